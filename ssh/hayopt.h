@@ -79,9 +79,6 @@ int	hayopt_known(int side, const char *keyword);
  */
 int	hayopt_dump(int side, size_t i, char *buf, size_t len);
 
-/* The i-th keyword of the table, NULL past the last; its sides if "sides". */
-const char *hayopt_name(size_t i, int *sides);
-
 /* Forget all values. For tests. */
 void	hayopt_reset(void);
 

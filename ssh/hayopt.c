@@ -1,0 +1,351 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * One row per keyword, and a slot per option. A row that sets an option
+ * names its slot; a row for a name inherited from HPN-SSH names the slot of
+ * the option it stands for and is kept apart from it, because the option
+ * itself wins over its other name wherever both are given in one layer.
+ */
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "hayopt.h"
+
+#define K	((uint64_t)1 << 10)
+#define M	((uint64_t)1 << 20)
+#define G	((uint64_t)1 << 30)
+
+enum slot {
+	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
+	NSLOTS,
+	NONE = NSLOTS		/* rows that set nothing */
+};
+
+enum kind {
+	FLAG,			/* yes or no */
+	SIZE,			/* bytes, with an optional K, M or G */
+	OTHER_FLAG,		/* another name of a flag */
+	OTHER_NOT,		/* another name of a flag, in the negative */
+	RETIRED_FLAG,		/* yes or no, without effect */
+	RETIRED			/* any value, without effect */
+};
+
+#define C	HAYOPT_CLIENT
+#define S	HAYOPT_SERVER
+#define B	(HAYOPT_CLIENT | HAYOPT_SERVER)
+
+/*
+ * Bounds: a window below 2M would be less than stock OpenSSH gives a session.
+ * 64M is half of what a stock sshbuf may hold before it ends the process;
+ * that leaves room for what is queued beside the window. The sum of all
+ * windows of a process starts at one stock window; 4G is sixty-four of the
+ * largest, more than one connection can keep busy.
+ */
+static const struct keyword {
+	const char	*name;
+	int		 sides;
+	enum kind	 kind;
+	enum slot	 slot;
+	uint64_t	 def, min, max;
+	const char	*note;		/* RETIRED*: why it does nothing */
+} keywords[] = {
+	{ "Hayate", B, FLAG, HAYATE, 1, 0, 1, NULL },
+	{ "WindowTuning", B, FLAG, WINDOW_TUNING, 1, 0, 1, NULL },
+	{ "WindowMax", B, SIZE, WINDOW_MAX, 64 * M, 2 * M, 64 * M, NULL },
+	{ "WindowMemoryMax", B, SIZE, WINDOW_MEMORY_MAX,
+	    256 * M, 2 * M, 4 * G, NULL },
+
+	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
+	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
+
+#define ALWAYS	"there is no unencrypted mode, the connection stays encrypted"
+	{ "NoneEnabled", B, RETIRED_FLAG, NONE, 0, 0, 0, ALWAYS },
+	{ "NoneMacEnabled", B, RETIRED_FLAG, NONE, 0, 0, 0, ALWAYS },
+	{ "NoneSwitch", C, RETIRED_FLAG, NONE, 0, 0, 0, ALWAYS },
+
+#define WINDOWS	"windows follow the path, see WindowMax"
+	{ "HPNBufferSize", B, RETIRED, NONE, 0, 0, 0, WINDOWS },
+	{ "HPNBufferLimit", B, RETIRED, NONE, 0, 0, 0, WINDOWS },
+	{ "TcpRcvBuf", B, RETIRED, NONE, 0, 0, 0, WINDOWS },
+
+#define ABSENT	"there is no such feature"
+	{ "DisableMTAES", B, RETIRED, NONE, 0, 0, 0,
+	    "no cipher is changed after authentication" },
+	{ "UseMPTCP", B, RETIRED, NONE, 0, 0, 0, ABSENT },
+	{ "HappyEyes", C, RETIRED, NONE, 0, 0, 0, ABSENT },
+	{ "HappyDelay", C, RETIRED, NONE, 0, 0, 0, ABSENT },
+	{ "Metrics", C, RETIRED, NONE, 0, 0, 0, ABSENT },
+	{ "MetricsInterval", C, RETIRED, NONE, 0, 0, 0, ABSENT },
+	{ "MetricsPath", C, RETIRED, NONE, 0, 0, 0, ABSENT },
+	{ "Fallback", C, RETIRED, NONE, 0, 0, 0,
+	    "the port is the standard one" },
+	{ "FallbackPort", C, RETIRED, NONE, 0, 0, 0,
+	    "the port is the standard one" },
+};
+
+#define NKEYWORDS	(sizeof(keywords) / sizeof(keywords[0]))
+
+#define BY_NAME		0x1
+#define BY_OTHER	0x2
+
+/* What one layer holds of an option: by its name, by its other name. */
+static struct value {
+	int		have;
+	uint64_t	named, other;
+} layers[HAYOPT_MATCH + 1][NSLOTS];
+
+static int noted[NKEYWORDS];	/* a retired keyword was remarked upon */
+static int stale = 1;		/* "current" has to be worked out again */
+static struct hayopt current;
+
+static const struct keyword *
+lookup(int side, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < NKEYWORDS; i++) {
+		if ((keywords[i].sides & side) != 0 &&
+		    strcasecmp(keywords[i].name, name) == 0)
+			return &keywords[i];
+	}
+	return NULL;
+}
+
+/* The row that defines the option of a slot. There always is one. */
+static const struct keyword *
+definition(enum slot slot)
+{
+	const struct keyword *k = keywords;
+
+	while (k->slot != slot || (k->kind != FLAG && k->kind != SIZE))
+		k++;
+	return k;
+}
+
+/* The more particular layer decides; within a layer, the proper name. */
+static uint64_t
+resolve(enum slot slot)
+{
+	const struct value *v;
+	int layer;
+
+	for (layer = HAYOPT_MATCH; layer >= HAYOPT_GLOBAL; layer--) {
+		v = &layers[layer][slot];
+		if (v->have & BY_NAME)
+			return v->named;
+		if (v->have & BY_OTHER)
+			return v->other;
+	}
+	return definition(slot)->def;
+}
+
+const struct hayopt *
+hayopt_get(void)
+{
+	if (stale) {
+		current.hayate = resolve(HAYATE) != 0;
+		current.window_tuning =
+		    current.hayate && resolve(WINDOW_TUNING) != 0;
+		current.window_max = resolve(WINDOW_MAX);
+		current.window_memory_max = resolve(WINDOW_MEMORY_MAX);
+		stale = 0;
+	}
+	return &current;
+}
+
+void
+hayopt_reset(void)
+{
+	memset(layers, 0, sizeof(layers));
+	memset(noted, 0, sizeof(noted));
+	stale = 1;
+}
+
+int
+hayopt_known(int side, const char *keyword)
+{
+	return lookup(side, keyword) != NULL;
+}
+
+/*
+ * Stock ssh takes true and false for its flags as well, stock sshd does not.
+ * Returns 0, or -1 if the word is none of them.
+ */
+static int
+parse_flag(int side, const char *word, uint64_t *valp)
+{
+	if (strcasecmp(word, "yes") == 0 ||
+	    (side == HAYOPT_CLIENT && strcasecmp(word, "true") == 0))
+		*valp = 1;
+	else if (strcasecmp(word, "no") == 0 ||
+	    (side == HAYOPT_CLIENT && strcasecmp(word, "false") == 0))
+		*valp = 0;
+	else
+		return -1;
+	return 0;
+}
+
+/* Digits and at most one unit. Returns 0, or -1 if it is not in min..max. */
+static int
+parse_size(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
+{
+	uint64_t val = 0, unit = 1;
+	const char *p = word;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		val = val * 10 + (uint64_t)(*p - '0');
+		if (val > max)		/* before it can overflow */
+			return -1;
+	}
+	if (p == word)
+		return -1;
+	switch (*p) {
+	case 'k': case 'K':
+		unit = K;
+		break;
+	case 'm': case 'M':
+		unit = M;
+		break;
+	case 'g': case 'G':
+		unit = G;
+		break;
+	}
+	if (unit != 1)
+		p++;
+	if (*p != '\0' || val > max / unit || val * unit < min)
+		return -1;
+	*valp = val * unit;
+	return 0;
+}
+
+/* What a keyword allows, for the message about a value it does not. */
+static void
+allowed(const struct keyword *k, char *buf, size_t len)
+{
+	switch (k->kind) {
+	case SIZE:
+		/* bounds are whole mebibytes; gibibytes read better */
+		snprintf(buf, len, "a size from %llu%s to %llu%s is allowed",
+		    (unsigned long long)(k->min / (k->min % G ? M : G)),
+		    k->min % G ? "M" : "G",
+		    (unsigned long long)(k->max / (k->max % G ? M : G)),
+		    k->max % G ? "M" : "G");
+		break;
+	case RETIRED:
+		snprintf(buf, len, "one value is expected");
+		break;
+	default:
+		snprintf(buf, len, "yes or no is allowed");
+		break;
+	}
+}
+
+/* Reads the value of a line. Returns 0, or -1 with the reason in msg. */
+static int
+parse_value(const struct keyword *k, int side, int ac, char **av,
+    uint64_t *valp, char *msg, size_t msglen)
+{
+	char want[80];
+	int r = 0;
+
+	allowed(k, want, sizeof(want));
+	if (ac < 1 || *av[0] == '\0') {
+		snprintf(msg, msglen, "%s without a value: %s", k->name, want);
+		return -1;
+	}
+	if (k->kind == SIZE)
+		r = parse_size(av[0], k->min, k->max, valp);
+	else if (k->kind != RETIRED)
+		r = parse_flag(side, av[0], valp);
+	if (r != 0) {
+		snprintf(msg, msglen, "%s \"%.64s\": %s", k->name, av[0],
+		    want);
+		return -1;
+	}
+	if (ac > 1) {
+		snprintf(msg, msglen, "%s \"%.64s\": nothing may follow the "
+		    "value", k->name, av[0]);
+		return -1;
+	}
+	return 0;
+}
+
+/*
+ * Keeps a value unless the layer has one by that name already. Where the
+ * option and its other name disagree, msg says which of them counts.
+ */
+static void
+store(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
+    char *msg, size_t msglen)
+{
+	struct value *v = &layers[layer][k->slot];
+	int by = k->kind == FLAG || k->kind == SIZE ? BY_NAME : BY_OTHER;
+
+	if (v->have & by)
+		return;
+	v->have |= by;
+	if (by == BY_NAME)
+		v->named = val;
+	else
+		v->other = k->kind == OTHER_NOT ? !val : val;
+	stale = 1;
+	if (v->have == (BY_NAME | BY_OTHER) && v->named != v->other) {
+		snprintf(msg, msglen, "%s is given as well as its other name "
+		    "and wins", definition(k->slot)->name);
+	}
+}
+
+enum hayopt_verdict
+hayopt_line(int side, enum hayopt_layer layer, const char *keyword,
+    int ac, char **av, int active, char *msg, size_t msglen)
+{
+	const struct keyword *k;
+	uint64_t val = 0;
+
+	msg[0] = '\0';
+	if ((k = lookup(side, keyword)) == NULL)
+		return HAYOPT_PASS;
+	if (parse_value(k, side, ac, av, &val, msg, msglen) != 0)
+		return HAYOPT_BAD;
+	if (!active)
+		return HAYOPT_TAKEN;
+	if (k->slot != NONE)
+		store(k, layer, val, msg, msglen);
+	else if (!noted[k - keywords]) {
+		noted[k - keywords] = 1;
+		snprintf(msg, msglen, "%s ignored: %s", k->name, k->note);
+	}
+	return HAYOPT_TAKEN;
+}
+
+int
+hayopt_dump(int side, size_t i, char *buf, size_t len)
+{
+	const struct keyword *k;
+	uint64_t val;
+	size_t n, at;
+
+	for (n = 0; n < NKEYWORDS; n++) {
+		k = &keywords[n];
+		if ((k->kind != FLAG && k->kind != SIZE) ||
+		    (k->sides & side) == 0 || i-- != 0)
+			continue;
+		val = resolve(k->slot);
+		if (k->kind == FLAG)
+			snprintf(buf, len, "%s %s", k->name,
+			    val ? "yes" : "no");
+		else
+			snprintf(buf, len, "%s %llu", k->name,
+			    (unsigned long long)val);
+		for (at = 0; buf[at] != '\0' && buf[at] != ' '; at++)
+			buf[at] = (char)tolower((unsigned char)buf[at]);
+		return 0;
+	}
+	return -1;
+}
