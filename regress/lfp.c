@@ -1,0 +1,1221 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * lfp: a long fat path between two network namespaces.
+ *
+ * One process holds a TUN device in each namespace and carries packets from
+ * one to the other, for the kernels that have no netem.  Each direction is
+ *
+ *   TUN -> drop-tail queue (bytes) -> link (rate) -> loss -> delay -> TUN
+ *
+ * and has its own rate, delay, loss and queue, which the front end (the shell
+ * script "lfp") may change while packets are under way.
+ *
+ * Rate and queue count IP-layer bytes: a full 1500 byte packet with TCP
+ * timestamps carries 1448 bytes of payload, so goodput tops out at 96.5 % of
+ * the set rate.  Loss strikes after the link, so a lost packet has used it,
+ * and packets are never reordered: a shorter delay takes effect behind what
+ * is already on the wire.
+ *
+ * Segmentation offload keeps this cheap: a packet of up to 64 KiB passes
+ * whole, its virtio_net_hdr untouched, but every MTU segment in it counts
+ * with its headers, and meets the queue and the loss alone.  Where a segment
+ * is dropped the packet is cut there, and each side goes on as a packet of
+ * its own.  Checksums stay with the stacks at the ends (CHECKSUM_PARTIAL).
+ *
+ * Single threaded, no locks.  It looks at its devices at most every SLOT, as
+ * a network card with interrupt moderation would, so a packet may be up to
+ * two SLOTs late, but the link clock itself keeps no such error.
+ */
+
+#define _GNU_SOURCE
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+
+#include <net/if.h>
+#include <linux/if_tun.h>
+#include <linux/virtio_net.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <time.h>
+#include <unistd.h>
+
+#define IFNAME		"lfp0"
+#define NSEC		1000000000ULL
+/* Devices are looked at this often; shorter costs CPU, longer costs jitter. */
+#define SLOT		(50 * 1000ULL)
+/* A cut packet leaves in pieces that hold the link no longer than this. */
+#define PIECE		(600 * 1000ULL)
+/* Packets read or written before the other direction has its turn. */
+#define BATCH		64
+#define VNETLEN		12		/* keeps the IP header aligned */
+#define MAXIP		65536		/* largest packet a TUN device passes */
+#define HDRROOM		65536		/* headers of the pieces of one packet */
+#define RESERVE		(VNETLEN + MAXIP + HDRROOM)
+/* Address space, not memory: pages are only used as the path fills. */
+#define ARENA		(1ULL << 30)
+#define NRECS		(1U << 20)
+#define QUEUE_MIN	(256 * 1024)	/* of the automatic queue, 1 BDP else */
+#define QUEUE_AUTO	UINT64_MAX
+
+struct conf {
+	uint64_t delay;			/* ns */
+	uint64_t rate;			/* bit/s, 0 is unlimited */
+	uint64_t queue;			/* bytes, or QUEUE_AUTO */
+	double	 loss;			/* probability, 0 to 1 */
+	double	 burst;			/* mean losses in a row, 0: independent */
+};
+
+/*
+ * A packet, or a piece of one, in the queue or on the wire.  A lost one is
+ * a record without data: it takes its time on the link and then vanishes.
+ */
+struct rec {
+	struct rec	*next;
+	const uint8_t	*hdr, *data;	/* in the arena, both may be NULL */
+	size_t		 hdrlen, datalen;
+	size_t		 end;		/* arena is free up to here after it */
+	uint64_t	 due;		/* set as it leaves the queue */
+	uint32_t	 wire;		/* IP bytes on the link */
+};
+
+struct fifo {
+	struct rec	*first, *last;
+};
+
+/* Ring of packet bytes, freed in the order of allocation. */
+struct arena {
+	uint8_t		*base;
+	size_t		 head, tail, cap;
+};
+
+struct stats {
+	uint64_t packets, bytes;	/* arrived, in MTU segments */
+	uint64_t qdrop, qdrop_bytes;	/* dropped: the queue was full */
+	uint64_t lost, lost_bytes;	/* dropped: loss */
+	uint64_t bursts;		/* runs of lost packets */
+	uint64_t sent, sent_bytes;	/* delivered */
+	uint64_t super, split;		/* packets of several segments, cut */
+	uint64_t nomem, werr;		/* dropped: emulator full, write failed */
+	uint64_t qmax;			/* largest backlog, bytes */
+};
+
+struct dir {
+	const char	*name;
+	int		 in, out;	/* TUN devices */
+	struct conf	 conf;
+	uint64_t	 qlimit;	/* bytes, conf.queue resolved */
+	uint64_t	 piece;		/* bytes, PIECE at this rate */
+	uint64_t	 free_at;	/* link takes the queue's first now */
+	uint64_t	 rem;		/* of the division in link_time() */
+	uint64_t	 qbytes;	/* in the queue */
+	uint64_t	 last_due;
+	struct fifo	 queue, line;
+	struct rec	*recs, *spare;
+	u_int		 nrecs, live;
+	struct arena	 arena;
+	uint64_t	 rng;
+	int		 losing;	/* the last packet was lost */
+	struct stats	 st;
+};
+
+struct pkt {
+	uint8_t		*buf;		/* virtio_net_hdr, then IP */
+	size_t		 len;		/* of the IP packet */
+	struct virtio_net_hdr vh;
+	size_t		 l4, hlen;	/* TCP header, payload: IP offsets */
+	size_t		 mss, paylen;
+	u_int		 nseg;
+};
+
+struct emu {
+	struct dir	 dir[2];	/* a to b, b to a */
+	uint64_t	 seed;
+	int		 ctl;
+	int		 quit;
+};
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NSEC + (uint64_t)ts.tv_nsec;
+}
+
+/* Random numbers (splitmix64): a seed replays a path's losses. */
+static double
+uniform(uint64_t *state)
+{
+	uint64_t z = (*state += 0x9e3779b97f4a7c15ULL);
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+	z ^= z >> 31;
+	return (double)(z >> 11) * 0x1p-53;
+}
+
+/* Arena and records. */
+
+/* A place for "want" bytes in one piece, or NULL; arena_take() keeps it. */
+static uint8_t *
+arena_room(struct arena *a, size_t want)
+{
+	if (a->tail >= a->head) {
+		if (a->tail + want > a->cap) {
+			if (want >= a->head)
+				return NULL;
+			a->tail = 0;
+		}
+	} else if (a->tail + want >= a->head)
+		return NULL;
+	return a->base + a->tail;
+}
+
+static struct rec *
+rec_new(struct dir *d, uint32_t wire)
+{
+	struct rec *r = d->spare;
+
+	if (r != NULL)
+		d->spare = r->next;
+	else if (d->nrecs < NRECS)
+		r = &d->recs[d->nrecs++];
+	else
+		return NULL;
+	memset(r, 0, sizeof(*r));
+	r->wire = wire;
+	d->live++;
+	return r;
+}
+
+static void
+rec_free(struct dir *d, struct rec *r)
+{
+	d->arena.head = r->end;
+	r->next = d->spare;
+	d->spare = r;
+	if (--d->live == 0)		/* stay in the cache */
+		d->arena.head = d->arena.tail = 0;
+}
+
+static void
+fifo_put(struct fifo *f, struct rec *r)
+{
+	r->next = NULL;
+	if (f->first == NULL)
+		f->first = r;
+	else
+		f->last->next = r;
+	f->last = r;
+}
+
+static struct rec *
+fifo_get(struct fifo *f)
+{
+	struct rec *r = f->first;
+
+	f->first = r->next;
+	return r;
+}
+
+/* The link. */
+
+/* Time "bytes" take on the link; *rem carries the fraction of a ns. */
+static uint64_t
+link_time(uint64_t rate, uint64_t bytes, uint64_t *rem)
+{
+	uint64_t t;
+
+	if (rate == 0)
+		return 0;
+	t = bytes * 8 * NSEC + *rem;
+	*rem = t % rate;
+	return t / rate;
+}
+
+/* Move what the link has finished by "now" from the queue to the wire. */
+static void
+dir_advance(struct dir *d, uint64_t now)
+{
+	struct rec *r;
+	uint64_t fin, rem;
+
+	while ((r = d->queue.first) != NULL) {
+		rem = d->rem;
+		fin = d->free_at + link_time(d->conf.rate, r->wire, &rem);
+		if (fin > now)
+			break;
+		d->free_at = fin;
+		d->rem = rem;
+		d->qbytes -= r->wire;
+		r = fifo_get(&d->queue);
+		r->due = fin + d->conf.delay;
+		if (r->due < d->last_due)
+			r->due = d->last_due;
+		d->last_due = r->due;
+		fifo_put(&d->line, r);
+	}
+}
+
+/* Bytes waiting for the link, without what it has sent of the first one. */
+static uint64_t
+dir_backlog(const struct dir *d, uint64_t now)
+{
+	uint64_t sent;
+
+	if (d->queue.first == NULL || now <= d->free_at)
+		return d->qbytes;
+	sent = (now - d->free_at) * (d->conf.rate / 8) / NSEC;
+	return d->qbytes > sent ? d->qbytes - sent : 0;
+}
+
+/* When the next packet is to be written, or UINT64_MAX. */
+static uint64_t
+dir_next(const struct dir *d)
+{
+	uint64_t fin, rem = d->rem;
+
+	if (d->line.first != NULL)
+		return d->line.first->due;
+	if (d->queue.first == NULL)
+		return UINT64_MAX;
+	fin = d->free_at + link_time(d->conf.rate, d->queue.first->wire, &rem) +
+	    d->conf.delay;
+	return fin < d->last_due ? d->last_due : fin;
+}
+
+static void
+dir_enqueue(struct dir *d, struct rec *r, uint64_t now)
+{
+	if (d->queue.first == NULL && d->free_at < now) {
+		d->free_at = now;
+		d->rem = 0;
+	}
+	fifo_put(&d->queue, r);
+}
+
+/*
+ * Independent loss, or the simple Gilbert model: all is lost in the bad
+ * state and nothing in the good one, the stay in the bad state lasts
+ * "burst" packets on average, and the share of time there is "loss".
+ */
+static int
+dir_loses(struct dir *d)
+{
+	const struct conf *c = &d->conf;
+	double p = c->loss;
+	int was = d->losing;
+
+	if (c->loss <= 0) {
+		d->losing = 0;
+		return 0;
+	}
+	if (c->burst > 0 && c->loss < 1)
+		p = was ? 1 - 1 / c->burst :
+		    c->loss / (1 - c->loss) / c->burst;
+	d->losing = uniform(&d->rng) < p;
+	if (d->losing && !was)
+		d->st.bursts++;
+	return d->losing;
+}
+
+/* Packets. */
+
+static uint16_t
+get16(const uint8_t *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+static uint32_t
+get32(const uint8_t *p)
+{
+	return (uint32_t)get16(p) << 16 | get16(p + 2);
+}
+
+static void
+put16(uint8_t *p, uint32_t v)
+{
+	p[0] = (uint8_t)(v >> 8);
+	p[1] = (uint8_t)v;
+}
+
+static void
+put32(uint8_t *p, uint32_t v)
+{
+	put16(p, v >> 16);
+	put16(p + 2, v);
+}
+
+static uint32_t
+sum16(uint32_t sum, const uint8_t *p, size_t len)
+{
+	for (; len >= 2; p += 2, len -= 2)
+		sum += get16(p);
+	return sum;
+}
+
+static uint32_t
+fold(uint32_t sum)
+{
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (sum & 0xffff) + (sum >> 16);
+}
+
+/* What the offload header says; a packet we cannot cut is one segment. */
+static void
+pkt_parse(struct pkt *p, uint8_t *buf, size_t len)
+{
+	const uint8_t *ip = buf + VNETLEN;
+	int type;
+
+	memset(p, 0, sizeof(*p));
+	p->buf = buf;
+	p->len = len - VNETLEN;
+	p->nseg = 1;
+	memcpy(&p->vh, buf, sizeof(p->vh));
+	type = p->vh.gso_type & ~VIRTIO_NET_HDR_GSO_ECN;
+	if (type != VIRTIO_NET_HDR_GSO_TCPV4 &&
+	    type != VIRTIO_NET_HDR_GSO_TCPV6)
+		return;
+	p->l4 = p->vh.csum_start;
+	if (!(p->vh.flags & VIRTIO_NET_HDR_F_NEEDS_CSUM) ||
+	    p->vh.csum_offset != 16 || p->vh.gso_size == 0 ||
+	    p->l4 < (ip[0] >> 4 == 6 ? 40 : 20) || p->l4 + 20 > p->len)
+		return;
+	p->hlen = p->l4 + (size_t)(ip[p->l4 + 12] >> 4) * 4;
+	if (p->hlen < p->l4 + 20 || p->hlen >= p->len)
+		return;
+	p->mss = p->vh.gso_size;
+	p->paylen = p->len - p->hlen;
+	p->nseg = (u_int)((p->paylen + p->mss - 1) / p->mss);
+}
+
+/* IP bytes of segment "i". */
+static uint32_t
+pkt_wire(const struct pkt *p, u_int i)
+{
+	size_t off = i * p->mss;
+
+	if (p->nseg == 1)
+		return (uint32_t)p->len;
+	return (uint32_t)(p->hlen +
+	    (p->paylen - off < p->mss ? p->paylen - off : p->mss));
+}
+
+/* IP length and header checksum of a piece with "paylen" bytes. */
+static void
+piece_ip(const struct pkt *p, uint8_t *ip, u_int first, size_t paylen)
+{
+	size_t ihl;
+
+	if (ip[0] >> 4 == 6) {
+		put16(ip + 4, (uint32_t)(p->hlen - 40 + paylen));
+		return;
+	}
+	ihl = (size_t)(ip[0] & 15) * 4;
+	if (ihl > p->l4)
+		ihl = p->l4;
+	put16(ip + 2, (uint32_t)(p->hlen + paylen));
+	put16(ip + 4, get16(ip + 4) + first);
+	put16(ip + 10, 0);
+	put16(ip + 10, ~fold(sum16(0, ip, ihl)));
+}
+
+/* TCP header of a piece; its checksum covers the pseudo header alone. */
+static void
+piece_tcp(const struct pkt *p, uint8_t *ip, u_int first, u_int n,
+    size_t paylen)
+{
+	uint8_t *th = ip + p->l4;
+	uint32_t sum = 6 + (uint32_t)(p->hlen - p->l4 + paylen);
+
+	put32(th + 4, get32(th + 4) + (uint32_t)(first * p->mss));
+	if (first + n < p->nseg)
+		th[13] &= (uint8_t)~0x09;	/* FIN and PSH end the packet */
+	if (first > 0)
+		th[13] &= (uint8_t)~0x80;	/* CWR begins it */
+	if (ip[0] >> 4 == 6)
+		sum = sum16(sum, ip + 8, 32);
+	else
+		sum = sum16(sum, ip + 12, 8);
+	put16(th + 16, fold(sum));
+}
+
+/* Write the headers of segments first..first+n-1 to "out". */
+static size_t
+piece_header(const struct pkt *p, u_int first, u_int n, size_t paylen,
+    uint8_t *out)
+{
+	struct virtio_net_hdr vh = p->vh;
+
+	memcpy(out, p->buf, VNETLEN + p->hlen);
+	vh.hdr_len = (uint16_t)p->hlen;
+	if (n == 1) {
+		vh.gso_type = VIRTIO_NET_HDR_GSO_NONE;
+		vh.gso_size = 0;
+	} else if (first > 0)
+		vh.gso_type &= (uint8_t)~VIRTIO_NET_HDR_GSO_ECN;
+	memcpy(out, &vh, sizeof(vh));
+	piece_ip(p, out + VNETLEN, first, paylen);
+	piece_tcp(p, out + VNETLEN, first, n, paylen);
+	return VNETLEN + p->hlen;
+}
+
+/*
+ * Queue segments first..first+n-1 of the packet at the arena's tail.  "used"
+ * is how much of the room there is taken.  A piece refers to the packet's
+ * payload and has a header of its own behind the packet.
+ */
+static void
+dir_piece(struct dir *d, const struct pkt *p, u_int first, u_int n,
+    uint32_t wire, size_t *used, uint64_t now)
+{
+	size_t off = first * p->mss, end = (first + n) * p->mss;
+	struct rec *r = NULL;
+
+	if (*used + VNETLEN + p->hlen <= RESERVE)
+		r = rec_new(d, wire);
+	if (r == NULL) {
+		d->qbytes -= wire;
+		d->st.nomem += n;
+		return;
+	}
+	r->end = d->arena.tail;
+	r->hdr = p->buf;
+	r->hdrlen = VNETLEN + p->len;
+	if (n < p->nseg) {
+		if (end > p->paylen)
+			end = p->paylen;
+		r->hdr = p->buf + *used;
+		r->hdrlen = piece_header(p, first, n, end - off,
+		    p->buf + *used);
+		r->data = p->buf + VNETLEN + p->hlen + off;
+		r->datalen = end - off;
+		*used += r->hdrlen;
+	}
+	dir_enqueue(d, r, now);
+}
+
+/* Queue the time on the link of a lost segment. */
+static void
+dir_ghost(struct dir *d, uint32_t wire, uint64_t now)
+{
+	struct rec *r;
+
+	d->st.lost++;
+	d->st.lost_bytes += wire;
+	if ((r = rec_new(d, wire)) == NULL) {
+		d->qbytes -= wire;
+		return;
+	}
+	r->end = d->arena.tail;
+	dir_enqueue(d, r, now);
+}
+
+/* Does the queue take "wire" more bytes?  *backlog and qbytes then have them. */
+static int
+dir_admit(struct dir *d, uint32_t wire, uint64_t *backlog)
+{
+	d->st.packets++;
+	d->st.bytes += wire;
+	if (d->conf.rate != 0 && *backlog + wire > d->qlimit) {
+		d->st.qdrop++;
+		d->st.qdrop_bytes += wire;
+		return 0;
+	}
+	*backlog += wire;
+	d->qbytes += wire;
+	if (*backlog > d->st.qmax)
+		d->st.qmax = *backlog;
+	return 1;
+}
+
+/* Decide each segment's fate; the survivors go on in runs. */
+static void
+dir_packet(struct dir *d, struct pkt *p, uint64_t now)
+{
+	struct rec *before = d->queue.first == NULL ? NULL : d->queue.last;
+	uint64_t backlog = dir_backlog(d, now);
+	uint32_t wire, run_wire = 0;
+	size_t used = VNETLEN + p->len;
+	u_int i, run = 0, whole = 0;
+
+	for (i = 0; i < p->nseg; i++) {
+		int in, lost;
+
+		wire = pkt_wire(p, i);
+		in = dir_admit(d, wire, &backlog);
+		lost = in && dir_loses(d);
+		if (in && !lost) {
+			run++;
+			run_wire += wire;
+		}
+		if (run > 0 && (!in || lost || run_wire >= d->piece ||
+		    i + 1 == p->nseg)) {
+			u_int next = i + (in && !lost);
+
+			whole = run == p->nseg;
+			dir_piece(d, p, next - run, run, run_wire, &used, now);
+			run = run_wire = 0;
+		}
+		if (lost)
+			dir_ghost(d, wire, now);
+	}
+	d->st.super += p->nseg > 1;
+	d->st.split += p->nseg > 1 && !whole;
+	/* The last record of the packet gives its room back. */
+	if (d->queue.first != NULL && d->queue.last != before) {
+		d->arena.tail += used;
+		d->queue.last->end = d->arena.tail;
+	}
+}
+
+/* Read what has come in.  Returns the number of packets. */
+static int
+dir_input(struct dir *d, uint64_t now)
+{
+	static uint8_t scratch[VNETLEN + MAXIP];
+	struct pkt p;
+	uint8_t *buf;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < BATCH; i++) {
+		dir_advance(d, now);
+		buf = arena_room(&d->arena, RESERVE);
+		n = read(d->in, buf != NULL ? buf : scratch, VNETLEN + MAXIP);
+		if (n <= VNETLEN)
+			break;
+		pkt_parse(&p, buf != NULL ? buf : scratch, (size_t)n);
+		if (buf == NULL)
+			d->st.nomem += p.nseg;
+		else
+			dir_packet(d, &p, now);
+	}
+	return i;
+}
+
+static void
+dir_write(struct dir *d, const struct rec *r)
+{
+	struct iovec iov[2];
+	ssize_t n;
+
+	iov[0].iov_base = (void *)(uintptr_t)r->hdr;
+	iov[0].iov_len = r->hdrlen;
+	iov[1].iov_base = (void *)(uintptr_t)r->data;
+	iov[1].iov_len = r->datalen;
+	n = writev(d->out, iov, r->data == NULL ? 1 : 2);
+	if (n < 0) {
+		d->st.werr++;
+		return;
+	}
+	d->st.sent++;
+	d->st.sent_bytes += r->wire;
+}
+
+/* Write what is due.  Returns the number of records. */
+static int
+dir_output(struct dir *d, uint64_t now)
+{
+	struct rec *r;
+	int i;
+
+	dir_advance(d, now);
+	for (i = 0; i < BATCH; i++) {
+		if ((r = d->line.first) == NULL || r->due > now)
+			break;
+		r = fifo_get(&d->line);
+		if (r->hdr != NULL)
+			dir_write(d, r);
+		rec_free(d, r);
+	}
+	return i;
+}
+
+/* Parameters. */
+
+/* "12.5ms" against a table of suffixes.  Returns 0 and the value, or -1. */
+struct unit {
+	const char	*name;
+	double		 factor;
+};
+
+static int
+parse_unit(const char *s, const struct unit *u, double *out)
+{
+	char *end;
+	double v = strtod(s, &end);
+
+	if (end == s || !(v >= 0) || v > 1e15)
+		return -1;
+	for (; u->name != NULL; u++) {
+		if (strcasecmp(end, u->name) == 0 &&
+		    (u->factor != 0 || v == 0)) {
+			*out = v * u->factor;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* A factor of 0 is a suffix that only a value of 0 may have. */
+static const struct unit units_time[] = {
+	{ "", 0 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
+	{ NULL, 0 }
+};
+static const struct unit units_rate[] = {
+	{ "", 0 }, { "bit", 1 }, { "kbit", 1e3 }, { "mbit", 1e6 },
+	{ "gbit", 1e9 }, { NULL, 0 }
+};
+static const struct unit units_loss[] = {
+	{ "", 0 }, { "%", 1e-2 }, { NULL, 0 }
+};
+static const struct unit units_bytes[] = {
+	{ "", 1 }, { "k", 1024 }, { "KiB", 1024 }, { "kB", 1e3 },
+	{ "m", 1 << 20 }, { "MiB", 1 << 20 }, { "MB", 1e6 }, { NULL, 0 }
+};
+static const struct unit units_none[] = { { "", 1 }, { NULL, 0 } };
+
+/* Set one value of one direction.  Returns 0, or -1 if "val" is bad. */
+static int
+conf_set(struct conf *c, const char *key, const char *val)
+{
+	double v = 0;
+
+	if (strcmp(key, "delay") == 0) {
+		if (parse_unit(val, units_time, &v) != 0 || v > 60e9)
+			return -1;
+		c->delay = (uint64_t)v;
+	} else if (strcmp(key, "rate") == 0) {
+		if (parse_unit(val, units_rate, &v) != 0 || v > 100e9 ||
+		    (v > 0 && v < 8000))
+			return -1;
+		c->rate = (uint64_t)v;
+	} else if (strcmp(key, "loss") == 0) {
+		if (parse_unit(val, units_loss, &v) != 0 || v > 1)
+			return -1;
+		c->loss = v;
+	} else if (strcmp(key, "burst") == 0) {
+		if (parse_unit(val, units_none, &v) != 0 || (v > 0 && v < 1))
+			return -1;
+		c->burst = v;
+	} else if (strcmp(key, "queue") == 0) {
+		if (strcmp(val, "auto") == 0)
+			c->queue = QUEUE_AUTO;
+		else if (parse_unit(val, units_bytes, &v) != 0 || v > ARENA)
+			return -1;
+		else
+			c->queue = (uint64_t)v;
+	} else
+		return -1;
+	return 0;
+}
+
+/* --rtt: half the time each way. */
+static int
+conf_set_rtt(struct conf c[2], const char *val)
+{
+	double v;
+
+	if (parse_unit(val, units_time, &v) != 0 || v > 60e9)
+		return -1;
+	c[0].delay = (uint64_t)v / 2;
+	c[1].delay = (uint64_t)v - c[0].delay;
+	return 0;
+}
+
+/* One "--key value".  "one" takes keys of one direction, else those of both. */
+static int
+conf_option(struct conf c[2], const char *opt, const char *val, int one)
+{
+	static const char *const suffix[2] = { "-fwd", "-back" };
+	char key[32];
+	size_t len;
+	int i;
+
+	if (strncmp(opt, "--", 2) != 0 || strlen(opt) - 2 >= sizeof(key))
+		return -1;
+	snprintf(key, sizeof(key), "%s", opt + 2);
+	len = strlen(key);
+	for (i = 0; i < 2; i++) {
+		size_t n = strlen(suffix[i]);
+
+		if (len > n && strcmp(key + len - n, suffix[i]) == 0) {
+			key[len - n] = '\0';
+			return one ? conf_set(&c[i], key, val) : 0;
+		}
+	}
+	if (one)
+		return 0;
+	if (strcmp(key, "rtt") == 0)
+		return conf_set_rtt(c, val);
+	return conf_set(&c[0], key, val) == 0 && conf_set(&c[1], key, val) == 0 ?
+	    0 : -1;
+}
+
+/*
+ * "--key value ...": options of both directions first, wherever they stand.
+ * Returns NULL, or the option at fault.
+ */
+static const char *
+conf_parse(struct conf c[2], uint64_t *seed, int argc, char **argv)
+{
+	int i, one;
+
+	for (one = 0; one < 2; one++) {
+		for (i = 0; i < argc; i += 2) {
+			if (i + 1 == argc)
+				return argv[i];
+			if (seed != NULL && strcmp(argv[i], "--seed") == 0)
+				*seed = strtoull(argv[i + 1], NULL, 0);
+			else if (conf_option(c, argv[i], argv[i + 1], one) != 0)
+				return argv[i];
+		}
+	}
+	return NULL;
+}
+
+/* What the link has sent of the first packet stays sent at the new rate. */
+static void
+dir_set_rate(struct dir *d, uint64_t rate, uint64_t now)
+{
+	uint64_t sent, rem = 0;
+
+	dir_advance(d, now);
+	if (d->queue.first != NULL && now > d->free_at) {
+		sent = (now - d->free_at) * (d->conf.rate / 8) / NSEC;
+		d->free_at = now - link_time(rate, sent, &rem);
+	}
+	d->rem = 0;
+	d->conf.rate = rate;
+}
+
+/* Take new parameters, from "now" on. */
+static void
+dir_apply(struct dir *d, const struct conf *c, uint64_t rtt, uint64_t now)
+{
+	double bdp, cap;
+
+	dir_set_rate(d, c->rate, now);
+	d->conf = *c;
+	bdp = (double)c->rate / 8 * (double)rtt / 1e9;
+	d->qlimit = c->queue;
+	if (c->queue == QUEUE_AUTO)
+		d->qlimit = bdp > QUEUE_MIN ? (uint64_t)bdp : QUEUE_MIN;
+	d->piece = c->rate == 0 ? UINT64_MAX : c->rate / 8 * PIECE / NSEC;
+	/*
+	 * The ring is as long as it must be, to stay in the cache: what is
+	 * queued and on the wire, half as much again for the offload headers
+	 * of small packets, and some when the emulator itself is late.
+	 */
+	cap = 1.5 * ((double)d->qlimit + (double)c->rate / 8 *
+	    (double)c->delay / 1e9) + 16e6;
+	if (c->rate == 0 || cap > (double)ARENA)
+		cap = (double)ARENA;
+	if (cap > (double)d->arena.cap)	/* old packets may still be there */
+		d->arena.cap = (size_t)cap;
+}
+
+static void
+emu_apply(struct emu *e, const struct conf c[2])
+{
+	uint64_t now = now_ns(), rtt = c[0].delay + c[1].delay;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		dir_apply(&e->dir[i], &c[i], rtt, now);
+}
+
+/* Control: a request and its answer are a datagram of text each. */
+
+static int
+stat_dir(struct dir *d, char *buf, size_t len)
+{
+	const struct conf *c = &d->conf;
+	const struct stats *s = &d->st;
+	uint64_t now = now_ns();
+
+	dir_advance(d, now);
+#define U(x) (unsigned long long)(x)
+	return snprintf(buf, len, "%s packets=%llu bytes=%llu qdrop=%llu "
+	    "qdrop_bytes=%llu lost=%llu lost_bytes=%llu bursts=%llu "
+	    "sent=%llu sent_bytes=%llu super=%llu split=%llu nomem=%llu "
+	    "werr=%llu backlog=%llu qmax=%llu rate=%llu delay_us=%llu "
+	    "loss=%g burst=%g queue=%llu\n", d->name,
+	    U(s->packets), U(s->bytes), U(s->qdrop), U(s->qdrop_bytes),
+	    U(s->lost), U(s->lost_bytes), U(s->bursts), U(s->sent),
+	    U(s->sent_bytes), U(s->super), U(s->split), U(s->nomem),
+	    U(s->werr), U(dir_backlog(d, now)), U(s->qmax), U(c->rate),
+	    U(c->delay / 1000), c->loss, c->burst, U(d->qlimit));
+#undef U
+}
+
+static void
+ctl_set(struct emu *e, char *args, char *out, size_t outlen)
+{
+	struct conf c[2] = { e->dir[0].conf, e->dir[1].conf };
+	char *argv[64], *p;
+	const char *bad;
+	int argc = 0;
+
+	while (argc < 64 && (p = strsep(&args, " ")) != NULL)
+		if (*p != '\0')
+			argv[argc++] = p;
+	if ((bad = conf_parse(c, NULL, argc, argv)) != NULL) {
+		snprintf(out, outlen, "error: bad option or value: %s\n", bad);
+		return;
+	}
+	emu_apply(e, c);
+	snprintf(out, outlen, "ok\n");
+}
+
+static void
+ctl_request(struct emu *e, char *req, char *out, size_t outlen)
+{
+	int i, n = 0;
+
+	if (strncmp(req, "set ", 4) == 0)
+		ctl_set(e, req + 4, out, outlen);
+	else if (strcmp(req, "stat") == 0) {
+		for (i = 0; i < 2; i++)
+			n += stat_dir(&e->dir[i], out + n, outlen - (size_t)n);
+		snprintf(out + n, outlen - (size_t)n, "seed %llu\n",
+		    (unsigned long long)e->seed);
+	} else if (strcmp(req, "clear") == 0) {
+		for (i = 0; i < 2; i++)
+			memset(&e->dir[i].st, 0, sizeof(e->dir[i].st));
+		snprintf(out, outlen, "ok\n");
+	} else if (strcmp(req, "pid") == 0)
+		snprintf(out, outlen, "%ld\n", (long)getpid());
+	else if (strcmp(req, "quit") == 0) {
+		e->quit = 1;
+		snprintf(out, outlen, "ok\n");
+	} else
+		snprintf(out, outlen, "error: unknown request\n");
+}
+
+static void
+ctl_input(struct emu *e)
+{
+	char req[1024], out[4096];
+	struct sockaddr_un from;
+	socklen_t fromlen = sizeof(from);
+	ssize_t n;
+
+	n = recvfrom(e->ctl, req, sizeof(req) - 1, MSG_DONTWAIT,
+	    (struct sockaddr *)&from, &fromlen);
+	if (n < 0)
+		return;
+	req[n] = '\0';
+	ctl_request(e, req, out, sizeof(out));
+	(void)sendto(e->ctl, out, strlen(out), MSG_DONTWAIT,
+	    (struct sockaddr *)&from, fromlen);
+}
+
+static void
+sun_set(struct sockaddr_un *sun, const char *fmt, ...)
+{
+	va_list ap;
+	int n;
+
+	memset(sun, 0, sizeof(*sun));
+	sun->sun_family = AF_UNIX;
+	va_start(ap, fmt);
+	n = vsnprintf(sun->sun_path, sizeof(sun->sun_path), fmt, ap);
+	va_end(ap);
+	if (n < 0 || (size_t)n >= sizeof(sun->sun_path))
+		errx(1, "state directory name too long");
+}
+
+/* Send one request to the emulator at "dir" and return its answer in "out". */
+static void
+ctl_ask(int fd, const char *dir, const char *req, char *out, size_t outlen)
+{
+	struct sockaddr_un sun;
+	struct pollfd pfd = { fd, POLLIN, 0 };
+	ssize_t n;
+
+	sun_set(&sun, "%s/sock", dir);
+	if (sendto(fd, req, strlen(req), 0, (struct sockaddr *)&sun,
+	    sizeof(sun)) < 0)
+		err(1, "%s", sun.sun_path);
+	if (poll(&pfd, 1, 5000) != 1 ||
+	    (n = recv(fd, out, outlen - 1, 0)) < 0)
+		errx(1, "%s: no answer", sun.sun_path);
+	out[n] = '\0';
+}
+
+/* "quit" returns when the emulator and so its devices are gone. */
+static void
+ctl_quit(int fd, const char *dir, char *out, size_t outlen)
+{
+	struct pollfd pfd = { -1, POLLIN, 0 };
+
+	ctl_ask(fd, dir, "pid", out, outlen);
+	pfd.fd = (int)syscall(SYS_pidfd_open, (pid_t)atol(out), 0);
+	ctl_ask(fd, dir, "quit", out, outlen);
+	if (pfd.fd != -1 && poll(&pfd, 1, 5000) != 1)
+		errx(1, "emulator did not end");
+}
+
+static int
+ctl_main(const char *dir, int argc, char **argv)
+{
+	char req[1024] = "", out[4096];
+	struct sockaddr_un sun;
+	size_t len = 0;
+	int i, fd;
+
+	for (i = 0; i < argc; i++) {
+		if (len + strlen(argv[i]) + 2 > sizeof(req))
+			errx(1, "request too long");
+		len += (size_t)snprintf(req + len, sizeof(req) - len, "%s%s",
+		    i ? " " : "", argv[i]);
+	}
+	if ((fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) == -1)
+		err(1, "socket");
+	/* A name in the file system works from inside a namespace, too. */
+	sun_set(&sun, "%s/ctl.%ld", dir, (long)getpid());
+	if (bind(fd, (struct sockaddr *)&sun, sizeof(sun)) != 0)
+		err(1, "%s", sun.sun_path);
+	if (strcmp(req, "quit") == 0)
+		ctl_quit(fd, dir, out, sizeof(out));
+	else
+		ctl_ask(fd, dir, req, out, sizeof(out));
+	unlink(sun.sun_path);
+	if (strncmp(out, "error", 5) == 0)
+		errx(1, "%.*s", (int)strcspn(out, "\n"), out);
+	if (strcmp(out, "ok\n") != 0)
+		fputs(out, stdout);
+	return 0;
+}
+
+/* The process. */
+
+/* Open a TUN device in the namespace called "ns". */
+static int
+tun_open(const char *ns)
+{
+	char path[128];
+	struct ifreq ifr;
+	int nsfd, fd, sz = VNETLEN;
+
+	snprintf(path, sizeof(path), "/run/netns/%s", ns);
+	if ((nsfd = open(path, O_RDONLY | O_CLOEXEC)) == -1 ||
+	    setns(nsfd, CLONE_NEWNET) != 0)
+		err(1, "%s", path);
+	close(nsfd);
+	fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	if (fd == -1)
+		err(1, "/dev/net/tun");
+	memset(&ifr, 0, sizeof(ifr));
+	memcpy(ifr.ifr_name, IFNAME, sizeof(IFNAME));
+	ifr.ifr_flags = IFF_TUN | IFF_NO_PI | IFF_VNET_HDR;
+	if (ioctl(fd, TUNSETIFF, &ifr) != 0 ||
+	    ioctl(fd, TUNSETVNETHDRSZ, &sz) != 0 ||
+	    ioctl(fd, TUNSETOFFLOAD, TUN_F_CSUM | TUN_F_TSO4 | TUN_F_TSO6 |
+	    TUN_F_TSO_ECN) != 0)
+		err(1, "%s: TUN", ns);
+	return fd;
+}
+
+static void *
+reserve(size_t len)
+{
+	void *p = mmap(NULL, len, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (p == MAP_FAILED)
+		err(1, "mmap");
+	return p;
+}
+
+static void
+emu_init(struct emu *e, char **ns)
+{
+	static const char *const name[2] = { "fwd", "back" };
+	int home, i;
+
+	if ((home = open("/proc/self/ns/net", O_RDONLY | O_CLOEXEC)) == -1)
+		err(1, "/proc/self/ns/net");
+	for (i = 0; i < 2; i++)
+		e->dir[i].in = e->dir[!i].out = tun_open(ns[i]);
+	if (setns(home, CLONE_NEWNET) != 0)
+		err(1, "setns");
+	close(home);
+	for (i = 0; i < 2; i++) {
+		struct dir *d = &e->dir[i];
+
+		d->name = name[i];
+		d->rng = e->seed * 2 + (uint64_t)i;
+		(void)uniform(&d->rng);
+		d->recs = reserve(NRECS * sizeof(*d->recs));
+		d->arena.base = reserve(ARENA);
+	}
+}
+
+static void
+emu_socket(struct emu *e, const char *dir)
+{
+	struct sockaddr_un sun;
+
+	sun_set(&sun, "%s/sock", dir);
+	e->ctl = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (e->ctl == -1 ||
+	    bind(e->ctl, (struct sockaddr *)&sun, sizeof(sun)) != 0)
+		err(1, "%s", sun.sun_path);
+}
+
+/*
+ * Carry packets until told to quit.  After a round that read something the
+ * devices rest for a SLOT, so that small packets are taken in batches.
+ */
+static void
+emu_loop(struct emu *e)
+{
+	struct pollfd pfd[3] = {
+		{ e->ctl, POLLIN, 0 },
+		{ e->dir[0].in, POLLIN, 0 },
+		{ e->dir[1].in, POLLIN, 0 }
+	};
+	uint64_t now, after, next;
+	struct timespec ts, *tsp;
+	int i, nread;
+
+	while (!e->quit) {
+		now = now_ns();
+		next = UINT64_MAX;
+		for (nread = i = 0; i < 2; i++) {
+			nread += dir_input(&e->dir[i], now);
+			dir_output(&e->dir[i], now);
+		}
+		for (i = 0; i < 2; i++)
+			if (dir_next(&e->dir[i]) < next)
+				next = dir_next(&e->dir[i]);
+		if (nread > 0 || next < now + SLOT)
+			next = now + SLOT;
+		after = now_ns();
+		after = next > after ? next - after : 0;
+		ts.tv_sec = (time_t)(after / NSEC);
+		ts.tv_nsec = (long)(after % NSEC);
+		tsp = next == UINT64_MAX ? NULL : &ts;
+		if (ppoll(pfd, nread > 0 ? 1 : 3, tsp, NULL) > 0 &&
+		    (pfd[0].revents & POLLIN))
+			ctl_input(e);
+	}
+}
+
+/* The parent returns as soon as the child has its devices and its socket. */
+static void
+daemonise(const char *dir, int *ready)
+{
+	int fds[2];
+	char path[256], ok;
+	pid_t pid;
+
+	/* A test runner waits for every descriptor it has handed out. */
+	(void)syscall(SYS_close_range, 3, ~0U, 0);
+	if (pipe2(fds, O_CLOEXEC) != 0 || (pid = fork()) == -1)
+		err(1, "fork");
+	if (pid != 0) {
+		close(fds[1]);
+		_exit(read(fds[0], &ok, 1) == 1 ? 0 : 1);
+	}
+	close(fds[0]);
+	*ready = fds[1];
+	(void)setsid();
+	if (chdir("/") != 0)
+		err(1, "chdir");
+	snprintf(path, sizeof(path), "%s/pid", dir);
+	FILE *f = fopen(path, "w");
+	if (f == NULL)
+		err(1, "%s", path);
+	fprintf(f, "%ld\n", (long)getpid());
+	fclose(f);
+}
+
+/* What goes wrong from here on (a sanitizer's report) goes to the log. */
+static void
+detach(const char *dir, int ready)
+{
+	char path[256];
+	int null, log;
+
+	snprintf(path, sizeof(path), "%s/log", dir);
+	null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	if (null == -1 || log == -1)
+		err(1, "%s", path);
+	dup2(null, STDIN_FILENO);
+	dup2(null, STDOUT_FILENO);
+	dup2(log, STDERR_FILENO);
+	close(null);
+	close(log);
+	if (write(ready, "", 1) != 1)
+		err(1, "pipe");
+	close(ready);
+}
+
+static int
+run_main(const char *dir, char **ns, int argc, char **argv)
+{
+	static struct emu e;
+	struct conf c[2] = {
+		{ .queue = QUEUE_AUTO }, { .queue = QUEUE_AUTO }
+	};
+	const char *bad;
+	int ready;
+
+	if (getrandom(&e.seed, sizeof(e.seed), 0) != sizeof(e.seed))
+		err(1, "getrandom");
+	e.seed &= INT64_MAX;
+	if ((bad = conf_parse(c, &e.seed, argc, argv)) != NULL)
+		errx(1, "bad option or value: %s", bad);
+	daemonise(dir, &ready);
+	emu_init(&e, ns);
+	emu_apply(&e, c);
+	emu_socket(&e, dir);
+	/* Late packets are the emulator's noise: be precise, be first. */
+	(void)prctl(PR_SET_TIMERSLACK, 1UL);
+	(void)setpriority(PRIO_PROCESS, 0, -15);
+	detach(dir, ready);
+	emu_loop(&e);
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc >= 5 && strcmp(argv[1], "run") == 0)
+		return run_main(argv[2], argv + 3, argc - 5, argv + 5);
+	if (argc >= 4 && strcmp(argv[1], "ctl") == 0)
+		return ctl_main(argv[2], argc - 3, argv + 3);
+	fprintf(stderr, "usage: lfp-emu run STATEDIR NETNS-A NETNS-B "
+	    "[--key value ...]\n       lfp-emu ctl STATEDIR REQUEST\n");
+	return 2;
+}
