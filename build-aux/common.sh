@@ -1,0 +1,49 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Sourced by the scripts of this directory, which the Makefile runs in the
+# directory that configure ran in.
+
+say() { echo "hayate: $*"; }
+die() { echo "hayate: $*" >&2; exit 1; }
+
+test -f build/options || die "no build/options here: run ./configure first"
+. ./build/options		# sets VERSION, TOP, BUILD, ... and "$@"
+
+# upstream_word NAME: one value of the file UPSTREAM
+upstream_word() { sed -n "s/^$1[	 ][	 ]*//p" "$TOP/UPSTREAM"; }
+
+# sum FILE...: one number for the content of all files, in that order
+sum() { cat "$@" | cksum | tr ' ' -; }
+
+# series: the names of the patches, in order
+series() { sed -e 's/#.*//' -e 's/[	 ].*//' -e '/^$/d' "$TOP/patches/series"; }
+
+# banner_of TREE: what its version.h calls itself, as OpenSSH_10.0p2
+banner_of() {
+	sed -n -e 's/^#define[	 ]*SSH_VERSION[	 ]*"\(.*\)".*/\1/p' \
+	    -e 's/^#define[	 ]*SSH_PORTABLE[	 ]*"\(.*\)".*/\1/p' \
+	    "$1/version.h" | tr -d '\n'
+}
+
+# scratch NAME: an empty directory build/NAME that is gone when we are,
+# whatever happens
+scratch() {
+	tmp=$BUILD/$1
+	rm -rf "$tmp"
+	mkdir -p "$tmp"
+	trap 'rm -rf "$tmp"' EXIT
+	trap 'exit 130' HUP INT TERM
+}
+
+# apply_series TREE LOG: the whole series, without fuzz
+apply_series() {
+	: >"$2"
+	for p in $(series); do
+		test -f "$TOP/patches/$p" ||
+		    die "patches/series names $p, which is not in patches/"
+		patch -d "$1" -p1 -f --fuzz=0 --no-backup-if-mismatch \
+		    <"$TOP/patches/$p" >>"$2" 2>&1 && continue
+		die "patches/$p does not apply to $(banner_of "$1"): see ${2#"$PWD"/}, then patches/README on updating"
+	done
+}

@@ -1,0 +1,39 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# How our modules enter upstream's build, read by build/hayate/GNUmakefile after
+# upstream's Makefile: more objects in libssh.a, which every program and every
+# unit test of upstream's links. Not a line of upstream's Makefile changes.
+
+include $(HAYATE_TOP)/modules.mk
+
+VPATH := $(VPATH):$(subst $() ,:,$(foreach d,channels cipher ssh sshd,$(HAYATE_TOP)/$(d)))
+
+hy_objs = $(notdir $(patsubst %.c,%.o,$(filter %.c,$(1))))
+HAYATE_OBJS := $(call hy_objs,$(HAYATE_CORE) $(HAYATE_HOOKS))
+
+LIBSSH_OBJS += $(HAYATE_OBJS)
+libssh.a: $(HAYATE_OBJS) .modules
+
+# ar keeps members that are no longer asked for.
+.modules: $(HAYATE_TOP)/modules.mk
+	rm -f libssh.a
+	touch $@
+
+# The programs call one another by the name they are installed under.
+SSH_PROGRAM = $(bindir)/$(HAYATE_SSH)
+
+# Core files know no upstream header, hence not openssh's copies of the BSD
+# functions either; libbsd declares them.
+$(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)
+$(HAYATE_OBJS): CFLAGS += -Wextra
+LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
+
+# Code that runs over every byte: upstream's hardening costs most in it.
+$(call hy_objs,$(HAYATE_HOT)): CFLAGS += -O3 -fno-trapv -fwrapv \
+	-ftrivial-auto-var-init=uninitialized -fzero-call-used-regs=skip
+
+# Headers: ours are included by upstream's files as well, so all objects write
+# down what they were made from.
+%.o: CPPFLAGS += -MMD -MP
+-include $(wildcard *.d)

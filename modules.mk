@@ -1,0 +1,12 @@
+# What Hayate adds to upstream's libssh.a, one file a line.
+#
+# HAYATE_CORE   bytes and times in, decisions out: no upstream header
+# HAYATE_HOOKS  what the patches call: knows upstream
+# HAYATE_HOT    files of either list that are compiled for speed
+
+HAYATE_CORE = \
+
+HAYATE_HOOKS = \
+
+HAYATE_HOT = \
+
