@@ -117,15 +117,24 @@ lookup(int side, const char *name)
 	return NULL;
 }
 
-/* The row that defines the option of a slot. There always is one. */
-static const struct keyword *
-definition(enum slot slot)
+static int
+is_option(const struct keyword *k)
 {
-	const struct keyword *k = keywords;
+	return k->kind == FLAG || k->kind == SIZE;
+}
 
-	while (k->slot != slot || (k->kind != FLAG && k->kind != SIZE))
-		k++;
-	return k;
+/* The row of an option, or of its other name if it has one, else NULL. */
+static const struct keyword *
+row(enum slot slot, int by)
+{
+	size_t i;
+
+	for (i = 0; i < NKEYWORDS; i++) {
+		if (keywords[i].slot == slot &&
+		    is_option(&keywords[i]) == (by == BY_NAME))
+			return &keywords[i];
+	}
+	return NULL;
 }
 
 /* The more particular layer decides; within a layer, the proper name. */
@@ -142,7 +151,7 @@ resolve(enum slot slot)
 		if (v->have & BY_OTHER)
 			return v->other;
 	}
-	return definition(slot)->def;
+	return row(slot, BY_NAME)->def;
 }
 
 const struct hayopt *
@@ -285,7 +294,7 @@ store(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
     char *msg, size_t msglen)
 {
 	struct value *v = &layers[layer][k->slot];
-	int by = k->kind == FLAG || k->kind == SIZE ? BY_NAME : BY_OTHER;
+	int by = is_option(k) ? BY_NAME : BY_OTHER;
 
 	if (v->have & by)
 		return;
@@ -296,8 +305,8 @@ store(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
 		v->other = k->kind == OTHER_NOT ? !val : val;
 	stale = 1;
 	if (v->have == (BY_NAME | BY_OTHER) && v->named != v->other) {
-		snprintf(msg, msglen, "%s is given as well as its other name "
-		    "and wins", definition(k->slot)->name);
+		snprintf(msg, msglen, "%s wins over %s",
+		    row(k->slot, BY_NAME)->name, row(k->slot, BY_OTHER)->name);
 	}
 }
 
@@ -333,8 +342,7 @@ hayopt_dump(int side, size_t i, char *buf, size_t len)
 
 	for (n = 0; n < NKEYWORDS; n++) {
 		k = &keywords[n];
-		if ((k->kind != FLAG && k->kind != SIZE) ||
-		    (k->sides & side) == 0 || i-- != 0)
+		if (!is_option(k) || (k->sides & side) == 0 || i-- != 0)
 			continue;
 		val = resolve(k->slot);
 		if (k->kind == FLAG)
