@@ -5,8 +5,14 @@
 # HAYATE_HOT    files of either list that are compiled for speed
 
 HAYATE_CORE = \
+	channels/peer.c \
+	ssh/hayopt.c \
 
 HAYATE_HOOKS = \
+	channels/peer-hook.c \
+	ssh/cliopt-hook.c \
+	ssh/optline-hook.c \
+	sshd/srvopt-hook.c \
 
 HAYATE_HOT = \
 
