@@ -1,0 +1,34 @@
+#!/usr/bin/env bats
+# The helper itself (helper.bash): each build serves each other build's client.
+
+load helper
+
+setup_file() {
+	sshd_up hayate
+	sshd_up stock
+	sshd_up system
+}
+teardown_file() { sshd_down; }
+
+@test "every client runs a command on every server" {
+	for CLIENT in hayate stock system; do
+		for server in hayate stock system; do
+			[ "$(client $server echo hello)" = hello ]
+		done
+	done
+}
+
+@test "scp carries a file there and back intact" {
+	head -c 300001 /dev/urandom >"$BATS_TEST_TMPDIR/sent"
+	copy -q "$BATS_TEST_TMPDIR/sent" "hayate:$BATS_TEST_TMPDIR/there"
+	copy -q "hayate:$BATS_TEST_TMPDIR/there" "$BATS_TEST_TMPDIR/back"
+	cmp "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/back"
+}
+
+@test "an option given to sshd_up wins over the helper's own" {
+	sshd_up hayate:quiet "LogLevel INFO"
+	client quiet true
+	run -1 grep debug "$(sshd_log quiet)"
+	sshd_down quiet
+	run ! client quiet true
+}
