@@ -1,0 +1,303 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * The keyword table (ssh/hayopt.h) and the version of a peer
+ * (channels/peer.h): text in, text out.
+ *
+ * A case is a configuration in short: lines separated by ';', each with a
+ * letter in front. 'g' is a line for the global layer, 'm' one of a Match
+ * block that applies, 'x' one of a block that does not. What comes out is
+ * what is in force, "hayate tuning max memory", after the messages in
+ * brackets; "pass" stands for a word that is not ours.
+ *
+ * Prints the cases that fail and a count; the status says the same.
+ */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hayopt.h"
+#include "peer.h"
+
+#define C	HAYOPT_CLIENT
+#define S	HAYOPT_SERVER
+#define DEF	"yes yes 67108864 268435456"
+#define SIZES	": a size from 2M to 64M is allowed]"
+
+static const struct {
+	int side;
+	const char *in, *out;
+} cases[] = {
+	/* nothing said, nothing of ours said */
+	{ C, "", DEF },
+	{ C, "g Port 22", "pass " DEF },
+	{ C, "g Hayat no", "pass " DEF },
+	{ C, "g Hayatee no", "pass " DEF },
+
+	/* each option, in either case; the names are case-blind */
+	{ C, "g Hayate no", "no no 67108864 268435456" },
+	{ S, "g hAYATE NO", "no no 67108864 268435456" },
+	{ S, "g WindowTuning no", "yes no 67108864 268435456" },
+	{ C, "g WindowMax 4M", "yes yes 4194304 268435456" },
+	{ C, "g WindowMemoryMax 64m", "yes yes 67108864 67108864" },
+
+	/* flags: the words that stock takes on that side */
+	{ C, "g Hayate false", "no no 67108864 268435456" },
+	{ C, "g Hayate TRUE", DEF },
+	{ S, "g Hayate false", "[Hayate \"false\": yes or no is allowed] " DEF },
+	{ C, "g Hayate 0", "[Hayate \"0\": yes or no is allowed] " DEF },
+	{ C, "g Hayate noo", "[Hayate \"noo\": yes or no is allowed] " DEF },
+
+	/* sizes: the edges, units, and what only looks like one */
+	{ C, "g WindowMax 2M", "yes yes 2097152 268435456" },
+	{ C, "g WindowMax 2097152", "yes yes 2097152 268435456" },
+	{ C, "g WindowMax 2048k", "yes yes 2097152 268435456" },
+	{ C, "g WindowMax 64M", DEF },
+	{ C, "g WindowMax 67108864", DEF },
+	{ C, "g WindowMax 0000000000000000000000064M", DEF },
+	{ C, "g WindowMemoryMax 4G", "yes yes 67108864 4294967296" },
+	{ C, "g WindowMemoryMax 4294967297",
+	    "[WindowMemoryMax \"4294967297\": "
+	    "a size from 2M to 4G is allowed] " DEF },
+	{ C, "g WindowMax 2097151", "[WindowMax \"2097151\"" SIZES " " DEF },
+	{ C, "g WindowMax 67108865", "[WindowMax \"67108865\"" SIZES " " DEF },
+	{ C, "g WindowMax 1G", "[WindowMax \"1G\"" SIZES " " DEF },
+	{ C, "g WindowMax 0", "[WindowMax \"0\"" SIZES " " DEF },
+	{ C, "g WindowMax 7Q", "[WindowMax \"7Q\"" SIZES " " DEF },
+	{ C, "g WindowMax 4MB", "[WindowMax \"4MB\"" SIZES " " DEF },
+	{ C, "g WindowMax 4.5M", "[WindowMax \"4.5M\"" SIZES " " DEF },
+	{ C, "g WindowMax M", "[WindowMax \"M\"" SIZES " " DEF },
+	{ C, "g WindowMax +4M", "[WindowMax \"+4M\"" SIZES " " DEF },
+	{ C, "g WindowMax -4M", "[WindowMax \"-4M\"" SIZES " " DEF },
+	{ C, "g WindowMax 0x400000", "[WindowMax \"0x400000\"" SIZES " " DEF },
+	/* would be 4M if it wrapped at 64 bits */
+	{ C, "g WindowMax 18446744073713745920",
+	    "[WindowMax \"18446744073713745920\"" SIZES " " DEF },
+	{ C, "g WindowMemoryMax 17179869188G",
+	    "[WindowMemoryMax \"17179869188G\": "
+	    "a size from 2M to 4G is allowed] " DEF },
+	{ C, "g WindowMax 1111111111222222222233333333334444444444"
+	    "55555555556666666666777777777788888888889999999999",
+	    "[WindowMax \"1111111111222222222233333333334444444444"
+	    "555555555566666666667777\"" SIZES " " DEF },
+
+	/* no value, an empty one, one too many */
+	{ C, "g WindowMax", "[WindowMax without a value" SIZES " " DEF },
+	{ C, "g WindowMax \"\"", "[WindowMax without a value" SIZES " " DEF },
+	{ S, "g Hayate", "[Hayate without a value: yes or no is allowed] " DEF },
+	{ C, "g MetricsPath",
+	    "[MetricsPath without a value: one value is expected] " DEF },
+	{ C, "g Hayate no no",
+	    "[Hayate \"no\": nothing may follow the value] " DEF },
+	{ C, "g HPNBufferSize 1 2",
+	    "[HPNBufferSize \"1\": nothing may follow the value] " DEF },
+
+	/* the first value wins, and a bad one does not count as a value */
+	{ C, "g WindowMax 3M;g WindowMax 5M", "yes yes 3145728 268435456" },
+	{ C, "g Hayate yes;g Hayate no", DEF },
+	{ C, "g WindowMax 1;g WindowMax 5M",
+	    "[WindowMax \"1\"" SIZES " yes yes 5242880 268435456" },
+
+	/* a block that does not apply: checked, without effect */
+	{ C, "x WindowMax 3M;g WindowMax 5M", "yes yes 5242880 268435456" },
+	{ C, "x WindowMax 1;g WindowMax 5M",
+	    "[WindowMax \"1\"" SIZES " yes yes 5242880 268435456" },
+	{ C, "x NoneSwitch yes", DEF },
+	{ C, "x NoneSwitch perhaps",
+	    "[NoneSwitch \"perhaps\": yes or no is allowed] " DEF },
+
+	/* the match layer overrides, its own first value wins */
+	{ S, "g WindowMax 3M;m WindowMax 5M", "yes yes 5242880 268435456" },
+	{ S, "m WindowMax 5M;g WindowMax 3M", "yes yes 5242880 268435456" },
+	{ S, "m WindowMax 5M;m WindowMax 6M", "yes yes 5242880 268435456" },
+	{ S, "g Hayate no;m Hayate yes", DEF },
+	{ S, "g Hayate no;m WindowMax 5M", "no no 5242880 268435456" },
+
+	/* the names HPN-SSH has, and which of two counts */
+	{ C, "g HPNDisabled yes", "no no 67108864 268435456" },
+	{ C, "g HPNDisabled no", DEF },
+	{ S, "g TcpRcvBufPoll no", "yes no 67108864 268435456" },
+	{ S, "g TcpRcvBufPoll yes", DEF },
+	{ C, "g HPNDisabled yes;g HPNDisabled no", "no no 67108864 268435456" },
+	{ C, "g HPNDisabled yes;g Hayate yes",
+	    "[Hayate wins over HPNDisabled] " DEF },
+	{ C, "g Hayate yes;g HPNDisabled yes",
+	    "[Hayate wins over HPNDisabled] " DEF },
+	{ C, "g Hayate no;g HPNDisabled yes", "no no 67108864 268435456" },
+	{ C, "g TcpRcvBufPoll no;g WindowTuning yes",
+	    "[WindowTuning wins over TcpRcvBufPoll] " DEF },
+	/* said once, though the files are read twice */
+	{ C, "g Hayate yes;g HPNDisabled yes;g Hayate yes;g HPNDisabled yes",
+	    "[Hayate wins over HPNDisabled] " DEF },
+	/* a Match block is the more particular word, whichever name it uses */
+	{ S, "g Hayate yes;m HPNDisabled yes", "no no 67108864 268435456" },
+	{ S, "g TcpRcvBufPoll no;m WindowTuning yes", DEF },
+	{ C, "g HPNDisabled maybe",
+	    "[HPNDisabled \"maybe\": yes or no is allowed] " DEF },
+
+	/* retired: one note each, however often; sides as HPN-SSH has them */
+	{ C, "g HPNBufferSize 16384;g HPNBufferSize 1",
+	    "[HPNBufferSize ignored: windows follow the path, see WindowMax] "
+	    DEF },
+	{ S, "g NoneEnabled yes;g NoneMacEnabled no",
+	    "[NoneEnabled ignored: there is no unencrypted mode, the "
+	    "connection stays encrypted] [NoneMacEnabled ignored: there is no "
+	    "unencrypted mode, the connection stays encrypted] " DEF },
+	{ S, "g NoneEnabled 1",
+	    "[NoneEnabled \"1\": yes or no is allowed] " DEF },
+	{ C, "g MetricsPath /x/y",
+	    "[MetricsPath ignored: there is no such feature] " DEF },
+	{ S, "g MetricsPath /x/y", "pass " DEF },
+	{ S, "g NoneSwitch yes", "pass " DEF },
+	{ S, "g Fallback yes", "pass " DEF },
+};
+
+static char got[4096];
+
+static void
+add(const char *text)
+{
+	if (got[0] != '\0')
+		strncat(got, " ", sizeof(got) - strlen(got) - 1);
+	strncat(got, text, sizeof(got) - strlen(got) - 1);
+}
+
+/* One line: a letter for layer and block, the keyword, its words. */
+static void
+feed(int side, char *line)
+{
+	char msg[256], note[300], *av[8], *keyword, *word, *last;
+	int ac = 0;
+
+	strtok_r(line, " ", &last);
+	keyword = strtok_r(NULL, " ", &last);
+	while (ac < 8 && (word = strtok_r(NULL, " ", &last)) != NULL)
+		av[ac++] = strcmp(word, "\"\"") == 0 ? word + 2 : word;
+	switch (hayopt_line(side, *line == 'm' ? HAYOPT_MATCH : HAYOPT_GLOBAL,
+	    keyword, ac, av, *line != 'x', msg, sizeof(msg))) {
+	case HAYOPT_PASS:
+		add("pass");
+		break;
+	case HAYOPT_BAD:
+	case HAYOPT_TAKEN:
+		if (msg[0] != '\0') {
+			snprintf(note, sizeof(note), "[%s]", msg);
+			add(note);
+		}
+		break;
+	}
+	(void)hayopt_get();	/* asked in between, it must not grow stale */
+}
+
+static int
+run(int side, const char *in, const char *out)
+{
+	const struct hayopt *o;
+	char *copy = strdup(in), *line, *last, end[100];
+
+	got[0] = '\0';
+	hayopt_reset();
+	for (line = strtok_r(copy, ";", &last); line != NULL;
+	    line = strtok_r(NULL, ";", &last))
+		feed(side, line);
+	free(copy);
+	o = hayopt_get();
+	snprintf(end, sizeof(end), "%s %s %llu %llu",
+	    o->hayate ? "yes" : "no", o->window_tuning ? "yes" : "no",
+	    (unsigned long long)o->window_max,
+	    (unsigned long long)o->window_memory_max);
+	add(end);
+	if (strcmp(got, out) == 0)
+		return 0;
+	printf("\"%s\"\n  want %s\n  got  %s\n", in, out, got);
+	return 1;
+}
+
+/* The dump shows what was configured, not what is left of it. */
+static int
+dump(int side)
+{
+	static const char want[] = "hayate no windowtuning yes "
+	    "windowmax 8388608 windowmemorymax 268435456";
+	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
+	size_t i;
+
+	got[0] = '\0';
+	hayopt_reset();
+	av[0] = no;
+	hayopt_line(side, HAYOPT_GLOBAL, "Hayate", 1, av, 1, msg, sizeof(msg));
+	av[0] = size;
+	hayopt_line(side, HAYOPT_GLOBAL, "WindowMax", 1, av, 1, msg,
+	    sizeof(msg));
+	for (i = 0; hayopt_dump(side, i, line, sizeof(line)) == 0; i++)
+		add(line);
+	if (strcmp(got, want) == 0)
+		return 0;
+	printf("dump\n  want %s\n  got  %s\n", want, got);
+	return 1;
+}
+
+static const struct {
+	const char *value;
+	size_t len;
+	unsigned int version;
+} versions[] = {
+	{ "1", 1, 1 },
+	{ "2", 1, 2 },
+	{ "10", 2, 10 },
+	{ "01", 2, 1 },
+	{ "1;none", 6, 1 },
+	{ "1 2", 3, 1 },
+	{ "99999999999999999999", 20, 65535 },
+	{ "4294967297", 10, 65535 },
+	{ "12", 1, 1 },			/* not read past its length */
+	{ "", 0, 0 },
+	{ "0", 1, 0 },
+	{ "000", 3, 0 },
+	{ "-1", 2, 0 },
+	{ " 1", 2, 0 },
+	{ "yes", 3, 0 },
+	{ "\0", 1, 0 },
+	{ "1\0", 2, 0 },
+	{ "1;\0x", 4, 0 },
+	{ "\xff\xfe", 2, 0 },
+};
+
+static int
+peer(size_t i)
+{
+	/* an exact allocation, so that a read beyond it is seen */
+	unsigned char *value = malloc(versions[i].len + !versions[i].len);
+	unsigned int version;
+
+	if (versions[i].len != 0)
+		memcpy(value, versions[i].value, versions[i].len);
+	version = peer_version(value, versions[i].len);
+	free(value);
+	if (version == versions[i].version)
+		return 0;
+	printf("peer \"%s\"\n  want %u\n  got  %u\n", versions[i].value,
+	    versions[i].version, version);
+	return 1;
+}
+
+int
+main(void)
+{
+	const size_t n = sizeof(cases) / sizeof(cases[0]);
+	const size_t m = sizeof(versions) / sizeof(versions[0]);
+	size_t i;
+	int failed = 0;
+
+	for (i = 0; i < n; i++)
+		failed += run(cases[i].side, cases[i].in, cases[i].out);
+	failed += dump(C) + dump(S);
+	for (i = 0; i < m; i++)
+		failed += peer(i);
+	printf("%zu cases, %d failed\n", n + 2 + m, failed);
+	return failed != 0;
+}
