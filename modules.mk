@@ -5,11 +5,16 @@
 # HAYATE_HOT    files of either list that are compiled for speed
 
 HAYATE_CORE = \
+	channels/bdp.c \
+	channels/bufgrow.c \
 	channels/peer.c \
+	channels/tcp-path.c \
+	channels/wtune.c \
 	ssh/hayopt.c \
 
 HAYATE_HOOKS = \
 	channels/peer-hook.c \
+	channels/wtune-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/optline-hook.c \
 	sshd/srvopt-hook.c \

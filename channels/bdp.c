@@ -1,0 +1,247 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See bdp.h for the idea.
+ *
+ * Rate: positions are kept at SLOTS points over about one RTT; the rate is
+ * the distance from the oldest point to now.  Eight points make a decision
+ * lag the path by an eighth, while TCP's slow start doubles in one RTT.
+ *
+ * After a loss the stream stands still, for more than a RTT, and then leaps
+ * by more than any link carries: what had arrived meanwhile.  So the point
+ * before a stall bounds the rate, as the mean since then, until eight times
+ * the stall have passed.  Slow start pauses too, but for less than a RTT.
+ *
+ * The maximum is kept in two buckets of MAX_SPAN, the running one and the one
+ * before it: state of constant size, exact to within a bucket.
+ *
+ * Ages: credits are remembered as (edge, time).  A window sends one credit
+ * per three packets, far more than needed, so a full ring drops the newest:
+ * the oldest outstanding ones are those that complete next.
+ */
+
+#include <stdlib.h>
+
+#include "bdp.h"
+
+#define SLOTS		8
+#define STALL_MEMORY	8	/* times the stall */
+#define SLOT_MIN_US	1000	/* loopback: a shorter one measures the scheduler */
+#define SLOT_UNKNOWN_US	5000	/* no RTT yet: 40 ms in all, a continent's */
+#define MAX_SPAN_US	5000000	/* rate maximum: outlives a loss recovery */
+#define CREDITS		32
+#define ROUND_CREDITS	4	/* one alone may be an accident of scheduling */
+
+struct bdp {
+	uint64_t rtt_us;		/* the transport's */
+
+	struct slot {
+		uint64_t pos, at_us;
+	} slot[SLOTS];
+	unsigned int slot_next, slot_used;
+	struct slot before_stall;
+	uint64_t stall_until_us;	/* the mean since then bounds the rate */
+	uint64_t rate, rate_max[2], max_since_us;
+
+	struct {
+		uint64_t edge, at_us;
+	} credit[CREDITS];
+	unsigned int credit_first, credit_used;
+	uint64_t age_us, last_age_us;
+	unsigned int ages;		/* completed in this round */
+};
+
+struct bdp *
+bdp_new(void)
+{
+	return calloc(1, sizeof(struct bdp));
+}
+
+void
+bdp_free(struct bdp *b)
+{
+	free(b);
+}
+
+void
+bdp_set_rtt(struct bdp *b, uint64_t rtt_us)
+{
+	b->rtt_us = rtt_us;
+}
+
+void
+bdp_granted(struct bdp *b, uint64_t edge, uint64_t now_us)
+{
+	unsigned int i;
+
+	if (b->credit_used == CREDITS)
+		return;
+	i = (b->credit_first + b->credit_used++) % CREDITS;
+	b->credit[i].edge = edge;
+	b->credit[i].at_us = now_us;
+}
+
+void
+bdp_arrived(struct bdp *b, uint64_t pos, uint64_t now_us)
+{
+	uint64_t age;
+
+	while (b->credit_used > 0 && pos > b->credit[b->credit_first].edge) {
+		age = now_us - b->credit[b->credit_first].at_us;
+		if (age == 0)
+			age = 1;	/* 0 means none */
+		if (b->age_us == 0 || age < b->age_us)
+			b->age_us = age;
+		b->ages++;
+		b->credit_first = (b->credit_first + 1) % CREDITS;
+		b->credit_used--;
+	}
+}
+
+void
+bdp_next_round(struct bdp *b)
+{
+	if (b->ages >= ROUND_CREDITS)
+		b->last_age_us = b->age_us;
+	b->age_us = 0;
+	b->ages = 0;
+}
+
+void
+bdp_restart_ages(struct bdp *b)
+{
+	b->credit_used = 0;
+	bdp_next_round(b);
+}
+
+void
+bdp_restart_rate(struct bdp *b, uint64_t pos, uint64_t now_us)
+{
+	b->slot_used = b->slot_next = 0;
+	b->rate = b->rate_max[0] = b->rate_max[1] = 0;
+	b->max_since_us = now_us;
+	bdp_taken(b, pos, now_us);
+}
+
+/* How long a slot is: an eighth of the best RTT known. */
+static uint64_t
+slot_us(const struct bdp *b)
+{
+	uint64_t rtt = b->rtt_us;
+
+	/* behind a jump host the credits know better than the socket */
+	if (b->age_us != 0 && (rtt == 0 || b->age_us < rtt))
+		rtt = b->age_us;
+	if (rtt == 0)
+		return SLOT_UNKNOWN_US;
+	return rtt / SLOTS > SLOT_MIN_US ? rtt / SLOTS : SLOT_MIN_US;
+}
+
+static void
+keep_max(struct bdp *b, uint64_t now_us)
+{
+	if (now_us - b->max_since_us >= MAX_SPAN_US) {
+		b->rate_max[1] = now_us - b->max_since_us >= 2 * MAX_SPAN_US ?
+		    0 : b->rate_max[0];
+		b->rate_max[0] = 0;
+		b->max_since_us = now_us;
+	}
+	if (b->rate > b->rate_max[0])
+		b->rate_max[0] = b->rate;
+}
+
+int
+bdp_due(const struct bdp *b, uint64_t now_us)
+{
+	unsigned int last = (b->slot_next + SLOTS - 1) % SLOTS;
+
+	return b->slot_used == 0 ||
+	    now_us - b->slot[last].at_us >= slot_us(b);
+}
+
+/* Bytes per second between two points; 0 if there is no time between. */
+static uint64_t
+rate_between(const struct slot *from, const struct slot *to)
+{
+	if (to->at_us <= from->at_us)
+		return 0;
+	return (to->pos - from->pos) * 1000000 / (to->at_us - from->at_us);
+}
+
+/* Was there a stall between the last slot and now? */
+static void
+note_stall(struct bdp *b, const struct slot *last, uint64_t now_us)
+{
+	uint64_t gap = now_us - last->at_us;
+
+	if (b->rtt_us == 0 || gap < b->rtt_us + b->rtt_us / 16 ||
+	    gap < 4 * SLOT_MIN_US)
+		return;
+	b->before_stall = *last;
+	b->stall_until_us = now_us + STALL_MEMORY * gap;
+}
+
+void
+bdp_taken(struct bdp *b, uint64_t pos, uint64_t now_us)
+{
+	const struct slot *oldest =
+	    &b->slot[b->slot_used < SLOTS ? 0 : b->slot_next];
+	const struct slot *last = &b->slot[(b->slot_next + SLOTS - 1) % SLOTS];
+	struct slot now = { pos, now_us };
+	uint64_t mean;
+
+	if (b->slot_used == 0)
+		b->max_since_us = now_us;
+	else {
+		note_stall(b, last, now_us);
+		b->rate = rate_between(oldest, &now);
+		mean = rate_between(&b->before_stall, &now);
+		if (now_us < b->stall_until_us && mean < b->rate)
+			b->rate = mean;
+		keep_max(b, now_us);
+	}
+	b->slot[b->slot_next] = now;
+	b->slot_next = (b->slot_next + 1) % SLOTS;
+	if (b->slot_used < SLOTS)
+		b->slot_used++;
+}
+
+uint64_t
+bdp_rtt(const struct bdp *b)
+{
+	return b->rtt_us;
+}
+
+uint64_t
+bdp_age(const struct bdp *b)
+{
+	return b->ages >= ROUND_CREDITS ? b->age_us : 0;
+}
+
+uint64_t
+bdp_last_age(const struct bdp *b)
+{
+	return b->last_age_us;
+}
+
+uint64_t
+bdp_rate(const struct bdp *b)
+{
+	return b->rate;
+}
+
+uint64_t
+bdp_rate_max(const struct bdp *b)
+{
+	return b->rate_max[0] > b->rate_max[1] ? b->rate_max[0] :
+	    b->rate_max[1];
+}
+
+uint64_t
+bdp_bytes(uint64_t rate, uint64_t rtt_us)
+{
+	return rate / 1000000 * rtt_us + rate % 1000000 * rtt_us / 1000000;
+}

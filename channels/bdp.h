@@ -1,0 +1,81 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * bdp: what the path holds, seen from the receiving end.
+ *
+ * Whoever grants credit (a receive window, a read request) sees two things:
+ * how fast bytes are taken, and how old a credit is when the first byte that
+ * only it allowed arrives.  Rate times round-trip time is the bandwidth-delay
+ * product: what must be under way to keep the path busy.
+ *
+ * The age of a credit is the in-band RTT.  It needs no socket and sees the
+ * whole path, jump hosts and local pipes included, but it is an upper bound:
+ * a sender with credit to spare uses it late.  Little's law says how late:
+ * age = window / rate.  Only while the window is what limits is the age the
+ * RTT itself, and then it does not change when the window does.  wtune.h
+ * turns that into a decision; this file only measures.
+ *
+ * An RTT measured by the transport (TCP_INFO) may be given as well.  Behind
+ * a jump host it covers the last leg alone, so it is a lower bound.
+ *
+ * Units: bytes, microseconds of a monotonic clock, bytes per second.
+ * No I/O, no clock, no upstream header.  Not thread safe.
+ *
+ * Sources: D. D. Clark, RFC 813 (window as credit); W. Feng et al., "Dynamic
+ * Right-Sizing" (the receiver measures bytes per RTT); N. Cardwell et al.,
+ * "BBR" (windowed maximum of the delivery rate, minimum of the RTT).
+ */
+
+#ifndef HAYATE_BDP_H
+#define HAYATE_BDP_H
+
+#include <stdint.h>
+
+struct bdp;			/* private to bdp.c */
+
+/* Returns NULL if out of memory. */
+struct bdp *bdp_new(void);
+
+/* Accepts NULL. */
+void	 bdp_free(struct bdp *);
+
+/* The transport's smallest RTT of the last minutes; 0: not known. */
+void	 bdp_set_rtt(struct bdp *, uint64_t rtt_us);
+
+/*
+ * Credit was sent at "now_us" that allows bytes from "edge" on, a position
+ * in the stream (bytes since its start) that never falls.
+ */
+void	 bdp_granted(struct bdp *, uint64_t edge, uint64_t now_us);
+
+/* The stream has arrived up to "pos" at "now_us".  Completes ages. */
+void	 bdp_arrived(struct bdp *, uint64_t pos, uint64_t now_us);
+
+/* Whether the rate is due for a new sample; about eight times per RTT. */
+int	 bdp_due(const struct bdp *, uint64_t now_us);
+
+/* The application has taken the stream up to "pos" at "now_us": a sample. */
+void	 bdp_taken(struct bdp *, uint64_t pos, uint64_t now_us);
+
+/* Begin a new round of ages; credits under way count for it. */
+void	 bdp_next_round(struct bdp *);
+
+/* Forget credits granted until now as well: the window has changed. */
+void	 bdp_restart_ages(struct bdp *);
+
+/* Forget the rates: the stream was idle. */
+void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
+
+uint64_t bdp_rtt(const struct bdp *);		/* given by the transport, or 0 */
+uint64_t bdp_age(const struct bdp *);		/* smallest of a whole round, or 0 */
+uint64_t bdp_last_age(const struct bdp *);	/* of the round before, or 0 */
+uint64_t bdp_rate(const struct bdp *);		/* over the last RTT, leaps cut */
+uint64_t bdp_rate_max(const struct bdp *);	/* of the last 5 to 10 seconds */
+
+/* rate * rtt in bytes, without overflow for any rate below 2^44. */
+uint64_t bdp_bytes(uint64_t rate, uint64_t rtt_us);
+
+#endif /* HAYATE_BDP_H */

@@ -1,0 +1,35 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * bufgrow: how a buffer that holds a backlog grows, and what it keeps.
+ *
+ * Stock sshbuf grows to exactly what is needed, in steps of 256 bytes, each
+ * a new allocation, a copy and two wipes of everything held.  A backlog of n
+ * bytes that arrives in packets costs n^2.  And after each packet a reset
+ * gives all memory back, only to ask for it again.
+ *
+ * Growing by half makes a byte move at most twice on the way; keeping up to
+ * BUFGROW_KEEP bytes over a reset covers any SSH packet and SFTP message.
+ * The content is wiped as before.
+ *
+ * Units: bytes.  Pure functions.
+ */
+
+#ifndef HAYATE_BUFGROW_H
+#define HAYATE_BUFGROW_H
+
+#include <stddef.h>
+
+/*
+ * The allocation to ask for, if "have" is allocated, "need" must fit and
+ * "max" is the most: at least need, at most max (or need where that is more).
+ */
+size_t	bufgrow_size(size_t have, size_t need, size_t max);
+
+/* Whether a reset should give an allocation of "have" bytes back. */
+int	bufgrow_excessive(size_t have);
+
+#endif /* HAYATE_BUFGROW_H */

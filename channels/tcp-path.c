@@ -1,0 +1,70 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See tcp-path.h.  The kernel's own header is used where there is one: the C
+ * library's struct tcp_info ends before tcpi_min_rtt.
+ */
+
+#include <sys/types.h>
+#include <sys/socket.h>
+
+#include <netinet/in.h>
+#ifdef __linux__
+# include <linux/tcp.h>
+#else
+# include <netinet/tcp.h>
+#endif
+
+#include <stddef.h>
+#include <string.h>
+
+#include "tcp-path.h"
+
+/* A kernel older than the header fills in less of the structure. */
+#define HAVE_FIELD(len, field) \
+	((len) >= offsetof(struct tcp_info, field) + \
+	sizeof(((struct tcp_info *)NULL)->field))
+
+int
+tcp_path_read(int fd, struct tcp_path *p)
+{
+#ifdef TCP_INFO
+	struct tcp_info ti;
+	socklen_t len = sizeof(ti);
+
+	memset(p, 0, sizeof(*p));
+	memset(&ti, 0, sizeof(ti));
+	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &ti, &len) == -1)
+		return -1;
+	p->min_rtt_us = ti.tcpi_rtt;
+#ifdef __linux__
+	/* all ones: nothing measured yet */
+	if (HAVE_FIELD(len, tcpi_min_rtt) && ti.tcpi_min_rtt != 0 &&
+	    ti.tcpi_min_rtt != UINT32_MAX)
+		p->min_rtt_us = ti.tcpi_min_rtt;
+	if (HAVE_FIELD(len, tcpi_delivery_rate))
+		p->delivery_rate = ti.tcpi_delivery_rate;
+#endif
+	return 0;
+#else
+	(void)fd;
+	memset(p, 0, sizeof(*p));
+	return -1;
+#endif
+}
+
+int
+tcp_path_bound_unsent(int fd, uint32_t bytes)
+{
+#ifdef TCP_NOTSENT_LOWAT
+	return setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes,
+	    sizeof(bytes));
+#else
+	(void)fd;
+	(void)bytes;
+	return -1;
+#endif
+}

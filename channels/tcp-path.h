@@ -1,0 +1,35 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * tcp-path: what the kernel knows of a TCP connection, and the one thing we
+ * ask of it.
+ *
+ * Reading TCP_INFO costs under a microsecond.  Never call it from a process
+ * under a sandbox: getsockopt(2) is not on upstream's seccomp list.
+ *
+ * No upstream header.  Thread safe.
+ */
+
+#ifndef HAYATE_TCP_PATH_H
+#define HAYATE_TCP_PATH_H
+
+#include <stdint.h>
+
+struct tcp_path {
+	uint64_t min_rtt_us;	/* the kernel's minimum of five minutes */
+	uint64_t delivery_rate;	/* what we send, bytes per second; 0: unknown */
+};
+
+/* Returns 0, or -1 if the descriptor is no TCP socket or the system mute. */
+int	tcp_path_read(int fd, struct tcp_path *);
+
+/*
+ * Keep no more than "bytes" unsent in the kernel (TCP_NOTSENT_LOWAT), so
+ * that what is urgent does not wait behind what is bulk.  Returns 0 or -1.
+ */
+int	tcp_path_bound_unsent(int fd, uint32_t bytes);
+
+#endif /* HAYATE_TCP_PATH_H */

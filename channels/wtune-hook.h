@@ -1,0 +1,39 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * wtune-hook: where upstream's channels meet the window tuner.
+ *
+ * Called from patches/110-channels-window.patch, once per poll loop and open
+ * channel, in the processes that move channel data: ssh's client_loop and
+ * sshd-session's server_loop2.  Both run after authentication and outside
+ * any sandbox.  Main thread only.
+ */
+
+#ifndef HAYATE_WTUNE_HOOK_H
+#define HAYATE_WTUNE_HOOK_H
+
+struct ssh;
+struct Channel;
+
+/*
+ * Before stock decides whether to send SSH2_MSG_CHANNEL_WINDOW_ADJUST: move
+ * the window, so that the untouched code announces it.  Does nothing for
+ * terminals, X11 and agent channels, with "Hayate no", "WindowTuning no", or
+ * without memory.
+ */
+void	wtune_channel(struct ssh *, struct Channel *);
+
+/*
+ * After stock decided what to wait for: stop reading from the local side of
+ * a channel that holds a stock window of unsent data.  A larger window of
+ * the peer is for the path, not for our memory.
+ */
+void	wtune_input(struct ssh *, struct Channel *);
+
+/* The channel goes away. */
+void	wtune_channel_free(struct Channel *);
+
+#endif /* HAYATE_WTUNE_HOOK_H */

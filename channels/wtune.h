@@ -1,0 +1,83 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * wtune: how large a window the path, the reader and the memory deserve.
+ *
+ * A peer may have one window under way per round trip.  Stock OpenSSH always
+ * says 2 MiB, which caps 100 ms at 20 MB/s.  wtune reads a struct bdp and
+ * answers by how many bytes to move the window:
+ *
+ *   grow      to gain * BDP, by the transport's RTT; and twofold per round
+ *             while the age of a credit stays what it was before the last
+ *             growth: then the window is what limits, whatever RTT the
+ *             socket claims (it may only reach the jump host).
+ *   hold      while the reader lags, at a ceiling, or when the last growth
+ *             made credits older and nothing faster.
+ *   withdraw  when the path has held less than half the window for a while,
+ *             or after idling.  SSH cannot take credit back; the caller
+ *             withholds adjusts.
+ *
+ * It never goes below the floor, which is the window the channel had.
+ *
+ * SFTP's requests in flight are a window as well: the same tuner serves.
+ *
+ * Units: bytes, microseconds.  No I/O, no clock, no upstream header.
+ * Not thread safe.
+ */
+
+#ifndef HAYATE_WTUNE_H
+#define HAYATE_WTUNE_H
+
+#include <stdint.h>
+
+#include "bdp.h"
+
+struct wtune;			/* private to wtune.c */
+
+struct wtune_conf {
+	uint64_t floor;		/* never below, bytes: the stock window */
+	uint64_t ceiling;	/* never above, bytes */
+	uint32_t gain_quarters;	/* window over BDP, in quarters: 8 is twice */
+};
+
+/* What the caller sees at one moment. */
+struct wtune_now {
+	uint64_t now_us;
+	uint64_t window;	/* as the peer knows it */
+	uint64_t taken;		/* stream position the application has reached */
+	uint64_t backlog;	/* arrived, not yet taken */
+	uint64_t budget;	/* growth that the process still affords */
+};
+
+enum wtune_why {
+	WTUNE_QUIET,		/* nothing to say yet */
+	WTUNE_GROW_BDP,		/* rate * RTT needs it */
+	WTUNE_GROW_EDGE,	/* credits are used as soon as they arrive */
+	WTUNE_HOLD_READER,	/* the local reader lags */
+	WTUNE_HOLD_PATH,	/* more window brings nothing */
+	WTUNE_HOLD_CEILING,
+	WTUNE_HOLD_BUDGET,
+	WTUNE_WITHDRAW_PATH,
+	WTUNE_WITHDRAW_IDLE
+};
+
+/* Returns NULL if out of memory; the channel then keeps its stock window. */
+struct wtune *wtune_new(const struct wtune_conf *);
+
+/* Accepts NULL. */
+void	 wtune_free(struct wtune *);
+
+/*
+ * How many bytes to add to the window (> 0), to withhold from it (< 0, as
+ * far as the caller can), or 0.  Call after each bdp_taken().
+ */
+int64_t	 wtune_decide(struct wtune *, struct bdp *, const struct wtune_now *);
+
+/* Why the last decision was taken, and in a few words for the log. */
+enum wtune_why	 wtune_why(const struct wtune *);
+const char	*wtune_why_text(enum wtune_why);
+
+#endif /* HAYATE_WTUNE_H */
