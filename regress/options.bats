@@ -1,0 +1,395 @@
+#!/usr/bin/env bats
+# Hayate's keywords (ssh/hayopt.h): the table alone, then through the parsers
+# of ssh and sshd, with stock OpenSSH beside them for what must not differ.
+
+load helper
+
+setup_file() {
+	privsep_dirs
+	keys
+}
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+# ours: of the output of ssh -G or sshd -T, the lines that are Hayate's
+ours() { grep -E '^(hayate|window)' | tr '\n' ' '; }
+
+# cli FILE [ARG...]: what ssh would use for host "near"
+cli() { "$(bin ssh "${BUILD_OF-hayate}")" -F "$1" -TG "${@:2}" near; }
+# srv FILE [ARG...]: what sshd would use
+srv() {
+	"$(bin sshd "${BUILD_OF-hayate}")" -T -f "$1" -h "$BATS_FILE_TMPDIR/host" \
+	    "${@:2}"
+}
+
+# table: name, sides (C, S or B) and kind of every keyword
+table() {
+	sed -n 's/^	{ "\([A-Za-z]*\)", \([CSB]\), \([A-Z_]*\), .*/\1 \2 \3/p' \
+	    "$TOP/ssh/hayopt.c"
+}
+# good KIND: a value that it takes
+good() { case $1 in SIZE) echo 4M ;; RETIRED) echo 1 ;; *) echo no ;; esac; }
+
+DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 268435456 "
+
+@test "the table gives the values and messages that its cases expect" {
+	FLAVOUR=plain unit hayopt-test
+	FLAVOUR=asan unit hayopt-test
+}
+
+@test "ssh -G differs from stock by four lines" {
+	: >c
+	cli c >with
+	BUILD_OF=stock cli c >without
+	run diff without with
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 4 ]
+	[ "$(ours <with)" = "$DEFAULTS" ]
+}
+
+@test "sshd -T differs from stock by four lines" {
+	cat >s <<-EOF
+	SshdSessionPath /bin/sh
+	SshdAuthPath /bin/sh
+	EOF
+	srv s >with
+	BUILD_OF=stock srv s >without
+	run diff without with
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 4 ]
+	[ "$(ours <with)" = "$DEFAULTS" ]
+}
+
+@test "what ssh -G and sshd -T print is accepted and gives the same again" {
+	printf '%s\n' "Hayate no" "WindowTuning no" "WindowMax 3M" \
+	    "WindowMemoryMax 5M" >c
+	cli c | grep -E '^(hayate|window)' >again
+	[ "$(cli again | ours)" = "$(ours <again)" ]
+	[ "$(srv again | ours)" = "$(ours <again)" ]
+	[ "$(ours <again)" = "hayate no windowtuning no windowmax 3145728 windowmemorymax 5242880 " ]
+}
+
+@test "each keyword is taken in a file, in a block and with -o, on its sides" {
+	local name sides kind value side n=0
+	while read -r name sides kind; do
+		value=$(good "$kind") n=$((n + 1))
+		printf '%s\n' "$name $value" >bare
+		printf '%s\n' "Host far" "$name $value" "Host near" \
+		    "$name=$value" "Match all" "$name \"$value\" # why" >blocks
+		printf '%s\n' "Match user nobody" "$name $value" \
+		    "Match all" "$name = '$value'" >match
+		case $sides in [CB])
+			cli bare >/dev/null
+			cli blocks >/dev/null
+			cli /dev/null -o "$name=$value" >/dev/null
+			cli /dev/null -o "${name^^} $value" >/dev/null ;;
+		*)	run ! cli bare ;;
+		esac
+		case $sides in [SB])
+			srv bare >/dev/null
+			srv match >/dev/null
+			srv match -C user=nobody >/dev/null
+			srv /dev/null -o "$name=$value" >/dev/null
+			srv /dev/null -o "${name,,} $value" >/dev/null ;;
+		*)	run ! srv bare ;;
+		esac
+	done < <(table)
+	((n >= 20))
+}
+
+@test "each keyword with a wrong value names file, line and what is allowed" {
+	local name sides kind want side
+	while read -r name sides kind; do
+		case $kind in
+		SIZE)	want="a size from 2M to [0-9]+[MG] is allowed" ;;
+		RETIRED) continue ;;
+		*)	want="yes or no is allowed" ;;
+		esac
+		printf '%s\n' "# one" "Host far" "$name 7Q" >c
+		printf '%s\n' "# one" "Match user x" "$name 7Q" >s
+		want="line 3: $name \"7Q\": $want"
+		case $sides in [CB])
+			run -255 cli c
+			[[ $output =~ ^c\ $want ]]
+			[[ $output == *"c: terminating, 1 bad configuration options"* ]] ;;
+		esac
+		case $sides in [SB])
+			run -255 srv s
+			[[ $output =~ ^s\ $want ]]
+			[[ $output == *"s: terminating, 1 bad configuration options"* ]] ;;
+		esac
+	done < <(table)
+}
+
+@test "a wrong value after -o ends ssh and sshd" {
+	run -255 cli /dev/null -o WindowMax=1
+	[ "${output%$'\r'}" = 'command-line line 0: WindowMax "1": a size from 2M to 64M is allowed' ]
+	run -1 srv /dev/null -o Hayate=perhaps
+	[ "${output%$'\r'}" = 'command-line line 0: Hayate "perhaps": yes or no is allowed' ]
+}
+
+@test "sshd -t checks our lines" {
+	echo "WindowMemoryMax 5G" >s
+	run -255 "$(bin sshd)" -t -f s -h "$BATS_FILE_TMPDIR/host"
+	[[ $output == 's line 1: WindowMemoryMax "5G": a size from 2M to 4G is allowed'* ]]
+	echo "WindowMemoryMax 4G" >s
+	run -0 "$(bin sshd)" -t -f s -h "$BATS_FILE_TMPDIR/host"
+	[ -z "$output" ]
+}
+
+@test "every bad line of a file is reported, not only the first" {
+	printf '%s\n' "WindowMax 1" "Hayate x" >c
+	run -255 cli c
+	[[ $output == *"c line 1: "*"c line 2: "*"terminating, 2 bad"* ]]
+	run -255 srv c
+	[[ $output == *"c line 1: "*"c line 2: "*"terminating, 2 bad"* ]]
+}
+
+@test "no value, an empty one, open quotes and a second value are refused" {
+	local line
+	for line in "WindowMax" 'WindowMax ""' "WindowMax # 4M" 'WindowMax "4M' \
+	    "WindowMax 4M 5M" "WindowMax=" "Hayate no yes" "HPNBufferSize 1 2"; do
+		echo "$line" >c
+		run -255 cli c
+		[[ $output == "c line 1: "* ]]
+		run -255 srv c
+		[[ $output == "c line 1: "* ]]
+	done
+}
+
+@test "a word that is not ours fails as in stock, message and all" {
+	local line
+	for line in "Hayat no" "HayateX no" "WindowMaximum 4M" "NoneSwitchh x" \
+	    "Hayate-X 1"; do
+		echo "$line" >c
+		run -255 cli c
+		ours=$output
+		BUILD_OF=stock run -255 cli c
+		[ "$ours" = "$output" ]
+		run -255 srv c
+		ours=$output
+		BUILD_OF=stock run -255 srv c
+		[ "$ours" = "$output" ]
+	done
+}
+
+@test "IgnoreUnknown does not hide our keywords and still hides foreign ones" {
+	printf '%s\n' "IgnoreUnknown *" "WindowMax 5M" "Whatever 1" >c
+	[[ $(cli c | ours) == *"windowmax 5242880"* ]]
+	printf '%s\n' "IgnoreUnknown *" "WindowMax 1M" >c
+	run -255 cli c
+}
+
+@test "ssh: the first value that applies wins, Host, Match and Include alike" {
+	echo "WindowMemoryMax 9M" >included
+	cat >c <<-EOF
+	Host far
+		WindowMax 3M
+		Include $PWD/included
+	Match host near exec true
+		WindowMax 4M
+	Host *
+		WindowMax 5M
+		WindowTuning no
+	Match final
+		WindowTuning yes
+		WindowMemoryMax 6M
+	EOF
+	[ "$(cli c | ours)" = \
+	    "hayate yes windowtuning no windowmax 4194304 windowmemorymax 6291456 " ]
+	sed -i 's/Host far/Host near/' c
+	[ "$(cli c | ours)" = \
+	    "hayate yes windowtuning no windowmax 3145728 windowmemorymax 9437184 " ]
+}
+
+@test "ssh: -o wins over the file" {
+	echo "WindowMax 3M" >c
+	[[ $(cli c -o WindowMax=4M -o WindowMax=5M | ours) == *" windowmax 4194304 "* ]]
+}
+
+@test "ssh takes true and false, sshd does not, as for stock's flags" {
+	echo "Hayate false" >c
+	[[ $(cli c | ours) == "hayate no "* ]]
+	run -255 srv c
+	[[ $output == 'c line 1: Hayate "false": yes or no is allowed'* ]]
+}
+
+@test "sshd: a Match block overrides, the first that applies wins" {
+	echo "WindowMemoryMax 9M" >included
+	cat >s <<-EOF
+	WindowMax 3M
+	WindowMax 63M
+	Match user alice
+		WindowMax 4M
+		Include $PWD/included
+	Match address 10.0.0.0/8
+		WindowMax 5M
+		Hayate no
+	EOF
+	spec=host=h,addr=127.0.0.1
+	[ "$(srv s -C user=bob,$spec | ours)" = \
+	    "hayate yes windowtuning yes windowmax 3145728 windowmemorymax 268435456 " ]
+	[ "$(srv s -C user=alice,$spec | ours)" = \
+	    "hayate yes windowtuning yes windowmax 4194304 windowmemorymax 9437184 " ]
+	[ "$(srv s -C user=alice,host=h,addr=10.1.2.3 | ours)" = \
+	    "hayate no windowtuning yes windowmax 4194304 windowmemorymax 9437184 " ]
+	[ "$(srv s | ours)" = "$(srv s -C user=bob,$spec | ours)" ]
+}
+
+@test "sshd: an Include may hold a Match block of its own" {
+	printf '%s\n' "WindowMax 7M" "Match user alice" "WindowMax 8M" >included
+	printf '%s\n' "Include $PWD/included" "WindowTuning no" >s
+	[ "$(srv s -C user=alice,host=h,addr=1.1.1.1 | ours)" = \
+	    "hayate yes windowtuning no windowmax 8388608 windowmemorymax 268435456 " ]
+	[ "$(srv s -C user=bob,host=h,addr=1.1.1.1 | ours)" = \
+	    "hayate yes windowtuning no windowmax 7340032 windowmemorymax 268435456 " ]
+}
+
+@test "sshd: -o wins over the file, a Match block over both" {
+	printf '%s\n' "WindowMax 3M" "Match user alice" "WindowMax 5M" >s
+	[[ $(srv s -o WindowMax=4M | ours) == *" windowmax 4194304 "* ]]
+	[[ $(srv s -o WindowMax=4M -C user=alice,host=h,addr=1.1.1.1 | ours) == \
+	    *" windowmax 5242880 "* ]]
+}
+
+@test "HPNDisabled yes is Hayate no, TcpRcvBufPoll no is WindowTuning no" {
+	printf '%s\n' "HPNDisabled yes" "TcpRcvBufPoll no" >c
+	[[ $(cli c | ours) == "hayate no windowtuning no "* ]]
+	[[ $(srv c | ours) == "hayate no windowtuning no "* ]]
+	printf '%s\n' "HPNDisabled no" "TcpRcvBufPoll yes" >c
+	[ "$(cli c | ours)" = "$DEFAULTS" ]
+}
+
+@test "Hayate wins over HPNDisabled and says so in one debug line" {
+	printf '%s\n' "HPNDisabled yes" "Hayate yes" "Match final" "WindowMax 4M" >c
+	run -0 --separate-stderr cli c -v
+	[[ $(ours <<<"$output") == "hayate yes windowtuning yes windowmax 4194304 "* ]]
+	[ "$(grep -c "Hayate wins over HPNDisabled" <<<"$stderr")" = 1 ]
+	[[ $stderr == *"debug1: c line 2: Hayate wins over HPNDisabled"* ]]
+}
+
+@test "a configuration of HPN-SSH's client is accepted without a word" {
+	cat >c <<-EOF
+	HPNDisabled no
+	HPNBufferSize 4096
+	HPNBufferLimit yes
+	TcpRcvBuf 1024
+	TcpRcvBufPoll yes
+	NoneEnabled yes
+	NoneMacEnabled no
+	NoneSwitch no
+	DisableMTAES no
+	UseMPTCP no
+	HappyEyes yes
+	HappyDelay 250
+	Metrics no
+	MetricsInterval 5
+	MetricsPath /tmp/ssh_stack_metrics
+	Fallback yes
+	FallbackPort 22
+	EOF
+	run -0 --separate-stderr cli c
+	[ -z "$stderr" ]
+	[ "$(ours <<<"$output")" = "$DEFAULTS" ]
+	run -0 --separate-stderr cli c -v
+	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 15 ]
+	[ "$(grep -c 'the connection stays encrypted' <<<"$stderr")" = 3 ]
+}
+
+@test "a configuration of HPN-SSH's server is accepted without a word" {
+	cat >s <<-EOF
+	HPNDisabled no
+	HPNBufferSize 4096
+	HPNBufferLimit yes
+	TcpRcvBuf 1024
+	TcpRcvBufPoll yes
+	NoneEnabled yes
+	NoneMacEnabled yes
+	DisableMTAES no
+	UseMPTCP no
+	Match user alice
+		NoneEnabled no
+		HPNDisabled yes
+	EOF
+	run -0 --separate-stderr srv s
+	[ -z "$stderr" ]
+	[ "$(ours <<<"$output")" = "$DEFAULTS" ]
+	[[ $(srv s -C user=alice,host=h,addr=1.1.1.1 | ours) == "hayate no "* ]]
+}
+
+@test "a server with every keyword says nothing of them at info level" {
+	sshd_up hayate:quiet "LogLevel INFO" "HPNBufferSize 1" "NoneEnabled yes" \
+	    "HPNDisabled yes" "Hayate yes" "WindowMax 4M" \
+	    "Match user *" "WindowMax 5M" "UseMPTCP no" "Match all"
+	client quiet true
+	sshd_down quiet
+	run -1 grep -E 'HPN|None|Hayate wins|WindowMax|MPTCP' "$(sshd_log quiet)"
+}
+
+@test "a server finds fault once, and does not start" {
+	run ! sshd_up hayate:bad "WindowMax 1M"
+	[ "$(grep -c 'line 1: WindowMax "1M": a size from 2M' <<<"$output")" = 1 ]
+}
+
+@test "every keyword has its place in a man page and in a Bats file" {
+	local name sides kind
+	while read -r name sides kind; do
+		case $sides in [CB])
+			grep -qE "^\\.(It )?Cm $name( |\$)" "$TOP/man/ssh_config.inc" ;;
+		esac
+		case $sides in [SB])
+			grep -qE "^\\.(It )?Cm $name( |\$)" "$TOP/man/sshd_config.inc" ;;
+		esac
+		grep -qw "$name" "$TOP"/regress/*.bats
+	done < <(table)
+}
+
+@test "a man page names no keyword that its side does not have" {
+	local page side name
+	for page in ssh_config:C sshd_config:S; do
+		side=${page#*:} page=${page%:*}
+		while read -r name; do
+			table | grep -q "^$name [B$side] "
+		done < <(sed -n 's/^\.It Cm //p' "$TOP/man/$page.inc")
+	done
+}
+
+@test "splicing puts each entry once and in order, twice as well as once" {
+	local page name
+	for page in ssh_config sshd_config; do
+		cp "$BUILD/upstream/$page.5" once
+		chmod u+w once
+		"$TOP/man/splice" once "$TOP/man/$page.inc"
+		cp once twice
+		"$TOP/man/splice" twice "$TOP/man/$page.inc"
+		cmp once twice
+		run diff "$BUILD/upstream/$page.5" once
+		run -1 grep '^<' <<<"$output"
+		while read -r name; do
+			[ "$(grep -c "^\\.It Cm $name\$" once)" = 1 ]
+		done < <(sed -n 's/^\.It Cm //p' "$TOP/man/$page.inc")
+		sed -n '/^\.It Cm AddKeys\|^\.It Cm AcceptEnv/,$s/^\.It Cm \([A-Z][A-Za-z]*\).*/\1/p' once |
+		    grep -A1 -B1 -E '^(Hayate|Window.*)$' | grep -v -e -- >near
+		LC_ALL=C sort -c -f near
+	done
+}
+
+@test "splicing refuses a page without the list, and leaves it alone" {
+	echo ".Sh DESCRIPTION" >page
+	run -1 "$TOP/man/splice" page "$TOP/man/ssh_config.inc"
+	[ "$output" = "splice: page: no list of keywords" ]
+	[ "$(cat page)" = ".Sh DESCRIPTION" ]
+}
+
+@test "mandoc finds nothing in our entries that it does not find in upstream's" {
+	command -v mandoc >/dev/null || skip "no mandoc"
+	local page
+	for page in ssh_config sshd_config; do
+		cp "$BUILD/upstream/$page.5" page
+		mandoc -Tlint page | cut -d: -f4- | sort >before || :
+		chmod u+w page
+		"$TOP/man/splice" page "$TOP/man/$page.inc"
+		mandoc -Tlint page | cut -d: -f4- | sort >after || :
+		diff before after
+	done
+}
