@@ -69,6 +69,8 @@
 #define PIECE		(600 * 1000ULL)
 /* Packets read or written before the other direction has its turn. */
 #define BATCH		64
+/* Counted as late: no longer noise of timers, the machine is too busy. */
+#define LATE		(1000 * 1000ULL)
 #define VNETLEN		12		/* keeps the IP header aligned */
 #define MAXIP		65536		/* largest packet a TUN device passes */
 #define HDRROOM		65536		/* headers of the pieces of one packet */
@@ -119,6 +121,7 @@ struct stats {
 	uint64_t super, split;		/* packets of several segments, cut */
 	uint64_t nomem, werr;		/* dropped: emulator full, write failed */
 	uint64_t qmax;			/* largest backlog, bytes */
+	uint64_t late, late_max;	/* written over 1 ms late; worst, ns */
 };
 
 struct dir {
@@ -650,6 +653,10 @@ dir_output(struct dir *d, uint64_t now)
 		if ((r = d->line.first) == NULL || r->due > now)
 			break;
 		r = fifo_get(&d->line);
+		if (now - r->due > LATE)
+			d->st.late++;
+		if (now - r->due > d->st.late_max)
+			d->st.late_max = now - r->due;
 		if (r->hdr != NULL)
 			dir_write(d, r);
 		rec_free(d, r);
@@ -791,7 +798,7 @@ conf_parse(struct conf c[2], uint64_t *seed, int argc, char **argv)
 		for (i = 0; i < argc; i += 2) {
 			if (i + 1 == argc)
 				return argv[i];
-			if (seed != NULL && strcmp(argv[i], "--seed") == 0)
+			if (strcmp(argv[i], "--seed") == 0)
 				*seed = strtoull(argv[i + 1], NULL, 0);
 			else if (conf_option(c, argv[i], argv[i + 1], one) != 0)
 				return argv[i];
@@ -813,6 +820,20 @@ dir_set_rate(struct dir *d, uint64_t rate, uint64_t now)
 	}
 	d->rem = 0;
 	d->conf.rate = rate;
+}
+
+/* The losses of each direction are a sequence of their own. */
+static void
+emu_seed(struct emu *e, uint64_t seed)
+{
+	int i;
+
+	e->seed = seed;
+	for (i = 0; i < 2; i++) {
+		e->dir[i].rng = seed * 2 + (uint64_t)i;
+		(void)uniform(&e->dir[i].rng);
+		e->dir[i].losing = 0;
+	}
 }
 
 /* Take new parameters, from "now" on. */
@@ -865,13 +886,13 @@ stat_dir(struct dir *d, char *buf, size_t len)
 	return snprintf(buf, len, "%s packets=%llu bytes=%llu qdrop=%llu "
 	    "qdrop_bytes=%llu lost=%llu lost_bytes=%llu bursts=%llu "
 	    "sent=%llu sent_bytes=%llu super=%llu split=%llu nomem=%llu "
-	    "werr=%llu backlog=%llu qmax=%llu rate=%llu delay_us=%llu "
+	    "werr=%llu backlog=%llu qmax=%llu late=%llu late_us=%llu rate=%llu delay_us=%llu "
 	    "loss=%g burst=%g queue=%llu\n", d->name,
 	    U(s->packets), U(s->bytes), U(s->qdrop), U(s->qdrop_bytes),
 	    U(s->lost), U(s->lost_bytes), U(s->bursts), U(s->sent),
 	    U(s->sent_bytes), U(s->super), U(s->split), U(s->nomem),
-	    U(s->werr), U(dir_backlog(d, now)), U(s->qmax), U(c->rate),
-	    U(c->delay / 1000), c->loss, c->burst, U(d->qlimit));
+	    U(s->werr), U(dir_backlog(d, now)), U(s->qmax), U(s->late), U(s->late_max / 1000),
+	    U(c->rate), U(c->delay / 1000), c->loss, c->burst, U(d->qlimit));
 #undef U
 }
 
@@ -881,15 +902,18 @@ ctl_set(struct emu *e, char *args, char *out, size_t outlen)
 	struct conf c[2] = { e->dir[0].conf, e->dir[1].conf };
 	char *argv[64], *p;
 	const char *bad;
+	uint64_t seed = UINT64_MAX;	/* not given */
 	int argc = 0;
 
 	while (argc < 64 && (p = strsep(&args, " ")) != NULL)
 		if (*p != '\0')
 			argv[argc++] = p;
-	if ((bad = conf_parse(c, NULL, argc, argv)) != NULL) {
+	if ((bad = conf_parse(c, &seed, argc, argv)) != NULL) {
 		snprintf(out, outlen, "error: bad option or value: %s\n", bad);
 		return;
 	}
+	if (seed != UINT64_MAX)
+		emu_seed(e, seed);
 	emu_apply(e, c);
 	snprintf(out, outlen, "ok\n");
 }
@@ -1072,8 +1096,6 @@ emu_init(struct emu *e, char **ns)
 		struct dir *d = &e->dir[i];
 
 		d->name = name[i];
-		d->rng = e->seed * 2 + (uint64_t)i;
-		(void)uniform(&d->rng);
 		d->recs = reserve(NRECS * sizeof(*d->recs));
 		d->arena.base = reserve(ARENA);
 	}
@@ -1181,6 +1203,20 @@ detach(const char *dir, int ready)
 	close(ready);
 }
 
+/*
+ * A real link has a clock of its own and waits for nobody's time slice.  One
+ * thread at real-time priority leaves all other processors alone.
+ */
+static void
+be_punctual(void)
+{
+	struct sched_param sp = { .sched_priority = 1 };
+
+	(void)prctl(PR_SET_TIMERSLACK, 1UL);
+	if (sched_setscheduler(0, SCHED_FIFO, &sp) != 0)
+		(void)setpriority(PRIO_PROCESS, 0, -20);
+}
+
 static int
 run_main(const char *dir, char **ns, int argc, char **argv)
 {
@@ -1189,20 +1225,20 @@ run_main(const char *dir, char **ns, int argc, char **argv)
 		{ .queue = QUEUE_AUTO }, { .queue = QUEUE_AUTO }
 	};
 	const char *bad;
+	uint64_t seed;
 	int ready;
 
-	if (getrandom(&e.seed, sizeof(e.seed), 0) != sizeof(e.seed))
+	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		err(1, "getrandom");
-	e.seed &= INT64_MAX;
-	if ((bad = conf_parse(c, &e.seed, argc, argv)) != NULL)
+	seed &= INT64_MAX;
+	if ((bad = conf_parse(c, &seed, argc, argv)) != NULL)
 		errx(1, "bad option or value: %s", bad);
 	daemonise(dir, &ready);
 	emu_init(&e, ns);
+	emu_seed(&e, seed);
 	emu_apply(&e, c);
 	emu_socket(&e, dir);
-	/* Late packets are the emulator's noise: be precise, be first. */
-	(void)prctl(PR_SET_TIMERSLACK, 1UL);
-	(void)setpriority(PRIO_PROCESS, 0, -15);
+	be_punctual();
 	detach(dir, ready);
 	emu_loop(&e);
 	return 0;
