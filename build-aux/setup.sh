@@ -1,0 +1,51 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Sourced by demo and check, in the top directory: a machine and a tree on which
+# they can run. On Debian it installs what is missing, and only that.
+
+packages="gcc libc6-dev make patch pkg-config autoconf automake dpkg-dev quilt
+	libssl-dev zlib1g-dev libpam0g-dev libedit-dev libkrb5-dev libselinux1-dev
+	libfido2-dev libaudit-dev libwrap0-dev libbsd-dev
+	openssh-client openssh-server openssl
+	bats python3 iproute2 procps"
+
+die() { echo "${0##*/}: $*" >&2; exit 1; }
+
+as_root() {
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+install_packages() {
+	command -v dpkg-query >/dev/null || {
+		echo "not a Debian system: taking the tools and libraries as they are"
+		return 0
+	}
+	missing=
+	for p in $packages; do
+		case $(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null) in
+		installed) ;;
+		*) missing="$missing $p" ;;
+		esac
+	done
+	[ -n "$missing" ] || return 0
+	as_root true 2>/dev/null ||
+	    die "run as root (or with sudo): apt-get install$missing"
+	echo "installing$missing"
+	# A stale list of some third party is no reason to stop.
+	as_root apt-get -q update >/dev/null 2>&1 || :
+	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
+	    --no-install-recommends install $missing >apt-install.log 2>&1 </dev/null ||
+	    die "apt-get could not install$missing: see apt-install.log"
+	rm -f apt-install.log
+}
+
+# build: hayate, and stock beside it. A tree that was configured stays so.
+build() {
+	[ -x configure ] || autoreconf -fi || die "autoreconf failed"
+	[ -f Makefile ] || ./configure -q || die "configure failed"
+	make -j"$(nproc)" && make -j"$(nproc)" stock || die "make failed"
+}
+
+install_packages
+build

@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# The series (patches/): complete, explained, small, and applied without fuzz.
+
+load helper
+
+patches=$TOP/patches
+series() { sed -e 's/#.*//' -e 's/[	 ].*//' -e '/^$/d' "$patches/series"; }
+
+# header PATCH: all that comes before the diff
+header() { sed '/^--- /,$d' "$patches/$1"; }
+
+# touched PATCH...: upstream's files in it
+touched() { (cd "$patches" && sed -n 's|^+++ b/\([^	 ]*\).*|\1|p' "$@") | sort -u; }
+
+# applies TREE: the whole series, in order, to a copy of the files it touches
+applies() {
+	local p f d=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$d"
+	for f in $(touched $(series)); do
+		(cd "$1" && cp --parents "$f" "$d")
+	done
+	for p in $(series); do
+		patch -d "$d" -p1 -f --fuzz=0 --no-backup-if-mismatch <"$patches/$p" || {
+			echo "$p does not apply"
+			return 1
+		}
+	done
+	[ -z "$(find "$d" -name '*.rej' -o -name '*.orig')" ]
+}
+
+@test "the series names every patch there is, and no other" {
+	diff <(series | sort) <(cd "$patches" && ls *.patch | sort)
+	diff <(series) <(series | sort)
+}
+
+@test "every patch says what, since when, which module, and why here" {
+	for p in $(series); do
+		[[ $p =~ ^[0-4][0-9][0-9]-[a-z0-9-]+\.patch$ ]]
+		for field in "Subject: [a-z0-9, /-]*: " "Upstream: openssh 1" \
+		    "Calls: " "Forwarded: " "Why here: "; do
+			header "$p" | grep -q "^$field" || {
+				echo "$p: no $field"
+				false
+			}
+		done
+	done
+}
+
+@test "the modules that a patch says it calls are there" {
+	for p in $(series); do
+		for h in $(header "$p" | sed -n 's/^Calls: //p' | grep -o '[a-z]*/[a-z0-9-]*\.h'); do
+			[ -f "$TOP/$h" ] || { echo "$p: $h"; false; }
+		done
+	done
+}
+
+@test "no patch creates or removes a file, or looks like git's or a clock's" {
+	for p in $(series); do
+		run ! grep -E '^(---|\+\+\+) /dev/null|^(index|diff|Index) |^(---|\+\+\+) .*[0-9]:[0-9]' "$patches/$p"
+	done
+}
+
+@test "the series applies without fuzz to the upstream in use" {
+	applies "$BUILD/upstream"
+}
+
+@test "the series applies without fuzz to the pristine release" {
+	orig=$(ls "$BUILD"/fetched/*.orig.tar.gz "$TOP"/carried/*.orig.tar.gz 2>/dev/null | head -n 1)
+	[ -n "$orig" ] || skip "no release tarball here, upstream is a tree"
+	mkdir "$BATS_TEST_TMPDIR/pristine"
+	tar xzf "$orig" -C "$BATS_TEST_TMPDIR/pristine" --strip-components=1
+	applies "$BATS_TEST_TMPDIR/pristine"
+}
+
+@test "all hooks together add at most 150 lines, man pages apart" {
+	n=$(for p in $(series); do
+		case $p in 4*) ;; *) grep -c '^+[^+]' "$patches/$p" || : ;; esac
+	done | awk '{ n += $1 } END { print n + 0 }')
+	echo "$n lines"
+	[ "$n" -le 150 ]
+}
+
+@test "make hooks finds every hooked function unchanged against its own upstream" {
+	run -0 make -s -C "$TOP" hooks
+	run ! grep -E '^(changed|gone|fails)' <<<"$output"
+}
