@@ -13,6 +13,7 @@
 #
 # Servers listen on a free port of 127.0.0.1 with keys of their own, log at
 # DEBUG2 to $(sshd_log NAME), and live in $BATS_FILE_TMPDIR like all else.
+# At the far end of a path they listen on $SERVER_ADDRESS instead.
 
 bats_require_minimum_version 1.5.0
 
@@ -73,7 +74,7 @@ privsep_dirs() {
 
 # sshd_conf BUILD DIR PORT OPTION...: the options given come first, so they win
 sshd_conf() {
-	local build=$1 dir=$2 port=$3 pam=no option listen=127.0.0.1
+	local build=$1 dir=$2 port=$3 pam=no option listen=${SERVER_ADDRESS-127.0.0.1}
 	shift 3
 	for option; do
 		case ${option,,} in listenaddress*) listen= ;; esac
@@ -164,7 +165,7 @@ ssh_conf() {
 	done
 	cat <<-EOF
 	Host *
-	HostName 127.0.0.1
+	HostName ${SERVER_ADDRESS-127.0.0.1}
 	HostKeyAlias hayate-test
 	IdentityFile $BATS_FILE_TMPDIR/user
 	IdentitiesOnly yes
