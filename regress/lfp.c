@@ -887,12 +887,13 @@ stat_dir(struct dir *d, char *buf, size_t len)
 	    "qdrop_bytes=%llu lost=%llu lost_bytes=%llu bursts=%llu "
 	    "sent=%llu sent_bytes=%llu super=%llu split=%llu nomem=%llu "
 	    "werr=%llu backlog=%llu qmax=%llu late=%llu late_us=%llu rate=%llu delay_us=%llu "
-	    "loss=%g burst=%g queue=%llu\n", d->name,
+	    "loss=%g burst=%g queue=%llu clock_us=%llu\n", d->name,
 	    U(s->packets), U(s->bytes), U(s->qdrop), U(s->qdrop_bytes),
 	    U(s->lost), U(s->lost_bytes), U(s->bursts), U(s->sent),
 	    U(s->sent_bytes), U(s->super), U(s->split), U(s->nomem),
 	    U(s->werr), U(dir_backlog(d, now)), U(s->qmax), U(s->late), U(s->late_max / 1000),
-	    U(c->rate), U(c->delay / 1000), c->loss, c->burst, U(d->qlimit));
+	    U(c->rate), U(c->delay / 1000), c->loss, c->burst, U(d->qlimit),
+	    U(now / 1000));
 #undef U
 }
 

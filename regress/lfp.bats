@@ -1,0 +1,347 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# The long fat path (regress/lfp): what it claims of time, rate, loss and
+# queue, measured by others than itself (ping, iperf3, IP timestamps).
+#
+# The ends run at a raised priority: what is under test is the path, not the
+# share of a busy machine they get.  (Not at a real-time one: an iperf3 that
+# polls would keep the path itself off the processor.)
+
+bats_require_minimum_version 1.5.0
+
+# Percentiles 0.5 % and 99.5 % of the normal distribution.
+Z=2.576
+
+setup() {
+	LFP=$BATS_TEST_DIRNAME/lfp
+	why=$("$LFP" check 2>&1) || skip "${why#lfp: }"
+	for cmd in iperf3 jq ping; do
+		command -v $cmd >/dev/null || skip "no $cmd"
+	done
+	first='timeout -k 1 60 nice -n -15'
+	P=t$$-$BATS_TEST_NUMBER
+	paths=()
+}
+
+teardown() {
+	local p rc=0
+	for p in "${paths[@]}"; do
+		[ ! -d "/run/lfp/$p" ] || "$LFP" down "$p" || rc=1
+	done
+	return $rc
+}
+
+# up NAME OPTION...: a path that teardown removes
+up() {
+	paths+=("$1")
+	"$LFP" up "$@" 3>&-
+}
+
+at() { "$LFP" exec "$@"; }
+
+# count FWD|BACK KEY
+count() { "$LFP" stat "$P" "$@"; }
+
+# true EXPRESSION: of numbers, as awk sees it; prints it when it is false
+true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
+
+# until_ SECONDS COMMAND...: poll
+until_() {
+	local end=$((SECONDS + $1))
+	while ! "${@:2}"; do
+		[ $SECONDS -lt "$end" ] || { echo "timed out: ${*:2}"; return 1; }
+	done
+}
+
+listens() { [ -n "$(at "$1" b ss -Htln "sport = :$2")" ]; }
+
+# server NAME: an iperf3 at b
+server() {
+	$first "$LFP" exec "$1" b iperf3 -s -J >/dev/null 2>&1 3>&- &
+	until_ 10 listens "$1" 5201
+}
+
+# client NAME ARGUMENT...: its JSON report
+client() { $first "$LFP" exec "$1" a iperf3 -c 10.77.0.2 -J "${@:2}" 3>&-; }
+
+# rtt NAME: the least of ten, ms
+rtt() { at "$1" a $first ping -nc 10 -i 0.02 10.77.0.2 |
+    sed -n 's/.*time=\([0-9.]*\) ms/\1/p' | sort -n | head -1; }
+
+# ci N P [BURST]: deviation of a share of P in N that 99 % of samples keep to;
+# losses in bursts vary as if there were fewer of them
+ci() { awk -v n="$1" -v p="$2" -v b="${3:-1}" -v z=$Z \
+    'BEGIN { print z * sqrt(p * (1 - p) / n * (2 * b - 1)) }'; }
+
+@test "lfp.c compiles without a warning" {
+	"${CC:-cc}" -O2 -Wall -Wextra -Werror -o "$BATS_TEST_TMPDIR/lfp" \
+	    "$BATS_TEST_DIRNAME/lfp.c"
+}
+
+@test "ping takes the set round trip, within 1 ms or 2 %" {
+	up "$P" --rtt 24ms --rate 1gbit
+	for ms in 24 100 200; do
+		"$LFP" set "$P" --rtt ${ms}ms
+		got=$(rtt "$P")
+		true_ "$got >= $ms && $got <= $ms + ($ms > 50 ? $ms / 50 : 1)"
+	done
+}
+
+@test "each direction has its own delay, by the timestamps of both ends" {
+	up "$P" --delay-fwd 80ms --delay-back 20ms
+	run -0 at "$P" a ping -nc 1 -T tsonly 10.77.0.2
+	# TS: sent, then the differences: received, answered, back
+	there=$(sed -n '/TS:/{n;s/[^0-9]//gp}' <<<"$output")
+	back=$(sed -n '/TS:/{n;n;n;s/[^0-9]//gp}' <<<"$output")
+	true_ "$there >= 80 && $there <= 82"
+	true_ "$back >= 20 && $back <= 22"
+}
+
+# steady NAME SECONDS: Mbit/s of payload received, median of the last three
+# whole seconds
+steady() {
+	client "$1" -t "$2" --get-server-output |
+	    jq '[.server_output_json.intervals[].sum
+	    | select(.seconds > 0.9).bits_per_second / 1e6][-3:] | sort[1]'
+}
+
+# goodput RTT SECONDS: at 1 Gbit/s, cubic and BBR at once.  One that a busy
+# machine has slowed is measured once more, by itself.
+goodput() {
+	local cc got pid=()
+	for cc in cubic bbr; do
+		up "$P-$cc" --rtt "$1" --rate 1gbit --cc $cc
+		server "$P-$cc"
+		steady "$P-$cc" "$2" >"$BATS_TEST_TMPDIR/$cc" &
+		pid+=($!)
+	done
+	wait "${pid[0]}" && wait "${pid[1]}"
+	for cc in cubic bbr; do
+		got=$(<"$BATS_TEST_TMPDIR/$cc")
+		echo "$1 $cc: $got Mbit/s"
+		"$LFP" stat "$P-$cc"
+		true_ "$got >= 950" || got=$(steady "$P-$cc" "$2")
+		true_ "$got >= 950 && $got <= 1000"
+	done
+}
+
+@test "goodput is within 5 % of 1 Gbit/s at 24 ms, cubic and BBR" {
+	goodput 24ms 4
+}
+
+@test "goodput is within 5 % of 1 Gbit/s at 100 ms, cubic and BBR" {
+	goodput 100ms 6
+}
+
+@test "goodput is within 5 % of 1 Gbit/s at 200 ms, cubic and BBR" {
+	goodput 200ms 8
+}
+
+@test "each direction has its own rate" {
+	up "$P" --rtt 10ms --rate 100mbit --rate-back 20mbit
+	server "$P"
+	fwd=$(client "$P" -t 2 | jq '.end.sum_received.bits_per_second / 1e6')
+	back=$(client "$P" -R -t 2 | jq '.end.sum_received.bits_per_second / 1e6')
+	true_ "$fwd > 90 && $fwd < 100 && $back > 18 && $back < 20"
+}
+
+@test "loss keeps to its 99 % interval, and iperf3 misses what was lost" {
+	up "$P" --rtt 2ms --loss-fwd 1% --seed 1
+	server "$P"
+	"$LFP" clear "$P"
+	client "$P" -u -b 120M -l 1400 -w 2M -t 3 >"$BATS_TEST_TMPDIR/json"
+	n=$(jq .end.sum.packets "$BATS_TEST_TMPDIR/json")
+	missed=$(jq .end.sum.lost_packets "$BATS_TEST_TMPDIR/json")
+	lost=$(count fwd lost)
+	full=$(at "$P" b nstat -azs UdpRcvbufErrors | awk '/^Udp/ { print $2 }')
+	echo "of $n lost $lost, missed $missed, socket full $full"
+	true_ "$n > 20000 && ($lost / $n - 0.01) ^ 2 < $(ci "$n" 0.01) ^ 2"
+	# the last packets are missed by nobody
+	true_ "$missed - $full <= $lost && $missed - $full >= $lost - 5"
+	[ "$(count back lost)" = 0 ]
+}
+
+# missing: "lost bursts" of ping's sequence numbers
+missing() { awk -v n="$1" '/icmp_seq/ {
+	sub(/.*icmp_seq=/, ""); got[$1 + 0] = 1 }
+	END { for (i = 1; i <= n; i++) {
+		if (!got[i]) { lost++; if (i == 1 || got[i - 1]) b++ } }
+	print lost + 0, b + 0 }'; }
+
+# pings NAME N: all at once
+pings() { at "$1" a $first ping -nc "$2" -l "$2" -W 1 10.77.0.2; }
+
+@test "losses come in bursts of the set mean, the very ones ping misses" {
+	up "$P" --rtt 2ms --loss-fwd 10% --burst 4 --seed 2
+	"$LFP" clear "$P"
+	read -r lost bursts < <(pings "$P" 4000 | missing 4000)
+	echo "lost $lost in $bursts bursts"
+	[ "$(count fwd lost) $(count fwd bursts)" = "$lost $bursts" ]
+	true_ "($lost / 4000 - 0.1) ^ 2 < $(ci 4000 0.1 4) ^ 2"
+	# a geometric length of mean 4 has the deviation sqrt(4 * 3)
+	true_ "($lost / $bursts - 4) ^ 2 < ($Z * sqrt(12 / $bursts)) ^ 2"
+}
+
+@test "a seed replays the losses" {
+	up "$P" --rtt 2ms --loss-fwd 20%
+	for run in 1 2 3; do
+		"$LFP" set "$P" --seed $((run / 3 + 7))
+		pings "$P" 300 | grep -o 'icmp_seq=[0-9]*' >"$BATS_TEST_TMPDIR/$run"
+	done
+	cmp "$BATS_TEST_TMPDIR/1" "$BATS_TEST_TMPDIR/2"
+	run -1 cmp -s "$BATS_TEST_TMPDIR/1" "$BATS_TEST_TMPDIR/3"
+}
+
+@test "one lost segment of a large packet costs one segment" {
+	up "$P" --rtt 20ms --rate 500mbit --queue 50MB --loss-fwd 0.2% --cc bbr
+	server "$P"
+	"$LFP" clear "$P"
+	again=$(client "$P" -t 3 | jq .end.sum_sent.retransmits)
+	lost=$(count fwd lost) n=$(count fwd packets)
+	echo "of $n lost $lost, sent again $again"
+	"$LFP" stat "$P"
+	true_ "$(count fwd split) > 0 && $(count fwd qdrop) == 0"
+	true_ "$again >= 0.9 * $lost && $again <= 1.1 * $lost + 5"
+	true_ "($lost / $n - 0.002) ^ 2 < $(ci "$n" 0.002) ^ 2"
+}
+
+# transfer ADDRESS: 8 MiB from a to b, compared
+transfer() {
+	rm -f "$BATS_TEST_TMPDIR/got"
+	at "$P" b perl -MIO::Socket::IP -e '
+	    $l = IO::Socket::IP->new(LocalAddr => $ARGV[0], LocalPort => 7,
+	    Listen => 1) or die; $c = $l->accept; print while
+	    sysread $c, $_, 1 << 20' "$1" >"$BATS_TEST_TMPDIR/got" 3>&- &
+	until_ 10 listens "$P" 7
+	at "$P" a bash -c "cat >/dev/tcp/$1/7" <"$BATS_TEST_TMPDIR/sent"
+	wait $!
+	cmp "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/got"
+}
+
+@test "bytes survive the cutting of packets, IPv4 and IPv6" {
+	command -v perl >/dev/null || skip "no perl"
+	up "$P" --rtt 4ms --rate 100mbit --loss 1% --burst 2 --cc bbr
+	head -c 8388608 /dev/urandom >"$BATS_TEST_TMPDIR/sent"
+	for addr in 10.77.0.2 fd77::2; do
+		"$LFP" clear "$P"
+		transfer $addr
+		true_ "$(count fwd split) > 10 && $(count fwd lost) > 10"
+	done
+}
+
+@test "a full queue adds its length over the rate to ping, and no more" {
+	# 100 kB at 20 Mbit/s: 40 ms
+	up "$P" --rtt 20ms --rate 20mbit --queue 100kB --cc cubic
+	server "$P"
+	client "$P" -t 4 >/dev/null &
+	until_ 5 eval '[ "$(count fwd qdrop)" -gt 0 ]'
+	worst=$(at "$P" a ping -nc 100 -i 0.02 10.77.0.2 |
+	    sed -n 's/.*time=\([0-9.]*\) ms/\1/p' | sort -n | tail -1)
+	wait $!
+	echo "worst $worst ms, largest backlog $(count fwd qmax)"
+	true_ "$worst > 20 + 40 * 0.7 && $worst <= 20 + 40 + 1"
+	true_ "$(count fwd qmax) <= 100000"
+}
+
+# sent: bytes written to b and the emulator's clock in us, of one moment
+sent() { count fwd | sed 's/.* sent_bytes=\([0-9]*\).* clock_us=\([0-9]*\).*/\1 \2/'; }
+
+# speed: Mbit/s that b is sent, over half a second after a tenth
+speed() {
+	local b0 t0 b1 t1
+	read -r b1 t1 < <(sent)
+	for wait in 100000 500000; do
+		b0=$b1 t0=$t1
+		until [ $((t1 - t0)) -gt $wait ]; do
+			read -r b1 t1 < <(sent)
+		done
+	done
+	echo $(((b1 - b0) * 8 / (t1 - t0)))
+}
+
+connections() { at "$P" a ss -Htn state established dport = :5201; }
+
+@test "rate and delay change under connections that stay" {
+	up "$P" --rtt 10ms --rate 100mbit --queue 1MB --cc cubic
+	server "$P"
+	client "$P" -t 30 >/dev/null 2>&1 &
+	until_ 5 eval '[ "$(count fwd backlog)" -gt 0 ]'
+	ports=$(connections | awk '{ print $3 }' | sort)
+	before=$(speed)
+	"$LFP" set "$P" --rate-fwd 30mbit --rtt 30ms
+	after=$(speed)
+	"$LFP" set "$P" --rate 200mbit
+	echo "$before, $after Mbit/s"
+	true_ "$before >= 95 && $before <= 102 && $after >= 28 && $after <= 31"
+	until_ 10 eval '[ "$(speed)" -gt 150 ]'
+	[ "$(connections | awk '{ print $3 }' | sort)" = "$ports" ]
+	true_ "$(rtt "$P") >= 30"
+}
+
+@test "two paths with the same addresses do not meet" {
+	up "$P-1" --rtt 10ms
+	up "$P-2" --rtt 60ms
+	true_ "$(rtt "$P-1") < 12 && $(rtt "$P-2") >= 60"
+	"$LFP" down "$P-1"
+	true_ "$(rtt "$P-2") >= 60"
+}
+
+# nothing NAME: no namespace, state or device of it is left
+nothing() {
+	[ ! -e "/run/netns/lfp-$1-a" ] && [ ! -e "/run/netns/lfp-$1-b" ] &&
+	    [ ! -e "/run/lfp/$1" ]
+}
+
+# gone PID: ended, and perhaps not yet reaped by init
+gone() { case "$(ps -o stat= -p "$1")" in ''|Z*) ;; *) return 1 ;; esac; }
+
+# inside: the processes at both ends
+inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
+
+@test "down leaves no process, device or namespace" {
+	up "$P" --rtt 10ms
+	for side in a b; do
+		at "$P" $side sh -c 'trap "" TERM; exec tail -f /dev/null' 3>&- &
+	done
+	until_ 10 eval '[ "$(inside | wc -l)" = 2 ]'
+	pids="$(inside) $(<"/run/lfp/$P/pid")"
+	"$LFP" down "$P"
+	nothing "$P"
+	for pid in $pids; do
+		gone "$pid"
+	done
+}
+
+@test "a name in use is refused, and a bad option leaves nothing" {
+	up "$P" --rtt 10ms
+	run -1 "$LFP" up "$P" --rtt 20ms
+	true_ "$(rtt "$P") < 12"
+	for bad in "--rate 10" "--rtt 10" "--loss 101%" "--burst 0.5" "--rtt"; do
+		# shellcheck disable=SC2086
+		run -1 "$LFP" up "$P-bad" $bad
+		nothing "$P-bad"
+		# shellcheck disable=SC2086
+		run -1 "$LFP" set "$P" $bad
+	done
+	true_ "$(rtt "$P") < 12"
+}
+
+@test "ASan and UBSan have no complaint under load, loss and changes" {
+	export LFP_SANITIZE=1
+	up "$P" --rtt 10ms --rate 300mbit --loss 1% --burst 2 --cc bbr
+	server "$P"
+	client "$P" -t 2 --bidir >/dev/null &
+	for opt in "--rate 100mbit" "--queue 3000" "--rtt 50ms" "--rate 0" \
+	    "--loss 100%" "--rate 10mbit --loss 3% --burst 0" "--queue auto"; do
+		# shellcheck disable=SC2086
+		"$LFP" set "$P" $opt
+		n=$(count fwd packets)
+		at "$P" a ping -6 -nc 5 -i 0.02 -W 0.1 -s 4000 fd77::2 >/dev/null || :
+		true_ "$(count fwd packets) > $n"
+	done
+	wait $! || :
+	"$LFP" down "$P"
+	nothing "$P"
+}
