@@ -11,12 +11,14 @@ HAYATE_CORE = \
 	channels/tcp-path.c \
 	channels/wtune.c \
 	ssh/hayopt.c \
+	ssh/sftp-tell.c \
 
 HAYATE_HOOKS = \
 	channels/peer-hook.c \
 	channels/wtune-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/optline-hook.c \
+	ssh/sftpq-hook.c \
 	sshd/srvopt-hook.c \
 
 HAYATE_HOT = \

@@ -29,6 +29,7 @@
 
 #define SLOTS		8
 #define STALL_MEMORY	8	/* times the stall */
+#define STALL_MAX_US	2000000	/* beyond: the sender was idle */
 #define SLOT_MIN_US	1000	/* loopback: a shorter one measures the scheduler */
 #define SLOT_UNKNOWN_US	5000	/* no RTT yet: 40 ms in all, a continent's */
 #define MAX_SPAN_US	5000000	/* rate maximum: outlives a loss recovery */
@@ -36,13 +37,14 @@
 #define ROUND_CREDITS	4	/* one alone may be an accident of scheduling */
 
 struct bdp {
-	uint64_t rtt_us;		/* the transport's */
+	uint64_t rtt_us, inband_us;	/* the transport's, the credits' */
 
 	struct slot {
 		uint64_t pos, at_us;
 	} slot[SLOTS];
 	unsigned int slot_next, slot_used;
 	struct slot before_stall;
+	uint64_t stall_us;		/* when it was over */
 	uint64_t stall_until_us;	/* the mean since then bounds the rate */
 	uint64_t rate, rate_max[2], max_since_us;
 
@@ -70,6 +72,18 @@ void
 bdp_set_rtt(struct bdp *b, uint64_t rtt_us)
 {
 	b->rtt_us = rtt_us;
+}
+
+void
+bdp_set_inband_rtt(struct bdp *b, uint64_t rtt_us)
+{
+	b->inband_us = rtt_us;
+}
+
+uint64_t
+bdp_inband_rtt(const struct bdp *b)
+{
+	return b->inband_us;
 }
 
 void
@@ -130,11 +144,8 @@ bdp_restart_rate(struct bdp *b, uint64_t pos, uint64_t now_us)
 static uint64_t
 slot_us(const struct bdp *b)
 {
-	uint64_t rtt = b->rtt_us;
+	uint64_t rtt = bdp_rtt(b);
 
-	/* behind a jump host the credits know better than the socket */
-	if (b->age_us != 0 && (rtt == 0 || b->age_us < rtt))
-		rtt = b->age_us;
 	if (rtt == 0)
 		return SLOT_UNKNOWN_US;
 	return rtt / SLOTS > SLOT_MIN_US ? rtt / SLOTS : SLOT_MIN_US;
@@ -175,12 +186,13 @@ rate_between(const struct slot *from, const struct slot *to)
 static void
 note_stall(struct bdp *b, const struct slot *last, uint64_t now_us)
 {
-	uint64_t gap = now_us - last->at_us;
+	uint64_t gap = now_us - last->at_us, rtt = bdp_rtt(b);
 
-	if (b->rtt_us == 0 || gap < b->rtt_us + b->rtt_us / 16 ||
-	    gap < 4 * SLOT_MIN_US)
+	if (rtt == 0 || gap < rtt + rtt / 16 ||
+	    gap < 4 * SLOT_MIN_US || gap > STALL_MAX_US)
 		return;
 	b->before_stall = *last;
+	b->stall_us = now_us;
 	b->stall_until_us = now_us + STALL_MEMORY * gap;
 }
 
@@ -210,9 +222,15 @@ bdp_taken(struct bdp *b, uint64_t pos, uint64_t now_us)
 }
 
 uint64_t
+bdp_stall_us(const struct bdp *b)
+{
+	return b->stall_us;
+}
+
+uint64_t
 bdp_rtt(const struct bdp *b)
 {
-	return b->rtt_us;
+	return b->inband_us > b->rtt_us ? b->inband_us : b->rtt_us;
 }
 
 uint64_t

@@ -46,6 +46,13 @@ void	 bdp_free(struct bdp *);
 void	 bdp_set_rtt(struct bdp *, uint64_t rtt_us);
 
 /*
+ * The in-band RTT, once an age is known to be it; 0: not known (any more).
+ * Where it is larger than the transport's, the latter ends half-way.
+ */
+void	 bdp_set_inband_rtt(struct bdp *, uint64_t rtt_us);
+uint64_t bdp_inband_rtt(const struct bdp *);
+
+/*
  * Credit was sent at "now_us" that allows bytes from "edge" on, a position
  * in the stream (bytes since its start) that never falls.
  */
@@ -69,7 +76,10 @@ void	 bdp_restart_ages(struct bdp *);
 /* Forget the rates: the stream was idle. */
 void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
 
-uint64_t bdp_rtt(const struct bdp *);		/* given by the transport, or 0 */
+/* When the last stall of a loss was over, or 0. */
+uint64_t bdp_stall_us(const struct bdp *);
+
+uint64_t bdp_rtt(const struct bdp *);		/* the larger of both, or 0 */
 uint64_t bdp_age(const struct bdp *);		/* smallest of a whole round, or 0 */
 uint64_t bdp_last_age(const struct bdp *);	/* of the round before, or 0 */
 uint64_t bdp_rate(const struct bdp *);		/* over the last RTT, leaps cut */

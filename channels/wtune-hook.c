@@ -29,6 +29,7 @@
 #define SSHBUF_INTERNAL	/* sshbuf_alloc() */
 #include "sshbuf.h"
 #include "channels.h"
+#include "kex.h"
 #include "log.h"
 #include "misc.h"
 
@@ -65,12 +66,17 @@
 #define UNSENT_PER_SECOND	100
 #define UNSENT_EVERY_US		100000
 
+/* A backlog comes back within this, or the memory goes. */
+#define TRIM_AFTER_US		2000000
+
 struct chan_state {
 	struct bdp *bdp;
 	struct wtune *wtune;
 	uint64_t taken;		/* stream position */
 	u_int consumed;		/* local_consumed that "taken" includes */
-	enum wtune_why said;
+	enum wtune_why said;	/* in the log, and the window with it */
+	u_int said_window;
+	uint64_t emptied_us;	/* when a large backlog was last gone */
 };
 
 static struct chan_state **states;	/* by channel number */
@@ -110,7 +116,8 @@ state_new(const struct ssh *ssh, const struct Channel *c)
 {
 	struct wtune_conf conf = { .floor = c->local_window_max,
 	    .ceiling = hayopt_get()->window_max,
-	    .gain_quarters = GAIN_QUARTERS };
+	    .gain_quarters = GAIN_QUARTERS,
+	    .whole_path = !ssh->kex->server };
 	struct chan_state *s;
 
 	if (!peer_is_hayate(ssh)) {
@@ -124,6 +131,7 @@ state_new(const struct ssh *ssh, const struct Channel *c)
 		state_free(s);
 		return NULL;
 	}
+	s->said_window = c->local_window_max;
 	windows_total += c->local_window_max;
 	return s;
 }
@@ -178,9 +186,13 @@ log_decision(const struct Channel *c, struct chan_state *s, u_int was)
 {
 	enum wtune_why why = wtune_why(s->wtune);
 
-	if (why == s->said && was == c->local_window_max)
+	/* a withdrawal comes in many small steps */
+	if (why == s->said && (c->local_window_max == s->said_window ||
+	    (c->local_window_max < was &&
+	    c->local_window_max > s->said_window / 4 * 3)))
 		return;
 	s->said = why;
+	s->said_window = c->local_window_max;
 	debug2("channel %d: window %u -> %u, %s (rtt %.1f ms, age %.1f ms, "
 	    "rate %.1f MB/s, bdp %llu, waiting %zu)", c->self, was,
 	    c->local_window_max, wtune_why_text(why),
@@ -202,6 +214,11 @@ decide(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 	if (tcp_path_read(ssh_packet_get_connection_in(ssh), &path) == 0)
 		bdp_set_rtt(s->bdp, path.min_rtt_us);
 	bdp_taken(s->bdp, now->taken, now->now_us);
+	/* what wtune-replay reads */
+	debug3("channel %d: sample %llu %llu %llu %llu", c->self,
+	    (unsigned long long)now->now_us, (unsigned long long)now->taken,
+	    (unsigned long long)now->backlog,
+	    (unsigned long long)bdp_rtt(s->bdp));
 	delta = wtune_decide(s->wtune, s->bdp, now);
 	if (delta < 0 && -delta > (int64_t)c->local_consumed)
 		delta = -(int64_t)c->local_consumed;
@@ -212,12 +229,20 @@ decide(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 	return delta > 0;
 }
 
-/* A buffer that held a large backlog is given back once it is empty. */
+/*
+ * A buffer that held a large backlog is given back when it has not held one
+ * for a while: not at once, or a reader in bursts would pay for its growth
+ * again and again.
+ */
 static void
-trim(struct Channel *c)
+trim(struct Channel *c, struct chan_state *s, uint64_t now_us)
 {
-	if (sshbuf_len(c->output) == 0 &&
-	    sshbuf_alloc(c->output) > STOCK_WINDOW)
+	size_t alloc = sshbuf_alloc(c->output);
+
+	if (alloc <= STOCK_WINDOW || sshbuf_len(c->output) > alloc / 8)
+		s->emptied_us = now_us;
+	else if (sshbuf_len(c->output) == 0 &&
+	    now_us - s->emptied_us >= TRIM_AFTER_US)
 		sshbuf_reset(c->output);
 }
 
@@ -248,7 +273,7 @@ wtune_channel(struct ssh *ssh, struct Channel *c)
 			    c->local_window, now.now_us);
 		s->consumed = 0;
 	}
-	trim(c);
+	trim(c, s, now.now_us);
 }
 
 /* Follow the path with what may wait in the kernel, ten times a second. */

@@ -6,16 +6,24 @@
 /*
  * See wtune.h for the idea.
  *
- * Rounds.  A round is what bdp.c needs to tell the age of a credit.  Ages of
- * one round never mix two windows: growth starts a new one, and the credit
- * that carries the growth does not count, for its first byte is the old
- * window's last.
+ * Rounds.  A round is what bdp.c needs to tell the age of a credit, and lasts
+ * at least that age, so that two rounds are two observations.  Ages of one
+ * round never mix two windows: growth starts a new one, and the credit that
+ * carries the growth does not count, for its first byte is the old window's
+ * last.
  *
- * The edge test needs no RTT.  Double the window and look at the age: a
- * limited sender uses the new credit as fast as the old one (age unchanged,
- * double again), any other lets it lie (age doubles, hold).  It costs one
- * doubling to find out, which is why it needs the rate to fall by half
- * before it asks again.
+ * The edge test needs no RTT.  By Little's law age = window / rate.  Once two
+ * rounds agree on the age, the window may be what limits, or it may not:
+ * double it and see.  A limited sender uses the new credit as fast as the
+ * old, so the age stays and the rate doubles: that age is the RTT, and
+ * doubling goes on until it does not help.  Any other sender lets the credit
+ * lie: the age doubles, and the growth is taken back.  Asking costs one
+ * doubling for one round, so it is asked again only when the rate changed.
+ * A loss in between makes all ages long and spoils the answer, once: a path
+ * whose RTT grew looks like a loss in every round.
+ *
+ * An RTT so found is the whole path's, and goes to the estimator: from then
+ * on the window follows the BDP as it does where the socket knows the RTT.
  */
 
 #include <stdlib.h>
@@ -37,10 +45,14 @@
 /* Below this age 2 MiB are 400 MB/s: processors limit, no probe can tell. */
 #define EDGE_AGE_MIN_US		5000
 
-/* Jitter that still counts as the same age: a quarter. */
-#define SAME_AGE(a, ref)	((a) <= (ref) + (ref) / 4)
+/* Jitter that still counts as the same: a quarter. */
+#define NOT_ABOVE(a, b)		((a) <= (b) + (b) / 4)
+#define SAME(a, b)		(NOT_ABOVE(a, b) && NOT_ABOVE(b, a))
 
-/* How long half the window must be idle before it is withdrawn. */
+/* Twice the window at the same rate is twice the age, less the jitter. */
+#define TWICE(a, b)		((a) >= 2 * (b) - (b) / 4)
+
+/* How long a third of the window must lie idle before it is withdrawn. */
 #define WITHDRAW_AFTER_US	2000000
 
 /* No byte for this long: the path may have become another. */
@@ -57,11 +69,18 @@ struct wtune {
 	uint64_t rise_us, rise_rate;	/* a mark to see the rate rise from */
 	int	 rising;
 
-	uint64_t ref_age;	/* age at which growth paid; 0: never probed */
-	uint64_t hold_rate;	/* rate when probing ended; 0: it has not */
+	uint64_t round_us, last_round_us;	/* when this one began, and that */
+	uint64_t round_age;	/* of the round before, same window; 0: none */
+	int	 probing;	/* the last growth asked a question */
+	int	 paid;		/* a growth of this series brought speed */
+	uint64_t probed_from;	/* the window before the series */
+	uint64_t asked_us;	/* when the round before it began */
+	int	 excused;	/* the last answer was spoilt by a loss */
+	uint64_t answer_rate;	/* when it ended; 0: never asked */
 
-	uint64_t over_since_us;	/* window twice what is needed since; 0: no */
+	uint64_t over_since_us;	/* window far above the need since; 0: no */
 	int	 withdrawing;
+	uint64_t withdraw_to;
 };
 
 struct wtune *
@@ -119,7 +138,7 @@ max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Is the rate a quarter above what it was an RTT ago? */
+/* Is the rate a quarter above what it was an RTT ago, and a new maximum? */
 static void
 note_rise(struct wtune *w, const struct bdp *b, uint64_t now_us)
 {
@@ -127,16 +146,21 @@ note_rise(struct wtune *w, const struct bdp *b, uint64_t now_us)
 
 	if (now_us - w->rise_us < max_u64(bdp_rtt(b), 1000))
 		return;
-	w->rising = rate > w->rise_rate + w->rise_rate / 4;
+	w->rising = !NOT_ABOVE(rate, w->rise_rate) && rate >= bdp_rate_max(b);
 	w->rise_rate = rate;
 	w->rise_us = now_us;
 }
 
-/* What the path was seen to hold, by the best RTT there is. */
-static uint64_t
-path_holds(const struct wtune *w, const struct bdp *b, uint64_t rate)
+static int
+may_grow(struct wtune *w, const struct wtune_now *now)
 {
-	return bdp_bytes(rate, max_u64(bdp_rtt(b), w->ref_age));
+	if (now->window >= w->conf.ceiling)
+		w->why = WTUNE_HOLD_CEILING;
+	else if (now->budget == 0)
+		w->why = WTUNE_HOLD_BUDGET;
+	else
+		return 1;
+	return 0;
 }
 
 /* Grow to "want", no further than twofold, ceiling and budget allow. */
@@ -148,43 +172,90 @@ grow(struct wtune *w, struct bdp *b, const struct wtune_now *now,
 
 	w->withdrawing = 0;
 	w->over_since_us = 0;
-	if (now->window >= w->conf.ceiling) {
-		w->why = WTUNE_HOLD_CEILING;
-		return 0;
-	}
-	if (now->budget == 0) {
-		w->why = WTUNE_HOLD_BUDGET;
-		return 0;
-	}
+	w->probing = 0;
 	most = min_u64(most, w->conf.ceiling);
 	most = min_u64(most, now->window + now->budget);
 	w->why = why;
+	if (why == WTUNE_GROW_EDGE)
+		w->probing = 1;
+	else
+		w->round_age = 0;
 	bdp_restart_ages(b);
+	w->round_us = now->now_us;
 	return (int64_t)(most - now->window);
 }
 
-/* A round is over: did the credits of this window get older? */
-static int
-edge_limits(struct wtune *w, const struct bdp *b)
+/* Little's law. */
+static uint64_t
+per_second(uint64_t window, uint64_t age_us)
 {
-	uint64_t age = bdp_age(b);
+	return window * 1000000 / age_us;
+}
 
-	if (age < EDGE_AGE_MIN_US)	/* none, or no path to speak of */
+/* A round after a growth that asked: did it bring speed? */
+static int
+edge_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t window)
+{
+	w->probing = 0;
+	w->excused = !w->excused && bdp_stall_us(b) > w->asked_us;
+	if (w->excused) {
+		w->withdrawing = 1;
+		w->withdraw_to = w->probed_from;
 		return 0;
-	if (w->hold_rate != 0 && bdp_rate_max(b) < w->hold_rate / 2) {
-		w->ref_age = age;	/* another path: ask again */
-		w->hold_rate = 0;
+	}
+	if (NOT_ABOVE(age, w->round_age)) {
+		w->paid = 1;
+		bdp_set_inband_rtt(b, min_u64(age, w->round_age));
 		return 1;
 	}
-	if (w->hold_rate == 0 &&
-	    (w->ref_age == 0 || SAME_AGE(age, w->ref_age))) {
-		w->ref_age = w->ref_age == 0 ? age : min_u64(age, w->ref_age);
-		return 1;
-	}
-	if (w->hold_rate == 0 || bdp_rate_max(b) > w->hold_rate)
-		w->hold_rate = bdp_rate_max(b);
 	w->why = WTUNE_HOLD_PATH;
+	w->answer_rate = per_second(window, age);
+	if (!TWICE(age, w->round_age)) {	/* some */
+		w->paid = 1;
+		bdp_set_inband_rtt(b, w->round_age);
+	}
+	if (!w->paid) {
+		w->withdrawing = 1;
+		w->withdraw_to = w->probed_from;
+	}
+	w->round_age = 0;
 	return 0;
+}
+
+/* Where the RTT of the whole path is known, a rate it explains is no question. */
+static int
+edge_is_clear(const struct wtune *w, const struct bdp *b, uint64_t rate,
+    uint64_t window)
+{
+	return (w->conf.whole_path || bdp_inband_rtt(b) != 0) &&
+	    rate > w->answer_rate && window >= 2 * bdp_bytes(rate, bdp_rtt(b));
+}
+
+/* A round is over: does, or may, the window limit? */
+static int
+edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
+{
+	uint64_t age = bdp_age(b), rate = per_second(window, age);
+	uint64_t age_before = w->round_age, before_us = w->last_round_us;
+
+	if (age < EDGE_AGE_MIN_US)	/* no path to speak of */
+		return 0;
+	if (age < bdp_inband_rtt(b))	/* an age is never below the RTT */
+		bdp_set_inband_rtt(b, age);
+	if (w->probing)
+		return edge_answer(w, b, age, window);
+	w->round_age = age;
+	if (age_before == 0 || !SAME(age, age_before) ||
+	    (w->answer_rate != 0 && SAME(rate, w->answer_rate)))
+		return 0;
+	if (edge_is_clear(w, b, rate, window)) {
+		w->answer_rate = rate;
+		return 0;
+	}
+	w->paid = 0;
+	w->probed_from = window;
+	w->asked_us = before_us;
+	return 1;
 }
 
 /*
@@ -197,24 +268,26 @@ withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 {
 	uint64_t need;
 
-	need = path_holds(w, b, bdp_rate_max(b)) * w->conf.gain_quarters / 4;
+	need = bdp_bytes(bdp_rate_max(b), bdp_rtt(b)) *
+	    w->conf.gain_quarters / 4;
 	need = max_u64(need, w->conf.floor);
-	if (w->withdrawing && now->window <= need)
-		w->withdrawing = 0;
-	if (idled && now->window > need) {
-		w->withdrawing = 1;
-		w->why = WTUNE_WITHDRAW_IDLE;
-	}
-	if (now->window < 2 * need)
+	if (now->window < need + need / 2)
 		w->over_since_us = 0;
 	else if (w->over_since_us == 0)
 		w->over_since_us = now->now_us;
-	else if (!w->withdrawing &&
-	    now->now_us - w->over_since_us >= WITHDRAW_AFTER_US) {
+	if (idled || (w->over_since_us != 0 &&
+	    now->now_us - w->over_since_us >= WITHDRAW_AFTER_US)) {
+		if (!w->withdrawing)
+			w->why = idled ? WTUNE_WITHDRAW_IDLE :
+			    WTUNE_WITHDRAW_PATH;
 		w->withdrawing = 1;
-		w->why = WTUNE_WITHDRAW_PATH;
+		w->withdraw_to = need;
 	}
-	return w->withdrawing ? -(int64_t)(now->window - need) : 0;
+	if (!w->withdrawing || now->window <= w->withdraw_to) {
+		w->withdrawing = 0;
+		return 0;
+	}
+	return -(int64_t)(now->window - w->withdraw_to);
 }
 
 int64_t
@@ -229,15 +302,23 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 		bdp_restart_rate(b, now->taken, now->now_us);
 		bdp_restart_ages(b);
 		w->rising = 1;
-		w->ref_age = w->hold_rate = 0;
+		bdp_set_inband_rtt(b, 0);
+		w->round_age = w->answer_rate = 0;
+		w->probing = 0;
 	}
 	note_rise(w, b, now->now_us);
 	w->backlog_min = min_u64(w->backlog_min, now->backlog);
-	if (bdp_age(b) != 0) {
+	if (w->withdrawing) {
+		bdp_restart_ages(b);	/* of no one window */
+		w->round_age = 0;
+	} else if (bdp_age(b) != 0 &&
+	    now->now_us - w->round_us >= bdp_age(b)) {
 		w->lags = w->backlog_min > now->window / 8;
 		w->backlog_min = UINT64_MAX;
-		limits = !w->lags && edge_limits(w, b);
+		limits = !w->lags && edge_limits(w, b, now->window);
 		bdp_next_round(b);
+		w->last_round_us = w->round_us;
+		w->round_us = now->now_us;
 	}
 	want = bdp_bytes(bdp_rate(b), bdp_rtt(b)) * (w->rising ?
 	    GAIN_RISING_QUARTERS : w->conf.gain_quarters) / 4;
@@ -246,9 +327,13 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 			w->why = WTUNE_HOLD_READER;
 		return 0;
 	}
-	if (want > now->window + now->window / STEP_DIVISOR)
-		return grow(w, b, now, want, WTUNE_GROW_BDP);
-	if (limits)
-		return grow(w, b, now, 2 * now->window, WTUNE_GROW_EDGE);
+	if (limits && want < 2 * now->window)
+		want = 2 * now->window;
+	if (want > now->window + now->window / STEP_DIVISOR) {
+		if (may_grow(w, now))
+			return grow(w, b, now, want,
+			    limits ? WTUNE_GROW_EDGE : WTUNE_GROW_BDP);
+		w->probing = 0;
+	}
 	return withdraw(w, b, now, idled);
 }

@@ -10,13 +10,13 @@
  * says 2 MiB, which caps 100 ms at 20 MB/s.  wtune reads a struct bdp and
  * answers by how many bytes to move the window:
  *
- *   grow      to gain * BDP, by the transport's RTT; and twofold per round
+ *   grow      to gain * BDP, by the best RTT known; and twofold per round
  *             while the age of a credit stays what it was before the last
  *             growth: then the window is what limits, whatever RTT the
  *             socket claims (it may only reach the jump host).
  *   hold      while the reader lags, at a ceiling, or when the last growth
  *             made credits older and nothing faster.
- *   withdraw  when the path has held less than half the window for a while,
+ *   withdraw  when the path has held far less than the window for a while,
  *             or after idling.  SSH cannot take credit back; the caller
  *             withholds adjusts.
  *
@@ -41,6 +41,7 @@ struct wtune_conf {
 	uint64_t floor;		/* never below, bytes: the stock window */
 	uint64_t ceiling;	/* never above, bytes */
 	uint32_t gain_quarters;	/* window over BDP, in quarters: 8 is twice */
+	int	 whole_path;	/* the transport's RTT is the whole path's */
 };
 
 /* What the caller sees at one moment. */

@@ -1,0 +1,321 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * wtune-replay: the estimator and the tuner on a path made of text.
+ *
+ * Commands come one per line; "run" answers with a line of key=value.
+ *
+ *   tune FLOOR CEILING QUARTERS   a new tuner (bytes, bytes, gain)
+ *   budget BYTES         what the process may still grow
+ *   start POS            stream positions begin here (32-bit edges)
+ *   path MS MBPS         round trip and megabytes per second, at any time
+ *   tcp MS|off|path      the RTT that a socket would claim; "path": the truth
+ *   reader MBPS|stop|fast
+ *   sender MBPS|fast     what the application makes; 0: idle
+ *   burst MS             arrivals are held and come together (ACK compression)
+ *   stall MS             once: nothing in order for so long, then all (a loss)
+ *   run SECONDS          simulate, and report
+ *   sample US TAKEN BACKLOG RTT_US   one recorded moment, as -vvv logs it
+ *   report               the same line, without running
+ *
+ * The simulated sender slow-starts from ten segments and keeps two BDP under
+ * way; the link serialises; credit and data travel half a round trip each.
+ * The channel keeps stock's rules for adjusts.
+ */
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bdp.h"
+#include "wtune.h"
+
+#define TICK_US		100
+#define PIPE		(1 << 16)	/* ticks a byte may travel: 6.5 s */
+#define MAXPACKET	32768
+
+/* Something that arrives later: bytes by tick. */
+struct pipe_line {
+	uint64_t at[PIPE];
+};
+
+static struct {
+	struct wtune_conf conf;
+	struct wtune *tuner;
+	struct bdp *bdp;
+
+	uint64_t now_us, start, budget;
+	uint64_t rtt_us, rate;		/* the path */
+	uint64_t tcp_us;		/* what the socket claims */
+	int	 tcp_true;
+	uint64_t reader, sender;	/* bytes per second; UINT64_MAX: fast */
+	uint64_t burst_us, stall_until_us;
+
+	uint64_t made, sent, acked, cwnd, credit;	/* the sender's view */
+	uint64_t queued;		/* before the link */
+	struct pipe_line data, acks, credits;
+	uint64_t held;			/* arrived, not yet in order */
+	uint64_t arrived, taken;	/* the receiver's stream */
+	uint64_t window, local_window, consumed;
+
+	uint64_t window_max, backlog_max, run_taken;	/* of this run */
+} s;
+
+static uint64_t
+min_u64(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* Bytes of one tick at a rate, without losing the fractions. */
+static uint64_t
+per_tick(uint64_t rate)
+{
+	uint64_t t = s.now_us / TICK_US;
+
+	if (rate == UINT64_MAX)
+		return UINT64_MAX / 2;
+	return rate * (t + 1) / (1000000 / TICK_US) -
+	    rate * t / (1000000 / TICK_US);
+}
+
+static void
+put(struct pipe_line *p, uint64_t delay_us, uint64_t bytes)
+{
+	if (delay_us < TICK_US)
+		delay_us = TICK_US;
+	p->at[(s.now_us + delay_us) / TICK_US % PIPE] += bytes;
+}
+
+static uint64_t
+get(struct pipe_line *p)
+{
+	uint64_t *at = &p->at[s.now_us / TICK_US % PIPE], bytes = *at;
+
+	*at = 0;
+	return bytes;
+}
+
+static void
+send_some(void)
+{
+	uint64_t bdp = bdp_bytes(s.rate, s.rtt_us), n;
+
+	n = get(&s.acks);
+	s.acked += n;
+	s.cwnd = min_u64(s.cwnd + n, 2 * bdp + 10 * 1448);
+	s.credit += get(&s.credits);
+	if (s.sender == UINT64_MAX)
+		s.made = UINT64_MAX / 2;
+	else
+		s.made += per_tick(s.sender);
+	n = min_u64(s.made, s.credit) - s.sent;
+	if (s.sent + n > s.acked + s.cwnd)
+		n = s.acked + s.cwnd > s.sent ? s.acked + s.cwnd - s.sent : 0;
+	s.sent += n;
+	s.queued += n;
+	n = min_u64(s.queued, per_tick(s.rate));
+	s.queued -= n;
+	put(&s.data, s.rtt_us / 2, n);
+}
+
+static void
+receive_some(void)
+{
+	uint64_t n = get(&s.data);
+
+	s.held += n;
+	if (n != 0)
+		put(&s.acks, s.rtt_us / 2, n);
+	if (s.now_us < s.stall_until_us ||
+	    (s.burst_us != 0 && s.now_us % s.burst_us != 0))
+		return;
+	s.arrived += s.held;
+	s.local_window -= s.held;
+	s.held = 0;
+}
+
+static void
+read_some(void)
+{
+	uint64_t n = min_u64(s.arrived - s.taken, per_tick(s.reader));
+
+	s.taken += n;
+	s.run_taken += n;
+	s.consumed += n;
+	if (s.arrived - s.taken > s.backlog_max)
+		s.backlog_max = s.arrived - s.taken;
+}
+
+/* What wtune-hook.c does with the balance of a channel. */
+static int64_t
+decide(void)
+{
+	struct wtune_now now = { s.now_us, s.window, s.taken,
+	    s.arrived - s.taken, s.budget };
+	int64_t delta;
+
+	bdp_set_rtt(s.bdp, s.tcp_true ? s.rtt_us : s.tcp_us);
+	bdp_taken(s.bdp, s.taken, s.now_us);
+	delta = wtune_decide(s.tuner, s.bdp, &now);
+	if (delta < 0)
+		delta = -(int64_t)min_u64(-delta, s.consumed);
+	s.window += delta;
+	s.consumed += delta;
+	if (s.window > s.window_max)
+		s.window_max = s.window;
+	return delta;
+}
+
+static void
+hook(void)
+{
+	int64_t delta = 0;
+
+	if (s.consumed == 0 && s.arrived == s.taken)
+		return;
+	bdp_arrived(s.bdp, s.arrived, s.now_us);
+	if (bdp_due(s.bdp, s.now_us))
+		delta = decide();
+	if (s.consumed == 0 || (s.window - s.local_window <= 3 * MAXPACKET &&
+	    s.local_window >= s.window / 2))
+		return;
+	if (delta <= 0)
+		bdp_granted(s.bdp, s.arrived + s.local_window, s.now_us);
+	put(&s.credits, s.rtt_us / 2, s.consumed);
+	s.local_window += s.consumed;
+	s.consumed = 0;
+}
+
+static void
+report(void)
+{
+	printf("window=%" PRIu64 " max=%" PRIu64 " backlog=%" PRIu64
+	    " taken=%" PRIu64 " rate=%" PRIu64 " age_us=%" PRIu64 " why=%s\n",
+	    s.window, s.window_max, s.backlog_max, s.run_taken,
+	    bdp_rate(s.bdp), bdp_last_age(s.bdp),
+	    wtune_why_text(wtune_why(s.tuner)));
+}
+
+static void
+run(double seconds)
+{
+	uint64_t until = s.now_us + (uint64_t)(seconds * 1e6);
+
+	s.window_max = s.window;
+	s.backlog_max = s.run_taken = 0;
+	for (; s.now_us < until; s.now_us += TICK_US) {
+		send_some();
+		receive_some();
+		read_some();
+		hook();
+	}
+	report();
+}
+
+/* One moment of a log: time, position and backlog are given, not simulated. */
+static void
+sample(const char *arg)
+{
+	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
+	    &s.now_us, &s.taken, &s.arrived, &s.tcp_us) != 4)
+		errx(2, "sample %s: four numbers are needed", arg);
+	s.arrived += s.taken;
+	s.tcp_true = 0;
+	s.consumed = s.window;		/* withdrawing is never held up */
+	bdp_arrived(s.bdp, s.arrived, s.now_us);
+	if (decide() <= 0)
+		bdp_granted(s.bdp, s.taken + s.window, s.now_us);
+}
+
+static void
+tune(const char *arg)
+{
+	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %" SCNu32, &s.conf.floor,
+	    &s.conf.ceiling, &s.conf.gain_quarters) != 3)
+		errx(2, "tune %s: three numbers are needed", arg);
+	bdp_free(s.bdp);
+	wtune_free(s.tuner);
+	if ((s.bdp = bdp_new()) == NULL ||
+	    (s.tuner = wtune_new(&s.conf)) == NULL)
+		err(1, NULL);
+	s.window = s.window_max = s.local_window = s.conf.floor;
+	s.credit = s.sent + s.conf.floor;
+	s.now_us = 1000000;
+	s.cwnd = 10 * 1448;
+}
+
+static uint64_t
+per_second(const char *arg, const char *word)
+{
+	if (strcmp(arg, word) == 0)
+		return UINT64_MAX;
+	return (uint64_t)(atof(arg) * 1e6);
+}
+
+static void
+command(char *line)
+{
+	char *arg = line + strcspn(line, " ");
+	double ms, mbps;
+
+	if (*arg != '\0')
+		*arg++ = '\0';
+	if (strcmp(line, "tune") == 0)
+		tune(arg);
+	else if (strcmp(line, "budget") == 0)
+		s.budget = strtoull(arg, NULL, 10);
+	else if (strcmp(line, "start") == 0)
+		s.taken = s.arrived = strtoull(arg, NULL, 10);
+	else if (strcmp(line, "path") == 0 &&
+	    sscanf(arg, "%lf %lf", &ms, &mbps) == 2) {
+		s.rtt_us = (uint64_t)(ms * 1e3);
+		s.rate = (uint64_t)(mbps * 1e6);
+	} else if (strcmp(line, "tcp") == 0) {
+		s.tcp_true = strcmp(arg, "path") == 0;
+		s.tcp_us = (uint64_t)(atof(arg) * 1e3);
+	} else if (strcmp(line, "reader") == 0)
+		s.reader = strcmp(arg, "stop") == 0 ? 0 :
+		    per_second(arg, "fast");
+	else if (strcmp(line, "sender") == 0) {
+		if (s.sender == UINT64_MAX)
+			s.made = s.sent;
+		s.sender = per_second(arg, "fast");
+	} else if (strcmp(line, "burst") == 0)
+		s.burst_us = (uint64_t)(atof(arg) * 1e3);
+	else if (strcmp(line, "stall") == 0)
+		s.stall_until_us = s.now_us + (uint64_t)(atof(arg) * 1e3);
+	else if (strcmp(line, "run") == 0)
+		run(atof(arg));
+	else if (strcmp(line, "sample") == 0)
+		sample(arg);
+	else if (strcmp(line, "report") == 0)
+		report();
+	else if (*line != '\0' && *line != '#')
+		errx(2, "%s: no such command", line);
+}
+
+int
+main(void)
+{
+	char line[256], first[] = "tune 2097152 67108864 8";
+
+	s.budget = UINT64_MAX / 4;
+	s.tcp_true = 1;
+	s.reader = s.sender = UINT64_MAX;
+	s.rtt_us = 100000;
+	s.rate = 125000000;
+	command(first);
+	while (fgets(line, sizeof(line), stdin) != NULL) {
+		line[strcspn(line, "\n")] = '\0';
+		command(line);
+	}
+	bdp_free(s.bdp);
+	wtune_free(s.tuner);
+	return 0;
+}

@@ -1,0 +1,151 @@
+#!/usr/bin/env bats
+# The estimator and the tuner (channels/bdp.h, wtune.h) on paths made of text.
+# Each scenario runs twice: plain, and under ASan and UBSan.
+
+bats_require_minimum_version 1.5.0
+
+MiB=1048576
+
+# replay COMMAND...: one command a line, one answer per "run", in lines[]
+replay() {
+	local dir=$BATS_TEST_DIRNAME/../build/unit asan plain
+	plain=$(printf '%s\n' "$@" | "$dir/plain/wtune-replay") || return
+	asan=$(printf '%s\n' "$@" | "$dir/asan/wtune-replay") || return
+	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
+	mapfile -t lines <<<"$plain"
+	printf '%s\n' "$plain"
+}
+
+# of RUN KEY: what a run answered
+of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
+why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
+
+@test "a path that 2 MiB fill keeps the stock window" {
+	replay 'path 0.2 500' 'run 3'
+	[ "$(of 0 max)" -eq $((2 * MiB)) ]
+	[ "$(of 0 taken)" -ge 1490000000 ]
+}
+
+@test "100 ms at 125 MB/s are filled, and end between one and three BDP" {
+	replay 'path 100 125' 'run 3' 'run 15'
+	[ "$(of 1 taken)" -eq 1875000000 ]
+	[ "$(of 1 window)" -gt 12500000 ]
+	[ "$(of 1 window)" -le 37500000 ]
+}
+
+@test "slow start is not held up: two BDP arrive as fast as with any window" {
+	replay 'path 100 125' 'run 2'
+	tuned=$(of 0 taken)
+	replay 'tune 67108864 67108864 8' 'path 100 125' 'run 2'
+	[ "$tuned" -ge $(($(of 0 taken) * 95 / 100)) ]
+}
+
+@test "with no socket to ask, the edge of the window finds the path" {
+	replay 'path 100 125' 'tcp off' 'run 3' 'run 4'
+	[ "$(of 1 taken)" -eq 500000000 ]
+	[ "$(of 1 window)" -le 50000000 ]
+}
+
+@test "behind a jump host the credits overrule the socket's 0.2 ms" {
+	replay 'path 100 125' 'tcp 0.2' 'run 3' 'run 4'
+	[ "$(of 1 taken)" -eq 500000000 ]
+	[ "$(of 1 window)" -le 50000000 ]
+}
+
+@test "a question that brings nothing is taken back, and not asked again" {
+	replay 'path 10 10' 'tcp off' 'run 4' 'run 30'
+	[ "$(of 0 max)" -eq $((4 * MiB)) ]
+	[ "$(of 1 max)" -eq $((2 * MiB)) ]
+	[ "$(why 1)" = "hold: more window brings nothing" ]
+}
+
+@test "an RTT that quadruples is found although the socket keeps the old one" {
+	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50' 'run 6' 'run 4'
+	[ "$(of 2 taken)" -ge 399000000 ]
+}
+
+@test "an RTT that quadruples is found without a socket" {
+	replay 'path 50 100' 'tcp off' 'run 4' 'path 200 100' 'run 6' 'run 4'
+	[ "$(of 2 taken)" -ge 399000000 ]
+}
+
+@test "a rate that rises tenfold is followed" {
+	replay 'path 100 10' 'run 4' 'path 100 100' 'run 4' 'run 3'
+	[ "$(of 2 taken)" -eq 300000000 ]
+}
+
+@test "a rate that falls tenfold withdraws the window" {
+	replay 'path 100 100' 'run 4' 'path 100 10' 'run 15' 'run 10'
+	[ "$(of 0 max)" -gt 10000000 ]
+	[ "$(of 2 window)" -le $((4 * MiB)) ]
+	[ "$(of 2 taken)" -eq 100000000 ]
+}
+
+@test "acknowledgements that come compressed do not inflate the window" {
+	replay 'path 100 125' 'burst 20' 'run 4' 'run 20'
+	[ "$(of 1 window)" -le 37500000 ]
+	[ "$(of 1 taken)" -ge 2495000000 ]
+}
+
+@test "a leap after a loss is not taken for the rate of the path" {
+	replay 'path 100 125' 'run 15' 'stall 300' 'run 2' 'run 30'
+	[ "$(of 0 window)" -le 25000000 ]
+	[ "$(of 1 max)" -le 50000000 ]
+	[ "$(of 2 window)" -le 37500000 ]
+}
+
+@test "a reader slower than 2 MiB per RTT is held at three times what it takes" {
+	replay 'path 100 125' 'reader 20' 'run 5' 'run 20'
+	[ "$(of 1 max)" -le $((3 * 20 * 100000)) ]
+	[ "$(why 1)" = "hold: the reader lags" ]
+	[ "$(of 1 taken)" -eq 400000000 ]
+}
+
+@test "a slow reader on a short path keeps the stock window" {
+	replay 'path 0.2 1000' 'reader 100' 'run 8'
+	[ "$(of 0 max)" -eq $((2 * MiB)) ]
+	[ "$(of 0 taken)" -ge 799000000 ]
+}
+
+@test "a reader that stops is sent one window and no more, and goes on" {
+	replay 'path 100 125' 'run 8' 'reader stop' 'run 4' 'reader fast' 'run 4'
+	[ "$(of 1 backlog)" -le "$(of 0 window)" ]
+	[ "$(of 1 max)" -eq "$(of 0 window)" ]
+	[ "$(of 2 taken)" -ge 400000000 ]
+}
+
+@test "after idling the window comes back down, and up again" {
+	replay 'path 100 125' 'run 8' 'sender 0' 'run 20' 'sender 2' 'run 20' \
+	    'sender fast' 'run 3'
+	[ "$(of 2 window)" -le $((4 * MiB)) ]
+	[ "$(of 3 taken)" -ge 300000000 ]
+}
+
+@test "the window stops exactly at its ceiling" {
+	replay 'tune 2097152 14680064 6' 'path 200 125' 'run 8'
+	[ "$(of 0 window)" -eq 14680064 ]
+	[ "$(why 0)" = "hold: at the ceiling" ]
+}
+
+@test "a ceiling at the floor turns tuning off" {
+	replay 'tune 2097152 2097152 8' 'path 200 125' 'run 5'
+	[ "$(of 0 max)" -eq $((2 * MiB)) ]
+}
+
+@test "the window stops exactly at the process's budget, and without one stays" {
+	replay 'budget 1000000' 'path 200 125' 'run 0.1' 'budget 0' 'run 5'
+	[ "$(of 1 max)" -eq $((2 * MiB)) ]
+	[ "$(why 1)" = "hold: the process has no more to give" ]
+}
+
+@test "stream positions pass 2^32 without a step" {
+	replay 'path 100 125' 'run 3' 'run 20'
+	away=${lines[1]}
+	replay 'start 2147483648' 'path 100 125' 'run 3' 'run 20'
+	[ "${lines[1]}" = "$away" ]
+}
+
+@test "a sender with little to say is not given much" {
+	replay 'path 100 125' 'tcp off' 'sender 1' 'run 40'
+	[ "$(of 0 max)" -le $((4 * MiB)) ]
+}

@@ -1,0 +1,63 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * sftpq: how many SFTP requests are under way.
+ *
+ * SFTP has a window of its own: so many READs or WRITEs of one buffer each.
+ * Stock starts a download with one and adds one per reply, waits for the
+ * first WRITE alone, and stops at 64, which is 16 MiB: less than 1 Gbit/s
+ * holds at 200 ms.  Here the tuner of channels/wtune.h decides, from the age
+ * of a request and the rate of the replies, and the start does not wait.
+ *
+ * A round trip before the first byte is saved as well: the query for the
+ * server's limits travels with the request after it.
+ *
+ * Called from patches/160-sftp-client-requests.patch, in scp and sftp.  Does
+ * nothing, so that stock code does what it always did, when the user chose
+ * the requests (-R, -B, -X) or a rate (-l), without memory, or when ssh says
+ * "Hayate no" (see sftp-tell.h).  Main thread only.
+ */
+
+#ifndef HAYATE_SFTPQ_HOOK_H
+#define HAYATE_SFTPQ_HOOK_H
+
+#include <sys/types.h>
+#include <stdint.h>
+
+struct sftp_conn;
+
+/* What of upstream's private struct sftp_conn is read and written. */
+struct sftpq_conn {
+	int	 fd_in, fd_out;
+	u_int	*msg_id, *num_requests, *download_buflen, *upload_buflen;
+};
+
+/*
+ * A connection is set up; "chosen" if the user has a say.  Returns whether
+ * upstream should query the limits itself now; 0 also if there are none.
+ */
+int	sftpq_init(struct sftp_conn *, const struct sftpq_conn *, int limits,
+	    int chosen);
+
+/* Before any reply is read: take the deferred one first. */
+void	sftpq_settle(struct sftp_conn *);
+
+/* How many requests a transfer of "size" bytes (0: unknown) starts with. */
+u_int	sftpq_start(struct sftp_conn *, uint64_t size);
+
+/* "len" bytes were read; moves *max_req unless it is 0 (end of file). */
+void	sftpq_read(struct sftp_conn *, size_t len, u_int *max_req);
+
+/* The request whose acknowledgement an upload waits for alone; 0: none. */
+uint32_t sftpq_first_ack(struct sftp_conn *, uint32_t id);
+
+/*
+ * "len" bytes were acknowledged with *status.  An error stays: with more
+ * than one WRITE under way a later success must not hide it.
+ */
+void	sftpq_written(struct sftp_conn *, size_t len, u_int *status);
+
+#endif /* HAYATE_SFTPQ_HOOK_H */
