@@ -117,7 +117,8 @@ state_new(const struct ssh *ssh, const struct Channel *c)
 	struct wtune_conf conf = { .floor = c->local_window_max,
 	    .ceiling = hayopt_get()->window_max,
 	    .gain_quarters = GAIN_QUARTERS,
-	    .whole_path = !ssh->kex->server };
+	    /* an sshd's socket may end at a jump host, a mux proxy has none */
+	    .whole_path = ssh->kex != NULL && !ssh->kex->server };
 	struct chan_state *s;
 
 	if (!peer_is_hayate(ssh)) {
