@@ -280,6 +280,15 @@ connections() { at "$P" a ss -Htn state established dport = :5201; }
 	true_ "$(rtt "$P") >= 30"
 }
 
+@test "netem takes the same options, and keeps the round trip" {
+	unshare -n tc qdisc add dev lo root netem 2>/dev/null ||
+	    skip "no netem in this kernel"
+	up "$P" --emulator netem --rtt 24ms --rate 100mbit --loss 0.1% --burst 2
+	"$LFP" set "$P" --rtt 40ms --loss 0
+	got=$(rtt "$P")
+	true_ "$got >= 40 && $got <= 41"
+}
+
 @test "two paths with the same addresses do not meet" {
 	up "$P-1" --rtt 10ms
 	up "$P-2" --rtt 60ms

@@ -836,18 +836,26 @@ emu_seed(struct emu *e, uint64_t seed)
 	}
 }
 
+/* The queue in bytes. */
+static uint64_t
+conf_queue(const struct conf *c, uint64_t rtt)
+{
+	double bdp = (double)c->rate / 8 * (double)rtt / 1e9;
+
+	if (c->queue != QUEUE_AUTO)
+		return c->queue;
+	return bdp > QUEUE_MIN ? (uint64_t)bdp : QUEUE_MIN;
+}
+
 /* Take new parameters, from "now" on. */
 static void
 dir_apply(struct dir *d, const struct conf *c, uint64_t rtt, uint64_t now)
 {
-	double bdp, cap;
+	double cap;
 
 	dir_set_rate(d, c->rate, now);
 	d->conf = *c;
-	bdp = (double)c->rate / 8 * (double)rtt / 1e9;
-	d->qlimit = c->queue;
-	if (c->queue == QUEUE_AUTO)
-		d->qlimit = bdp > QUEUE_MIN ? (uint64_t)bdp : QUEUE_MIN;
+	d->qlimit = conf_queue(c, rtt);
 	d->piece = c->rate == 0 ? UINT64_MAX : c->rate / 8 * PIECE / NSEC;
 	/*
 	 * The ring is as long as it must be, to stay in the cache: what is
@@ -1245,6 +1253,50 @@ run_main(const char *dir, char **ns, int argc, char **argv)
 	return 0;
 }
 
+/* The same direction in the words of tc-netem(8). */
+static void
+tc_print(const struct conf *c, uint64_t rtt)
+{
+	double limit = 1e6;
+
+	printf("delay %.3fus", (double)c->delay / 1e3);
+	if (c->rate != 0) {
+		printf(" rate %llubit", (unsigned long long)c->rate);
+		/* It counts packets, on the wire as well as in the queue. */
+		limit = 1 + ((double)conf_queue(c, rtt) + (double)c->rate / 8 *
+		    (double)c->delay / 1e9) / 1500;
+	}
+	printf(" limit %.0f", limit);
+	if (c->loss > 0 && c->loss < 1 && c->burst > 0)
+		printf(" loss gemodel %.7f%% %.7f%%",
+		    100 * c->loss / (1 - c->loss) / c->burst, 100 / c->burst);
+	else if (c->loss > 0)
+		printf(" loss random %.7f%%", 100 * c->loss);
+	printf("\n");
+}
+
+/* Sets of options, each begun by "--", as they came one after the other. */
+static int
+tc_main(int argc, char **argv)
+{
+	struct conf c[2] = {
+		{ .queue = QUEUE_AUTO }, { .queue = QUEUE_AUTO }
+	};
+	const char *bad;
+	uint64_t seed;
+	int i, n;
+
+	for (i = 0; i < argc; i += n + 1) {
+		for (n = 0; i + n < argc && strcmp(argv[i + n], "--") != 0; )
+			n++;
+		if ((bad = conf_parse(c, &seed, n, argv + i)) != NULL)
+			errx(1, "bad option or value: %s", bad);
+	}
+	for (i = 0; i < 2; i++)
+		tc_print(&c[i], c[0].delay + c[1].delay);
+	return 0;
+}
+
 int
 main(int argc, char **argv)
 {
@@ -1252,7 +1304,10 @@ main(int argc, char **argv)
 		return run_main(argv[2], argv + 3, argc - 5, argv + 5);
 	if (argc >= 4 && strcmp(argv[1], "ctl") == 0)
 		return ctl_main(argv[2], argc - 3, argv + 3);
+	if (argc >= 2 && strcmp(argv[1], "tc") == 0)
+		return tc_main(argc - 2, argv + 2);
 	fprintf(stderr, "usage: lfp-emu run STATEDIR NETNS-A NETNS-B "
-	    "[--key value ...]\n       lfp-emu ctl STATEDIR REQUEST\n");
+	    "[--key value ...]\n       lfp-emu ctl STATEDIR REQUEST\n"
+	    "       lfp-emu tc [-- --key value ...] ...\n");
 	return 2;
 }
