@@ -1,0 +1,129 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# The laboratory of the benchmarks and of the demonstration: two places where
+# builds can be compared, and the processes to time there.
+#
+#   lab_open                    a directory of our own, keys, the meter
+#   lab_loop                    all at 127.0.0.1 of this machine
+#   lab_path LFP-OPTION...      near end and far end of a path made by ../lfp
+#   lab_close                   takes all of it away; call it from a trap
+#
+# Either place has an sshd of build/hayate and one of build/stock, and an
+# iperf3 where that is installed. Where they listen is $FAR; ssh with
+# -F "$LAB/config" knows them as hosts "hayate" and "stock", and, to be reached
+# from the far end itself, as "hayate-hop" and "stock-hop". $AT_A and $AT_B put
+# a command at the near and the far end.
+#
+# The servers are those of ../helper.bash, the same that the tests use.
+
+BENCH_DIR=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
+BUILDS=${BUILDS:-stock hayate}
+
+warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
+die() { warn "$*"; exit 1; }
+
+# lab_open: needs $BUILDS to be there. $LAB is for small things, $DATA for the
+# files that are carried, which should cost no disk.
+lab_open() {
+	local b data=${BENCH_DATA:-}
+	bats_require_minimum_version() { :; }
+	# shellcheck source=../helper.bash
+	. "$BENCH_DIR/../helper.bash"
+	for b in $BUILDS; do
+		[ -x "$(bin ssh "$b")" ] && [ -x "$(bin sshd-session "$b")" ] ||
+		    die "no ssh in $BUILD/$b: run make and make stock first"
+	done
+	if [ -z "$data" ] && [ -w /dev/shm ]; then data=/dev/shm; fi
+	LAB=$(mktemp -d "${TMPDIR:-/tmp}/lab.XXXXXXXX") &&
+	    DATA=$(mktemp -d "${data:-${TMPDIR:-/tmp}}/lab.XXXXXXXX") || exit
+	BATS_FILE_TMPDIR=$LAB
+	METER=$LAB/meter
+	PLACE='' PATH_NAME='' IPERF_PID='' IN_CLIENT='' AT_A='' AT_B=''
+	${CC:-cc} -O2 -o "$METER" "$BENCH_DIR/meter.c" || die "no meter"
+}
+
+# lab_servers OPTION...: sshd of each build, as in helper.bash, and iperf3
+lab_servers() {
+	local b
+	for b in $BUILDS; do
+		IN_SERVER=$AT_B sshd_up "$b" "LogLevel ERROR" \
+		    "SetEnv PATH=$BUILD/$b:$PATH" "$@" || return
+	done
+	lab_config
+	command -v iperf3 >/dev/null || return 0
+	IPERF_PORT=$((14000 + RANDOM % 5000))
+	$AT_B iperf3 -s -p $IPERF_PORT >/dev/null 2>&1 &
+	IPERF_PID=$!
+	poll 5 listening "$AT_B" $IPERF_PORT
+}
+
+# listening WHERE PORT: whether somebody does
+listening() { [ -n "$($1 ss -Htln "sport = :$2")" ]; }
+
+lab_config() {
+	local b
+	for b in $BUILDS; do
+		printf 'Host %s\n\tPort %s\n\tHostName %s\n' \
+		    "$b" "$(sshd_port "$b")" "$FAR" \
+		    "$b-hop" "$(sshd_port "$b")" 127.0.0.1
+	done >"$LAB/config"
+	[ -z "${CIPHER:-}" ] || sed 's/^Host.*/&\n\tCiphers '"$CIPHER"'/' \
+	    -i "$LAB/config"
+	sed -n '/^Host \*/,$p' "$LAB/ssh_config" >>"$LAB/config"
+}
+
+lab_loop() {
+	lab_leave
+	PLACE=loop FAR=127.0.0.1
+	lab_servers
+}
+
+# lab_can_path: or say why not
+lab_can_path() { "$BENCH_DIR/../lfp" check; }
+
+lab_path() {
+	lab_leave
+	PLACE=path FAR=10.77.0.2
+	# A signal must not find a path whose name nobody knows.
+	PATH_NAME=bench$$
+	"$BENCH_DIR/../lfp" up $PATH_NAME "$@" || { PATH_NAME=; return 1; }
+	AT_A="ip netns exec lfp-$PATH_NAME-a"
+	AT_B="ip netns exec lfp-$PATH_NAME-b"
+	lab_servers "ListenAddress $FAR" "ListenAddress 127.0.0.1"
+}
+
+# The place that was left: its servers go, and the path.
+lab_leave() {
+	[ -n "${PLACE:-}" ] || return 0
+	sshd_down
+	[ -z "$IPERF_PID" ] || { kill "$IPERF_PID"; wait "$IPERF_PID"; } 2>/dev/null
+	[ -z "$PATH_NAME" ] || "$BENCH_DIR/../lfp" down "$PATH_NAME"
+	PLACE='' PATH_NAME='' IPERF_PID='' AT_A='' AT_B=''
+}
+
+lab_close() {
+	[ -n "${LAB:-}" ] || return 0
+	lab_leave
+	rm -rf "$LAB" "$DATA"
+	LAB=
+}
+
+# file_of BYTES: the path of a file of that size which does not compress
+file_of() {
+	local f=$DATA/$1
+	[ -f "$f" ] || head -c "$1" /dev/urandom >"$f" || return
+	echo "$f"
+}
+
+# pid_of BUILD: its sshd
+pid_of() { cat "$(sshd_dir "$1")/pid"; }
+
+# timed OPTION... COMMAND...: at the near end; prints what the meter prints
+timed() { $AT_A "$METER" run -t "${LIMIT:-900}" "$@"; }
+
+# SSH and SCP of BUILD, as arrays
+use() {
+	SSH=("$(bin ssh "$1")" -F "$LAB/config")
+	SCP=("$(bin scp "$1")" -q -S "$(bin ssh "$1")" -F "$LAB/config")
+}

@@ -1,0 +1,556 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * meter: what the benchmarks measure with, and the small programs that they
+ * put at the ends of a connection.
+ *
+ *   run [-i IN] [-o OUT] [-r RATE] [-t LIMIT] [-n PID] [-f PID] COMMAND...
+ *	Time a whole process: CLOCK_MONOTONIC, from just before the fork until
+ *	it was waited for and, with -r, its output was read to the end. Prints
+ *	    seconds near far kib status
+ *	near and far are CPU seconds, user and system: near of the command with
+ *	all it waited for, and of the process trees given by -n; far of those
+ *	given by -f. kib is the largest resident set under the command.
+ *	-r reads the output at RATE bytes per second, as "slow" does.
+ *   slow RATE			read stdin no faster than that
+ *   source ADDR PORT FILE	send FILE to all who connect
+ *   pull ADDR PORT BYTES	connect, read to the end, expect BYTES
+ *   relay ADDR PORT		stdin and stdout to a connection (ProxyCommand)
+ *   echo COUNT PAUSE COMMAND...
+ *	Wait for a line from the command, then type COUNT times one byte, read
+ *	one byte back, print the milliseconds between, and think for PAUSE ms,
+ *	half of it more or less.
+ *
+ * A server that outlives the measurement is charged through /proc: CPU time
+ * of a tree is that of its living members and of all children they have
+ * reaped, so a session counts whether it has ended or not. The clock has
+ * stopped by the time we wait for the sessions to be reaped. The kernel gives
+ * these times in ticks (10 ms as a rule), so short runs say little.
+ */
+
+#define _GNU_SOURCE
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <ctype.h>
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CHUNK	(64 * 1024)
+/* A slow reader makes up for sleeping too long, but not for waiting. */
+#define SLACK	0.010
+/* Sessions are reaped within this many seconds, or not counted in full. */
+#define REAPED	3.0
+#define MAXPIDS	16
+
+static pid_t child;
+
+static double
+now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void
+sleep_until(double when)
+{
+	struct timespec ts;
+
+	ts.tv_sec = (time_t)when;
+	ts.tv_nsec = (long)((when - ts.tv_sec) * 1e9);
+	while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) ==
+	    EINTR)
+		;
+}
+
+static double
+number(const char *s)
+{
+	char *end;
+	double d;
+
+	d = strtod(s, &end);
+	if (*s == '\0' || *end != '\0' || d < 0)
+		errx(2, "not a number: %s", s);
+	return d;
+}
+
+static void
+write_all(int fd, const char *p, size_t n)
+{
+	ssize_t w;
+
+	for (; n > 0; p += w, n -= w) {
+		if ((w = write(fd, p, n)) == -1)
+			err(1, "write");
+	}
+}
+
+/* Reads fd to the end at no more than rate bytes a second; 0: no limit. */
+static uint64_t
+drain(int fd, double rate)
+{
+	static char buf[CHUNK];
+	uint64_t total = 0;
+	double due = now(), t;
+	ssize_t n;
+
+	while ((n = read(fd, buf, sizeof(buf))) != 0) {
+		if (n == -1) {
+			if (errno == EINTR)
+				continue;
+			err(1, "read");
+		}
+		total += n;
+		if (rate <= 0)
+			continue;
+		if ((t = now() - SLACK) > due)
+			due = t;
+		due += n / rate;
+		sleep_until(due);
+	}
+	return total;
+}
+
+/*
+ * CPU time of process trees.
+ */
+
+struct proc {
+	pid_t pid, ppid;
+	uint64_t ticks;
+	int in;
+};
+
+struct tree {
+	pid_t root[MAXPIDS];
+	size_t nroots;
+	double cpu;
+	size_t count;
+};
+
+/* One line of /proc: 0, or -1 if the process is gone. */
+static int
+read_proc(const char *pid, struct proc *p)
+{
+	char path[64], line[1024], *s;
+	unsigned long t[4];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	if ((f = fopen(path, "r")) == NULL)
+		return -1;
+	s = fgets(line, sizeof(line), f);
+	fclose(f);
+	if (s == NULL || (s = strrchr(line, ')')) == NULL)
+		return -1;
+	if (sscanf(s + 1, " %*c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u"
+	    " %lu %lu %lu %lu", &p->ppid, &t[0], &t[1], &t[2], &t[3]) != 5)
+		return -1;
+	p->pid = atoi(pid);
+	p->ticks = t[0] + t[1] + t[2] + t[3];
+	p->in = 0;
+	return 0;
+}
+
+/* All processes; the caller frees *vp. */
+static size_t
+read_procs(struct proc **vp)
+{
+	struct proc *v = NULL;
+	struct dirent *e;
+	size_t n = 0, room = 0;
+	DIR *d;
+
+	if ((d = opendir("/proc")) == NULL)
+		err(1, "/proc");
+	while ((e = readdir(d)) != NULL) {
+		if (!isdigit((unsigned char)e->d_name[0]))
+			continue;
+		if (n == room) {
+			room = room * 2 + 256;
+			if ((v = reallocarray(v, room, sizeof(*v))) == NULL)
+				err(1, NULL);
+		}
+		if (read_proc(e->d_name, &v[n]) == 0)
+			n++;
+	}
+	closedir(d);
+	*vp = v;
+	return n;
+}
+
+static int
+belongs(const struct tree *t, const struct proc *v, size_t n, size_t i)
+{
+	size_t j;
+
+	for (j = 0; j < t->nroots; j++) {
+		if (v[i].pid == t->root[j])
+			return 1;
+	}
+	for (j = 0; j < n; j++) {
+		if (v[j].in && v[j].pid == v[i].ppid)
+			return 1;
+	}
+	return 0;
+}
+
+/* Fills in cpu and count of the trees under the roots. */
+static void
+read_tree(struct tree *t)
+{
+	struct proc *v;
+	size_t i, n;
+	int more;
+
+	t->cpu = 0;
+	t->count = 0;
+	if (t->nroots == 0)
+		return;
+	n = read_procs(&v);
+	do {
+		more = 0;
+		for (i = 0; i < n; i++) {
+			if (v[i].in || !belongs(t, v, n, i))
+				continue;
+			v[i].in = more = 1;
+			t->cpu += (double)v[i].ticks / sysconf(_SC_CLK_TCK);
+			t->count++;
+		}
+	} while (more);
+	free(v);
+}
+
+/* CPU seconds since "t", once no more processes are there than at that time. */
+static double
+spent(const struct tree *t)
+{
+	struct tree u = *t;
+	double end = now() + REAPED;
+
+	for (;;) {
+		read_tree(&u);
+		if (u.count <= t->count || now() > end)
+			return u.cpu > t->cpu ? u.cpu - t->cpu : 0;
+		sleep_until(now() + 0.01);
+	}
+}
+
+static void
+add_root(struct tree *t, const char *pid)
+{
+	if (t->nroots == MAXPIDS)
+		errx(2, "too many processes to watch");
+	t->root[t->nroots++] = (pid_t)number(pid);
+}
+
+/*
+ * Commands.
+ */
+
+struct job {
+	const char *in, *out;
+	double rate, limit;
+	struct tree near, far;
+};
+
+static void
+onto(int fd, const char *path, int flags)
+{
+	int f;
+
+	if ((f = open(path, flags, 0600)) == -1)
+		err(127, "%s", path);
+	dup2(f, fd);
+	close(f);
+}
+
+/* Starts the command; in and out are its stdin and stdout, or -1. */
+static void
+start(char **argv, int in, int out)
+{
+	if ((child = fork()) == -1)
+		err(1, "fork");
+	if (child > 0)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGPIPE, SIG_DFL);
+	if (in != -1)
+		dup2(in, 0);
+	if (out != -1)
+		dup2(out, 1);
+	execvp(argv[0], argv);
+	err(127, "%s", argv[0]);
+}
+
+static void
+too_late(int sig)
+{
+	(void)sig;
+	if (child > 0)
+		kill(child, SIGTERM);
+	alarm(5);		/* and again, should it be needed */
+}
+
+static void
+options(struct job *j, int argc, char **argv)
+{
+	int ch;
+
+	memset(j, 0, sizeof(*j));
+	j->in = j->out = "/dev/null";
+	j->limit = 900;
+	while ((ch = getopt(argc, argv, "+i:o:r:t:n:f:")) != -1) {
+		switch (ch) {
+		case 'i': j->in = optarg; break;
+		case 'o': j->out = optarg; break;
+		case 'r': j->rate = number(optarg); break;
+		case 't': j->limit = number(optarg); break;
+		case 'n': add_root(&j->near, optarg); break;
+		case 'f': add_root(&j->far, optarg); break;
+		default: exit(2);
+		}
+	}
+}
+
+static int
+run(int argc, char **argv)
+{
+	struct rusage ru;
+	struct job j;
+	int p[2] = { -1, -1 }, out, status;
+	double t, near;
+
+	options(&j, argc, argv);
+	if (optind == argc)
+		errx(2, "run: no command");
+	out = dup(1);
+	onto(0, j.in, O_RDONLY);
+	onto(1, j.out, O_WRONLY | O_CREAT | O_TRUNC);
+	fcntl(out, F_SETFD, FD_CLOEXEC);
+	if (j.rate > 0 && pipe2(p, O_CLOEXEC) == -1)
+		err(1, "pipe");
+	read_tree(&j.near);
+	read_tree(&j.far);
+	signal(SIGALRM, too_late);
+	alarm((unsigned)j.limit);
+
+	t = now();
+	start(argv + optind, -1, p[1]);
+	if (j.rate > 0) {
+		close(p[1]);
+		drain(p[0], j.rate);
+	}
+	while (wait4(child, &status, 0, &ru) == -1 && errno == EINTR)
+		;
+	t = now() - t;
+
+	alarm(0);
+	near = ru.ru_utime.tv_sec + ru.ru_utime.tv_usec / 1e6 +
+	    ru.ru_stime.tv_sec + ru.ru_stime.tv_usec / 1e6;
+	status = WIFEXITED(status) ? WEXITSTATUS(status) :
+	    128 + WTERMSIG(status);
+	dprintf(out, "%.6f %.3f %.3f %ld %d\n", t, near + spent(&j.near),
+	    spent(&j.far), ru.ru_maxrss, status);
+	return 0;
+}
+
+/* Types one byte and waits for it to come back: milliseconds. */
+static double
+keystroke(int to, int from)
+{
+	double t = now();
+	char c = 'x';
+
+	write_all(to, &c, 1);
+	if (read(from, &c, 1) != 1)
+		errx(1, "the echo did not come");
+	return (now() - t) * 1e3;
+}
+
+static int
+echo(int argc, char **argv)
+{
+	int to[2], from[2], i, count;
+	double pause;
+	char c = 0;
+
+	if (argc < 4)
+		errx(2, "usage: meter echo COUNT PAUSE COMMAND...");
+	count = (int)number(argv[1]);
+	pause = number(argv[2]) / 1e3;
+	signal(SIGALRM, too_late);
+	if (pipe2(to, O_CLOEXEC) == -1 || pipe2(from, O_CLOEXEC) == -1)
+		err(1, "pipe");
+	start(argv + 3, to[0], from[1]);
+	close(to[0]);
+	close(from[1]);
+	alarm(60);
+	while (c != '\n') {
+		if (read(from[0], &c, 1) != 1)
+			errx(1, "the command did not greet");
+	}
+	srandom(1);
+	for (i = 0; i < count; i++) {
+		alarm(60);
+		printf("%.3f\n", keystroke(to[1], from[0]));
+		sleep_until(now() + pause * (0.5 + random() / (double)RAND_MAX));
+	}
+	close(to[1]);
+	kill(child, SIGTERM);
+	waitpid(child, NULL, 0);
+	return 0;
+}
+
+/*
+ * Ends of a forwarded connection.
+ */
+
+static struct sockaddr_in
+address(const char *addr, const char *port)
+{
+	struct sockaddr_in sin;
+
+	memset(&sin, 0, sizeof(sin));
+	sin.sin_family = AF_INET;
+	sin.sin_port = htons((uint16_t)number(port));
+	if (inet_pton(AF_INET, addr, &sin.sin_addr) != 1)
+		errx(2, "not an address: %s", addr);
+	return sin;
+}
+
+static int
+connected(const char *addr, const char *port)
+{
+	struct sockaddr_in sin = address(addr, port);
+	int s;
+
+	if ((s = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) == -1 ||
+	    connect(s, (struct sockaddr *)&sin, sizeof(sin)) == -1)
+		err(1, "%s:%s", addr, port);
+	return s;
+}
+
+static void
+send_file(int s, const char *path)
+{
+	struct stat st;
+	off_t off = 0;
+	int f;
+
+	if ((f = open(path, O_RDONLY)) == -1 || fstat(f, &st) == -1)
+		err(1, "%s", path);
+	while (off < st.st_size) {
+		if (sendfile(s, f, &off, st.st_size - off) <= 0)
+			err(1, "sendfile");
+	}
+	shutdown(s, SHUT_WR);
+	drain(s, 0);
+}
+
+static int
+source(const char *addr, const char *port, const char *path)
+{
+	struct sockaddr_in sin = address(addr, port);
+	int l, s, on = 1;
+
+	signal(SIGCHLD, SIG_IGN);
+	if ((l = socket(AF_INET, SOCK_STREAM, 0)) == -1)
+		err(1, "socket");
+	setsockopt(l, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (bind(l, (struct sockaddr *)&sin, sizeof(sin)) == -1 ||
+	    listen(l, 8) == -1)
+		err(1, "%s:%s", addr, port);
+	for (;;) {
+		if ((s = accept(l, NULL, NULL)) == -1)
+			err(1, "accept");
+		if (fork() == 0) {
+			send_file(s, path);
+			_exit(0);
+		}
+		close(s);
+	}
+}
+
+static int
+pull(const char *addr, const char *port, const char *bytes)
+{
+	uint64_t n = drain(connected(addr, port), 0);
+
+	if (n != (uint64_t)number(bytes))
+		errx(1, "%ju bytes came, not %s", (uintmax_t)n, bytes);
+	return 0;
+}
+
+static void
+copy(int from, int to)
+{
+	static char buf[CHUNK];
+	ssize_t n;
+
+	while ((n = read(from, buf, sizeof(buf))) > 0)
+		write_all(to, buf, n);
+}
+
+static int
+relay(const char *addr, const char *port)
+{
+	int s = connected(addr, port);
+
+	if ((child = fork()) == -1)
+		err(1, "fork");
+	if (child == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
+		copy(0, s);
+		shutdown(s, SHUT_WR);
+		_exit(0);
+	}
+	copy(s, 1);
+	kill(child, SIGTERM);
+	waitpid(child, NULL, 0);
+	return 0;
+}
+
+int
+main(int argc, char **argv)
+{
+	const char *verb = argc > 1 ? argv[1] : "";
+
+	signal(SIGPIPE, SIG_IGN);
+	if (strcmp(verb, "run") == 0)
+		return run(argc - 1, argv + 1);
+	if (strcmp(verb, "echo") == 0)
+		return echo(argc - 1, argv + 1);
+	if (strcmp(verb, "slow") == 0 && argc == 3)
+		return drain(0, number(argv[2])), 0;
+	if (strcmp(verb, "source") == 0 && argc == 5)
+		return source(argv[2], argv[3], argv[4]);
+	if (strcmp(verb, "pull") == 0 && argc == 5)
+		return pull(argv[2], argv[3], argv[4]);
+	if (strcmp(verb, "relay") == 0 && argc == 4)
+		return relay(argv[2], argv[3]);
+	errx(2, "usage: meter run|slow|source|pull|relay|echo ...");
+}
