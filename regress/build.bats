@@ -49,6 +49,15 @@ refuses() {
 	[ "${banner%$'\r'}" = "SSH-2.0-$ours" ]
 }
 
+@test "both builds are compiled and linked alike, with upstream's hardening" {
+	flags() { grep -E '^(CC|CFLAGS|LDFLAGS|[A-Z0-9]*LIBS|LIB[A-Z0-9]*)=' "$BUILD/$1/Makefile"; }
+	diff <(flags hayate) <(flags stock)
+	diff "$BUILD/hayate/config.h" "$BUILD/stock/config.h"
+	for flag in -ftrapv -ftrivial-auto-var-init=zero -fPIE -D_FORTIFY_SOURCE=2 -Wl,-z,now; do
+		flags hayate | grep -q -e "$flag" || { echo "no $flag"; false; }
+	done
+}
+
 @test "a second make does nothing and says so in one line" {
 	for goal in all stock; do
 		make -s -C "$TOP" $goal
