@@ -323,6 +323,16 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 	done
 }
 
+@test "down clears what an interrupted up has left" {
+	for after in 0.02 0.05 0.1 0.2 0.3; do
+		paths+=("$P")
+		timeout -s KILL $after "$LFP" up "$P" --rtt 10ms 3>&- || :
+		[ ! -d "/run/lfp/$P" ] || "$LFP" down "$P"
+		nothing "$P"
+		run -1 pgrep -f "lfp-emu.* run /run/lfp/$P "
+	done
+}
+
 @test "a name in use is refused, and a bad option leaves nothing" {
 	up "$P" --rtt 10ms
 	run -1 "$LFP" up "$P" --rtt 20ms

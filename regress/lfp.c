@@ -28,7 +28,22 @@
  *
  * Single threaded, no locks.  It looks at its devices at most every SLOT, as
  * a network card with interrupt moderation would, so a packet may be up to
- * two SLOTs late, but the link clock itself keeps no such error.
+ * two SLOTs late, but the link clock itself keeps no such error.  It runs at
+ * real-time priority (SCHED_FIFO 1); programs at the ends must not, or they
+ * keep it off the processor.  "late" in the counters tells of a busy machine.
+ *
+ * Measured with iperf3 at nice -15, one stream, MTU 1500, on two cores shared
+ * with two or three compilers (quiet, in brackets); payload, 4 s, 3 runs:
+ *
+ *   no rate, no delay	cubic 8.1 to 11.1 Gbit/s (12.6), BBR 6.2 to 8.1 (8.0)
+ *   no rate, 50 ms	cubic 7.3 to 8.1 (12.2), BBR 6.1 to 7.5 (10.9)
+ *   4 Gbit/s, 50 ms	cubic 3.86, BBR 3.81 to 3.85
+ *   1 Gbit/s, 50 ms	0.96 both; the emulator uses 30 % of a core (20 %),
+ *			the receiving stack's work for each packet included
+ *   ping		0.10 to 0.15 ms with no delay, 100.36 ms at 100 ms
+ *
+ * Memory is touched as the path fills, at most 1.5 times rate * delay + queue
+ * and 16 MB for each direction, 384 MiB without a rate, never over 1 GiB.
  */
 
 #define _GNU_SOURCE
@@ -77,6 +92,7 @@
 #define RESERVE		(VNETLEN + MAXIP + HDRROOM)
 /* Address space, not memory: pages are only used as the path fills. */
 #define ARENA		(1ULL << 30)
+#define UNLIMITED	(384ULL << 20)	/* used without a rate: 12 Gbit/s, 0.2 s */
 #define NRECS		(1U << 20)
 #define QUEUE_MIN	(256 * 1024)	/* of the automatic queue, 1 BDP else */
 #define QUEUE_AUTO	UINT64_MAX
@@ -864,7 +880,9 @@ dir_apply(struct dir *d, const struct conf *c, uint64_t rtt, uint64_t now)
 	 */
 	cap = 1.5 * ((double)d->qlimit + (double)c->rate / 8 *
 	    (double)c->delay / 1e9) + 16e6;
-	if (c->rate == 0 || cap > (double)ARENA)
+	if (c->rate == 0)
+		cap = (double)UNLIMITED;
+	if (cap > (double)ARENA)
 		cap = (double)ARENA;
 	if (cap > (double)d->arena.cap)	/* old packets may still be there */
 		d->arena.cap = (size_t)cap;
