@@ -60,6 +60,8 @@ v_login() {	# CLIENT SERVER [SSH-OPTION...]
 	metered -f "$(pid_of "$2")" "${SSH[@]}" "${@:3}" "$2" true
 }
 
+v_stdio_login() { v_stdio "$1" "$2" 1; }
+
 v_jump_login() { v_login "$1" "$2" -o "HostName 127.0.0.1" -J "$2"; }
 
 v_get() {	# CLIENT SERVER BYTES [RATE [SSH-OPTION...]]
@@ -350,6 +352,8 @@ sender_jobs() {	# RTT_MS TARGET
 	done
 }
 
+# mux, -L and -R are charged with the opening of their channels, which is part
+# of the login elsewhere.
 cell_forward() {
 	local p n t
 	at_path 100 1gbit || return
@@ -363,7 +367,7 @@ cell_forward() {
 		job $p mux put "$n" "$t" - v_mux "$@" put
 		job $p -L get "$n" "$t" - v_local "$@"
 		job $p -R put "$n" "$t" - v_remote "$@"
-		job $p -W get "$n" "$t" "v_login $p $p" v_stdio "$@"
+		job $p -W get "$n" "$t" "v_stdio_login $p $p" v_stdio "$@"
 		job $p ProxyJump get "$n" "$t" "v_jump_login $p $p" v_jump "$@"
 		job $p ProxyCommand get "$n" "$t" "v_login $p $p" v_command "$@"
 	done

@@ -244,19 +244,50 @@ read_tree(struct tree *t)
 	free(v);
 }
 
-/* CPU seconds since "t", once no more processes are there than at that time. */
+/*
+ * Reads the tree when no more processes than "most" are left and, since one
+ * may be reaped between our look at its parent and at itself, once again.
+ */
+static void
+read_quiet(struct tree *t, size_t most)
+{
+	double end = now() + REAPED;
+	int quiet = 0;
+
+	for (;;) {
+		read_tree(t);
+		quiet = t->count <= most ? quiet + 1 : 0;
+		if (quiet == 2 || now() > end)
+			return;
+		sleep_until(now() + 0.01);
+	}
+}
+
+/* CPU seconds since "t". */
 static double
 spent(const struct tree *t)
 {
 	struct tree u = *t;
-	double end = now() + REAPED;
 
-	for (;;) {
-		read_tree(&u);
-		if (u.count <= t->count || now() > end)
-			return u.cpu > t->cpu ? u.cpu - t->cpu : 0;
-		sleep_until(now() + 0.01);
-	}
+	if (t->nroots == 0)
+		return 0;
+	read_quiet(&u, t->count);
+	return u.cpu > t->cpu ? u.cpu - t->cpu : 0;
+}
+
+/* Reads the tree when none has come or gone for a moment. */
+static void
+read_still(struct tree *t)
+{
+	double end = now() + REAPED;
+	size_t before;
+
+	do {
+		read_tree(t);
+		before = t->count;
+		sleep_until(now() + 0.02);
+		read_tree(t);
+	} while (t->count != before && now() < end);
 }
 
 static void
@@ -353,8 +384,8 @@ run(int argc, char **argv)
 	fcntl(out, F_SETFD, FD_CLOEXEC);
 	if (j.rate > 0 && pipe2(p, O_CLOEXEC) == -1)
 		err(1, "pipe");
-	read_tree(&j.near);
-	read_tree(&j.far);
+	read_still(&j.near);
+	read_still(&j.far);
 	signal(SIGALRM, too_late);
 	alarm((unsigned)j.limit);
 

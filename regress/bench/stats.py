@@ -209,7 +209,9 @@ def render(rows, row, target):
     if row.failed:
         note += " %d failed" % row.failed
     return (row.mode, row.direction, row.program, str(len(row.lines)),
-            spread(row.column("seconds"), "%.2f")[0], mid, limits, unit,
+            spread(row.column("seconds"), "%.2f")[0],
+            spread([v / 1e6 for v in row.values("rate")], "%.1f")[0],
+            mid, limits, unit,
             shown(near, "%.2f") + "+" + shown(far, "%.2f"),
             shown(ratio(rows, row, "stock", quantity), "%.2f"),
             shown(ratio(rows, row, "iperf3"), "%.2f")
@@ -217,9 +219,9 @@ def render(rows, row, target):
             target or "-", note.strip() or "-")
 
 
-HEAD = ("mode", "dir", "program", "runs", "time s", "median", "min..max",
+HEAD = ("mode", "dir", "program", "runs", "time s", "MB/s", "median", "min..max",
         "unit", "CPU s/GB", "x stock", "x iperf3", "target", "verdict")
-LEFT = {0, 1, 2, 7, 11, 12}
+LEFT = {0, 1, 2, 8, 12, 13}
 
 
 def columns(lines):
@@ -230,10 +232,12 @@ def columns(lines):
 
 
 FOOT = """\
-median, min..max  of the quantity named under unit; "time s" is always the
-         median of the whole process, by CLOCK_MONOTONIC
-MB/s     bytes / (whole process - median login of the sitting) / 1e6
-CPU      user + system of the near and of the far process trees, per 1e9 bytes
+time s   median of the whole process, by CLOCK_MONOTONIC
+MB/s     bytes / (whole process - median login of the sitting) / 1e6; beside
+         echoes, what the path carried meanwhile
+median, min..max  of the quantity that the target is about
+CPU      user + system of the near and of the far process tree, login included,
+         per 1e9 bytes
 void     the two ranges overlap by more than the medians differ: no finding
 direct   the same program's own session, without what the mode adds"""
 
