@@ -1,0 +1,69 @@
+#!/usr/bin/env bats
+# Whole programs under AddressSanitizer and UBSan ("make asan"): what the unit
+# drivers cannot reach, our hooks in upstream's processes.
+
+load helper
+
+setup_file() {
+	export ASAN_OPTIONS=detect_leaks=0:log_path=$BATS_FILE_TMPDIR/found
+	export UBSAN_OPTIONS=print_stacktrace=1:log_path=$BATS_FILE_TMPDIR/found
+	export CLIENT=asan
+	chmod 1777 "$BATS_FILE_TMPDIR"
+	sshd_up asan
+	head -c 40000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
+}
+teardown_file() { sshd_down; }
+
+setup() { exec 2>>"$BATS_FILE_TMPDIR/err"; }
+
+# Whatever a test did, nobody may have found anything in our files.
+teardown() {
+	local ours="/(channels|cipher|ssh|sshd)/[a-z-]*[.]c" found
+	found=$(find "$BATS_FILE_TMPDIR" -type f \( -name 'found.*' -o -name err \
+	    -o -name out -o -name log \) -exec grep -hE \
+	    "ERROR: AddressSanitizer|$ours:[0-9]+:[0-9]+: runtime error" {} +)
+	[ -z "$found" ] || { echo "$found"; return 1; }
+}
+
+data() { echo "$BATS_FILE_TMPDIR/data"; }
+
+@test "the programs under test are really sanitized" {
+	ASAN_OPTIONS=help=1 run -0 "$(bin ssh asan)" -V
+	[[ $output = *AddressSanitizer* ]]
+}
+
+@test "a session carries bulk both ways" {
+	client asan "cat $(data)" | cmp - "$(data)"
+	client asan "cat >$BATS_TEST_TMPDIR/got" <"$(data)"
+	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
+}
+
+@test "scp gets and puts, by SFTP and by the old protocol" {
+	local o
+	for o in -s -O; do
+		copy -q $o "asan:$(data)" "$BATS_TEST_TMPDIR/got"
+		cmp "$BATS_TEST_TMPDIR/got" "$(data)"
+		copy -q $o "$(data)" "asan:$BATS_TEST_TMPDIR/put"
+		cmp "$BATS_TEST_TMPDIR/put" "$(data)"
+	done
+}
+
+@test "a reader that lags and a reader that leaves" {
+	client asan "cat $(data)" | { sleep 0.3; cat; } | cmp - "$(data)"
+	client asan "cat $(data)" | head -c 1000000 >/dev/null
+}
+
+@test "two sessions on one connection, one of them through a forwarding" {
+	local ctl=$BATS_TEST_TMPDIR/ctl
+	client -M -S "$ctl" -f -N asan
+	client -S "$ctl" asan "cat $(data)" | cmp - "$(data)" &
+	client -S "$ctl" -W "127.0.0.1:$(sshd_port asan)" asan </dev/null | head -c 8 |
+	    grep -q SSH-2.0
+	wait $!
+	client -S "$ctl" -O exit asan
+}
+
+@test "a proxy that is no socket, with a rekey every megabyte" {
+	client -o RekeyLimit=1M -o "ProxyCommand=$(bin ssh asan) -F $BATS_FILE_TMPDIR/ssh_config -W 127.0.0.1:%p asan" \
+	    asan "cat $(data)" | cmp - "$(data)"
+}
