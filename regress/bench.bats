@@ -1,0 +1,133 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# The benchmark (bench/run): its arithmetic on recorded runs, its clock, and
+# all of it once in the smallest form. No number that it prints is judged here.
+
+load helper
+
+setup_file() {
+	export METER=$BATS_FILE_TMPDIR/meter
+	${CC:-cc} -O2 -Wall -Wextra -o "$METER" "$BATS_TEST_DIRNAME/bench/meter.c"
+}
+
+setup() {
+	STATS=$BATS_TEST_DIRNAME/bench/stats.py
+	export TMPDIR=$BATS_TEST_TMPDIR BENCH_DATA=$BATS_TEST_TMPDIR
+}
+
+# record PROGRAM MODE SECONDS...: runs of 1 GB, of which login takes 1 s
+record() {
+	local s f=$BATS_TEST_TMPDIR/recorded.tsv target=-
+	[ -s "$f" ] || printf '%s\t' place cc rtt_ms rate loss cipher cell \
+	    program mode direction bytes seconds login cpu_near cpu_far kib ms \
+	    status target >"$f"
+	if [ "$1" = hayate ]; then target='rate>=0.95*iperf3,rate>=1*stock~'; fi
+	for s in "${@:3}"; do
+		printf '\n'
+		printf '%s\t' path cubic 100 1gbit 0 - path "$1" "$2" get \
+		    1000000000 "$s" 1 2 3 - - 0 "$target"
+	done >>"$f"
+}
+
+# verdict REFERENCE: what the table says of that target
+verdict() {
+	python3 "$STATS" table "$BATS_TEST_TMPDIR/recorded.tsv" |
+	    sed -n "s/.*hayate.*=[0-9.]*[*]$1~\{0,1\}  *//p"
+}
+
+# true_ EXPRESSION: of numbers, as awk sees it
+true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
+
+@test "median, percentile, noise and verdict agree with a calculation by hand" {
+	run -0 python3 "$STATS" --selftest
+	[ "${#lines[@]}" -ge 4 ]
+	[ "$(printf '%s\n' 9 1 5 | python3 "$STATS" median)" = 5.000000 ]
+	[ "$(seq 0 200 | python3 "$STATS" quantile 0.95)" = 190.000000 ]
+}
+
+@test "login is no part of a transfer, and a target missed says by how much" {
+	record iperf3 iperf3 10 10 10		# 111 MB/s net of its 1 s
+	record stock 'ssh cat' 51 51 51		# 20
+	record hayate 'ssh cat' 11 11 11	# 100
+	[ "$(verdict iperf3)" = 'missed by 5.3 %' ]
+	[ "$(verdict stock)" = met ]
+	run -0 python3 "$STATS" table "$BATS_TEST_TMPDIR/recorded.tsv"
+	[[ $output =~ hayate\ +3\ +11.00\ +100.0\ +100.0\ +100.0..100.0 ]]
+	[[ $output =~ 2.00\+3.00\ +5.00\ +0.90 ]]
+}
+
+@test "a comparison inside the noise is called void" {
+	record iperf3 iperf3 6 10 21
+	record stock 'ssh cat' 6 10 21
+	record hayate 'ssh cat' 6 11 21
+	[ "$(verdict iperf3)" = 'missed by 5.3 % (void)' ]
+	[ "$(verdict stock)" = 'met within noise' ]
+}
+
+@test "a run that failed counts for nothing and is reported" {
+	record iperf3 iperf3 10
+	record hayate 'ssh cat' 10 10
+	sed -i '$s/\t0\trate/\t255\trate/' "$BATS_TEST_TMPDIR/recorded.tsv"
+	[ "$(verdict iperf3)" = 'met 1 failed' ]
+	[ "$(verdict stock)" = 'no stock 1 failed' ]
+}
+
+@test "the meter times the whole process and passes its status on" {
+	read -r seconds near far kib status < <("$METER" run sh -c 'sleep 0.3; exit 7')
+	true_ "$seconds >= 0.3 && $near < 0.3 && $far == 0 && $kib > 0"
+	[ "$status" = 7 ]
+	read -r _ _ _ _ status < <("$METER" run -t 1 sleep 30)
+	[ "$status" = 143 ]
+}
+
+@test "the meter charges a server for what its children did" {
+	local pid burn='i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
+	mkfifo "$BATS_TEST_TMPDIR/ask"
+	bash -c "while read -r _ <'$BATS_TEST_TMPDIR/ask'; do ( $burn ) & wait; done" \
+	    3>&- &
+	pid=$!
+	read -r _ near far _ _ < <("$METER" run -f $pid -- \
+	    sh -c "echo >'$BATS_TEST_TMPDIR/ask'; sleep 0.2")
+	kill $pid
+	true_ "$far > $near"
+}
+
+@test "a slow reader is as slow as it says" {
+	read -r seconds _ < <("$METER" run -r 10e6 head -c 3000000 /dev/zero)
+	true_ "$seconds >= 0.28"
+}
+
+@test "the smallest benchmark measures every job and leaves only its results" {
+	run -0 --separate-stderr "$BATS_TEST_DIRNAME/bench/run" \
+	    --only loopback --runs 1 --bytes 1M --out "$BATS_TEST_TMPDIR/out"
+	[[ $output =~ target\ +verdict ]]
+	local tsv=("$BATS_TEST_TMPDIR"/out/*.tsv)
+	[ "$(ls "$BATS_TEST_TMPDIR/out" | wc -l)" = 2 ]
+	awk -F'\t' '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = NF; next }
+	NF != n || $at["status"] != 0 { print; bad = 1 }
+	$at["program"] ~ /stock|hayate/ && $at["cipher"] !~ /[a-z]/ { bad = 1 }
+	{ rows[$at["program"]]++ }
+	END { exit bad || rows["stock"] != 5 || rows["hayate"] != 5 }' "${tsv[0]}"
+	run ! ls -d "$BATS_TEST_TMPDIR"/lab.*
+}
+
+@test "a cell that does not exist is refused before anything is started" {
+	run -1 "$BATS_TEST_DIRNAME/bench/run" --only loopback,nonsense
+	[[ $output = *'no cell nonsense'* ]]
+	run -0 "$BATS_TEST_DIRNAME/bench/run" --list
+	[[ $output = *loopback* ]]
+}
+
+@test "without TUN the demonstration says so, and claims nothing" {
+	local hidden=()
+	((EUID)) || hidden=(unshare -m sh -c \
+	    'mount -t tmpfs none /dev/net && exec "$@"' --)
+	run -0 env DEMO_BYTES=1048576 "${hidden[@]}" "$BATS_TEST_DIRNAME/demo-transfer"
+	[[ $output = *'No emulated path here'* ]]
+	[[ $output = *'NOTHING about speed'* ]]
+	[[ $output = *'bytes identical'* ]]
+	run ! ls -d "$BATS_TEST_TMPDIR"/lab.*
+}
