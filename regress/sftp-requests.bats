@@ -1,0 +1,393 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# SFTP's requests under way (ssh/sftpq-hook.h), through scp and sftp. Where
+# only the bytes matter the servers are near; "far" and "far-old" are behind
+#
+#     client, a 10.77.0.1  ==== 80 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
+#
+# and far-old does not know limits@openssh.com, so 64 requests are 2 MiB there.
+
+load helper
+
+LFP=$BATS_TEST_DIRNAME/lfp
+
+setup_file() {
+	export P=q$$
+	cd "$BATS_FILE_TMPDIR" || return
+	sshd_up hayate
+	sshd_up stock
+	sshd_up system
+	sshd_up hayate:old "Subsystem sftp $(bin sftp-server) -P limits"
+	if "$LFP" check 2>why; then
+		"$LFP" up "$P" --rtt 80ms --rate 400mbit --queue 8MB --cc cubic 3>&-
+		IN_SERVER="ip netns exec lfp-$P-b"
+		sshd_up hayate:far "ListenAddress 10.77.0.2"
+		sshd_up hayate:far-old "ListenAddress 10.77.0.2" \
+		    "Subsystem sftp $(bin sftp-server) -P limits"
+	fi
+	head -c 33554432 /dev/urandom >bulk
+	head -c 12582912 bulk >some
+	mkdir sizes
+	for n in 0 1 32767 32768 261119 261120 261121 10485761; do
+		head -c $n bulk >sizes/$n
+	done
+	cp sizes/32767 sizes/sparse
+	truncate -s 5000000 sizes/sparse
+	printf end >>sizes/sparse
+}
+
+teardown_file() {
+	sshd_down
+	[ -s "$BATS_FILE_TMPDIR/why" ] || "$LFP" down "$P"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	T=$BATS_TEST_TMPDIR
+	F=$BATS_FILE_TMPDIR
+	SIZES=$F/sizes
+	SOME=$F/some
+	BULK=$F/bulk
+}
+
+teardown() {
+	local pid
+	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
+	! mountpoint -q "$T/full" || umount -l "$T/full"
+}
+pids=()
+
+need_path() { [ ! -s "$F/why" ] || skip "$(sed 's/^lfp: //' "$F/why")"; }
+
+# far copy|files|client ARG...: from a to b
+far() {
+	IN_CLIENT="ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
+}
+
+# requests LOG: how many were under way, one decision a line
+requests() {
+	tr -d '\r' <"$1" | sed -n 's/.*requests under way \([0-9]*\) -> \([0-9]*\),.*/\1 \2/p'
+}
+grew() { requests "$1" | awk '$2 > 64 && $2 > $1 { n++ } END { exit !n }'; }
+
+# pipelined LOG: more than one request was sent before any reply
+pipelined() {
+	tr -d '\r' <"$1" | awk '/Request range/ { n++ }
+	    /Received reply T:/ { exit } END { exit !(n > 1) }'
+}
+
+### Bytes
+
+@test "scp: files of every size arrive intact, there and back, on every server" {
+	local s
+	for s in hayate stock system old; do
+		mkdir there.$s back.$s
+		copy -q "$SIZES"/* "$s:$T/there.$s/"
+		diff -r "$SIZES" there.$s
+		copy -q "$s:$SIZES/*" back.$s/
+		diff -r "$SIZES" back.$s
+	done
+}
+
+@test "sftp: files of every size arrive intact, there and back, on every server" {
+	local s
+	for s in hayate stock system old; do
+		mkdir there.$s back.$s
+		files -q -b - $s <<-END >/dev/null
+		cd $T
+		put $SIZES/* there.$s/
+		get $SIZES/* back.$s/
+		END
+		diff -r "$SIZES" there.$s
+		diff -r "$SIZES" back.$s
+	done
+}
+
+@test "stock scp and sftp: files of every size arrive intact at our server" {
+	local CLIENT
+	for CLIENT in stock system; do
+		mkdir there.$CLIENT back.$CLIENT
+		copy -q "$SIZES"/* "hayate:$T/there.$CLIENT/"
+		files -q -b - hayate <<-END >/dev/null
+		get $SIZES/* back.$CLIENT/
+		END
+		diff -r "$SIZES" there.$CLIENT
+		diff -r "$SIZES" back.$CLIENT
+	done
+}
+
+@test "scp -3: files of every size go from server to server intact" {
+	local s
+	for s in hayate:stock stock:hayate system:old old:system; do
+		mkdir "$s"
+		copy -q -3 "${s%:*}:$SIZES/*" "${s#*:}:$T/$s/"
+		diff -r "$SIZES" "$s"
+	done
+}
+
+@test "a file of /proc, whose size is unknown, arrives whole" {
+	local f big
+	big=$(head -c 60000 "$BULK" | od -An -v -tx1 | tr -d ' \n')
+	env -i A="$big" B="$big" C="$big" "$(command -v tail)" -f /dev/null 3>&- &
+	f=/proc/$!/environ
+	poll 5 eval "[ \$(wc -c <$f) -gt 360000 ]"
+	[ "$(stat -c %s $f)" = 0 ]
+	copy -q "hayate:$f" scp
+	cmp $f scp
+	echo "get $f sftp" | files -q -b - stock
+	cmp $f sftp
+	copy -q -3 "hayate:$f" "stock:$T/third"
+	cmp $f third
+}
+
+@test "reget and reput send what is missing, and no more" {
+	head -c 5000001 "$SOME" >got
+	head -c 5000001 "$SOME" >there
+	files -vvv -b - hayate <<-END 2>log
+	reget $SOME got
+	reput $SOME $T/there
+	END
+	cmp "$SOME" got
+	cmp "$SOME" there
+	[ "$(sed -n 's/.*Request range \([0-9]*\) .*/\1/p' log | head -1)" = 5000001 ]
+	[ "$(sed -n 's/.*FXP_WRITE I:[0-9]* O:\([0-9]*\).*/\1/p' log | head -1)" = 5000001 ]
+}
+
+@test "-p keeps times and modes, -r whole trees, both ways" {
+	mkdir -p tree/empty "tree/with space/deep"
+	cp "$SIZES/1" "tree/with space/deep/one"
+	cp "$SIZES/261121" tree/more
+	cp "$SIZES/0" tree/none
+	chmod 640 tree/more
+	touch -d '2001-02-03 04:05:06' tree/more tree/none "tree/with space/deep/one"
+	copy -q -rp tree "hayate:$T/there"
+	copy -q -rp "stock:$T/there" back
+	files -q -b - hayate <<-END >/dev/null
+	put -rp tree $T/there2
+	get -rp $T/there2 back2
+	END
+	for d in there back there2 back2; do
+		diff -r tree $d
+		[ "$(cd tree && find . -type f -printf '%p %m %t\n' | sort)" = \
+		    "$(cd $d && find . -type f -printf '%p %m %t\n' | sort)" ]
+	done
+}
+
+### Requests
+
+@test "a download starts with many requests, and their number grows" {
+	need_path
+	far copy -vvv "far-old:$SOME" got 2>log
+	cmp "$SOME" got
+	pipelined log
+	grew log
+}
+
+@test "an upload's requests grow, and the first is not waited for alone" {
+	need_path
+	far copy -vvv "$SOME" "far-old:$T/there" 2>log
+	cmp "$SOME" there
+	grew log
+	tr -d '\r' <log | awk '/Sent message SSH2_FXP_WRITE/ { n++ }
+	    /In write loop, ack/ { exit } END { exit !(n > 1) }'
+}
+
+@test "server to server: the requests grow" {
+	need_path
+	far copy -vvv -3 "far-old:$SOME" "far:$T/there" 2>log
+	cmp "$SOME" there
+	grew log
+}
+
+@test "at 1 Gbit/s and 200 ms more than 64 requests of 255 KiB are under way" {
+	need_path
+	"$LFP" set "$P" --rtt 200ms --rate 1gbit --queue 30MB
+	far files -vv -c aes128-gcm@openssh.com -b - far <<-END >/dev/null 2>log
+	put $BULK $T/1
+	put $BULK $T/1
+	put $BULK $T/1
+	get $BULK 2
+	get $BULK 2
+	get $BULK 2
+	END
+	"$LFP" set "$P" --rtt 80ms --rate 400mbit --queue 8MB
+	cmp "$BULK" 1
+	cmp "$BULK" 2
+	grew log
+	grep -q 'requests under way 64 ->' log
+}
+
+@test "-R, -B, -X and -l leave the requests as the user chose them" {
+	need_path
+	local i=0 o
+	for o in "files -R 64" "files -B 32768" "copy -X nrequests=64" \
+	    "copy -X buffer=32768" "copy -l 400000"; do
+		# shellcheck disable=SC2086
+		i=$((i + 1))
+		far $o -vvv far-old:"$SOME" $i 2>$i.log >/dev/null &
+		pids+=($!)
+	done
+	for i in 1 2 3 4 5; do
+		wait "${pids[i - 1]}"
+		cmp "$SOME" $i
+		[ -z "$(requests $i.log)" ]
+		run ! pipelined $i.log
+	done
+}
+
+# talk LOG: what was sent and received, in order
+talk() {
+	tr -d '\r' <"$1" | sed -n 's/.*debug3: //; /^Request range\|^Received reply\|^Sent message \(fd\|SSH2_FXP\|limits\)\|^In write loop/p' |
+	    sed 's/fd [0-9]* //'
+}
+
+# both ARG...: a download and an upload, the messages of either in talk.NAME
+both() {
+	copy -vvv "${@:2}" "stock:$F/sizes/10485761" "$1.got" 2>"$1.log"
+	cmp "$SIZES/10485761" "$1.got"
+	talk "$1.log" >"$1.talk"
+	copy -vvv "${@:2}" "$SIZES/10485761" "stock:$T/there" 2>"$1.log"
+	cmp "$SIZES/10485761" there
+	talk "$1.log" >>"$1.talk"
+}
+
+@test "each way to say no makes scp say what stock scp says" {
+	CLIENT=stock both stock
+	[ "$(wc -l <stock.talk)" -gt 100 ]
+	grep -q 'Sent message limits@openssh.com' stock.talk
+	both on
+	run ! cmp -s stock.talk on.talk
+	both off -o "Hayate no"
+	diff stock.talk off.talk
+	both hpn -o "HPNDisabled yes"
+	diff stock.talk hpn.talk
+	{ echo "Hayate no"; cat "$F/ssh_config"; } >config
+	both file -F "$T/config"
+	diff stock.talk file.talk
+	{ printf 'Host stock\n\tHayate no\n'; cat "$F/ssh_config"; } >config
+	both host -F "$T/config"
+	diff stock.talk host.talk
+}
+
+@test "a server without limits is asked for none, and served all the same" {
+	copy -vvv "old:$SOME" got 2>log
+	cmp "$SOME" got
+	run -1 grep -q 'using .* / 26' log
+	grep -q 'Request range 0 -> 32767' log
+	pipelined log
+}
+
+### Errors
+
+# full MEGABYTES: a file system at T/full
+full() {
+	need_root "mounting a small file system"
+	mkdir full
+	mount -t tmpfs -o "size=$1m" none full || skip "cannot mount a tmpfs"
+}
+
+@test "a full file system makes put fail as in stock" {
+	local CLIENT
+	full 4
+	for CLIENT in stock hayate; do
+		run copy "$SOME" "hayate:$T/full/$CLIENT"
+		echo "$output"
+		[ "$status" = 1 ]
+		[[ $output == *"write remote \"$T/full/$CLIENT\": Failure"* ]]
+		rm full/*
+		run files -b - hayate <<<"put $SOME $T/full/$CLIENT"
+		echo "$output"
+		[ "$status" = 1 ]
+		[[ $output == *"write remote \"$T/full/$CLIENT\": Failure"* ]]
+		rm full/*
+	done
+}
+
+@test "a full file system here makes get fail as in stock" {
+	local CLIENT
+	full 4
+	for CLIENT in stock hayate; do
+		run copy "hayate:$SOME" full/x
+		echo "$output"
+		[ "$status" = 1 ]
+		[[ $output == *"No space left on device"* ]]
+		rm full/*
+	done
+}
+
+@test "a write that failed stays failed when the later ones succeed" {
+	full 8
+	# no room but for the tail, which is there already
+	truncate -s 2097152 full/target
+	head -c 4194304 "$BULK" >>full/target
+	cat "$BULK" >full/rest 2>/dev/null || :
+	head -c 6291456 "$BULK" >sent
+	run copy -vvv sent "hayate:$T/full/target"
+	[ "$status" = 1 ]
+	[[ $output == *"write remote \"$T/full/target\": Failure"* ]]
+	# the case is the one meant: a failure first, success last
+	[ "$(grep -o 'SSH2_FXP_STATUS [0-9]*' <<<"$output" | uniq |
+	    grep -A9 4 | tail -n +1 | head -2 | tr '\n' ' ')" = \
+	    "SSH2_FXP_STATUS 4 SSH2_FXP_STATUS 0 " ]
+}
+
+@test "a file size limit of the server makes put fail" {
+	sshd_up hayate:limited "Subsystem sftp /bin/sh -c 'trap \"\" XFSZ; \
+ulimit -f 4096; exec $(bin sftp-server)'"
+	run copy "$SOME" "limited:$T/there"
+	sshd_down limited
+	echo "$output"
+	[ "$status" = 1 ]
+	[[ $output == *"write remote \"$T/there\": "* ]]
+	cmp -n "$(stat -c %s there)" there "$SOME"
+}
+
+### Interrupts
+
+larger() { [ -e "$1" ] && [ "$(stat -c %s "$1")" -gt "$2" ]; }
+
+# prefix FILE: a part of BULK and not the whole, without holes
+prefix() {
+	local n
+	n=$(stat -c %s "$1")
+	echo "$n bytes"
+	[ "$n" -gt 1000000 ] && [ "$n" -lt 33554432 ] && cmp -n "$n" "$1" "$BULK"
+}
+
+# sftp_words: sftp of CLIENT as a simple command, so that $! is its own number
+sftp_words() {
+	echo "$(bin sftp "$CLIENT") -o HostName=10.77.0.2 \
+	    -S $(bin ssh "$CLIENT") -F $F/ssh_config"
+}
+
+@test "SIGINT during get leaves a whole prefix, as in stock" {
+	need_path
+	local CLIENT
+	for CLIENT in stock hayate; do
+		echo "get $BULK $CLIENT" >batch
+		# shellcheck disable=SC2046
+		ip netns exec "lfp-$P-a" $(sftp_words) -b batch far \
+		    >/dev/null 2>&1 3>&- &
+		poll 20 larger $CLIENT 1000000
+		kill -INT $!
+		wait $! || :
+		prefix $CLIENT
+	done
+}
+
+@test "SIGINT during put leaves a whole prefix, as in stock" {
+	need_path
+	local CLIENT
+	for CLIENT in stock hayate; do
+		echo "put $BULK $T/$CLIENT" >batch
+		# shellcheck disable=SC2046
+		ip netns exec "lfp-$P-a" $(sftp_words) -b batch far \
+		    >/dev/null 2>&1 3>&- &
+		poll 20 larger $CLIENT 1000000
+		kill -INT $!
+		wait $! || :
+		prefix $CLIENT
+	done
+}
