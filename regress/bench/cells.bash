@@ -258,7 +258,7 @@ v_echo() {	# CLIENT SERVER idle|get|put COUNT
 	local n t
 	master_up "$1" "$2" || { failed; return; }
 	bulk "$2" "$3" &
-	sleep 3		# windows and queues have settled
+	sleep 2		# windows and queues have settled
 	n=$(carried) t=$(date +%s.%N)
 	$AT_A "$METER" echo "$4" 60 "${SSH[@]}" -S "$LAB/mux" -tt "$2" \
 	    'stty raw -echo; echo go; exec cat' >"$LAB/echo" 2>>"$LAB/err"

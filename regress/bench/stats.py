@@ -15,7 +15,7 @@ have a target:
 
     rate     bytes per second. The seconds are those of the whole process less
              the median login of the same sitting ("login"), which is a row by
-             itself.
+             itself. CPU time is treated likewise.
     seconds  of the whole process
     kib      memory
     ms       latency
@@ -102,9 +102,13 @@ class Row:
                     rates.append(n / t)
         return rates
 
-    def cpu_per_gb(self, name):
-        pairs = [(number(x[name]), number(x["bytes"])) for x in self.lines]
-        per = [c / n * 1e9 for c, n in pairs if c is not None and n]
+    def cpu_per_gb(self, end):
+        per = []
+        for line in self.lines:
+            n, cpu = number(line["bytes"]), number(line["cpu_" + end])
+            if n and cpu is not None:
+                cpu -= number(line["login_" + end]) or 0
+                per.append(max(cpu, 0) / n * 1e9)
         return median(per) if per else None
 
 
@@ -204,7 +208,7 @@ def render(rows, row, target):
     quantity = measured(rows, row)
     scale, unit, form = UNIT[quantity]
     mid, limits = spread([v / scale for v in row.values(quantity)], form)
-    near, far = row.cpu_per_gb("cpu_near"), row.cpu_per_gb("cpu_far")
+    near, far = row.cpu_per_gb("near"), row.cpu_per_gb("far")
     note = judge(rows, row, target) if target else ""
     if row.failed:
         note += " %d failed" % row.failed
@@ -236,8 +240,8 @@ time s   median of the whole process, by CLOCK_MONOTONIC
 MB/s     bytes / (whole process - median login of the sitting) / 1e6; beside
          echoes, what the path carried meanwhile
 median, min..max  of the quantity that the target is about
-CPU      user + system of the near and of the far process tree, login included,
-         per 1e9 bytes
+CPU      user + system of the near and of the far process tree, less those of
+         the median login, per 1e9 bytes
 void     the two ranges overlap by more than the medians differ: no finding
 direct   the same program's own session, without what the mode adds"""
 
