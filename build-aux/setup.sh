@@ -7,8 +7,14 @@
 packages="gcc libc6-dev make patch pkg-config autoconf automake dpkg-dev quilt
 	libssl-dev zlib1g-dev libpam0g-dev libedit-dev libkrb5-dev libselinux1-dev
 	libfido2-dev libaudit-dev libwrap0-dev libbsd-dev
-	openssh-client openssh-server openssl
-	bats python3 iproute2 procps"
+	openssh-client openssh-server openssl python3 iproute2 procps"
+
+# What only tests use: measures to hold the emulated path against, peers that
+# are not OpenSSH, a PKCS#11 token for upstream's suite.
+case ${0##*/} in
+check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
+	dropbear-bin putty-tools python3-asyncssh softhsm2" ;;
+esac
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 
