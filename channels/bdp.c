@@ -37,7 +37,8 @@
 #define ROUND_CREDITS	4	/* one alone may be an accident of scheduling */
 
 struct bdp {
-	uint64_t rtt_us, inband_us;	/* the transport's, the credits' */
+	uint64_t rtt_us, rtt_now_us;	/* the transport's */
+	uint64_t inband_us;		/* the credits' */
 
 	struct slot {
 		uint64_t pos, at_us;
@@ -69,9 +70,10 @@ bdp_free(struct bdp *b)
 }
 
 void
-bdp_set_rtt(struct bdp *b, uint64_t rtt_us)
+bdp_set_rtt(struct bdp *b, uint64_t rtt_us, uint64_t now_rtt_us)
 {
 	b->rtt_us = rtt_us;
+	b->rtt_now_us = now_rtt_us;
 }
 
 void
@@ -231,6 +233,12 @@ uint64_t
 bdp_rtt(const struct bdp *b)
 {
 	return b->inband_us > b->rtt_us ? b->inband_us : b->rtt_us;
+}
+
+uint64_t
+bdp_rtt_now(const struct bdp *b)
+{
+	return b->rtt_now_us;
 }
 
 uint64_t

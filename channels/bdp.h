@@ -42,8 +42,11 @@ struct bdp *bdp_new(void);
 /* Accepts NULL. */
 void	 bdp_free(struct bdp *);
 
-/* The transport's smallest RTT of the last minutes; 0: not known. */
-void	 bdp_set_rtt(struct bdp *, uint64_t rtt_us);
+/*
+ * The transport's smallest RTT of the last minutes, and what it measures now,
+ * queues included; 0: not known.
+ */
+void	 bdp_set_rtt(struct bdp *, uint64_t rtt_us, uint64_t now_rtt_us);
 
 /*
  * The in-band RTT, once an age is known to be it; 0: not known (any more).
@@ -80,6 +83,7 @@ void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
 uint64_t bdp_stall_us(const struct bdp *);
 
 uint64_t bdp_rtt(const struct bdp *);		/* the larger of both, or 0 */
+uint64_t bdp_rtt_now(const struct bdp *);	/* the transport's, queued, or 0 */
 uint64_t bdp_age(const struct bdp *);		/* smallest of a whole round, or 0 */
 uint64_t bdp_last_age(const struct bdp *);	/* of the round before, or 0 */
 uint64_t bdp_rate(const struct bdp *);		/* over the last RTT, leaps cut */

@@ -11,9 +11,11 @@
  * bytes that arrives in packets costs n^2.  And after each packet a reset
  * gives all memory back, only to ask for it again.
  *
- * Growing by half makes a byte move at most twice on the way; keeping up to
- * BUFGROW_KEEP bytes over a reset covers any SSH packet and SFTP message.
- * The content is wiped as before.
+ * Growing by a half (a quarter where it is large, since old and new exist at
+ * once) makes a byte move a few times on the way.  Moving what is left to the
+ * front comes before growing, once a fifth of the buffer is free there.
+ * Keeping up to BUFGROW_KEEP bytes over a reset covers any SSH packet and
+ * SFTP message.  The content is wiped as before.
  *
  * Units: bytes.  Pure functions.
  */
@@ -28,6 +30,12 @@
  * "max" is the most: at least need, at most max (or need where that is more).
  */
 size_t	bufgrow_size(size_t have, size_t need, size_t max);
+
+/*
+ * Whether to move the content to the front so that "len" more bytes fit: it
+ * ends at "size", the first "off" bytes are free, "have" is allocated.
+ */
+int	bufgrow_packs(size_t off, size_t size, size_t len, size_t have);
 
 /* Whether a reset should give an allocation of "have" bytes back. */
 int	bufgrow_excessive(size_t have);

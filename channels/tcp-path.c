@@ -39,7 +39,7 @@ tcp_path_read(int fd, struct tcp_path *p)
 	memset(&ti, 0, sizeof(ti));
 	if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &ti, &len) == -1)
 		return -1;
-	p->min_rtt_us = ti.tcpi_rtt;
+	p->min_rtt_us = p->rtt_us = ti.tcpi_rtt;
 #ifdef __linux__
 	/* all ones: nothing measured yet */
 	if (HAVE_FIELD(len, tcpi_min_rtt) && ti.tcpi_min_rtt != 0 &&

@@ -20,6 +20,7 @@
 
 struct tcp_path {
 	uint64_t min_rtt_us;	/* the kernel's minimum of five minutes */
+	uint64_t rtt_us;	/* now, smoothed, queues included */
 	uint64_t delivery_rate;	/* what we send, bytes per second; 0: unknown */
 };
 

@@ -213,7 +213,7 @@ decide(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 	int64_t delta;
 
 	if (tcp_path_read(ssh_packet_get_connection_in(ssh), &path) == 0)
-		bdp_set_rtt(s->bdp, path.min_rtt_us);
+		bdp_set_rtt(s->bdp, path.min_rtt_us, path.rtt_us);
 	bdp_taken(s->bdp, now->taken, now->now_us);
 	/* what wtune-replay reads */
 	debug3("channel %d: sample %llu %llu %llu %llu", c->self,

@@ -222,13 +222,23 @@ edge_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t window)
 	return 0;
 }
 
-/* Where the RTT of the whole path is known, a rate it explains is no question. */
+/*
+ * Where the transport's RTT is the whole path's, credits that lie longer are
+ * not what limits, and there is nothing to ask.  It is, once a credit was as
+ * young as that RTT: no age is below the path's.
+ */
 static int
-edge_is_clear(const struct wtune *w, const struct bdp *b, uint64_t rate,
-    uint64_t window)
+edge_is_clear(struct wtune *w, const struct bdp *b, uint64_t age,
+    uint64_t rate, uint64_t window)
 {
-	return (w->conf.whole_path || bdp_inband_rtt(b) != 0) &&
-	    rate > w->answer_rate && window >= 2 * bdp_bytes(rate, bdp_rtt(b));
+	uint64_t rtt = max_u64(bdp_rtt(b), bdp_rtt_now(b));
+
+	if (age <= bdp_rtt(b) + bdp_rtt(b) / 2 && bdp_inband_rtt(b) == 0)
+		w->conf.whole_path = 1;
+	if (w->conf.whole_path)
+		return age > rtt + rtt / 2;
+	return bdp_inband_rtt(b) != 0 && rate > w->answer_rate &&
+	    window >= 2 * bdp_bytes(rate, bdp_rtt(b));
 }
 
 /* A round is over: does, or may, the window limit? */
@@ -237,6 +247,7 @@ edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
 {
 	uint64_t age = bdp_age(b), rate = per_second(window, age);
 	uint64_t age_before = w->round_age, before_us = w->last_round_us;
+	int clear;
 
 	if (age < EDGE_AGE_MIN_US)	/* no path to speak of */
 		return 0;
@@ -244,11 +255,12 @@ edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
 		bdp_set_inband_rtt(b, age);
 	if (w->probing)
 		return edge_answer(w, b, age, window);
+	clear = edge_is_clear(w, b, age, rate, window);
 	w->round_age = age;
 	if (age_before == 0 || !SAME(age, age_before) ||
 	    (w->answer_rate != 0 && SAME(rate, w->answer_rate)))
 		return 0;
-	if (edge_is_clear(w, b, rate, window)) {
+	if (clear) {
 		w->answer_rate = rate;
 		return 0;
 	}
@@ -290,6 +302,24 @@ withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 	return -(int64_t)(now->window - w->withdraw_to);
 }
 
+/*
+ * The reader is what limits: all that the window exceeds the BDP by ends up
+ * in our memory.  A quarter of it keeps the reader busy.
+ */
+static int64_t
+hold_reader(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
+    int wanted)
+{
+	uint64_t need = bdp_bytes(bdp_rate_max(b), bdp_rtt(b));
+
+	need = max_u64(need + need / 4, w->conf.floor);
+	if (wanted || w->lags)
+		w->why = WTUNE_HOLD_READER;
+	if (!w->lags || now->window <= need)
+		return 0;
+	return -(int64_t)(now->window - need);
+}
+
 int64_t
 wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 {
@@ -322,11 +352,8 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 	}
 	want = bdp_bytes(bdp_rate(b), bdp_rtt(b)) * (w->rising ?
 	    GAIN_RISING_QUARTERS : w->conf.gain_quarters) / 4;
-	if (now->backlog > now->window / 2 || w->lags) {
-		if (want > now->window || limits || w->lags)
-			w->why = WTUNE_HOLD_READER;
-		return 0;
-	}
+	if (now->backlog > now->window / 2 || w->lags)
+		return hold_reader(w, b, now, limits || want > now->window);
 	if (limits && want < 2 * now->window)
 		want = 2 * now->window;
 	if (want > now->window + now->window / STEP_DIVISOR) {

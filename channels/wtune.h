@@ -41,7 +41,7 @@ struct wtune_conf {
 	uint64_t floor;		/* never below, bytes: the stock window */
 	uint64_t ceiling;	/* never above, bytes */
 	uint32_t gain_quarters;	/* window over BDP, in quarters: 8 is twice */
-	int	 whole_path;	/* the transport's RTT is the whole path's */
+	int	 whole_path;	/* the transport's RTT is known to be the path's */
 };
 
 /* What the caller sees at one moment. */

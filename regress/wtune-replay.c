@@ -12,7 +12,8 @@
  *   budget BYTES         what the process may still grow
  *   start POS            stream positions begin here (32-bit edges)
  *   path MS MBPS         round trip and megabytes per second, at any time
- *   tcp MS|off|path      the RTT that a socket would claim; "path": the truth
+ *   tcp MS|off|path [MS] the RTT that a socket would claim; "path": the truth;
+ *                        and the one it measures now, if another
  *   reader MBPS|stop|fast
  *   sender MBPS|fast     what the application makes; 0: idle
  *   burst MS             arrivals are held and come together (ACK compression)
@@ -51,7 +52,7 @@ static struct {
 
 	uint64_t now_us, start, budget;
 	uint64_t rtt_us, rate;		/* the path */
-	uint64_t tcp_us;		/* what the socket claims */
+	uint64_t tcp_us, tcp_now_us;	/* what the socket claims */
 	int	 tcp_true;
 	uint64_t reader, sender;	/* bytes per second; UINT64_MAX: fast */
 	uint64_t burst_us, stall_until_us;
@@ -160,7 +161,8 @@ decide(void)
 	    s.arrived - s.taken, s.budget };
 	int64_t delta;
 
-	bdp_set_rtt(s.bdp, s.tcp_true ? s.rtt_us : s.tcp_us);
+	uint64_t rtt_us = s.tcp_true ? s.rtt_us : s.tcp_us;
+	bdp_set_rtt(s.bdp, rtt_us, s.tcp_now_us ? s.tcp_now_us : rtt_us);
 	bdp_taken(s.bdp, s.taken, s.now_us);
 	delta = wtune_decide(s.tuner, s.bdp, &now);
 	if (delta < 0)
@@ -277,8 +279,10 @@ command(char *line)
 		s.rtt_us = (uint64_t)(ms * 1e3);
 		s.rate = (uint64_t)(mbps * 1e6);
 	} else if (strcmp(line, "tcp") == 0) {
-		s.tcp_true = strcmp(arg, "path") == 0;
+		s.tcp_true = strncmp(arg, "path", 4) == 0;
 		s.tcp_us = (uint64_t)(atof(arg) * 1e3);
+		arg += strcspn(arg, " ");
+		s.tcp_now_us = (uint64_t)(atof(arg) * 1e3);
 	} else if (strcmp(line, "reader") == 0)
 		s.reader = strcmp(arg, "stop") == 0 ? 0 :
 		    per_second(arg, "fast");

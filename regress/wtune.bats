@@ -60,7 +60,7 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 }
 
 @test "an RTT that quadruples is found although the socket keeps the old one" {
-	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50' 'run 6' 'run 4'
+	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 6' 'run 4'
 	[ "$(of 2 taken)" -ge 399000000 ]
 }
 
