@@ -313,6 +313,7 @@ hold_reader(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 	uint64_t need = bdp_bytes(bdp_rate_max(b), bdp_rtt(b));
 
 	need = max_u64(need + need / 4, w->conf.floor);
+	w->withdrawing = 0;	/* this takes its place; rounds go on */
 	if (wanted || w->lags)
 		w->why = WTUNE_HOLD_READER;
 	if (!w->lags || now->window <= need)

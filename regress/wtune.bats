@@ -107,6 +107,12 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 	[ "$(of 0 taken)" -ge 799000000 ]
 }
 
+@test "a reader that lagged while the window was withdrawn is followed again" {
+	replay 'path 100 125' 'run 8' 'path 100 12' 'run 11' 'reader 6' 'run 10' \
+	    'reader fast' 'path 100 125' 'run 5' 'run 3'
+	[ "$(of 4 taken)" -ge 370000000 ]
+}
+
 @test "a reader that stops is sent one window and no more, and goes on" {
 	replay 'path 100 125' 'run 8' 'reader stop' 'run 4' 'reader fast' 'run 4'
 	[ "$(of 1 backlog)" -le "$(of 0 window)" ]
