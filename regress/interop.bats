@@ -1,0 +1,414 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Hayate beside the programs of others: OpenSSH of the same release without our
+# series, OpenSSH of this machine, dropbear and PuTTY, as clients and servers,
+# with bytes compared and the peer's own banner in the log. "far" ones are at
+# the other end of 40 ms and 400 Mbit/s, where windows must grow:
+#
+#     client, a 10.77.0.1  ==== 40 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
+#
+# Short talks, one for each cipher and MAC in common, need no listener: the
+# client runs the server itself (sshd -i).
+
+load helper
+
+LFP=$BATS_TEST_DIRNAME/lfp
+
+setup_file() {
+	export P=i$$
+	cd "$BATS_FILE_TMPDIR" || return
+	if "$LFP" check 2>why; then
+		"$LFP" up "$P" --rtt 40ms --rate 400mbit --queue 8MB --cc cubic 3>&-
+		export IN_SERVER="ip netns exec lfp-$P-b"
+		export IN_CLIENT="ip netns exec lfp-$P-a"
+		export SERVER_ADDRESS=10.77.0.2
+	fi
+	sshd_up hayate "$(crypto hayate)"
+	sshd_up stock "$(crypto stock)"
+	sshd_up system "$(crypto system)"
+	sshd_up hayate:rekey "RekeyLimit 1M"
+	sshd_up system:system-rekey "RekeyLimit 1M"
+	head -c 25165824 /dev/urandom >bulk
+	head -c 8388608 bulk >some
+	head -c 300001 bulk >little
+	mkdir home
+	dropbear_keys
+	putty_keys
+}
+
+teardown_file() {
+	[ ! -s "$BATS_FILE_TMPDIR/dropbear.pid" ] ||
+	    kill "$(cat "$BATS_FILE_TMPDIR/dropbear.pid")"
+	sshd_down
+	[ -s "$BATS_FILE_TMPDIR/why" ] || "$LFP" down "$P"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	T=$BATS_TEST_TMPDIR
+	F=$BATS_FILE_TMPDIR
+	BULK=$F/bulk
+	SOME=$F/some
+	LITTLE=$F/little
+	ADDRESS=${SERVER_ADDRESS-127.0.0.1}
+	[ -s "$F/why" ] || "$LFP" set "$P" --rtt 40ms
+	for log in "$F"/sshd.*/log; do : >"$log"; done
+}
+
+need() { command -v "$1" >/dev/null || skip "no $1 (package $2)"; }
+
+# crypto BUILD: everything it can do, as sshd options
+crypto() {
+	echo "Ciphers $("$(bin ssh "$1")" -Q cipher | paste -sd,)"
+	echo "MACs $("$(bin ssh "$1")" -Q mac | paste -sd,)"
+}
+
+# grew LOG: the tuner raised a window; of no interest without a path
+grew() {
+	[ -s "$F/why" ] || tr -d '\r' <"$1" | sed -n \
+	    's/.*channel [0-9]*: window \([0-9]*\) -> \([0-9]*\), .*/\1 \2/p' |
+	    awk '$2 > 2097152 && $2 > $1 { n++ } END { exit !n }'
+}
+
+# met LOG BANNER: who the other side said it was
+met() { grep -q "remote software version $2" "$1"; }
+
+banner() {
+	case $1 in
+	hayate)	echo 'OpenSSH_.*Hayate_' ;;
+	*)	echo "OpenSSH_$("$(bin ssh "$1")" -V 2>&1 | sed 's/^OpenSSH_\([0-9.p]*\).*/\1/')" ;;
+	esac
+}
+
+### OpenSSH
+
+# exchange CLIENT SERVER: BULK there and back, through ssh, scp and sftp
+exchange() {
+	local CLIENT=$1 to=$2
+	: >"$(sshd_log "$to")"
+	client -vv "$to" "cat >$T/there" <"$BULK" 2>put.log
+	cmp "$BULK" there
+	client -vv "$to" "cat $BULK" >back 2>get.log
+	cmp "$BULK" back
+	met get.log "$(banner "${to%-rekey}")"
+	met "$(sshd_log "$to")" "$(banner "$1")"
+	[ "$CLIENT" != hayate ] || grew get.log
+	[ "$to" != hayate ] || grew "$(sshd_log "$to")"
+	copy -q "$BULK" "$to:$T/there2"
+	cmp "$BULK" there2
+	echo "get $BULK back2" | files -q -b - "$to"
+	cmp "$BULK" back2
+}
+
+@test "our clients and stock's server of the same release exchange files" {
+	exchange hayate stock
+}
+
+@test "stock's clients of the same release and our server exchange files" {
+	exchange stock hayate
+}
+
+@test "our clients and this machine's OpenSSH server exchange files" {
+	exchange hayate system
+}
+
+@test "this machine's OpenSSH clients and our server exchange files" {
+	exchange system hayate
+}
+
+@test "the old scp protocol carries files, either side ours" {
+	local CLIENT s
+	for s in hayate:system system:hayate hayate:stock; do
+		CLIENT=${s%:*}
+		copy -q -O "$BULK" "${s#*:}:$T/there"
+		cmp "$BULK" there
+		copy -q -O "${s#*:}:$BULK" back
+		cmp "$BULK" back
+		rm there back
+	done
+}
+
+### Ciphers and MACs
+
+# in_common QUERY CLIENT SERVER
+in_common() {
+	comm -12 <("$(bin ssh "$2")" -Q "$1" | sort) \
+	    <("$(bin ssh "$3")" -Q "$1" | sort)
+}
+
+# pairs CLIENT SERVER: every cipher and every MAC in common, each once; those
+# ciphers that need no MAC stand with "<implicit>"
+pairs() {
+	local aead='gcm|poly' plain c m i=0
+	in_common cipher "$1" "$2" | grep -E $aead | sed 's/$/ <implicit>/'
+	mapfile -t plain < <(in_common cipher "$1" "$2" | grep -vE $aead)
+	for m in $(in_common mac "$1" "$2"); do
+		echo "${plain[i++ % ${#plain[@]}]} $m"
+	done
+}
+
+# each PEER: a short talk with each of the pairs; the client is ours in every
+# other one, the server in the rest
+each() {
+	local CLIENT=hayate to=$1 c m n=0 sshd
+	while read -r c m; do
+		sshd="$(bin sshd $to) -i -f $(sshd_dir $to)/config -E $T/server.log"
+		client -v -o ProxyCommand="$sshd" -c "$c" -m "${m/<implicit>/hmac-sha1}" \
+		    $to "tee $T/there" <"$LITTLE" >back 2>log
+		cmp "$LITTLE" there
+		cmp "$LITTLE" back
+		met log "$(banner $to)"
+		[ "$(tr -d '\r' <log | grep -c "kex: .* cipher: $c MAC: $m")" = 2 ]
+		n=$((n + 1))
+		m=$to to=$CLIENT CLIENT=$m
+	done < <(pairs hayate "$1")
+	echo "$n pairs"
+	[ "$n" -ge 15 ]
+}
+
+@test "every cipher and MAC works with stock of the same release" {
+	each stock
+}
+
+@test "every cipher and MAC works with this machine's OpenSSH" {
+	each system
+}
+
+### Rekeying
+
+rekeyed() { [ "$(grep -c 'SSH2_MSG_NEWKEYS received' "$1")" -gt 5 ]; }
+
+# A new key costs round trips, so these talks are over a short path
+short_path() { [ -s "$F/why" ] || "$LFP" set "$P" --rtt 2ms; }
+
+# rekeying CLIENT SERVER [ARG...]: SOME there and back, both at once
+rekeying() {
+	local CLIENT=$1
+	short_path
+	client -v "${@:3}" "$2" "tee $T/there" <"$SOME" >back 2>log
+	cmp "$SOME" there
+	cmp "$SOME" back
+	rekeyed log
+}
+
+@test "our client asks for new keys in the middle, of every server" {
+	local s
+	for s in hayate stock system; do
+		rekeying hayate $s -o RekeyLimit=1M
+	done
+}
+
+@test "our server asks for new keys in the middle, of every client" {
+	local c
+	for c in hayate stock system; do
+		rekeying $c rekey
+	done
+}
+
+@test "both ask for new keys in the middle" {
+	rekeying hayate system-rekey -o RekeyLimit=1M
+	rekeying system rekey -o RekeyLimit=1M
+}
+
+# ours CIPHER MAC: our server for one connection, with these alone
+ours() {
+	echo "$(bin sshd) -i -f $(sshd_dir hayate)/config -E $T/server.log" \
+	    "-o Ciphers=$1 -o MACs=$2"
+}
+
+### dropbear
+
+dropbear_keys() {
+	command -v dropbearconvert >/dev/null || return 0
+	dropbearconvert openssh dropbear host dropbear_host 2>/dev/null
+	dropbearconvert openssh dropbear user dropbear_user 2>/dev/null
+}
+
+need_dropbear() {
+	need dropbear dropbear-bin
+	need_root "a home directory for dropbear"
+	unshare -m true 2>/dev/null || skip "no mount namespaces"
+	[ -s "$F/dropbear.pid" ] || dropbear_up
+	DROPBEAR_PORT=$(cat "$F/dropbear.port")
+}
+
+# dropbear_up: the server, with all its window of 10 MB. It takes keys from the
+# home directory only, so it gets one of ours.
+dropbear_up() {
+	local home=$F/home port=$((20000 + RANDOM % 12000))
+	mkdir -p "$home/.ssh"
+	cp "$F/authorized_keys" "$home/.ssh/"
+	chmod -R go-rwx "$home"
+	cat >"$F/dropbear.sh" <<-EOF
+	mount --bind $home $(getent passwd "$(id -un)" | cut -d: -f6) &&
+	    exec dropbear -F -E -s -W 10485760 -r $F/dropbear_host \
+	    -P $F/dropbear.pid -p $ADDRESS:$port
+	EOF
+	# shellcheck disable=SC2086
+	setsid $IN_SERVER unshare -m sh "$F/dropbear.sh" </dev/null \
+	    >"$F/dropbear.log" 2>&1 3>&- &
+	poll 10 test -s "$F/dropbear.pid"
+	echo $port >"$F/dropbear.port"
+}
+
+@test "our clients and a dropbear server exchange files" {
+	need_dropbear
+	client -vv -p "$DROPBEAR_PORT" "$ADDRESS" "cat >$T/there" <"$BULK" 2>put.log
+	cmp "$BULK" there
+	client -vv -p "$DROPBEAR_PORT" "$ADDRESS" "cat $BULK" >back 2>get.log
+	cmp "$BULK" back
+	met get.log dropbear
+	grew get.log
+	copy -q -P "$DROPBEAR_PORT" "$BULK" "$ADDRESS:$T/there2"
+	cmp "$BULK" there2
+	copy -q -P "$DROPBEAR_PORT" "$ADDRESS:$BULK" back2
+	cmp "$BULK" back2
+}
+
+@test "dbclient and our server exchange files" {
+	need dbclient dropbear-bin
+	local port
+	port=$(sshd_port hayate)
+	# shellcheck disable=SC2086
+	dbc() { HOME=$F/home $IN_CLIENT dbclient -y -y -W 10485760 \
+	    -i "$F/dropbear_user" "$@" 3>&- 2>/dev/null; }
+	dbc -p "$port" "$(id -un)@$ADDRESS" "cat >$T/there" <"$BULK"
+	cmp "$BULK" there
+	grew "$(sshd_log hayate)"
+	dbc -p "$port" "$(id -un)@$ADDRESS" "cat $BULK" >back
+	cmp "$BULK" back
+	met "$(sshd_log hayate)" dropbear
+	short_path
+	dbc -p "$(sshd_port rekey)" "$(id -un)@$ADDRESS" "tee $T/there3" \
+	    <"$SOME" >back3
+	cmp "$SOME" there3
+	cmp "$SOME" back3
+	rekeyed "$(sshd_log rekey)"
+}
+
+@test "every cipher and MAC that dropbear has works, from our client and to it" {
+	need_dropbear
+	local c m n=0
+	for c in chacha20-poly1305@openssh.com aes128-ctr aes256-ctr; do
+		for m in hmac-sha1 hmac-sha2-256; do
+			client -v -p "$DROPBEAR_PORT" -c $c -m $m "$ADDRESS" \
+			    "tee $T/there" <"$LITTLE" >back 2>log
+			cmp "$LITTLE" there
+			cmp "$LITTLE" back
+			met log dropbear
+			[ "$(grep -c "kex: .* cipher: $c " log)" = 2 ]
+			HOME=$F/home dbclient -y -y -i "$F/dropbear_user" -J \
+			    "$(ours "$c" "$m")" "$(id -un)@hayate" "tee $T/there" <"$LITTLE" >back 2>dbc.log
+			cmp "$LITTLE" there
+			cmp "$LITTLE" back
+			n=$((n + 1))
+		done
+	done
+	[ "$(grep -c 'remote software version dropbear' server.log)" = $n ]
+}
+
+@test "our client and dropbear change keys in the middle" {
+	need_dropbear
+	short_path
+	client -v -p "$DROPBEAR_PORT" -o RekeyLimit=1M "$ADDRESS" "tee $T/there" \
+	    <"$SOME" >back 2>log
+	cmp "$SOME" there
+	cmp "$SOME" back
+	met log dropbear
+	rekeyed log
+}
+
+### PuTTY
+
+putty_keys() {
+	command -v puttygen >/dev/null || return 0
+	HOME=$PWD/home puttygen user -O private -o putty_user
+	ssh-keygen -lf host.pub | cut -d' ' -f2 >fingerprint
+}
+
+# putty PROGRAM ARG...
+putty() {
+	# shellcheck disable=SC2086
+	HOME=$F/home $IN_CLIENT "$1" -batch -i "$F/putty_user" \
+	    -hostkey "$(cat "$F/fingerprint")" -P "${PORT-$(sshd_port hayate)}" \
+	    "${@:2}" 3>&-
+}
+
+@test "plink and our server exchange files" {
+	need plink putty-tools
+	putty plink "$(id -un)@$ADDRESS" "cat >$T/there" <"$BULK"
+	cmp "$BULK" there
+	grew "$(sshd_log hayate)"
+	putty plink "$(id -un)@$ADDRESS" "cat $BULK" >back
+	cmp "$BULK" back
+	met "$(sshd_log hayate)" PuTTY
+}
+
+@test "pscp, both protocols, and psftp and our server exchange files" {
+	need pscp putty-tools
+	local how
+	for how in -sftp -scp; do
+		putty pscp $how "$BULK" "$(id -un)@$ADDRESS:$T/there" >/dev/null
+		cmp "$BULK" there
+		putty pscp $how "$(id -un)@$ADDRESS:$BULK" back >/dev/null
+		cmp "$BULK" back
+		rm there back
+	done
+	printf 'put %s %s\nget %s %s\n' "$BULK" "$T/there" "$BULK" "$T/back" >batch
+	putty psftp -b batch "$(id -un)@$ADDRESS" >/dev/null
+	cmp "$BULK" there
+	cmp "$BULK" back
+	grew "$(sshd_log hayate)"
+}
+
+@test "every cipher and MAC that PuTTY shares with our server works" {
+	need plink putty-tools
+	local c m n=0
+	while read -r c m; do
+		: >server.log
+		putty plink -proxycmd "$(ours "$c" "$m")" "$(id -un)@hayate" "tee $T/there" \
+		    <"$LITTLE" >back 2>log || {
+			grep -q "no matching" server.log
+			continue
+		}
+		cmp "$LITTLE" there
+		cmp "$LITTLE" back
+		n=$((n + 1))
+	done < <(pairs hayate hayate | sed 's/<implicit>/hmac-sha1/')
+	echo "$n pairs"
+	[ "$n" -ge 8 ]
+}
+
+@test "plink and our server change keys in the middle" {
+	need plink putty-tools
+	short_path
+	PORT=$(sshd_port rekey) putty plink "$(id -un)@$ADDRESS" "tee $T/there" \
+	    <"$SOME" >back
+	cmp "$SOME" there
+	cmp "$SOME" back
+	rekeyed "$(sshd_log rekey)"
+}
+
+### rsync
+
+@test "rsync goes through our client and through our server, both ways" {
+	need rsync rsync
+	local s d rsh
+	mkdir -p tree/sub
+	cp "$BULK" tree/bulk
+	cp "$LITTLE" tree/sub/little
+	for s in hayate:stock hayate:system system:hayate hayate:hayate; do
+		rsh="$IN_CLIENT $(bin ssh "${s%:*}") -F $F/ssh_config"
+		d=${s/:/-}
+		mkdir "$d"
+		rsync -a -e "$rsh" tree/ "${s#*:}:$T/$d/there/"
+		diff -r tree "$d/there"
+		rsync -a -e "$rsh" "${s#*:}:$T/tree/" "$d/back/"
+		diff -r tree "$d/back"
+		# what is there is not sent again
+		[ "$(rsync -a --stats -e "$rsh" tree/ "${s#*:}:$T/$d/there/" |
+		    sed -n 's/^Number of regular files transferred: //p')" = 0 ]
+	done
+}
