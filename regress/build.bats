@@ -103,6 +103,13 @@ refuses() {
 	refuses build/hayate/.prepared "does not apply"
 }
 
+@test "a refresh changes nothing but line numbers" {
+	command -v quilt >/dev/null || skip "no quilt (package quilt)"
+	configured --with-openssh="$BUILD/upstream"
+	make -s refresh
+	diff -r -I '^@@ ' "$TOP/patches" patches
+}
+
 @test "an empty series is a series" {
 	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
 	cd "$BATS_TEST_TMPDIR/src"
