@@ -16,7 +16,8 @@
  * the stall have passed.  Slow start pauses too, but for less than a RTT.
  *
  * The maximum is kept in two buckets of MAX_SPAN, the running one and the one
- * before it: state of constant size, exact to within a bucket.
+ * before it: state of constant size, exact to within a bucket.  So is the
+ * minimum of the transport's present RTT: the queues come and go in seconds.
  *
  * Ages: credits are remembered as (edge, time).  A window sends one credit
  * per three packets, far more than needed, so a full ring drops the newest:
@@ -48,6 +49,7 @@ struct bdp {
 	uint64_t stall_us;		/* when it was over */
 	uint64_t stall_until_us;	/* the mean since then bounds the rate */
 	uint64_t rate, rate_max[2], max_since_us;
+	uint64_t rtt_min[2];		/* of rtt_now_us, same spans */
 
 	struct {
 		uint64_t edge, at_us;
@@ -160,10 +162,14 @@ keep_max(struct bdp *b, uint64_t now_us)
 		b->rate_max[1] = now_us - b->max_since_us >= 2 * MAX_SPAN_US ?
 		    0 : b->rate_max[0];
 		b->rate_max[0] = 0;
+		b->rtt_min[1] = b->rtt_min[0];
+		b->rtt_min[0] = 0;
 		b->max_since_us = now_us;
 	}
 	if (b->rate > b->rate_max[0])
 		b->rate_max[0] = b->rate;
+	if (b->rtt_min[0] == 0 || b->rtt_now_us < b->rtt_min[0])
+		b->rtt_min[0] = b->rtt_now_us;
 }
 
 int
@@ -238,7 +244,9 @@ bdp_rtt(const struct bdp *b)
 uint64_t
 bdp_rtt_now(const struct bdp *b)
 {
-	return b->rtt_now_us;
+	if (b->rtt_min[1] == 0 || b->rtt_min[0] == 0)
+		return b->rtt_min[0] + b->rtt_min[1];
+	return b->rtt_min[0] < b->rtt_min[1] ? b->rtt_min[0] : b->rtt_min[1];
 }
 
 uint64_t

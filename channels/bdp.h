@@ -83,7 +83,7 @@ void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
 uint64_t bdp_stall_us(const struct bdp *);
 
 uint64_t bdp_rtt(const struct bdp *);		/* the larger of both, or 0 */
-uint64_t bdp_rtt_now(const struct bdp *);	/* the transport's, queued, or 0 */
+uint64_t bdp_rtt_now(const struct bdp *);	/* transport's minimum of seconds */
 uint64_t bdp_age(const struct bdp *);		/* smallest of a whole round, or 0 */
 uint64_t bdp_last_age(const struct bdp *);	/* of the round before, or 0 */
 uint64_t bdp_rate(const struct bdp *);		/* over the last RTT, leaps cut */

@@ -257,13 +257,11 @@ edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
 		return edge_answer(w, b, age, window);
 	clear = edge_is_clear(w, b, age, rate, window);
 	w->round_age = age;
-	if (age_before == 0 || !SAME(age, age_before) ||
+	if (clear)	/* remembered as an answer, unless the RTT may tell */
+		w->answer_rate = w->conf.whole_path ? 0 : rate;
+	if (clear || age_before == 0 || !SAME(age, age_before) ||
 	    (w->answer_rate != 0 && SAME(rate, w->answer_rate)))
 		return 0;
-	if (clear) {
-		w->answer_rate = rate;
-		return 0;
-	}
 	w->paid = 0;
 	w->probed_from = window;
 	w->asked_us = before_us;

@@ -60,8 +60,13 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 }
 
 @test "an RTT that quadruples is found although the socket keeps the old one" {
-	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 6' 'run 4'
+	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 12' 'run 4'
 	[ "$(of 2 taken)" -ge 399000000 ]
+}
+
+@test "a queue that fills is not taken for a longer path" {
+	replay 'path 100 125' 'tcp path 101' 'run 20' 'tcp path 250' 'run 4'
+	[ "$(of 1 max)" -le 37500000 ]
 }
 
 @test "an RTT that quadruples is found without a socket" {
