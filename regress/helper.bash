@@ -72,7 +72,9 @@ privsep_dirs() {
 	done
 }
 
-# sshd_conf BUILD DIR PORT OPTION...: the options given come first, so they win
+# sshd_conf BUILD DIR PORT OPTION...: the options given come first, so they win.
+# With that SHLVL bash does not take itself for a shell begun by sshd, which would
+# read the user's .bashrc for each command.
 sshd_conf() {
 	local build=$1 dir=$2 port=$3 pam=no option listen=${SERVER_ADDRESS-127.0.0.1}
 	shift 3
@@ -95,6 +97,7 @@ sshd_conf() {
 	UsePAM $pam
 	LogLevel DEBUG2
 	MaxStartups 100
+	SetEnv SHLVL=1
 	Subsystem sftp $(bin sftp-server "$build")
 	EOF
 	[ "$build" = system ] || cat <<-EOF
