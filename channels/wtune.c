@@ -270,7 +270,8 @@ edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
 
 /*
  * Withdraw what the path has not needed for a while.  The rate is the
- * maximum of seconds, so a pause or a lost packet is no reason.
+ * maximum of seconds, so a pause or a lost packet is no reason.  Without any
+ * RTT nothing is known to be too much.
  */
 static int64_t
 withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
@@ -281,7 +282,7 @@ withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 	need = bdp_bytes(bdp_rate_max(b), bdp_rtt(b)) *
 	    w->conf.gain_quarters / 4;
 	need = max_u64(need, w->conf.floor);
-	if (now->window < need + need / 2)
+	if (now->window < need + need / 2 || bdp_rtt(b) == 0)
 		w->over_since_us = 0;
 	else if (w->over_since_us == 0)
 		w->over_since_us = now->now_us;

@@ -25,6 +25,7 @@
 #include "log.h"
 #include "misc.h"
 #include "sftp.h"
+#include "sftp-common.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 #include "xmalloc.h"
@@ -40,9 +41,23 @@
 #define REQUEST_MIN	64
 #define REPLY_MAX	1024		/* of the limits: 37 bytes */
 
+/*
+ * A transfer starts with twice stock's requests, 32 MiB: what a fast path to
+ * the other side of the earth holds, without asking.
+ */
+#define START_TIMES	2
+
+/*
+ * But never with more under way than two seconds' worth: no path is longer,
+ * and ^C waits for all of it.
+ */
+#define SECONDS_UNDER_WAY	2
+#define REQUESTS_MIN		8
+
 struct sftpq {
 	struct sftp_conn *conn;
 	struct sftpq_conn c;
+	u_int stock_requests;		/* where stock stops */
 	u_int limits_id;		/* of the deferred query; 0: none */
 
 	struct bdp *bdp;		/* NULL: stock decides */
@@ -51,6 +66,10 @@ struct sftpq {
 	uint64_t asked;			/* stream position */
 	u_int unit;			/* bytes of one request */
 	u_int failed;			/* first bad status of this upload */
+
+	char *kept_path;		/* what lstat said of it; NULL: none */
+	Attrib kept;
+	u_int kept_id;			/* the next request's, if it is next */
 };
 
 static struct sftpq **qs;		/* one per connection of this process */
@@ -113,6 +132,7 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 	q = xcalloc(1, sizeof(*q));
 	q->conn = conn;
 	q->c = *c;
+	q->stock_requests = *c->num_requests;
 	qs = xrecallocarray(qs, nqs, nqs + 1, sizeof(*qs));
 	qs[nqs++] = q;
 	if (limits)
@@ -187,11 +207,60 @@ sftpq_settle(struct sftp_conn *conn)
 	sshbuf_free(m);
 }
 
+int
+sftpq_keep_stat(struct sftp_conn *conn, const char *path, const Attrib *a,
+    int ret)
+{
+	struct sftpq *q = q_of(conn);
+
+	if (q == NULL)
+		return ret;
+	free(q->kept_path);
+	q->kept_path = NULL;
+	if (ret == 0 && a != NULL &&
+	    (a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    S_ISREG(a->perm)) {
+		q->kept_path = xstrdup(path);
+		q->kept = *a;
+		q->kept_id = *q->c.msg_id;
+	}
+	return ret;
+}
+
+int
+sftpq_kept_stat(struct sftp_conn *conn, const char *path, Attrib *a)
+{
+	struct sftpq *q = q_of(conn);
+
+	if (q == NULL || q->kept_path == NULL ||
+	    q->kept_id != *q->c.msg_id || strcmp(q->kept_path, path) != 0)
+		return 0;
+	if (a != NULL)
+		*a = q->kept;
+	return 1;
+}
+
+/* What the window means in requests; said where it changes much. */
+static void
+move_requests(struct sftpq *q, const char *why)
+{
+	u_int was = *q->c.num_requests;
+	uint64_t n = q->window, rate = bdp_rate_max(q->bdp);
+
+	if (rate != 0)
+		n = MINIMUM(n, rate * SECONDS_UNDER_WAY);
+	*q->c.num_requests = n = MAXIMUM(n / q->unit, REQUESTS_MIN);
+	if (n > was + was / 4 || n < was - was / 4)
+		debug2("sftp: requests under way %u -> %u, %s (age %.1f ms, "
+		    "rate %.1f MB/s)", was, (u_int)n, why,
+		    bdp_last_age(q->bdp) / 1e3, rate / 1e6);
+}
+
 /* A transfer begins, with requests of "unit" bytes. */
 static void
 begin(struct sftpq *q, u_int unit)
 {
-	struct wtune_conf conf = { .floor = (uint64_t)*q->c.num_requests * unit,
+	struct wtune_conf conf = { .floor = (uint64_t)q->stock_requests * unit,
 	    .gain_quarters = 8 };
 
 	q->failed = SSH2_FX_OK;
@@ -211,7 +280,8 @@ begin(struct sftpq *q, u_int unit)
 		return;
 	}
 	q->unit = unit;
-	q->window = conf.floor;
+	q->window = MINIMUM(START_TIMES * conf.floor, conf.ceiling);
+	move_requests(q, "a transfer starts");
 }
 
 /* "len" more bytes are through: sample, and move the number of requests. */
@@ -220,7 +290,6 @@ through(struct sftpq *q, size_t len)
 {
 	struct wtune_now now = { clock_us(), q->window, q->taken += len, 0,
 	    UINT64_MAX / 4 };
-	u_int was = *q->c.num_requests;
 	int64_t delta = 0;
 
 	bdp_arrived(q->bdp, q->taken, now.now_us);
@@ -229,16 +298,11 @@ through(struct sftpq *q, size_t len)
 		delta = wtune_decide(q->wtune, q->bdp, &now);
 	}
 	q->window += delta;
-	*q->c.num_requests = MAXIMUM(q->window / q->unit, 1);
-	if (*q->c.num_requests != was)
-		debug2("sftp: requests under way %u -> %u, %s (age %.1f ms, "
-		    "rate %.1f MB/s)", was, *q->c.num_requests,
-		    wtune_why_text(wtune_why(q->wtune)),
-		    bdp_last_age(q->bdp) / 1e3, bdp_rate(q->bdp) / 1e6);
+	move_requests(q, wtune_why_text(wtune_why(q->wtune)));
 	/* what grew is asked for at once, so its age says nothing */
 	if (delta <= 0)
 		bdp_granted(q->bdp, q->asked, now.now_us);
-	q->asked = q->taken + q->window;
+	q->asked = q->taken + (uint64_t)*q->c.num_requests * q->unit;
 }
 
 u_int

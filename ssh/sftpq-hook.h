@@ -12,8 +12,9 @@
  * holds at 200 ms.  Here the tuner of channels/wtune.h decides, from the age
  * of a request and the rate of the replies, and the start does not wait.
  *
- * A round trip before the first byte is saved as well: the query for the
- * server's limits travels with the request after it.
+ * Two round trips before the first byte are saved as well: the query for the
+ * server's limits travels with the request after it, and a regular file that
+ * the request before looked up by lstat is not looked up by stat again.
  *
  * Called from patches/160-sftp-client-requests.patch, in scp and sftp.  Does
  * nothing, so that stock code does what it always did, when the user chose
@@ -28,6 +29,7 @@
 #include <stdint.h>
 
 struct sftp_conn;
+struct Attrib;
 
 /* What of upstream's private struct sftp_conn is read and written. */
 struct sftpq_conn {
@@ -44,6 +46,17 @@ int	sftpq_init(struct sftp_conn *, const struct sftpq_conn *, int limits,
 
 /* Before any reply is read: take the deferred one first. */
 void	sftpq_settle(struct sftp_conn *);
+
+/*
+ * lstat of "path" gave *a with the result "ret", which is returned: remember
+ * it until the next request.
+ */
+int	sftpq_keep_stat(struct sftp_conn *, const char *path,
+	    const struct Attrib *a, int ret);
+
+/* Whether it was for that path and of a regular file; then it fills *a. */
+int	sftpq_kept_stat(struct sftp_conn *, const char *path,
+	    struct Attrib *a);
 
 /* How many requests a transfer of "size" bytes (0: unknown) starts with. */
 u_int	sftpq_start(struct sftp_conn *, uint64_t size);
