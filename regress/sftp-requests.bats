@@ -21,7 +21,7 @@ setup_file() {
 	sshd_up system
 	sshd_up hayate:old "Subsystem sftp $(bin sftp-server) -P limits"
 	if "$LFP" check 2>why; then
-		"$LFP" up "$P" --rtt 80ms --rate 400mbit --queue 8MB --cc cubic 3>&-
+		"$LFP" up "$P" --rtt 80ms --rate 400mbit --queue 8MB --cc reno 3>&-
 		IN_SERVER="ip netns exec lfp-$P-b"
 		sshd_up hayate:far "ListenAddress 10.77.0.2"
 		sshd_up hayate:far-old "ListenAddress 10.77.0.2" \

@@ -26,8 +26,9 @@ setup_file() {
 	export P=w$$ SERVER_ADDRESS=10.77.0.2
 	export IN_SERVER="ip netns exec lfp-$P-b"
 	export IN_CLIENT="ip netns exec lfp-$P-a"
+	# reno has no HyStart, which takes the jitter of a busy machine for a queue
 	# shellcheck disable=SC2086
-	"$LFP" up "$P" $PATH_OPTIONS --cc cubic 3>&-
+	"$LFP" up "$P" $PATH_OPTIONS --cc reno 3>&-
 	sshd_up hayate
 	sshd_up stock
 	head -c 33554432 /dev/urandom >"$BATS_FILE_TMPDIR/bulk"
@@ -109,6 +110,7 @@ grew() {
 stock() {
 	local most
 	most=$(credit "$1")
+	echo "$1: at most $most; $(windows "$1")"
 	[ "$most" -gt 0 ] && [ "$most" -le $STOCK_WINDOW ] &&
 	    [ -z "$(windows "$1")" ]
 }
@@ -157,6 +159,19 @@ quiet_path() {
 	copy -vv "hayate:$T/there" back 2>get.log
 	grew get.log
 	cmp "$SOME" back
+}
+
+@test "bulk on standard error grows the client's window" {
+	client -vv -E get.log hayate "cat $SOME >&2" 2>got
+	cmp "$SOME" got
+	grew get.log
+}
+
+@test "compressed bulk grows the client's window" {
+	# 2 MiB a round trip are less than zlib manages
+	"$LFP" set "$P" --rtt 150ms
+	get hayate -C
+	grew get.log
 }
 
 # far_path: 20 MB of it
@@ -497,6 +512,14 @@ push() {
 	pull here SOCKS4:127.0.0.1:127.0.0.1:7001,socksport=7103 master.log
 }
 
+@test "-R without a destination grows the window of whichever side receives" {
+	services here
+	forwarding -R 7103
+	pull there SOCKS4:127.0.0.1:127.0.0.1:7001,socksport=7103 \
+	    "$(sshd_log hayate)"
+	push there SOCKS4:127.0.0.1:127.0.0.1:7002,socksport=7103 master.log
+}
+
 @test "-W grows the window of whichever side receives" {
 	services there
 	client -vv -W 127.0.0.1:7001 hayate </dev/null >got 2>get.log
@@ -524,6 +547,9 @@ push() {
 
 ### Paths that no socket knows
 
+# As of this writing these two fail: state_new() takes every client's socket for
+# the whole path, also where there is none, and then the credits are never asked.
+
 # edge LOG: grew without a round trip time of the transport
 edge() {
 	grep -q 'grow: the window is what limits (rtt 0\.0 ms' "$1" &&
@@ -532,7 +558,7 @@ edge() {
 
 @test "ProxyCommand: the client grows by the age of its credit alone" {
 	need socat
-	get hayate -o ProxyCommand="socat -b 65536 - TCP:%h:%p"
+	get hayate -o ProxyCommand="socat -b 65536 - TCP:%h:%p,nodelay"
 	grew get.log
 	edge get.log
 }
