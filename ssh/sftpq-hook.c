@@ -42,14 +42,15 @@
 #define REPLY_MAX	1024		/* of the limits: 37 bytes */
 
 /*
- * A transfer starts with twice stock's requests, 32 MiB: what a fast path to
- * the other side of the earth holds, without asking.
+ * Twice stock's requests, 32 MiB, are what a fast path to the other side of
+ * the earth holds: allowed without asking.
  */
 #define START_TIMES	2
 
 /*
- * But never with more under way than two seconds' worth: no path is longer,
- * and ^C waits for all of it.
+ * But never more than two seconds' worth: no path is longer, and ^C waits for
+ * all of it.  Eight to begin with, or 2 MiB, outlast the first seven round
+ * trips of slow start, and by then a rate is known.
  */
 #define SECONDS_UNDER_WAY	2
 #define REQUESTS_MIN		8
@@ -247,9 +248,9 @@ move_requests(struct sftpq *q, const char *why)
 	u_int was = *q->c.num_requests;
 	uint64_t n = q->window, rate = bdp_rate_max(q->bdp);
 
-	if (rate != 0)
-		n = MINIMUM(n, rate * SECONDS_UNDER_WAY);
-	*q->c.num_requests = n = MAXIMUM(n / q->unit, REQUESTS_MIN);
+	n = MINIMUM(n, MAXIMUM(rate * SECONDS_UNDER_WAY,
+	    (uint64_t)REQUESTS_MIN * q->unit));
+	*q->c.num_requests = n = n / q->unit;
 	if (n > was + was / 4 || n < was - was / 4)
 		debug2("sftp: requests under way %u -> %u, %s (age %.1f ms, "
 		    "rate %.1f MB/s)", was, (u_int)n, why,
