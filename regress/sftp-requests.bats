@@ -54,6 +54,7 @@ setup() {
 
 teardown() {
 	local pid
+	[ -s "$F/why" ] || "$LFP" set "$P" --rtt 80ms --rate 400mbit --queue 8MB
 	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
 	! mountpoint -q "$T/full" || umount -l "$T/full"
 }
@@ -66,11 +67,20 @@ far() {
 	IN_CLIENT="ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
 }
 
-# requests LOG: how many were under way, one decision a line
+# requests LOG: how many were under way, one decision a line, with its reason
 requests() {
-	tr -d '\r' <"$1" | sed -n 's/.*requests under way \([0-9]*\) -> \([0-9]*\),.*/\1 \2/p'
+	tr -d '\r' <"$1" |
+	    sed -n 's/.*requests under way \([0-9]*\) -> \([0-9]*\), /\1 \2 /p'
 }
-grew() { requests "$1" | awk '$2 > 64 && $2 > $1 { n++ } END { exit !n }'; }
+# grew LOG: because of what was measured, not only at the start
+grew() { requests "$1" | awk '$2 > 64 && $2 > $1 && $3 == "grow:" { n++ }
+    END { exit !n }'; }
+
+# more LOG: there were more than stock ever has
+more() { requests "$1" | awk '$2 > 64 { n++ } END { exit !n }'; }
+
+# longer: 10 MB of path, more than 128 requests to far-old; teardown mends it
+longer() { "$LFP" set "$P" --rtt 200ms; }
 
 # pipelined LOG: more than one request was sent before any reply
 pipelined() {
@@ -179,16 +189,18 @@ pipelined() {
 
 @test "a download starts with many requests, and their number grows" {
 	need_path
-	far copy -vvv "far-old:$SOME" got 2>log
-	cmp "$SOME" got
+	longer
+	far copy -vvv "far-old:$BULK" got 2>log
+	cmp "$BULK" got
 	pipelined log
 	grew log
 }
 
 @test "an upload's requests grow, and the first is not waited for alone" {
 	need_path
-	far copy -vvv "$SOME" "far-old:$T/there" 2>log
-	cmp "$SOME" there
+	longer
+	far copy -vvv "$BULK" "far-old:$T/there" 2>log
+	cmp "$BULK" there
 	grew log
 	tr -d '\r' <log | awk '/Sent message SSH2_FXP_WRITE/ { n++ }
 	    /In write loop, ack/ { exit } END { exit !(n > 1) }'
@@ -196,8 +208,9 @@ pipelined() {
 
 @test "server to server: the requests grow" {
 	need_path
-	far copy -vvv -3 "far-old:$SOME" "far:$T/there" 2>log
-	cmp "$SOME" there
+	longer
+	far copy -vvv -3 "far-old:$BULK" "far:$T/there" 2>log
+	cmp "$BULK" there
 	grew log
 }
 
@@ -212,11 +225,9 @@ pipelined() {
 	get $BULK 2
 	get $BULK 2
 	END
-	"$LFP" set "$P" --rtt 80ms --rate 400mbit --queue 8MB
 	cmp "$BULK" 1
 	cmp "$BULK" 2
-	grew log
-	grep -q 'requests under way 64 ->' log
+	more log
 }
 
 @test "-R, -B, -X and -l leave the requests as the user chose them" {
@@ -362,9 +373,15 @@ sftp_words() {
 	    -S $(bin ssh "$CLIENT") -F $F/ssh_config"
 }
 
+# A narrow path: two seconds of it are a third of BULK, and stock stops sooner
+narrow() { "$LFP" set "$P" --rate 40mbit; }
+
+# Fails as of this writing: 128 requests, all of BULK, are sent at the start,
+# before any rate is known, and all of their replies are waited for.
 @test "SIGINT during get leaves a whole prefix, as in stock" {
 	need_path
 	local CLIENT
+	narrow
 	for CLIENT in stock hayate; do
 		echo "get $BULK $CLIENT" >batch
 		# shellcheck disable=SC2046
@@ -380,6 +397,7 @@ sftp_words() {
 @test "SIGINT during put leaves a whole prefix, as in stock" {
 	need_path
 	local CLIENT
+	narrow
 	for CLIENT in stock hayate; do
 		echo "put $BULK $T/$CLIENT" >batch
 		# shellcheck disable=SC2046
