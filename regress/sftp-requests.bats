@@ -376,8 +376,6 @@ sftp_words() {
 # A narrow path: two seconds of it are a third of BULK, and stock stops sooner
 narrow() { "$LFP" set "$P" --rate 40mbit; }
 
-# Fails as of this writing: 128 requests, all of BULK, are sent at the start,
-# before any rate is known, and all of their replies are waited for.
 @test "SIGINT during get leaves a whole prefix, as in stock" {
 	need_path
 	local CLIENT
