@@ -251,12 +251,13 @@ void
 wtune_channel(struct ssh *ssh, struct Channel *c)
 {
 	const struct hayopt *opt = hayopt_get();
-	u_int backlog = c->local_window_max - c->local_window -
-	    c->local_consumed;
+	u_int known = c->local_window + c->local_consumed, backlog;
 	struct chan_state *s;
 	struct wtune_now now;
 	int grew = 0;
 
+	/* a SOCKS reply of ours counts as consumed and never was in the window */
+	backlog = c->local_window_max > known ? c->local_window_max - known : 0;
 	if (!opt->window_tuning || (backlog == 0 && c->local_consumed == 0) ||
 	    (s = state_of(ssh, c)) == NULL)
 		return;

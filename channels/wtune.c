@@ -222,6 +222,13 @@ edge_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t window)
 	return 0;
 }
 
+/* A client behind a pipe has the whole path, and no socket to ask about it. */
+static int
+socket_tells(const struct wtune *w, const struct bdp *b)
+{
+	return w->conf.whole_path && bdp_rtt_now(b) != 0;
+}
+
 /*
  * Where the transport's RTT is the whole path's, credits that lie longer are
  * not what limits, and there is nothing to ask.  It is, once a credit was as
@@ -235,7 +242,7 @@ edge_is_clear(struct wtune *w, const struct bdp *b, uint64_t age,
 
 	if (age <= bdp_rtt(b) + bdp_rtt(b) / 2 && bdp_inband_rtt(b) == 0)
 		w->conf.whole_path = 1;
-	if (w->conf.whole_path)
+	if (socket_tells(w, b))
 		return age > rtt + rtt / 2;
 	return bdp_inband_rtt(b) != 0 && rate > w->answer_rate &&
 	    window >= 2 * bdp_bytes(rate, bdp_rtt(b));
@@ -258,7 +265,7 @@ edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
 	clear = edge_is_clear(w, b, age, rate, window);
 	w->round_age = age;
 	if (clear)	/* remembered as an answer, unless the RTT may tell */
-		w->answer_rate = w->conf.whole_path ? 0 : rate;
+		w->answer_rate = socket_tells(w, b) ? 0 : rate;
 	if (clear || age_before == 0 || !SAME(age, age_before) ||
 	    (w->answer_rate != 0 && SAME(rate, w->answer_rate)))
 		return 0;

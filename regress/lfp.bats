@@ -188,7 +188,8 @@ pings() { at "$1" a $first ping -nc "$2" -l "$2" -W 1 10.77.0.2; }
 	up "$P" --rtt 2ms --loss-fwd 20%
 	for run in 1 2 3; do
 		"$LFP" set "$P" --seed $((run / 3 + 7))
-		pings "$P" 300 | grep -o 'icmp_seq=[0-9]*' >"$BATS_TEST_TMPDIR/$run"
+		pings "$P" 300 | grep -o 'icmp_seq=[0-9]*' | head -n 200 \
+		    >"$BATS_TEST_TMPDIR/$run"
 	done
 	cmp "$BATS_TEST_TMPDIR/1" "$BATS_TEST_TMPDIR/2"
 	run -1 cmp -s "$BATS_TEST_TMPDIR/1" "$BATS_TEST_TMPDIR/3"

@@ -8,7 +8,8 @@
  *
  * Commands come one per line; "run" answers with a line of key=value.
  *
- *   tune FLOOR CEILING QUARTERS   a new tuner (bytes, bytes, gain)
+ *   tune FLOOR CEILING QUARTERS [WHOLE]   a new tuner (bytes, bytes, gain;
+ *                        1 if the socket is known to cover the path)
  *   budget BYTES         what the process may still grow
  *   start POS            stream positions begin here (32-bit edges)
  *   path MS MBPS         round trip and megabytes per second, at any time
@@ -238,8 +239,9 @@ sample(const char *arg)
 static void
 tune(const char *arg)
 {
-	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %" SCNu32, &s.conf.floor,
-	    &s.conf.ceiling, &s.conf.gain_quarters) != 3)
+	s.conf.whole_path = 0;
+	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %" SCNu32 " %d", &s.conf.floor,
+	    &s.conf.ceiling, &s.conf.gain_quarters, &s.conf.whole_path) < 3)
 		errx(2, "tune %s: three numbers are needed", arg);
 	bdp_free(s.bdp);
 	wtune_free(s.tuner);

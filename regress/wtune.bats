@@ -46,6 +46,12 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 	[ "$(of 1 window)" -le 50000000 ]
 }
 
+@test "a client without a socket asks, though its socket would be the path" {
+	replay 'tune 2097152 67108864 8 1' 'path 50 125' 'tcp off' 'run 3' \
+	    'path 150 125' 'run 5' 'run 4'
+	[ "$(of 2 taken)" -ge 499000000 ]
+}
+
 @test "behind a jump host the credits overrule the socket's 0.2 ms" {
 	replay 'path 100 125' 'tcp 0.2' 'run 3' 'run 4'
 	[ "$(of 1 taken)" -eq 500000000 ]
