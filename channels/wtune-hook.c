@@ -46,9 +46,9 @@
 /*
  * Every unmodified OpenSSH from 8.9 on lets a channel's unsent data fill
  * min(our window, 16 MiB), and moves all of it for each read once its buffer
- * is full.  From 15 MiB on the moves outweigh the sending (measured), at 14
- * there are 2 MiB of air, so that one move pays for 64 reads.  The version
- * string does not tell who has it, and old versions lose nothing.
+ * is full.  At 14 MiB there are 2 MiB of air, so that one move pays for 64
+ * reads; at 15 it would be 32.  The version string does not tell who has it,
+ * and old versions lose nothing.
  */
 #define STOCK_SENDER_MAX	(14 * 1024 * 1024)
 

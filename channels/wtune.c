@@ -34,8 +34,7 @@
  * While the rate still rises, it doubles per RTT (slow start) and the
  * measure is half an RTT old at best when the credit reaches the sender:
  * sent - acknowledged = 2 * measured, and an eighth for the lag of a slot.
- * 3 leaves a half for what waits in the sender's socket; at 2 slow start
- * stalls on every path, at 4 the peak overshoots for nothing.
+ * 3 leaves the rest for what waits in the sender's socket.
  */
 #define GAIN_RISING_QUARTERS	12
 
