@@ -21,9 +21,10 @@
 
 #include <sys/types.h>
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "packet.h"
 #define SSHBUF_INTERNAL	/* sshbuf_alloc() */
@@ -34,6 +35,7 @@
 #include "misc.h"
 
 #include "bdp.h"
+#include "clock.h"
 #include "hayopt.h"
 #include "peer-hook.h"
 #include "tcp-path.h"
@@ -66,6 +68,13 @@
 #define UNSENT_PER_SECOND	100
 #define UNSENT_EVERY_US		100000
 
+/*
+ * sshd reads 256 KiB from its socket per poll, after a loss even a whole
+ * window, poll by poll; a program's pipe takes 64 of them.  So it holds as
+ * much as a poll brings.  A megabyte would use up a user's share of pipes.
+ */
+#define PIPE_SIZE		(256 * 1024)
+
 /* A backlog comes back within this, or the memory goes. */
 #define TRIM_AFTER_US		2000000
 
@@ -82,15 +91,6 @@ struct chan_state {
 static struct chan_state **states;	/* by channel number */
 static size_t nstates;
 static uint64_t windows_total;		/* of all channels with a state */
-
-static uint64_t
-clock_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
 
 /* Data channels only: ttys, X11 and agent connections stay small. */
 static int
@@ -203,6 +203,22 @@ log_decision(const struct Channel *c, struct chan_state *s, u_int was)
 	    sshbuf_len(c->output));
 }
 
+/* The program that reads may have all that one poll brought. */
+static void
+widen_pipe(const struct Channel *c)
+{
+#ifdef F_SETPIPE_SZ
+	int size = fcntl(c->wfd, F_GETPIPE_SZ);
+
+	if (size > 0 && size < PIPE_SIZE &&
+	    fcntl(c->wfd, F_SETPIPE_SZ, PIPE_SIZE) == -1)
+		debug2("channel %d: the pipe stays at %d bytes: %s", c->self,
+		    size, strerror(errno));
+#else
+	(void)c;
+#endif
+}
+
 /* Sample the path, ask the tuner and move the window; returns true if it grew. */
 static int
 decide(struct ssh *ssh, struct Channel *c, struct chan_state *s,
@@ -227,6 +243,8 @@ decide(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 	c->local_consumed += delta;
 	windows_total += delta;
 	log_decision(c, s, was);
+	if (was == STOCK_WINDOW && delta > 0)
+		widen_pipe(c);
 	return delta > 0;
 }
 

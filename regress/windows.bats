@@ -141,6 +141,15 @@ quiet_path() {
 	grew "$(sshd_log hayate)"
 }
 
+# pipe_size: of standard input, asked when all has come
+pipe_size() { echo 'cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(0, 1032))"'; }
+
+@test "the pipe of a program that reads bulk takes what a poll brings, no other" {
+	[ "$(client hayate "$(pipe_size)" <"$SOME")" -eq 262144 ]
+	[ "$(client hayate "$(pipe_size)" </dev/null)" -eq 65536 ]
+	[ "$(client stock "$(pipe_size)" <"$SOME")" -eq 65536 ]
+}
+
 @test "a download from a stock server grows the client's window" {
 	get stock
 	grew get.log

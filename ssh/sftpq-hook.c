@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "atomicio.h"
@@ -31,6 +30,7 @@
 #include "xmalloc.h"
 
 #include "bdp.h"
+#include "clock.h"
 #include "hayopt.h"
 #include "sftp-tell.h"
 #include "sftpq-hook.h"
@@ -75,15 +75,6 @@ struct sftpq {
 
 static struct sftpq **qs;		/* one per connection of this process */
 static size_t nqs;
-
-static uint64_t
-clock_us(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000 + ts.tv_nsec / 1000;
-}
 
 /* NULL for a connection that is left to stock code. */
 static struct sftpq *
