@@ -34,7 +34,8 @@ import csv
 import re
 import sys
 
-CONDITIONS = ("cell", "place", "rtt_ms", "rate", "loss", "cc", "cipher")
+CONDITIONS = ("cell", "place", "rtt_ms", "rate", "loss", "cc", "cipher",
+              "window", "streams", "load")
 TARGET = re.compile(
     r"^(rate|seconds|kib|ms)(>=|<=)(?:([0-9.]+)\*)?([a-z0-9]+)"
     r"(?:\+([0-9.]+))?(~)?$")
@@ -72,7 +73,7 @@ class Row:
     """The runs of one program in one mode, under one set of conditions."""
 
     def __init__(self, line):
-        self.conditions = tuple(line[c] for c in CONDITIONS)
+        self.conditions = tuple(line.get(c) or "-" for c in CONDITIONS)
         self.program = line["program"]
         self.mode = line["mode"]
         self.direction = line["direction"]
