@@ -5,7 +5,7 @@
 # builds can be compared, and the processes to time there.
 #
 #   lab_open                    a directory of our own, keys, the meter
-#   lab_loop                    all at 127.0.0.1 of this machine
+#   lab_loop SSHD-OPTION...     all at 127.0.0.1 of this machine
 #   lab_path LFP-OPTION...      near end and far end of a path made by ../lfp
 #   lab_close                   takes all of it away; call it from a trap
 #
@@ -76,7 +76,7 @@ lab_config() {
 lab_loop() {
 	lab_leave
 	PLACE=loop FAR=127.0.0.1
-	lab_servers
+	lab_servers "$@"
 }
 
 # lab_can_path: or say why not
@@ -119,8 +119,11 @@ file_of() {
 # pid_of BUILD: its sshd
 pid_of() { cat "$(sshd_dir "$1")/pid"; }
 
-# timed OPTION... COMMAND...: at the near end; prints what the meter prints
-timed() { $AT_A "$METER" run -t "${LIMIT:-900}" "$@"; }
+# timed OPTION... COMMAND...: at the near end; prints what the meter prints, and
+# leaves what the processes did in $PROCS, if that is set
+timed() {
+	$AT_A "$METER" run -t "${LIMIT:-900}" ${PROCS:+-p "$PROCS"} "$@"
+}
 
 # SSH and SCP of BUILD, as arrays
 use() {

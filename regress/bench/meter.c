@@ -7,7 +7,8 @@
  * meter: what the benchmarks measure with, and the small programs that they
  * put at the ends of a connection.
  *
- *   run [-i IN] [-o OUT] [-r RATE] [-t LIMIT] [-n PID] [-f PID] COMMAND...
+ *   run [-i IN] [-o OUT] [-r RATE] [-t LIMIT] [-n PID] [-f PID] [-p PROCS]
+ *	COMMAND...
  *	Time a whole process: CLOCK_MONOTONIC, from just before the fork until
  *	it was waited for and, with -r, its output was read to the end. Prints
  *	    seconds near far kib status
@@ -15,6 +16,9 @@
  *	all it waited for, and of the process trees given by -n; far of those
  *	given by -f. kib is the largest resident set under the command.
  *	-r reads the output at RATE bytes per second, as "slow" does.
+ *	-p writes to PROCS what each process near and far did: see limits.py
+ *	for the items. They are looked at 50 times a second, by a process of
+ *	its own, so the last moments of each are missing.
  *   slow RATE			read stdin no faster than that
  *   source ADDR PORT FILE	send FILE to all who connect
  *   pull ADDR PORT BYTES	connect, read to the end, expect BYTES
@@ -47,6 +51,7 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -299,11 +304,352 @@ add_root(struct tree *t, const char *pid)
 }
 
 /*
+ * What each process did, by looking at it again and again.
+ */
+
+/* Seconds between two looks, more where they would take 5 % of a core. */
+#define LOOK	0.02
+#define THRIFT	20
+
+enum { USER, SYS, SWITCHES, CALLS, COUNTERS };
+
+struct look {
+	double t;
+	uintmax_t run, wait;	/* ns */
+};
+
+/* A process, or as pid 0 the cores of the machine. */
+struct seen {
+	pid_t pid;
+	int far, counted, blind;	/* blind: its calls cannot be read */
+	char comm[32];
+	uintmax_t n[COUNTERS], old[COUNTERS];
+	struct look *look;
+	size_t nlooks;
+};
+
+static struct seen *seen;
+static size_t nseen;
+static int under_way;		/* who was there before owns what it did then */
+
+static int
+read_file(const char *path, char *buf, size_t size)
+{
+	ssize_t n;
+	int fd;
+
+	if ((fd = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	n = read(fd, buf, size - 1);
+	close(fd);
+	if (n <= 0)
+		return -1;
+	buf[n] = '\0';
+	return 0;
+}
+
+/* The sum of two lines "KEY: NUMBER"; -1 if it cannot be read. */
+static int
+two_lines(const char *path, const char *key1, const char *key2, uintmax_t *sum)
+{
+	char buf[4096], *p, *q;
+
+	if (read_file(path, buf, sizeof(buf)) == -1 ||
+	    (p = strstr(buf, key1)) == NULL || (q = strstr(buf, key2)) == NULL)
+		return -1;
+	*sum = strtoull(p + strlen(key1), NULL, 10) +
+	    strtoull(q + strlen(key2), NULL, 10);
+	return 0;
+}
+
+static struct seen *
+seen_of(pid_t pid, int far)
+{
+	size_t i;
+
+	for (i = 0; i < nseen; i++) {
+		if (seen[i].pid == pid)
+			return &seen[i];
+	}
+	if ((seen = reallocarray(seen, nseen + 1, sizeof(*seen))) == NULL)
+		err(1, NULL);
+	memset(&seen[nseen], 0, sizeof(*seen));
+	seen[nseen].pid = pid;
+	seen[nseen].far = far;
+	return &seen[nseen++];
+}
+
+static void
+add_look(struct seen *s, double t, uintmax_t run, uintmax_t wait)
+{
+	if ((s->nlooks & (s->nlooks - 1)) == 0 && (s->look = reallocarray(
+	    s->look, s->nlooks * 2 + 1, sizeof(*s->look))) == NULL)
+		err(1, NULL);
+	s->look[s->nlooks].t = t;
+	s->look[s->nlooks].run = run;
+	s->look[s->nlooks++].wait = wait;
+}
+
+/* Name, CPU time and threads; -1 if it is gone. */
+static int
+look_stat(struct seen *s, int *threads)
+{
+	char path[64], buf[1024], *p, *q;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", s->pid);
+	if (read_file(path, buf, sizeof(buf)) == -1 ||
+	    (p = strchr(buf, '(')) == NULL || (q = strrchr(p, ')')) == NULL)
+		return -1;
+	*q = '\0';
+	snprintf(s->comm, sizeof(s->comm), "%s", p + 1);
+	for (p = s->comm; *p != '\0'; p++) {
+		if (!isalnum((unsigned char)*p) && strchr("-._+", *p) == NULL)
+			*p = '_';
+	}
+	return sscanf(q + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u"
+	    " %ju %ju %*d %*d %*d %*d %d", &s->n[USER], &s->n[SYS],
+	    threads) == 3 ? 0 : -1;
+}
+
+/* Adds what one thread did. Without schedstat, run stays 0. */
+static void
+look_thread(pid_t pid, const char *tid, struct look *l, uintmax_t *switches)
+{
+	char path[96], buf[128];
+	uintmax_t n, run, wait;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/status", pid, tid);
+	if (two_lines(path, "\nvoluntary_ctxt_switches:",
+	    "\nnonvoluntary_ctxt_switches:", &n) == 0)
+		*switches += n;
+	snprintf(path, sizeof(path), "/proc/%d/task/%.16s/schedstat", pid, tid);
+	if (read_file(path, buf, sizeof(buf)) == 0 &&
+	    sscanf(buf, "%ju %ju", &run, &wait) == 2) {
+		l->run += run;
+		l->wait += wait;
+	}
+}
+
+static void
+look_threads(struct seen *s, int threads, struct look *l)
+{
+	char path[64];
+	uintmax_t n = 0;
+	struct dirent *e;
+	DIR *d;
+
+	snprintf(path, sizeof(path), "%d", s->pid);
+	if (threads == 1) {
+		look_thread(s->pid, path, l, &n);
+	} else {
+		snprintf(path, sizeof(path), "/proc/%d/task", s->pid);
+		if ((d = opendir(path)) == NULL)
+			return;
+		while ((e = readdir(d)) != NULL) {
+			if (isdigit((unsigned char)e->d_name[0]))
+				look_thread(s->pid, e->d_name, l, &n);
+		}
+		closedir(d);
+	}
+	/* A thread that has ended took its number with it. */
+	if (n > s->n[SWITCHES])
+		s->n[SWITCHES] = n;
+}
+
+/* A process and those under it. The children of other threads are missed. */
+static void
+look_at(pid_t pid, int far, double t)
+{
+	struct seen *s = seen_of(pid, far);
+	struct look l = { 0, 0, 0 };
+	char path[64], buf[16384], *p, *end;
+	int threads;
+
+	if (look_stat(s, &threads) == -1)
+		return;
+	look_threads(s, threads, &l);
+	if (l.run == 0)
+		l.run = (s->n[USER] + s->n[SYS]) * UINTMAX_C(1000000000) /
+		    sysconf(_SC_CLK_TCK);
+	snprintf(path, sizeof(path), "/proc/%d/io", pid);
+	s->blind = two_lines(path, "syscr:", "syscw:", &s->n[CALLS]) == -1 &&
+	    s->n[CALLS] == 0;
+	if (!under_way)
+		memcpy(s->old, s->n, sizeof(s->old));
+	add_look(s, t, l.run, l.wait);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	if (read_file(path, buf, sizeof(buf)) == -1)
+		return;
+	for (p = buf; (pid = strtol(p, &end, 10)) > 0; p = end)
+		look_at(pid, far, t);
+}
+
+/* All cores together, by the first line of /proc/stat. */
+static void
+look_cores(double t)
+{
+	char buf[512];
+	uintmax_t v[8];
+
+	if (read_file("/proc/stat", buf, sizeof(buf)) == 0 &&
+	    sscanf(buf, "cpu %ju %ju %ju %ju %ju %ju %ju %ju", &v[0], &v[1],
+	    &v[2], &v[3], &v[4], &v[5], &v[6], &v[7]) == 8)
+		add_look(seen_of(0, 0), t, (v[0] + v[1] + v[2] + v[5] + v[6] +
+		    v[7]) * UINTMAX_C(1000000000) / sysconf(_SC_CLK_TCK), 0);
+}
+
+static void
+look_round(const struct tree *near, const struct tree *far)
+{
+	double t = now();
+	size_t i;
+
+	look_cores(t);
+	for (i = 0; i < near->nroots; i++)
+		look_at(near->root[i], 0, t);
+	for (i = 0; i < far->nroots; i++)
+		look_at(far->root[i], 1, t);
+}
+
+/* A process's run or wait time at t, between two looks; 0 before the first. */
+static double
+at(const struct seen *s, double t, int wait)
+{
+	const struct look *l = s->look;
+	double a, b;
+	size_t i;
+
+	if (s->nlooks == 0 || t < l[0].t)
+		return 0;
+	for (i = 0; i + 1 < s->nlooks && l[i + 1].t < t; i++)
+		;
+	a = wait ? l[i].wait : l[i].run;
+	if (i + 1 == s->nlooks)
+		return a / 1e9;
+	b = wait ? l[i + 1].wait : l[i + 1].run;
+	return (a + (b - a) * (t - l[i].t) / (l[i + 1].t - l[i].t)) / 1e9;
+}
+
+/* Its share of a core, or of the wait for one, in the middle half. */
+static double
+share(const struct seen *s, double start, double end, int wait)
+{
+	double half = (end - start) / 2;
+
+	return (at(s, end - half / 2, wait) - at(s, start + half / 2, wait)) /
+	    half;
+}
+
+/* All of one name and end together; busy and wait are those of the busiest. */
+static void
+print_name(FILE *f, size_t first, double start, double end)
+{
+	uintmax_t n[COUNTERS] = { 0 };
+	double alive = 0, busy = 0, wait = 0, b, w;
+	double tick = sysconf(_SC_CLK_TCK);
+	int count = 0, blind = 0, k;
+	struct seen *s;
+
+	for (s = seen + first; s < seen + nseen; s++) {
+		if (s->far != seen[first].far || s->nlooks == 0 ||
+		    strcmp(s->comm, seen[first].comm) != 0)
+			continue;
+		s->counted = 1;
+		count++;
+		blind |= s->blind;
+		for (k = 0; k < COUNTERS; k++)
+			n[k] += s->n[k] - s->old[k];
+		if ((b = s->look[s->nlooks - 1].t - s->look[0].t) > alive)
+			alive = b;
+		b = share(s, start, end, 0);
+		w = share(s, start, end, 1);
+		if (b + w > busy + wait) {
+			busy = b;
+			wait = w;
+		}
+	}
+	fprintf(f, "%s%s:%d:%.2f:%.2f:%ju:", seen[first].far ? "@" : "",
+	    seen[first].comm, count, n[USER] / tick, n[SYS] / tick,
+	    n[SWITCHES]);
+	if (blind)
+		fprintf(f, "-");
+	else
+		fprintf(f, "%ju", n[CALLS]);
+	fprintf(f, ":%.2f:%.3f:%.3f ", alive, busy, wait);
+}
+
+static void
+print_seen(const char *path, double start, double end)
+{
+	size_t i;
+	FILE *f;
+
+	if ((f = fopen(path, "w")) == NULL)
+		err(1, "%s", path);
+	for (i = 0; i < nseen; i++) {
+		if (seen[i].pid != 0 && !seen[i].counted && seen[i].nlooks > 0)
+			print_name(f, i, start, end);
+	}
+	fprintf(f, "cores=%.2f", share(seen_of(0, 0), start, end, 0));
+	if (fclose(f) != 0)
+		err(1, "%s", path);
+}
+
+/*
+ * The process that looks: a byte says that it has seen what was there before,
+ * the pid of the command starts it, the end of the conversation stops it.
+ */
+static void
+observe(const char *path, struct tree near, const struct tree *far, int fd)
+{
+	struct pollfd p = { fd, POLLIN, 0 };
+	double t, took, start;
+	pid_t pid;
+
+	look_round(&near, far);
+	if (write(fd, "", 1) != 1 || read(fd, &pid, sizeof(pid)) != sizeof(pid))
+		_exit(1);
+	start = now();
+	under_way = 1;
+	if (near.nroots < MAXPIDS)
+		near.root[near.nroots++] = pid;
+	do {
+		t = now();
+		look_round(&near, far);
+		took = now() - t;
+		t = took * THRIFT > LOOK ? took * THRIFT : LOOK;
+	} while (poll(&p, 1, (int)(t * 1e3)) == 0);
+	print_seen(path, start, now());
+	_exit(0);
+}
+
+/* Starts it; returns what to talk to it by. */
+static int
+observer(const char *path, const struct tree *near, const struct tree *far,
+    pid_t *pid)
+{
+	int s[2];
+	char c;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, s) == -1 ||
+	    (*pid = fork()) == -1)
+		err(1, "observer");
+	if (*pid == 0) {
+		close(s[0]);
+		observe(path, *near, far, s[1]);
+	}
+	close(s[1]);
+	if (read(s[0], &c, 1) != 1)
+		errx(1, "the observer has nothing to say");
+	return s[0];
+}
+
+/*
  * Commands.
  */
 
 struct job {
-	const char *in, *out;
+	const char *in, *out, *procs;
 	double rate, limit;
 	struct tree near, far;
 };
@@ -354,7 +700,7 @@ options(struct job *j, int argc, char **argv)
 	memset(j, 0, sizeof(*j));
 	j->in = j->out = "/dev/null";
 	j->limit = 900;
-	while ((ch = getopt(argc, argv, "+i:o:r:t:n:f:")) != -1) {
+	while ((ch = getopt(argc, argv, "+i:o:r:t:n:f:p:")) != -1) {
 		switch (ch) {
 		case 'i': j->in = optarg; break;
 		case 'o': j->out = optarg; break;
@@ -362,6 +708,7 @@ options(struct job *j, int argc, char **argv)
 		case 't': j->limit = number(optarg); break;
 		case 'n': add_root(&j->near, optarg); break;
 		case 'f': add_root(&j->far, optarg); break;
+		case 'p': j->procs = optarg; break;
 		default: exit(2);
 		}
 	}
@@ -372,7 +719,8 @@ run(int argc, char **argv)
 {
 	struct rusage ru;
 	struct job j;
-	int p[2] = { -1, -1 }, out, status;
+	int p[2] = { -1, -1 }, out, status, watch = -1;
+	pid_t watcher = -1;
 	double t, near;
 
 	options(&j, argc, argv);
@@ -382,15 +730,20 @@ run(int argc, char **argv)
 	onto(0, j.in, O_RDONLY);
 	onto(1, j.out, O_WRONLY | O_CREAT | O_TRUNC);
 	fcntl(out, F_SETFD, FD_CLOEXEC);
-	if (j.rate > 0 && pipe2(p, O_CLOEXEC) == -1)
-		err(1, "pipe");
 	read_still(&j.near);
 	read_still(&j.far);
+	/* before the pipe: who holds its other end keeps it open */
+	if (j.procs != NULL)
+		watch = observer(j.procs, &j.near, &j.far, &watcher);
+	if (j.rate > 0 && pipe2(p, O_CLOEXEC) == -1)
+		err(1, "pipe");
 	signal(SIGALRM, too_late);
 	alarm((unsigned)j.limit);
 
 	t = now();
 	start(argv + optind, -1, p[1]);
+	if (watch != -1)
+		write_all(watch, (char *)&child, sizeof(child));
 	if (j.rate > 0) {
 		close(p[1]);
 		drain(p[0], j.rate);
@@ -400,6 +753,10 @@ run(int argc, char **argv)
 	t = now() - t;
 
 	alarm(0);
+	if (watch != -1) {
+		close(watch);
+		waitpid(watcher, NULL, 0);
+	}
 	near = ru.ru_utime.tv_sec + ru.ru_utime.tv_usec / 1e6 +
 	    ru.ru_stime.tv_sec + ru.ru_stime.tv_usec / 1e6;
 	status = WIFEXITED(status) ? WEXITSTATUS(status) :

@@ -34,6 +34,9 @@ import csv
 import re
 import sys
 
+sys.dont_write_bytecode = True      # nothing is left in the source tree
+import limits
+
 CONDITIONS = ("cell", "place", "rtt_ms", "rate", "loss", "cc", "cipher",
               "window", "streams", "load")
 TARGET = re.compile(
@@ -102,6 +105,12 @@ class Row:
                 if t > 0:
                     rates.append(n / t)
         return rates
+
+    def way(self):
+        """The processes on the way, or None: limits.py."""
+        known = [limits.parse(line.get("procs") or "") for line in self.lines]
+        known = [way for way in known if way]
+        return limits.combine(known) if known else None
 
     def cpu_per_gb(self, end):
         per = []
@@ -229,6 +238,20 @@ HEAD = ("mode", "dir", "program", "runs", "time s", "MB/s", "median", "min..max"
 LEFT = {0, 1, 2, 8, 12, 13}
 
 
+def causes(row):
+    """What held the row back, and what its processes did: indented lines."""
+    way, rates, n = row.way(), row.values("rate"), row.column("bytes")
+    if not way or not rates or not n:
+        return []
+    at, n = dict(zip(CONDITIONS, row.conditions)), median(n)
+    _, sentence = limits.limit(
+        n, n / median(rates), way, number(row.lines[0]["cores"]) or 1,
+        (number(at["rtt_ms"]) or 0) / 1e3, limits.size(at["window"]),
+        limits.path_rate(at["rate"]))
+    return ["    limit: " + sentence] + \
+        ["      " + text for text in limits.details(way, n)]
+
+
 def columns(lines):
     width = [max(len(x[i]) for x in lines) for i in range(len(HEAD))]
     for x in lines:
@@ -244,7 +267,9 @@ median, min..max  of the quantity that the target is about
 CPU      user + system of the near and of the far process tree, less those of
          the median login, per 1e9 bytes
 void     the two ranges overlap by more than the medians differ: no finding
-direct   the same program's own session, without what the mode adds"""
+direct   the same program's own session, without what the mode adds
+limit    what held the row back, and how its processes spent the middle half
+         of the run: see limits.py"""
 
 
 def table(path, out):
@@ -262,12 +287,13 @@ def table(path, out):
         print("\nbench     " + ", ".join(
             "%s %s" % (n, v) for n, v in zip(CONDITIONS, conditions)
             if v != "-"), file=out)
-        lines = [HEAD]
+        lines, below = [HEAD], [[]]
         for row in rows.values():
             if row.conditions == conditions:
                 lines += [render(rows, row, t) for t in row.targets]
-        for text in columns(lines):
-            print(text, file=out)
+                below += [[]] * (len(row.targets) - 1) + [causes(row)]
+        for text, more in zip(columns(lines), below):
+            print("\n".join([text] + more), file=out)
     print("\n" + FOOT + "\nraw      " + path, file=out)
 
 

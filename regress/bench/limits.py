@@ -1,0 +1,366 @@
+#!/usr/bin/env python3
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+"""
+limits: what held a transfer back, in one sentence.
+
+    limits.py profile BYTES     of "perf script" on stdin: COMM:SHARE:CALLS,...
+    limits.py --selftest
+
+stats.py prints the sentence under each row that knows its processes. These
+come from meter run -p, as items without spaces in the TSV's column procs:
+
+    COMM:COUNT:USER:SYS:SWITCHES:CALLS:ALIVE:BUSY:WAIT
+             @COMM is at the far end. COUNT processes of that name took USER
+             and SYS seconds, SWITCHES context switches and CALLS reads and
+             writes, and were there for ALIVE seconds. BUSY is the share of a
+             core that the busiest of them had in the middle half of the run,
+             WAIT the share of the time that this one waited for a core.
+    cores=N  cores of the machine that were busy then, whoever had them
+    crypto=BYTES_PER_SECOND:SOURCE
+             of cipher and MAC, alone on one core
+    perf=COMM:SHARE:CALLS,...
+             share of crypto in the CPU time, and all system calls per MB
+
+The first of these that is so is the limit:
+
+    cpu      a process has a core to itself, all of the time; "crypto" if more
+             than half of that is crypto
+    cores    it would, if it did not have to wait for a core; or all cores are
+             taken
+    window   one window each round trip
+    path     the rate of the path
+    turns    one is busy most of the time: the processes wait for each other
+    reader   nothing here is short of anything: who reads, or writes, paces
+"""
+
+import re
+import sys
+from collections import Counter, namedtuple
+from statistics import median
+
+BUSY = 0.90     # a pipeline's slowest stage has some idle time, in its start
+ALONE = 0.85    # of the time it was able to run, it did
+FULL = 0.95     # of the cores; the rest is the sampling's own grain
+NEAR = 0.75     # of what a window or a path allows, slow start included
+MOSTLY = 0.60   # below this nothing on the way explains the rate
+
+CRYPTERS = ("ssh", "sshd-session", "sshd")
+OWN_CRYPTO = re.compile(r"poly1305|umac|uhash|nh_|poly_hash|poly64|ip_|pdf_gen")
+
+Proc = namedtuple("Proc", "comm far count user sys switches calls alive busy "
+                          "wait")
+Way = namedtuple("Way", "procs cores crypto source perf")
+
+
+def number(text):
+    return None if text in ("", "-") else float(text)
+
+
+def parse_proc(item):
+    comm, *rest = item.split(":")
+    return Proc(comm.lstrip("@"), comm.startswith("@"), *map(number, rest))
+
+
+def parse(text):
+    """The Way of one run, or None if its line does not say."""
+    procs, tags = [], {}
+    for item in text.split():
+        if "=" in item:
+            name, value = item.split("=", 1)
+            tags[name] = value
+        elif item.count(":") == 8:
+            procs.append(parse_proc(item))
+    if not procs:
+        return None
+    crypto, _, source = tags.get("crypto", "").partition(":")
+    perf = {}
+    for item in filter(None, tags.get("perf", "").split(",")):
+        comm, share, calls = item.split(":")
+        perf[comm] = (number(share), number(calls))
+    return Way(procs, number(tags.get("cores", "")), number(crypto), source,
+               perf)
+
+
+def middle(values):
+    known = [v for v in values if v is not None]
+    return median(known) if known else None
+
+
+def combine(ways):
+    """The medians of several runs, by process name and end."""
+    by = {}
+    for way in ways:
+        for p in way.procs:
+            by.setdefault((p.comm, p.far), []).append(p)
+    procs = [Proc(*key, *(middle(column) for column in list(zip(*ps))[2:]))
+             for key, ps in by.items()]
+    last = ways[-1]
+    perf = {}
+    for way in ways:
+        perf.update(way.perf)
+    return Way(procs, middle(w.cores for w in ways),
+               middle(w.crypto for w in ways), last.source, perf)
+
+
+def size(text):
+    """2M, 65536; None if unknown."""
+    m = re.match(r"^([0-9.]+)([kmg]?)$", (text or "").lower())
+    if not m or not float(m.group(1)):
+        return None
+    return float(m.group(1)) * 1024 ** ("", "k", "m", "g").index(m.group(2))
+
+
+def path_rate(text):
+    """1gbit, as bytes per second; None if there is no such limit."""
+    m = re.match(r"^([0-9.]+)([kmg])bit$", text or "")
+    if not m or not float(m.group(1)):
+        return None
+    return float(m.group(1)) * {"k": 1e3, "m": 1e6, "g": 1e9}[m.group(2)] / 8
+
+
+def percent(share):
+    return "%.0f %%" % (share * 100)
+
+
+def called(way, p):
+    both = sum(q.comm == p.comm for q in way.procs) > 1
+    return "far " + p.comm if p.far and both else p.comm
+
+
+def crypto_share(way, p, nbytes):
+    """Of the CPU time of p: (share, whether that is all of it)."""
+    if p.comm not in CRYPTERS:
+        return None, True
+    if way.perf.get(p.comm, (None,))[0] is not None:
+        return way.perf[p.comm][0], True
+    cpu = p.user + p.sys
+    if not way.crypto or not cpu:
+        return None, True
+    return min(nbytes / way.crypto / cpu, 1), way.source == "openssl"
+
+
+def of_crypto(way, p, nbytes):
+    share, whole = crypto_share(way, p, nbytes)
+    if share is None:
+        return ""
+    return ", %s%s of that crypto" % ("" if whole else "at least ",
+                                      percent(share))
+
+
+def demand(p):
+    return (p.busy or 0) + (p.wait or 0)
+
+
+def held_by_cpu(way, cores, nbytes):
+    top = max(way.procs, key=demand)
+    has = "%s of a core%s" % (percent(top.busy), of_crypto(way, top, nbytes))
+    name = called(way, top)
+    if top.busy >= BUSY or (demand(top) >= BUSY and
+                            top.busy >= ALONE * demand(top)):
+        if (crypto_share(way, top, nbytes)[0] or 0) > 0.5:
+            return "crypto", "crypto in %s: %s" % (name, has)
+        return "cpu", "the CPU time of %s: %s" % (name, has)
+    taken = way.cores is not None and way.cores >= FULL * cores
+    if demand(top) >= BUSY or taken:
+        return "cores", "the machine's cores: %s of %d busy, %s has %s" % (
+            "-" if way.cores is None else "%.1f" % way.cores, cores, name, has)
+    return None
+
+
+def held_by_network(have, rtt, window, path):
+    if window and rtt and have >= NEAR * window / rtt:
+        return "window", "the window: %.0f KiB each %.1f ms are %.1f MB/s, " \
+            "and %.1f came" % (window / 1024, rtt * 1e3, window / rtt / 1e6,
+                               have / 1e6)
+    if path and have >= NEAR * path:
+        return "path", "the path: it carries %.1f MB/s, headers included, " \
+            "and %.1f came" % (path / 1e6, have / 1e6)
+    return None
+
+
+def limit(nbytes, seconds, way, cores, rtt=None, window=None, path=None):
+    """(kind, sentence); seconds without the login, rtt in seconds."""
+    held = held_by_cpu(way, cores, nbytes) or \
+        held_by_network(nbytes / seconds, rtt, window, path)
+    if held:
+        return held
+    top = max(way.procs, key=demand)
+    busiest = "%s has %s of a core%s" % (
+        called(way, top), percent(top.busy), of_crypto(way, top, nbytes))
+    if demand(top) >= MOSTLY:
+        return "turns", "taking turns: the processes wait for each other, " \
+            "the busiest, " + busiest
+    return "reader", "the reader, or whoever paces what is written: " \
+        "the busiest, " + busiest
+
+
+def details(way, nbytes):
+    """One line for each process that did something, busiest first."""
+    mb = nbytes / 1e6
+    for p in sorted(way.procs, key=demand, reverse=True):
+        if p.user + p.sys < 0.02 and p.busy < 0.02:
+            continue
+        name = called(way, p)
+        line = "%-14s %s" % (name, "" if p.count == 1 else
+                             "%d, the busiest " % p.count)
+        line += "%s of a core" % percent(p.busy)
+        if p.wait:
+            line += ", waits for one %s" % percent(p.wait)
+        line += "; %.2f + %.2f s user + system" % (p.user, p.sys)
+        line += of_crypto(way, p, nbytes)
+        for what, n in (("switches", p.switches), ("reads+writes", p.calls)):
+            line += "" if n is None else "; %.1f %s/MB" % (n / mb, what)
+        calls = way.perf.get(p.comm, (None, None))[1]
+        if calls is not None and sum(q.comm == p.comm
+                                     for q in way.procs) == 1:
+            line += "; %.1f system calls/MB" % calls
+        yield line
+
+
+# perf: shares of crypto, and system calls, by process name
+
+SAMPLE = re.compile(r"^\s*(\S.*?)\s+(\d+)\s+(cpu-clock|raw_syscalls:sys_enter)"
+                    r"[^:]*:\s*(?:[0-9a-f]+\s+(\S+)\s.*\((\S+)\)|.*)$")
+
+
+def profile(lines, mbytes):
+    """From lines of perf script -F comm,period,event,ip,sym,dso."""
+    cpu, crypto, calls = Counter(), Counter(), Counter()
+    for m in filter(None, map(SAMPLE.match, lines)):
+        comm, period, event, symbol, dso = m.groups()
+        if event != "cpu-clock":
+            calls[comm] += int(period)
+            continue
+        cpu[comm] += int(period)
+        if dso and ("libcrypto" in dso or OWN_CRYPTO.match(symbol or "")):
+            crypto[comm] += int(period)
+    return ",".join("%s:%s:%s" % (
+        c, "%.3f" % (crypto[c] / cpu[c]) if c in CRYPTERS and cpu[c] else "-",
+        "%.1f" % (calls[c] / mbytes) if calls else "-")
+        for c in ("scp", "ssh", "sshd-session", "sshd", "sftp-server")
+        if cpu[c] or calls[c])
+
+
+# Selftest: numbers one can check by hand.
+
+def proc(comm, busy, wait=0.0, cpu=1.0, far=False, count=1):
+    return Proc(comm, far, count, cpu * 0.75, cpu * 0.25, 500, 1000, 2, busy,
+                wait)
+
+
+def on_way(*procs, cores=1.2, crypto=None, source="openssl", perf=None):
+    return Way(list(procs), cores, crypto, source, perf or {})
+
+
+def kind(*args, **kw):
+    return limit(*args, **kw)[0]
+
+
+def test_process():
+    copy = on_way(proc("cat", 0.2), proc("ssh", 0.95), proc("sshd-session", 0.7))
+    assert limit(1e9, 2, copy, 4) == (
+        "cpu", "the CPU time of ssh: 95 % of a core")
+    # No window and no path is the limit while a process has no time left.
+    assert kind(1e9, 2, copy, 4, 0.004, 2 << 20, 5e8) == "cpu"
+    # Two that have a core each: more cores would not help either of them.
+    both = on_way(proc("ssh", 0.97), proc("sshd-session", 0.98), cores=2.0)
+    assert "sshd-session" in limit(1e9, 2, both, 2)[1]
+    assert kind(1e9, 2, both, 2) == "cpu"
+
+
+def test_crypto():
+    # 1 GB at 2 GB/s is half a second: 50 % of 1 s, and 62.5 % of 0.8 s.
+    half = on_way(proc("ssh", 0.95, cpu=1.0), crypto=2e9)
+    assert kind(1e9, 2, half, 4) == "cpu"
+    more = on_way(proc("ssh", 0.95, cpu=0.8), crypto=2e9)
+    assert limit(1e9, 2, more, 4) == (
+        "crypto", "crypto in ssh: 95 % of a core, 62 % of that crypto")
+    alone = more._replace(source="cipher")
+    assert "at least 62 %" in limit(1e9, 2, alone, 4)[1]
+    # Who does no crypto is not charged with it; perf knows better than speed.
+    assert kind(1e9, 2, on_way(proc("gzip", 0.95), crypto=2e9), 4) == "cpu"
+    assert kind(1e9, 2, more._replace(perf={"ssh": (0.3, 9.0)}), 4) == "cpu"
+
+
+def test_cores():
+    full = on_way(proc("ssh", 0.5, 0.4, count=4), proc("sshd-session", 0.4, 0.4),
+                  cores=1.99)
+    assert limit(1e9, 2, full, 2)[1] == \
+        "the machine's cores: 2.0 of 2 busy, ssh has 50 % of a core"
+    # It waits for a core although others seem idle: cores that are not ours.
+    assert kind(1e9, 2, full._replace(cores=2.0), 4) == "cores"
+    many = on_way(proc("ssh", 0.2), cores=3.9)
+    assert kind(1e9, 2, many, 4) == "cores"
+
+
+def test_network():
+    idle = on_way(proc("ssh", 0.1), proc("sshd-session", 0.2))
+    # 2 MiB each 50 ms are 41.9 MB/s
+    assert kind(80e6, 2, idle, 4, 0.05, 2 << 20, 125e6) == "window"
+    assert "2048 KiB each 50.0 ms are 41.9 MB/s, and 40.0 came" in \
+        limit(80e6, 2, idle, 4, 0.05, 2 << 20, 125e6)[1]
+    assert kind(240e6, 2, idle, 4, 0.05, 64 << 20, 125e6) == "path"
+    assert kind(240e6, 2, idle, 4, 0.05, None, 125e6) == "path"
+    # Without a round trip no window is small.
+    assert kind(80e6, 2, idle, 4, 0, 2 << 20, None) == "reader"
+
+
+def test_reader():
+    idle = on_way(proc("ssh", 0.1), proc("sshd-session", 0.2))
+    word, text = limit(20e6, 2, idle, 4, 0.05, 2 << 20, 125e6)
+    assert word == "reader" and text.startswith("the reader")
+    busy = on_way(proc("ssh", 0.7), proc("sshd-session", 0.6))
+    assert kind(1e9, 2, busy, 4) == "turns"
+
+
+def test_parse():
+    text = ("scp:1:0.10:0.20:30:40:2.0:0.15:0.01 @scp:1:0:0.1:-:-:2:0.1:- "
+            "ssh:2:1:0.5:9:9:2:0.9:0 cores=1.50 crypto=1e9:cipher "
+            "perf=ssh:0.25:12.0,scp:-:3.0")
+    way = parse(text)
+    assert len(way.procs) == 3 and way.cores == 1.5
+    assert way.procs[1].far and way.procs[1].calls is None
+    assert called(way, way.procs[1]) == "far scp"
+    assert way.crypto == 1e9 and way.source == "cipher"
+    assert way.perf == {"ssh": (0.25, 12.0), "scp": (None, 3.0)}
+    assert parse("-") is None and parse("cores=1") is None
+    other = parse(text.replace(":2:1:0.5:", ":2:3:0.5:"))
+    assert combine([way, other]).procs[2].user == 2
+    assert sum("far scp" in x for x in details(way, 1e6)) == 1
+
+
+def test_units():
+    assert size("2M") == 2 << 20 and size("65536") == 65536
+    assert size("64K") == 65536 and size("1G") == 1 << 30 and size("-") is None
+    assert path_rate("1gbit") == 125e6 and path_rate("100mbit") == 12.5e6
+    assert path_rate("-") is None and path_rate("0") is None
+
+
+def test_profile():
+    lines = ["ssh  2004008 cpu-clock:  7f11 aesni_ctr32+0x1 (/lib/libcrypto.so.3)",
+             "ssh  2004008 cpu-clock:  55aa poly1305_auth (/b/ssh)",
+             "ssh  4008016 cpu-clock:  ffff copy_user ([kernel.kallsyms])",
+             "ssh  100 raw_syscalls:sys_enter:  7f11 write (/lib/libc.so.6)",
+             "swapper  2004008 cpu-clock:  ffff halt ([kernel.kallsyms])"]
+    assert profile(lines, 50) == "ssh:0.500:2.0"
+
+
+def selftest():
+    for name, test in list(globals().items()):
+        if name.startswith("test_"):
+            test()
+            print("ok " + name[5:])
+
+
+def main(argv):
+    if argv == ["--selftest"]:
+        selftest()
+    elif argv[:1] == ["profile"] and len(argv) == 2:
+        print(profile(sys.stdin, float(argv[1]) / 1e6))
+    else:
+        sys.exit(__doc__.strip())
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
