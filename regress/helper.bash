@@ -1,9 +1,13 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# What the Bats suites share: servers and clients of three builds.
+# What the Bats suites share: servers and clients of three builds, and of peers.
 #
 #   hayate  build/hayate     stock  build/stock     system  /usr/bin
+#
+# A peer is any other build in the shape of OpenSSH, of any age, installed or in
+# one directory: $PEERS has words NAME=PREFIX[:STEM]. With a STEM its programs
+# are called STEMssh, STEMsshd and so on.
 #
 # A suite writes:
 #
@@ -20,8 +24,32 @@ bats_require_minimum_version 1.5.0
 TOP=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
 BUILD=${HAYATE_BUILD:-$TOP/build}
 
-# bin PROGRAM [BUILD]: its absolute path
+PEERS=${PEERS-}
+PEER_DIRS='bin sbin libexec libexec/openssh lib/openssh lib/ssh .'
+
+# peer_bin PROGRAM NAME: as bin; 1 if no peer has that name
+peer_bin() {
+	local peer prefix stem d
+	for peer in $PEERS; do
+		[ "${peer%%=*}" = "$2" ] || continue
+		prefix=${peer#*=} stem=
+		case $prefix in
+		*:*) stem=${prefix##*:} prefix=${prefix%:*} ;;
+		esac
+		for d in $PEER_DIRS; do
+			d=$prefix/$d/$stem$1
+			[ -f "$d" ] && [ -x "$d" ] && break
+			d=$prefix/bin/$stem$1
+		done
+		echo "$d"
+		return
+	done
+	return 1
+}
+
+# bin PROGRAM [BUILD]: its absolute path, or where it should have been
 bin() {
+	peer_bin "$1" "${2-hayate}" && return
 	case ${2-hayate} in
 	system)	case $1 in
 		sshd)		echo /usr/sbin/sshd ;;
@@ -100,10 +128,20 @@ sshd_conf() {
 	SetEnv SHLVL=1
 	Subsystem sftp $(bin sftp-server "$build")
 	EOF
-	[ "$build" = system ] || cat <<-EOF
-	SshdSessionPath $(bin sshd-session "$build")
-	SshdAuthPath $(bin sshd-auth "$build")
-	EOF
+	sshd_parts "$build"
+}
+
+# sshd_parts BUILD: where sshd finds the rest of itself. The keywords are as old
+# as the programs, which older releases do without.
+sshd_parts() {
+	local part program
+	[ "$1" != system ] || return 0
+	for part in Session Auth; do
+		program=$(bin "sshd-${part,,}" "$1")
+		if [ -x "$program" ] || ! peer_bin sshd "$1" >/dev/null; then
+			echo "Sshd${part}Path $program"
+		fi
+	done
 }
 
 # sshd_up [BUILD[:NAME]] ["Option value"...]: a server, called NAME or BUILD by

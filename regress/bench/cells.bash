@@ -99,11 +99,11 @@ copied() {	# BYTES FILE RESULT: not a success unless all of it is there
 }
 
 # The bytes are those that had arrived when iperf3 called it done.
-v_iperf3() {	# BYTES get|put
+v_iperf3() {	# BYTES get|put [IPERF3-OPTION...]
 	local r=() out n
 	[ "$2" = put ] || r=(-R)
 	out=$(metered -o "$LAB/iperf3" -f "$IPERF_PID" \
-	    iperf3 -c "$FAR" -p "$IPERF_PORT" -n "$1" "${r[@]}" -J)
+	    iperf3 -c "$FAR" -p "$IPERF_PORT" -n "$1" "${r[@]}" "${@:3}" -J)
 	n=$(awk '/"sum_received"/ { f = 1 }
 	    f && /"bytes"/ { gsub(/[^0-9]/, ""); print; exit }' "$LAB/iperf3")
 	echo "$out ${n:--}"

@@ -5,15 +5,17 @@
 # builds can be compared, and the processes to time there.
 #
 #   lab_open                    a directory of our own, keys, the meter
+#   lab_peer NAME=PREFIX[:STEM] one more build, in $BUILDS from now on
 #   lab_loop SSHD-OPTION...     all at 127.0.0.1 of this machine
 #   lab_path LFP-OPTION...      near end and far end of a path made by ../lfp
 #   lab_close                   takes all of it away; call it from a trap
 #
-# Either place has an sshd of build/hayate and one of build/stock, and an
-# iperf3 where that is installed. Where they listen is $FAR; ssh with
+# Either place has an sshd of build/hayate, one of build/stock and one of each
+# peer, and an iperf3 where that is installed. Where they listen is $FAR; ssh with
 # -F "$LAB/config" knows them as hosts "hayate" and "stock", and, to be reached
 # from the far end itself, as "hayate-hop" and "stock-hop". $AT_A and $AT_B put
-# a command at the near and the far end.
+# a command at the near and the far end. $BUFFERS, if set, is how many bytes a
+# socket on the path may hold, for sending and for receiving.
 #
 # The servers are those of ../helper.bash, the same that the tests use.
 
@@ -43,12 +45,57 @@ lab_open() {
 	${CC:-cc} -O2 -o "$METER" "$BENCH_DIR/meter.c" || die "no meter"
 }
 
-# lab_servers OPTION...: sshd of each build, as in helper.bash, and iperf3
+# lab_peer SPEC: known to bin of ../helper.bash; dies unless all is there
+lab_peer() {
+	local name=${1%%=*} prefix=${1#*=} stem= p missing=
+	case $prefix in *:*) stem=:${prefix##*:} prefix=${prefix%:*} ;; esac
+	[[ $1 = *=* && $name =~ ^[a-z0-9][a-z0-9._-]*$ &&
+	    $stem =~ ^(:[a-z0-9_-]+)?$ ]] ||
+	    die "--peer $1: should be NAME=PREFIX or NAME=PREFIX:STEM"
+	case " stock hayate system iperf3 $BUILDS " in
+	*" $name "*) die "--peer $1: the name $name is taken" ;;
+	esac
+	case $prefix in *[[:space:]]*) die "--peer $1: a blank in the path" ;; esac
+	[ -d "$prefix" ] || die "--peer $1: no directory $prefix"
+	PEERS+=${PEERS:+ }$name=$prefix$stem
+	for p in ssh scp sftp sshd sftp-server; do
+		[ -x "$(bin "$p" "$name")" ] || missing+="${missing:+, }${stem#:}$p"
+	done
+	[ -z "$missing" ] || die "--peer $1: no $missing in $prefix, nor in its" \
+	    "${PEER_DIRS% .}"
+	BUILDS+=" $name"
+}
+
+# lab_try NAME: dies unless that peer's programs start and take our configuration
+lab_try() {
+	local why
+	why=$("$(bin ssh "$1")" -V 2>&1) ||
+	    die "--peer $1: $(bin ssh "$1"): ${why##*$'\n'}"
+	keys
+	privsep_dirs
+	sshd_conf "$1" "$LAB" 22 "SetEnv PATH=$PATH" >"$LAB/try"
+	why=$("$(bin sshd "$1")" -t -f "$LAB/try" 2>&1) ||
+	    die "--peer $1: $(bin sshd "$1"): $(tail -n 1 <<<"$why" | tr -d '\r')"
+}
+
+# lab_programs BUILD: a directory with what a session there may ask for: scp by
+# either name, for a peer
+lab_programs() {
+	local d=$LAB/programs.$1 scp
+	scp=$(peer_bin scp "$1") || { echo "$BUILD/$1"; return; }
+	mkdir -p "$d"
+	ln -sf "$scp" "$d/scp"
+	ln -sf "$scp" "$d/${scp##*/}"
+	echo "$d"
+}
+
+# lab_servers OPTION...: sshd of each build, as in helper.bash, and iperf3. Of
+# an option given twice sshd takes the first.
 lab_servers() {
 	local b
 	for b in $BUILDS; do
 		IN_SERVER=$AT_B sshd_up "$b" "LogLevel ERROR" \
-		    "SetEnv PATH=$BUILD/$b:$PATH" "$@" || return
+		    "SetEnv PATH=$(lab_programs "$b"):$PATH" "$@" || return
 	done
 	lab_config
 	command -v iperf3 >/dev/null || return 0
@@ -90,7 +137,20 @@ lab_path() {
 	"$BENCH_DIR/../lfp" up $PATH_NAME "$@" || { PATH_NAME=; return 1; }
 	AT_A="ip netns exec lfp-$PATH_NAME-a"
 	AT_B="ip netns exec lfp-$PATH_NAME-b"
+	[ -z "${BUFFERS:-}" ] || lab_buffers "$BUFFERS" || return
 	lab_servers "ListenAddress $FAR" "ListenAddress 127.0.0.1"
+}
+
+# lab_buffers BYTES: the most that a socket made from now on may hold. Before
+# the servers: a listener's size is that of the connections it accepts.
+lab_buffers() {
+	local at in=131072 out=16384
+	[ "$1" -ge $in ] || in=$1
+	[ "$1" -ge $out ] || out=$1
+	for at in "$AT_A" "$AT_B"; do
+		$at sysctl -q -w net.ipv4.tcp_rmem="4096 $in $1" \
+		    net.ipv4.tcp_wmem="4096 $out $1" || return
+	done
 }
 
 # The place that was left: its servers go, and the path.

@@ -182,6 +182,28 @@ def judge(rows, row, target):
                    float(addend or 0), bool(tolerant))
 
 
+def beside_stock(rows, row, quantity):
+    """The warning for a row that has no target to be judged by."""
+    ref = reference(rows, row, "stock")
+    if ref is None or ref is row:
+        return ""
+    mine, theirs = row.values(quantity), ref.values(quantity)
+    if not mine or not theirs or not void(mine, theirs):
+        return ""
+    return "x stock is void"
+
+
+def bdp(conditions):
+    """What fills the path, and the window as a share of it."""
+    at = dict(zip(CONDITIONS, conditions))
+    rate, rtt = limits.path_rate(at["rate"]), number(at["rtt_ms"])
+    if not rate or not rtt:
+        return ""
+    full, window = rate * rtt / 1e3, limits.size(at["window"])
+    text = ", BDP %.0fK" % (full / 1024)
+    return text + (" (window: %.2g of it)" % (window / full) if window else "")
+
+
 def spread(values, form):
     if not values:
         return "-", "-"
@@ -219,7 +241,8 @@ def render(rows, row, target):
     scale, unit, form = UNIT[quantity]
     mid, limits = spread([v / scale for v in row.values(quantity)], form)
     near, far = row.cpu_per_gb("near"), row.cpu_per_gb("far")
-    note = judge(rows, row, target) if target else ""
+    note = judge(rows, row, target) if target else \
+        beside_stock(rows, row, quantity)
     if row.failed:
         note += " %d failed" % row.failed
     return (row.mode, row.direction, row.program, str(len(row.lines)),
@@ -267,6 +290,7 @@ median, min..max  of the quantity that the target is about
 CPU      user + system of the near and of the far process tree, less those of
          the median login, per 1e9 bytes
 void     the two ranges overlap by more than the medians differ: no finding
+BDP      rate * RTT: what is under way when the path is full
 direct   the same program's own session, without what the mode adds
 limit    what held the row back, and how its processes spent the middle half
          of the run: see limits.py"""
@@ -286,7 +310,7 @@ def table(path, out):
     for conditions in dict.fromkeys(r.conditions for r in rows.values()):
         print("\nbench     " + ", ".join(
             "%s %s" % (n, v) for n, v in zip(CONDITIONS, conditions)
-            if v != "-"), file=out)
+            if v != "-") + bdp(conditions), file=out)
         lines, below = [HEAD], [[]]
         for row in rows.values():
             if row.conditions == conditions:
@@ -334,6 +358,15 @@ def test_verdicts():
     assert verdict(wide, wider, ">=", 1, 0, False) == \
         "missed by 10.0 % (void)"
     assert verdict(wider, wide, ">=", 1, 0, False) == "met (void)"
+
+
+def test_bdp():
+    at = dict.fromkeys(CONDITIONS, "-")
+    assert bdp(at.values()) == ""
+    at.update(rate="1gbit", rtt_ms="100")
+    assert bdp(at.values()) == ", BDP 12207K"
+    at.update(rate="100mbit", rtt_ms="8", window="50000")
+    assert bdp(at.values()) == ", BDP 98K (window: 0.5 of it)"
 
 
 def test_targets():

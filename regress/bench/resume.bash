@@ -1,0 +1,111 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# A sitting that was stopped goes on where it was: run --resume FILE.
+#
+# Each line says the options of its sitting and all of its conditions. A run is
+# known by the KEY_ columns; one that is in the file with status 0 is taken from
+# there, as often as it is there, and the others are run in the usual order. So
+# the logins of before count in what is subtracted now.
+#
+# Only the same programs on the same machine may go on: elsewhere the lines
+# would not be one sitting.
+
+RESUMED=''
+KEY_='place cc rtt_ms rate loss tcp_max cipher window streams load cell'
+KEY_+=' program mode direction run'
+RESULT_='seconds cpu_near cpu_far kib ms status'
+declare -A HAD=()
+
+header() {
+	# shellcheck disable=SC2086
+	(set -- $COLUMNS_; IFS=$'\t'; echo "$*")
+}
+
+# lines PROGRAM: awk over the lines that are whole. $at["name"] is a field, and
+# pick(NAMES, SEPARATOR) are several.
+lines() {
+	# shellcheck disable=SC2016
+	awk -F'\t' -v key="$KEY_" -v result="$RESULT_" '
+	function pick(names, separator,  i, n, v, s) {
+		n = split(names, v, " ")
+		for (i = 1; i <= n; i++) s = s $at[v[i]] separator
+		return s
+	}
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = NF; next }
+	NF == n { '"$1"' }' "$RESUMED"
+}
+
+# resume FILE|DIRECTORY: GIVEN becomes what the sitting was begun with
+resume() {
+	local o begun
+	declare -A KEPT=()
+	RESUMED=${1%/}
+	[ ! -d "$1" ] ||
+	    RESUMED=$(find "$1" -maxdepth 1 -name '*.tsv' | sort | tail -n 1)
+	[ -f "$RESUMED" ] || die "--resume $1: no results there"
+	[ "$(head -n 1 "$RESUMED")" = "$(header)" ] ||
+	    die "--resume $1: other columns than this version writes"
+	[ -z "${GIVEN[out]:-}" ] || die "--out: the results go to $RESUMED"
+	begun=$(lines 'print $at["options"]; exit')
+	[ -n "$begun" ] || return 0	# it had come to nothing
+	# shellcheck disable=SC2086
+	words KEPT $begun
+	for o in "${!GIVEN[@]}"; do
+		case $o in resume) continue ;; esac
+		[ "${GIVEN[$o]}" = "${KEPT[$o]:-}" ] ||
+		    die "--$o: $RESUMED was begun with $begun"
+	done
+	for o in "${!KEPT[@]}"; do
+		GIVEN[$o]=${KEPT[$o]}
+	done
+}
+
+# same WHAT THEN NOW
+same() {
+	[ "$2" = "$3" ] || die "--resume: $1 was $2, and is $3"
+}
+
+# The machine and the programs
+resume_same() {
+	local name now program version
+	for name in kernel cpu cores libcrypto; do
+		now=${name^^}
+		lines 'print $at["'$name'"]; exit' | {
+			! read -r version || same "$name" "$version" "${!now}"
+		} || exit
+	done
+	while IFS=$'\t' read -r program version; do
+		same "$program" "${version% with *}" "${VERSION[$program]:-gone}"
+	done < <(lines 'print $at["program"] "\t" $at["version"]' | sort -u)
+	version=$(lines 'print $at["commit"]; exit')
+	[ "${version:-$COMMIT}" = "$COMMIT" ] ||
+	    warn "begun at commit $version, going on at $COMMIT"
+}
+
+# resume_lines: fills HAD; only whole lines of runs that succeeded stay
+resume_lines() {
+	local key result n=0 all
+	resume_same
+	all=$(($(wc -l <"$RESUMED") - 1))
+	cp -p "$RESUMED" "$RESUMED~" || exit
+	{ header; lines 'if ($at["status"] == "0") print'; } >"$RESUMED.new" || exit
+	mv "$RESUMED.new" "$RESUMED" || exit
+	while IFS=$'\t' read -r key result; do
+		HAD[$key]+=$result$'\n'
+		n=$((n + 1))
+	done < <(lines 'print pick(key, "|") "\t" pick(result, " ")')
+	warn "$RESUMED: $n runs are there, $((all - n)) had failed"
+}
+
+# already PROGRAM MODE DIRECTION RUN: whether that run is in the file; RESULT
+# is then what the verb had printed
+already() {
+	local key
+	printf -v key '%s|' "$COND_PLACE" "$COND_CC" "$COND_RTT" "$COND_RATE" \
+	    "$COND_LOSS" "$COND_TCP" "$COND_CIPHER" "$COND_WINDOW" \
+	    "$COND_STREAMS" "$COND_LOAD" "$CELL" "$@"
+	[ -n "${HAD[$key]:-}" ] || return
+	RESULT=${HAD[$key]%%$'\n'*}
+	HAD[$key]=${HAD[$key]#*$'\n'}
+}
