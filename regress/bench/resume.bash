@@ -22,18 +22,19 @@ header() {
 	(set -- $COLUMNS_; IFS=$'\t'; echo "$*")
 }
 
-# lines PROGRAM: awk over the lines that are whole. $at["name"] is a field, and
-# pick(NAMES, SEPARATOR) are several.
+# lines PROGRAM: awk over the lines that are whole, to the last byte.
+# $at["name"] is a field, and pick(NAMES, SEPARATOR) are several.
 lines() {
 	# shellcheck disable=SC2016
-	awk -F'\t' -v key="$KEY_" -v result="$RESULT_" '
+	head -n "$(wc -l <"$RESUMED")" "$RESUMED" |
+	    awk -F'\t' -v key="$KEY_" -v result="$RESULT_" '
 	function pick(names, separator,  i, n, v, s) {
 		n = split(names, v, " ")
 		for (i = 1; i <= n; i++) s = s $at[v[i]] separator
 		return s
 	}
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = NF; next }
-	NF == n { '"$1"' }' "$RESUMED"
+	NF == n { '"$1"' }'
 }
 
 # resume FILE|DIRECTORY: GIVEN becomes what the sitting was begun with

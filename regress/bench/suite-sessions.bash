@@ -1,0 +1,191 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# sessions: what does a session cost a host that has many of them, and what do
+# many of them cost the next one?
+#
+# Shared storage was read by 100 copies at once (HPCI, 2013) and a link filled
+# by 12 (RIKEN and Kobe University, 2016), so what one session holds is held
+# many times over. COND_STREAMS is how many there are, each a connection of its
+# own over loopback, with keys, to a command.
+#
+#   sessions_memory  kib of resident memory per session (Pss: pages that are
+#                    shared count for a part in each who has them), of all ssh
+#                    and of all sshd apart. "idle" has done nothing since its
+#                    login, "busy" moves all that it can, all at once.
+#   sessions_login   ms from the start to the end of "ssh host true", the median
+#                    of some, while that many idle sessions are there
+#
+# "--only sessions" is both. Each run has sessions of its own, so a row's range
+# is that of fresh ones. The commands in the sessions are not counted, nor is
+# the sshd that listens.
+
+CELLS+=' sessions_memory sessions_login'
+about_sessions_memory='memory per session, of 10, 100, 500 idle and 10 busy ones'
+about_sessions_login='time of a login while 1, 10, 100 sessions are there'
+
+SESSIONS_MOST=600	# may be there, or be in the middle of their login
+SESSIONS_ABREAST=8	# logins at once; there are not many cores
+SESSIONS_SETTLE=2	# seconds until they are looked at
+SESSIONS_LOGINS=9	# in a run
+
+# sessions_counts MANY...: fewer, where little was asked for
+sessions_counts() {
+	local n
+	for n; do
+		[ -n "$QUICK" ] || [ "$BYTES" -lt 16777216 ] || { echo "$n"; continue; }
+		[ "$n" -gt 10 ] || echo "$n"
+	done
+}
+
+# In the lines both are one cell.
+sessions_begin() {
+	CELL=sessions
+	if [ -n "$QUICK" ] || [ "$BYTES" -lt 16777216 ]; then
+		SESSIONS_SETTLE=1 SESSIONS_LOGINS=3
+	fi
+	at_loop "MaxStartups $SESSIONS_MOST" "MaxSessions $SESSIONS_MOST"
+}
+
+### Sessions at once
+
+# crowd_up BUILD N idle|get|put: CROWD are the clients. Bulk waits until we
+# close 9; an idle client has 8 for stdin, where nothing comes. Should we die,
+# both end, and with them the commands at the other end.
+crowd_up() {
+	local i in=/dev/null what go
+	use "$1"
+	CROWD=()
+	rm -f "$LAB/go" "$LAB/hold"
+	mkfifo "$LAB/go" "$LAB/hold"
+	exec 8<>"$LAB/hold" 9<>"$LAB/go"
+	go="exec 7<$LAB/go; echo up >&2; cat <&7 >/dev/null; exec"
+	case $3 in
+	idle) in=$LAB/hold what='echo up >&2; exec cat' ;;
+	get) what="$go cat /dev/zero" ;;
+	put) in=/dev/zero what="$go cat >/dev/null" ;;
+	esac
+	: >"$LAB/up"
+	for ((i = 1; i <= $2; i++)); do
+		"${SSH[@]}" "$1" "$what" <"$in" >/dev/null \
+		    2>>"$LAB/up" 8>&- 9>&- &
+		CROWD+=($!)
+		poll 30 crowd_has $((i - SESSIONS_ABREAST)) || return
+	done
+	poll 30 crowd_has "$2"
+}
+
+crowd_has() { [ "$(grep -c '^up' "$LAB/up")" -ge "$1" ]; }
+
+# crowd_down BUILD: when its sshd is alone again
+crowd_down() {
+	exec 8>&- 9>&-
+	{ kill "${CROWD[@]}"; wait "${CROWD[@]}"; } 2>/dev/null
+	grep -v '^up' "$LAB/up" >>"$LAB/err"
+	poll 30 crowd_gone "$(pid_of "$1")"
+}
+
+crowd_gone() { [ -z "$(<"/proc/$1/task/$1/children")" ]; }
+
+# crowd_servers BUILD: the processes of sshd that serve a session
+crowd_servers() {
+	local all i child sshd session
+	all=("$(pid_of "$1")")
+	sshd=$(bin sshd "$1") session=$(bin sshd-session "$1")
+	for ((i = 0; i < ${#all[@]}; i++)); do
+		for child in $(<"/proc/${all[i]}/task/${all[i]}/children"); do
+			all+=("$child")
+			if [ "/proc/$child/exe" -ef "$sshd" ] ||
+			    [ "/proc/$child/exe" -ef "$session" ]; then
+				echo "$child"
+			fi
+		done
+	done 2>/dev/null
+}
+
+# crowd_kib BUILD N near|far: of one session; - unless all N were seen
+crowd_kib() {
+	local all=("${CROWD[@]}")
+	[ "$3" = near ] || readarray -t all < <(crowd_servers "$1")
+	all=("${all[@]/#//proc/}")
+	cat "${all[@]/%//smaps_rollup}" 2>/dev/null | awk -v n="$2" '
+	/^Pss:/ { kib += $2; seen++ }
+	END { if (seen >= n) printf "%.0f\n", kib / n; else print "-" }'
+}
+
+### Verbs
+
+v_crowd() {	# BUILD N idle|get|put near|far
+	local kib=-
+	if crowd_up "$1" "$2" "$3"; then
+		exec 9>&-
+		sleep "$SESSIONS_SETTLE"
+		kib=$(crowd_kib "$1" "$2" "$4")
+	fi
+	crowd_down "$1"
+	echo "- - - $kib - $([ "$kib" != - ]; echo $?)"
+}
+
+v_beside() {	# BUILD N: a login
+	local i seconds status=255 times=''
+	if crowd_up "$1" "$2" idle; then
+		for ((i = 0; i < SESSIONS_LOGINS; i++)); do
+			read -r seconds _ _ _ status < <(timed "${SSH[@]}" \
+			    "$1" true 2>>"$LAB/err" 8>&- 9>&-)
+			[ "$status" = 0 ] || break
+			times+="$seconds "
+		done
+	fi
+	crowd_down "$1"
+	if [ "$status" = 0 ]; then
+		seconds=$(stats median <<<"$times")
+		echo "- - - - $(awk "BEGIN { print $seconds * 1e3 }") 0"
+	else
+		echo "- - - - - $status"
+	fi
+}
+
+### Cells
+
+sessions_sitting() {	# N
+	COND_STREAMS=$1
+	sitting "$RUNS"
+	JOBS=()
+}
+
+cell_sessions_memory() {
+	local p t n d
+	((EUID == 0)) || {
+		warn "$CELL: skipped: the memory of sshd is for root to see"
+		return 1
+	}
+	sessions_begin || return
+	for n in $(sessions_counts 10 100 500); do
+		for p in $BUILDS; do
+			t=$(target_for "$p" 'kib<=stock+256')
+			job "$p" 'idle ssh' - 0 "$t" - v_crowd "$p" "$n" idle near
+			job "$p" 'idle sshd' - 0 "$t" - v_crowd "$p" "$n" idle far
+		done
+		sessions_sitting "$n"
+	done
+	for p in $BUILDS; do
+		for d in get put; do
+			job "$p" 'busy ssh' $d 0 - - v_crowd "$p" 10 $d near
+			job "$p" 'busy sshd' $d 0 - - v_crowd "$p" 10 $d far
+		done
+	done
+	sessions_sitting 10
+}
+
+cell_sessions_login() {
+	local p n
+	sessions_begin || return
+	for n in $(sessions_counts 1 10 100); do
+		for p in $BUILDS; do
+			job "$p" 'one more login' - 0 \
+			    "$(target_for "$p" 'ms<=stock~')" - \
+			    v_beside "$p" "$n"
+		done
+		sessions_sitting "$n"
+	done
+}
