@@ -14,11 +14,11 @@
  *
  * The edge test needs no RTT.  By Little's law age = window / rate.  Once two
  * rounds agree on the age, the window may be what limits, or it may not:
- * double it and see.  A limited sender uses the new credit as fast as the
- * old, so the age stays and the rate doubles: that age is the RTT, and
- * doubling goes on until it does not help.  Any other sender lets the credit
- * lie: the age doubles, and the growth is taken back.  Asking costs one
- * doubling for one round, so it is asked again only when the rate changed.
+ * raise it and see.  A limited sender uses the new credit as fast as the
+ * old, so the age stays and the rate rises: that age is the RTT, and raising
+ * goes on until it does not help.  Any other sender lets the credit lie: the
+ * age rises, not the rate, and the growth is taken back.  Asking costs that
+ * growth for one round, so it is asked again only when the rate changed.
  * A loss in between makes all ages long and spoils the answer, once: a path
  * whose RTT grew looks like a loss in every round.
  *
@@ -44,12 +44,18 @@
 /* Below this age 2 MiB are 400 MB/s: processors limit, no probe can tell. */
 #define EDGE_AGE_MIN_US		5000
 
+/*
+ * A sender that the window limits does not grow its congestion window, so
+ * each question costs a round or two of slow start: the first is a large one.
+ */
+#define FIRST_QUESTION	4
+
 /* Jitter that still counts as the same: a quarter. */
 #define NOT_ABOVE(a, b)		((a) <= (b) + (b) / 4)
 #define SAME(a, b)		(NOT_ABOVE(a, b) && NOT_ABOVE(b, a))
 
-/* Twice the window at the same rate is twice the age, less the jitter. */
-#define TWICE(a, b)		((a) >= 2 * (b) - (b) / 4)
+/* A rate that says that a window brought something: an eighth more. */
+#define FASTER(a, b)		((a) > (b) + (b) / 8)
 
 /* How long a third of the window must lie idle before it is withdrawn. */
 #define WITHDRAW_AFTER_US	2000000
@@ -74,6 +80,7 @@ struct wtune {
 	int	 paid;		/* a growth of this series brought speed */
 	uint64_t probed_from;	/* the window before the series */
 	uint64_t asked_us;	/* when the round before it began */
+	uint64_t asked_rate;	/* of that round */
 	int	 excused;	/* the last answer was spoilt by a loss */
 	uint64_t answer_rate;	/* when it ended; 0: never asked */
 
@@ -162,12 +169,12 @@ may_grow(struct wtune *w, const struct wtune_now *now)
 	return 0;
 }
 
-/* Grow to "want", no further than twofold, ceiling and budget allow. */
+/* Grow to "want", as far as ceiling, budget and prudence allow. */
 static int64_t
 grow(struct wtune *w, struct bdp *b, const struct wtune_now *now,
     uint64_t want, enum wtune_why why)
 {
-	uint64_t most = min_u64(2 * now->window, want);
+	uint64_t most = min_u64(FIRST_QUESTION * now->window, want);
 
 	w->withdrawing = 0;
 	w->over_since_us = 0;
@@ -205,11 +212,12 @@ edge_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t window)
 	if (NOT_ABOVE(age, w->round_age)) {
 		w->paid = 1;
 		bdp_set_inband_rtt(b, min_u64(age, w->round_age));
+		w->asked_rate = per_second(window, age);
 		return 1;
 	}
 	w->why = WTUNE_HOLD_PATH;
 	w->answer_rate = per_second(window, age);
-	if (!TWICE(age, w->round_age)) {	/* some */
+	if (FASTER(w->answer_rate, w->asked_rate)) {	/* some */
 		w->paid = 1;
 		bdp_set_inband_rtt(b, w->round_age);
 	}
@@ -271,6 +279,7 @@ edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
 	w->paid = 0;
 	w->probed_from = window;
 	w->asked_us = before_us;
+	w->asked_rate = rate;
 	return 1;
 }
 
@@ -360,8 +369,9 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 	    GAIN_RISING_QUARTERS : w->conf.gain_quarters) / 4;
 	if (now->backlog > now->window / 2 || w->lags)
 		return hold_reader(w, b, now, limits || want > now->window);
-	if (limits && want < 2 * now->window)
-		want = 2 * now->window;
+	if (limits)
+		want = max_u64(want, now->window * (now->window ==
+		    w->conf.floor ? FIRST_QUESTION : 2));
 	if (want > now->window + now->window / STEP_DIVISOR) {
 		if (may_grow(w, now))
 			return grow(w, b, now, want,

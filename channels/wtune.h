@@ -10,7 +10,7 @@
  * says 2 MiB, which caps 100 ms at 20 MB/s.  wtune reads a struct bdp and
  * answers by how many bytes to move the window:
  *
- *   grow      to gain * BDP, by the best RTT known; and twofold per round
+ *   grow      to gain * BDP, by the best RTT known; and manifold per round
  *             while the age of a credit stays what it was before the last
  *             growth: then the window is what limits, whatever RTT the
  *             socket claims (it may only reach the jump host).

@@ -23,8 +23,8 @@
  *   sample US TAKEN BACKLOG RTT_US   one recorded moment, as -vvv logs it
  *   report               the same line, without running
  *
- * The simulated sender slow-starts from ten segments and keeps two BDP under
- * way; the link serialises; credit and data travel half a round trip each.
+ * The simulated sender slow-starts from ten segments, as far as it is the
+ * congestion window that holds it back, and keeps two BDP under way; the link serialises; credit and data travel half a round trip each.
  * The channel keeps stock's rules for adjusts.
  */
 
@@ -109,8 +109,9 @@ send_some(void)
 	uint64_t bdp = bdp_bytes(s.rate, s.rtt_us), n;
 
 	n = get(&s.acks);
+	if (2 * (s.sent - s.acked) >= s.cwnd)	/* else it is not tested */
+		s.cwnd = min_u64(s.cwnd + n, 2 * bdp + 10 * 1448);
 	s.acked += n;
-	s.cwnd = min_u64(s.cwnd + n, 2 * bdp + 10 * 1448);
 	s.credit += get(&s.credits);
 	if (s.sender == UINT64_MAX)
 		s.made = UINT64_MAX / 2;

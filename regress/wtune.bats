@@ -46,6 +46,13 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 	[ "$(of 1 window)" -le 50000000 ]
 }
 
+@test "recorded: slow start answers the first question late, and it counts" {
+	replay "$(cat "$BATS_TEST_DIRNAME/wtune-proxy.trace")"
+	[ "$(of 0 window)" -ge $((8 * MiB)) ]
+	[ "$(of 1 window)" -ge 30000000 ]
+	[ "$(of 1 max)" -le 41000000 ]
+}
+
 @test "a client without a socket asks, though its socket would be the path" {
 	replay 'tune 2097152 67108864 8 1' 'path 50 125' 'tcp off' 'run 3' \
 	    'path 150 125' 'run 5' 'run 4'
@@ -60,7 +67,7 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 
 @test "a question that brings nothing is taken back, and not asked again" {
 	replay 'path 10 10' 'tcp off' 'run 4' 'run 30'
-	[ "$(of 0 max)" -eq $((4 * MiB)) ]
+	[ "$(of 0 max)" -eq $((8 * MiB)) ]
 	[ "$(of 1 max)" -eq $((2 * MiB)) ]
 	[ "$(why 1)" = "hold: more window brings nothing" ]
 }
@@ -134,7 +141,7 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 @test "after idling the window comes back down, and up again" {
 	replay 'path 100 125' 'run 8' 'sender 0' 'run 20' 'sender 2' 'run 20' \
 	    'sender fast' 'run 3'
-	[ "$(of 2 window)" -le $((4 * MiB)) ]
+	[ "$(of 2 window)" -le $((8 * MiB)) ]
 	[ "$(of 3 taken)" -ge 300000000 ]
 }
 
@@ -164,5 +171,5 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 
 @test "a sender with little to say is not given much" {
 	replay 'path 100 125' 'tcp off' 'sender 1' 'run 40'
-	[ "$(of 0 max)" -le $((4 * MiB)) ]
+	[ "$(of 0 max)" -le $((8 * MiB)) ]
 }
