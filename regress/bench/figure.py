@@ -84,7 +84,7 @@ def head(height, title=None):
 def key(names):
     """Above the plot, in as many columns as have room; gnuplot would take the
     width of the plot and cut off what is left."""
-    columns = max(1, int(WIDTH / (8.4 * max(map(len, names)) + 65)))
+    columns = max(1, int(WIDTH / (8.4 * max(map(len, names)) + 100)))
     rows = -(-len(names) // columns)
     return ["set key at screen 0.01, screen 0.995 left top vertical Left "
             "reverse samplen 4 maxrows %d" % rows,
@@ -150,8 +150,8 @@ def dots(caption, names, series, label, together=False):
              "set ytics scale 0 (%s)" % ", ".join("%s %d" % (
                  "\\n".join(map(quoted, wrapped(n.replace("%", "%%")))).replace(
                      '"\\n"', "\\n"), y) for n, y in at.items())]
-    text += ["set arrow from graph 0,first %g to graph 1,first %g nohead dt "
-             "(1,3) %s" % (y + 0.5, y + 0.5, colour(GRID))
+    text += ["set arrow from graph 0,first %g to graph 1,first %g nohead front "
+             "lt 1 dt (1,3) %s" % (y + 0.5, y + 0.5, colour(GRID))
              for y in range(1, len(names))]
     plots, rings, seen = [], [], {}
     for i, s in enumerate(series):
@@ -160,7 +160,7 @@ def dots(caption, names, series, label, together=False):
         text += block("s%d" % i, rows)
         mark, _, shade = style(s, seen)
         how = "1:2 with points" if together else "1:2:3:4 with xerrorbars"
-        plots.append(("$s%d using %s pt %d ps 1.3 lw 1.6 %s title %s" % (
+        plots.append(("$s%d using %s pt %d ps 0.95 lw 1.6 %s title %s" % (
             i, how, mark, colour(shade), quoted(s.name)), s.name))
         rings += [row[:2] for row, p in zip(rows, s.points) if p.void]
     return drawn(text, plots, rings, caption)
@@ -189,8 +189,9 @@ def lines(caption, series, xlabel, ylabel, logx=False, logy=False, marks=(),
     for x, name in marks:
         text += ["set arrow from first %.9g,graph 0 to first %.9g,graph 1 "
                  "nohead dt (6,3,1,3) lw 1.3" % (x, x),
-                 "set label %s at first %.9g,graph 0.03 offset 0.6,0"
-                 % (quoted(name), x)]
+                 "set label %s at first %.9g,graph 0.03 %s" % (
+                     quoted(name), x, "right offset -0.6,0"
+                     if x * x > min(xs) * max(xs) else "offset 0.6,0")]
     plots, rings, seen = [], [], {}
     for i, s in enumerate(series):
         points = sorted(s.points)
@@ -198,9 +199,9 @@ def lines(caption, series, xlabel, ylabel, logx=False, logy=False, marks=(),
         mark, dash, shade = style(s, seen)
         shade = colour(shade)
         how = "points" if s.kind in bare else "linespoints dt " + dash
-        plots.append(("$s%d using 1:2 with %s pt %d ps 1.3 lw 1.6 %s title %s"
+        plots.append(("$s%d using 1:2 with %s pt %d ps 0.95 lw 1.6 %s title %s"
                       % (i, how, mark, shade, quoted(s.name)), s.name))
-        plots.append(("$s%d using 1:2:3:4 with yerrorbars pt %d ps 1.3 dt 1 "
+        plots.append(("$s%d using 1:2:3:4 with yerrorbars pt %d ps 0.95 dt 1 "
                       "lw 1.3 %s notitle" % (i, mark, shade), None))
         rings += [(p.x, p.mid) for p in points if p.void]
     return drawn(text, plots, rings, caption)
@@ -213,7 +214,7 @@ def drawn(text, plots, rings, caption):
     """plots are what to plot and, unless None, what it is called."""
     if rings:
         text += block("rings", rings)
-        plots.append(("$rings with points pt %d ps 2.3 lw 1.2 %s title %s" % (
+        plots.append(("$rings with points pt %d ps 1.9 lw 1.2 %s title %s" % (
             RING, colour(RINGED), quoted(VOID)), VOID))
     text += key([name for _, name in plots if name])
     text.append("plot " + ", ".join(what for what, _ in plots))
@@ -238,7 +239,7 @@ def classed(match):
 
 
 def opened(match):
-    if int(match.group(1)) not in OPEN:
+    if int(match.group(1)) not in OPEN or "'c%d'" % RINGED in match.group(0):
         return match.group(0)
     return match.group(0).replace("class='", "class='open ")
 
@@ -262,6 +263,7 @@ def embedded(svg, caption):
     svg = re.sub(r"<rect x=\"0\" y=\"0\"[^>]*fill=\"none\"/>\s*", "", svg)
     svg = re.sub(r"<g [^>]*>\s*</g>\s*", "", svg)
     svg = svg.replace(' class="gridline"', "")
+    svg = re.sub(r"(id='gpPt\d+' stroke-width=)'[0-9.]+'", r"\1'0.28'", svg)
     svg = re.sub(r"(stroke|color)=['\"]rgb\( *(\d+), *\d+, *\d+\)['\"]",
                  classed, svg)
     svg = re.sub(r" color=\"(black|#FFFFFF)\"", "", svg)

@@ -25,17 +25,25 @@ def p(text, class_=None):
     return tag("p", esc(text)) + "\n"
 
 
+LONG = 24       # characters, beyond which a column's words may be in lines
+
+
 def grid(head, body, caption, words=(0,), strong=None):
     """A table; columns of words go left, numbers right."""
+    kind = {i: "w long" if max(len(str(b[i])) for b in body) > LONG else "w"
+            for i in words}
+
     def line(cells, what, class_=""):
         return tag("tr", *(
-            tag(what, esc(c), class_="w") if i in words else tag(what, esc(c))
-            for i, c in enumerate(cells)), class_=class_) + "\n"
+            tag(what, esc(c), class_=kind[i]) if i in kind
+            else tag(what, esc(c)) for i, c in enumerate(cells)),
+            class_=class_) + "\n"
     return tag("div", tag(
         "table", tag("caption", esc(caption)),
         tag("thead", line(head, "th")),
-        tag("tbody", "\n", *(line(b, "td", "us" if strong and strong(b) else "")
-                             for b in body))), class_="wide") + "\n"
+        tag("tbody", "\n", *(
+            line(b, "td", "us" if strong and strong(b) else "")
+            for b in body))), class_="wide") + "\n"
 
 
 def drawing(svg, caption, *below):
@@ -58,7 +66,7 @@ STYLE = """
   figure, tr { break-inside: avoid; } h2 { break-after: avoid; }
   body { max-width: none; font-size: 10pt; } table { font-size: 7.5pt; } }
 body { font: 16px/1.5 sans-serif; color: var(--ink); background: var(--paper);
-  max-width: 62rem; margin: 0 auto; padding: 1rem; }
+  max-width: 68rem; margin: 0 auto; padding: 1rem; }
 h1, h2 { line-height: 1.2; } h2 { margin-top: 3rem;
   border-top: 2px solid var(--line); padding-top: 0.6rem; }
 h2 code { font-size: 0.7em; color: var(--soft); }
@@ -71,12 +79,14 @@ figcaption { font-weight: bold; }
 .conditions, caption { font-size: 0.85em; color: var(--soft); }
 .conditions { margin-top: 0.2rem; overflow-wrap: anywhere; }
 .limits { margin: 0.3rem 0; padding-left: 1.2rem; font-size: 0.95em; }
-table { border-collapse: collapse; margin: 1rem 0; font-size: 0.85em;
+table { border-collapse: collapse; margin: 1rem 0; font-size: 0.82em;
   font-variant-numeric: tabular-nums; }
 caption { text-align: left; padding-bottom: 0.3rem; }
-th, td { text-align: right; padding: 0.15rem 0.6rem; vertical-align: top;
+th, td { text-align: right; padding: 0.15rem 0.45rem; vertical-align: top;
   border-bottom: 1px solid var(--line); white-space: nowrap; }
-th.w, td.w { text-align: left; white-space: normal; min-width: 3rem; }
+th { white-space: normal; vertical-align: bottom; }
+th.w, td.w { text-align: left; }
+td.long { white-space: normal; min-width: 11rem; overflow-wrap: anywhere; }
 tr.us td { background: var(--band); font-weight: bold; }
 svg .open { fill: var(--paper); }
 .s1 { stroke: var(--k1); } .c1 { color: var(--k1); }

@@ -69,12 +69,12 @@ def conditions(line):
 
 
 def read_lines(path):
-    """The lines of a file as dictionaries. The first column called load is
-    that of the machine; files from before there was another lack the rest."""
+    """The lines of a file as dictionaries. Once there was one column called
+    load, the machine's, then two of that name, then the first was renamed."""
     with open(path, newline="") as f:
         text = csv.reader(f, delimiter="\t")
         head = next(text, [])
-        if "load" in head:
+        if "load" in head and "loadavg" not in head:
             head[head.index("load")] = "loadavg"
         lines = [dict(zip(head, fields)) for fields in text
                  if len(fields) == len(head)]
@@ -216,7 +216,7 @@ def in_words(rows):
     yield "commit", several(column("commit"))
     yield "programs", programs_of(lines)
     yield "runs", extent(runs)
-    yield "path", several(column("place"))
+    yield "place", several(column("place"))
     yield "RTT", extent(column("rtt_ms")) + " ms"
     yield "rate", several(column("rate"))
     yield "loss", several(column("loss"), 8)
@@ -301,8 +301,7 @@ def below(rows):
 # Tables of rows
 
 HEAD = ("what", "way", "program", "runs", "MB", "median", "min..max", "unit",
-        "time s", "CPU s/GB near+far", "x stock", "x iperf3", "target",
-        "verdict")
+        "time s", "CPU s/GB near+far", "x stock", "x iperf3", "target")
 
 
 def body_line(rows, row):
@@ -317,7 +316,8 @@ def body_line(rows, row):
             "%.4g" % (stats.median(size) / 1e6) if size and size[0] else "-",
             first[6], first[7], first[8], first[4],
             first[9].replace("-+-", "-"), beside, first[11],
-            ", ".join(e[12] for e in each), ", ".join(e[13] for e in each))
+            ", ".join(": ".join(x for x in e[12:] if x != "-")
+                      for e in each) or "-")
 
 
 def rows_table(rows, some, caption, extra=()):
@@ -331,7 +331,7 @@ def rows_table(rows, some, caption, extra=()):
     head = tuple(NAMES.get(e, e) for e in extra) + HEAD
     return grid([head[i] for i in keep], [[b[i] for i in keep] for b in body],
                 caption, {keep.index(i) for i in keep
-                          if i - n in (0, 1, 2, 7, 12, 13)},
+                          if i - n in (0, 1, 2, 7, 12)},
                 lambda b: "hayate" in b)
 
 
@@ -482,10 +482,17 @@ def where(row):
     return ", ".join(parts)
 
 
+def in_order(groups):
+    """By conditions, numbers as such."""
+    def key(item):
+        return [(amount(v) is None, amount(v) or 0, v) for v in item[0]]
+    return [group for _, group in sorted(groups.items(), key=key)]
+
+
 def section_compared(rows, mine, published):
     """Figure and table for each set of conditions."""
     out = []
-    for some in grouped(mine, stats.CONDITIONS).values():
+    for some in in_order(grouped(mine, stats.CONDITIONS)):
         at = where(some[0])
         for quantity, these, names, series in compared(rows, some):
             caption = caption_of(quantity, "at " + at)
@@ -509,7 +516,7 @@ def caption_of(quantity, what, called=None):
 def section_plain(rows, mine, published):
     """A cell that this page knows nothing of."""
     out = [p("No figure is known for this cell: what was measured, as it is.")]
-    for some in grouped(mine, stats.CONDITIONS).values():
+    for some in in_order(grouped(mine, stats.CONDITIONS)):
         out.append(rows_table(rows, some, "At " + where(some[0]) + "."))
         out.append(below(some))
     return "".join(out) + published_table(published)
@@ -862,13 +869,14 @@ def summary(rows):
             for k in ("met", "missed", "void", "not judged")}
     out = p("Targets: %d met, %d missed, %d void (the noise is larger than "
             "the difference), %d not judged." % tuple(many.values()))
-    rest = [(given(r, "cell"), where(r), r.mode, r.direction, r.program, t, v)
+    rest = [(given(r, "cell"), where(r), speak("cipher", given(r, "cipher")),
+             r.mode, r.direction, r.program, t, v)
             for r, t, v, k in all_ if k in ("missed", "not judged")]
     if rest:
-        out += grid(("cell", "at", "what", "way", "program", "target",
+        out += grid(("cell", "at", "cipher", "what", "way", "program", "target",
                      "verdict"), rest,
                     "Targets that were missed, or could not be judged.",
-                    range(7))
+                    range(8))
     return out
 
 
