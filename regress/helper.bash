@@ -37,7 +37,7 @@ peer_bin() {
 		*:*) stem=${prefix##*:} prefix=${prefix%:*} ;;
 		esac
 		for d in $PEER_DIRS; do
-			d=$prefix/$d/$stem$1
+			d=$prefix/${d/#./}/$stem$1 d=${d/#"$prefix//"/"$prefix/"}
 			[ -f "$d" ] && [ -x "$d" ] && break
 			d=$prefix/bin/$stem$1
 		done

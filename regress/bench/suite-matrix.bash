@@ -106,16 +106,16 @@ trap "kill $all; exit 143" TERM
 for p in $all; do wait $p || status=$?; done
 exit $status'
 
-abreast() {	# BUILD N COMMAND: of that build's ssh, to its own sshd
+matrix_abreast() {	# BUILD N COMMAND: of that build's ssh, to its own sshd
 	use "$1"
 	metered -f "$(pid_of "$1")" sh -c "$MATRIX_ABREAST" sh "$2" \
 	    "${SSH[@]}" "$1" "$3"
 }
 
-v_logins() { abreast "$1" "$2" true; }
+v_together() { matrix_abreast "$1" "$2" true; }
 
-v_streams() {	# BUILD N BYTES: of each
-	abreast "$1" "$2" "cat $(file_of "$3")"
+v_matrix() {	# BUILD N BYTES: of each
+	matrix_abreast "$1" "$2" "cat $(file_of "$3")"
 }
 
 ### Slices
@@ -130,8 +130,8 @@ matrix_jobs() {	# STREAMS
 	for p in $BUILDS; do
 		each=$(matrix_each "$p" "$1")
 		job "$p" 'ssh cat' get $((each * $1)) \
-		    "$(target_for "$p" 'rate>=1*stock~')" "v_logins $p $1" \
-		    v_streams "$p" "$1" "$each"
+		    "$(target_for "$p" 'rate>=1*stock~')" "v_together $p $1" \
+		    v_matrix "$p" "$1" "$each"
 	done
 }
 

@@ -1,0 +1,223 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# The benchmark's grid of paths and its many sessions (bench/suite-matrix.bash,
+# bench/suite-sessions.bash), each once in its smallest form; builds that are
+# not ours beside ours (--peer), and a sitting that was stopped (--resume).
+
+load helper
+
+setup() {
+	RUN=$BATS_TEST_DIRNAME/bench/run
+	export TMPDIR=$BATS_TEST_TMPDIR BENCH_DATA=$BATS_TEST_TMPDIR
+	OUT=$BATS_TEST_TMPDIR/out
+}
+
+need_path() {
+	local why
+	why=$("$BATS_TEST_DIRNAME/lfp" check 2>&1) || skip "no path: $why"
+}
+
+# small OPTION...: one run of everything, few bytes, the same each time
+small() { "$RUN" --runs 1 --bytes 1M --out "$OUT" "$@" 3>&-; }
+
+# lines PROGRAM: awk over the only results, where $at["name"] is a field
+lines() {
+	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = NF; next }
+	'"$1" "$OUT"/*.tsv
+}
+
+# all_well COUNT: there are so many runs, and none failed
+all_well() {
+	lines 'NF != n || $at["status"] != 0 { print; bad = 1 }
+	    { runs++ }
+	    END { if (runs < '"$1"') print runs " runs"; exit bad || runs < '"$1"' }'
+}
+
+# runs: what each line is a run of
+runs() {
+	lines '{ print $at["cell"], $at["rtt_ms"], $at["rate"], $at["loss"],
+	    $at["cc"], $at["window"], $at["streams"], $at["program"],
+	    $at["mode"], $at["direction"], $at["run"] }'
+}
+
+# speed WINDOW PROGRAM: MB/s of one stream, all of the process
+speed() {
+	lines '$at["window"] == "'"$1"'" && $at["program"] == "'"$2"'" &&
+	    $at["streams"] == 1 && $at["bytes"] > 0 {
+		print $at["bytes"] / $at["seconds"] / 1e6; exit }'
+}
+
+# true_ EXPRESSION: of numbers, as awk sees it
+true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
+
+@test "a window ceiling limits every program, and streams add up under it" {
+	need_path
+	local p small any
+	run -0 --separate-stderr small --quick --only matrix_window --bytes 8M
+	[[ $output = *'window 64K, streams 4, BDP 2930K'* ]]
+	all_well 20
+	for p in $(lines '{ print $at["program"] }' | sort -u); do
+		small=$(speed 64K "$p") any=$(speed unlimited "$p")
+		true_ "$small * 2 < $any"
+	done
+	lines '$at["window"] == "64K" && $at["program"] == "hayate" &&
+	    $at["bytes"] > 0 { s[$at["streams"]] = $at["bytes"] / $at["seconds"] }
+	END { exit !(s[4] > 1.5 * s[1]) }'
+}
+
+@test "the other slices of the matrix run, and measure no point twice" {
+	need_path
+	run -0 --separate-stderr small --quick \
+	    --only matrix_rtt,matrix_loss,matrix_rate --rtt 8
+	all_well 20
+	[ "$(runs | grep -c '0.1% cubic unlimited 1 hayate ssh cat')" = 1 ]
+	[ "$(runs | grep -c ' 100mbit 0 cubic .* stock ssh cat')" = 1 ]
+	[ -z "$(runs | sort | uniq -d)" ]
+	if [[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " = *' bbr '* ]]; then
+		[ "$(runs | grep -c '0.1% bbr unlimited 1 hayate ssh cat')" = 1 ]
+	fi
+}
+
+@test "sessions are there, weigh something and leave with the benchmark" {
+	need_root 'the memory of sshd'
+	run -0 --separate-stderr small --only sessions
+	all_well 16
+	lines '$at["mode"] ~ /^(idle|busy) / && $at["kib"] < 100 { print; bad = 1 }
+	$at["mode"] == "one more login" && $at["ms"] < 1 { print; bad = 1 }
+	{ rows[$at["program"] " " $at["streams"]]++ }
+	END { exit bad || rows["stock 10"] != 7 || rows["hayate 1"] != 1 }'
+	run ! ls -d "$BATS_TEST_TMPDIR"/lab.*
+	run ! pgrep -f "$BATS_TEST_TMPDIR/lab"
+}
+
+# hpn_of PREFIX: its programs by other names, all in one directory
+hpn_of() {
+	local p d=$BATS_TEST_TMPDIR/hpn
+	mkdir -p "$d"
+	for p in ssh scp sftp sshd sftp-server sshd-session sshd-auth; do
+		[ ! -x "$(PEERS=p=$1 bin $p p)" ] ||
+		    ln -sf "$(PEERS=p=$1 bin $p p)" "$d/hpn$p"
+	done
+	echo "$d"
+}
+
+@test "peers, installed or renamed in a directory, take part like a build" {
+	[ -x /usr/sbin/sshd ] || skip 'no sshd in /usr'
+	run -0 --separate-stderr small --only loopback --peer old=/usr \
+	    --peer hpn="$(hpn_of /usr)":hpn
+	all_well 28
+	lines '{ rows[$at["program"]]++ }
+	$at["program"] == "hpn" { v[$at["version"]] }
+	END { for (x in v) kinds++
+	    exit rows["old"] != rows["stock"] || rows["hpn"] != rows["stock"] || kinds != 1 }'
+	grep -q " scp  *put  *hpn " "$OUT"/*.txt
+}
+
+@test "a peer's scp at the far end is the peer's own" {
+	[ -x /usr/sbin/sshd ] || skip 'no sshd in /usr'
+	local d LAB=$BATS_TEST_TMPDIR
+	PEERS=h=$(hpn_of /usr):hpn
+	. "$BATS_TEST_DIRNAME/bench/lab.bash"
+	d=$(lab_programs h)
+	[ "$d/scp" -ef /usr/bin/scp ]
+	[ "$d/hpnscp" -ef /usr/bin/scp ]
+	[ "$(lab_programs stock)" = "$BUILD/stock" ]
+}
+
+# refused WORDS OPTION...: one line that has these words, and nothing measured
+refused() {
+	local words=$1
+	shift
+	run --separate-stderr small --only loopback "$@"
+	[ "$status" = 1 ]
+	[[ $stderr = *"$words"* ]] || { echo "$stderr"; return 1; }
+	[ "${#stderr_lines[@]}" = 1 ]
+	run ! ls "$OUT"/*.tsv
+	run ! ls -d "$BATS_TEST_TMPDIR"/lab.*
+}
+
+@test "a peer that cannot run is refused, with what it lacks and where" {
+	local d
+	d=$(hpn_of "$BUILD/stock")
+	rm "$d/hpnscp" "$d/hpnsftp-server"
+	refused "no hpnscp, hpnsftp-server in $d" --peer x="$d:hpn"
+	refused 'no ssh, scp, sftp, sshd, sftp-server in /etc' --peer x=/etc
+	refused 'no directory /nonexistent' --peer x=/nonexistent
+	refused 'the name stock is taken' --peer stock=/usr
+	refused 'NAME=PREFIX' --peer /usr
+	d=$(hpn_of "$BUILD/hayate")
+	printf '#!/bin/sh\necho "$0: lacks a library" >&2\nexit 127\n' >"$d/broken"
+	chmod +x "$d/broken"
+	ln -sf broken "$d/hpnsshd"
+	refused "$d/hpnsshd: lacks a library" --peer x="$d:hpn"
+}
+
+### Sittings that were stopped
+
+# stopped RUNS: a sitting that was interrupted when that many were there
+stopped() {
+	"$RUN" --only loopback --runs 2 --bytes 1M --out "$OUT" \
+	    >/dev/null 2>&1 3>&- &
+	poll 60 sh -c "[ \$(cat '$OUT'/*.tsv | wc -l) -gt $1 ]"
+	kill $!
+	wait $! || :
+	TSV=$(echo "$OUT"/*.tsv)
+}
+
+resume() { "$RUN" --resume "$@" 3>&-; }
+
+@test "a sitting goes on where it was stopped: each run is there once" {
+	local whole
+	stopped 5
+	whole=$(($(runs | wc -l)))
+	[ "$whole" -lt 20 ]
+	lines '$at["status"] == 0' >"$BATS_TEST_TMPDIR/before"
+	run -0 --separate-stderr resume "$OUT"
+	[[ $output =~ target\ +verdict ]]
+	[ "$(ls "$OUT"/*.tsv)" = "$TSV" ]
+	all_well 24
+	[ -z "$(runs | sort | uniq -d)" ]
+	[ "$(runs | grep -c ' hayate ')" = 12 ]
+	tail -n +2 "$TSV" | head -n "$(wc -l <"$BATS_TEST_TMPDIR/before")" |
+	    cmp - "$BATS_TEST_TMPDIR/before"
+	# And once more: there is nothing left to do.
+	cp "$TSV" "$BATS_TEST_TMPDIR/whole"
+	run -0 --separate-stderr resume "$TSV"
+	cmp "$TSV" "$BATS_TEST_TMPDIR/whole"
+	# What had failed, or was cut short, is run again, and only that.
+	python3 - "$TSV" <<-'EOT'
+	import sys
+	lines = open(sys.argv[1]).read().splitlines()
+	at = lines[0].split("\t").index("status")
+	bad = lines[-3].split("\t")
+	bad[at] = "255"
+	lines[-3] = "\t".join(bad)
+	open(sys.argv[1], "w").write("\n".join(lines)[:-40])
+	EOT
+	run -0 --separate-stderr resume "$TSV"
+	all_well 24
+	[ -z "$(runs | sort | uniq -d)" ]
+	[ "$(wc -l <"$TSV")" = "$(wc -l <"$BATS_TEST_TMPDIR/whole")" ]
+	[ "$(grep -cvxFf "$TSV" "$BATS_TEST_TMPDIR/whole")" = 2 ]
+}
+
+@test "options that disagree with a stopped sitting are refused" {
+	stopped 1
+	run -1 resume "$TSV" --runs 3
+	[[ $output = *"--runs: $TSV was begun with --only loopback --runs 2"* ]]
+	run -1 resume "$TSV" --quick
+	run -1 resume "$TSV" --out /tmp
+	run -1 resume "$BATS_TEST_TMPDIR"
+	sed -i '1s/\tloadavg/\tload/' "$TSV"
+	run -1 resume "$TSV"
+	[[ $output = *'other columns'* ]]
+}
+
+@test "another machine or another build does not go on with a sitting" {
+	stopped 1
+	sed -i "s/\t$(uname -r)\t/\t0.0.1\t/" "$TSV"
+	run -1 resume "$TSV"
+	[[ $output = *"kernel was 0.0.1, and is $(uname -r)"* ]]
+}
