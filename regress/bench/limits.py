@@ -10,12 +10,13 @@ limits: what held a transfer back, in one sentence.
 stats.py prints the sentence under each row that knows its processes. These
 come from meter run -p, as items without spaces in the TSV's column procs:
 
-    COMM:COUNT:USER:SYS:SWITCHES:CALLS:ALIVE:BUSY:WAIT
+    COMM:COUNT:USER:SYS:SWITCHES:CALLS:ALIVE:BUSY:WAIT:ALL
              @COMM is at the far end. COUNT processes of that name took USER
              and SYS seconds, SWITCHES context switches and CALLS reads and
              writes, and were there for ALIVE seconds. BUSY is the share of a
              core that the busiest of them had in the middle half of the run,
-             WAIT the share of the time that this one waited for a core.
+             WAIT the share of the time that this one waited for a core, and
+             ALL the sum of the two for all of that name.
     cores=N  cores of the machine that were busy then, whoever had them
     crypto=BYTES_PER_SECOND:SOURCE
              of cipher and MAC, alone on one core
@@ -24,10 +25,11 @@ come from meter run -p, as items without spaces in the TSV's column procs:
 
 The first of these that is so is the limit:
 
+    login    most of the time is not the transfer's, and nothing can be said
     cpu      a process has a core to itself, all of the time; "crypto" if more
              than half of that is crypto
     cores    it would, if it did not have to wait for a core; or all cores are
-             taken
+             taken, and these processes together have work for all of them
     window   one window each round trip
     path     the rate of the path
     turns    one is busy most of the time: the processes wait for each other
@@ -45,11 +47,13 @@ FULL = 0.95     # of the cores; the rest is the sampling's own grain
 NEAR = 0.75     # of what a window or a path allows, slow start included
 MOSTLY = 0.60   # below this nothing on the way explains the rate
 
-CRYPTERS = ("ssh", "sshd-session", "sshd")
+# The processes at the ends of the connection, under a peer's names as well
+CRYPTER = re.compile(r"^[a-z]*(ssh|sshd|sshd-session)$")
+CARRIER = re.compile(CRYPTER.pattern + r"|^[a-z]*(scp|sftp|sftp-server)$")
 OWN_CRYPTO = re.compile(r"poly1305|umac|uhash|nh_|poly_hash|poly64|ip_|pdf_gen")
 
 Proc = namedtuple("Proc", "comm far count user sys switches calls alive busy "
-                          "wait")
+                          "wait all")
 Way = namedtuple("Way", "procs cores crypto source perf")
 
 
@@ -69,7 +73,7 @@ def parse(text):
         if "=" in item:
             name, value = item.split("=", 1)
             tags[name] = value
-        elif item.count(":") == 8:
+        elif item.count(":") == 9:
             procs.append(parse_proc(item))
     if not procs:
         return None
@@ -130,7 +134,7 @@ def called(way, p):
 
 def crypto_share(way, p, nbytes):
     """Of the CPU time of p: (share, whether that is all of it)."""
-    if p.comm not in CRYPTERS:
+    if not CRYPTER.match(p.comm):
         return None, True
     if way.perf.get(p.comm, (None,))[0] is not None:
         return way.perf[p.comm][0], True
@@ -161,7 +165,9 @@ def held_by_cpu(way, cores, nbytes):
         if (crypto_share(way, top, nbytes)[0] or 0) > 0.5:
             return "crypto", "crypto in %s: %s" % (name, has)
         return "cpu", "the CPU time of %s: %s" % (name, has)
-    taken = way.cores is not None and way.cores >= FULL * cores
+    # Cores that others took from nobody here are no limit.
+    wanted = sum(p.all or 0 for p in way.procs)
+    taken = min(way.cores or 0, wanted) >= FULL * cores
     if demand(top) >= BUSY or taken:
         return "cores", "the machine's cores: %s of %d busy, %s has %s" % (
             "-" if way.cores is None else "%.1f" % way.cores, cores, name, has)
@@ -179,8 +185,12 @@ def held_by_network(have, rtt, window, path):
     return None
 
 
-def limit(nbytes, seconds, way, cores, rtt=None, window=None, path=None):
-    """(kind, sentence); seconds without the login, rtt in seconds."""
+def limit(nbytes, seconds, way, cores, rtt=None, window=None, path=None,
+          login=0):
+    """(kind, sentence); seconds without the login's, rtt in seconds."""
+    if login > seconds:
+        return "login", "the login: it is %s of the time" % percent(
+            login / (login + max(seconds, 0)))
     held = held_by_cpu(way, cores, nbytes) or \
         held_by_network(nbytes / seconds, rtt, window, path)
     if held:
@@ -205,7 +215,7 @@ def details(way, nbytes):
         line = "%-14s %s" % (name, "" if p.count == 1 else
                              "%d, the busiest " % p.count)
         line += "%s of a core" % percent(p.busy)
-        if p.wait:
+        if (p.wait or 0) >= 0.005:
             line += ", waits for one %s" % percent(p.wait)
         line += "; %.2f + %.2f s user + system" % (p.user, p.sys)
         line += of_crypto(way, p, nbytes)
@@ -236,17 +246,16 @@ def profile(lines, mbytes):
         if dso and ("libcrypto" in dso or OWN_CRYPTO.match(symbol or "")):
             crypto[comm] += int(period)
     return ",".join("%s:%s:%s" % (
-        c, "%.3f" % (crypto[c] / cpu[c]) if c in CRYPTERS and cpu[c] else "-",
+        c, "%.3f" % (crypto[c] / cpu[c]) if CRYPTER.match(c) and cpu[c] else "-",
         "%.1f" % (calls[c] / mbytes) if calls else "-")
-        for c in ("scp", "ssh", "sshd-session", "sshd", "sftp-server")
-        if cpu[c] or calls[c])
+        for c in sorted({*cpu, *calls}) if CARRIER.match(c))
 
 
 # Selftest: numbers one can check by hand.
 
 def proc(comm, busy, wait=0.0, cpu=1.0, far=False, count=1):
     return Proc(comm, far, count, cpu * 0.75, cpu * 0.25, 500, 1000, 2, busy,
-                wait)
+                wait, (busy + wait) * count)
 
 
 def on_way(*procs, cores=1.2, crypto=None, source="openssl", perf=None):
@@ -290,8 +299,9 @@ def test_cores():
         "the machine's cores: 2.0 of 2 busy, ssh has 50 % of a core"
     # It waits for a core although others seem idle: cores that are not ours.
     assert kind(1e9, 2, full._replace(cores=2.0), 4) == "cores"
-    many = on_way(proc("ssh", 0.2), cores=3.9)
+    many = on_way(proc("ssh", 0.2, 0.2, count=10), cores=3.9)
     assert kind(1e9, 2, many, 4) == "cores"
+    assert kind(1e9, 2, on_way(proc("ssh", 0.1), cores=4), 4) == "reader"
 
 
 def test_network():
@@ -314,9 +324,17 @@ def test_reader():
     assert kind(1e9, 2, busy, 4) == "turns"
 
 
+def test_login():
+    copy = on_way(proc("ssh", 0.95))
+    assert limit(1e9, 1, copy, 4, login=3) == (
+        "login", "the login: it is 75 % of the time")
+    assert kind(1e9, -0.1, copy, 4, login=3) == "login"
+    assert kind(1e9, 2, copy, 4, login=1) == "cpu"
+
+
 def test_parse():
-    text = ("scp:1:0.10:0.20:30:40:2.0:0.15:0.01 @scp:1:0:0.1:-:-:2:0.1:- "
-            "ssh:2:1:0.5:9:9:2:0.9:0 cores=1.50 crypto=1e9:cipher "
+    text = ("scp:1:0.10:0.20:30:40:2.0:0.15:0.01:0.16 @scp:1:0:0.1:-:-:2:0.1:-:- "
+            "ssh:2:1:0.5:9:9:2:0.9:0:1.1 cores=1.50 crypto=1e9:cipher "
             "perf=ssh:0.25:12.0,scp:-:3.0")
     way = parse(text)
     assert len(way.procs) == 3 and way.cores == 1.5

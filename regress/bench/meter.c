@@ -545,7 +545,7 @@ static void
 print_name(FILE *f, size_t first, double start, double end)
 {
 	uintmax_t n[COUNTERS] = { 0 };
-	double alive = 0, busy = 0, wait = 0, b, w;
+	double alive = 0, busy = 0, wait = 0, all = 0, b, w;
 	double tick = sysconf(_SC_CLK_TCK);
 	int count = 0, blind = 0, k;
 	struct seen *s;
@@ -563,6 +563,7 @@ print_name(FILE *f, size_t first, double start, double end)
 			alive = b;
 		b = share(s, start, end, 0);
 		w = share(s, start, end, 1);
+		all += b + w;
 		if (b + w > busy + wait) {
 			busy = b;
 			wait = w;
@@ -575,7 +576,7 @@ print_name(FILE *f, size_t first, double start, double end)
 		fprintf(f, "-");
 	else
 		fprintf(f, "%ju", n[CALLS]);
-	fprintf(f, ":%.2f:%.3f:%.3f ", alive, busy, wait);
+	fprintf(f, ":%.2f:%.3f:%.3f:%.3f ", alive, busy, wait, all);
 }
 
 static void

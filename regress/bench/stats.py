@@ -263,14 +263,15 @@ LEFT = {0, 1, 2, 8, 12, 13}
 
 def causes(row):
     """What held the row back, and what its processes did: indented lines."""
-    way, rates, n = row.way(), row.values("rate"), row.column("bytes")
-    if not way or not rates or not n:
+    way, n = row.way(), row.column("bytes")
+    if not way or not n or not median(n):
         return []
     at, n = dict(zip(CONDITIONS, row.conditions)), median(n)
+    login = median(row.column("login") or [0])
     _, sentence = limits.limit(
-        n, n / median(rates), way, number(row.lines[0]["cores"]) or 1,
-        (number(at["rtt_ms"]) or 0) / 1e3, limits.size(at["window"]),
-        limits.path_rate(at["rate"]))
+        n, median(row.column("seconds")) - login, way,
+        number(row.lines[0]["cores"]) or 1, (number(at["rtt_ms"]) or 0) / 1e3,
+        limits.size(at["window"]), limits.path_rate(at["rate"]), login)
     return ["    limit: " + sentence] + \
         ["      " + text for text in limits.details(way, n)]
 

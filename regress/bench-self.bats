@@ -1,0 +1,104 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# The self suite (bench/suite-self.bash) and its verdicts (bench/limits.py): the
+# bottleneck is moved, and each time it must be named.
+
+load helper
+
+setup_file() {
+	export METER=$BATS_FILE_TMPDIR/meter
+	${CC:-cc} -O2 -Wall -Wextra -o "$METER" "$BATS_TEST_DIRNAME/bench/meter.c"
+}
+
+setup() {
+	export TMPDIR=$BATS_TEST_TMPDIR BENCH_DATA=$BATS_TEST_TMPDIR
+	PROCS=$BATS_TEST_TMPDIR/procs
+}
+
+# field COMM N: of what the meter saw
+field() { tr ' ' '\n' <"$PROCS" | awk -F: -v c="$1" -v n="$2" '$1 == c { print $n }'; }
+
+# true_ EXPRESSION: of numbers, as awk sees it
+true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
+
+# bench ARG...: a run, its tables in $output, its lines in $TSV
+bench() {
+	local out=$BATS_TEST_TMPDIR/out.$RANDOM
+	run -0 --separate-stderr "$BATS_TEST_DIRNAME/bench/run" --out "$out" "$@"
+	TSV=$(ls "$out"/*.tsv)
+}
+
+# named MODE LIMIT: whether both rows of that mode have that sentence
+named() {
+	local said
+	said=$(awk -v mode="$1" 'index($0, mode "  ") == 1 { f = 1; next }
+	    f && /^    limit: / { print } /^[^ ]/ { f = 0 }' <<<"$output")
+	[ "$(grep -cE "^    limit: $2" <<<"$said")" = 2 ] ||
+	    { printf '%s:\n%s\n' "$1" "$said"; return 1; }
+}
+
+@test "each sentence follows from its numbers" {
+	run -0 python3 "$BATS_TEST_DIRNAME/bench/limits.py" --selftest
+	[ "${#lines[@]}" -ge 8 ]
+}
+
+@test "the meter sees what each process took, near and far" {
+	local pid near
+	mkfifo "$BATS_TEST_TMPDIR/ask"
+	bash -c "while read -r _ <'$BATS_TEST_TMPDIR/ask'; do
+	    head -c 1500000000 /dev/zero >/dev/null & wait; done" 3>&- &
+	pid=$!
+	read -r _ near _ < <("$METER" run -p "$PROCS" -f $pid -- sh -c "
+	    echo >'$BATS_TEST_TMPDIR/ask'
+	    dd if=/dev/urandom of=/dev/null bs=4k count=100000 & sleep 0.3; wait")
+	kill $pid
+	[ -n "$(field @head 1)" ]
+	[ "$(field dd 2)" = 1 ]
+	# all but the last moments, of which there are 20 ms or a few more
+	true_ "$(field dd 3) + $(field dd 4) <= $near + 0.02"
+	true_ "$(field dd 3) + $(field dd 4) > $near * 0.6 - 0.05"
+	true_ "$(field dd 6) > 100000 && $(field dd 6) < 210000"
+	true_ "$(field dd 8) + $(field dd 9) > 0.8"
+	true_ "$(field sleep 8) < 0.1"
+	grep -q ' cores=[0-9.]*$' "$PROCS"
+}
+
+@test "a meter that watches reads slowly all the same, to the end" {
+	read -r seconds _ < <("$METER" run -p "$PROCS" -r 10e6 head -c 3000000 /dev/zero)
+	true_ "$seconds >= 0.28 && $seconds < 3"
+}
+
+@test "the smallest self suite names its processes and a limit for each row" {
+	SELF_CIPHERS='aes128-ctr+umac-64-etm@openssh.com aes128-gcm@openssh.com' \
+	    SELF_STREAMS='1 2' bench --only self --runs 1 --bytes 1M
+	awk -F'\t' '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = NF; next }
+	NF != n || $at["status"] != 0 { print; bad = 1 }
+	$at["mode"] !~ /^scp/ { next }
+	$at["procs"] !~ /(^| )ssh:/ || $at["procs"] !~ / @sshd-session:/ ||
+	    $at["procs"] !~ / cores=/ || $at["bytes"] != 1048576 { print; bad = 1 }
+	{ rows[$at["cipher"] " " $at["streams"]]++ }
+	END { for (r in rows) { k++; if (rows[r] != 8) bad = 1 }
+	    exit bad || k != 4 }' "$TSV"
+	[ "$(grep -c '^    limit: ' <<<"$output")" = 32 ]
+	run ! ls -d "$BATS_TEST_TMPDIR"/lab.*
+}
+
+@test "a bottleneck that moves is named wherever it is" {
+	local path=y only="(crypto in|the CPU time of|the machine's cores:.* busy,)"
+	"$BATS_TEST_DIRNAME/lfp" check || path=
+	bench --only bottleneck --runs 1 --bytes 256M
+	# Where other work takes the cores, those are the limit: it is then said
+	# whose work had to wait.
+	named 'slow cipher' "$only ssh.* (9[0-9]|100) % of that crypto"
+	named 'busy reader' "$only gzip"
+	named 'slow reader' 'the reader'
+	if (($(nproc) <= 16)); then
+		named 'many copies' "the machine's cores"
+	fi
+	[ -n "$path" ] || skip 'no path here: nothing said of window and path'
+	named 'small window' 'the window: 2048 KiB'
+	named 'thin path' 'the path'
+}

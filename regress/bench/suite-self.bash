@@ -1,0 +1,234 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# self: a host copied to itself with scp, put and get, cipher by cipher, one
+# copy and several at once. Where no path is in between, what limits?
+#
+# RIKEN and Kobe University asked it in 2016, between the K computer's
+# front-end and a visualisation server: one scp peaked near 220 MiB/s whatever
+# the window, twelve filled the link, and the side whose sshd did the work set
+# the speed, which "openssl speed" did not explain. A host copied to itself was
+# as slow as the slow direction. What sshd was busy with was left open.
+#
+# A row is N copies at once of BYTES / N each, from a file in memory to a file
+# in memory. Below it, in the text table, stand the limit and what each process
+# did (limits.py). The share of crypto is what openssl speed, the same library
+# in the same sitting, says that so many bytes cost; it has no UMAC, and for
+# OpenSSH's ChaCha20-Poly1305 it is asked for ChaCha20 alone, as that Poly1305
+# is OpenSSH's own: the share then reads "at least". Where perf works a copy
+# that is not timed is sampled as well, and its share is the one shown.
+#
+# bottleneck: one row for each thing that can limit, which must then be named.
+# It is no question about a program, so it runs only when asked for.
+
+CELLS+=' self'
+about_self='a host copied to itself: which process limits, cipher by cipher'
+about_bottleneck='limits made on purpose, each to be named'
+
+# CIPHER or CIPHER+MAC. Clear modes belong here when they exist.
+ETM=etm@openssh.com
+SELF_CIPHERS=${SELF_CIPHERS:-"aes128-ctr+hmac-sha2-256-$ETM
+    aes256-ctr+hmac-sha2-256-$ETM aes128-ctr+umac-64-$ETM
+    aes256-ctr+umac-64-$ETM aes128-gcm@openssh.com aes256-gcm@openssh.com
+    chacha20-poly1305@openssh.com"}
+SELF_STREAMS=${SELF_STREAMS:-1 2 4 8 12}
+SELF_QUICK_CIPHERS='aes128-gcm@openssh.com chacha20-poly1305@openssh.com'
+SELF_QUICK_STREAMS='1 4'
+
+### Ciphers
+
+# What openssl speed calls a cipher or a MAC; nothing if it has none.
+evp_of() {
+	case $1 in
+	aes*-gcm@*) set -- "${1%@*}"; echo "-aead -evp aes-${1#aes}" ;;
+	aes*) echo "-evp aes-${1#aes}" ;;
+	chacha20-*) echo '-evp chacha20' ;;
+	3des-cbc) echo '-evp des-ede3-cbc' ;;
+	hmac-sha2-*) set -- "${1#hmac-sha2-}"; echo "-hmac sha${1%%-*}" ;;
+	esac
+}
+
+can_speed() {
+	[ -z "${SPEED_WHY:-}" ] || return 1
+	if ! command -v openssl >/dev/null; then
+		SPEED_WHY='no openssl, which is in the package openssl'
+	elif ! openssl version | grep -qF "$LIBCRYPTO"; then
+		SPEED_WHY="openssl is not $LIBCRYPTO"
+	else
+		return 0
+	fi
+	warn "$CELL: the share of crypto is not known: $SPEED_WHY"
+	return 1
+}
+
+# crypto_of CIPHER+MAC: sets COND_CRYPTO, bytes per CPU second and the source
+crypto_of() {
+	local part words source=openssl each=()
+	declare -gA SPEED
+	COND_CRYPTO=
+	can_speed || return 0
+	for part in ${1//+/ }; do
+		case $part in umac*|chacha20*) source=part ;; esac
+		words=$(evp_of "$part")
+		[ -n "$words" ] || continue
+		# shellcheck disable=SC2086
+		[ -n "${SPEED[$words]:-}" ] || SPEED[$words]=$(openssl speed \
+		    -mr -seconds 1 -bytes 32768 $words 2>/dev/null |
+		    awk -F: '/^[+]F:/ { print $NF }')
+		each+=("${SPEED[$words]:-0}")
+	done
+	((${#each[@]})) || return 0
+	COND_CRYPTO=$(printf '%s\n' "${each[@]}" | awk -v source=$source '
+	    { if ($1 > 0) t += 1 / $1 }
+	    END { if (t) printf "%.0f:%s", 1 / t, source }')
+}
+
+# at_cipher CIPHER[+MAC]: from now on, in the place where we are
+at_cipher() {
+	local CIPHER=${1%%+*} mac=${1#*+}
+	lab_config
+	[ "$mac" = "$1" ] || sed -i "s/^Host [^*].*/&\n\tMACs $mac/" "$LAB/config"
+	conditions "$COND_PLACE" "$COND_CC" "$COND_RTT" "$COND_RATE" "$COND_LOSS"
+	case $COND_CIPHER in
+	"$1"|"$1"+*) ;;
+	*) warn "$CELL: skipped $1: no such cipher in these builds"; return 1 ;;
+	esac
+	crypto_of "$COND_CIPHER"
+}
+
+### Verbs
+
+# N commands, each with its number after the last word
+AT_ONCE='n=$1 pids= s=0; shift
+for i in $(seq "$n"); do "$@.$i" & pids="$pids $!"; done
+for p in $pids; do wait "$p" || s=$?; done
+exit $s'
+
+at_once() {	# N OPTION... -- COMMAND...: metered
+	local n=$1 o=()
+	shift
+	while [ "$1" != -- ]; do o+=("$1"); shift; done
+	metered "${o[@]}" sh -c "$AT_ONCE" sh "$n" "${@:2}"
+}
+
+v_logins() {	# CLIENT SERVER N: at once
+	use "$1"
+	at_once "$3" -f "$(pid_of "$2")" -- "${SSH[@]}" "$2" "true #"
+}
+
+v_self() {	# CLIENT SERVER BYTES get|put N [SCP-OPTION...]
+	local each=$(($3 / $5)) from to=$DATA/got out
+	use "$1"
+	from=$(file_of $each)
+	case $4 in get) from=$2:$from ;; put) to=$2:$to ;; esac
+	out=$(at_once "$5" -f "$(pid_of "$2")" -- \
+	    "${SCP[@]}" "${@:6}" "$from" "$to")
+	if [ "$(find "$DATA" -name 'got.*' -size ${each}c | wc -l)" != "$5" ]; then
+		out="${out% *} 254"
+	fi
+	rm -f "$DATA"/got.*
+	profiled "$1-$2-$4-${6:-}-$COND_CIPHER" "${SCP[@]}" "${@:6}" "$from" "$to.1"
+	rm -f "$DATA"/got.*
+	echo "$out $((each * $5))"
+}
+
+can_perf() {
+	[ -z "${PERF_WHY:-}" ] || return 1
+	if ! command -v perf >/dev/null; then
+		PERF_WHY='no perf, which is in the package linux-perf'
+	elif ! perf record -q -a -e cpu-clock -o "$LAB/perf.data" true \
+	    >/dev/null 2>&1; then
+		PERF_WHY='perf may not record the whole machine'
+	else
+		return 0
+	fi
+	warn "$CELL: no profiles: $PERF_WHY"
+	return 1
+}
+
+# profiled KEY COMMAND...: once for each key; adds what perf says to $PROCS
+profiled() {
+	local f=$LAB/profile.${1//[^a-zA-Z0-9]/_} bytes
+	[ -n "${PERF_OK:-}" ] || return 0
+	if [ ! -f "$f" ]; then
+		perf record -q -a -e cpu-clock -F 499 \
+		    -e raw_syscalls:sys_enter -c 100 -o "$LAB/perf.data" \
+		    -- "${@:2}" </dev/null >/dev/null 2>>"$LAB/err"
+		bytes=$(stat -c %s "$DATA/got.1" 2>/dev/null || echo 0)
+		: >"$f"
+		((bytes == 0)) || perf script -i "$LAB/perf.data" -F comm,period,event,ip,sym,dso \
+		    2>/dev/null | python3 "$here/limits.py" profile "$bytes" >"$f"
+		rm -f "$LAB/perf.data"
+	fi
+	[ ! -s "$f" ] || printf ' perf=%s' "$(<"$f")" >>"$PROCS"
+}
+
+### Cells
+
+cell_self() {
+	local PROCS=$LAB/procs PERF_OK='' cipher n
+	local ciphers=$SELF_CIPHERS streams=$SELF_STREAMS
+	if [ -n "$QUICK" ]; then
+		ciphers=$SELF_QUICK_CIPHERS streams=$SELF_QUICK_STREAMS
+	fi
+	at_loop || return
+	if can_perf; then PERF_OK=y; fi
+	for cipher in ${CIPHER:-$ciphers}; do
+		at_cipher "$cipher" || continue
+		for n in $streams; do
+			JOBS=() COND_STREAMS=$n
+			self_jobs "$n"
+			sitting "$RUNS"
+		done
+	done
+}
+
+self_jobs() {	# N
+	local p d t
+	for p in $BUILDS; do
+		t=$(target_for "$p" 'rate>=1*stock~')
+		for d in put get; do
+			set -- "$1" "$p" "$p" "$BYTES" $d
+			job "$p" scp $d "$BYTES" "$t" "v_logins $p $p $1" \
+			    v_self "${@:2}" "$1"
+			job "$p" 'scp -O' $d "$BYTES" "$t" "v_logins $p $p $1" \
+			    v_self "${@:2}" "$1" -O
+		done
+	done
+}
+
+# each_build MODE get|put BYTES VERB WORD...: the verb with a build at both ends
+each_build() {
+	local p
+	for p in $BUILDS; do
+		job "$p" "$1" "$2" "$3" - "v_login $p $p" "$4" "$p" "$p" "$3" "${@:5}"
+	done
+}
+
+# Three times as many processes as cores take all of those; a machine with
+# many has other limits.
+cell_bottleneck() {
+	local PROCS=$LAB/procs PERF_OK='' n=$BYTES few
+	few=$((n < 67108864 ? n : 67108864))
+	at_loop 'Ciphers +3des-cbc' || return
+	if at_cipher 3des-cbc; then
+		each_build 'slow cipher' get $few v_get
+		sitting "$RUNS"
+	fi
+	at_cipher aes128-gcm@openssh.com || return
+	each_build 'slow reader' get $few v_get 20e6
+	each_build 'busy reader' put $few v_put gzip
+	each_build 'many copies' get "$n" v_self get \
+	    $((CORES < 16 ? CORES * 2 : 32))
+	sitting "$RUNS"
+	at_path 50 1gbit || return
+	COND_WINDOW=2M
+	job stock 'small window' get $few - 'v_login stock stock' \
+	    v_get stock stock $few
+	job hayate 'small window' get $few - 'v_login hayate hayate' \
+	    v_get hayate hayate $few 0 -o WindowMax=2M
+	sitting "$RUNS"
+	at_path 10 100mbit || return
+	each_build 'thin path' get $((few / 4)) v_get
+	sitting "$RUNS"
+}
