@@ -79,7 +79,7 @@ path_lines() {
 	for s in $times; do
 		line path $program 'ssh cat' get 1000000000 "$s" login=1 \
 		    login_near=0.5 login_far=0.25 cpu_near=2 cpu_far=3 \
-		    target="$target" procs='ssh:1:1:0.5:9:9:2:0.42:0 cores=1.0'
+		    target="$target" procs='ssh:1:1:0.5:9:9:2:0.42:0:0.42 cores=1.0'
 	done
 }
 
@@ -98,7 +98,7 @@ self_lines() {
 	for n in 1 4; do
 		line self $program scp get 1000000000 $((4 - n / 2)) streams=$n \
 		    place=loopback rate=- rtt_ms=0 \
-		    procs='ssh:1:1:0.5:9:9:2:0.97:0 @sshd-session:1:1:0.5:9:9:2:0.55:0 cores=1.5'
+		    procs='ssh:1:1:0.5:9:9:2:0.97:0:0.97 @sshd-session:1:1:0.5:9:9:2:0.55:0:0.55 cores=1.5'
 	done
 }
 

@@ -15,6 +15,7 @@ name space to be looked up, and names of its own for the marks it refers to.
 """
 
 import html
+import math
 import re
 import subprocess
 import textwrap
@@ -105,12 +106,21 @@ def axis(which, label, log, values):
     text = ["set %slabel %s" % (which, quoted(label + (", log scale" if log
                                                         else "")))]
     if log:
+        low, high = min(values) / 1.5, max(values) * 1.5
         text += ["set logscale %s 10" % which,
-                 "set %srange [%.9g:%.9g]" % (which, min(values) / 1.5,
-                                              max(values) * 1.5)]
+                 "set %srange [%.9g:%.9g]" % (which, low, high)]
+        if high < 200 * low:
+            text.append("set %stics %s" % (which, ticks(few(low, high), {})))
     else:
         text.append("set %srange [0:%.9g]" % (which, max(values) * 1.08 or 1))
     return text
+
+
+def few(low, high):
+    """1, 2, 5, 10 and so on from low to high."""
+    first = math.floor(math.log10(low))
+    all_ = (m * 10.0 ** e for e in range(first, first + 5) for m in (1, 2, 5))
+    return [v for v in all_ if low <= v <= high]
 
 
 def wide(values):

@@ -306,18 +306,20 @@ HEAD = ("what", "way", "program", "runs", "MB", "median", "min..max", "unit",
 
 def body_line(rows, row):
     """stats.py's line of the row, with the void comparison said aloud."""
-    each = [stats.render(rows, row, t) for t in row.targets]
-    first = each[0]
-    beside = first[10]
+    each = [dict(zip(stats.HEAD, stats.render(rows, row, t)))
+            for t in row.targets]
+    at = each[0]
+    beside = at["x stock"]
     if beside != "-" and is_void(rows, row, stats.measured(rows, row)):
         beside += " void"
     size = row.column("bytes")
-    return (row.mode, row.direction, row.program, first[3],
+    judged = (": ".join(x for x in (e["target"], e["verdict"]) if x not in
+                        ("-", "x stock is void")) for e in each)
+    return (row.mode, row.direction, row.program, at["runs"],
             "%.4g" % (stats.median(size) / 1e6) if size and size[0] else "-",
-            first[6], first[7], first[8], first[4],
-            first[9].replace("-+-", "-"), beside, first[11],
-            ", ".join(": ".join(x for x in e[12:] if x != "-")
-                      for e in each) or "-")
+            at["median"], at["min..max"], at["unit"], at["time s"],
+            at["CPU s/GB"].replace("-+-", "-"), beside, at["x iperf3"],
+            ", ".join(judged) or "-")
 
 
 def rows_table(rows, some, caption, extra=()):
