@@ -10,10 +10,16 @@ packages="gcc libc6-dev make patch pkg-config autoconf automake dpkg-dev quilt
 	openssh-client openssh-server openssl python3 iproute2 procps"
 
 # What only tests use: measures to hold the emulated path against, peers that
-# are not OpenSSH, a PKCS#11 token for upstream's suite.
+# are not OpenSSH, a PKCS#11 token for upstream's suite, what draws and
+# shows the page of figures, what else carries files. The FTP servers are only
+# unpacked, and what they need installed: installed they would be started, and
+# Debian lets one exclude the other.
+unpacked=
 case ${0##*/} in
 check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
-	dropbear-bin putty-tools python3-asyncssh softhsm2" ;;
+	dropbear-bin putty-tools python3-asyncssh softhsm2 gnuplot-nox chromium
+	tnftp lftp rclone libcap2 libpam0g libwrap0 libsodium23"
+	unpacked="vsftpd pure-ftpd" ;;
 esac
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
@@ -46,6 +52,19 @@ install_packages() {
 	rm -f apt-install.log
 }
 
+# unpack_packages: into build/ftpd. Only tests miss them, and then say so.
+unpack_packages() {
+	command -v dpkg-deb >/dev/null || return 0
+	for p in $unpacked; do
+		[ ! -x "build/ftpd/usr/sbin/$p" ] || continue
+		mkdir -p build/ftpd
+		(cd build/ftpd && apt-get -q download "$p" &&
+		    dpkg-deb -x "$p"_*.deb . && rm "$p"_*.deb) \
+		    >build/ftpd.log 2>&1 </dev/null ||
+		    echo "could not unpack $p: see build/ftpd.log"
+	done
+}
+
 # build: hayate, and stock beside it. A tree that was configured stays so.
 build() {
 	[ -x configure ] || autoreconf -fi || die "autoreconf failed"
@@ -54,4 +73,5 @@ build() {
 }
 
 install_packages
+unpack_packages
 build

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# The benchmarks beside other tools (bench/suite-ftp, -files and -cross.bash),
+# each once in its smallest form: every job runs, what did not arrive is no
+# success, and what is missing is named. No speed is judged here.
+
+load helper
+
+RUN=$BATS_TEST_DIRNAME/bench/run
+
+setup() {
+	T=$BATS_TEST_TMPDIR
+	export TMPDIR=$T BENCH_DATA=$T
+}
+
+need() {
+	local tool
+	for tool; do
+		PATH=$PATH:$BUILD/ftpd/usr/sbin command -v "${tool%:*}" >/dev/null ||
+		    skip "no ${tool%:*} (package ${tool#*:})"
+	done
+}
+
+need_path() { "$BATS_TEST_DIRNAME/lfp" check 2>"$T/why" || skip "$(cat "$T/why")"; }
+
+# small CELL [OPTION...]: the lines are left in $TSV
+small() {
+	run -0 --separate-stderr "$RUN" --only "$1" --runs 1 --bytes 1M \
+	    --out "$T/out" "${@:2}" 3>&-
+	TSV=$(echo "$T"/out/*.tsv)
+	run ! ls -d "$T"/lab.*
+}
+
+# lines CONDITION COLUMN...: of the TSV, where awk's CONDITION holds of v[NAME]
+lines() {
+	awk -F'\t' -v columns="${*:2}" '
+	NR == 1 { for (i = 1; i <= NF; i++) at[i] = $i; n = split(columns, c, " "); next }
+	{ for (i = 1; i <= NF; i++) v[at[i]] = $i }
+	'"$1"' { line = v[c[1]]
+		for (i = 2; i <= n; i++) line = line "|" v[c[i]]
+		print line }' "$TSV"
+}
+
+all_ran() {
+	run -0 lines 'v["status"] != 0' program mode direction status
+	[ -z "$output" ] || { echo "$output"; return 1; }
+}
+
+count() { lines "$1" program | wc -l; }
+
+# without TOOL...: a PATH that has all but these, with fakes from $T/fake first
+without() {
+	local d tool
+	mkdir -p "$T/bin" "$T/fake"
+	for d in ${PATH//:/ }; do
+		find "$d/" -maxdepth 1 ! -type d -exec ln -st "$T/bin" {} + \
+		    2>/dev/null || :
+	done
+	for tool; do rm -f "$T/bin/$tool"; done
+	export PATH=$T/fake:$T/bin
+}
+
+# fake TOOL <SCRIPT: where it says REAL, the real one is meant
+fake() {
+	mkdir -p "$T/fake"
+	sed "s,REAL,$(command -v "$1"),; 1i #!/bin/sh" >"$T/fake/$1"
+	chmod +x "$T/fake/$1"
+	PATH=$T/fake:$PATH
+}
+
+### ftp
+
+need_ftp() {
+	need_root "an FTP server with mounts of its own"
+	unshare -m true 2>/dev/null || skip "no mount namespaces"
+	need tnftp:tnftp lftp:lftp vsftpd:vsftpd pure-ftpd:pure-ftpd
+}
+
+@test "each FTP client fetches from each FTP server, and scp from both sshd" {
+	need_ftp
+	small ftp
+	all_ran
+	[ "$(lines 1 program | sort | paste -sd' ')" = "ftp-pure-ftpd ftp-vsftpd \
+hayate lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
+	[ "$(lines 1 bytes login | sort -u)" = '1048576|-' ]
+	lines 'v["program"] == "lftp-vsftpd"' version |
+	    grep -Eqx 'vsftpd [0-9.]+, lftp [0-9.]+'
+}
+
+@test "a served folder is gone with the benchmark, and so are the servers" {
+	need_ftp
+	small ftp
+	run ! ls /srv/1048576
+	run ! pgrep -f "$T/lab"
+}
+
+@test "a client that says it fetched a file but did not has failed" {
+	need_ftp
+	fake lftp <<<'case $1 in --version) exec REAL "$@" ;; esac'
+	small ftp
+	[ "$(lines 'v["status"] == 254' program | sort | paste -sd' ')" = \
+	    'lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd' ]
+	[ "$(count 'v["status"] == 0')" = 4 ]
+}
+
+@test "a client that leaves out the last byte has failed" {
+	need_ftp
+	fake tnftp <<-'SCRIPT'
+	REAL "$@" || exit
+	[ ! -f "$3" ] || truncate -s -1 "$3"
+	SCRIPT
+	small ftp
+	[ "$(lines 'v["status"] == 254' program | sort | paste -sd' ')" = \
+	    'ftp-pure-ftpd ftp-vsftpd' ]
+}
+
+@test "without FTP programs scp is measured, and the packages are named" {
+	mkdir "$T/build"
+	ln -s "$BUILD"/{stock,hayate} "$T/build"
+	without vsftpd pure-ftpd
+	HAYATE_BUILD=$T/build small ftp
+	all_ran
+	[ "$(lines 1 program | paste -sd' ')" = 'stock hayate' ]
+	((EUID)) || [[ $stderr = *'skipped pure-ftpd: no pure-ftpd, which is in the package pure-ftpd'* ]]
+	((EUID)) || [[ $stderr = *'skipped vsftpd: no vsftpd, which is in the package vsftpd'* ]]
+}
+
+### files
+
+@test "every tool carries every set both ways, whole, through both builds" {
+	need_path
+	need rsync:rsync rclone:rclone lftp:lftp
+	small files --rtt 0.16
+	all_ran
+	[ "$(lines 1 program | sort | uniq -c | xargs)" = '36 hayate 36 stock' ]
+	[ "$(lines 1 mode | sed 's/,.*//' | sort | uniq -c | xargs)" = \
+	    '12 lftp 12 rclone 12 rsync 12 scp -r 12 sftp 12 tar' ]
+	[ "$(count 'v["mode"] ~ / 4 x 3 B$/ && v["bytes"] == 12 && v["ms"] > 0')" = 24 ]
+	[ "$(count 'v["ms"] * 4 / 1000 / v["seconds"] < 1.01 &&
+	    v["ms"] * 4 / 1000 / v["seconds"] > 0.99')" = 72 ]
+}
+
+@test "a tool that loses one file of a set has failed" {
+	need_path
+	need rsync:rsync rclone:rclone lftp:lftp
+	fake rsync <<-'SCRIPT'
+	case $1 in --server|--version) exec REAL "$@" ;; esac
+	REAL "$@" || exit
+	for to do :; done
+	rm "${to#*:}/f0002"
+	SCRIPT
+	FILES_SETS=4x3 small files --rtt 0.16
+	[ "$(lines 'v["status"] == 254' mode | sort | uniq -c | xargs)" = \
+	    '4 rsync, 4 x 3 B' ]
+	[ "$(count 'v["status"] == 0')" = 20 ]
+}
+
+@test "a tool that is not here is named with its package" {
+	need_path
+	without rclone lftp
+	FILES_SETS=4x3 small files --rtt 0.16
+	all_ran
+	[[ $stderr = *'skipped rclone: no rclone, which is in the package rclone'* ]]
+	[[ $stderr = *'skipped lftp: no lftp, which is in the package lftp'* ]]
+	[ "$(count 1)" = 16 ]
+}
+
+@test "a short sitting leaves out a set, and has one round-trip time" {
+	need_path
+	without rclone lftp rsync
+	small files --quick
+	[ "$(lines 1 rtt_ms | sort -u)" = 22 ]
+	[ "$(lines 1 bytes | sort -nu | xargs)" = '12 4194304' ]
+}
+
+### cross
+
+need_cross() {
+	need_path
+	need iperf3:iperf3
+}
+
+@test "a transfer is measured beside each load, unmarked and marked" {
+	need_cross
+	small cross
+	all_ran
+	[ "$(lines 1 load | uniq -c | xargs)" = '4 0% 4 30% 4 60% 4 90%' ]
+	[ "$(lines 1 mode | sort | uniq -c | xargs)" = '8 scp, af41 8 scp, unmarked' ]
+	[ "$(lines 1 procs | sed 's/udp \([0-9]*\).*/\1/' | awk '
+	    { want = 60 * int((NR - 1) / 4) }
+	    $1 < want * 0.8 || $1 > want * 1.2 { print NR, $1 }')" = '' ]
+}
+
+@test "where load was asked for but not given nothing is measured" {
+	need_cross
+	fake iperf3 <<<'case " $* " in *" -u "*) exec sleep 60 ;; esac; exec REAL "$@"'
+	CROSS_LOADS=90 small cross
+	[ "$(count 'v["status"] == 0')" = 0 ]
+	[ "$(count 'v["status"] == 255')" = 4 ]
+}
+
+@test "load that ends before the transfer does is a failure" {
+	need_cross
+	fake iperf3 <<<'case " $* " in *" -u "*) set -- "$@" -t 1 ;; esac; exec REAL "$@"'
+	CROSS_LOADS=30 small cross --bytes 256M
+	[ "$(count 'v["status"] == 253')" = 4 ]
+}
+
+@test "without tc there is no class, which one line says" {
+	need_cross
+	without tc
+	CROSS_LOADS=0 small cross
+	all_ran
+	[ "$(grep -c 'no class for the marked: no tc, which is in the package iproute2' \
+	    <<<"$stderr")" = 1 ]
+}

@@ -1,0 +1,277 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# ftp: what is lost by taking scp where FTP would do?
+#
+# The table is one of 2009 (Tohoku University, SENAC): one file from the page
+# cache into /dev/null, by ftp, lftp and scp, in whole processes with login.
+# There FTP filled the Gigabit link and scp did not come near; a mode without
+# cipher came in between. Here are today's programs, over loopback, where no
+# link hides what each of them costs.
+#
+# A row's PROGRAM is receiver and sender, "lftp-vsftpd"; the name of a build
+# stands for its scp from its sshd. MODE is the size, so that what is to be
+# compared has its mode in common, and "x stock" is against stock's scp. Login
+# is not subtracted.
+#
+# vsftpd and pure-ftpd exclude one another as Debian packages, and would be
+# started by their installation. Unpacked in build/ftpd they serve as well
+# (./check does that), and here is all that they need: anonymous, read-only, a
+# port of 127.0.0.1, and one folder. Each has mounts of its own, where the
+# folder is /srv and the user "ftp" exists, so it needs root; what is in /etc
+# and the services of the system are not touched.
+
+CELLS+=' ftp'
+about_ftp='one file into /dev/null by ftp, lftp and scp, after a table of 2009'
+
+# Modes of ours that carry data in clear, as names of ciphers: none exists yet.
+FTP_CLEAR=${FTP_CLEAR:-}
+FTP_SIZES='17700000 100000000'		# and $BYTES
+
+declare -A FTP_PID=() FTP_PORT=()
+FTP_PAIRS=()
+
+# What lftp must not do here: try again, or rename what is in its way.
+FTP_LFTP='set cmd:fail-exit yes; set net:max-retries 1; set net:timeout 20;
+	set xfer:make-backup no; set xfer:clobber yes; set ftp:ssl-allow no;'
+# Only the control connection is encrypted, as the login would be.
+FTP_LFTP_SSL='set ftp:ssl-allow yes; set ftp:ssl-allow-anonymous yes;
+	set ftp:ssl-force yes; set ftp:ssl-protect-data no;
+	set ssl:verify-certificate no;'
+
+### Servers
+
+ftp_find() { PATH=$PATH:$BUILD/ftpd/usr/sbin command -v "$1"; }
+
+ftp_free_port() {
+	local p=$((10000 + RANDOM % 4000))
+	while listening '' $p; do p=$((p + 1)); done
+	echo $p
+}
+
+# A folder with all the sizes, and a passwd with a user who may see it.
+ftp_folder() {
+	local n
+	mkdir -p "$DATA/ftp" "$LAB/home"
+	chmod 755 "$DATA/ftp"
+	for n in $(ftp_sizes); do
+		ln -f "$(file_of "$n")" "$DATA/ftp/" && chmod 644 "$DATA/ftp/$n" ||
+		    return
+	done
+	grep -v '^ftp:' /etc/passwd >"$LAB/passwd"
+	echo 'ftp:x:65534:65534::/srv:/usr/sbin/nologin' >>"$LAB/passwd"
+	chmod 644 "$LAB/passwd"
+}
+
+ftp_certificate() {
+	openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=bench \
+	    -keyout "$LAB/ftp.pem" -out "$LAB/ftp.cert" 2>>"$LAB/err" &&
+	    cat "$LAB/ftp.cert" >>"$LAB/ftp.pem"
+}
+
+# Its filter of system calls knows those of older kernels only.
+ftp_vsftpd_conf() {	# PORT
+	cat <<-EOT
+	listen=YES
+	listen_address=127.0.0.1
+	listen_port=$1
+	background=NO
+	anonymous_enable=YES
+	no_anon_password=YES
+	anon_root=/srv
+	local_enable=NO
+	write_enable=NO
+	secure_chroot_dir=/var/empty
+	xferlog_enable=NO
+	seccomp_sandbox=NO
+	EOT
+	[ ! -s "$LAB/ftp.cert" ] || cat <<-EOT
+	ssl_enable=YES
+	allow_anon_ssl=YES
+	force_anon_logins_ssl=NO
+	force_anon_data_ssl=NO
+	require_ssl_reuse=NO
+	rsa_cert_file=$LAB/ftp.pem
+	EOT
+}
+
+# ftp_up NAME PORT COMMAND...: it goes when we go
+ftp_up() {
+	setpriv --pdeathsig TERM unshare -m sh -c \
+	    "mount --bind '$DATA/ftp' /srv && mount -t tmpfs none /run &&
+	    mount --bind '$LAB/passwd' /etc/passwd && exec \"\$@\"" sh \
+	    "${@:3}" </dev/null >>"$LAB/err" 2>&1 &
+	FTP_PID[$1]=$! FTP_PORT[$1]=$2
+	poll 5 listening '' "$2" && ! gone "${FTP_PID[$1]}" || {
+		warn "$CELL: skipped $1: it does not start: $(tail -n 1 "$LAB/err")"
+		return 1
+	}
+}
+
+ftp_up_vsftpd() {	# PROGRAM PORT
+	ftp_certificate || rm -f "$LAB/ftp.cert"
+	ftp_vsftpd_conf "$2" >"$LAB/vsftpd.conf"
+	ftp_up vsftpd "$2" "$1" "$LAB/vsftpd.conf"
+}
+
+ftp_up_pure-ftpd() {	# PROGRAM PORT
+	ftp_up pure-ftpd "$2" "$1" -4 -S "127.0.0.1,$2" -e -i -H -f none \
+	    -g "$LAB/pure-ftpd.pid"
+}
+
+ftp_down() {
+	local s
+	for s in "${!FTP_PID[@]}"; do
+		{ kill "${FTP_PID[$s]}"; wait "${FTP_PID[$s]}"; } 2>/dev/null
+	done
+	FTP_PID=() FTP_PORT=()
+}
+
+# ftp_servers: starts those that are here, and finds who can fetch from them;
+# each of FTP_PAIRS is a program, its receiver and its sender
+ftp_servers() {
+	local s program
+	FTP_PAIRS=()
+	((EUID == 0)) || {
+		warn "$CELL: skipped vsftpd and pure-ftpd: need root"
+		return
+	}
+	ftp_folder || return
+	for s in vsftpd pure-ftpd; do
+		program=$(ftp_find $s) || {
+			warn "$CELL: skipped $s: no $s, which is in the package $s" \
+			    "(unpacked in $BUILD/ftpd it need not be installed)"
+			continue
+		}
+		"ftp_up_$s" "$program" "$(ftp_free_port)" || continue
+		ftp_receivers $s
+		ftp_version_$s "$program"
+	done
+}
+
+ftp_receivers() {	# SERVER
+	if command -v tnftp >/dev/null; then
+		FTP_PAIRS+=("ftp-$1 ftp $1")
+	else
+		warn "$CELL: skipped ftp from $1: no tnftp, which is in the package tnftp"
+	fi
+	if ! command -v lftp >/dev/null; then
+		warn "$CELL: skipped lftp from $1: no lftp, which is in the package lftp"
+		return
+	fi
+	FTP_PAIRS+=("lftp-$1 lftp $1")
+	[ "$1" != vsftpd ] || [ ! -s "$LAB/ftp.cert" ] ||
+	    FTP_PAIRS+=("lftp-ssl-$1 lftp-ssl $1")
+}
+
+# vsftpd answers on the descriptor that it takes for its client's.
+ftp_version_vsftpd() {
+	ftp_versions vsftpd "$("$1" -v 0>&1 2>&1 | sed -n 's/.*version //p')"
+}
+
+ftp_version_pure-ftpd() {
+	ftp_versions pure-ftpd "$("$1" --help 2>&1 |
+	    sed -n '1s/^[^ ]* *v*\([0-9.]*\).*/\1/p')"
+}
+
+ftp_versions() {	# SERVER VERSION
+	local pair program tool server
+	for pair in "${FTP_PAIRS[@]}"; do
+		read -r program tool server <<<"$pair"
+		[ "$server" = "$1" ] || continue
+		VERSION[$program]="$1 $2, $(ftp_client_version "${tool%-ssl}")"
+	done
+}
+
+ftp_client_version() {
+	case $1 in
+	lftp) lftp --version | sed -n '1s/.*Version \([^ ]*\).*/lftp \1/p' ;;
+	ftp) grep -aoE '20[0-9]{6}' "$(command -v tnftp)" |
+	    sed -n '1s/^/tnftp /p' ;;	# it does not say
+	esac
+}
+
+### Verb
+
+# ftp_command TOOL SERVER BYTES FILE [CIPHER]: COMMAND fetches into FILE, from
+# the process FROM
+ftp_command() {
+	local url="ftp://127.0.0.1:${FTP_PORT[$2]:-}/$3" cipher=()
+	FROM=${FTP_PID[$2]:-}
+	COMMAND=(env "HOME=$LAB/home")
+	case $1 in
+	ftp) COMMAND+=(tnftp -V -o "$4" "$url") ;;
+	lftp) COMMAND+=(lftp -c "$FTP_LFTP get $url -o $4") ;;
+	lftp-ssl) COMMAND+=(lftp -c "$FTP_LFTP $FTP_LFTP_SSL get $url -o $4") ;;
+	scp)
+		use "$2"
+		[ -z "${5:-}" ] || cipher=(-c "$5")
+		FROM=$(pid_of "$2")
+		COMMAND=("${SCP[@]}" "${cipher[@]}" "$2:$(file_of "$3")" "$4") ;;
+	esac
+}
+
+ftp_carried() { sed -n 's/^ *lo: *\([0-9]*\).*/\1/p' /proc/net/dev; }
+
+# What goes to /dev/null cannot be looked at. So loopback must have carried as
+# much meanwhile, and the same command, once for each job, must fill a file.
+v_ftp() {	# TOOL SERVER BYTES [CIPHER]
+	local COMMAND FROM n result
+	ftp_command "$1" "$2" "$3" /dev/null "${4:-}"
+	n=$(ftp_carried)
+	result=$(metered -f "$FROM" "${COMMAND[@]}")
+	n=$(($(ftp_carried) - n))
+	if [ "$n" -lt "$3" ] || ! ftp_proved "$@"; then
+		result="${result% *} 254"
+	fi
+	echo "$result"
+}
+
+ftp_proved() {	# TOOL SERVER BYTES [CIPHER]
+	local COMMAND FROM proved="$LAB/proved.$1.$2.$3.${4:-}" got=$DATA/got
+	[ ! -e "$proved" ] || return 0
+	rm -f "$got"
+	ftp_command "$1" "$2" "$3" "$got" "${4:-}"
+	"${COMMAND[@]}" </dev/null >/dev/null 2>>"$LAB/err"
+	if cmp -s "$got" "$(file_of "$3")"; then : >"$proved"; fi
+	rm -f "$got"
+	[ -e "$proved" ]
+}
+
+### Cell
+
+# The sizes of the table up to $BYTES, and that, unless it is much the same.
+ftp_sizes() {
+	local n
+	for n in $FTP_SIZES; do
+		[ -n "${QUICK:-}" ] || [ $((n * 10)) -ge $((BYTES * 9)) ] || echo "$n"
+	done
+	echo "$BYTES"
+}
+
+ftp_jobs() {	# BYTES
+	local pair program tool server c mode
+	mode=$(awk "BEGIN { printf \"%.1f MB\", $1 / 1e6 }")
+	for pair in "${FTP_PAIRS[@]}"; do
+		read -r program tool server <<<"$pair"
+		job "$program" "$mode" get "$1" - - v_ftp "$tool" "$server" "$1"
+	done
+	for program in $BUILDS; do
+		job "$program" "$mode" get "$1" - - v_ftp scp "$program" "$1"
+	done
+	for c in $FTP_CLEAR; do
+		VERSION[hayate-$c]=${VERSION[hayate]}
+		job "hayate-$c" "$mode" get "$1" - - v_ftp scp hayate "$1" "$c"
+	done
+}
+
+cell_ftp() {
+	local n
+	at_loop || return
+	ftp_servers
+	for n in $(ftp_sizes); do
+		ftp_jobs "$n"
+	done
+	sitting "$RUNS"
+	ftp_down
+}
