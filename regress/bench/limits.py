@@ -29,7 +29,8 @@ The first of these that is so is the limit:
     cpu      a process has a core to itself, all of the time; "crypto" if more
              than half of that is crypto
     cores    it would, if it did not have to wait for a core; or all cores are
-             taken, and these processes together have work for all of them
+             taken, and these processes together have work for all of them; or
+             they wait for cores more than they have them
     window   one window each round trip
     path     the rate of the path
     turns    one is busy most of the time: the processes wait for each other
@@ -44,7 +45,7 @@ from statistics import median
 BUSY = 0.90     # a pipeline's slowest stage has some idle time, in its start
 ALONE = 0.85    # of the time it was able to run, it did
 FULL = 0.95     # of the cores; the rest is the sampling's own grain
-NEAR = 0.75     # of what a window or a path allows, slow start included
+NEAR = 0.60     # of what a window or a path allows at best, slow start included
 MOSTLY = 0.60   # below this nothing on the way explains the rate
 
 # The processes at the ends of the connection, under a peer's names as well
@@ -168,7 +169,8 @@ def held_by_cpu(way, cores, nbytes):
     # Cores that others took from nobody here are no limit.
     wanted = sum(p.all or 0 for p in way.procs)
     taken = min(way.cores or 0, wanted) >= FULL * cores
-    if demand(top) >= BUSY or taken:
+    waits = wanted >= MOSTLY and (top.wait or 0) > top.busy
+    if demand(top) >= BUSY or taken or waits:
         return "cores", "the machine's cores: %s of %d busy, %s has %s" % (
             "-" if way.cores is None else "%.1f" % way.cores, cores, name, has)
     return None
@@ -302,6 +304,9 @@ def test_cores():
     many = on_way(proc("ssh", 0.2, 0.2, count=10), cores=3.9)
     assert kind(1e9, 2, many, 4) == "cores"
     assert kind(1e9, 2, on_way(proc("ssh", 0.1), cores=4), 4) == "reader"
+    # Others have them, and ours take turns in waiting.
+    poor = on_way(proc("ssh", 0.1, 0.4), proc("scp", 0.05, 0.2), cores=2)
+    assert kind(1e9, 2, poor, 2) == "cores"
 
 
 def test_network():

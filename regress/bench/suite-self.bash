@@ -132,32 +132,39 @@ v_self() {	# CLIENT SERVER BYTES get|put N [SCP-OPTION...]
 	echo "$out $((each * $5))"
 }
 
+# can_perf: sets PERF_EVENTS, or says why not
 can_perf() {
-	[ -z "${PERF_WHY:-}" ] || return 1
+	local calls='-e raw_syscalls:sys_enter' e
+	PERF_EVENTS=
 	if ! command -v perf >/dev/null; then
-		PERF_WHY='no perf, which is in the package linux-perf'
-	elif ! perf record -q -a -e cpu-clock -o "$LAB/perf.data" true \
-	    >/dev/null 2>&1; then
-		PERF_WHY='perf may not record the whole machine'
-	else
-		return 0
+		warn "$CELL: no profiles: no perf, which is in the package linux-perf"
+		return 1
 	fi
-	warn "$CELL: no profiles: $PERF_WHY"
+	for e in "-e cpu-clock $calls" '-e cpu-clock'; do
+		# shellcheck disable=SC2086
+		perf record -q -a -F 499 $e -o "$LAB/perf.data" true \
+		    >/dev/null 2>&1 || continue
+		PERF_EVENTS=$e
+		return 0
+	done
+	warn "$CELL: no profiles: perf may not record the whole machine"
 	return 1
 }
 
-# profiled KEY COMMAND...: once for each key; adds what perf says to $PROCS
+# profiled KEY COMMAND...: once for each key; adds what perf says to $PROCS.
+# perf knows processes by name, so nothing else should use ssh meanwhile.
 profiled() {
 	local f=$LAB/profile.${1//[^a-zA-Z0-9]/_} bytes
-	[ -n "${PERF_OK:-}" ] || return 0
+	[ -n "${PERF_EVENTS:-}" ] || return 0
 	if [ ! -f "$f" ]; then
-		perf record -q -a -e cpu-clock -F 499 \
-		    -e raw_syscalls:sys_enter -c 100 -o "$LAB/perf.data" \
+		# shellcheck disable=SC2086
+		perf record -q -a -F 499 $PERF_EVENTS -o "$LAB/perf.data" \
 		    -- "${@:2}" </dev/null >/dev/null 2>>"$LAB/err"
 		bytes=$(stat -c %s "$DATA/got.1" 2>/dev/null || echo 0)
 		: >"$f"
-		((bytes == 0)) || perf script -i "$LAB/perf.data" -F comm,period,event,ip,sym,dso \
-		    2>/dev/null | python3 "$here/limits.py" profile "$bytes" >"$f"
+		((bytes == 0)) || perf script -i "$LAB/perf.data" \
+		    -F comm,period,event,ip,sym,dso 2>/dev/null |
+		    python3 "$here/limits.py" profile "$bytes" >"$f"
 		rm -f "$LAB/perf.data"
 	fi
 	[ ! -s "$f" ] || printf ' perf=%s' "$(<"$f")" >>"$PROCS"
@@ -166,13 +173,13 @@ profiled() {
 ### Cells
 
 cell_self() {
-	local PROCS=$LAB/procs PERF_OK='' cipher n
+	local PROCS=$LAB/procs PERF_EVENTS cipher n
 	local ciphers=$SELF_CIPHERS streams=$SELF_STREAMS
 	if [ -n "$QUICK" ]; then
 		ciphers=$SELF_QUICK_CIPHERS streams=$SELF_QUICK_STREAMS
 	fi
 	at_loop || return
-	if can_perf; then PERF_OK=y; fi
+	can_perf
 	for cipher in ${CIPHER:-$ciphers}; do
 		at_cipher "$cipher" || continue
 		for n in $streams; do
@@ -208,7 +215,7 @@ each_build() {
 # Three times as many processes as cores take all of those; a machine with
 # many has other limits.
 cell_bottleneck() {
-	local PROCS=$LAB/procs PERF_OK='' n=$BYTES few
+	local PROCS=$LAB/procs PERF_EVENTS='' n=$BYTES few
 	few=$((n < 67108864 ? n : 67108864))
 	at_loop 'Ciphers +3des-cbc' || return
 	if at_cipher 3des-cbc; then
@@ -223,12 +230,13 @@ cell_bottleneck() {
 	sitting "$RUNS"
 	at_path 50 1gbit || return
 	COND_WINDOW=2M
+	few=$((n < 134217728 ? n : 134217728))
 	job stock 'small window' get $few - 'v_login stock stock' \
 	    v_get stock stock $few
 	job hayate 'small window' get $few - 'v_login hayate hayate' \
 	    v_get hayate hayate $few 0 -o WindowMax=2M
 	sitting "$RUNS"
 	at_path 10 100mbit || return
-	each_build 'thin path' get $((few / 4)) v_get
+	each_build 'thin path' get $((few / 8)) v_get
 	sitting "$RUNS"
 }
