@@ -42,18 +42,20 @@ MATRIX_WINDOWS='16K 64K 256K 1M 4M 16M unlimited'
 MATRIX_STREAMS='1 4 8 12'
 MATRIX_FEW='1 8'
 MATRIX_LOSSES='0 0.01% 0.1% 1%'
-MATRIX_SECONDS=6	# a run, about, if BYTES are not fewer
+MATRIX_SECONDS=${MATRIX_SECONDS-}	# a run, about, if BYTES are not fewer
 declare -A MATRIX_HAS=()
 
 matrix_hasty() {
 	MATRIX_RTTS='0.25 100' MATRIX_WINDOWS='64K unlimited'
-	MATRIX_STREAMS='1 4' MATRIX_FEW=1 MATRIX_LOSSES=0.1% MATRIX_SECONDS=2
+	MATRIX_STREAMS='1 4' MATRIX_FEW=1 MATRIX_LOSSES=0.1%
+	MATRIX_SECONDS=${MATRIX_SECONDS:-2}
 }
 
 # In the lines all slices are one cell.
 matrix_begin() {
 	CELL=matrix
 	[ -z "$QUICK" ] || matrix_hasty
+	MATRIX_SECONDS=${MATRIX_SECONDS:-6}
 	set -- ${RTTS:-$MATRIX_RTT}
 	MATRIX_AT=$1
 }
