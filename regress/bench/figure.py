@@ -148,6 +148,7 @@ def dots(caption, names, series, label, together=False):
     values = [v for s in series for p in s.points for v in (p.low, p.high)]
     having = {n: [s for s in series if any(p.x == n for p in s.points)]
               for n in names}
+    names = [n for n in names if having[n]]
     most = 1 if together else max(map(len, having.values()))
     deepest = max(len(wrapped(n)) for n in names)
     text = head(75 + height_of_key([s.name for s in series] + [VOID]) +

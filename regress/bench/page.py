@@ -64,7 +64,9 @@ STYLE = """
   --soft: #333333; --line: #999999; --band: #eeeeee; --k1: #0a56a8;
   --k2: #b3430a; --k3: #0b6b4a; --k4: #7d3a86; --k5: #7a5c00; --k6: #a3195b; }
   figure, tr { break-inside: avoid; } h2 { break-after: avoid; }
-  body { max-width: none; font-size: 10pt; } table { font-size: 7.5pt; } }
+  body { max-width: none; padding: 0; font-size: 9pt; }
+  .wide { overflow-x: visible; } }
+@page { margin: 12mm; }
 body { font: 16px/1.5 sans-serif; color: var(--ink); background: var(--paper);
   max-width: 68rem; margin: 0 auto; padding: 1rem; }
 h1, h2 { line-height: 1.2; } h2 { margin-top: 3rem;
@@ -89,6 +91,8 @@ th.w, td.w { text-align: left; }
 td.long { white-space: normal; min-width: 11rem; overflow-wrap: anywhere; }
 tr.us td { background: var(--band); font-weight: bold; }
 svg .open { fill: var(--paper); }
+@media print { table { font-size: 6.5pt; } figure svg { min-width: 0; }
+  th, td { padding: 0.1rem 0.25rem; } }
 .s1 { stroke: var(--k1); } .c1 { color: var(--k1); }
 .s2 { stroke: var(--k2); } .c2 { color: var(--k2); }
 .s3 { stroke: var(--k3); } .c3 { color: var(--k3); }

@@ -70,13 +70,14 @@ def conditions(line):
 
 def read_lines(path):
     """The lines of a file as dictionaries. Once there was one column called
-    load, the machine's, then two of that name, then the first was renamed."""
+    load, the machine's, then two of that name, then the first was renamed. A
+    line that does not say how many streams there were had one."""
     with open(path, newline="") as f:
         text = csv.reader(f, delimiter="\t")
         head = next(text, [])
         if "load" in head and "loadavg" not in head:
             head[head.index("load")] = "loadavg"
-        lines = [dict(zip(head, fields)) for fields in text
+        lines = [{"streams": "1", **dict(zip(head, fields))} for fields in text
                  if len(fields) == len(head)]
     need = {"cell", "program", "mode", "direction", "status"}
     return lines if need <= set(head) else []
@@ -274,7 +275,8 @@ def labels(rows):
                      if feature(r, f) != "-") or r.program for r in rows]
 
 
-LISTED = 8      # rows that have a sentence each; of more, each kind has one
+SAID_EACH = 4   # rows that have a sentence each; of more, each kind has one
+LISTED = 8      # names in a sentence; more are counted
 
 
 def limit_text(rows):
@@ -282,7 +284,8 @@ def limit_text(rows):
     for row, name in zip(rows, names):
         said = limit_of(row)
         if said:
-            kind = said.partition(":")[0] if len(rows) > LISTED else said
+            kind = said.partition(":")[0] if len(rows) > SAID_EACH \
+                else said
             by.setdefault(kind, []).append((name, said))
     items = [tag("li", "What limits ", esc(
         "%d of these %d" % (len(found), len(rows)) if len(found) > LISTED
@@ -346,7 +349,7 @@ def process_table(some, label):
     """Who did what, of all rows that know."""
     body = []
     for row in some:
-        way = row.way()
+        way = None if is_login(row) else row.way()
         for q in sorted(way.procs if way else [], reverse=True,
                         key=lambda q: q.busy or 0):
             if q.user + q.sys < 0.02 and not q.busy:
@@ -366,9 +369,12 @@ def process_table(some, label):
                 lambda b: b[1] == "hayate")
 
 
+def end_name(q):
+    return ("far " if q.far else "") + q.comm
+
+
 def process_name(q):
-    return ("far " if q.far else "") + q.comm + \
-        (" x %d" % q.count if q.count and q.count > 1 else "")
+    return end_name(q) + (" x %d" % q.count if (q.count or 0) > 1 else "")
 
 
 def whole_number(value):
@@ -470,8 +476,8 @@ def where(row):
     """Conditions that tell sections of a cell apart, for captions."""
     parts = []
     if given(row, "place") == "path":
-        parts.append("RTT %s ms, %s" % (given(row, "rtt_ms"),
-                                        given(row, "rate")))
+        parts.append("a path of %s ms, %s" % (given(row, "rtt_ms"),
+                                              given(row, "rate")))
         if given(row, "loss") not in ("0", "-"):
             parts.append("loss " + given(row, "loss"))
     else:
@@ -491,16 +497,16 @@ def in_order(groups):
     return [group for _, group in sorted(groups.items(), key=key)]
 
 
-def section_compared(rows, mine, published):
+def section_compared(rows, mine, published, called=None):
     """Figure and table for each set of conditions."""
     out = []
     for some in in_order(grouped(mine, stats.CONDITIONS)):
         at = where(some[0])
         for quantity, these, names, series in compared(rows, some):
-            caption = caption_of(quantity, "at " + at)
+            caption = caption_of(quantity, "over " + at, called)
             svg = figure.dots(caption, names, series, UNIT_NAME[quantity])
             out.append(drawing(svg, caption + ".", below(these)))
-        out.append(rows_table(rows, some, "At " + at + "."))
+        out.append(rows_table(rows, some, "Over " + at + "."))
     return "".join(out) + published_table(published)
 
 
@@ -519,7 +525,7 @@ def section_plain(rows, mine, published):
     """A cell that this page knows nothing of."""
     out = [p("No figure is known for this cell: what was measured, as it is.")]
     for some in in_order(grouped(mine, stats.CONDITIONS)):
-        out.append(rows_table(rows, some, "At " + where(some[0]) + "."))
+        out.append(rows_table(rows, some, "Over " + where(some[0]) + "."))
         out.append(below(some))
     return "".join(out) + published_table(published)
 
@@ -530,7 +536,8 @@ def section_self(rows, mine, published):
     alone = [r for r in mine if given(r, "streams") in ("1", "-")]
     one = [x for x in published if x["streams"] == "1"]
     out = []
-    for some in grouped(alone, ("mode",)).values():
+    for some in grouped([r for r in alone if not is_login(r)],
+                        ("mode",)).values():
         for quantity, these, names, series in compared(rows, some, one,
                                                        self_label):
             caption = caption_of(quantity, "of one copy, a host to itself, "
@@ -556,7 +563,7 @@ def busy_figure(some):
     """A line for each row, a mark on it for each process."""
     points, names = {}, []
     for row in some:
-        way = row.way()
+        way = None if is_login(row) else row.way()
         if not way:
             continue
         name = "%s, %s" % (self_label(row), row.program)
@@ -564,7 +571,7 @@ def busy_figure(some):
         for q in way.procs:
             if (q.busy or 0) >= 0.02:
                 busy = q.busy * 100
-                points.setdefault(process_name(q), []).append(
+                points.setdefault(end_name(q), []).append(
                     Point(name, busy, busy, busy, False))
     if not points:
         return ""
@@ -602,7 +609,8 @@ def places(group, x, scale):
     the largest that has."""
     at = {given(r, x): amount(given(r, x)) for r in group}
     if UNLIMITED in at:
-        at[UNLIMITED] = 4 * max(v for v in at.values() if v is not None)
+        at[UNLIMITED] = 4 * max(v for v in list(at.values()) + [bdp(group[0])]
+                                if v is not None)
     return {text: v / scale for text, v in at.items()}
 
 
@@ -749,7 +757,7 @@ def section_files(rows, mine, published):
                       called="Time per file", said=("rate", "cc"),
                       published=tiny, split=("program", "tool"), logx=True,
                       logy=True, bare=("stock",), height=430)
-    out = out or section_compared(rows, mine, ())
+    out = out or section_compared(rows, mine, (), "Time per file")
     out += rows_table(rows, mine, "Time per file.", differing(mine))
     return out + published_table(published)
 
@@ -875,8 +883,8 @@ def summary(rows):
              r.mode, r.direction, r.program, t, v)
             for r, t, v, k in all_ if k in ("missed", "not judged")]
     if rest:
-        out += grid(("cell", "at", "cipher", "what", "way", "program", "target",
-                     "verdict"), rest,
+        out += grid(("cell", "over", "cipher", "what", "way", "program",
+                     "target", "verdict"), rest,
                     "Targets that were missed, or could not be judged.",
                     range(8))
     return out
