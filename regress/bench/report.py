@@ -276,7 +276,13 @@ def labels(rows):
 
 
 SAID_EACH = 4   # rows that have a sentence each; of more, each kind has one
-LISTED = 8      # names in a sentence; more are counted
+LISTED = 6      # names in a sentence; more are counted
+
+
+def some_of(names, all_):
+    if len(names) <= LISTED:
+        return ", ".join(names)
+    return "%d of these %d" % (len(names), all_)
 
 
 def limit_text(rows):
@@ -288,8 +294,7 @@ def limit_text(rows):
                 else said
             by.setdefault(kind, []).append((name, said))
     items = [tag("li", "What limits ", esc(
-        "%d of these %d" % (len(found), len(rows)) if len(found) > LISTED
-        else several([n for n, _ in found], LISTED)),
+        some_of([n for n, _ in found], len(rows))),
         ": ", tag("b", esc(kind)), "" if kind == found[0][1] else esc(
             "; for instance %s: %s" % (found[0][0],
                                        found[0][1].partition(": ")[2])), ".")
