@@ -41,7 +41,7 @@ files_tools() {
 			FILES_VERSION[$t]=$($t --version 2>/dev/null |
 			    sed -n '1{s/[[:space:]][[:space:]]*/ /g; p}') ;;
 		esac
-		FILES_SERVE+=($t)
+		FILES_SERVE+=("$t")
 	done
 }
 
