@@ -290,43 +290,6 @@ both() {
 	pipelined log
 }
 
-# A server between, which keeps the reply to each CLOSE until another one has
-# overtaken it: who waits for it waits for ever.
-overtaken() {
-	cat >overtaken <<-'EOF'
-	import subprocess, sys
-	server = subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE,
-	    stdin=subprocess.PIPE, bufsize=0)
-	kept = b""
-	while len(size := sys.stdin.buffer.read(4)) == 4:
-	    message = sys.stdin.buffer.read(int.from_bytes(size, "big"))
-	    server.stdin.write(size + message)
-	    reply = server.stdout.read(4)
-	    left = int.from_bytes(reply, "big")
-	    while left:
-	        part = server.stdout.read(left)
-	        reply += part
-	        left -= len(part)
-	    if message[0] == 4 and not kept:
-	        kept = reply
-	        continue
-	    sys.stdout.buffer.write(reply + kept)
-	    sys.stdout.buffer.flush()
-	    kept = b""
-	EOF
-	echo "python3 $PWD/overtaken $(bin sftp-server)"
-}
-
-@test "nobody waits for the CLOSE of a file just read, and others may overtake it" {
-	printf '%s\n' "get $SIZES/261121 one" "get $SIZES/32768 two" \
-	    "get $SIZES/1 three" >batch
-	timeout 20 "$(bin sftp)" -b batch -D "$(overtaken)" 3>&-
-	cmp one "$SIZES/261121"
-	cmp two "$SIZES/32768"
-	cmp three "$SIZES/1"
-	run -124 timeout 2 "$(bin sftp stock)" -b batch -D "$(overtaken)" 3>&-
-}
-
 ### Errors
 
 # full MEGABYTES: a file system at T/full

@@ -39,6 +39,7 @@
 /* Requests are never larger than this; upstream's bound is 256 KiB a message. */
 #define REQUEST_MAX	(255 * 1024)
 #define REQUEST_MIN	64
+#define REPLY_MAX	1024		/* of the limits: 37 bytes */
 
 /*
  * Twice stock's requests, 32 MiB, are what a fast path to the other side of
@@ -58,9 +59,7 @@ struct sftpq {
 	struct sftp_conn *conn;
 	struct sftpq_conn c;
 	u_int stock_requests;		/* where stock stops */
-	u_int deferred_id;		/* whose reply nobody awaited */
-	enum { DEFERRED_NONE, DEFERRED_LIMITS, DEFERRED_CLOSE } deferred;
-	int reading;			/* the next CLOSE is of a file just read */
+	u_int limits_id;		/* of the deferred query; 0: none */
 
 	struct bdp *bdp;		/* NULL: stock decides */
 	struct wtune *wtune;
@@ -128,10 +127,8 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 	q->stock_requests = *c->num_requests;
 	qs = xrecallocarray(qs, nqs, nqs + 1, sizeof(*qs));
 	qs[nqs++] = q;
-	if (limits) {
-		q->deferred_id = send_limits_query(c);
-		q->deferred = DEFERRED_LIMITS;
-	}
+	if (limits)
+		q->limits_id = send_limits_query(c);
 	return 0;
 }
 
@@ -148,7 +145,7 @@ read_reply(int fd, struct sshbuf *m)
 		fatal("Connection closed");
 	if ((r = sshbuf_get_u32(m, &len)) != 0)
 		fatal_fr(r, "parse");
-	if (len > SFTP_MAX_MSG_LENGTH)
+	if (len > REPLY_MAX)
 		fatal("Received message too long %u", len);
 	if ((r = sshbuf_reserve(m, len, &p)) != 0)
 		fatal_fr(r, "reserve");
@@ -163,81 +160,43 @@ request_size(uint64_t limit)
 	return limit < REQUEST_MIN ? REQUEST_MIN : MINIMUM(limit, REQUEST_MAX);
 }
 
-static void
-take_limits(struct sftpq *q, u_char type, struct sshbuf *m)
-{
-	uint64_t packet, down, up, handles;
-	int r;
-
-	if (type != SSH2_FXP_EXTENDED_REPLY) {
-		debug_f("server has no limits, type %u", type);
-		return;
-	}
-	if ((r = sshbuf_get_u64(m, &packet)) != 0 ||
-	    (r = sshbuf_get_u64(m, &down)) != 0 ||
-	    (r = sshbuf_get_u64(m, &up)) != 0 ||
-	    (r = sshbuf_get_u64(m, &handles)) != 0)
-		fatal_fr(r, "parse limits");
-	*q->c.download_buflen = request_size(down);
-	*q->c.upload_buflen = request_size(up);
-	debug3("server upload/download buffer sizes %llu / %llu; "
-	    "using %u / %u", (unsigned long long)up,
-	    (unsigned long long)down, *q->c.upload_buflen,
-	    *q->c.download_buflen);
-}
-
-/* What was read is complete whatever comes, so this is only said. */
-static void
-take_close(u_char type, struct sshbuf *m)
-{
-	u_int status;
-	int r;
-
-	if (type != SSH2_FXP_STATUS)
-		fatal("Expected SSH2_FXP_STATUS(%u) packet, got %u",
-		    SSH2_FXP_STATUS, type);
-	if ((r = sshbuf_get_u32(m, &status)) != 0)
-		fatal_fr(r, "parse status");
-	if (status != SSH2_FX_OK)
-		error("close remote: %s", fx2txt(status));
-}
-
-int
-sftpq_settle(struct sftp_conn *conn, struct sshbuf *m)
+void
+sftpq_settle(struct sftp_conn *conn)
 {
 	struct sftpq *q = q_of(conn);
-	u_int32_t id;
+	uint64_t packet, down, up, handles;
+	struct sshbuf *m;
+	u_int id;
 	u_char type;
 	int r;
 
-	if (q == NULL || q->deferred == DEFERRED_NONE)
-		return 0;
+	if (q == NULL || q->limits_id == 0)
+		return;
+	if ((m = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
 	read_reply(q->c.fd_in, m);
-	if (sshbuf_peek_u32(m, 1, &id) != 0 || id != q->deferred_id)
-		return 1;
 	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
 	    (r = sshbuf_get_u32(m, &id)) != 0)
 		fatal_fr(r, "parse");
-	if (q->deferred == DEFERRED_LIMITS)
-		take_limits(q, type, m);
-	else
-		take_close(type, m);
-	q->deferred = DEFERRED_NONE;
-	sshbuf_reset(m);
-	return 0;
-}
-
-int
-sftpq_defer_close(struct sftp_conn *conn, u_int id)
-{
-	struct sftpq *q = q_of(conn);
-
-	if (q == NULL || !q->reading || q->deferred != DEFERRED_NONE)
-		return 0;
-	q->reading = 0;
-	q->deferred_id = id;
-	q->deferred = DEFERRED_CLOSE;
-	return 1;
+	if (id != q->limits_id)
+		fatal("ID mismatch (%u != %u)", id, q->limits_id);
+	q->limits_id = 0;
+	if (type != SSH2_FXP_EXTENDED_REPLY) {
+		debug_f("server has no limits, type %u", type);
+	} else if ((r = sshbuf_get_u64(m, &packet)) != 0 ||
+	    (r = sshbuf_get_u64(m, &down)) != 0 ||
+	    (r = sshbuf_get_u64(m, &up)) != 0 ||
+	    (r = sshbuf_get_u64(m, &handles)) != 0) {
+		fatal_fr(r, "parse limits");
+	} else {
+		*q->c.download_buflen = request_size(down);
+		*q->c.upload_buflen = request_size(up);
+		debug3("server upload/download buffer sizes %llu / %llu; "
+		    "using %u / %u", (unsigned long long)up,
+		    (unsigned long long)down, *q->c.upload_buflen,
+		    *q->c.download_buflen);
+	}
+	sshbuf_free(m);
 }
 
 int
@@ -345,7 +304,6 @@ sftpq_start(struct sftp_conn *conn, uint64_t size)
 
 	if (q == NULL)
 		return 1;
-	q->reading = 1;
 	begin(q, *q->c.download_buflen);
 	if (q->bdp == NULL || size == 0)
 		return 1;

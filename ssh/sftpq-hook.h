@@ -12,10 +12,9 @@
  * holds at 200 ms.  Here the tuner of channels/wtune.h decides, from the age
  * of a request and the rate of the replies, and the start does not wait.
  *
- * Three round trips are saved as well: the query for the server's limits
- * travels with the request after it, a regular file that the request before
- * looked up by lstat is not looked up by stat again, and nobody waits for a
- * file to be closed that was only read.
+ * Two round trips before the first byte are saved as well: the query for the
+ * server's limits travels with the request after it, and a regular file that
+ * the request before looked up by lstat is not looked up by stat again.
  *
  * Called from patches/160-sftp-client-requests.patch, in scp and sftp.  Does
  * nothing, so that stock code does what it always did, when the user chose
@@ -30,7 +29,6 @@
 #include <stdint.h>
 
 struct sftp_conn;
-struct sshbuf;
 struct Attrib;
 
 /* What of upstream's private struct sftp_conn is read and written. */
@@ -46,15 +44,8 @@ struct sftpq_conn {
 int	sftpq_init(struct sftp_conn *, const struct sftpq_conn *, int limits,
 	    int chosen);
 
-/*
- * Before any reply is read: take the deferred one first.  A server may answer
- * in another order: then the message is the awaited one, goes to "m" as
- * upstream would put it there, and the result is 1.
- */
-int	sftpq_settle(struct sftp_conn *, struct sshbuf *m);
-
-/* Whether the reply to CLOSE "id" need not be awaited now. */
-int	sftpq_defer_close(struct sftp_conn *, u_int id);
+/* Before any reply is read: take the deferred one first. */
+void	sftpq_settle(struct sftp_conn *);
 
 /*
  * lstat of "path" gave *a with the result "ret", which is returned: remember
