@@ -29,10 +29,10 @@ The first of these that is so is the limit:
     cpu      a process has a core to itself, all of the time; "crypto" if more
              than half of that is crypto
     cores    it would, if it did not have to wait for a core; or all cores are
-             taken, and these processes together have work for all of them; or
-             they wait for cores more than they have them
+             taken, and these processes together have work for all of them
     window   one window each round trip
     path     the rate of the path
+    cores    these processes wait for cores more than they have them
     turns    one is busy most of the time: the processes wait for each other
     reader   nothing here is short of anything: who reads, or writes, paces
 """
@@ -157,22 +157,33 @@ def demand(p):
     return (p.busy or 0) + (p.wait or 0)
 
 
-def held_by_cpu(way, cores, nbytes):
-    top = max(way.procs, key=demand)
-    has = "%s of a core%s" % (percent(top.busy), of_crypto(way, top, nbytes))
-    name = called(way, top)
+def wanted(way):
+    """Cores that these processes had or waited for."""
+    return sum(p.all or 0 for p in way.procs)
+
+
+def has(way, top, nbytes):
+    return "%s has %s of a core%s" % (
+        called(way, top), percent(top.busy), of_crypto(way, top, nbytes))
+
+
+def by_cores(way, top, cores, nbytes):
+    return "cores", "the machine's cores: %s of %d busy, %s" % (
+        "-" if way.cores is None else "%.1f" % way.cores, cores,
+        has(way, top, nbytes))
+
+
+def held_by_cpu(way, top, cores, nbytes):
     if top.busy >= BUSY or (demand(top) >= BUSY and
                             top.busy >= ALONE * demand(top)):
+        share = percent(top.busy) + " of a core" + of_crypto(way, top, nbytes)
         if (crypto_share(way, top, nbytes)[0] or 0) > 0.5:
-            return "crypto", "crypto in %s: %s" % (name, has)
-        return "cpu", "the CPU time of %s: %s" % (name, has)
+            return "crypto", "crypto in %s: %s" % (called(way, top), share)
+        return "cpu", "the CPU time of %s: %s" % (called(way, top), share)
     # Cores that others took from nobody here are no limit.
-    wanted = sum(p.all or 0 for p in way.procs)
-    taken = min(way.cores or 0, wanted) >= FULL * cores
-    waits = wanted >= MOSTLY and (top.wait or 0) > top.busy
-    if demand(top) >= BUSY or taken or waits:
-        return "cores", "the machine's cores: %s of %d busy, %s has %s" % (
-            "-" if way.cores is None else "%.1f" % way.cores, cores, name, has)
+    taken = min(way.cores or 0, wanted(way)) >= FULL * cores
+    if demand(top) >= BUSY or taken:
+        return by_cores(way, top, cores, nbytes)
     return None
 
 
@@ -193,18 +204,18 @@ def limit(nbytes, seconds, way, cores, rtt=None, window=None, path=None,
     if login > seconds:
         return "login", "the login: it is %s of the time" % percent(
             login / (login + max(seconds, 0)))
-    held = held_by_cpu(way, cores, nbytes) or \
+    top = max(way.procs, key=demand)
+    held = held_by_cpu(way, top, cores, nbytes) or \
         held_by_network(nbytes / seconds, rtt, window, path)
     if held:
         return held
-    top = max(way.procs, key=demand)
-    busiest = "%s has %s of a core%s" % (
-        called(way, top), percent(top.busy), of_crypto(way, top, nbytes))
+    if wanted(way) >= MOSTLY and (top.wait or 0) > top.busy:
+        return by_cores(way, top, cores, nbytes)
+    busiest = "the busiest, " + has(way, top, nbytes)
     if demand(top) >= MOSTLY:
-        return "turns", "taking turns: the processes wait for each other, " \
-            "the busiest, " + busiest
-    return "reader", "the reader, or whoever paces what is written: " \
-        "the busiest, " + busiest
+        return "turns", "taking turns: the processes wait for each other, " + \
+            busiest
+    return "reader", "the reader, or whoever paces what is written: " + busiest
 
 
 def details(way, nbytes):

@@ -18,12 +18,11 @@
 # is OpenSSH's own: the share then reads "at least". Where perf works a copy
 # that is not timed is sampled as well, and its share is the one shown.
 #
-# bottleneck: one row for each thing that can limit, which must then be named.
-# It is no question about a program, so it runs only when asked for.
+# bottleneck, bottleneck_path: one row for each thing that can limit, which must
+# then be named. They ask nothing about a program, so they run only when told to.
 
 CELLS+=' self'
 about_self='a host copied to itself: which process limits, cipher by cipher'
-about_bottleneck='limits made on purpose, each to be named'
 
 # CIPHER or CIPHER+MAC. Clear modes belong here when they exist.
 ETM=etm@openssh.com
@@ -212,8 +211,8 @@ each_build() {
 	done
 }
 
-# Three times as many processes as cores take all of those; a machine with
-# many has other limits.
+# Two copies for each core, of four processes each, take all of them; a machine
+# with many cores has other limits.
 cell_bottleneck() {
 	local PROCS=$LAB/procs PERF_EVENTS='' n=$BYTES few
 	few=$((n < 67108864 ? n : 67108864))
@@ -228,9 +227,12 @@ cell_bottleneck() {
 	each_build 'many copies' get "$n" v_self get \
 	    $((CORES < 16 ? CORES * 2 : 32))
 	sitting "$RUNS"
+}
+
+cell_bottleneck_path() {
+	local PROCS=$LAB/procs few=$((BYTES < 134217728 ? BYTES : 134217728))
 	at_path 50 1gbit || return
 	COND_WINDOW=2M
-	few=$((n < 134217728 ? n : 134217728))
 	job stock 'small window' get $few - 'v_login stock stock' \
 	    v_get stock stock $few
 	job hayate 'small window' get $few - 'v_login hayate hayate' \
