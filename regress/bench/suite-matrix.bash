@@ -114,7 +114,7 @@ matrix_abreast() {	# BUILD N COMMAND: of that build's ssh, to its own sshd
 	    "${SSH[@]}" "$1" "$3"
 }
 
-v_together() { matrix_abreast "$1" "$2" true; }
+v_matrix_login() { matrix_abreast "$1" "$2" true; }
 
 v_matrix() {	# BUILD N BYTES: of each
 	matrix_abreast "$1" "$2" "cat $(file_of "$3")"
@@ -132,7 +132,7 @@ matrix_jobs() {	# STREAMS
 	for p in $BUILDS; do
 		each=$(matrix_each "$p" "$1")
 		job "$p" 'ssh cat' get $((each * $1)) \
-		    "$(target_for "$p" 'rate>=1*stock~')" "v_together $p $1" \
+		    "$(target_for "$p" 'rate>=1*stock~')" "v_matrix_login $p $1" \
 		    v_matrix "$p" "$1" "$each"
 	done
 }
