@@ -23,12 +23,12 @@
 #   chacha20          1.25 + .56   1.21 + .67   1.23 + 1.01  1.27 + 1.12
 #   Hayate, aes128-gcm .47 + .73    .41 + .91    .45 + .50    .35 + .71
 #
-# What openssl speed measures is in the user time, which hardly depends on who
+# What openssl speed measures is in the user time, which depends little on who
 # does it. The system time does: most has the sshd-session that receives, and so
-# it is the busiest of the four processes of a put, with any cipher; of a get it
-# is ssh, by less. With fewer and larger reads and writes at the receiving end
-# (37 in place of 95 per MB, aes128-gcm) Hayate's two ends cost the same. Which
-# part of the kernel it is was not measured, nor two hosts.
+# it is the busiest process of a put with each of these ciphers; of a get it is
+# ssh, by less. With fewer and larger reads and writes (37 in place of 95 per MB,
+# aes128-gcm) Hayate's sshd-session receives for less than its ssh sends. Which
+# part of the kernel it is was not measured, nor were two hosts.
 #
 # A row is N copies at once of BYTES / N each, from a file in memory to a file
 # in memory. Below it, in the text table, stand the limit and what each process
