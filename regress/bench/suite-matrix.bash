@@ -24,7 +24,8 @@
 #
 # A row is N ssh at once, each the source of a whole file into /dev/null, from
 # the start of the first to the end of the last, less the time of N logins at
-# once; iperf3 with as many streams and bytes is the yardstick. COND_WINDOW is
+# once; iperf3 with as many streams and bytes is the yardstick, and has no login
+# taken off: in a run of a second or two its own start counts. COND_WINDOW is
 # what the socket's buffers may hold at both ends (tcp_rmem, tcp_wmem), as in
 # 2016, because WindowMax begins at 2 MiB; the kernel keeps a part of it for
 # itself, so the window is smaller. A program that sets its buffers itself
