@@ -7,10 +7,9 @@
  * wtune-hook: where upstream's channels meet the window tuner.
  *
  * Called from patches/110-channels-window.patch and 120-channels-input.patch,
- * once per poll loop and open
- * channel, in the processes that move channel data: ssh's client_loop and
- * sshd-session's server_loop2.  Both run after authentication and outside
- * any sandbox.  Main thread only.
+ * once per poll loop and open channel, in the processes that move channel
+ * data: ssh's client_loop and sshd-session's server_loop2.  Both run after
+ * authentication and outside any sandbox.  Main thread only.
  */
 
 #ifndef HAYATE_WTUNE_HOOK_H

@@ -173,7 +173,7 @@ may_grow(struct wtune *w, const struct wtune_now *now)
 	return 0;
 }
 
-/* Grow to "want", as far as ceiling, budget and prudence allow. */
+/* Grow to "want", no further than fourfold, ceiling and budget allow. */
 static int64_t
 grow(struct wtune *w, struct bdp *b, const struct wtune_now *now,
     uint64_t want, enum wtune_why why)

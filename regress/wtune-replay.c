@@ -24,7 +24,8 @@
  *   report               the same line, without running
  *
  * The simulated sender slow-starts from ten segments, as far as it is the
- * congestion window that holds it back, and keeps two BDP under way; the link serialises; credit and data travel half a round trip each.
+ * congestion window that holds it back, and keeps two BDP under way; the link
+ * serialises; credit and data travel half a round trip each.
  * The channel keeps stock's rules for adjusts.
  */
 
