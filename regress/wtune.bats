@@ -53,6 +53,20 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 	[ "$(of 1 max)" -le 41000000 ]
 }
 
+@test "credits younger than 20 ms ask nothing" {
+	replay 'path 18 160' 'tcp off' 'run 5'
+	[ "$(of 0 max)" -eq $((2 * MiB)) ]
+	replay 'path 24 160' 'tcp off' 'run 5'
+	[ "$(of 0 max)" -gt $((2 * MiB)) ]
+}
+
+@test "the first question is fourfold without a socket, else twofold" {
+	replay 'path 30 20' 'tcp off' 'run 10'
+	[ "$(of 0 max)" -eq $((8 * MiB)) ]
+	replay 'path 30 20' 'tcp 5' 'run 10'
+	[ "$(of 0 max)" -eq $((4 * MiB)) ]
+}
+
 @test "a client without a socket asks, though its socket would be the path" {
 	replay 'tune 2097152 67108864 8 1' 'path 50 125' 'tcp off' 'run 3' \
 	    'path 150 125' 'run 5' 'run 4'
