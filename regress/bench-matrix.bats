@@ -59,6 +59,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	export MATRIX_SECONDS=8
 	run -0 --separate-stderr small --quick --only matrix_window --bytes 8M
 	[[ $output = *'window 64K, streams 4, BDP 2930K'* ]]
+	[[ $output = *'limit: the window: 4 of 64 KiB each 24.0 ms'* ]]
 	all_well 20
 	for p in $(lines '{ print $at["program"] }' | sort -u); do
 		small=$(speed 64K "$p") any=$(speed unlimited "$p")

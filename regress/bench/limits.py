@@ -30,8 +30,8 @@ The first of these that is so is the limit:
              than half of that is crypto
     cores    it would, if it did not have to wait for a core; or all cores are
              taken, and these processes together have work for all of them
-    window   one window each round trip
-    path     the rate of the path
+    window   one window of each stream each round trip
+    path     the rate of the path, or what iperf3 found of it (loss)
     cores    these processes wait for cores more than they have them
     turns    one is busy most of the time: the processes wait for each other
     reader   nothing here is short of anything: who reads, or writes, paces
@@ -56,6 +56,12 @@ OWN_CRYPTO = re.compile(r"poly1305|umac|uhash|nh_|poly_hash|poly64|ip_|pdf_gen")
 Proc = namedtuple("Proc", "comm far count user sys switches calls alive busy "
                           "wait all")
 Way = namedtuple("Way", "procs cores crypto source perf")
+
+# What is between the ends, as far as it is known: seconds, bytes of one
+# stream's window, bytes per second of the path and of iperf3 over it; and
+# whether the window is a socket's buffer, which holds its overhead as well
+Net = namedtuple("Net", "rtt window streams path iperf3 socket",
+                 defaults=(None, None, 1, None, None, False))
 
 
 def number(text):
@@ -187,26 +193,33 @@ def held_by_cpu(way, top, cores, nbytes):
     return None
 
 
-def held_by_network(have, rtt, window, path):
-    if window and rtt and have >= NEAR * window / rtt:
-        return "window", "the window: %.0f KiB each %.1f ms are %.1f MB/s, " \
-            "and %.1f came" % (window / 1024, rtt * 1e3, window / rtt / 1e6,
-                               have / 1e6)
-    if path and have >= NEAR * path:
+def held_by_network(have, net):
+    came = "and %.1f came" % (have / 1e6)
+    if net.window and net.rtt:
+        most = net.streams * net.window / net.rtt
+        if have >= NEAR * most * (0.5 if net.socket else 1):
+            return "window", "the window: %s%.0f KiB each %.1f ms are " \
+                "%.1f MB/s%s, %s" % (
+                    "" if net.streams == 1 else "%d of " % net.streams,
+                    net.window / 1024, net.rtt * 1e3, most / 1e6,
+                    ", overhead included" if net.socket else "", came)
+    if net.path and have >= NEAR * net.path:
         return "path", "the path: it carries %.1f MB/s, headers included, " \
-            "and %.1f came" % (path / 1e6, have / 1e6)
+            "%s" % (net.path / 1e6, came)
+    if net.iperf3 and have >= NEAR * net.iperf3:
+        return "path", "the path: iperf3 got %.1f MB/s through it, %s" % (
+            net.iperf3 / 1e6, came)
     return None
 
 
-def limit(nbytes, seconds, way, cores, rtt=None, window=None, path=None,
-          login=0):
-    """(kind, sentence); seconds without the login's, rtt in seconds."""
+def limit(nbytes, seconds, way, cores, net=Net(), login=0):
+    """(kind, sentence); seconds without the login's."""
     if login > seconds:
         return "login", "the login: it is %s of the time" % percent(
             login / (login + max(seconds, 0)))
     top = max(way.procs, key=demand)
     held = held_by_cpu(way, top, cores, nbytes) or \
-        held_by_network(nbytes / seconds, rtt, window, path)
+        held_by_network(nbytes / seconds, net)
     if held:
         return held
     if wanted(way) >= MOSTLY and (top.wait or 0) > top.busy:
@@ -284,7 +297,7 @@ def test_process():
     assert limit(1e9, 2, copy, 4) == (
         "cpu", "the CPU time of ssh: 95 % of a core")
     # No window and no path is the limit while a process has no time left.
-    assert kind(1e9, 2, copy, 4, 0.004, 2 << 20, 5e8) == "cpu"
+    assert kind(1e9, 2, copy, 4, Net(0.004, 2 << 20, 1, 5e8)) == "cpu"
     # Two that have a core each: more cores would not help either of them.
     both = on_way(proc("ssh", 0.97), proc("sshd-session", 0.98), cores=2.0)
     assert "sshd-session" in limit(1e9, 2, both, 2)[1]
@@ -323,18 +336,31 @@ def test_cores():
 def test_network():
     idle = on_way(proc("ssh", 0.1), proc("sshd-session", 0.2))
     # 2 MiB each 50 ms are 41.9 MB/s
-    assert kind(80e6, 2, idle, 4, 0.05, 2 << 20, 125e6) == "window"
+    net = Net(0.05, 2 << 20, 1, 125e6)
+    assert kind(80e6, 2, idle, 4, net) == "window"
     assert "2048 KiB each 50.0 ms are 41.9 MB/s, and 40.0 came" in \
-        limit(80e6, 2, idle, 4, 0.05, 2 << 20, 125e6)[1]
-    assert kind(240e6, 2, idle, 4, 0.05, 64 << 20, 125e6) == "path"
-    assert kind(240e6, 2, idle, 4, 0.05, None, 125e6) == "path"
+        limit(80e6, 2, idle, 4, net)[1]
+    assert kind(240e6, 2, idle, 4, net._replace(window=64 << 20)) == "path"
+    assert kind(240e6, 2, idle, 4, net._replace(window=None)) == "path"
+    assert kind(40e6, 2, idle, 4, net) == "reader"
+    assert kind(40e6, 2, idle, 4, net._replace(socket=True)) == "window"
+    # Two such windows
+    assert kind(160e6, 2, idle, 4, net._replace(streams=2)) == "window"
+    assert "2 of 2048 KiB" in limit(160e6, 2, idle, 4,
+                                    net._replace(streams=2))[1]
+    assert kind(80e6, 2, idle, 4, net._replace(streams=8)) == "reader"
+    # Loss: iperf3 did not get more.
+    lossy = Net(0.05, None, 1, 125e6, 21e6)
+    assert limit(40e6, 2, idle, 4, lossy)[1] == \
+        "the path: iperf3 got 21.0 MB/s through it, and 20.0 came"
+    assert kind(20e6, 2, idle, 4, lossy) == "reader"
     # Without a round trip no window is small.
-    assert kind(80e6, 2, idle, 4, 0, 2 << 20, None) == "reader"
+    assert kind(80e6, 2, idle, 4, Net(0, 2 << 20)) == "reader"
 
 
 def test_reader():
     idle = on_way(proc("ssh", 0.1), proc("sshd-session", 0.2))
-    word, text = limit(20e6, 2, idle, 4, 0.05, 2 << 20, 125e6)
+    word, text = limit(20e6, 2, idle, 4, Net(0.05, 2 << 20, 1, 125e6))
     assert word == "reader" and text.startswith("the reader")
     busy = on_way(proc("ssh", 0.7), proc("sshd-session", 0.6))
     assert kind(1e9, 2, busy, 4) == "turns"

@@ -39,6 +39,7 @@ import limits
 
 CONDITIONS = ("cell", "place", "rtt_ms", "rate", "loss", "cc", "cipher",
               "window", "streams", "load")
+STOCK_WINDOW = 2 << 20  # of a channel; other programs size theirs
 TARGET = re.compile(
     r"^(rate|seconds|kib|ms)(>=|<=)(?:([0-9.]+)\*)?([a-z0-9]+)"
     r"(?:\+([0-9.]+))?(~)?$")
@@ -75,7 +76,7 @@ def number(text):
 class Row:
     """The runs of one program in one mode, under one set of conditions."""
 
-    def __init__(self, line):
+    def __init__(self, line, beside):
         self.conditions = tuple(line.get(c) or "-" for c in CONDITIONS)
         self.program = line["program"]
         self.mode = line["mode"]
@@ -83,6 +84,7 @@ class Row:
         self.targets = line["target"].replace("-", "").split(",")
         self.lines = []
         self.failed = 0
+        self.beside = beside        # all rows, by key
 
     def add(self, line):
         if line["status"] == "0":
@@ -126,7 +128,7 @@ def read_rows(stream):
     """Rows by key, in the order of their first line."""
     rows = {}
     for line in csv.DictReader(stream, delimiter="\t"):
-        row = Row(line)
+        row = Row(line, rows)
         key = (row.conditions, row.mode, row.direction, row.program)
         rows.setdefault(key, row).add(line)
     return rows
@@ -261,17 +263,30 @@ HEAD = ("mode", "dir", "program", "runs", "time s", "MB/s", "median", "min..max"
 LEFT = {0, 1, 2, 8, 12, 13}
 
 
+def network(row):
+    """What was between the ends of a row, for limits.py."""
+    at = dict(zip(CONDITIONS, row.conditions))
+    window = limits.size(at["window"])
+    socket = at["cell"] == "matrix"
+    if row.program == "stock" and (window or STOCK_WINDOW) >= STOCK_WINDOW:
+        window, socket = STOCK_WINDOW, False
+    ref = reference(row.beside, row, "iperf3")
+    rates = ref.values("rate") if ref else None
+    return limits.Net((number(at["rtt_ms"]) or 0) / 1e3, window,
+                      int(number(at["streams"]) or 1),
+                      limits.path_rate(at["rate"]),
+                      median(rates) if rates else None, socket)
+
+
 def causes(row):
     """What held the row back, and what its processes did: indented lines."""
     way, n = row.way(), row.column("bytes")
-    if not way or not n or not median(n):
+    if not way or not n or not median(n) or row.program == "iperf3":
         return []
-    at, n = dict(zip(CONDITIONS, row.conditions)), median(n)
-    login = median(row.column("login") or [0])
+    n, login = median(n), median(row.column("login") or [0])
     _, sentence = limits.limit(
         n, median(row.column("seconds")) - login, way,
-        number(row.lines[0]["cores"]) or 1, (number(at["rtt_ms"]) or 0) / 1e3,
-        limits.size(at["window"]), limits.path_rate(at["rate"]), login)
+        number(row.lines[0]["cores"]) or 1, network(row), login)
     return ["    limit: " + sentence] + \
         ["      " + text for text in limits.details(way, n)]
 

@@ -140,13 +140,14 @@ matrix_jobs() {	# STREAMS
 
 # matrix_place RTT_MS RATE LOSS CC WINDOW "STREAMS": what no other slice has
 matrix_place() {
-	local n at="${*:1:5}" left='' BUFFERS=''
+	local n at="${*:1:5}" left='' BUFFERS='' PROCS=$LAB/procs
 	for n in $6; do
 		[ -n "${MATRIX_HAS[$at $n]:-}" ] || left+=" $n"
 	done
 	[ -n "$left" ] || return 0
 	[ "$5" = unlimited ] || BUFFERS=$(numfmt --from=iec "$5")
 	at_path "$1" "$2" "$3" "$4" || return
+	crypto_of "$COND_CIPHER"
 	COND_WINDOW=$5
 	for n in $left; do
 		MATRIX_HAS[$at $n]=y
