@@ -30,8 +30,9 @@
 # aes128-gcm) Hayate's sshd-session receives for less than its ssh sends. Which
 # part of the kernel it is was not measured, nor were two hosts.
 #
-# A row is N copies at once of BYTES / N each, from a file in memory to a file
-# in memory. Below it, in the text table, stand the limit and what each process
+# A row is N copies at once of BYTES / N each, or a quarter of BYTES where N is
+# above 4, from a file in memory to a file in memory: that many logins at once
+# take seconds, which are not the copies'. Below it, in the text table, stand the limit and what each process
 # did (limits.py). The share of crypto is what openssl speed, the same library
 # in the same sitting, says that so many bytes cost; it has no UMAC, and for
 # OpenSSH's ChaCha20-Poly1305 it is asked for ChaCha20 alone, as that Poly1305
@@ -210,14 +211,15 @@ cell_self() {
 }
 
 self_jobs() {	# N
-	local p d t
+	local p d t bytes=$BYTES
+	[ "$1" -le 4 ] || bytes=$((BYTES / 4 * $1))
 	for p in $BUILDS; do
 		t=$(target_for "$p" 'rate>=1*stock~')
 		for d in put get; do
-			set -- "$1" "$p" "$p" "$BYTES" $d
-			job "$p" scp $d "$BYTES" "$t" "v_logins $p $p $1" \
+			set -- "$1" "$p" "$p" $bytes $d
+			job "$p" scp $d $bytes "$t" "v_logins $p $p $1" \
 			    v_self "${@:2}" "$1"
-			job "$p" 'scp -O' $d "$BYTES" "$t" "v_logins $p $p $1" \
+			job "$p" 'scp -O' $d $bytes "$t" "v_logins $p $p $1" \
 			    v_self "${@:2}" "$1" -O
 		done
 	done
