@@ -10,15 +10,20 @@ HAYATE_CORE = \
 	channels/peer.c \
 	channels/tcp-path.c \
 	channels/wtune.c \
+	cipher/clear.c \
 	ssh/hayopt.c \
 	ssh/sftp-tell.c \
 
 HAYATE_HOOKS = \
 	channels/peer-hook.c \
 	channels/wtune-hook.c \
+	cipher/clear-hook.c \
+	cipher/macrank-hook.c \
+	ssh/clearcli-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/optline-hook.c \
 	ssh/sftpq-hook.c \
+	sshd/clearsrv-hook.c \
 	sshd/srvopt-hook.c \
 
 HAYATE_HOT = \

@@ -17,6 +17,7 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
+#include "clear-hook.h"
 #include "hayopt.h"
 #include "peer.h"
 #include "peer-hook.h"
@@ -29,6 +30,7 @@
  * constant a signed one.
  */
 #define PEER_IS_HAYATE	0x40000000U
+#define PEER_KNOWS_CLEAR 0x20000000U
 
 void
 peer_ext_info_compose(struct ssh *ssh, struct sshbuf *m)
@@ -39,6 +41,7 @@ peer_ext_info_compose(struct ssh *ssh, struct sshbuf *m)
 
 	if (!hayopt_get()->hayate)
 		return;
+	clear_note_peer(ssh);
 	if ((r = sshbuf_peek_u32(m, 0, &n)) == 0 &&
 	    (r = sshbuf_put_cstring(m, PEER_EXT_NAME)) == 0 &&
 	    (r = sshbuf_put_cstring(m, PEER_EXT_VALUE)) == 0 &&
@@ -71,6 +74,8 @@ peer_ext_info_input(struct ssh *ssh, const char *name,
 	}
 	debug_f("%s=<%u>, the peer is Hayate", name, version);
 	ssh->kex->flags |= PEER_IS_HAYATE;
+	if (version >= PEER_VERSION_CLEAR)
+		ssh->kex->flags |= PEER_KNOWS_CLEAR;
 	return 1;
 }
 
@@ -79,4 +84,11 @@ peer_is_hayate(const struct ssh *ssh)
 {
 	return ssh != NULL && ssh->kex != NULL &&
 	    (ssh->kex->flags & PEER_IS_HAYATE) != 0 && hayopt_get()->hayate;
+}
+
+int
+peer_knows_clear(const struct ssh *ssh)
+{
+	return peer_is_hayate(ssh) &&
+	    (ssh->kex->flags & PEER_KNOWS_CLEAR) != 0;
 }

@@ -10,8 +10,8 @@
  * A case is a configuration in short: lines separated by ';', each with a
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match
  * block that applies, 'x' one of a block that does not. What comes out is
- * what is in force, "hayate tuning max memory", after the messages in
- * brackets; "pass" stands for a word that is not ours.
+ * what is in force, "hayate tuning max memory [enabled] [switch]", after the
+ * messages in brackets; "pass" stands for a word that is not ours.
  *
  * Prints the cases that fail and a count; the status says the same.
  */
@@ -26,6 +26,8 @@
 #define C	HAYOPT_CLIENT
 #define S	HAYOPT_SERVER
 #define DEF	"yes yes 67108864 268435456"
+#define DUMP	"hayate no windowtuning yes windowmax 8388608 " \
+    "windowmemorymax 268435456 noneenabled no"
 #define SIZES	": a size from 2M to 64M is allowed]"
 
 static const struct {
@@ -143,12 +145,24 @@ static const struct {
 	{ C, "g HPNBufferSize 16384;g HPNBufferSize 1",
 	    "[HPNBufferSize ignored: windows follow the path, see WindowMax] "
 	    DEF },
-	{ S, "g NoneEnabled yes;g NoneMacEnabled no",
-	    "[NoneEnabled ignored: there is no unencrypted mode, the "
-	    "connection stays encrypted] [NoneMacEnabled ignored: there is no "
-	    "unencrypted mode, the connection stays encrypted] " DEF },
 	{ S, "g NoneEnabled 1",
 	    "[NoneEnabled \"1\": yes or no is allowed] " DEF },
+	/* data in clear: no by default, and both to be said */
+	{ S, "g NoneEnabled yes", DEF " enabled" },
+	{ S, "g NoneEnabled no;m NoneEnabled yes", DEF " enabled" },
+	{ S, "g NoneEnabled yes;m NoneEnabled no", DEF },
+	{ C, "g NoneEnabled yes;g NoneSwitch yes", DEF " enabled switch" },
+	{ C, "g NoneSwitch yes;g NoneSwitch no", DEF " switch" },
+	{ C, "g Hayate no;g NoneEnabled yes;g NoneSwitch yes",
+	    "no no 67108864 268435456" },
+	/* refused aloud, once, and only if it asks for something */
+	{ S, "g NoneMacEnabled no", DEF },
+	{ S, "x NoneMacEnabled yes", DEF },
+	{ S, "g NoneMacEnabled yes;g NoneMacEnabled yes",
+	    "[NoneMacEnabled ignored: data is never sent without a MAC] " DEF },
+	{ C, "g NoneMacEnabled maybe",
+	    "[NoneMacEnabled \"maybe\": yes or no is allowed] " DEF },
+
 	{ C, "g MetricsPath /x/y",
 	    "[MetricsPath ignored: there is no such feature] " DEF },
 	{ S, "g MetricsPath /x/y", "pass " DEF },
@@ -184,6 +198,7 @@ feed(int side, char *line)
 		break;
 	case HAYOPT_BAD:
 	case HAYOPT_TAKEN:
+	case HAYOPT_REFUSED:
 		if (msg[0] != '\0') {
 			snprintf(note, sizeof(note), "[%s]", msg);
 			add(note);
@@ -211,6 +226,10 @@ run(int side, const char *in, const char *out)
 	    (unsigned long long)o->window_max,
 	    (unsigned long long)o->window_memory_max);
 	add(end);
+	if (o->none_enabled)
+		add("enabled");
+	if (o->none_switch)
+		add("switch");
 	if (strcmp(got, out) == 0)
 		return 0;
 	printf("\"%s\"\n  want %s\n  got  %s\n", in, out, got);
@@ -221,8 +240,7 @@ run(int side, const char *in, const char *out)
 static int
 dump(int side)
 {
-	static const char want[] = "hayate no windowtuning yes "
-	    "windowmax 8388608 windowmemorymax 268435456";
+	const char *want = side == C ? DUMP " noneswitch no" : DUMP;
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;
 

@@ -23,6 +23,7 @@
 
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
+	NONE_ENABLED, NONE_SWITCH,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -32,6 +33,7 @@ enum kind {
 	SIZE,			/* bytes, with an optional K, M or G */
 	OTHER_FLAG,		/* another name of a flag */
 	OTHER_NOT,		/* another name of a flag, in the negative */
+	REFUSED_FLAG,		/* yes or no, and a yes is spoken of */
 	RETIRED_FLAG,		/* yes or no, without effect */
 	RETIRED			/* any value, without effect */
 };
@@ -53,21 +55,21 @@ static const struct keyword {
 	enum kind	 kind;
 	enum slot	 slot;
 	uint64_t	 def, min, max;
-	const char	*note;		/* RETIRED*: why it does nothing */
+	const char	*note;		/* RE*: why it does nothing */
 } keywords[] = {
 	{ "Hayate", B, FLAG, HAYATE, 1, 0, 1, NULL },
 	{ "WindowTuning", B, FLAG, WINDOW_TUNING, 1, 0, 1, NULL },
 	{ "WindowMax", B, SIZE, WINDOW_MAX, 64 * M, 2 * M, 64 * M, NULL },
 	{ "WindowMemoryMax", B, SIZE, WINDOW_MEMORY_MAX,
 	    256 * M, 2 * M, 4 * G, NULL },
+	{ "NoneEnabled", B, FLAG, NONE_ENABLED, 0, 0, 1, NULL },
+	{ "NoneSwitch", C, FLAG, NONE_SWITCH, 0, 0, 1, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
 
-#define ALWAYS	"there is no unencrypted mode, the connection stays encrypted"
-	{ "NoneEnabled", B, RETIRED_FLAG, NONE, 0, 0, 0, ALWAYS },
-	{ "NoneMacEnabled", B, RETIRED_FLAG, NONE, 0, 0, 0, ALWAYS },
-	{ "NoneSwitch", C, RETIRED_FLAG, NONE, 0, 0, 0, ALWAYS },
+	{ "NoneMacEnabled", B, REFUSED_FLAG, NONE, 0, 0, 0,
+	    "data is never sent without a MAC" },
 
 #define WINDOWS	"windows follow the path, see WindowMax"
 	{ "HPNBufferSize", B, RETIRED, NONE, 0, 0, 0, WINDOWS },
@@ -163,6 +165,10 @@ hayopt_get(void)
 		    current.hayate && resolve(WINDOW_TUNING) != 0;
 		current.window_max = resolve(WINDOW_MAX);
 		current.window_memory_max = resolve(WINDOW_MEMORY_MAX);
+		current.none_enabled =
+		    current.hayate && resolve(NONE_ENABLED) != 0;
+		current.none_switch =
+		    current.hayate && resolve(NONE_SWITCH) != 0;
 		stale = 0;
 	}
 	return &current;
@@ -326,11 +332,13 @@ hayopt_line(int side, enum hayopt_layer layer, const char *keyword,
 		return HAYOPT_TAKEN;
 	if (k->slot != NONE)
 		store(k, layer, val, msg, msglen);
-	else if (!noted[k - keywords]) {
+	else if (!noted[k - keywords] &&
+	    (k->kind != REFUSED_FLAG || val != 0)) {
 		noted[k - keywords] = 1;
 		snprintf(msg, msglen, "%s ignored: %s", k->name, k->note);
 	}
-	return HAYOPT_TAKEN;
+	return k->kind == REFUSED_FLAG && *msg != '\0' ? HAYOPT_REFUSED :
+	    HAYOPT_TAKEN;
 }
 
 int

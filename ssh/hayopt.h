@@ -34,6 +34,8 @@ struct hayopt {
 	int		window_tuning;	/* 0 also whenever hayate is 0 */
 	uint64_t	window_max;	/* bytes, ceiling of one channel */
 	uint64_t	window_memory_max; /* bytes, ceiling of this process */
+	int		none_enabled;	/* data in clear: allowed */
+	int		none_switch;	/* client: wanted */
 };
 
 /*
@@ -57,6 +59,7 @@ enum hayopt_layer { HAYOPT_GLOBAL, HAYOPT_MATCH };
 enum hayopt_verdict {
 	HAYOPT_PASS,		/* not ours: upstream's business */
 	HAYOPT_TAKEN,		/* ours and in order */
+	HAYOPT_REFUSED,		/* likewise, but msg is for the user's eyes */
 	HAYOPT_BAD		/* ours and wrong: msg says what is allowed */
 };
 
@@ -64,7 +67,8 @@ enum hayopt_verdict {
  * One line, after the keyword split in "ac" words at "av". A line of a block
  * that does not apply ("active" 0) is checked but has no effect. "msg" is
  * always terminated: for HAYOPT_BAD the reason, for HAYOPT_TAKEN either ""
- * or one note worth a debug line, given once per keyword and process.
+ * or one note worth a debug line, given once per keyword and process, for
+ * HAYOPT_REFUSED such a note that is worth an error.
  */
 enum hayopt_verdict hayopt_line(int side, enum hayopt_layer layer,
     const char *keyword, int ac, char **av, int active,

@@ -13,16 +13,26 @@
 #include <sys/types.h>
 
 #include <stdio.h>
+#include <string.h>
 
 #include "log.h"
 #include "misc.h"
 
 #include "optline-hook.h"
 
+/* sshd's names for what its listener has read, and complained of, before */
+static int
+reread(const char *filename)
+{
+	return strcmp(filename, "rexec") == 0 ||
+	    strcmp(filename, "reprocess config") == 0;
+}
+
 int
 optline(int side, enum hayopt_layer layer, const char *keyword,
     const char *rest, const char *filename, int linenum, int active, int *ret)
 {
+	enum hayopt_verdict verdict;
 	char **av = NULL, msg[256];
 	int ac = 0;
 
@@ -35,14 +45,15 @@ optline(int side, enum hayopt_layer layer, const char *keyword,
 		    keyword);
 		return 1;
 	}
-	if (hayopt_line(side, layer, keyword, ac, av, active, msg,
-	    sizeof(msg)) != HAYOPT_TAKEN)
-		error("%s line %d: %s", filename, linenum, msg);
-	else {
+	verdict = hayopt_line(side, layer, keyword, ac, av, active, msg,
+	    sizeof(msg));
+	if (verdict != HAYOPT_BAD)
 		*ret = 0;
-		if (*msg != '\0')
-			debug("%s line %d: %s", filename, linenum, msg);
-	}
+	if (verdict == HAYOPT_BAD ||
+	    (verdict == HAYOPT_REFUSED && !reread(filename)))
+		error("%s line %d: %s", filename, linenum, msg);
+	else if (*msg != '\0')
+		debug("%s line %d: %s", filename, linenum, msg);
 	argv_free(av, ac);
 	return 1;
 }

@@ -1,0 +1,84 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * clear-hook: names the modes of clear.h in a KEXINIT when they may be named,
+ * and sees what came of it.
+ *
+ * The client puts them before its own ciphers, the server behind its own:
+ * who does not want them does not name them, and the exchange ends with
+ * encryption. There is nothing to refuse and nothing that can fail.
+ *
+ * Nothing here does anything before clear_serve(), which only the loops of
+ * ssh and of the sshd that serves a session reach, after authentication. One
+ * connection a process. Not thread safe.
+ */
+
+#ifndef CLEAR_HOOK_H
+#define CLEAR_HOOK_H
+
+#include <sys/types.h>
+
+#include "clear.h"
+
+struct ssh;
+struct newkeys;
+
+/*
+ * For the patches
+ */
+
+/* kex_send_kexinit(): rewrites ssh->kex->my. Returns 0 or SSH_ERR_*. */
+int	clear_kexinit(struct ssh *);
+
+/*
+ * ssh_set_newkeys(): refuses keys that must not be, and says how many blocks
+ * one of them may protect. Returns 0 or SSH_ERR_*, which ends the connection.
+ */
+int	clear_newkeys(struct ssh *, int mode, const struct newkeys *,
+    u_int64_t *max_blocks);
+
+/* channel_request_start(): brings encryption back before this request. */
+void	clear_before_request(struct ssh *, int channel, const char *type);
+
+/*
+ * For peer-hook.c, while the first key exchange ends
+ */
+void	clear_note_peer(struct ssh *);
+
+/*
+ * For the two sides, ssh/clearcli-hook.c and sshd/clearsrv-hook.c
+ */
+
+struct clear_side {
+	int	server;
+	/* Both directions have new keys, of the other kind than before. */
+	void	(*changed)(struct ssh *);
+	/* The client named modes, and we did not. NULL in a client */
+	void	(*withheld)(struct ssh *, enum clear_answer);
+	/* A request without secrets is about to go. NULL in a server */
+	void	(*request)(struct ssh *, int channel);
+};
+
+/* The session's loop begins. "asked" is the wish of a client's user. */
+void	clear_serve(const struct clear_side *, int asked);
+
+/* Whether the modes may be named, as things are at this moment. */
+enum clear_answer clear_now(struct ssh *);
+
+/* The mode in force, with its MAC, for people; NULL: all is encrypted. */
+const char *clear_mode(void);
+
+/* Something private comes. The first reason stays. */
+void	clear_set_private(enum clear_private);
+enum clear_private clear_private(void);
+
+/* Waits until no key exchange is under way. Messages are dispatched. */
+void	clear_finish_kex(struct ssh *);
+
+/* Whatever is sent from now on is encrypted. May wait as the above. */
+void	clear_encrypt(struct ssh *);
+
+#endif /* CLEAR_HOOK_H */

@@ -1,0 +1,86 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * clear: whether data may travel authenticated but in clear, and if not, why.
+ *
+ * Two modes do it. Cipher "none" with an encrypt-then-MAC MAC is what HPN-SSH
+ * knows as well; CLEAR_GMAC, an AEAD that authenticates and encrypts nothing,
+ * is between two Hayates (PROTOCOL, 3). Either comes with a key exchange
+ * after authentication, asked for by the client, granted by the server.
+ *
+ * Three people decide: the user (NoneSwitch is the wish, NoneEnabled the
+ * consent), the administrator (NoneEnabled of the server, in Match as well),
+ * and whoever needs privacy: with the first terminal, agent or X11 display on
+ * a connection, encryption comes back and stays.
+ *
+ * No I/O and no upstream header. clear-hook.c does what this says.
+ */
+
+#ifndef CLEAR_H
+#define CLEAR_H
+
+#define CLEAR_NONE	"none"
+#define CLEAR_GMAC	"aes128-gmac@hayate.invalid"
+#define CLEAR_ALL	CLEAR_NONE "," CLEAR_GMAC
+
+/* What must not be read on the way. Once it is there it stays. */
+enum clear_private {
+	CLEAR_PUBLIC,
+	CLEAR_TTY,
+	CLEAR_AGENT,
+	CLEAR_X11,
+	CLEAR_TYPED		/* at a terminal, for a session without one */
+};
+
+/* As far as it is known when a key exchange begins */
+struct clear_facts {
+	int	server;		/* we are */
+	int	serving;	/* authenticated, and in the session's loop */
+	int	enabled;	/* NoneEnabled, and not Hayate no */
+	int	asked;		/* client: NoneSwitch */
+	int	peer;		/* client: the server knows such a mode */
+	enum clear_private private;
+};
+
+enum clear_answer {
+	CLEAR_OFFER,
+	CLEAR_EARLY,		/* nobody is authenticated */
+	CLEAR_UNASKED,
+	CLEAR_FORBIDDEN,	/* by our own configuration */
+	CLEAR_NEEDED,		/* encryption is: see clear_private */
+	CLEAR_UNKNOWN		/* to the server */
+};
+
+/* Whether our KEXINIT may name the modes. CLEAR_OFFER is the only yes. */
+enum clear_answer clear_decide(const struct clear_facts *);
+
+/* The reason for a no, as a clause for the user; never NULL. */
+const char *clear_reason(enum clear_answer, enum clear_private);
+
+/* What a channel request (RFC 4254, section 6) brings that is private. */
+enum clear_private clear_request(const char *type);
+
+/* Whether the cipher is one of the modes. */
+int	clear_is(const char *cipher);
+
+/*
+ * Bytes that one key may protect (0: as the caller would have it), for what
+ * stock OpenSSH judges by the block size alone:
+ *
+ * The modes encrypt nothing, so no block of a key stream can repeat. An
+ * HMAC or UMAC with SSH's 32-bit sequence number wants a new key before it
+ * wraps (RFC 4344, section 3.1); OpenSSH counts packets for that. GMAC's
+ * nonce is a 64-bit counter (RFC 5647, section 7.1); a forged packet of
+ * 256 KiB passes with 2^-114 at most (McGrew and Viega 2004: its blocks
+ * divided by 2^128), and one that does not pass ends the connection.
+ * ChaCha20 takes the sequence number for its nonce and has no birthday bound
+ * on blocks of 8 bytes, which stock makes it rekey each GiB for.
+ *
+ * All of them get what AES has: 2^32 blocks of 16 bytes.
+ */
+unsigned long long clear_key_bytes(const char *cipher);
+
+#endif /* CLEAR_H */

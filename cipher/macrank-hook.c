@@ -1,0 +1,180 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cipher.h"
+#include "log.h"
+#include "mac.h"
+#include "match.h"
+#include "xmalloc.h"
+
+#include "clear.h"
+#include "clock.h"
+#include "macrank-hook.h"
+
+#define PACKET	32768
+#define PACKETS	4	/* a run: tens of microseconds, which the clock sees */
+#define RUNS	3	/* the best counts: others want the processor too */
+#define SLOWEST	UINT64_MAX
+
+#define MOST	16
+static struct {
+	char	*name;
+	uint64_t us;
+} timed[MOST];
+
+static u_char in[4 + PACKET], out[4 + PACKET + 16];
+
+/* One run; -1 if it cannot be done. */
+static int64_t
+run_mac(struct sshmac *mac)
+{
+	uint64_t start = clock_us();
+	int i;
+
+	for (i = 0; i < PACKETS; i++) {
+		if (mac_compute(mac, i, in, sizeof(in), out, sizeof(out)) != 0)
+			return -1;
+	}
+	return (int64_t)(clock_us() - start);
+}
+
+static int64_t
+run_gmac(struct sshcipher_ctx *gmac)
+{
+	uint64_t start = clock_us();
+	int i;
+
+	for (i = 0; i < PACKETS; i++) {
+		if (cipher_crypt(gmac, i, out, in, PACKET, 4, 16) != 0)
+			return -1;
+	}
+	return (int64_t)(clock_us() - start);
+}
+
+static uint64_t
+best(struct sshmac *mac, struct sshcipher_ctx *gmac)
+{
+	uint64_t us = SLOWEST;
+	int64_t t;
+	int i;
+
+	for (i = 0; i < RUNS; i++) {
+		t = mac != NULL ? run_mac(mac) : run_gmac(gmac);
+		if (t < 0)
+			return SLOWEST;
+		if ((uint64_t)t < us)
+			us = (uint64_t)t;
+	}
+	return us;
+}
+
+/* Speed does not depend on the key. */
+static u_char key[64];
+
+static uint64_t
+time_mac(char *name)
+{
+	struct sshmac mac = { .key = key };
+	uint64_t us = SLOWEST;
+
+	if (mac_setup(&mac, name) != 0)
+		return us;
+	if (mac.key_len <= sizeof(key) && mac_init(&mac) == 0)
+		us = best(&mac, NULL);
+	mac_clear(&mac);
+	return us;
+}
+
+static uint64_t
+time_gmac(void)
+{
+	struct sshcipher_ctx *gmac = NULL;
+	uint64_t us = SLOWEST;
+
+	if (cipher_init(&gmac, cipher_by_name(CLEAR_GMAC), key, 16, key, 12,
+	    CIPHER_ENCRYPT) == 0)
+		us = best(NULL, gmac);
+	cipher_free(gmac);
+	return us;
+}
+
+/* Microseconds of a run, from the first time that was asked. */
+static uint64_t
+time_of(char *name)
+{
+	size_t i;
+
+	for (i = 0; i < MOST && timed[i].name != NULL; i++) {
+		if (strcmp(timed[i].name, name) == 0)
+			return timed[i].us;
+	}
+	if (i == MOST)
+		return SLOWEST;
+	timed[i].us = strcmp(name, CLEAR_GMAC) == 0 ? time_gmac() :
+	    time_mac(name);
+	timed[i].name = xstrdup(name);
+	debug3_f("%s: %llu us for %d bytes", name,
+	    (unsigned long long)timed[i].us, PACKETS * PACKET);
+	return timed[i].us;
+}
+
+/* The fastest name of a list, the first of equals; NULL if it is empty. */
+static char *
+fastest(const char *list)
+{
+	char *names = xstrdup(list), *rest = names, *name, *first = NULL;
+
+	while ((name = strsep(&rest, ",")) != NULL) {
+		if (*name != '\0' && (first == NULL ||
+		    time_of(name) < time_of(first)))
+			first = name;
+	}
+	first = first == NULL ? NULL : xstrdup(first);
+	free(names);
+	return first;
+}
+
+char *
+macrank(const char *list)
+{
+	char *left = xstrdup(list), *ranked = xstrdup(""), *name, *more;
+
+	while ((name = fastest(left)) != NULL) {
+		more = match_filter_denylist(left, name);
+		free(left);
+		left = more;
+		xasprintf(&more, "%s%s%s", ranked, *ranked ? "," : "", name);
+		free(ranked);
+		free(name);
+		ranked = more;
+		if (left == NULL)
+			fatal_f("out of memory");
+	}
+	free(left);
+	return ranked;
+}
+
+int
+macrank_gmac_wins(const char *list)
+{
+	char *etm, *name;
+	int wins;
+
+	if ((etm = match_filter_allowlist(list, "*-etm@openssh.com")) == NULL)
+		fatal_f("out of memory");
+	name = fastest(etm);
+	wins = name == NULL || time_of(CLEAR_GMAC) <= time_of(name);
+	free(etm);
+	free(name);
+	return wins;
+}

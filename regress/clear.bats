@@ -1,0 +1,320 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Data in clear but authenticated (cipher/clear.h): who gets it, who does not,
+# and what everybody is told.
+
+load helper
+
+setup_file() {
+	sshd_up hayate:open "NoneEnabled yes" "AllowAgentForwarding yes" \
+	    "X11Forwarding yes"
+	sshd_up hayate:closed
+	sshd_up stock
+	head -c 3000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
+}
+teardown_file() { sshd_down; }
+
+setup() {
+	DATA=$BATS_FILE_TMPDIR/data
+	ASK=(-o NoneEnabled=yes -o NoneSwitch=yes)
+	cd "$BATS_TEST_TMPDIR"
+}
+
+# logged NAME PATTERN: in the server's log, by the time that we look
+logged() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
+
+# "! command" would not fail a test.
+fails() { ! "$@"; }
+
+# said CLAUSE: one line of NoneSwitch on stderr, and it is this
+said() {
+	[ "$(grep -c '^NoneSwitch: ' <<<"$stderr")" = 1 ] &&
+	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
+}
+
+@test "who asks and may gets data in clear, by GMAC or a MAC, the same bytes" {
+	local mode
+	run -0 --separate-stderr client "${ASK[@]}" open "cat $DATA | cksum; cat $DATA | cksum >&2"
+	said "data is in clear from here on, authenticated by "
+	client -q "${ASK[@]}" open "cat $DATA" | cmp - "$DATA"
+	client -q "${ASK[@]}" open "cat >$PWD/got" <"$DATA"
+	logged open "Data in clear began for $(id -un) from 127.0.0.1 port [0-9]+: (aes128-gmac@|none with )"
+	logged open "Data in clear ended for $(id -un) from 127.0.0.1 port [0-9]+: .*, [0-9]+ bytes, [0-9.]+ seconds"
+}
+
+@test "who does not ask is encrypted, and hears nothing" {
+	run -0 --separate-stderr client open true
+	[ -z "$stderr" ]
+	run -0 --separate-stderr client -o NoneEnabled=yes open true
+	[ -z "$stderr" ]
+}
+
+@test "without consent, permission or knowledge data stays encrypted, and why is said" {
+	run -0 --separate-stderr client -o NoneSwitch=yes open echo fine
+	[ "$output" = fine ]
+	said "data stays encrypted, because NoneEnabled is not set to yes here."
+	run -0 --separate-stderr client "${ASK[@]}" closed echo fine
+	[ "$output" = fine ]
+	said "data stays encrypted, because the server refused."
+	logged closed "Data in clear refused to .*, because NoneEnabled is not set to yes here"
+	run -0 --separate-stderr client "${ASK[@]}" stock echo fine
+	[ "$output" = fine ]
+	said "data stays encrypted, because the server does not know how."
+}
+
+# mode OPTION... -- COMMAND...: "clear" or "encrypted", as its client said
+mode() {
+	run --separate-stderr client "${ASK[@]}" "$@"
+	case $stderr in
+	*'NoneSwitch: data is in clear from here on, authenticated by '*) echo clear ;;
+	*'NoneSwitch: data stays encrypted, because '*) echo encrypted ;;
+	*) echo "$stderr" ;;
+	esac
+}
+
+@test "each kind of Match block permits it, and only where it matches" {
+	local kind n=0 me group
+	me=$(id -un) group=$(id -gn)
+	for kind in "User $me" "Group $group" "Address 127.0.0.0/8" \
+	    "LocalAddress 127.0.0.1" "Host localhost"; do
+		n=$((n + 1))
+		sshd_up "hayate:yes$n" "UseDNS yes" "Match $kind" "NoneEnabled yes" "Match all"
+		[ "$(mode "yes$n" true)" = clear ] || { echo "not by $kind"; return 1; }
+		sshd_up "hayate:no$n" "UseDNS yes" "NoneEnabled yes" "Match $kind" "NoneEnabled no" "Match all"
+		[ "$(mode "no$n" true)" = encrypted ] || { echo "in spite of $kind"; return 1; }
+	done
+	for kind in "User nobody" "Group nogroup" "Address 10.0.0.0/8" \
+	    "LocalAddress 127.0.0.2" "Host nowhere.invalid"; do
+		n=$((n + 1))
+		sshd_up "hayate:other$n" "UseDNS yes" "Match $kind" "NoneEnabled yes" "Match all"
+		[ "$(mode "other$n" true)" = encrypted ] || { echo "without $kind"; return 1; }
+	done
+}
+
+@test "Match LocalPort permits it on that port" {
+	sshd_up hayate:port
+	local dir port
+	dir=$(sshd_dir port) port=$(sshd_port port)
+	printf 'Match LocalPort %s\nNoneEnabled yes\n' "$port" >>"$dir/config"
+	kill -HUP "$(cat "$dir/pid")"
+	poll 5 grep -q "Received SIGHUP" "$dir/log"
+	poll 5 client -q port true
+	[ "$(mode port true)" = clear ]
+	sed -i "s/^Match LocalPort .*/Match LocalPort 1/" "$dir/config"
+	kill -HUP "$(cat "$dir/pid")"
+	poll 5 eval "[ \"\$(grep -c 'Received SIGHUP; restarting' $dir/log)\" = 2 ]"
+	poll 5 client -q port true
+	[ "$(mode port true)" = encrypted ]
+}
+
+@test "a terminal, an agent or X11 keeps the session encrypted; -T does not" {
+	local config=$BATS_TEST_TMPDIR/config
+	[ "$(mode -tt open true)" = encrypted ]
+	[ "$(mode -T open true)" = clear ]
+	[ "$(mode -A open true)" = encrypted ]
+	[ "$(DISPLAY=:77 mode -X open true)" = encrypted ]
+	[ "$(mode -o RequestTTY=force open true)" = encrypted ]
+	[ "$(mode -o RequestTTY=no open true)" = clear ]
+	{ printf 'Host open\nRequestTTY force\nNoneEnabled yes\nNoneSwitch yes\n'
+	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
+	run -0 --separate-stderr "$(bin ssh)" -F "$config" open true
+	said "data stays encrypted, because a terminal was asked for."
+}
+
+@test "consent and wish count from a file, by Host and by Match" {
+	local config=$BATS_TEST_TMPDIR/config
+	{ printf 'Host open\nNoneSwitch yes\nMatch host 127.0.0.1\nNoneEnabled yes\n'
+	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
+	run -0 --separate-stderr "$(bin ssh)" -F "$config" \
+	    -o HostName=127.0.0.1 open true
+	said "data is in clear from here on"
+	run -0 --separate-stderr "$(bin ssh)" -F "$config" closed true
+	[ -z "$stderr" ]
+}
+
+@test "Hayate no, on either side, removes it" {
+	run -0 --separate-stderr client "${ASK[@]}" -o Hayate=no open true
+	[ -z "$stderr" ]
+	sshd_up hayate:off "NoneEnabled yes" "Hayate no"
+	run -0 --separate-stderr client "${ASK[@]}" off true
+	said "data stays encrypted, because the server does not know how."
+}
+
+@test "scp, sftp and rsync pass the wish on, and carry the same bytes" {
+	local data=$DATA
+	ask() { "$@" "${ASK[@]}"; }
+	run -0 --separate-stderr copy "${ASK[@]}" "open:$data" got
+	said "data is in clear from here on"
+	cmp "$data" got
+	run -0 --separate-stderr copy -O "${ASK[@]}" "$data" "open:$PWD/put"
+	said "data is in clear from here on"
+	cmp "$data" put
+	run -0 --separate-stderr files "${ASK[@]}" -b - open <<<"get $data $PWD/got2"
+	said "data is in clear from here on"
+	cmp "$data" got2
+	command -v rsync >/dev/null || skip "no rsync, which is in the package rsync"
+	run -0 --separate-stderr rsync -e "$(bin ssh) -F $BATS_FILE_TMPDIR/ssh_config ${ASK[*]}" \
+	    "open:$data" got3
+	said "data is in clear from here on"
+	cmp "$data" got3
+}
+
+@test "-N -f, -W and -L are in clear as well" {
+	local ctl=$PWD/ctl port=$((20000 + RANDOM % 12000)) banner
+	banner=$(client -q "${ASK[@]}" -W "127.0.0.1:$(sshd_port stock)" open \
+	    </dev/null | head -c 8)
+	[ "$banner" = SSH-2.0- ]
+	client "${ASK[@]}" -M -S "$ctl" -N -f \
+	    -L "$port:127.0.0.1:$(sshd_port stock)" open 2>err
+	grep -q 'NoneSwitch: data is in clear' err
+	[ "$(head -c 8 <"/dev/tcp/127.0.0.1/$port")" = SSH-2.0- ]
+	client -S "$ctl" -O exit open
+	logged open "Data in clear ended"
+}
+
+@test "a later terminal, agent or X11 on a shared connection brings encryption back" {
+	local what ctl=$PWD/ctl n=0 master
+	for what in -tt -A -X; do
+		n=$((n + 1))
+		DISPLAY=:77 client "${ASK[@]}" -A -X -M -S "$ctl$n" -N open \
+		    >/dev/null 2>"err$n" </dev/null &
+		master=$!
+		poll 10 test -S "$ctl$n"
+		DISPLAY=:77 client -q -S "$ctl$n" $what open true </dev/null >/dev/null
+		if ! grep -q 'NoneSwitch: data is encrypted again, because ' "err$n"; then
+			kill $master
+			echo "$what"; cat "err$n"; return 1
+		fi
+		client -S "$ctl$n" open "cat $DATA" | cmp - "$DATA"
+		client -S "$ctl$n" -O exit open
+		wait $master || true
+		[ "$(grep -c NoneSwitch "err$n")" = 2 ]
+	done
+}
+
+@test "ControlPersist keeps the mode, and a terminal ends it" {
+	local ctl=$PWD/ctl
+	client "${ASK[@]}" -M -S "$ctl" -o ControlPersist=60 open true 2>err
+	grep -q 'data is in clear' err
+	client -S "$ctl" open "cat $DATA" | cmp - "$DATA"
+	client -q -S "$ctl" -tt open true </dev/null >/dev/null
+	client -S "$ctl" -O exit open
+	logged open "Data in clear ended for .*, [0-9]{7,} bytes"
+}
+
+@test "what is typed at a terminal is encrypted before its first byte goes" {
+	cat >type <<-EOF
+	#!/bin/sh
+	exec $(bin ssh) -F $BATS_FILE_TMPDIR/ssh_config ${ASK[*]} -T open 'head -n 1 >$PWD/typed'
+	EOF
+	chmod +x type
+	{ poll 5 grep -q 'in clear from here' out && echo secret; sleep 1; } |
+	    script -qefc ./type out >/dev/null 3>&-
+	[ "$(cat typed)" = secret ]
+	grep -q 'data is encrypted again, because input is typed at a terminal' out
+}
+
+# other CIPHER MAC SERVER COMMAND: a client that is none of ours
+other() {
+	"$BATS_TEST_DIRNAME/clear-peer" client "$(sshd_port "$3")" \
+	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "$4" 2>err
+}
+need_other() {
+	"$BATS_TEST_DIRNAME/clear-peer" 2>&1 | grep -q CIPHER ||
+	    skip "no asyncssh, which is in the package python3-asyncssh"
+}
+
+@test "a client in the manner of HPN-SSH gets none, with two rekeys in a row" {
+	need_other
+	other none hmac-sha2-256-etm@openssh.com open "cat $DATA" | cmp - "$DATA"
+	grep -qx 'none none' err
+	other none hmac-sha2-256-etm@openssh.com open "cat >$PWD/got" <"$DATA"
+	cmp got "$DATA"
+	logged open "Data in clear began for .*: none with hmac-sha2-256-etm@openssh.com"
+}
+
+@test "a client in the manner of HPN-SSH without permission, or a fit MAC, ends" {
+	need_other
+	fails other none hmac-sha2-256-etm@openssh.com closed true
+	logged closed "no matching cipher found. Their offer: none"
+	fails other none hmac-sha2-256 open true
+	logged open "no matching cipher found. Their offer: none"
+}
+
+@test "GMAC written anew from PROTOCOL understands ours, both ways" {
+	need_other
+	other aes128-gmac@hayate.invalid hmac-sha2-256 open "cat $DATA" | cmp - "$DATA"
+	grep -qx 'aes128-gmac@hayate.invalid aes128-gmac@hayate.invalid' err
+	other aes128-gmac@hayate.invalid hmac-sha2-256 open "cat >$PWD/got" <"$DATA"
+	cmp got "$DATA"
+}
+
+@test "a server in the manner of HPN-SSH gives none to who asks" {
+	need_other
+	local pid port
+	"$BATS_TEST_DIRNAME/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	    "$BATS_FILE_TMPDIR/authorized_keys" >port 2>log 3>&- &
+	pid=$!
+	poll 10 test -s port
+	port=$(cat port)
+	seq 200000 >numbers
+	client "${ASK[@]}" -p "$port" 127.0.0.1 repeat <numbers >got 2>err || true
+	kill $pid
+	cmp numbers got
+	grep -q 'NoneSwitch: data is in clear from here on, authenticated by none with hmac-sha2-256-etm@openssh.com' err
+	grep -qx none log
+}
+
+@test "a terminal in clear is refused by the server, whoever asks" {
+	need_other
+	"$BATS_TEST_DIRNAME/clear-peer" client "$(sshd_port open)" \
+	    "$BATS_FILE_TMPDIR/user" none hmac-sha2-256-etm@openssh.com -tty 2>err || true
+	logged open "Request pty-req refused to .*, because data is in clear"
+}
+
+@test "rekeys in clear mode keep it, and the bytes" {
+	local n
+	for n in 64K 512K; do
+		client -vv "${ASK[@]}" -o RekeyLimit=$n open "cat $DATA" 2>err | cmp - "$DATA"
+		[ "$(grep -c 'kex: server->client cipher: \(none\|aes128-gmac\)' err)" -ge 2 ]
+		client -q "${ASK[@]}" -o RekeyLimit=$n open "cat >$PWD/got" <"$DATA"
+	done
+	fails grep -q 'data is encrypted again' err
+}
+
+@test "the key of a mode, and of ChaCha20, lasts 64 GiB; stock's limit stays with Hayate no" {
+	client -vv "${ASK[@]}" open true 2>err
+	grep -qE 'rekey (in|out) after (4294967296|8589934592) blocks' err
+	client -v -c chacha20-poly1305@openssh.com open true 2>err
+	grep -q 'rekey out after 8589934592 blocks' err
+	client -v -c chacha20-poly1305@openssh.com -o Hayate=no open true 2>err
+	grep -q 'rekey out after 134217728 blocks' err
+}
+
+@test "the host key of the rekey is that of the login" {
+	"$(bin ssh-keygen system)" -q -t ecdsa -N '' -f other_key
+	echo "hayate-test $(cat other_key.pub)" >known
+	sshd_up hayate:keys "NoneEnabled yes" "HostKey $BATS_FILE_TMPDIR/host" \
+	    "HostKey $PWD/other_key"
+	client -v "${ASK[@]}" -o "UserKnownHostsFile $PWD/known" keys true 2>err
+	grep -q 'NoneSwitch: data is in clear' err
+	[ "$(grep -c 'kex: host key algorithm: ecdsa-sha2-nistp256' err)" = 2 ]
+}
+
+@test "NoneMacEnabled yes is refused with one line, and changes nothing" {
+	run -0 --separate-stderr client -o NoneMacEnabled=yes "${ASK[@]}" open true
+	[ "$(grep -c NoneMacEnabled <<<"$stderr")" = 1 ]
+	[[ $stderr = *'data is never sent without a MAC'* ]]
+	[[ $stderr = *'data is in clear from here on, authenticated by '* ]]
+}
+
+@test "no cipher list of a user can name the modes" {
+	local c
+	for c in none aes128-gmac@hayate.invalid; do
+		run -255 client -o Ciphers=$c open true
+		run -255 client -c $c open true
+		fails grep -qx "$c" <(client -Q cipher)
+	done
+}
