@@ -67,3 +67,21 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	client -o RekeyLimit=1M -o "ProxyCommand=$(bin ssh asan) -F $BATS_FILE_TMPDIR/ssh_config -W 127.0.0.1:%p asan" \
 	    asan "cat $(data)" | cmp - "$(data)"
 }
+
+@test "data in clear, and encrypted again for a terminal" {
+	local ctl=$BATS_TEST_TMPDIR/ctl
+	sshd_up asan:clear "NoneEnabled yes"
+	client -o NoneEnabled=yes -o NoneSwitch=yes -M -S "$ctl" \
+	    -o ControlPersist=60 clear "cat $(data)" 2>"$BATS_TEST_TMPDIR/said" | cmp - "$(data)"
+	grep -q 'data is in clear' "$BATS_TEST_TMPDIR/said"
+	client -S "$ctl" -tt clear true >/dev/null
+	client -S "$ctl" clear "cat >$BATS_TEST_TMPDIR/got" <"$(data)"
+	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
+	client -S "$ctl" -O exit clear
+}
+
+@test "packets in clear that were tampered with are opened without a fault" {
+	make -s -C "$BUILD/asan" clear-tamper
+	"$BUILD/asan/clear-tamper" aes128-gmac@hayate.invalid 5 2000
+	"$BUILD/asan/clear-tamper" none umac-128-etm@openssh.com 6 2000
+}

@@ -1,0 +1,173 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Data in clear, and somebody on the path: what can be read there, and that
+# nothing can be changed.
+
+load helper
+
+MARK=this-line-can-be-read-on-the-way
+GMAC=aes128-gmac@hayate.invalid
+UMAC=umac-128-etm@openssh.com
+
+setup_file() {
+	sshd_up hayate:gmac "NoneEnabled yes"
+	sshd_up hayate:none "NoneEnabled yes" "MACs $UMAC"
+	# printf repeats for each word
+	printf "%.0s$MARK\n" {1..60000} >"$BATS_FILE_TMPDIR/data"
+}
+teardown_file() { sshd_down; }
+
+setup() {
+	DATA=$BATS_FILE_TMPDIR/data
+	ASK=(-o NoneEnabled=yes -o NoneSwitch=yes -c aes128-gcm@openssh.com)
+	cd "$BATS_TEST_TMPDIR"
+}
+teardown() { [ -z "${ATTACKER:-}" ] || kill "$ATTACKER" 2>/dev/null || true; }
+
+# only MODE: what makes a client use that mode, whatever is faster here
+only() {
+	case $1 in
+	gmac) ASK+=(-m hmac-sha2-256) ;;	# no MAC for "none"
+	none) ASK+=(-m "$UMAC") ;;
+	esac
+}
+
+# between SERVER WAY ATTACK SEED: an attacker; sets PORT
+between() {
+	"$BATS_TEST_DIRNAME/attacker" "$(sshd_port "$1")" "$MARK" "${@:2}" \
+	    >attacker 2>attacker.err 3>&- &
+	ATTACKER=$!
+	poll 10 test -s attacker
+	PORT=$(head -n 1 attacker)
+}
+
+# prefix FILE: it has nothing that was not sent, and not all of it
+prefix() {
+	local n
+	n=$(stat -c %s "$1")
+	[ "$n" -lt "$(stat -c %s "$DATA")" ] && cmp -n "$n" "$1" "$DATA"
+}
+
+REASON='Corrupted MAC|authentication code incorrect|Bad packet length|padding error'
+
+# attacked MODE WAY ATTACK SEED: the connection ends and says why, and what
+# was written until then is what was sent
+attacked() {
+	local ASK=("${ASK[@]}") log reason
+	only "$1"
+	rm -f got attacker
+	between "$1" "$2" "$3" "$4"
+	log=$(wc -l <"$(sshd_log "$1")")
+	if [ "$2" = in ]; then
+		run ! --separate-stderr client "${ASK[@]}" -p "$PORT" "$1" \
+		    "cat $DATA" >got
+	else
+		run ! --separate-stderr client "${ASK[@]}" -p "$PORT" "$1" \
+		    "cat >$PWD/got" <"$DATA"
+	fi
+	wait "$ATTACKER" || true
+	echo "$stderr" >reason
+	[ "$2" = in ] || tail -n +"$log" "$(sshd_log "$1")" >>reason
+	grep -q attacked attacker || { echo "no attack: $*"; cat reason attacker.err; return 1; }
+	[[ $stderr = *'data is in clear'* ]] || { echo "not in clear: $*"; cat reason; return 1; }
+	grep -qE "$REASON" reason || { echo "no reason: $*"; cat reason; return 1; }
+	poll 5 test -e got
+	prefix got || { echo "wrong bytes: $*"; return 1; }
+}
+
+@test "in packets of either mode no bit can be changed, no packet moved" {
+	local driver=clear-tamper dir=$BUILD/hayate
+	make -s -C "$dir" "$driver"
+	run -0 "$dir/$driver" "$GMAC" 1 40000
+	echo "$output"
+	[ "$(grep -c ' ended [1-9]' <<<"$output")" = 6 ]
+	run -0 "$dir/$driver" none "$UMAC" 2 20000
+	run -0 "$dir/$driver" none hmac-sha2-256-etm@openssh.com 3 20000
+	run -0 "$dir/$driver" none umac-64-etm@openssh.com 4 20000
+}
+
+@test "keys of mode none without a MAC that fits are refused" {
+	local driver=clear-tamper dir=$BUILD/hayate
+	make -s -C "$dir" "$driver"
+	run -2 "$dir/$driver" none hmac-sha2-256 1 1
+	run -2 "$dir/$driver" none 1 1
+}
+
+@test "an attacker in the middle who changes nothing changes nothing" {
+	only gmac
+	between gmac in nothing 1
+	client -q "${ASK[@]}" -p "$PORT" gmac "cat $DATA" | cmp - "$DATA"
+}
+
+@test "a download in clear that is attacked ends, with no wrong byte" {
+	local mode attack
+	for mode in gmac none; do
+		for attack in length padding payload tag drop repeat swap kexinit; do
+			attacked $mode in $attack 1
+			attacked $mode in $attack 2
+		done
+	done
+}
+
+@test "an upload in clear that is attacked ends, with no wrong byte" {
+	local mode attack
+	for mode in gmac none; do
+		for attack in length padding payload tag drop repeat swap kexinit; do
+			attacked $mode out $attack 3
+			attacked $mode out $attack 4
+		done
+	done
+}
+
+@test "a proposal of \"none\" before authentication ends the connection" {
+	between gmac in login 1
+	run -255 --separate-stderr client "${ASK[@]}" -p "$PORT" gmac true
+	[[ $stderr = *'no matching cipher found. Their offer: none'* ]]
+	poll 5 grep -q "no matching cipher found. Their offer: none" "$(sshd_log gmac)"
+}
+
+# captured PORT COMMAND...: its packets on the way, in the file "capture"
+captured() {
+	local pid port=$1
+	shift
+	tcpdump -i lo -s 0 -B 65536 -U -w capture "tcp port $port" \
+	    >tcpdump.out 2>&1 3>&- &
+	pid=$!
+	poll 10 grep -q 'listening on' tcpdump.out
+	"$@"
+	sleep 1		# what was captured is written
+	kill $pid
+	wait $pid || true
+}
+
+seen() { grep -aqF -- "$1" capture; }
+unseen() { ! seen "$1"; }
+
+@test "on the wire login is encrypted, data in clear, and encrypted after a tty" {
+	need_root tcpdump
+	command -v tcpdump >/dev/null || skip "no tcpdump, which is in the package tcpdump"
+	local ctl=$BATS_TEST_TMPDIR/ctl
+	printf '#!/bin/sh\necho pass-that-nobody-may-see\n' >askpass
+	chmod +x askpass
+	sshd_up hayate:wire "NoneEnabled yes" "PasswordAuthentication yes"
+	one() {
+		export SSH_ASKPASS=$PWD/askpass SSH_ASKPASS_REQUIRE=force
+		client -q "${ASK[@]}" -o BatchMode=no -o NumberOfPasswordPrompts=1 \
+		    -o PreferredAuthentications=password,publickey \
+		    -M -S "$ctl" -o ControlPersist=60 wire \
+		    "cat $DATA; echo this-went-in-clear" >got
+		client -S "$ctl" -tt wire 'echo typed-at-a-terminal' >/dev/null </dev/null
+		client -S "$ctl" wire 'echo bulk-after-the-terminal' >/dev/null
+		client -S "$ctl" -O exit wire
+	}
+	captured "$(sshd_port wire)" one
+	seen SSH-2.0-OpenSSH
+	seen "$MARK"
+	seen this-went-in-clear
+	unseen pass-that-nobody-may-see
+	unseen ssh-connection		# each request to log in has it
+	unseen typed-at-a-terminal
+	unseen bulk-after-the-terminal
+}

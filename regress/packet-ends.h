@@ -1,0 +1,38 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * packet-ends: upstream's packet layer without a connection, for drivers that
+ * seal and open packets. What is sent is found in ssh_packet_get_output(), and
+ * what is put into ssh_packet_get_input() is received.
+ *
+ * What cannot be had ends the driver with status 2.
+ */
+
+#ifndef PACKET_ENDS_H
+#define PACKET_ENDS_H
+
+#include <sys/types.h>
+
+struct ssh;
+
+struct end_keys {
+	const char *cipher, *mac;	/* mac: NULL for an AEAD */
+	u_char	bytes[64];		/* keys and nonces begin with these */
+};
+
+/*
+ * Has cipher/clear.h's modes proposed, as in a client that may: the module
+ * lets no key for them in that nobody asked for. Before end_new().
+ */
+void	ends_offer_modes(void);
+
+/* An end that only sends (MODE_OUT) or only receives (MODE_IN). */
+struct ssh *end_new(const struct end_keys *, int mode);
+void	end_free(struct ssh *);
+
+u_char	*end_copy(const u_char *, size_t);
+
+#endif /* PACKET_ENDS_H */
