@@ -12,23 +12,25 @@
 #
 # Measured with this suite: it is busy receiving, and more in the kernel than in
 # crypto. CPU seconds per GB, user + system, stock OpenSSH 10.0p2, scp in SFTP
-# mode, one copy, 256 MiB, medians of 2 runs on 2 cores of an AMD EPYC that had
-# other work too; OpenSSL 3.0.22.
+# mode, one copy, 256 MiB, medians of 5 runs on 2 quiet cores of an AMD EPYC;
+# OpenSSL 3.0.22.
 #
 #                              sends                    receives
 #                         ssh      sshd-session     ssh      sshd-session
 #                        (put)        (get)        (get)        (put)
-#   aes128-gcm         .43 + .84    .43 + .80    .58 + .99    .58 + 1.34
-#   aes128-ctr, SHA2  1.04 + .65    .99 + .82   1.12 + .93   1.12 + 1.10
-#   chacha20          1.25 + .56   1.21 + .67   1.23 + 1.01  1.27 + 1.12
-#   Hayate, aes128-gcm .47 + .73    .41 + .91    .45 + .50    .35 + .71
+#   aes128-gcm         .48 + .56    .45 + .60    .52 + .75    .52 + 1.15
+#   aes128-ctr, SHA2   .93 + .56    .86 + .60    .97 + .52    .97 + 1.01
+#   chacha20          1.23 + .60   1.19 + .60   1.23 + .67   1.34 + 1.08
+#   Hayate, aes128-gcm .45 + .67    .41 + .63    .41 + .37    .48 + .63
 #
 # What openssl speed measures is in the user time, which depends little on who
 # does it. The system time does: most has the sshd-session that receives, and so
-# it is the busiest process of a put with each of these ciphers; of a get it is
-# ssh, by less. With fewer and larger reads and writes (37 in place of 95 per MB,
-# aes128-gcm) Hayate's sshd-session receives for less than its ssh sends. Which
-# part of the kernel it is was not measured, nor were two hosts.
+# a put is slower than a get with each cipher, though both do the same work.
+# What it does there is taking page faults: 102 to 109 per MB in stock's, 4 to 6
+# in Hayate's (512 MiB to "cat", aes128-gcm, 3 runs). A buffer of stock's shrinks
+# and grows with each packet, and beyond 128 KiB malloc gives the memory back to
+# the kernel and asks for it again, page by page; Hayate's keep it (bufgrow.h).
+# Two hosts were not measured.
 #
 # A row is N copies at once of BYTES / N each, or a quarter of BYTES where N is
 # above 4, from a file in memory to a file in memory: that many logins at once
