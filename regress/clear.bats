@@ -269,9 +269,15 @@ need_other() {
 
 @test "a terminal in clear is refused by the server, whoever asks" {
 	need_other
-	"$BATS_TEST_DIRNAME/clear-peer" client "$(sshd_port open)" \
-	    "$BATS_FILE_TMPDIR/user" none hmac-sha2-256-etm@openssh.com -tty 2>err || true
+	fails other none hmac-sha2-256-etm@openssh.com open -tty
+	grep -q "PTY request failed" err
 	logged open "Request pty-req refused to .*, because data is in clear"
+}
+
+@test "data in clear is refused by the server after a terminal" {
+	need_other
+	fails other aes128-gmac@hayate.invalid hmac-sha2-256 open -tty-first
+	logged open "Data in clear refused to .*, because a terminal was asked for"
 }
 
 @test "rekeys in clear mode keep it, and the bytes" {
