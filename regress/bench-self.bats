@@ -107,3 +107,12 @@ named() {
 	done
 	return 1
 }
+
+@test "sealing alone is measured for the clear modes, with and without AES" {
+	export SEAL_SECONDS=0.02 SEAL_MODES='aes128-gmac@hayate.invalid
+	    none+umac-128-etm@openssh.com aes128-gcm@openssh.com'
+	bench --only seal --runs 1
+	[ "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	    $at["status"] == 0 && $at["bytes"] > 0' "$TSV" | wc -l)" = 24 ]
+	[[ $output = *'place no-aes'* ]]
+}

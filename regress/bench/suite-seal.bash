@@ -53,6 +53,7 @@ seal_jobs() {	# CAPABILITIES PACKET
 
 cell_seal() {
 	local place packet
+	declare -gA STRANGE=()
 	make -s -C "$BUILD/hayate" seal-speed >&2 || {
 		warn "$CELL: skipped: seal-speed was not made"
 		return 1
