@@ -290,6 +290,25 @@ need_other() {
 	fails grep -q 'data is encrypted again' err
 }
 
+@test "compression goes with it" {
+	client -v -C "${ASK[@]}" open "seq 100000" 2>err | cmp - <(seq 100000)
+	grep -q 'cipher: \(none\|aes128-gmac@hayate.invalid\) .*compression: zlib@openssh.com' err
+}
+
+@test "the site example gives data in clear to its group and network alone" {
+	sed "s/pubdata/$(id -gn)/" "$TOP/contrib/site/sshd_config.data" >site
+	of() { "$(bin sshd)" -T -f site -h "$BATS_FILE_TMPDIR/host" \
+	    -C "user=$(id -un),host=h,addr=$1,laddr=$2"; }
+	of 10.20.3.4 10.20.0.1 | grep -qx 'noneenabled yes'
+	of 10.21.3.4 10.20.0.1 | grep -qx 'noneenabled no'
+	of 10.20.3.4 192.0.2.1 | grep -qx 'noneenabled no'
+	of 10.21.3.4 10.20.0.1 | grep -qx 'forcecommand internal-sftp -R'
+	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.data" data1.internal.example |
+	    grep -qx 'noneswitch yes'
+	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.data" elsewhere.example |
+	    grep -qx 'noneswitch no'
+}
+
 @test "the key of a mode, and of ChaCha20, lasts 64 GiB; stock's limit stays with Hayate no" {
 	client -vv "${ASK[@]}" open true 2>err
 	grep -qE 'rekey (in|out) after (4294967296|8589934592) blocks' err
