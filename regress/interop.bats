@@ -25,10 +25,11 @@ setup_file() {
 		export IN_CLIENT="ip netns exec lfp-$P-a"
 		export SERVER_ADDRESS=10.77.0.2
 	fi
-	sshd_up hayate "$(crypto hayate)"
+	# Who does not ask for data in clear is served as ever.
+	sshd_up hayate "$(crypto hayate)" "NoneEnabled yes"
 	sshd_up stock "$(crypto stock)"
 	sshd_up system "$(crypto system)"
-	sshd_up hayate:rekey "RekeyLimit 1M"
+	sshd_up hayate:rekey "RekeyLimit 1M" "NoneEnabled yes"
 	sshd_up system:system-rekey "RekeyLimit 1M"
 	head -c 25165824 /dev/urandom >bulk
 	head -c 8388608 bulk >some
@@ -336,6 +337,18 @@ putty() {
 	HOME=$F/home $IN_CLIENT "$1" -batch -i "$F/putty_user" \
 	    -hostkey "$(cat "$F/fingerprint")" -P "${PORT-$(sshd_port hayate)}" \
 	    "${@:2}" 3>&-
+}
+
+@test "a wish for data in clear changes nothing towards servers of others" {
+	local name ask="-o NoneEnabled=yes -o NoneSwitch=yes" where
+	need_dropbear
+	for name in stock system-rekey dropbear; do
+		where=$name
+		[ $name != dropbear ] || where="-p $DROPBEAR_PORT 127.0.0.1"
+		# shellcheck disable=SC2086
+		client $ask $where "cat $SOME" 2>err | cmp - "$SOME"
+		grep -q 'data stays encrypted, because the server does not know how' err
+	done
 }
 
 @test "plink and our server exchange files" {
