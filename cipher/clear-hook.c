@@ -335,18 +335,31 @@ name_of(const struct newkeys *keys)
 	return name;
 }
 
-int
-clear_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
+/* What the block size alone does not tell: see clear_key_bytes(). */
+static void
+set_limit(const struct newkeys *keys, u_int64_t rekey_limit,
     u_int64_t *max_blocks)
 {
-	unsigned long long bytes;
+	u_int64_t bytes = clear_key_bytes(keys->enc.name);
+
+	if (bytes == 0 || !hayopt_get()->hayate)
+		return;
+	if (rekey_limit != 0 && rekey_limit < bytes)
+		bytes = rekey_limit;
+	*max_blocks = bytes / keys->enc.block_size;
+	debug("a key of %s lasts %llu blocks", keys->enc.name,
+	    (unsigned long long)*max_blocks);
+}
+
+int
+clear_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
+    u_int64_t rekey_limit, u_int64_t *max_blocks)
+{
 	int r;
 
 	if ((r = check(keys)) != 0)
 		return r;
-	if (hayopt_get()->hayate &&
-	    (bytes = clear_key_bytes(keys->enc.name)) != 0)
-		*max_blocks = bytes / keys->enc.block_size;
+	set_limit(keys, rekey_limit, max_blocks);
 	put(&now.mode[mode], name_of(keys));
 	/* Both roles send NEWKEYS before they accept the other's. */
 	if (mode == MODE_IN && now.was_clear != (clear_mode() != NULL)) {

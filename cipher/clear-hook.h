@@ -35,10 +35,11 @@ int	clear_kexinit(struct ssh *);
 
 /*
  * ssh_set_newkeys(): refuses keys that must not be, and says how many blocks
- * one of them may protect. Returns 0 or SSH_ERR_*, which ends the connection.
+ * one of them may protect; "rekey_limit" are bytes, 0 for none. Returns 0 or
+ * SSH_ERR_*, which ends the connection.
  */
 int	clear_newkeys(struct ssh *, int mode, const struct newkeys *,
-    u_int64_t *max_blocks);
+    u_int64_t rekey_limit, u_int64_t *max_blocks);
 
 /* channel_request_start(): brings encryption back before this request. */
 void	clear_before_request(struct ssh *, int channel, const char *type);

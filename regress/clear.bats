@@ -311,11 +311,14 @@ need_other() {
 
 @test "the key of a mode, and of ChaCha20, lasts 64 GiB; stock's limit stays with Hayate no" {
 	client -vv "${ASK[@]}" open true 2>err
-	grep -qE 'rekey (in|out) after (4294967296|8589934592) blocks' err
+	grep -qE 'a key of (none|aes128-gmac.*) lasts (4294967296|8589934592) blocks' err
 	client -v -c chacha20-poly1305@openssh.com open true 2>err
-	grep -q 'rekey out after 8589934592 blocks' err
+	grep -q 'a key of chacha20-poly1305@openssh.com lasts 8589934592 blocks' err
+	client -v -c chacha20-poly1305@openssh.com -o RekeyLimit=1M open true 2>err
+	grep -q 'a key of chacha20-poly1305@openssh.com lasts 131072 blocks' err
 	client -v -c chacha20-poly1305@openssh.com -o Hayate=no open true 2>err
 	grep -q 'rekey out after 134217728 blocks' err
+	fails grep -q 'a key of' err
 }
 
 @test "the host key of the rekey is that of the login" {
