@@ -174,7 +174,7 @@ clear_note_peer(struct ssh *ssh)
 {
 	char **peer = NULL;
 
-	if (sshbuf_len(ssh->kex->peer) == 0 ||
+	if (ssh->kex->server || sshbuf_len(ssh->kex->peer) == 0 ||
 	    kex_buf2prop(ssh->kex->peer, NULL, &peer) != 0)
 		return;
 	now.peer_none = has(peer[enc_at[0]], CLEAR_NONE) &&
@@ -187,7 +187,7 @@ clear_note_peer(struct ssh *ssh)
  * The proposal
  */
 
-/* A client's modes, the faster first. "etm" are its MACs for "none". */
+/* A client's modes, the faster first. */
 static const char *
 client_modes(struct ssh *ssh, char **my)
 {
@@ -255,7 +255,8 @@ offer(char **my, const char *modes)
 	for (i = 0; i < WAYS; i++) {
 		put(&my[enc_at[i]], now.side->server ?
 		    join(my[enc_at[i]], modes) : join(modes, my[enc_at[i]]));
-		if (!has(modes, CLEAR_NONE))
+		/* The client's order decides, so a server keeps its own. */
+		if (now.side->server || !has(modes, CLEAR_NONE))
 			continue;
 		now.macs[i] = xstrdup(my[mac_at[i]]);
 		put(&my[mac_at[i]], etm_first(now.macs[i]));

@@ -11,9 +11,9 @@
  * who does not want them does not name them, and the exchange ends with
  * encryption. There is nothing to refuse and nothing that can fail.
  *
- * Nothing here does anything before clear_serve(), which only the loops of
- * ssh and of the sshd that serves a session reach, after authentication. One
- * connection a process. Not thread safe.
+ * Nothing is named before clear_serve(), which is reached after
+ * authentication: by ssh before its loop, by sshd in the loop of the process
+ * that serves the session. One connection a process. Not thread safe.
  */
 
 #ifndef CLEAR_HOOK_H
@@ -45,7 +45,7 @@ int	clear_newkeys(struct ssh *, int mode, const struct newkeys *,
 void	clear_before_request(struct ssh *, int channel, const char *type);
 
 /*
- * For peer-hook.c, while the first key exchange ends
+ * For peer-hook.c, while the first key exchange ends; only in a client
  */
 void	clear_note_peer(struct ssh *);
 

@@ -26,20 +26,21 @@
 # What openssl speed measures is in the user time, which depends little on who
 # does it. The system time does: most has the sshd-session that receives, and so
 # a put is slower than a get with each cipher, though both do the same work.
-# What it does there is taking page faults: 102 to 109 per MB in stock's, 4 to 6
-# in Hayate's (512 MiB to "cat", aes128-gcm, 3 runs). A buffer of stock's shrinks
-# and grows with each packet, and beyond 128 KiB malloc gives the memory back to
-# the kernel and asks for it again, page by page; Hayate's keep it (bufgrow.h).
-# Two hosts were not measured.
+# It takes page faults there: 102 to 109 per MB in stock's, 4 to 6 in Hayate's,
+# with 0.45 to 0.50 and 0.35 to 0.38 s of system time (512 MiB to "cat",
+# aes128-gcm, 3 runs beside other work), so they are a part of it. A buffer of
+# stock's shrinks and grows with each packet, and beyond 128 KiB malloc gives the
+# memory back to the kernel and asks for it again, page by page; Hayate's keep it
+# (bufgrow.h). Two hosts were not measured.
 #
 # A row is N copies at once of BYTES / N each, or a quarter of BYTES where N is
 # above 4, from a file in memory to a file in memory: that many logins at once
-# take seconds, which are not the copies'. Below it, in the text table, stand the limit and what each process
-# did (limits.py). The share of crypto is what openssl speed, the same library
-# in the same sitting, says that so many bytes cost; it has no UMAC, and for
-# OpenSSH's ChaCha20-Poly1305 it is asked for ChaCha20 alone, as that Poly1305
-# is OpenSSH's own: the share then reads "at least". Where perf works a copy
-# that is not timed is sampled as well, and its share is the one shown.
+# take seconds, which are not the copies'. Below it, in the text table, stand the
+# limit and what each process did (limits.py). The share of crypto is what openssl
+# speed, the same library in the same sitting, says that so many bytes cost; it has
+# no UMAC, and for OpenSSH's ChaCha20-Poly1305 it is asked for ChaCha20 alone, as
+# that Poly1305 is OpenSSH's own: the share then reads "at least". Where perf works
+# a copy that is not timed is sampled as well, and its share is the one shown.
 #
 # bottleneck, bottleneck_path: one row for each thing that can limit, which must
 # then be named. They ask nothing about a program, so they run only when told to.
