@@ -83,10 +83,12 @@ need_ftp() {
 	small ftp
 	all_ran
 	[ "$(lines 1 program | sort | paste -sd' ')" = "ftp-pure-ftpd ftp-vsftpd \
-hayate lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
+hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	[ "$(lines 1 bytes login | sort -u)" = '1048576|-' ]
 	lines 'v["program"] == "lftp-vsftpd"' version |
 	    grep -Eqx 'vsftpd [0-9.]+, lftp [0-9.]+'
+	lines 'v["program"] == "hayate-clear"' version |
+	    grep -q ' with aes128-gmac@\|with none+.*-etm@'
 }
 
 @test "a served folder is gone with the benchmark, and so are the servers" {
@@ -102,7 +104,7 @@ hayate lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	small ftp
 	[ "$(lines 'v["status"] == 254' program | sort | paste -sd' ')" = \
 	    'lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd' ]
-	[ "$(count 'v["status"] == 0')" = 4 ]
+	[ "$(count 'v["status"] == 0')" = 5 ]
 }
 
 @test "a client that leaves out the last byte has failed" {
@@ -122,7 +124,7 @@ hayate lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	without vsftpd pure-ftpd
 	HAYATE_BUILD=$T/build small ftp
 	all_ran
-	[ "$(lines 1 program | paste -sd' ')" = 'stock hayate' ]
+	[ "$(lines 1 program | paste -sd' ')" = 'stock hayate hayate-clear' ]
 	((EUID)) || [[ $stderr = *'skipped pure-ftpd: no pure-ftpd, which is in the package pure-ftpd'* ]]
 	((EUID)) || [[ $stderr = *'skipped vsftpd: no vsftpd, which is in the package vsftpd'* ]]
 }

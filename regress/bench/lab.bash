@@ -21,6 +21,10 @@
 
 BENCH_DIR=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 BUILDS=${BUILDS:-stock hayate}
+FASTEST=aes128-gcm@openssh.com
+GMAC=aes128-gmac@hayate.invalid
+# AES-NI, PCLMULQDQ; SHA, VAES, VPCLMULQDQ
+WITHOUT_AES='~0x200000200000000:~0x60020000000'
 
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
@@ -92,9 +96,11 @@ lab_programs() {
 # lab_servers OPTION...: sshd of each build, as in helper.bash, and iperf3. Of
 # an option given twice sshd takes the first.
 lab_servers() {
-	local b
+	local b permit
 	for b in $BUILDS; do
-		IN_SERVER=$AT_B sshd_up "$b" "LogLevel ERROR" \
+		permit=()
+		[ "$b" != hayate ] || permit=('NoneEnabled yes')
+		IN_SERVER=$AT_B sshd_up "$b" "LogLevel ERROR" "${permit[@]}" \
 		    "SetEnv PATH=$(lab_programs "$b"):$PATH" "$@" || return
 	done
 	lab_config
@@ -115,9 +121,31 @@ lab_config() {
 		    "$b" "$(sshd_port "$b")" "$FAR" \
 		    "$b-hop" "$(sshd_port "$b")" 127.0.0.1
 	done >"$LAB/config"
-	[ -z "${CIPHER:-}" ] || sed 's/^Host.*/&\n\tCiphers '"$CIPHER"'/' \
-	    -i "$LAB/config"
+	HAYATE_ENV=()
+	case ${CIPHER:-} in
+	'') ;;
+	none|"$GMAC") lab_clear ;;
+	*) lab_say "$BUILDS" "Ciphers $CIPHER" ;;
+	esac
 	sed -n '/^Host \*/,$p' "$LAB/ssh_config" >>"$LAB/config"
+}
+
+# lab_say BUILD... WORDS: a line of configuration for those
+lab_say() {
+	local b
+	for b in $1; do
+		sed -i "s/^Host $b\(-hop\)\?$/&\n\t$2/" "$LAB/config"
+	done
+}
+
+# Data in clear: only ours has it, the others take the fastest cipher there is.
+# A client that does not see what the processor has for GMAC takes "none".
+lab_clear() {
+	[ "$CIPHER" = "$GMAC" ] ||
+	    HAYATE_ENV=(env "OPENSSL_ia32cap=$WITHOUT_AES")
+	lab_say "$BUILDS" "Ciphers $FASTEST"
+	lab_say hayate 'NoneEnabled yes\n\tNoneSwitch yes'
+	sed -i '1i IgnoreUnknown None*' "$LAB/config"
 }
 
 lab_loop() {
@@ -187,6 +215,9 @@ timed() {
 
 # SSH and SCP of BUILD, as arrays
 use() {
-	SSH=("$(bin ssh "$1")" -F "$LAB/config")
-	SCP=("$(bin scp "$1")" -q -S "$(bin ssh "$1")" -F "$LAB/config")
+	local env=()
+	[ "$1" != hayate ] || env=("${HAYATE_ENV[@]}")
+	SSH=("${env[@]}" "$(bin ssh "$1")" -F "$LAB/config")
+	SCP=("${env[@]}" "$(bin scp "$1")" -q -S "$(bin ssh "$1")"
+	    -F "$LAB/config")
 }

@@ -10,7 +10,7 @@
 # link hides what each of them costs.
 #
 # A row's PROGRAM is receiver and sender, "lftp-vsftpd"; the name of a build
-# stands for its scp from its sshd. MODE is the size, so that what is to be
+# stands for its scp from its sshd, "hayate-clear" for ours with data in clear. MODE is the size, so that what is to be
 # compared has its mode in common, and "x stock" is against stock's scp. Login
 # is not subtracted.
 #
@@ -24,8 +24,7 @@
 CELLS+=' ftp'
 about_ftp='one file into /dev/null by ftp, lftp and scp, after a table of 2009'
 
-# Modes of ours that carry data in clear, as names of ciphers: none exists yet.
-FTP_CLEAR=${FTP_CLEAR:-}
+FTP_CLEAR=(-o NoneEnabled=yes -o NoneSwitch=yes)
 FTP_SIZES='17700000 100000000'		# and $BYTES
 
 declare -A FTP_PID=() FTP_PORT=()
@@ -193,10 +192,10 @@ ftp_client_version() {
 
 ### Verb
 
-# ftp_command TOOL SERVER BYTES FILE [CIPHER]: COMMAND fetches into FILE, from
+# ftp_command TOOL SERVER BYTES FILE [SCP-OPTION...]: COMMAND fetches into FILE, from
 # the process FROM
 ftp_command() {
-	local url="ftp://127.0.0.1:${FTP_PORT[$2]:-}/$3" cipher=()
+	local url="ftp://127.0.0.1:${FTP_PORT[$2]:-}/$3"
 	FROM=${FTP_PID[$2]:-}
 	COMMAND=(env "HOME=$LAB/home")
 	case $1 in
@@ -205,9 +204,8 @@ ftp_command() {
 	lftp-ssl) COMMAND+=(lftp -c "$FTP_LFTP $FTP_LFTP_SSL get $url -o $4") ;;
 	scp)
 		use "$2"
-		[ -z "${5:-}" ] || cipher=(-c "$5")
 		FROM=$(pid_of "$2")
-		COMMAND=("${SCP[@]}" "${cipher[@]}" "$2:$(file_of "$3")" "$4") ;;
+		COMMAND=("${SCP[@]}" "${@:5}" "$2:$(file_of "$3")" "$4") ;;
 	esac
 }
 
@@ -215,9 +213,9 @@ ftp_carried() { sed -n 's/^ *lo: *\([0-9]*\).*/\1/p' /proc/net/dev; }
 
 # What goes to /dev/null cannot be looked at. So loopback must have carried as
 # much meanwhile, and the same command, once for each job, must fill a file.
-v_ftp() {	# TOOL SERVER BYTES [CIPHER]
+v_ftp() {	# TOOL SERVER BYTES [SCP-OPTION...]
 	local COMMAND FROM n result
-	ftp_command "$1" "$2" "$3" /dev/null "${4:-}"
+	ftp_command "$1" "$2" "$3" /dev/null "${@:4}"
 	n=$(ftp_carried)
 	result=$(metered -f "$FROM" "${COMMAND[@]}")
 	n=$(($(ftp_carried) - n))
@@ -227,11 +225,11 @@ v_ftp() {	# TOOL SERVER BYTES [CIPHER]
 	echo "$result"
 }
 
-ftp_proved() {	# TOOL SERVER BYTES [CIPHER]
-	local COMMAND FROM proved="$LAB/proved.$1.$2.$3.${4:-}" got=$DATA/got
+ftp_proved() {	# TOOL SERVER BYTES [SCP-OPTION...]
+	local COMMAND FROM proved="$LAB/proved.$1.$2.$3.$#" got=$DATA/got
 	[ ! -e "$proved" ] || return 0
 	rm -f "$got"
-	ftp_command "$1" "$2" "$3" "$got" "${4:-}"
+	ftp_command "$1" "$2" "$3" "$got" "${@:4}"
 	"${COMMAND[@]}" </dev/null >/dev/null 2>>"$LAB/err"
 	if cmp -s "$got" "$(file_of "$3")"; then : >"$proved"; fi
 	rm -f "$got"
@@ -250,7 +248,7 @@ ftp_sizes() {
 }
 
 ftp_jobs() {	# BYTES
-	local pair program tool server c mode
+	local pair program tool server mode
 	mode=$(awk "BEGIN { printf \"%.1f MB\", $1 / 1e6 }")
 	for pair in "${FTP_PAIRS[@]}"; do
 		read -r program tool server <<<"$pair"
@@ -259,16 +257,16 @@ ftp_jobs() {	# BYTES
 	for program in $BUILDS; do
 		job "$program" "$mode" get "$1" - - v_ftp scp "$program" "$1"
 	done
-	for c in $FTP_CLEAR; do
-		VERSION[hayate-$c]=${VERSION[hayate]}
-		job "hayate-$c" "$mode" get "$1" - - v_ftp scp hayate "$1" "$c"
-	done
+	job hayate-clear "$mode" get "$1" - - v_ftp scp hayate "$1" \
+	    "${FTP_CLEAR[@]}"
 }
 
 cell_ftp() {
 	local n
 	at_loop || return
 	ftp_servers
+	VERSION[hayate-clear]="${VERSION[hayate]} with $(negotiated hayate \
+	    "${FTP_CLEAR[@]}")"
 	for n in $(ftp_sizes); do
 		ftp_jobs "$n"
 	done

@@ -38,7 +38,7 @@
 # take seconds, which are not the copies'. Below it, in the text table, stand the
 # limit and what each process did (limits.py). The share of crypto is what openssl
 # speed, the same library in the same sitting, says that so many bytes cost; it has
-# no UMAC, and for OpenSSH's ChaCha20-Poly1305 it is asked for ChaCha20 alone, as
+# no UMAC, of GMAC the hash alone, and for OpenSSH's ChaCha20-Poly1305 it is asked for ChaCha20 alone, as
 # that Poly1305 is OpenSSH's own: the share then reads "at least". Where perf works
 # a copy that is not timed is sampled as well, and its share is the one shown.
 #
@@ -48,12 +48,12 @@
 CELLS+=' self'
 about_self='a host copied to itself: which process limits, cipher by cipher'
 
-# CIPHER or CIPHER+MAC. Clear modes belong here when they exist.
+# CIPHER or CIPHER+MAC
 ETM=etm@openssh.com
 SELF_CIPHERS=${SELF_CIPHERS:-"aes128-ctr+hmac-sha2-256-$ETM
     aes256-ctr+hmac-sha2-256-$ETM aes128-ctr+umac-64-$ETM
     aes256-ctr+umac-64-$ETM aes128-gcm@openssh.com aes256-gcm@openssh.com
-    chacha20-poly1305@openssh.com"}
+    chacha20-poly1305@openssh.com $GMAC none+umac-128-$ETM"}
 SELF_STREAMS=${SELF_STREAMS:-1 2 4 8 12}
 SELF_QUICK_CIPHERS='aes128-gcm@openssh.com chacha20-poly1305@openssh.com'
 SELF_QUICK_STREAMS='1 4'
@@ -63,6 +63,7 @@ SELF_QUICK_STREAMS='1 4'
 # What openssl speed calls a cipher or a MAC; nothing if it has none.
 evp_of() {
 	case $1 in
+	aes*-gmac@*) echo ghash ;;
 	aes*-gcm@*) set -- "${1%@*}"; echo "-aead -evp aes-${1#aes}" ;;
 	aes*) echo "-evp aes-${1#aes}" ;;
 	chacha20-*) echo '-evp chacha20' ;;
@@ -91,7 +92,7 @@ crypto_of() {
 	COND_CRYPTO=
 	can_speed || return 0
 	for part in ${1//+/ }; do
-		case $part in umac*|chacha20*) source=part ;; esac
+		case $part in umac*|chacha20*|*gmac*) source=part ;; esac
 		words=$(evp_of "$part")
 		[ -n "$words" ] || continue
 		# shellcheck disable=SC2086
@@ -110,7 +111,7 @@ crypto_of() {
 at_cipher() {
 	local CIPHER=${1%%+*} mac=${1#*+}
 	lab_config
-	[ "$mac" = "$1" ] || sed -i "s/^Host [^*].*/&\n\tMACs $mac/" "$LAB/config"
+	[ "$mac" = "$1" ] || lab_say "$BUILDS" "MACs $mac"
 	conditions "$COND_PLACE" "$COND_CC" "$COND_RTT" "$COND_RATE" "$COND_LOSS"
 	case $COND_CIPHER in
 	"$1"|"$1"+*) ;;
