@@ -647,6 +647,8 @@ endless() {
 }
 
 wider_than() { [ "$(widest get.log)" -gt "$1" ]; }
+latest() { windows get.log | tail -1 | cut -d' ' -f3; }
+narrower_than() { [ "$(latest)" -lt "$1" ]; }
 
 @test "a longer path grows the window again, a narrower one withdraws it" {
 	local before
@@ -657,12 +659,12 @@ wider_than() { [ "$(widest get.log)" -gt "$1" ]; }
 	before=$(widest get.log)
 	"$LFP" set "$P" --rtt 120ms
 	poll 20 wider_than $((before * 2))
-	before=$(windows get.log | tail -1 | cut -d' ' -f3)
+	before=$(latest)
 	"$LFP" set "$P" --rate 40mbit
 	poll 30 says "withdraw: the path holds less" get.log
+	poll 30 narrower_than "$before"		# it may have grown meanwhile
 	touch stop
 	wait "${pids[0]}"
-	[ "$(windows get.log | tail -1 | cut -d' ' -f3)" -lt "$before" ]
 	cmp sent got
 }
 
