@@ -130,6 +130,7 @@ wtune_why_text(enum wtune_why why)
 		[WTUNE_HOLD_CEILING] = "hold: at the ceiling",
 		[WTUNE_HOLD_BUDGET] = "hold: the process has no more to give",
 		[WTUNE_WITHDRAW_PATH] = "withdraw: the path holds less",
+		[WTUNE_WITHDRAW_PAUSE] = "withdraw: a pause spoilt the answer",
 		[WTUNE_WITHDRAW_IDLE] = "withdraw: the channel idled",
 	};
 
@@ -209,6 +210,7 @@ edge_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t window)
 	w->probing = 0;
 	w->excused = !w->excused && bdp_stall_us(b) > w->asked_us;
 	if (w->excused) {
+		w->why = WTUNE_WITHDRAW_PAUSE;
 		w->withdrawing = 1;
 		w->withdraw_to = w->probed_from;
 		return 0;

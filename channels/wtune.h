@@ -62,6 +62,7 @@ enum wtune_why {
 	WTUNE_HOLD_CEILING,
 	WTUNE_HOLD_BUDGET,
 	WTUNE_WITHDRAW_PATH,
+	WTUNE_WITHDRAW_PAUSE,	/* no answer to a question */
 	WTUNE_WITHDRAW_IDLE
 };
 

@@ -659,6 +659,7 @@ narrower_than() { [ "$(latest)" -lt "$1" ]; }
 	before=$(widest get.log)
 	"$LFP" set "$P" --rtt 120ms
 	poll 20 wider_than $((before * 2))
+	sleep 2			# what was asked has been answered
 	before=$(latest)
 	"$LFP" set "$P" --rate 40mbit
 	poll 30 says "withdraw: the path holds less" get.log
