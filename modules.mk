@@ -10,7 +10,9 @@ HAYATE_CORE = \
 	channels/peer.c \
 	channels/tcp-path.c \
 	channels/wtune.c \
+	cipher/autoscale.c \
 	cipher/clear.c \
+	cipher/pool.c \
 	ssh/hayopt.c \
 	ssh/sftp-tell.c \
 
@@ -19,6 +21,7 @@ HAYATE_HOOKS = \
 	channels/wtune-hook.c \
 	cipher/clear-hook.c \
 	cipher/macrank-hook.c \
+	cipher/pipeline-hook.c \
 	ssh/clearcli-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/optline-hook.c \

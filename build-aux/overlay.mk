@@ -35,11 +35,12 @@ $(call hy_objs,$(HAYATE_HOT)): CFLAGS += -O3 -fno-trapv -fwrapv \
 
 # Drivers of the hooks, which need upstream around them: made when asked for.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress:$(HAYATE_TOP)/regress/bench
-HAYATE_DRIVERS = clear-tamper seal-speed
+HAYATE_DRIVERS = clear-tamper pipeline-oracle seal-speed
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress
 $(HAYATE_DRIVERS): %: %.o packet-ends.o $(SKOBJS) $(LIBCOMPAT) libssh.a
 	$(LD) -o $@ $*.o packet-ends.o $(SKOBJS) $(LDFLAGS) -lssh -lopenbsd-compat \
-	    $(CHANNELLIBS) $(LIBS)
+	    $(CHANNELLIBS) $(LIBS) $(WRAP)
+pipeline-oracle: WRAP = -Wl,--wrap=pthread_attr_init
 
 # Headers: ours are included by upstream's files as well, so all objects write
 # down what they were made from.

@@ -72,7 +72,7 @@ rnd(u_int64_t below)
 static void
 seal_all(void)
 {
-	struct ssh *ssh = end_new(&keys, MODE_OUT);
+	struct ssh *ssh = end_new(&keys, MODE_OUT, -1);
 	struct sshbuf *out = ssh_packet_get_output(ssh);
 	struct sealed *s;
 	size_t i;
@@ -175,7 +175,7 @@ receive(struct ssh *ssh, int *rp)
 static int
 one(enum attack attack, size_t at, ssize_t bit)
 {
-	struct ssh *ssh = end_new(&keys, MODE_IN);
+	struct ssh *ssh = end_new(&keys, MODE_IN, -1);
 	struct sshbuf *way = ssh_packet_get_input(ssh);
 	size_t i, n, most = attack == NOTHING ? PACKETS :
 	    attack == REPEAT ? at + 1 : at;

@@ -28,6 +28,7 @@
 #define DEF	"yes yes 67108864 268435456"
 #define DUMP	"hayate no windowtuning yes windowmax 8388608 " \
     "windowmemorymax 268435456 noneenabled no"
+#define THREADS	" cipherthreads auto"
 #define SIZES	": a size from 2M to 64M is allowed]"
 
 static const struct {
@@ -240,7 +241,8 @@ run(int side, const char *in, const char *out)
 static int
 dump(int side)
 {
-	const char *want = side == C ? DUMP " noneswitch no" : DUMP;
+	const char *want = side == C ? DUMP " noneswitch no" THREADS :
+	    DUMP THREADS;
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;
 

@@ -28,7 +28,7 @@ table() {
 	    "$TOP/ssh/hayopt.c"
 }
 # good KIND: a value that it takes
-good() { case $1 in SIZE) echo 4M ;; RETIRED) echo 1 ;; *) echo no ;; esac; }
+good() { case $1 in SIZE) echo 4M ;; RETIRED|COUNT) echo 1 ;; *) echo no ;; esac; }
 
 DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 268435456 "
 
@@ -37,17 +37,17 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	FLAVOUR=asan unit hayopt-test
 }
 
-@test "ssh -G differs from stock by six lines" {
+@test "ssh -G differs from stock by seven lines" {
 	: >c
 	cli c >with
 	BUILD_OF=stock cli c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 6 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 7 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
-@test "sshd -T differs from stock by five lines" {
+@test "sshd -T differs from stock by six lines" {
 	cat >s <<-EOF
 	SshdSessionPath /bin/sh
 	SshdAuthPath /bin/sh
@@ -56,7 +56,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	BUILD_OF=stock srv s >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 5 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 6 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
@@ -102,6 +102,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	while read -r name sides kind; do
 		case $kind in
 		SIZE)	want="a size from 2M to [0-9]+[MG] is allowed" ;;
+		COUNT)	want="auto, off or a number from 1 to 16 is allowed" ;;
 		RETIRED) continue ;;
 		*)	want="yes or no is allowed" ;;
 		esac
@@ -119,6 +120,32 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 			[[ $output == *"s: terminating, 1 bad configuration options"* ]] ;;
 		esac
 	done < <(table)
+}
+
+@test "CipherThreads is auto, off or a number, and DisableMTAES is off" {
+	local word value
+	for word in auto off 1 16 AUTO; do
+		cli /dev/null -o CipherThreads=$word | grep -qx "cipherthreads ${word,,}"
+		srv /dev/null -o CipherThreads=$word | grep -qx "cipherthreads ${word,,}"
+	done
+	cli /dev/null -o CipherThreads=3 | grep '^cipherthreads' >again
+	cli again | grep -qx 'cipherthreads 3'
+	for word in 0 17 -1 1K two no; do
+		run -255 cli /dev/null -o CipherThreads=$word
+		[[ $output = *"CipherThreads \"$word\": auto, off or a number"* ]]
+	done
+	while read -r word value; do
+		printf '%s\n' "${word//,/$'\n'}" | tr : ' ' >c
+		cli c | grep -qx "cipherthreads $value" || { cat c; return 1; }
+	done <<-EOF
+	DisableMTAES:yes off
+	DisableMTAES:no auto
+	DisableMTAES:yes,CipherThreads:4 4
+	CipherThreads:off,DisableMTAES:no off
+	EOF
+	printf '%s\n' "DisableMTAES yes" "Match user alice" "CipherThreads 2" >s
+	srv s | grep -qx 'cipherthreads off'
+	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'cipherthreads 2'
 }
 
 @test "a wrong value after -o ends ssh and sshd" {
@@ -292,7 +319,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ -z "$stderr" ]
 	[ "$(ours <<<"$output")" = "$DEFAULTS" ]
 	run -0 --separate-stderr cli c -v
-	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 12 ]
+	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 11 ]
 }
 
 @test "a configuration of HPN-SSH's server is accepted, with one word on MACs" {

@@ -66,7 +66,6 @@ newkeys_sent(struct ssh *ssh)
 {
 	int r;
 
-	ssh->kex->kex_strict = 1;
 	if ((r = sshpkt_start(ssh, SSH2_MSG_NEWKEYS)) != 0 ||
 	    (r = sshpkt_send(ssh)) != 0)
 		return r;
@@ -75,19 +74,31 @@ newkeys_sent(struct ssh *ssh)
 }
 
 struct ssh *
-end_new(const struct end_keys *keys, int mode)
+end_new(const struct end_keys *keys, int mode, int fd)
 {
 	struct ssh *ssh;
 	int r;
 
-	if ((ssh = ssh_packet_set_connection(NULL, -1, -1)) == NULL ||
+	if ((ssh = ssh_packet_set_connection(NULL, fd, fd)) == NULL ||
 	    (ssh->kex = kex_new()) == NULL)
 		errx(2, "out of memory");
+	ssh->kex->kex_strict = ssh->kex->done = 1;
 	ssh->kex->newkeys[mode] = make_keys(keys);
 	r = mode == MODE_OUT ? newkeys_sent(ssh) : ssh_set_newkeys(ssh, mode);
 	if (r != 0)
 		errx(2, "keys: %s", ssh_err(r));
 	return ssh;
+}
+
+void
+end_next_keys(struct ssh *ssh, const struct end_keys *keys, int mode)
+{
+	struct end_keys next = *keys;
+	size_t i;
+
+	for (i = 0; i < sizeof(next.bytes); i++)
+		next.bytes[i] ^= 0x5a;
+	ssh->kex->newkeys[mode] = make_keys(&next);
 }
 
 void

@@ -29,8 +29,14 @@ struct end_keys {
  */
 void	ends_offer_modes(void);
 
-/* An end that only sends (MODE_OUT) or only receives (MODE_IN). */
-struct ssh *end_new(const struct end_keys *, int mode);
+/*
+ * An end that only sends (MODE_OUT) or only receives (MODE_IN). What is written
+ * goes to "fd", unless that is -1.
+ */
+struct ssh *end_new(const struct end_keys *, int mode, int fd);
+
+/* What the next NEWKEYS brings: other keys for the same algorithms. */
+void	end_next_keys(struct ssh *, const struct end_keys *, int mode);
 void	end_free(struct ssh *);
 
 u_char	*end_copy(const u_char *, size_t);

@@ -20,10 +20,11 @@
 #define K	((uint64_t)1 << 10)
 #define M	((uint64_t)1 << 20)
 #define G	((uint64_t)1 << 30)
+#define AUTO	UINT64_MAX	/* of a COUNT; off is 0 */
 
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
-	NONE_ENABLED, NONE_SWITCH,
+	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -31,8 +32,10 @@ enum slot {
 enum kind {
 	FLAG,			/* yes or no */
 	SIZE,			/* bytes, with an optional K, M or G */
+	COUNT,			/* auto, off or a number */
 	OTHER_FLAG,		/* another name of a flag */
 	OTHER_NOT,		/* another name of a flag, in the negative */
+	OTHER_OFF,		/* yes: off, no: the default of that option */
 	REFUSED_FLAG,		/* yes or no, and a yes is spoken of */
 	RETIRED_FLAG,		/* yes or no, without effect */
 	RETIRED			/* any value, without effect */
@@ -64,9 +67,12 @@ static const struct keyword {
 	    256 * M, 2 * M, 4 * G, NULL },
 	{ "NoneEnabled", B, FLAG, NONE_ENABLED, 0, 0, 1, NULL },
 	{ "NoneSwitch", C, FLAG, NONE_SWITCH, 0, 0, 1, NULL },
+	{ "CipherThreads", B, COUNT, CIPHER_THREADS,
+	    AUTO, 1, HAYOPT_THREADS_MOST, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
+	{ "DisableMTAES", B, OTHER_OFF, CIPHER_THREADS, 0, 0, 0, NULL },
 
 	{ "NoneMacEnabled", B, REFUSED_FLAG, NONE, 0, 0, 0,
 	    "data is never sent without a MAC" },
@@ -77,8 +83,6 @@ static const struct keyword {
 	{ "TcpRcvBuf", B, RETIRED, NONE, 0, 0, 0, WINDOWS },
 
 #define ABSENT	"there is no such feature"
-	{ "DisableMTAES", B, RETIRED, NONE, 0, 0, 0,
-	    "no cipher is changed after authentication" },
 	{ "UseMPTCP", B, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "HappyEyes", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "HappyDelay", C, RETIRED, NONE, 0, 0, 0, ABSENT },
@@ -122,7 +126,7 @@ lookup(int side, const char *name)
 static int
 is_option(const struct keyword *k)
 {
-	return k->kind == FLAG || k->kind == SIZE;
+	return k->kind == FLAG || k->kind == SIZE || k->kind == COUNT;
 }
 
 /* The row of an option, or of its other name if it has one, else NULL. */
@@ -169,6 +173,9 @@ hayopt_get(void)
 		    current.hayate && resolve(NONE_ENABLED) != 0;
 		current.none_switch =
 		    current.hayate && resolve(NONE_SWITCH) != 0;
+		current.cipher_threads = !current.hayate ? 0 :
+		    resolve(CIPHER_THREADS) == AUTO ? HAYOPT_THREADS_AUTO :
+		    (int)resolve(CIPHER_THREADS);
 		stale = 0;
 	}
 	return &current;
@@ -239,6 +246,21 @@ parse_size(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
 	return 0;
 }
 
+/* Returns 0, or -1 if it is neither a word nor a number in min..max. */
+static int
+parse_count(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
+{
+	if (strcasecmp(word, "auto") == 0)
+		*valp = AUTO;
+	else if (strcasecmp(word, "off") == 0)
+		*valp = 0;
+	else if (word[strspn(word, "0123456789")] != '\0')
+		return -1;
+	else
+		return parse_size(word, min, max, valp);
+	return 0;
+}
+
 /* What a keyword allows, for the message about a value it does not. */
 static void
 allowed(const struct keyword *k, char *buf, size_t len)
@@ -251,6 +273,11 @@ allowed(const struct keyword *k, char *buf, size_t len)
 		    k->min % G ? "M" : "G",
 		    (unsigned long long)(k->max / (k->max % G ? M : G)),
 		    k->max % G ? "M" : "G");
+		break;
+	case COUNT:
+		snprintf(buf, len, "auto, off or a number from %llu to %llu "
+		    "is allowed", (unsigned long long)k->min,
+		    (unsigned long long)k->max);
 		break;
 	case RETIRED:
 		snprintf(buf, len, "one value is expected");
@@ -276,6 +303,8 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 	}
 	if (k->kind == SIZE)
 		r = parse_size(av[0], k->min, k->max, valp);
+	else if (k->kind == COUNT)
+		r = parse_count(av[0], k->min, k->max, valp);
 	else if (k->kind != RETIRED)
 		r = parse_flag(side, av[0], valp);
 	if (r != 0) {
@@ -307,6 +336,8 @@ store(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
 	v->have |= by;
 	if (by == BY_NAME)
 		v->named = val;
+	else if (k->kind == OTHER_OFF)
+		v->other = val ? 0 : row(k->slot, BY_NAME)->def;
 	else
 		v->other = k->kind == OTHER_NOT ? !val : val;
 	stale = 1;
@@ -356,6 +387,9 @@ hayopt_dump(int side, size_t i, char *buf, size_t len)
 		if (k->kind == FLAG)
 			snprintf(buf, len, "%s %s", k->name,
 			    val ? "yes" : "no");
+		else if (k->kind == COUNT && (val == 0 || val == AUTO))
+			snprintf(buf, len, "%s %s", k->name,
+			    val ? "auto" : "off");
 		else
 			snprintf(buf, len, "%s %llu", k->name,
 			    (unsigned long long)val);

@@ -28,6 +28,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define HAYOPT_THREADS_AUTO	(-1)	/* as many as bring something */
+#define HAYOPT_THREADS_MOST	16
+
 /* What is in force: defaults applied, names inherited from HPN-SSH folded in */
 struct hayopt {
 	int		hayate;		/* 0: behave as stock OpenSSH */
@@ -36,6 +39,7 @@ struct hayopt {
 	uint64_t	window_memory_max; /* bytes, ceiling of this process */
 	int		none_enabled;	/* data in clear: allowed */
 	int		none_switch;	/* client: wanted */
+	int		cipher_threads;	/* or HAYOPT_THREADS_AUTO */
 };
 
 /*

@@ -123,8 +123,8 @@ main(int argc, char **argv)
 	log_init(argv[0], SYSLOG_LEVEL_QUIET, SYSLOG_FACILITY_USER, 1);
 
 	ends_offer_modes();
-	near = end_new(&keys, MODE_OUT);
-	far = end_new(&keys, MODE_IN);
+	near = end_new(&keys, MODE_OUT, -1);
+	far = end_new(&keys, MODE_IN, -1);
 	batch(near, far, payload, len, took);	/* the first is for the caches */
 	took[0] = took[1] = 0;
 	while (took[half] < seconds) {

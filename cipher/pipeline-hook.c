@@ -1,0 +1,897 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cipher.h"
+#include "digest.h"
+#include "hmac.h"
+#include "kex.h"
+#include "log.h"
+#include "mac.h"
+#include "match.h"
+#include "misc.h"
+#include "packet.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "umac.h"
+
+#include "autoscale.h"
+#include "clock.h"
+#include "hayopt.h"
+#include "pipeline-hook.h"
+#include "pool.h"
+
+#define PACKET_MAX	(256 * 1024)	/* packet.c's PACKET_MAX_SIZE */
+#define SMALL		2048		/* not worth another core's attention */
+#define AHEAD		32		/* packets opened before they are asked for */
+#define SPARE		2		/* jobs kept while there are none */
+#define IOV		16
+#define UMAC64_LEN	8
+
+/* What one thread needs to seal, or to open, with the keys of a direction. */
+struct sealer {
+	struct sshcipher_ctx *cc;
+	struct sshmac	 mac;
+};
+
+struct job {
+	struct pool_job	 pool;		/* first: it is all that the pool knows */
+	struct job	*next;
+	struct direction *dir;
+	struct pipeline_at at;
+	int		 given;		/* to the pool; -1: done with */
+	int		 r;
+	u_int		 len;		/* length field to padding */
+	struct sshbuf	*plain, *wire;
+	const u_char	*in;
+	u_char		*out;
+	u_int		 us;
+};
+
+static struct direction {
+	int		 mode;
+	struct ssh	*ssh;		/* whose it is; NULL: nobody's yet */
+	const struct newkeys *keys;	/* NULL: upstream's code is at work */
+	const struct newkeys *unfit;	/* those that we cannot use */
+	u_int		 authlen, maclen, aadlen, block_size;
+	int		 etm;
+	u_char		 iv[16];
+	u_int		 iv_len;
+	struct sealer	 sealer[POOL_MOST + 1];
+	unsigned int	 sealers;
+	struct job	*first, **last;	/* in the order of the stream */
+	size_t		 bytes;		/* on the wire, of all of these */
+	struct job	*spare;
+	int		 nspare;
+	u_int64_t	 moved;		/* bytes, when last seen */
+} directions[MODE_MAX] = {
+	[MODE_IN] = { .mode = MODE_IN, .last = &directions[MODE_IN].first },
+	[MODE_OUT] = { .mode = MODE_OUT, .last = &directions[MODE_OUT].first },
+};
+
+static int serving;		/* threads may start */
+static size_t written;			/* of the first job going out */
+static int fresh;			/* sealing began since the last write */
+static struct autoscale scale;
+static struct autoscale_now total;
+
+/*
+ * One packet: in any thread
+ */
+
+/* Big endian, of as many bytes as count. */
+static void
+add(u_char *number, u_int len, u_int64_t n)
+{
+	while (len-- > 0 && n > 0) {
+		n += number[len];
+		number[len] = (u_char)n;
+		n >>= 8;
+	}
+}
+
+/* Puts the cipher where the stream stands: GCM counts packets, CTR blocks. */
+static int
+place(const struct direction *d, struct sealer *s, const struct pipeline_at *at)
+{
+	u_char iv[sizeof(d->iv)];
+
+	memcpy(iv, d->iv, sizeof(iv));
+	if (d->authlen != 0 && d->iv_len > 8)
+		add(iv + d->iv_len - 8, 8, at->packets);
+	else if (d->authlen == 0)
+		add(iv, d->iv_len, at->blocks);
+	return cipher_set_keyiv(s->cc, iv, d->iv_len);
+}
+
+/* As mac_compute(), whose buffer is one for all threads. 0 or SSH_ERR_* */
+static int
+compute(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
+    u_char *mac)
+{
+	u_char nonce[8] = { 0 };	/* big endian; an HMAC takes half of it */
+	union {
+		u_char m[SSH_DIGEST_MAX_LENGTH];
+		u_int64_t for_umac;
+	} u;
+
+	POKE_U32(nonce + 4, seqnr);
+	if (s->mac.hmac_ctx != NULL) {
+		if (ssh_hmac_init(s->mac.hmac_ctx, NULL, 0) < 0 ||
+		    ssh_hmac_update(s->mac.hmac_ctx, nonce + 4, 4) < 0 ||
+		    ssh_hmac_update(s->mac.hmac_ctx, data, len) < 0 ||
+		    ssh_hmac_final(s->mac.hmac_ctx, u.m, sizeof(u.m)) < 0)
+			return SSH_ERR_LIBCRYPTO_ERROR;
+	} else if (s->mac.mac_len == UMAC64_LEN) {
+		umac_update(s->mac.umac_ctx, data, len);
+		umac_final(s->mac.umac_ctx, u.m, nonce);
+	} else {
+		umac128_update(s->mac.umac_ctx, data, len);
+		umac128_final(s->mac.umac_ctx, u.m, nonce);
+	}
+	memcpy(mac, u.m, s->mac.mac_len);
+	return 0;
+}
+
+static int
+verify(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
+    const u_char *mac)
+{
+	u_char ours[SSH_DIGEST_MAX_LENGTH];
+	int r;
+
+	if ((r = compute(s, seqnr, data, len, ours)) != 0)
+		return r;
+	return timingsafe_bcmp(ours, mac, s->mac.mac_len) == 0 ? 0 :
+	    SSH_ERR_MAC_INVALID;
+}
+
+static int
+seal(struct job *j, const struct direction *d, struct sealer *s)
+{
+	const u_char *plain = sshbuf_ptr(j->plain);
+	u_char *mac = j->out + j->len;
+	int r;
+
+	if (d->maclen != 0 && !d->etm && (r = compute(s, j->at.seqnr,
+	    plain, j->len, mac)) != 0)
+		return r;
+	if ((r = cipher_crypt(s->cc, j->at.seqnr, j->out, plain,
+	    j->len - d->aadlen, d->aadlen, d->authlen)) != 0)
+		return r;
+	if (d->maclen != 0 && d->etm)
+		return compute(s, j->at.seqnr, j->out, j->len, mac);
+	return 0;
+}
+
+static int
+unseal(struct job *j, const struct direction *d, struct sealer *s)
+{
+	const u_char *mac = j->in + j->len;
+	int r;
+
+	if (d->maclen != 0 && d->etm && (r = verify(s, j->at.seqnr, j->in,
+	    j->len, mac)) != 0)
+		return r;
+	if ((r = cipher_crypt(s->cc, j->at.seqnr, j->out, j->in,
+	    j->len - d->aadlen, d->aadlen, d->authlen)) != 0)
+		return r;
+	if (d->maclen != 0 && !d->etm)
+		return verify(s, j->at.seqnr, j->out, j->len, mac);
+	return 0;
+}
+
+static void
+run(struct pool_job *p, unsigned int worker)
+{
+	struct job *j = (struct job *)p;
+	struct direction *d = j->dir;
+	struct sealer *s = &d->sealer[worker];
+	uint64_t start = clock_us();
+
+	if ((j->r = place(d, s, &j->at)) == 0)
+		j->r = d->mode == MODE_OUT ? seal(j, d, s) : unseal(j, d, s);
+	j->us = (u_int)(clock_us() - start);
+}
+
+/*
+ * Keys
+ */
+
+static void
+sealer_free(struct sealer *s)
+{
+	cipher_free(s->cc);
+	s->cc = NULL;
+	if (s->mac.name != NULL)
+		mac_clear(&s->mac);
+	memset(&s->mac, 0, sizeof(s->mac));
+}
+
+/* 0 or SSH_ERR_* */
+static int
+sealer_init(struct sealer *s, const struct newkeys *k, int mode)
+{
+	int r;
+
+	if (cipher_authlen(k->enc.cipher) == 0) {
+		s->mac.name = k->mac.name;
+		if ((r = mac_setup(&s->mac, k->mac.name)) != 0)
+			return r;
+		s->mac.key = k->mac.key;
+		r = mac_init(&s->mac);
+		s->mac.key = NULL;	/* upstream's, and freed by it */
+		if (r != 0)
+			return r;
+	}
+	return cipher_init(&s->cc, k->enc.cipher, k->enc.key, k->enc.key_len,
+	    k->enc.iv, k->enc.iv_len,
+	    mode == MODE_OUT ? CIPHER_ENCRYPT : CIPHER_DECRYPT);
+}
+
+/* For the owner and so many threads. Returns how many it is for, or -1. */
+static int
+make_sealers(struct direction *d, unsigned int threads)
+{
+	int r;
+
+	while (d->sealers <= threads) {
+		if ((r = sealer_init(&d->sealer[d->sealers], d->keys,
+		    d->mode)) != 0) {
+			debug_fr(r, "%s", d->keys->enc.name);
+			sealer_free(&d->sealer[d->sealers]);
+			break;
+		}
+		d->sealers++;
+	}
+	return (int)d->sealers - 1;
+}
+
+/* Ciphers whose place in the stream can be set: not CBC. */
+static int
+fit(const struct newkeys *k)
+{
+	return cipher_authlen(k->enc.cipher) != 0 ||
+	    match_pattern_list(k->enc.name, "aes*-ctr,none", 0) == 1;
+}
+
+static void
+forget_keys(struct direction *d)
+{
+	while (d->sealers > 0)
+		sealer_free(&d->sealer[--d->sealers]);
+	explicit_bzero(d->iv, sizeof(d->iv));
+	d->keys = d->unfit = NULL;
+}
+
+/* 0 if upstream's code has to go on with these keys. */
+static int
+begin(struct direction *d, const struct newkeys *k)
+{
+	if (d->unfit == k)
+		return 0;
+	d->keys = k;
+	if (!fit(k) || k->enc.iv_len > sizeof(d->iv) ||
+	    make_sealers(d, scale.threads) < (int)scale.threads) {
+		debug("%s is sealed and opened without threads",
+		    k->enc.name);
+		forget_keys(d);
+		d->unfit = k;
+		return 0;
+	}
+	d->authlen = cipher_authlen(k->enc.cipher);
+	d->maclen = d->authlen == 0 ? k->mac.mac_len : 0;
+	d->etm = d->authlen == 0 && k->mac.etm;
+	d->aadlen = d->authlen != 0 || d->etm ? 4 : 0;
+	d->block_size = k->enc.block_size;
+	d->iv_len = k->enc.iv_len;
+	memcpy(d->iv, k->enc.iv, d->iv_len);
+	return 1;
+}
+
+/*
+ * How many threads
+ */
+
+/* Cores that were idle since the last call; < 0 if unknown. */
+static double
+free_cores(uint64_t now_us)
+{
+	static unsigned long long was;
+	static uint64_t was_us;
+	unsigned long long user, nice, sys, idle;
+	double cores = -1;
+	FILE *f;
+
+	if ((f = fopen("/proc/stat", "re")) == NULL)
+		return -1;
+	if (fscanf(f, "cpu %llu %llu %llu %llu", &user, &nice, &sys,
+	    &idle) == 4) {
+		if (was_us != 0)
+			cores = (double)(idle - was) * 1e6 /
+			    sysconf(_SC_CLK_TCK) / (now_us - was_us);
+		was = idle;
+		was_us = now_us;
+	}
+	fclose(f);
+	return cores;
+}
+
+static unsigned int
+count_cores(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set) == 0)
+		return (unsigned int)CPU_COUNT(&set);
+	return (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+static uint64_t
+thread_cpu_us(void)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0)
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void
+apply(unsigned int threads)
+{
+	unsigned int got, had = pool_size();
+	int i, made;
+
+	for (i = 0; i < MODE_MAX; i++) {
+		if (directions[i].keys == NULL)
+			continue;
+		made = make_sealers(&directions[i], threads);
+		if (made < (int)threads)
+			threads = made;
+	}
+	got = pool_resize(threads);
+	if (got != had)
+		debug("packets are sealed and opened by %u threads", got);
+	scale.threads = got;
+}
+
+static void
+rescale(void)
+{
+	total.now_us = clock_us();
+	if (total.now_us - scale.last.now_us < AUTOSCALE_US)
+		return;
+	total.cpu_us = thread_cpu_us();
+	total.free_cores = free_cores(total.now_us);
+	if (autoscale_decide(&scale, &total))
+		apply(scale.threads);
+}
+
+/* Whether a packet comes through here; else upstream's code does it. */
+static int
+at_work(struct ssh *ssh, struct direction *d, const struct newkeys *k,
+    const struct pipeline_at *at)
+{
+	if (!serving || k == NULL || (d->ssh != NULL && d->ssh != ssh))
+		return 0;
+	total.bytes += d->moved == 0 ? 0 : at->bytes - d->moved;
+	d->moved = at->bytes;
+	if (total.cores != 0)	/* auto */
+		rescale();
+	if (d->keys != NULL)
+		return 1;
+	if (!scale.measured)
+		return 0;
+	d->ssh = ssh;
+	return begin(d, k);
+}
+
+void
+pipeline_serve(struct ssh *ssh)
+{
+	int threads = hayopt_get()->cipher_threads;
+
+	(void)ssh;
+	if (serving || threads == 0)
+		return;
+	if (threads == HAYOPT_THREADS_AUTO) {
+		if ((total.cores = count_cores()) < 2)
+			return;
+	} else {
+		scale.measured = 1;
+		apply((unsigned int)threads);
+		if (scale.threads < (unsigned int)threads)
+			debug("%u of %d threads could be started",
+			    scale.threads, threads);
+	}
+	serving = 1;
+}
+
+/*
+ * Jobs
+ */
+
+static void
+job_free(struct job *j)
+{
+	sshbuf_free(j->plain);
+	sshbuf_free(j->wire);
+	free(j);
+}
+
+static struct job *
+job_new(struct direction *d, struct pipeline_at at, u_int len)
+{
+	struct job *j = d->spare;
+
+	if (j != NULL) {
+		d->spare = j->next;
+		d->nspare--;
+	} else if ((j = calloc(1, sizeof(*j))) == NULL ||
+	    (j->plain = sshbuf_new()) == NULL ||
+	    (j->wire = sshbuf_new()) == NULL) {
+		if (j != NULL)
+			job_free(j);
+		return NULL;
+	}
+	j->next = NULL;
+	j->dir = d;
+	j->at = at;
+	j->len = len;
+	j->r = j->given = 0;
+	j->pool.run = run;
+	return j;
+}
+
+static size_t
+wire_len(const struct job *j)
+{
+	return j->len + j->dir->authlen + j->dir->maclen;
+}
+
+static void
+enqueue(struct job *j)
+{
+	struct direction *d = j->dir;
+
+	*d->last = j;
+	d->last = &j->next;
+	d->bytes += wire_len(j);
+}
+
+/* The first of the queue is no longer needed. */
+static void
+retire(struct direction *d)
+{
+	struct job *j = d->first;
+
+	if ((d->first = j->next) == NULL)
+		d->last = &d->first;
+	d->bytes -= wire_len(j);
+	total.crypto_us += j->us;
+	sshbuf_reset(j->plain);
+	sshbuf_reset(j->wire);
+	if (d->first == NULL && d->nspare >= SPARE) {
+		job_free(j);
+		return;
+	}
+	j->next = d->spare;
+	d->spare = j;
+	d->nspare++;
+}
+
+/* Nothing is queued: what was kept for it goes. */
+static void
+shrink(struct direction *d)
+{
+	struct job *j;
+
+	while (d->nspare > SPARE) {
+		j = d->spare;
+		d->spare = j->next;
+		d->nspare--;
+		job_free(j);
+	}
+}
+
+/* Threads; those that idled away come back. */
+static unsigned int
+workers(void)
+{
+	if (scale.threads != 0 && pool_size() < scale.threads)
+		apply(scale.threads);
+	return scale.threads;
+}
+
+/* Another core's, or done when it is waited for. */
+static void
+give(struct job *j)
+{
+	if ((j->given = j->len >= SMALL && workers() > 0))
+		pool_give(&j->pool);
+}
+
+static int
+finish(struct job *j)
+{
+	if (j->given == -1)
+		return j->r;
+	if (j->given == 0)
+		run(&j->pool, 0);
+	else
+		pool_finish(&j->pool);
+	j->given = -1;
+	return j->r;
+}
+
+static int
+done(struct job *j)
+{
+	return j->given == -1 || (j->given == 1 && pool_done(&j->pool));
+}
+
+/*
+ * Sealing
+ */
+
+int
+pipeline_seal(struct ssh *ssh, const struct newkeys *k,
+    struct sshbuf **packet, struct pipeline_at at)
+{
+	struct direction *d = &directions[MODE_OUT];
+	u_int len = sshbuf_len(*packet);
+	struct sshbuf *plain;
+	struct job *j;
+	int r;
+
+	if (!at_work(ssh, d, k, &at))
+		return PIPELINE_PASS;
+	if ((j = job_new(d, at, len)) == NULL)
+		return SSH_ERR_ALLOC_FAIL;
+	if ((r = sshbuf_reserve(j->wire, wire_len(j), &j->out)) != 0) {
+		job_free(j);
+		return r;
+	}
+	plain = j->plain;
+	j->plain = *packet;
+	*packet = plain;
+	enqueue(j);
+	give(j);
+	if (j->given == 0)
+		return finish(j);
+	fresh = 1;
+	return 0;
+}
+
+/* The bytes that are ready, oldest first. */
+static int
+ready(struct iovec *iov, struct sshbuf *output)
+{
+	struct job *j;
+	int n = 0;
+
+	if (sshbuf_len(output) > 0) {
+		iov[n].iov_base = sshbuf_mutable_ptr(output);
+		iov[n++].iov_len = sshbuf_len(output);
+	}
+	for (j = directions[MODE_OUT].first; j != NULL && n < IOV && done(j) &&
+	    j->r == 0; j = j->next) {
+		iov[n].iov_base = j->out;
+		iov[n++].iov_len = wire_len(j);
+		if (j == directions[MODE_OUT].first) {
+			iov[n - 1].iov_base = j->out + written;
+			iov[n - 1].iov_len -= written;
+		}
+	}
+	return n;
+}
+
+static int
+consume(struct sshbuf *output, size_t len)
+{
+	struct direction *d = &directions[MODE_OUT];
+	size_t n = MINIMUM(len, sshbuf_len(output));
+	int r;
+
+	if ((r = sshbuf_consume(output, n)) != 0)
+		return r;
+	written += len - n;
+	while (d->first != NULL && written >= wire_len(d->first)) {
+		written -= wire_len(d->first);
+		retire(d);
+	}
+	if (d->first == NULL)
+		shrink(d);
+	return 0;
+}
+
+int
+pipeline_write(struct ssh *ssh, int fd, struct sshbuf *output)
+{
+	struct direction *d = &directions[MODE_OUT];
+	struct iovec iov[IOV];
+	ssize_t len;
+	int n, r;
+
+	n = ready(iov, output);
+	if (n == 0 && d->first != NULL) {
+		/* The loop may bring more for the others to do first. */
+		if (fresh) {
+			fresh = 0;
+			return 0;
+		}
+		if ((r = finish(d->first)) != 0)
+			return r;
+		n = ready(iov, output);
+	}
+	fresh = 0;
+	if (n == 0)
+		return 0;
+	if ((len = writev(fd, iov, n)) == -1)
+		return errno == EINTR || errno == EAGAIN ||
+		    errno == EWOULDBLOCK ? 0 : SSH_ERR_SYSTEM_ERROR;
+	if (len == 0)
+		return SSH_ERR_CONN_CLOSED;
+	return consume(output, (size_t)len);
+}
+
+int
+pipeline_holds(struct ssh *ssh)
+{
+	return directions[MODE_OUT].ssh == ssh &&
+	    directions[MODE_OUT].first != NULL;
+}
+
+size_t
+pipeline_len(struct ssh *ssh, const struct sshbuf *output)
+{
+	if (!pipeline_holds(ssh))
+		return sshbuf_len(output);
+	return sshbuf_len(output) + directions[MODE_OUT].bytes - written;
+}
+
+size_t
+pipeline_backlog(struct ssh *ssh, const struct sshbuf *output)
+{
+	size_t len = pipeline_len(ssh, output);
+
+	if (!pipeline_holds(ssh))
+		return len;
+	return len >= PIPELINE_BYTES ? len : len / (1 + scale.threads);
+}
+
+/*
+ * Opening
+ */
+
+/*
+ * The length field of the packet at "in", of which "len" bytes are there; 0
+ * if they are too few to tell. It need not be true: nothing was verified.
+ */
+static u_int
+length_field(struct direction *d, const u_char *in, size_t len,
+    const struct pipeline_at *at)
+{
+	u_char block[16];
+	u_int packlen = 0;
+
+	if (d->aadlen != 0)
+		return cipher_get_length(d->sealer[0].cc, &packlen, at->seqnr,
+		    in, len) == 0 ? packlen : 0;
+	if (len < d->block_size || place(d, &d->sealer[0], at) != 0 ||
+	    cipher_crypt(d->sealer[0].cc, at->seqnr, block, in,
+	    d->block_size, 0, 0) != 0)
+		return 0;
+	return PEEK_U32(block);
+}
+
+static int
+plausible(const struct direction *d, u_int packlen)
+{
+	return packlen >= 1 + 4 && packlen <= PACKET_MAX &&
+	    (packlen + 4 - d->aadlen) % d->block_size == 0;
+}
+
+/* Upstream judges what it can read: where the length is not encrypted. */
+static int
+implausible(struct ssh *ssh, const struct direction *d, u_int packlen)
+{
+	u_int need = packlen + 4 - d->block_size;
+	int r;
+
+	if (d->aadlen != 0)
+		return PIPELINE_PASS;
+	if (packlen < 1 + 4 || packlen > PACKET_MAX)
+		logit("Bad packet length %u.", packlen);
+	else
+		logit("padding error: need %d block %d mod %d", need,
+		    d->block_size, need % d->block_size);
+	if ((r = sshpkt_disconnect(ssh, "Packet corrupt")) != 0)
+		return r;
+	return SSH_ERR_MAC_INVALID;
+}
+
+/* Queues one packet. Returns 0, or SSH_ERR_*. */
+static int
+look(struct direction *d, const u_char *in, u_int packlen,
+    struct pipeline_at at)
+{
+	struct job *j;
+	int r;
+
+	if ((j = job_new(d, at, 4 + packlen)) == NULL)
+		return SSH_ERR_ALLOC_FAIL;
+	if ((r = sshbuf_reserve(j->plain, j->len, &j->out)) != 0) {
+		job_free(j);
+		return r;
+	}
+	j->in = in;
+	enqueue(j);
+	give(j);
+	return 0;
+}
+
+/*
+ * Queues the packets that lie behind those which are queued, as far as that is
+ * worth it. Beyond an open key exchange there is nothing to know.
+ */
+static int
+look_ahead(struct ssh *ssh, struct direction *d, struct sshbuf *input,
+    struct pipeline_at at)
+{
+	const u_char *in = sshbuf_ptr(input);
+	size_t left = sshbuf_len(input);
+	struct job *j;
+	u_int n = 0, packlen;
+	int r;
+
+	for (j = d->first; j != NULL; j = j->next, n++) {
+		in += wire_len(j);
+		left -= wire_len(j);
+		at.seqnr++;
+		at.packets++;
+		at.blocks += j->len / d->block_size;
+	}
+	while (n == 0 || (n < AHEAD && d->bytes < PIPELINE_BYTES &&
+	    ssh->kex->done && workers() > 0)) {
+		packlen = length_field(d, in, left, &at);
+		if (!plausible(d, packlen))
+			return n == 0 && (packlen != 0 ||
+			    left >= MAXIMUM(d->block_size, 4)) ?
+			    implausible(ssh, d, packlen) : 0;
+		if (left < 4 + packlen + d->authlen + d->maclen)
+			return 0;
+		if ((r = look(d, in, packlen, at)) != 0)
+			return r;
+		in += 4 + packlen + d->authlen + d->maclen;
+		left -= 4 + packlen + d->authlen + d->maclen;
+		at.seqnr++;
+		at.packets++;
+		at.blocks += (4 + packlen) / d->block_size;
+		n++;
+	}
+	return 0;
+}
+
+/* As upstream says it, and in its place: after what came before. */
+static int
+corrupt(struct ssh *ssh, struct direction *d, int r)
+{
+	int r2;
+
+	if (r != SSH_ERR_MAC_INVALID || d->authlen != 0)
+		return r;
+	logit("Corrupted MAC on input.");
+	if (!d->etm && (r2 = sshpkt_disconnect(ssh, "Packet corrupt")) != 0)
+		return r2;
+	return r;
+}
+
+int
+pipeline_open(struct ssh *ssh, const struct newkeys *k, struct sshbuf *input,
+    struct sshbuf **packet, struct pipeline_at at, u_int *packlen)
+{
+	struct direction *d = &directions[MODE_IN];
+	struct sshbuf *swap;
+	struct job *j;
+	int r;
+
+	*packlen = 0;
+	if (!at_work(ssh, d, k, &at))
+		return PIPELINE_PASS;
+	if ((r = look_ahead(ssh, d, input, at)) != 0)
+		return r;
+	if ((j = d->first) == NULL)
+		return 0;
+	if ((r = finish(j)) != 0)
+		return corrupt(ssh, d, r);
+	*packlen = j->len - 4;
+	swap = *packet;
+	*packet = j->plain;
+	j->plain = swap;
+	r = sshbuf_consume(input, wire_len(j));
+	retire(d);
+	if (d->first == NULL)
+		shrink(d);
+	return r;
+}
+
+void
+pipeline_before_read(struct ssh *ssh)
+{
+	struct job *j;
+
+	if (directions[MODE_IN].ssh != ssh)
+		return;
+	for (j = directions[MODE_IN].first; j != NULL; j = j->next)
+		finish(j);	/* a bad one is spoken of when it is its turn */
+}
+
+/*
+ * The ends of keys and connections
+ */
+
+int
+pipeline_newkeys(struct ssh *ssh, int mode, struct sshbuf *output)
+{
+	struct direction *d = &directions[mode];
+	int r = 0;
+
+	if (d->ssh != ssh)
+		return 0;
+	for (; d->first != NULL && r == 0; written = 0) {
+		if ((r = finish(d->first)) == 0 && mode == MODE_OUT)
+			r = sshbuf_put(output, d->first->out + written,
+			    wire_len(d->first) - written);
+		if (r == 0)
+			retire(d);
+	}
+	forget_keys(d);
+	return r;
+}
+
+void
+pipeline_close(struct ssh *ssh)
+{
+	struct direction *d;
+	struct job *j;
+	int i;
+
+	for (i = 0; i < MODE_MAX; i++) {
+		d = &directions[i];
+		if (d->ssh != ssh)
+			continue;
+		while ((j = d->first) != NULL) {
+			finish(j);
+			retire(d);
+		}
+		while ((j = d->spare) != NULL) {
+			d->spare = j->next;
+			job_free(j);
+		}
+		d->nspare = 0;
+		forget_keys(d);
+		d->ssh = NULL;
+		if (i == MODE_OUT)
+			written = 0;
+	}
+	if (serving && directions[MODE_IN].ssh == directions[MODE_OUT].ssh)
+		pool_resize(0);
+}

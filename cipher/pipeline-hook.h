@@ -1,0 +1,97 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * pipeline-hook: packets sealed and opened by other cores, in order on the wire.
+ *
+ * What a packet needs is known before the packet before it is done: GCM's nonce
+ * is the IV plus the number of packets of this key, CTR's counter the IV plus
+ * the number of blocks, ChaCha20 and the MACs take the sequence number. So
+ * each packet is a job of its own (pool.h), for upstream's cipher and MAC code
+ * with a context of its own for each thread and direction, and the bytes are
+ * upstream's.
+ *
+ * Upstream's code goes on until there is something to gain (autoscale.h) or
+ * CipherThreads says a number. From then on, until the next keys of that
+ * direction, every packet comes through here, with threads or without:
+ * upstream's own cipher context knows nothing of them.
+ *
+ * Outgoing packets wait in a queue and are written from it; what lies in
+ * upstream's output buffer is older. Incoming ones are looked for in what has
+ * been read, and begun before they are asked for, but never beyond a KEXINIT
+ * that nobody has answered: NEWKEYS may follow.
+ *
+ * Nothing starts before pipeline_serve(). One connection a process; not thread
+ * safe. Memory: at most PIPELINE_BYTES of packets and as many sealed bytes for
+ * each direction, and one packet more.
+ *
+ * RFC 5647, section 7.1; RFC 4344, section 4; RFC 4253, section 6.4
+ */
+
+#ifndef PIPELINE_HOOK_H
+#define PIPELINE_HOOK_H
+
+#include <sys/types.h>
+
+struct ssh;
+struct sshbuf;
+struct newkeys;
+
+#define PIPELINE_BYTES	(1024 * 1024)
+
+/* Where the stream of a direction stands, as packet.c counts it */
+struct pipeline_at {
+	u_int32_t seqnr, packets;
+	u_int64_t blocks, bytes;
+};
+#define PIPELINE_AT(state) (struct pipeline_at){ \
+	(state).seqnr, (state).packets, (state).blocks, (state).bytes }
+
+/* The session's loop begins; from here on threads may start. */
+void	pipeline_serve(struct ssh *);
+
+/*
+ * For packet.c. SSH_ERR_* is what upstream's code would have returned in its
+ * place.
+ */
+#define PIPELINE_PASS	1	/* upstream's own code does it */
+
+/*
+ * Takes a packet with its padding and leaves an empty buffer. Returns 0,
+ * PIPELINE_PASS or SSH_ERR_*.
+ */
+int	pipeline_seal(struct ssh *, const struct newkeys *,
+    struct sshbuf **packet, struct pipeline_at);
+
+/*
+ * The next packet of what has been read, opened and taken out of "input", and
+ * the length field of it; that is 0 if there is no whole one.
+ */
+int	pipeline_open(struct ssh *, const struct newkeys *,
+    struct sshbuf *input, struct sshbuf **packet, struct pipeline_at,
+    u_int *packlen);
+
+/* "input" is about to move. */
+void	pipeline_before_read(struct ssh *);
+
+/* Keys of that direction have changed, as of the next packet. */
+int	pipeline_newkeys(struct ssh *, int mode, struct sshbuf *output);
+
+/* Writes as write(2) does, what is in "output" first. 0 or SSH_ERR_* */
+int	pipeline_write(struct ssh *, int fd, struct sshbuf *output);
+
+/* Whether there is anything that pipeline_write() is needed for. */
+int	pipeline_holds(struct ssh *);
+
+/* Bytes to write, in the queue and in "output". */
+size_t	pipeline_len(struct ssh *, const struct sshbuf *output);
+
+/* The same, less what may be under way while other cores are at it. */
+size_t	pipeline_backlog(struct ssh *, const struct sshbuf *output);
+
+/* The connection ends. */
+void	pipeline_close(struct ssh *);
+
+#endif /* PIPELINE_HOOK_H */

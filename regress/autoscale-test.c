@@ -1,0 +1,126 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * autoscale-test: machines to be judged by cipher/autoscale.h.
+ *
+ * A machine has a rate for each number of threads, and shares of a core that
+ * its owner is busy and that sealing takes; a day on it is a number of
+ * intervals. Says which claim does not hold and exits with 1.
+ */
+
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "autoscale.h"
+
+struct machine {
+	double	rate[5];	/* bytes per second, with so many threads */
+	double	busy, crypto, free_cores;
+	unsigned int cores;
+};
+
+static struct autoscale a;
+static struct autoscale_now now;
+static unsigned int most, changes;
+
+static void
+begin(void)
+{
+	memset(&a, 0, sizeof(a));
+	now = (struct autoscale_now){ .now_us = 1000000 };
+	most = changes = 0;
+	autoscale_decide(&a, &now);
+}
+
+static void
+live(const struct machine *m, double seconds)
+{
+	const double interval = AUTOSCALE_US * 1.01;
+
+	for (; seconds > 0; seconds -= interval / 1e6) {
+		now.now_us += (uint64_t)interval;
+		now.bytes += (uint64_t)(m->rate[a.threads] * interval / 1e6);
+		now.cpu_us += (uint64_t)(m->busy * interval);
+		now.crypto_us += (uint64_t)(a.measured ? m->crypto * interval :
+		    0);
+		now.cores = m->cores;
+		now.free_cores = m->free_cores;
+		changes += (unsigned int)autoscale_decide(&a, &now);
+		if (a.threads > most)
+			most = a.threads;
+	}
+}
+
+static void
+claim(int so, const char *what)
+{
+	if (!so)
+		errx(1, "not so: %s (%u threads, at most %u, %u changes)", what,
+		    a.threads, most, changes);
+}
+
+int
+main(void)
+{
+	const struct machine
+	    helps = { { 4e8, 6e8, 6.5e8, 6.5e8, 6.5e8 }, 0.99, 0.6, 2, 8 },
+	    helps_not = { { 4e8, 4e8, 4e8, 4e8, 4e8 }, 0.99, 0.6, 1, 4 },
+	    hurts = { { 4e8, 3e8, 2e8, 2e8, 2e8 }, 0.99, 0.6, 1, 4 },
+	    slow = { { 1e7, 1e7, 1e7, 1e7, 1e7 }, 0.99, 0.6, 4, 4 },
+	    idle = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.4, 0.3, 4, 4 },
+	    full = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, 0.1, 4 },
+	    blind = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, -1, 4 },
+	    clear = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.05, 2, 4 },
+	    single = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, 1, 1 },
+	    two = { { 4e8, 6e8, 8e8, 8e8, 8e8 }, 0.99, 0.6, 1, 2 },
+	    starting = { { 3e7, 3e7, 3e7, 3e7, 3e7 }, 0.99, 0.6, 4, 4 },
+	    crowded = { { 2e8, 2e8, 2e8, 2e8, 2e8 }, 0.99, 0.6, 0, 8 };
+
+	begin();
+	live(&helps, 5);
+	claim(a.threads == 2, "as many threads stay as bring something");
+	live(&crowded, 2);
+	claim(a.threads < 2, "threads go where others have the cores");
+	live(&slow, 1);
+	claim(a.threads == 0, "none when little moves");
+
+	begin();
+	live(&helps_not, 60);
+	claim(a.threads == 0 && most == 1, "what does not help is undone");
+	claim(changes <= 12, "it is tried less and less");
+	begin();
+	live(&hurts, 60);
+	claim(a.threads == 0 && changes <= 12, "what hurts is undone");
+
+	begin();
+	live(&slow, 5);
+	claim(most == 0 && !a.measured, "little data asks for nothing");
+	begin();
+	live(&idle, 5);
+	claim(most == 0, "no thread where there is time left");
+	begin();
+	live(&full, 5);
+	claim(most == 0 && !a.measured, "no thread without a core");
+	begin();
+	live(&blind, 5);
+	claim(most == 0, "no thread where cores cannot be seen");
+	begin();
+	live(&clear, 5);
+	claim(most == 0, "no thread where sealing costs little");
+	begin();
+	live(&single, 5);
+	claim(most == 0, "no thread on one core");
+	begin();
+	live(&two, 5);
+	claim(a.threads == 1, "one core stays the owner's");
+
+	begin();
+	live(&starting, 0.1);
+	claim(!a.measured, "nothing is done in the first moments");
+	puts("ok");
+	return 0;
+}

@@ -1,0 +1,402 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * pipeline-oracle: packets sealed and opened by threads, against upstream's
+ * serial code.
+ *
+ *   pipeline-oracle THREADS SEED [CIPHER [MAC]]
+ *
+ * For each cipher with each MAC, or the given one: two senders with the same
+ * keys, of which one has threads, seal the same packets: every length of
+ * payload to 300, and round the edges up to the largest. They must send the
+ * same bytes. Two receivers open those, in random pieces, and must see the same
+ * packets; then the same with one bit flipped, and must end alike. Keys change
+ * in the middle. THREADS 0: no thread can be started.
+ *
+ * Prints what was compared; says what differs and exits with 1.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/mman.h>
+
+#include <err.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cipher.h"
+#include "kex.h"
+#include "log.h"
+#include "mac.h"
+#include "packet.h"
+#include "ssh2.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+
+#include "clear.h"
+#include "hayopt.h"
+#include "packet-ends.h"
+#include "pipeline-hook.h"
+
+#define SHORT	300		/* each length up to here */
+#define LARGEST	(256 * 1024 - 300)
+static const size_t edge[] = {
+	512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 196608,
+	261120, LARGEST
+};
+#define EDGES	(sizeof(edge) / sizeof(edge[0]))
+#define ROUND	9		/* lengths at each edge */
+#define FLIPS	4
+#define LENGTHS	(SHORT + 1 + EDGES * ROUND)
+
+static u_char payload[LARGEST + 64];
+static u_int64_t rnd_state, packets, bytes;
+static const char *doing;
+static int no_threads;
+
+/* Splitmix64 (Steele, Lea, Flood 2014). */
+static u_int64_t
+rnd(u_int64_t below)
+{
+	u_int64_t z = rnd_state += 0x9e3779b97f4a7c15;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+	z = (z ^ z >> 27) * 0x94d049bb133111eb;
+	return (z ^ z >> 31) % below;
+}
+
+/* Padding, the same for both senders. */
+static u_int64_t pad_state;
+
+void
+arc4random_buf(void *buf, size_t len)
+{
+	u_char *p = buf;
+
+	while (len-- > 0)
+		*p++ = (u_char)(pad_state = pad_state * 6364136223846793005 +
+		    1442695040888963407);
+}
+
+/* The linker puts this in the place of the real one. */
+int	__real_pthread_attr_init(pthread_attr_t *);
+int	__wrap_pthread_attr_init(pthread_attr_t *);
+
+int
+__wrap_pthread_attr_init(pthread_attr_t *attr)
+{
+	return no_threads ? ENOMEM : __real_pthread_attr_init(attr);
+}
+
+static void
+bad(const char *what, size_t n)
+{
+	errx(1, "%s: %s, packet %zu", doing, what, n);
+}
+
+static size_t
+length_of(size_t i)
+{
+	if (i <= SHORT)
+		return i;
+	i -= SHORT + 1;
+	return edge[i / ROUND] + i % ROUND * 4 - ROUND / 2 * 4;
+}
+
+/*
+ * Sending
+ */
+
+static void
+send_one(struct ssh *ssh, u_char type, const u_char *data, size_t len,
+    u_int64_t pad)
+{
+	int r;
+
+	pad_state = pad;
+	if ((r = sshpkt_start(ssh, type)) != 0 ||
+	    (r = sshpkt_put(ssh, data, len)) != 0 ||
+	    (r = sshpkt_send(ssh)) != 0)
+		errx(1, "%s: send: %s", doing, ssh_err(r));
+}
+
+/* The threads' first, which makes the pipeline its own. */
+static void
+send_both(struct ssh *end[2], u_char type, const u_char *data, size_t len)
+{
+	u_int64_t pad = rnd(UINT64_MAX);
+
+	send_one(end[0], type, data, len, pad);
+	send_one(end[1], type, data, len, pad);
+	packets++;
+	bytes += len;
+}
+
+/* What the threads' end has written must be what the other has made. */
+static void
+compare(struct ssh *end[2], int fd, struct sshbuf *wire, size_t n)
+{
+	struct sshbuf *serial = ssh_packet_get_output(end[1]);
+	size_t len = sshbuf_len(serial);
+	u_char *got;
+	int r;
+
+	if ((r = ssh_packet_write_wait(end[0])) != 0)
+		errx(1, "%s: write: %s", doing, ssh_err(r));
+	if (lseek(fd, 0, SEEK_END) != (off_t)len)
+		bad("another number of bytes", n);
+	if ((got = malloc(len + 1)) == NULL ||
+	    pread(fd, got, len, 0) != (ssize_t)len)
+		err(1, "read");
+	if (memcmp(got, sshbuf_ptr(serial), len) != 0)
+		bad("other bytes", n);
+	free(got);
+	if ((r = sshbuf_putb(wire, serial)) != 0)
+		errx(1, "%s", ssh_err(r));
+	sshbuf_reset(serial);
+	if (ftruncate(fd, 0) != 0 || lseek(fd, 0, SEEK_SET) != 0)
+		err(1, "truncate");
+}
+
+/*
+ * Sends all lengths, with new keys in the middle. Returns where in "wire" the
+ * key exchange begins: a receiver has to answer it before it sees more.
+ */
+static size_t
+send_all(const struct end_keys *keys, struct sshbuf *wire)
+{
+	struct ssh *end[2];
+	size_t i, next = 0, kexinit = 0;
+	int fd;
+
+	if ((fd = memfd_create("wire", 0)) == -1)
+		err(1, "memfd_create");
+	end[0] = end_new(keys, MODE_OUT, fd);
+	end[1] = end_new(keys, MODE_OUT, -1);
+	for (i = 0; i < LENGTHS; i++) {
+		send_both(end, SSH2_MSG_CHANNEL_DATA, payload, length_of(i));
+		if (i == LENGTHS / 2) {
+			send_both(end, SSH2_MSG_KEXINIT, payload, 100);
+			compare(end, fd, wire, i);
+			kexinit = sshbuf_len(wire);
+			end_next_keys(end[0], keys, MODE_OUT);
+			end_next_keys(end[1], keys, MODE_OUT);
+			send_both(end, SSH2_MSG_NEWKEYS, payload, 0);
+		}
+		if (i >= next) {
+			compare(end, fd, wire, i);
+			next = i + rnd(24);
+		}
+	}
+	compare(end, fd, wire, i);
+	end_free(end[0]);
+	end_free(end[1]);
+	return kexinit;
+}
+
+/*
+ * Receiving
+ */
+
+struct seen {
+	int	 r;
+	size_t	 n;
+	u_int64_t hash;		/* of types, sequence numbers and payloads */
+};
+
+static void
+mix(u_int64_t *hash, const u_char *data, size_t len)
+{
+	u_int64_t h = *hash, w;
+
+	for (; len >= 8; len -= 8, data += 8) {
+		memcpy(&w, data, 8);
+		h = (h ^ w) * 0x100000001b3;
+	}
+	while (len-- > 0)
+		h = (h ^ *data++) * 0x100000001b3;
+	*hash = h;
+}
+
+/* Opens what there is. */
+static void
+open_all(struct ssh *ssh, const struct end_keys *keys, struct seen *s)
+{
+	u_int32_t seqnr = 0;
+	const u_char *data;
+	u_char type;
+	size_t len;
+
+	for (;;) {
+		type = 0;
+		s->r = ssh_packet_read_poll2(ssh, &type, &seqnr);
+		if (s->r != 0 || type == SSH_MSG_NONE)
+			return;
+		data = sshpkt_ptr(ssh, &len);
+		mix(&s->hash, &type, 1);
+		mix(&s->hash, (u_char *)&seqnr, sizeof(seqnr));
+		mix(&s->hash, data, len);
+		s->n++;
+		if (type == SSH2_MSG_KEXINIT)
+			ssh->kex->done = 0;
+		if (type == SSH2_MSG_NEWKEYS) {
+			end_next_keys(ssh, keys, MODE_IN);
+			ssh->kex->done = 1;
+			if ((s->r = ssh_set_newkeys(ssh, MODE_IN)) != 0)
+				return;
+		}
+	}
+}
+
+static void
+feed(struct ssh *ssh, const u_char *data, size_t len)
+{
+	int r;
+
+	pipeline_before_read(ssh);
+	if ((r = sshbuf_put(ssh_packet_get_input(ssh), data, len)) != 0)
+		errx(1, "%s: feed: %s", doing, ssh_err(r));
+}
+
+/* Both receivers get the same pieces. */
+static void
+receive_both(const struct end_keys *keys, const u_char *wire, size_t len,
+    size_t kexinit, struct seen seen[2])
+{
+	struct ssh *end[2];
+	size_t at = 0, n;
+	int i;
+
+	memset(seen, 0, 2 * sizeof(*seen));
+	end[0] = end_new(keys, MODE_IN, -1);
+	end[1] = end_new(keys, MODE_IN, -1);
+	for (; at < len && seen[0].r == 0 && seen[1].r == 0; at += n) {
+		n = 1 + rnd(rnd(4) == 0 ? 300 : 256 * 1024);
+		if (n > len - at)
+			n = len - at;
+		if (at < kexinit && n > kexinit - at)
+			n = kexinit - at;
+		for (i = 0; i < 2; i++) {
+			feed(end[i], wire + at, n);
+			open_all(end[i], keys, &seen[i]);
+		}
+		if (seen[0].r != seen[1].r || seen[0].n != seen[1].n ||
+		    seen[0].hash != seen[1].hash)
+			errx(1, "%s: threads opened %zu packets (%s), serial "
+			    "code %zu (%s)", doing, seen[0].n,
+			    ssh_err(seen[0].r), seen[1].n, ssh_err(seen[1].r));
+	}
+	end_free(end[0]);
+	end_free(end[1]);
+}
+
+static void
+receive_all(const struct end_keys *keys, struct sshbuf *wire, size_t kexinit)
+{
+	u_char *data = sshbuf_mutable_ptr(wire), bit;
+	size_t len = sshbuf_len(wire), at;
+	struct seen seen[2];
+	int i;
+
+	receive_both(keys, data, len, kexinit, seen);
+	if (seen[0].r != 0 || seen[0].n != LENGTHS + 2)
+		bad("not all of it arrived", seen[0].n);
+	for (i = 0; i < FLIPS; i++) {
+		at = rnd(i % 2 == 0 ? 20000 : len);
+		bit = (u_char)(1 << rnd(8));
+		data[at] ^= bit;
+		receive_both(keys, data, len, kexinit, seen);
+		if (seen[0].n >= LENGTHS + 2)
+			bad("a flipped bit was not seen", at);
+		data[at] ^= bit;
+	}
+}
+
+static void
+try(const char *cipher, const char *mac)
+{
+	struct end_keys keys = { .cipher = cipher, .mac = mac };
+	struct sshbuf *wire = sshbuf_new();
+	char name[200];
+	size_t i, kexinit;
+
+	snprintf(name, sizeof(name), "%s%s%s", cipher, mac ? " " : "",
+	    mac ? mac : "");
+	doing = name;
+	for (i = 0; i < sizeof(keys.bytes); i++)
+		keys.bytes[i] = (u_char)rnd(256);
+	/* counters that carry */
+	if (rnd(2) == 0)
+		memset(keys.bytes + 4, 0xff, 12);
+	kexinit = send_all(&keys, wire);
+	receive_all(&keys, wire, kexinit);
+	sshbuf_free(wire);
+}
+
+static void
+try_macs(const char *cipher, const char *only_etm)
+{
+	char *list = mac_alg_list(','), *p = list, *mac;
+
+	while ((mac = strsep(&p, ",")) != NULL) {
+		if (only_etm == NULL || strstr(mac, only_etm) != NULL)
+			try(cipher, mac);
+	}
+	free(list);
+}
+
+static void
+try_all(void)
+{
+	char *list = cipher_alg_list(',', 0), *p = list, *cipher;
+
+	while ((cipher = strsep(&p, ",")) != NULL) {
+		if (cipher_authlen(cipher_by_name(cipher)) != 0)
+			try(cipher, NULL);
+		else if (strstr(cipher, "-cbc") != NULL)
+			try(cipher, "hmac-sha2-256");	/* passes */
+		else
+			try_macs(cipher, NULL);
+	}
+	free(list);
+	try(CLEAR_GMAC, NULL);
+	try_macs(CLEAR_NONE, "-etm@");
+}
+
+int
+main(int argc, char **argv)
+{
+	char msg[256], *words[1];
+	size_t i;
+
+	if (argc < 3 || argc > 5)
+		errx(2, "usage: pipeline-oracle THREADS SEED [CIPHER [MAC]]");
+	rnd_state = strtoull(argv[2], NULL, 10);
+	for (i = 0; i < sizeof(payload); i++)
+		payload[i] = (u_char)rnd(256);
+	log_init(argv[0], SYSLOG_LEVEL_QUIET, SYSLOG_FACILITY_USER, 1);
+	ends_offer_modes();
+	words[0] = strcmp(argv[1], "0") == 0 ? "1" : argv[1];
+	if (hayopt_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
+	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
+		errx(2, "%s", msg);
+	no_threads = strcmp(argv[1], "0") == 0;
+	pipeline_serve(NULL);
+	if (argc == 3)
+		try_all();
+	else
+		try(argv[3], argc == 5 ? argv[4] : NULL);
+	printf("%llu packets, %llu bytes\n", (unsigned long long)packets,
+	    (unsigned long long)bytes);
+	return 0;
+}
