@@ -211,8 +211,13 @@ start_missing(unsigned int want)
 
 	for (i = 1; i <= want; i++) {
 		pthread_mutex_lock(&pool.mutex);
-		pool.target = i;
-		if (pool.worker[i].presence != HERE && start(i) == 0) {
+		if (pool.target < i)
+			pool.target = i;
+		if (pool.worker[i].presence == ENDED) {	/* just now */
+			pthread_join(pool.worker[i].thread, NULL);
+			pool.worker[i].presence = GONE;
+		}
+		if (pool.worker[i].presence == GONE && start(i) == 0) {
 			pool.worker[i].presence = HERE;
 			pool.size++;
 		}

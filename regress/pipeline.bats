@@ -1,0 +1,213 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Packets sealed and opened by threads (cipher/pipeline-hook.h, pool.h and
+# autoscale.h): against upstream's serial code in memory, then between real
+# programs with CipherThreads 2 from the first packet of the session.
+
+load helper
+
+setup_file() {
+	make -s -C "$BUILD/hayate" pipeline-oracle >&2
+	sshd_up hayate "CipherThreads 2" "MaxSessions 200" "NoneEnabled yes" \
+	    "Ciphers +aes128-cbc"
+	sshd_up hayate:auto "MaxSessions 200"
+	sshd_up stock
+	head -c 30000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
+}
+teardown_file() { sshd_down; }
+
+setup() {
+	DATA=$BATS_FILE_TMPDIR/data
+	TWO=(-o CipherThreads=2)
+	cd "$BATS_TEST_TMPDIR"
+}
+
+fails() { ! "$@"; }
+
+oracle() { timeout 300 "$BUILD/hayate/pipeline-oracle" "$@"; }
+
+# tasks PID: how many threads it has
+tasks() { ls "/proc/$1/task" | wc -l; }
+
+### In memory
+
+@test "threads send the bytes of serial code, and open them, with every cipher and MAC" {
+	run -0 oracle 2 "$RANDOM"
+	[[ $output =~ ^[0-9]{5,}\ packets ]]
+}
+
+@test "without a thread, and with many, the bytes are the same" {
+	local n
+	for n in 0 1 3 8; do
+		oracle $n "$RANDOM" aes256-ctr hmac-sha2-256-etm@openssh.com
+		oracle $n "$RANDOM" aes128-ctr umac-64@openssh.com
+		oracle $n "$RANDOM" aes128-gcm@openssh.com
+		oracle $n "$RANDOM" chacha20-poly1305@openssh.com
+		oracle $n "$RANDOM" aes128-gmac@hayate.invalid
+	done
+}
+
+@test "the pool does each job once, in whatever order they end and are waited for" {
+	local flavour
+	export TSAN_OPTIONS=die_after_fork=0
+	for flavour in asan tsan; do
+		FLAVOUR=$flavour unit pool-test orders
+		FLAVOUR=$flavour unit pool-test random "$RANDOM" 4000
+		FLAVOUR=$flavour unit pool-test fork
+	done
+}
+
+@test "threads of the pool see no signal, and go when they idle" {
+	FLAVOUR=plain unit pool-test signals
+	FLAVOUR=plain unit pool-test idle
+}
+
+@test "a thread stays only where data moves faster with it" {
+	unit autoscale-test
+}
+
+### Between programs
+
+@test "every cipher carries the same bytes both ways" {
+	local c
+	for c in $(client -Q cipher | grep -v 'cbc$') aes128-cbc; do
+		client "${TWO[@]}" -c "$c" hayate "cat $DATA" | cmp - "$DATA"
+		client "${TWO[@]}" -c "$c" hayate "cat >$PWD/got" <"$DATA"
+		cmp got "$DATA"
+	done
+	for c in $(client -G hayate | sed -n 's/^macs //p' | tr , ' '); do
+		client "${TWO[@]}" -c aes192-ctr -m "$c" hayate "cat $DATA" | cmp - "$DATA"
+	done
+}
+
+@test "there are threads while data moves, and none when it has stopped" {
+	local ctl=$PWD/ctl master
+	"$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${TWO[@]}" -M -S "$ctl" \
+	    -N hayate 3>&- &
+	master=$!
+	poll 10 test -S "$ctl"
+	client -S "$ctl" hayate 'cat /dev/zero' | head -c 500000000 >/dev/null &
+	poll 10 eval "[ \"\$(tasks $master)\" = 3 ]"
+	wait $!
+	poll 10 eval "[ \"\$(tasks $master)\" = 1 ]"
+	client -S "$ctl" hayate "cat $DATA" | cmp - "$DATA"
+	client -q -S "$ctl" -O exit hayate
+	wait $master || true
+}
+
+@test "off and auto start no thread for a little data" {
+	local where
+	client -v -o CipherThreads=off hayate "cat $DATA" 2>err | cmp - "$DATA"
+	client -v auto "head -c 3000000 $DATA" 2>>err | cksum
+	fails grep -E 'packets are sealed' err
+	client auto true
+	fails grep -aE 'packets are sealed' "$(sshd_log auto)"
+}
+
+@test "no thread before authentication" {
+	client "${TWO[@]}" -v hayate true 2>err
+	awk '/Authenticated to/ { a = 1 } /packets are sealed/ { exit !a }' err
+	grep -q 'packets are sealed and opened by 2 threads' err
+	grep -aq 'packets are sealed and opened by 2 threads' "$(sshd_log hayate)"
+	fails grep -aE 'packets are sealed.*preauth' "$(sshd_log hayate)"
+}
+
+@test "Hayate no starts none" {
+	client -v -o Hayate=no "${TWO[@]}" hayate "cat $DATA" 2>err | cmp - "$DATA"
+	fails grep -q 'packets are sealed' err
+}
+
+@test "rekeys at any moment, either way, in every kind of cipher" {
+	local c n
+	for c in aes128-ctr aes256-gcm@openssh.com chacha20-poly1305@openssh.com; do
+		n=$((64 + RANDOM % 400))
+		client -v "${TWO[@]}" -c $c -o RekeyLimit=${n}K hayate "cat $DATA" 2>err | cmp - "$DATA"
+		[ "$(grep -c 'SSH2_MSG_NEWKEYS received' err)" -gt 8 ]
+		client "${TWO[@]}" -c $c -o RekeyLimit=${n}K hayate "cat >$PWD/got" <"$DATA"
+		cmp got "$DATA"
+	done
+	client "${TWO[@]}" -o NoneEnabled=yes -o NoneSwitch=yes -o RekeyLimit=256K \
+	    hayate "cat $DATA" 2>err | cmp - "$DATA"
+	grep -q 'data is in clear' err
+}
+
+@test "compression goes with threads" {
+	client "${TWO[@]}" -C hayate "seq 2000000" | cmp - <(seq 2000000)
+	seq 2000000 | client "${TWO[@]}" -C hayate "cmp - <(seq 2000000)"
+}
+
+@test "scp and sftp, get and put, with stock at the other end as well" {
+	local from to
+	for from in "hayate hayate" "hayate stock" "stock hayate"; do
+		to=${from#* } from=${from% *}
+		local o=()
+		[ "$from" = stock ] || o=("${TWO[@]}")
+		CLIENT=$from copy -q "${o[@]}" "$to:$DATA" got
+		cmp got "$DATA"
+		CLIENT=$from copy -q "${o[@]}" "$DATA" "$to:$PWD/put"
+		cmp put "$DATA"
+		CLIENT=$from copy -q -O "${o[@]}" "$to:$DATA" got
+		cmp got "$DATA"
+		rm got put
+	done
+}
+
+@test "a hundred sessions on one connection, each with its own bytes" {
+	local ctl=$PWD/ctl i pids=()
+	client "${TWO[@]}" -M -S "$ctl" -N -f hayate
+	for i in $(seq 100); do
+		client -S "$ctl" hayate "head -c $((200000 + i)) $DATA | cksum;
+		    cksum" <"$DATA" >"out$i" &
+		pids+=($!)
+	done
+	wait "${pids[@]}"
+	for i in $(seq 100); do
+		[ "$(cat "out$i")" = "$(head -c $((200000 + i)) "$DATA" | cksum
+		    cksum <"$DATA")" ] || { cat "out$i"; return 1; }
+	done
+	client -q -S "$ctl" -O exit hayate
+}
+
+@test "forks while threads are busy: -f, ControlPersist, new sessions" {
+	local ctl=$PWD/ctl port=$((20000 + RANDOM % 12000)) i
+	client "${TWO[@]}" -f -o ExitOnForwardFailure=yes \
+	    -L "$port:127.0.0.1:$(sshd_port stock)" hayate "sleep 2"
+	[ "$(head -c 8 <"/dev/tcp/127.0.0.1/$port")" = SSH-2.0- ]
+	client "${TWO[@]}" -M -S "$ctl" -o ControlPersist=60 hayate "cat $DATA" | cmp - "$DATA"
+	client -S "$ctl" hayate "cat /dev/zero" | head -c 2000000000 | cksum >zeros &
+	for i in 1 2 3 4 5 6; do
+		client -S "$ctl" hayate "cat $DATA" | cmp - "$DATA"
+	done
+	wait $!
+	[ "$(cat zeros)" = "$(head -c 2000000000 /dev/zero | cksum)" ]
+	client -q -S "$ctl" -O exit hayate
+}
+
+@test "internal-sftp, which is a fork without exec" {
+	sshd_up hayate:internal "CipherThreads 2" "ForceCommand internal-sftp"
+	files -q "${TWO[@]}" -b - internal <<-EOF >/dev/null
+	get $DATA $PWD/got
+	put $DATA $PWD/put
+	EOF
+	cmp got "$DATA"
+	cmp put "$DATA"
+	sshd_down internal
+}
+
+@test "a process that ends or is killed while threads are busy ends at once" {
+	local i pid ssh
+	ssh=("$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${TWO[@]}")
+	for i in 1 2 3 4 5; do
+		timeout 20 "${ssh[@]}" hayate 'cat /dev/zero' 3>&- |
+		    head -c 50000000 >/dev/null
+		"${ssh[@]}" hayate 'cat /dev/zero' >/dev/null 3>&- &
+		pid=$!
+		sleep 0.$((RANDOM % 6 + 2))
+		kill $pid
+		poll 5 gone $pid
+	done
+	poll 10 eval '! pgrep -P "$(cat "$(sshd_dir hayate)/pid")" >/dev/null'
+	fails grep -aE 'fatal|crash|SIGSEGV|SIGABRT' "$(sshd_log hayate)"
+}
