@@ -7,11 +7,15 @@
  * seal-speed: what one processor seals and opens, with nothing around it.
  *
  *   seal-speed seal|open CIPHER [MAC] PACKET SECONDS
+ *   seal-speed -t THREADS|off seal|open CIPHER [MAC] PACKET SECONDS
  *
  * PACKET bytes of payload at a time go through upstream's packet layer from
  * sshpkt_start() to the bytes for the wire, and from there to the payload.
  * Prints "BYTES CPU_SECONDS" of the half that was asked for, after about
  * SECONDS of it. What is opened is what was sealed, or the driver fails.
+ *
+ * With -t the seconds are those of the clock on the wall, that many threads
+ * help (CipherThreads), and what is sealed is written to /dev/null.
  */
 
 #include "includes.h"
@@ -19,12 +23,14 @@
 #include <sys/types.h>
 
 #include <err.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "kex.h"
 #include "log.h"
@@ -33,16 +39,22 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
+#include "hayopt.h"
 #include "packet-ends.h"
+#include "pipeline-hook.h"
 
 #define BATCH	8	/* packets between two looks at the clock */
 
+static char *threads;		/* NULL: without -t */
+static int writing;		/* what was sealed */
+
 static double
-cpu(void)
+now(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	clock_gettime(threads != NULL ? CLOCK_MONOTONIC :
+	    CLOCK_PROCESS_CPUTIME_ID, &t);
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
@@ -56,6 +68,12 @@ seal(struct ssh *ssh, const u_char *payload, size_t len)
 		    (r = sshpkt_put(ssh, payload, len)) != 0 ||
 		    (r = sshpkt_send(ssh)) != 0)
 			errx(1, "seal: %s", ssh_err(r));
+		/* as the loops do */
+		while (writing &&
+		    !ssh_packet_not_very_much_data_to_write(ssh)) {
+			if ((r = ssh_packet_write_poll(ssh)) != 0)
+				errx(1, "write: %s", ssh_err(r));
+		}
 	}
 }
 
@@ -84,17 +102,57 @@ batch(struct ssh *near, struct ssh *far, const u_char *payload, size_t len,
     double took[2])
 {
 	struct sshbuf *out = ssh_packet_get_output(near);
-	double start = cpu();
+	double start = now();
 	int r;
 
 	seal(near, payload, len);
-	took[0] += cpu() - start;
+	took[0] += now() - start;
+	if (writing)
+		return;
+	pipeline_before_read(far);
 	if ((r = sshbuf_putb(ssh_packet_get_input(far), out)) != 0)
 		errx(1, "carry: %s", ssh_err(r));
 	sshbuf_reset(out);
-	start = cpu();
+	start = now();
 	open_(far, payload, len);
-	took[1] += cpu() - start;
+	took[1] += now() - start;
+}
+
+/*
+ * Threads help with one half, so the other half's direction is taken by an end
+ * that does nothing more. Sets *near and *far.
+ */
+static void
+ends(const struct end_keys *keys, int half, struct ssh **near, struct ssh **far)
+{
+	const u_char nothing[1] = { 0 };
+	int r, fd = -1;
+
+	if (threads != NULL && half == 0 &&
+	    (fd = open("/dev/null", O_WRONLY)) == -1)
+		err(2, "/dev/null");
+	if (threads != NULL && half == 1) {
+		*near = end_new(keys, MODE_OUT, -1);
+		if ((r = sshpkt_start(*near, SSH2_MSG_CHANNEL_DATA)) != 0 ||
+		    (r = sshpkt_put(*near, nothing, 1)) != 0 ||
+		    (r = sshpkt_send(*near)) != 0)
+			errx(1, "seal: %s", ssh_err(r));
+	}
+	*near = end_new(keys, MODE_OUT, fd);
+	*far = end_new(keys, MODE_IN, -1);
+	writing = fd != -1;
+}
+
+/* CipherThreads as the user has it, from here on. */
+static void
+start_threads(char *word)
+{
+	char msg[256], *words[1] = { word };
+
+	if (hayopt_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
+	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
+		errx(2, "%s", msg);
+	pipeline_serve(NULL);
 }
 
 int
@@ -107,8 +165,14 @@ main(int argc, char **argv)
 	size_t len, i, bytes = 0;
 	int half;
 
+	if (argc > 2 && strcmp(argv[1], "-t") == 0) {
+		threads = argv[2];
+		argc -= 2;
+		argv += 2;
+	}
 	if (argc != 5 && argc != 6)
-		errx(2, "usage: seal-speed seal|open CIPHER [MAC] PACKET SECONDS");
+		errx(2, "usage: seal-speed [-t THREADS|off] seal|open CIPHER "
+		    "[MAC] PACKET SECONDS");
 	half = strcmp(argv[1], "open") == 0;
 	keys.cipher = argv[2];
 	keys.mac = argc == 6 ? argv[3] : NULL;
@@ -123,8 +187,9 @@ main(int argc, char **argv)
 	log_init(argv[0], SYSLOG_LEVEL_QUIET, SYSLOG_FACILITY_USER, 1);
 
 	ends_offer_modes();
-	near = end_new(&keys, MODE_OUT, -1);
-	far = end_new(&keys, MODE_IN, -1);
+	if (threads != NULL)
+		start_threads(threads);
+	ends(&keys, half, &near, &far);
 	batch(near, far, payload, len, took);	/* the first is for the caches */
 	took[0] = took[1] = 0;
 	while (took[half] < seconds) {

@@ -11,7 +11,12 @@
 # for AES, carry-less multiplication nor SHA (OPENSSL_ia32cap), as on hosts that
 # have none. UMAC, and Poly1305 as OpenSSH has it, use none of them anyway.
 
-CELLS+=' seal'
+# threads: the same by the clock on the wall, with what is sealed written to
+# /dev/null: "off" is upstream's serial code, "one" and "two" are threads of the
+# pool (cipher/pool.h). Two of them can be told from one where two cores are free.
+
+CELLS+=' seal threads'
+about_threads='sealing and opening alone, with one thread and with two'
 about_seal='sealing and opening packets alone, each cipher and the clear modes'
 
 SEAL_MODES=${SEAL_MODES:-"$GMAC none+umac-64-etm@openssh.com
@@ -20,14 +25,17 @@ SEAL_MODES=${SEAL_MODES:-"$GMAC none+umac-64-etm@openssh.com
     aes128-ctr+umac-64-etm@openssh.com aes256-ctr+umac-128-etm@openssh.com
     aes128-ctr+hmac-sha2-256-etm@openssh.com
     aes256-ctr+hmac-sha2-256-etm@openssh.com chacha20-poly1305@openssh.com"}
+THREADS_MODES=${THREADS_MODES:-"aes128-ctr+hmac-sha2-256-etm@openssh.com
+    aes256-ctr+umac-128-etm@openssh.com aes128-gcm@openssh.com
+    chacha20-poly1305@openssh.com"}
 SEAL_PACKETS='32768 261120'
 SEAL_SECONDS=${SEAL_SECONDS:-0.5}
 
-v_seal() {	# CAPABILITIES seal|open MODE PACKET
+v_seal() {	# CAPABILITIES seal|open MODE PACKET [-t THREADS]
 	local bytes seconds mode=()
 	read -ra mode <<<"${3/+/ }"
 	if read -r bytes seconds < <(env ${1:+"OPENSSL_ia32cap=$1"} \
-	    "$BUILD/hayate/seal-speed" "$2" "${mode[@]}" "$4" "$SEAL_SECONDS" \
+	    "$BUILD/hayate/seal-speed" "${@:5}" "$2" "${mode[@]}" "$4" "$SEAL_SECONDS" \
 	    2>>"$LAB/err"); then
 		echo "$seconds $seconds - - - 0 $bytes"
 	else
@@ -48,7 +56,28 @@ seal_jobs() {	# CAPABILITIES PACKET
 	done
 }
 
-cell_seal() {
+threads_jobs() {	# CAPABILITIES PACKET
+	local m half mode
+	for half in seal open; do
+		for m in $THREADS_MODES; do
+			mode="$half $(($2 / 1024))K ${m//@openssh.com/}"
+			set -- "$1" "$2" v_seal "$1" $half "$m" "$2" -t
+			job off "$mode" - 0 - - "${@:3}" off
+			job one "$mode" - 0 'rate>=0.97*off' - "${@:3}" 1
+			job two "$mode" - 0 'rate>=1.8*one' - "${@:3}" 2
+		done
+	done
+}
+
+cell_seal() { seal_places seal_jobs; }
+
+cell_threads() {
+	local p
+	for p in off one two; do VERSION[$p]=${VERSION[hayate]}; done
+	seal_places threads_jobs
+}
+
+seal_places() {	# JOBS
 	local place packet
 	declare -gA STRANGE=()
 	make -s -C "$BUILD/hayate" seal-speed >&2 || {
@@ -62,8 +91,8 @@ cell_seal() {
 		JOBS=()
 		for packet in $SEAL_PACKETS; do
 			case $place in
-			processor) seal_jobs '' "$packet" ;;
-			no-aes) seal_jobs "$WITHOUT_AES" "$packet" ;;
+			processor) $1 '' "$packet" ;;
+			no-aes) $1 "$WITHOUT_AES" "$packet" ;;
 			esac
 		done
 		sitting "$RUNS"
