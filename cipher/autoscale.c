@@ -27,6 +27,8 @@ static void
 one_less(struct autoscale *a, uint64_t now_us)
 {
 	a->threads--;
+	if (a->threads == 0)
+		a->measured = 0;
 	a->trial = 0;
 	a->rate_best = 0;
 	a->pause_us = a->pause_us == 0 ? PAUSE_US : a->pause_us * 2;

@@ -22,7 +22,7 @@
 #include "pool.h"
 
 #define STACK	(256 * 1024)
-#define SPINS	2000		/* a few microseconds: less than a sleep costs */
+#define SPINS	10000		/* some microseconds: less than a sleep costs */
 
 enum { IDLE, GIVEN, BEGUN, DONE };	/* of a job */
 
@@ -33,6 +33,7 @@ static struct {
 	pthread_cond_t	 work;		/* for threads without any */
 	pthread_cond_t	 done;		/* for the owner, and for fork() */
 	struct pool_job	*first, **last;
+	atomic_int	 given;		/* how many these are */
 	unsigned int	 size, target;	/* threads HERE; those that may stay */
 	unsigned int	 idle;		/* of them, waiting for work */
 	unsigned int	 busy;		/* of them, in a job */
@@ -59,6 +60,7 @@ begin_first(void)
 		return NULL;
 	if ((pool.first = job->next) == NULL)
 		pool.last = &pool.first;
+	atomic_fetch_sub_explicit(&pool.given, 1, memory_order_relaxed);
 	atomic_store_explicit(&job->state, BEGUN, memory_order_relaxed);
 	return job;
 }
@@ -79,8 +81,15 @@ static int
 wait_for_work(unsigned int self)
 {
 	struct timespec until;
-	int r = 0;
+	int r = 0, i;
 
+	if (pool.first == NULL && self <= pool.target && !pool.forking) {
+		pthread_mutex_unlock(&pool.mutex);
+		for (i = 0; i < SPINS && atomic_load_explicit(&pool.given,
+		    memory_order_relaxed) == 0; i++)
+			continue;
+		pthread_mutex_lock(&pool.mutex);
+	}
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec += POOL_IDLE_MS / 1000;
 	pool.idle++;
@@ -275,6 +284,7 @@ pool_give(struct pool_job *job)
 	pthread_mutex_lock(&pool.mutex);
 	*pool.last = job;
 	pool.last = &job->next;
+	atomic_fetch_add_explicit(&pool.given, 1, memory_order_relaxed);
 	wake = pool.idle > 0;
 	pthread_mutex_unlock(&pool.mutex);
 	if (wake)
@@ -304,6 +314,7 @@ take(struct pool_job *job)
 			continue;
 		if ((*p = job->next) == NULL)
 			pool.last = p;
+		atomic_fetch_sub_explicit(&pool.given, 1, memory_order_relaxed);
 		atomic_store_explicit(&job->state, BEGUN, memory_order_relaxed);
 		return 1;
 	}
@@ -313,16 +324,17 @@ take(struct pool_job *job)
 void
 pool_finish(struct pool_job *job)
 {
-	int mine, i;
+	struct pool_job *other = NULL;
+	int i;
 
-	if (pool_done(job))
-		return;
-	pthread_mutex_lock(&pool.mutex);
-	mine = take(job);
-	pthread_mutex_unlock(&pool.mutex);
-	if (mine) {
-		run(job, 0);
-		return;
+	/* While another has this one, there may be more to do. */
+	while (!pool_done(job)) {
+		pthread_mutex_lock(&pool.mutex);
+		other = take(job) ? job : begin_first();
+		pthread_mutex_unlock(&pool.mutex);
+		if (other == NULL)
+			break;
+		run(other, 0);
 	}
 	for (i = 0; i < SPINS; i++) {
 		if (pool_done(job))

@@ -53,7 +53,10 @@ int	pool_done(struct pool_job *);
 /* Whether a job that is not done has been begun. */
 int	pool_begun(struct pool_job *);
 
-/* Does a job, or waits until who began it has done it. */
+/*
+ * Does a job, or others for as long as somebody is at it, and waits where there
+ * are none.
+ */
 void	pool_finish(struct pool_job *);
 
 #endif /* POOL_H */

@@ -121,5 +121,5 @@ named() {
 	THREADS_MODES=aes128-gcm@openssh.com bench --only threads --runs 1
 	[ "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	    $at["status"] == 0 && $at["bytes"] > 0' "$TSV" | wc -l)" = 24 ]
-	[ "$(grep -c 'rate>=1.8\*one ' <<<"$output")" = 8 ]
+	[ "$(grep -c 'rate>=1.8\*off ' <<<"$output")" = 8 ]
 }

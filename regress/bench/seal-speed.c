@@ -139,6 +139,7 @@ ends(const struct end_keys *keys, int half, struct ssh **near, struct ssh **far)
 			errx(1, "seal: %s", ssh_err(r));
 	}
 	*near = end_new(keys, MODE_OUT, fd);
+	ssh_packet_set_interactive(*near, 0);	/* bulk */
 	*far = end_new(keys, MODE_IN, -1);
 	writing = fd != -1;
 }

@@ -13,7 +13,8 @@
 
 # threads: the same by the clock on the wall, with what is sealed written to
 # /dev/null: "off" is upstream's serial code, "one" and "two" are threads of the
-# pool (cipher/pool.h). Two of them can be told from one where two cores are free.
+# pool (cipher/pool.h), beside the one that gives them work and does a part of it:
+# "one" needs two cores.
 
 CELLS+=' seal threads'
 about_threads='sealing and opening alone, with one thread and with two'
@@ -63,8 +64,8 @@ threads_jobs() {	# CAPABILITIES PACKET
 			mode="$half $(($2 / 1024))K ${m//@openssh.com/}"
 			set -- "$1" "$2" v_seal "$1" $half "$m" "$2" -t
 			job off "$mode" - 0 - - "${@:3}" off
-			job one "$mode" - 0 'rate>=0.97*off' - "${@:3}" 1
-			job two "$mode" - 0 'rate>=1.8*one' - "${@:3}" 2
+			job one "$mode" - 0 'rate>=1.8*off' - "${@:3}" 1
+			job two "$mode" - 0 - - "${@:3}" 2
 		done
 	done
 }
