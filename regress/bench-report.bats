@@ -65,7 +65,8 @@ all_cells() {
 	done
 	line path iperf3 iperf3 get 1000000000 9 login=-
 	for p in ftp-pure-ftpd lftp-pure-ftpd lftp-ssl-vsftpd; do
-		line ftp $p '100.0 MB' get 100000000 0.5 place=loopback rate=-
+		line ftp $p '100.0 MB' get 100000000 0.5 place=loopback rate=- \
+		    version="$p 1.0 with other@x"
 	done
 	line nonsense hayate something get 1000000 2
 }
@@ -225,6 +226,8 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'scp, stock|scp <- sshd|41.5|0.38|50.0|0.25|'* ]]
 	[[ $output = *'ftp-pure-ftpd|ftp <- pure-ftpd|110.0|1.00|200.0|1.00|'* ]]
 	[[ $output = *'SENAC, 2009'* ]]
+	grep -q '<li>ftp-pure-ftpd ran with other@x[.]' "$PAGE"
+	run ! grep '<li>stock ran with' "$PAGE"
 	run -0 section self
 	[[ $output = *'|220|MiB/s|230.7|'*'RIKEN'* ]]
 	grep -q 'published: K computer, 1 scp' "$PAGE"

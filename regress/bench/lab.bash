@@ -94,14 +94,15 @@ lab_programs() {
 }
 
 # lab_servers OPTION...: sshd of each build, as in helper.bash, and iperf3. Of
-# an option given twice sshd takes the first.
+# an option given twice sshd takes the first, so SHLVL, which keeps bash from the
+# user's .bashrc, is said once more.
 lab_servers() {
 	local b permit
 	for b in $BUILDS; do
 		permit=()
 		[ "$b" != hayate ] || permit=('NoneEnabled yes')
 		IN_SERVER=$AT_B sshd_up "$b" "LogLevel ERROR" "${permit[@]}" \
-		    "SetEnv PATH=$(lab_programs "$b"):$PATH" "$@" || return
+		    "SetEnv PATH=$(lab_programs "$b"):$PATH SHLVL=1" "$@" || return
 	done
 	lab_config
 	command -v iperf3 >/dev/null || return 0

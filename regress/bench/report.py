@@ -302,8 +302,18 @@ def limit_text(rows):
     return tag("ul", *items, class_="limits") if items else ""
 
 
+def strangers_text(rows):
+    """Programs that have not the cipher of their conditions (run, strangers)."""
+    found = {(row.program, line["version"].rpartition(" with ")[2])
+             for row in rows for line in row.lines
+             if " with " in line["version"]}
+    items = [tag("li", esc(program), " ran with ", esc(cipher), ".")
+             for program, cipher in sorted(found)]
+    return tag("ul", *items, class_="limits") if items else ""
+
+
 def below(rows):
-    return limit_text(rows) + conditions_text(rows)
+    return strangers_text(rows) + limit_text(rows) + conditions_text(rows)
 
 
 # Tables of rows
