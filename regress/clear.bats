@@ -266,6 +266,16 @@ need_other() {
 	fails grep -q 'data is encrypted again' err
 }
 
+# As many as a window that is under way lets there be.
+@test "a rekey each 64 KiB, over 1 GiB, leaves the bytes as they are" {
+	local gib="head -c 1073741824 /dev/zero | openssl enc -aes-128-ctr
+	    -K 00112233445566778899aabbccddeeff -iv 0123456789abcdef0123456789abcdef"
+	gib=${gib//$'\n'/ }
+	client -v "${ASK[@]}" -o RekeyLimit=64K open "$gib" 2>err | sha256sum >got
+	eval "$gib" | sha256sum | cmp - got
+	[ "$(grep -c 'cipher: \(none\|aes128-gmac@hayate.invalid\) ' err)" -gt 200 ]
+}
+
 @test "compression goes with it" {
 	client -v -C "${ASK[@]}" open "seq 100000" 2>err | cmp - <(seq 100000)
 	grep -q 'cipher: \(none\|aes128-gmac@hayate.invalid\) .*compression: zlib@openssh.com' err

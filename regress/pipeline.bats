@@ -196,6 +196,28 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	sshd_down internal
 }
 
+# peak OPTION COMMAND: the most KiB that a client held, which then waits
+peak() {
+	local pid
+	rm -f over
+	"$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" -o "$1" hayate \
+	    "$2; touch $PWD/over; sleep 30" </dev/zero >/dev/null 3>&- &
+	pid=$!
+	poll 30 test -e over
+	awk '/^VmHWM/ { print $2 }' "/proc/$pid/status"
+	kill $pid
+}
+
+# Of each direction: PIPELINE_BYTES of packets, as much sealed, one packet more;
+# and what threads have of their own.
+@test "threads cost no more than 3 MiB for each direction that moves" {
+	local command off
+	for command in "head -c 300000000 >/dev/null" "head -c 300000000 /dev/zero"; do
+		off=$(peak CipherThreads=off "$command")
+		[ "$(peak CipherThreads=8 "$command")" -le $((off + 3072)) ]
+	done
+}
+
 @test "a process that ends or is killed while threads are busy ends at once" {
 	local i pid ssh
 	ssh=("$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${TWO[@]}")
