@@ -25,7 +25,7 @@
  *
  * Nothing starts before pipeline_serve(). One connection a process; not thread
  * safe. Memory: at most PIPELINE_BYTES of packets and as many sealed bytes for
- * each direction, and one packet more.
+ * each direction, and one packet more, in buffers that may be half empty.
  *
  * RFC 5647, section 7.1; RFC 4344, section 4; RFC 4253, section 6.4
  */
