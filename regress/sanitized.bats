@@ -48,6 +48,17 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	done
 }
 
+@test "threads seal and open, and keys change meanwhile" {
+	sshd_up asan:threads "CipherThreads 2"
+	client -v -o CipherThreads=2 -o RekeyLimit=700K threads "cat $(data)" \
+	    2>"$BATS_TEST_TMPDIR/said" | cmp - "$(data)"
+	grep -q 'packets are sealed and opened by 2 threads' "$BATS_TEST_TMPDIR/said"
+	client -o CipherThreads=2 -c aes128-ctr threads \
+	    "cat >$BATS_TEST_TMPDIR/got" <"$(data)"
+	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
+	sshd_down threads
+}
+
 @test "a reader that lags and a reader that leaves" {
 	client asan "cat $(data)" | { sleep 0.3; cat; } | cmp - "$(data)"
 	client asan "cat $(data)" | head -c 1000000 >/dev/null
