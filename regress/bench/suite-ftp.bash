@@ -21,8 +21,9 @@
 #   Hayate                   80       237       391         42 (HPN-SSH)
 #   Hayate in clear          80       287       597         83 (HPN-SSH)
 #
-# So the order has not changed, and the distance has grown. A login takes 0.2 s,
-# which is all of the time of the small file. FTP is one process at each end that
+# So the order has not changed, and the distance has grown. A login took 0.2 s,
+# all of the time of the small file; a part of that was the user's .bashrc, which
+# the suite has kept out since. FTP is one process at each end that
 # moves large pieces; a byte of scp passes through four.
 #
 # A row's PROGRAM is receiver and sender, "lftp-vsftpd"; the name of a build
