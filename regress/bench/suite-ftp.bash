@@ -23,13 +23,13 @@
 #
 # So the order has not changed, and the distance has grown. A login took 0.2 s,
 # all of the time of the small file; a part of that was the user's .bashrc, which
-# the suite has kept out since. FTP is one process at each end that
-# moves large pieces; a byte of scp passes through four.
+# the suite has kept out since. FTP is one process at each end that moves large
+# pieces; a byte of scp passes through four.
 #
 # A row's PROGRAM is receiver and sender, "lftp-vsftpd"; the name of a build
-# stands for its scp from its sshd, "hayate-clear" for ours with data in clear. MODE is the size, so that what is to be
-# compared has its mode in common, and "x stock" is against stock's scp. Login
-# is not subtracted.
+# stands for its scp from its sshd, "hayate-clear" for ours with data in clear.
+# MODE is the size, so that what is to be compared has its mode in common, and
+# "x stock" is against stock's scp. Login is not subtracted.
 #
 # vsftpd and pure-ftpd exclude one another as Debian packages, and would be
 # started by their installation. Unpacked in build/ftpd they serve as well
