@@ -197,16 +197,29 @@ unseal(struct job *j, const struct direction *d, struct sealer *s)
 	return 0;
 }
 
+static size_t
+wire_len(const struct job *j)
+{
+	return j->len + j->dir->authlen + j->dir->maclen;
+}
+
 static void
 run(struct pool_job *p, unsigned int worker)
 {
 	struct job *j = (struct job *)p;
 	struct direction *d = j->dir;
 	struct sealer *s = &d->sealer[worker];
+	struct sshbuf *into = d->mode == MODE_OUT ? j->wire : j->plain;
 	uint64_t start = clock_us();
 
-	if ((j->r = place(d, s, &j->at)) == 0)
+	/* As much as possible is done here: wiping the last packet as well. */
+	if (d->mode == MODE_IN)
+		sshbuf_reset(into);
+	if ((j->r = sshbuf_reserve(into, d->mode == MODE_OUT ? wire_len(j) :
+	    j->len, &j->out)) == 0 && (j->r = place(d, s, &j->at)) == 0)
 		j->r = d->mode == MODE_OUT ? seal(j, d, s) : unseal(j, d, s);
+	if (d->mode == MODE_OUT)
+		sshbuf_reset(j->plain);
 	j->us = (u_int)(clock_us() - start);
 }
 
@@ -460,12 +473,6 @@ job_new(struct direction *d, struct pipeline_at at, u_int len)
 	return j;
 }
 
-static size_t
-wire_len(const struct job *j)
-{
-	return j->len + j->dir->authlen + j->dir->maclen;
-}
-
 static void
 enqueue(struct job *j)
 {
@@ -486,9 +493,8 @@ retire(struct direction *d)
 		d->last = &d->first;
 	d->bytes -= wire_len(j);
 	total.crypto_us += j->us;
-	sshbuf_reset(j->plain);
-	sshbuf_reset(j->wire);
-	if (d->first == NULL && d->nspare >= SPARE) {
+	if (sshbuf_consume(j->wire, sshbuf_len(j->wire)) != 0 ||
+	    (d->first == NULL && d->nspare >= SPARE)) {
 		job_free(j);
 		return;
 	}
@@ -559,16 +565,11 @@ pipeline_seal(struct ssh *ssh, const struct newkeys *k,
 	u_int len = sshbuf_len(*packet);
 	struct sshbuf *plain;
 	struct job *j;
-	int r;
 
 	if (!at_work(ssh, d, k, &at))
 		return PIPELINE_PASS;
 	if ((j = job_new(d, at, len)) == NULL)
 		return SSH_ERR_ALLOC_FAIL;
-	if ((r = sshbuf_reserve(j->wire, wire_len(j), &j->out)) != 0) {
-		job_free(j);
-		return r;
-	}
 	plain = j->plain;
 	j->plain = *packet;
 	*packet = plain;
@@ -709,13 +710,22 @@ plausible(const struct direction *d, u_int packlen)
 	    (packlen + 4 - d->aadlen) % d->block_size == 0;
 }
 
-/* Upstream judges what it can read: where the length is not encrypted. */
+/*
+ * No packet is there as a whole. Is it for its length? Upstream judges what it
+ * can read: where that is not encrypted.
+ */
 static int
-implausible(struct ssh *ssh, const struct direction *d, u_int packlen)
+waits(struct ssh *ssh, struct direction *d, struct sshbuf *input,
+    const struct pipeline_at *at)
 {
+	size_t left = sshbuf_len(input);
+	u_int packlen = length_field(d, sshbuf_ptr(input), left, at);
 	u_int need = packlen + 4 - d->block_size;
 	int r;
 
+	if (plausible(d, packlen) ||
+	    (packlen == 0 && left < MAXIMUM(d->block_size, 4)))
+		return 0;
 	if (d->aadlen != 0)
 		return PIPELINE_PASS;
 	if (packlen < 1 + 4 || packlen > PACKET_MAX)
@@ -734,14 +744,9 @@ look(struct direction *d, const u_char *in, u_int packlen,
     struct pipeline_at at)
 {
 	struct job *j;
-	int r;
 
 	if ((j = job_new(d, at, 4 + packlen)) == NULL)
 		return SSH_ERR_ALLOC_FAIL;
-	if ((r = sshbuf_reserve(j->plain, j->len, &j->out)) != 0) {
-		job_free(j);
-		return r;
-	}
 	j->in = in;
 	enqueue(j);
 	give(j);
@@ -750,10 +755,10 @@ look(struct direction *d, const u_char *in, u_int packlen,
 
 /*
  * Queues the packets that lie behind those which are queued, as far as that is
- * worth it. Beyond an open key exchange there is nothing to know.
+ * worth it. Beyond an open key exchange there is nothing to know. 0 or SSH_ERR_*
  */
 static int
-look_ahead(struct ssh *ssh, struct direction *d, struct sshbuf *input,
+look_ahead(struct direction *d, struct ssh *ssh, struct sshbuf *input,
     struct pipeline_at at)
 {
 	const u_char *in = sshbuf_ptr(input);
@@ -772,12 +777,9 @@ look_ahead(struct ssh *ssh, struct direction *d, struct sshbuf *input,
 	while (n == 0 || (n < AHEAD && d->bytes < PIPELINE_BYTES &&
 	    ssh->kex->done && workers() > 0)) {
 		packlen = length_field(d, in, left, &at);
-		if (!plausible(d, packlen))
-			return n == 0 && (packlen != 0 ||
-			    left >= MAXIMUM(d->block_size, 4)) ?
-			    implausible(ssh, d, packlen) : 0;
-		if (left < 4 + packlen + d->authlen + d->maclen)
-			return 0;
+		if (!plausible(d, packlen) ||
+		    left < 4 + packlen + d->authlen + d->maclen)
+			break;
 		if ((r = look(d, in, packlen, at)) != 0)
 			return r;
 		in += 4 + packlen + d->authlen + d->maclen;
@@ -816,10 +818,10 @@ pipeline_open(struct ssh *ssh, const struct newkeys *k, struct sshbuf *input,
 	*packlen = 0;
 	if (!at_work(ssh, d, k, &at))
 		return PIPELINE_PASS;
-	if ((r = look_ahead(ssh, d, input, at)) != 0)
+	if ((r = look_ahead(d, ssh, input, at)) != 0)
 		return r;
 	if ((j = d->first) == NULL)
-		return 0;
+		return waits(ssh, d, input, &at);
 	if ((r = finish(j)) != 0)
 		return corrupt(ssh, d, r);
 	*packlen = j->len - 4;
@@ -833,15 +835,19 @@ pipeline_open(struct ssh *ssh, const struct newkeys *k, struct sshbuf *input,
 	return r;
 }
 
-void
-pipeline_before_read(struct ssh *ssh)
+int
+pipeline_read(struct ssh *ssh, int fd, struct sshbuf *input, size_t most,
+    struct pipeline_at at, size_t *len)
 {
+	struct direction *d = &directions[MODE_IN];
+	int ours = d->ssh == ssh && d->keys != NULL, r;
 	struct job *j;
 
-	if (directions[MODE_IN].ssh != ssh)
-		return;
-	for (j = directions[MODE_IN].first; j != NULL; j = j->next)
+	for (j = ours ? d->first : NULL; j != NULL; j = j->next)
 		finish(j);	/* a bad one is spoken of when it is its turn */
+	if ((r = sshbuf_read(fd, input, most, len)) != 0)
+		return r;
+	return ours && ssh->kex->done ? look_ahead(d, ssh, input, at) : 0;
 }
 
 /*
@@ -894,4 +900,10 @@ pipeline_close(struct ssh *ssh)
 	}
 	if (serving && directions[MODE_IN].ssh == directions[MODE_OUT].ssh)
 		pool_resize(0);
+}
+
+u_int64_t
+pipeline_crypto_us(void)
+{
+	return total.crypto_us;
 }

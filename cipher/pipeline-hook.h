@@ -21,7 +21,8 @@
  * Outgoing packets wait in a queue and are written from it; what lies in
  * upstream's output buffer is older. Incoming ones are looked for in what has
  * been read, and begun before they are asked for, but never beyond a KEXINIT
- * that nobody has answered: NEWKEYS may follow.
+ * that nobody has answered: NEWKEYS may follow. They are opened where they lie,
+ * so all of them are before more is read.
  *
  * Nothing starts before pipeline_serve(). One connection a process; not thread
  * safe. Memory: at most PIPELINE_BYTES of packets and as many sealed bytes for
@@ -73,8 +74,12 @@ int	pipeline_open(struct ssh *, const struct newkeys *,
     struct sshbuf *input, struct sshbuf **packet, struct pipeline_at,
     u_int *packlen);
 
-/* "input" is about to move. */
-void	pipeline_before_read(struct ssh *);
+/*
+ * Reads as sshbuf_read() does. Others begin with what was read, while the loop
+ * writes what came before.
+ */
+int	pipeline_read(struct ssh *, int fd, struct sshbuf *input, size_t most,
+    struct pipeline_at, size_t *len);
 
 /* Keys of that direction have changed, as of the next packet. */
 int	pipeline_newkeys(struct ssh *, int mode, struct sshbuf *output);
@@ -93,5 +98,11 @@ size_t	pipeline_backlog(struct ssh *, const struct sshbuf *output);
 
 /* The connection ends. */
 void	pipeline_close(struct ssh *);
+
+/*
+ * Microseconds that sealing and opening took, added up over all threads: of the
+ * packets that came through here and are no longer needed. For benchmarks.
+ */
+u_int64_t pipeline_crypto_us(void);
 
 #endif /* PIPELINE_HOOK_H */

@@ -19,10 +19,11 @@
 #include <malloc.h>
 #endif
 
+#include "clock.h"
 #include "pool.h"
 
 #define STACK	(256 * 1024)
-#define SPINS	10000		/* some microseconds: less than a sleep costs */
+#define SPIN_US	50		/* as long as the owner reads or writes */
 
 enum { IDLE, GIVEN, BEGUN, DONE };	/* of a job */
 
@@ -73,6 +74,21 @@ run(struct pool_job *job, unsigned int worker)
 }
 
 /*
+ * Waits a moment. 0 if that is no longer worth it: to sleep and be woken costs
+ * some microseconds of both, and in a stream of packets more work is near.
+ */
+static int
+spin(uint64_t since_us)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#elif defined(__aarch64__)
+	__asm__ volatile("yield");
+#endif
+	return clock_us() - since_us < SPIN_US;
+}
+
+/*
  * Threads
  */
 
@@ -81,12 +97,13 @@ static int
 wait_for_work(unsigned int self)
 {
 	struct timespec until;
-	int r = 0, i;
+	uint64_t since = clock_us();
+	int r = 0;
 
 	if (pool.first == NULL && self <= pool.target && !pool.forking) {
 		pthread_mutex_unlock(&pool.mutex);
-		for (i = 0; i < SPINS && atomic_load_explicit(&pool.given,
-		    memory_order_relaxed) == 0; i++)
+		while (atomic_load_explicit(&pool.given,
+		    memory_order_relaxed) == 0 && spin(since))
 			continue;
 		pthread_mutex_lock(&pool.mutex);
 	}
@@ -325,7 +342,7 @@ void
 pool_finish(struct pool_job *job)
 {
 	struct pool_job *other = NULL;
-	int i;
+	uint64_t since;
 
 	/* While another has this one, there may be more to do. */
 	while (!pool_done(job)) {
@@ -336,10 +353,11 @@ pool_finish(struct pool_job *job)
 			break;
 		run(other, 0);
 	}
-	for (i = 0; i < SPINS; i++) {
-		if (pool_done(job))
-			return;
-	}
+	since = clock_us();
+	while (!pool_done(job) && spin(since))
+		continue;
+	if (pool_done(job))
+		return;
 	pthread_mutex_lock(&pool.mutex);
 	pool.wanted = job;
 	while (!pool_done(job))

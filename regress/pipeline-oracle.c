@@ -258,14 +258,30 @@ open_all(struct ssh *ssh, const struct end_keys *keys, struct seen *s)
 	}
 }
 
-static void
-feed(struct ssh *ssh, const u_char *data, size_t len)
+/* What one reads to the end of, as from a socket that has no more now. */
+static int
+piece(const u_char *data, size_t len)
 {
-	int r;
+	static int fd = -1;
 
-	pipeline_before_read(ssh);
-	if ((r = sshbuf_put(ssh_packet_get_input(ssh), data, len)) != 0)
-		errx(1, "%s: feed: %s", doing, ssh_err(r));
+	if ((fd == -1 && (fd = memfd_create("piece", 0)) == -1) ||
+	    ftruncate(fd, 0) == -1 || lseek(fd, 0, SEEK_SET) == -1 ||
+	    write(fd, data, len) != (ssize_t)len ||
+	    lseek(fd, 0, SEEK_SET) == -1)
+		err(2, "piece");
+	return fd;
+}
+
+static void
+receive(struct ssh *ssh, const struct end_keys *keys, const u_char *data,
+    size_t len, struct seen *s)
+{
+	int fd = piece(data, len);
+
+	while (s->r == 0 && (size_t)lseek(fd, 0, SEEK_CUR) < len) {
+		if ((s->r = ssh_packet_process_read(ssh, fd)) == 0)
+			open_all(ssh, keys, s);
+	}
 }
 
 /* Both receivers get the same pieces. */
@@ -281,15 +297,13 @@ receive_both(const struct end_keys *keys, const u_char *wire, size_t len,
 	end[0] = end_new(keys, MODE_IN, -1);
 	end[1] = end_new(keys, MODE_IN, -1);
 	for (; at < len && seen[0].r == 0 && seen[1].r == 0; at += n) {
-		n = 1 + rnd(rnd(4) == 0 ? 300 : 256 * 1024);
+		n = 1 + rnd(rnd(4) == 0 ? 300 : 2 * PIPELINE_BYTES);
 		if (n > len - at)
 			n = len - at;
 		if (at < kexinit && n > kexinit - at)
 			n = kexinit - at;
-		for (i = 0; i < 2; i++) {
-			feed(end[i], wire + at, n);
-			open_all(end[i], keys, &seen[i]);
-		}
+		for (i = 0; i < 2; i++)
+			receive(end[i], keys, wire + at, n, &seen[i]);
 		if (seen[0].r != seen[1].r || seen[0].n != seen[1].n ||
 		    seen[0].hash != seen[1].hash)
 			errx(1, "%s: threads opened %zu packets (%s), serial "
