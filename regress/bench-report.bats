@@ -64,11 +64,30 @@ all_cells() {
 		sessions_lines
 	done
 	line path iperf3 iperf3 get 1000000000 9 login=-
+	sealing_lines
 	for p in ftp-pure-ftpd lftp-pure-ftpd lftp-ssl-vsftpd; do
 		line ftp $p '100.0 MB' get 100000000 0.5 place=loopback rate=- \
 		    version="$p 1.0 with other@x"
 	done
 	line nonsense hayate something get 1000000 2
+}
+
+# A million packets of 32 KiB: 40 us for each, 10 of them not for crypto. On two
+# cores they are 26, and 6 more of crypto: so 6 of the 52 of both are handover.
+sealing_lines() {
+	local p at='place=processor rate=- rtt_ms=- cc=-'
+	for p in aes128-gcm aes128-gmac; do
+		line seal $p 'open 32K' - 1000000000 0.5 $at
+	done
+	while read -r p seconds crypto; do
+		line threads $p 'seal 32K aes128-gcm' - 32768000000 $seconds \
+		    $at procs=crypto_s=$crypto
+	done <<-EOT
+	off 39 0
+	1-core 40 30
+	2-cores 26 36
+	EOT
+	line threads off 'seal 32K chacha20' - 32768000000 40 $at
 }
 
 # Login takes 1 s of each: hayate is at 80, 100 and 105.3 MB/s, stock at 20.
@@ -202,8 +221,8 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 @test "every cell has its section, and every figure is an SVG with its conditions" {
 	run -0 read_page
 	local cell figures=0
-	for cell in path path512 sender forward loopback slow self matrix ftp files \
-	    cross sessions memory idle echo nonsense data; do
+	for cell in path path512 sender forward loopback slow self seal threads \
+	    matrix ftp files cross sessions memory idle echo nonsense data; do
 		[[ $output = *"section $cell"$'\n'* ]]
 		[[ $cell = @(nonsense|data) ]] || section $cell | grep -q '^figure 1$'
 	done
@@ -276,6 +295,18 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'|hayate|far sshd-session|55|'* ]]
 	run -0 section sender
 	[[ $output != *'What limits'* ]]
+}
+
+@test "what more cores would bring is drawn, with where it ends and why" {
+	run -0 python3 "$BATS_TEST_DIRNAME/bench/model.py" --selftest
+	[ "${#lines[@]}" -ge 5 ]
+	sed -n '/id="threads"/,/<\/section>/p' "$PAGE" >"$BATS_TEST_TMPDIR/section"
+	grep -q 'model: aes128-gcm' "$BATS_TEST_TMPDIR/section"
+	grep -q 'measured: aes128-gcm' "$BATS_TEST_TMPDIR/section"
+	grep -qF 'aes128-gcm: a packet takes 30.0 us of crypto and 10.0 us of its owner; handing it over costs 6.0 us, and on two cores crypto takes 1.20 times as long. More than 4 cores bring nothing' \
+	    "$BATS_TEST_TMPDIR/section"
+	grep -q 'at 2048 MB/s' "$BATS_TEST_TMPDIR/section"
+	grep -q 'chacha20: no prediction' "$BATS_TEST_TMPDIR/section"
 }
 
 @test "a window diagram marks the bandwidth-delay product" {

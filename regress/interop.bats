@@ -406,6 +406,71 @@ putty() {
 	rekeyed "$(sshd_log rekey)"
 }
 
+### Threads and others, by every cipher that they have; LONG_BYTES=1G by hand
+
+long() {
+	[ -s "$F/long" ] || head -c "${LONG_BYTES:-40M}" /dev/urandom >"$F/long"
+	LONG=$F/long
+	LIMIT=$(($(stat -c %s "$LONG") / 8))
+}
+
+# threaded CIPHER: as ours
+threaded() {
+	echo "$(ours "$1" hmac-sha1,hmac-sha2-256) -o CipherThreads=2" \
+	    "-o RekeyLimit=$LIMIT"
+}
+
+# both_ways LOG COMMAND...: where LOG is that of whoever has threads
+both_ways() {
+	local where
+	for where in "cat $LONG" "cmp - $LONG"; do
+		: >"$1"
+		if [ "$where" = "cat $LONG" ]; then
+			"${@:2}" "$where" </dev/null 2>>log | cmp - "$LONG"
+		else
+			"${@:2}" "$where" <"$LONG" 2>>log
+		fi
+		grep -q 'sealed and opened by 2 threads' "$1"
+		rekeyed "$1"
+	done
+}
+
+@test "threads, stock and every cipher: bulk both ways, with other keys meanwhile" {
+	local c long
+	long
+	for c in $("$(bin ssh stock)" -Q cipher | grep -v cbc); do
+		CLIENT=stock both_ways server.log client -c "$c" \
+		    -o "ProxyCommand=$(threaded "$c")" hayate
+		both_ways log client -v -c "$c" -o CipherThreads=2 \
+		    -o RekeyLimit=$LIMIT -o "ProxyCommand=$(bin sshd stock) -i -f $(sshd_dir stock)/config" stock
+	done
+}
+
+@test "threads and dropbear: bulk both ways, with other keys meanwhile" {
+	local c
+	need_dropbear
+	long
+	sed 's/exec dropbear.*/exec dropbear -i -s -r '"${F//\//\\/}"'\/dropbear_host/; /-P /d' \
+	    "$F/dropbear.sh" >inetd.sh
+	for c in chacha20-poly1305@openssh.com aes128-ctr aes256-ctr; do
+		HOME=$F/home both_ways server.log dbclient -y -y \
+		    -i "$F/dropbear_user" -J "$(threaded "$c")" "$(id -un)@hayate"
+		both_ways log client -v -c "$c" -o CipherThreads=2 \
+		    -o RekeyLimit=$LIMIT -o "ProxyCommand=unshare -m sh $T/inetd.sh" hayate
+	done
+}
+
+@test "threads and PuTTY: bulk both ways, with other keys meanwhile" {
+	need plink putty-tools
+	local c
+	long
+	for c in aes128-ctr aes192-ctr aes256-ctr aes128-gcm@openssh.com \
+	    aes256-gcm@openssh.com chacha20-poly1305@openssh.com; do
+		both_ways server.log putty plink -proxycmd "$(threaded "$c")" \
+		    "$(id -un)@hayate"
+	done
+}
+
 ### rsync
 
 @test "rsync goes through our client and through our server, both ways" {

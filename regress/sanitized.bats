@@ -1,12 +1,15 @@
 #!/usr/bin/env bats
-# Whole programs under AddressSanitizer and UBSan ("make asan"): what the unit
-# drivers cannot reach, our hooks in upstream's processes.
+# Whole programs under AddressSanitizer and UBSan ("make asan"), and those with
+# threads under ThreadSanitizer ("make tsan"): what the unit drivers cannot
+# reach, our hooks in upstream's processes.
 
 load helper
 
 setup_file() {
 	export ASAN_OPTIONS=detect_leaks=0:log_path=$BATS_FILE_TMPDIR/found
 	export UBSAN_OPTIONS=print_stacktrace=1:log_path=$BATS_FILE_TMPDIR/found
+	# Children have no threads, but may start their own.
+	export TSAN_OPTIONS=die_after_fork=0:report_signal_unsafe=0:log_path=$BATS_FILE_TMPDIR/found
 	export CLIENT=asan
 	chmod 1777 "$BATS_FILE_TMPDIR"
 	sshd_up asan
@@ -21,7 +24,7 @@ teardown() {
 	local ours="/(channels|cipher|ssh|sshd)/[a-z-]*[.]c" found
 	found=$(find "$BATS_FILE_TMPDIR" -type f \( -name 'found.*' -o -name err \
 	    -o -name out -o -name log \) -exec grep -hE \
-	    "ERROR: AddressSanitizer|$ours:[0-9]+:[0-9]+: runtime error" {} +)
+	    "ERROR: AddressSanitizer|WARNING: ThreadSanitizer|$ours:[0-9]+:[0-9]+: runtime error" {} +)
 	[ -z "$found" ] || { echo "$found"; return 1; }
 }
 
@@ -57,6 +60,29 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	    "cat >$BATS_TEST_TMPDIR/got" <"$(data)"
 	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
 	sshd_down threads
+}
+
+@test "threads, their owner and what is forked race nowhere" {
+	local how ctl=$BATS_TEST_TMPDIR/ctl
+	export CLIENT=tsan
+	TSAN_OPTIONS=help=1 run -0 "$(bin ssh tsan)" -V
+	[[ $output = *ThreadSanitizer* ]]
+	sshd_up tsan "CipherThreads 2"
+	for how in aes128-ctr aes256-gcm@openssh.com chacha20-poly1305@openssh.com; do
+		client -v -o CipherThreads=2 -o RekeyLimit=5M -c $how tsan \
+		    "cat $(data)" 2>"$BATS_TEST_TMPDIR/said" | cmp - "$(data)"
+		grep -q 'sealed and opened by 2 threads' "$BATS_TEST_TMPDIR/said"
+		client -o CipherThreads=2 -c $how tsan \
+		    "cat >$BATS_TEST_TMPDIR/put" <"$(data)"
+		cmp "$BATS_TEST_TMPDIR/put" "$(data)"
+	done
+	client -o CipherThreads=2 -M -S "$ctl" -o ControlPersist=60 tsan "cat $(data)" |
+	    cmp - "$(data)" &
+	poll 10 test -S "$ctl"
+	client -S "$ctl" tsan "cat $(data)" | cmp - "$(data)"
+	wait $!
+	client -S "$ctl" -O exit tsan
+	sshd_down tsan
 }
 
 @test "a reader that lags and a reader that leaves" {

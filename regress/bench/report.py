@@ -19,6 +19,7 @@ has given.
 
 import csv
 import io
+import math
 import os
 import re
 import sys
@@ -28,6 +29,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 
 import figure                               # noqa: E402
+import model                                # noqa: E402
 import stats                                # noqa: E402
 from figure import Point, Series            # noqa: E402
 from page import document, drawing, esc, grid, p, tag   # noqa: E402
@@ -801,6 +803,98 @@ def section_ftp(rows, mine, published):
     return "".join(out) + published_table(published)
 
 
+def section_seal(rows, mine, published):
+    """Ciphers down the side; what is done with packets of which size tells
+    marks apart."""
+    out = []
+    for some in grouped(mine, ("place",)).values():
+        series = [Series(mode, mode, list(filter(None, (
+            point(rows, r, "rate", r.program) for r in these))), None)
+            for (mode,), these in grouped(some, ("mode",)).items()]
+        caption = "Bytes for a second of CPU time, " + where(some[0])
+        svg = figure.dots(caption, list(dict.fromkeys(
+            r.program for r in some)), series, "MB/s")
+        out.append(drawing(svg, caption + ".", conditions_text(some)))
+    out.append(rows_table(rows, mine, "Sealing and opening alone.",
+                          differing(mine)))
+    return "".join(out)
+
+
+def section_threads(rows, mine, published):
+    out = []
+    for some in grouped(mine, ("place",)).values():
+        kinds = {}
+        for r in some:
+            half, size, cipher = r.mode.split(" ", 2)
+            kinds.setdefault((half, size), {}).setdefault(
+                cipher, {})[r.program] = r
+        for (half, size), ciphers in kinds.items():
+            out.append(cores_figure("%s packets of %s, %s" % (
+                half, size, where(some[0])), amount(size), rows, ciphers))
+    out.append(rows_table(rows, mine, "On several cores.", differing(mine)))
+    return "".join(out)
+
+
+def cores_of(program):
+    """2-cores and the like; off is serial code. 1-core is for the model."""
+    return {"off": 1, "1-core": None}.get(program) or \
+        stats.number(program.partition("-")[0])
+
+
+def cores_figure(what, packet, rows, ciphers):
+    """Rate against cores, measured and as the model has it."""
+    series, said = [], []
+    for cipher, by in ciphers.items():
+        series.append(Series("measured: " + cipher, "measured " + cipher, list(
+            filter(None, (point(rows, r, "rate", cores_of(n))
+                          for n, r in by.items() if n != "1-core"))), None))
+        m = modelled(packet, by)
+        if m is None:
+            said.append("%s: no prediction, the noise is larger than what it "
+                        "would be made of" % cipher)
+            continue
+        rate = [packet / model.packet_time(m, k) / 1e6 for k in model.CORES]
+        series.append(Series("model: " + cipher, cipher, [
+            Point(k, v, v, v, False) for k, v in zip(model.CORES, rate)],
+            None))
+        said.append(model_text(cipher, packet, m))
+    caption = "Rate against cores: %s (more is better)" % what
+    svg = figure.lines(caption, series, "cores", UNIT_NAME["rate"], logx=True,
+                       logy=True, height=430,
+                       bare={"measured " + c for c in ciphers})
+    return drawing(svg, caption + ".", tag("ul", *(
+        tag("li", esc(text), ".") for text in said), class_="limits"),
+        conditions_text([r for by in ciphers.values() for r in by.values()]))
+
+
+def modelled(packet, by):
+    """The model of one cipher's rows, if they are all there."""
+    runs = {}
+    for name in ("1-core", "2-cores"):
+        if name not in by or not by[name].values("rate"):
+            return None
+        crypto = [stats.number(x["procs"].partition("crypto_s=")[2]) * packet /
+                  float(x["bytes"]) for x in by[name].lines
+                  if x["status"] == "0" and "crypto_s=" in x["procs"]]
+        runs[name] = model.Run(packet / stats.median(by[name].values("rate")),
+                               stats.median(crypto) if crypto else 0)
+    return model.fit(runs["1-core"], runs["2-cores"])
+
+
+def model_text(cipher, packet, m):
+    most = model.enough(m)
+    limit = "More than %.0f cores bring nothing: " % math.ceil(most)
+    if most > model.CORES[-1]:
+        limit = "With %d cores it still gains: only beyond %.0f " % (
+            model.CORES[-1], most)
+    return ("%s: a packet takes %.1f us of crypto and %.1f us of its owner; "
+            "handing it over costs %.1f us, and on two cores crypto takes "
+            "%.2f times as long. %sthe owner, who builds, hands over and "
+            "writes each packet, is the limit, at %.0f MB/s" % (
+                cipher, m.crypto * 1e6, m.serial * 1e6, m.handover * 1e6,
+                1 + m.traffic, limit, packet / model.owner(m) / 1e6))
+
+
 FTP = "ftp-pure-ftpd"       # what the others are a share of
 
 
@@ -842,6 +936,10 @@ CELLS = {
                  "won?", section_compared),
     "self": ("A host to itself", "Which process is the limit, by cipher and "
              "direction?", section_self),
+    "seal": ("Sealing and opening alone", "What does a cipher cost where "
+             "nothing else does, and data in clear?", section_seal),
+    "threads": ("On several cores", "What does another core bring to sealing "
+                "and opening, and what would more bring?", section_threads),
     "matrix": ("Window, streams, RTT and loss", "What does a window do, and "
                "from where on is it enough?", section_matrix),
     "ftp": ("Beside FTP", "What is lost by taking scp where FTP would do, in "

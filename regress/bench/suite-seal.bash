@@ -10,14 +10,15 @@
 # processor libcrypto may use: "processor" all, "no-aes" neither instructions
 # for AES, carry-less multiplication nor SHA (OPENSSL_ia32cap), as on hosts that
 # have none. UMAC, and Poly1305 as OpenSSH has it, use none of them anyway.
-
+#
 # threads: the same by the clock on the wall, with what is sealed written to
-# /dev/null: "off" is upstream's serial code, "one" and "two" are threads of the
-# pool (cipher/pool.h), beside the one that gives them work and does a part of it:
-# "one" needs two cores.
+# /dev/null, and what is opened read from a file in memory. "off" is upstream's
+# serial code; with so many "cores" there are threads of the pool (cipher/pool.h)
+# for all but one, beside the one that gives them work and does a part of it; with
+# "1-core" he does it all. What model.py fits to these says what more would bring.
 
 CELLS+=' seal threads'
-about_threads='sealing and opening alone, with one thread and with two'
+about_threads='sealing and opening alone, on one core, on two and on more'
 about_seal='sealing and opening packets alone, each cipher and the clear modes'
 
 SEAL_MODES=${SEAL_MODES:-"$GMAC none+umac-64-etm@openssh.com
@@ -32,13 +33,29 @@ THREADS_MODES=${THREADS_MODES:-"aes128-ctr+hmac-sha2-256-etm@openssh.com
 SEAL_PACKETS='32768 261120'
 SEAL_SECONDS=${SEAL_SECONDS:-0.5}
 
-v_seal() {	# CAPABILITIES seal|open MODE PACKET [-t THREADS]
-	local bytes seconds mode=()
+# seal_speed CAPABILITIES WORD...: sets BYTES_, SECONDS_, CPU_ and CRYPTO_
+seal_speed() {
+	read -r BYTES_ SECONDS_ CPU_ CRYPTO_ < <(env \
+	    ${1:+"OPENSSL_ia32cap=$1"} "${@:2}" "$SEAL_SECONDS" 2>>"$LAB/err")
+}
+
+v_seal() {	# CAPABILITIES seal|open MODE PACKET
+	local BYTES_ SECONDS_ CPU_ CRYPTO_ mode=()
 	read -ra mode <<<"${3/+/ }"
-	if read -r bytes seconds < <(env ${1:+"OPENSSL_ia32cap=$1"} \
-	    "$BUILD/hayate/seal-speed" "${@:5}" "$2" "${mode[@]}" "$4" "$SEAL_SECONDS" \
-	    2>>"$LAB/err"); then
-		echo "$seconds $seconds - - - 0 $bytes"
+	if seal_speed "$1" "$BUILD/hayate/seal-speed" "$2" "${mode[@]}" "$4"; then
+		echo "$SECONDS_ $SECONDS_ - - - 0 $BYTES_"
+	else
+		failed
+	fi
+}
+
+v_threads() {	# CAPABILITIES seal|open MODE PACKET THREADS|off
+	local BYTES_ SECONDS_ CPU_ CRYPTO_ mode=()
+	read -ra mode <<<"${3/+/ }"
+	if seal_speed "$1" "$BUILD/hayate/seal-speed" -t "$5" "$2" "${mode[@]}" \
+	    "$4"; then
+		echo "crypto_s=$CRYPTO_" >"$LAB/procs"
+		echo "$SECONDS_ $CPU_ - - - 0 $BYTES_"
 	else
 		failed
 	fi
@@ -58,14 +75,17 @@ seal_jobs() {	# CAPABILITIES PACKET
 }
 
 threads_jobs() {	# CAPABILITIES PACKET
-	local m half mode
+	local m half mode n
 	for half in seal open; do
 		for m in $THREADS_MODES; do
 			mode="$half $(($2 / 1024))K ${m//@openssh.com/}"
-			set -- "$1" "$2" v_seal "$1" $half "$m" "$2" -t
+			set -- "$1" "$2" v_threads "$1" $half "$m" "$2"
 			job off "$mode" - 0 - - "${@:3}" off
-			job one "$mode" - 0 'rate>=1.8*off' - "${@:3}" 1
-			job two "$mode" - 0 - - "${@:3}" 2
+			job 1-core "$mode" - 0 'rate>=0.97*off' - "${@:3}" 0
+			job 2-cores "$mode" - 0 'rate>=1.8*off' - "${@:3}" 1
+			for n in 4 8 16; do
+				job $n-cores "$mode" - 0 - - "${@:3}" $((n - 1))
+			done
 		done
 	done
 }
@@ -74,7 +94,10 @@ cell_seal() { seal_places seal_jobs; }
 
 cell_threads() {
 	local p
-	for p in off one two; do VERSION[$p]=${VERSION[hayate]}; done
+	for p in off 1-core 2-cores 4-cores 8-cores 16-cores; do
+		[ "${p%-cores}" -gt "$CORES" ] 2>/dev/null ||
+		    VERSION[$p]=${VERSION[hayate]}
+	done
 	seal_places threads_jobs
 }
 
