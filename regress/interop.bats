@@ -450,13 +450,12 @@ both_ways() {
 	local c
 	need_dropbear
 	long
-	sed 's/exec dropbear.*/exec dropbear -i -s -r '"${F//\//\\/}"'\/dropbear_host/; /-P /d' \
-	    "$F/dropbear.sh" >inetd.sh
+	short_path
 	for c in chacha20-poly1305@openssh.com aes128-ctr aes256-ctr; do
 		HOME=$F/home both_ways server.log dbclient -y -y \
 		    -i "$F/dropbear_user" -J "$(threaded "$c")" "$(id -un)@hayate"
 		both_ways log client -v -c "$c" -o CipherThreads=2 \
-		    -o RekeyLimit=$LIMIT -o "ProxyCommand=unshare -m sh $T/inetd.sh" hayate
+		    -o RekeyLimit=$LIMIT -p "$DROPBEAR_PORT" "$ADDRESS"
 	done
 }
 
