@@ -59,6 +59,47 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
+@test "helgrind finds no race and no lock out of order in the pool" {
+	command -v valgrind >/dev/null || skip 'no valgrind, which is in the package valgrind'
+	make -s -C "$TOP" helgrind
+	local what
+	for what in orders "random $RANDOM 300"; do
+		# shellcheck disable=SC2086
+		valgrind -q --tool=helgrind --error-exitcode=9 \
+		    "$BUILD/unit/helgrind/pool-test" $what
+	done
+}
+
+@test "a system that gives no threads, or only one, is no reason to fail" {
+	local few
+	cc -shared -fPIC -o few.so -xc - <<-'EOT'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <errno.h>
+	#include <pthread.h>
+	#include <stdlib.h>
+
+	int
+	pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *arg)
+	{
+		static int n;
+		int (*real)() = dlsym(RTLD_NEXT, "pthread_create");
+
+		return n++ >= atoi(getenv("FEW")) ? EAGAIN : real(t, a, f, arg);
+	}
+	EOT
+	for few in 0 1; do
+		LD_PRELOAD=$PWD/few.so FEW=$few sshd_up hayate:few "CipherThreads 2"
+		LD_PRELOAD=$PWD/few.so FEW=$few client -v "${TWO[@]}" few "cat $DATA" \
+		    2>err | cmp - "$DATA"
+		LD_PRELOAD=$PWD/few.so FEW=$few client "${TWO[@]}" few "cat >$PWD/got" <"$DATA"
+		cmp got "$DATA"
+		grep -q "$few of 2 threads could be started" err
+		grep -aq "$few of 2 threads could be started" "$(sshd_log few)"
+		sshd_down few
+	done
+}
+
 @test "threads of the pool see no signal, and go when they idle" {
 	FLAVOUR=plain unit pool-test signals
 	FLAVOUR=plain unit pool-test idle
