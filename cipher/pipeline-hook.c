@@ -671,11 +671,14 @@ pipeline_len(struct ssh *ssh, const struct sshbuf *output)
 size_t
 pipeline_backlog(struct ssh *ssh, const struct sshbuf *output)
 {
-	size_t len = pipeline_len(ssh, output);
+	size_t len = pipeline_len(ssh, output), under_way = 0;
+	struct job *j;
 
-	if (!pipeline_holds(ssh))
+	if (!pipeline_holds(ssh) || len >= PIPELINE_BYTES)
 		return len;
-	return len >= PIPELINE_BYTES ? len : len / (1 + scale.threads);
+	for (j = directions[MODE_OUT].first; j != NULL; j = j->next)
+		under_way += done(j) ? 0 : wire_len(j);
+	return len - under_way + under_way / (1 + scale.threads);
 }
 
 /*

@@ -26,6 +26,9 @@ GMAC=aes128-gmac@hayate.invalid
 # AES-NI, PCLMULQDQ; SHA, VAES, VPCLMULQDQ
 WITHOUT_AES='~0x200000200000000:~0x60020000000'
 
+# Lines of configuration that only the server, or the client, of a build has
+declare -gA SSHD_SAYS=([hayate]='NoneEnabled yes') CLIENT_SAYS=()
+
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
 
@@ -97,11 +100,9 @@ lab_programs() {
 # an option given twice sshd takes the first, so SHLVL, which keeps bash from the
 # user's .bashrc, is said once more.
 lab_servers() {
-	local b permit
+	local b
 	for b in $BUILDS; do
-		permit=()
-		[ "$b" != hayate ] || permit=('NoneEnabled yes')
-		IN_SERVER=$AT_B sshd_up "$b" "LogLevel ERROR" "${permit[@]}" \
+		IN_SERVER=$AT_B sshd_up "$b" "LogLevel ERROR" "${SSHD_SAYS[$b]:-}" \
 		    "SetEnv PATH=$(lab_programs "$b"):$PATH SHLVL=1" "$@" || return
 	done
 	lab_config
@@ -122,6 +123,9 @@ lab_config() {
 		    "$b" "$(sshd_port "$b")" "$FAR" \
 		    "$b-hop" "$(sshd_port "$b")" 127.0.0.1
 	done >"$LAB/config"
+	for b in $BUILDS; do
+		[ -z "${CLIENT_SAYS[$b]:-}" ] || lab_say "$b" "${CLIENT_SAYS[$b]}"
+	done
 	HAYATE_ENV=()
 	case ${CIPHER:-} in
 	'') ;;
@@ -131,7 +135,7 @@ lab_config() {
 	sed -n '/^Host \*/,$p' "$LAB/ssh_config" >>"$LAB/config"
 }
 
-# lab_say BUILD... WORDS: a line of configuration for those
+# lab_say "BUILD..." WORDS: a line of configuration for those
 lab_say() {
 	local b
 	for b in $1; do

@@ -1,0 +1,70 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# auto: do threads that come and go by themselves ever cost anything?
+#
+# Copies by our programs alone: "hayate" decides how many threads it has, "off"
+# has none (CipherThreads off at both ends). To itself and over a path, with all
+# cores free and with one of them taken by a loop that does nothing, with the
+# processor's instructions for AES and SHA and without ("no-aes"). On two cores
+# both ends want one each, so there is nothing to win; what has to be seen is
+# that nothing is lost.
+
+CELLS+=' auto'
+about_auto='threads as there is use for them, beside none: nothing may be lost'
+
+AUTO_CIPHERS=${AUTO_CIPHERS:-"aes128-gcm@openssh.com
+    chacha20-poly1305@openssh.com aes128-ctr"}
+AUTO_PATH='8 1gbit'
+
+# The builds of this cell: ours under two names
+auto_builds() {
+	PEERS+=${PEERS:+ }off=$BUILD/hayate
+	BUILDS='hayate off'
+	VERSION[off]=${VERSION[hayate]}
+	SSHD_SAYS[off]='CipherThreads off'
+	CLIENT_SAYS[off]='CipherThreads off'
+}
+
+auto_jobs() {	# BYTES
+	local p d
+	JOBS=()
+	for p in $BUILDS; do
+		for d in get put; do
+			job "$p" scp $d "$1" \
+			    "$(target_for "$p" 'rate>=0.97*off~')" \
+			    "v_login $p $p" v_scp "$p" "$p" "$1" $d
+		done
+	done
+}
+
+auto_sitting() {	# BYTES
+	local cipher load busy place=$COND_PLACE
+	for cipher in ${CIPHER:-$AUTO_CIPHERS}; do
+		at_cipher "$cipher" || continue
+		COND_PLACE=$place${OPENSSL_ia32cap:+ no-aes}
+		for load in - '1 core'; do
+			COND_LOAD=$load busy=
+			if [ "$load" != - ]; then
+				setpriv --pdeathsig TERM sh -c 'while :; do :; done' &
+				busy=$!
+			fi
+			auto_jobs "$1"
+			sitting "$RUNS"
+			[ -z "$busy" ] || { kill $busy; wait $busy; } 2>/dev/null
+		done
+	done
+}
+
+cell_auto() {
+	local caps BUILDS=$BUILDS PEERS=$PEERS
+	auto_builds
+	for caps in '' "$WITHOUT_AES"; do
+		[ -z "$caps" ] || local -x OPENSSL_ia32cap=$caps
+		at_loop && auto_sitting $((BYTES / 2))
+		# shellcheck disable=SC2086
+		at_path $AUTO_PATH && auto_sitting $((BYTES / 4))
+	done
+	unset 'SSHD_SAYS[off]' 'CLIENT_SAYS[off]'
+	lab_leave
+}
