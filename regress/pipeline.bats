@@ -195,6 +195,25 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
+@test "keystrokes keep their hidden timing, and their order beside bulk" {
+	local ctl=$PWD/ctl bulk
+	client -vvv "${TWO[@]}" -o ObscureKeystrokeTiming=interval:20 -M -S "$ctl" \
+	    -N -f hayate 2>err
+	client -S "$ctl" hayate "cat $DATA" | cmp - "$DATA"
+	for key in a b c d e f g h; do sleep 0.05; printf %s $key; done |
+	    client -S "$ctl" -tt hayate 'stty raw -echo; head -c 8' >keys
+	[ "$(cat keys)" = abcdefgh ]
+	grep -q 'obfuscate_keystroke_timing: starting: interval ~20ms' err
+	grep -E 'stopping: .* \([1-9][0-9]* chaff packets sent' err
+	client -S "$ctl" hayate 'cat >/dev/null' </dev/zero 3>&- &
+	bulk=$!
+	for key in $(seq 300); do printf '%s ' "$key"; done |
+	    client -S "$ctl" -tt hayate 'stty raw -echo; head -c 1092' >keys
+	[ "$(cat keys)" = "$(seq -s ' ' 300) " ]
+	client -q -S "$ctl" -O exit hayate
+	wait $bulk || true
+}
+
 @test "a hundred sessions on one connection, each with its own bytes" {
 	local ctl=$PWD/ctl i pids=()
 	client "${TWO[@]}" -M -S "$ctl" -N -f hayate
