@@ -417,11 +417,10 @@ at_work(struct ssh *ssh, struct direction *d, const struct newkeys *k,
 }
 
 void
-pipeline_serve(struct ssh *ssh)
+pipeline_serve(void)
 {
 	int threads = hayopt_get()->cipher_threads;
 
-	(void)ssh;
 	if (serving || threads == 0)
 		return;
 	if (threads == HAYOPT_THREADS_AUTO) {

@@ -51,7 +51,7 @@ struct pipeline_at {
 	(state).seqnr, (state).packets, (state).blocks, (state).bytes }
 
 /* The session's loop begins; from here on threads may start. */
-void	pipeline_serve(struct ssh *);
+void	pipeline_serve(void);
 
 /*
  * For packet.c. SSH_ERR_* is what upstream's code would have returned in its

@@ -49,7 +49,8 @@ make_keys(const struct end_keys *from)
 	k->enc.iv_len = cipher_ivlen(k->enc.cipher);
 	k->enc.block_size = cipher_blocksize(k->enc.cipher);
 	k->enc.key = end_copy(from->bytes, k->enc.key_len);
-	k->enc.iv = end_copy(from->bytes, k->enc.iv_len);
+	k->enc.iv = end_copy(from->iv != NULL ? from->iv : from->bytes,
+	    k->enc.iv_len);
 	if (from->mac != NULL) {
 		k->mac.name = xstrdup(from->mac);
 		if (mac_setup(&k->mac, k->mac.name) != 0)

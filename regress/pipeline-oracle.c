@@ -14,7 +14,8 @@
  * payload to 300, and round the edges up to the largest. They must send the
  * same bytes. Two receivers open those, in random pieces, and must see the same
  * packets; then the same with one bit flipped, and must end alike. Keys change
- * in the middle. THREADS 0: no thread can be started.
+ * in the middle. Without a cipher, published vectors come first. THREADS 0: no
+ * thread can be started.
  *
  * Prints what was compared; says what differs and exits with 1.
  */
@@ -336,6 +337,100 @@ receive_all(const struct end_keys *keys, struct sshbuf *wire, size_t kexinit)
 	}
 }
 
+/*
+ * What others have published: plain text and what it is sealed to, of which the
+ * keystream follows. It begins where the packet's encrypted part does.
+ */
+static const struct vector {
+	const char *source, *cipher, *mac, *key, *iv;
+	size_t	 from;
+	const char *plain, *sealed;
+} vectors[] = {
+#define SP800_38A_PLAIN	"6bc1bee22e409f96e93d7e117393172aae2d8a571e03ac9c" \
+	"9eb76fac45af8e5130c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17" \
+	"ad2b417be66c3710"
+#define SP800_38A_IV	"f0f1f2f3f4f5f6f7f8f9fafbfcfdfeff"
+#define GCM_KEY		"feffe9928665731c6d6a8f9467308308"
+#define GCM_IV		"cafebabefacedbaddecaf888"
+#define GCM_PLAIN	"d9313225f88406e5a55909c5aff5269a86a7a9531534f7da" \
+	"2e4c303d8a318a721c3c0c95956809532fcf0e2449a6b525b16aedf5aa0de657" \
+	"ba637b39"
+#define ZERO32		"00000000000000000000000000000000" \
+	"00000000000000000000000000000000"
+	{ "SP 800-38A, F.5.1", "aes128-ctr", "hmac-sha2-256",
+	    "2b7e151628aed2a6abf7158809cf4f3c", SP800_38A_IV, 0,
+	    SP800_38A_PLAIN, "874d6191b620e3261bef6864990db6ce"
+	    "9806f66b7970fdff8617187bb9fffdff5ae4df3edbd5d35e5b4f09020db03eab"
+	    "1e031dda2fbe03d1792170a0f3009cee" },
+	{ "SP 800-38A, F.5.3", "aes192-ctr", "hmac-sha2-256",
+	    "8e73b0f7da0e6452c810f32b809079e562f8ead2522c6b7b", SP800_38A_IV, 0,
+	    SP800_38A_PLAIN, "1abc932417521ca24f2b0459fe7e6e0b"
+	    "090339ec0aa6faefd5ccc2c6f4ce8e941e36b26bd1ebc670d1bd1d665620abf7"
+	    "4f78a7f6d29809585a97daec58c6b050" },
+	{ "SP 800-38A, F.5.5", "aes256-ctr", "umac-128@openssh.com",
+	    "603deb1015ca71be2b73aef0857d77811f352c073b6108d72d9810a30914dff4",
+	    SP800_38A_IV, 0, SP800_38A_PLAIN, "601ec313775789a5b7a7f504bbf3d228"
+	    "f443e3ca4d62b59aca84e990cacaf5c52b0930daa23de94ce87017ba2d84988d"
+	    "dfc9c58db67aada613c2dd08457941a6" },
+	{ "GCM, test case 4", "aes128-gcm@openssh.com", NULL, GCM_KEY, GCM_IV, 4,
+	    GCM_PLAIN, "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e0"
+	    "35c17e2329aca12e21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac97"
+	    "3d58e091" },
+	{ "GCM, test case 16", "aes256-gcm@openssh.com", NULL, GCM_KEY GCM_KEY,
+	    GCM_IV, 4, GCM_PLAIN, "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c9"
+	    "7598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0a"
+	    "bcc9f662" },
+	{ "RFC 8439, A.1 #2", "chacha20-poly1305@openssh.com", NULL,
+	    ZERO32 ZERO32, "", 4, ZERO32 ZERO32,
+	    "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
+	    "29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f" },
+};
+
+/* Returns how many bytes these are. */
+static size_t
+from_hex(const char *hex, u_char *bytes, size_t most)
+{
+	size_t n;
+
+	for (n = 0; hex[2 * n] != '\0'; n++)
+		if (n == most || sscanf(hex + 2 * n, "%2hhx", bytes + n) != 1)
+			errx(2, "vector %s", hex);
+	return n;
+}
+
+/* A packet of zeros shows the keystream behind its first 6 bytes. */
+static void
+try_vector(const struct vector *v)
+{
+	struct end_keys keys = { .cipher = v->cipher, .mac = v->mac };
+	u_char iv[64] = { 0 }, plain[64], sealed[64], wire[128];
+	static u_char zeros[8192];
+	struct ssh *end;
+	size_t n, i;
+	int fd, r;
+
+	doing = v->source;
+	from_hex(v->key, keys.bytes, sizeof(keys.bytes));
+	from_hex(v->iv, iv, sizeof(iv));
+	keys.iv = iv;
+	n = from_hex(v->plain, plain, sizeof(plain));
+	if (from_hex(v->sealed, sealed, sizeof(sealed)) != n)
+		bad("a vector of two lengths", n);
+	if ((fd = memfd_create("vector", 0)) == -1)
+		err(1, "memfd_create");
+	end = end_new(&keys, MODE_OUT, fd);
+	send_one(end, SSH2_MSG_CHANNEL_DATA, zeros, sizeof(zeros), 0);
+	if ((r = ssh_packet_write_wait(end)) != 0 ||
+	    pread(fd, wire, sizeof(wire), 0) != sizeof(wire))
+		errx(1, "%s: write: %s", doing, ssh_err(r));
+	for (i = 6 - v->from; i < n; i++)
+		if (wire[v->from + i] != (plain[i] ^ sealed[i]))
+			bad("not the keystream that was published", i);
+	end_free(end);
+	close(fd);
+	packets++;
+}
+
 static void
 try(const char *cipher, const char *mac)
 {
@@ -373,7 +468,10 @@ static void
 try_all(void)
 {
 	char *list = cipher_alg_list(',', 0), *p = list, *cipher;
+	size_t i;
 
+	for (i = 0; i < sizeof(vectors) / sizeof(vectors[0]); i++)
+		try_vector(&vectors[i]);
 	while ((cipher = strsep(&p, ",")) != NULL) {
 		if (cipher_authlen(cipher_by_name(cipher)) != 0)
 			try(cipher, NULL);
@@ -405,7 +503,7 @@ main(int argc, char **argv)
 	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
 		errx(2, "%s", msg);
 	no_threads = strcmp(argv[1], "0") == 0;
-	pipeline_serve(NULL);
+	pipeline_serve();
 	if (argc == 3)
 		try_all();
 	else
