@@ -14,17 +14,16 @@
 # published for 100 MB over a Gigabit link.
 #
 #                       17.7 MB    100 MB     1 GiB       2009
-#   tnftp, vsftpd          1285      2366      4214
-#   tnftp, pure-ftpd       1264      2009      2523        110
-#   lftp, vsftpd           1006      1770      2309
-#   stock scp                80       204       383         42
-#   Hayate                   80       237       391         42 (HPN-SSH)
-#   Hayate in clear          80       287       597         83 (HPN-SSH)
+#   tnftp, vsftpd           957      2236      3072
+#   tnftp, pure-ftpd        975      1723      1772        110
+#   lftp, vsftpd            753      1564      1945
+#   stock scp                87       209       274         42
+#   Hayate                  108       203       285         42 (HPN-SSH)
+#   Hayate in clear         113       253       461         83 (HPN-SSH)
 #
-# So the order has not changed, and the distance has grown. A login took 0.2 s,
-# all of the time of the small file; a part of that was the user's .bashrc, which
-# the suite has kept out since. FTP is one process at each end that moves large
-# pieces; a byte of scp passes through four.
+# So the order has not changed, and the distance has grown. The small file is
+# little more than a login, of 0.1 s. FTP is one process at each end that moves
+# large pieces; a byte of scp passes through four.
 #
 # A row's PROGRAM is receiver and sender, "lftp-vsftpd"; the name of a build
 # stands for its scp from its sshd, "hayate-clear" for ours with data in clear.
