@@ -671,13 +671,18 @@ size_t
 pipeline_backlog(struct ssh *ssh, const struct sshbuf *output)
 {
 	size_t len = pipeline_len(ssh, output), under_way = 0;
+	unsigned int n = 0, cores = 1 + scale.threads;
 	struct job *j;
 
 	if (!pipeline_holds(ssh) || len >= PIPELINE_BYTES)
 		return len;
-	for (j = directions[MODE_OUT].first; j != NULL; j = j->next)
-		under_way += done(j) ? 0 : wire_len(j);
-	return len - under_way + under_way / (1 + scale.threads);
+	for (j = directions[MODE_OUT].first; j != NULL; j = j->next) {
+		if (done(j))
+			continue;
+		under_way += wire_len(j);
+		n++;
+	}
+	return len - under_way + (n > cores ? under_way / cores : 0);
 }
 
 /*
