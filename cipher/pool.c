@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
@@ -52,6 +53,7 @@ static struct {
 	unsigned int	 busy;		/* of them, in a job */
 	struct pool_job	*wanted;	/* the owner sleeps until it is done */
 	int		 forking, prepared;
+	long		 cores;		/* of the machine */
 	struct {
 		pthread_t	thread;
 		enum presence	presence;
@@ -88,7 +90,8 @@ run(struct pool_job *job, unsigned int worker)
 
 /*
  * Waits a moment. 0 if that is no longer worth it: to sleep and be woken costs
- * some microseconds of both, and in a stream of packets more work is near.
+ * some microseconds of both, and in a stream of packets more work is near. On
+ * one core it would only keep the other from it.
  */
 static int
 spin(uint64_t since_us)
@@ -98,7 +101,7 @@ spin(uint64_t since_us)
 #elif defined(__aarch64__)
 	__asm__ volatile("yield");
 #endif
-	return clock_us() - since_us < SPIN_US;
+	return pool.cores > 1 && clock_us() - since_us < SPIN_US;
 }
 
 /*
@@ -224,6 +227,7 @@ prepare(void)
 #ifdef M_ARENA_MAX
 	mallopt(M_ARENA_MAX, 1);	/* else each thread reserves 64 MB */
 #endif
+	pool.cores = sysconf(_SC_NPROCESSORS_ONLN);
 	pool.prepared = 1;
 	return 0;
 }
