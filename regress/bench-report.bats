@@ -240,6 +240,12 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'|stock|3|1000|20.0|20.0..20.0|MB/s|51.00|'* ]]
 }
 
+@test "a caption says whether the login is in the rate" {
+	grep -q '<figcaption>Rate over a path of 100 ms.*(without login; ' "$PAGE"
+	sed -n '/id="cross"/,/<\/section>/p' "$PAGE" |
+	    grep -q '<figcaption>Rate .*(login included; '
+}
+
 @test "what was published stands beside what was measured, with its source" {
 	run -0 section ftp
 	[[ $output = *'scp, stock|scp <- sshd|41.5|0.38|50.0|0.25|'* ]]

@@ -520,7 +520,7 @@ def section_compared(rows, mine, published, called=None):
     for some in in_order(grouped(mine, stats.CONDITIONS)):
         at = where(some[0])
         for quantity, these, names, series in compared(rows, some):
-            caption = caption_of(quantity, "over " + at, called)
+            caption = caption_of(quantity, these, "over " + at, called)
             svg = figure.dots(caption, names, series, UNIT_NAME[quantity])
             out.append(drawing(svg, caption + ".", below(these)))
         out.append(rows_table(rows, some, "Over " + at + "."))
@@ -533,8 +533,11 @@ WORDS = {"rate": ("Rate", "without login; more is better"),
          "ms": ("Latency", "less is better")}
 
 
-def caption_of(quantity, what, called=None):
+def caption_of(quantity, some, what, called=None):
     name, better = WORDS[quantity]
+    if quantity == "rate" and not any(
+            stats.number(x["login"]) for r in some for x in r.lines):
+        better = better.replace("without login", "login included")
     return "%s %s (%s)" % (called or name, what, better)
 
 
@@ -557,8 +560,8 @@ def section_self(rows, mine, published):
                         ("mode",)).values():
         for quantity, these, names, series in compared(rows, some, one,
                                                        self_label):
-            caption = caption_of(quantity, "of one copy, a host to itself, "
-                                 "by cipher: " + some[0].mode)
+            caption = caption_of(quantity, these, "of one copy, a host to "
+                                 "itself, by cipher: " + some[0].mode)
             svg = figure.dots(caption, names, series, UNIT_NAME[quantity])
             out.append(drawing(svg, caption + ".", below(these)))
         out.append(busy_figure(some))
@@ -670,7 +673,7 @@ def sweeps(rows, mine, x, xlabel, quantity="rate", scale=1, published=(),
     groups = sweep(rows, mine, x, quantity, split)
     for group in groups[:MOST]:
         what = what_of(group, x, said)
-        caption = caption_of(quantity, "against %s%s" % (
+        caption = caption_of(quantity, group, "against %s%s" % (
             AGAINST.get(x, x), ": " + what if what else ""), called)
         at = places(group, x, scale)
         series = swept(rows, group, x, quantity, at, split) + \
@@ -748,8 +751,8 @@ def section_sessions(rows, mine, published):
     for some in grouped(mine, ("streams",)).values():
         for quantity, these, names, series in compared(
                 rows, [r for r in some if r.direction != "-"]):
-            caption = caption_of(quantity, "per session, %s busy sessions" %
-                                 given(some[0], "streams"))
+            caption = caption_of(quantity, these, "per session, %s busy "
+                                 "sessions" % given(some[0], "streams"))
             svg = figure.dots(caption, names, series, UNIT_NAME[quantity])
             out += drawing(svg, caption + ".", below(these))
     out += rows_table(rows, mine, "Sessions.", differing(mine))
