@@ -73,6 +73,9 @@ def number(text):
         return None
 
 
+ENOUGH = 100e3      # bytes, for CPU time per GB to mean anything
+
+
 class Row:
     """The runs of one program in one mode, under one set of conditions."""
 
@@ -118,7 +121,7 @@ class Row:
         per = []
         for line in self.lines:
             n, cpu = number(line["bytes"]), number(line["cpu_" + end])
-            if n and cpu is not None:
+            if n and n >= ENOUGH and cpu is not None:
                 cpu -= number(line["login_" + end]) or 0
                 per.append(max(cpu, 0) / n * 1e9)
         return median(per) if per else None
@@ -391,6 +394,17 @@ def test_targets():
         assert TARGET.match(good), good
     for bad in ("rate>0.95*iperf3", "speed>=stock", "rate>=", "kib<=+3"):
         assert not TARGET.match(bad), bad
+
+
+def test_cpu():
+    line = dict.fromkeys(CONDITIONS + ("program", "mode", "direction", "target",
+                                       "login_near"), "-")
+    line.update(status="0", bytes="1e9", cpu_near="3", login_near="1")
+    row = Row(line, {})
+    row.add(line)
+    assert near(row.cpu_per_gb("near"), 2)
+    line["bytes"] = "186"
+    assert row.cpu_per_gb("near") is None
 
 
 def selftest():
