@@ -60,7 +60,7 @@ void	pipeline_serve(void);
 #define PIPELINE_PASS	1	/* upstream's own code does it */
 
 /*
- * Takes a packet with its padding and leaves an empty buffer. Returns 0,
+ * Takes a packet with its padding and leaves an empty, wiped buffer. Returns 0,
  * PIPELINE_PASS or SSH_ERR_*.
  */
 int	pipeline_seal(struct ssh *, const struct newkeys *,
