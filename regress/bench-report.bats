@@ -301,6 +301,20 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'|hayate|far sshd-session|55|'* ]]
 	run -0 section sender
 	[[ $output != *'What limits'* ]]
+	# A ninth of 22 ms is 2.5; 5 s of CPU time in 3 s are 1.7 cores.
+	run -0 section cross
+	[[ $output = *'What limits '*'the link'*' it has 125.0 MB/s left'* ]]
+	run -0 section files
+	[[ $output = *'What limits '*'round trips'*': 0.1 of them for each file'* ]]
+	local d=$BATS_TEST_TMPDIR
+	{ head_
+	    line slow hayate scp put 1000000000 3 cpu_near=2 cpu_far=3
+	    line slow stock scp put 1000000000 3 cpu_near=1 cpu_far=2
+	} >"$d/busy.tsv"
+	"$REPORT" -o "$d/page" "$d/busy.tsv"
+	run -0 read_page "$d/page"
+	[[ $output = *"What limits hayate: the machine's cores: 1.7 of 2 busy"* ]]
+	[[ $output != *'What limits stock'* ]]
 }
 
 @test "what more cores would bring is drawn, with where it ends and why" {

@@ -141,15 +141,20 @@ def amount(text):
 
 
 RATE = re.compile(r"^([0-9.]+)([kmg]?)bit$", re.I)
+BUSY = 0.8          # of all cores
+
+
+def path_rate(row):
+    """Bytes per second of the row's path, or None."""
+    m = RATE.match(given(row, "rate"))
+    return m and float(m.group(1)) / 8 * 1000 ** " kmg".index(
+        m.group(2).lower() or " ")
 
 
 def bdp(row):
     """Bytes that the row's path holds, or None."""
-    m, rtt = RATE.match(given(row, "rate")), stats.number(given(row, "rtt_ms"))
-    if m is None or not rtt:
-        return None
-    bits = float(m.group(1)) * 1000 ** " kmg".index(m.group(2).lower() or " ")
-    return bits / 8 * rtt / 1000
+    rate, rtt = path_rate(row), stats.number(given(row, "rtt_ms"))
+    return rate * rtt / 1000 if rate and rtt else None
 
 
 def is_login(row):
@@ -242,9 +247,47 @@ def conditions_text(rows):
 
 
 def limit_of(row):
-    """What limits.py says of the row, without the processes."""
+    """What limits.py says of the row, without the processes; of rows that have
+    none what follows from their figures. "kind: more", or nothing."""
     said = stats.causes(row)
-    return said[0].strip().partition(": ")[2] if said else ""
+    if said:
+        return said[0].strip().partition(": ")[2]
+    if is_login(row) or not row.lines:
+        return ""
+    guess = {"files": round_trips, "cross": link_left}.get(
+        given(row, "cell"), cores_busy)
+    return guess(row)
+
+
+def round_trips(row):
+    """Of a file; a path without a round trip to speak of has other limits."""
+    rtt, ms = stats.number(given(row, "rtt_ms")), row.values("ms")
+    if not ms or not rtt or rtt < 1:
+        return ""
+    return "round trips: %.1f of them for each file, the login's included" % (
+        stats.median(ms) / rtt)
+
+
+def link_left(row):
+    rate, load = path_rate(row), amount(given(row, "load"))
+    if not row.values("rate") or rate is None or load is None:
+        return ""
+    return "the link: beside a load of %g %% it has %.1f MB/s left, headers " \
+        "included, and %.1f came" % (load, rate * (1 - load / 100) / 1e6,
+                                     stats.median(row.values("rate")) / 1e6)
+
+
+def cores_busy(row):
+    """Of whole processes at both ends."""
+    each = [(stats.number(x["cpu_near"]), stats.number(x["cpu_far"]),
+             stats.number(x["seconds"])) for x in row.lines]
+    shares = [(near + far) / t for near, far, t in each
+              if None not in (near, far, t) and t > 0]
+    cores = stats.number(row.lines[0]["cores"])
+    if not shares or not cores or stats.median(shares) < BUSY * cores:
+        return ""
+    return "the machine's cores: %.1f of %d busy" % (stats.median(shares),
+                                                     cores)
 
 
 def feature(row, name):
@@ -680,7 +723,8 @@ def sweeps(rows, mine, x, xlabel, quantity="rate", scale=1, published=(),
             published_against(published, group, x, quantity, scale)
         svg = figure.lines(caption, series, xlabel, UNIT_NAME[quantity],
                            marks=marks_for(group, x, scale),
-                           named={at.get(UNLIMITED): UNLIMITED}, **how)
+                           named={v: name for name, v in at.items()
+                                  if x == "window"}, **how)
         out.append(drawing(svg, caption + ".", below(group)))
     if len(groups) > MOST:
         out.append(p("%d more of the kind are in the table only."
@@ -729,7 +773,7 @@ def differing(mine):
 
 def section_matrix(rows, mine, published):
     beside = [x for x in published if x["streams"] == "1"]
-    out = sweeps(rows, mine, "window", "window ceiling, MiB", scale=1048576,
+    out = sweeps(rows, mine, "window", "window ceiling", scale=1048576,
                  split=("program",), logx=True, logy=True)
     out += sweeps(rows, mine, "rtt_ms", "RTT, ms", logx=True, logy=True,
                   published=beside)
