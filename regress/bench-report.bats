@@ -323,7 +323,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	sed -n '/id="threads"/,/<\/section>/p' "$PAGE" >"$BATS_TEST_TMPDIR/section"
 	grep -q 'model: aes128-gcm' "$BATS_TEST_TMPDIR/section"
 	grep -q 'measured: aes128-gcm' "$BATS_TEST_TMPDIR/section"
-	grep -qF 'aes128-gcm: a packet takes 30.0 us of crypto and 10.0 us of its owner; handing it over costs 6.0 us, and on two cores crypto takes 1.20 times as long. More than 4 cores bring nothing' \
+	grep -qF 'aes128-gcm: a packet takes 30.0 us of crypto and 10.0 us of its owner; handing it over and waiting cost 6.0 us, and on two cores crypto takes 1.20 times as long. More than 4 cores bring nothing' \
 	    "$BATS_TEST_TMPDIR/section"
 	grep -q 'at 2048 MB/s' "$BATS_TEST_TMPDIR/section"
 	grep -q 'chacha20: no prediction' "$BATS_TEST_TMPDIR/section"

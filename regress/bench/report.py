@@ -891,24 +891,23 @@ def cores_of(program):
 def cores_figure(what, packet, rows, ciphers):
     """Rate against cores, measured and as the model has it."""
     series, said = [], []
-    for cipher, by in ciphers.items():
-        series.append(Series("measured: " + cipher, "measured " + cipher, list(
+    for i, (cipher, by) in enumerate(ciphers.items()):
+        series.append(Series("measured: " + cipher, "measured", list(
             filter(None, (point(rows, r, "rate", cores_of(n))
-                          for n, r in by.items() if n != "1-core"))), None))
+                          for n, r in by.items() if n != "1-core"))), i))
         m = modelled(packet, by)
         if m is None:
             said.append("%s: no prediction, the noise is larger than what it "
                         "would be made of" % cipher)
             continue
         rate = [packet / model.packet_time(m, k) / 1e6 for k in model.CORES]
-        series.append(Series("model: " + cipher, cipher, [
-            Point(k, v, v, v, False) for k, v in zip(model.CORES, rate)],
-            None))
+        series.append(Series("model: " + cipher, "model", [
+            Point(k, v, v, v, False) for k, v in zip(model.CORES, rate)], i))
         said.append(model_text(cipher, packet, m))
     caption = "Rate against cores: %s (more is better)" % what
     svg = figure.lines(caption, series, "cores", UNIT_NAME["rate"], logx=True,
                        logy=True, height=430,
-                       bare={"measured " + c for c in ciphers})
+                       bare={"measured"})
     return drawing(svg, caption + ".", tag("ul", *(
         tag("li", esc(text), ".") for text in said), class_="limits"),
         conditions_text([r for by in ciphers.values() for r in by.values()]))
@@ -935,9 +934,9 @@ def model_text(cipher, packet, m):
         limit = "With %d cores it still gains: only beyond %.0f " % (
             model.CORES[-1], most)
     return ("%s: a packet takes %.1f us of crypto and %.1f us of its owner; "
-            "handing it over costs %.1f us, and on two cores crypto takes "
-            "%.2f times as long. %sthe owner, who builds, hands over and "
-            "writes each packet, is the limit, at %.0f MB/s" % (
+            "handing it over and waiting cost %.1f us, and on two cores "
+            "crypto takes %.2f times as long. %sthe owner, who does all else, "
+            "is the limit, at %.0f MB/s" % (
                 cipher, m.crypto * 1e6, m.serial * 1e6, m.handover * 1e6,
                 1 + m.traffic, limit, packet / model.owner(m) / 1e6))
 
