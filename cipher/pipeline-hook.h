@@ -93,8 +93,10 @@ int	pipeline_holds(struct ssh *);
 /* Bytes to write, in the queue and in "output". */
 size_t	pipeline_len(struct ssh *, const struct sshbuf *output);
 
-/* The same, less what may be under way while other cores are at it: what has
- * been sealed waits for the path, as in stock. */
+/*
+ * The same, less what may be under way while other cores are at it: what has
+ * been sealed waits for the path, as in stock.
+ */
 size_t	pipeline_backlog(struct ssh *, const struct sshbuf *output);
 
 /* The connection ends. */

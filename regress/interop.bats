@@ -436,7 +436,7 @@ both_ways() {
 }
 
 @test "threads, stock and every cipher: bulk both ways, with other keys meanwhile" {
-	local c long
+	local c
 	long
 	for c in $("$(bin ssh stock)" -Q cipher | grep -v cbc); do
 		CLIENT=stock both_ways server.log client -c "$c" \

@@ -196,7 +196,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 }
 
 @test "keystrokes keep their hidden timing, and their order beside bulk" {
-	local ctl=$PWD/ctl bulk
+	local ctl=$PWD/ctl bulk key
 	client -vvv "${TWO[@]}" -o ObscureKeystrokeTiming=interval:20 -M -S "$ctl" \
 	    -N -f hayate 2>err
 	client -S "$ctl" hayate "cat $DATA" | cmp - "$DATA"
