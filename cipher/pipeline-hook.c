@@ -6,6 +6,7 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/ioctl.h>
 #include <sys/uio.h>
 
 #include <errno.h>
@@ -42,6 +43,9 @@
 #define AHEAD		32		/* packets opened before they are asked for */
 #define SPARE		2		/* jobs kept while there are none */
 #define IOV		16
+#define HELD		4		/* reads that wait for their packets */
+#define HELD_BYTES	(PIPELINE_BYTES / 2)	/* of packets in these */
+#define SUPPLY		8		/* packets that a thread may do while more is read */
 #define UMAC64_LEN	8
 
 /* What one thread needs to seal, or to open, with the keys of a direction. */
@@ -59,6 +63,7 @@ struct job {
 	int		 r;
 	u_int		 len;		/* length field to padding */
 	struct sshbuf	*plain, *wire;
+	const struct sshbuf *of;	/* what it was read into */
 	const u_char	*in;
 	u_char		*out;
 	u_int		 us;
@@ -80,8 +85,13 @@ static struct direction {
 	struct job	*spare;
 	int		 nspare;
 	u_int64_t	 moved;		/* bytes, when last seen */
+	struct sshbuf	*held[HELD];	/* with packets of the queue, in order */
+	unsigned int	 nheld;
+	struct sshbuf	*spare_input;
+	int		 fd;		/* was read from; -1: not since a packet waited */
 } directions[MODE_MAX] = {
-	[MODE_IN] = { .mode = MODE_IN, .last = &directions[MODE_IN].first },
+	[MODE_IN] = { .mode = MODE_IN, .last = &directions[MODE_IN].first,
+	    .fd = -1 },
 	[MODE_OUT] = { .mode = MODE_OUT, .last = &directions[MODE_OUT].first },
 };
 
@@ -464,6 +474,7 @@ job_new(struct direction *d, struct pipeline_at at, u_int len)
 		return NULL;
 	}
 	j->next = NULL;
+	j->of = NULL;
 	j->dir = d;
 	j->at = at;
 	j->len = len;
@@ -482,6 +493,24 @@ enqueue(struct job *j)
 	d->bytes += wire_len(j);
 }
 
+/* What nothing of the queue lies in any more. */
+static void
+release(struct direction *d)
+{
+	struct sshbuf *b;
+
+	while (d->nheld > 0 &&
+	    (d->first == NULL || d->first->of != d->held[0])) {
+		b = d->held[0];
+		memmove(d->held, d->held + 1, --d->nheld * sizeof(*d->held));
+		if (d->spare_input != NULL ||
+		    sshbuf_consume(b, sshbuf_len(b)) != 0)
+			sshbuf_free(b);
+		else
+			d->spare_input = b;
+	}
+}
+
 /* The first of the queue is no longer needed. */
 static void
 retire(struct direction *d)
@@ -492,6 +521,7 @@ retire(struct direction *d)
 		d->last = &d->first;
 	d->bytes -= wire_len(j);
 	total.crypto_us += j->us;
+	release(d);
 	if (sshbuf_consume(j->wire, sshbuf_len(j->wire)) != 0 ||
 	    (d->first == NULL && d->nspare >= SPARE)) {
 		job_free(j);
@@ -747,13 +777,14 @@ waits(struct ssh *ssh, struct direction *d, struct sshbuf *input,
 
 /* Queues one packet. Returns 0, or SSH_ERR_*. */
 static int
-look(struct direction *d, const u_char *in, u_int packlen,
-    struct pipeline_at at)
+look(struct direction *d, const struct sshbuf *input, const u_char *in,
+    u_int packlen, struct pipeline_at at)
 {
 	struct job *j;
 
 	if ((j = job_new(d, at, 4 + packlen)) == NULL)
 		return SSH_ERR_ALLOC_FAIL;
+	j->of = input;
 	j->in = in;
 	enqueue(j);
 	give(j);
@@ -775,8 +806,10 @@ look_ahead(struct direction *d, struct ssh *ssh, struct sshbuf *input,
 	int r;
 
 	for (j = d->first; j != NULL; j = j->next, n++) {
-		in += wire_len(j);
-		left -= wire_len(j);
+		if (j->of == input) {
+			in += wire_len(j);
+			left -= wire_len(j);
+		}
 		at.seqnr++;
 		at.packets++;
 		at.blocks += j->len / d->block_size;
@@ -787,7 +820,7 @@ look_ahead(struct direction *d, struct ssh *ssh, struct sshbuf *input,
 		if (!plausible(d, packlen) ||
 		    left < 4 + packlen + d->authlen + d->maclen)
 			break;
-		if ((r = look(d, in, packlen, at)) != 0)
+		if ((r = look(d, input, in, packlen, at)) != 0)
 			return r;
 		in += 4 + packlen + d->authlen + d->maclen;
 		left -= 4 + packlen + d->authlen + d->maclen;
@@ -813,6 +846,24 @@ corrupt(struct ssh *ssh, struct direction *d, int r)
 	return r;
 }
 
+/*
+ * Whether the first packet is left to others for now: they have little more to
+ * do, and there is more to be read meanwhile. The loop comes back at once then.
+ */
+static int
+later(struct ssh *ssh, struct direction *d, struct job *j)
+{
+	int there;
+
+	if (d->fd == -1 || j->given != 1 || done(j) || !ssh->kex->done ||
+	    pool_given() >= SUPPLY * scale.threads || d->nheld == HELD ||
+	    d->bytes >= HELD_BYTES || ioctl(d->fd, FIONREAD, &there) == -1 ||
+	    there < (int)wire_len(j))
+		return 0;
+	d->fd = -1;
+	return 1;
+}
+
 int
 pipeline_open(struct ssh *ssh, const struct newkeys *k, struct sshbuf *input,
     struct sshbuf **packet, struct pipeline_at at, u_int *packlen)
@@ -829,32 +880,66 @@ pipeline_open(struct ssh *ssh, const struct newkeys *k, struct sshbuf *input,
 		return r;
 	if ((j = d->first) == NULL)
 		return waits(ssh, d, input, &at);
+	if (later(ssh, d, j))
+		return 0;
 	if ((r = finish(j)) != 0)
 		return corrupt(ssh, d, r);
 	*packlen = j->len - 4;
 	swap = *packet;
 	*packet = j->plain;
 	j->plain = swap;
-	r = sshbuf_consume(input, wire_len(j));
+	r = j->of == input ? sshbuf_consume(input, wire_len(j)) : 0;
 	retire(d);
 	if (d->first == NULL)
 		shrink(d);
 	return r;
 }
 
+/*
+ * Packets of the queue lie in "input", and must not move: what is behind them
+ * goes to another buffer, which is "input" from now on. 0 or SSH_ERR_*
+ */
+static int
+hold(struct direction *d, struct sshbuf **input)
+{
+	struct sshbuf *next = d->spare_input;
+	size_t queued = 0;
+	struct job *j;
+	int r;
+
+	for (j = d->first; j != NULL; j = j->next) {
+		queued += j->of == *input ? wire_len(j) : 0;
+		if (d->nheld == HELD)
+			finish(j);	/* and may move */
+	}
+	if (queued == 0 || d->nheld == HELD)
+		return 0;
+	if (next == NULL && (next = sshbuf_new()) == NULL)
+		return SSH_ERR_ALLOC_FAIL;
+	d->spare_input = NULL;
+	if ((r = sshbuf_put(next, sshbuf_ptr(*input) + queued,
+	    sshbuf_len(*input) - queued)) != 0) {
+		sshbuf_free(next);
+		return r;
+	}
+	d->held[d->nheld++] = *input;
+	*input = next;
+	return 0;
+}
+
 int
-pipeline_read(struct ssh *ssh, int fd, struct sshbuf *input, size_t most,
+pipeline_read(struct ssh *ssh, int fd, struct sshbuf **input, size_t most,
     struct pipeline_at at, size_t *len)
 {
 	struct direction *d = &directions[MODE_IN];
 	int ours = d->ssh == ssh && d->keys != NULL, r;
-	struct job *j;
 
-	for (j = ours ? d->first : NULL; j != NULL; j = j->next)
-		finish(j);	/* a bad one is spoken of when it is its turn */
-	if ((r = sshbuf_read(fd, input, most, len)) != 0)
+	if (ours && (r = hold(d, input)) != 0)
 		return r;
-	return ours && ssh->kex->done ? look_ahead(d, ssh, input, at) : 0;
+	if ((r = sshbuf_read(fd, *input, most, len)) != 0)
+		return r;
+	d->fd = fd;
+	return ours && ssh->kex->done ? look_ahead(d, ssh, *input, at) : 0;
 }
 
 /*
@@ -900,6 +985,8 @@ pipeline_close(struct ssh *ssh)
 			job_free(j);
 		}
 		d->nspare = 0;
+		sshbuf_free(d->spare_input);
+		d->spare_input = NULL;
 		forget_keys(d);
 		d->ssh = NULL;
 		if (i == MODE_OUT)

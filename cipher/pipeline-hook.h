@@ -22,13 +22,14 @@
  * upstream's output buffer is older. Incoming ones are looked for in what has
  * been read, and begun before they are asked for, but never beyond a KEXINIT
  * that nobody has answered: NEWKEYS may follow. They are opened where they lie,
- * so all of them are before more is read.
+ * and where more is to be read before all of them are done, that goes into
+ * another buffer: while one core reads, the others have something to do.
  *
  * Nothing starts before pipeline_serve(). One connection a process; not thread
- * safe. Memory: at most PIPELINE_BYTES of packets and as many sealed bytes for
- * each direction, and one packet more, in buffers that may be half empty.
- *
- * RFC 5647, section 7.1; RFC 4344, section 4; RFC 4253, section 6.4
+ * safe. Memory of each direction: at most PIPELINE_BYTES of packets and as many
+ * sealed bytes, and one packet more, in buffers that may be half empty; of
+ * incoming ones also the reads that hold them, and the channels get more of
+ * them at once.
  */
 
 #ifndef PIPELINE_HOOK_H
@@ -78,7 +79,7 @@ int	pipeline_open(struct ssh *, const struct newkeys *,
  * Reads as sshbuf_read() does. Others begin with what was read, while the loop
  * writes what came before.
  */
-int	pipeline_read(struct ssh *, int fd, struct sshbuf *input, size_t most,
+int	pipeline_read(struct ssh *, int fd, struct sshbuf **input, size_t most,
     struct pipeline_at, size_t *len);
 
 /* Keys of that direction have changed, as of the next packet. */

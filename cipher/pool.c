@@ -324,6 +324,13 @@ pool_give(struct pool_job *job)
 	pthread_mutex_unlock(&pool.mutex);
 }
 
+unsigned int
+pool_given(void)
+{
+	return (unsigned int)atomic_load_explicit(&pool.given,
+	    memory_order_relaxed);
+}
+
 int
 pool_done(struct pool_job *job)
 {

@@ -47,6 +47,9 @@ unsigned int pool_size(void);
 /* The job is the pool's until it is done. */
 void	pool_give(struct pool_job *);
 
+/* Jobs that nobody has begun. */
+unsigned int pool_given(void);
+
 /* Whether a job is done. */
 int	pool_done(struct pool_job *);
 
