@@ -12,6 +12,7 @@ HAYATE_CORE = \
 	channels/wtune.c \
 	cipher/autoscale.c \
 	cipher/clear.c \
+	cipher/cores.c \
 	cipher/pool.c \
 	ssh/hayopt.c \
 	ssh/sftp-tell.c \
@@ -22,6 +23,7 @@ HAYATE_HOOKS = \
 	cipher/clear-hook.c \
 	cipher/macrank-hook.c \
 	cipher/pipeline-hook.c \
+	cipher/sealer-hook.c \
 	ssh/clearcli-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/optline-hook.c \

@@ -10,33 +10,28 @@
 #include <sys/uio.h>
 
 #include <errno.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cipher.h"
-#include "digest.h"
-#include "hmac.h"
 #include "kex.h"
 #include "log.h"
-#include "mac.h"
-#include "match.h"
 #include "misc.h"
 #include "packet.h"
 #include "sshbuf.h"
 #include "ssherr.h"
-#include "umac.h"
 
 #include "autoscale.h"
 #include "clock.h"
+#include "cores.h"
 #include "hayopt.h"
 #include "pipeline-hook.h"
 #include "pool.h"
+#include "sealer-hook.h"
 
 #define PACKET_MAX	(256 * 1024)	/* packet.c's PACKET_MAX_SIZE */
 #define SMALL		2048		/* not worth another core's attention */
@@ -46,13 +41,6 @@
 #define HELD		4		/* reads that wait for their packets */
 #define HELD_BYTES	(PIPELINE_BYTES / 2)	/* of packets in these */
 #define SUPPLY		8		/* packets that a thread may do while more is read */
-#define UMAC64_LEN	8
-
-/* What one thread needs to seal, or to open, with the keys of a direction. */
-struct sealer {
-	struct sshcipher_ctx *cc;
-	struct sshmac	 mac;
-};
 
 struct job {
 	struct pool_job	 pool;		/* first: it is all that the pool knows */
@@ -72,13 +60,9 @@ struct job {
 static struct direction {
 	int		 mode;
 	struct ssh	*ssh;		/* whose it is; NULL: nobody's yet */
-	const struct newkeys *keys;	/* NULL: upstream's code is at work */
+	struct sealing	 with;		/* without keys: upstream's code is at work */
 	const struct newkeys *unfit;	/* those that we cannot use */
-	u_int		 authlen, maclen, aadlen, block_size;
-	int		 etm;
-	u_char		 iv[16];
-	u_int		 iv_len;
-	struct sealer	 sealer[POOL_MOST + 1];
+	struct sealer	 sealer[POOL_MOST + 1];	/* the owner's and the threads' */
 	unsigned int	 sealers;
 	struct job	*first, **last;	/* in the order of the stream */
 	size_t		 bytes;		/* on the wire, of all of these */
@@ -101,116 +85,10 @@ static int fresh;			/* sealing began since the last write */
 static struct autoscale scale;
 static struct autoscale_now total;
 
-/*
- * One packet: in any thread
- */
-
-/* Big endian, of as many bytes as count. */
-static void
-add(u_char *number, u_int len, u_int64_t n)
-{
-	while (len-- > 0 && n > 0) {
-		n += number[len];
-		number[len] = (u_char)n;
-		n >>= 8;
-	}
-}
-
-/* Puts the cipher where the stream stands: GCM counts packets, CTR blocks. */
-static int
-place(const struct direction *d, struct sealer *s, const struct pipeline_at *at)
-{
-	u_char iv[sizeof(d->iv)];
-
-	memcpy(iv, d->iv, sizeof(iv));
-	if (d->authlen != 0 && d->iv_len > 8)
-		add(iv + d->iv_len - 8, 8, at->packets);
-	else if (d->authlen == 0)
-		add(iv, d->iv_len, at->blocks);
-	return cipher_set_keyiv(s->cc, iv, d->iv_len);
-}
-
-/* As mac_compute(), whose buffer is one for all threads. 0 or SSH_ERR_* */
-static int
-compute(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
-    u_char *mac)
-{
-	u_char nonce[8] = { 0 };	/* big endian; an HMAC takes half of it */
-	union {
-		u_char m[SSH_DIGEST_MAX_LENGTH];
-		u_int64_t for_umac;
-	} u;
-
-	POKE_U32(nonce + 4, seqnr);
-	if (s->mac.hmac_ctx != NULL) {
-		if (ssh_hmac_init(s->mac.hmac_ctx, NULL, 0) < 0 ||
-		    ssh_hmac_update(s->mac.hmac_ctx, nonce + 4, 4) < 0 ||
-		    ssh_hmac_update(s->mac.hmac_ctx, data, len) < 0 ||
-		    ssh_hmac_final(s->mac.hmac_ctx, u.m, sizeof(u.m)) < 0)
-			return SSH_ERR_LIBCRYPTO_ERROR;
-	} else if (s->mac.mac_len == UMAC64_LEN) {
-		umac_update(s->mac.umac_ctx, data, len);
-		umac_final(s->mac.umac_ctx, u.m, nonce);
-	} else {
-		umac128_update(s->mac.umac_ctx, data, len);
-		umac128_final(s->mac.umac_ctx, u.m, nonce);
-	}
-	memcpy(mac, u.m, s->mac.mac_len);
-	return 0;
-}
-
-static int
-verify(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
-    const u_char *mac)
-{
-	u_char ours[SSH_DIGEST_MAX_LENGTH];
-	int r;
-
-	if ((r = compute(s, seqnr, data, len, ours)) != 0)
-		return r;
-	return timingsafe_bcmp(ours, mac, s->mac.mac_len) == 0 ? 0 :
-	    SSH_ERR_MAC_INVALID;
-}
-
-static int
-seal(struct job *j, const struct direction *d, struct sealer *s)
-{
-	const u_char *plain = sshbuf_ptr(j->plain);
-	u_char *mac = j->out + j->len;
-	int r;
-
-	if (d->maclen != 0 && !d->etm && (r = compute(s, j->at.seqnr,
-	    plain, j->len, mac)) != 0)
-		return r;
-	if ((r = cipher_crypt(s->cc, j->at.seqnr, j->out, plain,
-	    j->len - d->aadlen, d->aadlen, d->authlen)) != 0)
-		return r;
-	if (d->maclen != 0 && d->etm)
-		return compute(s, j->at.seqnr, j->out, j->len, mac);
-	return 0;
-}
-
-static int
-unseal(struct job *j, const struct direction *d, struct sealer *s)
-{
-	const u_char *mac = j->in + j->len;
-	int r;
-
-	if (d->maclen != 0 && d->etm && (r = verify(s, j->at.seqnr, j->in,
-	    j->len, mac)) != 0)
-		return r;
-	if ((r = cipher_crypt(s->cc, j->at.seqnr, j->out, j->in,
-	    j->len - d->aadlen, d->aadlen, d->authlen)) != 0)
-		return r;
-	if (d->maclen != 0 && !d->etm)
-		return verify(s, j->at.seqnr, j->out, j->len, mac);
-	return 0;
-}
-
 static size_t
 wire_len(const struct job *j)
 {
-	return j->len + j->dir->authlen + j->dir->maclen;
+	return j->len + j->dir->with.authlen + j->dir->with.maclen;
 }
 
 static void
@@ -226,8 +104,11 @@ run(struct pool_job *p, unsigned int worker)
 	if (d->mode == MODE_IN)
 		sshbuf_reset(into);
 	if ((j->r = sshbuf_reserve(into, d->mode == MODE_OUT ? wire_len(j) :
-	    j->len, &j->out)) == 0 && (j->r = place(d, s, &j->at)) == 0)
-		j->r = d->mode == MODE_OUT ? seal(j, d, s) : unseal(j, d, s);
+	    j->len, &j->out)) == 0)
+		j->r = d->mode == MODE_OUT ?
+		    sealer_seal(s, &d->with, &j->at, sshbuf_ptr(j->plain),
+		    j->len, j->out) :
+		    sealer_open(s, &d->with, &j->at, j->in, j->len, j->out);
 	if (d->mode == MODE_OUT)
 		sshbuf_reset(j->plain);
 	j->us = (u_int)(clock_us() - start);
@@ -237,37 +118,6 @@ run(struct pool_job *p, unsigned int worker)
  * Keys
  */
 
-static void
-sealer_free(struct sealer *s)
-{
-	cipher_free(s->cc);
-	s->cc = NULL;
-	if (s->mac.name != NULL)
-		mac_clear(&s->mac);
-	memset(&s->mac, 0, sizeof(s->mac));
-}
-
-/* 0 or SSH_ERR_* */
-static int
-sealer_init(struct sealer *s, const struct newkeys *k, int mode)
-{
-	int r;
-
-	if (cipher_authlen(k->enc.cipher) == 0) {
-		s->mac.name = k->mac.name;
-		if ((r = mac_setup(&s->mac, k->mac.name)) != 0)
-			return r;
-		s->mac.key = k->mac.key;
-		r = mac_init(&s->mac);
-		s->mac.key = NULL;	/* upstream's, and freed by it */
-		if (r != 0)
-			return r;
-	}
-	return cipher_init(&s->cc, k->enc.cipher, k->enc.key, k->enc.key_len,
-	    k->enc.iv, k->enc.iv_len,
-	    mode == MODE_OUT ? CIPHER_ENCRYPT : CIPHER_DECRYPT);
-}
-
 /* For the owner and so many threads. Returns how many it is for, or -1. */
 static int
 make_sealers(struct direction *d, unsigned int threads)
@@ -275,9 +125,9 @@ make_sealers(struct direction *d, unsigned int threads)
 	int r;
 
 	while (d->sealers <= threads) {
-		if ((r = sealer_init(&d->sealer[d->sealers], d->keys,
-		    d->mode)) != 0) {
-			debug_fr(r, "%s", d->keys->enc.name);
+		if ((r = sealer_init(&d->sealer[d->sealers],
+		    &d->with)) != 0) {
+			debug_fr(r, "%s", d->with.keys->enc.name);
 			sealer_free(&d->sealer[d->sealers]);
 			break;
 		}
@@ -286,21 +136,13 @@ make_sealers(struct direction *d, unsigned int threads)
 	return (int)d->sealers - 1;
 }
 
-/* Ciphers whose place in the stream can be set: not CBC. */
-static int
-fit(const struct newkeys *k)
-{
-	return cipher_authlen(k->enc.cipher) != 0 ||
-	    match_pattern_list(k->enc.name, "aes*-ctr,none", 0) == 1;
-}
-
 static void
 forget_keys(struct direction *d)
 {
 	while (d->sealers > 0)
 		sealer_free(&d->sealer[--d->sealers]);
-	explicit_bzero(d->iv, sizeof(d->iv));
-	d->keys = d->unfit = NULL;
+	sealing_wipe(&d->with);
+	d->unfit = NULL;
 }
 
 /* 0 if upstream's code has to go on with these keys. */
@@ -309,8 +151,7 @@ begin(struct direction *d, const struct newkeys *k)
 {
 	if (d->unfit == k)
 		return 0;
-	d->keys = k;
-	if (!fit(k) || k->enc.iv_len > sizeof(d->iv) ||
+	if (sealing_init(&d->with, k, d->mode) != 0 ||
 	    make_sealers(d, scale.threads) < (int)scale.threads) {
 		debug("%s is sealed and opened without threads",
 		    k->enc.name);
@@ -318,63 +159,12 @@ begin(struct direction *d, const struct newkeys *k)
 		d->unfit = k;
 		return 0;
 	}
-	d->authlen = cipher_authlen(k->enc.cipher);
-	d->maclen = d->authlen == 0 ? k->mac.mac_len : 0;
-	d->etm = d->authlen == 0 && k->mac.etm;
-	d->aadlen = d->authlen != 0 || d->etm ? 4 : 0;
-	d->block_size = k->enc.block_size;
-	d->iv_len = k->enc.iv_len;
-	memcpy(d->iv, k->enc.iv, d->iv_len);
 	return 1;
 }
 
 /*
  * How many threads
  */
-
-/* Cores that were idle since the last call; < 0 if unknown. */
-static double
-free_cores(uint64_t now_us)
-{
-	static unsigned long long was;
-	static uint64_t was_us;
-	unsigned long long user, nice, sys, idle;
-	double cores = -1;
-	FILE *f;
-
-	if ((f = fopen("/proc/stat", "re")) == NULL)
-		return -1;
-	if (fscanf(f, "cpu %llu %llu %llu %llu", &user, &nice, &sys,
-	    &idle) == 4) {
-		if (was_us != 0)
-			cores = (double)(idle - was) * 1e6 /
-			    sysconf(_SC_CLK_TCK) / (now_us - was_us);
-		was = idle;
-		was_us = now_us;
-	}
-	fclose(f);
-	return cores;
-}
-
-static unsigned int
-count_cores(void)
-{
-	cpu_set_t set;
-
-	if (sched_getaffinity(0, sizeof(set), &set) == 0)
-		return (unsigned int)CPU_COUNT(&set);
-	return (unsigned int)sysconf(_SC_NPROCESSORS_ONLN);
-}
-
-static uint64_t
-thread_cpu_us(void)
-{
-	struct timespec t;
-
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t) != 0)
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
 
 static void
 apply(unsigned int threads)
@@ -383,7 +173,7 @@ apply(unsigned int threads)
 	int i, made;
 
 	for (i = 0; i < MODE_MAX; i++) {
-		if (directions[i].keys == NULL)
+		if (directions[i].with.keys == NULL)
 			continue;
 		made = make_sealers(&directions[i], threads);
 		if (made < (int)threads)
@@ -401,8 +191,8 @@ rescale(void)
 	total.now_us = clock_us();
 	if (total.now_us - scale.last.now_us < AUTOSCALE_US)
 		return;
-	total.cpu_us = thread_cpu_us();
-	total.free_cores = free_cores(total.now_us);
+	total.cpu_us = cores_used_us();
+	total.free_cores = cores_free(total.now_us);
 	if (autoscale_decide(&scale, &total))
 		apply(scale.threads);
 }
@@ -418,7 +208,7 @@ at_work(struct ssh *ssh, struct direction *d, const struct newkeys *k,
 	d->moved = at->bytes;
 	if (total.cores != 0)	/* auto */
 		rescale();
-	if (d->keys != NULL)
+	if (d->with.keys != NULL)
 		return 1;
 	if (!scale.measured)
 		return 0;
@@ -434,7 +224,7 @@ pipeline_serve(void)
 	if (serving || threads == 0)
 		return;
 	if (threads == HAYOPT_THREADS_AUTO) {
-		if ((total.cores = count_cores()) < 2)
+		if ((total.cores = cores_count()) < 2)
 			return;
 	} else {
 		scale.measured = 1;
@@ -719,32 +509,18 @@ pipeline_backlog(struct ssh *ssh, const struct sshbuf *output)
  * Opening
  */
 
-/*
- * The length field of the packet at "in", of which "len" bytes are there; 0
- * if they are too few to tell. It need not be true: nothing was verified.
- */
 static u_int
-length_field(struct direction *d, const u_char *in, size_t len,
+length_field(struct direction *d, const u_char *in, size_t have,
     const struct pipeline_at *at)
 {
-	u_char block[16];
-	u_int packlen = 0;
-
-	if (d->aadlen != 0)
-		return cipher_get_length(d->sealer[0].cc, &packlen, at->seqnr,
-		    in, len) == 0 ? packlen : 0;
-	if (len < d->block_size || place(d, &d->sealer[0], at) != 0 ||
-	    cipher_crypt(d->sealer[0].cc, at->seqnr, block, in,
-	    d->block_size, 0, 0) != 0)
-		return 0;
-	return PEEK_U32(block);
+	return sealer_length(&d->sealer[0], &d->with, at, in, have);
 }
 
 static int
 plausible(const struct direction *d, u_int packlen)
 {
 	return packlen >= 1 + 4 && packlen <= PACKET_MAX &&
-	    (packlen + 4 - d->aadlen) % d->block_size == 0;
+	    (packlen + 4 - d->with.aadlen) % d->with.block_size == 0;
 }
 
 /*
@@ -757,19 +533,19 @@ waits(struct ssh *ssh, struct direction *d, struct sshbuf *input,
 {
 	size_t left = sshbuf_len(input);
 	u_int packlen = length_field(d, sshbuf_ptr(input), left, at);
-	u_int need = packlen + 4 - d->block_size;
+	u_int need = packlen + 4 - d->with.block_size;
 	int r;
 
 	if (plausible(d, packlen) ||
-	    (packlen == 0 && left < MAXIMUM(d->block_size, 4)))
+	    (packlen == 0 && left < MAXIMUM(d->with.block_size, 4)))
 		return 0;
-	if (d->aadlen != 0)
+	if (d->with.aadlen != 0)
 		return PIPELINE_PASS;
 	if (packlen < 1 + 4 || packlen > PACKET_MAX)
 		logit("Bad packet length %u.", packlen);
 	else
 		logit("padding error: need %d block %d mod %d", need,
-		    d->block_size, need % d->block_size);
+		    d->with.block_size, need % d->with.block_size);
 	if ((r = sshpkt_disconnect(ssh, "Packet corrupt")) != 0)
 		return r;
 	return SSH_ERR_MAC_INVALID;
@@ -812,21 +588,21 @@ look_ahead(struct direction *d, struct ssh *ssh, struct sshbuf *input,
 		}
 		at.seqnr++;
 		at.packets++;
-		at.blocks += j->len / d->block_size;
+		at.blocks += j->len / d->with.block_size;
 	}
 	while (n == 0 || (n < AHEAD && d->bytes < PIPELINE_BYTES &&
 	    ssh->kex->done && workers() > 0)) {
 		packlen = length_field(d, in, left, &at);
 		if (!plausible(d, packlen) ||
-		    left < 4 + packlen + d->authlen + d->maclen)
+		    left < 4 + packlen + d->with.authlen + d->with.maclen)
 			break;
 		if ((r = look(d, input, in, packlen, at)) != 0)
 			return r;
-		in += 4 + packlen + d->authlen + d->maclen;
-		left -= 4 + packlen + d->authlen + d->maclen;
+		in += 4 + packlen + d->with.authlen + d->with.maclen;
+		left -= 4 + packlen + d->with.authlen + d->with.maclen;
 		at.seqnr++;
 		at.packets++;
-		at.blocks += (4 + packlen) / d->block_size;
+		at.blocks += (4 + packlen) / d->with.block_size;
 		n++;
 	}
 	return 0;
@@ -838,10 +614,10 @@ corrupt(struct ssh *ssh, struct direction *d, int r)
 {
 	int r2;
 
-	if (r != SSH_ERR_MAC_INVALID || d->authlen != 0)
+	if (r != SSH_ERR_MAC_INVALID || d->with.authlen != 0)
 		return r;
 	logit("Corrupted MAC on input.");
-	if (!d->etm && (r2 = sshpkt_disconnect(ssh, "Packet corrupt")) != 0)
+	if (!d->with.etm && (r2 = sshpkt_disconnect(ssh, "Packet corrupt")) != 0)
 		return r2;
 	return r;
 }
@@ -932,7 +708,7 @@ pipeline_read(struct ssh *ssh, int fd, struct sshbuf **input, size_t most,
     struct pipeline_at at, size_t *len)
 {
 	struct direction *d = &directions[MODE_IN];
-	int ours = d->ssh == ssh && d->keys != NULL, r;
+	int ours = d->ssh == ssh && d->with.keys != NULL, r;
 
 	if (ours && (r = hold(d, input)) != 0)
 		return r;

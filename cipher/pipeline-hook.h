@@ -6,12 +6,8 @@
 /*
  * pipeline-hook: packets sealed and opened by other cores, in order on the wire.
  *
- * What a packet needs is known before the packet before it is done: GCM's nonce
- * is the IV plus the number of packets of this key, CTR's counter the IV plus
- * the number of blocks, ChaCha20 and the MACs take the sequence number. So
- * each packet is a job of its own (pool.h), for upstream's cipher and MAC code
- * with a context of its own for each thread and direction, and the bytes are
- * upstream's.
+ * No packet needs the one before it (sealer-hook.h), so each is a job of its own
+ * (pool.h), for a thread with contexts of its own for each direction.
  *
  * Upstream's code goes on until there is something to gain (autoscale.h) or
  * CipherThreads says a number. From then on, until the next keys of that
