@@ -36,7 +36,7 @@
 #define PACKET_MAX	(256 * 1024)	/* packet.c's PACKET_MAX_SIZE */
 #define SMALL		2048		/* not worth another core's attention */
 #define AHEAD		32		/* packets opened before they are asked for */
-#define SPARE		2		/* jobs kept while there are none */
+#define SPARE		5		/* jobs kept while there are none: one write */
 #define IOV		16
 #define HELD		4		/* reads that wait for their packets */
 #define HELD_BYTES	(PIPELINE_BYTES / 2)	/* of packets in these */

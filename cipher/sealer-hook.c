@@ -82,10 +82,9 @@ void
 sealer_free(struct sealer *s)
 {
 	cipher_free(s->cc);
-	s->cc = NULL;
 	if (s->mac.name != NULL)
 		mac_clear(&s->mac);
-	memset(&s->mac, 0, sizeof(s->mac));
+	memset(s, 0, sizeof(*s));
 }
 
 /*
@@ -103,18 +102,34 @@ add(u_char *number, u_int len, u_int64_t n)
 	}
 }
 
-/* Puts the cipher where the stream stands: GCM counts packets, CTR blocks. */
+/*
+ * Crypts a packet where it stands in the stream: GCM counts packets, CTR blocks.
+ * A cipher that has just done the packet before is there already.
+ */
 static int
-place(struct sealer *s, const struct sealing *d, const struct pipeline_at *at)
+crypt_at(struct sealer *s, const struct sealing *d,
+    const struct pipeline_at *at, u_char *out, const u_char *in, u_int len)
 {
 	u_char iv[sizeof(d->iv)];
+	u_int64_t here = d->authlen != 0 ? at->packets : at->blocks;
+	int r;
 
-	memcpy(iv, d->iv, sizeof(iv));
-	if (d->authlen != 0 && d->iv_len > 8)
-		add(iv + d->iv_len - 8, 8, at->packets);
-	else if (d->authlen == 0)
-		add(iv, d->iv_len, at->blocks);
-	return cipher_set_keyiv(s->cc, iv, d->iv_len);
+	if (!s->placed || s->next != here) {
+		memcpy(iv, d->iv, sizeof(iv));
+		if (d->authlen == 0)
+			add(iv, d->iv_len, here);
+		else if (d->iv_len > 8)
+			add(iv + d->iv_len - 8, 8, here);
+		if ((r = cipher_set_keyiv(s->cc, iv, d->iv_len)) != 0)
+			return r;
+	}
+	s->placed = 0;
+	if ((r = cipher_crypt(s->cc, at->seqnr, out, in, len - d->aadlen,
+	    d->aadlen, d->authlen)) != 0)
+		return r;
+	s->next = here + (d->authlen != 0 ? 1 : len / d->block_size);
+	s->placed = 1;
+	return 0;
 }
 
 /* As mac_compute(), whose buffer is one for all threads. */
@@ -165,13 +180,10 @@ sealer_seal(struct sealer *s, const struct sealing *d,
 {
 	int r;
 
-	if ((r = place(s, d, at)) != 0)
-		return r;
 	if (d->maclen != 0 && !d->etm &&
 	    (r = compute(s, at->seqnr, plain, len, out + len)) != 0)
 		return r;
-	if ((r = cipher_crypt(s->cc, at->seqnr, out, plain, len - d->aadlen,
-	    d->aadlen, d->authlen)) != 0)
+	if ((r = crypt_at(s, d, at, out, plain, len)) != 0)
 		return r;
 	if (d->maclen != 0 && d->etm)
 		return compute(s, at->seqnr, out, len, out + len);
@@ -184,13 +196,10 @@ sealer_open(struct sealer *s, const struct sealing *d,
 {
 	int r;
 
-	if ((r = place(s, d, at)) != 0)
-		return r;
 	if (d->maclen != 0 && d->etm &&
 	    (r = verify(s, at->seqnr, in, len, in + len)) != 0)
 		return r;
-	if ((r = cipher_crypt(s->cc, at->seqnr, out, in, len - d->aadlen,
-	    d->aadlen, d->authlen)) != 0)
+	if ((r = crypt_at(s, d, at, out, in, len)) != 0)
 		return r;
 	if (d->maclen != 0 && !d->etm)
 		return verify(s, at->seqnr, out, len, in + len);
@@ -207,8 +216,8 @@ sealer_length(struct sealer *s, const struct sealing *d,
 	if (d->aadlen != 0)
 		return cipher_get_length(s->cc, &packlen, at->seqnr, in,
 		    have) == 0 ? packlen : 0;
-	if (have < d->block_size || place(s, d, at) != 0 ||
-	    cipher_crypt(s->cc, at->seqnr, block, in, d->block_size, 0, 0) != 0)
+	if (have < d->block_size ||
+	    crypt_at(s, d, at, block, in, d->block_size) != 0)
 		return 0;
 	return PEEK_U32(block);
 }

@@ -45,6 +45,8 @@ struct sealing {
 struct sealer {
 	struct sshcipher_ctx *cc;
 	struct sshmac mac;
+	int	 placed;	/* the cipher, where "next" packet or block begins */
+	u_int64_t next;
 };
 
 /* 0, or -1 if no packet can be sealed before the one before it (CBC). */

@@ -882,6 +882,10 @@ def section_threads(rows, mine, published):
     return "".join(out)
 
 
+# For the model, and what bounds it: in the table alone
+NOT_DRAWN = ("1-core", "apart")
+
+
 def cores_of(program):
     """2-cores and the like; off is serial code. 1-core is for the model."""
     return {"off": 1, "1-core": None}.get(program) or \
@@ -894,7 +898,7 @@ def cores_figure(what, packet, rows, ciphers):
     for i, (cipher, by) in enumerate(ciphers.items()):
         series.append(Series("measured: " + cipher, "measured", list(
             filter(None, (point(rows, r, "rate", cores_of(n))
-                          for n, r in by.items() if n != "1-core"))), i))
+                          for n, r in by.items() if n not in NOT_DRAWN))), i))
         m = modelled(packet, by)
         if m is None:
             said.append("%s: no prediction, the noise is larger than what it "

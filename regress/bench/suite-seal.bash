@@ -16,6 +16,8 @@
 # serial code; with so many "cores" there are threads of the pool (cipher/pool.h)
 # for all but one, beside the one that gives them work and does a part of it; with
 # "1-core" he does it all. What model.py fits to these says what more would bring.
+# "apart" is serial code twice, side by side: what two cores bring at most where
+# they share caches and memory.
 
 CELLS+=' seal threads'
 about_threads='sealing and opening alone, on one core, on two and on more'
@@ -61,6 +63,22 @@ v_threads() {	# CAPABILITIES seal|open MODE PACKET THREADS|off
 	fi
 }
 
+v_apart() {	# CAPABILITIES seal|open MODE PACKET
+	local mode=() out
+	read -ra mode <<<"${3/+/ }"
+	if out=$(for _ in 1 2; do
+		env ${1:+"OPENSSL_ia32cap=$1"} "$BUILD/hayate/seal-speed" -t off \
+		    "$2" "${mode[@]}" "$4" "$SEAL_SECONDS" 2>>"$LAB/err" &
+	done; wait) && awk '
+		{ bytes += $1; rate += $1 / $2; cpu += $3 }
+		END { if (NR != 2) exit 1
+		      printf "%.6f %.6f - - - 0 %d\n", bytes / rate, cpu, bytes }' \
+	    <<<"$out"; then
+		return
+	fi
+	failed
+}
+
 seal_jobs() {	# CAPABILITIES PACKET
 	local m half name
 	for half in seal open; do
@@ -83,6 +101,7 @@ threads_jobs() {	# CAPABILITIES PACKET
 			job off "$mode" - 0 - - "${@:3}" off
 			job 1-core "$mode" - 0 'rate>=0.97*off' - "${@:3}" 0
 			job 2-cores "$mode" - 0 'rate>=1.8*off' - "${@:3}" 1
+			job apart "$mode" - 0 - - v_apart "${@:4:4}"
 			for n in 4 8 16; do
 				job $n-cores "$mode" - 0 - - "${@:3}" $((n - 1))
 			done
@@ -94,7 +113,7 @@ cell_seal() { seal_places seal_jobs; }
 
 cell_threads() {
 	local p
-	for p in off 1-core 2-cores 4-cores 8-cores 16-cores; do
+	for p in off apart 1-core 2-cores 4-cores 8-cores 16-cores; do
 		[ "${p%-cores}" -gt "$CORES" ] 2>/dev/null ||
 		    VERSION[$p]=${VERSION[hayate]}
 	done
