@@ -8,7 +8,8 @@
 # cores free and with one of them taken by a loop that does nothing, with the
 # processor's instructions for AES and SHA and without ("no-aes"). On two cores
 # both ends want one each, so there is nothing to win; what has to be seen is
-# that nothing is lost.
+# that nothing is lost. Where the client alone has no instructions ("no-aes
+# near") the server leaves it a good part of the second core.
 
 CELLS+=' auto'
 about_auto='threads as there is use for them, beside none: nothing may be lost'
@@ -38,11 +39,12 @@ auto_jobs() {	# BYTES
 	done
 }
 
-auto_sitting() {	# BYTES
-	local cipher load busy place=$COND_PLACE
+auto_sitting() {	# BYTES WITHOUT
+	local cipher load busy place="$COND_PLACE${2:+ $2}"
 	for cipher in ${CIPHER:-$AUTO_CIPHERS}; do
+		[[ $2 != *near || $cipher = aes* ]] || continue
 		at_cipher "$cipher" || continue
-		COND_PLACE=$place${OPENSSL_ia32cap:+ no-aes}
+		COND_PLACE=$place
 		for load in - '1 core'; do
 			COND_LOAD=$load busy=
 			if [ "$load" != - ]; then
@@ -56,15 +58,23 @@ auto_sitting() {	# BYTES
 	done
 }
 
+# auto_at WITHOUT BYTES PLACE...: what its servers, or the client alone, do without
+auto_at() {
+	[ "$1" != no-aes ] || local -x OPENSSL_ia32cap=$WITHOUT_AES
+	"${@:3}" || return
+	[ "$1" != 'no-aes near' ] || local -x OPENSSL_ia32cap=$WITHOUT_AES
+	auto_sitting "$2" "$1"
+}
+
 cell_auto() {
-	local caps BUILDS=$BUILDS PEERS=$PEERS
+	local without BUILDS=$BUILDS PEERS=$PEERS
 	auto_builds
-	for caps in '' "$WITHOUT_AES"; do
-		[ -z "$caps" ] || local -x OPENSSL_ia32cap=$caps
-		at_loop && auto_sitting $((BYTES / 2))
+	for without in '' no-aes; do
+		auto_at "$without" $((BYTES / 2)) at_loop
 		# shellcheck disable=SC2086
-		at_path $AUTO_PATH && auto_sitting $((BYTES / 4))
+		auto_at "$without" $((BYTES / 4)) at_path $AUTO_PATH
 	done
+	auto_at 'no-aes near' $((BYTES / 2)) at_loop
 	unset 'SSHD_SAYS[off]' 'CLIENT_SAYS[off]'
 	lab_leave
 }

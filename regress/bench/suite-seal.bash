@@ -72,7 +72,7 @@ v_apart() {	# CAPABILITIES seal|open MODE PACKET
 	done; wait) && awk '
 		{ bytes += $1; rate += $1 / $2; cpu += $3 }
 		END { if (NR != 2) exit 1
-		      printf "%.6f %.6f - - - 0 %d\n", bytes / rate, cpu, bytes }' \
+		      printf "%.6f %.6f - - - 0 %.0f\n", bytes / rate, cpu, bytes }' \
 	    <<<"$out"; then
 		return
 	fi
