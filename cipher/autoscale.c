@@ -11,7 +11,8 @@
 #define CRYPTO		0.15		/* of a core: what there is to gain */
 #define FREE		0.50		/* cores */
 #define PAYS		1.03		/* times the rate before */
-#define LOST		0.90		/* times the best rate */
+#define LOST		0.90		/* times the best rate, on average */
+#define SMOOTH		8		/* intervals: one alone says little */
 #define PAUSE_US	5000000		/* after a trial that did not pay */
 #define PAUSE_MOST_US	80000000
 
@@ -48,7 +49,7 @@ end_trial(struct autoscale *a, uint64_t rate, uint64_t now_us)
 		one_less(a, now_us);
 		return;
 	}
-	a->rate_best = rate;
+	a->rate_best = a->rate_mean = (int64_t)rate;
 	a->pause_us = 0;
 	a->retry_us = now_us + AUTOSCALE_US;
 }
@@ -70,10 +71,11 @@ judge(struct autoscale *a, const struct autoscale_now *now, uint64_t rate,
 		end_trial(a, rate, now->now_us);
 		return;
 	}
-	if (rate > a->rate_best)
-		a->rate_best = rate;
+	a->rate_mean += ((int64_t)rate - a->rate_mean) / SMOOTH;
+	if (a->rate_mean > a->rate_best)
+		a->rate_best = a->rate_mean;
 	if (a->threads > 0 && !spare &&
-	    (double)rate < LOST * (double)a->rate_best) {
+	    (double)a->rate_mean < LOST * (double)a->rate_best) {
 		one_less(a, now->now_us);
 		return;
 	}

@@ -40,7 +40,8 @@ struct autoscale {
 	struct autoscale_now last;
 	int	 trial;		/* intervals since one more was taken */
 	uint64_t rate_before;	/* bytes per second, of the trial */
-	uint64_t rate_best;	/* that was reached with so many threads */
+	int64_t	 rate_mean;	/* of the last intervals */
+	int64_t	 rate_best;	/* mean that was reached with so many threads */
 	uint64_t retry_us, pause_us;
 };
 

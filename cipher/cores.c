@@ -3,6 +3,9 @@
  * SPDX-License-Identifier: ISC
  */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE	/* CPU_COUNT */
+#endif
 #include <sched.h>
 #include <stdio.h>
 #include <time.h>

@@ -26,6 +26,7 @@ struct machine {
 static struct autoscale a;
 static struct autoscale_now now;
 static unsigned int most, changes;
+static double uneven;		/* share of a rate that comes and goes */
 
 static void
 begin(void)
@@ -40,10 +41,14 @@ static void
 live(const struct machine *m, double seconds)
 {
 	const double interval = AUTOSCALE_US * 1.01;
+	static unsigned int n;
+	double rate;
 
 	for (; seconds > 0; seconds -= interval / 1e6) {
 		now.now_us += (uint64_t)interval;
-		now.bytes += (uint64_t)(m->rate[a.threads] * interval / 1e6);
+		rate = m->rate[a.threads] *
+		    (1 + uneven * (n++ * 7 % 5 / 2.0 - 1));
+		now.bytes += (uint64_t)(rate * interval / 1e6);
 		now.cpu_us += (uint64_t)(m->busy * interval);
 		now.crypto_us += (uint64_t)(a.measured ? m->crypto * interval :
 		    0);
@@ -77,6 +82,8 @@ main(void)
 	    clear = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.05, 2, 4 },
 	    single = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, 1, 1 },
 	    two = { { 4e8, 6e8, 8e8, 8e8, 8e8 }, 0.99, 0.6, 1, 2 },
+	    enough = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, 0.6, 2 },
+	    taken = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, 0.1, 2 },
 	    starting = { { 3e7, 3e7, 3e7, 3e7, 3e7 }, 0.99, 0.6, 4, 4 },
 	    crowded = { { 2e8, 2e8, 2e8, 2e8, 2e8 }, 0.99, 0.6, 0, 8 };
 
@@ -117,6 +124,14 @@ main(void)
 	begin();
 	live(&two, 5);
 	claim(a.threads == 1, "one core stays the owner's");
+
+	begin();
+	uneven = 0.15;
+	live(&enough, 1);
+	claim(a.threads == 1, "what helps is taken though the rate is uneven");
+	live(&taken, 30);
+	claim(changes == 2, "and stays, though its core is no longer free");
+	uneven = 0;
 
 	begin();
 	live(&starting, 0.1);
