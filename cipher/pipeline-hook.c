@@ -730,8 +730,11 @@ pipeline_newkeys(struct ssh *ssh, int mode, struct sshbuf *output)
 
 	if (d->ssh != ssh)
 		return 0;
+	/* Sent before the sender can have had our half of the new keys */
+	if (mode == MODE_IN && d->first != NULL)
+		return SSH_ERR_MAC_INVALID;
 	for (; d->first != NULL && r == 0; written = 0) {
-		if ((r = finish(d->first)) == 0 && mode == MODE_OUT)
+		if ((r = finish(d->first)) == 0)
 			r = sshbuf_put(output, d->first->out + written,
 			    wire_len(d->first) - written);
 		if (r == 0)

@@ -58,6 +58,8 @@ static const size_t edge[] = {
 #define EDGES	(sizeof(edge) / sizeof(edge[0]))
 #define ROUND	9		/* lengths at each edge */
 #define FLIPS	4
+#define LATE	40		/* packets of 32 KiB */
+#define NEWKEYS_ONLY SSH2_MSG_UNIMPLEMENTED	/* but for who receives it */
 #define LENGTHS	(SHORT + 1 + EDGES * ROUND)
 
 static u_char payload[LARGEST + 64];
@@ -250,7 +252,7 @@ open_all(struct ssh *ssh, const struct end_keys *keys, struct seen *s)
 		s->n++;
 		if (type == SSH2_MSG_KEXINIT)
 			ssh->kex->done = 0;
-		if (type == SSH2_MSG_NEWKEYS) {
+		if (type == SSH2_MSG_NEWKEYS || type == NEWKEYS_ONLY) {
 			end_next_keys(ssh, keys, MODE_IN);
 			ssh->kex->done = 1;
 			if ((s->r = ssh_set_newkeys(ssh, MODE_IN)) != 0)
@@ -335,6 +337,44 @@ receive_all(const struct end_keys *keys, struct sshbuf *wire, size_t kexinit)
 			bad("a flipped bit was not seen", at);
 		data[at] ^= bit;
 	}
+}
+
+/*
+ * NEWKEYS from a sender that goes on with the old keys: what is behind it may
+ * have been opened by then, and must end the connection as with serial code.
+ */
+static void
+receive_late(const struct end_keys *keys)
+{
+	struct sshbuf *wire = sshbuf_new();
+	struct seen seen[2] = { { 0 }, { 0 } };
+	struct ssh *end[2];
+	size_t i;
+	int fd;
+
+	if ((fd = memfd_create("wire", 0)) == -1)
+		err(1, "memfd_create");
+	end[0] = end_new(keys, MODE_OUT, fd);
+	end[1] = end_new(keys, MODE_OUT, -1);
+	for (i = 0; i < LATE; i++)
+		send_both(end, i == 2 ? NEWKEYS_ONLY : SSH2_MSG_CHANNEL_DATA,
+		    payload, 32768);
+	compare(end, fd, wire, LATE);
+	for (i = 0; i < 2; i++) {
+		end_free(end[i]);
+		end[i] = end_new(keys, MODE_IN, -1);
+		receive(end[i], keys, sshbuf_ptr(wire), sshbuf_len(wire),
+		    &seen[i]);
+	}
+	end_free(end[0]);
+	end_free(end[1]);
+	if (seen[0].n != 3 || seen[1].n != 3 || seen[0].r == 0 ||
+	    seen[1].r == 0)
+		errx(1, "%s: old keys after NEWKEYS: threads opened %zu (%s), "
+		    "serial code %zu (%s)", doing, seen[0].n,
+		    ssh_err(seen[0].r), seen[1].n, ssh_err(seen[1].r));
+	sshbuf_free(wire);
+	close(fd);
 }
 
 /*
@@ -449,6 +489,7 @@ try(const char *cipher, const char *mac)
 		memset(keys.bytes + 4, 0xff, 12);
 	kexinit = send_all(&keys, wire);
 	receive_all(&keys, wire, kexinit);
+	receive_late(&keys);
 	sshbuf_free(wire);
 }
 
