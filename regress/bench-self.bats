@@ -125,3 +125,11 @@ named() {
 	    "$TSV" | wc -l)" -ge 32 ]
 	[ "$(grep -c 'rate>=1.8\*off ' <<<"$output")" = 8 ]
 }
+
+@test "threads that come by themselves are measured beside none, in each place" {
+	AUTO_CIPHERS=aes128-gcm@openssh.com bench --only auto --runs 1 --bytes 8M
+	[ "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	    $at["status"] == 0 && $at["bytes"] > 0 && $at["mode"] == "scp" &&
+	    $at["program"] ~ /^(hayate|off)$/' "$TSV" | wc -l)" -ge 24 ]
+	[[ $output = *'place loopback no-aes near,'*'load 1 core'* ]]
+}

@@ -85,6 +85,15 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	sshd_down tsan
 }
 
+@test "packets are opened where they lie, while more is read" {
+	local build
+	for build in asan tsan; do
+		make -s -C "$BUILD/$build" pipeline-oracle
+		"$BUILD/$build/pipeline-oracle" 2 "$RANDOM" aes128-gcm@openssh.com
+		"$BUILD/$build/pipeline-oracle" 8 "$RANDOM" aes128-ctr hmac-sha2-256
+	done
+}
+
 @test "a reader that lags and a reader that leaves" {
 	client asan "cat $(data)" | { sleep 0.3; cat; } | cmp - "$(data)"
 	client asan "cat $(data)" | head -c 1000000 >/dev/null
