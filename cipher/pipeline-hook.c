@@ -726,19 +726,21 @@ int
 pipeline_newkeys(struct ssh *ssh, int mode, struct sshbuf *output)
 {
 	struct direction *d = &directions[mode];
-	int r = 0;
+	int r = 0, sealed;
 
 	if (d->ssh != ssh)
 		return 0;
 	/* Sent before the sender can have had our half of the new keys */
 	if (mode == MODE_IN && d->first != NULL)
-		return SSH_ERR_MAC_INVALID;
-	for (; d->first != NULL && r == 0; written = 0) {
-		if ((r = finish(d->first)) == 0)
-			r = sshbuf_put(output, d->first->out + written,
-			    wire_len(d->first) - written);
-		if (r == 0)
-			retire(d);
+		r = SSH_ERR_MAC_INVALID;
+	/* Whatever fails, nobody may be at work when the keys go. */
+	for (; d->first != NULL; retire(d)) {
+		sealed = finish(d->first);
+		if (r != 0 || (r = sealed) != 0)
+			continue;
+		r = sshbuf_put(output, d->first->out + written,
+		    wire_len(d->first) - written);
+		written = 0;
 	}
 	forget_keys(d);
 	return r;

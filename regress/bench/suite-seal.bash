@@ -66,17 +66,14 @@ v_threads() {	# CAPABILITIES seal|open MODE PACKET THREADS|off
 v_apart() {	# CAPABILITIES seal|open MODE PACKET
 	local mode=() out
 	read -ra mode <<<"${3/+/ }"
-	if out=$(for _ in 1 2; do
+	out=$(for _ in 1 2; do
 		env ${1:+"OPENSSL_ia32cap=$1"} "$BUILD/hayate/seal-speed" -t off \
 		    "$2" "${mode[@]}" "$4" "$SEAL_SECONDS" 2>>"$LAB/err" &
 	done; wait) && awk '
 		{ bytes += $1; rate += $1 / $2; cpu += $3 }
 		END { if (NR != 2) exit 1
 		      printf "%.6f %.6f - - - 0 %.0f\n", bytes / rate, cpu, bytes }' \
-	    <<<"$out"; then
-		return
-	fi
-	failed
+	    <<<"$out" || failed
 }
 
 seal_jobs() {	# CAPABILITIES PACKET
