@@ -442,6 +442,7 @@ consume(struct sshbuf *output, size_t len)
 	return 0;
 }
 
+/* As ssh_packet_write_poll(), from the queue as well. */
 int
 pipeline_write(struct ssh *ssh, int fd, struct sshbuf *output)
 {
@@ -525,7 +526,8 @@ plausible(const struct direction *d, u_int packlen)
 
 /*
  * No packet is there as a whole. Is it for its length? Upstream judges what it
- * can read: where that is not encrypted.
+ * can read: where that is not encrypted. A bad length ends the connection as
+ * ssh_packet_start_discard() does it for a cipher that is not CBC.
  */
 static int
 waits(struct ssh *ssh, struct direction *d, struct sshbuf *input,

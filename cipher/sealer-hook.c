@@ -161,6 +161,7 @@ compute(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
 	return 0;
 }
 
+/* As mac_check(). */
 static int
 verify(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
     const u_char *mac)

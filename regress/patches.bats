@@ -6,6 +6,8 @@ load helper
 patches=$TOP/patches
 series() { sed -e 's/#.*//' -e 's/[	 ].*//' -e '/^$/d' "$patches/series"; }
 
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
 # header PATCH: all that comes before the diff
 header() { sed '/^--- /,$d' "$patches/$1"; }
 
@@ -83,4 +85,14 @@ applies() {
 @test "make hooks finds every hooked function unchanged against its own upstream" {
 	run -0 make -s -C "$TOP" hooks
 	run ! grep -E '^(changed|gone|fails)' <<<"$output"
+}
+
+@test "make hooks sees that upstream changed or dropped a function we mirror" {
+	cp -r "$BUILD/upstream" new
+	sed -i '/^mac_compute(/,/^}/s/return 0;/return dlen == 0;/' new/mac.c
+	sed -i 's/^sftp_get_limits(/sftp_ask_limits(/' new/sftp-client.c
+	run -0 make -s -C "$TOP" hooks NEW="$PWD/new"
+	grep '^changed	mac.c mac_compute: 2 lines, mirrored by cipher/' <<<"$output"
+	grep '^same	mac.c mac_check, mirrored by cipher/' <<<"$output"
+	grep '^gone	sftp-client.c sftp_get_limits, mirrored by ssh/' <<<"$output"
 }

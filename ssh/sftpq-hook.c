@@ -88,7 +88,7 @@ q_of(const struct sftp_conn *conn)
 	return NULL;
 }
 
-/* Send the query now; its reply is taken when the next one is due. */
+/* As sftp_get_limits(), but its reply is taken when the next one is due. */
 static u_int
 send_limits_query(const struct sftpq_conn *c)
 {
