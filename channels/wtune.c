@@ -122,13 +122,13 @@ const char *
 wtune_why_text(enum wtune_why why)
 {
 	static const char *const text[] = {
-		[WTUNE_QUIET] = "stock window suffices",
+		[WTUNE_QUIET] = "keep: nothing asks for more",
 		[WTUNE_GROW_BDP] = "grow: the path holds more",
 		[WTUNE_GROW_EDGE] = "grow: the window is what limits",
 		[WTUNE_HOLD_READER] = "hold: the reader lags",
 		[WTUNE_HOLD_PATH] = "hold: more window brings nothing",
 		[WTUNE_HOLD_CEILING] = "hold: at the ceiling",
-		[WTUNE_HOLD_BUDGET] = "hold: the process has no more to give",
+		[WTUNE_HOLD_MEMORY] = "hold: at its share of the memory",
 		[WTUNE_WITHDRAW_PATH] = "withdraw: the path holds less",
 		[WTUNE_WITHDRAW_PAUSE] = "withdraw: a pause spoilt the answer",
 		[WTUNE_WITHDRAW_IDLE] = "withdraw: the channel idled",
@@ -162,19 +162,28 @@ note_rise(struct wtune *w, const struct bdp *b, uint64_t now_us)
 	w->rise_us = now_us;
 }
 
+/* How much more of the free memory may be taken: see wtune.h. */
+static uint64_t
+share(const struct wtune *w, const struct wtune_now *now)
+{
+	uint64_t grown = now->window - min_u64(now->window, w->conf.floor);
+
+	return now->free > grown ? (now->free - grown) / 2 : 0;
+}
+
 static int
 may_grow(struct wtune *w, const struct wtune_now *now)
 {
 	if (now->window >= w->conf.ceiling)
 		w->why = WTUNE_HOLD_CEILING;
-	else if (now->budget == 0)
-		w->why = WTUNE_HOLD_BUDGET;
+	else if (share(w, now) == 0)
+		w->why = WTUNE_HOLD_MEMORY;
 	else
 		return 1;
 	return 0;
 }
 
-/* Grow to "want", no further than fourfold, ceiling and budget allow. */
+/* Grow to "want", no further than fourfold, ceiling and memory allow. */
 static int64_t
 grow(struct wtune *w, struct bdp *b, const struct wtune_now *now,
     uint64_t want, enum wtune_why why)
@@ -185,7 +194,7 @@ grow(struct wtune *w, struct bdp *b, const struct wtune_now *now,
 	w->over_since_us = 0;
 	w->probing = 0;
 	most = min_u64(most, w->conf.ceiling);
-	most = min_u64(most, now->window + now->budget);
+	most = min_u64(most, now->window + share(w, now));
 	w->why = why;
 	if (why == WTUNE_GROW_EDGE)
 		w->probing = 1;

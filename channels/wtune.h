@@ -22,6 +22,12 @@
  *
  * It never goes below the floor, which is the window the channel had.
  *
+ * Memory.  Credit cannot be called back from a peer that is silent, so no
+ * tuner takes all that is free.  One may grow by half of what the others
+ * leave: with N bytes free and G bytes grown already, by (N - G) / 2 more.
+ * In 256 MiB four channels of 64 MiB hold 64, 64, 64 and 33 MiB, and may
+ * stay so while they idle; a fifth still gets 16.5 MiB, a sixth 8.25.
+ *
  * SFTP's requests in flight are a window as well: the same tuner serves.
  *
  * Units: bytes, microseconds.  No I/O, no clock, no upstream header.
@@ -50,7 +56,7 @@ struct wtune_now {
 	uint64_t window;	/* as the peer knows it */
 	uint64_t taken;		/* stream position the application has reached */
 	uint64_t backlog;	/* arrived, not yet taken */
-	uint64_t budget;	/* growth that the process still affords */
+	uint64_t free;		/* memory for windows that nobody has taken */
 };
 
 enum wtune_why {
@@ -60,7 +66,7 @@ enum wtune_why {
 	WTUNE_HOLD_READER,	/* the local reader lags */
 	WTUNE_HOLD_PATH,	/* more window brings nothing */
 	WTUNE_HOLD_CEILING,
-	WTUNE_HOLD_BUDGET,
+	WTUNE_HOLD_MEMORY,
 	WTUNE_WITHDRAW_PATH,
 	WTUNE_WITHDRAW_PAUSE,	/* no answer to a question */
 	WTUNE_WITHDRAW_IDLE

@@ -10,7 +10,8 @@
  *
  *   tune FLOOR CEILING QUARTERS [WHOLE]   a new tuner (bytes, bytes, gain;
  *                        1 if the socket is known to cover the path)
- *   budget BYTES         what the process may still grow
+ *   memory BYTES         what the windows of the process may hold together
+ *   others BYTES         what those of other channels hold
  *   start POS            stream positions begin here (32-bit edges)
  *   path MS MBPS         round trip and megabytes per second, at any time
  *   tcp MS|off|path [MS] the RTT that a socket would claim; "path": the truth;
@@ -52,7 +53,7 @@ static struct {
 	struct wtune *tuner;
 	struct bdp *bdp;
 
-	uint64_t now_us, start, budget;
+	uint64_t now_us, start, memory, others;
 	uint64_t rtt_us, rate;		/* the path */
 	uint64_t tcp_us, tcp_now_us;	/* what the socket claims */
 	int	 tcp_true;
@@ -160,8 +161,9 @@ read_some(void)
 static int64_t
 decide(void)
 {
+	uint64_t held = s.window + s.others;
 	struct wtune_now now = { s.now_us, s.window, s.taken,
-	    s.arrived - s.taken, s.budget };
+	    s.arrived - s.taken, s.memory > held ? s.memory - held : 0 };
 	int64_t delta;
 
 	uint64_t rtt_us = s.tcp_true ? s.rtt_us : s.tcp_us;
@@ -274,8 +276,10 @@ command(char *line)
 		*arg++ = '\0';
 	if (strcmp(line, "tune") == 0)
 		tune(arg);
-	else if (strcmp(line, "budget") == 0)
-		s.budget = strtoull(arg, NULL, 10);
+	else if (strcmp(line, "memory") == 0)
+		s.memory = strtoull(arg, NULL, 10);
+	else if (strcmp(line, "others") == 0)
+		s.others = strtoull(arg, NULL, 10);
 	else if (strcmp(line, "start") == 0)
 		s.taken = s.arrived = strtoull(arg, NULL, 10);
 	else if (strcmp(line, "path") == 0 &&
@@ -313,7 +317,7 @@ main(void)
 {
 	char line[256], first[] = "tune 2097152 67108864 8";
 
-	s.budget = UINT64_MAX / 4;
+	s.memory = UINT64_MAX / 4;
 	s.tcp_true = 1;
 	s.reader = s.sender = UINT64_MAX;
 	s.rtt_us = 100000;

@@ -170,10 +170,41 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 	[ "$(of 0 max)" -eq $((2 * MiB)) ]
 }
 
-@test "the window stops exactly at the process's budget, and without one stays" {
-	replay 'budget 1000000' 'path 200 125' 'run 0.1' 'budget 0' 'run 5'
-	[ "$(of 1 max)" -eq $((2 * MiB)) ]
-	[ "$(why 1)" = "hold: the process has no more to give" ]
+# share TOTAL OTHERS: the window of one that wants more, others holding so much
+share() {
+	replay "memory $1" "others $2" 'path 200 125' 'run 8'
+	[ "$(why 0)" = "hold: at its share of the memory" ]
+	SHARE=$(of 0 max)
+	[ "$(of 0 window)" -eq "$SHARE" ]
+}
+
+@test "a channel takes half of what the others leave, to the byte" {
+	share $((16 * MiB)) 0
+	[ "$SHARE" -eq $((9 * MiB)) ]
+	share $((16 * MiB)) "$SHARE"
+	[ "$SHARE" -eq $((9 * MiB / 2)) ]
+	share $((16 * MiB)) $((14 * MiB))
+	[ "$SHARE" -eq $((2 * MiB)) ]
+}
+
+@test "four that took 64 MiB each leave the fifth its share of 256 MiB" {
+	local n others=0
+	for n in 64 64 64; do
+		replay "memory $((256 * MiB))" "others $others" \
+		    'path 500 125' 'run 20'
+		[ "$(of 0 max)" -eq $((64 * MiB)) ]
+		others=$((others + $(of 0 max)))
+	done
+	replay "memory $((256 * MiB))" "others $others" 'path 500 125' 'run 20'
+	[ "$(of 0 max)" -eq $((33 * MiB)) ]
+	share $((256 * MiB)) $((others + 33 * MiB))
+	[ "$SHARE" -eq $((33 * MiB / 2)) ]
+}
+
+@test "what others give back is shared again" {
+	replay "memory $((16 * MiB))" "others $((9 * MiB))" 'path 200 125' \
+	    'run 5' 'others 0' 'run 5'
+	[ "$(of 1 max)" -eq $((9 * MiB)) ]
 }
 
 @test "stream positions pass 2^32 without a step" {
