@@ -8,6 +8,7 @@ HAYATE_CORE = \
 	channels/bdp.c \
 	channels/bufgrow.c \
 	channels/peer.c \
+	channels/starve.c \
 	channels/tcp-path.c \
 	channels/wtune.c \
 	cipher/autoscale.c \

@@ -41,6 +41,7 @@ tcp_path_read(int fd, struct tcp_path *p)
 		return -1;
 	p->min_rtt_us = p->rtt_us = ti.tcpi_rtt;
 #ifdef __linux__
+	p->unacked = (uint64_t)ti.tcpi_unacked * ti.tcpi_snd_mss;
 	/* all ones: nothing measured yet */
 	if (HAVE_FIELD(len, tcpi_min_rtt) && ti.tcpi_min_rtt != 0 &&
 	    ti.tcpi_min_rtt != UINT32_MAX)

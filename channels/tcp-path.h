@@ -22,6 +22,7 @@ struct tcp_path {
 	uint64_t min_rtt_us;	/* the kernel's minimum of five minutes */
 	uint64_t rtt_us;	/* now, smoothed, queues included */
 	uint64_t delivery_rate;	/* what we send, bytes per second; 0: unknown */
+	uint64_t unacked;	/* bytes sent, and not acknowledged in order */
 };
 
 /* Returns 0, or -1 if the descriptor is no TCP socket or the system mute. */

@@ -38,6 +38,7 @@
 #include "clock.h"
 #include "hayopt.h"
 #include "peer-hook.h"
+#include "starve.h"
 #include "tcp-path.h"
 #include "wtune.h"
 #include "wtune-hook.h"
@@ -86,6 +87,8 @@ struct chan_state {
 	enum wtune_why said;	/* in the log, and the window with it */
 	u_int said_window;
 	uint64_t emptied_us;	/* when a large backlog was last gone */
+	struct starve starve;	/* as a sender */
+	u_int peer_window;	/* the most credit seen of the peer */
 };
 
 static struct chan_state **states;	/* by channel number */
@@ -137,6 +140,13 @@ state_new(const struct ssh *ssh, const struct Channel *c)
 	return s;
 }
 
+static int
+has_state(const struct Channel *c)
+{
+	return c->self >= 0 && (size_t)c->self < nstates &&
+	    states[c->self] != NULL;
+}
+
 /* The state of a channel, made with its first data; NULL: leave it alone. */
 static struct chan_state *
 state_of(const struct ssh *ssh, const struct Channel *c)
@@ -162,8 +172,7 @@ state_of(const struct ssh *ssh, const struct Channel *c)
 void
 wtune_channel_free(struct Channel *c)
 {
-	if (c->self < 0 || (size_t)c->self >= nstates ||
-	    states[c->self] == NULL)
+	if (!has_state(c))
 		return;
 	windows_total -= c->local_window_max;
 	state_free(states[c->self]);
@@ -323,11 +332,53 @@ bound_unsent(struct ssh *ssh)
 	}
 }
 
+/* Who else could do something, in the words of the one who reads the log. */
+static void
+log_starved(struct ssh *ssh, const struct Channel *c, u_int window,
+    const struct tcp_path *path)
+{
+	int server = ssh->kex != NULL && ssh->kex->server;
+
+	debug("channel %d: the %s's window limits this %s to %u bytes in each "
+	    "round trip of %.1f ms; only the %s can raise it%s", c->self,
+	    server ? "client" : "server", server ? "download" : "upload",
+	    window, path->min_rtt_us / 1e3, server ? "client" : "server",
+	    peer_is_hayate(ssh) ? " (WindowMax, WindowMemoryMax)" :
+	    ", and stock OpenSSH has no setting for it");
+}
+
+/* Does the peer's window hold up what we send? */
+static void
+note_starved(struct ssh *ssh, struct Channel *c)
+{
+	struct chan_state *s;
+	struct tcp_path path;
+	int starves = 0;
+
+	/* who never used up its credit needs no state */
+	if (c->remote_window > 0 && !has_state(c))
+		return;
+	if ((s = state_of(ssh, c)) == NULL || s->starve.said)
+		return;
+	s->peer_window = MAXIMUM(s->peer_window, c->remote_window);
+	if (c->remote_window == 0) {
+		if (tcp_path_read(ssh_packet_get_connection_out(ssh),
+		    &path) == -1)
+			return;
+		s->peer_window = MAXIMUM(s->peer_window,
+		    MINIMUM(path.unacked, UINT_MAX));
+		starves = path.unacked >= s->peer_window / 2;
+	}
+	if (starve_note(&s->starve, starves, clock_us()))
+		log_starved(ssh, c, s->peer_window, &path);
+}
+
 void
 wtune_input(struct ssh *ssh, struct Channel *c)
 {
 	if (!hayopt_get()->hayate)
 		return;
+	note_starved(ssh, c);
 	if (sshbuf_len(c->input) >= STOCK_WINDOW)
 		c->io_want &= ~SSH_CHAN_IO_RFD;
 	if (sshbuf_len(c->extended) >= STOCK_WINDOW)

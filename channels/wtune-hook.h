@@ -29,7 +29,8 @@ void	wtune_channel(struct ssh *, struct Channel *);
 /*
  * After stock decided what to wait for: stop reading from the local side of
  * a channel that holds a stock window of unsent data.  A larger window of
- * the peer is for the path, not for our memory.
+ * the peer is for the path, not for our memory.  Says once per channel, at
+ * -v, that the peer's window limits what is sent.
  */
 void	wtune_input(struct ssh *, struct Channel *);
 

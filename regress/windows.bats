@@ -207,6 +207,43 @@ far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 	[ "$(credit "$(sshd_log hayate)")" -le $STOCK_MAX ]
 }
 
+### A peer whose window limits
+
+# limited LOG: the lines that say so
+limited() { tr -d '\r' <"$1" | grep -o "channel [0-9]*: the .* window limits .*"; }
+
+# send_long SERVER COMMAND [ARG...]: more than a second of it; -v in put.log
+send_long() {
+	cat "$BULK" "$BULK" "$BULK" | client -v "${@:3}" "$1" "$2" 2>put.log
+}
+
+@test "an upload that a stock server's window limits says so, once" {
+	send_long stock 'cat >/dev/null'
+	cat put.log
+	[ "$(limited put.log | wc -l)" = 1 ]
+	limited put.log | grep "the server's window limits this upload to 2[01].*only the server can raise it, and stock OpenSSH has no setting"
+}
+
+@test "a download that the client's WindowMax limits says so at the server" {
+	client -o WindowMax=2M hayate "cat $BULK $BULK $BULK" >/dev/null
+	limited "$(sshd_log hayate)" | grep "the client's window limits this download.*only the client can raise it (WindowMax, WindowMemoryMax)"
+}
+
+@test "an upload whose window follows the path says nothing of a limit" {
+	send_long hayate 'cat >/dev/null'
+	[ -z "$(limited put.log)" ]
+}
+
+@test "a slow reader at the server is not taken for a small window" {
+	cat "$SOME" | client -v stock "$(declare -f pace); pace >/dev/null" 2>put.log
+	[ -z "$(limited put.log)" ]
+}
+
+@test "with Hayate no nothing is said of the peer's window" {
+	send_long stock 'cat >/dev/null' -o Hayate=no
+	[ -z "$(limited put.log)" ]
+}
+
 ### Bounds
 
 @test "WindowMax is the client's ceiling, to the byte" {

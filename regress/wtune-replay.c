@@ -23,6 +23,8 @@
  *   run SECONDS          simulate, and report
  *   sample US TAKEN BACKLOG RTT_US   one recorded moment, as -vvv logs it
  *   report               the same line, without running
+ *   starve US TIMES 0|1  a sender that does (not) starve, TIMES moments of US
+ *                        each; answers when it says so
  *
  * The simulated sender slow-starts from ten segments, as far as it is the
  * congestion window that holds it back, and keeps two BDP under way; the link
@@ -37,6 +39,7 @@
 #include <string.h>
 
 #include "bdp.h"
+#include "starve.h"
 #include "wtune.h"
 
 #define TICK_US		100
@@ -240,6 +243,24 @@ sample(const char *arg)
 		bdp_granted(s.bdp, s.taken + s.window, s.now_us);
 }
 
+/* Moments of a sender, by starve.h's rules. */
+static void
+starve(const char *arg)
+{
+	static struct starve sender;
+	static uint64_t now_us = 1, began_us = 1;
+	uint64_t us, n;
+	int starves;
+
+	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %d", &us, &n, &starves) != 3)
+		errx(2, "starve %s: three numbers are needed", arg);
+	for (; n > 0; n--) {
+		now_us += us;
+		if (starve_note(&sender, starves, now_us))
+			printf("starves after=%" PRIu64 "\n", now_us - began_us);
+	}
+}
+
 static void
 tune(const char *arg)
 {
@@ -308,6 +329,8 @@ command(char *line)
 		sample(arg);
 	else if (strcmp(line, "report") == 0)
 		report();
+	else if (strcmp(line, "starve") == 0)
+		starve(arg);
 	else if (*line != '\0' && *line != '#')
 		errx(2, "%s: no such command", line);
 }

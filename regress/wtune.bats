@@ -218,3 +218,28 @@ share() {
 	replay 'path 100 125' 'tcp off' 'sender 1' 'run 40'
 	[ "$(of 0 max)" -le $((8 * MiB)) ]
 }
+
+@test "a sender that starves says so after a second, and once" {
+	replay 'starve 5000 1000 1'
+	[ "${#lines[@]}" -eq 1 ]
+	[ "$(of 0 after)" -eq 1005000 ]
+}
+
+@test "a sender that starves less than half of the time says nothing" {
+	local moments=()
+	for _ in {1..30}; do moments+=('starve 10000 20 1' 'starve 10000 30 0'); done
+	[ -z "$(replay "${moments[@]}")" ]
+	moments=()
+	for _ in {1..30}; do moments+=('starve 10000 30 1' 'starve 10000 20 0'); done
+	replay "${moments[@]}"
+	[ "${#lines[@]}" -eq 1 ]
+}
+
+@test "a sender whose credit stays away for longer than a second says nothing" {
+	[ -z "$(replay 'starve 1000001 60 1')" ]
+}
+
+@test "a sender that did not starve at first is heard all the same" {
+	replay 'starve 10000 3000 0' 'starve 10000 800 1'
+	[ "${#lines[@]}" -eq 1 ]
+}
