@@ -20,15 +20,16 @@ setup() {
 # record PROGRAM MODE SECONDS...: runs of 1 GB, of which login takes 1 s
 record() {
 	local s f=$BATS_TEST_TMPDIR/recorded.tsv target=-
-	[ -s "$f" ] || printf '%s\t' place cc rtt_ms rate loss cipher cell \
-	    program mode direction bytes seconds login login_near login_far \
-	    cpu_near cpu_far kib ms \
-	    status target >"$f"
+	[ -s "$f" ] || printf '%s\t' date commit builds version libcrypto kernel \
+	    cpu cores loadavg place cc rtt_ms rate loss cipher window streams \
+	    load cell program mode direction bytes seconds login login_near \
+	    login_far cpu_near cpu_far kib ms status target procs >"$f"
 	if [ "$1" = hayate ]; then target='rate>=0.95*iperf3,rate>=1*stock~'; fi
 	for s in "${@:3}"; do
 		printf '\n'
-		printf '%s\t' path cubic 100 1gbit 0 - path "$1" "$2" get \
-		    1000000000 "$s" 1 0.5 0.25 2 3 - - 0 "$target"
+		printf '%s\t' - - - - - - - - - path cubic 100 1gbit 0 - - 1 - \
+		    path "$1" "$2" get 1000000000 "$s" 1 0.5 0.25 2 3 - - 0 \
+		    "$target" -
 	done >>"$f"
 }
 

@@ -1,17 +1,16 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 """
-figure: medians and ranges as SVG, drawn by gnuplot, to stand inside a page.
+figure: medians and ranges as SVG inside a page, drawn by gnuplot.
 
-Two shapes: dots() has names down the side and values across, lines() a number
-on both axes. Either takes series of points; a point is a median with the
-smallest and the largest of its runs.
+dots() has names down the side and values across; lines() has numbers on both
+axes. Both take series of points; a point is a median with the smallest and the
+largest of its runs.
 
-Nothing is told by colour alone: a series has a mark and a dash of its own, and
-a point whose comparison is void has a ring around it. Colours are classes that
-the page defines, for light, dark and paper; text and axes take the colour of
-the page. What comes out needs nothing from outside: no script, no font, no
-name space to be looked up, and names of its own for the marks it refers to.
+Colour alone says nothing: each series has its own mark and dash, and a point
+whose comparison is void has a ring around it. Colours are classes that the
+page defines, for light, dark and paper. The SVG needs no script, font or file
+from outside, and its ids are unique in the page.
 """
 
 import html
@@ -44,7 +43,7 @@ OTHERS = ((2, True, "(14,4,3,4)", 5), (4, False, "(8,3)", 6),
 CROSSES, RING = (2, 1, 3), 6
 GRID, RINGED = 9, 8         # colour classes
 
-# The marks that enclose something: the paper shows in them, not the line.
+# Hollow marks; they are filled with the colour of the page.
 OPEN = {3, 5, 7, 9, 11, 13}
 
 
@@ -57,7 +56,7 @@ def quoted(text):
 
 
 def style(series, seen):
-    """mark, dash and colour class; kinds without one of their own take turns"""
+    """Mark, dash and colour class. Kinds that KINDS lacks take from OTHERS."""
     if series.kind not in KINDS and series.kind not in seen:
         seen[series.kind] = OTHERS[len(seen) % len(OTHERS)]
     shape, filled, dash, colour = KINDS.get(series.kind) or seen[series.kind]
@@ -73,18 +72,18 @@ def colour(number):
     return 'lc rgb "#%02x%02x%02x"' % (number, number, number)
 
 
-def head(height, title=None):
+def head(height):
     return [
         "set terminal svg size %d,%d dynamic noenhanced font 'sans-serif,14'"
         % (WIDTH, height),
         "set encoding utf8", "set tics nomirror out", "set border 3",
         "set grid lt 1 dt (1,4) lw 1 " + colour(GRID),
-        "set bars 0.6"] + (["set title " + quoted(title)] if title else [])
+        "set bars 0.6"]
 
 
 def key(names):
-    """Above the plot, in as many columns as have room; gnuplot would take the
-    width of the plot and cut off what is left."""
+    """The key stands above the plot, in as many columns as fit the figure.
+    gnuplot itself would use the plot's width and cut names off."""
     columns = max(1, int(WIDTH / (8.4 * max(map(len, names)) + 100)))
     rows = -(-len(names) // columns)
     return ["set key at screen 0.01, screen 0.995 left top vertical Left "
@@ -102,7 +101,7 @@ def block(name, rows):
 
 
 def axis(which, label, log, values):
-    """A linear axis starts at nothing, lest a small difference look large."""
+    """A linear axis starts at zero, so that differences keep their size."""
     text = ["set %slabel %s" % (which, quoted(label + (", log scale" if log
                                                         else "")))]
     if log:
@@ -131,19 +130,19 @@ def wide(values):
 
 
 def ticks(values, named):
-    """On an axis of few measured points, these are what to name."""
+    """Tick labels at these values only; named gives some another text."""
     return "(%s)" % ", ".join('"%s" %.9g' % (named.get(v, "%g" % v), v)
                               for v in sorted(set(values)))
 
 
 def wrapped(name):
-    """In lines, as gnuplot wants them."""
+    """Lines of a long name."""
     return textwrap.wrap(name, 40) or [name]
 
 
 def dots(caption, names, series, label, together=False):
-    """Values across, one band for each of the names, first at the top. In it
-    series lie below each other, or together on one line."""
+    """Values across, one band for each name, the first at the top. In a band
+    the series lie one below the other, or together on one line."""
     series = [s for s in series if s.points]
     values = [v for s in series for p in s.points for v in (p.low, p.high)]
     having = {n: [s for s in series if any(p.x == n for p in s.points)]
@@ -156,7 +155,7 @@ def dots(caption, names, series, label, together=False):
                                  19 * deepest))
     text += axis("x", label, wide(values), values)
     at = {name: len(names) - i for i, name in enumerate(names)}
-    # What names a tick is a format.
+    # gnuplot takes a tick's name as a format, so % is doubled.
     text += ["set yrange [0.5:%g]" % (len(names) + 0.5), "set grid noytics",
              "set ytics scale 0 (%s)" % ", ".join("%s %d" % (
                  "\\n".join(map(quoted, wrapped(n.replace("%", "%%")))).replace(
@@ -185,8 +184,8 @@ def shift(series, among):
 
 def lines(caption, series, xlabel, ylabel, logx=False, logy=False, marks=(),
           named=None, bare=(), height=370):
-    """marks are (x, text): upright lines. named: what to call some of x. Kinds
-    that are bare have marks without a line from one to the next."""
+    """marks are vertical lines, as (x, text). named gives values of x another
+    text. Kinds in bare have marks without lines between them."""
     series = [s for s in series if s.points]
     xs = [p.x for s in series for p in s.points] + [x for x, _ in marks]
     ys = [v for s in series for p in s.points for v in (p.low, p.high)]
@@ -222,7 +221,7 @@ VOID = "ring: void against stock"
 
 
 def drawn(text, plots, rings, caption):
-    """plots are what to plot and, unless None, what it is called."""
+    """plots are pairs: what to plot, and its name in the key or None."""
     if rings:
         text += block("rings", rings)
         plots.append(("$rings with points pt %d ps 1.9 lw 1.2 %s title %s" % (
@@ -259,7 +258,7 @@ count = 0
 
 
 def embedded(svg, caption):
-    """gnuplot's file, fit to be a part of a page."""
+    """gnuplot's file, changed into a part of a page."""
     global count
     count += 1
     name = "fig%d" % count

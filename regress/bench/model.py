@@ -2,27 +2,24 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 """
-model: what more cores would bring to sealing and opening, judged by two.
+model: predicts from two cores what more would bring to sealing and opening.
 
-A packet costs three things. The owner of the connection builds it and writes
-it, which nobody can do for him: the serial part. Handing it to another core
-costs him something more. Sealing or opening it can be done by any core, but
-takes longer where others move data as well, since what is sealed has to come
-out of another core's cache and all of it through the same memory: that part of
-it is taken to grow with the rate.
+A packet costs three things. The connection's owner builds and writes it: the
+serial part. Handing it to another core costs the owner some more. Any core can
+seal or open it, but crypto takes longer while other cores move data, through
+the same caches and memory; this traffic is taken to grow with the rate.
 
     T(k) = max(serial + handover,
                (serial + handover + crypto * (1 + traffic * T(2) / T(k))) / k)
 
-is the time of a packet with k cores: the owner's own work, or everybody's
-share of all work. Four measurements of one sitting are fitted: the time of a
-packet with the pool's jobs done by their owner alone and the crypto in that
-(the rest is serial), and both on two cores, where more crypto is traffic and
-what both cores spent on anything else is handover; waiting for one another is
-in it.
+is the time of a packet with k cores: the owner's own work, or one core's share
+of all work. The model is fitted to two runs of one sitting, each with its time
+and its crypto time per packet. On one core, what is not crypto is serial. On
+two cores, the additional crypto is traffic; the rest beyond the serial part,
+with all waiting, is handover.
 
-As with the universal scalability law (Gunther, 2007) two points cannot tell
-the traffic of caches from that of memory; what is measured on more cores is
+Two points cannot tell the traffic of caches from that of memory (compare the
+universal scalability law, Gunther, 2007), so what is measured on more cores is
 drawn beside the prediction.
 
     model.py --selftest
@@ -30,6 +27,10 @@ drawn beside the prediction.
 
 import sys
 from collections import namedtuple
+from math import isclose
+
+sys.dont_write_bytecode = True      # the source tree stays clean
+from units import selftest                                  # noqa: E402
 
 CORES = (1, 2, 4, 8, 16, 32)
 
@@ -40,8 +41,8 @@ Model = namedtuple("Model", "serial handover crypto traffic two")
 
 
 def fit(one, two):
-    """The Model for two Runs, on one core and on two. None where they cannot
-    be: noise larger than a part."""
+    """The Model for two Runs, on one core and on two. None if the noise is
+    larger than a part."""
     serial = one.time - one.crypto
     if min(one.time, two.time, one.crypto, serial) <= 0:
         return None
@@ -50,17 +51,17 @@ def fit(one, two):
 
 
 def owner(m):
-    """What bounds any number of cores."""
+    """Seconds of a packet that no number of cores can go below."""
     return m.serial + m.handover
 
 
 def sealing(m, time):
-    """The crypto of a packet where one is done each "time"."""
+    """Crypto seconds of a packet at one packet per "time" seconds."""
     return m.crypto * (1 + m.traffic * m.two / time)
 
 
 def packet_time(m, cores):
-    """T(cores), by halving: the shorter T is, the more its right side."""
+    """T(cores) by bisection: the right side falls as T grows."""
     if cores == 1:
         return m.serial + m.crypto
     low, high = owner(m), owner(m) + sealing(m, owner(m))
@@ -74,42 +75,38 @@ def packet_time(m, cores):
 
 
 def enough(m):
-    """So many cores keep the owner busy all the time: more bring nothing."""
+    """The number of cores that keep the owner busy; more bring nothing."""
     return 1 + sealing(m, owner(m)) / owner(m)
 
 
-def close(a, b):
-    return abs(a - b) < 1e-6 * max(abs(a), abs(b))
-
-
 def test_no_cost():
-    """Nothing serial to speak of: each core counts in full."""
+    """Almost no serial work: each core counts in full."""
     m = fit(Run(10.001, 10), Run(5.0005, 10))
-    assert all(close(packet_time(m, k) * k, packet_time(m, 1))
+    assert all(isclose(packet_time(m, k) * k, packet_time(m, 1))
                for k in CORES), m
-    assert close(enough(m), 1 + 10 / 0.001)
+    assert isclose(enough(m), 1 + 10 / 0.001)
 
 
 def test_serial():
     """A quarter of serial work: four cores and no more (Amdahl)."""
     m = fit(Run(4, 3), Run(2, 3))
-    assert close(packet_time(m, 2), 2) and close(packet_time(m, 4), 1)
-    assert close(packet_time(m, 8), 1) and close(packet_time(m, 32), 1)
-    assert close(enough(m), 4)
+    assert isclose(packet_time(m, 2), 2) and isclose(packet_time(m, 4), 1)
+    assert isclose(packet_time(m, 8), 1) and isclose(packet_time(m, 32), 1)
+    assert isclose(enough(m), 4)
 
 
 def test_handover():
     m = fit(Run(4, 3), Run(2.5, 3))
-    assert close(m.handover, 1) and close(packet_time(m, 2), 2.5)
-    assert close(packet_time(m, 32), 2)
+    assert isclose(m.handover, 1) and isclose(packet_time(m, 2), 2.5)
+    assert isclose(packet_time(m, 32), 2)
 
 
 def test_traffic():
     """Crypto takes twice as long on two cores, and longer with more rate."""
     m = fit(Run(10, 9), Run(9.5, 18))
-    assert close(packet_time(m, 2), 9.5)
+    assert isclose(packet_time(m, 2), 9.5)
     four = packet_time(m, 4)
-    assert 9.5 / 2 < four < 9.5 and close(four, (1 + sealing(m, four)) / 4)
+    assert 9.5 / 2 < four < 9.5 and isclose(four, (1 + sealing(m, four)) / 4)
     assert enough(m) > 10
 
 
@@ -121,10 +118,7 @@ def test_impossible():
 def main(argv):
     if argv != ["--selftest"]:
         sys.exit(__doc__.strip())
-    for name, test in list(globals().items()):
-        if name.startswith("test_"):
-            test()
-            print("ok " + name[5:])
+    selftest(globals())
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 """
-page: the HTML of a report, in pieces. What comes out is XML as well, so that a
-forgotten end of something is an error to find.
+page: the pieces of a report's HTML. It is well-formed XML too, so that an XML
+parser finds an element that is not closed.
 """
 
 import html
@@ -13,7 +13,7 @@ def esc(text):
 
 
 def tag(name, *inside, **attributes):
-    """What is inside is HTML already. "class_" stands for class."""
+    """inside is HTML already. The attribute "class_" stands for class."""
     text = "".join(' %s="%s"' % (k.rstrip("_"), esc(v))
                    for k, v in attributes.items())
     return "<%s%s>%s</%s>" % (name, text, "".join(inside), name)
@@ -25,11 +25,12 @@ def p(text, class_=None):
     return tag("p", esc(text)) + "\n"
 
 
-LONG = 24       # characters, beyond which a column's words may be in lines
+LONG = 24       # characters; a column with longer words breaks its lines
 
 
 def grid(head, body, caption, words=(0,), strong=None):
-    """A table; columns of words go left, numbers right."""
+    """A table. Columns of words are aligned left, numbers right. Rows for
+    which strong holds are set off."""
     kind = {i: "w long" if max(len(str(b[i])) for b in body) > LONG else "w"
             for i in words}
 
@@ -48,7 +49,7 @@ def grid(head, body, caption, words=(0,), strong=None):
 
 def drawing(svg, caption, *below):
     return tag("figure", tag("div", svg, class_="wide"), "\n",
-               tag("figcaption", esc(caption)), "\n", *below) + "\n"
+               tag("figcaption", esc(caption), "."), "\n", *below) + "\n"
 
 
 STYLE = """

@@ -119,7 +119,7 @@ cell_threads() {
 
 seal_places() {	# JOBS
 	local place packet
-	declare -gA STRANGE=()
+	declare -gA OTHER_CIPHER=()
 	make -s -C "$BUILD/hayate" seal-speed >&2 || {
 		warn "$CELL: skipped: seal-speed was not made"
 		return 1
