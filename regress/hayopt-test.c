@@ -169,6 +169,63 @@ static const struct {
 	{ S, "g MetricsPath /x/y", "pass " DEF },
 	{ S, "g NoneSwitch yes", "pass " DEF },
 	{ S, "g Fallback yes", "pass " DEF },
+
+	/* other builds' words, once it is known that upstream has them not */
+	{ S, "g GSSAPIKexAlgorithms a,b;m GSSAPIKexAlgorithms c",
+	    "[GSSAPIKexAlgorithms ignored: keys are not exchanged by GSSAPI] "
+	    DEF },
+	{ C, "g DebianBanner no", "pass " DEF },
+	{ S, "g DebianBanner \"\"",
+	    "[DebianBanner without a value: one value is expected] " DEF },
+	{ S, "x KerberosUseKuserok no", "[KerberosUseKuserok \"no\": only yes is "
+	    "allowed, ~/.k5login is always asked] " DEF },
+	{ S, "g KerberosUseKuserok yes", DEF },
+	{ C, "g RefuseConnection maintenance",
+	    "stop [RefuseConnection: maintenance] " DEF },
+	{ C, "x RefuseConnection maintenance", DEF },
+	{ C, "g RefuseConnection", "[RefuseConnection without a value: one "
+	    "value is expected] " DEF },
+	{ S, "g RefuseConnection yes", "pass " DEF },
+};
+
+static const struct {
+	int side;
+	const char *word;
+	enum hayopt_claim claim;
+	const char *name;		/* upstream's, if that is another */
+} claims[] = {
+	{ C, "WindowMax", HAYOPT_OURS, NULL },
+	{ S, "NoneMacEnabled", HAYOPT_OURS, NULL },
+	{ C, "Port", HAYOPT_UNKNOWN, NULL },
+	{ S, "gssapikeyexchange", HAYOPT_FOREIGN, NULL },
+	{ C, "rsaminsize", HAYOPT_FOREIGN, "requiredrsasize" },
+	{ S, "SetupTimeOut", HAYOPT_UNKNOWN, NULL },
+};
+
+#define MT	"chacha20-poly1305-mt@hpnssh.org"
+#define CC	"chacha20-poly1305@openssh.com"
+
+static const struct {
+	const char *in, *out;		/* NULL: as it was */
+} ciphers[] = {
+	{ MT, CC },
+	{ "+" MT, "+" CC },
+	{ "^" MT "," CC, "^" CC },
+	{ "-" MT, NULL },
+	{ "a," MT ",b", "a," CC ",b" },
+	{ CC ",a," MT, CC ",a" },
+	{ MT "," MT "," MT, CC },
+	{ "\"" MT ",a\" # " MT, "\"" CC ",a\" # " MT },
+	{ " '+" MT "'", " '+" CC "'" },
+	{ "a,a," CC "," CC, NULL },
+	{ MT "x", NULL },
+	{ "x" MT, NULL },
+	{ "a # " MT, NULL },
+	{ "", NULL },
+	{ "\"", NULL },
+	{ "+", NULL },
+	{ ",,", NULL },
+	{ "," MT ",", "," CC "," },
 };
 
 static char got[4096];
@@ -197,6 +254,9 @@ feed(int side, char *line)
 	case HAYOPT_PASS:
 		add("pass");
 		break;
+	case HAYOPT_STOP:
+		add("stop");
+		/* FALLTHROUGH */
 	case HAYOPT_BAD:
 	case HAYOPT_TAKEN:
 	case HAYOPT_REFUSED:
@@ -261,6 +321,35 @@ dump(int side)
 	return 1;
 }
 
+static int
+claim(size_t i)
+{
+	const char *name = hayopt_upstream_name(claims[i].side, claims[i].word);
+
+	if (hayopt_claim(claims[i].side, claims[i].word) == claims[i].claim &&
+	    (name == NULL ? claims[i].name == NULL : claims[i].name != NULL &&
+	    strcmp(name, claims[i].name) == 0))
+		return 0;
+	printf("claim \"%s\"\n", claims[i].word);
+	return 1;
+}
+
+static int
+cipher_list(size_t i)
+{
+	const char *want = ciphers[i].out;
+	char *text = strdup(ciphers[i].in);	/* exact, for the sanitizer */
+	int r = hayopt_ciphers(text), failed;
+
+	failed = r != (want != NULL) ||
+	    strcmp(text, want != NULL ? want : ciphers[i].in) != 0;
+	if (failed)
+		printf("ciphers \"%s\"\n  want %s\n  got  %s\n",
+		    ciphers[i].in, want != NULL ? want : "the same", text);
+	free(text);
+	return failed;
+}
+
 static const struct {
 	const char *value;
 	size_t len;
@@ -310,6 +399,8 @@ main(void)
 {
 	const size_t n = sizeof(cases) / sizeof(cases[0]);
 	const size_t m = sizeof(versions) / sizeof(versions[0]);
+	const size_t c = sizeof(claims) / sizeof(claims[0]);
+	const size_t l = sizeof(ciphers) / sizeof(ciphers[0]);
 	size_t i;
 	int failed = 0;
 
@@ -318,6 +409,10 @@ main(void)
 	failed += dump(C) + dump(S);
 	for (i = 0; i < m; i++)
 		failed += peer(i);
-	printf("%zu cases, %d failed\n", n + 2 + m, failed);
+	for (i = 0; i < c; i++)
+		failed += claim(i);
+	for (i = 0; i < l; i++)
+		failed += cipher_list(i);
+	printf("%zu cases, %d failed\n", n + 2 + m + c + l, failed);
 	return failed != 0;
 }

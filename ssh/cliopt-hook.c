@@ -20,15 +20,28 @@
 #include "sftp-tell.h"
 
 int
-cliopt_line(const char *keyword, const char *rest, const char *filename,
-    int linenum, int active, int *ret)
+cliopt_line(char **keyword, char *rest, const char *const *first,
+    size_t stride, const char *filename, int linenum, int active, int *ret)
 {
-	int ours = optline(HAYOPT_CLIENT, HAYOPT_GLOBAL, keyword, rest,
+	struct optline_table table = { first, stride };
+	int ours = optline(HAYOPT_CLIENT, HAYOPT_GLOBAL, table, keyword, rest,
 	    filename, linenum, active, ret);
 
 	if (ours && !hayopt_get()->hayate)
 		sftp_tell_stock();
 	return ours;
+}
+
+void
+cliopt_ciphers(char *list)
+{
+	optline_ciphers(list, "command-line", 0);
+}
+
+void
+cliopt_late(void)
+{
+	optline_late();
 }
 
 void

@@ -37,8 +37,14 @@ enum kind {
 	OTHER_NOT,		/* another name of a flag, in the negative */
 	OTHER_OFF,		/* yes: off, no: the default of that option */
 	REFUSED_FLAG,		/* yes or no, and a yes is spoken of */
-	RETIRED_FLAG,		/* yes or no, without effect */
-	RETIRED			/* any value, without effect */
+	RETIRED,		/* any value, without effect */
+
+	/* Words of other builds of OpenSSH, for an upstream without them */
+	FOREIGN,		/* any value, without effect */
+	FOREIGN_LOUD,		/* likewise, and spoken of */
+	FOREIGN_YES,		/* yes, since that is how it is */
+	FOREIGN_NAME,		/* another name, upstream's in lower case */
+	FOREIGN_STOP		/* any value: the process ends */
 };
 
 #define C	HAYOPT_CLIENT
@@ -58,7 +64,7 @@ static const struct keyword {
 	enum kind	 kind;
 	enum slot	 slot;
 	uint64_t	 def, min, max;
-	const char	*note;		/* RE*: why it does nothing */
+	const char	*note;		/* why it does nothing, or upstream's name */
 } keywords[] = {
 	{ "Hayate", B, FLAG, HAYATE, 1, 0, 1, NULL },
 	{ "WindowTuning", B, FLAG, WINDOW_TUNING, 1, 0, 1, NULL },
@@ -93,6 +99,45 @@ static const struct keyword {
 	    "the port is the standard one" },
 	{ "FallbackPort", C, RETIRED, NONE, 0, 0, 0,
 	    "the port is the standard one" },
+
+	/*
+	 * Known to the OpenSSH of Debian, Red Hat or both, or to releases
+	 * later than the pin. Where to do nothing would let in who was to be
+	 * kept out, the word is obeyed or an error.
+	 */
+#define KEYEX	"keys are not exchanged by GSSAPI"
+	{ "GSSAPIKeyExchange", B, FOREIGN, NONE, 0, 0, 0, KEYEX },
+	{ "GSSAPIKexAlgorithms", B, FOREIGN, NONE, 0, 0, 0, KEYEX },
+	{ "GSSAPIRenewalForcesRekey", C, FOREIGN, NONE, 0, 0, 0, KEYEX },
+	{ "GSSAPIStoreCredentialsOnRekey", S, FOREIGN, NONE, 0, 0, 0, KEYEX },
+	{ "GSSAPITrustDns", C, FOREIGN, NONE, 0, 0, 0,
+	    "GSSAPI is given the name as it was typed" },
+	{ "GSSAPIClientIdentity", C, FOREIGN_LOUD, NONE, 0, 0, 0,
+	    "GSSAPI uses the default identity" },
+	{ "GSSAPIServerIdentity", C, FOREIGN_LOUD, NONE, 0, 0, 0,
+	    "GSSAPI expects the identity of the host name" },
+	{ "GSSAPIEnablek5users", S, FOREIGN, NONE, 0, 0, 0,
+	    "~/.k5users lets nobody in" },
+	{ "GSSAPICleanupCreds", S, FOREIGN_NAME, NONE, 0, 0, 0,
+	    "gssapicleanupcredentials" },
+	{ "GSSAPIDelegateCredentials", S, FOREIGN_YES, NONE, 0, 0, 0,
+	    "delegated credentials are always accepted" },
+	{ "GSSAPIUseSessionCredCache", S, FOREIGN, NONE, 0, 0, 0, ABSENT },
+	{ "GSSUseSessionCcache", S, FOREIGN, NONE, 0, 0, 0, ABSENT },
+	{ "KerberosUniqueCCache", S, FOREIGN, NONE, 0, 0, 0, ABSENT },
+	{ "KerberosUseKuserok", S, FOREIGN_YES, NONE, 0, 0, 0,
+	    "~/.k5login is always asked" },
+	{ "RSAMinSize", B, FOREIGN_NAME, NONE, 0, 0, 0, "requiredrsasize" },
+	{ "DebianBanner", S, FOREIGN, NONE, 0, 0, 0,
+	    "the banner does not name Debian" },
+	{ "ProtocolKeepAlives", C, FOREIGN_NAME, NONE, 0, 0, 0,
+	    "serveraliveinterval" },
+	{ "SetupTimeOut", C, FOREIGN_NAME, NONE, 0, 0, 0, "connecttimeout" },
+	{ "UseBlacklistedKeys", C, FOREIGN, NONE, 0, 0, 0, ABSENT },
+	{ "PermitBlacklistedKeys", S, FOREIGN, NONE, 0, 0, 0, ABSENT },
+	{ "WarnWeakCrypto", C, FOREIGN, NONE, 0, 0, 0,
+	    "there are no such warnings" },
+	{ "RefuseConnection", C, FOREIGN_STOP, NONE, 0, 0, 0, NULL },
 };
 
 #define NKEYWORDS	(sizeof(keywords) / sizeof(keywords[0]))
@@ -106,7 +151,7 @@ static struct value {
 	uint64_t	named, other;
 } layers[HAYOPT_MATCH + 1][NSLOTS];
 
-static int noted[NKEYWORDS];	/* a retired keyword was remarked upon */
+static int noted[NKEYWORDS];	/* that it does nothing was said */
 static int stale = 1;		/* "current" has to be worked out again */
 static struct hayopt current;
 
@@ -189,10 +234,78 @@ hayopt_reset(void)
 	stale = 1;
 }
 
-int
-hayopt_known(int side, const char *keyword)
+enum hayopt_claim
+hayopt_claim(int side, const char *keyword)
 {
-	return lookup(side, keyword) != NULL;
+	const struct keyword *k = lookup(side, keyword);
+
+	if (k == NULL)
+		return HAYOPT_UNKNOWN;
+	return k->kind >= FOREIGN ? HAYOPT_FOREIGN : HAYOPT_OURS;
+}
+
+const char *
+hayopt_upstream_name(int side, const char *keyword)
+{
+	const struct keyword *k = lookup(side, keyword);
+
+	return k != NULL && k->kind == FOREIGN_NAME ? k->note : NULL;
+}
+
+#define HPN_CHACHA	"chacha20-poly1305-mt@hpnssh.org"
+#define CHACHA		"chacha20-poly1305@openssh.com"
+
+static int
+is_name(const char *p, size_t len, const char *name)
+{
+	return len == strlen(name) && strncmp(p, name, len) == 0;
+}
+
+/* Whether any of the names between p and end is that of HPN-SSH. */
+static int
+has_hpn(const char *p, const char *end)
+{
+	size_t len;
+
+	for (; p < end; p += len + 1) {
+		len = strcspn(p, ", \t\r\n\"'");
+		if (is_name(p, len, HPN_CHACHA))
+			return 1;
+	}
+	return 0;
+}
+
+int
+hayopt_ciphers(char *text)
+{
+	char *p = text + strspn(text, " \t\"'"), *out, *end;
+	size_t len;
+	int stands = 0, first = 1;
+
+	if (*p == '+' || *p == '^')
+		p++;
+	end = p + strcspn(p, " \t\r\n\"'");
+	if (*p == '-' || !has_hpn(p, end))
+		return 0;
+	for (out = p; p <= end; p += len + 1) {
+		len = strcspn(p, ", \t\r\n\"'");
+		if (is_name(p, len, HPN_CHACHA) || is_name(p, len, CHACHA)) {
+			if (stands++)
+				continue;
+		}
+		if (!first)
+			*out++ = ',';
+		first = 0;
+		if (is_name(p, len, HPN_CHACHA)) {
+			memcpy(out, CHACHA, strlen(CHACHA));
+			out += strlen(CHACHA);
+		} else {
+			memmove(out, p, len);
+			out += len;
+		}
+	}
+	memmove(out, end, strlen(end) + 1);
+	return 1;
 }
 
 /*
@@ -280,7 +393,13 @@ allowed(const struct keyword *k, char *buf, size_t len)
 		    (unsigned long long)k->max);
 		break;
 	case RETIRED:
+	case FOREIGN:
+	case FOREIGN_LOUD:
+	case FOREIGN_STOP:
 		snprintf(buf, len, "one value is expected");
+		break;
+	case FOREIGN_YES:
+		snprintf(buf, len, "only yes is allowed, %s", k->note);
 		break;
 	default:
 		snprintf(buf, len, "yes or no is allowed");
@@ -305,7 +424,9 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 		r = parse_size(av[0], k->min, k->max, valp);
 	else if (k->kind == COUNT)
 		r = parse_count(av[0], k->min, k->max, valp);
-	else if (k->kind != RETIRED)
+	else if (k->kind == FOREIGN_YES)
+		r = parse_flag(side, av[0], valp) != 0 || *valp != 1 ? -1 : 0;
+	else if (k->kind < RETIRED)
 		r = parse_flag(side, av[0], valp);
 	if (r != 0) {
 		snprintf(msg, msglen, "%s \"%.64s\": %s", k->name, av[0],
@@ -361,15 +482,21 @@ hayopt_line(int side, enum hayopt_layer layer, const char *keyword,
 		return HAYOPT_BAD;
 	if (!active)
 		return HAYOPT_TAKEN;
-	if (k->slot != NONE)
+	if (k->slot != NONE) {
 		store(k, layer, val, msg, msglen);
-	else if (!noted[k - keywords] &&
-	    (k->kind != REFUSED_FLAG || val != 0)) {
-		noted[k - keywords] = 1;
-		snprintf(msg, msglen, "%s ignored: %s", k->name, k->note);
+		return HAYOPT_TAKEN;
 	}
-	return k->kind == REFUSED_FLAG && *msg != '\0' ? HAYOPT_REFUSED :
-	    HAYOPT_TAKEN;
+	if (k->kind == FOREIGN_STOP) {
+		snprintf(msg, msglen, "%s: %s", k->name, av[0]);
+		return HAYOPT_STOP;
+	}
+	if (noted[k - keywords] || k->kind == FOREIGN_YES ||
+	    (k->kind == REFUSED_FLAG && val == 0))
+		return HAYOPT_TAKEN;
+	noted[k - keywords] = 1;
+	snprintf(msg, msglen, "%s ignored: %s", k->name, k->note);
+	return k->kind == REFUSED_FLAG || k->kind == FOREIGN_LOUD ?
+	    HAYOPT_REFUSED : HAYOPT_TAKEN;
 }
 
 int

@@ -64,6 +64,7 @@ enum hayopt_verdict {
 	HAYOPT_PASS,		/* not ours: upstream's business */
 	HAYOPT_TAKEN,		/* ours and in order */
 	HAYOPT_REFUSED,		/* likewise, but msg is for the user's eyes */
+	HAYOPT_STOP,		/* ours: the process has to end, with msg */
 	HAYOPT_BAD		/* ours and wrong: msg says what is allowed */
 };
 
@@ -78,8 +79,25 @@ enum hayopt_verdict hayopt_line(int side, enum hayopt_layer layer,
     const char *keyword, int ac, char **av, int active,
     char *msg, size_t msglen);
 
-/* Whether the word is one of ours on that side. */
-int	hayopt_known(int side, const char *keyword);
+/*
+ * Whether the word is one of ours on that side. Of those that only other
+ * builds of OpenSSH know, the answer is HAYOPT_FOREIGN: an upstream that
+ * knows such a word obeys it itself.
+ */
+enum hayopt_claim { HAYOPT_UNKNOWN, HAYOPT_OURS, HAYOPT_FOREIGN };
+enum hayopt_claim hayopt_claim(int side, const char *keyword);
+
+/* Upstream's name, in lower case, for a HAYOPT_FOREIGN word; or NULL. */
+const char *hayopt_upstream_name(int side, const char *keyword);
+
+/*
+ * The value of Ciphers, or of ssh -c: names that only HPN-SSH has are replaced
+ * in place by the stock names of the same ciphers, each of which then stands
+ * there once. A list of ciphers to remove ('-') stays as it is, since the
+ * names are in no list that it could remove them from. Returns whether
+ * anything was replaced. The text does not become longer.
+ */
+int	hayopt_ciphers(char *text);
 
 /*
  * The i-th option as "ssh -G" and "sshd -T" show it, in "name value" form

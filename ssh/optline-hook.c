@@ -12,11 +12,14 @@
 
 #include <sys/types.h>
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "log.h"
 #include "misc.h"
+#include "xmalloc.h"
 
 #include "optline-hook.h"
 
@@ -28,33 +31,115 @@ reread(const char *filename)
 	    strcmp(filename, "reprocess config") == 0;
 }
 
+static char *late;	/* lines that are kept, each with a line feed */
+
+static void note(const char *, int, const char *, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* A line at debug level, kept if no level was set yet. */
+static void
+note(const char *filename, int linenum, const char *fmt, ...)
+{
+	char *text, *more;
+	va_list args;
+
+	va_start(args, fmt);
+	xvasprintf(&text, fmt, args);
+	va_end(args);
+	if (strcmp(filename, "command-line") == 0) {
+		xasprintf(&more, "%s%s: %s\n", late != NULL ? late : "",
+		    filename, text);
+		free(late);
+		late = more;
+	} else
+		debug("%s line %d: %s", filename, linenum, text);
+	free(text);
+}
+
+void
+optline_late(void)
+{
+	char *line, *rest = late;
+
+	while ((line = strsep(&rest, "\n")) != NULL) {
+		if (*line != '\0')
+			debug("%s", line);
+	}
+	free(late);
+	late = NULL;
+}
+
+void
+optline_ciphers(char *text, const char *filename, int linenum)
+{
+	if (hayopt_ciphers(text))
+		note(filename, linenum, "HPN-SSH's name of a cipher is taken "
+		    "for the stock name: %s", text);
+}
+
+static int
+upstream_knows(struct optline_table table, const char *keyword)
+{
+	const char *const *name;
+
+	for (name = table.first; *name != NULL; name = (const char *const *)
+	    ((const char *)name + table.stride)) {
+		if (strcasecmp(*name, keyword) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Whose line it is; see optline() in the header for what may be changed. */
+static int
+is_ours(int side, struct optline_table table, char **keyword, char *rest,
+    const char *filename, int linenum)
+{
+	enum hayopt_claim claim = hayopt_claim(side, *keyword);
+	const char *name;
+
+	if (strcasecmp(*keyword, "Ciphers") == 0)
+		optline_ciphers(rest, filename, linenum);
+	if (claim == HAYOPT_UNKNOWN ||
+	    (claim == HAYOPT_FOREIGN && upstream_knows(table, *keyword)))
+		return 0;
+	if ((name = hayopt_upstream_name(side, *keyword)) == NULL)
+		return 1;
+	note(filename, linenum, "%s is taken for %s", *keyword, name);
+	*keyword = (char *)name;	/* which upstream only reads */
+	return 0;
+}
+
 int
-optline(int side, enum hayopt_layer layer, const char *keyword,
-    const char *rest, const char *filename, int linenum, int active, int *ret)
+optline(int side, enum hayopt_layer layer, struct optline_table table,
+    char **keyword, char *rest, const char *filename, int linenum, int active,
+    int *ret)
 {
 	enum hayopt_verdict verdict;
-	char **av = NULL, msg[256];
+	char **av = NULL, msg[512];
 	int ac = 0;
 
-	if (!hayopt_known(side, keyword))
+	if (!is_ours(side, table, keyword, rest, filename, linenum))
 		return 0;
 
 	*ret = -1;
 	if (argv_split(rest, &ac, &av, 1) != 0) {
 		error("%s line %d: %s: quotes do not match", filename, linenum,
-		    keyword);
+		    *keyword);
 		return 1;
 	}
-	verdict = hayopt_line(side, layer, keyword, ac, av, active, msg,
+	verdict = hayopt_line(side, layer, *keyword, ac, av, active, msg,
 	    sizeof(msg));
+	argv_free(av, ac);
+	if (verdict == HAYOPT_STOP)
+		fatal("%s line %d: %s", filename, linenum, msg);
 	if (verdict != HAYOPT_BAD)
 		*ret = 0;
 	if (verdict == HAYOPT_BAD ||
 	    (verdict == HAYOPT_REFUSED && !reread(filename)))
 		error("%s line %d: %s", filename, linenum, msg);
 	else if (*msg != '\0')
-		debug("%s line %d: %s", filename, linenum, msg);
-	argv_free(av, ac);
+		note(filename, linenum, "%s", msg);
 	return 1;
 }
 

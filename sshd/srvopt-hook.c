@@ -17,11 +17,14 @@
 #include "srvopt-hook.h"
 
 int
-srvopt_line(const char *keyword, const char *rest, const char *filename,
-    int linenum, int active, int matching, int *ret)
+srvopt_line(char **keyword, char *rest, const char *const *first,
+    size_t stride, const char *filename, int linenum, int active, int matching,
+    int *ret)
 {
+	struct optline_table table = { first, stride };
+
 	return optline(HAYOPT_SERVER, matching ? HAYOPT_MATCH : HAYOPT_GLOBAL,
-	    keyword, rest, filename, linenum, active, ret);
+	    table, keyword, rest, filename, linenum, active, ret);
 }
 
 void

@@ -1,0 +1,296 @@
+#!/usr/bin/env bats
+# Configuration that was written for another OpenSSH: Debian's, Red Hat's, a
+# later release, HPN-SSH. Its words are accepted by a build whose upstream does
+# not know them, and left to an upstream that does.
+
+load helper
+
+# "lacking" is hayate with parsers that know none of the words, as those of the
+# release tarball.
+setup_file() {
+	local name sides kind
+	privsep_dirs
+	cp -a "$BUILD/hayate" "$BATS_FILE_TMPDIR/lacking"
+	cd "$BATS_FILE_TMPDIR/lacking"
+	while read -r name sides kind; do
+		case $sides in
+		[CB]) sed -i "/^	{ \"${name,,}\",/d" readconf.c ;;&
+		[SB]) sed -i "/^	{ \"${name,,}\",/d" servconf.c ;;
+		esac
+	done < <(foreign)
+	touch readconf.c servconf.c
+	make ssh sshd >log 2>&1 3>&- || { tail -n 20 log; false; }
+}
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+teardown() { sshd_down; }
+
+# foreign: name, sides (C, S or B) and kind of each word
+foreign() {
+	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FOREIGN[A-Z_]*\), .*/\1 \2 \3/p' \
+	    "$TOP/ssh/hayopt.c"
+}
+
+# cli, srv BUILD FILE [ARG...]: what ssh would use for host "near", and sshd
+cli() { "$(program "$1" ssh)" -F "$2" -TG "${@:3}" near; }
+srv() {
+	[ -s host ] || ssh-keygen -q -t ed25519 -N '' -f host
+	"$(program "$1" sshd)" -T -f "$2" -h host "${@:3}"
+}
+program() {
+	case $1 in
+	lacking) echo "$BATS_FILE_TMPDIR/lacking/$2" ;;
+	*) bin "$2" "$1" ;;
+	esac
+}
+# said: standard error without carriage returns
+said() { printf '%s' "${stderr//$'\r'}"; }
+
+# good KIND: a value
+good() {
+	case $1 in
+	FOREIGN_YES) echo yes ;;
+	FOREIGN_NAME) echo 2000 ;;
+	*) echo 1 ;;
+	esac
+}
+
+@test "a parser without the words is what the tests below have" {
+	# the tree was changed for real, or upstream has none of the words
+	local name sides kind
+	while read -r name sides kind; do
+		case $sides in
+		[CB]) run -1 grep "\"${name,,}\"" "$BATS_FILE_TMPDIR/lacking/readconf.c" ;;&
+		[SB]) run -1 grep "\"${name,,}\"" "$BATS_FILE_TMPDIR/lacking/servconf.c" ;;
+		esac
+	done < <(foreign)
+	[ "$(foreign | wc -l)" -ge 20 ]
+}
+
+@test "each word is accepted without upstream's help, in blocks as well" {
+	local name sides kind value
+	while read -r name sides kind; do
+		[ $kind != FOREIGN_STOP ] || continue
+		[ "$name" != GSSAPICleanupCreds ] || continue
+		value=$(good $kind)
+		printf '%s\n' "Host far" "$name $value" "Host near" "$name=$value" >c
+		printf '%s\n' "$name $value" "Match user x" "$name \"$value\"" >s
+		case $sides in
+		[CB])	cli lacking c >/dev/null
+			cli lacking /dev/null -o "$name=$value" >/dev/null ;;&
+		[SB])	srv lacking s >/dev/null
+			srv lacking s -C user=x >/dev/null
+			srv lacking /dev/null -o "$name=$value" >/dev/null ;;
+		esac
+	done < <(foreign)
+}
+
+@test "each word that does nothing says so in one line" {
+	local name sides kind
+	while read -r name sides kind; do
+		case $kind in FOREIGN|FOREIGN_LOUD) ;; *) continue ;; esac
+		printf '%s\n' "$name 1" "$name 1" >c
+		case $sides in
+		[CB])	run -0 --separate-stderr cli lacking c -v
+			[ "$(grep -c "c line 1: $name ignored: ." <<<"$stderr")" = 1 ]
+			[ "$(grep -c "$name ignored" <<<"$stderr")" = 1 ] ;;&
+		[SB])	run -0 --separate-stderr srv lacking c -ddd
+			[ "$(grep -c "c line 1: $name ignored: ." <<<"$stderr")" = 1 ] ;;
+		esac
+	done < <(foreign)
+}
+
+@test "the client of Red Hat's configuration is silent and obeys the rest" {
+	cat >policy <<-EOF
+	Ciphers aes256-gcm@openssh.com,aes256-ctr
+	MACs hmac-sha2-256-etm@openssh.com,hmac-sha2-512
+	GSSAPIKexAlgorithms gss-curve25519-sha256-,gss-nistp256-sha256-,gss-group16-sha512-
+	KexAlgorithms curve25519-sha256,ecdh-sha2-nistp256
+	PubkeyAcceptedAlgorithms ssh-ed25519,rsa-sha2-512
+	CASignatureAlgorithms ssh-ed25519,rsa-sha2-512
+	RSAMinSize 3000
+	EOF
+	cat >c <<-EOF
+	Match final all
+		Include $PWD/policy
+		GSSAPIAuthentication yes
+		GSSAPIKeyExchange no
+		ForwardX11Trusted yes
+	EOF
+	run -0 --separate-stderr cli lacking c
+	[ -z "$stderr" ]
+	[[ $output = *"ciphers aes256-gcm@openssh.com,aes256-ctr"* ]]
+	[[ $output = *"requiredrsasize 3000"* ]]
+}
+
+@test "the server of Red Hat's configuration is silent and obeys the rest" {
+	cat >policy <<-EOF
+	Ciphers aes256-gcm@openssh.com,aes256-ctr
+	GSSAPIKexAlgorithms gss-curve25519-sha256-,gss-group16-sha512-
+	HostKeyAlgorithms ssh-ed25519,rsa-sha2-512
+	RSAMinSize 3000
+	EOF
+	cat >s <<-EOF
+	Include $PWD/policy
+	GSSAPIAuthentication no
+	GSSAPIKeyExchange no
+	GSSAPIEnablek5users no
+	KerberosUseKuserok yes
+	UsePAM no
+	Match user alice
+		GSSAPIEnablek5users no
+	EOF
+	run -0 --separate-stderr srv lacking s
+	[ -z "$stderr" ]
+	[[ $output = *"requiredrsasize 3000"* ]]
+}
+
+@test "Debian's words are silent, and its other names mean upstream's" {
+	printf '%s\n' "DebianBanner no" "GSSAPIStoreCredentialsOnRekey no" >s
+	run -0 --separate-stderr srv lacking s
+	[ -z "$stderr" ]
+	echo "GSSAPICleanupCreds no" >s
+	echo "GSSAPICleanupCredentials no" >same
+	diff <(srv lacking s 2>&1) <(srv lacking same 2>&1)
+	printf '%s\n' "ProtocolKeepAlives 33" "SetupTimeOut 44" >c
+	run -0 --separate-stderr cli lacking c -v
+	[[ $output = *"serveraliveinterval 33"* ]]
+	[[ $output = *"connecttimeout 44"* ]]
+	[[ $stderr = *"c line 1: protocolkeepalives is taken for serveraliveinterval"* ]]
+	echo "SetupTimeOut never" >c
+	run -255 cli lacking c
+	[[ $output = *"c line 1: "* ]]
+}
+
+@test "an identity that GSSAPI will not use is spoken of" {
+	echo "GSSAPIServerIdentity host/other.example" >c
+	run -0 --separate-stderr cli lacking c
+	[ "$(said)" = "c line 1: GSSAPIServerIdentity ignored: GSSAPI expects the identity of the host name" ]
+	printf '%s\n' "Host far" "GSSAPIClientIdentity me@X" >c
+	run -0 --separate-stderr cli lacking c
+	[ -z "$stderr" ]
+}
+
+@test "a word that would keep somebody out is not ignored" {
+	local word
+	for word in KerberosUseKuserok GSSAPIDelegateCredentials; do
+		printf '%s\n' "Match user x" "$word no" >s
+		run -255 srv lacking s
+		[[ $output = "s line 2: $word \"no\": only yes is allowed, "* ]]
+	done
+	echo "GSSAPIIndicators hardened" >s
+	run -255 srv lacking s
+	[[ $output = *"Bad configuration option: GSSAPIIndicators"* ]]
+}
+
+@test "RefuseConnection ends ssh before it connects, where its block applies" {
+	printf '%s\n' "Host far" "RefuseConnection \"use the other one\"" >c
+	cli lacking c >/dev/null
+	printf '%s\n' "Host near" "HostName 127.0.0.1" "ProxyCommand touch $PWD/connected" \
+	    "RefuseConnection \"use the other one\"" >c
+	run -255 "$(program lacking ssh)" -F c near true
+	[ "${output//$'\r'}" = "c line 4: RefuseConnection: use the other one" ]
+	[ ! -e connected ]
+	run -255 cli lacking /dev/null -o RefuseConnection=no
+	printf '%s\n' "Match host near" "RefuseConnection" >c
+	run -255 cli lacking c
+	[[ $output != *"RefuseConnection: "* ]]
+}
+
+@test "sshd refuses the connections of a block with RefuseConnection" {
+	sshd_up hayate:closed "RefuseConnection no" "Match user *" \
+	    "RefuseConnection yes" "Match all"
+	run -255 client closed true
+	grep -q 'administratively prohibited' "$(sshd_log closed)"
+	sshd_down closed
+	sshd_up hayate:open "Match user no-one" "RefuseConnection yes" "Match all"
+	client open true
+}
+
+@test "a word that upstream knows is upstream's" {
+	grep -q '"debianbanner"' "$BUILD/hayate/servconf.c" ||
+	    skip "this upstream is not Debian's"
+	printf '%s\n' "DebianBanner no" >s
+	srv hayate s | grep -qx 'debianbanner no'
+	run -255 srv hayate /dev/stdin <<<"GSSAPIKeyExchange 7"
+	[[ $output != *ignored* ]]
+	run -255 cli hayate /dev/null -o GSSAPIKexAlgorithms=nonsense
+	run -0 cli lacking /dev/null -o GSSAPIKexAlgorithms=nonsense
+}
+
+MT=chacha20-poly1305-mt@hpnssh.org
+CHACHA=chacha20-poly1305@openssh.com
+
+@test "HPN-SSH's cipher in a list is the stock one, once, in its place" {
+	local list want
+	while read -r list want; do
+		list=${list//MT/$MT} list=${list//CHACHA/$CHACHA}
+		want=${want//CHACHA/$CHACHA}
+		echo "Ciphers $list" >c
+		cli hayate c | grep -qx "ciphers $want" || { echo "$list"; false; }
+		srv hayate c | grep -qx "ciphers $want" || { echo "$list"; false; }
+		cli hayate /dev/null -c "${list//\"}" | grep -qx "ciphers $want"
+	done <<-EOF
+	MT CHACHA
+	MT,MT CHACHA
+	aes128-ctr,MT aes128-ctr,CHACHA
+	MT,aes128-ctr,CHACHA CHACHA,aes128-ctr
+	CHACHA,aes128-ctr,MT CHACHA,aes128-ctr
+	"MT,aes256-ctr" CHACHA,aes256-ctr
+	aes128-ctr,aes256-ctr aes128-ctr,aes256-ctr
+	EOF
+}
+
+@test "a list with +, - or ^ in front keeps its meaning" {
+	local sign
+	for sign in + ^ -; do
+		echo "Ciphers $sign$CHACHA" >stock
+		echo "Ciphers $sign$MT" >c
+		[ $sign != - ] || : >stock
+		[ "$(cli hayate c | grep '^ciphers')" = "$(cli stock stock | grep '^ciphers')" ]
+		[ "$(srv hayate c | grep '^ciphers')" = "$(srv hayate stock | grep '^ciphers')" ]
+	done
+}
+
+@test "a name that only resembles it is refused as in stock" {
+	local name
+	for name in x$MT ${MT}x $MT-$MT $MT,x; do
+		run ! cli hayate /dev/null -o "Ciphers=$name"
+		[[ $output = *"Bad SSH2 cipher spec"* ]]
+		run ! cli hayate /dev/null -c "$name"
+		[[ $output = *"Unknown cipher type"* ]]
+	done
+}
+
+@test "sshd starts with HPN-SSH's cipher and serves it, as ssh -c does" {
+	sshd_up hayate:mt "Ciphers $MT"
+	client -v -c $MT mt true 2>log
+	grep -q "kex: server->client cipher: $CHACHA" log
+	[ "$(grep -c "debug1: .*HPN-SSH's name of a cipher is taken for the stock name: $CHACHA" log)" = 1 ]
+	run -0 client -c $MT mt true
+	[ -z "$output" ]
+}
+
+@test "a home shared with stock: IgnoreUnknown lets stock read our words" {
+	cat >c <<-EOF
+	IgnoreUnknown Window*,Hayate,None*,CipherThreads
+	Hayate no
+	WindowTuning no
+	WindowMax 4M
+	WindowMemoryMax 8M
+	NoneEnabled no
+	NoneSwitch no
+	CipherThreads off
+	User someone
+	EOF
+	run -0 --separate-stderr cli stock c
+	[ -z "$stderr" ]
+	[[ $output = *"user someone"* ]]
+	cli hayate c | grep -qx 'windowmax 4194304'
+	for page in README.md man/ssh_config.inc; do
+		tr '\n' ' ' <"$TOP/$page" |
+		    grep -qF 'IgnoreUnknown Window*,Hayate,None*,CipherThreads'
+	done
+	sed 1d c >bare
+	run -255 cli stock bare
+}
