@@ -7,23 +7,7 @@
 # cache into /dev/null, by ftp, lftp and scp, in whole processes with login.
 # There FTP filled the Gigabit link and scp did not come near; a mode without
 # cipher came in between. Here are today's programs, over loopback, where no
-# link hides what each of them costs.
-#
-# Measured with this suite: MB/s with login, medians of 5 runs on 2 quiet cores of
-# an AMD EPYC, chacha20-poly1305 where nothing else is said. Beside it, what was
-# published for 100 MB over a Gigabit link.
-#
-#                       17.7 MB    100 MB     1 GiB       2009
-#   tnftp, vsftpd           957      2236      3072
-#   tnftp, pure-ftpd        975      1723      1772        110
-#   lftp, vsftpd            753      1564      1945
-#   stock scp                87       209       274         42
-#   Hayate                  108       203       285         42 (HPN-SSH)
-#   Hayate in clear         113       253       461         83 (HPN-SSH)
-#
-# So the order has not changed, and the distance has grown. The small file is
-# little more than a login, of 0.1 s. FTP is one process at each end that moves
-# large pieces; a byte of scp passes through four.
+# link hides what each of them costs. RESULTS.md has what was measured.
 #
 # A row's PROGRAM is receiver and sender, "lftp-vsftpd"; the name of a build
 # stands for its scp from its sshd, "hayate-clear" for ours with data in clear.

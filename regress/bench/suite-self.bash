@@ -10,37 +10,18 @@
 # the speed, which "openssl speed" did not explain. A host copied to itself was
 # as slow as the slow direction. What sshd was busy with was left open.
 #
-# Measured with this suite: it is busy receiving, and more in the kernel than in
-# crypto. CPU seconds per GB, user + system, stock OpenSSH 10.0p2, scp in SFTP
-# mode, one copy, 256 MiB, medians of 5 runs on 2 quiet cores of an AMD EPYC;
-# OpenSSL 3.0.22.
-#
-#                              sends                    receives
-#                         ssh      sshd-session     ssh      sshd-session
-#                        (put)        (get)        (get)        (put)
-#   aes128-gcm         .48 + .56    .45 + .60    .52 + .75    .52 + 1.15
-#   aes128-ctr, SHA2   .93 + .56    .86 + .60    .97 + .52    .97 + 1.01
-#   chacha20          1.23 + .60   1.19 + .60   1.23 + .67   1.34 + 1.08
-#   Hayate, aes128-gcm .45 + .67    .41 + .63    .41 + .37    .48 + .63
-#
-# What openssl speed measures is in the user time, which depends little on who
-# does it. The system time does: most has the sshd-session that receives, and so
-# a put is slower than a get with each cipher, though both do the same work.
-# It takes page faults there: 102 to 109 per MB in stock's, 4 to 6 in Hayate's,
-# with 0.45 to 0.50 and 0.35 to 0.38 s of system time (512 MiB to "cat",
-# aes128-gcm, 3 runs beside other work), so they are a part of it. A buffer of
-# stock's shrinks and grows with each packet, and beyond 128 KiB malloc gives the
-# memory back to the kernel and asks for it again, page by page; Hayate's keep it
-# (bufgrow.h). Two hosts were not measured.
+# Measured with this suite (RESULTS.md), sshd is busy receiving, and more in the
+# kernel than in crypto. "openssl speed" measures a part of the user time, which
+# depends little on the process that spends it.
 #
 # A row is N copies at once of BYTES / N each, or a quarter of BYTES where N is
 # above 4, from a file in memory to a file in memory: that many logins at once
 # take seconds, which are not the copies'. Below it, in the text table, stand the
 # limit and what each process did (limits.py). The share of crypto is what openssl
-# speed, the same library in the same sitting, says that so many bytes cost; it has
-# no UMAC, of GMAC the hash alone, and for OpenSSH's ChaCha20-Poly1305 it is asked for ChaCha20 alone, as
-# that Poly1305 is OpenSSH's own: the share then reads "at least". Where perf works
-# a copy that is not timed is sampled as well, and its share is the one shown.
+# speed, the same library in the same sitting, says that so many bytes cost. It has
+# no UMAC and of GMAC the hash alone, and OpenSSH has a Poly1305 of its own; for
+# these the share is a lower bound and reads "at least". Where perf works a copy
+# that is not timed is sampled as well, and the share of its samples is shown.
 #
 # bottleneck, bottleneck_path: one row for each thing that can limit, which must
 # then be named. They ask nothing about a program, so they run only when told to.
