@@ -17,6 +17,7 @@ HAYATE_CORE = \
 	cipher/pool.c \
 	ssh/hayopt.c \
 	ssh/sftp-tell.c \
+	ssh/sftpq.c \
 
 HAYATE_HOOKS = \
 	channels/peer-hook.c \

@@ -8,6 +8,7 @@
 #     client, a 10.77.0.1  ==== 80 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
 #
 # and far-old does not know limits@openssh.com, so 64 requests are 2 MiB there.
+# Odd servers are sftp-peer's, which sftp starts itself.
 
 load helper
 
@@ -214,6 +215,17 @@ pipelined() {
 	grew log
 }
 
+@test "server to server: the window counts the smaller requests of the two" {
+	need_path
+	longer
+	# 10 MB of path are over 300 requests of the destination's 32 KiB
+	far copy -vvv -3 "far:$BULK" "far-old:$T/there" 2>log
+	cmp "$BULK" there
+	requests log
+	[ "$(requests log | awk '$2 > most { most = $2 } END { print most }')" \
+	    -gt 128 ]
+}
+
 @test "at 1 Gbit/s and 200 ms more than 64 requests of 255 KiB are under way" {
 	need_path
 	"$LFP" set "$P" --rtt 200ms --rate 1gbit --queue 30MB
@@ -288,6 +300,83 @@ both() {
 	run -1 grep -q 'using .* / 26' log
 	grep -q 'Request range 0 -> 32767' log
 	pipelined log
+}
+
+### Odd servers
+
+# peer NAME=VALUE...: sftp of CLIENT, with commands from stdin, at such a server
+peer() {
+	"$(bin sftp "${CLIENT-hayate}")" -q -b - \
+	    -D "$BATS_TEST_DIRNAME/sftp-peer log=$T/report $*" 3>&-
+}
+
+# told KEY: what the server reported at its end
+told() { sed -n "s/^\(.* \)\{0,1\}$1=\([^ ]*\).*/\2/p" "$T/report"; }
+
+@test "a limit of 4 open handles allows 4 requests, both ways" {
+	peer limits=32768,32768,4 rate=4000000 <<<"put $SIZES/10485761 $T/there"
+	cmp "$SIZES/10485761" there
+	[ "$(told most)" -eq 4 ]
+	peer limits=32768,32768,4 rate=4000000 <<<"get $SIZES/10485761 $T/got"
+	cmp "$SIZES/10485761" got
+	[ "$(told most)" -eq 4 ]
+}
+
+@test "no limit of open handles is no limit of requests" {
+	peer limits=32768,32768,0 rate=40000000 <<<"put $SIZES/10485761 $T/there"
+	cmp "$SIZES/10485761" there
+	[ "$(told most)" -ge 64 ]
+}
+
+@test "the limits may be answered after the request behind them" {
+	peer limits=100000,50000,0 defer=1 <<-END
+	put $SIZES/10485761 $T/there
+	get $T/there $T/back
+	END
+	cmp "$SIZES/10485761" back
+	# the last WRITE is what remains
+	[[ $(told sizes), == 50000,$((10485761 % 50000)),100000,* ]]
+}
+
+@test "limits that come while files move count from the next one on" {
+	local n
+	for n in 3 6 20; do
+		peer limits=200000,150000,0 defer=$n <<-END
+		put $SIZES/10485761 $T/1
+		put $SIZES/10485761 $T/2
+		get $T/2 $T/3
+		END
+		cmp "$SIZES/10485761" 1
+		cmp "$SIZES/10485761" 3
+		echo "after $n: $(told sizes)"
+		[[ $(told sizes), == *150000,*,200000,* ]]
+	done
+	[[ $(told sizes) == 32768,* ]]
+	peer limits=200000,150000,0 defer=5 <<-END
+	get $SIZES/10485761 $T/4
+	get $SIZES/10485761 $T/5
+	END
+	cmp "$SIZES/10485761" 4
+	cmp "$SIZES/10485761" 5
+}
+
+@test "limits that never come are not waited for" {
+	peer limits=32768,32768,0 defer=-1 <<-END
+	put $SIZES/10485761 $T/there
+	get $T/there $T/back
+	END
+	cmp "$SIZES/10485761" back
+}
+
+@test "a slower path leaves two seconds' worth to wait for after SIGINT" {
+	# 64 requests of 8 KiB are more than two seconds of 200 kB/s
+	run peer limits=8192,8192,0 fast=1000000 rate=200000 \
+	    interrupt=1500000,416384 <<<"put $SOME $T/there"
+	head -c "$(stat -c %s there)" "$SOME" | cmp - there
+	echo "$(told most) under way at most, $(told after) bytes after SIGINT"
+	[ "$(told most)" -ge 64 ]
+	[ "$(told after)" -gt 0 ]
+	[ "$(told after)" -le 416384 ]
 }
 
 ### Errors

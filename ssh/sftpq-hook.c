@@ -4,11 +4,8 @@
  */
 
 /*
- * See sftpq-hook.h.  A request in flight is a credit: it allows the server to
- * send (or to acknowledge) one buffer more.  So the stream of a connection is
- * the bytes of all its replies, the edge is what has been asked for, and the
- * age of a request is the in-band RTT.  There is no other here, since scp
- * sees only a local socket, and no reader to lag: scp itself is the reader.
+ * See sftpq-hook.h.  What is decided is decided in sftpq.c; this file sends
+ * the query for limits, recognises its reply, and remembers one lstat.
  */
 
 #include "includes.h"
@@ -29,43 +26,25 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "bdp.h"
 #include "clock.h"
 #include "hayopt.h"
 #include "sftp-tell.h"
+#include "sftpq.h"
 #include "sftpq-hook.h"
-#include "wtune.h"
 
 /* Requests are never larger than this; upstream's bound is 256 KiB a message. */
 #define REQUEST_MAX	(255 * 1024)
 #define REQUEST_MIN	64
-#define REPLY_MAX	1024		/* of the limits: 37 bytes */
-
-/*
- * Twice stock's requests, 32 MiB, are what a fast path to the other side of
- * the earth holds: allowed without asking.
- */
-#define START_TIMES	2
-
-/*
- * But never more than two seconds' worth: no path is longer, and ^C waits for
- * all of it.  Eight to begin with, or 2 MiB, outlast the first seven round
- * trips of slow start, and by then a rate is known.
- */
-#define SECONDS_UNDER_WAY	2
-#define REQUESTS_MIN		8
 
 struct sftpq {
 	struct sftp_conn *conn;
 	struct sftpq_conn c;
 	u_int stock_requests;		/* where stock stops */
 	u_int limits_id;		/* of the deferred query; 0: none */
+	u_int download, upload;		/* sizes that the server told; 0: none */
+	int begun;			/* a transfer, which has buffers */
 
-	struct bdp *bdp;		/* NULL: stock decides */
-	struct wtune *wtune;
-	uint64_t window, taken;		/* bytes */
-	uint64_t asked;			/* stream position */
-	u_int unit;			/* bytes of one request */
+	struct sftpq_flow *flow;	/* NULL: stock decides */
 	u_int failed;			/* first bad status of this upload */
 
 	char *kept_path;		/* what lstat said of it; NULL: none */
@@ -88,7 +67,7 @@ q_of(const struct sftp_conn *conn)
 	return NULL;
 }
 
-/* As sftp_get_limits(), but its reply is taken when the next one is due. */
+/* As sftp_get_limits(); the reply may come before or after others. */
 static u_int
 send_limits_query(const struct sftpq_conn *c)
 {
@@ -125,32 +104,13 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 	q->conn = conn;
 	q->c = *c;
 	q->stock_requests = *c->num_requests;
+	if ((q->flow = sftpq_flow_new()) == NULL)
+		verbose("no memory to tune the requests under way");
 	qs = xrecallocarray(qs, nqs, nqs + 1, sizeof(*qs));
 	qs[nqs++] = q;
 	if (limits)
 		q->limits_id = send_limits_query(c);
 	return 0;
-}
-
-static void
-read_reply(int fd, struct sshbuf *m)
-{
-	u_char *p;
-	u_int len;
-	int r;
-
-	if ((r = sshbuf_reserve(m, 4, &p)) != 0)
-		fatal_fr(r, "reserve");
-	if (atomicio(read, fd, p, 4) != 4)
-		fatal("Connection closed");
-	if ((r = sshbuf_get_u32(m, &len)) != 0)
-		fatal_fr(r, "parse");
-	if (len > REPLY_MAX)
-		fatal("Received message too long %u", len);
-	if ((r = sshbuf_reserve(m, len, &p)) != 0)
-		fatal_fr(r, "reserve");
-	if (atomicio(read, fd, p, len) != len)
-		fatal("Connection closed");
 }
 
 /* A limit of a request as upstream would take it. */
@@ -160,43 +120,69 @@ request_size(uint64_t limit)
 	return limit < REQUEST_MIN ? REQUEST_MIN : MINIMUM(limit, REQUEST_MAX);
 }
 
-void
-sftpq_settle(struct sftp_conn *conn)
+/* Not while a transfer runs: its buffers have the old sizes. */
+static void
+use_sizes(struct sftpq *q)
 {
-	struct sftpq *q = q_of(conn);
+	if (q->download == 0)
+		return;
+	*q->c.download_buflen = q->download;
+	*q->c.upload_buflen = q->upload;
+}
+
+static void
+use_handles(struct sftpq *q, uint64_t handles)
+{
+	if (handles == 0)
+		return;
+	q->stock_requests = MINIMUM(q->stock_requests, handles);
+	*q->c.num_requests = MINIMUM(*q->c.num_requests, handles);
+	if (q->flow != NULL)
+		sftpq_flow_handles(q->flow, handles);
+	debug3("server handle limit %llu; stock would have %u requests "
+	    "under way", (unsigned long long)handles, q->stock_requests);
+}
+
+static void
+take_limits(struct sftpq *q, struct sshbuf *m)
+{
 	uint64_t packet, down, up, handles;
-	struct sshbuf *m;
-	u_int id;
-	u_char type;
 	int r;
 
-	if (q == NULL || q->limits_id == 0)
-		return;
-	if ((m = sshbuf_new()) == NULL)
-		fatal_f("sshbuf_new failed");
-	read_reply(q->c.fd_in, m);
-	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
-	    (r = sshbuf_get_u32(m, &id)) != 0)
-		fatal_fr(r, "parse");
-	if (id != q->limits_id)
-		fatal("ID mismatch (%u != %u)", id, q->limits_id);
-	q->limits_id = 0;
-	if (type != SSH2_FXP_EXTENDED_REPLY) {
-		debug_f("server has no limits, type %u", type);
-	} else if ((r = sshbuf_get_u64(m, &packet)) != 0 ||
+	if ((r = sshbuf_get_u64(m, &packet)) != 0 ||
 	    (r = sshbuf_get_u64(m, &down)) != 0 ||
 	    (r = sshbuf_get_u64(m, &up)) != 0 ||
-	    (r = sshbuf_get_u64(m, &handles)) != 0) {
+	    (r = sshbuf_get_u64(m, &handles)) != 0)
 		fatal_fr(r, "parse limits");
-	} else {
-		*q->c.download_buflen = request_size(down);
-		*q->c.upload_buflen = request_size(up);
-		debug3("server upload/download buffer sizes %llu / %llu; "
-		    "using %u / %u", (unsigned long long)up,
-		    (unsigned long long)down, *q->c.upload_buflen,
-		    *q->c.download_buflen);
-	}
-	sshbuf_free(m);
+	q->download = request_size(down);
+	q->upload = request_size(up);
+	debug3("server upload/download buffer sizes %llu / %llu; "
+	    "using %u / %u%s", (unsigned long long)up,
+	    (unsigned long long)down, q->upload, q->download,
+	    q->begun ? " from the next transfer on" : "");
+	if (!q->begun)
+		use_sizes(q);
+	use_handles(q, handles);
+}
+
+int
+sftpq_limits(struct sftp_conn *conn, struct sshbuf *m)
+{
+	struct sftpq *q = q_of(conn);
+	u_char type;
+	u_int id;
+
+	if (q == NULL || q->limits_id == 0 ||
+	    sshbuf_peek_u8(m, 0, &type) != 0 ||
+	    sshbuf_peek_u32(m, 1, &id) != 0 || id != q->limits_id ||
+	    (type != SSH2_FXP_EXTENDED_REPLY && type != SSH2_FXP_STATUS))
+		return 0;
+	q->limits_id = 0;
+	if (type == SSH2_FXP_STATUS)
+		debug_f("server has no limits, type %u", type);
+	else if (sshbuf_consume(m, 5) == 0)
+		take_limits(q, m);
+	return 1;
 }
 
 int
@@ -232,83 +218,62 @@ sftpq_kept_stat(struct sftp_conn *conn, const char *path, Attrib *a)
 	return 1;
 }
 
-/* What the window means in requests; said where it changes much. */
+/* What is decided, as upstream reads it; said where it changes much. */
 static void
 move_requests(struct sftpq *q, const char *why)
 {
-	u_int was = *q->c.num_requests;
-	uint64_t n = q->window, rate = bdp_rate_max(q->bdp);
+	u_int was = *q->c.num_requests, n = sftpq_flow_requests(q->flow);
 
-	n = MINIMUM(n, MAXIMUM(rate * SECONDS_UNDER_WAY,
-	    (uint64_t)REQUESTS_MIN * q->unit));
-	*q->c.num_requests = n = n / q->unit;
+	*q->c.num_requests = n;
 	if (n > was + was / 4 || n < was - was / 4)
 		debug2("sftp: requests under way %u -> %u, %s (age %.1f ms, "
-		    "rate %.1f MB/s)", was, (u_int)n, why,
-		    bdp_last_age(q->bdp) / 1e3, rate / 1e6);
+		    "rate %.1f MB/s)", was, n, why,
+		    sftpq_flow_age(q->flow) / 1e3,
+		    sftpq_flow_rate(q->flow) / 1e6);
 }
 
 /* A transfer begins, with requests of "unit" bytes. */
 static void
 begin(struct sftpq *q, u_int unit)
 {
-	struct wtune_conf conf = { .floor = (uint64_t)q->stock_requests * unit,
-	    .gain_quarters = 8 };
+	struct sftpq_conf conf = { unit, q->stock_requests,
+	    hayopt_get()->window_max };
 
+	q->begun = 1;
 	q->failed = SSH2_FX_OK;
-	if (q->bdp != NULL && q->unit == unit) {
-		bdp_restart_ages(q->bdp);
+	if (q->flow == NULL)
 		return;
-	}
-	conf.ceiling = MAXIMUM(hayopt_get()->window_max, conf.floor);
-	bdp_free(q->bdp);
-	wtune_free(q->wtune);
-	q->bdp = bdp_new();
-	q->wtune = wtune_new(&conf);
-	if (q->bdp == NULL || q->wtune == NULL) {
+	if (sftpq_flow_begin(q->flow, &conf, clock_us()) != 0) {
 		verbose("no memory to tune the requests under way");
-		bdp_free(q->bdp);
-		q->bdp = NULL;
+		sftpq_flow_free(q->flow);
+		q->flow = NULL;
+		*q->c.num_requests = q->stock_requests;
 		return;
 	}
-	q->unit = unit;
-	q->window = MINIMUM(START_TIMES * conf.floor, conf.ceiling);
 	move_requests(q, "a transfer starts");
 }
 
-/* "len" more bytes are through: sample, and move the number of requests. */
+/* "len" more bytes are through. */
 static void
 through(struct sftpq *q, size_t len)
 {
-	struct wtune_now now = { clock_us(), q->window, q->taken += len, 0,
-	    UINT64_MAX / 4 };
-	int64_t delta = 0;
-
-	bdp_arrived(q->bdp, q->taken, now.now_us);
-	if (bdp_due(q->bdp, now.now_us)) {
-		bdp_taken(q->bdp, q->taken, now.now_us);
-		delta = wtune_decide(q->wtune, q->bdp, &now);
-	}
-	q->window += delta;
-	move_requests(q, wtune_why_text(wtune_why(q->wtune)));
-	/* what grew is asked for at once, so its age says nothing */
-	if (delta <= 0)
-		bdp_granted(q->bdp, q->asked, now.now_us);
-	q->asked = q->taken + (uint64_t)*q->c.num_requests * q->unit;
+	sftpq_flow_through(q->flow, len, clock_us());
+	move_requests(q, sftpq_flow_why(q->flow));
 }
 
 u_int
-sftpq_start(struct sftp_conn *conn, uint64_t size)
+sftpq_start(struct sftp_conn *conn, uint64_t size, u_int unit)
 {
 	struct sftpq *q = q_of(conn);
 
 	if (q == NULL)
 		return 1;
-	begin(q, *q->c.download_buflen);
-	if (q->bdp == NULL || size == 0)
+	begin(q, unit);
+	use_sizes(q);
+	if (q->flow == NULL || size == 0)
 		return 1;
 	/* one past the end, to see the end */
-	return MINIMUM(*q->c.num_requests, size / q->unit + 1);
+	return MINIMUM(*q->c.num_requests, size / unit + 1);
 }
 
 void
@@ -316,7 +281,7 @@ sftpq_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 {
 	struct sftpq *q = q_of(conn);
 
-	if (q == NULL || q->bdp == NULL || *max_req == 0)
+	if (q == NULL || q->flow == NULL || *max_req == 0)
 		return;
 	through(q, len);
 	*max_req = *q->c.num_requests;
@@ -329,8 +294,18 @@ sftpq_first_ack(struct sftp_conn *conn, uint32_t id)
 
 	if (q == NULL)
 		return id;
+	use_sizes(q);
 	begin(q, *q->c.upload_buflen);
 	return 0;
+}
+
+int
+sftpq_full(struct sftp_conn *conn, u_int under_way)
+{
+	struct sftpq *q = q_of(conn);
+
+	return q != NULL && q->flow != NULL && under_way > 0 &&
+	    under_way >= *q->c.num_requests;
 }
 
 void
@@ -343,6 +318,6 @@ sftpq_written(struct sftp_conn *conn, size_t len, u_int *status)
 	if (q->failed == SSH2_FX_OK)
 		q->failed = *status;
 	*status = q->failed;
-	if (q->bdp != NULL)
+	if (q->flow != NULL)
 		through(q, len);
 }

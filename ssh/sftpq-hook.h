@@ -4,13 +4,13 @@
  */
 
 /*
- * sftpq: how many SFTP requests are under way.
+ * sftpq-hook: where scp and sftp ask sftpq.h about their requests under way.
  *
  * SFTP has a window of its own: so many READs or WRITEs of one buffer each.
  * Stock starts a download with one and adds one per reply, waits for the
  * first WRITE alone, and stops at 64, which is 16 MiB: less than 1 Gbit/s
- * holds at 200 ms.  Here the tuner of channels/wtune.h decides, from the age
- * of a request and the rate of the replies, and the start does not wait.
+ * holds at 200 ms.  Here sftpq.h decides, from the age of a request and the
+ * rate of the replies, and the start does not wait.
  *
  * Two round trips before the first byte are saved as well: the query for the
  * server's limits travels with the request after it, and a regular file that
@@ -30,6 +30,7 @@
 
 struct sftp_conn;
 struct Attrib;
+struct sshbuf;
 
 /* What of upstream's private struct sftp_conn is read and written. */
 struct sftpq_conn {
@@ -44,8 +45,13 @@ struct sftpq_conn {
 int	sftpq_init(struct sftp_conn *, const struct sftpq_conn *, int limits,
 	    int chosen);
 
-/* Before any reply is read: take the deferred one first. */
-void	sftpq_settle(struct sftp_conn *);
+/*
+ * "m" is a whole message, just read.  Returns 1, and has taken it, if it is
+ * the reply to the deferred query; the caller then reads the next one.
+ * Replies may come in any order.  Sizes that come while a transfer runs are
+ * for the next one.
+ */
+int	sftpq_limits(struct sftp_conn *, struct sshbuf *m);
 
 /*
  * lstat of "path" gave *a with the result "ret", which is returned: remember
@@ -58,14 +64,20 @@ int	sftpq_keep_stat(struct sftp_conn *, const char *path,
 int	sftpq_kept_stat(struct sftp_conn *, const char *path,
 	    struct Attrib *a);
 
-/* How many requests a transfer of "size" bytes (0: unknown) starts with. */
-u_int	sftpq_start(struct sftp_conn *, uint64_t size);
+/*
+ * With how many requests of "unit" bytes a transfer of "size" bytes
+ * (0: unknown) starts.
+ */
+u_int	sftpq_start(struct sftp_conn *, uint64_t size, u_int unit);
 
 /* "len" bytes were read; moves *max_req unless it is 0 (end of file). */
 void	sftpq_read(struct sftp_conn *, size_t len, u_int *max_req);
 
 /* The request whose acknowledgement an upload waits for alone; 0: none. */
 uint32_t sftpq_first_ack(struct sftp_conn *, uint32_t id);
+
+/* Whether an upload is to take an acknowledgement and send nothing. */
+int	sftpq_full(struct sftp_conn *, u_int under_way);
 
 /*
  * "len" bytes were acknowledged with *status.  An error stays: with more

@@ -1,0 +1,117 @@
+#!/usr/bin/env bats
+# How many SFTP requests may be under way (ssh/sftpq.h), on paths made of text.
+# Each scenario runs twice: plain, and under ASan and UBSan.
+
+load helper
+
+# 64 requests of 255 KiB, and WindowMax as it is by default
+BEGIN='begin 261120 64 67108864'
+
+# replay COMMAND...: one command a line, one answer per "run", in lines[]
+replay() {
+	local asan plain
+	plain=$(printf '%s\n' "$@" | FLAVOUR=plain unit sftpq-replay) || return
+	asan=$(printf '%s\n' "$@" | FLAVOUR=asan unit sftpq-replay) || return
+	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
+	mapfile -t lines <<<"$plain"
+	printf '%s\n' "$plain"
+}
+
+# of RUN KEY: what a run answered
+of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
+
+@test "64 requests that fill the path are not exceeded by a short path" {
+	replay 'path 1 100' "$BEGIN" 'run 5'
+	[ "$(of 0 most)" -eq 64 ]
+	[ "$(of 0 moved)" -ge 499000000 ]
+}
+
+@test "a path that 64 requests do not fill gets more, and is filled" {
+	replay 'path 200 125' "$BEGIN" 'run 2' 'run 5'
+	[ "$(of 1 moved)" -ge 624000000 ]
+	replay 'path 600 100' "$BEGIN" 'run 4' 'run 5'
+	[ "$(of 1 most)" -gt 128 ]
+	[ "$(of 1 moved)" -ge 499000000 ]
+}
+
+@test "after the path became slow, two seconds' worth is under way" {
+	local rtt
+	for rtt in 1 20 100 200; do
+		replay "path $rtt 125" "$BEGIN" 'run 5' "path $rtt 2" \
+		    'run 20' 'run 5'
+		[ "$(of 0 requests)" -ge 64 ]
+		[ "$(of 2 most)" -ge 2 ]
+		[ "$(of 2 most)" -le 17 ]	# 4 MB, and the one on its way
+		[ "$(of 2 ms)" -le 2200 ]
+		[ "$(of 2 moved)" -ge 9700000 ]
+	done
+}
+
+@test "nothing more is sent until a slow path has carried what was too much" {
+	replay 'path 100 125' "$BEGIN" 'run 5' 'path 100 2' 'run 2' 'run 4'
+	[ "$(of 2 requests)" -le 17 ]
+	[ "$(of 2 moved)" -ge 7800000 ]
+	[ "$(of 2 under_way)" -eq \
+	    $(($(of 1 under_way) - $(of 2 moved) / 261120)) ]
+}
+
+@test "a path that is fast again is filled within two seconds" {
+	replay 'path 100 125' "$BEGIN" 'run 5' 'path 100 2' 'run 25' \
+	    'path 100 125' 'run 2' 'run 5'
+	[ "$(of 3 moved)" -ge 624000000 ]
+}
+
+@test "a slow path keeps two requests, one sent while the other is answered" {
+	replay 'path 100 0.05' "$BEGIN" 'run 50' 'run 60'
+	[ "$(of 1 most)" -eq 2 ]
+	[ "$(of 1 moved)" -ge 2600000 ]
+}
+
+@test "a stall of a second changes nothing that matters" {
+	replay 'path 100 125' "$BEGIN" 'run 5' 'stall 1' 'run 1' 'run 5'
+	[ "$(of 2 moved)" -ge 624000000 ]
+}
+
+@test "a stall of four seconds is over as soon as it ends" {
+	replay 'path 100 125' "$BEGIN" 'run 5' 'stall 4' 'run 4' 'run 1'
+	[ "$(of 2 moved)" -ge 124000000 ]
+}
+
+@test "a limit of open handles is never exceeded, whatever the path" {
+	local n
+	for n in 1 4 63; do
+		replay 'path 200 125' "handles $n" "$BEGIN" 'run 5'
+		[ "$(of 0 most)" -eq $n ]
+	done
+	replay 'path 200 125' "$BEGIN" 'run 5' 'handles 4' 'run 1' 'run 5'
+	[ "$(of 2 most)" -eq 4 ]
+}
+
+@test "a large limit of open handles changes nothing" {
+	local open
+	open=$(replay 'path 600 100' "$BEGIN" 'run 5')
+	[ "$(replay 'path 600 100' 'handles 65536' "$BEGIN" 'run 5')" = "$open" ]
+	[ "$(replay 'path 600 100' 'handles 18446744073709551615' "$BEGIN" \
+	    'run 5')" = "$open" ]
+}
+
+@test "the window is bytes: smaller requests are as many more" {
+	replay 'path 200 125' 'begin 32768 512 67108864' 'run 2' 'run 5'
+	[ "$(of 1 moved)" -ge 624000000 ]
+	[ "$(of 1 most)" -le 2048 ]
+}
+
+@test "WindowMax is never exceeded, but stock's number is" {
+	replay 'path 600 100' 'begin 261120 64 20000000' 'run 5'
+	[ "$(of 0 most)" -eq $((20000000 / 261120)) ]
+	replay 'path 600 100' 'begin 261120 64 1000000' 'run 5'
+	[ "$(of 0 most)" -eq 64 ]
+}
+
+@test "the next transfer starts with what the one before it measured" {
+	replay 'path 200 125' "$BEGIN" 'run 3' "$BEGIN" 'run 1'
+	[ "$(of 1 moved)" -ge 99000000 ]
+	replay 'path 200 125' "$BEGIN" 'run 3' 'path 200 1' 'run 30' \
+	    "$BEGIN" 'run 1'
+	[ "$(of 2 most)" -le 8 ]
+}
