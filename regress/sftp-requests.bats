@@ -313,6 +313,40 @@ peer() {
 # told KEY: what the server reported at its end
 told() { sed -n "s/^\(.* \)\{0,1\}$1=\([^ ]*\).*/\2/p" "$T/report"; }
 
+# blind: sftp at a server without users-groups-by-id@openssh.com, which the
+# command "ls" would ask
+blind() {
+	"$(bin sftp "${CLIENT-hayate}")" -q -b - \
+	    -D "$(bin sftp-server) -P users-groups-by-id" 3>&-
+}
+
+@test "a file that changes after ls is looked up again before reput" {
+	head -c 3000000 "$SOME" >r
+	blind <<-END
+	ls $T/r
+	!truncate -s 1000000 $T/r
+	reput $SOME $T/r
+	END
+	cmp "$SOME" r
+}
+
+@test "a file that becomes a directory after ls is looked up again before put" {
+	: >r
+	blind <<-END
+	ls $T/r
+	!rm $T/r; mkdir $T/r
+	put $SIZES/32768 $T/r
+	END
+	cmp "$SIZES/32768" r/32768
+}
+
+@test "a download's own lstat serves it, and is the only look at the file" {
+	files -vvv -b - old <<<"get $SOME got" 2>log
+	cmp "$SOME" got
+	run ! grep -q 'SSH2_FXP_STAT ' log
+	grep -q 'Received reply T:103' log
+}
+
 @test "a limit of 4 open handles allows 4 requests, both ways" {
 	peer limits=32768,32768,4 rate=4000000 <<<"put $SIZES/10485761 $T/there"
 	cmp "$SIZES/10485761" there

@@ -205,17 +205,19 @@ sftpq_keep_stat(struct sftp_conn *conn, const char *path, const Attrib *a,
 	return ret;
 }
 
-int
-sftpq_kept_stat(struct sftp_conn *conn, const char *path, Attrib *a)
+Attrib *
+sftpq_kept_stat(struct sftp_conn *conn, const char *path, Attrib *a,
+    Attrib *room)
 {
 	struct sftpq *q = q_of(conn);
 
-	if (q == NULL || q->kept_path == NULL ||
+	if (a != NULL || q == NULL || q->kept_path == NULL ||
 	    q->kept_id != *q->c.msg_id || strcmp(q->kept_path, path) != 0)
-		return 0;
-	if (a != NULL)
-		*a = q->kept;
-	return 1;
+		return a;
+	free(q->kept_path);
+	q->kept_path = NULL;
+	*room = q->kept;
+	return room;
 }
 
 /* What is decided, as upstream reads it; said where it changes much. */

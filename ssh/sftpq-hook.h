@@ -13,8 +13,8 @@
  * rate of the replies, and the start does not wait.
  *
  * Two round trips before the first byte are saved as well: the query for the
- * server's limits travels with the request after it, and a regular file that
- * the request before looked up by lstat is not looked up by stat again.
+ * server's limits travels with the request after it, and a download of a
+ * regular file that the request before looked up by lstat needs no stat.
  *
  * Called from patches/160-sftp-client-requests.patch, in scp and sftp.  Does
  * nothing, so that stock code does what it always did, when the user chose
@@ -60,9 +60,13 @@ int	sftpq_limits(struct sftp_conn *, struct sshbuf *m);
 int	sftpq_keep_stat(struct sftp_conn *, const char *path,
 	    const struct Attrib *a, int ret);
 
-/* Whether it was for that path and of a regular file; then it fills *a. */
-int	sftpq_kept_stat(struct sftp_conn *, const char *path,
-	    struct Attrib *a);
+/*
+ * A download begins and has the attributes "a", or NULL.  Returns "a"; or
+ * "room", filled, if the request before was the lstat of this path and found
+ * a regular file.  Serves once: what lies longer may have changed.
+ */
+struct Attrib *sftpq_kept_stat(struct sftp_conn *, const char *path,
+	    struct Attrib *a, struct Attrib *room);
 
 /*
  * With how many requests of "unit" bytes a transfer of "size" bytes
