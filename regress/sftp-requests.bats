@@ -402,6 +402,14 @@ blind() {
 	cmp "$SIZES/10485761" back
 }
 
+@test "nothing of a put stays behind the WRITE that failed" {
+	run ! peer fail=5 <<<"put $SIZES/10485761 $T/there"
+	[ "$(stat -c %s there)" -eq $((4 * 32768)) ]
+	cmp -n $((4 * 32768)) there "$SIZES/10485761"
+	peer <<<"reput $SIZES/10485761 $T/there"
+	cmp "$SIZES/10485761" there
+}
+
 @test "a slower path leaves two seconds' worth to wait for after SIGINT" {
 	# 64 requests of 8 KiB are more than two seconds of 200 kB/s
 	run peer limits=8192,8192,0 fast=1000000 rate=200000 \
@@ -437,6 +445,33 @@ full() {
 		[[ $output == *"write remote \"$T/full/$CLIENT\": Failure"* ]]
 		rm full/*
 	done
+}
+
+# size FILE: in bytes
+size() { stat -c %s "$1"; }
+
+@test "a full file system keeps only what was written, and reput goes on" {
+	local how
+	full 5
+	CLIENT=stock run -1 copy "$BULK" "hayate:$T/full/x"
+	echo "$output"; echo "stock leaves $(size full/x) bytes"
+	stock=$(size full/x)
+	for how in scp put; do
+		rm full/x
+		if [ $how = scp ]; then
+			run -1 copy "$BULK" "hayate:$T/full/x"
+		else
+			run -1 files -b - hayate <<<"put $BULK $T/full/x"
+		fi
+		echo "$output"; echo "$how leaves $(size full/x) bytes"
+		[ "$(size full/x)" -gt 4000000 ]
+		[ "$(size full/x)" -le 5242880 ]
+		[ "$(size full/x)" -le "$stock" ]
+		cmp -n "$(size full/x)" full/x "$BULK"
+	done
+	mount -o remount,size=64m full
+	files -b - hayate <<<"reput $BULK $T/full/x"
+	cmp "$BULK" full/x
 }
 
 @test "a full file system here makes get fail as in stock" {

@@ -311,7 +311,7 @@ sftpq_full(struct sftp_conn *conn, u_int under_way)
 }
 
 void
-sftpq_written(struct sftp_conn *conn, size_t len, u_int *status)
+sftpq_written(struct sftp_conn *conn, size_t *len, u_int *status)
 {
 	struct sftpq *q = q_of(conn);
 
@@ -319,7 +319,16 @@ sftpq_written(struct sftp_conn *conn, size_t len, u_int *status)
 		return;
 	if (q->failed == SSH2_FX_OK)
 		q->failed = *status;
-	*status = q->failed;
-	if (q->flow != NULL)
-		through(q, len);
+	if ((*status = q->failed) != SSH2_FX_OK)
+		*len = 0;
+	else if (q->flow != NULL)
+		through(q, *len);
+}
+
+int
+sftpq_cut(struct sftp_conn *conn)
+{
+	struct sftpq *q = q_of(conn);
+
+	return q != NULL && q->failed != SSH2_FX_OK;
 }

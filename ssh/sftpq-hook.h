@@ -84,9 +84,13 @@ uint32_t sftpq_first_ack(struct sftp_conn *, uint32_t id);
 int	sftpq_full(struct sftp_conn *, u_int under_way);
 
 /*
- * "len" bytes were acknowledged with *status.  An error stays: with more
- * than one WRITE under way a later success must not hide it.
+ * *len bytes were acknowledged with *status.  An error stays: with more than
+ * one WRITE under way a later success must not hide it.  From the error on
+ * nothing counts as written, so *len becomes 0.
  */
-void	sftpq_written(struct sftp_conn *, size_t len, u_int *status);
+void	sftpq_written(struct sftp_conn *, size_t *len, u_int *status);
+
+/* Whether the file is to be cut after the last byte written in order. */
+int	sftpq_cut(struct sftp_conn *);
 
 #endif /* HAYATE_SFTPQ_HOOK_H */
