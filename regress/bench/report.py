@@ -127,7 +127,7 @@ def read(files):
         try:
             sitting = sittings.Sitting(path)
         except ValueError as e:
-            print("report: left out %s" % e, file=sys.stderr)
+            print("report: left out %s: %s" % (path, e), file=sys.stderr)
             continue
         if sitting.lines:
             yield sitting

@@ -10,10 +10,8 @@ their rows.
 """
 
 import os
-import sys
 
-sys.dont_write_bytecode = True      # the source tree stays clean
-import stats                                                # noqa: E402
+import stats
 
 
 class Sitting:

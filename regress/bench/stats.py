@@ -76,7 +76,7 @@ def conditions(line):
 
 
 # Bytes; the CPU time of a smaller transfer is mostly that of its start.
-ENOUGH = 100e3
+CPU_BYTES_MIN = 100e3
 
 
 class Row:
@@ -187,7 +187,7 @@ class Row:
         per = []
         for line in self.lines:
             n, cpu = number(line["bytes"]), number(line["cpu_" + end])
-            if n and n >= ENOUGH and cpu is not None:
+            if n and n >= CPU_BYTES_MIN and cpu is not None:
                 cpu -= number(line["login_" + end]) or 0
                 per.append(max(cpu, 0) / n * 1e9)
         return median(per) if per else None
@@ -200,8 +200,8 @@ def read_lines(path):
         text = csv.DictReader(f, delimiter="\t")
         missing = [c for c in COLUMNS if c not in (text.fieldnames or ())]
         if missing:
-            raise ValueError("%s: no column %s: not written by this version "
-                             "of the benchmark" % (path, ", ".join(missing)))
+            raise ValueError("no column %s: not written by this version of "
+                             "the benchmark" % missing[0])
         return [x for x in text if None not in x and None not in x.values()]
 
 
@@ -459,7 +459,7 @@ def main(argv):
         try:
             table(argv[1], sys.stdout)
         except (OSError, ValueError) as e:
-            sys.exit("stats: %s" % e)
+            sys.exit("stats: %s: %s" % (argv[1], getattr(e, "strerror", e)))
     else:
         sys.exit(__doc__.strip())
 
