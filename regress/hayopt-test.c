@@ -29,7 +29,10 @@
 #define DUMP	"hayate no windowtuning yes windowmax 8388608 " \
     "windowmemorymax 268435456 noneenabled no"
 #define THREADS	" cipherthreads auto"
-#define SIZES	": a size from 2M to 64M is allowed]"
+#define WITH	" is allowed, in bytes or with K, M or G] "
+#define SIZES	": a size from 2M to 64M is allowed, in bytes or with K, M or G]"
+
+#define LESS	": no channel gets more than WindowMemoryMax] "
 
 static const struct {
 	int side;
@@ -48,6 +51,28 @@ static const struct {
 	{ C, "g WindowMax 4M", "yes yes 4194304 268435456" },
 	{ C, "g WindowMemoryMax 64m", "yes yes 67108864 67108864" },
 
+	/* units as other programs write them; K, M and G are what they were */
+	{ C, "g WindowMax 16MB", "yes yes 16777216 268435456" },
+	{ S, "g WindowMax 64MiB", DEF },
+	{ S, "g WindowMax 4096kib", "yes yes 4194304 268435456" },
+	{ C, "g WindowMemoryMax 1gb", "yes yes 67108864 1073741824" },
+	{ C, "g WindowMax 16MBs", "[WindowMax \"16MBs\"" SIZES " " DEF },
+	{ C, "g WindowMax 16Mi", "[WindowMax \"16Mi\"" SIZES " " DEF },
+	{ C, "g WindowMax 4194304B", "[WindowMax \"4194304B\"" SIZES " " DEF },
+	{ C, "g WindowMax 65MiB", "[WindowMax \"65MiB\"" SIZES " " DEF },
+
+	/* a sum below one channel's share: seen by the user if both are his */
+	{ C, "g WindowMax 32M;g WindowMemoryMax 16M",
+	    "aloud [WindowMemoryMax 16777216 is below WindowMax 33554432" LESS
+	    "yes yes 33554432 16777216" },
+	{ S, "g WindowMemoryMax 16M;m WindowMax 32M;m WindowMax 33M",
+	    "[WindowMemoryMax 16777216 is below WindowMax 67108864" LESS
+	    "aloud [WindowMemoryMax 16777216 is below WindowMax 33554432" LESS
+	    "yes yes 33554432 16777216" },
+	{ C, "g WindowMax 16M;g WindowMemoryMax 16M",
+	    "yes yes 16777216 16777216" },
+	{ C, "x WindowMemoryMax 16M;g WindowMax 64M", DEF },
+
 	/* flags: the words that stock takes on that side */
 	{ C, "g Hayate false", "no no 67108864 268435456" },
 	{ C, "g Hayate TRUE", DEF },
@@ -65,13 +90,12 @@ static const struct {
 	{ C, "g WindowMemoryMax 4G", "yes yes 67108864 4294967296" },
 	{ C, "g WindowMemoryMax 4294967297",
 	    "[WindowMemoryMax \"4294967297\": "
-	    "a size from 2M to 4G is allowed] " DEF },
+	    "a size from 2M to 4G" WITH DEF },
 	{ C, "g WindowMax 2097151", "[WindowMax \"2097151\"" SIZES " " DEF },
 	{ C, "g WindowMax 67108865", "[WindowMax \"67108865\"" SIZES " " DEF },
 	{ C, "g WindowMax 1G", "[WindowMax \"1G\"" SIZES " " DEF },
 	{ C, "g WindowMax 0", "[WindowMax \"0\"" SIZES " " DEF },
 	{ C, "g WindowMax 7Q", "[WindowMax \"7Q\"" SIZES " " DEF },
-	{ C, "g WindowMax 4MB", "[WindowMax \"4MB\"" SIZES " " DEF },
 	{ C, "g WindowMax 4.5M", "[WindowMax \"4.5M\"" SIZES " " DEF },
 	{ C, "g WindowMax M", "[WindowMax \"M\"" SIZES " " DEF },
 	{ C, "g WindowMax +4M", "[WindowMax \"+4M\"" SIZES " " DEF },
@@ -82,7 +106,7 @@ static const struct {
 	    "[WindowMax \"18446744073713745920\"" SIZES " " DEF },
 	{ C, "g WindowMemoryMax 17179869188G",
 	    "[WindowMemoryMax \"17179869188G\": "
-	    "a size from 2M to 4G is allowed] " DEF },
+	    "a size from 2M to 4G" WITH DEF },
 	{ C, "g WindowMax 1111111111222222222233333333334444444444"
 	    "55555555556666666666777777777788888888889999999999",
 	    "[WindowMax \"1111111111222222222233333333334444444444"
@@ -160,7 +184,7 @@ static const struct {
 	{ S, "g NoneMacEnabled no", DEF },
 	{ S, "x NoneMacEnabled yes", DEF },
 	{ S, "g NoneMacEnabled yes;g NoneMacEnabled yes",
-	    "[NoneMacEnabled ignored: data is never sent without a MAC] " DEF },
+	    "aloud [NoneMacEnabled ignored: data is never sent without a MAC] " DEF },
 	{ C, "g NoneMacEnabled maybe",
 	    "[NoneMacEnabled \"maybe\": yes or no is allowed] " DEF },
 
@@ -256,10 +280,13 @@ feed(int side, char *line)
 		break;
 	case HAYOPT_STOP:
 		add("stop");
-		/* FALLTHROUGH */
+		goto message;
+	case HAYOPT_REFUSED:
+		add("aloud");
+		goto message;
 	case HAYOPT_BAD:
 	case HAYOPT_TAKEN:
-	case HAYOPT_REFUSED:
+	message:
 		if (msg[0] != '\0') {
 			snprintf(note, sizeof(note), "[%s]", msg);
 			add(note);

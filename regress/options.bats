@@ -103,7 +103,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	local name sides kind want side
 	while read -r name sides kind; do
 		case $kind in
-		SIZE)	want="a size from 2M to [0-9]+[MG] is allowed" ;;
+		SIZE)	want="a size from 2M to [0-9]+[MG] is allowed, in bytes or with K, M or G" ;;
 		COUNT)	want="auto, off or a number from 1 to 16 is allowed" ;;
 		RETIRED) continue ;;
 		*)	want="yes or no is allowed" ;;
@@ -152,9 +152,30 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 
 @test "a wrong value after -o ends ssh and sshd" {
 	run -255 cli /dev/null -o WindowMax=1
-	[ "${output%$'\r'}" = 'command-line line 0: WindowMax "1": a size from 2M to 64M is allowed' ]
+	[ "${output%$'\r'}" = 'command-line line 0: WindowMax "1": a size from 2M to 64M is allowed, in bytes or with K, M or G' ]
 	run -1 srv /dev/null -o Hayate=perhaps
 	[ "${output%$'\r'}" = 'command-line line 0: Hayate "perhaps": yes or no is allowed' ]
+}
+
+@test "sizes with MB and MiB are taken, as with M" {
+	echo "WindowMax 16MB" >c
+	[[ $(cli c | ours) == *"windowmax 16777216 "* ]]
+	[[ $(srv c -o WindowMemoryMax=64MiB | ours) == *"windowmax 16777216 windowmemorymax 67108864 " ]]
+}
+
+@test "WindowMemoryMax below WindowMax draws one line, and counts" {
+	printf '%s\n' "WindowMemoryMax 16M" "WindowMax 32M" >c
+	line="c line 2: WindowMemoryMax 16777216 is below WindowMax 33554432: no channel gets more than WindowMemoryMax"
+	run -0 --separate-stderr cli c
+	[ "${stderr//$'\r'}" = "$line" ]
+	run -0 --separate-stderr srv c
+	[ "${stderr//$'\r'}" = "$line" ]
+	# alone it is a setting like any other
+	echo "WindowMemoryMax 16M" >c
+	run -0 --separate-stderr cli c
+	[ -z "$stderr" ]
+	run -0 --separate-stderr cli c -v
+	[[ $stderr = *"debug1: c line 1: WindowMemoryMax 16777216 is below WindowMax 67108864"* ]]
 }
 
 @test "sshd -t checks our lines" {

@@ -31,7 +31,7 @@ enum slot {
 
 enum kind {
 	FLAG,			/* yes or no */
-	SIZE,			/* bytes, with an optional K, M or G */
+	SIZE,			/* bytes, with K, M or G if wanted */
 	COUNT,			/* auto, off or a number */
 	OTHER_FLAG,		/* another name of a flag */
 	OTHER_NOT,		/* another name of a flag, in the negative */
@@ -326,7 +326,10 @@ parse_flag(int side, const char *word, uint64_t *valp)
 	return 0;
 }
 
-/* Digits and at most one unit. Returns 0, or -1 if it is not in min..max. */
+/*
+ * Digits and at most one unit, as in 16M, 16MB or 16MiB, which are the same.
+ * Returns 0, or -1 if it is not in min..max.
+ */
 static int
 parse_size(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
 {
@@ -351,8 +354,9 @@ parse_size(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
 		unit = G;
 		break;
 	}
-	if (unit != 1)
-		p++;
+	if (unit != 1 && (strcasecmp(++p, "B") == 0 ||
+	    strcasecmp(p, "iB") == 0))
+		p += strlen(p);
 	if (*p != '\0' || val > max / unit || val * unit < min)
 		return -1;
 	*valp = val * unit;
@@ -381,7 +385,8 @@ allowed(const struct keyword *k, char *buf, size_t len)
 	switch (k->kind) {
 	case SIZE:
 		/* bounds are whole mebibytes; gibibytes read better */
-		snprintf(buf, len, "a size from %llu%s to %llu%s is allowed",
+		snprintf(buf, len, "a size from %llu%s to %llu%s is allowed, "
+		    "in bytes or with K, M or G",
 		    (unsigned long long)(k->min / (k->min % G ? M : G)),
 		    k->min % G ? "M" : "G",
 		    (unsigned long long)(k->max / (k->max % G ? M : G)),
@@ -412,7 +417,7 @@ static int
 parse_value(const struct keyword *k, int side, int ac, char **av,
     uint64_t *valp, char *msg, size_t msglen)
 {
-	char want[80];
+	char want[100];
 	int r = 0;
 
 	allowed(k, want, sizeof(want));
@@ -468,6 +473,28 @@ store(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
 	}
 }
 
+/*
+ * Where no channel can have what WindowMax allows, msg says so. The user is
+ * to see that if both were given, for then one is not what was meant.
+ */
+static enum hayopt_verdict
+compare_sizes(const struct keyword *k, char *msg, size_t msglen)
+{
+	const struct value *g = layers[HAYOPT_GLOBAL];
+	const struct value *m = layers[HAYOPT_MATCH];
+	uint64_t one = resolve(WINDOW_MAX), all = resolve(WINDOW_MEMORY_MAX);
+
+	if (all >= one || noted[k - keywords])
+		return HAYOPT_TAKEN;
+	noted[k - keywords] = 1;
+	snprintf(msg, msglen, "WindowMemoryMax %llu is below WindowMax %llu: "
+	    "no channel gets more than WindowMemoryMax",
+	    (unsigned long long)all, (unsigned long long)one);
+	return (g[WINDOW_MAX].have || m[WINDOW_MAX].have) &&
+	    (g[WINDOW_MEMORY_MAX].have || m[WINDOW_MEMORY_MAX].have) ?
+	    HAYOPT_REFUSED : HAYOPT_TAKEN;
+}
+
 enum hayopt_verdict
 hayopt_line(int side, enum hayopt_layer layer, const char *keyword,
     int ac, char **av, int active, char *msg, size_t msglen)
@@ -484,7 +511,8 @@ hayopt_line(int side, enum hayopt_layer layer, const char *keyword,
 		return HAYOPT_TAKEN;
 	if (k->slot != NONE) {
 		store(k, layer, val, msg, msglen);
-		return HAYOPT_TAKEN;
+		return k->kind == SIZE ? compare_sizes(k, msg, msglen) :
+		    HAYOPT_TAKEN;
 	}
 	if (k->kind == FOREIGN_STOP) {
 		snprintf(msg, msglen, "%s: %s", k->name, av[0]);

@@ -73,7 +73,8 @@ enum hayopt_verdict {
  * that does not apply ("active" 0) is checked but has no effect. "msg" is
  * always terminated: for HAYOPT_BAD the reason, for HAYOPT_TAKEN either ""
  * or one note worth a debug line, given once per keyword and process, for
- * HAYOPT_REFUSED such a note that is worth an error.
+ * HAYOPT_REFUSED such a note that is worth an error, for HAYOPT_STOP what to
+ * say at the end.
  */
 enum hayopt_verdict hayopt_line(int side, enum hayopt_layer layer,
     const char *keyword, int ac, char **av, int active,
