@@ -13,6 +13,9 @@ test -f build/options || die "no build/options here: run ./configure first"
 # upstream_word NAME: one value of the file UPSTREAM
 upstream_word() { sed -n "s/^$1[	 ][	 ]*//p" "$TOP/UPSTREAM"; }
 
+# source_word NAME: one value of build/upstream/.source, as fetch wrote it
+source_word() { sed -n "s/^$1 //p" "$BUILD/upstream/.source" 2>/dev/null || :; }
+
 # sum FILE...: one number for the content of all files, in that order
 sum() { cat "$@" | cksum | tr ' ' -; }
 

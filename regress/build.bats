@@ -36,17 +36,53 @@ refuses() {
 	[ -z "$(find build -maxdepth 1 -name '.?*' ! -name .lock)" ]
 }
 
-@test "ssh and the banner begin as upstream's and end as ours" {
+# ours [REVISION]: what version strings are to say, with upstream's part as
+# stock says it
+ours() {
+	local version
 	version=$(sed -n 's/^AC_INIT(\[Hayate\], \[\(.*\)\], \[\], .*/\1/p' "$TOP/configure.ac")
-	ours="$("$(bin ssh stock)" -V 2>&1 | sed 's/,.*//') Hayate_$version"
-	run -0 "$(bin ssh)" -V
-	[[ $output = "$ours, OpenSSL "* ]]
-	sshd_up
+	echo "$("$(bin ssh stock)" -V 2>&1 | sed 's/,.*//')${1:+ $1} Hayate_$version"
+}
+
+# source_of WORD: what build-aux/fetch wrote down of the upstream in use
+source_of() { sed -n "s/^$1 //p" "$BUILD/upstream/.source"; }
+
+# banner_of_server: the line that the server called hayate sends
+banner_of_server() {
+	local banner
 	exec 4<>"/dev/tcp/127.0.0.1/$(sshd_port hayate)"
 	read -r banner <&4
 	exec 4>&-
+	echo "${banner%$'\r'}"
+}
+
+@test "ssh, sshd and the banner name release, revision and Hayate" {
+	revision=$(source_of revision)
+	run -0 "$(bin ssh)" -V
+	[[ $output = "$(ours "${revision% *}"), OpenSSL "* ]]
+	for part in sshd sshd-session; do
+		run -0 "$(bin $part)" -V
+		[[ $output = "$(ours "${revision% *}"), OpenSSL "* ]]
+	done
+	sshd_up
+	[ "$(banner_of_server)" = "SSH-2.0-$(ours "${revision% *}")" ]
 	sshd_down
-	[ "${banner%$'\r'}" = "SSH-2.0-$ours" ]
+}
+
+@test "the revision is that of Debian's package, in Debian's manner" {
+	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
+	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
+	version=$(sed -n 's/^Version: //p' "$dsc")
+	[ "$(source_of what | sed 's/ .*//')" = "$(basename "$dsc" .dsc)" ]
+	[[ $(source_of revision) = "Debian-${version##*-} "20[0-9][0-9]-[0-9][0-9]-[0-9][0-9] ]]
+	# nmap and Debian's own tracker look for it straight behind the release
+	"$(bin ssh)" -V 2>&1 | grep -E '^OpenSSH_[0-9.p]+ Debian-[^ ]+ Hayate_'
+}
+
+@test "DebianBanner no leaves the revision out of the banner" {
+	sshd_up hayate "DebianBanner no" || skip "this upstream has no DebianBanner"
+	[ "$(banner_of_server)" = "SSH-2.0-$(ours)" ]
+	sshd_down
 }
 
 @test "both builds are compiled and linked alike, with upstream's hardening" {
@@ -69,7 +105,7 @@ refuses() {
 
 @test "a tarball with another hash is refused" {
 	head -c 100000 /dev/zero | gzip >"$BATS_TEST_TMPDIR/openssh.tar.gz"
-	configured --with-openssh="$BATS_TEST_TMPDIR/openssh.tar.gz"
+	configured --with-openssh="$BATS_TEST_TMPDIR/openssh.tar.gz" --enable-unpatched-upstream
 	refuses build/upstream/.source "sha256"
 }
 
@@ -89,8 +125,62 @@ refuses() {
 
 @test "a directory without OpenSSH in it is refused" {
 	mkdir "$BATS_TEST_TMPDIR/empty"
-	configured --with-openssh="$BATS_TEST_TMPDIR/empty"
+	cd "$SRC"
+	run ! ./configure -q --with-openssh="$BATS_TEST_TMPDIR/empty"
+	[[ $output = *"not an OpenSSH source tree"* ]]
+	configured --with-openssh="$BATS_TEST_TMPDIR/empty" --enable-unpatched-upstream
 	refuses build/upstream/.source "not an OpenSSH source tree"
+}
+
+# pristine: the path of the release tarball, as it came with Debian's package
+pristine() {
+	ls "$BUILD"/fetched/*.orig.tar.gz "$TOP"/carried/*.orig.tar.gz 2>/dev/null |
+	    head -n 1 | grep . || skip "no release tarball here, upstream is a tree"
+}
+
+@test "a release without Debian's fixes wants a word, and is called unpatched" {
+	orig=$(pristine)
+	cd "$SRC"
+	run ! ./configure -q --with-openssh="$orig"
+	[[ $output = *"10 patches for 7 CVEs"*CVE-2025-61984*"--with-openssh=apt"* ]]
+	[[ $output = *"none of Debian's fixes"*"--enable-unpatched-upstream"* ]]
+	# The same tarball as a tree, and past configure.
+	mkdir "$BATS_TEST_TMPDIR/plain"
+	tar xzf "$orig" -C "$BATS_TEST_TMPDIR/plain" --strip-components=1
+	run ! ./configure -q --with-openssh="$BATS_TEST_TMPDIR/plain"
+	configured --with-openssh="$BATS_TEST_TMPDIR/plain" --enable-untested-upstream
+	refuses build/upstream/.source "none of Debian's fixes"
+	configured --with-openssh="$orig" --enable-unpatched-upstream
+	run -0 make -s build/upstream/.source
+	[[ $output = *"without Debian's security fixes"* ]]
+	grep -x "revision unpatched 2025-04-09" build/upstream/.source
+}
+
+@test "what the release lacks is counted as Debian's series counts it" {
+	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
+	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
+	word() { sed -n "s/^$1[	 ]*//p" "$TOP/UPSTREAM"; }
+	tar xJf "${dsc%.dsc}.debian.tar.xz" -C "$BATS_TEST_TMPDIR" debian/patches/series
+	cves() { grep -o '^CVE-[0-9]*-[0-9]*' "$BATS_TEST_TMPDIR/debian/patches/series"; }
+	# A newer revision may have more.
+	[ -z "$(comm -23 <(word fixed | tr ' ' '\n' | sort) <(cves | sort -u))" ]
+	[[ $dsc != *-"$(word revision).dsc" ]] || {
+		[ "$(cves | grep -c .)" = "$(word patches)" ]
+		[ "$(cves | sort -u | grep -c .)" = "$(word fixed | wc -w)" ]
+	}
+}
+
+@test "a tree with Debian's changelog names its revision if the patches are in" {
+	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
+	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
+	cd "$BATS_TEST_TMPDIR"
+	dpkg-source -x "$dsc" with >/dev/null 2>&1
+	[ "$("$TOP/build-aux/revision" with)" = "$(source_of revision)" ]
+	dpkg-source --skip-patches -x "$dsc" without >/dev/null 2>&1
+	[ "$("$TOP/build-aux/revision" without)" = "unpatched -" ]
+	# What would not fit into a banner or a C string does not get there.
+	sed -i '1s/(.*)/(1:1-2"\\n$(id) x)/' with/debian/changelog
+	[[ $("$TOP/build-aux/revision" with) =~ ^Debian-[A-Za-z0-9.+~]+\ [0-9-]+$ ]]
 }
 
 @test "a tree that cannot be patched is refused and not built" {
@@ -169,4 +259,60 @@ refuses() {
 	 -----END
 
 	EOF
+}
+
+# switches TREE: the words that upstream's configure knows
+switches() {
+	sed -n "/^ac_user_opts='/,/^'/p" "$1/configure" | tr _ - |
+	    grep -E '^(with|enable)-' | grep -vE 'option-checking|largefile' | sort
+}
+
+@test "the list of upstream's switches is upstream's" {
+	[ -n "$(source_of revision | grep -v unpatched)" ] || skip "upstream is not Debian's"
+	diff <(grep -v '^#' "$TOP/build-aux/upstream-switches" | sort) <(switches "$BUILD/upstream")
+	orig=$(pristine)
+	mkdir "$BATS_TEST_TMPDIR/plain"
+	tar xzf "$orig" -C "$BATS_TEST_TMPDIR/plain" --strip-components=1
+	# What configure says of tarballs and tcp-wrappers.
+	[ "$(comm -13 <(switches "$BATS_TEST_TMPDIR/plain") <(switches "$BUILD/upstream"))" = with-tcp-wrappers ]
+}
+
+@test "a misspelt switch is refused, upstream's own and packagers' pass" {
+	cd "$SRC"
+	for word in --with-pma --without-seliunx --enable-untested --disable-srtip; do
+		run ! ./configure -q --with-openssh="$BUILD/upstream" $word
+		[[ $output = *"unknown: $word."* ]]
+	done
+	configured --with-openssh="$BUILD/upstream" --disable-lastlog \
+	    --with-pid-dir=/run --without-Werror --disable-strip \
+	    --disable-silent-rules --disable-dependency-tracking \
+	    --disable-maintainer-mode
+	grep -F -- "'--disable-lastlog' '--with-pid-dir=/run' '--without-Werror' '--disable-strip'" build/options
+	run ! grep -E 'silent|tracking|maintainer' build/options
+	configured --with-openssh="$BUILD/upstream" --disable-option-checking --with-pma
+}
+
+@test "tcp-wrappers are announced only where upstream has them" {
+	cd "$SRC"
+	orig=$(pristine)
+	run -0 ./configure -q --with-openssh="$orig" --enable-unpatched-upstream
+	[[ $output = *"without: "*tcp-wrappers* ]]
+	run ! grep tcp-wrappers build/options
+	run ! ./configure -q --with-openssh="$orig" --enable-unpatched-upstream --with-tcp-wrappers
+	[[ $output = *"knows no --with-tcp-wrappers"* ]]
+	[ -f /usr/include/tcpd.h ] || skip "no libwrap0-dev"
+	run -0 ./configure -q --with-openssh="$BUILD/upstream"
+	[[ $output = *"  with: "*tcp-wrappers*"without:"* ]]
+}
+
+@test "a client-only build asks for nothing of the server's" {
+	configured --with-openssh="$BUILD/upstream" --without-sshd
+	run ! grep -E 'pam|selinux|audit|tcp-wrappers|wtmpdb|without-sshd' build/options
+	run -0 make -s --eval='show: ; @echo goal: $(GOAL_build/hayate)' show
+	[ "${lines[-1]}" = "goal: client" ]
+	configured --with-openssh="$BUILD/upstream"
+	run -0 make -s --eval='show: ; @echo goal: $(GOAL_build/hayate)' show
+	[ "${lines[-1]}" = "goal:" ]
+	run ! ./configure -q --with-openssh="$BUILD/upstream" --without-sshd --with-tcp-wrappers
+	run ! ./configure -q --with-openssh="$BUILD/upstream" --with-sshd=maybe
 }
