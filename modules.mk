@@ -32,6 +32,7 @@ HAYATE_HOOKS = \
 	ssh/sftpq-hook.c \
 	sshd/clearsrv-hook.c \
 	sshd/srvopt-hook.c \
+	sshd/subsys-hook.c \
 
 HAYATE_HOT = \
 

@@ -46,3 +46,16 @@ pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
 # down what they were made from.
 %.o: CPPFLAGS += -MMD -MP
 -include $(wildcard *.d)
+
+# Upstream writes the paths of this build into pages and sample files, but not
+# all of them, and Debian's patches brought Debian's own.
+PATHSUBS += -e 's|/usr/lib/openssh|$(libexecdir)|g' \
+	-e 's|/usr/sbin/sshd|$(sbindir)/sshd|g' \
+	-e 's|^\.Pa /etc/ssh\( \.\)*$$|.Pa $(sysconfdir)\1|' \
+	-e 's|^\.Pa /etc/init\.d/ssh \.$$|the service manager of the system.|'
+$(CONFIGFILES) $(MANPAGES): $(HAYATE_TOP)/build-aux/overlay.mk
+
+# configure --without-sshd
+client: $(CONFIGFILES) $(MANPAGES) ssh scp sftp ssh-add ssh-agent ssh-keygen \
+    ssh-keyscan ssh-keysign ssh-pkcs11-helper ssh-sk-helper
+.PHONY: client

@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# What "make install" puts where, what it says of itself, and what is left of
+# it after "make uninstall". Everything goes below a DESTDIR.
+
+load helper
+
+setup_file() {
+	export DEST=$BATS_FILE_TMPDIR/dest
+	make -s -C "$TOP" install DESTDIR="$DEST"
+	eval "$(dirs)"
+}
+
+# dirs: where this build was configured to go, as shell variables to export
+dirs() {
+	local v
+	printf 'include %s/hayate/Makefile\nshow:\n' "$BUILD" >"$BATS_FILE_TMPDIR/mk"
+	for v in prefix bindir sbindir libexecdir sysconfdir mandir PRIVSEP_PATH; do
+		printf '\t@echo export %s=$(%s)\n' $v $v >>"$BATS_FILE_TMPDIR/mk"
+	done
+	make -s --no-print-directory -C "$BUILD/hayate" -f "$BATS_FILE_TMPDIR/mk" show 2>/dev/null
+}
+
+# texts: every page and every sample file that was installed
+texts() { find "$DEST$mandir" "$DEST$sysconfdir" -type f ! -name moduli; }
+
+# named: every absolute path in them, with the file that names it
+named() {
+	texts | while read -r f; do
+		grep -oE '(^|[^A-Za-z0-9_.~%*@:/<>])/[A-Za-z][A-Za-z0-9_.+-]*(/[A-Za-z0-9_.+%*-]+)+' "$f" |
+		    sed -e 's/^[^/]//' -e 's/\.$//' -e "s|\$| ${f##*/}|"
+	done | sort -u
+}
+
+# What a page may name that we do not install: what belongs to the system, what
+# is made later, and examples.
+others() {
+	cat <<-END
+	/dev/*
+	/etc/hosts.*
+	/etc/motd
+	/etc/netstart
+	/etc/nologin
+	/etc/passwd
+	/etc/profile
+	/path/*
+	/root/.ssh/*
+	/tmp/blah*
+	/usr/bin
+	/usr/bin/nc
+	/usr/bin/xauth
+	/usr/local/lib\*/\*
+	/var/run/sshd.pid
+	$sysconfdir
+	$sysconfdir/*.d/\*.conf
+	$sysconfdir/shosts.equiv
+	$sysconfdir/ssh_host_*_key*
+	$sysconfdir/ssh_known_hosts
+	$sysconfdir/ssh_known_hosts2
+	$sysconfdir/sshrc
+	END
+}
+
+# ours PATH: it was installed, or is none of ours
+ours() {
+	local pattern
+	[ ! -e "$DEST$1" ] || return 0
+	while read -r pattern; do
+		# shellcheck disable=SC2254
+		case $1 in $pattern) return 0 ;; esac
+	done < <(others)
+	return 1
+}
+
+@test "every path in pages and sample files is in the tree or the system's" {
+	named >"$BATS_TEST_TMPDIR/named"
+	[ "$(grep -c . "$BATS_TEST_TMPDIR/named")" -gt 50 ]
+	while read -r path file; do
+		ours "$path" || echo "$file names $path"
+	done <"$BATS_TEST_TMPDIR/named" >"$BATS_TEST_TMPDIR/strange"
+	diff /dev/null "$BATS_TEST_TMPDIR/strange"
+	grep -x "Subsystem[	 ]*sftp[	 ]*$libexecdir/sftp-server" "$DEST$sysconfdir/sshd_config"
+}
+
+@test "a page names a renamed sshd as it is installed" {
+	cd "$TOP"
+	build-aux/install install "$BATS_TEST_TMPDIR/renamed" 's,^,hy-,'
+	[ -x "$BATS_TEST_TMPDIR/renamed$sbindir/hy-sshd" ]
+	grep -F "$sbindir/hy-sshd" "$BATS_TEST_TMPDIR/renamed$mandir/man8/hy-sshd.8"
+	run ! grep -F "$sbindir/sshd" "$BATS_TEST_TMPDIR/renamed$mandir/man8/hy-sshd.8"
+}
+
+# stripped FILE: it has no symbol table for the debugger
+stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
+
+@test "programs are installed stripped" {
+	for f in "$DEST$bindir"/* "$DEST$sbindir"/* "$DEST$libexecdir"/*; do
+		stripped "$f"
+	done
+	run ! stripped "$BUILD/hayate/ssh"
+}
+
+@test "install-strip strips what --disable-strip would leave" {
+	cd "$TOP"
+	sed 's/^STRIP_OPT=.*/STRIP_OPT=/' "$BUILD/hayate/Makefile" >"$BATS_TEST_TMPDIR/Makefile"
+	elsewhere hayate/Makefile
+	mv "$BATS_TEST_TMPDIR/Makefile" build/hayate/Makefile
+	"$TOP/build-aux/install" install "$PWD/whole" ''
+	run ! stripped "whole$bindir/ssh"
+	STRIP_OPT=-s "$TOP/build-aux/install" install "$PWD/less" ''
+	stripped "less$bindir/ssh"
+	grep -A1 '^install-strip:' "$TOP/Makefile" | grep -F 'STRIP_OPT=-s $(AUX)/install install'
+}
+
+# elsewhere [FILE]: a build directory whose trees are those of $BUILD, with
+# other options; the test may write to FILE
+elsewhere() {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p build
+	cp -al "$BUILD/hayate" build/hayate
+	[ $# -eq 0 ] || rm -f "build/$1"
+	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
+}
+
+@test "uninstall leaves nothing but configuration, and nothing of others' goes" {
+	cp -a "$DEST" "$BATS_TEST_TMPDIR/gone"
+	touch "$BATS_TEST_TMPDIR/gone$bindir/somebody-elses"
+	before=$(cd "$DEST" && find . -type f | wc -l)
+	[ "$before" -gt 20 ]
+	make -s -C "$TOP" uninstall DESTDIR="$BATS_TEST_TMPDIR/gone"
+	cd "$BATS_TEST_TMPDIR/gone"
+	diff <(find . ! -type d | sort) - <<-END
+	.$bindir/somebody-elses
+	.$sysconfdir/moduli
+	.$sysconfdir/ssh_config
+	.$sysconfdir/sshd_config
+	END
+	# Twice does no harm.
+	make -s -C "$TOP" uninstall DESTDIR="$BATS_TEST_TMPDIR/gone"
+	[ -f ".$bindir/somebody-elses" ]
+}
+
+@test "a client-only build makes and installs no part of the server" {
+	elsewhere
+	sed -i "s/^SSHD=.*/SSHD='no'/" build/options
+	"$TOP/build-aux/install" install "$PWD/client" ''
+	cd client
+	for f in ssh scp sftp ssh-keygen ssh-agent ssh-add ssh-keyscan; do
+		[ -x ".$bindir/$f" ]
+		[ -f ".$mandir/man1/$f.1" ]
+	done
+	[ -f ".$sysconfdir/ssh_config" ]
+	[ -u ".$libexecdir/ssh-keysign" ]
+	run ! grep -E 'sshd|sftp-server|moduli$|authorized_keys|host.*key|empty' <(find .)
+	# What is compiled: no server.
+	make -n -B -C "$BUILD/hayate" client >"$BATS_TEST_TMPDIR/client.make" 2>/dev/null
+	grep -E -- '-o ssh ' "$BATS_TEST_TMPDIR/client.make"
+	run ! grep -E -- '-o (sshd|sshd-session|sshd-auth|sftp-server) ' "$BATS_TEST_TMPDIR/client.make"
+}
+
+@test "a subsystem whose program is missing is named in the server's log" {
+	sshd_up hayate "Subsystem sftp /nonexistent/sftp-server -l INFO" \
+	    "Subsystem shell true"
+	echo x >"$BATS_TEST_TMPDIR/x"
+	run ! copy "$BATS_TEST_TMPDIR/x" hayate:"$BATS_TEST_TMPDIR/y"
+	poll 5 grep -q 'sftp for user .*cannot run /nonexistent/sftp-server: No such file' "$(sshd_log hayate)"
+	[ "$(grep -c 'cannot run' "$(sshd_log hayate)")" = 1 ]
+	# A word for the shell is the shell's business.
+	client -s hayate shell
+	[ "$(grep -c 'cannot run' "$(sshd_log hayate)")" = 1 ]
+	sshd_down
+}
