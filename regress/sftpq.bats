@@ -77,6 +77,24 @@ of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 	[ "$(of 2 moved)" -ge 124000000 ]
 }
 
+@test "two seconds of a slow path are two, not what one half-second shows" {
+	replay 'path 100 1' "$BEGIN" 'run 5' 'run 10'
+	[ "$(of 1 most)" -ge 7 ]
+	[ "$(of 1 most)" -le 8 ]
+}
+
+@test "a very long path is filled from what the last half-second shows" {
+	replay 'path 1500 30' "$BEGIN" 'run 5' 'run 5'
+	[ "$(of 0 moved)" -ge 40000000 ]
+	[ "$(of 1 moved)" -ge 70000000 ]
+}
+
+@test "a long path keeps a margin over what it holds" {
+	# 72 requests are on their way, and a loss holds up as many again
+	replay 'path 150 125' "$BEGIN" 'run 2' 'run 5'
+	[ "$(of 1 requests)" -ge 128 ]
+}
+
 @test "a limit of open handles is never exceeded, whatever the path" {
 	local n
 	for n in 1 4 63; do
