@@ -29,6 +29,18 @@ banner_of() {
 	    "$1/version.h" | tr -d '\n'
 }
 
+# newer A B: is release or revision A later than B
+newer() {
+	test "$1" != "$2" &&
+	    test "$(printf '%s\n' "$1" "$2" | sort -V | tail -n 1)" = "$1"
+}
+
+# aged DATE: " of DATE (N days old)", or nothing where there is no date
+aged() {
+	then=$(date -u -d "$1" +%s 2>/dev/null) || return 0
+	echo " of $1 ($((($(date +%s) - then) / 86400)) days old)"
+}
+
 # scratch NAME: an empty directory build/NAME that is gone when we are,
 # whatever happens
 scratch() {

@@ -316,3 +316,119 @@ switches() {
 	run ! ./configure -q --with-openssh="$BUILD/upstream" --without-sshd --with-tcp-wrappers
 	run ! ./configure -q --with-openssh="$BUILD/upstream" --with-sshd=maybe
 }
+
+# fake_apt: in front of $PATH an apt whose archive is one directory: the
+# versions in $ARCHIVE/versions, and their files in $ARCHIVE/VERSION. Without
+# $ARCHIVE/versions there is no network.
+fake_apt() {
+	local here
+	here=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+	export ARCHIVE=$BATS_TEST_TMPDIR/archive
+	mkdir -p "$ARCHIVE" "$BATS_TEST_TMPDIR/fake"
+	cd "$BATS_TEST_TMPDIR/fake"
+	echo "deb http://mirror/debian $here main" >list
+	echo "deb http://mirror/security $here-security main" >>list
+	cat >apt-config <<-END
+	#!/bin/sh
+	echo "main='$PWD/list' parts='$PWD/none'"
+	END
+	cat >apt-cache <<-'END'
+	#!/bin/sh
+	sed 's/^/Version: 1:/' "$ARCHIVE/versions"
+	END
+	cat >apt-get <<-'END'
+	#!/bin/sh
+	for last do :; done
+	case $* in
+	*update) [ -f "$ARCHIVE/versions" ] ;;
+	*source*) cp "$ARCHIVE/${last#openssh=1:}"/* . ;;
+	esac
+	END
+	chmod +x apt-*
+	PATH=$PWD:$PATH
+}
+
+# offer VERSION: that version, made of the package that is here
+offer() {
+	local dsc work=$BATS_TEST_TMPDIR/offer
+	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
+	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
+	mkdir -p "$ARCHIVE/$1"
+	cp "${dsc%/*}"/* "$ARCHIVE/$1"
+	echo "$1" >>"$ARCHIVE/versions"
+	[ "openssh_$1" != "$(basename "$dsc" .dsc)" ] || return 0
+	rm -rf "$work"
+	dpkg-source -x "$dsc" "$work" >/dev/null 2>&1
+	sed -i "1s/(.*)/(1:$1)/" "$work/debian/changelog"
+	rm "$ARCHIVE/$1"/*
+	cp "${dsc%/*}"/*.orig.* "$BATS_TEST_TMPDIR"
+	(cd "$BATS_TEST_TMPDIR" && dpkg-source -b offer >/dev/null 2>&1)
+	mv "$BATS_TEST_TMPDIR"/openssh_* "$ARCHIVE/$1"
+}
+
+# here: the version that upstream came as
+here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
+
+@test "make fetch says that nothing newer is there, or what came" {
+	fake_apt
+	offer "$(here)"
+	configured --with-openssh=apt
+	run -0 make -s build/upstream/.source
+	[[ $output = *"upstream is openssh_$(here) of 20"*" days old), verified"* ]]
+	run -0 make -s fetch
+	[[ $output = *"no newer revision: Debian "*" still has openssh_$(here) of 20"* ]]
+	[[ $output != *verified* ]]
+	offer "$(here).1"
+	run -0 make -s fetch
+	[[ $output = *"openssh_$(here).1 of 20"*" came, after openssh_$(here)"* ]]
+	grep "^revision Debian-.*\.1 20" build/upstream/.source
+	rm "$ARCHIVE/versions"
+	run ! make -s fetch
+	[[ $output = *"cannot read the source lists"*"make dist"* ]]
+	[[ $output != *"--with-openssh=openssh-"* ]]
+}
+
+@test "make fetch of a carried package says how old it is and that nobody looked" {
+	fake_apt
+	offer "$(here)"
+	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
+	SRC=$BATS_TEST_TMPDIR/src
+	mv "$ARCHIVE/$(here)" "$SRC/carried"
+	configured
+	make -s build/upstream/.source
+	run -0 make -s fetch
+	[[ $output = *"openssh_$(here) of 20"*" days old), from this tarball"* ]]
+	[[ $output = *"nobody looked for a newer one"*"security-status"* ]]
+}
+
+@test "security-status tells current, newer, unpatched and unknown by its exit" {
+	fake_apt
+	offer "$(here)"
+	configured --with-openssh="$BUILD/upstream" --prefix="$BATS_TEST_TMPDIR/none"
+	run -2 build-aux/security-status
+	[[ $output = *"none was fetched yet"* ]]
+	make -s build/upstream/.source
+	run -0 build-aux/security-status
+	[[ $output = *"pin: "*"source: "*"Debian-$(here | sed 's/.*-//') of 20"*"no newer revision"*"mirror/security"* ]]
+	echo "$(here).1" >>"$ARCHIVE/versions"
+	run -1 build-aux/security-status
+	[[ $output = *"Debian-$(here | sed 's/.*-//').1, which is newer"* ]]
+	run ! make -s security-status
+	# What was not asked is not known.
+	sed -i /security/d "$BATS_TEST_TMPDIR/fake/list"
+	run -2 build-aux/security-status
+	[[ $output = *"cannot tell: this machine has no entry for "*-security* ]]
+	rm "$ARCHIVE/versions"
+	run -2 build-aux/security-status
+	[[ $output = *"cannot tell: "*"cannot read the source lists"* ]]
+	# A program that was built from something older.
+	mkdir -p build/hayate
+	printf '#!/bin/sh\necho "OpenSSH_10.0p2 Debian-1 Hayate_0.1, x" >&2\n' >build/hayate/ssh
+	chmod +x build/hayate/ssh
+	run -1 build-aux/security-status
+	[[ $output = *"built:     OpenSSH_10.0p2 Debian-1 Hayate_0.1, not from this source: run make"* ]]
+	rm -r build/hayate
+	sed -i 's/^revision .*/revision unpatched 2025-04-09/' build/upstream/.source
+	run -1 build-aux/security-status
+	[[ $output = *"unpatched of 2025-04-09"*"CVEs and more"* ]]
+}
