@@ -22,6 +22,7 @@
 #include "ssherr.h"
 #include "umac.h"
 
+#include "cipher-seek.h"
 #include "pipeline-hook.h"
 #include "sealer-hook.h"
 
@@ -120,7 +121,7 @@ crypt_at(struct sealer *s, const struct sealing *d,
 			add(iv, d->iv_len, here);
 		else if (d->iv_len > 8)
 			add(iv + d->iv_len - 8, 8, here);
-		if ((r = cipher_set_keyiv(s->cc, iv, d->iv_len)) != 0)
+		if ((r = cipher_seek(s->cc, iv, d->iv_len)) != 0)
 			return r;
 	}
 	s->placed = 0;

@@ -1,0 +1,49 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * cipher-seek: a cipher continues at another place of its stream.
+ *
+ * Upstream's contexts go forward only, and what they hold is private to
+ * cipher.c. So cipher.c defines CIPHER_SEEK_HERE, includes this file behind
+ * its structures, and has one function more.
+ *
+ * Called from patches/200-cipher-gmac.patch.
+ */
+
+#ifndef CIPHER_SEEK_H
+#define CIPHER_SEEK_H
+
+#include <sys/types.h>
+
+struct sshcipher_ctx;
+
+/*
+ * The next packet is crypted with "iv" of "len" bytes: GCM's nonce, or the
+ * counter of CTR. Ciphers that take the sequence number instead stay as they
+ * are. For the thread that owns the context. Returns 0 or SSH_ERR_*.
+ */
+int	cipher_seek(struct sshcipher_ctx *, const u_char *iv, u_int len);
+
+#ifdef CIPHER_SEEK_HERE
+int
+cipher_seek(struct sshcipher_ctx *cc, const u_char *iv, u_int len)
+{
+	int r;
+
+	if (cc->evp == NULL)
+		return 0;
+	if (len != cipher_ivlen(cc->cipher))
+		return SSH_ERR_INVALID_ARGUMENT;
+	if (cipher_authlen(cc->cipher) != 0)
+		r = EVP_CIPHER_CTX_ctrl(cc->evp, EVP_CTRL_GCM_SET_IV_FIXED, -1,
+		    (void *)iv);	/* which is only read */
+	else
+		r = EVP_CipherInit(cc->evp, NULL, NULL, iv, -1);
+	return r > 0 ? 0 : SSH_ERR_LIBCRYPTO_ERROR;
+}
+#endif
+
+#endif /* CIPHER_SEEK_H */
