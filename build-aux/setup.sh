@@ -46,9 +46,9 @@ install_packages() {
 	    die "run as root (or with sudo): apt-get install$missing"
 	echo "installing$missing"
 	# A stale list of some third party is no reason to stop.
-	as_root apt-get -q update >/dev/null 2>&1 || :
-	as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y \
-	    --no-install-recommends install $missing >apt-install.log 2>&1 </dev/null ||
+	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log update || :
+	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log \
+	    -y --no-install-recommends install $missing ||
 	    die "apt-get could not install$missing: see apt-install.log"
 	rm -f apt-install.log
 }
