@@ -5,14 +5,15 @@
 
 #include "autoscale.h"
 
-#define FIRST_BYTES	(8 << 20)	/* short sessions never get here */
-#define BULK_RATE	(20 << 20)	/* bytes per second; less needs no help */
-#define BUSY		0.80		/* of a core, by the owner */
-#define CRYPTO		0.15		/* of a core: what there is to gain */
-#define FREE		0.50		/* cores */
-#define PAYS		1.03		/* times the rate before */
-#define LOST		0.90		/* times the best rate, on average */
-#define SMOOTH		8		/* intervals: one alone says little */
+#define FIRST_BYTES	(8 << 20)	/* shorter sessions gain nothing */
+#define BULK_RATE	(20 << 20)	/* bytes per second; less needs none */
+#define BUSY		0.80		/* CPU time of the owner, of a core */
+#define CRYPTO		0.15		/* of a core; less is not worth it */
+#define FREE		0.50		/* idle cores that a trial needs */
+#define PAYS		1.03		/* a trial's rate, times that before */
+#define LOST		0.90		/* mean rate, times the best one */
+#define SMOOTH		8		/* intervals in the mean rate */
+#define WARM_UP		2		/* intervals: the start is in them */
 #define PAUSE_US	5000000		/* after a trial that did not pay */
 #define PAUSE_MOST_US	80000000
 
@@ -20,17 +21,16 @@ static void
 begin_trial(struct autoscale *a, uint64_t rate)
 {
 	a->threads++;
-	a->trial = 1;
+	a->state = AUTOSCALE_TRIAL;
+	a->intervals = 1;
 	a->rate_before = rate;
 }
 
 static void
-one_less(struct autoscale *a, uint64_t now_us)
+remove_thread(struct autoscale *a, uint64_t now_us)
 {
 	a->threads--;
-	if (a->threads == 0)
-		a->measured = 0;
-	a->trial = 0;
+	a->state = a->threads == 0 ? AUTOSCALE_OFF : AUTOSCALE_STEADY;
 	a->rate_best = 0;
 	a->pause_us = a->pause_us == 0 ? PAUSE_US : a->pause_us * 2;
 	if (a->pause_us > PAUSE_MOST_US)
@@ -38,37 +38,44 @@ one_less(struct autoscale *a, uint64_t now_us)
 	a->retry_us = now_us + a->pause_us;
 }
 
-/* The first interval holds the thread's start. */
 static void
-end_trial(struct autoscale *a, uint64_t rate, uint64_t now_us)
+judge_trial(struct autoscale *a, uint64_t rate, uint64_t now_us)
 {
-	if (a->trial++ < 2)
+	if (a->intervals++ < WARM_UP)
 		return;
-	a->trial = 0;
 	if ((double)rate < PAYS * (double)a->rate_before) {
-		one_less(a, now_us);
+		remove_thread(a, now_us);
 		return;
 	}
+	a->state = AUTOSCALE_STEADY;
 	a->rate_best = a->rate_mean = (int64_t)rate;
 	a->pause_us = 0;
 	a->retry_us = now_us + AUTOSCALE_US;
 }
 
-/* Sets what there should be, for an interval of "rate" and these shares. */
+/* Little data moves: no thread is needed. What is measured stays measured. */
 static void
-judge(struct autoscale *a, const struct autoscale_now *now, uint64_t rate,
-    double busy, double crypto)
+remove_all_threads(struct autoscale *a)
+{
+	a->threads = 0;
+	if (a->state == AUTOSCALE_TRIAL)
+		a->state = AUTOSCALE_STEADY;
+	a->rate_best = 0;
+}
+
+/* "busy" and "crypto" are shares of a core, in this interval. */
+static void
+judge_interval(struct autoscale *a, const struct autoscale_now *now,
+    uint64_t rate, double busy, double crypto)
 {
 	int spare = now->free_cores >= FREE;
 
 	if (rate < BULK_RATE) {
-		a->threads = 0;
-		a->trial = 0;
-		a->rate_best = 0;
+		remove_all_threads(a);
 		return;
 	}
-	if (a->trial != 0) {
-		end_trial(a, rate, now->now_us);
+	if (a->state == AUTOSCALE_TRIAL) {
+		judge_trial(a, rate, now->now_us);
 		return;
 	}
 	a->rate_mean += ((int64_t)rate - a->rate_mean) / SMOOTH;
@@ -76,14 +83,14 @@ judge(struct autoscale *a, const struct autoscale_now *now, uint64_t rate,
 		a->rate_best = a->rate_mean;
 	if (a->threads > 0 && !spare &&
 	    (double)a->rate_mean < LOST * (double)a->rate_best) {
-		one_less(a, now->now_us);
+		remove_thread(a, now->now_us);
 		return;
 	}
 	if (busy < BUSY || !spare || now->now_us < a->retry_us ||
 	    a->threads + 1 >= now->cores)
 		return;
-	if (!a->measured)
-		a->measured = 1;
+	if (a->state == AUTOSCALE_OFF)
+		a->state = AUTOSCALE_STEADY;
 	else if (crypto >= CRYPTO)
 		begin_trial(a, rate);
 }
@@ -93,7 +100,7 @@ autoscale_decide(struct autoscale *a, const struct autoscale_now *now)
 {
 	uint64_t us = now->now_us - a->last.now_us;
 	unsigned int threads = a->threads;
-	int measured = a->measured;
+	int off = a->state == AUTOSCALE_OFF;
 
 	if (a->last.now_us == 0) {
 		a->last = *now;
@@ -102,9 +109,10 @@ autoscale_decide(struct autoscale *a, const struct autoscale_now *now)
 	if (us < AUTOSCALE_US)
 		return 0;
 	if (now->bytes >= FIRST_BYTES)
-		judge(a, now, (now->bytes - a->last.bytes) * 1000000 / us,
+		judge_interval(a, now,
+		    (now->bytes - a->last.bytes) * 1000000 / us,
 		    (double)(now->cpu_us - a->last.cpu_us) / us,
 		    (double)(now->crypto_us - a->last.crypto_us) / us);
 	a->last = *now;
-	return a->threads != threads || a->measured != measured;
+	return a->threads != threads || (a->state == AUTOSCALE_OFF) != off;
 }

@@ -24,7 +24,7 @@ cores_count(void)
 }
 
 double
-cores_free(uint64_t now_us)
+cores_idle(uint64_t now_us)
 {
 	static unsigned long long was;
 	static uint64_t was_us;

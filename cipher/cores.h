@@ -4,7 +4,7 @@
  */
 
 /*
- * cores: what of this machine's CPU time there is, and what is used of it.
+ * cores: how many cores this machine has, and how much of them is in use.
  *
  * For autoscale.h. Not thread safe; no upstream header.
  */
@@ -14,16 +14,17 @@
 
 #include <stdint.h>
 
-/* Cores that this process may use. */
+/* Returns how many cores this process may run on. */
 unsigned int cores_count(void);
 
 /*
- * Cores of the machine that were idle since the last call, which was before
- * "now_us", on average; < 0 if that cannot be known, as in the first call.
+ * Returns how many cores of the machine were idle on average since the last
+ * call, at the time "now_us"; < 0 if that is unknown, as in the first call.
+ * From /proc/stat.
  */
-double	cores_free(uint64_t now_us);
+double	cores_idle(uint64_t now_us);
 
-/* Microseconds of CPU time of the thread that calls; 0 if unknown. */
+/* Returns the caller's CPU time, of this thread alone; 0 if unknown. */
 uint64_t cores_used_us(void);
 
 #endif /* CORES_H */

@@ -192,7 +192,7 @@ rescale(void)
 	if (total.now_us - scale.last.now_us < AUTOSCALE_US)
 		return;
 	total.cpu_us = cores_used_us();
-	total.free_cores = cores_free(total.now_us);
+	total.free_cores = cores_idle(total.now_us);
 	if (autoscale_decide(&scale, &total))
 		apply(scale.threads);
 }
@@ -210,7 +210,7 @@ at_work(struct ssh *ssh, struct direction *d, const struct newkeys *k,
 		rescale();
 	if (d->with.keys != NULL)
 		return 1;
-	if (!scale.measured)
+	if (scale.state == AUTOSCALE_OFF)
 		return 0;
 	d->ssh = ssh;
 	return begin(d, k);
@@ -227,7 +227,7 @@ pipeline_serve(void)
 		if ((total.cores = cores_count()) < 2)
 			return;
 	} else {
-		scale.measured = 1;
+		scale.state = AUTOSCALE_STEADY;
 		apply((unsigned int)threads);
 		if (scale.threads < (unsigned int)threads)
 			debug("%u of %d threads could be started",
@@ -350,7 +350,7 @@ static void
 give(struct job *j)
 {
 	if ((j->given = j->len >= SMALL && workers() > 0))
-		pool_give(&j->pool);
+		pool_submit(&j->pool);
 }
 
 static int
@@ -361,7 +361,7 @@ finish(struct job *j)
 	if (j->given == 0)
 		run(&j->pool, 0);
 	else
-		pool_finish(&j->pool);
+		pool_wait(&j->pool);
 	j->given = -1;
 	return j->r;
 }
@@ -369,7 +369,7 @@ finish(struct job *j)
 static int
 done(struct job *j)
 {
-	return j->given == -1 || (j->given == 1 && pool_done(&j->pool));
+	return j->given == -1 || (j->given == 1 && pool_is_done(&j->pool));
 }
 
 /*
@@ -634,7 +634,7 @@ later(struct ssh *ssh, struct direction *d, struct job *j)
 	int there;
 
 	if (d->fd == -1 || j->given != 1 || done(j) || !ssh->kex->done ||
-	    pool_given() >= SUPPLY * scale.threads || d->nheld == HELD ||
+	    pool_count_unbegun() >= SUPPLY * scale.threads || d->nheld == HELD ||
 	    d->bytes >= HELD_BYTES || ioctl(d->fd, FIONREAD, &there) == -1 ||
 	    there < (int)wire_len(j))
 		return 0;

@@ -4,9 +4,10 @@
  */
 
 /*
- * One mutex guards the list of jobs that nobody has begun, and who is there.
- * A job's state alone is read without it: what its worker wrote before DONE is
- * seen by whoever reads DONE.
+ * One mutex guards the list of jobs that nobody has begun and the states of the
+ * threads. Only a job's state is read without it: JOB_DONE is written with
+ * release order and read with acquire order, so whoever reads it sees what the
+ * job wrote.
  */
 
 #include <errno.h>
@@ -23,7 +24,7 @@
 #include "clock.h"
 #include "pool.h"
 
-/* Valgrind's helgrind knows no C11 atomics: it is told what one of them orders. */
+/* Valgrind's helgrind does not know C11 atomics: it is told what they order. */
 #ifdef POOL_HELGRIND
 #include <valgrind/helgrind.h>
 #define NO_RACE_IN(p)	VALGRIND_HG_DISABLE_CHECKING(p, sizeof(*(p)))
@@ -35,28 +36,32 @@
 #define SEES(p)
 #endif
 
-#define STACK	(256 * 1024)
-#define SPIN_US	50		/* as long as the owner reads or writes */
+#define STACK	(256 * 1024)	/* bytes */
+#define SPIN_US	50		/* about one read or write of the owner's */
 
-enum { IDLE, GIVEN, BEGUN, DONE };	/* of a job */
+/* JOB_NEW -> JOB_SUBMITTED -> JOB_BEGUN -> JOB_DONE */
+enum job_state { JOB_NEW, JOB_SUBMITTED, JOB_BEGUN, JOB_DONE };
 
-enum presence { GONE, HERE, ENDED };	/* ENDED: to be joined */
+/* ABSENT -> RUNNING -> ENDED, when it returned -> ABSENT, when it was joined */
+enum worker_state { WORKER_ABSENT, WORKER_RUNNING, WORKER_ENDED };
 
 static struct {
 	pthread_mutex_t	 mutex;
-	pthread_cond_t	 work;		/* for threads without any */
-	pthread_cond_t	 done;		/* for the owner, and for fork() */
-	struct pool_job	*first, **last;
-	atomic_int	 given;		/* how many these are */
-	unsigned int	 size, target;	/* threads HERE; those that may stay */
-	unsigned int	 idle;		/* of them, waiting for work */
-	unsigned int	 busy;		/* of them, in a job */
+	pthread_cond_t	 work;		/* threads wait here for a job */
+	pthread_cond_t	 done;		/* the owner and fork() wait here */
+	struct pool_job	*first, **last;	/* jobs that nobody has begun */
+	atomic_int	 unbegun;	/* how many these are */
+	unsigned int	 size;		/* threads that are running */
+	unsigned int	 target;	/* workers above this one end */
+	unsigned int	 idle;		/* running threads that wait for work */
+	unsigned int	 busy;		/* running threads that run a job */
 	struct pool_job	*wanted;	/* the owner sleeps until it is done */
-	int		 forking, prepared;
+	int		 forking;	/* no thread may begin a job */
+	int		 prepared;	/* handlers for fork and exit are set */
 	long		 cores;		/* of the machine */
 	struct {
 		pthread_t	thread;
-		enum presence	presence;
+		enum worker_state state;
 	} worker[POOL_MOST + 1];
 } pool = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
@@ -65,7 +70,15 @@ static struct {
 	.last = &pool.first,
 };
 
-/* The mutex is held. NULL if there is nothing to begin. */
+/* The job has been taken out of the list. The mutex is held. */
+static void
+mark_begun(struct pool_job *job)
+{
+	atomic_fetch_sub_explicit(&pool.unbegun, 1, memory_order_relaxed);
+	atomic_store_explicit(&job->state, JOB_BEGUN, memory_order_relaxed);
+}
+
+/* Takes the first job out of the list; NULL if none. The mutex is held. */
 static struct pool_job *
 begin_first(void)
 {
@@ -75,26 +88,25 @@ begin_first(void)
 		return NULL;
 	if ((pool.first = job->next) == NULL)
 		pool.last = &pool.first;
-	atomic_fetch_sub_explicit(&pool.given, 1, memory_order_relaxed);
-	atomic_store_explicit(&job->state, BEGUN, memory_order_relaxed);
+	mark_begun(job);
 	return job;
 }
 
 static void
-run(struct pool_job *job, unsigned int worker)
+run_job(struct pool_job *job, unsigned int worker)
 {
 	job->run(job, worker);
 	PUBLISHES(&job->state);
-	atomic_store_explicit(&job->state, DONE, memory_order_release);
+	atomic_store_explicit(&job->state, JOB_DONE, memory_order_release);
 }
 
 /*
- * Waits a moment. 0 if that is no longer worth it: to sleep and be woken costs
- * some microseconds of both, and in a stream of packets more work is near. On
- * one core it would only keep the other from it.
+ * Waits a moment. Returns 0 when sleeping is better. Sleeping and waking cost
+ * both threads some microseconds, and in a stream of packets more work comes
+ * soon. On one core, spinning would only keep the other thread from its work.
  */
 static int
-spin(uint64_t since_us)
+spin_once(uint64_t since_us)
 {
 #ifdef __x86_64__
 	__builtin_ia32_pause();
@@ -108,7 +120,10 @@ spin(uint64_t since_us)
  * Threads
  */
 
-/* The mutex is held. Returns 0 when this thread has idled long enough. */
+/*
+ * Returns 1 when there is a job to begin, 0 when this thread should end. The
+ * mutex is held.
+ */
 static int
 wait_for_work(unsigned int self)
 {
@@ -118,8 +133,8 @@ wait_for_work(unsigned int self)
 
 	if (pool.first == NULL && self <= pool.target && !pool.forking) {
 		pthread_mutex_unlock(&pool.mutex);
-		while (atomic_load_explicit(&pool.given,
-		    memory_order_relaxed) == 0 && spin(since))
+		while (atomic_load_explicit(&pool.unbegun,
+		    memory_order_relaxed) == 0 && spin_once(since))
 			continue;
 		pthread_mutex_lock(&pool.mutex);
 	}
@@ -134,7 +149,7 @@ wait_for_work(unsigned int self)
 }
 
 static void *
-work(void *arg)
+run_worker(void *arg)
 {
 	unsigned int self = (unsigned int)(uintptr_t)arg;
 	struct pool_job *job;
@@ -144,37 +159,39 @@ work(void *arg)
 		job = begin_first();
 		pool.busy++;
 		pthread_mutex_unlock(&pool.mutex);
-		run(job, self);
+		run_job(job, self);
 		pthread_mutex_lock(&pool.mutex);
 		pool.busy--;
 		if (pool.wanted == job || pool.forking)
 			pthread_cond_broadcast(&pool.done);
 	}
-	pool.worker[self].presence = ENDED;
+	pool.worker[self].state = WORKER_ENDED;
 	pool.size--;
 	pthread_mutex_unlock(&pool.mutex);
 	return NULL;
 }
 
+/* Joins the threads that have ended, and those that were told to. */
 static void
-join_ended(void)
+join_ended_workers(void)
 {
 	unsigned int i;
 
 	for (i = 1; i <= POOL_MOST; i++) {
 		pthread_mutex_lock(&pool.mutex);
-		if (pool.worker[i].presence == ENDED ||
-		    (pool.worker[i].presence == HERE && i > pool.target)) {
+		if (pool.worker[i].state == WORKER_ENDED ||
+		    (pool.worker[i].state == WORKER_RUNNING &&
+		    i > pool.target)) {
 			pthread_mutex_unlock(&pool.mutex);
 			pthread_join(pool.worker[i].thread, NULL);
 			pthread_mutex_lock(&pool.mutex);
-			pool.worker[i].presence = GONE;
+			pool.worker[i].state = WORKER_ABSENT;
 		}
 		pthread_mutex_unlock(&pool.mutex);
 	}
 }
 
-/* Before the fork: nobody is in a job, and nobody begins one. */
+/* Returns when no thread runs a job; none begins one until the fork is over. */
 static void
 before_fork(void)
 {
@@ -198,30 +215,33 @@ in_child(void)
 	unsigned int i;
 
 	for (i = 1; i <= POOL_MOST; i++)
-		pool.worker[i].presence = GONE;
+		pool.worker[i].state = WORKER_ABSENT;
 	pool.size = pool.target = pool.idle = 0;
 	pool.forking = 0;
-	/* Those who waited here are not in this process. */
+	/* The threads that waited here are not in this process. */
 	pthread_cond_init(&pool.work, NULL);
 	pthread_cond_init(&pool.done, NULL);
 	pthread_mutex_unlock(&pool.mutex);
 }
 
-/* libcrypto is taken down when the process exits. */
+/* No thread may be in libcrypto when exit() takes it down. */
 static void
-stop(void)
+stop_all_workers(void)
 {
 	pool_resize(0);
 }
 
-/* Once. Returns 0, or -1 if a fork or an exit could not be survived. */
+/*
+ * Sets what a process with threads needs, once. Returns 0, or -1 if the process
+ * could not fork or exit safely.
+ */
 static int
-prepare(void)
+prepare_process(void)
 {
 	if (pool.prepared)
 		return 0;
-	NO_RACE_IN(&pool.given);
-	if (atexit(stop) != 0 ||
+	NO_RACE_IN(&pool.unbegun);
+	if (atexit(stop_all_workers) != 0 ||
 	    pthread_atfork(before_fork, after_fork, in_child) != 0)
 		return -1;
 #ifdef M_ARENA_MAX
@@ -233,7 +253,7 @@ prepare(void)
 }
 
 static int
-start(unsigned int self)
+start_worker(unsigned int self)
 {
 	pthread_attr_t attr;
 	int r;
@@ -241,15 +261,15 @@ start(unsigned int self)
 	if ((r = pthread_attr_init(&attr)) != 0)
 		return r;
 	pthread_attr_setstacksize(&attr, STACK);
-	r = pthread_create(&pool.worker[self].thread, &attr, work,
-	    (void *)(uintptr_t)self);
+	r = pthread_create(&pool.worker[self].thread, &attr,
+	    run_worker, (void *)(uintptr_t)self);
 	pthread_attr_destroy(&attr);
 	return r;
 }
 
-/* Whoever is not there: as far as the system gives threads. */
+/* Starts the absent ones of "want" workers, until the system starts no more. */
 static void
-start_missing(unsigned int want)
+start_missing_workers(unsigned int want)
 {
 	unsigned int i;
 
@@ -257,15 +277,16 @@ start_missing(unsigned int want)
 		pthread_mutex_lock(&pool.mutex);
 		if (pool.target < i)
 			pool.target = i;
-		if (pool.worker[i].presence == ENDED) {	/* just now */
+		if (pool.worker[i].state == WORKER_ENDED) {
 			pthread_join(pool.worker[i].thread, NULL);
-			pool.worker[i].presence = GONE;
+			pool.worker[i].state = WORKER_ABSENT;
 		}
-		if (pool.worker[i].presence == GONE && start(i) == 0) {
-			pool.worker[i].presence = HERE;
+		if (pool.worker[i].state == WORKER_ABSENT &&
+		    start_worker(i) == 0) {
+			pool.worker[i].state = WORKER_RUNNING;
 			pool.size++;
 		}
-		if (pool.worker[i].presence != HERE)
+		if (pool.worker[i].state != WORKER_RUNNING)
 			pool.target = i - 1;
 		pthread_mutex_unlock(&pool.mutex);
 		if (pool.target < i)
@@ -284,11 +305,11 @@ pool_resize(unsigned int want)
 	pool.target = pool.target < want ? pool.target : want;
 	pthread_cond_broadcast(&pool.work);
 	pthread_mutex_unlock(&pool.mutex);
-	join_ended();
-	if (want > 0 && prepare() == 0) {
+	join_ended_workers();
+	if (want > 0 && prepare_process() == 0) {
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, &were);
-		start_missing(want);
+		start_missing_workers(want);
 		pthread_sigmask(SIG_SETMASK, &were, NULL);
 	}
 	return pool_size();
@@ -310,45 +331,49 @@ pool_size(void)
  */
 
 void
-pool_give(struct pool_job *job)
+pool_submit(struct pool_job *job)
 {
 	job->next = NULL;
 	NO_RACE_IN(&job->state);
-	atomic_store_explicit(&job->state, GIVEN, memory_order_relaxed);
+	atomic_store_explicit(&job->state, JOB_SUBMITTED, memory_order_relaxed);
 	pthread_mutex_lock(&pool.mutex);
 	*pool.last = job;
 	pool.last = &job->next;
-	atomic_fetch_add_explicit(&pool.given, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&pool.unbegun, 1, memory_order_relaxed);
 	if (pool.idle > 0)
 		pthread_cond_signal(&pool.work);
 	pthread_mutex_unlock(&pool.mutex);
 }
 
 unsigned int
-pool_given(void)
+pool_count_unbegun(void)
 {
-	return (unsigned int)atomic_load_explicit(&pool.given,
+	return (unsigned int)atomic_load_explicit(&pool.unbegun,
 	    memory_order_relaxed);
 }
 
 int
-pool_done(struct pool_job *job)
+pool_is_done(struct pool_job *job)
 {
-	if (atomic_load_explicit(&job->state, memory_order_acquire) != DONE)
+	if (atomic_load_explicit(&job->state, memory_order_acquire) != JOB_DONE)
 		return 0;
 	SEES(&job->state);
 	return 1;
 }
 
 int
-pool_begun(struct pool_job *job)
+pool_is_begun(struct pool_job *job)
 {
-	return atomic_load_explicit(&job->state, memory_order_relaxed) == BEGUN;
+	return atomic_load_explicit(&job->state, memory_order_relaxed) ==
+	    JOB_BEGUN;
 }
 
-/* Takes a job that nobody has begun out of the list; 0 if somebody has. */
+/*
+ * Takes this job out of the list; returns 0 if somebody has begun it. The mutex
+ * is held.
+ */
 static int
-take(struct pool_job *job)
+begin_this(struct pool_job *job)
 {
 	struct pool_job **p;
 
@@ -357,36 +382,35 @@ take(struct pool_job *job)
 			continue;
 		if ((*p = job->next) == NULL)
 			pool.last = p;
-		atomic_fetch_sub_explicit(&pool.given, 1, memory_order_relaxed);
-		atomic_store_explicit(&job->state, BEGUN, memory_order_relaxed);
+		mark_begun(job);
 		return 1;
 	}
 	return 0;
 }
 
 void
-pool_finish(struct pool_job *job)
+pool_wait(struct pool_job *job)
 {
 	struct pool_job *other = NULL;
 	uint64_t since;
 
-	/* While another has this one, there may be more to do. */
-	while (!pool_done(job)) {
+	/* While a thread runs this job, the owner runs others. */
+	while (!pool_is_done(job)) {
 		pthread_mutex_lock(&pool.mutex);
-		other = take(job) ? job : begin_first();
+		other = begin_this(job) ? job : begin_first();
 		pthread_mutex_unlock(&pool.mutex);
 		if (other == NULL)
 			break;
-		run(other, 0);
+		run_job(other, 0);
 	}
 	since = clock_us();
-	while (!pool_done(job) && spin(since))
+	while (!pool_is_done(job) && spin_once(since))
 		continue;
-	if (pool_done(job))
+	if (pool_is_done(job))
 		return;
 	pthread_mutex_lock(&pool.mutex);
 	pool.wanted = job;
-	while (!pool_done(job))
+	while (!pool_is_done(job))
 		pthread_cond_wait(&pool.done, &pool.mutex);
 	pool.wanted = NULL;
 	pthread_mutex_unlock(&pool.mutex);

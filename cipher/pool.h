@@ -4,17 +4,18 @@
  */
 
 /*
- * pool: jobs for other cores, or for this one.
+ * pool: runs jobs in threads, or in the thread that waits for them.
  *
- * Jobs are begun in the order in which they were given. Who waits for a job
- * that nobody has begun does it himself, so nothing waits for a thread to
- * exist: without threads the pool is a list of functions to call later.
+ * Jobs are begun in the order in which they were submitted. A caller that waits
+ * for a job which no thread has begun runs it itself. So nothing depends on a
+ * thread: without any, the pool is a list of functions to call later.
  *
- * One pool a process. All functions are for the one thread that owns it, which
- * is worker 0 in the jobs that it does itself. The threads are workers 1 and
- * up; they block all signals and end after idling for POOL_IDLE_MS. In the
- * child of a fork there is the same pool without threads: fork() waits until
- * no job is being done, and what was not begun can be done by the child.
+ * There is one pool in a process. Only the thread that owns it may call these
+ * functions. The owner is worker 0 in the jobs that it runs itself. The threads
+ * are workers 1 and up. They block all signals, and end when they have had no
+ * work for POOL_IDLE_MS. The child of a fork has the same pool without threads:
+ * fork() waits until no thread runs a job, and the child can run those that
+ * were not begun.
  *
  * No upstream header.
  */
@@ -27,39 +28,42 @@
 #define POOL_MOST	16	/* threads */
 #define POOL_IDLE_MS	2000
 
-/* Part of whatever a job is; zeroed before its first use. */
+/* The first member of the caller's own job; zeroed before its first use. */
 struct pool_job {
-	/* Must not log, exit, or touch what another job may touch. */
+	/*
+	 * Does the work. It must not log, exit, or touch what another job may
+	 * touch.
+	 */
 	void	(*run)(struct pool_job *, unsigned int worker);
-	struct pool_job *next;	/* private, like the rest */
-	atomic_int state;
+	struct pool_job *next;	/* private */
+	atomic_int state;	/* private */
 };
 
 /*
- * Starts or ends threads until there are "want". Returns how many there are:
- * fewer where the system gives no more.
+ * Starts or ends threads until there are "want". Returns how many there are.
+ * They are fewer when the system does not start more.
  */
 unsigned int pool_resize(unsigned int want);
 
-/* Threads that are there, less those that idled away. */
+/* Threads that exist: those that were started and have not ended. */
 unsigned int pool_size(void);
 
-/* The job is the pool's until it is done. */
-void	pool_give(struct pool_job *);
+/* The caller may not touch the job until it is done. */
+void	pool_submit(struct pool_job *);
 
-/* Jobs that nobody has begun. */
-unsigned int pool_given(void);
+/* Jobs that were submitted and that nobody has begun. */
+unsigned int pool_count_unbegun(void);
 
 /* Whether a job is done. */
-int	pool_done(struct pool_job *);
+int	pool_is_done(struct pool_job *);
 
 /* Whether a job that is not done has been begun. */
-int	pool_begun(struct pool_job *);
+int	pool_is_begun(struct pool_job *);
 
 /*
- * Does a job, or others for as long as somebody is at it, and waits where there
- * are none.
+ * Returns when the job is done. Runs it if nobody has begun it. While a thread
+ * runs it, the caller runs other jobs, or waits if there are none.
  */
-void	pool_finish(struct pool_job *);
+void	pool_wait(struct pool_job *);
 
 #endif /* POOL_H */

@@ -50,8 +50,8 @@ live(const struct machine *m, double seconds)
 		    (1 + uneven * (n++ * 7 % 5 / 2.0 - 1));
 		now.bytes += (uint64_t)(rate * interval / 1e6);
 		now.cpu_us += (uint64_t)(m->busy * interval);
-		now.crypto_us += (uint64_t)(a.measured ? m->crypto * interval :
-		    0);
+		now.crypto_us += (uint64_t)(a.state == AUTOSCALE_OFF ? 0 :
+		    m->crypto * interval);
 		now.cores = m->cores;
 		now.free_cores = m->free_cores;
 		changes += (unsigned int)autoscale_decide(&a, &now);
@@ -105,13 +105,15 @@ main(void)
 
 	begin();
 	live(&slow, 5);
-	claim(most == 0 && !a.measured, "little data asks for nothing");
+	claim(most == 0 && a.state == AUTOSCALE_OFF,
+	    "little data asks for nothing");
 	begin();
 	live(&idle, 5);
 	claim(most == 0, "no thread where there is time left");
 	begin();
 	live(&full, 5);
-	claim(most == 0 && !a.measured, "no thread without a core");
+	claim(most == 0 && a.state == AUTOSCALE_OFF,
+	    "no thread without a core");
 	begin();
 	live(&blind, 5);
 	claim(most == 0, "no thread where cores cannot be seen");
@@ -135,7 +137,7 @@ main(void)
 
 	begin();
 	live(&starting, 0.1);
-	claim(!a.measured, "nothing is done in the first moments");
+	claim(a.state == AUTOSCALE_OFF, "nothing is done in the first moments");
 	puts("ok");
 	return 0;
 }

@@ -63,13 +63,13 @@ give(struct job *j, sem_t *until, unsigned int work)
 	j->pool.run = run;
 	j->until = until;
 	j->work = work;
-	pool_give(&j->pool);
+	pool_submit(&j->pool);
 }
 
 static void
 done_once(struct job *j)
 {
-	if (!pool_done(&j->pool))
+	if (!pool_is_done(&j->pool))
 		errx(1, "a job is not done after it was waited for");
 	if (j->times != 1)
 		errx(1, "a job was done %d times", j->times);
@@ -126,13 +126,13 @@ one_order(const int *ends, const int *waits, unsigned int begun)
 	for (i = 0; i < 3; i++)
 		give(&job[i], &until[i], 0);
 	for (i = 0; i < (int)begun; i++) {
-		while (!pool_begun(&job[i].pool))
+		while (!pool_is_begun(&job[i].pool))
 			rest_ms(1);
 	}
 	if (pthread_create(&controller, NULL, release, (void *)ends) != 0)
 		errx(1, "no controller");
 	for (i = 0; i < 3; i++) {
-		pool_finish(&job[waits[i]].pool);
+		pool_wait(&job[waits[i]].pool);
 		done_once(&job[waits[i]]);
 	}
 	pthread_join(controller, NULL);
@@ -168,7 +168,7 @@ in_a_child(struct job *job, int first, int last)
 		if (pool_size() != 0)
 			_exit(2);
 		for (i = first; i < last; i++) {
-			pool_finish(&job[i].pool);
+			pool_wait(&job[i].pool);
 			if (job[i].times != 1)
 				_exit(3);
 		}
@@ -196,13 +196,13 @@ at_random(unsigned int seed, uint64_t ms)
 		/* the first ones before the fork, in order or not */
 		first = rand_r(&seed) % last;
 		for (i = 0; i < first; i++) {
-			pool_finish(&job[i].pool);
+			pool_wait(&job[i].pool);
 			done_once(&job[i]);
 		}
 		if (rand_r(&seed) % 20 == 0)
 			in_a_child(job, first, last);
 		for (i = last - 1; i >= first; i--) {
-			pool_finish(&job[i].pool);
+			pool_wait(&job[i].pool);
 			done_once(&job[i]);
 		}
 		n += (uint64_t)last;
@@ -238,7 +238,7 @@ signals(void)
 	for (i = 0; i < 500; i++) {
 		give(&job, NULL, 1000);
 		kill(getpid(), SIGCHLD);
-		pool_finish(&job.pool);
+		pool_wait(&job.pool);
 	}
 	if (caught != 500 || strayed != 0)
 		errx(1, "%d signals came, %d of them to a thread", caught,
@@ -267,12 +267,12 @@ idle(void)
 	if (pool_resize(3) != 3 || (busy = tasks()) < 4)
 		errx(1, "no 3 threads");
 	give(&job, NULL, 10);
-	pool_finish(&job.pool);
+	pool_wait(&job.pool);
 	rest_ms(POOL_IDLE_MS + 800);
 	if (pool_size() != 0 || tasks() != busy - 3)
 		errx(1, "idle threads are still there");
 	give(&job, NULL, 10);
-	pool_finish(&job.pool);
+	pool_wait(&job.pool);
 	done_once(&job);
 	if (pool_resize(2) != 2)
 		errx(1, "they do not come back");
@@ -291,7 +291,7 @@ forks(void)
 			give(&job[i], NULL, 20000);
 		in_a_child(job, 0, JOBS);
 		for (i = 0; i < JOBS; i++) {
-			pool_finish(&job[i].pool);
+			pool_wait(&job[i].pool);
 			done_once(&job[i]);
 		}
 	}
