@@ -14,6 +14,7 @@ HAYATE_CORE = \
 	cipher/autoscale.c \
 	cipher/clear.c \
 	cipher/cores.c \
+	cipher/packetq.c \
 	cipher/pool.c \
 	ssh/hayopt.c \
 	ssh/sftp-tell.c \
@@ -23,9 +24,12 @@ HAYATE_HOOKS = \
 	channels/peer-hook.c \
 	channels/wtune-hook.c \
 	cipher/clear-hook.c \
+	cipher/direction-hook.c \
 	cipher/macrank-hook.c \
 	cipher/pipeline-hook.c \
+	cipher/receiving-hook.c \
 	cipher/sealer-hook.c \
+	cipher/sending-hook.c \
 	ssh/clearcli-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/optline-hook.c \

@@ -23,8 +23,8 @@
 #include "umac.h"
 
 #include "cipher-seek.h"
-#include "pipeline-hook.h"
 #include "sealer-hook.h"
+#include "stream-position.h"
 
 #define UMAC64_LEN	8
 
@@ -33,38 +33,38 @@
  */
 
 int
-sealing_init(struct sealing *d, const struct newkeys *k, int mode)
+sealer_set_keys(struct sealer_keys *keys, const struct newkeys *k, int mode)
 {
 	u_int authlen = cipher_authlen(k->enc.cipher);
 
 	if ((authlen == 0 && match_pattern_list(k->enc.name, "aes*-ctr,none",
-	    0) != 1) || k->enc.iv_len > sizeof(d->iv))
+	    0) != 1) || k->enc.iv_len > sizeof(keys->iv))
 		return -1;
-	d->keys = k;
-	d->mode = mode;
-	d->authlen = authlen;
-	d->maclen = authlen == 0 ? k->mac.mac_len : 0;
-	d->etm = authlen == 0 && k->mac.etm;
-	d->aadlen = authlen != 0 || d->etm ? 4 : 0;
-	d->block_size = k->enc.block_size;
-	d->iv_len = k->enc.iv_len;
-	memcpy(d->iv, k->enc.iv, d->iv_len);
+	keys->newkeys = k;
+	keys->mode = mode;
+	keys->authlen = authlen;
+	keys->maclen = authlen == 0 ? k->mac.mac_len : 0;
+	keys->etm = authlen == 0 && k->mac.etm;
+	keys->aadlen = authlen != 0 || keys->etm ? 4 : 0;
+	keys->block_size = k->enc.block_size;
+	keys->iv_len = k->enc.iv_len;
+	memcpy(keys->iv, k->enc.iv, keys->iv_len);
 	return 0;
 }
 
 void
-sealing_wipe(struct sealing *d)
+sealer_wipe_keys(struct sealer_keys *keys)
 {
-	explicit_bzero(d, sizeof(*d));
+	explicit_bzero(keys, sizeof(*keys));
 }
 
 int
-sealer_init(struct sealer *s, const struct sealing *d)
+sealer_init(struct sealer *s, const struct sealer_keys *keys)
 {
-	const struct newkeys *k = d->keys;
+	const struct newkeys *k = keys->newkeys;
 	int r;
 
-	if (d->authlen == 0) {
+	if (keys->authlen == 0) {
 		s->mac.name = k->mac.name;
 		if ((r = mac_setup(&s->mac, k->mac.name)) != 0)
 			return r;
@@ -76,7 +76,7 @@ sealer_init(struct sealer *s, const struct sealing *d)
 	}
 	return cipher_init(&s->cc, k->enc.cipher, k->enc.key, k->enc.key_len,
 	    k->enc.iv, k->enc.iv_len,
-	    d->mode == MODE_OUT ? CIPHER_ENCRYPT : CIPHER_DECRYPT);
+	    keys->mode == MODE_OUT ? CIPHER_ENCRYPT : CIPHER_DECRYPT);
 }
 
 void
@@ -92,9 +92,9 @@ sealer_free(struct sealer *s)
  * One packet
  */
 
-/* Big endian, of as many bytes as count. */
+/* Adds "n" to a big endian number of "len" bytes, which wraps around. */
 static void
-add(u_char *number, u_int len, u_int64_t n)
+add_big_endian(u_char *number, u_int len, u_int64_t n)
 {
 	while (len-- > 0 && n > 0) {
 		n += number[len];
@@ -104,41 +104,42 @@ add(u_char *number, u_int len, u_int64_t n)
 }
 
 /*
- * Crypts a packet where it stands in the stream: GCM counts packets, CTR blocks.
- * A cipher that has just done the packet before is there already.
+ * Encrypts or decrypts a packet at its position in the stream. GCM counts
+ * packets, CTR blocks. The cipher needs no new IV when this sealer has done the
+ * packet before this one.
  */
 static int
-crypt_at(struct sealer *s, const struct sealing *d,
-    const struct pipeline_at *at, u_char *out, const u_char *in, u_int len)
+crypt_packet(struct sealer *s, const struct sealer_keys *keys,
+    const struct stream_position *at, u_char *out, const u_char *in, u_int len)
 {
-	u_char iv[sizeof(d->iv)];
-	u_int64_t here = d->authlen != 0 ? at->packets : at->blocks;
+	u_char iv[sizeof(keys->iv)];
+	u_int64_t here = keys->authlen != 0 ? at->packets : at->blocks;
 	int r;
 
 	if (!s->placed || s->next != here) {
-		memcpy(iv, d->iv, sizeof(iv));
-		if (d->authlen == 0)
-			add(iv, d->iv_len, here);
-		else if (d->iv_len > 8)
-			add(iv + d->iv_len - 8, 8, here);
-		if ((r = cipher_seek(s->cc, iv, d->iv_len)) != 0)
+		memcpy(iv, keys->iv, sizeof(iv));
+		if (keys->authlen == 0)
+			add_big_endian(iv, keys->iv_len, here);
+		else if (keys->iv_len > 8)
+			add_big_endian(iv + keys->iv_len - 8, 8, here);
+		if ((r = cipher_seek(s->cc, iv, keys->iv_len)) != 0)
 			return r;
 	}
 	s->placed = 0;
-	if ((r = cipher_crypt(s->cc, at->seqnr, out, in, len - d->aadlen,
-	    d->aadlen, d->authlen)) != 0)
+	if ((r = cipher_crypt(s->cc, at->seqnr, out, in, len - keys->aadlen,
+	    keys->aadlen, keys->authlen)) != 0)
 		return r;
-	s->next = here + (d->authlen != 0 ? 1 : len / d->block_size);
+	s->next = here + (keys->authlen != 0 ? 1 : len / keys->block_size);
 	s->placed = 1;
 	return 0;
 }
 
-/* As mac_compute(), whose buffer is one for all threads. */
+/* As mac_compute(), which has one static buffer for all threads. */
 static int
-compute(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
-    u_char *mac)
+compute_mac(const struct sealer *s, u_int32_t seqnr, const u_char *data,
+    u_int len, u_char *mac)
 {
-	u_char nonce[8] = { 0 };	/* big endian; an HMAC takes half of it */
+	u_char nonce[8] = { 0 };	/* big endian; HMAC takes half */
 	union {
 		u_char m[SSH_DIGEST_MAX_LENGTH];
 		u_int64_t for_umac;
@@ -164,62 +165,63 @@ compute(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
 
 /* As mac_check(). */
 static int
-verify(const struct sealer *s, u_int32_t seqnr, const u_char *data, u_int len,
-    const u_char *mac)
+verify_mac(const struct sealer *s, u_int32_t seqnr, const u_char *data,
+    u_int len, const u_char *mac)
 {
 	u_char ours[SSH_DIGEST_MAX_LENGTH];
 	int r;
 
-	if ((r = compute(s, seqnr, data, len, ours)) != 0)
+	if ((r = compute_mac(s, seqnr, data, len, ours)) != 0)
 		return r;
 	return timingsafe_bcmp(ours, mac, s->mac.mac_len) == 0 ? 0 :
 	    SSH_ERR_MAC_INVALID;
 }
 
 int
-sealer_seal(struct sealer *s, const struct sealing *d,
-    const struct pipeline_at *at, const u_char *plain, u_int len, u_char *out)
+sealer_seal(struct sealer *s, const struct sealer_keys *keys,
+    const struct stream_position *at, const u_char *plain, u_int len,
+    u_char *out)
 {
 	int r;
 
-	if (d->maclen != 0 && !d->etm &&
-	    (r = compute(s, at->seqnr, plain, len, out + len)) != 0)
+	if (keys->maclen != 0 && !keys->etm &&
+	    (r = compute_mac(s, at->seqnr, plain, len, out + len)) != 0)
 		return r;
-	if ((r = crypt_at(s, d, at, out, plain, len)) != 0)
+	if ((r = crypt_packet(s, keys, at, out, plain, len)) != 0)
 		return r;
-	if (d->maclen != 0 && d->etm)
-		return compute(s, at->seqnr, out, len, out + len);
+	if (keys->maclen != 0 && keys->etm)
+		return compute_mac(s, at->seqnr, out, len, out + len);
 	return 0;
 }
 
 int
-sealer_open(struct sealer *s, const struct sealing *d,
-    const struct pipeline_at *at, const u_char *in, u_int len, u_char *out)
+sealer_open(struct sealer *s, const struct sealer_keys *keys,
+    const struct stream_position *at, const u_char *in, u_int len, u_char *out)
 {
 	int r;
 
-	if (d->maclen != 0 && d->etm &&
-	    (r = verify(s, at->seqnr, in, len, in + len)) != 0)
+	if (keys->maclen != 0 && keys->etm &&
+	    (r = verify_mac(s, at->seqnr, in, len, in + len)) != 0)
 		return r;
-	if ((r = crypt_at(s, d, at, out, in, len)) != 0)
+	if ((r = crypt_packet(s, keys, at, out, in, len)) != 0)
 		return r;
-	if (d->maclen != 0 && !d->etm)
-		return verify(s, at->seqnr, out, len, in + len);
+	if (keys->maclen != 0 && !keys->etm)
+		return verify_mac(s, at->seqnr, out, len, in + len);
 	return 0;
 }
 
 u_int
-sealer_length(struct sealer *s, const struct sealing *d,
-    const struct pipeline_at *at, const u_char *in, size_t have)
+sealer_read_length(struct sealer *s, const struct sealer_keys *keys,
+    const struct stream_position *at, const u_char *in, size_t have)
 {
 	u_char block[16];
 	u_int packlen = 0;
 
-	if (d->aadlen != 0)
+	if (keys->aadlen != 0)
 		return cipher_get_length(s->cc, &packlen, at->seqnr, in,
 		    have) == 0 ? packlen : 0;
-	if (have < d->block_size ||
-	    crypt_at(s, d, at, block, in, d->block_size) != 0)
+	if (have < keys->block_size ||
+	    crypt_packet(s, keys, at, block, in, keys->block_size) != 0)
 		return 0;
 	return PEEK_U32(block);
 }

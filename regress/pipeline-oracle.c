@@ -47,6 +47,7 @@
 #include "clear.h"
 #include "hayopt.h"
 #include "packet-ends.h"
+#include "packetq.h"
 #include "pipeline-hook.h"
 
 #define SHORT	300		/* each length up to here */
@@ -300,7 +301,7 @@ receive_both(const struct end_keys *keys, const u_char *wire, size_t len,
 	end[0] = end_new(keys, MODE_IN, -1);
 	end[1] = end_new(keys, MODE_IN, -1);
 	for (; at < len && seen[0].r == 0 && seen[1].r == 0; at += n) {
-		n = 1 + rnd(rnd(4) == 0 ? 300 : 2 * PIPELINE_BYTES);
+		n = 1 + rnd(rnd(4) == 0 ? 300 : 2 * PACKETQ_BYTES);
 		if (n > len - at)
 			n = len - at;
 		if (at < kexinit && n > kexinit - at)
@@ -544,7 +545,7 @@ main(int argc, char **argv)
 	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
 		errx(2, "%s", msg);
 	no_threads = strcmp(argv[1], "0") == 0;
-	pipeline_serve();
+	pipeline_allow_threads();
 	if (argc == 3)
 		try_all();
 	else

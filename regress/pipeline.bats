@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Packets sealed and opened by threads (cipher/pipeline-hook.h, pool.h and
-# autoscale.h): against upstream's serial code in memory, then between real
+# Packets sealed and opened by threads (cipher/pipeline-hook.h, packetq.h, pool.h
+# and autoscale.h): against upstream's serial code in memory, then between real
 # programs with CipherThreads 2 from the first packet of the session.
 
 load helper
@@ -56,6 +56,13 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 		FLAVOUR=$flavour unit pool-test orders
 		FLAVOUR=$flavour unit pool-test random "$RANDOM" 4000
 		FLAVOUR=$flavour unit pool-test fork
+	done
+}
+
+@test "packets stay in the order of the stream, and what is decided about them holds" {
+	local flavour
+	for flavour in plain asan tsan; do
+		FLAVOUR=$flavour unit packetq-test
 	done
 }
 
@@ -268,7 +275,7 @@ peak() {
 	kill $pid
 }
 
-# Sending: PIPELINE_BYTES of packets, as much sealed, one packet more, in buffers
+# Sending: PACKETQ_BYTES of packets, as much sealed, one packet more, in buffers
 # that may be half empty; and what threads have of their own. Receiving: the
 # reads as well, and a channel's buffer for what is there at once.
 @test "threads cost no more than 6 MiB for sending, 16 MiB for receiving" {

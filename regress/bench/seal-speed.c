@@ -213,7 +213,7 @@ start_threads(char *word)
 	if (hayopt_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
 	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
 		errx(2, "%s", msg);
-	pipeline_serve();
+	pipeline_allow_threads();
 }
 
 int

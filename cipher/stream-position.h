@@ -1,0 +1,41 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * stream-position: where a stream of packets stands, in one direction.
+ *
+ * A packet needs nothing else of those before it: GCM's nonce follows from the
+ * packets, CTR's counter from the blocks, and ChaCha20 and the MACs take the
+ * sequence number. The position of a packet that comes later follows from the
+ * lengths of those between, so packets can be sealed and opened in any order.
+ *
+ * No upstream header.
+ */
+
+#ifndef STREAM_POSITION_H
+#define STREAM_POSITION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct stream_position {
+	uint32_t seqnr;
+	uint32_t packets;	/* with these keys, like the rest */
+	uint64_t blocks;	/* of the cipher */
+	uint64_t bytes;
+};
+
+/* Moves over a packet of "len" bytes, from its length field to its padding. */
+static inline void
+stream_position_advance(struct stream_position *p, size_t len,
+    size_t block_size)
+{
+	p->seqnr++;
+	p->packets++;
+	p->blocks += len / block_size;
+	p->bytes += len;
+}
+
+#endif /* STREAM_POSITION_H */
