@@ -31,6 +31,7 @@ HAYATE_HOOKS = \
 	cipher/sealer-hook.c \
 	cipher/sending-hook.c \
 	ssh/clearcli-hook.c \
+	ssh/clearmux-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/optline-hook.c \
 	ssh/sftpq-hook.c \

@@ -40,6 +40,9 @@
 static const int enc_at[] = { PROPOSAL_ENC_ALGS_CTOS, PROPOSAL_ENC_ALGS_STOC };
 static const int mac_at[] = { PROPOSAL_MAC_ALGS_CTOS, PROPOSAL_MAC_ALGS_STOC };
 
+/* Waiting for one key exchange within waiting for it; 10 KB of stack each */
+#define DEPTH_MOST	100
+
 static const struct clear_side nobody;
 
 static struct {
@@ -370,11 +373,23 @@ clear_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
 	return 0;
 }
 
+int
+clear_at_hand(struct ssh *ssh)
+{
+	return clear_mode() != NULL || (now.offered && !ssh->kex->done);
+}
+
+/* What is dispatched meanwhile may bring us here again. */
 void
 clear_finish_kex(struct ssh *ssh)
 {
+	static int depth;
+
+	if (++depth > DEPTH_MOST)
+		fatal("the server asks for too much during a key exchange");
 	while (!ssh->kex->done)
 		ssh_dispatch_run_fatal(ssh, DISPATCH_BLOCK, &ssh->kex->done);
+	depth--;
 }
 
 void
@@ -394,17 +409,28 @@ clear_encrypt(struct ssh *ssh)
 }
 
 /*
- * Requests
+ * What begins
  */
+
+void
+clear_before(struct ssh *ssh, enum clear_private why)
+{
+	if (why == CLEAR_PUBLIC)
+		return;
+	clear_set_private(why);
+	clear_encrypt(ssh);
+}
+
+void
+clear_before_channel(struct ssh *ssh, const char *type)
+{
+	clear_before(ssh, clear_channel(type));
+}
 
 void
 clear_before_request(struct ssh *ssh, int channel, const char *type)
 {
-	enum clear_private why = clear_request(type);
-
-	if (why != CLEAR_PUBLIC) {
-		clear_set_private(why);
-		clear_encrypt(ssh);
-	} else if (now.side->request != NULL)
-		now.side->request(ssh, channel);
+	clear_before(ssh, clear_request(type));
+	if (now.side->request != NULL)
+		now.side->request(ssh, channel, type);
 }

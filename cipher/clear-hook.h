@@ -41,8 +41,14 @@ int	clear_kexinit(struct ssh *);
 int	clear_newkeys(struct ssh *, int mode, const struct newkeys *,
     u_int64_t rekey_limit, u_int64_t *max_blocks);
 
-/* channel_request_start(): brings encryption back before this request. */
+/*
+ * channel_request_start(), channel_new(), and where else something private
+ * begins: what is sent after these is encrypted, if it has to be. All may
+ * wait as clear_encrypt().
+ */
 void	clear_before_request(struct ssh *, int channel, const char *type);
+void	clear_before_channel(struct ssh *, const char *type);
+void	clear_before(struct ssh *, enum clear_private);
 
 /*
  * For peer-hook.c, while the first key exchange ends; only in a client
@@ -59,8 +65,8 @@ struct clear_side {
 	void	(*changed)(struct ssh *);
 	/* The client named modes, and we did not. NULL in a client */
 	void	(*withheld)(struct ssh *, enum clear_answer);
-	/* A request without secrets is about to go. NULL in a server */
-	void	(*request)(struct ssh *, int channel);
+	/* A request is about to go. NULL in a server */
+	void	(*request)(struct ssh *, int channel, const char *type);
 };
 
 /* The session's loop begins. "asked" is the wish of a client's user. */
@@ -71,6 +77,9 @@ enum clear_answer clear_now(struct ssh *);
 
 /* The mode in force, with its MAC, for people; NULL: all is encrypted. */
 const char *clear_mode(void);
+
+/* A mode is in force, or may be once the key exchange under way has ended. */
+int	clear_at_hand(struct ssh *);
 
 /* Something private comes. The first reason stays. */
 void	clear_set_private(enum clear_private);

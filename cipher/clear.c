@@ -32,6 +32,12 @@ clear_reason(enum clear_answer answer, enum clear_private private)
 		[CLEAR_AGENT] = "agent forwarding was asked for",
 		[CLEAR_X11] = "X11 forwarding was asked for",
 		[CLEAR_TYPED] = "input is typed at a terminal",
+		[CLEAR_SHELL] = "a shell was asked for",
+		[CLEAR_FORWARD] = "a forwarding was asked for",
+		[CLEAR_PROXY] = "a proxied client is attached",
+		[CLEAR_GUEST] = "a session of the shared connection did not "
+		    "ask for it",
+		[CLEAR_OTHER] = "something unknown was asked for",
 	};
 
 	switch (answer) {
@@ -51,16 +57,73 @@ clear_reason(enum clear_answer answer, enum clear_private private)
 	return "of an unknown reason";
 }
 
+struct meaning {
+	const char	*name;
+	enum clear_private why;
+};
+
+static enum clear_private
+look_up(const struct meaning *m, const char *name, enum clear_private other)
+{
+	for (; m->name != NULL; m++) {
+		if (strcmp(m->name, name) == 0)
+			return m->why;
+	}
+	return other;
+}
+
 enum clear_private
 clear_request(const char *type)
 {
-	if (strcmp(type, "pty-req") == 0)
-		return CLEAR_TTY;
-	if (strcmp(type, "auth-agent-req@openssh.com") == 0)
-		return CLEAR_AGENT;
-	if (strcmp(type, "x11-req") == 0)
-		return CLEAR_X11;
-	return CLEAR_PUBLIC;
+	static const struct meaning table[] = {
+		{ "exec", CLEAR_PUBLIC },
+		{ "subsystem", CLEAR_PUBLIC },
+		{ "env", CLEAR_PUBLIC },
+		{ "signal", CLEAR_PUBLIC },
+		{ "exit-status", CLEAR_PUBLIC },
+		{ "exit-signal", CLEAR_PUBLIC },
+		{ "eow@openssh.com", CLEAR_PUBLIC },
+		{ "keepalive@openssh.com", CLEAR_PUBLIC },
+		{ "pty-req", CLEAR_TTY },
+		{ "window-change", CLEAR_TTY },
+		{ "auth-agent-req@openssh.com", CLEAR_AGENT },
+		{ "x11-req", CLEAR_X11 },
+		{ "shell", CLEAR_SHELL },
+		{ NULL, CLEAR_PUBLIC }
+	};
+
+	return look_up(table, type, CLEAR_OTHER);
+}
+
+enum clear_private
+clear_channel(const char *type)
+{
+	static const struct meaning table[] = {
+		{ "session", CLEAR_PUBLIC },	/* its requests decide */
+		{ "mux listener", CLEAR_PUBLIC },
+		{ "mux-control", CLEAR_PUBLIC },
+		{ "mux-proxy", CLEAR_PROXY },
+		{ NULL, CLEAR_PUBLIC }
+	};
+
+	return look_up(table, type, CLEAR_FORWARD);
+}
+
+enum clear_private
+clear_global(const char *type)
+{
+	static const struct meaning table[] = {
+		{ "keepalive@openssh.com", CLEAR_PUBLIC },
+		{ "no-more-sessions@openssh.com", CLEAR_PUBLIC },
+		{ "hostkeys-prove-00@openssh.com", CLEAR_PUBLIC },
+		{ "cancel-tcpip-forward", CLEAR_PUBLIC },
+		{ "cancel-streamlocal-forward@openssh.com", CLEAR_PUBLIC },
+		{ "tcpip-forward", CLEAR_FORWARD },
+		{ "streamlocal-forward@openssh.com", CLEAR_FORWARD },
+		{ NULL, CLEAR_PUBLIC }
+	};
+
+	return look_up(table, type, CLEAR_OTHER);
 }
 
 int

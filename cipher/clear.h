@@ -13,8 +13,10 @@
  *
  * Three people decide: the user (NoneSwitch is the wish, NoneEnabled the
  * consent), the administrator (NoneEnabled of the server, in Match as well),
- * and whoever needs privacy: with the first terminal, agent or X11 display on
- * a connection, encryption comes back and stays.
+ * and whoever needs privacy. Only sessions that asked themselves, and that run
+ * a command or a subsystem without a terminal, are in clear. With the first of
+ * anything else on a connection encryption comes back before its first byte,
+ * and stays until the connection ends.
  *
  * No I/O and no upstream header. clear-hook.c does what this says.
  */
@@ -32,7 +34,13 @@ enum clear_private {
 	CLEAR_TTY,
 	CLEAR_AGENT,
 	CLEAR_X11,
-	CLEAR_TYPED		/* at a terminal, for a session without one */
+	CLEAR_TYPED,		/* at a terminal, for a session without one */
+	CLEAR_SHELL,		/* without a terminal */
+	CLEAR_FORWARD,		/* ports, sockets, stdio, tunnels */
+	CLEAR_PROXY,		/* a client of "ssh -O proxy" */
+	CLEAR_GUEST,		/* a session of another ssh that did not ask */
+	CLEAR_OTHER,		/* a request that we do not know */
+	CLEAR_PRIVATES
 };
 
 /* As far as it is known when a key exchange begins */
@@ -60,8 +68,14 @@ enum clear_answer clear_decide(const struct clear_facts *);
 /* The reason for a no, as a clause for the user; never NULL. */
 const char *clear_reason(enum clear_answer, enum clear_private);
 
-/* What a channel request (RFC 4254, section 6) brings that is private. */
+/*
+ * What comes with a channel request (RFC 4254, section 6), a channel of that
+ * type (on the wire, or in channel_new()), and a global request (section 4).
+ * What is not known is private.
+ */
 enum clear_private clear_request(const char *type);
+enum clear_private clear_channel(const char *type);
+enum clear_private clear_global(const char *type);
 
 /* Whether the cipher is one of the modes. */
 int	clear_is(const char *cipher);

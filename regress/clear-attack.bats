@@ -158,8 +158,8 @@ unseen() { ! seen "$1"; }
 		    -o PreferredAuthentications=password,publickey \
 		    -M -S "$ctl" -o ControlPersist=60 wire \
 		    "cat $DATA; echo this-went-in-clear" >got
-		client -S "$ctl" -tt wire 'echo typed-at-a-terminal' >/dev/null </dev/null
-		client -S "$ctl" wire 'echo bulk-after-the-terminal' >/dev/null
+		client -q "${ASK[@]}" -S "$ctl" -tt wire 'echo typed-at-a-terminal' >/dev/null </dev/null
+		client -q "${ASK[@]}" -S "$ctl" wire 'echo bulk-after-the-terminal' >/dev/null
 		client -S "$ctl" -O exit wire
 	}
 	captured "$(sshd_port wire)" one

@@ -20,8 +20,8 @@ asks             clear      refused
 asks_T           clear      refused
 no_tty_in_file   clear      refused
 forward_only     clear      refused
-stdio_forward    clear      refused
-local_forward    clear      refused
+stdio_forward    encrypted  encrypted
+local_forward    encrypted  encrypted
 master           clear      refused
 persists         clear      refused
 get              clear      refused
@@ -29,6 +29,7 @@ put_O            clear      refused
 sftp             clear      refused
 rsync            clear      refused
 tty_later        again      refused
+guest_later      again      refused
 tty              encrypted  encrypted
 tty_in_file      encrypted  encrypted
 wish_alone       encrypted  encrypted
@@ -94,12 +95,18 @@ persists() {
 tty_later() {
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
 	    -M -S "$CTL" -N "$1" 3>&- &
-	poll 10 test -S "$CTL" && client -q -S "$CTL" -tt "$1" true && over "$1" &&
+	poll 10 test -S "$CTL" && client -q "${ASK[@]}" -S "$CTL" -tt "$1" true && over "$1" &&
+	    down "$1" && { wait $! || :; }
+}
+guest_later() {
+	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
+	    -M -S "$CTL" -N "$1" 3>&- &
+	poll 10 test -S "$CTL" && client -S "$CTL" "$1" true && over "$1" &&
 	    down "$1" && { wait $! || :; }
 }
 
 up() { client "${ASK[@]}" -M -S "$CTL" -N -f "${@:2}" "$1"; }
-over() { client -S "$CTL" "$1" "cat $DATA" | cmp - "$DATA"; }
+over() { client -q "${ASK[@]}" -S "$CTL" "$1" "cat $DATA" | cmp - "$DATA"; }
 down() { client -q -S "$CTL" -O exit "$1"; }
 
 ### Judgement
@@ -132,7 +139,7 @@ told() {
 	*'in clear from here on'*'encrypted again'*) echo again ;;
 	*'in clear from here on'*) echo clear ;;
 	*'because the server refused'*) echo refused ;;
-	'' | *'because a terminal'* | *'NoneEnabled is not set to yes here'*)
+	'' | *'because a terminal'* | *'because a forwarding'* | *'NoneEnabled is not set to yes here'*)
 		echo encrypted ;;
 	*) cat err ;;
 	esac
@@ -165,7 +172,7 @@ row() {
 		no) cell "$name" "$1" "$not" ;;
 		esac || return
 	done <<<"$TABLE"
-	[ $n = 17 ]
+	[ $n = 18 ]
 }
 
 # by_match KIND WORDS: permitted there and not elsewhere, and the reverse

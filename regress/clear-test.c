@@ -36,7 +36,7 @@ all_facts(void)
 	char what[80];
 	int bits, yes;
 
-	for (bits = 0; bits < 32 * 5; bits++) {
+	for (bits = 0; bits < 32 * CLEAR_PRIVATES; bits++) {
 		f = (struct clear_facts){
 			.server = bits & 1, .serving = bits >> 1 & 1,
 			.enabled = bits >> 2 & 1, .asked = bits >> 3 & 1,
@@ -65,8 +65,29 @@ main(void)
 	    clear_request("x11-req") == CLEAR_X11 &&
 	    clear_request("auth-agent-req@openssh.com") == CLEAR_AGENT,
 	    "three requests are private");
+	claim(clear_request("shell") == CLEAR_SHELL, "so is a shell");
 	claim(clear_request("exec") == CLEAR_PUBLIC &&
-	    clear_request("pty-req ") == CLEAR_PUBLIC, "others are not");
+	    clear_request("subsystem") == CLEAR_PUBLIC &&
+	    clear_request("env") == CLEAR_PUBLIC &&
+	    clear_request("exit-status") == CLEAR_PUBLIC,
+	    "commands and subsystems are not");
+	claim(clear_request("pty-req ") == CLEAR_OTHER &&
+	    clear_request("") == CLEAR_OTHER &&
+	    clear_global("") == CLEAR_OTHER, "what is not known is");
+	claim(clear_channel("session") == CLEAR_PUBLIC &&
+	    clear_channel("mux listener") == CLEAR_PUBLIC &&
+	    clear_channel("mux-control") == CLEAR_PUBLIC,
+	    "three kinds of channels carry nothing private by themselves");
+	claim(clear_channel("mux-proxy") == CLEAR_PROXY &&
+	    clear_channel("direct-tcpip") == CLEAR_FORWARD &&
+	    clear_channel("tun@openssh.com") == CLEAR_FORWARD &&
+	    clear_channel("session ") == CLEAR_FORWARD &&
+	    clear_channel("") == CLEAR_FORWARD, "all others do");
+	claim(clear_global("tcpip-forward") == CLEAR_FORWARD &&
+	    clear_global("streamlocal-forward@openssh.com") == CLEAR_FORWARD &&
+	    clear_global("cancel-tcpip-forward") == CLEAR_PUBLIC &&
+	    clear_global("no-more-sessions@openssh.com") == CLEAR_PUBLIC,
+	    "a request to forward is private, one to end that is not");
 	claim(clear_key_bytes("none") == 1ULL << 36 &&
 	    clear_key_bytes("chacha20-poly1305@openssh.com") == 1ULL << 36,
 	    "64 GiB a key");

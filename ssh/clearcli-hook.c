@@ -27,9 +27,27 @@
 
 #include "clear-hook.h"
 #include "clearcli-hook.h"
+#include "clearmux-hook.h"
 #include "hayopt.h"
 
 extern Options options;
+extern struct sshbuf *command;
+
+static int told;
+
+void
+clearcli_stays(const char *reason)
+{
+	if (!told)
+		logit("NoneSwitch: data stays encrypted, because %s.", reason);
+	told = 1;
+}
+
+int
+clearcli_told(void)
+{
+	return told;
+}
 
 static void
 changed(struct ssh *ssh)
@@ -42,6 +60,7 @@ changed(struct ssh *ssh)
 	else
 		logit("NoneSwitch: data is encrypted again, because %s.",
 		    clear_reason(CLEAR_NEEDED, clear_private()));
+	told = 1;
 }
 
 /* What somebody types may be a password, terminal or not. */
@@ -55,11 +74,15 @@ typed(struct ssh *ssh, Channel *c, char *buf, int len)
 }
 
 static void
-request(struct ssh *ssh, int channel)
+request(struct ssh *ssh, int channel, const char *type)
 {
 	Channel *c = channel_lookup(ssh, channel);
 
-	if (clear_private() == CLEAR_PUBLIC && c != NULL &&
+	if (c == NULL)
+		return;
+	if (c->ctl_chan != -1)
+		clearmux_request(ssh, c, type);
+	if (clear_private() == CLEAR_PUBLIC &&
 	    c->input_filter == NULL && isatty(c->rfd))
 		channel_register_filter(ssh, channel, typed, NULL, NULL, NULL);
 }
@@ -68,14 +91,26 @@ static const struct clear_side client = {
 	.changed = changed, .request = request,
 };
 
-/* What this process is about to ask for, it need not ask for in clear. */
+static int asked;
+
+int
+clearcli_asked(void)
+{
+	return asked;
+}
+
+/* What is about to be asked for need not be asked for in clear. */
 static void
-foresee(int have_pty)
+foresee(int have_pty, int detaches)
 {
 	if (have_pty)
 		clear_set_private(CLEAR_TTY);
-	if (options.session_type == SESSION_TYPE_NONE)
+	if (options.stdio_forward_host != NULL)
+		clear_set_private(CLEAR_FORWARD);
+	if (options.session_type == SESSION_TYPE_NONE && !detaches)
 		return;
+	if (sshbuf_len(command) == 0)
+		clear_set_private(CLEAR_SHELL);
 	if (options.forward_agent)
 		clear_set_private(CLEAR_AGENT);
 	if (options.forward_x11 && getenv("DISPLAY") != NULL)
@@ -83,18 +118,22 @@ foresee(int have_pty)
 }
 
 void
-clearcli_start(struct ssh *ssh, int have_pty)
+clearcli_start(struct ssh *ssh, int have_pty, int detaches)
 {
 	enum clear_answer answer;
 	int r;
 
-	if (!hayopt_get()->none_switch || ssh->kex == NULL)
+	if (!hayopt_get()->none_switch)
 		return;
-	foresee(have_pty);
+	if (ssh->kex == NULL) {
+		clearcli_stays(clear_reason(CLEAR_NEEDED, CLEAR_PROXY));
+		return;
+	}
+	foresee(have_pty, detaches);
 	clear_serve(&client, 1);
+	asked = 1;
 	if ((answer = clear_now(ssh)) != CLEAR_OFFER) {
-		logit("NoneSwitch: data stays encrypted, because %s.",
-		    clear_reason(answer, clear_private()));
+		clearcli_stays(clear_reason(answer, clear_private()));
 		return;
 	}
 	clearcli_dispatch(ssh);
@@ -103,6 +142,5 @@ clearcli_start(struct ssh *ssh, int have_pty)
 		fatal_fr(r, "start key exchange");
 	clear_finish_kex(ssh);
 	if (clear_mode() == NULL)
-		logit("NoneSwitch: data stays encrypted, because the server "
-		    "refused.");
+		clearcli_stays("the server refused");
 }

@@ -16,12 +16,22 @@
 struct ssh;
 
 /*
- * The session begins; "have_pty" if the first one is to have a terminal. Asks
- * if NoneSwitch and NoneEnabled say so, and returns when it was answered: one
- * key exchange, in which no data could move anyway. Whatever the answer is,
- * one line on stderr says so, and the session goes on.
+ * The session begins; "have_pty" if the first one is to have a terminal,
+ * "detaches" if that one comes back as a client of this process. Asks if
+ * NoneSwitch and NoneEnabled say so, and returns when it was answered: one key
+ * exchange, in which no data could move anyway. Whatever the answer is, one
+ * line on stderr says so, and the session goes on.
  */
-void	clearcli_start(struct ssh *, int have_pty);
+void	clearcli_start(struct ssh *, int have_pty, int detaches);
+
+/*
+ * For clearmux-hook.c: whether this process asked for its connection; the line
+ * that says why data stays encrypted, unless this process has said what becomes
+ * of it; whether it has.
+ */
+int	clearcli_asked(void);
+void	clearcli_stays(const char *reason);
+int	clearcli_told(void);
 
 /* Installs the handlers of a session's messages: clientloop.c's. */
 extern void (*const clearcli_dispatch)(struct ssh *);

@@ -13,10 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dispatch.h"
 #include "hostfile.h"
 #include "auth.h"
 #include "log.h"
 #include "packet.h"
+#include "ssh2.h"
+#include "sshbuf.h"
+#include "ssherr.h"
 #include "xmalloc.h"
 
 #include "clear-hook.h"
@@ -86,11 +90,95 @@ static const struct clear_side server = {
 	.server = 1, .changed = changed, .withheld = withheld,
 };
 
+/*
+ * What is refused while data is in clear. What is let through otherwise calls
+ * clear_before() where it begins.
+ */
+
+static int
+refuse(struct ssh *ssh, const char *what, const char *type)
+{
+	if (!clear_at_hand(ssh))
+		return 0;
+	logit("%s %s refused to %s from %s port %d, because data is in clear",
+	    what, type, who->user, ssh_remote_ipaddr(ssh),
+	    ssh_remote_port(ssh));
+	return 1;
+}
+
+/* Whether the message just received, which begins with a name, is refused. */
+static int
+refuse_message(struct ssh *ssh, const char *what,
+    enum clear_private (*judge)(const char *))
+{
+	const u_char *data;
+	struct sshbuf *copy;
+	char *type = NULL;
+	size_t len;
+	int yes = 0;
+
+	if ((data = sshpkt_ptr(ssh, &len)) == NULL)
+		return 0;
+	if ((copy = sshbuf_from(data, len)) == NULL)
+		fatal_f("out of memory");
+	/* A message that is cut short is stock's business. */
+	if (sshbuf_get_cstring(copy, &type, NULL) == 0 &&
+	    judge(type) != CLEAR_PUBLIC)
+		yes = refuse(ssh, what, type);
+	sshbuf_free(copy);
+	free(type);
+	return yes;
+}
+
+static dispatch_fn *stock_open, *stock_global;
+
+static int
+input_open(int type, u_int32_t seq, struct ssh *ssh)
+{
+	u_int32_t id;
+	int r;
+
+	if (!refuse_message(ssh, "Channel", clear_channel))
+		return stock_open(type, seq, ssh);
+	if ((r = sshpkt_get_string(ssh, NULL, NULL)) != 0 ||
+	    (r = sshpkt_get_u32(ssh, &id)) != 0 ||
+	    (r = sshpkt_start(ssh, SSH2_MSG_CHANNEL_OPEN_FAILURE)) != 0 ||
+	    (r = sshpkt_put_u32(ssh, id)) != 0 ||
+	    (r = sshpkt_put_u32(ssh,
+	    SSH2_OPEN_ADMINISTRATIVELY_PROHIBITED)) != 0 ||
+	    (r = sshpkt_put_cstring(ssh, "data is in clear")) != 0 ||
+	    (r = sshpkt_put_cstring(ssh, "")) != 0 ||
+	    (r = sshpkt_send(ssh)) != 0)
+		sshpkt_fatal(ssh, r, "%s: refuse channel", __func__);
+	return 0;
+}
+
+static int
+input_global(int type, u_int32_t seq, struct ssh *ssh)
+{
+	u_char want_reply;
+	int r;
+
+	if (!refuse_message(ssh, "Request", clear_global))
+		return stock_global(type, seq, ssh);
+	if ((r = sshpkt_get_string(ssh, NULL, NULL)) != 0 ||
+	    (r = sshpkt_get_u8(ssh, &want_reply)) != 0 ||
+	    (want_reply &&
+	    ((r = sshpkt_start(ssh, SSH2_MSG_REQUEST_FAILURE)) != 0 ||
+	    (r = sshpkt_send(ssh)) != 0)))
+		sshpkt_fatal(ssh, r, "%s: refuse request", __func__);
+	return 0;
+}
+
 void
 clearsrv_start(struct ssh *ssh, const Authctxt *authctxt)
 {
 	who = authctxt;
 	clear_serve(&server, 0);
+	stock_open = ssh->dispatch[SSH2_MSG_CHANNEL_OPEN];
+	stock_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
+	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, input_open);
+	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_global);
 }
 
 int
@@ -100,14 +188,10 @@ clearsrv_refuses(struct ssh *ssh, const char *type)
 
 	if (why == CLEAR_PUBLIC)
 		return 0;
-	if (clear_mode() == NULL) {
-		clear_set_private(why);
-		return 0;
-	}
-	logit("Request %s refused to %s from %s port %d, because data is in "
-	    "clear", type, who->user, ssh_remote_ipaddr(ssh),
-	    ssh_remote_port(ssh));
-	return 1;
+	if (refuse(ssh, "Request", type))
+		return 1;
+	clear_set_private(why);
+	return 0;
 }
 
 void

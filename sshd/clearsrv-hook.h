@@ -10,6 +10,11 @@
  * It lives in the process that serves the session of one user, after
  * authentication, where the Match blocks are merged.
  *
+ * It stands in front of the handlers of SSH2_MSG_CHANNEL_OPEN and
+ * SSH2_MSG_GLOBAL_REQUEST, which clearsrv_start() finds in place, and refuses
+ * forwardings while data is in clear. A client of ours never asks for one then:
+ * it brings encryption back first.
+ *
  * Called from patches/250-serverloop-clear.patch, 260-session-clear.patch.
  */
 
@@ -19,7 +24,10 @@
 struct ssh;
 struct Authctxt;
 
-/* The session of this user begins. "authctxt" must stay. */
+/*
+ * The session of this user begins, and the handlers of its messages are
+ * installed. "authctxt" must stay.
+ */
 void	clearsrv_start(struct ssh *, const struct Authctxt *);
 
 /*

@@ -1,0 +1,479 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Data in clear: only sessions that asked themselves, and run a command or a
+# subsystem, are in clear. Whatever else a connection carries cannot be read on
+# the way, whoever is at the other end.
+#
+# What passed is seen by a ProxyCommand that keeps both directions in files.
+
+load helper
+
+setup_file() {
+	sshd_up hayate:open "NoneEnabled yes" "AllowAgentForwarding yes" \
+	    "PermitTunnel yes"
+	# What is on the path: wire PORT FILE
+	cat >"$BATS_FILE_TMPDIR/wire" <<-'END'
+	#!/bin/bash
+	exec 3<>"/dev/tcp/127.0.0.1/$1" 4<&0
+	tee -a "$2.up" <&4 >&3 &
+	exec tee -a "$2.down" <&3
+	END
+	# A service that gives back what it gets: echo PATH, on a port as well
+	cat >"$BATS_FILE_TMPDIR/echo" <<-'END'
+	import socketserver, sys, threading
+	class Echo(socketserver.StreamRequestHandler):
+	    def handle(self):
+	        for line in self.rfile:
+	            self.wfile.write(line)
+	class Tcp(socketserver.ThreadingTCPServer): daemon_threads = True
+	class Unix(socketserver.ThreadingUnixStreamServer): daemon_threads = True
+	unix = Unix(sys.argv[1], Echo)
+	threading.Thread(target=unix.serve_forever, daemon=True).start()
+	tcp = Tcp(("127.0.0.1", 0), Echo)
+	print(tcp.server_address[1], flush=True)
+	tcp.serve_forever()
+	END
+	chmod +x "$BATS_FILE_TMPDIR/wire"
+	python3 "$BATS_FILE_TMPDIR/echo" "$BATS_FILE_TMPDIR/sock" \
+	    >"$BATS_FILE_TMPDIR/echo.port" 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/echo.pid"
+	poll 10 test -s "$BATS_FILE_TMPDIR/echo.port"
+}
+teardown_file() {
+	kill "$(cat "$BATS_FILE_TMPDIR/echo.pid")" || true
+	sshd_down
+}
+
+setup() {
+	ASK=(-o NoneEnabled=yes -o NoneSwitch=yes)
+	cd "$BATS_TEST_TMPDIR"
+	CTL=$PWD/ctl
+	ECHO=127.0.0.1:$(cat "$BATS_FILE_TMPDIR/echo.port")
+	SOCK=$BATS_FILE_TMPDIR/sock
+}
+teardown() {
+	[ -z "${MASTER:-}" ] || kill "$MASTER" 2>/dev/null || true
+	[ -z "${PEER:-}" ] || kill "$PEER" 2>/dev/null || true
+}
+
+fails() { ! "$@"; }
+
+# wire [PORT]: the option that has a connection watched
+wire() {
+	echo "-oProxyCommand=$BATS_FILE_TMPDIR/wire ${1-$(sshd_port open)} $PWD/wire"
+}
+seen() { grep -aqF -- "$1" wire.up || grep -aqF -- "$1" wire.down; }
+unseen() {
+	if seen "$1"; then echo "seen on the way: $1"; return 1; fi
+}
+
+# master OPTION...: one that asked, in the background, in clear: MASTER
+master() {
+	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
+	    "$(wire ${PORT-})" -M -S "$CTL" -N "$@" open </dev/null 2>master.err 3>&- &
+	MASTER=$!
+	poll 10 test -S "$CTL"
+	poll 10 grep -q 'NoneSwitch: data is in clear' master.err
+}
+master_ends() {
+	client -q -S "$CTL" -O exit open
+	wait "$MASTER" || true
+	MASTER=
+}
+
+# own SAYING...: a session over the master that asked says it in clear
+own() { client -q "${ASK[@]}" -S "$CTL" open "echo $1" | grep -qx "$1"; }
+
+# again CLAUSE: the master's user was told why
+again() {
+	poll 10 grep -q "NoneSwitch: data is encrypted again, because $1" master.err || {
+		cat master.err
+		return 1
+	}
+}
+
+# over_port PORT SAYING: says it to the service behind, and hears it
+over_port() {
+	local heard
+	exec 5<>"/dev/tcp/127.0.0.1/$1"
+	echo "$2" >&5
+	read -r -t 10 heard <&5
+	exec 5>&-
+	[ "$heard" = "$2" ]
+}
+over_sock() {
+	python3 - "$@" <<-'END'
+	import socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.connect(sys.argv[1])
+	said = sys.argv[2].encode() + b"\n"
+	s.sendall(said)
+	sys.exit(s.makefile("rb").readline() != said)
+	END
+}
+free_port() { echo $((20000 + RANDOM % 12000)); }
+
+# forward OPTION...: asked of the master, from a process that itself wants clear
+forward() { client "${ASK[@]}" -S "$CTL" -O forward "$@" open; }
+
+# A forwarding over a master in clear: FUNCTION of one that uses it
+room() {
+	master
+	own said-in-clear
+	seen said-in-clear
+	"$1" said-by-a-program
+	unseen said-by-a-program
+	again "a forwarding was asked for"
+	own said-later
+	unseen said-later
+	master_ends
+}
+
+local_forward() {
+	local port
+	port=$(free_port)
+	forward -L "$port:$ECHO" && over_port "$port" "$1"
+}
+remote_forward() {
+	local port
+	port=$(forward -R "0:$ECHO") && over_port "$port" "$1"
+}
+dynamic_forward() {
+	local port
+	port=$(free_port)
+	forward -D "$port" && python3 - "$port" "${ECHO#*:}" "$1" <<-'END'
+	import socket, struct, sys
+	s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+	s.sendall(b"\4\1" + struct.pack(">H", int(sys.argv[2])) + b"\x7f\0\0\1\0")
+	f = s.makefile("rb")
+	assert f.read(8)[1] == 90
+	said = sys.argv[3].encode() + b"\n"
+	s.sendall(said)
+	sys.exit(f.readline() != said)
+	END
+}
+local_socket() { forward -L "$PWD/l:$SOCK" && over_sock "$PWD/l" "$1"; }
+remote_socket() { forward -R "$PWD/r:$SOCK" && over_sock "$PWD/r" "$1"; }
+stdio_forward() {
+	local heard
+	coproc W { client "${ASK[@]}" -S "$CTL" -W "$ECHO" open 2>w.err; }
+	echo "$1" >&"${W[1]}"
+	read -r -t 10 heard <&"${W[0]}"
+	kill "$W_PID"
+	[ "$heard" = "$1" ] &&
+	    grep -q 'NoneSwitch: data stays encrypted, because a forwarding' w.err
+}
+
+@test "what -L carries is encrypted before its first byte" { room local_forward; }
+@test "what -R carries is encrypted before its first byte" { room remote_forward; }
+@test "what -D carries is encrypted before its first byte" { room dynamic_forward; }
+@test "what -W carries is encrypted before its first byte" { room stdio_forward; }
+@test "what sockets carry, by -L, is encrypted before the first byte" { room local_socket; }
+@test "what sockets carry, by -R, is encrypted before the first byte" { room remote_socket; }
+
+@test "a tunnel is encrypted before its first byte" {
+	need_root "a tunnel"
+	[ -c /dev/net/tun ] && (exec 6<>/dev/net/tun) 2>/dev/null ||
+	    skip "no tun devices here"
+	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" -v "${ASK[@]}" \
+	    -w any:any -N open </dev/null 2>master.err 3>&- &
+	MASTER=$!
+	poll 10 grep -q 'NoneSwitch: \|Tunnel device open failed' master.err
+	grep -q 'Tunnel forwarding using interface' master.err || skip "no tun devices are permitted"
+	grep -q 'NoneSwitch: data stays encrypted, because a forwarding was asked for' master.err
+}
+
+@test "a client that forwards from the start stays encrypted, and says why" {
+	local what port
+	port=$(free_port)
+	for what in "-L $port:$ECHO" "-R 0:$ECHO" "-D $port" "-L $PWD/l1:$SOCK" "-R $PWD/r1:$SOCK"; do
+		run -0 --separate-stderr client "${ASK[@]}" $what open true
+		[ "$(grep NoneSwitch <<<"$stderr" | tr -d '\r')" = \
+		    "NoneSwitch: data stays encrypted, because a forwarding was asked for." ] || {
+			echo "$what"; echo "$stderr"; return 1
+		}
+	done
+}
+
+@test "what is typed at a terminal for -W cannot be read, with a master or without" {
+	local n=0 via
+	master
+	for via in "$(wire)" "-S$CTL"; do
+		n=$((n + 1))
+		cat >type <<-END
+		#!/bin/sh
+		exec $(bin ssh) -F $BATS_FILE_TMPDIR/ssh_config ${ASK[*]} '$via' -W $ECHO open
+		END
+		chmod +x type
+		{ poll 10 grep -q 'NoneSwitch: data' "out$n" && echo "typed-for-w-$n"
+		  poll 10 heard "typed-for-w-$n" "out$n" || :; } |
+		    script -qefc ./type "out$n" >/dev/null 3>&- || true
+		heard "typed-for-w-$n" "out$n"
+		unseen "typed-for-w-$n"
+		grep -q 'data stays encrypted, because a forwarding was asked for' "out$n"
+	done
+}
+# The terminal repeats it, and so does the service.
+heard() { [ "$(grep -c "$1" "$2")" -ge 2 ]; }
+
+@test "a shell, without a terminal as well, is encrypted" {
+	run -0 --separate-stderr client "${ASK[@]}" "$(wire)" -T open <<<"echo said-to-a-shell"
+	[[ $output = *said-to-a-shell* ]]
+	[[ $stderr = *"data stays encrypted, because a shell was asked for."* ]]
+	unseen said-to-a-shell
+	master
+	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" -T open <<<"echo said-to-a-shell"
+	[[ $output = *said-to-a-shell* ]]
+	[[ $stderr = *"data stays encrypted, because a shell was asked for."* ]]
+	unseen said-to-a-shell
+	again "a shell was asked for"
+}
+
+### Clients of one connection
+
+# guest OPTION...: a session over a master in clear whose data must not be read
+guest() {
+	master
+	own said-in-clear
+	seen said-in-clear
+	CLIENT=${GUEST-hayate} client -q "$@" -S "$CTL" open \
+	    "cat; echo 'command: secret'" <<<said-by-a-guest >got
+	grep -qx said-by-a-guest got
+	unseen said-by-a-guest
+	unseen 'command: secret'
+	again "a session of the shared connection did not ask for it"
+	master_ends
+}
+
+@test "a session of a shared connection that did not ask is encrypted" { guest; }
+@test "a session of a shared connection that wishes without consent is encrypted" {
+	guest -o NoneSwitch=yes
+}
+@test "a session of a shared connection that consents without a wish is encrypted" {
+	guest -o NoneEnabled=yes
+}
+@test "a session of a shared connection with Hayate no is encrypted" {
+	guest "${ASK[@]}" -o Hayate=no
+}
+@test "a session of stock OpenSSH over our shared connection is encrypted" {
+	GUEST=stock guest
+}
+
+@test "scp and sftp over a shared connection are encrypted unless they ask" {
+	printf '%s\n' file-of-scp >file
+	master
+	copy "${ASK[@]}" -o ControlPath="$CTL" file "open:$PWD/f1"
+	cmp file f1
+	seen file-of-scp
+	printf '%s\n' file-that-said-no >file
+	copy -o NoneEnabled=no -o ControlPath="$CTL" file "open:$PWD/f2"
+	cmp file f2
+	unseen file-that-said-no
+	printf '%s\n' file-of-sftp >file
+	files -q -o ControlPath="$CTL" -b - open <<<"put $PWD/file $PWD/f3"
+	cmp file f3
+	unseen file-of-sftp
+}
+
+# said CLAUSE: one line of NoneSwitch on stderr, and it is this
+said() {
+	[ "$(grep -c '^NoneSwitch: ' <<<"$stderr")" = 1 ] &&
+	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
+}
+
+@test "who asks over a shared connection hears what becomes of it, once" {
+	master
+	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" open echo fine
+	[ "$output" = fine ]
+	said "data is in clear from here on, authenticated by "
+	run -0 --separate-stderr client -q "${ASK[@]}" -S "$CTL" open true
+	[ -z "$stderr" ]
+	run -0 --separate-stderr client -S "$CTL" open true
+	[ -z "$stderr" ]
+	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" open echo fine
+	said "data stays encrypted, because a session of the shared connection did not ask for it."
+	run -0 --separate-stderr client -o NoneSwitch=yes -S "$CTL" open true
+	said "data stays encrypted, because NoneEnabled is not set to yes here."
+}
+
+@test "who asks over a master that did not, ours or stock's, hears that" {
+	local build
+	for build in hayate stock; do
+		CLIENT=$build client -M -S "$CTL.$build" -N -f open
+		run -0 --separate-stderr client "${ASK[@]}" -S "$CTL.$build" open echo fine
+		client -q -S "$CTL.$build" -O exit open
+		[ "$output" = fine ]
+		said "data stays encrypted, because the master of the shared connection did not ask for it."
+	done
+}
+
+@test "who asks over a master to a server that does not permit it hears that" {
+	sshd_up hayate:closed
+	client -q "${ASK[@]}" -M -S "$CTL" -N -f closed
+	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" closed true
+	client -q -S "$CTL" -O exit closed
+	said "data stays encrypted, because the server refused."
+}
+
+@test "ControlPersist says it once, and what comes after has to ask" {
+	run -0 --separate-stderr client "${ASK[@]}" "$(wire)" -M -S "$CTL" \
+	    -o ControlPersist=60 open "echo said-first"
+	said "data is in clear from here on"
+	seen said-first
+	client -q -S "$CTL" open "echo said-by-a-guest" >/dev/null
+	client -q -S "$CTL" -O exit open
+	unseen said-by-a-guest
+}
+
+@test "questions to a master do not change its mode" {
+	master
+	client -S "$CTL" -O check open
+	CLIENT=stock client -S "$CTL" -O check open
+	own said-in-clear
+	seen said-in-clear
+	fails grep -q 'encrypted again' master.err
+}
+
+# hello HEX: the answer to a first message to the master with these extensions
+hello() {
+	python3 - "$CTL" "$@" <<-'END'
+	import socket, struct, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.connect(sys.argv[1])
+	f = s.makefile("rb")
+	size, = struct.unpack(">I", f.read(4))
+	print(f.read(size)[8:])
+	def string(b): return struct.pack(">I", len(b)) + b
+	s.sendall(string(struct.pack(">II", 1, 4) + eval(sys.argv[2])))
+	s.sendall(string(struct.pack(">II", 0x10000002, 0) + string(b"") +
+	    struct.pack(">IIIII", 0, 0, 0, 0, 0xffffffff) + string(b"") +
+	    string(b"echo said-after-an-odd-hello; exit 7")))
+	# descriptors as mm_send_fd() sends them
+	for fd in (0, 1, 2):
+	    socket.send_fds(s, [b"\0"], [fd])
+	while True:
+	    head = f.read(4)
+	    if len(head) < 4:
+	        break
+	    print(f.read(*struct.unpack(">I", head)).hex())
+	END
+}
+
+@test "an odd wish is none, and a wish of another name is none" {
+	local odd
+	for odd in 'b""' 'string(b"clear@hayate.invalid") + string(b"")' \
+	    'string(b"clear@hayate.invalid") + string(b"TELL")' \
+	    'string(b"clear@hayate.invalid") + string(b"tell\0x")' \
+	    'string(b"Clear@hayate.invalid") + string(b"tell")' \
+	    'string(b"x") + string(b"clear@hayate.invalid") + string(b"tell") + string(b"")'; do
+		echo "$odd"
+		master
+		hello "$odd" >answers </dev/null
+		grep -qx said-after-an-odd-hello answers
+		unseen said-after-an-odd-hello
+		again "a session of the shared connection did not ask for it"
+		master_ends
+		rm wire.*
+	done
+}
+
+@test "a wish after an unknown extension counts, and one cut short ends its process alone" {
+	master
+	hello 'string(b"x") + string(b"y") + string(b"clear@hayate.invalid") + string(b"quiet")' \
+	    >answers </dev/null
+	grep -qx said-after-an-odd-hello answers
+	grep -aqF clear@hayate.invalid answers
+	seen said-after-an-odd-hello
+	hello 'string(b"clear@hayate.invalid") + b"\0\0\0\4te"' >answers </dev/null || true
+	fails grep -q said-after answers
+	own said-in-clear
+	seen said-in-clear
+}
+
+### ssh -O proxy
+
+# proxied OPTION...: a client of the master's, whose ssh this is
+proxied() { client "${ASK[@]}" -S "$CTL" -O proxy "$@"; }
+
+@test "a proxied client is encrypted from the moment it attaches" {
+	master
+	own said-in-clear
+	seen said-in-clear
+	run --separate-stderr proxied open "echo said-by-the-proxied" </dev/null
+	[[ $output = *said-by-the-proxied* ]]
+	[[ $stderr = *"NoneSwitch: data stays encrypted, because a proxied client is attached."* ]]
+	unseen said-by-the-proxied
+	again "a proxied client is attached"
+}
+
+@test "what is typed for a proxied client with a terminal cannot be read" {
+	master
+	{ echo typed-for-a-pty; echo exit; } | proxied -q -tt open 'read a; echo got-$a' >got || true
+	grep -q got-typed-for-a-pty got
+	unseen typed-for-a-pty
+	again "a proxied client is attached"
+}
+
+# peer: another implementation's server, that speaks "none": PEER, PORT
+peer() {
+	"$BATS_TEST_DIRNAME/clear-peer" 2>&1 | grep -q CIPHER ||
+	    skip "no asyncssh, which is in the package python3-asyncssh"
+	"$BATS_TEST_DIRNAME/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	    "$BATS_FILE_TMPDIR/authorized_keys" >port 2>peer.log 3>&- &
+	PEER=$!
+	poll 10 test -s port
+	PORT=$(cat port)
+}
+
+@test "what a proxied client types, and its echo, is encrypted towards another server" {
+	peer
+	master
+	client -q "${ASK[@]}" -S "$CTL" open true <<<said-in-clear >got
+	seen said-in-clear
+	timeout 20 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" -S "$CTL" -O proxy -tt open \
+	    <<<typed-for-a-pty >got 2>&1 3>&- || true
+	grep -q typed-for-a-pty got
+	unseen typed-for-a-pty
+	again "a proxied client is attached"
+}
+
+@test "an agent channel that a server opens unasked is encrypted before it answers" {
+	local key=$BATS_FILE_TMPDIR/user
+	peer
+	eval "$(ssh-agent -a "$PWD/agent" 3>&-)" >/dev/null
+	"$(bin ssh-keygen system)" -q -t ed25519 -N '' -C comment-of-my-key -f key
+	SSH_AUTH_SOCK=$PWD/agent ssh-add -q key
+	# A master that offers its agent, for sessions that never came
+	SSH_AUTH_SOCK=$PWD/agent master -o ForwardAgent=yes -o IdentityAgent="$PWD/agent" \
+	    -i "$key"
+	client -q "${ASK[@]}" -S "$CTL" open agent </dev/null >got || true
+	kill "$SSH_AGENT_PID"
+	grep -qE '^agent [0-9]{2,}' got
+	again "a forwarding was asked for"
+	unseen comment-of-my-key
+}
+
+### The server, and clients of another implementation
+
+@test "the server refuses, while data is in clear, all but commands" {
+	peer
+	"$BATS_TEST_DIRNAME/clear-peer" client "$(sshd_port open)" \
+	    "$BATS_FILE_TMPDIR/user" none hmac-sha2-256-etm@openssh.com -rest \
+	    </dev/null >got 2>err
+	grep -qx 'none none' err
+	diff - got <<-END
+	direct-tcpip refused: data is in clear
+	direct-streamlocal@openssh.com refused: data is in clear
+	tun@openssh.com refused: data is in clear
+	tcpip-forward refused
+	streamlocal-forward@openssh.com refused
+	shell refused
+	END
+	local who
+	who="$(id -un) from 127.0.0.1 port [0-9]+, because data is in clear"
+	poll 5 grep -qE "Channel direct-tcpip refused to $who" "$(sshd_log open)"
+	poll 5 grep -qE "Request tcpip-forward refused to $who" "$(sshd_log open)"
+	poll 5 grep -qE "Request shell refused to $who" "$(sshd_log open)"
+}
