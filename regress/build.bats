@@ -432,3 +432,17 @@ here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 	run -1 build-aux/security-status
 	[[ $output = *"unpatched of 2025-04-09"*"CVEs and more"* ]]
 }
+
+@test "try-upstream ends with a verdict, and leaves the build alone" {
+	spoilt=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
+	: >"$spoilt/kex.c"
+	configured --with-openssh="$BUILD/upstream"
+	run -2 make -s try-upstream OPENSSH="$spoilt"
+	[[ $output = *"fails	150-kex-ext-info.patch"* ]]
+	[[ $output = *"try-upstream: OpenSSH_99.1p"[0-9]": the series does not apply, see build/try/hooks.log: does not work"* ]]
+	[ ! -e build/hayate ]
+	run -2 make -s try-upstream
+	[[ $output = *"make try-upstream OPENSSH="* ]]
+	run -2 make -s try-upstream OPENSSH=nowhere
+	[[ $output = *"nowhere: no such file or directory"* ]]
+}
