@@ -17,7 +17,6 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
-#include "clear-hook.h"
 #include "hayopt.h"
 #include "peer.h"
 #include "peer-hook.h"
@@ -41,7 +40,6 @@ peer_ext_info_compose(struct ssh *ssh, struct sshbuf *m)
 
 	if (!hayopt_get()->hayate)
 		return;
-	clear_note_peer(ssh);
 	if ((r = sshbuf_peek_u32(m, 0, &n)) == 0 &&
 	    (r = sshbuf_put_cstring(m, PEER_EXT_NAME)) == 0 &&
 	    (r = sshbuf_put_cstring(m, PEER_EXT_VALUE)) == 0 &&

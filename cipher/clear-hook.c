@@ -49,58 +49,16 @@ static struct {
 	const struct clear_side *side;
 	int	 asked;
 	enum clear_private private;
-	int	 peer_none;	/* the server named it at login, with a MAC */
+	int	 peer_none;	/* the server named it at login */
+	char	*peer_macs[WAYS]; /* the server's; NULL in a server */
+	char	*peer_encs[WAYS];
 	char	*macs[WAYS];	/* of kex->my, once they were changed */
 	int	 offered;	/* in the proposal that went last */
+	int	 refused;	/* a client's offer, so it makes no other */
+	int	 displaced;	/* a MAC, by the offer that was refused */
 	char	*mode[MODE_MAX];	/* in force, or NULL */
 	int	 was_clear;	/* when "changed" was called last */
 } now = { .side = &nobody };
-
-/*
- * The state
- */
-
-void
-clear_serve(const struct clear_side *side, int asked)
-{
-	now.side = side;
-	now.asked = asked;
-}
-
-enum clear_answer
-clear_now(struct ssh *ssh)
-{
-	const struct clear_facts facts = {
-		.server = now.side->server,
-		.serving = now.side != &nobody,
-		.asked = now.asked,
-		.enabled = hayopt_get()->none_enabled,
-		.peer = now.peer_none || peer_knows_clear(ssh),
-		.private = now.private,
-	};
-
-	return clear_decide(&facts);
-}
-
-const char *
-clear_mode(void)
-{
-	return now.mode[MODE_OUT] != NULL ? now.mode[MODE_OUT] :
-	    now.mode[MODE_IN];
-}
-
-void
-clear_set_private(enum clear_private why)
-{
-	if (now.private == CLEAR_PUBLIC)
-		now.private = why;
-}
-
-enum clear_private
-clear_private(void)
-{
-	return now.private;
-}
 
 /*
  * Lists of names
@@ -137,31 +95,38 @@ without(const char *list, const char *patterns)
 	return rest;
 }
 
-/* MACs that may go with "none" before those that may not, the fast first. */
+/* The MACs of both lists that may go with "none", in the order of the first. */
 static char *
-etm_first(const char *macs)
+shared_etm(const char *my, const char *peer)
 {
-	char *etm, *rest = without(macs, ETM), *ranked, *list;
+	char *names = match_filter_allowlist(my, ETM), *rest = names;
+	char *name, *found, *list = xstrdup(""), *more;
 
-	if ((etm = match_filter_allowlist(macs, ETM)) == NULL)
+	if (names == NULL)
 		fatal_f("out of memory");
-	ranked = macrank(etm);
-	list = join(ranked, rest);
-	free(etm);
-	free(rest);
-	free(ranked);
+	while ((name = strsep(&rest, ",")) != NULL) {
+		/* The peer's names are no patterns. */
+		if ((found = match_list(name, peer, NULL)) == NULL)
+			continue;
+		more = join(list, found);
+		free(found);
+		free(list);
+		list = more;
+	}
+	free(names);
 	return list;
 }
 
-/* Whether two lists of MACs lead to one that may go with "none". */
-static int
+/* The MAC that two lists lead to if it may go with "none", or NULL. */
+static char *
 meet_in_etm(const char *client, const char *server)
 {
 	char *name = match_list(client, server, NULL);
-	int etm = name != NULL && match_pattern_list(name, ETM, 0) == 1;
 
+	if (name == NULL || match_pattern_list(name, ETM, 0) == 1)
+		return name;
 	free(name);
-	return etm;
+	return NULL;
 }
 
 static void
@@ -172,35 +137,220 @@ prop_free(char **prop)
 	free(prop);
 }
 
-void
-clear_note_peer(struct ssh *ssh)
+static int
+both_have(char **prop, const char *mode)
+{
+	return has(prop[enc_at[0]], mode) && has(prop[enc_at[1]], mode);
+}
+
+static void
+put(char **slot, char *list)
+{
+	free(*slot);
+	*slot = list;
+}
+
+/*
+ * The server, as a client knows it
+ */
+
+/* Its first proposal says whether it knows "none", its last what else it has. */
+static void
+note_server(struct ssh *ssh)
 {
 	char **peer = NULL;
+	int i;
 
-	if (ssh->kex->server || sshbuf_len(ssh->kex->peer) == 0 ||
-	    kex_buf2prop(ssh->kex->peer, NULL, &peer) != 0)
+	if (kex_buf2prop(ssh->kex->peer, NULL, &peer) != 0)
 		return;
-	now.peer_none = has(peer[enc_at[0]], CLEAR_NONE) &&
-	    has(peer[enc_at[1]], CLEAR_NONE) &&
-	    has(peer[mac_at[0]], ETM) && has(peer[mac_at[1]], ETM);
+	for (i = 0; i < WAYS; i++) {
+		put(&now.peer_macs[i], xstrdup(peer[mac_at[i]]));
+		put(&now.peer_encs[i], xstrdup(peer[enc_at[i]]));
+	}
+	if ((ssh->kex->flags & KEX_INITIAL) != 0)
+		now.peer_none = both_have(peer, CLEAR_NONE);
 	prop_free(peer);
+}
+
+/* Whether "none" can have a MAC each way. */
+static int
+none_usable(char **my)
+{
+	char *macs;
+	int i, usable = now.peer_macs[0] != NULL;
+
+	for (i = 0; usable && i < WAYS; i++) {
+		macs = shared_etm(my[mac_at[i]], now.peer_macs[i]);
+		usable = *macs != '\0';
+		free(macs);
+	}
+	return usable;
+}
+
+/* Whether a mode that the server knows has what it needs. */
+static int
+usable(struct ssh *ssh)
+{
+	char **my = NULL;
+	int r;
+
+	if (peer_knows_clear(ssh))
+		return 1;	/* GMAC needs nothing */
+	r = kex_buf2prop(ssh->kex->my, NULL, &my) == 0 && none_usable(my);
+	prop_free(my);
+	return r;
+}
+
+/*
+ * The state
+ */
+
+void
+clear_serve(const struct clear_side *side, int asked)
+{
+	now.side = side;
+	now.asked = asked;
+}
+
+enum clear_answer
+clear_now(struct ssh *ssh)
+{
+	const struct clear_facts facts = {
+		.server = now.side->server,
+		.serving = now.side != &nobody,
+		.asked = now.asked,
+		.enabled = hayopt_get()->none_enabled,
+		.peer = now.peer_none || peer_knows_clear(ssh),
+		.usable = !now.side->server && usable(ssh),
+		.refused = now.refused,
+		.private = now.private,
+	};
+
+	return clear_decide(&facts);
+}
+
+const char *
+clear_why_not(struct ssh *ssh)
+{
+	enum clear_answer answer = clear_now(ssh);
+
+	/* We would name the modes; it is the server that did not. */
+	if (answer == CLEAR_OFFER)
+		answer = CLEAR_REFUSED;
+	return clear_reason(answer, now.private);
+}
+
+const char *
+clear_mode(void)
+{
+	return now.mode[MODE_OUT] != NULL ? now.mode[MODE_OUT] :
+	    now.mode[MODE_IN];
+}
+
+void
+clear_set_private(enum clear_private why)
+{
+	if (now.private == CLEAR_PUBLIC)
+		now.private = why;
+}
+
+enum clear_private
+clear_private(void)
+{
+	return now.private;
 }
 
 /*
  * The proposal
  */
 
-/* A client's modes, the faster first. */
-static const char *
-client_modes(struct ssh *ssh, char **my)
+/* Whether GMAC is the fastest here, against the MAC of each way. */
+static int
+gmac_wins(char **client, char **server)
 {
-	int none = has(my[mac_at[0]], ETM) && has(my[mac_at[1]], ETM);
+	char *mac;
+	int i, wins = 1;
 
-	if (!peer_knows_clear(ssh))
-		return none ? CLEAR_NONE : "";
-	if (!none)
-		return CLEAR_GMAC;
-	return macrank_gmac_wins(my[mac_at[0]]) ? CLEAR_GMAC "," CLEAR_NONE :
+	for (i = 0; i < WAYS; i++) {
+		mac = meet_in_etm(client[i], server[i]);
+		wins = wins && (mac == NULL || macrank_gmac_wins(mac));
+		free(mac);
+	}
+	return wins;
+}
+
+/* Whether the user's ciphers lead to one that does without a MAC. */
+static int
+is_aead(const char *my, const char *peer)
+{
+	char *name = match_list(my, peer, NULL);
+	const struct sshcipher *cipher = name == NULL ? NULL :
+	    cipher_by_name(name);
+
+	free(name);
+	return cipher != NULL && cipher_authlen(cipher) != 0;
+}
+
+/* Those that "none" may have and the peer has first, the rest as it was. */
+static char *
+etm_first(const char *macs, char *etm)
+{
+	char *rest = without(macs, etm), *list = join(etm, rest);
+
+	free(etm);
+	free(rest);
+	return list;
+}
+
+/*
+ * The MACs of a client that names "none"; NULL: it had better not. The order
+ * counts even if the server refuses, and then it should be the user's:
+ *
+ * Where the cipher would be an AEAD it does not matter, and the fast come
+ * first. Else the user's order stands if it leads to a MAC for "none". If it
+ * does not, a Hayate is asked for GMAC alone, and a server that named "none"
+ * at login is taken at its word; should it refuse, see see_refusal().
+ */
+static char *
+macs_for_none(struct ssh *ssh, char **my, int way)
+{
+	const char *macs = my[mac_at[way]], *peer = now.peer_macs[way];
+	char *etm = shared_etm(macs, peer), *fit, *ranked;
+
+	if (is_aead(my[enc_at[way]], now.peer_encs[way])) {
+		ranked = macrank(etm);
+		free(etm);
+		return etm_first(macs, ranked);
+	}
+	if ((fit = meet_in_etm(macs, peer)) == NULL && !peer_knows_clear(ssh))
+		return etm_first(macs, etm);
+	free(etm);
+	if (fit == NULL)
+		return NULL;
+	free(fit);
+	return xstrdup(macs);
+}
+
+/*
+ * A client's modes, the faster first; "macs" are what goes with "none". A
+ * server that began has said which it would take.
+ */
+static const char *
+client_modes(struct ssh *ssh, char **my, char **peer, char **macs)
+{
+	int i, gmac = peer_knows_clear(ssh), none = none_usable(my);
+
+	for (i = 0; none && i < WAYS; i++) {
+		macs[i] = macs_for_none(ssh, my, i);
+		none = macs[i] != NULL;
+	}
+	if (peer != NULL) {
+		gmac = gmac && both_have(peer, CLEAR_GMAC);
+		none = none && both_have(peer, CLEAR_NONE);
+	}
+	if (!none || !gmac)
+		return gmac ? CLEAR_GMAC : none ? CLEAR_NONE : "";
+	return gmac_wins(macs, now.peer_macs) ? CLEAR_GMAC "," CLEAR_NONE :
 	    CLEAR_NONE "," CLEAR_GMAC;
 }
 
@@ -212,27 +362,24 @@ client_modes(struct ssh *ssh, char **my)
 static const char *
 server_modes(char **my, char **peer)
 {
-	int none, gmac;
+	char *mac;
+	int i, none, gmac;
 
 	if (peer == NULL)
 		return now.mode[MODE_IN] == NULL ? "" :
 		    has(now.mode[MODE_IN], CLEAR_GMAC) ? CLEAR_GMAC :
 		    CLEAR_NONE;
-	none = has(peer[enc_at[0]], CLEAR_NONE) &&
-	    meet_in_etm(peer[mac_at[0]], my[mac_at[0]]) &&
-	    meet_in_etm(peer[mac_at[1]], my[mac_at[1]]);
+	none = has(peer[enc_at[0]], CLEAR_NONE);
+	for (i = 0; i < WAYS; i++) {
+		mac = meet_in_etm(peer[mac_at[i]], my[mac_at[i]]);
+		none = none && mac != NULL;
+		free(mac);
+	}
 	gmac = has(peer[enc_at[0]], CLEAR_GMAC);
-	if (none && gmac && !macrank_gmac_wins(my[mac_at[0]]))
+	if (none && gmac && !gmac_wins(&peer[mac_at[0]], &my[mac_at[0]]))
 		return CLEAR_NONE;
 	return none && gmac ? CLEAR_ALL : none ? CLEAR_NONE :
 	    gmac ? CLEAR_GMAC : "";
-}
-
-static void
-put(char **slot, char *list)
-{
-	free(*slot);
-	*slot = list;
 }
 
 /* Puts the user's own proposal back. */
@@ -247,11 +394,11 @@ restore(char **my)
 			put(&my[mac_at[i]], now.macs[i]);
 		now.macs[i] = NULL;
 	}
-	now.offered = 0;
+	now.offered = now.displaced = 0;
 }
 
 static void
-offer(char **my, const char *modes)
+offer(char **my, const char *modes, char **macs)
 {
 	int i;
 
@@ -261,10 +408,26 @@ offer(char **my, const char *modes)
 		/* The client's order decides, so a server keeps its own. */
 		if (now.side->server || !has(modes, CLEAR_NONE))
 			continue;
-		now.macs[i] = xstrdup(my[mac_at[i]]);
-		put(&my[mac_at[i]], etm_first(now.macs[i]));
+		now.macs[i] = my[mac_at[i]];
+		my[mac_at[i]] = macs[i];
+		macs[i] = NULL;
 	}
-	now.offered = *modes != '\0';
+	now.offered = 1;
+}
+
+/* Whether the client's proposal leads to no cipher in one way or both. */
+static int
+nothing_else(char **my, char **peer)
+{
+	char *found;
+	int i, none = 0;
+
+	for (i = 0; i < WAYS; i++) {
+		found = match_list(peer[enc_at[i]], my[enc_at[i]], NULL);
+		none = none || found == NULL;
+		free(found);
+	}
+	return none;
 }
 
 /* "peer" is its proposal, if that came first, else NULL. */
@@ -272,14 +435,21 @@ static void
 rewrite(struct ssh *ssh, char **my, char **peer)
 {
 	enum clear_answer answer = clear_now(ssh);
+	const char *modes = "";
+	char *macs[WAYS] = { NULL, NULL };
 
 	restore(my);
 	if (answer == CLEAR_OFFER)
-		offer(my, now.side->server ? server_modes(my, peer) :
-		    client_modes(ssh, my));
+		modes = now.side->server ? server_modes(my, peer) :
+		    client_modes(ssh, my, peer, macs);
+	if (*modes != '\0')
+		offer(my, modes, macs);
 	else if (peer != NULL && now.side->withheld != NULL &&
 	    has(peer[enc_at[0]], CLEAR_ALL))
-		now.side->withheld(ssh, answer);
+		now.side->withheld(ssh, answer == CLEAR_OFFER ? CLEAR_NO_MAC :
+		    answer, nothing_else(my, peer));
+	free(macs[0]);
+	free(macs[1]);
 }
 
 int
@@ -294,6 +464,8 @@ clear_kexinit(struct ssh *ssh)
 		return r;
 	if (sshbuf_len(ssh->kex->peer) == 0 ||
 	    (r = kex_buf2prop(ssh->kex->peer, NULL, &peer)) == 0) {
+		if (peer != NULL && !now.side->server)
+			note_server(ssh);
 		rewrite(ssh, my, peer);
 		r = kex_prop2buf(ssh->kex->my, my);
 	}
@@ -355,16 +527,47 @@ set_limit(const struct newkeys *keys, u_int64_t rekey_limit,
 	    (unsigned long long)*max_blocks);
 }
 
+/*
+ * Where "none" was asked for in an order of MACs that is not the user's (see
+ * macs_for_none()), a refusal may take a MAC that the user's own order does
+ * not give. Such a key lasts for one packet and what waits to be sent, and
+ * the next exchange has the user's order.
+ */
+static void
+see_refusal(int mode, const struct newkeys *keys, u_int64_t *max_blocks)
+{
+	int way = mode == MODE_OUT ? 0 : 1;
+	char *usual;
+
+	if (mode == MODE_IN && clear_mode() == NULL)
+		now.refused = 1;
+	if (clear_is(keys->enc.name) || keys->mac.name == NULL ||
+	    now.macs[way] == NULL)
+		return;
+	usual = match_list(now.macs[way], now.peer_macs[way], NULL);
+	if (usual == NULL || strcmp(usual, keys->mac.name) != 0) {
+		debug("the refused exchange took MAC %s, the user's order "
+		    "gives %s", keys->mac.name, usual == NULL ? "none" : usual);
+		now.refused = now.displaced = 1;
+		*max_blocks = 1;
+	}
+	free(usual);
+}
+
 int
 clear_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
     u_int64_t rekey_limit, u_int64_t *max_blocks)
 {
 	int r;
 
+	if (!ssh->kex->server && mode == MODE_OUT)
+		note_server(ssh);
 	if ((r = check(keys)) != 0)
 		return r;
 	set_limit(keys, rekey_limit, max_blocks);
 	put(&now.mode[mode], name_of(keys));
+	if (now.offered && !now.side->server)
+		see_refusal(mode, keys, max_blocks);
 	/* Both roles send NEWKEYS before they accept the other's. */
 	if (mode == MODE_IN && now.was_clear != (clear_mode() != NULL)) {
 		now.was_clear = !now.was_clear;
@@ -392,11 +595,31 @@ clear_finish_kex(struct ssh *ssh)
 	depth--;
 }
 
-void
-clear_encrypt(struct ssh *ssh)
+static void
+begin(struct ssh *ssh)
 {
 	int r;
 
+	if ((r = kex_start_rekex(ssh)) != 0)
+		fatal_fr(r, "start key exchange");
+}
+
+void
+clear_ask(struct ssh *ssh)
+{
+	now.refused = 0;
+	clear_finish_kex(ssh);
+	begin(ssh);
+	clear_finish_kex(ssh);
+	if (now.displaced) {
+		begin(ssh);
+		clear_finish_kex(ssh);
+	}
+}
+
+void
+clear_encrypt(struct ssh *ssh)
+{
 	if (ssh->kex == NULL)	/* of a mux client: the master's business */
 		return;
 	if (!ssh->kex->done) {
@@ -404,8 +627,8 @@ clear_encrypt(struct ssh *ssh)
 			return;	/* what is sent waits for its keys */
 		clear_finish_kex(ssh);
 	}
-	if (clear_mode() != NULL && (r = kex_start_rekex(ssh)) != 0)
-		fatal_fr(r, "start key exchange");
+	if (clear_mode() != NULL)
+		begin(ssh);
 }
 
 /*

@@ -9,7 +9,8 @@
  *
  * The client puts them before its own ciphers, the server behind its own:
  * who does not want them does not name them, and the exchange ends with
- * encryption. There is nothing to refuse and nothing that can fail.
+ * encryption. A client that was refused does not name them again, and has
+ * the MAC of the user's own order before it sends data.
  *
  * Nothing is named before clear_serve(), which is reached after
  * authentication: by ssh before its loop, by sshd in the loop of the process
@@ -51,11 +52,6 @@ void	clear_before_channel(struct ssh *, const char *type);
 void	clear_before(struct ssh *, enum clear_private);
 
 /*
- * For peer-hook.c, while the first key exchange ends; only in a client
- */
-void	clear_note_peer(struct ssh *);
-
-/*
  * For the two sides, ssh/clearcli-hook.c and sshd/clearsrv-hook.c
  */
 
@@ -63,8 +59,11 @@ struct clear_side {
 	int	server;
 	/* Both directions have new keys, of the other kind than before. */
 	void	(*changed)(struct ssh *);
-	/* The client named modes, and we did not. NULL in a client */
-	void	(*withheld)(struct ssh *, enum clear_answer);
+	/*
+	 * The client named modes, and we did not; "ends" if it named nothing
+	 * else that we have, which ends the connection. NULL in a client
+	 */
+	void	(*withheld)(struct ssh *, enum clear_answer, int ends);
 	/* A request is about to go. NULL in a server */
 	void	(*request)(struct ssh *, int channel, const char *type);
 };
@@ -74,6 +73,16 @@ void	clear_serve(const struct clear_side *, int asked);
 
 /* Whether the modes may be named, as things are at this moment. */
 enum clear_answer clear_now(struct ssh *);
+
+/* A client's reason for encryption, as a clause for the user; never NULL. */
+const char *clear_why_not(struct ssh *);
+
+/*
+ * A client asks, and returns when it was answered: one key exchange, or two
+ * where the first was refused and took a MAC that the user's order does not
+ * give. Messages are dispatched.
+ */
+void	clear_ask(struct ssh *);
 
 /* The mode in force, with its MAC, for people; NULL: all is encrypted. */
 const char *clear_mode(void);

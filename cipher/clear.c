@@ -20,6 +20,10 @@ clear_decide(const struct clear_facts *f)
 		return CLEAR_NEEDED;
 	if (!f->server && !f->peer)
 		return CLEAR_UNKNOWN;
+	if (!f->server && !f->usable)
+		return CLEAR_NO_MAC;
+	if (!f->server && f->refused)
+		return CLEAR_REFUSED;
 	return CLEAR_OFFER;
 }
 
@@ -53,6 +57,11 @@ clear_reason(enum clear_answer answer, enum clear_private private)
 		return needed[private];
 	case CLEAR_UNKNOWN:
 		return "the server does not know how";
+	case CLEAR_NO_MAC:
+		return "both sides share no MAC that ends in "
+		    "-etm@openssh.com";
+	case CLEAR_REFUSED:
+		return "the server refused";
 	}
 	return "of an unknown reason";
 }

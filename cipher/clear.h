@@ -50,6 +50,8 @@ struct clear_facts {
 	int	enabled;	/* NoneEnabled, and not Hayate no */
 	int	asked;		/* client: NoneSwitch */
 	int	peer;		/* client: the server knows such a mode */
+	int	usable;		/* client: and one has what it needs here */
+	int	refused;	/* client: the server did not take what we named */
 	enum clear_private private;
 };
 
@@ -59,7 +61,9 @@ enum clear_answer {
 	CLEAR_UNASKED,
 	CLEAR_FORBIDDEN,	/* by our own configuration */
 	CLEAR_NEEDED,		/* encryption is: see clear_private */
-	CLEAR_UNKNOWN		/* to the server */
+	CLEAR_UNKNOWN,		/* to the server */
+	CLEAR_NO_MAC,		/* for "none", that both sides have */
+	CLEAR_REFUSED		/* by the server */
 };
 
 /* Whether our KEXINIT may name the modes. CLEAR_OFFER is the only yes. */

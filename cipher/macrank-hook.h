@@ -16,11 +16,15 @@
 #ifndef MACRANK_HOOK_H
 #define MACRANK_HOOK_H
 
-/* The names of a list, fastest first; the caller frees it. What cannot be
- * timed comes last. */
+/*
+ * The names of a list, the faster first. A MAC of SHA-1 or MD5, or with a tag
+ * of less than 128 bits, never moves ahead of one that stood above it: speed
+ * is no reason to give a user less than what was preferred. Nor does one that
+ * cannot be timed. The caller frees the result.
+ */
 char	*macrank(const char *list);
 
-/* Whether GMAC is at least as fast as each MAC for "none" in the list. */
-int	 macrank_gmac_wins(const char *list);
+/* Whether GMAC is at least as fast as this MAC. */
+int	 macrank_gmac_wins(const char *mac);
 
 #endif /* MACRANK_HOOK_H */

@@ -36,15 +36,17 @@ all_facts(void)
 	char what[80];
 	int bits, yes;
 
-	for (bits = 0; bits < 32 * CLEAR_PRIVATES; bits++) {
+	for (bits = 0; bits < 128 * CLEAR_PRIVATES; bits++) {
 		f = (struct clear_facts){
 			.server = bits & 1, .serving = bits >> 1 & 1,
 			.enabled = bits >> 2 & 1, .asked = bits >> 3 & 1,
-			.peer = bits >> 4 & 1,
-			.private = (enum clear_private)(bits / 32),
+			.peer = bits >> 4 & 1, .usable = bits >> 5 & 1,
+			.refused = bits >> 6 & 1,
+			.private = (enum clear_private)(bits / 128),
 		};
 		yes = f.serving && f.enabled && f.private == CLEAR_PUBLIC &&
-		    (f.server || (f.asked && f.peer));
+		    (f.server ||
+		    (f.asked && f.peer && f.usable && !f.refused));
 		answer = clear_decide(&f);
 		snprintf(what, sizeof(what), "facts %d: %s", bits,
 		    yes ? "yes" : "no");

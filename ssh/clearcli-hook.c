@@ -59,7 +59,7 @@ changed(struct ssh *ssh)
 		    "authenticated by %s.", mode);
 	else
 		logit("NoneSwitch: data is encrypted again, because %s.",
-		    clear_reason(CLEAR_NEEDED, clear_private()));
+		    clear_why_not(ssh));
 	told = 1;
 }
 
@@ -120,9 +120,6 @@ foresee(int have_pty, int detaches)
 void
 clearcli_start(struct ssh *ssh, int have_pty, int detaches)
 {
-	enum clear_answer answer;
-	int r;
-
 	if (!hayopt_get()->none_switch)
 		return;
 	if (ssh->kex == NULL) {
@@ -132,15 +129,10 @@ clearcli_start(struct ssh *ssh, int have_pty, int detaches)
 	foresee(have_pty, detaches);
 	clear_serve(&client, 1);
 	asked = 1;
-	if ((answer = clear_now(ssh)) != CLEAR_OFFER) {
-		clearcli_stays(clear_reason(answer, clear_private()));
-		return;
+	if (clear_now(ssh) == CLEAR_OFFER) {
+		clearcli_dispatch(ssh);
+		clear_ask(ssh);
 	}
-	clearcli_dispatch(ssh);
-	clear_finish_kex(ssh);
-	if ((r = kex_start_rekex(ssh)) != 0)
-		fatal_fr(r, "start key exchange");
-	clear_finish_kex(ssh);
 	if (clear_mode() == NULL)
-		clearcli_stays("the server refused");
+		clearcli_stays(clear_why_not(ssh));
 }

@@ -18,9 +18,9 @@ struct ssh;
 /*
  * The session begins; "have_pty" if the first one is to have a terminal,
  * "detaches" if that one comes back as a client of this process. Asks if
- * NoneSwitch and NoneEnabled say so, and returns when it was answered: one key
- * exchange, in which no data could move anyway. Whatever the answer is, one
- * line on stderr says so, and the session goes on.
+ * NoneSwitch and NoneEnabled say so, and returns when it was answered, see
+ * clear_ask(); no data could move meanwhile. Whatever the answer is, one line
+ * on stderr says so, and the session goes on.
  */
 void	clearcli_start(struct ssh *, int have_pty, int detaches);
 

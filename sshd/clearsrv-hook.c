@@ -74,16 +74,18 @@ changed(struct ssh *ssh)
 }
 
 static void
-withheld(struct ssh *ssh, enum clear_answer answer)
+withheld(struct ssh *ssh, enum clear_answer answer, int ends)
 {
 	static int said;
 
 	if (said)	/* each rekey asks again */
 		return;
 	said = 1;
-	logit("Data in clear refused to %s from %s port %d, because %s",
+	logit("Data in clear refused to %s from %s port %d, because %s%s",
 	    who->user, ssh_remote_ipaddr(ssh), ssh_remote_port(ssh),
-	    clear_reason(answer, clear_private()));
+	    clear_reason(answer, clear_private()), ends ?
+	    "; this client offers no other cipher, so the connection ends" :
+	    "");
 }
 
 static const struct clear_side server = {

@@ -1,0 +1,215 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# How data in clear is negotiated: what a client names, by what the server has;
+# what is left in force after a refusal; and servers and clients that are none
+# of ours. The odd servers are clear-peer's.
+
+load helper
+
+S256=hmac-sha2-256-etm@openssh.com
+S512=hmac-sha2-512-etm@openssh.com
+S1=hmac-sha1-etm@openssh.com
+
+setup_file() {
+	sshd_up hayate:open "NoneEnabled yes"
+	sshd_up hayate:closed
+	sshd_up hayate:plain "NoneEnabled yes" "MACs $S512,hmac-sha2-256"
+	# asyncssh repeats line by line, so the lines are long.
+	seq 100000 | tr '\n' ' ' | fold -w 4000 >"$BATS_FILE_TMPDIR/data"
+	echo >>"$BATS_FILE_TMPDIR/data"
+}
+teardown_file() { sshd_down; }
+
+setup() {
+	DATA=$BATS_FILE_TMPDIR/data
+	ASK=(-v -o NoneEnabled=yes -o NoneSwitch=yes)
+	cd "$BATS_TEST_TMPDIR"
+}
+teardown() { [ -z "${ODD:-}" ] || kill "$ODD" 2>/dev/null || true; }
+
+logged() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
+fails() { ! "$@"; }
+need_other() {
+	"$BATS_TEST_DIRNAME/clear-peer" 2>&1 | grep -q CIPHER ||
+	    skip "no asyncssh, which is in the package python3-asyncssh"
+}
+
+# odd WORD...: a server of clear-peer's; sets PORT
+odd() {
+	need_other
+	rm -f port
+	"$BATS_TEST_DIRNAME/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	    "$BATS_FILE_TMPDIR/authorized_keys" "$@" >port 2>odd.err 3>&- &
+	ODD=$!
+	poll 10 test -s port || { cat odd.err; return 1; }
+	PORT=$(cat port)
+}
+
+# repeated OPTION...: data goes to the odd server and back; the words are in err
+repeated() {
+	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
+	    -p "$PORT" "$@" 127.0.0.1 repeat <"$DATA" >got 2>err 3>&- ||
+	    { cat err odd.err; return 1; }
+	cmp "$DATA" got
+}
+
+# said CLAUSE...: what NoneSwitch wrote, one line each and no other, to err
+said() {
+	diff <(grep '^NoneSwitch: ' err | tr -d '\r') <(printf 'NoneSwitch: %s.\n' "$@")
+}
+
+ENCRYPTED='data stays encrypted, because'
+CLEAR='data is in clear from here on, authenticated by'
+NO_MAC="$ENCRYPTED both sides share no MAC that ends in -etm@openssh.com"
+
+# kexes: "WAY CIPHER MAC" of each exchange in err
+kexes() {
+	tr -d '\r' <err |
+	    sed -n 's/^debug1: kex: \([a-z]*->[a-z]*\) cipher: \([^ ]*\) MAC: \([^ ]*\) .*/\1 \2 \3/p'
+}
+
+# settled MAC [CIPHER]: what both ways had in the end
+settled() {
+	kexes | tail -n 2 | cut -d' ' -f2- | sort -u |
+	    diff - <(echo "${2-aes256-ctr} $1")
+}
+
+### What is named
+
+@test "none is named only where each way has a MAC for it, else the session goes on" {
+	local way other
+	for way in in out; do
+		other=out
+		[ $way = in ] || other=in
+		odd "$way=$S512,hmac-sha2-256" "$other=$S256"
+		repeated -o "MACs=$S256,hmac-sha2-256"
+		said "$NO_MAC"
+		fails grep -q 'no matching' err
+		kill "$ODD"
+	done
+	odd "in=$S512,hmac-sha2-256" "out=$S512,hmac-sha2-256"
+	repeated -o "MACs=$S256,hmac-sha2-256"
+	said "$NO_MAC"
+}
+
+@test "each way has the MAC that both sides have for it" {
+	odd "in=$S512,hmac-sha2-256" "out=hmac-sha2-512,$S256"
+	repeated -o "MACs=hmac-sha2-512,hmac-sha2-256,$S256,$S512"
+	said "$CLEAR none with $S512"
+	kexes | grep -qx "client->server none $S512"
+	kexes | grep -qx "server->client none $S256"
+}
+
+@test "GMAC needs no MAC: between two Hayates it is what is left" {
+	client "${ASK[@]}" -o "MACs=$S256,hmac-sha2-256" plain "cat $DATA" 2>err |
+	    cmp - "$DATA"
+	said "$CLEAR aes128-gmac@hayate.invalid"
+}
+
+@test "a server that tells no extensions but names none is asked" {
+	odd no-ext-info
+	repeated
+	fails grep -q SSH2_MSG_EXT_INFO err
+	said "$CLEAR none with $S256"
+}
+
+### After a refusal
+
+@test "a refusal leaves the MAC of the user's order, as if nobody had asked" {
+	sshd_up hayate:refuses "MACs $S1,$S256,hmac-sha2-512" "Ciphers aes256-ctr"
+	client "${ASK[@]}" -c aes256-ctr -o "MACs=hmac-sha2-512,$S1" \
+	    -o RekeyLimit=64K refuses "cat $DATA" 2>err | cmp - "$DATA"
+	said "$ENCRYPTED the server refused"
+	settled hmac-sha2-512
+	# not even in the exchange that was refused
+	fails grep -q "MAC: $S1 " err
+	[ "$(kexes | wc -l)" -ge 8 ]
+}
+
+@test "a refusal takes one exchange, with the user's first MAC or an AEAD" {
+	local mac
+	for mac in "$S512" umac-64-etm@openssh.com hmac-sha2-256; do
+		client "${ASK[@]}" -c aes256-ctr -o "MACs=$mac,$S256,$S1,$S512" \
+		    closed true 2>err
+		said "$ENCRYPTED the server refused"
+		settled "$mac"
+		[ "$(kexes | wc -l)" = 4 ]
+	done
+	client "${ASK[@]}" -c aes256-gcm@openssh.com -o "MACs=hmac-sha2-512,$S1" \
+	    closed true 2>err
+	settled '<implicit>' aes256-gcm@openssh.com
+	[ "$(kexes | wc -l)" = 4 ]
+}
+
+@test "a server in the manner of HPN-SSH that refuses leaves the user's order, each way" {
+	odd names=1 "in=$S1,hmac-sha2-512" "out=hmac-sha2-256,$S1,hmac-sha2-512"
+	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,hmac-sha2-256,$S1" \
+	    -o RekeyLimit=128K
+	said "$ENCRYPTED the server refused"
+	settled hmac-sha2-512
+	# the refused one alone
+	[ "$(kexes | grep -c "$S1")" = 2 ]
+}
+
+@test "a server that takes the mode back is told so, and the user's order returns" {
+	odd names=2 "in=$S1,hmac-sha2-512" "out=$S1,hmac-sha2-512"
+	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,$S1" -o RekeyLimit=128K
+	said "$CLEAR none with $S1" "data is encrypted again, because the server refused"
+	settled hmac-sha2-512
+	[ "$(kexes | grep -c "aes256-ctr $S1")" = 2 ]
+}
+
+@test "an exchange that the server begins has only what it names" {
+	odd names=2 begins=100000 "in=$S1,hmac-sha2-512" "out=$S1,hmac-sha2-512"
+	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,$S1"
+	said "$CLEAR none with $S1" "data is encrypted again, because the server refused"
+	settled hmac-sha2-512
+	[ "$(kexes | grep -c "aes256-ctr $S1")" = 0 ]
+}
+
+# proposed OPTION...: the MACs of the proposal that asks
+proposed() {
+	client -vv "${ASK[@]}" "$@" true 2>err
+	sed -n '/local client KEXINIT/,/MACs stoc/s/^debug2: MACs ctos: //p' err |
+	    tr -d '\r' | sed -n 2p
+}
+
+@test "speed puts no SHA-1, MD5 or short tag before what the user has above it" {
+	local weak
+	for weak in "$S1" hmac-md5-etm@openssh.com umac-64-etm@openssh.com \
+	    hmac-sha1-96-etm@openssh.com hmac-md5-96-etm@openssh.com; do
+		sshd_up hayate:all "NoneEnabled yes" "MACs $S512,$weak"
+		[ "$(proposed -o "MACs=$S512,$weak" all)" = "$S512,$weak" ] ||
+		    { echo "$weak"; return 1; }
+		sshd_down all
+	done
+}
+
+@test "what both sides have comes first, the rest in the user's order" {
+	sshd_up hayate:some "NoneEnabled yes" "MACs $S512,$S1,hmac-sha2-256"
+	[ "$(proposed -o "MACs=hmac-sha1,$S256,$S512,hmac-sha2-256,$S1" some)" = \
+	    "$S512,$S1,hmac-sha1,$S256,hmac-sha2-256" ]
+}
+
+### What the log says of a client that names nothing else
+
+# other CIPHER MAC SERVER: a client in the manner of HPN-SSH
+other() {
+	"$BATS_TEST_DIRNAME/clear-peer" client "$(sshd_port "$3")" \
+	    "$BATS_FILE_TMPDIR/user" "$1" "$2" true 2>err
+}
+
+@test "the log says why a client that names nothing but none is cut off" {
+	need_other
+	local who ends='this client offers no other cipher, so the connection ends'
+	who="$(id -un) from 127.0.0.1 port [0-9]+"
+	fails other none $S512 closed
+	logged closed "^Data in clear refused to $who, because NoneEnabled is not set to yes here; $ends"
+	fails other none hmac-sha2-256 plain
+	logged plain "^Data in clear refused to $who, because both sides share no MAC that ends in -etm@openssh.com; $ends"
+	sshd_up hayate:closed2
+	client "${ASK[@]}" closed2 true 2>err
+	logged closed2 "^Data in clear refused to $who, because NoneEnabled is not set to yes here.?$"
+}
