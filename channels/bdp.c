@@ -50,6 +50,7 @@ struct bdp {
 	uint64_t stall_until_us;	/* the mean since then bounds the rate */
 	uint64_t rate, rate_max[2], max_since_us;
 	uint64_t rtt_min[2];		/* of rtt_now_us, same spans */
+	uint64_t wait_max[2];		/* behind lost bytes, same spans */
 
 	struct {
 		uint64_t edge, at_us;
@@ -88,6 +89,19 @@ uint64_t
 bdp_inband_rtt(const struct bdp *b)
 {
 	return b->inband_us;
+}
+
+void
+bdp_restart_waiting(struct bdp *b)
+{
+	b->wait_max[0] = b->wait_max[1] = 0;
+}
+
+void
+bdp_waits(struct bdp *b, uint64_t bytes)
+{
+	if (bytes > b->wait_max[0])
+		b->wait_max[0] = bytes;
 }
 
 void
@@ -140,6 +154,7 @@ bdp_restart_rate(struct bdp *b, uint64_t pos, uint64_t now_us)
 {
 	b->slot_used = b->slot_next = 0;
 	b->rate = b->rate_max[0] = b->rate_max[1] = 0;
+	bdp_restart_waiting(b);
 	b->max_since_us = now_us;
 	bdp_taken(b, pos, now_us);
 }
@@ -164,6 +179,8 @@ keep_max(struct bdp *b, uint64_t now_us)
 		b->rate_max[0] = 0;
 		b->rtt_min[1] = b->rtt_min[0];
 		b->rtt_min[0] = 0;
+		b->wait_max[1] = b->wait_max[0];
+		b->wait_max[0] = 0;
 		b->max_since_us = now_us;
 	}
 	if (b->rate > b->rate_max[0])
@@ -272,6 +289,13 @@ bdp_rate_max(const struct bdp *b)
 {
 	return b->rate_max[0] > b->rate_max[1] ? b->rate_max[0] :
 	    b->rate_max[1];
+}
+
+uint64_t
+bdp_waiting(const struct bdp *b)
+{
+	return b->wait_max[0] > b->wait_max[1] ? b->wait_max[0] :
+	    b->wait_max[1];
 }
 
 uint64_t

@@ -61,6 +61,15 @@ uint64_t bdp_inband_rtt(const struct bdp *);
  */
 void	 bdp_granted(struct bdp *, uint64_t edge, uint64_t now_us);
 
+/*
+ * So many bytes of the stream have arrived and wait behind lost ones.  What
+ * a lossy path holds beside the product: see wtune.c.
+ */
+void	 bdp_waits(struct bdp *, uint64_t bytes);
+
+/* Forget what waited: the reader was slow, and the path not itself. */
+void	 bdp_restart_waiting(struct bdp *);
+
 /* The stream has arrived up to "pos" at "now_us".  Completes ages. */
 void	 bdp_arrived(struct bdp *, uint64_t pos, uint64_t now_us);
 
@@ -88,6 +97,7 @@ uint64_t bdp_age(const struct bdp *);		/* smallest of a whole round, or 0 */
 uint64_t bdp_last_age(const struct bdp *);	/* of the round before, or 0 */
 uint64_t bdp_rate(const struct bdp *);		/* over the last RTT, leaps cut */
 uint64_t bdp_rate_max(const struct bdp *);	/* of the last 5 to 10 seconds */
+uint64_t bdp_waiting(const struct bdp *);	/* the most of these seconds */
 
 /* rate * rtt in bytes, without overflow for any rate below 2^44. */
 uint64_t bdp_bytes(uint64_t rate, uint64_t rtt_us);

@@ -9,10 +9,12 @@
  */
 
 #include <sys/types.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <netinet/in.h>
 #ifdef __linux__
+# include <linux/sock_diag.h>
 # include <linux/tcp.h>
 #else
 # include <netinet/tcp.h>
@@ -48,12 +50,38 @@ tcp_path_read(int fd, struct tcp_path *p)
 		p->min_rtt_us = ti.tcpi_min_rtt;
 	if (HAVE_FIELD(len, tcpi_delivery_rate))
 		p->delivery_rate = ti.tcpi_delivery_rate;
+	if (HAVE_FIELD(len, tcpi_bytes_received))
+		p->received = ti.tcpi_bytes_received;
+	if (HAVE_FIELD(len, tcpi_rcv_ooopack))
+		p->behind_holes = (uint64_t)ti.tcpi_rcv_ooopack *
+		    ti.tcpi_rcv_mss;
 #endif
 	return 0;
 #else
 	(void)fd;
 	memset(p, 0, sizeof(*p));
 	return -1;
+#endif
+}
+
+uint64_t
+tcp_path_waiting(int fd)
+{
+#if defined(SO_MEMINFO) && defined(FIONREAD)
+	uint32_t mem[SK_MEMINFO_VARS] = { 0 };
+	socklen_t len = sizeof(mem);
+	int readable = 0;
+
+	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, mem, &len) == -1 ||
+	    ioctl(fd, FIONREAD, &readable) == -1 || readable < 0)
+		return 0;
+	/* buffers are larger than what is in them, at most twice or so */
+	if (mem[SK_MEMINFO_RMEM_ALLOC] <= 2 * (uint64_t)readable)
+		return 0;
+	return mem[SK_MEMINFO_RMEM_ALLOC] - 2 * (uint64_t)readable;
+#else
+	(void)fd;
+	return 0;
 #endif
 }
 

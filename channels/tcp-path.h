@@ -23,10 +23,19 @@ struct tcp_path {
 	uint64_t rtt_us;	/* now, smoothed, queues included */
 	uint64_t delivery_rate;	/* what we send, bytes per second; 0: unknown */
 	uint64_t unacked;	/* bytes sent, and not acknowledged in order */
+	uint64_t received;	/* bytes ever received in order */
+	uint64_t behind_holes;	/* and, before it was their turn; wraps */
 };
 
 /* Returns 0, or -1 if the descriptor is no TCP socket or the system mute. */
 int	tcp_path_read(int fd, struct tcp_path *);
+
+/*
+ * About how many bytes have arrived and wait for a lost one before them; 0
+ * where the system does not tell.  While others may be read at once it says
+ * less than there is.
+ */
+uint64_t tcp_path_waiting(int fd);
 
 /*
  * Keep no more than "bytes" unsent in the kernel (TCP_NOTSENT_LOWAT), so

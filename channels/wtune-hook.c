@@ -89,11 +89,13 @@ struct chan_state {
 	uint64_t emptied_us;	/* when a large backlog was last gone */
 	struct starve starve;	/* as a sender */
 	u_int peer_window;	/* the most credit seen of the peer */
+	uint64_t behind_holes;	/* of struct tcp_path, when last looked at */
 };
 
 static struct chan_state **states;	/* by channel number */
 static size_t nstates;
 static uint64_t windows_total;		/* of all channels with a state */
+static struct bdp *wire;		/* the connection's own rate */
 
 /* Data channels only: ttys, X11 and agent connections stay small. */
 static int
@@ -204,12 +206,12 @@ log_decision(const struct Channel *c, struct chan_state *s, u_int was)
 	s->said = why;
 	s->said_window = c->local_window_max;
 	debug2("channel %d: window %u -> %u, %s (rtt %.1f ms, age %.1f ms, "
-	    "rate %.1f MB/s, bdp %llu, waiting %zu)", c->self, was,
+	    "rate %.1f MB/s, bdp %llu, behind losses %llu, waiting %zu)", c->self, was,
 	    c->local_window_max, wtune_why_text(why),
 	    bdp_rtt(s->bdp) / 1e3, bdp_last_age(s->bdp) / 1e3,
 	    bdp_rate(s->bdp) / 1e6,
 	    (unsigned long long)bdp_bytes(bdp_rate(s->bdp), bdp_rtt(s->bdp)),
-	    sshbuf_len(c->output));
+	    (unsigned long long)bdp_waiting(s->bdp), sshbuf_len(c->output));
 }
 
 /* The program that reads may have all that one poll brought. */
@@ -228,6 +230,33 @@ widen_pipe(const struct Channel *c)
 #endif
 }
 
+/*
+ * Bytes of this channel that wait behind lost ones: its share, by rate, of
+ * the connection's.  Where nothing could be read for a while, all that came
+ * out of order meanwhile waited together.
+ */
+static uint64_t
+waiting_of(struct ssh *ssh, struct chan_state *s, const struct tcp_path *path,
+    uint64_t now_us)
+{
+	uint64_t waiting = path->behind_holes - s->behind_holes, mine, all;
+
+	s->behind_holes = path->behind_holes;
+	if (wire == NULL && (wire = bdp_new()) == NULL)
+		return 0;
+	bdp_set_rtt(wire, path->min_rtt_us, path->rtt_us);
+	if (bdp_due(wire, now_us))
+		bdp_taken(wire, path->received, now_us);
+	if (waiting == 0)
+		return 0;
+	waiting = MAXIMUM(waiting,
+	    tcp_path_waiting(ssh_packet_get_connection_in(ssh)));
+	mine = bdp_rate_max(s->bdp);
+	all = bdp_rate_max(wire);
+	waiting = MINIMUM(waiting, UINT32_MAX);
+	return mine < all ? (uint64_t)((double)waiting * mine / all) : waiting;
+}
+
 /* Sample the path, ask the tuner and move the window; returns true if it grew. */
 static int
 decide(struct ssh *ssh, struct Channel *c, struct chan_state *s,
@@ -235,16 +264,20 @@ decide(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 {
 	u_int was = c->local_window_max;
 	struct tcp_path path;
+	uint64_t waiting = 0;
 	int64_t delta;
 
-	if (tcp_path_read(ssh_packet_get_connection_in(ssh), &path) == 0)
+	if (tcp_path_read(ssh_packet_get_connection_in(ssh), &path) == 0) {
 		bdp_set_rtt(s->bdp, path.min_rtt_us, path.rtt_us);
+		waiting = waiting_of(ssh, s, &path, now->now_us);
+		bdp_waits(s->bdp, MINIMUM(waiting, now->window));
+	}
 	bdp_taken(s->bdp, now->taken, now->now_us);
 	/* what wtune-replay reads */
-	debug3("channel %d: sample %llu %llu %llu %llu", c->self,
+	debug3("channel %d: sample %llu %llu %llu %llu %llu", c->self,
 	    (unsigned long long)now->now_us, (unsigned long long)now->taken,
 	    (unsigned long long)now->backlog,
-	    (unsigned long long)bdp_rtt(s->bdp));
+	    (unsigned long long)bdp_rtt(s->bdp), (unsigned long long)waiting);
 	delta = wtune_decide(s->wtune, s->bdp, now);
 	if (delta < 0 && -delta > (int64_t)c->local_consumed)
 		delta = -(int64_t)c->local_consumed;

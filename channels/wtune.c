@@ -22,6 +22,22 @@
  * A loss in between makes all ages long and spoils the answer, once: a path
  * whose RTT grew looks like a loss in every round.
  *
+ * Loss.  A lost byte comes again one RTT later, two if it is lost again, and
+ * all that arrived after it waits in the kernel until then.  With loss enough
+ * some byte always waits: the stream as a whole is late by one to three RTT,
+ * and a window of twice the BDP is used up before its first byte is taken.
+ * The rate is then the window's own, window / (RTT + wait), and no multiple
+ * of it below (RTT + wait) / RTT would ever raise the window; nor is the edge
+ * any help, for the credits are older than the RTT.  But the sender does not
+ * wait for the lost byte: what it may send goes on arriving, so what waits
+ * in the kernel is wait * rate in bytes, or all of the window if that is
+ * less.  The need is the BDP and what waits, and a quarter of both; while
+ * both are nearly all of the window, the window limits, and they are doubled,
+ * as slow start would.  Once it no longer limits, neither grows any further,
+ * and the window ends below twice what the path holds.  Bytes that the reader
+ * leaves lie are in order: they are not counted.  What waits while the reader
+ * lags is forgotten, for the window it came from was too large.
+ *
  * An RTT so found is the whole path's, and goes to the estimator: from then
  * on the window follows the BDP as it does where the socket knows the RTT.
  */
@@ -60,6 +76,9 @@
 
 /* A rate that says that a window brought something: an eighth more. */
 #define FASTER(a, b)		((a) > (b) + (b) / 8)
+
+/* A reader that never leaves less than this part of the window lags. */
+#define LAG_DIVISOR	8
 
 /* How long a third of the window must lie idle before it is withdrawn. */
 #define WITHDRAW_AFTER_US	2000000
@@ -147,6 +166,36 @@ static uint64_t
 max_u64(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+/*
+ * What a path of that rate needs: a multiple of the BDP, or the BDP and what
+ * waits behind lost bytes, if that is more.
+ */
+static uint64_t
+need_of(const struct bdp *b, uint64_t rate, uint32_t gain_quarters)
+{
+	uint64_t path = bdp_bytes(rate, bdp_rtt(b));
+	uint64_t held = path + bdp_waiting(b);
+
+	return max_u64(path * gain_quarters / 4, held + held / 4);
+}
+
+/* What the path may be given; with loss the window may be all it knows. */
+static uint64_t
+want_of(const struct wtune *w, const struct bdp *b,
+    const struct wtune_now *now)
+{
+	uint32_t gain = w->rising ? GAIN_RISING_QUARTERS :
+	    w->conf.gain_quarters;
+	uint64_t path = bdp_bytes(bdp_rate(b), bdp_rtt(b));
+	uint64_t held = path + bdp_waiting(b);
+
+	if (now->backlog > now->window / LAG_DIVISOR)
+		return path * gain / 4;	/* the reader may be the slow one */
+	if (bdp_waiting(b) != 0 && held >= now->window / 4 * 3)
+		return max_u64(path * gain / 4, 2 * held);
+	return need_of(b, bdp_rate(b), gain);
 }
 
 /* Is the rate a quarter above what it was an RTT ago, and a new maximum? */
@@ -309,8 +358,7 @@ withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 {
 	uint64_t need;
 
-	need = bdp_bytes(bdp_rate_max(b), bdp_rtt(b)) *
-	    w->conf.gain_quarters / 4;
+	need = need_of(b, bdp_rate_max(b), w->conf.gain_quarters);
 	need = max_u64(need, w->conf.floor);
 	if (now->window < need + need / 2 || bdp_rtt(b) == 0)
 		w->over_since_us = 0;
@@ -336,7 +384,7 @@ withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
  * in our memory.  A quarter of it keeps the reader busy.
  */
 static int64_t
-hold_reader(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
+hold_reader(struct wtune *w, struct bdp *b, const struct wtune_now *now,
     int wanted)
 {
 	uint64_t need = bdp_bytes(bdp_rate_max(b), bdp_rtt(b));
@@ -345,6 +393,8 @@ hold_reader(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 	w->withdrawing = 0;	/* this takes its place; rounds go on */
 	if (wanted || w->lags)
 		w->why = WTUNE_HOLD_READER;
+	if (w->lags)
+		bdp_restart_waiting(b);
 	if (!w->lags || now->window <= need)
 		return 0;
 	return -(int64_t)(now->window - need);
@@ -373,15 +423,14 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 		w->round_age = 0;
 	} else if (bdp_age(b) != 0 &&
 	    now->now_us - w->round_us >= bdp_age(b)) {
-		w->lags = w->backlog_min > now->window / 8;
+		w->lags = w->backlog_min > now->window / LAG_DIVISOR;
 		w->backlog_min = UINT64_MAX;
 		limits = !w->lags && edge_limits(w, b, now->window);
 		bdp_next_round(b);
 		w->last_round_us = w->round_us;
 		w->round_us = now->now_us;
 	}
-	want = bdp_bytes(bdp_rate(b), bdp_rtt(b)) * (w->rising ?
-	    GAIN_RISING_QUARTERS : w->conf.gain_quarters) / 4;
+	want = want_of(w, b, now);
 	if (now->backlog > now->window / 2 || w->lags)
 		return hold_reader(w, b, now, limits || want > now->window);
 	if (limits)

@@ -14,6 +14,7 @@
  *             while the age of a credit stays what it was before the last
  *             growth: then the window is what limits, whatever RTT the
  *             socket claims (it may only reach the jump host).
+ *             With loss, to the BDP and what waits behind lost bytes.
  *   hold      while the reader lags, at a ceiling, or when the last growth
  *             made credits older and nothing faster.
  *   withdraw  when the path has held far less than the window for a while,

@@ -207,6 +207,39 @@ far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 	[ "$(credit "$(sshd_log hayate)")" -le $STOCK_MAX ]
 }
 
+### Loss
+
+# bbr: does not take a lost packet for a full path; needed for a window to limit
+bbr() {
+	[[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " = *" bbr "* ]] ||
+	    modprobe -q tcp_bbr
+}
+
+# behind LOG: the most bytes that were seen to wait behind lost ones
+behind() {
+	tr -d '\r' <"$1" | sed -n 's/.*: window .* behind losses \([0-9]*\),.*/\1/p' |
+	    sort -n | tail -1
+}
+
+@test "what waits behind losses is seen, and the window grows for it, both ways" {
+	bbr || skip "no BBR in this kernel"
+	"$LFP" set "$P" --loss 1% --cc bbr
+	client -vv hayate "cat $BULK" 2>get.log | cmp - "$BULK"
+	client hayate "cat >$T/there" <"$BULK"
+	"$LFP" set "$P" --loss 0% --cc reno
+	cmp "$BULK" there
+	for log in get.log "$(sshd_log hayate)"; do
+		echo "$log: $(behind "$log") behind losses, window $(widest "$log")"
+		[ "$(behind "$log")" -gt $((STOCK_WINDOW / 4)) ]
+		grew "$log"
+	done
+}
+
+@test "without loss nothing waits" {
+	get hayate
+	[ "$(behind get.log)" = 0 ]
+}
+
 ### A peer whose window limits
 
 # limited LOG: the lines that say so

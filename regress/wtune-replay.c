@@ -20,8 +20,11 @@
  *   sender MBPS|fast     what the application makes; 0: idle
  *   burst MS             arrivals are held and come together (ACK compression)
  *   stall MS             once: nothing in order for so long, then all (a loss)
+ *   holes MS             from now on all waits so long before it is in order,
+ *                        as on a path that always repairs some loss
  *   run SECONDS          simulate, and report
- *   sample US TAKEN BACKLOG RTT_US   one recorded moment, as -vvv logs it
+ *   sample US TAKEN BACKLOG RTT_US [WAITING]   one recorded moment, as -vvv
+ *                        logs it; WAITING is what loss keeps from the reader
  *   report               the same line, without running
  *   starve US TIMES 0|1  a sender that does (not) starve, TIMES moments of US
  *                        each; answers when it says so
@@ -61,11 +64,12 @@ static struct {
 	uint64_t tcp_us, tcp_now_us;	/* what the socket claims */
 	int	 tcp_true;
 	uint64_t reader, sender;	/* bytes per second; UINT64_MAX: fast */
-	uint64_t burst_us, stall_until_us;
+	uint64_t burst_us, stall_until_us, holes_us;
 
 	uint64_t made, sent, acked, cwnd, credit;	/* the sender's view */
 	uint64_t queued;		/* before the link */
-	struct pipe_line data, acks, credits;
+	struct pipe_line data, order, acks, credits;
+	uint64_t waiting;		/* behind holes */
 	uint64_t held;			/* arrived, not yet in order */
 	uint64_t arrived, taken;	/* the receiver's stream */
 	uint64_t window, local_window, consumed;
@@ -137,9 +141,16 @@ receive_some(void)
 {
 	uint64_t n = get(&s.data);
 
-	s.held += n;
 	if (n != 0)
 		put(&s.acks, s.rtt_us / 2, n);
+	if (s.holes_us != 0) {
+		put(&s.order, s.holes_us, n);
+		s.waiting += n;
+		n = 0;
+	}
+	n += get(&s.order);
+	s.waiting -= min_u64(s.waiting, n);
+	s.held += n;
 	if (s.now_us < s.stall_until_us ||
 	    (s.burst_us != 0 && s.now_us % s.burst_us != 0))
 		return;
@@ -171,6 +182,7 @@ decide(void)
 
 	uint64_t rtt_us = s.tcp_true ? s.rtt_us : s.tcp_us;
 	bdp_set_rtt(s.bdp, rtt_us, s.tcp_now_us ? s.tcp_now_us : rtt_us);
+	bdp_waits(s.bdp, min_u64(s.waiting, s.window));
 	bdp_taken(s.bdp, s.taken, s.now_us);
 	delta = wtune_decide(s.tuner, s.bdp, &now);
 	if (delta < 0)
@@ -232,8 +244,10 @@ run(double seconds)
 static void
 sample(const char *arg)
 {
-	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64,
-	    &s.now_us, &s.taken, &s.arrived, &s.tcp_us) != 4)
+	s.waiting = 0;
+	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %"
+	    SCNu64, &s.now_us, &s.taken, &s.arrived, &s.tcp_us,
+	    &s.waiting) < 4)
 		errx(2, "sample %s: four numbers are needed", arg);
 	s.arrived += s.taken;
 	s.tcp_true = 0;
@@ -323,6 +337,8 @@ command(char *line)
 		s.burst_us = (uint64_t)(atof(arg) * 1e3);
 	else if (strcmp(line, "stall") == 0)
 		s.stall_until_us = s.now_us + (uint64_t)(atof(arg) * 1e3);
+	else if (strcmp(line, "holes") == 0)
+		s.holes_us = (uint64_t)(atof(arg) * 1e3);
 	else if (strcmp(line, "run") == 0)
 		run(atof(arg));
 	else if (strcmp(line, "sample") == 0)

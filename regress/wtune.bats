@@ -126,6 +126,45 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 	[ "$(of 2 window)" -le 37500000 ]
 }
 
+@test "a path that always repairs loss is filled, two round trips late" {
+	replay 'tune 2097152 67108864 8 1' 'path 100 125' 'holes 200' 'run 4' \
+	    'run 8'
+	[ "$(of 1 taken)" -ge $((950 * 1000000)) ]
+	[ "$(of 1 window)" -ge 37500000 ]
+}
+
+@test "recorded: what waits behind losses grows a window that limits" {
+	local trace=$BATS_TEST_DIRNAME/wtune-loss.trace
+	replay "$(cat "$trace")"
+	[ "$(of 0 window)" -ge $((4 * MiB)) ]
+	# the same moments, and nothing known of what waits
+	replay "$(sed 's/^\(sample\( [0-9]*\)\{4\}\) [0-9]*$/\1/' "$trace")"
+	[ "$(of 0 window)" -le $((3 * MiB)) ]
+}
+
+@test "what waits behind losses ends, and the window comes down to the BDP" {
+	replay 'path 100 40' 'holes 300' 'run 8' 'run 8' 'holes 0' 'run 30'
+	[ "$(of 1 taken)" -eq 320000000 ]
+	[ "$(of 1 window)" -ge 16000000 ]
+	[ "$(of 1 max)" -le 32000000 ]
+	[ "$(of 2 window)" -le 12000000 ]
+}
+
+@test "loss on a path that 2 MiB fill changes nothing" {
+	replay 'tune 2097152 67108864 8 1' 'path 20 10' 'holes 40' 'run 10'
+	[ "$(of 0 max)" -eq $((2 * MiB)) ]
+	[ "$(of 0 taken)" -ge 98000000 ]
+}
+
+@test "a slow reader on a lossy path gets no more window than on a clean one" {
+	replay 'path 100 125' 'reader 20' 'run 5' 'run 20'
+	clean=$(of 1 max)
+	replay 'path 100 125' 'reader 20' 'holes 100' 'run 5' 'run 20'
+	[ "$(why 1)" = "hold: the reader lags" ]
+	[ "$(of 1 max)" -le $((clean * 2)) ]
+	[ "$(of 1 taken)" -eq 400000000 ]
+}
+
 @test "a reader slower than 2 MiB per RTT is held at three times what it takes" {
 	replay 'path 100 125' 'reader 20' 'run 5' 'run 20'
 	[ "$(of 1 max)" -le $((3 * 20 * 100000)) ]

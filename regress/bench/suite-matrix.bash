@@ -16,7 +16,7 @@
 #   matrix_window  window ceilings for 1, 4, 8 and 12 streams; below the BDP,
 #                  which the table gives, the streams should add up
 #   matrix_rtt     RTT for 1 and 8 streams
-#   matrix_loss    loss for cubic and BBR, 1 and 8 streams
+#   matrix_loss    loss for cubic and BBR, 1 and 8 streams (try --rtt 100, too)
 #   matrix_rate    rate of the path, 1 and 8 streams
 #
 # "--only matrix" is all of them. With --rtt the ceilings are measured at each
@@ -123,8 +123,18 @@ v_matrix() {	# BUILD N BYTES: of each
 
 ### Slices
 
+# matrix_lossy STREAMS: what loss should leave of iperf3's rate; one stream has
+# to hold all that waits behind a lost packet
+matrix_lossy() {
+	case $1-$COND_LOSS in
+	1-0.01%) echo 'rate>=0.95*iperf3' ;;
+	*) echo 'rate>=0.9*iperf3' ;;
+	esac
+}
+
 matrix_jobs() {	# STREAMS
-	local p each
+	local p each target='rate>=1*stock~'
+	[ "$COND_LOSS" = 0 ] || target+=,$(matrix_lossy "$1")
 	each=$(matrix_each iperf3 "$1")
 	JOBS=()
 	COND_STREAMS=$1
@@ -133,7 +143,7 @@ matrix_jobs() {	# STREAMS
 	for p in $BUILDS; do
 		each=$(matrix_each "$p" "$1")
 		job "$p" 'ssh cat' get $((each * $1)) \
-		    "$(target_for "$p" 'rate>=1*stock~')" "v_matrix_login $p $1" \
+		    "$(target_for "$p" "$target")" "v_matrix_login $p $1" \
 		    v_matrix "$p" "$1" "$each"
 	done
 }
