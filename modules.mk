@@ -1,3 +1,8 @@
+# The rooms of the house, lower ones first: a room includes itself and those
+# before it. Makefiles, scripts and tests take the list from here.
+
+HAYATE_ROOMS = common channels cipher ssh sshd
+
 # What Hayate adds to upstream's libssh.a, one file a line.
 #
 # HAYATE_CORE   bytes and times in, decisions out: no upstream header
@@ -5,9 +10,10 @@
 # HAYATE_HOT    files of either list that are compiled for speed
 
 HAYATE_CORE = \
+	common/hayopt.c \
+	common/peer.c \
 	channels/bdp.c \
 	channels/bufgrow.c \
-	channels/peer.c \
 	channels/starve.c \
 	channels/tcp-path.c \
 	channels/wtune.c \
@@ -16,12 +22,12 @@ HAYATE_CORE = \
 	cipher/cores.c \
 	cipher/packetq.c \
 	cipher/pool.c \
-	ssh/hayopt.c \
 	ssh/sftp-tell.c \
 	ssh/sftpq.c \
 
 HAYATE_HOOKS = \
-	channels/peer-hook.c \
+	common/optline-hook.c \
+	common/peer-hook.c \
 	channels/wtune-hook.c \
 	cipher/clear-hook.c \
 	cipher/direction-hook.c \
@@ -33,7 +39,6 @@ HAYATE_HOOKS = \
 	ssh/clearcli-hook.c \
 	ssh/clearmux-hook.c \
 	ssh/cliopt-hook.c \
-	ssh/optline-hook.c \
 	ssh/sftpq-hook.c \
 	sshd/clearsrv-hook.c \
 	sshd/srvopt-hook.c \

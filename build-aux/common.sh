@@ -19,6 +19,9 @@ source_word() { sed -n "s/^$1 //p" "$BUILD/upstream/.source" 2>/dev/null || :; }
 # sum FILE...: one number for the content of all files, in that order
 sum() { cat "$@" | cksum | tr ' ' -; }
 
+# rooms: the directories of our modules, lower ones first
+rooms() { sed -n 's/^HAYATE_ROOMS = //p' "$TOP/modules.mk"; }
+
 # series: the names of the patches, in order
 series() { sed -e 's/#.*//' -e 's/[	 ].*//' -e '/^$/d' "$TOP/patches/series"; }
 

@@ -7,7 +7,7 @@
 
 include $(HAYATE_TOP)/modules.mk
 
-VPATH := $(VPATH):$(subst $() ,:,$(foreach d,channels cipher ssh sshd,$(HAYATE_TOP)/$(d)))
+VPATH := $(VPATH):$(subst $() ,:,$(HAYATE_ROOMS:%=$(HAYATE_TOP)/%))
 
 hy_objs = $(notdir $(patsubst %.c,%.o,$(filter %.c,$(1))))
 HAYATE_OBJS := $(call hy_objs,$(HAYATE_CORE) $(HAYATE_HOOKS))
@@ -34,9 +34,9 @@ $(call hy_objs,$(HAYATE_HOT)): CFLAGS += -O3 -fno-trapv -fwrapv \
 	-ftrivial-auto-var-init=uninitialized -fzero-call-used-regs=skip
 
 # Drivers of the hooks, which need upstream around them: made when asked for.
-VPATH := $(VPATH):$(HAYATE_TOP)/regress:$(HAYATE_TOP)/regress/bench
+VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = clear-tamper pipeline-oracle seal-speed
-$(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress
+$(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
 $(HAYATE_DRIVERS): %: %.o packet-ends.o $(SKOBJS) $(LIBCOMPAT) libssh.a
 	$(LD) -o $@ $*.o packet-ends.o $(SKOBJS) $(LDFLAGS) -lssh -lopenbsd-compat \
 	    $(CHANNELLIBS) $(LIBS) $(WRAP)

@@ -9,7 +9,7 @@ setup_file() {
 	export SRC=$BATS_FILE_TMPDIR/src
 	mkdir "$SRC"
 	(cd "$TOP" && cp -a UPSTREAM configure configure.ac Makefile.in modules.mk \
-	    build-aux patches man channels cipher ssh sshd "$SRC/" 2>/dev/null || :)
+	    build-aux patches man $(rooms) "$SRC/")
 }
 
 # configured ARG...: a fresh build of that tree

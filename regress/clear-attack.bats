@@ -36,7 +36,7 @@ only() {
 
 # between SERVER WAY ATTACK SEED: an attacker; sets PORT
 between() {
-	"$BATS_TEST_DIRNAME/attacker" "$(sshd_port "$1")" "$MARK" "${@:2}" \
+	"$REGRESS/peers/attacker" "$(sshd_port "$1")" "$MARK" "${@:2}" \
 	    >attacker 2>attacker.err 3>&- &
 	ATTACKER=$!
 	poll 10 test -s attacker

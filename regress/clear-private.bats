@@ -418,9 +418,9 @@ proxied() { client "${ASK[@]}" -S "$CTL" -O proxy "$@"; }
 
 # peer: another implementation's server, that speaks "none": PEER, PORT
 peer() {
-	"$BATS_TEST_DIRNAME/clear-peer" 2>&1 | grep -q CIPHER ||
+	"$REGRESS/peers/clear-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"
-	"$BATS_TEST_DIRNAME/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	"$REGRESS/peers/clear-peer" server "$BATS_FILE_TMPDIR/host" \
 	    "$BATS_FILE_TMPDIR/authorized_keys" >port 2>peer.log 3>&- &
 	PEER=$!
 	poll 10 test -s port
@@ -459,7 +459,7 @@ peer() {
 
 @test "the server refuses, while data is in clear, all but commands" {
 	peer
-	"$BATS_TEST_DIRNAME/clear-peer" client "$(sshd_port open)" \
+	"$REGRESS/peers/clear-peer" client "$(sshd_port open)" \
 	    "$BATS_FILE_TMPDIR/user" none hmac-sha2-256-etm@openssh.com -rest \
 	    </dev/null >got 2>err
 	grep -qx 'none none' err

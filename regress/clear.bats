@@ -195,11 +195,11 @@ mode() {
 
 # other CIPHER MAC SERVER COMMAND: a client that is none of ours
 other() {
-	"$BATS_TEST_DIRNAME/clear-peer" client "$(sshd_port "$3")" \
+	"$REGRESS/peers/clear-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "$4" 2>err
 }
 need_other() {
-	"$BATS_TEST_DIRNAME/clear-peer" 2>&1 | grep -q CIPHER ||
+	"$REGRESS/peers/clear-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"
 }
 
@@ -231,7 +231,7 @@ need_other() {
 @test "a server in the manner of HPN-SSH gives none to who asks" {
 	need_other
 	local pid port
-	"$BATS_TEST_DIRNAME/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	"$REGRESS/peers/clear-peer" server "$BATS_FILE_TMPDIR/host" \
 	    "$BATS_FILE_TMPDIR/authorized_keys" >port 2>log 3>&- &
 	pid=$!
 	poll 10 test -s port

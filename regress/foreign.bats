@@ -28,7 +28,7 @@ teardown() { sshd_down; }
 # foreign: name, sides (C, S or B) and kind of each word
 foreign() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FOREIGN[A-Z_]*\), .*/\1 \2 \3/p' \
-	    "$TOP/ssh/hayopt.c"
+	    "$TOP/common/hayopt.c"
 }
 
 # cli, srv BUILD FILE [ARG...]: what ssh would use for host "near", and sshd

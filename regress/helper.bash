@@ -22,7 +22,12 @@
 bats_require_minimum_version 1.5.0
 
 TOP=$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)
+REGRESS=$TOP/regress
+LFP=$REGRESS/lfp/lfp
 BUILD=${HAYATE_BUILD:-$TOP/build}
+
+# rooms: the directories of our modules
+rooms() { sed -n 's/^HAYATE_ROOMS = //p' "$TOP/modules.mk"; }
 
 PEERS=${PEERS-}
 PEER_DIRS='bin sbin libexec libexec/openssh lib/openssh lib/ssh .'

@@ -14,7 +14,6 @@
 
 load helper
 
-LFP=$BATS_TEST_DIRNAME/lfp
 
 setup_file() {
 	export P=i$$

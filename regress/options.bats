@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Hayate's keywords (ssh/hayopt.h): the table alone, then through the parsers
+# Hayate's keywords (common/hayopt.h): the table alone, then through the parsers
 # of ssh and sshd, with stock OpenSSH beside them for what must not differ.
 
 load helper
@@ -27,7 +27,7 @@ srv() {
 table() { words | grep -v ' FOREIGN'; }
 words() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \([A-Z_]*\), .*/\1 \2 \3/p' \
-	    "$TOP/ssh/hayopt.c"
+	    "$TOP/common/hayopt.c"
 }
 # good KIND: a value that it takes
 good() { case $1 in SIZE) echo 4M ;; RETIRED|COUNT) echo 1 ;; *) echo no ;; esac; }

@@ -12,7 +12,6 @@
 
 load helper
 
-LFP=$BATS_TEST_DIRNAME/lfp
 
 setup_file() {
 	export P=q$$
@@ -307,7 +306,7 @@ both() {
 # peer NAME=VALUE...: sftp of CLIENT, with commands from stdin, at such a server
 peer() {
 	"$(bin sftp "${CLIENT-hayate}")" -q -b - \
-	    -D "$BATS_TEST_DIRNAME/sftp-peer log=$T/report $*" 3>&-
+	    -D "$REGRESS/peers/sftp-peer log=$T/report $*" 3>&-
 }
 
 # told KEY: what the server reported at its end

@@ -12,7 +12,6 @@
 
 load helper
 
-LFP=$BATS_TEST_DIRNAME/lfp
 STOCK_WINDOW=$((2 << 20))
 STOCK_MAX=$((14 << 20))		# towards senders that are stock
 PATH_OPTIONS="--rtt 80ms --rate 400mbit --queue 8MB"

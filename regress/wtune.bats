@@ -2,13 +2,13 @@
 # The estimator and the tuner (channels/bdp.h, wtune.h) on paths made of text.
 # Each scenario runs twice: plain, and under ASan and UBSan.
 
-bats_require_minimum_version 1.5.0
+load helper
 
 MiB=1048576
 
 # replay COMMAND...: one command a line, one answer per "run", in lines[]
 replay() {
-	local dir=$BATS_TEST_DIRNAME/../build/unit asan plain
+	local dir=$BUILD/unit asan plain
 	plain=$(printf '%s\n' "$@" | "$dir/plain/wtune-replay") || return
 	asan=$(printf '%s\n' "$@" | "$dir/asan/wtune-replay") || return
 	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
@@ -47,7 +47,7 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 }
 
 @test "recorded: slow start answers the first question late, and it counts" {
-	replay "$(cat "$BATS_TEST_DIRNAME/wtune-proxy.trace")"
+	replay "$(cat "$REGRESS/unit/wtune-proxy.trace")"
 	[ "$(of 0 window)" -ge $((8 * MiB)) ]
 	[ "$(of 1 window)" -ge 30000000 ]
 	[ "$(of 1 max)" -le 41000000 ]

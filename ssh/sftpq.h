@@ -24,7 +24,7 @@
  *
  * Units: bytes, microseconds of a monotonic clock, requests.  No I/O, no
  * clock, no upstream header.  Not thread safe.  Called by sftpq-hook.c, and
- * alone by regress/sftpq-replay.c.
+ * alone by regress/unit/sftpq-replay.c.
  */
 
 #ifndef HAYATE_SFTPQ_H

@@ -7,7 +7,7 @@
 #   lab_open                    a directory of our own, keys, the meter
 #   lab_peer NAME=PREFIX[:STEM] one more build, in $BUILDS from now on
 #   lab_loop SSHD-OPTION...     all at 127.0.0.1 of this machine
-#   lab_path LFP-OPTION...      near end and far end of a path made by ../lfp
+#   lab_path LFP-OPTION...      near end and far end of a path made by ../lfp/lfp
 #   lab_close                   takes all of it away; call it from a trap
 #
 # Either place has an sshd of build/hayate, one of build/stock and one of each
@@ -160,14 +160,14 @@ lab_loop() {
 }
 
 # lab_can_path: or say why not
-lab_can_path() { "$BENCH_DIR/../lfp" check; }
+lab_can_path() { "$BENCH_DIR/../lfp/lfp" check; }
 
 lab_path() {
 	lab_leave
 	PLACE=path FAR=10.77.0.2
 	# A signal must not find a path whose name nobody knows.
 	PATH_NAME=bench$$
-	"$BENCH_DIR/../lfp" up $PATH_NAME "$@" || { PATH_NAME=; return 1; }
+	"$BENCH_DIR/../lfp/lfp" up $PATH_NAME "$@" || { PATH_NAME=; return 1; }
 	AT_A="ip netns exec lfp-$PATH_NAME-a"
 	AT_B="ip netns exec lfp-$PATH_NAME-b"
 	[ -z "${BUFFERS:-}" ] || lab_buffers "$BUFFERS" || return
@@ -191,7 +191,7 @@ lab_leave() {
 	[ -n "${PLACE:-}" ] || return 0
 	sshd_down
 	[ -z "$IPERF_PID" ] || { kill "$IPERF_PID"; wait "$IPERF_PID"; } 2>/dev/null
-	[ -z "$PATH_NAME" ] || "$BENCH_DIR/../lfp" down "$PATH_NAME"
+	[ -z "$PATH_NAME" ] || "$BENCH_DIR/../lfp/lfp" down "$PATH_NAME"
 	PLACE='' PATH_NAME='' IPERF_PID='' AT_A='' AT_B=''
 }
 

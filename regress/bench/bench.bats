@@ -5,15 +5,15 @@
 # The benchmark (bench/run): its arithmetic on recorded runs, its clock, and
 # all of it once in the smallest form. No number that it prints is judged here.
 
-load helper
+load ../helper
 
 setup_file() {
 	export METER=$BATS_FILE_TMPDIR/meter
-	${CC:-cc} -O2 -Wall -Wextra -o "$METER" "$BATS_TEST_DIRNAME/bench/meter.c"
+	${CC:-cc} -O2 -Wall -Wextra -o "$METER" "$REGRESS/bench/meter.c"
 }
 
 setup() {
-	STATS=$BATS_TEST_DIRNAME/bench/stats.py
+	STATS=$REGRESS/bench/stats.py
 	export TMPDIR=$BATS_TEST_TMPDIR BENCH_DATA=$BATS_TEST_TMPDIR
 }
 
@@ -102,7 +102,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 }
 
 @test "the smallest benchmark measures every job and leaves only its results" {
-	run -0 --separate-stderr "$BATS_TEST_DIRNAME/bench/run" \
+	run -0 --separate-stderr "$REGRESS/bench/run" \
 	    --only loopback --runs 1 --bytes 1M --out "$BATS_TEST_TMPDIR/out"
 	[[ $output =~ target\ +verdict ]]
 	local tsv=("$BATS_TEST_TMPDIR"/out/*.tsv)
@@ -117,9 +117,9 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 }
 
 @test "a cell that does not exist is refused before anything is started" {
-	run -1 "$BATS_TEST_DIRNAME/bench/run" --only loopback,nonsense
+	run -1 "$REGRESS/bench/run" --only loopback,nonsense
 	[[ $output = *'no cell nonsense'* ]]
-	run -0 "$BATS_TEST_DIRNAME/bench/run" --list
+	run -0 "$REGRESS/bench/run" --list
 	[[ $output = *loopback* ]]
 }
 
@@ -127,7 +127,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	local hidden=()
 	((EUID)) || hidden=(unshare -m sh -c \
 	    'mount -t tmpfs none /dev/net && exec "$@"' --)
-	run -0 env DEMO_BYTES=1048576 "${hidden[@]}" "$BATS_TEST_DIRNAME/demo-transfer"
+	run -0 env DEMO_BYTES=1048576 "${hidden[@]}" "$REGRESS/demo-transfer"
 	[[ $output = *'No emulated path here'* ]]
 	[[ $output = *'NOTHING about speed'* ]]
 	[[ $output = *'bytes identical'* ]]

@@ -5,11 +5,11 @@
 # The page of figures (bench/report.py), from lines that are made up here: none
 # of the numbers was measured. Then in a browser, where there is one.
 
-load helper
+load ../helper
 
 setup_file() {
 	export PAGE=$BATS_FILE_TMPDIR/page.html LINES_=$BATS_FILE_TMPDIR/made.tsv
-	export REPORT=$BATS_TEST_DIRNAME/bench/report.py
+	export REPORT=$REGRESS/bench/report.py
 	have_gnuplot || return 0
 	all_cells >"$LINES_"
 	"$REPORT" -o "$PAGE" "$LINES_"
@@ -260,7 +260,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 
 @test "the published figures are a table without a hole" {
 	awk -F'\t' 'NR == 1 { n = NF } NF != n || /\t\t|\t$/ { print; bad = 1 }
-	    END { exit bad || NR < 20 }' "$BATS_TEST_DIRNAME/bench/published.tsv"
+	    END { exit bad || NR < 20 }' "$REGRESS/bench/published.tsv"
 }
 
 @test "the page is whole by itself: no script, nothing from outside" {
@@ -318,7 +318,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 }
 
 @test "what more cores would bring is drawn, with where it ends and why" {
-	run -0 python3 "$BATS_TEST_DIRNAME/bench/model.py" --selftest
+	run -0 python3 "$REGRESS/bench/model.py" --selftest
 	[ "${#lines[@]}" -ge 5 ]
 	sed -n '/id="threads"/,/<\/section>/p' "$PAGE" >"$BATS_TEST_TMPDIR/section"
 	grep -q 'model: aes128-gcm' "$BATS_TEST_TMPDIR/section"
@@ -377,7 +377,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'good.tsv|'* && $output != *'other.tsv'* ]]
 	run -1 --separate-stderr "$REPORT" -o "$d/page" "$d/other.tsv"
 	[[ ${stderr_lines[1]} = 'report: no measurements in '*'/other.tsv: run make bench first' ]]
-	run -1 python3 "$BATS_TEST_DIRNAME/bench/stats.py" table "$d/other.tsv"
+	run -1 python3 "$REGRESS/bench/stats.py" table "$d/other.tsv"
 	[ "$output" = "stats: ${stderr_lines[0]#report: left out }" ]
 }
 

@@ -6,17 +6,17 @@
 # bench/suite-sessions.bash), each once in its smallest form; builds that are
 # not ours beside ours (--peer), and a sitting that was stopped (--resume).
 
-load helper
+load ../helper
 
 setup() {
-	RUN=$BATS_TEST_DIRNAME/bench/run
+	RUN=$REGRESS/bench/run
 	export TMPDIR=$BATS_TEST_TMPDIR BENCH_DATA=$BATS_TEST_TMPDIR
 	OUT=$BATS_TEST_TMPDIR/out
 }
 
 need_path() {
 	local why
-	why=$("$BATS_TEST_DIRNAME/lfp" check 2>&1) || skip "no path: $why"
+	why=$("$LFP" check 2>&1) || skip "no path: $why"
 }
 
 # small OPTION...: one run of everything, few bytes, the same each time
@@ -122,7 +122,7 @@ hpn_of() {
 	[ -x /usr/sbin/sshd ] || skip 'no sshd in /usr'
 	local d LAB=$BATS_TEST_TMPDIR
 	PEERS=h=$(hpn_of /usr):hpn
-	. "$BATS_TEST_DIRNAME/bench/lab.bash"
+	. "$REGRESS/bench/lab.bash"
 	d=$(lab_programs h)
 	[ "$d/scp" -ef /usr/bin/scp ]
 	[ "$d/hpnscp" -ef /usr/bin/scp ]

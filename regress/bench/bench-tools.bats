@@ -6,9 +6,9 @@
 # each once in its smallest form: every job runs, what did not arrive is no
 # success, and what is missing is named. No speed is judged here.
 
-load helper
+load ../helper
 
-RUN=$BATS_TEST_DIRNAME/bench/run
+RUN=$REGRESS/bench/run
 
 setup() {
 	T=$BATS_TEST_TMPDIR
@@ -23,7 +23,7 @@ need() {
 	done
 }
 
-need_path() { "$BATS_TEST_DIRNAME/lfp" check 2>"$T/why" || skip "$(cat "$T/why")"; }
+need_path() { "$LFP" check 2>"$T/why" || skip "$(cat "$T/why")"; }
 
 # small CELL [OPTION...]: the lines are left in $TSV
 small() {

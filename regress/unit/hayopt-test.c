@@ -4,8 +4,8 @@
  */
 
 /*
- * The keyword table (ssh/hayopt.h) and the version of a peer
- * (channels/peer.h): text in, text out.
+ * The keyword table (common/hayopt.h) and the version of a peer
+ * (common/peer.h): text in, text out.
  *
  * A case is a configuration in short: lines separated by ';', each with a
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match

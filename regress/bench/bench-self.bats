@@ -5,11 +5,11 @@
 # The self suite (bench/suite-self.bash) and its verdicts (bench/limits.py): the
 # bottleneck is moved, and each time it must be named.
 
-load helper
+load ../helper
 
 setup_file() {
 	export METER=$BATS_FILE_TMPDIR/meter
-	${CC:-cc} -O2 -Wall -Wextra -o "$METER" "$BATS_TEST_DIRNAME/bench/meter.c"
+	${CC:-cc} -O2 -Wall -Wextra -o "$METER" "$REGRESS/bench/meter.c"
 }
 
 setup() {
@@ -26,7 +26,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 # bench ARG...: a run, its tables in $output, its lines in $TSV
 bench() {
 	local out=$BATS_TEST_TMPDIR/out.$RANDOM
-	run -0 --separate-stderr "$BATS_TEST_DIRNAME/bench/run" --out "$out" "$@"
+	run -0 --separate-stderr "$REGRESS/bench/run" --out "$out" "$@"
 	TSV=$(ls "$out"/*.tsv)
 }
 
@@ -40,7 +40,7 @@ named() {
 }
 
 @test "each sentence follows from its numbers" {
-	run -0 python3 "$BATS_TEST_DIRNAME/bench/limits.py" --selftest
+	run -0 python3 "$REGRESS/bench/limits.py" --selftest
 	[ "${#lines[@]}" -ge 8 ]
 }
 
@@ -102,7 +102,7 @@ named() {
 
 @test "a small window is named, and a thin path" {
 	local n
-	"$BATS_TEST_DIRNAME/lfp" check || skip "$("$BATS_TEST_DIRNAME/lfp" check 2>&1)"
+	"$LFP" check || skip "$("$LFP" check 2>&1)"
 	for n in 1 2 3; do	# a crowded machine delays packets as well
 		bench --only bottleneck_path --runs 1 --bytes 128M
 		! named 'small window' 'the window: 2048 KiB' ||

@@ -1,0 +1,45 @@
+#!/usr/bin/env bats
+# The house: which room may include which, and what a core may know.
+
+load helper
+
+# house DIR: a copy of the rooms
+house() {
+	mkdir -p "$1"
+	(cd "$TOP" && cp -a modules.mk build-aux $(rooms) "$1/")
+}
+
+@test "no room includes one above it, no core includes a hook" {
+	run -0 "$TOP/build-aux/map" check
+	[ -z "$output" ]
+}
+
+@test "an include of a higher room is named" {
+	house "$BATS_TEST_TMPDIR/house"
+	cd "$BATS_TEST_TMPDIR/house"
+	echo '#include "srvopt-hook.h"' >>channels/wtune-hook.c
+	run -1 build-aux/map check
+	[[ $output = *"channels/wtune-hook.c includes sshd/srvopt-hook.h"* ]]
+}
+
+@test "a core that includes a hook is named" {
+	house "$BATS_TEST_TMPDIR/house"
+	cd "$BATS_TEST_TMPDIR/house"
+	echo '#include "peer-hook.h"' >>channels/wtune.c
+	run -1 build-aux/map check
+	[[ $output = *"channels/wtune.c includes peer-hook.h"* ]]
+}
+
+@test "each source file stands in modules.mk or is a header" {
+	local f
+	for f in $(cd "$TOP" && ls $(rooms | sed 's|[a-z]*|&/*.c|g')); do
+		grep -q "^	$f " "$TOP/modules.mk" || echo "$f"
+	done >"$BATS_TEST_TMPDIR/missing"
+	run -0 cat "$BATS_TEST_TMPDIR/missing"
+	[ -z "$output" ]
+}
+
+@test "a patch calls hooks, and of the cores those that are listed only" {
+	run -0 awk '/^Calls:/ { sub(/^Calls: */, ""); print }' "$TOP"/patches/*.patch
+	run -1 grep -vE -- '-hook[.]h|^[a-z]+/(bufgrow|gmac)[.]h' <<<"$output"
+}
