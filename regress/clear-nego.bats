@@ -32,7 +32,7 @@ teardown() { [ -z "${ODD:-}" ] || kill "$ODD" 2>/dev/null || true; }
 logged() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
 fails() { ! "$@"; }
 need_other() {
-	"$BATS_TEST_DIRNAME/clear-peer" 2>&1 | grep -q CIPHER ||
+	"$REGRESS/peers/clear-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"
 }
 
@@ -40,7 +40,7 @@ need_other() {
 odd() {
 	need_other
 	rm -f port
-	"$BATS_TEST_DIRNAME/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	"$REGRESS/peers/clear-peer" server "$BATS_FILE_TMPDIR/host" \
 	    "$BATS_FILE_TMPDIR/authorized_keys" "$@" >port 2>odd.err 3>&- &
 	ODD=$!
 	poll 10 test -s port || { cat odd.err; return 1; }
@@ -197,7 +197,7 @@ proposed() {
 
 # other CIPHER MAC SERVER: a client in the manner of HPN-SSH
 other() {
-	"$BATS_TEST_DIRNAME/clear-peer" client "$(sshd_port "$3")" \
+	"$REGRESS/peers/clear-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" true 2>err
 }
 
