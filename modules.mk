@@ -18,7 +18,7 @@ HAYATE_CORE = \
 	channels/tcp-path.c \
 	channels/wtune.c \
 	cipher/autoscale.c \
-	cipher/clear.c \
+	cipher/authonly.c \
 	cipher/cores.c \
 	cipher/packetq.c \
 	cipher/pool.c \
@@ -29,18 +29,18 @@ HAYATE_HOOKS = \
 	common/optline-hook.c \
 	common/peer-hook.c \
 	channels/wtune-hook.c \
-	cipher/clear-hook.c \
+	cipher/authonly-hook.c \
 	cipher/direction-hook.c \
 	cipher/macrank-hook.c \
 	cipher/pipeline-hook.c \
 	cipher/receiving-hook.c \
 	cipher/sealer-hook.c \
 	cipher/sending-hook.c \
-	ssh/clearcli-hook.c \
-	ssh/clearmux-hook.c \
+	ssh/authonly-client-hook.c \
+	ssh/authonly-mux-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/sftpq-hook.c \
-	sshd/clearsrv-hook.c \
+	sshd/authonly-server-hook.c \
 	sshd/srvopt-hook.c \
 	sshd/subsys-hook.c \
 

@@ -35,7 +35,7 @@ $(call hy_objs,$(HAYATE_HOT)): CFLAGS += -O3 -fno-trapv -fwrapv \
 
 # Drivers of the hooks, which need upstream around them: made when asked for.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
-HAYATE_DRIVERS = clear-tamper pipeline-oracle seal-speed
+HAYATE_DRIVERS = authonly-tamper pipeline-oracle seal-speed
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
 $(HAYATE_DRIVERS): %: %.o packet-ends.o $(SKOBJS) $(LIBCOMPAT) libssh.a
 	$(LD) -o $@ $*.o packet-ends.o $(SKOBJS) $(LDFLAGS) -lssh -lopenbsd-compat \

@@ -17,7 +17,7 @@
 #include "match.h"
 #include "xmalloc.h"
 
-#include "clear.h"
+#include "authonly.h"
 #include "clock.h"
 #include "macrank-hook.h"
 
@@ -101,7 +101,7 @@ time_gmac(void)
 	struct sshcipher_ctx *gmac = NULL;
 	uint64_t us = SLOWEST;
 
-	if (cipher_init(&gmac, cipher_by_name(CLEAR_GMAC), key, 16, key, 12,
+	if (cipher_init(&gmac, cipher_by_name(AUTHONLY_GMAC), key, 16, key, 12,
 	    CIPHER_ENCRYPT) == 0)
 		us = best(NULL, gmac);
 	cipher_free(gmac);
@@ -120,7 +120,7 @@ time_of(const char *name)
 	}
 	if (i == MOST)
 		return SLOWEST;
-	timed[i].us = strcmp(name, CLEAR_GMAC) == 0 ? time_gmac() :
+	timed[i].us = strcmp(name, AUTHONLY_GMAC) == 0 ? time_gmac() :
 	    time_mac(name);
 	timed[i].name = xstrdup(name);
 	debug3_f("%s: %llu us for %d bytes", name,
@@ -177,5 +177,5 @@ macrank(const char *list)
 int
 macrank_gmac_wins(const char *mac)
 {
-	return time_of(CLEAR_GMAC) <= time_of(mac);
+	return time_of(AUTHONLY_GMAC) <= time_of(mac);
 }

@@ -29,7 +29,7 @@
  * constant a signed one.
  */
 #define PEER_IS_HAYATE	0x40000000U
-#define PEER_KNOWS_CLEAR 0x20000000U
+#define PEER_KNOWS_AUTHONLY 0x20000000U
 
 void
 peer_ext_info_compose(struct ssh *ssh, struct sshbuf *m)
@@ -72,8 +72,8 @@ peer_ext_info_input(struct ssh *ssh, const char *name,
 	}
 	debug_f("%s=<%u>, the peer is Hayate", name, version);
 	ssh->kex->flags |= PEER_IS_HAYATE;
-	if (version >= PEER_VERSION_CLEAR)
-		ssh->kex->flags |= PEER_KNOWS_CLEAR;
+	if (version >= PEER_VERSION_AUTHONLY)
+		ssh->kex->flags |= PEER_KNOWS_AUTHONLY;
 	return 1;
 }
 
@@ -85,8 +85,8 @@ peer_is_hayate(const struct ssh *ssh)
 }
 
 int
-peer_knows_clear(const struct ssh *ssh)
+peer_knows_authonly(const struct ssh *ssh)
 {
 	return peer_is_hayate(ssh) &&
-	    (ssh->kex->flags & PEER_KNOWS_CLEAR) != 0;
+	    (ssh->kex->flags & PEER_KNOWS_AUTHONLY) != 0;
 }

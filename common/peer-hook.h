@@ -38,7 +38,7 @@ int	peer_ext_info_input(struct ssh *, const char *name,
  */
 int	peer_is_hayate(const struct ssh *);
 
-/* Likewise, and the peer's version has the modes of cipher/clear.h. */
-int	peer_knows_clear(const struct ssh *);
+/* Likewise, and the peer's version has the modes of cipher/authonly.h. */
+int	peer_knows_authonly(const struct ssh *);
 
 #endif /* PEER_HOOK_H */

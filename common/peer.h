@@ -20,7 +20,7 @@
 
 #define PEER_EXT_NAME	"hayate@hayate.invalid"
 #define PEER_EXT_VALUE	"2"		/* the protocol version we speak */
-#define PEER_VERSION_CLEAR 2		/* the first with data in clear */
+#define PEER_VERSION_AUTHONLY 2		/* the first with data in clear */
 
 /*
  * The version in the value a peer sent: the decimal number it starts with,

@@ -134,7 +134,7 @@ why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
 }
 
 @test "recorded: what waits behind losses grows a window that limits" {
-	local trace=$BATS_TEST_DIRNAME/wtune-loss.trace
+	local trace=$REGRESS/unit/wtune-loss.trace
 	replay "$(cat "$trace")"
 	[ "$(of 0 window)" -ge $((4 * MiB)) ]
 	# the same moments, and nothing known of what waits

@@ -22,7 +22,7 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "clear-hook.h"
+#include "authonly-hook.h"
 #include "hayopt.h"
 #include "packet-ends.h"
 #include "peer.h"
@@ -120,7 +120,7 @@ ignore(struct ssh *ssh)
 void
 ends_offer_modes(void)
 {
-	static const struct clear_side side = { .changed = ignore };
+	static const struct authonly_side side = { .changed = ignore };
 	static char *yes[] = { "yes" };
 	char msg[256], *prop[PROPOSAL_MAX];
 	struct ssh *ssh;
@@ -142,8 +142,8 @@ ends_offer_modes(void)
 	    "hmac-sha2-256-etm@openssh.com";
 	if ((r = kex_prop2buf(ssh->kex->my, prop)) != 0)
 		errx(2, "proposal: %s", ssh_err(r));
-	clear_serve(&side, 1);
-	if ((r = clear_kexinit(ssh)) != 0)
+	authonly_serve(&side, 1);
+	if ((r = authonly_kexinit(ssh)) != 0)
 		errx(2, "offer: %s", ssh_err(r));
 	end_free(ssh);
 }

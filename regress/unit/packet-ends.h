@@ -25,7 +25,7 @@ struct end_keys {
 };
 
 /*
- * Has cipher/clear.h's modes proposed, as in a client that may: the module
+ * Has cipher/authonly.h's modes proposed, as in a client that may: the module
  * lets no key for them in that nobody asked for. Before end_new().
  */
 void	ends_offer_modes(void);

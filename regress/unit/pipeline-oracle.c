@@ -44,7 +44,7 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
-#include "clear.h"
+#include "authonly.h"
 #include "hayopt.h"
 #include "packet-ends.h"
 #include "packetq.h"
@@ -523,8 +523,8 @@ try_all(void)
 			try_macs(cipher, NULL);
 	}
 	free(list);
-	try(CLEAR_GMAC, NULL);
-	try_macs(CLEAR_NONE, "-etm@");
+	try(AUTHONLY_GMAC, NULL);
+	try_macs(AUTHONLY_NONE, "-etm@");
 }
 
 int

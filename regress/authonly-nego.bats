@@ -4,7 +4,7 @@
 #
 # How data in clear is negotiated: what a client names, by what the server has;
 # what is left in force after a refusal; and servers and clients that are none
-# of ours. The odd servers are clear-peer's.
+# of ours. The odd servers are authonly-peer's.
 
 load helper
 
@@ -32,15 +32,15 @@ teardown() { [ -z "${ODD:-}" ] || kill "$ODD" 2>/dev/null || true; }
 logged() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
 fails() { ! "$@"; }
 need_other() {
-	"$REGRESS/peers/clear-peer" 2>&1 | grep -q CIPHER ||
+	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"
 }
 
-# odd WORD...: a server of clear-peer's; sets PORT
+# odd WORD...: a server of authonly-peer's; sets PORT
 odd() {
 	need_other
 	rm -f port
-	"$REGRESS/peers/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
 	    "$BATS_FILE_TMPDIR/authorized_keys" "$@" >port 2>odd.err 3>&- &
 	ODD=$!
 	poll 10 test -s port || { cat odd.err; return 1; }
@@ -197,7 +197,7 @@ proposed() {
 
 # other CIPHER MAC SERVER: a client in the manner of HPN-SSH
 other() {
-	"$REGRESS/peers/clear-peer" client "$(sshd_port "$3")" \
+	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" true 2>err
 }
 

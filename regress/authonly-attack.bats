@@ -78,7 +78,7 @@ attacked() {
 }
 
 @test "in packets of either mode no bit can be changed, no packet moved" {
-	local driver=clear-tamper dir=$BUILD/hayate
+	local driver=authonly-tamper dir=$BUILD/hayate
 	make -s -C "$dir" "$driver"
 	run -0 "$dir/$driver" "$GMAC" 1 40000
 	echo "$output"
@@ -89,7 +89,7 @@ attacked() {
 }
 
 @test "keys of mode none without a MAC that fits are refused" {
-	local driver=clear-tamper dir=$BUILD/hayate
+	local driver=authonly-tamper dir=$BUILD/hayate
 	make -s -C "$dir" "$driver"
 	run -2 "$dir/$driver" none hmac-sha2-256 1 1
 	run -2 "$dir/$driver" none 1 1

@@ -25,9 +25,9 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
-#include "clear-hook.h"
-#include "clearcli-hook.h"
-#include "clearmux-hook.h"
+#include "authonly-hook.h"
+#include "authonly-client-hook.h"
+#include "authonly-mux-hook.h"
 #include "hayopt.h"
 
 extern Options options;
@@ -36,7 +36,7 @@ extern struct sshbuf *command;
 static int told;
 
 void
-clearcli_stays(const char *reason)
+authonly_client_stays(const char *reason)
 {
 	if (!told)
 		logit("NoneSwitch: data stays encrypted, because %s.", reason);
@@ -44,7 +44,7 @@ clearcli_stays(const char *reason)
 }
 
 int
-clearcli_told(void)
+authonly_client_told(void)
 {
 	return told;
 }
@@ -52,14 +52,14 @@ clearcli_told(void)
 static void
 changed(struct ssh *ssh)
 {
-	const char *mode = clear_mode();
+	const char *mode = authonly_mode();
 
 	if (mode != NULL)
 		logit("NoneSwitch: data is in clear from here on, "
 		    "authenticated by %s.", mode);
 	else
 		logit("NoneSwitch: data is encrypted again, because %s.",
-		    clear_why_not(ssh));
+		    authonly_why_not(ssh));
 	told = 1;
 }
 
@@ -68,8 +68,8 @@ static int
 typed(struct ssh *ssh, Channel *c, char *buf, int len)
 {
 	c->input_filter = NULL;		/* once is enough */
-	clear_set_private(CLEAR_TYPED);
-	clear_encrypt(ssh);
+	authonly_set_private(AUTHONLY_TYPED);
+	authonly_encrypt(ssh);
 	return sshbuf_put(c->input, buf, len) == 0 ? 0 : -1;
 }
 
@@ -81,20 +81,20 @@ request(struct ssh *ssh, int channel, const char *type)
 	if (c == NULL)
 		return;
 	if (c->ctl_chan != -1)
-		clearmux_request(ssh, c, type);
-	if (clear_private() == CLEAR_PUBLIC &&
+		authonly_mux_request(ssh, c, type);
+	if (authonly_private() == AUTHONLY_PUBLIC &&
 	    c->input_filter == NULL && isatty(c->rfd))
 		channel_register_filter(ssh, channel, typed, NULL, NULL, NULL);
 }
 
-static const struct clear_side client = {
+static const struct authonly_side client = {
 	.changed = changed, .request = request,
 };
 
 static int asked;
 
 int
-clearcli_asked(void)
+authonly_client_asked(void)
 {
 	return asked;
 }
@@ -104,35 +104,35 @@ static void
 foresee(int have_pty, int detaches)
 {
 	if (have_pty)
-		clear_set_private(CLEAR_TTY);
+		authonly_set_private(AUTHONLY_TTY);
 	if (options.stdio_forward_host != NULL)
-		clear_set_private(CLEAR_FORWARD);
+		authonly_set_private(AUTHONLY_FORWARD);
 	if (options.session_type == SESSION_TYPE_NONE && !detaches)
 		return;
 	if (sshbuf_len(command) == 0)
-		clear_set_private(CLEAR_SHELL);
+		authonly_set_private(AUTHONLY_SHELL);
 	if (options.forward_agent)
-		clear_set_private(CLEAR_AGENT);
+		authonly_set_private(AUTHONLY_AGENT);
 	if (options.forward_x11 && getenv("DISPLAY") != NULL)
-		clear_set_private(CLEAR_X11);
+		authonly_set_private(AUTHONLY_X11);
 }
 
 void
-clearcli_start(struct ssh *ssh, int have_pty, int detaches)
+authonly_client_start(struct ssh *ssh, int have_pty, int detaches)
 {
 	if (!hayopt_get()->none_switch)
 		return;
 	if (ssh->kex == NULL) {
-		clearcli_stays(clear_reason(CLEAR_NEEDED, CLEAR_PROXY));
+		authonly_client_stays(authonly_reason(AUTHONLY_NEEDED, AUTHONLY_PROXY));
 		return;
 	}
 	foresee(have_pty, detaches);
-	clear_serve(&client, 1);
+	authonly_serve(&client, 1);
 	asked = 1;
-	if (clear_now(ssh) == CLEAR_OFFER) {
-		clearcli_dispatch(ssh);
-		clear_ask(ssh);
+	if (authonly_now(ssh) == AUTHONLY_OFFER) {
+		authonly_client_dispatch(ssh);
+		authonly_ask(ssh);
 	}
-	if (clear_mode() == NULL)
-		clearcli_stays(clear_why_not(ssh));
+	if (authonly_mode() == NULL)
+		authonly_client_stays(authonly_why_not(ssh));
 }

@@ -2,7 +2,7 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Data in clear but authenticated (cipher/clear.h): who gets it, who does not,
+# Data in clear but authenticated (cipher/authonly.h): who gets it, who does not,
 # and what everybody is told.
 
 load helper
@@ -74,7 +74,7 @@ mode() {
 	esac
 }
 
-# Those that do match: clear-policy.bats
+# Those that do match: authonly-policy.bats
 @test "a Match block that does not match permits nothing" {
 	local kind n=0
 	for kind in "User nobody" "Group nogroup" "Address 10.0.0.0/8" \
@@ -137,7 +137,7 @@ mode() {
 	cmp "$data" got3
 }
 
-# Forwardings, and sessions that did not ask: clear-private.bats
+# Forwardings, and sessions that did not ask: authonly-private.bats
 @test "-N -f is in clear, for sessions that ask" {
 	local ctl=$PWD/ctl
 	client "${ASK[@]}" -M -S "$ctl" -N -f open 2>err
@@ -195,11 +195,11 @@ mode() {
 
 # other CIPHER MAC SERVER COMMAND: a client that is none of ours
 other() {
-	"$REGRESS/peers/clear-peer" client "$(sshd_port "$3")" \
+	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "$4" 2>err
 }
 need_other() {
-	"$REGRESS/peers/clear-peer" 2>&1 | grep -q CIPHER ||
+	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"
 }
 
@@ -231,7 +231,7 @@ need_other() {
 @test "a server in the manner of HPN-SSH gives none to who asks" {
 	need_other
 	local pid port
-	"$REGRESS/peers/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
 	    "$BATS_FILE_TMPDIR/authorized_keys" >port 2>log 3>&- &
 	pid=$!
 	poll 10 test -s port

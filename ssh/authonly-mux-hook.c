@@ -26,11 +26,11 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "clearcli-hook.h"
-#include "clearmux-hook.h"
+#include "authonly-client-hook.h"
+#include "authonly-mux-hook.h"
 #include "hayopt.h"
 
-#define NAME	"clear@hayate.invalid"
+#define NAME	"authonly@hayate.invalid"
 #define TELL	"tell"		/* asks, and wants to hear what becomes of it */
 #define QUIET	"quiet"		/* asks */
 #define HEARD	"1"		/* the master's: it knows such a wish */
@@ -86,29 +86,29 @@ get(const struct sshbuf *m)
  */
 
 void
-clearmux_ask(struct sshbuf *m)
+authonly_mux_ask(struct sshbuf *m)
 {
 	if (!hayopt_get()->none_switch)
 		return;
 	if (muxclient_command == SSHMUX_COMMAND_STDIO_FWD)
-		clearcli_stays(clear_reason(CLEAR_NEEDED, CLEAR_FORWARD));
+		authonly_client_stays(authonly_reason(AUTHONLY_NEEDED, AUTHONLY_FORWARD));
 	if (muxclient_command != SSHMUX_COMMAND_OPEN)
 		return;
 	if (!hayopt_get()->none_enabled)
-		clearcli_stays(clear_reason(CLEAR_FORBIDDEN, CLEAR_PUBLIC));
+		authonly_client_stays(authonly_reason(AUTHONLY_FORBIDDEN, AUTHONLY_PUBLIC));
 	else
-		put(m, clearcli_told() ||
+		put(m, authonly_client_told() ||
 		    options.log_level < SYSLOG_LEVEL_INFO ? QUIET : TELL);
 }
 
 void
-clearmux_answered(const struct sshbuf *m)
+authonly_mux_answered(const struct sshbuf *m)
 {
 	char *value = get(m);
 
 	if (value == NULL && hayopt_get()->none_switch &&
 	    muxclient_command == SSHMUX_COMMAND_OPEN)
-		clearcli_stays("the master of the shared connection did not "
+		authonly_client_stays("the master of the shared connection did not "
 		    "ask for it");
 	free(value);
 }
@@ -127,14 +127,14 @@ static struct {
 } wish;
 
 void
-clearmux_answer(struct sshbuf *m)
+authonly_mux_answer(struct sshbuf *m)
 {
-	if (clearcli_asked())
+	if (authonly_client_asked())
 		put(m, HEARD);
 }
 
 void
-clearmux_asked(int control, const struct sshbuf *m)
+authonly_mux_asked(int control, const struct sshbuf *m)
 {
 	size_t i = control;
 
@@ -160,29 +160,29 @@ wishes(int control, const char *value)
 static void
 tell(struct ssh *ssh, Channel *c)
 {
-	enum clear_answer answer = clear_now(ssh);
-	const char *mode = clear_mode();
+	enum authonly_answer answer = authonly_now(ssh);
+	const char *mode = authonly_mode();
 	int r;
 
-	if (answer == CLEAR_OFFER && mode != NULL)
+	if (answer == AUTHONLY_OFFER && mode != NULL)
 		r = sshbuf_putf(c->extended, "NoneSwitch: data is in clear "
 		    "from here on, authenticated by %s.\r\n", mode);
 	else
 		r = sshbuf_putf(c->extended, "NoneSwitch: data stays "
-		    "encrypted, because %s.\r\n", answer == CLEAR_OFFER ?
+		    "encrypted, because %s.\r\n", answer == AUTHONLY_OFFER ?
 		    "the server refused" :
-		    clear_reason(answer, clear_private()));
+		    authonly_reason(answer, authonly_private()));
 	if (r != 0)
 		fatal_fr(r, "tell user");
 }
 
 void
-clearmux_request(struct ssh *ssh, Channel *c, const char *type)
+authonly_mux_request(struct ssh *ssh, Channel *c, const char *type)
 {
 	int told = wishes(c->ctl_chan, TELL);
 
 	if (!told && !wishes(c->ctl_chan, QUIET))
-		clear_before(ssh, CLEAR_GUEST);
+		authonly_before(ssh, AUTHONLY_GUEST);
 	else if (told && (strcmp(type, "exec") == 0 ||
 	    strcmp(type, "subsystem") == 0 || strcmp(type, "shell") == 0))
 		tell(ssh, c);

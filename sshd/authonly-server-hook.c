@@ -23,8 +23,8 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "clear-hook.h"
-#include "clearsrv-hook.h"
+#include "authonly-hook.h"
+#include "authonly-server-hook.h"
 #include "clock.h"
 
 static const Authctxt *who;
@@ -62,11 +62,11 @@ ended(struct ssh *ssh)
 static void
 changed(struct ssh *ssh)
 {
-	if (clear_mode() == NULL) {
+	if (authonly_mode() == NULL) {
 		ended(ssh);
 		return;
 	}
-	stretch.mode = xstrdup(clear_mode());
+	stretch.mode = xstrdup(authonly_mode());
 	stretch.since_us = clock_us();
 	stretch.bytes = bytes_of(ssh);
 	logit("Data in clear began for %s from %s port %d: %s", who->user,
@@ -74,7 +74,7 @@ changed(struct ssh *ssh)
 }
 
 static void
-withheld(struct ssh *ssh, enum clear_answer answer, int ends)
+withheld(struct ssh *ssh, enum authonly_answer answer, int ends)
 {
 	static int said;
 
@@ -83,24 +83,24 @@ withheld(struct ssh *ssh, enum clear_answer answer, int ends)
 	said = 1;
 	logit("Data in clear refused to %s from %s port %d, because %s%s",
 	    who->user, ssh_remote_ipaddr(ssh), ssh_remote_port(ssh),
-	    clear_reason(answer, clear_private()), ends ?
+	    authonly_reason(answer, authonly_private()), ends ?
 	    "; this client offers no other cipher, so the connection ends" :
 	    "");
 }
 
-static const struct clear_side server = {
+static const struct authonly_side server = {
 	.server = 1, .changed = changed, .withheld = withheld,
 };
 
 /*
  * What is refused while data is in clear. What is let through otherwise calls
- * clear_before() where it begins.
+ * authonly_before() where it begins.
  */
 
 static int
 refuse(struct ssh *ssh, const char *what, const char *type)
 {
-	if (!clear_at_hand(ssh))
+	if (!authonly_at_hand(ssh))
 		return 0;
 	logit("%s %s refused to %s from %s port %d, because data is in clear",
 	    what, type, who->user, ssh_remote_ipaddr(ssh),
@@ -111,7 +111,7 @@ refuse(struct ssh *ssh, const char *what, const char *type)
 /* Whether the message just received, which begins with a name, is refused. */
 static int
 refuse_message(struct ssh *ssh, const char *what,
-    enum clear_private (*judge)(const char *))
+    enum authonly_private (*judge)(const char *))
 {
 	const u_char *data;
 	struct sshbuf *copy;
@@ -125,7 +125,7 @@ refuse_message(struct ssh *ssh, const char *what,
 		fatal_f("out of memory");
 	/* A message that is cut short is stock's business. */
 	if (sshbuf_get_cstring(copy, &type, NULL) == 0 &&
-	    judge(type) != CLEAR_PUBLIC)
+	    judge(type) != AUTHONLY_PUBLIC)
 		yes = refuse(ssh, what, type);
 	sshbuf_free(copy);
 	free(type);
@@ -140,7 +140,7 @@ input_open(int type, u_int32_t seq, struct ssh *ssh)
 	u_int32_t id;
 	int r;
 
-	if (!refuse_message(ssh, "Channel", clear_channel))
+	if (!refuse_message(ssh, "Channel", authonly_channel))
 		return stock_open(type, seq, ssh);
 	if ((r = sshpkt_get_string(ssh, NULL, NULL)) != 0 ||
 	    (r = sshpkt_get_u32(ssh, &id)) != 0 ||
@@ -161,7 +161,7 @@ input_global(int type, u_int32_t seq, struct ssh *ssh)
 	u_char want_reply;
 	int r;
 
-	if (!refuse_message(ssh, "Request", clear_global))
+	if (!refuse_message(ssh, "Request", authonly_global))
 		return stock_global(type, seq, ssh);
 	if ((r = sshpkt_get_string(ssh, NULL, NULL)) != 0 ||
 	    (r = sshpkt_get_u8(ssh, &want_reply)) != 0 ||
@@ -173,10 +173,10 @@ input_global(int type, u_int32_t seq, struct ssh *ssh)
 }
 
 void
-clearsrv_start(struct ssh *ssh, const Authctxt *authctxt)
+authonly_server_start(struct ssh *ssh, const Authctxt *authctxt)
 {
 	who = authctxt;
-	clear_serve(&server, 0);
+	authonly_serve(&server, 0);
 	stock_open = ssh->dispatch[SSH2_MSG_CHANNEL_OPEN];
 	stock_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
 	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, input_open);
@@ -184,20 +184,20 @@ clearsrv_start(struct ssh *ssh, const Authctxt *authctxt)
 }
 
 int
-clearsrv_refuses(struct ssh *ssh, const char *type)
+authonly_server_refuses(struct ssh *ssh, const char *type)
 {
-	enum clear_private why = clear_request(type);
+	enum authonly_private why = authonly_request(type);
 
-	if (why == CLEAR_PUBLIC)
+	if (why == AUTHONLY_PUBLIC)
 		return 0;
 	if (refuse(ssh, "Request", type))
 		return 1;
-	clear_set_private(why);
+	authonly_set_private(why);
 	return 0;
 }
 
 void
-clearsrv_end(struct ssh *ssh)
+authonly_server_end(struct ssh *ssh)
 {
 	if (who != NULL)
 		ended(ssh);

@@ -4,20 +4,20 @@
  */
 
 /*
- * clearmux: data in clear on a connection that several ssh processes share
+ * authonly-mux: data in clear on a connection that several ssh processes share
  * (ControlMaster). Each session is in clear only if its own user asked.
  *
  * A process that wants it says so in its hello to the master, as an extension
  * (PROTOCOL, 3.5). One that says nothing, as stock OpenSSH's, did not ask, and
  * its session brings encryption back before its first request.
  *
- * Called from patches/247-mux-clear.patch. Not thread safe.
+ * Called from patches/247-mux-authonly.patch. Not thread safe.
  */
 
-#ifndef CLEARMUX_HOOK_H
-#define CLEARMUX_HOOK_H
+#ifndef AUTHONLY_MUX_HOOK_H
+#define AUTHONLY_MUX_HOOK_H
 
-#include "clear-hook.h"
+#include "authonly-hook.h"
 
 struct ssh;
 struct sshbuf;
@@ -28,22 +28,22 @@ struct Channel;
  * there is one, or tells the user why not; looks for the answer in the rest
  * of the master's hello, of which nothing is taken.
  */
-void	clearmux_ask(struct sshbuf *m);
-void	clearmux_answered(const struct sshbuf *m);
+void	authonly_mux_ask(struct sshbuf *m);
+void	authonly_mux_answered(const struct sshbuf *m);
 
 /*
  * In the master: adds the answer to its hello; takes note of the wish in what
  * follows the version in the hello that came on the control channel with that
  * number, of which nothing is taken.
  */
-void	clearmux_answer(struct sshbuf *m);
-void	clearmux_asked(int control, const struct sshbuf *m);
+void	authonly_mux_answer(struct sshbuf *m);
+void	authonly_mux_asked(int control, const struct sshbuf *m);
 
 /*
- * In the master, for clearcli-hook.c: a request of another process's session
+ * In the master, for authonly-client-hook.c: a request of another process's session
  * "c" is about to go. Brings encryption back if that did not ask, and tells
  * its user what became of it if it did.
  */
-void	clearmux_request(struct ssh *, struct Channel *c, const char *type);
+void	authonly_mux_request(struct ssh *, struct Channel *c, const char *type);
 
-#endif /* CLEARMUX_HOOK_H */
+#endif /* AUTHONLY_MUX_HOOK_H */

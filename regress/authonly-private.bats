@@ -363,11 +363,11 @@ hello() {
 
 @test "an odd wish is none, and a wish of another name is none" {
 	local odd
-	for odd in 'b""' 'string(b"clear@hayate.invalid") + string(b"")' \
-	    'string(b"clear@hayate.invalid") + string(b"TELL")' \
-	    'string(b"clear@hayate.invalid") + string(b"tell\0x")' \
+	for odd in 'b""' 'string(b"authonly@hayate.invalid") + string(b"")' \
+	    'string(b"authonly@hayate.invalid") + string(b"TELL")' \
+	    'string(b"authonly@hayate.invalid") + string(b"tell\0x")' \
 	    'string(b"Clear@hayate.invalid") + string(b"tell")' \
-	    'string(b"x") + string(b"clear@hayate.invalid") + string(b"tell") + string(b"")'; do
+	    'string(b"x") + string(b"authonly@hayate.invalid") + string(b"tell") + string(b"")'; do
 		echo "$odd"
 		master
 		hello "$odd" >answers </dev/null
@@ -381,12 +381,12 @@ hello() {
 
 @test "a wish after an unknown extension counts, and one cut short ends its process alone" {
 	master
-	hello 'string(b"x") + string(b"y") + string(b"clear@hayate.invalid") + string(b"quiet")' \
+	hello 'string(b"x") + string(b"y") + string(b"authonly@hayate.invalid") + string(b"quiet")' \
 	    >answers </dev/null
 	grep -qx said-after-an-odd-hello answers
-	grep -aqF clear@hayate.invalid answers
+	grep -aqF authonly@hayate.invalid answers
 	seen said-after-an-odd-hello
-	hello 'string(b"clear@hayate.invalid") + b"\0\0\0\4te"' >answers </dev/null || true
+	hello 'string(b"authonly@hayate.invalid") + b"\0\0\0\4te"' >answers </dev/null || true
 	fails grep -q said-after answers
 	own said-in-clear
 	seen said-in-clear
@@ -418,9 +418,9 @@ proxied() { client "${ASK[@]}" -S "$CTL" -O proxy "$@"; }
 
 # peer: another implementation's server, that speaks "none": PEER, PORT
 peer() {
-	"$REGRESS/peers/clear-peer" 2>&1 | grep -q CIPHER ||
+	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"
-	"$REGRESS/peers/clear-peer" server "$BATS_FILE_TMPDIR/host" \
+	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
 	    "$BATS_FILE_TMPDIR/authorized_keys" >port 2>peer.log 3>&- &
 	PEER=$!
 	poll 10 test -s port
@@ -459,7 +459,7 @@ peer() {
 
 @test "the server refuses, while data is in clear, all but commands" {
 	peer
-	"$REGRESS/peers/clear-peer" client "$(sshd_port open)" \
+	"$REGRESS/peers/authonly-peer" client "$(sshd_port open)" \
 	    "$BATS_FILE_TMPDIR/user" none hmac-sha2-256-etm@openssh.com -rest \
 	    </dev/null >got 2>err
 	grep -qx 'none none' err

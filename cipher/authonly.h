@@ -7,7 +7,7 @@
  * clear: whether data may travel authenticated but in clear, and if not, why.
  *
  * Two modes do it. Cipher "none" with an encrypt-then-MAC MAC is what HPN-SSH
- * knows as well; CLEAR_GMAC, an AEAD that authenticates and encrypts nothing,
+ * knows as well; AUTHONLY_GMAC, an AEAD that authenticates and encrypts nothing,
  * is between two Hayates (PROTOCOL, 3). Either comes with a key exchange
  * after authentication, asked for by the client, granted by the server.
  *
@@ -18,33 +18,33 @@
  * anything else on a connection encryption comes back before its first byte,
  * and stays until the connection ends.
  *
- * No I/O and no upstream header. clear-hook.c does what this says.
+ * No I/O and no upstream header. authonly-hook.c does what this says.
  */
 
-#ifndef CLEAR_H
-#define CLEAR_H
+#ifndef AUTHONLY_H
+#define AUTHONLY_H
 
-#define CLEAR_NONE	"none"
-#define CLEAR_GMAC	"aes128-gmac@hayate.invalid"
-#define CLEAR_ALL	CLEAR_NONE "," CLEAR_GMAC
+#define AUTHONLY_NONE	"none"
+#define AUTHONLY_GMAC	"aes128-gmac@hayate.invalid"
+#define AUTHONLY_ALL	AUTHONLY_NONE "," AUTHONLY_GMAC
 
 /* What must not be read on the way. Once it is there it stays. */
-enum clear_private {
-	CLEAR_PUBLIC,
-	CLEAR_TTY,
-	CLEAR_AGENT,
-	CLEAR_X11,
-	CLEAR_TYPED,		/* at a terminal, for a session without one */
-	CLEAR_SHELL,		/* without a terminal */
-	CLEAR_FORWARD,		/* ports, sockets, stdio, tunnels */
-	CLEAR_PROXY,		/* a client of "ssh -O proxy" */
-	CLEAR_GUEST,		/* a session of another ssh that did not ask */
-	CLEAR_OTHER,		/* a request that we do not know */
-	CLEAR_PRIVATES
+enum authonly_private {
+	AUTHONLY_PUBLIC,
+	AUTHONLY_TTY,
+	AUTHONLY_AGENT,
+	AUTHONLY_X11,
+	AUTHONLY_TYPED,		/* at a terminal, for a session without one */
+	AUTHONLY_SHELL,		/* without a terminal */
+	AUTHONLY_FORWARD,		/* ports, sockets, stdio, tunnels */
+	AUTHONLY_PROXY,		/* a client of "ssh -O proxy" */
+	AUTHONLY_GUEST,		/* a session of another ssh that did not ask */
+	AUTHONLY_OTHER,		/* a request that we do not know */
+	AUTHONLY_PRIVATES
 };
 
 /* As far as it is known when a key exchange begins */
-struct clear_facts {
+struct authonly_facts {
 	int	server;		/* we are */
 	int	serving;	/* authenticated, and in the session's loop */
 	int	enabled;	/* NoneEnabled, and not Hayate no */
@@ -52,37 +52,37 @@ struct clear_facts {
 	int	peer;		/* client: the server knows such a mode */
 	int	usable;		/* client: and one has what it needs here */
 	int	refused;	/* client: the server did not take what we named */
-	enum clear_private private;
+	enum authonly_private private;
 };
 
-enum clear_answer {
-	CLEAR_OFFER,
-	CLEAR_EARLY,		/* nobody is authenticated */
-	CLEAR_UNASKED,
-	CLEAR_FORBIDDEN,	/* by our own configuration */
-	CLEAR_NEEDED,		/* encryption is: see clear_private */
-	CLEAR_UNKNOWN,		/* to the server */
-	CLEAR_NO_MAC,		/* for "none", that both sides have */
-	CLEAR_REFUSED		/* by the server */
+enum authonly_answer {
+	AUTHONLY_OFFER,
+	AUTHONLY_EARLY,		/* nobody is authenticated */
+	AUTHONLY_UNASKED,
+	AUTHONLY_FORBIDDEN,	/* by our own configuration */
+	AUTHONLY_NEEDED,		/* encryption is: see authonly_private */
+	AUTHONLY_UNKNOWN,		/* to the server */
+	AUTHONLY_NO_MAC,		/* for "none", that both sides have */
+	AUTHONLY_REFUSED		/* by the server */
 };
 
-/* Whether our KEXINIT may name the modes. CLEAR_OFFER is the only yes. */
-enum clear_answer clear_decide(const struct clear_facts *);
+/* Whether our KEXINIT may name the modes. AUTHONLY_OFFER is the only yes. */
+enum authonly_answer authonly_decide(const struct authonly_facts *);
 
 /* The reason for a no, as a clause for the user; never NULL. */
-const char *clear_reason(enum clear_answer, enum clear_private);
+const char *authonly_reason(enum authonly_answer, enum authonly_private);
 
 /*
  * What comes with a channel request (RFC 4254, section 6), a channel of that
  * type (on the wire, or in channel_new()), and a global request (section 4).
  * What is not known is private.
  */
-enum clear_private clear_request(const char *type);
-enum clear_private clear_channel(const char *type);
-enum clear_private clear_global(const char *type);
+enum authonly_private authonly_request(const char *type);
+enum authonly_private authonly_channel(const char *type);
+enum authonly_private authonly_global(const char *type);
 
 /* Whether the cipher is one of the modes. */
-int	clear_is(const char *cipher);
+int	authonly_is(const char *cipher);
 
 /*
  * Bytes that one key may protect (0: as the caller would have it), for what
@@ -99,6 +99,6 @@ int	clear_is(const char *cipher);
  *
  * All of them get what AES has: 2^32 blocks of 16 bytes.
  */
-unsigned long long clear_key_bytes(const char *cipher);
+unsigned long long authonly_key_bytes(const char *cipher);
 
-#endif /* CLEAR_H */
+#endif /* AUTHONLY_H */

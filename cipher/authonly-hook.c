@@ -28,7 +28,7 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "clear-hook.h"
+#include "authonly-hook.h"
 #include "hayopt.h"
 #include "macrank-hook.h"
 #include "peer-hook.h"
@@ -43,12 +43,12 @@ static const int mac_at[] = { PROPOSAL_MAC_ALGS_CTOS, PROPOSAL_MAC_ALGS_STOC };
 /* Waiting for one key exchange within waiting for it; 10 KB of stack each */
 #define DEPTH_MOST	100
 
-static const struct clear_side nobody;
+static const struct authonly_side nobody;
 
 static struct {
-	const struct clear_side *side;
+	const struct authonly_side *side;
 	int	 asked;
-	enum clear_private private;
+	enum authonly_private private;
 	int	 peer_none;	/* the server named it at login */
 	char	*peer_macs[WAYS]; /* the server's; NULL in a server */
 	char	*peer_encs[WAYS];
@@ -57,7 +57,7 @@ static struct {
 	int	 refused;	/* a client's offer, so it makes no other */
 	int	 displaced;	/* a MAC, by the offer that was refused */
 	char	*mode[MODE_MAX];	/* in force, or NULL */
-	int	 was_clear;	/* when "changed" was called last */
+	int	 was_authonly;	/* when "changed" was called last */
 } now = { .side = &nobody };
 
 /*
@@ -168,7 +168,7 @@ note_server(struct ssh *ssh)
 		put(&now.peer_encs[i], xstrdup(peer[enc_at[i]]));
 	}
 	if ((ssh->kex->flags & KEX_INITIAL) != 0)
-		now.peer_none = both_have(peer, CLEAR_NONE);
+		now.peer_none = both_have(peer, AUTHONLY_NONE);
 	prop_free(peer);
 }
 
@@ -194,7 +194,7 @@ usable(struct ssh *ssh)
 	char **my = NULL;
 	int r;
 
-	if (peer_knows_clear(ssh))
+	if (peer_knows_authonly(ssh))
 		return 1;	/* GMAC needs nothing */
 	r = kex_buf2prop(ssh->kex->my, NULL, &my) == 0 && none_usable(my);
 	prop_free(my);
@@ -206,56 +206,56 @@ usable(struct ssh *ssh)
  */
 
 void
-clear_serve(const struct clear_side *side, int asked)
+authonly_serve(const struct authonly_side *side, int asked)
 {
 	now.side = side;
 	now.asked = asked;
 }
 
-enum clear_answer
-clear_now(struct ssh *ssh)
+enum authonly_answer
+authonly_now(struct ssh *ssh)
 {
-	const struct clear_facts facts = {
+	const struct authonly_facts facts = {
 		.server = now.side->server,
 		.serving = now.side != &nobody,
 		.asked = now.asked,
 		.enabled = hayopt_get()->none_enabled,
-		.peer = now.peer_none || peer_knows_clear(ssh),
+		.peer = now.peer_none || peer_knows_authonly(ssh),
 		.usable = !now.side->server && usable(ssh),
 		.refused = now.refused,
 		.private = now.private,
 	};
 
-	return clear_decide(&facts);
+	return authonly_decide(&facts);
 }
 
 const char *
-clear_why_not(struct ssh *ssh)
+authonly_why_not(struct ssh *ssh)
 {
-	enum clear_answer answer = clear_now(ssh);
+	enum authonly_answer answer = authonly_now(ssh);
 
 	/* We would name the modes; it is the server that did not. */
-	if (answer == CLEAR_OFFER)
-		answer = CLEAR_REFUSED;
-	return clear_reason(answer, now.private);
+	if (answer == AUTHONLY_OFFER)
+		answer = AUTHONLY_REFUSED;
+	return authonly_reason(answer, now.private);
 }
 
 const char *
-clear_mode(void)
+authonly_mode(void)
 {
 	return now.mode[MODE_OUT] != NULL ? now.mode[MODE_OUT] :
 	    now.mode[MODE_IN];
 }
 
 void
-clear_set_private(enum clear_private why)
+authonly_set_private(enum authonly_private why)
 {
-	if (now.private == CLEAR_PUBLIC)
+	if (now.private == AUTHONLY_PUBLIC)
 		now.private = why;
 }
 
-enum clear_private
-clear_private(void)
+enum authonly_private
+authonly_private(void)
 {
 	return now.private;
 }
@@ -322,7 +322,8 @@ macs_for_none(struct ssh *ssh, char **my, int way)
 		free(etm);
 		return etm_first(macs, ranked);
 	}
-	if ((fit = meet_in_etm(macs, peer)) == NULL && !peer_knows_clear(ssh))
+	if ((fit = meet_in_etm(macs, peer)) == NULL &&
+	    !peer_knows_authonly(ssh))
 		return etm_first(macs, etm);
 	free(etm);
 	if (fit == NULL)
@@ -338,20 +339,21 @@ macs_for_none(struct ssh *ssh, char **my, int way)
 static const char *
 client_modes(struct ssh *ssh, char **my, char **peer, char **macs)
 {
-	int i, gmac = peer_knows_clear(ssh), none = none_usable(my);
+	int i, gmac = peer_knows_authonly(ssh), none = none_usable(my);
 
 	for (i = 0; none && i < WAYS; i++) {
 		macs[i] = macs_for_none(ssh, my, i);
 		none = macs[i] != NULL;
 	}
 	if (peer != NULL) {
-		gmac = gmac && both_have(peer, CLEAR_GMAC);
-		none = none && both_have(peer, CLEAR_NONE);
+		gmac = gmac && both_have(peer, AUTHONLY_GMAC);
+		none = none && both_have(peer, AUTHONLY_NONE);
 	}
 	if (!none || !gmac)
-		return gmac ? CLEAR_GMAC : none ? CLEAR_NONE : "";
-	return gmac_wins(macs, now.peer_macs) ? CLEAR_GMAC "," CLEAR_NONE :
-	    CLEAR_NONE "," CLEAR_GMAC;
+		return gmac ? AUTHONLY_GMAC : none ? AUTHONLY_NONE : "";
+	return gmac_wins(macs, now.peer_macs) ?
+	    AUTHONLY_GMAC "," AUTHONLY_NONE :
+	    AUTHONLY_NONE "," AUTHONLY_GMAC;
 }
 
 /*
@@ -367,19 +369,19 @@ server_modes(char **my, char **peer)
 
 	if (peer == NULL)
 		return now.mode[MODE_IN] == NULL ? "" :
-		    has(now.mode[MODE_IN], CLEAR_GMAC) ? CLEAR_GMAC :
-		    CLEAR_NONE;
-	none = has(peer[enc_at[0]], CLEAR_NONE);
+		    has(now.mode[MODE_IN], AUTHONLY_GMAC) ? AUTHONLY_GMAC :
+		    AUTHONLY_NONE;
+	none = has(peer[enc_at[0]], AUTHONLY_NONE);
 	for (i = 0; i < WAYS; i++) {
 		mac = meet_in_etm(peer[mac_at[i]], my[mac_at[i]]);
 		none = none && mac != NULL;
 		free(mac);
 	}
-	gmac = has(peer[enc_at[0]], CLEAR_GMAC);
+	gmac = has(peer[enc_at[0]], AUTHONLY_GMAC);
 	if (none && gmac && !gmac_wins(&peer[mac_at[0]], &my[mac_at[0]]))
-		return CLEAR_NONE;
-	return none && gmac ? CLEAR_ALL : none ? CLEAR_NONE :
-	    gmac ? CLEAR_GMAC : "";
+		return AUTHONLY_NONE;
+	return none && gmac ? AUTHONLY_ALL : none ? AUTHONLY_NONE :
+	    gmac ? AUTHONLY_GMAC : "";
 }
 
 /* Puts the user's own proposal back. */
@@ -389,7 +391,7 @@ restore(char **my)
 	int i;
 
 	for (i = 0; i < WAYS; i++) {
-		put(&my[enc_at[i]], without(my[enc_at[i]], CLEAR_ALL));
+		put(&my[enc_at[i]], without(my[enc_at[i]], AUTHONLY_ALL));
 		if (now.macs[i] != NULL)
 			put(&my[mac_at[i]], now.macs[i]);
 		now.macs[i] = NULL;
@@ -406,7 +408,7 @@ offer(char **my, const char *modes, char **macs)
 		put(&my[enc_at[i]], now.side->server ?
 		    join(my[enc_at[i]], modes) : join(modes, my[enc_at[i]]));
 		/* The client's order decides, so a server keeps its own. */
-		if (now.side->server || !has(modes, CLEAR_NONE))
+		if (now.side->server || !has(modes, AUTHONLY_NONE))
 			continue;
 		now.macs[i] = my[mac_at[i]];
 		my[mac_at[i]] = macs[i];
@@ -434,26 +436,26 @@ nothing_else(char **my, char **peer)
 static void
 rewrite(struct ssh *ssh, char **my, char **peer)
 {
-	enum clear_answer answer = clear_now(ssh);
+	enum authonly_answer answer = authonly_now(ssh);
 	const char *modes = "";
 	char *macs[WAYS] = { NULL, NULL };
 
 	restore(my);
-	if (answer == CLEAR_OFFER)
+	if (answer == AUTHONLY_OFFER)
 		modes = now.side->server ? server_modes(my, peer) :
 		    client_modes(ssh, my, peer, macs);
 	if (*modes != '\0')
 		offer(my, modes, macs);
 	else if (peer != NULL && now.side->withheld != NULL &&
-	    has(peer[enc_at[0]], CLEAR_ALL))
-		now.side->withheld(ssh, answer == CLEAR_OFFER ? CLEAR_NO_MAC :
+	    has(peer[enc_at[0]], AUTHONLY_ALL))
+		now.side->withheld(ssh, answer == AUTHONLY_OFFER ? AUTHONLY_NO_MAC :
 		    answer, nothing_else(my, peer));
 	free(macs[0]);
 	free(macs[1]);
 }
 
 int
-clear_kexinit(struct ssh *ssh)
+authonly_kexinit(struct ssh *ssh)
 {
 	char **my = NULL, **peer = NULL;
 	int r;
@@ -482,14 +484,14 @@ clear_kexinit(struct ssh *ssh)
 static int
 check(const struct newkeys *keys)
 {
-	if (!clear_is(keys->enc.name))
+	if (!authonly_is(keys->enc.name))
 		return 0;
 	if (!now.offered) {
 		error("cipher %s was chosen, but it was not offered",
 		    keys->enc.name);
 		return SSH_ERR_NO_CIPHER_ALG_MATCH;
 	}
-	if (strcmp(keys->enc.name, CLEAR_NONE) == 0 && !keys->mac.etm) {
+	if (strcmp(keys->enc.name, AUTHONLY_NONE) == 0 && !keys->mac.etm) {
 		error("cipher %s was chosen with %s, and needs a MAC that ends "
 		    "in -etm@openssh.com", keys->enc.name,
 		    keys->mac.name == NULL ? "no MAC" : keys->mac.name);
@@ -503,20 +505,20 @@ name_of(const struct newkeys *keys)
 {
 	char *name;
 
-	if (!clear_is(keys->enc.name))
+	if (!authonly_is(keys->enc.name))
 		return NULL;
-	if (strcmp(keys->enc.name, CLEAR_NONE) != 0)
+	if (strcmp(keys->enc.name, AUTHONLY_NONE) != 0)
 		return xstrdup(keys->enc.name);
 	xasprintf(&name, "%s with %s", keys->enc.name, keys->mac.name);
 	return name;
 }
 
-/* What the block size alone does not tell: see clear_key_bytes(). */
+/* What the block size alone does not tell: see authonly_key_bytes(). */
 static void
 set_limit(const struct newkeys *keys, u_int64_t rekey_limit,
     u_int64_t *max_blocks)
 {
-	u_int64_t bytes = clear_key_bytes(keys->enc.name);
+	u_int64_t bytes = authonly_key_bytes(keys->enc.name);
 
 	if (bytes == 0 || !hayopt_get()->hayate)
 		return;
@@ -539,9 +541,9 @@ see_refusal(int mode, const struct newkeys *keys, u_int64_t *max_blocks)
 	int way = mode == MODE_OUT ? 0 : 1;
 	char *usual;
 
-	if (mode == MODE_IN && clear_mode() == NULL)
+	if (mode == MODE_IN && authonly_mode() == NULL)
 		now.refused = 1;
-	if (clear_is(keys->enc.name) || keys->mac.name == NULL ||
+	if (authonly_is(keys->enc.name) || keys->mac.name == NULL ||
 	    now.macs[way] == NULL)
 		return;
 	usual = match_list(now.macs[way], now.peer_macs[way], NULL);
@@ -555,7 +557,7 @@ see_refusal(int mode, const struct newkeys *keys, u_int64_t *max_blocks)
 }
 
 int
-clear_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
+authonly_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
     u_int64_t rekey_limit, u_int64_t *max_blocks)
 {
 	int r;
@@ -569,22 +571,22 @@ clear_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
 	if (now.offered && !now.side->server)
 		see_refusal(mode, keys, max_blocks);
 	/* Both roles send NEWKEYS before they accept the other's. */
-	if (mode == MODE_IN && now.was_clear != (clear_mode() != NULL)) {
-		now.was_clear = !now.was_clear;
+	if (mode == MODE_IN && now.was_authonly != (authonly_mode() != NULL)) {
+		now.was_authonly = !now.was_authonly;
 		now.side->changed(ssh);
 	}
 	return 0;
 }
 
 int
-clear_at_hand(struct ssh *ssh)
+authonly_at_hand(struct ssh *ssh)
 {
-	return clear_mode() != NULL || (now.offered && !ssh->kex->done);
+	return authonly_mode() != NULL || (now.offered && !ssh->kex->done);
 }
 
 /* What is dispatched meanwhile may bring us here again. */
 void
-clear_finish_kex(struct ssh *ssh)
+authonly_finish_kex(struct ssh *ssh)
 {
 	static int depth;
 
@@ -605,29 +607,29 @@ begin(struct ssh *ssh)
 }
 
 void
-clear_ask(struct ssh *ssh)
+authonly_ask(struct ssh *ssh)
 {
 	now.refused = 0;
-	clear_finish_kex(ssh);
+	authonly_finish_kex(ssh);
 	begin(ssh);
-	clear_finish_kex(ssh);
+	authonly_finish_kex(ssh);
 	if (now.displaced) {
 		begin(ssh);
-		clear_finish_kex(ssh);
+		authonly_finish_kex(ssh);
 	}
 }
 
 void
-clear_encrypt(struct ssh *ssh)
+authonly_encrypt(struct ssh *ssh)
 {
 	if (ssh->kex == NULL)	/* of a mux client: the master's business */
 		return;
 	if (!ssh->kex->done) {
 		if (!now.offered)
 			return;	/* what is sent waits for its keys */
-		clear_finish_kex(ssh);
+		authonly_finish_kex(ssh);
 	}
-	if (clear_mode() != NULL)
+	if (authonly_mode() != NULL)
 		begin(ssh);
 }
 
@@ -636,24 +638,24 @@ clear_encrypt(struct ssh *ssh)
  */
 
 void
-clear_before(struct ssh *ssh, enum clear_private why)
+authonly_before(struct ssh *ssh, enum authonly_private why)
 {
-	if (why == CLEAR_PUBLIC)
+	if (why == AUTHONLY_PUBLIC)
 		return;
-	clear_set_private(why);
-	clear_encrypt(ssh);
+	authonly_set_private(why);
+	authonly_encrypt(ssh);
 }
 
 void
-clear_before_channel(struct ssh *ssh, const char *type)
+authonly_before_channel(struct ssh *ssh, const char *type)
 {
-	clear_before(ssh, clear_channel(type));
+	authonly_before(ssh, authonly_channel(type));
 }
 
 void
-clear_before_request(struct ssh *ssh, int channel, const char *type)
+authonly_before_request(struct ssh *ssh, int channel, const char *type)
 {
-	clear_before(ssh, clear_request(type));
+	authonly_before(ssh, authonly_request(type));
 	if (now.side->request != NULL)
 		now.side->request(ssh, channel, type);
 }

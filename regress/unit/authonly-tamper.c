@@ -4,10 +4,10 @@
  */
 
 /*
- * clear-tamper: packets in clear, changed on the way, against upstream's own
+ * authonly-tamper: packets in clear, changed on the way, against upstream's own
  * packet layer at both ends.
  *
- *   clear-tamper CIPHER [MAC] SEED CASES
+ *   authonly-tamper CIPHER [MAC] SEED CASES
  *
  * A sender seals some packets; an attacker who can read everything flips a
  * bit, cuts, drops, repeats, swaps or makes up packets; a receiver with the
@@ -206,7 +206,7 @@ main(int argc, char **argv)
 	enum attack attack;
 
 	if (argc != 4 && argc != 5)
-		errx(2, "usage: clear-tamper CIPHER [MAC] SEED CASES");
+		errx(2, "usage: authonly-tamper CIPHER [MAC] SEED CASES");
 	keys.cipher = argv[1];
 	keys.mac = argc == 5 ? argv[2] : NULL;
 	rnd_state = strtoull(argv[argc - 2], NULL, 10);
