@@ -43,3 +43,25 @@ house() {
 	run -0 awk '/^Calls:/ { sub(/^Calls: */, ""); print }' "$TOP"/patches/*.patch
 	run -1 grep -vE -- '-hook[.]h|^[a-z]+/(bufgrow|gmac)[.]h' <<<"$output"
 }
+
+@test "each link of the pages leads to a file of the repository" {
+	local page link
+	for page in "$TOP"/*.md "$TOP"/regress/bench/*.md; do
+		grep -o '](\([^)]*\))' "$page" | sed 's/^](//; s/)$//' | while read -r link; do
+			[ -e "${page%/*}/$link" ] || echo "${page##*/}: $link"
+		done
+	done >"$BATS_TEST_TMPDIR/lost"
+	run -0 cat "$BATS_TEST_TMPDIR/lost"
+	[ -z "$output" ]
+}
+
+@test "each function that HOUSE.md and CONTRIBUTING.md name exists" {
+	local name
+	for name in $(grep -ohE '[a-z0-9_]+\(\)' "$TOP/HOUSE.md" \
+	    "$TOP/CONTRIBUTING.md" | tr -d '()' | sort -u); do
+		grep -qE "^$name\(" "$BUILD"/upstream/*.c "$TOP"/*/*.c ||
+		    echo "$name"
+	done >"$BATS_TEST_TMPDIR/lost"
+	run -0 cat "$BATS_TEST_TMPDIR/lost"
+	[ -z "$output" ]
+}
