@@ -37,8 +37,9 @@ $(call hy_objs,$(HAYATE_HOT)): CFLAGS += -O3 -fno-trapv -fwrapv \
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = authonly-tamper pipeline-oracle seal-speed
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
-$(HAYATE_DRIVERS): %: %.o packet-ends.o $(SKOBJS) $(LIBCOMPAT) libssh.a
-	$(LD) -o $@ $*.o packet-ends.o $(SKOBJS) $(LDFLAGS) -lssh -lopenbsd-compat \
+HAYATE_HELPERS = packet-ends.o $(P11OBJS) $(SKOBJS)
+$(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a
+	$(LD) -o $@ $*.o $(HAYATE_HELPERS) $(LDFLAGS) -lssh -lopenbsd-compat \
 	    $(CHANNELLIBS) $(LIBS) $(WRAP)
 pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
 

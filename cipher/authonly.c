@@ -96,6 +96,7 @@ authonly_request(const char *type)
 		{ "pty-req", AUTHONLY_TTY },
 		{ "window-change", AUTHONLY_TTY },
 		{ "auth-agent-req@openssh.com", AUTHONLY_AGENT },
+		{ "agent-req", AUTHONLY_AGENT },	/* its name since 10.3 */
 		{ "x11-req", AUTHONLY_X11 },
 		{ "shell", AUTHONLY_SHELL },
 		{ NULL, AUTHONLY_PUBLIC }

@@ -19,6 +19,7 @@ setup_file() {
 		esac
 	done < <(foreign)
 	touch readconf.c servconf.c
+	rm -f ./*.d		# which may name files by their way from there
 	make ssh sshd >log 2>&1 3>&- || { tail -n 20 log; false; }
 }
 

@@ -78,7 +78,7 @@ met() { grep -q "remote software version $2" "$1"; }
 banner() {
 	case $1 in
 	hayate)	echo 'OpenSSH_.*Hayate_' ;;
-	*)	echo "OpenSSH_$("$(bin ssh "$1")" -V 2>&1 | sed 's/^OpenSSH_\([0-9.p]*\).*/\1/')" ;;
+	*)	echo "OpenSSH_$("$(bin ssh "$1")" -V 2>&1 | sed 's/^OpenSSH_\([0-9.]*\).*/\1/')" ;;
 	esac
 }
 

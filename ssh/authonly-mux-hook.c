@@ -127,10 +127,15 @@ static struct {
 } wish;
 
 void
-authonly_mux_answer(struct sshbuf *m)
+authonly_mux_answer(struct sshbuf *output)
 {
-	if (authonly_client_asked())
-		put(m, HEARD);
+	int r;
+
+	if (!authonly_client_asked())
+		return;
+	put(output, HEARD);
+	if ((r = sshbuf_poke_u32(output, 0, sshbuf_len(output) - 4)) != 0)
+		fatal_fr(r, "compose hello");
 }
 
 void

@@ -32,11 +32,12 @@ void	authonly_mux_ask(struct sshbuf *m);
 void	authonly_mux_answered(const struct sshbuf *m);
 
 /*
- * In the master: adds the answer to its hello; takes note of the wish in what
- * follows the version in the hello that came on the control channel with that
- * number, of which nothing is taken.
+ * In the master: adds the answer to its hello, which is all that "output"
+ * holds, behind its length; takes note of the wish in what follows the version
+ * in the hello that came on the control channel with that number, of which
+ * nothing is taken.
  */
-void	authonly_mux_answer(struct sshbuf *m);
+void	authonly_mux_answer(struct sshbuf *output);
 void	authonly_mux_asked(int control, const struct sshbuf *m);
 
 /*
