@@ -77,7 +77,7 @@ attacked() {
 	prefix got || { echo "wrong bytes: $*"; return 1; }
 }
 
-@test "in packets of either mode no bit can be changed, no packet moved" {
+@test "in both modes every changed bit and every moved packet is detected" {
 	local driver=authonly-tamper dir=$BUILD/hayate
 	make -s -C "$dir" "$driver"
 	run -0 "$dir/$driver" "$GMAC" 1 40000
@@ -88,14 +88,14 @@ attacked() {
 	run -0 "$dir/$driver" none umac-64-etm@openssh.com 4 20000
 }
 
-@test "keys of mode none without a MAC that fits are refused" {
+@test "keys for cipher none without an encrypt-then-MAC MAC are refused" {
 	local driver=authonly-tamper dir=$BUILD/hayate
 	make -s -C "$dir" "$driver"
 	run -2 "$dir/$driver" none hmac-sha2-256 1 1
 	run -2 "$dir/$driver" none 1 1
 }
 
-@test "an attacker in the middle who changes nothing changes nothing" {
+@test "a relay in the middle that changes nothing does not disturb the session" {
 	only gmac
 	between gmac in nothing 1
 	client -q "${ASK[@]}" -p "$PORT" gmac "cat $DATA" | cmp - "$DATA"
@@ -113,11 +113,11 @@ every_attack() {
 	done
 }
 
-@test "a download in clear that is attacked ends, with no wrong byte" {
+@test "an attacked download in clear ends without delivering a wrong byte" {
 	every_attack in 1 2
 }
 
-@test "an upload in clear that is attacked ends, with no wrong byte" {
+@test "an attacked upload in clear ends without delivering a wrong byte" {
 	every_attack out 3 4
 }
 
@@ -145,7 +145,7 @@ captured() {
 seen() { grep -aqF -- "$1" capture; }
 unseen() { ! seen "$1"; }
 
-@test "on the wire login is encrypted, data in clear, and encrypted after a tty" {
+@test "a capture shows login encrypted, data in clear, and encryption after a terminal" {
 	need_root tcpdump
 	command -v tcpdump >/dev/null || skip "no tcpdump, which is in the package tcpdump"
 	local ctl=$BATS_TEST_TMPDIR/ctl

@@ -78,7 +78,7 @@ settled() {
 
 ### What is named
 
-@test "none is named only where each way has a MAC for it, else the session goes on" {
+@test "a client names none only if each direction has a MAC for it" {
 	local way other
 	for way in in out; do
 		other=out
@@ -94,7 +94,7 @@ settled() {
 	said "$NO_MAC"
 }
 
-@test "each way has the MAC that both sides have for it" {
+@test "each direction uses an encrypt-then-MAC MAC that both sides have" {
 	odd "in=$S512,hmac-sha2-256" "out=hmac-sha2-512,$S256"
 	repeated -o "MACs=hmac-sha2-512,hmac-sha2-256,$S256,$S512"
 	said "$CLEAR none with $S512"
@@ -102,13 +102,13 @@ settled() {
 	kexes | grep -qx "server->client none $S256"
 }
 
-@test "GMAC needs no MAC: between two Hayates it is what is left" {
+@test "two Hayates without a common MAC for none use GMAC" {
 	client "${ASK[@]}" -o "MACs=$S256,hmac-sha2-256" plain "cat $DATA" 2>err |
 	    cmp - "$DATA"
 	said "$CLEAR aes128-gmac@hayate.invalid"
 }
 
-@test "a server that tells no extensions but names none is asked" {
+@test "a server that sends no extensions but names none at login is asked for it" {
 	odd no-ext-info
 	repeated
 	fails grep -q SSH2_MSG_EXT_INFO err
@@ -117,7 +117,7 @@ settled() {
 
 ### After a refusal
 
-@test "a refusal leaves the MAC of the user's order, as if nobody had asked" {
+@test "after a refusal the MAC is the one that the user's order gives" {
 	sshd_up hayate:refuses "MACs $S1,$S256,hmac-sha2-512" "Ciphers aes256-ctr"
 	client "${ASK[@]}" -c aes256-ctr -o "MACs=hmac-sha2-512,$S1" \
 	    -o RekeyLimit=64K refuses "cat $DATA" 2>err | cmp - "$DATA"
@@ -128,7 +128,7 @@ settled() {
 	[ "$(kexes | wc -l)" -ge 8 ]
 }
 
-@test "a refusal takes one exchange, with the user's first MAC or an AEAD" {
+@test "a refusal costs one key exchange if the user's order allows it" {
 	local mac
 	for mac in "$S512" umac-64-etm@openssh.com hmac-sha2-256; do
 		client "${ASK[@]}" -c aes256-ctr -o "MACs=$mac,$S256,$S1,$S512" \
@@ -143,7 +143,7 @@ settled() {
 	[ "$(kexes | wc -l)" = 4 ]
 }
 
-@test "a server in the manner of HPN-SSH that refuses leaves the user's order, each way" {
+@test "a refusal by a server like HPN-SSH restores the user's order in each direction" {
 	odd names=1 "in=$S1,hmac-sha2-512" "out=hmac-sha2-256,$S1,hmac-sha2-512"
 	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,hmac-sha2-256,$S1" \
 	    -o RekeyLimit=128K
@@ -153,7 +153,7 @@ settled() {
 	[ "$(kexes | grep -c "$S1")" = 2 ]
 }
 
-@test "a server that takes the mode back is told so, and the user's order returns" {
+@test "a client reports that the server ended the mode and restores the user's order" {
 	odd names=2 "in=$S1,hmac-sha2-512" "out=$S1,hmac-sha2-512"
 	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,$S1" -o RekeyLimit=128K
 	said "$CLEAR none with $S1" "data is encrypted again, because the server refused"
@@ -161,7 +161,7 @@ settled() {
 	[ "$(kexes | grep -c "aes256-ctr $S1")" = 2 ]
 }
 
-@test "an exchange that the server begins has only what it names" {
+@test "in a key exchange that the server begins the client names only the server's modes" {
 	odd names=2 begins=100000 "in=$S1,hmac-sha2-512" "out=$S1,hmac-sha2-512"
 	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,$S1"
 	said "$CLEAR none with $S1" "data is encrypted again, because the server refused"
@@ -176,7 +176,7 @@ proposed() {
 	    tr -d '\r' | sed -n 2p
 }
 
-@test "speed puts no SHA-1, MD5 or short tag before what the user has above it" {
+@test "speed never ranks SHA-1, MD5 or a short tag above the user's preference" {
 	local weak
 	for weak in "$S1" hmac-md5-etm@openssh.com umac-64-etm@openssh.com \
 	    hmac-sha1-96-etm@openssh.com hmac-md5-96-etm@openssh.com; do
@@ -187,7 +187,7 @@ proposed() {
 	done
 }
 
-@test "what both sides have comes first, the rest in the user's order" {
+@test "the proposal lists common MACs first and the rest in the user's order" {
 	sshd_up hayate:some "NoneEnabled yes" "MACs $S512,$S1,hmac-sha2-256"
 	[ "$(proposed -o "MACs=hmac-sha1,$S256,$S512,hmac-sha2-256,$S1" some)" = \
 	    "$S512,$S1,hmac-sha1,$S256,hmac-sha2-256" ]
@@ -201,7 +201,7 @@ other() {
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" true 2>err
 }
 
-@test "the log says why a client that names nothing but none is cut off" {
+@test "the log says why a client that offers only none is disconnected" {
 	need_other
 	local who ends='this client offers no other cipher, so the connection ends'
 	who="$(id -un) from 127.0.0.1 port [0-9]+"

@@ -184,23 +184,23 @@ by_match() {
 	row "$1-no" no
 }
 
-@test "permitted globally" {
+@test "every client gets what a global NoneEnabled yes permits" {
 	sshd_up hayate:open "NoneEnabled yes"
 	row open yes
 }
 
-@test "not mentioned" {
+@test "every client stays encrypted where NoneEnabled is not set" {
 	sshd_up hayate:closed
 	row closed no
 }
 
-@test "permitted or not by Match User" { by_match User "$(id -un)"; }
-@test "permitted or not by Match Group" { by_match Group "$(id -gn)"; }
-@test "permitted or not by Match Address" { by_match Address 127.0.0.0/8; }
-@test "permitted or not by Match LocalAddress" { by_match LocalAddress 127.0.0.1; }
-@test "permitted or not by Match Host" { by_match Host localhost; }
+@test "NoneEnabled in Match User decides for every client" { by_match User "$(id -un)"; }
+@test "NoneEnabled in Match Group decides for every client" { by_match Group "$(id -gn)"; }
+@test "NoneEnabled in Match Address decides for every client" { by_match Address 127.0.0.0/8; }
+@test "NoneEnabled in Match LocalAddress decides for every client" { by_match LocalAddress 127.0.0.1; }
+@test "NoneEnabled in Match Host decides for every client" { by_match Host localhost; }
 
-@test "permitted or not by Match LocalPort" {
+@test "NoneEnabled in Match LocalPort decides for every client" {
 	local port
 	port=$((12000 + RANDOM % 7000))
 	sshd_up hayate:port-yes "Port $port" "Match LocalPort $port" "NoneEnabled yes" "Match all"

@@ -166,14 +166,14 @@ stdio_forward() {
 	    grep -q 'NoneSwitch: data stays encrypted, because a forwarding' w.err
 }
 
-@test "what -L carries is encrypted before its first byte" { room local_forward; }
-@test "what -R carries is encrypted before its first byte" { room remote_forward; }
-@test "what -D carries is encrypted before its first byte" { room dynamic_forward; }
-@test "what -W carries is encrypted before its first byte" { room stdio_forward; }
-@test "what sockets carry, by -L, is encrypted before the first byte" { room local_socket; }
-@test "what sockets carry, by -R, is encrypted before the first byte" { room remote_socket; }
+@test "data of -L is encrypted before its first byte" { room local_forward; }
+@test "data of -R is encrypted before its first byte" { room remote_forward; }
+@test "data of -D is encrypted before its first byte" { room dynamic_forward; }
+@test "data of -W is encrypted before its first byte" { room stdio_forward; }
+@test "data of -L between local sockets is encrypted before its first byte" { room local_socket; }
+@test "data of -R between local sockets is encrypted before its first byte" { room remote_socket; }
 
-@test "a tunnel is encrypted before its first byte" {
+@test "data of a tunnel is encrypted before its first byte" {
 	need_root "a tunnel"
 	[ -c /dev/net/tun ] && (exec 6<>/dev/net/tun) 2>/dev/null ||
 	    skip "no tun devices here"
@@ -185,7 +185,7 @@ stdio_forward() {
 	grep -q 'NoneSwitch: data stays encrypted, because a forwarding was asked for' master.err
 }
 
-@test "a client that forwards from the start stays encrypted, and says why" {
+@test "a client that forwards from the start stays encrypted and reports why" {
 	local what port
 	port=$(free_port)
 	for what in "-L $port:$ECHO" "-R 0:$ECHO" "-D $port" "-L $PWD/l1:$SOCK" "-R $PWD/r1:$SOCK"; do
@@ -197,7 +197,7 @@ stdio_forward() {
 	done
 }
 
-@test "what is typed at a terminal for -W cannot be read, with a master or without" {
+@test "input typed at a terminal for -W is encrypted, with and without a master" {
 	local n=0 via
 	master
 	for via in "$(wire)" "-S$CTL"; do
@@ -218,7 +218,7 @@ stdio_forward() {
 # The terminal repeats it, and so does the service.
 heard() { [ "$(grep -c "$1" "$2")" -ge 2 ]; }
 
-@test "a shell, without a terminal as well, is encrypted" {
+@test "a shell is encrypted, with and without a terminal" {
 	run -0 --separate-stderr client "${ASK[@]}" "$(wire)" -T open <<<"echo said-to-a-shell"
 	[[ $output = *said-to-a-shell* ]]
 	[[ $stderr = *"data stays encrypted, because a shell was asked for."* ]]
@@ -247,21 +247,21 @@ guest() {
 	master_ends
 }
 
-@test "a session of a shared connection that did not ask is encrypted" { guest; }
-@test "a session of a shared connection that wishes without consent is encrypted" {
+@test "a session that did not ask is encrypted over a shared connection" { guest; }
+@test "a session with NoneSwitch but not NoneEnabled is encrypted over a shared connection" {
 	guest -o NoneSwitch=yes
 }
-@test "a session of a shared connection that consents without a wish is encrypted" {
+@test "a session with NoneEnabled but not NoneSwitch is encrypted over a shared connection" {
 	guest -o NoneEnabled=yes
 }
-@test "a session of a shared connection with Hayate no is encrypted" {
+@test "a session with Hayate no is encrypted over a shared connection" {
 	guest "${ASK[@]}" -o Hayate=no
 }
-@test "a session of stock OpenSSH over our shared connection is encrypted" {
+@test "a session of stock OpenSSH is encrypted over our shared connection" {
 	GUEST=stock guest
 }
 
-@test "scp and sftp over a shared connection are encrypted unless they ask" {
+@test "scp and sftp that did not ask are encrypted over a shared connection" {
 	printf '%s\n' file-of-scp >file
 	master
 	copy "${ASK[@]}" -o ControlPath="$CTL" file "open:$PWD/f1"
@@ -283,7 +283,7 @@ said() {
 	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
 }
 
-@test "who asks over a shared connection hears what becomes of it, once" {
+@test "a session that asks over a shared connection gets one line about the result" {
 	master
 	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" open echo fine
 	[ "$output" = fine ]
@@ -298,7 +298,7 @@ said() {
 	said "data stays encrypted, because NoneEnabled is not set to yes here."
 }
 
-@test "who asks over a master that did not, ours or stock's, hears that" {
+@test "a session learns that its master, ours or stock's, did not ask" {
 	local build
 	for build in hayate stock; do
 		CLIENT=$build client -M -S "$CTL.$build" -N -f open
@@ -309,7 +309,7 @@ said() {
 	done
 }
 
-@test "who asks over a master to a server that does not permit it hears that" {
+@test "a session over a master learns that the server refuses" {
 	sshd_up hayate:closed
 	client -q "${ASK[@]}" -M -S "$CTL" -N -f closed
 	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" closed true
@@ -317,7 +317,7 @@ said() {
 	said "data stays encrypted, because the server refused."
 }
 
-@test "ControlPersist says it once, and what comes after has to ask" {
+@test "ControlPersist reports the mode once, and later sessions have to ask" {
 	run -0 --separate-stderr client "${ASK[@]}" "$(wire)" -M -S "$CTL" \
 	    -o ControlPersist=60 open "echo said-first"
 	said "data is in clear from here on"
@@ -327,7 +327,7 @@ said() {
 	unseen said-by-a-guest
 }
 
-@test "questions to a master do not change its mode" {
+@test "control commands to a master do not change its mode" {
 	master
 	client -S "$CTL" -O check open
 	CLIENT=stock client -S "$CTL" -O check open
@@ -361,7 +361,7 @@ hello() {
 	END
 }
 
-@test "an odd wish is none, and a wish of another name is none" {
+@test "a request with an odd value or another name is ignored" {
 	local odd
 	for odd in 'b""' 'string(b"authonly@hayate.invalid") + string(b"")' \
 	    'string(b"authonly@hayate.invalid") + string(b"TELL")' \
@@ -379,7 +379,7 @@ hello() {
 	done
 }
 
-@test "a wish after an unknown extension counts, and one cut short ends its process alone" {
+@test "a request after an unknown extension counts, and a truncated one ends only its client" {
 	master
 	hello 'string(b"x") + string(b"y") + string(b"authonly@hayate.invalid") + string(b"quiet")' \
 	    >answers </dev/null
@@ -408,7 +408,7 @@ proxied() { client "${ASK[@]}" -S "$CTL" -O proxy "$@"; }
 	again "a proxied client is attached"
 }
 
-@test "what is typed for a proxied client with a terminal cannot be read" {
+@test "input typed for a proxied client with a terminal is encrypted" {
 	master
 	{ echo typed-for-a-pty; echo exit; } | proxied -q -tt open 'read a; echo got-$a' >got || true
 	grep -q got-typed-for-a-pty got
@@ -427,7 +427,7 @@ peer() {
 	PORT=$(cat port)
 }
 
-@test "what a proxied client types, and its echo, is encrypted towards another server" {
+@test "input of a proxied client and its echo are encrypted to a foreign server" {
 	peer
 	master
 	client -q "${ASK[@]}" -S "$CTL" open true <<<said-in-clear >got
@@ -439,7 +439,7 @@ peer() {
 	again "a proxied client is attached"
 }
 
-@test "an agent channel that a server opens unasked is encrypted before it answers" {
+@test "an unrequested agent channel is encrypted before the client answers it" {
 	local key=$BATS_FILE_TMPDIR/user
 	peer
 	eval "$(ssh-agent -a "$PWD/agent" 3>&-)" >/dev/null
@@ -457,7 +457,7 @@ peer() {
 
 ### The server, and clients of another implementation
 
-@test "the server refuses, while data is in clear, all but commands" {
+@test "while data is in clear the server refuses everything but commands" {
 	peer
 	"$REGRESS/peers/authonly-peer" client "$(sshd_port open)" \
 	    "$BATS_FILE_TMPDIR/user" none hmac-sha2-256-etm@openssh.com -rest \

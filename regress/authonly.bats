@@ -34,7 +34,7 @@ said() {
 	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
 }
 
-@test "who asks and may gets data in clear, by GMAC or a MAC, the same bytes" {
+@test "a permitted request gets data in clear, by GMAC or a MAC, with the same bytes" {
 	local mode
 	run -0 --separate-stderr client "${ASK[@]}" open "cat $DATA | cksum; cat $DATA | cksum >&2"
 	said "data is in clear from here on, authenticated by "
@@ -44,14 +44,14 @@ said() {
 	logged open "Data in clear ended for $(id -un) from 127.0.0.1 port [0-9]+: .*, [0-9]+ bytes, [0-9.]+ seconds"
 }
 
-@test "who does not ask is encrypted, and hears nothing" {
+@test "a session that does not ask is encrypted and prints nothing" {
 	run -0 --separate-stderr client open true
 	[ -z "$stderr" ]
 	run -0 --separate-stderr client -o NoneEnabled=yes open true
 	[ -z "$stderr" ]
 }
 
-@test "without consent, permission or knowledge data stays encrypted, and why is said" {
+@test "without consent, permission or support data stays encrypted, and the client says why" {
 	run -0 --separate-stderr client -o NoneSwitch=yes open echo fine
 	[ "$output" = fine ]
 	said "data stays encrypted, because NoneEnabled is not set to yes here."
@@ -75,7 +75,7 @@ mode() {
 }
 
 # Those that do match: authonly-policy.bats
-@test "a Match block that does not match permits nothing" {
+@test "NoneEnabled in a Match block that does not apply permits nothing" {
 	local kind n=0
 	for kind in "User nobody" "Group nogroup" "Address 10.0.0.0/8" \
 	    "LocalAddress 127.0.0.2" "LocalPort 1" "Host nowhere.invalid"; do
@@ -85,7 +85,7 @@ mode() {
 	done
 }
 
-@test "a terminal, an agent or X11 keeps the session encrypted; -T does not" {
+@test "a terminal, an agent or X11 keeps the session encrypted, and -T does not" {
 	local config=$BATS_TEST_TMPDIR/config
 	[ "$(mode -tt open true)" = encrypted ]
 	[ "$(mode -T open true)" = clear ]
@@ -99,7 +99,7 @@ mode() {
 	said "data stays encrypted, because a terminal was asked for."
 }
 
-@test "consent and wish count from a file, by Host and by Match" {
+@test "NoneEnabled and NoneSwitch work in a file, in Host and in Match" {
 	local config=$BATS_TEST_TMPDIR/config
 	{ printf 'Host open\nNoneSwitch yes\nMatch host 127.0.0.1\nNoneEnabled yes\n'
 	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
@@ -110,7 +110,7 @@ mode() {
 	[ -z "$stderr" ]
 }
 
-@test "Hayate no, on either side, removes it" {
+@test "Hayate no on either side disables data in clear" {
 	run -0 --separate-stderr client "${ASK[@]}" -o Hayate=no open true
 	[ -z "$stderr" ]
 	sshd_up hayate:off "NoneEnabled yes" "Hayate no"
@@ -118,7 +118,7 @@ mode() {
 	said "data stays encrypted, because the server does not know how."
 }
 
-@test "scp, sftp and rsync pass the wish on, and carry the same bytes" {
+@test "scp, sftp and rsync pass the options on and carry the same bytes" {
 	local data=$DATA
 	ask() { "$@" "${ASK[@]}"; }
 	run -0 --separate-stderr copy "${ASK[@]}" "open:$data" got
@@ -138,7 +138,7 @@ mode() {
 }
 
 # Forwardings, and sessions that did not ask: authonly-private.bats
-@test "-N -f is in clear, for sessions that ask" {
+@test "a master started with -N -f is in clear for sessions that ask" {
 	local ctl=$PWD/ctl
 	client "${ASK[@]}" -M -S "$ctl" -N -f open 2>err
 	grep -q 'NoneSwitch: data is in clear' err
@@ -147,7 +147,7 @@ mode() {
 	logged open "Data in clear ended for .*, [0-9]{7,} bytes"
 }
 
-@test "a later terminal, agent or X11 on a shared connection brings encryption back" {
+@test "a later terminal, agent or X11 on a shared connection restores encryption" {
 	local what why ctl=$PWD/ctl n=0 master
 	while read -r what why; do
 		n=$((n + 1))
@@ -181,7 +181,7 @@ mode() {
 	logged open "Data in clear ended for .*, [0-9]{7,} bytes"
 }
 
-@test "what is typed at a terminal is encrypted before its first byte goes" {
+@test "input typed at a terminal is encrypted from its first byte" {
 	cat >type <<-EOF
 	#!/bin/sh
 	exec $(bin ssh) -F $BATS_FILE_TMPDIR/ssh_config ${ASK[*]} -T open 'head -n 1 >$PWD/typed'
@@ -203,7 +203,7 @@ need_other() {
 	    skip "no asyncssh, which is in the package python3-asyncssh"
 }
 
-@test "a client in the manner of HPN-SSH gets none, with two rekeys in a row" {
+@test "a client like HPN-SSH gets none through two rekeys in a row" {
 	need_other
 	other none hmac-sha2-256-etm@openssh.com open "cat $DATA" | cmp - "$DATA"
 	grep -qx 'none none' err
@@ -212,7 +212,7 @@ need_other() {
 	logged open "Data in clear began for .*: none with hmac-sha2-256-etm@openssh.com"
 }
 
-@test "a client in the manner of HPN-SSH without permission, or a fit MAC, ends" {
+@test "a client like HPN-SSH is disconnected without permission or a suitable MAC" {
 	need_other
 	fails other none hmac-sha2-256-etm@openssh.com closed true
 	logged closed "no matching cipher found. Their offer: none"
@@ -220,7 +220,7 @@ need_other() {
 	logged open "no matching cipher found. Their offer: none"
 }
 
-@test "GMAC written anew from PROTOCOL understands ours, both ways" {
+@test "an independent GMAC written from PROTOCOL interoperates, both ways" {
 	need_other
 	other aes128-gmac@hayate.invalid hmac-sha2-256 open "cat $DATA" | cmp - "$DATA"
 	grep -qx 'aes128-gmac@hayate.invalid aes128-gmac@hayate.invalid' err
@@ -228,7 +228,7 @@ need_other() {
 	cmp got "$DATA"
 }
 
-@test "a server in the manner of HPN-SSH gives none to who asks" {
+@test "a server like HPN-SSH gives none to a client that asks" {
 	need_other
 	local pid port
 	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
@@ -244,20 +244,20 @@ need_other() {
 	grep -qx none log
 }
 
-@test "a terminal in clear is refused by the server, whoever asks" {
+@test "the server refuses a terminal while data is in clear, to any client" {
 	need_other
 	fails other none hmac-sha2-256-etm@openssh.com open -tty
 	grep -q "PTY request failed" err
 	logged open "Request pty-req refused to .*, because data is in clear"
 }
 
-@test "data in clear is refused by the server after a terminal" {
+@test "the server refuses data in clear after a terminal" {
 	need_other
 	fails other aes128-gmac@hayate.invalid hmac-sha2-256 open -tty-first
 	logged open "Data in clear refused to .*, because a terminal was asked for"
 }
 
-@test "rekeys in clear mode keep it, and the bytes" {
+@test "rekeys keep data in clear and leave the bytes intact" {
 	local n
 	for n in 64K 512K; do
 		client -vv "${ASK[@]}" -o RekeyLimit=$n open "cat $DATA" 2>err | cmp - "$DATA"
@@ -268,7 +268,7 @@ need_other() {
 }
 
 # As many as a window that is under way lets there be.
-@test "a rekey each 64 KiB, over 1 GiB, leaves the bytes as they are" {
+@test "a rekey each 64 KiB over 1 GiB leaves the bytes intact" {
 	local gib="head -c 1073741824 /dev/zero | openssl enc -aes-128-ctr
 	    -K 00112233445566778899aabbccddeeff -iv 0123456789abcdef0123456789abcdef"
 	gib=${gib//$'\n'/ }
@@ -277,12 +277,12 @@ need_other() {
 	[ "$(grep -c 'cipher: \(none\|aes128-gmac@hayate.invalid\) ' err)" -gt 200 ]
 }
 
-@test "compression goes with it" {
+@test "compression works with data in clear" {
 	client -v -C "${ASK[@]}" open "seq 100000" 2>err | cmp - <(seq 100000)
 	grep -q 'cipher: \(none\|aes128-gmac@hayate.invalid\) .*compression: zlib@openssh.com' err
 }
 
-@test "the site example gives data in clear to its group and network alone" {
+@test "contrib/site gives data in clear only to its group on its network" {
 	sed "s/pubdata/$(id -gn)/" "$TOP/contrib/site/sshd_config.data" >site
 	of() { "$(bin sshd)" -T -f site -h "$BATS_FILE_TMPDIR/host" \
 	    -C "user=$(id -un),host=h,addr=$1,laddr=$2"; }
@@ -296,7 +296,7 @@ need_other() {
 	    grep -qx 'noneswitch no'
 }
 
-@test "the key of a mode, and of ChaCha20, lasts 64 GiB; stock's limit stays with Hayate no" {
+@test "keys of clear modes and ChaCha20 last 64 GiB, and with Hayate no stock's limit" {
 	client -vv "${ASK[@]}" open true 2>err
 	grep -qE 'a key of (none|aes128-gmac.*) lasts (4294967296|8589934592) blocks' err
 	client -v -c chacha20-poly1305@openssh.com open true 2>err
@@ -308,7 +308,7 @@ need_other() {
 	fails grep -q 'a key of' err
 }
 
-@test "the host key of the rekey is that of the login" {
+@test "the rekey uses the host key of the login" {
 	"$(bin ssh-keygen system)" -q -t ecdsa -N '' -f other_key
 	echo "hayate-test $(cat other_key.pub)" >known
 	sshd_up hayate:keys "NoneEnabled yes" "HostKey $BATS_FILE_TMPDIR/host" \
@@ -318,14 +318,14 @@ need_other() {
 	[ "$(grep -c 'kex: host key algorithm: ecdsa-sha2-nistp256' err)" = 2 ]
 }
 
-@test "NoneMacEnabled yes is refused with one line, and changes nothing" {
+@test "NoneMacEnabled yes is refused with one line and changes nothing" {
 	run -0 --separate-stderr client -o NoneMacEnabled=yes "${ASK[@]}" open true
 	[ "$(grep -c NoneMacEnabled <<<"$stderr")" = 1 ]
 	[[ $stderr = *'data is never sent without a MAC'* ]]
 	[[ $stderr = *'data is in clear from here on, authenticated by '* ]]
 }
 
-@test "no cipher list of a user can name the modes" {
+@test "no cipher list of a user can select the clear modes" {
 	local c
 	for c in none aes128-gmac@hayate.invalid; do
 		run -255 client -o Ciphers=$c open true

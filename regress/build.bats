@@ -56,7 +56,7 @@ banner_of_server() {
 	echo "${banner%$'\r'}"
 }
 
-@test "ssh, sshd and the banner name release, revision and Hayate" {
+@test "ssh, sshd and the banner name the release, the revision and Hayate" {
 	revision=$(source_of revision)
 	run -0 "$(bin ssh)" -V
 	[[ $output = "$(ours "${revision% *}"), OpenSSL "* ]]
@@ -69,7 +69,7 @@ banner_of_server() {
 	sshd_down
 }
 
-@test "the revision is that of Debian's package, in Debian's manner" {
+@test "the revision is that of Debian's package and is formatted as in Debian's banner" {
 	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
 	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
 	version=$(sed -n 's/^Version: //p' "$dsc")
@@ -79,13 +79,13 @@ banner_of_server() {
 	"$(bin ssh)" -V 2>&1 | grep -E '^OpenSSH_[0-9.p]+ Debian-[^ ]+ Hayate_'
 }
 
-@test "DebianBanner no leaves the revision out of the banner" {
+@test "DebianBanner no removes the revision from the banner" {
 	sshd_up hayate "DebianBanner no" || skip "this upstream has no DebianBanner"
 	[ "$(banner_of_server)" = "SSH-2.0-$(ours)" ]
 	sshd_down
 }
 
-@test "both builds are compiled and linked alike, with upstream's hardening" {
+@test "hayate and stock use the same compiler flags, with upstream's hardening" {
 	flags() { grep -E '^(CC|CFLAGS|LDFLAGS|[A-Z0-9]*LIBS|LIB[A-Z0-9]*)=' "$BUILD/$1/Makefile"; }
 	diff <(flags hayate) <(flags stock)
 	diff "$BUILD/hayate/config.h" "$BUILD/stock/config.h"
@@ -94,7 +94,7 @@ banner_of_server() {
 	done
 }
 
-@test "a second make does nothing and says so in one line" {
+@test "a second make does nothing and prints one line" {
 	for goal in all stock; do
 		make -s -C "$TOP" $goal
 		run -0 make -s --no-print-directory -C "$TOP" $goal
@@ -114,7 +114,7 @@ banner_of_server() {
 	refuses build/upstream/.source "UPSTREAM pins"
 }
 
-@test "a newer tree is refused until it is asked for, and then named" {
+@test "a newer tree needs --enable-untested-upstream and is then named" {
 	newer=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
 	configured --with-openssh="$newer"
 	refuses build/upstream/.source "enable-untested-upstream"
@@ -123,7 +123,7 @@ banner_of_server() {
 	[[ $output = *"newer than the pin"* ]]
 }
 
-@test "a directory without OpenSSH in it is refused" {
+@test "a directory without OpenSSH sources is refused" {
 	mkdir "$BATS_TEST_TMPDIR/empty"
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$BATS_TEST_TMPDIR/empty"
@@ -138,7 +138,7 @@ pristine() {
 	    head -n 1 | grep . || skip "no release tarball here, upstream is a tree"
 }
 
-@test "a release without Debian's fixes wants a word, and is called unpatched" {
+@test "a release without Debian's fixes needs a switch and is called unpatched" {
 	orig=$(pristine)
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$orig"
@@ -156,7 +156,7 @@ pristine() {
 	grep -x "revision unpatched 2025-04-09" build/upstream/.source
 }
 
-@test "what the release lacks is counted as Debian's series counts it" {
+@test "UPSTREAM counts the missing fixes as Debian's patch series does" {
 	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
 	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
 	word() { sed -n "s/^$1[	 ]*//p" "$TOP/UPSTREAM"; }
@@ -170,7 +170,7 @@ pristine() {
 	}
 }
 
-@test "a tree with Debian's changelog names its revision if the patches are in" {
+@test "a tree with Debian's changelog names its revision only if the patches are applied" {
 	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
 	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
 	cd "$BATS_TEST_TMPDIR"
@@ -193,14 +193,14 @@ pristine() {
 	refuses build/hayate/.prepared "does not apply"
 }
 
-@test "a refresh changes nothing but line numbers" {
+@test "make refresh changes only line numbers" {
 	command -v quilt >/dev/null || skip "no quilt (package quilt)"
 	configured --with-openssh="$BUILD/upstream"
 	make -s refresh
 	diff -r -I '^@@ ' "$TOP/patches" patches
 }
 
-@test "an empty series is a series" {
+@test "an empty patch series is accepted" {
 	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
 	cd "$BATS_TEST_TMPDIR/src"
 	: >patches/series
@@ -211,7 +211,7 @@ pristine() {
 	run ! grep -vE '^hayate: |, mirrored by ' <<<"$output"
 }
 
-@test "only the archive entries of this Debian release are rewritten for upstream's" {
+@test "only apt entries of this Debian release are rewritten for upstream's suite" {
 	command -v apt-config >/dev/null || skip "no apt here"
 	here=$(. /etc/os-release && echo "$VERSION_CODENAME")
 	mkdir "$BATS_TEST_TMPDIR/parts"
@@ -269,7 +269,7 @@ switches() {
 	    grep -E '^(with|enable)-' | grep -vE 'option-checking|largefile' | sort
 }
 
-@test "the list of upstream's switches is upstream's" {
+@test "build-aux/upstream-switches agrees with upstream's configure" {
 	[ -n "$(source_of revision | grep -v unpatched)" ] || skip "upstream is not Debian's"
 	diff <(grep -v '^#' "$TOP/build-aux/upstream-switches" | sort) <(switches "$BUILD/upstream")
 	orig=$(pristine)
@@ -279,7 +279,7 @@ switches() {
 	[ "$(comm -13 <(switches "$BATS_TEST_TMPDIR/plain") <(switches "$BUILD/upstream"))" = with-tcp-wrappers ]
 }
 
-@test "a misspelt switch is refused, upstream's own and packagers' pass" {
+@test "a misspelt switch is refused, and upstream's and packagers' switches pass" {
 	cd "$SRC"
 	for word in --with-pma --without-seliunx --enable-untested --disable-srtip; do
 		run ! ./configure -q --with-openssh="$BUILD/upstream" $word
@@ -294,7 +294,7 @@ switches() {
 	configured --with-openssh="$BUILD/upstream" --disable-option-checking --with-pma
 }
 
-@test "tcp-wrappers are announced only where upstream has them" {
+@test "configure announces tcp-wrappers only if upstream has them" {
 	cd "$SRC"
 	orig=$(pristine)
 	run -0 ./configure -q --with-openssh="$orig" --enable-unpatched-upstream
@@ -307,7 +307,7 @@ switches() {
 	[[ $output = *"  with: "*tcp-wrappers*"without:"* ]]
 }
 
-@test "a client-only build asks for nothing of the server's" {
+@test "a client-only configure requires no library of the server" {
 	configured --with-openssh="$BUILD/upstream" --without-sshd
 	run ! grep -E 'pam|selinux|audit|tcp-wrappers|wtmpdb|without-sshd' build/options
 	run -0 make -s --eval='show: ; @echo goal: $(GOAL_build/hayate)' show
@@ -371,7 +371,7 @@ offer() {
 # here: the version that upstream came as
 here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 
-@test "make fetch says that nothing newer is there, or what came" {
+@test "make fetch reports a newer revision or that there is none" {
 	fake_apt
 	offer "$(here)"
 	configured --with-openssh=apt
@@ -390,7 +390,7 @@ here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 	[[ $output != *"--with-openssh=openssh-"* ]]
 }
 
-@test "make fetch of a carried package says how old it is and that nobody looked" {
+@test "make fetch in a release tarball reports the age and that no archive was asked" {
 	fake_apt
 	offer "$(here)"
 	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
@@ -403,7 +403,7 @@ here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 	[[ $output = *"nobody looked for a newer one"*"security-status"* ]]
 }
 
-@test "security-status tells current, newer, unpatched and unknown by its exit" {
+@test "the exit status of security-status tells current, newer, unpatched and unknown apart" {
 	fake_apt
 	offer "$(here)"
 	configured --with-openssh="$BUILD/upstream" --prefix="$BATS_TEST_TMPDIR/none"
@@ -435,7 +435,7 @@ here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 	[[ $output = *"unpatched of 2025-04-09"*"CVEs and more"* ]]
 }
 
-@test "try-upstream ends with a verdict, and leaves the build alone" {
+@test "try-upstream ends with a verdict and does not change the build" {
 	spoilt=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
 	: >"$spoilt/kex.c"
 	configured --with-openssh="$BUILD/upstream"

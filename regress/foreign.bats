@@ -56,7 +56,7 @@ good() {
 	esac
 }
 
-@test "a parser without the words is what the tests below have" {
+@test "the build under test has parsers that lack the foreign keywords" {
 	# the tree was changed for real, or upstream has none of the words
 	local name sides kind
 	while read -r name sides kind; do
@@ -68,7 +68,7 @@ good() {
 	[ "$(foreign | wc -l)" -ge 20 ]
 }
 
-@test "each word is accepted without upstream's help, in blocks as well" {
+@test "each foreign keyword is accepted without upstream's support, also in blocks" {
 	local name sides kind value
 	while read -r name sides kind; do
 		[ $kind != FOREIGN_STOP ] || continue
@@ -86,7 +86,7 @@ good() {
 	done < <(foreign)
 }
 
-@test "each word that does nothing says so in one line" {
+@test "each foreign keyword without effect is logged in one line" {
 	local name sides kind
 	while read -r name sides kind; do
 		case $kind in FOREIGN|FOREIGN_LOUD) ;; *) continue ;; esac
@@ -101,7 +101,7 @@ good() {
 	done < <(foreign)
 }
 
-@test "the client of Red Hat's configuration is silent and obeys the rest" {
+@test "the client reads Red Hat's configuration silently and applies upstream's keywords" {
 	cat >policy <<-EOF
 	Ciphers aes256-gcm@openssh.com,aes256-ctr
 	MACs hmac-sha2-256-etm@openssh.com,hmac-sha2-512
@@ -124,7 +124,7 @@ good() {
 	[[ $output = *"requiredrsasize 3000"* ]]
 }
 
-@test "the server of Red Hat's configuration is silent and obeys the rest" {
+@test "the server reads Red Hat's configuration silently and applies upstream's keywords" {
 	cat >policy <<-EOF
 	Ciphers aes256-gcm@openssh.com,aes256-ctr
 	GSSAPIKexAlgorithms gss-curve25519-sha256-,gss-group16-sha512-
@@ -146,7 +146,7 @@ good() {
 	[[ $output = *"requiredrsasize 3000"* ]]
 }
 
-@test "Debian's words are silent, and its other names mean upstream's" {
+@test "Debian's keywords are accepted silently, and its aliases set upstream's keywords" {
 	printf '%s\n' "DebianBanner no" "GSSAPIStoreCredentialsOnRekey no" >s
 	run -0 --separate-stderr srv lacking s
 	[ -z "$stderr" ]
@@ -163,7 +163,7 @@ good() {
 	[[ $output = *"c line 1: "* ]]
 }
 
-@test "an identity that GSSAPI will not use is spoken of" {
+@test "a GSSAPI identity that is ignored is reported on standard error" {
 	echo "GSSAPIServerIdentity host/other.example" >c
 	run -0 --separate-stderr cli lacking c
 	[ "$(said)" = "c line 1: GSSAPIServerIdentity ignored: GSSAPI expects the identity of the host name" ]
@@ -172,7 +172,7 @@ good() {
 	[ -z "$stderr" ]
 }
 
-@test "a word that would keep somebody out is not ignored" {
+@test "a keyword that would deny access is never ignored" {
 	local word
 	for word in KerberosUseKuserok GSSAPIDelegateCredentials; do
 		printf '%s\n' "Match user x" "$word no" >s
@@ -184,7 +184,7 @@ good() {
 	[[ $output = *"Bad configuration option: GSSAPIIndicators"* ]]
 }
 
-@test "RefuseConnection ends ssh before it connects, where its block applies" {
+@test "RefuseConnection ends ssh before it connects if its block applies" {
 	printf '%s\n' "Host far" "RefuseConnection \"use the other one\"" >c
 	cli lacking c >/dev/null
 	printf '%s\n' "Host near" "HostName 127.0.0.1" "ProxyCommand touch $PWD/connected" \
@@ -198,7 +198,7 @@ good() {
 	[[ $output != *"RefuseConnection: "* ]]
 }
 
-@test "sshd refuses the connections of a block with RefuseConnection" {
+@test "sshd refuses connections that match a block with RefuseConnection" {
 	sshd_up hayate:closed "RefuseConnection no" "Match user *" \
 	    "RefuseConnection yes" "Match all"
 	run -255 client closed true
@@ -208,7 +208,7 @@ good() {
 	client open true
 }
 
-@test "a word that upstream knows is upstream's" {
+@test "a foreign keyword that upstream knows is left to upstream" {
 	grep -q '"debianbanner"' "$BUILD/hayate/servconf.c" ||
 	    skip "this upstream is not Debian's"
 	printf '%s\n' "DebianBanner no" >s
@@ -222,7 +222,7 @@ good() {
 MT=chacha20-poly1305-mt@hpnssh.org
 CHACHA=chacha20-poly1305@openssh.com
 
-@test "HPN-SSH's cipher in a list is the stock one, once, in its place" {
+@test "HPN-SSH's cipher name in a list becomes the stock name, once, in its place" {
 	local list want
 	while read -r list want; do
 		list=${list//MT/$MT} list=${list//CHACHA/$CHACHA}
@@ -242,7 +242,7 @@ CHACHA=chacha20-poly1305@openssh.com
 	EOF
 }
 
-@test "a list with +, - or ^ in front keeps its meaning" {
+@test "a cipher list that begins with +, - or ^ keeps its meaning" {
 	local sign
 	for sign in + ^ -; do
 		echo "Ciphers $sign$CHACHA" >stock
@@ -253,7 +253,7 @@ CHACHA=chacha20-poly1305@openssh.com
 	done
 }
 
-@test "a name that only resembles it is refused as in stock" {
+@test "a name that only resembles HPN-SSH's cipher is refused as in stock" {
 	local name
 	for name in x$MT ${MT}x $MT-$MT $MT,x; do
 		run ! cli hayate /dev/null -o "Ciphers=$name"
@@ -263,7 +263,7 @@ CHACHA=chacha20-poly1305@openssh.com
 	done
 }
 
-@test "sshd starts with HPN-SSH's cipher and serves it, as ssh -c does" {
+@test "sshd and ssh -c accept HPN-SSH's cipher name and use the stock cipher" {
 	sshd_up hayate:mt "Ciphers $MT"
 	client -v -c $MT mt true 2>log
 	grep -q "kex: server->client cipher: $CHACHA" log
@@ -272,7 +272,7 @@ CHACHA=chacha20-poly1305@openssh.com
 	[ -z "$output" ]
 }
 
-@test "a home shared with stock: IgnoreUnknown lets stock read our words" {
+@test "IgnoreUnknown lets stock read a configuration with Hayate's keywords" {
 	cat >c <<-EOF
 	IgnoreUnknown Window*,Hayate,None*,CipherThreads
 	Hayate no

@@ -10,7 +10,7 @@ setup_file() {
 }
 teardown_file() { sshd_down; }
 
-@test "every client runs a command on every server" {
+@test "the client of each build runs a command on the server of each build" {
 	for CLIENT in hayate stock system; do
 		for server in hayate stock system; do
 			[ "$(client $server echo hello)" = hello ]
@@ -18,7 +18,7 @@ teardown_file() { sshd_down; }
 	done
 }
 
-@test "scp carries a file there and back intact" {
+@test "scp copies a file to the server and back intact" {
 	head -c 300001 /dev/urandom >"$BATS_TEST_TMPDIR/sent"
 	copy -q "$BATS_TEST_TMPDIR/sent" "hayate:$BATS_TEST_TMPDIR/there"
 	copy -q "hayate:$BATS_TEST_TMPDIR/there" "$BATS_TEST_TMPDIR/back"

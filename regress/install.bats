@@ -71,7 +71,7 @@ ours() {
 	return 1
 }
 
-@test "every path in pages and sample files is in the tree or the system's" {
+@test "every path named in pages and sample files is installed or the system's" {
 	named >"$BATS_TEST_TMPDIR/named"
 	[ "$(grep -c . "$BATS_TEST_TMPDIR/named")" -gt 50 ]
 	while read -r path file; do
@@ -81,7 +81,7 @@ ours() {
 	grep -x "Subsystem[	 ]*sftp[	 ]*$libexecdir/sftp-server" "$DEST$sysconfdir/sshd_config"
 }
 
-@test "a page names a renamed sshd as it is installed" {
+@test "manual pages name a renamed sshd as it is installed" {
 	cd "$TOP"
 	build-aux/install install "$BATS_TEST_TMPDIR/renamed" 's,^,hy-,'
 	[ -x "$BATS_TEST_TMPDIR/renamed$sbindir/hy-sshd" ]
@@ -121,7 +121,7 @@ elsewhere() {
 	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
 }
 
-@test "uninstall leaves nothing but configuration, and nothing of others' goes" {
+@test "uninstall leaves configuration and removes no foreign file" {
 	cp -a "$DEST" "$BATS_TEST_TMPDIR/gone"
 	touch "$BATS_TEST_TMPDIR/gone$bindir/somebody-elses"
 	before=$(cd "$DEST" && find . -type f | wc -l)
@@ -139,7 +139,7 @@ elsewhere() {
 	[ -f ".$bindir/somebody-elses" ]
 }
 
-@test "a client-only build makes and installs no part of the server" {
+@test "a client-only build compiles and installs no part of the server" {
 	elsewhere
 	sed -i "s/^SSHD=.*/SSHD='no'/" build/options
 	"$TOP/build-aux/install" install "$PWD/client" ''

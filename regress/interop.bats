@@ -103,23 +103,23 @@ exchange() {
 	cmp "$SOME" back2
 }
 
-@test "our clients and stock's server of the same release exchange files" {
+@test "our clients exchange files with a stock server of the same release" {
 	exchange hayate stock
 }
 
-@test "stock's clients of the same release and our server exchange files" {
+@test "stock clients of the same release exchange files with our server" {
 	exchange stock hayate
 }
 
-@test "our clients and this machine's OpenSSH server exchange files" {
+@test "our clients exchange files with this machine's OpenSSH server" {
 	exchange hayate system
 }
 
-@test "this machine's OpenSSH clients and our server exchange files" {
+@test "this machine's OpenSSH clients exchange files with our server" {
 	exchange system hayate
 }
 
-@test "the old scp protocol carries files, either side ours" {
+@test "the old scp protocol works with Hayate at either end" {
 	local CLIENT s
 	for s in hayate:system system:hayate; do
 		CLIENT=${s%:*}
@@ -169,11 +169,11 @@ each() {
 	[ "$n" -ge 15 ]
 }
 
-@test "every cipher and MAC works with stock of the same release" {
+@test "every shared cipher and MAC works with stock of the same release" {
 	each stock
 }
 
-@test "every cipher and MAC works with this machine's OpenSSH" {
+@test "every shared cipher and MAC works with this machine's OpenSSH" {
 	each system
 }
 
@@ -194,21 +194,21 @@ rekeying() {
 	rekeyed log
 }
 
-@test "our client asks for new keys in the middle, of every server" {
+@test "our client rekeys in mid-transfer with every server" {
 	local s
 	for s in hayate stock system; do
 		rekeying hayate $s -o RekeyLimit=1M
 	done
 }
 
-@test "our server asks for new keys in the middle, of every client" {
+@test "our server rekeys in mid-transfer with every client" {
 	local c
 	for c in hayate stock system; do
 		rekeying $c rekey
 	done
 }
 
-@test "both ask for new keys in the middle" {
+@test "client and server both rekey in mid-transfer" {
 	rekeying hayate system-rekey -o RekeyLimit=1M
 	rekeying system rekey -o RekeyLimit=1M
 }
@@ -254,7 +254,7 @@ dropbear_up() {
 	echo $port >"$F/dropbear.port"
 }
 
-@test "our clients and a dropbear server exchange files" {
+@test "our clients exchange files with a dropbear server" {
 	need_dropbear
 	client -vv -p "$DROPBEAR_PORT" "$ADDRESS" "cat >$T/there" <"$BULK" 2>put.log
 	cmp "$BULK" there
@@ -268,7 +268,7 @@ dropbear_up() {
 	cmp "$SOME" back2
 }
 
-@test "dbclient and our server exchange files" {
+@test "dbclient exchanges files with our server" {
 	need dbclient dropbear-bin
 	local port
 	port=$(sshd_port hayate)
@@ -289,7 +289,7 @@ dropbear_up() {
 	rekeyed "$(sshd_log rekey)"
 }
 
-@test "every cipher and MAC that dropbear has works, from our client and to it" {
+@test "every cipher and MAC of dropbear works with our client and our server" {
 	need_dropbear
 	short_path
 	local c m n=0
@@ -311,7 +311,7 @@ dropbear_up() {
 	[ "$(grep -c 'remote software version dropbear' server.log)" = $n ]
 }
 
-@test "our client and dropbear change keys in the middle" {
+@test "our client and dropbear rekey in mid-transfer" {
 	need_dropbear
 	short_path
 	client -v -p "$DROPBEAR_PORT" -o RekeyLimit=1M "$ADDRESS" "tee $T/there" \
@@ -338,7 +338,7 @@ putty() {
 	    "${@:2}" 3>&-
 }
 
-@test "a wish for data in clear changes nothing towards servers of others" {
+@test "a request for data in clear does not change a session with a foreign server" {
 	local name ask="-o NoneEnabled=yes -o NoneSwitch=yes" where
 	need_dropbear
 	for name in stock system-rekey dropbear; do
@@ -350,7 +350,7 @@ putty() {
 	done
 }
 
-@test "plink and our server exchange files" {
+@test "plink exchanges files with our server" {
 	need plink putty-tools
 	putty plink "$(id -un)@$ADDRESS" "cat >$T/there" <"$BULK"
 	cmp "$BULK" there
@@ -360,7 +360,7 @@ putty() {
 	met "$(sshd_log hayate)" PuTTY
 }
 
-@test "pscp, both protocols, and psftp and our server exchange files" {
+@test "psftp and pscp, with both protocols, exchange files with our server" {
 	need pscp putty-tools
 	local how
 	for how in -sftp -scp; do
@@ -395,7 +395,7 @@ putty() {
 	[ "$n" -ge 8 ]
 }
 
-@test "plink and our server change keys in the middle" {
+@test "plink and our server rekey in mid-transfer" {
 	need plink putty-tools
 	short_path
 	PORT=$(sshd_port rekey) putty plink "$(id -un)@$ADDRESS" "tee $T/there" \
@@ -434,7 +434,7 @@ both_ways() {
 	done
 }
 
-@test "threads, stock and every cipher: bulk both ways, with other keys meanwhile" {
+@test "bulk with threads survives rekeys with stock and every cipher, both ways" {
 	local c
 	long
 	for c in $("$(bin ssh stock)" -Q cipher | grep -v cbc); do
@@ -445,7 +445,7 @@ both_ways() {
 	done
 }
 
-@test "threads and dropbear: bulk both ways, with other keys meanwhile" {
+@test "bulk with threads survives rekeys with dropbear, both ways" {
 	local c
 	need_dropbear
 	long
@@ -458,7 +458,7 @@ both_ways() {
 	done
 }
 
-@test "threads and PuTTY: bulk both ways, with other keys meanwhile" {
+@test "bulk with threads survives rekeys with PuTTY, both ways" {
 	need plink putty-tools
 	local c
 	long
@@ -471,7 +471,7 @@ both_ways() {
 
 ### rsync
 
-@test "rsync goes through our client and through our server, both ways" {
+@test "rsync works through our client and our server, both ways" {
 	need rsync rsync
 	local s d rsh
 	mkdir -p tree/sub

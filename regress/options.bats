@@ -34,7 +34,7 @@ good() { case $1 in SIZE) echo 4M ;; RETIRED|COUNT) echo 1 ;; *) echo no ;; esac
 
 DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 268435456 "
 
-@test "the table gives the values and messages that its cases expect" {
+@test "the keyword table returns the expected value or message for each case" {
 	FLAVOUR=plain unit hayopt-test
 	FLAVOUR=asan unit hayopt-test
 }
@@ -62,7 +62,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
-@test "what ssh -G and sshd -T print is accepted and gives the same again" {
+@test "the output of ssh -G and sshd -T is accepted as input and reproduces itself" {
 	printf '%s\n' "Hayate no" "WindowTuning no" "WindowMax 3M" \
 	    "WindowMemoryMax 5M" >c
 	cli c | grep -E '^(hayate|window)' >again
@@ -71,7 +71,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ "$(ours <again)" = "hayate no windowtuning no windowmax 3145728 windowmemorymax 5242880 " ]
 }
 
-@test "each keyword is taken in a file, in a block and with -o, on its sides" {
+@test "each keyword is accepted in a file, in a block and with -o, by its programs only" {
 	local name sides kind value side n=0
 	while read -r name sides kind; do
 		value=$(good "$kind") n=$((n + 1))
@@ -99,7 +99,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	((n >= 20))
 }
 
-@test "each keyword with a wrong value names file, line and what is allowed" {
+@test "the error for a wrong value names file, line and allowed values" {
 	local name sides kind want side
 	while read -r name sides kind; do
 		case $kind in
@@ -124,7 +124,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	done < <(table)
 }
 
-@test "CipherThreads is auto, off or a number, and DisableMTAES is off" {
+@test "CipherThreads accepts auto, off and numbers, and DisableMTAES yes means off" {
 	local word value
 	for word in auto off 1 16 AUTO; do
 		cli /dev/null -o CipherThreads=$word | grep -qx "cipherthreads ${word,,}"
@@ -157,13 +157,13 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ "${output%$'\r'}" = 'command-line line 0: Hayate "perhaps": yes or no is allowed' ]
 }
 
-@test "sizes with MB and MiB are taken, as with M" {
+@test "the suffixes MB and MiB mean the same as M" {
 	echo "WindowMax 16MB" >c
 	[[ $(cli c | ours) == *"windowmax 16777216 "* ]]
 	[[ $(srv c -o WindowMemoryMax=64MiB | ours) == *"windowmax 16777216 windowmemorymax 67108864 " ]]
 }
 
-@test "WindowMemoryMax below WindowMax draws one line, and counts" {
+@test "WindowMemoryMax below WindowMax causes one warning and takes effect" {
 	printf '%s\n' "WindowMemoryMax 16M" "WindowMax 32M" >c
 	line="c line 2: WindowMemoryMax 16777216 is below WindowMax 33554432: no channel gets more than WindowMemoryMax"
 	run -0 --separate-stderr cli c
@@ -178,7 +178,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[[ $stderr = *"debug1: c line 1: WindowMemoryMax 16777216 is below WindowMax 67108864"* ]]
 }
 
-@test "sshd -t checks our lines" {
+@test "sshd -t rejects bad values of Hayate's keywords" {
 	echo "WindowMemoryMax 5G" >s
 	run -255 "$(bin sshd)" -t -f s -h "$BATS_FILE_TMPDIR/host"
 	[[ $output == 's line 1: WindowMemoryMax "5G": a size from 2M to 4G is allowed'* ]]
@@ -195,7 +195,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[[ $output == *"c line 1: "*"c line 2: "*"terminating, 2 bad"* ]]
 }
 
-@test "no value, an empty one, open quotes and a second value are refused" {
+@test "a missing, empty, unterminated or second value is refused" {
 	local line
 	for line in "WindowMax" 'WindowMax ""' "WindowMax # 4M" 'WindowMax "4M' \
 	    "WindowMax 4M 5M" "WindowMax=" "Hayate no yes" "HPNBufferSize 1 2"; do
@@ -207,7 +207,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	done
 }
 
-@test "a word that is not ours fails as in stock, message and all" {
+@test "an unknown keyword fails with the same message as in stock" {
 	local line
 	for line in "Hayat no" "HayateX no" "WindowMaximum 4M" "NoneSwitchh x" \
 	    "Hayate-X 1"; do
@@ -223,14 +223,14 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	done
 }
 
-@test "IgnoreUnknown does not hide our keywords and still hides foreign ones" {
+@test "IgnoreUnknown does not hide Hayate's keywords and still hides unknown ones" {
 	printf '%s\n' "IgnoreUnknown *" "WindowMax 5M" "Whatever 1" >c
 	[[ $(cli c | ours) == *"windowmax 5242880"* ]]
 	printf '%s\n' "IgnoreUnknown *" "WindowMax 1M" >c
 	run -255 cli c
 }
 
-@test "ssh: the first value that applies wins, Host, Match and Include alike" {
+@test "in ssh the first value that applies wins across Host, Match and Include" {
 	echo "WindowMemoryMax 9M" >included
 	cat >c <<-EOF
 	Host far
@@ -252,19 +252,19 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	    "hayate yes windowtuning no windowmax 3145728 windowmemorymax 9437184 " ]
 }
 
-@test "ssh: -o wins over the file" {
+@test "in ssh -o wins over the configuration file" {
 	echo "WindowMax 3M" >c
 	[[ $(cli c -o WindowMax=4M -o WindowMax=5M | ours) == *" windowmax 4194304 "* ]]
 }
 
-@test "ssh takes true and false, sshd does not, as for stock's flags" {
+@test "ssh accepts true and false, and sshd does not, as for stock's flags" {
 	echo "Hayate false" >c
 	[[ $(cli c | ours) == "hayate no "* ]]
 	run -255 srv c
 	[[ $output == 'c line 1: Hayate "false": yes or no is allowed'* ]]
 }
 
-@test "sshd: a Match block overrides, the first that applies wins" {
+@test "in sshd the first Match block that applies overrides the global value" {
 	echo "WindowMemoryMax 9M" >included
 	cat >s <<-EOF
 	WindowMax 3M
@@ -286,7 +286,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ "$(srv s | ours)" = "$(srv s -C user=bob,$spec | ours)" ]
 }
 
-@test "sshd: an Include may hold a Match block of its own" {
+@test "in sshd an included file may hold its own Match block" {
 	printf '%s\n' "WindowMax 7M" "Match user alice" "WindowMax 8M" >included
 	printf '%s\n' "Include $PWD/included" "WindowTuning no" >s
 	[ "$(srv s -C user=alice,host=h,addr=1.1.1.1 | ours)" = \
@@ -295,14 +295,14 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	    "hayate yes windowtuning no windowmax 7340032 windowmemorymax 268435456 " ]
 }
 
-@test "sshd: -o wins over the file, a Match block over both" {
+@test "in sshd -o wins over the file, and a Match block wins over both" {
 	printf '%s\n' "WindowMax 3M" "Match user alice" "WindowMax 5M" >s
 	[[ $(srv s -o WindowMax=4M | ours) == *" windowmax 4194304 "* ]]
 	[[ $(srv s -o WindowMax=4M -C user=alice,host=h,addr=1.1.1.1 | ours) == \
 	    *" windowmax 5242880 "* ]]
 }
 
-@test "HPNDisabled yes is Hayate no, TcpRcvBufPoll no is WindowTuning no" {
+@test "HPNDisabled yes means Hayate no, and TcpRcvBufPoll no means WindowTuning no" {
 	printf '%s\n' "HPNDisabled yes" "TcpRcvBufPoll no" >c
 	[[ $(cli c | ours) == "hayate no windowtuning no "* ]]
 	[[ $(srv c | ours) == "hayate no windowtuning no "* ]]
@@ -310,7 +310,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ "$(cli c | ours)" = "$DEFAULTS" ]
 }
 
-@test "Hayate wins over HPNDisabled and says so in one debug line" {
+@test "Hayate wins over HPNDisabled, and one debug line says so" {
 	printf '%s\n' "HPNDisabled yes" "Hayate yes" "Match final" "WindowMax 4M" >c
 	run -0 --separate-stderr cli c -v
 	[[ $(ours <<<"$output") == "hayate yes windowtuning yes windowmax 4194304 "* ]]
@@ -318,7 +318,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[[ $stderr == *"debug1: c line 2: Hayate wins over HPNDisabled"* ]]
 }
 
-@test "a configuration of HPN-SSH's client is accepted without a word" {
+@test "a client configuration for HPN-SSH is accepted without a message" {
 	cat >c <<-EOF
 	HPNDisabled no
 	HPNBufferSize 4096
@@ -345,7 +345,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 11 ]
 }
 
-@test "a configuration of HPN-SSH's server is accepted, with one word on MACs" {
+@test "a server configuration for HPN-SSH is accepted with one message, about NoneMacEnabled" {
 	cat >s <<-EOF
 	HPNDisabled no
 	HPNBufferSize 4096
@@ -368,7 +368,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[[ $(srv s -C user=alice,host=h,addr=1.1.1.1) = *'noneenabled no'* ]]
 }
 
-@test "a server with every keyword says nothing of them at info level" {
+@test "a server that uses every keyword logs nothing about them at INFO" {
 	sshd_up hayate:quiet "LogLevel INFO" "HPNBufferSize 1" "NoneEnabled yes" \
 	    "HPNDisabled yes" "Hayate yes" "WindowMax 4M" \
 	    "Match user *" "WindowMax 5M" "UseMPTCP no" "Match all"
@@ -377,12 +377,12 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	run -1 grep -E 'HPN|None|Hayate wins|WindowMax|MPTCP' "$(sshd_log quiet)"
 }
 
-@test "a server finds fault once, and does not start" {
+@test "a server with a bad value logs it once and does not start" {
 	run ! sshd_up hayate:bad "WindowMax 1M"
 	[ "$(grep -c 'line 1: WindowMax "1M": a size from 2M' <<<"$output")" = 1 ]
 }
 
-@test "every keyword has its place in a man page and in a Bats file" {
+@test "every keyword is in a man page and in a Bats file" {
 	local name sides kind
 	while read -r name sides kind; do
 		case $sides in [CB])
@@ -401,7 +401,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	done < <(words)
 }
 
-@test "a man page names no keyword that its side does not have" {
+@test "no man page names a keyword that its program does not have" {
 	local page side name
 	for page in ssh_config:C sshd_config:S; do
 		side=${page#*:} page=${page%:*}
@@ -411,7 +411,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	done
 }
 
-@test "splicing puts each entry once and in order, twice as well as once" {
+@test "splice inserts each entry once and in order, also when it runs twice" {
 	local page name
 	for page in ssh_config sshd_config; do
 		cp "$BUILD/upstream/$page.5" once
@@ -431,14 +431,14 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	done
 }
 
-@test "splicing refuses a page without the list, and leaves it alone" {
+@test "splice refuses a page without the keyword list and does not change it" {
 	echo ".Sh DESCRIPTION" >page
 	run -1 "$TOP/man/splice" page "$TOP/man/ssh_config.inc"
 	[ "$output" = "splice: page: no list of keywords" ]
 	[ "$(cat page)" = ".Sh DESCRIPTION" ]
 }
 
-@test "mandoc finds nothing in our entries that it does not find in upstream's" {
+@test "mandoc reports nothing about our entries that it does not report about upstream's" {
 	command -v mandoc >/dev/null || skip "no mandoc"
 	local page
 	for page in ssh_config sshd_config; do

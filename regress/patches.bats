@@ -35,7 +35,7 @@ applies() {
 	diff <(series) <(series | sort)
 }
 
-@test "every patch says what, since when, which module, and why here" {
+@test "every patch header has all fields and says why its place was chosen" {
 	for p in $(series); do
 		[[ $p =~ ^[0-4][0-9][0-9]-[a-z0-9-]+\.patch$ ]]
 		for field in "Subject: [a-z0-9, /-]*: " "Upstream: openssh 1" \
@@ -48,7 +48,7 @@ applies() {
 	done
 }
 
-@test "the modules that a patch says it calls are there" {
+@test "every module that a patch header names exists" {
 	for p in $(series); do
 		for h in $(header "$p" | sed -n 's/^Calls: //p' | grep -o '[a-z]*/[a-z0-9-]*\.h'); do
 			[ -f "$TOP/$h" ] || { echo "$p: $h"; false; }
@@ -57,7 +57,7 @@ applies() {
 }
 
 # Upstream has removed these; a stand-in of ours has to be found, not kept.
-@test "our code calls nothing that a later release dropped" {
+@test "our code calls no function that a later release dropped" {
 	local dropped objects
 	objects=$(for f in $(sed -n 's|^	\([a-z]*/[a-z-]*\)\.c .*|\1|p' "$TOP/modules.mk"); do
 		echo "$BUILD/hayate/${f##*/}.o"
@@ -70,13 +70,13 @@ applies() {
 	done
 }
 
-@test "no patch creates or removes a file, or looks like git's or a clock's" {
+@test "no patch creates or removes a file or has git lines or timestamps" {
 	for p in $(series); do
 		run ! grep -E '^(---|\+\+\+) /dev/null|^(index|diff|Index) |^(---|\+\+\+) .*[0-9]:[0-9]' "$patches/$p"
 	done
 }
 
-@test "the series applies without fuzz to the upstream in use" {
+@test "the series applies without fuzz to the upstream tree in use" {
 	applies "$BUILD/upstream"
 }
 
@@ -88,7 +88,7 @@ applies() {
 	applies "$BATS_TEST_TMPDIR/pristine"
 }
 
-@test "all hooks together add at most 150 lines, man pages apart" {
+@test "the series adds at most 150 lines" {
 	n=$(for p in $(series); do
 		case $p in 4*) ;; *) grep -c '^+[^+]' "$patches/$p" || : ;; esac
 	done | awk '{ n += $1 } END { print n + 0 }')
@@ -101,7 +101,7 @@ applies() {
 	run ! grep -E '^(changed|gone|fails)' <<<"$output"
 }
 
-@test "make hooks sees that upstream changed or dropped a function we mirror" {
+@test "make hooks reports a mirrored function that upstream changed or dropped" {
 	cp -r "$BUILD/upstream" new
 	sed -i '/^mac_compute(/,/^}/s/return 0;/return dlen == 0;/' new/mac.c
 	sed -i 's/^sftp_get_limits(/sftp_ask_limits(/' new/sftp-client.c

@@ -36,7 +36,7 @@ recognised() { grep -c 'hayate@hayate.invalid=<2>, the peer is Hayate' "$1"; }
 
 NAME='hayate@hayate.invalid '
 
-@test "Hayate recognises Hayate, both ways, with a line in either log" {
+@test "two Hayates recognise each other, and each logs it" {
 	talk hayate
 	[ "$(recognised "$log")" = 1 ]
 	[ "$(recognised "$(sshd_log hayate)")" = 1 ]
@@ -56,7 +56,7 @@ NAME='hayate@hayate.invalid '
 	run -1 grep 'the peer is Hayate' "$(sshd_log hayate)"
 }
 
-@test "to a stock client we send the messages stock sends, and one more name" {
+@test "a stock client receives stock's messages with one more extension name" {
 	CLIENT=stock talk stock
 	extensions "$log" >stock
 	CLIENT=stock talk hayate
@@ -65,7 +65,7 @@ NAME='hayate@hayate.invalid '
 	sed "1s/\$/$NAME/" stock | diff - ours
 }
 
-@test "Hayate no on the client: a stock server receives what stock sends" {
+@test "with Hayate no on the client a stock server receives what stock sends" {
 	CLIENT=stock talk stock
 	extensions "$(sshd_log stock)" >stock
 	: >"$(sshd_log stock)"
@@ -75,7 +75,7 @@ NAME='hayate@hayate.invalid '
 	cmp stock ours
 }
 
-@test "Hayate no on the server: a stock client receives what stock sends" {
+@test "with Hayate no on the server a stock client receives what stock sends" {
 	CLIENT=stock talk stock
 	extensions "$log" >stock
 	CLIENT=stock talk silent
@@ -95,12 +95,12 @@ NAME='hayate@hayate.invalid '
 	run ! recognised "$(sshd_log silent)"
 }
 
-@test "HPNDisabled yes is as silent as Hayate no" {
+@test "HPNDisabled yes sends the same messages as Hayate no" {
 	talk stock -o "HPNDisabled yes"
 	[ "$(extensions "$(sshd_log stock)")" = "ext-info-in-auth@openssh.com " ]
 }
 
-@test "sshd -o reaches the process that names itself" {
+@test "sshd -o Hayate=no reaches the process that sends the extension" {
 	local sshd="$(bin sshd) -i -f $(sshd_dir hayate)/config -E $PWD/server.log"
 	client hayate -vvv -o ProxyCommand="$sshd" true 2>with
 	client hayate -vvv -o ProxyCommand="$sshd -o Hayate=no" true 2>without
@@ -109,7 +109,7 @@ NAME='hayate@hayate.invalid '
 	run -1 grep 'extension hayate' without
 }
 
-@test "a peer stays known through a rekey, and is not told again" {
+@test "a peer stays recognised through a rekey, and the name is not sent again" {
 	log=$BATS_TEST_TMPDIR/client.log
 	client hayate -vvv -o RekeyLimit=1M "head -c 20000000 /dev/zero" \
 	    2>"$log" >/dev/null
@@ -118,7 +118,7 @@ NAME='hayate@hayate.invalid '
 	[ "$(grep -c 'Sending SSH2_MSG_EXT_INFO' "$log")" = 1 ]
 }
 
-@test "two sessions over one master, and a proxy of it, work" {
+@test "two sessions and a proxied client over one master work" {
 	local ctl=$BATS_TEST_TMPDIR/ctl
 	client hayate -fNM -S "$ctl" 3>&- >/dev/null 2>&1
 	[ "$(client hayate -S "$ctl" echo one)" = one ]

@@ -33,12 +33,12 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 
 ### In memory
 
-@test "threads send the bytes of serial code, and open them, with every cipher and MAC" {
+@test "threads seal the same bytes as serial code and open them, with every cipher and MAC" {
 	run -0 oracle 2 "$RANDOM"
 	[[ $output =~ ^[0-9]{5,}\ packets ]]
 }
 
-@test "without a thread, and with many, the bytes are the same" {
+@test "the sealed bytes do not depend on the number of threads" {
 	local n
 	for n in 0 1 3 8; do
 		oracle $n "$RANDOM" aes256-ctr hmac-sha2-256-etm@openssh.com
@@ -49,7 +49,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
-@test "the pool does each job once, in whatever order they end and are waited for" {
+@test "the pool runs each job once, in any order of completion and waiting" {
 	local flavour
 	export TSAN_OPTIONS=die_after_fork=0
 	for flavour in asan tsan; do
@@ -59,14 +59,14 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
-@test "packets stay in the order of the stream, and what is decided about them holds" {
+@test "the packet queue keeps the order of the stream and its size limits" {
 	local flavour
 	for flavour in plain asan tsan; do
 		FLAVOUR=$flavour unit packetq-test
 	done
 }
 
-@test "helgrind finds no race and no lock out of order in the pool" {
+@test "helgrind finds no race and no lock order violation in the pool" {
 	command -v valgrind >/dev/null || skip 'no valgrind, which is in the package valgrind'
 	make -s -C "$TOP" helgrind
 	local what
@@ -77,7 +77,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
-@test "a system that gives no threads, or only one, is no reason to fail" {
+@test "packets are sealed and opened even if no thread, or only one, can be created" {
 	local few
 	cc -shared -fPIC -o few.so -xc - <<-'EOT'
 	#define _GNU_SOURCE
@@ -107,18 +107,18 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
-@test "threads of the pool see no signal, and go when they idle" {
+@test "pool threads block all signals and end when idle" {
 	FLAVOUR=plain unit pool-test signals
 	FLAVOUR=plain unit pool-test idle
 }
 
-@test "a thread stays only where data moves faster with it" {
+@test "autoscale keeps a thread only if data moves faster with it" {
 	unit autoscale-test
 }
 
 ### Between programs
 
-@test "every cipher carries the same bytes both ways" {
+@test "with threads every cipher carries the same bytes both ways" {
 	local c
 	for c in $(client -Q cipher | grep -v 'cbc$') aes128-cbc; do
 		client "${TWO[@]}" -c "$c" hayate "cat $DATA" | cmp - "$DATA"
@@ -130,7 +130,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
-@test "there are threads while data moves, and none when it has stopped" {
+@test "threads exist while data moves and end after it has stopped" {
 	local ctl=$PWD/ctl master
 	"$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${TWO[@]}" -M -S "$ctl" \
 	    -N hayate 3>&- &
@@ -145,7 +145,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	wait $master || true
 }
 
-@test "off and auto start no thread for a little data" {
+@test "off and auto start no thread for a small transfer" {
 	local where
 	client -v -o CipherThreads=off hayate "cat $DATA" 2>err | cmp - "$DATA"
 	client -v auto "head -c 3000000 $DATA" 2>>err | cksum
@@ -154,7 +154,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	fails grep -aE 'packets are sealed' "$(sshd_log auto)"
 }
 
-@test "no thread before authentication" {
+@test "no thread starts before authentication" {
 	client "${TWO[@]}" -v hayate true 2>err
 	awk '/Authenticated to/ { a = 1 } /packets are sealed/ { exit !a }' err
 	grep -q 'packets are sealed and opened by 2 threads' err
@@ -162,12 +162,12 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	fails grep -aE 'packets are sealed.*preauth' "$(sshd_log hayate)"
 }
 
-@test "Hayate no starts none" {
+@test "Hayate no starts no thread" {
 	client -v -o Hayate=no "${TWO[@]}" hayate "cat $DATA" 2>err | cmp - "$DATA"
 	fails grep -q 'packets are sealed' err
 }
 
-@test "rekeys at any moment, either way, in every kind of cipher" {
+@test "rekeys at any moment by either side leave the data intact, with every kind of cipher" {
 	local c n
 	for c in aes128-ctr aes256-gcm@openssh.com chacha20-poly1305@openssh.com; do
 		n=$((64 + RANDOM % 400))
@@ -181,12 +181,12 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	grep -q 'data is in clear' err
 }
 
-@test "compression goes with threads" {
+@test "compression works with threads" {
 	client "${TWO[@]}" -C hayate "seq 2000000" | cmp - <(seq 2000000)
 	seq 2000000 | client "${TWO[@]}" -C hayate "cmp - <(seq 2000000)"
 }
 
-@test "scp and sftp, get and put, with stock at the other end as well" {
+@test "scp and sftp with threads work both ways, also with stock at the other end" {
 	local from to
 	for from in "hayate hayate" "hayate stock" "stock hayate"; do
 		to=${from#* } from=${from% *}
@@ -202,7 +202,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
-@test "keystrokes keep their hidden timing, and their order beside bulk" {
+@test "keystrokes keep their timing obfuscation, and their order beside bulk" {
 	local ctl=$PWD/ctl bulk key
 	client -vvv "${TWO[@]}" -o ObscureKeystrokeTiming=interval:20 -M -S "$ctl" \
 	    -N -f hayate 2>err
@@ -221,7 +221,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	wait $bulk || true
 }
 
-@test "a hundred sessions on one connection, each with its own bytes" {
+@test "each of a hundred sessions on one connection receives its own bytes" {
 	local ctl=$PWD/ctl i pids=()
 	client "${TWO[@]}" -M -S "$ctl" -N -f hayate
 	for i in $(seq 100); do
@@ -237,7 +237,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	client -q -S "$ctl" -O exit hayate
 }
 
-@test "forks while threads are busy: -f, ControlPersist, new sessions" {
+@test "forks while threads are busy do not harm -f, ControlPersist or new sessions" {
 	local ctl=$PWD/ctl port=$((20000 + RANDOM % 12000)) i
 	client "${TWO[@]}" -f -o ExitOnForwardFailure=yes \
 	    -L "$port:127.0.0.1:$(sshd_port stock)" hayate "sleep 2"
@@ -252,7 +252,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	client -q -S "$ctl" -O exit hayate
 }
 
-@test "internal-sftp, which is a fork without exec" {
+@test "internal-sftp, a fork without exec, works beside threads" {
 	sshd_up hayate:internal "CipherThreads 2" "ForceCommand internal-sftp"
 	files -q "${TWO[@]}" -b - internal <<-EOF >/dev/null
 	get $DATA $PWD/got
@@ -278,7 +278,7 @@ peak() {
 # Sending: PACKETQ_BYTES of packets, as much sealed, one packet more, in buffers
 # that may be half empty; and what threads have of their own. Receiving: the
 # reads as well, and a channel's buffer for what is there at once.
-@test "threads cost no more than 6 MiB for sending, 16 MiB for receiving" {
+@test "threads cost at most 6 MiB for sending and 16 MiB for receiving" {
 	local off
 	off=$(peak CipherThreads=off "head -c 300000000 >/dev/null")
 	[ "$(peak CipherThreads=8 "head -c 300000000 >/dev/null")" -le \
@@ -288,7 +288,7 @@ peak() {
 	    $((off + 16384)) ]
 }
 
-@test "a process that ends or is killed while threads are busy ends at once" {
+@test "a process that exits or is killed while threads are busy ends at once" {
 	local i pid ssh
 	ssh=("$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${TWO[@]}")
 	for i in 1 2 3 4 5; do

@@ -14,7 +14,7 @@ house() {
 	[ -z "$output" ]
 }
 
-@test "an include of a higher room is named" {
+@test "the check names a file that includes a higher room" {
 	house "$BATS_TEST_TMPDIR/house"
 	cd "$BATS_TEST_TMPDIR/house"
 	echo '#include "srvopt-hook.h"' >>channels/wtune-hook.c
@@ -22,7 +22,7 @@ house() {
 	[[ $output = *"channels/wtune-hook.c includes sshd/srvopt-hook.h"* ]]
 }
 
-@test "a core that includes a hook is named" {
+@test "the check names a core that includes a hook" {
 	house "$BATS_TEST_TMPDIR/house"
 	cd "$BATS_TEST_TMPDIR/house"
 	echo '#include "peer-hook.h"' >>channels/wtune.c
@@ -30,7 +30,7 @@ house() {
 	[[ $output = *"channels/wtune.c includes peer-hook.h"* ]]
 }
 
-@test "each source file stands in modules.mk or is a header" {
+@test "every C file is listed in modules.mk" {
 	local f
 	for f in $(cd "$TOP" && ls $(rooms | sed 's|[a-z]*|&/*.c|g')); do
 		grep -q "^	$f " "$TOP/modules.mk" || echo "$f"
@@ -39,7 +39,7 @@ house() {
 	[ -z "$output" ]
 }
 
-@test "a patch calls hooks, and of the cores those that are listed only" {
+@test "patches call hooks and only the listed cores" {
 	run -0 awk '/^Calls:/ { sub(/^Calls: */, ""); print }' "$TOP"/patches/*.patch
 	run -1 grep -vE -- '-hook[.]h|^[a-z]+/(bufgrow|gmac)[.]h' <<<"$output"
 }

@@ -30,18 +30,18 @@ teardown() {
 
 data() { echo "$BATS_FILE_TMPDIR/data"; }
 
-@test "the programs under test are really sanitized" {
+@test "the programs under test are built with the sanitizers" {
 	ASAN_OPTIONS=help=1 run -0 "$(bin ssh asan)" -V
 	[[ $output = *AddressSanitizer* ]]
 }
 
-@test "a session carries bulk both ways" {
+@test "a session carries bulk both ways without a sanitizer report" {
 	client asan "cat $(data)" | cmp - "$(data)"
 	client asan "cat >$BATS_TEST_TMPDIR/got" <"$(data)"
 	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
 }
 
-@test "scp gets and puts, by SFTP and by the old protocol" {
+@test "scp transfers by both protocols cause no sanitizer report" {
 	local o
 	for o in -s -O; do
 		copy -q $o "asan:$(data)" "$BATS_TEST_TMPDIR/got"
@@ -51,7 +51,7 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	done
 }
 
-@test "threads seal and open, and keys change meanwhile" {
+@test "threads that seal and open during rekeys cause no sanitizer report" {
 	sshd_up asan:threads "CipherThreads 2"
 	client -v -o CipherThreads=2 -o RekeyLimit=700K threads "cat $(data)" \
 	    2>"$BATS_TEST_TMPDIR/said" | cmp - "$(data)"
@@ -62,7 +62,7 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	sshd_down threads
 }
 
-@test "threads, their owner and what is forked race nowhere" {
+@test "ThreadSanitizer finds no race between threads, their owner and forked children" {
 	local how ctl=$BATS_TEST_TMPDIR/ctl
 	export CLIENT=tsan
 	TSAN_OPTIONS=help=1 run -0 "$(bin ssh tsan)" -V
@@ -85,7 +85,7 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	sshd_down tsan
 }
 
-@test "packets are opened where they lie, while more is read" {
+@test "packets opened in place while more is read cause no sanitizer report" {
 	local build
 	for build in asan tsan; do
 		make -s -C "$BUILD/$build" pipeline-oracle
@@ -94,12 +94,12 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	done
 }
 
-@test "a reader that lags and a reader that leaves" {
+@test "a slow reader and a reader that leaves cause no sanitizer report" {
 	client asan "cat $(data)" | { sleep 0.3; cat; } | cmp - "$(data)"
 	client asan "cat $(data)" | head -c 1000000 >/dev/null
 }
 
-@test "two sessions on one connection, one of them through a forwarding" {
+@test "two sessions and a forwarding on one connection cause no sanitizer report" {
 	local ctl=$BATS_TEST_TMPDIR/ctl
 	client -M -S "$ctl" -f -N asan
 	client -S "$ctl" asan "cat $(data)" | cmp - "$(data)" &
@@ -109,12 +109,12 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	client -S "$ctl" -O exit asan
 }
 
-@test "a proxy that is no socket, with a rekey every megabyte" {
+@test "a pipe as transport with a rekey each megabyte causes no sanitizer report" {
 	client -o RekeyLimit=1M -o "ProxyCommand=$(bin ssh asan) -F $BATS_FILE_TMPDIR/ssh_config -W 127.0.0.1:%p asan" \
 	    asan "cat $(data)" | cmp - "$(data)"
 }
 
-@test "data in clear, and encrypted again for a terminal" {
+@test "data in clear that is encrypted again for a terminal causes no sanitizer report" {
 	local ctl=$BATS_TEST_TMPDIR/ctl
 	sshd_up asan:clear "NoneEnabled yes"
 	client -o NoneEnabled=yes -o NoneSwitch=yes -M -S "$ctl" \
@@ -126,7 +126,7 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	client -S "$ctl" -O exit clear
 }
 
-@test "packets in clear that were tampered with are opened without a fault" {
+@test "tampered packets in clear cause no sanitizer report" {
 	make -s -C "$BUILD/asan" authonly-tamper
 	"$BUILD/asan/authonly-tamper" aes128-gmac@hayate.invalid 5 2000
 	"$BUILD/asan/authonly-tamper" none umac-128-etm@openssh.com 6 2000

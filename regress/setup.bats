@@ -61,7 +61,7 @@ demo_missing() {
 
 waits() { grep -q '^waiting for another package manager to finish: .*'"$1" "$R/out"; }
 
-@test "demo waits for who holds the lock of apt's lists, says so once, goes on" {
+@test "demo waits for the lock of apt's lists, says so once, and continues" {
 	hold "$R/lists/lock"
 	demo_missing
 	poll 20 waits "$R/lists/lock"
@@ -75,7 +75,7 @@ waits() { grep -q '^waiting for another package manager to finish: .*'"$1" "$R/o
 	grep '^demo: apt-get could not install make' "$R/out"
 }
 
-@test "demo waits for who holds dpkg's lock" {
+@test "demo waits for dpkg's lock" {
 	hold "$R/dpkg/lock-frontend"
 	demo_missing
 	poll 20 waits "$R/dpkg/lock-frontend"
@@ -85,7 +85,7 @@ waits() { grep -q '^waiting for another package manager to finish: .*'"$1" "$R/o
 	grep 'Unable to locate package make' "$R/tree/apt-install.log"
 }
 
-@test "a wait ends, and other failures are not waited for" {
+@test "apt-wait gives up after a time, and at once on other failures" {
 	hold "$R/lists/lock"
 	APT_WAIT=0 run ! "$TOP/build-aux/apt-wait" "$R/log" update
 	[ -z "$output" ]

@@ -90,7 +90,7 @@ pipelined() {
 
 ### Bytes
 
-@test "scp: files of every size arrive intact, there and back, on every server" {
+@test "scp copies files of every size intact to and from every server" {
 	local s
 	for s in hayate stock system old; do
 		mkdir there.$s back.$s
@@ -101,7 +101,7 @@ pipelined() {
 	done
 }
 
-@test "sftp: files of every size arrive intact, there and back, on every server" {
+@test "sftp copies files of every size intact to and from every server" {
 	local s
 	for s in hayate stock system old; do
 		mkdir there.$s back.$s
@@ -115,7 +115,7 @@ pipelined() {
 	done
 }
 
-@test "stock scp and sftp: files of every size arrive intact at our server" {
+@test "stock scp and sftp copy files of every size intact to our server" {
 	local CLIENT
 	for CLIENT in stock system; do
 		mkdir there.$CLIENT back.$CLIENT
@@ -128,7 +128,7 @@ pipelined() {
 	done
 }
 
-@test "scp -3: files of every size go from server to server intact" {
+@test "scp -3 copies files of every size intact between servers" {
 	local s
 	for s in hayate:stock stock:hayate system:old old:system; do
 		mkdir "$s"
@@ -137,7 +137,7 @@ pipelined() {
 	done
 }
 
-@test "a file of /proc, whose size is unknown, arrives whole" {
+@test "a file in /proc, whose size is unknown, arrives whole" {
 	local f big
 	big=$(head -c 60000 "$BULK" | od -An -v -tx1 | tr -d ' \n')
 	env -i A="$big" B="$big" C="$big" "$(command -v tail)" -f /dev/null 3>&- &
@@ -152,7 +152,7 @@ pipelined() {
 	cmp $f third
 }
 
-@test "reget and reput send what is missing, and no more" {
+@test "reget and reput transfer only what is missing" {
 	head -c 5000001 "$SOME" >got
 	head -c 5000001 "$SOME" >there
 	files -vvv -b - hayate <<-END 2>log
@@ -165,7 +165,7 @@ pipelined() {
 	[ "$(sed -n 's/.*FXP_WRITE I:[0-9]* O:\([0-9]*\).*/\1/p' log | head -1)" = 5000001 ]
 }
 
-@test "-p keeps times and modes, -r whole trees, both ways" {
+@test "-p keeps times and modes and -r copies whole trees, both ways" {
 	mkdir -p tree/empty "tree/with space/deep"
 	cp "$SIZES/1" "tree/with space/deep/one"
 	cp "$SIZES/261121" tree/more
@@ -196,7 +196,7 @@ pipelined() {
 	grew log
 }
 
-@test "an upload's requests grow, and the first is not waited for alone" {
+@test "an upload's requests grow, and several are sent before the first reply" {
 	need_path
 	longer
 	far copy -vvv "$BULK" "far-old:$T/there" 2>log
@@ -206,7 +206,7 @@ pipelined() {
 	    /In write loop, ack/ { exit } END { exit !(n > 1) }'
 }
 
-@test "server to server: the requests grow" {
+@test "the requests of a copy between servers grow" {
 	need_path
 	longer
 	far copy -vvv -3 "far-old:$BULK" "far:$T/there" 2>log
@@ -214,7 +214,7 @@ pipelined() {
 	grew log
 }
 
-@test "server to server: the window counts the smaller requests of the two" {
+@test "a copy between servers sizes its window by the smaller of both request sizes" {
 	need_path
 	longer
 	# 10 MB of path are over 300 requests of the destination's 32 KiB
@@ -241,7 +241,7 @@ pipelined() {
 	more log
 }
 
-@test "-R, -B, -X and -l leave the requests as the user chose them" {
+@test "with -R, -B, -X or -l the number of requests is the user's" {
 	need_path
 	local i=0 o
 	for o in "files -R 64" "files -B 32768" "copy -X nrequests=64" \
@@ -275,7 +275,7 @@ both() {
 	talk "$1.log" >>"$1.talk"
 }
 
-@test "each way to say no makes scp say what stock scp says" {
+@test "every option that disables tuning makes scp send stock's messages" {
 	CLIENT=stock both stock
 	[ "$(wc -l <stock.talk)" -gt 100 ]
 	grep -q 'Sent message limits@openssh.com' stock.talk
@@ -293,7 +293,7 @@ both() {
 	diff stock.talk host.talk
 }
 
-@test "a server without limits is asked for none, and served all the same" {
+@test "a server without limits@openssh.com is not queried and works" {
 	copy -vvv "old:$SOME" got 2>log
 	cmp "$SOME" got
 	run -1 grep -q 'using .* / 26' log
@@ -319,7 +319,7 @@ blind() {
 	    -D "$(bin sftp-server) -P users-groups-by-id" 3>&-
 }
 
-@test "a file that changes after ls is looked up again before reput" {
+@test "reput looks up a file again that may have changed since ls" {
 	head -c 3000000 "$SOME" >r
 	blind <<-END
 	ls $T/r
@@ -329,7 +329,7 @@ blind() {
 	cmp "$SOME" r
 }
 
-@test "a file that becomes a directory after ls is looked up again before put" {
+@test "put looks up a file again that may have become a directory since ls" {
 	: >r
 	blind <<-END
 	ls $T/r
@@ -339,14 +339,14 @@ blind() {
 	cmp "$SIZES/32768" r/32768
 }
 
-@test "a download's own lstat serves it, and is the only look at the file" {
+@test "a download uses its own LSTAT and sends no STAT" {
 	files -vvv -b - old <<<"get $SOME got" 2>log
 	cmp "$SOME" got
 	run ! grep -q 'SSH2_FXP_STAT ' log
 	grep -q 'Received reply T:103' log
 }
 
-@test "a limit of 4 open handles allows 4 requests, both ways" {
+@test "a server's limit of 4 open handles allows 4 requests, both ways" {
 	peer limits=32768,32768,4 rate=4000000 <<<"put $SIZES/10485761 $T/there"
 	cmp "$SIZES/10485761" there
 	[ "$(told most)" -eq 4 ]
@@ -355,13 +355,13 @@ blind() {
 	[ "$(told most)" -eq 4 ]
 }
 
-@test "no limit of open handles is no limit of requests" {
+@test "without a limit of open handles at least 64 requests are under way" {
 	peer limits=32768,32768,0 rate=40000000 <<<"put $SIZES/10485761 $T/there"
 	cmp "$SIZES/10485761" there
 	[ "$(told most)" -ge 64 ]
 }
 
-@test "the limits may be answered after the request behind them" {
+@test "the limits reply may come after the reply to a later request" {
 	peer limits=100000,50000,0 defer=1 <<-END
 	put $SIZES/10485761 $T/there
 	get $T/there $T/back
@@ -371,7 +371,7 @@ blind() {
 	[[ $(told sizes), == 50000,$((10485761 % 50000)),100000,* ]]
 }
 
-@test "limits that come while files move count from the next one on" {
+@test "limits that arrive during a transfer apply from the next file on" {
 	local n
 	for n in 3 6 20; do
 		peer limits=200000,150000,0 defer=$n <<-END
@@ -393,7 +393,7 @@ blind() {
 	cmp "$SIZES/10485761" 5
 }
 
-@test "limits that never come are not waited for" {
+@test "a transfer does not wait for limits that never arrive" {
 	peer limits=32768,32768,0 defer=-1 <<-END
 	put $SIZES/10485761 $T/there
 	get $T/there $T/back
@@ -401,7 +401,7 @@ blind() {
 	cmp "$SIZES/10485761" back
 }
 
-@test "nothing of a put stays behind the WRITE that failed" {
+@test "put leaves no data in the file behind a WRITE that failed" {
 	run ! peer fail=5 <<<"put $SIZES/10485761 $T/there"
 	[ "$(stat -c %s there)" -eq $((4 * 32768)) ]
 	cmp -n $((4 * 32768)) there "$SIZES/10485761"
@@ -409,7 +409,7 @@ blind() {
 	cmp "$SIZES/10485761" there
 }
 
-@test "a slower path leaves two seconds' worth to wait for after SIGINT" {
+@test "on a path that became slow SIGINT waits for at most two seconds of data" {
 	# 64 requests of 8 KiB are more than two seconds of 200 kB/s
 	run peer limits=8192,8192,0 fast=1000000 rate=200000 \
 	    interrupt=1500000,416384 <<<"put $SOME $T/there"
@@ -449,7 +449,7 @@ full() {
 # size FILE: in bytes
 size() { stat -c %s "$1"; }
 
-@test "a full file system keeps only what was written, and reput goes on" {
+@test "a full file system keeps only what was written, and reput continues" {
 	local how
 	full 5
 	CLIENT=stock run -1 copy "$BULK" "hayate:$T/full/x"
@@ -473,7 +473,7 @@ size() { stat -c %s "$1"; }
 	cmp "$BULK" full/x
 }
 
-@test "a full file system here makes get fail as in stock" {
+@test "a full local file system makes get fail as in stock" {
 	local CLIENT
 	full 4
 	for CLIENT in stock hayate; do
@@ -501,7 +501,7 @@ size() { stat -c %s "$1"; }
 	    "SSH2_FXP_STATUS 4 SSH2_FXP_STATUS 0 " ]
 }
 
-@test "a file size limit of the server makes put fail" {
+@test "a file size limit at the server makes put fail" {
 	sshd_up hayate:limited "Subsystem sftp /bin/sh -c 'trap \"\" XFSZ; \
 ulimit -f 4096; exec $(bin sftp-server)'"
 	run copy "$SOME" "limited:$T/there"

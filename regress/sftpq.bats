@@ -20,13 +20,13 @@ replay() {
 # of RUN KEY: what a run answered
 of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 
-@test "64 requests that fill the path are not exceeded by a short path" {
+@test "a path that 64 requests fill gets no more" {
 	replay 'path 1 100' "$BEGIN" 'run 5'
 	[ "$(of 0 most)" -eq 64 ]
 	[ "$(of 0 moved)" -ge 499000000 ]
 }
 
-@test "a path that 64 requests do not fill gets more, and is filled" {
+@test "a path that 64 requests do not fill gets more until it is filled" {
 	replay 'path 200 125' "$BEGIN" 'run 2' 'run 5'
 	[ "$(of 1 moved)" -ge 624000000 ]
 	replay 'path 600 100' "$BEGIN" 'run 4' 'run 5'
@@ -34,7 +34,7 @@ of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 	[ "$(of 1 moved)" -ge 499000000 ]
 }
 
-@test "after the path became slow, two seconds' worth is under way" {
+@test "after the path became slow two seconds of data are under way" {
 	local rtt
 	for rtt in 1 20 100 200; do
 		replay "path $rtt 125" "$BEGIN" 'run 5' "path $rtt 2" \
@@ -47,7 +47,7 @@ of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 	done
 }
 
-@test "nothing more is sent until a slow path has carried what was too much" {
+@test "on a path that became slow nothing is sent until the excess has drained" {
 	replay 'path 100 125' "$BEGIN" 'run 5' 'path 100 2' 'run 2' 'run 4'
 	[ "$(of 2 requests)" -le 17 ]
 	[ "$(of 2 moved)" -ge 7800000 ]
@@ -55,35 +55,35 @@ of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 	    $(($(of 1 under_way) - $(of 2 moved) / 261120)) ]
 }
 
-@test "a path that is fast again is filled within two seconds" {
+@test "a path that became fast again is filled within two seconds" {
 	replay 'path 100 125' "$BEGIN" 'run 5' 'path 100 2' 'run 25' \
 	    'path 100 125' 'run 2' 'run 5'
 	[ "$(of 3 moved)" -ge 624000000 ]
 }
 
-@test "a slow path keeps two requests, one sent while the other is answered" {
+@test "a slow path keeps two requests under way" {
 	replay 'path 100 0.05' "$BEGIN" 'run 50' 'run 60'
 	[ "$(of 1 most)" -eq 2 ]
 	[ "$(of 1 moved)" -ge 2600000 ]
 }
 
-@test "a stall of a second changes nothing that matters" {
+@test "a path is still filled after a stall of one second" {
 	replay 'path 100 125' "$BEGIN" 'run 5' 'stall 1' 'run 1' 'run 5'
 	[ "$(of 2 moved)" -ge 624000000 ]
 }
 
-@test "a stall of four seconds is over as soon as it ends" {
+@test "a path is filled again at once after a stall of four seconds" {
 	replay 'path 100 125' "$BEGIN" 'run 5' 'stall 4' 'run 4' 'run 1'
 	[ "$(of 2 moved)" -ge 124000000 ]
 }
 
-@test "two seconds of a slow path are two, not what one half-second shows" {
+@test "on a slow path the two-second limit averages over both seconds" {
 	replay 'path 100 1' "$BEGIN" 'run 5' 'run 10'
 	[ "$(of 1 most)" -ge 7 ]
 	[ "$(of 1 most)" -le 8 ]
 }
 
-@test "a very long path is filled from what the last half-second shows" {
+@test "a very long path is filled by the rate of the last half second" {
 	replay 'path 1500 30' "$BEGIN" 'run 5' 'run 5'
 	[ "$(of 0 moved)" -ge 40000000 ]
 	[ "$(of 1 moved)" -ge 70000000 ]
@@ -95,7 +95,7 @@ of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 	[ "$(of 1 requests)" -ge 128 ]
 }
 
-@test "a limit of open handles is never exceeded, whatever the path" {
+@test "the number of requests never exceeds the limit of open handles" {
 	local n
 	for n in 1 4 63; do
 		replay 'path 200 125' "handles $n" "$BEGIN" 'run 5'
@@ -105,7 +105,7 @@ of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 	[ "$(of 2 most)" -eq 4 ]
 }
 
-@test "a large limit of open handles changes nothing" {
+@test "a large limit of open handles does not change the number of requests" {
 	local open
 	open=$(replay 'path 600 100' "$BEGIN" 'run 5')
 	[ "$(replay 'path 600 100' 'handles 65536' "$BEGIN" 'run 5')" = "$open" ]
@@ -113,20 +113,20 @@ of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 	    'run 5')" = "$open" ]
 }
 
-@test "the window is bytes: smaller requests are as many more" {
+@test "the limit is in bytes, so smaller requests are more numerous" {
 	replay 'path 200 125' 'begin 32768 512 67108864' 'run 2' 'run 5'
 	[ "$(of 1 moved)" -ge 624000000 ]
 	[ "$(of 1 most)" -le 2048 ]
 }
 
-@test "WindowMax is never exceeded, but stock's number is" {
+@test "requests may exceed stock's number but never WindowMax" {
 	replay 'path 600 100' 'begin 261120 64 20000000' 'run 5'
 	[ "$(of 0 most)" -eq $((20000000 / 261120)) ]
 	replay 'path 600 100' 'begin 261120 64 1000000' 'run 5'
 	[ "$(of 0 most)" -eq 64 ]
 }
 
-@test "the next transfer starts with what the one before it measured" {
+@test "a transfer starts with the number that the one before measured" {
 	replay 'path 200 125' "$BEGIN" 'run 3' "$BEGIN" 'run 1'
 	[ "$(of 1 moved)" -ge 99000000 ]
 	replay 'path 200 125' "$BEGIN" 'run 3' 'path 200 1' 'run 30' \

@@ -143,7 +143,7 @@ quiet_path() {
 # pipe_size: of standard input, asked when all has come
 pipe_size() { echo 'cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(0, 1032))"'; }
 
-@test "the pipe of a program that reads bulk takes what a poll brings, no other" {
+@test "only the pipe of a program that reads bulk is enlarged" {
 	[ "$(client hayate "$(pipe_size)" <"$SOME")" -eq 262144 ]
 	[ "$(client hayate "$(pipe_size)" </dev/null)" -eq 65536 ]
 	[ "$(client stock "$(pipe_size)" <"$SOME")" -eq 65536 ]
@@ -161,7 +161,7 @@ pipe_size() { echo 'cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(
 	[ -z "$(windows put.log)" ]
 }
 
-@test "scp's SFTP grows both its directions" {
+@test "scp over SFTP grows the window of each direction" {
 	copy -vv "$SOME" "hayate:$T/there" 2>put.log
 	grew "$(sshd_log hayate)"
 	copy -vv "hayate:$T/there" back 2>get.log
@@ -185,7 +185,7 @@ pipe_size() { echo 'cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(
 # far_path: 20 MB of it
 far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 
-@test "from a Hayate peer the window goes past 14 MiB" {
+@test "the window for a Hayate peer exceeds 14 MiB" {
 	far_path
 	client -vv -c aes128-gcm@openssh.com hayate "cat $BULK $BULK" 2>get.log |
 	    cmp - <(cat "$BULK" "$BULK")
@@ -193,7 +193,7 @@ far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 	[ "$(credit get.log)" -gt $STOCK_MAX ]
 }
 
-@test "from a stock peer the window stops at 14 MiB, both ways" {
+@test "the window for a stock peer stops at 14 MiB, both ways" {
 	far_path
 	client -vv -c aes128-gcm@openssh.com stock "cat $BULK $BULK" 2>get.log |
 	    cmp - <(cat "$BULK" "$BULK")
@@ -220,7 +220,7 @@ behind() {
 	    sort -n | tail -1
 }
 
-@test "what waits behind losses is seen, and the window grows for it, both ways" {
+@test "the window grows for data that waits behind losses, both ways" {
 	bbr || skip "no BBR in this kernel"
 	"$LFP" set "$P" --loss 1% --cc bbr
 	client -vv hayate "cat $BULK" 2>get.log | cmp - "$BULK"
@@ -234,7 +234,7 @@ behind() {
 	done
 }
 
-@test "without loss nothing waits" {
+@test "without loss no data is counted as waiting behind losses" {
 	get hayate
 	[ "$(behind get.log)" = 0 ]
 }
@@ -249,43 +249,43 @@ send_long() {
 	cat "$BULK" "$BULK" "$BULK" | client -v "${@:3}" "$1" "$2" 2>put.log
 }
 
-@test "an upload that a stock server's window limits says so, once" {
+@test "an upload that a stock server's window limits is reported once" {
 	send_long stock 'cat >/dev/null'
 	cat put.log
 	[ "$(limited put.log | wc -l)" = 1 ]
 	limited put.log | grep "the server's window limits this upload to 2[01].*only the server can raise it, and stock OpenSSH has no setting"
 }
 
-@test "a download that the client's WindowMax limits says so at the server" {
+@test "a download that the client's WindowMax limits is reported by the server" {
 	client -o WindowMax=2M hayate "cat $BULK $BULK $BULK" >/dev/null
 	limited "$(sshd_log hayate)" | grep "the client's window limits this download.*only the client can raise it (WindowMax, WindowMemoryMax)"
 }
 
-@test "an upload whose window follows the path says nothing of a limit" {
+@test "an upload whose window follows the path reports no limit" {
 	send_long hayate 'cat >/dev/null'
 	[ -z "$(limited put.log)" ]
 }
 
-@test "a slow reader at the server is not taken for a small window" {
+@test "a slow reader at the server is not mistaken for a small window" {
 	cat "$SOME" | client -v stock "$(declare -f pace); pace >/dev/null" 2>put.log
 	[ -z "$(limited put.log)" ]
 }
 
-@test "with Hayate no nothing is said of the peer's window" {
+@test "with Hayate no the peer's window is not reported" {
 	send_long stock 'cat >/dev/null' -o Hayate=no
 	[ -z "$(limited put.log)" ]
 }
 
 ### Bounds
 
-@test "WindowMax is the client's ceiling, to the byte" {
+@test "the client's window never exceeds WindowMax" {
 	get hayate -o WindowMax=4M
 	[ "$(widest get.log)" = 4194304 ]
 	[ "$(credit get.log)" -le 4194304 ]
 	says "hold: at the ceiling" get.log
 }
 
-@test "WindowMax is the server's ceiling, and a Match block may lower it" {
+@test "the server's window never exceeds WindowMax, which a Match block may lower" {
 	sshd_up hayate:max "WindowMax 5M" "Match User $(id -un)" "WindowMax 3M" \
 	    "Match all"
 	put max
@@ -332,7 +332,7 @@ together() {
 	says "hold: at its share of the memory" master.log
 }
 
-@test "a channel that took its share and sleeps leaves room for the next" {
+@test "an idle channel with a large window leaves room for the next" {
 	local first
 	far_path
 	master -o WindowMemoryMax=16M
@@ -356,7 +356,7 @@ together() {
 
 OFF=("Hayate no" "HPNDisabled yes" "WindowTuning no" "TcpRcvBufPoll no")
 
-@test "each way to say no to the client keeps stock windows" {
+@test "every option that disables tuning keeps stock windows at the client" {
 	local o i=0
 	for o in "${OFF[@]}"; do
 		mkdir $((++i)) $((i + 4))
@@ -395,15 +395,15 @@ refuse() {
 	sshd_down "$name"{0,1,2,3}
 }
 
-@test "each way to say no to the server keeps stock windows" {
+@test "every option that disables tuning keeps stock windows at the server" {
 	refuse global
 }
 
-@test "Match User keeps stock windows for that user" {
+@test "a Match User block that disables tuning keeps stock windows for that user" {
 	refuse user "Match User $(id -un)"
 }
 
-@test "Match Address keeps stock windows for that address" {
+@test "a Match Address block that disables tuning keeps stock windows for that address" {
 	refuse address "Match Address 10.77.0.0/24"
 }
 
@@ -423,7 +423,7 @@ channel() {
 	    sed -n "s/.*channel \([0-9]*\): new $2.*/\1/p" | tail -1
 }
 
-@test "a terminal's window stays, both ways, while bulk beside it grows" {
+@test "a terminal keeps its window, both ways, while bulk beside it grows" {
 	master
 	: >"$(sshd_log hayate)"
 	client -S "$T/ctl" hayate "cat $SOME" >beside &
@@ -454,7 +454,7 @@ until_down() {
 	echo "{ cat $1; until cmp -s $LITTLE $T/down; do sleep 0.1; done; }"
 }
 
-@test "an agent's window stays, both ways, while bulk beside it grows" {
+@test "an agent channel keeps its window, both ways, while bulk beside it grows" {
 	need socat
 	# takes the client's first message, then answers everything with LITTLE
 	cat >agent.sh <<-EOF
@@ -490,7 +490,7 @@ x_client() {
 	} | socat - "TCP:127.0.0.1:$((6000 + ${n%.*}))" >"$T/down"
 }
 
-@test "X11's window stays, both ways, while bulk beside it grows" {
+@test "an X11 channel keeps its window, both ways, while bulk beside it grows" {
 	need socat
 	printf '#!/bin/sh\nexec cat >%s/xauth\n' "$T" >keep-xauth
 	printf 'exec 3<&0; head -c 48 >hello; cat >up <&3 & cat %s; wait\n' \
@@ -519,7 +519,7 @@ x_client() {
 	sshd_down x11
 }
 
-@test "the second session of a shared connection grows as the first" {
+@test "the second session of a shared connection grows its window like the first" {
 	local first second
 	master
 	client -S "$T/ctl" hayate "cat $SOME" >one
@@ -587,14 +587,14 @@ push() {
 	grew "$3"
 }
 
-@test "-L grows the window of whichever side receives" {
+@test "-L grows the window of the receiving side" {
 	services there
 	forwarding -L 7101:127.0.0.1:7001 -L 7102:127.0.0.1:7002
 	pull here TCP:127.0.0.1:7101 master.log
 	push here TCP:127.0.0.1:7102 "$(sshd_log hayate)"
 }
 
-@test "-R grows the window of whichever side receives" {
+@test "-R grows the window of the receiving side" {
 	services here
 	forwarding -R 7101:127.0.0.1:7001 -R 7102:127.0.0.1:7002
 	pull there TCP:127.0.0.1:7101 "$(sshd_log hayate)"
@@ -617,7 +617,7 @@ push() {
 	pull here SOCKS4:127.0.0.1:127.0.0.1:7001,socksport=7103 master.log
 }
 
-@test "-R without a destination grows the window of whichever side receives" {
+@test "-R without a destination grows the window of the receiving side" {
 	services here
 	forwarding -R 7103
 	pull there SOCKS4:127.0.0.1:127.0.0.1:7001,socksport=7103 \
@@ -625,7 +625,7 @@ push() {
 	push there SOCKS4:127.0.0.1:127.0.0.1:7002,socksport=7103 master.log
 }
 
-@test "-W grows the window of whichever side receives" {
+@test "-W grows the window of the receiving side" {
 	services there
 	client -vv -W 127.0.0.1:7001 hayate </dev/null >got 2>get.log
 	cmp "$SOME" got
@@ -636,14 +636,14 @@ push() {
 	grew "$(sshd_log hayate)"
 }
 
-@test "-L of a local socket grows the window of whichever side receives" {
+@test "-L of a local socket grows the window of the receiving side" {
 	services there
 	forwarding -L "$T/l1:$T/source" -L "$T/l2:$T/sink"
 	pull here UNIX-CONNECT:"$T/l1" master.log
 	push here UNIX-CONNECT:"$T/l2" "$(sshd_log hayate)"
 }
 
-@test "-R of a local socket grows the window of whichever side receives" {
+@test "-R of a local socket grows the window of the receiving side" {
 	services here
 	forwarding -R "$T/r1:$T/source" -R "$T/r2:$T/sink"
 	pull there UNIX-CONNECT:"$T/r1" "$(sshd_log hayate)"
@@ -661,14 +661,14 @@ edge() {
 	    ! grep -q 'grow: the path holds more (rtt 0\.0 ms' "$1"
 }
 
-@test "ProxyCommand: the client grows by the age of its credit alone" {
+@test "with ProxyCommand the age of credits alone grows the client's window" {
 	need socat
 	get hayate -o ProxyCommand="socat -b 65536 - TCP:%h:%p,nodelay"
 	grew get.log
 	edge get.log
 }
 
-@test "ProxyJump: the client grows by the age of its credit alone" {
+@test "with ProxyJump the age of credits alone grows the client's window" {
 	get hayate -J stock
 	grew get.log
 	edge get.log
@@ -689,7 +689,7 @@ within() {
 	    awk '$2 > $1' | wc -l)" = 0 ]
 }
 
-@test "a slow reader is held back, and gets every byte" {
+@test "a slow reader does not grow the window and gets every byte" {
 	client -vv hayate "cat $SOME" 2>get.log | pace >got
 	cmp "$SOME" got
 	says "hold: the reader lags" get.log
@@ -699,7 +699,7 @@ within() {
 # memory PID: the most it ever held, bytes
 memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 
-@test "a reader that stops costs no more than its window, and continues" {
+@test "a reader that stops costs at most its window in memory, and then continues" {
 	local window
 	client hayate "echo \$PPID >$T/pid; head -c 20000000 >$T/head; touch $T/stop
 	    until [ -e $T/go ]; do sleep 0.05; done; cat >$T/tail" <"$BULK" &
@@ -716,7 +716,7 @@ memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 	within "$(sshd_log hayate)"
 }
 
-@test "a reader that closes early ends the session as in stock, not the rest" {
+@test "a reader that closes early ends its session as in stock and no other" {
 	local CLIENT s=()
 	for CLIENT in stock hayate; do
 		client hayate "cat $SOME" | head -c 3000000 >got.$CLIENT
@@ -746,7 +746,7 @@ wider_than() { [ "$(widest get.log)" -gt "$1" ]; }
 latest() { windows get.log | tail -1 | cut -d' ' -f3; }
 narrower_than() { [ "$(latest)" -lt "$1" ]; }
 
-@test "a longer path grows the window again, a narrower one withdraws it" {
+@test "the window grows for a longer path and is withdrawn for a slower one" {
 	local before
 	"$LFP" set "$P" --rtt 30ms
 	endless &
@@ -775,7 +775,7 @@ idler() {
 
 older() { (($(date +%s) - $(stat -c %Y "$1") > $2)); }
 
-@test "a channel that idled withdraws its window, and goes on intact" {
+@test "an idle channel withdraws its window and continues intact" {
 	cd "$BATS_FILE_TMPDIR"
 	poll 20 test -e idle
 	poll 15 older idle 11

@@ -52,7 +52,7 @@ speed() {
 # true_ EXPRESSION: of numbers, as awk sees it
 true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
-@test "a window ceiling limits every program, and streams add up under it" {
+@test "a window ceiling limits every program, and several streams add up" {
 	need_path
 	local p small any
 	# Long enough for as many bytes under the ceiling as without.
@@ -70,7 +70,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	END { exit !(s[4] > 1.5 * s[1]) }'
 }
 
-@test "the other slices of the matrix run, and measure no point twice" {
+@test "the other slices of the matrix run and measure no point twice" {
 	need_path
 	run -0 --separate-stderr small --quick \
 	    --only matrix_rtt,matrix_loss,matrix_rate --rtt 8
@@ -83,7 +83,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	fi
 }
 
-@test "sessions are there, weigh something and leave with the benchmark" {
+@test "sessions are open, use memory, and end with the benchmark" {
 	need_root 'the memory of sshd'
 	run -0 --separate-stderr small --only sessions
 	all_well 16
@@ -106,7 +106,7 @@ hpn_of() {
 	echo "$d"
 }
 
-@test "peers, installed or renamed in a directory, take part like a build" {
+@test "a peer, installed or renamed in a directory, is measured like a build" {
 	[ -x /usr/sbin/sshd ] || skip 'no sshd in /usr'
 	run -0 --separate-stderr small --only loopback --peer old=/usr \
 	    --peer hpn="$(hpn_of /usr)":hpn
@@ -141,7 +141,7 @@ refused() {
 	run ! ls -d "$BATS_TEST_TMPDIR"/lab.*
 }
 
-@test "a peer that cannot run is refused, with what it lacks and where" {
+@test "a peer that cannot run is refused with the missing part and its path" {
 	local d
 	d=$(hpn_of "$BUILD/stock")
 	rm "$d/hpnscp" "$d/hpnsftp-server"
@@ -171,7 +171,7 @@ stopped() {
 
 resume() { "$RUN" --resume "$@" 3>&-; }
 
-@test "a sitting goes on where it was stopped: each run is there once" {
+@test "a resumed sitting has each run once" {
 	local whole
 	stopped 5
 	whole=$(($(runs | wc -l)))
@@ -207,7 +207,7 @@ resume() { "$RUN" --resume "$@" 3>&-; }
 	[ "$(lines '{ print $at["options"] }' | sort -u | wc -l)" = 1 ]
 }
 
-@test "options that disagree with a stopped sitting are refused" {
+@test "options that contradict a stopped sitting are refused" {
 	stopped 1
 	run -1 resume "$TSV" --runs 3
 	[[ $output = *"--runs: $TSV was begun with --only loopback --runs 2"* ]]
@@ -219,7 +219,7 @@ resume() { "$RUN" --resume "$@" 3>&-; }
 	[[ $output = *'other columns'* ]]
 }
 
-@test "another machine or another build does not go on with a sitting" {
+@test "a sitting cannot be resumed on another machine or with another build" {
 	stopped 1
 	sed -i "s/\t$(uname -r)\t/\t0.0.1\t/" "$TSV"
 	run -1 resume "$TSV"

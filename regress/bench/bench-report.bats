@@ -218,7 +218,7 @@ read_page() {
 # section CELL: its lines of read_page
 section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 
-@test "every cell has its section, and every figure is an SVG with its conditions" {
+@test "every cell has a section, and every figure is an SVG with its conditions" {
 	run -0 read_page
 	local cell figures=0
 	for cell in path path512 sender forward loopback slow self seal threads \
@@ -233,20 +233,20 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	section matrix | grep -c '^figure 1$' | grep -qx 4
 }
 
-@test "a row reckoned by hand stands in its table, with range and CPU" {
+@test "a table row equals values computed by hand, with range and CPU" {
 	run -0 section path
 	[[ $output = *'|hayate|3|1000|100.0|80.0..105.3|MB/s|11.00|1.50+2.75|5.00|0.90|'* ]]
 	[[ $output = *'|rate>=0.95*iperf3: missed by 5.3 %, rate>=1*stock~: met|'* ]]
 	[[ $output = *'|stock|3|1000|20.0|20.0..20.0|MB/s|51.00|'* ]]
 }
 
-@test "a caption says whether the login is in the rate" {
+@test "a caption says whether the rate includes the login" {
 	grep -q '<figcaption>Rate over a path of 100 ms.*(without login; ' "$PAGE"
 	sed -n '/id="cross"/,/<\/section>/p' "$PAGE" |
 	    grep -q '<figcaption>Rate .*(login included; '
 }
 
-@test "what was published stands beside what was measured, with its source" {
+@test "published figures are shown beside measured ones with their source" {
 	run -0 section ftp
 	[[ $output = *'scp, stock|scp <- sshd|41.5|0.38|50.0|0.25|'* ]]
 	[[ $output = *'ftp-pure-ftpd|ftp <- pure-ftpd|110.0|1.00|200.0|1.00|'* ]]
@@ -258,12 +258,12 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	grep -q 'published: K computer, 1 scp' "$PAGE"
 }
 
-@test "the published figures are a table without a hole" {
+@test "the table of published figures has no empty field" {
 	awk -F'\t' 'NR == 1 { n = NF } NF != n || /\t\t|\t$/ { print; bad = 1 }
 	    END { exit bad || NR < 20 }' "$REGRESS/bench/published.tsv"
 }
 
-@test "the page is whole by itself: no script, nothing from outside" {
+@test "the page has no script and loads nothing from outside" {
 	run -0 read_page
 	run ! grep -E '^(script|link|img|iframe|object) |^refers [^#]' <<<"$output"
 	run ! grep -iE 'https?:|@import|url\(|<script|javascript:' "$PAGE"
@@ -276,7 +276,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	done
 }
 
-@test "programs differ in their marks, not only in colour" {
+@test "programs differ in their marks and not only in colour" {
 	# Who is drawn in which colour, and with which mark
 	local first
 	first=$(sed -n '/<figure>/,/<\/figure>/p; /<\/figure>/q' "$PAGE" |
@@ -286,7 +286,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[ "$(cut -d' ' -f2 <<<"$first" | sort -u | wc -l)" = 3 ]
 }
 
-@test "a void comparison has a ring, and the word in its row" {
+@test "a void comparison is marked with a ring and named in its row" {
 	run -0 section matrix
 	[[ $output = *'|1.00 void|'* ]]
 	sed -n '/id="matrix"/,/<\/section>/p' "$PAGE" | grep -q 'ring: void'
@@ -295,7 +295,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	run ! grep -q 'ring: void' <(sed -n '/id="path"/,/<\/section>/p' "$PAGE")
 }
 
-@test "what limits is said below the figure, where it is known" {
+@test "a figure names the bottleneck below it if it is known" {
 	run -0 section self
 	[[ $output = *'What limits '*'the CPU time of ssh: 97 % of a core'* ]]
 	[[ $output = *'|hayate|far sshd-session|55|'* ]]
@@ -317,7 +317,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output != *'What limits stock'* ]]
 }
 
-@test "what more cores would bring is drawn, with where it ends and why" {
+@test "the predicted gain of more cores is drawn with its limit and the reason" {
 	run -0 python3 "$REGRESS/bench/model.py" --selftest
 	[ "${#lines[@]}" -ge 5 ]
 	sed -n '/id="threads"/,/<\/section>/p' "$PAGE" >"$BATS_TEST_TMPDIR/section"
@@ -334,7 +334,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	sed -n '/id="matrix"/,/<\/section>/p' "$PAGE" | grep -q 'BDP 11.9 MiB'
 }
 
-@test "the newest sitting counts, unless it was interrupted there" {
+@test "the newest sitting counts unless it was interrupted" {
 	local d=$BATS_TEST_TMPDIR
 	{ head_; line path stock scp get 1000000000 50 date=2026-01-01
 	    line path hayate scp get 1000000000 40 date=2026-01-01
@@ -353,7 +353,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'|100.0|'* && $output != *'|25.0|'* ]]
 }
 
-@test "a line that was cut short does not count" {
+@test "a truncated line is not counted" {
 	local d=$BATS_TEST_TMPDIR
 	{ head_
 	    line path hayate scp get 1000000000 10
@@ -367,7 +367,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'load average 0.5 to 0.9'* ]]
 }
 
-@test "a file with other columns is named and left out" {
+@test "a file with other columns is named and skipped" {
 	local d=$BATS_TEST_TMPDIR
 	{ head_; line path hayate scp get 1000000000 10; } >"$d/good.tsv"
 	sed '1s/\tload\t/\tother\t/' "$d/good.tsv" >"$d/other.tsv"
@@ -381,7 +381,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[ "$output" = "stats: ${stderr_lines[0]#report: left out }" ]
 }
 
-@test "without gnuplot, or without a measurement, one line says what to do" {
+@test "without gnuplot or measurements one line says what to do" {
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	ln -s "$(python3 -c 'import sys; print(sys.executable)')" \
 	    "$BATS_TEST_TMPDIR/bin/python3"
@@ -443,7 +443,7 @@ probe() {
 	EOT
 }
 
-@test "a browser shows every figure, and has nothing to complain of" {
+@test "a browser shows every figure without a warning" {
 	need_chromium
 	local figures
 	browse "$PAGE" --dump-dom >"$BATS_TEST_TMPDIR/dom"

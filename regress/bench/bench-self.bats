@@ -39,12 +39,12 @@ named() {
 	    { printf '%s:\n%s\n' "$1" "$said"; return 1; }
 }
 
-@test "each sentence follows from its numbers" {
+@test "each verdict follows from its numbers" {
 	run -0 python3 "$REGRESS/bench/limits.py" --selftest
 	[ "${#lines[@]}" -ge 8 ]
 }
 
-@test "the meter sees what each process took, near and far" {
+@test "the meter reports the CPU time of each process at both ends" {
 	local pid near
 	mkfifo "$BATS_TEST_TMPDIR/ask"
 	bash -c "while read -r _ <'$BATS_TEST_TMPDIR/ask'; do
@@ -65,12 +65,12 @@ named() {
 	grep -q ' cores=[0-9.]*$' "$PROCS"
 }
 
-@test "a meter that watches reads slowly all the same, to the end" {
+@test "the slow reader keeps its rate while the meter watches" {
 	read -r seconds _ < <("$METER" run -p "$PROCS" -r 10e6 head -c 3000000 /dev/zero)
 	true_ "$seconds >= 0.28 && $seconds < 3"
 }
 
-@test "the smallest self suite names its processes and a limit for each row" {
+@test "the smallest self suite names the processes and the bottleneck of each row" {
 	SELF_CIPHERS='aes128-ctr+umac-64-etm@openssh.com aes128-gcm@openssh.com
 	    aes128-gmac@hayate.invalid none+umac-128-etm@openssh.com' \
 	    SELF_STREAMS='1 2' bench --only self --runs 1 --bytes 1M
@@ -91,7 +91,7 @@ named() {
 
 # Where other work takes the cores, those are the limit: it is then said whose
 # work had to wait.
-@test "a bottleneck that moves from process to process is named wherever it is" {
+@test "the bottleneck is named in whichever process it is" {
 	local only="(crypto in|the CPU time of|the machine's cores:.* busy,)"
 	bench --only bottleneck --runs 1 --bytes 256M
 	named 'slow cipher' "$only ssh.* (9[0-9]|100) % of that crypto"
@@ -100,7 +100,7 @@ named() {
 	(($(nproc) > 16)) || named 'many copies' "the machine's cores"
 }
 
-@test "a small window is named, and a thin path" {
+@test "a small window and a slow path are named as the bottleneck" {
 	local n
 	"$LFP" check || skip "$("$LFP" check 2>&1)"
 	for n in 1 2 3; do	# a crowded machine delays packets as well
@@ -126,7 +126,7 @@ named() {
 	[ "$(grep -c 'rate>=1.8\*off ' <<<"$output")" = 8 ]
 }
 
-@test "threads that come by themselves are measured beside none, in each place" {
+@test "automatic threads are measured beside none in each place" {
 	AUTO_CIPHERS=aes128-gcm@openssh.com bench --only auto --runs 1 --bytes 8M
 	[ "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	    $at["status"] == 0 && $at["bytes"] > 0 && $at["mode"] == "scp" &&

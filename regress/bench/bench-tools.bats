@@ -91,14 +91,14 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	    grep -q ' with aes128-gmac@\|with none+.*-etm@'
 }
 
-@test "a served folder is gone with the benchmark, and so are the servers" {
+@test "the served folder and the servers are gone after the benchmark" {
 	need_ftp
 	small ftp
 	run ! ls /srv/1048576
 	run ! pgrep -f "$T/lab"
 }
 
-@test "a client that says it fetched a file but did not has failed" {
+@test "a client that reports success without the file has failed" {
 	need_ftp
 	fake lftp <<<'case $1 in --version) exec REAL "$@" ;; esac'
 	small ftp
@@ -107,7 +107,7 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	[ "$(count 'v["status"] == 0')" = 5 ]
 }
 
-@test "a client that leaves out the last byte has failed" {
+@test "a client that omits the last byte has failed" {
 	need_ftp
 	fake tnftp <<-'SCRIPT'
 	REAL "$@" || exit
@@ -131,7 +131,7 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 
 ### files
 
-@test "every tool carries every set both ways, whole, through both builds" {
+@test "every tool carries every set of files intact, both ways, through both builds" {
 	need_path
 	need rsync:rsync rclone:rclone lftp:lftp
 	small files --rtt 0.16
@@ -159,7 +159,7 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	[ "$(count 'v["status"] == 0')" = 20 ]
 }
 
-@test "a tool that is not here is named with its package" {
+@test "a missing tool is named with its package" {
 	need_path
 	without rclone lftp
 	FILES_SETS=4x3 small files --rtt 0.16
@@ -169,7 +169,7 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	[ "$(count 1)" = 16 ]
 }
 
-@test "a short sitting leaves out a set, and has one round-trip time" {
+@test "a short sitting omits a set of files and uses one round-trip time" {
 	need_path
 	without rclone lftp rsync
 	small files --quick
@@ -195,7 +195,7 @@ need_cross() {
 	    $1 < want * 0.8 || $1 > want * 1.2 { print NR, $1 }')" = '' ]
 }
 
-@test "where load was asked for but not given nothing is measured" {
+@test "a run without the requested load is not counted" {
 	need_cross
 	fake iperf3 <<<'case " $* " in *" -u "*) exec sleep 60 ;; esac; exec REAL "$@"'
 	CROSS_LOADS=90 small cross
@@ -203,14 +203,14 @@ need_cross() {
 	[ "$(count 'v["status"] == 255')" = 4 ]
 }
 
-@test "load that ends before the transfer does is a failure" {
+@test "a run whose load ends before the transfer has failed" {
 	need_cross
 	fake iperf3 <<<'case " $* " in *" -u "*) set -- "$@" -t 1 ;; esac; exec REAL "$@"'
 	CROSS_LOADS=30 small cross --bytes 256M
 	[ "$(count 'v["status"] == 253')" = 4 ]
 }
 
-@test "without tc there is no class, which one line says" {
+@test "without tc no class is set up, and one line says so" {
 	need_cross
 	without tc
 	CROSS_LOADS=0 small cross

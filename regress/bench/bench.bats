@@ -42,14 +42,14 @@ verdict() {
 # true_ EXPRESSION: of numbers, as awk sees it
 true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
-@test "median, percentile, noise and verdict agree with a calculation by hand" {
+@test "median, percentile, noise and verdict equal values computed by hand" {
 	run -0 python3 "$STATS" --selftest
 	[ "${#lines[@]}" -ge 4 ]
 	[ "$(printf '%s\n' 9 1 5 | python3 "$STATS" median)" = 5.000000 ]
 	[ "$(seq 0 200 | python3 "$STATS" quantile 0.95)" = 190.000000 ]
 }
 
-@test "login is no part of a transfer, and a target missed says by how much" {
+@test "login time is subtracted, and a missed target is reported with its margin" {
 	record iperf3 iperf3 10 10 10		# 111 MB/s net of its 1 s
 	record stock 'ssh cat' 51 51 51		# 20
 	record hayate 'ssh cat' 11 11 11	# 100
@@ -60,7 +60,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	[[ $output =~ 1.50\+2.75\ +5.00\ +0.90 ]]
 }
 
-@test "a comparison inside the noise is called void" {
+@test "a comparison within the noise is called void" {
 	record iperf3 iperf3 6 10 21
 	record stock 'ssh cat' 6 10 21
 	record hayate 'ssh cat' 6 11 21
@@ -68,7 +68,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	[ "$(verdict stock)" = 'met within noise' ]
 }
 
-@test "a run that failed counts for nothing and is reported" {
+@test "a failed run is reported and not counted" {
 	record iperf3 iperf3 10
 	record hayate 'ssh cat' 10 10
 	sed -i '$s/\t0\trate/\t255\trate/' "$BATS_TEST_TMPDIR/recorded.tsv"
@@ -84,7 +84,7 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	[ "$status" = 143 ]
 }
 
-@test "the meter charges a server for what its children did" {
+@test "the meter adds the CPU time of a server's children to the server" {
 	local pid burn='i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done'
 	mkfifo "$BATS_TEST_TMPDIR/ask"
 	bash -c "while read -r _ <'$BATS_TEST_TMPDIR/ask'; do ( $burn ) & wait; done" \
@@ -96,12 +96,12 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	true_ "$far > $near"
 }
 
-@test "a slow reader is as slow as it says" {
+@test "the slow reader reads at the configured rate" {
 	read -r seconds _ < <("$METER" run -r 10e6 head -c 3000000 /dev/zero)
 	true_ "$seconds >= 0.28"
 }
 
-@test "the smallest benchmark measures every job and leaves only its results" {
+@test "the smallest benchmark measures every job and leaves only its results behind" {
 	run -0 --separate-stderr "$REGRESS/bench/run" \
 	    --only loopback --runs 1 --bytes 1M --out "$BATS_TEST_TMPDIR/out"
 	[[ $output =~ target\ +verdict ]]
@@ -116,14 +116,14 @@ true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 	run ! ls -d "$BATS_TEST_TMPDIR"/lab.*
 }
 
-@test "a cell that does not exist is refused before anything is started" {
+@test "an unknown cell is refused before anything starts" {
 	run -1 "$REGRESS/bench/run" --only loopback,nonsense
 	[[ $output = *'no cell nonsense'* ]]
 	run -0 "$REGRESS/bench/run" --list
 	[[ $output = *loopback* ]]
 }
 
-@test "without TUN the demonstration says so, and claims nothing" {
+@test "without TUN the demo reports that and prints no figure" {
 	local hidden=()
 	((EUID)) || hidden=(unshare -m sh -c \
 	    'mount -t tmpfs none /dev/net && exec "$@"' --)

@@ -79,7 +79,7 @@ ci() { awk -v n="$1" -v p="$2" -v b="${3:-1}" -v z=$Z \
 	    "${LFP%/*}/lfp.c"
 }
 
-@test "ping takes the set round trip, within 1 ms or 2 %" {
+@test "ping measures the configured round trip within 1 ms or 2 %" {
 	up "$P" --rtt 24ms --rate 1gbit
 	for ms in 24 100 200; do
 		"$LFP" set "$P" --rtt ${ms}ms
@@ -88,7 +88,7 @@ ci() { awk -v n="$1" -v p="$2" -v b="${3:-1}" -v z=$Z \
 	done
 }
 
-@test "each direction has its own delay, by the timestamps of both ends" {
+@test "IP timestamps show that each direction has its own delay" {
 	up "$P" --delay-fwd 80ms --delay-back 20ms
 	run -0 at "$P" a ping -nc 1 -T tsonly 10.77.0.2
 	# TS: sent, then the differences: received, answered, back
@@ -126,15 +126,15 @@ goodput() {
 	done
 }
 
-@test "goodput is within 5 % of 1 Gbit/s at 24 ms, cubic and BBR" {
+@test "goodput with cubic and BBR is within 5 % of 1 Gbit/s at 24 ms" {
 	goodput 24ms 4
 }
 
-@test "goodput is within 5 % of 1 Gbit/s at 100 ms, cubic and BBR" {
+@test "goodput with cubic and BBR is within 5 % of 1 Gbit/s at 100 ms" {
 	goodput 100ms 6
 }
 
-@test "goodput is within 5 % of 1 Gbit/s at 200 ms, cubic and BBR" {
+@test "goodput with cubic and BBR is within 5 % of 1 Gbit/s at 200 ms" {
 	goodput 200ms 8
 }
 
@@ -146,7 +146,7 @@ goodput() {
 	true_ "$fwd > 90 && $fwd < 100 && $back > 18 && $back < 20"
 }
 
-@test "loss keeps to its 99 % interval, and iperf3 misses what was lost" {
+@test "the loss rate lies in its 99 % interval, and iperf3 counts the same losses" {
 	up "$P" --rtt 2ms --loss-fwd 1% --seed 1
 	server "$P"
 	"$LFP" clear "$P"
@@ -172,7 +172,7 @@ missing() { awk -v n="$1" '/icmp_seq/ {
 # pings NAME N: all at once
 pings() { at "$1" a $first ping -nc "$2" -l "$2" -W 1 10.77.0.2; }
 
-@test "losses come in bursts of the set mean, the very ones ping misses" {
+@test "losses come in bursts of the configured mean, and ping misses the same packets" {
 	up "$P" --rtt 2ms --loss-fwd 10% --burst 4 --seed 2
 	"$LFP" clear "$P"
 	read -r lost bursts < <(pings "$P" 4000 | missing 4000)
@@ -183,7 +183,7 @@ pings() { at "$1" a $first ping -nc "$2" -l "$2" -W 1 10.77.0.2; }
 	true_ "($lost / $bursts - 4) ^ 2 < ($Z * sqrt(12 / $bursts)) ^ 2"
 }
 
-@test "a seed replays the losses" {
+@test "the same seed gives the same losses" {
 	up "$P" --rtt 2ms --loss-fwd 20%
 	for run in 1 2 3; do
 		"$LFP" set "$P" --seed $((run / 3 + 7))
@@ -220,7 +220,7 @@ transfer() {
 	cmp "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/got"
 }
 
-@test "bytes survive the cutting of packets, IPv4 and IPv6" {
+@test "segmentation of large packets keeps the bytes intact over IPv4 and IPv6" {
 	command -v perl >/dev/null || skip "no perl"
 	up "$P" --rtt 4ms --rate 100mbit --loss 1% --burst 2 --cc bbr
 	head -c 8388608 /dev/urandom >"$BATS_TEST_TMPDIR/sent"
@@ -231,7 +231,7 @@ transfer() {
 	done
 }
 
-@test "a full queue adds its length over the rate to ping, and no more" {
+@test "a full queue adds its length divided by the rate to ping, and no more" {
 	# 100 kB at 20 Mbit/s: 40 ms
 	up "$P" --rtt 20ms --rate 20mbit --queue 100kB --cc cubic
 	server "$P"
@@ -263,7 +263,7 @@ speed() {
 
 connections() { at "$P" a ss -Htn state established dport = :5201; }
 
-@test "rate and delay change under connections that stay" {
+@test "rate and delay change while connections stay open" {
 	up "$P" --rtt 10ms --rate 100mbit --queue 1MB --cc cubic
 	server "$P"
 	client "$P" -t 30 >/dev/null 2>&1 &
@@ -280,7 +280,7 @@ connections() { at "$P" a ss -Htn state established dport = :5201; }
 	true_ "$(rtt "$P") >= 30"
 }
 
-@test "netem takes the same options, and keeps the round trip" {
+@test "the netem backend accepts the same options and keeps the round trip" {
 	unshare -n tc qdisc add dev lo root netem 2>/dev/null ||
 	    skip "no netem in this kernel"
 	up "$P" --emulator netem --rtt 24ms --rate 100mbit --loss 0.1% --burst 2
@@ -289,7 +289,7 @@ connections() { at "$P" a ss -Htn state established dport = :5201; }
 	true_ "$got >= 40 && $got <= 41"
 }
 
-@test "two paths with the same addresses do not meet" {
+@test "two paths with the same addresses do not interfere" {
 	up "$P-1" --rtt 10ms
 	up "$P-2" --rtt 60ms
 	true_ "$(rtt "$P-1") < 12 && $(rtt "$P-2") >= 60"
@@ -323,7 +323,7 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 	done
 }
 
-@test "down clears what an interrupted up has left" {
+@test "down removes what an interrupted up has left" {
 	for after in 0.02 0.05 0.1 0.2 0.3; do
 		paths+=("$P")
 		timeout -s KILL $after "$LFP" up "$P" --rtt 10ms 3>&- || :
@@ -333,7 +333,7 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 	done
 }
 
-@test "a name in use is refused, and a bad option leaves nothing" {
+@test "a name in use is refused, and a bad option leaves nothing behind" {
 	up "$P" --rtt 10ms
 	run -1 "$LFP" up "$P" --rtt 20ms
 	true_ "$(rtt "$P") < 12"
@@ -347,7 +347,7 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 	true_ "$(rtt "$P") < 12"
 }
 
-@test "ASan and UBSan have no complaint under load, loss and changes" {
+@test "ASan and UBSan report nothing under load, loss and changes" {
 	export LFP_SANITIZE=1
 	up "$P" --rtt 10ms --rate 300mbit --loss 1% --burst 2 --cc bbr
 	server "$P"
