@@ -7,7 +7,6 @@ HAYATE_ROOMS = common channels cipher ssh sshd
 #
 # HAYATE_CORE   bytes and times in, decisions out: no upstream header
 # HAYATE_HOOKS  what the patches call: knows upstream
-# HAYATE_HOT    files of either list that are compiled for speed
 
 HAYATE_CORE = \
 	common/hayopt.c \
@@ -43,6 +42,4 @@ HAYATE_HOOKS = \
 	sshd/authonly-server-hook.c \
 	sshd/srvopt-hook.c \
 	sshd/subsys-hook.c \
-
-HAYATE_HOT = \
 

@@ -29,10 +29,6 @@ $(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)
 $(HAYATE_OBJS): CFLAGS += -Wextra
 LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
 
-# Code that runs over every byte: upstream's hardening costs most in it.
-$(call hy_objs,$(HAYATE_HOT)): CFLAGS += -O3 -fno-trapv -fwrapv \
-	-ftrivial-auto-var-init=uninitialized -fzero-call-used-regs=skip
-
 # Drivers of the hooks, which need upstream around them: made when asked for.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = authonly-tamper pipeline-oracle seal-speed

@@ -12,14 +12,15 @@ packages="gcc libc6-dev make patch pkg-config autoconf automake dpkg-dev quilt
 # What only tests use: measures to hold the emulated path against, peers that
 # are not OpenSSH, a PKCS#11 token for upstream's suite, what draws and
 # shows the page of figures, what watches locks, what else carries files, what
-# reads on the way. The FTP servers are only unpacked, and what they need
+# reads on the way, what reads our sources. The FTP servers are only unpacked, and what they need
 # installed: installed they would be started, and Debian lets one exclude the
 # other.
 unpacked=
 case ${0##*/} in
 check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
 	dropbear-bin putty-tools python3-asyncssh softhsm2 gnuplot-nox chromium
-	valgrind tcpdump tnftp lftp rclone libcap2 libpam0g libwrap0 libsodium23"
+	valgrind tcpdump tnftp lftp rclone libcap2 libpam0g libwrap0 libsodium23
+	shellcheck cppcheck uncrustify aspell aspell-en"
 	unpacked="vsftpd pure-ftpd" ;;
 esac
 

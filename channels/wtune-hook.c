@@ -186,7 +186,7 @@ static int
 adjust_is_due(const struct Channel *c)
 {
 	return c->type == SSH_CHANNEL_OPEN &&
-	    (c->flags & (CHAN_CLOSE_SENT|CHAN_CLOSE_RCVD)) == 0 &&
+	    (c->flags & (CHAN_CLOSE_SENT | CHAN_CLOSE_RCVD)) == 0 &&
 	    (c->local_window_max - c->local_window >
 	    c->local_maxpacket * 3 ||
 	    c->local_window < c->local_window_max / 2) &&

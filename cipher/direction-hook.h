@@ -75,7 +75,7 @@ int	direction_make_sealers(struct direction *, unsigned int threads);
  * is no memory for contexts of all threads: upstream's code goes on then.
  */
 int	direction_use_keys(struct direction *, const struct newkeys *,
-	    unsigned int threads);
+    unsigned int threads);
 
 /* Wipes the keys. No job may be left. */
 void	direction_forget_keys(struct direction *);
@@ -85,7 +85,7 @@ void	direction_forget_keys(struct direction *);
  * it is made from, and submits it. NULL if out of memory.
  */
 struct crypt_job *direction_queue_packet(struct direction *,
-	    struct stream_position, size_t len);
+    struct stream_position, size_t len);
 
 /* Lets a thread do the job if it is worth it and there are threads. */
 void	direction_submit(struct crypt_job *);
@@ -105,7 +105,7 @@ void	direction_close(struct direction *);
 
 /* Whether this packet goes through the pipeline, or through upstream's code. */
 int	pipeline_takes_packet(struct ssh *, struct direction *,
-	    const struct newkeys *, const struct stream_position *);
+    const struct newkeys *, const struct stream_position *);
 
 /* Threads, of which those that ended for lack of work are started again. */
 unsigned int pipeline_start_threads(void);

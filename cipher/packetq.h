@@ -121,7 +121,7 @@ size_t	packetq_unwritten(const struct packetq *);
  * one: the sender has to go on for them to have work.
  */
 size_t	packetq_backlog(const struct packetq *, size_t before,
-	    unsigned int cores);
+    unsigned int cores);
 
 /*
  * Receiving
@@ -139,6 +139,6 @@ int	packetq_wants_more(const struct packetq *, unsigned int threads);
  * is room for another read beside the "reads" that are held.
  */
 int	packetq_may_leave_first(const struct packetq *, unsigned int threads,
-	    unsigned int unbegun, unsigned int reads);
+    unsigned int unbegun, unsigned int reads);
 
 #endif /* PACKETQ_H */

@@ -45,8 +45,8 @@ struct newkeys;
 
 /* Of packet.c's struct packet_state: where the next packet stands */
 #define PIPELINE_POSITION(state) (struct stream_position){ \
-	.seqnr = (state).seqnr, .packets = (state).packets, \
-	.blocks = (state).blocks, .bytes = (state).bytes }
+		.seqnr = (state).seqnr, .packets = (state).packets, \
+		.blocks = (state).blocks, .bytes = (state).bytes }
 
 /*
  * For the client's and the server's loop (pipeline-hook.c).
@@ -79,7 +79,7 @@ void	pipeline_close(struct ssh *);
  * If sealing fails, pipeline_write_output() returns the error in its turn.
  */
 int	pipeline_seal_packet(struct ssh *, const struct newkeys *,
-	    struct stream_position, struct sshbuf **packet);
+    struct stream_position, struct sshbuf **packet);
 
 /* Whether packets are queued, so that pipeline_write_output() has to write. */
 int	pipeline_has_packets(struct ssh *);
@@ -114,15 +114,15 @@ size_t	pipeline_output_backlog(struct ssh *, const struct sshbuf *output);
  * is in the middle of a packet.
  */
 int	pipeline_open_packet(struct ssh *, const struct newkeys *,
-	    struct stream_position, struct sshbuf *input,
-	    struct sshbuf **packet, u_int *packlen);
+    struct stream_position, struct sshbuf *input,
+    struct sshbuf **packet, u_int *packlen);
 
 /*
  * Reads as sshbuf_read() does. Packets that are still being opened keep their
  * buffer: "input" is another one then. Returns 0 or an error.
  */
 int	pipeline_read_input(struct ssh *, int fd, struct sshbuf **input,
-	    size_t most, struct stream_position, size_t *len);
+    size_t most, struct stream_position, size_t *len);
 
 /*
  * For benchmarks: microseconds that sealing and opening took in all threads, of

@@ -111,7 +111,7 @@ spin_once(uint64_t since_us)
 #ifdef __x86_64__
 	__builtin_ia32_pause();
 #elif defined(__aarch64__)
-	__asm__ volatile("yield");
+	__asm__ volatile ("yield");
 #endif
 	return pool.cores > 1 && clock_us() - since_us < SPIN_US;
 }

@@ -43,7 +43,7 @@ struct sftpq_conn {
  * upstream should query the limits itself now; 0 also if there are none.
  */
 int	sftpq_init(struct sftp_conn *, const struct sftpq_conn *, int limits,
-	    int chosen);
+    int chosen);
 
 /*
  * "m" is a whole message, just read.  Returns 1, and has taken it, if it is
@@ -58,7 +58,7 @@ int	sftpq_limits(struct sftp_conn *, struct sshbuf *m);
  * it until the next request.
  */
 int	sftpq_keep_stat(struct sftp_conn *, const char *path,
-	    const struct Attrib *a, int ret);
+    const struct Attrib *a, int ret);
 
 /*
  * A download begins and has the attributes "a", or NULL.  Returns "a"; or
@@ -66,7 +66,7 @@ int	sftpq_keep_stat(struct sftp_conn *, const char *path,
  * a regular file.  Serves once: what lies longer may have changed.
  */
 struct Attrib *sftpq_kept_stat(struct sftp_conn *, const char *path,
-	    struct Attrib *a, struct Attrib *room);
+    struct Attrib *a, struct Attrib *room);
 
 /*
  * With how many requests of "unit" bytes a transfer of "size" bytes

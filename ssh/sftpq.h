@@ -55,7 +55,7 @@ void	 sftpq_flow_handles(struct sftpq_flow *, uint64_t handles);
  * Returns 0, or -1 if out of memory; nothing may be called then but free.
  */
 int	 sftpq_flow_begin(struct sftpq_flow *, const struct sftpq_conf *,
-	    uint64_t now_us);
+    uint64_t now_us);
 
 /* "len" bytes more were read or acknowledged: the number may move. */
 void	 sftpq_flow_through(struct sftpq_flow *, size_t len, uint64_t now_us);

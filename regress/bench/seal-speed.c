@@ -71,9 +71,9 @@ static struct used {
 } used(void)
 {
 	double cpu = clock_of(CLOCK_PROCESS_CPUTIME_ID);
+	double seconds = threads != NULL ? clock_of(CLOCK_MONOTONIC) : cpu;
 
-	return (struct used){
-	    threads != NULL ? clock_of(CLOCK_MONOTONIC) : cpu, cpu };
+	return (struct used){ seconds, cpu };
 }
 
 static void

@@ -474,9 +474,9 @@ piece_tcp(const struct pkt *p, uint8_t *ip, u_int first, u_int n,
 
 	put32(th + 4, get32(th + 4) + (uint32_t)(first * p->mss));
 	if (first + n < p->nseg)
-		th[13] &= (uint8_t)~0x09;	/* FIN and PSH end the packet */
+		th[13] &= ~0x09;	/* FIN and PSH end the packet */
 	if (first > 0)
-		th[13] &= (uint8_t)~0x80;	/* CWR begins it */
+		th[13] &= ~0x80;	/* CWR begins it */
 	if (ip[0] >> 4 == 6)
 		sum = sum16(sum, ip + 8, 32);
 	else
@@ -497,7 +497,7 @@ piece_header(const struct pkt *p, u_int first, u_int n, size_t paylen,
 		vh.gso_type = VIRTIO_NET_HDR_GSO_NONE;
 		vh.gso_size = 0;
 	} else if (first > 0)
-		vh.gso_type &= (uint8_t)~VIRTIO_NET_HDR_GSO_ECN;
+		vh.gso_type &= ~VIRTIO_NET_HDR_GSO_ECN;
 	memcpy(out, &vh, sizeof(vh));
 	piece_ip(p, out + VNETLEN, first, paylen);
 	piece_tcp(p, out + VNETLEN, first, n, paylen);
@@ -1305,7 +1305,7 @@ tc_main(int argc, char **argv)
 	int i, n;
 
 	for (i = 0; i < argc; i += n + 1) {
-		for (n = 0; i + n < argc && strcmp(argv[i + n], "--") != 0; )
+		for (n = 0; i + n < argc && strcmp(argv[i + n], "--") != 0;)
 			n++;
 		if ((bad = conf_parse(c, &seed, n, argv + i)) != NULL)
 			errx(1, "bad option or value: %s", bad);

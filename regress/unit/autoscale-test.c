@@ -47,7 +47,7 @@ live(const struct machine *m, double seconds)
 	for (; seconds > 0; seconds -= interval / 1e6) {
 		now.now_us += (uint64_t)interval;
 		rate = m->rate[a.threads] *
-		    (1 + uneven * (n++ * 7 % 5 / 2.0 - 1));
+		    (1 + uneven * (7 * n++ % 5 / 2.0 - 1));
 		now.bytes += (uint64_t)(rate * interval / 1e6);
 		now.cpu_us += (uint64_t)(m->busy * interval);
 		now.crypto_us += (uint64_t)(a.state == AUTOSCALE_OFF ? 0 :

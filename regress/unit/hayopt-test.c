@@ -286,7 +286,7 @@ feed(int side, char *line)
 		goto message;
 	case HAYOPT_BAD:
 	case HAYOPT_TAKEN:
-	message:
+message:
 		if (msg[0] != '\0') {
 			snprintf(note, sizeof(note), "[%s]", msg);
 			add(note);

@@ -255,7 +255,7 @@ check_threads(void)
 	for (round = 0; round < 50; round++) {
 		begin(PACKETS, LONG);
 		submit(0, PACKETS);
-		for (sent = 0; q.first != NULL; ) {
+		for (sent = 0; q.first != NULL;) {
 			if ((n = packetq_gather(&q, iov, 16)) == 0) {
 				packetq_finish(q.first);
 				continue;

@@ -1,0 +1,29 @@
+#!/usr/bin/env bats
+# The text of the tree: what tools say of its C, its scripts and its prose.
+
+load helper
+
+setup() { cd "$TOP"; }
+
+# spoilt FILE SED: a copy of a file, changed
+spoilt() {
+	sed "$2" "$1" >"$BATS_TEST_TMPDIR/${1##*/}"
+	run ! cmp -s "$1" "$BATS_TEST_TMPDIR/${1##*/}"
+	echo "$BATS_TEST_TMPDIR/${1##*/}"
+}
+
+@test "the C is formatted as build-aux/uncrustify.cfg says" {
+	run -0 build-aux/format
+	[ -z "$output" ]
+}
+
+@test "the formatter names a line with a wrong indentation, brace or space" {
+	local change
+	for change in 's/^\treturn/\t\treturn/' 's/^\treturn/        return/' \
+	    's/^    \(u*int\)/\t\1/' 's/^\t    /\t        /' \
+	    's/^\tif (/\tif(/' 's/ == /==/' 's/^\(struct .*\) {$/\1\n{/' \
+	    's/^\t\(if .*\) {$/\t\1\n\t{/'; do
+		run -1 build-aux/format "$(spoilt channels/wtune.c "$change")"
+		[[ $output = *wtune.c:* ]]
+	done
+}
