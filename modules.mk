@@ -1,12 +1,12 @@
-# The rooms of the house, lower ones first: a room includes itself and those
-# before it. Makefiles, scripts and tests take the list from here.
+# The module directories ("rooms"), lower ones first: a room may include headers
+# of itself and of those before it. Makefiles, scripts and tests read this list.
 
 HAYATE_ROOMS = common channels cipher ssh sshd
 
-# What Hayate adds to upstream's libssh.a, one file a line.
+# The files that Hayate adds to upstream's libssh.a, one per line.
 #
-# HAYATE_CORE   bytes and times in, decisions out: no upstream header
-# HAYATE_HOOKS  what the patches call: knows upstream
+# HAYATE_CORE   get bytes and times, return decisions; no upstream header
+# HAYATE_HOOKS  called by the patches; include upstream headers
 
 HAYATE_CORE = \
 	common/hayopt.c \

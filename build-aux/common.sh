@@ -16,7 +16,7 @@ upstream_word() { sed -n "s/^$1[	 ][	 ]*//p" "$TOP/UPSTREAM"; }
 # source_word NAME: one value of build/upstream/.source, as fetch wrote it
 source_word() { sed -n "s/^$1 //p" "$BUILD/upstream/.source" 2>/dev/null || :; }
 
-# sum FILE...: one number for the content of all files, in that order
+# sum FILE...: a checksum over all files, in that order
 sum() { cat "$@" | cksum | tr ' ' -; }
 
 # rooms: the directories of our modules, lower ones first
@@ -25,14 +25,14 @@ rooms() { sed -n 's/^HAYATE_ROOMS = //p' "$TOP/modules.mk"; }
 # series: the names of the patches, in order
 series() { sed -e 's/#.*//' -e 's/[	 ].*//' -e '/^$/d' "$TOP/patches/series"; }
 
-# banner_of TREE: what its version.h calls itself, as OpenSSH_10.0p2
+# banner_of TREE: the version in its version.h, as OpenSSH_10.0p2
 banner_of() {
 	sed -n -e 's/^#define[	 ]*SSH_VERSION[	 ]*"\(.*\)".*/\1/p' \
 	    -e 's/^#define[	 ]*SSH_PORTABLE[	 ]*"\(.*\)".*/\1/p' \
 	    "$1/version.h" | tr -d '\n'
 }
 
-# newer A B: is release or revision A later than B
+# newer A B: whether release or revision A is later than B
 newer() {
 	test "$1" != "$2" &&
 	    test "$(printf '%s\n' "$1" "$2" | sort -V | tail -n 1)" = "$1"
@@ -44,8 +44,7 @@ aged() {
 	echo " of $1 ($((($(date +%s) - then) / 86400)) days old)"
 }
 
-# scratch NAME: an empty directory build/NAME that is gone when we are,
-# whatever happens
+# scratch NAME: make an empty directory build/NAME, which is removed on exit
 scratch() {
 	tmp=$BUILD/$1
 	rm -rf "$tmp"
@@ -54,7 +53,7 @@ scratch() {
 	trap 'exit 130' HUP INT TERM
 }
 
-# apply_series TREE LOG: the whole series, without fuzz
+# apply_series TREE LOG: apply the whole series without fuzz
 apply_series() {
 	: >"$2"
 	for p in $(series); do

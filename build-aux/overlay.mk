@@ -1,9 +1,9 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# How our modules enter upstream's build, read by build/hayate/GNUmakefile after
-# upstream's Makefile: more objects in libssh.a, which every program and every
-# unit test of upstream's links. Not a line of upstream's Makefile changes.
+# Adds our modules to upstream's build. build/hayate/GNUmakefile reads this file
+# after upstream's Makefile, which is not changed. Our objects go into libssh.a,
+# which every program and every unit test of upstream links.
 
 include $(HAYATE_TOP)/modules.mk
 
@@ -15,21 +15,21 @@ HAYATE_OBJS := $(call hy_objs,$(HAYATE_CORE) $(HAYATE_HOOKS))
 LIBSSH_OBJS += $(HAYATE_OBJS)
 libssh.a: $(HAYATE_OBJS) .modules
 
-# ar keeps members that are no longer asked for.
+# ar does not remove members that are no longer listed.
 .modules: $(HAYATE_TOP)/modules.mk
 	rm -f libssh.a
 	touch $@
 
-# The programs call one another by the name they are installed under.
+# The programs call ssh by the name under which it is installed.
 SSH_PROGRAM = $(bindir)/$(HAYATE_SSH)
 
-# Core files know no upstream header, hence not openssh's copies of the BSD
-# functions either; libbsd declares them.
+# Core files include no upstream header, so they cannot use OpenSSH's copies of
+# the BSD functions. libbsd declares them.
 $(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)
 $(HAYATE_OBJS): CFLAGS += -Wextra
 LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
 
-# Drivers of the hooks, which need upstream around them: made when asked for.
+# Test drivers of the hooks need upstream's objects. They are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = authonly-tamper pipeline-oracle seal-speed
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
@@ -39,13 +39,13 @@ $(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a
 	    $(CHANNELLIBS) $(LIBS) $(WRAP)
 pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
 
-# Headers: ours are included by upstream's files as well, so all objects write
-# down what they were made from.
+# Upstream's files include our headers too, so the compiler records the
+# dependencies of every object.
 %.o: CPPFLAGS += -MMD -MP
 -include $(wildcard *.d)
 
-# Upstream writes the paths of this build into pages and sample files, but not
-# all of them, and Debian's patches brought Debian's own.
+# Upstream writes the paths of this build into manual pages and sample files, but
+# misses some. Debian's patches add Debian's own paths.
 PATHSUBS += -e 's|/usr/lib/openssh|$(libexecdir)|g' \
 	-e 's|/usr/sbin/sshd|$(sbindir)/sshd|g' \
 	-e 's|^\.Pa /etc/ssh\( \.\)*$$|.Pa $(sysconfdir)\1|' \

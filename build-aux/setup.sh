@@ -1,20 +1,19 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Sourced by demo and check, in the top directory: a machine and a tree on which
-# they can run. On Debian it installs what is missing, and only that.
+# Sourced by demo and check in the top directory. Installs missing packages on
+# Debian, and builds hayate and stock.
 
 packages="gcc libc6-dev make patch pkg-config autoconf automake dpkg-dev quilt
 	libssl-dev zlib1g-dev libpam0g-dev libedit-dev libkrb5-dev libselinux1-dev
 	libfido2-dev libaudit-dev libwrap0-dev libbsd-dev
 	openssh-client openssh-server openssl python3 iproute2 procps"
 
-# What only tests use: measures to hold the emulated path against, peers that
-# are not OpenSSH, a PKCS#11 token for upstream's suite, what draws and
-# shows the page of figures, what watches locks, what else carries files, what
-# reads on the way, what reads our sources. The FTP servers are only unpacked, and what they need
-# installed: installed they would be started, and Debian lets one exclude the
-# other.
+# Packages that only tests use: tools that measure the emulated path, peers that
+# are not OpenSSH, a PKCS#11 token for upstream's suite, programs that draw and
+# show the page of figures, a lock checker, other file transfer tools, a packet
+# sniffer, and checkers of our sources. The FTP servers are unpacked and only
+# their libraries installed: Debian would start them, and their packages conflict.
 unpacked=
 case ${0##*/} in
 check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
@@ -46,7 +45,7 @@ install_packages() {
 	as_root true 2>/dev/null ||
 	    die "run as root (or with sudo): apt-get install$missing"
 	echo "installing$missing"
-	# A stale list of some third party is no reason to stop.
+	# A failed update, as of a third party's list, is not an error.
 	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log update || :
 	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log \
 	    -y --no-install-recommends install $missing ||
@@ -54,7 +53,7 @@ install_packages() {
 	rm -f apt-install.log
 }
 
-# unpack_packages: into build/ftpd. Only tests miss them, and then say so.
+# unpack_packages: into build/ftpd. Tests that need a missing one are skipped.
 unpack_packages() {
 	command -v dpkg-deb >/dev/null || return 0
 	for p in $unpacked; do
@@ -67,7 +66,7 @@ unpack_packages() {
 	done
 }
 
-# build: hayate, and stock beside it. A tree that was configured stays so.
+# build: hayate and stock. A configured tree is not configured again.
 build() {
 	[ -x configure ] || autoreconf -fi || die "autoreconf failed"
 	[ -f Makefile ] || ./configure -q || die "configure failed"

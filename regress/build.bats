@@ -400,7 +400,7 @@ here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 	make -s build/upstream/.source
 	run -0 make -s fetch
 	[[ $output = *"openssh_$(here) of 20"*" days old), from this tarball"* ]]
-	[[ $output = *"nobody looked for a newer one"*"security-status"* ]]
+	[[ $output = *"no archive was asked for a newer one"*"security-status"* ]]
 }
 
 @test "the exit status of security-status tells current, newer, unpatched and unknown apart" {
