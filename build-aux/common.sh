@@ -8,6 +8,7 @@ say() { echo "hayate: $*"; }
 die() { echo "hayate: $*" >&2; exit 1; }
 
 test -f build/options || die "no build/options here: run ./configure first"
+# shellcheck source=build-aux/options.in
 . ./build/options		# sets VERSION, TOP, BUILD, ... and "$@"
 
 # upstream_word NAME: one value of the file UPSTREAM

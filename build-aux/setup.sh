@@ -47,6 +47,7 @@ install_packages() {
 	echo "installing$missing"
 	# A failed update, as of a third party's list, is not an error.
 	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log update || :
+	# shellcheck disable=SC2086 # one word a package
 	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log \
 	    -y --no-install-recommends install $missing ||
 	    die "apt-get could not install$missing: see apt-install.log"

@@ -177,14 +177,14 @@ static int
 none_usable(char **my)
 {
 	char *macs;
-	int i, usable = now.peer_macs[0] != NULL;
+	int i, found = now.peer_macs[0] != NULL;
 
-	for (i = 0; usable && i < WAYS; i++) {
+	for (i = 0; found && i < WAYS; i++) {
 		macs = shared_etm(my[mac_at[i]], now.peer_macs[i]);
-		usable = *macs != '\0';
+		found = *macs != '\0';
 		free(macs);
 	}
-	return usable;
+	return found;
 }
 
 /* Whether a mode that the server knows has what it needs. */

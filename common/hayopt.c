@@ -387,10 +387,10 @@ allowed(const struct keyword *k, char *buf, size_t len)
 		/* bounds are whole mebibytes; gibibytes read better */
 		snprintf(buf, len, "a size from %llu%s to %llu%s is allowed, "
 		    "in bytes or with K, M or G",
-		    (unsigned long long)(k->min / (k->min % G ? M : G)),
-		    k->min % G ? "M" : "G",
-		    (unsigned long long)(k->max / (k->max % G ? M : G)),
-		    k->max % G ? "M" : "G");
+		    (unsigned long long)(k->min / (k->min % G == 0 ? G : M)),
+		    k->min % G == 0 ? "G" : "M",
+		    (unsigned long long)(k->max / (k->max % G == 0 ? G : M)),
+		    k->max % G == 0 ? "G" : "M");
 		break;
 	case COUNT:
 		snprintf(buf, len, "auto, off or a number from %llu to %llu "

@@ -55,7 +55,7 @@ REASON='Corrupted MAC|authentication code incorrect|Bad packet length|padding er
 # attacked MODE WAY ATTACK SEED: the connection ends and says why, and what
 # was written until then is what was sent
 attacked() {
-	local ASK=("${ASK[@]}") log reason
+	local ASK=("${ASK[@]}") log
 	only "$1"
 	rm -f got attacker
 	between "$1" "$2" "$3" "$4"

@@ -38,7 +38,8 @@ silent           encrypted  encrypted
 
 setup_file() {
 	sshd_up stock
-	export TARGET=127.0.0.1:$(sshd_port stock)
+	TARGET=127.0.0.1:$(sshd_port stock)
+	export TARGET
 	head -c 100000 /dev/urandom >"$BATS_FILE_TMPDIR/data"
 }
 teardown_file() { sshd_down; }

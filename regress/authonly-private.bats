@@ -71,6 +71,7 @@ unseen() {
 
 # master OPTION...: one that asked, in the background, in clear: MASTER
 master() {
+	# shellcheck disable=SC2086 # none, or one
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
 	    "$(wire ${PORT-})" -M -S "$CTL" -N "$@" open </dev/null 2>master.err 3>&- &
 	MASTER=$!
@@ -189,6 +190,7 @@ stdio_forward() {
 	local what port
 	port=$(free_port)
 	for what in "-L $port:$ECHO" "-R 0:$ECHO" "-D $port" "-L $PWD/l1:$SOCK" "-R $PWD/r1:$SOCK"; do
+		# shellcheck disable=SC2086 # an option and its value
 		run -0 --separate-stderr client "${ASK[@]}" $what open true
 		[ "$(grep NoneSwitch <<<"$stderr" | tr -d '\r')" = \
 		    "NoneSwitch: data stays encrypted, because a forwarding was asked for." ] || {

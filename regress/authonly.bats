@@ -35,7 +35,6 @@ said() {
 }
 
 @test "a permitted request gets data in clear, by GMAC or a MAC, with the same bytes" {
-	local mode
 	run -0 --separate-stderr client "${ASK[@]}" open "cat $DATA | cksum; cat $DATA | cksum >&2"
 	said "data is in clear from here on, authenticated by "
 	client -q "${ASK[@]}" open "cat $DATA" | cmp - "$DATA"
@@ -155,6 +154,7 @@ mode() {
 		    >/dev/null 2>"err$n" </dev/null &
 		master=$!
 		poll 10 test -S "$ctl$n"
+		# shellcheck disable=SC2086 # one option or two
 		DISPLAY=:77 client -q "${ASK[@]}" -S "$ctl$n" $what open true </dev/null >/dev/null
 		if ! grep -q "NoneSwitch: data is encrypted again, because $why" "err$n"; then
 			kill $master

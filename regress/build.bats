@@ -8,6 +8,7 @@ load helper
 setup_file() {
 	export SRC=$BATS_FILE_TMPDIR/src
 	mkdir "$SRC"
+	# shellcheck disable=SC2046 # names
 	(cd "$TOP" && cp -a UPSTREAM configure configure.ac Makefile.in modules.mk \
 	    build-aux patches man $(rooms) "$SRC/")
 }
@@ -270,7 +271,7 @@ switches() {
 }
 
 @test "build-aux/upstream-switches agrees with upstream's configure" {
-	[ -n "$(source_of revision | grep -v unpatched)" ] || skip "upstream is not Debian's"
+	source_of revision | grep -qv unpatched || skip "upstream is not Debian's"
 	diff <(grep -v '^#' "$TOP/build-aux/upstream-switches" | sort) <(switches "$BUILD/upstream")
 	orig=$(pristine)
 	mkdir "$BATS_TEST_TMPDIR/plain"

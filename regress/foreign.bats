@@ -71,9 +71,9 @@ good() {
 @test "each foreign keyword is accepted without upstream's support, also in blocks" {
 	local name sides kind value
 	while read -r name sides kind; do
-		[ $kind != FOREIGN_STOP ] || continue
+		[ "$kind" != FOREIGN_STOP ] || continue
 		[ "$name" != GSSAPICleanupCreds ] || continue
-		value=$(good $kind)
+		value=$(good "$kind")
 		printf '%s\n' "Host far" "$name $value" "Host near" "$name=$value" >c
 		printf '%s\n' "$name $value" "Match user x" "$name \"$value\"" >s
 		case $sides in

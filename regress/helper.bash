@@ -227,17 +227,14 @@ ssh_conf() {
 # client, copy, files ARG...: ssh, scp and sftp of the build ${CLIENT-hayate},
 # with the names of servers as hosts. $IN_CLIENT is put in front.
 client() {
-	# shellcheck disable=SC2086
 	$IN_CLIENT "$(bin ssh "${CLIENT-hayate}")" \
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 copy() {
-	# shellcheck disable=SC2086
 	$IN_CLIENT "$(bin scp "${CLIENT-hayate}")" -S "$(bin ssh "${CLIENT-hayate}")" \
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 files() {
-	# shellcheck disable=SC2086
 	$IN_CLIENT "$(bin sftp "${CLIENT-hayate}")" -S "$(bin ssh "${CLIENT-hayate}")" \
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }

@@ -11,6 +11,7 @@ setup_file() {
 teardown_file() { sshd_down; }
 
 @test "the client of each build runs a command on the server of each build" {
+	local -x CLIENT
 	for CLIENT in hayate stock system; do
 		for server in hayate stock system; do
 			[ "$(client $server echo hello)" = hello ]

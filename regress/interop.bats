@@ -155,12 +155,12 @@ pairs() {
 each() {
 	local CLIENT=hayate to=$1 c m n=0 sshd
 	while read -r c m; do
-		sshd="$(bin sshd $to) -i -f $(sshd_dir $to)/config -E $T/server.log"
+		sshd="$(bin sshd "$to") -i -f $(sshd_dir "$to")/config -E $T/server.log"
 		client -v -o ProxyCommand="$sshd" -c "$c" -m "${m/<implicit>/hmac-sha1}" \
-		    $to "tee $T/there" <"$LITTLE" >back 2>log
+		    "$to" "tee $T/there" <"$LITTLE" >back 2>log
 		cmp "$LITTLE" there
 		cmp "$LITTLE" back
-		met log "$(banner $to)"
+		met log "$(banner "$to")"
 		[ "$(tr -d '\r' <log | grep -c "kex: .* cipher: $c MAC: $m")" = 2 ]
 		n=$((n + 1))
 		m=$to to=$CLIENT CLIENT=$m
@@ -272,7 +272,6 @@ dropbear_up() {
 	need dbclient dropbear-bin
 	local port
 	port=$(sshd_port hayate)
-	# shellcheck disable=SC2086
 	dbc() { HOME=$F/home $IN_CLIENT dbclient -y -y -W 10485760 \
 	    -i "$F/dropbear_user" "$@" 3>&- 2>/dev/null; }
 	dbc -p "$port" "$(id -un)@$ADDRESS" "cat >$T/there" <"$BULK"
@@ -332,7 +331,6 @@ putty_keys() {
 
 # putty PROGRAM ARG...
 putty() {
-	# shellcheck disable=SC2086
 	HOME=$F/home $IN_CLIENT "$1" -batch -i "$F/putty_user" \
 	    -hostkey "$(cat "$F/fingerprint")" -P "${PORT-$(sshd_port hayate)}" \
 	    "${@:2}" 3>&-

@@ -101,7 +101,8 @@ NAME='hayate@hayate.invalid '
 }
 
 @test "sshd -o Hayate=no reaches the process that sends the extension" {
-	local sshd="$(bin sshd) -i -f $(sshd_dir hayate)/config -E $PWD/server.log"
+	local sshd
+	sshd="$(bin sshd) -i -f $(sshd_dir hayate)/config -E $PWD/server.log"
 	client hayate -vvv -o ProxyCommand="$sshd" true 2>with
 	client hayate -vvv -o ProxyCommand="$sshd -o Hayate=no" true 2>without
 	[ "$(recognised with)" = 1 ]

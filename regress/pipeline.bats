@@ -146,7 +146,6 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 }
 
 @test "off and auto start no thread for a small transfer" {
-	local where
 	client -v -o CipherThreads=off hayate "cat $DATA" 2>err | cmp - "$DATA"
 	client -v auto "head -c 3000000 $DATA" 2>>err | cksum
 	fails grep -E 'packets are sealed' err

@@ -21,7 +21,8 @@ setup() { exec 2>>"$BATS_FILE_TMPDIR/err"; }
 
 # Whatever a test did, nobody may have found anything in our files.
 teardown() {
-	local ours="/($(rooms | tr ' ' '|'))/[a-z-]*[.]c" found
+	local ours found
+	ours="/($(rooms | tr ' ' '|'))/[a-z-]*[.]c"
 	found=$(find "$BATS_FILE_TMPDIR" -type f \( -name 'found.*' -o -name err \
 	    -o -name out -o -name log \) -exec grep -hE \
 	    "ERROR: AddressSanitizer|WARNING: ThreadSanitizer|$ours:[0-9]+:[0-9]+: runtime error" {} +)

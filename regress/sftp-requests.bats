@@ -22,6 +22,7 @@ setup_file() {
 	sshd_up hayate:old "Subsystem sftp $(bin sftp-server) -P limits"
 	if "$LFP" check 2>why; then
 		"$LFP" up "$P" --rtt 80ms --rate 400mbit --queue 8MB --cc reno 3>&-
+		# shellcheck disable=SC2034 # sshd_up reads it
 		IN_SERVER="ip netns exec lfp-$P-b"
 		sshd_up hayate:far "ListenAddress 10.77.0.2"
 		sshd_up hayate:far-old "ListenAddress 10.77.0.2" \
@@ -246,8 +247,8 @@ pipelined() {
 	local i=0 o
 	for o in "files -R 64" "files -B 32768" "copy -X nrequests=64" \
 	    "copy -X buffer=32768" "copy -l 400000"; do
-		# shellcheck disable=SC2086
 		i=$((i + 1))
+		# shellcheck disable=SC2086 # a command and its options
 		far $o -vvv far-old:"$SOME" $i 2>$i.log >/dev/null &
 		pids+=($!)
 	done

@@ -27,3 +27,28 @@ spoilt() {
 		[[ $output = *wtune.c:* ]]
 	done
 }
+
+@test "shellcheck finds nothing in the scripts and suites" {
+	run -0 build-aux/scripts
+	[ -z "$output" ]
+}
+
+@test "shellcheck names what a script, a suite or a part of one does wrong" {
+	local f
+	for f in check regress/rooms.bats regress/helper.bash; do
+		run -1 build-aux/scripts "$(spoilt "$f" '$a\
+x() { cat $1; }')"
+		[[ $output = *"${f##*/}:"*SC2086* ]]
+	done
+}
+
+@test "cppcheck finds nothing in the C" {
+	run -0 build-aux/analyse
+	[ -z "$output" ]
+}
+
+@test "cppcheck names a read behind the end of an array" {
+	run -1 build-aux/analyse "$(spoilt channels/bdp.c \
+	    's/b->rate_max\[1\] :/b->rate_max[2] :/; s/b->rate_max\[1\];/b->rate_max[2];/')"
+	[[ $output = *bdp.c:*arrayIndexOutOfBounds* ]]
+}

@@ -267,7 +267,7 @@ send_long() {
 }
 
 @test "a slow reader at the server is not mistaken for a small window" {
-	cat "$SOME" | client -v stock "$(declare -f pace); pace >/dev/null" 2>put.log
+	client -v stock "$(declare -f pace); pace >/dev/null" <"$SOME" 2>put.log
 	[ -z "$(limited put.log)" ]
 }
 
@@ -347,7 +347,7 @@ together() {
 	client -S "$T/ctl" hayate "cat $BULK" >got
 	exec 4>&-
 	cmp "$BULK" got
-	[ -z "$(windows master.log | grep "^$first ")" ]
+	run -1 grep "^$first " <(windows master.log)
 	grew master.log
 	[ "$(widest master.log)" = $((9 << 19)) ]
 }
@@ -484,7 +484,7 @@ x_client() {
 	cookie=$(sed -n 's/^add .* //p' "$T/xauth")
 	{
 		printf 'l\0\013\0\0\0\022\0\020\0\0\0MIT-MAGIC-COOKIE-1\0\0'
-		# shellcheck disable=SC2059
+		# shellcheck disable=SC2059,SC2001 # an escape for each byte
 		printf "$(sed 's/../\\x&/g' <<<"$cookie")"
 		eval "$(until_down "$SOME")"
 	} | socat - "TCP:127.0.0.1:$((6000 + ${n%.*}))" >"$T/down"

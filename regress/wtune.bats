@@ -18,7 +18,7 @@ replay() {
 
 # of RUN KEY: what a run answered
 of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
-why() { sed 's/.*why=//' <<<"${lines[$1]}"; }
+why() { echo "${lines[$1]##*why=}"; }
 
 @test "the stock window stays on a path that 2 MiB fill" {
 	replay 'path 0.2 500' 'run 3'
@@ -227,8 +227,8 @@ share() {
 }
 
 @test "four channels with large windows leave the fifth its share of 256 MiB" {
-	local n others=0
-	for n in 64 64 64; do
+	local others=0
+	for _ in 64 64 64; do
 		replay "memory $((256 * MiB))" "others $others" \
 		    'path 500 125' 'run 20'
 		[ "$(of 0 max)" -eq $((64 * MiB)) ]

@@ -120,9 +120,10 @@ hpn_of() {
 
 @test "a peer's scp at the far end is the peer's own" {
 	[ -x /usr/sbin/sshd ] || skip 'no sshd in /usr'
-	local d LAB=$BATS_TEST_TMPDIR
+	local d
+	local -x LAB=$BATS_TEST_TMPDIR PEERS
 	PEERS=h=$(hpn_of /usr):hpn
-	. "$REGRESS/bench/lab.bash"
+	. "$TOP/regress/bench/lab.bash"
 	d=$(lab_programs h)
 	[ "$d/scp" -ef /usr/bin/scp ]
 	[ "$d/hpnscp" -ef /usr/bin/scp ]

@@ -75,19 +75,19 @@ all_cells() {
 # A million packets of 32 KiB: 40 us for each, 10 of them not for crypto. On two
 # cores they are 26, and 6 more of crypto: so 6 of the 52 of both are handover.
 sealing_lines() {
-	local p at='place=processor rate=- rtt_ms=- cc=-'
+	local p at=(place=processor rate=- rtt_ms=- cc=-)
 	for p in aes128-gcm aes128-gmac; do
-		line seal $p 'open 32K' - 1000000000 0.5 $at
+		line seal "$p" 'open 32K' - 1000000000 0.5 "${at[@]}"
 	done
 	while read -r p seconds crypto; do
-		line threads $p 'seal 32K aes128-gcm' - 32768000000 $seconds \
-		    $at procs=crypto_s=$crypto
+		line threads "$p" 'seal 32K aes128-gcm' - 32768000000 "$seconds" \
+		    "${at[@]}" procs=crypto_s="$crypto"
 	done <<-EOT
 	off 39 0
 	1-core 40 30
 	2-cores 26 36
 	EOT
-	line threads off 'seal 32K chacha20' - 32768000000 40 $at
+	line threads off 'seal 32K chacha20' - 32768000000 40 "${at[@]}"
 }
 
 # Login takes 1 s of each: hayate is at 80, 100 and 105.3 MB/s, stock at 20.

@@ -101,9 +101,8 @@ named() {
 }
 
 @test "a small window and a slow path are named as the bottleneck" {
-	local n
 	"$LFP" check || skip "$("$LFP" check 2>&1)"
-	for n in 1 2 3; do	# a crowded machine delays packets as well
+	for _ in 1 2 3; do	# a crowded machine delays packets as well
 		bench --only bottleneck_path --runs 1 --bytes 128M
 		! named 'small window' 'the window: 2048 KiB' ||
 		    ! named 'thin path' 'the path' || return 0

@@ -216,7 +216,6 @@ v_idle() {	# CLIENT SERVER ssh|sshd-session
 	use "$1"
 	rm -f "$LAB/hold" "$LAB/session"
 	mkfifo "$LAB/hold"
-	# shellcheck disable=SC2016
 	"${SSH[@]}" "$2" 'echo $PPID; exec cat' <"$LAB/hold" \
 	    >"$LAB/session" 2>>"$LAB/err" &
 	pid=$!
@@ -296,13 +295,13 @@ path_jobs() {	# RTT_MS BYTES VERBS [FACTOR]
 	for d in get put; do
 		job iperf3 iperf3 $d "$2" - - v_iperf3 "$2" $d
 		for p in $BUILDS; do
-			n=$(bytes_for $p "$1" "$2")
+			n=$(bytes_for "$p" "$1" "$2")
 			for verb in $3; do
 				case $verb in
 				v_scp) factor=${4:-0.92} ;;
 				*) factor=0.95 ;;
 				esac
-				path_job $p $d "$n" "$verb" $factor
+				path_job "$p" $d "$n" "$verb" "$factor"
 			done
 		done
 	done
@@ -339,16 +338,16 @@ sender_jobs() {	# RTT_MS TARGET
 	job iperf3 iperf3 get "$BYTES" - - v_iperf3 "$BYTES" get
 	job iperf3 iperf3 put "$BYTES" - - v_iperf3 "$BYTES" put
 	for p in $BUILDS; do
-		n=$(bytes_for $p "$1" "$BYTES")
-		t=$(target_for $p "$2")
-		job $p 'ssh cat' get "$n" "$t" "v_login $p stock" \
-		    v_get $p stock "$n"
-		job $p scp get "$n" "$t" "v_login $p stock" \
-		    v_scp $p stock "$n" get
-		job $p 'scp -O' put "$n" "$t" "v_login stock $p" \
-		    v_scp stock $p "$n" put -O
-		job $p scp put "$few" "$(target_for $p 'rate>=1*stock~')" \
-		    "v_login stock $p" v_scp stock $p "$few" put
+		n=$(bytes_for "$p" "$1" "$BYTES")
+		t=$(target_for "$p" "$2")
+		job "$p" 'ssh cat' get "$n" "$t" "v_login $p stock" \
+		    v_get "$p" stock "$n"
+		job "$p" scp get "$n" "$t" "v_login $p stock" \
+		    v_scp "$p" stock "$n" get
+		job "$p" 'scp -O' put "$n" "$t" "v_login stock $p" \
+		    v_scp stock "$p" "$n" put -O
+		job "$p" scp put "$few" "$(target_for "$p" 'rate>=1*stock~')" \
+		    "v_login stock $p" v_scp stock "$p" "$few" put
 	done
 }
 
@@ -358,18 +357,18 @@ cell_forward() {
 	local p n t
 	at_path 100 1gbit || return
 	for p in $BUILDS; do
-		n=$(bytes_for $p 100 $((BYTES / 2)))
-		t=$(target_for $p 'rate>=0.85*direct')
-		set -- $p $p "$n"
-		job $p session get "$n" - "v_login $p $p" v_get "$@"
-		job $p session put "$n" - "v_login $p $p" v_put "$@"
-		job $p mux get "$n" "$t" - v_mux "$@" get
-		job $p mux put "$n" "$t" - v_mux "$@" put
-		job $p -L get "$n" "$t" - v_local "$@"
-		job $p -R put "$n" "$t" - v_remote "$@"
-		job $p -W get "$n" "$t" "v_stdio_login $p $p" v_stdio "$@"
-		job $p ProxyJump get "$n" "$t" "v_jump_login $p $p" v_jump "$@"
-		job $p ProxyCommand get "$n" "$t" "v_login $p $p" v_command "$@"
+		n=$(bytes_for "$p" 100 $((BYTES / 2)))
+		t=$(target_for "$p" 'rate>=0.85*direct')
+		set -- "$p" "$p" "$n"
+		job "$p" session get "$n" - "v_login $p $p" v_get "$@"
+		job "$p" session put "$n" - "v_login $p $p" v_put "$@"
+		job "$p" mux get "$n" "$t" - v_mux "$@" get
+		job "$p" mux put "$n" "$t" - v_mux "$@" put
+		job "$p" -L get "$n" "$t" - v_local "$@"
+		job "$p" -R put "$n" "$t" - v_remote "$@"
+		job "$p" -W get "$n" "$t" "v_stdio_login $p $p" v_stdio "$@"
+		job "$p" ProxyJump get "$n" "$t" "v_jump_login $p $p" v_jump "$@"
+		job "$p" ProxyCommand get "$n" "$t" "v_login $p $p" v_command "$@"
 	done
 	sitting "$RUNS"
 }
@@ -378,10 +377,10 @@ cell_slow() {
 	local p t n=$SLOW_BYTES
 	at_loop || return
 	for p in $BUILDS; do
-		t=$(target_for $p 'seconds<=1.10*stock')
-		job $p 'ssh cat, slow' get "$n" "$t" - v_get $p $p "$n" 100e6
-		job $p 'ssh cat, slow' put "$n" "$t" - \
-		    v_put $p $p "$n" "$METER slow 100e6"
+		t=$(target_for "$p" 'seconds<=1.10*stock')
+		job "$p" 'ssh cat, slow' get "$n" "$t" - v_get "$p" "$p" "$n" 100e6
+		job "$p" 'ssh cat, slow' put "$n" "$t" - \
+		    v_put "$p" "$p" "$n" "$METER slow 100e6"
 	done
 	sitting "$RUNS"
 }
@@ -392,11 +391,11 @@ cell_loopback() {
 	job iperf3 iperf3 get "$n" - - v_iperf3 "$n" get
 	job iperf3 iperf3 put "$n" - - v_iperf3 "$n" put
 	for p in $BUILDS; do
-		t=$(target_for $p 'rate>=1*stock~')
-		job $p 'ssh cat' get "$n" "$t" "v_login $p $p" v_get $p $p "$n"
-		job $p 'ssh cat' put "$n" "$t" "v_login $p $p" v_put $p $p "$n"
-		job $p scp get "$n" "$t" "v_login $p $p" v_scp $p $p "$n" get
-		job $p scp put "$n" "$t" "v_login $p $p" v_scp $p $p "$n" put
+		t=$(target_for "$p" 'rate>=1*stock~')
+		job "$p" 'ssh cat' get "$n" "$t" "v_login $p $p" v_get "$p" "$p" "$n"
+		job "$p" 'ssh cat' put "$n" "$t" "v_login $p $p" v_put "$p" "$p" "$n"
+		job "$p" scp get "$n" "$t" "v_login $p $p" v_scp "$p" "$p" "$n" get
+		job "$p" scp put "$n" "$t" "v_login $p $p" v_scp "$p" "$p" "$n" put
 	done
 	sitting "$RUNS"
 }
@@ -406,13 +405,13 @@ cell_memory() {
 	local p t n
 	at_path 100 1gbit || return
 	for p in $BUILDS; do
-		n=$(bytes_for $p 100 "$BYTES")
-		t=$(target_for $p 'kib<=stock+36622')
-		set -- $p $p "$n"
-		job $p 'peak, fast' get "$n" "$t" - v_get "$@"
-		job $p 'peak, slow' get "$n" "$t" - v_get "$@" 50e6
-		job $p 'peak, fast' put "$n" "$t" - v_put_peak "$@" cat
-		job $p 'peak, slow' put "$n" "$t" - v_put_peak "$@" \
+		n=$(bytes_for "$p" 100 "$BYTES")
+		t=$(target_for "$p" 'kib<=stock+36622')
+		set -- "$p" "$p" "$n"
+		job "$p" 'peak, fast' get "$n" "$t" - v_get "$@"
+		job "$p" 'peak, slow' get "$n" "$t" - v_get "$@" 50e6
+		job "$p" 'peak, fast' put "$n" "$t" - v_put_peak "$@" cat
+		job "$p" 'peak, slow' put "$n" "$t" - v_put_peak "$@" \
 		    "$METER slow 50e6"
 	done
 	sitting "$RUNS"
@@ -422,9 +421,9 @@ cell_idle() {
 	local p t
 	at_loop || return
 	for p in $BUILDS; do
-		t=$(target_for $p 'kib<=stock+256')
-		job $p 'idle ssh' - 0 "$t" - v_idle $p $p ssh
-		job $p 'idle sshd-session' - 0 "$t" - v_idle $p $p sshd-session
+		t=$(target_for "$p" 'kib<=stock+256')
+		job "$p" 'idle ssh' - 0 "$t" - v_idle "$p" "$p" ssh
+		job "$p" 'idle sshd-session' - 0 "$t" - v_idle "$p" "$p" sshd-session
 	done
 	sitting "$RUNS"
 }
@@ -433,10 +432,10 @@ cell_echo() {
 	local p t d
 	at_path 50 100mbit || return
 	for p in $BUILDS; do
-		t=$(target_for $p 'ms<=stock~')
+		t=$(target_for "$p" 'ms<=stock~')
 		for d in idle get put; do
-			job $p 'echo, 95 %' $d 0 "$t" - \
-			    v_echo $p $p $d "$ECHOES"
+			job "$p" 'echo, 95 %' $d 0 "$t" - \
+			    v_echo "$p" "$p" $d "$ECHOES"
 		done
 	done
 	sitting "$RUNS"

@@ -54,7 +54,7 @@ lab_open() {
 
 # lab_peer SPEC: known to bin of ../helper.bash; dies unless all is there
 lab_peer() {
-	local name=${1%%=*} prefix=${1#*=} stem= p missing=
+	local name=${1%%=*} prefix=${1#*=} stem='' p missing=''
 	case $prefix in *:*) stem=:${prefix##*:} prefix=${prefix%:*} ;; esac
 	[[ $1 = *=* && $name =~ ^[a-z0-9][a-z0-9._-]*$ &&
 	    $stem =~ ^(:[a-z0-9_-]+)?$ ]] ||

@@ -25,7 +25,6 @@ header() {
 # lines PROGRAM: awk over the lines that are whole, to the last byte.
 # $at["name"] is a field, and pick(NAMES, SEPARATOR) are several.
 lines() {
-	# shellcheck disable=SC2016
 	head -n "$(wc -l <"$RESUMED")" "$RESUMED" |
 	    awk -F'\t' -v key="$KEY_" -v result="$RESULT_" '
 	function pick(names, separator,  i, n, v, s) {

@@ -34,7 +34,7 @@ files_tools() {
 	for t in $FILES_TOOLS; do
 		case $t in
 		rsync|tar|rclone|lftp)
-			command -v $t >/dev/null || {
+			command -v "$t" >/dev/null || {
 				warn "$CELL: skipped $t: no $t, which is in the package $t"
 				continue
 			}
@@ -144,7 +144,7 @@ files_sets() {
 	for set in $FILES_SETS; do
 		n=$((${set%x*} * (BYTES >> 10) >> 20))
 		[ $n -le "${set%x*}" ] || n=${set%x*}
-		[ $n -ge $FILES_LEAST ] || n=$FILES_LEAST
+		[ "$n" -ge $FILES_LEAST ] || n=$FILES_LEAST
 		case ${QUICK:-}$set in y*x4096) ;; *) echo "${n}x${set#*x}" ;; esac
 	done
 }
@@ -152,7 +152,7 @@ files_sets() {
 files_size() {	# BYTES: 3 B, 4 KiB, 1 MiB
 	local n=$1 unit
 	for unit in B KiB MiB; do
-		[ $n -ge 1024 ] || break
+		[ "$n" -ge 1024 ] || break
 		n=$((n / 1024))
 	done
 	echo "$n $unit"

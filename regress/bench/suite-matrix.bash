@@ -57,6 +57,7 @@ matrix_begin() {
 	CELL=matrix
 	[ -z "$QUICK" ] || matrix_hasty
 	MATRIX_SECONDS=${MATRIX_SECONDS:-6}
+	# shellcheck disable=SC2086 # a list
 	set -- ${RTTS:-$MATRIX_RTT}
 	MATRIX_AT=$1
 }

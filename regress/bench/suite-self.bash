@@ -197,14 +197,14 @@ cell_self() {
 
 self_jobs() {	# N
 	local p d t bytes=$BYTES
-	[ "$1" -le 4 ] || bytes=$((BYTES / 4 * $1))
+	[ "$1" -le 4 ] || bytes=$((BYTES * $1 / 4))
 	for p in $BUILDS; do
 		t=$(target_for "$p" 'rate>=1*stock~')
 		for d in put get; do
-			set -- "$1" "$p" "$p" $bytes $d
-			job "$p" scp $d $bytes "$t" "v_logins $p $p $1" \
+			set -- "$1" "$p" "$p" "$bytes" $d
+			job "$p" scp $d "$bytes" "$t" "v_logins $p $p $1" \
 			    v_self "${@:2}" "$1"
-			job "$p" 'scp -O' $d $bytes "$t" "v_logins $p $p $1" \
+			job "$p" 'scp -O' $d "$bytes" "$t" "v_logins $p $p $1" \
 			    v_self "${@:2}" "$1" -O
 		done
 	done

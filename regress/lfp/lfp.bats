@@ -19,7 +19,7 @@ setup() {
 	for cmd in iperf3 jq ping; do
 		command -v $cmd >/dev/null || skip "no $cmd"
 	done
-	first='timeout -k 1 60 nice -n -15'
+	first=(timeout -k 1 60 nice -n -15)
 	P=t$$-$BATS_TEST_NUMBER
 	paths=()
 }
@@ -58,15 +58,15 @@ listens() { [ -n "$(at "$1" b ss -Htln "sport = :$2")" ]; }
 
 # server NAME: an iperf3 at b
 server() {
-	$first "$LFP" exec "$1" b iperf3 -s -J >/dev/null 2>&1 3>&- &
+	"${first[@]}" "$LFP" exec "$1" b iperf3 -s -J >/dev/null 2>&1 3>&- &
 	until_ 10 listens "$1" 5201
 }
 
 # client NAME ARGUMENT...: its JSON report
-client() { $first "$LFP" exec "$1" a iperf3 -c 10.77.0.2 -J "${@:2}" 3>&-; }
+client() { "${first[@]}" "$LFP" exec "$1" a iperf3 -c 10.77.0.2 -J "${@:2}" 3>&-; }
 
 # rtt NAME: the least of ten, ms
-rtt() { at "$1" a $first ping -nc 10 -i 0.02 10.77.0.2 |
+rtt() { at "$1" a "${first[@]}" ping -nc 10 -i 0.02 10.77.0.2 |
     sed -n 's/.*time=\([0-9.]*\) ms/\1/p' | sort -n | head -1; }
 
 # ci N P [BURST]: deviation of a share of P in N that 99 % of samples keep to;
@@ -170,7 +170,7 @@ missing() { awk -v n="$1" '/icmp_seq/ {
 	print lost + 0, b + 0 }'; }
 
 # pings NAME N: all at once
-pings() { at "$1" a $first ping -nc "$2" -l "$2" -W 1 10.77.0.2; }
+pings() { at "$1" a "${first[@]}" ping -nc "$2" -l "$2" -W 1 10.77.0.2; }
 
 @test "losses come in bursts of the configured mean, and ping misses the same packets" {
 	up "$P" --rtt 2ms --loss-fwd 10% --burst 4 --seed 2
