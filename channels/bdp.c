@@ -7,19 +7,19 @@
  * See bdp.h for the idea.
  *
  * Rate: positions are kept at SLOTS points over about one RTT; the rate is
- * the distance from the oldest point to now.  Eight points make a decision
+ * the distance from the oldest point to now. Eight points make a decision
  * lag the path by an eighth, while TCP's slow start doubles in one RTT.
  *
  * After a loss the stream stands still, for more than a RTT, and then leaps
- * by more than any link carries: what had arrived meanwhile.  So the point
+ * by more than any link carries: what had arrived meanwhile. So the point
  * before a stall bounds the rate, as the mean since then, until eight times
- * the stall have passed.  Slow start pauses too, but for less than a RTT.
+ * the stall have passed. Slow start pauses too, but for less than a RTT.
  *
  * The maximum is kept in two buckets of MAX_SPAN, the running one and the one
- * before it: state of constant size, exact to within a bucket.  So is the
+ * before it: state of constant size, exact to within a bucket. So is the
  * minimum of the transport's present RTT: the queues come and go in seconds.
  *
- * Ages: credits are remembered as (edge, time).  A window sends one credit
+ * Ages: credits are remembered as (edge, time). A window sends one credit
  * per three packets, far more than needed, so a full ring drops the newest:
  * the oldest outstanding ones are those that complete next.
  */

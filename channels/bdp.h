@@ -8,21 +8,21 @@
  *
  * Whoever grants credit (a receive window, a read request) sees two things:
  * how fast bytes are taken, and how old a credit is when the first byte that
- * only it allowed arrives.  Rate times round-trip time is the bandwidth-delay
+ * only it allowed arrives. Rate times round-trip time is the bandwidth-delay
  * product: what must be under way to keep the path busy.
  *
- * The age of a credit is the in-band RTT.  It needs no socket and sees the
+ * The age of a credit is the in-band RTT. It needs no socket and sees the
  * whole path, jump hosts and local pipes included, but it is an upper bound:
- * a sender with credit to spare uses it late.  Little's law says how late:
- * age = window / rate.  Only while the window is what limits is the age the
- * RTT itself, and then it does not change when the window does.  wtune.h
+ * a sender with credit to spare uses it late. Little's law says how late:
+ * age = window / rate. Only while the window is what limits is the age the
+ * RTT itself, and then it does not change when the window does. wtune.h
  * turns that into a decision; this file only measures.
  *
- * An RTT measured by the transport (TCP_INFO) may be given as well.  Behind
+ * An RTT measured by the transport (TCP_INFO) may be given as well. Behind
  * a jump host it covers the last leg alone, so it is a lower bound.
  *
  * Units: bytes, microseconds of a monotonic clock, bytes per second.
- * No I/O, no clock, no upstream header.  Not thread safe.
+ * No I/O, no clock, no upstream header. Not thread safe.
  *
  * Sources: D. D. Clark, RFC 813 (window as credit); W. Feng et al., "Dynamic
  * Right-Sizing" (the receiver measures bytes per RTT); N. Cardwell et al.,
@@ -62,7 +62,7 @@ uint64_t bdp_inband_rtt(const struct bdp *);
 void	 bdp_granted(struct bdp *, uint64_t edge, uint64_t now_us);
 
 /*
- * So many bytes of the stream have arrived and wait behind lost ones.  What
+ * So many bytes of the stream have arrived and wait behind lost ones. What
  * a lossy path holds beside the product: see wtune.c.
  */
 void	 bdp_waits(struct bdp *, uint64_t bytes);
@@ -70,7 +70,7 @@ void	 bdp_waits(struct bdp *, uint64_t bytes);
 /* Forget what waited: the reader was slow, and the path not itself. */
 void	 bdp_restart_waiting(struct bdp *);
 
-/* The stream has arrived up to "pos" at "now_us".  Completes ages. */
+/* The stream has arrived up to "pos" at "now_us". Completes ages. */
 void	 bdp_arrived(struct bdp *, uint64_t pos, uint64_t now_us);
 
 /* Whether the rate is due for a new sample; about eight times per RTT. */

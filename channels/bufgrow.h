@@ -7,17 +7,17 @@
  * bufgrow: how a buffer that holds a backlog grows, and what it keeps.
  *
  * Stock sshbuf grows to exactly what is needed, in steps of 256 bytes, each
- * a new allocation, a copy and two wipes of everything held.  A backlog of n
- * bytes that arrives in packets costs n^2.  And after each packet a reset
+ * a new allocation, a copy and two wipes of everything held. A backlog of n
+ * bytes that arrives in packets costs n^2. And after each packet a reset
  * gives all memory back, only to ask for it again.
  *
  * Growing by a half (a quarter where it is large, since old and new exist at
- * once) makes a byte move a few times on the way.  Moving what is left to the
+ * once) makes a byte move a few times on the way. Moving what is left to the
  * front comes before growing, once a fifth of the buffer is free there.
  * Keeping up to BUFGROW_KEEP bytes over a reset covers any SSH packet and
- * SFTP message.  The content is wiped as before.
+ * SFTP message. The content is wiped as before.
  *
- * Units: bytes.  Pure functions.
+ * Units: bytes. Pure functions.
  */
 
 #ifndef HAYATE_BUFGROW_H

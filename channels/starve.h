@@ -9,12 +9,12 @@
  * A sender starves while it has used up all credit and the path still holds
  * at least half of it: credit then comes back later than the path is free.
  * If the path holds less, the bytes have arrived, and it is the reader over
- * there that keeps the credit.  Only the peer can raise its window, so this
+ * there that keeps the credit. Only the peer can raise its window, so this
  * is said once, and only where it cost something: a second of starving, and
  * half of the time since it began.
  *
- * Units: microseconds of a monotonic clock.  No I/O, no clock, no upstream
- * header.  Not thread safe.
+ * Units: microseconds of a monotonic clock. No I/O, no clock, no upstream
+ * header. Not thread safe.
  */
 
 #ifndef HAYATE_STARVE_H
@@ -32,7 +32,7 @@ struct starve {			/* all zero to begin with */
 
 /*
  * The sender starves, or does not, from now on; call it as often as anything
- * moves.  Returns 1 once, when it is to be said, which is while it
+ * moves. Returns 1 once, when it is to be said, which is while it
  * starves; else 0.
  */
 int	starve_note(struct starve *, int starves, uint64_t now_us);

@@ -4,7 +4,7 @@
  */
 
 /*
- * See tcp-path.h.  The kernel's own header is used where there is one: the C
+ * See tcp-path.h. The kernel's own header is used where there is one: the C
  * library's struct tcp_info ends before tcpi_min_rtt.
  */
 

@@ -7,10 +7,10 @@
  * tcp-path: what the kernel knows of a TCP connection, and the one thing we
  * ask of it.
  *
- * Reading TCP_INFO costs under a microsecond.  Never call it from a process
+ * Reading TCP_INFO costs under a microsecond. Never call it from a process
  * under a sandbox: getsockopt(2) is not on upstream's seccomp list.
  *
- * No upstream header.  Thread safe.
+ * No upstream header. Thread safe.
  */
 
 #ifndef HAYATE_TCP_PATH_H
@@ -32,14 +32,14 @@ int	tcp_path_read(int fd, struct tcp_path *);
 
 /*
  * About how many bytes have arrived and wait for a lost one before them; 0
- * where the system does not tell.  While others may be read at once it says
+ * where the system does not tell. While others may be read at once it says
  * less than there is.
  */
 uint64_t tcp_path_waiting(int fd);
 
 /*
  * Keep no more than "bytes" unsent in the kernel (TCP_NOTSENT_LOWAT), so
- * that what is urgent does not wait behind what is bulk.  Returns 0 or -1.
+ * that what is urgent does not wait behind what is bulk. Returns 0 or -1.
  */
 int	tcp_path_bound_unsent(int fd, uint32_t bytes);
 

@@ -4,14 +4,14 @@
  */
 
 /*
- * See wtune-hook.h.  Stock keeps this balance for every channel:
+ * See wtune-hook.h. Stock keeps this balance for every channel:
  *
  *	local_window_max = local_window + local_consumed + backlog
  *
  * what the peer may still send, what was taken and not yet announced, what
- * arrived and was not yet taken.  Raising local_window_max and
+ * arrived and was not yet taken. Raising local_window_max and
  * local_consumed by the same amount makes the next adjust carry the growth;
- * lowering both withholds it.  Nothing else of a channel is written here.
+ * lowering both withholds it. Nothing else of a channel is written here.
  *
  * State per channel lives in a table by channel number, so no upstream
  * structure changes.
@@ -49,8 +49,8 @@
 /*
  * Every unmodified OpenSSH from 8.9 on lets a channel's unsent data fill
  * min(our window, 16 MiB), and moves all of it for each read once its buffer
- * is full.  At 14 MiB there are 2 MiB of air, so that one move pays for 64
- * reads; at 15 it would be 32.  The version string does not tell who has it,
+ * is full. At 14 MiB there are 2 MiB of air, so that one move pays for 64
+ * reads; at 15 it would be 32. The version string does not tell who has it,
  * and old versions lose nothing.
  */
 #define STOCK_SENDER_MAX	(14 * 1024 * 1024)
@@ -71,8 +71,8 @@
 
 /*
  * sshd reads 256 KiB from its socket per poll, after a loss even a whole
- * window, poll by poll; a program's pipe takes 64 of them.  So it holds as
- * much as a poll brings.  A megabyte would use up a user's share of pipes.
+ * window, poll by poll; a program's pipe takes 64 of them. So it holds as
+ * much as a poll brings. A megabyte would use up a user's share of pipes.
  */
 #define PIPE_SIZE		(256 * 1024)
 
@@ -232,7 +232,7 @@ widen_pipe(const struct Channel *c)
 
 /*
  * Bytes of this channel that wait behind lost ones: its share, by rate, of
- * the connection's.  Where nothing could be read for a while, all that came
+ * the connection's. Where nothing could be read for a while, all that came
  * out of order meanwhile waited together.
  */
 static uint64_t

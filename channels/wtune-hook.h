@@ -8,8 +8,8 @@
  *
  * Called from patches/110-channels-window.patch and 120-channels-input.patch,
  * once per poll loop and open channel, in the processes that move channel
- * data: ssh's client_loop and sshd-session's server_loop2.  Both run after
- * authentication and outside any sandbox.  Main thread only.
+ * data: ssh's client_loop and sshd-session's server_loop2. Both run after
+ * authentication and outside any sandbox. Main thread only.
  */
 
 #ifndef HAYATE_WTUNE_HOOK_H
@@ -20,7 +20,7 @@ struct Channel;
 
 /*
  * Before stock decides whether to send SSH2_MSG_CHANNEL_WINDOW_ADJUST: move
- * the window, so that the untouched code announces it.  Does nothing for
+ * the window, so that the untouched code announces it. Does nothing for
  * terminals, X11 and agent channels, with "Hayate no", "WindowTuning no", or
  * without memory.
  */
@@ -28,8 +28,8 @@ void	wtune_channel(struct ssh *, struct Channel *);
 
 /*
  * After stock decided what to wait for: stop reading from the local side of
- * a channel that holds a stock window of unsent data.  A larger window of
- * the peer is for the path, not for our memory.  Says once per channel, at
+ * a channel that holds a stock window of unsent data. A larger window of
+ * the peer is for the path, not for our memory. Says once per channel, at
  * -v, that the peer's window limits what is sent.
  */
 void	wtune_input(struct ssh *, struct Channel *);

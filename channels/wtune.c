@@ -6,36 +6,36 @@
 /*
  * See wtune.h for the idea.
  *
- * Rounds.  A round is what bdp.c needs to tell the age of a credit, and lasts
- * at least that age, so that two rounds are two observations.  Ages of one
+ * Rounds. A round is what bdp.c needs to tell the age of a credit, and lasts
+ * at least that age, so that two rounds are two observations. Ages of one
  * round never mix two windows: growth starts a new one, and the credit that
  * carries the growth does not count, for its first byte is the old window's
  * last.
  *
- * The edge test needs no RTT.  By Little's law age = window / rate.  Once two
+ * The edge test needs no RTT. By Little's law age = window / rate. Once two
  * rounds agree on the age, the window may be what limits, or it may not:
- * raise it and see.  A limited sender uses the new credit as fast as the
+ * raise it and see. A limited sender uses the new credit as fast as the
  * old, so the age stays and the rate rises: that age is the RTT, and raising
- * goes on until it does not help.  Any other sender lets the credit lie: the
- * age rises, not the rate, and the growth is taken back.  Asking costs that
+ * goes on until it does not help. Any other sender lets the credit lie: the
+ * age rises, not the rate, and the growth is taken back. Asking costs that
  * growth for one round, so it is asked again only when the rate changed.
  * A loss in between makes all ages long and spoils the answer, once: a path
  * whose RTT grew looks like a loss in every round.
  *
- * Loss.  A lost byte comes again one RTT later, two if it is lost again, and
- * all that arrived after it waits in the kernel until then.  With loss enough
+ * Loss. A lost byte comes again one RTT later, two if it is lost again, and
+ * all that arrived after it waits in the kernel until then. With loss enough
  * some byte always waits: the stream as a whole is late by one to three RTT,
  * and a window of twice the BDP is used up before its first byte is taken.
  * The rate is then the window's own, window / (RTT + wait), and no multiple
  * of it below (RTT + wait) / RTT would ever raise the window; nor is the edge
- * any help, for the credits are older than the RTT.  But the sender does not
+ * any help, for the credits are older than the RTT. But the sender does not
  * wait for the lost byte: what it may send goes on arriving, so what waits
  * in the kernel is wait * rate in bytes, or all of the window if that is
- * less.  The need is the BDP and what waits, and a quarter of both; while
+ * less. The need is the BDP and what waits, and a quarter of both; while
  * both are nearly all of the window, the window limits, and they are doubled,
- * as slow start would.  Once it no longer limits, neither grows any further,
- * and the window ends below twice what the path holds.  Bytes that the reader
- * leaves lie are in order: they are not counted.  What waits while the reader
+ * as slow start would. Once it no longer limits, neither grows any further,
+ * and the window ends below twice what the path holds. Bytes that the reader
+ * leaves lie are in order: they are not counted. What waits while the reader
  * lags is forgotten, for the window it came from was too large.
  *
  * An RTT so found is the whole path's, and goes to the estimator: from then
@@ -59,14 +59,14 @@
 
 /*
  * Below this age 2 MiB are 105 MB/s: more than most links carry, and a stock
- * sender pays for each question.  A socket's RTT still makes windows grow.
+ * sender pays for each question. A socket's RTT still makes windows grow.
  */
 #define EDGE_AGE_MIN_US		20000
 
 /*
  * A sender that the window limits does not grow its congestion window, so
  * each question costs a round or two of slow start: the first is a large one
- * where no socket can tell.  A stock sender chokes on 8 MiB of a short path.
+ * where no socket can tell. A stock sender chokes on 8 MiB of a short path.
  */
 #define FIRST_QUESTION	4
 
@@ -302,7 +302,7 @@ socket_tells(const struct wtune *w, const struct bdp *b)
 
 /*
  * Where the transport's RTT is the whole path's, credits that lie longer are
- * not what limits, and there is nothing to ask.  It is, once a credit was as
+ * not what limits, and there is nothing to ask. It is, once a credit was as
  * young as that RTT: no age is below the path's.
  */
 static int
@@ -348,8 +348,8 @@ edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
 }
 
 /*
- * Withdraw what the path has not needed for a while.  The rate is the
- * maximum of seconds, so a pause or a lost packet is no reason.  Without any
+ * Withdraw what the path has not needed for a while. The rate is the
+ * maximum of seconds, so a pause or a lost packet is no reason. Without any
  * RTT nothing is known to be too much.
  */
 static int64_t
@@ -381,7 +381,7 @@ withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 
 /*
  * The reader is what limits: all that the window exceeds the BDP by ends up
- * in our memory.  A quarter of it keeps the reader busy.
+ * in our memory. A quarter of it keeps the reader busy.
  */
 static int64_t
 hold_reader(struct wtune *w, struct bdp *b, const struct wtune_now *now,

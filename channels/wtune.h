@@ -6,8 +6,8 @@
 /*
  * wtune: how large a window the path, the reader and the memory deserve.
  *
- * A peer may have one window under way per round trip.  Stock OpenSSH always
- * says 2 MiB, which caps 100 ms at 20 MB/s.  wtune reads a struct bdp and
+ * A peer may have one window under way per round trip. Stock OpenSSH always
+ * says 2 MiB, which caps 100 ms at 20 MB/s. wtune reads a struct bdp and
  * answers by how many bytes to move the window:
  *
  *   grow      to gain * BDP, by the best RTT known; and manifold per round
@@ -18,20 +18,20 @@
  *   hold      while the reader lags, at a ceiling, or when the last growth
  *             made credits older and nothing faster.
  *   withdraw  when the path has held far less than the window for a while,
- *             or after idling.  SSH cannot take credit back; the caller
+ *             or after idling. SSH cannot take credit back; the caller
  *             withholds adjusts.
  *
  * It never goes below the floor, which is the window the channel had.
  *
- * Memory.  Credit cannot be called back from a peer that is silent, so no
- * tuner takes all that is free.  One may grow by half of what the others
+ * Memory. Credit cannot be called back from a peer that is silent, so no
+ * tuner takes all that is free. One may grow by half of what the others
  * leave: with N bytes free and G bytes grown already, by (N - G) / 2 more.
  * In 256 MiB four channels of 64 MiB hold 64, 64, 64 and 33 MiB, and may
  * stay so while they idle; a fifth still gets 16.5 MiB, a sixth 8.25.
  *
  * SFTP's requests in flight are a window as well: the same tuner serves.
  *
- * Units: bytes, microseconds.  No I/O, no clock, no upstream header.
+ * Units: bytes, microseconds. No I/O, no clock, no upstream header.
  * Not thread safe.
  */
 
@@ -81,7 +81,7 @@ void	 wtune_free(struct wtune *);
 
 /*
  * How many bytes to add to the window (> 0), to withhold from it (< 0, as
- * far as the caller can), or 0.  Call after each bdp_taken().
+ * far as the caller can), or 0. Call after each bdp_taken().
  */
 int64_t	 wtune_decide(struct wtune *, struct bdp *, const struct wtune_now *);
 

@@ -17,8 +17,8 @@
  * that serves the session. One connection a process. Not thread safe.
  */
 
-#ifndef AUTHONLY_HOOK_H
-#define AUTHONLY_HOOK_H
+#ifndef HAYATE_AUTHONLY_HOOK_H
+#define HAYATE_AUTHONLY_HOOK_H
 
 #include <sys/types.h>
 
@@ -100,4 +100,4 @@ void	authonly_finish_kex(struct ssh *);
 /* Whatever is sent from now on is encrypted. May wait as the above. */
 void	authonly_encrypt(struct ssh *);
 
-#endif /* AUTHONLY_HOOK_H */
+#endif /* HAYATE_AUTHONLY_HOOK_H */

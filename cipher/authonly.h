@@ -21,8 +21,8 @@
  * No I/O and no upstream header. authonly-hook.c does what this says.
  */
 
-#ifndef AUTHONLY_H
-#define AUTHONLY_H
+#ifndef HAYATE_AUTHONLY_H
+#define HAYATE_AUTHONLY_H
 
 #define AUTHONLY_NONE	"none"
 #define AUTHONLY_GMAC	"aes128-gmac@hayate.invalid"
@@ -101,4 +101,4 @@ int	authonly_is(const char *cipher);
  */
 unsigned long long authonly_key_bytes(const char *cipher);
 
-#endif /* AUTHONLY_H */
+#endif /* HAYATE_AUTHONLY_H */

@@ -21,8 +21,8 @@
  * It reads no clock and starts no thread. Not thread safe; no upstream header.
  */
 
-#ifndef AUTOSCALE_H
-#define AUTOSCALE_H
+#ifndef HAYATE_AUTOSCALE_H
+#define HAYATE_AUTOSCALE_H
 
 #include <stdint.h>
 
@@ -60,4 +60,4 @@ struct autoscale {
  */
 int	autoscale_decide(struct autoscale *, const struct autoscale_now *);
 
-#endif /* AUTOSCALE_H */
+#endif /* HAYATE_AUTOSCALE_H */

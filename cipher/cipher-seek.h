@@ -13,8 +13,8 @@
  * Called from patches/200-cipher-gmac.patch.
  */
 
-#ifndef CIPHER_SEEK_H
-#define CIPHER_SEEK_H
+#ifndef HAYATE_CIPHER_SEEK_H
+#define HAYATE_CIPHER_SEEK_H
 
 #include <sys/types.h>
 
@@ -46,4 +46,4 @@ cipher_seek(struct sshcipher_ctx *cc, const u_char *iv, u_int len)
 }
 #endif
 
-#endif /* CIPHER_SEEK_H */
+#endif /* HAYATE_CIPHER_SEEK_H */

@@ -9,8 +9,8 @@
  * For autoscale.h. Not thread safe; no upstream header.
  */
 
-#ifndef CORES_H
-#define CORES_H
+#ifndef HAYATE_CORES_H
+#define HAYATE_CORES_H
 
 #include <stdint.h>
 
@@ -27,4 +27,4 @@ double	cores_idle(uint64_t now_us);
 /* Returns the caller's CPU time, of this thread alone; 0 if unknown. */
 uint64_t cores_used_us(void);
 
-#endif /* CORES_H */
+#endif /* HAYATE_CORES_H */

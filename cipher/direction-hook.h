@@ -18,8 +18,8 @@
  * For the files of pipeline-hook.h only, and for the thread that owns the pool.
  */
 
-#ifndef DIRECTION_HOOK_H
-#define DIRECTION_HOOK_H
+#ifndef HAYATE_DIRECTION_HOOK_H
+#define HAYATE_DIRECTION_HOOK_H
 
 #include <sys/types.h>
 
@@ -123,4 +123,4 @@ void	receiving_release_reads(void);
 /* The connection ends; its packets are gone. */
 void	receiving_close(void);
 
-#endif /* DIRECTION_HOOK_H */
+#endif /* HAYATE_DIRECTION_HOOK_H */

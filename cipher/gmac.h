@@ -13,8 +13,8 @@
  * Called from patches/200-cipher-gmac.patch.
  */
 
-#ifndef GMAC_H
-#define GMAC_H
+#ifndef HAYATE_GMAC_H
+#define HAYATE_GMAC_H
 
 #include <sys/types.h>
 
@@ -28,4 +28,4 @@ gmac_as_aad(int gmac, u_int *aadlen, u_int *len)
 	}
 }
 
-#endif /* GMAC_H */
+#endif /* HAYATE_GMAC_H */

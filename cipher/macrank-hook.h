@@ -13,8 +13,8 @@
  * process, less than a millisecond where there are such instructions.
  */
 
-#ifndef MACRANK_HOOK_H
-#define MACRANK_HOOK_H
+#ifndef HAYATE_MACRANK_HOOK_H
+#define HAYATE_MACRANK_HOOK_H
 
 /*
  * The names of a list, the faster first. A MAC of SHA-1 or MD5, or with a tag
@@ -27,4 +27,4 @@ char	*macrank(const char *list);
 /* Whether GMAC is at least as fast as this MAC. */
 int	 macrank_gmac_wins(const char *mac);
 
-#endif /* MACRANK_HOOK_H */
+#endif /* HAYATE_MACRANK_HOOK_H */

@@ -22,8 +22,8 @@
  * For the thread that owns the pool. No upstream header.
  */
 
-#ifndef PACKETQ_H
-#define PACKETQ_H
+#ifndef HAYATE_PACKETQ_H
+#define HAYATE_PACKETQ_H
 
 #include <sys/uio.h>
 
@@ -141,4 +141,4 @@ int	packetq_wants_more(const struct packetq *, unsigned int threads);
 int	packetq_may_leave_first(const struct packetq *, unsigned int threads,
     unsigned int unbegun, unsigned int reads);
 
-#endif /* PACKETQ_H */
+#endif /* HAYATE_PACKETQ_H */

@@ -32,8 +32,8 @@
  * once.
  */
 
-#ifndef PIPELINE_HOOK_H
-#define PIPELINE_HOOK_H
+#ifndef HAYATE_PIPELINE_HOOK_H
+#define HAYATE_PIPELINE_HOOK_H
 
 #include <sys/types.h>
 
@@ -130,4 +130,4 @@ int	pipeline_read_input(struct ssh *, int fd, struct sshbuf **input,
  */
 u_int64_t pipeline_crypto_us(void);
 
-#endif /* PIPELINE_HOOK_H */
+#endif /* HAYATE_PIPELINE_HOOK_H */

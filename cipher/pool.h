@@ -20,8 +20,8 @@
  * No upstream header.
  */
 
-#ifndef POOL_H
-#define POOL_H
+#ifndef HAYATE_POOL_H
+#define HAYATE_POOL_H
 
 #include <stdatomic.h>
 
@@ -66,4 +66,4 @@ int	pool_is_begun(struct pool_job *);
  */
 void	pool_wait(struct pool_job *);
 
-#endif /* POOL_H */
+#endif /* HAYATE_POOL_H */

@@ -20,8 +20,8 @@
  * RFC 5647, section 7.1; RFC 4344, section 4; RFC 4253, section 6.4
  */
 
-#ifndef SEALER_HOOK_H
-#define SEALER_HOOK_H
+#ifndef HAYATE_SEALER_HOOK_H
+#define HAYATE_SEALER_HOOK_H
 
 #include <sys/types.h>
 
@@ -76,4 +76,4 @@ int	sealer_open(struct sealer *, const struct sealer_keys *,
 u_int	sealer_read_length(struct sealer *, const struct sealer_keys *,
     const struct stream_position *, const u_char *in, size_t have);
 
-#endif /* SEALER_HOOK_H */
+#endif /* HAYATE_SEALER_HOOK_H */

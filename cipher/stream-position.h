@@ -14,8 +14,8 @@
  * No upstream header.
  */
 
-#ifndef STREAM_POSITION_H
-#define STREAM_POSITION_H
+#ifndef HAYATE_STREAM_POSITION_H
+#define HAYATE_STREAM_POSITION_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -38,4 +38,4 @@ stream_position_advance(struct stream_position *p, size_t len,
 	p->bytes += len;
 }
 
-#endif /* STREAM_POSITION_H */
+#endif /* HAYATE_STREAM_POSITION_H */

@@ -4,7 +4,7 @@
  */
 
 /*
- * clock: the one clock of the hooks.  What they call measures nothing itself,
+ * clock: the one clock of the hooks. What they call measures nothing itself,
  * so that the unit tests can be the clock.
  */
 

@@ -22,8 +22,8 @@
  * log comes back as text. One state per process. Not thread safe.
  */
 
-#ifndef HAYOPT_H
-#define HAYOPT_H
+#ifndef HAYATE_HAYOPT_H
+#define HAYATE_HAYOPT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -109,4 +109,4 @@ int	hayopt_dump(int side, size_t i, char *buf, size_t len);
 /* Forget all values. For tests. */
 void	hayopt_reset(void);
 
-#endif /* HAYOPT_H */
+#endif /* HAYATE_HAYOPT_H */

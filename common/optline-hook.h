@@ -8,8 +8,8 @@
  * does, hand it to hayopt.h, log what comes back. Not called by a patch.
  */
 
-#ifndef OPTLINE_HOOK_H
-#define OPTLINE_HOOK_H
+#ifndef HAYATE_OPTLINE_HOOK_H
+#define HAYATE_OPTLINE_HOOK_H
 
 #include "hayopt.h"
 
@@ -45,4 +45,4 @@ void	optline_late(void);
 /* Prints our options to stdout, one per line. */
 void	optline_dump(int side);
 
-#endif /* OPTLINE_HOOK_H */
+#endif /* HAYATE_OPTLINE_HOOK_H */

@@ -9,8 +9,8 @@
  * Called from patches/150-kex-ext-info.patch.
  */
 
-#ifndef PEER_HOOK_H
-#define PEER_HOOK_H
+#ifndef HAYATE_PEER_HOOK_H
+#define HAYATE_PEER_HOOK_H
 
 #include <sys/types.h>
 
@@ -41,4 +41,4 @@ int	peer_is_hayate(const struct ssh *);
 /* Likewise, and the peer's version has the modes of cipher/authonly.h. */
 int	peer_knows_authonly(const struct ssh *);
 
-#endif /* PEER_HOOK_H */
+#endif /* HAYATE_PEER_HOOK_H */

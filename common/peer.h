@@ -13,8 +13,8 @@
  * No I/O and no upstream header; the message itself is peer-hook.c's.
  */
 
-#ifndef PEER_H
-#define PEER_H
+#ifndef HAYATE_PEER_H
+#define HAYATE_PEER_H
 
 #include <stddef.h>
 
@@ -29,4 +29,4 @@
  */
 unsigned int peer_version(const unsigned char *value, size_t len);
 
-#endif /* PEER_H */
+#endif /* HAYATE_PEER_H */

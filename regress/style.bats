@@ -52,3 +52,35 @@ x() { cat $1; }')"
 	    's/b->rate_max\[1\] :/b->rate_max[2] :/; s/b->rate_max\[1\];/b->rate_max[2];/')"
 	[[ $output = *bdp.c:*arrayIndexOutOfBounds* ]]
 }
+
+# guards FILE...: the headers without the guard HAYATE_NAME_H
+guards() {
+	local f name
+	for f; do
+		name=HAYATE_$(basename "$f" .h | tr a-z- A-Z_)_H
+		[ "$(grep -cx -e "#ifndef $name" -e "#define $name" \
+		    -e "#endif /\* $name \*/" "$f")" = 3 ] || echo "$f"
+	done
+}
+
+@test "each header has the guard HAYATE_NAME_H" {
+	local other
+	other=$(spoilt cipher/pool.h s/HAYATE_POOL_H/POOL_H/)
+	run -0 guards "$other"
+	[ "$output" = "$other" ]
+	# shellcheck disable=SC2046 # names
+	run -0 guards $(git ls-files '*.h')
+	[ -z "$output" ]
+}
+
+# wide FILE...: comments with two spaces between sentences
+wide() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
+
+@test "one space stands between the sentences of a comment" {
+	echo '# One.  Two.' >"$BATS_TEST_TMPDIR/two"
+	run -0 wide "$BATS_TEST_TMPDIR/two"
+	# shellcheck disable=SC2046 # names
+	run -1 wide $(git ls-files '*.[ch]' '*.sh' '*.bash' '*.bats' check demo \
+	    build-aux regress/lfp/lfp)
+	[ -z "$output" ]
+}

@@ -10,8 +10,8 @@
  * Called from patches/240-clientloop-dispatch.patch and 245-ssh-authonly.patch.
  */
 
-#ifndef AUTHONLY_CLIENT_HOOK_H
-#define AUTHONLY_CLIENT_HOOK_H
+#ifndef HAYATE_AUTHONLY_CLIENT_HOOK_H
+#define HAYATE_AUTHONLY_CLIENT_HOOK_H
 
 struct ssh;
 
@@ -36,4 +36,4 @@ int	authonly_client_told(void);
 /* Installs the handlers of a session's messages: clientloop.c's. */
 extern void (*const authonly_client_dispatch)(struct ssh *);
 
-#endif /* AUTHONLY_CLIENT_HOOK_H */
+#endif /* HAYATE_AUTHONLY_CLIENT_HOOK_H */

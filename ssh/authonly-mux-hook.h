@@ -14,8 +14,8 @@
  * Called from patches/247-mux-authonly.patch. Not thread safe.
  */
 
-#ifndef AUTHONLY_MUX_HOOK_H
-#define AUTHONLY_MUX_HOOK_H
+#ifndef HAYATE_AUTHONLY_MUX_HOOK_H
+#define HAYATE_AUTHONLY_MUX_HOOK_H
 
 #include "authonly-hook.h"
 
@@ -47,4 +47,4 @@ void	authonly_mux_asked(int control, const struct sshbuf *m);
  */
 void	authonly_mux_request(struct ssh *, struct Channel *c, const char *type);
 
-#endif /* AUTHONLY_MUX_HOOK_H */
+#endif /* HAYATE_AUTHONLY_MUX_HOOK_H */

@@ -9,7 +9,7 @@
  * does for upstream's options.
  *
  * scp and sftp are told at once, since an ssh that hands its session to a
- * ControlMaster does nothing later.  "HPNDisabled yes" followed by "Hayate
+ * ControlMaster does nothing later. "HPNDisabled yes" followed by "Hayate
  * yes" therefore leaves their requests to stock, and only them.
  */
 

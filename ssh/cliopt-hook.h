@@ -10,8 +10,8 @@
  * Called from patches/310-readconf-keywords.patch and 312-ssh-ciphers.patch.
  */
 
-#ifndef CLIOPT_HOOK_H
-#define CLIOPT_HOOK_H
+#ifndef HAYATE_CLIOPT_HOOK_H
+#define HAYATE_CLIOPT_HOOK_H
 
 #include <stddef.h>
 
@@ -38,4 +38,4 @@ void	cliopt_late(void);
 /* Adds our options to the output of ssh -G. */
 void	cliopt_dump(void);
 
-#endif /* CLIOPT_HOOK_H */
+#endif /* HAYATE_CLIOPT_HOOK_H */

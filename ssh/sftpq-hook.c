@@ -4,7 +4,7 @@
  */
 
 /*
- * See sftpq-hook.h.  What is decided is decided in sftpq.c; this file sends
+ * See sftpq-hook.h. What is decided is decided in sftpq.c; this file sends
  * the query for limits, recognises its reply, and remembers one lstat.
  */
 

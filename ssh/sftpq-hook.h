@@ -9,17 +9,17 @@
  * SFTP has a window of its own: so many READs or WRITEs of one buffer each.
  * Stock starts a download with one and adds one per reply, waits for the
  * first WRITE alone, and stops at 64, which is 16 MiB: less than 1 Gbit/s
- * holds at 200 ms.  Here sftpq.h decides, from the age of a request and the
+ * holds at 200 ms. Here sftpq.h decides, from the age of a request and the
  * rate of the replies, and the start does not wait.
  *
  * Two round trips before the first byte are saved as well: the query for the
  * server's limits travels with the request after it, and a download of a
  * regular file that the request before looked up by lstat needs no stat.
  *
- * Called from patches/160-sftp-client-requests.patch, in scp and sftp.  Does
+ * Called from patches/160-sftp-client-requests.patch, in scp and sftp. Does
  * nothing, so that stock code does what it always did, when the user chose
  * the requests (-R, -B, -X) or a rate (-l), without memory, or when ssh says
- * "Hayate no" (see sftp-tell.h).  Main thread only.
+ * "Hayate no" (see sftp-tell.h). Main thread only.
  */
 
 #ifndef HAYATE_SFTPQ_HOOK_H
@@ -39,16 +39,16 @@ struct sftpq_conn {
 };
 
 /*
- * A connection is set up; "chosen" if the user has a say.  Returns whether
+ * A connection is set up; "chosen" if the user has a say. Returns whether
  * upstream should query the limits itself now; 0 also if there are none.
  */
 int	sftpq_init(struct sftp_conn *, const struct sftpq_conn *, int limits,
     int chosen);
 
 /*
- * "m" is a whole message, just read.  Returns 1, and has taken it, if it is
+ * "m" is a whole message, just read. Returns 1, and has taken it, if it is
  * the reply to the deferred query; the caller then reads the next one.
- * Replies may come in any order.  Sizes that come while a transfer runs are
+ * Replies may come in any order. Sizes that come while a transfer runs are
  * for the next one.
  */
 int	sftpq_limits(struct sftp_conn *, struct sshbuf *m);
@@ -61,9 +61,9 @@ int	sftpq_keep_stat(struct sftp_conn *, const char *path,
     const struct Attrib *a, int ret);
 
 /*
- * A download begins and has the attributes "a", or NULL.  Returns "a"; or
+ * A download begins and has the attributes "a", or NULL. Returns "a"; or
  * "room", filled, if the request before was the lstat of this path and found
- * a regular file.  Serves once: what lies longer may have changed.
+ * a regular file. Serves once: what lies longer may have changed.
  */
 struct Attrib *sftpq_kept_stat(struct sftp_conn *, const char *path,
     struct Attrib *a, struct Attrib *room);
@@ -84,8 +84,8 @@ uint32_t sftpq_first_ack(struct sftp_conn *, uint32_t id);
 int	sftpq_full(struct sftp_conn *, u_int under_way);
 
 /*
- * *len bytes were acknowledged with *status.  An error stays: with more than
- * one WRITE under way a later success must not hide it.  From the error on
+ * *len bytes were acknowledged with *status. An error stays: with more than
+ * one WRITE under way a later success must not hide it. From the error on
  * nothing counts as written, so *len becomes 0.
  */
 void	sftpq_written(struct sftp_conn *, size_t *len, u_int *status);

@@ -4,15 +4,15 @@
  */
 
 /*
- * See sftpq.h for the idea.  The stream of a connection is the bytes of all
+ * See sftpq.h for the idea. The stream of a connection is the bytes of all
  * its replies, the edge is what has been asked for, and the age of a request
- * is the in-band RTT.  There is no other here, since scp sees only a local
+ * is the in-band RTT. There is no other here, since scp sees only a local
  * socket, and no reader to lag: scp itself is the reader.
  *
  * What is being acknowledged is counted in slots of an eighth of a second.
- * The sum of two seconds bridges a stall.  The last half-second, times four,
+ * The sum of two seconds bridges a stall. The last half-second, times four,
  * sees a path that becomes faster: a transfer that its own requests limit
- * then has twice as many after each round trip of less than a second.  One
+ * then has twice as many after each round trip of less than a second. One
  * reply in that time is no rate, so the half-second counts one request less.
  */
 
@@ -32,7 +32,7 @@
 #define SECONDS_UNDER_WAY	2
 
 /*
- * Until two seconds have passed.  Eight requests, or 2 MiB, outlast the first
+ * Until two seconds have passed. Eight requests, or 2 MiB, outlast the first
  * seven round trips of slow start, and by then a rate is known.
  */
 #define REQUESTS_START	8
@@ -42,7 +42,7 @@
 
 /*
  * Over stock's number, what the path holds, several times: slow start needs
- * two and loses half a round trip in measuring.  The first reply of a
+ * two and loses half a round trip in measuring. The first reply of a
  * transfer is as old as the path is long, and a little older.
  */
 #define PATHS_UNDER_WAY	4

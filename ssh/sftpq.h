@@ -7,23 +7,23 @@
  * sftpq: how many SFTP requests may be under way.
  *
  * A request under way is a credit: it allows the server to send, or to
- * acknowledge, one buffer more.  So requests are a window, and the tuner of
+ * acknowledge, one buffer more. So requests are a window, and the tuner of
  * channels/wtune.h sizes it, from the age of a request and the rate of the
- * replies.  Other bounds are smaller than that window at times:
+ * replies. Other bounds are smaller than that window at times:
  *
- *   time      An interrupt waits for all that is under way.  So this is never
+ *   time      An interrupt waits for all that is under way. So this is never
  *             more than two seconds' worth of what is being acknowledged,
  *             and it shrinks when the path becomes slower.
  *   handles   A server that limits its open handles gets no more requests
  *             than it has handles, as in stock.
  *   path      On a short path, by the age of a transfer's first reply, stock's
- *             number suffices.  What is more would only wait in buffers.
+ *             number suffices. What is more would only wait in buffers.
  *
- * The number may fall below what is under way.  The caller then takes replies
+ * The number may fall below what is under way. The caller then takes replies
  * and sends nothing until it is no longer above the number.
  *
- * Units: bytes, microseconds of a monotonic clock, requests.  No I/O, no
- * clock, no upstream header.  Not thread safe.  Called by sftpq-hook.c, and
+ * Units: bytes, microseconds of a monotonic clock, requests. No I/O, no
+ * clock, no upstream header. Not thread safe. Called by sftpq-hook.c, and
  * alone by regress/unit/sftpq-replay.c.
  */
 
@@ -51,7 +51,7 @@ void	 sftpq_flow_free(struct sftpq_flow *);
 void	 sftpq_flow_handles(struct sftpq_flow *, uint64_t handles);
 
 /*
- * A transfer begins.  What is known of the path stays if the unit does.
+ * A transfer begins. What is known of the path stays if the unit does.
  * Returns 0, or -1 if out of memory; nothing may be called then but free.
  */
 int	 sftpq_flow_begin(struct sftpq_flow *, const struct sftpq_conf *,

@@ -18,8 +18,8 @@
  * Called from patches/250-serverloop-authonly.patch, 260-session-authonly.patch.
  */
 
-#ifndef AUTHONLY_SERVER_HOOK_H
-#define AUTHONLY_SERVER_HOOK_H
+#ifndef HAYATE_AUTHONLY_SERVER_HOOK_H
+#define HAYATE_AUTHONLY_SERVER_HOOK_H
 
 struct ssh;
 struct Authctxt;
@@ -40,4 +40,4 @@ int	authonly_server_refuses(struct ssh *, const char *type);
 /* The connection ends, in whatever way: the last line of the log. */
 void	authonly_server_end(struct ssh *);
 
-#endif /* AUTHONLY_SERVER_HOOK_H */
+#endif /* HAYATE_AUTHONLY_SERVER_HOOK_H */

@@ -10,8 +10,8 @@
  * Called from patches/320-servconf-keywords.patch.
  */
 
-#ifndef SRVOPT_HOOK_H
-#define SRVOPT_HOOK_H
+#ifndef HAYATE_SRVOPT_HOOK_H
+#define HAYATE_SRVOPT_HOOK_H
 
 #include <stddef.h>
 
@@ -33,4 +33,4 @@ int	srvopt_line(char **keyword, char *rest, const char *const *first,
 /* Adds our options to the output of sshd -T. */
 void	srvopt_dump(void);
 
-#endif /* SRVOPT_HOOK_H */
+#endif /* HAYATE_SRVOPT_HOOK_H */

@@ -10,8 +10,8 @@
  * Called from patches/265-session-subsystem.patch.
  */
 
-#ifndef SUBSYS_HOOK_H
-#define SUBSYS_HOOK_H
+#ifndef HAYATE_SUBSYS_HOOK_H
+#define HAYATE_SUBSYS_HOOK_H
 
 /*
  * The subsystem "name" is about to run "program", the first word of what
@@ -21,4 +21,4 @@
  */
 void	subsys_check(const char *name, const char *program, const char *user);
 
-#endif /* SUBSYS_HOOK_H */
+#endif /* HAYATE_SUBSYS_HOOK_H */

@@ -6,7 +6,7 @@
 # queue, measured by others than itself (ping, iperf3, IP timestamps).
 #
 # The ends run at a raised priority: what is under test is the path, not the
-# share of a busy machine they get.  (Not at a real-time one: an iperf3 that
+# share of a busy machine they get. (Not at a real-time one: an iperf3 that
 # polls would keep the path itself off the processor.)
 
 bats_require_minimum_version 1.5.0
@@ -106,7 +106,7 @@ steady() {
 	    | select(.seconds > 0.9).bits_per_second / 1e6][-3:] | sort[1]'
 }
 
-# goodput RTT SECONDS: at 1 Gbit/s, cubic and BBR at once.  One that a busy
+# goodput RTT SECONDS: at 1 Gbit/s, cubic and BBR at once. One that a busy
 # machine has slowed is measured once more, by itself.
 goodput() {
 	local cc got pid=()

@@ -7,7 +7,7 @@
  * lfp: a long fat path between two network namespaces.
  *
  * One process holds a TUN device in each namespace and carries packets from
- * one to the other, for the kernels that have no netem.  Each direction is
+ * one to the other, for the kernels that have no netem. Each direction is
  *
  *   TUN -> drop-tail queue (bytes) -> link (rate) -> loss -> delay -> TUN
  *
@@ -16,21 +16,21 @@
  *
  * Rate and queue count IP-layer bytes: a full 1500 byte packet with TCP
  * timestamps carries 1448 bytes of payload, so goodput tops out at 96.5 % of
- * the set rate.  Loss strikes after the link, so a lost packet has used it,
+ * the set rate. Loss strikes after the link, so a lost packet has used it,
  * and packets are never reordered: a shorter delay takes effect behind what
  * is already on the wire.
  *
  * Segmentation offload keeps this cheap: a packet of up to 64 KiB passes
  * whole, its virtio_net_hdr untouched, but every MTU segment in it counts
- * with its headers, and meets the queue and the loss alone.  Where a segment
+ * with its headers, and meets the queue and the loss alone. Where a segment
  * is dropped the packet is cut there, and each side goes on as a packet of
- * its own.  Checksums stay with the stacks at the ends (CHECKSUM_PARTIAL).
+ * its own. Checksums stay with the stacks at the ends (CHECKSUM_PARTIAL).
  *
- * Single threaded, no locks.  It looks at its devices at most every SLOT, as
+ * Single threaded, no locks. It looks at its devices at most every SLOT, as
  * a network card with interrupt moderation would, so a packet may be up to
- * two SLOTs late, but the link clock itself keeps no such error.  It runs at
+ * two SLOTs late, but the link clock itself keeps no such error. It runs at
  * real-time priority (SCHED_FIFO 1); programs at the ends must not, or they
- * keep it off the processor.  "late" in the counters tells of a busy machine.
+ * keep it off the processor. "late" in the counters tells of a busy machine.
  *
  * Measured with iperf3 at nice -15, one stream, MTU 1500, on two cores shared
  * with two or three compilers (quiet, in brackets); payload, 4 s, 3 runs:
@@ -106,7 +106,7 @@ struct conf {
 };
 
 /*
- * A packet, or a piece of one, in the queue or on the wire.  A lost one is
+ * A packet, or a piece of one, in the queue or on the wire. A lost one is
  * a record without data: it takes its time on the link and then vanishes.
  */
 struct rec {
@@ -505,8 +505,8 @@ piece_header(const struct pkt *p, u_int first, u_int n, size_t paylen,
 }
 
 /*
- * Queue segments first..first+n-1 of the packet at the arena's tail.  "used"
- * is how much of the room there is taken.  A piece refers to the packet's
+ * Queue segments first..first+n-1 of the packet at the arena's tail. "used"
+ * is how much of the room there is taken. A piece refers to the packet's
  * payload and has a header of its own behind the packet.
  */
 static void
@@ -555,7 +555,7 @@ dir_ghost(struct dir *d, uint32_t wire, uint64_t now)
 	dir_enqueue(d, r, now);
 }
 
-/* Does the queue take "wire" more bytes?  *backlog and qbytes then have them. */
+/* Does the queue take "wire" more bytes? *backlog and qbytes then have them. */
 static int
 dir_admit(struct dir *d, uint32_t wire, uint64_t *backlog)
 {
@@ -613,7 +613,7 @@ dir_packet(struct dir *d, struct pkt *p, uint64_t now)
 	}
 }
 
-/* Read what has come in.  Returns the number of packets. */
+/* Read what has come in. Returns the number of packets. */
 static int
 dir_input(struct dir *d, uint64_t now)
 {
@@ -657,7 +657,7 @@ dir_write(struct dir *d, const struct rec *r)
 	d->st.sent_bytes += r->wire;
 }
 
-/* Write what is due.  Returns the number of records. */
+/* Write what is due. Returns the number of records. */
 static int
 dir_output(struct dir *d, uint64_t now)
 {
@@ -682,7 +682,7 @@ dir_output(struct dir *d, uint64_t now)
 
 /* Parameters. */
 
-/* "12.5ms" against a table of suffixes.  Returns 0 and the value, or -1. */
+/* "12.5ms" against a table of suffixes. Returns 0 and the value, or -1. */
 struct unit {
 	const char	*name;
 	double		 factor;
@@ -724,7 +724,7 @@ static const struct unit units_bytes[] = {
 };
 static const struct unit units_none[] = { { "", 1 }, { NULL, 0 } };
 
-/* Set one value of one direction.  Returns 0, or -1 if "val" is bad. */
+/* Set one value of one direction. Returns 0, or -1 if "val" is bad. */
 static int
 conf_set(struct conf *c, const char *key, const char *val)
 {
@@ -772,7 +772,7 @@ conf_set_rtt(struct conf c[2], const char *val)
 	return 0;
 }
 
-/* One "--key value".  "one" takes keys of one direction, else those of both. */
+/* One "--key value". "one" takes keys of one direction, else those of both. */
 static int
 conf_option(struct conf c[2], const char *opt, const char *val, int one)
 {
@@ -1141,7 +1141,7 @@ emu_socket(struct emu *e, const char *dir)
 }
 
 /*
- * Carry packets until told to quit.  After a round that read something the
+ * Carry packets until told to quit. After a round that read something the
  * devices rest for a SLOT, so that small packets are taken in batches.
  */
 static void
@@ -1231,7 +1231,7 @@ detach(const char *dir, int ready)
 }
 
 /*
- * A real link has a clock of its own and waits for nobody's time slice.  One
+ * A real link has a clock of its own and waits for nobody's time slice. One
  * thread at real-time priority leaves all other processors alone.
  */
 static void

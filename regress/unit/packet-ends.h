@@ -11,8 +11,8 @@
  * What cannot be had ends the driver with status 2.
  */
 
-#ifndef PACKET_ENDS_H
-#define PACKET_ENDS_H
+#ifndef HAYATE_PACKET_ENDS_H
+#define HAYATE_PACKET_ENDS_H
 
 #include <sys/types.h>
 
@@ -42,4 +42,4 @@ void	end_free(struct ssh *);
 
 u_char	*end_copy(const u_char *, size_t);
 
-#endif /* PACKET_ENDS_H */
+#endif /* HAYATE_PACKET_ENDS_H */

@@ -16,8 +16,8 @@
  *   idle SECONDS          no transfer for so long
  *   run SECONDS           transfer, and report
  *
- * The server serves requests in order.  A request is served when it has
- * travelled for a round trip and the path has carried its bytes.  The report:
+ * The server serves requests in order. A request is served when it has
+ * travelled for a round trip and the path has carried its bytes. The report:
  * requests allowed, under way, the most under way in this run, the
  * milliseconds that all under way would take, bytes moved in this run.
  */
