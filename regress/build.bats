@@ -449,3 +449,18 @@ here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 	run -2 make -s try-upstream OPENSSH=nowhere
 	[[ $output = *"nowhere: no such file or directory"* ]]
 }
+
+@test "a build in the source directory is not taken for one elsewhere" {
+	local made
+	configured --with-openssh="$BUILD/upstream"
+	for made in upstream/.source hayate/.prepared; do
+		mkdir -p "build/${made%/*}"
+		touch -d '1 hour' "build/$made"
+	done
+	mkdir "$BATS_TEST_TMPDIR/else"
+	cd "$BATS_TEST_TMPDIR/else"
+	"$SRC/configure" -q --with-openssh="$BUILD/upstream" >/dev/null
+	run -0 make -n build/hayate/.prepared
+	[[ $output = *"build-aux/prep hayate"* ]]
+	rm -r "$SRC/build"
+}

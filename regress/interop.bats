@@ -382,7 +382,9 @@ putty() {
 		: >server.log
 		putty plink -proxycmd "$(ours "$c" "$m")" "$(id -un)@hayate" "tee $T/there" \
 		    <"$LITTLE" >back 2>log || {
-			grep -q "no matching" server.log
+			# plink may be gone before the server has looked
+			grep -q "no matching" server.log ||
+			    grep -q "does not correspond to any" log
 			continue
 		}
 		cmp "$LITTLE" there
