@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Data in clear, and somebody on the path: what can be read there, and that
-# nothing can be changed.
+# Data in clear with an attacker on the path: what can be read, and that nothing
+# can be changed unnoticed.
 
 load helper
 
@@ -26,7 +26,7 @@ setup() {
 }
 teardown() { [ -z "${ATTACKER:-}" ] || kill "$ATTACKER" 2>/dev/null || true; }
 
-# only MODE: what makes a client use that mode, whatever is faster here
+# only MODE: make the client use that mode, regardless of speed
 only() {
 	case $1 in
 	gmac) ASK+=(-m hmac-sha2-256) ;;	# no MAC for "none"
@@ -43,7 +43,7 @@ between() {
 	PORT=$(head -n 1 attacker)
 }
 
-# prefix FILE: it has nothing that was not sent, and not all of it
+# prefix FILE: whether it is a proper prefix of what was sent
 prefix() {
 	local n
 	n=$(stat -c %s "$1")
@@ -52,8 +52,8 @@ prefix() {
 
 REASON='Corrupted MAC|authentication code incorrect|Bad packet length|padding error'
 
-# attacked MODE WAY ATTACK SEED: the connection ends and says why, and what
-# was written until then is what was sent
+# attacked MODE WAY ATTACK SEED: the connection ends with a reason, and all data
+# delivered until then is correct
 attacked() {
 	local ASK=("${ASK[@]}") log
 	only "$1"
@@ -137,7 +137,7 @@ captured() {
 	pid=$!
 	poll 10 grep -q 'listening on' tcpdump.out
 	"$@"
-	sleep 1		# what was captured is written
+	sleep 1		# until tcpdump has written its file
 	kill $pid
 	wait $pid || true
 }
@@ -167,7 +167,7 @@ unseen() { ! seen "$1"; }
 	seen "$MARK"
 	seen this-went-in-clear
 	unseen pass-that-nobody-may-see
-	unseen ssh-connection		# each request to log in has it
+	unseen ssh-connection		# every authentication request contains it
 	unseen typed-at-a-terminal
 	unseen bulk-after-the-terminal
 }

@@ -2,9 +2,9 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# How data in clear is negotiated: what a client names, by what the server has;
-# what is left in force after a refusal; and servers and clients that are none
-# of ours. The odd servers are authonly-peer's.
+# How data in clear is negotiated: what a client names, given what the server
+# has; which algorithms are used after a refusal; foreign servers and clients.
+# authonly-peer implements the odd servers.
 
 load helper
 
@@ -64,13 +64,13 @@ ENCRYPTED='data stays encrypted, because'
 CLEAR='data is in clear from here on, authenticated by'
 NO_MAC="$ENCRYPTED both sides share no MAC that ends in -etm@openssh.com"
 
-# kexes: "WAY CIPHER MAC" of each exchange in err
+# kexes: print "WAY CIPHER MAC" of each exchange in err
 kexes() {
 	tr -d '\r' <err |
 	    sed -n 's/^debug1: kex: \([a-z]*->[a-z]*\) cipher: \([^ ]*\) MAC: \([^ ]*\) .*/\1 \2 \3/p'
 }
 
-# settled MAC [CIPHER]: what both ways had in the end
+# settled MAC [CIPHER]: both directions use them at the end
 settled() {
 	kexes | tail -n 2 | cut -d' ' -f2- | sort -u |
 	    diff - <(echo "${2-aes256-ctr} $1")

@@ -2,19 +2,18 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Data in clear, who against who: every way for an administrator to permit it
-# (NoneEnabled, globally and in each kind of Match) against every kind of client.
-# What became of each is read from the server's log, and its client must have
-# told its user the same:
+# Data in clear: every way for an administrator to permit it (NoneEnabled,
+# globally and in each kind of Match) with every kind of client. The server's log
+# shows the result, and the client must have told its user the same:
 #
 #   clear      data went in clear until the connection ended
-#   again      it did, and was encrypted again before that
-#   refused    the server did not let it
-#   encrypted  nobody asked the server
+#   again      data went in clear, and encryption was restored later
+#   refused    the server refused the request
+#   encrypted  no request was sent
 
 load helper
 
-# Client, and what becomes of it where it is permitted and where it is not
+# Client, and the result where NoneEnabled is yes and where it is no
 TABLE='
 asks             clear      refused
 asks_T           clear      refused
@@ -51,7 +50,7 @@ setup() {
 	CTL=$PWD/ctl
 }
 
-### Clients: SERVER; they fail if they did not do what they are for
+### Clients, each called with SERVER; they fail if they did not do their task
 
 asks() { client "${ASK[@]}" "$1" true; }
 asks_T() { client "${ASK[@]}" -T "$1" true; }
@@ -92,7 +91,8 @@ persists() {
 	client "${ASK[@]}" -M -S "$CTL" -o ControlPersist=60 "$1" true &&
 	    over "$1" && down "$1"
 }
-# What "-f" left behind has nobody to tell, so this master stays.
+# A client that "-f" put into the background cannot report, so this master stays
+# in the foreground.
 tty_later() {
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
 	    -M -S "$CTL" -N "$1" 3>&- &
@@ -110,7 +110,7 @@ up() { client "${ASK[@]}" -M -S "$CTL" -N -f "${@:2}" "$1"; }
 over() { client -q "${ASK[@]}" -S "$CTL" "$1" "cat $DATA" | cmp - "$DATA"; }
 down() { client -q -S "$CTL" -O exit "$1"; }
 
-### Judgement
+### Results
 
 # since MARK SERVER: its log from there on
 since() { tail -n "+$1" "$(sshd_log "$2")" | tr -d '\r'; }
@@ -176,7 +176,7 @@ row() {
 	[ $n = 18 ]
 }
 
-# by_match KIND WORDS: permitted there and not elsewhere, and the reverse
+# by_match KIND WORDS: permit in the block only, then outside of it only
 by_match() {
 	sshd_up "hayate:$1-yes" "UseDNS yes" "Match $1 $2" "NoneEnabled yes" "Match all"
 	row "$1-yes" yes

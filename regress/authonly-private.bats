@@ -2,18 +2,18 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Data in clear: only sessions that asked themselves, and run a command or a
-# subsystem, are in clear. Whatever else a connection carries cannot be read on
-# the way, whoever is at the other end.
+# Data in clear: only a session that asked, and that runs a command or a
+# subsystem, is in clear. Everything else on a connection is encrypted, with any
+# peer.
 #
-# What passed is seen by a ProxyCommand that keeps both directions in files.
+# A ProxyCommand records both directions in files.
 
 load helper
 
 setup_file() {
 	sshd_up hayate:open "NoneEnabled yes" "AllowAgentForwarding yes" \
 	    "PermitTunnel yes"
-	# What is on the path: wire PORT FILE
+	# The recorder on the path: wire PORT FILE
 	cat >"$BATS_FILE_TMPDIR/wire" <<-'END'
 	#!/bin/bash
 	exec 3<>"/dev/tcp/127.0.0.1/$1" 4<&0
@@ -60,7 +60,7 @@ teardown() {
 
 fails() { ! "$@"; }
 
-# wire [PORT]: the option that has a connection watched
+# wire [PORT]: print the option that records a connection
 wire() {
 	echo "-oProxyCommand=$BATS_FILE_TMPDIR/wire ${1-$(sshd_port open)} $PWD/wire"
 }
@@ -69,7 +69,7 @@ unseen() {
 	if seen "$1"; then echo "seen on the way: $1"; return 1; fi
 }
 
-# master OPTION...: one that asked, in the background, in clear: MASTER
+# master OPTION...: start a master in clear in the background; sets MASTER
 master() {
 	# shellcheck disable=SC2086 # none, or one
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
@@ -87,7 +87,7 @@ master_ends() {
 # own SAYING...: a session over the master that asked says it in clear
 own() { client -q "${ASK[@]}" -S "$CTL" open "echo $1" | grep -qx "$1"; }
 
-# again CLAUSE: the master's user was told why
+# again CLAUSE: the master told its user why it is encrypted again
 again() {
 	poll 10 grep -q "NoneSwitch: data is encrypted again, because $1" master.err || {
 		cat master.err
@@ -235,7 +235,7 @@ heard() { [ "$(grep -c "$1" "$2")" -ge 2 ]; }
 
 ### Clients of one connection
 
-# guest OPTION...: a session over a master in clear whose data must not be read
+# guest OPTION...: a session over a master in clear, whose data must be encrypted
 guest() {
 	master
 	own said-in-clear

@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Data in clear but authenticated (cipher/authonly.h): who gets it, who does not,
-# and what everybody is told.
+# Data in clear but authenticated (cipher/authonly.h): which sessions get it, which
+# do not, and what client and server report.
 
 load helper
 
@@ -193,7 +193,7 @@ mode() {
 	grep -q 'data is encrypted again, because input is typed at a terminal' out
 }
 
-# other CIPHER MAC SERVER COMMAND: a client that is none of ours
+# other CIPHER MAC SERVER COMMAND: a foreign client
 other() {
 	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "$4" 2>err

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
-# The build: what it refuses, in one line and leaving nothing half done, and
-# that it does no more than it must.
+# The build: it refuses bad sources with one line and leaves no partial tree, and
+# it repeats no work that is done.
 
 load helper
 
-# A second tree, so that nothing here disturbs the one that is tested.
+# A second tree, so that the tests here do not change the tested one.
 setup_file() {
 	export SRC=$BATS_FILE_TMPDIR/src
 	mkdir "$SRC"
@@ -20,7 +20,7 @@ configured() {
 	./configure -q "$@" >/dev/null
 }
 
-# tree BANNER-SED: a copy of upstream that calls itself something else
+# tree BANNER-SED: a copy of upstream with another version in version.h
 tree() {
 	rm -rf "$BATS_TEST_TMPDIR/tree"
 	cp -a "$BUILD/upstream" "$BATS_TEST_TMPDIR/tree"
@@ -28,7 +28,7 @@ tree() {
 	echo "$BATS_TEST_TMPDIR/tree"
 }
 
-# refuses GOAL PATTERN: one line of ours that says so, and no tree
+# refuses GOAL PATTERN: make fails with one line of ours, and makes no tree
 refuses() {
 	run ! make -s "$1"
 	[ "$(grep -c '^hayate: .*'"$2" <<<"$output")" = 1 ]
@@ -45,7 +45,7 @@ ours() {
 	echo "$("$(bin ssh stock)" -V 2>&1 | sed 's/,.*//')${1:+ $1} Hayate_$version"
 }
 
-# source_of WORD: what build-aux/fetch wrote down of the upstream in use
+# source_of WORD: what build-aux/fetch recorded about the upstream in use
 source_of() { sed -n "s/^$1 //p" "$BUILD/upstream/.source"; }
 
 # banner_of_server: the line that the server called hayate sends
@@ -179,7 +179,7 @@ pristine() {
 	[ "$("$TOP/build-aux/revision" with)" = "$(source_of revision)" ]
 	dpkg-source --skip-patches -x "$dsc" without >/dev/null 2>&1
 	[ "$("$TOP/build-aux/revision" without)" = "unpatched -" ]
-	# What would not fit into a banner or a C string does not get there.
+	# Characters that do not fit a banner or a C string are removed.
 	sed -i '1s/(.*)/(1:1-2"\\n$(id) x)/' with/debian/changelog
 	[[ $("$TOP/build-aux/revision" with) =~ ^Debian-[A-Za-z0-9.+~]+\ [0-9-]+$ ]]
 }
@@ -207,7 +207,7 @@ pristine() {
 	: >patches/series
 	./configure -q --with-openssh="$BUILD/upstream" >/dev/null
 	run -0 make -s hooks OLD="$BUILD/upstream" NEW="$BUILD/upstream"
-	# Nothing is hooked; what our code mirrors is compared all the same.
+	# Nothing is hooked, but the mirrored functions are still compared.
 	[[ ${lines[0]} = "hayate: from "* ]]
 	run ! grep -vE '^hayate: |, mirrored by ' <<<"$output"
 }
@@ -417,7 +417,7 @@ here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 	run -1 build-aux/security-status
 	[[ $output = *"Debian-$(here | sed 's/.*-//').1, which is newer"* ]]
 	run ! make -s security-status
-	# What was not asked is not known.
+	# Without an answer from apt the status is unknown.
 	sed -i /security/d "$BATS_TEST_TMPDIR/fake/list"
 	run -2 build-aux/security-status
 	[[ $output = *"cannot tell: this machine has no entry for "*-security* ]]

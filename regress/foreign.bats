@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Configuration that was written for another OpenSSH: Debian's, Red Hat's, a
-# later release, HPN-SSH. Its words are accepted by a build whose upstream does
-# not know them, and left to an upstream that does.
+# Configuration files for another OpenSSH: Debian's, Red Hat's, a later release,
+# HPN-SSH. We accept the keywords that our upstream does not know, and leave the
+# others to upstream.
 
 load helper
 
-# "lacking" is hayate with parsers that know none of the words, as those of the
+# "lacking" is hayate with parsers that lack these keywords, like those of the
 # release tarball.
 setup_file() {
 	local name sides kind

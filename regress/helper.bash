@@ -1,13 +1,13 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# What the Bats suites share: servers and clients of three builds, and of peers.
+# Functions for all Bats suites: servers and clients of three builds and of peers.
 #
 #   hayate  build/hayate     stock  build/stock     system  /usr/bin
 #
-# A peer is any other build in the shape of OpenSSH, of any age, installed or in
-# one directory: $PEERS has words NAME=PREFIX[:STEM]. With a STEM its programs
-# are called STEMssh, STEMsshd and so on.
+# A peer is any other build of OpenSSH or of a fork, of any release, installed or
+# in one directory. $PEERS lists them as NAME=PREFIX[:STEM]. With a STEM the
+# programs are called STEMssh, STEMsshd and so on.
 #
 # A suite writes:
 #
@@ -15,9 +15,9 @@
 #   teardown_file() { sshd_down; }
 #   @test "..." { client hayate true; CLIENT=stock client hayate true; }
 #
-# Servers listen on a free port of 127.0.0.1 with keys of their own, log at
-# DEBUG2 to $(sshd_log NAME), and live in $BATS_FILE_TMPDIR like all else.
-# At the far end of a path they listen on $SERVER_ADDRESS instead.
+# Servers listen on a free port of 127.0.0.1, or of $SERVER_ADDRESS at the far end
+# of a path. They have their own keys and log at DEBUG2 to $(sshd_log NAME). All
+# files are in $BATS_FILE_TMPDIR.
 
 bats_require_minimum_version 1.5.0
 
@@ -32,7 +32,7 @@ rooms() { sed -n 's/^HAYATE_ROOMS = //p' "$TOP/modules.mk"; }
 PEERS=${PEERS-}
 PEER_DIRS='bin sbin libexec libexec/openssh lib/openssh lib/ssh .'
 
-# peer_bin PROGRAM NAME: as bin; 1 if no peer has that name
+# peer_bin PROGRAM NAME: as bin, for a peer; fails if no peer has that name
 peer_bin() {
 	local peer prefix stem d
 	for peer in $PEERS; do
@@ -52,7 +52,7 @@ peer_bin() {
 	return 1
 }
 
-# bin PROGRAM [BUILD]: its absolute path, or where it should have been
+# bin PROGRAM [BUILD]: print its absolute path, even if it is missing
 bin() {
 	peer_bin "$1" "${2-hayate}" && return
 	case ${2-hayate} in
@@ -65,7 +65,7 @@ bin() {
 	esac
 }
 
-# poll SECONDS COMMAND...: until it succeeds; 1 if it never does
+# poll SECONDS COMMAND...: repeat COMMAND until it succeeds; fails if it does not
 poll() {
 	local end=$((SECONDS + $1 + 1))
 	shift
@@ -78,14 +78,14 @@ poll() {
 # need_root [WHAT]: skip without root
 need_root() { ((EUID == 0)) || skip "${1:-this} needs root"; }
 
-# unit DRIVER [ARG...]: a unit driver of "make unit"; ${FLAVOUR-asan}
+# unit DRIVER [ARG...]: run a driver of "make unit", built as ${FLAVOUR-asan}
 unit() { "$BUILD/unit/${FLAVOUR-asan}/$1" "${@:2}"; }
 
 sshd_dir() { echo "$BATS_FILE_TMPDIR/sshd.$1"; }
 sshd_log() { echo "$BATS_FILE_TMPDIR/sshd.$1/log"; }
 sshd_port() { cat "$BATS_FILE_TMPDIR/sshd.$1/port"; }
 
-# keys: once for a file
+# keys: make keys and known_hosts, once per Bats file
 keys() {
 	local d=$BATS_FILE_TMPDIR k
 	[ -f "$d/known_hosts" ] && return
@@ -96,7 +96,7 @@ keys() {
 	echo "hayate-test $(cat "$d/host.pub")" >"$d/known_hosts"
 }
 
-# An unpacked sshd insists on its empty directory, which installing would make.
+# sshd requires its empty directory, which only "make install" creates.
 privsep_dirs() {
 	local d
 	((EUID == 0)) || return 0
@@ -105,9 +105,9 @@ privsep_dirs() {
 	done
 }
 
-# sshd_conf BUILD DIR PORT OPTION...: the options given come first, so they win.
-# With that SHLVL bash does not take itself for a shell begun by sshd, which would
-# read the user's .bashrc for each command.
+# sshd_conf BUILD DIR PORT OPTION...: print a configuration. The given options come
+# first, so they take precedence. SHLVL keeps bash from reading the user's .bashrc
+# for each command, which it does if it detects that sshd started it.
 sshd_conf() {
 	local build=$1 dir=$2 port=$3 pam=no option listen=${SERVER_ADDRESS-127.0.0.1}
 	shift 3
@@ -136,8 +136,8 @@ sshd_conf() {
 	sshd_parts "$build"
 }
 
-# sshd_parts BUILD: where sshd finds the rest of itself. The keywords are as old
-# as the programs, which older releases do without.
+# sshd_parts BUILD: print the paths of sshd-session and sshd-auth. Older releases
+# have neither the programs nor the keywords.
 sshd_parts() {
 	local part program
 	[ "$1" != system ] || return 0
@@ -149,9 +149,9 @@ sshd_parts() {
 	done
 }
 
-# sshd_up [BUILD[:NAME]] ["Option value"...]: a server, called NAME or BUILD by
-# client, copy and the functions above. $IN_SERVER, if set, is put in front of
-# it, as in IN_SERVER="ip netns exec far".
+# sshd_up [BUILD[:NAME]] ["Option value"...]: start a server. client, copy and the
+# functions above know it as NAME, or BUILD without a NAME. $IN_SERVER, if set, is
+# a command prefix, as in IN_SERVER="ip netns exec far".
 sshd_up() {
 	local name=${1:-hayate} build dir port
 	build=${name%%:*} name=${name#*:}
@@ -182,10 +182,10 @@ sshd_up() {
 	return 1
 }
 
-# sshd writes its pid once it listens
+# sshd writes its pid when it listens
 sshd_settled() { [ -s "$1/pid" ] || ! kill -0 "$2" 2>/dev/null; }
 
-# sshd_down [NAME...]: all of them if none is named, sessions included
+# sshd_down [NAME...]: stop the servers, or all if none is named, with sessions
 sshd_down() {
 	local dir pid
 	if (($# == 0)); then set -- "$BATS_FILE_TMPDIR"/sshd.*/; fi
@@ -199,8 +199,8 @@ sshd_down() {
 }
 gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# ssh_conf: a Host block for each server that was started; 127.0.0.1 means the
-# one started last
+# ssh_conf: print a Host block for each server. 127.0.0.1 is the server that was
+# started last
 ssh_conf() {
 	local p name host last=
 	for p in $(ls -t "$BATS_FILE_TMPDIR"/sshd.*/port); do
@@ -224,8 +224,8 @@ ssh_conf() {
 	EOF
 }
 
-# client, copy, files ARG...: ssh, scp and sftp of the build ${CLIENT-hayate},
-# with the names of servers as hosts. $IN_CLIENT is put in front.
+# client, copy, files ARG...: run ssh, scp or sftp of the build ${CLIENT-hayate}.
+# Server names are host names. $IN_CLIENT, if set, is a command prefix.
 client() {
 	$IN_CLIENT "$(bin ssh "${CLIENT-hayate}")" \
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# What "make install" puts where, what it says of itself, and what is left of
-# it after "make uninstall". Everything goes below a DESTDIR.
+# Which files "make install" installs, which paths they name, and what "make
+# uninstall" leaves. Everything goes below a DESTDIR.
 
 load helper
 
@@ -31,8 +31,8 @@ named() {
 	done | sort -u
 }
 
-# What a page may name that we do not install: what belongs to the system, what
-# is made later, and examples.
+# Paths that a page may name although we do not install them: those of the
+# system, those created later, and examples.
 others() {
 	cat <<-END
 	/dev/*
@@ -60,7 +60,7 @@ others() {
 	END
 }
 
-# ours PATH: it was installed, or is none of ours
+# ours PATH: whether it was installed or belongs to the system
 ours() {
 	local pattern
 	[ ! -e "$DEST$1" ] || return 0
@@ -134,7 +134,7 @@ elsewhere() {
 	.$sysconfdir/ssh_config
 	.$sysconfdir/sshd_config
 	END
-	# Twice does no harm.
+	# A second uninstall does not fail.
 	make -s -C "$TOP" uninstall DESTDIR="$BATS_TEST_TMPDIR/gone"
 	[ -f ".$bindir/somebody-elses" ]
 }
@@ -151,7 +151,7 @@ elsewhere() {
 	[ -f ".$sysconfdir/ssh_config" ]
 	[ -u ".$libexecdir/ssh-keysign" ]
 	run ! grep -E 'sshd|sftp-server|moduli$|authorized_keys|host.*key|empty' <(find .)
-	# What is compiled: no server.
+	# No program of the server is compiled.
 	make -n -B -C "$BUILD/hayate" client >"$BATS_TEST_TMPDIR/client.make" 2>/dev/null
 	grep -E -- '-o ssh ' "$BATS_TEST_TMPDIR/client.make"
 	run ! grep -E -- '-o (sshd|sshd-session|sshd-auth|sftp-server) ' "$BATS_TEST_TMPDIR/client.make"

@@ -2,15 +2,15 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Hayate beside the programs of others: OpenSSH of the same release without our
-# series, OpenSSH of this machine, dropbear and PuTTY, as clients and servers,
-# with bytes compared and the peer's own banner in the log. "far" ones are at
-# the other end of 80 ms and 400 Mbit/s, where windows must grow:
+# Hayate with other programs: stock OpenSSH of the same release, OpenSSH of this
+# machine, dropbear and PuTTY, as clients and servers. The bytes are compared, and
+# the log must have the peer's banner. "far" servers are behind 80 ms and
+# 400 Mbit/s, where windows must grow:
 #
 #     client, a 10.77.0.1  ==== 80 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
 #
-# Short talks, one for each cipher and MAC in common, need no listener: the
-# client runs the server itself (sshd -i).
+# Short sessions, one for each shared cipher and MAC, need no listener: the client
+# runs the server itself (sshd -i).
 
 load helper
 
@@ -24,7 +24,7 @@ setup_file() {
 		export IN_CLIENT="ip netns exec lfp-$P-a"
 		export SERVER_ADDRESS=10.77.0.2
 	fi
-	# Who does not ask for data in clear is served as ever.
+	# NoneEnabled has no effect on clients that do not ask for data in clear.
 	sshd_up hayate "$(crypto hayate)" "NoneEnabled yes"
 	sshd_up stock "$(crypto stock)"
 	sshd_up system "$(crypto system)"
@@ -65,14 +65,14 @@ crypto() {
 	echo "MACs $("$(bin ssh "$1")" -Q mac | paste -sd,)"
 }
 
-# grew LOG: the tuner raised a window; of no interest without a path
+# grew LOG: whether the tuner raised a window; always true without a path
 grew() {
 	[ -s "$F/why" ] || tr -d '\r' <"$1" | sed -n \
 	    's/.*channel [0-9]*: window \([0-9]*\) -> \([0-9]*\), .*/\1 \2/p' |
 	    awk '$2 > 2097152 && $2 > $1 { n++ } END { exit !n }'
 }
 
-# met LOG BANNER: who the other side said it was
+# met LOG BANNER: whether the peer sent that banner
 met() { grep -q "remote software version $2" "$1"; }
 
 banner() {
@@ -485,7 +485,7 @@ both_ways() {
 		diff -r tree "$d/there"
 		rsync -a -e "$rsh" "${s#*:}:$T/tree/" "$d/back/"
 		diff -r tree "$d/back"
-		# what is there is not sent again
+		# an existing file is not sent again
 		[ "$(rsync -a --stats -e "$rsh" tree/ "${s#*:}:$T/$d/there/" |
 		    sed -n 's/^Number of regular files transferred: //p')" = 0 ]
 	done

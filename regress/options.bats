@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# Hayate's keywords (common/hayopt.h): the table alone, then through the parsers
-# of ssh and sshd, with stock OpenSSH beside them for what must not differ.
+# Hayate's keywords (common/hayopt.h): first the table alone, then the parsers of
+# ssh and sshd, compared with stock OpenSSH where they must not differ.
 
 load helper
 

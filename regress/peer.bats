@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # How two Hayates recognise each other (PROTOCOL 1), over real connections.
-# Stock OpenSSH's own log is the witness of what was sent.
+# Stock OpenSSH's log shows what was sent.
 
 load helper
 
@@ -11,7 +11,7 @@ setup_file() {
 }
 teardown_file() { sshd_down; }
 
-# A log of the server alone, from here to the end of the test
+# Empty the server's logs, so that they show this test only
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	for s in hayate stock silent; do : >"$(sshd_log $s)"; done

@@ -262,7 +262,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	sshd_down internal
 }
 
-# peak OPTION COMMAND: the most KiB that a client held, which then waits
+# peak OPTION COMMAND: print the peak memory in KiB of a client, which then waits
 peak() {
 	local pid
 	rm -f over

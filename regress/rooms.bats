@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# The house: which room may include which, and what a core may know.
+# The rooms (module directories): which may include which, and what a core may
+# include.
 
 load helper
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Whole programs under AddressSanitizer and UBSan ("make asan"), and those with
-# threads under ThreadSanitizer ("make tsan"): what the unit drivers cannot
-# reach, our hooks in upstream's processes.
+# threads under ThreadSanitizer ("make tsan"). They run our hooks in upstream's
+# processes, which the unit drivers cannot.
 
 load helper
 
@@ -19,7 +19,7 @@ teardown_file() { sshd_down; }
 
 setup() { exec 2>>"$BATS_FILE_TMPDIR/err"; }
 
-# Whatever a test did, nobody may have found anything in our files.
+# After each test no sanitizer may have reported anything in our files.
 teardown() {
 	local ours found
 	ours="/($(rooms | tr ' ' '|'))/[a-z-]*[.]c"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What ./demo and ./check do before anything is built.
+# How ./demo and ./check install packages.
 
 load helper
 

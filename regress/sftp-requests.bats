@@ -68,7 +68,7 @@ far() {
 	IN_CLIENT="ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
 }
 
-# requests LOG: how many were under way, one decision a line, with its reason
+# requests LOG: print the allowed number of requests, one decision per line
 requests() {
 	tr -d '\r' <"$1" |
 	    sed -n 's/.*requests under way \([0-9]*\) -> \([0-9]*\), /\1 \2 /p'
@@ -80,7 +80,8 @@ grew() { requests "$1" | awk '$2 > 64 && $2 > $1 && $3 == "grow:" { n++ }
 # more LOG: there were more than stock ever has
 more() { requests "$1" | awk '$2 > 64 { n++ } END { exit !n }'; }
 
-# longer: 10 MB of path, more than 128 requests to far-old; teardown mends it
+# longer: make the path hold 10 MB, more than 128 requests to far-old; teardown
+# restores it
 longer() { "$LFP" set "$P" --rtt 200ms; }
 
 # pipelined LOG: more than one request was sent before any reply
@@ -310,7 +311,7 @@ peer() {
 	    -D "$REGRESS/peers/sftp-peer log=$T/report $*" 3>&-
 }
 
-# told KEY: what the server reported at its end
+# told KEY: print what the server reported when it ended
 told() { sed -n "s/^\(.* \)\{0,1\}$1=\([^ ]*\).*/\2/p" "$T/report"; }
 
 # blind: sftp at a server without users-groups-by-id@openssh.com, which the

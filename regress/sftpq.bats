@@ -17,7 +17,7 @@ replay() {
 	printf '%s\n' "$plain"
 }
 
-# of RUN KEY: what a run answered
+# of RUN KEY: print a value that a run reported
 of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 
 @test "a path that 64 requests fill gets no more" {
@@ -90,7 +90,7 @@ of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 }
 
 @test "a long path keeps a margin over what it holds" {
-	# 72 requests are on their way, and a loss holds up as many again
+	# 72 requests are on the path, and a loss delays as many again
 	replay 'path 150 125' "$BEGIN" 'run 2' 'run 5'
 	[ "$(of 1 requests)" -ge 128 ]
 }

@@ -6,9 +6,9 @@
 #
 #     client, a 10.77.0.1  ==== 80 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
 #
-# 2 MiB a round trip are half of what this path carries. Each transfer is
-# compared byte by byte, and the debug log of the side that receives must say
-# what became of its window. Speed is measured elsewhere (regress/bench).
+# 2 MiB per round trip are half of what this path carries. Each transfer is
+# compared byte by byte, and the receiver's debug log must show its window. Speed
+# is measured elsewhere (regress/bench).
 
 load helper
 
@@ -84,7 +84,7 @@ windows() {
 	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) -> \([0-9]*\), \([^(]*\) (.*/\1 \2 \3 \4/p'
 }
 
-# widest LOG [CHANNEL]: the largest window that the tuner decided on; 0: none
+# widest LOG [CHANNEL]: print the largest window that the tuner chose, or 0
 widest() {
 	windows "$1" | awk -v c="$2" '(c == "" || $1 == c) && $3 > w { w = $3 }
 	    END { print w + 0 }'
@@ -116,7 +116,7 @@ stock() {
 
 says() { windows "$2" | grep -q "$1"; }
 
-# quiet_path: nothing has moved for some round trips
+# quiet_path: whether no data moved for some round trips
 quiet_path() {
 	local was now same=0
 	was=$("$LFP" stat "$P" fwd sent_bytes)
@@ -208,7 +208,8 @@ far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 
 ### Loss
 
-# bbr: does not take a lost packet for a full path; needed for a window to limit
+# bbr: load BBR. It does not slow down for lost packets, so the window is what
+# limits
 bbr() {
 	[[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " = *" bbr "* ]] ||
 	    modprobe -q tcp_bbr
@@ -241,7 +242,7 @@ behind() {
 
 ### A peer whose window limits
 
-# limited LOG: the lines that say so
+# limited LOG: print the lines about a limiting window of the peer
 limited() { tr -d '\r' <"$1" | grep -o "channel [0-9]*: the .* window limits .*"; }
 
 # send_long SERVER COMMAND [ARG...]: more than a second of it; -v in put.log
@@ -608,9 +609,9 @@ push() {
 	    "$(sshd_log hayate)"
 }
 
-# Fails as of this writing: stock writes its SOCKS reply into the same buffer as
-# the server's data and counts it as consumed, so that more is consumed than
-# came, and the backlog as wtune_channel() computes it wraps below 0.
+# Stock writes its SOCKS reply into the same buffer as the server's data and
+# counts it as consumed. So more bytes are consumed than arrived, and the backlog
+# that wtune_channel() computes must not wrap below 0.
 @test "-D grows the client's window" {
 	services there
 	forwarding -D 7103
@@ -650,10 +651,7 @@ push() {
 	push there UNIX-CONNECT:"$T/r2" master.log
 }
 
-### Paths that no socket knows
-
-# As of this writing these two fail: state_new() takes every client's socket for
-# the whole path, also where there is none, and then the credits are never asked.
+### Paths whose RTT no socket knows
 
 # edge LOG: grew without a round trip time of the transport
 edge() {

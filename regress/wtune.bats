@@ -16,7 +16,7 @@ replay() {
 	printf '%s\n' "$plain"
 }
 
-# of RUN KEY: what a run answered
+# of RUN KEY: print a value that a run reported
 of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 why() { echo "${lines[$1]##*why=}"; }
 
@@ -137,7 +137,7 @@ why() { echo "${lines[$1]##*why=}"; }
 	local trace=$REGRESS/unit/wtune-loss.trace
 	replay "$(cat "$trace")"
 	[ "$(of 0 window)" -ge $((4 * MiB)) ]
-	# the same moments, and nothing known of what waits
+	# the same samples without the bytes that wait behind losses
 	replay "$(sed 's/^\(sample\( [0-9]*\)\{4\}\) [0-9]*$/\1/' "$trace")"
 	[ "$(of 0 window)" -le $((3 * MiB)) ]
 }
@@ -209,7 +209,8 @@ why() { echo "${lines[$1]##*why=}"; }
 	[ "$(of 0 max)" -eq $((2 * MiB)) ]
 }
 
-# share TOTAL OTHERS: the window of one that wants more, others holding so much
+# share TOTAL OTHERS: set SHARE to the window of a channel that needs more than
+# the memory that OTHERS leave
 share() {
 	replay "memory $1" "others $2" 'path 200 125' 'run 8'
 	[ "$(why 0)" = "hold: at its share of the memory" ]

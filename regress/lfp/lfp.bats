@@ -2,8 +2,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# The long fat path (regress/lfp): what it claims of time, rate, loss and
-# queue, measured by others than itself (ping, iperf3, IP timestamps).
+# The long fat path (regress/lfp): its delay, rate, loss and queue, measured by
+# ping, iperf3 and IP timestamps.
 #
 # The ends run at a raised priority: what is under test is the path, not the
 # share of a busy machine they get. (Not at a real-time one: an iperf3 that

@@ -4,20 +4,20 @@
  */
 
 /*
- * authonly-tamper: packets in clear, changed on the way, against upstream's own
- * packet layer at both ends.
+ * authonly-tamper: change packets in clear on the way, with upstream's packet
+ * layer at both ends.
  *
  *   authonly-tamper CIPHER [MAC] SEED CASES
  *
  * A sender seals some packets; an attacker who can read everything flips a
  * bit, cuts, drops, repeats, swaps or makes up packets; a receiver with the
- * same keys opens what came. Whatever it takes for a packet must be the next
- * one that was sent, and nothing may come after the first that was touched.
- * Without an attack all of them must arrive.
+ * same keys opens what arrives. Each packet that it accepts must be the next
+ * one that was sent, and it must accept none after the first changed one.
+ * Without an attack all packets must arrive.
  *
  * First every single bit of a packet is flipped in turn, then CASES attacks
- * are drawn from SEED. Prints how often each ended how; says what was wrong
- * and exits with 1 if anything was.
+ * are drawn from SEED. Prints how often each attack had which result. Prints
+ * each failure and then exits with 1.
  */
 
 #include "includes.h"

@@ -4,10 +4,11 @@
  */
 
 /*
- * Who may name the modes of cipher/authonly.h: all combinations of the facts,
- * against the rule in other words; and what the names mean.
+ * authonly-test: which side may name the modes of cipher/authonly.h. Compares all
+ * combinations of the facts with a second form of the rule, and checks the
+ * names.
  *
- * Prints what failed and a count; the status says the same.
+ * Prints each failure and a count; exits with 1 if there was one.
  */
 
 #include <stdio.h>

@@ -4,11 +4,11 @@
  */
 
 /*
- * autoscale-test: machines to be judged by cipher/autoscale.h.
+ * autoscale-test: simulated machines for cipher/autoscale.h.
  *
- * A machine has a rate for each number of threads, and shares of a core that
- * its owner is busy and that sealing takes; a day on it is a number of
- * intervals. Says which claim does not hold and exits with 1.
+ * A machine has a rate for each number of threads, and two shares of a core:
+ * how busy the owner is, and how much sealing takes. A day is a number of
+ * intervals. Prints each claim that does not hold and exits with 1.
  */
 
 #include <err.h>

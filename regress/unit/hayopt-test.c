@@ -9,11 +9,11 @@
  *
  * A case is a configuration in short: lines separated by ';', each with a
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match
- * block that applies, 'x' one of a block that does not. What comes out is
- * what is in force, "hayate tuning max memory [enabled] [switch]", after the
- * messages in brackets; "pass" stands for a word that is not ours.
+ * block that applies, 'x' one of a block that does not. The output is the
+ * messages in brackets and then the effective values, "hayate tuning max memory
+ * [enabled] [switch]"; "pass" stands for an unknown keyword.
  *
- * Prints the cases that fail and a count; the status says the same.
+ * Prints the cases that fail and a count; exits with 1 if there was one.
  */
 
 #include <stdio.h>

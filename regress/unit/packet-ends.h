@@ -8,7 +8,7 @@
  * seal and open packets. What is sent is found in ssh_packet_get_output(), and
  * what is put into ssh_packet_get_input() is received.
  *
- * What cannot be had ends the driver with status 2.
+ * The driver exits with status 2 if an algorithm is not available.
  */
 
 #ifndef HAYATE_PACKET_ENDS_H
@@ -25,8 +25,8 @@ struct end_keys {
 };
 
 /*
- * Has cipher/authonly.h's modes proposed, as in a client that may: the module
- * lets no key for them in that nobody asked for. Before end_new().
+ * Proposes the modes of cipher/authonly.h, as a client that may do so. The module
+ * refuses keys for a mode that was not proposed. Call it before end_new().
  */
 void	ends_offer_modes(void);
 

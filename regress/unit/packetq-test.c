@@ -4,11 +4,11 @@
  */
 
 /*
- * packetq-test: the claims of cipher/packetq.h, with packets of bytes that no
- * cipher has seen. Says which claim does not hold and exits with 1.
+ * packetq-test: the claims of cipher/packetq.h, without a cipher. Prints each
+ * claim that does not hold and exits with 1.
  *
- * Most claims are checked without threads: a submitted packet stays under way
- * until somebody waits for it. The last claims are about threads.
+ * Most claims are checked without threads: a submitted packet stays pending
+ * until the caller waits for it. The last claims are about threads.
  */
 
 #include <err.h>

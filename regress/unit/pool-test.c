@@ -12,8 +12,8 @@
  *                               from SEED
  *   pool-test signals | idle | fork
  *
- * Each job must be done once, when it is waited for at the latest, and what it
- * wrote must be seen. Says what was wrong and exits with 1.
+ * Each job must run once, before the wait for it returns, and its writes must be
+ * visible then. Prints each failure and exits with 1.
  */
 
 #include <sys/types.h>
