@@ -21,9 +21,10 @@
 struct sshcipher_ctx;
 
 /*
- * The next packet is crypted with "iv" of "len" bytes: GCM's nonce, or the
- * counter of CTR. Ciphers that take the sequence number instead stay as they
- * are. For the thread that owns the context. Returns 0 or SSH_ERR_*.
+ * The next packet is encrypted or decrypted with "iv" of "len" bytes: GCM's
+ * nonce, or the counter of CTR. Ciphers that take the sequence number instead
+ * stay as they are. For the thread that owns the context. Returns 0 or
+ * SSH_ERR_*.
  */
 int	cipher_seek(struct sshcipher_ctx *, const u_char *iv, u_int len);
 

@@ -68,8 +68,7 @@ guards() {
 	other=$(spoilt cipher/pool.h s/HAYATE_POOL_H/POOL_H/)
 	run -0 guards "$other"
 	[ "$output" = "$other" ]
-	# shellcheck disable=SC2046 # names
-	run -0 guards $(git ls-files '*.h')
+	run -0 guards ./*/*.h regress/*/*.h
 	[ -z "$output" ]
 }
 
@@ -79,8 +78,36 @@ wide() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
 @test "one space stands between the sentences of a comment" {
 	echo '# One.  Two.' >"$BATS_TEST_TMPDIR/two"
 	run -0 wide "$BATS_TEST_TMPDIR/two"
-	# shellcheck disable=SC2046 # names
-	run -1 wide $(git ls-files '*.[ch]' '*.sh' '*.bash' '*.bats' check demo \
-	    build-aux regress/lfp/lfp)
+	run -1 wide check demo ./*/*.[ch] regress/*/*.[ch] regress/*.ba* \
+	    regress/*/*.ba* build-aux/*[!~] regress/lfp/lfp
 	[ -z "$output" ]
+}
+
+@test "the prose has no word that neither a dictionary nor regress/words knows" {
+	run -0 build-aux/spell
+	[ -z "$output" ]
+}
+
+# misspelt FILE SED: the changed file, where spell names one wrong word
+misspelt() {
+	run -1 build-aux/spell "$(spoilt "$1" "$2")"
+	[[ $output = *"${1##*/}:"*": recieve" && ${#lines[@]} = 1 ]]
+}
+
+@test "a misspelt word of a page, comment, manual, patch or test name is named" {
+	misspelt README.md '3a\
+They recieve it.'
+	misspelt channels/bdp.c '1s/$/ recieve/'
+	misspelt check '5s/$/ recieve/'
+	misspelt man/ssh_config.inc '$a\
+recieve'
+	misspelt patches/100-sshbuf-grow.patch '1s/$/ recieve/'
+	misspelt regress/rooms.bats 's/^@test "no /&recieve /'
+	# not in code
+	run -0 build-aux/spell "$(spoilt channels/bdp.c '$a\
+static int recieve;')"
+}
+
+@test "regress/words is sorted and has no word twice" {
+	LC_ALL=C sort -c -u regress/words
 }
