@@ -4,8 +4,8 @@
  */
 
 /*
- * clock: the one clock of the hooks. What they call measures nothing itself,
- * so that the unit tests can be the clock.
+ * clock: the only clock of the hooks. The cores read no clock; they get the
+ * time as an argument, so that the unit tests can choose it.
  */
 
 #ifndef HAYATE_CLOCK_H
@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Microseconds of a monotonic clock, finer than upstream's monotime(). */
+/* Returns microseconds, monotonic; upstream's monotime() is coarser. */
 static inline uint64_t
 clock_us(void)
 {

@@ -4,10 +4,10 @@
  */
 
 /*
- * One row per keyword, and a slot per option. A row that sets an option
- * names its slot; a row for a name inherited from HPN-SSH names the slot of
- * the option it stands for and is kept apart from it, because the option
- * itself wins over its other name wherever both are given in one layer.
+ * See hayopt.h. There is one row per keyword and one slot per option. Two rows
+ * may set the same slot: one with our name of the option, and one with
+ * HPN-SSH's name. Their values are kept apart, because our name wins wherever
+ * both are given in one layer.
  */
 
 #include <ctype.h>
@@ -31,19 +31,19 @@ enum slot {
 
 enum kind {
 	FLAG,			/* yes or no */
-	SIZE,			/* bytes, with K, M or G if wanted */
+	SIZE,			/* bytes, optionally with K, M or G */
 	COUNT,			/* auto, off or a number */
-	OTHER_FLAG,		/* another name of a flag */
-	OTHER_NOT,		/* another name of a flag, in the negative */
+	OTHER_FLAG,		/* HPN-SSH's name of a flag */
+	OTHER_NOT,		/* HPN-SSH's name of a negated flag */
 	OTHER_OFF,		/* yes: off, no: the default of that option */
-	REFUSED_FLAG,		/* yes or no, and a yes is spoken of */
+	REFUSED_FLAG,		/* yes or no; yes is an error, without effect */
 	RETIRED,		/* any value, without effect */
 
-	/* Words of other builds of OpenSSH, for an upstream without them */
+	/* Keywords of other builds of OpenSSH, if upstream lacks them */
 	FOREIGN,		/* any value, without effect */
-	FOREIGN_LOUD,		/* likewise, and spoken of */
-	FOREIGN_YES,		/* yes, since that is how it is */
-	FOREIGN_NAME,		/* another name, upstream's in lower case */
+	FOREIGN_LOUD,		/* likewise, and an error is logged */
+	FOREIGN_YES,		/* only yes, which is the fixed behaviour */
+	FOREIGN_NAME,		/* upstream has another name for it */
 	FOREIGN_STOP		/* any value: the process ends */
 };
 
@@ -52,11 +52,11 @@ enum kind {
 #define B	(HAYOPT_CLIENT | HAYOPT_SERVER)
 
 /*
- * Bounds: a window below 2M would be less than stock OpenSSH gives a session.
- * 64M is half of what a stock sshbuf may hold before it ends the process;
- * that leaves room for what is queued beside the window. The sum of all
- * windows of a process starts at one stock window; 4G is sixty-four of the
- * largest, more than one connection can keep busy.
+ * Bounds: stock OpenSSH gives a session a window of 2M. 64M is half of the
+ * maximum of a stock sshbuf, beyond which the process ends; the other half is
+ * for what is queued beside the window. The sum of all windows of a process is
+ * at least one stock window; 4G is sixty-four of the largest windows, more than
+ * one connection can use.
  */
 static const struct keyword {
 	const char	*name;
@@ -64,7 +64,7 @@ static const struct keyword {
 	enum kind	 kind;
 	enum slot	 slot;
 	uint64_t	 def, min, max;
-	const char	*note;		/* why it does nothing, or upstream's name */
+	const char	*note;	/* why it has no effect, or upstream's name */
 } keywords[] = {
 	{ "Hayate", B, FLAG, HAYATE, 1, 0, 1, NULL },
 	{ "WindowTuning", B, FLAG, WINDOW_TUNING, 1, 0, 1, NULL },
@@ -74,7 +74,7 @@ static const struct keyword {
 	{ "NoneEnabled", B, FLAG, NONE_ENABLED, 0, 0, 1, NULL },
 	{ "NoneSwitch", C, FLAG, NONE_SWITCH, 0, 0, 1, NULL },
 	{ "CipherThreads", B, COUNT, CIPHER_THREADS,
-	    AUTO, 1, HAYOPT_THREADS_MOST, NULL },
+	    AUTO, 1, HAYOPT_THREADS_MAX, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
@@ -102,8 +102,8 @@ static const struct keyword {
 
 	/*
 	 * Known to the OpenSSH of Debian, Red Hat or both, or to releases
-	 * later than the pin. Where to do nothing would let in who was to be
-	 * kept out, the word is obeyed or an error.
+	 * later than ours. Where ignoring the keyword would admit somebody
+	 * whom it is meant to keep out, it is obeyed, or it is an error.
 	 */
 #define KEYEX	"keys are not exchanged by GSSAPI"
 	{ "GSSAPIKeyExchange", B, FOREIGN, NONE, 0, 0, 0, KEYEX },
@@ -145,18 +145,18 @@ static const struct keyword {
 #define BY_NAME		0x1
 #define BY_OTHER	0x2
 
-/* What one layer holds of an option: by its name, by its other name. */
+/* The values of an option in one layer: by our name, by HPN-SSH's name */
 static struct value {
-	int		have;
+	int		have;	/* BY_NAME, BY_OTHER */
 	uint64_t	named, other;
 } layers[HAYOPT_MATCH + 1][NSLOTS];
 
-static int noted[NKEYWORDS];	/* that it does nothing was said */
-static int stale = 1;		/* "current" has to be worked out again */
+static int noted[NKEYWORDS];	/* its note was given */
+static int stale = 1;		/* "current" has to be computed again */
 static struct hayopt current;
 
 static const struct keyword *
-lookup(int side, const char *name)
+find_keyword(int side, const char *name)
 {
 	size_t i;
 
@@ -174,9 +174,9 @@ is_option(const struct keyword *k)
 	return k->kind == FLAG || k->kind == SIZE || k->kind == COUNT;
 }
 
-/* The row of an option, or of its other name if it has one, else NULL. */
+/* Returns the row that sets the slot by either name, or NULL. */
 static const struct keyword *
-row(enum slot slot, int by)
+find_row(enum slot slot, int by)
 {
 	size_t i;
 
@@ -188,9 +188,9 @@ row(enum slot slot, int by)
 	return NULL;
 }
 
-/* The more particular layer decides; within a layer, the proper name. */
+/* Returns the value in force: of the match layer first, by our name first. */
 static uint64_t
-resolve(enum slot slot)
+get_value(enum slot slot)
 {
 	const struct value *v;
 	int layer;
@@ -202,25 +202,25 @@ resolve(enum slot slot)
 		if (v->have & BY_OTHER)
 			return v->other;
 	}
-	return row(slot, BY_NAME)->def;
+	return find_row(slot, BY_NAME)->def;
 }
 
 const struct hayopt *
 hayopt_get(void)
 {
 	if (stale) {
-		current.hayate = resolve(HAYATE) != 0;
+		current.hayate = get_value(HAYATE) != 0;
 		current.window_tuning =
-		    current.hayate && resolve(WINDOW_TUNING) != 0;
-		current.window_max = resolve(WINDOW_MAX);
-		current.window_memory_max = resolve(WINDOW_MEMORY_MAX);
+		    current.hayate && get_value(WINDOW_TUNING) != 0;
+		current.window_max = get_value(WINDOW_MAX);
+		current.window_memory_max = get_value(WINDOW_MEMORY_MAX);
 		current.none_enabled =
-		    current.hayate && resolve(NONE_ENABLED) != 0;
+		    current.hayate && get_value(NONE_ENABLED) != 0;
 		current.none_switch =
-		    current.hayate && resolve(NONE_SWITCH) != 0;
+		    current.hayate && get_value(NONE_SWITCH) != 0;
 		current.cipher_threads = !current.hayate ? 0 :
-		    resolve(CIPHER_THREADS) == AUTO ? HAYOPT_THREADS_AUTO :
-		    (int)resolve(CIPHER_THREADS);
+		    get_value(CIPHER_THREADS) == AUTO ? HAYOPT_THREADS_AUTO :
+		    (int)get_value(CIPHER_THREADS);
 		stale = 0;
 	}
 	return &current;
@@ -235,9 +235,9 @@ hayopt_reset(void)
 }
 
 enum hayopt_claim
-hayopt_claim(int side, const char *keyword)
+hayopt_classify(int side, const char *keyword)
 {
-	const struct keyword *k = lookup(side, keyword);
+	const struct keyword *k = find_keyword(side, keyword);
 
 	if (k == NULL)
 		return HAYOPT_UNKNOWN;
@@ -247,7 +247,7 @@ hayopt_claim(int side, const char *keyword)
 const char *
 hayopt_upstream_name(int side, const char *keyword)
 {
-	const struct keyword *k = lookup(side, keyword);
+	const struct keyword *k = find_keyword(side, keyword);
 
 	return k != NULL && k->kind == FOREIGN_NAME ? k->note : NULL;
 }
@@ -261,9 +261,9 @@ is_name(const char *p, size_t len, const char *name)
 	return len == strlen(name) && strncmp(p, name, len) == 0;
 }
 
-/* Whether any of the names between p and end is that of HPN-SSH. */
+/* Whether HPN-SSH's name is one of those between p and end. */
 static int
-has_hpn(const char *p, const char *end)
+has_hpn_name(const char *p, const char *end)
 {
 	size_t len;
 
@@ -276,21 +276,21 @@ has_hpn(const char *p, const char *end)
 }
 
 int
-hayopt_ciphers(char *text)
+hayopt_replace_ciphers(char *text)
 {
 	char *p = text + strspn(text, " \t\"'"), *out, *end;
 	size_t len;
-	int stands = 0, first = 1;
+	int has_chacha = 0, first = 1;
 
 	if (*p == '+' || *p == '^')
 		p++;
 	end = p + strcspn(p, " \t\r\n\"'");
-	if (*p == '-' || !has_hpn(p, end))
+	if (*p == '-' || !has_hpn_name(p, end))
 		return 0;
 	for (out = p; p <= end; p += len + 1) {
 		len = strcspn(p, ", \t\r\n\"'");
 		if (is_name(p, len, HPN_CHACHA) || is_name(p, len, CHACHA)) {
-			if (stands++)
+			if (has_chacha++)
 				continue;
 		}
 		if (!first)
@@ -309,8 +309,8 @@ hayopt_ciphers(char *text)
 }
 
 /*
- * Stock ssh takes true and false for its flags as well, stock sshd does not.
- * Returns 0, or -1 if the word is none of them.
+ * Stock ssh accepts true and false for its flags as well; stock sshd does not.
+ * Returns 0, or -1 if the word is none of these.
  */
 static int
 parse_flag(int side, const char *word, uint64_t *valp)
@@ -327,8 +327,8 @@ parse_flag(int side, const char *word, uint64_t *valp)
 }
 
 /*
- * Digits and at most one unit, as in 16M, 16MB or 16MiB, which are the same.
- * Returns 0, or -1 if it is not in min..max.
+ * Reads digits and at most one unit; 16M, 16MB and 16MiB are the same. Returns
+ * 0, or -1 if the value is not in min..max.
  */
 static int
 parse_size(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
@@ -378,13 +378,13 @@ parse_count(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
 	return 0;
 }
 
-/* What a keyword allows, for the message about a value it does not. */
+/* Describes the values that a keyword allows, for an error message. */
 static void
-allowed(const struct keyword *k, char *buf, size_t len)
+describe_values(const struct keyword *k, char *buf, size_t len)
 {
 	switch (k->kind) {
 	case SIZE:
-		/* bounds are whole mebibytes; gibibytes read better */
+		/* Bounds are whole MiB, and some are whole GiB. */
 		snprintf(buf, len, "a size from %llu%s to %llu%s is allowed, "
 		    "in bytes or with K, M or G",
 		    (unsigned long long)(k->min / (k->min % G == 0 ? G : M)),
@@ -420,7 +420,7 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 	char want[100];
 	int r = 0;
 
-	allowed(k, want, sizeof(want));
+	describe_values(k, want, sizeof(want));
 	if (ac < 1 || *av[0] == '\0') {
 		snprintf(msg, msglen, "%s without a value: %s", k->name, want);
 		return -1;
@@ -447,11 +447,11 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 }
 
 /*
- * Keeps a value unless the layer has one by that name already. Where the
- * option and its other name disagree, msg says which of them counts.
+ * Keeps a value unless the layer has one by that name already. If both names
+ * have a value and they differ, msg says which name wins.
  */
 static void
-store(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
+store_value(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
     char *msg, size_t msglen)
 {
 	struct value *v = &layers[layer][k->slot];
@@ -463,26 +463,28 @@ store(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
 	if (by == BY_NAME)
 		v->named = val;
 	else if (k->kind == OTHER_OFF)
-		v->other = val ? 0 : row(k->slot, BY_NAME)->def;
+		v->other = val ? 0 : find_row(k->slot, BY_NAME)->def;
 	else
 		v->other = k->kind == OTHER_NOT ? !val : val;
 	stale = 1;
 	if (v->have == (BY_NAME | BY_OTHER) && v->named != v->other) {
 		snprintf(msg, msglen, "%s wins over %s",
-		    row(k->slot, BY_NAME)->name, row(k->slot, BY_OTHER)->name);
+		    find_row(k->slot, BY_NAME)->name,
+		    find_row(k->slot, BY_OTHER)->name);
 	}
 }
 
 /*
- * Where no channel can have what WindowMax allows, msg says so. The user is
- * to see that if both were given, for then one is not what was meant.
+ * If no channel can have a window of WindowMax, msg says so. If both values
+ * were configured, one of them is a mistake, and the message is for the user.
  */
 static enum hayopt_verdict
 compare_sizes(const struct keyword *k, char *msg, size_t msglen)
 {
 	const struct value *g = layers[HAYOPT_GLOBAL];
 	const struct value *m = layers[HAYOPT_MATCH];
-	uint64_t one = resolve(WINDOW_MAX), all = resolve(WINDOW_MEMORY_MAX);
+	uint64_t one = get_value(WINDOW_MAX);
+	uint64_t all = get_value(WINDOW_MEMORY_MAX);
 
 	if (all >= one || noted[k - keywords])
 		return HAYOPT_TAKEN;
@@ -496,21 +498,21 @@ compare_sizes(const struct keyword *k, char *msg, size_t msglen)
 }
 
 enum hayopt_verdict
-hayopt_line(int side, enum hayopt_layer layer, const char *keyword,
+hayopt_read_line(int side, enum hayopt_layer layer, const char *keyword,
     int ac, char **av, int active, char *msg, size_t msglen)
 {
 	const struct keyword *k;
 	uint64_t val = 0;
 
 	msg[0] = '\0';
-	if ((k = lookup(side, keyword)) == NULL)
+	if ((k = find_keyword(side, keyword)) == NULL)
 		return HAYOPT_PASS;
 	if (parse_value(k, side, ac, av, &val, msg, msglen) != 0)
 		return HAYOPT_BAD;
 	if (!active)
 		return HAYOPT_TAKEN;
 	if (k->slot != NONE) {
-		store(k, layer, val, msg, msglen);
+		store_value(k, layer, val, msg, msglen);
 		return k->kind == SIZE ? compare_sizes(k, msg, msglen) :
 		    HAYOPT_TAKEN;
 	}
@@ -538,7 +540,7 @@ hayopt_dump(int side, size_t i, char *buf, size_t len)
 		k = &keywords[n];
 		if (!is_option(k) || (k->sides & side) == 0 || i-- != 0)
 			continue;
-		val = resolve(k->slot);
+		val = get_value(k->slot);
 		if (k->kind == FLAG)
 			snprintf(buf, len, "%s %s", k->name,
 			    val ? "yes" : "no");

@@ -4,22 +4,22 @@
  */
 
 /*
- * hayopt: Hayate's configuration keywords and the values they lead to.
+ * hayopt: Hayate's configuration keywords and their values.
  *
- * The option parsers of ssh and sshd hand every line to one hook each
- * (cliopt-hook.h, srvopt-hook.h) before they look the keyword up themselves.
- * The hook splits the line as they would and asks here. A word that is not in
- * our table is passed back untouched, so it works, or fails, as in stock
- * OpenSSH.
+ * The option parsers of ssh and sshd pass every line to one hook each
+ * (cliopt-hook.h, srvopt-hook.h) before they look the keyword up. The hook
+ * splits the line as they would and passes it on to this file. A keyword that
+ * is not in our table goes back to upstream unchanged, so it works, or fails,
+ * as in stock OpenSSH.
  *
- * Values live in two layers. In the global one the first value seen wins;
- * that is all a client needs, whose parser tells for each line whether its
- * Host or Match block applies. The match layer takes the first value of the
- * applying Match blocks in sshd's second pass over its configuration, and
- * overrides the global one.
+ * Values are kept in two layers. In the global layer the first value wins. A
+ * client needs no other, because its parser knows for each line whether its
+ * Host or Match block applies. The match layer overrides the global layer. It
+ * takes the first value of the Match blocks that apply in sshd's second pass
+ * over its configuration.
  *
- * It reads no file, prints nothing and includes no upstream header: what to
- * log comes back as text. One state per process. Not thread safe.
+ * It reads no file, logs nothing and includes no upstream header: what to log
+ * is returned as text. One state per process. Not thread safe.
  */
 
 #ifndef HAYATE_HAYOPT_H
@@ -28,25 +28,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HAYOPT_THREADS_AUTO	(-1)	/* as many as bring something */
-#define HAYOPT_THREADS_MOST	16
+#define HAYOPT_THREADS_AUTO	(-1)	/* as many as help */
+#define HAYOPT_THREADS_MAX	16
 
-/* What is in force: defaults applied, names inherited from HPN-SSH folded in */
+/* The values in force: defaults and HPN-SSH's names are included. */
 struct hayopt {
 	int		hayate;		/* 0: behave as stock OpenSSH */
 	int		window_tuning;	/* 0 also whenever hayate is 0 */
 	uint64_t	window_max;	/* bytes, ceiling of one channel */
 	uint64_t	window_memory_max; /* bytes, ceiling of this process */
-	int		none_enabled;	/* data in clear: allowed */
-	int		none_switch;	/* client: wanted */
+	int		none_enabled;	/* data in clear is permitted */
+	int		none_switch;	/* client: and is asked for */
 	int		cipher_threads;	/* or HAYOPT_THREADS_AUTO */
 };
 
 /*
- * The options in force in this process; never NULL. Ask again where it
- * matters rather than keep a copy: in sshd the values of a Match block come
- * in only once the user is known. Before any parsing it holds the defaults.
- * A call costs a test of a flag when nothing was parsed since the last one.
+ * Returns the options in force in this process; never NULL. Before any parsing
+ * these are the defaults. Do not keep a copy: in sshd the values of a Match
+ * block are known only when the user is. A call tests one flag if nothing was
+ * parsed since the last call.
  */
 const struct hayopt *hayopt_get(void);
 
@@ -54,59 +54,60 @@ const struct hayopt *hayopt_get(void);
  * For the parsers.
  */
 
-/* Whose configuration a line stands in; a set of these in the table */
+/* Whose configuration a line belongs to. Values may be combined. */
 #define HAYOPT_CLIENT	0x1
 #define HAYOPT_SERVER	0x2
 
 enum hayopt_layer { HAYOPT_GLOBAL, HAYOPT_MATCH };
 
 enum hayopt_verdict {
-	HAYOPT_PASS,		/* not ours: upstream's business */
-	HAYOPT_TAKEN,		/* ours and in order */
-	HAYOPT_REFUSED,		/* likewise, but msg is for the user's eyes */
-	HAYOPT_STOP,		/* ours: the process has to end, with msg */
+	HAYOPT_PASS,		/* not ours: upstream reads the line */
+	HAYOPT_TAKEN,		/* ours and correct */
+	HAYOPT_REFUSED,		/* likewise, but log msg as an error */
+	HAYOPT_STOP,		/* ours: end the process with msg */
 	HAYOPT_BAD		/* ours and wrong: msg says what is allowed */
 };
 
 /*
- * One line, after the keyword split in "ac" words at "av". A line of a block
- * that does not apply ("active" 0) is checked but has no effect. "msg" is
- * always terminated: for HAYOPT_BAD the reason, for HAYOPT_TAKEN either ""
- * or one note worth a debug line, given once per keyword and process, for
- * HAYOPT_REFUSED such a note that is worth an error, for HAYOPT_STOP what to
- * say at the end.
+ * Reads one line, whose text after the keyword is split into "ac" words at
+ * "av". A line of a block that does not apply ("active" is 0) is checked and
+ * has no effect. Sets "msg", always terminated: for HAYOPT_TAKEN to "" or to a
+ * note for the debug log, once per keyword and process; for the others to the
+ * message.
  */
-enum hayopt_verdict hayopt_line(int side, enum hayopt_layer layer,
+enum hayopt_verdict hayopt_read_line(int side, enum hayopt_layer layer,
     const char *keyword, int ac, char **av, int active,
     char *msg, size_t msglen);
 
 /*
- * Whether the word is one of ours on that side. Of those that only other
- * builds of OpenSSH know, the answer is HAYOPT_FOREIGN: an upstream that
- * knows such a word obeys it itself.
+ * Returns whether the keyword is one of ours on that side. HAYOPT_FOREIGN is a
+ * keyword of other builds of OpenSSH: it is ours only if upstream does not know
+ * it.
  */
 enum hayopt_claim { HAYOPT_UNKNOWN, HAYOPT_OURS, HAYOPT_FOREIGN };
-enum hayopt_claim hayopt_claim(int side, const char *keyword);
+enum hayopt_claim hayopt_classify(int side, const char *keyword);
 
-/* Upstream's name, in lower case, for a HAYOPT_FOREIGN word; or NULL. */
+/*
+ * Returns upstream's name, in lower case, of a HAYOPT_FOREIGN keyword; NULL if
+ * it has none.
+ */
 const char *hayopt_upstream_name(int side, const char *keyword);
 
 /*
- * The value of Ciphers, or of ssh -c: names that only HPN-SSH has are replaced
- * in place by the stock names of the same ciphers, each of which then stands
- * there once. A list of ciphers to remove ('-') stays as it is, since the
- * names are in no list that it could remove them from. Returns whether
- * anything was replaced. The text does not become longer.
+ * Replaces names in the value of Ciphers or of ssh -c, in place: HPN-SSH's own
+ * names become the stock names of the same ciphers, each of them once. A list
+ * of ciphers to remove ('-') is not changed, because no list contains HPN-SSH's
+ * names. Returns 1 if anything was replaced. The text does not become longer.
  */
-int	hayopt_ciphers(char *text);
+int	hayopt_replace_ciphers(char *text);
 
 /*
- * The i-th option as "ssh -G" and "sshd -T" show it, in "name value" form
- * (lower case, sizes in bytes). Returns -1 past the last one.
+ * Writes the i-th option as "ssh -G" and "sshd -T" show it: "name value", the
+ * name in lower case, sizes in bytes. Returns 0, or -1 behind the last option.
  */
 int	hayopt_dump(int side, size_t i, char *buf, size_t len);
 
-/* Forget all values. For tests. */
+/* Forgets all values. For tests. */
 void	hayopt_reset(void);
 
 #endif /* HAYATE_HAYOPT_H */

@@ -4,8 +4,9 @@
  */
 
 /*
- * The line arrives as upstream's parsers have it after they took the keyword
- * off: one '=' is already gone, quotes and a trailing comment are not.
+ * See optline-hook.h. A line comes here after upstream's parser has split the
+ * keyword off. One '=' is gone by then; quotes and a comment at the end are
+ * not.
  */
 
 #include "includes.h"
@@ -23,22 +24,25 @@
 
 #include "optline-hook.h"
 
-/* sshd's names for what its listener has read, and complained of, before */
+/*
+ * Whether sshd's listener has read this configuration before, and has reported
+ * its errors. These are sshd's names for it.
+ */
 static int
-reread(const char *filename)
+is_read_again(const char *filename)
 {
 	return strcmp(filename, "rexec") == 0 ||
 	    strcmp(filename, "reprocess config") == 0;
 }
 
-static char *late;	/* lines that are kept, each with a line feed */
+static char *deferred;	/* lines to be logged later, each with a line feed */
 
-static void note(const char *, int, const char *, ...)
+static void log_note(const char *, int, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* A line at debug level, kept if no level was set yet. */
+/* Logs a line at debug level, or keeps it if no level has been set yet. */
 static void
-note(const char *filename, int linenum, const char *fmt, ...)
+log_note(const char *filename, int linenum, const char *fmt, ...)
 {
 	char *text, *more;
 	va_list args;
@@ -47,34 +51,34 @@ note(const char *filename, int linenum, const char *fmt, ...)
 	xvasprintf(&text, fmt, args);
 	va_end(args);
 	if (strcmp(filename, "command-line") == 0) {
-		xasprintf(&more, "%s%s: %s\n", late != NULL ? late : "",
+		xasprintf(&more, "%s%s: %s\n", deferred != NULL ? deferred : "",
 		    filename, text);
-		free(late);
-		late = more;
+		free(deferred);
+		deferred = more;
 	} else
 		debug("%s line %d: %s", filename, linenum, text);
 	free(text);
 }
 
 void
-optline_late(void)
+optline_log_deferred(void)
 {
-	char *line, *rest = late;
+	char *line, *rest = deferred;
 
 	while ((line = strsep(&rest, "\n")) != NULL) {
 		if (*line != '\0')
 			debug("%s", line);
 	}
-	free(late);
-	late = NULL;
+	free(deferred);
+	deferred = NULL;
 }
 
 void
-optline_ciphers(char *text, const char *filename, int linenum)
+optline_replace_ciphers(char *text, const char *filename, int linenum)
 {
-	if (hayopt_ciphers(text))
-		note(filename, linenum, "HPN-SSH's name of a cipher is taken "
-		    "for the stock name: %s", text);
+	if (hayopt_replace_ciphers(text))
+		log_note(filename, linenum, "HPN-SSH's name of a cipher is "
+		    "taken for the stock name: %s", text);
 }
 
 static int
@@ -90,28 +94,31 @@ upstream_knows(struct optline_table table, const char *keyword)
 	return 0;
 }
 
-/* Whose line it is; see optline() in the header for what may be changed. */
+/*
+ * Whether the line is ours. If it is not, it may be changed as optline_read()
+ * in the header says.
+ */
 static int
 is_ours(int side, struct optline_table table, char **keyword, char *rest,
     const char *filename, int linenum)
 {
-	enum hayopt_claim claim = hayopt_claim(side, *keyword);
+	enum hayopt_claim claim = hayopt_classify(side, *keyword);
 	const char *name;
 
 	if (strcasecmp(*keyword, "Ciphers") == 0)
-		optline_ciphers(rest, filename, linenum);
+		optline_replace_ciphers(rest, filename, linenum);
 	if (claim == HAYOPT_UNKNOWN ||
 	    (claim == HAYOPT_FOREIGN && upstream_knows(table, *keyword)))
 		return 0;
 	if ((name = hayopt_upstream_name(side, *keyword)) == NULL)
 		return 1;
-	note(filename, linenum, "%s is taken for %s", *keyword, name);
-	*keyword = (char *)name;	/* which upstream only reads */
+	log_note(filename, linenum, "%s is taken for %s", *keyword, name);
+	*keyword = (char *)name;	/* upstream only reads it */
 	return 0;
 }
 
 int
-optline(int side, enum hayopt_layer layer, struct optline_table table,
+optline_read(int side, enum hayopt_layer layer, struct optline_table table,
     char **keyword, char *rest, const char *filename, int linenum, int active,
     int *ret)
 {
@@ -128,7 +135,7 @@ optline(int side, enum hayopt_layer layer, struct optline_table table,
 		    *keyword);
 		return 1;
 	}
-	verdict = hayopt_line(side, layer, *keyword, ac, av, active, msg,
+	verdict = hayopt_read_line(side, layer, *keyword, ac, av, active, msg,
 	    sizeof(msg));
 	argv_free(av, ac);
 	if (verdict == HAYOPT_STOP)
@@ -136,10 +143,10 @@ optline(int side, enum hayopt_layer layer, struct optline_table table,
 	if (verdict != HAYOPT_BAD)
 		*ret = 0;
 	if (verdict == HAYOPT_BAD ||
-	    (verdict == HAYOPT_REFUSED && !reread(filename)))
+	    (verdict == HAYOPT_REFUSED && !is_read_again(filename)))
 		error("%s line %d: %s", filename, linenum, msg);
 	else if (*msg != '\0')
-		note(filename, linenum, "%s", msg);
+		log_note(filename, linenum, "%s", msg);
 	return 1;
 }
 

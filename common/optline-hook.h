@@ -4,8 +4,10 @@
  */
 
 /*
- * What the hooks of both option parsers share: split a line as upstream
- * does, hand it to hayopt.h, log what comes back. Not called by a patch.
+ * optline-hook: what the hooks of both option parsers share. It splits a line
+ * as upstream does, passes it to hayopt.h, and logs the result.
+ *
+ * Called by cliopt-hook.c and srvopt-hook.c, not by a patch.
  */
 
 #ifndef HAYATE_OPTLINE_HOOK_H
@@ -15,7 +17,7 @@
 
 /*
  * Upstream's own table of keywords: "first" is the name in its first row,
- * "stride" the size of a row; the name in the last row is NULL.
+ * "stride" is the size of a row. The name in the last row is NULL.
  */
 struct optline_table {
 	const char *const *first;
@@ -23,26 +25,29 @@ struct optline_table {
 };
 
 /*
- * Returns 0 if the line is upstream's to read. Its keyword may then be another,
- * a constant, where upstream knows the thing by another name, and the names in
- * a list of ciphers others; nothing else is touched.
- * Otherwise 1, with 0 in *ret, or -1 if the line is wrong and was reported.
- * Ends the process if the line says so.
+ * Reads one line of configuration.
+ *
+ * Returns 0 if upstream has to read the line. Two things may be changed then:
+ * "*keyword", to a constant, if upstream has another name for this option; and
+ * the names in a list of ciphers.
+ *
+ * Returns 1 if the line is ours. "*ret" is then 0, or -1 if the line is wrong,
+ * which was logged. Ends the process if the keyword requires that.
  */
-int	optline(int side, enum hayopt_layer layer, struct optline_table table,
-    char **keyword, char *rest, const char *filename, int linenum, int active,
-    int *ret);
+int	optline_read(int side, enum hayopt_layer layer,
+    struct optline_table table, char **keyword, char *rest,
+    const char *filename, int linenum, int active, int *ret);
 
-/* As hayopt_ciphers(), with its line. */
-void	optline_ciphers(char *text, const char *filename, int linenum);
+/* As hayopt_replace_ciphers(), and logs what was replaced. */
+void	optline_replace_ciphers(char *text, const char *filename, int linenum);
 
 /*
- * The lines of ssh's command line, which is read before the log is set up, are
- * kept and written by this.
+ * Logs what was kept of ssh's command line, which is read before the log is set
+ * up.
  */
-void	optline_late(void);
+void	optline_log_deferred(void);
 
-/* Prints our options to stdout, one per line. */
+/* Prints our options of this side to stdout, one per line. */
 void	optline_dump(int side);
 
 #endif /* HAYATE_OPTLINE_HOOK_H */

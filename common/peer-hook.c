@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: ISC
  */
 
+/* See peer-hook.h for the idea. */
+
 #include "includes.h"
 
 #include <sys/types.h>
@@ -22,17 +24,16 @@
 #include "peer-hook.h"
 
 /*
- * Kept in kex->flags because upstream carries that word from the process
- * which authenticates to the one which serves the session. Upstream takes
- * its bits from the low end, eight of them by 10.3, so a bit near the top is
- * free for long; the topmost is left for a compiler that would make the
- * constant a signed one.
+ * Bits of kex->flags, because upstream passes that word from the process that
+ * authenticates to the process that serves the session. Upstream uses the low
+ * bits, eight of them in 10.3, so the high bits are free for long. The highest
+ * is not used, because the type of kex->flags might become a signed one.
  */
-#define PEER_IS_HAYATE	0x40000000U
-#define PEER_KNOWS_AUTHONLY 0x20000000U
+#define PEER_IS_HAYATE		0x40000000U
+#define PEER_KNOWS_AUTHONLY	0x20000000U
 
 void
-peer_ext_info_compose(struct ssh *ssh, struct sshbuf *m)
+peer_add_extension(struct ssh *ssh, struct sshbuf *m)
 {
 	const size_t before = sshbuf_len(m);
 	u_int32_t n;
@@ -51,7 +52,7 @@ peer_ext_info_compose(struct ssh *ssh, struct sshbuf *m)
 }
 
 int
-peer_ext_info_input(struct ssh *ssh, const char *name,
+peer_read_extension(struct ssh *ssh, const char *name,
     const unsigned char *value, size_t len)
 {
 	unsigned int version;
@@ -60,12 +61,12 @@ peer_ext_info_input(struct ssh *ssh, const char *name,
 		return 0;
 	/*
 	 * With "Hayate no" we did not name ourselves, so the peer takes us
-	 * for stock; to count it as one of ours would be one-sided. The same
-	 * goes for a name that comes later than ours did.
+	 * for stock, and we take it for stock as well. The same applies to a
+	 * name in a later message, since we send ours in the first one only.
 	 */
 	if (!hayopt_get()->hayate || ssh->kex->ext_info_received != 1)
 		return 0;
-	if ((version = peer_version(value, len)) == 0) {
+	if ((version = peer_parse_version(value, len)) == 0) {
 		debug_f("%s: no version in its %zu byte value, ignored",
 		    name, len);
 		return 1;

@@ -18,27 +18,27 @@ struct ssh;
 struct sshbuf;
 
 /*
- * Adds our name to the composed body of the first SSH2_MSG_EXT_INFO, in
- * either role. Does nothing with "Hayate no". It cannot fail: without memory
- * the message stays as upstream composed it.
+ * Adds our name to the first SSH2_MSG_EXT_INFO, which upstream has composed, as
+ * client or server. Does nothing with "Hayate no". It cannot fail: if out of
+ * memory, the message stays as upstream composed it.
  */
-void	peer_ext_info_compose(struct ssh *, struct sshbuf *);
+void	peer_add_extension(struct ssh *, struct sshbuf *);
 
 /*
- * One extension that the peer named. Returns 1 if it is ours and dealt with,
- * 0 if upstream should look at it.
+ * Reads one extension of the peer's message. Returns 1 if it is ours, 0 if
+ * upstream has to read it.
  */
-int	peer_ext_info_input(struct ssh *, const char *name,
+int	peer_read_extension(struct ssh *, const char *name,
     const unsigned char *value, size_t len);
 
 /*
- * Whether both ends are Hayate and know it of each other. Always 0 for a
- * mux client's view of a connection (it has no key exchange), before the
- * first key exchange is over, and while "Hayate no" is in force.
+ * Returns 1 if both sides are Hayate and have recognised each other. Returns 0
+ * in a mux client, which has no key exchange; until the peer's first
+ * SSH2_MSG_EXT_INFO has come; and with "Hayate no".
  */
 int	peer_is_hayate(const struct ssh *);
 
-/* Likewise, and the peer's version has the modes of cipher/authonly.h. */
+/* Returns 1 if, in addition, the peer knows the modes of cipher/authonly.h. */
 int	peer_knows_authonly(const struct ssh *);
 
 #endif /* HAYATE_PEER_HOOK_H */

@@ -4,18 +4,18 @@
  */
 
 /*
- * A later Hayate may send "2", or "1;word" to say more: both must be
- * recognised by this one, so only the start of the value counts.
+ * A later Hayate may send "3", or "2;word" to say more. This one must recognise
+ * both, so only the number at the start of the value counts.
  */
 
 #include <string.h>
 
 #include "peer.h"
 
-#define VERSION_MAX	65535	/* keeps the sum from wrapping; no meaning */
+#define VERSION_MAX	65535	/* keeps the number from overflowing */
 
 unsigned int
-peer_version(const unsigned char *value, size_t len)
+peer_parse_version(const unsigned char *value, size_t len)
 {
 	unsigned int version = 0;
 	size_t i;

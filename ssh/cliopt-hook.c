@@ -4,13 +4,14 @@
  */
 
 /*
- * A client knows one layer. ssh may read its files twice (Match final, host
- * name canonicalisation); the first value of the first reading stays, as it
- * does for upstream's options.
+ * See cliopt-hook.h. A client uses one layer of options. ssh may read its files
+ * twice (Match final, canonical host names); the first value of the first pass
+ * wins, as it does for upstream's options.
  *
- * scp and sftp are told at once, since an ssh that hands its session to a
- * ControlMaster does nothing later. "HPNDisabled yes" followed by "Hayate
- * yes" therefore leaves their requests to stock, and only them.
+ * scp and sftp are told of "Hayate no" as soon as the line is read, because an
+ * ssh that passes its session to a ControlMaster runs none of our code later.
+ * So with "HPNDisabled yes" followed by "Hayate yes", Hayate is in use, but the
+ * requests of scp and sftp are stock's.
  */
 
 #include "includes.h"
@@ -20,12 +21,12 @@
 #include "sftp-tell.h"
 
 int
-cliopt_line(char **keyword, char *rest, const char *const *first,
+cliopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active, int *ret)
 {
 	struct optline_table table = { first, stride };
-	int ours = optline(HAYOPT_CLIENT, HAYOPT_GLOBAL, table, keyword, rest,
-	    filename, linenum, active, ret);
+	int ours = optline_read(HAYOPT_CLIENT, HAYOPT_GLOBAL, table, keyword,
+	    rest, filename, linenum, active, ret);
 
 	if (ours && !hayopt_get()->hayate)
 		sftp_tell_stock();
@@ -33,15 +34,15 @@ cliopt_line(char **keyword, char *rest, const char *const *first,
 }
 
 void
-cliopt_ciphers(char *list)
+cliopt_replace_ciphers(char *list)
 {
-	optline_ciphers(list, "command-line", 0);
+	optline_replace_ciphers(list, "command-line", 0);
 }
 
 void
-cliopt_late(void)
+cliopt_log_deferred(void)
 {
-	optline_late();
+	optline_log_deferred();
 }
 
 void

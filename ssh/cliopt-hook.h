@@ -4,8 +4,8 @@
  */
 
 /*
- * cliopt: Hayate's keywords in ssh_config and after ssh -o, and words of other
- * builds of OpenSSH that this upstream does not know.
+ * cliopt-hook: Hayate's keywords in ssh_config and after ssh -o, and keywords
+ * of other builds of OpenSSH that this upstream does not know.
  *
  * Called from patches/310-readconf-keywords.patch and 312-ssh-ciphers.patch.
  */
@@ -16,24 +16,27 @@
 #include <stddef.h>
 
 /*
- * One line of configuration, after upstream took the keyword off "rest".
- * "first" is the name in the first row of upstream's own keywords, "stride"
- * the size of a row.
- * Returns 0 if upstream has to go on with the line, whose keyword may be a
- * constant then and whose list of ciphers may hold other names.
- * Otherwise 1, and *ret is what the parser has to return: 0, or -1 for a
- * line that was reported and counts as a bad option.
- * "active" is 0 in a Host or Match block that does not apply; such a line is
- * checked all the same.
+ * Reads one line of configuration, after upstream has split "*keyword" off
+ * "rest". "first" is the name in the first row of upstream's own keywords,
+ * "stride" is the size of a row.
+ *
+ * Returns 0 if upstream has to read the line. The keyword and the names in a
+ * list of ciphers may have been replaced by upstream's names.
+ *
+ * Returns 1 if the line is ours. The parser then returns "*ret": 0, or -1 for a
+ * wrong line, which was logged and counts as a bad option.
+ *
+ * "active" is 0 in a Host or Match block that does not apply. Such a line is
+ * checked and has no effect.
  */
-int	cliopt_line(char **keyword, char *rest, const char *const *first,
+int	cliopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active, int *ret);
 
-/* The argument of ssh -c, changed in place as the keyword's. */
-void	cliopt_ciphers(char *list);
+/* Replaces names in the argument of ssh -c, in place, as in Ciphers. */
+void	cliopt_replace_ciphers(char *list);
 
-/* Writes what is to be said of the command line, once the log is set up. */
-void	cliopt_late(void);
+/* Logs what was kept of the command line, once the log is set up. */
+void	cliopt_log_deferred(void);
 
 /* Adds our options to the output of ssh -G. */
 void	cliopt_dump(void);

@@ -4,11 +4,11 @@
  */
 
 /*
- * sshd reads its configuration once without a connection, in the listener
- * and again in each process it starts for a connection, and a second time
- * when the user is known. What applies in that second pass goes to the layer
- * that overrides. It stays in the process that asked, which is the one that
- * serves the session after authentication.
+ * See srvopt-hook.h. sshd reads its configuration without a connection first,
+ * in the listener and again in each process that it starts for a connection. It
+ * makes a second pass when the user is known. The values of that pass go to the
+ * layer that overrides the other. They stay in the process that made the pass,
+ * which serves the session after authentication.
  */
 
 #include "includes.h"
@@ -17,14 +17,15 @@
 #include "srvopt-hook.h"
 
 int
-srvopt_line(char **keyword, char *rest, const char *const *first,
+srvopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active, int matching,
     int *ret)
 {
 	struct optline_table table = { first, stride };
 
-	return optline(HAYOPT_SERVER, matching ? HAYOPT_MATCH : HAYOPT_GLOBAL,
-	    table, keyword, rest, filename, linenum, active, ret);
+	return optline_read(HAYOPT_SERVER,
+	    matching ? HAYOPT_MATCH : HAYOPT_GLOBAL, table, keyword,
+	    rest, filename, linenum, active, ret);
 }
 
 void

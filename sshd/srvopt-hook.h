@@ -4,8 +4,8 @@
  */
 
 /*
- * srvopt: Hayate's keywords in sshd_config and after sshd -o, and words of
- * other builds of OpenSSH that this upstream does not know.
+ * srvopt-hook: Hayate's keywords in sshd_config and after sshd -o, and keywords
+ * of other builds of OpenSSH that this upstream does not know.
  *
  * Called from patches/320-servconf-keywords.patch.
  */
@@ -16,19 +16,23 @@
 #include <stddef.h>
 
 /*
- * One line of configuration, after upstream took the keyword off "rest".
- * "first" is the name in the first row of upstream's own keywords, "stride"
- * the size of a row.
- * Returns 0 if upstream has to go on with the line, whose keyword may be a
- * constant then and whose list of ciphers may hold other names.
- * Otherwise 1, and *ret is what the parser has to return: 0, or -1 for a
- * line that was reported and ends sshd as any bad option does.
- * "active" is 0 in a Match block that does not apply, and for everything
- * outside of Match blocks in the second pass; such a line is checked all the
- * same. "matching" is 1 in the second pass, which knows the connection.
+ * Reads one line of configuration, after upstream has split "*keyword" off
+ * "rest". "first" is the name in the first row of upstream's own keywords,
+ * "stride" is the size of a row.
+ *
+ * Returns 0 if upstream has to read the line. The keyword and the names in a
+ * list of ciphers may have been replaced by upstream's names.
+ *
+ * Returns 1 if the line is ours. The parser then returns "*ret": 0, or -1 for a
+ * wrong line, which was logged and ends sshd as any bad option does.
+ *
+ * "matching" is 1 in the second pass, which knows the connection. "active" is 0
+ * in a Match block that does not apply, and in the second pass also outside of
+ * Match blocks. Such a line is checked and has no effect.
  */
-int	srvopt_line(char **keyword, char *rest, const char *const *first,
-    size_t stride, const char *filename, int linenum, int active, int matching, int *ret);
+int	srvopt_read_line(char **keyword, char *rest, const char *const *first,
+    size_t stride, const char *filename, int linenum, int active,
+    int matching, int *ret);
 
 /* Adds our options to the output of sshd -T. */
 void	srvopt_dump(void);

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: ISC
  */
 
+/* See subsys-hook.h for the idea. */
+
 #include "includes.h"
 
 #include <errno.h>
@@ -15,7 +17,7 @@
 #include "subsys-hook.h"
 
 void
-subsys_check(const char *name, const char *program, const char *user)
+subsys_check_program(const char *name, const char *program, const char *user)
 {
 	if (*program != '/' || access(program, X_OK) == 0)
 		return;

@@ -4,8 +4,8 @@
  */
 
 /*
- * subsys: a subsystem whose program is missing is named in the log. The client
- * sees no more than the end of the connection.
+ * subsys-hook: names a subsystem whose program is missing in the log. The
+ * client sees only the end of the connection.
  *
  * Called from patches/265-session-subsystem.patch.
  */
@@ -14,11 +14,12 @@
 #define HAYATE_SUBSYS_HOOK_H
 
 /*
- * The subsystem "name" is about to run "program", the first word of what
- * sshd_config says. Logs one line if that is an absolute path which the user,
- * as whom we run, cannot execute. Anything else is for the user's shell to
- * find. Never fails: the shell has the last word.
+ * The subsystem "name" is about to run. "program" is the first word of its
+ * command in sshd_config. Logs one line if that is an absolute path that this
+ * process, which runs as the user, cannot execute. The user's shell finds any
+ * other program. The command runs in any case.
  */
-void	subsys_check(const char *name, const char *program, const char *user);
+void	subsys_check_program(const char *name, const char *program,
+    const char *user);
 
 #endif /* HAYATE_SUBSYS_HOOK_H */

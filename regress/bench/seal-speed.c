@@ -210,7 +210,7 @@ start_threads(char *word)
 {
 	char msg[256], *words[1] = { strcmp(word, "0") == 0 ? "1" : word };
 
-	if (hayopt_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
+	if (hayopt_read_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
 	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
 		errx(2, "%s", msg);
 	pipeline_allow_threads();

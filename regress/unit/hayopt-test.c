@@ -268,12 +268,14 @@ feed(int side, char *line)
 {
 	char msg[256], note[300], *av[8], *keyword, *word, *last;
 	int ac = 0;
+	enum hayopt_layer layer;
 
 	strtok_r(line, " ", &last);
 	keyword = strtok_r(NULL, " ", &last);
 	while (ac < 8 && (word = strtok_r(NULL, " ", &last)) != NULL)
 		av[ac++] = strcmp(word, "\"\"") == 0 ? word + 2 : word;
-	switch (hayopt_line(side, *line == 'm' ? HAYOPT_MATCH : HAYOPT_GLOBAL,
+	layer = *line == 'm' ? HAYOPT_MATCH : HAYOPT_GLOBAL;
+	switch (hayopt_read_line(side, layer,
 	    keyword, ac, av, *line != 'x', msg, sizeof(msg))) {
 	case HAYOPT_PASS:
 		add("pass");
@@ -336,9 +338,10 @@ dump(int side)
 	got[0] = '\0';
 	hayopt_reset();
 	av[0] = no;
-	hayopt_line(side, HAYOPT_GLOBAL, "Hayate", 1, av, 1, msg, sizeof(msg));
+	hayopt_read_line(side, HAYOPT_GLOBAL, "Hayate", 1, av, 1, msg,
+	    sizeof(msg));
 	av[0] = size;
-	hayopt_line(side, HAYOPT_GLOBAL, "WindowMax", 1, av, 1, msg,
+	hayopt_read_line(side, HAYOPT_GLOBAL, "WindowMax", 1, av, 1, msg,
 	    sizeof(msg));
 	for (i = 0; hayopt_dump(side, i, line, sizeof(line)) == 0; i++)
 		add(line);
@@ -353,7 +356,8 @@ claim(size_t i)
 {
 	const char *name = hayopt_upstream_name(claims[i].side, claims[i].word);
 
-	if (hayopt_claim(claims[i].side, claims[i].word) == claims[i].claim &&
+	if (hayopt_classify(claims[i].side, claims[i].word) ==
+	    claims[i].claim &&
 	    (name == NULL ? claims[i].name == NULL : claims[i].name != NULL &&
 	    strcmp(name, claims[i].name) == 0))
 		return 0;
@@ -366,7 +370,7 @@ cipher_list(size_t i)
 {
 	const char *want = ciphers[i].out;
 	char *text = strdup(ciphers[i].in);	/* exact, for the sanitizer */
-	int r = hayopt_ciphers(text), failed;
+	int r = hayopt_replace_ciphers(text), failed;
 
 	failed = r != (want != NULL) ||
 	    strcmp(text, want != NULL ? want : ciphers[i].in) != 0;
@@ -412,7 +416,7 @@ peer(size_t i)
 
 	if (versions[i].len != 0)
 		memcpy(value, versions[i].value, versions[i].len);
-	version = peer_version(value, versions[i].len);
+	version = peer_parse_version(value, versions[i].len);
 	free(value);
 	if (version == versions[i].version)
 		return 0;

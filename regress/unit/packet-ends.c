@@ -126,13 +126,13 @@ ends_offer_modes(void)
 	struct ssh *ssh;
 	int i, r;
 
-	hayopt_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "NoneEnabled", 1, yes, 1,
+	hayopt_read_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "NoneEnabled", 1, yes, 1,
 	    msg, sizeof(msg));
 	if ((ssh = ssh_packet_set_connection(NULL, -1, -1)) == NULL ||
 	    (ssh->kex = kex_new()) == NULL)
 		errx(2, "out of memory");
 	ssh->kex->ext_info_received = 1;
-	peer_ext_info_input(ssh, PEER_EXT_NAME,
+	peer_read_extension(ssh, PEER_EXT_NAME,
 	    (const u_char *)PEER_EXT_VALUE, strlen(PEER_EXT_VALUE));
 	for (i = 0; i < PROPOSAL_MAX; i++)
 		prop[i] = "";

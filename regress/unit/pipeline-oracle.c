@@ -541,7 +541,7 @@ main(int argc, char **argv)
 	log_init(argv[0], SYSLOG_LEVEL_QUIET, SYSLOG_FACILITY_USER, 1);
 	ends_offer_modes();
 	words[0] = strcmp(argv[1], "0") == 0 ? "1" : argv[1];
-	if (hayopt_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
+	if (hayopt_read_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
 	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
 		errx(2, "%s", msg);
 	no_threads = strcmp(argv[1], "0") == 0;
