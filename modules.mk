@@ -18,7 +18,9 @@ HAYATE_CORE = \
 	channels/wtune.c \
 	cipher/autoscale.c \
 	cipher/authonly.c \
+	cipher/authonly-proposal.c \
 	cipher/cores.c \
+	cipher/namelist.c \
 	cipher/packetq.c \
 	cipher/pool.c \
 	ssh/sftp-tell.c \
@@ -29,6 +31,7 @@ HAYATE_HOOKS = \
 	common/peer-hook.c \
 	channels/wtune-hook.c \
 	cipher/authonly-hook.c \
+	cipher/authonly-proposal-hook.c \
 	cipher/direction-hook.c \
 	cipher/macrank-hook.c \
 	cipher/pipeline-hook.c \

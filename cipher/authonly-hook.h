@@ -4,17 +4,17 @@
  */
 
 /*
- * authonly-hook: names the modes of authonly.h in a KEXINIT when they may be
- * named, and sees what came of it.
+ * authonly-hook: carries out what authonly.h decides. It names the modes in a
+ * KEXINIT when they may be named, and checks the keys that follow.
  *
- * The client puts them before its own ciphers, the server behind its own:
- * who does not want them does not name them, and the exchange ends with
- * encryption. A client that was refused does not name them again, and has
+ * A client puts the modes before its own ciphers, a server behind its own. A
+ * side that does not want a mode does not name it, and the exchange ends with
+ * encryption. A client that was refused does not name the modes again, and gets
  * the MAC of the user's own order before it sends data.
  *
- * Nothing is named before authonly_serve(), which is reached after
- * authentication: by ssh before its loop, by sshd in the loop of the process
- * that serves the session. One connection a process. Not thread safe.
+ * No mode is named before authonly_start(), which is called after
+ * authentication: by ssh before its loop, and by the sshd process that serves
+ * the session, in its loop. One connection per process. Not thread safe.
  */
 
 #ifndef HAYATE_AUTHONLY_HOOK_H
@@ -32,24 +32,25 @@ struct newkeys;
  */
 
 /* kex_send_kexinit(): rewrites ssh->kex->my. Returns 0 or SSH_ERR_*. */
-int	authonly_kexinit(struct ssh *);
+int	authonly_edit_proposal(struct ssh *);
 
 /*
- * ssh_set_newkeys(): refuses keys that must not be, and says how many blocks
- * one of them may protect; "rekey_limit" are bytes, 0 for none. Returns 0 or
+ * ssh_set_newkeys(): refuses keys that we did not offer, and sets how many
+ * blocks a key may protect. "rekey_limit" is in bytes, 0 for none. Returns 0 or
  * SSH_ERR_*, which ends the connection.
  */
-int	authonly_newkeys(struct ssh *, int mode, const struct newkeys *,
+int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
     u_int64_t rekey_limit, u_int64_t *max_blocks);
 
 /*
- * channel_request_start(), channel_new(), and where else something private
- * begins: what is sent after these is encrypted, if it has to be. All may
- * wait as authonly_encrypt().
+ * channel_request_start(), channel_new(), and other places where something
+ * private begins: what is sent after these calls is encrypted, if it has to be.
+ * They may wait, as authonly_start_encryption() does.
  */
-void	authonly_before_request(struct ssh *, int channel, const char *type);
-void	authonly_before_channel(struct ssh *, const char *type);
-void	authonly_before(struct ssh *, enum authonly_private);
+void	authonly_encrypt_before_request(struct ssh *, int channel,
+    const char *type);
+void	authonly_encrypt_before_channel(struct ssh *, const char *type);
+void	authonly_encrypt_before(struct ssh *, enum authonly_private);
 
 /*
  * For the two sides, ssh/authonly-client-hook.c and sshd/authonly-server-hook.c
@@ -57,47 +58,53 @@ void	authonly_before(struct ssh *, enum authonly_private);
 
 struct authonly_side {
 	int	server;
-	/* Both directions have new keys, of the other kind than before. */
-	void	(*changed)(struct ssh *);
+	/* Data is in clear, or encrypted again: new keys in both directions. */
+	void	(*mode_changed)(struct ssh *);
 	/*
-	 * The client named modes, and we did not; "ends" if it named nothing
-	 * else that we have, which ends the connection. NULL in a client
+	 * The client named modes, and we named none. "ends": no other cipher is
+	 * shared, so the connection ends. NULL in a client.
 	 */
-	void	(*withheld)(struct ssh *, enum authonly_answer, int ends);
-	/* A request is about to go. NULL in a server */
-	void	(*request)(struct ssh *, int channel, const char *type);
+	void	(*modes_withheld)(struct ssh *, enum authonly_answer, int ends);
+	/* A channel request is about to be sent. NULL in a server. */
+	void	(*before_request)(struct ssh *, int channel, const char *type);
 };
 
-/* The session's loop begins. "asked" is the wish of a client's user. */
-void	authonly_serve(const struct authonly_side *, int asked);
+/* The session's loop begins. "asked": the client's user wants the mode. */
+void	authonly_start(const struct authonly_side *, int asked);
 
-/* Whether the modes may be named, as things are at this moment. */
-enum authonly_answer authonly_now(struct ssh *);
-
-/* A client's reason for encryption, as a clause for the user; never NULL. */
-const char *authonly_why_not(struct ssh *);
+/* Returns whether the modes may be named at this moment. */
+enum authonly_answer authonly_decide_now(struct ssh *);
 
 /*
- * A client asks, and returns when it was answered: one key exchange, or two
- * where the first was refused and took a MAC that the user's order does not
- * give. Messages are dispatched.
+ * Returns why a client's data is encrypted, as a clause for the user; never
+ * NULL.
  */
-void	authonly_ask(struct ssh *);
+const char *authonly_explain_encryption(struct ssh *);
 
-/* The mode in force, with its MAC, for people; NULL: all is encrypted. */
-const char *authonly_mode(void);
+/*
+ * A client asks for a mode. Returns when the server has answered: after one key
+ * exchange, or after two if the first was refused and took a MAC that the
+ * user's order does not lead to. Messages are dispatched meanwhile.
+ */
+void	authonly_negotiate(struct ssh *);
 
-/* A mode is in force, or may be once the key exchange under way has ended. */
-int	authonly_at_hand(struct ssh *);
+/* Returns the mode in force with its MAC, for people; NULL: encryption. */
+const char *authonly_mode_in_force(void);
 
-/* Something private comes. The first reason stays. */
+/*
+ * Returns 1 if a mode is in force, or may be once the key exchange under way
+ * has ended.
+ */
+int	authonly_in_force_or_pending(struct ssh *);
+
+/* Something private follows. The first reason is kept. */
 void	authonly_set_private(enum authonly_private);
-enum authonly_private authonly_private(void);
+enum authonly_private authonly_get_private(void);
 
-/* Waits until no key exchange is under way. Messages are dispatched. */
-void	authonly_finish_kex(struct ssh *);
-
-/* Whatever is sent from now on is encrypted. May wait as the above. */
-void	authonly_encrypt(struct ssh *);
+/*
+ * Makes sure that all that is sent from now on is encrypted. May wait until the
+ * key exchange under way has ended, and dispatches messages meanwhile.
+ */
+void	authonly_start_encryption(struct ssh *);
 
 #endif /* HAYATE_AUTHONLY_HOOK_H */

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: ISC
  */
 
+/* See authonly.h for the idea. */
+
 #include <string.h>
 
 #include "authonly.h"
@@ -11,15 +13,15 @@ enum authonly_answer
 authonly_decide(const struct authonly_facts *f)
 {
 	if (!f->serving)
-		return AUTHONLY_EARLY;
+		return AUTHONLY_NOT_AUTHENTICATED;
 	if (!f->server && !f->asked)
-		return AUTHONLY_UNASKED;
+		return AUTHONLY_NOT_ASKED;
 	if (!f->enabled)
-		return AUTHONLY_FORBIDDEN;
+		return AUTHONLY_NOT_ENABLED;
 	if (f->private != AUTHONLY_PUBLIC)
-		return AUTHONLY_NEEDED;
+		return AUTHONLY_PRIVATE;
 	if (!f->server && !f->peer)
-		return AUTHONLY_UNKNOWN;
+		return AUTHONLY_NOT_SUPPORTED;
 	if (!f->server && !f->usable)
 		return AUTHONLY_NO_MAC;
 	if (!f->server && f->refused)
@@ -28,9 +30,10 @@ authonly_decide(const struct authonly_facts *f)
 }
 
 const char *
-authonly_reason(enum authonly_answer answer, enum authonly_private private)
+authonly_explain_answer(enum authonly_answer answer,
+    enum authonly_private private)
 {
-	static const char *const needed[] = {
+	static const char *const reasons[] = {
 		[AUTHONLY_PUBLIC] = "nothing private was asked for",
 		[AUTHONLY_TTY] = "a terminal was asked for",
 		[AUTHONLY_AGENT] = "agent forwarding was asked for",
@@ -47,15 +50,15 @@ authonly_reason(enum authonly_answer answer, enum authonly_private private)
 	switch (answer) {
 	case AUTHONLY_OFFER:
 		return "it is allowed";
-	case AUTHONLY_EARLY:
+	case AUTHONLY_NOT_AUTHENTICATED:
 		return "nobody is authenticated yet";
-	case AUTHONLY_UNASKED:
+	case AUTHONLY_NOT_ASKED:
 		return "nobody asked for it";
-	case AUTHONLY_FORBIDDEN:
+	case AUTHONLY_NOT_ENABLED:
 		return "NoneEnabled is not set to yes here";
-	case AUTHONLY_NEEDED:
-		return needed[private];
-	case AUTHONLY_UNKNOWN:
+	case AUTHONLY_PRIVATE:
+		return reasons[private];
+	case AUTHONLY_NOT_SUPPORTED:
 		return "the server does not know how";
 	case AUTHONLY_NO_MAC:
 		return "both sides share no MAC that ends in "
@@ -63,28 +66,29 @@ authonly_reason(enum authonly_answer answer, enum authonly_private private)
 	case AUTHONLY_REFUSED:
 		return "the server refused";
 	}
-	return "of an unknown reason";
+	return "the reason is unknown";
 }
 
-struct meaning {
+struct type_class {
 	const char	*name;
-	enum authonly_private why;
+	enum authonly_private class;
 };
 
 static enum authonly_private
-look_up(const struct meaning *m, const char *name, enum authonly_private other)
+classify(const struct type_class *table, const char *name,
+    enum authonly_private other)
 {
-	for (; m->name != NULL; m++) {
-		if (strcmp(m->name, name) == 0)
-			return m->why;
+	for (; table->name != NULL; table++) {
+		if (strcmp(table->name, name) == 0)
+			return table->class;
 	}
 	return other;
 }
 
 enum authonly_private
-authonly_request(const char *type)
+authonly_classify_request(const char *type)
 {
-	static const struct meaning table[] = {
+	static const struct type_class table[] = {
 		{ "exec", AUTHONLY_PUBLIC },
 		{ "subsystem", AUTHONLY_PUBLIC },
 		{ "env", AUTHONLY_PUBLIC },
@@ -96,33 +100,33 @@ authonly_request(const char *type)
 		{ "pty-req", AUTHONLY_TTY },
 		{ "window-change", AUTHONLY_TTY },
 		{ "auth-agent-req@openssh.com", AUTHONLY_AGENT },
-		{ "agent-req", AUTHONLY_AGENT },	/* its name since 10.3 */
+		{ "agent-req", AUTHONLY_AGENT },	/* since 10.3 */
 		{ "x11-req", AUTHONLY_X11 },
 		{ "shell", AUTHONLY_SHELL },
 		{ NULL, AUTHONLY_PUBLIC }
 	};
 
-	return look_up(table, type, AUTHONLY_OTHER);
+	return classify(table, type, AUTHONLY_OTHER);
 }
 
 enum authonly_private
-authonly_channel(const char *type)
+authonly_classify_channel(const char *type)
 {
-	static const struct meaning table[] = {
-		{ "session", AUTHONLY_PUBLIC },	/* its requests decide */
+	static const struct type_class table[] = {
+		{ "session", AUTHONLY_PUBLIC },	/* its requests count */
 		{ "mux listener", AUTHONLY_PUBLIC },
 		{ "mux-control", AUTHONLY_PUBLIC },
 		{ "mux-proxy", AUTHONLY_PROXY },
 		{ NULL, AUTHONLY_PUBLIC }
 	};
 
-	return look_up(table, type, AUTHONLY_FORWARD);
+	return classify(table, type, AUTHONLY_FORWARD);
 }
 
 enum authonly_private
-authonly_global(const char *type)
+authonly_classify_global(const char *type)
 {
-	static const struct meaning table[] = {
+	static const struct type_class table[] = {
 		{ "keepalive@openssh.com", AUTHONLY_PUBLIC },
 		{ "no-more-sessions@openssh.com", AUTHONLY_PUBLIC },
 		{ "hostkeys-prove-00@openssh.com", AUTHONLY_PUBLIC },
@@ -133,20 +137,20 @@ authonly_global(const char *type)
 		{ NULL, AUTHONLY_PUBLIC }
 	};
 
-	return look_up(table, type, AUTHONLY_OTHER);
+	return classify(table, type, AUTHONLY_OTHER);
 }
 
 int
-authonly_is(const char *cipher)
+authonly_is_mode(const char *cipher)
 {
 	return strcmp(cipher, AUTHONLY_NONE) == 0 ||
 	    strcmp(cipher, AUTHONLY_GMAC) == 0;
 }
 
 unsigned long long
-authonly_key_bytes(const char *cipher)
+authonly_max_key_bytes(const char *cipher)
 {
-	if (authonly_is(cipher) ||
+	if (authonly_is_mode(cipher) ||
 	    strcmp(cipher, "chacha20-poly1305@openssh.com") == 0)
 		return 1ULL << 36;
 	return 0;

@@ -4,11 +4,11 @@
  */
 
 /*
- * cipher-seek: a cipher continues at another place of its stream.
+ * cipher-seek: moves a cipher context to another position of its stream.
  *
- * Upstream's contexts go forward only, and what they hold is private to
- * cipher.c. So cipher.c defines CIPHER_SEEK_HERE, includes this file behind
- * its structures, and has one function more.
+ * Upstream's contexts go forward only, and their structure is private to
+ * cipher.c. So cipher.c defines CIPHER_SEEK_HERE and includes this file behind
+ * its structures, which adds one function to it.
  *
  * Called from patches/200-cipher-gmac.patch.
  */
@@ -21,10 +21,9 @@
 struct sshcipher_ctx;
 
 /*
- * The next packet is encrypted or decrypted with "iv" of "len" bytes: GCM's
- * nonce, or the counter of CTR. Ciphers that take the sequence number instead
- * stay as they are. For the thread that owns the context. Returns 0 or
- * SSH_ERR_*.
+ * Sets the IV of the next packet, of "len" bytes: the nonce of GCM, or the
+ * counter of CTR. Does nothing for ciphers that use the sequence number
+ * instead. For the thread that owns the context. Returns 0 or SSH_ERR_*.
  */
 int	cipher_seek(struct sshcipher_ctx *, const u_char *iv, u_int len);
 
@@ -40,7 +39,7 @@ cipher_seek(struct sshcipher_ctx *cc, const u_char *iv, u_int len)
 		return SSH_ERR_INVALID_ARGUMENT;
 	if (cipher_authlen(cc->cipher) != 0)
 		r = EVP_CIPHER_CTX_ctrl(cc->evp, EVP_CTRL_GCM_SET_IV_FIXED, -1,
-		    (void *)iv);	/* which is only read */
+		    (void *)iv);	/* libcrypto only reads it */
 	else
 		r = EVP_CipherInit(cc->evp, NULL, NULL, iv, -1);
 	return r > 0 ? 0 : SSH_ERR_LIBCRYPTO_ERROR;

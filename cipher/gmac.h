@@ -6,9 +6,8 @@
 /*
  * gmac: AES-GCM that encrypts nothing (NIST SP 800-38D, section 3: GMAC).
  *
- * All of a packet is associated data. Upstream's code for AES-GCM does the
- * rest as for aes128-gcm@openssh.com: nonce, tag, order of the fields
- * (RFC 5647).
+ * All of a packet is associated data. The nonce, the tag and the order of the
+ * fields are those of aes128-gcm@openssh.com (RFC 5647), by upstream's code.
  *
  * Called from patches/200-cipher-gmac.patch.
  */
@@ -18,9 +17,9 @@
 
 #include <sys/types.h>
 
-/* Packet of "aadlen" and "len" bytes: moves the border to its end. */
+/* If "gmac" is set, makes all of a packet associated data. */
 static inline void
-gmac_as_aad(int gmac, u_int *aadlen, u_int *len)
+gmac_extend_aad(int gmac, u_int *aadlen, u_int *len)
 {
 	if (gmac) {
 		*aadlen += *len;

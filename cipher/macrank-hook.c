@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: ISC
  */
 
+/* See macrank-hook.h for the idea. */
+
 #include "includes.h"
 
 #include <sys/types.h>
@@ -21,20 +23,20 @@
 #include "clock.h"
 #include "macrank-hook.h"
 
-#define PACKET	32768
-#define PACKETS	4	/* a run: tens of microseconds, which the clock sees */
-#define RUNS	3	/* the best counts: others want the processor too */
-#define SLOWEST	UINT64_MAX
+#define PACKET_SIZE	32768
+#define PACKETS		4	/* a run takes tens of microseconds */
+#define RUNS		3	/* the fastest one counts */
+#define SLOWEST		UINT64_MAX
 
-#define MOST	16
+#define NTIMED		16	/* more names than anybody has */
 static struct {
 	char	*name;
 	uint64_t us;
-} timed[MOST];
+} timed[NTIMED];
 
-static u_char in[4 + PACKET], out[4 + PACKET + 16];
+static u_char in[4 + PACKET_SIZE], out[4 + PACKET_SIZE + 16];
 
-/* One run; -1 if it cannot be done. */
+/* These return the microseconds of one run, or -1 if it failed. */
 static int64_t
 run_mac(struct sshmac *mac)
 {
@@ -55,14 +57,15 @@ run_gmac(struct sshcipher_ctx *gmac)
 	int i;
 
 	for (i = 0; i < PACKETS; i++) {
-		if (cipher_crypt(gmac, i, out, in, PACKET, 4, 16) != 0)
+		if (cipher_crypt(gmac, i, out, in, PACKET_SIZE, 4, 16) != 0)
 			return -1;
 	}
 	return (int64_t)(clock_us() - start);
 }
 
+/* Returns the time of the fastest run of either. */
 static uint64_t
-best(struct sshmac *mac, struct sshcipher_ctx *gmac)
+time_fastest_run(struct sshmac *mac, struct sshcipher_ctx *gmac)
 {
 	uint64_t us = SLOWEST;
 	int64_t t;
@@ -78,7 +81,7 @@ best(struct sshmac *mac, struct sshcipher_ctx *gmac)
 	return us;
 }
 
-/* Speed does not depend on the key. */
+/* The speed does not depend on the key. */
 static u_char key[64];
 
 static uint64_t
@@ -90,7 +93,7 @@ time_mac(const char *name)
 	if (mac_setup(&mac, (char *)name) != 0)
 		return us;
 	if (mac.key_len <= sizeof(key) && mac_init(&mac) == 0)
-		us = best(&mac, NULL);
+		us = time_fastest_run(&mac, NULL);
 	mac_clear(&mac);
 	return us;
 }
@@ -103,50 +106,51 @@ time_gmac(void)
 
 	if (cipher_init(&gmac, cipher_by_name(AUTHONLY_GMAC), key, 16, key, 12,
 	    CIPHER_ENCRYPT) == 0)
-		us = best(NULL, gmac);
+		us = time_fastest_run(NULL, gmac);
 	cipher_free(gmac);
 	return us;
 }
 
-/* Microseconds of a run, from the first time that was asked. */
+/* Returns the microseconds of a run, which is timed once in a process. */
 static uint64_t
-time_of(const char *name)
+get_time(const char *name)
 {
 	size_t i;
 
-	for (i = 0; i < MOST && timed[i].name != NULL; i++) {
+	for (i = 0; i < NTIMED && timed[i].name != NULL; i++) {
 		if (strcmp(timed[i].name, name) == 0)
 			return timed[i].us;
 	}
-	if (i == MOST)
+	if (i == NTIMED)
 		return SLOWEST;
 	timed[i].us = strcmp(name, AUTHONLY_GMAC) == 0 ? time_gmac() :
 	    time_mac(name);
 	timed[i].name = xstrdup(name);
 	debug3_f("%s: %llu us for %d bytes", name,
-	    (unsigned long long)timed[i].us, PACKETS * PACKET);
+	    (unsigned long long)timed[i].us, PACKETS * PACKET_SIZE);
 	return timed[i].us;
 }
 
-/* The full tags of these have 128 bits or more, and no broken hash. */
+/* These have tags of 128 bits or more, and no broken hash. */
 #define STRONG	"umac-128*,hmac-sha2-256*,hmac-sha2-512*"
 
+/* Whether a MAC may move ahead of one that stands before it in the list. */
 static int
-overtakes(char *name, char *first)
+may_overtake(char *name, char *first)
 {
 	return match_pattern_list(name, STRONG, 0) == 1 &&
-	    time_of(name) < time_of(first);
+	    get_time(name) < get_time(first);
 }
 
-/* What a list is to begin with; NULL if it is empty. */
+/* Returns the name that the sorted list begins with; NULL: it is empty. */
 static char *
-foremost(const char *list)
+find_first(const char *list)
 {
 	char *names = xstrdup(list), *rest = names, *name, *first = NULL;
 
 	while ((name = strsep(&rest, ",")) != NULL) {
 		if (*name != '\0' &&
-		    (first == NULL || overtakes(name, first)))
+		    (first == NULL || may_overtake(name, first)))
 			first = name;
 	}
 	first = first == NULL ? NULL : xstrdup(first);
@@ -155,11 +159,11 @@ foremost(const char *list)
 }
 
 char *
-macrank(const char *list)
+macrank_sort(const char *list)
 {
 	char *left = xstrdup(list), *ranked = xstrdup(""), *name, *more;
 
-	while ((name = foremost(left)) != NULL) {
+	while ((name = find_first(left)) != NULL) {
 		more = match_filter_denylist(left, name);
 		free(left);
 		left = more;
@@ -175,7 +179,7 @@ macrank(const char *list)
 }
 
 int
-macrank_gmac_wins(const char *mac)
+macrank_gmac_is_fastest(const char *mac)
 {
-	return time_of(AUTHONLY_GMAC) <= time_of(mac);
+	return get_time(AUTHONLY_GMAC) <= get_time(mac);
 }

@@ -4,27 +4,27 @@
  */
 
 /*
- * macrank: which MAC is the fastest on this processor, and whether GMAC is
+ * macrank-hook: finds the fastest MAC on this processor, and whether GMAC is
  * faster still.
  *
- * Instructions for SHA, carry-less multiplication and AES change the order by
- * a factor of ten, and libcrypto may have been told not to use them, so they
- * are not looked up but timed: some packets of 32 KiB with each, once in a
- * process, less than a millisecond where there are such instructions.
+ * Instructions for SHA, AES and carry-less multiplication make a MAC up to ten
+ * times as fast, and libcrypto may be configured not to use them. So the MACs
+ * are timed: each one once in a process, with some packets of 32 KiB. This
+ * takes less than a millisecond on a processor with these instructions.
  */
 
 #ifndef HAYATE_MACRANK_HOOK_H
 #define HAYATE_MACRANK_HOOK_H
 
 /*
- * The names of a list, the faster first. A MAC of SHA-1 or MD5, or with a tag
- * of less than 128 bits, never moves ahead of one that stood above it: speed
- * is no reason to give a user less than what was preferred. Nor does one that
- * cannot be timed. The caller frees the result.
+ * Returns the list with the fastest first, which the caller frees. Some MACs
+ * never move ahead of one that stood before them: those with SHA-1 or MD5,
+ * those with tags of less than 128 bits, because speed is no reason to weaken
+ * what the user preferred, and those that cannot be timed.
  */
-char	*macrank(const char *list);
+char	*macrank_sort(const char *list);
 
-/* Whether GMAC is at least as fast as this MAC. */
-int	 macrank_gmac_wins(const char *mac);
+/* Returns 1 if GMAC is at least as fast as this MAC. */
+int	 macrank_gmac_is_fastest(const char *mac);
 
 #endif /* HAYATE_MACRANK_HOOK_H */

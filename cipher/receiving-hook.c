@@ -36,7 +36,7 @@ static struct {
 	struct sshbuf	*held[PACKETQ_READS];	/* queued packets lie in them */
 	unsigned int	 nheld;
 	struct sshbuf	*spare;		/* empty; or NULL */
-	int		 fd;		/* last read; -1: a packet was left since */
+	int		 fd;	/* last read; -1: a packet was left since */
 } reads = { .fd = -1 };
 
 /*

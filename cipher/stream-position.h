@@ -4,12 +4,13 @@
  */
 
 /*
- * stream-position: where a stream of packets stands, in one direction.
+ * stream-position: the position of a packet in the stream of one direction.
  *
- * A packet needs nothing else of those before it: GCM's nonce follows from the
- * packets, CTR's counter from the blocks, and ChaCha20 and the MACs take the
- * sequence number. The position of a packet that comes later follows from the
- * lengths of those between, so packets can be sealed and opened in any order.
+ * A packet needs nothing else from those before it: GCM's nonce follows from
+ * the number of packets, CTR's counter from the number of blocks, and ChaCha20
+ * and the MACs use the sequence number. The position of a later packet follows
+ * from the lengths of those between. So packets can be sealed and opened in any
+ * order.
  *
  * No upstream header.
  */

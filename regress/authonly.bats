@@ -34,6 +34,16 @@ said() {
 	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
 }
 
+@test "the modes may be named for the right facts only, of all combinations" {
+	FLAVOUR=plain unit authonly-test
+	FLAVOUR=asan unit authonly-test
+}
+
+@test "a proposal names the modes and MACs that fit the lists of both sides" {
+	FLAVOUR=plain unit authonly-proposal-test
+	FLAVOUR=asan unit authonly-proposal-test
+}
+
 @test "a permitted request gets data in clear, by GMAC or a MAC, with the same bytes" {
 	run -0 --separate-stderr client "${ASK[@]}" open "cat $DATA | cksum; cat $DATA | cksum >&2"
 	said "data is in clear from here on, authenticated by "

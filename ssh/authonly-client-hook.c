@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: ISC
  */
 
+/* See authonly-client-hook.h for the idea. */
+
 #include "includes.h"
 
 #include <sys/types.h>
@@ -33,75 +35,76 @@
 extern Options options;
 extern struct sshbuf *command;
 
-static int told;
+static int has_logged;
 
 void
-authonly_client_stays(const char *reason)
+authonly_client_log_encrypted(const char *reason)
 {
-	if (!told)
+	if (!has_logged)
 		logit("NoneSwitch: data stays encrypted, because %s.", reason);
-	told = 1;
+	has_logged = 1;
 }
 
 int
-authonly_client_told(void)
+authonly_client_has_logged(void)
 {
-	return told;
+	return has_logged;
 }
 
 static void
-changed(struct ssh *ssh)
+log_mode_change(struct ssh *ssh)
 {
-	const char *mode = authonly_mode();
+	const char *mode = authonly_mode_in_force();
 
 	if (mode != NULL)
 		logit("NoneSwitch: data is in clear from here on, "
 		    "authenticated by %s.", mode);
 	else
 		logit("NoneSwitch: data is encrypted again, because %s.",
-		    authonly_why_not(ssh));
-	told = 1;
+		    authonly_explain_encryption(ssh));
+	has_logged = 1;
 }
 
-/* What somebody types may be a password, terminal or not. */
+/* Typed input may be a password, with or without a terminal. */
 static int
-typed(struct ssh *ssh, Channel *c, char *buf, int len)
+encrypt_typed_input(struct ssh *ssh, Channel *c, char *buf, int len)
 {
-	c->input_filter = NULL;		/* once is enough */
+	c->input_filter = NULL;		/* the connection stays encrypted */
 	authonly_set_private(AUTHONLY_TYPED);
-	authonly_encrypt(ssh);
+	authonly_start_encryption(ssh);
 	return sshbuf_put(c->input, buf, len) == 0 ? 0 : -1;
 }
 
 static void
-request(struct ssh *ssh, int channel, const char *type)
+prepare_request(struct ssh *ssh, int channel, const char *type)
 {
 	Channel *c = channel_lookup(ssh, channel);
 
 	if (c == NULL)
 		return;
 	if (c->ctl_chan != -1)
-		authonly_mux_request(ssh, c, type);
-	if (authonly_private() == AUTHONLY_PUBLIC &&
+		authonly_mux_before_request(ssh, c, type);
+	if (authonly_get_private() == AUTHONLY_PUBLIC &&
 	    c->input_filter == NULL && isatty(c->rfd))
-		channel_register_filter(ssh, channel, typed, NULL, NULL, NULL);
+		channel_register_filter(ssh, channel, encrypt_typed_input,
+		    NULL, NULL, NULL);
 }
 
 static const struct authonly_side client = {
-	.changed = changed, .request = request,
+	.mode_changed = log_mode_change, .before_request = prepare_request,
 };
 
-static int asked;
+static int has_asked;
 
 int
-authonly_client_asked(void)
+authonly_client_has_asked(void)
 {
-	return asked;
+	return has_asked;
 }
 
-/* What is about to be asked for need not be asked for in clear. */
+/* Notes what this process will request that requires encryption. */
 static void
-foresee(int have_pty, int detaches)
+note_private_requests(int have_pty, int detaches)
 {
 	if (have_pty)
 		authonly_set_private(AUTHONLY_TTY);
@@ -123,16 +126,17 @@ authonly_client_start(struct ssh *ssh, int have_pty, int detaches)
 	if (!hayopt_get()->none_switch)
 		return;
 	if (ssh->kex == NULL) {
-		authonly_client_stays(authonly_reason(AUTHONLY_NEEDED, AUTHONLY_PROXY));
+		authonly_client_log_encrypted(authonly_explain_answer(
+		    AUTHONLY_PRIVATE, AUTHONLY_PROXY));
 		return;
 	}
-	foresee(have_pty, detaches);
-	authonly_serve(&client, 1);
-	asked = 1;
-	if (authonly_now(ssh) == AUTHONLY_OFFER) {
-		authonly_client_dispatch(ssh);
-		authonly_ask(ssh);
+	note_private_requests(have_pty, detaches);
+	authonly_start(&client, 1);
+	has_asked = 1;
+	if (authonly_decide_now(ssh) == AUTHONLY_OFFER) {
+		authonly_client_init_dispatch(ssh);
+		authonly_negotiate(ssh);
 	}
-	if (authonly_mode() == NULL)
-		authonly_client_stays(authonly_why_not(ssh));
+	if (authonly_mode_in_force() == NULL)
+		authonly_client_log_encrypted(authonly_explain_encryption(ssh));
 }

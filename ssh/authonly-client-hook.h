@@ -4,8 +4,8 @@
  */
 
 /*
- * authonly-client: the client's side of data in clear (cipher/authonly.h): when it asks,
- * and what its user is told.
+ * authonly-client-hook: the client's side of data in clear (cipher/authonly.h).
+ * It asks for a mode, and tells the user what became of that.
  *
  * Called from patches/240-clientloop-dispatch.patch and 245-ssh-authonly.patch.
  */
@@ -16,24 +16,29 @@
 struct ssh;
 
 /*
- * The session begins; "have_pty" if the first one is to have a terminal,
- * "detaches" if that one comes back as a client of this process. Asks if
- * NoneSwitch and NoneEnabled say so, and returns when it was answered, see
- * authonly_ask(); no data could move meanwhile. Whatever the answer is, one line
- * on stderr says so, and the session goes on.
+ * The session begins. "have_pty": the first session gets a terminal.
+ * "detaches": that session comes back as a client of this process.
+ * Asks for a mode if NoneSwitch and NoneEnabled are yes, and returns when the
+ * server has answered (see authonly_negotiate()); no data is sent meanwhile.
+ * One line on stderr tells the user the answer. The session always goes on.
  */
 void	authonly_client_start(struct ssh *, int have_pty, int detaches);
 
 /*
- * For authonly-mux-hook.c: whether this process asked for its connection; the line
- * that says why data stays encrypted, unless this process has said what becomes
- * of it; whether it has.
+ * For authonly-mux-hook.c
  */
-int	authonly_client_asked(void);
-void	authonly_client_stays(const char *reason);
-int	authonly_client_told(void);
 
-/* Installs the handlers of a session's messages: clientloop.c's. */
-extern void (*const authonly_client_dispatch)(struct ssh *);
+/* Returns 1 if this process asked for a mode on its connection. */
+int	authonly_client_has_asked(void);
+
+/*
+ * Logs once why data stays encrypted. Does nothing if this process has logged
+ * already what became of the mode.
+ */
+void	authonly_client_log_encrypted(const char *reason);
+int	authonly_client_has_logged(void);
+
+/* In clientloop.c: installs the handlers of a session's messages. */
+extern void (*const authonly_client_init_dispatch)(struct ssh *);
 
 #endif /* HAYATE_AUTHONLY_CLIENT_HOOK_H */

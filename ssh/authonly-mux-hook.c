@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: ISC
  */
 
+/* See authonly-mux-hook.h for the idea. */
+
 #include "includes.h"
 
 #include <sys/types.h>
@@ -31,9 +33,9 @@
 #include "hayopt.h"
 
 #define NAME	"authonly@hayate.invalid"
-#define TELL	"tell"		/* asks, and wants to hear what becomes of it */
+#define TELL	"tell"		/* asks, and wants to be told the answer */
 #define QUIET	"quiet"		/* asks */
-#define HEARD	"1"		/* the master's: it knows such a wish */
+#define MASTER	"1"		/* the master asked for a mode itself */
 
 extern Options options;
 extern u_int muxclient_command;
@@ -43,7 +45,7 @@ extern u_int muxclient_command;
  */
 
 static void
-put(struct sshbuf *m, const char *value)
+put_extension(struct sshbuf *m, const char *value)
 {
 	int r;
 
@@ -53,11 +55,11 @@ put(struct sshbuf *m, const char *value)
 }
 
 /*
- * The value of ours, NULL if there is none. The caller frees it. What cannot
- * be parsed is none; the caller of our callers ends the connection for it.
+ * Returns the value of our extension, which the caller frees; NULL if there is
+ * none, or if the hello cannot be parsed: mux.c then ends the connection.
  */
 static char *
-get(const struct sshbuf *m)
+copy_extension(const struct sshbuf *m)
 {
 	struct sshbuf *copy;
 	char *name, *value, *found = NULL;
@@ -82,91 +84,92 @@ get(const struct sshbuf *m)
 }
 
 /*
- * The process that uses the connection
+ * In a process that uses the connection
  */
 
 void
-authonly_mux_ask(struct sshbuf *m)
+authonly_mux_put_wish(struct sshbuf *m)
 {
 	if (!hayopt_get()->none_switch)
 		return;
 	if (muxclient_command == SSHMUX_COMMAND_STDIO_FWD)
-		authonly_client_stays(authonly_reason(AUTHONLY_NEEDED, AUTHONLY_FORWARD));
+		authonly_client_log_encrypted(authonly_explain_answer(
+		    AUTHONLY_PRIVATE, AUTHONLY_FORWARD));
 	if (muxclient_command != SSHMUX_COMMAND_OPEN)
 		return;
 	if (!hayopt_get()->none_enabled)
-		authonly_client_stays(authonly_reason(AUTHONLY_FORBIDDEN, AUTHONLY_PUBLIC));
+		authonly_client_log_encrypted(authonly_explain_answer(
+		    AUTHONLY_NOT_ENABLED, AUTHONLY_PUBLIC));
 	else
-		put(m, authonly_client_told() ||
+		put_extension(m, authonly_client_has_logged() ||
 		    options.log_level < SYSLOG_LEVEL_INFO ? QUIET : TELL);
 }
 
 void
-authonly_mux_answered(const struct sshbuf *m)
+authonly_mux_read_answer(const struct sshbuf *m)
 {
-	char *value = get(m);
+	char *value = copy_extension(m);
 
 	if (value == NULL && hayopt_get()->none_switch &&
 	    muxclient_command == SSHMUX_COMMAND_OPEN)
-		authonly_client_stays("the master of the shared connection did not "
-		    "ask for it");
+		authonly_client_log_encrypted("the master of the shared "
+		    "connection did not ask for it");
 	free(value);
 }
 
 /*
- * The master
+ * In the master
  */
 
 /*
- * The wishes, by control channel. Numbers are used again, but each use begins
- * with a hello, which writes the entry anew.
+ * The wishes by number of the control channel: NULL, TELL, QUIET, or any other
+ * text of the client. A number may be used again, but each use begins with a
+ * hello, which replaces the entry.
  */
-static struct {
-	char	**of;
-	size_t	 n;
-} wish;
+static char **wishes;
+static size_t nwishes;
 
 void
-authonly_mux_answer(struct sshbuf *output)
+authonly_mux_put_answer(struct sshbuf *output)
 {
 	int r;
 
-	if (!authonly_client_asked())
+	if (!authonly_client_has_asked())
 		return;
-	put(output, HEARD);
+	put_extension(output, MASTER);
 	if ((r = sshbuf_poke_u32(output, 0, sshbuf_len(output) - 4)) != 0)
 		fatal_fr(r, "compose hello");
 }
 
 void
-authonly_mux_asked(int control, const struct sshbuf *m)
+authonly_mux_read_wish(int control, const struct sshbuf *m)
 {
 	size_t i = control;
 
 	if (control < 0)
 		return;
-	if (i >= wish.n) {
-		wish.of = xrecallocarray(wish.of, wish.n, i + 8,
-		    sizeof(*wish.of));
-		wish.n = i + 8;
+	if (i >= nwishes) {
+		wishes = xrecallocarray(wishes, nwishes, i + 8,
+		    sizeof(*wishes));
+		nwishes = i + 8;
 	}
-	free(wish.of[i]);
-	wish.of[i] = get(m);
+	free(wishes[i]);
+	wishes[i] = copy_extension(m);
 }
 
 static int
-wishes(int control, const char *value)
+has_wish(int control, const char *value)
 {
-	return control >= 0 && (size_t)control < wish.n &&
-	    wish.of[control] != NULL && strcmp(wish.of[control], value) == 0;
+	return control >= 0 && (size_t)control < nwishes &&
+	    wishes[control] != NULL && strcmp(wishes[control], value) == 0;
 }
 
-/* A line on the standard error of the process that the session belongs to. */
+/* Writes a line to the standard error of the process that has the session. */
 static void
-tell(struct ssh *ssh, Channel *c)
+tell_user(struct ssh *ssh, Channel *c)
 {
-	enum authonly_answer answer = authonly_now(ssh);
-	const char *mode = authonly_mode();
+	enum authonly_answer answer = authonly_decide_now(ssh);
+	const char *mode = authonly_mode_in_force();
 	int r;
 
 	if (answer == AUTHONLY_OFFER && mode != NULL)
@@ -176,19 +179,19 @@ tell(struct ssh *ssh, Channel *c)
 		r = sshbuf_putf(c->extended, "NoneSwitch: data stays "
 		    "encrypted, because %s.\r\n", answer == AUTHONLY_OFFER ?
 		    "the server refused" :
-		    authonly_reason(answer, authonly_private()));
+		    authonly_explain_answer(answer, authonly_get_private()));
 	if (r != 0)
 		fatal_fr(r, "tell user");
 }
 
 void
-authonly_mux_request(struct ssh *ssh, Channel *c, const char *type)
+authonly_mux_before_request(struct ssh *ssh, Channel *c, const char *type)
 {
-	int told = wishes(c->ctl_chan, TELL);
+	int tell = has_wish(c->ctl_chan, TELL);
 
-	if (!told && !wishes(c->ctl_chan, QUIET))
-		authonly_before(ssh, AUTHONLY_GUEST);
-	else if (told && (strcmp(type, "exec") == 0 ||
+	if (!tell && !has_wish(c->ctl_chan, QUIET))
+		authonly_encrypt_before(ssh, AUTHONLY_GUEST);
+	else if (tell && (strcmp(type, "exec") == 0 ||
 	    strcmp(type, "subsystem") == 0 || strcmp(type, "shell") == 0))
-		tell(ssh, c);
+		tell_user(ssh, c);
 }

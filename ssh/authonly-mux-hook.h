@@ -4,12 +4,12 @@
  */
 
 /*
- * authonly-mux: data in clear on a connection that several ssh processes share
- * (ControlMaster). Each session is in clear only if its own user asked.
+ * authonly-mux-hook: data in clear on a connection that several ssh processes
+ * share (ControlMaster). Each session is in clear only if its own user asked.
  *
- * A process that wants it says so in its hello to the master, as an extension
- * (PROTOCOL, 3.5). One that says nothing, as stock OpenSSH's, did not ask, and
- * its session brings encryption back before its first request.
+ * A process that asks sends an extension in its hello to the master (PROTOCOL,
+ * 3.5). A process that sends none, such as stock OpenSSH, did not ask: the
+ * master restores encryption before the first request of its session.
  *
  * Called from patches/247-mux-authonly.patch. Not thread safe.
  */
@@ -24,27 +24,28 @@ struct sshbuf;
 struct Channel;
 
 /*
- * In a process that uses the connection: adds the wish to its hello "m", if
- * there is one, or tells the user why not; looks for the answer in the rest
- * of the master's hello, of which nothing is taken.
+ * In a process that uses the connection: put_wish() adds the user's wish to the
+ * hello "m", or tells the user why it does not. read_answer() looks for the
+ * answer in the master's hello, from behind the version. It consumes nothing.
  */
-void	authonly_mux_ask(struct sshbuf *m);
-void	authonly_mux_answered(const struct sshbuf *m);
+void	authonly_mux_put_wish(struct sshbuf *m);
+void	authonly_mux_read_answer(const struct sshbuf *m);
 
 /*
- * In the master: adds the answer to its hello, which is all that "output"
- * holds, behind its length; takes note of the wish in what follows the version
- * in the hello that came on the control channel with that number, of which
- * nothing is taken.
+ * In the master: put_answer() adds the answer to the hello, which is all that
+ * "output" holds, behind its length. read_wish() keeps the wish in the hello
+ * that came on the channel "control", from behind the version. It consumes
+ * nothing.
  */
-void	authonly_mux_answer(struct sshbuf *output);
-void	authonly_mux_asked(int control, const struct sshbuf *m);
+void	authonly_mux_put_answer(struct sshbuf *output);
+void	authonly_mux_read_wish(int control, const struct sshbuf *m);
 
 /*
- * In the master, for authonly-client-hook.c: a request of another process's session
- * "c" is about to go. Brings encryption back if that did not ask, and tells
- * its user what became of it if it did.
+ * In the master, for authonly-client-hook.c: a request of the session "c" of
+ * another process is about to be sent. Restores encryption if that process did
+ * not ask. Otherwise tells its user the answer, if it wants to be told.
  */
-void	authonly_mux_request(struct ssh *, struct Channel *c, const char *type);
+void	authonly_mux_before_request(struct ssh *, struct Channel *c,
+    const char *type);
 
 #endif /* HAYATE_AUTHONLY_MUX_HOOK_H */

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: ISC
  */
 
+/* See authonly-server-hook.h for the idea. */
+
 #include "includes.h"
 
 #include <sys/types.h>
@@ -27,17 +29,17 @@
 #include "authonly-server-hook.h"
 #include "clock.h"
 
-static const Authctxt *who;
+static const Authctxt *user;
 
-/* The stretch in clear that is under way */
+/* The period in clear that is under way */
 static struct {
 	char	*mode;		/* NULL: there is none */
 	uint64_t since_us;
 	u_int64_t bytes;	/* of the connection, when it began */
-} stretch;
+} period;
 
 static u_int64_t
-bytes_of(struct ssh *ssh)
+count_bytes(struct ssh *ssh)
 {
 	u_int64_t in = 0, out = 0;
 
@@ -46,93 +48,98 @@ bytes_of(struct ssh *ssh)
 }
 
 static void
-ended(struct ssh *ssh)
+log_end(struct ssh *ssh)
 {
-	if (stretch.mode == NULL)
+	if (period.mode == NULL)
 		return;
 	logit("Data in clear ended for %s from %s port %d: %s, "
-	    "%llu bytes, %.1f seconds", who->user, ssh_remote_ipaddr(ssh),
-	    ssh_remote_port(ssh), stretch.mode,
-	    (unsigned long long)(bytes_of(ssh) - stretch.bytes),
-	    (clock_us() - stretch.since_us) / 1e6);
-	free(stretch.mode);
-	stretch.mode = NULL;
+	    "%llu bytes, %.1f seconds", user->user, ssh_remote_ipaddr(ssh),
+	    ssh_remote_port(ssh), period.mode,
+	    (unsigned long long)(count_bytes(ssh) - period.bytes),
+	    (clock_us() - period.since_us) / 1e6);
+	free(period.mode);
+	period.mode = NULL;
 }
 
 static void
-changed(struct ssh *ssh)
+log_mode_change(struct ssh *ssh)
 {
-	if (authonly_mode() == NULL) {
-		ended(ssh);
+	if (authonly_mode_in_force() == NULL) {
+		log_end(ssh);
 		return;
 	}
-	stretch.mode = xstrdup(authonly_mode());
-	stretch.since_us = clock_us();
-	stretch.bytes = bytes_of(ssh);
-	logit("Data in clear began for %s from %s port %d: %s", who->user,
-	    ssh_remote_ipaddr(ssh), ssh_remote_port(ssh), stretch.mode);
+	period.mode = xstrdup(authonly_mode_in_force());
+	period.since_us = clock_us();
+	period.bytes = count_bytes(ssh);
+	logit("Data in clear began for %s from %s port %d: %s", user->user,
+	    ssh_remote_ipaddr(ssh), ssh_remote_port(ssh), period.mode);
 }
 
 static void
-withheld(struct ssh *ssh, enum authonly_answer answer, int ends)
+log_refusal(struct ssh *ssh, enum authonly_answer answer, int ends)
 {
-	static int said;
+	static int has_logged;
 
-	if (said)	/* each rekey asks again */
+	if (has_logged)		/* each rekey asks again */
 		return;
-	said = 1;
+	has_logged = 1;
 	logit("Data in clear refused to %s from %s port %d, because %s%s",
-	    who->user, ssh_remote_ipaddr(ssh), ssh_remote_port(ssh),
-	    authonly_reason(answer, authonly_private()), ends ?
+	    user->user, ssh_remote_ipaddr(ssh), ssh_remote_port(ssh),
+	    authonly_explain_answer(answer, authonly_get_private()), ends ?
 	    "; this client offers no other cipher, so the connection ends" :
 	    "");
 }
 
 static const struct authonly_side server = {
-	.server = 1, .changed = changed, .withheld = withheld,
+	.server = 1, .mode_changed = log_mode_change,
+	.modes_withheld = log_refusal,
 };
 
 /*
- * What is refused while data is in clear. What is let through otherwise calls
- * authonly_before() where it begins.
+ * What is refused while data is in clear. Where it is allowed because data is
+ * encrypted, upstream's code calls authonly_encrypt_before() for it.
  */
 
+/* Returns 1 and logs the refusal if data is in clear, or may soon be. */
 static int
 refuse(struct ssh *ssh, const char *what, const char *type)
 {
-	if (!authonly_at_hand(ssh))
+	if (!authonly_in_force_or_pending(ssh))
 		return 0;
 	logit("%s %s refused to %s from %s port %d, because data is in clear",
-	    what, type, who->user, ssh_remote_ipaddr(ssh),
+	    what, type, user->user, ssh_remote_ipaddr(ssh),
 	    ssh_remote_port(ssh));
 	return 1;
 }
 
-/* Whether the message just received, which begins with a name, is refused. */
+/*
+ * Refuses the message just received if the type that it begins with is private
+ * while data is in clear. Returns 1 if it is refused.
+ */
 static int
 refuse_message(struct ssh *ssh, const char *what,
-    enum authonly_private (*judge)(const char *))
+    enum authonly_private (*classify)(const char *))
 {
 	const u_char *data;
 	struct sshbuf *copy;
 	char *type = NULL;
 	size_t len;
-	int yes = 0;
+	int refused = 0;
 
 	if ((data = sshpkt_ptr(ssh, &len)) == NULL)
 		return 0;
 	if ((copy = sshbuf_from(data, len)) == NULL)
 		fatal_f("out of memory");
-	/* A message that is cut short is stock's business. */
+	/* Upstream's handler reports a message that is cut short. */
 	if (sshbuf_get_cstring(copy, &type, NULL) == 0 &&
-	    judge(type) != AUTHONLY_PUBLIC)
-		yes = refuse(ssh, what, type);
+	    classify(type) != AUTHONLY_PUBLIC)
+		refused = refuse(ssh, what, type);
 	sshbuf_free(copy);
 	free(type);
-	return yes;
+	return refused;
 }
 
-static dispatch_fn *stock_open, *stock_global;
+static dispatch_fn *upstream_open, *upstream_global;
 
 static int
 input_open(int type, u_int32_t seq, struct ssh *ssh)
@@ -140,8 +147,8 @@ input_open(int type, u_int32_t seq, struct ssh *ssh)
 	u_int32_t id;
 	int r;
 
-	if (!refuse_message(ssh, "Channel", authonly_channel))
-		return stock_open(type, seq, ssh);
+	if (!refuse_message(ssh, "Channel", authonly_classify_channel))
+		return upstream_open(type, seq, ssh);
 	if ((r = sshpkt_get_string(ssh, NULL, NULL)) != 0 ||
 	    (r = sshpkt_get_u32(ssh, &id)) != 0 ||
 	    (r = sshpkt_start(ssh, SSH2_MSG_CHANNEL_OPEN_FAILURE)) != 0 ||
@@ -161,8 +168,8 @@ input_global(int type, u_int32_t seq, struct ssh *ssh)
 	u_char want_reply;
 	int r;
 
-	if (!refuse_message(ssh, "Request", authonly_global))
-		return stock_global(type, seq, ssh);
+	if (!refuse_message(ssh, "Request", authonly_classify_global))
+		return upstream_global(type, seq, ssh);
 	if ((r = sshpkt_get_string(ssh, NULL, NULL)) != 0 ||
 	    (r = sshpkt_get_u8(ssh, &want_reply)) != 0 ||
 	    (want_reply &&
@@ -175,18 +182,18 @@ input_global(int type, u_int32_t seq, struct ssh *ssh)
 void
 authonly_server_start(struct ssh *ssh, const Authctxt *authctxt)
 {
-	who = authctxt;
-	authonly_serve(&server, 0);
-	stock_open = ssh->dispatch[SSH2_MSG_CHANNEL_OPEN];
-	stock_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
+	user = authctxt;
+	authonly_start(&server, 0);
+	upstream_open = ssh->dispatch[SSH2_MSG_CHANNEL_OPEN];
+	upstream_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
 	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, input_open);
 	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_global);
 }
 
 int
-authonly_server_refuses(struct ssh *ssh, const char *type)
+authonly_server_refuses_request(struct ssh *ssh, const char *type)
 {
-	enum authonly_private why = authonly_request(type);
+	enum authonly_private why = authonly_classify_request(type);
 
 	if (why == AUTHONLY_PUBLIC)
 		return 0;
@@ -197,8 +204,8 @@ authonly_server_refuses(struct ssh *ssh, const char *type)
 }
 
 void
-authonly_server_end(struct ssh *ssh)
+authonly_server_log_end(struct ssh *ssh)
 {
-	if (who != NULL)
-		ended(ssh);
+	if (user != NULL)
+		log_end(ssh);
 }

@@ -4,18 +4,19 @@
  */
 
 /*
- * authonly-server: the server's side of data in clear (cipher/authonly.h): who may, what
- * may not, and the log.
+ * authonly-server-hook: the server's side of data in clear (cipher/authonly.h).
+ * It permits the mode, refuses what is private meanwhile, and logs both.
  *
- * It lives in the process that serves the session of one user, after
+ * It is used in the process that serves the session of one user, after
  * authentication, where the Match blocks are merged.
  *
- * It stands in front of the handlers of SSH2_MSG_CHANNEL_OPEN and
- * SSH2_MSG_GLOBAL_REQUEST, which authonly_server_start() finds in place, and refuses
- * forwardings while data is in clear. A client of ours never asks for one then:
- * it brings encryption back first.
+ * It replaces the handlers of SSH2_MSG_CHANNEL_OPEN and SSH2_MSG_GLOBAL_REQUEST
+ * with its own, which refuse forwardings while data is in clear, and otherwise
+ * call the handlers that they replaced. A Hayate client never requests a
+ * forwarding then: it restores encryption first.
  *
- * Called from patches/250-serverloop-authonly.patch, 260-session-authonly.patch.
+ * Called from patches/250-serverloop-authonly.patch and
+ * 260-session-authonly.patch.
  */
 
 #ifndef HAYATE_AUTHONLY_SERVER_HOOK_H
@@ -25,19 +26,19 @@ struct ssh;
 struct Authctxt;
 
 /*
- * The session of this user begins, and the handlers of its messages are
- * installed. "authctxt" must stay.
+ * The session of this user begins. Upstream has installed the handlers of its
+ * messages. "authctxt" must exist until the process ends.
  */
 void	authonly_server_start(struct ssh *, const struct Authctxt *);
 
 /*
- * A request on a session channel: 1 if it brings something private while data
- * is in clear, and must fail. If it does while data is encrypted, data stays
- * encrypted.
+ * A request on a session channel. Returns 1 if it is private while data is in
+ * clear: the request has to fail. A private request that comes while data is
+ * encrypted is allowed, and data stays encrypted.
  */
-int	authonly_server_refuses(struct ssh *, const char *type);
+int	authonly_server_refuses_request(struct ssh *, const char *type);
 
-/* The connection ends, in whatever way: the last line of the log. */
-void	authonly_server_end(struct ssh *);
+/* The connection ends, in whatever way: logs the end of a mode in force. */
+void	authonly_server_log_end(struct ssh *);
 
 #endif /* HAYATE_AUTHONLY_SERVER_HOOK_H */

@@ -120,7 +120,7 @@ ignore(struct ssh *ssh)
 void
 ends_offer_modes(void)
 {
-	static const struct authonly_side side = { .changed = ignore };
+	static const struct authonly_side side = { .mode_changed = ignore };
 	static char *yes[] = { "yes" };
 	char msg[256], *prop[PROPOSAL_MAX];
 	struct ssh *ssh;
@@ -142,8 +142,8 @@ ends_offer_modes(void)
 	    "hmac-sha2-256-etm@openssh.com";
 	if ((r = kex_prop2buf(ssh->kex->my, prop)) != 0)
 		errx(2, "proposal: %s", ssh_err(r));
-	authonly_serve(&side, 1);
-	if ((r = authonly_kexinit(ssh)) != 0)
+	authonly_start(&side, 1);
+	if ((r = authonly_edit_proposal(ssh)) != 0)
 		errx(2, "offer: %s", ssh_err(r));
 	end_free(ssh);
 }

@@ -1,0 +1,280 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See authonly-proposal-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cipher.h"
+#include "kex.h"
+#include "log.h"
+#include "packet.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "authonly.h"
+#include "authonly-proposal-hook.h"
+#include "macrank-hook.h"
+#include "peer-hook.h"
+
+/* Where a direction's lists stand in a proposal */
+static const int cipher_index[AUTHONLY_WAYS] = {
+	[AUTHONLY_CTOS] = PROPOSAL_ENC_ALGS_CTOS,
+	[AUTHONLY_STOC] = PROPOSAL_ENC_ALGS_STOC,
+};
+static const int mac_index[AUTHONLY_WAYS] = {
+	[AUTHONLY_CTOS] = PROPOSAL_MAC_ALGS_CTOS,
+	[AUTHONLY_STOC] = PROPOSAL_MAC_ALGS_STOC,
+};
+
+static struct authonly_lists server;	/* in a client; else empty */
+static int server_has_none;		/* it named "none" at login */
+
+static int has_modes;			/* our last proposal named a mode */
+/* The user's MACs, while those of kex->my are others; else NULL */
+static char *user_macs[AUTHONLY_WAYS];
+
+static void
+free_proposal(char **prop)
+{
+	if (prop != NULL)
+		kex_proposal_free_entries(prop);
+	free(prop);
+}
+
+static struct authonly_lists
+get_lists(char **prop)
+{
+	struct authonly_lists lists;
+	int way;
+
+	for (way = 0; way < AUTHONLY_WAYS; way++) {
+		lists.ciphers[way] = prop[cipher_index[way]];
+		lists.macs[way] = prop[mac_index[way]];
+	}
+	return lists;
+}
+
+static void
+replace_string(char **slot, char *string)
+{
+	if (string == NULL)
+		fatal_f("out of memory");
+	free(*slot);
+	*slot = string;
+}
+
+/*
+ * What is known of the server
+ */
+
+void
+authonly_proposal_note_server(struct ssh *ssh)
+{
+	struct authonly_lists lists;
+	char **peer = NULL;
+	int way, none = 1;
+
+	if (kex_buf2prop(ssh->kex->peer, NULL, &peer) != 0)
+		return;
+	lists = get_lists(peer);
+	for (way = 0; way < AUTHONLY_WAYS; way++) {
+		replace_string(&server.ciphers[way],
+		    xstrdup(lists.ciphers[way]));
+		replace_string(&server.macs[way], xstrdup(lists.macs[way]));
+		none = none &&
+		    namelist_has_any(lists.ciphers[way], AUTHONLY_NONE);
+	}
+	if ((ssh->kex->flags & KEX_INITIAL) != 0)
+		server_has_none = none;
+	free_proposal(peer);
+}
+
+int
+authonly_proposal_server_has_none(void)
+{
+	return server_has_none;
+}
+
+int
+authonly_proposal_none_is_usable(struct ssh *ssh)
+{
+	struct authonly_lists lists;
+	char **my = NULL;
+	int usable;
+
+	if (server.macs[0] == NULL ||
+	    kex_buf2prop(ssh->kex->my, NULL, &my) != 0)
+		return 0;
+	lists = get_lists(my);
+	usable = authonly_proposal_shares_etm(&lists, &server);
+	free_proposal(my);
+	return usable;
+}
+
+int
+authonly_proposal_displaced(enum authonly_way way, const char *mac)
+{
+	char usual[NAMELIST_NAME_SIZE];
+
+	if (user_macs[way] == NULL)
+		return 0;
+	if (!namelist_choose(user_macs[way], server.macs[way], usual))
+		usual[0] = '\0';
+	if (strcmp(usual, mac) == 0)
+		return 0;
+	debug("the refused exchange took MAC %s, the user's order "
+	    "gives %s", mac, *usual == '\0' ? "none" : usual);
+	return 1;
+}
+
+/*
+ * Our proposal
+ */
+
+int
+authonly_proposal_has_modes(void)
+{
+	return has_modes;
+}
+
+static int
+is_aead(const char *name)
+{
+	const struct sshcipher *cipher = cipher_by_name(name);
+
+	return cipher != NULL && cipher_authlen(cipher) != 0;
+}
+
+static const struct authonly_algorithms algorithms = {
+	.is_aead = is_aead, .sort_macs = macrank_sort,
+	.gmac_is_fastest = macrank_gmac_is_fastest,
+};
+
+/* Puts the user's own lists back. */
+static void
+restore_proposal(char **my)
+{
+	char **ciphers;
+	int way;
+
+	for (way = 0; way < AUTHONLY_WAYS; way++) {
+		ciphers = &my[cipher_index[way]];
+		replace_string(ciphers,
+		    namelist_remove(*ciphers, AUTHONLY_ALL));
+		if (user_macs[way] != NULL)
+			replace_string(&my[mac_index[way]], user_macs[way]);
+		user_macs[way] = NULL;
+	}
+	has_modes = 0;
+}
+
+/* A client puts modes before its ciphers, and may have other MACs. */
+static void
+add_client_modes(char **my, const char *modes, char **macs)
+{
+	char **ciphers;
+	int way;
+
+	for (way = 0; way < AUTHONLY_WAYS; way++) {
+		ciphers = &my[cipher_index[way]];
+		replace_string(ciphers, namelist_join(modes, *ciphers));
+		if (macs[way] == NULL)
+			continue;
+		user_macs[way] = my[mac_index[way]];
+		my[mac_index[way]] = macs[way];
+	}
+}
+
+/* A server puts modes behind its ciphers: the client's order decides. */
+static void
+add_server_modes(char **my, const char *modes)
+{
+	char **ciphers;
+	int way;
+
+	for (way = 0; way < AUTHONLY_WAYS; way++) {
+		ciphers = &my[cipher_index[way]];
+		replace_string(ciphers, namelist_join(*ciphers, modes));
+	}
+}
+
+/* Names the modes that fit both sides. "peer" is NULL if we begin. */
+static void
+add_modes(struct ssh *ssh, char **my, const struct authonly_lists *peer,
+    const char *in_force)
+{
+	const struct authonly_lists lists = get_lists(my);
+	const struct authonly_exchange x = {
+		.my = &lists, .peer = ssh->kex->server ? peer : &server,
+		.peer_knows_gmac = peer_knows_authonly(ssh),
+		.peer_began = peer != NULL, .algorithms = &algorithms,
+	};
+	char *macs[AUTHONLY_WAYS] = { NULL, NULL };
+	const char *modes;
+
+	if (ssh->kex->server) {
+		modes = peer == NULL ? in_force :
+		    authonly_proposal_server_modes(&x);
+		add_server_modes(my, modes);
+	} else {
+		modes = authonly_proposal_client_modes(&x, macs);
+		if (modes == NULL)
+			fatal_f("out of memory");
+		add_client_modes(my, modes, macs);
+	}
+	has_modes = *modes != '\0';
+}
+
+static enum authonly_proposed
+see_result(char **my, const struct authonly_lists *peer)
+{
+	const struct authonly_lists lists = get_lists(my);
+
+	if (has_modes)
+		return AUTHONLY_NAMED;
+	if (peer == NULL ||
+	    !namelist_has_any(peer->ciphers[AUTHONLY_CTOS], AUTHONLY_ALL))
+		return AUTHONLY_NOT_NAMED;
+	return authonly_proposal_shares_ciphers(peer, &lists) ?
+	    AUTHONLY_WITHHELD : AUTHONLY_WITHHELD_ALL;
+}
+
+int
+authonly_proposal_rewrite(struct ssh *ssh, int may_name, const char *in_force,
+    enum authonly_proposed *result)
+{
+	struct authonly_lists lists, *peer_lists = NULL;
+	char **my = NULL, **peer = NULL;
+	int r;
+
+	if ((r = kex_buf2prop(ssh->kex->my, NULL, &my)) != 0)
+		return r;
+	if (sshbuf_len(ssh->kex->peer) != 0) {
+		if ((r = kex_buf2prop(ssh->kex->peer, NULL, &peer)) != 0)
+			goto out;
+		if (!ssh->kex->server)
+			authonly_proposal_note_server(ssh);
+		lists = get_lists(peer);
+		peer_lists = &lists;
+	}
+	restore_proposal(my);
+	if (may_name)
+		add_modes(ssh, my, peer_lists, in_force);
+	*result = see_result(my, peer_lists);
+	r = kex_prop2buf(ssh->kex->my, my);
+out:
+	free_proposal(my);
+	free_proposal(peer);
+	return r;
+}

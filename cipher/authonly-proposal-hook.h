@@ -1,0 +1,61 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * authonly-proposal-hook: puts the modes of authonly-proposal.h into our
+ * KEXINIT and takes them out again.
+ *
+ * Upstream keeps our proposal in kex->my and sends it again with each key
+ * exchange. Each rewrite first restores the user's own proposal, so that it is
+ * sent whenever no mode is named.
+ *
+ * For authonly-hook.c only. One connection per process. Not thread safe.
+ */
+
+#ifndef AUTHONLY_PROPOSAL_HOOK_H
+#define AUTHONLY_PROPOSAL_HOOK_H
+
+#include "authonly-proposal.h"
+
+struct ssh;
+
+enum authonly_proposed {
+	AUTHONLY_NAMED,		/* the proposal names a mode */
+	AUTHONLY_NOT_NAMED,	/* it does not */
+	AUTHONLY_WITHHELD,	/* nor does it, but the peer named one */
+	AUTHONLY_WITHHELD_ALL	/* likewise, and no other cipher is shared */
+};
+
+/*
+ * Rewrites ssh->kex->my. Names modes only if "may_name" is set. A server that
+ * begins the exchange names "in_force", the cipher that it receives now, or ""
+ * for none of the modes. Returns 0 or SSH_ERR_*.
+ */
+int	authonly_proposal_rewrite(struct ssh *, int may_name,
+    const char *in_force, enum authonly_proposed *);
+
+/* Returns 1 if the last proposal named a mode. */
+int	authonly_proposal_has_modes(void);
+
+/*
+ * For a client
+ */
+
+/* Keeps the lists of the server's last proposal. */
+void	authonly_proposal_note_server(struct ssh *);
+
+/* Returns 1 if the server named "none" in its first proposal. */
+int	authonly_proposal_server_has_none(void);
+
+/* Returns 1 if "none" can have a MAC in each direction. */
+int	authonly_proposal_none_is_usable(struct ssh *);
+
+/*
+ * Returns 1 if the last proposal changed the order of MACs, and "mac" is not
+ * the one that the user's order leads to.
+ */
+int	authonly_proposal_displaced(enum authonly_way, const char *mac);
+
+#endif /* AUTHONLY_PROPOSAL_HOOK_H */

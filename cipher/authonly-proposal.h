@@ -1,0 +1,85 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * authonly-proposal: which modes of authonly.h a KEXINIT names, and in which
+ * order, from the lists of both sides.
+ *
+ * "none" needs a MAC that ends in -etm@openssh.com; GMAC needs no MAC. If both
+ * are possible, the faster one comes first.
+ *
+ * The client's order of MACs counts even if the server refuses "none", and then
+ * it should be the order of the user. So the client changes it only where that
+ * does no harm:
+ *
+ * - Where the cipher would be an AEAD, no MAC is used, and the MACs for "none"
+ *   come first, sorted by speed.
+ * - Otherwise the user's order stays if it leads to a MAC for "none".
+ * - If it does not, a Hayate server is asked for GMAC alone. A server that
+ *   named "none" at login is expected to accept it, and the MACs for "none"
+ *   come first. If it refuses, the caller repeats the exchange with the user's
+ *   order.
+ *
+ * Whether the modes may be named at all is decided before, in authonly.h.
+ *
+ * No I/O and no upstream header.
+ */
+
+#ifndef AUTHONLY_PROPOSAL_H
+#define AUTHONLY_PROPOSAL_H
+
+#include "namelist.h"
+
+enum authonly_way {
+	AUTHONLY_CTOS,		/* client to server */
+	AUTHONLY_STOC,		/* server to client */
+	AUTHONLY_WAYS
+};
+
+/* The lists of one side, by direction */
+struct authonly_lists {
+	char	*ciphers[AUTHONLY_WAYS];
+	char	*macs[AUTHONLY_WAYS];
+};
+
+/* What the caller knows of algorithms */
+struct authonly_algorithms {
+	int	 (*is_aead)(const char *cipher);
+	/* Returns the list with the fastest first; the caller frees it. */
+	char	*(*sort_macs)(const char *list);
+	int	 (*gmac_is_fastest)(const char *mac);
+};
+
+struct authonly_exchange {
+	const struct authonly_lists *my;	/* without any mode */
+	const struct authonly_lists *peer;	/* its last proposal */
+	int	 peer_knows_gmac;
+	int	 peer_began;		/* "peer" belongs to this exchange */
+	const struct authonly_algorithms *algorithms;
+};
+
+/*
+ * Returns 1 if both sides share a MAC for "none" in each direction; 0 also if
+ * the lists of "peer" are NULL because they are not known.
+ */
+int	authonly_proposal_shares_etm(const struct authonly_lists *my,
+    const struct authonly_lists *peer);
+
+/*
+ * Returns the modes that a client names, which may be "". If "none" is one of
+ * them, "macs" are set to the MACs that go with it, which the caller frees.
+ * Returns NULL if out of memory.
+ */
+const char *authonly_proposal_client_modes(const struct authonly_exchange *,
+    char *macs[AUTHONLY_WAYS]);
+
+/* Returns the modes that a server names in its answer, which may be "". */
+const char *authonly_proposal_server_modes(const struct authonly_exchange *);
+
+/* Returns 1 if both sides share a cipher in each direction. */
+int	authonly_proposal_shares_ciphers(const struct authonly_lists *client,
+    const struct authonly_lists *server);
+
+#endif /* AUTHONLY_PROPOSAL_H */

@@ -1,0 +1,48 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * namelist: the lists of names in a KEXINIT (RFC 4251, section 5).
+ *
+ * A list is a string of names with commas between them; "" is the empty list.
+ * Names are compared as a whole and case counts. No name is a pattern, because
+ * the peer chooses its own.
+ *
+ * A function that returns a list allocates it, and the caller frees it. It
+ * returns NULL if out of memory, or if its first argument is NULL.
+ *
+ * No upstream header.
+ */
+
+#ifndef NAMELIST_H
+#define NAMELIST_H
+
+#define NAMELIST_NAME_SIZE	65	/* RFC 4251, section 6, and a NUL */
+
+/* Returns 1 if the list has the name, or any of several names. */
+int	namelist_has_any(const char *list, const char *names);
+
+/*
+ * Copies the first name of "client" that "server" has to "name": what a key
+ * exchange chooses (RFC 4253, section 7.1). Returns 0 if there is none. A name
+ * that is longer than the RFC allows is skipped.
+ */
+int	namelist_choose(const char *client, const char *server,
+    char name[NAMELIST_NAME_SIZE]);
+
+/* Returns the names of both lists, those of the first in front. */
+char	*namelist_join(const char *first, const char *second);
+
+/* Returns the list without these names. */
+char	*namelist_remove(const char *list, const char *names);
+
+/*
+ * Returns the names of "list" that "other" has too and that end in "suffix", in
+ * the order of "list".
+ */
+char	*namelist_common(const char *list, const char *other,
+    const char *suffix);
+
+#endif /* NAMELIST_H */
