@@ -14,8 +14,8 @@
  * For authonly-hook.c only. One connection per process. Not thread safe.
  */
 
-#ifndef AUTHONLY_PROPOSAL_HOOK_H
-#define AUTHONLY_PROPOSAL_HOOK_H
+#ifndef HAYATE_AUTHONLY_PROPOSAL_HOOK_H
+#define HAYATE_AUTHONLY_PROPOSAL_HOOK_H
 
 #include "authonly-proposal.h"
 
@@ -58,4 +58,4 @@ int	authonly_proposal_none_is_usable(struct ssh *);
  */
 int	authonly_proposal_displaced(enum authonly_way, const char *mac);
 
-#endif /* AUTHONLY_PROPOSAL_HOOK_H */
+#endif /* HAYATE_AUTHONLY_PROPOSAL_HOOK_H */

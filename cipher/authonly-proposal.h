@@ -27,8 +27,8 @@
  * No I/O and no upstream header.
  */
 
-#ifndef AUTHONLY_PROPOSAL_H
-#define AUTHONLY_PROPOSAL_H
+#ifndef HAYATE_AUTHONLY_PROPOSAL_H
+#define HAYATE_AUTHONLY_PROPOSAL_H
 
 #include "namelist.h"
 
@@ -82,4 +82,4 @@ const char *authonly_proposal_server_modes(const struct authonly_exchange *);
 int	authonly_proposal_shares_ciphers(const struct authonly_lists *client,
     const struct authonly_lists *server);
 
-#endif /* AUTHONLY_PROPOSAL_H */
+#endif /* HAYATE_AUTHONLY_PROPOSAL_H */

@@ -16,8 +16,8 @@
  * No upstream header.
  */
 
-#ifndef NAMELIST_H
-#define NAMELIST_H
+#ifndef HAYATE_NAMELIST_H
+#define HAYATE_NAMELIST_H
 
 #define NAMELIST_NAME_SIZE	65	/* RFC 4251, section 6, and a NUL */
 
@@ -45,4 +45,4 @@ char	*namelist_remove(const char *list, const char *names);
 char	*namelist_common(const char *list, const char *other,
     const char *suffix);
 
-#endif /* NAMELIST_H */
+#endif /* HAYATE_NAMELIST_H */

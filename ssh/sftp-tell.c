@@ -16,7 +16,7 @@
 
 #include "sftp-tell.h"
 
-#define NAME	"hayate=no/"		/* the process number follows */
+#define NAME	"hayate=no/"		/* the process ID follows */
 
 void
 sftp_tell_stock(void)
@@ -26,7 +26,7 @@ sftp_tell_stock(void)
 	socklen_t len = sizeof(sun);
 	int n;
 
-	/* a socket that has a name or is none of ours stays as it is */
+	/* Anything but a Unix socket without a name stays as it is. */
 	if (getsockname(STDIN_FILENO, (struct sockaddr *)&sun, &len) == -1 ||
 	    sun.sun_family != AF_UNIX ||
 	    len > offsetof(struct sockaddr_un, sun_path))
@@ -40,7 +40,7 @@ sftp_tell_stock(void)
 }
 
 int
-sftp_told_stock(int fd)
+sftp_tell_is_stock(int fd)
 {
 #ifdef __linux__
 	struct sockaddr_un sun;

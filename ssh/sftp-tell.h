@@ -6,23 +6,23 @@
 /*
  * sftp-tell: ssh tells scp or sftp that the user wants stock behaviour.
  *
- * scp and sftp read no ssh_config; only the ssh that they start does. The
- * two share a pair of sockets and no other channel: ssh closes all other
+ * scp and sftp do not read ssh_config; only the ssh that they start does. They
+ * are connected by a pair of sockets and by nothing else: ssh closes all other
  * descriptors, and every byte on the pair belongs to SFTP. But each end can
- * see the name of the other, and a pair is born without names. So an ssh
- * with "Hayate no" gives its end one in the abstract name space, which needs
- * no file and goes with the process.
+ * read the name of the other, and a new pair has no names. So an ssh with
+ * "Hayate no" gives its end a name in the abstract name space of Linux, which
+ * needs no file and ends with the process.
  *
- * No upstream header. Where there is no abstract name space nothing is told.
+ * No upstream header. On other systems nothing is told.
  */
 
 #ifndef HAYATE_SFTP_TELL_H
 #define HAYATE_SFTP_TELL_H
 
-/* ssh: name the end that is standard input. No harm if it is none. */
+/* In ssh: names the socket that is standard input, if it is a socket. */
 void	sftp_tell_stock(void);
 
-/* scp, sftp: whether the ssh at the other end of "fd" asked for stock. */
-int	sftp_told_stock(int fd);
+/* In scp and sftp: returns 1 if the ssh behind "fd" wants stock behaviour. */
+int	sftp_tell_is_stock(int fd);
 
 #endif /* HAYATE_SFTP_TELL_H */

@@ -4,8 +4,8 @@
  */
 
 /*
- * See sftpq-hook.h. What is decided is decided in sftpq.c; this file sends
- * the query for limits, recognises its reply, and remembers one lstat.
+ * See sftpq-hook.h. All decisions are made in sftpq.c. This file sends the
+ * query for limits, recognises its reply, and keeps the result of one lstat.
  */
 
 #include "includes.h"
@@ -32,42 +32,47 @@
 #include "sftpq.h"
 #include "sftpq-hook.h"
 
-/* Requests are never larger than this; upstream's bound is 256 KiB a message. */
+/* Bounds of a request in bytes; upstream's messages have 256 KiB at most. */
 #define REQUEST_MAX	(255 * 1024)
 #define REQUEST_MIN	64
 
 struct sftpq {
 	struct sftp_conn *conn;
 	struct sftpq_conn c;
-	u_int stock_requests;		/* where stock stops */
-	u_int limits_id;		/* of the deferred query; 0: none */
-	u_int download, upload;		/* sizes that the server told; 0: none */
-	int begun;			/* a transfer, which has buffers */
+	u_int stock_requests;		/* stock's maximum */
+	u_int limits_id;		/* of the query under way; 0: none */
+	u_int download, upload;		/* the server's sizes; 0: unknown */
+	int has_begun;			/* a transfer has allocated buffers */
 
 	struct sftpq_flow *flow;	/* NULL: stock decides */
-	u_int failed;			/* first bad status of this upload */
+	u_int failed;			/* first error status of this upload */
 
-	char *kept_path;		/* what lstat said of it; NULL: none */
-	Attrib kept;
-	u_int kept_id;			/* the next request's, if it is next */
+	char *kept_path;		/* of the last lstat; NULL: none */
+	Attrib kept;			/* its result */
+	u_int kept_id;			/* of the request right after it */
 };
 
-static struct sftpq **qs;		/* one per connection of this process */
-static size_t nqs;
+static struct sftpq **connections;	/* of this process */
+static size_t nconnections;
 
-/* NULL for a connection that is left to stock code. */
+/* Returns NULL for a connection that is left to stock code. */
 static struct sftpq *
-q_of(const struct sftp_conn *conn)
+find_connection(const struct sftp_conn *conn)
 {
 	size_t i;
 
-	for (i = nqs; i > 0; i--)	/* an address may come again */
-		if (qs[i - 1]->conn == conn)
-			return qs[i - 1];
+	/* The latest one first: an address may be used again. */
+	for (i = nconnections; i > 0; i--) {
+		if (connections[i - 1]->conn == conn)
+			return connections[i - 1];
+	}
 	return NULL;
 }
 
-/* As sftp_get_limits(); the reply may come before or after others. */
+/*
+ * As sftp_get_limits(), without waiting for the reply, which may come before or
+ * after others. Returns the ID of the request.
+ */
 static u_int
 send_limits_query(const struct sftpq_conn *c)
 {
@@ -96,9 +101,9 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 {
 	struct sftpq *q;
 
-	if ((q = q_of(conn)) != NULL)
-		q->conn = NULL;		/* of a connection that is gone */
-	if (chosen || !hayopt_get()->hayate || sftp_told_stock(c->fd_in))
+	if ((q = find_connection(conn)) != NULL)
+		q->conn = NULL;		/* of an old connection */
+	if (chosen || !hayopt_get()->hayate || sftp_tell_is_stock(c->fd_in))
 		return limits;
 	q = xcalloc(1, sizeof(*q));
 	q->conn = conn;
@@ -106,23 +111,24 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 	q->stock_requests = *c->num_requests;
 	if ((q->flow = sftpq_flow_new()) == NULL)
 		verbose("no memory to tune the requests under way");
-	qs = xrecallocarray(qs, nqs, nqs + 1, sizeof(*qs));
-	qs[nqs++] = q;
+	connections = xrecallocarray(connections, nconnections,
+	    nconnections + 1, sizeof(*connections));
+	connections[nconnections++] = q;
 	if (limits)
 		q->limits_id = send_limits_query(c);
 	return 0;
 }
 
-/* A limit of a request as upstream would take it. */
+/* Returns the size of a request for a limit of the server, as upstream does. */
 static u_int
-request_size(uint64_t limit)
+bound_request_size(uint64_t limit)
 {
 	return limit < REQUEST_MIN ? REQUEST_MIN : MINIMUM(limit, REQUEST_MAX);
 }
 
-/* Not while a transfer runs: its buffers have the old sizes. */
+/* Not to be called during a transfer, whose buffers have the old sizes. */
 static void
-use_sizes(struct sftpq *q)
+set_request_sizes(struct sftpq *q)
 {
 	if (q->download == 0)
 		return;
@@ -131,20 +137,20 @@ use_sizes(struct sftpq *q)
 }
 
 static void
-use_handles(struct sftpq *q, uint64_t handles)
+limit_handles(struct sftpq *q, uint64_t handles)
 {
 	if (handles == 0)
 		return;
 	q->stock_requests = MINIMUM(q->stock_requests, handles);
 	*q->c.num_requests = MINIMUM(*q->c.num_requests, handles);
 	if (q->flow != NULL)
-		sftpq_flow_handles(q->flow, handles);
+		sftpq_flow_limit_handles(q->flow, handles);
 	debug3("server handle limit %llu; stock would have %u requests "
 	    "under way", (unsigned long long)handles, q->stock_requests);
 }
 
 static void
-take_limits(struct sftpq *q, struct sshbuf *m)
+read_limits(struct sftpq *q, struct sshbuf *m)
 {
 	uint64_t packet, down, up, handles;
 	int r;
@@ -154,21 +160,21 @@ take_limits(struct sftpq *q, struct sshbuf *m)
 	    (r = sshbuf_get_u64(m, &up)) != 0 ||
 	    (r = sshbuf_get_u64(m, &handles)) != 0)
 		fatal_fr(r, "parse limits");
-	q->download = request_size(down);
-	q->upload = request_size(up);
+	q->download = bound_request_size(down);
+	q->upload = bound_request_size(up);
 	debug3("server upload/download buffer sizes %llu / %llu; "
 	    "using %u / %u%s", (unsigned long long)up,
 	    (unsigned long long)down, q->upload, q->download,
-	    q->begun ? " from the next transfer on" : "");
-	if (!q->begun)
-		use_sizes(q);
-	use_handles(q, handles);
+	    q->has_begun ? " from the next transfer on" : "");
+	if (!q->has_begun)
+		set_request_sizes(q);
+	limit_handles(q, handles);
 }
 
 int
-sftpq_limits(struct sftp_conn *conn, struct sshbuf *m)
+sftpq_take_limits(struct sftp_conn *conn, struct sshbuf *m)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 	u_char type;
 	u_int id;
 
@@ -181,15 +187,15 @@ sftpq_limits(struct sftp_conn *conn, struct sshbuf *m)
 	if (type == SSH2_FXP_STATUS)
 		debug_f("server has no limits, type %u", type);
 	else if (sshbuf_consume(m, 5) == 0)
-		take_limits(q, m);
+		read_limits(q, m);
 	return 1;
 }
 
 int
-sftpq_keep_stat(struct sftp_conn *conn, const char *path, const Attrib *a,
+sftpq_keep_lstat(struct sftp_conn *conn, const char *path, const Attrib *a,
     int ret)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 
 	if (q == NULL)
 		return ret;
@@ -206,10 +212,10 @@ sftpq_keep_stat(struct sftp_conn *conn, const char *path, const Attrib *a,
 }
 
 Attrib *
-sftpq_kept_stat(struct sftp_conn *conn, const char *path, Attrib *a,
+sftpq_use_kept_lstat(struct sftp_conn *conn, const char *path, Attrib *a,
     Attrib *room)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 
 	if (a != NULL || q == NULL || q->kept_path == NULL ||
 	    q->kept_id != *q->c.msg_id || strcmp(q->kept_path, path) != 0)
@@ -220,28 +226,28 @@ sftpq_kept_stat(struct sftp_conn *conn, const char *path, Attrib *a,
 	return room;
 }
 
-/* What is decided, as upstream reads it; said where it changes much. */
+/* Sets the number that upstream reads. Logs it if it changes by a quarter. */
 static void
-move_requests(struct sftpq *q, const char *why)
+update_requests(struct sftpq *q, const char *why)
 {
-	u_int was = *q->c.num_requests, n = sftpq_flow_requests(q->flow);
+	u_int was = *q->c.num_requests, n = sftpq_flow_max_requests(q->flow);
 
 	*q->c.num_requests = n;
 	if (n > was + was / 4 || n < was - was / 4)
 		debug2("sftp: requests under way %u -> %u, %s (age %.1f ms, "
 		    "rate %.1f MB/s)", was, n, why,
-		    sftpq_flow_age(q->flow) / 1e3,
-		    sftpq_flow_rate(q->flow) / 1e6);
+		    sftpq_flow_last_age(q->flow) / 1e3,
+		    sftpq_flow_max_rate(q->flow) / 1e6);
 }
 
 /* A transfer begins, with requests of "unit" bytes. */
 static void
-begin(struct sftpq *q, u_int unit)
+begin_transfer(struct sftpq *q, u_int unit)
 {
 	struct sftpq_conf conf = { unit, q->stock_requests,
 	    hayopt_get()->window_max };
 
-	q->begun = 1;
+	q->has_begun = 1;
 	q->failed = SSH2_FX_OK;
 	if (q->flow == NULL)
 		return;
@@ -252,68 +258,68 @@ begin(struct sftpq *q, u_int unit)
 		*q->c.num_requests = q->stock_requests;
 		return;
 	}
-	move_requests(q, "a transfer starts");
+	update_requests(q, "a transfer starts");
 }
 
-/* "len" more bytes are through. */
+/* "len" more bytes were read or acknowledged. */
 static void
-through(struct sftpq *q, size_t len)
+count_bytes(struct sftpq *q, size_t len)
 {
-	sftpq_flow_through(q->flow, len, clock_us());
-	move_requests(q, sftpq_flow_why(q->flow));
+	sftpq_flow_count(q->flow, len, clock_us());
+	update_requests(q, sftpq_flow_reason(q->flow));
 }
 
 u_int
-sftpq_start(struct sftp_conn *conn, uint64_t size, u_int unit)
+sftpq_begin_download(struct sftp_conn *conn, uint64_t size, u_int unit)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 
 	if (q == NULL)
 		return 1;
-	begin(q, unit);
-	use_sizes(q);
+	begin_transfer(q, unit);
+	set_request_sizes(q);
 	if (q->flow == NULL || size == 0)
 		return 1;
-	/* one past the end, to see the end */
+	/* One request more than the file needs: it finds the end. */
 	return MINIMUM(*q->c.num_requests, size / unit + 1);
 }
 
 void
-sftpq_read(struct sftp_conn *conn, size_t len, u_int *max_req)
+sftpq_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 
 	if (q == NULL || q->flow == NULL || *max_req == 0)
 		return;
-	through(q, len);
+	count_bytes(q, len);
 	*max_req = *q->c.num_requests;
 }
 
 uint32_t
-sftpq_first_ack(struct sftp_conn *conn, uint32_t id)
+sftpq_begin_upload(struct sftp_conn *conn, uint32_t id)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 
 	if (q == NULL)
 		return id;
-	use_sizes(q);
-	begin(q, *q->c.upload_buflen);
+	set_request_sizes(q);
+	begin_transfer(q, *q->c.upload_buflen);
 	return 0;
 }
 
 int
-sftpq_full(struct sftp_conn *conn, u_int under_way)
+sftpq_must_wait(struct sftp_conn *conn, u_int under_way)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 
 	return q != NULL && q->flow != NULL && under_way > 0 &&
 	    under_way >= *q->c.num_requests;
 }
 
 void
-sftpq_written(struct sftp_conn *conn, size_t *len, u_int *status)
+sftpq_count_written(struct sftp_conn *conn, size_t *len, u_int *status)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 
 	if (q == NULL)
 		return;
@@ -322,13 +328,13 @@ sftpq_written(struct sftp_conn *conn, size_t *len, u_int *status)
 	if ((*status = q->failed) != SSH2_FX_OK)
 		*len = 0;
 	else if (q->flow != NULL)
-		through(q, *len);
+		count_bytes(q, *len);
 }
 
 int
-sftpq_cut(struct sftp_conn *conn)
+sftpq_must_truncate(struct sftp_conn *conn)
 {
-	struct sftpq *q = q_of(conn);
+	struct sftpq *q = find_connection(conn);
 
 	return q != NULL && q->failed != SSH2_FX_OK;
 }

@@ -4,22 +4,24 @@
  */
 
 /*
- * sftpq-hook: where scp and sftp ask sftpq.h about their requests under way.
+ * sftpq-hook: sets how many requests scp and sftp have under way.
  *
- * SFTP has a window of its own: so many READs or WRITEs of one buffer each.
- * Stock starts a download with one and adds one per reply, waits for the
- * first WRITE alone, and stops at 64, which is 16 MiB: less than 1 Gbit/s
- * holds at 200 ms. Here sftpq.h decides, from the age of a request and the
- * rate of the replies, and the start does not wait.
+ * SFTP has a window of its own: a number of READs or WRITEs of one buffer each.
+ * Stock starts a download with one request and adds one per reply. It waits for
+ * the first WRITE of an upload alone. It stops at 64 requests, or 16 MiB, and a
+ * path of 1 Gbit/s with a round trip of 200 ms holds more. Here sftpq.h sets
+ * the number, from the age of a request and the rate of the replies, and a
+ * transfer starts with several requests.
  *
  * Two round trips before the first byte are saved as well: the query for the
- * server's limits travels with the request after it, and a download of a
- * regular file that the request before looked up by lstat needs no stat.
+ * server's limits is sent without waiting for its reply, and a download uses
+ * the lstat that the request before it made of the same file, instead of a
+ * stat.
  *
  * Called from patches/160-sftp-client-requests.patch, in scp and sftp. Does
- * nothing, so that stock code does what it always did, when the user chose
- * the requests (-R, -B, -X) or a rate (-l), without memory, or when ssh says
- * "Hayate no" (see sftp-tell.h). Main thread only.
+ * nothing, so that stock behaviour remains, if the user chose the requests (-R,
+ * -B, -X) or a rate (-l), if out of memory, or if ssh has "Hayate no" (see
+ * sftp-tell.h). Main thread only.
  */
 
 #ifndef HAYATE_SFTPQ_HOOK_H
@@ -32,65 +34,73 @@ struct sftp_conn;
 struct Attrib;
 struct sshbuf;
 
-/* What of upstream's private struct sftp_conn is read and written. */
+/* What is used of upstream's private struct sftp_conn */
 struct sftpq_conn {
 	int	 fd_in, fd_out;
 	u_int	*msg_id, *num_requests, *download_buflen, *upload_buflen;
 };
 
 /*
- * A connection is set up; "chosen" if the user has a say. Returns whether
- * upstream should query the limits itself now; 0 also if there are none.
+ * A connection begins. "limits": the server can be queried for its limits.
+ * "chosen": the user chose the requests or a rate. Returns 1 if upstream has to
+ * query the limits itself.
  */
 int	sftpq_init(struct sftp_conn *, const struct sftpq_conn *, int limits,
     int chosen);
 
 /*
- * "m" is a whole message, just read. Returns 1, and has taken it, if it is
- * the reply to the deferred query; the caller then reads the next one.
- * Replies may come in any order. Sizes that come while a transfer runs are
- * for the next one.
+ * "m" is a whole message that was just read. Returns 1 if it is the reply to
+ * the query for limits, and has used it; the caller then reads the next
+ * message. Replies may come in any order. The limits on sizes that come during
+ * a transfer apply to the next one.
  */
-int	sftpq_limits(struct sftp_conn *, struct sshbuf *m);
+int	sftpq_take_limits(struct sftp_conn *, struct sshbuf *m);
 
 /*
- * lstat of "path" gave *a with the result "ret", which is returned: remember
- * it until the next request.
+ * An lstat of "path" has returned "ret" and the attributes "a". Keeps them for
+ * the next request. Returns "ret".
  */
-int	sftpq_keep_stat(struct sftp_conn *, const char *path,
+int	sftpq_keep_lstat(struct sftp_conn *, const char *path,
     const struct Attrib *a, int ret);
 
 /*
- * A download begins and has the attributes "a", or NULL. Returns "a"; or
- * "room", filled, if the request before was the lstat of this path and found
- * a regular file. Serves once: what lies longer may have changed.
+ * A download begins. "a" are its attributes, or NULL. Returns "a"; but if that
+ * is NULL and the last request was an lstat of this path that found a regular
+ * file, copies its attributes to "room" and returns "room". Attributes that are
+ * older may have changed, so they are not used.
  */
-struct Attrib *sftpq_kept_stat(struct sftp_conn *, const char *path,
+struct Attrib *sftpq_use_kept_lstat(struct sftp_conn *, const char *path,
     struct Attrib *a, struct Attrib *room);
 
 /*
- * With how many requests of "unit" bytes a transfer of "size" bytes
- * (0: unknown) starts.
+ * A download begins. Returns with how many requests of "unit" bytes, for a file
+ * of "size" bytes; 0 is an unknown size.
  */
-u_int	sftpq_start(struct sftp_conn *, uint64_t size, u_int unit);
-
-/* "len" bytes were read; moves *max_req unless it is 0 (end of file). */
-void	sftpq_read(struct sftp_conn *, size_t len, u_int *max_req);
-
-/* The request whose acknowledgement an upload waits for alone; 0: none. */
-uint32_t sftpq_first_ack(struct sftp_conn *, uint32_t id);
-
-/* Whether an upload is to take an acknowledgement and send nothing. */
-int	sftpq_full(struct sftp_conn *, u_int under_way);
+u_int	sftpq_begin_download(struct sftp_conn *, uint64_t size, u_int unit);
 
 /*
- * *len bytes were acknowledged with *status. An error stays: with more than
- * one WRITE under way a later success must not hide it. From the error on
- * nothing counts as written, so *len becomes 0.
+ * "len" bytes were read. Sets "*max_req", how many requests may be under way,
+ * unless it is 0 (end of file).
  */
-void	sftpq_written(struct sftp_conn *, size_t *len, u_int *status);
+void	sftpq_count_read(struct sftp_conn *, size_t len, u_int *max_req);
 
-/* Whether the file is to be cut after the last byte written in order. */
-int	sftpq_cut(struct sftp_conn *);
+/*
+ * An upload begins with the request "id". Returns the request whose
+ * acknowledgement it waits for before it sends more: "id" in stock, or 0, none.
+ */
+uint32_t sftpq_begin_upload(struct sftp_conn *, uint32_t id);
+
+/* Returns 1 if an upload has to read an acknowledgement before it sends. */
+int	sftpq_must_wait(struct sftp_conn *, u_int under_way);
+
+/*
+ * "*len" bytes were acknowledged with "*status". The first error stays in
+ * "*status", because several WRITEs are under way and a later success must not
+ * hide it. After an error nothing counts as written, so "*len" becomes 0.
+ */
+void	sftpq_count_written(struct sftp_conn *, size_t *len, u_int *status);
+
+/* Returns 1 if the file has to be cut behind the last byte before an error. */
+int	sftpq_must_truncate(struct sftp_conn *);
 
 #endif /* HAYATE_SFTPQ_HOOK_H */

@@ -4,16 +4,18 @@
  */
 
 /*
- * See sftpq.h for the idea. The stream of a connection is the bytes of all
- * its replies, the edge is what has been asked for, and the age of a request
- * is the in-band RTT. There is no other here, since scp sees only a local
- * socket, and no reader to lag: scp itself is the reader.
+ * See sftpq.h for the idea. In the terms of channels/bdp.h, the stream of a
+ * connection is the bytes of all its replies, its edge is what was requested,
+ * and the age of a request is the in-band RTT. There is no other RTT, because
+ * scp has only a local socket. There is no slow reader either, because scp
+ * itself reads.
  *
- * What is being acknowledged is counted in slots of an eighth of a second.
- * The sum of two seconds bridges a stall. The last half-second, times four,
- * sees a path that becomes faster: a transfer that its own requests limit
- * then has twice as many after each round trip of less than a second. One
- * reply in that time is no rate, so the half-second counts one request less.
+ * The acknowledged bytes are counted in slots of an eighth of a second. The sum
+ * of two seconds does not fall to 0 in a short stall. Four times the sum of the
+ * last half-second follows a path that becomes faster: a transfer that is
+ * limited by its number of requests doubles it with each round trip of less
+ * than a second. A single reply in that time is no rate, so the half-second
+ * counts one request less.
  */
 
 #include <stdlib.h>
@@ -23,27 +25,30 @@
 #include "wtune.h"
 
 /*
- * Twice stock's requests, 32 MiB, are what a fast path to the other side of
- * the earth holds: allowed without asking.
+ * The window of a new connection, in multiples of stock's requests: 32 MiB. A
+ * fast path to the other side of the earth holds as much.
  */
 #define START_TIMES	2
 
-/* No path is longer than this, and an interrupt waits for all of it. */
+/*
+ * At most so many seconds' worth is under way. No path is longer, and a user
+ * who interrupts waits for all of it.
+ */
 #define SECONDS_UNDER_WAY	2
 
 /*
- * Until two seconds have passed. Eight requests, or 2 MiB, outlast the first
- * seven round trips of slow start, and by then a rate is known.
+ * The least of the first two seconds, in requests: 2 MiB are enough for seven
+ * round trips of slow start, and then a rate is known.
  */
 #define REQUESTS_START	8
 
-/* Later: one that is being sent while the other's reply comes back. */
+/* The least later: one is on its way while the reply to the other returns. */
 #define REQUESTS_MIN	2
 
 /*
- * Over stock's number, what the path holds, several times: slow start needs
- * two and loses half a round trip in measuring. The first reply of a
- * transfer is as old as the path is long, and a little older.
+ * Above stock's number, at most so many times what the path holds. Slow start
+ * needs twice as much, and the measured rate is late by half a round trip. The
+ * first reply of a transfer is a little older than the path is long.
  */
 #define PATHS_UNDER_WAY	4
 
@@ -57,17 +62,18 @@ struct sftpq_flow {
 	struct wtune *wtune;
 	struct sftpq_conf conf;
 	uint64_t handles;		/* 0: no limit */
-	uint64_t window, taken;		/* bytes */
+	uint64_t window;		/* bytes */
+	uint64_t replied_bytes;		/* stream position */
 	uint64_t asked;			/* stream position, never falls */
 	uint32_t requests;
 	uint64_t most;			/* bytes: the lowest of the bounds */
-	const char *bound;		/* which it is */
+	const char *bound;		/* which one that is */
 
-	uint64_t begun_us;		/* this transfer */
-	int	 replied;		/* it had a reply */
-	uint64_t first_us;		/* youngest first reply; 0: none yet */
+	uint64_t begun_us;		/* start of this transfer */
+	int	 has_reply;		/* of this transfer */
+	uint64_t first_us;		/* lowest age of first replies, or 0 */
 	uint64_t slot[SLOTS];		/* bytes, by time modulo SLOTS */
-	uint64_t slot_now;		/* number of the running slot */
+	uint64_t slot_now;		/* number of the current slot */
 };
 
 static uint64_t
@@ -98,9 +104,9 @@ sftpq_flow_free(struct sftpq_flow *f)
 	free(f);
 }
 
-/* Let the slots between the last one and that of "now_us" be empty. */
+/* Moves to the slot of "now_us", and empties those between. */
 static void
-advance(struct sftpq_flow *f, uint64_t now_us)
+advance_slots(struct sftpq_flow *f, uint64_t now_us)
 {
 	uint64_t slot = now_us / SLOT_US, empty;
 
@@ -109,9 +115,9 @@ advance(struct sftpq_flow *f, uint64_t now_us)
 	f->slot_now = slot;
 }
 
-/* Bytes of the last "n" slots; the running one is the last. */
+/* Returns the bytes of the last "n" slots, with the current one. */
 static uint64_t
-sum(const struct sftpq_flow *f, uint64_t n)
+sum_slots(const struct sftpq_flow *f, uint64_t n)
 {
 	uint64_t bytes = 0;
 
@@ -120,24 +126,24 @@ sum(const struct sftpq_flow *f, uint64_t n)
 	return bytes;
 }
 
-/* What may be under way if an interrupt is not to wait for long, bytes. */
+/* Returns the bytes that are acknowledged in two seconds. */
 static uint64_t
-two_seconds(const struct sftpq_flow *f, uint64_t now_us)
+bound_by_time(const struct sftpq_flow *f, uint64_t now_us)
 {
 	uint64_t unit = f->conf.unit, bytes, recent;
 
 	if (now_us - f->begun_us < SECONDS_UNDER_WAY * 1000000)
 		return max_u64(SECONDS_UNDER_WAY * bdp_rate_max(f->bdp),
 		    REQUESTS_START * unit);
-	recent = sum(f, SLOTS_RECENT);
+	recent = sum_slots(f, SLOTS_RECENT);
 	recent -= min_u64(recent, unit);
-	bytes = max_u64(sum(f, SLOTS), recent * (SLOTS / SLOTS_RECENT));
+	bytes = max_u64(sum_slots(f, SLOTS), recent * (SLOTS / SLOTS_RECENT));
 	return max_u64(bytes, REQUESTS_MIN * unit);
 }
 
-/* What a short path deserves: stock's number, bytes. */
+/* Returns the bytes of stock's number, or more on a path that holds more. */
 static uint64_t
-several_paths(const struct sftpq_flow *f)
+bound_by_path(const struct sftpq_flow *f)
 {
 	uint64_t stock = (uint64_t)f->conf.stock * f->conf.unit;
 
@@ -148,7 +154,7 @@ several_paths(const struct sftpq_flow *f)
 }
 
 static void
-lower(struct sftpq_flow *f, uint64_t most, const char *why)
+lower_bound(struct sftpq_flow *f, uint64_t most, const char *why)
 {
 	if (most < f->most) {
 		f->most = most;
@@ -157,21 +163,22 @@ lower(struct sftpq_flow *f, uint64_t most, const char *why)
 }
 
 static void
-count_requests(struct sftpq_flow *f, uint64_t now_us)
+set_max_requests(struct sftpq_flow *f, uint64_t now_us)
 {
 	uint64_t unit = f->conf.unit;
 
 	f->most = UINT64_MAX / 4;
-	lower(f, several_paths(f), "the path is short");
-	lower(f, two_seconds(f, now_us),
+	lower_bound(f, bound_by_path(f), "the path is short");
+	lower_bound(f, bound_by_time(f, now_us),
 	    "an interrupt would wait for more than two seconds");
 	if (f->handles != 0)
-		lower(f, f->handles * unit, "the server limits its handles");
+		lower_bound(f, f->handles * unit,
+		    "the server limits its handles");
 	f->requests = (uint32_t)max_u64(min_u64(f->window, f->most) / unit, 1);
 }
 
 void
-sftpq_flow_handles(struct sftpq_flow *f, uint64_t handles)
+sftpq_flow_limit_handles(struct sftpq_flow *f, uint64_t handles)
 {
 	f->handles = min_u64(handles, UINT32_MAX);
 	if (handles != 0)
@@ -186,10 +193,10 @@ sftpq_flow_begin(struct sftpq_flow *f, const struct sftpq_conf *conf,
 	    .gain_quarters = 8 };
 
 	f->begun_us = now_us;
-	f->replied = 0;
+	f->has_reply = 0;
 	if (f->bdp != NULL && f->conf.unit == conf->unit) {
 		bdp_restart_ages(f->bdp);
-		count_requests(f, now_us);
+		set_max_requests(f, now_us);
 		return 0;
 	}
 	wc.ceiling = max_u64(conf->window_max, wc.floor);
@@ -202,16 +209,16 @@ sftpq_flow_begin(struct sftpq_flow *f, const struct sftpq_conf *conf,
 	f->conf = *conf;
 	f->first_us = 0;
 	f->window = min_u64(START_TIMES * wc.floor, wc.ceiling);
-	count_requests(f, now_us);
+	set_max_requests(f, now_us);
 	return 0;
 }
 
 /*
- * As "free" memory, which the tuner takes half of, less what it has: so much
- * that it grows to the lowest bound.
+ * Returns the "free" memory for the tuner. It takes half of that, less what the
+ * window has above stock's. So the result lets it grow to the lowest bound.
  */
 static uint64_t
-to_grow(const struct sftpq_flow *f)
+free_for_tuner(const struct sftpq_flow *f)
 {
 	uint64_t stock = (uint64_t)f->conf.stock * f->conf.unit;
 
@@ -222,53 +229,53 @@ to_grow(const struct sftpq_flow *f)
 }
 
 void
-sftpq_flow_through(struct sftpq_flow *f, size_t len, uint64_t now_us)
+sftpq_flow_count(struct sftpq_flow *f, size_t len, uint64_t now_us)
 {
-	struct wtune_now now = { now_us, f->window, f->taken += len, 0,
-	    to_grow(f) };
+	struct wtune_now now = { now_us, f->window, f->replied_bytes += len, 0,
+	    free_for_tuner(f) };
 	uint64_t age = max_u64(now_us - f->begun_us, 1);
 	int64_t delta = 0;
 
-	if (!f->replied && (f->first_us == 0 || age < f->first_us))
+	if (!f->has_reply && (f->first_us == 0 || age < f->first_us))
 		f->first_us = age;
-	f->replied = 1;
-	advance(f, now_us);
+	f->has_reply = 1;
+	advance_slots(f, now_us);
 	f->slot[f->slot_now % SLOTS] += len;
-	bdp_arrived(f->bdp, f->taken, now_us);
+	bdp_arrived(f->bdp, f->replied_bytes, now_us);
 	if (bdp_due(f->bdp, now_us)) {
-		bdp_taken(f->bdp, f->taken, now_us);
+		bdp_taken(f->bdp, f->replied_bytes, now_us);
 		delta = wtune_decide(f->wtune, f->bdp, &now);
 	}
 	f->window += delta;
-	count_requests(f, now_us);
-	/* what grew is asked for at once, so its age says nothing */
+	set_max_requests(f, now_us);
+	/* A window that grew is requested at once: its age is no RTT. */
 	if (delta <= 0)
 		bdp_granted(f->bdp, f->asked, now_us);
 	f->asked = max_u64(f->asked,
-	    f->taken + (uint64_t)f->requests * f->conf.unit);
+	    f->replied_bytes + (uint64_t)f->requests * f->conf.unit);
 }
 
 uint32_t
-sftpq_flow_requests(const struct sftpq_flow *f)
+sftpq_flow_max_requests(const struct sftpq_flow *f)
 {
 	return f->requests;
 }
 
 const char *
-sftpq_flow_why(const struct sftpq_flow *f)
+sftpq_flow_reason(const struct sftpq_flow *f)
 {
 	return f->most < f->window ? f->bound :
 	    wtune_why_text(wtune_why(f->wtune));
 }
 
 uint64_t
-sftpq_flow_age(const struct sftpq_flow *f)
+sftpq_flow_last_age(const struct sftpq_flow *f)
 {
 	return bdp_last_age(f->bdp);
 }
 
 uint64_t
-sftpq_flow_rate(const struct sftpq_flow *f)
+sftpq_flow_max_rate(const struct sftpq_flow *f)
 {
 	return bdp_rate_max(f->bdp);
 }

@@ -4,27 +4,27 @@
  */
 
 /*
- * sftpq: how many SFTP requests may be under way.
+ * sftpq: decides how many SFTP requests may be under way.
  *
  * A request under way is a credit: it allows the server to send, or to
- * acknowledge, one buffer more. So requests are a window, and the tuner of
+ * acknowledge, one more buffer. So the requests are a window. The tuner of
  * channels/wtune.h sizes it, from the age of a request and the rate of the
- * replies. Other bounds are smaller than that window at times:
+ * replies. Three bounds may be lower than that window:
  *
- *   time      An interrupt waits for all that is under way. So this is never
- *             more than two seconds' worth of what is being acknowledged,
- *             and it shrinks when the path becomes slower.
- *   handles   A server that limits its open handles gets no more requests
- *             than it has handles, as in stock.
- *   path      On a short path, by the age of a transfer's first reply, stock's
- *             number suffices. What is more would only wait in buffers.
+ *   time      An interrupt waits for all that is under way. So this is at most
+ *             what is acknowledged in two seconds, and it shrinks when the path
+ *             becomes slower.
+ *   handles   A server that limits its open handles gets at most as many
+ *             requests as it has handles, as in stock.
+ *   path      On a short path, judged by the age of a transfer's first reply,
+ *             stock's number is enough. More requests would wait in buffers.
  *
- * The number may fall below what is under way. The caller then takes replies
- * and sends nothing until it is no longer above the number.
+ * The number may fall below what is under way. The caller then reads replies
+ * and sends nothing until it has no more than that under way.
  *
- * Units: bytes, microseconds of a monotonic clock, requests. No I/O, no
- * clock, no upstream header. Not thread safe. Called by sftpq-hook.c, and
- * alone by regress/unit/sftpq-replay.c.
+ * Units: bytes, microseconds of a monotonic clock, requests. No I/O, no clock,
+ * no upstream header. Not thread safe. Called by sftpq-hook.c, and alone by
+ * regress/unit/sftpq-replay.c.
  */
 
 #ifndef HAYATE_SFTPQ_H
@@ -37,35 +37,38 @@ struct sftpq_flow;		/* private to sftpq.c: one per connection */
 
 struct sftpq_conf {
 	uint32_t unit;		/* bytes of one request of this transfer */
-	uint32_t stock;		/* where stock stops, requests */
+	uint32_t stock;		/* stock's maximum, requests */
 	uint64_t window_max;	/* bytes */
 };
 
-/* Returns NULL if out of memory; stock then decides. */
+/* Returns NULL if out of memory; stock code then decides. */
 struct sftpq_flow *sftpq_flow_new(void);
 
 /* Accepts NULL. */
 void	 sftpq_flow_free(struct sftpq_flow *);
 
-/* The server's limit of open handles; 0: it has none, or did not say. */
-void	 sftpq_flow_handles(struct sftpq_flow *, uint64_t handles);
+/* Sets the server's limit of open handles; 0: none, or unknown. */
+void	 sftpq_flow_limit_handles(struct sftpq_flow *, uint64_t handles);
 
 /*
- * A transfer begins. What is known of the path stays if the unit does.
- * Returns 0, or -1 if out of memory; nothing may be called then but free.
+ * A transfer begins. What is known of the path is kept if the unit is the same.
+ * Returns 0, or -1 if out of memory; only sftpq_flow_free() may be called then.
  */
 int	 sftpq_flow_begin(struct sftpq_flow *, const struct sftpq_conf *,
     uint64_t now_us);
 
-/* "len" bytes more were read or acknowledged: the number may move. */
-void	 sftpq_flow_through(struct sftpq_flow *, size_t len, uint64_t now_us);
+/* "len" more bytes were read or acknowledged. The number may change. */
+void	 sftpq_flow_count(struct sftpq_flow *, size_t len, uint64_t now_us);
 
-/* How many requests may be under way now, at least 1. */
-uint32_t sftpq_flow_requests(const struct sftpq_flow *);
+/* Returns how many requests may be under way now, at least 1. */
+uint32_t sftpq_flow_max_requests(const struct sftpq_flow *);
 
-/* For the log: the last decision, the age of a request, bytes per second. */
-const char *sftpq_flow_why(const struct sftpq_flow *);
-uint64_t sftpq_flow_age(const struct sftpq_flow *);
-uint64_t sftpq_flow_rate(const struct sftpq_flow *);
+/*
+ * For the log: the reason for the last decision, the age of the last request in
+ * microseconds, and the highest rate in bytes per second.
+ */
+const char *sftpq_flow_reason(const struct sftpq_flow *);
+uint64_t sftpq_flow_last_age(const struct sftpq_flow *);
+uint64_t sftpq_flow_max_rate(const struct sftpq_flow *);
 
 #endif /* HAYATE_SFTPQ_H */

@@ -47,7 +47,7 @@ static struct {
 static void
 send_some(void)
 {
-	while (s.sent - s.acked < sftpq_flow_requests(s.flow)) {
+	while (s.sent - s.acked < sftpq_flow_max_requests(s.flow)) {
 		if (s.sent - s.acked == MOST)
 			errx(1, "more than %d requests under way", MOST);
 		s.sent_us[s.sent++ % MOST] = s.now_us;
@@ -72,7 +72,7 @@ serve_some(void)
 		s.served = 0;
 		s.acked++;
 		s.moved += s.conf.unit;
-		sftpq_flow_through(s.flow, s.conf.unit, s.now_us);
+		sftpq_flow_count(s.flow, s.conf.unit, s.now_us);
 	}
 }
 
@@ -87,7 +87,7 @@ run(double seconds)
 		serve_some();
 	}
 	printf("requests=%" PRIu32 " under_way=%" PRIu64 " most=%" PRIu64
-	    " ms=%.0f moved=%" PRIu64 "\n", sftpq_flow_requests(s.flow),
+	    " ms=%.0f moved=%" PRIu64 "\n", sftpq_flow_max_requests(s.flow),
 	    s.sent - s.acked, s.most,
 	    (double)(s.sent - s.acked) * s.conf.unit / s.rate * 1e3, s.moved);
 }
@@ -115,7 +115,7 @@ command(char *line)
 	if (strcmp(line, "begin") == 0)
 		begin(arg);
 	else if (strcmp(line, "handles") == 0)
-		sftpq_flow_handles(s.flow, strtoull(arg, NULL, 10));
+		sftpq_flow_limit_handles(s.flow, strtoull(arg, NULL, 10));
 	else if (strcmp(line, "path") == 0 &&
 	    sscanf(arg, "%lf %lf", &ms, &mbps) == 2) {
 		s.rtt_us = (uint64_t)(ms * 1e3);
