@@ -6,22 +6,24 @@
 /*
  * See bdp.h for the idea.
  *
- * Rate: positions are kept at SLOTS points over about one RTT; the rate is
- * the distance from the oldest point to now. Eight points make a decision
- * lag the path by an eighth, while TCP's slow start doubles in one RTT.
+ * Rate. Positions are kept at SLOTS points over about one RTT, and the rate
+ * is the distance from the oldest point to now. With eight points a decision
+ * lags the path by an eighth of a RTT, while TCP's slow start doubles in one.
  *
- * After a loss the stream stands still, for more than a RTT, and then leaps
- * by more than any link carries: what had arrived meanwhile. So the point
- * before a stall bounds the rate, as the mean since then, until eight times
- * the stall have passed. Slow start pauses too, but for less than a RTT.
+ * After a loss the stream stands still for more than a RTT, and then leaps by
+ * more than any link carries, because all that had arrived meanwhile becomes
+ * readable at once. So the mean since the point before the stall bounds the
+ * rate, until eight times the stall have passed. Slow start pauses too, but
+ * for less than a RTT.
  *
- * The maximum is kept in two buckets of MAX_SPAN, the running one and the one
- * before it: state of constant size, exact to within a bucket. So is the
- * minimum of the transport's present RTT: the queues come and go in seconds.
+ * Maxima and minima are kept in two buckets of SPAN_US, the running one and
+ * the one before it. The state has a constant size and is exact to within a
+ * bucket. The transport's present RTT is kept so as well, because queues
+ * come and go in seconds.
  *
- * Ages: credits are remembered as (edge, time). A window sends one credit
+ * Ages. Credits are remembered as (edge, time). A window sends one credit
  * per three packets, far more than needed, so a full ring drops the newest:
- * the oldest outstanding ones are those that complete next.
+ * the oldest outstanding credits are those that complete next.
  */
 
 #include <stdlib.h>
@@ -29,17 +31,23 @@
 #include "bdp.h"
 
 #define SLOTS		8
-#define STALL_MEMORY	8	/* times the stall */
-#define STALL_MAX_US	2000000	/* beyond: the sender was idle */
-#define SLOT_MIN_US	1000	/* loopback: a shorter one measures the scheduler */
+#define SLOT_MIN_US	1000	/* a shorter one measures the scheduler */
 #define SLOT_UNKNOWN_US	5000	/* no RTT yet: 40 ms in all, a continent's */
-#define MAX_SPAN_US	5000000	/* rate maximum: outlives a loss recovery */
+
+#define STALL_MIN_US	(4 * SLOT_MIN_US)
+#define STALL_MAX_US	2000000	/* above: the sender was idle */
+#define STALL_MEMORY	8	/* times the stall */
+
+/* A pause above this is a stall: a RTT, and a sixteenth for jitter. */
+#define STALL_RTT(rtt)	((rtt) + (rtt) / 16)
+
+#define SPAN_US		5000000	/* outlives the repair of a loss */
 #define CREDITS		32
 #define ROUND_CREDITS	4	/* one alone may be an accident of scheduling */
 
 struct bdp {
 	uint64_t rtt_us, rtt_now_us;	/* the transport's */
-	uint64_t inband_us;		/* the credits' */
+	uint64_t inband_us;		/* from the ages of credits */
 
 	struct slot {
 		uint64_t pos, at_us;
@@ -47,10 +55,13 @@ struct bdp {
 	unsigned int slot_next, slot_used;
 	struct slot before_stall;
 	uint64_t stall_us;		/* when it was over */
-	uint64_t stall_until_us;	/* the mean since then bounds the rate */
-	uint64_t rate, rate_max[2], max_since_us;
-	uint64_t rtt_min[2];		/* of rtt_now_us, same spans */
-	uint64_t wait_max[2];		/* behind lost bytes, same spans */
+	uint64_t stall_until_us;	/* it bounds the rate until then */
+	uint64_t rate;
+
+	uint64_t span_us;		/* when the running bucket began */
+	uint64_t rate_max[2];
+	uint64_t rtt_min[2];		/* of rtt_now_us */
+	uint64_t wait_max[2];		/* bytes behind lost ones */
 
 	struct {
 		uint64_t edge, at_us;
@@ -92,13 +103,13 @@ bdp_inband_rtt(const struct bdp *b)
 }
 
 void
-bdp_restart_waiting(struct bdp *b)
+bdp_forget_waiting(struct bdp *b)
 {
 	b->wait_max[0] = b->wait_max[1] = 0;
 }
 
 void
-bdp_waits(struct bdp *b, uint64_t bytes)
+bdp_note_waiting(struct bdp *b, uint64_t bytes)
 {
 	if (bytes > b->wait_max[0])
 		b->wait_max[0] = bytes;
@@ -154,9 +165,9 @@ bdp_restart_rate(struct bdp *b, uint64_t pos, uint64_t now_us)
 {
 	b->slot_used = b->slot_next = 0;
 	b->rate = b->rate_max[0] = b->rate_max[1] = 0;
-	bdp_restart_waiting(b);
-	b->max_since_us = now_us;
-	bdp_taken(b, pos, now_us);
+	bdp_forget_waiting(b);
+	b->span_us = now_us;
+	bdp_consumed(b, pos, now_us);
 }
 
 /* How long a slot is: an eighth of the best RTT known. */
@@ -170,18 +181,19 @@ slot_us(const struct bdp *b)
 	return rtt / SLOTS > SLOT_MIN_US ? rtt / SLOTS : SLOT_MIN_US;
 }
 
+/* Moves on to the next buckets when it is time, and fills the running ones. */
 static void
-keep_max(struct bdp *b, uint64_t now_us)
+keep_extremes(struct bdp *b, uint64_t now_us)
 {
-	if (now_us - b->max_since_us >= MAX_SPAN_US) {
-		b->rate_max[1] = now_us - b->max_since_us >= 2 * MAX_SPAN_US ?
+	if (now_us - b->span_us >= SPAN_US) {
+		b->rate_max[1] = now_us - b->span_us >= 2 * SPAN_US ?
 		    0 : b->rate_max[0];
 		b->rate_max[0] = 0;
 		b->rtt_min[1] = b->rtt_min[0];
 		b->rtt_min[0] = 0;
 		b->wait_max[1] = b->wait_max[0];
 		b->wait_max[0] = 0;
-		b->max_since_us = now_us;
+		b->span_us = now_us;
 	}
 	if (b->rate > b->rate_max[0])
 		b->rate_max[0] = b->rate;
@@ -207,14 +219,14 @@ rate_between(const struct slot *from, const struct slot *to)
 	return (to->pos - from->pos) * 1000000 / (to->at_us - from->at_us);
 }
 
-/* Was there a stall between the last slot and now? */
+/* Notes a stall, if there was one between the last slot and now. */
 static void
 note_stall(struct bdp *b, const struct slot *last, uint64_t now_us)
 {
 	uint64_t gap = now_us - last->at_us, rtt = bdp_rtt(b);
 
-	if (rtt == 0 || gap < rtt + rtt / 16 ||
-	    gap < 4 * SLOT_MIN_US || gap > STALL_MAX_US)
+	if (rtt == 0 || gap < STALL_RTT(rtt) ||
+	    gap < STALL_MIN_US || gap > STALL_MAX_US)
 		return;
 	b->before_stall = *last;
 	b->stall_us = now_us;
@@ -222,7 +234,7 @@ note_stall(struct bdp *b, const struct slot *last, uint64_t now_us)
 }
 
 void
-bdp_taken(struct bdp *b, uint64_t pos, uint64_t now_us)
+bdp_consumed(struct bdp *b, uint64_t pos, uint64_t now_us)
 {
 	const struct slot *oldest =
 	    &b->slot[b->slot_used < SLOTS ? 0 : b->slot_next];
@@ -231,14 +243,14 @@ bdp_taken(struct bdp *b, uint64_t pos, uint64_t now_us)
 	uint64_t mean;
 
 	if (b->slot_used == 0)
-		b->max_since_us = now_us;
+		b->span_us = now_us;
 	else {
 		note_stall(b, last, now_us);
 		b->rate = rate_between(oldest, &now);
 		mean = rate_between(&b->before_stall, &now);
 		if (now_us < b->stall_until_us && mean < b->rate)
 			b->rate = mean;
-		keep_max(b, now_us);
+		keep_extremes(b, now_us);
 	}
 	b->slot[b->slot_next] = now;
 	b->slot_next = (b->slot_next + 1) % SLOTS;

@@ -8,14 +8,14 @@
  *
  * Stock sshbuf grows to exactly what is needed, in steps of 256 bytes, each
  * a new allocation, a copy and two wipes of everything held. A backlog of n
- * bytes that arrives in packets costs n^2. And after each packet a reset
- * gives all memory back, only to ask for it again.
+ * bytes that arrives in packets costs n^2. After each packet a reset gives
+ * all memory back, and the next packet asks for it again.
  *
- * Growing by a half (a quarter where it is large, since old and new exist at
- * once) makes a byte move a few times on the way. Moving what is left to the
- * front comes before growing, once a fifth of the buffer is free there.
- * Keeping up to BUFGROW_KEEP bytes over a reset covers any SSH packet and
- * SFTP message. The content is wiped as before.
+ * A buffer that grows by a half moves each byte a few times only. A large
+ * one grows by a quarter, because old and new exist at once. Once a fifth of
+ * the buffer is free at its front, the content moves there before the buffer
+ * grows. A reset keeps up to BUFGROW_KEEP bytes, enough for any SSH packet
+ * and SFTP message. The content is wiped as before.
  *
  * Units: bytes. Pure functions.
  */

@@ -7,8 +7,8 @@
 
 #include "starve.h"
 
-#define COSTS_US	1000000	/* a shorter transfer ends before one reads it */
-#define SPAN_US		4000000	/* what was longer ago does not excuse */
+#define COSTS_US	1000000	/* starved for less: not worth a line */
+#define SPAN_US		4000000	/* the shares of time are of this at most */
 #define SILENCE_US	1000000	/* no credit for so long: the reader stopped */
 
 int

@@ -7,11 +7,11 @@
  * starve: whether the peer's window is what limits what we send.
  *
  * A sender starves while it has used up all credit and the path still holds
- * at least half of it: credit then comes back later than the path is free.
- * If the path holds less, the bytes have arrived, and it is the reader over
- * there that keeps the credit. Only the peer can raise its window, so this
- * is said once, and only where it cost something: a second of starving, and
- * half of the time since it began.
+ * at least half of it: the path is then free before new credit comes. If the
+ * path holds less, the bytes have arrived, and the reader at the far end keeps
+ * the credit. Only the peer can raise its window, so starve says this once,
+ * and only where it cost something: a second of starving, and half of the
+ * time since it began.
  *
  * Units: microseconds of a monotonic clock. No I/O, no clock, no upstream
  * header. Not thread safe.
@@ -24,16 +24,15 @@
 
 struct starve {			/* all zero to begin with */
 	uint64_t last_us;	/* of the last note */
-	uint64_t since_us;	/* the time looked at began */
-	uint64_t starved_us;	/* how much of it */
+	uint64_t since_us;	/* when the time looked at began */
+	uint64_t starved_us;	/* how much of it the sender starved */
 	int	 starved;	/* at the last note */
-	int	 said;
+	int	 said;		/* once is enough */
 };
 
 /*
- * The sender starves, or does not, from now on; call it as often as anything
- * moves. Returns 1 once, when it is to be said, which is while it
- * starves; else 0.
+ * The sender starves, or does not, from now on. Call it as often as anything
+ * moves. Returns 1 once, when the log should say so, else 0.
  */
 int	starve_note(struct starve *, int starves, uint64_t now_us);
 

@@ -75,7 +75,7 @@ tcp_path_waiting(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_MEMINFO, mem, &len) == -1 ||
 	    ioctl(fd, FIONREAD, &readable) == -1 || readable < 0)
 		return 0;
-	/* buffers are larger than what is in them, at most twice or so */
+	/* a buffer takes up to about twice the memory of its bytes */
 	if (mem[SK_MEMINFO_RMEM_ALLOC] <= 2 * (uint64_t)readable)
 		return 0;
 	return mem[SK_MEMINFO_RMEM_ALLOC] - 2 * (uint64_t)readable;

@@ -4,8 +4,8 @@
  */
 
 /*
- * tcp-path: what the kernel knows of a TCP connection, and the one thing we
- * ask of it.
+ * tcp-path: what the kernel knows of a TCP connection, and the one option
+ * that we set there.
  *
  * Reading TCP_INFO costs under a microsecond. Never call it from a process
  * under a sandbox: getsockopt(2) is not on upstream's seccomp list.
@@ -24,22 +24,25 @@ struct tcp_path {
 	uint64_t delivery_rate;	/* what we send, bytes per second; 0: unknown */
 	uint64_t unacked;	/* bytes sent, and not acknowledged in order */
 	uint64_t received;	/* bytes ever received in order */
-	uint64_t behind_holes;	/* and, before it was their turn; wraps */
+	uint64_t behind_holes;	/* bytes ever received out of order; wraps */
 };
 
-/* Returns 0, or -1 if the descriptor is no TCP socket or the system mute. */
+/*
+ * Returns 0, or -1 if the descriptor is no TCP socket or the system does not
+ * tell.
+ */
 int	tcp_path_read(int fd, struct tcp_path *);
 
 /*
  * About how many bytes have arrived and wait for a lost one before them; 0
- * where the system does not tell. While others may be read at once it says
- * less than there is.
+ * where the system does not tell. If other bytes are readable at the same
+ * time, the answer is too low.
  */
 uint64_t tcp_path_waiting(int fd);
 
 /*
  * Keep no more than "bytes" unsent in the kernel (TCP_NOTSENT_LOWAT), so
- * that what is urgent does not wait behind what is bulk. Returns 0 or -1.
+ * that urgent data does not wait behind bulk data. Returns 0 or -1.
  */
 int	tcp_path_bound_unsent(int fd, uint32_t bytes);
 

@@ -8,13 +8,14 @@
  *
  *	local_window_max = local_window + local_consumed + backlog
  *
- * what the peer may still send, what was taken and not yet announced, what
- * arrived and was not yet taken. Raising local_window_max and
- * local_consumed by the same amount makes the next adjust carry the growth;
- * lowering both withholds it. Nothing else of a channel is written here.
+ * The terms are what the peer may still send, what was consumed and not yet
+ * announced, and what arrived and was not yet consumed. If local_window_max
+ * and local_consumed rise by the same amount, the next adjust carries the
+ * growth; if both fall, it withholds as much. This file writes nothing else
+ * of a channel.
  *
- * State per channel lives in a table by channel number, so no upstream
- * structure changes.
+ * The state of each channel is in a table by channel number, so that no
+ * upstream structure changes.
  */
 
 #include "includes.h"
@@ -43,26 +44,27 @@
 #include "wtune.h"
 #include "wtune-hook.h"
 
-/* What a stock session or forwarding offers; smaller ones are meant small. */
+/* What a stock session or forwarding offers; smaller ones stay as they are. */
 #define STOCK_WINDOW	CHAN_SES_WINDOW_DEFAULT
 
 /*
  * Every unmodified OpenSSH from 8.9 on lets a channel's unsent data fill
  * min(our window, 16 MiB), and moves all of it for each read once its buffer
- * is full. At 14 MiB there are 2 MiB of air, so that one move pays for 64
- * reads; at 15 it would be 32. The version string does not tell who has it,
- * and old versions lose nothing.
+ * is full. A window of 14 MiB leaves 2 MiB of the buffer free, so that one
+ * move serves 64 reads; with 15 MiB it would serve 32. A version string does
+ * not show which sender does this, and old versions lose nothing.
  */
 #define STOCK_SENDER_MAX	(14 * 1024 * 1024)
 
 /* Twice the BDP: a lost packet costs a round trip of window. */
 #define GAIN_QUARTERS		8
-/* A stock sender copies all it may not yet send: be frugal. */
+/* A stock sender copies all that it may not yet send, so it gets less. */
 #define GAIN_STOCK_QUARTERS	6
 
 /*
- * Unsent bytes in the kernel: 10 ms at the rate that the path delivers.
- * Less starves a sender that loses its processor for a time slice.
+ * Unsent bytes in the kernel: 10 ms at the rate that the path delivers. Less
+ * would leave the path idle when the sender loses its processor for a time
+ * slice.
  */
 #define UNSENT_MIN		(128 * 1024)
 #define UNSENT_MAX		(4 * 1024 * 1024)
@@ -70,32 +72,41 @@
 #define UNSENT_EVERY_US		100000
 
 /*
- * sshd reads 256 KiB from its socket per poll, after a loss even a whole
- * window, poll by poll; a program's pipe takes 64 of them. So it holds as
- * much as a poll brings. A megabyte would use up a user's share of pipes.
+ * sshd reads 256 KiB from its socket per poll, and after a loss one poll
+ * follows another until a whole window is read. A program's pipe holds 64 KiB
+ * by default. Here it holds what a poll brings. A megabyte would use up what
+ * the system allows a user for pipes.
  */
 #define PIPE_SIZE		(256 * 1024)
 
-/* A backlog comes back within this, or the memory goes. */
+/* A buffer without a large backlog for so long is given back. */
 #define TRIM_AFTER_US		2000000
+#define LARGE_BACKLOG(alloc)	((alloc) / 8)
+
+/* A sender starves only while the path holds half of the window or more. */
+#define HALF_WINDOW(window)	((window) / 2)
+
+/* The bound on unsent bytes stays as long as the want is near it. */
+#define FAR_ABOVE(want, bound)	((want) > (bound) + (bound) / 4)
+#define FAR_BELOW(want, bound)	((want) < (bound) / 2)
 
 struct chan_state {
 	struct bdp *bdp;
 	struct wtune *wtune;
-	uint64_t taken;		/* stream position */
-	u_int consumed;		/* local_consumed that "taken" includes */
-	enum wtune_why said;	/* in the log, and the window with it */
-	u_int said_window;
-	uint64_t emptied_us;	/* when a large backlog was last gone */
+	uint64_t consumed;	/* stream position */
+	u_int unannounced;	/* of local_consumed, counted in "consumed" */
+	enum wtune_why logged;	/* the last reason in the log */
+	u_int logged_window;	/* and the window with it */
+	uint64_t large_us;	/* when there last was a large backlog */
 	struct starve starve;	/* as a sender */
-	u_int peer_window;	/* the most credit seen of the peer */
-	uint64_t behind_holes;	/* of struct tcp_path, when last looked at */
+	u_int peer_window;	/* the largest seen of the peer's */
+	uint64_t behind_holes;	/* of struct tcp_path, at the last decision */
 };
 
 static struct chan_state **states;	/* by channel number */
 static size_t nstates;
 static uint64_t windows_total;		/* of all channels with a state */
-static struct bdp *wire;		/* the connection's own rate */
+static struct bdp *wire;		/* the rate of the connection */
 
 /* Data channels only: ttys, X11 and agent connections stay small. */
 static int
@@ -122,7 +133,7 @@ state_new(const struct ssh *ssh, const struct Channel *c)
 	struct wtune_conf conf = { .floor = c->local_window_max,
 	    .ceiling = hayopt_get()->window_max,
 	    .gain_quarters = GAIN_QUARTERS,
-	    /* an sshd's socket may end at a jump host, a mux proxy has none */
+	    /* an sshd's socket may end at a jump host; a mux proxy has none */
 	    .whole_path = ssh->kex != NULL && !ssh->kex->server };
 	struct chan_state *s;
 
@@ -137,7 +148,7 @@ state_new(const struct ssh *ssh, const struct Channel *c)
 		state_free(s);
 		return NULL;
 	}
-	s->said_window = c->local_window_max;
+	s->logged_window = c->local_window_max;
 	windows_total += c->local_window_max;
 	return s;
 }
@@ -149,7 +160,10 @@ has_state(const struct Channel *c)
 	    states[c->self] != NULL;
 }
 
-/* The state of a channel, made with its first data; NULL: leave it alone. */
+/*
+ * The state of a channel, made with its first data. NULL: the channel is
+ * not tuned.
+ */
 static struct chan_state *
 state_of(const struct ssh *ssh, const struct Channel *c)
 {
@@ -181,7 +195,7 @@ wtune_channel_free(struct Channel *c)
 	states[c->self] = NULL;
 }
 
-/* The very test that stock makes next, to know whether it will announce. */
+/* The test that stock makes next, to know whether it sends an adjust. */
 static int
 adjust_is_due(const struct Channel *c)
 {
@@ -193,28 +207,49 @@ adjust_is_due(const struct Channel *c)
 	    c->local_consumed > 0;
 }
 
+/*
+ * Whether the log has this already. A withdrawal comes in many small steps,
+ * and a line for each quarter is enough.
+ */
+static int
+is_logged(const struct Channel *c, const struct chan_state *s, u_int was)
+{
+	u_int window = c->local_window_max;
+
+	return wtune_why(s->wtune) == s->logged &&
+	    (window == s->logged_window ||
+	    (window < was && window > s->logged_window / 4 * 3));
+}
+
 static void
 log_decision(const struct Channel *c, struct chan_state *s, u_int was)
 {
-	enum wtune_why why = wtune_why(s->wtune);
+	const struct bdp *b = s->bdp;
 
-	/* a withdrawal comes in many small steps */
-	if (why == s->said && (c->local_window_max == s->said_window ||
-	    (c->local_window_max < was &&
-	    c->local_window_max > s->said_window / 4 * 3)))
+	if (is_logged(c, s, was))
 		return;
-	s->said = why;
-	s->said_window = c->local_window_max;
+	s->logged = wtune_why(s->wtune);
+	s->logged_window = c->local_window_max;
 	debug2("channel %d: window %u -> %u, %s (rtt %.1f ms, age %.1f ms, "
-	    "rate %.1f MB/s, bdp %llu, behind losses %llu, waiting %zu)", c->self, was,
-	    c->local_window_max, wtune_why_text(why),
-	    bdp_rtt(s->bdp) / 1e3, bdp_last_age(s->bdp) / 1e3,
-	    bdp_rate(s->bdp) / 1e6,
-	    (unsigned long long)bdp_bytes(bdp_rate(s->bdp), bdp_rtt(s->bdp)),
-	    (unsigned long long)bdp_waiting(s->bdp), sshbuf_len(c->output));
+	    "rate %.1f MB/s, bdp %llu, behind losses %llu, waiting %zu)",
+	    c->self, was, c->local_window_max, wtune_why_text(s->logged),
+	    bdp_rtt(b) / 1e3, bdp_last_age(b) / 1e3, bdp_rate(b) / 1e6,
+	    (unsigned long long)bdp_bytes(bdp_rate(b), bdp_rtt(b)),
+	    (unsigned long long)bdp_waiting(b), sshbuf_len(c->output));
 }
 
-/* The program that reads may have all that one poll brought. */
+/* What wtune-replay reads. */
+static void
+log_sample(const struct Channel *c, const struct bdp *b,
+    const struct wtune_now *now, uint64_t waiting)
+{
+	debug3("channel %d: sample %llu %llu %llu %llu %llu", c->self,
+	    (unsigned long long)now->now_us, (unsigned long long)now->consumed,
+	    (unsigned long long)now->backlog, (unsigned long long)bdp_rtt(b),
+	    (unsigned long long)waiting);
+}
+
+/* Gives the program that reads a pipe that holds what one poll brings. */
 static void
 widen_pipe(const struct Channel *c)
 {
@@ -231,114 +266,142 @@ widen_pipe(const struct Channel *c)
 }
 
 /*
- * Bytes of this channel that wait behind lost ones: its share, by rate, of
- * the connection's. Where nothing could be read for a while, all that came
- * out of order meanwhile waited together.
+ * Bytes of the connection that wait behind lost ones, or have waited since
+ * the last decision. If nothing could be read for a while, all that came out
+ * of order meanwhile waited together.
  */
 static uint64_t
-waiting_of(struct ssh *ssh, struct chan_state *s, const struct tcp_path *path,
-    uint64_t now_us)
+waiting_of_connection(struct ssh *ssh, struct chan_state *s,
+    const struct tcp_path *path)
 {
-	uint64_t waiting = path->behind_holes - s->behind_holes, mine, all;
+	uint64_t waiting = path->behind_holes - s->behind_holes;
 
 	s->behind_holes = path->behind_holes;
-	if (wire == NULL && (wire = bdp_new()) == NULL)
-		return 0;
-	bdp_set_rtt(wire, path->min_rtt_us, path->rtt_us);
-	if (bdp_due(wire, now_us))
-		bdp_taken(wire, path->received, now_us);
 	if (waiting == 0)
 		return 0;
 	waiting = MAXIMUM(waiting,
 	    tcp_path_waiting(ssh_packet_get_connection_in(ssh)));
+	return MINIMUM(waiting, UINT32_MAX);
+}
+
+/* The channel's share of these bytes, by its share of the rate. */
+static uint64_t
+waiting_of(struct ssh *ssh, struct chan_state *s, const struct tcp_path *path,
+    uint64_t now_us)
+{
+	uint64_t waiting = waiting_of_connection(ssh, s, path), mine, all;
+
+	if (wire == NULL && (wire = bdp_new()) == NULL)
+		return 0;
+	bdp_set_rtt(wire, path->min_rtt_us, path->rtt_us);
+	if (bdp_due(wire, now_us))
+		bdp_consumed(wire, path->received, now_us);
 	mine = bdp_rate_max(s->bdp);
 	all = bdp_rate_max(wire);
-	waiting = MINIMUM(waiting, UINT32_MAX);
 	return mine < all ? (uint64_t)((double)waiting * mine / all) : waiting;
 }
 
-/* Sample the path, ask the tuner and move the window; returns true if it grew. */
-static int
-decide(struct ssh *ssh, struct Channel *c, struct chan_state *s,
-    const struct wtune_now *now)
+/*
+ * Move the window by so many bytes. Only what was consumed and not yet
+ * announced can be withheld.
+ */
+static void
+move_window(struct Channel *c, int64_t delta)
 {
-	u_int was = c->local_window_max;
-	struct tcp_path path;
-	uint64_t waiting = 0;
-	int64_t delta;
-
-	if (tcp_path_read(ssh_packet_get_connection_in(ssh), &path) == 0) {
-		bdp_set_rtt(s->bdp, path.min_rtt_us, path.rtt_us);
-		waiting = waiting_of(ssh, s, &path, now->now_us);
-		bdp_waits(s->bdp, MINIMUM(waiting, now->window));
-	}
-	bdp_taken(s->bdp, now->taken, now->now_us);
-	/* what wtune-replay reads */
-	debug3("channel %d: sample %llu %llu %llu %llu %llu", c->self,
-	    (unsigned long long)now->now_us, (unsigned long long)now->taken,
-	    (unsigned long long)now->backlog,
-	    (unsigned long long)bdp_rtt(s->bdp), (unsigned long long)waiting);
-	delta = wtune_decide(s->wtune, s->bdp, now);
 	if (delta < 0 && -delta > (int64_t)c->local_consumed)
 		delta = -(int64_t)c->local_consumed;
 	c->local_window_max += delta;
 	c->local_consumed += delta;
 	windows_total += delta;
+}
+
+/* Sample the path, ask the tuner, move the window. Returns 1 if it grew. */
+static int
+tune_window(struct ssh *ssh, struct Channel *c, struct chan_state *s,
+    const struct wtune_now *now)
+{
+	u_int was = c->local_window_max;
+	struct tcp_path path;
+	uint64_t waiting = 0;
+
+	if (tcp_path_read(ssh_packet_get_connection_in(ssh), &path) == 0) {
+		bdp_set_rtt(s->bdp, path.min_rtt_us, path.rtt_us);
+		waiting = waiting_of(ssh, s, &path, now->now_us);
+		bdp_note_waiting(s->bdp, MINIMUM(waiting, now->window));
+	}
+	bdp_consumed(s->bdp, now->consumed, now->now_us);
+	log_sample(c, s->bdp, now, waiting);
+	move_window(c, wtune_decide(s->wtune, s->bdp, now));
 	log_decision(c, s, was);
-	if (was == STOCK_WINDOW && delta > 0)
+	if (was == STOCK_WINDOW && c->local_window_max > was)
 		widen_pipe(c);
-	return delta > 0;
+	return c->local_window_max > was;
 }
 
 /*
- * A buffer that held a large backlog is given back when it has not held one
- * for a while: not at once, or a reader in bursts would pay for its growth
- * again and again.
+ * Gives back a buffer that has not held a large backlog for a while. If it
+ * did so at once, a reader in bursts would pay for the growth each time.
  */
 static void
-trim(struct Channel *c, struct chan_state *s, uint64_t now_us)
+trim_buffer(struct Channel *c, struct chan_state *s, uint64_t now_us)
 {
 	size_t alloc = sshbuf_alloc(c->output);
 
-	if (alloc <= STOCK_WINDOW || sshbuf_len(c->output) > alloc / 8)
-		s->emptied_us = now_us;
+	if (alloc <= STOCK_WINDOW ||
+	    sshbuf_len(c->output) > LARGE_BACKLOG(alloc))
+		s->large_us = now_us;
 	else if (sshbuf_len(c->output) == 0 &&
-	    now_us - s->emptied_us >= TRIM_AFTER_US)
+	    now_us - s->large_us >= TRIM_AFTER_US)
 		sshbuf_reset(c->output);
+}
+
+/* Arrived, not yet consumed. */
+static u_int
+backlog_of(const struct Channel *c)
+{
+	u_int known = c->local_window + c->local_consumed;
+
+	/* our SOCKS reply counts as consumed and never was in the window */
+	return c->local_window_max > known ? c->local_window_max - known : 0;
+}
+
+static uint64_t
+free_memory(const struct hayopt *opt)
+{
+	return opt->window_memory_max > windows_total ?
+	    opt->window_memory_max - windows_total : 0;
 }
 
 void
 wtune_channel(struct ssh *ssh, struct Channel *c)
 {
 	const struct hayopt *opt = hayopt_get();
-	u_int known = c->local_window + c->local_consumed, backlog;
+	u_int backlog = backlog_of(c);
 	struct chan_state *s;
 	struct wtune_now now;
 	int grew = 0;
 
-	/* a SOCKS reply of ours counts as consumed and never was in the window */
-	backlog = c->local_window_max > known ? c->local_window_max - known : 0;
 	if (!opt->window_tuning || (backlog == 0 && c->local_consumed == 0) ||
 	    (s = state_of(ssh, c)) == NULL)
 		return;
-	s->taken += c->local_consumed - s->consumed;
-	now = (struct wtune_now) { clock_us(), c->local_window_max, s->taken,
-	    backlog, opt->window_memory_max > windows_total ?
-	    opt->window_memory_max - windows_total : 0 };
-	bdp_arrived(s->bdp, s->taken + backlog, now.now_us);
+	s->consumed += c->local_consumed - s->unannounced;
+	now = (struct wtune_now) { .now_us = clock_us(),
+	    .window = c->local_window_max, .consumed = s->consumed,
+	    .backlog = backlog, .free = free_memory(opt) };
+	bdp_arrived(s->bdp, s->consumed + backlog, now.now_us);
 	if (bdp_due(s->bdp, now.now_us))
-		grew = decide(ssh, c, s, &now);
-	s->consumed = c->local_consumed;
+		grew = tune_window(ssh, c, s, &now);
+	s->unannounced = c->local_consumed;
 	if (adjust_is_due(c)) {
 		if (!grew)
-			bdp_granted(s->bdp, s->taken + backlog +
+			bdp_granted(s->bdp, s->consumed + backlog +
 			    c->local_window, now.now_us);
-		s->consumed = 0;
+		s->unannounced = 0;
 	}
-	trim(c, s, now.now_us);
+	trim_buffer(c, s, now.now_us);
 }
 
-/* Follow the path with what may wait in the kernel, ten times a second. */
+/* Bounds what waits unsent in the kernel by the path's rate. */
 static void
 bound_unsent(struct ssh *ssh)
 {
@@ -356,7 +419,7 @@ bound_unsent(struct ssh *ssh)
 		return;
 	want = path.delivery_rate / UNSENT_PER_SECOND;
 	want = MINIMUM(MAXIMUM(want, UNSENT_MIN), UNSENT_MAX);
-	if (bound != 0 && want <= bound + bound / 4 && want >= bound / 2)
+	if (bound != 0 && !FAR_ABOVE(want, bound) && !FAR_BELOW(want, bound))
 		return;
 	if (tcp_path_bound_unsent(fd, want) == 0) {
 		debug3("at most %llu bytes unsent in the kernel",
@@ -365,7 +428,7 @@ bound_unsent(struct ssh *ssh)
 	}
 }
 
-/* Who else could do something, in the words of the one who reads the log. */
+/* Says whose window limits, in terms of what the user sees. */
 static void
 log_starved(struct ssh *ssh, const struct Channel *c, u_int window,
     const struct tcp_path *path)
@@ -380,7 +443,7 @@ log_starved(struct ssh *ssh, const struct Channel *c, u_int window,
 	    ", and stock OpenSSH has no setting for it");
 }
 
-/* Does the peer's window hold up what we send? */
+/* Notes whether the peer's window holds up what we send. */
 static void
 note_starved(struct ssh *ssh, struct Channel *c)
 {
@@ -388,7 +451,7 @@ note_starved(struct ssh *ssh, struct Channel *c)
 	struct tcp_path path;
 	int starves = 0;
 
-	/* who never used up its credit needs no state */
+	/* a channel that never used up its credit needs no state */
 	if (c->remote_window > 0 && !has_state(c))
 		return;
 	if ((s = state_of(ssh, c)) == NULL || s->starve.said)
@@ -400,7 +463,7 @@ note_starved(struct ssh *ssh, struct Channel *c)
 			return;
 		s->peer_window = MAXIMUM(s->peer_window,
 		    MINIMUM(path.unacked, UINT_MAX));
-		starves = path.unacked >= s->peer_window / 2;
+		starves = path.unacked >= HALF_WINDOW(s->peer_window);
 	}
 	if (starve_note(&s->starve, starves, clock_us()))
 		log_starved(ssh, c, s->peer_window, &path);

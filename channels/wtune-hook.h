@@ -19,22 +19,22 @@ struct ssh;
 struct Channel;
 
 /*
- * Before stock decides whether to send SSH2_MSG_CHANNEL_WINDOW_ADJUST: move
- * the window, so that the untouched code announces it. Does nothing for
- * terminals, X11 and agent channels, with "Hayate no", "WindowTuning no", or
- * without memory.
+ * Moves the window. Call it before stock decides whether to send
+ * SSH2_MSG_CHANNEL_WINDOW_ADJUST, so that the untouched code announces the
+ * new window. Does nothing for terminals, X11 and agent channels, with
+ * "Hayate no", with "WindowTuning no", or without memory.
  */
 void	wtune_channel(struct ssh *, struct Channel *);
 
 /*
- * After stock decided what to wait for: stop reading from the local side of
- * a channel that holds a stock window of unsent data. A larger window of
- * the peer is for the path, not for our memory. Says once per channel, at
- * -v, that the peer's window limits what is sent.
+ * Stops reading from the local side of a channel that holds a stock window of
+ * unsent data: a larger window of the peer is for the path, not for our
+ * memory. Call it after stock decided what to wait for. Says once per
+ * channel, at -v, that the peer's window limits what is sent.
  */
 void	wtune_input(struct ssh *, struct Channel *);
 
-/* The channel goes away. */
+/* Forgets a channel that is being freed. */
 void	wtune_channel_free(struct Channel *);
 
 #endif /* HAYATE_WTUNE_HOOK_H */

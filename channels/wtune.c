@@ -6,40 +6,62 @@
 /*
  * See wtune.h for the idea.
  *
- * Rounds. A round is what bdp.c needs to tell the age of a credit, and lasts
- * at least that age, so that two rounds are two observations. Ages of one
- * round never mix two windows: growth starts a new one, and the credit that
- * carries the growth does not count, for its first byte is the old window's
- * last.
+ * Rounds. A round is the time that bdp.c needs to tell the age of a credit.
+ * It lasts at least that age, so two rounds are two observations. The ages
+ * of one round never mix two windows: growth starts a new round, and the
+ * credit that carries the growth does not count, because its first byte is
+ * the last one of the old window.
  *
- * The edge test needs no RTT. By Little's law age = window / rate. Once two
- * rounds agree on the age, the window may be what limits, or it may not:
- * raise it and see. A limited sender uses the new credit as fast as the
- * old, so the age stays and the rate rises: that age is the RTT, and raising
- * goes on until it does not help. Any other sender lets the credit lie: the
- * age rises, not the rate, and the growth is taken back. Asking costs that
- * growth for one round, so it is asked again only when the rate changed.
- * A loss in between makes all ages long and spoils the answer, once: a path
- * whose RTT grew looks like a loss in every round.
+ * The question. It finds out whether the window is the limit, and needs no
+ * RTT. By Little's law age = window / rate. When two rounds agree on the
+ * age, the tuner raises the window and compares the next round with them:
  *
- * Loss. A lost byte comes again one RTT later, two if it is lost again, and
- * all that arrived after it waits in the kernel until then. With loss enough
- * some byte always waits: the stream as a whole is late by one to three RTT,
- * and a window of twice the BDP is used up before its first byte is taken.
- * The rate is then the window's own, window / (RTT + wait), and no multiple
- * of it below (RTT + wait) / RTT would ever raise the window; nor is the edge
- * any help, for the credits are older than the RTT. But the sender does not
- * wait for the lost byte: what it may send goes on arriving, so what waits
- * in the kernel is wait * rate in bytes, or all of the window if that is
- * less. The need is the BDP and what waits, and a quarter of both; while
- * both are nearly all of the window, the window limits, and they are doubled,
- * as slow start would. Once it no longer limits, neither grows any further,
- * and the window ends below twice what the path holds. Bytes that the reader
- * leaves lie are in order: they are not counted. What waits while the reader
- * lags is forgotten, for the window it came from was too large.
+ *   WATCHING ------ two rounds agree on the age: ask ------> ASKED
  *
- * An RTT so found is the whole path's, and goes to the estimator: from then
- * on the window follows the BDP as it does where the socket knows the RTT.
+ *   ASKED ----+---- the age stayed: ask again -------------> ASKED AGAIN
+ *             +---- it rose, and the rate rose: keep ------> WATCHING
+ *             +---- it rose, and the rate did not: withdraw
+ *             |                                        ----> WATCHING
+ *             +---- a loss spoilt the answer: withdraw ----> WATCHING
+ *
+ *   ASKED  ---+---- the age stayed: ask again -------------> ASKED AGAIN
+ *   AGAIN     +---- it rose: keep what was gained ---------> WATCHING
+ *             +---- a loss spoilt the answer: withdraw ----> WATCHING
+ *
+ *   any state ----- the BDP grows the window, nothing may
+ *                   grow it, or the channel idled ---------> WATCHING
+ *
+ * A sender that the window limits uses new credit as fast as the old. The
+ * age stays, the rate rises, and that age is the RTT; raising goes on until it
+ * does not help. Any other sender lets the credit lie: the age rises and the
+ * rate does not, so the growth is withdrawn. A question costs that growth
+ * for one round, so it is asked again only when the rate has changed. A loss
+ * makes all ages long and spoils one answer. The next answer counts in any
+ * case, because a path whose RTT grew looks like a loss in every round.
+ *
+ * Withdrawing takes many small steps. It goes on beside the states, until
+ * the window is down to "withdraw_to" or grows again.
+ *
+ * Loss. A lost byte comes again one RTT later, or two if it is lost again,
+ * and all that arrived after it waits in the kernel until then. With enough
+ * loss some byte always waits. The whole stream is then late by one to three
+ * RTT, and a window of twice the BDP is used up before its first byte is
+ * consumed. The rate is the window's own, window / (RTT + wait), and no
+ * multiple of it below (RTT + wait) / RTT would ever raise the window. The
+ * question does not help, because the credits are older than the RTT. But
+ * the sender does not wait for the lost byte: what it may send goes on
+ * arriving. So wait * rate bytes wait in the kernel, or all of the window if
+ * that is less. The need is the BDP plus what waits, and a quarter of both.
+ * While both are nearly all of the window, the window limits, and the tuner
+ * doubles them, as slow start would. When the window limits no longer,
+ * neither grows further, and the window ends below twice what the path holds.
+ * Bytes that the reader has not consumed are in order, so they do not count.
+ * What waits while the reader lags is forgotten, because the window that it
+ * came from was too large.
+ *
+ * An RTT found by a question is that of the whole path. The estimator gets
+ * it, and from then on the window follows the BDP, as it does where the
+ * socket knows the RTT.
  */
 
 #include <stdlib.h>
@@ -47,7 +69,7 @@
 #include "wtune.h"
 
 /*
- * While the rate still rises, it doubles per RTT (slow start) and the
+ * While the rate still rises, it doubles per RTT (slow start), and the
  * measure is half an RTT old at best when the credit reaches the sender:
  * sent - acknowledged = 2 * measured, and an eighth for the lag of a slot.
  * 3 leaves the rest for what waits in the sender's socket.
@@ -55,61 +77,101 @@
 #define GAIN_RISING_QUARTERS	12
 
 /* Growth in steps of an eighth at least: a slot of slow start brings 9 %. */
-#define STEP_DIVISOR		8
+#define STEP(window)		((window) / 8)
+
+/* A rise is measured over an RTT, and this at least: clocks jitter. */
+#define RISE_MIN_US		1000
 
 /*
  * Below this age 2 MiB are 105 MB/s: more than most links carry, and a stock
  * sender pays for each question. A socket's RTT still makes windows grow.
  */
-#define EDGE_AGE_MIN_US		20000
+#define QUESTION_AGE_MIN_US	20000
 
 /*
  * A sender that the window limits does not grow its congestion window, so
- * each question costs a round or two of slow start: the first is a large one
- * where no socket can tell. A stock sender chokes on 8 MiB of a short path.
+ * each question costs a round or two of slow start. The first question is a
+ * large one where no socket knows the RTT. A stock sender is slowed by 8 MiB
+ * on a short path.
  */
-#define FIRST_QUESTION	4
+#define QUESTION_TIMES		2
+#define FIRST_QUESTION_TIMES	4
 
-/* Jitter that still counts as the same: a quarter. */
+/* One decision raises a window no further than this. */
+#define GROW_TIMES_MAX		4
+
+/* Two values that differ by jitter alone: a quarter. */
 #define NOT_ABOVE(a, b)		((a) <= (b) + (b) / 4)
 #define SAME(a, b)		(NOT_ABOVE(a, b) && NOT_ABOVE(b, a))
 
-/* A rate that says that a window brought something: an eighth more. */
+/* A rate that shows that a window brought something: an eighth more. */
 #define FASTER(a, b)		((a) > (b) + (b) / 8)
 
-/* A reader that never leaves less than this part of the window lags. */
-#define LAG_DIVISOR	8
+/* A credit this old lay unused; half a RTT allows for queues. */
+#define LAY_UNUSED(age, rtt)	((age) > (rtt) + (rtt) / 2)
 
-/* How long a third of the window must lie idle before it is withdrawn. */
+/* With loss: the need for what the path holds, and when that is the limit. */
+#define WITH_MARGIN(held)	((held) + (held) / 4)
+#define NEARLY_ALL(window)	((window) / 4 * 3)
+#define HELD_TIMES		2
+
+/* The reader lags if it always leaves more than this of the window. */
+#define LAG(window)		((window) / 8)
+
+/* A backlog so large is the reader's, whatever it left before. */
+#define LARGE_BACKLOG(window)	((window) / 2)
+
+/* What keeps a slow reader busy: its BDP and a quarter. */
+#define FOR_SLOW_READER(bdp)	((bdp) + (bdp) / 4)
+
+/* A window above this is too large; it is withdrawn after so long. */
+#define TOO_LARGE(need)		((need) + (need) / 2)
 #define WITHDRAW_AFTER_US	2000000
 
 /* No byte for this long: the path may have become another. */
 #define IDLE_US			10000000
 
+enum state {
+	WATCHING,		/* compares the ages of rounds */
+	ASKED,			/* raised the window, waits for the answer */
+	ASKED_AGAIN		/* the same, after an answer of "yes" */
+};
+
+enum answer {
+	NO_ANSWER,
+	LIMITS,			/* the window limits the rate */
+	LIMITED,		/* it did; now something else does */
+	NO_LIMIT,		/* it does not, and did not */
+	SPOILT			/* a loss made the ages long */
+};
+
 struct wtune {
 	struct wtune_conf conf;
 	enum wtune_why why;
+	uint64_t last_us;	/* time of the last decision */
 
-	uint64_t last_us;	/* of the last decision */
+	/* the round */
+	uint64_t round_us;	/* it began */
+	uint64_t last_round_us;	/* the one before began */
 	uint64_t backlog_min;	/* of this round */
-	int	 lags;		/* the reader, in the last round */
+	int	 reader_lags;	/* in the round before */
+	uint64_t round_age;	/* of a round at this window; 0: none yet */
 
-	uint64_t rise_us, rise_rate;	/* a mark to see the rate rise from */
+	/* slow start */
+	uint64_t rise_us, rise_rate;	/* what the rate is compared with */
 	int	 rising;
 
-	uint64_t round_us, last_round_us;	/* when this one began, and that */
-	uint64_t round_age;	/* of the round before, same window; 0: none */
-	int	 probing;	/* the last growth asked a question */
-	int	 paid;		/* a growth of this series brought speed */
-	uint64_t probed_from;	/* the window before the series */
-	uint64_t asked_us;	/* when the round before it began */
-	uint64_t asked_rate;	/* of that round */
-	int	 excused;	/* the last answer was spoilt by a loss */
-	uint64_t answer_rate;	/* when it ended; 0: never asked */
+	/* the question */
+	enum state state;
+	enum answer last_answer;
+	uint64_t asked_from;	/* the window before the first question */
+	uint64_t asked_us;	/* the rounds that agreed began */
+	uint64_t asked_rate;	/* before the last question */
+	uint64_t answer_rate;	/* at the last "no"; 0: nothing is known */
 
-	uint64_t over_since_us;	/* window far above the need since; 0: no */
-	int	 withdrawing;
-	uint64_t withdraw_to;
+	/* what is withdrawn */
+	uint64_t too_large_us;	/* too large since then; 0: it is not */
+	uint64_t withdraw_to;	/* bytes; 0: nothing is withdrawn */
 };
 
 struct wtune *
@@ -168,52 +230,65 @@ max_u64(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/*
- * What a path of that rate needs: a multiple of the BDP, or the BDP and what
- * waits behind lost bytes, if that is more.
- */
+/* By Little's law. */
 static uint64_t
-need_of(const struct bdp *b, uint64_t rate, uint32_t gain_quarters)
+rate_of(uint64_t window, uint64_t age_us)
 {
-	uint64_t path = bdp_bytes(rate, bdp_rtt(b));
-	uint64_t held = path + bdp_waiting(b);
-
-	return max_u64(path * gain_quarters / 4, held + held / 4);
+	return window * 1000000 / age_us;
 }
 
-/* What the path may be given; with loss the window may be all it knows. */
+/* How many bytes the path holds, with what waits behind lost ones. */
 static uint64_t
-want_of(const struct wtune *w, const struct bdp *b,
+held_by_path(const struct bdp *b, uint64_t rate)
+{
+	return bdp_bytes(rate, bdp_rtt(b)) + bdp_waiting(b);
+}
+
+/*
+ * The window that a path of this rate needs: a multiple of the BDP, or the
+ * BDP and what waits behind lost bytes, if that is more.
+ */
+static uint64_t
+needed_window(const struct bdp *b, uint64_t rate, uint32_t gain_quarters)
+{
+	return max_u64(bdp_bytes(rate, bdp_rtt(b)) * gain_quarters / 4,
+	    WITH_MARGIN(held_by_path(b, rate)));
+}
+
+/* The window to grow to, were it not for ceiling and memory. */
+static uint64_t
+wanted_window(const struct wtune *w, const struct bdp *b,
     const struct wtune_now *now)
 {
 	uint32_t gain = w->rising ? GAIN_RISING_QUARTERS :
 	    w->conf.gain_quarters;
-	uint64_t path = bdp_bytes(bdp_rate(b), bdp_rtt(b));
-	uint64_t held = path + bdp_waiting(b);
+	uint64_t rate = bdp_rate(b);
+	uint64_t clean = bdp_bytes(rate, bdp_rtt(b)) * gain / 4;
+	uint64_t held = held_by_path(b, rate);
 
-	if (now->backlog > now->window / LAG_DIVISOR)
-		return path * gain / 4;	/* the reader may be the slow one */
-	if (bdp_waiting(b) != 0 && held >= now->window / 4 * 3)
-		return max_u64(path * gain / 4, 2 * held);
-	return need_of(b, bdp_rate(b), gain);
+	if (now->backlog > LAG(now->window))
+		return clean;	/* the reader may be what limits */
+	if (bdp_waiting(b) != 0 && held >= NEARLY_ALL(now->window))
+		return max_u64(clean, HELD_TIMES * held);
+	return needed_window(b, rate, gain);
 }
 
-/* Is the rate a quarter above what it was an RTT ago, and a new maximum? */
+/* The rate rises if it is above that of an RTT ago, and a new maximum. */
 static void
 note_rise(struct wtune *w, const struct bdp *b, uint64_t now_us)
 {
 	uint64_t rate = bdp_rate(b);
 
-	if (now_us - w->rise_us < max_u64(bdp_rtt(b), 1000))
+	if (now_us - w->rise_us < max_u64(bdp_rtt(b), RISE_MIN_US))
 		return;
 	w->rising = !NOT_ABOVE(rate, w->rise_rate) && rate >= bdp_rate_max(b);
 	w->rise_rate = rate;
 	w->rise_us = now_us;
 }
 
-/* How much more of the free memory may be taken: see wtune.h. */
+/* How much more of the free memory this window may have: see wtune.h. */
 static uint64_t
-share(const struct wtune *w, const struct wtune_now *now)
+share_of_memory(const struct wtune *w, const struct wtune_now *now)
 {
 	uint64_t grown = now->window - min_u64(now->window, w->conf.floor);
 
@@ -225,132 +300,183 @@ may_grow(struct wtune *w, const struct wtune_now *now)
 {
 	if (now->window >= w->conf.ceiling)
 		w->why = WTUNE_HOLD_CEILING;
-	else if (share(w, now) == 0)
+	else if (share_of_memory(w, now) == 0)
 		w->why = WTUNE_HOLD_MEMORY;
 	else
 		return 1;
 	return 0;
 }
 
-/* Grow to "want", no further than fourfold, ceiling and memory allow. */
+/*
+ * Grow towards "want", as far as one step, ceiling and memory allow, and ask
+ * that question, if it is one.
+ */
 static int64_t
 grow(struct wtune *w, struct bdp *b, const struct wtune_now *now,
-    uint64_t want, enum wtune_why why)
+    uint64_t want, enum state question)
 {
-	uint64_t most = min_u64(FIRST_QUESTION * now->window, want);
+	uint64_t to = min_u64(want, GROW_TIMES_MAX * now->window);
 
-	w->withdrawing = 0;
-	w->over_since_us = 0;
-	w->probing = 0;
-	most = min_u64(most, w->conf.ceiling);
-	most = min_u64(most, now->window + share(w, now));
-	w->why = why;
-	if (why == WTUNE_GROW_EDGE)
-		w->probing = 1;
-	else
+	to = min_u64(to, w->conf.ceiling);
+	to = min_u64(to, now->window + share_of_memory(w, now));
+	w->withdraw_to = 0;
+	w->too_large_us = 0;
+	w->state = question;
+	if (question == WATCHING) {
+		w->why = WTUNE_GROW_BDP;
 		w->round_age = 0;
+	} else
+		w->why = WTUNE_GROW_EDGE;
 	bdp_restart_ages(b);
 	w->round_us = now->now_us;
-	return (int64_t)(most - now->window);
+	return (int64_t)(to - now->window);
 }
 
-/* Little's law. */
-static uint64_t
-per_second(uint64_t window, uint64_t age_us)
+/* What a round of that age after a question says. */
+static enum answer
+judge_answer(const struct wtune *w, const struct bdp *b, uint64_t age,
+    uint64_t rate)
 {
-	return window * 1000000 / age_us;
+	if (w->last_answer != SPOILT && bdp_stall_us(b) > w->asked_us)
+		return SPOILT;
+	if (NOT_ABOVE(age, w->round_age))
+		return LIMITS;
+	if (FASTER(rate, w->asked_rate))
+		return LIMITED;
+	return NO_LIMIT;
 }
 
-/* A round after a growth that asked: did it bring speed? */
-static int
-edge_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t window)
+/* A round after a question is over. Returns the next question, if any. */
+static enum state
+take_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t rate)
 {
-	w->probing = 0;
-	w->excused = !w->excused && bdp_stall_us(b) > w->asked_us;
-	if (w->excused) {
+	int gained = w->state == ASKED_AGAIN;
+
+	w->state = WATCHING;
+	w->last_answer = judge_answer(w, b, age, rate);
+	switch (w->last_answer) {
+	case SPOILT:
 		w->why = WTUNE_WITHDRAW_PAUSE;
-		w->withdrawing = 1;
-		w->withdraw_to = w->probed_from;
-		return 0;
-	}
-	if (NOT_ABOVE(age, w->round_age)) {
-		w->paid = 1;
+		w->withdraw_to = w->asked_from;
+		return WATCHING;
+	case LIMITS:
 		bdp_set_inband_rtt(b, min_u64(age, w->round_age));
-		w->asked_rate = per_second(window, age);
-		return 1;
+		w->asked_rate = rate;
+		return ASKED_AGAIN;
+	case LIMITED:
+		bdp_set_inband_rtt(b, w->round_age);
+		gained = 1;
+		break;
+	default:
+		break;
 	}
 	w->why = WTUNE_HOLD_PATH;
-	w->answer_rate = per_second(window, age);
-	if (FASTER(w->answer_rate, w->asked_rate)) {	/* some */
-		w->paid = 1;
-		bdp_set_inband_rtt(b, w->round_age);
-	}
-	if (!w->paid) {
-		w->withdrawing = 1;
-		w->withdraw_to = w->probed_from;
-	}
+	w->answer_rate = rate;
 	w->round_age = 0;
-	return 0;
+	if (!gained)
+		w->withdraw_to = w->asked_from;
+	return WATCHING;
 }
 
 /* A client behind a pipe has the whole path, and no socket to ask about it. */
 static int
-socket_tells(const struct wtune *w, const struct bdp *b)
+socket_tells_rtt(const struct wtune *w, const struct bdp *b)
 {
 	return w->conf.whole_path && bdp_rtt_now(b) != 0;
 }
 
 /*
- * Where the transport's RTT is the whole path's, credits that lie longer are
- * not what limits, and there is nothing to ask. It is, once a credit was as
- * young as that RTT: no age is below the path's.
+ * Whether the RTT shows that the window does not limit, so that there is
+ * nothing to ask. Where the transport's RTT is that of the whole path, no
+ * credit that lay unused limits. It is that of the whole path once a credit
+ * was as young as that RTT, because no age is below the path's.
  */
 static int
-edge_is_clear(struct wtune *w, const struct bdp *b, uint64_t age,
+rtt_shows_no_limit(struct wtune *w, const struct bdp *b, uint64_t age,
     uint64_t rate, uint64_t window)
 {
-	uint64_t rtt = max_u64(bdp_rtt(b), bdp_rtt_now(b));
+	uint64_t rtt = bdp_rtt(b);
 
-	if (age <= bdp_rtt(b) + bdp_rtt(b) / 2 && bdp_inband_rtt(b) == 0)
+	if (!LAY_UNUSED(age, rtt) && bdp_inband_rtt(b) == 0)
 		w->conf.whole_path = 1;
-	if (socket_tells(w, b))
-		return age > rtt + rtt / 2;
+	if (socket_tells_rtt(w, b))
+		return LAY_UNUSED(age, max_u64(rtt, bdp_rtt_now(b)));
 	return bdp_inband_rtt(b) != 0 && rate > w->answer_rate &&
-	    window >= 2 * bdp_bytes(rate, bdp_rtt(b));
+	    window >= 2 * bdp_bytes(rate, rtt);
 }
 
-/* A round is over: does, or may, the window limit? */
-static int
-edge_limits(struct wtune *w, struct bdp *b, uint64_t window)
+/* A round without a question is over. Returns the question, if any. */
+static enum state
+compare_rounds(struct wtune *w, const struct bdp *b, uint64_t age,
+    uint64_t rate, uint64_t window)
 {
-	uint64_t age = bdp_age(b), rate = per_second(window, age);
-	uint64_t age_before = w->round_age, before_us = w->last_round_us;
-	int clear;
+	uint64_t age_before = w->round_age;
+	int no_limit = rtt_shows_no_limit(w, b, age, rate, window);
 
-	if (age < EDGE_AGE_MIN_US)	/* no path to speak of */
-		return 0;
+	w->round_age = age;
+	if (no_limit)	/* as good as an answer, unless the RTT may change */
+		w->answer_rate = socket_tells_rtt(w, b) ? 0 : rate;
+	if (no_limit || age_before == 0 || !SAME(age, age_before) ||
+	    (w->answer_rate != 0 && SAME(rate, w->answer_rate)))
+		return WATCHING;
+	w->asked_from = window;
+	w->asked_us = w->last_round_us;
+	w->asked_rate = rate;
+	return ASKED;
+}
+
+/* What the age of this round says. Returns the question to ask, if any. */
+static enum state
+judge_age(struct wtune *w, struct bdp *b, uint64_t window)
+{
+	uint64_t age = bdp_age(b), rate;
+
+	if (age < QUESTION_AGE_MIN_US)
+		return WATCHING;
 	if (age < bdp_inband_rtt(b))	/* an age is never below the RTT */
 		bdp_set_inband_rtt(b, age);
-	if (w->probing)
-		return edge_answer(w, b, age, window);
-	clear = edge_is_clear(w, b, age, rate, window);
-	w->round_age = age;
-	if (clear)	/* remembered as an answer, unless the RTT may tell */
-		w->answer_rate = socket_tells(w, b) ? 0 : rate;
-	if (clear || age_before == 0 || !SAME(age, age_before) ||
-	    (w->answer_rate != 0 && SAME(rate, w->answer_rate)))
-		return 0;
-	w->paid = 0;
-	w->probed_from = window;
-	w->asked_us = before_us;
-	w->asked_rate = rate;
-	return 1;
+	rate = rate_of(window, age);
+	return w->state == WATCHING ? compare_rounds(w, b, age, rate, window) :
+	    take_answer(w, b, age, rate);
+}
+
+/* Ends the round, if it is over. Returns the question to ask, if any. */
+static enum state
+note_round(struct wtune *w, struct bdp *b, const struct wtune_now *now)
+{
+	enum state question = WATCHING;
+
+	w->backlog_min = min_u64(w->backlog_min, now->backlog);
+	if (w->withdraw_to != 0) {	/* these ages are of many windows */
+		bdp_restart_ages(b);
+		w->round_age = 0;
+		return WATCHING;
+	}
+	if (bdp_age(b) == 0 || now->now_us - w->round_us < bdp_age(b))
+		return WATCHING;
+	w->reader_lags = w->backlog_min > LAG(now->window);
+	w->backlog_min = UINT64_MAX;
+	if (!w->reader_lags)
+		question = judge_age(w, b, now->window);
+	bdp_next_round(b);
+	w->last_round_us = w->round_us;
+	w->round_us = now->now_us;
+	return question;
+}
+
+/* The window that asks, bytes. */
+static uint64_t
+question_window(const struct wtune *w, const struct bdp *b, uint64_t window)
+{
+	if (window == w->conf.floor && bdp_rtt_now(b) == 0)
+		return FIRST_QUESTION_TIMES * window;
+	return QUESTION_TIMES * window;
 }
 
 /*
  * Withdraw what the path has not needed for a while. The rate is the
  * maximum of seconds, so a pause or a lost packet is no reason. Without any
- * RTT nothing is known to be too much.
+ * RTT no window is known to be too large.
  */
 static int64_t
 withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
@@ -358,90 +484,82 @@ withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 {
 	uint64_t need;
 
-	need = need_of(b, bdp_rate_max(b), w->conf.gain_quarters);
+	need = needed_window(b, bdp_rate_max(b), w->conf.gain_quarters);
 	need = max_u64(need, w->conf.floor);
-	if (now->window < need + need / 2 || bdp_rtt(b) == 0)
-		w->over_since_us = 0;
-	else if (w->over_since_us == 0)
-		w->over_since_us = now->now_us;
-	if (idled || (w->over_since_us != 0 &&
-	    now->now_us - w->over_since_us >= WITHDRAW_AFTER_US)) {
-		if (!w->withdrawing)
+	if (now->window < TOO_LARGE(need) || bdp_rtt(b) == 0)
+		w->too_large_us = 0;
+	else if (w->too_large_us == 0)
+		w->too_large_us = now->now_us;
+	if (idled || (w->too_large_us != 0 &&
+	    now->now_us - w->too_large_us >= WITHDRAW_AFTER_US)) {
+		if (w->withdraw_to == 0)
 			w->why = idled ? WTUNE_WITHDRAW_IDLE :
 			    WTUNE_WITHDRAW_PATH;
-		w->withdrawing = 1;
 		w->withdraw_to = need;
 	}
-	if (!w->withdrawing || now->window <= w->withdraw_to) {
-		w->withdrawing = 0;
+	if (w->withdraw_to == 0 || now->window <= w->withdraw_to) {
+		w->withdraw_to = 0;
 		return 0;
 	}
 	return -(int64_t)(now->window - w->withdraw_to);
 }
 
 /*
- * The reader is what limits: all that the window exceeds the BDP by ends up
- * in our memory. A quarter of it keeps the reader busy.
+ * The reader is what limits: whatever the window has above the BDP ends up in
+ * our memory.
  */
 static int64_t
 hold_reader(struct wtune *w, struct bdp *b, const struct wtune_now *now,
     int wanted)
 {
-	uint64_t need = bdp_bytes(bdp_rate_max(b), bdp_rtt(b));
+	uint64_t need = FOR_SLOW_READER(bdp_bytes(bdp_rate_max(b),
+	    bdp_rtt(b)));
 
-	need = max_u64(need + need / 4, w->conf.floor);
-	w->withdrawing = 0;	/* this takes its place; rounds go on */
-	if (wanted || w->lags)
+	need = max_u64(need, w->conf.floor);
+	w->withdraw_to = 0;	/* this takes its place; rounds go on */
+	if (wanted || w->reader_lags)
 		w->why = WTUNE_HOLD_READER;
-	if (w->lags)
-		bdp_restart_waiting(b);
-	if (!w->lags || now->window <= need)
+	if (w->reader_lags)
+		bdp_forget_waiting(b);
+	if (!w->reader_lags || now->window <= need)
 		return 0;
 	return -(int64_t)(now->window - need);
+}
+
+/* The channel idled, so what is known of the path may be wrong by now. */
+static void
+forget_path(struct wtune *w, struct bdp *b, const struct wtune_now *now)
+{
+	bdp_restart_rate(b, now->consumed, now->now_us);
+	bdp_restart_ages(b);
+	bdp_set_inband_rtt(b, 0);
+	w->rising = 1;
+	w->state = WATCHING;
+	w->round_age = w->answer_rate = 0;
 }
 
 int64_t
 wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 {
 	int idled = w->last_us != 0 && now->now_us - w->last_us >= IDLE_US;
-	int limits = 0;
+	enum state question;
 	uint64_t want;
 
 	w->last_us = now->now_us;
-	if (idled) {
-		bdp_restart_rate(b, now->taken, now->now_us);
-		bdp_restart_ages(b);
-		w->rising = 1;
-		bdp_set_inband_rtt(b, 0);
-		w->round_age = w->answer_rate = 0;
-		w->probing = 0;
-	}
+	if (idled)
+		forget_path(w, b, now);
 	note_rise(w, b, now->now_us);
-	w->backlog_min = min_u64(w->backlog_min, now->backlog);
-	if (w->withdrawing) {
-		bdp_restart_ages(b);	/* of no one window */
-		w->round_age = 0;
-	} else if (bdp_age(b) != 0 &&
-	    now->now_us - w->round_us >= bdp_age(b)) {
-		w->lags = w->backlog_min > now->window / LAG_DIVISOR;
-		w->backlog_min = UINT64_MAX;
-		limits = !w->lags && edge_limits(w, b, now->window);
-		bdp_next_round(b);
-		w->last_round_us = w->round_us;
-		w->round_us = now->now_us;
-	}
-	want = want_of(w, b, now);
-	if (now->backlog > now->window / 2 || w->lags)
-		return hold_reader(w, b, now, limits || want > now->window);
-	if (limits)
-		want = max_u64(want, now->window * (now->window ==
-		    w->conf.floor && bdp_rtt_now(b) == 0 ?
-		    FIRST_QUESTION : 2));
-	if (want > now->window + now->window / STEP_DIVISOR) {
+	question = note_round(w, b, now);
+	want = wanted_window(w, b, now);
+	if (w->reader_lags || now->backlog > LARGE_BACKLOG(now->window))
+		return hold_reader(w, b, now,
+		    question != WATCHING || want > now->window);
+	if (question != WATCHING)
+		want = max_u64(want, question_window(w, b, now->window));
+	if (want > now->window + STEP(now->window)) {
 		if (may_grow(w, now))
-			return grow(w, b, now, want,
-			    limits ? WTUNE_GROW_EDGE : WTUNE_GROW_BDP);
-		w->probing = 0;
+			return grow(w, b, now, want, question);
+		w->state = WATCHING;
 	}
 	return withdraw(w, b, now, idled);
 }

@@ -7,14 +7,14 @@
  * wtune: how large a window the path, the reader and the memory deserve.
  *
  * A peer may have one window under way per round trip. Stock OpenSSH always
- * says 2 MiB, which caps 100 ms at 20 MB/s. wtune reads a struct bdp and
+ * offers 2 MiB, which caps 100 ms at 20 MB/s. wtune reads a struct bdp and
  * answers by how many bytes to move the window:
  *
- *   grow      to gain * BDP, by the best RTT known; and manifold per round
- *             while the age of a credit stays what it was before the last
- *             growth: then the window is what limits, whatever RTT the
- *             socket claims (it may only reach the jump host).
- *             With loss, to the BDP and what waits behind lost bytes.
+ *   grow      to gain * BDP, by the best RTT known. Where no RTT is known to
+ *             be the path's, it grows and sees whether that helps: as long as
+ *             the age of a credit stays what it was, the window is what
+ *             limits. With loss, it grows to the BDP and what waits behind
+ *             lost bytes.
  *   hold      while the reader lags, at a ceiling, or when the last growth
  *             made credits older and nothing faster.
  *   withdraw  when the path has held far less than the window for a while,
@@ -27,9 +27,9 @@
  * tuner takes all that is free. One may grow by half of what the others
  * leave: with N bytes free and G bytes grown already, by (N - G) / 2 more.
  * In 256 MiB four channels of 64 MiB hold 64, 64, 64 and 33 MiB, and may
- * stay so while they idle; a fifth still gets 16.5 MiB, a sixth 8.25.
+ * keep them while they idle; a fifth still gets 16.5 MiB, a sixth 8.25.
  *
- * SFTP's requests in flight are a window as well: the same tuner serves.
+ * SFTP's requests in flight are a window as well, and use the same tuner.
  *
  * Units: bytes, microseconds. No I/O, no clock, no upstream header.
  * Not thread safe.
@@ -45,19 +45,19 @@
 struct wtune;			/* private to wtune.c */
 
 struct wtune_conf {
-	uint64_t floor;		/* never below, bytes: the stock window */
-	uint64_t ceiling;	/* never above, bytes */
+	uint64_t floor;		/* least, bytes, not 0: the stock window */
+	uint64_t ceiling;	/* most, bytes */
 	uint32_t gain_quarters;	/* window over BDP, in quarters: 8 is twice */
-	int	 whole_path;	/* the transport's RTT is known to be the path's */
+	int	 whole_path;	/* the transport's RTT is that of the path */
 };
 
 /* What the caller sees at one moment. */
 struct wtune_now {
 	uint64_t now_us;
 	uint64_t window;	/* as the peer knows it */
-	uint64_t taken;		/* stream position the application has reached */
-	uint64_t backlog;	/* arrived, not yet taken */
-	uint64_t free;		/* memory for windows that nobody has taken */
+	uint64_t consumed;	/* position in the stream */
+	uint64_t backlog;	/* arrived, not yet consumed */
+	uint64_t free;		/* memory for windows that no channel has */
 };
 
 enum wtune_why {
@@ -81,11 +81,11 @@ void	 wtune_free(struct wtune *);
 
 /*
  * How many bytes to add to the window (> 0), to withhold from it (< 0, as
- * far as the caller can), or 0. Call after each bdp_taken().
+ * far as the caller can), or 0. Call after each bdp_consumed().
  */
 int64_t	 wtune_decide(struct wtune *, struct bdp *, const struct wtune_now *);
 
-/* Why the last decision was taken, and in a few words for the log. */
+/* The reason of the last decision, and its words for the log. */
 enum wtune_why	 wtune_why(const struct wtune *);
 const char	*wtune_why_text(enum wtune_why);
 

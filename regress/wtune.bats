@@ -23,26 +23,26 @@ why() { echo "${lines[$1]##*why=}"; }
 @test "the stock window stays on a path that 2 MiB fill" {
 	replay 'path 0.2 500' 'run 3'
 	[ "$(of 0 max)" -eq $((2 * MiB)) ]
-	[ "$(of 0 taken)" -ge 1490000000 ]
+	[ "$(of 0 consumed)" -ge 1490000000 ]
 }
 
 @test "a path of 100 ms and 125 MB/s is filled by a window of one to three BDP" {
 	replay 'path 100 125' 'run 3' 'run 15'
-	[ "$(of 1 taken)" -eq 1875000000 ]
+	[ "$(of 1 consumed)" -eq 1875000000 ]
 	[ "$(of 1 window)" -gt 12500000 ]
 	[ "$(of 1 window)" -le 37500000 ]
 }
 
 @test "slow start is not held up by the window" {
 	replay 'path 100 125' 'run 2'
-	tuned=$(of 0 taken)
+	tuned=$(of 0 consumed)
 	replay 'tune 67108864 67108864 8' 'path 100 125' 'run 2'
-	[ "$tuned" -ge $(($(of 0 taken) * 95 / 100)) ]
+	[ "$tuned" -ge $(($(of 0 consumed) * 95 / 100)) ]
 }
 
 @test "without a socket the credit at the window's edge reveals the path" {
 	replay 'path 100 125' 'tcp off' 'run 3' 'run 4'
-	[ "$(of 1 taken)" -eq 500000000 ]
+	[ "$(of 1 consumed)" -eq 500000000 ]
 	[ "$(of 1 window)" -le 50000000 ]
 }
 
@@ -70,12 +70,12 @@ why() { echo "${lines[$1]##*why=}"; }
 @test "a client without a socket probes and finds a threefold RTT" {
 	replay 'tune 2097152 67108864 8 1' 'path 50 125' 'tcp off' 'run 3' \
 	    'path 150 125' 'run 5' 'run 4'
-	[ "$(of 2 taken)" -ge 499000000 ]
+	[ "$(of 2 consumed)" -ge 499000000 ]
 }
 
 @test "behind a jump host the age of credits overrides the socket's RTT of 0.2 ms" {
 	replay 'path 100 125' 'tcp 0.2' 'run 3' 'run 4'
-	[ "$(of 1 taken)" -eq 500000000 ]
+	[ "$(of 1 consumed)" -eq 500000000 ]
 	[ "$(of 1 window)" -le 50000000 ]
 }
 
@@ -88,7 +88,7 @@ why() { echo "${lines[$1]##*why=}"; }
 
 @test "a fourfold RTT is found although the socket reports the old one" {
 	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 12' 'run 4'
-	[ "$(of 2 taken)" -ge 399000000 ]
+	[ "$(of 2 consumed)" -ge 399000000 ]
 }
 
 @test "a filling queue is not mistaken for a longer path" {
@@ -98,25 +98,25 @@ why() { echo "${lines[$1]##*why=}"; }
 
 @test "a fourfold RTT is found without a socket" {
 	replay 'path 50 100' 'tcp off' 'run 4' 'path 200 100' 'run 6' 'run 4'
-	[ "$(of 2 taken)" -ge 399000000 ]
+	[ "$(of 2 consumed)" -ge 399000000 ]
 }
 
 @test "the window follows a tenfold rise of the rate" {
 	replay 'path 100 10' 'run 4' 'path 100 100' 'run 4' 'run 3'
-	[ "$(of 2 taken)" -eq 300000000 ]
+	[ "$(of 2 consumed)" -eq 300000000 ]
 }
 
 @test "a tenfold fall of the rate withdraws the window" {
 	replay 'path 100 100' 'run 4' 'path 100 10' 'run 15' 'run 10'
 	[ "$(of 0 max)" -gt 10000000 ]
 	[ "$(of 2 window)" -le $((4 * MiB)) ]
-	[ "$(of 2 taken)" -eq 100000000 ]
+	[ "$(of 2 consumed)" -eq 100000000 ]
 }
 
 @test "compressed acknowledgements do not inflate the window" {
 	replay 'path 100 125' 'burst 20' 'run 4' 'run 20'
 	[ "$(of 1 window)" -le 37500000 ]
-	[ "$(of 1 taken)" -ge 2495000000 ]
+	[ "$(of 1 consumed)" -ge 2495000000 ]
 }
 
 @test "the burst after a repaired loss is not mistaken for the rate of the path" {
@@ -129,7 +129,7 @@ why() { echo "${lines[$1]##*why=}"; }
 @test "a path that always repairs loss is filled two round trips late" {
 	replay 'tune 2097152 67108864 8 1' 'path 100 125' 'holes 200' 'run 4' \
 	    'run 8'
-	[ "$(of 1 taken)" -ge $((950 * 1000000)) ]
+	[ "$(of 1 consumed)" -ge $((950 * 1000000)) ]
 	[ "$(of 1 window)" -ge 37500000 ]
 }
 
@@ -144,7 +144,7 @@ why() { echo "${lines[$1]##*why=}"; }
 
 @test "after losses stop the window comes down to the BDP" {
 	replay 'path 100 40' 'holes 300' 'run 8' 'run 8' 'holes 0' 'run 30'
-	[ "$(of 1 taken)" -eq 320000000 ]
+	[ "$(of 1 consumed)" -eq 320000000 ]
 	[ "$(of 1 window)" -ge 16000000 ]
 	[ "$(of 1 max)" -le 32000000 ]
 	[ "$(of 2 window)" -le 12000000 ]
@@ -153,7 +153,7 @@ why() { echo "${lines[$1]##*why=}"; }
 @test "loss on a path that 2 MiB fill does not change the window" {
 	replay 'tune 2097152 67108864 8 1' 'path 20 10' 'holes 40' 'run 10'
 	[ "$(of 0 max)" -eq $((2 * MiB)) ]
-	[ "$(of 0 taken)" -ge 98000000 ]
+	[ "$(of 0 consumed)" -ge 98000000 ]
 }
 
 @test "a slow reader on a lossy path gets no more window than on a clean one" {
@@ -162,40 +162,40 @@ why() { echo "${lines[$1]##*why=}"; }
 	replay 'path 100 125' 'reader 20' 'holes 100' 'run 5' 'run 20'
 	[ "$(why 1)" = "hold: the reader lags" ]
 	[ "$(of 1 max)" -le $((clean * 2)) ]
-	[ "$(of 1 taken)" -eq 400000000 ]
+	[ "$(of 1 consumed)" -eq 400000000 ]
 }
 
 @test "a reader slower than 2 MiB per RTT is held at three times what it takes" {
 	replay 'path 100 125' 'reader 20' 'run 5' 'run 20'
 	[ "$(of 1 max)" -le $((3 * 20 * 100000)) ]
 	[ "$(why 1)" = "hold: the reader lags" ]
-	[ "$(of 1 taken)" -eq 400000000 ]
+	[ "$(of 1 consumed)" -eq 400000000 ]
 }
 
 @test "a slow reader on a short path keeps the stock window" {
 	replay 'path 0.2 1000' 'reader 100' 'run 8'
 	[ "$(of 0 max)" -eq $((2 * MiB)) ]
-	[ "$(of 0 taken)" -ge 799000000 ]
+	[ "$(of 0 consumed)" -ge 799000000 ]
 }
 
 @test "the window recovers after a slow reader speeds up during a withdrawal" {
 	replay 'path 100 125' 'run 8' 'path 100 12' 'run 11' 'reader 6' 'run 10' \
 	    'reader fast' 'path 100 125' 'run 5' 'run 3'
-	[ "$(of 4 taken)" -ge 370000000 ]
+	[ "$(of 4 consumed)" -ge 370000000 ]
 }
 
 @test "a reader that stops receives at most one window, and then continues" {
 	replay 'path 100 125' 'run 8' 'reader stop' 'run 4' 'reader fast' 'run 4'
 	[ "$(of 1 backlog)" -le "$(of 0 window)" ]
 	[ "$(of 1 max)" -eq "$(of 0 window)" ]
-	[ "$(of 2 taken)" -ge 400000000 ]
+	[ "$(of 2 consumed)" -ge 400000000 ]
 }
 
 @test "the window shrinks after idling and grows again" {
 	replay 'path 100 125' 'run 8' 'sender 0' 'run 20' 'sender 2' 'run 20' \
 	    'sender fast' 'run 3'
 	[ "$(of 2 window)" -le $((8 * MiB)) ]
-	[ "$(of 3 taken)" -ge 300000000 ]
+	[ "$(of 3 consumed)" -ge 300000000 ]
 }
 
 @test "the window stops exactly at WindowMax" {

@@ -243,7 +243,7 @@ sftpq_flow_count(struct sftpq_flow *f, size_t len, uint64_t now_us)
 	f->slot[f->slot_now % SLOTS] += len;
 	bdp_arrived(f->bdp, f->replied_bytes, now_us);
 	if (bdp_due(f->bdp, now_us)) {
-		bdp_taken(f->bdp, f->replied_bytes, now_us);
+		bdp_consumed(f->bdp, f->replied_bytes, now_us);
 		delta = wtune_decide(f->wtune, f->bdp, &now);
 	}
 	f->window += delta;

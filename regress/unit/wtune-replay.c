@@ -23,7 +23,7 @@
  *   holes MS             from now on all waits so long before it is in order,
  *                        as on a path that always repairs some loss
  *   run SECONDS          simulate, and report
- *   sample US TAKEN BACKLOG RTT_US [WAITING]   one recorded moment, as -vvv
+ *   sample US CONSUMED BACKLOG RTT_US [WAITING]   one recorded moment, as -vvv
  *                        logs it; WAITING is what loss keeps from the reader
  *   report               the same line, without running
  *   starve US TIMES 0|1  a sender that does (not) starve, TIMES moments of US
@@ -71,10 +71,11 @@ static struct {
 	struct pipe_line data, order, acks, credits;
 	uint64_t waiting;		/* behind holes */
 	uint64_t held;			/* arrived, not yet in order */
-	uint64_t arrived, taken;	/* the receiver's stream */
-	uint64_t window, local_window, consumed;
+	uint64_t arrived, consumed;	/* the receiver's stream */
+	uint64_t window, local_window;
+	uint64_t unannounced;		/* consumed, in no adjust yet */
 
-	uint64_t window_max, backlog_max, run_taken;	/* of this run */
+	uint64_t window_max, backlog_max, run_consumed;	/* of this run */
 } s;
 
 static uint64_t
@@ -162,13 +163,13 @@ receive_some(void)
 static void
 read_some(void)
 {
-	uint64_t n = min_u64(s.arrived - s.taken, per_tick(s.reader));
+	uint64_t n = min_u64(s.arrived - s.consumed, per_tick(s.reader));
 
-	s.taken += n;
-	s.run_taken += n;
 	s.consumed += n;
-	if (s.arrived - s.taken > s.backlog_max)
-		s.backlog_max = s.arrived - s.taken;
+	s.run_consumed += n;
+	s.unannounced += n;
+	if (s.arrived - s.consumed > s.backlog_max)
+		s.backlog_max = s.arrived - s.consumed;
 }
 
 /* What wtune-hook.c does with the balance of a channel. */
@@ -176,19 +177,19 @@ static int64_t
 decide(void)
 {
 	uint64_t held = s.window + s.others;
-	struct wtune_now now = { s.now_us, s.window, s.taken,
-	    s.arrived - s.taken, s.memory > held ? s.memory - held : 0 };
+	struct wtune_now now = { s.now_us, s.window, s.consumed,
+	    s.arrived - s.consumed, s.memory > held ? s.memory - held : 0 };
 	int64_t delta;
 
 	uint64_t rtt_us = s.tcp_true ? s.rtt_us : s.tcp_us;
 	bdp_set_rtt(s.bdp, rtt_us, s.tcp_now_us ? s.tcp_now_us : rtt_us);
-	bdp_waits(s.bdp, min_u64(s.waiting, s.window));
-	bdp_taken(s.bdp, s.taken, s.now_us);
+	bdp_note_waiting(s.bdp, min_u64(s.waiting, s.window));
+	bdp_consumed(s.bdp, s.consumed, s.now_us);
 	delta = wtune_decide(s.tuner, s.bdp, &now);
 	if (delta < 0)
-		delta = -(int64_t)min_u64(-delta, s.consumed);
+		delta = -(int64_t)min_u64(-delta, s.unannounced);
 	s.window += delta;
-	s.consumed += delta;
+	s.unannounced += delta;
 	if (s.window > s.window_max)
 		s.window_max = s.window;
 	return delta;
@@ -199,27 +200,28 @@ hook(void)
 {
 	int64_t delta = 0;
 
-	if (s.consumed == 0 && s.arrived == s.taken)
+	if (s.unannounced == 0 && s.arrived == s.consumed)
 		return;
 	bdp_arrived(s.bdp, s.arrived, s.now_us);
 	if (bdp_due(s.bdp, s.now_us))
 		delta = decide();
-	if (s.consumed == 0 || (s.window - s.local_window <= 3 * MAXPACKET &&
+	if (s.unannounced == 0 || (s.window - s.local_window <= 3 * MAXPACKET &&
 	    s.local_window >= s.window / 2))
 		return;
 	if (delta <= 0)
 		bdp_granted(s.bdp, s.arrived + s.local_window, s.now_us);
-	put(&s.credits, s.rtt_us / 2, s.consumed);
-	s.local_window += s.consumed;
-	s.consumed = 0;
+	put(&s.credits, s.rtt_us / 2, s.unannounced);
+	s.local_window += s.unannounced;
+	s.unannounced = 0;
 }
 
 static void
 report(void)
 {
 	printf("window=%" PRIu64 " max=%" PRIu64 " backlog=%" PRIu64
-	    " taken=%" PRIu64 " rate=%" PRIu64 " age_us=%" PRIu64 " why=%s\n",
-	    s.window, s.window_max, s.backlog_max, s.run_taken,
+	    " consumed=%" PRIu64 " rate=%" PRIu64 " age_us=%" PRIu64
+	    " why=%s\n",
+	    s.window, s.window_max, s.backlog_max, s.run_consumed,
 	    bdp_rate(s.bdp), bdp_last_age(s.bdp),
 	    wtune_why_text(wtune_why(s.tuner)));
 }
@@ -230,7 +232,7 @@ run(double seconds)
 	uint64_t until = s.now_us + (uint64_t)(seconds * 1e6);
 
 	s.window_max = s.window;
-	s.backlog_max = s.run_taken = 0;
+	s.backlog_max = s.run_consumed = 0;
 	for (; s.now_us < until; s.now_us += TICK_US) {
 		send_some();
 		receive_some();
@@ -246,15 +248,15 @@ sample(const char *arg)
 {
 	s.waiting = 0;
 	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %"
-	    SCNu64, &s.now_us, &s.taken, &s.arrived, &s.tcp_us,
+	    SCNu64, &s.now_us, &s.consumed, &s.arrived, &s.tcp_us,
 	    &s.waiting) < 4)
 		errx(2, "sample %s: four numbers are needed", arg);
-	s.arrived += s.taken;
+	s.arrived += s.consumed;
 	s.tcp_true = 0;
-	s.consumed = s.window;		/* withdrawing is never held up */
+	s.unannounced = s.window;	/* withdrawing is never held up */
 	bdp_arrived(s.bdp, s.arrived, s.now_us);
 	if (decide() <= 0)
-		bdp_granted(s.bdp, s.taken + s.window, s.now_us);
+		bdp_granted(s.bdp, s.consumed + s.window, s.now_us);
 }
 
 /* Moments of a sender, by starve.h's rules. */
@@ -271,7 +273,8 @@ starve(const char *arg)
 	for (; n > 0; n--) {
 		now_us += us;
 		if (starve_note(&sender, starves, now_us))
-			printf("starves after=%" PRIu64 "\n", now_us - began_us);
+			printf("starves after=%" PRIu64 "\n",
+			    now_us - began_us);
 	}
 }
 
@@ -316,7 +319,7 @@ command(char *line)
 	else if (strcmp(line, "others") == 0)
 		s.others = strtoull(arg, NULL, 10);
 	else if (strcmp(line, "start") == 0)
-		s.taken = s.arrived = strtoull(arg, NULL, 10);
+		s.consumed = s.arrived = strtoull(arg, NULL, 10);
 	else if (strcmp(line, "path") == 0 &&
 	    sscanf(arg, "%lf %lf", &ms, &mbps) == 2) {
 		s.rtt_us = (uint64_t)(ms * 1e3);
