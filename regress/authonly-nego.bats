@@ -29,16 +29,10 @@ setup() {
 }
 teardown() { [ -z "${ODD:-}" ] || kill "$ODD" 2>/dev/null || true; }
 
-logged() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
-fails() { ! "$@"; }
-need_other() {
-	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
-	    skip "no asyncssh, which is in the package python3-asyncssh"
-}
 
 # odd WORD...: a server of authonly-peer's; sets PORT
 odd() {
-	need_other
+	need_asyncssh
 	rm -f port
 	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
 	    "$BATS_FILE_TMPDIR/authorized_keys" "$@" >port 2>odd.err 3>&- &
@@ -202,7 +196,7 @@ other() {
 }
 
 @test "the log says why a client that offers only none is disconnected" {
-	need_other
+	need_asyncssh
 	local who ends='this client offers no other cipher, so the connection ends'
 	who="$(id -un) from 127.0.0.1 port [0-9]+"
 	fails other none $S512 closed

@@ -58,8 +58,6 @@ teardown() {
 	[ -z "${PEER:-}" ] || kill "$PEER" 2>/dev/null || true
 }
 
-fails() { ! "$@"; }
-
 # wire [PORT]: print the option that records a connection
 wire() {
 	echo "-oProxyCommand=$BATS_FILE_TMPDIR/wire ${1-$(sshd_port open)} $PWD/wire"
@@ -279,25 +277,19 @@ guest() {
 	unseen file-of-sftp
 }
 
-# said CLAUSE: one line of NoneSwitch on stderr, and it is this
-said() {
-	[ "$(grep -c '^NoneSwitch: ' <<<"$stderr")" = 1 ] &&
-	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
-}
-
 @test "a session that asks over a shared connection gets one line about the result" {
 	master
 	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" open echo fine
 	[ "$output" = fine ]
-	said "data is in clear from here on, authenticated by "
+	said_once "data is in clear from here on, authenticated by "
 	run -0 --separate-stderr client -q "${ASK[@]}" -S "$CTL" open true
 	[ -z "$stderr" ]
 	run -0 --separate-stderr client -S "$CTL" open true
 	[ -z "$stderr" ]
 	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" open echo fine
-	said "data stays encrypted, because a session of the shared connection did not ask for it."
+	said_once "data stays encrypted, because a session of the shared connection did not ask for it."
 	run -0 --separate-stderr client -o NoneSwitch=yes -S "$CTL" open true
-	said "data stays encrypted, because NoneEnabled is not set to yes here."
+	said_once "data stays encrypted, because NoneEnabled is not set to yes here."
 }
 
 @test "a session learns that its master, ours or stock's, did not ask" {
@@ -307,7 +299,7 @@ said() {
 		run -0 --separate-stderr client "${ASK[@]}" -S "$CTL.$build" open echo fine
 		client -q -S "$CTL.$build" -O exit open
 		[ "$output" = fine ]
-		said "data stays encrypted, because the master of the shared connection did not ask for it."
+		said_once "data stays encrypted, because the master of the shared connection did not ask for it."
 	done
 }
 
@@ -316,13 +308,13 @@ said() {
 	client -q "${ASK[@]}" -M -S "$CTL" -N -f closed
 	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" closed true
 	client -q -S "$CTL" -O exit closed
-	said "data stays encrypted, because the server refused."
+	said_once "data stays encrypted, because the server refused."
 }
 
 @test "ControlPersist reports the mode once, and later sessions have to ask" {
 	run -0 --separate-stderr client "${ASK[@]}" "$(wire)" -M -S "$CTL" \
 	    -o ControlPersist=60 open "echo said-first"
-	said "data is in clear from here on"
+	said_once "data is in clear from here on"
 	seen said-first
 	client -q -S "$CTL" open "echo said-by-a-guest" >/dev/null
 	client -q -S "$CTL" -O exit open

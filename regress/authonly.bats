@@ -22,18 +22,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-# logged NAME PATTERN: in the server's log, by the time that we look
-logged() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
-
-# "! command" would not fail a test.
-fails() { ! "$@"; }
-
-# said CLAUSE: one line of NoneSwitch on stderr, and it is this
-said() {
-	[ "$(grep -c '^NoneSwitch: ' <<<"$stderr")" = 1 ] &&
-	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
-}
-
 @test "the modes may be named for the right facts only, of all combinations" {
 	FLAVOUR=plain unit authonly-test
 	FLAVOUR=asan unit authonly-test
@@ -46,7 +34,7 @@ said() {
 
 @test "a permitted request gets data in clear, by GMAC or a MAC, with the same bytes" {
 	run -0 --separate-stderr client "${ASK[@]}" open "cat $DATA | cksum; cat $DATA | cksum >&2"
-	said "data is in clear from here on, authenticated by "
+	said_once "data is in clear from here on, authenticated by "
 	client -q "${ASK[@]}" open "cat $DATA" | cmp - "$DATA"
 	client -q "${ASK[@]}" open "cat >$PWD/got" <"$DATA"
 	logged open "Data in clear began for $(id -un) from 127.0.0.1 port [0-9]+: (aes128-gmac@|none with )"
@@ -63,14 +51,14 @@ said() {
 @test "without consent, permission or support data stays encrypted, and the client says why" {
 	run -0 --separate-stderr client -o NoneSwitch=yes open echo fine
 	[ "$output" = fine ]
-	said "data stays encrypted, because NoneEnabled is not set to yes here."
+	said_once "data stays encrypted, because NoneEnabled is not set to yes here."
 	run -0 --separate-stderr client "${ASK[@]}" closed echo fine
 	[ "$output" = fine ]
-	said "data stays encrypted, because the server refused."
+	said_once "data stays encrypted, because the server refused."
 	logged closed "Data in clear refused to .*, because NoneEnabled is not set to yes here"
 	run -0 --separate-stderr client "${ASK[@]}" stock echo fine
 	[ "$output" = fine ]
-	said "data stays encrypted, because the server does not know how."
+	said_once "data stays encrypted, because the server does not know how."
 }
 
 # mode OPTION... -- COMMAND...: "clear" or "encrypted", as its client said
@@ -105,7 +93,7 @@ mode() {
 	{ printf 'Host open\nRequestTTY force\nNoneEnabled yes\nNoneSwitch yes\n'
 	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
 	run -0 --separate-stderr "$(bin ssh)" -F "$config" open true
-	said "data stays encrypted, because a terminal was asked for."
+	said_once "data stays encrypted, because a terminal was asked for."
 }
 
 @test "NoneEnabled and NoneSwitch work in a file, in Host and in Match" {
@@ -114,7 +102,7 @@ mode() {
 	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
 	run -0 --separate-stderr "$(bin ssh)" -F "$config" \
 	    -o HostName=127.0.0.1 open true
-	said "data is in clear from here on"
+	said_once "data is in clear from here on"
 	run -0 --separate-stderr "$(bin ssh)" -F "$config" closed true
 	[ -z "$stderr" ]
 }
@@ -124,25 +112,25 @@ mode() {
 	[ -z "$stderr" ]
 	sshd_up hayate:off "NoneEnabled yes" "Hayate no"
 	run -0 --separate-stderr client "${ASK[@]}" off true
-	said "data stays encrypted, because the server does not know how."
+	said_once "data stays encrypted, because the server does not know how."
 }
 
 @test "scp, sftp and rsync pass the options on and carry the same bytes" {
 	local data=$DATA
 	ask() { "$@" "${ASK[@]}"; }
 	run -0 --separate-stderr copy "${ASK[@]}" "open:$data" got
-	said "data is in clear from here on"
+	said_once "data is in clear from here on"
 	cmp "$data" got
 	run -0 --separate-stderr copy -O "${ASK[@]}" "$data" "open:$PWD/put"
-	said "data is in clear from here on"
+	said_once "data is in clear from here on"
 	cmp "$data" put
 	run -0 --separate-stderr files "${ASK[@]}" -b - open <<<"get $data $PWD/got2"
-	said "data is in clear from here on"
+	said_once "data is in clear from here on"
 	cmp "$data" got2
 	command -v rsync >/dev/null || skip "no rsync, which is in the package rsync"
 	run -0 --separate-stderr rsync -e "$(bin ssh) -F $BATS_FILE_TMPDIR/ssh_config ${ASK[*]}" \
 	    "open:$data" got3
-	said "data is in clear from here on"
+	said_once "data is in clear from here on"
 	cmp "$data" got3
 }
 
@@ -208,13 +196,9 @@ other() {
 	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "$4" 2>err
 }
-need_other() {
-	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
-	    skip "no asyncssh, which is in the package python3-asyncssh"
-}
 
 @test "a client like HPN-SSH gets none through two rekeys in a row" {
-	need_other
+	need_asyncssh
 	other none hmac-sha2-256-etm@openssh.com open "cat $DATA" | cmp - "$DATA"
 	grep -qx 'none none' err
 	other none hmac-sha2-256-etm@openssh.com open "cat >$PWD/got" <"$DATA"
@@ -223,7 +207,7 @@ need_other() {
 }
 
 @test "a client like HPN-SSH is disconnected without permission or a suitable MAC" {
-	need_other
+	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com closed true
 	logged closed "no matching cipher found. Their offer: none"
 	fails other none hmac-sha2-256 open true
@@ -231,7 +215,7 @@ need_other() {
 }
 
 @test "an independent GMAC written from PROTOCOL interoperates, both ways" {
-	need_other
+	need_asyncssh
 	other aes128-gmac@hayate.invalid hmac-sha2-256 open "cat $DATA" | cmp - "$DATA"
 	grep -qx 'aes128-gmac@hayate.invalid aes128-gmac@hayate.invalid' err
 	other aes128-gmac@hayate.invalid hmac-sha2-256 open "cat >$PWD/got" <"$DATA"
@@ -239,7 +223,7 @@ need_other() {
 }
 
 @test "a server like HPN-SSH gives none to a client that asks" {
-	need_other
+	need_asyncssh
 	local pid port
 	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
 	    "$BATS_FILE_TMPDIR/authorized_keys" >port 2>log 3>&- &
@@ -255,14 +239,14 @@ need_other() {
 }
 
 @test "the server refuses a terminal while data is in clear, to any client" {
-	need_other
+	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com open -tty
 	grep -q "PTY request failed" err
 	logged open "Request pty-req refused to .*, because data is in clear"
 }
 
 @test "the server refuses data in clear after a terminal" {
-	need_other
+	need_asyncssh
 	fails other aes128-gmac@hayate.invalid hmac-sha2-256 open -tty-first
 	logged open "Data in clear refused to .*, because a terminal was asked for"
 }

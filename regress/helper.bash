@@ -78,8 +78,32 @@ poll() {
 # need_root [WHAT]: skip without root
 need_root() { ((EUID == 0)) || skip "${1:-this} needs root"; }
 
+# need COMMAND [PACKAGE]: skip without it
+need() { command -v "$1" >/dev/null || skip "no $1 (package ${2-$1})"; }
+
+# need_path: skip where no path can be emulated
+need_path() {
+	local why
+	why=$("$LFP" check 2>&1) || skip "no path: ${why#lfp: }"
+}
+
+# need_asyncssh: skip without the SSH of Python that regress/peers uses
+need_asyncssh() {
+	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
+	    skip "no asyncssh, which is in the package python3-asyncssh"
+}
+
+# fails COMMAND...: it must; a test goes on after "! command"
+fails() { ! "$@"; }
+
+# true_ EXPRESSION: of numbers, as awk sees it; prints it when it is false
+true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
+
 # unit DRIVER [ARG...]: run a driver of "make unit", built as ${FLAVOUR-asan}
 unit() { "$BUILD/unit/${FLAVOUR-asan}/$1" "${@:2}"; }
+
+# of RUN KEY: a value that a replay driver printed about that run
+of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 
 sshd_dir() { echo "$BATS_FILE_TMPDIR/sshd.$1"; }
 sshd_log() { echo "$BATS_FILE_TMPDIR/sshd.$1/log"; }
@@ -237,4 +261,44 @@ copy() {
 files() {
 	$IN_CLIENT "$(bin sftp "${CLIENT-hayate}")" -S "$(bin ssh "${CLIENT-hayate}")" \
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
+}
+
+### What logs say
+
+# logged SERVER PATTERN: in its log, now or within 5 s
+logged() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
+
+# said_once CLAUSE: one line of NoneSwitch on stderr, and it is this
+said_once() {
+	[ "$(grep -c '^NoneSwitch: ' <<<"$stderr")" = 1 ] &&
+	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
+}
+
+STOCK_WINDOW=$((2 << 20))
+
+# windows LOG: "channel from to why" of each line of the tuner
+windows() {
+	tr -d '\r' <"$1" |
+	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) -> \([0-9]*\), \([^(]*\) (.*/\1 \2 \3 \4/p'
+}
+
+# widest LOG [CHANNEL]: print the largest window that the tuner chose, or 0
+widest() {
+	windows "$1" | awk -v c="$2" '(c == "" || $1 == c) && $3 > w { w = $3 }
+	    END { print w + 0 }'
+}
+
+# credit LOG [CHANNEL]: the most that was left of a window and its adjust,
+# which is what went over the wire, whoever wrote the log
+credit() {
+	tr -d '\r' <"$1" |
+	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) sent adjust \([0-9]*\).*/\1 \2 \3/p' |
+	    awk -v c="$2" '(c == "" || $1 == c) && $2 + $3 > w { w = $2 + $3 }
+	    END { print w + 0 }'
+}
+
+# grew LOG [CHANNEL]: the tuner raised a window, and the peer was told
+grew() {
+	[ "$(widest "$@")" -gt $STOCK_WINDOW ] &&
+	    [ "$(credit "$@")" -gt $STOCK_WINDOW ]
 }

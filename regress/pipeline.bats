@@ -24,8 +24,6 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-fails() { ! "$@"; }
-
 oracle() { timeout 300 "$BUILD/hayate/pipeline-oracle" "$@"; }
 
 # tasks PID: how many threads it has

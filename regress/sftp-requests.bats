@@ -61,7 +61,6 @@ teardown() {
 }
 pids=()
 
-need_path() { [ ! -s "$F/why" ] || skip "$(sed 's/^lfp: //' "$F/why")"; }
 
 # far copy|files|client ARG...: from a to b
 far() {
@@ -73,8 +72,8 @@ requests() {
 	tr -d '\r' <"$1" |
 	    sed -n 's/.*requests under way \([0-9]*\) -> \([0-9]*\), /\1 \2 /p'
 }
-# grew LOG: because of what was measured, not only at the start
-grew() { requests "$1" | awk '$2 > 64 && $2 > $1 && $3 == "grow:" { n++ }
+# requests_grew LOG: because of what was measured, not only at the start
+requests_grew() { requests "$1" | awk '$2 > 64 && $2 > $1 && $3 == "grow:" { n++ }
     END { exit !n }'; }
 
 # more LOG: there were more than stock ever has
@@ -195,7 +194,7 @@ pipelined() {
 	far copy -vvv "far-old:$BULK" got 2>log
 	cmp "$BULK" got
 	pipelined log
-	grew log
+	requests_grew log
 }
 
 @test "an upload's requests grow, and several are sent before the first reply" {
@@ -203,7 +202,7 @@ pipelined() {
 	longer
 	far copy -vvv "$BULK" "far-old:$T/there" 2>log
 	cmp "$BULK" there
-	grew log
+	requests_grew log
 	tr -d '\r' <log | awk '/Sent message SSH2_FXP_WRITE/ { n++ }
 	    /In write loop, ack/ { exit } END { exit !(n > 1) }'
 }
@@ -213,7 +212,7 @@ pipelined() {
 	longer
 	far copy -vvv -3 "far-old:$BULK" "far:$T/there" 2>log
 	cmp "$BULK" there
-	grew log
+	requests_grew log
 }
 
 @test "a copy between servers sizes its window by the smaller of both request sizes" {

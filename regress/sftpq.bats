@@ -17,9 +17,6 @@ replay() {
 	printf '%s\n' "$plain"
 }
 
-# of RUN KEY: print a value that a run reported
-of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
-
 @test "a path that 64 requests fill gets no more" {
 	replay 'path 1 100' "$BEGIN" 'run 5'
 	[ "$(of 0 most)" -eq 64 ]

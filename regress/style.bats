@@ -111,3 +111,32 @@ static int recieve;')"
 @test "regress/words is sorted and has no word twice" {
 	LC_ALL=C sort -c -u regress/words
 }
+
+# twice FILE...: functions that stand in two of the suites, word for word
+twice() {
+	awk '
+	function told(name) {
+		if (text in first && first[text] != FILENAME)
+			print name ": " first[text] " " FILENAME
+		first[text] = FILENAME
+	}
+	/^(setup|teardown)/ { next }
+	match($0, /^[a-z_]+\(\) \{/) {
+		name = $1
+		text = $0
+		if (/}$/) told(name)
+		else open = 1
+		next
+	}
+	open { text = text "\n" $0 }
+	open && /^}/ { open = 0; told(name) }' "$@"
+}
+
+@test "a function that two suites need stands in helper.bash" {
+	local other
+	other=$(spoilt regress/wtune.bats 's/^load.*/&\nfails() { ! "$@"; }/')
+	run -0 twice regress/helper.bash "$other"
+	[ "$output" = "fails(): regress/helper.bash $other" ]
+	run -0 twice regress/*.ba* regress/*/*.bats
+	[ -z "$output" ]
+}

@@ -12,7 +12,6 @@
 
 load helper
 
-STOCK_WINDOW=$((2 << 20))
 STOCK_MAX=$((14 << 20))		# towards senders that are stock
 PATH_OPTIONS="--rtt 80ms --rate 400mbit --queue 8MB"
 
@@ -78,39 +77,12 @@ put() {
 	    cmp "$SOME" there
 }
 
-# windows LOG: "channel from to why" of each line of the tuner
-windows() {
-	tr -d '\r' <"$1" |
-	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) -> \([0-9]*\), \([^(]*\) (.*/\1 \2 \3 \4/p'
-}
-
-# widest LOG [CHANNEL]: print the largest window that the tuner chose, or 0
-widest() {
-	windows "$1" | awk -v c="$2" '(c == "" || $1 == c) && $3 > w { w = $3 }
-	    END { print w + 0 }'
-}
-
-# credit LOG [CHANNEL]: the most that was left of a window and its adjust,
-# which is what went over the wire, whoever wrote the log
-credit() {
-	tr -d '\r' <"$1" |
-	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) sent adjust \([0-9]*\).*/\1 \2 \3/p' |
-	    awk -v c="$2" '(c == "" || $1 == c) && $2 + $3 > w { w = $2 + $3 }
-	    END { print w + 0 }'
-}
-
-# grew LOG [CHANNEL]: the tuner raised a window, and the peer was told
-grew() {
-	[ "$(widest "$@")" -gt $STOCK_WINDOW ] &&
-	    [ "$(credit "$@")" -gt $STOCK_WINDOW ]
-}
-
 # stock LOG: there were adjusts, none beyond a stock window, and no tuner
 stock() {
 	local most
 	most=$(credit "$1")
 	echo "$1: at most $most; $(windows "$1")"
-	[ "$most" -gt 0 ] && [ "$most" -le $STOCK_WINDOW ] &&
+	[ "$most" -gt 0 ] && [ "$most" -le "$STOCK_WINDOW" ] &&
 	    [ -z "$(windows "$1")" ]
 }
 
@@ -304,7 +276,7 @@ longer_than() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 
 # together LOG: channels that the tuner moved, and the most they had at once
 together() {
-	tr -d '\r' <"$1" | awk -v stock=$STOCK_WINDOW '
+	tr -d '\r' <"$1" | awk -v stock="$STOCK_WINDOW" '
 	    { sub(/.*channel /, ""); n = $1 + 0 }
 	    $2 == "free:" { sum -= w[n]; delete w[n] }
 	    $2 == "window" && $4 == "->" {
@@ -343,7 +315,7 @@ together() {
 	exec 4>in
 	poll 30 longer_than out 33554432
 	first=$(windows master.log | tail -1 | cut -d' ' -f1)
-	[ "$(widest master.log "$first")" -gt $STOCK_WINDOW ]
+	[ "$(widest master.log "$first")" -gt "$STOCK_WINDOW" ]
 	: >master.log
 	client -S "$T/ctl" hayate "cat $BULK" >got
 	exec 4>&-
@@ -391,7 +363,7 @@ refuse() {
 		stock "$(sshd_log "$name$i")"
 		# and the peer received no more than that
 		[ "$(sed -n 's/.*rcvd adjust \([0-9]*\).*/\1/p' "$name$i/put.log" |
-		    sort -n | tail -1)" -le $STOCK_WINDOW ]
+		    sort -n | tail -1)" -le "$STOCK_WINDOW" ]
 	done
 	sshd_down "$name"{0,1,2,3}
 }
@@ -545,8 +517,6 @@ x_client() {
 ### Forwardings
 
 listening() { $1 ss -Htln "sport = :$2" | grep -q .; }
-need() { command -v "$1" >/dev/null || skip "no $1 (package ${2-$1})"; }
-
 # services here|there: at that side SOME is to be had, and T/sunk is written,
 # on TCP ports 7001 and 7002 and at T/source and T/sink
 services() {
@@ -706,7 +676,7 @@ memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 	poll 20 quiet_path
 	window=$(widest "$(sshd_log hayate)")
 	echo "window $window, memory $(memory "$(cat pid)")"
-	[ "$window" -gt $STOCK_WINDOW ]
+	[ "$window" -gt "$STOCK_WINDOW" ]
 	[ "$(memory "$(cat pid)")" -lt $((2 * window + (24 << 20))) ]
 	touch go
 	wait "${pids[0]}"
@@ -749,7 +719,7 @@ narrower_than() { [ "$(latest)" -lt "$1" ]; }
 	"$LFP" set "$P" --rtt 30ms
 	endless &
 	pids+=($!)
-	poll 10 wider_than $STOCK_WINDOW
+	poll 10 wider_than "$STOCK_WINDOW"
 	before=$(widest get.log)
 	"$LFP" set "$P" --rtt 120ms
 	poll 20 wider_than $((before * 2))

@@ -16,8 +16,6 @@ replay() {
 	printf '%s\n' "$plain"
 }
 
-# of RUN KEY: print a value that a run reported
-of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 why() { echo "${lines[$1]##*why=}"; }
 
 @test "the stock window stays on a path that 2 MiB fill" {

@@ -14,11 +14,6 @@ setup() {
 	OUT=$BATS_TEST_TMPDIR/out
 }
 
-need_path() {
-	local why
-	why=$("$LFP" check 2>&1) || skip "no path: $why"
-}
-
 # small OPTION...: one run of everything, few bytes, the same each time
 small() { "$RUN" --runs 1 --bytes 1M --out "$OUT" "$@" 3>&-; }
 
@@ -48,9 +43,6 @@ speed() {
 	    $at["streams"] == 1 && $at["bytes"] > 0 {
 		print $at["bytes"] / $at["seconds"] / 1e6; exit }'
 }
-
-# true_ EXPRESSION: of numbers, as awk sees it
-true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
 @test "a window ceiling limits every program, and several streams add up" {
 	need_path

@@ -20,9 +20,6 @@ setup() {
 # field COMM N: of what the meter saw
 field() { tr ' ' '\n' <"$PROCS" | awk -F: -v c="$1" -v n="$2" '$1 == c { print $n }'; }
 
-# true_ EXPRESSION: of numbers, as awk sees it
-true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
-
 # bench ARG...: a run, its tables in $output, its lines in $TSV
 bench() {
 	local out=$BATS_TEST_TMPDIR/out.$RANDOM
@@ -101,7 +98,7 @@ named() {
 }
 
 @test "a small window and a slow path are named as the bottleneck" {
-	"$LFP" check || skip "$("$LFP" check 2>&1)"
+	need_path
 	for _ in 1 2 3; do	# a crowded machine delays packets as well
 		bench --only bottleneck_path --runs 1 --bytes 128M
 		! named 'small window' 'the window: 2048 KiB' ||

@@ -23,7 +23,6 @@ need() {
 	done
 }
 
-need_path() { "$LFP" check 2>"$T/why" || skip "$(cat "$T/why")"; }
 
 # small CELL [OPTION...]: the lines are left in $TSV
 small() {

@@ -39,9 +39,6 @@ verdict() {
 	    sed -n "s/.*hayate.*=[0-9.]*[*]$1~\{0,1\}  *//p"
 }
 
-# true_ EXPRESSION: of numbers, as awk sees it
-true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
-
 @test "median, percentile, noise and verdict equal values computed by hand" {
 	run -0 python3 "$STATS" --selftest
 	[ "${#lines[@]}" -ge 4 ]

@@ -9,13 +9,13 @@
 # share of a busy machine they get. (Not at a real-time one: an iperf3 that
 # polls would keep the path itself off the processor.)
 
-bats_require_minimum_version 1.5.0
+load ../helper
 
 # Percentiles 0.5 % and 99.5 % of the normal distribution.
 Z=2.576
 
 setup() {
-	why=$("$LFP" check 2>&1) || skip "${why#lfp: }"
+	need_path
 	for cmd in iperf3 jq ping; do
 		command -v $cmd >/dev/null || skip "no $cmd"
 	done
@@ -43,23 +43,12 @@ at() { "$LFP" exec "$@"; }
 # count FWD|BACK KEY
 count() { "$LFP" stat "$P" "$@"; }
 
-# true EXPRESSION: of numbers, as awk sees it; prints it when it is false
-true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
-
-# until_ SECONDS COMMAND...: poll
-until_() {
-	local end=$((SECONDS + $1))
-	while ! "${@:2}"; do
-		[ $SECONDS -lt "$end" ] || { echo "timed out: ${*:2}"; return 1; }
-	done
-}
-
 listens() { [ -n "$(at "$1" b ss -Htln "sport = :$2")" ]; }
 
 # server NAME: an iperf3 at b
 server() {
 	"${first[@]}" "$LFP" exec "$1" b iperf3 -s -J >/dev/null 2>&1 3>&- &
-	until_ 10 listens "$1" 5201
+	poll 10 listens "$1" 5201
 }
 
 # client NAME ARGUMENT...: its JSON report
@@ -214,7 +203,7 @@ transfer() {
 	    $l = IO::Socket::IP->new(LocalAddr => $ARGV[0], LocalPort => 7,
 	    Listen => 1) or die; $c = $l->accept; print while
 	    sysread $c, $_, 1 << 20' "$1" >"$BATS_TEST_TMPDIR/got" 3>&- &
-	until_ 10 listens "$P" 7
+	poll 10 listens "$P" 7
 	at "$P" a bash -c "cat >/dev/tcp/$1/7" <"$BATS_TEST_TMPDIR/sent"
 	wait $!
 	cmp "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/got"
@@ -236,7 +225,7 @@ transfer() {
 	up "$P" --rtt 20ms --rate 20mbit --queue 100kB --cc cubic
 	server "$P"
 	client "$P" -t 4 >/dev/null &
-	until_ 5 eval '[ "$(count fwd qdrop)" -gt 0 ]'
+	poll 5 eval '[ "$(count fwd qdrop)" -gt 0 ]'
 	worst=$(at "$P" a ping -nc 100 -i 0.02 10.77.0.2 |
 	    sed -n 's/.*time=\([0-9.]*\) ms/\1/p' | sort -n | tail -1)
 	wait $!
@@ -267,7 +256,7 @@ connections() { at "$P" a ss -Htn state established dport = :5201; }
 	up "$P" --rtt 10ms --rate 100mbit --queue 1MB --cc cubic
 	server "$P"
 	client "$P" -t 30 >/dev/null 2>&1 &
-	until_ 5 eval '[ "$(count fwd backlog)" -gt 0 ]'
+	poll 5 eval '[ "$(count fwd backlog)" -gt 0 ]'
 	ports=$(connections | awk '{ print $3 }' | sort)
 	before=$(speed)
 	"$LFP" set "$P" --rate-fwd 30mbit --rtt 30ms
@@ -275,7 +264,7 @@ connections() { at "$P" a ss -Htn state established dport = :5201; }
 	"$LFP" set "$P" --rate 200mbit
 	echo "$before, $after Mbit/s"
 	true_ "$before >= 95 && $before <= 102 && $after >= 28 && $after <= 31"
-	until_ 10 eval '[ "$(speed)" -gt 150 ]'
+	poll 10 eval '[ "$(speed)" -gt 150 ]'
 	[ "$(connections | awk '{ print $3 }' | sort)" = "$ports" ]
 	true_ "$(rtt "$P") >= 30"
 }
@@ -314,7 +303,7 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 	for side in a b; do
 		at "$P" $side sh -c 'trap "" TERM; exec tail -f /dev/null' 3>&- &
 	done
-	until_ 10 eval '[ "$(inside | wc -l)" = 2 ]'
+	poll 10 eval '[ "$(inside | wc -l)" = 2 ]'
 	pids="$(inside) $(<"/run/lfp/$P/pid")"
 	"$LFP" down "$P"
 	nothing "$P"
