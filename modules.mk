@@ -29,6 +29,8 @@ HAYATE_CORE = \
 HAYATE_HOOKS = \
 	common/optline-hook.c \
 	common/peer-hook.c \
+	channels/bulk-hook.c \
+	channels/sshbuf-hook.c \
 	channels/wtune-hook.c \
 	cipher/authonly-hook.c \
 	cipher/authonly-proposal-hook.c \
@@ -45,4 +47,13 @@ HAYATE_HOOKS = \
 	sshd/authonly-server-hook.c \
 	sshd/srvopt-hook.c \
 	sshd/subsys-hook.c \
+
+# Files of upstream that one of ours takes the place of, in libssh.a.
+
+HAYATE_REPLACED = sshbuf.c
+
+# Files of upstream with arrays of 16 KiB on the stack that are written before
+# they are read. Zeroing them at each call costs as much as a copy of the data.
+
+HAYATE_UNZEROED = atomicio.c channels.c
 

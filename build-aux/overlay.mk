@@ -12,7 +12,8 @@ VPATH := $(VPATH):$(subst $() ,:,$(HAYATE_ROOMS:%=$(HAYATE_TOP)/%))
 hy_objs = $(notdir $(patsubst %.c,%.o,$(filter %.c,$(1))))
 HAYATE_OBJS := $(call hy_objs,$(HAYATE_CORE) $(HAYATE_HOOKS))
 
-LIBSSH_OBJS += $(HAYATE_OBJS)
+LIBSSH_OBJS := $(filter-out $(call hy_objs,$(HAYATE_REPLACED)),$(LIBSSH_OBJS)) \
+	$(HAYATE_OBJS)
 libssh.a: $(HAYATE_OBJS) .modules
 
 # ar does not remove members that are no longer listed.
@@ -28,6 +29,9 @@ SSH_PROGRAM = $(bindir)/$(HAYATE_SSH)
 $(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)
 $(HAYATE_OBJS): CFLAGS += -Wextra
 LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
+
+$(call hy_objs,$(HAYATE_UNZEROED)): CFLAGS += \
+	-ftrivial-auto-var-init=uninitialized
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench

@@ -22,8 +22,6 @@
 
 #include <sys/types.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,13 +69,8 @@
 #define UNSENT_PER_SECOND	100
 #define UNSENT_EVERY_US		100000
 
-/*
- * sshd reads 256 KiB from its socket per poll, and after a loss one poll
- * follows another until a whole window is read. A program's pipe holds 64 KiB
- * by default. Here it holds what a poll brings. A megabyte would use up what
- * the system allows a user for pipes.
- */
-#define PIPE_SIZE		(256 * 1024)
+/* A pipe of the default size is what limits its reader beyond this backlog. */
+#define PIPE_IS_SMALL		(64 * 1024)
 
 /* A buffer without a large backlog for so long is given back. */
 #define TRIM_AFTER_US		2000000
@@ -101,6 +94,7 @@ struct chan_state {
 	struct starve starve;	/* as a sender */
 	u_int peer_window;	/* the largest seen of the peer's */
 	uint64_t behind_holes;	/* of struct tcp_path, at the last decision */
+	int	 pipe_widened;
 };
 
 static struct chan_state **states;	/* by channel number */
@@ -202,7 +196,7 @@ adjust_is_due(const struct Channel *c)
 	return c->type == SSH_CHANNEL_OPEN &&
 	    (c->flags & (CHAN_CLOSE_SENT | CHAN_CLOSE_RCVD)) == 0 &&
 	    (c->local_window_max - c->local_window >
-	    c->local_maxpacket * 3 ||
+	    bulk_adjust_step(c) ||
 	    c->local_window < c->local_window_max / 2) &&
 	    c->local_consumed > 0;
 }
@@ -247,22 +241,6 @@ log_sample(const struct Channel *c, const struct bdp *b,
 	    (unsigned long long)now->now_us, (unsigned long long)now->consumed,
 	    (unsigned long long)now->backlog, (unsigned long long)bdp_rtt(b),
 	    (unsigned long long)waiting);
-}
-
-/* Gives the program that reads a pipe that holds what one poll brings. */
-static void
-widen_pipe(const struct Channel *c)
-{
-#ifdef F_SETPIPE_SZ
-	int size = fcntl(c->wfd, F_GETPIPE_SZ);
-
-	if (size > 0 && size < PIPE_SIZE &&
-	    fcntl(c->wfd, F_SETPIPE_SZ, PIPE_SIZE) == -1)
-		debug2("channel %d: the pipe stays at %d bytes: %s", c->self,
-		    size, strerror(errno));
-#else
-	(void)c;
-#endif
 }
 
 /*
@@ -333,8 +311,6 @@ tune_window(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 	log_sample(c, s->bdp, now, waiting);
 	move_window(c, wtune_decide(s->wtune, s->bdp, now));
 	log_decision(c, s, was);
-	if (was == STOCK_WINDOW && c->local_window_max > was)
-		widen_pipe(c);
 	return c->local_window_max > was;
 }
 
@@ -399,6 +375,10 @@ wtune_channel(struct ssh *ssh, struct Channel *c)
 		s->unannounced = 0;
 	}
 	trim_buffer(c, s, now.now_us);
+	if (backlog > PIPE_IS_SMALL && !s->pipe_widened) {
+		s->pipe_widened = 1;
+		bulk_widen_pipe(c->wfd);
+	}
 }
 
 /* Bounds what waits unsent in the kernel by the path's rate. */

@@ -101,7 +101,7 @@ They recieve it.'
 	misspelt check '5s/$/ recieve/'
 	misspelt man/ssh_config.inc '$a\
 recieve'
-	misspelt patches/100-sshbuf-grow.patch '1s/$/ recieve/'
+	misspelt patches/110-channels-window.patch '1s/$/ recieve/'
 	misspelt regress/rooms.bats 's/^@test "no /&recieve /'
 	# not in code
 	run -0 build-aux/spell "$(spoilt channels/bdp.c '$a\

@@ -1,0 +1,107 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "packet.h"
+#include "sshbuf.h"
+#include "channels.h"
+#include "log.h"
+#include "misc.h"
+
+#include "clock.h"
+#include "hayopt.h"
+#include "tcp-path.h"
+
+/* packet.c takes 256 KiB with all that is round the data. */
+#define PACKET_LARGE	(255 * 1024)
+#define PACKET_STOCK	(32 * 1024)
+
+/* 255 KiB at 100 MB/s; a keystroke waits no longer for one packet. */
+#define BULK_PACKET_US	2600
+
+#define RATE_EVERY_US	100000
+
+/*
+ * A read or a packet brings as much. The system allows a user 16,384 pages in
+ * pipes (fs.pipe-user-pages-soft), which are 256 pipes of this size.
+ */
+#define PIPE_SIZE	(256 * 1024)
+#define PIPE_STOCK	(64 * 1024)
+
+u_int
+bulk_packet_max(void)
+{
+	return hayopt_get()->hayate ? PACKET_LARGE : PACKET_STOCK;
+}
+
+/* What the path carried lately, bytes per second; 0: unknown. */
+static uint64_t
+path_rate(struct ssh *ssh)
+{
+	static uint64_t asked_us, rate;
+	uint64_t now_us = clock_us();
+	struct tcp_path path;
+
+	if (asked_us != 0 && now_us - asked_us < RATE_EVERY_US)
+		return rate;
+	asked_us = now_us;
+	rate = tcp_path_read(ssh_packet_get_connection_out(ssh), &path) == 0 ?
+	    path.delivery_rate : 0;
+	return rate;
+}
+
+size_t
+bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
+{
+	size_t most;
+
+	if (len <= PACKET_STOCK || !hayopt_get()->hayate)
+		return len;
+	if (c->isatty)
+		return PACKET_STOCK;
+	if (len <= PIPE_STOCK)
+		bulk_widen_pipe(c->rfd);
+	most = path_rate(ssh) * BULK_PACKET_US / 1000000;
+	return MINIMUM(len, MAXIMUM(most, PACKET_STOCK));
+}
+
+int
+bulk_output_poll(struct ssh *ssh)
+{
+	int did = channel_output_poll(ssh), more = did;
+
+	while (more && hayopt_get()->hayate &&
+	    ssh_packet_not_very_much_data_to_write(ssh) &&
+	    !ssh_packet_is_rekeying(ssh))
+		more = channel_output_poll(ssh);
+	return did;
+}
+
+u_int
+bulk_adjust_step(const struct Channel *c)
+{
+	return MINIMUM(c->local_maxpacket, PACKET_STOCK) * 3;
+}
+
+void
+bulk_widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+	int size = fd == -1 ? -1 : fcntl(fd, F_GETPIPE_SZ);
+
+	if (size > 0 && size < PIPE_SIZE &&
+	    fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE) == -1)
+		debug2("a pipe stays at %d bytes: %s", size, strerror(errno));
+#else
+	(void)fd;
+#endif
+}

@@ -1,0 +1,61 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * bulk-hook: how much of a stream moves at once.
+ *
+ * Stock OpenSSH reads, seals and writes 32 KiB and then goes round its poll
+ * loop. On a short path the loop costs more than the cipher. So a channel
+ * takes packets of up to 255 KiB, as RFC 4254, section 5.1 lets it say, reads
+ * as much at once, and fills the output queue in one turn of the loop towards
+ * a peer that takes 32 KiB. Pipes hold what a read or a packet brings.
+ *
+ * What waits before a keystroke stays bounded: packets grow beyond 32 KiB only
+ * where the path carries one in BULK_PACKET_US, and the queue is filled no
+ * further than stock fills it.
+ *
+ * "Hayate no" gives stock's sizes. Not thread safe.
+ */
+
+#ifndef HAYATE_BULK_HOOK_H
+#define HAYATE_BULK_HOOK_H
+
+#include <sys/types.h>
+
+struct Channel;
+struct ssh;
+
+/* The largest packet of channel data that we take, bytes of payload. */
+u_int	bulk_packet_max(void);
+
+/* How much of "len" bytes of this channel the next packet should hold. */
+size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
+
+/* As channel_output_poll(), until the queue is as full as stock lets it be. */
+int	bulk_output_poll(struct ssh *);
+
+/*
+ * How many bytes of the window a peer may have used before it is told of more:
+ * three packets of stock's size, as in stock.
+ */
+u_int	bulk_adjust_step(const struct Channel *);
+
+/* Lets a pipe hold 256 KiB. Does nothing if "fd" is something else. */
+void	bulk_widen_pipe(int fd);
+
+/*
+ * Upstream's names for these sizes, at the end of channels.h. The windows
+ * that it computes from them stay what they are.
+ */
+#undef CHAN_SES_PACKET_DEFAULT
+#undef CHAN_SES_WINDOW_DEFAULT
+#undef CHAN_TCP_PACKET_DEFAULT
+#undef CHAN_TCP_WINDOW_DEFAULT
+#define CHAN_SES_PACKET_DEFAULT	bulk_packet_max()
+#define CHAN_SES_WINDOW_DEFAULT	(2 * 1024 * 1024)
+#define CHAN_TCP_PACKET_DEFAULT	bulk_packet_max()
+#define CHAN_TCP_WINDOW_DEFAULT	(2 * 1024 * 1024)
+
+#endif /* HAYATE_BULK_HOOK_H */

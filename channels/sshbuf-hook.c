@@ -1,0 +1,365 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * sshbuf-hook: upstream's sshbuf.h, with memory that stays between packets.
+ *
+ * This file takes the place of upstream's sshbuf.c, and the interface is
+ * upstream's. Three things differ, none of which a caller can see:
+ *
+ *   A buffer grows as bufgrow.h says, so a backlog costs what it holds and not
+ *   the square of it.
+ *
+ *   A reset keeps the memory that the next packet needs.
+ *
+ *   A buffer knows how far it was ever written: "dirty". A reset wipes that
+ *   much, growth copies only what is in use, and nothing is zeroed before it
+ *   is written. Stock OpenSSH wipes or zeroes the whole allocation each time,
+ *   which is more than it copies.
+ *
+ * The promise is stock's: what a buffer held is wiped before its memory is
+ * freed or after a reset. A field out of its bounds ends the process, because
+ * the memory around it can no longer be trusted.
+ *
+ * A buffer made with sshbuf_from() or sshbuf_fromb() owns no memory: "d" is
+ * NULL, it cannot change, and it keeps its parent alive. Not thread safe: a
+ * buffer is for one thread at a time.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "misc.h"
+#include "ssherr.h"
+#define SSHBUF_INTERNAL
+#include "sshbuf.h"
+
+#include "bufgrow.h"
+
+struct sshbuf {
+	u_char	*d;		/* the memory; NULL: others own it */
+	const u_char *cd;	/* the same, or that of others */
+	size_t	 off, size;	/* the content is cd[off] to cd[size - 1] */
+	size_t	 dirty;		/* d[dirty] and what follows was never written */
+	size_t	 alloc, max_size;
+	u_int	 refcount;	/* this buffer and its children */
+	struct sshbuf *parent;
+};
+
+/* Returns 0. A buffer with impossible fields ends the process. */
+static int
+check_sanity(const struct sshbuf *buf)
+{
+	if (buf != NULL && buf->cd != NULL &&
+	    (buf->d == NULL || buf->d == buf->cd) && buf->parent != buf &&
+	    buf->refcount >= 1 && buf->refcount <= SSHBUF_REFS_MAX &&
+	    buf->off <= buf->size && buf->size <= buf->alloc &&
+	    buf->dirty <= buf->alloc && buf->alloc <= buf->max_size &&
+	    buf->max_size <= SSHBUF_SIZE_MAX)
+		return 0;
+	ssh_signal(SIGSEGV, SIG_DFL);
+	raise(SIGSEGV);
+	return SSH_ERR_INTERNAL_ERROR;
+}
+
+static int
+is_fixed(const struct sshbuf *buf)
+{
+	return buf->d == NULL || buf->refcount > 1;
+}
+
+/* Moves the content to the front. */
+static void
+pack(struct sshbuf *buf)
+{
+	memmove(buf->d, buf->d + buf->off, buf->size - buf->off);
+	buf->size -= buf->off;
+	buf->off = 0;
+}
+
+/* Moves the content to new memory of that size. Returns 0 or SSH_ERR_*. */
+static int
+move(struct sshbuf *buf, size_t alloc)
+{
+	u_char *d;
+
+	if ((d = malloc(alloc)) == NULL)
+		return SSH_ERR_ALLOC_FAIL;
+	memcpy(d, buf->d, buf->size);
+	explicit_bzero(buf->d, buf->dirty);
+	free(buf->d);
+	buf->cd = buf->d = d;
+	buf->alloc = alloc;
+	buf->dirty = buf->size;
+	return 0;
+}
+
+/*
+ * Making and freeing
+ */
+
+struct sshbuf *
+sshbuf_new(void)
+{
+	struct sshbuf *buf;
+
+	if ((buf = calloc(1, sizeof(*buf))) == NULL)
+		return NULL;
+	if ((buf->cd = buf->d = calloc(1, SSHBUF_SIZE_INIT)) == NULL) {
+		free(buf);
+		return NULL;
+	}
+	buf->alloc = SSHBUF_SIZE_INIT;
+	buf->max_size = SSHBUF_SIZE_MAX;
+	buf->refcount = 1;
+	return buf;
+}
+
+struct sshbuf *
+sshbuf_from(const void *blob, size_t len)
+{
+	struct sshbuf *buf;
+
+	if (blob == NULL || len > SSHBUF_SIZE_MAX ||
+	    (buf = calloc(1, sizeof(*buf))) == NULL)
+		return NULL;
+	buf->cd = blob;
+	buf->size = buf->alloc = buf->max_size = len;
+	buf->refcount = 1;
+	return buf;
+}
+
+int
+sshbuf_set_parent(struct sshbuf *child, struct sshbuf *parent)
+{
+	int r;
+
+	if ((r = check_sanity(child)) != 0 || (r = check_sanity(parent)) != 0)
+		return r;
+	if (child == parent ||
+	    (child->parent != NULL && child->parent != parent))
+		return SSH_ERR_INTERNAL_ERROR;
+	child->parent = parent;
+	parent->refcount++;
+	return 0;
+}
+
+struct sshbuf *
+sshbuf_fromb(struct sshbuf *buf)
+{
+	struct sshbuf *child;
+
+	if (check_sanity(buf) != 0 ||
+	    (child = sshbuf_from(sshbuf_ptr(buf), sshbuf_len(buf))) == NULL)
+		return NULL;
+	if (sshbuf_set_parent(child, buf) != 0) {
+		sshbuf_free(child);
+		return NULL;
+	}
+	return child;
+}
+
+/* A parent with children stays until the last of them is freed. */
+void
+sshbuf_free(struct sshbuf *buf)
+{
+	struct sshbuf *parent;
+
+	for (; buf != NULL; buf = parent) {
+		if (check_sanity(buf) != 0 || --buf->refcount > 0)
+			return;
+		parent = buf->parent;
+		if (buf->d != NULL) {
+			explicit_bzero(buf->d, buf->dirty);
+			free(buf->d);
+		}
+		freezero(buf, sizeof(*buf));
+	}
+}
+
+void
+sshbuf_reset(struct sshbuf *buf)
+{
+	if (check_sanity(buf) != 0)
+		return;
+	if (is_fixed(buf)) {
+		buf->off = buf->size;
+		return;
+	}
+	buf->off = buf->size = 0;
+	if (bufgrow_excessive(buf->alloc) && move(buf, SSHBUF_SIZE_INIT) == 0)
+		return;
+	explicit_bzero(buf->d, buf->dirty);
+	buf->dirty = 0;
+}
+
+/*
+ * Sizes
+ */
+
+size_t
+sshbuf_max_size(const struct sshbuf *buf)
+{
+	return buf->max_size;
+}
+
+size_t
+sshbuf_alloc(const struct sshbuf *buf)
+{
+	return buf->alloc;
+}
+
+const struct sshbuf *
+sshbuf_parent(const struct sshbuf *buf)
+{
+	return buf->parent;
+}
+
+u_int
+sshbuf_refcount(const struct sshbuf *buf)
+{
+	return buf->refcount;
+}
+
+int
+sshbuf_set_max_size(struct sshbuf *buf, size_t max_size)
+{
+	size_t alloc;
+	int r;
+
+	if ((r = check_sanity(buf)) != 0 || max_size == buf->max_size)
+		return r;
+	if (is_fixed(buf))
+		return SSH_ERR_BUFFER_READ_ONLY;
+	if (max_size > SSHBUF_SIZE_MAX)
+		return SSH_ERR_NO_BUFFER_SPACE;
+	if (max_size < buf->alloc) {
+		if (max_size < buf->size)
+			pack(buf);
+		alloc = ROUNDUP(MAXIMUM(buf->size, SSHBUF_SIZE_INIT),
+		    SSHBUF_SIZE_INC);
+		alloc = MINIMUM(alloc, max_size);
+		if (alloc < buf->size)
+			return SSH_ERR_NO_BUFFER_SPACE;
+		if ((r = move(buf, alloc)) != 0)
+			return r;
+	}
+	buf->max_size = max_size;
+	return 0;
+}
+
+size_t
+sshbuf_len(const struct sshbuf *buf)
+{
+	return check_sanity(buf) == 0 ? buf->size - buf->off : 0;
+}
+
+size_t
+sshbuf_avail(const struct sshbuf *buf)
+{
+	if (check_sanity(buf) != 0 || is_fixed(buf))
+		return 0;
+	return buf->max_size - (buf->size - buf->off);
+}
+
+const u_char *
+sshbuf_ptr(const struct sshbuf *buf)
+{
+	return check_sanity(buf) == 0 ? buf->cd + buf->off : NULL;
+}
+
+u_char *
+sshbuf_mutable_ptr(const struct sshbuf *buf)
+{
+	if (check_sanity(buf) != 0 || is_fixed(buf))
+		return NULL;
+	return buf->d + buf->off;
+}
+
+/*
+ * Adding and taking
+ */
+
+int
+sshbuf_check_reserve(const struct sshbuf *buf, size_t len)
+{
+	int r;
+
+	if ((r = check_sanity(buf)) != 0)
+		return r;
+	if (is_fixed(buf))
+		return SSH_ERR_BUFFER_READ_ONLY;
+	if (len > buf->max_size || buf->size - buf->off > buf->max_size - len)
+		return SSH_ERR_NO_BUFFER_SPACE;
+	return 0;
+}
+
+int
+sshbuf_allocate(struct sshbuf *buf, size_t len)
+{
+	size_t need;
+	int r;
+
+	if ((r = sshbuf_check_reserve(buf, len)) != 0)
+		return r;
+	if (buf->off > 0 && (buf->size + len > buf->max_size ||
+	    (buf->off >= SSHBUF_PACK_MIN && buf->off >= buf->size / 2) ||
+	    bufgrow_packs(buf->off, buf->size, len, buf->alloc)))
+		pack(buf);
+	if (buf->size + len <= buf->alloc)
+		return 0;
+	need = MINIMUM(ROUNDUP(buf->size + len, SSHBUF_SIZE_INC),
+	    buf->max_size);
+	return move(buf, bufgrow_size(buf->alloc, need, buf->max_size));
+}
+
+int
+sshbuf_reserve(struct sshbuf *buf, size_t len, u_char **dpp)
+{
+	int r;
+
+	if (dpp != NULL)
+		*dpp = NULL;
+	if ((r = sshbuf_allocate(buf, len)) != 0)
+		return r;
+	if (dpp != NULL)
+		*dpp = buf->d + buf->size;
+	buf->size += len;
+	buf->dirty = MAXIMUM(buf->dirty, buf->size);
+	return 0;
+}
+
+int
+sshbuf_consume(struct sshbuf *buf, size_t len)
+{
+	int r;
+
+	if ((r = check_sanity(buf)) != 0 || len == 0)
+		return r;
+	if (len > buf->size - buf->off)
+		return SSH_ERR_MESSAGE_INCOMPLETE;
+	buf->off += len;
+	if (buf->off == buf->size)
+		buf->off = buf->size = 0;
+	return 0;
+}
+
+int
+sshbuf_consume_end(struct sshbuf *buf, size_t len)
+{
+	int r;
+
+	if ((r = check_sanity(buf)) != 0 || len == 0)
+		return r;
+	if (len > buf->size - buf->off)
+		return SSH_ERR_MESSAGE_INCOMPLETE;
+	buf->size -= len;
+	return 0;
+}
