@@ -45,6 +45,7 @@ HAYATE_HOOKS = \
 	ssh/cliopt-hook.c \
 	ssh/sftpq-hook.c \
 	sshd/authonly-server-hook.c \
+	sshd/sftpsrv-hook.c \
 	sshd/srvopt-hook.c \
 	sshd/subsys-hook.c \
 
