@@ -1,0 +1,80 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# How much of a stream moves at once (channels/bulk-hook.h), the buffers under
+# it (channels/sshbuf-hook.c), and sftp-server without copies
+# (sshd/sftpsrv-hook.h).
+
+load helper
+
+setup_file() {
+	sshd_up hayate
+	sshd_up hayate:small "Hayate no"
+	sshd_up stock
+	head -c 3000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
+}
+teardown_file() { sshd_down; }
+
+# announced SERVER: the packet size that it names for a session
+announced() {
+	client "$1" -vv true 2>&1 |
+	    sed -n 's/.*open confirm rwindow [0-9]* rmax \([0-9]*\).*/\1/p'
+}
+
+# streams CLIENT SERVER: streams that end round each size arrive both ways
+streams() {
+	local n
+	for n in 0 1 32767 32768 32769 65535 65537 261119 261120 261121 522241; do
+		head -c $n "$BATS_FILE_TMPDIR/data" >"$BATS_TEST_TMPDIR/sent"
+		CLIENT=$1 client "$2" "cat $BATS_TEST_TMPDIR/sent" |
+		    cmp - "$BATS_TEST_TMPDIR/sent"
+		CLIENT=$1 client "$2" "cat >$BATS_TEST_TMPDIR/got" \
+		    <"$BATS_TEST_TMPDIR/sent"
+		cmp "$BATS_TEST_TMPDIR/got" "$BATS_TEST_TMPDIR/sent"
+	done
+}
+
+@test "a server takes packets of 255 KiB, with Hayate no of 32 KiB" {
+	[ "$(announced hayate)" = 261120 ]
+	[ "$(announced small)" = 32768 ]
+}
+
+@test "streams of each size round a packet arrive between two Hayates" {
+	streams hayate hayate
+}
+
+@test "streams of each size round a packet arrive from and at stock peers" {
+	streams stock hayate
+	streams hayate stock
+}
+
+@test "streams arrive with rekeys, compression and threads" {
+	local o
+	for o in "-oRekeyLimit=100K" -C "-oCipherThreads=2"; do
+		client hayate "$o" "cat $BATS_FILE_TMPDIR/data" |
+		    cmp - "$BATS_FILE_TMPDIR/data"
+		client hayate "$o" "cat >$BATS_TEST_TMPDIR/got" \
+		    <"$BATS_FILE_TMPDIR/data"
+		cmp "$BATS_TEST_TMPDIR/got" "$BATS_FILE_TMPDIR/data"
+	done
+}
+
+@test "sftp-server answers requests in bursts and pieces byte for byte as stock" {
+	local seed build
+	for seed in 1 2 3 4; do
+		for build in stock hayate; do
+			mkdir -p "$BATS_TEST_TMPDIR/at"
+			rm -f "$BATS_TEST_TMPDIR/at/file"
+			timeout 60 "$REGRESS/peers/sftp-burst" $seed \
+			    "$BATS_TEST_TMPDIR/at" "$(bin sftp-server $build)" -e \
+			    >"$BATS_TEST_TMPDIR/$build" 2>/dev/null
+		done
+		cmp "$BATS_TEST_TMPDIR/stock" "$BATS_TEST_TMPDIR/hayate"
+	done
+}
+
+@test "a request that is shorter than its header ends sftp-server" {
+	printf '\0\0\0\0\0\0\0\5' >"$BATS_TEST_TMPDIR/short"
+	run -255 timeout 10 "$(bin sftp-server)" -e <"$BATS_TEST_TMPDIR/short"
+}
