@@ -12,7 +12,6 @@
 
 load helper
 
-
 setup_file() {
 	export P=q$$
 	cd "$BATS_FILE_TMPDIR" || return
@@ -60,7 +59,6 @@ teardown() {
 	! mountpoint -q "$T/full" || umount -l "$T/full"
 }
 pids=()
-
 
 # far copy|files|client ARG...: from a to b
 far() {
