@@ -66,6 +66,7 @@
 
 #include <stdlib.h>
 
+#include "minmax.h"
 #include "wtune.h"
 
 /*
@@ -216,18 +217,6 @@ wtune_why_text(enum wtune_why why)
 	};
 
 	return text[why];
-}
-
-static uint64_t
-min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t
-max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
 }
 
 /* By Little's law. */

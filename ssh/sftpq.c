@@ -21,6 +21,7 @@
 #include <stdlib.h>
 
 #include "bdp.h"
+#include "minmax.h"
 #include "sftpq.h"
 #include "wtune.h"
 
@@ -75,18 +76,6 @@ struct sftpq_flow {
 	uint64_t slot[SLOTS];		/* bytes, by time modulo SLOTS */
 	uint64_t slot_now;		/* number of the current slot */
 };
-
-static uint64_t
-min_u64(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static uint64_t
-max_u64(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
 
 struct sftpq_flow *
 sftpq_flow_new(void)
