@@ -49,6 +49,10 @@ HAYATE_HOOKS = \
 	sshd/srvopt-hook.c \
 	sshd/subsys-hook.c \
 
+# Core headers that a patch includes directly: constants and inline functions.
+
+HAYATE_DIRECT = authonly.h cipher-seek.h gmac.h
+
 # Files of upstream that one of ours takes the place of, in libssh.a.
 
 HAYATE_REPLACED = sshbuf.c

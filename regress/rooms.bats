@@ -43,8 +43,14 @@ house() {
 }
 
 @test "patches call hooks and only the listed cores" {
-	run -0 awk '/^Calls:/ { sub(/^Calls: */, ""); print }' "$TOP"/patches/*.patch
-	run -1 grep -vE -- '-hook[.]h|^[a-z]+/(bufgrow|gmac)[.]h' <<<"$output"
+	local direct name
+	direct=$(sed -n 's/^HAYATE_DIRECT = //p' "$TOP/modules.mk")
+	for name in $(sed -n 's/^+#include "\(.*\)"/\1/p' "$TOP"/patches/*.patch |
+	    sort -u); do
+		[[ $name = *-hook.h || " $direct " = *" $name "* ]] || echo "$name"
+	done >"$BATS_TEST_TMPDIR/strange"
+	run -0 cat "$BATS_TEST_TMPDIR/strange"
+	[ -z "$output" ]
 }
 
 @test "each link of the pages leads to a file of the repository" {
@@ -64,6 +70,18 @@ house() {
 	    "$TOP/CONTRIBUTING.md" | tr -d '()' | sort -u); do
 		grep -qE "^$name\(" "$BUILD"/upstream/*.c "$TOP"/*/*.c ||
 		    echo "$name"
+	done >"$BATS_TEST_TMPDIR/lost"
+	run -0 cat "$BATS_TEST_TMPDIR/lost"
+	[ -z "$output" ]
+}
+
+@test "each patch that the pages name by its number exists" {
+	local number
+	for number in $(grep -ohE '(patch |\b)[1-4][0-9][0-9](-[a-z]|\b)' \
+	    "$TOP/HOUSE.md" "$TOP/README.md" | grep -oE 'patch [0-9]+|[0-9]+-' |
+	    tr -dc '0-9\n' | sort -u); do
+		compgen -G "$TOP/patches/$number-*.patch" >/dev/null ||
+		    echo "$number"
 	done >"$BATS_TEST_TMPDIR/lost"
 	run -0 cat "$BATS_TEST_TMPDIR/lost"
 	[ -z "$output" ]
