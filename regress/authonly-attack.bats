@@ -128,6 +128,12 @@ every_attack() {
 	poll 5 grep -q "no matching cipher found. Their offer: none" "$(sshd_log gmac)"
 }
 
+# saw_end: the file "capture" has the end of a connection, and all before it
+saw_end() {
+	tcpdump -nr capture 'tcp[tcpflags] & (tcp-fin|tcp-rst) != 0' 2>/dev/null |
+	    grep -q .
+}
+
 # captured PORT COMMAND...: its packets on the way, in the file "capture"
 captured() {
 	local pid port=$1
@@ -137,7 +143,7 @@ captured() {
 	pid=$!
 	poll 10 grep -q 'listening on' tcpdump.out
 	"$@"
-	sleep 1		# until tcpdump has written its file
+	poll 10 saw_end
 	kill $pid
 	wait $pid || true
 }

@@ -168,18 +168,16 @@ has_wish(int control, const char *value)
 static void
 tell_user(struct ssh *ssh, Channel *c)
 {
-	enum authonly_answer answer = authonly_decide_now(ssh);
 	const char *mode = authonly_mode_in_force();
 	int r;
 
-	if (answer == AUTHONLY_OFFER && mode != NULL)
+	if (authonly_decide_now(ssh) == AUTHONLY_OFFER && mode != NULL)
 		r = sshbuf_putf(c->extended, "NoneSwitch: data is in clear "
 		    "from here on, authenticated by %s.\r\n", mode);
 	else
 		r = sshbuf_putf(c->extended, "NoneSwitch: data stays "
-		    "encrypted, because %s.\r\n", answer == AUTHONLY_OFFER ?
-		    "the server refused" :
-		    authonly_explain_answer(answer, authonly_get_private()));
+		    "encrypted, because %s.\r\n",
+		    authonly_explain_encryption(ssh));
 	if (r != 0)
 		fatal_fr(r, "tell user");
 }
