@@ -67,12 +67,16 @@ speed() {
 	run -0 --separate-stderr small --quick \
 	    --only matrix_rtt,matrix_loss,matrix_rate --rtt 8
 	all_well 20
-	[ "$(runs | grep -c '0.1% cubic unlimited 1 hayate ssh cat')" = 1 ]
-	[ "$(runs | grep -c ' 100mbit 0 cubic .* stock ssh cat')" = 1 ]
+	for cc in cubic bbr; do
+		[[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " = *" $cc "* ]] ||
+		    continue
+		for way in 'ssh cat get' 'ssh cat put' 'scp get' 'scp put'; do
+			[ "$(runs | grep -c "0.1% $cc unlimited 1 hayate $way")" = 1 ]
+		done
+	done
+	[ "$(runs | grep -c ' 100mbit 0 cubic .* stock ssh cat put')" = 1 ]
+	run -1 grep -q ' 100mbit .* scp ' <(runs)
 	[ -z "$(runs | sort | uniq -d)" ]
-	if [[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " = *' bbr '* ]]; then
-		[ "$(runs | grep -c '0.1% bbr unlimited 1 hayate ssh cat')" = 1 ]
-	fi
 }
 
 @test "sessions are open, use memory, and end with the benchmark" {

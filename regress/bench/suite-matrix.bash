@@ -22,10 +22,11 @@
 # "--only matrix" is all of them. With --rtt the ceilings are measured at each
 # RTT given (0.25 is that of 2016), and loss and rate at the first.
 #
-# A row is N ssh at once, each the source of a whole file into /dev/null, from
-# the start of the first to the end of the last, less the time of N logins at
-# once; iperf3 with as many streams and bytes is the yardstick, and has no login
-# taken off: in a run of a second or two its own start counts. COND_WINDOW is
+# A row is N ssh at once, each the source (get) or the sink (put) of a whole
+# file, with /dev/null at the other end, from the start of the first to the end
+# of the last, less the time of N logins at once. matrix_loss has rows of one
+# scp as well. iperf3 with as many streams and bytes is the yardstick, and has
+# no login taken off: in a run of a second or two its own start counts. COND_WINDOW is
 # what the socket's buffers may hold at both ends (tcp_rmem, tcp_wmem), as in
 # 2016, because WindowMax begins at 2 MiB; the kernel keeps a part of it for
 # itself, so the window is smaller. A program that sets its buffers itself
@@ -98,28 +99,31 @@ matrix_mbit() {
 
 ### Verbs
 
-# Starts a command N times at once; fails if one of them does.
+# Starts a command N times at once, each with INPUT; fails if one of them does.
 MATRIX_ABREAST='
-n=$1 all= status=0
-shift
+n=$1 input=$2 all= status=0
+shift 2
 while [ $n -gt 0 ]; do
-	"$@" &
+	"$@" <"$input" &
 	all="$all $!" n=$((n - 1))
 done
 trap "kill $all; exit 143" TERM
 for p in $all; do wait $p || status=$?; done
 exit $status'
 
-matrix_abreast() {	# BUILD N COMMAND: of that build's ssh, to its own sshd
+matrix_abreast() {	# BUILD N INPUT COMMAND: of its ssh, to its own sshd
 	use "$1"
-	metered -f "$(pid_of "$1")" sh -c "$MATRIX_ABREAST" sh "$2" \
-	    "${SSH[@]}" "$1" "$3"
+	metered -f "$(pid_of "$1")" sh -c "$MATRIX_ABREAST" sh "$2" "$3" \
+	    "${SSH[@]}" "$1" "$4"
 }
 
-v_matrix_login() { matrix_abreast "$1" "$2" true; }
+v_matrix_login() { matrix_abreast "$1" "$2" /dev/null true; }
 
-v_matrix() {	# BUILD N BYTES: of each
-	matrix_abreast "$1" "$2" "cat $(file_of "$3")"
+v_matrix() {	# BUILD N BYTES get|put: bytes of each
+	case $4 in
+	get) matrix_abreast "$1" "$2" /dev/null "cat $(file_of "$3")" ;;
+	put) matrix_abreast "$1" "$2" "$(file_of "$3")" 'cat >/dev/null' ;;
+	esac
 }
 
 ### Slices
@@ -134,19 +138,30 @@ matrix_lossy() {
 }
 
 matrix_jobs() {	# STREAMS
-	local p each target='rate>=1*stock~'
+	local p d each target='rate>=1*stock~'
 	[ "$COND_LOSS" = 0 ] || target+=,$(matrix_lossy "$1")
 	each=$(matrix_each iperf3 "$1")
 	JOBS=()
 	COND_STREAMS=$1
-	job iperf3 iperf3 get $((each * $1)) - - \
-	    v_iperf3 $((each * $1)) get -P "$1"
-	for p in $BUILDS; do
-		each=$(matrix_each "$p" "$1")
-		job "$p" 'ssh cat' get $((each * $1)) \
-		    "$(target_for "$p" "$target")" "v_matrix_login $p $1" \
-		    v_matrix "$p" "$1" "$each"
+	for d in get put; do
+		job iperf3 iperf3 $d $((each * $1)) - - \
+		    v_iperf3 $((each * $1)) $d -P "$1"
+		for p in $BUILDS; do
+			matrix_build_jobs "$p" "$1" $d "$(target_for "$p" "$target")"
+		done
 	done
+}
+
+# From the time of scp goes that of a copy of an empty file: the round trips of
+# SFTP's opening would be an eighth of 256 MiB over 100 ms.
+matrix_build_jobs() {	# BUILD STREAMS get|put TARGET
+	local each
+	each=$(matrix_each "$1" "$2")
+	job "$1" 'ssh cat' "$3" $((each * $2)) "$4" "v_matrix_login $1 $2" \
+	    v_matrix "$1" "$2" "$each" "$3"
+	[ -n "${MATRIX_SCP:-}" ] && [ "$2" = 1 ] || return 0
+	job "$1" scp "$3" "$each" "$4" "v_scp $1 $1 0 $3" \
+	    v_scp "$1" "$1" "$each" "$3"
 }
 
 # matrix_place RTT_MS RATE LOSS CC WINDOW "STREAMS": what no other slice has
@@ -197,7 +212,7 @@ matrix_knows() {	# CC
 }
 
 cell_matrix_loss() {
-	local loss cc
+	local loss cc MATRIX_SCP=y
 	matrix_begin
 	for cc in cubic bbr; do
 		matrix_knows $cc || continue
