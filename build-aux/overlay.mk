@@ -35,13 +35,14 @@ $(call hy_objs,$(HAYATE_UNZEROED)): CFLAGS += \
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
-HAYATE_DRIVERS = authonly-tamper pipeline-oracle seal-speed
+HAYATE_DRIVERS = authonly-tamper pipeline-oracle seal-speed sshbuf-model
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
 HAYATE_HELPERS = packet-ends.o $(P11OBJS) $(SKOBJS)
 $(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a
 	$(LD) -o $@ $*.o $(HAYATE_HELPERS) $(LDFLAGS) -lssh -lopenbsd-compat \
 	    $(CHANNELLIBS) $(LIBS) $(WRAP)
 pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
+sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 
 # Upstream's files include our headers too, so the compiler records the
 # dependencies of every object.

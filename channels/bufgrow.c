@@ -33,8 +33,7 @@ bufgrow_size(size_t have, size_t need, size_t max)
 int
 bufgrow_packs(size_t off, size_t size, size_t len, size_t have)
 {
-	return have >= BUFGROW_FROM && size + len > have &&
-	    size - off + len <= have && off >= have / 5;
+	return size - off + len <= have && off >= have / 5;
 }
 
 int

@@ -32,8 +32,9 @@
 size_t	bufgrow_size(size_t have, size_t need, size_t max);
 
 /*
- * Whether to move the content to the front so that "len" more bytes fit: it
- * ends at "size", the first "off" bytes are free, "have" is allocated.
+ * For "len" more bytes that do not fit behind the content: whether to move it
+ * to the front instead of growing. The content ends at "size", the first "off"
+ * bytes are free, "have" is allocated.
  */
 int	bufgrow_packs(size_t off, size_t size, size_t len, size_t have);
 

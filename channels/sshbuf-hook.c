@@ -84,20 +84,25 @@ pack(struct sshbuf *buf)
 	buf->off = 0;
 }
 
-/* Moves the content to new memory of that size. Returns 0 or SSH_ERR_*. */
+/*
+ * Moves the content to the front of new memory of that size, which holds it.
+ * Returns 0 or SSH_ERR_*.
+ */
 static int
-move(struct sshbuf *buf, size_t alloc)
+move_content(struct sshbuf *buf, size_t alloc)
 {
+	size_t len = buf->size - buf->off;
 	u_char *d;
 
 	if ((d = malloc(alloc)) == NULL)
 		return SSH_ERR_ALLOC_FAIL;
-	memcpy(d, buf->d, buf->size);
+	memcpy(d, buf->d + buf->off, len);
 	explicit_bzero(buf->d, buf->dirty);
 	free(buf->d);
 	buf->cd = buf->d = d;
 	buf->alloc = alloc;
-	buf->dirty = buf->size;
+	buf->off = 0;
+	buf->size = buf->dirty = len;
 	return 0;
 }
 
@@ -194,7 +199,8 @@ sshbuf_reset(struct sshbuf *buf)
 		return;
 	}
 	buf->off = buf->size = 0;
-	if (bufgrow_excessive(buf->alloc) && move(buf, SSHBUF_SIZE_INIT) == 0)
+	if (bufgrow_excessive(buf->alloc) &&
+	    move_content(buf, SSHBUF_SIZE_INIT) == 0)
 		return;
 	explicit_bzero(buf->d, buf->dirty);
 	buf->dirty = 0;
@@ -231,24 +237,20 @@ sshbuf_refcount(const struct sshbuf *buf)
 int
 sshbuf_set_max_size(struct sshbuf *buf, size_t max_size)
 {
-	size_t alloc;
+	size_t len, alloc;
 	int r;
 
 	if ((r = check_sanity(buf)) != 0 || max_size == buf->max_size)
 		return r;
 	if (is_fixed(buf))
 		return SSH_ERR_BUFFER_READ_ONLY;
-	if (max_size > SSHBUF_SIZE_MAX)
+	len = buf->size - buf->off;
+	if (max_size > SSHBUF_SIZE_MAX || max_size < len)
 		return SSH_ERR_NO_BUFFER_SPACE;
 	if (max_size < buf->alloc) {
-		if (max_size < buf->size)
-			pack(buf);
-		alloc = ROUNDUP(MAXIMUM(buf->size, SSHBUF_SIZE_INIT),
+		alloc = ROUNDUP(MAXIMUM(len, SSHBUF_SIZE_INIT),
 		    SSHBUF_SIZE_INC);
-		alloc = MINIMUM(alloc, max_size);
-		if (alloc < buf->size)
-			return SSH_ERR_NO_BUFFER_SPACE;
-		if ((r = move(buf, alloc)) != 0)
+		if ((r = move_content(buf, MINIMUM(alloc, max_size))) != 0)
 			return r;
 	}
 	buf->max_size = max_size;
@@ -309,15 +311,17 @@ sshbuf_allocate(struct sshbuf *buf, size_t len)
 
 	if ((r = sshbuf_check_reserve(buf, len)) != 0)
 		return r;
-	if (buf->off > 0 && (buf->size + len > buf->max_size ||
-	    (buf->off >= SSHBUF_PACK_MIN && buf->off >= buf->size / 2) ||
-	    bufgrow_packs(buf->off, buf->size, len, buf->alloc)))
-		pack(buf);
 	if (buf->size + len <= buf->alloc)
 		return 0;
+	if (buf->alloc == buf->max_size ||
+	    bufgrow_packs(buf->off, buf->size, len, buf->alloc)) {
+		pack(buf);
+		return 0;
+	}
 	need = MINIMUM(ROUNDUP(buf->size + len, SSHBUF_SIZE_INC),
 	    buf->max_size);
-	return move(buf, bufgrow_size(buf->alloc, need, buf->max_size));
+	return move_content(buf,
+	    bufgrow_size(buf->alloc, need, buf->max_size));
 }
 
 int

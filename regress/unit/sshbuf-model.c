@@ -1,0 +1,183 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * sshbuf-model SEED OPERATIONS: random operations on a buffer of
+ * channels/sshbuf-hook.c and on an array, which must agree after each.
+ *
+ * Every byte of content has its top bit set, and new memory holds FRESH. So a
+ * byte of content that is left in freed memory, or in a buffer after a reset,
+ * is found. The linker sends the calls of malloc() and free() here.
+ *
+ * Prints the number of operations, growths and resets, and exits with 1 at the
+ * first difference.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <err.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SSHBUF_INTERNAL
+#include "sshbuf.h"
+
+#define FRESH	0x11
+#define MOST	(3 * 1024 * 1024)
+
+void *__real_malloc(size_t);
+void __real_free(void *);
+void *__wrap_malloc(size_t);
+void __wrap_free(void *);
+
+static int watching;
+static u_char model[2 * MOST], chunk[MOST];
+static size_t model_off, model_end;
+static unsigned long long state, growths, resets;
+
+static int
+has_content(const u_char *p, size_t len)
+{
+	while (len-- > 0) {
+		if ((*p++ & 0x80) != 0)
+			return 1;
+	}
+	return 0;
+}
+
+void *
+__wrap_malloc(size_t len)
+{
+	void *p = __real_malloc(len);
+
+	if (p != NULL && watching)
+		memset(p, FRESH, malloc_usable_size(p));
+	return p;
+}
+
+void
+__wrap_free(void *p)
+{
+	if (p != NULL && watching && has_content(p, malloc_usable_size(p)))
+		errx(1, "content is left in memory that was freed");
+	__real_free(p);
+}
+
+/* Knuth's MMIX generator: the same numbers on every system. */
+static size_t
+pick(size_t most)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (size_t)((state >> 33) % (most + 1));
+}
+
+/* Sizes of each order of magnitude are equally likely. */
+static size_t
+pick_size(void)
+{
+	return pick((size_t)1 << pick(18));
+}
+
+static void
+put(struct sshbuf *b, int reserve)
+{
+	size_t len = pick_size(), i, held = model_end - model_off;
+	u_char *p;
+	int r;
+
+	for (i = 0; i < len; i++)
+		chunk[i] = (u_char)(0x80 | pick(0x7f));
+	if (reserve) {
+		if ((r = sshbuf_reserve(b, len, &p)) == 0)
+			memcpy(p, chunk, len);
+	} else
+		r = sshbuf_put(b, chunk, len);
+	if ((r == 0) != (held + len <= sshbuf_max_size(b)))
+		errx(1, "%zu bytes put behind %zu: %d", len, held, r);
+	if (r != 0)
+		return;
+	if (model_end + len > sizeof(model)) {
+		memmove(model, model + model_off, held);
+		model_off = 0;
+		model_end = held;
+	}
+	memcpy(model + model_end, chunk, len);
+	model_end += len;
+}
+
+static void
+take(struct sshbuf *b, int from_end)
+{
+	size_t len = pick_size();
+	int fits = len <= model_end - model_off;
+	int r = from_end ? sshbuf_consume_end(b, len) : sshbuf_consume(b, len);
+
+	if ((r == 0) != fits)
+		errx(1, "%zu bytes taken: %d", len, r);
+	if (fits && from_end)
+		model_end -= len;
+	else if (fits)
+		model_off += len;
+}
+
+static void
+reset(struct sshbuf *b)
+{
+	sshbuf_reset(b);
+	model_off = model_end = 0;
+	resets++;
+	if (has_content(sshbuf_mutable_ptr(b), sshbuf_alloc(b)))
+		errx(1, "content is left in a buffer after a reset");
+}
+
+static void
+operate(struct sshbuf *b)
+{
+	size_t alloc = sshbuf_alloc(b), what = pick(99);
+
+	if (what < 50)
+		put(b, what < 25);
+	else if (what < 85)
+		take(b, 0);
+	else if (what < 95)
+		take(b, 1);
+	else if (what < 98)
+		reset(b);
+	else
+		(void)sshbuf_set_max_size(b, model_end - model_off +
+		    pick(MOST - (model_end - model_off)));
+	growths += sshbuf_alloc(b) > alloc;
+	if (sshbuf_len(b) != model_end - model_off ||
+	    memcmp(sshbuf_ptr(b), model + model_off, sshbuf_len(b)) != 0)
+		errx(1, "the content differs");
+	if (sshbuf_alloc(b) > sshbuf_max_size(b))
+		errx(1, "more than the maximum is allocated");
+}
+
+int
+main(int argc, char **argv)
+{
+	struct sshbuf *b;
+	unsigned long n, i;
+
+	if (argc != 3)
+		errx(2, "usage: sshbuf-model SEED OPERATIONS");
+	state = strtoull(argv[1], NULL, 10);
+	n = strtoul(argv[2], NULL, 10);
+	watching = 1;
+	if ((b = sshbuf_new()) == NULL || sshbuf_set_max_size(b, MOST) != 0)
+		errx(1, "no buffer");
+	for (i = 0; i < n; i++)
+		operate(b);
+	sshbuf_free(b);
+	watching = 0;
+	printf("%lu operations, %llu growths, %llu resets\n", n, growths,
+	    resets);
+	return 0;
+}
