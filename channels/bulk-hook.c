@@ -17,6 +17,7 @@
 #include "log.h"
 #include "misc.h"
 
+#include "bulk-hook.h"
 #include "clock.h"
 #include "hayopt.h"
 #include "tcp-path.h"
@@ -35,7 +36,6 @@
  * pipes (fs.pipe-user-pages-soft), which are 256 pipes of this size.
  */
 #define PIPE_SIZE	(256 * 1024)
-#define PIPE_STOCK	(64 * 1024)
 
 u_int
 bulk_packet_max(void)
@@ -43,9 +43,8 @@ bulk_packet_max(void)
 	return hayopt_get()->hayate ? PACKET_LARGE : PACKET_STOCK;
 }
 
-/* What the path carried lately, bytes per second; 0: unknown. */
-static uint64_t
-path_rate(struct ssh *ssh)
+uint64_t
+bulk_path_rate(struct ssh *ssh)
 {
 	static uint64_t asked_us, rate;
 	uint64_t now_us = clock_us();
@@ -62,16 +61,22 @@ path_rate(struct ssh *ssh)
 size_t
 bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
 {
+	static size_t largest;
 	size_t most;
 
 	if (len <= PACKET_STOCK || !hayopt_get()->hayate)
 		return len;
 	if (c->isatty)
 		return PACKET_STOCK;
-	if (len <= PIPE_STOCK)
+	if (len <= BULK_PIPE_STOCK)
 		bulk_widen_pipe(c->rfd);
-	most = path_rate(ssh) * BULK_PACKET_US / 1000000;
-	return MINIMUM(len, MAXIMUM(most, PACKET_STOCK));
+	most = bulk_path_rate(ssh) * BULK_PACKET_US / 1000000;
+	len = MINIMUM(len, MAXIMUM(most, PACKET_STOCK));
+	if (len > MAXIMUM(largest, PACKET_STOCK)) {
+		largest = len;
+		debug3("channel %d: packets of up to %zu bytes", c->self, len);
+	}
+	return len;
 }
 
 int

@@ -24,11 +24,16 @@
 
 #include <sys/types.h>
 
+#include <stdint.h>
+
 struct Channel;
 struct ssh;
 
 /* The largest packet of channel data that we take, bytes of payload. */
 u_int	bulk_packet_max(void);
+
+/* What the path carried lately, bytes per second; 0 if that is unknown. */
+uint64_t bulk_path_rate(struct ssh *);
 
 /* How much of "len" bytes of this channel the next packet should hold. */
 size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
@@ -42,7 +47,11 @@ int	bulk_output_poll(struct ssh *);
  */
 u_int	bulk_adjust_step(const struct Channel *);
 
-/* Lets a pipe hold 256 KiB. Does nothing if "fd" is something else. */
+/*
+ * Lets a pipe hold 256 KiB. Does nothing if "fd" is something else. It pays for
+ * a pipe that moves as much as it holds by default.
+ */
+#define BULK_PIPE_STOCK	(64 * 1024)
 void	bulk_widen_pipe(int fd);
 
 /*

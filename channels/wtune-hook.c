@@ -34,6 +34,7 @@
 #include "misc.h"
 
 #include "bdp.h"
+#include "bulk-hook.h"
 #include "clock.h"
 #include "hayopt.h"
 #include "peer-hook.h"
@@ -67,10 +68,6 @@
 #define UNSENT_MIN		(128 * 1024)
 #define UNSENT_MAX		(4 * 1024 * 1024)
 #define UNSENT_PER_SECOND	100
-#define UNSENT_EVERY_US		100000
-
-/* A pipe of the default size is what limits its reader beyond this backlog. */
-#define PIPE_IS_SMALL		(64 * 1024)
 
 /* A buffer without a large backlog for so long is given back. */
 #define TRIM_AFTER_US		2000000
@@ -375,7 +372,7 @@ wtune_channel(struct ssh *ssh, struct Channel *c)
 		s->unannounced = 0;
 	}
 	trim_buffer(c, s, now.now_us);
-	if (backlog > PIPE_IS_SMALL && !s->pipe_widened) {
+	if (backlog > BULK_PIPE_STOCK && !s->pipe_widened) {
 		s->pipe_widened = 1;
 		bulk_widen_pipe(c->wfd);
 	}
@@ -385,23 +382,16 @@ wtune_channel(struct ssh *ssh, struct Channel *c)
 static void
 bound_unsent(struct ssh *ssh)
 {
-	static uint64_t checked_us;
 	static uint32_t bound;
-	uint64_t now_us = clock_us(), want;
-	struct tcp_path path;
-	int fd;
+	uint64_t rate = bulk_path_rate(ssh), want;
 
-	if (checked_us != 0 && now_us - checked_us < UNSENT_EVERY_US)
-		return;
-	checked_us = now_us;
-	fd = ssh_packet_get_connection_out(ssh);
-	if (tcp_path_read(fd, &path) == -1)
-		return;
-	want = path.delivery_rate / UNSENT_PER_SECOND;
+	want = rate / UNSENT_PER_SECOND;
 	want = MINIMUM(MAXIMUM(want, UNSENT_MIN), UNSENT_MAX);
-	if (bound != 0 && !FAR_ABOVE(want, bound) && !FAR_BELOW(want, bound))
+	if (rate == 0 ||
+	    (bound != 0 && !FAR_ABOVE(want, bound) && !FAR_BELOW(want, bound)))
 		return;
-	if (tcp_path_bound_unsent(fd, want) == 0) {
+	if (tcp_path_bound_unsent(ssh_packet_get_connection_out(ssh),
+	    want) == 0) {
 		debug3("at most %llu bytes unsent in the kernel",
 		    (unsigned long long)want);
 		bound = want;

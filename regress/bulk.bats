@@ -22,6 +22,12 @@ announced() {
 	    sed -n 's/.*open confirm rwindow [0-9]* rmax \([0-9]*\).*/\1/p'
 }
 
+# largest SERVER OPTION...: the largest packet of 200 MB that a client sends
+largest() {
+	head -c 200000000 /dev/zero | client "$1" -vvv "${@:2}" "cat >/dev/null" \
+	    2>&1 | sed -n 's/.*packets of up to \([0-9]*\) bytes.*/\1/p' | tail -n 1
+}
+
 # streams CLIENT SERVER: streams that end round each size arrive both ways
 streams() {
 	local n
@@ -38,6 +44,22 @@ streams() {
 @test "a server takes packets of 255 KiB, with Hayate no of 32 KiB" {
 	[ "$(announced hayate)" = 261120 ]
 	[ "$(announced small)" = 32768 ]
+}
+
+@test "packets grow beyond 32 KiB if path, peer and user permit it" {
+	[ "$(largest hayate)" -gt 65536 ]
+	[ -z "$(largest hayate -o Hayate=no)" ]
+	[ -z "$(largest small)" ]
+	[ -z "$(largest stock)" ]
+}
+
+@test "a buffer agrees with its model, and nothing that it held stays in memory" {
+	local seed
+	make -s -C "$BUILD/hayate" sshbuf-model >&2
+	for seed in 1 2 3; do
+		run -0 "$BUILD/hayate/sshbuf-model" $seed 20000
+		[[ $output = "20000 operations, "*" growths, "*" resets" ]]
+	done
 }
 
 @test "streams of each size round a packet arrive between two Hayates" {

@@ -42,6 +42,12 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
 }
 
+@test "sftp-server under odd requests in pieces causes no sanitizer report" {
+	mkdir "$BATS_TEST_TMPDIR/at"
+	timeout 120 "$REGRESS/peers/sftp-burst" 1 "$BATS_TEST_TMPDIR/at" \
+	    "$(bin sftp-server asan)" -e
+}
+
 @test "scp transfers by both protocols cause no sanitizer report" {
 	local o
 	for o in -s -O; do

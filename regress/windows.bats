@@ -753,3 +753,10 @@ older() { (($(date +%s) - $(stat -c %Y "$1") > $2)); }
 	grew idle.log
 	says "withdraw: the channel idled" idle.log
 }
+
+@test "a path that is too slow for large packets gets packets of 32 KiB" {
+	"$LFP" set "$P" --rate 50mbit --rate-back 50mbit --rtt 2ms
+	client hayate -vvv "cat >/dev/null" <"$SOME" 2>log
+	fails grep 'packets of up to' log
+	client hayate "cat $SOME" | cmp - "$SOME"
+}
