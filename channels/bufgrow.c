@@ -5,6 +5,9 @@
 
 /* See bufgrow.h for the idea. */
 
+#include <stdatomic.h>
+#include <stdint.h>
+
 #include "bufgrow.h"
 
 /*
@@ -18,6 +21,12 @@
 
 /* The largest SFTP message is 256 KB, a packet's buffer no more. */
 #define BUFGROW_KEEP	(512 * 1024)
+
+/* Smaller buffers do not pay for a page more. */
+#define BUFGROW_PAGES	(64 * 1024)
+
+#define PAGE	4096
+#define LINE	64
 
 size_t
 bufgrow_size(size_t have, size_t need, size_t max)
@@ -40,4 +49,24 @@ int
 bufgrow_excessive(size_t have)
 {
 	return have > BUFGROW_KEEP;
+}
+
+size_t
+bufgrow_room(size_t alloc)
+{
+	return alloc < BUFGROW_PAGES ? 0 : PAGE;
+}
+
+size_t
+bufgrow_colour(size_t room, const void *memory)
+{
+	static atomic_size_t lines;
+	size_t line;
+
+	if (room == 0)
+		return 0;
+	line = atomic_fetch_add_explicit(&lines, 1, memory_order_relaxed);
+	/* Never the first: what malloc() maps by itself begins there. */
+	line = 1 + line % (PAGE / LINE - 1);
+	return (line * LINE - (uintptr_t)memory) % PAGE;
 }

@@ -17,7 +17,8 @@
  * grows. A reset keeps up to BUFGROW_KEEP bytes, enough for any SSH packet
  * and SFTP message. The content is wiped as before.
  *
- * Units: bytes. Pure functions.
+ * Units: bytes. Pure functions, but for bufgrow_colour(), which counts. Thread
+ * safe.
  */
 
 #ifndef HAYATE_BUFGROW_H
@@ -40,5 +41,19 @@ int	bufgrow_packs(size_t off, size_t size, size_t len, size_t have);
 
 /* Whether a reset should give an allocation of "have" bytes back. */
 int	bufgrow_excessive(size_t have);
+
+/*
+ * A large buffer begins at another cache line of a page than the one before.
+ * glibc copies with "rep movsb", which AMD's Zen 3 and Zen 4 slow down to a
+ * fifteenth where the target begins 1 to 31 bytes behind the source modulo
+ * 4096 (glibc bug 30994). Two mapped buffers and the header of a packet are
+ * such a case.
+ *
+ * bufgrow_room() says how many bytes to allocate beyond "alloc", 0 for a small
+ * buffer. bufgrow_colour() says how far behind "memory" the buffer begins, at
+ * most as far as there is room.
+ */
+size_t	bufgrow_room(size_t alloc);
+size_t	bufgrow_colour(size_t room, const void *memory);
 
 #endif /* HAYATE_BUFGROW_H */

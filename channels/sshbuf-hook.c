@@ -7,7 +7,7 @@
  * sshbuf-hook: upstream's sshbuf.h, with memory that stays between packets.
  *
  * This file takes the place of upstream's sshbuf.c, and the interface is
- * upstream's. Three things differ, none of which a caller can see:
+ * upstream's. Four things differ, none of which a caller can see:
  *
  *   A buffer grows as bufgrow.h says, so a backlog costs what it holds and not
  *   the square of it.
@@ -18,6 +18,9 @@
  *   much, growth copies only what is in use, and nothing is zeroed before it
  *   is written. Stock OpenSSH wipes or zeroes the whole allocation each time,
  *   which is more than it copies.
+ *
+ *   Large buffers begin at different places of a page, because some processors
+ *   copy slowly between equal ones (bufgrow_colour()).
  *
  * The promise is stock's: what a buffer held is wiped before its memory is
  * freed or after a reset. A field out of its bounds ends the process, because
@@ -48,6 +51,7 @@ struct sshbuf {
 	const u_char *cd;	/* the same, or that of others */
 	size_t	 off, size;	/* the content is cd[off] to cd[size - 1] */
 	size_t	 dirty;		/* d[dirty] and what follows was never written */
+	size_t	 colour;	/* d - colour is what malloc() returned */
 	size_t	 alloc, max_size;
 	u_int	 refcount;	/* this buffer and its children */
 	struct sshbuf *parent;
@@ -91,15 +95,18 @@ pack(struct sshbuf *buf)
 static int
 move_content(struct sshbuf *buf, size_t alloc)
 {
-	size_t len = buf->size - buf->off;
+	size_t len = buf->size - buf->off, room = bufgrow_room(alloc), colour;
 	u_char *d;
 
-	if ((d = malloc(alloc)) == NULL)
+	if ((d = malloc(room + alloc)) == NULL)
 		return SSH_ERR_ALLOC_FAIL;
+	colour = bufgrow_colour(room, d);
+	d += colour;
 	memcpy(d, buf->d + buf->off, len);
 	explicit_bzero(buf->d, buf->dirty);
-	free(buf->d);
+	free(buf->d - buf->colour);
 	buf->cd = buf->d = d;
+	buf->colour = colour;
 	buf->alloc = alloc;
 	buf->off = 0;
 	buf->size = buf->dirty = len;
@@ -183,7 +190,7 @@ sshbuf_free(struct sshbuf *buf)
 		parent = buf->parent;
 		if (buf->d != NULL) {
 			explicit_bzero(buf->d, buf->dirty);
-			free(buf->d);
+			free(buf->d - buf->colour);
 		}
 		freezero(buf, sizeof(*buf));
 	}

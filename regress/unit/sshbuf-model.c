@@ -160,6 +160,29 @@ operate(struct sshbuf *b)
 		errx(1, "more than the maximum is allocated");
 }
 
+/*
+ * See bufgrow_colour(): nearer to each other than a header is slow, and so is
+ * nearer to memory that malloc() mapped.
+ */
+static void
+compare_places(size_t len)
+{
+	struct sshbuf *a = sshbuf_new(), *b = sshbuf_new();
+	size_t apart;
+
+	if (a == NULL || b == NULL || sshbuf_allocate(a, len) != 0 ||
+	    sshbuf_allocate(b, len) != 0)
+		errx(1, "no buffer");
+	if ((uintptr_t)sshbuf_ptr(a) % 4096 < 64)
+		errx(1, "a large buffer begins where a page does");
+	apart = (size_t)(sshbuf_ptr(a) - sshbuf_ptr(b)) % 4096;
+	if (apart < 64 || apart > 4096 - 64)
+		errx(1, "two large buffers begin %zu bytes apart in a page",
+		    apart);
+	sshbuf_free(a);
+	sshbuf_free(b);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -177,6 +200,8 @@ main(int argc, char **argv)
 		operate(b);
 	sshbuf_free(b);
 	watching = 0;
+	for (i = 0; i < 200; i++)
+		compare_places(256 * 1024);
 	printf("%lu operations, %llu growths, %llu resets\n", n, growths,
 	    resets);
 	return 0;
