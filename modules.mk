@@ -37,6 +37,7 @@ HAYATE_HOOKS = \
 	cipher/direction-hook.c \
 	cipher/macrank-hook.c \
 	cipher/pipeline-hook.c \
+	cipher/poly1305-hook.c \
 	cipher/receiving-hook.c \
 	cipher/sealer-hook.c \
 	cipher/sending-hook.c \

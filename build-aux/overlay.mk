@@ -33,15 +33,21 @@ LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
 $(call hy_objs,$(HAYATE_UNZEROED)): CFLAGS += \
 	-ftrivial-auto-var-init=uninitialized
 
+# poly1305-hook.c has the name of upstream's function and calls it by this one.
+poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
+poly1305.o: $(HAYATE_TOP)/build-aux/overlay.mk
+
 # Test drivers of the hooks need upstream's objects. They are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
-HAYATE_DRIVERS = authonly-tamper pipeline-oracle seal-speed sshbuf-model
+HAYATE_DRIVERS = authonly-tamper pipeline-oracle poly1305-model seal-speed \
+	sshbuf-model
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
 HAYATE_HELPERS = packet-ends.o $(P11OBJS) $(SKOBJS)
 $(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a
 	$(LD) -o $@ $*.o $(HAYATE_HELPERS) $(LDFLAGS) -lssh -lopenbsd-compat \
 	    $(CHANNELLIBS) $(LIBS) $(WRAP)
 pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
+poly1305-model: WRAP = -Wl,--wrap=EVP_MAC_fetch,--wrap=EVP_MAC_final
 sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 
 # Upstream's files include our headers too, so the compiler records the

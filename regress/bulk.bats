@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: ISC
 #
 # How much of a stream moves at once (channels/bulk-hook.h), the buffers under
-# it (channels/sshbuf-hook.c), and sftp-server without copies
-# (sshd/sftpsrv-hook.h).
+# it (channels/sshbuf-hook.c), Poly1305 (cipher/poly1305-hook.c), and sftp-server
+# without copies (sshd/sftpsrv-hook.h).
 
 load helper
 
@@ -60,6 +60,14 @@ streams() {
 		run -0 "$BUILD/hayate/sshbuf-model" $seed 20000
 		[[ $output = "20000 operations, "*" growths, "*" resets" ]]
 	done
+}
+
+@test "Poly1305 is libcrypto's, or OpenSSH's where it has none, with the same tags" {
+	make -s -C "$BUILD/hayate" poly1305-model >&2
+	run -0 "$BUILD/hayate/poly1305-model"
+	[ "$output" = "2583 tags, 1559 of them by libcrypto" ]
+	run -0 --separate-stderr "$BUILD/hayate/poly1305-model" without
+	[ "$output" = "2583 tags, 0 of them by libcrypto" ]
 }
 
 @test "streams of each size round a packet arrive between two Hayates" {

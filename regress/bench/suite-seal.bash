@@ -9,7 +9,7 @@
 # MAC, MB/s are bytes per second of CPU time. COND_PLACE says what of the
 # processor libcrypto may use: "processor" all, "no-aes" neither instructions
 # for AES, carry-less multiplication nor SHA (OPENSSL_ia32cap), as on hosts that
-# have none. UMAC, and Poly1305 as OpenSSH has it, use none of them anyway.
+# have none. UMAC uses none of them anyway.
 #
 # threads: the same by the clock on the wall, with what is sealed written to
 # /dev/null, and what is opened read from a file in memory. "off" is upstream's

@@ -19,9 +19,9 @@
 # take seconds, which are not the copies'. Below it, in the text table, stand the
 # limit and what each process did (limits.py). The share of crypto is what openssl
 # speed, the same library in the same sitting, says that so many bytes cost. It has
-# no UMAC and of GMAC the hash alone, and OpenSSH has a Poly1305 of its own; for
-# these the share is a lower bound and reads "at least". Where perf works a copy
-# that is not timed is sampled as well, and the share of its samples is shown.
+# no UMAC, no Poly1305 by itself, and of GMAC the hash alone; for these the share
+# is a lower bound and reads "at least". Where perf works a copy that is not timed
+# is sampled as well, and the share of its samples is shown.
 #
 # bottleneck, bottleneck_path: one row for each thing that can limit, which must
 # then be named. They ask nothing about a program, so they run only when told to.
