@@ -1,21 +1,20 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# What is measured: one function cell_NAME for each question, and the verbs
-# that they are made of. A cell makes a place, names its jobs and sits:
+# What is measured: a function cell_NAME for each question, and the verbs that a
+# cell measures with. A cell sets up a place, lists its jobs and runs them:
 #
 #   at_loop | at_path RTT_MS RATE
 #   job PROGRAM MODE DIRECTION BYTES TARGET LOGIN VERB ARG...
 #   sitting RUNS
 #
-# PROGRAM is whose performance the row is about. Targets are explained in
-# stats.py. LOGIN is the verb whose median time is not part of the transfer.
-# A verb prints
+# PROGRAM is the program that the row measures. stats.py explains TARGET. LOGIN is
+# the verb whose median time is subtracted. A verb prints
 #
 #   seconds cpu_near cpu_far kib ms status [bytes]
 #
-# with - for what it does not know. get is far to near, put is near to far;
-# each end is CLIENT or SERVER, a build's name.
+# with - for an unknown value. get transfers from far to near, put from near to
+# far. CLIENT and SERVER are names of builds.
 
 CELLS='path path512 sender forward slow loopback memory idle echo'
 QUICK_CELLS='path slow loopback echo'
@@ -30,8 +29,8 @@ about_memory="the receiver's peak at 100 ms, fast and slow reader"
 about_idle='memory of a connection that does nothing'
 about_echo='keystrokes beside bulk on one connection, 50 ms, 100 Mbit/s'
 
-# Stock needs a whole RTT for 2 MiB: where that is slow, a part of the bytes
-# gives the same rate. The row says how many there were.
+# Stock moves 2 MiB in each RTT. Over a long RTT a part of the bytes gives the
+# same rate in less time. The row says how many bytes were moved.
 stock_bytes() {	# RTT_MS BYTES
 	if [ "${1%.*}" -ge 100 ]; then echo $(($2 / 4)); else echo "$2"; fi
 }
@@ -40,11 +39,11 @@ bytes_for() {	# PROGRAM RTT_MS BYTES
 	if [ "$1" = stock ]; then stock_bytes "$2" "$3"; else echo "$3"; fi
 }
 
-target_for() {	# PROGRAM TARGET: only ours has one
+target_for() {	# PROGRAM TARGET: only hayate has a target
 	if [ "$1" = hayate ]; then echo "$2"; else echo -; fi
 }
 
-# metered OPTION... COMMAND...: timed, in the order of a verb
+# metered OPTION... COMMAND...: timed, printed as a verb prints
 metered() {
 	local out
 	out=$(timed "$@" 2>>"$LAB/err") || out='- - - - 255'
@@ -89,7 +88,7 @@ v_scp() {	# CLIENT SERVER BYTES get|put SCP-OPTION...
 	    "$(metered -f "$(pid_of "$2")" "${SCP[@]}" "${@:5}" "$from" "$to")"
 }
 
-copied() {	# BYTES FILE RESULT: not a success unless all of it is there
+copied() {	# BYTES FILE RESULT: the result, failed if FILE is incomplete
 	if [ "$(stat -c %s "$2" 2>/dev/null)" = "$1" ]; then
 		echo "$3"
 	else
@@ -98,7 +97,7 @@ copied() {	# BYTES FILE RESULT: not a success unless all of it is there
 	rm -f "$2"
 }
 
-# The bytes are those that had arrived when iperf3 called it done.
+# The bytes are those that the receiver had when iperf3 ended.
 v_iperf3() {	# BYTES get|put [IPERF3-OPTION...]
 	local r=() out n
 	[ "$2" = put ] || r=(-R)
@@ -111,7 +110,7 @@ v_iperf3() {	# BYTES get|put [IPERF3-OPTION...]
 
 ### Verbs: forwards
 
-# A connection for others to use. "-f" returns when its forwards are there.
+# A connection that others share. "ssh -f" returns when its forwards listen.
 master_up() {	# CLIENT SERVER SSH-OPTION...
 	use "$1"
 	$AT_A "${SSH[@]}" -f -N -M -S "$LAB/mux" -o ExitOnForwardFailure=yes \
@@ -125,7 +124,7 @@ master_down() {	# SERVER
 	poll 5 gone "$MASTER"
 }
 
-over_master() {	# SERVER COMMAND: in the background, until the master goes
+over_master() {	# SERVER COMMAND: runs until the master ends
 	$AT_A "${SSH[@]}" -S "$LAB/mux" "$1" "$2" >/dev/null 2>&1
 }
 
@@ -185,7 +184,7 @@ v_stdio() {	# CLIENT SERVER BYTES: -W
 	source_down
 }
 
-# The second hop is the same sshd once more, over the far end's loopback.
+# The second hop is the same sshd, over the far end's loopback.
 v_jump() {	# CLIENT SERVER BYTES
 	use "$1"
 	metered -f "$(pid_of "$2")" "${SSH[@]}" -J "$2" "$2-hop" \
@@ -198,7 +197,7 @@ v_command() {	# CLIENT SERVER BYTES
 
 ### Verbs: memory and echo
 
-# The receiving sshd-session tells its own peak when all has arrived.
+# The far command prints the peak of sshd-session when all data has arrived.
 v_put_peak() {	# CLIENT SERVER BYTES READER
 	local out
 	out=$(use "$1"
@@ -210,7 +209,7 @@ v_put_peak() {	# CLIENT SERVER BYTES READER
 	echo "$1 $2 $3 $(cat "$LAB/peak") $5 $6"
 }
 
-# What an open session holds of its own, a second after the login.
+# The private memory of an open session, a second after the login.
 v_idle() {	# CLIENT SERVER ssh|sshd-session
 	local pid session kib
 	use "$1"
@@ -234,7 +233,7 @@ v_idle() {	# CLIENT SERVER ssh|sshd-session
 	echo "- - - ${kib:--} - 0"
 }
 
-# Bulk over the master, one way, until the master goes.
+# Bulk data over the master, one way, until the master ends.
 bulk() {	# SERVER idle|get|put
 	case $2 in
 	get) over_master "$1" 'cat /dev/zero' </dev/null ;;
@@ -242,7 +241,7 @@ bulk() {	# SERVER idle|get|put
 	esac
 }
 
-# Bytes that have come in at the ends of the path, headers included.
+# Bytes received at both ends of the path, headers included.
 carried() {
 	local at n=0
 	for at in "$AT_A" "$AT_B"; do
@@ -251,13 +250,13 @@ carried() {
 	echo $n
 }
 
-# The 95th percentile of COUNT echoes; bytes and seconds are those of the path
-# meanwhile, so that quick echoes are not bought with a slow transfer.
+# The 95th percentile of COUNT echoes. Bytes and seconds are those of the path
+# meanwhile: they show whether a slow transfer made the echoes quick.
 v_echo() {	# CLIENT SERVER idle|get|put COUNT
 	local n t
 	master_up "$1" "$2" || { failed; return; }
 	bulk "$2" "$3" &
-	sleep 2		# windows and queues have settled
+	sleep 2		# until windows and queues have settled
 	n=$(carried) t=$(date +%s.%N)
 	$AT_A "$METER" echo "$4" 60 "${SSH[@]}" -S "$LAB/mux" -tt "$2" \
 	    'stty raw -echo; echo go; exec cat' >"$LAB/echo" 2>>"$LAB/err"
@@ -283,7 +282,7 @@ cell_path() {
 	done
 }
 
-# SFTP mode alone, over a file that is half ramp.
+# SFTP mode alone. The file is small enough that slow start takes half the time.
 cell_path512() {
 	at_path 100 1gbit || return
 	path_jobs 100 $((BYTES / 2)) "v_scp" 0.86
@@ -319,8 +318,8 @@ path_job() {	# BUILD get|put BYTES VERB FACTOR
 	esac
 }
 
-# The row's program receives, stock sends. A stock scp that puts in SFTP mode
-# keeps 2 MiB under way whatever the window, so it has iperf3 for no target.
+# Stock sends, the row's program receives. A stock scp that puts in SFTP mode
+# keeps 2 MiB under way whatever the window, so its target is not iperf3.
 cell_sender() {
 	local rtt far
 	for rtt in ${RTTS:-$SENDER_RTTS}; do
@@ -351,8 +350,8 @@ sender_jobs() {	# RTT_MS TARGET
 	done
 }
 
-# mux, -L and -R are charged with the opening of their channels, which is part
-# of the login elsewhere.
+# The time of mux, -L and -R includes the opening of a channel. In the other
+# modes that is part of the login.
 cell_forward() {
 	local p n t
 	at_path 100 1gbit || return
@@ -400,7 +399,7 @@ cell_loopback() {
 	sitting "$RUNS"
 }
 
-# 36622 KiB are 3 times 1 Gbit/s * 100 ms.
+# 36622 KiB is three times the BDP, 1 Gbit/s * 100 ms.
 cell_memory() {
 	local p t n
 	at_path 100 1gbit || return

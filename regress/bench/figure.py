@@ -177,7 +177,7 @@ def dots(caption, names, series, label, together=False):
 
 
 def shift(series, among):
-    """Where in its band a series lies."""
+    """The place of a series in its band."""
     n = len(among)
     return ((n - 1) / 2 - among.index(series)) * 0.72 / max(n, 2)
 

@@ -2,38 +2,38 @@
 # SPDX-License-Identifier: ISC
 #
 # The laboratory of the benchmarks and of the demonstration: two places where
-# builds can be compared, and the processes to time there.
+# builds are compared, and the servers that run there.
 #
-#   lab_open                    a directory of our own, keys, the meter
-#   lab_peer NAME=PREFIX[:STEM] one more build, in $BUILDS from now on
-#   lab_loop SSHD-OPTION...     all at 127.0.0.1 of this machine
-#   lab_path LFP-OPTION...      near end and far end of a path made by ../lfp/lfp
-#   lab_close                   takes all of it away; call it from a trap
+#   lab_open                    make a directory, keys and the meter
+#   lab_peer NAME=PREFIX[:STEM] add a build to $BUILDS
+#   lab_loop SSHD-OPTION...     both ends at 127.0.0.1
+#   lab_path LFP-OPTION...      two ends of a path made by ../lfp/lfp
+#   lab_close                   remove everything; call it from a trap
 #
-# Either place has an sshd of build/hayate, one of build/stock and one of each
-# peer, and an iperf3 where that is installed. Where they listen is $FAR; ssh with
-# -F "$LAB/config" knows them as hosts "hayate" and "stock", and, to be reached
-# from the far end itself, as "hayate-hop" and "stock-hop". $AT_A and $AT_B put
-# a command at the near and the far end. $BUFFERS, if set, is how many bytes a
-# socket on the path may hold, for sending and for receiving.
+# Each place has an sshd of build/hayate, of build/stock and of each peer, and
+# iperf3 if it is installed. They listen at $FAR. "ssh -F $LAB/config" knows them
+# as the hosts "hayate" and "stock". A client at the far end reaches them as
+# "hayate-hop" and "stock-hop". $AT_A and $AT_B run a command at the near and at
+# the far end. $BUFFERS, if set, is the largest socket buffer on the path in
+# bytes, for sending and for receiving.
 #
-# The servers are those of ../helper.bash, the same that the tests use.
+# The servers are started by ../helper.bash, as for the tests.
 
 BENCH_DIR=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 BUILDS=${BUILDS:-stock hayate}
 FASTEST=aes128-gcm@openssh.com
 GMAC=aes128-gmac@hayate.invalid
-# AES-NI, PCLMULQDQ; SHA, VAES, VPCLMULQDQ
+# OPENSSL_ia32cap without AES-NI, PCLMULQDQ, SHA, VAES and VPCLMULQDQ
 WITHOUT_AES='~0x200000200000000:~0x60020000000'
 
-# Lines of configuration that only the server, or the client, of a build has
+# Additional lines in the server's and the client's configuration, by build
 declare -gA SSHD_SAYS=([hayate]='NoneEnabled yes') CLIENT_SAYS=()
 
 warn() { printf '%s: %s\n' "${0##*/}" "$*" >&2; }
 die() { warn "$*"; exit 1; }
 
-# lab_open: needs $BUILDS to be there. $LAB is for small things, $DATA for the
-# files that are carried, which should cost no disk.
+# lab_open: fails unless all $BUILDS exist. Small files go to $LAB, transferred
+# files to $DATA, which is in memory where that is possible.
 lab_open() {
 	local b data=${BENCH_DATA:-}
 	bats_require_minimum_version() { :; }
@@ -52,7 +52,7 @@ lab_open() {
 	${CC:-cc} -O2 -o "$METER" "$BENCH_DIR/meter.c" || die "no meter"
 }
 
-# lab_peer SPEC: known to bin of ../helper.bash; dies unless all is there
+# lab_peer SPEC: adds a build for bin() of ../helper.bash; dies if one is missing
 lab_peer() {
 	local name=${1%%=*} prefix=${1#*=} stem='' p missing=''
 	case $prefix in *:*) stem=:${prefix##*:} prefix=${prefix%:*} ;; esac
@@ -73,7 +73,7 @@ lab_peer() {
 	BUILDS+=" $name"
 }
 
-# lab_try NAME: dies unless that peer's programs start and take our configuration
+# lab_try NAME: dies unless the peer's programs start with our configuration
 lab_try() {
 	local why
 	why=$("$(bin ssh "$1")" -V 2>&1) ||
@@ -85,8 +85,8 @@ lab_try() {
 	    die "--peer $1: $(bin sshd "$1"): $(tail -n 1 <<<"$why" | tr -d '\r')"
 }
 
-# lab_programs BUILD: a directory with what a session there may ask for: scp by
-# either name, for a peer
+# lab_programs BUILD: the directory of programs that a session finds. A peer's
+# directory has its scp under both names.
 lab_programs() {
 	local d=$LAB/programs.$1 scp
 	scp=$(peer_bin scp "$1") || { echo "$BUILD/$1"; return; }
@@ -96,9 +96,9 @@ lab_programs() {
 	echo "$d"
 }
 
-# lab_servers OPTION...: sshd of each build, as in helper.bash, and iperf3. Of
-# an option given twice sshd takes the first, so SHLVL, which keeps bash from the
-# user's .bashrc, is said once more.
+# lab_servers OPTION...: starts the sshd of each build, and iperf3. If SetEnv is
+# given twice, sshd takes the first. So SHLVL is repeated here, without which bash
+# reads the user's .bashrc.
 lab_servers() {
 	local b
 	for b in $BUILDS; do
@@ -113,7 +113,7 @@ lab_servers() {
 	poll 5 listening "$AT_B" $IPERF_PORT
 }
 
-# listening WHERE PORT: whether somebody does
+# listening WHERE PORT: whether a process listens on the port
 listening() { [ -n "$($1 ss -Htln "sport = :$2")" ]; }
 
 lab_config() {
@@ -135,7 +135,7 @@ lab_config() {
 	sed -n '/^Host \*/,$p' "$LAB/ssh_config" >>"$LAB/config"
 }
 
-# lab_say "BUILD..." WORDS: a line of configuration for those
+# lab_say "BUILD..." WORDS: adds a line to the configuration of these hosts
 lab_say() {
 	local b
 	for b in $1; do
@@ -143,8 +143,8 @@ lab_say() {
 	done
 }
 
-# Data in clear: only ours has it, the others take the fastest cipher there is.
-# A client that does not see what the processor has for GMAC takes "none".
+# Data in clear with Hayate. The other builds use the fastest cipher. A client
+# that finds no processor instructions for GMAC negotiates "none".
 lab_clear() {
 	[ "$CIPHER" = "$GMAC" ] ||
 	    HAYATE_ENV=(env "OPENSSL_ia32cap=$WITHOUT_AES")
@@ -159,13 +159,13 @@ lab_loop() {
 	lab_servers "$@"
 }
 
-# lab_can_path: or say why not
+# lab_can_path: whether this machine can make a path; prints why not
 lab_can_path() { "$BENCH_DIR/../lfp/lfp" check; }
 
 lab_path() {
 	lab_leave
 	PLACE=path FAR=10.77.0.2
-	# A signal must not find a path whose name nobody knows.
+	# The name is set first, so that a signal's trap removes the path.
 	PATH_NAME=bench$$
 	"$BENCH_DIR/../lfp/lfp" up $PATH_NAME "$@" || { PATH_NAME=; return 1; }
 	AT_A="ip netns exec lfp-$PATH_NAME-a"
@@ -174,8 +174,8 @@ lab_path() {
 	lab_servers "ListenAddress $FAR" "ListenAddress 127.0.0.1"
 }
 
-# lab_buffers BYTES: the most that a socket made from now on may hold. Before
-# the servers: a listener's size is that of the connections it accepts.
+# lab_buffers BYTES: the largest buffer of sockets made from now on. The servers
+# start later, because a connection inherits the listener's buffer.
 lab_buffers() {
 	local at in=131072 out=16384
 	[ "$1" -ge $in ] || in=$1
@@ -186,7 +186,7 @@ lab_buffers() {
 	done
 }
 
-# The place that was left: its servers go, and the path.
+# lab_leave: stops the servers and removes the path.
 lab_leave() {
 	[ -n "${PLACE:-}" ] || return 0
 	sshd_down
@@ -202,23 +202,23 @@ lab_close() {
 	LAB=
 }
 
-# file_of BYTES: the path of a file of that size which does not compress
+# file_of BYTES: the name of a random file of that size
 file_of() {
 	local f=$DATA/$1
 	[ -f "$f" ] || head -c "$1" /dev/urandom >"$f" || return
 	echo "$f"
 }
 
-# pid_of BUILD: its sshd
+# pid_of BUILD: the pid of its sshd
 pid_of() { cat "$(sshd_dir "$1")/pid"; }
 
-# timed OPTION... COMMAND...: at the near end; prints what the meter prints, and
-# leaves what the processes did in $PROCS, if that is set
+# timed OPTION... COMMAND...: runs the command at the near end under the meter.
+# The record of processes goes to $PROCS if that is set.
 timed() {
 	$AT_A "$METER" run -t "${LIMIT:-900}" ${PROCS:+-p "$PROCS"} "$@"
 }
 
-# SSH and SCP of BUILD, as arrays
+# use BUILD: sets the arrays SSH and SCP
 use() {
 	local env=()
 	[ "$1" != hayate ] || env=("${HAYATE_ENV[@]}")

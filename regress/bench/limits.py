@@ -284,7 +284,7 @@ def test_process():
         "cpu", "the CPU time of ssh: 95 % of a core")
     # A process that is always busy is the limit, whatever the window.
     assert kind(1e9, 2, copy, 4, Net(0.004, 2 << 20, 1, 5e8)) == "cpu"
-    # Each of the two has a core: more cores would help neither.
+    # Each of the two has a core: more cores would not help.
     both = using(proc("ssh", 0.97), proc("sshd-session", 0.98), cores=2.0)
     assert "sshd-session" in limit(1e9, 2, both, 2)[1]
     assert kind(1e9, 2, both, 2) == "cpu"

@@ -17,8 +17,8 @@
  *	given by -f. kib is the largest resident set under the command.
  *	-r reads the output at RATE bytes per second, as "slow" does.
  *	-p writes to PROCS what each process near and far did: see limits.py
- *	for the items. They are looked at 50 times a second, by a process of
- *	its own, so the last moments of each are missing.
+ *	for the items. A process of its own reads them 50 times a second, so
+ *	the last moments of each are missing.
  *   slow RATE			read stdin no faster than that
  *   source ADDR PORT FILE	send FILE to all who connect
  *   pull ADDR PORT BYTES	connect, read to the end, expect BYTES
@@ -28,11 +28,11 @@
  *	one byte back, print the milliseconds between, and think for PAUSE ms,
  *	half of it more or less.
  *
- * A server that outlives the measurement is charged through /proc: CPU time
- * of a tree is that of its living members and of all children they have
- * reaped, so a session counts whether it has ended or not. The clock has
- * stopped by the time we wait for the sessions to be reaped. The kernel gives
- * these times in ticks (10 ms as a rule), so short runs say little.
+ * The CPU time of a server that runs on is read from /proc. A tree's time is
+ * that of its living processes and of all children that they have reaped, so
+ * it includes sessions that have ended. The clock stops before we wait for the
+ * sessions to be reaped. The kernel counts these times in ticks (usually
+ * 10 ms), so the CPU time of a short run is not exact.
  */
 
 #define _GNU_SOURCE
@@ -256,8 +256,9 @@ read_tree(struct tree *t)
 }
 
 /*
- * Reads the tree when no more processes than "most" are left and, since one
- * may be reaped between our look at its parent and at itself, once again.
+ * Reads the tree when no more than "most" processes are left. Then it reads it
+ * again, because a process may have been reaped after its parent was read and
+ * before it was read itself.
  */
 static void
 read_quiet(struct tree *t, size_t most)
@@ -286,7 +287,7 @@ spent(const struct tree *t)
 	return u.cpu > t->cpu ? u.cpu - t->cpu : 0;
 }
 
-/* Reads the tree when none has come or gone for a moment. */
+/* Reads the tree when no process has started or ended for a moment. */
 static void
 read_still(struct tree *t)
 {
@@ -310,12 +311,13 @@ add_root(struct tree *t, const char *pid)
 }
 
 /*
- * What each process did, by looking at it again and again.
+ * Sampling of what each process does.
  */
 
 /*
- * Seconds between two looks, more where they would take 5 % of a core. That is
- * CPU time: on a crowded machine a look takes long and costs nothing.
+ * Seconds between two samples. The interval grows if sampling would take more
+ * than 5 % of a core in CPU time. Elapsed time does not count, because on a
+ * crowded machine a sample takes long and costs little.
  */
 #define LOOK	0.02
 #define THRIFT	20
@@ -327,10 +329,10 @@ struct look {
 	uintmax_t run, wait;	/* ns */
 };
 
-/* A process, or as pid 0 the cores of the machine. */
+/* A process; pid 0 stands for the cores of the machine. */
 struct seen {
 	pid_t pid;
-	int far, counted, blind;	/* blind: its calls cannot be read */
+	int far, counted, blind;	/* blind: its calls are unreadable */
 	char comm[32];
 	uintmax_t n[COUNTERS], old[COUNTERS];
 	struct look *look;
@@ -339,7 +341,7 @@ struct seen {
 
 static struct seen *seen;
 static size_t nseen;
-static int under_way;		/* who was there before owns what it did then */
+static int under_way;		/* work of before the run does not count */
 
 static int
 read_file(const char *path, char *buf, size_t size)
@@ -460,12 +462,12 @@ look_threads(struct seen *s, int threads, struct look *l)
 		}
 		closedir(d);
 	}
-	/* A thread that has ended took its number with it. */
+	/* The count of a thread that has ended is gone. */
 	if (n > s->n[SWITCHES])
 		s->n[SWITCHES] = n;
 }
 
-/* A process and those under it. The children of other threads are missed. */
+/* Samples a process and its descendants, but no children of its threads. */
 static void
 look_at(pid_t pid, int far, double t)
 {
@@ -493,7 +495,7 @@ look_at(pid_t pid, int far, double t)
 		look_at(pid, far, t);
 }
 
-/* All cores together, by the first line of /proc/stat. */
+/* Samples all cores together, by the first line of /proc/stat. */
 static void
 look_cores(double t)
 {
@@ -520,7 +522,7 @@ look_round(const struct tree *near, const struct tree *far)
 		look_at(far->root[i], 1, t);
 }
 
-/* A process's run or wait time at t, between two looks; 0 before the first. */
+/* Run or wait time at t, between two samples; 0 before the first. */
 static double
 at(const struct seen *s, double t, int wait)
 {
@@ -539,7 +541,7 @@ at(const struct seen *s, double t, int wait)
 	return (a + (b - a) * (t - l[i].t) / (l[i + 1].t - l[i].t)) / 1e9;
 }
 
-/* Its share of a core, or of the wait for one, in the middle half. */
+/* The share of the middle half that it ran, or waited for a core. */
 static double
 share(const struct seen *s, double start, double end, int wait)
 {
@@ -549,7 +551,7 @@ share(const struct seen *s, double start, double end, int wait)
 	    half;
 }
 
-/* All of one name and end together; busy and wait are those of the busiest. */
+/* Sums up one name at one end; busy and wait are those of the busiest. */
 static void
 print_name(FILE *f, size_t first, double start, double end)
 {
@@ -606,8 +608,8 @@ print_seen(const char *path, double start, double end)
 }
 
 /*
- * The process that looks: a byte says that it has seen what was there before,
- * the pid of the command starts it, the end of the conversation stops it.
+ * The sampling process. It sends a byte when it has sampled what exists. The
+ * pid of the command starts it, and the end of file stops it.
  */
 static void
 observe(const char *path, struct tree near, const struct tree *far, int fd)
@@ -616,7 +618,7 @@ observe(const char *path, struct tree near, const struct tree *far, int fd)
 	double t, took, start;
 	pid_t pid;
 
-	/* where we may: who looks late sees less */
+	/* if permitted, because late samples miss more */
 	(void)setpriority(PRIO_PROCESS, 0, -10);
 	look_round(&near, far);
 	if (write(fd, "", 1) != 1 || read(fd, &pid, sizeof(pid)) != sizeof(pid))
@@ -635,7 +637,7 @@ observe(const char *path, struct tree near, const struct tree *far, int fd)
 	_exit(0);
 }
 
-/* Starts it; returns what to talk to it by. */
+/* Starts the sampling process; returns the socket to it. */
 static int
 observer(const char *path, const struct tree *near, const struct tree *far,
     pid_t *pid)
@@ -701,7 +703,7 @@ too_late(int sig)
 	(void)sig;
 	if (child > 0)
 		kill(child, SIGTERM);
-	alarm(5);		/* and again, should it be needed */
+	alarm(5);		/* again, if the command ignored it */
 }
 
 static void
@@ -744,7 +746,7 @@ run(int argc, char **argv)
 	fcntl(out, F_SETFD, FD_CLOEXEC);
 	read_still(&j.near);
 	read_still(&j.far);
-	/* before the pipe: who holds its other end keeps it open */
+	/* before the pipe, or the sampling process would hold it open */
 	if (j.procs != NULL)
 		watch = observer(j.procs, &j.near, &j.far, &watcher);
 	if (j.rate > 0 && pipe2(p, O_CLOEXEC) == -1)
@@ -817,7 +819,8 @@ echo(int argc, char **argv)
 	for (i = 0; i < count; i++) {
 		alarm(60);
 		printf("%.3f\n", keystroke(to[1], from[0]));
-		sleep_until(now() + pause * (0.5 + random() / (double)RAND_MAX));
+		sleep_until(now() +
+		    pause * (0.5 + random() / (double)RAND_MAX));
 	}
 	close(to[1]);
 	kill(child, SIGTERM);

@@ -1,15 +1,15 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# A sitting that was stopped goes on where it was: run --resume FILE.
+# run --resume FILE continues a sitting that was stopped.
 #
-# Each line says the options of its sitting and all of its conditions. A run is
-# known by the KEY_ columns; one that is in the file with status 0 is taken from
-# there, as often as it is there, and the others are run in the usual order. So
-# the logins of before count in what is subtracted now.
+# Each line holds the options of its sitting and all conditions. The KEY_ columns
+# identify a run. A run that the file has with status 0 is taken from the file.
+# The others are run in the usual order. So logins of the first part count in the
+# median that is subtracted.
 #
-# Only the same programs on the same machine may go on: elsewhere the lines
-# would not be one sitting.
+# A sitting continues only with the same programs on the same machine: otherwise
+# its lines would not be comparable.
 
 RESUMED=''
 KEY_='place cc rtt_ms rate loss tcp_max cipher window streams load cell'
@@ -22,8 +22,8 @@ header() {
 	(set -- $COLUMNS_; IFS=$'\t'; echo "$*")
 }
 
-# lines PROGRAM: awk over the lines that are whole, to the last byte.
-# $at["name"] is a field, and pick(NAMES, SEPARATOR) are several.
+# lines PROGRAM: runs awk over the complete lines. $at["name"] is a field, and
+# pick(NAMES, SEPARATOR) joins several.
 lines() {
 	head -n "$(wc -l <"$RESUMED")" "$RESUMED" |
 	    awk -F'\t' -v key="$KEY_" -v result="$RESULT_" '
@@ -36,7 +36,7 @@ lines() {
 	NF == n { '"$1"' }'
 }
 
-# resume FILE|DIRECTORY: GIVEN becomes what the sitting was begun with
+# resume FILE|DIRECTORY: sets GIVEN to the options the sitting was begun with
 resume() {
 	local o begun
 	declare -A KEPT=()
@@ -48,7 +48,7 @@ resume() {
 	    die "--resume $1: other columns than this version writes"
 	[ -z "${GIVEN[out]:-}" ] || die "--out: the results go to $RESUMED"
 	begun=$(lines 'print $at["options"]; exit')
-	[ -n "$begun" ] || return 0	# it had come to nothing
+	[ -n "$begun" ] || return 0	# the file has no run
 	# shellcheck disable=SC2086
 	words KEPT $begun
 	for o in "${!GIVEN[@]}"; do
@@ -66,7 +66,7 @@ same() {
 	[ "$2" = "$3" ] || die "--resume: $1 was $2, and is $3"
 }
 
-# The machine and the programs
+# resume_same: dies unless the machine and the programs are the same
 resume_same() {
 	local name now program version
 	for name in kernel cpu cores libcrypto; do
@@ -83,7 +83,7 @@ resume_same() {
 	    warn "begun at commit $version, going on at $COMMIT"
 }
 
-# resume_lines: fills HAD; only whole lines of runs that succeeded stay
+# resume_lines: fills HAD, and keeps only complete lines of successful runs
 resume_lines() {
 	local key result n=0 all
 	resume_same
@@ -98,8 +98,8 @@ resume_lines() {
 	warn "$RESUMED: $n runs are there, $((all - n)) had failed"
 }
 
-# already PROGRAM MODE DIRECTION RUN: whether that run is in the file; RESULT
-# is then what the verb had printed
+# already PROGRAM MODE DIRECTION RUN: whether the file has that run. RESULT is
+# then the verb's output.
 already() {
 	local key
 	printf -v key '%s|' "$COND_PLACE" "$COND_CC" "$COND_RTT" "$COND_RATE" \

@@ -14,11 +14,11 @@
  * Prints "BYTES CPU_SECONDS" of the half that was asked for, after about
  * SECONDS of it. What is opened is what was sealed, or the driver fails.
  *
- * With -t it prints "BYTES SECONDS CPU_SECONDS CRYPTO_SECONDS": those of the
- * clock on the wall, of all threads, and of all that sealing or opening itself
- * took (0 with off). So many threads help (CipherThreads; with 0 their owner does
- * their work), what is sealed is written to /dev/null, and what is opened is
- * read as from a socket.
+ * With -t it prints "BYTES SECONDS CPU_SECONDS CRYPTO_SECONDS": elapsed time,
+ * CPU time of all threads, and time of sealing or opening itself (0 with off).
+ * THREADS is the number of threads that help (CipherThreads). With 0 the pool's
+ * owner does their work. Sealed data is written to /dev/null, and data to open
+ * is read as from a socket.
  */
 
 #include "includes.h"
@@ -54,7 +54,7 @@
 
 static int packets = BATCH;
 static char *threads;		/* NULL: without -t */
-static int writing;		/* what was sealed */
+static int writing;		/* sealed data goes to /dev/null */
 
 static double
 clock_of(clockid_t id)
@@ -65,7 +65,7 @@ clock_of(clockid_t id)
 	return t.tv_sec + t.tv_nsec / 1e9;
 }
 
-/* What has been used up since the program began */
+/* Resources used since the program began */
 static struct used {
 	double seconds, cpu;
 } used(void)
@@ -95,7 +95,7 @@ seal(struct ssh *ssh, const u_char *payload, size_t len)
 		    (r = sshpkt_put(ssh, payload, len)) != 0 ||
 		    (r = sshpkt_send(ssh)) != 0)
 			errx(1, "seal: %s", ssh_err(r));
-		/* as the loops do */
+		/* as client_loop() and server_loop2() do */
 		while (writing &&
 		    !ssh_packet_not_very_much_data_to_write(ssh)) {
 			if ((r = ssh_packet_write_poll(ssh)) != 0)
@@ -104,7 +104,7 @@ seal(struct ssh *ssh, const u_char *payload, size_t len)
 	}
 }
 
-/* All of it, as a file to be read. */
+/* Returns a file with all of the data. */
 static int
 file_of(const struct sshbuf *wire)
 {
@@ -118,7 +118,7 @@ file_of(const struct sshbuf *wire)
 	return fd;
 }
 
-/* What is not there yet is read. */
+/* Reads more if no packet is complete. */
 static void
 open_(struct ssh *ssh, int fd, const u_char *payload, size_t len)
 {
@@ -144,7 +144,7 @@ open_(struct ssh *ssh, int fd, const u_char *payload, size_t len)
 	}
 }
 
-/* What both halves took, into took[]. */
+/* Adds to took[] what each half took. */
 static void
 batch(struct ssh *near, struct ssh *far, const u_char *payload, size_t len,
     struct used took[2])
@@ -168,8 +168,8 @@ batch(struct ssh *near, struct ssh *far, const u_char *payload, size_t len,
 }
 
 /*
- * Threads help with one half, so the other half's direction is taken by an end
- * that does nothing more. Sets *near and *far.
+ * Sets *near and *far. Threads help with one half only: an end that is not used
+ * any further claims the direction of the other half.
  */
 static void
 ends(const struct end_keys *keys, int half, struct ssh **near, struct ssh **far)
@@ -204,7 +204,7 @@ __wrap_pthread_attr_init(pthread_attr_t *attr)
 	    __real_pthread_attr_init(attr);
 }
 
-/* CipherThreads as the user has it, from here on. */
+/* Sets CipherThreads. */
 static void
 start_threads(char *word)
 {
@@ -255,7 +255,7 @@ main(int argc, char **argv)
 		start_threads(threads);
 	}
 	ends(&keys, half, &near, &far);
-	batch(near, far, payload, len, took);	/* the first is for the caches */
+	batch(near, far, payload, len, took);	/* to fill the caches */
 	memset(took, 0, sizeof(took));
 	crypto_us = pipeline_crypto_us();
 	while (took[half].seconds < seconds) {

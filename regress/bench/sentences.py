@@ -153,7 +153,7 @@ def limit_of(row):
 
 
 def round_trips(row):
-    """Of one file; where the RTT is below 1 ms something else limits."""
+    """Round trips for one file; None if the RTT is below 1 ms."""
     rtt, ms = number(row.given["rtt_ms"]), row.values("ms")
     if not ms or not rtt or rtt < 1:
         return ""
@@ -171,7 +171,7 @@ def link_left(row):
 
 
 def cores_busy(row):
-    """The processes at both ends together."""
+    """Cores that the processes at both ends used together."""
     each = [[number(x[c]) for c in ("cpu_near", "cpu_far", "seconds")]
             for x in row.lines]
     shares = [(near + far) / t for near, far, t in

@@ -171,8 +171,8 @@ class Row:
         return pair is not None and void(*pair)
 
     def quantity(self):
-        """What the row is about: the quantity that it, or another program in
-        the same mode, has a target for; without a target, what there is."""
+        """The quantity that the row measures: the one that it, or another
+        program in the same mode, has a target for; otherwise what it has."""
         for other in self.beside.values():
             if (other.conditions, other.mode, other.direction) == \
                     (self.conditions, self.mode, self.direction):

@@ -1,24 +1,23 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# auto: do threads that come and go by themselves ever cost anything?
+# auto: is "CipherThreads auto" ever slower than no threads?
 #
-# Copies by our programs alone: "hayate" decides how many threads it has, "off"
-# has none (CipherThreads off at both ends). To itself and over a path, with all
-# cores free and with one of them taken by a loop that does nothing, with the
-# processor's instructions for AES and SHA and without ("no-aes"). On two cores
-# both ends want one each, so there is nothing to win; what has to be seen is
-# that nothing is lost. Where the client alone has no instructions ("no-aes
-# near") the server leaves it a good part of the second core.
+# Only our programs copy: "hayate" with CipherThreads auto, "off" with
+# CipherThreads off at both ends. They copy over loopback and over a path, with
+# all cores free and with one busy, and with the processor's instructions for AES
+# and SHA and without ("no-aes"). On two cores each end needs one, so threads
+# cannot win: the suite shows whether they lose. In "no-aes near" only the client
+# lacks the instructions, and the server leaves it a part of the second core.
 
 CELLS+=' auto'
-about_auto='threads as there is use for them, beside none: nothing may be lost'
+about_auto='CipherThreads auto against off: auto may not be slower'
 
 AUTO_CIPHERS=${AUTO_CIPHERS:-"aes128-gcm@openssh.com
     chacha20-poly1305@openssh.com aes128-ctr"}
 AUTO_PATH='8 1gbit'
 
-# The builds of this cell: ours under two names
+# The builds of this cell: hayate under two names
 auto_builds() {
 	PEERS+=${PEERS:+ }off=$BUILD/hayate
 	BUILDS='hayate off'
@@ -58,7 +57,7 @@ auto_sitting() {	# BYTES WITHOUT
 	done
 }
 
-# auto_at WITHOUT BYTES PLACE...: what its servers, or the client alone, do without
+# auto_at WITHOUT BYTES PLACE...: WITHOUT applies to the servers, or to the client
 auto_at() {
 	[ "$1" != no-aes ] || local -x OPENSSL_ia32cap=$WITHOUT_AES
 	"${@:3}" || return

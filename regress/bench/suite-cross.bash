@@ -1,34 +1,34 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# cross: what is left of a transfer on a link that others load?
+# cross: how fast is a transfer on a link that other traffic loads?
 #
 # A remote file system over a layer-2 VPN (JAXA, SINET3, 2009; RTT 8 ms) was
-# hurt by small UDP loads already; in a class with assured forwarding it held
-# beyond a load of three quarters. Here is one scp beside UDP of 0 to 90 % of
-# the link, towards the same end and through the same queue: unmarked, and
-# marked as AF41 by IPQoS, for which the link has a class with 30 % assured.
+# slowed by small UDP loads. In a class with assured forwarding it kept its rate
+# up to a load of three quarters. Here one scp runs beside UDP of 0 to 90 % of the
+# link, in the same direction and through the same queue. It is either unmarked,
+# or marked as AF41 by IPQoS, for which a class assures 30 % of the link.
 #
 #     sender  10.77.1.2 === a, a router [queues] ===== lfp ===== b, sshd
 #
-# The queues are those of a router, an HTB class each, because TCP behaves
-# otherwise towards a queue of its own host. HTB is a little slower than the
-# emulated link, so what waits does so in the queues. Where the kernel lacks
-# what that takes, all goes through the one queue of the emulator.
+# The queues belong to a router, one HTB class each, because TCP behaves
+# differently if the queue is in its own host. HTB is a little slower than the
+# emulated link, so packets wait in the router's queues. If the kernel lacks HTB,
+# all packets pass the one queue of the emulator.
 #
-# COND_LOAD is what UDP asks for, in % of the link. A run is a success when the
-# file came, the load was there all the time (procs says how much of it, and
-# what was lost), and what was marked, and only that, went through its class.
-# Login is not subtracted: it suffers as well.
+# COND_LOAD is the UDP rate asked for, in % of the link. A run succeeds if the
+# file arrived complete, the load lasted all the time (the column procs has its
+# rate and loss), and exactly the marked packets passed the class. The login is
+# not subtracted, because the load slows it as well.
 
 CELLS+=' cross'
 about_cross='scp beside UDP load, unmarked and marked, 8 ms, 200 Mbit/s'
 
 CROSS_RTT=8
-CROSS_MBIT=200		# what two processors can do beside ssh at both ends
+CROSS_MBIT=200		# two processors carry this beside ssh at both ends
 CROSS_LOADS=${CROSS_LOADS:-0 30 60 90}
 CROSS_MARKS='none af41'
-CROSS_AF41=0x88		# in the DS field, without its last two bits
+CROSS_AF41=0x88		# DS field, whose last two bits are ECN
 CROSS_DATAGRAM=1472	# with headers a packet of 1500 bytes
 CROSS_PID='' CROSS_ROUTER='' CROSS_HTB=''
 
@@ -38,7 +38,7 @@ cross_apart() {
 	[ "$(readlink "/proc/$CROSS_PID/ns/net")" != "$(readlink /proc/self/ns/net)" ]
 }
 
-# The namespace lives as long as its only process, and that no longer than we.
+# The namespace exists while its only process does, which ends when we end.
 cross_namespace() {
 	setpriv --pdeathsig TERM unshare -n sleep infinity </dev/null \
 	    >/dev/null 2>&1 &
@@ -46,7 +46,7 @@ cross_namespace() {
 	poll 5 cross_apart
 }
 
-# cross_router: the near end moves to behind a; later $AT_A is there
+# cross_router: puts the near end ($AT_A) behind the router a
 cross_router() {
 	local a=$AT_A s k
 	cross_namespace || return
@@ -67,9 +67,9 @@ cross_router() {
 	CROSS_ROUTER=$a AT_A=$s
 }
 
-# Both may use all of the link while the other does not. A queue is as long as
-# the emulator's would be. The burst is what HTB may catch up with, when a busy
-# machine was late to ask it; half a queue fits into that of the emulator.
+# Each class may use the whole link while the other is idle. A queue is as long as
+# the emulator's. The burst lets HTB catch up after a busy machine served it late;
+# half a queue fits into the emulator's queue.
 cross_htb() {
 	local tc="$CROSS_ROUTER tc" all=$((CROSS_MBIT * 98 / 100)) id
 	local queue=$((CROSS_MBIT * 125 * ${1%.*})) how
@@ -112,11 +112,11 @@ cross_down() {
 
 ### Verb
 
-# UDP datagrams that have left the sender, and those that came to the other end
+# UDP datagrams that the sender sent, and that the far end received
 cross_sent() { $AT_A awk '/^Udp: [0-9]/ { print $5 }' /proc/net/snmp; }
 cross_came() { $AT_B awk '/^Udp: [0-9]/ { print $2 }' /proc/net/snmp; }
 
-cross_classed() {	# bytes that the class of the marked has passed
+cross_classed() {	# bytes that passed the class for AF41
 	[ -n "$CROSS_HTB" ] || { echo 0; return; }
 	$CROSS_ROUTER tc -s class show dev lfp0 classid 1:10 |
 	    sed -n 's/.*Sent \([0-9]*\) bytes.*/\1/p'
@@ -128,8 +128,8 @@ cross_counts() {
 
 cross_flows() { [ "$(cross_sent)" -ge "$1" ]; }		# DATAGRAMS
 
-# cross_load PERCENT: returns when half a second of it has left; sets LOADER.
-# What loads a link does not wait for a processor of ours.
+# cross_load PERCENT: starts the load, and returns when half a second of it was
+# sent. Sets LOADER. The load has priority over ssh for a processor.
 cross_load() {
 	local bits=$((CROSS_MBIT * 10000 * $1)) port enough
 	LOADER=()
@@ -150,8 +150,8 @@ cross_unload() {
 	{ kill "${LOADER[@]}"; wait "${LOADER[@]}"; } 2>/dev/null
 }
 
-# Where the load faltered, as it does on a busy machine, nothing was learnt of
-# the transfer: it is tried again, twice.
+# On a busy machine the load may fall below its rate. Such a run says nothing of
+# the transfer and is repeated, at most twice.
 v_cross() {	# BUILD BYTES MARK PERCENT
 	local result _
 	for _ in 1 2 3; do
@@ -179,7 +179,7 @@ cross_once() {
 	echo "$result"
 }
 
-# What the load was goes to the procs column; prints the status.
+# Writes the load to the column procs, and prints the status.
 cross_judged() {	# BYTES MARK PERCENT BEFORE... AFTER...
 	awk -v bytes="$1" -v mark="$2" -v percent="$3" -v htb="$CROSS_HTB" \
 	    -v link=$((CROSS_MBIT * 1000000)) -v file="$LAB/procs" '
@@ -202,7 +202,7 @@ cross_judged() {	# BYTES MARK PERCENT BEFORE... AFTER...
 
 ### Cell
 
-# Little is left beside 90 %.
+# A load of 90 % leaves little of the link, so the file is smaller.
 cross_bytes() {	# PERCENT
 	local n=$((BYTES / ($1 > 80 ? 64 : 16)))
 	[ $n -ge 1048576 ] || n=1048576

@@ -1,21 +1,20 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# files: how long does one file take, where there are many?
+# files: how long does each of many files take?
 #
-# In a shared storage of sites that are 0.16 to 29 ms apart (HPCI, 2013) the
-# making of a file of 3 bytes took a score of round trips: what counts is not
-# rate but how often somebody waits. So sets of files are carried by what
-# people use over Secure Shell: scp -r, sftp, rsync, tar through ssh, rclone
-# and lftp, put and get.
+# In a shared storage of sites 0.16 to 29 ms apart (HPCI, 2013), creating a file
+# of 3 bytes took about twenty round trips: small files wait for round trips, not
+# for the rate. So sets of files are put and got with the tools that people use
+# over Secure Shell: scp -r, sftp, rsync, tar through ssh, rclone and lftp.
 #
-# A row's MODE is the tool and the set; PROGRAM is whose ssh and sshd it runs
-# through; "ms" is milliseconds per file, whole process with login / files, so
-# few files have more of the login each. rclone brings its own Secure Shell:
-# there only the server is of PROGRAM. A copy is a success when the tree that
-# came is the tree that was sent, file by file.
+# A row's MODE is the tool and the set. PROGRAM is the build of ssh and sshd.
+# "ms" is the time of the whole process, login included, divided by the number of
+# files. So the login weighs more where the files are few. rclone has its own
+# Secure Shell client: only its server is of PROGRAM. A copy succeeds if both
+# trees are equal, file by file.
 #
-# All files at 100 ms take their time. With --bytes below 1G there are fewer.
+# The full sets take long at 100 ms. With --bytes below 1G they are smaller.
 
 CELLS+=' files'
 about_files='time per file, by scp -r, sftp, rsync, tar, rclone and lftp'
@@ -24,10 +23,10 @@ FILES_RTTS='0.16 8 22 100'
 FILES_SETS=${FILES_SETS:-1000x3 500x4096 50x1048576}	# files x bytes
 FILES_LEAST=4
 FILES_TOOLS='scp sftp rsync tar rclone lftp'
-FILES_SERVE=()					# those that are here
+FILES_SERVE=()					# the installed tools
 declare -A FILES_VERSION=()			# for the procs column
 
-# What a user has who did not change anything, in a home of its own.
+# The tools with their default configuration, in a home directory of their own.
 files_tools() {
 	local t
 	FILES_SERVE=()
@@ -45,7 +44,7 @@ files_tools() {
 	done
 }
 
-# rclone finds out about the shell at its first use and then remembers it.
+# rclone examines the remote shell at its first use and stores what it found.
 files_remotes() {
 	local b
 	mkdir -p "$LAB/home"
@@ -66,7 +65,7 @@ files_remotes() {
 
 ### Verb
 
-files_of() {	# FILES BYTES: the path of such a set
+files_of() {	# FILES BYTES: the directory of that set
 	local dir=$DATA/files.$1x$2
 	[ -d "$dir" ] || { mkdir "$dir" && head -c $(($1 * $2)) /dev/urandom |
 	    split -a 4 -d -b "$2" - "$dir/f"; } || return
@@ -105,7 +104,7 @@ files_tar() {	# get|put BUILD FROM TO
 	COMMAND=(sh -c "$here")
 }
 
-# It would ask for a password, if ssh did.
+# The password "none" keeps lftp from asking for one. ssh uses a key.
 files_lftp() {	# get|put BUILD FROM TO
 	local mirror=mirror
 	[ "$1" = get ] || mirror='mirror -R'

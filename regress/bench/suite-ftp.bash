@@ -1,39 +1,38 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# ftp: what is lost by taking scp where FTP would do?
+# ftp: how much slower than FTP is scp?
 #
-# The table is one of 2009 (Tohoku University, SENAC): one file from the page
-# cache into /dev/null, by ftp, lftp and scp, in whole processes with login.
-# There FTP filled the Gigabit link and scp did not come near; a mode without
-# cipher came in between. Here are today's programs, over loopback, where no
-# link hides what each of them costs. RESULTS.md has what was measured.
+# The experiment is of 2009 (Tohoku University, SENAC): ftp, lftp and scp moved a
+# file from the page cache to /dev/null, timed as whole processes with login. FTP
+# filled the Gigabit link, scp was far slower, and a mode without cipher lay in
+# between. Here today's programs repeat it over loopback, where no link hides
+# their cost. RESULTS.md has the figures.
 #
-# A row's PROGRAM is receiver and sender, "lftp-vsftpd"; the name of a build
-# stands for its scp from its sshd, "hayate-clear" for ours with data in clear.
-# MODE is the size, so that what is to be compared has its mode in common, and
-# "x stock" is against stock's scp. Login is not subtracted.
+# A row's PROGRAM is receiver and sender, as in "lftp-vsftpd". The name of a build
+# means its scp from its sshd; "hayate-clear" is Hayate with data in clear. MODE
+# is the size, because rows of one mode are compared. "x stock" compares with
+# stock's scp. The login is not subtracted.
 #
-# vsftpd and pure-ftpd exclude one another as Debian packages, and would be
-# started by their installation. Unpacked in build/ftpd they serve as well
-# (./check does that), and here is all that they need: anonymous, read-only, a
-# port of 127.0.0.1, and one folder. Each has mounts of its own, where the
-# folder is /srv and the user "ftp" exists, so it needs root; what is in /etc
-# and the services of the system are not touched.
+# The Debian packages of vsftpd and pure-ftpd conflict, and their installation
+# starts a server. So ./check unpacks both in build/ftpd. Here they serve
+# anonymous users, read-only, from one directory, on a port of 127.0.0.1. Each
+# server runs in a mount namespace, in which /srv is that directory and the user
+# "ftp" exists. That needs root. /etc and the system's services stay unchanged.
 
 CELLS+=' ftp'
 about_ftp='one file into /dev/null by ftp, lftp and scp, after a table of 2009'
 
 FTP_CLEAR=(-o NoneEnabled=yes -o NoneSwitch=yes)
-FTP_SIZES='17700000 100000000'		# and $BYTES
+FTP_SIZES='17700000 100000000'		# $BYTES is added
 
 declare -A FTP_PID=() FTP_PORT=()
 FTP_PAIRS=()
 
-# What lftp must not do here: try again, or rename what is in its way.
+# lftp must neither retry nor rename existing files.
 FTP_LFTP='set cmd:fail-exit yes; set net:max-retries 1; set net:timeout 20;
 	set xfer:make-backup no; set xfer:clobber yes; set ftp:ssl-allow no;'
-# Only the control connection is encrypted, as the login would be.
+# Only the control connection is encrypted, as only a login would be.
 FTP_LFTP_SSL='set ftp:ssl-allow yes; set ftp:ssl-allow-anonymous yes;
 	set ftp:ssl-force yes; set ftp:ssl-protect-data no;
 	set ssl:verify-certificate no;'
@@ -48,7 +47,7 @@ ftp_free_port() {
 	echo $p
 }
 
-# A folder with all the sizes, and a passwd with a user who may see it.
+# A directory with a file of each size, and a passwd file with the user "ftp".
 ftp_folder() {
 	local n
 	mkdir -p "$DATA/ftp" "$LAB/home"
@@ -68,7 +67,7 @@ ftp_certificate() {
 	    cat "$LAB/ftp.cert" >>"$LAB/ftp.pem"
 }
 
-# Its filter of system calls knows those of older kernels only.
+# vsftpd's filter of system calls knows only those of older kernels.
 ftp_vsftpd_conf() {	# PORT
 	cat <<-EOT
 	listen=YES
@@ -94,7 +93,7 @@ ftp_vsftpd_conf() {	# PORT
 	EOT
 }
 
-# ftp_up NAME PORT COMMAND...: it goes when we go
+# ftp_up NAME PORT COMMAND...: starts a server that ends when we end
 ftp_up() {
 	setpriv --pdeathsig TERM unshare -m sh -c \
 	    "mount --bind '$DATA/ftp' /srv && mount -t tmpfs none /run &&
@@ -126,8 +125,8 @@ ftp_down() {
 	FTP_PID=() FTP_PORT=()
 }
 
-# ftp_servers: starts those that are here, and finds who can fetch from them;
-# each of FTP_PAIRS is a program, its receiver and its sender
+# ftp_servers: starts the servers that exist, and finds the clients that can
+# fetch from them. Each of FTP_PAIRS is a program, its receiver and its sender.
 ftp_servers() {
 	local s program
 	FTP_PAIRS=()
@@ -163,7 +162,7 @@ ftp_receivers() {	# SERVER
 	    FTP_PAIRS+=("lftp-ssl-$1 lftp-ssl $1")
 }
 
-# vsftpd answers on the descriptor that it takes for its client's.
+# vsftpd writes its version to descriptor 0, where its client would be.
 ftp_version_vsftpd() {
 	ftp_versions vsftpd "$("$1" -v 0>&1 2>&1 | sed -n 's/.*version //p')"
 }
@@ -186,14 +185,14 @@ ftp_client_version() {
 	case $1 in
 	lftp) lftp --version | sed -n '1s/.*Version \([^ ]*\).*/lftp \1/p' ;;
 	ftp) grep -aoE '20[0-9]{6}' "$(command -v tnftp)" |
-	    sed -n '1s/^/tnftp /p' ;;	# it does not say
+	    sed -n '1s/^/tnftp /p' ;;	# its output lacks the name
 	esac
 }
 
 ### Verb
 
-# ftp_command TOOL SERVER BYTES FILE [SCP-OPTION...]: COMMAND fetches into FILE, from
-# the process FROM
+# ftp_command TOOL SERVER BYTES FILE [SCP-OPTION...]: sets COMMAND, which fetches
+# into FILE, and FROM, the pid of the sender
 ftp_command() {
 	local url="ftp://127.0.0.1:${FTP_PORT[$2]:-}/$3"
 	FROM=${FTP_PID[$2]:-}
@@ -211,8 +210,8 @@ ftp_command() {
 
 ftp_carried() { sed -n 's/^ *lo: *\([0-9]*\).*/\1/p' /proc/net/dev; }
 
-# What goes to /dev/null cannot be looked at. So loopback must have carried as
-# much meanwhile, and the same command, once for each job, must fill a file.
+# The content of /dev/null cannot be checked. So loopback must have carried the
+# bytes meanwhile, and once for each job the same command must write a file.
 v_ftp() {	# TOOL SERVER BYTES [SCP-OPTION...]
 	local COMMAND FROM n result
 	ftp_command "$1" "$2" "$3" /dev/null "${@:4}"
@@ -238,7 +237,7 @@ ftp_proved() {	# TOOL SERVER BYTES [SCP-OPTION...]
 
 ### Cell
 
-# The sizes of the table up to $BYTES, and that, unless it is much the same.
+# The sizes up to $BYTES, and $BYTES unless it is close to the largest of them.
 ftp_sizes() {
 	local n
 	for n in $FTP_SIZES; do

@@ -1,36 +1,37 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# matrix: what do a window, a round trip, loss and several streams do to the
-# rate, and from where on is a window large enough?
+# matrix: how do window, round trip, loss and the number of streams change the
+# rate, and which window is large enough?
 #
 # Between two 10 Gbit/s hosts 0.246 ms apart (RIKEN and Kobe University, 2016)
-# one scp was fastest with socket buffers far below the product of rate and
-# RTT: the processor was the limit. 12 scp at once filled the link. Over 53 ms
-# (ESnet) the window is the limit. Here is what lies between, on one machine.
+# one scp was fastest with socket buffers far below the BDP: the processor was
+# the limit. 12 scp at once filled the link. Over 53 ms (ESnet) the window is the
+# limit. This suite measures the range between the two on one machine.
 #
-# All points of RTT, rate, window, streams, loss and congestion control would
-# take days, so there are slices through one point, 24 ms, 1 Gbit/s, no loss,
-# cubic, any window, which all of them share and only the first measures:
+# All combinations of RTT, rate, window, streams, loss and congestion control
+# would take days. So there are slices through one point: 24 ms, 1 Gbit/s, no
+# loss, cubic, any window. All slices share it, and only the first measures it:
 #
 #   matrix_window  window ceilings for 1, 4, 8 and 12 streams; below the BDP,
-#                  which the table gives, the streams should add up
+#                  which the table gives, the rates of streams should add up
 #   matrix_rtt     RTT for 1 and 8 streams
 #   matrix_loss    loss for cubic and BBR, 1 and 8 streams (try --rtt 100, too)
 #   matrix_rate    rate of the path, 1 and 8 streams
 #
-# "--only matrix" is all of them. With --rtt the ceilings are measured at each
-# RTT given (0.25 is that of 2016), and loss and rate at the first.
+# "--only matrix" runs all of them. With --rtt the ceilings are measured at each
+# RTT given (0.25 is that of 2016), loss and rate at the first.
 #
-# A row is N ssh at once, each the source (get) or the sink (put) of a whole
-# file, with /dev/null at the other end, from the start of the first to the end
-# of the last, less the time of N logins at once. matrix_loss has rows of one
-# scp as well. iperf3 with as many streams and bytes is the yardstick, and has
-# no login taken off: in a run of a second or two its own start counts. COND_WINDOW is
-# what the socket's buffers may hold at both ends (tcp_rmem, tcp_wmem), as in
-# 2016, because WindowMax begins at 2 MiB; the kernel keeps a part of it for
-# itself, so the window is smaller. A program that sets its buffers itself
-# escapes. The channel's window is as it is by default.
+# A row is N ssh at once. Each reads (get) or writes (put) a whole file, and the
+# other end is /dev/null. The time is from the start of the first to the end of
+# the last, less that of N logins at once. matrix_loss also has rows of one scp.
+# iperf3 with as many streams and bytes is the reference. No login is subtracted
+# from it, so in a run of a second or two its start counts.
+#
+# COND_WINDOW is the largest socket buffer at both ends (tcp_rmem, tcp_wmem), as
+# in 2016, because the least WindowMax is 2 MiB. The kernel uses a part of it, so
+# the window is smaller. It does not bind a program that sets its buffers itself.
+# The channel's window has its default.
 
 CELLS+=' matrix_window matrix_rtt matrix_loss matrix_rate'
 about_matrix_window='window ceilings, for 1 to 12 streams at once, against iperf3'
@@ -38,13 +39,13 @@ about_matrix_rtt='RTT, for 1 and 8 streams, against iperf3'
 about_matrix_loss='loss, with cubic and BBR, against iperf3'
 about_matrix_rate='rate of the path, against iperf3'
 
-MATRIX_RTT=24		# of the shared point; stock's 2 MiB do not fill it
+MATRIX_RTT=24		# of the shared point; 2 MiB are below its BDP
 MATRIX_RTTS='0.25 8 24 100 200'
 MATRIX_WINDOWS='16K 64K 256K 1M 4M 16M unlimited'
 MATRIX_STREAMS='1 4 8 12'
 MATRIX_FEW='1 8'
 MATRIX_LOSSES='0 0.01% 0.1% 1%'
-MATRIX_SECONDS=${MATRIX_SECONDS-}	# a run, about, if BYTES are not fewer
+MATRIX_SECONDS=${MATRIX_SECONDS-}	# of a run, about; BYTES is the most
 declare -A MATRIX_HAS=()
 
 matrix_hasty() {
@@ -53,7 +54,7 @@ matrix_hasty() {
 	MATRIX_SECONDS=${MATRIX_SECONDS:-2}
 }
 
-# In the lines all slices are one cell.
+# All slices have the same cell in their lines.
 matrix_begin() {
 	CELL=matrix
 	[ -z "$QUICK" ] || matrix_hasty
@@ -63,10 +64,10 @@ matrix_begin() {
 	MATRIX_AT=$1
 }
 
-# matrix_each PROGRAM STREAMS: bytes of a stream in a run of about
-# MATRIX_SECONDS, a power of two, so that a few files serve all. The loss of
-# cubic is estimated as that of Reno; Stock's channel holds 2 MiB, and its runs
-# may be longer, because a start over 200 ms takes seconds.
+# matrix_each PROGRAM STREAMS: bytes of each stream in a run of about
+# MATRIX_SECONDS. It is a power of two, so that few files are needed. The effect
+# of loss on cubic is estimated as for Reno. Stock's channel holds 2 MiB. Its runs
+# may be longer, because slow start over 200 ms takes seconds.
 matrix_each() {
 	local window=0
 	[ "$COND_WINDOW" = unlimited ] ||
@@ -99,7 +100,7 @@ matrix_mbit() {
 
 ### Verbs
 
-# Starts a command N times at once, each with INPUT; fails if one of them does.
+# Starts a command N times at once, each with INPUT. Fails if one of them fails.
 MATRIX_ABREAST='
 n=$1 input=$2 all= status=0
 shift 2
@@ -111,7 +112,7 @@ trap "kill $all; exit 143" TERM
 for p in $all; do wait $p || status=$?; done
 exit $status'
 
-matrix_abreast() {	# BUILD N INPUT COMMAND: of its ssh, to its own sshd
+matrix_abreast() {	# BUILD N INPUT COMMAND: N ssh to the build's own sshd
 	use "$1"
 	metered -f "$(pid_of "$1")" sh -c "$MATRIX_ABREAST" sh "$2" "$3" \
 	    "${SSH[@]}" "$1" "$4"
@@ -119,7 +120,7 @@ matrix_abreast() {	# BUILD N INPUT COMMAND: of its ssh, to its own sshd
 
 v_matrix_login() { matrix_abreast "$1" "$2" /dev/null true; }
 
-v_matrix() {	# BUILD N BYTES get|put: bytes of each
+v_matrix() {	# BUILD N BYTES get|put: BYTES for each
 	case $4 in
 	get) matrix_abreast "$1" "$2" /dev/null "cat $(file_of "$3")" ;;
 	put) matrix_abreast "$1" "$2" "$(file_of "$3")" 'cat >/dev/null' ;;
@@ -128,8 +129,8 @@ v_matrix() {	# BUILD N BYTES get|put: bytes of each
 
 ### Slices
 
-# matrix_lossy STREAMS: what loss should leave of iperf3's rate; one stream has
-# to hold all that waits behind a lost packet
+# matrix_lossy STREAMS: the target against iperf3 under loss. A single stream
+# holds all data that waits behind a lost packet.
 matrix_lossy() {
 	case $1-$COND_LOSS in
 	1-0.01%) echo 'rate>=0.95*iperf3' ;;
@@ -152,8 +153,8 @@ matrix_jobs() {	# STREAMS
 	done
 }
 
-# From the time of scp goes that of a copy of an empty file: the round trips of
-# SFTP's opening would be an eighth of 256 MiB over 100 ms.
+# The time to copy an empty file is subtracted from that of scp: the round trips
+# that begin SFTP would be an eighth of the time of 256 MiB over 100 ms.
 matrix_build_jobs() {	# BUILD STREAMS get|put TARGET
 	local each
 	each=$(matrix_each "$1" "$2")
@@ -164,7 +165,7 @@ matrix_build_jobs() {	# BUILD STREAMS get|put TARGET
 	    v_scp "$1" "$1" "$each" "$3"
 }
 
-# matrix_place RTT_MS RATE LOSS CC WINDOW "STREAMS": what no other slice has
+# matrix_place RTT_MS RATE LOSS CC WINDOW "STREAMS": measures what is not yet
 matrix_place() {
 	local n at="${*:1:5}" left='' BUFFERS='' PROCS=$LAB/procs
 	for n in $6; do

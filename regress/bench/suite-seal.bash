@@ -1,23 +1,22 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# seal: what does a cipher cost where nothing else does, and what is saved by
-# leaving data in clear?
+# seal: what does a cipher alone cost, and how much does data in clear save?
 #
 # One processor seals and opens packets of 32 and 255 KiB in memory, through
 # upstream's packet layer (seal-speed.c). A row's PROGRAM is the cipher with its
-# MAC, MB/s are bytes per second of CPU time. COND_PLACE says what of the
-# processor libcrypto may use: "processor" all, "no-aes" neither instructions
-# for AES, carry-less multiplication nor SHA (OPENSSL_ia32cap), as on hosts that
-# have none. UMAC uses none of them anyway.
+# MAC. MB/s are bytes per second of CPU time. COND_PLACE says what libcrypto may
+# use of the processor: in "processor" everything, in "no-aes" no instructions for
+# AES, carry-less multiplication and SHA (OPENSSL_ia32cap), as on hosts that lack
+# them. UMAC uses none of them.
 #
-# threads: the same by the clock on the wall, with what is sealed written to
-# /dev/null, and what is opened read from a file in memory. "off" is upstream's
-# serial code; with so many "cores" there are threads of the pool (cipher/pool.h)
-# for all but one, beside the one that gives them work and does a part of it; with
-# "1-core" he does it all. What model.py fits to these says what more would bring.
-# "apart" is serial code twice, side by side: what two cores bring at most where
-# they share caches and memory.
+# threads: the same, in elapsed time. Sealed data is written to /dev/null, and
+# data to open is read from a file in memory. "off" is upstream's serial code.
+# "N-cores" is the connection's own thread, which hands out packets and does a
+# part of them, and N - 1 threads of the pool (cipher/pool.h). In "1-core" it does
+# all of them. model.py fits these figures and predicts more cores. "apart" is two
+# processes with serial code at once: the most that two cores can bring where they
+# share caches and memory.
 
 CELLS+=' seal threads'
 about_threads='sealing and opening alone, on one core, on two and on more'

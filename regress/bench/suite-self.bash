@@ -1,30 +1,30 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# self: a host copied to itself with scp, put and get, cipher by cipher, one
-# copy and several at once. Where no path is in between, what limits?
+# self: scp from a host to itself, put and get, cipher by cipher, one copy and
+# several at once. What limits the rate where there is no path?
 #
-# RIKEN and Kobe University asked it in 2016, between the K computer's
-# front-end and a visualisation server: one scp peaked near 220 MiB/s whatever
-# the window, twelve filled the link, and the side whose sshd did the work set
-# the speed, which "openssl speed" did not explain. A host copied to itself was
-# as slow as the slow direction. What sshd was busy with was left open.
+# RIKEN and Kobe University asked this in 2016, between the K computer's front-end
+# and a visualisation server. One scp reached about 220 MiB/s whatever the window,
+# and twelve filled the link. The side whose sshd did the work set the speed,
+# which "openssl speed" did not explain. A copy of a host to itself was as slow as
+# the slow direction. What kept sshd busy stayed open.
 #
-# Measured with this suite (RESULTS.md), sshd is busy receiving, and more in the
-# kernel than in crypto. "openssl speed" measures a part of the user time, which
-# depends little on the process that spends it.
+# This suite shows (RESULTS.md) that sshd is busy receiving, more in the kernel
+# than in crypto. "openssl speed" measures a part of the user time, and that part
+# is nearly the same in each process.
 #
-# A row is N copies at once of BYTES / N each, or a quarter of BYTES where N is
-# above 4, from a file in memory to a file in memory: that many logins at once
-# take seconds, which are not the copies'. Below it, in the text table, stand the
-# limit and what each process did (limits.py). The share of crypto is what openssl
-# speed, the same library in the same sitting, says that so many bytes cost. It has
-# no UMAC, no Poly1305 by itself, and of GMAC the hash alone; for these the share
-# is a lower bound and reads "at least". Where perf works a copy that is not timed
-# is sampled as well, and the share of its samples is shown.
+# A row is N copies at once, from a file in memory to a file in memory. Each copy
+# has BYTES / N bytes; above 4 copies it has a quarter of BYTES, because so many
+# logins at once take seconds. The text table adds the limit and what each process
+# did (limits.py). The share of crypto is computed from "openssl speed" with the
+# same library in the same sitting. It measures neither UMAC nor Poly1305, and of
+# GMAC only the hash. For these the share is a lower bound and reads "at least".
+# If perf works, it samples one more copy, which is not timed, and the share of
+# its samples is shown.
 #
-# bottleneck, bottleneck_path: one row for each thing that can limit, which must
-# then be named. They ask nothing about a program, so they run only when told to.
+# bottleneck, bottleneck_path: a row for each possible limit, which must then be
+# named. They test limits.py and no program, so they run only on request.
 
 CELLS+=' self'
 about_self='a host copied to itself: which process limits, cipher by cipher'
@@ -41,7 +41,7 @@ SELF_QUICK_STREAMS='1 4'
 
 ### Ciphers
 
-# What openssl speed calls a cipher or a MAC; nothing if it has none.
+# The options of openssl speed for a cipher or a MAC; empty if it has none.
 evp_of() {
 	case $1 in
 	aes*-gmac@*) echo ghash ;;
@@ -88,7 +88,7 @@ crypto_of() {
 	    END { if (t) printf "%.0f:%s", 1 / t, source }')
 }
 
-# at_cipher CIPHER[+MAC]: from now on, in the place where we are
+# at_cipher CIPHER[+MAC]: selects them in the current place
 at_cipher() {
 	local CIPHER=${1%%+*} mac=${1#*+}
 	lab_config
@@ -103,7 +103,7 @@ at_cipher() {
 
 ### Verbs
 
-# N commands, each with its number after the last word
+# Runs N commands at once; the last word of each ends with its number.
 AT_ONCE='n=$1 pids= s=0; shift
 for i in $(seq "$n"); do "$@.$i" & pids="$pids $!"; done
 for p in $pids; do wait "$p" || s=$?; done
@@ -156,8 +156,9 @@ can_perf() {
 	return 1
 }
 
-# profiled KEY COMMAND...: once for each key; adds what perf says to $PROCS.
-# perf knows processes by name, so nothing else should use ssh meanwhile.
+# profiled KEY COMMAND...: samples the command with perf, once for each key, and
+# adds the result to $PROCS. perf identifies processes by name, so no other ssh
+# should run meanwhile.
 profiled() {
 	local f=$LAB/profile.${1//[^a-zA-Z0-9]/_} bytes
 	[ -n "${PERF_EVENTS:-}" ] || return 0
@@ -210,7 +211,7 @@ self_jobs() {	# N
 	done
 }
 
-# each_build MODE get|put BYTES VERB WORD...: the verb with a build at both ends
+# each_build MODE get|put BYTES VERB WORD...: a job for each build, at both ends
 each_build() {
 	local p
 	for p in $BUILDS; do
@@ -218,8 +219,8 @@ each_build() {
 	done
 }
 
-# Two copies for each core, of four processes each, take all of them; a machine
-# with many cores has other limits.
+# Two copies for each core, of four processes each, keep all cores busy. On a
+# machine with many cores something else limits.
 cell_bottleneck() {
 	local PROCS=$LAB/procs PERF_EVENTS='' n=$BYTES few
 	few=$((n < 67108864 ? n : 67108864))

@@ -1,35 +1,34 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# sessions: what does a session cost a host that has many of them, and what do
-# many of them cost the next one?
+# sessions: how much memory does a session need where there are many, and do
+# many sessions slow the next login?
 #
-# Shared storage was read by 100 copies at once (HPCI, 2013) and a link filled
-# by 12 (RIKEN and Kobe University, 2016), so what one session holds is held
-# many times over. COND_STREAMS is how many there are, each a connection of its
-# own over loopback, with keys, to a command.
+# 100 copies at once read a shared storage (HPCI, 2013), and 12 filled a link
+# (RIKEN and Kobe University, 2016). So a host holds the memory of a session many
+# times. COND_STREAMS is the number of sessions. Each is a connection of its own
+# over loopback, with key authentication, and runs a command.
 #
-#   sessions_memory  kib of resident memory per session (Pss: pages that are
-#                    shared count for a part in each who has them), of all ssh
-#                    and of all sshd apart. "idle" has done nothing since its
-#                    login, "busy" moves all that it can, all at once.
+#   sessions_memory  KiB per session, of all ssh and of all sshd apart, as Pss:
+#                    each process has its part of a shared page. An "idle"
+#                    session has done nothing since its login. All "busy" ones
+#                    move as much as they can at the same time.
 #   sessions_login   ms from the start to the end of "ssh host true", the median
-#                    of some, while that many idle sessions are there
+#                    of several, beside that many idle sessions
 #
-# "--only sessions" is both. Each run has sessions of its own, so a row's range
-# is that of fresh ones. The commands in the sessions are not counted, nor is
-# the sshd that listens.
+# "--only sessions" runs both. Each run starts new sessions. The commands in the
+# sessions and the listening sshd are not counted.
 
 CELLS+=' sessions_memory sessions_login'
 about_sessions_memory='memory per session, of 10, 100, 500 idle and 10 busy ones'
 about_sessions_login='time of a login while 1, 10, 100 sessions are there'
 
-SESSIONS_MOST=600	# may be there, or be in the middle of their login
-SESSIONS_ABREAST=8	# logins at once; there are not many cores
-SESSIONS_SETTLE=2	# seconds until they are looked at
-SESSIONS_LOGINS=9	# in a run
+SESSIONS_MOST=600	# that exist or log in at once
+SESSIONS_ABREAST=8	# logins at once, for a machine of few cores
+SESSIONS_SETTLE=2	# seconds before their memory is read
+SESSIONS_LOGINS=9	# timed in a run
 
-# sessions_counts MANY...: fewer, where little was asked for
+# sessions_counts N...: these numbers; in a short sitting those up to 10
 sessions_counts() {
 	local n
 	for n; do
@@ -38,7 +37,7 @@ sessions_counts() {
 	done
 }
 
-# In the lines both are one cell.
+# Both have the same cell in their lines.
 sessions_begin() {
 	CELL=sessions
 	if [ -n "$QUICK" ] || [ "$BYTES" -lt 16777216 ]; then
@@ -49,9 +48,10 @@ sessions_begin() {
 
 ### Sessions at once
 
-# crowd_up BUILD N idle|get|put: CROWD are the clients. Bulk waits until we
-# close 9; an idle client has 8 for stdin, where nothing comes. Should we die,
-# both end, and with them the commands at the other end.
+# crowd_up BUILD N idle|get|put: starts N sessions. CROWD are the clients, each by
+# its pid. Busy sessions start to move data when descriptor 9 is closed. Descriptor
+# 8 is an idle client's stdin and carries nothing. If this shell dies, both are
+# closed, and all clients and commands end.
 crowd_up() {
 	local i in=/dev/null what go
 	use "$1"
@@ -77,7 +77,7 @@ crowd_up() {
 
 crowd_has() { [ "$(grep -c '^up' "$LAB/up")" -ge "$1" ]; }
 
-# crowd_down BUILD: when its sshd is alone again
+# crowd_down BUILD: ends the sessions, and waits until sshd has no child
 crowd_down() {
 	exec 8>&- 9>&-
 	{ kill "${CROWD[@]}"; wait "${CROWD[@]}"; } 2>/dev/null
@@ -87,7 +87,7 @@ crowd_down() {
 
 crowd_gone() { [ -z "$(<"/proc/$1/task/$1/children")" ]; }
 
-# crowd_servers BUILD: the processes of sshd that serve a session
+# crowd_servers BUILD: the sshd processes that serve sessions
 crowd_servers() {
 	local all i child sshd session
 	all=("$(pid_of "$1")")
@@ -103,7 +103,7 @@ crowd_servers() {
 	done 2>/dev/null
 }
 
-# crowd_kib BUILD N near|far: of one session; - unless all N were seen
+# crowd_kib BUILD N near|far: KiB of one session, or - unless all N were read
 crowd_kib() {
 	local all=("${CROWD[@]}")
 	[ "$3" = near ] || readarray -t all < <(crowd_servers "$1")
@@ -126,7 +126,7 @@ v_crowd() {	# BUILD N idle|get|put near|far
 	echo "- - - $kib - $([ "$kib" != - ]; echo $?)"
 }
 
-v_beside() {	# BUILD N: a login
+v_beside() {	# BUILD N: a login beside N idle sessions
 	local i seconds status=255 times=''
 	if crowd_up "$1" "$2" idle; then
 		for ((i = 0; i < SESSIONS_LOGINS; i++)); do
