@@ -14,26 +14,25 @@
  * and has its own rate, delay, loss and queue, which the front end (the shell
  * script "lfp") may change while packets are under way.
  *
- * Rate and queue count IP-layer bytes: a full 1500 byte packet with TCP
- * timestamps carries 1448 bytes of payload, so goodput tops out at 96.5 % of
- * the set rate. Loss strikes after the link, so a lost packet has used it,
- * and packets are never reordered: a shorter delay takes effect behind what
- * is already on the wire.
+ * Rate and queue count IP-layer bytes. A full packet of 1500 bytes with TCP
+ * timestamps carries 1448 bytes of payload, so goodput is at most 96.5 % of the
+ * rate. Loss comes after the link, so a lost packet has used the link. Packets
+ * are never reordered: a shorter delay applies behind the packets on the wire.
  *
- * Segmentation offload keeps this cheap: a packet of up to 64 KiB passes
- * whole, its virtio_net_hdr untouched, but every MTU segment in it counts
- * with its headers, and meets the queue and the loss alone. Where a segment
- * is dropped the packet is cut there, and each side goes on as a packet of
- * its own. Checksums stay with the stacks at the ends (CHECKSUM_PARTIAL).
+ * Segmentation offload saves CPU time: a packet of up to 64 KiB passes whole,
+ * with its virtio_net_hdr. Each MTU segment in it counts with its headers, and
+ * is queued or lost by itself. A packet is cut where a segment is dropped, and
+ * the parts before and behind it become packets. The stacks at the ends compute
+ * the checksums (CHECKSUM_PARTIAL).
  *
- * Single threaded, no locks. It looks at its devices at most every SLOT, as
- * a network card with interrupt moderation would, so a packet may be up to
- * two SLOTs late, but the link clock itself keeps no such error. It runs at
- * real-time priority (SCHED_FIFO 1); programs at the ends must not, or they
- * keep it off the processor. "late" in the counters tells of a busy machine.
+ * It has one thread and no locks. It serves its devices at most once in a SLOT,
+ * as a network card with interrupt moderation does. So a packet may be two
+ * SLOTs late, but the link's clock does not drift. It runs at real-time
+ * priority (SCHED_FIFO 1). Programs at the ends must not, or they keep it off
+ * the processor. The counter "late" shows a machine that is too busy.
  *
  * Measured with iperf3 at nice -15, one stream, MTU 1500, on two cores shared
- * with two or three compilers (quiet, in brackets); payload, 4 s, 3 runs:
+ * with two or three compilers (without them in brackets); payload, 4 s, 3 runs:
  *
  *   no rate, no delay	cubic 8.1 to 11.1 Gbit/s (12.6), BBR 6.2 to 8.1 (8.0)
  *   no rate, 50 ms	cubic 7.3 to 8.1 (12.2), BBR 6.1 to 7.5 (10.9)
@@ -42,8 +41,8 @@
  *			the receiving stack's work for each packet included
  *   ping		0.10 to 0.15 ms with no delay, 100.36 ms at 100 ms
  *
- * Memory is touched as the path fills, at most 1.5 times rate * delay + queue
- * and 16 MB for each direction, 384 MiB without a rate, never over 1 GiB.
+ * Memory is used as the path fills: for each direction at most 1.5 times
+ * (rate * delay + queue) and 16 MB, 384 MiB without a rate, never above 1 GiB.
  */
 
 #define _GNU_SOURCE
@@ -78,23 +77,24 @@
 
 #define IFNAME		"lfp0"
 #define NSEC		1000000000ULL
-/* Devices are looked at this often; shorter costs CPU, longer costs jitter. */
+/* Interval of service, ns: shorter costs CPU time, longer costs jitter. */
 #define SLOT		(50 * 1000ULL)
-/* A cut packet leaves in pieces that hold the link no longer than this. */
+/* A packet is cut into pieces that occupy the link no longer than this, ns. */
 #define PIECE		(600 * 1000ULL)
-/* Packets read or written before the other direction has its turn. */
+/* Packets read or written before the other direction is served. */
 #define BATCH		64
-/* Counted as late: no longer noise of timers, the machine is too busy. */
+/* From this on a packet is late, ns: timers alone are more exact. */
 #define LATE		(1000 * 1000ULL)
 #define VNETLEN		12		/* keeps the IP header aligned */
 #define MAXIP		65536		/* largest packet a TUN device passes */
-#define HDRROOM		65536		/* headers of the pieces of one packet */
+#define HDRROOM		65536		/* headers of one packet's pieces */
 #define RESERVE		(VNETLEN + MAXIP + HDRROOM)
 /* Address space, not memory: pages are only used as the path fills. */
 #define ARENA		(1ULL << 30)
-#define UNLIMITED	(384ULL << 20)	/* used without a rate: 12 Gbit/s, 0.2 s */
+/* Memory used without a rate: 0.2 s at 12 Gbit/s. */
+#define UNLIMITED	(384ULL << 20)
 #define NRECS		(1U << 20)
-#define QUEUE_MIN	(256 * 1024)	/* of the automatic queue, 1 BDP else */
+#define QUEUE_MIN	(256 * 1024)	/* the automatic queue is 1 BDP */
 #define QUEUE_AUTO	UINT64_MAX
 
 struct conf {
@@ -102,19 +102,19 @@ struct conf {
 	uint64_t rate;			/* bit/s, 0 is unlimited */
 	uint64_t queue;			/* bytes, or QUEUE_AUTO */
 	double	 loss;			/* probability, 0 to 1 */
-	double	 burst;			/* mean losses in a row, 0: independent */
+	double	 burst;			/* mean losses in a row; 0: random */
 };
 
 /*
- * A packet, or a piece of one, in the queue or on the wire. A lost one is
- * a record without data: it takes its time on the link and then vanishes.
+ * A packet, or a piece of one, in the queue or on the wire. A lost one has no
+ * data: it takes its time on the link and is then discarded.
  */
 struct rec {
 	struct rec	*next;
 	const uint8_t	*hdr, *data;	/* in the arena, both may be NULL */
 	size_t		 hdrlen, datalen;
-	size_t		 end;		/* arena is free up to here after it */
-	uint64_t	 due;		/* set as it leaves the queue */
+	size_t		 end;		/* end of the arena that it frees */
+	uint64_t	 due;		/* set when it leaves the queue */
 	uint32_t	 wire;		/* IP bytes on the link */
 };
 
@@ -135,7 +135,7 @@ struct stats {
 	uint64_t bursts;		/* runs of lost packets */
 	uint64_t sent, sent_bytes;	/* delivered */
 	uint64_t super, split;		/* packets of several segments, cut */
-	uint64_t nomem, werr;		/* dropped: emulator full, write failed */
+	uint64_t nomem, werr;		/* dropped: no memory, write failed */
 	uint64_t qmax;			/* largest backlog, bytes */
 	uint64_t late, late_max;	/* written over 1 ms late; worst, ns */
 };
@@ -146,7 +146,7 @@ struct dir {
 	struct conf	 conf;
 	uint64_t	 qlimit;	/* bytes, conf.queue resolved */
 	uint64_t	 piece;		/* bytes, PIECE at this rate */
-	uint64_t	 free_at;	/* link takes the queue's first now */
+	uint64_t	 free_at;	/* the link is busy until then */
 	uint64_t	 rem;		/* of the division in link_time() */
 	uint64_t	 qbytes;	/* in the queue */
 	uint64_t	 last_due;
@@ -184,7 +184,7 @@ now_ns(void)
 	return (uint64_t)ts.tv_sec * NSEC + (uint64_t)ts.tv_nsec;
 }
 
-/* Random numbers (splitmix64): a seed replays a path's losses. */
+/* Random numbers (splitmix64): the same seed gives the same losses. */
 static double
 uniform(uint64_t *state)
 {
@@ -198,7 +198,7 @@ uniform(uint64_t *state)
 
 /* Arena and records. */
 
-/* A place for "want" bytes in one piece, or NULL; arena_take() keeps it. */
+/* Finds "want" contiguous bytes, or NULL; arena_take() reserves them. */
 static uint8_t *
 arena_room(struct arena *a, size_t want)
 {
@@ -236,7 +236,7 @@ rec_free(struct dir *d, struct rec *r)
 	d->arena.head = r->end;
 	r->next = d->spare;
 	d->spare = r;
-	if (--d->live == 0)		/* stay in the cache */
+	if (--d->live == 0)		/* to reuse cached memory */
 		d->arena.head = d->arena.tail = 0;
 }
 
@@ -262,7 +262,7 @@ fifo_get(struct fifo *f)
 
 /* The link. */
 
-/* Time "bytes" take on the link; *rem carries the fraction of a ns. */
+/* Time of "bytes" on the link, ns; *rem carries the fraction. */
 static uint64_t
 link_time(uint64_t rate, uint64_t bytes, uint64_t *rem)
 {
@@ -275,7 +275,7 @@ link_time(uint64_t rate, uint64_t bytes, uint64_t *rem)
 	return t / rate;
 }
 
-/* Move what the link has finished by "now" from the queue to the wire. */
+/* Move records that the link has sent by "now" to the wire. */
 static void
 dir_advance(struct dir *d, uint64_t now)
 {
@@ -299,7 +299,7 @@ dir_advance(struct dir *d, uint64_t now)
 	}
 }
 
-/* Bytes waiting for the link, without what it has sent of the first one. */
+/* Bytes in the queue, less what the link has sent of the first record. */
 static uint64_t
 dir_backlog(const struct dir *d, uint64_t now)
 {
@@ -337,9 +337,9 @@ dir_enqueue(struct dir *d, struct rec *r, uint64_t now)
 }
 
 /*
- * Independent loss, or the simple Gilbert model: all is lost in the bad
- * state and nothing in the good one, the stay in the bad state lasts
- * "burst" packets on average, and the share of time there is "loss".
+ * Independent loss, or the simple Gilbert model: all packets are lost in the
+ * bad state and none in the good one. The bad state lasts "burst" packets on
+ * average, and its share of all packets is "loss".
  */
 static int
 dir_loses(struct dir *d)
@@ -404,7 +404,7 @@ fold(uint32_t sum)
 	return (sum & 0xffff) + (sum >> 16);
 }
 
-/* What the offload header says; a packet we cannot cut is one segment. */
+/* Reads the offload header. A packet that cannot be cut is one segment. */
 static void
 pkt_parse(struct pkt *p, uint8_t *buf, size_t len)
 {
@@ -445,7 +445,7 @@ pkt_wire(const struct pkt *p, u_int i)
 	    (p->paylen - off < p->mss ? p->paylen - off : p->mss));
 }
 
-/* IP length and header checksum of a piece with "paylen" bytes. */
+/* Set IP length and header checksum of a piece with "paylen" bytes. */
 static void
 piece_ip(const struct pkt *p, uint8_t *ip, u_int first, size_t paylen)
 {
@@ -464,7 +464,7 @@ piece_ip(const struct pkt *p, uint8_t *ip, u_int first, size_t paylen)
 	put16(ip + 10, ~fold(sum16(0, ip, ihl)));
 }
 
-/* TCP header of a piece; its checksum covers the pseudo header alone. */
+/* Set a piece's TCP header; its checksum covers only the pseudo header. */
 static void
 piece_tcp(const struct pkt *p, uint8_t *ip, u_int first, u_int n,
     size_t paylen)
@@ -474,9 +474,9 @@ piece_tcp(const struct pkt *p, uint8_t *ip, u_int first, u_int n,
 
 	put32(th + 4, get32(th + 4) + (uint32_t)(first * p->mss));
 	if (first + n < p->nseg)
-		th[13] &= ~0x09;	/* FIN and PSH end the packet */
+		th[13] &= ~0x09;	/* FIN, PSH: the last piece only */
 	if (first > 0)
-		th[13] &= ~0x80;	/* CWR begins it */
+		th[13] &= ~0x80;	/* CWR: the first piece only */
 	if (ip[0] >> 4 == 6)
 		sum = sum16(sum, ip + 8, 32);
 	else
@@ -505,9 +505,9 @@ piece_header(const struct pkt *p, u_int first, u_int n, size_t paylen,
 }
 
 /*
- * Queue segments first..first+n-1 of the packet at the arena's tail. "used"
- * is how much of the room there is taken. A piece refers to the packet's
- * payload and has a header of its own behind the packet.
+ * Queue segments first..first+n-1 of the packet at the arena's tail. "used" is
+ * how much of the reserved room is taken. A piece refers to the packet's
+ * payload, and its own header stands behind the packet.
  */
 static void
 dir_piece(struct dir *d, const struct pkt *p, u_int first, u_int n,
@@ -539,7 +539,7 @@ dir_piece(struct dir *d, const struct pkt *p, u_int first, u_int n,
 	dir_enqueue(d, r, now);
 }
 
-/* Queue the time on the link of a lost segment. */
+/* Queue a lost segment, which takes only time on the link. */
 static void
 dir_ghost(struct dir *d, uint32_t wire, uint64_t now)
 {
@@ -555,7 +555,7 @@ dir_ghost(struct dir *d, uint32_t wire, uint64_t now)
 	dir_enqueue(d, r, now);
 }
 
-/* Does the queue take "wire" more bytes? *backlog and qbytes then have them. */
+/* Adds "wire" bytes to *backlog and qbytes if the queue has room for them. */
 static int
 dir_admit(struct dir *d, uint32_t wire, uint64_t *backlog)
 {
@@ -573,7 +573,7 @@ dir_admit(struct dir *d, uint32_t wire, uint64_t *backlog)
 	return 1;
 }
 
-/* Decide each segment's fate; the survivors go on in runs. */
+/* Drop, lose or keep each segment; adjacent kept ones form a piece. */
 static void
 dir_packet(struct dir *d, struct pkt *p, uint64_t now)
 {
@@ -606,7 +606,7 @@ dir_packet(struct dir *d, struct pkt *p, uint64_t now)
 	}
 	d->st.super += p->nseg > 1;
 	d->st.split += p->nseg > 1 && !whole;
-	/* The last record of the packet gives its room back. */
+	/* The packet's last record frees its memory. */
 	if (d->queue.first != NULL && d->queue.last != before) {
 		d->arena.tail += used;
 		d->queue.last->end = d->arena.tail;
@@ -682,7 +682,7 @@ dir_output(struct dir *d, uint64_t now)
 
 /* Parameters. */
 
-/* "12.5ms" against a table of suffixes. Returns 0 and the value, or -1. */
+/* Parses "12.5ms" by a table of suffixes. Returns 0 and the value, or -1. */
 struct unit {
 	const char	*name;
 	double		 factor;
@@ -706,7 +706,7 @@ parse_unit(const char *s, const struct unit *u, double *out)
 	return -1;
 }
 
-/* A factor of 0 is a suffix that only a value of 0 may have. */
+/* A suffix with the factor 0 is valid only after the value 0. */
 static const struct unit units_time[] = {
 	{ "", 0 }, { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 },
 	{ NULL, 0 }
@@ -772,7 +772,7 @@ conf_set_rtt(struct conf c[2], const char *val)
 	return 0;
 }
 
-/* One "--key value". "one" takes keys of one direction, else those of both. */
+/* One "--key value": of a single direction if "one", else of both. */
 static int
 conf_option(struct conf c[2], const char *opt, const char *val, int one)
 {
@@ -797,13 +797,14 @@ conf_option(struct conf c[2], const char *opt, const char *val, int one)
 		return 0;
 	if (strcmp(key, "rtt") == 0)
 		return conf_set_rtt(c, val);
-	return conf_set(&c[0], key, val) == 0 && conf_set(&c[1], key, val) == 0 ?
+	return conf_set(&c[0], key, val) == 0 &&
+	    conf_set(&c[1], key, val) == 0 ?
 	    0 : -1;
 }
 
 /*
- * "--key value ...": options of both directions first, wherever they stand.
- * Returns NULL, or the option at fault.
+ * Applies "--key value ...", first the options of both directions in whatever
+ * order they stand. Returns NULL, or the wrong option.
  */
 static const char *
 conf_parse(struct conf c[2], uint64_t *seed, int argc, char **argv)
@@ -823,7 +824,7 @@ conf_parse(struct conf c[2], uint64_t *seed, int argc, char **argv)
 	return NULL;
 }
 
-/* What the link has sent of the first packet stays sent at the new rate. */
+/* Keeps what the link has sent of the first packet when the rate changes. */
 static void
 dir_set_rate(struct dir *d, uint64_t rate, uint64_t now)
 {
@@ -838,7 +839,7 @@ dir_set_rate(struct dir *d, uint64_t rate, uint64_t now)
 	d->conf.rate = rate;
 }
 
-/* The losses of each direction are a sequence of their own. */
+/* Each direction has its own sequence of losses. */
 static void
 emu_seed(struct emu *e, uint64_t seed)
 {
@@ -852,7 +853,7 @@ emu_seed(struct emu *e, uint64_t seed)
 	}
 }
 
-/* The queue in bytes. */
+/* The queue's size in bytes. */
 static uint64_t
 conf_queue(const struct conf *c, uint64_t rtt)
 {
@@ -863,7 +864,7 @@ conf_queue(const struct conf *c, uint64_t rtt)
 	return bdp > QUEUE_MIN ? (uint64_t)bdp : QUEUE_MIN;
 }
 
-/* Take new parameters, from "now" on. */
+/* New parameters apply from "now" on. */
 static void
 dir_apply(struct dir *d, const struct conf *c, uint64_t rtt, uint64_t now)
 {
@@ -874,9 +875,9 @@ dir_apply(struct dir *d, const struct conf *c, uint64_t rtt, uint64_t now)
 	d->qlimit = conf_queue(c, rtt);
 	d->piece = c->rate == 0 ? UINT64_MAX : c->rate / 8 * PIECE / NSEC;
 	/*
-	 * The ring is as long as it must be, to stay in the cache: what is
-	 * queued and on the wire, half as much again for the offload headers
-	 * of small packets, and some when the emulator itself is late.
+	 * A small ring stays in the cache. It holds what is queued and on the
+	 * wire, half as much again for the offload headers of small packets,
+	 * and a reserve for when the emulator is late.
 	 */
 	cap = 1.5 * ((double)d->qlimit + (double)c->rate / 8 *
 	    (double)c->delay / 1e9) + 16e6;
@@ -884,7 +885,7 @@ dir_apply(struct dir *d, const struct conf *c, uint64_t rtt, uint64_t now)
 		cap = (double)UNLIMITED;
 	if (cap > (double)ARENA)
 		cap = (double)ARENA;
-	if (cap > (double)d->arena.cap)	/* old packets may still be there */
+	if (cap > (double)d->arena.cap)	/* it may still hold old packets */
 		d->arena.cap = (size_t)cap;
 }
 
@@ -898,7 +899,7 @@ emu_apply(struct emu *e, const struct conf c[2])
 		dir_apply(&e->dir[i], &c[i], rtt, now);
 }
 
-/* Control: a request and its answer are a datagram of text each. */
+/* Control: a request and its answer are one datagram of text each. */
 
 static int
 stat_dir(struct dir *d, char *buf, size_t len)
@@ -912,14 +913,15 @@ stat_dir(struct dir *d, char *buf, size_t len)
 	return snprintf(buf, len, "%s packets=%llu bytes=%llu qdrop=%llu "
 	    "qdrop_bytes=%llu lost=%llu lost_bytes=%llu bursts=%llu "
 	    "sent=%llu sent_bytes=%llu super=%llu split=%llu nomem=%llu "
-	    "werr=%llu backlog=%llu qmax=%llu late=%llu late_us=%llu rate=%llu delay_us=%llu "
-	    "loss=%g burst=%g queue=%llu clock_us=%llu\n", d->name,
+	    "werr=%llu backlog=%llu qmax=%llu late=%llu late_us=%llu "
+	    "rate=%llu delay_us=%llu loss=%g burst=%g queue=%llu "
+	    "clock_us=%llu\n", d->name,
 	    U(s->packets), U(s->bytes), U(s->qdrop), U(s->qdrop_bytes),
 	    U(s->lost), U(s->lost_bytes), U(s->bursts), U(s->sent),
 	    U(s->sent_bytes), U(s->super), U(s->split), U(s->nomem),
-	    U(s->werr), U(dir_backlog(d, now)), U(s->qmax), U(s->late), U(s->late_max / 1000),
-	    U(c->rate), U(c->delay / 1000), c->loss, c->burst, U(d->qlimit),
-	    U(now / 1000));
+	    U(s->werr), U(dir_backlog(d, now)), U(s->qmax), U(s->late),
+	    U(s->late_max / 1000), U(c->rate), U(c->delay / 1000), c->loss,
+	    c->burst, U(d->qlimit), U(now / 1000));
 #undef U
 }
 
@@ -1021,7 +1023,7 @@ ctl_ask(int fd, const char *dir, const char *req, char *out, size_t outlen)
 	out[n] = '\0';
 }
 
-/* "quit" returns when the emulator and so its devices are gone. */
+/* "quit" returns when the emulator and its devices are gone. */
 static void
 ctl_quit(int fd, const char *dir, char *out, size_t outlen)
 {
@@ -1050,7 +1052,7 @@ ctl_main(const char *dir, int argc, char **argv)
 	}
 	if ((fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) == -1)
 		err(1, "socket");
-	/* A name in the file system works from inside a namespace, too. */
+	/* A socket in the file system is reachable from each namespace. */
 	sun_set(&sun, "%s/ctl.%ld", dir, (long)getpid());
 	if (bind(fd, (struct sockaddr *)&sun, sizeof(sun)) != 0)
 		err(1, "%s", sun.sun_path);
@@ -1141,8 +1143,8 @@ emu_socket(struct emu *e, const char *dir)
 }
 
 /*
- * Carry packets until told to quit. After a round that read something the
- * devices rest for a SLOT, so that small packets are taken in batches.
+ * Carries packets until "quit". After a packet was read, the devices are left
+ * alone for a SLOT, so that small packets are read in batches.
  */
 static void
 emu_loop(struct emu *e)
@@ -1179,7 +1181,7 @@ emu_loop(struct emu *e)
 	}
 }
 
-/* The parent returns as soon as the child has its devices and its socket. */
+/* The parent returns when the child has opened its devices and its socket. */
 static void
 daemonise(const char *dir, int *ready)
 {
@@ -1187,7 +1189,7 @@ daemonise(const char *dir, int *ready)
 	char path[256], ok;
 	pid_t pid;
 
-	/* A test runner waits for every descriptor it has handed out. */
+	/* A test runner waits until its descriptors are closed. */
 	(void)syscall(SYS_close_range, 3, ~0U, 0);
 	if (pipe2(fds, O_CLOEXEC) != 0 || (pid = fork()) == -1)
 		err(1, "fork");
@@ -1208,7 +1210,7 @@ daemonise(const char *dir, int *ready)
 	fclose(f);
 }
 
-/* What goes wrong from here on (a sanitizer's report) goes to the log. */
+/* From here on errors and a sanitizer's reports go to the log. */
 static void
 detach(const char *dir, int ready)
 {
@@ -1231,8 +1233,8 @@ detach(const char *dir, int ready)
 }
 
 /*
- * A real link has a clock of its own and waits for nobody's time slice. One
- * thread at real-time priority leaves all other processors alone.
+ * A real link does not wait for a time slice, so the emulator has real-time
+ * priority. It is one thread, so it occupies one processor at most.
  */
 static void
 be_punctual(void)
@@ -1271,7 +1273,7 @@ run_main(const char *dir, char **ns, int argc, char **argv)
 	return 0;
 }
 
-/* The same direction in the words of tc-netem(8). */
+/* Prints a direction as options of tc-netem(8). */
 static void
 tc_print(const struct conf *c, uint64_t rtt)
 {
@@ -1280,7 +1282,7 @@ tc_print(const struct conf *c, uint64_t rtt)
 	printf("delay %.3fus", (double)c->delay / 1e3);
 	if (c->rate != 0) {
 		printf(" rate %llubit", (unsigned long long)c->rate);
-		/* It counts packets, on the wire as well as in the queue. */
+		/* netem's limit counts packets in the queue and on the wire. */
 		limit = 1 + ((double)conf_queue(c, rtt) + (double)c->rate / 8 *
 		    (double)c->delay / 1e9) / 1500;
 	}
@@ -1293,7 +1295,7 @@ tc_print(const struct conf *c, uint64_t rtt)
 	printf("\n");
 }
 
-/* Sets of options, each begun by "--", as they came one after the other. */
+/* Reads sets of options, each after a "--", in the order they were given. */
 static int
 tc_main(int argc, char **argv)
 {
