@@ -4,8 +4,8 @@
  */
 
 /*
- * authonly-proposal-test: which modes a client and a server name for given lists
- * (cipher/authonly-proposal.h), and the lists themselves (cipher/namelist.h).
+ * authonly-proposal-test: which modes a client and a server name for given
+ * lists (cipher/authonly-proposal.h), and name-lists (cipher/namelist.h).
  *
  * Prints each failure and a count; exits with 1 if there was one.
  */
@@ -25,7 +25,7 @@
 
 static int count, failed;
 
-/* "have" is what came out; it is freed. */
+/* Compares and frees "have". */
 static void
 expect(char *have, const char *want, const char *what)
 {

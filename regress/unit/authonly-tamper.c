@@ -9,8 +9,8 @@
  *
  *   authonly-tamper CIPHER [MAC] SEED CASES
  *
- * A sender seals some packets; an attacker who can read everything flips a
- * bit, cuts, drops, repeats, swaps or makes up packets; a receiver with the
+ * A sender seals some packets. An attacker who can read everything flips a bit,
+ * or truncates, drops, repeats, swaps or invents a packet. A receiver with the
  * same keys opens what arrives. Each packet that it accepts must be the next
  * one that was sent, and it must accept none after the first changed one.
  * Without an attack all packets must arrive.
@@ -93,7 +93,7 @@ seal_all(void)
 	end_free(ssh);
 }
 
-/* Packet i, or "bit" of it flipped; -1: as it is */
+/* Appends packet i, with the bit "bit" flipped unless that is -1 */
 static void
 put(struct sshbuf *way, size_t i, ssize_t bit)
 {
@@ -106,7 +106,7 @@ put(struct sshbuf *way, size_t i, ssize_t bit)
 	free(copy);
 }
 
-/* Packets n on, all but the first as they were */
+/* Appends the packets from n on; "bit" is for the first */
 static void
 put_rest(struct sshbuf *way, size_t n)
 {
@@ -123,7 +123,7 @@ put_attacked(struct sshbuf *way, enum attack attack, size_t at)
 	case FLIP:
 		put(way, at, (ssize_t)rnd(len * 8));
 		break;
-	case CUT:	/* and something else is where it went on */
+	case CUT:	/* other bytes follow the truncated packet */
 		put(way, at, -1);
 		i = 1 + rnd(len - 1);
 		sshbuf_consume_end(way, i);
@@ -138,7 +138,7 @@ put_attacked(struct sshbuf *way, enum attack attack, size_t at)
 		put(way, at, -1);
 		at++;
 		break;
-	case INVENT:	/* with a length and a padding that look right */
+	case INVENT:	/* its length and padding are valid */
 		put(way, at, -1);
 		sshbuf_consume_end(way, len - 5);
 		for (i = 5; i < len; i++)
@@ -150,7 +150,7 @@ put_attacked(struct sshbuf *way, enum attack attack, size_t at)
 	put_rest(way, at + 1);
 }
 
-/* How many arrived; exits at the first that was not sent. */
+/* Returns how many packets arrived; exits at one that was not sent. */
 static size_t
 receive(struct ssh *ssh, int *rp)
 {
@@ -171,7 +171,7 @@ receive(struct ssh *ssh, int *rp)
 	}
 }
 
-/* "bit" is for a flip that is not drawn, else -1. */
+/* "bit" is the bit to flip, or -1 to draw it. */
 static int
 one(enum attack attack, size_t at, ssize_t bit)
 {

@@ -28,7 +28,7 @@ claim(int so, const char *what)
 	}
 }
 
-/* Every fact is needed, and no other. */
+/* Exactly these facts are necessary. */
 static void
 test_all_facts(void)
 {

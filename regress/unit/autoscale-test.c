@@ -7,8 +7,8 @@
  * autoscale-test: simulated machines for cipher/autoscale.h.
  *
  * A machine has a rate for each number of threads, and two shares of a core:
- * how busy the owner is, and how much sealing takes. A day is a number of
- * intervals. Prints each claim that does not hold and exits with 1.
+ * what the owner uses, and what sealing uses. A day is a number of intervals.
+ * Prints each claim that does not hold and exits with 1.
  */
 
 #include <err.h>
@@ -26,7 +26,7 @@ struct machine {
 static struct autoscale a;
 static struct autoscale_now now;
 static unsigned int most, changes;
-static double uneven;		/* share of a rate that comes and goes */
+static double uneven;		/* share by which a rate varies */
 
 static void
 begin(void)

@@ -10,8 +10,8 @@
  * A case is a configuration in short: lines separated by ';', each with a
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match
  * block that applies, 'x' one of a block that does not. The output is the
- * messages in brackets and then the effective values, "hayate tuning max memory
- * [enabled] [switch]"; "pass" stands for an unknown keyword.
+ * messages in brackets and the effective values, "hayate tuning max memory
+ * [enabled] [switch]". "pass" stands for an unknown keyword.
  *
  * Prints the cases that fail and a count; exits with 1 if there was one.
  */
@@ -30,7 +30,8 @@
     "windowmemorymax 268435456 noneenabled no"
 #define THREADS	" cipherthreads auto"
 #define WITH	" is allowed, in bytes or with K, M or G] "
-#define SIZES	": a size from 2M to 64M is allowed, in bytes or with K, M or G]"
+#define SIZES	": a size from 2M to 64M is allowed, in bytes or with K, " \
+	"M or G]"
 
 #define LESS	": no channel gets more than WindowMemoryMax] "
 
@@ -38,20 +39,20 @@ static const struct {
 	int side;
 	const char *in, *out;
 } cases[] = {
-	/* nothing said, nothing of ours said */
+	/* an empty configuration, and one without a keyword of ours */
 	{ C, "", DEF },
 	{ C, "g Port 22", "pass " DEF },
 	{ C, "g Hayat no", "pass " DEF },
 	{ C, "g Hayatee no", "pass " DEF },
 
-	/* each option, in either case; the names are case-blind */
+	/* each keyword; upper and lower case are the same */
 	{ C, "g Hayate no", "no no 67108864 268435456" },
 	{ S, "g hAYATE NO", "no no 67108864 268435456" },
 	{ S, "g WindowTuning no", "yes no 67108864 268435456" },
 	{ C, "g WindowMax 4M", "yes yes 4194304 268435456" },
 	{ C, "g WindowMemoryMax 64m", "yes yes 67108864 67108864" },
 
-	/* units as other programs write them; K, M and G are what they were */
+	/* units of other programs beside K, M and G */
 	{ C, "g WindowMax 16MB", "yes yes 16777216 268435456" },
 	{ S, "g WindowMax 64MiB", DEF },
 	{ S, "g WindowMax 4096kib", "yes yes 4194304 268435456" },
@@ -61,7 +62,7 @@ static const struct {
 	{ C, "g WindowMax 4194304B", "[WindowMax \"4194304B\"" SIZES " " DEF },
 	{ C, "g WindowMax 65MiB", "[WindowMax \"65MiB\"" SIZES " " DEF },
 
-	/* a sum below one channel's share: seen by the user if both are his */
+	/* a sum below one channel's maximum: a note if the user set both */
 	{ C, "g WindowMax 32M;g WindowMemoryMax 16M",
 	    "aloud [WindowMemoryMax 16777216 is below WindowMax 33554432" LESS
 	    "yes yes 33554432 16777216" },
@@ -73,14 +74,15 @@ static const struct {
 	    "yes yes 16777216 16777216" },
 	{ C, "x WindowMemoryMax 16M;g WindowMax 64M", DEF },
 
-	/* flags: the words that stock takes on that side */
+	/* flags: the words that stock accepts on that side */
 	{ C, "g Hayate false", "no no 67108864 268435456" },
 	{ C, "g Hayate TRUE", DEF },
-	{ S, "g Hayate false", "[Hayate \"false\": yes or no is allowed] " DEF },
+	{ S, "g Hayate false",
+	    "[Hayate \"false\": yes or no is allowed] " DEF },
 	{ C, "g Hayate 0", "[Hayate \"0\": yes or no is allowed] " DEF },
 	{ C, "g Hayate noo", "[Hayate \"noo\": yes or no is allowed] " DEF },
 
-	/* sizes: the edges, units, and what only looks like one */
+	/* sizes: bounds, units, and text that is no size */
 	{ C, "g WindowMax 2M", "yes yes 2097152 268435456" },
 	{ C, "g WindowMax 2097152", "yes yes 2097152 268435456" },
 	{ C, "g WindowMax 2048k", "yes yes 2097152 268435456" },
@@ -101,7 +103,7 @@ static const struct {
 	{ C, "g WindowMax +4M", "[WindowMax \"+4M\"" SIZES " " DEF },
 	{ C, "g WindowMax -4M", "[WindowMax \"-4M\"" SIZES " " DEF },
 	{ C, "g WindowMax 0x400000", "[WindowMax \"0x400000\"" SIZES " " DEF },
-	/* would be 4M if it wrapped at 64 bits */
+	/* 4M modulo 2^64 */
 	{ C, "g WindowMax 18446744073713745920",
 	    "[WindowMax \"18446744073713745920\"" SIZES " " DEF },
 	{ C, "g WindowMemoryMax 17179869188G",
@@ -112,10 +114,11 @@ static const struct {
 	    "[WindowMax \"1111111111222222222233333333334444444444"
 	    "555555555566666666667777\"" SIZES " " DEF },
 
-	/* no value, an empty one, one too many */
+	/* no value, an empty value, an extra value */
 	{ C, "g WindowMax", "[WindowMax without a value" SIZES " " DEF },
 	{ C, "g WindowMax \"\"", "[WindowMax without a value" SIZES " " DEF },
-	{ S, "g Hayate", "[Hayate without a value: yes or no is allowed] " DEF },
+	{ S, "g Hayate",
+	    "[Hayate without a value: yes or no is allowed] " DEF },
 	{ C, "g MetricsPath",
 	    "[MetricsPath without a value: one value is expected] " DEF },
 	{ C, "g Hayate no no",
@@ -123,13 +126,13 @@ static const struct {
 	{ C, "g HPNBufferSize 1 2",
 	    "[HPNBufferSize \"1\": nothing may follow the value] " DEF },
 
-	/* the first value wins, and a bad one does not count as a value */
+	/* the first valid value wins */
 	{ C, "g WindowMax 3M;g WindowMax 5M", "yes yes 3145728 268435456" },
 	{ C, "g Hayate yes;g Hayate no", DEF },
 	{ C, "g WindowMax 1;g WindowMax 5M",
 	    "[WindowMax \"1\"" SIZES " yes yes 5242880 268435456" },
 
-	/* a block that does not apply: checked, without effect */
+	/* a block that does not apply is checked and has no effect */
 	{ C, "x WindowMax 3M;g WindowMax 5M", "yes yes 5242880 268435456" },
 	{ C, "x WindowMax 1;g WindowMax 5M",
 	    "[WindowMax \"1\"" SIZES " yes yes 5242880 268435456" },
@@ -137,14 +140,14 @@ static const struct {
 	{ C, "x NoneSwitch perhaps",
 	    "[NoneSwitch \"perhaps\": yes or no is allowed] " DEF },
 
-	/* the match layer overrides, its own first value wins */
+	/* Match overrides; within it the first value wins */
 	{ S, "g WindowMax 3M;m WindowMax 5M", "yes yes 5242880 268435456" },
 	{ S, "m WindowMax 5M;g WindowMax 3M", "yes yes 5242880 268435456" },
 	{ S, "m WindowMax 5M;m WindowMax 6M", "yes yes 5242880 268435456" },
 	{ S, "g Hayate no;m Hayate yes", DEF },
 	{ S, "g Hayate no;m WindowMax 5M", "no no 5242880 268435456" },
 
-	/* the names HPN-SSH has, and which of two counts */
+	/* HPN-SSH's names, and which of two names counts */
 	{ C, "g HPNDisabled yes", "no no 67108864 268435456" },
 	{ C, "g HPNDisabled no", DEF },
 	{ S, "g TcpRcvBufPoll no", "yes no 67108864 268435456" },
@@ -157,22 +160,22 @@ static const struct {
 	{ C, "g Hayate no;g HPNDisabled yes", "no no 67108864 268435456" },
 	{ C, "g TcpRcvBufPoll no;g WindowTuning yes",
 	    "[WindowTuning wins over TcpRcvBufPoll] " DEF },
-	/* said once, though the files are read twice */
+	/* one note, although the files are read twice */
 	{ C, "g Hayate yes;g HPNDisabled yes;g Hayate yes;g HPNDisabled yes",
 	    "[Hayate wins over HPNDisabled] " DEF },
-	/* a Match block is the more particular word, whichever name it uses */
+	/* a Match block overrides under either name */
 	{ S, "g Hayate yes;m HPNDisabled yes", "no no 67108864 268435456" },
 	{ S, "g TcpRcvBufPoll no;m WindowTuning yes", DEF },
 	{ C, "g HPNDisabled maybe",
 	    "[HPNDisabled \"maybe\": yes or no is allowed] " DEF },
 
-	/* retired: one note each, however often; sides as HPN-SSH has them */
+	/* retired keywords: one note each, on the sides HPN-SSH has them */
 	{ C, "g HPNBufferSize 16384;g HPNBufferSize 1",
 	    "[HPNBufferSize ignored: windows follow the path, see WindowMax] "
 	    DEF },
 	{ S, "g NoneEnabled 1",
 	    "[NoneEnabled \"1\": yes or no is allowed] " DEF },
-	/* data in clear: no by default, and both to be said */
+	/* data in clear: off by default, both keywords are needed */
 	{ S, "g NoneEnabled yes", DEF " enabled" },
 	{ S, "g NoneEnabled no;m NoneEnabled yes", DEF " enabled" },
 	{ S, "g NoneEnabled yes;m NoneEnabled no", DEF },
@@ -180,11 +183,12 @@ static const struct {
 	{ C, "g NoneSwitch yes;g NoneSwitch no", DEF " switch" },
 	{ C, "g Hayate no;g NoneEnabled yes;g NoneSwitch yes",
 	    "no no 67108864 268435456" },
-	/* refused aloud, once, and only if it asks for something */
+	/* refused with one message, and only if it asks for something */
 	{ S, "g NoneMacEnabled no", DEF },
 	{ S, "x NoneMacEnabled yes", DEF },
 	{ S, "g NoneMacEnabled yes;g NoneMacEnabled yes",
-	    "aloud [NoneMacEnabled ignored: data is never sent without a MAC] " DEF },
+	    "aloud [NoneMacEnabled ignored: data is never sent without a MAC] "
+	    DEF },
 	{ C, "g NoneMacEnabled maybe",
 	    "[NoneMacEnabled \"maybe\": yes or no is allowed] " DEF },
 
@@ -194,14 +198,15 @@ static const struct {
 	{ S, "g NoneSwitch yes", "pass " DEF },
 	{ S, "g Fallback yes", "pass " DEF },
 
-	/* other builds' words, once it is known that upstream has them not */
+	/* keywords of other builds, asked for after upstream's */
 	{ S, "g GSSAPIKexAlgorithms a,b;m GSSAPIKexAlgorithms c",
 	    "[GSSAPIKexAlgorithms ignored: keys are not exchanged by GSSAPI] "
 	    DEF },
 	{ C, "g DebianBanner no", "pass " DEF },
 	{ S, "g DebianBanner \"\"",
 	    "[DebianBanner without a value: one value is expected] " DEF },
-	{ S, "x KerberosUseKuserok no", "[KerberosUseKuserok \"no\": only yes is "
+	{ S, "x KerberosUseKuserok no",
+	    "[KerberosUseKuserok \"no\": only yes is "
 	    "allowed, ~/.k5login is always asked] " DEF },
 	{ S, "g KerberosUseKuserok yes", DEF },
 	{ C, "g RefuseConnection maintenance",
@@ -216,7 +221,7 @@ static const struct {
 	int side;
 	const char *word;
 	enum hayopt_claim claim;
-	const char *name;		/* upstream's, if that is another */
+	const char *name;		/* upstream's name if it differs */
 } claims[] = {
 	{ C, "WindowMax", HAYOPT_OURS, NULL },
 	{ S, "NoneMacEnabled", HAYOPT_OURS, NULL },
@@ -230,7 +235,7 @@ static const struct {
 #define CC	"chacha20-poly1305@openssh.com"
 
 static const struct {
-	const char *in, *out;		/* NULL: as it was */
+	const char *in, *out;		/* NULL: unchanged */
 } ciphers[] = {
 	{ MT, CC },
 	{ "+" MT, "+" CC },
@@ -295,7 +300,7 @@ message:
 		}
 		break;
 	}
-	(void)hayopt_get();	/* asked in between, it must not grow stale */
+	(void)hayopt_get();	/* its result must not be cached */
 }
 
 static int
@@ -326,7 +331,7 @@ run(int side, const char *in, const char *out)
 	return 1;
 }
 
-/* The dump shows what was configured, not what is left of it. */
+/* The dump shows what was configured, not what is in effect. */
 static int
 dump(int side)
 {
@@ -369,7 +374,7 @@ static int
 cipher_list(size_t i)
 {
 	const char *want = ciphers[i].out;
-	char *text = strdup(ciphers[i].in);	/* exact, for the sanitizer */
+	char *text = strdup(ciphers[i].in);	/* of exact size */
 	int r = hayopt_replace_ciphers(text), failed;
 
 	failed = r != (want != NULL) ||
@@ -410,7 +415,7 @@ static const struct {
 static int
 peer(size_t i)
 {
-	/* an exact allocation, so that a read beyond it is seen */
+	/* of exact size, so that the sanitizer sees a read beyond it */
 	unsigned char *value = malloc(versions[i].len + !versions[i].len);
 	unsigned int version;
 

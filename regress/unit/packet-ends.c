@@ -61,7 +61,7 @@ make_keys(const struct end_keys *from)
 	return k;
 }
 
-/* Keys for sending come with NEWKEYS, as strict KEX has it: seqnr 0 follows. */
+/* Keys for sending follow NEWKEYS; with strict KEX seqnr 0 is next. */
 static int
 newkeys_sent(struct ssh *ssh)
 {

@@ -25,8 +25,9 @@ struct end_keys {
 };
 
 /*
- * Proposes the modes of cipher/authonly.h, as a client that may do so. The module
- * refuses keys for a mode that was not proposed. Call it before end_new().
+ * Proposes the modes of cipher/authonly.h, as a client that may propose them.
+ * The module refuses keys for a mode that was not proposed. Call it before
+ * end_new().
  */
 void	ends_offer_modes(void);
 
@@ -36,7 +37,7 @@ void	ends_offer_modes(void);
  */
 struct ssh *end_new(const struct end_keys *, int mode, int fd);
 
-/* What the next NEWKEYS brings: other keys for the same algorithms. */
+/* Sets other keys of the same algorithms, for the next NEWKEYS. */
 void	end_next_keys(struct ssh *, const struct end_keys *, int mode);
 void	end_free(struct ssh *);
 

@@ -118,7 +118,7 @@ check_states(void)
 	    packetq_is_long(&packet[1].job), "short packets are the owner's");
 }
 
-/* The first byte of each vector says whose it is. */
+/* The first byte of each vector identifies its packet. */
 static void
 check_gather(void)
 {
@@ -243,7 +243,7 @@ check_leaving(void)
 	claim(!packetq_may_leave_first(&q, 1, 0, 0), "nor when there is none");
 }
 
-/* Threads do the packets in any order; they are written in this one. */
+/* Threads finish packets in any order; they are written in queue order. */
 static void
 check_threads(void)
 {

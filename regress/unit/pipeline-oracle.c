@@ -9,15 +9,15 @@
  *
  *   pipeline-oracle THREADS SEED [CIPHER [MAC]]
  *
- * For each cipher with each MAC, or the given one: two senders with the same
- * keys, of which one has threads, seal the same packets: every length of
- * payload to 300, and round the edges up to the largest. They must send the
- * same bytes. Two receivers open those, in random pieces, and must see the same
- * packets; then the same with one bit flipped, and must end alike. Keys change
- * in the middle. Without a cipher, published vectors come first. THREADS 0: no
- * thread can be started.
+ * It tests each cipher with each MAC, or the given one. Two senders with the
+ * same keys, of which one has threads, seal the same packets: all payload
+ * lengths up to 300, and lengths round the edges up to the largest. They must
+ * send the same bytes. Two receivers open these bytes in random pieces and must
+ * see the same packets. Then one bit is flipped, and both must stop at the same
+ * packet with the same error. Keys change in the middle. Without a CIPHER the
+ * published vectors are tested first. With THREADS 0 no thread can be started.
  *
- * Prints what was compared; says what differs and exits with 1.
+ * Prints what was compared, or the first difference and exits with 1.
  */
 
 #include "includes.h"
@@ -50,7 +50,7 @@
 #include "packetq.h"
 #include "pipeline-hook.h"
 
-#define SHORT	300		/* each length up to here */
+#define SHORT	300		/* all lengths up to this one */
 #define LARGEST	(256 * 1024 - 300)
 static const size_t edge[] = {
 	512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 196608,
@@ -60,7 +60,7 @@ static const size_t edge[] = {
 #define ROUND	9		/* lengths at each edge */
 #define FLIPS	4
 #define LATE	40		/* packets of 32 KiB */
-#define NEWKEYS_ONLY SSH2_MSG_UNIMPLEMENTED	/* but for who receives it */
+#define NEWKEYS_ONLY SSH2_MSG_UNIMPLEMENTED	/* to the receiver only */
 #define LENGTHS	(SHORT + 1 + EDGES * ROUND)
 
 static u_char payload[LARGEST + 64];
@@ -79,7 +79,7 @@ rnd(u_int64_t below)
 	return (z ^ z >> 31) % below;
 }
 
-/* Padding, the same for both senders. */
+/* The padding is the same for both senders. */
 static u_int64_t pad_state;
 
 void
@@ -92,7 +92,7 @@ arc4random_buf(void *buf, size_t len)
 		    1442695040888963407);
 }
 
-/* The linker puts this in the place of the real one. */
+/* The linker replaces pthread_attr_init() by this function. */
 int	__real_pthread_attr_init(pthread_attr_t *);
 int	__wrap_pthread_attr_init(pthread_attr_t *);
 
@@ -134,7 +134,7 @@ send_one(struct ssh *ssh, u_char type, const u_char *data, size_t len,
 		errx(1, "%s: send: %s", doing, ssh_err(r));
 }
 
-/* The threads' first, which makes the pipeline its own. */
+/* end[0] sends first: the first end to send gets the threads. */
 static void
 send_both(struct ssh *end[2], u_char type, const u_char *data, size_t len)
 {
@@ -146,7 +146,7 @@ send_both(struct ssh *end[2], u_char type, const u_char *data, size_t len)
 	bytes += len;
 }
 
-/* What the threads' end has written must be what the other has made. */
+/* end[0] must have written the bytes that end[1] has in its output. */
 static void
 compare(struct ssh *end[2], int fd, struct sshbuf *wire, size_t n)
 {
@@ -174,7 +174,7 @@ compare(struct ssh *end[2], int fd, struct sshbuf *wire, size_t n)
 
 /*
  * Sends all lengths, with new keys in the middle. Returns where in "wire" the
- * key exchange begins: a receiver has to answer it before it sees more.
+ * KEXINIT ends: a receiver has to handle it before it gets more.
  */
 static size_t
 send_all(const struct end_keys *keys, struct sshbuf *wire)
@@ -232,7 +232,7 @@ mix(u_int64_t *hash, const u_char *data, size_t len)
 	*hash = h;
 }
 
-/* Opens what there is. */
+/* Opens all complete packets. */
 static void
 open_all(struct ssh *ssh, const struct end_keys *keys, struct seen *s)
 {
@@ -262,7 +262,7 @@ open_all(struct ssh *ssh, const struct end_keys *keys, struct seen *s)
 	}
 }
 
-/* What one reads to the end of, as from a socket that has no more now. */
+/* Returns a file with the data, which is read like a socket. */
 static int
 piece(const u_char *data, size_t len)
 {
@@ -341,8 +341,8 @@ receive_all(const struct end_keys *keys, struct sshbuf *wire, size_t kexinit)
 }
 
 /*
- * NEWKEYS from a sender that goes on with the old keys: what is behind it may
- * have been opened by then, and must end the connection as with serial code.
+ * The sender keeps its old keys after NEWKEYS. Threads may already have opened
+ * the packets behind it, which must still end the connection.
  */
 static void
 receive_late(const struct end_keys *keys)
@@ -379,8 +379,8 @@ receive_late(const struct end_keys *keys)
 }
 
 /*
- * What others have published: plain text and what it is sealed to, of which the
- * keystream follows. It begins where the packet's encrypted part does.
+ * Published test vectors. Plain and sealed text give the keystream. It begins
+ * where the encrypted part of the packet begins.
  */
 static const struct vector {
 	const char *source, *cipher, *mac, *key, *iv;
@@ -413,21 +413,24 @@ static const struct vector {
 	    SP800_38A_IV, 0, SP800_38A_PLAIN, "601ec313775789a5b7a7f504bbf3d228"
 	    "f443e3ca4d62b59aca84e990cacaf5c52b0930daa23de94ce87017ba2d84988d"
 	    "dfc9c58db67aada613c2dd08457941a6" },
-	{ "GCM, test case 4", "aes128-gcm@openssh.com", NULL, GCM_KEY, GCM_IV, 4,
+	{ "GCM, test case 4", "aes128-gcm@openssh.com", NULL,
+	    GCM_KEY, GCM_IV, 4,
 	    GCM_PLAIN, "42831ec2217774244b7221b784d0d49ce3aa212f2c02a4e0"
 	    "35c17e2329aca12e21d514b25466931c7d8f6a5aac84aa051ba30b396a0aac97"
 	    "3d58e091" },
 	{ "GCM, test case 16", "aes256-gcm@openssh.com", NULL, GCM_KEY GCM_KEY,
-	    GCM_IV, 4, GCM_PLAIN, "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c9"
+	    GCM_IV, 4,
+	    GCM_PLAIN, "522dc1f099567d07f47f37a32a84427d643a8cdcbfe5c0c9"
 	    "7598a2bd2555d1aa8cb08e48590dbb3da7b08b1056828838c5f61e6393ba7a0a"
 	    "bcc9f662" },
 	{ "RFC 8439, A.1 #2", "chacha20-poly1305@openssh.com", NULL,
 	    ZERO32 ZERO32, "", 4, ZERO32 ZERO32,
 	    "9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed"
-	    "29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f" },
+	    "29b721769ce64e43d57133b074d839d5"
+	    "31ed1f28510afb45ace10a1f4b794d6f" },
 };
 
-/* Returns how many bytes these are. */
+/* Returns the number of bytes. */
 static size_t
 from_hex(const char *hex, u_char *bytes, size_t most)
 {
@@ -439,7 +442,7 @@ from_hex(const char *hex, u_char *bytes, size_t most)
 	return n;
 }
 
-/* A packet of zeros shows the keystream behind its first 6 bytes. */
+/* A sealed packet of zeros is the keystream, from its 6th byte on. */
 static void
 try_vector(const struct vector *v)
 {
@@ -485,7 +488,7 @@ try(const char *cipher, const char *mac)
 	doing = name;
 	for (i = 0; i < sizeof(keys.bytes); i++)
 		keys.bytes[i] = (u_char)rnd(256);
-	/* counters that carry */
+	/* so that the counter carries */
 	if (rnd(2) == 0)
 		memset(keys.bytes + 4, 0xff, 12);
 	kexinit = send_all(&keys, wire);

@@ -4,14 +4,14 @@
  */
 
 /*
- * poly1305-model: tags of cipher/poly1305-hook.c beside those of upstream's
- * portable code, which must be the same: messages of each length from 0 to 2500
- * and round 32 and 255 KiB, at several places in memory. First the message of
- * RFC 8439, section 2.5.2.
+ * poly1305-model: the tags of cipher/poly1305-hook.c must equal those of
+ * upstream's portable code. It tests the message of RFC 8439, section 2.5.2,
+ * then messages of all lengths from 0 to 2500 and round 32 and 255 KiB, at
+ * several alignments.
  *
- * Prints the number of tags, and how many of them libcrypto made. With "without"
- * libcrypto has no Poly1305. With "speed" it prints, for some lengths, how many
- * nanoseconds a tag takes: the length, ours, upstream's.
+ * Prints the number of tags, and how many of them libcrypto made. With
+ * "without" libcrypto has no Poly1305. With "speed" it prints for some lengths
+ * the length and the nanoseconds of a tag by ours and by upstream's code.
  */
 
 #include "includes.h"

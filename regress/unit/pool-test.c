@@ -6,14 +6,13 @@
 /*
  * pool-test: the pool of cipher/pool.h.
  *
- *   pool-test orders            three jobs that three threads have begun end in
- *                               each order, and are waited for in each order
- *   pool-test random SEED MS    jobs, waiting, resizing, forks and rests, drawn
- *                               from SEED
+ *   pool-test orders            three jobs end in each order, and the caller
+ *                               waits for them in each order
+ *   pool-test random SEED MS    jobs, waits, resizes and forks drawn from SEED
  *   pool-test signals | idle | fork
  *
- * Each job must run once, before the wait for it returns, and its writes must be
- * visible then. Prints each failure and exits with 1.
+ * Each job must run once, before the wait for it returns. Its writes must be
+ * visible then. Prints the first failure and exits with 1.
  */
 
 #include <sys/types.h>
@@ -37,7 +36,7 @@
 
 struct job {
 	struct pool_job	pool;
-	int	 was, times;	/* by whom and how often; plain on purpose */
+	int	 was, times;	/* worker, runs: not atomic */
 	sem_t	*until;
 	unsigned int work;
 };
@@ -91,7 +90,7 @@ rest_ms(long ms)
 }
 
 /*
- * Every order of ending against every order of waiting
+ * Orders of ending and of waiting
  */
 
 static sem_t until[3];
@@ -113,7 +112,7 @@ release(void *arg)
 	return NULL;
 }
 
-/* "begun" of the jobs are begun by threads, the others by whoever waits. */
+/* Threads begin "begun" of the jobs; pool_wait() runs the others. */
 static void
 one_order(const int *ends, const int *waits, unsigned int begun)
 {
@@ -193,7 +192,7 @@ at_random(unsigned int seed, uint64_t ms)
 			if (rand_r(&seed) % 40 == 0)
 				pool_resize(rand_r(&seed) % 5);
 		}
-		/* the first ones before the fork, in order or not */
+		/* waits for some before the fork, for the others after it */
 		first = rand_r(&seed) % last;
 		for (i = 0; i < first; i++) {
 			pool_wait(&job[i].pool);
@@ -278,7 +277,7 @@ idle(void)
 		errx(1, "they do not come back");
 }
 
-/* Threads are busy while the process forks, again and again. */
+/* The process forks repeatedly while its threads are busy. */
 static void
 forks(void)
 {
@@ -313,6 +312,7 @@ main(int argc, char **argv)
 	else if (strcmp(what, "fork") == 0)
 		forks();
 	else
-		errx(2, "usage: pool-test orders|signals|idle|fork|random SEED MS");
+		errx(2, "usage: pool-test orders|signals|idle|fork|"
+		    "random SEED MS");
 	return 0;
 }

@@ -4,22 +4,22 @@
  */
 
 /*
- * sftpq-replay: an SFTP transfer over a path made of text.
+ * sftpq-replay: an SFTP transfer over a simulated path.
  *
  * Commands come one per line; "run" answers with a line of key=value.
  *
- *   begin UNIT STOCK MAX  a transfer of requests of UNIT bytes begins; stock
+ *   begin UNIT STOCK MAX  begin a transfer with requests of UNIT bytes; stock
  *                         has STOCK under way, WindowMax is MAX bytes
  *   handles N             the server's limit of open handles
  *   path MS MBPS          round trip and megabytes per second, at any time
- *   stall SECONDS         nothing is served for so long
- *   idle SECONDS          no transfer for so long
- *   run SECONDS           transfer, and report
+ *   stall SECONDS         the server answers nothing for this time
+ *   idle SECONDS          there is no transfer for this time
+ *   run SECONDS           transfer and report
  *
- * The server serves requests in order. A request is served when it has
- * travelled for a round trip and the path has carried its bytes. The report:
- * requests allowed, under way, the most under way in this run, the
- * milliseconds that all under way would take, bytes moved in this run.
+ * The server answers requests in order. A request is answered when a round trip
+ * has passed and the path has carried its bytes. The report has the requests
+ * allowed and under way, the most under way in this run, the milliseconds that
+ * all of those under way take, and the bytes moved in this run.
  */
 
 #include <err.h>

@@ -7,9 +7,9 @@
  * sshbuf-model SEED OPERATIONS: random operations on a buffer of
  * channels/sshbuf-hook.c and on an array, which must agree after each.
  *
- * Every byte of content has its top bit set, and new memory holds FRESH. So a
- * byte of content that is left in freed memory, or in a buffer after a reset,
- * is found. The linker sends the calls of malloc() and free() here.
+ * Every byte of content has its top bit set, and new memory is filled with
+ * FRESH. This shows content that is left in freed memory, or in a buffer after
+ * a reset. The linker replaces malloc() and free() by functions of this file.
  *
  * Prints the number of operations, growths and resets, and exits with 1 at the
  * first difference.
@@ -161,8 +161,8 @@ operate(struct sshbuf *b)
 }
 
 /*
- * See bufgrow_colour(): nearer to each other than a header is slow, and so is
- * nearer to memory that malloc() mapped.
+ * See bufgrow_colour(): copying is slow if the places in a page of two buffers,
+ * or of a buffer and memory that malloc() mapped, are too close to each other.
  */
 static void
 compare_places(size_t len)

@@ -4,35 +4,35 @@
  */
 
 /*
- * wtune-replay: the estimator and the tuner on a path made of text.
+ * wtune-replay: the estimator and the tuner on a simulated path.
  *
  * Commands come one per line; "run" answers with a line of key=value.
  *
  *   tune FLOOR CEILING QUARTERS [WHOLE]   a new tuner (bytes, bytes, gain;
  *                        1 if the socket is known to cover the path)
- *   memory BYTES         what the windows of the process may hold together
- *   others BYTES         what those of other channels hold
+ *   memory BYTES         the largest sum of all windows of the process
+ *   others BYTES         the sum of the other channels' windows
  *   start POS            stream positions begin here (32-bit edges)
  *   path MS MBPS         round trip and megabytes per second, at any time
- *   tcp MS|off|path [MS] the RTT that a socket would claim; "path": the truth;
- *                        and the one it measures now, if another
+ *   tcp MS|off|path [MS] the minimal RTT that the socket reports, or "path" for
+ *                        the path's; and its current RTT if that differs
  *   reader MBPS|stop|fast
- *   sender MBPS|fast     what the application makes; 0: idle
- *   burst MS             arrivals are held and come together (ACK compression)
- *   stall MS             once: nothing in order for so long, then all (a loss)
- *   holes MS             from now on all waits so long before it is in order,
+ *   sender MBPS|fast     rate of the application; 0: idle
+ *   burst MS             data is held and arrives together (ACK compression)
+ *   stall MS             once: no data is in order for this time (a loss)
+ *   holes MS             from now on all data is in order only after this time,
  *                        as on a path that always repairs some loss
- *   run SECONDS          simulate, and report
- *   sample US CONSUMED BACKLOG RTT_US [WAITING]   one recorded moment, as -vvv
- *                        logs it; WAITING is what loss keeps from the reader
- *   report               the same line, without running
- *   starve US TIMES 0|1  a sender that does (not) starve, TIMES moments of US
- *                        each; answers when it says so
+ *   run SECONDS          simulate and report
+ *   sample US CONSUMED BACKLOG RTT_US [WAITING]   a recorded moment, as logged
+ *                        with -vvv; WAITING bytes are behind a loss
+ *   report               report without running
+ *   starve US TIMES 0|1  TIMES moments of US each, in which the sender is
+ *                        starved (1) or not; prints when that is recognised
  *
- * The simulated sender slow-starts from ten segments, as far as it is the
- * congestion window that holds it back, and keeps two BDP under way; the link
- * serialises; credit and data travel half a round trip each.
- * The channel keeps stock's rules for adjusts.
+ * The simulated sender slow-starts from ten segments while the congestion
+ * window limits it, and keeps at most two BDP under way. The link serialises.
+ * Credit and data take half a round trip each. The channel follows stock's
+ * rules for window adjusts.
  */
 
 #include <err.h>
@@ -49,7 +49,7 @@
 #define PIPE		(1 << 16)	/* ticks a byte may travel: 6.5 s */
 #define MAXPACKET	32768
 
-/* Something that arrives later: bytes by tick. */
+/* Bytes that arrive later, by tick. */
 struct pipe_line {
 	uint64_t at[PIPE];
 };
@@ -61,7 +61,7 @@ static struct {
 
 	uint64_t now_us, start, memory, others;
 	uint64_t rtt_us, rate;		/* the path */
-	uint64_t tcp_us, tcp_now_us;	/* what the socket claims */
+	uint64_t tcp_us, tcp_now_us;	/* RTTs that the socket reports */
 	int	 tcp_true;
 	uint64_t reader, sender;	/* bytes per second; UINT64_MAX: fast */
 	uint64_t burst_us, stall_until_us, holes_us;
@@ -119,7 +119,7 @@ send_some(void)
 	uint64_t bdp = bdp_bytes(s.rate, s.rtt_us), n;
 
 	n = get(&s.acks);
-	if (2 * (s.sent - s.acked) >= s.cwnd)	/* else it is not tested */
+	if (2 * (s.sent - s.acked) >= s.cwnd)	/* it limits */
 		s.cwnd = min_u64(s.cwnd + n, 2 * bdp + 10 * 1448);
 	s.acked += n;
 	s.credit += get(&s.credits);
@@ -172,7 +172,7 @@ read_some(void)
 		s.backlog_max = s.arrived - s.consumed;
 }
 
-/* What wtune-hook.c does with the balance of a channel. */
+/* Applies a decision to the channel as wtune-hook.c does. */
 static int64_t
 decide(void)
 {
@@ -242,7 +242,7 @@ run(double seconds)
 	report();
 }
 
-/* One moment of a log: time, position and backlog are given, not simulated. */
+/* A moment of a log: time, position and backlog are not simulated. */
 static void
 sample(const char *arg)
 {
@@ -253,13 +253,13 @@ sample(const char *arg)
 		errx(2, "sample %s: four numbers are needed", arg);
 	s.arrived += s.consumed;
 	s.tcp_true = 0;
-	s.unannounced = s.window;	/* withdrawing is never held up */
+	s.unannounced = s.window;	/* a window may always shrink */
 	bdp_arrived(s.bdp, s.arrived, s.now_us);
 	if (decide() <= 0)
 		bdp_granted(s.bdp, s.consumed + s.window, s.now_us);
 }
 
-/* Moments of a sender, by starve.h's rules. */
+/* Moments of a sender, for starve.h. */
 static void
 starve(const char *arg)
 {
