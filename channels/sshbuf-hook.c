@@ -50,7 +50,7 @@ struct sshbuf {
 	u_char	*d;		/* the memory; NULL: others own it */
 	const u_char *cd;	/* the same, or that of others */
 	size_t	 off, size;	/* the content is cd[off] to cd[size - 1] */
-	size_t	 dirty;		/* d[dirty] and what follows was never written */
+	size_t	 dirty;		/* nothing was written from d[dirty] on */
 	size_t	 colour;	/* d - colour is what malloc() returned */
 	size_t	 alloc, max_size;
 	u_int	 refcount;	/* this buffer and its children */

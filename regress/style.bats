@@ -112,6 +112,22 @@ static int recieve;')"
 	LC_ALL=C sort -c -u regress/words
 }
 
+# overlong FILE...: lines of more than 80 columns; a tab ends at a multiple of 8
+overlong() {
+	local f
+	for f; do
+		expand "$f" | grep -nE '^.{81}' | sed "s|^|$f:|"
+	done
+}
+
+@test "no line of the C is longer than 80 columns" {
+	printf '\t%072d\n\t%073d\n' 0 0 >"$BATS_TEST_TMPDIR/wide.c"
+	run overlong "$BATS_TEST_TMPDIR/wide.c"
+	[[ ${#lines[@]} = 1 && $output = *wide.c:2:* ]]
+	run overlong ./*/*.[ch] regress/*/*.[ch]
+	[ -z "$output" ]
+}
+
 # twice FILE...: functions that stand in two of the suites, word for word
 twice() {
 	awk '

@@ -20,7 +20,7 @@
 #include "sftpsrv-hook.h"
 
 #define SMALL_READ	(16 * 1024)	/* several requests without data */
-#define LARGE_READ	(256 * 1024)	/* the longest message that stock takes */
+#define LARGE_READ	(256 * 1024)	/* the longest message for stock */
 #define LITTLE_TO_SEND	(64 * 1024)
 
 /* Length of the whole request at the front; 0: its first word is not there. */
