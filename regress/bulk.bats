@@ -4,7 +4,7 @@
 #
 # How much of a stream moves at once (channels/bulk-hook.h), the buffers under
 # it (channels/sshbuf-hook.c), Poly1305 (cipher/poly1305-hook.c), and sftp-server
-# without copies (sshd/sftpsrv-hook.h).
+# without copies (sshd/sftpsrv-hook.h, sshd/subsys-hook.h).
 
 load helper
 
@@ -88,6 +88,27 @@ streams() {
 		    <"$BATS_FILE_TMPDIR/data"
 		cmp "$BATS_TEST_TMPDIR/got" "$BATS_FILE_TMPDIR/data"
 	done
+}
+
+# stdio SERVER WORD...: what a program there has as input and as output
+stdio() {
+	client "$@" </dev/null | sed 's/:.*//' | paste -sd ' '
+}
+
+@test "the SFTP server writes into a socket, all other programs into a pipe" {
+	local show='readlink /proc/self/fd/0 /proc/self/fd/1'
+	local sub="Subsystem other $show"
+	sshd_up hayate:shown "Subsystem sftp $show" "$sub"
+	sshd_up hayate:forced "Subsystem sftp $show" "ForceCommand $show"
+	sshd_up hayate:off "Subsystem sftp $show" "Hayate no"
+	[ "$(stdio -s shown sftp)" = "pipe socket" ]
+	[ "$(stdio -s shown other)" = "pipe pipe" ]
+	[ "$(stdio shown "$show")" = "pipe pipe" ]
+	[ "$(stdio -s forced sftp)" = "pipe pipe" ]
+	[ "$(stdio -s off sftp)" = "pipe pipe" ]
+	sshd_down shown
+	sshd_down forced
+	sshd_down off
 }
 
 @test "sftp-server answers requests in bursts and pieces byte for byte as stock" {

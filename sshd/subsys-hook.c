@@ -7,13 +7,19 @@
 
 #include "includes.h"
 
+#include <sys/types.h>
+#include <sys/socket.h>
+
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "misc.h"
+#include "servconf.h"
 
+#include "hayopt.h"
 #include "subsys-hook.h"
 
 void
@@ -24,4 +30,20 @@ subsys_check_program(const char *name, const char *program, const char *user)
 	error("subsystem %.100s for user %.100s: cannot run %.1000s: %s "
 	    "(see \"Subsystem\" in sshd_config)", name, user, program,
 	    strerror(errno));
+}
+
+static int
+is_sftp(const char *command, const char *subsystem)
+{
+	return (subsystem != NULL && strcmp(subsystem, "sftp") == 0) ||
+	    (command != NULL && strncmp(command, INTERNAL_SFTP_NAME,
+	    strlen(INTERNAL_SFTP_NAME)) == 0);
+}
+
+int
+subsys_open_output(int pair[2], const char *command, const char *subsystem)
+{
+	if (hayopt_get()->hayate && is_sftp(command, subsystem))
+		return socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+	return pipe(pair);
 }
