@@ -58,16 +58,88 @@ bulk_path_rate(struct ssh *ssh)
 	return rate;
 }
 
+static void
+set_pipe_size(int fd, int was, int size)
+{
+#ifdef F_SETPIPE_SZ
+	if (fcntl(fd, F_SETPIPE_SZ, size) == -1)
+		debug2("a pipe stays at %d bytes: %s", was, strerror(errno));
+#else
+	(void)fd;
+	(void)was;
+	(void)size;
+#endif
+}
+
+/* Returns -1 for something else. */
+static int
+pipe_size(int fd)
+{
+#ifdef F_GETPIPE_SZ
+	return fd == -1 ? -1 : fcntl(fd, F_GETPIPE_SZ);
+#else
+	return -1;
+#endif
+}
+
+/*
+ * Someone types into a channel if its packets are small and come one by one.
+ * The requests of another transfer are as small, but come in a row.
+ */
+#define TYPED_MAX	256
+#define TYPED_GAP_US	10000
+#define TYPING_US	1000000
+
+static uint64_t typed_us, small_us;
+static int typing;
+
+static void
+note_small(uint64_t now_us)
+{
+	if (now_us - small_us >= TYPED_GAP_US)
+		typed_us = now_us;
+	small_us = now_us;
+}
+
+/* Whether someone types into a channel beside the one that moves bulk. */
+static int
+is_typing(const struct Channel *bulk, uint64_t now_us)
+{
+	int was = typing;
+
+	typing = typed_us != 0 && now_us - typed_us < TYPING_US;
+	if (typing && !was)
+		debug3("channel %d: packets of 32 KiB beside what is typed",
+		    bulk->self);
+	return typing;
+}
+
+/* Fails, and is tried again, as long as the pipe holds more. */
+static void
+shrink_pipe(int fd)
+{
+	if (pipe_size(fd) == PIPE_SIZE)
+		set_pipe_size(fd, PIPE_SIZE, BULK_PIPE_STOCK);
+}
+
 size_t
 bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
 {
 	static size_t largest;
+	static int bulk_id = -1;
 	size_t most;
 
+	if (len > 0 && len <= TYPED_MAX && c->self != bulk_id)
+		note_small(clock_us());
 	if (len <= PACKET_STOCK || !hayopt_get()->hayate)
 		return len;
+	bulk_id = c->self;
 	if (c->isatty)
 		return PACKET_STOCK;
+	if (is_typing(c, clock_us())) {
+		shrink_pipe(c->rfd);
+		return PACKET_STOCK;
+	}
 	if (len <= BULK_PIPE_STOCK)
 		bulk_widen_pipe(c->rfd);
 	most = bulk_path_rate(ssh) * BULK_PACKET_US / 1000000;
@@ -84,7 +156,7 @@ bulk_output_poll(struct ssh *ssh)
 {
 	int did = channel_output_poll(ssh), more = did;
 
-	while (more && hayopt_get()->hayate &&
+	while (more && hayopt_get()->hayate && !typing &&
 	    ssh_packet_not_very_much_data_to_write(ssh) &&
 	    !ssh_packet_is_rekeying(ssh))
 		more = channel_output_poll(ssh);
@@ -100,13 +172,8 @@ bulk_adjust_step(const struct Channel *c)
 void
 bulk_widen_pipe(int fd)
 {
-#ifdef F_SETPIPE_SZ
-	int size = fd == -1 ? -1 : fcntl(fd, F_GETPIPE_SZ);
+	int size = pipe_size(fd);
 
-	if (size > 0 && size < PIPE_SIZE &&
-	    fcntl(fd, F_SETPIPE_SZ, PIPE_SIZE) == -1)
-		debug2("a pipe stays at %d bytes: %s", size, strerror(errno));
-#else
-	(void)fd;
-#endif
+	if (size > 0 && size < PIPE_SIZE)
+		set_pipe_size(fd, size, PIPE_SIZE);
 }

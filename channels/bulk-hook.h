@@ -14,7 +14,8 @@
  *
  * What waits before a keystroke stays bounded: packets grow beyond 32 KiB only
  * where the path carries one in BULK_PACKET_US, and the queue is filled no
- * further than stock fills it.
+ * further than stock fills it. While someone types into another channel of the
+ * connection, packets, pipes and turns of the loop are as small as in stock.
  *
  * "Hayate no" gives stock's sizes. Not thread safe.
  */

@@ -53,6 +53,25 @@ streams() {
 	[ -z "$(largest stock)" ]
 }
 
+# typed WORD...: what a master says whose sessions are a bulk and, after WORD...,
+# another one
+typed() {
+	local ctl=$BATS_TEST_TMPDIR/ctl log=$BATS_TEST_TMPDIR/log
+	rm -f "$log"
+	client -M -N -f -S "$ctl" -vvv -E "$log" hayate
+	head -c 400000000 /dev/zero | client -S "$ctl" hayate "cat >/dev/null" &
+	"$@" | client -S "$ctl" hayate cat >/dev/null
+	wait $!
+	client -q -S "$ctl" -O exit hayate
+	grep -o 'beside what is typed' "$log" || true
+}
+typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
+
+@test "packets stay at 32 KiB while someone types into another session" {
+	[ "$(typed typist | sort -u)" = "beside what is typed" ]
+	[ -z "$(typed head -c 300000 /dev/zero)" ]
+}
+
 @test "a buffer agrees with its model, and nothing that it held stays in memory" {
 	local seed
 	make -s -C "$BUILD/hayate" sshbuf-model >&2
