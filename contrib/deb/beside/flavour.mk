@@ -1,0 +1,36 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Part of rules: the packages beside the distribution's OpenSSH. sshd has a user,
+# a PAM service and a directory of its own, so that nothing which happens to the
+# package openssh-server reaches it.
+
+ETC = hayate
+LIBEXEC = hayate
+SWITCHES = --sysconfdir=/etc/hayate --libexecdir=/usr/lib/hayate \
+	--program-prefix=hayate- --with-pid-dir=/run/hayate \
+	--with-privsep-path=/usr/lib/hayate/empty --with-privsep-user=hayate-sshd \
+	--with-pam-service=hayate-sshd
+
+execute_after_dh_installinit:
+	dh_installsysusers
+
+override_dh_installpam:
+	dh_installpam --name=hayate-sshd
+
+override_dh_installsystemd:
+	dh_installsystemd -phayate-server --name=hayate-sshd hayate-sshd.service
+	dh_installsystemd -phayate-server --name=hayate-sshd --no-enable \
+	    --no-start hayate-sshd.socket
+
+execute_after_dh_install:
+	install -D -m 644 debian/hayate-server.ufw \
+	    debian/hayate-server/etc/ufw/applications.d/hayate-server
+
+override_dh_installdocs:
+	dh_installdocs -phayate-client $(TOP)/README.md $(TOP)/PROTOCOL
+	dh_installdocs -phayate-server
+
+override_dh_installexamples:
+	dh_installexamples -phayate-client $(TOP)/contrib/site/ssh_config.data
+	dh_installexamples -phayate-server $(TOP)/contrib/site/sshd_config.data

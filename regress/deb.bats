@@ -1,0 +1,129 @@
+#!/usr/bin/env bats
+# The Debian packages as far as no compiler is needed: versions, what is taken
+# from Debian's packaging, and what is said when something is missing.
+
+load helper
+
+# A directory to build in, with the source of $BUILD and a record of our own.
+setup() {
+	command -v dpkg-checkbuilddeps >/dev/null || skip "no dpkg-dev here"
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p build/upstream
+	cp "$BUILD/upstream/version.h" "$BUILD/upstream/.source" build/upstream/
+	cp -al "$BUILD/fetched" build/ 2>/dev/null || :
+	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
+}
+
+# ours MARK: the tree, with another stamp
+ours() {
+	rm -rf src
+	mkdir src
+	cp -a "$TOP"/{UPSTREAM,LICENCE,contrib,build-aux,modules.mk,configure.ac} src/
+	printf '%s\n' "epoch 1790000000" "author A B <a@example.org>" \
+	    "commit 0a1b2c3d" "mark $1" >src/STAMP
+	sed -i "s|^TOP=.*|TOP='$PWD/src'|" build/options
+}
+
+# revised REVISION DATE: the source has these fixes
+revised() { sed -i "s/^revision .*/revision $1 $2/" build/upstream/.source; }
+
+# version MARK REVISION VERSION: of the packages
+version() {
+	ours "$1"
+	revised "$2" 2026-01-01
+	sed -i "s/^VERSION=.*/VERSION='$3'/" build/options
+	OS_RELEASE=$PWD/os src/build-aux/deb-version
+}
+
+@test "versions sort: commits, releases, Debian's fixes, the system" {
+	local newer before=
+	printf 'ID=debian\nVERSION_ID="12"\n' >os
+	{
+		version 20260801.120000 unpatched 0.1
+		version 20260801.120000 Debian-7+deb13u4 0.1
+		version 20260801.120001 Debian-7+deb13u4 0.1
+		version "" unpatched 0.1
+		version "" Debian-7+deb13u4~bpo12+1 0.1
+		version "" Debian-7+deb13u4 0.1
+		printf 'ID=debian\nVERSION_ID="13"\n' >os
+		version "" Debian-7+deb13u4 0.1
+		version "" Debian-7+deb13u10 0.1
+		version "" Debian-8 0.1
+		version 20260901.000000 Debian-7+deb13u4 0.2
+		version "" Debian-7+deb13u4 0.2
+		version "" Debian-7+deb13u4 0.10
+		sed -i 's/OpenSSH_[0-9.]*/OpenSSH_10.2/' build/upstream/version.h
+		version "" Debian-1 0.10
+	} >versions
+	[ "$(sort -u versions | wc -l)" = 13 ]
+	while read -r newer; do
+		[ -z "$before" ] || dpkg --compare-versions "$before" lt "$newer" || {
+			echo "$before is not older than $newer"
+			false
+		}
+		before=$newer
+	done <versions
+	grep -qx '0.1+10.0p1-0unpatched~debian12' versions
+	grep -qx '0.1~git20260801.120001+10.0p1-7+deb13u4~debian12' versions
+}
+
+@test "the stamp names the commit, its time, and edited files" {
+	git init -q repo
+	cp -a "$TOP"/{build-aux,configure.ac} repo/
+	cd repo
+	git config user.name A
+	git config user.email a@example.org
+	git add .
+	GIT_COMMITTER_DATE='1790000000 +0900' git commit -q -m x
+	run -0 build-aux/stamp
+	[ "${lines[0]}" = "epoch 1790000000" ]
+	[ "${lines[2]}" = "author A <a@example.org>" ]
+	[ "${lines[3]}" = "mark 20260921.141320" ]
+	echo "# x" >>build-aux/stamp
+	run -0 build-aux/stamp
+	[ "${lines[3]}" = "mark 20260921.141320.edited" ]
+	git checkout -q .
+	git tag "v$(sed -n 's/^AC_INIT(\[Hayate\], \[\([^]]*\)\].*/\1/p' configure.ac)"
+	run -0 build-aux/stamp
+	[ "${lines[3]}" = "mark " ]
+}
+
+@test "unit, PAM service and user are made from Debian's, and touch none of it" {
+	local d=build/deb/beside/debian
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours 20260801.120000
+	run -0 src/build-aux/deb beside tree
+	grep -qx 'ExecStart=/usr/sbin/hayate-sshd -D $SSHD_OPTS' $d/hayate-server.hayate-sshd.service
+	grep -qx ListenStream=2222 $d/hayate-server.hayate-sshd.socket
+	grep -qx '@include common-account' $d/hayate-server.hayate-sshd.pam
+	grep -q '^u hayate-sshd ' $d/hayate-server.sysusers
+	grep -qx ' -- A B <a@example.org>  Mon, 21 Sep 2026 14:13:20 +0000' $d/changelog
+	grep -qx 'Maintainer: A B <a@example.org>' $d/control
+	run ! grep -rE '/etc/ssh|Alias=' $d --include='hayate-server.hayate-sshd.*'
+}
+
+@test "packaging of Debian that changed is an error that names the line" {
+	local d=build/deb/beside
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours 20260801.120000
+	run -0 src/build-aux/deb beside tree
+	cd $d
+	sed -i 's/sshd -t$/sshd -T/' debian/openssh/systemd/ssh.service
+	run -1 debian/take
+	[[ $output = *"packaging changed"*"ExecReload=/usr/sbin/hayate-sshd -t"* ]]
+	sed -i 's/sshd -T$/sshd -t/; $aExecStop=/usr/sbin/sshd --stop' debian/openssh/systemd/ssh.service
+	sed -i 's,\(ExecStop=/usr/s\)bin,\1bin/../sbin,' debian/openssh/systemd/ssh.service
+	run -1 debian/take
+	[[ $output = *"sbin/sshd"*"the distribution's"* ]]
+}
+
+@test "a missing build dependency is named by its package" {
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours 20260801.120000
+	sed -i 's/^ libedit-dev,/ libno-such-dev (>= 2) | other-dev,\n libneither-dev,/' src/contrib/deb/control
+	sed -i '/lib[a-df-z]\|autoconf\|automake\|debhelper/{/such\|neither/!d}' src/contrib/deb/control
+	run -1 src/build-aux/deb beside
+	[[ $output = *"hayate: packages to build with are missing: apt-get install "*"libno-such-dev libneither-dev"* ]]
+	[[ $output != *other-dev* ]]
+	[ ! -e build/deb/beside/debian/build ]
+}
