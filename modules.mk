@@ -31,6 +31,7 @@ HAYATE_HOOKS = \
 	common/peer-hook.c \
 	channels/bulk-hook.c \
 	channels/sshbuf-hook.c \
+	channels/tcpopt-hook.c \
 	channels/wtune-hook.c \
 	cipher/authonly-hook.c \
 	cipher/authonly-proposal-hook.c \

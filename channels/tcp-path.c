@@ -20,6 +20,7 @@
 # include <netinet/tcp.h>
 #endif
 
+#include <errno.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -95,5 +96,50 @@ tcp_path_bound_unsent(int fd, uint32_t bytes)
 	(void)fd;
 	(void)bytes;
 	return -1;
+#endif
+}
+
+#define NO_TCP		"the connection is no TCP connection"
+#define NO_OPTION	"this system cannot set it"
+
+const char *
+tcp_path_set_congestion(int fd, const char *name)
+{
+#ifdef TCP_CONGESTION
+	char now[64];
+	socklen_t len = sizeof(now);
+
+	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, now, &len) == -1)
+		return NO_TCP;
+	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
+	    (socklen_t)strlen(name)) == 0)
+		return NULL;
+	return errno == ENOENT ? "the kernel has no such algorithm" :
+	    errno == EPERM ? "the kernel does not allow it to this user "
+	    "(net.ipv4.tcp_allowed_congestion_control)" : strerror(errno);
+#else
+	(void)fd;
+	(void)name;
+	return NO_OPTION;
+#endif
+}
+
+const char *
+tcp_path_set_rate(int fd, uint64_t bytes_per_second)
+{
+#ifdef SO_MAX_PACING_RATE
+	/* all ones would mean no limit */
+	uint32_t rate = bytes_per_second < UINT32_MAX ?
+	    (uint32_t)bytes_per_second : UINT32_MAX - 1;
+	struct tcp_path path;
+
+	if (tcp_path_read(fd, &path) == -1)
+		return NO_TCP;
+	return setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
+	    sizeof(rate)) == 0 ? NULL : strerror(errno);
+#else
+	(void)fd;
+	(void)bytes_per_second;
+	return NO_OPTION;
 #endif
 }

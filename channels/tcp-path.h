@@ -4,8 +4,8 @@
  */
 
 /*
- * tcp-path: what the kernel knows of a TCP connection, and the one option
- * that we set there.
+ * tcp-path: what the kernel knows of a TCP connection, and the options that we
+ * set there.
  *
  * Reading TCP_INFO costs under a microsecond. Never call it from a process
  * under a sandbox: getsockopt(2) is not on upstream's seccomp list.
@@ -45,5 +45,18 @@ uint64_t tcp_path_waiting(int fd);
  * that urgent data does not wait behind bulk data. Returns 0 or -1.
  */
 int	tcp_path_bound_unsent(int fd, uint32_t bytes);
+
+/*
+ * Select a congestion control by its name (TCP_CONGESTION). Returns NULL, or
+ * why the algorithm stays what it was.
+ */
+const char *tcp_path_set_congestion(int fd, const char *name);
+
+/*
+ * Send no more than so many bytes of payload per second
+ * (SO_MAX_PACING_RATE). Returns NULL, or why there is no limit. A rate above
+ * 4 GB/s is taken for 4 GB/s, the most that every kernel takes.
+ */
+const char *tcp_path_set_rate(int fd, uint64_t bytes_per_second);
 
 #endif /* HAYATE_TCP_PATH_H */

@@ -40,6 +40,7 @@
 #include "peer-hook.h"
 #include "starve.h"
 #include "tcp-path.h"
+#include "tcpopt-hook.h"
 #include "wtune.h"
 #include "wtune-hook.h"
 
@@ -444,6 +445,7 @@ wtune_input(struct ssh *ssh, struct Channel *c)
 {
 	if (!hayopt_get()->hayate)
 		return;
+	tcpopt_set(ssh);
 	note_starved(ssh, c);
 	if (sshbuf_len(c->input) >= STOCK_WINDOW)
 		c->io_want &= ~SSH_CHAN_IO_RFD;

@@ -30,7 +30,8 @@ void	wtune_channel(struct ssh *, struct Channel *);
  * Stops reading from the local side of a channel that holds a stock window of
  * unsent data: a larger window of the peer is for the path, not for our
  * memory. Call it after stock decided what to wait for. Says once per
- * channel, at -v, that the peer's window limits what is sent.
+ * channel, at -v, that the peer's window limits what is sent. The first call
+ * also sets the options of the socket (tcpopt-hook.h).
  */
 void	wtune_input(struct ssh *, struct Channel *);
 

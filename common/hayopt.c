@@ -24,7 +24,7 @@
 
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
-	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS,
+	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -33,6 +33,8 @@ enum kind {
 	FLAG,			/* yes or no */
 	SIZE,			/* bytes, optionally with K, M or G */
 	COUNT,			/* auto, off or a number */
+	LIMIT,			/* none or a SIZE; none is 0 */
+	NAME,			/* default or a name, kept as text */
 	OTHER_FLAG,		/* HPN-SSH's name of a flag */
 	OTHER_NOT,		/* HPN-SSH's name of a negated flag */
 	OTHER_OFF,		/* yes: off, no: the default of that option */
@@ -56,7 +58,8 @@ enum kind {
  * maximum of a stock sshbuf, beyond which the process ends; the other half is
  * for what is queued beside the window. The sum of all windows of a process is
  * at least one stock window; 4G is sixty-four of the largest windows, more than
- * one connection can use.
+ * one connection can use. A rate below 1K would send less than a full packet
+ * per second, and every kernel takes rates below 4G.
  */
 static const struct keyword {
 	const char	*name;
@@ -75,6 +78,8 @@ static const struct keyword {
 	{ "NoneSwitch", C, FLAG, NONE_SWITCH, 0, 0, 1, NULL },
 	{ "CipherThreads", B, COUNT, CIPHER_THREADS,
 	    AUTO, 1, HAYOPT_THREADS_MAX, NULL },
+	{ "CongestionControl", B, NAME, CONGESTION_CONTROL, 0, 0, 0, NULL },
+	{ "MaxRate", B, LIMIT, MAX_RATE, 0, K, 4 * G, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
@@ -149,6 +154,7 @@ static const struct keyword {
 static struct value {
 	int		have;	/* BY_NAME, BY_OTHER */
 	uint64_t	named, other;
+	char		text[HAYOPT_NAME_MAX + 1];	/* of a NAME */
 } layers[HAYOPT_MATCH + 1][NSLOTS];
 
 static int noted[NKEYWORDS];	/* its note was given */
@@ -171,7 +177,7 @@ find_keyword(int side, const char *name)
 static int
 is_option(const struct keyword *k)
 {
-	return k->kind == FLAG || k->kind == SIZE || k->kind == COUNT;
+	return k->kind <= NAME;
 }
 
 /* Returns the row that sets the slot by either name, or NULL. */
@@ -188,21 +194,34 @@ find_row(enum slot slot, int by)
 	return NULL;
 }
 
-/* Returns the value in force: of the match layer first, by our name first. */
+/* Returns the values of the layer in force: the match layer if it has any. */
+static const struct value *
+find_values(enum slot slot)
+{
+	return &layers[layers[HAYOPT_MATCH][slot].have != 0 ?
+	    HAYOPT_MATCH : HAYOPT_GLOBAL][slot];
+}
+
+/* Returns the value in force: by our name first. */
 static uint64_t
 get_value(enum slot slot)
 {
-	const struct value *v;
-	int layer;
+	const struct value *v = find_values(slot);
 
-	for (layer = HAYOPT_MATCH; layer >= HAYOPT_GLOBAL; layer--) {
-		v = &layers[layer][slot];
-		if (v->have & BY_NAME)
-			return v->named;
-		if (v->have & BY_OTHER)
-			return v->other;
-	}
+	if (v->have & BY_NAME)
+		return v->named;
+	if (v->have & BY_OTHER)
+		return v->other;
 	return find_row(slot, BY_NAME)->def;
+}
+
+/* Returns the name in force, or NULL for the default. */
+static const char *
+get_name(enum slot slot)
+{
+	const struct value *v = find_values(slot);
+
+	return v->text[0] != '\0' ? v->text : NULL;
 }
 
 const struct hayopt *
@@ -221,6 +240,9 @@ hayopt_get(void)
 		current.cipher_threads = !current.hayate ? 0 :
 		    get_value(CIPHER_THREADS) == AUTO ? HAYOPT_THREADS_AUTO :
 		    (int)get_value(CIPHER_THREADS);
+		current.congestion_control =
+		    current.hayate ? get_name(CONGESTION_CONTROL) : NULL;
+		current.max_rate = current.hayate ? get_value(MAX_RATE) : 0;
 		stale = 0;
 	}
 	return &current;
@@ -378,19 +400,45 @@ parse_count(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
 	return 0;
 }
 
+/* Returns 0, or -1 if it is neither "default" nor a name in the kernel. */
+static int
+parse_name(const char *word)
+{
+	size_t len = strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	    "abcdefghijklmnopqrstuvwxyz0123456789_-");
+
+	return isalpha((unsigned char)*word) && word[len] == '\0' &&
+	    len <= HAYOPT_NAME_MAX ? 0 : -1;
+}
+
+/* Writes a bound, which is a whole number of one of the units. */
+static const char *
+print_bound(uint64_t bound, char *buf, size_t len)
+{
+	uint64_t unit = bound % G == 0 ? G : bound % M == 0 ? M : K;
+
+	snprintf(buf, len, "%llu%s", (unsigned long long)(bound / unit),
+	    unit == G ? "G" : unit == M ? "M" : "K");
+	return buf;
+}
+
 /* Describes the values that a keyword allows, for an error message. */
 static void
 describe_values(const struct keyword *k, char *buf, size_t len)
 {
+	char min[24], max[24];
+
 	switch (k->kind) {
 	case SIZE:
-		/* Bounds are whole MiB, and some are whole GiB. */
-		snprintf(buf, len, "a size from %llu%s to %llu%s is allowed, "
-		    "in bytes or with K, M or G",
-		    (unsigned long long)(k->min / (k->min % G == 0 ? G : M)),
-		    k->min % G == 0 ? "G" : "M",
-		    (unsigned long long)(k->max / (k->max % G == 0 ? G : M)),
-		    k->max % G == 0 ? "G" : "M");
+	case LIMIT:
+		snprintf(buf, len, "%sa size from %s to %s is allowed, in "
+		    "bytes or with K, M or G", k->kind == LIMIT ? "none or " :
+		    "", print_bound(k->min, min, sizeof(min)),
+		    print_bound(k->max, max, sizeof(max)));
+		break;
+	case NAME:
+		snprintf(buf, len, "default or the name of an algorithm is "
+		    "allowed, of at most %d characters", HAYOPT_NAME_MAX);
 		break;
 	case COUNT:
 		snprintf(buf, len, "auto, off or a number from %llu to %llu "
@@ -417,7 +465,7 @@ static int
 parse_value(const struct keyword *k, int side, int ac, char **av,
     uint64_t *valp, char *msg, size_t msglen)
 {
-	char want[100];
+	char want[128];
 	int r = 0;
 
 	describe_values(k, want, sizeof(want));
@@ -429,9 +477,13 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 		r = parse_size(av[0], k->min, k->max, valp);
 	else if (k->kind == COUNT)
 		r = parse_count(av[0], k->min, k->max, valp);
+	else if (k->kind == LIMIT && strcasecmp(av[0], "none") != 0)
+		r = parse_size(av[0], k->min, k->max, valp);
+	else if (k->kind == NAME)
+		r = parse_name(av[0]);
 	else if (k->kind == FOREIGN_YES)
 		r = parse_flag(side, av[0], valp) != 0 || *valp != 1 ? -1 : 0;
-	else if (k->kind < RETIRED)
+	else if (k->kind < RETIRED && k->kind != LIMIT)
 		r = parse_flag(side, av[0], valp);
 	if (r != 0) {
 		snprintf(msg, msglen, "%s \"%.64s\": %s", k->name, av[0],
@@ -452,7 +504,7 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
  */
 static void
 store_value(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
-    char *msg, size_t msglen)
+    const char *word, char *msg, size_t msglen)
 {
 	struct value *v = &layers[layer][k->slot];
 	int by = is_option(k) ? BY_NAME : BY_OTHER;
@@ -460,6 +512,8 @@ store_value(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
 	if (v->have & by)
 		return;
 	v->have |= by;
+	if (k->kind == NAME && strcasecmp(word, "default") != 0)
+		snprintf(v->text, sizeof(v->text), "%s", word);
 	if (by == BY_NAME)
 		v->named = val;
 	else if (k->kind == OTHER_OFF)
@@ -512,7 +566,7 @@ hayopt_read_line(int side, enum hayopt_layer layer, const char *keyword,
 	if (!active)
 		return HAYOPT_TAKEN;
 	if (k->slot != NONE) {
-		store_value(k, layer, val, msg, msglen);
+		store_value(k, layer, val, av[0], msg, msglen);
 		return k->kind == SIZE ? compare_sizes(k, msg, msglen) :
 		    HAYOPT_TAKEN;
 	}
@@ -529,27 +583,38 @@ hayopt_read_line(int side, enum hayopt_layer layer, const char *keyword,
 	    HAYOPT_REFUSED : HAYOPT_TAKEN;
 }
 
+static void
+dump_option(const struct keyword *k, char *buf, size_t len)
+{
+	uint64_t val = get_value(k->slot);
+	const char *word = NULL;
+
+	if (k->kind == FLAG)
+		word = val ? "yes" : "no";
+	else if (k->kind == NAME)
+		word = get_name(k->slot) ? get_name(k->slot) : "default";
+	else if (k->kind == LIMIT && val == 0)
+		word = "none";
+	else if (k->kind == COUNT && (val == 0 || val == AUTO))
+		word = val ? "auto" : "off";
+	if (word != NULL)
+		snprintf(buf, len, "%s %s", k->name, word);
+	else
+		snprintf(buf, len, "%s %llu", k->name,
+		    (unsigned long long)val);
+}
+
 int
 hayopt_dump(int side, size_t i, char *buf, size_t len)
 {
 	const struct keyword *k;
-	uint64_t val;
 	size_t n, at;
 
 	for (n = 0; n < NKEYWORDS; n++) {
 		k = &keywords[n];
 		if (!is_option(k) || (k->sides & side) == 0 || i-- != 0)
 			continue;
-		val = get_value(k->slot);
-		if (k->kind == FLAG)
-			snprintf(buf, len, "%s %s", k->name,
-			    val ? "yes" : "no");
-		else if (k->kind == COUNT && (val == 0 || val == AUTO))
-			snprintf(buf, len, "%s %s", k->name,
-			    val ? "auto" : "off");
-		else
-			snprintf(buf, len, "%s %llu", k->name,
-			    (unsigned long long)val);
+		dump_option(k, buf, len);
 		for (at = 0; buf[at] != '\0' && buf[at] != ' '; at++)
 			buf[at] = (char)tolower((unsigned char)buf[at]);
 		return 0;

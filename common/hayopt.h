@@ -30,6 +30,7 @@
 
 #define HAYOPT_THREADS_AUTO	(-1)	/* as many as help */
 #define HAYOPT_THREADS_MAX	16
+#define HAYOPT_NAME_MAX		15	/* as in the kernel, TCP_CA_NAME_MAX */
 
 /* The values in force: defaults and HPN-SSH's names are included. */
 struct hayopt {
@@ -40,6 +41,8 @@ struct hayopt {
 	int		none_enabled;	/* data in clear is permitted */
 	int		none_switch;	/* client: and is asked for */
 	int		cipher_threads;	/* or HAYOPT_THREADS_AUTO */
+	const char	*congestion_control; /* NULL: the kernel's default */
+	uint64_t	max_rate;	/* sent bytes per second; 0: any */
 };
 
 /*

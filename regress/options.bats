@@ -30,7 +30,14 @@ words() {
 	    "$TOP/common/hayopt.c"
 }
 # good KIND: a value that it takes
-good() { case $1 in SIZE) echo 4M ;; RETIRED|COUNT) echo 1 ;; *) echo no ;; esac; }
+good() {
+	case $1 in
+	SIZE|LIMIT) echo 4M ;;
+	NAME) echo reno ;;
+	RETIRED|COUNT) echo 1 ;;
+	*) echo no ;;
+	esac
+}
 
 DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 268435456 "
 
@@ -39,17 +46,17 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	FLAVOUR=asan unit hayopt-test
 }
 
-@test "ssh -G differs from stock by seven lines" {
+@test "ssh -G differs from stock by nine lines" {
 	: >c
 	cli c >with
 	BUILD_OF=stock cli c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 7 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 9 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
-@test "sshd -T differs from stock by six lines" {
+@test "sshd -T differs from stock by eight lines" {
 	cat >s <<-EOF
 	SshdSessionPath /bin/sh
 	SshdAuthPath /bin/sh
@@ -58,7 +65,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	BUILD_OF=stock srv s >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 6 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 8 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
@@ -104,6 +111,8 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	while read -r name sides kind; do
 		case $kind in
 		SIZE)	want="a size from 2M to [0-9]+[MG] is allowed, in bytes or with K, M or G" ;;
+		LIMIT)	want="none or a size from 1K to 4G is allowed, in bytes or with K, M or G" ;;
+		NAME)	want="default or the name of an algorithm is allowed, of at most 15 characters" ;;
 		COUNT)	want="auto, off or a number from 1 to 16 is allowed" ;;
 		RETIRED) continue ;;
 		*)	want="yes or no is allowed" ;;
@@ -148,6 +157,31 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	printf '%s\n' "DisableMTAES yes" "Match user alice" "CipherThreads 2" >s
 	srv s | grep -qx 'cipherthreads off'
 	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'cipherthreads 2'
+}
+
+@test "CongestionControl and MaxRate follow Host and Match, and print what they read" {
+	cat >c <<-EOF
+	Host far
+		CongestionControl bbr
+		MaxRate 1M
+	Host near
+		CongestionControl reno
+		MaxRate 5MB
+	Host *
+		CongestionControl cubic
+	EOF
+	cli c | grep -E '^(congestioncontrol|maxrate) ' >again
+	[ "$(tr '\n' ' ' <again)" = "congestioncontrol reno maxrate 5242880 " ]
+	[ "$(cli again | grep -cxf again)" = 2 ]
+	[ "$(srv again | grep -cxf again)" = 2 ]
+	printf '%s\n' "CongestionControl bbr" "MaxRate 1G" "Match user alice" \
+	    "CongestionControl default" "MaxRate none" >s
+	srv s | grep -qx 'congestioncontrol bbr'
+	srv s | grep -qx 'maxrate 1073741824'
+	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'congestioncontrol default'
+	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'maxrate none'
+	run -255 cli /dev/null -o CongestionControl=bbr/../x
+	[[ $output = 'command-line line 0: CongestionControl "bbr/../x": default or'* ]]
 }
 
 @test "a wrong value after -o ends ssh and sshd" {

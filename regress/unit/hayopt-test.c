@@ -11,7 +11,7 @@
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match
  * block that applies, 'x' one of a block that does not. The output is the
  * messages in brackets and the effective values, "hayate tuning max memory
- * [enabled] [switch]". "pass" stands for an unknown keyword.
+ * [enabled] [switch] [cc NAME] [rate N]". "pass" stands for an unknown keyword.
  *
  * Prints the cases that fail and a count; exits with 1 if there was one.
  */
@@ -28,10 +28,14 @@
 #define DEF	"yes yes 67108864 268435456"
 #define DUMP	"hayate no windowtuning yes windowmax 8388608 " \
     "windowmemorymax 268435456 noneenabled no"
-#define THREADS	" cipherthreads auto"
+#define THREADS	" cipherthreads auto congestioncontrol default maxrate none"
 #define WITH	" is allowed, in bytes or with K, M or G] "
 #define SIZES	": a size from 2M to 64M is allowed, in bytes or with K, " \
 	"M or G]"
+#define NAMES	": default or the name of an algorithm is allowed, of at " \
+	"most 15 characters] "
+#define RATES	": none or a size from 1K to 4G is allowed, in bytes or " \
+	"with K, M or G] "
 
 #define LESS	": no channel gets more than WindowMemoryMax] "
 
@@ -113,6 +117,45 @@ static const struct {
 	    "55555555556666666666777777777788888888889999999999",
 	    "[WindowMax \"1111111111222222222233333333334444444444"
 	    "555555555566666666667777\"" SIZES " " DEF },
+
+	/* names: as the kernel has them, up to 15 characters */
+	{ C, "g CongestionControl bbr", DEF " cc bbr" },
+	{ S, "g CongestionControl Bbr_2-x", DEF " cc Bbr_2-x" },
+	{ C, "g CongestionControl DEFAULT", DEF },
+	{ C, "g CongestionControl abcdefghijklmno", DEF " cc abcdefghijklmno" },
+	{ C, "g CongestionControl abcdefghijklmnop",
+	    "[CongestionControl \"abcdefghijklmnop\"" NAMES DEF },
+	{ S, "g CongestionControl 7Q",
+	    "[CongestionControl \"7Q\"" NAMES DEF },
+	{ S, "g CongestionControl ../x",
+	    "[CongestionControl \"../x\"" NAMES DEF },
+	{ C, "g CongestionControl", "[CongestionControl without a value" NAMES
+	    DEF },
+	{ C, "g CongestionControl bbr reno", "[CongestionControl \"bbr\": "
+	    "nothing may follow the value] " DEF },
+	{ C, "g CongestionControl bbr;g CongestionControl reno",
+	    DEF " cc bbr" },
+	{ S, "g CongestionControl bbr;m CongestionControl reno",
+	    DEF " cc reno" },
+	{ S, "g CongestionControl bbr;m CongestionControl default", DEF },
+	{ S, "g CongestionControl bbr;x CongestionControl reno",
+	    DEF " cc bbr" },
+
+	/* a rate: none, or a size with bounds of its own */
+	{ C, "g MaxRate 1K", DEF " rate 1024" },
+	{ S, "g MaxRate 4G", DEF " rate 4294967296" },
+	{ C, "g MaxRate none", DEF },
+	{ C, "g MaxRate 1023", "[MaxRate \"1023\"" RATES DEF },
+	{ C, "g MaxRate 0", "[MaxRate \"0\"" RATES DEF },
+	{ S, "g MaxRate 4294967297", "[MaxRate \"4294967297\"" RATES DEF },
+	{ S, "g MaxRate fast", "[MaxRate \"fast\"" RATES DEF },
+	{ C, "g MaxRate none;g MaxRate 1M", DEF },
+	{ S, "g MaxRate 1M;m MaxRate none", DEF },
+	{ S, "m MaxRate 2M;g MaxRate 1M", DEF " rate 2097152" },
+
+	/* both are off with "Hayate no" */
+	{ C, "g CongestionControl bbr;g MaxRate 1M;g Hayate no",
+	    "no no 67108864 268435456" },
 
 	/* no value, an empty value, an extra value */
 	{ C, "g WindowMax", "[WindowMax without a value" SIZES " " DEF },
@@ -325,6 +368,15 @@ run(int side, const char *in, const char *out)
 		add("enabled");
 	if (o->none_switch)
 		add("switch");
+	if (o->congestion_control != NULL) {
+		add("cc");
+		add(o->congestion_control);
+	}
+	if (o->max_rate != 0) {
+		snprintf(end, sizeof(end), "rate %llu",
+		    (unsigned long long)o->max_rate);
+		add(end);
+	}
 	if (strcmp(got, out) == 0)
 		return 0;
 	printf("\"%s\"\n  want %s\n  got  %s\n", in, out, got);

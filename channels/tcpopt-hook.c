@@ -1,0 +1,54 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include "packet.h"
+#include "log.h"
+
+#include "hayopt.h"
+#include "tcp-path.h"
+#include "tcpopt-hook.h"
+
+static void
+set_congestion(int fd, const char *name)
+{
+	const char *why = tcp_path_set_congestion(fd, name);
+
+	if (why == NULL)
+		debug("CongestionControl %s", name);
+	else
+		verbose("CongestionControl %s has no effect: %s", name, why);
+}
+
+static void
+set_rate(int fd, uint64_t rate)
+{
+	const char *why = tcp_path_set_rate(fd, rate);
+
+	if (why == NULL)
+		debug("MaxRate %llu", (unsigned long long)rate);
+	else
+		verbose("MaxRate %llu has no effect: %s",
+		    (unsigned long long)rate, why);
+}
+
+void
+tcpopt_set(struct ssh *ssh)
+{
+	static int done;
+	const struct hayopt *opt = hayopt_get();
+	int fd = ssh_packet_get_connection_out(ssh);
+
+	if (done)
+		return;
+	done = 1;
+	if (opt->congestion_control != NULL)
+		set_congestion(fd, opt->congestion_control);
+	if (opt->max_rate != 0)
+		set_rate(fd, opt->max_rate);
+}

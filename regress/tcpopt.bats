@@ -1,0 +1,183 @@
+#!/usr/bin/env bats
+# CongestionControl and MaxRate (channels/tcpopt-hook.h): what the sockets at both
+# ends of a connection have.
+
+load helper
+
+# An algorithm that users may choose and that is not the default
+OTHER=$(tr ' ' '\n' </proc/sys/net/ipv4/tcp_allowed_congestion_control |
+    grep -vxm 1 "$(</proc/sys/net/ipv4/tcp_congestion_control)" || :)
+DEFAULT=$(</proc/sys/net/ipv4/tcp_congestion_control)
+
+setup_file() {
+	sshd_up hayate:plain "LogLevel VERBOSE"
+	[ -z "$OTHER" ] || sshd_up hayate:set "LogLevel VERBOSE" \
+	    "CongestionControl reno" "MaxRate 9M" \
+	    "Match Address 127.0.0.1" "CongestionControl $OTHER" "MaxRate 3M" \
+	    "Match Address 192.0.2.0/24" "MaxRate 1M" "Match all"
+	sshd_up hayate:unknown "LogLevel VERBOSE" "CongestionControl nosuch"
+	sshd_up hayate:off "Hayate no" "CongestionControl reno" "MaxRate 3M"
+}
+teardown_file() { sshd_down; }
+
+setup() {
+	need ss iproute2
+	[ -n "$OTHER" ] || skip "the kernel allows users no other algorithm"
+	cd "$BATS_TEST_TMPDIR"
+	mkfifo hold
+}
+
+# A session reads "hold", which ends when 8 is closed.
+teardown() {
+	exec 8>&-
+	[ -z "$SESSION" ] || wait "$SESSION" || :
+}
+
+# waiting COMMAND...: a session that stays; what it prints goes to "where"
+waiting() {
+	exec 8<>hold
+	"$@" <hold >where 2>err 8>&- &
+	SESSION=$!
+}
+
+# session ARG... HOST: one that stays; sets NEAR and FAR, which choose the sockets
+# of the client and of the server
+session() {
+	local c s
+	waiting client "$@" 'echo $SSH_CONNECTION; exec cat'
+	poll 10 test -s where
+	read -r _ c _ s <where
+	NEAR="sport = :$c and dport = :$s" FAR="sport = :$s and dport = :$c"
+}
+
+# has SOCKET ALGORITHM RATE: whether the socket has both; RATE may be none
+has() {
+	local line
+	line=$(ss -Htin "$1" | tail -n 1)
+	case $3 in
+	none)	[[ $line = *pacing_rate* && ! $line =~ pacing_rate\ [0-9.]+bps/ ]] ;;
+	*)	[[ $line =~ pacing_rate\ [0-9.]+bps/$(($3 * 8))bps ]] ;;
+	esac && [[ $line =~ ^[[:space:]]+$2[[:space:]] ]]
+}
+# gets SOCKET ALGORITHM RATE: it does within 5 seconds
+gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
+
+@test "without the keywords both ends keep the system's choice" {
+	session plain
+	sleep 0.5
+	has "$NEAR" "$DEFAULT" none
+	has "$FAR" "$DEFAULT" none
+}
+
+@test "ssh sets both options on its own socket only" {
+	session -o "CongestionControl $OTHER" -o "MaxRate 5M" plain
+	gets "$NEAR" "$OTHER" $((5 << 20))
+	has "$FAR" "$DEFAULT" none
+}
+
+@test "sshd sets both options of the Match block on its own socket only" {
+	session set
+	gets "$FAR" "$OTHER" $((3 << 20))
+	has "$NEAR" "$DEFAULT" none
+}
+
+@test "in ssh the Host block decides" {
+	cat >config <<-EOF
+	Host plain
+		CongestionControl $OTHER
+	Host set
+		MaxRate 2M
+	Match all
+	Include $BATS_FILE_TMPDIR/ssh_config
+	EOF
+	session -F config plain
+	gets "$NEAR" "$OTHER" none
+	teardown
+	rm where
+	session -F config set
+	gets "$NEAR" "$DEFAULT" $((2 << 20))
+}
+
+@test "Hayate no leaves both ends alone" {
+	session -o "Hayate no" -o "CongestionControl $OTHER" -o "MaxRate 5M" off
+	sleep 0.5
+	has "$NEAR" "$DEFAULT" none
+	has "$FAR" "$DEFAULT" none
+}
+
+@test "an unknown algorithm draws one line, and the login works with the default" {
+	run -0 --separate-stderr client -o CongestionControl=nosuch unknown echo in
+	[ "$output" = in ]
+	[ -z "$stderr" ]
+	run -0 --separate-stderr client -v -o CongestionControl=nosuch unknown echo in
+	[ "$output" = in ]
+	[ "$(grep -c 'nosuch has no effect: the kernel has no such' <<<"$stderr")" = 1 ]
+	: >"$(sshd_log unknown)"
+	session -o CongestionControl=nosuch unknown
+	logged unknown 'CongestionControl nosuch has no effect: the kernel has no such algorithm'
+	[ "$(grep -c nosuch "$(sshd_log unknown)")" = 1 ]
+	has "$NEAR" "$DEFAULT" none
+	has "$FAR" "$DEFAULT" none
+}
+
+@test "the line of an unknown algorithm is not in a log at INFO" {
+	sshd_up hayate:info "LogLevel INFO" "CongestionControl nosuch"
+	client info true
+	sshd_down info
+	run -1 grep nosuch "$(sshd_log info)"
+}
+
+@test "a ProxyCommand's pipe is left alone with one line for each option" {
+	need socat
+	run -0 --separate-stderr client -v -o CongestionControl="$OTHER" -o MaxRate=1M \
+	    -o "ProxyCommand socat - TCP:127.0.0.1:$(sshd_port plain)" plain echo in
+	[ "$output" = in ]
+	[ "$(grep -c 'has no effect: the connection is no TCP connection' <<<"$stderr")" = 2 ]
+}
+
+@test "the ssh of a ProxyJump sets what the jump host's block says" {
+	local port
+	port=$(sshd_port plain)
+	cat >config <<-EOF
+	Host plain
+		CongestionControl $OTHER
+		MaxRate 5M
+	Match all
+	Include $BATS_FILE_TMPDIR/ssh_config
+	EOF
+	waiting client -F config -J plain unknown 'echo in; exec cat'
+	poll 10 test -s where
+	gets "dport = :$port" "$OTHER" $((5 << 20))
+}
+
+# seconds COMMAND...: how long it takes
+seconds() {
+	local from=$EPOCHREALTIME
+	"$@" || return
+	echo "${EPOCHREALTIME/,/.} ${from/,/.}" | awk '{ print $1 - $2 }'
+}
+
+fetch() { client set 'head -c 6M /dev/zero' >got; }
+
+@test "nothing is sent faster than MaxRate, in either direction" {
+	local t
+	head -c 6M /dev/zero >data
+	t=$(seconds client -o MaxRate=2M plain 'cat >/dev/null' <data)
+	true_ "6 / $t <= 2.5"
+	t=$(seconds fetch)
+	cmp got data
+	true_ "6 / $t <= 3.75"
+}
+
+@test "sshd sets both options with the privileges of the user" {
+	need_root
+	sshd_up hayate:user "CongestionControl $OTHER" "MaxRate 3M" \
+	    "AuthorizedKeysCommand /bin/echo $(cat "$BATS_FILE_TMPDIR/user.pub")" \
+	    "AuthorizedKeysCommandUser nobody" "ForceCommand internal-sftp"
+	waiting client -l nobody -s user sftp
+	gets "sport = :$(sshd_port user)" "$OTHER" $((3 << 20))
+	logged user 'MaxRate 3145728'
+	ps -o user= -p "$(sed -n 's/.*User child is on pid \([0-9]*\).*/\1/p' \
+	    "$(sshd_log user)")" | grep -qx nobody
+	sshd_down user
+}
