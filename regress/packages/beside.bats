@@ -1,0 +1,266 @@
+#!/usr/bin/env bats
+# The packages hayate-client and hayate-server beside the distribution's OpenSSH:
+# installed, upgraded, removed and purged in a root directory of their own, which
+# systemd boots in a container without network. "make check-packages" runs this.
+
+load ../helper
+
+setup_file() {
+	need_root
+	need systemd-nspawn systemd-container
+	need mmdebstrap
+	need lintian
+	export ROOT=$BATS_FILE_TMPDIR/root DEBS=$BATS_FILE_TMPDIR/debs
+	mkdir "$DEBS"
+	cp "$BUILD"/deb/hayate-[cs]*.deb "$DEBS/" || {
+		echo "no packages in build/deb: run make deb" >&2
+		return 1
+	}
+	make_root
+	boot
+}
+
+teardown_file() {
+	[ -s "$BATS_FILE_TMPDIR/nspawn" ] || return 0
+	inside poweroff || :
+	poll 30 gone "$(cat "$BATS_FILE_TMPDIR/nspawn")" ||
+	    kill -9 "$(cat "$BATS_FILE_TMPDIR/nspawn")"
+}
+
+# Each test begins with our packages freshly installed.
+setup() {
+	inside dpkg --purge hayate-server hayate-client
+	inside rm -rf /etc/hayate
+	add client server
+}
+
+# make_root: a system with the distribution's OpenSSH and what our packages depend
+# on, from the archives that this machine uses
+make_root() {
+	local suite needs
+	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	(cd "$TOP" && build-aux/apt-source entries "$suite") |
+	    sed 's/^Types: deb-src$/Types: deb/' >"$BATS_FILE_TMPDIR/root.sources"
+	needs=$(for deb in "$DEBS"/*; do dpkg-deb -f "$deb" Depends; done |
+	    tr ',' '\n' | sed -e 's/[|(].*//' -e 's/ //g' -e '/^hayate/d' | sort -u | paste -sd,)
+	mmdebstrap --quiet --variant=minbase \
+	    --include="$needs,systemd-sysv,dbus,libpam-systemd,openssh-server,openssh-client" \
+	    "$suite" "$ROOT" "$BATS_FILE_TMPDIR/root.sources" >"$BATS_FILE_TMPDIR/root.log" 2>&1 || {
+		tail -n 5 "$BATS_FILE_TMPDIR/root.log" >&2
+		return 1
+	}
+	mkdir "$ROOT/debs"
+}
+
+# boot: start the container, and make a user with a key and a password
+boot() {
+	systemd-nspawn -q --register=no --keep-unit --boot --private-network \
+	    --console=pipe -D "$ROOT" >"$BATS_FILE_TMPDIR/boot.log" 2>&1 </dev/null 3>&- &
+	echo $! >"$BATS_FILE_TMPDIR/nspawn"
+	poll 60 booted
+	inside sh -ec '
+		useradd -m -s /bin/sh tester
+		echo tester:tester | chpasswd
+		ssh-keygen -q -t ed25519 -N "" -f /root/key
+		install -d -o tester /home/tester/.ssh
+		install -o tester /root/key.pub /home/tester/.ssh/authorized_keys
+		printf "#!/bin/sh\necho tester\n" >/root/askpass
+		chmod 755 /root/askpass'
+}
+
+leader() { pgrep -P "$(cat "$BATS_FILE_TMPDIR/nspawn")"; }
+booted() { inside systemctl is-system-running 2>/dev/null | grep -qE 'running|degraded'; }
+
+# inside COMMAND...: run it in the container
+inside() {
+	nsenter -a -t "$(leader)" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+	    HOME=/root DEBIAN_FRONTEND=noninteractive "$@" </dev/null 3>&-
+}
+
+# add PART...: dpkg installs these packages of ours, as built or as edited
+add() {
+	local part
+	rm -f "$ROOT"/debs/*
+	for part; do
+		cp "$DEBS"/hayate-"$part"_*.deb "$ROOT/debs/"
+	done
+	inside sh -c 'dpkg -i --force-confold /debs/*.deb'
+}
+
+# edited SUFFIX [COMMAND...]: in $DEBS, both packages with a later version, after
+# COMMAND in the unpacked directory of hayate-server
+edited() {
+	local suffix=$1 part dir
+	export DEBS=$BATS_TEST_TMPDIR/debs$suffix
+	mkdir "$DEBS"
+	shift
+	for part in client server; do
+		dir=$BATS_TEST_TMPDIR/$part$suffix
+		dpkg-deb -R "$BATS_FILE_TMPDIR"/debs/hayate-${part}_*.deb "$dir"
+		sed -i -e "s/^Version: .*/&$suffix/" \
+		    -e "s/\(hayate-client (= [^)]*\))/\1$suffix)/" "$dir/DEBIAN/control"
+		[ $part = client ] || [ $# = 0 ] || (cd "$dir" && "$@")
+		dpkg-deb --root-owner-group -Znone -b "$dir" "$DEBS/hayate-${part}_$suffix.deb"
+	done
+}
+
+# login PORT [OPTION...]: as tester, with the distribution's client
+login() {
+	inside "${PROGRAM-ssh}" -i /root/key -o StrictHostKeyChecking=no \
+	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p "$1" "${@:2}" \
+	    tester@127.0.0.1 id -un
+}
+
+# serves PORT...: one can log in there
+serves() {
+	local port
+	for port; do [ "$(login "$port")" = tester ]; done
+}
+
+main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
+status_of() { inside dpkg-query -W -f '${db:Status-Status}' "$1"; }
+version_of() { inside dpkg-query -W -f '${Version}' "$1"; }
+
+@test "lintian finds no error, and each warning is explained" {
+	run -0 lintian --fail-on error,warning \
+	    --suppress-tags package-has-long-file-name "$DEBS"/*.deb
+	[[ $output != *[EW]": "* ]]
+}
+
+@test "both servers serve after the installation, each under its own name" {
+	serves 22 2222
+	PROGRAM=hayate-ssh serves 22 2222
+	[[ $(inside hayate-ssh -V 2>&1) = *Hayate_* ]]
+	[[ $(inside ssh -V 2>&1) != *Hayate_* ]]
+	# files, and programs that call "ssh"
+	inside hayate-scp -q -i /root/key -o StrictHostKeyChecking=no \
+	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -P 2222 \
+	    /etc/hayate/moduli tester@127.0.0.1:moduli
+	cmp "$ROOT/etc/hayate/moduli" "$ROOT/home/tester/moduli"
+	[[ $(inside env PATH=/usr/lib/hayate/bin:/usr/bin sh -c 'ssh -V' 2>&1) = *Hayate_* ]]
+	# no file is another package's, and none differs from what was packed
+	[ -z "$(inside dpkg -V hayate-client hayate-server openssh-client openssh-server)" ]
+}
+
+@test "a password goes through the PAM service hayate-sshd" {
+	password() {
+		inside env SSH_ASKPASS=/root/askpass SSH_ASKPASS_REQUIRE=force hayate-ssh \
+		    -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+		    -o LogLevel=ERROR -o PreferredAuthentications=password \
+		    -p 2222 tester@127.0.0.1 id -un
+	}
+	[ "$(password)" = tester ]
+	inside journalctl -u hayate-sshd | grep -q 'pam_unix(hayate-sshd:session): session opened for user tester'
+	# An account that this service refuses
+	cp "$ROOT/etc/pam.d/hayate-sshd" "$BATS_TEST_TMPDIR/pam"
+	sed -i '1i account required pam_deny.so' "$ROOT/etc/pam.d/hayate-sshd"
+	run ! login 2222
+	serves 22
+	cp "$BATS_TEST_TMPDIR/pam" "$ROOT/etc/pam.d/hayate-sshd"
+	serves 2222
+}
+
+@test "HostKey lines show the distribution's host keys, and there is a way back" {
+	shown() { inside ssh-keyscan -p "$1" -t ed25519 127.0.0.1 2>/dev/null | cut -d' ' -f2-; }
+	own=$(shown 2222)
+	[ "$own" != "$(shown 22)" ]
+	echo 'HostKey /etc/ssh/ssh_host_ed25519_key' >"$ROOT/etc/hayate/sshd_config.d/host-keys.conf"
+	inside systemctl reload hayate-sshd
+	poll 10 serves 2222
+	[ "$(shown 2222)" = "$(shown 22)" ]
+	rm "$ROOT/etc/hayate/sshd_config.d/host-keys.conf"
+	inside systemctl reload hayate-sshd
+	poll 10 serves 2222
+	[ "$(shown 2222)" = "$own" ]
+}
+
+@test "an upgrade starts the new sshd, and keeps configuration, keys and sessions" {
+	old=$(main_pid)
+	key=$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")
+	sed -i 's/^#MaxAuthTries .*/MaxAuthTries 3/' "$ROOT/etc/hayate/sshd_config"
+	inside mkfifo /root/fifo
+	inside sh -c 'ssh -i /root/key -o StrictHostKeyChecking=no \
+	    -o UserKnownHostsFile=/dev/null -p 2222 tester@127.0.0.1 "echo begun; cat" <>/root/fifo >/root/session' &
+	session=$!
+	poll 10 grep -q begun "$ROOT/root/session"
+	edited +1
+	add client server
+	[[ $(version_of hayate-server) = *+1 ]]
+	serves 22 2222
+	[ "$(main_pid)" != "$old" ]
+	[ "$key" = "$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")" ]
+	[ "$(inside hayate-sshd -T | grep -i maxauthtries)" = "maxauthtries 3" ]
+	echo alive >"$ROOT/root/fifo"
+	poll 10 grep -q alive "$ROOT/root/session"
+	kill $session || :
+	inside sh -c 'pkill -u tester; rm -f /root/fifo /root/session' || :
+	# and back to the version before
+	DEBS=$BATS_FILE_TMPDIR/debs
+	add client server
+	[[ $(version_of hayate-server) != *+1 ]]
+	serves 22 2222
+}
+
+@test "a configuration that cannot work is refused before sshd is stopped" {
+	old=$(main_pid)
+	echo 'NoSuchKeyword yes' >"$ROOT/etc/hayate/sshd_config.d/wrong.conf"
+	edited +1
+	run ! add client server
+	[[ $output = *"wrong.conf: line 1: Bad configuration option: NoSuchKeyword"* ]]
+	[[ $output = *"left running"*"dpkg --configure hayate-server"* ]]
+	[ "$(main_pid)" = "$old" ]
+	[ "$(status_of hayate-server)" = half-configured ]
+	rm "$ROOT/etc/hayate/sshd_config.d/wrong.conf"
+	serves 22 2222
+	inside dpkg --configure hayate-server
+	[ "$(main_pid)" != "$old" ]
+	serves 22 2222
+}
+
+# without_sshd: a server that cannot run; with_foreign: a file of openssh-client
+without_sshd() { printf '#!/bin/sh\nexit 1\n' >usr/sbin/hayate-sshd; }
+with_foreign() { mkdir -p usr/bin && touch usr/bin/ssh; }
+
+@test "an upgrade that fails leaves the old sshd serving" {
+	local old
+	old=$(main_pid)
+	edited +1 without_sshd
+	run ! add client server
+	[ "$(main_pid)" = "$old" ]
+	serves 22 2222
+	# a package that dpkg cannot unpack
+	DEBS=$BATS_FILE_TMPDIR/debs
+	add client server
+	old=$(main_pid)
+	edited +2 with_foreign
+	run ! add server
+	[[ $output = *"trying to overwrite '/usr/bin/ssh'"* ]]
+	[ "$(main_pid)" = "$old" ]
+	serves 22 2222
+}
+
+@test "removal stops the server and leaves the distribution's; purge removes all" {
+	key=$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")
+	inside dpkg --remove hayate-server hayate-client
+	serves 22
+	run ! login 2222
+	[ ! -e "$ROOT/usr/sbin/hayate-sshd" ]
+	add client server
+	[ "$key" = "$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")" ]
+	serves 22 2222
+	inside dpkg --purge hayate-server hayate-client
+	serves 22
+	[ ! -e "$ROOT/etc/hayate" ]
+	# The user's number may own files.
+	diff <(cd "$ROOT" && find etc lib/systemd usr -name '*hayate*') - </dev/null
+	grep -q ^hayate-sshd: "$ROOT/etc/passwd"
+}
+
+# The last test: nothing of the distribution's server is left after it.
+@test "a purge of openssh-server leaves ours serving" {
+	inside dpkg --purge openssh-server openssh-sftp-server
+	run ! grep ^sshd: "$ROOT/etc/passwd"
+	inside systemctl restart hayate-sshd
+	serves 2222
+	run ! login 22
+}
