@@ -25,6 +25,7 @@ HAYATE_CORE = \
 	cipher/pool.c \
 	ssh/sftp-tell.c \
 	ssh/sftpq.c \
+	ssh/xsched.c \
 
 HAYATE_HOOKS = \
 	common/optline-hook.c \
@@ -46,6 +47,11 @@ HAYATE_HOOKS = \
 	ssh/authonly-mux-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/sftpq-hook.c \
+	ssh/xget-hook.c \
+	ssh/xitem-hook.c \
+	ssh/xlink-hook.c \
+	ssh/xput-hook.c \
+	ssh/xtree-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/sftpsrv-hook.c \
 	sshd/srvopt-hook.c \

@@ -36,12 +36,21 @@
 #define REQUEST_MAX	(255 * 1024)
 #define REQUEST_MIN	64
 
+/*
+ * A tree has so many bytes under way at first and at least, and as many paths'
+ * worth at most: slow start needs twice what a path holds, and the rate that
+ * was measured is late by half a round trip.
+ */
+#define TREE_LEAST	(1024 * 1024)
+#define TREE_PATHS	4
+
 struct sftpq {
 	struct sftp_conn *conn;
 	struct sftpq_conn c;
 	u_int stock_requests;		/* stock's maximum */
 	u_int limits_id;		/* of the query under way; 0: none */
 	u_int download, upload;		/* the server's sizes; 0: unknown */
+	uint64_t handles;		/* the server's limit; 0: unknown */
 	int has_begun;			/* a transfer has allocated buffers */
 
 	struct sftpq_flow *flow;	/* NULL: stock decides */
@@ -141,6 +150,7 @@ limit_handles(struct sftpq *q, uint64_t handles)
 {
 	if (handles == 0)
 		return;
+	q->handles = handles;
 	q->stock_requests = MINIMUM(q->stock_requests, handles);
 	*q->c.num_requests = MINIMUM(*q->c.num_requests, handles);
 	if (q->flow != NULL)
@@ -337,4 +347,58 @@ sftpq_must_truncate(struct sftp_conn *conn)
 	struct sftpq *q = find_connection(conn);
 
 	return q != NULL && q->failed != SSH2_FX_OK;
+}
+
+int
+sftpq_is_tuned(const struct sftp_conn *conn)
+{
+	return find_connection(conn) != NULL;
+}
+
+/*
+ * What the number of requests allows, but not much more than the path holds.
+ * A stock server reads 16 KiB for each request that it serves, so large WRITEs
+ * behind hundreds of small requests would pile up in its memory, which it
+ * copies again and again.
+ */
+static uint64_t
+tree_window(const struct sftpq *q)
+{
+	uint64_t unit = MAXIMUM(*q->c.upload_buflen, *q->c.download_buflen);
+	uint64_t path = TREE_PATHS * sftpq_flow_path(q->flow);
+
+	return MINIMUM(MAXIMUM(path, TREE_LEAST), *q->c.num_requests * unit);
+}
+
+void
+sftpq_begin_tree(struct sftp_conn *conn, int put, struct sftpq_tree *tree)
+{
+	struct sftpq *q = find_connection(conn);
+
+	set_request_sizes(q);
+	tree->fd_in = q->c.fd_in;
+	tree->fd_out = q->c.fd_out;
+	tree->msg_id = q->c.msg_id;
+	tree->unit = put ? *q->c.upload_buflen : *q->c.download_buflen;
+	begin_transfer(q, tree->unit);
+	tree->window = TREE_LEAST;
+}
+
+uint64_t
+sftpq_count_tree(struct sftp_conn *conn, size_t len)
+{
+	struct sftpq *q = find_connection(conn);
+
+	if (q->flow == NULL)
+		return TREE_LEAST;
+	count_bytes(q, len);
+	return tree_window(q);
+}
+
+uint64_t
+sftpq_handles(const struct sftp_conn *conn)
+{
+	const struct sftpq *q = find_connection(conn);
+
+	return q->handles;
 }

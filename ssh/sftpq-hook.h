@@ -18,7 +18,8 @@
  * the lstat that the request before it made of the same file, instead of a
  * stat.
  *
- * Called from patches/160-sftp-client-requests.patch, in scp and sftp. Does
+ * Called from patches/160-sftp-client-requests.patch, and by xtree-hook.h, in scp
+ * and sftp. Does
  * nothing, so that stock behaviour remains, if the user chose the requests (-R,
  * -B, -X) or a rate (-l), if out of memory, or if ssh has "Hayate no" (see
  * sftp-tell.h). Main thread only.
@@ -102,5 +103,28 @@ void	sftpq_count_written(struct sftp_conn *, size_t *len, u_int *status);
 
 /* Returns 1 if the file has to be cut behind the last byte before an error. */
 int	sftpq_must_truncate(struct sftp_conn *);
+
+/* A connection whose requests are made by xtree-hook.h, for a while */
+struct sftpq_tree {
+	int	 fd_in, fd_out;
+	u_int	*msg_id;		/* the next request's ID */
+	u_int	 unit;			/* bytes of one READ or WRITE */
+	uint64_t window;		/* bytes that may be under way */
+};
+
+/* Returns 1 unless the connection is left to stock code. */
+int	sftpq_is_tuned(const struct sftp_conn *);
+
+/* A tree is going to be copied over a connection that is tuned. */
+void	sftpq_begin_tree(struct sftp_conn *, int put, struct sftpq_tree *);
+
+/*
+ * A reply has come, and with it "len" bytes were read or acknowledged. Returns
+ * how many bytes may be under way.
+ */
+uint64_t sftpq_count_tree(struct sftp_conn *, size_t len);
+
+/* Returns the server's limit of open handles; 0: none, or not yet known. */
+uint64_t sftpq_handles(const struct sftp_conn *);
 
 #endif /* HAYATE_SFTPQ_HOOK_H */

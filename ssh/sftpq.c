@@ -130,6 +130,12 @@ bound_by_time(const struct sftpq_flow *f, uint64_t now_us)
 	return max_u64(bytes, REQUESTS_MIN * unit);
 }
 
+uint64_t
+sftpq_flow_path(const struct sftpq_flow *f)
+{
+	return bdp_bytes(bdp_rate_max(f->bdp), f->first_us);
+}
+
 /* Returns the bytes of stock's number, or more on a path that holds more. */
 static uint64_t
 bound_by_path(const struct sftpq_flow *f)
@@ -138,8 +144,7 @@ bound_by_path(const struct sftpq_flow *f)
 
 	if (f->first_us == 0)
 		return UINT64_MAX;
-	return max_u64(stock, PATHS_UNDER_WAY *
-	    bdp_bytes(bdp_rate_max(f->bdp), f->first_us));
+	return max_u64(stock, PATHS_UNDER_WAY * sftpq_flow_path(f));
 }
 
 static void

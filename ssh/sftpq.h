@@ -64,6 +64,12 @@ void	 sftpq_flow_count(struct sftpq_flow *, size_t len, uint64_t now_us);
 uint32_t sftpq_flow_max_requests(const struct sftpq_flow *);
 
 /*
+ * Returns what the path holds, in bytes: the highest rate in the age of a first
+ * reply. 0 before there is one.
+ */
+uint64_t sftpq_flow_path(const struct sftpq_flow *);
+
+/*
  * For the log: the reason for the last decision, the age of the last request in
  * microseconds, and the highest rate in bytes per second.
  */

@@ -1,0 +1,407 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xsched-replay: a tree that is copied to or from a server made of text.
+ *
+ * The tree is a directory with DIRS directories of FILES files each. Commands
+ * come one per line:
+ *
+ *   set KEY VALUE  of the next runs:
+ *       handles N   the server tells this limit; 0: it tells none
+ *       strict N    an OPEN fails while N files are open; 0: none does
+ *       full N      a WRITE fails while more than N files are open
+ *       short N     a READ returns at most N bytes
+ *       actual N    bytes that the files really have
+ *       order N     replies come in order (0), backwards (1), shuffled (N)
+ *       interrupt N the user interrupts after N round trips
+ *       files N, unit N, window N, in_place 0|1, preserve 0|1
+ *   fail OP N      the Nth request OP fails, whenever it is sent
+ *   put|get DIRS FILES SIZE   copy, and report
+ *
+ * The server answers only when nothing more is sent, so a round is a round
+ * trip. The report: rounds, requests, most files open at once, files that are
+ * whole, cut (with no hole below the cut) and failed. A promise of xsched.h
+ * that is broken ends the run with its name.
+ */
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "xsched.h"
+
+#define REQUESTS_MAX	20000
+
+static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
+    "readdir", "open", "read", "write", "truncate", "attrs", "close",
+    "setstat" };
+#define OPS	(sizeof(op_names) / sizeof(*op_names))
+
+/* What the caller of the scheduler knows of a job */
+struct node {
+	int	 number;		/* in walk order, from 1 */
+	struct node *dir;
+	int	 children, added;	/* of a directory */
+	int	 below;			/* children that are not done */
+	int	 is_made, is_open, has_failed;
+	int	 under_way;		/* requests */
+	uint64_t size;			/* of the server's file */
+	uint64_t moved, cut;		/* bytes without a hole; truncated to */
+	unsigned char *map;		/* which units came */
+};
+
+struct reply {
+	struct xs_action a;
+	enum xs_result result;
+	uint32_t len;
+};
+
+static struct {
+	uint64_t handles, strict, full, shorten, actual, order, interrupt;
+	uint64_t files, unit, window, in_place, preserve;
+	uint64_t fail[OPS];
+} set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX };
+
+static struct {
+	struct xs *s;
+	int	 put, dirs, nfiles;
+	uint64_t size;
+	struct reply queue[REQUESTS_MAX];
+	size_t	 nqueue;
+	uint64_t seen[OPS];
+	unsigned long rounds, requests, whole, ncut, failed, printed;
+	uint64_t open, most;
+} r;
+
+static void
+must(int holds, const char *promise)
+{
+	if (!holds)
+		errx(1, "broken: %s", promise);
+}
+
+static struct node *
+new_node(struct node *dir, int children, int number)
+{
+	struct node *n = calloc(1, sizeof(*n));
+
+	must(n != NULL, "memory");
+	n->dir = dir;
+	n->children = children;
+	n->number = number;
+	n->cut = UINT64_MAX;
+	if (dir != NULL)
+		dir->below++;
+	return n;
+}
+
+/* The server */
+
+static int
+fails(const struct xs_action *a)
+{
+	if (++r.seen[a->op] == set.fail[a->op])
+		return 1;
+	return (a->op == XS_OPEN && set.strict != 0 && r.open >= set.strict) ||
+	    (a->op == XS_WRITE && set.full != 0 && r.open > set.full);
+}
+
+static void
+serve_read(struct node *n, struct reply *p)
+{
+	uint64_t size = set.actual == UINT64_MAX ? r.size : set.actual;
+	uint64_t left = p->a.off < size ? size - p->a.off : 0;
+
+	p->len = (uint32_t)(left < p->a.len ? left : p->a.len);
+	if (set.shorten != 0 && p->len > set.shorten)
+		p->len = (uint32_t)set.shorten;
+	if (left == 0)
+		p->result = XS_EOF;
+	n->size = size;
+}
+
+static void
+serve(struct node *n, struct reply *p)
+{
+	if (p->a.op == XS_CLOSE) {
+		must(n->is_open, "what is closed is open");
+		n->is_open = 0;
+		r.open--;
+	}
+	if (fails(&p->a))
+		p->result = XS_FAILED;
+	else if (p->a.op == XS_OPEN || p->a.op == XS_OPENDIR) {
+		n->is_open = 1;
+		if (++r.open > r.most)
+			r.most = r.open;
+	} else if (p->a.op == XS_READ)
+		serve_read(n, p);
+	else if (p->a.op == XS_READDIR && n->added++ != 0)
+		p->result = XS_EOF;
+}
+
+/* The caller */
+
+static void
+send(const struct xs_action *a)
+{
+	struct node *n = xs_own(a->job);
+	struct reply *p = &r.queue[r.nqueue++];
+	uint64_t left = a->off < r.size ? r.size - a->off : 0;
+
+	must(r.nqueue < REQUESTS_MAX, "requests under way are bounded");
+	must(n->dir == NULL || n->dir->is_made, "a child follows its directory");
+	must((a->op != XS_CLOSE && a->op != XS_TRUNCATE &&
+	    a->op != XS_ATTRS) || n->under_way == 0,
+	    "a file is cut and closed after its last reply");
+	must(a->op != XS_SETSTAT || n->below == 0,
+	    "a directory is left after all below");
+	memset(p, 0, sizeof(*p));
+	p->a = *a;
+	if (a->op == XS_TRUNCATE)
+		n->cut = a->off;
+	if (a->op == XS_WRITE) {
+		if (left > a->len)
+			left = a->len;
+		xs_sent(r.s, a->id, (uint32_t)left);
+		p->a.len = (uint32_t)left;
+		if (left == 0) {
+			r.nqueue--;
+			return;
+		}
+	}
+	n->under_way++;
+	r.requests++;
+	serve(n, p);
+}
+
+/* Bytes count only if none before them is missing at the end. */
+static void
+mark(struct node *n, uint64_t off, uint32_t len)
+{
+	if (n->map == NULL)
+		n->map = calloc(1, r.size + set.unit + 1);
+	must(n->map != NULL, "memory");
+	for (; len > 0 && off < r.size; len--)
+		n->map[off++] = 1;
+	for (n->moved = 0; n->moved < r.size && n->map[n->moved]; n->moved++)
+		;
+}
+
+static void
+answer(struct reply *p)
+{
+	struct node *n = xs_own(p->a.job);
+	struct xs_action found;
+	int again;
+
+	must(xs_find(r.s, p->a.id, &found) == 0 && found.job == p->a.job &&
+	    found.op == p->a.op && found.off == p->a.off,
+	    "a request is found by its ID");
+	n->under_way--;
+	if (p->result == XS_OK && (p->a.op == XS_READ || p->a.op == XS_WRITE))
+		mark(n, p->a.off, p->a.op == XS_READ ? p->len : p->a.len);
+	again = xs_reply(r.s, p->a.id, p->result, p->len);
+	must(again != -1, "a good reply is good");
+	n->has_failed |= p->result == XS_FAILED && !again &&
+	    (p->a.op == XS_STAT || p->a.op == XS_OPENDIR ||
+	    p->a.op == XS_READDIR);
+	must(xs_find(r.s, p->a.id, &found) == -1, "an ID is used once");
+	must(xs_reply(r.s, p->a.id, p->result, p->len) == -1,
+	    "a second reply is refused");
+}
+
+static void
+answer_all(void)
+{
+	static struct reply now[REQUESTS_MAX];
+	size_t n = r.nqueue, i, j;
+	struct reply swap;
+
+	memcpy(now, r.queue, n * sizeof(*now));
+	r.nqueue = 0;
+	for (i = 0; i + 1 < n && set.order != 0; i++) {
+		j = set.order == 1 ? n - 1 - i : i + (size_t)rand() % (n - i);
+		if (set.order == 1 && j <= i)
+			break;
+		swap = now[i];
+		now[i] = now[j];
+		now[j] = swap;
+	}
+	for (i = 0; i < n; i++)
+		answer(&now[i]);
+	r.rounds++;
+	if (r.rounds == set.interrupt)
+		xs_interrupt(r.s);
+}
+
+static void
+end(struct xs_job *j, struct node *n)
+{
+	uint64_t size = set.actual == UINT64_MAX ? r.size : set.actual;
+
+	n->is_made = xs_kind(j) == XS_DIR;
+	n->added = 0;
+	if (n->dir != NULL && (xs_kind(j) != XS_DIR || n->has_failed))
+		n->dir->below--;
+	if (xs_kind(j) != XS_FILE)
+		return;
+	if (n->moved == size && xs_is_whole(j) &&
+	    (!r.put || !set.in_place || n->cut == size))
+		r.whole++;
+	else if (n->moved < size && !xs_is_whole(j) && r.put &&
+	    n->cut == n->moved)
+		r.ncut++;
+	else
+		r.failed++;
+}
+
+static void
+add_child(struct xs_job *leave, struct node *n)
+{
+	int is_root = n->dir == NULL;
+	struct node *child;
+
+	if (n->added < n->children) {
+		child = new_node(n, is_root ? r.nfiles : 0, n->number + 1 +
+		    n->added * (is_root ? r.nfiles + 1 : 1));
+		n->added++;
+		must(xs_add(r.s, leave, is_root ? XS_DIR : XS_FILE, child,
+		    r.put ? 0 : r.size) != NULL, "memory");
+	}
+	if (n->added == n->children)
+		xs_listed(r.s, leave);
+}
+
+static void
+print(struct xs_job *j, struct node *n)
+{
+	if (xs_kind(j) == XS_LEAVE)
+		must(n->below == 0 || set.interrupt,
+		    "the end of a directory comes last");
+	else
+		must((unsigned long)n->number > r.printed,
+		    "texts come in walk order");
+	if (xs_kind(j) != XS_LEAVE)
+		r.printed = (unsigned long)n->number;
+	if (xs_kind(j) != XS_DIR) {
+		free(n->map);
+		free(n);
+	}
+}
+
+static void
+act(const struct xs_action *a)
+{
+	struct node *n = xs_own(a->job);
+
+	if (a->op < XS_BEGIN)
+		send(a);
+	else if (a->op == XS_BEGIN)
+		xs_set_size(a->job, r.size);
+	else if (a->op == XS_SETTLE)
+		must(n->under_way == 0, "data is settled after its last reply");
+	else if (a->op == XS_AGAIN) {
+		must(!n->is_open, "what begins again is closed");
+		n->cut = UINT64_MAX;
+		n->moved = 0;
+		free(n->map);
+		n->map = NULL;
+	} else if (a->op == XS_END)
+		end(a->job, n);
+	else if (a->op == XS_MORE)
+		add_child(a->job, n);
+	else
+		print(a->job, n);
+}
+
+static void
+copy(int put, int dirs, int nfiles, uint64_t size)
+{
+	struct xs_conf conf = { put, set.in_place != 0, set.preserve != 0,
+	    (uint32_t)set.files, (uint32_t)set.unit, UINT32_MAX - 10 };
+	struct xs_action a;
+
+	memset(&r, 0, sizeof(r));
+	r.put = put;
+	r.dirs = dirs;
+	r.nfiles = nfiles;
+	r.size = size;
+	must((r.s = xs_new(&conf)) != NULL, "memory");
+	xs_set_handles(r.s, set.handles);
+	xs_set_window(r.s, set.window);
+	must(xs_add(r.s, NULL, XS_DIR, new_node(NULL, dirs, 1), 0) != NULL,
+	    "memory");
+	for (;;) {
+		while (xs_next(r.s, &a) == 1)
+			act(&a);
+		if (xs_done(r.s))
+			break;
+		must(r.nqueue > 0, "it goes on until all is done");
+		answer_all();
+	}
+	must(r.open == 0 && xs_active(r.s) == 0, "all is closed");
+	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
+	    "failed=%lu limit=%u\n", r.rounds, r.requests, r.most, r.whole,
+	    r.ncut, r.failed, xs_limit(r.s));
+	xs_free(r.s);
+}
+
+static uint64_t *
+setting(const char *key)
+{
+	static const struct {
+		const char *key;
+		uint64_t *value;
+	} keys[] = { { "handles", &set.handles }, { "strict", &set.strict },
+	    { "full", &set.full }, { "short", &set.shorten },
+	    { "actual", &set.actual }, { "order", &set.order },
+	    { "interrupt", &set.interrupt }, { "files", &set.files },
+	    { "unit", &set.unit }, { "window", &set.window },
+	    { "in_place", &set.in_place }, { "preserve", &set.preserve } };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (strcmp(key, keys[i].key) == 0)
+			return keys[i].value;
+	}
+	errx(1, "unknown setting %s", key);
+}
+
+static uint64_t *
+failure(const char *op)
+{
+	size_t i;
+
+	for (i = 1; i < OPS; i++) {
+		if (strcmp(op, op_names[i]) == 0)
+			return &set.fail[i];
+	}
+	errx(1, "unknown request %s", op);
+}
+
+int
+main(void)
+{
+	char line[200], word[20], key[20];
+	int dirs, nfiles;
+	uint64_t n;
+
+	while (fgets(line, sizeof(line), stdin) != NULL) {
+		if (sscanf(line, "set %19s %" SCNu64, key, &n) == 2)
+			*setting(key) = n;
+		else if (sscanf(line, "fail %19s %" SCNu64, key, &n) == 2)
+			*failure(key) = n;
+		else if (sscanf(line, "%19s %d %d %" SCNu64, word, &dirs,
+		    &nfiles, &n) == 4)
+			copy(strcmp(word, "put") == 0, dirs, nfiles, n);
+		else
+			errx(1, "what is: %s", line);
+	}
+	return 0;
+}

@@ -1,0 +1,169 @@
+#!/usr/bin/env bats
+# The scheduler of many files under way (ssh/xsched.h), with a server made of
+# text that answers only when nothing more is sent: a round is a round trip. The
+# driver ends with "broken" and the promise, if one of xsched.h does not hold.
+
+load helper
+
+# replay COMMAND...: one line of results for each put and get
+replay() { printf '%s\n' "$@" | unit xsched-replay; }
+
+TOLD='set handles 1019'
+
+@test "500 files take as many round trips as one" {
+	local way
+	for way in put get; do
+		run -0 replay "$TOLD" "set in_place 1" "set window 10000000" \
+		    "$way 1 1 4096" "$way 1 500 4096"
+		[ "$(of 0 rounds)" -le 10 ]
+		[ "$(of 1 rounds)" = "$(of 0 rounds)" ]
+		[ "$(of 1 whole)" = 500 ]
+	done
+}
+
+@test "a file whose size is known is read to its end in one round trip" {
+	# OPENDIR, READDIR, CLOSE twice, OPEN, READ and the end, CLOSE
+	run -0 replay "$TOLD" "set unit 5000" "get 1 1 4096"
+	[ "$(of 0 rounds)" = 9 ]
+	[ "$(of 0 whole)" = 1 ]
+}
+
+@test "files are whole whatever the order of replies, their number and size" {
+	local order way set
+	for order in 0 1 2 3; do
+		for way in put get; do
+			for set in "0 0 0" "1 0 1" "3 7 0" "3 1 1000" "2 2 1001" \
+			    "40 60 999" "1 3 300000"; do
+				run -0 replay "$TOLD" "set order $order" \
+				    "set in_place 1" "set preserve 1" "$way $set"
+				read -r dirs files _ <<<"$set"
+				[ "$(of 0 whole)" = $((dirs * files)) ]
+			done
+		done
+	done
+}
+
+@test "no more files are open than the server tells, and 16 are left to others" {
+	local handles most
+	while read -r handles most; do
+		run -0 replay "set handles $handles" "put 1 600 10"
+		[ "$(of 0 most)" = "$most" ]
+		[ "$(of 0 whole)" = 600 ]
+	done <<-END
+	1 1
+	2 1
+	20 10
+	40 24
+	128 112
+	1019 512
+	END
+}
+
+@test "no more files are open than descriptors allow" {
+	run -0 replay "$TOLD" "set files 3" "put 1 50 10" "get 1 50 10"
+	[ "$(of 0 most)" = 3 ]
+	[ "$(of 1 most)" = 3 ]
+}
+
+@test "an unknown server gets 8 files, then twice as many after each round" {
+	run -0 replay "put 1 8 10" "put 1 2000 10"
+	[ "$(of 0 most)" -le 8 ]
+	[ "$(of 1 most)" = 64 ]
+	[ "$(of 1 whole)" = 2000 ]
+}
+
+@test "a server that refuses a second open file gets one after the other" {
+	local n
+	for n in 1 3; do
+		run -0 replay "set strict $n" "put 1 50 4096" "get 1 50 4096"
+		[ "$(of 0 whole)" = 50 ]
+		[ "$(of 0 limit)" -le $n ]
+		[ "$(of 1 whole)" = 50 ]
+		[ "$(of 1 limit)" -le $n ]
+	done
+}
+
+@test "a server that refuses a WRITE beside others gets one file after the other" {
+	run -0 replay "set full 1" "set in_place 1" "put 1 50 4096"
+	[ "$(of 0 whole)" = 50 ]
+	[ "$(of 0 limit)" = 1 ]
+}
+
+@test "a file that fails once beside others is tried again" {
+	local op
+	for op in open write; do
+		run -0 replay "fail $op 5" "put 1 50 10"
+		[ "$(of 0 whole)" = 50 ]
+	done
+}
+
+@test "a server that tells its limit is believed: what fails has failed" {
+	run -0 replay "$TOLD" "fail open 5" "put 1 50 10"
+	[ "$(of 0 whole)" = 49 ]
+	[ "$(of 0 limit)" = 512 ]
+}
+
+@test "a failed WRITE cuts the file where the bytes before it end" {
+	local order n
+	for order in 0 1 2 3; do
+		for n in 1 2 5; do
+			run -0 replay "$TOLD" "set order $order" "fail write $n" \
+			    "put 1 1 5000"
+			[ "$(of 0 cut)" = 1 ]
+		done
+	done
+}
+
+@test "a READ that returns less is asked again for the rest" {
+	run -0 replay "$TOLD" "set short 300" "get 1 20 4096"
+	[ "$(of 0 whole)" = 20 ]
+	run -0 replay "$TOLD" "set order 2" "set short 300" "get 1 20 4096"
+	[ "$(of 0 whole)" = 20 ]
+}
+
+@test "a file ends where its data ends, not where its size says" {
+	local actual order
+	for order in 0 1 2; do
+		for actual in 0 1 4095 4097 9000; do
+			run -0 replay "$TOLD" "set order $order" \
+			    "set actual $actual" "get 1 1 10000"
+			[ "$(of 0 whole)" = 1 ]
+		done
+	done
+}
+
+@test "bytes under way stay within the window" {
+	run -0 replay "$TOLD" "set window 10000" "put 1 20 10000"
+	[ "$(of 0 rounds)" -gt 20 ]
+	[ "$(of 0 whole)" = 20 ]
+	run -0 replay "$TOLD" "set window 1" "get 1 3 5000"
+	[ "$(of 0 whole)" = 3 ]
+}
+
+@test "each request may fail at each place, and all the others are done" {
+	local op n handles way
+	for op in stat mkdir opendir readdir open read write truncate attrs close \
+	    setstat; do
+		for n in 1 2 4 20; do
+			for handles in 0 1019; do
+				for way in put get; do
+					run -0 replay "set handles $handles" \
+					    "set preserve 1" "set in_place 1" \
+					    "set order 2" "fail $op $n" "$way 3 20 5000"
+					[ "$(of 0 rounds)" -gt 0 ]
+				done
+			done
+		done
+	done
+}
+
+@test "an interrupt ends what is under way, and begins nothing" {
+	local n way
+	for way in put get; do
+		for n in 1 2 3 4 5 6 7 8 9 10 11; do
+			run -0 replay "$TOLD" "set interrupt $n" "set in_place 1" \
+			    "$way 5 100 20000"
+			[ "$(of 0 rounds)" -le $((n + 5)) ]
+		done
+	done
+}

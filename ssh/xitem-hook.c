@@ -1,0 +1,162 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See xitem-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "xitem-hook.h"
+
+/* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
+#define HANDLE_MAX	256
+
+struct xitem *
+xitem_new(char *src, char *dst, int depth)
+{
+	struct xitem *item = xcalloc(1, sizeof(*item));
+
+	item->src = src;
+	item->dst = dst;
+	item->depth = depth;
+	item->fd = -1;
+	return item;
+}
+
+void
+xitem_add(struct xtree *t, struct xs_job *dir, enum xs_kind kind,
+    struct xitem *item, uint64_t size)
+{
+	item->size = size;
+	if (xs_add(t->s, dir, kind, item, size) == NULL)
+		fatal_f("out of memory");
+}
+
+void
+xitem_say(struct xitem *item, int after, int level, const char *fmt, ...)
+{
+	struct xtext *text = xcalloc(1, sizeof(*text)), **end;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&text->text, fmt, args);
+	va_end(args);
+	if (n == -1)
+		fatal_f("out of memory");
+	text->level = level;
+	for (end = &item->text[after]; *end != NULL; end = &(*end)->next)
+		;
+	*end = text;
+}
+
+/* An array is enlarged when its length is a power of two. */
+void
+xitem_name(struct xitem *item, const char *name, const Attrib *a)
+{
+	size_t n = item->nnames;
+
+	if ((n & (n - 1)) == 0)
+		item->names = xreallocarray(item->names, n == 0 ? 1 : 2 * n,
+		    sizeof(*item->names));
+	item->names[n].name = xstrdup(name);
+	if (a != NULL)
+		item->names[n].a = *a;
+	item->nnames++;
+}
+
+void
+xitem_close(struct xtree *t, struct xitem *item)
+{
+	size_t i;
+
+	if (item->fd != -1)
+		close(item->fd);
+	item->fd = -1;
+	free(item->handle);
+	item->handle = NULL;
+	for (i = 0; i < t->nopen; i++) {
+		if (t->open[i] == item) {
+			t->open[i] = t->open[--t->nopen];
+			return;
+		}
+	}
+}
+
+void
+xitem_send_path(struct xtree *t, const struct xs_action *a, u_char code,
+    const char *path, Attrib *attrs)
+{
+	struct sshbuf *m = xlink_begin(t->link, code, a->id);
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
+	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
+		fatal_fr(r, "compose");
+	xlink_end(t->link);
+}
+
+void
+xitem_send_handle(struct xtree *t, const struct xs_action *a,
+    const struct xitem *item, u_char code, Attrib *attrs)
+{
+	struct sshbuf *m = xlink_begin(t->link, code, a->id);
+	int r;
+
+	if ((r = sshbuf_put_string(m, item->handle, item->handle_len)) != 0 ||
+	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
+		fatal_fr(r, "compose");
+	xlink_end(t->link);
+}
+
+void
+xitem_send_open(struct xtree *t, const struct xs_action *a, const char *path,
+    u_int flags, Attrib *attrs)
+{
+	struct sshbuf *m = xlink_begin(t->link, SSH2_FXP_OPEN, a->id);
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
+	    (r = sshbuf_put_u32(m, flags)) != 0 ||
+	    (r = encode_attrib(m, attrs)) != 0)
+		fatal_fr(r, "compose");
+	xlink_end(t->link);
+}
+
+void
+xitem_handle(struct xtree *t, struct xitem *item, struct xreply *reply)
+{
+	int r;
+
+	if ((r = sshbuf_get_string(reply->m, &item->handle,
+	    &item->handle_len)) != 0)
+		xlink_fatal(t->link, "parse handle: %s", ssh_err(r));
+	if (item->handle_len > HANDLE_MAX)
+		xlink_fatal(t->link, "Server sent a handle of %zu bytes for "
+		    "\"%s\"; at most %d are allowed", item->handle_len,
+		    item->src, HANDLE_MAX);
+}
+
+void
+xitem_attrs(struct xtree *t, struct xreply *reply, Attrib *a)
+{
+	int r;
+
+	if ((r = decode_attrib(reply->m, a)) != 0)
+		xlink_fatal(t->link, "parse attributes: %s", ssh_err(r));
+}

@@ -1,0 +1,137 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xitem-hook: one file or directory of a tree that is copied, and the two sides
+ * that know what to do with it. Shared by xtree-hook.c, xput-hook.c and
+ * xget-hook.c, and by no other file.
+ */
+
+#ifndef HAYATE_XITEM_HOOK_H
+#define HAYATE_XITEM_HOOK_H
+
+#include <sys/types.h>
+#include <stdint.h>
+
+#include "sftp.h"
+#include "sftp-common.h"
+#include "sftp-client.h"
+
+#include "xlink-hook.h"
+#include "xsched.h"
+
+/* An entry of a directory */
+struct xname {
+	char	*name;
+	Attrib	 a;			/* from the server */
+};
+
+struct xtext {
+	struct xtext *next;
+	int	 level;			/* of log.h, or XTEXT_OUT */
+	char	*text;
+};
+#define XTEXT_OUT	(-2)		/* standard output */
+
+struct xitem {
+	char	*src, *dst;		/* paths */
+	int	 depth;			/* of a directory; the root has 0 */
+	Attrib	 a;
+	struct xtext *text[2];		/* before and after what is below */
+
+	/* a file */
+	int	 fd;
+	dev_t	 dev;			/* of a local file that is written */
+	ino_t	 ino;
+	u_char	*handle;		/* the server's; also of a directory */
+	size_t	 handle_len;
+	u_int	 status;		/* first error of data */
+	int	 write_errno;		/* first error of local data */
+	int	 failed;
+	int	 has_data;		/* it came to reading and writing */
+	off_t	 size, moved;		/* bytes; for the progress meter */
+
+	/* a directory */
+	struct xname *names;
+	size_t	 nnames, added;
+};
+
+struct xtree {
+	struct sftp_conn *conn;
+	struct xs *s;
+	struct xlink *link;
+	const struct xside *side;
+	int	 preserve, print, follow, in_place;
+	u_int	 unit;
+	int	 ret;			/* -1: something failed */
+	struct xitem *shown;		/* by the progress meter */
+	struct xitem **open;		/* local files that are written */
+	size_t	 nopen;
+};
+
+/* A reply: the fields of a status, or the rest of the message */
+struct xreply {
+	u_char	 type;
+	u_int	 status;		/* SSH2_FX_OK unless SSH2_FXP_STATUS */
+	struct sshbuf *m;
+};
+
+/* What differs between put and get */
+struct xside {
+	/* Builds the request in the link. */
+	void	(*send)(struct xtree *, struct xitem *,
+	    const struct xs_action *);
+	/*
+	 * Uses a reply that is no error, before xs_reply(). Returns the result
+	 * for it; "*len" is for XS_READ.
+	 */
+	enum xs_result (*reply)(struct xtree *, struct xitem *,
+	    const struct xs_action *, struct xreply *, uint32_t *len);
+	/* An error that will not be tried again, after xs_reply() */
+	void	(*fail)(struct xtree *, struct xitem *,
+	    const struct xs_action *, u_int status);
+	void	(*begin)(struct xtree *, struct xitem *, struct xs_job *);
+	void	(*settle)(struct xtree *, struct xitem *,
+	    const struct xs_action *);
+	void	(*end)(struct xtree *, struct xitem *, struct xs_job *);
+	/* Adds one more child. */
+	void	(*add)(struct xtree *, struct xitem *, struct xs_job *,
+	    const struct xname *);
+};
+
+extern const struct xside xput_side, xget_side;
+
+/* A new item; takes over the two paths. */
+struct xitem *xitem_new(char *src, char *dst, int depth);
+
+/* Adds it to the tree. "dir" is as in xs_add(). */
+void	xitem_add(struct xtree *, struct xs_job *dir, enum xs_kind,
+    struct xitem *, uint64_t size);
+
+/* Keeps a text until the item is printed. "after": after what is below it */
+void	xitem_say(struct xitem *, int after, int level, const char *, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Adds an entry to a directory's. */
+void	xitem_name(struct xitem *, const char *, const Attrib *);
+
+/* Closes the local file and forgets the handle. */
+void	xitem_close(struct xtree *, struct xitem *);
+
+/* Requests of the forms that both sides need */
+void	xitem_send_path(struct xtree *, const struct xs_action *, u_char code,
+    const char *path, Attrib *);
+void	xitem_send_handle(struct xtree *, const struct xs_action *,
+    const struct xitem *, u_char code, Attrib *);
+void	xitem_send_open(struct xtree *, const struct xs_action *,
+    const char *path, u_int flags, Attrib *);
+
+/* Takes the handle out of a reply. */
+void	xitem_handle(struct xtree *, struct xitem *, struct xreply *);
+
+/* Takes the attributes out of a reply. */
+void	xitem_attrs(struct xtree *, struct xreply *, Attrib *);
+
+#endif /* HAYATE_XITEM_HOOK_H */

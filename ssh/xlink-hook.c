@@ -1,0 +1,206 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See xlink-hook.h. A message is built in place in the buffer of what is to be
+ * sent, and a reply is read in place, so data is copied by the kernel only.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "sftp-common.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "xlink-hook.h"
+
+#define READ_SIZE	(256 * 1024)
+
+struct xlink {
+	struct xlink_conf conf;
+	struct sshbuf *in, *out;
+	struct sshbuf *message;		/* a view of "in"; NULL: none */
+	size_t taken;			/* bytes of "in" that it has */
+	size_t begun;			/* where in "out" the request begins */
+};
+
+struct xlink *
+xlink_new(const struct xlink_conf *conf)
+{
+	struct xlink *l = xcalloc(1, sizeof(*l));
+
+	l->conf = *conf;
+	if ((l->in = sshbuf_new()) == NULL || (l->out = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
+	set_nonblock(conf->fd_in);
+	set_nonblock(conf->fd_out);
+	return l;
+}
+
+void
+xlink_free(struct xlink *l)
+{
+	unset_nonblock(l->conf.fd_in);
+	unset_nonblock(l->conf.fd_out);
+	sshbuf_free(l->message);
+	sshbuf_free(l->in);
+	sshbuf_free(l->out);
+	free(l);
+}
+
+void
+xlink_fatal(struct xlink *l, const char *what, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, what);
+	vsnprintf(text, sizeof(text), what, args);
+	va_end(args);
+	l->conf.before_fatal(l->conf.arg);
+	fatal("%s", text);
+}
+
+struct sshbuf *
+xlink_begin(struct xlink *l, u_char code, uint32_t id)
+{
+	int r;
+
+	l->begun = sshbuf_len(l->out);
+	if ((r = sshbuf_put_u32(l->out, 0)) != 0 ||
+	    (r = sshbuf_put_u8(l->out, code)) != 0 ||
+	    (r = sshbuf_put_u32(l->out, id)) != 0)
+		fatal_fr(r, "compose");
+	return l->out;
+}
+
+void
+xlink_end(struct xlink *l)
+{
+	size_t len = sshbuf_len(l->out) - l->begun - 4;
+	int r;
+
+	if (len > SFTP_MAX_MSG_LENGTH)
+		xlink_fatal(l, "Outbound message too long %zu", len);
+	if ((r = sshbuf_poke_u32(l->out, l->begun, len)) != 0)
+		fatal_fr(r, "compose");
+}
+
+void
+xlink_cancel(struct xlink *l)
+{
+	int r;
+
+	if ((r = sshbuf_consume_end(l->out,
+	    sshbuf_len(l->out) - l->begun)) != 0)
+		fatal_fr(r, "cancel");
+}
+
+size_t
+xlink_backlog(const struct xlink *l)
+{
+	return sshbuf_len(l->out);
+}
+
+static void
+send_some(struct xlink *l)
+{
+	ssize_t n;
+	int r;
+
+	if (sshbuf_len(l->out) == 0)
+		return;
+	n = write(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out));
+	if (n == -1) {
+		if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)
+			return;
+		xlink_fatal(l, "Couldn't send packet: %s", strerror(errno));
+	}
+	if ((r = sshbuf_consume(l->out, n)) != 0)
+		fatal_fr(r, "consume");
+}
+
+static void
+receive_some(struct xlink *l)
+{
+	u_char *p;
+	ssize_t n;
+	int r;
+
+	if ((r = sshbuf_reserve(l->in, READ_SIZE, &p)) != 0)
+		fatal_fr(r, "reserve");
+	n = read(l->conf.fd_in, p, READ_SIZE);
+	if ((r = sshbuf_consume_end(l->in, READ_SIZE - (n > 0 ? n : 0))) != 0)
+		fatal_fr(r, "consume");
+	if (n == 0 || (n == -1 && errno == ECONNRESET))
+		xlink_fatal(l, "Connection closed");
+	if (n == -1 && errno != EINTR && errno != EAGAIN &&
+	    errno != EWOULDBLOCK)
+		xlink_fatal(l, "Couldn't read packet: %s", strerror(errno));
+}
+
+void
+xlink_move(struct xlink *l)
+{
+	struct pollfd pfd[2] = { { l->conf.fd_in, POLLIN, 0 },
+	    { l->conf.fd_out, POLLOUT, 0 } };
+
+	/* Most often there is room, and one call is saved. */
+	send_some(l);
+	if (poll(pfd, sshbuf_len(l->out) == 0 ? 1 : 2, -1) == -1) {
+		if (errno != EINTR && errno != EAGAIN)
+			fatal_f("poll: %s", strerror(errno));
+		return;
+	}
+	if (pfd[1].revents != 0)
+		send_some(l);
+	if (pfd[0].revents != 0)
+		receive_some(l);
+}
+
+/* The message that was taken last is used. */
+static void
+drop_message(struct xlink *l)
+{
+	int r;
+
+	sshbuf_free(l->message);
+	l->message = NULL;
+	if ((r = sshbuf_consume(l->in, l->taken)) != 0)
+		fatal_fr(r, "consume");
+	l->taken = 0;
+}
+
+struct sshbuf *
+xlink_take(struct xlink *l)
+{
+	uint32_t len;
+
+	drop_message(l);
+	if (sshbuf_peek_u32(l->in, 0, &len) != 0)
+		return NULL;
+	if (len > SFTP_MAX_MSG_LENGTH)
+		xlink_fatal(l, "Received message too long %u", len);
+	if (sshbuf_len(l->in) < 4 + (size_t)len)
+		return NULL;
+	l->message = sshbuf_from(sshbuf_ptr(l->in) + 4, len);
+	if (l->message == NULL)
+		fatal_f("sshbuf_from failed");
+	l->taken = 4 + (size_t)len;
+	return l->message;
+}

@@ -1,0 +1,61 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xlink-hook: an SFTP connection on which many requests are under way.
+ *
+ * Upstream's functions send a request and wait for its reply. While one side
+ * waits to send, the other may wait as well, because a server stops reading
+ * when nobody takes its replies. Here both directions move in one poll().
+ *
+ * The descriptors are non-blocking from xlink_new() to xlink_free(). Errors of
+ * the connection are fatal, as they are in upstream, after "before_fatal".
+ * Called by xtree-hook.c, xput-hook.c and xget-hook.c. Main thread only.
+ */
+
+#ifndef HAYATE_XLINK_HOOK_H
+#define HAYATE_XLINK_HOOK_H
+
+#include <sys/types.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sshbuf;
+struct xlink;
+
+struct xlink_conf {
+	int	fd_in, fd_out;
+	void	(*before_fatal)(void *);
+	void	*arg;
+};
+
+struct xlink *xlink_new(const struct xlink_conf *);
+void	xlink_free(struct xlink *);
+
+/*
+ * Begins a request; the caller appends its fields to the buffer that is
+ * returned, and then calls xlink_end(), or xlink_cancel() to forget it.
+ */
+struct sshbuf *xlink_begin(struct xlink *, u_char code, uint32_t id);
+void	xlink_end(struct xlink *);
+void	xlink_cancel(struct xlink *);
+
+/* How many bytes wait to be sent */
+size_t	xlink_backlog(const struct xlink *);
+
+/* Waits until something can be sent or received, or a signal, and does it. */
+void	xlink_move(struct xlink *);
+
+/*
+ * Returns the next message that has arrived whole, or NULL. It is valid until
+ * the next call.
+ */
+struct sshbuf *xlink_take(struct xlink *);
+
+/* Ends the process after "before_fatal". "what" says what the server did. */
+void	xlink_fatal(struct xlink *, const char *what, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
+#endif /* HAYATE_XLINK_HOOK_H */

@@ -1,0 +1,951 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See xsched.h for the idea. A job is in one queue at most:
+ *
+ *   ready     it waits until one more may be under way
+ *   agenda    its next step, "step", can be taken now
+ *   data      a file that may send its next READ or WRITE, oldest first
+ *   more      a directory whose children are not all added
+ *
+ * A directory that is left keeps its two halves together: children belong to
+ * the second half, because the first is printed before they are done.
+ *
+ * What a READ beyond the expected size finds is known only from its reply. So
+ * the first of them is sent together with the others, because it usually finds
+ * the end, and later ones go one at a time.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "minmax.h"
+#include "xsched.h"
+
+/* Jobs that are not printed. More are added only where the oldest needs it. */
+#define JOBS_MAX	10000
+
+/* Of the handles a server allows, so many are left to others. */
+#define HANDLES_SPARE	16
+
+/* An unknown server: jobs under way at first, and at most */
+#define UNKNOWN_FIRST	8
+#define UNKNOWN_MOST	64
+
+/* READDIRs of one directory under way, if handles are told: at first, at most */
+#define READDIRS_FIRST	4
+#define READDIRS_MOST	64
+
+/* What a request and its reply take beside their data, about */
+#define OVERHEAD	64
+
+/* After so many replies of no data in a row a server is broken. */
+#define EMPTY_MOST	2
+
+/* A server that returns less than asked is asked for less, but not for this. */
+#define UNIT_LEAST	512
+
+#define BUCKETS		1024		/* of request IDs, which count up */
+
+struct link {
+	struct link *prev, *next;
+};
+
+struct xs_job {
+	struct link walk, queue;	/* first: see job_of() */
+	enum xs_kind kind;
+	void	*own;
+	struct xs_job *dir;		/* second half of its directory */
+	struct xs_job *leave;		/* of XS_DIR: its second half */
+	enum xs_op step;		/* on the agenda */
+	int	 done;
+	int	 failed;
+
+	/* files */
+	uint64_t size, next;		/* next: offset of the next request */
+	uint64_t acked, hole;		/* highest byte; lowest known missing */
+	uint32_t unit;
+	uint32_t under_way;		/* requests */
+	int	 eof, past, empty;
+	int	 again;			/* failed, is to be tried again */
+	int	 alone;			/* begins without others */
+	uint32_t epoch, restore;	/* of the number; 0: none */
+
+	/* second half of a directory */
+	uint32_t pending;		/* children that are not done */
+	int	 listed;		/* all are added */
+
+	/* first half of one that is got */
+	uint32_t readdirs;		/* at most, under way */
+};
+
+struct xs_req {
+	struct xs_req *next;
+	uint32_t id;
+	enum xs_op op;
+	struct xs_job *job;
+	uint64_t off;
+	uint32_t len, cost;
+};
+
+struct xs {
+	struct xs_conf conf;
+	struct link walk, ready, agenda, data, more;
+	struct xs_req *bucket[BUCKETS];
+	struct xs_req *resend;		/* the rest of what came short */
+	uint32_t next_id, requests;	/* under way, as are: */
+	uint64_t window, bytes;
+	uint32_t limit, most, active;	/* jobs: how many may be, ever, are */
+	uint32_t jobs, nready;
+	uint32_t clean, epoch;		/* done since the limit changed */
+	struct xs_job *solo;		/* nothing was begun beside it */
+	int	 told, strict, interrupted;
+	struct xs_action last;		/* local work that was handed out */
+};
+
+/* Lists */
+
+static void
+link_init(struct link *l)
+{
+	l->prev = l->next = l;
+}
+
+static void
+link_before(struct link *l, struct link *place)
+{
+	l->prev = place->prev;
+	l->next = place;
+	place->prev->next = l;
+	place->prev = l;
+}
+
+static void
+link_remove(struct link *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	link_init(l);
+}
+
+static int
+link_is_empty(const struct link *l)
+{
+	return l->next == l;
+}
+
+static struct xs_job *
+of_walk(const struct link *l)
+{
+	return (struct xs_job *)((char *)l - offsetof(struct xs_job, walk));
+}
+
+static struct xs_job *
+of_queue(const struct link *l)
+{
+	return (struct xs_job *)((char *)l - offsetof(struct xs_job, queue));
+}
+
+static void
+enqueue(struct link *queue, struct xs_job *j)
+{
+	link_remove(&j->queue);
+	link_before(&j->queue, queue);
+}
+
+static struct xs_job *
+dequeue(struct link *queue)
+{
+	struct xs_job *j = of_queue(queue->next);
+
+	link_remove(&j->queue);
+	return j;
+}
+
+static void
+make_ready(struct xs *s, struct xs_job *j, int first)
+{
+	s->nready++;
+	enqueue(first ? s->ready.next : &s->ready, j);
+}
+
+/* The next step of a job, taken soon */
+static void
+step(struct xs *s, struct xs_job *j, enum xs_op op)
+{
+	j->step = op;
+	enqueue(&s->agenda, j);
+}
+
+/* Requests */
+
+static struct xs_req **
+place_of(const struct xs *s, uint32_t id)
+{
+	struct xs_req **place = (struct xs_req **)&s->bucket[id % BUCKETS];
+
+	while (*place != NULL && (*place)->id != id)
+		place = &(*place)->next;
+	return place;
+}
+
+/* Gives the request an ID and fills in the action that sends it. */
+static void
+issue(struct xs *s, struct xs_req *r, struct xs_action *a)
+{
+	struct xs_req **place;
+
+	r->id = s->next_id++;
+	place = &s->bucket[r->id % BUCKETS];
+	r->next = *place;
+	*place = r;
+	*a = (struct xs_action){ r->op, r->job, r->id, r->off, r->len };
+}
+
+static int
+request(struct xs *s, struct xs_job *j, enum xs_op op, uint64_t off,
+    uint32_t len, struct xs_action *a)
+{
+	struct xs_req *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return -1;
+	r->op = op;
+	r->job = j;
+	r->off = off;
+	r->len = len;
+	r->cost = OVERHEAD;
+	if (len != 0)
+		r->cost += off >= j->size ? 0 :
+		    (uint32_t)min_u64(len, j->size - off);
+	s->bytes += r->cost;
+	s->requests++;
+	j->under_way++;
+	issue(s, r, a);
+	return 1;
+}
+
+/* The request is answered, and no longer known. */
+static void
+retire(struct xs *s, struct xs_req **place)
+{
+	struct xs_req *r = *place;
+
+	*place = r->next;
+	r->job->under_way--;
+	s->requests--;
+	s->bytes -= r->cost;
+	free(r);
+}
+
+/* Jobs */
+
+static void child_done(struct xs *, struct xs_job *);
+
+static void
+done(struct xs *s, struct xs_job *j)
+{
+	j->done = 1;
+	if (j->kind == XS_DIR) {
+		if (j->failed)
+			done(s, j->leave);
+	} else if (j->dir != NULL)
+		child_done(s, j->dir);
+}
+
+/* A child is done, or the listing of the directory. */
+static void
+may_leave(struct xs *s, struct xs_job *leave)
+{
+	if (leave->listed && leave->pending == 0 && !leave->done)
+		make_ready(s, leave, 1);
+}
+
+static void
+child_done(struct xs *s, struct xs_job *leave)
+{
+	leave->pending--;
+	may_leave(s, leave);
+}
+
+void
+xs_listed(struct xs *s, struct xs_job *leave)
+{
+	link_remove(&leave->queue);
+	leave->listed = 1;
+	may_leave(s, leave);
+}
+
+static struct xs_job *
+new_job(struct xs *s, enum xs_kind kind, void *own, struct link *place)
+{
+	struct xs_job *j = calloc(1, sizeof(*j));
+
+	if (j == NULL)
+		return NULL;
+	j->kind = kind;
+	j->own = own;
+	j->unit = s->conf.unit;
+	j->hole = UINT64_MAX;
+	j->readdirs = READDIRS_FIRST;
+	link_init(&j->queue);
+	link_before(&j->walk, place);
+	s->jobs++;
+	return j;
+}
+
+/* Sets what a new job, or a link that was followed, is. Returns 0 or -1. */
+static int
+set_kind(struct xs *s, struct xs_job *j, enum xs_kind kind, uint64_t size)
+{
+	j->kind = kind;
+	j->size = size;
+	if (kind == XS_DIR) {
+		j->leave = new_job(s, XS_LEAVE, j->own, j->walk.next);
+		if (j->leave == NULL)
+			return -1;
+		j->leave->dir = j->dir;
+	}
+	return 0;
+}
+
+struct xs_job *
+xs_add(struct xs *s, struct xs_job *dir, enum xs_kind kind, void *own,
+    uint64_t size)
+{
+	struct xs_job *j;
+
+	j = new_job(s, kind, own, dir == NULL ? &s->walk : &dir->walk);
+	if (j == NULL)
+		return NULL;
+	j->dir = dir;
+	if (dir != NULL)
+		dir->pending++;
+	if (set_kind(s, j, kind, size) != 0)
+		return NULL;
+	if (kind == XS_NOTE)
+		done(s, j);
+	else
+		make_ready(s, j, 0);
+	return j;
+}
+
+int
+xs_become(struct xs *s, struct xs_job *j, enum xs_kind kind, uint64_t size)
+{
+	return set_kind(s, j, kind, size);
+}
+
+/* How many jobs may be under way */
+
+/* A job has ended well: after a whole round of them twice as many may be. */
+static void
+count_clean(struct xs *s, const struct xs_job *j)
+{
+	if (j->restore != 0) {
+		s->most = s->limit;		/* fewer were needed */
+		s->strict = s->limit == 1;
+	}
+	if (s->told || ++s->clean < s->limit)
+		return;
+	s->clean = 0;
+	s->limit = (uint32_t)min_u64(2 * (uint64_t)s->limit, s->most);
+}
+
+/* It failed beside others: half as many, once for all that began together. */
+static void
+count_beside(struct xs *s, struct xs_job *j)
+{
+	if (j->restore == 0)
+		j->restore = s->limit;
+	if (j->epoch != s->epoch)
+		return;
+	s->epoch++;
+	s->clean = 0;
+	s->limit = (uint32_t)max_u64(min_u64(s->limit, s->active) / 2, 1);
+}
+
+/* A request that a strict server may refuse beside others has failed. */
+static void
+fail_or_again(struct xs *s, struct xs_job *j)
+{
+	if (j->failed || j->again)
+		return;
+	if (!s->told && s->solo != j && !s->interrupted) {
+		count_beside(s, j);
+		j->again = 1;
+		return;
+	}
+	j->failed = 1;
+	if (j->restore != 0)		/* the server was not strict */
+		s->limit = (uint32_t)min_u64(j->restore, s->most);
+	j->restore = 0;
+}
+
+void
+xs_set_handles(struct xs *s, uint64_t handles)
+{
+	uint64_t spare = min_u64(HANDLES_SPARE, handles / 2);
+
+	if (handles == 0 || s->told)
+		return;
+	s->told = 1;
+	s->most = s->limit = (uint32_t)min_u64(s->conf.files, handles - spare);
+}
+
+void
+xs_set_window(struct xs *s, uint64_t bytes)
+{
+	s->window = bytes;
+}
+
+/* Steps */
+
+/* Returns 1 if no more data is to be requested. */
+static int
+has_all(const struct xs *s, const struct xs_job *j)
+{
+	return j->eof || j->failed || j->again || s->interrupted;
+}
+
+/* Returns 1 if the next data request has to wait for a reply. */
+static int
+must_wait(const struct xs *s, const struct xs_job *j)
+{
+	if (j->under_way == 0)
+		return 0;
+	return s->strict || (!s->conf.put && j->next >= j->size && j->past);
+}
+
+/* Nothing was asked for or sent, so there is nothing to cut off. */
+static int
+is_untouched(const struct xs_job *j)
+{
+	return j->next == 0 && !j->eof;
+}
+
+/* All data requests of a file are answered, and there will be no more. */
+static void
+drained(struct xs *s, struct xs_job *j)
+{
+	if (j->again || is_untouched(j)) {
+		j->failed |= !j->again;
+		step(s, j, XS_CLOSE);
+	} else
+		step(s, j, XS_SETTLE);
+}
+
+/* Data may be requested or is all there. */
+static void
+go_on(struct xs *s, struct xs_job *j)
+{
+	if (!has_all(s, j))
+		enqueue(&s->data, j);
+	else if (j->under_way == 0)
+		drained(s, j);
+	else
+		link_remove(&j->queue);
+}
+
+/* The file is contiguous up to here. */
+static uint64_t
+frontier(const struct xs_job *j)
+{
+	return min_u64(j->acked, min_u64(j->hole, j->next));
+}
+
+static enum xs_op
+first_step(const struct xs *s, const struct xs_job *j)
+{
+	switch (j->kind) {
+	case XS_DIR:
+		return s->conf.put ? XS_MKDIR : XS_OPENDIR;
+	case XS_LINK:
+		return XS_STAT;
+	case XS_LEAVE:
+		return s->conf.put ? XS_SETSTAT : XS_END;
+	default:
+		return XS_OPEN;
+	}
+}
+
+/* What follows "op" when a file that is put has all its data */
+static enum xs_op
+after_settle(const struct xs *s, const struct xs_job *j, enum xs_op op)
+{
+	if (s->conf.put && op == XS_SETTLE && (s->conf.in_place || j->failed))
+		return XS_TRUNCATE;
+	if (s->conf.put && op != XS_ATTRS && s->conf.preserve)
+		return XS_ATTRS;
+	return XS_CLOSE;
+}
+
+/* The job has taken its last step. */
+static void
+end(struct xs *s, struct xs_job *j)
+{
+	s->active--;
+	if (s->solo == j)
+		s->solo = NULL;
+	if (!j->failed)
+		count_clean(s, j);
+	done(s, j);
+	if (j->kind != XS_DIR || j->failed)
+		return;
+	if (s->interrupted)
+		xs_listed(s, j->leave);
+	else
+		enqueue(&s->more, j->leave);
+}
+
+/* Forgets what a job has done, so that it begins once more. */
+static void
+begin_again(struct xs *s, struct xs_job *j)
+{
+	s->active--;
+	j->next = j->acked = 0;
+	j->hole = UINT64_MAX;
+	j->eof = j->past = j->empty = j->again = 0;
+	if (s->interrupted) {
+		j->failed = 1;
+		done(s, j);
+	} else
+		make_ready(s, j, 1);
+}
+
+/* The local work that was handed out last is done. */
+static void
+local_done(struct xs *s)
+{
+	struct xs_job *j = s->last.job;
+	enum xs_op op = s->last.op;
+
+	s->last.op = 0;
+	if (op == XS_BEGIN)
+		step(s, j, j->failed ? XS_END : first_step(s, j));
+	else if (op == XS_SETTLE)
+		step(s, j, after_settle(s, j, op));
+	else if (op == XS_AGAIN)
+		begin_again(s, j);
+	else if (op == XS_END)
+		end(s, j);
+	else if (op == XS_PRINT) {
+		link_remove(&j->walk);
+		link_remove(&j->queue);
+		free(j);
+		s->jobs--;
+	}
+}
+
+static int
+local(struct xs *s, struct xs_job *j, enum xs_op op, struct xs_action *a)
+{
+	*a = (struct xs_action){ op, j, 0, frontier(j), 0 };
+	s->last = *a;
+	return 1;
+}
+
+static int
+next_step(struct xs *s, struct xs_action *a)
+{
+	struct xs_req *r = s->resend;
+	struct xs_job *j;
+
+	if (r != NULL) {
+		s->resend = r->next;
+		issue(s, r, a);
+		return 1;
+	}
+	if (link_is_empty(&s->agenda))
+		return 0;
+	j = dequeue(&s->agenda);
+	if (j->step >= XS_BEGIN)
+		return local(s, j, j->step, a);
+	if (request(s, j, j->step, j->step == XS_TRUNCATE ? frontier(j) : 0, 0,
+	    a) != 1)
+		return -1;
+	if (j->step == XS_READDIR && s->told && j->under_way < j->readdirs)
+		step(s, j, XS_READDIR);
+	return 1;
+}
+
+static int
+next_data(struct xs *s, struct xs_action *a)
+{
+	struct xs_job *j;
+	uint64_t len;
+
+	while (!link_is_empty(&s->data)) {
+		j = of_queue(s->data.next);
+		if (must_wait(s, j)) {
+			link_remove(&j->queue);
+			continue;
+		}
+		len = j->unit;
+		if (j->next < j->size && !s->conf.put)
+			len = min_u64(len, j->size - j->next);
+		if (s->bytes > 0 && s->bytes + OVERHEAD + min_u64(len,
+		    j->size - min_u64(j->next, j->size)) > s->window)
+			return 0;
+		if (j->next >= j->size)
+			j->past = 1;
+		j->next += len;
+		return request(s, j, s->conf.put ? XS_WRITE : XS_READ,
+		    j->next - len, (uint32_t)len, a);
+	}
+	return 0;
+}
+
+static int
+admit(struct xs *s, struct xs_action *a)
+{
+	struct xs_job *j = of_queue(s->ready.next);
+
+	if (link_is_empty(&s->ready) || s->active >= s->limit ||
+	    (s->active > 0 && j->alone))
+		return 0;
+	s->nready--;
+	link_remove(&j->queue);
+	s->solo = s->active == 0 ? j : NULL;
+	s->active++;
+	j->epoch = s->epoch;
+	if (j->kind == XS_LEAVE) {
+		step(s, j, first_step(s, j));
+		return next_step(s, a);
+	}
+	return local(s, j, XS_BEGIN, a);
+}
+
+/* Children are added as they are needed, and where the oldest job needs it. */
+static int
+expand(struct xs *s, struct xs_action *a)
+{
+	struct xs_job *oldest = xs_oldest(s);
+
+	if (link_is_empty(&s->more))
+		return 0;
+	if (s->nready < s->limit && s->jobs < JOBS_MAX)
+		return local(s, of_queue(s->more.next), XS_MORE, a);
+	if (oldest->kind == XS_LEAVE && !oldest->listed)
+		return local(s, oldest, XS_MORE, a);
+	return 0;
+}
+
+int
+xs_next(struct xs *s, struct xs_action *a)
+{
+	struct xs_job *oldest;
+	int r;
+
+	local_done(s);
+	if ((oldest = xs_oldest(s)) != NULL && oldest->done)
+		return local(s, oldest, XS_PRINT, a);
+	if ((r = next_step(s, a)) == 0 && (r = next_data(s, a)) == 0 &&
+	    (r = admit(s, a)) == 0)
+		r = expand(s, a);
+	return r;
+}
+
+/* Replies */
+
+void
+xs_sent(struct xs *s, uint32_t id, uint32_t len)
+{
+	struct xs_req **place = place_of(s, id), *r = *place;
+	struct xs_job *j = r->job;
+
+	j->next = r->off + len;
+	s->bytes += len + OVERHEAD;
+	s->bytes -= r->cost;
+	r->cost = len + OVERHEAD;
+	r->len = len;
+	if (len != 0)
+		return;
+	j->eof = 1;
+	retire(s, place);
+	go_on(s, j);
+}
+
+int
+xs_find(const struct xs *s, uint32_t id, struct xs_action *a)
+{
+	struct xs_req *r = *place_of(s, id);
+
+	if (r == NULL)
+		return -1;
+	*a = (struct xs_action){ r->op, r->job, r->id, r->off, r->len };
+	return 0;
+}
+
+/* Bytes have come, or are written. Returns 1 if the rest is asked for again. */
+static int
+count_data(struct xs *s, struct xs_req **place, uint32_t len)
+{
+	struct xs_req *r = *place;
+	struct xs_job *j = r->job;
+
+	j->acked = max_u64(j->acked, r->off + len);
+	if (len == r->len)
+		return 0;
+	if (j->failed || j->again || s->interrupted) {
+		j->hole = min_u64(j->hole, r->off + len);
+		return 0;
+	}
+	j->unit = (uint32_t)max_u64(UNIT_LEAST, min_u64(j->unit, len));
+	r->off += len;
+	r->len -= len;
+	*place = r->next;
+	r->next = s->resend;
+	s->resend = r;
+	return 1;
+}
+
+static int
+reply_data(struct xs *s, struct xs_req **place, enum xs_result result,
+    uint32_t len)
+{
+	struct xs_req *r = *place;
+	struct xs_job *j = r->job;
+
+	if (result == XS_OK) {
+		if (len > r->len || (len == 0 && ++j->empty == EMPTY_MOST))
+			return -1;
+		if (count_data(s, place, len))
+			return 0;
+	} else {
+		j->hole = min_u64(j->hole, r->off);
+		if (result == XS_EOF)
+			j->eof = 1;
+		else
+			fail_or_again(s, j);
+	}
+	retire(s, place);
+	go_on(s, j);
+	return j->again;
+}
+
+static void
+reply_readdir(struct xs *s, struct xs_job *j, enum xs_result result)
+{
+	if (result != XS_OK)
+		j->eof = 1;
+	if (result == XS_FAILED)
+		j->failed = 1;
+	j->readdirs = (uint32_t)min_u64(2 * j->readdirs, READDIRS_MOST);
+	if (!has_all(s, j))
+		step(s, j, XS_READDIR);
+	else if (j->under_way == 0)
+		step(s, j, XS_CLOSE);
+	else
+		link_remove(&j->queue);
+}
+
+/* The reply to OPEN or OPENDIR */
+static int
+reply_open(struct xs *s, struct xs_job *j, enum xs_op op,
+    enum xs_result result)
+{
+	if (result != XS_OK) {
+		fail_or_again(s, j);
+		step(s, j, j->again ? XS_AGAIN : XS_END);
+		return j->again;
+	}
+	if (j->failed || j->again)
+		step(s, j, XS_CLOSE);
+	else if (op == XS_OPENDIR)
+		step(s, j, XS_READDIR);
+	else
+		go_on(s, j);
+	return 0;
+}
+
+/* What follows the reply to a request that changes something, or looks */
+static void
+reply_status(struct xs *s, struct xs_job *j, enum xs_op op,
+    enum xs_result result)
+{
+	if (op == XS_MKDIR && result != XS_OK)
+		step(s, j, XS_STAT);
+	else if (op == XS_STAT && result == XS_OK && j->kind != XS_NOTE &&
+	    !s->conf.put)
+		step(s, j, XS_BEGIN);
+	else if (op == XS_TRUNCATE || op == XS_ATTRS)
+		step(s, j, after_settle(s, j, op));
+	else if (op == XS_CLOSE && j->again)
+		step(s, j, XS_AGAIN);
+	else {
+		j->failed |= op == XS_STAT && result != XS_OK;
+		step(s, j, XS_END);
+	}
+}
+
+int
+xs_reply(struct xs *s, uint32_t id, enum xs_result result, uint32_t len)
+{
+	struct xs_req **place = place_of(s, id);
+	struct xs_job *j;
+	enum xs_op op;
+
+	if (*place == NULL)
+		return -1;
+	j = (*place)->job;
+	op = (*place)->op;
+	if (op == XS_READ || op == XS_WRITE)
+		return reply_data(s, place, result,
+		    op == XS_WRITE ? (*place)->len : len);
+	retire(s, place);
+	if (op == XS_READDIR)
+		reply_readdir(s, j, result);
+	else if (op == XS_OPEN || op == XS_OPENDIR)
+		return reply_open(s, j, op, result);
+	else
+		reply_status(s, j, op, result);
+	return 0;
+}
+
+/* Rest */
+
+void
+xs_fail(struct xs_job *j)
+{
+	j->failed = 1;
+}
+
+void
+xs_defer(struct xs_job *j)
+{
+	j->again = j->alone = 1;
+}
+
+void
+xs_set_size(struct xs_job *j, uint64_t size)
+{
+	j->size = size;
+}
+
+void
+xs_interrupt(struct xs *s)
+{
+	struct link *l, *next;
+	struct xs_job *j;
+
+	if (s->interrupted)
+		return;
+	s->interrupted = 1;
+	while (!link_is_empty(&s->more))
+		xs_listed(s, of_queue(s->more.next));
+	for (l = s->ready.next; l != &s->ready; l = next) {
+		next = l->next;
+		j = of_queue(l);
+		if (j->kind == XS_LEAVE)
+			continue;
+		link_remove(l);
+		s->nready--;
+		j->failed = 1;
+		done(s, j);
+	}
+	while (!link_is_empty(&s->data))
+		go_on(s, dequeue(&s->data));
+}
+
+int
+xs_is_whole(const struct xs_job *j)
+{
+	return j->eof && !j->failed && j->hole >= j->acked;
+}
+
+int
+xs_done(const struct xs *s)
+{
+	return link_is_empty(&s->walk) && s->requests == 0;
+}
+
+struct xs_job *
+xs_oldest(const struct xs *s)
+{
+	return link_is_empty(&s->walk) ? NULL : of_walk(s->walk.next);
+}
+
+struct xs_job *
+xs_after(const struct xs *s, const struct xs_job *j)
+{
+	return j->walk.next == &s->walk ? NULL : of_walk(j->walk.next);
+}
+
+enum xs_kind
+xs_kind(const struct xs_job *j)
+{
+	return j->kind;
+}
+
+void *
+xs_own(const struct xs_job *j)
+{
+	return j->own;
+}
+
+uint32_t
+xs_limit(const struct xs *s)
+{
+	return s->limit;
+}
+
+uint32_t
+xs_active(const struct xs *s)
+{
+	return s->active;
+}
+
+uint32_t
+xs_next_id(const struct xs *s)
+{
+	return s->next_id;
+}
+
+struct xs *
+xs_new(const struct xs_conf *conf)
+{
+	struct xs *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->conf = *conf;
+	s->next_id = conf->first_id;
+	s->most = (uint32_t)min_u64(UNKNOWN_MOST, conf->files);
+	s->limit = (uint32_t)min_u64(UNKNOWN_FIRST, s->most);
+	link_init(&s->walk);
+	link_init(&s->ready);
+	link_init(&s->agenda);
+	link_init(&s->data);
+	link_init(&s->more);
+	return s;
+}
+
+void
+xs_free(struct xs *s)
+{
+	struct xs_req *r;
+	size_t i;
+
+	if (s == NULL)
+		return;
+	while (!link_is_empty(&s->walk)) {
+		struct xs_job *j = xs_oldest(s);
+
+		link_remove(&j->walk);
+		free(j);
+	}
+	for (i = 0; i < BUCKETS; i++)
+		while ((r = s->bucket[i]) != NULL) {
+			s->bucket[i] = r->next;
+			free(r);
+		}
+	while ((r = s->resend) != NULL) {
+		s->resend = r->next;
+		free(r);
+	}
+	free(s);
+}

@@ -1,0 +1,179 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xsched: schedules the requests of many files over one SFTP connection.
+ *
+ * A small file takes four round trips one after the other: OPEN, READ or WRITE,
+ * the setting of its size, CLOSE. If files take turns, a tree takes four times
+ * as many round trips as it has files. Here many files are under way at once,
+ * each in its own step, so a round trip serves all of them.
+ *
+ * The work is a list of jobs in walk order: the order in which stock would do
+ * them, one after the other. A directory is two jobs, of which the second
+ * (XS_LEAVE) begins after everything below is done. Jobs finish in any order;
+ * XS_PRINT comes in walk order, so that what a user reads is what stock would
+ * write.
+ *
+ * No order of replies is assumed. A file is closed after the reply to its last
+ * request, and its size is set after all WRITEs are acknowledged.
+ *
+ * How many jobs are under way depends on the server:
+ *
+ *   told      It has told its limit of open handles: as many as that allows.
+ *   unknown   8 at first, twice as many after each round without a failure.
+ *   strict    What fails beside others is tried again, with half as many, down
+ *             to one. Only what fails alone has failed. If it then succeeds,
+ *             the number stays as low.
+ *
+ * Events and bytes go in, actions come out. No I/O, no clock, no upstream
+ * header. Not thread safe. Called by xtree-hook.c, and alone by
+ * regress/unit/xsched-replay.c.
+ */
+
+#ifndef HAYATE_XSCHED_H
+#define HAYATE_XSCHED_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct xs;			/* private to xsched.c: one per tree */
+struct xs_job;			/* likewise: one file, or half a directory */
+
+enum xs_kind {
+	XS_FILE,		/* a regular file */
+	XS_DIR,			/* a directory: made and listed */
+	XS_LEAVE,		/* the same after all below; made by XS_DIR */
+	XS_LINK,		/* of the server, not yet followed */
+	XS_NOTE,		/* nothing but text */
+};
+
+enum xs_op {
+	/* Requests. The reply goes to xs_reply(). */
+	XS_STAT = 1,
+	XS_MKDIR,
+	XS_OPENDIR,
+	XS_READDIR,
+	XS_OPEN,
+	XS_READ,
+	XS_WRITE,		/* answered by xs_sent() as well */
+	XS_TRUNCATE,		/* to "off" bytes */
+	XS_ATTRS,
+	XS_CLOSE,
+	XS_SETSTAT,
+
+	/* Local work, done when xs_next() is called again */
+	XS_BEGIN,		/* before the first request; xs_fail() ends it */
+	XS_SETTLE,		/* all data is acknowledged up to "off" */
+	XS_AGAIN,		/* forget it: it begins once more, later */
+	XS_END,			/* after the last reply */
+	XS_MORE,		/* xs_add() some of its children, xs_listed() */
+	XS_PRINT,		/* its texts, in walk order; the job then ends */
+};
+
+struct xs_action {
+	enum xs_op op;
+	struct xs_job *job;
+	uint32_t id;		/* of a request */
+	uint64_t off;		/* XS_READ, XS_WRITE, XS_TRUNCATE, XS_SETTLE */
+	uint32_t len;		/* XS_READ, XS_WRITE: bytes, at most */
+};
+
+enum xs_result { XS_OK, XS_FAILED, XS_EOF };
+
+struct xs_conf {
+	int put;		/* to the server */
+	int in_place;		/* each file is cut to its size at the end */
+	int preserve;		/* attributes are set before a put file closes */
+	uint32_t files;		/* most jobs under way: descriptors, memory */
+	uint32_t unit;		/* bytes of one READ or WRITE, at most */
+	uint32_t first_id;
+};
+
+/* Returns NULL if out of memory. */
+struct xs *xs_new(const struct xs_conf *);
+
+/* Frees the scheduler and all jobs, not what they own. Accepts NULL. */
+void	xs_free(struct xs *);
+
+/* The server's limit of open handles, as soon as it is known; 0: unknown */
+void	xs_set_handles(struct xs *, uint64_t handles);
+
+/* So many bytes may be under way; one request always may. */
+void	xs_set_window(struct xs *, uint64_t bytes);
+
+/*
+ * Adds the next child of a directory, or with NULL the root. "own" is the
+ * caller's. "size" is expected, of a file. Returns NULL if out of memory.
+ */
+struct xs_job *xs_add(struct xs *, struct xs_job *dir, enum xs_kind, void *own,
+    uint64_t size);
+
+/* The directory has no more children. */
+void	xs_listed(struct xs *, struct xs_job *dir);
+
+enum xs_kind xs_kind(const struct xs_job *);
+void	*xs_own(const struct xs_job *);
+
+/*
+ * Returns 1 and the next action; 0: nothing until a reply comes; -1: out of
+ * memory.
+ */
+int	xs_next(struct xs *, struct xs_action *);
+
+/* Returns 1 after all is printed and no reply is due. */
+int	xs_done(const struct xs *);
+
+/* The oldest job that is not printed, or NULL */
+struct xs_job *xs_oldest(const struct xs *);
+
+/* The job behind this one in walk order, or NULL */
+struct xs_job *xs_after(const struct xs *, const struct xs_job *);
+
+/* Local work of this job has failed: nothing more than XS_CLOSE is sent. */
+void	xs_fail(struct xs_job *);
+
+/*
+ * Before the reply to XS_OPEN: its local file is being written by another job.
+ * The file is closed, and begins once more when nothing else is under way.
+ */
+void	xs_defer(struct xs_job *);
+
+/* Before XS_BEGIN: the file turned out to have this size */
+void	xs_set_size(struct xs_job *, uint64_t size);
+
+/* In the reply to XS_STAT of a link: what it leads to */
+int	xs_become(struct xs *, struct xs_job *, enum xs_kind, uint64_t size);
+
+/* "len" bytes of the XS_WRITE were sent; 0: the source ended, nothing was */
+void	xs_sent(struct xs *, uint32_t id, uint32_t len);
+
+/*
+ * What a request was, by the ID of its reply. Returns 0 and fills in the
+ * action, or -1 if there is none under way.
+ */
+int	xs_find(const struct xs *, uint32_t id, struct xs_action *);
+
+/*
+ * A reply has come; "len" bytes with XS_READ. Returns 0; 1 if it failed but
+ * will be tried again, so nothing is to be said; -1 if the server breaks the
+ * protocol: no such request, more data than asked, no data twice.
+ */
+int	xs_reply(struct xs *, uint32_t id, enum xs_result, uint32_t len);
+
+/* The user interrupted: nothing begins any more, what is under way ends. */
+void	xs_interrupt(struct xs *);
+
+/* Whether the source or the file of the server was read to its end */
+int	xs_is_whole(const struct xs_job *);
+
+/* How many jobs may be under way, and how many are */
+uint32_t xs_limit(const struct xs *);
+uint32_t xs_active(const struct xs *);
+
+/* The ID that the next request would have */
+uint32_t xs_next_id(const struct xs *);
+
+#endif /* HAYATE_XSCHED_H */

@@ -1,0 +1,407 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See xtree-hook.h. The loop does what the scheduler says until it has to wait,
+ * then moves bytes both ways, then gives it the replies.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/resource.h>
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "progressmeter.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "utf8.h"
+#include "xmalloc.h"
+
+#include "sftpq-hook.h"
+#include "xitem-hook.h"
+#include "xtree-hook.h"
+
+/* Files under way: enough for 25,000 a second where a round trip is 20 ms */
+#define FILES_MAX	512
+
+/* Descriptors that are left to all else */
+#define DESCRIPTORS_SPARE	64
+
+/* With so much to be sent no more is made ready. */
+#define BACKLOG_MAX	(512 * 1024)
+
+extern volatile sig_atomic_t interrupted;
+extern int showprogress;
+
+int
+xtree_takes(struct sftp_conn *conn, int resume, int sync)
+{
+	return sftpq_is_tuned(conn) && !resume && !sync &&
+	    sftp_proto_version(conn) >= 3;
+}
+
+/* Texts */
+
+static void
+print_text(const struct xtext *text)
+{
+	if (text->level == XTEXT_OUT)
+		mprintf("%s", text->text);
+	else if (text->level == SYSLOG_LEVEL_INFO)
+		logit("%s", text->text);
+	else
+		error("%s", text->text);
+}
+
+static void
+drop_texts(struct xtext **texts)
+{
+	struct xtext *text;
+
+	while ((text = *texts) != NULL) {
+		*texts = text->next;
+		free(text->text);
+		free(text);
+	}
+}
+
+static void
+print_texts(struct xtext **texts)
+{
+	const struct xtext *text;
+
+	for (text = *texts; text != NULL; text = text->next)
+		print_text(text);
+	drop_texts(texts);
+}
+
+/* Nothing that was kept back is lost when the process has to end. */
+static void
+print_all(void *tree)
+{
+	struct xtree *t = tree;
+	struct xs_job *j;
+	struct xitem *item;
+
+	for (j = xs_oldest(t->s); j != NULL; j = xs_after(t->s, j)) {
+		item = xs_own(j);
+		print_texts(&item->text[xs_kind(j) == XS_LEAVE]);
+	}
+}
+
+/* The progress meter shows one file: the oldest that is not done. */
+
+static void
+show(struct xtree *t, struct xitem *item)
+{
+	const char *slash = strrchr(item->src, '/');
+
+	if (!showprogress || !item->has_data || t->shown == item ||
+	    (item->size == 0 && t->side == &xget_side))
+		return;
+	t->shown = item;
+	start_progress_meter(slash != NULL && slash[1] != '\0' ? slash + 1 :
+	    item->src, item->size, &item->moved);
+}
+
+static void
+show_oldest(struct xtree *t)
+{
+	struct xs_job *oldest = xs_oldest(t->s);
+
+	if (oldest != NULL && xs_kind(oldest) == XS_FILE)
+		show(t, xs_own(oldest));
+	refresh_progress_meter(0);
+}
+
+/* Actions */
+
+static void
+free_item(struct xitem *item)
+{
+	size_t i;
+
+	for (i = 0; i < item->nnames; i++)
+		free(item->names[i].name);
+	free(item->names);
+	drop_texts(&item->text[0]);
+	drop_texts(&item->text[1]);
+	free(item->src);
+	free(item->dst);
+	free(item);
+}
+
+static void
+print_item(struct xtree *t, struct xs_job *j, struct xitem *item)
+{
+	enum xs_kind kind = xs_kind(j);
+
+	show(t, item);
+	if (t->shown == item) {
+		stop_progress_meter();
+		t->shown = NULL;
+	}
+	print_texts(&item->text[kind == XS_LEAVE]);
+	if (kind != XS_DIR)
+		free_item(item);
+}
+
+static void
+add_child(struct xtree *t, struct xitem *dir, struct xs_job *job)
+{
+	struct xname *name;
+
+	if (dir->added < dir->nnames) {
+		name = &dir->names[dir->added++];
+		t->side->add(t, dir, job, name);
+		free(name->name);
+		name->name = NULL;
+	}
+	if (dir->added == dir->nnames)
+		xs_listed(t->s, job);
+}
+
+/* It will begin once more, and then says what it has to say. */
+static void
+forget(struct xtree *t, struct xitem *item)
+{
+	debug2_f("\"%s\" is tried again, with at most %u under way",
+	    item->src, xs_limit(t->s));
+	xitem_close(t, item);
+	drop_texts(&item->text[0]);
+	item->status = SSH2_FX_OK;
+	item->failed = item->write_errno = 0;
+	item->moved = 0;
+}
+
+static void
+act(struct xtree *t, const struct xs_action *a)
+{
+	struct xitem *item = xs_own(a->job);
+
+	switch (a->op) {
+	case XS_BEGIN:
+		t->side->begin(t, item, a->job);
+		break;
+	case XS_SETTLE:
+		t->side->settle(t, item, a);
+		break;
+	case XS_AGAIN:
+		forget(t, item);
+		break;
+	case XS_END:
+		t->side->end(t, item, a->job);
+		if (item->failed)
+			t->ret = -1;
+		break;
+	case XS_MORE:
+		add_child(t, item, a->job);
+		break;
+	case XS_PRINT:
+		print_item(t, a->job, item);
+		break;
+	default:
+		t->side->send(t, item, a);
+	}
+}
+
+/* Replies */
+
+/* Returns the type of a reply to "op" that is no error. */
+static u_char
+wanted_type(enum xs_op op)
+{
+	switch (op) {
+	case XS_STAT:
+		return SSH2_FXP_ATTRS;
+	case XS_OPEN:
+	case XS_OPENDIR:
+		return SSH2_FXP_HANDLE;
+	case XS_READ:
+		return SSH2_FXP_DATA;
+	case XS_READDIR:
+		return SSH2_FXP_NAME;
+	default:
+		return SSH2_FXP_STATUS;
+	}
+}
+
+static void
+parse_reply(struct xtree *t, struct sshbuf *m, struct xs_action *a,
+    struct xreply *reply)
+{
+	uint32_t id;
+	u_char wanted;
+	int r;
+
+	reply->m = m;
+	reply->status = SSH2_FX_OK;
+	if ((r = sshbuf_get_u8(m, &reply->type)) != 0 ||
+	    (r = sshbuf_get_u32(m, &id)) != 0)
+		xlink_fatal(t->link, "parse reply: %s", ssh_err(r));
+	if (xs_find(t->s, id, a) != 0)
+		xlink_fatal(t->link, "Unexpected reply %u", id);
+	wanted = wanted_type(a->op);
+	if (reply->type == SSH2_FXP_STATUS) {
+		if ((r = sshbuf_get_u32(m, &reply->status)) != 0)
+			xlink_fatal(t->link, "parse status: %s", ssh_err(r));
+	} else if (reply->type != wanted)
+		xlink_fatal(t->link, "Expected packet of type %u for \"%s\", "
+		    "got %u", wanted, ((struct xitem *)xs_own(a->job))->src,
+		    reply->type);
+	debug3("Received reply T:%u I:%u", reply->type, id);
+}
+
+static enum xs_result
+result_of(const struct xs_action *a, const struct xreply *reply)
+{
+	if (reply->type != SSH2_FXP_STATUS)
+		return XS_OK;
+	if (wanted_type(a->op) == SSH2_FXP_STATUS)
+		return reply->status == SSH2_FX_OK ? XS_OK : XS_FAILED;
+	if (reply->status == SSH2_FX_EOF &&
+	    (a->op == XS_READ || a->op == XS_READDIR))
+		return XS_EOF;
+	return XS_FAILED;
+}
+
+static void
+take_reply(struct xtree *t, struct sshbuf *m)
+{
+	struct xs_action a;
+	struct xreply reply;
+	struct xitem *item;
+	enum xs_result result;
+	uint32_t len = 0;
+	int r, is_error;
+
+	if (sftpq_take_limits(t->conn, m))
+		return;
+	parse_reply(t, m, &a, &reply);
+	item = xs_own(a.job);
+	result = result_of(&a, &reply);
+	is_error = result == XS_FAILED;
+	if (result == XS_OK)
+		result = t->side->reply(t, item, &a, &reply, &len);
+	if (a.op == XS_WRITE && result == XS_OK)
+		len = a.len;
+	if ((r = xs_reply(t->s, a.id, result, len)) == -1)
+		xlink_fatal(t->link, "Server sent %u bytes of \"%s\" where "
+		    "%u were asked for", len, item->src, a.len);
+	if (is_error && r == 0)
+		t->side->fail(t, item, &a, reply.status);
+	xs_set_window(t->s, sftpq_count_tree(t->conn, len));
+}
+
+/* The loop */
+
+static void
+run(struct xtree *t)
+{
+	struct xs_action a;
+	struct sshbuf *m;
+	int r;
+
+	for (;;) {
+		if (interrupted)
+			xs_interrupt(t->s);
+		xs_set_handles(t->s, sftpq_handles(t->conn));
+		do {
+			if ((r = xs_next(t->s, &a)) == -1)
+				fatal_f("out of memory");
+			if (r == 1)
+				act(t, &a);
+		} while (r == 1 && xlink_backlog(t->link) < BACKLOG_MAX);
+		if (xs_done(t->s))
+			break;
+		if (showprogress)
+			show_oldest(t);
+		xlink_move(t->link);
+		while ((m = xlink_take(t->link)) != NULL)
+			take_reply(t, m);
+	}
+}
+
+/* Files that may be open here */
+static uint32_t
+most_files(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == -1 ||
+	    lim.rlim_cur == RLIM_INFINITY ||
+	    lim.rlim_cur >= FILES_MAX + DESCRIPTORS_SPARE)
+		return FILES_MAX;
+	return lim.rlim_cur <= 2 * DESCRIPTORS_SPARE ? 1 :
+	    lim.rlim_cur - DESCRIPTORS_SPARE;
+}
+
+static int
+copy(struct xtree *t, const char *src, const char *dst, const Attrib *a)
+{
+	struct sftpq_tree q;
+	struct xs_conf conf = { .put = t->side == &xput_side,
+	    .in_place = t->in_place, .preserve = t->preserve,
+	    .files = most_files() };
+	struct xlink_conf link = { .before_fatal = print_all, .arg = t };
+	struct xitem *root = xitem_new(xstrdup(src), xstrdup(dst), 0);
+
+	sftpq_begin_tree(t->conn, conf.put, &q);
+	conf.unit = t->unit = q.unit;
+	conf.first_id = *q.msg_id;
+	link.fd_in = q.fd_in;
+	link.fd_out = q.fd_out;
+	if ((t->s = xs_new(&conf)) == NULL)
+		fatal_f("out of memory");
+	xs_set_window(t->s, q.window);
+	t->link = xlink_new(&link);
+	t->open = xcalloc(conf.files, sizeof(*t->open));
+	if (a != NULL)
+		root->a = *a;
+	xitem_add(t, NULL, XS_DIR, root, 0);
+	run(t);
+	*q.msg_id = xs_next_id(t->s);
+	xlink_free(t->link);
+	xs_free(t->s);
+	free(t->open);
+	return t->ret;
+}
+
+int
+xtree_put(struct sftp_conn *conn, const char *src, const char *dst,
+    int preserve, int print, int follow, int in_place)
+{
+	struct xtree t = { .conn = conn, .side = &xput_side,
+	    .preserve = preserve, .print = print, .follow = follow,
+	    .in_place = in_place };
+
+	return copy(&t, src, dst, NULL);
+}
+
+int
+xtree_get(struct sftp_conn *conn, const char *src, const char *dst,
+    Attrib *a, int preserve, int print, int follow, int in_place)
+{
+	struct xtree t = { .conn = conn, .side = &xget_side,
+	    .preserve = preserve, .print = print, .follow = follow,
+	    .in_place = in_place };
+	Attrib room;
+
+	if (a == NULL) {
+		if (sftp_stat(conn, src, 1, &room) != 0) {
+			error("stat remote \"%s\" directory failed", src);
+			return -1;
+		}
+		a = &room;
+	}
+	return copy(&t, src, dst, a);
+}

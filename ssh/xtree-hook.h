@@ -1,0 +1,48 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xtree-hook: copies a tree of files with many of them under way.
+ *
+ * Stands in for upstream's upload_dir_internal() and download_dir_internal(),
+ * with the functions that they call, and does what they do, in the order in
+ * which a user sees it: texts come in walk order, attributes of a directory
+ * after all below, a file is cut behind the last byte that came in order. What
+ * differs is that requests of many files are under way. xsched.h decides which.
+ *
+ * The connection belongs to this file while a tree is copied. No reply is due
+ * when it returns, so upstream's functions, which wait for one reply at a time,
+ * can go on.
+ *
+ * Bounds: 512 files are open, and as many as the descriptors and the server's
+ * handles allow; 10,000 files are done or begun while the oldest is not done;
+ * data that waits takes less than 1 MiB; the names of a directory are in
+ * memory from its listing to its end.
+ *
+ * Called from patches/162-sftp-client-trees.patch, in scp and sftp. Main thread
+ * only.
+ */
+
+#ifndef HAYATE_XTREE_HOOK_H
+#define HAYATE_XTREE_HOOK_H
+
+struct Attrib;
+struct sftp_conn;
+
+/*
+ * Returns 1 if this connection is for xtree_put() and xtree_get(), and 0 if
+ * upstream's functions have to copy: if the user chose the requests (-R, -B,
+ * -X) or a rate (-l), resumes or syncs files, if ssh has "Hayate no", or if the
+ * server speaks less than version 3.
+ */
+int	xtree_takes(struct sftp_conn *, int resume, int sync);
+
+/* As upload_dir_internal() and download_dir_internal() with a depth of 0. */
+int	xtree_put(struct sftp_conn *, const char *src, const char *dst,
+    int preserve, int print, int follow, int in_place);
+int	xtree_get(struct sftp_conn *, const char *src, const char *dst,
+    struct Attrib *, int preserve, int print, int follow, int in_place);
+
+#endif /* HAYATE_XTREE_HOOK_H */
