@@ -341,7 +341,7 @@ struct seen {
 
 static struct seen *seen;
 static size_t nseen;
-static int under_way;		/* work of before the run does not count */
+static int under_way;		/* earlier work does not count */
 
 static int
 read_file(const char *path, char *buf, size_t size)
