@@ -18,11 +18,10 @@
  * the lstat that the request before it made of the same file, instead of a
  * stat.
  *
- * Called from patches/160-sftp-client-requests.patch, and by xtree-hook.h, in scp
- * and sftp. Does
- * nothing, so that stock behaviour remains, if the user chose the requests (-R,
- * -B, -X) or a rate (-l), if out of memory, or if ssh has "Hayate no" (see
- * sftp-tell.h). Main thread only.
+ * Called from patches/160-sftp-client-requests.patch, and by xtree-hook.h, in
+ * scp and sftp. Does nothing, so that stock behaviour remains, if the user
+ * chose the requests (-R, -B, -X) or a rate (-l), if out of memory, or if ssh
+ * has "Hayate no" (see sftp-tell.h). Main thread only.
  */
 
 #ifndef HAYATE_SFTPQ_HOOK_H

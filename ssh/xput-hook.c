@@ -103,7 +103,8 @@ put_send(struct xtree *t, struct xitem *item, const struct xs_action *a)
 		xitem_send_path(t, a, SSH2_FXP_SETSTAT, item->dst, &item->a);
 		break;
 	case XS_OPEN:
-		xitem_send_open(t, a, item->dst, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
+		xitem_send_open(t, a, item->dst,
+		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |
 		    (t->in_place ? 0 : SSH2_FXF_TRUNC), &item->a);
 		break;
 	case XS_WRITE:

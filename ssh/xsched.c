@@ -35,7 +35,7 @@
 #define UNKNOWN_FIRST	8
 #define UNKNOWN_MOST	64
 
-/* READDIRs of one directory under way, if handles are told: at first, at most */
+/* READDIRs of a directory under way, if handles are told: at first, at most */
 #define READDIRS_FIRST	4
 #define READDIRS_MOST	64
 

@@ -65,12 +65,12 @@ enum xs_op {
 	XS_SETSTAT,
 
 	/* Local work, done when xs_next() is called again */
-	XS_BEGIN,		/* before the first request; xs_fail() ends it */
+	XS_BEGIN,		/* before all requests; xs_fail() ends it */
 	XS_SETTLE,		/* all data is acknowledged up to "off" */
 	XS_AGAIN,		/* forget it: it begins once more, later */
 	XS_END,			/* after the last reply */
 	XS_MORE,		/* xs_add() some of its children, xs_listed() */
-	XS_PRINT,		/* its texts, in walk order; the job then ends */
+	XS_PRINT,		/* its texts, in walk order; the job ends */
 };
 
 struct xs_action {
@@ -86,7 +86,7 @@ enum xs_result { XS_OK, XS_FAILED, XS_EOF };
 struct xs_conf {
 	int put;		/* to the server */
 	int in_place;		/* each file is cut to its size at the end */
-	int preserve;		/* attributes are set before a put file closes */
+	int preserve;		/* attributes are set before a put closes */
 	uint32_t files;		/* most jobs under way: descriptors, memory */
 	uint32_t unit;		/* bytes of one READ or WRITE, at most */
 	uint32_t first_id;

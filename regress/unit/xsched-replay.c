@@ -155,7 +155,8 @@ send(const struct xs_action *a)
 	uint64_t left = a->off < r.size ? r.size - a->off : 0;
 
 	must(r.nqueue < REQUESTS_MAX, "requests under way are bounded");
-	must(n->dir == NULL || n->dir->is_made, "a child follows its directory");
+	must(n->dir == NULL || n->dir->is_made,
+	    "a child follows its directory");
 	must((a->op != XS_CLOSE && a->op != XS_TRUNCATE &&
 	    a->op != XS_ATTRS) || n->under_way == 0,
 	    "a file is cut and closed after its last reply");
