@@ -117,6 +117,18 @@ version() {
 	[[ $output = *"sbin/sshd"*"the distribution's"* ]]
 }
 
+@test "a source without Debian's fixes is built as unpatched" {
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours ""
+	revised unpatched 2025-04-09
+	run -0 src/build-aux/deb beside tree
+	head -n 1 build/deb/beside/debian/changelog | grep -F -- -0unpatched~
+	grep -x 'PERMIT = .*--enable-unpatched-upstream' build/deb/beside/debian/settings.mk
+	revised Debian-7+deb13u4 2026-05-06
+	run -0 src/build-aux/deb beside tree
+	run ! grep unpatched build/deb/beside/debian/{changelog,settings.mk}
+}
+
 @test "a missing build dependency is named by its package" {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
 	ours 20260801.120000

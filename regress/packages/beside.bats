@@ -174,6 +174,18 @@ version_of() { inside dpkg-query -W -f '${Version}' "$1"; }
 	[ "$(shown 2222)" = "$own" ]
 }
 
+@test "the socket starts the server at the first connection" {
+	[[ $(version_of hayate-server) != *-0unpatched* ]] ||
+	    skip "socket activation is Debian's patch"
+	inside systemctl stop hayate-sshd
+	run ! login 2222
+	inside systemctl start hayate-sshd.socket
+	[ "$(main_pid)" = 0 ]
+	serves 2222
+	[ "$(main_pid)" != 0 ]
+	inside systemctl stop hayate-sshd.socket hayate-sshd
+}
+
 @test "an upgrade starts the new sshd, and keeps configuration, keys and sessions" {
 	old=$(main_pid)
 	key=$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")
