@@ -41,10 +41,10 @@ about_matrix_rate='rate of the path, against iperf3'
 
 MATRIX_RTT=24		# of the shared point; 2 MiB are below its BDP
 MATRIX_RTTS='0.25 8 24 100 200'
-MATRIX_WINDOWS='16K 64K 256K 1M 4M 16M unlimited'
-MATRIX_STREAMS='1 4 8 12'
-MATRIX_FEW='1 8'
-MATRIX_LOSSES='0 0.01% 0.1% 1%'
+MATRIX_WINDOWS=${MATRIX_WINDOWS:-16K 64K 256K 1M 4M 16M unlimited}
+MATRIX_STREAMS=${MATRIX_STREAMS:-1 4 8 12}
+MATRIX_FEW=${MATRIX_FEW:-1 8}
+MATRIX_LOSSES=${MATRIX_LOSSES:-0 0.01% 0.1% 1%}
 MATRIX_SECONDS=${MATRIX_SECONDS-}	# of a run, about; BYTES is the most
 declare -A MATRIX_HAS=()
 
