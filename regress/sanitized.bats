@@ -54,6 +54,20 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	    "$(bin sftp-server asan)" -e
 }
 
+@test "trees that scp copies cause no sanitizer report" {
+	local i tree=$BATS_TEST_TMPDIR/tree
+	mkdir -p "$tree/a/b"
+	for i in {1..150}; do echo $i >"$tree/a/$i"; done
+	cp "$(data)" "$tree/a/b"
+	ln -s nowhere "$tree/a/dangling"
+	run -1 copy -rp "$tree" "asan:$BATS_TEST_TMPDIR/put"
+	rm "$tree/a/dangling" "$tree/a/7"
+	copy -rp "asan:$tree" "$BATS_TEST_TMPDIR/got"
+	diff -r "$tree" "$BATS_TEST_TMPDIR/got"
+	[ "$(diff -r "$tree" "$BATS_TEST_TMPDIR/put")" = \
+	    "Only in $BATS_TEST_TMPDIR/put/a: 7" ]
+}
+
 @test "scp transfers by both protocols cause no sanitizer report" {
 	local o
 	for o in -s -O; do
