@@ -209,3 +209,181 @@ full() {
 	[ "$(od -An -c -v -w1 run/b/target | sort -u | wc -l)" = 1 ]
 	[ "$(stat -c %s run/b/target)" = 2000000 ]
 }
+
+### Other servers
+
+# peer OPTION...: scp is going to talk to sftp-peer
+peer() { near "$REGRESS/peers/sftp-peer" "$@" "log=$T/log"; }
+
+# copy_near ARG...: run our scp with what near() made
+copy_near() { timeout 60 "$(bin scp)" -q -S ./near "$@" 3>&-; }
+
+# some N: a tree "a" of N files
+some() {
+	local i
+	mkdir -p a/sub
+	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
+	echo x >a/sub/x
+}
+
+@test "200 files take a few round trips to and from a server that tells a limit" {
+	some 200
+	peer limits=261120,261120,1019 gather=0.1
+	copy_near -r a "h:$T/b"
+	diff -r a b
+	run -0 cat log
+	[ "$(of 0 rounds)" -le 40 ]
+	[ "$(of 0 open)" -ge 100 ]
+	copy_near -r "h:$T/a" b2
+	diff -r a b2
+	run -0 cat log
+	[ "$(of 0 rounds)" -le 40 ]
+	[ "$(of 0 open)" -ge 100 ]
+}
+
+@test "a server that tells no limit gets few files, and a strict one one" {
+	local n
+	some 60
+	for n in 0 1 2; do
+		rm -rf b b2
+		peer strict=$n
+		copy_near -r a "h:$T/b"
+		diff -r a b
+		run -0 cat log
+		[ $n = 0 ] || [ "$(of 0 open)" = $n ]
+		[ "$(of 0 open)" -le 32 ]
+		copy_near -r "h:$T/a" b2
+		diff -r a b2
+	done
+}
+
+@test "a server is believed that tells a limit: what it denies has failed" {
+	some 30
+	peer limits=261120,261120,1019 strict=1
+	run -1 copy_near -r a "h:$T/b"
+	[[ $output = *'dest open'*'Failure'*'failed'* ]]
+}
+
+@test "names of a server lead nowhere outside the target" {
+	mkdir a
+	echo good | tee good a/in >a/same
+	peer names=1
+	run -0 copy_near -r "h:$T/a" b
+	[ "$(find b -mindepth 1 | sort | xargs)" = "b/in b/same" ]
+	[ ! -e evil ]
+	[ ! -e /tmp/evil ]
+	[ "$(grep -c 'suspect path' <<<"$output")" = 5 ]
+}
+
+@test "a server that breaks the protocol ends the copy with a clear message" {
+	local bad said
+	some 3
+	while read -r bad said; do
+		rm -rf b
+		peer limits=261120,261120,1019 "bad=$bad"
+		run -255 copy_near -r "h:$T/a" b
+		[[ $output = *$said* ]]
+	done <<-END
+	twice Unexpected reply
+	id Unexpected reply
+	long Received more data than asked for
+	empty Server sent 0 bytes
+	handle Server sent a handle of 301 bytes
+	END
+}
+
+@test "with -X and -l one file is copied after the other" {
+	local o
+	some 30
+	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
+		peer limits=261120,261120,1019
+		rm -rf b
+		copy_near $o -r a "h:$T/b"
+		diff -r a b
+		run -0 cat log
+		[ "$(of 0 open)" = 1 ]
+	done
+}
+
+@test "Hayate no copies one file after the other, with upstream's functions" {
+	sshd_up hayate
+	some 3
+	run -0 copy -vv -r a "hayate:$T/b"
+	[[ $output = *"begin_dir: upload local dir"* ]]
+	run -0 copy -vv -o Hayate=no -r a "hayate:$T/b2"
+	[[ $output != *"begin_dir: "* ]]
+	[[ $output = *"upload_dir_internal: upload local dir"* ]]
+	sshd_down
+	diff -r a b/a 2>/dev/null || diff -r a b
+}
+
+# foreign_tree PORT PROGRAM...: a server of another kind, which has our keys,
+# gets and gives a tree
+foreign_tree() {
+	local port=$1
+	shift
+	"$@" >server.log 2>&1 3>&- &
+	poll 10 bash -c "exec 9<>/dev/tcp/127.0.0.1/$port" 2>/dev/null
+	some 100
+	mkdir -p b/a		# proftpd has no real path for what is absent
+	copy -q -o Port="$port" -o StrictHostKeyChecking=no \
+	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -rp a \
+	    "127.0.0.1:$T/b" || echo "put $?" >status
+	diff -r a b/a
+	copy -q -o Port="$port" -o StrictHostKeyChecking=no \
+	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -rp \
+	    "127.0.0.1:$T/a" b2 || echo "get $?" >>status
+	diff -r a b2
+	kill %%
+}
+
+@test "a tree goes to proftpd's mod_sftp and back" {
+	local port=$((20000 + RANDOM % 12000))
+	need_root
+	need proftpd proftpd-mod-crypto
+	sshd_up hayate
+	ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f host.rsa
+	ssh-keygen -e -f "$BATS_FILE_TMPDIR/user.pub" >keys.rfc4716
+	cat >conf <<-END
+	ServerType standalone
+	ServerName t
+	Port $port
+	DefaultAddress 127.0.0.1
+	UseIPv6 off
+	User root
+	Group root
+	RootLogin on
+	UseFtpUsers off
+	PidFile $T/pid
+	ScoreboardFile $T/score
+	DelayEngine off
+	RequireValidShell off
+	AllowOverwrite on
+	LoadModule mod_sftp.c
+	SFTPEngine on
+	SFTPHostKey $T/host.rsa
+	SFTPAuthorizedUserKeys file:$T/keys.rfc4716
+	SFTPAuthMethods publickey
+	END
+	foreign_tree "$port" proftpd -n -c "$T/conf"
+	[ ! -e status ]
+	sshd_down
+}
+
+@test "a tree goes to asyncssh, which answers in any order, and back" {
+	local port=$((20000 + RANDOM % 12000))
+	need_asyncssh
+	sshd_up hayate
+	cat >server <<-END
+	import asyncio, asyncssh
+	async def main():
+	    await asyncssh.create_server(
+	        asyncssh.SSHServer, "127.0.0.1", $port, sftp_factory=True,
+	        server_host_keys=["$BATS_FILE_TMPDIR/host"],
+	        authorized_client_keys="$BATS_FILE_TMPDIR/user.pub")
+	    await asyncio.sleep(100)
+	asyncio.run(main())
+	END
+	foreign_tree "$port" python3 server
+	sshd_down
+}
