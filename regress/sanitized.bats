@@ -57,7 +57,7 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 @test "trees that scp copies cause no sanitizer report" {
 	local i tree=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$tree/a/b"
-	for i in {1..150}; do echo $i >"$tree/a/$i"; done
+	for i in {1..150}; do echo "$i" >"$tree/a/$i"; done
 	cp "$(data)" "$tree/a/b"
 	ln -s nowhere "$tree/a/dangling"
 	run -1 copy -rp "$tree" "asan:$BATS_TEST_TMPDIR/put"
