@@ -10,7 +10,7 @@
  * A name from the server becomes part of a local path. So one with a slash, and
  * "." and "..", are refused, as is a second entry of the same name: two jobs
  * never write the same path. Links that lie here may lead two paths to one
- * file. Then the later one waits until the earlier is whole.
+ * file. Then the one that was opened later waits until the other is whole.
  */
 
 #include "includes.h"
