@@ -43,6 +43,7 @@ others() {
 	/etc/passwd
 	/etc/profile
 	/path/*
+	/proc/sys/net/ipv4/*
 	/root/.ssh/*
 	/tmp/blah*
 	/usr/bin

@@ -381,6 +381,6 @@ foreign_tree() {
 	    await asyncio.sleep(100)
 	asyncio.run(main())
 	END
-	foreign_tree "$port" python3 server
+	foreign_tree "$port" /usr/bin/python3 server
 	sshd_down
 }

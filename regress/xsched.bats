@@ -65,6 +65,17 @@ TOLD='set handles 1019'
 	[ "$(of 1 most)" = 3 ]
 }
 
+@test "a large file is opened when the one before it is nearly done" {
+	local way
+	for way in put get; do
+		run -0 replay "$TOLD" "set unit 200000" "set window 1000000" "$way 1 5 5000000" \
+		    "$way 1 500 4096"
+		[ "$(of 0 most)" = 2 ]
+		[ "$(of 0 whole)" = 5 ]
+		[ "$(of 1 most)" = 500 ]
+	done
+}
+
 @test "an unknown server gets 8 files, then twice as many after each round" {
 	run -0 replay "put 1 8 10" "put 1 2000 10"
 	[ "$(of 0 most)" -le 8 ]

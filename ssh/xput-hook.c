@@ -238,7 +238,7 @@ put_begin(struct xtree *t, struct xitem *item, struct xs_job *j)
 		xs_fail(j);
 		return;
 	}
-	xs_set_size(j, item->size);
+	xs_set_size(t->s, j, item->size);
 	item->a.flags &= ~SSH2_FILEXFER_ATTR_SIZE;
 	item->a.flags &= ~SSH2_FILEXFER_ATTR_UIDGID;
 	if (!t->preserve)

@@ -48,6 +48,13 @@
 /* A server that returns less than asked is asked for less, but not for this. */
 #define UNIT_LEAST	512
 
+/*
+ * Files are opened ahead as long as less than this, or the window, waits to be
+ * asked for or sent: 512 files of 4 KiB. An interrupt leaves behind what was
+ * opened, and an OPEN that truncates has emptied it.
+ */
+#define AHEAD_LEAST	(2 * 1024 * 1024)
+
 #define BUCKETS		1024		/* of request IDs, which count up */
 
 struct link {
@@ -67,6 +74,7 @@ struct xs_job {
 	/* files */
 	uint64_t size, next;		/* next: offset of the next request */
 	uint64_t acked, hole;		/* highest byte; lowest known missing */
+	uint64_t ahead;			/* bytes not asked for or sent */
 	uint32_t unit;
 	uint32_t under_way;		/* requests */
 	int	 eof, past, empty;
@@ -97,7 +105,7 @@ struct xs {
 	struct xs_req *bucket[BUCKETS];
 	struct xs_req *resend;		/* the rest of what came short */
 	uint32_t next_id, requests;	/* under way, as are: */
-	uint64_t window, bytes;
+	uint64_t window, bytes, ahead;
 	uint32_t limit, most, active;	/* jobs: how many may be, ever, are */
 	uint32_t jobs, nready;
 	uint32_t clean, epoch;		/* done since the limit changed */
@@ -312,6 +320,14 @@ set_kind(struct xs *s, struct xs_job *j, enum xs_kind kind, uint64_t size)
 	return 0;
 }
 
+static void
+set_ahead(struct xs *s, struct xs_job *j, uint64_t bytes)
+{
+	s->ahead += bytes;
+	s->ahead -= j->ahead;
+	j->ahead = bytes;
+}
+
 struct xs_job *
 xs_add(struct xs *s, struct xs_job *dir, enum xs_kind kind, void *own,
     uint64_t size)
@@ -336,7 +352,10 @@ xs_add(struct xs *s, struct xs_job *dir, enum xs_kind kind, void *own,
 int
 xs_become(struct xs *s, struct xs_job *j, enum xs_kind kind, uint64_t size)
 {
-	return set_kind(s, j, kind, size);
+	if (set_kind(s, j, kind, size) != 0)
+		return -1;
+	xs_set_size(s, j, size);
+	return 0;
 }
 
 /* How many jobs may be under way */
@@ -438,13 +457,14 @@ drained(struct xs *s, struct xs_job *j)
 		step(s, j, XS_SETTLE);
 }
 
-/* Data may be requested or is all there. */
+/* Data may be requested or is all there. A file keeps its place. */
 static void
 go_on(struct xs *s, struct xs_job *j)
 {
-	if (!has_all(s, j))
-		enqueue(&s->data, j);
-	else if (j->under_way == 0)
+	if (!has_all(s, j)) {
+		if (link_is_empty(&j->queue))
+			enqueue(&s->data, j);
+	} else if (j->under_way == 0)
 		drained(s, j);
 	else
 		link_remove(&j->queue);
@@ -488,6 +508,7 @@ static void
 end(struct xs *s, struct xs_job *j)
 {
 	s->active--;
+	set_ahead(s, j, 0);
 	if (s->solo == j)
 		s->solo = NULL;
 	if (!j->failed)
@@ -506,6 +527,7 @@ static void
 begin_again(struct xs *s, struct xs_job *j)
 {
 	s->active--;
+	set_ahead(s, j, 0);
 	j->next = j->acked = 0;
 	j->hole = UINT64_MAX;
 	j->eof = j->past = j->empty = j->again = 0;
@@ -593,10 +615,20 @@ next_data(struct xs *s, struct xs_action *a)
 		if (j->next >= j->size)
 			j->past = 1;
 		j->next += len;
+		set_ahead(s, j, j->ahead - min_u64(j->ahead, len));
 		return request(s, j, s->conf.put ? XS_WRITE : XS_READ,
 		    j->next - len, (uint32_t)len, a);
 	}
 	return 0;
+}
+
+/* Returns 1 if the job may not begin beside those that are under way. */
+static int
+must_stay(const struct xs *s, const struct xs_job *j)
+{
+	return s->active >= s->limit || (s->active > 0 && (j->alone ||
+	    (j->kind == XS_FILE &&
+	    s->ahead >= max_u64(s->window, AHEAD_LEAST))));
 }
 
 static int
@@ -604,13 +636,13 @@ admit(struct xs *s, struct xs_action *a)
 {
 	struct xs_job *j = of_queue(s->ready.next);
 
-	if (link_is_empty(&s->ready) || s->active >= s->limit ||
-	    (s->active > 0 && j->alone))
+	if (link_is_empty(&s->ready) || must_stay(s, j))
 		return 0;
 	s->nready--;
 	link_remove(&j->queue);
 	s->solo = s->active == 0 ? j : NULL;
 	s->active++;
+	xs_set_size(s, j, j->size);
 	j->epoch = s->epoch;
 	if (j->kind == XS_LEAVE) {
 		step(s, j, first_step(s, j));
@@ -821,9 +853,10 @@ xs_defer(struct xs_job *j)
 }
 
 void
-xs_set_size(struct xs_job *j, uint64_t size)
+xs_set_size(struct xs *s, struct xs_job *j, uint64_t size)
 {
 	j->size = size;
+	set_ahead(s, j, j->kind == XS_FILE ? size : 0);
 }
 
 void

@@ -142,7 +142,7 @@ void	xs_fail(struct xs_job *);
 void	xs_defer(struct xs_job *);
 
 /* Before XS_BEGIN: the file turned out to have this size */
-void	xs_set_size(struct xs_job *, uint64_t size);
+void	xs_set_size(struct xs *, struct xs_job *, uint64_t size);
 
 /* In the reply to XS_STAT of a link: what it leads to */
 int	xs_become(struct xs *, struct xs_job *, enum xs_kind, uint64_t size);

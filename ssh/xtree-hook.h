@@ -17,9 +17,10 @@
  * can go on.
  *
  * Bounds: 512 files are open, and as many as the descriptors and the server's
- * handles allow; 10,000 files are done or begun while the oldest is not done;
- * data that waits takes less than 1 MiB; the names of a directory are in
- * memory from its listing to its end.
+ * handles allow, but no file is opened while 2 MiB, or what the path holds,
+ * wait in those that are; 10,000 files are done or begun while the oldest is
+ * not done; data that waits takes less than 1 MiB; the names of a directory are
+ * in memory from its listing to its end.
  *
  * Called from patches/162-sftp-client-trees.patch, in scp and sftp. Main thread
  * only.

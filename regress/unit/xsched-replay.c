@@ -48,6 +48,7 @@ struct node {
 	struct node *dir;
 	int	 children, added;	/* of a directory */
 	int	 below;			/* children that are not done */
+	int	 begun;			/* files among them that have begun */
 	int	 is_made, is_open, has_failed;
 	int	 under_way;		/* requests */
 	uint64_t size;			/* of the server's file */
@@ -160,7 +161,8 @@ send(const struct xs_action *a)
 	must((a->op != XS_CLOSE && a->op != XS_TRUNCATE &&
 	    a->op != XS_ATTRS) || n->under_way == 0,
 	    "a file is cut and closed after its last reply");
-	must(a->op != XS_SETSTAT || n->below == 0,
+	must(a->op != XS_SETSTAT || n->below == 0 ||
+	    (set.interrupt && n->begun == 0),
 	    "a directory is left after all below");
 	memset(p, 0, sizeof(*p));
 	p->a = *a;
@@ -252,6 +254,7 @@ end(struct xs_job *j, struct node *n)
 		n->dir->below--;
 	if (xs_kind(j) != XS_FILE)
 		return;
+	n->dir->begun--;
 	if (n->moved == size && xs_is_whole(j) &&
 	    (!r.put || !set.in_place || n->cut == size))
 		r.whole++;
@@ -303,12 +306,15 @@ act(const struct xs_action *a)
 
 	if (a->op < XS_BEGIN)
 		send(a);
-	else if (a->op == XS_BEGIN)
-		xs_set_size(a->job, r.size);
-	else if (a->op == XS_SETTLE)
+	else if (a->op == XS_BEGIN) {
+		xs_set_size(r.s, a->job, r.size);
+		if (xs_kind(a->job) == XS_FILE)
+			n->dir->begun++;
+	} else if (a->op == XS_SETTLE)
 		must(n->under_way == 0, "data is settled after its last reply");
 	else if (a->op == XS_AGAIN) {
 		must(!n->is_open, "what begins again is closed");
+		n->dir->begun--;
 		n->cut = UINT64_MAX;
 		n->moved = 0;
 		free(n->map);
