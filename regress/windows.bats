@@ -113,7 +113,8 @@ quiet_path() {
 }
 
 # pipe_size: of standard input, asked when all has come
-pipe_size() { echo 'cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(0, 1032))"'; }
+# The program begins late, so what was sent waits for it.
+pipe_size() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(0, 1032))"'; }
 
 @test "only the pipe of a program that reads bulk is enlarged" {
 	[ "$(client hayate "$(pipe_size)" <"$SOME")" -eq 262144 ]

@@ -22,7 +22,7 @@ about_files='time per file, by scp -r, sftp, rsync, tar, rclone and lftp'
 FILES_RTTS='0.16 8 22 100'
 FILES_SETS=${FILES_SETS:-1000x3 500x4096 50x1048576}	# files x bytes
 FILES_LEAST=4
-FILES_TOOLS='scp sftp rsync tar rclone lftp'
+FILES_TOOLS=${FILES_TOOLS:-scp sftp rsync tar rclone lftp}
 FILES_SERVE=()					# the installed tools
 declare -A FILES_VERSION=()			# for the procs column
 
