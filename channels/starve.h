@@ -9,9 +9,10 @@
  * A sender starves while it has used up all credit and the path still holds
  * at least half of it: the path is then free before new credit comes. If the
  * path holds less, the bytes have arrived, and the reader at the far end keeps
- * the credit. Only the peer can raise its window, so starve says this once,
- * and only where it cost something: a second of starving, and half of the
- * time since it began.
+ * the credit. If the RTT has grown by a half, a queue stands on the path, and
+ * more credit would make it longer. Only the peer can raise its window, so
+ * starve says this once, and only where it cost something: a second of
+ * starving, and half of the time since it began.
  *
  * Units: microseconds of a monotonic clock. No I/O, no clock, no upstream
  * header. Not thread safe.

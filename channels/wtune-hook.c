@@ -434,7 +434,8 @@ note_starved(struct ssh *ssh, struct Channel *c)
 			return;
 		s->peer_window = MAXIMUM(s->peer_window,
 		    MINIMUM(path.unacked, UINT_MAX));
-		starves = path.unacked >= HALF_WINDOW(s->peer_window);
+		starves = path.unacked >= HALF_WINDOW(s->peer_window) &&
+		    path.rtt_us < path.min_rtt_us + path.min_rtt_us / 2;
 	}
 	if (starve_note(&s->starve, starves, clock_us()))
 		log_starved(ssh, c, s->peer_window, &path);
