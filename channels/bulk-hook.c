@@ -58,27 +58,21 @@ bulk_path_rate(struct ssh *ssh)
 	return rate;
 }
 
+/* Gives a pipe of "least" to "most" bytes another size. */
 static void
-set_pipe_size(int fd, int was, int size)
+resize_pipe(int fd, int least, int most, int size)
 {
 #ifdef F_SETPIPE_SZ
-	if (fcntl(fd, F_SETPIPE_SZ, size) == -1)
+	int was = fd == -1 ? -1 : fcntl(fd, F_GETPIPE_SZ);
+
+	if (was >= least && was <= most &&
+	    fcntl(fd, F_SETPIPE_SZ, size) == -1 && size > was)
 		debug2("a pipe stays at %d bytes: %s", was, strerror(errno));
 #else
 	(void)fd;
-	(void)was;
+	(void)least;
+	(void)most;
 	(void)size;
-#endif
-}
-
-/* Returns -1 for something else. */
-static int
-pipe_size(int fd)
-{
-#ifdef F_GETPIPE_SZ
-	return fd == -1 ? -1 : fcntl(fd, F_GETPIPE_SZ);
-#else
-	return -1;
 #endif
 }
 
@@ -91,35 +85,40 @@ pipe_size(int fd)
 #define TYPING_US	1000000
 
 static uint64_t typed_us, small_us;
-static int typing;
 
 static void
-note_small(uint64_t now_us)
+note_small(void)
 {
+	uint64_t now_us = clock_us();
+
 	if (now_us - small_us >= TYPED_GAP_US)
 		typed_us = now_us;
 	small_us = now_us;
 }
 
-/* Whether someone types into a channel beside the one that moves bulk. */
 static int
-is_typing(const struct Channel *bulk, uint64_t now_us)
+is_typing(void)
 {
-	int was = typing;
-
-	typing = typed_us != 0 && now_us - typed_us < TYPING_US;
-	if (typing && !was)
-		debug3("channel %d: packets of 32 KiB beside what is typed",
-		    bulk->self);
-	return typing;
+	return typed_us != 0 && clock_us() - typed_us < TYPING_US;
 }
 
-/* Fails, and is tried again, as long as the pipe holds more. */
-static void
-shrink_pipe(int fd)
+/*
+ * Whether bulk on this channel has to be small beside what is typed into
+ * another. Its pipe shrinks as soon as it holds no more than a small one does.
+ */
+static int
+must_yield(const struct Channel *c)
 {
-	if (pipe_size(fd) == PIPE_SIZE)
-		set_pipe_size(fd, PIPE_SIZE, BULK_PIPE_STOCK);
+	static int was;
+	int typing = is_typing();
+
+	if (typing && !was)
+		debug3("channel %d: packets of 32 KiB beside what is typed",
+		    c->self);
+	was = typing;
+	if (typing)
+		resize_pipe(c->rfd, PIPE_SIZE, PIPE_SIZE, BULK_PIPE_STOCK);
+	return typing;
 }
 
 size_t
@@ -129,17 +128,14 @@ bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
 	static int bulk_id = -1;
 	size_t most;
 
-	if (len > 0 && len <= TYPED_MAX && c->self != bulk_id)
-		note_small(clock_us());
+	if (len >= PACKET_STOCK)
+		bulk_id = c->self;
+	else if (len > 0 && len <= TYPED_MAX && c->self != bulk_id)
+		note_small();
 	if (len <= PACKET_STOCK || !hayopt_get()->hayate)
 		return len;
-	bulk_id = c->self;
-	if (c->isatty)
+	if (c->isatty || must_yield(c))
 		return PACKET_STOCK;
-	if (is_typing(c, clock_us())) {
-		shrink_pipe(c->rfd);
-		return PACKET_STOCK;
-	}
 	if (len <= BULK_PIPE_STOCK)
 		bulk_widen_pipe(c->rfd);
 	most = bulk_path_rate(ssh) * BULK_PACKET_US / 1000000;
@@ -156,7 +152,7 @@ bulk_output_poll(struct ssh *ssh)
 {
 	int did = channel_output_poll(ssh), more = did;
 
-	while (more && hayopt_get()->hayate && !typing &&
+	while (more && hayopt_get()->hayate && !is_typing() &&
 	    ssh_packet_not_very_much_data_to_write(ssh) &&
 	    !ssh_packet_is_rekeying(ssh))
 		more = channel_output_poll(ssh);
@@ -172,8 +168,5 @@ bulk_adjust_step(const struct Channel *c)
 void
 bulk_widen_pipe(int fd)
 {
-	int size = pipe_size(fd);
-
-	if (size > 0 && size < PIPE_SIZE)
-		set_pipe_size(fd, size, PIPE_SIZE);
+	resize_pipe(fd, 1, PIPE_SIZE - 1, PIPE_SIZE);
 }

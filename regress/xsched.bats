@@ -178,3 +178,10 @@ TOLD='set handles 1019'
 		done
 	done
 }
+
+@test "files are finished in order: an interrupt leaves few of them in part" {
+	run -0 replay "$TOLD" "set window 100000" "set in_place 1" \
+	    "set interrupt 15" "put 1 100 20000"
+	[ "$(of 0 whole)" -ge 20 ]
+	[ "$(of 0 cut)" -le 2 ]
+}

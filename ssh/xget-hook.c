@@ -33,12 +33,6 @@
 
 #include "xitem-hook.h"
 
-/* As in upstream */
-#define MAX_DIR_DEPTH	64
-
-#define SAY(item, ...)	xitem_say(item, 0, SYSLOG_LEVEL_ERROR, __VA_ARGS__)
-#define NOTE(item, ...)	xitem_say(item, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
-
 extern volatile sig_atomic_t interrupted;
 
 /* Requests */
@@ -300,7 +294,7 @@ get_begin(struct xtree *t, struct xitem *item, struct xs_job *j)
 	item->failed = 1;
 	if ((item->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0)
 		mode = (item->a.perm & 01777) | S_IWUSR | S_IXUSR;
-	if (item->depth >= MAX_DIR_DEPTH)
+	if (item->depth >= XITEM_DEPTH_MAX)
 		SAY(item, "Maximum directory depth exceeded: %d levels",
 		    item->depth);
 	else if (!S_ISDIR(item->a.perm))

@@ -22,6 +22,9 @@
 #include "xlink-hook.h"
 #include "xsched.h"
 
+/* Directories have fewer levels, as in upstream. */
+#define XITEM_DEPTH_MAX	64
+
 /* An entry of a directory */
 struct xname {
 	char	*name;
@@ -113,6 +116,8 @@ void	xitem_add(struct xtree *, struct xs_job *dir, enum xs_kind,
 /* Keeps a text until the item is printed. "after": after what is below it */
 void	xitem_say(struct xitem *, int after, int level, const char *, ...)
     __attribute__((format(printf, 4, 5)));
+#define SAY(item, ...)	xitem_say(item, 0, SYSLOG_LEVEL_ERROR, __VA_ARGS__)
+#define NOTE(item, ...)	xitem_say(item, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
 
 /* Adds an entry to a directory's. */
 void	xitem_name(struct xitem *, const char *, const Attrib *);

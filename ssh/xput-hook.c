@@ -27,12 +27,6 @@
 
 #include "xitem-hook.h"
 
-/* As in upstream */
-#define MAX_DIR_DEPTH	64
-
-#define SAY(item, ...)	xitem_say(item, 0, SYSLOG_LEVEL_ERROR, __VA_ARGS__)
-#define NOTE(item, ...)	xitem_say(item, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
-
 /* Requests */
 
 /* Reads into the message; without data there is no message. */
@@ -183,7 +177,7 @@ begin_dir(struct xtree *t, struct xitem *item)
 
 	debug2_f("upload local dir \"%s\" to remote \"%s\"", item->src,
 	    item->dst);
-	if (item->depth >= MAX_DIR_DEPTH) {
+	if (item->depth >= XITEM_DEPTH_MAX) {
 		SAY(item, "Maximum directory depth exceeded: %d levels",
 		    item->depth);
 		return -1;

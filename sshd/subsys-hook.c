@@ -35,9 +35,13 @@ subsys_check_program(const char *name, const char *program, const char *user)
 static int
 is_sftp(const char *command, const char *subsystem)
 {
-	return (subsystem != NULL && strcmp(subsystem, "sftp") == 0) ||
-	    (command != NULL && strncmp(command, INTERNAL_SFTP_NAME,
-	    strlen(INTERNAL_SFTP_NAME)) == 0);
+	size_t len = strlen(INTERNAL_SFTP_NAME);
+
+	if (subsystem != NULL && strcmp(subsystem, "sftp") == 0)
+		return 1;
+	return command != NULL &&
+	    strncmp(command, INTERNAL_SFTP_NAME, len) == 0 &&
+	    strchr(" \t", command[len]) != NULL;
 }
 
 int

@@ -14,6 +14,7 @@
 # Secure Shell client: only its server is of PROGRAM. A copy succeeds if both
 # trees are equal, file by file.
 #
+# FILES_SETS and FILES_TOOLS in the environment take some of the sets and tools.
 # The full sets take long at 100 ms. With --bytes below 1G they are smaller.
 
 CELLS+=' files'

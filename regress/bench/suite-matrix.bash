@@ -19,7 +19,8 @@
 #   matrix_loss    loss for cubic and BBR, 1 and 8 streams (try --rtt 100, too)
 #   matrix_rate    rate of the path, 1 and 8 streams
 #
-# "--only matrix" runs all of them. With --rtt the ceilings are measured at each
+# MATRIX_WINDOWS, MATRIX_STREAMS, MATRIX_FEW and MATRIX_LOSSES in the environment
+# take a part of a slice. "--only matrix" runs all of them. With --rtt the ceilings are measured at each
 # RTT given (0.25 is that of 2016), loss and rate at the first.
 #
 # A row is N ssh at once. Each reads (get) or writes (put) a whole file, and the
