@@ -30,6 +30,7 @@ HAYATE_CORE = \
 HAYATE_HOOKS = \
 	common/optline-hook.c \
 	common/peer-hook.c \
+	common/blocksum-hook.c \
 	channels/bulk-hook.c \
 	channels/sshbuf-hook.c \
 	channels/tcpopt-hook.c \
@@ -53,6 +54,7 @@ HAYATE_HOOKS = \
 	ssh/xput-hook.c \
 	ssh/xtree-hook.c \
 	sshd/authonly-server-hook.c \
+	sshd/checkfile-hook.c \
 	sshd/sftpsrv-hook.c \
 	sshd/srvopt-hook.c \
 	sshd/subsys-hook.c \

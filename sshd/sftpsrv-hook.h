@@ -20,6 +20,8 @@
 
 #include <sys/types.h>
 
+#include "checkfile-hook.h"
+
 struct sshbuf;
 
 /*

@@ -1,0 +1,71 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See blocksum-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <errno.h>
+#include <unistd.h>
+#ifdef HAVE_SHA2_H
+# include <sha2.h>
+#endif
+
+#include "blocksum-hook.h"
+
+/* Less than the first cache of a core, and few calls a megabyte */
+#define READ_SIZE	(32 * 1024)
+
+/* Sums at most "len" bytes. Returns how many there were, -1 after an error. */
+static int64_t
+sum_block(int fd, uint64_t off, uint64_t len, unsigned char *sum)
+{
+	unsigned char buf[READ_SIZE];
+	SHA2_CTX ctx;
+	uint64_t done = 0;
+	ssize_t n = 1;
+
+	SHA256Init(&ctx);
+	while (done < len && n != 0) {
+		n = pread(fd, buf,
+		    len - done < sizeof(buf) ? len - done : sizeof(buf),
+		    (off_t)(off + done));
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == -1)
+			return -1;
+		SHA256Update(&ctx, buf, n);
+		done += n;
+	}
+	SHA256Final(sum, &ctx);
+	return (int64_t)done;
+}
+
+ssize_t
+blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
+    unsigned char *sums, size_t most)
+{
+	uint64_t done = 0, want;
+	size_t n = 0;
+	int64_t got;
+
+	if (block == 0 && most > 0)
+		return sum_block(fd, off, len, sums) == -1 ? -1 : 1;
+	while (n < most && done < len) {
+		want = len - done < block ? len - done : block;
+		got = sum_block(fd, off + done, want, sums + n * BLOCKSUM_LEN);
+		if (got == -1)
+			return -1;
+		if (got == 0)
+			break;		/* the file ends between two blocks */
+		n++;
+		done += (uint64_t)got;
+		if ((uint64_t)got < want)
+			break;
+	}
+	return (ssize_t)n;
+}
