@@ -25,6 +25,8 @@ HAYATE_CORE = \
 	cipher/pool.c \
 	ssh/sftp-tell.c \
 	ssh/sftpq.c \
+	ssh/xopt.c \
+	ssh/xresume.c \
 	ssh/xsched.c \
 
 HAYATE_HOOKS = \
@@ -48,10 +50,13 @@ HAYATE_HOOKS = \
 	ssh/authonly-mux-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/sftpq-hook.c \
+	ssh/xask-hook.c \
 	ssh/xget-hook.c \
 	ssh/xitem-hook.c \
 	ssh/xlink-hook.c \
+	ssh/xopt-hook.c \
 	ssh/xput-hook.c \
+	ssh/xresume-hook.c \
 	ssh/xtree-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/checkfile-hook.c \

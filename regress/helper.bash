@@ -263,6 +263,69 @@ files() {
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 
+### SFTP servers of other kinds, with our keys
+
+# foreign_up KIND: start proftpd or asyncssh, for copy_foreign. The test's
+# teardown calls foreign_down and sshd_down.
+foreign_up() {
+	FOREIGN_PORT=$((20000 + RANDOM % 12000))
+	[ -s "$BATS_FILE_TMPDIR/ssh_config" ] || sshd_up hayate
+	"foreign_$1" "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/server.log" 2>&1 3>&- &
+	FOREIGN=$!
+	poll 10 bash -c "exec 9<>/dev/tcp/127.0.0.1/$FOREIGN_PORT" 2>/dev/null
+}
+foreign_down() {
+	[ -z "$FOREIGN" ] || kill "$FOREIGN" 2>/dev/null || :
+	FOREIGN=
+}
+
+# copy_foreign ARG...: run scp; the server is 127.0.0.1
+copy_foreign() {
+	copy -o Port="$FOREIGN_PORT" -o StrictHostKeyChecking=no \
+	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR "$@"
+}
+
+# foreign_KIND DIR: become that server
+foreign_proftpd() {
+	ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f "$1/host.rsa"
+	ssh-keygen -e -f "$BATS_FILE_TMPDIR/user.pub" >"$1/keys.rfc4716"
+	cat >"$1/conf" <<-END
+	ServerType standalone
+	ServerName t
+	Port $FOREIGN_PORT
+	DefaultAddress 127.0.0.1
+	UseIPv6 off
+	User root
+	Group root
+	RootLogin on
+	UseFtpUsers off
+	PidFile $1/pid
+	ScoreboardFile $1/score
+	DelayEngine off
+	RequireValidShell off
+	AllowOverwrite on
+	LoadModule mod_sftp.c
+	SFTPEngine on
+	SFTPHostKey $1/host.rsa
+	SFTPAuthorizedUserKeys file:$1/keys.rfc4716
+	SFTPAuthMethods publickey
+	END
+	exec proftpd -n -c "$1/conf"
+}
+foreign_asyncssh() {
+	cat >"$1/server" <<-END
+	import asyncio, asyncssh
+	async def main():
+	    await asyncssh.create_server(
+	        asyncssh.SSHServer, "127.0.0.1", $FOREIGN_PORT, sftp_factory=True,
+	        server_host_keys=["$BATS_FILE_TMPDIR/host"],
+	        authorized_client_keys="$BATS_FILE_TMPDIR/user.pub")
+	    await asyncio.sleep(100)
+	asyncio.run(main())
+	END
+	exec /usr/bin/python3 "$1/server"
+}
+
 ### What logs say
 
 # logged SERVER PATTERN: in its log, now or within 5 s

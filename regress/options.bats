@@ -446,19 +446,21 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 }
 
 @test "splice inserts each entry once and in order, also when it runs twice" {
-	local page name
-	for page in ssh_config sshd_config; do
-		cp "$BUILD/upstream/$page.5" once
+	local page inc name
+	for page in scp.1 sftp.1 ssh_config.5 sshd_config.5; do
+		inc=$TOP/man/${page%.*}.inc
+		cp "$BUILD/upstream/$page" once
 		chmod u+w once
-		"$TOP/man/splice" once "$TOP/man/$page.inc"
+		"$TOP/man/splice" once "$inc"
 		cp once twice
-		"$TOP/man/splice" twice "$TOP/man/$page.inc"
+		"$TOP/man/splice" twice "$inc"
 		cmp once twice
-		run diff "$BUILD/upstream/$page.5" once
+		run diff "$BUILD/upstream/$page" once
 		run -1 grep '^<' <<<"$output"
 		while read -r name; do
-			[ "$(grep -c "^\\.It Cm $name\$" once)" = 1 ]
-		done < <(sed -n 's/^\.It Cm //p' "$TOP/man/$page.inc")
+			[ "$(grep -cxF ".It $name" once)" = 1 ]
+		done < <(sed -n 's/^\.It //p' "$inc")
+		[[ $page = *_config.5 ]] || continue
 		sed -n '/^\.It Cm AddKeys\|^\.It Cm AcceptEnv/,$s/^\.It Cm \([A-Z][A-Za-z]*\).*/\1/p' once |
 		    grep -A1 -B1 -E '^(Hayate|None.*|Window.*)$' | grep -v -e -- >near
 		LC_ALL=C sort -c -f near
@@ -475,11 +477,11 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 @test "mandoc reports nothing about our entries that it does not report about upstream's" {
 	command -v mandoc >/dev/null || skip "no mandoc"
 	local page
-	for page in ssh_config sshd_config; do
-		cp "$BUILD/upstream/$page.5" page
-		mandoc -Tlint page | cut -d: -f4- | sort >before || :
+	for page in scp.1 sftp.1 ssh_config.5 sshd_config.5; do
+		cp "$BUILD/upstream/$page" page
 		chmod u+w page
-		"$TOP/man/splice" page "$TOP/man/$page.inc"
+		mandoc -Tlint page | cut -d: -f4- | sort >before || :
+		"$TOP/man/splice" page "$TOP/man/${page%.*}.inc"
 		mandoc -Tlint page | cut -d: -f4- | sort >after || :
 		diff before after
 	done

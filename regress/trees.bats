@@ -17,6 +17,8 @@ teardown() {
 	for m in "$T"/*/full; do
 		! mountpoint -q "$m" || umount -l "$m"
 	done
+	foreign_down
+	sshd_down
 }
 
 # near SERVER...: what scp starts in place of ssh
@@ -314,73 +316,25 @@ some() {
 	diff -r a b/a 2>/dev/null || diff -r a b
 }
 
-# foreign_tree PORT PROGRAM...: a server of another kind, which has our keys,
-# gets and gives a tree
+# foreign_tree KIND: a server of another kind gets and gives a tree
 foreign_tree() {
-	local port=$1
-	shift
-	"$@" >server.log 2>&1 3>&- &
-	poll 10 bash -c "exec 9<>/dev/tcp/127.0.0.1/$port" 2>/dev/null
+	foreign_up "$1"
 	some 100
 	mkdir -p b/a		# proftpd has no real path for what is absent
-	copy -q -o Port="$port" -o StrictHostKeyChecking=no \
-	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -rp a \
-	    "127.0.0.1:$T/b" || echo "put $?" >status
+	copy_foreign -q -rp a "127.0.0.1:$T/b" || echo "put $?" >status
 	diff -r a b/a
-	copy -q -o Port="$port" -o StrictHostKeyChecking=no \
-	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -rp \
-	    "127.0.0.1:$T/a" b2 || echo "get $?" >>status
+	copy_foreign -q -rp "127.0.0.1:$T/a" b2 || echo "get $?" >>status
 	diff -r a b2
-	kill %%
 }
 
 @test "a tree goes to proftpd's mod_sftp and back" {
-	local port=$((20000 + RANDOM % 12000))
 	need_root
 	need proftpd proftpd-mod-crypto
-	sshd_up hayate
-	ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f host.rsa
-	ssh-keygen -e -f "$BATS_FILE_TMPDIR/user.pub" >keys.rfc4716
-	cat >conf <<-END
-	ServerType standalone
-	ServerName t
-	Port $port
-	DefaultAddress 127.0.0.1
-	UseIPv6 off
-	User root
-	Group root
-	RootLogin on
-	UseFtpUsers off
-	PidFile $T/pid
-	ScoreboardFile $T/score
-	DelayEngine off
-	RequireValidShell off
-	AllowOverwrite on
-	LoadModule mod_sftp.c
-	SFTPEngine on
-	SFTPHostKey $T/host.rsa
-	SFTPAuthorizedUserKeys file:$T/keys.rfc4716
-	SFTPAuthMethods publickey
-	END
-	foreign_tree "$port" proftpd -n -c "$T/conf"
+	foreign_tree proftpd
 	[ ! -e status ]
-	sshd_down
 }
 
 @test "a tree goes to asyncssh, which answers in any order, and back" {
-	local port=$((20000 + RANDOM % 12000))
 	need_asyncssh
-	sshd_up hayate
-	cat >server <<-END
-	import asyncio, asyncssh
-	async def main():
-	    await asyncssh.create_server(
-	        asyncssh.SSHServer, "127.0.0.1", $port, sftp_factory=True,
-	        server_host_keys=["$BATS_FILE_TMPDIR/host"],
-	        authorized_client_keys="$BATS_FILE_TMPDIR/user.pub")
-	    await asyncio.sleep(100)
-	asyncio.run(main())
-	END
-	foreign_tree "$port" /usr/bin/python3 server
-	sshd_down
+	foreign_tree asyncssh
 }

@@ -31,6 +31,7 @@
 #include "sftp-tell.h"
 #include "sftpq.h"
 #include "sftpq-hook.h"
+#include "xask-hook.h"
 
 /* Bounds of a request in bytes; upstream's messages have 256 KiB at most. */
 #define REQUEST_MAX	(255 * 1024)
@@ -110,6 +111,7 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 {
 	struct sftpq *q;
 
+	xask_init(conn, c);
 	if ((q = find_connection(conn)) != NULL)
 		q->conn = NULL;		/* of an old connection */
 	if (chosen || !hayopt_get()->hayate || sftp_tell_is_stock(c->fd_in))
@@ -188,6 +190,7 @@ sftpq_take_limits(struct sftp_conn *conn, struct sshbuf *m)
 	u_char type;
 	u_int id;
 
+	xask_see(conn, m);
 	if (q == NULL || q->limits_id == 0 ||
 	    sshbuf_peek_u8(m, 0, &type) != 0 ||
 	    sshbuf_peek_u32(m, 1, &id) != 0 || id != q->limits_id ||

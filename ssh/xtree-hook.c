@@ -28,6 +28,7 @@
 
 #include "sftpq-hook.h"
 #include "xitem-hook.h"
+#include "xresume-hook.h"
 #include "xtree-hook.h"
 
 /* Files under way: enough for 25,000 a second where a round trip is 20 ms */
@@ -46,7 +47,7 @@ int
 xtree_takes(struct sftp_conn *conn, int resume, int sync)
 {
 	return sftpq_is_tuned(conn) && !resume && !sync &&
-	    sftp_proto_version(conn) >= 3;
+	    !xresume_is_asked() && sftp_proto_version(conn) >= 3;
 }
 
 /* Texts */

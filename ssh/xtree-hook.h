@@ -35,8 +35,8 @@ struct sftp_conn;
 /*
  * Returns 1 if this connection is for xtree_put() and xtree_get(), and 0 if
  * upstream's functions have to copy: if the user chose the requests (-R, -B,
- * -X) or a rate (-l), resumes or syncs files, if ssh has "Hayate no", or if the
- * server speaks less than version 3.
+ * -X) or a rate (-l), resumes, verifies (--checksum) or syncs files, if ssh has
+ * "Hayate no", or if the server speaks less than version 3.
  */
 int	xtree_takes(struct sftp_conn *, int resume, int sync);
 

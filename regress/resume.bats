@@ -1,0 +1,735 @@
+#!/usr/bin/env bats
+# A copy that was interrupted goes on, and what is there is verified: the
+# decision (ssh/xresume.h), then scp --resume, sftp reget and reput, --checksum,
+# and the server's check-file-name (sshd/checkfile-hook.h).
+#
+# scp starts a server in place of ssh (-S), so no test but the last ones needs a
+# network.
+
+load helper
+
+MIB=$((1 << 20))
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	T=$BATS_TEST_TMPDIR
+}
+
+teardown() {
+	! mountpoint -q "$T/full" || umount -l "$T/full"
+	foreign_down
+	sshd_down
+}
+
+### The decision
+
+# decide COPY...: one copy a line, one answer a line in lines[]
+decide() {
+	local asan plain
+	plain=$(printf '%s\n' "$@" | FLAVOUR=plain unit xresume-replay) || return
+	asan=$(printf '%s\n' "$@" | FLAVOUR=asan unit xresume-replay) || return
+	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
+	mapfile -t lines <<<"$plain"
+	printf '%s\n' "$plain"
+}
+
+# decides COPY ANSWER: that is the decision
+decides() {
+	decide "$1"
+	[ "${lines[0]}" = "$2" ]
+}
+
+@test "a prefix that is equal stays, to the byte, and is asked for in 64 MiB" {
+	decides 'hashes=1 source=100 target=40' 'hash=0+40 copy=40 verified=1'
+	decides 'hashes=1 source=9M target=8M' \
+	    "hash=0+8388608 copy=8388608 verified=1"
+	decides 'hashes=1 source=200M target=100M' \
+	    "hash=0+67108864 hash=67108864+37748736 copy=104857600 verified=1"
+	decides 'hashes=1 source=100 target=100' 'hash=0+100 done=100 verified=1'
+	decides 'hashes=1 source=100 target=300' 'hash=0+100 done=100 verified=1'
+}
+
+@test "the copy goes on at the first block that differs" {
+	decides 'hashes=1 source=200M target=100M differs=0' \
+	    'hash=0+67108864 copy=0 verified=1'
+	decides 'hashes=1 source=200M target=100M differs=8388607' \
+	    'hash=0+67108864 copy=0 verified=1'
+	decides 'hashes=1 source=200M target=100M differs=8388608' \
+	    'hash=0+67108864 copy=8388608 verified=1'
+	decides 'hashes=1 source=200M target=100M differs=67108864' \
+	    'hash=0+67108864 hash=67108864+37748736 copy=67108864 verified=1'
+	decides 'hashes=1 source=90M target=90M differs=94371839' \
+	    'hash=0+67108864 hash=67108864+27262976 copy=92274688 verified=1'
+	decides 'hashes=1 source=100 target=100 differs=100' \
+	    'hash=0+100 done=100 verified=1'
+}
+
+@test "an empty file on one side needs no question" {
+	decides 'hashes=1 source=0 target=0' 'done=0 verified=1'
+	decides 'hashes=1 source=0 target=5' 'done=0 verified=1'
+	decides 'hashes=1 source=5 target=0' 'copy=0 verified=1'
+	decides 'source=5 target=0' 'copy=0 verified=1'
+}
+
+@test "an equal time says that a file is complete, if it is set and believed" {
+	local t='source_time=7 target_time=7 source=100 target=100'
+	decides "preserve=1 hashes=1 $t" 'done=100 verified=1'
+	decides "preserve=1 $t" 'done=100 verified=1'
+	decides "hashes=1 $t" 'hash=0+100 done=100 verified=1'
+	decides "preserve=1 hashes=1 all=1 $t" 'hash=0+100 done=100 verified=1'
+	decides "preserve=1 hashes=1 $t target=99" 'hash=0+99 copy=99 verified=1'
+}
+
+@test "without hashes the last MiB is compared, and the rest is not verified" {
+	decides 'source=9M target=5M' 'read=4194304+1048576 copy=5242880 verified=0'
+	decides 'source=9M target=5M differs=4194304' \
+	    'read=4194304+1048576 copy=0 verified=1'
+	decides 'source=9M target=1M' 'read=0+1048576 copy=1048576 verified=1'
+	decides 'source=2M target=2M' 'read=1048576+1048576 done=2097152 verified=0'
+	decides 'source=2M target=3M' 'read=1048576+1048576 done=2097152 verified=0'
+}
+
+@test "without hashes a source that is newer than its target starts again" {
+	local t='source=9M target=5M'
+	decides "$t source_time=8 target_time=7" 'copy=0 verified=1'
+	decides "$t source_time=7 target_time=8" \
+	    'read=4194304+1048576 copy=5242880 verified=0'
+	decides "$t target=9M preserve=1 source_time=7 target_time=8" \
+	    'copy=0 verified=1'
+}
+
+@test "a server that refuses, or tells too few hashes, is believed no byte more" {
+	decides 'hashes=1 answers=0 source=9M target=5M' \
+	    'hash=0+5242880 read=4194304+1048576 copy=5242880 verified=0'
+	decides 'hashes=1 answers=1 source=90M target=80M differs=9' \
+	    'hash=0+67108864 copy=0 verified=1'
+	decides 'hashes=1 answers=1 source=90M target=80M' \
+	    'hash=0+67108864 hash=67108864+16777216 read=82837504+1048576 copy=83886080 verified=0'
+	decides 'hashes=1 short=1 source=90M target=80M' \
+	    'hash=0+67108864 copy=58720256 verified=1'
+	decides 'hashes=1 short=9 source=90M target=80M' \
+	    'hash=0+67108864 copy=0 verified=1'
+}
+
+### The server's hashes
+
+# ask ALGORITHMS OFFSET LENGTH BLOCK PATH [OPTION...]: of our sftp-server
+ask() {
+	run -0 timeout 20 "$REGRESS/peers/check-file" "${@:1:5}" \
+	    "$(bin sftp-server)" "${@:6}"
+}
+
+# sum FILE OFFSET LENGTH: what sha256sum says of the range
+sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
+
+@test "check-file-name tells the SHA-256 of each block, the last one shorter" {
+	head -c 10000 /dev/urandom >f
+	ask sha256 0 0 4096 f
+	[ "${lines[0]}" = "check-file-name=1" ]
+	[ "${lines[1]}" = "sha256 $(sum f 0 4096) $(sum f 4096 4096) $(sum f 8192 4096)" ]
+	ask md5,sha256,sha1 100 4097 4096 f
+	[ "${lines[1]}" = "sha256 $(sum f 100 4096) $(sum f 4196 1)" ]
+	ask sha256 100 300 0 f
+	[ "${lines[1]}" = "sha256 $(sum f 100 300)" ]
+	ask sha256 9999 500 256 f
+	[ "${lines[1]}" = "sha256 $(sum f 9999 1)" ]
+	ask sha256 10000 5 256 f
+	[ "${lines[1]}" = sha256 ]
+	ask sha256 18446744073709551615 18446744073709551615 256 f
+	[ "${lines[1]}" = sha256 ]
+	: >empty
+	ask sha256 0 0 0 empty
+	[ "${lines[1]}" = "sha256 $(sha256sum </dev/null | cut -d' ' -f1)" ]
+}
+
+@test "check-file-name does at most 64 MiB and 4096 blocks in one request" {
+	truncate -s $((64 * MIB + 1)) f
+	ask sha256 0 0 0 f
+	[[ ${lines[1]} = "status 4 more than 64 MiB"* ]]
+	ask sha256 1 0 0 f
+	[[ ${lines[1]} = sha256\ * ]]
+	ask sha256 0 $((4097 * 256)) 256 f
+	[[ ${lines[1]} = "status 4 more than 4096 blocks"* ]]
+	ask sha256 0 $((4096 * 256)) 256 f
+	[ "$(wc -w <<<"${lines[1]}")" = 4097 ]
+	ask sha256 0 0 255 f
+	[[ ${lines[1]} = "status 5 "* ]]
+	ask md5,sha1 0 9 0 f
+	[[ ${lines[1]} = "status 4 no hash but sha256" ]]
+}
+
+@test "check-file-name reads regular files only, and does not wait for a fifo" {
+	mkdir d
+	mkfifo p
+	for f in d p /dev/zero; do
+		ask sha256 0 0 0 $f
+		[ "${lines[1]}" = "status 4 not a regular file" ]
+	done
+	ask sha256 0 0 0 nothing
+	[[ ${lines[1]} = "status 2 "* ]]
+	echo x >f
+	chmod 0 f
+	((EUID)) || chown 1 f
+	run -0 setpriv --bounding-set -dac_override,-dac_read_search \
+	    "$REGRESS/peers/check-file" sha256 0 0 0 f "$(bin sftp-server)"
+	[[ ${lines[1]} = "status 3 "* ]]
+}
+
+@test "lists of requests and the read-only mode hold for check-file-name" {
+	echo x >f
+	run -0 "$(bin sftp-server)" -Q requests
+	grep -qx check-file-name <<<"$output"
+	ask sha256 0 0 0 f -P check-file-name
+	[[ ${lines[0]} = none && ${lines[1]} = "status 3 "* ]]
+	ask sha256 0 0 0 f -p open,read
+	[[ ${lines[0]} = none && ${lines[1]} = "status 3 "* ]]
+	ask sha256 0 0 0 f -P remove,read
+	[[ ${lines[1]} = "status 3 reading is denied" ]]
+	ask sha256 0 0 0 f -P open
+	[[ ${lines[1]} = "status 3 reading is denied" ]]
+	ask sha256 0 0 0 f -p check-file-name -R
+	[ "${lines[1]}" = "sha256 $(sum f 0 9)" ]
+}
+
+### Long options
+
+@test "long options are taken where options may stand, and nowhere else" {
+	local program
+	for program in scp sftp; do
+		run -1 "$(bin $program)" --nonsense a h:b
+		[[ $output = *"unknown option --nonsense"* ]]
+		[[ $output = *"[--checksum] [--resume]"* ]]
+		run -1 "$(bin $program)" --resum a h:b
+		run -1 "$(bin $program)" --resume=yes a h:b
+		[[ $output = *"--resume has no argument"* ]]
+		run -1 "$(bin $program)" -v -i --nonsense --nonsense2 a h:b
+		[[ $output = *"unknown option --nonsense2"* ]]
+	done
+	printf '#!/bin/sh\nexec "%s"\n' "$(bin sftp-server)" >near
+	chmod +x near
+	echo x >--resume
+	echo y >f
+	"$(bin scp)" -q -S ./near -- --resume "h:$T/1"
+	"$(bin scp)" -q -S ./near f --resume "h:$T/1" 2>/dev/null || :
+	cmp -- --resume 1
+}
+
+@test "what --resume and --checksum cannot do is refused, with the reason" {
+	local o
+	for o in --resume --checksum; do
+		run -1 "$(bin scp)" $o -O a h:b
+		[[ $output = *"$o needs SFTP"* ]]
+		run -1 "$(bin scp)" -3 $o g:a h:b
+		[[ $output = *"$o does not work between two remote hosts"* ]]
+		run -1 "$(bin scp)" $o a b h:c g:d
+		[[ $output = *"two remote hosts"* ]]
+		run -1 "$(bin scp)" $o a b
+		[[ $output = *"$o does not work between local files"* ]]
+	done
+}
+
+### Copies
+
+# near SERVER...: what scp and sftp start in place of ssh
+near() {
+	printf '#!/bin/sh\nexec %s\n' "$*" >"$T/near"
+	chmod +x "$T/near"
+}
+
+# peer OPTION...: that is sftp-peer
+peer() { near "$REGRESS/peers/sftp-peer" "$@"; }
+
+# scp_ ARG...: run our scp with what near() made, as a root with few rights
+scp_() {
+	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
+	    "$(bin scp)" -q -S "$T/near" "$@" 3>&-
+}
+
+# sftp_ COMMAND...: the same for sftp
+sftp_() {
+	printf '%s\n' "$@" | timeout 60 "$(bin sftp)" -q -S "$T/near" -b - h 3>&-
+}
+
+# put, get FILE TARGET [OPTION...]: resume
+put() { scp_ --resume "${@:3}" "$1" "h:$T/$2"; }
+get() { scp_ --resume "${@:3}" "h:$T/$1" "$2"; }
+
+# noise FILE BYTES
+noise() { head -c "$2" /dev/urandom >"$1"; }
+
+# spoil FILE OFFSET: change a byte
+spoil() {
+	local c=x
+	[ "$(tail -c +$(($2 + 1)) "$1" | head -c 1)" != x ] || c=y
+	printf %s "$c" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+@test "a partial file goes on where it stopped, and its prefix is not sent" {
+	local way
+	noise a $((20 * MIB))
+	near "$(bin sftp-server)"
+	for way in put get; do
+		head -c $((9 * MIB + 5)) a >b
+		run -0 $way a b -v
+		cmp a b
+		[[ $output = *"goes on at $((9 * MIB + 5)) of $((20 * MIB))"* ]]
+		[[ $output != *"not verified"* ]]
+		run -0 $way a b -v
+		[[ $output = *'b" is complete'* ]]
+	done
+}
+
+@test "a prefix that was tampered with is found, and copied from there" {
+	local way at
+	noise a $((20 * MIB))
+	near "$(bin sftp-server)"
+	for way in put get; do
+		for at in 0 $((8 * MIB - 1)) $((8 * MIB)) $((11 * MIB)); do
+			head -c $((12 * MIB)) a >b
+			spoil b "$at"
+			run -0 $way a b -v
+			cmp a b
+			[[ $at = 0 || $at = $((8 * MIB - 1)) ||
+			    $output = *"goes on at $((8 * MIB)) of"* ]]
+			cp a b
+			spoil b "$at"
+			run -0 $way a b
+			[ -z "$output" ]
+			cmp a b
+		done
+	done
+}
+
+@test "stock's server gives no hashes: the end is compared, and one line says so" {
+	local way
+	noise a $((5 * MIB))
+	near "$(bin sftp-server stock)"
+	for way in put get; do
+		head -c $((3 * MIB)) a >b
+		run -0 $way a b
+		cmp a b
+		[ "${#lines[@]}" = 1 ]
+		[[ $output = *'b": prefix not verified'*" of $((3 * MIB)) bytes"* ]]
+		head -c $((3 * MIB)) a >b
+		spoil b $((3 * MIB - MIB))
+		run -0 $way a b
+		cmp a b
+		[ -z "$output" ]
+		# all of a small file is compared
+		head -c $MIB a >b
+		run -0 $way a b
+		cmp a b
+		[ -z "$output" ]
+		# a source that is newer is copied again
+		head -c $((3 * MIB)) a >b
+		spoil b 9
+		touch -d '2001-01-01' b
+		run -0 $way a b
+		cmp a b
+	done
+}
+
+@test "targets of any length, links, and files that are in the way" {
+	local way server n
+	noise a 300000
+	for server in hayate stock; do
+		near "$(bin sftp-server $server)"
+		for way in put get; do
+			for n in 0 1 299999 300000 300001 900000; do
+				head -c $n a >b
+				[ $n -le 300000 ] || head -c 900000 /dev/zero |
+				    head -c $((n - 300000)) >>b
+				run -0 $way a b
+				cmp a b
+			done
+			: >z
+			run -0 $way z b
+			[ ! -s b ]
+			rm b
+			run -0 $way z b
+			[ -f b ]
+			head -c 100000 a >t
+			ln -sf t b
+			run -0 $way a b
+			[ -L b ]
+			cmp a t
+			rm -rf b
+			mkdir -p b/a
+			run -1 $way a b
+			rm -rf b
+			head -c 100000 a >b
+			spoil b 7
+			chmod 0200 b
+			run -0 $way a b
+			chmod 600 b
+			cmp a b
+			head -c 100000 a >b
+			chmod 0400 b
+			run -1 $way a b
+			[[ $output = *"Permission denied"* ]]
+			rm -f b t
+		done
+	done
+}
+
+# half_a_tree: "a", and "b" with most of it, whole, in part, spoilt or too long
+half_a_tree() {
+	local i
+	mkdir -p a/sub/sub a/"sp ace" a/-dash a/new$'\n'line
+	for i in $(seq 40); do noise "a/sub/$i" $((i * 100)); done
+	noise a/large $((10 * MIB))
+	: >a/zero
+	echo x >a/sub/sub/x
+	echo u >a/"sp ace"/$'\xff\xfe'
+	echo r >a/-dash/-r
+	echo z >a/new$'\n'line/z$'\n'
+	chmod 500 a/sub/sub
+	chmod 711 a/sub/7
+	chmod 444 a/sub/8
+	touch -d '2001-02-03 04:05:06' a/sub/9 a/sub
+	cp -a a b
+	touch -d '2005-01-01' b/sub/5 b/sub b
+	rm b/sub/1 b/"sp ace"/*
+	rm -r b/-dash
+	truncate -s 150 b/sub/2
+	truncate -s $((9 * MIB)) b/large
+	spoil b/sub/3 4
+	touch -d '2005-01-01' b/sub/3
+	echo more >>b/sub/4
+}
+
+# same_tree: "b" has what "a" has, with modes, and seconds if $TIMES is set
+same_tree() {
+	local d
+	for d in a b; do
+		(cd $d && find . -printf "%p %y %m %s ${TIMES:+%T@}\n" |
+		    sed -E 's/ ([0-9]+)\.[0-9]+$/ \1/' | LC_ALL=C sort) >state.$d
+	done
+	diff state.a state.b
+	diff -r a b
+}
+
+@test "a half copied tree becomes whole, and what is complete is left alone" {
+	local server way
+	need_root
+	for server in hayate stock; do
+		near "$(bin sftp-server $server)"
+		for way in put get; do
+			half_a_tree
+			touch -d '+1 day' b/sub/9
+			if [ $way = put ]; then mkdir c && mv b c/a && ln -s c/a b
+			else mkdir d && mv a d/b && ln -s d/b a; fi
+			case $way in
+			put) run -0 scp_ --resume -v -r a "h:$T/c" ;;
+			get) run -0 scp_ --resume -v -r "h:$T/d/b" . ;;
+			esac
+			diff -r a b
+			[ "$(grep -c 'is complete' <<<"$output")" -ge 38 ]
+			rm -rf a b c d
+		done
+	done
+}
+
+@test "with -p a half copied tree gets modes and times as well" {
+	local server way TIMES=y
+	need_root
+	for server in hayate stock; do
+		near "$(bin sftp-server $server)"
+		for way in put get; do
+			half_a_tree
+			case $way in
+			put) mkdir c; mv b c/a
+			    run -0 scp_ --resume -v -rp a "h:$T/c"; mv c/a b ;;
+			get) mkdir c; mv b c/a
+			    run -0 scp_ --resume -v -rp "h:$T/a" c; mv c/a b ;;
+			esac
+			same_tree
+			[ "$(grep -c 'is complete' <<<"$output")" -ge 38 ]
+			# now nothing is left to do, and nothing is hashed
+			case $way in
+			put) mv b c/a; run -0 scp_ --resume -v -rp a "h:$T/c" ;;
+			get) mv b c/a; run -0 scp_ --resume -v -rp "h:$T/a" c ;;
+			esac
+			[ "$(grep -c 'is complete' <<<"$output")" = 46 ]
+			rm -rf a b c
+		done
+	done
+}
+
+@test "sftp's reget and reput verify, and refuse what is longer, as stock's do" {
+	local server
+	noise a $((9 * MIB))
+	for server in hayate stock; do
+		near "$(bin sftp-server $server)"
+		head -c $((8 * MIB)) a | tee b c >d
+		spoil b $((8 * MIB - 9))
+		spoil c $((8 * MIB - 9))
+		run -0 sftp_ "reput a $T/b" "reget $T/a c" "put -a a $T/e" \
+		    "get -a $T/a d"
+		cmp a b
+		cmp a c
+		cmp a d
+		cmp a e
+		run -0 sftp_ "reput a $T/b" "reget $T/a c"
+		rm e
+		echo more | tee -a b >>c
+		run -1 sftp_ "reput a $T/b"
+		[[ $output = *"same size or larger"* ]]
+		run -1 sftp_ "reget $T/a c"
+		[[ $output = *"local file is larger"* ]]
+		printf '%s\n' "put a $T/b" "get $T/a c" | timeout 60 \
+		    "$(bin sftp)" --resume -q -S "$T/near" -b - h 3>&-
+		cmp a b
+		cmp a c
+	done
+}
+
+@test "an answer that is no good is no answer: too long, of md5, refused" {
+	local how
+	noise a $((3 * MIB))
+	for how in long odd md5 refused; do
+		peer hash=$how
+		head -c $((2 * MIB)) a >b
+		run -0 put a b -v
+		cmp a b
+		[[ $output = *"prefix not verified"* ]]
+		case $how in
+		refused) [[ $output = *"hashes no such range: Failure"* ]] ;;
+		*) [[ $output = *"server sent "*" hashes of sha256"* ]] ;;
+		esac
+	done
+	for how in short lie; do
+		peer hash=$how
+		head -c $((2 * MIB)) a >b
+		run -0 put a b -v
+		cmp a b
+		[[ $output != *"goes on at $((2 * MIB))"* ]]
+	done
+	for how in name true; do
+		peer hash=$how
+		head -c $((2 * MIB)) a >b
+		run -0 get a b -v
+		cmp a b
+		[[ $output = *"goes on at $((2 * MIB)) of"* ]]
+		[[ $output != *"not verified"* ]]
+	done
+	peer hash=hashid
+	head -c $((2 * MIB)) a >b
+	run -255 put a b
+	[[ $output = *"ID mismatch"* ]]
+}
+
+@test "a server that cannot cut a file gets the whole file" {
+	noise a $((10 * MIB))
+	peer hash=true			# its SETSTAT does nothing
+	head -c $((10 * MIB)) a >b
+	spoil b $((9 * MIB))
+	run -0 put a b
+	cmp a b
+}
+
+@test "--checksum compares both files when they are copied" {
+	noise a $((9 * MIB))
+	near "$(bin sftp-server)"
+	run -0 scp_ --checksum a "h:$T/b"
+	[ -z "$output" ]
+	cmp a b
+	run -0 scp_ --checksum -v "h:$T/a" c
+	cmp a c
+	mkdir d
+	cp a d/1
+	echo x >d/2
+	: >d/3
+	run -0 scp_ --checksum -r d "h:$T/e"
+	diff -r d e
+	run -0 scp_ --checksum --resume -p a "h:$T/b"
+	cmp a b
+	touch -d 2001-01-01 a b
+	spoil b 9
+	touch -r a b
+	run -0 scp_ --checksum --resume -p a "h:$T/b"	# times are not believed
+	cmp a b
+}
+
+@test "--checksum names the file that differs, and fails" {
+	mkdir d
+	noise d/1 100000
+	noise d/2 100000
+	peer hash=true flip=1
+	run -1 scp_ --checksum d/1 "h:$T/b"
+	[[ $output = *"checksum: \"d/1\" and \"$T/b\" differ"* ]]
+	run -1 scp_ --checksum -r d "h:$T/e"
+	[[ $output = *'d/1" and '*differ*'d/2" and '*differ* ||
+	    $output = *'d/2" and '*differ*'d/1" and '*differ* ]]
+	peer hash=true
+	run -0 scp_ --checksum d/1 "h:$T/b"
+	noise a $((3 * MIB))
+	peer hash=refused
+	run -1 scp_ --checksum a "h:$T/b"
+	[[ $output = *"could not be hashed"* ]]
+}
+
+@test "--checksum with a server that has no hashes copies nothing and fails" {
+	local way
+	noise a 1000
+	near "$(bin sftp-server stock)"
+	run -255 scp_ --checksum a "h:$T/b"
+	[[ $output = *"--checksum: this server does not hash files"* ]]
+	run -255 scp_ --checksum "h:$T/a" b
+	[ ! -e b ]
+	run -255 scp_ --checksum -r "h:$T" b
+	[[ $output = *"--checksum: this server does not hash files"* ]]
+}
+
+@test "a source that changes during the copy is reported, and fails --checksum" {
+	noise a 100000
+	peer hash=true "change=$T/a"
+	run -0 scp_ --resume a "h:$T/b"
+	[[ ${#lines[@]} = 1 && $output = *'"a" changed while it was copied'* ]]
+	run -1 scp_ --checksum a "h:$T/b"
+	[[ $output = *'"a" changed while it was copied'* ]]
+	run -1 scp_ --checksum "h:$T/a" b
+	[[ $output = *"\"$T/a\" changed while it was copied"* ]]
+}
+
+
+### Interruptions
+
+# grown BYTES DIR: so much is there
+grown() { [ "$(du -sb "$2" 2>/dev/null | cut -f1)" -ge "$1" ] 2>/dev/null; }
+
+# kin PID NAME: this process and those below it that are called so
+kin() {
+	local p
+	[ "$(cat "/proc/$1/comm" 2>/dev/null)" != "$2" ] || echo "$1"
+	for p in $(pgrep -P "$1"); do kin "$p" "$2"; done
+}
+
+# cut_off VICTIM SERVER BYTES DIR ARG...: run scp with these arguments and kill
+# what is called VICTIM when BYTES are in DIR
+cut_off() {
+	local pid root
+	copy -q -rp "${@:5}" >out 2>&1 &
+	pid=$! root=$pid
+	poll 20 grown "$3" "$4"
+	case $1 in sftp-server|sshd-session) root=$(cat "$(sshd_dir "$2")/pid") ;; esac
+	# shellcheck disable=SC2046 # numbers
+	kill -9 $(kin "$root" "$1") || :
+	wait $pid || :
+}
+
+# bulk_tree: "a", 24 MB in 60 files of all sizes
+bulk_tree() {
+	local i
+	mkdir -p a/one a/two/three
+	for i in $(seq 50); do noise "a/one/$i" $((i * 4000)); done
+	for i in $(seq 8); do noise "a/two/three/$i" $((i * 300000)); done
+	noise a/two/large 9000000
+	: >a/two/none
+	chmod 640 a/one/7
+	touch -d '2001-02-03 04:05:06' a/one/* a/two/* a/two a
+}
+
+@test "after kill -9 of scp, ssh or the server, anywhere, --resume makes trees equal" {
+	local victim server way bytes TIMES=y
+	need_root
+	sshd_up hayate "MaxRate 30M"
+	sshd_up stock
+	bulk_tree
+	for server in hayate stock; do
+		for victim in scp ssh sftp-server sshd-session; do
+			for way in put get; do
+				rm -rf c
+				mkdir c
+				bytes=$((RANDOM % 200 * 100000 + 50000))
+				echo "$server $victim $way $bytes"
+				case $way in
+				put) set -- -o MaxRate=30M a "$server:$T/c" ;;
+				get) set -- "$server:$T/a" c ;;
+				esac
+				cut_off $victim $server $bytes c "$@"
+				bytes=$((bytes / 2 + 10000000))
+				cut_off $victim $server $bytes c --resume "$@"
+				run -0 copy -q -rp --resume "$@"
+				rm -rf b
+				mv c/a b
+				same_tree
+			done
+		done
+	done
+}
+
+@test "after a full disk --resume makes trees equal" {
+	local server way TIMES=y
+	need_root
+	bulk_tree
+	mkdir full
+	for server in hayate stock; do
+		near "$(bin sftp-server $server)"
+		for way in put get; do
+			mount -t tmpfs -o size=7m none full
+			case $way in
+			put) set -- a "h:$T/full" ;;
+			get) set -- "h:$T/a" full ;;
+			esac
+			run -1 scp_ -rp "$@"
+			run -1 scp_ -rp --resume "$@"
+			mount -o remount,size=60m full
+			run -0 scp_ -rp --resume "$@"
+			rm -rf b
+			cp -a full/a b
+			umount full
+			same_tree
+		done
+	done
+}
+
+# foreign_resume KIND: a partial file and half a tree, to and from that server
+foreign_resume() {
+	noise a $((10 * MIB))
+	foreign_up "$1"
+	head -c $((9 * MIB)) a >b
+	run -0 copy_foreign --resume -v a "127.0.0.1:$T/b"
+	echo "$output" >put
+	cmp a b
+	head -c $((9 * MIB)) a >b
+	run -0 copy_foreign --resume -v "127.0.0.1:$T/a" b
+	echo "$output" >get
+	cmp a b
+	rm a b
+	half_a_tree
+	mkdir c
+	mv b c/a
+	copy_foreign -q --resume -rp a "127.0.0.1:$T/c"
+	diff -r a c/a
+	rm -r c a
+	half_a_tree
+	mkdir d
+	mv b d/a
+	copy_foreign -q --resume -rp "127.0.0.1:$T/a" d
+	diff -r a d/a
+}
+
+@test "a copy goes on with proftpd's mod_sftp" {
+	need_root
+	need proftpd proftpd-mod-crypto
+	foreign_resume proftpd
+}
+
+@test "a copy goes on with asyncssh" {
+	need_asyncssh
+	foreign_resume asyncssh
+	grep -q 'prefix not verified' put
+	grep -q 'prefix not verified' get
+}
+
+@test "each long option is in both manual pages, and in the tests" {
+	local name n=0
+	for name in $(sed -n 's/^	{ "\([a-z]*\)", .*offsetof.*/\1/p' "$TOP/ssh/xopt.c"); do
+		grep -q "^\.It Fl -$name" "$TOP/man/scp.inc"
+		grep -q "^\.It Fl -$name" "$TOP/man/sftp.inc"
+		grep -q -e "--$name" "$TOP"/regress/*.bats
+		n=$((n + 1))
+	done
+	[ $n -ge 2 ]
+}

@@ -1,0 +1,54 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xask-hook: asks an SFTP server what it has in a file: hashes, or bytes.
+ *
+ * Hashes come from check-file-name (PROTOCOL, 4), if the server announced it,
+ * or check-file as proftpd calls both of its requests. Else a range can be read
+ * back. A reply that breaks the protocol ends the process, as it does in
+ * upstream; hashes of another kind or number than asked for are no answer.
+ *
+ * No other request may be under way. Called by sftpq-hook.c, which sees every
+ * message and connection, and by xresume-hook.c. Main thread only.
+ */
+
+#ifndef HAYATE_XASK_HOOK_H
+#define HAYATE_XASK_HOOK_H
+
+#include <sys/types.h>
+#include <stdint.h>
+
+struct sftp_conn;
+struct sftpq_conn;
+struct sshbuf;
+
+/* Looks at a message of the server: its first lists what it offers. */
+void	xask_see(const struct sftp_conn *, const struct sshbuf *);
+
+/* The connection begins, after that message. */
+void	xask_init(const struct sftp_conn *, const struct sftpq_conn *);
+
+/* Whether the ssh of this connection has "Hayate no" */
+int	xask_is_stock(const struct sftp_conn *);
+
+/* Whether the server announced that it hashes files */
+int	xask_has_hashes(const struct sftp_conn *);
+
+/* Asks for the hashes of a range in blocks. Does not wait for the reply. */
+void	xask_send(struct sftp_conn *, const char *path, uint64_t off,
+    uint64_t len, uint32_t block);
+
+/*
+ * Waits for it. Returns the number of hashes in "sums", at most "most", or -1
+ * if the server refused or gave none that can be used.
+ */
+ssize_t	xask_take(struct sftp_conn *, unsigned char *sums, size_t most);
+
+/* Reads "len" bytes at "off" of a file. Returns -1 if they cannot be had. */
+int	xask_read(struct sftp_conn *, const char *path, uint64_t off,
+    unsigned char *buf, size_t len);
+
+#endif /* HAYATE_XASK_HOOK_H */

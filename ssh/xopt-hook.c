@@ -1,0 +1,106 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See xopt-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "misc.h"
+
+#include "xopt-hook.h"
+
+extern char *__progname;
+
+/* The letters of the short options that have an argument */
+#define SCP_LETTERS	"DFJMPSXcilo"
+#define SFTP_LETTERS	"BDFJPRSXbcilos"
+
+static struct xopt taken;
+
+static void refuse(const char *, ...)
+    __attribute__((format(printf, 1, 2), noreturn));
+
+static void
+refuse(const char *why, ...)
+{
+	char usage[256];
+	va_list args;
+
+	xopt_usage(usage, sizeof(usage));
+	fprintf(stderr, "%s: ", __progname);
+	va_start(args, why);
+	vfprintf(stderr, why, args);
+	va_end(args);
+	fprintf(stderr, "\nlong options: %s; the others are in %s(1)\n", usage,
+	    __progname);
+	exit(1);
+}
+
+static int
+take(int argc, char **argv, const char *letters)
+{
+	char why[256];
+
+	argc = xopt_take(&taken, argc, argv, letters, why, sizeof(why));
+	if (argc == -1)
+		refuse("%s", why);
+	return argc;
+}
+
+/* The words are "source ... target". One side has to be remote, not both. */
+static void
+check_sides(int argc, char **argv, const char *option)
+{
+	int i, remote = 0;
+
+	if (taken.old_protocol)
+		refuse("%s needs SFTP, it does not work with -O", option);
+	for (i = taken.operands; i < argc - 1; i++)
+		remote |= colon(argv[i]) != NULL;
+	if (argc - taken.operands < 2)
+		return;			/* upstream shows its usage */
+	if (remote && colon(argv[argc - 1]) != NULL)
+		refuse("%s does not work between two remote hosts", option);
+	if (!remote && colon(argv[argc - 1]) == NULL)
+		refuse("%s does not work between local files", option);
+}
+
+int
+xopt_scp(int argc, char **argv)
+{
+	argc = take(argc, argv, SCP_LETTERS);
+	if (taken.resume)
+		check_sides(argc, argv, "--resume");
+	if (taken.checksum)
+		check_sides(argc, argv, "--checksum");
+	return argc;
+}
+
+int
+xopt_sftp(int argc, char **argv)
+{
+	static char resume[] = "-a";
+
+	argc = take(argc, argv, SFTP_LETTERS);
+	if (!taken.resume)
+		return argc;
+	/* The place of a word that was taken is free. */
+	memmove(argv + 2, argv + 1, argc * sizeof(*argv));
+	argv[1] = resume;
+	return argc + 1;
+}
+
+const struct xopt *
+xopt_get(void)
+{
+	return &taken;
+}

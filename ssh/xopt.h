@@ -1,0 +1,43 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xopt: the long options of scp and sftp.
+ *
+ * Upstream's scp and sftp read short options with getopt(3). The long ones are
+ * taken out of argv before getopt sees it. Options end where they end for
+ * getopt: at "--", or at the first word that is no option. The argument of a
+ * short option is no option, however it looks.
+ *
+ * To add one: a field in struct xopt, and a row in the table of xopt.c.
+ *
+ * No upstream header. Called by xopt-hook.c.
+ */
+
+#ifndef HAYATE_XOPT_H
+#define HAYATE_XOPT_H
+
+#include <stddef.h>
+
+struct xopt {
+	int	 resume;		/* --resume */
+	int	 checksum;		/* --checksum */
+
+	int	 old_protocol;		/* scp -O was there */
+	int	 operands;		/* where they begin in argv */
+};
+
+/*
+ * Takes the long options out of argv and sets them in "o". "with_argument" are
+ * the letters of the short options that have one. Returns the new argc, or -1
+ * with the reason in "why", for a person.
+ */
+int	xopt_take(struct xopt *o, int argc, char **argv,
+    const char *with_argument, char *why, size_t whylen);
+
+/* Writes the long options as a usage does: "[--a] [--b FILE]". */
+void	xopt_usage(char *text, size_t len);
+
+#endif /* HAYATE_XOPT_H */
