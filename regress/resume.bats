@@ -606,7 +606,7 @@ kin() {
 }
 
 # cut_off VICTIM SERVER BYTES DIR ARG...: run scp with these arguments and kill
-# what is called VICTIM when BYTES are in DIR
+# what is called VICTIM when BYTES are in DIR; counts in "broken"
 cut_off() {
 	local pid root
 	copy -q -rp "${@:5}" >out 2>&1 &
@@ -615,7 +615,7 @@ cut_off() {
 	case $1 in sftp-server|sshd-session) root=$(cat "$(sshd_dir "$2")/pid") ;; esac
 	# shellcheck disable=SC2046 # numbers
 	kill -9 $(kin "$root" "$1") || :
-	wait $pid || :
+	wait $pid || broken=$((broken + 1))
 }
 
 # bulk_tree: "a", 24 MB in 60 files of all sizes
@@ -631,24 +631,27 @@ bulk_tree() {
 }
 
 @test "after kill -9 of scp, ssh or the server, anywhere, --resume makes trees equal" {
-	local victim server way bytes TIMES=y
+	local victim server way bytes broken=0 TIMES=y
 	need_root
-	sshd_up hayate "MaxRate 30M"
+	sshd_up hayate "MaxRate 15M"
 	sshd_up stock
 	bulk_tree
 	for server in hayate stock; do
-		for victim in scp ssh sftp-server sshd-session; do
+		for victim in scp sftp-server ssh sshd-session; do
+			# what dies at our end does not depend on the server
+			[[ $server$victim != stockssh* ]] || continue
 			for way in put get; do
 				rm -rf c
 				mkdir c
 				bytes=$((RANDOM % 200 * 100000 + 50000))
 				echo "$server $victim $way $bytes"
 				case $way in
-				put) set -- -o MaxRate=30M a "$server:$T/c" ;;
+				put) set -- -o MaxRate=15M a "$server:$T/c" ;;
 				get) set -- "$server:$T/a" c ;;
 				esac
+				[ $server$way != stockget ] || set -- -l 120000 "$@"
 				cut_off $victim $server $bytes c "$@"
-				bytes=$((bytes / 2 + 10000000))
+				bytes=$((bytes / 2 + 11000000))
 				cut_off $victim $server $bytes c --resume "$@"
 				run -0 copy -q -rp --resume "$@"
 				rm -rf b
@@ -657,6 +660,8 @@ bulk_tree() {
 			done
 		done
 	done
+	echo "$broken of 24 copies were broken off"
+	[ $broken -ge 14 ]
 }
 
 @test "after a full disk --resume makes trees equal" {
@@ -684,29 +689,32 @@ bulk_tree() {
 	done
 }
 
+# foreign_copy ARG...: resume; what scp says is in "said". asyncssh ends a session
+# without a status, which is 1
+foreign_copy() {
+	copy_foreign --resume -v "$@" >said 2>&1 || echo "$?" >>status
+}
+
 # foreign_resume KIND: a partial file and half a tree, to and from that server
 foreign_resume() {
 	noise a $((10 * MIB))
 	foreign_up "$1"
 	head -c $((9 * MIB)) a >b
-	run -0 copy_foreign --resume -v a "127.0.0.1:$T/b"
-	echo "$output" >put
+	foreign_copy a "127.0.0.1:$T/b"
+	grep 'goes on at 9437184 of' said
 	cmp a b
 	head -c $((9 * MIB)) a >b
-	run -0 copy_foreign --resume -v "127.0.0.1:$T/a" b
-	echo "$output" >get
+	foreign_copy "127.0.0.1:$T/a" b
+	grep 'goes on at 9437184 of' said
 	cmp a b
 	rm a b
 	half_a_tree
-	mkdir c
+	mkdir c d
+	cp -a b d/a
 	mv b c/a
-	copy_foreign -q --resume -rp a "127.0.0.1:$T/c"
+	foreign_copy -rp a "127.0.0.1:$T/c"
 	diff -r a c/a
-	rm -r c a
-	half_a_tree
-	mkdir d
-	mv b d/a
-	copy_foreign -q --resume -rp "127.0.0.1:$T/a" d
+	foreign_copy -rp "127.0.0.1:$T/a" d
 	diff -r a d/a
 }
 
@@ -714,13 +722,13 @@ foreign_resume() {
 	need_root
 	need proftpd proftpd-mod-crypto
 	foreign_resume proftpd
+	[ ! -e status ]
 }
 
 @test "a copy goes on with asyncssh" {
 	need_asyncssh
 	foreign_resume asyncssh
-	grep -q 'prefix not verified' put
-	grep -q 'prefix not verified' get
+	grep -q 'large": prefix not verified' said
 }
 
 @test "each long option is in both manual pages, and in the tests" {
