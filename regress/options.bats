@@ -445,6 +445,126 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	done
 }
 
+# rows: name, sides, kind, default, least and most of each option, as numbers
+rows() {
+	awk '
+	/^	\{ "/ { row = "" }
+	{ row = row $0 }
+	/\},$/ && row ~ /^	\{ "/ { print row; row = "" }' "$TOP/common/hayopt.c" |
+	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|LIMIT\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
+	    sed -e 's/\<K\>/1024/g; s/\<M\>/1048576/g; s/\<G\>/1073741824/g' \
+		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/[ 	]//g; s/,/|/g'
+}
+
+# word KIND NUMBER: a default, as ssh -G prints it
+word() {
+	case $1:$2 in
+	FLAG:0)	echo no ;;
+	FLAG:1)	echo yes ;;
+	COUNT:-1) echo auto ;;
+	NAME:0)	echo default ;;
+	LIMIT:0) echo none ;;
+	*)	echo $(($2)) ;;
+	esac
+}
+
+# short NUMBER: with the largest unit
+short() {
+	local n=$(($1)) unit
+	for unit in '' K M G; do
+		((n % 1024 == 0 && n > 0)) || break
+		((n /= 1024))
+	done
+	echo "$n$unit"
+}
+
+# entry PAGE NAME: the manual entry, as one line
+entry() {
+	awk -v name="$2" '$1 == ".It" { on = $3 == name } on' "$1" | tr '\n' ' '
+}
+
+# lacks PAGE NAME KIND DEFAULT LEAST MOST: what the entry does not say
+lacks() {
+	local text default
+	text=$(entry "$1" "$2") default=$(word "$3" "$4")
+	says() { grep -qE -- "$1" <<<"$text" || echo "$2: $3"; }
+	case $3 in
+	FLAG)
+		says '\.Cm yes( \(the default\)| or)' "$2" "the value yes"
+		says '\.Cm no( \(the default\)| ,| \(|$)' "$2" "the value no"
+		says "\\.Cm $default (, )?\\(the default\\)" "$2" "the default" ;;
+	SIZE)
+		says "The default is $(short "$4")\\." "$2" "the default"
+		says "from $(short "$5")[ ,].*to $(short "$6")[., ]" "$2" "bounds"
+		says 'in bytes' "$2" "the unit" ;;
+	COUNT)
+		says "\\.Cm $default \\(the default\\)" "$2" "the default"
+		says '\.Cm off' "$2" "the value off"
+		says "a number from $5 to $6" "$2" "bounds" ;;
+	LIMIT)
+		says "\\.Cm $default \\(the default\\)" "$2" "the default"
+		says "from $(short "$5") to $(short "$6")" "$2" "bounds"
+		says 'in bytes per second' "$2" "the unit" ;;
+	NAME)	says "\\.Cm $default \\(the default\\)" "$2" "the default" ;;
+	esac
+	says "^.It Cm $2 Specifies " "$2" "what it does"
+	says '[Ss]tock (server|client|OpenSSH|sender|\.Xr)|is not Hayate' "$2" "the effect with a stock peer"
+	grep -qE '\.Cm (Hayate|Window|None|MaxRate|Cipher|Congestion)[A-Za-z]*' <<<"${text//.Cm $2 /}" ||
+	    echo "$2: another keyword"
+}
+
+@test "table, ssh -G, sshd -T and manual agree on the names and defaults of our keywords" {
+	local name sides kind default least most
+	: >c
+	cli c | sort >ours.C
+	BUILD_OF=stock cli c | sort >stock.C
+	printf '%s\n' "SshdSessionPath /bin/sh" "SshdAuthPath /bin/sh" >s
+	srv s | sort >ours.S
+	BUILD_OF=stock srv s | sort >stock.S
+	for side in C S; do
+		while IFS='|' read -r name sides kind default least most; do
+			case $sides in B|"$side") ;; *) continue ;; esac
+			echo "${name,,} $(word "$kind" "$default")"
+		done < <(rows) | sort >table
+		diff table <(comm -13 stock.$side ours.$side)
+	done
+	# the defaults of the page are those of the table: see lacks
+	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|LIMIT|NAME)$')" ]
+}
+
+@test "each entry says what, values and units, default, interplay, and what a stock peer does" {
+	local name sides kind default least most page
+	while IFS='|' read -r name sides kind default least most; do
+		for page in ssh_config:C sshd_config:S; do
+			case $sides in B|"${page#*:}") ;; *) continue ;; esac
+			lacks "$TOP/man/${page%:*}.inc" "$name" "$kind" \
+			    "$default" "$((least))" "$((most))"
+		done
+	done < <(rows) >missing
+	diff /dev/null missing
+}
+
+@test "an entry that lacks one of these, or has another value, is named" {
+	local change what line
+	while IFS='|' read -r name kind default least most change what; do
+		sed "/^\\.It Cm $name\$/,/^\\.It Cm /{$change}" "$TOP/man/ssh_config.inc" >page
+		run -1 cmp -s page "$TOP/man/ssh_config.inc"
+		lacks page "$name" "$kind" "$default" "$((least))" "$((most))" >missing
+		grep -qxF "$name: $what" missing || { echo "$name: $change"; cat missing; false; }
+	done <<-'EOF'
+	WindowMax|SIZE|64*1048576|2*1048576|64*1048576|s/default is 64M/default is 32M/|the default
+	WindowMax|SIZE|64*1048576|2*1048576|64*1048576|s/^from 2M/from 1M/|bounds
+	WindowMax|SIZE|64*1048576|2*1048576|64*1048576|s/in bytes/in octets/|the unit
+	WindowMax|SIZE|64*1048576|2*1048576|64*1048576|s/is not Hayate/is another/;s/stock/other/|the effect with a stock peer
+	WindowTuning|FLAG|1|0|1|s/(the default)//|the default
+	WindowTuning|FLAG|0|0|1|s/x/x/;s/Specifies/Says/|the default
+	Hayate|FLAG|1|0|1|s/^Specifies/Says/|what it does
+	MaxRate|LIMIT|0|1024|4*1073741824|s/to 4G/to 2G/|bounds
+	CipherThreads|COUNT|-1|1|16|s/to 16/to 8/|bounds
+	CipherThreads|COUNT|-1|1|16|s/^\.Cm Hayate no/no/|another keyword
+	EOF
+}
+
 @test "splice inserts each entry once and in order, also when it runs twice" {
 	local page inc name
 	for page in scp.1 sftp.1 ssh_config.5 sshd_config.5; do
