@@ -1,0 +1,102 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Completion of Hayate's keywords behind -o, for bash-completion. What the
+# distribution completes for ssh, scp and sftp stays: its file is loaded, its
+# function is called first, and our words are added to its own.
+
+_hayate_names='@NAMES@'
+_hayate_keywords='@KEYWORDS@'
+declare -gA _hayate_theirs
+
+# Loads the distribution's file for a program of OpenSSH: the first that is not
+# ours.
+_hayate_load()
+{
+	local dir dirs
+	IFS=: read -ra dirs <<<"${XDG_DATA_DIRS:-/usr/local/share:/usr/share}"
+	for dir in "${dirs[@]}"; do
+		dir=$dir/bash-completion/completions/$1
+		[ -f "$dir" ] && ! grep -q _hayate_keywords "$dir" || continue
+		# shellcheck disable=SC1090
+		. "$dir"
+		return
+	done
+	return 1
+}
+
+# The values of a keyword that stands in "NAME:VALUE,VALUE"
+_hayate_values()
+{
+	local row
+	for row in $_hayate_keywords; do
+		[ "${row%%:*}" = "$1" ] || continue
+		row=${row#*:}
+		if [ "${row##*,}" = @kernel ]; then
+			row="${row%,*} $(cat \
+			    /proc/sys/net/ipv4/tcp_allowed_congestion_control \
+			    2>/dev/null)"
+		fi
+		echo "${row//,/ }"
+	done
+}
+
+# Adds our words for the last words of the line, which bash splits at "=".
+_hayate_add()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} n=$COMP_CWORD word value
+	[ "$cur" != = ] || { cur=; n=$((n + 1)); }
+	if [ "$n" -ge 3 ] && [ "${COMP_WORDS[n - 1]}" = = ]; then
+		word=${COMP_WORDS[n - 2]}
+		[[ $word = -o* || ${COMP_WORDS[n - 3]} = -o ]] || return
+		word=${word#-o}
+		for value in $(_hayate_values "$word"); do
+			[[ $value != "$cur"* ]] || COMPREPLY+=("$value")
+		done
+		return
+	fi
+	case ${COMP_WORDS[n - 1]}:$cur in
+	-o:*)	value= ;;
+	*:-o*)	value=-o cur=${cur#-o} ;;
+	*)	return ;;
+	esac
+	for word in $_hayate_keywords; do
+		word=${word%%:*}=
+		[[ $word != "$cur"* ]] || {
+			COMPREPLY+=("$value$word")
+			compopt -o nospace 2>/dev/null
+		}
+	done
+}
+
+_hayate()
+{
+	COMPREPLY=()
+	local theirs=${_hayate_theirs[${1##*/}]}
+	[ -z "$theirs" ] || "$theirs" "$@"
+	_hayate_add
+}
+
+# Takes the place of what completes a program now, which _hayate calls.
+_hayate_take()
+{
+	local name=${1%%:*} program=${1#*:} spec how
+	spec=$(complete -p "$program" 2>/dev/null)
+	how=$(sed -n 's/.* -F \([^ ]*\) .*/\1/p' <<<"$spec")
+	[ "$how" = _hayate ] || _hayate_theirs[$name]=$how
+	[[ $spec = *nospace* ]] && spec='-o nospace' || spec='-o default'
+	# shellcheck disable=SC2086 # two words
+	complete $spec -F _hayate "$name"
+}
+
+_hayate_take_all()
+{
+	local pair
+	for pair in $_hayate_names; do
+		_hayate_load "${pair#*:}"
+	done
+	for pair in $_hayate_names; do
+		_hayate_take "$pair"
+	done
+}
+_hayate_take_all

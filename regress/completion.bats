@@ -1,0 +1,138 @@
+#!/usr/bin/env bats
+# Completion of our keywords, in bash and zsh: with the distribution's functions,
+# which stay, and without them.
+
+load helper
+
+# The distribution's completion, as a stand-in or as installed; and ours as "make
+# install" puts it.
+setup_file() {
+	export DEST=$BATS_FILE_TMPDIR/dest
+	"$TOP/build-aux/install-ours" "$DEST" '' /bin /libexec /man /share
+	"$TOP/build-aux/install-ours" "$DEST/renamed" 's,^,hayate-,' /bin /libexec /man /share
+	mkdir -p "$BATS_FILE_TMPDIR/theirs/bash-completion/completions"
+	cat >"$BATS_FILE_TMPDIR/theirs/bash-completion/completions/ssh" <<-'EOT'
+	_ssh() { COMPREPLY=($(compgen -W 'Theirs= WindowsOfTheirs= host1 host2' -- "$2")); }
+	complete -F _ssh ssh
+	complete -F _ssh -o nospace scp sftp
+	EOT
+	cp "$BATS_FILE_TMPDIR/theirs/bash-completion/completions/ssh" \
+	    "$BATS_FILE_TMPDIR/theirs/bash-completion/completions/scp"
+	cp "$BATS_FILE_TMPDIR/theirs/bash-completion/completions/ssh" \
+	    "$BATS_FILE_TMPDIR/theirs/bash-completion/completions/sftp"
+}
+
+# completed [DIR] WORD...: what bash offers for the last word of a line, whose
+# words are split as bash splits them; DIR has the distribution's files
+completed() {
+	XDG_DATA_DIRS=$1 bash --norc -c '
+	. "$0/bash-completion/completions/$1"
+	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$* COMP_POINT=${#COMP_LINE}
+	how=$(complete -p "$1" | sed "s/.* -F \([^ ]*\) .*/\1/")
+	"$how" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
+	printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd" "' "${OURS-$DEST/share}" "${@:2}"
+}
+both() { completed "$BATS_FILE_TMPDIR/theirs" "$@"; }
+alone() { completed /nonexistent "$@"; }
+
+@test "a keyword is completed behind -o, beside the distribution's" {
+	[ "$(both ssh -o Window)" = "WindowMax= WindowMemoryMax= WindowTuning= WindowsOfTheirs=" ]
+	[ "$(both scp -o Hay)" = "Hayate=" ]
+	[ "$(both sftp -4 -oNoneS)" = "-oNoneSwitch=" ]
+	[ "$(both ssh -p 22 -o T)" = "Theirs=" ]
+	[ "$(alone ssh -o Cong)" = "CongestionControl=" ]
+}
+
+@test "everything else is the distribution's alone" {
+	[ "$(both ssh host)" = "host1 host2" ]
+	[ "$(both ssh -i Window)" = "WindowsOfTheirs=" ]
+	[ "$(alone ssh Window)" = "" ]
+}
+
+@test "the values of a keyword are completed, and the kernel's algorithms" {
+	[ "$(both ssh -o CipherThreads = a)" = auto ]
+	[ "$(both ssh -o CipherThreads =)" = "1 16 2 4 8 auto off" ]
+	[ "$(alone ssh -oHayate = n)" = no ]
+	[ "$(alone ssh -o NoSuch = n)" = "" ]
+	[[ " $(alone ssh -o CongestionControl =) " = *" default "* ]]
+	read -r first _ </proc/sys/net/ipv4/tcp_allowed_congestion_control
+	[[ " $(alone ssh -o CongestionControl =) " = *" $first "* ]]
+}
+
+@test "each keyword of ssh is completed, and each value is one that ssh takes" {
+	local name value n=0
+	while read -r name; do
+		[ "$(alone ssh -o "$name")" = "$name=" ] || [ "$name" = WindowM ]
+		for value in $(alone ssh -o "$name" =); do
+			"$(bin ssh)" -G -F /dev/null -o "$name=$value" near >/dev/null
+			n=$((n + 1))
+		done
+	done < <(sed -n 's/^	{ "\([A-Za-z0-9]*\)", [CB], \(FLAG\|SIZE\|COUNT\|LIMIT\|NAME\), .*/\1/p' \
+	    "$TOP/common/hayopt.c")
+	((n >= 20))
+}
+
+@test "renamed programs have completions of their own" {
+	OURS=$DEST/renamed/share
+	[ "$(both hayate-ssh -o NoneE)" = "NoneEnabled=" ]
+	[ "$(both hayate-scp host)" = "host1 host2" ]
+	[ ! -e "$OURS/bash-completion/completions/ssh" ]
+}
+
+@test "the package bash-completion and ours work together" {
+	[ -f /usr/share/bash-completion/bash_completion ] || skip "no package bash-completion"
+	run -0 --separate-stderr bash --norc -c '
+	. /usr/share/bash-completion/bash_completion
+	. "$0/bash-completion/completions/ssh"
+	for words in "ssh -o Window" "ssh -o Forward" "ssh -"; do
+		read -ra COMP_WORDS <<<"$words"
+		COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$words COMP_POINT=${#words}
+		COMPREPLY=()
+		_hayate ssh "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
+		echo "${COMPREPLY[@]}"
+	done' "$DEST/share"
+	[[ ${lines[0]} = *WindowMax=* && ${lines[0]} = *WindowTuning=* ]]
+	[[ ${lines[1]} = *ForwardAgent=* && ${lines[1]} != *Window* ]]
+	[[ ${lines[2]} = *-4* ]]
+}
+
+@test "install leaves a completion of the distribution as it is, uninstall as well" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir build
+	cp -al "$BUILD/hayate" build/hayate
+	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
+	share=to$(sed -n 's/^prefix=//p' "$BUILD/hayate/Makefile")/share
+	mkdir -p "$share/bash-completion/completions"
+	echo "complete -F _ssh ssh" >"$share/bash-completion/completions/ssh"
+	run -0 "$TOP/build-aux/install" install "$PWD/to" ''
+	[[ $output = *"left "*"/completions/ssh as it is"* ]]
+	[ "$(cat "$share/bash-completion/completions/ssh")" = "complete -F _ssh ssh" ]
+	grep -q _hayate_keywords "$share/bash-completion/completions/scp"
+	[ -f "$share/zsh/site-functions/_hayate" ]
+	"$TOP/build-aux/install" uninstall "$PWD/to" ''
+	[ -f "$share/bash-completion/completions/ssh" ]
+	[ ! -e "$share/bash-completion/completions/scp" ]
+	[ ! -e "$share/zsh/site-functions/_hayate" ]
+}
+
+# zsh_sees LINE PATTERN: a Tab at the end of a line makes a terminal of zsh show it
+zsh_sees() {
+	timeout 20 zsh -f -s -- "$1" "$2" "$DEST/share/zsh/site-functions" <<-'EOT'
+	zmodload zsh/zpty
+	zpty z "TERM=dumb zsh -f -i"
+	zpty -w z "PS1=READY; fpath=($3 \$fpath); autoload -Uz compinit; compinit -u -D"
+	zpty -w z "zstyle ':completion:*' menu no; echo set''up"
+	zpty -r -m z out '*setup*'
+	zpty -n -w z "$1"$'\t'
+	zpty -r -m z out "*$2*"
+	EOT
+}
+
+@test "zsh completes a keyword, a value, and what its own function offers" {
+	need zsh
+	zsh_sees "ssh -o CipherT" "CipherThreads="
+	zsh_sees "ssh -oCipherT" "-oCipherThreads="
+	zsh_sees "ssh -o CipherThreads=au" "CipherThreads=auto"
+	zsh_sees "scp -o ForwardAg" "ForwardAgent="
+	run ! zsh_sees "ssh -o NoSuchT" "NoSuchThreads="
+}
