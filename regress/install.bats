@@ -37,6 +37,7 @@ others() {
 	cat <<-END
 	/dev/*
 	/etc/hosts.*
+	/etc/hpnssh/*
 	/etc/motd
 	/etc/netstart
 	/etc/nologin

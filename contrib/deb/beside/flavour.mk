@@ -32,5 +32,7 @@ override_dh_installdocs:
 	dh_installdocs -phayate-server
 
 override_dh_installexamples:
-	dh_installexamples -phayate-client $(TOP)/contrib/site/ssh_config.data
-	dh_installexamples -phayate-server $(TOP)/contrib/site/sshd_config.data
+	dh_installexamples -phayate-client $(TOP)/contrib/site/ssh_config.* \
+	    $(TOP)/contrib/migrate.md
+	dh_installexamples -phayate-server $(TOP)/contrib/site/sshd_config.* \
+	    $(addprefix $(TOP)/contrib/,sysctl qos systemd cron)

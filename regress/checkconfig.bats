@@ -1,0 +1,345 @@
+#!/usr/bin/env bats
+# hayate-check-config: what it says of configurations for stock, for HPN-SSH, and of
+# files that are no configuration at all.
+
+load helper
+
+setup_file() {
+	export CHECK=$BATS_FILE_TMPDIR/check ETC=$BATS_FILE_TMPDIR/etc
+	mkdir "$ETC"
+	sed -e "s,@SSH@,$(bin ssh)," -e "s,@SSHD@,$(bin sshd)," \
+	    -e "s,@SYSCONFDIR@,$ETC," -e "s,@LIBEXECDIR@,$BUILD/hayate," \
+	    "$TOP/contrib/bin/hayate-check-config" >"$CHECK"
+	chmod +x "$CHECK"
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	export HOME=$BATS_TEST_TMPDIR
+}
+
+check() { timeout 60 "$CHECK" "$@"; }
+
+# told LINE...: the output is these lines
+told() { diff <(printf '%s\n' "$@") <(printf '%s\n' "$output"); }
+
+# others: name, sides and kind of the keywords of HPN-SSH
+others() {
+	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(OTHER_[A-Z]*\|REFUSED_FLAG\|RETIRED\), .*/\1 \2 \3/p' \
+	    "$TOP/common/hayopt.c"
+}
+
+@test "the configurations that stock installs draw no line" {
+	sed "s,/usr/libexec,$BUILD/hayate," "$BUILD/upstream/sshd_config" >sshd_config
+	run -0 check "$BUILD/upstream/ssh_config" sshd_config
+	told "$BUILD/upstream/ssh_config: nothing changes" "sshd_config: nothing changes"
+}
+
+@test "stock keywords of every kind draw no line, in blocks as well" {
+	cat >config <<-EOF
+	Include none/*.conf
+	User=someone
+	Host far *.example !near.example
+		HostName "far.example"
+		Ciphers aes256-gcm@openssh.com,aes128-ctr
+		ProxyJump one,two
+		ForkAfterAuthentication yes
+	Match host near,far !user root exec "touch executed"
+		SendEnv LANG LC_*
+		CanonicalizeHostname yes
+	Match final
+		RekeyLimit 1G 1h
+		Hayate yes
+		WindowMax 4M
+	EOF
+	run -0 check config
+	told "config: nothing changes"
+	cat >sshd_config <<-EOF
+	Port 2200
+	ListenAddress 127.0.0.1
+	Subsystem sftp internal-sftp -l INFO
+	AuthorizedKeysCommand none
+	Match User a,b Address 10.0.0.0/8
+		ForceCommand internal-sftp
+		NoneEnabled no
+	Match all
+		PermitTTY yes
+	EOF
+	run -0 check sshd_config
+	told "sshd_config: nothing changes"
+}
+
+@test "each keyword of HPN-SSH is named with what to write or do, and no value is missed" {
+	local name sides kind value n=0
+	while read -r name sides kind; do
+		for value in yes no; do
+			echo "$name $value" >line
+			case $sides in [CB])
+				run check -c -- line
+				[ "$status" -ge 1 ]
+				[[ $output = "line:1: $name: "* ]]
+				[[ $output = *"; write "* || $output = *"; remove "* ]] ;;
+			esac
+			case $sides in [SB])
+				run check -s -- line
+				[ "$status" -ge 1 ]
+				[[ $output = "line:1: $name: "* ]]
+				[[ $output = *"; write "* || $output = *"; remove "* ]] ;;
+			esac
+		done
+		n=$((n + 1))
+	done < <(others)
+	((n >= 15))
+}
+
+@test "a client's configuration for HPN-SSH is read line by line" {
+	cat >ssh_config <<-EOF
+	# HPN
+	HPNDisabled yes
+	Host far
+	    TcpRcvBufPoll=no
+	    NoneEnabled "yes"
+	    noneswitch yes
+	Ciphers chacha20-poly1305-mt@hpnssh.org,aes128-ctr
+	Metrics yes
+	NoneMacEnabled no
+	EOF
+	run -1 check ssh_config
+	told 'ssh_config:2: HPNDisabled: is read as "Hayate no", which turns off all that Hayate adds, not only the windows; write that' \
+	    'ssh_config:4: TcpRcvBufPoll: is read as "WindowTuning no"; write that (in Host far)' \
+	    'ssh_config:5: NoneEnabled: weakens: data may be in clear, though authenticated, where NoneSwitch asks for it (in Host far)' \
+	    'ssh_config:6: noneswitch: weakens: with NoneEnabled yes data is in clear, though authenticated; HPN-SSH obeys it on the command line alone, Hayate in files as well (in Host far)' \
+	    'ssh_config:7: Ciphers: names a cipher of HPN-SSH, which is read as chacha20-poly1305@openssh.com,aes128-ctr; write that (in Host far)' \
+	    'ssh_config:8: Metrics: is ignored: nothing is recorded, "ssh -vv" shows windows, rate and round-trip time; remove the line (in Host far)' \
+	    'ssh_config:9: NoneMacEnabled: has no effect: every packet has a MAC; remove the line (in Host far)' \
+	    "ssh_config:0: Port: is not set: HPN-SSH's ssh tries 2222 and then 22, Hayate's only 22; write \"Port 2222\" for hosts that HPN-SSH serves there"
+	# with a port the first line is gone
+	echo "Port 2222" >>ssh_config
+	run -1 check ssh_config
+	[[ $output != *":0: Port"* ]]
+}
+
+@test "a server's configuration for HPN-SSH names what HPN-SSH ignores within Match" {
+	cat >sshd_config <<-EOF
+	Port 2222
+	NoneEnabled yes
+	NoneMacEnabled yes
+	Subsystem sftp internal-sftp
+	Match Group data Address 10.0.0.0/8
+	    NoneEnabled yes
+	    DisableMTAES yes
+	Match all
+	    HPNBufferSize 4096
+	EOF
+	run -2 check sshd_config
+	told 'sshd_config:2: NoneEnabled: weakens: data of clients that ask for it is in clear, though authenticated; keep it to the users and networks that need it' \
+	    'sshd_config:3: NoneMacEnabled: is refused and has no effect: every packet has a MAC; remove the line' \
+	    'sshd_config:6: NoneEnabled: weakens: data of clients that ask for it is in clear, though authenticated; keep it to the users and networks that need it; HPN-SSH ignores it within Match (in Match Group data Address 10.0.0.0/8)' \
+	    'sshd_config:7: DisableMTAES: is read as "CipherThreads off", for every cipher; write that; HPN-SSH ignores it within Match (in Match Group data Address 10.0.0.0/8)' \
+	    'sshd_config:9: HPNBufferSize: is ignored: windows follow the path; remove the line, or bound them with WindowMax (in Match all)'
+}
+
+@test "the reasons agree with what ssh itself says" {
+	local name sides kind
+	while read -r name sides kind; do
+		[ "$kind" = RETIRED ] || continue
+		echo "$name 1" >line
+		run -0 --separate-stderr "$(bin ssh)" -v -G -F line near
+		[[ $stderr = *"line line 1: $name ignored: "* ]]
+		run -1 check -c line
+		[[ $output = "line:1: $name: is ignored: "* ]]
+	done < <(others | grep ' [CB] ')
+}
+
+@test "a subsystem whose program is missing or not executable is refused" {
+	: >plain
+	mkdir hpn
+	cp /bin/true hpn/hpnsftp-server
+	printf '%s\n' "Subsystem sftp $PWD/none/sftp-server -l INFO" \
+	    "subsystem data \"$PWD/plain\"" "Subsystem dir $PWD" \
+	    "Subsystem hpn $PWD/hpn/hpnsftp-server" \
+	    "Subsystem ok $(bin sftp-server) -R" "Subsystem word true" \
+	    "SshdSessionPath /usr/libexec/hpnsshd-session" >s
+	run -2 check -s s
+	ours="write $BUILD/hayate/sftp-server"
+	told "s:1: Subsystem: $PWD/none/sftp-server is missing; $ours" \
+	    "s:2: subsystem: $PWD/plain is not executable; $ours" \
+	    "s:3: Subsystem: $PWD is not executable; $ours" \
+	    "s:4: Subsystem: $PWD/hpn/hpnsftp-server is a program of HPN-SSH; $ours" \
+	    "s:7: SshdSessionPath: /usr/libexec/hpnsshd-session is missing; remove the line"
+	sed -n 4,6p s >less
+	run -1 check -s less
+}
+
+@test "unknown keywords and values that are not allowed are refused, each with its line" {
+	cat >c <<-EOF
+	NoSuch 1
+	Host far
+		WindowMax 1M
+		Port nine
+	Match nonsense x
+		NoSuchEither yes
+	EOF
+	run -2 check -c c
+	[ "${lines[0]}" = 'c:1: NoSuch: unknown keyword, with which ssh refuses the file; remove the line, or write "IgnoreUnknown NoSuch" above it' ]
+	[[ ${lines[1]} = 'c:3: WindowMax: is refused: WindowMax "1M": a size from 2M to 64M is allowed, '*"(in Host far)" ]]
+	[[ ${lines[2]} = "c:4: Port: is refused: "* ]]
+	[[ ${lines[3]} = "c:5: Match: is refused: "* ]]
+	[[ ${lines[4]} = "c:6: NoSuchEither: unknown keyword, "*"(in Match nonsense x)" ]]
+	[ ${#lines[@]} = 5 ]
+	printf '%s\n' "IgnoreUnknown No*" "NoSuch 1" >c
+	run -1 check -c c
+	told "c:2: NoSuch: is unknown here, and IgnoreUnknown hides it; remove the line"
+	cat >s <<-EOF
+	NoSuch 1
+	MaxRate 5
+	PermitRootLogin perhaps
+	Match user x
+		Port 22
+		Ciphers none
+		UsePAM yes
+	EOF
+	run -2 check -s s
+	[ "${lines[0]}" = "s:1: NoSuch: unknown keyword, with which sshd refuses the file; remove the line" ]
+	[[ ${lines[1]} = 's:2: MaxRate: is refused: MaxRate "5": none or a size '* ]]
+	[[ ${lines[2]} = "s:3: PermitRootLogin: is refused: "* ]]
+	[[ $output = *"s:5: Port: is refused: "*"not allowed within a Match block (in Match user x)"* ]]
+	[[ $output = *"s:6: Ciphers: is refused: "*"none"* ]]
+}
+
+@test "a keyword of another build is named with upstream's name" {
+	printf '%s\n' "RSAMinSize 2048" "Match user x" "RSAMinSize 3000" >s
+	run check -s s
+	[[ ${lines[0]} = "s:1: RSAMinSize: is read as requiredrsasize; write that" ]]
+	[[ ${lines[1]} = "s:3: RSAMinSize: "*"(in Match user x)" ]]
+	echo "RekeyLimit default 1h" >c
+	run -1 check -c c
+	told "c:1: RekeyLimit: default means 64 GiB with chacha20-poly1305, and not 1 GiB"
+}
+
+@test "files of Include are read, with the block that includes them, and each once" {
+	mkdir -p "$ETC/conf.d" .ssh
+	echo "HPNBufferSize 1" >"$ETC/conf.d/a b.conf"
+	printf '%s\n' "UseMPTCP no" "Match user y" "TcpRcvBuf 1" >"$ETC/conf.d/c.conf"
+	printf '%s\n' "Port 22" "Match user x" "Include conf.d/*.conf" "Include conf.d/c.conf" \
+	    "Include /nonexistent/*" >s
+	run -1 check -s s
+	ignored="is ignored: windows follow the path; remove the line, or bound them with WindowMax"
+	told "$ETC/conf.d/a b.conf:1: HPNBufferSize: $ignored (in Match user x)" \
+	    "$ETC/conf.d/c.conf:1: UseMPTCP: is ignored: connections use TCP; remove the line (in Match user x)" \
+	    "$ETC/conf.d/c.conf:3: TcpRcvBuf: $ignored (in Match user y)"
+	# a client looks in ~/.ssh; "~" and a quoted name
+	echo "Metrics no" >.ssh/more
+	for name in more '"more"'; do
+		printf '%s\n' "Port 22" "Include $name" >c
+		run -1 check -c c
+		[[ ${lines[0]} = "$HOME/.ssh/more:1: Metrics: "* ]]
+	done
+	printf '%s\n' "Port 22" "Include ~/.ssh/more" >c
+	run -1 check -c c
+	[[ ${lines[0]} = "$HOME/.ssh/more:1: Metrics: "* ]]
+	# what sshd would refuse within the block is refused in the included file
+	echo "Port 22" >"$ETC/port"
+	printf '%s\n' "Match user x" "Include port" >s
+	run -2 check -s s
+	[[ $output = "$ETC/port:1: Port: is refused: "*"(in Match user x)" ]]
+}
+
+@test "Include of a file beside the configuration is named if it is not looked for there" {
+	mkdir hpnssh
+	echo "Metrics no" >hpnssh/part
+	printf '%s\n' "Port 1" "Include part" >hpnssh/ssh_config
+	run -1 check "$PWD/hpnssh/ssh_config"
+	told "$PWD/hpnssh/ssh_config:2: Include: part is looked for in $HOME/.ssh here, and stands in $PWD/hpnssh; write the whole path" \
+	    "$PWD/hpnssh/part:1: Metrics: is ignored: nothing is recorded, \"ssh -vv\" shows windows, rate and round-trip time; remove the line"
+	printf '%s\n' 'Include /etc/%h.conf' >c
+	run -1 check -c c
+	[[ $output = "c:1: Include: /etc/%h.conf is not followed, because "* ]]
+}
+
+@test "a file that includes itself ends, however often and through others" {
+	printf '%s\n' "Include $PWD/a" "Include $PWD/b" "Include $PWD/b" >a
+	printf '%s\n' "Include $PWD/a" "Include $PWD/b" >b
+	for side in -c -s; do
+		run -2 check $side "$PWD/a"
+		told "$PWD/a:1: Include: $PWD/a includes itself" \
+		    "$PWD/b:1: Include: $PWD/a includes itself" \
+		    "$PWD/b:2: Include: $PWD/b includes itself"
+	done
+}
+
+@test "lines that end in CR LF, and a last line that does not end, are read" {
+	printf 'Port 22\r\nHost far\r\n\tUseMPTCP yes\r\n\r\n# x\r\nMetrics yes' >c
+	run -1 check -c c
+	[[ ${lines[0]} = "c:3: UseMPTCP: is ignored: "*"(in Host far)" ]]
+	[[ ${lines[1]} = "c:6: Metrics: is ignored: "*"(in Host far)" ]]
+	[ ${#lines[@]} = 2 ]
+}
+
+@test "a NUL byte is named with its line, and bytes of any value do no harm" {
+	printf 'Port 22\nUser a\0b\nUseMPTCP no\n' >c
+	run -2 check -c c
+	[[ ${lines[0]} = "c:2: -: holds a NUL byte, "* ]]
+	[[ ${lines[1]} = "c:3: UseMPTCP: "* ]]
+	head -c 100000 /dev/urandom >c
+	run -2 check -c c
+	run -2 check -s c
+}
+
+@test "a file that cannot be read is an error: missing, a directory, a pipe" {
+	mkfifo pipe
+	for f in none . pipe; do
+		run -2 check -c "$f"
+		[[ $output = "hayate-check-config: $f: "* ]]
+	done
+	# the others are read all the same
+	: >c
+	run -2 check -c none c
+	[ "${lines[1]}" = "c: nothing changes" ]
+	run -2 check
+	run -2 check -x c
+	run -2 check -c -p "$PWD/no-such-ssh" c
+	[[ $output = *"cannot be checked without $PWD/no-such-ssh"* ]]
+}
+
+@test "the highest status of several files is that of the program" {
+	: >same
+	echo "UseMPTCP no" >changes
+	echo "NoSuch 1" >refused
+	run -1 check -c changes same
+	run -2 check -c refused changes
+	run -2 check -c changes refused same
+}
+
+@test "no command of Match exec is run, and no name is looked up" {
+	printf '%s\n' "Match exec \"touch $PWD/executed\"" "UseMPTCP no" \
+	    "Match !exec=\"touch $PWD/executed\"" "Metrics no" \
+	    "Host *" "CanonicalizeHostname always" "ProxyCommand touch $PWD/executed" >c
+	run -1 check -c c
+	[ ! -e executed ]
+	[[ $output = *"c:2: UseMPTCP: "*"c:4: Metrics: "* ]]
+}
+
+@test "ten thousand lines are read, and every one that changes is named" {
+	for ((i = 0; i < 2500; i++)); do
+		printf '%s\n' "Host h$i" "	Port 22" "	UseMPTCP no" "	User u$i"
+	done >c
+	run -1 check -c c
+	[ "$(grep -c ': UseMPTCP: is ignored: ' <<<"$output")" = 2500 ]
+	[[ ${lines[2499]} = "c:9999: UseMPTCP: "*"(in Host h2499)" ]]
+	sed -i 's/^Host \(.*\)/Match user \1/; s/Port 22/PermitTTY no/; s/User u.*/NoSuch 1/' c
+	run -2 check -s c
+	[ "$(grep -c ': UseMPTCP: is ignored: ' <<<"$output")" = 2500 ]
+	[ "$(grep -c ': NoSuch: unknown keyword' <<<"$output")" = 2500 ]
+}
+
+@test "the side is told by the name, by an option, or by what stands in the file" {
+	echo "NoneSwitch no" >my.sshd_config
+	run -2 check my.sshd_config
+	run -0 check -c my.sshd_config
+	printf '%s\n' "ListenAddress 127.0.0.1" "NoneSwitch no" >any
+	run -2 check any
+	[[ $output = *"any:2: NoneSwitch: unknown keyword, with which sshd"* ]]
+	echo "NoneSwitch no" >any
+	run -0 check any
+}
