@@ -1,0 +1,237 @@
+#!/usr/bin/env bats
+# What contrib/ has for sites: sample configurations, sysctl, queues, units, the
+# report on security fixes, and the bound of memory.
+
+load helper
+
+setup_file() {
+	keys
+	privsep_dirs
+}
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+teardown() {
+	local ns
+	sshd_down
+	for ns in "qa$$" "qb$$"; do
+		ip netns del "$ns" 2>/dev/null || :
+	done
+}
+
+# server FILE [ARG...]: what sshd makes of a sample
+server() { "$(bin sshd)" -T -f "$1" -h "$BATS_FILE_TMPDIR/host" "${@:2}"; }
+# sample NAME: a copy of it, with groups that exist here
+sample() {
+	sed -e "s/Group wheel/Group $(id -gn)/" "$TOP/contrib/site/$1" >"$1"
+	echo "$1"
+}
+
+@test "each sample is accepted by its program without a word, and Hayate names each as its own" {
+	local f n=0
+	for f in "$TOP"/contrib/site/sshd_config.*; do
+		run -0 "$(bin sshd)" -t -f "$f" -h "$BATS_FILE_TMPDIR/host"
+		[ -z "$output" ]
+		n=$((n + 1))
+	done
+	for f in "$TOP"/contrib/site/ssh_config.*; do
+		run -0 --separate-stderr "$(bin ssh)" -TG -F "$f" dtn.example
+		[ -z "$stderr" ]
+		n=$((n + 1))
+	done
+	((n >= 7))
+	# a sample with a mistake is not
+	sed 's/WindowMax 64M/WindowMax 65M/' "$TOP/contrib/site/sshd_config.transfer" >s
+	run ! "$(bin sshd)" -t -f s -h "$BATS_FILE_TMPDIR/host"
+}
+
+@test "the front-end bounds everybody, and the transfer node less" {
+	f=$(sample sshd_config.frontend)
+	from() { server "$f" -C "user=u,host=h,addr=$1" | grep -E "^(windowmemorymax|windowmax|maxrate|cipherthreads) " | sort | paste -sd' '; }
+	[ "$(from 198.51.100.1)" = "cipherthreads 1 maxrate 524288000 windowmax 33554432 windowmemorymax 61865984" ]
+	[ "$(from 10.20.3.4)" = "cipherthreads auto maxrate none windowmax 67108864 windowmemorymax 268435456" ]
+	# 100 sessions stay below a half of 16 GiB
+	true_ "100 * (8 + 5 / 4 * 61865984 / 1048576) <= 8192"
+}
+
+@test "the transfer node chooses bbr, and a partner's share" {
+	f=$(sample sshd_config.transfer)
+	from() { server "$f" -C "user=$(id -un),host=h,addr=$1" | grep -E "^(congestioncontrol|maxrate|permittty) " | sort | paste -sd' '; }
+	[ "$(from 198.51.100.1)" = "congestioncontrol bbr maxrate none permittty no" ]
+	[ "$(from 192.0.2.9)" = "congestioncontrol bbr maxrate 62914560 permittty no" ]
+	[ "$(from 10.1.0.9)" = "congestioncontrol default maxrate none permittty yes" ]
+	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.transfer" dtn1.example |
+	    grep -qx 'congestioncontrol bbr'
+	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.transfer" other.example |
+	    grep -qx 'congestioncontrol default'
+}
+
+@test "on the direct link data in clear is permitted, and from nowhere else" {
+	f=$(sample sshd_config.visualisation)
+	from() { server "$f" -C "user=u,host=h,addr=$1,laddr=$2" | grep -E "^(noneenabled|maxrate) " | sort | paste -sd' '; }
+	[ "$(from 192.168.100.2 192.168.100.1)" = "maxrate none noneenabled yes" ]
+	[ "$(from 192.168.100.2 10.0.0.1)" = "maxrate none noneenabled no" ]
+	[ "$(from 192.168.100.3 192.168.100.1)" = "maxrate 104857600 noneenabled no" ]
+	[ "$(from 198.51.100.1 10.0.0.1)" = "maxrate 104857600 noneenabled no" ]
+}
+
+@test "a laptop on a VPN sends at most its rate, to its site alone" {
+	f=$TOP/contrib/site/ssh_config.vpn
+	"$(bin ssh)" -G -F "$f" a.site.example | grep -qx 'maxrate 2097152'
+	"$(bin ssh)" -G -F "$f" a.site.example | grep -qx 'windowmax 8388608'
+	"$(bin ssh)" -G -F "$f" elsewhere.example | grep -qx 'maxrate none'
+}
+
+@test "a server with the transfer node's sample serves a copy" {
+	echo data >sent
+	sshd_up hayate "Include $PWD/$(sample sshd_config.transfer)"
+	copy sent hayate:"$PWD/got"
+	cmp sent got
+}
+
+### sysctl
+
+# value FILE KEY [N]: the N-th word of it
+value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
+
+@test "each line of the sysctl samples has a key of the kernel and the arithmetic it states" {
+	local f gbit bdp key
+	for f in "$TOP"/contrib/sysctl/*.conf; do
+		gbit=$(basename "$f" g.conf) bdp=$((gbit * 125000000 / 10))
+		grep -qF "= $bdp bytes" "$f"
+		for key in tcp_rmem tcp_wmem; do
+			true_ "$(value "$f" net.ipv4.$key 3) >= ($bdp * 2 < 2147483647 ? $bdp * 2 : 2147483647)"
+			true_ "$(value "$f" net.ipv4.$key 1) <= $(value "$f" net.ipv4.$key 2)"
+		done
+		for key in $(sed -n 's/^\([a-z].*\) = .*/\1/p' "$f"); do
+			[ -e "/proc/sys/${key//.//}" ] || { echo "$f: $key"; false; }
+		done
+		# packets that wait, in ms of 1500 bytes
+		grep -qF "are $(($(value "$f" net.core.netdev_max_backlog) * 12 / gbit / 1000)) ms" "$f"
+	done
+	[ "$(ls "$TOP"/contrib/sysctl | tr '\n' ' ')" = "100g.conf 10g.conf 1g.conf 40g.conf " ]
+}
+
+@test "the kernel takes the sysctl samples in a network namespace" {
+	need_root
+	local f
+	for f in "$TOP"/contrib/sysctl/*.conf; do
+		# the others are of the whole machine
+		grep -E '^net\.ipv4\.tcp_[a-z_]* = ' "$f" | grep -v congestion >part
+		run -0 unshare -n sysctl -p part
+		[ "$(grep -c ' = ' <<<"$output")" = "$(grep -c . part)" ]
+	done
+}
+
+### Queues
+
+@test "what ssh marks as bulk goes to the class that gets what others leave" {
+	need_root
+	need tc iproute2
+	A=qa$$ B=qb$$
+	ip netns add $A && ip netns add $B
+	ip -n $A link add v0 type veth peer name v1 netns $B || skip "no veth devices"
+	ip -n $A addr add 10.79.0.1/24 dev v0
+	ip -n $B addr add 10.79.0.2/24 dev v1
+	ip -n $A link set v0 up
+	ip -n $B link set v1 up
+	run env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 900mbit
+	[[ $output != *"kind is unknown"* ]] || skip "no htb in this kernel"
+	[ "$status" = 0 ]
+	sent() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
+	export SERVER_ADDRESS=10.79.0.2 IN_SERVER="ip netns exec $B" IN_CLIENT="ip netns exec $A"
+	sshd_up hayate
+	head -c 3000000 /dev/zero >data
+	copy -o "IPQoS af21 cs1" data hayate:"$PWD/got"
+	bulk=$(sent 30) other=$(sent 20)
+	client -tt -o "IPQoS af21 cs1" hayate true </dev/null || :
+	typed=$(sent 10)
+	copy -o "IPQoS cs0 cs0" data hayate:"$PWD/got2"
+	unmarked=$(sent 20)
+	# twice is no error, and a wrong rate is
+	TC="tc -n $A" "$TOP/contrib/qos/htb" v0 1gbit
+	run -2 env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 fast
+	TC="tc -n $A" "$TOP/contrib/qos/htb" v0 off
+	cmp data got
+	true_ "$bulk > 3000000 && $other < 20000"
+	true_ "$typed > 1000 && $unmarked > 3000000"
+}
+
+### Units and reports
+
+@test "the units are correct" {
+	need systemd-analyze systemd
+	mkdir units
+	cp "$TOP"/contrib/systemd/*.{service,timer} units/
+	sed -i "s,^ExecStart=/usr/local/bin/.*,ExecStart=/bin/true," units/hayate-security-status.service
+	sed -i 's/^#OnFailure/OnFailure/' units/hayate-security-status.service
+	systemd-analyze --man=no verify units/*.{service,timer} 2>said || { cat said; false; }
+	run -1 grep units said
+	# a misspelt line is named
+	sed -i 's/^OnCalendar=weekly/OnCalendar=weakly/' units/hayate-security-status.timer
+	run systemd-analyze --man=no verify units/hayate-security-status.timer
+	[[ $output = *weakly* ]]
+}
+
+@test "the drop-in bounds what its arithmetic says" {
+	need systemd-analyze systemd
+	f=$TOP/contrib/systemd/hayate-memory.conf
+	mkdir -p units/x.slice.d
+	printf '[Unit]\nDescription=x\n' >units/x.slice
+	cp "$f" units/x.slice.d/
+	systemd-analyze --man=no verify units/x.slice 2>said || { cat said; false; }
+	run -1 grep -E 'units|hayate' said
+	high=$(sed -n 's/^MemoryHigh=\([0-9]*\)G$/\1/p' "$f")
+	grep -qF '100 * (8 + 73.75) MiB = 8.0 GiB' "$f"
+	true_ "59 * 5 / 4 == 73.75 && 100 * (8 + 73.75) <= 8192 && $high * 1024 > 8192"
+}
+
+@test "the cron job mails a report only if there is something to do" {
+	line=$(sed -n 's/^[0-9 *]*	root	//p' "$TOP/contrib/cron/hayate-security-status" | sed 's/\\%/%/g')
+	[ -n "$line" ]
+	mkdir bin
+	for want in 0 1 2; do
+		printf '#!/bin/sh\necho "said 100%%"\nexit %s\n' $want >bin/hayate-security-status
+		chmod +x bin/hayate-security-status
+		run -0 env PATH="$PWD/bin:$PATH" sh -c "$line"
+		if [ $want = 0 ]; then [ -z "$output" ]; else [ "$output" = "said 100%" ]; fi
+	done
+}
+
+# status_of VERSION-LINE [VERSION]: hayate-security-status of a program that prints
+# this, where the archive has that version
+status_of() {
+	local here
+	here=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+	mkdir -p fake
+	printf '#!/bin/sh\necho "%s" >&2\n' "$1" >fake/ssh
+	printf '%s\n' "deb http://mirror/debian $here main" \
+	    "deb http://mirror/security $here-security main" >fake/list
+	printf '#!/bin/sh\necho "main=%s parts=%s"\n' "'$PWD/${LIST-fake/list}'" "'$PWD/none'" >fake/apt-config
+	printf '#!/bin/sh\necho "Version: 1:%s"\n' "${2-}" >fake/apt-cache
+	printf '#!/bin/sh\nexit %s\n' "$([ -n "${2-}" ] && echo 0 || echo 100)" >fake/apt-get
+	chmod +x fake/*
+	"$TOP/build-aux/install-ours" "$PWD/dest" '' /bin /libexec /man /share \
+	    -e "s,@SSH@,$PWD/fake/ssh,g" -e "s,@LIBEXECDIR@,$PWD/dest/libexec,g"
+	PATH=$PWD/fake:$PATH dest/bin/hayate-security-status
+}
+
+@test "hayate-security-status tells current, newer, unpatched and unknown apart without a build" {
+	command -v apt-config >/dev/null || skip "no apt here"
+	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1, OpenSSL 3.0"
+	run -0 status_of "$v" 10.0p1-7+deb13u4
+	[[ $output = *"installed: OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1"*"no newer revision"* ]]
+	run -1 status_of "$v" 10.0p1-7+deb13u10
+	[[ $output = *"has Debian-7+deb13u10, which is newer"* ]]
+	run -0 status_of "$v" 10.0p1-7+deb13u3
+	run -1 status_of "OpenSSH_10.0p2 unpatched Hayate_0.1, x" 10.0p1-7+deb13u4
+	[[ $output = *"CVEs and more"*"has Debian-7+deb13u4, which has these fixes"* ]]
+	run -2 status_of "$v"
+	[[ $output = *"cannot tell: "*"cannot read the source lists"* ]]
+	run -2 status_of "OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0" 10.0p1-7+deb13u4
+	[[ $output = *"is not Hayate"* ]]
+	printf 'deb http://mirror/debian %s main\n' "$(. /etc/os-release && echo "$VERSION_CODENAME")" >less
+	LIST=less run -2 status_of "$v" 10.0p1-7+deb13u4
+	[[ $output = *"has no entry for "*"-security"* ]]
+	# nothing is left behind
+	run -1 compgen -G "/tmp/tmp.*/build/apt/openssh.sources"
+}
