@@ -1,0 +1,147 @@
+#!/usr/bin/env bats
+# How much memory many sessions take at most: the bound N * (8 MiB + 5/4 *
+# WindowMemoryMax) of hayate(7), with 100 busy sessions in a cgroup of that size,
+# and with readers that stop while every window is full. "./check many" runs it;
+# it takes about a minute.
+
+load ../helper
+
+MIB=$((1 << 20))
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
+
+teardown() {
+	local pid
+	touch go
+	for pid in $(cat pids 2>/dev/null); do kill "$pid" 2>/dev/null || :; done
+	sshd_down
+	cgroup_down
+	[ -z "${P-}" ] || "$LFP" down "$P" || :
+}
+
+### A cgroup: version 1 or 2, whichever can bound memory here
+
+# cgroup_up BYTES: make it; fails where it cannot be had
+cgroup_up() {
+	local top
+	CGROUP=
+	for top in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+		mkdir "$top/hayate-$$" 2>/dev/null || continue
+		CGROUP=$top/hayate-$$
+		if [ -e "$CGROUP/memory.limit_in_bytes" ]; then
+			echo "$1" >"$CGROUP/memory.limit_in_bytes" && return
+		elif [ -e "$CGROUP/memory.high" ]; then
+			echo "$1" >"$CGROUP/memory.high" && return
+		fi
+		cgroup_down
+	done
+	return 1
+}
+cgroup_down() { [ -z "${CGROUP-}" ] || poll 5 rmdir "$CGROUP" 2>/dev/null || :; CGROUP=; }
+# into: the server and its sessions
+into() { echo "$1" >"$CGROUP/cgroup.procs"; }
+peak() { cat "$CGROUP/memory.max_usage_in_bytes" "$CGROUP/memory.peak" 2>/dev/null; }
+killed() { sed -n 's/^oom_kill //p' "$CGROUP/memory.oom_control" "$CGROUP/memory.events" 2>/dev/null; }
+
+### Sessions
+
+# sessions: the processes that serve sessions, all of them below sshd
+sessions() {
+	local all=("$(cat "$(sshd_dir hayate)/pid")") i child
+	for ((i = 0; i < ${#all[@]}; i++)); do
+		for child in $(cat "/proc/${all[i]}/task/${all[i]}/children" 2>/dev/null); do
+			all+=("$child")
+			[ ! "/proc/$child/exe" -ef "$(bin sshd-session)" ] || echo "$child"
+		done
+	done
+}
+# taken: bytes of all sessions, where each has its part of a shared page
+taken() {
+	sessions | sed 's,.*,/proc/&/smaps_rollup,' | xargs cat 2>/dev/null |
+	    awk '/^Pss:/ { kib += $2 } END { printf "%d\n", kib * 1024 }'
+}
+count() { [ "$(cat up.* 2>/dev/null | grep -c up)" -ge "$1" ]; }
+
+send() {
+	until [ -e go ]; do sleep 0.2; done
+	head -c "$BYTES" /dev/zero
+}
+
+# up N COMMAND: N clients that send zeros to a command as soon as there is "go"
+up() {
+	local i
+	for ((i = 1; i <= $1; i++)); do
+		{
+			send | client hayate "echo up; echo \$\$ >$PWD/reader.$i; $2" \
+			    >"up.$i" 2>"err.$i"
+			echo $? >"status.$i"
+		} 3>&- &
+		echo $! >>pids
+		poll 60 count $((i - 8))
+	done
+	poll 60 count "$1"
+}
+ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
+
+@test "100 busy sessions stay below the bound of their arithmetic, and all finish" {
+	need_root
+	local n=100 w=16 bound
+	bound=$((n * (8 + w * 5 / 4) * MIB))
+	cgroup_up $bound || skip "no cgroup that bounds memory"
+	sshd_up hayate "MaxStartups 200" "WindowMemoryMax ${w}M" "LogLevel INFO"
+	into "$(cat "$(sshd_dir hayate)/pid")"
+	BYTES=$((8 * MIB)) up $n 'cat >/dev/null'
+	touch go
+	poll 120 ended $n
+	[ "$(cat status.* | sort -u)" = 0 ]
+	[ "$(killed)" = 0 ]
+	echo "# peak of $n sessions: $(($(peak) / MIB)) MiB of $((bound / MIB))" >&3
+	true_ "$(peak) < $bound && $(peak) > $n * $MIB"
+}
+
+@test "a bound that is too small kills sessions: the test above would see it" {
+	need_root
+	cgroup_up $((12 * MIB)) || skip "no cgroup that bounds memory"
+	[ -e "$CGROUP/memory.limit_in_bytes" ] || skip "MemoryHigh kills nobody"
+	sshd_up hayate "MaxStartups 200" "LogLevel INFO"
+	into "$(cat "$(sshd_dir hayate)/pid")"
+	BYTES=$((8 * MIB)) up 12 'cat >/dev/null' || :
+	touch go
+	poll 60 ended 12 || :
+	[ "$(killed)" -gt 0 ] || [ "$(cat status.* | sort -u)" != 0 ]
+}
+
+# grown N BYTES: as many channels have a window of this or more
+grown() {
+	[ "$(windows "$(sshd_log hayate)" | awk -v w="$2" '$3 >= w' | wc -l)" -ge "$1" ]
+}
+# still: what is taken did not change for a second
+still() {
+	local was=$now
+	now=$(taken)
+	[ "$was" = "$now" ] || { sleep 1; false; }
+}
+
+@test "full windows and readers that stop take no more than the bound says" {
+	need_path
+	local n=4 w=32 one
+	# one channel may grow by half of what the process has left
+	one=$(((w - 2) * MIB / 2))
+	export P=many$$
+	"$LFP" up "$P" --rtt 400ms --rate 1gbit --queue 64MB
+	export IN_SERVER="ip netns exec lfp-$P-b" IN_CLIENT="ip netns exec lfp-$P-a"
+	export SERVER_ADDRESS=10.77.0.2
+	sshd_up hayate "WindowMemoryMax ${w}M"
+	BYTES=$((4096 * MIB)) up $n 'exec cat >/dev/null'
+	touch go
+	poll 60 grown $n $((one - MIB))
+	cat reader.* | xargs kill -STOP
+	now=''
+	poll 30 still
+	echo "# $n sessions with full windows of $((one / MIB)) MiB: $((now / MIB)) MiB" >&3
+	cat reader.* | xargs kill -CONT
+	cat reader.* | xargs kill
+	true_ "$now <= $n * (8 + $w * 5 / 4) * $MIB"
+	# and the windows were full
+	true_ "$now >= $n * ($one - $MIB)"
+}
