@@ -19,7 +19,7 @@ case ${0##*/} in
 check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
 	dropbear-bin putty-tools python3-asyncssh softhsm2 gnuplot-nox chromium
 	valgrind tcpdump tnftp lftp rclone libcap2 libpam0g libwrap0 libsodium23
-	shellcheck cppcheck uncrustify aspell aspell-en"
+	zsh bash-completion man-db shellcheck cppcheck uncrustify aspell aspell-en"
 	unpacked="vsftpd pure-ftpd" ;;
 esac
 
