@@ -50,6 +50,18 @@ pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
 poly1305-model: WRAP = -Wl,--wrap=EVP_MAC_fetch,--wrap=EVP_MAC_final
 sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 
+# Fuzzers, which "make fuzz" makes with clang
+VPATH := $(VPATH):$(HAYATE_TOP)/regress/fuzz
+HAYATE_FUZZERS = fuzz-sshbuf fuzz-sftp-client fuzz-sftp-server
+fuzz-sftp-client: FUZZ_OBJS = sftp-client.o sftp-common.o progressmeter.o
+fuzz-sftp-server: FUZZ_OBJS = sftp-common.o
+$(HAYATE_FUZZERS:=.o) fuzz-common.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/fuzz
+$(HAYATE_FUZZERS): %: %.o fuzz-common.o sftp-client.o sftp-common.o \
+    progressmeter.o $(P11OBJS) $(SKOBJS) $(LIBCOMPAT) libssh.a
+	$(LD) -o $@ $*.o fuzz-common.o $(FUZZ_OBJS) $(P11OBJS) $(SKOBJS) \
+	    $(LDFLAGS) -fsanitize=fuzzer -lssh -lopenbsd-compat \
+	    $(CHANNELLIBS) $(LIBS)
+
 # Upstream's files include our headers too, so the compiler records the
 # dependencies of every object.
 %.o: CPPFLAGS += -MMD -MP

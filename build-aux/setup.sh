@@ -12,14 +12,23 @@ packages="gcc libc6-dev make patch pkg-config autoconf automake dpkg-dev quilt
 # Packages that only tests use: tools that measure the emulated path, peers that
 # are not OpenSSH, a PKCS#11 token for upstream's suite, programs that draw and
 # show the page of figures, a lock checker, other file transfer tools, a packet
-# sniffer, and checkers of our sources. The FTP servers are unpacked and only
+# sniffer, clang for the fuzzers, and checkers of our sources. The FTP servers are unpacked and only
 # their libraries installed: Debian would start them, and their packages conflict.
 unpacked=
+
+# clang_version: of the package "clang"; Debian 12 has 14
+clang_version() {
+	v=$(apt-cache depends clang 2>/dev/null |
+	    sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')
+	echo "${v:-14}"
+}
+
 case ${0##*/} in
 check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
 	dropbear-bin putty-tools python3-asyncssh softhsm2 gnuplot-nox chromium
 	valgrind tcpdump tnftp lftp rclone libcap2 libpam0g libwrap0 libsodium23
-	zsh bash-completion man-db shellcheck cppcheck uncrustify aspell aspell-en"
+	zsh bash-completion man-db shellcheck cppcheck uncrustify aspell aspell-en
+	clang libclang-rt-$(clang_version)-dev"
 	unpacked="vsftpd pure-ftpd" ;;
 esac
 
