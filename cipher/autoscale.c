@@ -10,6 +10,7 @@
 #define BUSY		0.80		/* CPU time of the owner, of a core */
 #define CRYPTO		0.15		/* of a core; less is not worth it */
 #define FREE		0.50		/* idle cores that a trial needs */
+#define FREE_SMOOTH	3		/* intervals in their mean */
 #define PAYS		1.03		/* a trial's rate, times that before */
 #define LOST		0.90		/* mean rate, times the best one */
 #define SMOOTH		8		/* intervals in the mean rate */
@@ -63,12 +64,26 @@ remove_all_threads(struct autoscale *a)
 	a->rate_best = 0;
 }
 
+/*
+ * The idle share of a core differs much from one interval to the next: where
+ * both ends of a copy share two cores, half a core is idle now and then, but a
+ * thread on it slows the copy down.
+ */
+static int
+has_spare_core(struct autoscale *a, double free_cores)
+{
+	if (free_cores < 0)
+		return 0;
+	a->free_mean += (free_cores - a->free_mean) / FREE_SMOOTH;
+	return a->free_mean >= FREE;
+}
+
 /* "busy" and "crypto" are shares of a core, in this interval. */
 static void
 judge_interval(struct autoscale *a, const struct autoscale_now *now,
     uint64_t rate, double busy, double crypto)
 {
-	int spare = now->free_cores >= FREE;
+	int spare = has_spare_core(a, now->free_cores);
 
 	if (rate < BULK_RATE) {
 		remove_all_threads(a);

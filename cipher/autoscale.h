@@ -50,6 +50,7 @@ struct autoscale {
 	uint64_t rate_before;	/* bytes per second, before the trial */
 	int64_t	 rate_mean;	/* of the last intervals */
 	int64_t	 rate_best;	/* the best mean with so many threads */
+	double	 free_mean;	/* idle cores, of the last intervals */
 	uint64_t retry_us;	/* no trial before this time */
 	uint64_t pause_us;	/* after the last trial that did not pay */
 };

@@ -86,6 +86,7 @@ main(void)
 	    taken = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, 0.1, 2 },
 	    starting = { { 3e7, 3e7, 3e7, 3e7, 3e7 }, 0.99, 0.6, 4, 4 },
 	    crowded = { { 2e8, 2e8, 2e8, 2e8, 2e8 }, 0.99, 0.6, 0, 8 };
+	int i;
 
 	begin();
 	live(&helps, 5);
@@ -114,6 +115,10 @@ main(void)
 	live(&full, 5);
 	claim(most == 0 && a.state == AUTOSCALE_OFF,
 	    "no thread without a core");
+	begin();
+	for (i = 0; i < 20; i++)
+		live(i % 4 == 0 ? &two : &full, 0.1);
+	claim(most == 0, "no thread where a core is free now and then");
 	begin();
 	live(&blind, 5);
 	claim(most == 0, "no thread where cores cannot be seen");
