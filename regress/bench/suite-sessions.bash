@@ -20,7 +20,7 @@
 # sessions and the listening sshd are not counted.
 
 CELLS+=' sessions_memory sessions_login'
-about_sessions_memory='memory per session, of 10, 100, 500 idle and 10 busy ones'
+about_sessions_memory='memory per session, of 10, 100, 500 idle and 10, 500 busy ones'
 about_sessions_login='time of a login while 1, 10, 100 sessions are there'
 
 SESSIONS_MOST=600	# that exist or log in at once
@@ -168,13 +168,17 @@ cell_sessions_memory() {
 		done
 		sessions_sitting "$n"
 	done
-	for p in $BUILDS; do
-		for d in get put; do
-			job "$p" 'busy ssh' $d 0 - - v_crowd "$p" 10 $d near
-			job "$p" 'busy sshd' $d 0 - - v_crowd "$p" 10 $d far
+	for n in $(sessions_counts 10 500); do
+		for p in $BUILDS; do
+			for d in get put; do
+				job "$p" 'busy ssh' $d 0 - - \
+				    v_crowd "$p" "$n" $d near
+				job "$p" 'busy sshd' $d 0 - - \
+				    v_crowd "$p" "$n" $d far
+			done
 		done
+		sessions_sitting "$n"
 	done
-	sessions_sitting 10
 }
 
 cell_sessions_login() {
