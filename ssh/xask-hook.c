@@ -66,7 +66,8 @@ xask_see(const struct sftp_conn *conn, const struct sshbuf *m)
 	if (sshbuf_consume(rest, 1 + 4) == 0) {
 		while (sshbuf_get_cstring(rest, &name, NULL) == 0) {
 			if (strcmp(name, "check-file-name") == 0 ||
-			    strcmp(name, "check-file") == 0)
+			    strcmp(name, "check-file") == 0 ||
+			    strcmp(name, "versions") == 0)
 				announced.has_hashes = 1;
 			free(name);
 			if (sshbuf_skip_string(rest) != 0)
@@ -258,12 +259,15 @@ take_sums(struct sshbuf *m, unsigned char *sums, size_t most)
 ssize_t
 xask_take(struct sftp_conn *conn, unsigned char *sums, size_t most)
 {
+	struct xask *x = find(conn);
 	u_int status;
-	struct sshbuf *m = answer(find(conn), SSH2_FXP_EXTENDED_REPLY, &status);
+	struct sshbuf *m = answer(x, SSH2_FXP_EXTENDED_REPLY, &status);
 	ssize_t n;
 
 	if (m == NULL) {
 		verbose("server hashes no such range: %s", fx2txt(status));
+		if (status == SSH2_FX_OP_UNSUPPORTED)
+			x->has_hashes = 0;
 		return -1;
 	}
 	n = take_sums(m, sums, most);

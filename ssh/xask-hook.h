@@ -7,9 +7,13 @@
  * xask-hook: asks an SFTP server what it has in a file: hashes, or bytes.
  *
  * Hashes come from check-file-name (PROTOCOL, 4), if the server announced it,
- * or check-file as proftpd calls both of its requests. Else a range can be read
- * back. A reply that breaks the protocol ends the process, as it does in
- * upstream; hashes of another kind or number than asked for are no answer.
+ * or check-file, as some call this request and its sister. A server that
+ * announced "versions" speaks later versions of SFTP. proftpd is one, and lists
+ * check-file there alone, so such a server is asked until it says that it does
+ * not know the request. Else a range can be read back.
+ *
+ * A reply that breaks the protocol ends the process, as it does in upstream.
+ * Hashes of another kind or number than asked for are no answer.
  *
  * No other request may be under way. Called by sftpq-hook.c, which sees every
  * message and connection, and by xresume-hook.c. Main thread only.
@@ -34,7 +38,7 @@ void	xask_init(const struct sftp_conn *, const struct sftpq_conn *);
 /* Whether the ssh of this connection has "Hayate no" */
 int	xask_is_stock(const struct sftp_conn *);
 
-/* Whether the server announced that it hashes files */
+/* Whether the server hashes files, as far as it is known */
 int	xask_has_hashes(const struct sftp_conn *);
 
 /* Asks for the hashes of a range in blocks. Does not wait for the reply. */
