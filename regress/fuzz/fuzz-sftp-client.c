@@ -11,7 +11,7 @@
  * ends, it hangs up.
  *
  * What the client writes must be below the directory "in": anything else in the
- * current directory is a finding. Run it in an empty directory, and not as root.
+ * current directory is a finding. Run it in an empty directory, not as root.
  */
 
 #include "includes.h"

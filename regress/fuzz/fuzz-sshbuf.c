@@ -4,10 +4,10 @@
  */
 
 /*
- * fuzz-sshbuf: operations on two buffers of channels/sshbuf-hook.c, one of which
- * may be the parent of another, and on arrays, which must agree after each.
- * regress/unit/sshbuf-model.c does the same with larger buffers and random
- * numbers, and watches what is left in memory.
+ * fuzz-sshbuf: operations on two buffers of channels/sshbuf-hook.c, either of
+ * which may have a child that reads its memory, and on two arrays. They must
+ * agree after each. regress/unit/sshbuf-model.c does the same with larger
+ * buffers and random numbers, and watches what is left in memory.
  */
 
 #include "includes.h"
