@@ -57,6 +57,7 @@ HAYATE_HOOKS = \
 	ssh/xopt-hook.c \
 	ssh/xput-hook.c \
 	ssh/xresume-hook.c \
+	ssh/xserve-hook.c \
 	ssh/xtree-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/checkfile-hook.c \

@@ -1,0 +1,165 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See xserve-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include "openbsd-compat/sys-queue.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "ssh.h"
+#include "ssh2.h"
+#include "pathnames.h"
+#include "misc.h"
+#include "packet.h"
+#include "dispatch.h"
+#include "channels.h"
+#include "clientloop.h"
+#include "compat.h"
+#include "log.h"
+#include "readconf.h"
+#include "sshbuf.h"
+
+#include "hayopt.h"
+#include "peer-hook.h"
+#include "sftp-tell.h"
+#include "xserve-hook.h"
+
+extern Options options;
+extern struct sshbuf *command;
+extern int muxserver_sock;
+extern char **environ;
+
+/* The server's answer to an open */
+static void
+confirm(struct ssh *ssh, int id, int success, void *arg)
+{
+	(void)arg;
+	if (!success)
+		return;
+	client_session2_setup(ssh, id, 0,
+	    options.session_type == SESSION_TYPE_SUBSYSTEM, NULL, NULL, -1,
+	    command, environ);
+}
+
+/* A limit of the server is no error, so upstream's line is one for -v. */
+static int
+take_open_failure(int type, u_int32_t seq, struct ssh *ssh)
+{
+	LogLevel level = log_level_get();
+	int r;
+
+	if (level == SYSLOG_LEVEL_INFO)
+		log_change_level(SYSLOG_LEVEL_ERROR);
+	r = channel_input_open_failure(type, seq, ssh);
+	if (level == SYSLOG_LEVEL_INFO)
+		log_change_level(level);
+	return r;
+}
+
+/*
+ * A ^C at the terminal reaches scp and ssh. scp may want to finish what lies at
+ * the server, and ends ssh itself.
+ */
+static struct sigaction old_interrupt;
+
+static void
+interrupt(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code <= 0)		/* from a process */
+		old_interrupt.sa_handler(sig);
+}
+
+static void
+outlive_terminal(void)
+{
+	struct sigaction sa;
+
+	if (sigaction(SIGINT, NULL, &old_interrupt) == -1 ||
+	    old_interrupt.sa_handler == SIG_IGN ||
+	    old_interrupt.sa_handler == SIG_DFL)
+		return;
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_sigaction = interrupt;
+	sa.sa_flags = SA_SIGINFO;
+	sigfillset(&sa.sa_mask);
+	(void)sigaction(SIGINT, &sa, NULL);
+}
+
+static void
+open_session(struct ssh *ssh, int sock)
+{
+	static int has_opened;
+	int fd = dup(sock), err = dup(STDERR_FILENO);
+	Channel *c;
+
+	if (fd == -1 || err == -1) {
+		close(fd);
+		close(err);
+		return;
+	}
+	if (!has_opened) {
+		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN_FAILURE,
+		    take_open_failure);
+		outlive_terminal();
+	}
+	has_opened = 1;
+	c = channel_new(ssh, "session", SSH_CHANNEL_OPENING, fd, fd, err,
+	    CHAN_SES_WINDOW_DEFAULT, CHAN_SES_PACKET_DEFAULT,
+	    CHAN_EXTENDED_WRITE, "client-session", CHANNEL_NONBLOCK_STDIO);
+	channel_send_open(ssh, c->self);
+	channel_register_open_confirm(ssh, c->self, confirm, NULL);
+}
+
+/* "control" was accepted. Its socket lives on in the session. */
+static int
+serve(struct ssh *ssh, Channel *control)
+{
+	if (sftp_tell_is_wisher(control->sock))
+		open_session(ssh, control->sock);
+	else
+		verbose("a channel was refused to a foreign process");
+	chan_mark_dead(ssh, control);
+	return 0;
+}
+
+static int
+may_serve(struct ssh *ssh)
+{
+	return hayopt_get()->hayate && !ssh_packet_get_mux(ssh) &&
+	    muxserver_sock == -1 && !peer_is_hayate(ssh) &&
+	    (ssh->compat & SSH_NEW_OPENSSH) != 0 &&
+	    options.session_type != SESSION_TYPE_NONE &&
+	    options.request_tty != REQUEST_TTY_YES &&
+	    options.request_tty != REQUEST_TTY_FORCE &&
+	    !options.fork_after_authentication && sshbuf_len(command) > 0;
+}
+
+void
+xserve_start(struct ssh *ssh)
+{
+	Channel *c;
+	int fd;
+
+	if (!may_serve(ssh) || (fd = sftp_tell_listen()) == -1)
+		return;
+	c = channel_new(ssh, "mux listener", SSH_CHANNEL_MUX_LISTENER, fd, fd,
+	    -1, CHAN_TCP_WINDOW_DEFAULT, CHAN_TCP_PACKET_DEFAULT, 0,
+	    "channels of scp", 1);
+	c->mux_rcb = serve;
+	/* so that no-more-sessions@openssh.com is not sent */
+	options.control_master = SSHCTL_MASTER_YES;
+	debug("more channels can be had");
+}

@@ -1,0 +1,33 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xserve-hook: ssh opens more sessions on its connection for the scp or sftp
+ * that started it.
+ *
+ * A server with a fixed window takes 2 MiB in a round trip on one channel, and
+ * as much on each further one. scp asks for channels through sftp-tell.h. Each
+ * connection to the socket that is told there becomes a session that runs what
+ * the first session runs, without a terminal, agent or X11. ssh refuses every
+ * process but the one that holds the other end of its standard input. If the
+ * server refuses a session, the socket is closed, and nobody is told but at -v.
+ *
+ * Unless this ssh serves channels, it sends no-more-sessions@openssh.com as
+ * stock does. It serves none if scp did not ask, if a connection is shared by
+ * ControlMaster, if the server is Hayate, whose window follows the path, or no
+ * OpenSSH, and with "Hayate no".
+ *
+ * Called from patches/246-ssh-channels.patch. Main thread only.
+ */
+
+#ifndef HAYATE_XSERVE_HOOK_H
+#define HAYATE_XSERVE_HOOK_H
+
+struct ssh;
+
+/* The first session was just opened. */
+void	xserve_start(struct ssh *);
+
+#endif /* HAYATE_XSERVE_HOOK_H */
