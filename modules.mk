@@ -28,6 +28,7 @@ HAYATE_CORE = \
 	ssh/xopt.c \
 	ssh/xresume.c \
 	ssh/xsched.c \
+	ssh/xstripe.c \
 
 HAYATE_HOOKS = \
 	common/optline-hook.c \
@@ -58,6 +59,7 @@ HAYATE_HOOKS = \
 	ssh/xput-hook.c \
 	ssh/xresume-hook.c \
 	ssh/xserve-hook.c \
+	ssh/xstripe-hook.c \
 	ssh/xtree-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/checkfile-hook.c \

@@ -358,6 +358,15 @@ sftpq_is_tuned(const struct sftp_conn *conn)
 	return find_connection(conn) != NULL;
 }
 
+int
+sftpq_can_stripe(const struct sftp_conn *conn, u_int unit)
+{
+	const struct sftpq *q = find_connection(conn);
+
+	return q != NULL && q->flow != NULL && q->upload >= unit &&
+	    sftp_tell_offers(q->c.fd_in);
+}
+
 /*
  * What the number of requests allows, but not much more than the path holds.
  * A stock server reads 16 KiB for each request that it serves, so large WRITEs

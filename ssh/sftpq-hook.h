@@ -114,6 +114,12 @@ struct sftpq_tree {
 /* Returns 1 unless the connection is left to stock code. */
 int	sftpq_is_tuned(const struct sftp_conn *);
 
+/*
+ * Returns 1 if the connection is tuned, WRITEs have at least "unit" bytes, and
+ * ssh offers more channels.
+ */
+int	sftpq_can_stripe(const struct sftp_conn *, u_int unit);
+
 /* A tree is going to be copied over a connection that is tuned. */
 void	sftpq_begin_tree(struct sftp_conn *, int put, struct sftpq_tree *);
 

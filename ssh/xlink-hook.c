@@ -11,6 +11,7 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/socket.h>
 
 #include <errno.h>
 #include <poll.h>
@@ -37,6 +38,7 @@ struct xlink {
 	struct sshbuf *message;		/* a view of "in"; NULL: none */
 	size_t taken;			/* bytes of "in" that it has */
 	size_t begun;			/* where in "out" the request begins */
+	int lost;
 };
 
 struct xlink *
@@ -55,8 +57,10 @@ xlink_new(const struct xlink_conf *conf)
 void
 xlink_free(struct xlink *l)
 {
-	unset_nonblock(l->conf.fd_in);
-	unset_nonblock(l->conf.fd_out);
+	if (!l->conf.may_end) {
+		unset_nonblock(l->conf.fd_in);
+		unset_nonblock(l->conf.fd_out);
+	}
 	sshbuf_free(l->message);
 	sshbuf_free(l->in);
 	sshbuf_free(l->out);
@@ -72,7 +76,8 @@ xlink_fatal(struct xlink *l, const char *what, ...)
 	va_start(args, what);
 	vsnprintf(text, sizeof(text), what, args);
 	va_end(args);
-	l->conf.before_fatal(l->conf.arg);
+	if (l->conf.before_fatal != NULL)
+		l->conf.before_fatal(l->conf.arg);
 	fatal("%s", text);
 }
 
@@ -117,19 +122,39 @@ xlink_backlog(const struct xlink *l)
 	return sshbuf_len(l->out);
 }
 
+int
+xlink_is_lost(const struct xlink *l)
+{
+	return l->lost;
+}
+
+/* The connection has ended. */
+static void
+lose(struct xlink *l, const char *what, const char *why)
+{
+	if (!l->conf.may_end)
+		xlink_fatal(l, "%s%s", what, why);
+	debug("a channel ended: %s%s", what, why);
+	l->lost = 1;
+	sshbuf_reset(l->out);
+}
+
 static void
 send_some(struct xlink *l)
 {
 	ssize_t n;
 	int r;
 
-	if (sshbuf_len(l->out) == 0)
+	if (l->lost || sshbuf_len(l->out) == 0)
 		return;
-	n = write(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out));
+	n = l->conf.may_end ?
+	    send(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out),
+	    MSG_NOSIGNAL) :
+	    write(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out));
 	if (n == -1) {
-		if (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)
-			return;
-		xlink_fatal(l, "Couldn't send packet: %s", strerror(errno));
+		if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
+			lose(l, "Couldn't send packet: ", strerror(errno));
+		return;
 	}
 	if ((r = sshbuf_consume(l->out, n)) != 0)
 		fatal_fr(r, "consume");
@@ -148,29 +173,48 @@ receive_some(struct xlink *l)
 	if ((r = sshbuf_consume_end(l->in, READ_SIZE - (n > 0 ? n : 0))) != 0)
 		fatal_fr(r, "consume");
 	if (n == 0 || (n == -1 && errno == ECONNRESET))
-		xlink_fatal(l, "Connection closed");
-	if (n == -1 && errno != EINTR && errno != EAGAIN &&
+		lose(l, "Connection closed", "");
+	else if (n == -1 && errno != EINTR && errno != EAGAIN &&
 	    errno != EWOULDBLOCK)
-		xlink_fatal(l, "Couldn't read packet: %s", strerror(errno));
+		lose(l, "Couldn't read packet: ", strerror(errno));
+}
+
+void
+xlink_move_all(struct xlink *const *links, size_t n)
+{
+	struct pollfd pfd[2 * XLINK_MOST];
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct xlink *l = links[i];
+
+		/* Most often there is room, and one call is saved. */
+		send_some(l);
+		if (l->lost)
+			return;
+		pfd[2 * i].fd = l->conf.fd_in;
+		pfd[2 * i].events = POLLIN;
+		pfd[2 * i + 1].fd = sshbuf_len(l->out) == 0 ? -1 :
+		    l->conf.fd_out;
+		pfd[2 * i + 1].events = POLLOUT;
+	}
+	if (poll(pfd, 2 * n, -1) == -1) {
+		if (errno != EINTR && errno != EAGAIN)
+			fatal_f("poll: %s", strerror(errno));
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		if (pfd[2 * i + 1].revents != 0)
+			send_some(links[i]);
+		if (pfd[2 * i].revents != 0 && !links[i]->lost)
+			receive_some(links[i]);
+	}
 }
 
 void
 xlink_move(struct xlink *l)
 {
-	struct pollfd pfd[2] = { { l->conf.fd_in, POLLIN, 0 },
-	    { l->conf.fd_out, POLLOUT, 0 } };
-
-	/* Most often there is room, and one call is saved. */
-	send_some(l);
-	if (poll(pfd, sshbuf_len(l->out) == 0 ? 1 : 2, -1) == -1) {
-		if (errno != EINTR && errno != EAGAIN)
-			fatal_f("poll: %s", strerror(errno));
-		return;
-	}
-	if (pfd[1].revents != 0)
-		send_some(l);
-	if (pfd[0].revents != 0)
-		receive_some(l);
+	xlink_move_all(&l, 1);
 }
 
 /* The message that was taken last is used. */

@@ -11,8 +11,10 @@
  * when nobody takes its replies. Here both directions move in one poll().
  *
  * The descriptors are non-blocking from xlink_new() to xlink_free(). Errors of
- * the connection are fatal, as they are in upstream, after "before_fatal".
- * Called by xtree-hook.c, xput-hook.c and xget-hook.c. Main thread only.
+ * the connection are fatal, as they are in upstream, after "before_fatal"; but
+ * one that "may_end" is only lost.
+ * Called by xtree-hook.c, xput-hook.c, xget-hook.c, and xstripe-hook.c. Main
+ * thread only.
  */
 
 #ifndef HAYATE_XLINK_HOOK_H
@@ -25,9 +27,13 @@
 struct sshbuf;
 struct xlink;
 
+/* So many links can be moved together. */
+#define XLINK_MOST	16
+
 struct xlink_conf {
 	int	fd_in, fd_out;
-	void	(*before_fatal)(void *);
+	int	may_end;		/* and the process goes on; a socket */
+	void	(*before_fatal)(void *);	/* NULL: nothing */
 	void	*arg;
 };
 
@@ -45,8 +51,15 @@ void	xlink_cancel(struct xlink *);
 /* How many bytes wait to be sent */
 size_t	xlink_backlog(const struct xlink *);
 
-/* Waits until something can be sent or received, or a signal, and does it. */
+/*
+ * Waits until something can be sent or received, or a signal, and does it. None
+ * of the links may be lost already.
+ */
 void	xlink_move(struct xlink *);
+void	xlink_move_all(struct xlink *const *, size_t n);
+
+/* Returns 1 if the connection has ended. Messages may be left to be taken. */
+int	xlink_is_lost(const struct xlink *);
 
 /*
  * Returns the next message that has arrived whole, or NULL. It is valid until

@@ -32,6 +32,7 @@
 #include "xopt-hook.h"
 #include "xresume.h"
 #include "xresume-hook.h"
+#include "xstripe-hook.h"
 
 #define SUMS_MAX	(XRESUME_RANGE / XRESUME_BLOCK)
 
@@ -418,7 +419,8 @@ xresume_put(struct sftp_conn *conn, const char *local, const char *remote,
 	    .in_place = in_place };
 
 	if (!is_wanted(conn, resume))
-		return 0;
+		return xstripe_put(conn, local, remote, preserve,
+		    resume || sync, in_place, ret);
 	*ret = copy_file(&c);
 	return 1;
 }

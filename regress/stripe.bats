@@ -1,0 +1,319 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# One large file over several channels (ssh/xstripe-hook.h, ssh/xserve-hook.h).
+# The servers are stock's, behind
+#
+#     scp, a 10.77.0.1  ==== 100 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
+#
+# The path holds 5 MB, so that two channels do not fill it.
+
+load helper
+
+setup_file() {
+	export P=z$$
+	cd "$BATS_FILE_TMPDIR" || return
+	"$LFP" check 2>why || return 0
+	"$LFP" up "$P" --rtt 100ms --rate 400mbit --queue 8MB 3>&-
+	# before the far end copies the table of mounts
+	mkdir full
+	mount -t tmpfs -o size=64m none full || rmdir full
+	# shellcheck disable=SC2034 # sshd_up reads it
+	IN_SERVER="ip netns exec lfp-$P-b"
+	sshd_up stock "ListenAddress 10.77.0.2"
+	sshd_up stock:one "ListenAddress 10.77.0.2" "MaxSessions 1"
+	sshd_up stock:two "ListenAddress 10.77.0.2" "MaxSessions 2"
+	sshd_up hayate "ListenAddress 10.77.0.2"
+	head -c 134217728 /dev/urandom >bulk
+	head -c 150000000 /dev/zero | tr '\0' o >old
+	chmod 640 bulk
+}
+
+teardown_file() {
+	sshd_down
+	! mountpoint -q "$BATS_FILE_TMPDIR/full" || umount "$BATS_FILE_TMPDIR/full"
+	[ -s "$BATS_FILE_TMPDIR/why" ] || "$LFP" down "$P"
+}
+
+setup() {
+	need_path
+	cd "$BATS_TEST_TMPDIR"
+	T=$BATS_TEST_TMPDIR
+	BULK=$BATS_FILE_TMPDIR/bulk
+	OLD=$BATS_FILE_TMPDIR/old
+	SCP=''
+	mkdir there
+}
+
+teardown() {
+	local pid
+	for pid in $SCP $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
+}
+
+# far copy|files|client ARG...: from a to b
+far() {
+	IN_CLIENT="ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
+}
+
+# channels LOG: the most that a put used
+channels() {
+	tr -d '\r' <"$1" | sed -n 's/.* goes over \([0-9]*\) channels.*/\1/p' |
+	    sort -n | tail -n 1 | grep . || echo 1
+}
+
+# alone NAME: nothing else lies there
+alone() { [ "$(ls -A there)" = "$1" ]; }
+
+# hidden: the file under its hidden name
+hidden() { find there -name '.*.hayate-????????'; }
+# begun [KIB]: a put goes over several channels, and as much of it is there
+begun() {
+	local f
+	f=$(hidden)
+	[ -n "$f" ] && [ "$(du -k "$f" | cut -f 1)" -ge "${1:-20000}" ]
+}
+
+# start ARG...: scp in the background; its log is "log", its process $SCP
+start() {
+	far copy -v "$@" >log 2>&1 &
+	poll 10 begun
+	SCP=$(pgrep -P $! -x scp || echo $!)
+	SCP_JOB=$!
+}
+
+# ended STATUS: so did the scp that was started
+ended() {
+	local status=0
+	wait "$SCP_JOB" || status=$?
+	[ $status = "$1" ] || { echo "ended with $status"; cat log; return 1; }
+}
+
+# prefix FILE: it is the beginning of what was sent, not empty and not all
+prefix() {
+	local n
+	n=$(stat -c %s "$1")
+	[ "$n" -gt 0 ] && [ "$n" -lt 134217728 ] && cmp -n "$n" "$1" "$BULK"
+}
+
+# continued FILE: new data, and behind it what was there before: no hole
+continued() {
+	local n
+	[ "$(stat -c %s "$1")" = 150000000 ] || return
+	n=$(cmp "$1" "$BULK" | sed 's/.*byte \([0-9]*\),.*/\1/')
+	[ "$n" -gt 1 ] && cmp -i $((n - 1)) "$1" "$OLD"
+}
+
+logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
+
+### What it does
+
+@test "a file that is new goes over several channels of one login" {
+	local before
+	before=$(logins stock)
+	far copy -v "$BULK" "stock:$T/there/x" 2>log
+	cmp "$BULK" there/x
+	alone x
+	[ "$(channels log)" -ge 3 ]
+	[ $(($(logins stock) - before)) = 1 ]
+	CLIENT=stock far copy -q "$BULK" "stock:$T/y"
+	[ "$(stat -c %a there/x)" = "$(stat -c %a y)" ]
+	run ! grep 'Requesting no-more-sessions' log
+}
+
+@test "a file that exists keeps inode, mode and links, and is cut" {
+	local inode
+	cp "$OLD" there/x
+	chmod 604 there/x
+	ln there/x y
+	inode=$(stat -c %i there/x)
+	far copy -v "$BULK" "stock:$T/there/x" 2>log
+	cmp "$BULK" there/x
+	cmp "$BULK" y
+	[ "$(stat -c '%i %a %h' there/x)" = "$inode 604 2" ]
+	alone x
+	[ "$(channels log)" -ge 3 ]
+}
+
+@test "sftp puts over several channels, and -p keeps time and mode" {
+	touch -d 2001-02-03 "$BULK"
+	far files -v -p -b - stock <<<"put $BULK $T/there/x" >out 2>log
+	cmp "$BULK" there/x
+	alone x
+	[ "$(channels log)" -ge 3 ]
+	[ "$(stat -c '%Y %a' there/x)" = "$(stat -c '%Y %a' "$BULK")" ]
+}
+
+@test "what MaxSessions refuses is the limit, and nothing is said" {
+	run --separate-stderr -0 far copy "$BULK" "one:$T/there/x"
+	[ -z "$output$stderr" ]
+	cmp "$BULK" there/x
+	far copy -v "$BULK" "two:$T/there/y" 2>log
+	cmp "$BULK" there/y
+	[ "$(channels log)" = 2 ]
+	[ -z "$(hidden)" ]
+}
+
+@test "a directory that may not be written has one channel, and no hole" {
+	need_root
+	cp "$OLD" there/x
+	chattr +i there 2>/dev/null || skip "no chattr here"
+	run far copy -v "$BULK" "stock:$T/there/x"
+	chattr -i there
+	[ "$status" = 0 ]
+	cmp "$BULK" there/x
+	echo "$output" >log
+	[ "$(channels log)" = 1 ]
+}
+
+### What it leaves alone
+
+@test "no channels are wanted or offered where nothing can be striped" {
+	local how
+	head -c 1000000 "$BULK" >some
+	far copy -v some "stock:$T/there/some" 2>log.small
+	far copy -v "stock:$T/there/some" got 2>log.get
+	far copy -v -l 800000 some "stock:$T/there/some" 2>log.limit
+	truncate -s 40M large
+	far copy -v -X nrequests=64 large "stock:$T/there/large" 2>log.chosen
+	far copy -v -O large "stock:$T/there/large" 2>log.old
+	far copy -v -o Hayate=no large "stock:$T/there/large" 2>log.no
+	far copy -v large "hayate:$T/there/large" 2>log.ours
+	for how in small get limit chosen old no ours; do
+		grep 'Requesting no-more-sessions' log.$how
+		run ! grep 'more channels can be had' log.$how
+	done
+	cmp large there/large
+}
+
+@test "a shared connection of the user is left alone" {
+	far client -v -M -N -f -S "$T/mux" stock 2>master
+	far copy -v -o ControlPath="$T/mux" "$BULK" "stock:$T/there/x" 2>log
+	far client -S "$T/mux" -O exit stock 2>/dev/null
+	cmp "$BULK" there/x
+	[ "$(channels log)" = 1 ]
+}
+
+# The address of ssh is in a table that everybody can read.
+@test "a foreign process gets no channel" {
+	need python3
+	start "$BULK" "stock:$T/there/x"
+	ip netns exec "lfp-$P-a" python3 - <<-'END'
+	import re, socket
+	name = re.findall(r'@hayate=at/\d+/(\w+)', open('/proc/net/unix').read())[0]
+	s = socket.socket(socket.AF_UNIX)
+	s.settimeout(5)
+	s.connect('\0' + name)
+	try:
+	    s.send(bytes([0, 0, 0, 5, 1, 0, 0, 0, 3]))
+	    assert s.recv(10) == b''
+	except (ConnectionResetError, BrokenPipeError):
+	    pass
+	END
+	ended 0
+	grep 'refused to a foreign process' log
+	cmp "$BULK" there/x
+}
+
+### What is left behind
+
+@test "kill -9 of scp leaves no file under the name of a new one" {
+	start "$BULK" "stock:$T/there/x"
+	kill -9 "$SCP"
+	poll 5 gone "$SCP"
+	sleep 0.5
+	[ ! -e there/x ]
+	[ -n "$(hidden)" ]
+}
+
+@test "kill -9 of scp leaves an old file with new data and no hole" {
+	cp "$OLD" there/x
+	start "$BULK" "stock:$T/there/x"
+	kill -9 "$SCP"
+	poll 5 gone "$SCP"
+	sleep 0.5
+	continued there/x
+}
+
+# SIGPIPE or the end of the connection, whichever scp sees first, as in stock
+@test "kill -9 of ssh ends scp with an error, and leaves no hole" {
+	start "$BULK" "stock:$T/there/x"
+	kill -9 "$(pgrep -P "$SCP" -x ssh)"
+	fails wait $SCP_JOB
+	grep -E 'lost connection|Connection closed' log
+	[ ! -e there/x ]
+	[ -n "$(hidden)" ]
+}
+
+# servers: the sftp-servers of these tests, oldest first
+servers() { pgrep -f "^$(bin sftp-server stock)$"; }
+
+@test "the loss of a channel costs nothing but its rate" {
+	local victim
+	start "$BULK" "stock:$T/there/x"
+	victim=$(servers | tail -n 1)
+	[ "$victim" != "$(servers | head -n 1)" ]
+	kill -9 "$victim"
+	ended 0
+	grep 'channel [0-9]* is lost' log
+	cmp "$BULK" there/x
+	alone x
+}
+
+@test "SIGTERM leaves the beginning of the file under its name" {
+	local s
+	for s in new old; do
+		rm -f there/x
+		[ $s = new ] || cp "$OLD" there/x
+		start "$BULK" "stock:$T/there/x"
+		kill -TERM "$SCP"
+		ended 1
+		prefix there/x
+		alone x
+	done
+}
+
+@test "^C at the terminal leaves the beginning of the file under its name" {
+	need script bsdutils
+	mkfifo keys
+	IN_CLIENT="ip netns exec lfp-$P-a" declare -f copy far bin peer_bin >run
+	cat >>run <<-END
+	BUILD=$BUILD PEERS='' P=$P BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR
+	far copy -q "$BULK" "stock:$T/there/x" 3>&-
+	echo "scp ended with \$?"
+	END
+	timeout 30 script -qefc "bash run" /dev/null <keys >out 2>&1 3>&- &
+	exec 8>keys
+	poll 10 begun
+	printf '\003' >&8
+	wait $! || :
+	exec 8>&-
+	cat out
+	prefix there/x
+	alone x
+	run ! grep 'closed' out
+}
+
+@test "a full disk keeps what is complete from the start" {
+	local full=$BATS_FILE_TMPDIR/full
+	[ -d "$full" ] || skip "cannot mount a tmpfs"
+	run -1 far copy "$BULK" "stock:$full/x"
+	[[ $output = *"write remote \"$full/x\": Failure"* ]]
+	mv "$full/x" there/
+	[ -z "$(ls -A "$full")" ]
+	prefix there/x
+	# no space for a second file
+	head -c 20000000 "$OLD" >"$full/x"
+	run -1 far copy "$BULK" "stock:$full/x"
+	[ "$(ls -A "$full")" = x ]
+	prefix "$full/x"
+}
+
+@test "a file that shrinks while it is read is put as far as it goes" {
+	cp "$BULK" bulk
+	start bulk "stock:$T/there/x"
+	truncate -s 30000000 bulk
+	ended 0
+	prefix there/x
+	alone x
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env bats
+# One file over several channels (ssh/xstripe.h), with a server made of text. The
+# driver ends with "broken" and the promise, if one of xstripe.h does not hold:
+# after each request the file under its name has no hole.
+
+load helper
+
+# replay COMMAND...: one line of results for each put
+replay() { printf '%s\n' "$@" | unit xstripe-replay; }
+
+SIZE=200000	# KiB
+NEW='set old -1' OLD='set old 150000'
+
+@test "a path that holds more than the window gets channels, a smaller one none" {
+	run -0 replay "set path 1000" "put $SIZE" "set path 3500" "put $SIZE" \
+	    "set path 7000" "put $SIZE" "set path 50000" "put $SIZE"
+	[ "$(of 0 channels)" = 1 ]
+	[ "$(of 1 channels)" = 4 ]
+	[ "$(of 2 channels)" = 8 ]
+	[ "$(of 3 channels)" = 10 ]
+	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 4 ]
+}
+
+@test "a file of 1 GiB takes about as many round trips as the path allows" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		# 84 at 12500 KiB, slow start and the ends
+		run -0 replay "set slow 1" "$s" "put 1048576"
+		[ "$(of 0 rounds)" -le 112 ]
+		# what one channel takes
+		run -0 replay "set slow 1" "set most 1" "$s" "put 1048576"
+		[ "$(of 0 rounds)" -ge 512 ]
+	done
+}
+
+@test "no channel is asked for at 5 ms, where the window is no limit, nor for a small file" {
+	run -0 replay "set rtt 5" "put $SIZE" "set rtt 100" "put 30000" \
+	    "set window 100000" "put 1048576"
+	[ "$(of 0 asked)" = 0 ]
+	[ "$(of 1 asked)" = 0 ]
+	[ "$(of 2 channels)" = 1 ]
+}
+
+@test "what the server refuses is the limit, and is asked for once" {
+	local most
+	for most in 1 2 3 7; do
+		run -0 replay "set most $most" "put $SIZE"
+		[ "$(of 0 channels)" = "$most" ]
+		[ "$(of 0 asked)" -le 9 ]
+		[ "$(of 0 name)" = whole ]
+		[ "$(of 0 told)" = 0 ]
+	done
+}
+
+@test "the second file is used only if the server has what it takes" {
+	run -0 replay "$OLD" "set has 2" "put $SIZE" "set has 3" \
+	    "set space 100000" "put $SIZE" "set space 500000" "put $SIZE" \
+	    "set special 1" "put $SIZE" "set special 0" "$NEW" "set has 1" \
+	    "put $SIZE"
+	[ "$(of 0 channels)" = 1 ]
+	[ "$(of 1 channels)" = 1 ]
+	[ "$(of 2 channels)" -gt 1 ]
+	[ "$(of 3 channels)" = 1 ]
+	[ "$(of 4 channels)" = 1 ]
+	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 5 ]
+}
+
+@test "an error of any request leaves no hole, and is told if it matters" {
+	local op n s place name told
+	for s in "$NEW" "$OLD"; do
+		for place in 0 1; do
+			while read -r op name told; do
+				for n in 1 2 3 40 300 700; do
+					run -0 replay "$s" "set in_place $place" \
+					    "set preserve 1" "fail $op $n" \
+					    "put $SIZE"
+					[ "$(of 0 told)" -le "$told" ]
+					[[ $name = any || $(of 0 name) = whole ]]
+				done
+			done <<-END
+			open_new whole 0
+			look whole 0
+			hide whole 0
+			open_second whole 0
+			space whole 0
+			join whole 0
+			write any 1
+			copy any 1
+			truncate whole 1
+			attrs whole 1
+			show any 1
+			leave whole 1
+			close_second whole 0
+			remove_second whole 1
+			close whole 1
+			END
+		done
+	done
+}
+
+@test "a server that does not take data gets the file cut, under its name" {
+	run -0 replay "$NEW" "fail write 500" "put $SIZE"
+	[ "$(of 0 failed)" = 1 ]
+	[ "$(of 0 hidden)" = none ]
+	[ "$(of 0 name)" = "$(of 0 frontier)+0" ]
+	[ "$(of 0 frontier)" -gt 50000 ]
+	# the second file is given up, and the file goes on without it
+	run -0 replay "$OLD" "fail write 500" "put $SIZE"
+	[ "$(of 0 failed)" = 0 ]
+	[ "$(of 0 name)" = whole ]
+	[ "$(of 0 hidden)" = none ]
+}
+
+@test "a file that could not be cut keeps its hidden name" {
+	run -0 replay "$NEW" "fail write 500" "fail truncate 1" "put $SIZE"
+	[ "$(of 0 name)" = none ]
+	[ "$(of 0 hidden)" != none ]
+	[ "$(of 0 failed)" = 1 ]
+}
+
+@test "the ranges of a lost channel are dealt again" {
+	local s c n
+	for s in "$NEW" "$OLD"; do
+		for c in 1 2 5; do
+			for n in 3 6 9 14 20; do
+				run -0 replay "$s" "lose $c $n" "lose 3 17" \
+				    "put $SIZE"
+				[ "$(of 0 name)" = whole ]
+				[ "$(of 0 hidden)" = none ]
+				[ "$(of 0 told)" = 0 ]
+			done
+		done
+	done
+}
+
+@test "an interrupt leaves what is complete from the start" {
+	local s n
+	for s in "$NEW" "$OLD"; do
+		for n in 0 1 2 3 4 5 6 7 8 9 10 12 15 18; do
+			run -0 replay "$s" "set stop $n" "put $SIZE"
+			[ "$(of 0 hidden)" = none ]
+			[ "$(of 0 name)" = "$(of 0 frontier)+0" ]
+			[ "$(of 0 told)" = 0 ]
+		done
+	done
+}
+
+@test "a file that is longer or shorter than it was is put as it is" {
+	local s n
+	for s in "$NEW" "$OLD"; do
+		for n in 0 200001 250000; do
+			run -0 replay "$s" "set shrink $n" "set actual 180000" \
+			    "put $SIZE"
+			[ "$(of 0 hidden)" = none ]
+			run -0 replay "$s" "set actual 210000" "put $SIZE"
+			[ "$(of 0 name)" = 210000+0 ]
+			[ "$(of 0 hidden)" = none ]
+		done
+		# while it is read, and a lost channel has to be read once more
+		for n in 5 8 12; do
+			run -0 replay "$s" "set shrink $n" "set actual 40000" \
+			    "lose 1 $n" "put $SIZE"
+			[ "$(of 0 hidden)" = none ]
+			[ "$(of 0 name)" = "$(of 0 frontier)+0" ]
+			[ "$(of 0 failed)" = 0 ]
+		done
+	done
+}

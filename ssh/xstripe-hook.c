@@ -1,0 +1,836 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See xstripe-hook.h. Errors have the texts of upstream's sftp_upload(). */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "progressmeter.h"
+#include "sftp.h"
+#include "sftp-common.h"
+#include "sftp-client.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "clock.h"
+#include "sftp-tell.h"
+#include "sftpq-hook.h"
+#include "xlink-hook.h"
+#include "xstripe.h"
+#include "xstripe-hook.h"
+
+/* With so much to be sent on a channel no more is made ready for it. */
+#define BACKLOG_MAX	(512 * 1024)
+
+/* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
+#define HANDLE_MAX	256
+
+/* With smaller WRITEs the work of each would count. */
+#define UNIT_LEAST	(32 * 1024)
+
+/* Bytes under way on one channel, at least: twice a stock server's window */
+#define WINDOW_LEAST	(4 * 1024 * 1024)
+
+/* Of a name, so many bytes are part of the hidden name; 255 are allowed. */
+#define NAME_KEPT	230
+
+extern volatile sig_atomic_t interrupted;
+extern int showprogress;
+
+struct handle {
+	u_char	*data;
+	size_t	 len;
+};
+
+struct channel {
+	struct xlink *link;		/* NULL: none */
+	int	 fd;
+	int	 has_version;
+	struct handle handle;		/* of the hidden file */
+};
+
+struct put {
+	struct sftp_conn *conn;
+	struct xst *s;
+	struct channel chan[XST_CHANNELS];
+	struct handle file;		/* on channel 0 */
+	const char *local, *remote;
+	char	*hidden;
+	int	 fd, main_fd;
+	int	 in_place;
+	Attrib	 a;
+	u_int	 status;		/* first error of data */
+	int	 read_errno;
+	off_t	 size, moved;		/* for the progress meter */
+	int	 is_shown;
+	unsigned int most;		/* channels */
+};
+
+/* Whether channels are wanted */
+
+static int is_scp, is_wanted = 1;
+
+void
+xstripe_judge(int argc, char **argv)
+{
+	struct stat sb;
+	off_t sum = 0;
+	int i;
+
+	is_scp = 1;
+	is_wanted = 0;
+	if (argc < 2 || (colon(argv[argc - 1]) == NULL &&
+	    strncasecmp(argv[argc - 1], "scp://", 6) != 0))
+		return;
+	for (i = 0; i < argc - 1; i++) {
+		if (stat(argv[i], &sb) == 0 && S_ISREG(sb.st_mode))
+			sum += sb.st_size;
+	}
+	is_wanted = sum >= XST_LEAST;
+}
+
+void
+xstripe_wish(int fd, int chosen)
+{
+	if (is_wanted && !chosen)
+		sftp_tell_wish(fd);
+}
+
+/* Signals: scp would leave at once, and with it what is not in order. */
+
+static volatile sig_atomic_t caught;
+static struct sigaction old_int, old_term;
+
+static void
+restore_signals(void)
+{
+	sigaction(SIGINT, &old_int, NULL);
+	sigaction(SIGTERM, &old_term, NULL);
+}
+
+static void
+catch(int sig)
+{
+	if (caught) {
+		restore_signals();
+		raise(sig);
+	}
+	caught = sig;
+	interrupted = 1;
+}
+
+static void
+catch_signals(void)
+{
+	struct sigaction sa;
+
+	if (!is_scp)
+		return;
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = catch;
+	sigemptyset(&sa.sa_mask);
+	sigaction(SIGINT, &sa, &old_int);
+	sigaction(SIGTERM, &sa, &old_term);
+}
+
+/* What the signal would have done is done now. */
+static void
+release_signals(void)
+{
+	if (!is_scp)
+		return;
+	restore_signals();
+	if (caught)
+		raise(caught);
+}
+
+/* A ^C that ended ssh as well is no lost connection. */
+static void
+before_fatal(void *arg)
+{
+	(void)arg;
+	release_signals();
+}
+
+/* Requests */
+
+static void
+put_handle(struct sshbuf *m, const struct handle *h)
+{
+	int r;
+
+	if ((r = sshbuf_put_string(m, h->data, h->len)) != 0)
+		fatal_fr(r, "compose");
+}
+
+static void
+put_path(struct sshbuf *m, const char *path)
+{
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, path)) != 0)
+		fatal_fr(r, "compose");
+}
+
+static struct sshbuf *
+begin(struct put *p, const struct xst_action *a, u_char code)
+{
+	debug3("Sending SSH2_FXP %u I:%u on channel %u", code, a->id, a->chan);
+	return xlink_begin(p->chan[a->chan].link, code, a->id);
+}
+
+static void
+send_open(struct put *p, const struct xst_action *a, const char *path,
+    u_int flags, Attrib *attrs)
+{
+	struct sshbuf *m = begin(p, a, SSH2_FXP_OPEN);
+	int r;
+
+	put_path(m, path);
+	if ((r = sshbuf_put_u32(m, flags)) != 0 ||
+	    (r = encode_attrib(m, attrs)) != 0)
+		fatal_fr(r, "compose");
+	xlink_end(p->chan[a->chan].link);
+}
+
+static void
+send_second(struct put *p, const struct xst_action *a)
+{
+	Attrib attrs;
+	int is_join = a->op == XST_JOIN;
+
+	attrib_clear(&attrs);
+	if (!is_join) {
+		attrs.flags = SSH2_FILEXFER_ATTR_PERMISSIONS;
+		attrs.perm = 0600;
+	}
+	send_open(p, a, p->hidden, SSH2_FXF_WRITE | (is_join ? 0 :
+	    SSH2_FXF_READ | SSH2_FXF_CREAT | SSH2_FXF_EXCL), &attrs);
+}
+
+static void
+send_file(struct put *p, const struct xst_action *a)
+{
+	if (a->op == XST_OPEN_NEW)
+		send_open(p, a, p->remote,
+		    SSH2_FXF_WRITE | SSH2_FXF_CREAT | SSH2_FXF_EXCL, &p->a);
+	else
+		send_open(p, a, p->remote, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
+		    (p->in_place ? 0 : SSH2_FXF_TRUNC), &p->a);
+}
+
+/* A request with a handle alone, or with attributes as well */
+static void
+send_handle(struct put *p, const struct xst_action *a, u_char code,
+    const struct handle *h, Attrib *attrs)
+{
+	struct sshbuf *m = begin(p, a, code);
+	int r;
+
+	put_handle(m, h);
+	if (attrs != NULL && (r = encode_attrib(m, attrs)) != 0)
+		fatal_fr(r, "compose");
+	xlink_end(p->chan[a->chan].link);
+}
+
+static void
+send_truncate(struct put *p, const struct xst_action *a)
+{
+	Attrib size;
+
+	debug("truncating at %llu", (unsigned long long)a->off);
+	attrib_clear(&size);
+	size.flags = SSH2_FILEXFER_ATTR_SIZE;
+	size.size = a->off;
+	send_handle(p, a, SSH2_FXP_FSETSTAT, &p->file, &size);
+}
+
+/* SSH2_FXP_RENAME refuses to replace a file, the extension does not. */
+static void
+send_rename(struct put *p, const struct xst_action *a)
+{
+	struct sshbuf *m;
+
+	if (a->op == XST_HIDE) {
+		m = begin(p, a, SSH2_FXP_RENAME);
+		put_path(m, p->remote);
+		put_path(m, p->hidden);
+	} else {
+		m = begin(p, a, SSH2_FXP_EXTENDED);
+		put_path(m, "posix-rename@openssh.com");
+		put_path(m, p->hidden);
+		put_path(m, p->remote);
+	}
+	xlink_end(p->chan[0].link);
+}
+
+static void
+send_remove(struct put *p, const struct xst_action *a)
+{
+	put_path(begin(p, a, SSH2_FXP_REMOVE), p->hidden);
+	xlink_end(p->chan[0].link);
+}
+
+static void
+send_space(struct put *p, const struct xst_action *a)
+{
+	struct sshbuf *m = begin(p, a, SSH2_FXP_EXTENDED);
+
+	put_path(m, "fstatvfs@openssh.com");
+	put_handle(m, &p->chan[0].handle);
+	xlink_end(p->chan[0].link);
+}
+
+static void
+send_copy(struct put *p, const struct xst_action *a)
+{
+	struct sshbuf *m = begin(p, a, SSH2_FXP_EXTENDED);
+	int r;
+
+	put_path(m, "copy-data");
+	put_handle(m, &p->chan[0].handle);
+	if ((r = sshbuf_put_u64(m, a->at)) != 0 ||
+	    (r = sshbuf_put_u64(m, a->len)) != 0)
+		fatal_fr(r, "compose");
+	put_handle(m, &p->file);
+	if ((r = sshbuf_put_u64(m, a->off)) != 0)
+		fatal_fr(r, "compose");
+	xlink_end(p->chan[0].link);
+}
+
+/* Reads into the buffer of the message. Returns how many bytes. */
+static ssize_t
+read_local(struct put *p, u_char *data, const struct xst_action *a)
+{
+	size_t got = 0;
+	ssize_t n = 1;
+
+	while (got < a->len && n != 0) {
+		n = pread(p->fd, data + got, a->len - got, a->off + got);
+		if (n == -1 && errno != EINTR && errno != EAGAIN) {
+			p->read_errno = errno;
+			xst_stop(p->s);
+			return 0;
+		}
+		got += n > 0 ? n : 0;
+	}
+	return got;
+}
+
+static void
+send_write(struct put *p, const struct xst_action *a)
+{
+	struct xlink *link = p->chan[a->chan].link;
+	struct sshbuf *m = begin(p, a, SSH2_FXP_WRITE);
+	size_t at;
+	u_char *data;
+	ssize_t n;
+	int r;
+
+	put_handle(m, a->second || a->chan != 0 ? &p->chan[a->chan].handle :
+	    &p->file);
+	if ((r = sshbuf_put_u64(m, a->at)) != 0 ||
+	    (r = sshbuf_put_u32(m, 0)) != 0)
+		fatal_fr(r, "compose");
+	at = sshbuf_len(m) - 4;
+	if ((r = sshbuf_reserve(m, a->len, &data)) != 0)
+		fatal_fr(r, "reserve");
+	n = read_local(p, data, a);
+	if ((r = sshbuf_consume_end(m, a->len - n)) != 0 ||
+	    (r = sshbuf_poke_u32(m, at, n)) != 0)
+		fatal_fr(r, "compose");
+	if (n == 0)
+		xlink_cancel(link);
+	else
+		xlink_end(link);
+	xst_sent(p->s, a->id, n);
+}
+
+/* Channels */
+
+static void
+close_channel(struct put *p, unsigned int i)
+{
+	struct channel *c = &p->chan[i];
+
+	if (c->link != NULL) {
+		xlink_free(c->link);
+		close(c->fd);
+	}
+	free(c->handle.data);
+	memset(c, 0, sizeof(*c));
+}
+
+static void
+connect_channel(struct put *p, unsigned int i)
+{
+	struct xlink_conf conf = { .may_end = 1 };
+	int fd = sftp_tell_connect(p->main_fd);
+
+	if (fd == -1) {
+		xst_down(p->s, i);
+		return;
+	}
+	debug("asking for channel %u", i + 1);
+	conf.fd_in = conf.fd_out = p->chan[i].fd = fd;
+	p->chan[i].link = xlink_new(&conf);
+	/* The version stands where others have their ID. */
+	xlink_begin(p->chan[i].link, SSH2_FXP_INIT, SSH2_FILEXFER_VERSION);
+	xlink_end(p->chan[i].link);
+}
+
+/* What of XST_HAS_* the server tells */
+static int
+read_extensions(struct put *p, struct channel *c, struct sshbuf *m)
+{
+	static const struct {
+		const char *name, *value;
+	} known[] = { { "limits@openssh.com", "1" }, { "copy-data", "1" },
+	    { "fstatvfs@openssh.com", "2" },
+	    { "posix-rename@openssh.com", "1" } };
+	char *name, *value;
+	int r, has = 0;
+	size_t i;
+
+	while (sshbuf_len(m) > 0) {
+		if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0 ||
+		    (r = sshbuf_get_cstring(m, &value, NULL)) != 0)
+			xlink_fatal(c->link, "parse extension: %s", ssh_err(r));
+		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
+			if (strcmp(name, known[i].name) == 0 &&
+			    strcmp(value, known[i].value) == 0)
+				has |= 1 << i;
+		}
+		free(name);
+		free(value);
+	}
+	/* A file that its owner may not write is not opened again. */
+	return (has & 1) == 0 ? 0 :
+	    ((has & 6) == 6 ? XST_HAS_COPY : 0) |
+	    ((has & 8) != 0 && (p->a.perm & S_IWUSR) != 0 ?
+	    XST_HAS_RENAME : 0);
+}
+
+static void
+take_version(struct put *p, unsigned int i, struct sshbuf *m)
+{
+	struct channel *c = &p->chan[i];
+	u_char type;
+	u_int version;
+	int r;
+
+	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
+	    (r = sshbuf_get_u32(m, &version)) != 0)
+		xlink_fatal(c->link, "parse version: %s", ssh_err(r));
+	if (type != SSH2_FXP_VERSION)
+		xlink_fatal(c->link, "Invalid packet back from SSH2_FXP_INIT "
+		    "(type %u)", type);
+	c->has_version = 1;
+	xst_up(p->s, i, version == SSH2_FILEXFER_VERSION ?
+	    read_extensions(p, c, m) : 0);
+}
+
+/* Actions */
+
+static void
+act(struct put *p, const struct xst_action *a)
+{
+	switch (a->op) {
+	case XST_OPEN_NEW:
+	case XST_OPEN_OLD:
+		send_file(p, a);
+		break;
+	case XST_LOOK:
+		send_handle(p, a, SSH2_FXP_FSTAT, &p->file, NULL);
+		break;
+	case XST_CONNECT:
+		connect_channel(p, a->chan);
+		break;
+	case XST_HIDE:
+	case XST_SHOW:
+		send_rename(p, a);
+		break;
+	case XST_OPEN_SECOND:
+	case XST_JOIN:
+		send_second(p, a);
+		break;
+	case XST_SPACE:
+		send_space(p, a);
+		break;
+	case XST_WRITE:
+		send_write(p, a);
+		break;
+	case XST_COPY:
+		send_copy(p, a);
+		break;
+	case XST_TRUNCATE:
+		send_truncate(p, a);
+		break;
+	case XST_ATTRS:
+		send_handle(p, a, SSH2_FXP_FSETSTAT, &p->file, &p->a);
+		break;
+	case XST_LEAVE:
+	case XST_CLOSE_SECOND:
+		send_handle(p, a, SSH2_FXP_CLOSE, &p->chan[a->chan].handle,
+		    NULL);
+		break;
+	case XST_REMOVE_SECOND:
+		send_remove(p, a);
+		break;
+	case XST_CLOSE:
+		send_handle(p, a, SSH2_FXP_CLOSE, &p->file, NULL);
+		break;
+	}
+}
+
+/* Replies */
+
+static void
+say(struct put *p, const struct xst_action *a, u_int status)
+{
+	const char *why = fx2txt(status);
+
+	switch (a->op) {
+	case XST_OPEN_OLD:
+		error("dest open \"%s\": %s", p->remote, why);
+		break;
+	case XST_WRITE:
+	case XST_COPY:
+		if (p->status == SSH2_FX_OK)
+			error("write remote \"%s\": %s", p->remote, why);
+		p->status = status;
+		break;
+	case XST_SHOW:
+		error("remote rename \"%s\" to \"%s\": %s", p->hidden,
+		    p->remote, why);
+		break;
+	case XST_REMOVE_SECOND:
+		error("remote delete \"%s\": %s", p->hidden, why);
+		break;
+	case XST_CLOSE:
+	case XST_LEAVE:
+		error("close remote: %s", why);
+		break;
+	default:
+		error("remote fsetstat: %s", why);
+	}
+}
+
+static void
+take_handle(struct put *p, const struct xst_action *a, struct sshbuf *m)
+{
+	struct channel *c = &p->chan[a->chan];
+	struct handle *h = a->op == XST_OPEN_NEW || a->op == XST_OPEN_OLD ?
+	    &p->file : &c->handle;
+	int r;
+
+	free(h->data);
+	h->data = NULL;
+	if ((r = sshbuf_get_string(m, &h->data, &h->len)) != 0)
+		xlink_fatal(c->link, "parse handle: %s", ssh_err(r));
+	if (h->len > HANDLE_MAX)
+		xlink_fatal(c->link, "Server sent a handle of %zu bytes for "
+		    "\"%s\"; at most %d are allowed", h->len, p->remote,
+		    HANDLE_MAX);
+}
+
+static void
+take_attrs(struct put *p, struct sshbuf *m)
+{
+	Attrib a;
+	int r;
+
+	if ((r = decode_attrib(m, &a)) != 0)
+		xlink_fatal(p->chan[0].link, "parse attributes: %s",
+		    ssh_err(r));
+	xst_looked(p->s, (a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    (a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 && S_ISREG(a.perm),
+	    a.size);
+}
+
+static void
+take_space(struct put *p, struct sshbuf *m)
+{
+	uint64_t v[5];		/* of statvfs(3): v[1] bytes, v[4] times */
+	int i, r;
+
+	for (i = 0; i < 5; i++) {
+		if ((r = sshbuf_get_u64(m, &v[i])) != 0)
+			xlink_fatal(p->chan[0].link, "parse statvfs: %s",
+			    ssh_err(r));
+	}
+	xst_space(p->s, v[1] != 0 && v[4] > UINT64_MAX / v[1] ? UINT64_MAX :
+	    v[4] * v[1]);
+}
+
+/* Returns the type of a reply that is no error. */
+static u_char
+wanted_type(enum xst_op op)
+{
+	switch (op) {
+	case XST_OPEN_NEW:
+	case XST_OPEN_OLD:
+	case XST_OPEN_SECOND:
+	case XST_JOIN:
+		return SSH2_FXP_HANDLE;
+	case XST_LOOK:
+		return SSH2_FXP_ATTRS;
+	case XST_SPACE:
+		return SSH2_FXP_EXTENDED_REPLY;
+	default:
+		return SSH2_FXP_STATUS;
+	}
+}
+
+/* Returns the status, or SSH2_FX_OK for another type, if it was awaited. */
+static u_int
+read_status(struct put *p, const struct xst_action *a, u_char type,
+    struct sshbuf *m)
+{
+	struct xlink *link = p->chan[a->chan].link;
+	u_char wanted = wanted_type(a->op);
+	u_int status = SSH2_FX_OK;
+	int r;
+
+	if (type == SSH2_FXP_STATUS) {
+		if ((r = sshbuf_get_u32(m, &status)) != 0)
+			xlink_fatal(link, "parse status: %s", ssh_err(r));
+		if (wanted != SSH2_FXP_STATUS && status == SSH2_FX_OK)
+			status = SSH2_FX_FAILURE;
+	} else if (type != wanted)
+		xlink_fatal(link, "Expected packet of type %u for \"%s\", "
+		    "got %u", wanted, p->remote, type);
+	return status;
+}
+
+static void
+take_reply(struct put *p, unsigned int chan, struct sshbuf *m)
+{
+	struct xlink *link = p->chan[chan].link;
+	struct xst_action a;
+	uint64_t window;
+	uint32_t id;
+	u_char type;
+	u_int status;
+	int r;
+
+	if (chan == 0 && sftpq_take_limits(p->conn, m))
+		return;
+	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
+	    (r = sshbuf_get_u32(m, &id)) != 0)
+		xlink_fatal(link, "parse reply: %s", ssh_err(r));
+	if (xst_find(p->s, chan, id, &a) != 0)
+		xlink_fatal(link, "Unexpected reply %u", id);
+	status = read_status(p, &a, type, m);
+	if (type == SSH2_FXP_HANDLE)
+		take_handle(p, &a, m);
+	else if (type == SSH2_FXP_ATTRS)
+		take_attrs(p, m);
+	else if (type == SSH2_FXP_EXTENDED_REPLY)
+		take_space(p, m);
+	debug3("Received reply T:%u I:%u on channel %u", type, id, chan);
+	if (xst_reply(p->s, id, status == SSH2_FX_OK, clock_us()))
+		say(p, &a, status);
+	window = sftpq_count_tree(p->conn,
+	    a.op == XST_WRITE && status == SSH2_FX_OK ? a.len : 0);
+	xst_set_window(p->s, MAXIMUM(window, WINDOW_LEAST));
+}
+
+/* The loop */
+
+static void
+take_all(struct put *p, unsigned int i)
+{
+	struct channel *c = &p->chan[i];
+	struct sshbuf *m;
+
+	while ((m = xlink_take(c->link)) != NULL) {
+		if (i > 0 && !c->has_version)
+			take_version(p, i, m);
+		else
+			take_reply(p, i, m);
+	}
+	if (!xlink_is_lost(c->link))
+		return;
+	debug("channel %u %s", i + 1, c->has_version ? "is lost" :
+	    "was refused; there will be no more");
+	xst_down(p->s, i);
+	close_channel(p, i);
+}
+
+static void
+wait_for_some(struct put *p)
+{
+	struct xlink *links[XST_CHANNELS];
+	unsigned int i, n = 0;
+
+	for (i = 0; i < XST_CHANNELS; i++) {
+		if (p->chan[i].link != NULL)
+			links[n++] = p->chan[i].link;
+	}
+	xlink_move_all(links, n);
+	for (i = 0; i < XST_CHANNELS; i++) {
+		if (p->chan[i].link != NULL)
+			take_all(p, i);
+	}
+}
+
+/* A bit for each channel that can take more */
+static unsigned int
+ready(const struct put *p)
+{
+	unsigned int i, bits = 0;
+
+	for (i = 0; i < XST_CHANNELS; i++) {
+		if (p->chan[i].link != NULL &&
+		    xlink_backlog(p->chan[i].link) < BACKLOG_MAX)
+			bits |= 1U << i;
+	}
+	return bits;
+}
+
+static void
+note_channels(struct put *p)
+{
+	unsigned int n = xst_channels(p->s);
+
+	if (n > p->most && n > 1)
+		debug("\"%s\" goes over %u channels", p->remote, n);
+	p->most = MAXIMUM(p->most, n);
+}
+
+static void
+show(struct put *p)
+{
+	const char *slash = strrchr(p->local, '/');
+
+	if (!showprogress || !xst_is_open(p->s))
+		return;
+	p->moved = xst_acked(p->s);
+	if (!p->is_shown)
+		start_progress_meter(slash != NULL && slash[1] != '\0' ?
+		    slash + 1 : p->local, p->size, &p->moved);
+	p->is_shown = 1;
+	refresh_progress_meter(0);
+}
+
+static void
+run(struct put *p)
+{
+	struct xst_action a;
+	int r;
+
+	while (!xst_is_done(p->s)) {
+		if (interrupted)
+			xst_stop(p->s);
+		xst_clock(p->s, clock_us());
+		while ((r = xst_next(p->s, ready(p), &a)) == 1)
+			act(p, &a);
+		if (r == -1)
+			fatal_f("out of memory");
+		if (xst_is_done(p->s))
+			break;
+		wait_for_some(p);
+		note_channels(p);
+		show(p);
+	}
+}
+
+/* Returns the name beside the file that hides it, which the caller frees. */
+static char *
+hidden_name(const char *path)
+{
+	const char *slash = strrchr(path, '/'), *name;
+	char *hidden;
+
+	name = slash == NULL ? path : slash + 1;
+	xasprintf(&hidden, "%.*s.%.*s.hayate-%08x", (int)(name - path), path,
+	    NAME_KEPT, name, arc4random());
+	return hidden;
+}
+
+static int
+put_file(struct put *p, int preserve)
+{
+	struct sftpq_tree q;
+	struct xst_conf conf = { .size = p->size, .may_stripe = 1,
+	    .in_place = p->in_place, .preserve = preserve };
+	struct xlink_conf link = { .before_fatal = before_fatal };
+	unsigned int i;
+	int ret;
+
+	sftpq_begin_tree(p->conn, 1, &q);
+	conf.unit = q.unit;
+	conf.first_id = *q.msg_id;
+	link.fd_in = q.fd_in;
+	link.fd_out = q.fd_out;
+	if ((p->s = xst_new(&conf)) == NULL)
+		fatal_f("out of memory");
+	p->main_fd = q.fd_in;
+	p->chan[0].link = xlink_new(&link);
+	run(p);
+	if (p->is_shown)
+		stop_progress_meter();
+	*q.msg_id = xst_next_id(p->s);
+	xlink_free(p->chan[0].link);
+	p->chan[0].link = NULL;
+	for (i = 0; i < XST_CHANNELS; i++)
+		close_channel(p, i);
+	ret = xst_has_failed(p->s) ? -1 : 0;
+	if (xst_is_hidden(p->s))
+		error("what was put of \"%s\" is \"%s\"", p->remote, p->hidden);
+	xst_free(p->s);
+	free(p->file.data);
+	return ret;
+}
+
+int
+xstripe_put(struct sftp_conn *conn, const char *local, const char *remote,
+    int preserve, int plain, int in_place, int *ret)
+{
+	struct put p = { .conn = conn, .local = local, .remote = remote,
+	    .in_place = in_place };
+	struct stat sb;
+
+	if (plain || !sftpq_can_stripe(conn, UNIT_LEAST) ||
+	    (p.fd = open(local, O_RDONLY)) == -1)
+		return 0;
+	if (fstat(p.fd, &sb) == -1 || !S_ISREG(sb.st_mode) ||
+	    sb.st_size < XST_LEAST) {
+		close(p.fd);
+		return 0;
+	}
+	stat_to_attrib(&sb, &p.a);
+	p.a.flags &= ~SSH2_FILEXFER_ATTR_SIZE;
+	p.a.flags &= ~SSH2_FILEXFER_ATTR_UIDGID;
+	p.a.perm &= 0777;
+	if (!preserve)
+		p.a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
+	p.size = sb.st_size;
+	p.hidden = hidden_name(remote);
+	catch_signals();
+	*ret = put_file(&p, preserve);
+	close(p.fd);
+	free(p.hidden);
+	release_signals();
+	if (p.read_errno != 0)
+		fatal("read local \"%s\": %s", local, strerror(p.read_errno));
+	return 1;
+}

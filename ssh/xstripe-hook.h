@@ -1,0 +1,40 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xstripe-hook: scp and sftp put a large file over several channels of their
+ * connection. xstripe.c decides, xserve-hook.c in ssh opens the channels.
+ *
+ * Called from patches/164-sftp-client-channels.patch and 192-scp-channels.patch,
+ * and by xresume-hook.c. Does nothing, so that stock behaviour remains, if ssh offers no channels, for
+ * a file below 32 MiB, and if the user chose the requests (-R, -B, -X) or a
+ * rate (-l). Main thread only.
+ */
+
+#ifndef HAYATE_XSTRIPE_HOOK_H
+#define HAYATE_XSTRIPE_HOOK_H
+
+#include <sys/types.h>
+
+struct sftp_conn;
+
+/*
+ * In scp: channels are wanted only if the last of the arguments is at a server
+ * and the others are together large. sftp does not know what will be put.
+ */
+void	xstripe_judge(int argc, char **argv);
+
+/* "fd" leads to an ssh that was just started. "chosen" as in sftpq_init() */
+void	xstripe_wish(int fd, int chosen);
+
+/*
+ * Puts a file as sftp_upload() does. Returns 1 and the result in "*ret", or 0
+ * if the file is left to sftp_upload(). "plain": only that can do what is
+ * wanted.
+ */
+int	xstripe_put(struct sftp_conn *, const char *local, const char *remote,
+    int preserve, int plain, int in_place, int *ret);
+
+#endif /* HAYATE_XSTRIPE_HOOK_H */

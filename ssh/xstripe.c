@@ -1,0 +1,894 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See xstripe.h for the idea. Ranges are kept in the order of their offsets,
+ * from the first that is not complete, so what is complete at the head of the
+ * list moves the frontier. All other requests are controls. A stage ends when
+ * nothing of it is under way.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "minmax.h"
+#include "xstripe.h"
+
+/* The window of a stock server, in bytes */
+#define WINDOW		(2 * 1024 * 1024)
+
+/*
+ * Bytes under way on one channel: what is on the path, and as much that waits
+ * for the window in ssh, so that none of it is lost while a reply returns.
+ */
+#define CREDIT		(2 * WINDOW)
+
+/* At a shorter round trip (us) the window carries 2 Gbit/s. */
+#define RTT_LEAST	8000
+
+/* The server copies so many bytes at once, a few hundredths of a second. */
+#define COPY_UNIT	(32 * 1024 * 1024)
+
+/* Rates above that of the window in a row show that it is no limit. */
+#define BEYOND_MOST	3
+
+static const unsigned int levels[] = { 2, 4, 8, XST_CHANNELS };
+
+enum state { UNUSED, ASKED, UP, JOINING, READY, LEFT, GONE };
+
+enum stage { OPENING, MOVING, LEAVING, COPYING, CUTTING, ENDING, DONE };
+
+/* Where data goes */
+enum place { NAMED, HIDDEN, SECOND };
+
+struct req {
+	struct req *next;
+	struct xst_action a;
+	uint64_t sent;			/* when */
+	enum { AWAY, LOOSE, ACKED, FAILED } state;	/* of a range */
+};
+
+struct chan {
+	enum state state;
+	uint64_t away;			/* bytes under way */
+};
+
+struct xst {
+	struct xst_conf conf;
+	struct chan chan[XST_CHANNELS];
+	struct req *ranges, **ranges_end, *controls;
+	unsigned int naway, nloose;	/* ranges */
+	uint32_t id;
+	uint64_t now, window;
+
+	enum stage stage;
+	unsigned int step;		/* of a stage */
+	enum place place;
+	int	 is_old, looked, is_opened;
+	int	 never;			/* more than one channel */
+	int	 has_space;
+	enum { NOT, ASKING, MEASURING, DECIDING, DROPPING } converting;
+	int	 eof, stopped, failed, revert, cut_failed, copy_failed;
+	int	 is_hidden;
+	int	 has;			/* XST_HAS_* */
+	uint64_t old_size;
+
+	uint64_t cursor, highest;	/* of what was dealt, and sent */
+	uint64_t frontier, acked;
+	uint64_t base, copied;		/* of the second file */
+
+	/* growth */
+	uint64_t rtt, since, sum, best;
+	unsigned int want;		/* channels */
+	unsigned int with;		/* so many "best" was measured */
+	int	 limited, beyond, refused;
+};
+
+struct xst *
+xst_new(const struct xst_conf *conf)
+{
+	struct xst *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->conf = *conf;
+	s->ranges_end = &s->ranges;
+	s->id = conf->first_id;
+	s->window = CREDIT;
+	s->want = 1;
+	s->never = !conf->may_stripe;
+	s->chan[0].state = READY;
+	return s;
+}
+
+static void
+free_list(struct req *r)
+{
+	struct req *next;
+
+	for (; r != NULL; r = next) {
+		next = r->next;
+		free(r);
+	}
+}
+
+void
+xst_free(struct xst *s)
+{
+	if (s == NULL)
+		return;
+	free_list(s->ranges);
+	free_list(s->controls);
+	free(s);
+}
+
+/* Bytes that are complete in the file itself */
+static uint64_t
+kept(const struct xst *s)
+{
+	return s->place == SECOND && s->frontier >= s->base ? s->copied :
+	    s->frontier;
+}
+
+/* Nothing more is dealt. */
+static int
+is_over(const struct xst *s)
+{
+	return (s->eof && s->nloose == 0) || s->stopped || s->failed ||
+	    s->revert;
+}
+
+static uint64_t
+rest(const struct xst *s)
+{
+	return s->conf.size > s->cursor ? s->conf.size - s->cursor : 0;
+}
+
+/* Requests */
+
+static int
+ask(struct xst *s, enum xst_op op, unsigned int chan, struct xst_action *a)
+{
+	struct req *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return -1;
+	r->a.op = op;
+	r->a.chan = chan;
+	r->a.id = s->id++;
+	r->a.off = kept(s);
+	r->sent = s->now;
+	r->next = s->controls;
+	s->controls = r;
+	*a = r->a;
+	return 1;
+}
+
+static struct req **
+find(struct req **list, uint32_t id)
+{
+	for (; *list != NULL; list = &(*list)->next) {
+		if ((*list)->a.id == id)
+			return list;
+	}
+	return NULL;
+}
+
+static void
+drop(struct xst *s, struct req **at)
+{
+	struct req *r = *at;
+
+	*at = r->next;
+	if (s->ranges_end == &r->next)
+		s->ranges_end = at;
+	free(r);
+}
+
+int
+xst_find(const struct xst *s, unsigned int chan, uint32_t id,
+    struct xst_action *a)
+{
+	struct req *list[2] = { s->controls, s->ranges };
+	struct req **at;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		at = find(&list[i], id);
+		if (at != NULL && (*at)->a.chan == chan &&
+		    (*at)->state == AWAY) {
+			*a = (*at)->a;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* Data */
+
+static uint64_t
+credit(const struct xst *s)
+{
+	return s->place == NAMED ? s->window : CREDIT;
+}
+
+/* Returns the channel with the fewest bytes under way; -1: all have enough. */
+static int
+pick(const struct xst *s, unsigned int ready)
+{
+	uint64_t least = UINT64_MAX;
+	int i, best = -1;
+
+	for (i = 0; i < XST_CHANNELS; i++) {
+		const struct chan *c = &s->chan[i];
+
+		if (c->state != READY || (ready & (1U << i)) == 0 ||
+		    c->away >= least)
+			continue;
+		if (c->away > 0 && c->away + s->conf.unit > credit(s))
+			continue;
+		least = c->away;
+		best = i;
+	}
+	return best;
+}
+
+static struct req *
+loose_range(struct xst *s)
+{
+	struct req *r;
+
+	for (r = s->ranges; r != NULL && r->state != LOOSE; r = r->next)
+		;
+	if (r != NULL)
+		s->nloose--;
+	return r;
+}
+
+static struct req *
+new_range(struct xst *s)
+{
+	struct req *r = calloc(1, sizeof(*r));
+
+	if (r == NULL)
+		return NULL;
+	r->a.op = XST_WRITE;
+	r->a.off = r->a.at = s->cursor;
+	r->a.len = s->conf.unit;
+	r->a.second = s->place == SECOND;
+	if (r->a.second)
+		r->a.at -= s->base;
+	*s->ranges_end = r;
+	s->ranges_end = &r->next;
+	s->cursor += r->a.len;
+	return r;
+}
+
+static int
+deal(struct xst *s, unsigned int ready, struct xst_action *a)
+{
+	struct req *r;
+	int c;
+
+	if (is_over(s) || (c = pick(s, ready)) == -1)
+		return 0;
+	r = s->nloose > 0 ? loose_range(s) : new_range(s);
+	if (r == NULL)
+		return -1;
+	r->a.chan = c;
+	r->a.id = s->id++;
+	r->state = AWAY;
+	r->sent = s->now;
+	s->chan[c].away += r->a.len;
+	s->naway++;
+	*a = r->a;
+	return 1;
+}
+
+void
+xst_sent(struct xst *s, uint32_t id, uint32_t len)
+{
+	struct req **at = find(&s->ranges, id), *r;
+
+	if (at == NULL)
+		return;
+	r = *at;
+	if (len < r->a.len) {
+		s->eof = 1;
+		s->chan[r->a.chan].away -= r->a.len - len;
+		if (r->next == NULL)
+			s->cursor = r->a.off + len;
+		r->a.len = len;
+	}
+	s->highest = max_u64(s->highest, r->a.off + len);
+	if (len == 0) {
+		s->naway--;
+		drop(s, at);
+	}
+}
+
+static void
+advance(struct xst *s)
+{
+	struct req *r;
+
+	while ((r = s->ranges) != NULL && r->state == ACKED &&
+	    r->a.off == s->frontier) {
+		s->frontier += r->a.len;
+		drop(s, &s->ranges);
+	}
+}
+
+/* How many channels */
+
+/* "bytes" were acknowledged in a round trip. */
+static void
+consider(struct xst *s, uint64_t bytes)
+{
+	unsigned int n = xst_channels(s), i;
+	uint64_t cap = (uint64_t)WINDOW * n, need = 0;
+	int rises = s->best > 0 && bytes >= s->best + s->best / 2;
+
+	if (n != s->with) {
+		/* of more than one number of channels */
+		s->with = n;
+		s->best = 0;
+		return;
+	}
+	s->beyond = n == 1 && bytes > cap + cap / 4 ? s->beyond + 1 : 0;
+	if (s->beyond >= BEYOND_MOST)
+		s->never = 1;
+	s->limited = s->beyond == 0 && bytes >= cap / 10 * 6;
+	if (rises && s->beyond == 0 && bytes >= cap / 10 * 3)
+		need = 4 * bytes;
+	else if (s->limited)
+		need = cap;		/* and a little: the next level */
+	for (i = 0; need > 0 && i < sizeof(levels) / sizeof(*levels); i++) {
+		s->want = max_u64(s->want, levels[i]);
+		if ((uint64_t)WINDOW / 10 * 8 * levels[i] >= need)
+			need = 0;
+	}
+	s->best = max_u64(s->best, bytes);
+}
+
+static void
+measure(struct xst *s, const struct req *r, uint32_t len)
+{
+	uint64_t age = s->now - r->sent;
+
+	if (s->rtt == 0 || age < s->rtt)
+		s->rtt = max_u64(age, 1);
+	if (s->since == 0) {
+		s->since = s->now;
+		return;
+	}
+	s->sum += len;
+	if (s->now - s->since < s->rtt)
+		return;
+	if (s->rtt >= RTT_LEAST && !s->never)
+		consider(s, s->sum * s->rtt / (s->now - s->since));
+	s->since = s->now;
+	s->sum = 0;
+}
+
+static int
+connect_one(struct xst *s, struct xst_action *a)
+{
+	unsigned int i, n = 0;
+
+	if (s->never || s->refused || rest(s) < XST_LEAST)
+		return 0;
+	for (i = 0; i < XST_CHANNELS && s->chan[i].state != UNUSED; i++)
+		n += s->chan[i].state != GONE;
+	if (i == XST_CHANNELS || n >= s->want)
+		return 0;
+	s->chan[i].state = ASKED;
+	memset(a, 0, sizeof(*a));
+	a->op = XST_CONNECT;
+	a->chan = i;
+	return 1;
+}
+
+/* Returns a channel in that state, or -1. */
+static int
+chan_in(const struct xst *s, enum state state)
+{
+	int i;
+
+	for (i = 1; i < XST_CHANNELS; i++) {
+		if (s->chan[i].state == state)
+			return i;
+	}
+	return -1;
+}
+
+/* One more channel is there: where may its data go? */
+static int
+convert(struct xst *s, struct xst_action *a)
+{
+	if (s->never || s->converting || s->place != NAMED || !s->limited ||
+	    (s->is_old && !s->looked) || rest(s) < XST_LEAST ||
+	    chan_in(s, UP) == -1)
+		return 0;
+	if ((s->has & (s->is_old ? XST_HAS_COPY : XST_HAS_RENAME)) == 0) {
+		s->never = 1;
+		return 0;
+	}
+	s->converting = ASKING;
+	return ask(s, s->is_old ? XST_OPEN_SECOND : XST_HIDE, 0, a);
+}
+
+/* The second file is open. It is used if there is space for what comes. */
+static int
+prepare(struct xst *s, struct xst_action *a)
+{
+	switch (s->converting) {
+	case MEASURING:
+		if (is_over(s))
+			break;
+		s->converting = DECIDING;
+		return ask(s, XST_SPACE, 0, a);
+	case DECIDING:
+		if (s->controls != NULL)
+			return 0;
+		if (is_over(s) || !s->has_space)
+			break;
+		s->converting = NOT;
+		s->place = SECOND;
+		s->base = s->copied = s->cursor;
+		return 0;
+	case DROPPING:
+		s->converting = NOT;
+		return ask(s, XST_REMOVE_SECOND, 0, a);
+	default:
+		return 0;
+	}
+	s->never = 1;
+	s->converting = DROPPING;
+	return ask(s, XST_CLOSE_SECOND, 0, a);
+}
+
+static int
+join_one(struct xst *s, struct xst_action *a)
+{
+	int i;
+
+	if (s->place == NAMED || (i = chan_in(s, UP)) == -1)
+		return 0;
+	s->chan[i].state = JOINING;
+	return ask(s, XST_JOIN, i, a);
+}
+
+static int
+copy_some(struct xst *s, uint64_t least, struct xst_action *a)
+{
+	struct req *r;
+
+	for (r = s->controls; r != NULL && r->a.op != XST_COPY; r = r->next)
+		;
+	if (s->place != SECOND || s->copy_failed || r != NULL ||
+	    s->frontier < s->base || s->frontier - s->copied < least)
+		return 0;
+	if (ask(s, XST_COPY, 0, a) == -1)
+		return -1;
+	s->controls->a.off = s->copied;
+	s->controls->a.at = s->copied - s->base;
+	s->controls->a.len = min_u64(s->frontier - s->copied, COPY_UNIT);
+	*a = s->controls->a;
+	return 1;
+}
+
+/* Stages */
+
+static int
+open_file(struct xst *s, struct xst_action *a)
+{
+	if (s->controls != NULL)
+		return 0;
+	return ask(s, s->is_old ? XST_OPEN_OLD : XST_OPEN_NEW, 0, a);
+}
+
+static void
+begin_stage(struct xst *s, enum stage stage)
+{
+	s->stage = stage;
+	s->step = 0;
+}
+
+static int
+move(struct xst *s, unsigned int ready, struct xst_action *a)
+{
+	int r;
+
+	if ((r = prepare(s, a)) != 0)
+		return r;
+	if (is_over(s)) {
+		if (s->naway == 0 && s->controls == NULL)
+			begin_stage(s, LEAVING);
+		return 0;
+	}
+	if (s->is_old && s->step == 0) {
+		s->step = 1;
+		return ask(s, XST_LOOK, 0, a);
+	}
+	if ((r = connect_one(s, a)) != 0 || (r = convert(s, a)) != 0 ||
+	    (r = join_one(s, a)) != 0 ||
+	    (r = copy_some(s, COPY_UNIT, a)) != 0)
+		return r;
+	return deal(s, ready, a);
+}
+
+static int
+leave(struct xst *s, struct xst_action *a)
+{
+	int i = chan_in(s, READY);
+
+	if (i != -1) {
+		s->chan[i].state = LEFT;
+		return ask(s, XST_LEAVE, i, a);
+	}
+	if (s->controls == NULL)
+		begin_stage(s, s->place == SECOND ? COPYING : CUTTING);
+	return 0;
+}
+
+/* The second file could not be written: the file goes on as it began. */
+static void
+revert(struct xst *s)
+{
+	s->cursor = s->highest = s->frontier = s->acked = kept(s);
+	free_list(s->ranges);
+	s->ranges = NULL;
+	s->ranges_end = &s->ranges;
+	s->nloose = 0;
+	s->place = NAMED;
+	s->never = 1;
+	s->revert = s->eof = 0;
+	begin_stage(s, MOVING);
+	s->step = 1;
+}
+
+static int
+copy_rest(struct xst *s, struct xst_action *a)
+{
+	int r;
+
+	if (s->step == 0) {
+		if ((r = copy_some(s, 1, a)) != 0)
+			return r;
+		if (s->controls != NULL)
+			return 0;
+	}
+	switch (s->step++) {
+	case 0:
+		return ask(s, XST_CLOSE_SECOND, 0, a);
+	case 1:
+		return ask(s, XST_REMOVE_SECOND, 0, a);
+	default:
+		if (s->controls != NULL)
+			return 0;
+		if (s->revert && !s->failed && !s->stopped)
+			revert(s);
+		else
+			begin_stage(s, CUTTING);
+		return 0;
+	}
+}
+
+/* Only a file that is known to be cut gets its name back. */
+static int
+cut(struct xst *s, struct xst_action *a)
+{
+	int has_hole = s->failed || kept(s) < s->highest;
+
+	if (s->step == 0 && (s->conf.in_place || has_hole)) {
+		s->step = 1;
+		return ask(s, XST_TRUNCATE, 0, a);
+	}
+	if (s->controls == NULL || !has_hole || s->place != HIDDEN)
+		begin_stage(s, ENDING);
+	return 0;
+}
+
+static int
+end(struct xst *s, struct xst_action *a)
+{
+	for (;;) {
+		switch (s->step++) {
+		case 0:
+			if (s->conf.preserve)
+				return ask(s, XST_ATTRS, 0, a);
+			break;
+		case 1:
+			if (s->place == HIDDEN && !s->cut_failed)
+				return ask(s, XST_SHOW, 0, a);
+			break;
+		case 2:
+			return ask(s, XST_CLOSE, 0, a);
+		default:
+			if (s->controls == NULL)
+				begin_stage(s, DONE);
+			return 0;
+		}
+	}
+}
+
+static int
+next_of_stage(struct xst *s, unsigned int ready, struct xst_action *a)
+{
+	switch (s->stage) {
+	case OPENING:
+		return open_file(s, a);
+	case MOVING:
+		return move(s, ready, a);
+	case LEAVING:
+		return leave(s, a);
+	case COPYING:
+		return copy_rest(s, a);
+	case CUTTING:
+		return cut(s, a);
+	case ENDING:
+		return end(s, a);
+	default:
+		return 0;
+	}
+}
+
+int
+xst_next(struct xst *s, unsigned int ready, struct xst_action *a)
+{
+	enum stage was;
+	int r;
+
+	do {
+		was = s->stage;
+		r = next_of_stage(s, ready, a);
+	} while (r == 0 && s->stage != was);
+	return r;
+}
+
+/* Replies */
+
+/* Returns 1 if the error is to be told. */
+static int
+fail(struct xst *s, struct req *r)
+{
+	switch (r->a.op) {
+	case XST_OPEN_NEW:
+		s->is_old = 1;
+		return 0;
+	case XST_OPEN_OLD:
+		begin_stage(s, DONE);
+		break;
+	case XST_LOOK:
+	case XST_HIDE:
+	case XST_OPEN_SECOND:
+		s->never = 1;
+		s->converting = NOT;
+		return 0;
+	case XST_SPACE:
+		return 0;		/* xst_space() was not called */
+	case XST_JOIN:
+		s->chan[r->a.chan].state = LEFT;
+		return 0;
+	case XST_CLOSE_SECOND:
+		return 0;
+	case XST_COPY:
+		s->copy_failed = 1;
+		break;
+	case XST_TRUNCATE:
+		s->cut_failed = 1;
+		return 1;
+	case XST_ATTRS:
+	case XST_REMOVE_SECOND:
+		return 1;
+	default:
+		break;
+	}
+	s->failed = 1;
+	return 1;
+}
+
+static void
+succeed(struct xst *s, struct req *r)
+{
+	switch (r->a.op) {
+	case XST_OPEN_NEW:
+	case XST_OPEN_OLD:
+		s->is_opened = 1;
+		begin_stage(s, MOVING);
+		break;
+	case XST_OPEN_SECOND:
+		s->converting = MEASURING;
+		break;
+	case XST_HIDE:
+		s->converting = NOT;
+		s->place = HIDDEN;
+		s->is_hidden = 1;
+		break;
+	case XST_JOIN:
+		s->chan[r->a.chan].state = READY;
+		break;
+	case XST_COPY:
+		s->copied += r->a.len;
+		break;
+	case XST_SHOW:
+		s->is_hidden = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+static int
+reply_data(struct xst *s, struct req *r, int ok)
+{
+	s->naway--;
+	s->chan[r->a.chan].away -= r->a.len;
+	if (ok) {
+		r->state = ACKED;
+		s->acked += r->a.len;
+		advance(s);
+		return 0;
+	}
+	r->state = FAILED;
+	if (r->a.second) {
+		s->revert = 1;
+		return 0;
+	}
+	s->failed = 1;
+	return 1;
+}
+
+int
+xst_reply(struct xst *s, uint32_t id, int ok, uint64_t now)
+{
+	struct req **at, r;
+	int told = 0;
+
+	s->now = now;
+	if ((at = find(&s->ranges, id)) != NULL) {
+		measure(s, *at, ok ? (*at)->a.len : 0);
+		return reply_data(s, *at, ok);
+	}
+	if ((at = find(&s->controls, id)) == NULL)
+		return 0;
+	measure(s, *at, 0);
+	r = **at;
+	drop(s, at);
+	if (ok)
+		succeed(s, &r);
+	else
+		told = fail(s, &r);
+	return told;
+}
+
+void
+xst_looked(struct xst *s, int is_regular, uint64_t size)
+{
+	s->looked = 1;
+	s->old_size = size;
+	if (!is_regular)
+		s->never = 1;
+}
+
+/* The rest goes into the second file, and what is new of it into the file. */
+void
+xst_space(struct xst *s, uint64_t available)
+{
+	uint64_t need = rest(s);
+
+	if (s->conf.size > s->old_size)
+		need += s->conf.size - s->old_size;
+	s->has_space = available >= need;
+}
+
+void
+xst_up(struct xst *s, unsigned int chan, int has)
+{
+	s->chan[chan].state = UP;
+	s->has = has;
+}
+
+/* What the channel had is dealt again. */
+static void
+loosen(struct xst *s, unsigned int chan)
+{
+	struct req *r, **at;
+
+	for (r = s->ranges; r != NULL; r = r->next) {
+		if (r->a.chan != chan || r->state != AWAY)
+			continue;
+		r->state = LOOSE;
+		s->naway--;
+		s->nloose++;
+	}
+	for (at = &s->controls; *at != NULL;) {
+		if ((*at)->a.chan == chan)
+			drop(s, at);
+		else
+			at = &(*at)->next;
+	}
+}
+
+void
+xst_down(struct xst *s, unsigned int chan)
+{
+	if (s->chan[chan].state == ASKED)
+		s->refused = 1;
+	s->chan[chan].state = GONE;
+	s->chan[chan].away = 0;
+	loosen(s, chan);
+}
+
+void
+xst_clock(struct xst *s, uint64_t now)
+{
+	s->now = now;
+}
+
+void
+xst_set_window(struct xst *s, uint64_t bytes)
+{
+	s->window = bytes;
+}
+
+void
+xst_stop(struct xst *s)
+{
+	s->stopped = 1;
+}
+
+int
+xst_is_open(const struct xst *s)
+{
+	return s->is_opened;
+}
+
+int
+xst_is_done(const struct xst *s)
+{
+	return s->stage == DONE;
+}
+
+uint64_t
+xst_frontier(const struct xst *s)
+{
+	return kept(s);
+}
+
+uint64_t
+xst_acked(const struct xst *s)
+{
+	return s->acked;
+}
+
+uint32_t
+xst_next_id(const struct xst *s)
+{
+	return s->id;
+}
+
+unsigned int
+xst_channels(const struct xst *s)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < XST_CHANNELS; i++)
+		n += s->chan[i].state == READY;
+	return n;
+}
+
+int
+xst_is_hidden(const struct xst *s)
+{
+	return s->is_hidden;
+}
+
+int
+xst_has_failed(const struct xst *s)
+{
+	return s->failed || s->cut_failed;
+}
