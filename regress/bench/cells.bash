@@ -16,12 +16,13 @@
 # with - for an unknown value. get transfers from far to near, put from near to
 # far. CLIENT and SERVER are names of builds.
 
-CELLS='path path512 sender forward slow loopback memory idle echo'
+CELLS='path path512 sender stripe forward slow loopback memory idle echo'
 QUICK_CELLS='path slow loopback echo'
 
 about_path='one stream over 1 Gbit/s, against iperf3'
 about_path512='512 MiB in SFTP mode at 100 ms, against iperf3'
 about_sender='towards a stock sender'
+about_stripe='a large file put to a stock server, 100 and 200 ms'
 about_forward='bulk through multiplexing and forwards, against a session'
 about_slow='300 MB into a reader of 100 MB/s'
 about_loopback='no path at all, against stock'
@@ -86,6 +87,15 @@ v_scp() {	# CLIENT SERVER BYTES get|put SCP-OPTION...
 	rm -f "$got"
 	copied "$3" "$got" \
 	    "$(metered -f "$(pid_of "$2")" "${SCP[@]}" "${@:5}" "$from" "$to")"
+}
+
+# Over a file that exists and is as long.
+v_scp_over() {	# CLIENT SERVER BYTES
+	local got=$DATA/got
+	use "$1"
+	cp "$(file_of "$3")" "$got"
+	copied "$3" "$got" "$(metered -f "$(pid_of "$2")" "${SCP[@]}" \
+	    "$(file_of "$3")" "$2:$got")"
 }
 
 copied() {	# BYTES FILE RESULT: the result, failed if FILE is incomplete
@@ -352,6 +362,32 @@ sender_jobs() {	# RTT_MS TARGET
 
 # The time of mux, -L and -R includes the opening of a channel. In the other
 # modes that is part of the login.
+# The server's window is fixed, so it is several channels that fill the path. At
+# 200 ms the 10 channels that it allows hold less than the path.
+cell_stripe() {
+	local rtt
+	for rtt in ${RTTS:-100 200}; do
+		at_path "$rtt" 1gbit || return
+		stripe_jobs "$rtt" "$BYTES"
+		sitting "$RUNS"
+	done
+}
+
+stripe_jobs() {	# RTT_MS BYTES
+	local p n t factor=0.75
+	[ "$1" -lt 200 ] || factor=0.6
+	job iperf3 iperf3 put "$2" - - v_iperf3 "$2" put
+	for p in $BUILDS; do
+		n=$(bytes_for "$p" "$1" "$2")
+		t=$(target_for "$p" "rate>=$factor*iperf3")
+		job "$p" scp put "$n" "$t" "v_login $p stock" \
+		    v_scp "$p" stock "$n" put
+		t=$(target_for "$p" "rate>=0.6*iperf3")
+		job "$p" 'scp over' put "$n" "$t" "v_login $p stock" \
+		    v_scp_over "$p" stock "$n"
+	done
+}
+
 cell_forward() {
 	local p n t
 	at_path 100 1gbit || return

@@ -322,6 +322,10 @@ CELLS = {
     "sender": ("Towards a stock sender",
                "What does a receiving Hayate win where stock sends?",
                section_compared),
+    "stripe": ("Towards a stock receiver",
+               "What do several channels win where the server's window is "
+               "fixed?",
+               section_compared),
     "forward": ("Multiplexing and forwards",
                 "Is bulk through a forward as fast as in a plain session?",
                 section_compared),
