@@ -391,6 +391,31 @@ here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 	[[ $output != *"--with-openssh=openssh-"* ]]
 }
 
+# without PROGRAM...: a PATH that lacks them, and makes no configure
+without() {
+	mkdir "$BATS_TEST_TMPDIR/bin"
+	ln -s /usr/bin/* "$BATS_TEST_TMPDIR/bin/"
+	(cd "$BATS_TEST_TMPDIR/bin" && rm "$@" && ln -sf true autoreconf)
+	PATH=$BATS_TEST_TMPDIR/bin
+}
+
+@test "the carried package unpacks without dpkg-source as with it" {
+	local dsc
+	dsc=$(ls "$BUILD"/fetched/*.dsc 2>/dev/null) || skip "upstream did not come as Debian's package"
+	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
+	SRC=$BATS_TEST_TMPDIR/src
+	cp -a "${dsc%/*}" "$SRC/carried"
+	dpkg-source -x "$dsc" "$BATS_TEST_TMPDIR/with" >/dev/null 2>&1
+	without dpkg-source
+	configured
+	run -0 make -s build/upstream/.source
+	diff -r --exclude=.pc --exclude=debian --exclude=.source "$BATS_TEST_TMPDIR/with" build/upstream
+	# a file that is not the one that was packed
+	echo x >>"$(ls carried/*.debian.tar.xz)"
+	rm -r build/upstream
+	refuses build/upstream/.source "does not unpack, or its files are not those that it names"
+}
+
 @test "make fetch in a release tarball reports the age and that no archive was asked" {
 	fake_apt
 	offer "$(here)"
