@@ -10,6 +10,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p build/upstream
 	cp "$BUILD/upstream/version.h" "$BUILD/upstream/.source" build/upstream/
+	cp -al "$BUILD"/upstream/{OVERVIEW,README,README.dns,README.tun,contrib} build/upstream/
 	cp -al "$BUILD/fetched" build/ 2>/dev/null || :
 	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
 }
@@ -18,7 +19,7 @@ setup() {
 ours() {
 	rm -rf src
 	mkdir src
-	cp -a "$TOP"/{UPSTREAM,LICENCE,contrib,build-aux,modules.mk,configure.ac} src/
+	cp -a "$TOP"/{UPSTREAM,LICENCE,contrib,build-aux,common,modules.mk,configure.ac} src/
 	printf '%s\n' "epoch 1790000000" "author A B <a@example.org>" \
 	    "commit 0a1b2c3d" "mark $1" >src/STAMP
 	sed -i "s|^TOP=.*|TOP='$PWD/src'|" build/options
@@ -27,16 +28,27 @@ ours() {
 # revised REVISION DATE: the source has these fixes
 revised() { sed -i "s/^revision .*/revision $1 $2/" build/upstream/.source; }
 
-# version MARK REVISION VERSION: of the packages
+# version MARK REVISION VERSION [FLAVOUR]: of the packages
 version() {
 	ours "$1"
 	revised "$2" 2026-01-01
 	sed -i "s/^VERSION=.*/VERSION='$3'/" build/options
-	OS_RELEASE=$PWD/os src/build-aux/deb-version
+	OS_RELEASE=$PWD/os src/build-aux/deb-version "${4-beside}"
+}
+
+# ascending FILE: each version in it is later than the one before, as dpkg sorts
+ascending() {
+	local newer before=
+	while read -r newer; do
+		[ -z "$before" ] || dpkg --compare-versions "$before" lt "$newer" || {
+			echo "$before is not older than $newer"
+			return 1
+		}
+		before=$newer
+	done <"$1"
 }
 
 @test "versions sort: commits, releases, Debian's fixes, the system" {
-	local newer before=
 	printf 'ID=debian\nVERSION_ID="12"\n' >os
 	{
 		version 20260801.120000 unpatched 0.1
@@ -56,15 +68,28 @@ version() {
 		version "" Debian-1 0.10
 	} >versions
 	[ "$(sort -u versions | wc -l)" = 13 ]
-	while read -r newer; do
-		[ -z "$before" ] || dpkg --compare-versions "$before" lt "$newer" || {
-			echo "$before is not older than $newer"
-			false
-		}
-		before=$newer
-	done <versions
+	ascending versions
 	grep -qx '0.1+10.0p1-0unpatched~debian12' versions
 	grep -qx '0.1~git20260801.120001+10.0p1-7+deb13u4~debian12' versions
+}
+
+@test "versions that replace are between Debian's revision and its next" {
+	printf 'ID=debian\nVERSION_ID="12"\n' >os
+	{
+		echo 1:9.2p1-2+deb12u10
+		version "" unpatched 0.1 replace
+		echo 1:10.0p1-7+deb13u4
+		echo 1:10.0p1-7+deb13u4+b1
+		version 20260801.120000 Debian-7+deb13u4 0.1 replace
+		version "" Debian-7+deb13u4 0.1 replace
+		printf 'ID=debian\nVERSION_ID="13"\n' >os
+		version "" Debian-7+deb13u4 0.1 replace
+		version 20260901.000000 Debian-7+deb13u4 0.10 replace
+		echo 1:10.0p1-7+deb13u5
+	} >versions
+	ascending versions
+	grep -qx '1:10.0p1-0unpatched+hayate0.1+debian12' versions
+	grep -qx '1:10.0p1-7+deb13u4+hayate0.1~git20260801.120000+debian12' versions
 }
 
 @test "the stamp names the commit, its time, and edited files" {
@@ -117,6 +142,38 @@ version() {
 	[[ $output = *"sbin/sshd"*"the distribution's"* ]]
 }
 
+@test "packages that replace have Debian's files, and our parts of its scripts" {
+	local d=build/deb/replace/debian f
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours 20260801.120000
+	run -0 src/build-aux/deb replace tree
+	[ "$(grep '^Package: ' $d/control)" = "$(printf 'Package: %s\n' openssh-client openssh-server openssh-sftp-server)" ]
+	for f in systemd/ssh.service openssh-server.sysusers openssh-server.install; do
+		cmp $d/$f $d/openssh/$f
+	done
+	for f in "$d"/openssh-*.{pre,post}{inst,rm}; do
+		[ ! -e "$f" ] || sh -n "$f"
+	done
+	# before the diversion ends and the new sshd is started
+	[ "$(grep -nE '^	(create_keys|accept_configuration)$|dpkg-divert|^#DEBHELPER#' $d/openssh-server.postinst |
+	    sed 's/^[0-9]*:[	 ]*//; s/ .*//' | paste -sd' ')" = 'create_keys accept_configuration dpkg-divert #DEBHELPER#' ]
+	grep -F '(Hayate|WindowTuning|WindowMax|' $d/openssh-server.prerm
+	run ! grep -E 'GSSAPI|NoneSwitch|@' $d/openssh-server.prerm
+	grep NoneSwitch $d/openssh-client.prerm
+	# A script of Debian's without the place for ours is an error.
+	sed -i 's/^	create_keys$/	make_keys/' $d/openssh/openssh-server.postinst
+	cd build/deb/replace
+	rm -rf contrib debian/openssh-*
+	run -1 debian/take
+	[[ $output = *"packaging changed"*"create_keys"* ]]
+}
+
+@test "a flavour that does not exist is an error that names those that do" {
+	ours ""
+	run -1 src/build-aux/deb instead
+	[[ $output = *"FLAVOUR=instead"*"beside and replace"* ]]
+}
+
 @test "a source without Debian's fixes is built as unpatched" {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
 	ours ""
@@ -138,4 +195,19 @@ version() {
 	[[ $output = *"hayate: packages to build with are missing: apt-get install "*"libno-such-dev libneither-dev"* ]]
 	[[ $output != *other-dev* ]]
 	[ ! -e build/deb/beside/debian/build ]
+}
+
+@test "a build dependency that dpkg does not have is named, for both flavours" {
+	local flavour
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours 20260801.120000
+	mkdir -p admin/updates bin
+	awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^Package: libbsd-dev\n/' /var/lib/dpkg/status >admin/status
+	printf '#!/bin/sh\nexec %s --admindir=%s "$@"\n' \
+	    "$(command -v dpkg-checkbuilddeps)" "$PWD/admin" >bin/dpkg-checkbuilddeps
+	chmod 755 bin/dpkg-checkbuilddeps
+	for flavour in beside replace; do
+		PATH=$PWD/bin:$PATH run -1 src/build-aux/deb $flavour
+		[[ $output = *"packages to build with are missing: apt-get install "*libbsd-dev* ]]
+	done
 }

@@ -4,28 +4,16 @@
 # systemd boots in a container without network. "make check-packages" runs this.
 
 load ../helper
+load root
 
 setup_file() {
-	need_root
-	need systemd-nspawn systemd-container
-	need mmdebstrap
 	need lintian
-	export ROOT=$BATS_FILE_TMPDIR/root DEBS=$BATS_FILE_TMPDIR/debs
-	mkdir "$DEBS"
-	cp "$BUILD"/deb/hayate-[cs]*.deb "$DEBS/" || {
-		echo "no packages in build/deb: run make deb" >&2
-		return 1
-	}
-	make_root
+	take_debs hayate-client hayate-server
+	make_root openssh-server openssh-client
 	boot
 }
 
-teardown_file() {
-	[ -s "$BATS_FILE_TMPDIR/nspawn" ] || return 0
-	inside poweroff || :
-	poll 30 gone "$(cat "$BATS_FILE_TMPDIR/nspawn")" ||
-	    kill -9 "$(cat "$BATS_FILE_TMPDIR/nspawn")"
-}
+teardown_file() { shut_down; }
 
 # Each test begins with our packages freshly installed.
 setup() {
@@ -34,82 +22,8 @@ setup() {
 	add client server
 }
 
-# make_root: a system with the distribution's OpenSSH and what our packages depend
-# on, from the archives that this machine uses
-make_root() {
-	local suite needs
-	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
-	(cd "$TOP" && build-aux/apt-source entries "$suite") |
-	    sed 's/^Types: deb-src$/Types: deb/' >"$BATS_FILE_TMPDIR/root.sources"
-	needs=$(for deb in "$DEBS"/*; do dpkg-deb -f "$deb" Depends; done |
-	    tr ',' '\n' | sed -e 's/[|(].*//' -e 's/ //g' -e '/^hayate/d' | sort -u | paste -sd,)
-	mmdebstrap --quiet --variant=minbase \
-	    --include="$needs,systemd-sysv,dbus,libpam-systemd,openssh-server,openssh-client" \
-	    "$suite" "$ROOT" "$BATS_FILE_TMPDIR/root.sources" >"$BATS_FILE_TMPDIR/root.log" 2>&1 || {
-		tail -n 5 "$BATS_FILE_TMPDIR/root.log" >&2
-		return 1
-	}
-	mkdir "$ROOT/debs"
-}
-
-# boot: start the container, and make a user with a key and a password
-boot() {
-	systemd-nspawn -q --register=no --keep-unit --boot --private-network \
-	    --console=pipe -D "$ROOT" >"$BATS_FILE_TMPDIR/boot.log" 2>&1 </dev/null 3>&- &
-	echo $! >"$BATS_FILE_TMPDIR/nspawn"
-	poll 60 booted
-	inside sh -ec '
-		useradd -m -s /bin/sh tester
-		echo tester:tester | chpasswd
-		ssh-keygen -q -t ed25519 -N "" -f /root/key
-		install -d -o tester /home/tester/.ssh
-		install -o tester /root/key.pub /home/tester/.ssh/authorized_keys
-		printf "#!/bin/sh\necho tester\n" >/root/askpass
-		chmod 755 /root/askpass'
-}
-
-leader() { pgrep -P "$(cat "$BATS_FILE_TMPDIR/nspawn")"; }
-booted() { inside systemctl is-system-running 2>/dev/null | grep -qE 'running|degraded'; }
-
-# inside COMMAND...: run it in the container
-inside() {
-	nsenter -a -t "$(leader)" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin \
-	    HOME=/root DEBIAN_FRONTEND=noninteractive "$@" </dev/null 3>&-
-}
-
 # add PART...: dpkg installs these packages of ours, as built or as edited
-add() {
-	local part
-	rm -f "$ROOT"/debs/*
-	for part; do
-		cp "$DEBS"/hayate-"$part"_*.deb "$ROOT/debs/"
-	done
-	inside sh -c 'dpkg -i --force-confold /debs/*.deb'
-}
-
-# edited SUFFIX [COMMAND...]: in $DEBS, both packages with a later version, after
-# COMMAND in the unpacked directory of hayate-server
-edited() {
-	local suffix=$1 part dir
-	export DEBS=$BATS_TEST_TMPDIR/debs$suffix
-	mkdir "$DEBS"
-	shift
-	for part in client server; do
-		dir=$BATS_TEST_TMPDIR/$part$suffix
-		dpkg-deb -R "$BATS_FILE_TMPDIR"/debs/hayate-${part}_*.deb "$dir"
-		sed -i -e "s/^Version: .*/&$suffix/" \
-		    -e "s/\(hayate-client (= [^)]*\))/\1$suffix)/" "$dir/DEBIAN/control"
-		[ $part = client ] || [ $# = 0 ] || (cd "$dir" && "$@")
-		dpkg-deb --root-owner-group -Znone -b "$dir" "$DEBS/hayate-${part}_$suffix.deb"
-	done
-}
-
-# login PORT [OPTION...]: as tester, with the distribution's client
-login() {
-	inside "${PROGRAM-ssh}" -i /root/key -o StrictHostKeyChecking=no \
-	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p "$1" "${@:2}" \
-	    tester@127.0.0.1 id -un
-}
+add() { install_debs "${@/#/hayate-}"; }
 
 # serves PORT...: one can log in there
 serves() {
@@ -118,8 +32,6 @@ serves() {
 }
 
 main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
-status_of() { inside dpkg-query -W -f '${db:Status-Status}' "$1"; }
-version_of() { inside dpkg-query -W -f '${Version}' "$1"; }
 
 @test "lintian finds no error, and each warning is explained" {
 	run -0 lintian --fail-on error,warning \
@@ -190,11 +102,7 @@ version_of() { inside dpkg-query -W -f '${Version}' "$1"; }
 	old=$(main_pid)
 	key=$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")
 	sed -i 's/^#MaxAuthTries .*/MaxAuthTries 3/' "$ROOT/etc/hayate/sshd_config"
-	inside mkfifo /root/fifo
-	inside sh -c 'ssh -i /root/key -o StrictHostKeyChecking=no \
-	    -o UserKnownHostsFile=/dev/null -p 2222 tester@127.0.0.1 "echo begun; cat" <>/root/fifo >/root/session' &
-	session=$!
-	poll 10 grep -q begun "$ROOT/root/session"
+	begin_session 2222
 	edited +1
 	add client server
 	[[ $(version_of hayate-server) = *+1 ]]
@@ -202,10 +110,7 @@ version_of() { inside dpkg-query -W -f '${Version}' "$1"; }
 	[ "$(main_pid)" != "$old" ]
 	[ "$key" = "$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")" ]
 	[ "$(inside hayate-sshd -T | grep -i maxauthtries)" = "maxauthtries 3" ]
-	echo alive >"$ROOT/root/fifo"
-	poll 10 grep -q alive "$ROOT/root/session"
-	kill $session || :
-	inside sh -c 'pkill -u tester; rm -f /root/fifo /root/session' || :
+	session_lives
 	# and back to the version before
 	DEBS=$BATS_FILE_TMPDIR/debs
 	add client server

@@ -1,22 +1,34 @@
 #!/usr/bin/env bats
-# Two builds of the packages from one commit, in different directories.
+# Two builds of the packages and of the tarball from one commit, in different
+# directories.
 
 load ../helper
 
-@test "two builds in different directories give the same bytes" {
-	local deb
+setup_file() {
 	need dpkg-buildpackage dpkg-dev
 	git -C "$TOP" diff --quiet HEAD || skip "files differ from the commit"
-	git clone -q "$TOP" "$BATS_TEST_TMPDIR/another-place"
-	cd "$BATS_TEST_TMPDIR/another-place"
-	[ "$(build-aux/stamp)" = "$("$TOP/build-aux/stamp")" ]
-	cp "$TOP/configure" .
+	export OTHER=$BATS_FILE_TMPDIR/another-place
+	git clone -q "$TOP" "$OTHER"
+	cp "$TOP/configure" "$OTHER/"
+	cd "$OTHER"
 	./configure -q >configure.out
 	cp -al "$BUILD/upstream" "$BUILD/fetched" build/
-	make -s deb
-	for deb in build/deb/hayate-[cs]*.deb; do
+}
+
+@test "two tarballs made in different directories have the same bytes" {
+	[ "$("$OTHER/build-aux/stamp")" = "$("$TOP/build-aux/stamp")" ]
+	make -s -C "$TOP" dist
+	make -s -C "$OTHER" dist
+	cmp "$OTHER"/hayate-[0-9]*.tar.gz "$TOP"/hayate-[0-9]*.tar.gz
+}
+
+@test "two builds in different directories give the same bytes, of both flavours" {
+	local deb
+	make -s -C "$OTHER" deb FLAVOUR='beside replace'
+	[ "$(find "$OTHER/build/deb" -name '*.deb' | wc -l)" = 5 ]
+	for deb in "$OTHER"/build/deb/*.deb; do
 		cmp "$deb" "$BUILD/deb/${deb##*/}"
 	done
-	[ "$(make -s --no-print-directory checksums)" = "$(make -s --no-print-directory -C "$TOP" checksums |
-	    grep -F build/deb/)" ]
+	sums() { make -s --no-print-directory -C "$1" checksums | grep -F build/deb/; }
+	[ "$(sums "$OTHER")" = "$(sums "$TOP")" ]
 }

@@ -7,6 +7,8 @@
 
 ETC = hayate
 LIBEXEC = hayate
+PREFIX = hayate-
+MISSING = fail
 SWITCHES = --sysconfdir=/etc/hayate --libexecdir=/usr/lib/hayate \
 	--program-prefix=hayate- --with-pid-dir=/run/hayate \
 	--with-privsep-path=/usr/lib/hayate/empty --with-privsep-user=hayate-sshd \

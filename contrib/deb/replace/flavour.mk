@@ -1,0 +1,45 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Part of rules: the packages in place of the distribution's OpenSSH. They have its
+# names, paths, units and files, so the steps are those of Debian's own rules.
+
+ETC = ssh
+LIBEXEC = openssh
+PREFIX =
+SWITCHES =
+# dh-exec hides which files the packages take.
+MISSING = list
+# From Debian 13 on, units belong below /usr.
+WITH = --with runit $(if $(wildcard /usr/bin/dh_movetousr),--with movetousr)
+
+# ucf takes a file whose sum is listed for one that nobody edited.
+execute_before_dh_install:
+	cp debian/tmp/etc/ssh/sshd_config .
+	debian/openssh/check-ucf-md5sums || \
+	    md5sum <sshd_config | sed 's/ .*//' >>debian/openssh-server.ucf-md5sum
+
+override_dh_installdocs:
+	dh_installdocs -popenssh-client $(TOP)/README.md $(TOP)/PROTOCOL \
+	    debian/README.Hayate
+	dh_installdocs -popenssh-server -popenssh-sftp-server \
+	    --link-doc=openssh-client
+	mkdir -p debian/openssh-server/usr/share/doc/openssh-client
+
+override_dh_installinit:
+	dh_installinit -R --name ssh
+
+execute_after_dh_installinit:
+	dh_installsysusers
+
+override_dh_installsystemd:
+	dh_installsystemd -popenssh-server ssh.service
+	dh_installsystemd -popenssh-server --no-enable ssh.socket
+	dh_installsystemd -popenssh-server --no-start rescue-ssh.target
+	dh_installsystemd -popenssh-server sshd-keygen.service
+
+override_dh_installpam:
+	dh_installpam --name sshd
+
+override_dh_runit:
+	dh_runit -popenssh-server

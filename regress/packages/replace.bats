@@ -1,0 +1,222 @@
+#!/usr/bin/env bats
+# The packages of FLAVOUR=replace in place of the distribution's OpenSSH: taken
+# over, upgraded, given back, removed and purged in a root directory of their own,
+# which systemd boots in a container without network. "make check-packages" runs
+# this.
+
+load ../helper
+load root
+
+setup_file() {
+	need lintian
+	take_debs openssh-client openssh-sftp-server openssh-server
+	export KEEP="$PACKAGES"
+	make_root openssh-server openssh-client openssh-sftp-server
+	cp -a "$ROOT/etc/ssh" "$BATS_FILE_TMPDIR/etc-ssh"
+	cp -a "$ROOT/etc/pam.d/sshd" "$BATS_FILE_TMPDIR/pam"
+	boot
+}
+
+teardown_file() { shut_down; }
+
+# Each test begins with the distribution's OpenSSH, its host keys, and a
+# configuration that somebody edited.
+setup() {
+	export CONFIG=$ROOT/etc/ssh/sshd_config
+	rm -f "$ROOT"/etc/ssh/ssh*_config.d/*
+	give_back >"$BATS_TEST_TMPDIR/setup.log" 2>&1 || :
+	cp -a "$BATS_FILE_TMPDIR/etc-ssh/." "$ROOT/etc/ssh"
+	cp -a "$BATS_FILE_TMPDIR/pam" "$ROOT/etc/pam.d/sshd"
+	sed -i -e 's/^#MaxAuthTries .*/MaxAuthTries 3/' -e 's/^#Port 22$/Port 22/' "$CONFIG"
+	inside dpkg --configure -a
+	inside systemctl restart ssh
+	poll 10 serves 22
+	[[ $(version_of openssh-server) != *hayate* ]]
+}
+
+# take_over: install ours; give_back: install the distribution's
+# shellcheck disable=SC2086 # one word a package
+take_over() { install_debs $PACKAGES; }
+give_back() { inside sh -c 'dpkg -i --force-downgrade --force-confold /distribution/*.deb'; }
+
+serves() { [ "$(login "$1")" = tester ]; }
+main_pid() { inside systemctl show -P MainPID ssh; }
+host_key() { inside ssh-keyscan -t ed25519 127.0.0.1 2>/dev/null | grep -o 'ssh-ed25519 .*'; }
+
+@test "lintian finds no error in the packages that replace, and explains warnings" {
+	run -0 lintian --fail-on error,warning \
+	    --suppress-tags package-has-long-file-name "$DEBS"/*.deb
+	[[ $output != *[EW]": "* ]]
+}
+
+@test "taking over keeps configuration, keys, PAM file, unit and open sessions" {
+	local key old
+	key=$(host_key)
+	old=$(main_pid)
+	cp "$CONFIG" "$BATS_TEST_TMPDIR/config"
+	sed -i '$a# edited' "$ROOT/etc/pam.d/sshd"
+	begin_session 22
+	take_over
+	[[ $(version_of openssh-server) = *hayate* ]]
+	[[ $(inside ssh -V 2>&1) = *Hayate_* ]]
+	serves 22
+	[ "$(main_pid)" != "$old" ]
+	[ "$(host_key)" = "$key" ]
+	cmp "$CONFIG" "$BATS_TEST_TMPDIR/config"
+	grep -qx '# edited' "$ROOT/etc/pam.d/sshd"
+	[ "$(inside systemctl is-enabled ssh)" = enabled ]
+	[ "$(inside sshd -T | grep -i maxauthtries)" = "maxauthtries 3" ]
+	session_lives
+	[ ! -e "$ROOT/usr/sbin/sshd.session-split" ]
+	# nothing differs from what was packed but what was there before
+	inside dpkg -V openssh-client openssh-server openssh-sftp-server >"$BATS_TEST_TMPDIR/differs"
+	run ! grep -v ' c /etc/' "$BATS_TEST_TMPDIR/differs"
+	# files, through the sftp-server of the new packages
+	inside scp -q -i /root/key -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null \
+	    -o LogLevel=ERROR /etc/ssh/moduli tester@127.0.0.1:moduli
+	cmp "$ROOT/etc/ssh/moduli" "$ROOT/home/tester/moduli"
+}
+
+@test "a configuration that nobody edited becomes the new one without a question" {
+	cp "$BATS_FILE_TMPDIR/etc-ssh/sshd_config" "$CONFIG"
+	take_over
+	cmp "$CONFIG" "$ROOT/usr/share/openssh/sshd_config"
+	serves 22
+}
+
+@test "passwords go through the PAM service sshd as before" {
+	password() {
+		inside env SSH_ASKPASS=/root/askpass SSH_ASKPASS_REQUIRE=force ssh \
+		    -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR \
+		    -o PreferredAuthentications=password tester@127.0.0.1 id -un
+	}
+	[ "$(password)" = tester ]
+	take_over
+	[ "$(password)" = tester ]
+	inside journalctl -u ssh | grep -q 'pam_unix(sshd:session): session opened for user tester'
+}
+
+@test "an upgrade of ours starts the new sshd and keeps an open session" {
+	local old
+	take_over
+	old=$(main_pid)
+	begin_session 22
+	edited +1
+	take_over
+	[[ $(version_of openssh-server) = *+1 ]]
+	[ "$(main_pid)" != "$old" ]
+	serves 22
+	session_lives
+	# and back to our version before
+	DEBS=$BATS_FILE_TMPDIR/debs
+	take_over
+	[[ $(version_of openssh-server) != *+1 ]]
+	serves 22
+}
+
+@test "the way back keeps keys and sessions, and sets our keywords aside" {
+	local key
+	key=$(host_key)
+	take_over
+	echo 'WindowMax 8M' >"$ROOT/etc/ssh/sshd_config.d/hayate.conf"
+	echo 'WindowMax 8M' >"$ROOT/etc/ssh/ssh_config.d/hayate.conf"
+	inside systemctl restart ssh
+	begin_session 22
+	run -0 give_back
+	[[ $output = *"sshd_config.d/hayate.conf was set aside"* ]]
+	[[ $(version_of openssh-server) != *hayate* ]]
+	serves 22
+	[ "$(host_key)" = "$key" ]
+	session_lives
+	# and forth
+	take_over
+	serves 22
+	[ "$(inside sshd -T | grep -i windowmax)" = "windowmax 8388608" ]
+	[ "$(inside ssh -G x | grep -i windowmax)" = "windowmax 8388608" ]
+	# a keyword elsewhere is named
+	sed -i '$aNoneEnabled no' "$CONFIG"
+	run give_back
+	[[ $output = *"sshd_config:"*"NoneEnabled no"*"the distribution's sshd will refuse the lines above"* ]]
+}
+
+@test "a configuration that cannot work is refused, and the distribution's sshd serves on" {
+	local old
+	old=$(main_pid)
+	echo 'NoSuchKeyword yes' >"$ROOT/etc/ssh/sshd_config.d/wrong.conf"
+	run ! take_over
+	[[ $output = *"wrong.conf"*"Bad configuration option: NoSuchKeyword"* ]]
+	[[ $output = *"left running"*"dpkg --configure -a"* ]]
+	[ "$(main_pid)" = "$old" ]
+	[ "$(status_of openssh-server)" = half-configured ]
+	rm "$ROOT/etc/ssh/sshd_config.d/wrong.conf"
+	serves 22
+	inside dpkg --configure -a
+	[ "$(main_pid)" != "$old" ]
+	serves 22
+	[[ $(inside ssh-keyscan -t ed25519 127.0.0.1 2>&1) = *Hayate_* ]]
+}
+
+@test "a configuration that our own next version refuses leaves our sshd serving" {
+	local old
+	take_over
+	old=$(main_pid)
+	echo 'NoSuchKeyword yes' >"$ROOT/etc/ssh/sshd_config.d/wrong.conf"
+	edited +1
+	run ! take_over
+	[[ $output = *"Bad configuration option: NoSuchKeyword"* ]]
+	[ "$(main_pid)" = "$old" ]
+	rm "$ROOT/etc/ssh/sshd_config.d/wrong.conf"
+	serves 22
+}
+
+# without_sshd: a server that cannot run; with_foreign: a file of another package
+without_sshd() { printf '#!/bin/sh\nexit 1\n' >usr/sbin/sshd; }
+with_foreign() { mkdir -p usr/bin && touch usr/bin/dpkg; }
+
+@test "an installation that fails leaves the old sshd serving, in its place" {
+	local old
+	old=$(main_pid)
+	edited +1 without_sshd
+	run ! take_over
+	[ "$(main_pid)" = "$old" ]
+	serves 22
+	# The distribution's goes back into its own place.
+	give_back
+	serves 22
+	[ -z "$(inside dpkg-divert --list '*sshd*')" ]
+	[ ! -e "$ROOT/usr/sbin/sshd.session-split" ]
+	# a package that dpkg cannot unpack, over the distribution's
+	old=$(main_pid)
+	edited +2 with_foreign
+	run ! install_debs openssh-server
+	[[ $output = *"trying to overwrite '/usr/bin/dpkg'"* ]]
+	serves 22
+	[ -z "$(inside dpkg-divert --list '*sshd*')" ]
+	# and over ours
+	DEBS=$BATS_FILE_TMPDIR/debs
+	take_over
+	old=$(main_pid)
+	DEBS=$BATS_TEST_TMPDIR/debs+2
+	run ! install_debs openssh-server
+	[ "$(main_pid)" = "$old" ]
+	serves 22
+}
+
+@test "removal stops sshd and keeps configuration and keys; a purge takes them" {
+	local key
+	take_over
+	key=$(cat "$ROOT/etc/ssh/ssh_host_ed25519_key.pub")
+	inside dpkg --remove openssh-server
+	run ! login 22
+	[ ! -e "$ROOT/usr/sbin/sshd" ]
+	grep -qx 'MaxAuthTries 3' "$CONFIG"
+	take_over
+	[ "$key" = "$(cat "$ROOT/etc/ssh/ssh_host_ed25519_key.pub")" ]
+	serves 22
+	inside dpkg --purge openssh-server openssh-sftp-server openssh-client
+	[ ! -e "$CONFIG" ]
+	[ -z "$(find "$ROOT/etc/ssh" -name 'ssh_host_*' 2>/dev/null)" ]
+	# The distribution's packages start afresh.
+	give_back
+	serves 22
+}
