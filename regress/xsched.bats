@@ -28,6 +28,17 @@ TOLD='set handles 1019'
 	[ "$(of 0 whole)" = 1 ]
 }
 
+@test "a file is cut, gets its times and is closed in one round trip, if limits are told" {
+	local way
+	for way in "set preserve 0" "set preserve 1"; do
+		# MKDIR, OPEN, WRITE, the last three, SETSTAT
+		run -0 replay "$TOLD" "$way" "set in_place 1" "set unit 5000" \
+		    "put 1 1 4096" "set handles 0" "put 1 1 4096"
+		[ "$(of 0 rounds)" = 7 ]
+		[ "$(of 1 rounds)" = $((8 + ${way##* })) ]
+	done
+}
+
 @test "files are whole whatever the order of replies, their number and size" {
 	local order way set
 	for order in 0 1 2 3; do

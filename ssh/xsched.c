@@ -538,9 +538,8 @@ begin_again(struct xs *s, struct xs_job *j)
 		make_ready(s, j, 1);
 }
 
-/* The local work that was handed out last is done. */
-static void
-local_done(struct xs *s)
+void
+xs_worked(struct xs *s)
 {
 	struct xs_job *j = s->last.job;
 	enum xs_op op = s->last.op;
@@ -589,6 +588,8 @@ next_step(struct xs *s, struct xs_action *a)
 	if (request(s, j, j->step, j->step == XS_TRUNCATE ? frontier(j) : 0, 0,
 	    a) != 1)
 		return -1;
+	if (s->told && (j->step == XS_TRUNCATE || j->step == XS_ATTRS))
+		step(s, j, after_settle(s, j, j->step));
 	if (j->step == XS_READDIR && s->told && j->under_way < j->readdirs)
 		step(s, j, XS_READDIR);
 	return 1;
@@ -672,7 +673,7 @@ xs_next(struct xs *s, struct xs_action *a)
 	struct xs_job *oldest;
 	int r;
 
-	local_done(s);
+	xs_worked(s);
 	if ((oldest = xs_oldest(s)) != NULL && oldest->done)
 		return local(s, oldest, XS_PRINT, a);
 	if ((r = next_step(s, a)) == 0 && (r = next_data(s, a)) == 0 &&
@@ -794,6 +795,19 @@ reply_open(struct xs *s, struct xs_job *j, enum xs_op op,
 	return 0;
 }
 
+/*
+ * What follows the reply to one of the last requests of a handle: the one that
+ * has not been sent yet, or after the last reply the end.
+ */
+static void
+reply_last(struct xs *s, struct xs_job *j, enum xs_op op)
+{
+	if (j->step == op && op != XS_CLOSE)
+		step(s, j, after_settle(s, j, op));
+	else if (j->under_way == 0 && link_is_empty(&j->queue))
+		step(s, j, j->again ? XS_AGAIN : XS_END);
+}
+
 /* What follows the reply to a request that changes something, or looks */
 static void
 reply_status(struct xs *s, struct xs_job *j, enum xs_op op,
@@ -804,10 +818,8 @@ reply_status(struct xs *s, struct xs_job *j, enum xs_op op,
 	else if (op == XS_STAT && result == XS_OK && j->kind != XS_NOTE &&
 	    !s->conf.put)
 		step(s, j, XS_BEGIN);
-	else if (op == XS_TRUNCATE || op == XS_ATTRS)
-		step(s, j, after_settle(s, j, op));
-	else if (op == XS_CLOSE && j->again)
-		step(s, j, XS_AGAIN);
+	else if (op == XS_TRUNCATE || op == XS_ATTRS || op == XS_CLOSE)
+		reply_last(s, j, op);
 	else {
 		j->failed |= op == XS_STAT && result != XS_OK;
 		step(s, j, XS_END);

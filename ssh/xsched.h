@@ -17,8 +17,9 @@
  * XS_PRINT comes in walk order, so that what a user reads is what stock would
  * write.
  *
- * No order of replies is assumed. A file is closed after the reply to its last
- * request, and its size is set after all WRITEs are acknowledged.
+ * No order of replies is assumed. A file's size is set, and it is closed, after
+ * all its data is acknowledged. An unknown server gets these requests one after
+ * the other, another one together.
  *
  * How many jobs are under way depends on the server:
  *
@@ -64,7 +65,7 @@ enum xs_op {
 	XS_CLOSE,
 	XS_SETSTAT,
 
-	/* Local work, done when xs_next() is called again */
+	/* Local work, done when xs_next() or xs_worked() is called */
 	XS_BEGIN,		/* before all requests; xs_fail() ends it */
 	XS_SETTLE,		/* all data is acknowledged up to "off" */
 	XS_AGAIN,		/* forget it: it begins once more, later */
@@ -105,7 +106,7 @@ void	xs_set_handles(struct xs *, uint64_t handles);
 void	xs_set_window(struct xs *, uint64_t bytes);
 
 /*
- * Adds the next child of a directory, or with NULL the root. "own" is the
+ * Adds the next child of a directory, or with NULL the next root. "own" is the
  * caller's. "size" is expected, of a file. Returns NULL if out of memory.
  */
 struct xs_job *xs_add(struct xs *, struct xs_job *dir, enum xs_kind, void *own,
@@ -122,6 +123,12 @@ void	*xs_own(const struct xs_job *);
  * memory.
  */
 int	xs_next(struct xs *, struct xs_action *);
+
+/*
+ * The local work that xs_next() has returned last is done. xs_next() takes that
+ * for granted; to be called where the jobs are looked at before.
+ */
+void	xs_worked(struct xs *);
 
 /* Returns 1 after all is printed and no reply is due. */
 int	xs_done(const struct xs *);

@@ -50,7 +50,8 @@ struct node {
 	int	 below;			/* children that are not done */
 	int	 begun;			/* files among them that have begun */
 	int	 is_made, is_open, has_failed;
-	int	 under_way;		/* requests */
+	int	 under_way;		/* requests; of them TRUNCATE and ATTRS: */
+	int	 last;
 	uint64_t size;			/* of the server's file */
 	uint64_t moved, cut;		/* bytes without a hole; truncated to */
 	unsigned char *map;		/* which units came */
@@ -159,8 +160,9 @@ send(const struct xs_action *a)
 	must(n->dir == NULL || n->dir->is_made,
 	    "a child follows its directory");
 	must((a->op != XS_CLOSE && a->op != XS_TRUNCATE &&
-	    a->op != XS_ATTRS) || n->under_way == 0,
-	    "a file is cut and closed after its last reply");
+	    a->op != XS_ATTRS) || n->under_way ==
+	    (set.handles == 0 ? 0 : n->last),
+	    "a file is cut and closed after the last reply to its data");
 	must(a->op != XS_SETSTAT || n->below == 0 ||
 	    (set.interrupt && n->begun == 0),
 	    "a directory is left after all below");
@@ -179,6 +181,7 @@ send(const struct xs_action *a)
 		}
 	}
 	n->under_way++;
+	n->last += a->op == XS_TRUNCATE || a->op == XS_ATTRS;
 	r.requests++;
 	serve(n, p);
 }
@@ -207,6 +210,7 @@ answer(struct reply *p)
 	    found.op == p->a.op && found.off == p->a.off,
 	    "a request is found by its ID");
 	n->under_way--;
+	n->last -= p->a.op == XS_TRUNCATE || p->a.op == XS_ATTRS;
 	if (p->result == XS_OK && (p->a.op == XS_READ || p->a.op == XS_WRITE))
 		mark(n, p->a.off, p->a.op == XS_READ ? p->len : p->a.len);
 	again = xs_reply(r.s, p->a.id, p->result, p->len);
@@ -248,6 +252,7 @@ end(struct xs_job *j, struct node *n)
 {
 	uint64_t size = set.actual == UINT64_MAX ? r.size : set.actual;
 
+	must(n->under_way == 0, "a job ends after its last reply");
 	n->is_made = xs_kind(j) == XS_DIR;
 	n->added = 0;
 	if (n->dir != NULL && (xs_kind(j) != XS_DIR || n->has_failed))
