@@ -25,6 +25,8 @@ HAYATE_CORE = \
 	cipher/pool.c \
 	ssh/sftp-tell.c \
 	ssh/sftpq.c \
+	ssh/xjson.c \
+	ssh/xmeter.c \
 	ssh/xopt.c \
 	ssh/xresume.c \
 	ssh/xsched.c \
@@ -49,16 +51,21 @@ HAYATE_HOOKS = \
 	cipher/sending-hook.c \
 	ssh/authonly-client-hook.c \
 	ssh/authonly-mux-hook.c \
+	ssh/cleanup-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/sftpq-hook.c \
 	ssh/xask-hook.c \
 	ssh/xget-hook.c \
+	ssh/xglob-hook.c \
 	ssh/xitem-hook.c \
 	ssh/xlink-hook.c \
+	ssh/xmany-hook.c \
 	ssh/xopt-hook.c \
 	ssh/xput-hook.c \
+	ssh/xreport-hook.c \
 	ssh/xresume-hook.c \
 	ssh/xserve-hook.c \
+	ssh/xshow-hook.c \
 	ssh/xstripe-hook.c \
 	ssh/xtree-hook.c \
 	sshd/authonly-server-hook.c \
@@ -73,7 +80,7 @@ HAYATE_DIRECT = authonly.h cipher-seek.h gmac.h
 
 # Files of upstream that one of ours takes the place of, in libssh.a.
 
-HAYATE_REPLACED = sshbuf.c
+HAYATE_REPLACED = cleanup.c sshbuf.c
 
 # Files of upstream with arrays of 16 KiB on the stack that are written before
 # they are read. Zeroing them at each call costs as much as a copy of the data.

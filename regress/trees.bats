@@ -1,72 +1,9 @@
 #!/usr/bin/env bats
 # Trees of files, copied with many files under way (ssh/xtree-hook.h). What a
-# user gets is compared with what stock's client does: texts, exit status, tree.
-#
-# scp starts a server in place of ssh (-S), so no test needs a network. Odd
-# servers are sftp-peer's.
+# user gets is compared with what stock's client does.
 
 load helper
-
-setup() {
-	cd "$BATS_TEST_TMPDIR"
-	T=$BATS_TEST_TMPDIR
-}
-
-teardown() {
-	local m
-	for m in "$T"/*/full; do
-		! mountpoint -q "$m" || umount -l "$m"
-	done
-	foreign_down
-	sshd_down
-}
-
-# near SERVER...: what scp starts in place of ssh
-near() {
-	printf '#!/bin/sh\nexec %s\n' "$*" >near
-	chmod +x near
-}
-
-# state DIR: its files with modes and contents, and times if $TIMES is set
-# shellcheck disable=SC1083 # names
-state() {
-	(cd "$1" && find . -printf "%p %y %m %s ${TIMES:+%T@} %l\\n" | LC_ALL=C sort
-	find . -type f -print0 | LC_ALL=C sort -z | xargs -0r md5sum)
-}
-
-# alone TEXT CLIENT SERVER: run TEXT in a copy of base; "a" and "b" are in it. The
-# limited root may not read what it has no permission for.
-alone() {
-	near "$(bin sftp-server "$3")"
-	rm -rf run
-	cp -a base run
-	local status=0
-	(cd run && PATH=$BUILD/$2:$PATH setpriv --bounding-set \
-	    -dac_override,-dac_read_search bash -c "$1" \
-	    >"$T/out.$2" 2>"$T/err.$2" </dev/null 3>&-) || status=$?
-	echo "status $status" >>"$T/out.$2"
-	state run >"$T/state.$2"
-}
-
-# same TEXT: our client does what stock's does, with our server and with stock's
-same() {
-	local server
-	for server in hayate stock; do
-		alone "$1" stock $server
-		alone "$1" hayate $server
-		diff out.stock out.hayate
-		diff err.stock err.hayate
-		[ -n "${TEXTS:-}" ] || diff state.stock state.hayate
-	done
-}
-
-# prefixes DIR DIR: each file of the second begins the one of the first
-prefixes() {
-	local f
-	for f in "$2"/*; do
-		cmp -n "$(stat -c %s "$f")" "$f" "$1/${f##*/}" || return 1
-	done
-}
+load copies
 
 # The ways to copy a to b. sftp prints what it enters.
 PUT='scp -q -S ../near -r a h:b'
@@ -178,13 +115,6 @@ grow() {
 	grep -q 'Maximum directory depth exceeded' err.hayate
 }
 
-# full COMMAND: run it with a disk "full" of 5 MiB, and keep as b what is there
-full() {
-	same "mkdir full; mount -t tmpfs -o size=5m none full
-	    $1; s=\$?; cp -a full/a b; umount full; exit \$s"
-	prefixes run/a run/b
-}
-
 @test "a full disk is reported as by stock, and no file has anything but its bytes" {
 	local i TEXTS=y		# stock counts what was not written
 	need_root
@@ -197,12 +127,6 @@ full() {
 }
 
 ### Other servers
-
-# peer OPTION...: scp is going to talk to sftp-peer
-peer() { near "$REGRESS/peers/sftp-peer" "$@" "log=$T/log"; }
-
-# copy_near ARG...: run our scp with what near() made
-copy_near() { timeout 60 "$(bin scp)" -q -S ./near "$@" 3>&-; }
 
 # some N: a tree "a" of N files
 some() {
@@ -337,4 +261,76 @@ foreign_tree() {
 @test "a tree goes to asyncssh, which answers in any order, and back" {
 	need_asyncssh
 	foreign_tree asyncssh
+}
+
+foreign_paramiko() {
+	ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f "$1/host.rsa"
+	cat >"$1/server" <<-END
+	import os, socket, threading, paramiko
+	from paramiko import SFTPAttributes as A, SFTPServer as S
+	def tried(f):
+	    def g(*args):
+	        try:
+	            return f(*args)
+	        except OSError as e:
+	            return S.convert_errno(e.errno)
+	    return g
+	class Handle(paramiko.SFTPHandle):
+	    stat = tried(lambda s: A.from_stat(os.fstat(s.readfile.fileno())))
+	    @tried
+	    def chattr(self, a):
+	        S.set_file_attr(self.name, a)
+	        return paramiko.SFTP_OK
+	class Files(paramiko.SFTPServerInterface):
+	    @tried
+	    def list_folder(self, path):
+	        out = []
+	        for n in os.listdir(path):
+	            out.append(A.from_stat(os.lstat(os.path.join(path, n)), n))
+	        return out
+	    stat = tried(lambda s, p: A.from_stat(os.stat(p)))
+	    lstat = tried(lambda s, p: A.from_stat(os.lstat(p)))
+	    @tried
+	    def open(self, path, flags, attr):
+	        h = Handle(flags)
+	        h.name = path
+	        mode = attr.st_mode if attr.st_mode is not None else 0o666
+	        f = os.fdopen(os.open(path, flags, mode),
+	                      "wb" if flags & os.O_WRONLY else "rb", 0)
+	        h.readfile = h.writefile = f
+	        return h
+	    @tried
+	    def mkdir(self, path, attr):
+	        os.mkdir(path)
+	        S.set_file_attr(path, attr)
+	        return paramiko.SFTP_OK
+	    @tried
+	    def chattr(self, path, attr):
+	        S.set_file_attr(path, attr)
+	        return paramiko.SFTP_OK
+	class Server(paramiko.ServerInterface):
+	    def check_auth_publickey(self, user, key):
+	        return paramiko.AUTH_SUCCESSFUL
+	    def get_allowed_auths(self, user):
+	        return "publickey"
+	    def check_channel_request(self, kind, chan):
+	        return paramiko.OPEN_SUCCEEDED
+	l = socket.create_server(("127.0.0.1", $FOREIGN_PORT))
+	while True:
+	    t = paramiko.Transport(l.accept()[0])
+	    t.add_server_key(paramiko.RSAKey(filename="$1/host.rsa"))
+	    t.set_subsystem_handler("sftp", S, Files)
+	    try:
+	        t.start_server(server=Server())
+	    except (EOFError, paramiko.SSHException):
+	        pass
+	END
+	exec python3 "$1/server"
+}
+
+@test "a tree goes to paramiko and back" {
+	python3 -c 'import paramiko' 2>/dev/null ||
+	    skip "no paramiko, which is in the package python3-paramiko"
+	foreign_tree paramiko
+	[ ! -e status ]
 }

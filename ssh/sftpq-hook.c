@@ -32,6 +32,7 @@
 #include "sftpq.h"
 #include "sftpq-hook.h"
 #include "xask-hook.h"
+#include "xreport-hook.h"
 
 /* Bounds of a request in bytes; upstream's messages have 256 KiB at most. */
 #define REQUEST_MAX	(255 * 1024)
@@ -56,6 +57,7 @@ struct sftpq {
 
 	struct sftpq_flow *flow;	/* NULL: stock decides */
 	u_int failed;			/* first error status of this upload */
+	uint64_t moved;			/* bytes, by upstream's functions */
 
 	char *kept_path;		/* of the last lstat; NULL: none */
 	Attrib kept;			/* its result */
@@ -112,6 +114,7 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 	struct sftpq *q;
 
 	xask_init(conn, c);
+	xreport_connect();
 	if ((q = find_connection(conn)) != NULL)
 		q->conn = NULL;		/* of an old connection */
 	if (chosen || !hayopt_get()->hayate || sftp_tell_is_stock(c->fd_in))
@@ -302,6 +305,8 @@ sftpq_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 {
 	struct sftpq *q = find_connection(conn);
 
+	if (q != NULL)
+		q->moved += len;
 	if (q == NULL || q->flow == NULL || *max_req == 0)
 		return;
 	count_bytes(q, len);
@@ -340,7 +345,8 @@ sftpq_count_written(struct sftp_conn *conn, size_t *len, u_int *status)
 		q->failed = *status;
 	if ((*status = q->failed) != SSH2_FX_OK)
 		*len = 0;
-	else if (q->flow != NULL)
+	q->moved += *len;
+	if (*status == SSH2_FX_OK && q->flow != NULL)
 		count_bytes(q, *len);
 }
 
@@ -365,6 +371,12 @@ sftpq_can_stripe(const struct sftp_conn *conn, u_int unit)
 
 	return q != NULL && q->flow != NULL && q->upload >= unit &&
 	    sftp_tell_offers(q->c.fd_in);
+}
+
+const struct sftpq_conn *
+sftpq_get_conn(const struct sftp_conn *conn)
+{
+	return &find_connection(conn)->c;
 }
 
 /*
@@ -405,6 +417,12 @@ sftpq_count_tree(struct sftp_conn *conn, size_t len)
 		return TREE_LEAST;
 	count_bytes(q, len);
 	return tree_window(q);
+}
+
+uint64_t
+sftpq_moved(const struct sftp_conn *conn)
+{
+	return find_connection(conn)->moved;
 }
 
 uint64_t

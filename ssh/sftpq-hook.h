@@ -120,6 +120,9 @@ int	sftpq_is_tuned(const struct sftp_conn *);
  */
 int	sftpq_can_stripe(const struct sftp_conn *, u_int unit);
 
+/* Returns what sftpq_init() was given, of a connection that is tuned. */
+const struct sftpq_conn *sftpq_get_conn(const struct sftp_conn *);
+
 /* A tree is going to be copied over a connection that is tuned. */
 void	sftpq_begin_tree(struct sftp_conn *, int put, struct sftpq_tree *);
 
@@ -128,6 +131,9 @@ void	sftpq_begin_tree(struct sftp_conn *, int put, struct sftpq_tree *);
  * how many bytes may be under way.
  */
 uint64_t sftpq_count_tree(struct sftp_conn *, size_t len);
+
+/* Returns how many bytes upstream's functions have moved over a tuned one. */
+uint64_t sftpq_moved(const struct sftp_conn *);
 
 /* Returns the server's limit of open handles; 0: none, or not yet known. */
 uint64_t sftpq_handles(const struct sftp_conn *);

@@ -95,6 +95,8 @@ follow(struct xtree *t, struct xitem *item, struct xs_job *j,
 		NOTE(item, "download \"%s\": not a regular file", item->src);
 	item->size = (item->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ?
 	    item->a.size : 0;
+	if (kind == XS_FILE)
+		xitem_count(t, item);
 	if (xs_become(t->s, j, kind, item->size) != 0)
 		fatal_f("out of memory");
 }
@@ -185,7 +187,6 @@ take_data(struct xtree *t, struct xitem *item, const struct xs_action *a,
 		xlink_fatal(t->link, "Received more data than asked for "
 		    "%zu > %u", n, a->len);
 	*len = n;
-	item->moved += n;
 	if (item->write_errno != 0 ||
 	    write_all(item->fd, p, n, a->off) == 0)
 		return item->write_errno == 0 ? XS_OK : XS_FAILED;
@@ -221,7 +222,8 @@ take_name(struct xtree *t, struct xitem *item, struct sshbuf *m)
 	if (!is_good_name(name, &a))
 		SAY(item, "Server sent suspect path \"%s\" during readdir "
 		    "of \"%s\"", name, item->src);
-	else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0)
+	else if (t->dots ||
+	    (strcmp(name, ".") != 0 && strcmp(name, "..") != 0))
 		xitem_name(item, name, &a);
 	free(name);
 }
@@ -360,7 +362,7 @@ end_file(struct xtree *t, struct xitem *item)
 			set_times(item->dst, &item->a, item, 0, "");
 	}
 	xitem_close(t, item);
-	if (item->failed)
+	if (item->failed && item->depth > 0)
 		SAY(item, "Download of file %s to %s failed", item->src,
 		    item->dst);
 }

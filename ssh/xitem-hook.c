@@ -39,10 +39,19 @@ xitem_new(char *src, char *dst, int depth)
 }
 
 void
+xitem_count(struct xtree *t, const struct xitem *item)
+{
+	t->count.files_known++;
+	t->count.bytes_known += item->size;
+}
+
+void
 xitem_add(struct xtree *t, struct xs_job *dir, enum xs_kind kind,
     struct xitem *item, uint64_t size)
 {
 	item->size = size;
+	if (kind == XS_FILE && !t->counted)
+		xitem_count(t, item);
 	if (xs_add(t->s, dir, kind, item, size) == NULL)
 		fatal_f("out of memory");
 }

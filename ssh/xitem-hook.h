@@ -4,9 +4,9 @@
  */
 
 /*
- * xitem-hook: one file or directory of a tree that is copied, and the two sides
- * that know what to do with it. Shared by xtree-hook.c, xput-hook.c and
- * xget-hook.c, and by no other file.
+ * xitem-hook: one file or directory of a tree or list that is copied, and the
+ * two sides that know what to do with it. Shared by the hooks whose names begin
+ * with x, and by no other file.
  */
 
 #ifndef HAYATE_XITEM_HOOK_H
@@ -20,6 +20,7 @@
 #include "sftp-client.h"
 
 #include "xlink-hook.h"
+#include "xmeter.h"
 #include "xsched.h"
 
 /* Directories have fewer levels, as in upstream. */
@@ -53,8 +54,10 @@ struct xitem {
 	u_int	 status;		/* first error of data */
 	int	 write_errno;		/* first error of local data */
 	int	 failed;
+	int	*outcome;		/* set when printed: 1, or -1 failed */
 	int	 has_data;		/* it came to reading and writing */
-	off_t	 size, moved;		/* bytes; for the progress meter */
+	uint64_t size, moved;		/* bytes */
+	uint64_t begun_us, ended_us;	/* times; 0: not yet */
 
 	/* a directory */
 	struct xname *names;
@@ -68,8 +71,14 @@ struct xtree {
 	const struct xside *side;
 	int	 preserve, print, follow, in_place;
 	u_int	 unit;
+	u_int	*msg_id;		/* of the connection, for later */
+	int	 dots;			/* a listing has "." and ".." */
 	int	 ret;			/* -1: something failed */
-	struct xitem *shown;		/* by the progress meter */
+	struct xmeter meter;
+	struct xmeter_count count;
+	int	 counted;		/* the total is known from the start */
+	uint64_t drawn_us;		/* when the progress line was drawn */
+	int	 drawn;			/* it is on the screen */
 	struct xitem **open;		/* local files that are written */
 	size_t	 nopen;
 };
@@ -106,8 +115,26 @@ struct xside {
 
 extern const struct xside xput_side, xget_side;
 
+/*
+ * A tree or list begins; its connection, side and flags are set. The connection
+ * is its own until xtree_stop().
+ */
+void	xtree_start(struct xtree *);
+
+/*
+ * Copies until "*until" is not 0, or with NULL until all is printed and no
+ * reply is due. An interrupt ends it, but what is under way is waited for.
+ */
+void	xtree_run(struct xtree *, const int *until);
+
+/* All is printed and no reply is due. */
+void	xtree_stop(struct xtree *);
+
 /* A new item; takes over the two paths. */
 struct xitem *xitem_new(char *src, char *dst, int depth);
+
+/* A file, with its size, is known: it belongs to the total. */
+void	xitem_count(struct xtree *, const struct xitem *);
 
 /* Adds it to the tree. "dir" is as in xs_add(). */
 void	xitem_add(struct xtree *, struct xs_job *dir, enum xs_kind,

@@ -180,7 +180,7 @@ receive_some(struct xlink *l)
 }
 
 void
-xlink_move_all(struct xlink *const *links, size_t n)
+xlink_move_all(struct xlink *const *links, size_t n, int ms)
 {
 	struct pollfd pfd[2 * XLINK_MOST];
 	size_t i;
@@ -198,7 +198,7 @@ xlink_move_all(struct xlink *const *links, size_t n)
 		    l->conf.fd_out;
 		pfd[2 * i + 1].events = POLLOUT;
 	}
-	if (poll(pfd, 2 * n, -1) == -1) {
+	if (poll(pfd, 2 * n, ms) == -1) {
 		if (errno != EINTR && errno != EAGAIN)
 			fatal_f("poll: %s", strerror(errno));
 		return;
@@ -212,9 +212,9 @@ xlink_move_all(struct xlink *const *links, size_t n)
 }
 
 void
-xlink_move(struct xlink *l)
+xlink_move(struct xlink *l, int ms)
 {
-	xlink_move_all(&l, 1);
+	xlink_move_all(&l, 1, ms);
 }
 
 /* The message that was taken last is used. */

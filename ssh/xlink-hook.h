@@ -52,11 +52,12 @@ void	xlink_cancel(struct xlink *);
 size_t	xlink_backlog(const struct xlink *);
 
 /*
- * Waits until something can be sent or received, or a signal, and does it. None
- * of the links may be lost already.
+ * Waits until something can be sent or received, a signal, or at most "ms"
+ * milliseconds (-1: no limit), and does it. None of the links may be lost
+ * already.
  */
-void	xlink_move(struct xlink *);
-void	xlink_move_all(struct xlink *const *, size_t n);
+void	xlink_move(struct xlink *, int ms);
+void	xlink_move_all(struct xlink *const *, size_t n, int ms);
 
 /* Returns 1 if the connection has ended. Messages may be left to be taken. */
 int	xlink_is_lost(const struct xlink *);

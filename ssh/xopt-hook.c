@@ -17,6 +17,7 @@
 #include "misc.h"
 
 #include "xopt-hook.h"
+#include "xreport-hook.h"
 
 extern char *__progname;
 
@@ -82,6 +83,7 @@ xopt_scp(int argc, char **argv)
 		check_sides(argc, argv, "--resume");
 	if (taken.checksum)
 		check_sides(argc, argv, "--checksum");
+	xreport_open(taken.report, argv[0], 1);
 	return argc;
 }
 
@@ -91,6 +93,7 @@ xopt_sftp(int argc, char **argv)
 	static char resume[] = "-a";
 
 	argc = take(argc, argv, SFTP_LETTERS);
+	xreport_open(taken.report, argv[0], 0);
 	if (!taken.resume)
 		return argc;
 	/* The place of a word that was taken is free. */

@@ -18,6 +18,7 @@ static const struct option {
 	size_t	 field;
 } options[] = {
 	{ "checksum", NULL, offsetof(struct xopt, checksum) },
+	{ "report", "FILE", offsetof(struct xopt, report) },
 	{ "resume", NULL, offsetof(struct xopt, resume) },
 };
 #define OPTIONS	(sizeof(options) / sizeof(*options))

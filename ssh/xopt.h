@@ -24,6 +24,7 @@
 struct xopt {
 	int	 resume;		/* --resume */
 	int	 checksum;		/* --checksum */
+	const char *report;		/* --report FILE; NULL: none */
 
 	int	 old_protocol;		/* scp -O was there */
 	int	 operands;		/* where they begin in argv */

@@ -127,9 +127,7 @@ put_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
 	if (a->op == XS_OPEN) {
 		xitem_handle(t, item, reply);
 		item->has_data = 1;
-	} else if (a->op == XS_WRITE)
-		item->moved += a->len;
-	else if (a->op == XS_STAT) {
+	} else if (a->op == XS_STAT) {
 		xitem_attrs(t, reply, &found);
 		if (!S_ISDIR(found.perm)) {
 			SAY(item, "\"%s\" exists but is not a directory",
@@ -281,7 +279,7 @@ put_end(struct xtree *t, struct xitem *item, struct xs_job *j)
 	if (xs_kind(j) != XS_FILE)
 		return;
 	xitem_close(t, item);
-	if (item->failed)
+	if (item->failed && item->depth > 0)
 		SAY(item, "upload \"%s\" to \"%s\" failed", item->src,
 		    item->dst);
 }

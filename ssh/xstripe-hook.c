@@ -685,7 +685,7 @@ wait_for_some(struct put *p)
 		if (p->chan[i].link != NULL)
 			links[n++] = p->chan[i].link;
 	}
-	xlink_move_all(links, n);
+	xlink_move_all(links, n, -1);
 	for (i = 0; i < XST_CHANNELS; i++) {
 		if (p->chan[i].link != NULL)
 			take_all(p, i);

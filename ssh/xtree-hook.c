@@ -20,15 +20,17 @@
 #include <string.h>
 
 #include "log.h"
-#include "progressmeter.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 #include "utf8.h"
 #include "xmalloc.h"
 
+#include "clock.h"
 #include "sftpq-hook.h"
 #include "xitem-hook.h"
+#include "xreport-hook.h"
 #include "xresume-hook.h"
+#include "xshow-hook.h"
 #include "xtree-hook.h"
 
 /* Files under way: enough for 25,000 a second where a round trip is 20 ms */
@@ -41,7 +43,6 @@
 #define BACKLOG_MAX	(512 * 1024)
 
 extern volatile sig_atomic_t interrupted;
-extern int showprogress;
 
 int
 xtree_takes(struct sftp_conn *conn, int resume, int sync)
@@ -76,10 +77,12 @@ drop_texts(struct xtext **texts)
 }
 
 static void
-print_texts(struct xtext **texts)
+print_texts(struct xtree *t, struct xtext **texts)
 {
 	const struct xtext *text;
 
+	if (*texts != NULL)
+		xshow_clear(t);
 	for (text = *texts; text != NULL; text = text->next)
 		print_text(text);
 	drop_texts(texts);
@@ -95,33 +98,8 @@ print_all(void *tree)
 
 	for (j = xs_oldest(t->s); j != NULL; j = xs_after(t->s, j)) {
 		item = xs_own(j);
-		print_texts(&item->text[xs_kind(j) == XS_LEAVE]);
+		print_texts(t, &item->text[xs_kind(j) == XS_LEAVE]);
 	}
-}
-
-/* The progress meter shows one file: the oldest that is not done. */
-
-static void
-show(struct xtree *t, struct xitem *item)
-{
-	const char *slash = strrchr(item->src, '/');
-
-	if (!showprogress || !item->has_data || t->shown == item ||
-	    (item->size == 0 && t->side == &xget_side))
-		return;
-	t->shown = item;
-	start_progress_meter(slash != NULL && slash[1] != '\0' ? slash + 1 :
-	    item->src, item->size, &item->moved);
-}
-
-static void
-show_oldest(struct xtree *t)
-{
-	struct xs_job *oldest = xs_oldest(t->s);
-
-	if (oldest != NULL && xs_kind(oldest) == XS_FILE)
-		show(t, xs_own(oldest));
-	refresh_progress_meter(0);
 }
 
 /* Actions */
@@ -145,13 +123,17 @@ static void
 print_item(struct xtree *t, struct xs_job *j, struct xitem *item)
 {
 	enum xs_kind kind = xs_kind(j);
+	int is_file = kind == XS_FILE && item->begun_us != 0;
 
-	show(t, item);
-	if (t->shown == item) {
-		stop_progress_meter();
-		t->shown = NULL;
-	}
-	print_texts(&item->text[kind == XS_LEAVE]);
+	if (is_file)
+		xreport_expect_file();
+	print_texts(t, &item->text[kind == XS_LEAVE]);
+	if (is_file)
+		xreport_file(t->side == &xput_side, item->src, item->dst,
+		    item->moved, item->ended_us - item->begun_us,
+		    item->failed || !xs_is_whole(j) ? -1 : 0);
+	if (item->outcome != NULL)
+		*item->outcome = item->failed ? -1 : 1;
 	if (kind != XS_DIR)
 		free_item(item);
 }
@@ -181,6 +163,7 @@ forget(struct xtree *t, struct xitem *item)
 	drop_texts(&item->text[0]);
 	item->status = SSH2_FX_OK;
 	item->failed = item->write_errno = 0;
+	t->count.bytes -= item->moved;
 	item->moved = 0;
 }
 
@@ -191,6 +174,7 @@ act(struct xtree *t, const struct xs_action *a)
 
 	switch (a->op) {
 	case XS_BEGIN:
+		item->begun_us = clock_us();
 		t->side->begin(t, item, a->job);
 		break;
 	case XS_SETTLE:
@@ -201,6 +185,8 @@ act(struct xtree *t, const struct xs_action *a)
 		break;
 	case XS_END:
 		t->side->end(t, item, a->job);
+		t->count.files += xs_kind(a->job) == XS_FILE;
+		item->ended_us = clock_us();
 		if (item->failed)
 			t->ret = -1;
 		break;
@@ -295,6 +281,8 @@ take_reply(struct xtree *t, struct sshbuf *m)
 		result = t->side->reply(t, item, &a, &reply, &len);
 	if (a.op == XS_WRITE && result == XS_OK)
 		len = a.len;
+	item->moved += len;
+	t->count.bytes += len;
 	if ((r = xs_reply(t->s, a.id, result, len)) == -1)
 		xlink_fatal(t->link, "Server sent %u bytes of \"%s\" where "
 		    "%u were asked for", len, item->src, a.len);
@@ -305,28 +293,39 @@ take_reply(struct xtree *t, struct sshbuf *m)
 
 /* The loop */
 
-static void
-run(struct xtree *t)
+/* Does what need not wait. Returns 1 if that set "*until". */
+static int
+work(struct xtree *t, const int *until)
 {
 	struct xs_action a;
-	struct sshbuf *m;
 	int r;
+
+	do {
+		if ((r = xs_next(t->s, &a)) == -1)
+			fatal_f("out of memory");
+		if (r == 1)
+			act(t, &a);
+		if (until != NULL && *until != 0) {
+			xs_worked(t->s);
+			return 1;
+		}
+	} while (r == 1 && xlink_backlog(t->link) < BACKLOG_MAX);
+	return 0;
+}
+
+void
+xtree_run(struct xtree *t, const int *until)
+{
+	struct sshbuf *m;
 
 	for (;;) {
 		if (interrupted)
 			xs_interrupt(t->s);
 		xs_set_handles(t->s, sftpq_handles(t->conn));
-		do {
-			if ((r = xs_next(t->s, &a)) == -1)
-				fatal_f("out of memory");
-			if (r == 1)
-				act(t, &a);
-		} while (r == 1 && xlink_backlog(t->link) < BACKLOG_MAX);
-		if (xs_done(t->s))
+		if (work(t, until) || xs_done(t->s))
 			break;
-		if (showprogress)
-			show_oldest(t);
-		xlink_move(t->link);
+		xshow_tick(t);
+		xlink_move(t->link, xshow_wait());
 		while ((m = xlink_take(t->link)) != NULL)
 			take_reply(t, m);
 	}
@@ -346,19 +345,19 @@ most_files(void)
 	    lim.rlim_cur - DESCRIPTORS_SPARE;
 }
 
-static int
-copy(struct xtree *t, const char *src, const char *dst, const Attrib *a)
+void
+xtree_start(struct xtree *t)
 {
 	struct sftpq_tree q;
 	struct xs_conf conf = { .put = t->side == &xput_side,
 	    .in_place = t->in_place, .preserve = t->preserve,
 	    .files = most_files() };
 	struct xlink_conf link = { .before_fatal = print_all, .arg = t };
-	struct xitem *root = xitem_new(xstrdup(src), xstrdup(dst), 0);
 
 	sftpq_begin_tree(t->conn, conf.put, &q);
 	conf.unit = t->unit = q.unit;
 	conf.first_id = *q.msg_id;
+	t->msg_id = q.msg_id;
 	link.fd_in = q.fd_in;
 	link.fd_out = q.fd_out;
 	if ((t->s = xs_new(&conf)) == NULL)
@@ -366,14 +365,29 @@ copy(struct xtree *t, const char *src, const char *dst, const Attrib *a)
 	xs_set_window(t->s, q.window);
 	t->link = xlink_new(&link);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
-	if (a != NULL)
-		root->a = *a;
-	xitem_add(t, NULL, XS_DIR, root, 0);
-	run(t);
-	*q.msg_id = xs_next_id(t->s);
+}
+
+void
+xtree_stop(struct xtree *t)
+{
+	xshow_end(t);
+	*t->msg_id = xs_next_id(t->s);
 	xlink_free(t->link);
 	xs_free(t->s);
 	free(t->open);
+}
+
+static int
+copy(struct xtree *t, const char *src, const char *dst, const Attrib *a)
+{
+	struct xitem *root = xitem_new(xstrdup(src), xstrdup(dst), 0);
+
+	if (a != NULL)
+		root->a = *a;
+	xtree_start(t);
+	xitem_add(t, NULL, XS_DIR, root, 0);
+	xtree_run(t, NULL);
+	xtree_stop(t);
 	return t->ret;
 }
 

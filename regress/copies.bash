@@ -1,0 +1,83 @@
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Copies by our client and by stock's, compared: texts, exit status, files. For
+# trees.bats and files.bats.
+#
+# scp starts a server in place of ssh (-S), so no test needs a network. Odd
+# servers are sftp-peer's.
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	T=$BATS_TEST_TMPDIR
+}
+
+teardown() {
+	local m
+	for m in "$T"/*/full; do
+		! mountpoint -q "$m" || umount -l "$m"
+	done
+	foreign_down
+	sshd_down
+}
+
+# near SERVER...: what scp starts in place of ssh
+near() {
+	printf '#!/bin/sh\nexec %s\n' "$*" >near
+	chmod +x near
+}
+
+# state DIR: its files with modes and contents, and times if $TIMES is set
+# shellcheck disable=SC1083 # names
+state() {
+	(cd "$1" && find . -printf "%p %y %m %s ${TIMES:+%T@} %l\\n" | LC_ALL=C sort
+	find . -type f -print0 | LC_ALL=C sort -z | xargs -0r md5sum)
+}
+
+# alone TEXT CLIENT SERVER: run TEXT in a copy of base; "a" and "b" are in it. The
+# limited root may not read what it has no permission for.
+alone() {
+	near "$(bin sftp-server "$3")"
+	rm -rf run
+	cp -a base run
+	local status=0
+	(cd run && PATH=$BUILD/$2:$PATH setpriv --bounding-set \
+	    -dac_override,-dac_read_search bash -c "$1" \
+	    >"$T/out.$2" 2>"$T/err.$2" </dev/null 3>&-) || status=$?
+	echo "status $status" >>"$T/out.$2"
+	state run >"$T/state.$2"
+}
+
+# same TEXT: our client does what stock's does, with our server and with stock's
+same() {
+	local server
+	for server in hayate stock; do
+		alone "$1" stock $server
+		alone "$1" hayate $server
+		diff out.stock out.hayate
+		diff err.stock err.hayate
+		[ -n "${TEXTS:-}" ] || diff state.stock state.hayate
+	done
+}
+
+# prefixes DIR DIR: each file of the second begins the one of the first
+prefixes() {
+	local f
+	for f in "$2"/*; do
+		cmp -n "$(stat -c %s "$f")" "$f" "$1/${f##*/}" || return 1
+	done
+}
+
+# full COMMAND [DIR]: run it with a disk "full" of 5 MiB, and keep as b what is in
+# its directory
+full() {
+	same "mkdir full; mount -t tmpfs -o size=5m none full
+	    $1; s=\$?; cp -a full/${2-a} b; umount full; exit \$s"
+	prefixes run/a run/b
+}
+
+# peer OPTION...: scp is going to talk to sftp-peer
+peer() { near "$REGRESS/peers/sftp-peer" "$@" "log=$T/log"; }
+
+# copy_near ARG...: run our scp with what near() made
+copy_near() { timeout 60 "$(bin scp)" -q -S ./near "$@" 3>&-; }

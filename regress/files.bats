@@ -1,0 +1,577 @@
+#!/usr/bin/env bats
+# Files that are named one by one, or by a pattern, copied with many under way
+# (ssh/xmany-hook.h). What a user gets is compared with what stock's client does.
+
+load helper
+load copies
+
+# The ways to copy the files of a to b. With -N sftp prints what it copies.
+ANY="scp -q -S ../near"
+PUT="$ANY a/* h:b"
+GET="$ANY \"h:\$PWD/a/*\" b"
+GET_EACH="$ANY \$(printf \"h:\$PWD/%q \" a/[0-9]*) b"
+SFTP='sftp -q -N -S ../near -b - h'
+SFTP_PUT="echo \"put a/* b\" | $SFTP"
+SFTP_GET="echo \"get \$PWD/a/* b\" | $SFTP"
+WAYS=(PUT GET GET_EACH SFTP_PUT SFTP_GET)
+
+# fill DIR: files of most kinds
+fill() {
+	local i
+	mkdir -p "$1"
+	for i in $(seq 60); do
+		head -c $((i * 37)) /dev/zero | tr '\0' "\\$((i % 8 + 60))" >"$1/$i"
+	done
+	head -c 3000000 /dev/urandom >"$1/large"
+	: >"$1/0"
+	echo x >"$1/-r"
+	echo y >"$1/sp ace"
+	echo z >"$1/new"$'\n'line
+	echo u >"$1/"$'\xff\xfe'
+	echo h >"$1/.hidden"
+	chmod 4711 "$1/7"
+	chmod 444 "$1/8"
+	chmod 600 "$1/9"
+	touch -d '2001-02-03 04:05:06' "$1"/*
+}
+
+# each_way TEXT: as stock in every way; TEXT comes first, b is kept as b.WAY
+each_way() {
+	local w all=
+	for w in "${WAYS[@]}"; do
+		all+="echo $w; ($1; ${!w}); echo \$?; chmod u+rwx b; mv b b.$w;"
+	done
+	same "$all" || { cat out.stock; return 1; }
+}
+
+@test "files arrive as stock copies them" {
+	local w
+	need_root
+	mkdir base
+	fill base/a
+	same "$GET"
+	cmp run/a/large run/b/large
+	each_way "umask 027; mkdir b"
+	cmp run/a/large run/b.SFTP_GET/large
+	each_way "umask 077; mkdir b; echo old >b/3; seq 9999 >b/4; chmod 600 b/4"
+	for w in "${WAYS[@]}"; do
+		[ "$(stat -c %s "run/b.$w/4")" = 148 ]
+	done
+}
+
+@test "a target that is absent or no directory is what it is in stock" {
+	need_root
+	mkdir base
+	fill base/a
+	same "$PUT"
+	[ -d run/b ]
+	same "$GET"
+	[ -d run/b ]
+	each_way ":"
+	each_way "echo in the way >b"
+	each_way "mkdir b; chmod 500 b"
+	each_way "ln -s nowhere b"
+	same "$ANY a/1 a/2 h:b/none"
+	same "$ANY a/1 h:b"
+	same "$ANY a/1 h:a/2"
+}
+
+@test "-p keeps times and modes as stock keeps them" {
+	local w
+	export TIMES=y
+	need_root
+	mkdir base
+	fill base/a
+	touch -d '2001-02-03 04:05:06' base base/a
+	for w in "$PUT" "$GET" "$GET_EACH" "echo 'put -p a/* b' | $SFTP" \
+	    "echo \"get -p \$PWD/a/* b\" | $SFTP"; do
+		same "mkdir b; ${w/scp/scp -p}; s=\$?; touch -d 2002-02-02 . b; exit \$s"
+	done
+	[ "$(stat -c %Y%a run/b/7)" = "$(stat -c %Y run/a/7)711" ]
+}
+
+@test "a file that is missing, or cannot be read or written, changes nothing else" {
+	need_root
+	mkdir base
+	fill base/a
+	chmod 0 base/a/3 base/a/33
+	mkdir base/a/dir base/a/45dir
+	echo x >base/a/dir/x
+	ln -s 5 base/a/55link
+	ln -s dir base/a/dirlink
+	ln -s nowhere base/a/56dangling
+	ln -s loop base/a/loop
+	each_way "mkdir b"
+	each_way "mkdir b b/11; echo ours >b/22; chmod 0 b/22; ln -s absent/x b/44"
+	same "mkdir b; $ANY a/1 a/2 a/none a/4 h:b"
+	[[ $(<err.hayate) = *'stat local "a/none"'* ]]
+	[ ! -e run/b/4 ]
+	same "mkdir b; $ANY h:\$PWD/a/1 h:\$PWD/a/none h:\$PWD/a/4 b"
+	[ -e run/b/4 ]
+	same "mkdir b; $ANY h:\$PWD/a/1 \"h:\$PWD/a/none*\" h:\$PWD/a/4 b"
+	same "echo 'put a/none* b' | $SFTP"
+	same "echo 'get a/none* b' | $SFTP"
+	# With -b - the first error ends it, with a dash it does not.
+	same "mkdir b; printf '%s\n' '-put a/* b' '-get a/* b' 'ls b' | $SFTP"
+	same "mkdir b; printf '%s\n' 'mput a/* b' 'mget b/* .' | $SFTP"
+}
+
+@test "a fifo of the server is refused, and the files round it arrive" {
+	need_root
+	mkdir base
+	fill base/a
+	mkfifo base/a/fifo base/a/31fifo
+	ln -s fifo base/a/fifolink
+	WAYS=(GET GET_EACH SFTP_GET)
+	each_way "mkdir b"
+	grep -q 'not a regular file' err.hayate
+}
+
+@test "of files with one name the last stays" {
+	local w n
+	need_root
+	mkdir -p base/{a,c,d}
+	for n in 1 2 3 4 5 6; do
+		echo "a$n" >base/a/$n
+		seq "1$n" >base/c/$n
+		echo "long d $n" >base/d/$n
+	done
+	for w in "$ANY a/1 c/1 a/2 d/1 a/1 a/1 d/2 c/3 h:b" \
+	    "$ANY d/1 c/1 a/1 h:b" "$ANY a/1 a/1 h:b" "$ANY a/* c/* d/* h:b" \
+	    "$ANY h:\$PWD/{a/1,c/1,a/2,d/1,a/1,a/1,d/2,c/3} b" \
+	    "$ANY h:\$PWD/{d/1,c/1,a/1} b" "$ANY \"h:\$PWD/?/*\" b" \
+	    "echo 'put ?/* b' | $SFTP" "echo \"get \$PWD/?/* b\" | $SFTP"; do
+		same "mkdir b; $w"
+	done
+	[ "$(<run/b/1)" = "long d 1" ]
+}
+
+@test "patterns match and find what they do in stock" {
+	local p r n=0 all=
+	need_root
+	mkdir -p base/a/sub/{one,two,.three} base/a/empty base/a/locked
+	echo 1 | tee base/a/{1,2,10,11,-r,.hidden,"sp ace",sub/{one,two}/{x.c,y.c,z.h}} \
+	    "base/a/new"$'\n'line >base/a/$'\xff'
+	ln -s ../sub base/a/sub/uplink
+	ln -s 1 base/a/link
+	chmod 0 base/a/locked
+	for p in '*/*/*.c' 'sub/*/x.c' 's*b/one/?.[a-c]' '[1-3]?' '[!1-9]*' '.*' \
+	    '*/' 'sub/*' 'empty/*' 'locked/*' '*/.*' '{1,2}' 'sp\ ace' 'sp?ace' \
+	    'new*' '\*' 'none' 'none/*' '1/*' '././1*' '../a//1*' 'sub/uplink/*' \
+	    1 '*ink' '*'; do
+		r=-r
+		case $p in .\*) r= ;; esac	# .. leads to what is copied
+		all+="echo '$p'; mkdir -p b/$((++n))/{1,2,3,4}
+		    $ANY \"h:\$PWD/a/$p\" b/$n/1; echo \$?
+		    $ANY $r \"h:\$PWD/a/$p\" b/$n/2; echo \$?
+		    $ANY 'h:a/$p' b/$n/3; echo \$?
+		    printf '%s\n' 'get a/$p b/$n/4' | $SFTP; echo \$?
+		    "
+	done
+	same "$all"
+	[ -e run/b/1/1/x.c ]
+	same "printf '%s\n' 'ls a/*' '-rm a/1*' 'ls a' 'chmod 600 a/2*' | $SFTP"
+}
+
+@test "directories among the files are copied with -r, and refused without" {
+	need_root
+	mkdir base
+	fill base/a
+	mkdir -p base/a/{2dir,30dir,zdir}/deep
+	echo x | tee base/a/{2dir,30dir,zdir}/{deep/,}x >/dev/null
+	each_way "mkdir b"
+	PUT=${PUT/-q/-rq} GET=${GET/-q/-rq} GET_EACH=${GET_EACH/-q/-rq} \
+	    SFTP_PUT=${SFTP_PUT/put/put -r} SFTP_GET=${SFTP_GET/get/get -r} \
+	    each_way "mkdir b"
+	diff -r run/a/30dir run/b.GET/30dir
+}
+
+@test "a full disk is reported as by stock, and no file has anything but its bytes" {
+	local i
+	export TEXTS=y		# stock counts what was not written
+	need_root
+	mkdir -p base/a
+	for i in $(seq 30); do head -c 300000 /dev/urandom >"base/a/$i"; done
+	full "$ANY a/* h:full" .
+	grep -q 'write remote' err.hayate
+	full "$ANY \"h:\$PWD/a/*\" full" .
+	grep -q 'No space left' err.hayate
+}
+
+### How it is done
+
+# some N: files in "a"
+some() {
+	local i
+	mkdir -p a
+	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
+}
+
+# counted MOST COMMAND...: with so many round trips, and at least 100 files open
+counted() {
+	rm -rf b
+	mkdir b
+	"${@:2}"
+	diff -r a b
+	run -0 cat log
+	[ "$(of 0 rounds)" -le "$1" ]
+	[ "$(of 0 open)" -ge 100 ]
+}
+
+# sftp_near COMMAND: our sftp with what near() made
+sftp_near() {
+	echo "$1" | timeout 60 "$(bin sftp)" -q -S ./near -b - h 3>&-
+}
+
+@test "200 files take a few round trips, named one by one or by a pattern" {
+	local each
+	some 200
+	each=(a/*)
+	each=("${each[@]/#/h:$T/}")
+	peer limits=261120,261120,1019 gather=0.1
+	counted 20 copy_near a/* "h:$T/b"
+	counted 20 copy_near "h:$T/a/*" b
+	counted 20 copy_near "${each[@]}" b
+	counted 20 sftp_near "put a/* $T/b"
+	counted 20 sftp_near "get $T/a/* b"
+}
+
+@test "200 links to files take a few round trips" {
+	local i each
+	some 1
+	for i in $(seq 2 200); do ln -s 1 "a/$i"; done
+	each=(a/*)
+	each=("${each[@]/#/h:$T/}")
+	peer limits=261120,261120,1019 gather=0.1
+	counted 25 copy_near "h:$T/a/*" b
+	counted 25 copy_near "${each[@]}" b
+}
+
+@test "a server that tells no limit gets few files, and a strict one one" {
+	local n
+	some 60
+	for n in 0 1 2; do
+		peer strict=$n
+		rm -rf b b2
+		mkdir b b2
+		copy_near a/* "h:$T/b"
+		diff -r a b
+		run -0 cat log
+		[ $n = 0 ] || [ "$(of 0 open)" = $n ]
+		[ "$(of 0 open)" -le 32 ]
+		copy_near "h:$T/a/*" b2
+		diff -r a b2
+	done
+}
+
+@test "a server that answers backwards gives and gets what it should" {
+	some 50
+	peer limits=261120,261120,1019 gather=0.1 backwards=1
+	mkdir b b2
+	copy_near a/* "h:$T/b"
+	diff -r a b
+	copy_near "h:$T/a/*" b2
+	diff -r a b2
+}
+
+# logged_in: how often scp started the server
+logged_in() { wc -l <starts; }
+
+@test "arguments of one server share a connection, those of others do not" {
+	some 5
+	near "$(bin sftp-server)"
+	sed -i "2i echo >>$T/starts" near
+	mkdir b
+	: >starts
+	copy_near "h:$T/a/1" "h:$T/a/2" "h:$T/a/3" b
+	[ "$(logged_in)" = 1 ]
+	copy_near "h:$T/a/1" "h:$T/a/[23]" "h:$T/a/4" b
+	[ "$(logged_in)" = 2 ]
+	copy_near "h:$T/a/1" "g:$T/a/2" "u@g:$T/a/3" "scp://g/$T/a/4" b
+	[ "$(logged_in)" = 6 ]
+	copy_near -X nrequests=7 "h:$T/a/1" "h:$T/a/2" b
+	[ "$(logged_in)" = 8 ]
+	rm b/*
+	copy_near "h:$T/a/1" a/2 "h:$T/a/3" "h:$T/a/4" b
+	[ "$(echo b/*)" = "b/1 b/2 b/3 b/4" ]
+	[ "$(logged_in)" = 10 ]
+}
+
+@test "with -X, -l, -a and -f one file is copied after the other" {
+	local o
+	some 30
+	peer limits=261120,261120,1019
+	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
+		rm -rf b
+		mkdir b
+		copy_near $o a/* "h:$T/b"
+		diff -r a b
+		run -0 cat log
+		[ "$(of 0 open)" = 1 ]
+	done
+	for o in "put -f a/* $T/b" "get -f $T/a/* b" "get -a $T/a/* b"; do
+		rm -rf b
+		mkdir b
+		sftp_near "$o"
+		diff -r a b
+		run -0 cat log
+		[ "$(of 0 open)" = 1 ]
+	done
+	for o in -R7 -B32000; do
+		rm -rf b
+		echo "put -r a $T/b" |
+		    timeout 60 "$(bin sftp)" $o -q -S ./near -b - h 3>&-
+		diff -r a b
+		run -0 cat log
+		[ "$(of 0 open)" = 1 ]
+	done
+}
+
+@test "Hayate no copies one file after the other, each with its connection" {
+	sshd_up hayate
+	some 3
+	mkdir b b2 b3
+	run -0 copy -vv a/* "hayate:$T/b"
+	[[ $output = *'begin_list: from "a/1" on'* ]]
+	run -0 copy -vv -o Hayate=no a/* "hayate:$T/b2"
+	[[ $output != *'begin_list:'* ]]
+	: >"$(sshd_log hayate)"
+	run -0 copy -o Hayate=no "hayate:$T/a/1" "hayate:$T/a/2" b3
+	poll 5 eval '[ "$(grep -c "Starting session: subsystem" "$(sshd_log hayate)")" = 2 ]'
+	sshd_down
+	diff -r a b
+	diff -r a b2
+}
+
+### Progress
+
+# meter LINE...: what the line says
+meter() { printf '%s\n' "$@" | unit xmeter-replay; }
+
+@test "the progress line says files, bytes, rate and time left" {
+	run -0 meter 10 "11 5 1024000 100 10240000" "12 10 2048000 100 10240000" \
+	    "last 20 100 10240000 100 10240000"
+	[ "${lines[0]}" = "[5/100 files  10%   1.0MB   1.0MB/s   00:09 ETA]" ]
+	[ "${lines[1]}" = "[10/100 files  20%   2.0MB   1.0MB/s   00:08 ETA]" ]
+	[ "${lines[2]}" = "[100/100 files 100%   9.8MB   1.0MB/s   00:10    ]" ]
+}
+
+@test "the progress line has bounds" {
+	local n=18446744073709551615
+	run -0 meter 0 "0 0 0 0 0" "1 0 0 2 0" "2 1 0 2 0" "3 0 9 1 5" \
+	    "4 $n $n $n $n" "1000000000 1 1 $n $n" "last 0 0 0 0 0"
+	[ "${lines[0]}" = "[0/0 files 100%      0B      0B/s   00:00 ETA]" ]
+	[[ ${lines[1]} = *" 0% "* && ${lines[2]} = *" 50% "* ]]
+	[[ ${lines[3]} = *" 99% "* ]]
+	[[ ${lines[5]} = *"--:-- ETA]" ]]
+}
+
+# on_terminal COLUMNS COMMAND: run it on a terminal of that width; print all that
+# it printed there
+on_terminal() {
+	python3 - "$@" 3>&- <<-'END'
+	import fcntl, os, pty, struct, sys, termios
+	pid, fd = pty.fork()
+	if pid == 0:
+	    os.execvp("bash", ["bash", "-c", "read x; " + sys.argv[2]])
+	fcntl.ioctl(fd, termios.TIOCSWINSZ,
+	            struct.pack("HHHH", 24, int(sys.argv[1]), 0, 0))
+	os.write(fd, b"\n")
+	out = b""
+	while True:
+	    try:
+	        b = os.read(fd, 65536)
+	    except OSError:
+	        break
+	    out += b
+	sys.stdout.buffer.write(out)
+	sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+	END
+}
+
+# terminal_lines COLUMNS COMMAND: as lines, each ended by CR or LF
+terminal_lines() { on_terminal "$@" | tr -d '\033' | tr '\r' '\n' | awk NF; }
+
+@test "on a terminal many files have one progress line, and one has upstream's" {
+	local scp
+	scp="$(bin scp) -S ./near"
+	some 40
+	mkdir b
+	peer limits=261120,261120,1019 gather=0.1
+	run -0 terminal_lines 80 "$scp a/* h:$T/b; $scp 'h:$T/a/*' b; $scp -r a h:$T/c"
+	[ "$(grep -c '^ *40/40 files 100%  *8.0KB .*/s  *00:0[0-9] *$' <<<"$output")" = 3 ]
+	[[ $output = *"/40 files"*"ETA"* ]]
+	[ "$(awk 'length > 80' <<<"$output")" = "" ]
+	run -0 terminal_lines 80 "$scp a/7 h:$T/b"
+	[[ $output != *" files "* ]]
+	grep -q '^7  *100%   70 ' <<<"$output"
+	run -0 terminal_lines 80 "$scp -q a/* h:$T/b"
+	[[ $output != *" files "* ]]
+	run -0 bash -c "$scp a/* h:$T/b 2>&1"
+	[ -z "$output" ]
+}
+
+@test "the progress line fits a narrow terminal and leaves texts whole" {
+	local scp
+	scp="$(bin scp) -S ./near"
+	some 40
+	mkdir b b/20 b/a-name-that-is-long
+	mv a/21 "a/a-name-that-is-long"
+	near "$(bin sftp-server)"
+	run -1 on_terminal 30 "$scp a/* h:$T/b"
+	[[ $output = *$'dest open "'*'/b/20": Failure'$'\r'* ]]
+	run -0 awk -v RS='[\r\n]' '!/scp:/ { gsub(/\033\[K/, ""); if (length > 30) print }' <<<"$output"
+	[ -z "$output" ]
+	run -1 on_terminal 80 "printf '%s\n' 'put a/* $T/b' 'get $T/a/* b' | $(bin sftp) -N -S ./near -b - h"
+	[ "$(grep -c 'Uploading a/.* to ' <<<"$output")" = 40 ]
+}
+
+### Interrupts
+
+# interrupted BYTES COMMAND: after so many bytes; sets $status and $output
+interrupted() {
+	peer limits=261120,261120,1019 rate=20000000 "interrupt=$1,100000"
+	rm -rf b
+	mkdir b
+	run timeout 20 bash -c "$2"
+}
+
+@test "an interrupted list or tree leaves beginnings of files, and ends soon" {
+	local i sftp w
+	sftp="$(bin sftp) -q -S ./near -b - h"
+	mkdir a
+	for i in $(seq 30); do head -c 700000 /dev/urandom >"a/$i"; done
+	for w in "echo 'put a/* $T/b' | $sftp" "echo 'get $T/a/* b' | $sftp" \
+	    "echo 'put -r a/. $T/b' | $sftp" "echo 'get -r $T/a/. b' | $sftp"; do
+		interrupted 4000000 "$w"
+		[ "$status" -le 1 ]
+		prefixes a b
+		run -0 du -sb b
+		[ "${output%%[!0-9]*}" -ge 2000000 ]
+		[ "${output%%[!0-9]*}" -le 15000000 ]
+	done
+	for w in "a/* h:$T/b" "'h:$T/a/*' b" "-r a h:$T/b" "-r h:$T/a b"; do
+		interrupted 4000000 "$(bin scp) -q -S ./near $w"
+		[ "$status" = 1 ]
+	done
+}
+
+@test "after an interrupted list sftp goes on with the next command" {
+	local i
+	mkdir a
+	for i in $(seq 30); do head -c 700000 /dev/urandom >"a/$i"; done
+	interrupted 4000000 "printf '%s\n' '-get $T/a/* b' 'pwd' 'put a/1 $T/c' |
+	    $(bin sftp) -q -S ./near -b - h"
+	[ "$status" = 0 ]
+	[[ $output = *"Remote working directory"* ]]
+	cmp a/1 c
+}
+
+### The report
+
+# reported EXPRESSION: Python, of the report r; files by the name of "from"
+reported() {
+	python3 - "$1" <<-'END' || { cat report; return 1; }
+	import json, os, sys
+	r = json.load(open("report"))
+	f = {os.path.basename(x["from"]): x for x in r["files"]}
+	sys.exit(not eval(sys.argv[1]))
+	END
+}
+
+@test "--report says what became of each file" {
+	local w n
+	need_root
+	some 20
+	mkdir b a/dir b/20
+	chmod 0 a/7
+	near "$(bin sftp-server)"
+	for w in "scp -q -S ./near a/* h:$T/b" "scp -q -S ./near 'h:$T/a/*' b" \
+	    "sftp -q -S ./near -b put h" "sftp -q -S ./near -b get h"; do
+		rm -f report
+		echo "put a/* $T/b" >put
+		echo "get $T/a/* b" >get
+		w=${w/ / --report report }
+		run -1 setpriv --bounding-set -dac_override,-dac_read_search \
+		    bash -c "$BUILD/hayate/$w 3>&-"
+		n=$((2100 - 70 - 200))
+		reported "r['hayate_report'] == 1 and r['program'] == '${w%% *}'"
+		reported "r['totals']['files'] == 21 == len(r['files'])"
+		reported "r['totals']['failed'] == 3 and not r['interrupted']"
+		reported "r['totals']['bytes'] == $n"
+		reported "f['5']['bytes'] == 50 and f['5']['status'] == 'ok'"
+		reported "f['5']['to'].endswith('b/5') and 'error' not in f['5']"
+		reported "f['5']['seconds'] >= 0 and f['5']['direction'] in ('put', 'get')"
+		reported "'Permission denied' in f['7']['error'] and f['7']['status'] == 'failed'"
+		reported "f['20']['status'] == 'failed'"
+	done
+}
+
+@test "--report has every name, whatever is in it, and files of trees" {
+	mkdir -p a/sub
+	echo 1 >"a/"$'\xff\n"\\\x7f'
+	echo 2 >"a/sub/"$'\xc3\xa4\x01'
+	echo 3 >"a/sub/"$'\xed\xa0\x80\xf4\x90\x80\x80\xc0\xaf'
+	near "$(bin sftp-server)"
+	run -0 copy_near --report report -r a "h:$T/b"
+	[ -z "$output" ]
+	reported "sorted(bytes.fromhex(x['from_hex']) if 'from_hex' in x else
+	    x['from'].encode() for x in r['files']) == sorted(
+	    os.path.join(d, n) for d, _, names in os.walk(b'a') for n in names)"
+	reported "f[chr(228) + chr(1)]['to'] == '$T/b/sub/' + chr(228) + chr(1)"
+	copy_near --report report a/sub/* "h:$T/b"
+	reported "len(f) == 2"
+	copy_near --report report "h:$T/a/sub/*" b
+	reported "len(f) == 2"
+}
+
+@test "--report is whole after a failure, an interrupt and a lost connection" {
+	local i
+	mkdir a b
+	for i in $(seq 30); do head -c 700000 /dev/urandom >"a/$i"; done
+	peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
+	run -1 copy_near --report report a/* "h:$T/b"
+	reported "r['interrupted'] and r['totals']['bytes'] < 21000000"
+	echo "get $T/a/* b" >get
+	run timeout 20 "$(bin sftp)" --report report -q -S ./near -b get h
+	reported "r['interrupted'] and 0 < r['totals']['failed']"
+	near "dd bs=64k count=4 status=none | $(bin sftp-server)"
+	echo old >report
+	run ! copy_near --report report a/* "h:$T/b"	# by EOF or by SIGPIPE
+	reported "'Connection closed' in str(r['errors']) or r['interrupted']"
+	run ! timeout 20 "$(bin sftp)" --report report -q -S ./near -b get h
+	reported "'Connection closed' in str(r['errors']) or r['interrupted']"
+	[ "$(echo report*)" = report ]
+}
+
+@test "--report to a pipe, to standard output, and to where it cannot be" {
+	some 2
+	mkdir b
+	near "$(bin sftp-server)"
+	mkfifo pipe
+	cat pipe >report &
+	copy_near --report pipe a/* "h:$T/b"
+	wait
+	reported "len(f) == 2"
+	[ -p pipe ]
+	copy_near --report - a/* "h:$T/b" >report
+	reported "len(f) == 2"
+	run ! copy_near --report none/report a/* "h:$T/b"
+	[[ $output = *'report "none/report": No such file or directory'* ]]
+	run ! copy_near --report
+	[ -n "$output" ]
+	run -1 bash -c "ulimit -f 0; trap '' XFSZ; timeout 20 '$(bin scp)' -q --report full -S ./near a/* h:$T/b"
+	[[ $output = *'report "full": File too large'* ]]
+	[ ! -e full ]
+}
+
+@test "texts are the same with --report and without" {
+	some 5
+	mkdir b b/3
+	near "$(bin sftp-server)"
+	run -255 copy_near a/* a/$'\xff\\\t' "h:$T/b"
+	[ "${#lines[@]}" = 3 ]
+	echo "$output" >before
+	run -255 copy_near --report report a/* a/$'\xff\\\t' "h:$T/b"
+	diff before - <<<"$output"
+}

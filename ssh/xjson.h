@@ -1,0 +1,39 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xjson: text for JSON.
+ *
+ * A name of a file is any bytes, a string of JSON is Unicode. So what is not
+ * UTF-8 becomes U+FFFD, and a reader who needs the name exactly gets its bytes
+ * as well, in hexadecimal.
+ *
+ * No upstream header, no allocation. Called by xreport-hook.c.
+ */
+
+#ifndef HAYATE_XJSON_H
+#define HAYATE_XJSON_H
+
+#include <stddef.h>
+
+/* What one byte of text becomes, at most: \u0000 */
+#define XJSON_BYTE	6
+
+/* Returns 1 if all of it is UTF-8, so that xjson_escape() loses nothing. */
+int	xjson_is_text(const char *s);
+
+/*
+ * Writes the inside of a JSON string, and a NUL. "out" has room for XJSON_BYTE
+ * bytes for each of "s", and one. Returns the length.
+ */
+size_t	xjson_escape(char *out, const char *s);
+
+/* Writes two digits for each byte, and a NUL. Returns the length. */
+size_t	xjson_hex(char *out, const char *s);
+
+/* Writes a decimal number of at most 20 digits, and a NUL; safe in a signal. */
+size_t	xjson_number(char *out, unsigned long long n);
+
+#endif /* HAYATE_XJSON_H */

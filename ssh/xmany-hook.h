@@ -1,0 +1,68 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xmany-hook: copies files that are named one by one with many under way.
+ *
+ * scp and sftp copy the files of their arguments, or of a pattern, in a loop:
+ * one call for each. What a file prints, and what becomes of an error, is the
+ * loop's affair, so it stays. But a call is told which files come next, and
+ * begins them as well. It returns when its own file is done, and the next call
+ * finds its file begun or done. A file's texts are printed in its own call.
+ *
+ * A list ends before a file that needs more than the usual requests: what is
+ * not a regular file, has the base name of another that is under way, or does
+ * not exist. The call of that file finds nothing under way, and upstream's
+ * function copies it. So a list leaves behind nothing that stock would not
+ * have, with one exception, as in a tree: after an interrupt or a lost link up
+ * to 512 files behind the current one may have been begun.
+ *
+ * A connection of scp is used again for the next argument if that names the
+ * same user, host and port in the same words.
+ *
+ * Called from patches/165 and 166, in scp and sftp. Main thread only.
+ */
+
+#ifndef HAYATE_XMANY_HOOK_H
+#define HAYATE_XMANY_HOOK_H
+
+struct Attrib;
+struct sftp_conn;
+
+/*
+ * As sftp_upload() and sftp_download(). The first of "srcs", which end with
+ * NULL, is the file; the others are going to follow, into the same directory.
+ */
+int	xmany_put(struct sftp_conn *, char *const *srcs, const char *dst,
+    int preserve, int resume, int sync, int in_place);
+int	xmany_get(struct sftp_conn *, char *const *srcs, const char *dst,
+    struct Attrib *, int preserve, int resume, int sync, int in_place);
+
+/*
+ * scp: args[0] is a local file and is copied next, by xmany_put_argument(), in
+ * place. The last of the arguments is the target.
+ */
+void	xmany_sources(char *const *args);
+int	xmany_put_argument(struct sftp_conn *, char *src, const char *dst,
+    int preserve);
+
+/*
+ * scp: as sftp_remote_is_dir() of the target of xmany_put(). While files are
+ * under way it is a directory, and nothing is asked.
+ */
+int	xmany_is_dir(struct sftp_conn *, const char *target);
+
+/*
+ * scp: the argument args[0] has been copied. Returns 1 if args[1], of the same
+ * server, needs no connection of its own. Before that one xmany_kept() returns
+ * 1. To be called for each argument.
+ */
+int	xmany_keeps(struct sftp_conn *, char *const *args);
+int	xmany_kept(char *const *args);
+
+/* Waits until nothing is under way. */
+void	xmany_finish(void);
+
+#endif /* HAYATE_XMANY_HOOK_H */

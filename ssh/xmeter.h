@@ -1,0 +1,46 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xmeter: what the progress line of many files says.
+ *
+ *      12/500 files  45%  12.3MB   3.4MB/s  00:10 ETA
+ *
+ * The total is what is known so far: a tree is listed while it is copied. The
+ * rate is an average that forgets within seconds, the time left is that of the
+ * known bytes at this rate. Units are of 1024, as in upstream's meter.
+ *
+ * Counts and times go in, text comes out. No terminal, no clock, no upstream
+ * header. Called by xshow-hook.c, and alone by regress/unit/xmeter-replay.c.
+ */
+
+#ifndef HAYATE_XMETER_H
+#define HAYATE_XMETER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes of a line without the name of a file, at most, with the NUL */
+#define XMETER_LINE	192
+
+struct xmeter {
+	uint64_t begun_us, last_us;	/* times; begun_us 0: not yet */
+	uint64_t last_bytes;
+	double	 rate;			/* bytes a second */
+};
+
+struct xmeter_count {
+	uint64_t files, bytes;		/* done */
+	uint64_t files_known, bytes_known;
+};
+
+/* A copy begins at this time, in microseconds. */
+void	xmeter_begin(struct xmeter *, uint64_t now_us);
+
+/* Writes the line of now. "last": the copy is over, and how long it took. */
+void	xmeter_line(struct xmeter *, const struct xmeter_count *,
+    uint64_t now_us, int last, char line[XMETER_LINE]);
+
+#endif /* HAYATE_XMETER_H */

@@ -1,0 +1,46 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xreport-hook: --report FILE of scp and sftp, which says in JSON what became
+ * of each file.
+ *
+ * The report grows in a file of another name beside FILE and takes its place at
+ * the end of the process, so FILE is always whole: the old one or the new one.
+ * The end is also a fatal error, an interrupt and a lost connection, but not
+ * SIGKILL. What is no regular file, as a pipe, is written directly, and "-" is
+ * standard output. PROTOCOL, 5 describes the object.
+ *
+ * What upstream and we print as errors is collected by a log handler, which
+ * prints it as it would have been printed without.
+ *
+ * Called for the option, and by the hooks that copy. Main thread only.
+ */
+
+#ifndef HAYATE_XREPORT_HOOK_H
+#define HAYATE_XREPORT_HOOK_H
+
+#include <stdint.h>
+
+/*
+ * The report begins, if there is a path. "program" is argv[0]; with "named" its
+ * messages begin with it. An error ends the process with status 1.
+ */
+void	xreport_open(const char *path, const char *program, int named);
+
+/*
+ * A connection begins: upstream's logging and its handlers of signals are set.
+ * Errors that were printed before are not in the report.
+ */
+void	xreport_connect(void);
+
+/* The errors that are printed from now on belong to a file. */
+void	xreport_expect_file(void);
+
+/* One file: paths, bytes that were moved, how long it took, 0 or -1 */
+void	xreport_file(int is_put, const char *from, const char *to,
+    uint64_t bytes, uint64_t us, int ret);
+
+#endif /* HAYATE_XREPORT_HOOK_H */
