@@ -8,7 +8,7 @@
 # servers are sftp-peer's.
 
 setup() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 	T=$BATS_TEST_TMPDIR
 }
 

@@ -46,7 +46,7 @@ grow() {
 }
 
 @test "-p keeps times and modes, as stock keeps them" {
-	local TIMES=y
+	export TIMES=y
 	need_root
 	mkdir base
 	grow base/a
@@ -116,7 +116,8 @@ grow() {
 }
 
 @test "a full disk is reported as by stock, and no file has anything but its bytes" {
-	local i TEXTS=y		# stock counts what was not written
+	local i
+	export TEXTS=y		# stock counts what was not written
 	need_root
 	mkdir -p base/a
 	for i in $(seq 30); do head -c 300000 /dev/urandom >"base/a/$i"; done
