@@ -12,8 +12,9 @@ packages="gcc libc6-dev make patch pkg-config autoconf automake dpkg-dev quilt
 # Packages that only tests use: tools that measure the emulated path, peers that
 # are not OpenSSH, a PKCS#11 token for upstream's suite, programs that draw and
 # show the page of figures, a lock checker, other file transfer tools, a packet
-# sniffer, clang for the fuzzers, and checkers of our sources. The FTP servers are unpacked and only
-# their libraries installed: Debian would start them, and their packages conflict.
+# sniffer, clang for the fuzzers, shells, and checkers of our sources. The FTP
+# servers are unpacked and only their libraries installed: Debian would start
+# them, and their packages conflict.
 unpacked=
 
 # clang_version: of the package "clang"; Debian 12 has 14
@@ -25,11 +26,11 @@ clang_version() {
 
 case ${0##*/} in
 check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
-	dropbear-bin putty-tools python3-asyncssh softhsm2 gnuplot-nox chromium
-	valgrind tcpdump tnftp lftp rclone libcap2 libpam0g libwrap0 libsodium23
+	dropbear-bin putty-tools python3-asyncssh python3-paramiko softhsm2 gnuplot-nox
+	chromium valgrind tcpdump tnftp lftp rclone
 	zsh bash-completion man-db shellcheck cppcheck uncrustify aspell aspell-en
 	clang libclang-rt-$(clang_version)-dev"
-	unpacked="vsftpd pure-ftpd" ;;
+	unpacked="vsftpd pure-ftpd proftpd-core proftpd-mod-crypto" ;;
 esac
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
@@ -63,14 +64,21 @@ install_packages() {
 	rm -f apt-install.log
 }
 
+# libraries_of PACKAGE...: that they need
+libraries_of() {
+	command -v apt-cache >/dev/null || return 0
+	apt-cache depends "$@" 2>/dev/null |
+	    sed -n 's/^ *Depends: \(lib[^<]*\)$/\1/p' | sort -u
+}
+
 # unpack_packages: into build/ftpd. Tests that need a missing one are skipped.
 unpack_packages() {
 	command -v dpkg-deb >/dev/null || return 0
 	for p in $unpacked; do
-		[ ! -x "build/ftpd/usr/sbin/$p" ] || continue
+		[ ! -e "build/ftpd/.$p" ] || continue
 		mkdir -p build/ftpd
 		(cd build/ftpd && apt-get -q download "$p" &&
-		    dpkg-deb -x "$p"_*.deb . && rm "$p"_*.deb) \
+		    dpkg-deb -x "$p"_*.deb . && rm "$p"_*.deb && touch ".$p") \
 		    >build/ftpd.log 2>&1 </dev/null ||
 		    echo "could not unpack $p: see build/ftpd.log"
 	done
@@ -84,5 +92,10 @@ build() {
 }
 
 install_packages
-unpack_packages
+if [ -n "$unpacked" ]; then
+	# shellcheck disable=SC2086 # one word a package
+	packages=$(libraries_of $unpacked)
+	install_packages
+	unpack_packages
+fi
 build

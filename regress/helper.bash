@@ -265,6 +265,16 @@ files() {
 
 ### SFTP servers of other kinds, with our keys
 
+# The proftpd of the system, or the one that ./check unpacks
+PROFTPD_AT=
+command -v proftpd >/dev/null || PROFTPD_AT=$BUILD/ftpd
+need_proftpd() {
+	need_root
+	[ -x "$PROFTPD_AT/usr/sbin/proftpd" ] &&
+	    [ -e "$PROFTPD_AT/usr/lib/proftpd/mod_sftp.so" ] ||
+	    skip "no proftpd, which is in the package proftpd-mod-crypto"
+}
+
 # foreign_up KIND: start proftpd or asyncssh, for copy_foreign. The test's
 # teardown calls foreign_down and sshd_down.
 foreign_up() {
@@ -304,13 +314,14 @@ foreign_proftpd() {
 	DelayEngine off
 	RequireValidShell off
 	AllowOverwrite on
+	ModulePath $PROFTPD_AT/usr/lib/proftpd
 	LoadModule mod_sftp.c
 	SFTPEngine on
 	SFTPHostKey $1/host.rsa
 	SFTPAuthorizedUserKeys file:$1/keys.rfc4716
 	SFTPAuthMethods publickey
 	END
-	exec proftpd -n -c "$1/conf"
+	exec "$PROFTPD_AT/usr/sbin/proftpd" -n -c "$1/conf"
 }
 foreign_asyncssh() {
 	cat >"$1/server" <<-END

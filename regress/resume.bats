@@ -740,8 +740,7 @@ foreign_resume() {
 }
 
 @test "a copy goes on with proftpd's mod_sftp" {
-	need_root
-	need proftpd proftpd-mod-crypto
+	need_proftpd
 	foreign_resume proftpd
 	run -1 grep 'not verified' put get said
 	[ ! -e status ]

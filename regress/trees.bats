@@ -253,8 +253,7 @@ foreign_tree() {
 }
 
 @test "a tree goes to proftpd's mod_sftp and back" {
-	need_root
-	need proftpd proftpd-mod-crypto
+	need_proftpd
 	foreign_tree proftpd
 	[ ! -e status ]
 }
@@ -276,11 +275,17 @@ foreign_paramiko() {
 	        except OSError as e:
 	            return S.convert_errno(e.errno)
 	    return g
+	# paramiko's own empties a file before it sets the size.
+	def set_attr(name, a):
+	    if a._flags & A.FLAG_SIZE:
+	        os.truncate(name, a.st_size)
+	        a._flags &= ~A.FLAG_SIZE
+	    S.set_file_attr(name, a)
 	class Handle(paramiko.SFTPHandle):
 	    stat = tried(lambda s: A.from_stat(os.fstat(s.readfile.fileno())))
 	    @tried
 	    def chattr(self, a):
-	        S.set_file_attr(self.name, a)
+	        set_attr(self.name, a)
 	        return paramiko.SFTP_OK
 	class Files(paramiko.SFTPServerInterface):
 	    @tried
@@ -303,11 +308,11 @@ foreign_paramiko() {
 	    @tried
 	    def mkdir(self, path, attr):
 	        os.mkdir(path)
-	        S.set_file_attr(path, attr)
+	        set_attr(path, attr)
 	        return paramiko.SFTP_OK
 	    @tried
 	    def chattr(self, path, attr):
-	        S.set_file_attr(path, attr)
+	        set_attr(path, attr)
 	        return paramiko.SFTP_OK
 	class Server(paramiko.ServerInterface):
 	    def check_auth_publickey(self, user, key):
@@ -326,12 +331,13 @@ foreign_paramiko() {
 	    except (EOFError, paramiko.SSHException):
 	        pass
 	END
-	exec python3 "$1/server"
+	exec /usr/bin/python3 "$1/server"
 }
 
 @test "a tree goes to paramiko and back" {
-	python3 -c 'import paramiko' 2>/dev/null ||
+	/usr/bin/python3 -c 'import paramiko' 2>/dev/null ||
 	    skip "no paramiko, which is in the package python3-paramiko"
 	foreign_tree paramiko
-	[ ! -e status ]
+	# paramiko sends no exit status; stock's scp ends with 1 as well.
+	[ "$(<status)" = "put 1"$'\n'"get 1" ]
 }
