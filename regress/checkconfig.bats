@@ -320,6 +320,46 @@ others() {
 	[[ $output = *"c:2: UseMPTCP: "*"c:4: Metrics: "* ]]
 }
 
+@test "no command is run and no file is read, however the words are quoted" {
+	local line n=0
+	ran="\"touch $PWD/executed\""
+	while read -r line; do
+		printf '%s\n' "$line" "UseMPTCP no" >c
+		# ssh itself runs it
+		"$(bin ssh)" -G -F c near >said 2>&1 || { cat said; false; }
+		[ -e executed ] || { echo "not run by ssh: $line"; false; }
+		rm executed
+		run check -c c
+		[ ! -e executed ] || { echo "run: $line"; false; }
+		[[ $output = "c:2: UseMPTCP: "* ]]
+		n=$((n + 1))
+	done <<-EOF
+	Match exec $ran
+	Match 'exec' $ran
+	=Match exec $ran
+	  = Match exec $ran
+	Match ex"ec" $ran
+	Match 'e'x"e"c=$ran
+	Match "!"ex'ec' $ran
+	Match user * ''exec $ran
+	Ma"tch" exec $ran
+	Ma"tch"exec $ran
+	"Match"exec $ran
+	M"atch"'exec' $ran
+	"" Match exec $ran
+	""Match exec $ran
+	EOF
+	((n == 14))
+	mkdir .ssh
+	printf '%s\n' "Match exec $ran" "Metrics no" >.ssh/more
+	for line in 'Incl"ude" more' 'Incl"ude"more' '=Include more' '"" Include more'; do
+		printf '%s\n' "$line" "Port 22" >c
+		run -1 check -c c
+		[ ! -e executed ]
+		[[ $output = "$HOME/.ssh/more:2: Metrics: "* ]]
+	done
+}
+
 @test "ten thousand lines are read, and every one that changes is named" {
 	for ((i = 0; i < 2500; i++)); do
 		printf '%s\n' "Host h$i" "	Port 22" "	UseMPTCP no" "	User u$i"
