@@ -10,7 +10,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p build/upstream
 	cp "$BUILD/upstream/version.h" "$BUILD/upstream/.source" build/upstream/
-	cp -al "$BUILD"/upstream/{OVERVIEW,README,README.dns,README.tun,contrib} build/upstream/
+	cp -al "$BUILD"/upstream/{OVERVIEW,README,README.dns,README.tun,contrib,readconf.c,servconf.c} build/upstream/
 	cp -al "$BUILD/fetched" build/ 2>/dev/null || :
 	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
 }
@@ -158,14 +158,64 @@ ascending() {
 	[ "$(grep -nE '^	(create_keys|accept_configuration)$|dpkg-divert|^#DEBHELPER#' $d/openssh-server.postinst |
 	    sed 's/^[0-9]*:[	 ]*//; s/ .*//' | paste -sd' ')" = 'create_keys accept_configuration dpkg-divert #DEBHELPER#' ]
 	grep -F '(Hayate|WindowTuning|WindowMax|' $d/openssh-server.prerm
-	run ! grep -E 'GSSAPI|NoneSwitch|@' $d/openssh-server.prerm
-	grep NoneSwitch $d/openssh-client.prerm
+	# what Debian's knows is not named, and what it does not know is
+	run ! grep -E 'GSSAPIKeyExchange|DebianBanner|NoneSwitch|@' $d/openssh-server.prerm
+	run ! grep -E 'GSSAPIKeyExchange|GSSAPITrustDns|@' $d/openssh-client.prerm
+	grep -F '|RSAMinSize' $d/openssh-server.prerm
+	grep -F '|KerberosUniqueCCache|' $d/openssh-server.prerm
+	grep -F '|NoneSwitch|' $d/openssh-client.prerm
 	# A script of Debian's without the place for ours is an error.
 	sed -i 's/^	create_keys$/	make_keys/' $d/openssh/openssh-server.postinst
 	cd build/deb/replace
 	rm -rf contrib debian/openssh-*
 	run -1 debian/take
 	[[ $output = *"packaging changed"*"create_keys"* ]]
+}
+
+@test "a file set aside keeps the one before, and a diversion of the administrator stays" {
+	local n
+	mkdir -p etc/sshd_config.d sbin admin
+	sed -e "s,/etc/ssh,$PWD/etc,g" -e 's/@PROGRAM@/sshd/g' -e 's/@KEYWORDS@/MaxRate/' \
+	    "$TOP/contrib/deb/replace/aside" >aside
+	for n in 1 2; do
+		echo "MaxRate $n" >etc/sshd_config.d/hayate.conf
+		sh -e aside remove
+	done
+	[ "$(cat etc/sshd_config.d/*.aside*)" = "$(printf 'MaxRate %s\n' 2 1)" ]
+	echo "MaxRate 3" >etc/sshd_config
+	run -0 sh -e aside remove
+	[[ $output = *"sshd_config:1:MaxRate 3"*"move them to $PWD/etc/sshd_config.d/hayate.conf.aside" ]]
+
+	sed "s,/usr/sbin,$PWD/sbin,g" "$TOP/contrib/deb/replace/abort" >abort
+	export DPKG_ADMINDIR=$PWD/admin
+	divert() { dpkg-divert --no-rename --divert "$PWD/sbin/sshd.$1" "${@:2}" "$PWD/sbin/sshd"; }
+	divert own --local --add
+	for n in abort-upgrade remove "upgrade 1:9.2p1-2"; do
+		touch sbin/sshd sbin/sshd.own
+		# shellcheck disable=SC2086 # two words
+		sh -e abort $n
+		[ -e sbin/sshd ]
+		[ "$(dpkg-divert --truename "$PWD/sbin/sshd")" = "$PWD/sbin/sshd.own" ]
+	done
+	divert own --local --remove
+	# that of the package ends
+	for n in abort-upgrade remove "upgrade 1:9.2p1-2"; do
+		divert session-split --package openssh-client --add
+		rm -f sbin/*
+		[ "$n" = abort-upgrade ] || touch sbin/sshd.session-split
+		# shellcheck disable=SC2086 # two words
+		sh -e abort $n
+		[ -z "$(dpkg-divert --list "$PWD/sbin/sshd")" ]
+		[ ! -e sbin/sshd.session-split ]
+		case $n in upgrade*) [ -e sbin/sshd ] ;; esac
+	done
+}
+
+@test "a maintainer with signs that sed knows stays as written" {
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours 20260801.120000
+	DEBFULLNAME='A/B & C\D' DEBEMAIL=a@example.org run -0 src/build-aux/deb beside tree
+	grep -Fx 'Maintainer: A/B & C\D <a@example.org>' build/deb/beside/debian/control
 }
 
 @test "a flavour that does not exist is an error that names those that do" {

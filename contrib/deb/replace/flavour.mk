@@ -26,6 +26,10 @@ override_dh_installdocs:
 	    --link-doc=openssh-client
 	mkdir -p debian/openssh-server/usr/share/doc/openssh-client
 
+execute_after_dh_installexamples:
+	dh_installexamples -popenssh-client $(TOP)/contrib/site/* \
+	    $(addprefix $(TOP)/contrib/,migrate.md sysctl qos systemd cron)
+
 override_dh_installinit:
 	dh_installinit -R --name ssh
 
