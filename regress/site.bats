@@ -162,7 +162,7 @@ value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 	need systemd-analyze systemd
 	mkdir units
 	cp "$TOP"/contrib/systemd/*.{service,timer} units/
-	sed -i "s,^ExecStart=/usr/local/bin/.*,ExecStart=/bin/true," units/hayate-security-status.service
+	sed -i "s,^ExecStart=hayate-.*,ExecStart=/bin/true," units/hayate-security-status.service
 	sed -i 's/^#OnFailure/OnFailure/' units/hayate-security-status.service
 	systemd-analyze --man=no verify units/*.{service,timer} 2>said || { cat said; false; }
 	run -1 grep units said
