@@ -44,7 +44,9 @@ conf() { echo "-F$BATS_FILE_TMPDIR/ssh_config"; }
 
 @test "the tarball has manual pages and the licences, and nothing that is setuid" {
 	cd "$PLACE/hayate"
-	[ -f LICENCE ] && [ -f LICENCE.OpenSSH ] && [ -f share/man/man1/ssh.1 ]
+	[ -f LICENCE ]
+	[ -f LICENCE.OpenSSH ]
+	[ -f share/man/man1/ssh.1 ]
 	grep -q WindowMax share/man/man5/ssh_config.5
 	[ -f share/doc/libssl3.copyright ] || [ -f share/doc/libssl3t64.copyright ]
 	[ -z "$(find . -perm /6000)" ]
