@@ -44,6 +44,8 @@ others() {
 		Ciphers aes256-gcm@openssh.com,aes128-ctr
 		ProxyJump one,two
 		ForkAfterAuthentication yes
+	Host *
+		RemoteCommand tmux attach
 	Match host near,far !user root exec "touch executed"
 		SendEnv LANG LC_*
 		CanonicalizeHostname yes
