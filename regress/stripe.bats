@@ -235,18 +235,37 @@ logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
 	continued there/x
 }
 
-# SIGPIPE or the end of the connection, whichever scp sees first, as in stock
+# An error of write() or the end of the connection, whichever scp sees first
 @test "kill -9 of ssh ends scp with an error, and leaves no hole" {
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$(pgrep -P "$SCP" -x ssh)"
 	fails wait $SCP_JOB
-	grep -E 'lost connection|Connection closed' log
+	grep -E 'Connection closed|Broken pipe' log
 	[ ! -e there/x ]
 	[ -n "$(hidden)" ]
 }
 
 # servers: the sftp-servers of these tests, oldest first
 servers() { pgrep -f "^$(bin sftp-server stock)$"; }
+
+# ssh ends after all its channels, and scp after ssh.
+@test "the loss of the first channel ends scp, which names the hidden file" {
+	start "$BULK" "stock:$T/there/x"
+	kill -9 "$(servers | head -n 1)"
+	fails wait $SCP_JOB
+	grep -E 'Connection closed|Broken pipe' log
+	grep -F "what was put of \"$T/there/x\" is \"$T/there/.x.hayate-" log
+	[ ! -e there/x ]
+}
+
+@test "a file that another makes under the name meanwhile is not replaced" {
+	start "$BULK" "stock:$T/there/x"
+	echo other >there/x
+	ended 1
+	[ "$(<there/x)" = other ]
+	grep -F "what was put of" log
+	cmp "$BULK" "$(hidden)"
+}
 
 @test "the loss of a channel costs nothing but its rate" {
 	local victim

@@ -111,6 +111,22 @@ NEW='set old -1' OLD='set old 150000'
 	[ "$(of 0 hidden)" = none ]
 }
 
+@test "an error of a copy that sftp-server does not tell loses no data" {
+	local room
+	for room in 1 30000 65535 65536 65537 131000 163840 199990 199999; do
+		run -0 replay "$OLD" "set room $room" "put $SIZE"
+		[ "$(of 0 channels)" -gt 1 ]
+		[ "$(of 0 name)" = whole ]
+		[ "$(of 0 hidden)" = none ]
+		[ "$(of 0 failed)" = 0 ]
+	done
+}
+
+@test "an interrupt before the first data leaves an old file as it was" {
+	run -0 replay "$OLD" "set stop 0" "put $SIZE"
+	[ "$(of 0 name)" = 0+150000 ]
+}
+
 @test "a file that could not be cut keeps its hidden name" {
 	run -0 replay "$NEW" "fail write 500" "fail truncate 1" "put $SIZE"
 	[ "$(of 0 name)" = none ]
@@ -139,7 +155,8 @@ NEW='set old -1' OLD='set old 150000'
 		for n in 0 1 2 3 4 5 6 7 8 9 10 12 15 18; do
 			run -0 replay "$s" "set stop $n" "put $SIZE"
 			[ "$(of 0 hidden)" = none ]
-			[ "$(of 0 name)" = "$(of 0 frontier)+0" ]
+			[ "$(of 0 name)" = "$(of 0 frontier)+0" ] ||
+			    [ "$(of 0 name)" = 0+150000 ]
 			[ "$(of 0 told)" = 0 ]
 		done
 	done

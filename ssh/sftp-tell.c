@@ -35,8 +35,11 @@ abstract_len(int n)
 	return offsetof(struct sockaddr_un, sun_path) + 1 + n;
 }
 
-/* Anything but a Unix socket without a name stays as it is. */
-static void
+/*
+ * Anything but a Unix socket without a name stays as it is. Returns 0, or -1 if
+ * it has not got the name.
+ */
+static int
 name_socket(int fd, const char *what, long first, const char *rest)
 {
 	struct sockaddr_un sun;
@@ -46,11 +49,11 @@ name_socket(int fd, const char *what, long first, const char *rest)
 	if (getsockname(fd, (struct sockaddr *)&sun, &len) == -1 ||
 	    sun.sun_family != AF_UNIX ||
 	    len > offsetof(struct sockaddr_un, sun_path))
-		return;
+		return -1;
 	sun.sun_path[0] = '\0';		/* abstract */
 	n = snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1, "%s%ld%s%s",
 	    what, first, *rest == '\0' ? "" : "/", rest);
-	(void)bind(fd, (struct sockaddr *)&sun, abstract_len(n));
+	return bind(fd, (struct sockaddr *)&sun, abstract_len(n));
 }
 
 /*
@@ -89,7 +92,7 @@ peer_process(int fd)
 void
 sftp_tell_stock(void)
 {
-	name_socket(STDIN_FILENO, STOCK, getpid(), "");
+	(void)name_socket(STDIN_FILENO, STOCK, getpid(), "");
 }
 
 int
@@ -106,7 +109,7 @@ sftp_tell_wish(int fd)
 	char number[16];
 
 	snprintf(number, sizeof(number), "%d", fd);
-	name_socket(fd, WISH, getpid(), number);
+	(void)name_socket(fd, WISH, getpid(), number);
 }
 
 static pid_t wisher = -1;
@@ -136,7 +139,11 @@ sftp_tell_listen(void)
 		return -1;
 	}
 	sun.sun_path[len - offsetof(struct sockaddr_un, sun_path)] = '\0';
-	name_socket(STDIN_FILENO, OFFER, getpid(), sun.sun_path + 1);
+	if (name_socket(STDIN_FILENO, OFFER, getpid(), sun.sun_path + 1) ==
+	    -1) {
+		close(fd);
+		return -1;
+	}
 	return fd;
 }
 

@@ -419,6 +419,12 @@ sftpq_count_tree(struct sftp_conn *conn, size_t len)
 	return tree_window(q);
 }
 
+void
+sftpq_add_moved(struct sftp_conn *conn, uint64_t bytes)
+{
+	find_connection(conn)->moved += bytes;
+}
+
 uint64_t
 sftpq_moved(const struct sftp_conn *conn)
 {

@@ -132,8 +132,12 @@ void	sftpq_begin_tree(struct sftp_conn *, int put, struct sftpq_tree *);
  */
 uint64_t sftpq_count_tree(struct sftp_conn *, size_t len);
 
-/* Returns how many bytes upstream's functions have moved over a tuned one. */
+/*
+ * Returns how many bytes have been moved over a tuned connection by upstream's
+ * functions, and by those that add theirs.
+ */
 uint64_t sftpq_moved(const struct sftp_conn *);
+void	sftpq_add_moved(struct sftp_conn *, uint64_t bytes);
 
 /* Returns the server's limit of open handles; 0: none, or not yet known. */
 uint64_t sftpq_handles(const struct sftp_conn *);

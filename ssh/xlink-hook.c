@@ -238,6 +238,10 @@ xlink_take(struct xlink *l)
 	drop_message(l);
 	if (sshbuf_peek_u32(l->in, 0, &len) != 0)
 		return NULL;
+	if (len > SFTP_MAX_MSG_LENGTH && l->conf.may_end) {
+		l->lost = 1;
+		return NULL;
+	}
 	if (len > SFTP_MAX_MSG_LENGTH)
 		xlink_fatal(l, "Received message too long %u", len);
 	if (sshbuf_len(l->in) < 4 + (size_t)len)

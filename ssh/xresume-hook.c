@@ -409,6 +409,16 @@ is_wanted(const struct sftp_conn *conn, int resume)
 	    (resume && !xask_is_stock(conn)));
 }
 
+/*
+ * A copy that can be resumed grows in order and under its name, also where there
+ * was nothing yet. What --checksum alone verifies may go over several channels.
+ */
+static int
+has_to_resume(void)
+{
+	return is_inside && (xopt_get()->resume || !xopt_get()->checksum);
+}
+
 int
 xresume_put(struct sftp_conn *conn, const char *local, const char *remote,
     int preserve, int resume, int sync, int in_place, int *ret)
@@ -420,7 +430,7 @@ xresume_put(struct sftp_conn *conn, const char *local, const char *remote,
 
 	if (!is_wanted(conn, resume))
 		return xstripe_put(conn, local, remote, preserve,
-		    resume || sync, in_place, ret);
+		    resume || sync || has_to_resume(), in_place, ret);
 	*ret = copy_file(&c);
 	return 1;
 }

@@ -10,6 +10,7 @@
 #include <sys/types.h>
 #include "openbsd-compat/sys-queue.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -98,11 +99,19 @@ outlive_terminal(void)
 	(void)sigaction(SIGINT, &sa, NULL);
 }
 
+/* What the far end says to each session was said to the first. */
+static int
+open_stderr(void)
+{
+	return log_level_get() > SYSLOG_LEVEL_INFO ? dup(STDERR_FILENO) :
+	    open(_PATH_DEVNULL, O_WRONLY);
+}
+
 static void
 open_session(struct ssh *ssh, int sock)
 {
 	static int has_opened;
-	int fd = dup(sock), err = dup(STDERR_FILENO);
+	int fd = dup(sock), err = open_stderr();
 	Channel *c;
 
 	if (fd == -1 || err == -1) {
@@ -161,5 +170,8 @@ xserve_start(struct ssh *ssh)
 	c->mux_rcb = serve;
 	/* so that no-more-sessions@openssh.com is not sent */
 	options.control_master = SSHCTL_MASTER_YES;
+	/* When the first session ends, scp has to see its end at once. */
+	if (stdfd_devnull(1, 0, 0) == -1)
+		error_f("stdfd_devnull failed");
 	debug("more channels can be had");
 }

@@ -48,6 +48,12 @@
 /* Bytes under way on one channel, at least: twice a stock server's window */
 #define WINDOW_LEAST	(4 * 1024 * 1024)
 
+/* So long a signal waits at most that comes right before poll(). */
+#define WAIT_MS		1000
+
+/* After a signal so much time (us) remains to bring things to an end. */
+#define REPAIR_US	(10 * 1000000)
+
 /* Of a name, so many bytes are part of the hidden name; 255 are allowed. */
 #define NAME_KEPT	230
 
@@ -113,22 +119,26 @@ xstripe_wish(int fd, int chosen)
 		sftp_tell_wish(fd);
 }
 
-/* Signals: scp would leave at once, and with it what is not in order. */
+/*
+ * Signals: scp would leave at once, and with it what is not in order. Until then
+ * it may.
+ */
 
-static volatile sig_atomic_t caught;
-static struct sigaction old_int, old_term;
+static volatile sig_atomic_t caught, must_repair;
+static struct sigaction old_int, old_term, old_pipe;
 
 static void
 restore_signals(void)
 {
 	sigaction(SIGINT, &old_int, NULL);
 	sigaction(SIGTERM, &old_term, NULL);
+	sigaction(SIGPIPE, &old_pipe, NULL);
 }
 
 static void
 catch(int sig)
 {
-	if (caught) {
+	if (caught || !must_repair) {
 		restore_signals();
 		raise(sig);
 	}
@@ -141,6 +151,7 @@ catch_signals(void)
 {
 	struct sigaction sa;
 
+	must_repair = 0;
 	if (!is_scp)
 		return;
 	memset(&sa, 0, sizeof(sa));
@@ -148,6 +159,9 @@ catch_signals(void)
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGINT, &sa, &old_int);
 	sigaction(SIGTERM, &sa, &old_term);
+	/* A lost connection is an error of write(), before which we can talk. */
+	sa.sa_handler = SIG_IGN;
+	sigaction(SIGPIPE, &sa, &old_pipe);
 }
 
 /* What the signal would have done is done now. */
@@ -161,11 +175,28 @@ release_signals(void)
 		raise(caught);
 }
 
-/* A ^C that ended ssh as well is no lost connection. */
+static void
+say_hidden(const struct put *p)
+{
+	if (xst_is_hidden(p->s))
+		error("what was put of \"%s\" is \"%s\"", p->remote, p->hidden);
+}
+
+/*
+ * ssh waits for the end of all channels, and scp for the end of ssh. A ^C that
+ * ended ssh as well is no lost connection.
+ */
 static void
 before_fatal(void *arg)
 {
-	(void)arg;
+	struct put *p = arg;
+	unsigned int i;
+
+	for (i = 1; i < XST_CHANNELS; i++) {
+		if (p->chan[i].link != NULL)
+			close(p->chan[i].fd);
+	}
+	say_hidden(p);
 	release_signals();
 }
 
@@ -262,22 +293,18 @@ send_truncate(struct put *p, const struct xst_action *a)
 	send_handle(p, a, SSH2_FXP_FSETSTAT, &p->file, &size);
 }
 
-/* SSH2_FXP_RENAME refuses to replace a file, the extension does not. */
+/*
+ * There and back. SSH2_FXP_RENAME refuses to replace a file, which may have been
+ * made meanwhile.
+ */
 static void
 send_rename(struct put *p, const struct xst_action *a)
 {
-	struct sshbuf *m;
+	struct sshbuf *m = begin(p, a, SSH2_FXP_RENAME);
+	int is_back = a->op == XST_SHOW;
 
-	if (a->op == XST_HIDE) {
-		m = begin(p, a, SSH2_FXP_RENAME);
-		put_path(m, p->remote);
-		put_path(m, p->hidden);
-	} else {
-		m = begin(p, a, SSH2_FXP_EXTENDED);
-		put_path(m, "posix-rename@openssh.com");
-		put_path(m, p->hidden);
-		put_path(m, p->remote);
-	}
+	put_path(m, is_back ? p->hidden : p->remote);
+	put_path(m, is_back ? p->remote : p->hidden);
 	xlink_end(p->chan[0].link);
 }
 
@@ -381,7 +408,8 @@ close_channel(struct put *p, unsigned int i)
 static void
 connect_channel(struct put *p, unsigned int i)
 {
-	struct xlink_conf conf = { .may_end = 1 };
+	struct xlink_conf conf = { .may_end = 1,
+	    .before_fatal = before_fatal, .arg = p };
 	int fd = sftp_tell_connect(p->main_fd);
 
 	if (fd == -1) {
@@ -403,19 +431,19 @@ read_extensions(struct put *p, struct channel *c, struct sshbuf *m)
 	static const struct {
 		const char *name, *value;
 	} known[] = { { "limits@openssh.com", "1" }, { "copy-data", "1" },
-	    { "fstatvfs@openssh.com", "2" },
-	    { "posix-rename@openssh.com", "1" } };
-	char *name, *value;
+	    { "fstatvfs@openssh.com", "2" } };
+	char *name;
+	u_char *value;
 	int r, has = 0;
 	size_t i;
 
 	while (sshbuf_len(m) > 0) {
 		if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0 ||
-		    (r = sshbuf_get_cstring(m, &value, NULL)) != 0)
+		    (r = sshbuf_get_string(m, &value, NULL)) != 0)
 			xlink_fatal(c->link, "parse extension: %s", ssh_err(r));
 		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
 			if (strcmp(name, known[i].name) == 0 &&
-			    strcmp(value, known[i].value) == 0)
+			    strcmp((char *)value, known[i].value) == 0)
 				has |= 1 << i;
 		}
 		free(name);
@@ -424,8 +452,7 @@ read_extensions(struct put *p, struct channel *c, struct sshbuf *m)
 	/* A file that its owner may not write is not opened again. */
 	return (has & 1) == 0 ? 0 :
 	    ((has & 6) == 6 ? XST_HAS_COPY : 0) |
-	    ((has & 8) != 0 && (p->a.perm & S_IWUSR) != 0 ?
-	    XST_HAS_RENAME : 0);
+	    ((p->a.perm & S_IWUSR) != 0 ? XST_HAS_RENAME : 0);
 }
 
 static void
@@ -464,10 +491,14 @@ act(struct put *p, const struct xst_action *a)
 		connect_channel(p, a->chan);
 		break;
 	case XST_HIDE:
+		must_repair = 1;
+	/* FALLTHROUGH */
 	case XST_SHOW:
 		send_rename(p, a);
 		break;
 	case XST_OPEN_SECOND:
+		must_repair = 1;
+	/* FALLTHROUGH */
 	case XST_JOIN:
 		send_second(p, a);
 		break;
@@ -685,7 +716,7 @@ wait_for_some(struct put *p)
 		if (p->chan[i].link != NULL)
 			links[n++] = p->chan[i].link;
 	}
-	xlink_move_all(links, n, -1);
+	xlink_move_all(links, n, WAIT_MS);
 	for (i = 0; i < XST_CHANNELS; i++) {
 		if (p->chan[i].link != NULL)
 			take_all(p, i);
@@ -737,9 +768,15 @@ run(struct put *p)
 	struct xst_action a;
 	int r;
 
+	uint64_t until = 0;
+
 	while (!xst_is_done(p->s)) {
 		if (interrupted)
 			xst_stop(p->s);
+		if (caught && until == 0)
+			until = clock_us() + REPAIR_US;
+		if (until != 0 && clock_us() > until)
+			before_fatal(p);
 		xst_clock(p->s, clock_us());
 		while ((r = xst_next(p->s, ready(p), &a)) == 1)
 			act(p, &a);
@@ -772,7 +809,7 @@ put_file(struct put *p, int preserve)
 	struct sftpq_tree q;
 	struct xst_conf conf = { .size = p->size, .may_stripe = 1,
 	    .in_place = p->in_place, .preserve = preserve };
-	struct xlink_conf link = { .before_fatal = before_fatal };
+	struct xlink_conf link = { .before_fatal = before_fatal, .arg = p };
 	unsigned int i;
 	int ret;
 
@@ -794,8 +831,8 @@ put_file(struct put *p, int preserve)
 	for (i = 0; i < XST_CHANNELS; i++)
 		close_channel(p, i);
 	ret = xst_has_failed(p->s) ? -1 : 0;
-	if (xst_is_hidden(p->s))
-		error("what was put of \"%s\" is \"%s\"", p->remote, p->hidden);
+	say_hidden(p);
+	sftpq_add_moved(p->conn, xst_acked(p->s));
 	xst_free(p->s);
 	free(p->file.data);
 	return ret;
@@ -809,8 +846,10 @@ xstripe_put(struct sftp_conn *conn, const char *local, const char *remote,
 	    .in_place = in_place };
 	struct stat sb;
 
+	/* stat() first: another who has opened a fifo would notice the end. */
 	if (plain || !sftpq_can_stripe(conn, UNIT_LEAST) ||
-	    (p.fd = open(local, O_RDONLY)) == -1)
+	    stat(local, &sb) == -1 || !S_ISREG(sb.st_mode) ||
+	    (p.fd = open(local, O_RDONLY | O_CLOEXEC)) == -1)
 		return 0;
 	if (fstat(p.fd, &sb) == -1 || !S_ISREG(sb.st_mode) ||
 	    sb.st_size < XST_LEAST) {

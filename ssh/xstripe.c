@@ -31,6 +31,12 @@
 /* The server copies so many bytes at once, a few hundredths of a second. */
 #define COPY_UNIT	(32 * 1024 * 1024)
 
+/*
+ * sftp-server tells no error of the last chunk of a copy-data request that has a
+ * length (upstream's process_extended_copy_data()).
+ */
+#define COPY_CHUNK	(64 * 1024)
+
 /* Rates above that of the window in a row show that it is no limit. */
 #define BEYOND_MOST	3
 
@@ -461,6 +467,21 @@ join_one(struct xst *s, struct xst_action *a)
 	return ask(s, XST_JOIN, i, a);
 }
 
+/*
+ * Returns the bytes of the next COPY; 0: up to the end of the second file, of
+ * which errors are told.
+ */
+static uint32_t
+copy_len(const struct xst *s)
+{
+	uint64_t len = s->frontier - s->copied;
+
+	if (s->stage == COPYING && s->frontier == s->highest &&
+	    len <= COPY_UNIT)
+		return 0;
+	return min_u64(len, COPY_UNIT);
+}
+
 static int
 copy_some(struct xst *s, uint64_t least, struct xst_action *a)
 {
@@ -475,7 +496,7 @@ copy_some(struct xst *s, uint64_t least, struct xst_action *a)
 		return -1;
 	s->controls->a.off = s->copied;
 	s->controls->a.at = s->copied - s->base;
-	s->controls->a.len = min_u64(s->frontier - s->copied, COPY_UNIT);
+	s->controls->a.len = copy_len(s);
 	*a = s->controls->a;
 	return 1;
 }
@@ -538,7 +559,7 @@ leave(struct xst *s, struct xst_action *a)
 static void
 revert(struct xst *s)
 {
-	s->cursor = s->highest = s->frontier = s->acked = kept(s);
+	s->cursor = s->frontier = s->acked = kept(s);
 	free_list(s->ranges);
 	s->ranges = NULL;
 	s->ranges_end = &s->ranges;
@@ -550,13 +571,15 @@ revert(struct xst *s)
 	s->step = 1;
 }
 
+/* Before a hole the last chunk is left out: its errors would not be told. */
 static int
 copy_rest(struct xst *s, struct xst_action *a)
 {
 	int r;
 
 	if (s->step == 0) {
-		if ((r = copy_some(s, 1, a)) != 0)
+		if ((r = copy_some(s, s->frontier == s->highest ? 1 :
+		    COPY_CHUNK + 1, a)) != 0)
 			return r;
 		if (s->controls != NULL)
 			return 0;
@@ -577,13 +600,17 @@ copy_rest(struct xst *s, struct xst_action *a)
 	}
 }
 
-/* Only a file that is known to be cut gets its name back. */
+/*
+ * Only a file that is known to be cut gets its name back. An old file into which
+ * nothing was written stays as it is.
+ */
 static int
 cut(struct xst *s, struct xst_action *a)
 {
 	int has_hole = s->failed || kept(s) < s->highest;
+	int is_touched = !s->stopped || s->highest > 0;
 
-	if (s->step == 0 && (s->conf.in_place || has_hole)) {
+	if (s->step == 0 && (has_hole || (s->conf.in_place && is_touched))) {
 		s->step = 1;
 		return ask(s, XST_TRUNCATE, 0, a);
 	}
@@ -676,10 +703,12 @@ fail(struct xst *s, struct req *r)
 	case XST_CLOSE_SECOND:
 		return 0;
 	case XST_COPY:
-		s->copy_failed = 1;
-		break;
+		/* The second file took the space: the file goes on alone. */
+		s->copy_failed = s->revert = 1;
+		return 0;
 	case XST_TRUNCATE:
-		s->cut_failed = 1;
+		/* Of a device, for instance, which had no need of it */
+		s->cut_failed = s->failed || kept(s) < s->highest;
 		return 1;
 	case XST_ATTRS:
 	case XST_REMOVE_SECOND:
@@ -712,7 +741,8 @@ succeed(struct xst *s, struct req *r)
 		s->chan[r->a.chan].state = READY;
 		break;
 	case XST_COPY:
-		s->copied += r->a.len;
+		s->copied = r->a.len == 0 ? s->frontier :
+		    r->a.off + r->a.len - COPY_CHUNK;
 		break;
 	case XST_SHOW:
 		s->is_hidden = 0;

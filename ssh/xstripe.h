@@ -52,7 +52,7 @@ enum xst_op {
 	XST_SPACE,		/* of the hidden file's file system */
 	XST_JOIN,		/* open the hidden file on a channel */
 	XST_WRITE,		/* "len" bytes at "off" of the local file */
-	XST_COPY,		/* "len" bytes, second file to file */
+	XST_COPY,		/* "len" bytes, second file to file; 0: all */
 	XST_TRUNCATE,		/* the file to "off" bytes */
 	XST_ATTRS,		/* set those of the local file */
 	XST_SHOW,		/* rename the hidden file to its name */
@@ -83,7 +83,7 @@ struct xst_conf {
 
 /* What the server is known to have, once one more channel is there */
 #define XST_HAS_COPY	1	/* copy-data, and space can be asked for */
-#define XST_HAS_RENAME	2	/* rename over an existing file */
+#define XST_HAS_RENAME	2	/* a file under another name stays the file */
 
 /* Returns NULL if out of memory. */
 struct xst *xst_new(const struct xst_conf *);
