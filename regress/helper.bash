@@ -263,6 +263,11 @@ files() {
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 
+# far copy|files|client ARG...: over the path $P, from a to b, 10.77.0.2
+far() {
+	IN_CLIENT="ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
+}
+
 ### SFTP servers of other kinds, with our keys
 
 # The proftpd of the system, or the one that ./check unpacks

@@ -60,11 +60,6 @@ teardown() {
 }
 pids=()
 
-# far copy|files|client ARG...: from a to b
-far() {
-	IN_CLIENT="ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
-}
-
 # requests LOG: print the allowed number of requests, one decision per line
 requests() {
 	tr -d '\r' <"$1" |

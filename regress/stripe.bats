@@ -51,11 +51,6 @@ teardown() {
 	for pid in $SCP $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
 }
 
-# far copy|files|client ARG...: from a to b
-far() {
-	IN_CLIENT="ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
-}
-
 # channels LOG: the most that a put used
 channels() {
 	tr -d '\r' <"$1" | sed -n 's/.* goes over \([0-9]*\) channels.*/\1/p' |
