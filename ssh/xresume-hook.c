@@ -410,8 +410,8 @@ is_wanted(const struct sftp_conn *conn, int resume)
 }
 
 /*
- * A copy that can be resumed grows in order and under its name, also where there
- * was nothing yet. What --checksum alone verifies may go over several channels.
+ * A copy that can be resumed grows in order and under its name, also where
+ * there was nothing yet. What --checksum alone verifies may be striped.
  */
 static int
 has_to_resume(void)

@@ -120,8 +120,8 @@ xstripe_wish(int fd, int chosen)
 }
 
 /*
- * Signals: scp would leave at once, and with it what is not in order. Until then
- * it may.
+ * Signals: scp would leave at once, and with it what is not in order. Where all
+ * is in order, it may.
  */
 
 static volatile sig_atomic_t caught, must_repair;
@@ -159,7 +159,7 @@ catch_signals(void)
 	sigemptyset(&sa.sa_mask);
 	sigaction(SIGINT, &sa, &old_int);
 	sigaction(SIGTERM, &sa, &old_term);
-	/* A lost connection is an error of write(), before which we can talk. */
+	/* A lost connection is an error of write(), and we can talk. */
 	sa.sa_handler = SIG_IGN;
 	sigaction(SIGPIPE, &sa, &old_pipe);
 }
@@ -294,8 +294,8 @@ send_truncate(struct put *p, const struct xst_action *a)
 }
 
 /*
- * There and back. SSH2_FXP_RENAME refuses to replace a file, which may have been
- * made meanwhile.
+ * There and back. SSH2_FXP_RENAME refuses to replace a file, which may have
+ * been made meanwhile.
  */
 static void
 send_rename(struct put *p, const struct xst_action *a)

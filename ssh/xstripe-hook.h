@@ -7,8 +7,8 @@
  * xstripe-hook: scp and sftp put a large file over several channels of their
  * connection. xstripe.c decides, xserve-hook.c in ssh opens the channels.
  *
- * Called from patches/164-sftp-client-channels.patch and 192-scp-channels.patch,
- * and by xresume-hook.c. Does nothing, so that stock behaviour remains, if ssh
+ * Called from patches/164-sftp-client-channels.patch and
+ * 192-scp-channels.patch, and by xresume-hook.c. Does nothing, so that stock behaviour remains, if ssh
  * offers no channels, for a file below 32 MiB, and if the user chose the
  * requests (-R, -B, -X) or a rate (-l). Main thread only.
  */

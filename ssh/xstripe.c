@@ -32,8 +32,8 @@
 #define COPY_UNIT	(32 * 1024 * 1024)
 
 /*
- * sftp-server tells no error of the last chunk of a copy-data request that has a
- * length (upstream's process_extended_copy_data()).
+ * sftp-server tells no error of the last chunk of a copy-data request that has
+ * a length (upstream's process_extended_copy_data()).
  */
 #define COPY_CHUNK	(64 * 1024)
 
@@ -601,8 +601,8 @@ copy_rest(struct xst *s, struct xst_action *a)
 }
 
 /*
- * Only a file that is known to be cut gets its name back. An old file into which
- * nothing was written stays as it is.
+ * Only a file that is known to be cut gets its name back. An old file into
+ * which nothing was written stays as it is.
  */
 static int
 cut(struct xst *s, struct xst_action *a)

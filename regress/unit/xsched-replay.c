@@ -50,8 +50,8 @@ struct node {
 	int	 below;			/* children that are not done */
 	int	 begun;			/* files among them that have begun */
 	int	 is_made, is_open, has_failed;
-	int	 under_way;		/* requests; of them TRUNCATE and ATTRS: */
-	int	 last;
+	int	 under_way;		/* requests */
+	int	 last;			/* of them, TRUNCATE and ATTRS */
 	uint64_t size;			/* of the server's file */
 	uint64_t moved, cut;		/* bytes without a hole; truncated to */
 	unsigned char *map;		/* which units came */

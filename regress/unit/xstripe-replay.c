@@ -30,11 +30,12 @@
  *
  * After each request that the server serves, the file under its name must have
  * no hole: new data, and behind it what was there before; but if a WRITE of it
- * fails, those behind it are already under way, until it is cut. The report: round
- * trips, most channels, how many requests had errors that are told, what lies
- * under the name and under the hidden name: "whole", "none", or KiB of new and
- * of old data. A promise of xstripe.h that is broken ends the run with its
- * name.
+ * fails, those behind it are already under way, until it is cut.
+ *
+ * The report: round trips, most channels, how many requests had errors that are
+ * told, what lies under the name and under the hidden name: "whole", "none", or
+ * KiB of new and of old data. A promise of xstripe.h that is broken ends the run
+ * with its name.
  */
 
 #include <err.h>
