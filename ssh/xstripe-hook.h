@@ -8,9 +8,9 @@
  * connection. xstripe.c decides, xserve-hook.c in ssh opens the channels.
  *
  * Called from patches/164-sftp-client-channels.patch and
- * 192-scp-channels.patch, and by xresume-hook.c. Does nothing, so that stock behaviour remains, if ssh
- * offers no channels, for a file below 32 MiB, and if the user chose the
- * requests (-R, -B, -X) or a rate (-l). Main thread only.
+ * 192-scp-channels.patch, and by xresume-hook.c. Does nothing, so that stock
+ * behaviour remains, if ssh offers no channels, for a file below 32 MiB, and if
+ * the user chose the requests (-R, -B, -X) or a rate (-l). Main thread only.
  */
 
 #ifndef HAYATE_XSTRIPE_HOOK_H

@@ -34,8 +34,8 @@
  *
  * The report: round trips, most channels, how many requests had errors that are
  * told, what lies under the name and under the hidden name: "whole", "none", or
- * KiB of new and of old data. A promise of xstripe.h that is broken ends the run
- * with its name.
+ * KiB of new and of old data. A promise of xstripe.h that is broken ends the
+ * run with its name.
  */
 
 #include <err.h>
