@@ -198,7 +198,7 @@ sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 	for program in scp sftp; do
 		run -1 "$(bin $program)" --nonsense a h:b
 		[[ $output = *"unknown option --nonsense"* ]]
-		[[ $output = *"[--checksum] [--resume]"* ]]
+		[[ $output = *"[--checksum] [--report FILE] [--resume]"* ]]
 		run -1 "$(bin $program)" --resum a h:b
 		run -1 "$(bin $program)" --resume=yes a h:b
 		[[ $output = *"--resume has no argument"* ]]
