@@ -146,6 +146,17 @@ each_way() {
 	[ "$(<run/b/1)" = "long d 1" ]
 }
 
+@test "names that differ only in case are not under way together" {
+	mkdir a b
+	touch a/{B,b,c}
+	peer limits=261120,261120,1019 gather=0.1
+	run -0 copy_near -vv a/B a/b "h:$T/b"
+	[[ $output != *'begin_list:'* ]]
+	copy_near a/B a/c a/b "h:$T/b"
+	run -0 cat log
+	[ "$(of 0 open)" = 2 ]
+}
+
 @test "patterns match and find what they do in stock" {
 	local p r n=0 all=
 	need_root
@@ -272,6 +283,30 @@ sftp_near() {
 	diff -r a b
 	copy_near "h:$T/a/*" b2
 	diff -r a b2
+}
+
+@test "one file takes no more round trips than in stock" {
+	mkdir a b
+	echo 1 >a/1
+	peer limits=261120,261120,1019 gather=0.1
+	copy_near "h:$T/a/1" b
+	run -0 cat log
+	[ "$(of 0 rounds)" -le 6 ]
+}
+
+@test "sftp goes on after matches that vanish while they are copied" {
+	local i
+	mkdir a b
+	for i in 1 2 3 4; do head -c 3000000 /dev/urandom >a/$i; done
+	peer limits=261120,261120,1019 rate=20000000
+	(until [ -e b/1 ]; do sleep 0.01; done; rm a/3 a/4) 3>&- &
+	printf '%s\n' "-put a/* $T/b" "mkdir $T/d" >commands
+	run -0 timeout 60 "$(bin sftp)" -q -S ./near -b commands h
+	wait
+	[[ $output = *'stat a/4: No such file'* ]]
+	[ -d d ]
+	[ -e b/4 ] || [[ $output = *'open local "a/4": No such file'* ]]
+	cmp a/1 b/1
 }
 
 # logged_in: how often scp started the server
@@ -574,4 +609,56 @@ reported() {
 	echo "$output" >before
 	run -255 copy_near --report report a/* a/$'\xff\\\t' "h:$T/b"
 	diff before - <<<"$output"
+}
+
+@test "--report stays where it was asked for when sftp changes its directory" {
+	some 2
+	mkdir b
+	near "$(bin sftp-server)"
+	printf '%s\n' "lcd a" "put * $T/b" >put
+	timeout 60 "$(bin sftp)" --report report -q -S "$T/near" -b put h
+	reported "len(f) == 2"
+	[ ! -e a/report ]
+}
+
+@test "--report has the file that an error or a signal ended" {
+	mkdir a b
+	head -c 9000000 /dev/urandom >a/1
+	near "$(bin sftp-server) | dd bs=64k count=20 status=none"
+	run ! copy_near --report report "h:$T/a/1" b
+	reported "f['1']['status'] == 'failed' and f['1']['error']"
+	reported "r['totals']['failed'] == 1 and not r['errors']"
+	peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
+	run -1 copy_near --report report a/1 "h:$T/b"
+	reported "r['interrupted'] and f['1']['status'] == 'failed'"
+}
+
+@test "--report has the files of a tree that is resumed or verified" {
+	local w
+	mkdir -p a/dir
+	head -c 30000 /dev/urandom | tee a/1 a/dir/2 >a/3
+	near "$(bin sftp-server)"
+	mkdir c
+	for w in "scp --resume -r a h:$T/c" "scp --checksum -r a h:$T/c" \
+	    "scp --resume -r h:$T/a c" "scp --checksum -r h:$T/a c" \
+	    "sftp -b put h" "sftp -b get h" "scp --resume -X nrequests=3 -r a h:$T/c"; do
+		rm -rf c/a
+		echo "put -ra a $T/c" >put
+		echo "get -ra $T/a c" >get
+		w=${w/ / --report report -q -S ./near }
+		run -0 bash -c "timeout 60 $BUILD/hayate/$w 3>&-"
+		reported "sorted(f) == ['1', '2', '3'] and r['totals']['files'] == 3"
+		reported "r['totals']['bytes'] == 90000 and not r['totals']['failed']"
+	done
+}
+
+@test "an interrupt before the login leaves the old report and no other file" {
+	local p
+	near sleep 30
+	echo old >report
+	for p in scp sftp; do
+		run timeout -s INT 1 "$(bin $p)" --report report -q -S ./near h:x .
+		[ "$(<report)" = old ]
+		[ "$(echo report*)" = report ]
+	done
 }

@@ -18,9 +18,11 @@
 #include <sys/types.h>
 #include <sys/stat.h>
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "log.h"
 #include "misc.h"
@@ -53,7 +55,7 @@ static struct list {
 	uint16_t named[NAMES];		/* of them, by base name */
 } list;
 
-/* Names */
+/* Names. A server may not tell apart those that differ only in case. */
 
 static const char *
 base_name(const char *path)
@@ -70,7 +72,7 @@ named(struct list *l, const char *name)
 	uint32_t hash = 5381;
 
 	for (; *p != '\0'; p++)
-		hash = hash * 33 + *p;
+		hash = hash * 33 + tolower(*p);
 	return &l->named[hash % NAMES];
 }
 
@@ -85,7 +87,7 @@ is_under_way(struct list *l, const char *name)
 		return 0;
 	for (j = xs_oldest(l->t.s); j != NULL; j = xs_after(l->t.s, j)) {
 		item = xs_own(j);
-		if (strcmp(base_name(item->src), name) == 0)
+		if (strcasecmp(base_name(item->src), name) == 0)
 			return 1;
 	}
 	return 0;
@@ -211,7 +213,7 @@ begin_list(struct list *l, const struct xtree *t, char *const *srcs,
 	Attrib a;
 
 	if (srcs[1] == NULL || !keeps_name(srcs[0], dst, &dirlen) ||
-	    strcmp(base_name(srcs[0]), base_name(srcs[1])) == 0 ||
+	    strcasecmp(base_name(srcs[0]), base_name(srcs[1])) == 0 ||
 	    look_at(t, srcs[1], &a) != 0 || look_at(t, srcs[0], &a) != 0)
 		return;
 	l->t = *t;
@@ -297,7 +299,7 @@ copy_alone(const struct xtree *t, const char *src, const char *dst, Attrib *a,
 	uint64_t begun_us = clock_us(), bytes = moved(t->conn);
 	struct stat sb;
 
-	xreport_expect_file();
+	xreport_expect_file(is_put, src, dst);
 	if (is_put)
 		r = sftp_upload(t->conn, src, dst, t->preserve, resume, sync,
 		    t->in_place);
@@ -308,7 +310,7 @@ copy_alone(const struct xtree *t, const char *src, const char *dst, Attrib *a,
 	if (!sftpq_is_tuned(t->conn) && r == 0 &&
 	    stat(is_put ? src : dst, &sb) == 0)
 		bytes = sb.st_size;
-	xreport_file(is_put, src, dst, bytes, clock_us() - begun_us, r);
+	xreport_file(bytes, clock_us() - begun_us, r);
 	return r;
 }
 
@@ -436,7 +438,7 @@ are_one_place(char *a, char *b)
 {
 	const char *path = colon(a);
 
-	return path != NULL && colon(b) != NULL && !is_uri(a) &&
+	return path != NULL && colon(b) != NULL && !is_uri(a) && !is_uri(b) &&
 	    colon(b) - b == path - a && strncmp(a, b, path - a) == 0;
 }
 
@@ -455,7 +457,7 @@ begin_remote_rest(char *const *args)
 			break;
 		rest.files[rest.n++] = path;
 	}
-	xglob_expect(rest.files, rest.n);
+	xglob_expect(rest.files, rest.n > 1 ? rest.n : 0);
 }
 
 int

@@ -13,11 +13,13 @@
  * finds its file begun or done. A file's texts are printed in its own call.
  *
  * A list ends before a file that needs more than the usual requests: what is
- * not a regular file, has the base name of another that is under way, or does
- * not exist. The call of that file finds nothing under way, and upstream's
- * function copies it. So a list leaves behind nothing that stock would not
- * have, with one exception, as in a tree: after an interrupt or a lost link up
- * to 512 files behind the current one may have been begun.
+ * not a regular file, has the base name of another that is under way, in
+ * whatever case, or does not exist. The call of that file finds nothing under
+ * way, and upstream's function copies it. So a list leaves behind nothing that
+ * stock would not have, with two exceptions, as in a tree: after an interrupt
+ * or a lost link up to 512 files behind the current one may have been begun;
+ * and a server's file that has several names among the targets, by links, may
+ * get a mixture of what is put there.
  *
  * A connection of scp is used again for the next argument if that names the
  * same user, host and port in the same words.

@@ -4,9 +4,10 @@
  */
 
 /*
- * See xreport-hook.h. Each file is composed in memory and appended by one
- * write(), so a signal finds whole files. Its handler writes the end with calls
- * that are allowed there, and then upstream's handler ends the process.
+ * See xreport-hook.h. A file's names are composed before it begins, and its
+ * object is written while signals are blocked, so a signal finds whole files.
+ * Its handler writes the end, with calls that are allowed there: first the file
+ * that is under way, which has failed. Then upstream's handler ends all.
  */
 
 #include "includes.h"
@@ -52,14 +53,21 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 
 static struct {
 	pid_t	 pid;			/* a child is not this process */
-	int	 fd;			/* -1: no report, or it is whole */
+	int	 wanted;		/* and not yet whole */
+	int	 begun;			/* to be written */
+	int	 fd;
 	int	 write_errno;
-	char	*path, *temp;		/* temp is NULL: written directly */
-	const char *prefix;		/* of messages */
+	const char *name;		/* as given */
+	char	*path, *temp;		/* absolute; NULL: written directly */
+	const char *program, *prefix;	/* prefix: of messages */
+	time_t	 since;
 	uint64_t begun_us;
 	uint64_t files, failed, bytes;
-	char	 text[TEXT_MAX];	/* errors of a file */
+	struct sshbuf *file;		/* the names of one that is expected */
 	int	 expects;
+	uint64_t file_us;		/* since when */
+	char	 text[TEXT_MAX];	/* errors of that file */
+	char	 escaped[TEXT_MAX * XJSON_BYTE];
 	struct sshbuf *errors;		/* other ones, as JSON */
 	uint64_t nerrors;
 	struct sigaction before[SIGNALS];
@@ -72,7 +80,7 @@ put(const char *p, size_t len)
 {
 	ssize_t n;
 
-	while (len > 0) {
+	while (len > 0 && r.write_errno == 0) {
 		n = write(r.fd, p, len);
 		if (n == -1 && errno == EINTR)
 			continue;
@@ -113,14 +121,32 @@ put_seconds(const char *before, uint64_t us)
 	put_text(text);
 }
 
-/* Only calls that a signal's handler may make */
-static void
-finish(int signal)
-{
-	int was = errno;
+/* From here on, only calls that a signal's handler may make */
 
-	if (r.fd == -1 || getpid() != r.pid)
-		return;
+static void
+put_file(uint64_t bytes, uint64_t us, const char *status)
+{
+	put_text(r.files == 0 ? "\n" : ",\n");
+	put((const char *)sshbuf_ptr(r.file), sshbuf_len(r.file));
+	if (*r.text != '\0') {
+		xjson_escape(r.escaped, r.text);
+		put_text("\"error\":\"");
+		put_text(r.escaped);
+		put_text("\",");
+	}
+	put_number("\"bytes\":", bytes);
+	put_seconds(",\"seconds\":", us);
+	put_text(",\"status\":\"");
+	put_text(status);
+	put_text("\"}");
+	r.files++;
+	r.bytes += bytes;
+	r.expects = 0;
+}
+
+static void
+put_end(int signal)
+{
 	put_text("\n],\"errors\":[");
 	put((const char *)sshbuf_ptr(r.errors), sshbuf_len(r.errors));
 	put_number("],\n\"totals\":{\"files\":", r.files);
@@ -130,28 +156,29 @@ finish(int signal)
 	put_seconds(",\"seconds\":", clock_us() - r.begun_us);
 	put_text("},\"interrupted\":");
 	put_text(signal != 0 || interrupted ? "true}\n" : "false}\n");
-	if (close(r.fd) == -1 && r.write_errno == 0)
-		r.write_errno = errno;
-	r.fd = -1;
-	if (r.temp != NULL && r.write_errno == 0 &&
-	    rename(r.temp, r.path) == -1)
-		r.write_errno = errno;
-	if (r.temp != NULL && r.write_errno != 0)
-		unlink(r.temp);
-	errno = was;
 }
 
 static void
-finish_at_exit(void)
+finish(int signal)
 {
-	int had = r.fd != -1 && getpid() == r.pid;
+	int was = errno;
 
-	finish(0);
-	if (!had || r.write_errno == 0)
+	if (!r.wanted || getpid() != r.pid)
 		return;
-	error("report \"%s\": %s", r.path, strerror(r.write_errno));
-	fflush(NULL);
-	_exit(1);
+	if (r.expects) {
+		r.failed++;
+		put_file(0, clock_us() - r.file_us, "failed");
+	}
+	put_end(signal);
+	if (close(r.fd) == -1 && r.write_errno == 0)
+		r.write_errno = errno;
+	r.wanted = 0;
+	if (r.temp != NULL && r.write_errno == 0 &&
+	    rename(r.temp, r.path) == -1)
+		r.write_errno = errno;
+	if (r.temp != NULL && r.fd != -1 && r.write_errno != 0)
+		unlink(r.temp);
+	errno = was;
 }
 
 /* Signals */
@@ -168,9 +195,9 @@ finish_by_signal(int signal)
 	}
 }
 
-/* While a record is composed and written */
+/* While what a handler looks at changes. "old" is what to set then. */
 static void
-block_signals(int how)
+block_signals(sigset_t *old)
 {
 	sigset_t set;
 	size_t i;
@@ -178,7 +205,13 @@ block_signals(int how)
 	sigemptyset(&set);
 	for (i = 0; i < SIGNALS; i++)
 		sigaddset(&set, signals[i]);
-	sigprocmask(how, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, old);
+}
+
+static void
+restore_signals(const sigset_t *old)
+{
+	sigprocmask(SIG_SETMASK, old, NULL);
 }
 
 /* Texts */
@@ -219,16 +252,16 @@ add_path(struct sshbuf *b, const char *key, const char *path)
 static void
 keep_error(const char *text)
 {
+	sigset_t old;
+
+	block_signals(&old);
 	if (r.expects) {
 		if (*r.text != '\0')
 			strlcat(r.text, "\n", sizeof(r.text));
 		strlcat(r.text, text, sizeof(r.text));
-		return;
-	}
-	block_signals(SIG_BLOCK);
-	if (r.nerrors++ < ERRORS_MAX)
+	} else if (r.nerrors++ < ERRORS_MAX)
 		add_text(r.errors, r.nerrors > 1 ? "," : "", text, "");
-	block_signals(SIG_UNBLOCK);
+	restore_signals(&old);
 }
 
 /* As do_log() of upstream prints to standard error; "text" is safe to print. */
@@ -244,8 +277,66 @@ print(LogLevel level, int force, const char *text, void *arg)
 	(void)arg;
 	dprintf(STDERR_FILENO, "%s%s%s%s\r\n", r.prefix, *r.prefix != '\0' ?
 	    ": " : "", debug[n], text);
-	if (r.fd != -1 && level <= SYSLOG_LEVEL_ERROR)
+	if (r.wanted && level <= SYSLOG_LEVEL_ERROR)
 		keep_error(text);
+}
+
+/* Begin and end */
+
+/* Creates what is going to take the place of the report. Returns 0 or -1. */
+static int
+create(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	free(r.temp);
+	xasprintf(&r.temp, "%s.XXXXXXXX", r.path);
+	if ((r.fd = mkstemp(r.temp)) == -1 ||
+	    fchmod(r.fd, 0666 & ~mask) == -1 ||
+	    fcntl(r.fd, F_SETFD, FD_CLOEXEC) == -1)
+		return -1;
+	return 0;
+}
+
+/*
+ * Not before upstream's handlers of signals are set: until then they end the
+ * process without us, and a file of ours would be left behind.
+ */
+static void
+begin(void)
+{
+	char when[32];
+
+	if (r.begun)
+		return;
+	r.begun = 1;
+	if (r.temp != NULL && create() == -1)
+		r.write_errno = errno;
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&r.since));
+	put_text("{\"hayate_report\":1,\"program\":\"");
+	put_text(r.program);
+	put_text("\",\"begun\":\"");
+	put_text(when);
+	put_text("\",\"files\":[");
+}
+
+static void
+finish_at_exit(void)
+{
+	sigset_t old;
+
+	if (!r.wanted || getpid() != r.pid)
+		return;
+	block_signals(&old);
+	begin();
+	finish(0);
+	restore_signals(&old);
+	if (r.write_errno == 0)
+		return;
+	error("report \"%s\": %s", r.name, strerror(r.write_errno));
+	fflush(NULL);
+	_exit(1);
 }
 
 /* Interface */
@@ -258,13 +349,26 @@ refuse(const char *path)
 	exit(1);
 }
 
+/* The current directory may change. */
+static char *
+absolute(const char *path)
+{
+	char cwd[PATH_MAX], *abs;
+
+	if (*path == '/')
+		return xstrdup(path);
+	if (getcwd(cwd, sizeof(cwd)) == NULL)
+		refuse(path);
+	xasprintf(&abs, "%s/%s", cwd, path);
+	return abs;
+}
+
+/* What is no regular file is opened; otherwise a file can be created there. */
 static void
 open_report(const char *path)
 {
 	struct stat sb;
-	mode_t mask = umask(0);
 
-	umask(mask);
 	if (strcmp(path, "-") == 0) {
 		if ((r.fd = dup(STDOUT_FILENO)) == -1)
 			refuse("standard output");
@@ -272,10 +376,12 @@ open_report(const char *path)
 		if ((r.fd = open(path, O_WRONLY)) == -1)
 			refuse(path);
 	} else {
-		xasprintf(&r.temp, "%s.XXXXXXXX", path);
-		if ((r.fd = mkstemp(r.temp)) == -1 ||
-		    fchmod(r.fd, 0666 & ~mask) == -1)
+		r.path = absolute(path);
+		if (create() == -1 || unlink(r.temp) == -1)
 			refuse(path);
+		close(r.fd);
+		r.fd = -1;
+		return;
 	}
 	if (fcntl(r.fd, F_SETFD, FD_CLOEXEC) == -1)
 		refuse(path);
@@ -285,25 +391,21 @@ void
 xreport_open(const char *path, const char *program, int named)
 {
 	const char *slash = strrchr(program, '/');
-	char when[32];
-	time_t now = time(NULL);
 
 	if (path == NULL)
 		return;
 	open_report(path);
+	r.wanted = 1;
 	r.pid = getpid();
-	r.path = xstrdup(path);
+	r.name = path;
+	r.program = strncmp(slash != NULL ? slash + 1 : program, "sftp", 4) ==
+	    0 ? "sftp" : "scp";
 	r.prefix = named ? program : "";
+	r.since = time(NULL);
 	r.begun_us = clock_us();
-	if ((r.errors = sshbuf_new()) == NULL)
+	if ((r.errors = sshbuf_new()) == NULL ||
+	    (r.file = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
-	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&now));
-	put_text("{\"hayate_report\":1,\"program\":\"");
-	put_text(strncmp(slash != NULL ? slash + 1 : program, "sftp", 4) == 0 ?
-	    "sftp" : "scp");
-	put_text("\",\"begun\":\"");
-	put_text(when);
-	put_text("\",\"files\":[");
 	cleanup_first = finish_at_exit;
 	atexit(finish_at_exit);
 }
@@ -314,7 +416,7 @@ xreport_connect(void)
 	struct sigaction old;
 	size_t i;
 
-	if (r.fd == -1)
+	if (!r.wanted)
 		return;
 	set_log_handler(print, NULL);	/* log_init() has removed it. */
 	for (i = 0; i < SIGNALS; i++) {
@@ -326,43 +428,45 @@ xreport_connect(void)
 		old.sa_handler = finish_by_signal;
 		sigaction(signals[i], &old, NULL);
 	}
+	begin();
 }
 
 void
-xreport_expect_file(void)
+xreport_expect_file(int is_put, const char *from, const char *to)
 {
-	r.expects = r.fd != -1;
-	*r.text = '\0';
-}
-
-void
-xreport_file(int is_put, const char *from, const char *to, uint64_t bytes,
-    uint64_t us, int ret)
-{
-	struct sshbuf *b;
+	sigset_t old;
 	int e;
 
-	r.expects = 0;
-	if (r.fd == -1)
+	if (!r.wanted)
 		return;
-	if ((b = sshbuf_new()) == NULL)
-		fatal_f("sshbuf_new failed");
-	block_signals(SIG_BLOCK);
-	if ((e = sshbuf_putf(b, "%s\n{\"direction\":\"%s\",",
-	    r.files == 0 ? "" : ",", is_put ? "put" : "get")) != 0)
+	block_signals(&old);
+	sshbuf_reset(r.file);
+	if ((e = sshbuf_putf(r.file, "{\"direction\":\"%s\",",
+	    is_put ? "put" : "get")) != 0)
 		fatal_fr(e, "compose");
-	add_path(b, "from", from);
-	add_path(b, "to", to);
-	if (*r.text != '\0')
-		add_text(b, "\"error\":", r.text, ",");
-	if ((e = sshbuf_putf(b, "\"bytes\":%llu,\"seconds\":%.6f,"
-	    "\"status\":\"%s\"}", (unsigned long long)bytes, us / 1e6,
-	    ret == 0 ? "ok" : "failed")) != 0)
-		fatal_fr(e, "compose");
-	put((const char *)sshbuf_ptr(b), sshbuf_len(b));
-	r.files++;
+	add_path(r.file, "from", from);
+	add_path(r.file, "to", to);
+	*r.text = '\0';
+	r.file_us = clock_us();
+	r.expects = 1;
+	restore_signals(&old);
+}
+
+int
+xreport_expects(void)
+{
+	return r.expects;
+}
+
+void
+xreport_file(uint64_t bytes, uint64_t us, int ret)
+{
+	sigset_t old;
+
+	if (!r.wanted)
+		return;
+	block_signals(&old);
 	r.failed += ret != 0;
-	r.bytes += bytes;
-	block_signals(SIG_UNBLOCK);
-	sshbuf_free(b);
+	put_file(bytes, us, ret == 0 ? "ok" : "failed");
+	restore_signals(&old);
 }

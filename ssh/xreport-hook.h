@@ -10,8 +10,9 @@
  * The report grows in a file of another name beside FILE and takes its place at
  * the end of the process, so FILE is always whole: the old one or the new one.
  * The end is also a fatal error, an interrupt and a lost connection, but not
- * SIGKILL. What is no regular file, as a pipe, is written directly, and "-" is
- * standard output. PROTOCOL, 5 describes the object.
+ * SIGKILL, and not a signal before the login, which leaves the old one. What is
+ * no regular file, as a pipe, is written directly, and "-" is standard output.
+ * PROTOCOL, 5 describes the object.
  *
  * What upstream and we print as errors is collected by a log handler, which
  * prints it as it would have been printed without.
@@ -36,11 +37,14 @@ void	xreport_open(const char *path, const char *program, int named);
  */
 void	xreport_connect(void);
 
-/* The errors that are printed from now on belong to a file. */
-void	xreport_expect_file(void);
+/*
+ * A file begins: the errors that are printed from now on belong to it, and if
+ * the process ends before xreport_file(), it has failed.
+ */
+void	xreport_expect_file(int is_put, const char *from, const char *to);
+int	xreport_expects(void);
 
-/* One file: paths, bytes that were moved, how long it took, 0 or -1 */
-void	xreport_file(int is_put, const char *from, const char *to,
-    uint64_t bytes, uint64_t us, int ret);
+/* Its end: bytes that were moved, how long it took, 0 or -1 */
+void	xreport_file(uint64_t bytes, uint64_t us, int ret);
 
 #endif /* HAYATE_XREPORT_HOOK_H */

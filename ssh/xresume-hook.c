@@ -28,8 +28,11 @@
 #include "xmalloc.h"
 
 #include "blocksum-hook.h"
+#include "clock.h"
+#include "sftpq-hook.h"
 #include "xask-hook.h"
 #include "xopt-hook.h"
+#include "xreport-hook.h"
 #include "xresume.h"
 #include "xresume-hook.h"
 #include "xstripe-hook.h"
@@ -401,6 +404,28 @@ copy_file(struct copy *c)
 	return ret == 0 && !interrupted ? judge(c) : ret;
 }
 
+/* In a tree the file is ours to report, otherwise the caller does it. */
+static int
+copy_and_report(struct copy *c)
+{
+	struct sftp_conn *conn = c->conn;
+	int is_tuned = sftpq_is_tuned(conn), ret;
+	uint64_t begun_us = clock_us();
+	uint64_t bytes = is_tuned ? sftpq_moved(conn) : 0;
+
+	if (xreport_expects())
+		return copy_file(c);
+	xreport_expect_file(c->target.is_remote, c->source.path,
+	    c->target.path);
+	ret = copy_file(c);
+	if (is_tuned)
+		bytes = sftpq_moved(conn) - bytes;
+	else if (ret == 0 && c->is_copied)
+		bytes = c->source.a.size;
+	xreport_file(bytes, clock_us() - begun_us, ret);
+	return ret;
+}
+
 /* Is this for the functions below? */
 static int
 is_wanted(const struct sftp_conn *conn, int resume)
@@ -431,7 +456,7 @@ xresume_put(struct sftp_conn *conn, const char *local, const char *remote,
 	if (!is_wanted(conn, resume))
 		return xstripe_put(conn, local, remote, preserve,
 		    resume || sync || has_to_resume(), in_place, ret);
-	*ret = copy_file(&c);
+	*ret = copy_and_report(&c);
 	return 1;
 }
 
@@ -446,7 +471,7 @@ xresume_get(struct sftp_conn *conn, const char *remote, const char *local,
 
 	if (!is_wanted(conn, resume))
 		return 0;
-	*ret = copy_file(&c);
+	*ret = copy_and_report(&c);
 	return 1;
 }
 

@@ -126,11 +126,11 @@ print_item(struct xtree *t, struct xs_job *j, struct xitem *item)
 	int is_file = kind == XS_FILE && item->begun_us != 0;
 
 	if (is_file)
-		xreport_expect_file();
+		xreport_expect_file(t->side == &xput_side, item->src,
+		    item->dst);
 	print_texts(t, &item->text[kind == XS_LEAVE]);
 	if (is_file)
-		xreport_file(t->side == &xput_side, item->src, item->dst,
-		    item->moved, item->ended_us - item->begun_us,
+		xreport_file(item->moved, item->ended_us - item->begun_us,
 		    item->failed || !xs_is_whole(j) ? -1 : 0);
 	if (item->outcome != NULL)
 		*item->outcome = item->failed ? -1 : 1;
@@ -303,12 +303,12 @@ work(struct xtree *t, const int *until)
 	do {
 		if ((r = xs_next(t->s, &a)) == -1)
 			fatal_f("out of memory");
-		if (r == 1)
+		if (r == 1) {
 			act(t, &a);
-		if (until != NULL && *until != 0) {
-			xs_worked(t->s);
-			return 1;
+			xs_worked(t->s);	/* A printed item is freed. */
 		}
+		if (until != NULL && *until != 0)
+			return 1;
 	} while (r == 1 && xlink_backlog(t->link) < BACKLOG_MAX);
 	return 0;
 }

@@ -11,6 +11,8 @@
  * which a user sees it: texts come in walk order, attributes of a directory
  * after all below, a file is cut behind the last byte that came in order. What
  * differs is that requests of many files are under way. xsched.h decides which.
+ * So a file of the server that has several names in the target, by links or
+ * because names there have no case, may get a mixture of what is put there.
  *
  * The connection belongs to this file while a tree is copied. No reply is due
  * when it returns, so upstream's functions, which wait for one reply at a time,
