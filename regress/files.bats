@@ -163,7 +163,12 @@ each_way() {
 	mkdir -p base/a/sub/{one,two,.three} base/a/empty base/a/locked
 	echo 1 | tee base/a/{1,2,10,11,-r,.hidden,"sp ace",sub/{one,two}/{x.c,y.c,z.h}} \
 	    "base/a/new"$'\n'line >base/a/$'\xff'
-	ln -s ../sub base/a/sub/uplink
+	# Not to a directory above: how deep a loop can be followed differs from
+	# run to run, in stock as well.
+	mkdir base/far
+	ln -s ../../far base/a/sub/uplink
+	ln -s ../a/sub/one base/far/link
+	echo 2 | tee base/far/{x.c,y.z} >base/far/w
 	ln -s 1 base/a/link
 	chmod 0 base/a/locked
 	for p in '*/*/*.c' 'sub/*/x.c' 's*b/one/?.[a-c]' '[1-3]?' '[!1-9]*' '.*' \
