@@ -16,7 +16,7 @@
  * names that follow are asked for together with those of the first.
  *
  * What is kept is forgotten when names are expanded again. Called from
- * patches/164-sftp-glob-attributes.patch and by xmany-hook.c. Main thread only.
+ * patches/167-sftp-glob-attributes.patch and by xmany-hook.c. Main thread only.
  */
 
 #ifndef HAYATE_XGLOB_HOOK_H

@@ -414,10 +414,12 @@ void
 xreport_connect(void)
 {
 	struct sigaction old;
+	sigset_t mask;
 	size_t i;
 
 	if (!r.wanted)
 		return;
+	block_signals(&mask);
 	set_log_handler(print, NULL);	/* log_init() has removed it. */
 	for (i = 0; i < SIGNALS; i++) {
 		if (sigaction(signals[i], NULL, &old) == -1 ||
@@ -429,6 +431,7 @@ xreport_connect(void)
 		sigaction(signals[i], &old, NULL);
 	}
 	begin();
+	restore_signals(&mask);
 }
 
 void

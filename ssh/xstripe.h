@@ -83,7 +83,7 @@ struct xst_conf {
 
 /* What the server is known to have, once one more channel is there */
 #define XST_HAS_COPY	1	/* copy-data, and space can be asked for */
-#define XST_HAS_RENAME	2	/* a file under another name stays the file */
+#define XST_HAS_RENAME	2	/* the hidden file can be opened again */
 
 /* Returns NULL if out of memory. */
 struct xst *xst_new(const struct xst_conf *);
