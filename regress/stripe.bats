@@ -181,6 +181,13 @@ logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
 	cmp large there/large
 }
 
+@test "a copy that can be resumed has one channel, and grows under its name" {
+	far copy -v --resume "$BULK" "stock:$T/there/x" 2>log
+	[ "$(channels log)" = 1 ]
+	cmp "$BULK" there/x
+	alone x
+}
+
 @test "a shared connection of the user is left alone" {
 	far client -v -M -N -f -S "$T/mux" stock 2>master
 	far copy -v -o ControlPath="$T/mux" "$BULK" "stock:$T/there/x" 2>log
