@@ -90,9 +90,9 @@ ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
 	cgroup_up $bound || skip "no cgroup that bounds memory"
 	sshd_up hayate "MaxStartups $((2 * n))" "WindowMemoryMax ${w}M" "LogLevel INFO"
 	into "$(cat "$(sshd_dir hayate)/pid")"
-	BYTES=$((8 * MIB)) up $n 'cat >/dev/null'
+	BYTES=$((8 * MIB)) up "$n" 'cat >/dev/null'
 	touch go
-	poll $((n + 20)) ended $n
+	poll $((n + 20)) ended "$n"
 	[ "$(cat status.* | sort -u)" = 0 ]
 	[ "$(killed)" = 0 ]
 	echo "# peak of $n sessions: $(($(peak) / MIB)) MiB of $((bound / MIB))" >&3
