@@ -232,6 +232,18 @@ out:
 	return how;
 }
 
+/* Says everything twice. sshbuf_putb() cannot append a buffer to itself. */
+static void
+double_up(struct sshbuf *b)
+{
+	struct sshbuf *copy = sshbuf_new();
+
+	if (copy == NULL || sshbuf_putb(copy, b) != 0 ||
+	    sshbuf_putb(b, copy) != 0)
+		abort();
+	sshbuf_free(copy);
+}
+
 static int
 send_all(int fd, struct sshbuf *b)
 {
@@ -306,7 +318,7 @@ serve(void *server)
 			abort();
 		how = answer(b, &s->f, len);
 		if ((how & 7) == 7 && how >= 0x80)
-			(void)sshbuf_putb(b, b);	/* once more */
+			double_up(b);
 		if ((how & 7) == 6) {
 			s->held[s->nheld++] = b;
 			continue;
