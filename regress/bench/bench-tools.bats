@@ -135,12 +135,12 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	need rsync:rsync rclone:rclone lftp:lftp
 	small files --rtt 0.16
 	all_ran
-	[ "$(lines 1 program | sort | uniq -c | xargs)" = '36 hayate 36 stock' ]
+	[ "$(lines 1 program | sort | uniq -c | xargs)" = '42 hayate 42 stock' ]
 	[ "$(lines 1 mode | sed 's/,.*//' | sort | uniq -c | xargs)" = \
-	    '12 lftp 12 rclone 12 rsync 12 scp -r 12 sftp 12 tar' ]
-	[ "$(count 'v["mode"] ~ / 4 x 3 B$/ && v["bytes"] == 12 && v["ms"] > 0')" = 24 ]
+	    '12 lftp 12 rclone 12 rsync 12 scp list 12 scp -r 12 sftp 12 tar' ]
+	[ "$(count 'v["mode"] ~ / 4 x 3 B$/ && v["bytes"] == 12 && v["ms"] > 0')" = 28 ]
 	[ "$(count 'v["ms"] * 4 / 1000 / v["seconds"] < 1.01 &&
-	    v["ms"] * 4 / 1000 / v["seconds"] > 0.99')" = 72 ]
+	    v["ms"] * 4 / 1000 / v["seconds"] > 0.99')" = 84 ]
 }
 
 @test "a tool that loses one file of a set has failed" {
@@ -155,7 +155,7 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	FILES_SETS=4x3 small files --rtt 0.16
 	[ "$(lines 'v["status"] == 254' mode | sort | uniq -c | xargs)" = \
 	    '4 rsync, 4 x 3 B' ]
-	[ "$(count 'v["status"] == 0')" = 20 ]
+	[ "$(count 'v["status"] == 0')" = 24 ]
 }
 
 @test "a missing tool is named with its package" {
@@ -165,7 +165,7 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	all_ran
 	[[ $stderr = *'skipped rclone: no rclone, which is in the package rclone'* ]]
 	[[ $stderr = *'skipped lftp: no lftp, which is in the package lftp'* ]]
-	[ "$(count 1)" = 16 ]
+	[ "$(count 1)" = 20 ]
 }
 
 @test "a short sitting omits a set of files and uses one round-trip time" {

@@ -6,7 +6,8 @@
 # In a shared storage of sites 0.16 to 29 ms apart (HPCI, 2013), creating a file
 # of 3 bytes took about twenty round trips: small files wait for round trips, not
 # for the rate. So sets of files are put and got with the tools that people use
-# over Secure Shell: scp -r, sftp, rsync, tar through ssh, rclone and lftp.
+# over Secure Shell: scp -r, scp of a list, sftp, rsync, tar through ssh, rclone
+# and lftp.
 #
 # A row's MODE is the tool and the set. PROGRAM is the build of ssh and sshd.
 # "ms" is the time of the whole process, login included, divided by the number of
@@ -18,12 +19,12 @@
 # The full sets take long at 100 ms. With --bytes below 1G they are smaller.
 
 CELLS+=' files'
-about_files='time per file, by scp -r, sftp, rsync, tar, rclone and lftp'
+about_files='time per file, by scp -r, scp, sftp, rsync, tar, rclone, lftp'
 
 FILES_RTTS='0.16 8 22 100'
 FILES_SETS=${FILES_SETS:-1000x3 500x4096 50x1048576}	# files x bytes
 FILES_LEAST=4
-FILES_TOOLS=${FILES_TOOLS:-scp sftp rsync tar rclone lftp}
+FILES_TOOLS=${FILES_TOOLS:-scp scp-list sftp rsync tar rclone lftp}
 FILES_SERVE=()					# the installed tools
 declare -A FILES_VERSION=()			# for the procs column
 
@@ -73,7 +74,8 @@ files_of() {	# FILES BYTES: the directory of that set
 	echo "$dir"
 }
 
-# files_command TOOL BUILD FROM TO get|put: sets COMMAND
+# files_command TOOL BUILD FROM TO get|put: sets COMMAND. The shell matches the
+# names of a list on this host, scp those on the other.
 files_command() {
 	local from=$3 to=$4
 	use "$2"
@@ -83,6 +85,7 @@ files_command() {
 	esac
 	case $1 in
 	scp) COMMAND=("${SCP[@]}" -r "$from" "$to") ;;
+	scp-list) COMMAND=("${SCP[@]}" "$from"/* "$to/") ;;
 	rsync) COMMAND=(rsync -r -e "${SSH[*]}" "$from/" "$to/") ;;
 	rclone) COMMAND=(env "HOME=$LAB/home" rclone copy -q
 	    --config "$LAB/rclone.conf" "$from" "$to") ;;
@@ -120,6 +123,7 @@ v_files() {	# TOOL BUILD FILES BYTES get|put
 	from=$(files_of "$3" "$4") || { failed; return; }
 	files_command "$1" "$2" "$from" "$to" "$5"
 	rm -rf "$to"
+	[ "$1" != scp-list ] || mkdir "$to"
 	result=$(metered -f "$(pid_of "$2")" "${COMMAND[@]}")
 	diff -rq "$from" "$to" 2>&1 | tail -n 1 >>"$LAB/err"
 	[ "${PIPESTATUS[0]}" = 0 ] || result="${result% *} 254"
@@ -161,8 +165,11 @@ files_size() {	# BYTES: 3 B, 4 KiB, 1 MiB
 files_jobs() {	# FILES BYTES
 	local t d p mode
 	for t in "${FILES_SERVE[@]}"; do
-		mode=$t
-		[ "$t" != scp ] || mode='scp -r'
+		case $t in
+		scp) mode='scp -r' ;;
+		scp-list) mode='scp list' ;;
+		*) mode=$t ;;
+		esac
 		mode+=", $1 x $(files_size "$2")"
 		for d in get put; do
 			for p in $BUILDS; do

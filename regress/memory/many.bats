@@ -2,7 +2,7 @@
 # How much memory many sessions take at most: the bound N * (8 MiB + 5/4 *
 # WindowMemoryMax) of hayate(7), with 100 busy sessions in a cgroup of that size,
 # and with readers that stop while every window is full. "./check many" runs it;
-# it takes about a minute. SESSIONS=500 in the environment makes more of them.
+# it takes half a minute. SESSIONS=500 in the environment makes more of them.
 
 load ../helper
 
@@ -12,7 +12,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 teardown() {
 	local pid
-	touch go
+	[ ! -p go ] || : <>go
 	for pid in $(cat pids 2>/dev/null); do kill "$pid" 2>/dev/null || :; done
 	sshd_down
 	cgroup_down
@@ -63,13 +63,15 @@ taken() {
 count() { [ "$(cat up.* 2>/dev/null | grep -c up)" -ge "$1" ]; }
 
 send() {
-	until [ -e go ]; do sleep 0.2; done
+	read -r _ <go || :
 	head -c "$BYTES" /dev/zero
 }
 
-# up N COMMAND: N clients that send zeros to a command as soon as there is "go"
+# up N COMMAND: N clients that send zeros to a command when go tells them. They
+# wait without a turn of the processor: for a writer of the pipe "go".
 up() {
 	local i
+	mkfifo go
 	for ((i = 1; i <= $1; i++)); do
 		{
 			send | client hayate "echo up; echo \$\$ >$PWD/reader.$i; $2" \
@@ -81,6 +83,7 @@ up() {
 	done
 	poll 60 count "$1"
 }
+go() { : >go; }
 ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
 
 @test "many busy sessions stay below the bound of their arithmetic, and all finish" {
@@ -91,7 +94,7 @@ ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
 	sshd_up hayate "MaxStartups $((2 * n))" "WindowMemoryMax ${w}M" "LogLevel INFO"
 	into "$(cat "$(sshd_dir hayate)/pid")"
 	BYTES=$((8 * MIB)) up "$n" 'cat >/dev/null'
-	touch go
+	go
 	poll $((n + 20)) ended "$n"
 	[ "$(cat status.* | sort -u)" = 0 ]
 	[ "$(killed)" = 0 ]
@@ -106,7 +109,7 @@ ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
 	sshd_up hayate "MaxStartups 200" "LogLevel INFO"
 	into "$(cat "$(sshd_dir hayate)/pid")"
 	BYTES=$((8 * MIB)) up 12 'cat >/dev/null' || :
-	touch go
+	go
 	poll 60 ended 12 || :
 	[ "$(killed)" -gt 0 ] || [ "$(cat status.* | sort -u)" != 0 ]
 }
@@ -133,7 +136,7 @@ still() {
 	export SERVER_ADDRESS=10.77.0.2
 	sshd_up hayate "WindowMemoryMax ${w}M"
 	BYTES=$((4096 * MIB)) up $n 'exec cat >/dev/null'
-	touch go
+	go
 	poll 60 grown $n $((one - MIB))
 	cat reader.* | xargs kill -STOP
 	now=''
