@@ -29,7 +29,7 @@ check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
 	dropbear-bin putty-tools python3-asyncssh python3-paramiko softhsm2 gnuplot-nox
 	chromium valgrind tcpdump tnftp lftp rclone
 	zsh bash-completion man-db shellcheck cppcheck uncrustify aspell aspell-en
-	clang libclang-rt-$(clang_version)-dev"
+	btrfs-progs clang libclang-rt-$(clang_version)-dev"
 	unpacked="vsftpd pure-ftpd proftpd-core proftpd-mod-crypto" ;;
 esac
 

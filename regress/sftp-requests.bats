@@ -479,6 +479,47 @@ size() { stat -c %s "$1"; }
 	done
 }
 
+# quota: a file system of 128 MiB at T/full, whose directory "of" has a quota
+quota() {
+	need_root "mounting a file system"
+	need mkfs.btrfs btrfs-progs
+	truncate -s 128M image
+	mkfs.btrfs -q image
+	mkdir full
+	mount -o loop image full || skip "cannot mount btrfs"
+	btrfs quota enable full
+	btrfs -q subvolume create full/of
+}
+
+# complete: what was written is a beginning of SOME, or the output says that the
+# rest could not be cut off, which this file system refuses too. Stock's later
+# requests may fit where an earlier one did not.
+complete() {
+	[ "$CLIENT" = stock ] || cmp -n "$(size "$1")" "$1" "$SOME" ||
+	    [[ $output =~ (remote fsetstat: Failure|local ftruncate .*: Disk quota) ]]
+}
+
+# The first WRITE fails, one in the middle, or one near the end.
+@test "a quota makes put and get fail as in stock, wherever it ends" {
+	local CLIENT bytes
+	quota
+	for bytes in 100K 1M 4M; do
+		btrfs qgroup limit "$bytes" full/of
+		for CLIENT in stock hayate; do
+			run -1 copy "$SOME" "hayate:$T/full/of/x"
+			echo "$output"
+			[[ $output == *"write remote \"$T/full/of/x\": Failure"* ]]
+			complete full/of/x
+			rm full/of/x
+			run -1 copy "hayate:$SOME" full/of/x
+			echo "$output"
+			[[ $output == *"Disk quota exceeded"* ]]
+			complete full/of/x
+			rm full/of/x
+		done
+	done
+}
+
 @test "a write that failed stays failed when the later ones succeed" {
 	full 8
 	# no room but for the tail, which is there already
