@@ -1,8 +1,10 @@
 #!/usr/bin/env bats
-# Completion of our keywords, in bash and zsh: with the distribution's functions,
-# which stay, and without them.
+# Completion of our keywords and long options, in bash and zsh: with the
+# distribution's functions, which stay, and without them.
 
 load helper
+
+setup() { cd "$BATS_TEST_TMPDIR"; }
 
 # The distribution's completion, as a stand-in or as installed; and ours as "make
 # install" puts it.
@@ -72,10 +74,50 @@ alone() { completed /nonexistent "$@"; }
 	((n >= 20))
 }
 
+# long_options PROGRAM: as it names them itself, with their argument
+long_options() {
+	"$(bin "$1")" --no-such-option 2>&1 |
+	    sed -n 's/^long options: \(.*\);.*/\1/p' | grep -o '\[[^]]*\]' | tr -d '[]'
+}
+
+@test "each long option of scp and sftp is completed, and no other" {
+	local program
+	for program in scp sftp; do
+		long_options $program | sed 's/ .*//' >named
+		grep -qx -e --resume named
+		[ "$(alone $program --)" = "$(sort named | paste -sd' ')" ]
+		[ "$(both $program -r --resum)" = --resume ]
+		[ "$(alone $program -)" = "$(sort named | paste -sd' ')" ]
+	done
+	[ "$(alone ssh --)" = "" ]
+	[ "$(both scp --nosuch)" = "" ]
+	# once, if the distribution's function has read it in the usage
+	sed 's/Theirs=/--resume/' "$BATS_FILE_TMPDIR/theirs/bash-completion/completions/scp" >t
+	mkdir -p more/bash-completion/completions
+	mv t more/bash-completion/completions/scp
+	[ "$(completed "$PWD/more" scp --resu)" = --resume ]
+}
+
+@test "behind a long option with an argument come files, and nothing else" {
+	local program option n=0
+	touch host1.json zfile
+	for program in scp sftp; do
+		while read -r option _; do
+			[ "$(both $program "$option" host1)" = host1.json ]
+			[ "$(both $program "$option" = zf)" = zfile ]
+			[ "$(alone $program "$option" =)" = "host1.json zfile" ]
+			n=$((n + 1))
+		done < <(long_options $program | grep ' ')
+	done
+	((n >= 2))
+	[ "$(both scp --resume host)" = "host1 host2" ]
+}
+
 @test "renamed programs have completions of their own" {
 	OURS=$DEST/renamed/share
 	[ "$(both hayate-ssh -o NoneE)" = "NoneEnabled=" ]
 	[ "$(both hayate-scp host)" = "host1 host2" ]
+	[ "$(both hayate-sftp --resu)" = --resume ]
 	[ ! -e "$OURS/bash-completion/completions/ssh" ]
 }
 
@@ -84,16 +126,17 @@ alone() { completed /nonexistent "$@"; }
 	run -0 --separate-stderr bash --norc -c '
 	. /usr/share/bash-completion/bash_completion
 	. "$0/bash-completion/completions/ssh"
-	for words in "ssh -o Window" "ssh -o Forward" "ssh -"; do
+	for words in "ssh -o Window" "ssh -o Forward" "ssh -" "scp --ch"; do
 		read -ra COMP_WORDS <<<"$words"
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1)) COMP_LINE=$words COMP_POINT=${#words}
 		COMPREPLY=()
-		_hayate ssh "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
+		_hayate "${words%% *}" "${COMP_WORDS[-1]}" "${COMP_WORDS[-2]}"
 		echo "${COMPREPLY[@]}"
 	done' "$DEST/share"
 	[[ ${lines[0]} = *WindowMax=* && ${lines[0]} = *WindowTuning=* ]]
 	[[ ${lines[1]} = *ForwardAgent=* && ${lines[1]} != *Window* ]]
 	[[ ${lines[2]} = *-4* ]]
+	[ "${lines[3]}" = --checksum ]
 }
 
 @test "install leaves a completion of the distribution as it is, uninstall as well" {
@@ -135,4 +178,22 @@ zsh_sees() {
 	zsh_sees "ssh -o CipherThreads=au" "CipherThreads=auto"
 	zsh_sees "scp -o ForwardAg" "ForwardAgent="
 	run ! zsh_sees "ssh -o NoSuchT" "NoSuchThreads="
+}
+
+@test "zsh completes each long option of scp and sftp, and a file behind one" {
+	need zsh
+	local program option argument
+	cd "$BATS_TEST_TMPDIR"
+	echo >given.json
+	for program in scp sftp; do
+		while read -r option argument; do
+			zsh_sees "$program ${option%?}" "$option"
+			[ -n "$argument" ] || continue
+			zsh_sees "$program $option giv" "given.json"
+			zsh_sees "$program $option=giv" "given.json"
+		done < <(long_options $program)
+	done
+	# what follows is that of zsh
+	zsh_sees "sftp --resume -o ForwardAg" "ForwardAgent="
+	zsh_sees "scp --report r.json giv" "given.json"
 }

@@ -1,12 +1,14 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Completion of Hayate's keywords behind -o, for bash-completion. What the
-# distribution completes for ssh, scp and sftp stays: its file is loaded, its
-# function is called first, and our words are added to its own.
+# Completion of Hayate's keywords behind -o, and of the long options of scp and
+# sftp, for bash-completion. What the distribution completes for ssh, scp and sftp
+# stays: its file is loaded, its function is called first, and our words are added
+# to its own.
 
 _hayate_names='@NAMES@'
 _hayate_keywords='@KEYWORDS@'
+_hayate_options='@OPTIONS@'
 declare -gA _hayate_theirs
 
 # Loads the distribution's file for a program of OpenSSH: the first that is not
@@ -69,12 +71,39 @@ _hayate_add()
 	done
 }
 
+# Adds the long options of scp and sftp, or offers files alone behind one that has
+# an argument. The distribution's function may have read our options in the usage.
+_hayate_add_options()
+{
+	local cur=${COMP_WORDS[COMP_CWORD]} n=$COMP_CWORD word
+	[ "$cur" != = ] || { cur=; n=$((n + 1)); }
+	[ "${COMP_WORDS[n - 1]}" != = ] || n=$((n - 1))
+	for word in $_hayate_options; do
+		[ "${COMP_WORDS[n - 1]}" = "--${word%:*}" ] || continue
+		[[ $word = *:* ]] || continue
+		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+		compopt +o nospace -o filenames 2>/dev/null
+		return
+	done
+	for word in $_hayate_options; do
+		word=--${word%:*}
+		[[ $cur = -* && $word = "$cur"* ]] || continue
+		[[ " ${COMPREPLY[*]} " != *" $word "* ]] || continue
+		COMPREPLY+=("$word")
+		compopt +o nospace 2>/dev/null
+	done
+}
+
 _hayate()
 {
 	COMPREPLY=()
-	local theirs=${_hayate_theirs[${1##*/}]}
+	local name=${1##*/}
+	local theirs=${_hayate_theirs[$name]}
 	[ -z "$theirs" ] || "$theirs" "$@"
 	_hayate_add
+	case " $_hayate_names " in
+	*" $name:scp "*|*" $name:sftp "*) _hayate_add_options ;;
+	esac
 }
 
 # Takes the place of what completes a program now, which _hayate calls.
