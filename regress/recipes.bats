@@ -20,6 +20,57 @@ print([n.args[0].value for n in ast.walk(tree) if isinstance(n, ast.Call)
 	grep -F "/hayate-$version.tar.gz" contrib/spack/package.py
 }
 
+# spack_args: what the recipe gives configure, a line for each set of variants. What
+# Spack gives a recipe is played: a dependency exists if it was declared for them.
+spack_args() {
+	python3 -B - contrib/spack/package.py <<-'END'
+	import itertools, sys, types
+
+	variants, needs = [], {}
+
+	class Path(str):
+	    def __getattr__(self, name):
+	        return Path(self + "/" + name)
+
+	class Spec:
+	    def __init__(self, on):
+	        self.on = on
+	    def __contains__(self, variant):
+	        return variant in self.on
+	    def __getitem__(self, name):
+	        assert needs[name] is None or needs[name] in self.on, name
+	        return types.SimpleNamespace(prefix=Path("/" + name))
+
+	def depends_on(name, type=None, when=None):
+	    needs[name.split("@")[0]] = when
+
+	stub = types.ModuleType("spack.package")
+	stub.AutotoolsPackage = object
+	stub.license = stub.version = stub.conflicts = lambda *a, **k: None
+	stub.variant = lambda name, default, description: variants.append("+" + name)
+	stub.depends_on = depends_on
+	sys.modules.update({"spack": types.ModuleType("spack"), "spack.package": stub})
+	recipe = {}
+	exec(compile(open(sys.argv[1]).read(), sys.argv[1], "exec"), recipe)
+	for bits in itertools.product((0, 1), repeat=len(variants)):
+	    package = recipe["Hayate"]()
+	    package.prefix = Path("/prefix")
+	    package.spec = Spec([v for v, bit in zip(variants, bits) if bit])
+	    print(*package.spec.on, *package.configure_args())
+	END
+}
+
+@test "the recipe for Spack gives switches for every set of its variants" {
+	args=$BATS_TEST_TMPDIR/args
+	spack_args >"$args"
+	[ "$(grep -c . "$args")" = 8 ]
+	[ "$(sort -u "$args" | grep -c .)" = 8 ]
+	run ! grep -e '+server.*--without-sshd' "$args"
+	run ! grep -v -e '+server' -e '--without-sshd' "$args"
+	grep -e '+gssapi.*--with-kerberos5=/krb5' "$args"
+	run ! grep -e '+fido.*--without-security-key-builtin' "$args"
+}
+
 @test "the recipe for conda is YAML and names the version of the tree" {
 	python3 -c 'import yaml' 2>/dev/null || skip "no yaml (package python3-yaml)"
 	run -0 python3 -B -c '

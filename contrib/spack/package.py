@@ -10,8 +10,9 @@
 # The tarball has no public address, so there is no checksum here; compare what
 # "make checksums" prints. The tarball carries upstream with Debian's fixes.
 #
-# What was run: Python compiles this file (regress/recipes.bats). What was not run:
-# Spack, a build and an installation by it.
+# What was run: Python, with a stand-in for what Spack gives a recipe, for each set
+# of variants (regress/recipes.bats). What was not run: Spack, a build and an
+# installation by it.
 
 import os
 
