@@ -124,7 +124,9 @@ ascending() {
 	grep -q '^u hayate-sshd ' $d/hayate-server.sysusers
 	grep -qx ' -- A B <a@example.org>  Mon, 21 Sep 2026 14:13:20 +0000' $d/changelog
 	grep -qx 'Maintainer: A B <a@example.org>' $d/control
-	run ! grep -rE '/etc/ssh|Alias=' $d --include='hayate-server.hayate-sshd.*'
+	sh -n $d/hayate-server.hayate-sshd.init
+	grep -F -- '--pidfile /run/hayate/sshd.pid --exec /usr/sbin/hayate-sshd' $d/hayate-server.hayate-sshd.init
+	run ! grep -rE '/etc/ssh|Alias=|(init.d|default)/ssh|[^-]sshd \|OpenBSD' $d --include='hayate-server.hayate-sshd.*'
 }
 
 @test "packaging of Debian that changed is an error that names the line" {

@@ -98,6 +98,28 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	inside systemctl stop hayate-sshd.socket hayate-sshd
 }
 
+@test "the init script serves where systemd does not" {
+	init() { inside env SYSTEMCTL_SKIP_REDIRECT=yes /etc/init.d/hayate-sshd "$1"; }
+	inside systemctl stop hayate-sshd
+	run ! init status
+	init start
+	poll 10 serves 22 2222
+	[ "$(main_pid)" = 0 ]
+	init status
+	# reload and restart test the configuration first
+	echo 'NoSuchKeyword yes' >"$ROOT/etc/hayate/sshd_config.d/wrong.conf"
+	run ! init reload
+	run ! init restart
+	[[ $output = *"Bad configuration option: NoSuchKeyword"* ]]
+	rm "$ROOT/etc/hayate/sshd_config.d/wrong.conf"
+	serves 22 2222
+	init restart
+	poll 10 serves 22 2222
+	init stop
+	poll 10 fails login 2222
+	serves 22
+}
+
 @test "an upgrade starts the new sshd, and keeps configuration, keys and sessions" {
 	old=$(main_pid)
 	key=$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")

@@ -14,6 +14,9 @@ SWITCHES = --sysconfdir=/etc/hayate --libexecdir=/usr/lib/hayate \
 	--with-privsep-path=/usr/lib/hayate/empty --with-privsep-user=hayate-sshd \
 	--with-pam-service=hayate-sshd
 
+override_dh_installinit:
+	dh_installinit -phayate-server --name=hayate-sshd
+
 execute_after_dh_installinit:
 	dh_installsysusers
 
