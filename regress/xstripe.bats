@@ -183,3 +183,49 @@ NEW='set old -1' OLD='set old 150000'
 		done
 	done
 }
+
+# any N SEED: commands for N files, each with another path, server and mishaps
+any() {
+	awk -v n="$1" -v seed="$2" '
+	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }
+	function below(n) { return int(rand() * n) }
+	BEGIN {
+		ops = "open_new open_old look hide open_second space join write" \
+		    " copy truncate attrs show leave close_second remove_second close"
+		srand(seed)
+		while (n-- > 0) {
+			size = one_of("33000 100000 200000 200000")
+			print "set path", one_of("300 5000 9000 12500 40000 40000")
+			print "set slow", below(2)
+			print "set window", one_of("512 2048 2048 2048 2048 2048")
+			print "set most", one_of("1 2 3 5 10 10 10 10")
+			print "set old", one_of("-1 -1 -1 0 100 40000 90000")
+			print "set has", one_of("0 1 2 3 3 3 3 3 3")
+			print "set space", one_of("0 50000 1000000000 1000000000")
+			print "set actual", one_of("-1 -1 -1 -1 1 20000 " size + 5000)
+			print "set shrink", one_of("-1 3 8 15")
+			print "set stop", one_of("-1 -1 -1 " below(60))
+			print "set room", one_of("0 0 0 " below(size))
+			print "set in_place", below(2)
+			print "set unit", one_of("32 255 256")
+			for (i = split(ops, op, " "); i > 0; i--)
+				print "fail", op[i], below(40) ? 0 : 1 + below(one_of("1 400"))
+			for (i = 1; i < 10; i++)
+				print "lose", i, below(8) ? -1 : below(60)
+			print "put", size
+		}
+	}'
+}
+
+@test "whatever fails and whichever channel is lost, the promises hold" {
+	local seed
+	cd "$BATS_TEST_TMPDIR"
+	for seed in 1 2 3 4 5 6 7 8; do
+		any 100 $seed | unit xstripe-replay >>out || { tail -n 1 out; false; }
+	done
+	[ "$(grep -c '^rounds=' out)" = 800 ]
+	# they came to every end
+	grep -q 'name=whole' out
+	grep -q 'hidden=[0-9]' out
+	grep -q 'failed=1' out
+}
