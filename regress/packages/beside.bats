@@ -25,12 +25,6 @@ setup() {
 # add PART...: dpkg installs these packages of ours, as built or as edited
 add() { install_debs "${@/#/hayate-}"; }
 
-# serves PORT...: one can log in there
-serves() {
-	local port
-	for port; do [ "$(login "$port")" = tester ]; done
-}
-
 main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 
 @test "lintian finds no error, and each warning is explained" {

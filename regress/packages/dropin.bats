@@ -7,8 +7,9 @@ load ../helper
 load root
 
 PROGRAMS="ansible-core curl git gnupg krb5-admin-server krb5-kdc krb5-user lftp
-libpam-oath libpam-google-authenticator oathtool python3 python3-asyncssh
-python3-paramiko rclone rsync socat sshfs x11-utils xauth xvfb procps"
+libc6-dev libpam-oath libpam-google-authenticator libssh-dev oathtool python3
+python3-asyncssh python3-paramiko rclone rsync socat sshfs tcc x11-utils xauth xvfb
+procps"
 
 setup_file() {
 	take_debs openssh-client openssh-sftp-server openssh-server
@@ -105,6 +106,37 @@ sshd_with() {
 		cmp /etc/ssh/moduli /home/tester/by-asyncssh'
 }
 
+@test "a program that is linked to libssh logs in and runs a command" {
+	cat >"$ROOT/root/client.c" <<-'END'
+	#include <libssh/libssh.h>
+	#include <stdio.h>
+
+	int
+	main(void)
+	{
+		ssh_session s = ssh_new();
+		ssh_channel c;
+		ssh_key key;
+		char got[64];
+
+		ssh_options_set(s, SSH_OPTIONS_HOST, "127.0.0.1");
+		ssh_options_set(s, SSH_OPTIONS_USER, "tester");
+		if (ssh_connect(s) != SSH_OK || ssh_pki_import_privkey_file(
+		    "/root/key", NULL, NULL, NULL, &key) != SSH_OK ||
+		    ssh_userauth_publickey(s, NULL, key) != SSH_AUTH_SUCCESS ||
+		    (c = ssh_channel_new(s)) == NULL ||
+		    ssh_channel_open_session(c) != SSH_OK ||
+		    ssh_channel_request_exec(c, "id -un") != SSH_OK) {
+			fprintf(stderr, "%s\n", ssh_get_error(s));
+			return 1;
+		}
+		printf("%.*s", ssh_channel_read(c, got, sizeof(got), 0), got);
+		return 0;
+	}
+	END
+	[ "$(does 'cd /root; tcc -o by-libssh client.c -lssh; ./by-libssh')" = tester ]
+}
+
 @test "a chain of jump hosts" {
 	[ "$(does 'ssh -J t,t2 t3 id -un')" = tester ]
 }
@@ -179,7 +211,8 @@ sshd_with() {
 	[[ $output = *tester* ]]
 }
 
-@test "a Kerberos ticket of a local KDC logs in by GSSAPI" {
+# kerberos: a KDC of its own, and a ticket for tester
+kerberos() {
 	cat >"$ROOT/etc/krb5.conf" <<-'END'
 	[libdefaults]
 		default_realm = TEST
@@ -193,16 +226,58 @@ sshd_with() {
 	[domain_realm]
 		.test = TEST
 	END
-	does 'kdb5_util create -s -P master >/dev/null 2>&1
-		kadmin.local -q "addprinc -pw secret tester" >/dev/null
-		kadmin.local -q "addprinc -randkey host/host.test" >/dev/null
-		kadmin.local -q "ktadd host/host.test" >/dev/null
+	does '[ -e /var/lib/krb5kdc/principal ] || {
+			kdb5_util create -s -P master >/dev/null 2>&1
+			kadmin.local -q "addprinc -pw secret tester" >/dev/null
+			kadmin.local -q "addprinc -randkey host/host.test" >/dev/null
+			kadmin.local -q "ktadd host/host.test" >/dev/null
+		}
 		pidof krb5kdc >/dev/null || krb5kdc
 		echo secret | kinit tester >/dev/null'
+}
+
+@test "a Kerberos ticket of a local KDC logs in by GSSAPI" {
+	kerberos
 	sshd_with 'GSSAPIAuthentication yes' 'GSSAPIStrictAcceptorCheck no'
 	[ "$(does 'ssh -o GSSAPIAuthentication=yes -o PreferredAuthentications=gssapi-with-mic host.test id -un')" = tester ]
 	does kdestroy
 	run ! does 'ssh -o GSSAPIAuthentication=yes -o PreferredAuthentications=gssapi-with-mic -o BatchMode=yes host.test id -un'
+}
+
+@test "GSSAPI exchanges the keys, and no host key is known" {
+	[[ $(version_of openssh-server) != *-0unpatched* ]] ||
+	    skip "the key exchange by GSSAPI is Debian's patch"
+	kerberos
+	sshd_with 'GSSAPIAuthentication yes' 'GSSAPIKeyExchange yes' 'GSSAPIStrictAcceptorCheck no'
+	exchange() {
+		does "head -c 300000 /dev/zero | ssh -v -o GSSAPIAuthentication=yes -o GSSAPIKeyExchange=yes -o BatchMode=yes \
+		    -o PreferredAuthentications=gssapi-keyex -o UserKnownHostsFile=none \
+		    -o StrictHostKeyChecking=yes -o 'RekeyLimit 64K' host.test \
+		    'id -un; wc -c'"
+	}
+	run -0 exchange
+	[[ $output = *"kex: algorithm: gss-"*tester*300000* ]]
+	does kdestroy
+	run ! exchange
+}
+
+@test "keys in FIDO tokens, with OpenSSH's virtual token" {
+	local tree=$BUILD/deb/replace/debian/build/build/hayate type
+	make -s -C "$tree" regress/misc/sk-dummy/sk-dummy.so >"$BATS_TEST_TMPDIR/log" 2>&1 ||
+	    skip "no virtual token: $(tail -n 1 "$BATS_TEST_TMPDIR/log")"
+	install "$tree/regress/misc/sk-dummy/sk-dummy.so" "$ROOT/usr/lib/sk-dummy.so"
+	by_token() {
+		does "ssh -F none -i /root/$1 -o IdentitiesOnly=yes -o BatchMode=yes \
+		    -o StrictHostKeyChecking=no -o UserKnownHostsFile=/root/known \
+		    -o SecurityKeyProvider=$2 tester@127.0.0.1 id -un"
+	}
+	for type in ed25519-sk ecdsa-sk; do
+		does "rm -f /root/$type*; ssh-keygen -q -t $type -w /usr/lib/sk-dummy.so -N '' -f /root/$type
+			cat /root/$type.pub >>/home/tester/.ssh/authorized_keys"
+		run -0 by_token $type /usr/lib/sk-dummy.so
+		[[ $output = *tester* ]]
+		run ! by_token $type internal
+	done
 }
 
 @test "internal-sftp in a chroot shows the chroot and runs no command" {

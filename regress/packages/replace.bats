@@ -34,14 +34,7 @@ setup() {
 	[[ $(version_of openssh-server) != *hayate* ]]
 }
 
-# take_over: install ours; give_back: install the distribution's
-# shellcheck disable=SC2086 # one word a package
-take_over() { install_debs $PACKAGES; }
-give_back() { inside sh -c 'dpkg -i --force-downgrade --force-confold /distribution/*.deb'; }
-
-serves() { [ "$(login "$1")" = tester ]; }
 main_pid() { inside systemctl show -P MainPID ssh; }
-host_key() { inside ssh-keyscan -t ed25519 127.0.0.1 2>/dev/null | grep -o 'ssh-ed25519 .*'; }
 
 @test "lintian finds no error in the packages that replace, and explains warnings" {
 	run -0 lintian --fail-on error,warning \

@@ -28,7 +28,7 @@ take_debs() {
 needs() {
 	local deb
 	for deb in "$DEBS"/*; do
-		dpkg-deb -f "$deb" Pre-Depends Depends
+		[ ! -f "$deb" ] || dpkg-deb -f "$deb" Pre-Depends Depends
 	done | sed 's/^[A-Za-z-]*: //' | tr ',' '\n' |
 	    sed -e 's/[|(].*//' -e 's/ //g' -e '/^hayate/d' -e '/^openssh/d' -e '/^$/d' | sort -u
 }
@@ -44,17 +44,17 @@ new_root() {
 	}
 }
 
-# make_root PACKAGE...: a system with these and with what the packages in $DEBS
-# depend on, from the archives that this machine uses. The packages of $KEEP are
-# kept as files in /distribution.
+# make_root PACKAGE...: a system of Debian's release $SUITE, or of this machine's,
+# with these and with what the packages in $DEBS depend on, from the archives that
+# this machine uses. The packages of $KEEP are kept as files in /distribution.
 make_root() {
 	local suite all
-	suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+	suite=${SUITE-$(. /etc/os-release && echo "$VERSION_CODENAME")}
 	all=$( (needs && printf '%s\n' systemd-sysv dbus libpam-systemd "$@") | paste -sd,)
 	# shellcheck disable=SC2016 # for the shell of the hook
 	new_root "$suite" "$ROOT" --include="$all" \
 	    --customize-hook='mkdir "$1/distribution" && cd "$1/distribution" && if [ -n "$KEEP" ]; then
-		APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get -q -o APT::Sandbox::User=root download $KEEP; fi'
+		APT_CONFIG=$MMDEBSTRAP_APT_CONFIG apt-get -q -o APT::Sandbox::User=root download $KEEP; fi' || return
 	mkdir "$ROOT/debs"
 }
 
@@ -100,6 +100,11 @@ install_debs() {
 	inside sh -c 'dpkg -i --force-confold /debs/*.deb'
 }
 
+# take_over: install ours, of FLAVOUR=replace; give_back: install the distribution's
+# shellcheck disable=SC2086 # one word a package
+take_over() { install_debs $PACKAGES; }
+give_back() { inside sh -c 'dpkg -i --force-downgrade --force-confold /distribution/*.deb'; }
+
 # edited SUFFIX [COMMAND...]: in $DEBS, the packages with a later version, after
 # COMMAND in the unpacked directory of the server's
 edited() {
@@ -123,6 +128,14 @@ login() {
 	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -p "$1" "${@:2}" \
 	    tester@127.0.0.1 id -un
 }
+
+# serves PORT...: one can log in there
+serves() {
+	local port
+	for port; do [ "$(login "$port")" = tester ] || return 1; done
+}
+
+host_key() { inside ssh-keyscan -t ed25519 127.0.0.1 2>/dev/null | grep -o 'ssh-ed25519 .*'; }
 
 # begin_session PORT: leave a session open; session_lives: it does, and ends
 begin_session() {
