@@ -81,6 +81,14 @@ need_root() { ((EUID == 0)) || skip "${1:-this} needs root"; }
 # need COMMAND [PACKAGE]: skip without it
 need() { command -v "$1" >/dev/null || skip "no $1 (package ${2-$1})"; }
 
+# must COMMAND [PACKAGE]: fail without it, in setup_file, where Bats knows no skip
+must() {
+	command -v "$1" >/dev/null || {
+		echo "no $1: install the package ${2-$1}"
+		return 1
+	}
+}
+
 # need_path: skip where no path can be emulated
 need_path() {
 	local why

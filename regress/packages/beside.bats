@@ -7,7 +7,7 @@ load ../helper
 load root
 
 setup_file() {
-	need lintian
+	must lintian
 	take_debs hayate-client hayate-server
 	make_root openssh-server openssh-client
 	boot

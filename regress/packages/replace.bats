@@ -8,7 +8,7 @@ load ../helper
 load root
 
 setup_file() {
-	need lintian
+	must lintian
 	take_debs openssh-client openssh-sftp-server openssh-server
 	export KEEP="$PACKAGES"
 	make_root openssh-server openssh-client openssh-sftp-server

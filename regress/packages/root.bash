@@ -11,9 +11,12 @@
 # their names, the server's last.
 take_debs() {
 	local package
-	need_root
-	need systemd-nspawn systemd-container
-	need mmdebstrap
+	[ "$EUID" = 0 ] || {
+		echo "this needs root"
+		return 1
+	}
+	must systemd-nspawn systemd-container
+	must mmdebstrap
 	export ROOT=$BATS_FILE_TMPDIR/root DEBS=$BATS_FILE_TMPDIR/debs PACKAGES=$*
 	mkdir "$DEBS"
 	for package; do

@@ -5,7 +5,7 @@
 load ../helper
 
 setup_file() {
-	need rpmbuild rpm
+	must rpmbuild rpm
 	make -s -C "$TOP" srpm
 	SRPM=$(ls "$BUILD"/rpm/*.src.rpm)
 	export SRPM
