@@ -25,6 +25,8 @@ HAYATE_CORE = \
 	cipher/pool.c \
 	ssh/sftp-tell.c \
 	ssh/sftpq.c \
+	ssh/xauto.c \
+	ssh/xfetch.c \
 	ssh/xjson.c \
 	ssh/xmeter.c \
 	ssh/xopt.c \
@@ -55,10 +57,12 @@ HAYATE_HOOKS = \
 	ssh/cliopt-hook.c \
 	ssh/sftpq-hook.c \
 	ssh/xask-hook.c \
+	ssh/xfetch-hook.c \
 	ssh/xget-hook.c \
 	ssh/xglob-hook.c \
 	ssh/xitem-hook.c \
 	ssh/xlink-hook.c \
+	ssh/xlogin-hook.c \
 	ssh/xmany-hook.c \
 	ssh/xopt-hook.c \
 	ssh/xput-hook.c \
@@ -67,6 +71,7 @@ HAYATE_HOOKS = \
 	ssh/xserve-hook.c \
 	ssh/xshow-hook.c \
 	ssh/xstripe-hook.c \
+	ssh/xteam-hook.c \
 	ssh/xtree-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/checkfile-hook.c \

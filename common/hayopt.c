@@ -20,11 +20,12 @@
 #define K	((uint64_t)1 << 10)
 #define M	((uint64_t)1 << 20)
 #define G	((uint64_t)1 << 30)
-#define AUTO	UINT64_MAX	/* of a COUNT; off is 0 */
+#define AUTO	UINT64_MAX	/* of a COUNT or NUMBER; off is 0 */
 
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
+	TRANSFER_STREAMS,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -33,6 +34,7 @@ enum kind {
 	FLAG,			/* yes or no */
 	SIZE,			/* bytes, optionally with K, M or G */
 	COUNT,			/* auto, off or a number */
+	NUMBER,			/* auto or a number */
 	LIMIT,			/* none or a SIZE; none is 0 */
 	NAME,			/* default or a name, kept as text */
 	OTHER_FLAG,		/* HPN-SSH's name of a flag */
@@ -80,6 +82,8 @@ static const struct keyword {
 	    AUTO, 1, HAYOPT_THREADS_MAX, NULL },
 	{ "CongestionControl", B, NAME, CONGESTION_CONTROL, 0, 0, 0, NULL },
 	{ "MaxRate", B, LIMIT, MAX_RATE, 0, K, 4 * G, NULL },
+	{ "TransferStreams", C, NUMBER, TRANSFER_STREAMS,
+	    1, 1, HAYOPT_STREAMS_MAX, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
@@ -243,6 +247,9 @@ hayopt_get(void)
 		current.congestion_control =
 		    current.hayate ? get_name(CONGESTION_CONTROL) : NULL;
 		current.max_rate = current.hayate ? get_value(MAX_RATE) : 0;
+		current.transfer_streams = !current.hayate ? 1 :
+		    get_value(TRANSFER_STREAMS) == AUTO ? HAYOPT_STREAMS_AUTO :
+		    (int)get_value(TRANSFER_STREAMS);
 		stale = 0;
 	}
 	return &current;
@@ -387,16 +394,16 @@ parse_size(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
 
 /* Returns 0, or -1 if it is neither a word nor a number in min..max. */
 static int
-parse_count(const char *word, uint64_t min, uint64_t max, uint64_t *valp)
+parse_count(const struct keyword *k, const char *word, uint64_t *valp)
 {
 	if (strcasecmp(word, "auto") == 0)
 		*valp = AUTO;
-	else if (strcasecmp(word, "off") == 0)
+	else if (k->kind == COUNT && strcasecmp(word, "off") == 0)
 		*valp = 0;
 	else if (word[strspn(word, "0123456789")] != '\0')
 		return -1;
 	else
-		return parse_size(word, min, max, valp);
+		return parse_size(word, k->min, k->max, valp);
 	return 0;
 }
 
@@ -441,9 +448,10 @@ describe_values(const struct keyword *k, char *buf, size_t len)
 		    "allowed, of at most %d characters", HAYOPT_NAME_MAX);
 		break;
 	case COUNT:
-		snprintf(buf, len, "auto, off or a number from %llu to %llu "
-		    "is allowed", (unsigned long long)k->min,
-		    (unsigned long long)k->max);
+	case NUMBER:
+		snprintf(buf, len, "auto%s or a number from %llu to %llu "
+		    "is allowed", k->kind == COUNT ? ", off" : "",
+		    (unsigned long long)k->min, (unsigned long long)k->max);
 		break;
 	case RETIRED:
 	case FOREIGN:
@@ -475,8 +483,8 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 	}
 	if (k->kind == SIZE)
 		r = parse_size(av[0], k->min, k->max, valp);
-	else if (k->kind == COUNT)
-		r = parse_count(av[0], k->min, k->max, valp);
+	else if (k->kind == COUNT || k->kind == NUMBER)
+		r = parse_count(k, av[0], valp);
 	else if (k->kind == LIMIT && strcasecmp(av[0], "none") != 0)
 		r = parse_size(av[0], k->min, k->max, valp);
 	else if (k->kind == NAME)
@@ -595,7 +603,7 @@ dump_option(const struct keyword *k, char *buf, size_t len)
 		word = get_name(k->slot) ? get_name(k->slot) : "default";
 	else if (k->kind == LIMIT && val == 0)
 		word = "none";
-	else if (k->kind == COUNT && (val == 0 || val == AUTO))
+	else if ((k->kind == COUNT && val == 0) || val == AUTO)
 		word = val ? "auto" : "off";
 	if (word != NULL)
 		snprintf(buf, len, "%s %s", k->name, word);

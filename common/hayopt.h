@@ -31,6 +31,8 @@
 #define HAYOPT_THREADS_AUTO	(-1)	/* as many as help */
 #define HAYOPT_THREADS_MAX	16
 #define HAYOPT_NAME_MAX		15	/* as in the kernel, TCP_CA_NAME_MAX */
+#define HAYOPT_STREAMS_AUTO	0	/* as many as help */
+#define HAYOPT_STREAMS_MAX	8
 
 /* The values in force: defaults and HPN-SSH's names are included. */
 struct hayopt {
@@ -43,6 +45,7 @@ struct hayopt {
 	int		cipher_threads;	/* or HAYOPT_THREADS_AUTO */
 	const char	*congestion_control; /* NULL: the kernel's default */
 	uint64_t	max_rate;	/* sent bytes per second; 0: any */
+	int		transfer_streams; /* or HAYOPT_STREAMS_AUTO */
 };
 
 /*

@@ -41,7 +41,7 @@ alone() { completed /nonexistent "$@"; }
 	[ "$(both ssh -o Window)" = "WindowMax= WindowMemoryMax= WindowTuning= WindowsOfTheirs=" ]
 	[ "$(both scp -o Hay)" = "Hayate=" ]
 	[ "$(both sftp -4 -oNoneS)" = "-oNoneSwitch=" ]
-	[ "$(both ssh -p 22 -o T)" = "Theirs=" ]
+	[ "$(both ssh -p 22 -o T)" = "Theirs= TransferStreams=" ]
 	[ "$(alone ssh -o Cong)" = "CongestionControl=" ]
 }
 
@@ -69,7 +69,7 @@ alone() { completed /nonexistent "$@"; }
 			"$(bin ssh)" -G -F /dev/null -o "$name=$value" near >/dev/null
 			n=$((n + 1))
 		done
-	done < <(sed -n 's/^	{ "\([A-Za-z0-9]*\)", [CB], \(FLAG\|SIZE\|COUNT\|LIMIT\|NAME\), .*/\1/p' \
+	done < <(sed -n 's/^	{ "\([A-Za-z0-9]*\)", [CB], \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|NAME\), .*/\1/p' \
 	    "$TOP/common/hayopt.c")
 	((n >= 20))
 }

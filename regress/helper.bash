@@ -217,6 +217,9 @@ sshd_up() {
 # sshd writes its pid when it listens
 sshd_settled() { [ -s "$1/pid" ] || ! kill -0 "$2" 2>/dev/null; }
 
+# logins NAME: how many times a user has logged in with a key
+logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
+
 # sshd_down [NAME...]: stop the servers, or all if none is named, with sessions
 sshd_down() {
 	local dir pid

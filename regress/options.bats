@@ -34,7 +34,7 @@ good() {
 	case $1 in
 	SIZE|LIMIT) echo 4M ;;
 	NAME) echo reno ;;
-	RETIRED|COUNT) echo 1 ;;
+	RETIRED|COUNT|NUMBER) echo 1 ;;
 	*) echo no ;;
 	esac
 }
@@ -46,13 +46,13 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	FLAVOUR=asan unit hayopt-test
 }
 
-@test "ssh -G differs from stock by nine lines" {
+@test "ssh -G differs from stock by ten lines" {
 	: >c
 	cli c >with
 	BUILD_OF=stock cli c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 9 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 10 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
@@ -114,6 +114,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 		LIMIT)	want="none or a size from 1K to 4G is allowed, in bytes or with K, M or G" ;;
 		NAME)	want="default or the name of an algorithm is allowed, of at most 15 characters" ;;
 		COUNT)	want="auto, off or a number from 1 to 16 is allowed" ;;
+		NUMBER)	want="auto or a number from 1 to 8 is allowed" ;;
 		RETIRED) continue ;;
 		*)	want="yes or no is allowed" ;;
 		esac
@@ -451,9 +452,9 @@ rows() {
 	/^	\{ "/ { row = "" }
 	{ row = row $0 }
 	/\},$/ && row ~ /^	\{ "/ { print row; row = "" }' "$TOP/common/hayopt.c" |
-	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|LIMIT\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
+	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
 	    sed -e 's/\<K\>/1024/g; s/\<M\>/1048576/g; s/\<G\>/1073741824/g' \
-		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/[ 	]//g; s/,/|/g'
+		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/HAYOPT_STREAMS_MAX/8/; s/[ 	]//g; s/,/|/g'
 }
 
 # word KIND NUMBER: a default, as ssh -G prints it
@@ -501,6 +502,10 @@ lacks() {
 		says "\\.Cm $default \\(the default\\)" "$2" "the default"
 		says '\.Cm off' "$2" "the value off"
 		says "a number from $5 to $6" "$2" "bounds" ;;
+	NUMBER)
+		says "The default is $default\\." "$2" "the default"
+		says '\.Cm auto' "$2" "the value auto"
+		says "a number from $5 to $6" "$2" "bounds" ;;
 	LIMIT)
 		says "\\.Cm $default \\(the default\\)" "$2" "the default"
 		says "from $(short "$5") to $(short "$6")" "$2" "bounds"
@@ -509,7 +514,7 @@ lacks() {
 	esac
 	says "^.It Cm $2 Specifies " "$2" "what it does"
 	says '[Ss]tock (server|client|OpenSSH|sender|\.Xr)|is not Hayate' "$2" "the effect with a stock peer"
-	grep -qE '\.Cm (Hayate|Window|None|MaxRate|Cipher|Congestion)[A-Za-z]*' <<<"${text//.Cm $2 /}" ||
+	grep -qE '\.Cm (Hayate|Window|None|MaxRate|Cipher|Congestion|Transfer)[A-Za-z]*' <<<"${text//.Cm $2 /}" ||
 	    echo "$2: another keyword"
 }
 
@@ -529,7 +534,7 @@ lacks() {
 		diff table <(comm -13 stock.$side ours.$side)
 	done
 	# the defaults of the page are those of the table: see lacks
-	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|LIMIT|NAME)$')" ]
+	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|NAME)$')" ]
 }
 
 @test "each entry says what, values and units, default, interplay, and what a stock peer does" {
@@ -561,6 +566,7 @@ lacks() {
 	Hayate|FLAG|1|0|1|s/^Specifies/Says/|what it does
 	MaxRate|LIMIT|0|1024|4*1073741824|s/to 4G/to 2G/|bounds
 	CipherThreads|COUNT|-1|1|16|s/to 16/to 8/|bounds
+	TransferStreams|NUMBER|1|1|8|s/to 8/to 9/|bounds
 	CipherThreads|COUNT|-1|1|16|s/^\.Cm Hayate no/no/|another keyword
 	EOF
 }

@@ -15,7 +15,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 # options: name and sides of our own keywords
 options() {
-	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|LIMIT\|NAME\), .*/\1 \2/p' \
+	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|NAME\), .*/\1 \2/p' \
 	    "$TOP/common/hayopt.c"
 }
 
@@ -72,6 +72,7 @@ page() { mandoc -T ascii "$1" | col -bx; }
 		want=$(sed -n "s/^${name,,} //p" given)
 		case $want in
 		*[!0-9]*|'') ;;
+		?)	;;
 		*)	want=$((want / 1048576))M ;;
 		esac
 		grep -qE "^ *$name +$want " text || { echo "$name $want"; false; }

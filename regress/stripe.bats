@@ -99,8 +99,6 @@ continued() {
 	[ "$n" -gt 1 ] && cmp -i $((n - 1)) "$1" "$OLD"
 }
 
-logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
-
 ### What it does
 
 @test "a file that is new goes over several channels of one login" {
@@ -202,7 +200,7 @@ logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
 	start "$BULK" "stock:$T/there/x"
 	ip netns exec "lfp-$P-a" python3 - <<-'END'
 	import re, socket
-	name = re.findall(r'@hayate=at/\d+/(\w+)', open('/proc/net/unix').read())[0]
+	name = re.findall(r'@hayate=at/\d+/\d+/(\w+)', open('/proc/net/unix').read())[0]
 	s = socket.socket(socket.AF_UNIX)
 	s.settimeout(5)
 	s.connect('\0' + name)

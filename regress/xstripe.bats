@@ -208,6 +208,8 @@ any() {
 			print "set room", one_of("0 0 0 " below(size))
 			print "set in_place", below(2)
 			print "set unit", one_of("32 255 256")
+			print "set streams", one_of("0 0 1 4 8")
+			print "set logins", one_of("1 2 3 10 10")
 			for (i = split(ops, op, " "); i > 0; i--)
 				print "fail", op[i], below(40) ? 0 : 1 + below(one_of("1 400"))
 			for (i = 1; i < 10; i++)
@@ -228,4 +230,46 @@ any() {
 	grep -q 'name=whole' out
 	grep -q 'hidden=[0-9]' out
 	grep -q 'failed=1' out
+}
+
+@test "connections that are wanted come one by one, and take the place of channels" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		# with no limit by the window, and at 5 ms
+		run -0 replay "$s" "set streams 4" "put $SIZE" "set rtt 5" \
+		    "set window 100000" "put $SIZE" "set streams 1" "put $SIZE"
+		[ "$(of 0 channels)" = 4 ]
+		[ "$(of 1 channels)" = 4 ]
+		[ "$(of 0 logins)" = 3 ]
+		[ "$(of 1 logins)" = 3 ]
+		[ "$(of 2 logins)" = 0 ]
+		[ "$(of 2 channels)" = 1 ]
+		[ "$(grep -c 'asked=0 .*name=whole hidden=none' <<<"$output")" = 3 ]
+	done
+}
+
+@test "a connection that is refused is the last, and without any there are channels" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		run -0 replay "$s" "set streams 4" "set logins 3" "put $SIZE" \
+		    "set logins 1" "put $SIZE"
+		[ "$(of 0 channels)" = 3 ]
+		[ "$(of 0 logins)" = 3 ]
+		[ "$(of 0 asked)" = 0 ]
+		[ "$(of 1 logins)" = 1 ]
+		[ "$(of 1 channels)" -gt 4 ]
+		[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 2 ]
+	done
+}
+
+@test "a connection that is lost costs its ranges nothing" {
+	local s n
+	for s in "$NEW" "$OLD"; do
+		for n in 3 5 8 12 20; do
+			run -0 replay "$s" "set streams 4" "lose 2 $n" "put $SIZE"
+			[ "$(of 0 name)" = whole ]
+			[ "$(of 0 hidden)" = none ]
+			[ "$(of 0 told)" = 0 ]
+		done
+	done
 }

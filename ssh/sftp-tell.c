@@ -23,8 +23,9 @@
 #ifdef __linux__
 
 #define STOCK	"hayate=no/"		/* the process ID follows */
-#define WISH	"hayate=channels/"	/* process ID, descriptor */
-#define OFFER	"hayate=at/"		/* process ID, address */
+#define WISH	"hayate=wants/"		/* process ID, kind and descriptor */
+#define OFFER	"hayate=at/"		/* process ID, streams, address */
+#define LOGIN	"hayate=login/"		/* process ID, descriptor */
 
 #define BACKLOG	16			/* more channels than are asked for */
 
@@ -104,19 +105,33 @@ sftp_tell_is_stock(int fd)
 }
 
 void
-sftp_tell_wish(int fd)
+sftp_tell_wish(int fd, int channels)
 {
-	char number[16];
+	char what[16];
 
-	snprintf(number, sizeof(number), "%d", fd);
-	(void)name_socket(fd, WISH, getpid(), number);
+	snprintf(what, sizeof(what), "%c%d", channels ? 'c' : 'n', fd);
+	(void)name_socket(fd, WISH, getpid(), what);
+}
+
+int
+sftp_tell_wished(void)
+{
+	char rest[sizeof(struct sockaddr_un)];
+	const char *what;
+
+	if (read_peer_name(STDIN_FILENO, WISH, rest) == -1)
+		return 0;
+	what = strchr(rest, '/');
+	return SFTP_TELL_CONNECTIONS | (what != NULL && what[1] == 'c' ?
+	    SFTP_TELL_CHANNELS : 0);
 }
 
 static pid_t wisher = -1;
 
 int
-sftp_tell_listen(void)
+sftp_tell_listen(int streams)
 {
+	char what[sizeof(struct sockaddr_un) + 16];
 	struct sockaddr_un sun;
 	socklen_t len = sizeof(sun);
 	char rest[sizeof(sun)];
@@ -139,8 +154,8 @@ sftp_tell_listen(void)
 		return -1;
 	}
 	sun.sun_path[len - offsetof(struct sockaddr_un, sun_path)] = '\0';
-	if (name_socket(STDIN_FILENO, OFFER, getpid(), sun.sun_path + 1) ==
-	    -1) {
+	snprintf(what, sizeof(what), "%d/%s", streams, sun.sun_path + 1);
+	if (name_socket(STDIN_FILENO, OFFER, getpid(), what) == -1) {
 		close(fd);
 		return -1;
 	}
@@ -154,31 +169,57 @@ sftp_tell_is_wisher(int fd)
 }
 
 int
-sftp_tell_offers(int fd)
+sftp_tell_is_login(int fd)
 {
 	char rest[sizeof(struct sockaddr_un)];
 
-	return read_peer_name(fd, OFFER, rest) == 0;
+	return read_peer_name(fd, LOGIN, rest) == 0;
+}
+
+/* What an OFFER says; its name has the size of an address. */
+struct offer {
+	long	 pid;
+	int	 streams;
+	char	 name[sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1];
+};
+
+static int
+read_offer(int fd, struct offer *o)
+{
+	char rest[sizeof(struct sockaddr_un)];
+
+	return read_peer_name(fd, OFFER, rest) == 0 &&
+	    sscanf(rest, "%ld/%d/%106s", &o->pid, &o->streams, o->name) == 3 &&
+	    o->streams >= 0 ? 0 : -1;
 }
 
 int
-sftp_tell_connect(int fd)
+sftp_tell_offers(int fd)
+{
+	struct offer o;
+
+	return read_offer(fd, &o) == 0 ? o.streams : -1;
+}
+
+int
+sftp_tell_connect(int fd, int login)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	char rest[sizeof(sun)], name[sizeof(sun.sun_path) - 1];
-	long pid;
+	char number[16];
+	struct offer o;
 	int s;
 
-	if (read_peer_name(fd, OFFER, rest) == -1 ||
-	    sscanf(rest, "%ld/%106s", &pid, name) != 2)
+	if (read_offer(fd, &o) == -1)
 		return -1;
 	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s == -1)
 		return -1;
-	memcpy(sun.sun_path + 1, name, strlen(name));
+	memcpy(sun.sun_path + 1, o.name, strlen(o.name));
+	snprintf(number, sizeof(number), "%d", s);
 	/* The address may have passed to another process. */
-	if (connect(s, (struct sockaddr *)&sun,
-	    abstract_len(strlen(name))) == -1 || peer_process(s) != pid) {
+	if ((login && name_socket(s, LOGIN, getpid(), number) == -1) ||
+	    connect(s, (struct sockaddr *)&sun,
+	    abstract_len(strlen(o.name))) == -1 || peer_process(s) != o.pid) {
 		close(s);
 		return -1;
 	}
@@ -200,14 +241,22 @@ sftp_tell_is_stock(int fd)
 }
 
 void
-sftp_tell_wish(int fd)
+sftp_tell_wish(int fd, int channels)
 {
 	(void)fd;
+	(void)channels;
 }
 
 int
-sftp_tell_listen(void)
+sftp_tell_wished(void)
 {
+	return 0;
+}
+
+int
+sftp_tell_listen(int streams)
+{
+	(void)streams;
 	return -1;
 }
 
@@ -219,16 +268,24 @@ sftp_tell_is_wisher(int fd)
 }
 
 int
-sftp_tell_offers(int fd)
+sftp_tell_is_login(int fd)
 {
 	(void)fd;
 	return 0;
 }
 
 int
-sftp_tell_connect(int fd)
+sftp_tell_offers(int fd)
 {
 	(void)fd;
+	return -1;
+}
+
+int
+sftp_tell_connect(int fd, int login)
+{
+	(void)fd;
+	(void)login;
 	return -1;
 }
 

@@ -14,8 +14,12 @@
  * with the process. A name is given once:
  *
  *   ssh's end   stock behaviour is wanted ("Hayate no"); or
- *               more channels can be had at this address, from this process
- *   scp's end   more channels are wanted
+ *               more channels or connections can be had at this address, from
+ *               this process, and how many connections the user wants
+ *   scp's end   more channels are wanted, or would have no use
+ *
+ * What connects to that address is a channel, or, if it has a name, a further
+ * connection.
  *
  * No upstream header. On other systems nothing is told.
  */
@@ -29,14 +33,23 @@ void	sftp_tell_stock(void);
 /* In scp and sftp: returns 1 if the ssh behind "fd" wants stock behaviour. */
 int	sftp_tell_is_stock(int fd);
 
-/* In scp and sftp, before ssh has logged in: more channels are wanted. */
-void	sftp_tell_wish(int fd);
+/*
+ * In scp and sftp, before ssh has logged in: this process can use further
+ * connections, and "channels": more channels as well.
+ */
+void	sftp_tell_wish(int fd, int channels);
+
+/* In ssh: whether there is a wish, and one for channels */
+#define SFTP_TELL_CONNECTIONS	1
+#define SFTP_TELL_CHANNELS	2
+int	sftp_tell_wished(void);
 
 /*
- * In ssh: if they are wanted, returns a socket that listens for them, which the
- * caller closes, and tells its address. Otherwise returns -1.
+ * In ssh: if there is a wish, returns a socket that listens, which the caller
+ * closes, and tells its address and "streams", the number of connections that
+ * the user wants, which 0 leaves to scp. Otherwise returns -1.
  */
-int	sftp_tell_listen(void);
+int	sftp_tell_listen(int streams);
 
 /*
  * In ssh: returns 1 if the socket "fd", which was accepted, belongs to the
@@ -44,12 +57,20 @@ int	sftp_tell_listen(void);
  */
 int	sftp_tell_is_wisher(int fd);
 
+/* In ssh: returns 1 if it asks for a connection, 0 if for a channel. */
+int	sftp_tell_is_login(int fd);
+
 /*
- * In scp and sftp: returns a socket that is connected to the ssh behind "fd",
- * for one more channel, or -1. It is non-blocking. sftp_tell_offers() returns 1
- * if that can be asked for.
+ * In scp and sftp: returns how many connections the user of the ssh behind "fd"
+ * wants, 0 for what helps, or -1 if nothing is offered.
  */
 int	sftp_tell_offers(int fd);
-int	sftp_tell_connect(int fd);
+
+/*
+ * In scp and sftp: returns a socket that is connected to the ssh behind "fd",
+ * for one more channel, or with "login" for one more connection, or -1. It is
+ * non-blocking.
+ */
+int	sftp_tell_connect(int fd, int login);
 
 #endif /* HAYATE_SFTP_TELL_H */

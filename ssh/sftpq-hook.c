@@ -370,7 +370,7 @@ sftpq_can_stripe(const struct sftp_conn *conn, u_int unit)
 	const struct sftpq *q = find_connection(conn);
 
 	return q != NULL && q->flow != NULL && q->upload >= unit &&
-	    sftp_tell_offers(q->c.fd_in);
+	    sftp_tell_offers(q->c.fd_in) != -1;
 }
 
 const struct sftpq_conn *

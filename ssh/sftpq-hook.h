@@ -116,7 +116,7 @@ int	sftpq_is_tuned(const struct sftp_conn *);
 
 /*
  * Returns 1 if the connection is tuned, WRITEs have at least "unit" bytes, and
- * ssh offers more channels.
+ * ssh offers more channels or connections.
  */
 int	sftpq_can_stripe(const struct sftp_conn *, u_int unit);
 

@@ -30,6 +30,7 @@
 
 #include "clock.h"
 #include "sftpq-hook.h"
+#include "xfetch-hook.h"
 #include "xglob-hook.h"
 #include "xitem-hook.h"
 #include "xmany-hook.h"
@@ -112,7 +113,8 @@ look_at(const struct xtree *t, const char *path, Attrib *a)
 		a->size = sb.st_size;
 		return 0;
 	}
-	if ((known = xglob_file(t->conn, path)) == NULL)
+	if ((known = xglob_file(t->conn, path)) == NULL ||
+	    xfetch_takes(t->conn, known->size))
 		return -1;
 	*a = *known;
 	return 0;

@@ -83,6 +83,8 @@ xopt_scp(int argc, char **argv)
 		check_sides(argc, argv, "--resume");
 	if (taken.checksum)
 		check_sides(argc, argv, "--checksum");
+	if (taken.streams)
+		check_sides(argc, argv, "-j");
 	xreport_open(taken.report, argv[0], 1);
 	return argc;
 }

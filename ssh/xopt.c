@@ -7,7 +7,9 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "xopt.h"
 
@@ -70,15 +72,65 @@ take_long(struct xopt *o, char **argv, char *why, size_t whylen)
 	return words;
 }
 
-/* Returns how many words a group of short options has, with its argument. */
 static int
-skip_short(struct xopt *o, const char *word, const char *with_argument)
+is_streams(const char *word)
 {
-	for (word++; *word != '\0'; word++) {
-		if (*word == 'O')
+	return strcasecmp(word, "auto") == 0 ||
+	    (word[0] >= '1' && word[0] <= '8' && word[1] == '\0');
+}
+
+/*
+ * The group at argv[0] ends with a j, which is at "at". Returns how many words
+ * it has with its argument, or -1. The new word is never freed.
+ */
+static int
+replace_streams(struct xopt *o, char **argv, const char *at, char *why,
+    size_t whylen)
+{
+	static const char option[] = "oTransferStreams=";
+	int words = at[1] == '\0' ? 2 : 1, before = (int)(at - argv[0]);
+	const char *value = words == 2 ? argv[1] : at + 1;
+	size_t len;
+	char *word;
+
+	if (value == NULL || !is_streams(value)) {
+		snprintf(why, whylen, "-j %.64s: auto or a number from 1 to 8 "
+		    "is allowed", value == NULL ? "without a value" : value);
+		return -1;
+	}
+	len = before + sizeof(option) + strlen(value);
+	if ((word = malloc(len)) == NULL) {
+		snprintf(why, whylen, "-j: out of memory");
+		return -1;
+	}
+	snprintf(word, len, "%.*s%s%s", before, argv[0], option, value);
+	argv[words - 1] = word;
+	o->streams = 1;
+	return words;
+}
+
+/*
+ * Returns how many words a group of short options has, with its argument, or
+ * -1. "*drop" is how many of them are to be taken out of argv.
+ */
+static int
+take_short(struct xopt *o, char **argv, const char *with_argument, int *drop,
+    char *why, size_t whylen)
+{
+	const char *at;
+	int words;
+
+	*drop = 0;
+	for (at = argv[0] + 1; *at != '\0'; at++) {
+		if (*at == 'O')
 			o->old_protocol = 1;
-		if (strchr(with_argument, *word) != NULL)
-			return word[1] == '\0' ? 2 : 1;
+		if (*at == 'j') {
+			words = replace_streams(o, argv, at, why, whylen);
+			*drop = words - 1;
+			return words;
+		}
+		if (strchr(with_argument, *at) != NULL)
+			return at[1] == '\0' ? 2 : 1;
 	}
 	return 1;
 }
@@ -93,19 +145,21 @@ int
 xopt_take(struct xopt *o, int argc, char **argv, const char *with_argument,
     char *why, size_t whylen)
 {
-	int i = 1, n;
+	int i = 1, n, drop;
 
 	while (i < argc && is_option(argv[i])) {
-		if (argv[i][1] != '-') {
-			i += skip_short(o, argv[i], with_argument);
-			continue;
-		}
-		if ((n = take_long(o, argv + i, why, whylen)) == -1)
+		if (argv[i][1] != '-')
+			n = take_short(o, argv + i, with_argument, &drop, why,
+			    whylen);
+		else
+			n = drop = take_long(o, argv + i, why, whylen);
+		if (n == -1)
 			return -1;
 		/* with the NULL at the end */
-		memmove(argv + i, argv + i + n,
-		    (argc - i - n + 1) * sizeof(*argv));
-		argc -= n;
+		memmove(argv + i, argv + i + drop,
+		    (argc - i - drop + 1) * sizeof(*argv));
+		argc -= drop;
+		i += n - drop;
 	}
 	o->operands = i < argc ? i + (strcmp(argv[i], "--") == 0) : argc;
 	return argc;

@@ -11,6 +11,9 @@
  * getopt: at "--", or at the first word that is no option. The argument of a
  * short option is no option, however it looks.
  *
+ * "-j N" is a short option of ours. ssh has to know it as well, so it becomes
+ * "-oTransferStreams=N", which scp and sftp give to ssh.
+ *
  * To add one: a field in struct xopt, and a row in the table of xopt.c.
  *
  * No upstream header. Called by xopt-hook.c.
@@ -25,15 +28,16 @@ struct xopt {
 	int	 resume;		/* --resume */
 	int	 checksum;		/* --checksum */
 	const char *report;		/* --report FILE; NULL: none */
+	int	 streams;		/* -j was there */
 
 	int	 old_protocol;		/* scp -O was there */
 	int	 operands;		/* where they begin in argv */
 };
 
 /*
- * Takes the long options out of argv and sets them in "o". "with_argument" are
- * the letters of the short options that have one. Returns the new argc, or -1
- * with the reason in "why", for a person.
+ * Takes the long options out of argv, replaces -j, and sets them in "o".
+ * "with_argument" are the letters of the short options that have one. Returns
+ * the new argc, or -1 with the reason in "why", for a person.
  */
 int	xopt_take(struct xopt *o, int argc, char **argv,
     const char *with_argument, char *why, size_t whylen);

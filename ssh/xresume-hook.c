@@ -31,6 +31,7 @@
 #include "clock.h"
 #include "sftpq-hook.h"
 #include "xask-hook.h"
+#include "xfetch-hook.h"
 #include "xopt-hook.h"
 #include "xreport-hook.h"
 #include "xresume.h"
@@ -470,7 +471,8 @@ xresume_get(struct sftp_conn *conn, const char *remote, const char *local,
 	    .in_place = in_place };
 
 	if (!is_wanted(conn, resume))
-		return 0;
+		return xfetch_get(conn, remote, local, a, preserve, resume,
+		    sync, in_place, ret);
 	*ret = copy_and_report(&c);
 	return 1;
 }

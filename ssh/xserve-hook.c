@@ -35,12 +35,15 @@
 #include "hayopt.h"
 #include "peer-hook.h"
 #include "sftp-tell.h"
+#include "xlogin-hook.h"
 #include "xserve-hook.h"
 
 extern Options options;
 extern struct sshbuf *command;
 extern int muxserver_sock;
 extern char **environ;
+
+static int has_channels;		/* that may be asked for */
 
 /* The server's answer to an open */
 static void
@@ -136,10 +139,12 @@ open_session(struct ssh *ssh, int sock)
 static int
 serve(struct ssh *ssh, Channel *control)
 {
-	if (sftp_tell_is_wisher(control->sock))
-		open_session(ssh, control->sock);
-	else
+	if (!sftp_tell_is_wisher(control->sock))
 		verbose("a channel was refused to a foreign process");
+	else if (sftp_tell_is_login(control->sock))
+		(void)xlogin_start(control->sock);
+	else if (has_channels)
+		open_session(ssh, control->sock);
 	chan_mark_dead(ssh, control);
 	return 0;
 }
@@ -148,30 +153,45 @@ static int
 may_serve(struct ssh *ssh)
 {
 	return hayopt_get()->hayate && !ssh_packet_get_mux(ssh) &&
-	    muxserver_sock == -1 && !peer_is_hayate(ssh) &&
-	    (ssh->compat & SSH_NEW_OPENSSH) != 0 &&
+	    muxserver_sock == -1 &&
 	    options.session_type != SESSION_TYPE_NONE &&
 	    options.request_tty != REQUEST_TTY_YES &&
 	    options.request_tty != REQUEST_TTY_FORCE &&
 	    !options.fork_after_authentication && sshbuf_len(command) > 0;
 }
 
+/* More channels help only where the window does not follow the path. */
+static int
+may_have_channels(struct ssh *ssh)
+{
+	return (sftp_tell_wished() & SFTP_TELL_CHANNELS) != 0 &&
+	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
+}
+
 void
 xserve_start(struct ssh *ssh)
 {
 	Channel *c;
-	int fd;
+	int fd, streams = hayopt_get()->transfer_streams;
 
-	if (!may_serve(ssh) || (fd = sftp_tell_listen()) == -1)
+	if (!may_serve(ssh))
+		return;
+	has_channels = may_have_channels(ssh);
+	if ((!has_channels && streams == 1) ||
+	    (fd = sftp_tell_listen(streams)) == -1)
 		return;
 	c = channel_new(ssh, "mux listener", SSH_CHANNEL_MUX_LISTENER, fd, fd,
 	    -1, CHAN_TCP_WINDOW_DEFAULT, CHAN_TCP_PACKET_DEFAULT, 0,
 	    "channels of scp", 1);
 	c->mux_rcb = serve;
 	/* so that no-more-sessions@openssh.com is not sent */
-	options.control_master = SSHCTL_MASTER_YES;
+	if (has_channels)
+		options.control_master = SSHCTL_MASTER_YES;
 	/* When the first session ends, scp has to see its end at once. */
 	if (stdfd_devnull(1, 0, 0) == -1)
 		error_f("stdfd_devnull failed");
-	debug("more channels can be had");
+	if (has_channels)
+		debug("more channels can be had");
+	if (streams != 1)
+		debug("more connections can be had");
 }

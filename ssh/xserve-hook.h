@@ -4,8 +4,8 @@
  */
 
 /*
- * xserve-hook: ssh opens more sessions on its connection for the scp or sftp
- * that started it.
+ * xserve-hook: ssh opens more sessions on its connection, or starts further
+ * connections, for the scp or sftp that started it.
  *
  * A server with a fixed window takes 2 MiB in a round trip on one channel, and
  * as much on each further one. scp asks for channels through sftp-tell.h. Each
@@ -18,6 +18,9 @@
  * stock does. It serves none if scp did not ask, if a connection is shared by
  * ControlMaster, if the server is Hayate, whose window follows the path, or no
  * OpenSSH, and with "Hayate no".
+ *
+ * If TransferStreams is not 1, scp can ask for further connections in the same
+ * way, to any server (xlogin-hook.h). A socket with a name asks for one.
  *
  * Called from patches/246-ssh-channels.patch. Main thread only.
  */

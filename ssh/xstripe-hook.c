@@ -35,6 +35,7 @@
 #include "xlink-hook.h"
 #include "xstripe.h"
 #include "xstripe-hook.h"
+#include "xteam-hook.h"
 
 /* With so much to be sent on a channel no more is made ready for it. */
 #define BACKLOG_MAX	(512 * 1024)
@@ -68,7 +69,8 @@ struct handle {
 struct channel {
 	struct xlink *link;		/* NULL: none */
 	int	 fd;
-	int	 has_version;
+	int	 is_login;		/* a connection of its own */
+	int	 state;			/* of xteam_take() */
 	struct handle handle;		/* of the hidden file */
 };
 
@@ -80,6 +82,7 @@ struct put {
 	const char *local, *remote;
 	char	*hidden;
 	int	 fd, main_fd;
+	int	 is_auto;
 	int	 in_place;
 	Attrib	 a;
 	u_int	 status;		/* first error of data */
@@ -115,8 +118,9 @@ xstripe_judge(int argc, char **argv)
 void
 xstripe_wish(int fd, int chosen)
 {
-	if (is_wanted && !chosen)
-		sftp_tell_wish(fd);
+	xteam_forget(fd);
+	if (!chosen)
+		sftp_tell_wish(fd, is_wanted);
 }
 
 /*
@@ -392,66 +396,35 @@ send_write(struct put *p, const struct xst_action *a)
 
 /* Channels */
 
+/* "keep": another file may use it, if it is a connection. */
 static void
-close_channel(struct put *p, unsigned int i)
+close_channel(struct put *p, unsigned int i, int keep)
 {
 	struct channel *c = &p->chan[i];
 
 	if (c->link != NULL) {
+		keep &= c->is_login && c->state != 0 &&
+		    !xlink_is_lost(c->link);
 		xlink_free(c->link);
-		close(c->fd);
+		if (keep)
+			xteam_leave(p->main_fd, c->fd, c->state);
+		else
+			close(c->fd);
 	}
 	free(c->handle.data);
 	memset(c, 0, sizeof(*c));
 }
 
-static void
-connect_channel(struct put *p, unsigned int i)
-{
-	struct xlink_conf conf = { .may_end = 1,
-	    .before_fatal = before_fatal, .arg = p };
-	int fd = sftp_tell_connect(p->main_fd);
 
-	if (fd == -1) {
-		xst_down(p->s, i);
-		return;
-	}
-	debug("asking for channel %u", i + 1);
-	conf.fd_in = conf.fd_out = p->chan[i].fd = fd;
-	p->chan[i].link = xlink_new(&conf);
-	/* The version stands where others have their ID. */
-	xlink_begin(p->chan[i].link, SSH2_FXP_INIT, SSH2_FILEXFER_VERSION);
-	xlink_end(p->chan[i].link);
-}
-
-/* What of XST_HAS_* the server tells */
+/* What of XST_HAS_* the server tells, from the sum of xteam_read_version() */
 static int
-read_extensions(struct put *p, struct channel *c, struct sshbuf *m)
+has_of(const struct put *p, int told)
 {
-	static const struct {
-		const char *name, *value;
-	} known[] = { { "limits@openssh.com", "1" }, { "copy-data", "1" },
-	    { "fstatvfs@openssh.com", "2" } };
-	char *name;
-	u_char *value;
-	int r, has = 0;
-	size_t i;
+	int copy = XTEAM_COPY | XTEAM_SPACE;
 
-	while (sshbuf_len(m) > 0) {
-		if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0 ||
-		    (r = sshbuf_get_string(m, &value, NULL)) != 0)
-			xlink_fatal(c->link, "parse extension: %s", ssh_err(r));
-		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
-			if (strcmp(name, known[i].name) == 0 &&
-			    strcmp((char *)value, known[i].value) == 0)
-				has |= 1 << i;
-		}
-		free(name);
-		free(value);
-	}
 	/* A file that its owner may not write is not opened again. */
-	return (has & 1) == 0 ? 0 :
-	    ((has & 6) == 6 ? XST_HAS_COPY : 0) |
+	return (told & XTEAM_LIMITS) == 0 ? 0 :
+	    ((told & copy) == copy ? XST_HAS_COPY : 0) |
 	    ((p->a.perm & S_IWUSR) != 0 ? XST_HAS_RENAME : 0);
 }
 
@@ -459,19 +432,36 @@ static void
 take_version(struct put *p, unsigned int i, struct sshbuf *m)
 {
 	struct channel *c = &p->chan[i];
-	u_char type;
-	u_int version;
-	int r;
 
-	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
-	    (r = sshbuf_get_u32(m, &version)) != 0)
-		xlink_fatal(c->link, "parse version: %s", ssh_err(r));
-	if (type != SSH2_FXP_VERSION)
-		xlink_fatal(c->link, "Invalid packet back from SSH2_FXP_INIT "
-		    "(type %u)", type);
-	c->has_version = 1;
-	xst_up(p->s, i, version == SSH2_FILEXFER_VERSION ?
-	    read_extensions(p, c, m) : 0);
+	c->state = xteam_read_version(c->link, m);
+	xst_up(p->s, i, has_of(p, c->state));
+}
+
+static void
+connect_channel(struct put *p, unsigned int i, int login)
+{
+	struct channel *c = &p->chan[i];
+	struct xlink_conf conf = { .may_end = 1,
+	    .before_fatal = before_fatal, .arg = p };
+
+	c->is_login = login;
+	c->state = XTEAM_NEW;
+	c->fd = login ? xteam_take(p->main_fd, &c->state) :
+	    sftp_tell_connect(p->main_fd, 0);
+	if (c->fd == -1) {
+		xst_down(p->s, i);
+		return;
+	}
+	if (!login)
+		debug("asking for channel %u", i + 1);
+	conf.fd_in = conf.fd_out = c->fd;
+	c->link = xlink_new(&conf);
+	if (c->state == XTEAM_NEW) {
+		xteam_send_init(c->link);
+		c->state = XTEAM_ASKED;
+	}
+	if (c->state >= 0)
+		xst_up(p->s, i, has_of(p, c->state));
 }
 
 /* Actions */
@@ -488,7 +478,8 @@ act(struct put *p, const struct xst_action *a)
 		send_handle(p, a, SSH2_FXP_FSTAT, &p->file, NULL);
 		break;
 	case XST_CONNECT:
-		connect_channel(p, a->chan);
+	case XST_LOGIN:
+		connect_channel(p, a->chan, a->op == XST_LOGIN);
 		break;
 	case XST_HIDE:
 		must_repair = 1;
@@ -682,6 +673,10 @@ take_reply(struct put *p, unsigned int chan, struct sshbuf *m)
 	window = sftpq_count_tree(p->conn,
 	    a.op == XST_WRITE && status == SSH2_FX_OK ? a.len : 0);
 	xst_set_window(p->s, MAXIMUM(window, WINDOW_LEAST));
+	if (p->is_auto && a.op == XST_WRITE && status == SSH2_FX_OK) {
+		xteam_count(p->main_fd, a.len, xst_channels(p->s));
+		xst_set_streams(p->s, xteam_wanted(p->main_fd));
+	}
 }
 
 /* The loop */
@@ -693,17 +688,21 @@ take_all(struct put *p, unsigned int i)
 	struct sshbuf *m;
 
 	while ((m = xlink_take(c->link)) != NULL) {
-		if (i > 0 && !c->has_version)
+		if (i > 0 && c->state < 0)
 			take_version(p, i, m);
 		else
 			take_reply(p, i, m);
 	}
 	if (!xlink_is_lost(c->link))
 		return;
-	debug("channel %u %s", i + 1, c->has_version ? "is lost" :
-	    "was refused; there will be no more");
+	if (c->is_login && c->state < 0)
+		xteam_refused(p->main_fd, xst_channels(p->s));
+	else
+		debug("%s %u %s", c->is_login ? "connection" : "channel", i + 1,
+		    c->state >= 0 ? "is lost" :
+		    "was refused; there will be no more");
 	xst_down(p->s, i);
-	close_channel(p, i);
+	close_channel(p, i, 0);
 }
 
 static void
@@ -743,7 +742,8 @@ note_channels(struct put *p)
 	unsigned int n = xst_channels(p->s);
 
 	if (n > p->most && n > 1)
-		debug("\"%s\" goes over %u channels", p->remote, n);
+		debug("\"%s\" goes over %u %s", p->remote, n,
+		    p->chan[1].is_login ? "connections" : "channels");
 	p->most = MAXIMUM(p->most, n);
 }
 
@@ -816,6 +816,10 @@ put_file(struct put *p, int preserve)
 	sftpq_begin_tree(p->conn, 1, &q);
 	conf.unit = q.unit;
 	conf.first_id = *q.msg_id;
+	p->is_auto = sftp_tell_offers(q.fd_in) == 0;
+	if (xteam_may_grow(q.fd_in))
+		conf.streams = xteam_wanted(q.fd_in);
+	xteam_pause(q.fd_in);
 	link.fd_in = q.fd_in;
 	link.fd_out = q.fd_out;
 	if ((p->s = xst_new(&conf)) == NULL)
@@ -829,7 +833,7 @@ put_file(struct put *p, int preserve)
 	xlink_free(p->chan[0].link);
 	p->chan[0].link = NULL;
 	for (i = 0; i < XST_CHANNELS; i++)
-		close_channel(p, i);
+		close_channel(p, i, 1);
 	ret = xst_has_failed(p->s) ? -1 : 0;
 	say_hidden(p);
 	sftpq_add_moved(p->conn, xst_acked(p->s));

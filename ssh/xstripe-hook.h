@@ -5,7 +5,9 @@
 
 /*
  * xstripe-hook: scp and sftp put a large file over several channels of their
- * connection. xstripe.c decides, xserve-hook.c in ssh opens the channels.
+ * connection, or over several connections if the user wants them. xstripe.c
+ * decides, xserve-hook.c in ssh opens the channels, and xteam-hook.c has the
+ * connections.
  *
  * Called from patches/164-sftp-client-channels.patch and
  * 192-scp-channels.patch, and by xresume-hook.c. Does nothing, so that stock
@@ -26,7 +28,10 @@ struct sftp_conn;
  */
 void	xstripe_judge(int argc, char **argv);
 
-/* "fd" leads to an ssh that was just started. "chosen" as in sftpq_init() */
+/*
+ * "fd" leads to an ssh that was just started. "chosen" as in sftpq_init().
+ * Whoever gets files can use connections, but no channels.
+ */
 void	xstripe_wish(int fd, int chosen);
 
 /*

@@ -103,7 +103,7 @@ xst_new(const struct xst_conf *conf)
 	s->ranges_end = &s->ranges;
 	s->id = conf->first_id;
 	s->window = CREDIT;
-	s->want = 1;
+	s->want = max_u64(1, conf->streams);
 	s->never = !conf->may_stripe;
 	s->chan[0].state = READY;
 	return s;
@@ -217,6 +217,8 @@ xst_find(const struct xst *s, unsigned int chan, uint32_t id,
 static uint64_t
 credit(const struct xst *s)
 {
+	if (s->conf.streams > 0)
+		return max_u64(CREDIT, s->window / xst_channels(s));
 	return s->place == NAMED ? s->window : CREDIT;
 }
 
@@ -373,28 +375,10 @@ measure(struct xst *s, const struct req *r, uint32_t len)
 	s->sum += len;
 	if (s->now - s->since < s->rtt)
 		return;
-	if (s->rtt >= RTT_LEAST && !s->never)
+	if (s->rtt >= RTT_LEAST && !s->never && s->conf.streams == 0)
 		consider(s, s->sum * s->rtt / (s->now - s->since));
 	s->since = s->now;
 	s->sum = 0;
-}
-
-static int
-connect_one(struct xst *s, struct xst_action *a)
-{
-	unsigned int i, n = 0;
-
-	if (s->never || s->refused || rest(s) < XST_LEAST)
-		return 0;
-	for (i = 0; i < XST_CHANNELS && s->chan[i].state != UNUSED; i++)
-		n += s->chan[i].state != GONE;
-	if (i == XST_CHANNELS || n >= s->want)
-		return 0;
-	s->chan[i].state = ASKED;
-	memset(a, 0, sizeof(*a));
-	a->op = XST_CONNECT;
-	a->chan = i;
-	return 1;
 }
 
 /* Returns a channel in that state, or -1. */
@@ -410,11 +394,31 @@ chan_in(const struct xst *s, enum state state)
 	return -1;
 }
 
+static int
+connect_one(struct xst *s, struct xst_action *a)
+{
+	unsigned int i, n = 0;
+
+	if (s->never || s->refused || rest(s) < XST_LEAST)
+		return 0;
+	for (i = 0; i < XST_CHANNELS && s->chan[i].state != UNUSED; i++)
+		n += s->chan[i].state != GONE;
+	if (i == XST_CHANNELS || n >= s->want ||
+	    (s->conf.streams > 0 && chan_in(s, ASKED) != -1))
+		return 0;
+	s->chan[i].state = ASKED;
+	memset(a, 0, sizeof(*a));
+	a->op = s->conf.streams > 0 ? XST_LOGIN : XST_CONNECT;
+	a->chan = i;
+	return 1;
+}
+
 /* One more channel is there: where may its data go? */
 static int
 convert(struct xst *s, struct xst_action *a)
 {
-	if (s->never || s->converting || s->place != NAMED || !s->limited ||
+	if (s->never || s->converting || s->place != NAMED ||
+	    (!s->limited && s->conf.streams == 0) ||
 	    (s->is_old && !s->looked) || rest(s) < XST_LEAST ||
 	    chan_in(s, UP) == -1)
 		return 0;
@@ -843,14 +847,34 @@ loosen(struct xst *s, unsigned int chan)
 	}
 }
 
+/* No further connection can be had: without any there may be channels. */
+static void
+refuse_streams(struct xst *s)
+{
+	int i;
+
+	for (i = 1; i < XST_CHANNELS; i++) {
+		if (s->chan[i].state != UNUSED && s->chan[i].state != GONE) {
+			s->refused = 1;
+			return;
+		}
+	}
+	s->conf.streams = 0;
+	s->want = 1;
+}
+
 void
 xst_down(struct xst *s, unsigned int chan)
 {
-	if (s->chan[chan].state == ASKED)
-		s->refused = 1;
+	int was_asked = s->chan[chan].state == ASKED;
+
 	s->chan[chan].state = GONE;
 	s->chan[chan].away = 0;
 	loosen(s, chan);
+	if (was_asked && s->conf.streams > 0)
+		refuse_streams(s);
+	else if (was_asked)
+		s->refused = 1;
 }
 
 void
@@ -863,6 +887,13 @@ void
 xst_set_window(struct xst *s, uint64_t bytes)
 {
 	s->window = bytes;
+}
+
+void
+xst_set_streams(struct xst *s, unsigned int streams)
+{
+	if (s->conf.streams > 0)
+		s->want = max_u64(s->want, streams);
 }
 
 void

@@ -13,6 +13,10 @@
  * round trip is in slow start, so as many are asked for as it will need when
  * they are there. A refusal is the limit.
  *
+ * If the user wants so many connections, they are asked for at once, but one
+ * after the other, and take the place of channels. If not even one can be had,
+ * there are channels as before.
+ *
  * No byte is written behind a hole under the file's own name. When the second
  * channel is there,
  *
@@ -47,6 +51,7 @@ enum xst_op {
 	XST_OPEN_OLD,		/* the file, as it is put without stripes */
 	XST_LOOK,		/* attributes of the file that is open */
 	XST_CONNECT,		/* one more channel; xst_up() or xst_down() */
+	XST_LOGIN,		/* likewise, over one more connection */
 	XST_HIDE,		/* rename the file to its hidden name */
 	XST_OPEN_SECOND,	/* a hidden file, which must not exist */
 	XST_SPACE,		/* of the hidden file's file system */
@@ -79,6 +84,7 @@ struct xst_conf {
 	int	 in_place;	/* an old file is cut last, not first */
 	int	 preserve;	/* XST_ATTRS is wanted */
 	int	 may_stripe;
+	unsigned int streams;	/* connections that are wanted; 0: no matter */
 };
 
 /* What the server is known to have, once one more channel is there */
@@ -131,6 +137,9 @@ void	xst_clock(struct xst *, uint64_t now);
 
 /* Bytes that may be under way while there is one channel */
 void	xst_set_window(struct xst *, uint64_t bytes);
+
+/* So many connections are wanted now. Has no effect if "streams" was 0. */
+void	xst_set_streams(struct xst *, unsigned int streams);
 
 /* Nothing more is sent of the file; what was sent is brought to an end. */
 void	xst_stop(struct xst *);

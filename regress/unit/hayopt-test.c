@@ -387,7 +387,8 @@ run(int side, const char *in, const char *out)
 static int
 dump(int side)
 {
-	const char *want = side == C ? DUMP " noneswitch no" THREADS :
+	const char *want = side == C ?
+	    DUMP " noneswitch no" THREADS " transferstreams 1" :
 	    DUMP THREADS;
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;

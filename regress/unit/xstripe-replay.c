@@ -14,6 +14,8 @@
  *       slow 1      the path begins with 14 KiB and doubles
  *       window N    KiB that a channel takes in a round trip
  *       most N      channels that the server allows
+ *       streams N   connections that are wanted; 0: no matter
+ *       logins N    connections that the server allows
  *       old N       KiB of the file that exists; -1: none exists
  *       special 1   what exists is no regular file
  *       has N       XST_HAS_*
@@ -31,6 +33,8 @@
  * After each request that the server serves, the file under its name must have
  * no hole: new data, and behind it what was there before; but if a WRITE of it
  * fails, those behind it are already under way, until it is cut.
+ *
+ * Never are two connections asked for at once.
  *
  * The report: round trips, most channels, how many requests had errors that are
  * told, what lies under the name and under the hidden name: "whole", "none", or
@@ -51,7 +55,7 @@
 #define ROUNDS_MAX	20000
 
 static const char *const op_names[] = { "", "open_new", "open_old", "look",
-    "connect", "hide", "open_second", "space", "join", "write", "copy",
+    "connect", "login", "hide", "open_second", "space", "join", "write", "copy",
     "truncate", "attrs", "show", "leave", "close_second", "remove_second",
     "close" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
@@ -70,9 +74,9 @@ struct waiting {
 
 static struct {
 	long rtt, path, slow, window, most, old, special, has, space, actual;
-	long shrink, stop, in_place, preserve, unit, room;
+	long shrink, stop, in_place, preserve, unit, room, streams, logins;
 } conf = { 100, 12500, 0, 2048, 10, -1, 0, 3, 1L << 30, -1, -1, -1, 1, 0,
-    256, 0 };
+    256, 0, 0, 10 };
 
 static const struct {
 	const char *name;
@@ -85,7 +89,8 @@ static const struct {
 	{ "actual", &conf.actual }, { "shrink", &conf.shrink },
 	{ "stop", &conf.stop }, { "in_place", &conf.in_place },
 	{ "preserve", &conf.preserve }, { "unit", &conf.unit },
-	{ "room", &conf.room },
+	{ "room", &conf.room }, { "streams", &conf.streams },
+	{ "logins", &conf.logins },
 };
 
 static long fails[OPS];			/* which request fails; 0: none */
@@ -95,7 +100,7 @@ static struct xst *s;
 static struct file *named, *hidden;
 static struct waiting queue[REQUESTS_MAX];
 static size_t nqueue;
-static long size, now, told, connected, served[OPS];
+static long size, now, told, connected, logged, served[OPS];
 static int is_up[XST_CHANNELS];
 static int is_torn;			/* a WRITE failed, others were behind */
 static long rounds;
@@ -303,15 +308,28 @@ enqueue(const struct xst_action *a)
 	nqueue++;
 }
 
+static int
+is_link(enum xst_op op)
+{
+	return op == XST_CONNECT || op == XST_LOGIN;
+}
+
 static void
 act(const struct xst_action *a)
 {
-	if (a->chan >= XST_CHANNELS || (a->chan > 0 &&
-	    a->op != XST_CONNECT && !is_up[a->chan]))
+	unsigned int c;
+
+	if (a->chan >= XST_CHANNELS || (a->chan > 0 && !is_link(a->op) &&
+	    !is_up[a->chan]))
 		broken("a channel that is not there is used");
-	if (a->op != XST_CONNECT)
+	for (c = 1; a->op == XST_LOGIN && c < XST_CHANNELS; c++) {
+		if (is_up[c] == 1 || is_up[c] == -1)
+			broken("two connections are asked for at once");
+	}
+	if (!is_link(a->op))
 		enqueue(a);
-	else if (++connected >= conf.most)
+	else if (a->op == XST_LOGIN ? ++logged >= conf.logins :
+	    ++connected >= conf.most)
 		is_up[a->chan] = -1;
 	else
 		is_up[a->chan] = 1;
@@ -416,8 +434,9 @@ run(void)
 		if (xst_channels(s) > most)
 			most = xst_channels(s);
 	}
-	printf("rounds=%ld channels=%u asked=%ld told=%ld failed=%d", rounds,
-	    most, connected, told, xst_has_failed(s));
+	printf("rounds=%ld channels=%u asked=%ld logins=%ld told=%ld "
+	    "failed=%d", rounds, most, connected, logged, told,
+	    xst_has_failed(s));
 }
 
 static void
@@ -426,13 +445,13 @@ put(void)
 	struct xst_conf c = { .size = size * (uint64_t)KIB,
 	    .unit = conf.unit * KIB, .first_id = 0xfffffff0,
 	    .in_place = conf.in_place, .preserve = conf.preserve,
-	    .may_stripe = 1 };
+	    .may_stripe = 1, .streams = conf.streams };
 
 	named = conf.old == -1 ? NULL : file_new(conf.old);
 	hidden = NULL;
 	nqueue = 0;
 	now = 1;
-	told = connected = is_torn = 0;
+	told = connected = logged = is_torn = 0;
 	memset(served, 0, sizeof(served));
 	memset(is_up, 0, sizeof(is_up));
 	if ((s = xst_new(&c)) == NULL)

@@ -1,0 +1,374 @@
+#!/usr/bin/env bats
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Transfers over several connections: scp -j, sftp -j and TransferStreams
+# (ssh/xteam-hook.h, ssh/xlogin-hook.h, ssh/xfetch.h, ssh/xauto.h). Each
+# connection carries at most 15 MB/s (MaxRate), so that all of them are needed.
+# "one" and "two" have room for one connection that is not authenticated.
+
+load helper
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	sshd_up hayate "MaxRate 15M"
+	sshd_up stock
+	sshd_up hayate:one "MaxRate 15M" "PerSourceMaxStartups 1"
+	sshd_up stock:two "PerSourceMaxStartups 1"
+	head -c 134217728 /dev/urandom >bulk
+	head -c 40000000 /dev/urandom >less
+	mkdir tree tree/some
+	for i in 1 2 3 4 5 6; do head -c $((i * 4000000)) bulk >tree/$i; done
+	for i in $(seq 200); do echo "$i" >"tree/some/$i"; done
+}
+
+teardown_file() { sshd_down; }
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$BATS_TEST_TMPDIR
+	BULK=$BATS_FILE_TMPDIR/bulk
+	LESS=$BATS_FILE_TMPDIR/less
+	TREE=$BATS_FILE_TMPDIR/tree
+	mkdir there
+}
+
+teardown() {
+	local pid
+	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
+}
+
+# counted SERVER N COMMAND...: it succeeds, with so many logins
+counted() {
+	local before
+	before=$(logins "$1")
+	"${@:3}" >log 2>&1 || { cat log; return 1; }
+	[ $(($(logins "$1") - before)) = "$2" ] ||
+	    { echo "$(($(logins "$1") - before)) logins"; cat log; return 1; }
+}
+
+# over LOG: the most connections that a file or tree went over
+over() {
+	{
+		sed -n 's/.* over \([0-9]*\) connections.*/\1/p' "$1"
+		sed -n 's/.*there are \([0-9]*\) connections.*/\1/p' "$1"
+		echo 1
+	} | sort -n | tail -n 1
+}
+
+# put and get over a path that is slow
+slow() { copy -o MaxRate=15M "$@"; }
+
+### What decides
+
+replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
+
+@test "a file that is got over several connections is written in order, and whole" {
+	run -0 replay xfetch "links=1" "links=4" "links=8 short=3 seed=2" \
+	    "links=8 lose=5 seed=3" "links=8 lose=7 short=5 seed=4" \
+	    "links=4 slow=50" "links=3 size=33001 off=1000 short=2" \
+	    "links=4 actual=90001" "links=4 actual=120001" \
+	    "links=3 size=40000 actual=3000"
+	[ "$(of 0 moved)" = 100000 ]
+	[ "$(of 0 links)" = 1 ]
+	[ "$(of 1 moved)" = 100000 ]
+	[ "$(of 1 links)" = 4 ]
+	[ "$(of 2 moved)" = 100000 ]
+	[ "$(of 3 moved)" = 100000 ]
+	[ "$(of 4 moved)" = 100000 ]
+	[ "$(of 5 moved)" = 100000 ]
+	[ "$(of 6 moved)" = 33001 ]
+	# a file that is not as long as it was expected to be
+	[ "$(of 7 moved)" = 90001 ]
+	[ "$(of 8 moved)" = 120001 ]
+	[ "$(of 9 moved)" = 3000 ]
+}
+
+@test "an error or an interrupt leaves what is complete from the start" {
+	run -0 replay xfetch "links=4 error=50000" "links=4 full=50000" \
+	    "links=4 stop=300" "links=8 lose=4 error=70000 short=4"
+	true_ "$(of 0 moved) <= 50000 && $(of 0 moved) > 40000"
+	true_ "$(of 1 moved) <= 50000 && $(of 1 moved) > 40000"
+	true_ "$(of 2 moved) < 100000"
+	true_ "$(of 3 moved) <= 70000"
+}
+
+@test "a connection that has another file under the name reads nothing" {
+	run -0 replay xfetch "links=3 other=1"
+	[ "$(of 0 moved)" = 100000 ]
+	[ "$(of 0 links)" = 2 ]
+	[[ $(of 0 read) = *,0,*,0,0,0,0,0 ]]
+}
+
+@test "auto adds connections while they help, and keeps those that did" {
+	run -0 replay xauto "each=1000" "each=1000 path=1000" \
+	    "each=1000 path=2100" "each=1000 path=5000" "each=1000 slow=8" \
+	    "each=1000 most=3" "each=1000 seconds=2"
+	[[ ${lines[0]} = "want=1,2,4,8 "*" has=8" ]]
+	[[ ${lines[1]} = "want=1,2,1 "* ]]
+	[[ ${lines[2]} = "want=1,2,4,2 "* ]]
+	[[ ${lines[3]} = "want=1,2,4,8,4 "* ]]
+	[[ ${lines[4]} = "want=1,2,4,8 "*" has=8" ]]
+	[[ ${lines[5]} = "want=1,2,4,3 "*" has=3" ]]
+	[[ ${lines[6]} = "want=1 "* ]]
+}
+
+@test "-j takes auto and 1 to 8, and anything else is refused with a reason" {
+	local value
+	for value in 0 9 x 44 -1 '' 1.5; do
+		run -1 copy -j "$value" "$LESS" "hayate:$T/x"
+		[[ $output = *"-j $value: auto or a number from 1 to 8 is allowed"* ]]
+		run -1 files -j "$value" hayate
+		[[ $output = *"-j $value: auto or a number from 1 to 8 is allowed"* ]]
+		[ -z "$value" ] || run -255 client -G -o TransferStreams="$value" hayate
+	done
+	run -1 copy -j
+	[[ $output = *"-j without a value: auto or a number"* ]]
+	for value in 1 8 auto; do
+		client -G -o TransferStreams=$value hayate | grep -qx "transferstreams $value"
+	done
+	# in a group, and together with its value
+	copy -qj2 "$TREE/1" "hayate:$T/there/a"
+	copy -qpj 2 "$TREE/1" "hayate:$T/there/b"
+	cmp "$TREE/1" there/a
+	[ "$(stat -c %Y there/b)" = "$(stat -c %Y "$TREE/1")" ]
+}
+
+@test "-j is refused where there is not one server" {
+	run -1 copy -j 2 "hayate:$LESS" "stock:$T/x"
+	[[ $output = *"-j does not work between two remote hosts"* ]]
+	run -1 copy -j 2 "$LESS" x
+	[[ $output = *"-j does not work between local files"* ]]
+	run -1 copy -O -j 2 "$LESS" "hayate:$T/x"
+	[[ $output = *"-j needs SFTP"* ]]
+}
+
+### What it does
+
+@test "a large file goes over as many connections as are wanted, both ways" {
+	local s
+	for s in hayate stock; do
+		rm -f there/x
+		counted $s 4 slow -v -j 4 "$BULK" "$s:$T/there/x"
+		cmp "$BULK" there/x
+		[ "$(over log)" = 4 ]
+		[ "$(ls -A there)" = x ]
+	done
+	counted hayate 4 copy -v -j 4 "hayate:$BULK" got
+	cmp "$BULK" got
+	[ "$(over log)" = 4 ]
+}
+
+@test "a file that exists is put over several connections, and keeps its inode" {
+	local inode
+	head -c 150000000 /dev/zero >there/x
+	inode=$(stat -c %i there/x)
+	counted stock 3 slow -v -j 3 "$BULK" "stock:$T/there/x"
+	cmp "$BULK" there/x
+	[ "$(stat -c %i there/x)" = "$inode" ]
+	[ "$(ls -A there)" = x ]
+	head -c 150000000 /dev/zero >got
+	counted hayate 3 copy -v -p -j 3 "hayate:$BULK" got
+	cmp "$BULK" got
+	[ "$(stat -c %Y got)" = "$(stat -c %Y "$BULK")" ]
+}
+
+@test "TransferStreams in ssh_config does what -j does, and -j wins" {
+	{ echo "TransferStreams 3"; cat "$BATS_FILE_TMPDIR/ssh_config"; } >c
+	counted hayate 3 copy -v -F c "hayate:$BULK" got
+	cmp "$BULK" got
+	counted hayate 2 copy -v -F c -j 2 "hayate:$BULK" got
+	counted hayate 1 copy -v -F c -j 1 "hayate:$LESS" got
+}
+
+@test "the files of sftp and of a list use the connections that are there" {
+	counted hayate 3 files -v -j 3 -b - hayate <<-END
+	get $BULK a
+	get $BULK b
+	END
+	cmp "$BULK" a
+	cmp "$BULK" b
+	[ "$(grep -c 'comes over 3 connections' log)" = 2 ]
+	counted hayate 2 copy -v -j 2 "hayate:$BULK" "hayate:$LESS" "hayate:$TREE/1" there
+	cmp "$BULK" there/bulk
+	cmp "$LESS" there/less
+	cmp "$TREE/1" there/1
+}
+
+@test "the files of a tree go over several connections, both ways" {
+	counted hayate 3 slow -v -rp -j 3 "$TREE" "hayate:$T/there"
+	diff -r "$TREE" there/tree
+	[ "$(over log)" = 3 ]
+	counted hayate 3 copy -v -rp -j 3 "hayate:$TREE" got
+	diff -r "$TREE" got
+	[ "$(over log)" = 3 ]
+	[ "$(stat -c '%a %Y' got/some)" = "$(stat -c '%a %Y' "$TREE/some")" ]
+}
+
+@test "auto adds a connection where one is held back" {
+	copy -v -j auto "hayate:$BULK" got 2>log
+	cmp "$BULK" got
+	grep 'connections are wanted' log
+	[ "$(over log)" -ge 2 ]
+	rm -f there/x
+	slow -v -j auto "$BULK" "stock:$T/there/x" 2>log
+	cmp "$BULK" there/x
+	[ "$(over log)" -ge 2 ]
+}
+
+### Logins
+
+@test "one connection at a time is not authenticated" {
+	local s
+	for s in one two; do
+		counted $s 4 slow -v -j 4 "$BULK" "$s:$T/there/$s"
+		cmp "$BULK" there/$s
+	done
+	counted one 4 copy -v -j 4 "one:$BULK" got
+	cmp "$BULK" got
+	for s in one two; do
+		run ! grep -i 'drop connection' "$(sshd_log $s)"
+	done
+}
+
+# A passphrase has to be typed for each login.
+@test "the user is asked once, and the transfer goes on over what is there" {
+	local way
+	cp "$BATS_FILE_TMPDIR/user" key
+	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
+	sed "s|IdentityFile .*|IdentityFile $T/key|" "$BATS_FILE_TMPDIR/ssh_config" >c
+	printf '#!/bin/sh\necho asked >>%s\necho secret\n' "$T/asked" >askpass
+	chmod +x askpass
+	export SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force
+	for way in put get; do
+		rm -f asked there/less
+		set -- "$LESS" "stock:$T/there/less"
+		[ $way = put ] || set -- "hayate:$LESS" there/less
+		slow -F c -o BatchMode=no -v -j 4 "$@" >log 2>&1
+		[ "$(<asked)" = asked ]
+		cmp "$LESS" there/less
+		[ "$(grep -c 'a further connection was refused' log)" = 1 ]
+	done
+	# and nothing is said about it without -v
+	run -0 --separate-stderr copy -F c -o BatchMode=no -j 4 "hayate:$LESS" got
+	[ -z "$output$stderr" ]
+}
+
+@test "after a connection that cannot be had, none is tried again" {
+	cat >once <<-END
+	#!/bin/bash
+	echo try >>$T/tries
+	[ \$(wc -l <$T/tries) -le 2 ] || exit 1
+	exec $(bin sshd) -i -f $(sshd_dir hayate)/config -E $T/far.log
+	END
+	chmod +x once
+	copy -v -j 4 -o ProxyCommand="$T/once" "hayate:$BULK" got 2>log
+	cmp "$BULK" got
+	[ "$(wc -l <tries)" = 3 ]
+	[ "$(grep -c 'a further connection was refused' log)" = 1 ]
+}
+
+@test "further connections go through a ProxyJump as well" {
+	counted one 2 copy -v -j 2 -J stock "one:$LESS" got
+	cmp "$LESS" got
+	[ "$(over log)" = 2 ]
+}
+
+@test "Hayate no, a rate and a shared connection keep to one" {
+	counted hayate 1 copy -v -j 4 -o Hayate=no "hayate:$LESS" got
+	cmp "$LESS" got
+	counted hayate 1 copy -v -j 4 -l 800000 "hayate:$LESS" got
+	cmp "$LESS" got
+	counted hayate 1 copy -v -j 4 -X nrequests=64 "hayate:$LESS" got
+	client -M -N -f -S "$T/mux" hayate
+	counted hayate 0 copy -v -j 4 -o ControlPath="$T/mux" "hayate:$LESS" got
+	cmp "$LESS" got
+	client -S "$T/mux" -O exit hayate 2>/dev/null
+}
+
+### What is left behind
+
+# further: a connection that ssh has started
+further() {
+	sed -n 's/.*a further connection is started, process \([0-9]*\).*/\1/p' log |
+	    tail -n 1 | grep .
+}
+
+# begun N: so many connections carry the file
+begun() { [ "$(over log)" -ge "$1" ]; }
+
+# start ARG...: a copy in the background, until it has three connections
+start() {
+	copy -o MaxRate=15M -v -j 3 "$@" >log 2>&1 &
+	SCP=$!
+	poll 20 begun 3
+}
+
+# scp: the program, not the shell that waits for it
+scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
+
+@test "the loss of a further connection costs nothing but its rate" {
+	start "hayate:$BULK" got
+	kill -9 "$(further)"
+	wait $SCP
+	grep 'a further connection is lost' log
+	cmp "$BULK" got
+	start "$BULK" "stock:$T/there/x"
+	kill -9 "$(further)"
+	wait $SCP
+	grep 'is lost' log
+	cmp "$BULK" there/x
+	[ "$(ls -A there)" = x ]
+}
+
+@test "the loss of a connection that a tree needs is an error, and no file is wrong" {
+	local f n
+	start -r "hayate:$TREE" got
+	kill -9 "$(further)"
+	if wait $SCP; then
+		diff -r "$TREE" got
+	else
+		grep 'Connection closed' log
+		while read -r f; do
+			n=$(stat -c %s "got/$f")
+			cmp -n "$n" "got/$f" "$TREE/$f"
+		done < <(cd got && find . -type f)
+	fi
+}
+
+@test "after kill -9 a file that is got is a beginning, which can be resumed" {
+	local n
+	start "hayate:$BULK" got
+	kill -9 "$(scp)"
+	fails wait $SCP
+	n=$(stat -c %s got)
+	[ "$n" -lt 134217728 ]
+	cmp -n "$n" got "$BULK"
+	copy -v -j 3 --resume "hayate:$BULK" got 2>log
+	cmp "$BULK" got
+	[ "$(over log)" -ge 2 ]
+}
+
+@test "the loss of the first connection is an error, and nothing is wrong" {
+	start "hayate:$BULK" got
+	kill -9 "$(pgrep -P "$(scp)" -x ssh)"
+	fails wait $SCP
+	cmp -n "$(stat -c %s got)" got "$BULK"
+	start "$BULK" "stock:$T/there/x"
+	kill -9 "$(pgrep -P "$(scp)" -x ssh)"
+	fails wait $SCP
+	[ ! -e there/x ]
+	poll 10 fails pgrep -f "TransferStreams=1 .*$BATS_FILE_TMPDIR"
+}
+
+@test "no process of a further connection outlives scp" {
+	local n
+	start "hayate:$BULK" got
+	n=$(further)
+	kill -9 "$(scp)"
+	poll 10 gone "$n"
+	copy -v -j 3 "hayate:$BULK" got >log 2>&1
+	for n in $(sed -n 's/.*is started, process \([0-9]*\).*/\1/p' log); do
+		poll 10 gone "$n"
+	done
+}

@@ -1,0 +1,140 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xauto-replay: how many connections are wanted, on paths made of numbers.
+ *
+ * Each line has words KEY=VALUE:
+ *
+ *   each     KB per second that one connection carries
+ *   path     KB per second that all of them carry together
+ *   slow     seconds that a connection takes to reach its rate, doubling
+ *   login    seconds until a connection that is wanted is there
+ *   most     of them are there at most; the next one is refused
+ *   seconds  of the transfer
+ *
+ * The report: the numbers that were wanted, in order, and the time of the last.
+ */
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "xauto.h"
+
+#define STEPS	100			/* in a second */
+
+static long each, path, slow, login, most, seconds;
+
+static const struct {
+	const char *name;
+	long *value;
+	long def;
+} keys[] = {
+	{ "each", &each, 1000 }, { "path", &path, 1000000 },
+	{ "slow", &slow, 1 }, { "login", &login, 1 }, { "most", &most, 8 },
+	{ "seconds", &seconds, 60 },
+};
+
+static long began[XAUTO_MOST];		/* step; 0: not there */
+
+/* Bytes that all carry in this step */
+static long
+moved(long step)
+{
+	double sum = 0, rate;
+	int i;
+
+	for (i = 0; i < XAUTO_MOST; i++) {
+		if (began[i] == 0 || began[i] > step)
+			continue;
+		rate = each;
+		if (step - began[i] < slow * STEPS)
+			rate = rate * (step - began[i] + 1) / (slow * STEPS);
+		sum += rate;
+	}
+	return (sum > path ? path : sum) * 1000 / STEPS;
+}
+
+static unsigned int
+has(long step)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < XAUTO_MOST; i++)
+		n += began[i] != 0 && began[i] <= step;
+	return n;
+}
+
+/* One is asked for when the one before is there. */
+static void
+grow(struct xauto *x, long step)
+{
+	unsigned int n = has(step);
+
+	if (n >= xauto_want(x) || (n < XAUTO_MOST && began[n] != 0))
+		return;
+	if ((long)n >= most)
+		xauto_refused(x, n);
+	else
+		began[n] = step + login * STEPS;
+}
+
+static void
+run(void)
+{
+	struct xauto x;
+	unsigned int want = 1;
+	long step, last = 0;
+
+	memset(&x, 0, sizeof(x));
+	memset(began, 0, sizeof(began));
+	began[0] = 1;
+	printf("want=1");
+	for (step = 1; step < seconds * STEPS; step++) {
+		xauto_count(&x, moved(step), has(step),
+		    (uint64_t)step * 1000000 / STEPS);
+		if (xauto_want(&x) != want) {
+			want = xauto_want(&x);
+			last = step;
+			printf(",%u", want);
+		}
+		grow(&x, step);
+	}
+	printf(" at=%ld has=%u\n", last / STEPS, has(step));
+}
+
+static void
+set(const char *word)
+{
+	size_t i, n;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		n = strlen(keys[i].name);
+		if (strncmp(word, keys[i].name, n) == 0 && word[n] == '=') {
+			*keys[i].value = strtol(word + n + 1, NULL, 10);
+			return;
+		}
+	}
+	errx(1, "unknown word \"%s\"", word);
+}
+
+int
+main(void)
+{
+	char line[256], *word;
+	size_t i;
+
+	while (fgets(line, sizeof(line), stdin) != NULL) {
+		for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+			*keys[i].value = keys[i].def;
+		for (word = strtok(line, " \n"); word != NULL;
+		    word = strtok(NULL, " \n"))
+			set(word);
+		run();
+	}
+	return 0;
+}

@@ -1,0 +1,279 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xfetch-replay: one file that is got from a server made of chance.
+ *
+ * Each line is one file, in words KEY=VALUE; sizes are in KiB:
+ *
+ *   size, actual   of the file, as expected and as it is; 100000 both
+ *   off            where the copy goes on
+ *   links          connections, with the first; they come one by one
+ *   lose           this many of them are lost, one by one
+ *   short          1 of so many replies is short; 0: none
+ *   other          this link has another file
+ *   error, full    reading, or writing, at this KiB fails
+ *   stop           the user interrupts after so many steps
+ *   slow           link 1 answers 1 time in so many
+ *   seed           of chance
+ *
+ * Replies of one link come in order. What is written must come in order, with
+ * the bytes of the file, and what waits must be within XF_SPREAD; otherwise the
+ * run ends with "broken" and the promise. The report: KiB that are complete,
+ * the most links that took part, KiB that each read, and KiB that waited.
+ */
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "xfetch.h"
+
+#define KIB	1024
+#define UNIT	(256 * KIB)
+#define QUEUE	4096
+#define STEPS	4000000
+
+static struct {
+	long size, actual, off, links, lose, shortness, other, error, full;
+	long stop, slow, seed;
+} conf;
+
+static const struct {
+	const char *name;
+	long *value;
+	long def;
+} keys[] = {
+	{ "size", &conf.size, 100000 }, { "actual", &conf.actual, -1 },
+	{ "off", &conf.off, 0 }, { "links", &conf.links, 1 },
+	{ "lose", &conf.lose, 0 }, { "short", &conf.shortness, 0 },
+	{ "other", &conf.other, -1 }, { "error", &conf.error, -1 },
+	{ "full", &conf.full, -1 }, { "stop", &conf.stop, -1 },
+	{ "slow", &conf.slow, 1 }, { "seed", &conf.seed, 1 },
+};
+
+static struct queue {
+	struct xf_action a[QUEUE];
+	size_t	 head, n;
+	int	 is_there;
+	long	 kib;			/* that it has read */
+} queues[XF_LINKS];
+
+static struct xf *s;
+static uint64_t written, highest;
+static unsigned int most;
+static uint64_t waited;
+static unsigned char data[UNIT];
+
+static void
+broken(const char *what)
+{
+	printf("broken: %s, at %" PRIu64 "\n", what, written);
+	exit(1);
+}
+
+/* The byte of the file at an offset */
+static unsigned char
+byte_at(uint64_t off)
+{
+	return (unsigned char)((off >> 16) * 31 + off % 251);
+}
+
+static void
+write_data(uint64_t off, const unsigned char *p, uint32_t len)
+{
+	uint32_t i;
+
+	if (off != written || off != xf_frontier(s))
+		broken("not in order");
+	for (i = 0; i < len; i += 509) {
+		if (p[i] != byte_at(off + i))
+			broken("other bytes");
+	}
+	if (conf.full >= 0 && off + len > (uint64_t)conf.full * KIB) {
+		xf_written(s, 0);
+		return;
+	}
+	written += len;
+	xf_written(s, 1);
+}
+
+static void
+reply_read(struct queue *q, const struct xf_action *a)
+{
+	uint64_t end = (uint64_t)conf.actual * KIB;
+	uint32_t len = a->len, i;
+	int r;
+
+	if (conf.error >= 0 && a->off + len > (uint64_t)conf.error * KIB) {
+		xf_ended(s, a->id, 0);
+		return;
+	}
+	if (a->off >= end) {
+		xf_ended(s, a->id, 1);
+		return;
+	}
+	if (a->off + len > end)
+		len = end - a->off;
+	if (conf.shortness > 0 && rand() % conf.shortness == 0)
+		len = 1 + rand() % len;
+	for (i = 0; i < len; i++)
+		data[i] = byte_at(a->off + i);
+	q->kib += len / KIB;
+	if (a->off + len > highest)
+		highest = a->off + len;
+	if (highest - xf_frontier(s) > waited)
+		waited = highest - xf_frontier(s);
+	r = xf_data(s, a->id, data, len);
+	if (r < 0)
+		broken("data was refused");
+	if (r == 1)
+		write_data(a->off, data, len);
+}
+
+static void
+reply(unsigned int link)
+{
+	struct queue *q = &queues[link];
+	struct xf_action a = q->a[q->head], found;
+
+	q->head = (q->head + 1) % QUEUE;
+	q->n--;
+	if (xf_find(s, link, a.id, &found) != 0 || found.op != a.op ||
+	    xf_find(s, (link + 1) % XF_LINKS, a.id, &found) == 0)
+		broken("a request is not known");
+	if (a.op == XF_OPEN) {
+		xf_opened(s, a.id, 1);
+		if (link == 0)
+			xf_start(s, (uint64_t)conf.off * KIB);
+	} else if (a.op == XF_LOOK)
+		xf_looked(s, a.id, (long)link != conf.other);
+	else if (a.op == XF_CLOSE)
+		xf_closed(s, a.id);
+	else
+		reply_read(q, &a);
+}
+
+static void
+come_and_go(long step)
+{
+	unsigned int i;
+
+	for (i = 1; i < (unsigned int)conf.links; i++) {
+		if (!queues[i].is_there && step == 10L * i) {
+			queues[i].is_there = 1;
+			xf_set_credit(s, i, 8 * UNIT);
+			xf_up(s, i);
+			xf_set_credit(s, i, 8 * UNIT);
+		} else if (queues[i].is_there && (long)i <= conf.lose &&
+		    step == 200 + 40L * i) {
+			queues[i].n = 0;
+			xf_down(s, i);
+		}
+	}
+	if (step == conf.stop)
+		xf_stop(s);
+}
+
+static void
+act(void)
+{
+	struct xf_action a;
+	struct queue *q;
+	int r;
+
+	while ((r = xf_next(s, (1U << XF_LINKS) - 1, &a)) == 1) {
+		if (a.op == XF_WRITE) {
+			write_data(a.off, a.data, a.len);
+			continue;
+		}
+		q = &queues[a.link];
+		if (q->n == QUEUE)
+			broken("too many requests");
+		if (a.op == XF_READ &&
+		    a.off >= (uint64_t)conf.size * KIB + UNIT &&
+		    a.off > xf_frontier(s) + 2 * UNIT)
+			broken("read far behind the end");
+		q->a[(q->head + q->n++) % QUEUE] = a;
+	}
+	if (r == -1)
+		broken("out of memory");
+	if (xf_links(s) > most)
+		most = xf_links(s);
+}
+
+static void
+get(void)
+{
+	unsigned int i, link;
+	long step;
+
+	memset(queues, 0, sizeof(queues));
+	queues[0].is_there = 1;
+	srand(conf.seed);
+	if (conf.actual == -1)
+		conf.actual = conf.size;
+	written = highest = (uint64_t)conf.off * KIB;
+	waited = most = 0;
+	if ((s = xf_new((uint64_t)conf.size * KIB, UNIT, 7)) == NULL)
+		err(1, "xf_new");
+	xf_set_credit(s, 0, 8 * UNIT);
+	for (step = 0; step < STEPS; step++) {
+		come_and_go(step);
+		act();
+		if (xf_is_done(s))
+			break;
+		link = rand() % XF_LINKS;
+		if (queues[link].n > 0 && (link != 1 ||
+		    rand() % conf.slow == 0))
+			reply(link);
+	}
+	if (step == STEPS)
+		broken("it never ends");
+	if (written != xf_frontier(s))
+		broken("the frontier is another");
+	if (waited > XF_SPREAD + 2 * UNIT)
+		broken("too much waits");
+	printf("moved=%" PRIu64 " links=%u waited=%" PRIu64 " read=",
+	    written / KIB, most, waited / KIB);
+	for (i = 0; i < XF_LINKS; i++)
+		printf("%s%ld", i == 0 ? "" : ",", queues[i].kib);
+	printf("\n");
+	xf_free(s);
+}
+
+static void
+set(const char *word)
+{
+	size_t i, n;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		n = strlen(keys[i].name);
+		if (strncmp(word, keys[i].name, n) == 0 && word[n] == '=') {
+			*keys[i].value = strtol(word + n + 1, NULL, 10);
+			return;
+		}
+	}
+	errx(1, "unknown word \"%s\"", word);
+}
+
+int
+main(void)
+{
+	char line[512], *word;
+	size_t i;
+
+	while (fgets(line, sizeof(line), stdin) != NULL) {
+		for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
+			*keys[i].value = keys[i].def;
+		for (word = strtok(line, " \n"); word != NULL;
+		    word = strtok(NULL, " \n"))
+			set(word);
+		get();
+	}
+	return 0;
+}

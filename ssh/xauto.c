@@ -1,0 +1,81 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See xauto.h. */
+
+#include <string.h>
+
+#include "minmax.h"
+#include "xauto.h"
+
+#define PERIOD_US	1000000
+
+/* In percent: what still rises, and what is worth twice as many */
+#define RISES		125
+#define GAINS		130
+
+unsigned int
+xauto_want(const struct xauto *x)
+{
+	return x->want == 0 ? 1 : x->want;
+}
+
+void
+xauto_pause(struct xauto *x)
+{
+	x->since = 0;
+}
+
+void
+xauto_refused(struct xauto *x, unsigned int has)
+{
+	x->want = has;
+	x->is_settled = 1;
+}
+
+/* The goodput no longer rises: "rate" bytes per second. */
+static void
+judge(struct xauto *x, uint64_t rate)
+{
+	unsigned int has = xauto_want(x);
+
+	if (has > 1 && rate * 100 < x->base * GAINS) {
+		x->want = has / 2;
+		x->is_settled = 1;
+		return;
+	}
+	x->base = rate;
+	x->is_settled = has == XAUTO_MOST;
+	if (!x->is_settled)
+		x->want = 2 * has;
+}
+
+void
+xauto_count(struct xauto *x, uint64_t bytes, unsigned int has, uint64_t now)
+{
+	uint64_t rate;
+
+	if (x->is_settled || has < xauto_want(x)) {
+		x->since = x->last = 0;
+		return;
+	}
+	if (x->since == 0) {
+		x->since = max_u64(now, 1);
+		x->bytes = 0;
+		return;
+	}
+	x->bytes += bytes;
+	if (now - x->since < PERIOD_US)
+		return;
+	rate = x->bytes * 1000000 / (now - x->since);
+	if (x->last == 0 || rate * 100 >= x->last * RISES) {
+		x->last = max_u64(rate, 1);
+		x->since = now;
+		x->bytes = 0;
+		return;
+	}
+	judge(x, max_u64(rate, x->last));
+	x->since = x->last = 0;
+}

@@ -1,0 +1,52 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xauto: how many connections a transfer should have.
+ *
+ * More connections help where one of them is held back by loss or by a window,
+ * and cost a login and the work of a process where it is not. Only a trial
+ * tells. The goodput of a second is compared with that of the second before,
+ * until it no longer rises, because a connection begins slowly. Then twice as
+ * many are wanted: 2, 4, 8. When they are there, the same is done again. If
+ * this gave less than 30 % more, there will be no more trial, and what follows
+ * has as many as before.
+ *
+ * No I/O, no clock, no upstream header, no allocation. Called by xteam-hook.c,
+ * and alone by regress/unit/xauto-replay.c.
+ */
+
+#ifndef HAYATE_XAUTO_H
+#define HAYATE_XAUTO_H
+
+#include <stdint.h>
+
+#define XAUTO_MOST	8
+
+/* Private to xauto.c; all 0 is the state before the first transfer. */
+struct xauto {
+	unsigned int want;		/* connections; 0: not begun */
+	int	 is_settled;		/* no more trials */
+	uint64_t since, bytes;		/* of this second; 0: none has begun */
+	uint64_t last, base;		/* goodput: before, with fewer */
+};
+
+/* Returns how many connections are wanted now: 1 to XAUTO_MOST. */
+unsigned int xauto_want(const struct xauto *);
+
+/*
+ * "bytes" more have been moved at "now", in microseconds, while "has"
+ * connections took part.
+ */
+void	xauto_count(struct xauto *, uint64_t bytes, unsigned int has,
+    uint64_t now);
+
+/* A transfer begins: the time since the last one does not count. */
+void	xauto_pause(struct xauto *);
+
+/* A connection was refused: those that are there remain. */
+void	xauto_refused(struct xauto *, unsigned int has);
+
+#endif /* HAYATE_XAUTO_H */
