@@ -22,6 +22,7 @@
 #include "xlink-hook.h"
 #include "xmeter.h"
 #include "xsched.h"
+#include "xteam-hook.h"
 
 /* Directories have fewer levels, as in upstream. */
 #define XITEM_DEPTH_MAX	64
@@ -47,6 +48,8 @@ struct xitem {
 
 	/* a file */
 	int	 fd;
+	unsigned int via;		/* the connection that has it open */
+	int	 is_loaded;		/* and counts it */
 	dev_t	 dev;			/* of a local file that is written */
 	ino_t	 ino;
 	u_char	*handle;		/* the server's; also of a directory */
@@ -67,7 +70,9 @@ struct xitem {
 struct xtree {
 	struct sftp_conn *conn;
 	struct xs *s;
-	struct xlink *link;
+	struct xlink *link;		/* where one is sent or taken */
+	struct xteam team;		/* all of them */
+	uint64_t load[XTEAM_MOST];	/* bytes of the files that each has */
 	const struct xside *side;
 	int	 preserve, print, follow, in_place;
 	u_int	 unit;

@@ -31,6 +31,7 @@
 #include "xreport-hook.h"
 #include "xresume-hook.h"
 #include "xshow-hook.h"
+#include "xteam-hook.h"
 #include "xtree-hook.h"
 
 /* Files under way: enough for 25,000 a second where a round trip is 20 ms */
@@ -39,8 +40,15 @@
 /* Descriptors that are left to all else */
 #define DESCRIPTORS_SPARE	64
 
-/* With so much to be sent no more is made ready. */
+/* With so much to be sent, on each connection, no more is made ready. */
 #define BACKLOG_MAX	(512 * 1024)
+
+/* So many files, or bytes, are worth a further connection. */
+#define FILES_LEAST	1024
+#define BYTES_LEAST	(32 * 1024 * 1024)
+
+/* What a file costs beside its bytes, in bytes */
+#define FILE_COST	(32 * 1024)
 
 extern volatile sig_atomic_t interrupted;
 
@@ -167,6 +175,71 @@ forget(struct xtree *t, struct xitem *item)
 	item->moved = 0;
 }
 
+/* Connections */
+
+/* Gives a file that is going to be opened to the one with least to do. */
+static void
+choose_link(struct xtree *t, struct xitem *item)
+{
+	unsigned int i;
+
+	item->via = 0;
+	for (i = 1; i < XTEAM_MOST; i++) {
+		if (xteam_is_up(&t->team, i) &&
+		    t->load[i] < t->load[item->via])
+			item->via = i;
+	}
+	t->load[item->via] += item->size + FILE_COST;
+	item->is_loaded = 1;
+}
+
+static unsigned int
+link_of(const struct xs_job *j)
+{
+	return xs_kind(j) == XS_FILE ?
+	    ((const struct xitem *)xs_own(j))->via : 0;
+}
+
+static int
+is_worth_more(const struct xtree *t)
+{
+	const struct xmeter_count *c = &t->count;
+
+	return c->files_known >= c->files + FILES_LEAST ||
+	    c->bytes_known >= c->bytes + BYTES_LEAST;
+}
+
+static size_t
+backlog(const struct xtree *t)
+{
+	size_t sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < XTEAM_MOST; i++)
+		sum += xteam_is_up(&t->team, i) ?
+		    xlink_backlog(t->team.link[i]) : 0;
+	return sum;
+}
+
+static void
+send_request(struct xtree *t, struct xitem *item, const struct xs_action *a)
+{
+	if (a->op == XS_OPEN)
+		choose_link(t, item);
+	t->link = t->team.link[link_of(a->job)];
+	t->side->send(t, item, a);
+}
+
+/* The server has closed the file, or it never was open. */
+static void
+leave_link(struct xtree *t, struct xitem *item, const struct xs_job *j)
+{
+	if (xs_kind(j) != XS_FILE || !item->is_loaded)
+		return;
+	t->load[item->via] -= item->size + FILE_COST;
+	item->is_loaded = 0;
+}
+
 static void
 act(struct xtree *t, const struct xs_action *a)
 {
@@ -181,9 +254,11 @@ act(struct xtree *t, const struct xs_action *a)
 		t->side->settle(t, item, a);
 		break;
 	case XS_AGAIN:
+		leave_link(t, item, a->job);
 		forget(t, item);
 		break;
 	case XS_END:
+		leave_link(t, item, a->job);
 		t->side->end(t, item, a->job);
 		t->count.files += xs_kind(a->job) == XS_FILE;
 		item->ended_us = clock_us();
@@ -197,7 +272,7 @@ act(struct xtree *t, const struct xs_action *a)
 		print_item(t, a->job, item);
 		break;
 	default:
-		t->side->send(t, item, a);
+		send_request(t, item, a);
 	}
 }
 
@@ -235,7 +310,8 @@ parse_reply(struct xtree *t, struct sshbuf *m, struct xs_action *a,
 	if ((r = sshbuf_get_u8(m, &reply->type)) != 0 ||
 	    (r = sshbuf_get_u32(m, &id)) != 0)
 		xlink_fatal(t->link, "parse reply: %s", ssh_err(r));
-	if (xs_find(t->s, id, a) != 0)
+	if (xs_find(t->s, id, a) != 0 ||
+	    t->link != t->team.link[link_of(a->job)])
 		xlink_fatal(t->link, "Unexpected reply %u", id);
 	wanted = wanted_type(a->op);
 	if (reply->type == SSH2_FXP_STATUS) {
@@ -271,7 +347,7 @@ take_reply(struct xtree *t, struct sshbuf *m)
 	uint32_t len = 0;
 	int r, is_error;
 
-	if (sftpq_take_limits(t->conn, m))
+	if (t->link == t->team.link[0] && sftpq_take_limits(t->conn, m))
 		return;
 	parse_reply(t, m, &a, &reply);
 	item = xs_own(a.job);
@@ -289,6 +365,7 @@ take_reply(struct xtree *t, struct sshbuf *m)
 	if (is_error && r == 0)
 		t->side->fail(t, item, &a, reply.status);
 	xs_set_window(t->s, sftpq_count_tree(t->conn, len));
+	xteam_count(t->team.main_fd, len, xteam_size(&t->team));
 }
 
 /* The loop */
@@ -309,15 +386,29 @@ work(struct xtree *t, const int *until)
 		}
 		if (until != NULL && *until != 0)
 			return 1;
-	} while (r == 1 && xlink_backlog(t->link) < BACKLOG_MAX);
+	} while (r == 1 &&
+	    backlog(t) < BACKLOG_MAX * xteam_size(&t->team));
 	return 0;
+}
+
+static void
+take_all(struct xtree *t)
+{
+	struct sshbuf *m;
+	unsigned int i;
+
+	do {
+		if ((m = xteam_next(&t->team, &i)) != NULL) {
+			t->link = t->team.link[i];
+			take_reply(t, m);
+		} else if (i < XTEAM_MOST && t->load[i] > 0)
+			xlink_fatal(t->team.link[0], "Connection closed");
+	} while (m != NULL || i < XTEAM_MOST);
 }
 
 void
 xtree_run(struct xtree *t, const int *until)
 {
-	struct sshbuf *m;
-
 	for (;;) {
 		if (interrupted)
 			xs_interrupt(t->s);
@@ -325,9 +416,10 @@ xtree_run(struct xtree *t, const int *until)
 		if (work(t, until) || xs_done(t->s))
 			break;
 		xshow_tick(t);
-		xlink_move(t->link, xshow_wait());
-		while ((m = xlink_take(t->link)) != NULL)
-			take_reply(t, m);
+		if (is_worth_more(t))
+			xteam_grow(&t->team);
+		xteam_move(&t->team, xshow_wait());
+		take_all(t);
 	}
 }
 
@@ -364,6 +456,7 @@ xtree_start(struct xtree *t)
 		fatal_f("out of memory");
 	xs_set_window(t->s, q.window);
 	t->link = xlink_new(&link);
+	xteam_begin(&t->team, q.fd_in, t->link, print_all, t);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 }
 
@@ -372,7 +465,8 @@ xtree_stop(struct xtree *t)
 {
 	xshow_end(t);
 	*t->msg_id = xs_next_id(t->s);
-	xlink_free(t->link);
+	xteam_end(&t->team);
+	xlink_free(t->team.link[0]);
 	xs_free(t->s);
 	free(t->open);
 }

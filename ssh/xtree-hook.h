@@ -18,6 +18,10 @@
  * when it returns, so upstream's functions, which wait for one reply at a time,
  * can go on.
  *
+ * If the user wants several connections, each file goes over the one that has
+ * least to do, and directories over the first. If one of them is lost, so is
+ * the copy, as if it were the only one.
+ *
  * Bounds: 512 files are open, and as many as the descriptors and the server's
  * handles allow, but no file is opened while 2 MiB, or what the path holds,
  * wait in those that are; 10,000 files are done or begun while the oldest is
