@@ -23,6 +23,7 @@
 
 #include "log.h"
 #include "misc.h"
+#include "sftp.h"
 #include "sftp-common.h"
 #include "sshbuf.h"
 #include "ssherr.h"
@@ -251,4 +252,30 @@ xlink_take(struct xlink *l)
 		fatal_f("sshbuf_from failed");
 	l->taken = 4 + (size_t)len;
 	return l->message;
+}
+
+void
+xlink_head(struct xlink *l, struct sshbuf *m, u_char *type, uint32_t *id)
+{
+	int r;
+
+	if ((r = sshbuf_get_u8(m, type)) != 0 ||
+	    (r = sshbuf_get_u32(m, id)) != 0)
+		xlink_fatal(l, "parse reply: %s", ssh_err(r));
+}
+
+u_int
+xlink_status(struct xlink *l, struct sshbuf *m, u_char type, u_char wanted,
+    const char *path)
+{
+	u_int status = SSH2_FX_OK;
+	int r;
+
+	if (type == SSH2_FXP_STATUS) {
+		if ((r = sshbuf_get_u32(m, &status)) != 0)
+			xlink_fatal(l, "parse status: %s", ssh_err(r));
+	} else if (type != wanted)
+		xlink_fatal(l, "Expected packet of type %u for \"%s\", "
+		    "got %u", wanted, path, type);
+	return status;
 }

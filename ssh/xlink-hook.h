@@ -13,8 +13,8 @@
  * The descriptors are non-blocking from xlink_new() to xlink_free(). Errors of
  * the connection are fatal, as they are in upstream, after "before_fatal"; but
  * one that "may_end" is only lost.
- * Called by xtree-hook.c, xput-hook.c, xget-hook.c, and xstripe-hook.c. Main
- * thread only.
+ * Called by xtree-hook.c, xput-hook.c, xget-hook.c, xglob-hook.c and
+ * xstripe-hook.c. Main thread only.
  */
 
 #ifndef HAYATE_XLINK_HOOK_H
@@ -67,6 +67,16 @@ int	xlink_is_lost(const struct xlink *);
  * the next call.
  */
 struct sshbuf *xlink_take(struct xlink *);
+
+/* Takes type and ID out of a reply. */
+void	xlink_head(struct xlink *, struct sshbuf *, u_char *type, uint32_t *id);
+
+/*
+ * Takes out the status. A reply of the type "wanted" has none: SSH2_FX_OK. Any
+ * other breaks the protocol; "path" is what it is about.
+ */
+u_int	xlink_status(struct xlink *, struct sshbuf *, u_char type,
+    u_char wanted, const char *path);
 
 /* Ends the process after "before_fatal". "what" says what the server did. */
 void	xlink_fatal(struct xlink *, const char *what, ...)

@@ -626,20 +626,12 @@ static u_int
 read_status(struct put *p, const struct xst_action *a, u_char type,
     struct sshbuf *m)
 {
-	struct xlink *link = p->chan[a->chan].link;
 	u_char wanted = wanted_type(a->op);
-	u_int status = SSH2_FX_OK;
-	int r;
+	u_int status = xlink_status(p->chan[a->chan].link, m, type, wanted,
+	    p->remote);
 
-	if (type == SSH2_FXP_STATUS) {
-		if ((r = sshbuf_get_u32(m, &status)) != 0)
-			xlink_fatal(link, "parse status: %s", ssh_err(r));
-		if (wanted != SSH2_FXP_STATUS && status == SSH2_FX_OK)
-			status = SSH2_FX_FAILURE;
-	} else if (type != wanted)
-		xlink_fatal(link, "Expected packet of type %u for \"%s\", "
-		    "got %u", wanted, p->remote, type);
-	return status;
+	return type != wanted && status == SSH2_FX_OK ? SSH2_FX_FAILURE :
+	    status;
 }
 
 static void
@@ -651,13 +643,10 @@ take_reply(struct put *p, unsigned int chan, struct sshbuf *m)
 	uint32_t id;
 	u_char type;
 	u_int status;
-	int r;
 
 	if (chan == 0 && sftpq_take_limits(p->conn, m))
 		return;
-	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
-	    (r = sshbuf_get_u32(m, &id)) != 0)
-		xlink_fatal(link, "parse reply: %s", ssh_err(r));
+	xlink_head(link, m, &type, &id);
 	if (xst_find(p->s, chan, id, &a) != 0)
 		xlink_fatal(link, "Unexpected reply %u", id);
 	status = read_status(p, &a, type, m);
