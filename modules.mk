@@ -58,6 +58,7 @@ HAYATE_HOOKS = \
 	ssh/sftpq-hook.c \
 	ssh/xask-hook.c \
 	ssh/xfetch-hook.c \
+	ssh/xfirst-hook.c \
 	ssh/xget-hook.c \
 	ssh/xglob-hook.c \
 	ssh/xitem-hook.c \

@@ -32,6 +32,7 @@
 #include "sftpq.h"
 #include "sftpq-hook.h"
 #include "xask-hook.h"
+#include "xfirst-hook.h"
 #include "xreport-hook.h"
 
 /* Bounds of a request in bytes; upstream's messages have 256 KiB at most. */
@@ -45,6 +46,9 @@
  */
 #define TREE_LEAST	(1024 * 1024)
 #define TREE_PATHS	4
+
+/* Statuses that are not waited for: a size, and times with a mode */
+#define LATER_MOST	2
 
 struct sftpq {
 	struct sftp_conn *conn;
@@ -62,6 +66,8 @@ struct sftpq {
 	char *kept_path;		/* of the last lstat; NULL: none */
 	Attrib kept;			/* its result */
 	u_int kept_id;			/* of the request right after it */
+
+	u_int later[LATER_MOST];	/* requests; 0: none */
 };
 
 static struct sftpq **connections;	/* of this process */
@@ -114,6 +120,7 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 	struct sftpq *q;
 
 	xask_init(conn, c);
+	xfirst_init(conn);
 	xreport_connect();
 	if ((q = find_connection(conn)) != NULL)
 		q->conn = NULL;		/* of an old connection */
@@ -187,6 +194,43 @@ read_limits(struct sftpq *q, struct sshbuf *m)
 }
 
 int
+sftpq_answer_later(struct sftp_conn *conn, u_int id)
+{
+	struct sftpq *q = find_connection(conn);
+	size_t i;
+
+	if (q == NULL || q->handles == 0)
+		return 0;
+	for (i = 0; i < LATER_MOST; i++) {
+		if (q->later[i] == 0) {
+			q->later[i] = id;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* Returns 1 if this is a status that was not waited for. */
+static int
+take_later(struct sftpq *q, const struct sshbuf *m, u_char type, u_int id)
+{
+	u_int status;
+	size_t i;
+
+	for (i = 0; i < LATER_MOST; i++) {
+		if (q->later[i] != 0 && q->later[i] == id)
+			break;
+	}
+	if (i == LATER_MOST || type != SSH2_FXP_STATUS ||
+	    sshbuf_peek_u32(m, 5, &status) != 0)
+		return 0;
+	q->later[i] = 0;
+	if (status != SSH2_FX_OK)
+		error("remote fsetstat: %s", fx2txt(status));
+	return 1;
+}
+
+int
 sftpq_take_limits(struct sftp_conn *conn, struct sshbuf *m)
 {
 	struct sftpq *q = find_connection(conn);
@@ -194,9 +238,12 @@ sftpq_take_limits(struct sftp_conn *conn, struct sshbuf *m)
 	u_int id;
 
 	xask_see(conn, m);
-	if (q == NULL || q->limits_id == 0 ||
-	    sshbuf_peek_u8(m, 0, &type) != 0 ||
-	    sshbuf_peek_u32(m, 1, &id) != 0 || id != q->limits_id ||
+	if (q == NULL || sshbuf_peek_u8(m, 0, &type) != 0 ||
+	    sshbuf_peek_u32(m, 1, &id) != 0)
+		return 0;
+	if (take_later(q, m, type, id) || xfirst_take(conn, m))
+		return 1;
+	if (q->limits_id == 0 || id != q->limits_id ||
 	    (type != SSH2_FXP_EXTENDED_REPLY && type != SSH2_FXP_STATUS))
 		return 0;
 	q->limits_id = 0;
@@ -219,7 +266,7 @@ sftpq_keep_lstat(struct sftp_conn *conn, const char *path, const Attrib *a,
 	q->kept_path = NULL;
 	if (ret == 0 && a != NULL &&
 	    (a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-	    S_ISREG(a->perm)) {
+	    (S_ISREG(a->perm) || S_ISDIR(a->perm))) {
 		q->kept_path = xstrdup(path);
 		q->kept = *a;
 		q->kept_id = *q->c.msg_id;
@@ -234,12 +281,33 @@ sftpq_use_kept_lstat(struct sftp_conn *conn, const char *path, Attrib *a,
 	struct sftpq *q = find_connection(conn);
 
 	if (a != NULL || q == NULL || q->kept_path == NULL ||
-	    q->kept_id != *q->c.msg_id || strcmp(q->kept_path, path) != 0)
+	    q->kept_id != *q->c.msg_id || !S_ISREG(q->kept.perm) ||
+	    strcmp(q->kept_path, path) != 0)
 		return a;
 	free(q->kept_path);
 	q->kept_path = NULL;
 	*room = q->kept;
 	return room;
+}
+
+const Attrib *
+sftpq_last_lstat(const struct sftp_conn *conn)
+{
+	const struct sftpq *q = find_connection(conn);
+
+	return q != NULL && q->kept_path != NULL &&
+	    q->kept_id == *q->c.msg_id ? &q->kept : NULL;
+}
+
+char *
+sftpq_realpath(struct sftp_conn *conn, const char *path,
+    char *(*ask)(struct sftp_conn *, const char *, int))
+{
+	char *real = NULL;
+
+	if (find_connection(conn) != NULL)
+		real = xfirst_realpath(conn, path);
+	return real != NULL ? real : ask(conn, path, 0);
 }
 
 /* Sets the number that upstream reads. Logs it if it changes by a quarter. */

@@ -50,11 +50,19 @@ int	sftpq_init(struct sftp_conn *, const struct sftpq_conn *, int limits,
 
 /*
  * "m" is a whole message that was just read. Returns 1 if it is the reply to
- * the query for limits, and has used it; the caller then reads the next
- * message. Replies may come in any order. The limits on sizes that come during
- * a transfer apply to the next one.
+ * the query for limits, or one for later, and has used it; the caller then
+ * reads the next message. Replies may come in any order. The limits on sizes
+ * that come during a transfer apply to the next one.
  */
 int	sftpq_take_limits(struct sftp_conn *, struct sshbuf *m);
+
+/*
+ * An FSETSTAT was sent, whose failure changes nothing that follows. Returns 1
+ * if nobody has to wait for its reply: the server has told its limits, so it
+ * gets such requests together (PROTOCOL, 2.2). A failure is reported when it
+ * comes, before the reply to the CLOSE that follows.
+ */
+int	sftpq_answer_later(struct sftp_conn *, u_int id);
 
 /*
  * An lstat of "path" has returned "ret" and the attributes "a". Keeps them for
@@ -71,6 +79,19 @@ int	sftpq_keep_lstat(struct sftp_conn *, const char *path,
  */
 struct Attrib *sftpq_use_kept_lstat(struct sftp_conn *, const char *path,
     struct Attrib *a, struct Attrib *room);
+
+/*
+ * Returns the attributes of the last lstat if it was the last request, and
+ * found a regular file or a directory; or NULL.
+ */
+const struct Attrib *sftpq_last_lstat(const struct sftp_conn *);
+
+/*
+ * Returns the real path of "path", which the caller frees: what is known by
+ * xfirst-hook.h, or what "ask", a function of upstream, returns.
+ */
+char	*sftpq_realpath(struct sftp_conn *, const char *path,
+    char *(*ask)(struct sftp_conn *, const char *, int));
 
 /*
  * A download begins. Returns with how many requests of "unit" bytes, for a file

@@ -26,6 +26,7 @@
 #include "xmalloc.h"
 
 #include "sftpq-hook.h"
+#include "xfirst-hook.h"
 #include "xglob-hook.h"
 #include "xitem-hook.h"
 #include "xmany-hook.h"
@@ -242,14 +243,11 @@ take_lookups(struct lookups *l)
 	struct sshbuf *m;
 	u_char type;
 	u_int id;
-	int r;
 
 	while ((m = xlink_take(l->link)) != NULL) {
 		if (sftpq_take_limits(g.conn, m))
 			continue;
-		if ((r = sshbuf_get_u8(m, &type)) != 0 ||
-		    (r = sshbuf_get_u32(m, &id)) != 0)
-			xlink_fatal(l->link, "parse reply: %s", ssh_err(r));
+		xlink_head(l->link, m, &type, &id);
 		if (id - l->first >= l->sent ||
 		    answer_of(l, id - l->first)->is != NOT_ASKED)
 			xlink_fatal(l->link, "Unexpected reply %u", id);
@@ -377,6 +375,19 @@ glob_closedir(void *arg)
 	free(l);
 }
 
+/* If it is a directory, its real path is needed next, with a slash behind. */
+static void
+ask_as_dir(const char *path)
+{
+	size_t len = strlen(path);
+	char *dir;
+
+	xasprintf(&dir, "%s%s", path,
+	    len > 0 && path[len - 1] == '/' ? "" : "/");
+	xfirst_ask(g.conn, dir);
+	free(dir);
+}
+
 /* As fudge_lstat() of upstream, which asks the server each time */
 static int
 glob_lstat(const char *path, struct stat *st)
@@ -387,6 +398,7 @@ glob_lstat(const char *path, struct stat *st)
 
 	if (k == NULL) {
 		xmany_finish();
+		ask_as_dir(path);
 		if (sftp_lstat(g.conn, path, 1, &a) != 0)
 			return -1;
 		attrib_to_stat(&a, st);

@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 
 #include <ctype.h>
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,7 @@
 #include "clock.h"
 #include "sftpq-hook.h"
 #include "xfetch-hook.h"
+#include "xfirst-hook.h"
 #include "xglob-hook.h"
 #include "xitem-hook.h"
 #include "xmany-hook.h"
@@ -337,6 +339,7 @@ static struct {
 	char	**files;		/* ends with NULL */
 	size_t	 n, at;
 	char	*const *kept;		/* for which a connection is kept */
+	char	*tree;			/* the source, if it is a directory */
 } rest;
 
 static void
@@ -402,8 +405,11 @@ is_plain_target(char *target)
 void
 xmany_sources(char *const *args)
 {
+	struct stat sb;
 	size_t i;
 
+	rest.tree = stat(args[0], &sb) == 0 && S_ISDIR(sb.st_mode) ?
+	    args[0] : NULL;
 	if (is_in_rest(args))
 		return;
 	begin_rest(args);
@@ -426,11 +432,26 @@ xmany_put_argument(struct sftp_conn *conn, char *src, const char *dst,
 	return xmany_put(conn, srcs, dst, preserve, 0, 0, 1);
 }
 
+/* A tree needs the real path of the target, or of its name in the target. */
+static void
+ask_as_target(struct sftp_conn *conn, const char *target)
+{
+	char *name = xstrdup(rest.tree), *path;
+
+	path = sftp_path_append(target, basename(name));
+	xfirst_ask(conn, target);
+	xfirst_ask(conn, path);
+	free(path);
+	free(name);
+}
+
 int
 xmany_is_dir(struct sftp_conn *conn, const char *target)
 {
 	if (list.t.conn == conn && list.t.conn != NULL)
 		return 1;
+	if (xtree_takes(conn, 0, 0) && rest.tree != NULL)
+		ask_as_target(conn, target);
 	return sftp_remote_is_dir(conn, target);
 }
 
