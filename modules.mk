@@ -71,6 +71,7 @@ HAYATE_HOOKS = \
 	ssh/xresume-hook.c \
 	ssh/xserve-hook.c \
 	ssh/xshow-hook.c \
+	ssh/xsparse-hook.c \
 	ssh/xstripe-hook.c \
 	ssh/xteam-hook.c \
 	ssh/xtree-hook.c \

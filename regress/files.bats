@@ -127,6 +127,17 @@ each_way() {
 	grep -q 'not a regular file' err.hayate
 }
 
+@test "a fifo as the source of a put is opened once, and refused" {
+	need_root
+	mkdir base
+	fill base/a
+	mkfifo base/a/fifo
+	same "mkdir b; echo x >a/fifo & scp -q -S ../near a/1 a/fifo a/2 h:b; s=\$?
+	    wait; exit \$s"
+	grep -q 'not a regular file' err.hayate
+	[ -e run/b/2 ]
+}
+
 @test "of files with one name the last stays" {
 	local w n
 	need_root

@@ -152,6 +152,41 @@ some() {
 	[ "$(of 0 open)" -ge 100 ]
 }
 
+@test "a directory of 500 files takes 11 round trips, both ways" {
+	local i
+	some 5
+	for i in $(seq 495); do echo "$i" >"a/sub/$i"; done
+	peer limits=261120,261120,1019 gather=0.1
+	# LSTAT, OPENDIR and READDIR twice, OPEN, READ, CLOSE
+	copy_near -r "h:$T/a" b
+	diff -r a b
+	run -0 cat log
+	[ "$(of 0 rounds)" -le 11 ]
+	[ "$(of 0 open)" -ge 400 ]
+	# INIT, STAT and the real path, MKDIR twice, OPEN, WRITE, CLOSE, SETSTAT twice
+	copy_near -r a "h:$T/b2"
+	diff -r a b2
+	run -0 cat log
+	[ "$(of 0 rounds)" -le 11 ]
+}
+
+@test "a listing that fails half way is reported as by stock, and ends the directory" {
+	local i n client
+	mkdir a
+	for i in $(seq 250); do echo "$i" >"a/$i"; done
+	for n in 2 3; do
+		for client in stock hayate; do
+			rm -rf b
+			peer limits=261120,261120,1019 lists=$n
+			run -1 --separate-stderr timeout 60 "$(bin scp $client)" -q \
+			    -S ./near -r "h:$T/a" b 3>&-
+			echo "${stderr//"$(bin scp $client)"/}" >"err.$client"
+		done
+		[ -s err.stock ]
+		diff err.stock err.hayate
+	done
+}
+
 @test "a server that tells no limit gets few files, and a strict one one" {
 	local n
 	some 60

@@ -22,10 +22,23 @@ TOLD='set handles 1019'
 }
 
 @test "a file whose size is known is read to its end in one round trip" {
-	# OPENDIR, READDIR, CLOSE twice, OPEN, READ and the end, CLOSE
+	# OPENDIR and READDIR twice, OPEN, READ and the end, CLOSE
 	run -0 replay "$TOLD" "set unit 5000" "get 1 1 4096"
-	[ "$(of 0 rounds)" = 9 ]
+	[ "$(of 0 rounds)" = 7 ]
 	[ "$(of 0 whole)" = 1 ]
+}
+
+@test "files begin while their directory is still read, if the limit is told" {
+	# 16 READDIRs find the first directory, the second is not read to its end.
+	run -0 replay "$TOLD" "set unit 5000" "set names 10" "get 1 400 4096" \
+	    "get 160 2 4096" "set names 0" "get 1 400 4096"
+	[ "$(of 0 whole)" = 400 ]
+	[ "$(of 0 rounds)" -le $(($(of 2 rounds) + 2)) ]
+	[ "$(of 1 whole)" = 320 ]
+	[ "$(of 1 rounds)" -le $(($(of 2 rounds) + 1)) ]
+	# The listing and its CLOSE come first.
+	run -0 replay "set names 10" "set unit 5000" "get 1 1 4096"
+	[ "$(of 0 rounds)" = 11 ]
 }
 
 @test "a file is cut, gets its times and is closed in one round trip, if limits are told" {
@@ -136,6 +149,26 @@ TOLD='set handles 1019'
 	done
 }
 
+@test "a hole that is left out counts as written, and the size is set at the end" {
+	local hole order n
+	for hole in "0 3000" "2000 4000" "3500 9999" "0 9999"; do
+		for order in 0 1 2; do
+			run -0 replay "$TOLD" "set order $order" \
+			    "set hole ${hole% *}" "set hole_end ${hole#* }" \
+			    "put 1 9 5000"
+			[ "$(of 0 whole)" = 9 ]
+			for n in 1 2; do
+				[ "$hole" = "0 9999" ] && continue
+				run -0 replay "$TOLD" "set order $order" \
+				    "set hole ${hole% *}" "set hole_end ${hole#* }" \
+				    "fail write $n" "put 1 1 5000"
+				[ "$(of 0 whole)" = 0 ]
+				[ "$(of 0 cut)" = 1 ]
+			done
+		done
+	done
+}
+
 @test "a READ that returns less is asked again for the rest" {
 	run -0 replay "$TOLD" "set short 300" "get 1 20 4096"
 	[ "$(of 0 whole)" = 20 ]
@@ -162,6 +195,17 @@ TOLD='set handles 1019'
 	[ "$(of 0 whole)" = 3 ]
 }
 
+@test "when a listing fails half way, nothing more of it begins" {
+	local n order
+	for n in 1 2 5 17 20 30; do
+		for order in 0 1 2 3; do
+			run -0 replay "$TOLD" "set names 10" "set order $order" \
+			    "fail readdir $n" "get 2 300 4096"
+			[ "$(of 0 whole)" -lt 600 ]
+		done
+	done
+}
+
 @test "each request may fail at each place, and all the others are done" {
 	local op n handles way
 	for op in stat mkdir opendir readdir open read write truncate attrs close \
@@ -171,6 +215,7 @@ TOLD='set handles 1019'
 				for way in put get; do
 					run -0 replay "set handles $handles" \
 					    "set preserve 1" "set in_place 1" \
+					    "set names 7" \
 					    "set order 2" "fail $op $n" "$way 3 20 5000"
 					[ "$(of 0 rounds)" -gt 0 ]
 				done
@@ -184,7 +229,7 @@ TOLD='set handles 1019'
 	for way in put get; do
 		for n in 1 2 3 4 5 6 7 8 9 10 11; do
 			run -0 replay "$TOLD" "set interrupt $n" "set in_place 1" \
-			    "$way 5 100 20000"
+			    "set names 10" "$way 5 100 20000"
 			[ "$(of 0 rounds)" -le $((n + 5)) ]
 		done
 	done

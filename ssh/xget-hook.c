@@ -32,6 +32,7 @@
 #include "xmalloc.h"
 
 #include "xitem-hook.h"
+#include "xsparse-hook.h"
 
 extern volatile sig_atomic_t interrupted;
 
@@ -155,24 +156,6 @@ open_local(struct xtree *t, struct xitem *item, struct xs_job *j)
 	item->has_data = 1;
 }
 
-static int
-write_all(int fd, const u_char *p, size_t len, off_t off)
-{
-	ssize_t n;
-
-	while (len > 0) {
-		n = pwrite(fd, p, len, off);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return -1;
-		p += n;
-		len -= n;
-		off += n;
-	}
-	return 0;
-}
-
 static enum xs_result
 take_data(struct xtree *t, struct xitem *item, const struct xs_action *a,
     struct xreply *reply, uint32_t *len)
@@ -188,7 +171,7 @@ take_data(struct xtree *t, struct xitem *item, const struct xs_action *a,
 		    "%zu > %u", n, a->len);
 	*len = n;
 	if (item->write_errno != 0 ||
-	    write_all(item->fd, p, n, a->off) == 0)
+	    xsparse_write(item->fd, p, n, a->off) == n)
 		return item->write_errno == 0 ? XS_OK : XS_FAILED;
 	item->write_errno = errno;
 	item->failed = 1;
@@ -222,9 +205,11 @@ take_name(struct xtree *t, struct xitem *item, struct sshbuf *m)
 	if (!is_good_name(name, &a))
 		SAY(item, "Server sent suspect path \"%s\" during readdir "
 		    "of \"%s\"", name, item->src);
-	else if (t->dots ||
-	    (strcmp(name, ".") != 0 && strcmp(name, "..") != 0))
+	else if (t->dots)
 		xitem_name(item, name, &a);
+	else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
+	    xitem_new_name(item, name, &a) == -1)
+		debug_f("\"%s\" is listed twice", name);
 	free(name);
 }
 
@@ -383,46 +368,16 @@ leave_dir(struct xtree *t, struct xitem *item)
 		    strerror(errno));
 }
 
-static int
-compare_names(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* Leaves out the second of two equal names. */
-static void
-drop_repeated(struct xitem *item)
-{
-	const char **sorted;
-	size_t i;
-
-	if (item->nnames == 0)
-		return;
-	sorted = xcalloc(item->nnames, sizeof(*sorted));
-	for (i = 0; i < item->nnames; i++)
-		sorted[i] = item->names[i].name;
-	qsort(sorted, item->nnames, sizeof(*sorted), compare_names);
-	for (i = 1; i < item->nnames; i++) {
-		if (strcmp(sorted[i], sorted[i - 1]) == 0) {
-			debug_f("\"%s\" is listed twice", sorted[i]);
-			/* An empty name is left out. */
-			((char *)sorted[i])[0] = '\0';
-			sorted[i] = sorted[i - 1];
-		}
-	}
-	free(sorted);
-}
-
 static void
 get_end(struct xtree *t, struct xitem *item, struct xs_job *j)
 {
 	if (xs_kind(j) == XS_FILE)
 		end_file(t, item);
-	else if (xs_kind(j) == XS_LEAVE)
+	else if (xs_kind(j) == XS_LEAVE && !item->failed)
 		leave_dir(t, item);
 	else if (xs_kind(j) == XS_DIR) {
 		xitem_close(t, item);
-		drop_repeated(item);
+		xitem_last_name(item);
 		if (item->status != SSH2_FX_OK)
 			SAY(item, "remote readdir \"%s\" failed", item->src);
 	}
@@ -435,8 +390,6 @@ get_add(struct xtree *t, struct xitem *dir, struct xs_job *job,
 	struct xitem *item;
 	enum xs_kind kind = XS_NOTE;
 
-	if (name->name[0] == '\0')
-		return;
 	item = xitem_new(sftp_path_append(dir->src, name->name),
 	    sftp_path_append(dir->dst, name->name), dir->depth + 1);
 	item->a = name->a;

@@ -89,6 +89,76 @@ xitem_name(struct xitem *item, const char *name, const Attrib *a)
 	item->nnames++;
 }
 
+/* FNV-1a from a start that no server knows, so that none can choose clashes */
+static uint32_t
+hash_of(const char *name)
+{
+	static uint64_t start;
+	const u_char *p = (const u_char *)name;
+	uint64_t h;
+
+	if (start == 0)
+		start = (uint64_t)arc4random() << 32 | arc4random() | 1;
+	for (h = start; *p != '\0'; p++)
+		h = (h ^ *p) * 0x100000001b3ULL;
+	return (uint32_t)(h >> 32);
+}
+
+/* Returns the place of a name in the table, or where it belongs. */
+static uint32_t *
+place_of(const struct xitem *item, const char *name)
+{
+	uint32_t i = hash_of(name), *place;
+
+	for (;; i++) {
+		place = &item->places[i & (item->nplaces - 1)];
+		if (*place == 0 ||
+		    strcmp(item->names[*place - 1].name, name) == 0)
+			return place;
+	}
+}
+
+/* A table has twice the places of its names at least. */
+static void
+enlarge_table(struct xitem *item)
+{
+	size_t i;
+
+	free(item->places);
+	item->nplaces = item->nplaces == 0 ? 64 : 4 * item->nplaces;
+	item->places = xcalloc(item->nplaces, sizeof(*item->places));
+	for (i = 0; i < item->nnames; i++)
+		*place_of(item, item->names[i].name) = i + 1;
+}
+
+int
+xitem_new_name(struct xitem *item, const char *name, const Attrib *a)
+{
+	uint32_t *place;
+
+	if (item->nnames >= item->nplaces / 2)
+		enlarge_table(item);
+	if (*(place = place_of(item, name)) != 0)
+		return -1;
+	xitem_name(item, name, a);
+	*place = item->nnames;
+	return 0;
+}
+
+void
+xitem_last_name(struct xitem *item)
+{
+	size_t i;
+
+	free(item->places);
+	item->places = NULL;
+	item->has_names = 1;
+	for (i = 0; i < item->added; i++) {
+		free(item->names[i].name);
+		item->names[i].name = NULL;
+	}
+}
+
 void
 xitem_close(struct xtree *t, struct xitem *item)
 {

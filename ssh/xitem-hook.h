@@ -59,12 +59,16 @@ struct xitem {
 	int	 failed;
 	int	*outcome;		/* set when printed: 1, or -1 failed */
 	int	 has_data;		/* it came to reading and writing */
-	uint64_t size, moved;		/* bytes */
+	int	 sparse;		/* its holes need not be sent */
+	uint64_t size, moved, skipped;	/* bytes; of holes */
 	uint64_t begun_us, ended_us;	/* times; 0: not yet */
 
 	/* a directory */
 	struct xname *names;
 	size_t	 nnames, added;
+	int	 has_names;		/* all of them */
+	uint32_t *places;		/* names by hash, from 1; 0: free */
+	size_t	 nplaces;
 };
 
 struct xtree {
@@ -78,6 +82,7 @@ struct xtree {
 	u_int	 unit;
 	u_int	*msg_id;		/* of the connection, for later */
 	int	 dots;			/* a listing has "." and ".." */
+	int	 alone;			/* one file, which the caller reports */
 	int	 ret;			/* -1: something failed */
 	struct xmeter meter;
 	struct xmeter_count count;
@@ -151,8 +156,14 @@ void	xitem_say(struct xitem *, int after, int level, const char *, ...)
 #define SAY(item, ...)	xitem_say(item, 0, SYSLOG_LEVEL_ERROR, __VA_ARGS__)
 #define NOTE(item, ...)	xitem_say(item, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
 
-/* Adds an entry to a directory's. */
+/*
+ * Adds an entry to a directory's. xitem_new_name() returns -1 if there is one
+ * of this name; no name is freed until xitem_last_name() says that this was the
+ * last one.
+ */
 void	xitem_name(struct xitem *, const char *, const Attrib *);
+int	xitem_new_name(struct xitem *, const char *, const Attrib *);
+void	xitem_last_name(struct xitem *);
 
 /* Closes the local file and forgets the handle. */
 void	xitem_close(struct xtree *, struct xitem *);

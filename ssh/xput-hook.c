@@ -25,33 +25,55 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
+#include "sftpq-hook.h"
 #include "xitem-hook.h"
+#include "xsparse-hook.h"
 
 /* Requests */
+
+/* Leaves out a hole. Returns how many bytes are to be sent, at "*off". */
+static size_t
+skip_hole(struct xtree *t, struct xitem *item, const struct xs_action *a,
+    off_t *off)
+{
+	size_t len;
+
+	*off = a->off;
+	if (!item->sparse)
+		return a->len;
+	len = xsparse_next(item->fd, off, a->len);
+	if ((uint64_t)*off != a->off) {
+		t->count.bytes += *off - a->off;
+		item->skipped += *off - a->off;
+		xs_skip(t->s, a->id, *off);
+	}
+	return len;
+}
 
 /* Reads into the message; without data there is no message. */
 static void
 send_write(struct xtree *t, struct xitem *item, const struct xs_action *a)
 {
 	struct sshbuf *m = xlink_begin(t->link, SSH2_FXP_WRITE, a->id);
-	size_t at;
+	off_t off;
+	size_t at, len = skip_hole(t, item, a, &off);
 	u_char *p;
 	ssize_t n;
 	int r;
 
 	if ((r = sshbuf_put_string(m, item->handle, item->handle_len)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->off)) != 0)
+	    (r = sshbuf_put_u64(m, off)) != 0)
 		fatal_fr(r, "compose");
 	at = sshbuf_len(m);
 	if ((r = sshbuf_put_u32(m, 0)) != 0 ||
-	    (r = sshbuf_reserve(m, a->len, &p)) != 0)
+	    (r = sshbuf_reserve(m, len, &p)) != 0)
 		fatal_fr(r, "compose");
-	while ((n = read(item->fd, p, a->len)) == -1 && errno == EINTR)
+	while ((n = read(item->fd, p, len)) == -1 && errno == EINTR)
 		;
 	if (n == -1)
 		xlink_fatal(t->link, "read local \"%s\": %s", item->src,
 		    strerror(errno));
-	if ((r = sshbuf_consume_end(m, a->len - n)) != 0 ||
+	if ((r = sshbuf_consume_end(m, len - n)) != 0 ||
 	    (r = sshbuf_poke_u32(m, at, n)) != 0)
 		fatal_fr(r, "compose");
 	if (n == 0)
@@ -99,7 +121,8 @@ put_send(struct xtree *t, struct xitem *item, const struct xs_action *a)
 	case XS_OPEN:
 		xitem_send_open(t, a, item->dst,
 		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |
-		    (t->in_place ? 0 : SSH2_FXF_TRUNC), &item->a);
+		    (t->in_place && !item->sparse ? 0 : SSH2_FXF_TRUNC),
+		    &item->a);
 		break;
 	case XS_WRITE:
 		send_write(t, item, a);
@@ -127,6 +150,9 @@ put_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
 	if (a->op == XS_OPEN) {
 		xitem_handle(t, item, reply);
 		item->has_data = 1;
+	} else if (a->op == XS_STAT && xs_kind(a->job) == XS_FILE) {
+		xitem_attrs(t, reply, &found);
+		item->sparse = S_ISREG(found.perm);
 	} else if (a->op == XS_STAT) {
 		xitem_attrs(t, reply, &found);
 		if (!S_ISDIR(found.perm)) {
@@ -146,6 +172,10 @@ put_fail(struct xtree *t, struct xitem *item, const struct xs_action *a,
 	const char *why = fx2txt(status);
 
 	(void)t;
+	if (a->op == XS_STAT && xs_kind(a->job) == XS_FILE) {
+		item->sparse = status == SSH2_FX_NO_SUCH_FILE;
+		return;
+	}
 	if (a->op == XS_STAT)
 		SAY(item, "stat remote: %s", why);
 	else if (a->op == XS_OPEN)
@@ -159,9 +189,12 @@ put_fail(struct xtree *t, struct xitem *item, const struct xs_action *a,
 		    "remote setstat \"%s\": %s", item->dst, why);
 	else if (a->op == XS_WRITE && item->status == SSH2_FX_OK)
 		item->status = status;
-	/* Upstream ignores it if attributes cannot be set. */
+	/*
+	 * Upstream ignores it if attributes cannot be set. But a hole at the
+	 * end is only there if the size is.
+	 */
 	if (a->op == XS_STAT || a->op == XS_OPEN || a->op == XS_CLOSE ||
-	    a->op == XS_WRITE)
+	    a->op == XS_WRITE || (a->op == XS_TRUNCATE && item->skipped > 0))
 		item->failed = 1;
 }
 
@@ -197,7 +230,7 @@ begin_dir(struct xtree *t, struct xitem *item)
 
 /* Returns 0, or -1 with a text. */
 static int
-begin_file(struct xitem *item)
+begin_file(struct xtree *t, struct xitem *item, struct xs_job *j)
 {
 	struct stat sb;
 
@@ -218,6 +251,11 @@ begin_file(struct xitem *item)
 	item->size = sb.st_size;
 	stat_to_attrib(&sb, &item->a);
 	item->a.perm &= 0777;
+	/* What tells no limits may refuse a WRITE behind the end. */
+	item->sparse = sftpq_handles(t->conn) != 0 &&
+	    xsparse_has_hole(item->fd, &sb);
+	if (item->sparse)
+		xs_look(j);
 	return 0;
 }
 
@@ -225,7 +263,7 @@ static void
 put_begin(struct xtree *t, struct xitem *item, struct xs_job *j)
 {
 	if ((xs_kind(j) == XS_DIR ? begin_dir(t, item) :
-	    begin_file(item)) != 0) {
+	    begin_file(t, item, j)) != 0) {
 		item->failed = 1;
 		xs_fail(j);
 		return;
@@ -269,6 +307,7 @@ list_dir(struct xitem *item, struct xs_job *j)
 			xitem_name(item, dp->d_name, NULL);
 	}
 	closedir(dirp);
+	xitem_last_name(item);
 }
 
 static void

@@ -37,6 +37,7 @@
 #include "xresume.h"
 #include "xresume-hook.h"
 #include "xstripe-hook.h"
+#include "xtree-hook.h"
 
 #define SUMS_MAX	(XRESUME_RANGE / XRESUME_BLOCK)
 
@@ -454,6 +455,9 @@ xresume_put(struct sftp_conn *conn, const char *local, const char *remote,
 	    .preserve = preserve, .resume = resume, .sync = sync,
 	    .in_place = in_place };
 
+	if (!is_wanted(conn, resume) && !resume && !sync &&
+	    xtree_put_sparse(conn, local, remote, preserve, in_place, ret))
+		return 1;
 	if (!is_wanted(conn, resume))
 		return xstripe_put(conn, local, remote, preserve,
 		    resume || sync || has_to_resume(), in_place, ret);

@@ -34,7 +34,7 @@ struct sftp_conn;
  * Return 0 if upstream has to copy the file in its own way. Else the file is
  * done: they return 1, and what the function returns in "*ret". They call that
  * function themselves, which then gets 0. xresume_put() leaves a file for which
- * nothing is to be verified to xstripe_put().
+ * nothing is to be verified to xtree_put_sparse() or xstripe_put().
  */
 int	xresume_put(struct sftp_conn *, const char *local, const char *remote,
     int preserve, int resume, int sync, int in_place, int *ret);

@@ -12,7 +12,8 @@
  *   more      a directory whose children are not all added
  *
  * A directory that is left keeps its two halves together: children belong to
- * the second half, because the first is printed before they are done.
+ * the second half, because the first is printed before they are done. While the
+ * first half is read, the second is in "more" when names have come.
  *
  * What a READ beyond the expected size finds is known only from its reply. So
  * the first of them is sent together with the others, because it usually finds
@@ -23,6 +24,7 @@
 #include <string.h>
 
 #include "minmax.h"
+#include "xjob.h"
 #include "xsched.h"
 
 /* Jobs that are not printed. More are added only where the oldest needs it. */
@@ -35,8 +37,13 @@
 #define UNKNOWN_FIRST	8
 #define UNKNOWN_MOST	64
 
-/* READDIRs of a directory under way, if handles are told: at first, at most */
+/*
+ * READDIRs of a directory under way, if handles are told: at first, at most. A
+ * root has nothing beside it that could use the round trip, and a READDIR gets
+ * 100 names from most servers.
+ */
 #define READDIRS_FIRST	4
+#define READDIRS_ROOT	16
 #define READDIRS_MOST	64
 
 /* What a request and its reply take beside their data, about */
@@ -54,124 +61,6 @@
  * opened, and an OPEN that truncates has emptied it.
  */
 #define AHEAD_LEAST	(2 * 1024 * 1024)
-
-#define BUCKETS		1024		/* of request IDs, which count up */
-
-struct link {
-	struct link *prev, *next;
-};
-
-struct xs_job {
-	struct link walk, queue;	/* first: see job_of() */
-	enum xs_kind kind;
-	void	*own;
-	struct xs_job *dir;		/* second half of its directory */
-	struct xs_job *leave;		/* of XS_DIR: its second half */
-	enum xs_op step;		/* on the agenda */
-	int	 done;
-	int	 failed;
-
-	/* files */
-	uint64_t size, next;		/* next: offset of the next request */
-	uint64_t acked, hole;		/* highest byte; lowest known missing */
-	uint64_t ahead;			/* bytes not asked for or sent */
-	uint32_t unit;
-	uint32_t under_way;		/* requests */
-	int	 eof, past, empty;
-	int	 again;			/* failed, is to be tried again */
-	int	 alone;			/* begins without others */
-	uint32_t epoch, restore;	/* of the number; 0: none */
-
-	/* second half of a directory */
-	uint32_t pending;		/* children that are not done */
-	int	 listed;		/* all are added */
-
-	/* first half of one that is got */
-	uint32_t readdirs;		/* at most, under way */
-};
-
-struct xs_req {
-	struct xs_req *next;
-	uint32_t id;
-	enum xs_op op;
-	struct xs_job *job;
-	uint64_t off;
-	uint32_t len, cost;
-};
-
-struct xs {
-	struct xs_conf conf;
-	struct link walk, ready, agenda, data, more;
-	struct xs_req *bucket[BUCKETS];
-	struct xs_req *resend;		/* the rest of what came short */
-	uint32_t next_id, requests;	/* under way, as are: */
-	uint64_t window, bytes, ahead;
-	uint32_t limit, most, active;	/* jobs: how many may be, ever, are */
-	uint32_t jobs, nready;
-	uint32_t clean, epoch;		/* done since the limit changed */
-	struct xs_job *solo;		/* nothing was begun beside it */
-	int	 told, strict, interrupted;
-	struct xs_action last;		/* local work that was handed out */
-};
-
-/* Lists */
-
-static void
-link_init(struct link *l)
-{
-	l->prev = l->next = l;
-}
-
-static void
-link_before(struct link *l, struct link *place)
-{
-	l->prev = place->prev;
-	l->next = place;
-	place->prev->next = l;
-	place->prev = l;
-}
-
-static void
-link_remove(struct link *l)
-{
-	l->prev->next = l->next;
-	l->next->prev = l->prev;
-	link_init(l);
-}
-
-static int
-link_is_empty(const struct link *l)
-{
-	return l->next == l;
-}
-
-static struct xs_job *
-of_walk(const struct link *l)
-{
-	return (struct xs_job *)((char *)l - offsetof(struct xs_job, walk));
-}
-
-static struct xs_job *
-of_queue(const struct link *l)
-{
-	return (struct xs_job *)((char *)l - offsetof(struct xs_job, queue));
-}
-
-static void
-enqueue(struct link *queue, struct xs_job *j)
-{
-	link_remove(&j->queue);
-	link_before(&j->queue, queue);
-}
-
-static struct xs_job *
-dequeue(struct link *queue)
-{
-	struct xs_job *j = of_queue(queue->next);
-
-	link_remove(&j->queue);
-	return j;
-}
 
 static void
 make_ready(struct xs *s, struct xs_job *j, int first)
@@ -252,15 +141,15 @@ retire(struct xs *s, struct xs_req **place)
 /* Jobs */
 
 static void child_done(struct xs *, struct xs_job *);
+static void dir_done(struct xs *, struct xs_job *);
 
 static void
 done(struct xs *s, struct xs_job *j)
 {
 	j->done = 1;
-	if (j->kind == XS_DIR) {
-		if (j->failed)
-			done(s, j->leave);
-	} else if (j->dir != NULL)
+	if (j->kind == XS_DIR)
+		dir_done(s, j);
+	else if (j->dir != NULL)
 		child_done(s, j->dir);
 }
 
@@ -283,8 +172,38 @@ void
 xs_listed(struct xs *s, struct xs_job *leave)
 {
 	link_remove(&leave->queue);
+	if (leave->reading)
+		return;
 	leave->listed = 1;
 	may_leave(s, leave);
+}
+
+/* The caller can add children, once more if it has stopped. */
+static void
+want_children(struct xs *s, struct xs_job *leave)
+{
+	if (link_is_empty(&leave->queue))
+		enqueue(&s->more, leave);
+}
+
+/*
+ * The first half of a directory is done. After a failure no child is added, and
+ * without any there is nothing to leave.
+ */
+static void
+dir_done(struct xs *s, struct xs_job *j)
+{
+	struct xs_job *leave = j->leave;
+
+	leave->reading = 0;
+	if (!j->failed && !s->interrupted)
+		want_children(s, leave);
+	else if (!j->failed || leave->pending > 0)
+		xs_listed(s, leave);
+	else {
+		link_remove(&leave->queue);
+		done(s, leave);
+	}
 }
 
 static struct xs_job *
@@ -316,6 +235,7 @@ set_kind(struct xs *s, struct xs_job *j, enum xs_kind kind, uint64_t size)
 		if (j->leave == NULL)
 			return -1;
 		j->leave->dir = j->dir;
+		j->leave->reading = !s->conf.put;
 	}
 	return 0;
 }
@@ -338,7 +258,9 @@ xs_add(struct xs *s, struct xs_job *dir, enum xs_kind kind, void *own,
 	if (j == NULL)
 		return NULL;
 	j->dir = dir;
-	if (dir != NULL)
+	if (dir == NULL)
+		j->readdirs = READDIRS_ROOT;
+	else
 		dir->pending++;
 	if (set_kind(s, j, kind, size) != 0)
 		return NULL;
@@ -488,7 +410,7 @@ first_step(const struct xs *s, const struct xs_job *j)
 	case XS_LEAVE:
 		return s->conf.put ? XS_SETSTAT : XS_END;
 	default:
-		return XS_OPEN;
+		return j->look ? XS_STAT : XS_OPEN;
 	}
 }
 
@@ -496,7 +418,8 @@ first_step(const struct xs *s, const struct xs_job *j)
 static enum xs_op
 after_settle(const struct xs *s, const struct xs_job *j, enum xs_op op)
 {
-	if (s->conf.put && op == XS_SETTLE && (s->conf.in_place || j->failed))
+	if (s->conf.put && op == XS_SETTLE &&
+	    (s->conf.in_place || j->failed || j->skipped))
 		return XS_TRUNCATE;
 	if (s->conf.put && op != XS_ATTRS && s->conf.preserve)
 		return XS_ATTRS;
@@ -514,12 +437,6 @@ end(struct xs *s, struct xs_job *j)
 	if (!j->failed)
 		count_clean(s, j);
 	done(s, j);
-	if (j->kind != XS_DIR || j->failed)
-		return;
-	if (s->interrupted)
-		xs_listed(s, j->leave);
-	else
-		enqueue(&s->more, j->leave);
 }
 
 /* Forgets what a job has done, so that it begins once more. */
@@ -530,7 +447,7 @@ begin_again(struct xs *s, struct xs_job *j)
 	set_ahead(s, j, 0);
 	j->next = j->acked = 0;
 	j->hole = UINT64_MAX;
-	j->eof = j->past = j->empty = j->again = 0;
+	j->eof = j->past = j->empty = j->again = j->skipped = 0;
 	if (s->interrupted) {
 		j->failed = 1;
 		done(s, j);
@@ -685,6 +602,15 @@ xs_next(struct xs *s, struct xs_action *a)
 /* Replies */
 
 void
+xs_skip(struct xs *s, uint32_t id, uint64_t off)
+{
+	struct xs_req *r = *place_of(s, id);
+
+	r->off = off;
+	r->job->skipped = 1;
+}
+
+void
 xs_sent(struct xs *s, uint32_t id, uint32_t len)
 {
 	struct xs_req **place = place_of(s, id), *r = *place;
@@ -698,6 +624,7 @@ xs_sent(struct xs *s, uint32_t id, uint32_t len)
 	if (len != 0)
 		return;
 	j->eof = 1;
+	j->acked = max_u64(j->acked, r->off);	/* there may be a hole */
 	retire(s, place);
 	go_on(s, j);
 }
@@ -760,13 +687,21 @@ reply_data(struct xs *s, struct xs_req **place, enum xs_result result,
 	return j->again;
 }
 
+/*
+ * Names have come: their files may begin, while the rest is read. A server that
+ * tells no limit may have no handle for them beside that of the directory.
+ */
 static void
 reply_readdir(struct xs *s, struct xs_job *j, enum xs_result result)
 {
+	if (result == XS_OK && s->told && !has_all(s, j))
+		want_children(s, j->leave);
 	if (result != XS_OK)
 		j->eof = 1;
-	if (result == XS_FAILED)
+	if (result == XS_FAILED) {
 		j->failed = 1;
+		link_remove(&j->leave->queue);
+	}
 	j->readdirs = (uint32_t)min_u64(2 * j->readdirs, READDIRS_MOST);
 	if (!has_all(s, j))
 		step(s, j, XS_READDIR);
@@ -815,6 +750,8 @@ reply_status(struct xs *s, struct xs_job *j, enum xs_op op,
 {
 	if (op == XS_MKDIR && result != XS_OK)
 		step(s, j, XS_STAT);
+	else if (op == XS_STAT && s->conf.put && j->kind == XS_FILE)
+		step(s, j, XS_OPEN);
 	else if (op == XS_STAT && result == XS_OK && j->kind != XS_NOTE &&
 	    !s->conf.put)
 		step(s, j, XS_BEGIN);
@@ -856,6 +793,12 @@ void
 xs_fail(struct xs_job *j)
 {
 	j->failed = 1;
+}
+
+void
+xs_look(struct xs_job *j)
+{
+	j->look = 1;
 }
 
 void

@@ -13,7 +13,9 @@
  *
  * The work is a list of jobs in walk order: the order in which stock would do
  * them, one after the other. A directory is two jobs, of which the second
- * (XS_LEAVE) begins after everything below is done. Jobs finish in any order;
+ * (XS_LEAVE) begins after everything below is done. What is below begins while
+ * the directory is still read, if the server tells its limit of open handles.
+ * Should the reading fail later, that much is copied. Jobs finish in any order;
  * XS_PRINT comes in walk order, so that what a user reads is what stock would
  * write.
  *
@@ -112,7 +114,7 @@ void	xs_set_window(struct xs *, uint64_t bytes);
 struct xs_job *xs_add(struct xs *, struct xs_job *dir, enum xs_kind, void *own,
     uint64_t size);
 
-/* The directory has no more children. */
+/* The directory has no more children, as far as it is read. */
 void	xs_listed(struct xs *, struct xs_job *dir);
 
 enum xs_kind xs_kind(const struct xs_job *);
@@ -143,6 +145,12 @@ struct xs_job *xs_after(const struct xs *, const struct xs_job *);
 void	xs_fail(struct xs_job *);
 
 /*
+ * In XS_BEGIN of a file that is put: XS_STAT comes before XS_OPEN, which
+ * follows whatever the reply is.
+ */
+void	xs_look(struct xs_job *);
+
+/*
  * Before the reply to XS_OPEN: its local file is being written by another job.
  * The file is closed, and begins once more when nothing else is under way.
  */
@@ -156,6 +164,13 @@ int	xs_become(struct xs *, struct xs_job *, enum xs_kind, uint64_t size);
 
 /* "len" bytes of the XS_WRITE were sent; 0: the source ended, nothing was */
 void	xs_sent(struct xs *, uint32_t id, uint32_t len);
+
+/*
+ * Before xs_sent(): nothing is sent up to "off", where this XS_WRITE begins
+ * now, because a hole of the server's file will do. If the source ended, its
+ * size is "off". XS_TRUNCATE makes the file that long.
+ */
+void	xs_skip(struct xs *, uint32_t id, uint64_t off);
 
 /*
  * What a request was, by the ID of its reply. Returns 0 and fills in the

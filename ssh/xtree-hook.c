@@ -27,10 +27,12 @@
 
 #include "clock.h"
 #include "sftpq-hook.h"
+#include "xfirst-hook.h"
 #include "xitem-hook.h"
 #include "xreport-hook.h"
 #include "xresume-hook.h"
 #include "xshow-hook.h"
+#include "xsparse-hook.h"
 #include "xteam-hook.h"
 #include "xtree-hook.h"
 
@@ -120,6 +122,7 @@ free_item(struct xitem *item)
 	for (i = 0; i < item->nnames; i++)
 		free(item->names[i].name);
 	free(item->names);
+	free(item->places);
 	drop_texts(&item->text[0]);
 	drop_texts(&item->text[1]);
 	free(item->src);
@@ -131,8 +134,10 @@ static void
 print_item(struct xtree *t, struct xs_job *j, struct xitem *item)
 {
 	enum xs_kind kind = xs_kind(j);
-	int is_file = kind == XS_FILE && item->begun_us != 0;
+	int is_file = kind == XS_FILE && item->begun_us != 0 && !t->alone;
 
+	if (t->alone)
+		sftpq_add_moved(t->conn, item->moved);
 	if (is_file)
 		xreport_expect_file(t->side == &xput_side, item->src,
 		    item->dst);
@@ -154,8 +159,10 @@ add_child(struct xtree *t, struct xitem *dir, struct xs_job *job)
 	if (dir->added < dir->nnames) {
 		name = &dir->names[dir->added++];
 		t->side->add(t, dir, job, name);
-		free(name->name);
-		name->name = NULL;
+		if (dir->has_names) {
+			free(name->name);
+			name->name = NULL;
+		}
 	}
 	if (dir->added == dir->nnames)
 		xs_listed(t->s, job);
@@ -171,8 +178,8 @@ forget(struct xtree *t, struct xitem *item)
 	drop_texts(&item->text[0]);
 	item->status = SSH2_FX_OK;
 	item->failed = item->write_errno = 0;
-	t->count.bytes -= item->moved;
-	item->moved = 0;
+	t->count.bytes -= item->moved + item->skipped;
+	item->moved = item->skipped = 0;
 }
 
 /* Connections */
@@ -302,25 +309,14 @@ parse_reply(struct xtree *t, struct sshbuf *m, struct xs_action *a,
     struct xreply *reply)
 {
 	uint32_t id;
-	u_char wanted;
-	int r;
 
 	reply->m = m;
-	reply->status = SSH2_FX_OK;
-	if ((r = sshbuf_get_u8(m, &reply->type)) != 0 ||
-	    (r = sshbuf_get_u32(m, &id)) != 0)
-		xlink_fatal(t->link, "parse reply: %s", ssh_err(r));
+	xlink_head(t->link, m, &reply->type, &id);
 	if (xs_find(t->s, id, a) != 0 ||
 	    t->link != t->team.link[link_of(a->job)])
 		xlink_fatal(t->link, "Unexpected reply %u", id);
-	wanted = wanted_type(a->op);
-	if (reply->type == SSH2_FXP_STATUS) {
-		if ((r = sshbuf_get_u32(m, &reply->status)) != 0)
-			xlink_fatal(t->link, "parse status: %s", ssh_err(r));
-	} else if (reply->type != wanted)
-		xlink_fatal(t->link, "Expected packet of type %u for \"%s\", "
-		    "got %u", wanted, ((struct xitem *)xs_own(a->job))->src,
-		    reply->type);
+	reply->status = xlink_status(t->link, m, reply->type,
+	    wanted_type(a->op), ((struct xitem *)xs_own(a->job))->src);
 	debug3("Received reply T:%u I:%u", reply->type, id);
 }
 
@@ -472,14 +468,15 @@ xtree_stop(struct xtree *t)
 }
 
 static int
-copy(struct xtree *t, const char *src, const char *dst, const Attrib *a)
+copy(struct xtree *t, enum xs_kind kind, const char *src, const char *dst,
+    const Attrib *a, uint64_t size)
 {
 	struct xitem *root = xitem_new(xstrdup(src), xstrdup(dst), 0);
 
 	if (a != NULL)
 		root->a = *a;
 	xtree_start(t);
-	xitem_add(t, NULL, XS_DIR, root, 0);
+	xitem_add(t, NULL, kind, root, size);
 	xtree_run(t, NULL);
 	xtree_stop(t);
 	return t->ret;
@@ -493,7 +490,22 @@ xtree_put(struct sftp_conn *conn, const char *src, const char *dst,
 	    .preserve = preserve, .print = print, .follow = follow,
 	    .in_place = in_place };
 
-	return copy(&t, src, dst, NULL);
+	return copy(&t, XS_DIR, src, dst, NULL, 0);
+}
+
+int
+xtree_put_sparse(struct sftp_conn *conn, const char *src, const char *dst,
+    int preserve, int in_place, int *ret)
+{
+	struct xtree t = { .conn = conn, .side = &xput_side, .alone = 1,
+	    .preserve = preserve, .in_place = in_place };
+	uint64_t size;
+
+	if (!xtree_takes(conn, 0, 0) || sftpq_handles(conn) == 0 ||
+	    (size = xsparse_size(src)) == 0)
+		return 0;
+	*ret = copy(&t, XS_FILE, src, dst, NULL, size);
+	return 1;
 }
 
 int
@@ -504,7 +516,12 @@ xtree_get(struct sftp_conn *conn, const char *src, const char *dst,
 	    .preserve = preserve, .print = print, .follow = follow,
 	    .in_place = in_place };
 	Attrib room;
+	const Attrib *known = xfirst_dir(conn, src);
 
+	if (a == NULL && known != NULL) {
+		room = *known;
+		a = &room;
+	}
 	if (a == NULL) {
 		if (sftp_stat(conn, src, 1, &room) != 0) {
 			error("stat remote \"%s\" directory failed", src);
@@ -512,5 +529,5 @@ xtree_get(struct sftp_conn *conn, const char *src, const char *dst,
 		}
 		a = &room;
 	}
-	return copy(&t, src, dst, a);
+	return copy(&t, XS_DIR, src, dst, a, 0);
 }

@@ -28,8 +28,8 @@
  * not done; data that waits takes less than 1 MiB; the names of a directory are
  * in memory from its listing to its end.
  *
- * Called from patches/162-sftp-client-trees.patch, in scp and sftp. Main thread
- * only.
+ * Called from patches/162-sftp-client-trees.patch and by xresume-hook.c, in scp
+ * and sftp. Main thread only.
  */
 
 #ifndef HAYATE_XTREE_HOOK_H
@@ -45,6 +45,14 @@ struct sftp_conn;
  * "Hayate no", or if the server speaks less than version 3.
  */
 int	xtree_takes(struct sftp_conn *, int resume, int sync);
+
+/*
+ * As sftp_upload(), of a file of which an eighth or more is holes, to a server
+ * that tells its limits. Returns 0 if upstream has to copy; else the file is
+ * done: 1, and in "*ret" what sftp_upload() returns.
+ */
+int	xtree_put_sparse(struct sftp_conn *, const char *src, const char *dst,
+    int preserve, int in_place, int *ret);
 
 /* As upload_dir_internal() and download_dir_internal() with a depth of 0. */
 int	xtree_put(struct sftp_conn *, const char *src, const char *dst,

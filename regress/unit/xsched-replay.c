@@ -14,7 +14,9 @@
  *       strict N    an OPEN fails while N files are open; 0: none does
  *       full N      a WRITE fails while more than N files are open
  *       short N     a READ returns at most N bytes
+ *       names N     a READDIR returns at most N names; 0: all
  *       actual N    bytes that the files really have
+ *       hole N, hole_end N   a put leaves out the bytes between these
  *       order N     replies come in order (0), backwards (1), shuffled (N)
  *       interrupt N the user interrupts after N round trips
  *       files N, unit N, window N, in_place 0|1, preserve 0|1
@@ -47,6 +49,7 @@ struct node {
 	int	 number;		/* in walk order, from 1 */
 	struct node *dir;
 	int	 children, added;	/* of a directory */
+	int	 named, known;		/* of them, by the server; to us */
 	int	 below;			/* children that are not done */
 	int	 begun;			/* files among them that have begun */
 	int	 is_made, is_open, has_failed;
@@ -65,6 +68,7 @@ struct reply {
 
 static struct {
 	uint64_t handles, strict, full, shorten, actual, order, interrupt;
+	uint64_t names, hole, hole_end;
 	uint64_t files, unit, window, in_place, preserve;
 	uint64_t fail[OPS];
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX };
@@ -127,6 +131,20 @@ serve_read(struct node *n, struct reply *p)
 	n->size = size;
 }
 
+/* The end comes in a reply of its own, as from a real server. */
+static void
+serve_names(struct node *n, struct reply *p)
+{
+	int left = n->children - n->named;
+
+	if (set.names != 0 && left > (int)set.names)
+		left = (int)set.names;
+	n->named += left;
+	p->len = (uint32_t)left;
+	if (left == 0)
+		p->result = XS_EOF;
+}
+
 static void
 serve(struct node *n, struct reply *p)
 {
@@ -143,18 +161,52 @@ serve(struct node *n, struct reply *p)
 			r.most = r.open;
 	} else if (p->a.op == XS_READ)
 		serve_read(n, p);
-	else if (p->a.op == XS_READDIR && n->added++ != 0)
-		p->result = XS_EOF;
+	else if (p->a.op == XS_READDIR)
+		serve_names(n, p);
 }
 
 /* The caller */
+
+/* Bytes count only if none before them is missing at the end. */
+static void
+mark(struct node *n, uint64_t off, uint32_t len)
+{
+	if (n->map == NULL)
+		n->map = calloc(1, r.size + set.unit + 1);
+	must(n->map != NULL, "memory");
+	for (; len > 0 && off < r.size; len--)
+		n->map[off++] = 1;
+	for (n->moved = 0; n->moved < r.size && n->map[n->moved]; n->moved++)
+		;
+}
+
+/* Leaves out the hole. Returns how much is sent: what comes before it. */
+static uint32_t
+send_data(struct node *n, struct reply *p)
+{
+	uint64_t off = p->a.off, left;
+
+	if (off >= set.hole && off < set.hole_end) {
+		off = set.hole_end < r.size ? set.hole_end : r.size;
+		xs_skip(r.s, p->a.id, off);
+		mark(n, p->a.off, (uint32_t)(off - p->a.off));
+	}
+	left = off < r.size ? r.size - off : 0;
+	if (off < set.hole && left > set.hole - off)
+		left = set.hole - off;
+	if (left > p->a.len)
+		left = p->a.len;
+	p->a.off = off;
+	p->a.len = (uint32_t)left;
+	xs_sent(r.s, p->a.id, (uint32_t)left);
+	return (uint32_t)left;
+}
 
 static void
 send(const struct xs_action *a)
 {
 	struct node *n = xs_own(a->job);
 	struct reply *p = &r.queue[r.nqueue++];
-	uint64_t left = a->off < r.size ? r.size - a->off : 0;
 
 	must(r.nqueue < REQUESTS_MAX, "requests under way are bounded");
 	must(n->dir == NULL || n->dir->is_made,
@@ -170,33 +222,14 @@ send(const struct xs_action *a)
 	p->a = *a;
 	if (a->op == XS_TRUNCATE)
 		n->cut = a->off;
-	if (a->op == XS_WRITE) {
-		if (left > a->len)
-			left = a->len;
-		xs_sent(r.s, a->id, (uint32_t)left);
-		p->a.len = (uint32_t)left;
-		if (left == 0) {
-			r.nqueue--;
-			return;
-		}
+	if (a->op == XS_WRITE && send_data(n, p) == 0) {
+		r.nqueue--;
+		return;
 	}
 	n->under_way++;
 	n->last += a->op == XS_TRUNCATE || a->op == XS_ATTRS;
 	r.requests++;
 	serve(n, p);
-}
-
-/* Bytes count only if none before them is missing at the end. */
-static void
-mark(struct node *n, uint64_t off, uint32_t len)
-{
-	if (n->map == NULL)
-		n->map = calloc(1, r.size + set.unit + 1);
-	must(n->map != NULL, "memory");
-	for (; len > 0 && off < r.size; len--)
-		n->map[off++] = 1;
-	for (n->moved = 0; n->moved < r.size && n->map[n->moved]; n->moved++)
-		;
 }
 
 static void
@@ -213,6 +246,8 @@ answer(struct reply *p)
 	n->last -= p->a.op == XS_TRUNCATE || p->a.op == XS_ATTRS;
 	if (p->result == XS_OK && (p->a.op == XS_READ || p->a.op == XS_WRITE))
 		mark(n, p->a.off, p->a.op == XS_READ ? p->len : p->a.len);
+	if (p->result == XS_OK && p->a.op == XS_READDIR)
+		n->known += (int)p->len;
 	again = xs_reply(r.s, p->a.id, p->result, p->len);
 	must(again != -1, "a good reply is good");
 	n->has_failed |= p->result == XS_FAILED && !again &&
@@ -253,18 +288,25 @@ end(struct xs_job *j, struct node *n)
 	uint64_t size = set.actual == UINT64_MAX ? r.size : set.actual;
 
 	must(n->under_way == 0, "a job ends after its last reply");
-	n->is_made = xs_kind(j) == XS_DIR;
-	n->added = 0;
-	if (n->dir != NULL && (xs_kind(j) != XS_DIR || n->has_failed))
+	if (xs_kind(j) == XS_DIR && r.put) {
+		n->is_made = 1;
+		n->known = n->children;
+	}
+	must(xs_kind(j) != XS_LEAVE || n->below == 0 ||
+	    (set.interrupt && n->begun == 0),
+	    "a directory is left after all below");
+	if (n->dir != NULL && (xs_kind(j) != XS_DIR ||
+	    (n->has_failed && n->below == 0)))
 		n->dir->below--;
 	if (xs_kind(j) != XS_FILE)
 		return;
 	n->dir->begun--;
 	if (n->moved == size && xs_is_whole(j) &&
-	    (!r.put || !set.in_place || n->cut == size))
+	    (!r.put || (!set.in_place && set.hole_end == 0) ||
+	    n->cut == size))
 		r.whole++;
 	else if (n->moved < size && !xs_is_whole(j) && r.put &&
-	    n->cut == n->moved)
+	    (n->cut == n->moved || (set.hole_end && n->cut < n->moved)))
 		r.ncut++;
 	else
 		r.failed++;
@@ -276,14 +318,15 @@ add_child(struct xs_job *leave, struct node *n)
 	int is_root = n->dir == NULL;
 	struct node *child;
 
-	if (n->added < n->children) {
+	must(!n->has_failed, "nothing is copied after a listing failed");
+	if (n->added < n->known) {
 		child = new_node(n, is_root ? r.nfiles : 0, n->number + 1 +
 		    n->added * (is_root ? r.nfiles + 1 : 1));
 		n->added++;
 		must(xs_add(r.s, leave, is_root ? XS_DIR : XS_FILE, child,
 		    r.put ? 0 : r.size) != NULL, "memory");
 	}
-	if (n->added == n->children)
+	if (n->added == n->known)
 		xs_listed(r.s, leave);
 }
 
@@ -313,6 +356,7 @@ act(const struct xs_action *a)
 		send(a);
 	else if (a->op == XS_BEGIN) {
 		xs_set_size(r.s, a->job, r.size);
+		n->is_made = !r.put;
 		if (xs_kind(a->job) == XS_FILE)
 			n->dir->begun++;
 	} else if (a->op == XS_SETTLE)
@@ -373,6 +417,8 @@ setting(const char *key)
 	} keys[] = { { "handles", &set.handles }, { "strict", &set.strict },
 	    { "full", &set.full }, { "short", &set.shorten },
 	    { "actual", &set.actual }, { "order", &set.order },
+	    { "names", &set.names }, { "hole", &set.hole },
+	    { "hole_end", &set.hole_end },
 	    { "interrupt", &set.interrupt }, { "files", &set.files },
 	    { "unit", &set.unit }, { "window", &set.window },
 	    { "in_place", &set.in_place }, { "preserve", &set.preserve } };

@@ -1,0 +1,53 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * xsparse-hook: holes of files, which a copy need not carry or write.
+ *
+ * What is got: 32 KiB of zeros behind the end of the local file make it longer
+ * instead of being written. Zeros over bytes that are there are written, so a
+ * target that is copied over in place may have fewer holes than its source.
+ *
+ * What is put: a hole of 32 KiB or more is left out, and the server's file is
+ * made as long as its source at the end. It must be a regular file, and is
+ * emptied first, so that what is left out reads as zeros. In both directions
+ * the file is a beginning of its source at each moment, because what is left
+ * out is zero in both: an interrupted copy is no longer than what has come.
+ *
+ * Called by xget-hook.c, xput-hook.c and xtree-hook.c, and from
+ * patches/163-sftp-client-holes.patch. Main thread only.
+ */
+
+#ifndef HAYATE_XSPARSE_HOOK_H
+#define HAYATE_XSPARSE_HOOK_H
+
+#include <sys/types.h>
+
+struct sftp_conn;
+struct stat;
+
+/*
+ * Writes "len" bytes of a file that is got, at "off". Returns how many bytes
+ * are there now: with fewer than "len", errno is set. xsparse_vwrite() writes
+ * where the descriptor is, and over a connection that is left to stock code as
+ * upstream does.
+ */
+size_t	xsparse_write(int fd, const u_char *, size_t len, off_t off);
+size_t	xsparse_vwrite(struct sftp_conn *, int fd, const u_char *, size_t len);
+
+/* Returns 1 if a regular file has a hole that need not be sent. */
+int	xsparse_has_hole(int fd, const struct stat *);
+
+/* Returns the size of a file if an eighth or more of it is holes, or 0. */
+off_t	xsparse_size(const char *path);
+
+/*
+ * What is to be sent next, from "*off" on or from behind the hole there: moves
+ * "*off" and the descriptor to it, or to the end of the file. Returns how many
+ * of "len" bytes come before the next hole.
+ */
+size_t	xsparse_next(int fd, off_t *off, size_t len);
+
+#endif /* HAYATE_XSPARSE_HOOK_H */
