@@ -85,6 +85,21 @@ TOLD=limits=261120,261120,1019
 }
 copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 
+@test "a file that is copied onto itself keeps its bytes" {
+	local way
+	need_holes
+	mkdir a
+	holed a/1
+	echo 2 >a/2
+	cp a/1 whole
+	near "$(bin sftp-server)"
+	for way in "a/1 h:$T/a/1" "a/1 a/2 h:$T/a" "-r a h:$T" "h:$T/a/1 a/1"; do
+		# shellcheck disable=SC2086 # words
+		copy_near $way
+		cmp whole a/1
+	done
+}
+
 @test "a target that is no regular file gets every byte" {
 	need_holes
 	mkdir a

@@ -91,6 +91,13 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	true_ "$(of 1 moved) <= 50000 && $(of 1 moved) > 40000"
 	true_ "$(of 2 moved) < 100000"
 	true_ "$(of 3 moved) <= 70000"
+	# what came from behind the bad place is not written
+	run -0 replay xfetch "links=4 bad=50000" "links=4 bad=0 slow=50" \
+	    "links=8 bad=50000 slow=50 seed=3" "links=8 bad=70000 lose=4"
+	true_ "$(of 0 moved) <= 50000 && $(of 0 moved) > 40000"
+	[ "$(of 1 moved)" = 0 ]
+	true_ "$(of 2 moved) <= 50000"
+	true_ "$(of 3 moved) <= 70000"
 }
 
 @test "a connection that has another file under the name reads nothing" {
@@ -347,6 +354,57 @@ scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 	copy -v -j 3 --resume "hayate:$BULK" got 2>log
 	cmp "$BULK" got
 	[ "$(over log)" -ge 2 ]
+}
+
+@test "a name that stands for several hosts gets one connection, and all files one host" {
+	{
+		printf 'Match exec "mkdir %s"\n' "$T/first"
+		printf '\tPort %s\n' "$(sshd_port stock)"
+		printf 'Match all\n'
+		cat "$BATS_FILE_TMPDIR/ssh_config"
+	} >config
+	run -0 counted stock 1 counted hayate 1 copy -F config -v -j 3 "$BULK" \
+	    "hayate:$T/there/x"
+	cat log
+	grep -q 'not the host of the first connection' log
+	grep -q 'a further connection was refused; the transfer goes on over 1' log
+	cmp "$BULK" there/x
+}
+
+@test "a local file that is larger than the remote one stays as it is" {
+	local before
+	cp "$LESS" there/x
+	head -c 50000000 "$BULK" >there/y
+	before=$(stat -c '%s %Y %a' there/y)
+	touch -d 2001-01-01 there/x
+	run files -b - -j 2 hayate <<<"reget -p $T/there/x $T/there/y"
+	[[ $output = *'local file is larger than remote'* ]]
+	[[ $output != *'not modified'* ]]
+	[ "$(stat -c '%s %Y %a' there/y)" = "$before" ]
+	cmp -n 50000000 "$BULK" there/y
+}
+
+# begun: some of it has arrived
+begun() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1)" -gt 20000000 ]; }
+
+@test "^C at the terminal leaves the beginning of a file that is put, under its name" {
+	need script bsdutils
+	mkfifo keys
+	declare -f copy bin peer_bin >run
+	cat >>run <<-END
+	BUILD=$BUILD PEERS='' IN_CLIENT='' BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR
+	copy -o MaxRate=15M -q -j 3 "$BULK" "hayate:$T/there/x" 3>&-
+	echo "scp ended with \$?"
+	END
+	timeout 40 script -qefc "bash run" /dev/null <keys >out 2>&1 3>&- &
+	exec 8>keys
+	poll 20 begun
+	printf '\003' >&8
+	wait $! || :
+	exec 8>&-
+	cat out
+	[ "$(ls -A there)" = x ]
+	cmp -n "$(stat -c %s there/x)" there/x "$BULK"
 }
 
 @test "the loss of the first connection is an error, and nothing is wrong" {

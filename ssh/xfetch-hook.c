@@ -176,17 +176,19 @@ open_local(struct get *g)
 	}
 	if (!g->resume)
 		return 0;
-	if (fstat(g->fd, &sb) == -1) {
+	if (fstat(g->fd, &sb) == -1)
 		error("stat local \"%s\": %s", g->local, strerror(errno));
-		return -1;
-	}
-	if ((uint64_t)sb.st_size > g->a.size) {
+	else if ((uint64_t)sb.st_size > g->a.size)
 		error("Unable to resume download of \"%s\": "
 		    "local file is larger than remote", g->local);
-		return -1;
+	else {
+		g->began_at = sb.st_size;
+		return 0;
 	}
-	g->began_at = sb.st_size;
-	return 0;
+	/* It stays as it is. */
+	close(g->fd);
+	g->fd = -1;
+	return -1;
 }
 
 static void

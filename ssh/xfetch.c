@@ -284,7 +284,8 @@ write_first(struct xf *s, struct xf_action *a)
 {
 	const struct range *r = s->first;
 
-	if (r == NULL || r->state != HELD || s->is_broken || s->is_writing)
+	if (r == NULL || r->state != HELD || r->off != s->frontier ||
+	    s->is_broken || s->is_writing)
 		return 0;
 	s->is_writing = 1;
 	memset(a, 0, sizeof(*a));
@@ -401,7 +402,7 @@ xf_data(struct xf *s, uint32_t id, const unsigned char *data, uint32_t len)
 		drop(s, at);
 		return 0;
 	}
-	if (r == s->first && !s->is_writing) {
+	if (r == s->first && r->off == s->frontier && !s->is_writing) {
 		s->is_writing = 1;
 		return 1;
 	}
@@ -419,17 +420,13 @@ xf_ended(struct xf *s, uint32_t id, int is_eof)
 	if (at == NULL)
 		return;
 	come_back(s, *at);
-	if (is_eof) {
-		s->end = min_u64(s->end, (*at)->off);
-		(*at)->state = LOOSE;
-		s->nloose++;
-		drop_behind_end(s);
-		return;
-	}
-	/* What is behind it cannot be written. */
+	/* What is behind an error cannot be written either. */
+	if (!is_eof)
+		s->is_stopped = 1;
 	s->end = min_u64(s->end, (*at)->off);
-	s->is_stopped = 1;
-	drop(s, at);
+	(*at)->state = LOOSE;
+	s->nloose++;
+	drop_behind_end(s);
 }
 
 void

@@ -60,6 +60,7 @@ struct xitem {
 	int	*outcome;		/* set when printed: 1, or -1 failed */
 	int	 has_data;		/* it came to reading and writing */
 	int	 sparse;		/* its holes need not be sent */
+	int	 ends_in_hole;
 	uint64_t size, moved, skipped;	/* bytes; of holes */
 	uint64_t begun_us, ended_us;	/* times; 0: not yet */
 

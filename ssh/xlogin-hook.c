@@ -9,7 +9,6 @@
 
 #include <sys/types.h>
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -24,12 +23,64 @@
 #include "misc.h"
 #include "pathnames.h"
 #include "readconf.h"
+#include "digest.h"
+#include "kex.h"
+#include "packet.h"
 #include "sshbuf.h"
+#include "sshkey.h"
 #include "xmalloc.h"
 
 #include "xlogin-hook.h"
 
 extern Options options;
+
+/* In the environment: the process that wrote it, and its host */
+#define HOST_ENV	"HAYATE_FIRST_HOST"
+
+/* Address, port and key; the caller frees it. */
+static char *
+describe_host(struct ssh *ssh)
+{
+	char *key = ssh->kex->initial_hostkey == NULL ? NULL :
+	    sshkey_fingerprint(ssh->kex->initial_hostkey, SSH_DIGEST_SHA256,
+	    SSH_FP_BASE64), *host;
+
+	xasprintf(&host, "%s %d %s", ssh_remote_ipaddr(ssh),
+	    ssh_remote_port(ssh), key == NULL ? "-" : key);
+	free(key);
+	return host;
+}
+
+static void
+tell_host(struct ssh *ssh)
+{
+	char *host = describe_host(ssh), *text;
+
+	xasprintf(&text, "%ld %s", (long)getpid(), host);
+	setenv(HOST_ENV, text, 1);
+	free(text);
+	free(host);
+}
+
+/* A proxy's ssh inherits the variable and has another parent. */
+void
+xlogin_check(struct ssh *ssh)
+{
+	const char *first = getenv(HOST_ENV);
+	char *host, *end;
+
+	if (first == NULL || strtol(first, &end, 10) != (long)getppid() ||
+	    *end != ' ')
+		return;
+	host = describe_host(ssh);
+	if (strcmp(end + 1, host) != 0) {
+		verbose("this is not the host of the first connection: "
+		    "%s, not %s", host, end + 1);
+		cleanup_exit(255);
+	}
+	free(host);
+	unsetenv(HOST_ENV);
+}
 
 /* The first value of an option counts, so these come first. */
 static const char *const quiet[] = { "-oBatchMode=yes", "-oControlMaster=no",
@@ -78,11 +129,20 @@ make_arguments(arglist *args)
 
 	if (b == NULL)
 		return -1;
+	if (options.jump_extra != NULL) {
+		verbose("the ssh of a second jump host cannot be told "
+		    "not to ask");
+		sshbuf_free(b);
+		return -1;
+	}
 	word = (const char *)sshbuf_ptr(b);
 	end = word + sshbuf_len(b);
 	addargs(args, "%s", word);
 	for (i = 0; i < sizeof(quiet) / sizeof(*quiet); i++)
 		addargs(args, "%s", quiet[i]);
+	/* BatchMode would set another one. */
+	addargs(args, "-oServerAliveInterval=%d",
+	    options.server_alive_interval);
 	if (has_jump)
 		add_jump(args);
 	while ((word += strlen(word) + 1) < end) {
@@ -121,16 +181,19 @@ become(int sock, arglist *args)
 }
 
 int
-xlogin_start(int sock)
+xlogin_start(struct ssh *ssh, int sock)
 {
 	arglist args = { 0 };
 	pid_t pid = -1;
 
-	if (make_arguments(&args) == 0 && (pid = fork()) == 0)
-		become(sock, &args);
+	if (make_arguments(&args) == 0) {
+		tell_host(ssh);
+		if ((pid = fork()) == 0)
+			become(sock, &args);
+		unsetenv(HOST_ENV);
+	}
 	if (pid == -1)
-		verbose("no further connection could be started: %s",
-		    strerror(errno));
+		verbose("no further connection could be started");
 	else
 		debug("a further connection is started, process %ld",
 		    (long)pid);

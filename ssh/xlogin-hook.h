@@ -8,10 +8,15 @@
  * server, as scp -j asks for.
  *
  * It has the arguments of this one, and before them those that keep it quiet:
- * it asks the user for nothing, neither at a terminal nor elsewhere, shares no
- * connection, and starts none of its own. A server that wants an answer from
- * the user refuses it, and it ends. Only scp says when the next one is started,
- * so at most one of them is not authenticated.
+ * it asks the user for nothing, neither at a terminal nor by a program, shares
+ * no connection, and starts none of its own. A server that wants an answer from
+ * the user refuses it, and it ends. (A key that is to be touched still asks.)
+ * Only scp says when the next one is started, so at most one of them is not
+ * authenticated.
+ *
+ * A name may stand for several hosts. So each of them is told the address, the
+ * port and the host key of the first connection, and ends before it runs
+ * anything if its own are others. Behind a proxy only the key can tell.
  *
  * Called by xserve-hook.c, in ssh. Main thread only.
  */
@@ -19,10 +24,15 @@
 #ifndef HAYATE_XLOGIN_HOOK_H
 #define HAYATE_XLOGIN_HOOK_H
 
+struct ssh;
+
 /*
  * The socket becomes standard input and output of the new process; it remains
  * the caller's. Returns 0, or -1 if no process could be started.
  */
-int	xlogin_start(int sock);
+int	xlogin_start(struct ssh *, int sock);
+
+/* Before the command: ends this ssh if it was started so, for another host. */
+void	xlogin_check(struct ssh *);
 
 #endif /* HAYATE_XLOGIN_HOOK_H */

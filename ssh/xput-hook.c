@@ -76,6 +76,7 @@ send_write(struct xtree *t, struct xitem *item, const struct xs_action *a)
 	if ((r = sshbuf_consume_end(m, len - n)) != 0 ||
 	    (r = sshbuf_poke_u32(m, at, n)) != 0)
 		fatal_fr(r, "compose");
+	item->ends_in_hole = n == 0 && (uint64_t)off != a->off;
 	if (n == 0)
 		xlink_cancel(t->link);
 	else
@@ -140,6 +141,17 @@ put_send(struct xtree *t, struct xitem *item, const struct xs_action *a)
 
 /* Replies */
 
+/*
+ * A file without bytes loses none. One that is copied over in place may be the
+ * source itself, by another name or host.
+ */
+static int
+may_empty(const struct xtree *t, const Attrib *found)
+{
+	return !t->in_place || ((found->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	    found->size == 0);
+}
+
 static enum xs_result
 put_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
     struct xreply *reply, uint32_t *len)
@@ -152,7 +164,8 @@ put_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
 		item->has_data = 1;
 	} else if (a->op == XS_STAT && xs_kind(a->job) == XS_FILE) {
 		xitem_attrs(t, reply, &found);
-		item->sparse = S_ISREG(found.perm);
+		item->sparse = S_ISREG(found.perm) &&
+		    may_empty(t, &found);
 	} else if (a->op == XS_STAT) {
 		xitem_attrs(t, reply, &found);
 		if (!S_ISDIR(found.perm)) {
@@ -191,10 +204,10 @@ put_fail(struct xtree *t, struct xitem *item, const struct xs_action *a,
 		item->status = status;
 	/*
 	 * Upstream ignores it if attributes cannot be set. But a hole at the
-	 * end is only there if the size is.
+	 * end is only there if the size is set.
 	 */
 	if (a->op == XS_STAT || a->op == XS_OPEN || a->op == XS_CLOSE ||
-	    a->op == XS_WRITE || (a->op == XS_TRUNCATE && item->skipped > 0))
+	    a->op == XS_WRITE || (a->op == XS_TRUNCATE && item->ends_in_hole))
 		item->failed = 1;
 }
 

@@ -606,6 +606,8 @@ xs_skip(struct xs *s, uint32_t id, uint64_t off)
 {
 	struct xs_req *r = *place_of(s, id);
 
+	set_ahead(s, r->job, r->job->ahead -
+	    min_u64(r->job->ahead, off - r->off));
 	r->off = off;
 	r->job->skipped = 1;
 }

@@ -15,9 +15,9 @@
  * them, one after the other. A directory is two jobs, of which the second
  * (XS_LEAVE) begins after everything below is done. What is below begins while
  * the directory is still read, if the server tells its limit of open handles.
- * Should the reading fail later, that much is copied. Jobs finish in any order;
- * XS_PRINT comes in walk order, so that what a user reads is what stock would
- * write.
+ * Should the reading fail later, what had begun is copied. Jobs finish in any
+ * order; XS_PRINT comes in walk order, so that what a user reads is what stock
+ * would write.
  *
  * No order of replies is assumed. A file's size is set, and it is closed, after
  * all its data is acknowledged. An unknown server gets these requests one after

@@ -89,8 +89,11 @@ interrupt(int sig, siginfo_t *info, void *context)
 static void
 outlive_terminal(void)
 {
+	static int has_done;
 	struct sigaction sa;
 
+	if (has_done++)
+		return;
 	if (sigaction(SIGINT, NULL, &old_interrupt) == -1 ||
 	    old_interrupt.sa_handler == SIG_IGN ||
 	    old_interrupt.sa_handler == SIG_DFL)
@@ -122,11 +125,9 @@ open_session(struct ssh *ssh, int sock)
 		close(err);
 		return;
 	}
-	if (!has_opened) {
+	if (!has_opened)
 		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN_FAILURE,
 		    take_open_failure);
-		outlive_terminal();
-	}
 	has_opened = 1;
 	c = channel_new(ssh, "session", SSH_CHANNEL_OPENING, fd, fd, err,
 	    CHAN_SES_WINDOW_DEFAULT, CHAN_SES_PACKET_DEFAULT,
@@ -139,10 +140,14 @@ open_session(struct ssh *ssh, int sock)
 static int
 serve(struct ssh *ssh, Channel *control)
 {
-	if (!sftp_tell_is_wisher(control->sock))
+	if (!sftp_tell_is_wisher(control->sock)) {
 		verbose("a channel was refused to a foreign process");
-	else if (sftp_tell_is_login(control->sock))
-		(void)xlogin_start(control->sock);
+		chan_mark_dead(ssh, control);
+		return 0;
+	}
+	outlive_terminal();
+	if (sftp_tell_is_login(control->sock))
+		(void)xlogin_start(ssh, control->sock);
 	else if (has_channels)
 		open_session(ssh, control->sock);
 	chan_mark_dead(ssh, control);
@@ -174,6 +179,7 @@ xserve_start(struct ssh *ssh)
 	Channel *c;
 	int fd, streams = hayopt_get()->transfer_streams;
 
+	xlogin_check(ssh);
 	if (!may_serve(ssh))
 		return;
 	has_channels = may_have_channels(ssh);

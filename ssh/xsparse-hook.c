@@ -20,6 +20,7 @@
 
 #include "sftpq-hook.h"
 #include "xsparse-hook.h"
+#include "xstripe.h"
 
 /*
  * The smallest hole: what the smallest usual reply has. A smaller one is
@@ -130,10 +131,11 @@ xsparse_vwrite(struct sftp_conn *conn, int fd, const u_char *p, size_t len)
 static off_t
 next_data(int fd, off_t off)
 {
-	off_t to = lseek(fd, off, SEEK_DATA);
+	/* What is appended meanwhile is no hole. */
+	off_t end = lseek(fd, 0, SEEK_END), to = lseek(fd, off, SEEK_DATA);
 
 	if (to == -1 && errno == ENXIO)
-		to = lseek(fd, 0, SEEK_END);
+		to = end;
 	return MAXIMUM(to, off);
 }
 
@@ -148,6 +150,10 @@ xsparse_has_hole(int fd, const struct stat *sb)
 		to = next_data(fd, off);
 		if (to - off >= HOLE_LEAST)
 			break;
+		if (to == off) {	/* it cannot be told */
+			off = -1;
+			break;
+		}
 		off = to;
 	}
 	(void)lseek(fd, 0, SEEK_SET);
@@ -165,10 +171,12 @@ xsparse_next(int fd, off_t *off, size_t len)
 	while ((hole = lseek(fd, data, SEEK_HOLE)) != -1 &&
 	    hole - begin < (off_t)len) {
 		data = next_data(fd, hole);
-		if (data == hole || data - hole >= HOLE_LEAST) {
+		if (data != hole && data - hole < HOLE_LEAST)
+			continue;
+		/* A hole that is made just now is sent: 0 would be the end. */
+		if (hole > begin)
 			len = hole - begin;
-			break;
-		}
+		break;
 	}
 	(void)lseek(fd, begin, SEEK_SET);
 	return len;
@@ -194,6 +202,13 @@ xsparse_next(int fd, off_t *off, size_t len)
 
 #endif
 
+/* A large file with little data gains more by its holes than by channels. */
+static off_t
+least_holes(off_t size)
+{
+	return size < XST_LEAST ? size / 8 : size / 4 * 3;
+}
+
 off_t
 xsparse_size(const char *path)
 {
@@ -201,7 +216,7 @@ xsparse_size(const char *path)
 	int fd, yes;
 
 	if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode) ||
-	    (off_t)sb.st_blocks * 512 > sb.st_size - sb.st_size / 8 ||
+	    (off_t)sb.st_blocks * 512 > sb.st_size - least_holes(sb.st_size) ||
 	    (fd = open(path, O_RDONLY)) == -1)
 		return 0;
 	yes = xsparse_has_hole(fd, &sb);

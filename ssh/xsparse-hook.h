@@ -12,9 +12,13 @@
  *
  * What is put: a hole of 32 KiB or more is left out, and the server's file is
  * made as long as its source at the end. It must be a regular file, and is
- * emptied first, so that what is left out reads as zeros. In both directions
- * the file is a beginning of its source at each moment, because what is left
- * out is zero in both: an interrupted copy is no longer than what has come.
+ * emptied first, so that what is left out reads as zeros, and an interrupted
+ * copy is a beginning of its source. A file with bytes that is copied over in
+ * place gets every byte, as in upstream: it may be the source itself. A file
+ * that is put alone takes this way if an eighth of it is holes, from 32 MiB on
+ * three quarters, because it is then not striped.
+ *
+ * What the file system calls a hole is believed.
  *
  * Called by xget-hook.c, xput-hook.c and xtree-hook.c, and from
  * patches/163-sftp-client-holes.patch. Main thread only.
@@ -40,7 +44,7 @@ size_t	xsparse_vwrite(struct sftp_conn *, int fd, const u_char *, size_t len);
 /* Returns 1 if a regular file has a hole that need not be sent. */
 int	xsparse_has_hole(int fd, const struct stat *);
 
-/* Returns the size of a file if an eighth or more of it is holes, or 0. */
+/* Returns the size of a file whose holes are worth this way, or 0. */
 off_t	xsparse_size(const char *path);
 
 /*

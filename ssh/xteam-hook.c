@@ -89,15 +89,28 @@ xteam_may_grow(int main_fd)
 	    (!s->is_refused || s->nspare > 0);
 }
 
+/* Takes one that is up, if there is one: what is awaited may never come. */
+static int
+take_spare(struct server *s, int *state)
+{
+	unsigned int i = s->nspare - 1;
+	int fd;
+
+	while (i > 0 && s->spare[i].state < 0)
+		i--;
+	*state = s->spare[i].state;
+	fd = s->spare[i].fd;
+	s->spare[i] = s->spare[--s->nspare];
+	return fd;
+}
+
 int
 xteam_take(int main_fd, int *state)
 {
 	struct server *s = server_of(main_fd);
 
-	if (s->nspare > 0) {
-		*state = s->spare[--s->nspare].state;
-		return s->spare[s->nspare].fd;
-	}
+	if (s->nspare > 0)
+		return take_spare(s, state);
 	*state = XTEAM_NEW;
 	if (s->is_refused)
 		return -1;

@@ -245,6 +245,7 @@ leave_link(struct xtree *t, struct xitem *item, const struct xs_job *j)
 		return;
 	t->load[item->via] -= item->size + FILE_COST;
 	item->is_loaded = 0;
+	item->via = 0;
 }
 
 static void

@@ -15,6 +15,7 @@
  *   short          1 of so many replies is short; 0: none
  *   other          this link has another file
  *   error, full    reading, or writing, at this KiB fails
+ *   bad            so does reading there alone
  *   stop           the user interrupts after so many steps
  *   slow           link 1 answers 1 time in so many
  *   seed           of chance
@@ -39,7 +40,7 @@
 #define STEPS	4000000
 
 static struct {
-	long size, actual, off, links, lose, shortness, other, error, full;
+	long size, actual, off, links, lose, shortness, other, error, bad, full;
 	long stop, slow, seed;
 } conf;
 
@@ -52,6 +53,7 @@ static const struct {
 	{ "off", &conf.off, 0 }, { "links", &conf.links, 1 },
 	{ "lose", &conf.lose, 0 }, { "short", &conf.shortness, 0 },
 	{ "other", &conf.other, -1 }, { "error", &conf.error, -1 },
+	{ "bad", &conf.bad, -1 },
 	{ "full", &conf.full, -1 }, { "stop", &conf.stop, -1 },
 	{ "slow", &conf.slow, 1 }, { "seed", &conf.seed, 1 },
 };
@@ -106,10 +108,13 @@ static void
 reply_read(struct queue *q, const struct xf_action *a)
 {
 	uint64_t end = (uint64_t)conf.actual * KIB;
+	uint64_t error = (uint64_t)conf.error * KIB;
+	uint64_t bad = (uint64_t)conf.bad * KIB;
 	uint32_t len = a->len, i;
 	int r;
 
-	if (conf.error >= 0 && a->off + len > (uint64_t)conf.error * KIB) {
+	if ((conf.error >= 0 && a->off + len > error) ||
+	    (conf.bad >= 0 && a->off <= bad && bad < a->off + len)) {
 		xf_ended(s, a->id, 0);
 		return;
 	}
