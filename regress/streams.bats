@@ -384,8 +384,8 @@ scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 	cmp -n 50000000 "$BULK" there/y
 }
 
-# begun: some of it has arrived
-begun() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1)" -gt 20000000 ]; }
+# arrived: some of it is there
+arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1)" -gt 20000000 ]; }
 
 @test "^C at the terminal leaves the beginning of a file that is put, under its name" {
 	need script bsdutils
@@ -398,7 +398,7 @@ begun() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1)"
 	END
 	timeout 40 script -qefc "bash run" /dev/null <keys >out 2>&1 3>&- &
 	exec 8>keys
-	poll 20 begun
+	poll 20 arrived
 	printf '\003' >&8
 	wait $! || :
 	exec 8>&-
