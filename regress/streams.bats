@@ -100,6 +100,11 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	true_ "$(of 3 moved) <= 70000"
 }
 
+@test "short replies beside a slow connection wait in few pieces" {
+	run -0 replay xfetch "links=2 size=3000 bytes=100 slow=20000"
+	[ "$(of 0 moved)" = 3000 ]
+}
+
 @test "a connection that has another file under the name reads nothing" {
 	run -0 replay xfetch "links=3 other=1"
 	[ "$(of 0 moved)" = 100000 ]

@@ -39,7 +39,7 @@ struct xf {
 	uint32_t unit, id;
 	struct link link[XF_LINKS];
 	struct range *first, **last;
-	unsigned int naway, nloose;
+	unsigned int naway, nloose, npieces;	/* ranges: all */
 	uint64_t frontier, cursor;
 	int	 is_started, is_stopped, is_broken;
 	int	 is_writing;		/* the first range */
@@ -121,6 +121,7 @@ drop(struct xf *s, struct range **at)
 	struct range *r = *at;
 
 	*at = r->next;
+	s->npieces--;
 	if (s->last == &r->next)
 		s->last = at;
 	free(r->data);
@@ -139,6 +140,7 @@ insert(struct xf *s, struct range **at, uint64_t off, uint32_t len)
 	r->len = len;
 	r->state = LOOSE;
 	s->nloose++;
+	s->npieces++;
 	r->next = *at;
 	*at = r;
 	if (s->last == at)
@@ -193,7 +195,7 @@ pick(const struct xf *s, unsigned int ready)
 static int
 may_extend(const struct xf *s)
 {
-	if (s->end != UINT64_MAX)
+	if (s->end != UINT64_MAX || s->npieces >= XF_PIECES)
 		return 0;
 	if (s->cursor >= s->size)
 		return s->naway == 0;
@@ -211,6 +213,8 @@ deal(struct xf *s, unsigned int ready, struct xf_action *a)
 	if (s->nloose > 0) {
 		while (r->state != LOOSE)
 			r = r->next;
+		if (r != s->first && s->npieces >= XF_PIECES)
+			return 0;
 	} else if (!may_extend(s))
 		return 0;
 	else if ((r = insert(s, s->last, s->cursor, s->unit)) == NULL)
@@ -463,6 +467,12 @@ uint64_t
 xf_frontier(const struct xf *s)
 {
 	return s->frontier;
+}
+
+unsigned int
+xf_pieces(const struct xf *s)
+{
+	return s->npieces;
 }
 
 uint32_t

@@ -8,8 +8,9 @@
  *
  * Each connection opens the file. Ranges of it are read by whichever has least
  * under way, and written in order: what comes early waits in memory, at most
- * XF_SPREAD behind the first byte that is missing. So the local file never has
- * a hole, whatever is interrupted, and a copy of it can be resumed.
+ * XF_SPREAD behind the first byte that is missing, and in about XF_PIECES
+ * pieces, however short a server's replies are. So the local file never has a
+ * hole, whatever is interrupted, and a copy of it can be resumed.
  *
  * Behind the size that is expected ranges are read one at a time, until the
  * server says that the file ends. The ranges of a connection that is lost are
@@ -28,6 +29,7 @@
 
 #define XF_LINKS	8
 #define XF_SPREAD	(64 * 1024 * 1024)
+#define XF_PIECES	4096		/* that may wait or be under way */
 
 struct xf;			/* private to xfetch.c */
 
@@ -100,6 +102,7 @@ int	xf_is_done(const struct xf *);
 /* Bytes that are complete from the start */
 uint64_t xf_frontier(const struct xf *);
 
+unsigned int xf_pieces(const struct xf *);
 uint32_t xf_next_id(const struct xf *);
 unsigned int xf_links(const struct xf *);	/* that read */
 

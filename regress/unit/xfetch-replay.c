@@ -13,6 +13,7 @@
  *   links          connections, with the first; they come one by one
  *   lose           this many of them are lost, one by one
  *   short          1 of so many replies is short; 0: none
+ *   bytes          no reply has more bytes; 0: all that was asked for
  *   other          this link has another file
  *   error, full    reading, or writing, at this KiB fails
  *   bad            so does reading there alone
@@ -21,9 +22,10 @@
  *   seed           of chance
  *
  * Replies of one link come in order. What is written must come in order, with
- * the bytes of the file, and what waits must be within XF_SPREAD; otherwise the
- * run ends with "broken" and the promise. The report: KiB that are complete,
- * the most links that took part, KiB that each read, and KiB that waited.
+ * the bytes of the file, and what waits must be within XF_SPREAD and about
+ * XF_PIECES; otherwise the run ends with "broken" and the promise. The report:
+ * KiB that are complete, the most links that took part, KiB that each read, and
+ * KiB that waited.
  */
 
 #include <err.h>
@@ -40,8 +42,8 @@
 #define STEPS	4000000
 
 static struct {
-	long size, actual, off, links, lose, shortness, other, error, bad, full;
-	long stop, slow, seed;
+	long size, actual, off, links, lose, shortness, bytes, other, error;
+	long bad, full, stop, slow, seed;
 } conf;
 
 static const struct {
@@ -52,6 +54,7 @@ static const struct {
 	{ "size", &conf.size, 100000 }, { "actual", &conf.actual, -1 },
 	{ "off", &conf.off, 0 }, { "links", &conf.links, 1 },
 	{ "lose", &conf.lose, 0 }, { "short", &conf.shortness, 0 },
+	{ "bytes", &conf.bytes, 0 },
 	{ "other", &conf.other, -1 }, { "error", &conf.error, -1 },
 	{ "bad", &conf.bad, -1 },
 	{ "full", &conf.full, -1 }, { "stop", &conf.stop, -1 },
@@ -124,6 +127,8 @@ reply_read(struct queue *q, const struct xf_action *a)
 	}
 	if (a->off + len > end)
 		len = end - a->off;
+	if (conf.bytes > 0 && len > conf.bytes)
+		len = conf.bytes;
 	if (conf.shortness > 0 && rand() % conf.shortness == 0)
 		len = 1 + rand() % len;
 	for (i = 0; i < len; i++)
@@ -131,6 +136,8 @@ reply_read(struct queue *q, const struct xf_action *a)
 	q->kib += len / KIB;
 	if (a->off + len > highest)
 		highest = a->off + len;
+	if (xf_pieces(s) > XF_PIECES + 2 * QUEUE)
+		broken("too many pieces");
 	if (highest - xf_frontier(s) > waited)
 		waited = highest - xf_frontier(s);
 	r = xf_data(s, a->id, data, len);
