@@ -217,8 +217,8 @@ sshd_up() {
 # sshd writes its pid when it listens
 sshd_settled() { [ -s "$1/pid" ] || ! kill -0 "$2" 2>/dev/null; }
 
-# logins NAME: how many times a user has logged in with a key
-logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
+# times_logged_in NAME: how many times a user has logged in with a key
+times_logged_in() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
 
 # sshd_down [NAME...]: stop the servers, or all if none is named, with sessions
 sshd_down() {

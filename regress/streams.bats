@@ -41,10 +41,10 @@ teardown() {
 # counted SERVER N COMMAND...: it succeeds, with so many logins
 counted() {
 	local before
-	before=$(logins "$1")
+	before=$(times_logged_in "$1")
 	"${@:3}" >log 2>&1 || { cat log; return 1; }
-	[ $(($(logins "$1") - before)) = "$2" ] ||
-	    { echo "$(($(logins "$1") - before)) logins"; cat log; return 1; }
+	[ $(($(times_logged_in "$1") - before)) = "$2" ] ||
+	    { echo "$(($(times_logged_in "$1") - before)) logins"; cat log; return 1; }
 }
 
 # over LOG: the most connections that a file or tree went over

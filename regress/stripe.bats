@@ -103,12 +103,12 @@ continued() {
 
 @test "a file that is new goes over several channels of one login" {
 	local before
-	before=$(logins stock)
+	before=$(times_logged_in stock)
 	far copy -v "$BULK" "stock:$T/there/x" 2>log
 	cmp "$BULK" there/x
 	alone x
 	[ "$(channels log)" -ge 3 ]
-	[ $(($(logins stock) - before)) = 1 ]
+	[ $(($(times_logged_in stock) - before)) = 1 ]
 	CLIENT=stock far copy -q "$BULK" "stock:$T/y"
 	[ "$(stat -c %a there/x)" = "$(stat -c %a y)" ]
 	run ! grep 'Requesting no-more-sessions' log
