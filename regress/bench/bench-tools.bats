@@ -136,8 +136,8 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	small files --rtt 0.16
 	all_ran
 	[ "$(lines 1 program | sort | uniq -c | xargs)" = '42 hayate 42 stock' ]
-	[ "$(lines 1 mode | sed 's/,.*//' | sort | uniq -c | xargs)" = \
-	    '12 lftp 12 rclone 12 rsync 12 scp list 12 scp -r 12 sftp 12 tar' ]
+	[ "$(lines 1 mode | sed 's/,.*//' | LC_ALL=C sort | uniq -c | xargs)" = \
+	    '12 lftp 12 rclone 12 rsync 12 scp -r 12 scp list 12 sftp 12 tar' ]
 	[ "$(count 'v["mode"] ~ / 4 x 3 B$/ && v["bytes"] == 12 && v["ms"] > 0')" = 28 ]
 	[ "$(count 'v["ms"] * 4 / 1000 / v["seconds"] < 1.01 &&
 	    v["ms"] * 4 / 1000 / v["seconds"] > 0.99')" = 84 ]
