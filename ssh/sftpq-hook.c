@@ -87,12 +87,8 @@ find_connection(const struct sftp_conn *conn)
 	return NULL;
 }
 
-/*
- * As sftp_get_limits(), without waiting for the reply, which may come before or
- * after others. Returns the ID of the request.
- */
-static u_int
-send_limits_query(const struct sftpq_conn *c)
+u_int
+sftpq_ask(const struct sftpq_conn *c, u_char code, const char *text)
 {
 	struct sshbuf *m, *framed;
 	u_int id = (*c->msg_id)++;
@@ -100,9 +96,9 @@ send_limits_query(const struct sftpq_conn *c)
 
 	if ((m = sshbuf_new()) == NULL || (framed = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
-	if ((r = sshbuf_put_u8(m, SSH2_FXP_EXTENDED)) != 0 ||
+	if ((r = sshbuf_put_u8(m, code)) != 0 ||
 	    (r = sshbuf_put_u32(m, id)) != 0 ||
-	    (r = sshbuf_put_cstring(m, "limits@openssh.com")) != 0 ||
+	    (r = sshbuf_put_cstring(m, text)) != 0 ||
 	    (r = sshbuf_put_stringb(framed, m)) != 0)
 		fatal_fr(r, "compose");
 	if (atomicio(vwrite, c->fd_out, sshbuf_mutable_ptr(framed),
@@ -136,7 +132,8 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 	    nconnections + 1, sizeof(*connections));
 	connections[nconnections++] = q;
 	if (limits)
-		q->limits_id = send_limits_query(c);
+		q->limits_id = sftpq_ask(c, SSH2_FXP_EXTENDED,
+		    "limits@openssh.com");
 	return 0;
 }
 

@@ -144,6 +144,12 @@ int	sftpq_can_stripe(const struct sftp_conn *, u_int unit);
 /* Returns what sftpq_init() was given, of a connection that is tuned. */
 const struct sftpq_conn *sftpq_get_conn(const struct sftp_conn *);
 
+/*
+ * Sends a request that has one string, and does not wait for the reply, which
+ * may come before or after others. Returns its ID.
+ */
+u_int	sftpq_ask(const struct sftpq_conn *, u_char code, const char *text);
+
 /* A tree is going to be copied over a connection that is tuned. */
 void	sftpq_begin_tree(struct sftp_conn *, int put, struct sftpq_tree *);
 

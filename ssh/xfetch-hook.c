@@ -305,19 +305,12 @@ static u_int
 read_status(struct get *g, const struct xf_action *a, u_char type,
     struct sshbuf *m)
 {
-	struct xlink *link = g->team.link[a->link];
-	u_int status = SSH2_FX_OK;
-	int r;
+	u_char wanted = wanted_type(a->op);
+	u_int status = xlink_status(g->team.link[a->link], m, type, wanted,
+	    g->remote);
 
-	if (type == SSH2_FXP_STATUS) {
-		if ((r = sshbuf_get_u32(m, &status)) != 0)
-			xlink_fatal(link, "parse status: %s", ssh_err(r));
-		if (a->op != XF_CLOSE && status == SSH2_FX_OK)
-			status = SSH2_FX_FAILURE;
-	} else if (type != wanted_type(a->op))
-		xlink_fatal(link, "Expected packet of type %u for \"%s\", "
-		    "got %u", wanted_type(a->op), g->remote, type);
-	return status;
+	return type != wanted && status == SSH2_FX_OK ? SSH2_FX_FAILURE :
+	    status;
 }
 
 static void
@@ -344,13 +337,10 @@ take_reply(struct get *g, unsigned int i, struct sshbuf *m)
 	uint32_t id;
 	u_char type;
 	u_int status;
-	int r;
 
 	if (i == 0 && sftpq_take_limits(g->conn, m))
 		return;
-	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
-	    (r = sshbuf_get_u32(m, &id)) != 0)
-		xlink_fatal(link, "parse reply: %s", ssh_err(r));
+	xlink_head(link, m, &type, &id);
 	if (xf_find(g->s, i, id, &a) != 0)
 		xlink_fatal(link, "Unexpected reply %u", id);
 	debug3("Received reply T:%u I:%u on link %u", type, id, i);

@@ -10,12 +10,9 @@
 #include <sys/types.h>
 #include <sys/stat.h>
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "atomicio.h"
 #include "log.h"
 #include "sftp.h"
 #include "sftp-common.h"
@@ -30,13 +27,10 @@
 
 static struct asked {
 	const struct sftp_conn *conn;	/* NULL: free */
-	u_int	 id;
+	u_int	 id, next;		/* next: good before this one */
 	char	*path, *real;		/* real: NULL: no answer yet, or none */
 	int	 waits;
 } asked[ASKED_MOST];
-
-/* All of them were asked before this one request. */
-static u_int next_id;
 
 static void
 forget(struct asked *q)
@@ -44,26 +38,6 @@ forget(struct asked *q)
 	free(q->path);
 	free(q->real);
 	memset(q, 0, sizeof(*q));
-}
-
-static void
-send_realpath(const struct sftpq_conn *c, u_int id, const char *path)
-{
-	struct sshbuf *m, *framed;
-	int r;
-
-	if ((m = sshbuf_new()) == NULL || (framed = sshbuf_new()) == NULL)
-		fatal_f("sshbuf_new failed");
-	if ((r = sshbuf_put_u8(m, SSH2_FXP_REALPATH)) != 0 ||
-	    (r = sshbuf_put_u32(m, id)) != 0 ||
-	    (r = sshbuf_put_cstring(m, path)) != 0 ||
-	    (r = sshbuf_put_stringb(framed, m)) != 0)
-		fatal_fr(r, "compose");
-	if (atomicio(vwrite, c->fd_out, sshbuf_mutable_ptr(framed),
-	    sshbuf_len(framed)) != sshbuf_len(framed))
-		fatal("Couldn't send packet: %s", strerror(errno));
-	sshbuf_free(m);
-	sshbuf_free(framed);
 }
 
 void
@@ -93,10 +67,12 @@ xfirst_ask(struct sftp_conn *conn, const char *path)
 		return;
 	q->conn = conn;
 	q->path = xstrdup(path);
-	q->id = (*c->msg_id)++;
+	q->id = sftpq_ask(c, SSH2_FXP_REALPATH, path);
 	q->waits = 1;
-	next_id = *c->msg_id + 1;	/* behind the one that follows */
-	send_realpath(c, q->id, path);
+	for (q = asked; q < asked + ASKED_MOST; q++) {
+		if (q->conn == conn)	/* behind the one that follows */
+			q->next = *c->msg_id + 1;
+	}
 }
 
 /* Copies the real path out of a message. */
@@ -143,7 +119,7 @@ is_fresh(struct sftp_conn *conn, const struct asked *q)
 {
 	u_int id = *sftpq_get_conn(conn)->msg_id;
 
-	return q->conn == conn && q->real != NULL && id == next_id;
+	return q->conn == conn && q->real != NULL && id == q->next;
 }
 
 char *

@@ -18,22 +18,17 @@
  * The report: the numbers that were wanted, in order, and the time of the last.
  */
 
-#include <err.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "words.h"
 #include "xauto.h"
 
 #define STEPS	100			/* in a second */
 
 static long each, path, slow, login, most, seconds;
 
-static const struct {
-	const char *name;
-	long *value;
-	long def;
-} keys[] = {
+static const struct word keys[] = {
 	{ "each", &each, 1000 }, { "path", &path, 1000000 },
 	{ "slow", &slow, 1 }, { "login", &login, 1 }, { "most", &most, 8 },
 	{ "seconds", &seconds, 60 },
@@ -107,34 +102,9 @@ run(void)
 	printf(" at=%ld has=%u\n", last / STEPS, has(step));
 }
 
-static void
-set(const char *word)
-{
-	size_t i, n;
-
-	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		n = strlen(keys[i].name);
-		if (strncmp(word, keys[i].name, n) == 0 && word[n] == '=') {
-			*keys[i].value = strtol(word + n + 1, NULL, 10);
-			return;
-		}
-	}
-	errx(1, "unknown word \"%s\"", word);
-}
-
 int
 main(void)
 {
-	char line[256], *word;
-	size_t i;
-
-	while (fgets(line, sizeof(line), stdin) != NULL) {
-		for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-			*keys[i].value = keys[i].def;
-		for (word = strtok(line, " \n"); word != NULL;
-		    word = strtok(NULL, " \n"))
-			set(word);
-		run();
-	}
+	words_read(keys, sizeof(keys) / sizeof(*keys), run);
 	return 0;
 }

@@ -34,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "words.h"
 #include "xfetch.h"
 
 #define KIB	1024
@@ -46,11 +47,7 @@ static struct {
 	long bad, full, stop, slow, seed;
 } conf;
 
-static const struct {
-	const char *name;
-	long *value;
-	long def;
-} keys[] = {
+static const struct word keys[] = {
 	{ "size", &conf.size, 100000 }, { "actual", &conf.actual, -1 },
 	{ "off", &conf.off, 0 }, { "links", &conf.links, 1 },
 	{ "lose", &conf.lose, 0 }, { "short", &conf.shortness, 0 },
@@ -258,34 +255,9 @@ get(void)
 	xf_free(s);
 }
 
-static void
-set(const char *word)
-{
-	size_t i, n;
-
-	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
-		n = strlen(keys[i].name);
-		if (strncmp(word, keys[i].name, n) == 0 && word[n] == '=') {
-			*keys[i].value = strtol(word + n + 1, NULL, 10);
-			return;
-		}
-	}
-	errx(1, "unknown word \"%s\"", word);
-}
-
 int
 main(void)
 {
-	char line[512], *word;
-	size_t i;
-
-	while (fgets(line, sizeof(line), stdin) != NULL) {
-		for (i = 0; i < sizeof(keys) / sizeof(*keys); i++)
-			*keys[i].value = keys[i].def;
-		for (word = strtok(line, " \n"); word != NULL;
-		    word = strtok(NULL, " \n"))
-			set(word);
-		get();
-	}
+	words_read(keys, sizeof(keys) / sizeof(*keys), get);
 	return 0;
 }
