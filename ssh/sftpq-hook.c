@@ -168,6 +168,10 @@ limit_handles(struct sftpq *q, uint64_t handles)
 	    "under way", (unsigned long long)handles, q->stock_requests);
 }
 
+/*
+ * The reading half of sftp_get_limits(). The reply may come before or after
+ * those to other requests.
+ */
 static void
 read_limits(struct sftpq *q, struct sshbuf *m)
 {
