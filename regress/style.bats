@@ -156,3 +156,42 @@ twice() {
 	run -0 twice regress/*.ba* regress/*/*.bats
 	[ -z "$output" ]
 }
+
+# joined FILE...: tests that && joins where the failure of the first is no error:
+# on any line of a function but its last
+joined() {
+	awk '
+	FNR == 1 { held = text = "" }
+	text == "" { at = FILENAME ":" FNR }
+	{ text = text $0 }
+	/(&&|\|\||\\)$/ { next }
+	NF == 0 { text = "" }
+	text == "" { next }
+	{
+		if (held != "" && text !~ /^}/) print held
+		held = text !~ /\|\|| (break|continue|return)/ && text ~ \
+		    /^[\t ]*(! )?\[.* \]+ &&[\t ]*(! )?(\[|cmp |diff |grep )/ ? at : ""
+		text = ""
+	}' "$@"
+}
+
+@test "a line of a test joins no two checks, as Bats would not see the first fail" {
+	local bad=$BATS_TEST_TMPDIR/joined
+	sed 's/@@/\&\&/g' >"$bad" <<-'END'
+	x() {
+		[ 1 = 2 ] @@ [ 2 = 2 ]
+		[[ 1 = 2 @@ 2 = 2 ]]
+		[[ 1 = 2 ]] @@
+		    ! [ 2 = 2 ]
+		[ 1 = 2 ] @@ [ 2 = 2 ] @@ return
+		for i in 1; do
+			[ -e x ] @@ cmp x y
+		done
+		[ 1 = 2 ] @@ [ 2 = 2 ]
+	}
+	END
+	run -0 joined "$bad"
+	[ "$(sed 's/.*://' <<<"$output" | xargs)" = '2 4 8' ]
+	run -0 joined regress/*.ba* regress/*/*.ba*
+	[ -z "$output" ]
+}
