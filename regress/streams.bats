@@ -125,6 +125,15 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[[ ${lines[6]} = "want=1 "* ]]
 }
 
+@test "auto begins no trial where the rest takes a few seconds" {
+	run -0 replay xauto "each=1000 rest=10" "each=1000 rest=11" \
+	    "each=1000 rest=25" "each=1000 rest=40"
+	[[ ${lines[0]} = "want=1 "* ]]
+	[[ ${lines[1]} = "want=1,2 "* ]]
+	[[ ${lines[2]} = "want=1,2 "* ]]
+	[[ ${lines[3]} = "want=1,2,4 "* ]]
+}
+
 @test "-j takes auto and 1 to 8, and anything else is refused with a reason" {
 	local value
 	for value in 0 9 x 44 -1 '' 1.5; do
@@ -218,12 +227,12 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 }
 
 @test "auto adds a connection where one is held back" {
-	copy -v -j auto "hayate:$BULK" got 2>log
+	sshd_up hayate:held "MaxRate 6M"
+	copy -v -j auto "held:$BULK" got 2>log
 	cmp "$BULK" got
 	grep 'connections are wanted' log
 	[ "$(over log)" -ge 2 ]
-	rm -f there/x
-	slow -v -j auto "$BULK" "stock:$T/there/x" 2>log
+	copy -v -j auto -o MaxRate=6M "$BULK" "stock:$T/there/x" 2>log
 	cmp "$BULK" there/x
 	[ "$(over log)" -ge 2 ]
 }

@@ -16,6 +16,9 @@
 #define RISES		125
 #define GAINS		130
 
+/* A trial that fails costs about a second of the transfer. */
+#define REST_SECONDS	8
+
 unsigned int
 xauto_want(const struct xauto *x)
 {
@@ -37,7 +40,7 @@ xauto_refused(struct xauto *x, unsigned int has)
 
 /* The goodput no longer rises: "rate" bytes per second. */
 static void
-judge(struct xauto *x, uint64_t rate)
+judge(struct xauto *x, uint64_t rate, uint64_t rest)
 {
 	unsigned int has = xauto_want(x);
 
@@ -46,6 +49,8 @@ judge(struct xauto *x, uint64_t rate)
 		x->is_settled = 1;
 		return;
 	}
+	if (rest / REST_SECONDS < rate)
+		return;
 	x->base = rate;
 	x->is_settled = has == XAUTO_MOST;
 	if (!x->is_settled)
@@ -53,7 +58,8 @@ judge(struct xauto *x, uint64_t rate)
 }
 
 void
-xauto_count(struct xauto *x, uint64_t bytes, unsigned int has, uint64_t now)
+xauto_count(struct xauto *x, uint64_t bytes, uint64_t rest, unsigned int has,
+    uint64_t now)
 {
 	uint64_t rate;
 
@@ -76,6 +82,6 @@ xauto_count(struct xauto *x, uint64_t bytes, unsigned int has, uint64_t now)
 		x->bytes = 0;
 		return;
 	}
-	judge(x, max_u64(rate, x->last));
+	judge(x, max_u64(rate, x->last), rest);
 	x->since = x->last = 0;
 }

@@ -12,7 +12,8 @@
  * until it no longer rises, because a connection begins slowly. Then twice as
  * many are wanted: 2, 4, 8. When they are there, the same is done again. If
  * this gave less than 30 % more, there will be no more trial, and what follows
- * has as many as before.
+ * has as many as before. No trial begins where the rest takes only a few
+ * seconds: a login and a slow start would cost as much.
  *
  * No I/O, no clock, no upstream header, no allocation. Called by xteam-hook.c,
  * and alone by regress/unit/xauto-replay.c.
@@ -38,10 +39,11 @@ unsigned int xauto_want(const struct xauto *);
 
 /*
  * "bytes" more have been moved at "now", in microseconds, while "has"
- * connections took part.
+ * connections took part, and "rest" are still to be moved, UINT64_MAX if that
+ * is not known.
  */
-void	xauto_count(struct xauto *, uint64_t bytes, unsigned int has,
-    uint64_t now);
+void	xauto_count(struct xauto *, uint64_t bytes, uint64_t rest,
+    unsigned int has, uint64_t now);
 
 /* A transfer begins: the time since the last one does not count. */
 void	xauto_pause(struct xauto *);

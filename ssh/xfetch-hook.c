@@ -268,6 +268,14 @@ take_attrs(struct get *g, const struct xf_action *a, struct sshbuf *m,
 	xf_looked(g->s, a->id, same);
 }
 
+static uint64_t
+rest_of(const struct get *g)
+{
+	uint64_t done = xf_frontier(g->s);
+
+	return g->a.size > done ? g->a.size - done : 0;
+}
+
 static void
 take_data(struct get *g, const struct xf_action *a, struct sshbuf *m)
 {
@@ -290,7 +298,7 @@ take_data(struct get *g, const struct xf_action *a, struct sshbuf *m)
 		write_local(g, p, len);
 	sftpq_flow_count(g->flow[a->link], len, clock_us());
 	sftpq_add_moved(g->conn, len);
-	xteam_count(g->team.main_fd, len, xf_links(g->s));
+	xteam_count(g->team.main_fd, len, rest_of(g), xf_links(g->s));
 }
 
 /* Returns the type of a reply that is no error. */

@@ -634,6 +634,14 @@ read_status(struct put *p, const struct xst_action *a, u_char type,
 	    status;
 }
 
+static uint64_t
+rest_of(const struct put *p)
+{
+	uint64_t size = p->size, done = xst_acked(p->s);
+
+	return size > done ? size - done : 0;
+}
+
 static void
 take_reply(struct put *p, unsigned int chan, struct sshbuf *m)
 {
@@ -663,7 +671,8 @@ take_reply(struct put *p, unsigned int chan, struct sshbuf *m)
 	    a.op == XST_WRITE && status == SSH2_FX_OK ? a.len : 0);
 	xst_set_window(p->s, MAXIMUM(window, WINDOW_LEAST));
 	if (p->is_auto && a.op == XST_WRITE && status == SSH2_FX_OK) {
-		xteam_count(p->main_fd, a.len, xst_channels(p->s));
+		xteam_count(p->main_fd, a.len, rest_of(p),
+		    xst_channels(p->s));
 		xst_set_streams(p->s, xteam_wanted(p->main_fd));
 	}
 }

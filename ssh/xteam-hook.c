@@ -144,12 +144,12 @@ xteam_refused(int main_fd, unsigned int has)
 }
 
 void
-xteam_count(int main_fd, uint64_t bytes, unsigned int has)
+xteam_count(int main_fd, uint64_t bytes, uint64_t rest, unsigned int has)
 {
 	struct xauto *x = &server_of(main_fd)->automatic;
 	unsigned int was = xauto_want(x);
 
-	xauto_count(x, bytes, has, clock_us());
+	xauto_count(x, bytes, rest, has, clock_us());
 	if (sftp_tell_offers(main_fd) == 0 && xauto_want(x) != was)
 		debug("TransferStreams auto: %u connections are wanted, "
 		    "not %u", xauto_want(x), was);

@@ -50,8 +50,13 @@ void	xteam_leave(int main_fd, int fd, int state);
 /* It ended before VERSION, while "has" connections were there. */
 void	xteam_refused(int main_fd, unsigned int has);
 
-/* So much was moved since the last call, while "has" took part. */
-void	xteam_count(int main_fd, uint64_t bytes, unsigned int has);
+/*
+ * So much was moved since the last call, while "has" took part, and "rest"
+ * bytes are still to be moved; XTEAM_UNKNOWN.
+ */
+#define XTEAM_UNKNOWN	UINT64_MAX
+void	xteam_count(int main_fd, uint64_t bytes, uint64_t rest,
+    unsigned int has);
 
 /* A transfer begins. */
 void	xteam_pause(int main_fd);

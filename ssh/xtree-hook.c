@@ -362,7 +362,8 @@ take_reply(struct xtree *t, struct sshbuf *m)
 	if (is_error && r == 0)
 		t->side->fail(t, item, &a, reply.status);
 	xs_set_window(t->s, sftpq_count_tree(t->conn, len));
-	xteam_count(t->team.main_fd, len, xteam_size(&t->team));
+	xteam_count(t->team.main_fd, len, XTEAM_UNKNOWN,
+	    xteam_size(&t->team));
 }
 
 /* The loop */

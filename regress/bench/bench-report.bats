@@ -105,7 +105,7 @@ path_lines() {
 
 plain_lines() {
 	local c
-	for c in path512 sender stripe forward loopback slow; do
+	for c in path512 sender stripe connections forward loopback slow; do
 		line $c $program scp put 1000000000 7
 	done
 	line memory $program 'peak, fast' get 1000000000 9 kib=8000
@@ -221,7 +221,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 @test "every cell has a section, and every figure is an SVG with its conditions" {
 	run -0 read_page
 	local cell figures=0
-	for cell in path path512 sender stripe forward loopback slow self seal threads \
+	for cell in path path512 sender stripe connections forward loopback slow self seal threads \
 	    matrix ftp files cross sessions memory idle echo nonsense data; do
 		[[ $output = *"section $cell"$'\n'* ]]
 		[ $cell = data ] || section $cell | grep -q '^figure 1$'

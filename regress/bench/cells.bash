@@ -16,13 +16,14 @@
 # with - for an unknown value. get transfers from far to near, put from near to
 # far. CLIENT and SERVER are names of builds.
 
-CELLS='path path512 sender stripe forward slow loopback memory idle echo'
+CELLS='path path512 sender stripe connections forward slow loopback memory idle echo'
 QUICK_CELLS='path slow loopback echo'
 
 about_path='one stream over 1 Gbit/s, against iperf3'
 about_path512='512 MiB in SFTP mode at 100 ms, against iperf3'
 about_sender='towards a stock sender'
 about_stripe='a large file put to a stock server, 100 and 200 ms'
+about_connections='scp -j auto against one connection, 1 % loss, 100 ms'
 about_forward='bulk through multiplexing and forwards, against a session'
 about_slow='300 MB into a reader of 100 MB/s'
 about_loopback='no path at all, against stock'
@@ -385,6 +386,31 @@ stripe_jobs() {	# RTT_MS BYTES
 		t=$(target_for "$p" "rate>=0.6*iperf3")
 		job "$p" 'scp over' put "$n" "$t" "v_login $p stock" \
 		    v_scp_over "$p" stock "$n"
+	done
+}
+
+# One stream of cubic carries a fifth of a MB per second where one packet in a
+# hundred is lost, so the file is as small as "auto" takes. CONNECTIONS_CC in the
+# environment measures one of the two.
+cell_connections() {
+	local cc n
+	for cc in ${CONNECTIONS_CC:-cubic bbr}; do
+		knows_cc $cc || continue
+		at_path 100 1gbit 1% $cc || return
+		n=$((BYTES / 2))
+		[ $cc = bbr ] || n=$JOINT_BYTES
+		connections_jobs $n "$cc"
+		sitting "$RUNS"
+	done
+}
+
+connections_jobs() {	# BYTES CC
+	local d target='rate>=3*single'
+	[ "$2" = cubic ] || target='rate>=1*single~'
+	for d in get put; do
+		set -- "$1" "$2" "v_login hayate hayate" v_scp hayate hayate "$1" $d
+		job hayate scp $d "$1" - "${@:3}"
+		job hayate 'scp -j auto' $d "$1" "$target" "${@:3}" -j auto
 	done
 }
 

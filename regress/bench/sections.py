@@ -326,6 +326,9 @@ CELLS = {
                "What do several channels win where the server's window is "
                "fixed?",
                section_compared),
+    "connections": ("Several connections",
+                    "What do further connections bring where packets are "
+                    "lost?", section_compared),
     "forward": ("Multiplexing and forwards",
                 "Is bulk through a forward as fast as in a plain session?",
                 section_compared),

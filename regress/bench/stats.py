@@ -23,7 +23,8 @@ Four quantities may have a target:
 A target reads QUANTITY >= or <= [FACTOR*]REFERENCE[+ADDEND][~], for instance
 rate>=0.95*iperf3 or kib<=stock+36622. The reference is the row of that program
 in the same cell, conditions and direction: with the same mode, except for
-iperf3, whose mode is "iperf3". "direct" is the same program in mode "session".
+iperf3, whose mode is "iperf3". "direct" is the same program in mode "session",
+"single" in mode "scp".
 With ~ a difference within the noise is no miss.
 
 A comparison is void if the two ranges overlap by more than the medians differ:
@@ -48,6 +49,7 @@ COLUMNS = CONDITIONS + (
     "cores", "loadavg", "program", "mode", "direction", "bytes", "seconds",
     "login", "login_near", "login_far", "cpu_near", "cpu_far", "kib", "ms",
     "status", "target", "procs")
+MODE_OF = {"direct": "session", "single": "scp"}
 STOCK_WINDOW = 2 << 20  # bytes of a channel; other programs size theirs
 TARGET = re.compile(
     r"^(rate|seconds|kib|ms)(>=|<=)(?:([0-9.]+)\*)?([a-z0-9]+)"
@@ -145,8 +147,8 @@ class Row:
         mode, program = self.mode, name
         if name == "iperf3":
             mode = "iperf3"
-        elif name == "direct":
-            mode, program = "session", self.program
+        elif name in MODE_OF:
+            mode, program = MODE_OF[name], self.program
         return self.beside.get(
             (self.conditions, mode, self.direction, program))
 
@@ -347,6 +349,7 @@ CPU      user + system of the near and of the far process tree, less those of
 void     the two ranges overlap by more than the medians differ: no finding
 BDP      rate * RTT: bytes in flight when the path is full
 direct   the same program in a plain session, without what the mode adds
+single   the same program's scp over one connection
 limit    what limited the rate, and how the processes spent the middle half of
          the run: see limits.py"""
 

@@ -204,20 +204,11 @@ cell_matrix_rtt() {
 	done
 }
 
-matrix_knows() {	# CC
-	modprobe -q "tcp_$1" 2>/dev/null
-	case " $(sysctl -n net.ipv4.tcp_available_congestion_control) " in
-	*" $1 "*) return ;;
-	esac
-	warn "matrix_loss: skipped $1, which this kernel does not have"
-	return 1
-}
-
 cell_matrix_loss() {
 	local loss cc MATRIX_SCP=y
 	matrix_begin
 	for cc in cubic bbr; do
-		matrix_knows $cc || continue
+		knows_cc $cc || continue
 		for loss in $MATRIX_LOSSES; do
 			matrix_place "$MATRIX_AT" 1gbit "$loss" $cc unlimited \
 			    "$MATRIX_FEW" || return

@@ -14,6 +14,7 @@
  *   login    seconds until a connection that is wanted is there
  *   most     of them are there at most; the next one is refused
  *   seconds  of the transfer
+ *   rest     MB that the transfer has to move; 0: not known
  *
  * The report: the numbers that were wanted, in order, and the time of the last.
  */
@@ -21,17 +22,18 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "minmax.h"
 #include "words.h"
 #include "xauto.h"
 
 #define STEPS	100			/* in a second */
 
-static long each, path, slow, login, most, seconds;
+static long each, path, slow, login, most, seconds, rest;
 
 static const struct word keys[] = {
 	{ "each", &each, 1000 }, { "path", &path, 1000000 },
 	{ "slow", &slow, 1 }, { "login", &login, 1 }, { "most", &most, 8 },
-	{ "seconds", &seconds, 60 },
+	{ "seconds", &seconds, 60 }, { "rest", &rest, 0 },
 };
 
 static long began[XAUTO_MOST];		/* step; 0: not there */
@@ -83,14 +85,17 @@ run(void)
 {
 	struct xauto x;
 	unsigned int want = 1;
+	uint64_t left = rest > 0 ? rest * 1000000 : UINT64_MAX;
 	long step, last = 0;
 
 	memset(&x, 0, sizeof(x));
 	memset(began, 0, sizeof(began));
 	began[0] = 1;
 	printf("want=1");
-	for (step = 1; step < seconds * STEPS; step++) {
-		xauto_count(&x, moved(step), has(step),
+	for (step = 1; step < seconds * STEPS && left > 0; step++) {
+		if (rest > 0)
+			left -= min_u64(left, moved(step));
+		xauto_count(&x, moved(step), left, has(step),
 		    (uint64_t)step * 1000000 / STEPS);
 		if (xauto_want(&x) != want) {
 			want = xauto_want(&x);
