@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Completion of our keywords and long options, in bash and zsh: with the
+# Completion of our keywords and options, in bash and zsh: with the
 # distribution's functions, which stay, and without them.
 
 load helper
@@ -87,7 +87,7 @@ long_options() {
 		grep -qx -e --resume named
 		[ "$(alone $program --)" = "$(sort named | paste -sd' ')" ]
 		[ "$(both $program -r --resum)" = --resume ]
-		[ "$(alone $program -)" = "$(sort named | paste -sd' ')" ]
+		[ "$(alone $program -)" = "$({ cat named; echo -j; } | sort | paste -sd' ')" ]
 	done
 	[ "$(alone ssh --)" = "" ]
 	[ "$(both scp --nosuch)" = "" ]
@@ -111,6 +111,24 @@ long_options() {
 	done
 	((n >= 2))
 	[ "$(both scp --resume host)" = "host1 host2" ]
+}
+
+@test "-j of scp and sftp is completed, and behind it the values that it takes" {
+	local program value n=0
+	for program in scp sftp; do
+		[ "$(both $program -j)" = -j ]
+		[ "$(both $program -j a)" = auto ]
+		for value in $(both $program -j ''); do
+			run "$(bin $program)" -j "$value" -S /bin/false host:x y
+			[[ $output != *"is allowed"* ]]
+			n=$((n + 1))
+		done
+	done
+	((n == 10))
+	run "$(bin scp)" -j 9 -S /bin/false host:x y
+	[[ $output = *"is allowed"* ]]
+	[ "$(both ssh -j a)" = "" ]
+	[ "$(both scp -j 4 host)" = "host1 host2" ]
 }
 
 @test "renamed programs have completions of their own" {
@@ -193,7 +211,9 @@ zsh_sees() {
 			zsh_sees "$program $option=giv" "given.json"
 		done < <(long_options $program)
 	done
+	zsh_sees "sftp -j au" "-j auto"
 	# what follows is that of zsh
 	zsh_sees "sftp --resume -o ForwardAg" "ForwardAgent="
+	zsh_sees "sftp -j 4 -o ForwardAg" "ForwardAgent="
 	zsh_sees "scp --report r.json giv" "given.json"
 }

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Completion of Hayate's keywords behind -o, and of the long options of scp and
-# sftp, for bash-completion. What the distribution completes for ssh, scp and sftp
+# Completion of Hayate's keywords behind -o, and of its options of scp and sftp,
+# for bash-completion. What the distribution completes for ssh, scp and sftp
 # stays: its file is loaded, its function is called first, and our words are added
 # to its own.
 
@@ -71,12 +71,18 @@ _hayate_add()
 	done
 }
 
-# Adds the long options of scp and sftp, or offers files alone behind one that has
-# an argument. The distribution's function may have read our options in the usage.
+# Adds -j and its values and the long options of scp and sftp, or offers files
+# alone behind one that has an argument. The distribution's function may have read
+# our options in the usage.
 _hayate_add_options()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} n=$COMP_CWORD word
 	[ "$cur" != = ] || { cur=; n=$((n + 1)); }
+	if [ "${COMP_WORDS[n - 1]}" = -j ]; then
+		mapfile -t COMPREPLY < <(compgen -W \
+		    "$(_hayate_values TransferStreams)" -- "$cur")
+		return
+	fi
 	[ "${COMP_WORDS[n - 1]}" != = ] || n=$((n - 1))
 	for word in $_hayate_options; do
 		[ "${COMP_WORDS[n - 1]}" = "--${word%:*}" ] || continue
@@ -85,8 +91,8 @@ _hayate_add_options()
 		compopt +o nospace -o filenames 2>/dev/null
 		return
 	done
-	for word in $_hayate_options; do
-		word=--${word%:*}
+	for word in -j $_hayate_options; do
+		[ "$word" = -j ] || word=--${word%:*}
 		[[ $cur = -* && $word = "$cur"* ]] || continue
 		[[ " ${COMPREPLY[*]} " != *" $word "* ]] || continue
 		COMPREPLY+=("$word")
