@@ -191,7 +191,7 @@ joined() {
 	}
 	END
 	run -0 joined "$bad"
-	[ "$(sed 's/.*://' <<<"$output" | xargs)" = '2 4 8' ]
+	[ "${lines[*]##*:}" = '2 4 8' ]
 	run -0 joined regress/*.ba* regress/*/*.ba*
 	[ -z "$output" ]
 }
