@@ -56,6 +56,12 @@ over() {
 	} | sort -n | tail -n 1
 }
 
+# carriers LOG sent|received: how many connections carried 10 MB at least
+carriers() {
+	sed -n "s/^Transferred:.* $2 \([0-9]*\)[ ,].*/\1/p" "$1" |
+	    awk '$1 >= 1e7' | wc -l
+}
+
 # put and get over a path that is slow
 slow() { copy -o MaxRate=15M "$@"; }
 
@@ -220,9 +226,11 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	counted hayate 3 slow -v -rp -j 3 "$TREE" "hayate:$T/there"
 	diff -r "$TREE" there/tree
 	[ "$(over log)" = 3 ]
+	[ "$(carriers log sent)" = 3 ]
 	counted hayate 3 copy -v -rp -j 3 "hayate:$TREE" got
 	diff -r "$TREE" got
 	[ "$(over log)" = 3 ]
+	[ "$(carriers log received)" = 3 ]
 	[ "$(stat -c '%a %Y' got/some)" = "$(stat -c '%a %Y' "$TREE/some")" ]
 }
 

@@ -100,6 +100,41 @@ TOLD='set handles 1019'
 	done
 }
 
+@test "files are dealt to the lanes, which share the window" {
+	local way i
+	for way in put get; do
+		run -0 replay "$TOLD" "set unit 100000" "set window 4000000" \
+		    "$way 1 8 5000000" "set lanes 4" "$way 1 8 5000000" \
+		    "$way 1 1 5000000" "$way 1 500 4096"
+		[ "$(of 0 most)" -le 3 ]
+		# one large file in each lane, and the next when it is nearly done
+		[ "$(of 1 most)" -ge 4 ]
+		[ "$(of 1 most)" -le 8 ]
+		[ "$(of 1 whole)" = 8 ]
+		for i in 0 1 2 3; do
+			[ "$(of 1 lane$i)" -ge 90 ]
+			[ "$(of 3 lane$i)" -ge 100 ]
+		done
+		# A file alone has the whole window.
+		[ "$(of 2 rounds)" -le 10 ]
+	done
+}
+
+@test "files are whole over lanes, whatever the order, failures and interrupts" {
+	local order way set
+	for order in 0 1 2 3; do
+		for way in put get; do
+			for set in "1 0 1" "3 7 0" "2 2 1001" "40 60 999" "1 3 300000"; do
+				run -0 replay "set lanes 8" "set order $order" "$TOLD" \
+				    "$way $set" "set short 300" "$way $set" \
+				    "set handles 0" "$way $set" "set interrupt 7" "$way $set"
+				[ "$(of 0 failed)" = 0 ]
+				[ "$(of 0 whole)" = $((${set%% *} * $(cut -d' ' -f2 <<<"$set"))) ]
+			done
+		done
+	done
+}
+
 @test "an unknown server gets 8 files, then twice as many after each round" {
 	run -0 replay "put 1 8 10" "put 1 2000 10"
 	[ "$(of 0 most)" -le 8 ]

@@ -48,8 +48,6 @@ struct xitem {
 
 	/* a file */
 	int	 fd;
-	unsigned int via;		/* the connection that has it open */
-	int	 is_loaded;		/* and counts it */
 	dev_t	 dev;			/* of a local file that is written */
 	ino_t	 ino;
 	u_char	*handle;		/* the server's; also of a directory */
@@ -77,7 +75,6 @@ struct xtree {
 	struct xs *s;
 	struct xlink *link;		/* where one is sent or taken */
 	struct xteam team;		/* all of them */
-	uint64_t load[XTEAM_MOST];	/* bytes of the files that each has */
 	const struct xside *side;
 	int	 preserve, print, follow, in_place;
 	u_int	 unit;

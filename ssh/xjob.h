@@ -37,6 +37,8 @@ struct xs_job {
 	uint64_t size, next;		/* next: offset of the next request */
 	uint64_t acked, hole;		/* highest byte; lowest known missing */
 	uint64_t ahead;			/* bytes not asked for or sent */
+	unsigned int lane;
+	int	 is_in_lane;
 	uint32_t unit;
 	uint32_t under_way;		/* requests */
 	int	 eof, past, empty;
@@ -64,13 +66,23 @@ struct xs_req {
 	uint32_t len, cost;
 };
 
+/* What goes over one connection. Its bytes: under way, not asked for or sent */
+struct lane {
+	struct link data;
+	uint64_t bytes, ahead;
+	uint32_t files;			/* that are under way */
+};
+
 struct xs {
 	struct xs_conf conf;
-	struct link walk, ready, agenda, data, more;
+	struct link walk, ready, agenda, more;
+	struct lane lane[XS_LANES];
+	unsigned int up, takes;		/* a bit for each lane; see xs_set_lanes() */
+	unsigned int turn;		/* the lane that sent data last */
 	struct xs_req *bucket[BUCKETS];
 	struct xs_req *resend;		/* the rest of what came short */
 	uint32_t next_id, requests;	/* under way, as are: */
-	uint64_t window, bytes, ahead;
+	uint64_t window;
 	uint32_t limit, most, active;	/* jobs: how many may be, ever, are */
 	uint32_t jobs, nready;
 	uint32_t clean, epoch;		/* done since the limit changed */

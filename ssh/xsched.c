@@ -8,7 +8,8 @@
  *
  *   ready     it waits until one more may be under way
  *   agenda    its next step, "step", can be taken now
- *   data      a file that may send its next READ or WRITE, oldest first
+ *   data      of a lane: a file that may send its next READ or WRITE, oldest
+ *             first
  *   more      a directory whose children are not all added
  *
  * A directory that is left keeps its two halves together: children belong to
@@ -61,6 +62,9 @@
  * opened, and an OPEN that truncates has emptied it.
  */
 #define AHEAD_LEAST	(2 * 1024 * 1024)
+
+/* What a file costs its lane beside its bytes, in bytes */
+#define FILE_COST	(32 * 1024)
 
 static void
 make_ready(struct xs *s, struct xs_job *j, int first)
@@ -118,7 +122,7 @@ request(struct xs *s, struct xs_job *j, enum xs_op op, uint64_t off,
 	if (len != 0)
 		r->cost += off >= j->size ? 0 :
 		    (uint32_t)min_u64(len, j->size - off);
-	s->bytes += r->cost;
+	s->lane[j->lane].bytes += r->cost;
 	s->requests++;
 	j->under_way++;
 	issue(s, r, a);
@@ -134,7 +138,7 @@ retire(struct xs *s, struct xs_req **place)
 	*place = r->next;
 	r->job->under_way--;
 	s->requests--;
-	s->bytes -= r->cost;
+	s->lane[r->job->lane].bytes -= r->cost;
 	free(r);
 }
 
@@ -243,9 +247,82 @@ set_kind(struct xs *s, struct xs_job *j, enum xs_kind kind, uint64_t size)
 static void
 set_ahead(struct xs *s, struct xs_job *j, uint64_t bytes)
 {
-	s->ahead += bytes;
-	s->ahead -= j->ahead;
+	s->lane[j->lane].ahead += bytes;
+	s->lane[j->lane].ahead -= j->ahead;
 	j->ahead = bytes;
+}
+
+/* Lanes */
+
+static unsigned int
+count_bits(unsigned int bits)
+{
+	unsigned int n = 0;
+
+	for (; bits != 0; bits &= bits - 1)
+		n++;
+	return n;
+}
+
+static uint64_t
+work_of(const struct lane *l)
+{
+	return l->bytes + l->ahead + (uint64_t)l->files * FILE_COST;
+}
+
+/* Returns the lane that has least to do. */
+static unsigned int
+idlest_lane(const struct xs *s)
+{
+	unsigned int i, best = 0;
+
+	for (i = 1; i < XS_LANES; i++) {
+		if ((s->up >> i & 1) != 0 &&
+		    work_of(&s->lane[i]) < work_of(&s->lane[best]))
+			best = i;
+	}
+	return best;
+}
+
+static int
+is_busy(const struct lane *l)
+{
+	return l->bytes > 0 || !link_is_empty(&l->data);
+}
+
+/* The window is shared by those that have something to do. */
+static uint64_t
+share(const struct xs *s)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < XS_LANES; i++)
+		n += is_busy(&s->lane[i]);
+	return s->window / (n == 0 ? 1 : n);
+}
+
+static int
+takes_lane(const struct xs_job *j)
+{
+	return j->kind == XS_FILE || j->kind == XS_LINK;
+}
+
+static void
+enter_lane(struct xs *s, struct xs_job *j)
+{
+	if (takes_lane(j)) {
+		j->lane = idlest_lane(s);
+		s->lane[j->lane].files++;
+		j->is_in_lane = 1;
+	}
+}
+
+static void
+leave_lane(struct xs *s, struct xs_job *j)
+{
+	set_ahead(s, j, 0);
+	s->lane[j->lane].files -= j->is_in_lane;
+	j->is_in_lane = 0;
 }
 
 struct xs_job *
@@ -343,6 +420,25 @@ xs_set_window(struct xs *s, uint64_t bytes)
 	s->window = bytes;
 }
 
+void
+xs_set_lanes(struct xs *s, unsigned int up, unsigned int takes)
+{
+	s->up = up;
+	s->takes = takes;
+}
+
+unsigned int
+xs_lane(const struct xs_job *j)
+{
+	return j->lane;
+}
+
+uint32_t
+xs_lane_files(const struct xs *s, unsigned int lane)
+{
+	return s->lane[lane].files;
+}
+
 /* Steps */
 
 /* Returns 1 if no more data is to be requested. */
@@ -385,7 +481,7 @@ go_on(struct xs *s, struct xs_job *j)
 {
 	if (!has_all(s, j)) {
 		if (link_is_empty(&j->queue))
-			enqueue(&s->data, j);
+			enqueue(&s->lane[j->lane].data, j);
 	} else if (j->under_way == 0)
 		drained(s, j);
 	else
@@ -431,7 +527,7 @@ static void
 end(struct xs *s, struct xs_job *j)
 {
 	s->active--;
-	set_ahead(s, j, 0);
+	leave_lane(s, j);
 	if (s->solo == j)
 		s->solo = NULL;
 	if (!j->failed)
@@ -444,7 +540,7 @@ static void
 begin_again(struct xs *s, struct xs_job *j)
 {
 	s->active--;
-	set_ahead(s, j, 0);
+	leave_lane(s, j);
 	j->next = j->acked = 0;
 	j->hole = UINT64_MAX;
 	j->eof = j->past = j->empty = j->again = j->skipped = 0;
@@ -513,13 +609,13 @@ next_step(struct xs *s, struct xs_action *a)
 }
 
 static int
-next_data(struct xs *s, struct xs_action *a)
+next_in_lane(struct xs *s, struct lane *l, struct xs_action *a)
 {
 	struct xs_job *j;
 	uint64_t len;
 
-	while (!link_is_empty(&s->data)) {
-		j = of_queue(s->data.next);
+	while (!link_is_empty(&l->data)) {
+		j = of_queue(l->data.next);
 		if (must_wait(s, j)) {
 			link_remove(&j->queue);
 			continue;
@@ -527,8 +623,8 @@ next_data(struct xs *s, struct xs_action *a)
 		len = j->unit;
 		if (j->next < j->size && !s->conf.put)
 			len = min_u64(len, j->size - j->next);
-		if (s->bytes > 0 && s->bytes + OVERHEAD + min_u64(len,
-		    j->size - min_u64(j->next, j->size)) > s->window)
+		if (l->bytes > 0 && l->bytes + OVERHEAD + min_u64(len,
+		    j->size - min_u64(j->next, j->size)) > share(s))
 			return 0;
 		if (j->next >= j->size)
 			j->past = 1;
@@ -540,13 +636,37 @@ next_data(struct xs *s, struct xs_action *a)
 	return 0;
 }
 
+/* Lanes take turns. */
+static int
+next_data(struct xs *s, struct xs_action *a)
+{
+	unsigned int i, lane;
+	int r = 0;
+
+	for (i = 1; i <= XS_LANES && r == 0; i++) {
+		lane = (s->turn + i) % XS_LANES;
+		if ((s->takes >> lane & 1) != 0)
+			r = next_in_lane(s, &s->lane[lane], a);
+		if (r == 1)
+			s->turn = lane;
+	}
+	return r;
+}
+
+/* Returns 1 if every lane has data enough for now. */
+static int
+has_ahead(const struct xs *s)
+{
+	return s->lane[idlest_lane(s)].ahead >=
+	    max_u64(s->window / count_bits(s->up), AHEAD_LEAST);
+}
+
 /* Returns 1 if the job may not begin beside those that are under way. */
 static int
 must_stay(const struct xs *s, const struct xs_job *j)
 {
 	return s->active >= s->limit || (s->active > 0 && (j->alone ||
-	    (j->kind == XS_FILE &&
-	    s->ahead >= max_u64(s->window, AHEAD_LEAST))));
+	    (j->kind == XS_FILE && has_ahead(s))));
 }
 
 static int
@@ -560,6 +680,7 @@ admit(struct xs *s, struct xs_action *a)
 	link_remove(&j->queue);
 	s->solo = s->active == 0 ? j : NULL;
 	s->active++;
+	enter_lane(s, j);
 	xs_set_size(s, j, j->size);
 	j->epoch = s->epoch;
 	if (j->kind == XS_LEAVE) {
@@ -619,8 +740,8 @@ xs_sent(struct xs *s, uint32_t id, uint32_t len)
 	struct xs_job *j = r->job;
 
 	j->next = r->off + len;
-	s->bytes += len + OVERHEAD;
-	s->bytes -= r->cost;
+	s->lane[j->lane].bytes += len + OVERHEAD;
+	s->lane[j->lane].bytes -= r->cost;
 	r->cost = len + OVERHEAD;
 	r->len = len;
 	if (len != 0)
@@ -821,6 +942,7 @@ xs_interrupt(struct xs *s)
 {
 	struct link *l, *next;
 	struct xs_job *j;
+	unsigned int i;
 
 	if (s->interrupted)
 		return;
@@ -837,8 +959,9 @@ xs_interrupt(struct xs *s)
 		j->failed = 1;
 		done(s, j);
 	}
-	while (!link_is_empty(&s->data))
-		go_on(s, dequeue(&s->data));
+	for (i = 0; i < XS_LANES; i++)
+		while (!link_is_empty(&s->lane[i].data))
+			go_on(s, dequeue(&s->lane[i].data));
 }
 
 int
@@ -899,6 +1022,7 @@ struct xs *
 xs_new(const struct xs_conf *conf)
 {
 	struct xs *s = calloc(1, sizeof(*s));
+	size_t i;
 
 	if (s == NULL)
 		return NULL;
@@ -909,8 +1033,10 @@ xs_new(const struct xs_conf *conf)
 	link_init(&s->walk);
 	link_init(&s->ready);
 	link_init(&s->agenda);
-	link_init(&s->data);
 	link_init(&s->more);
+	for (i = 0; i < XS_LANES; i++)
+		link_init(&s->lane[i].data);
+	s->up = s->takes = 1;
 	return s;
 }
 

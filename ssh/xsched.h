@@ -31,6 +31,10 @@
  *             to one. Only what fails alone has failed. If it then succeeds,
  *             the number stays as low.
  *
+ * Files may go over several connections. Each is a lane of its own: it has its
+ * share of the window, and files are opened as long as a lane lacks data. A file
+ * takes the lane that has least to do, and keeps it. All else takes lane 0.
+ *
  * Events and bytes go in, actions come out. No I/O, no clock, no upstream
  * header. Not thread safe. Called by xtree-hook.c, and alone by
  * regress/unit/xsched-replay.c.
@@ -104,8 +108,19 @@ void	xs_free(struct xs *);
 /* The server's limit of open handles, as soon as it is known; 0: unknown */
 void	xs_set_handles(struct xs *, uint64_t handles);
 
-/* So many bytes may be under way; one request always may. */
+/* So many bytes may be under way; one request of each lane always may. */
 void	xs_set_window(struct xs *, uint64_t bytes);
+
+/*
+ * Lanes: a bit for each that files may take, of which lane 0 is one, and for
+ * each that can take more data now. At first both have lane 0 alone.
+ */
+#define XS_LANES	8
+void	xs_set_lanes(struct xs *, unsigned int up, unsigned int takes);
+
+/* The lane of a job that has begun, and how many files a lane has under way */
+unsigned int xs_lane(const struct xs_job *);
+uint32_t xs_lane_files(const struct xs *, unsigned int lane);
 
 /*
  * Adds the next child of a directory, or with NULL the next root. "own" is the

@@ -42,15 +42,12 @@
 /* Descriptors that are left to all else */
 #define DESCRIPTORS_SPARE	64
 
-/* With so much to be sent, on each connection, no more is made ready. */
+/* With so much to be sent, a connection gets no more data. */
 #define BACKLOG_MAX	(512 * 1024)
 
 /* So many files, or bytes, are worth a further connection. */
 #define FILES_LEAST	1024
 #define BYTES_LEAST	(32 * 1024 * 1024)
-
-/* What a file costs beside its bytes, in bytes */
-#define FILE_COST	(32 * 1024)
 
 extern volatile sig_atomic_t interrupted;
 
@@ -184,27 +181,10 @@ forget(struct xtree *t, struct xitem *item)
 
 /* Connections */
 
-/* Gives a file that is going to be opened to the one with least to do. */
-static void
-choose_link(struct xtree *t, struct xitem *item)
+static struct xlink *
+link_of(const struct xtree *t, const struct xs_job *j)
 {
-	unsigned int i;
-
-	item->via = 0;
-	for (i = 1; i < XTEAM_MOST; i++) {
-		if (xteam_is_up(&t->team, i) &&
-		    t->load[i] < t->load[item->via])
-			item->via = i;
-	}
-	t->load[item->via] += item->size + FILE_COST;
-	item->is_loaded = 1;
-}
-
-static unsigned int
-link_of(const struct xs_job *j)
-{
-	return xs_kind(j) == XS_FILE ?
-	    ((const struct xitem *)xs_own(j))->via : 0;
+	return t->team.link[xs_lane(j)];
 }
 
 static int
@@ -216,36 +196,23 @@ is_worth_more(const struct xtree *t)
 	    c->bytes_known >= c->bytes + BYTES_LEAST;
 }
 
+/* Each link is a lane. Returns the bytes that wait to be sent on all. */
 static size_t
-backlog(const struct xtree *t)
+set_lanes(struct xtree *t)
 {
-	size_t sum = 0;
-	unsigned int i;
+	size_t sum = 0, n;
+	unsigned int i, up = 0, takes = 0;
 
-	for (i = 0; i < XTEAM_MOST; i++)
-		sum += xteam_is_up(&t->team, i) ?
-		    xlink_backlog(t->team.link[i]) : 0;
+	for (i = 0; i < XTEAM_MOST; i++) {
+		if (!xteam_is_up(&t->team, i))
+			continue;
+		n = xlink_backlog(t->team.link[i]);
+		sum += n;
+		up |= 1U << i;
+		takes |= (n < BACKLOG_MAX ? 1U : 0) << i;
+	}
+	xs_set_lanes(t->s, up, takes);
 	return sum;
-}
-
-static void
-send_request(struct xtree *t, struct xitem *item, const struct xs_action *a)
-{
-	if (a->op == XS_OPEN)
-		choose_link(t, item);
-	t->link = t->team.link[link_of(a->job)];
-	t->side->send(t, item, a);
-}
-
-/* The server has closed the file, or it never was open. */
-static void
-leave_link(struct xtree *t, struct xitem *item, const struct xs_job *j)
-{
-	if (xs_kind(j) != XS_FILE || !item->is_loaded)
-		return;
-	t->load[item->via] -= item->size + FILE_COST;
-	item->is_loaded = 0;
-	item->via = 0;
 }
 
 static void
@@ -262,11 +229,9 @@ act(struct xtree *t, const struct xs_action *a)
 		t->side->settle(t, item, a);
 		break;
 	case XS_AGAIN:
-		leave_link(t, item, a->job);
 		forget(t, item);
 		break;
 	case XS_END:
-		leave_link(t, item, a->job);
 		t->side->end(t, item, a->job);
 		t->count.files += xs_kind(a->job) == XS_FILE;
 		item->ended_us = clock_us();
@@ -280,7 +245,8 @@ act(struct xtree *t, const struct xs_action *a)
 		print_item(t, a->job, item);
 		break;
 	default:
-		send_request(t, item, a);
+		t->link = link_of(t, a->job);
+		t->side->send(t, item, a);
 	}
 }
 
@@ -314,7 +280,7 @@ parse_reply(struct xtree *t, struct sshbuf *m, struct xs_action *a,
 	reply->m = m;
 	xlink_head(t->link, m, &reply->type, &id);
 	if (xs_find(t->s, id, a) != 0 ||
-	    t->link != t->team.link[link_of(a->job)])
+	    t->link != link_of(t, a->job))
 		xlink_fatal(t->link, "Unexpected reply %u", id);
 	reply->status = xlink_status(t->link, m, reply->type,
 	    wanted_type(a->op), ((struct xitem *)xs_own(a->job))->src);
@@ -373,9 +339,11 @@ static int
 work(struct xtree *t, const int *until)
 {
 	struct xs_action a;
+	size_t backlog;
 	int r;
 
 	do {
+		backlog = set_lanes(t);
 		if ((r = xs_next(t->s, &a)) == -1)
 			fatal_f("out of memory");
 		if (r == 1) {
@@ -384,8 +352,7 @@ work(struct xtree *t, const int *until)
 		}
 		if (until != NULL && *until != 0)
 			return 1;
-	} while (r == 1 &&
-	    backlog(t) < BACKLOG_MAX * xteam_size(&t->team));
+	} while (r == 1 && backlog < BACKLOG_MAX * xteam_size(&t->team));
 	return 0;
 }
 
@@ -399,7 +366,7 @@ take_all(struct xtree *t)
 		if ((m = xteam_next(&t->team, &i)) != NULL) {
 			t->link = t->team.link[i];
 			take_reply(t, m);
-		} else if (i < XTEAM_MOST && t->load[i] > 0)
+		} else if (i < XTEAM_MOST && xs_lane_files(t->s, i) > 0)
 			xlink_fatal(t->team.link[0], "Connection closed");
 	} while (m != NULL || i < XTEAM_MOST);
 }

@@ -85,7 +85,7 @@ run(void)
 {
 	struct xauto x;
 	unsigned int want = 1;
-	uint64_t left = rest > 0 ? rest * 1000000 : UINT64_MAX;
+	uint64_t left = rest > 0 ? (uint64_t)rest * 1000000 : UINT64_MAX;
 	long step, last = 0;
 
 	memset(&x, 0, sizeof(x));

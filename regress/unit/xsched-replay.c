@@ -19,13 +19,15 @@
  *       hole N, hole_end N   a put leaves out the bytes between these
  *       order N     replies come in order (0), backwards (1), shuffled (N)
  *       interrupt N the user interrupts after N round trips
+ *       lanes N     files go over N lanes
  *       files N, unit N, window N, in_place 0|1, preserve 0|1
  *   fail OP N      the Nth request OP fails, whenever it is sent
  *   put|get DIRS FILES SIZE   copy, and report
  *
  * The server answers only when nothing more is sent, so a round is a round
  * trip. The report: rounds, requests, most files open at once, files that are
- * whole, cut (with no hole below the cut) and failed. A promise of xsched.h
+ * whole, cut (with no hole below the cut) and failed, and the data requests of
+ * each lane. A promise of xsched.h
  * that is broken ends the run with its name.
  */
 
@@ -55,6 +57,7 @@ struct node {
 	int	 is_made, is_open, has_failed;
 	int	 under_way;		/* requests */
 	int	 last;			/* of them, TRUNCATE and ATTRS */
+	unsigned int lane;
 	uint64_t size;			/* of the server's file */
 	uint64_t moved, cut;		/* bytes without a hole; truncated to */
 	unsigned char *map;		/* which units came */
@@ -69,9 +72,10 @@ struct reply {
 static struct {
 	uint64_t handles, strict, full, shorten, actual, order, interrupt;
 	uint64_t names, hole, hole_end;
-	uint64_t files, unit, window, in_place, preserve;
+	uint64_t files, unit, window, in_place, preserve, lanes;
 	uint64_t fail[OPS];
-} set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX };
+} set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
+    .lanes = 1 };
 
 static struct {
 	struct xs *s;
@@ -82,6 +86,7 @@ static struct {
 	uint64_t seen[OPS];
 	unsigned long rounds, requests, whole, ncut, failed, printed;
 	uint64_t open, most;
+	unsigned long data[XS_LANES];	/* requests */
 } r;
 
 static void
@@ -218,6 +223,11 @@ send(const struct xs_action *a)
 	must(a->op != XS_SETSTAT || n->below == 0 ||
 	    (set.interrupt && n->begun == 0),
 	    "a directory is left after all below");
+	must(n->under_way == 0 || n->lane == xs_lane(a->job),
+	    "a file keeps its lane");
+	n->lane = xs_lane(a->job);
+	must(n->lane < set.lanes, "a lane that is not up has no file");
+	r.data[n->lane] += a->op == XS_READ || a->op == XS_WRITE;
 	memset(p, 0, sizeof(*p));
 	p->a = *a;
 	if (a->op == XS_TRUNCATE)
@@ -382,6 +392,7 @@ copy(int put, int dirs, int nfiles, uint64_t size)
 	struct xs_conf conf = { put, set.in_place != 0, set.preserve != 0,
 	    (uint32_t)set.files, (uint32_t)set.unit, UINT32_MAX - 10 };
 	struct xs_action a;
+	unsigned int i;
 
 	memset(&r, 0, sizeof(r));
 	r.put = put;
@@ -391,6 +402,7 @@ copy(int put, int dirs, int nfiles, uint64_t size)
 	must((r.s = xs_new(&conf)) != NULL, "memory");
 	xs_set_handles(r.s, set.handles);
 	xs_set_window(r.s, set.window);
+	xs_set_lanes(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
 	must(xs_add(r.s, NULL, XS_DIR, new_node(NULL, dirs, 1), 0) != NULL,
 	    "memory");
 	for (;;) {
@@ -402,9 +414,14 @@ copy(int put, int dirs, int nfiles, uint64_t size)
 		answer_all();
 	}
 	must(r.open == 0 && xs_active(r.s) == 0, "all is closed");
+	for (i = 0; i < XS_LANES; i++)
+		must(xs_lane_files(r.s, i) == 0, "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
-	    "failed=%lu limit=%u\n", r.rounds, r.requests, r.most, r.whole,
+	    "failed=%lu limit=%u", r.rounds, r.requests, r.most, r.whole,
 	    r.ncut, r.failed, xs_limit(r.s));
+	for (i = 0; i < set.lanes; i++)
+		printf(" lane%u=%lu", i, r.data[i]);
+	putchar('\n');
 	xs_free(r.s);
 }
 
@@ -421,6 +438,7 @@ setting(const char *key)
 	    { "hole_end", &set.hole_end },
 	    { "interrupt", &set.interrupt }, { "files", &set.files },
 	    { "unit", &set.unit }, { "window", &set.window },
+	    { "lanes", &set.lanes },
 	    { "in_place", &set.in_place }, { "preserve", &set.preserve } };
 	size_t i;
 
