@@ -357,6 +357,9 @@ CELLS = {
     "files": ("Many files",
               "How long does one file take where there are many?",
               section_files),
+    "trees": ("100,000 files",
+              "Is a large tree as fast as stock's where no path delays it, "
+              "and what memory does it take?", section_compared),
     "cross": ("Under cross traffic",
               "What rate is left when others use the link?", section_cross),
     "bottleneck": ("Limits made on purpose",

@@ -17,13 +17,19 @@
 #
 # FILES_SETS and FILES_TOOLS in the environment take some of the sets and tools.
 # The full sets take long at 100 ms. With --bytes below 1G they are smaller.
+#
+# trees: 100,000 files of 3 bytes without a path, in one directory and in 100. Is
+# scp -r as fast as stock's, in less than 64 MiB? "kib" is the larger of scp and
+# ssh.
 
-CELLS+=' files'
+CELLS+=' files trees'
 about_files='time per file, by scp -r, scp, sftp, rsync, tar, rclone, lftp'
+about_trees='100,000 files in one directory and in 100, by scp -r'
 
 FILES_RTTS='0.16 8 22 100'
 FILES_SETS=${FILES_SETS:-1000x3 500x4096 50x1048576}	# files x bytes
 FILES_LEAST=4
+FILES_TARGET='ms<=stock~'
 FILES_TOOLS=${FILES_TOOLS:-scp scp-list sftp rsync tar rclone lftp}
 FILES_SERVE=()					# the installed tools
 declare -A FILES_VERSION=()			# for the procs column
@@ -67,10 +73,16 @@ files_remotes() {
 
 ### Verb
 
-files_of() {	# FILES BYTES: the directory of that set
-	local dir=$DATA/files.$1x$2
-	[ -d "$dir" ] || { mkdir "$dir" && head -c $(($1 * $2)) /dev/urandom |
-	    split -a 4 -d -b "$2" - "$dir/f"; } || return
+files_of() {	# FILES BYTES [DIRECTORIES]: the directory of that set
+	local dir=$DATA/files.$1x$2.${3:-1} d n=$(($1 / ${3:-1}))
+	if [ ! -d "$dir" ]; then
+		mkdir "$dir" || return
+		for d in $(seq "${3:-1}"); do
+			d=$dir/${3:+$d/}
+			mkdir -p "$d" && head -c $((n * $2)) /dev/urandom |
+			    split -a 5 -d -b "$2" - "${d}f" || return
+		done
+	fi
 	echo "$dir"
 }
 
@@ -118,9 +130,9 @@ files_lftp() {	# get|put BUILD FROM TO
 	    open -u $(id -un),none sftp://$2; $mirror $3 $4")
 }
 
-v_files() {	# TOOL BUILD FILES BYTES get|put
+v_files() {	# TOOL BUILD FILES BYTES get|put [DIRECTORIES]
 	local COMMAND from to=$DATA/to result
-	from=$(files_of "$3" "$4") || { failed; return; }
+	from=$(files_of "$3" "$4" ${6:+"$6"}) || { failed; return; }
 	files_command "$1" "$2" "$from" "$to" "$5"
 	rm -rf "$to"
 	[ "$1" != scp-list ] || mkdir "$to"
@@ -162,7 +174,7 @@ files_size() {	# BYTES: 3 B, 4 KiB, 1 MiB
 	echo "$n $unit"
 }
 
-files_jobs() {	# FILES BYTES
+files_jobs() {	# FILES BYTES [DIRECTORIES]
 	local t d p mode
 	for t in "${FILES_SERVE[@]}"; do
 		case $t in
@@ -170,12 +182,13 @@ files_jobs() {	# FILES BYTES
 		scp-list) mode='scp list' ;;
 		*) mode=$t ;;
 		esac
-		mode+=", $1 x $(files_size "$2")"
+		mode+=", $1 x $(files_size "$2")${3:+ in $3 directories}"
 		for d in get put; do
 			for p in $BUILDS; do
 				job "$p" "$mode" $d $(($1 * $2)) \
-				    "$(target_for "$p" 'ms<=stock~')" - \
-				    v_files "$t" "$p" "$1" "$2" $d
+				    "$(target_for "$p" "$FILES_TARGET")" - \
+				    v_files "$t" "$p" "$1" "$2" $d \
+				    ${3:+"$3"}
 			done
 		done
 	done
@@ -193,5 +206,19 @@ cell_files() {
 			files_jobs "${set%x*}" "${set#*x}"
 			sitting "$RUNS"
 		done
+	done
+}
+
+cell_trees() {
+	local n=$((100000 * (BYTES >> 10) >> 20)) FILES_TOOLS=scp dirs
+	local FILES_TARGET='ms<=stock~,kib<=0*stock+65536'
+	[ "$n" -le 100000 ] || n=100000
+	[ "$n" -ge 400 ] || n=400
+	files_tools
+	at_loop || return
+	for dirs in '' 100; do
+		JOBS=()
+		files_jobs $((n / 100 * 100)) 3 $dirs
+		sitting "$RUNS"
 	done
 }
