@@ -310,6 +310,25 @@ sftp_near() {
 	[ "$(of 0 rounds)" -le 6 ]
 }
 
+@test "a file is closed without waiting for its attributes, where limits are told" {
+	mkdir a b
+	echo 1 >a/1
+	peer limits=261120,261120,1019 gather=0.1
+	copy_near -p a/1 "h:$T/b"
+	cmp a/1 b/1
+	run -0 cat log
+	[ "$(of 0 early)" = 1 ]
+	sftp_near "put -p a/1 $T/b/2"
+	run -0 cat log
+	[ "$(of 0 early)" = 1 ]
+	# a server that says nothing about itself gets one after the other
+	peer gather=0.1
+	copy_near -p a/1 "h:$T/b/3"
+	cmp a/1 b/3
+	run -0 cat log
+	[ "$(of 0 early)" = 0 ]
+}
+
 @test "sftp goes on after matches that vanish while they are copied" {
 	local i
 	mkdir a b
