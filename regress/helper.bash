@@ -217,6 +217,25 @@ sshd_up() {
 # sshd writes its pid when it listens
 sshd_settled() { [ -s "$1/pid" ] || ! kill -0 "$2" 2>/dev/null; }
 
+# odd_up [OPTION...]: start a stock server "odd", whose first SFTP session is as it
+# should be, and each other what odd() says
+odd_up() {
+	local at=$BATS_FILE_TMPDIR/odd
+	cat >"$at" <<-END
+	#!/bin/sh
+	mkdir $at.first 2>/dev/null && exec $(bin sftp-server stock)
+	. $at.further
+	END
+	chmod +x "$at"
+	sshd_up stock:odd "Subsystem sftp $at" "$@"
+}
+
+# odd COMMAND: what serves each session after the next one
+odd() {
+	rm -rf "$BATS_FILE_TMPDIR/odd.first"
+	echo "$1" >"$BATS_FILE_TMPDIR/odd.further"
+}
+
 # times_logged_in NAME: how many times a user has logged in with a key
 times_logged_in() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
 
@@ -291,14 +310,22 @@ need_proftpd() {
 	    skip "no proftpd, which is in the package proftpd-mod-crypto"
 }
 
-# foreign_up KIND: start proftpd or asyncssh, for copy_foreign. The test's
-# teardown calls foreign_down and sshd_down.
+# need_paramiko: skip without Python's other SSH
+need_paramiko() {
+	/usr/bin/python3 -c 'import paramiko' 2>/dev/null ||
+	    skip "no paramiko, which is in the package python3-paramiko"
+}
+
+# foreign_up KIND: start proftpd, asyncssh or paramiko, for copy_foreign. The
+# test's teardown calls foreign_down and sshd_down.
 foreign_up() {
+	SERVER=${SERVER_ADDRESS-127.0.0.1}
 	FOREIGN_PORT=$((20000 + RANDOM % 12000))
 	[ -s "$BATS_FILE_TMPDIR/ssh_config" ] || sshd_up hayate
 	"foreign_$1" "$BATS_TEST_TMPDIR" >"$BATS_TEST_TMPDIR/server.log" 2>&1 3>&- &
 	FOREIGN=$!
-	poll 10 bash -c "exec 9<>/dev/tcp/127.0.0.1/$FOREIGN_PORT" 2>/dev/null
+	# shellcheck disable=SC2086
+	poll 10 $IN_CLIENT bash -c "exec 9<>/dev/tcp/$SERVER/$FOREIGN_PORT" 2>/dev/null
 }
 foreign_down() {
 	[ -z "$FOREIGN" ] || kill "$FOREIGN" 2>/dev/null || :
@@ -313,13 +340,14 @@ copy_foreign() {
 
 # foreign_KIND DIR: become that server
 foreign_proftpd() {
-	ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f "$1/host.rsa"
+	[ -s "$1/host.rsa" ] ||
+	    ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f "$1/host.rsa"
 	ssh-keygen -e -f "$BATS_FILE_TMPDIR/user.pub" >"$1/keys.rfc4716"
 	cat >"$1/conf" <<-END
 	ServerType standalone
 	ServerName t
 	Port $FOREIGN_PORT
-	DefaultAddress 127.0.0.1
+	DefaultAddress $SERVER
 	UseIPv6 off
 	User root
 	Group root
@@ -337,20 +365,94 @@ foreign_proftpd() {
 	SFTPAuthorizedUserKeys file:$1/keys.rfc4716
 	SFTPAuthMethods publickey
 	END
-	exec "$PROFTPD_AT/usr/sbin/proftpd" -n -c "$1/conf"
+	# shellcheck disable=SC2086
+	exec $IN_SERVER "$PROFTPD_AT/usr/sbin/proftpd" -n -c "$1/conf"
 }
 foreign_asyncssh() {
 	cat >"$1/server" <<-END
 	import asyncio, asyncssh
 	async def main():
 	    await asyncssh.create_server(
-	        asyncssh.SSHServer, "127.0.0.1", $FOREIGN_PORT, sftp_factory=True,
+	        asyncssh.SSHServer, "$SERVER", $FOREIGN_PORT, sftp_factory=True,
 	        server_host_keys=["$BATS_FILE_TMPDIR/host"],
 	        authorized_client_keys="$BATS_FILE_TMPDIR/user.pub")
 	    await asyncio.sleep(100)
 	asyncio.run(main())
 	END
-	exec /usr/bin/python3 "$1/server"
+	# shellcheck disable=SC2086
+	exec $IN_SERVER /usr/bin/python3 "$1/server"
+}
+foreign_paramiko() {
+	[ -s "$1/host.rsa" ] ||
+	    ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f "$1/host.rsa"
+	cat >"$1/server" <<-END
+	import os, socket, threading, paramiko
+	from paramiko import SFTPAttributes as A, SFTPServer as S
+	def tried(f):
+	    def g(*args):
+	        try:
+	            return f(*args)
+	        except OSError as e:
+	            return S.convert_errno(e.errno)
+	    return g
+	# paramiko's own empties a file before it sets the size.
+	def set_attr(name, a):
+	    if a._flags & A.FLAG_SIZE:
+	        os.truncate(name, a.st_size)
+	        a._flags &= ~A.FLAG_SIZE
+	    S.set_file_attr(name, a)
+	class Handle(paramiko.SFTPHandle):
+	    stat = tried(lambda s: A.from_stat(os.fstat(s.readfile.fileno())))
+	    @tried
+	    def chattr(self, a):
+	        set_attr(self.name, a)
+	        return paramiko.SFTP_OK
+	class Files(paramiko.SFTPServerInterface):
+	    @tried
+	    def list_folder(self, path):
+	        out = []
+	        for n in os.listdir(path):
+	            out.append(A.from_stat(os.lstat(os.path.join(path, n)), n))
+	        return out
+	    stat = tried(lambda s, p: A.from_stat(os.stat(p)))
+	    lstat = tried(lambda s, p: A.from_stat(os.lstat(p)))
+	    @tried
+	    def open(self, path, flags, attr):
+	        h = Handle(flags)
+	        h.name = path
+	        mode = attr.st_mode if attr.st_mode is not None else 0o666
+	        f = os.fdopen(os.open(path, flags, mode),
+	                      "wb" if flags & os.O_WRONLY else "rb", 0)
+	        h.readfile = h.writefile = f
+	        return h
+	    @tried
+	    def mkdir(self, path, attr):
+	        os.mkdir(path)
+	        set_attr(path, attr)
+	        return paramiko.SFTP_OK
+	    @tried
+	    def chattr(self, path, attr):
+	        set_attr(path, attr)
+	        return paramiko.SFTP_OK
+	class Server(paramiko.ServerInterface):
+	    def check_auth_publickey(self, user, key):
+	        return paramiko.AUTH_SUCCESSFUL
+	    def get_allowed_auths(self, user):
+	        return "publickey"
+	    def check_channel_request(self, kind, chan):
+	        return paramiko.OPEN_SUCCEEDED
+	l = socket.create_server(("$SERVER", $FOREIGN_PORT))
+	while True:
+	    t = paramiko.Transport(l.accept()[0])
+	    t.add_server_key(paramiko.RSAKey(filename="$1/host.rsa"))
+	    t.set_subsystem_handler("sftp", S, Files)
+	    try:
+	        t.start_server(server=Server())
+	    except (EOFError, paramiko.SSHException):
+	        pass
+	END
+	# shellcheck disable=SC2086
+	exec $IN_SERVER /usr/bin/python3 "$1/server"
 }
 
 ### What logs say

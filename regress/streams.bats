@@ -15,6 +15,7 @@ setup_file() {
 	sshd_up stock
 	sshd_up hayate:one "MaxRate 15M" "PerSourceMaxStartups 1"
 	sshd_up stock:two "PerSourceMaxStartups 1"
+	odd_up
 	head -c 134217728 /dev/urandom >bulk
 	head -c 40000000 /dev/urandom >less
 	mkdir tree tree/some
@@ -281,6 +282,38 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	# and nothing is said about it without -v
 	run -0 --separate-stderr copy -F c -o BatchMode=no -j 4 "hayate:$LESS" got
 	[ -z "$output$stderr" ]
+}
+
+# odd_put, odd_get FURTHER: sets $status and $output of a copy by "odd"
+odd_put() { rm -rf there/*; odd "$1"; run slow -v -j 3 "$BULK" "odd:$T/there/x"; }
+odd_get() { rm -rf there/*; odd "$1"; run slow -v -j 3 "odd:$BULK" there/x; }
+
+@test "a further connection that is silent, ends at once or speaks no SFTP costs nothing" {
+	local way further
+	for way in odd_put odd_get; do
+		for further in 'exit 1' 'exec cat >/dev/null' \
+		    'echo HTTP/1.1 400 Bad Request; exec cat >/dev/null'; do
+			$way "$further"
+			[ "$status" = 0 ]
+			[[ $output = *'asking for a further connection'* ]]
+			cmp "$BULK" there/x
+			[ "$(ls -A there)" = x ]
+		done
+	done
+}
+
+@test "a further connection that breaks the protocol ends scp with a clear error" {
+	local peer="exec $REGRESS/peers/sftp-peer limits=261120,261120,1019" n
+	odd_get "$peer bad=ids"
+	[ "$status" = 255 ]
+	[[ $output = *'Unexpected reply'* ]]
+	n=$(stat -c %s there/x)
+	[ "$n" -lt 134217728 ]
+	cmp -n "$n" there/x "$BULK"
+	odd_put "$peer bad=ids"
+	[ "$status" = 255 ]
+	[[ $output = *'Unexpected reply'* ]]
+	[ ! -e there/x ]
 }
 
 @test "after a connection that cannot be had, none is tried again" {

@@ -25,6 +25,7 @@ setup_file() {
 	sshd_up stock:one "ListenAddress 10.77.0.2" "MaxSessions 1"
 	sshd_up stock:two "ListenAddress 10.77.0.2" "MaxSessions 2"
 	sshd_up hayate "ListenAddress 10.77.0.2"
+	odd_up "ListenAddress 10.77.0.2"
 	head -c 134217728 /dev/urandom >bulk
 	head -c 150000000 /dev/zero | tr '\0' o >old
 	chmod 640 bulk
@@ -277,6 +278,46 @@ servers() { pgrep -f "^$(bin sftp-server stock)$"; }
 	grep 'channel [0-9]* is lost' log
 	cmp "$BULK" there/x
 	alone x
+}
+
+@test "a further channel that is silent, ends at once or speaks no SFTP costs nothing" {
+	local further
+	for further in 'exit 1' 'exec cat >/dev/null' \
+	    'echo HTTP/1.1 400 Bad Request; exec cat >/dev/null'; do
+		rm -f there/x
+		odd "$further"
+		far copy -v "$BULK" "odd:$T/there/x" 2>log
+		cmp "$BULK" there/x
+		alone x
+		[ "$(channels log)" = 1 ]
+		grep 'asking for channel 2' log
+	done
+}
+
+@test "a further channel that breaks the protocol ends scp with a clear error, and no hole" {
+	local peer="exec $REGRESS/peers/sftp-peer limits=261120,261120,1019"
+	odd 'exec cat /dev/zero'
+	run -255 far copy "$BULK" "odd:$T/there/x"
+	[[ $output = *'parse version: incomplete message'* ]]
+	prefix there/x
+	alone x
+	rm there/x
+	# its replies belong to no request
+	odd "$peer bad=ids"
+	run -255 far copy "$BULK" "odd:$T/there/x"
+	[[ $output = *"what was put of \"$T/there/x\" is "*'Unexpected reply'* ]]
+	[ ! -e there/x ]
+	[ -n "$(hidden)" ]
+}
+
+@test "a file that exists has one channel if the next one's server cannot copy" {
+	cp "$OLD" there/x
+	odd "exec $REGRESS/peers/sftp-peer limits=261120,261120,1019 bad=ids"
+	far copy -v "$BULK" "odd:$T/there/x" 2>log
+	cmp "$BULK" there/x
+	alone x
+	[ "$(channels log)" = 1 ]
+	grep 'asking for channel 2' log
 }
 
 @test "SIGTERM leaves the beginning of the file under its name" {

@@ -1,0 +1,107 @@
+#!/usr/bin/env bats
+# Servers of five kinds at the far end of a path: a small tree and a larger file,
+# put and got. trees.bats and files.bats have more, without a path.
+
+load helper
+
+setup_file() {
+	local rtt
+	export P=d$$ SERVER_ADDRESS=10.77.0.2
+	cd "$BATS_FILE_TMPDIR" || return
+	"$LFP" check 2>why || return 0
+	for rtt in 22 100; do
+		"$LFP" up "$P-$rtt" --rtt ${rtt}ms --rate 1gbit 3>&-
+	done
+	mkdir -p tree/sub/deep
+	for i in $(seq 40); do head -c $((i * 300)) /dev/urandom >"tree/$i"; done
+	: >tree/sub/empty
+	echo x >tree/sub/deep/x
+	chmod 640 tree/7
+	touch -d '2001-02-03 04:05:06' tree/8
+	head -c 8000001 /dev/urandom >large
+}
+
+teardown_file() {
+	local rtt
+	[ ! -s "$BATS_FILE_TMPDIR/why" ] || return 0
+	for rtt in 22 100; do "$LFP" down "$P-$rtt"; done
+}
+
+setup() {
+	need_path
+	cd "$BATS_TEST_TMPDIR"
+	T=$BATS_TEST_TMPDIR
+	FROM=$BATS_FILE_TMPDIR
+}
+
+teardown() {
+	foreign_down
+	sshd_down
+}
+
+# equal DIR: what it has is what was sent
+equal() {
+	diff -r "$FROM/tree" "$1/tree"
+	cmp "$FROM/large" "$1/large"
+	[ "$(stat -c '%a %Y' "$1"/tree/{7,8} "$1/large")" = \
+	    "$(stat -c '%a %Y' "$FROM"/tree/{7,8} "$FROM/large")" ]
+}
+
+# both_ways STATUS COPY HOST: COPY ends with one of the digits of STATUS
+both_ways() {
+	rm -rf put got
+	mkdir -p put/tree got	# proftpd has no real path for what is absent
+	run "$2" -q -rp "$FROM/tree" "$FROM/large" "$3:$T/put"
+	[[ $status = [$1] ]]
+	equal put
+	run "$2" -q -rp "$3:$T/put/tree" "$3:$T/put/large" got
+	[[ $status = [$1] ]]
+	equal got
+}
+
+# over_paths COMMAND...: for each path; its ends are where servers and clients run
+over_paths() {
+	local rtt
+	for rtt in 22 100; do
+		export IN_SERVER="ip netns exec lfp-$P-$rtt-b"
+		export IN_CLIENT="ip netns exec lfp-$P-$rtt-a"
+		"$@"
+		foreign_down
+		sshd_down
+	done
+}
+
+ssh_server() {
+	sshd_up "$1"
+	both_ways 0 copy "$1"
+}
+
+foreign_server() {
+	foreign_up "$1"
+	both_ways "${2-0}" copy_foreign 127.0.0.1
+}
+
+@test "a tree and a larger file go to our server and back at 22 and 100 ms" {
+	over_paths ssh_server hayate
+}
+
+@test "a tree and a larger file go to stock's server and back at 22 and 100 ms" {
+	over_paths ssh_server stock
+}
+
+@test "a tree and a larger file go to proftpd and back at 22 and 100 ms" {
+	need_proftpd
+	over_paths foreign_server proftpd
+}
+
+# asyncssh over a path, and paramiko, send no exit status. With stock's scp the
+# status is 1 as well.
+@test "a tree and a larger file go to asyncssh and back at 22 and 100 ms" {
+	need_asyncssh
+	over_paths foreign_server asyncssh 01
+}
+
+@test "a tree and a larger file go to paramiko and back at 22 and 100 ms" {
+	need_paramiko
+	over_paths foreign_server paramiko 1
+}
