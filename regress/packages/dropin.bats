@@ -52,6 +52,8 @@ does() { inside env LC_ALL=C.UTF-8 timeout 60 bash -ec "$1"; }
 sshd_with() {
 	printf '%s\n' "$@" >"$ROOT/etc/ssh/sshd_config.d/test.conf"
 	inside sshd -t
+	# Six starts in ten seconds are too many for systemd.
+	inside systemctl reset-failed ssh
 	inside systemctl restart ssh
 	poll 10 does 'exec 4<>/dev/tcp/127.0.0.1/22'
 }
