@@ -52,15 +52,16 @@ sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 
 # Fuzzers, which "make fuzz" makes with clang
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/fuzz
-HAYATE_FUZZERS = fuzz-sshbuf fuzz-sftp-client fuzz-sftp-server
-fuzz-sftp-client: FUZZ_OBJS = sftp-client.o sftp-common.o progressmeter.o
+HAYATE_FUZZERS = fuzz-sshbuf fuzz-sftp-client fuzz-sftp-links fuzz-sftp-server
+fuzz-sftp-client fuzz-sftp-links: FUZZ_OBJS = sftp-client.o sftp-common.o progressmeter.o
 fuzz-sftp-server: FUZZ_OBJS = sftp-common.o
+fuzz-sftp-links: WRAP = -Wl,--wrap=poll,--wrap=pread,--wrap=clock_gettime
 $(HAYATE_FUZZERS:=.o) fuzz-common.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/fuzz
 $(HAYATE_FUZZERS): %: %.o fuzz-common.o sftp-client.o sftp-common.o \
     progressmeter.o $(P11OBJS) $(SKOBJS) $(LIBCOMPAT) libssh.a
 	$(LD) -o $@ $*.o fuzz-common.o $(FUZZ_OBJS) $(P11OBJS) $(SKOBJS) \
 	    $(LDFLAGS) -fsanitize=fuzzer -lssh -lopenbsd-compat \
-	    $(CHANNELLIBS) $(LIBS)
+	    $(CHANNELLIBS) $(LIBS) $(WRAP)
 
 # Upstream's files include our headers too, so the compiler records the
 # dependencies of every object.

@@ -24,3 +24,7 @@ fuzz() { HAYATE_BUILD=$BUILD run -0 "$REGRESS/fuzz/run" "${FUZZ_SECONDS:-15}" "$
 @test "a hostile server harms neither a tree that is copied nor what is beside it" {
 	fuzz fuzz-sftp-client
 }
+
+@test "a hostile server gets no hole and no other byte into a file over several links" {
+	fuzz fuzz-sftp-links
+}
