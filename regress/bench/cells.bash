@@ -395,11 +395,11 @@ stripe_jobs() {	# RTT_MS BYTES
 cell_connections() {
 	local cc n
 	for cc in ${CONNECTIONS_CC:-cubic bbr}; do
-		knows_cc $cc || continue
-		at_path 100 1gbit 1% $cc || return
+		knows_cc "$cc" || continue
+		at_path 100 1gbit 1% "$cc" || return
 		n=$((BYTES / 2))
-		[ $cc = bbr ] || n=$JOINT_BYTES
-		connections_jobs $n "$cc"
+		[ "$cc" = bbr ] || n=$JOINT_BYTES
+		connections_jobs "$n" "$cc"
 		sitting "$RUNS"
 	done
 }
