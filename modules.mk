@@ -57,6 +57,7 @@ HAYATE_HOOKS = \
 	ssh/cliopt-hook.c \
 	ssh/sftpq-hook.c \
 	ssh/xask-hook.c \
+	ssh/xcross-hook.c \
 	ssh/xfetch-hook.c \
 	ssh/xfirst-hook.c \
 	ssh/xget-hook.c \

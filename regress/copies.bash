@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 #
 # Copies by our client and by stock's, compared: texts, exit status, files. For
-# trees.bats and files.bats.
+# trees.bats, files.bats and cross.bats.
 #
 # scp starts a server in place of ssh (-S), so no test needs a network. Odd
 # servers are sftp-peer's.
@@ -81,3 +81,42 @@ peer() { near "$REGRESS/peers/sftp-peer" "$@" "log=$T/log"; }
 
 # copy_near ARG...: run our scp with what near() made
 copy_near() { timeout 60 "$(bin scp)" -q -S ./near "$@" 3>&-; }
+
+# grow DIR: a tree with most of what a tree may have
+grow() {
+	local i
+	mkdir -p "$1/empty" "$1/deep/er/est" "$1/many" "$1/sp ace" "$1/-dash" \
+	    "$1/new"$'\n'line
+	for i in $(seq 150); do
+		head -c $((i * 37)) /dev/zero | tr '\0' "\\$((i % 8 + 60))" \
+		    >"$1/many/$i"
+	done
+	head -c 3000000 /dev/urandom >"$1/deep/large"
+	: >"$1/deep/zero"
+	echo x >"$1/deep/er/est/x"
+	echo y >"$1/-dash/-r"
+	echo z >"$1/new"$'\n'"line/z"$'\n'
+	echo u >"$1/sp ace/"$'\xff\xfe'
+	chmod 500 "$1/deep/er"
+	chmod 4711 "$1/many/7"
+	chmod 444 "$1/many/8"
+	touch -d '2001-02-03 04:05:06' "$1/many/9" "$1/deep/er"
+}
+
+# mislead DIR: links and a fifo in that tree
+mislead() {
+	ln -s many "$1/dirlink"
+	ln -s many/5 "$1/filelink"
+	ln -s nowhere "$1/dangling"
+	ln -s loop "$1/loop"
+	mkfifo "$1/fifo"
+	ln -s fifo "$1/fifolink"
+}
+
+# some N: a tree "a" of N files
+some() {
+	local i
+	mkdir -p a/sub
+	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
+	echo x >a/sub/x
+}

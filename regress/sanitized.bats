@@ -66,6 +66,8 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	diff -r "$tree" "$BATS_TEST_TMPDIR/got"
 	[ "$(diff -r "$tree" "$BATS_TEST_TMPDIR/put")" = \
 	    "Only in $BATS_TEST_TMPDIR/put/a: 7" ]
+	copy -q -3 -rp "asan:$tree" "asan:$BATS_TEST_TMPDIR/crossed"
+	diff -r "$tree" "$BATS_TEST_TMPDIR/crossed"
 }
 
 @test "scp transfers by both protocols cause no sanitizer report" {

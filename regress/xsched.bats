@@ -244,10 +244,10 @@ TOLD='set handles 1019'
 @test "each request may fail at each place, and all the others are done" {
 	local op n handles way
 	for op in stat mkdir opendir readdir open read write truncate attrs close \
-	    setstat; do
+	    setstat stat_to open_to empty close_to; do
 		for n in 1 2 4 20; do
 			for handles in 0 1019; do
-				for way in put get; do
+				for way in put get cross; do
 					run -0 replay "set handles $handles" \
 					    "set preserve 1" "set in_place 1" \
 					    "set names 7" \
@@ -261,11 +261,11 @@ TOLD='set handles 1019'
 
 @test "an interrupt ends what is under way, and begins nothing" {
 	local n way
-	for way in put get; do
-		for n in 1 2 3 4 5 6 7 8 9 10 11; do
+	for way in put get cross; do
+		for n in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 			run -0 replay "$TOLD" "set interrupt $n" "set in_place 1" \
 			    "set names 10" "$way 5 100 20000"
-			[ "$(of 0 rounds)" -le $((n + 5)) ]
+			[ "$(of 0 rounds)" -le $((n + 5 + 3 * (${#way} / 5))) ]
 		done
 	done
 }
@@ -275,4 +275,60 @@ TOLD='set handles 1019'
 	    "set interrupt 15" "put 1 100 20000"
 	[ "$(of 0 whole)" -ge 20 ]
 	[ "$(of 0 cut)" -le 2 ]
+}
+
+### Between two servers
+
+@test "500 files between two servers take as many round trips as one" {
+	run -0 replay "$TOLD" "set window 10000000" "cross 1 1 4096" \
+	    "cross 1 500 4096" "set preserve 1" "cross 1 500 4096"
+	# MKDIR, OPENDIR and READDIR twice, OPEN twice, READ, WRITE, CLOSE, SETSTAT twice
+	[ "$(of 0 rounds)" = 13 ]
+	[ "$(of 1 rounds)" = 13 ]
+	[ "$(of 2 rounds)" = 13 ]
+	[ "$(of 2 whole)" = 500 ]
+}
+
+@test "files between servers are whole whatever the order, sizes and windows" {
+	local order set
+	for order in 0 1 2 3; do
+		for set in "0 0 0" "1 0 1" "3 7 0" "3 1 1000" "2 2 1001" \
+		    "40 60 999" "1 3 100000"; do
+			run -0 replay "$TOLD" "set order $order" "set window 20000" \
+			    "set short 700" "set names 7" "cross $set" \
+			    "set handles 0" "cross $set"
+			read -r dirs files _ <<<"$set"
+			[ "$(of 0 whole)" = $((dirs * files)) ]
+			[ "$(of 1 whole)" = $((dirs * files)) ]
+		done
+	done
+}
+
+@test "a strict server at either end gets what it can take" {
+	local set
+	for set in "strict 1" "strict 3" "strict_to 1" "strict_to 3" "full 1"; do
+		run -0 replay "set $set" "cross 1 50 4096"
+		[ "$(of 0 whole)" = 50 ]
+		[ "$(of 0 limit)" -le "${set#* }" ]
+	done
+}
+
+@test "between servers a file is emptied of which a READ or WRITE fails, and no other" {
+	local order op n
+	for order in 0 1 2 3; do
+		for op in read write; do
+			for n in 1 2 50; do
+				run -0 replay "$TOLD" "set order $order" \
+				    "fail $op $n" "cross 1 20 5000"
+				[ "$(of 0 cut)" = 1 ]
+				[ "$(of 0 whole)" = 19 ]
+			done
+		done
+	done
+}
+
+@test "between servers a file that cannot be opened at the target is not read" {
+	run -0 replay "$TOLD" "cross 1 1 5000" "fail open_to 1" "cross 1 1 5000"
+	[ "$(of 1 failed)" = 1 ]
+	[ "$(of 0 requests)" -ge $(($(of 1 requests) + 10)) ]
 }

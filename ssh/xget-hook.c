@@ -44,7 +44,8 @@ send_read(struct xtree *t, struct xitem *item, const struct xs_action *a)
 	struct sshbuf *m = xlink_begin(t->link, SSH2_FXP_READ, a->id);
 	int r;
 
-	if ((r = sshbuf_put_string(m, item->handle, item->handle_len)) != 0 ||
+	if ((r = sshbuf_put_string(m, item->handle.id,
+	    item->handle.len)) != 0 ||
 	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
 	    (r = sshbuf_put_u32(m, a->len)) != 0)
 		fatal_fr(r, "compose");
@@ -68,13 +69,13 @@ get_send(struct xtree *t, struct xitem *item, const struct xs_action *a)
 		xitem_send_open(t, a, item->src, SSH2_FXF_READ, &none);
 		break;
 	case XS_READDIR:
-		xitem_send_handle(t, a, item, SSH2_FXP_READDIR, NULL);
+		xitem_send_handle(t, a, &item->handle, SSH2_FXP_READDIR, NULL);
 		break;
 	case XS_READ:
 		send_read(t, item, a);
 		break;
 	default:
-		xitem_send_handle(t, a, item, SSH2_FXP_CLOSE, NULL);
+		xitem_send_handle(t, a, &item->handle, SSH2_FXP_CLOSE, NULL);
 	}
 }
 
@@ -93,7 +94,8 @@ follow(struct xtree *t, struct xitem *item, struct xs_job *j,
 	else if (S_ISREG(item->a.perm))
 		kind = XS_FILE;
 	else
-		NOTE(item, "download \"%s\": not a regular file", item->src);
+		NOTE(item, "%s \"%s\": not a regular file", t->side->what,
+		    item->src);
 	item->size = (item->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ?
 	    item->a.size : 0;
 	if (kind == XS_FILE)
@@ -156,19 +158,27 @@ open_local(struct xtree *t, struct xitem *item, struct xs_job *j)
 	item->has_data = 1;
 }
 
+void
+xget_data(struct xtree *t, const struct xs_action *a, struct xreply *reply,
+    const u_char **p, size_t *n)
+{
+	int r;
+
+	if ((r = sshbuf_get_string_direct(reply->m, p, n)) != 0)
+		xlink_fatal(t->link, "parse data: %s", ssh_err(r));
+	if (*n > a->len)
+		xlink_fatal(t->link, "Received more data than asked for "
+		    "%zu > %u", *n, a->len);
+}
+
 static enum xs_result
 take_data(struct xtree *t, struct xitem *item, const struct xs_action *a,
     struct xreply *reply, uint32_t *len)
 {
 	const u_char *p;
 	size_t n;
-	int r;
 
-	if ((r = sshbuf_get_string_direct(reply->m, &p, &n)) != 0)
-		xlink_fatal(t->link, "parse data: %s", ssh_err(r));
-	if (n > a->len)
-		xlink_fatal(t->link, "Received more data than asked for "
-		    "%zu > %u", n, a->len);
+	xget_data(t, a, reply, &p, &n);
 	*len = n;
 	if (item->write_errno != 0 ||
 	    xsparse_write(item->fd, p, n, a->off) == n)
@@ -237,7 +247,7 @@ get_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
 	if (a->op == XS_STAT)
 		follow(t, item, a->job, reply);
 	if (a->op == XS_OPEN || a->op == XS_OPENDIR)
-		xitem_handle(t, item, reply);
+		xitem_handle(t, item, reply, &item->handle);
 	if (a->op == XS_OPEN && interrupted)
 		xs_fail(a->job);	/* as if it had not begun */
 	else if (a->op == XS_OPEN)
@@ -257,7 +267,8 @@ get_fail(struct xtree *t, struct xitem *item, const struct xs_action *a,
 	else if (a->op == XS_STAT)
 		NOTE(item, "remote stat \"%s\" failed", item->src);
 	else if (a->op == XS_OPEN)
-		SAY(item, "remote open \"%s\": %s", item->src, why);
+		SAY(item, "%s open \"%s\": %s", t->side->where, item->src,
+		    why);
 	else if (item->status == SSH2_FX_OK) {
 		item->status = status == SSH2_FX_OK ? SSH2_FX_FAILURE : status;
 		if (a->op == XS_OPENDIR)
@@ -269,34 +280,48 @@ get_fail(struct xtree *t, struct xitem *item, const struct xs_action *a,
 
 /* Local work */
 
-static void
-get_begin(struct xtree *t, struct xitem *item, struct xs_job *j)
+int
+xget_enter(struct xtree *t, struct xitem *item)
+{
+	debug2_f("%s dir \"%s\" to \"%s\"", t->side->what, item->src,
+	    item->dst);
+	if (item->depth >= XITEM_DEPTH_MAX) {
+		SAY(item, "Maximum directory depth exceeded: %d levels",
+		    item->depth);
+		return -1;
+	}
+	if (!S_ISDIR(item->a.perm)) {
+		SAY(item, "\"%s\" is not a directory", item->src);
+		return -1;
+	}
+	if (t->print && t->print != SFTP_PROGRESS_ONLY)
+		xitem_say(item, 0, XTEXT_OUT, "Retrieving %s\n", item->src);
+	return 0;
+}
+
+/* Returns 0, or -1 with a text. */
+static int
+make_local_dir(struct xitem *item)
 {
 	mode_t mode = 0777;
 
-	if (xs_kind(j) != XS_DIR)
-		return;
-	debug2_f("download dir remote \"%s\" to local \"%s\"", item->src,
-	    item->dst);
-	item->failed = 1;
 	if ((item->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0)
 		mode = (item->a.perm & 01777) | S_IWUSR | S_IXUSR;
-	if (item->depth >= XITEM_DEPTH_MAX)
-		SAY(item, "Maximum directory depth exceeded: %d levels",
-		    item->depth);
-	else if (!S_ISDIR(item->a.perm))
-		SAY(item, "\"%s\" is not a directory", item->src);
-	else {
-		if (t->print && t->print != SFTP_PROGRESS_ONLY)
-			xitem_say(item, 0, XTEXT_OUT, "Retrieving %s\n",
-			    item->src);
-		if (mkdir(item->dst, mode) == -1 && errno != EEXIST)
-			SAY(item, "mkdir %s: %s", item->dst, strerror(errno));
-		else
-			item->failed = 0;
+	if (mkdir(item->dst, mode) == -1 && errno != EEXIST) {
+		SAY(item, "mkdir %s: %s", item->dst, strerror(errno));
+		return -1;
 	}
-	if (item->failed)
+	return 0;
+}
+
+static void
+get_begin(struct xtree *t, struct xitem *item, struct xs_job *j)
+{
+	if (xs_kind(j) == XS_DIR &&
+	    (xget_enter(t, item) != 0 || make_local_dir(item) != 0)) {
+		item->failed = 1;
 		xs_fail(j);
+	}
 }
 
 static void
@@ -379,7 +404,8 @@ get_end(struct xtree *t, struct xitem *item, struct xs_job *j)
 		xitem_close(t, item);
 		xitem_last_name(item);
 		if (item->status != SSH2_FX_OK)
-			SAY(item, "remote readdir \"%s\" failed", item->src);
+			SAY(item, "%s readdir \"%s\" failed", t->side->where,
+			    item->src);
 	}
 }
 
@@ -400,10 +426,11 @@ get_add(struct xtree *t, struct xitem *dir, struct xs_job *job,
 	else if (S_ISREG(item->a.perm))
 		kind = XS_FILE;
 	else
-		NOTE(item, "download \"%s\": not a regular file", item->src);
+		NOTE(item, "%s \"%s\": not a regular file", t->side->what,
+		    item->src);
 	xitem_add(t, job, kind, item,
 	    (item->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? item->a.size : 0);
 }
 
-const struct xside xget_side = { get_send, get_reply, get_fail, get_begin,
-    get_settle, get_end, get_add };
+const struct xside xget_side = { "download", "remote", get_send,
+    get_reply, get_fail, get_begin, get_settle, get_end, get_add };

@@ -479,11 +479,11 @@ xglob_file(const struct sftp_conn *conn, const char *path)
 
 	if (conn != g.conn)
 		return NULL;
-	if (!g.sorted)
+	if (!g.sorted && g.nmatches > 0)
 		qsort(g.matches, g.nmatches, sizeof(key), compare_matches);
 	g.sorted = 1;
-	match = bsearch(&key, g.matches, g.nmatches, sizeof(key),
-	    compare_matches);
+	match = g.nmatches == 0 ? NULL : bsearch(&key, g.matches, g.nmatches,
+	    sizeof(key), compare_matches);
 	if (match != NULL)
 		return &match->a;
 	k = find(&g.expected, path);

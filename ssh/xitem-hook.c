@@ -160,6 +160,13 @@ xitem_last_name(struct xitem *item)
 }
 
 void
+xitem_forget(struct xhandle *handle)
+{
+	free(handle->id);
+	handle->id = NULL;
+}
+
+void
 xitem_close(struct xtree *t, struct xitem *item)
 {
 	size_t i;
@@ -167,8 +174,8 @@ xitem_close(struct xtree *t, struct xitem *item)
 	if (item->fd != -1)
 		close(item->fd);
 	item->fd = -1;
-	free(item->handle);
-	item->handle = NULL;
+	xitem_forget(&item->handle);
+	xitem_forget(&item->to_handle);
 	for (i = 0; i < t->nopen; i++) {
 		if (t->open[i] == item) {
 			t->open[i] = t->open[--t->nopen];
@@ -192,12 +199,12 @@ xitem_send_path(struct xtree *t, const struct xs_action *a, u_char code,
 
 void
 xitem_send_handle(struct xtree *t, const struct xs_action *a,
-    const struct xitem *item, u_char code, Attrib *attrs)
+    const struct xhandle *handle, u_char code, Attrib *attrs)
 {
 	struct sshbuf *m = xlink_begin(t->link, code, a->id);
 	int r;
 
-	if ((r = sshbuf_put_string(m, item->handle, item->handle_len)) != 0 ||
+	if ((r = sshbuf_put_string(m, handle->id, handle->len)) != 0 ||
 	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
 		fatal_fr(r, "compose");
 	xlink_end(t->link);
@@ -218,16 +225,17 @@ xitem_send_open(struct xtree *t, const struct xs_action *a, const char *path,
 }
 
 void
-xitem_handle(struct xtree *t, struct xitem *item, struct xreply *reply)
+xitem_handle(struct xtree *t, const struct xitem *item, struct xreply *reply,
+    struct xhandle *handle)
 {
 	int r;
 
-	if ((r = sshbuf_get_string(reply->m, &item->handle,
-	    &item->handle_len)) != 0)
+	xitem_forget(handle);
+	if ((r = sshbuf_get_string(reply->m, &handle->id, &handle->len)) != 0)
 		xlink_fatal(t->link, "parse handle: %s", ssh_err(r));
-	if (item->handle_len > HANDLE_MAX)
+	if (handle->len > HANDLE_MAX)
 		xlink_fatal(t->link, "Server sent a handle of %zu bytes for "
-		    "\"%s\"; at most %d are allowed", item->handle_len,
+		    "\"%s\"; at most %d are allowed", handle->len,
 		    item->src, HANDLE_MAX);
 }
 

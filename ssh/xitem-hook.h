@@ -5,7 +5,8 @@
 
 /*
  * xitem-hook: one file or directory of a tree or list that is copied, and the
- * two sides that know what to do with it. Shared by the hooks whose names begin
+ * sides that know what to do with it: put, get, and cross, which is a get whose
+ * files are written to another server. Shared by the hooks whose names begin
  * with x, and by no other file.
  */
 
@@ -40,6 +41,12 @@ struct xtext {
 };
 #define XTEXT_OUT	(-2)		/* standard output */
 
+/* The server's, of an open file or directory */
+struct xhandle {
+	u_char	*id;			/* NULL: it is closed */
+	size_t	 len;
+};
+
 struct xitem {
 	char	*src, *dst;		/* paths */
 	int	 depth;			/* of a directory; the root has 0 */
@@ -50,9 +57,10 @@ struct xitem {
 	int	 fd;
 	dev_t	 dev;			/* of a local file that is written */
 	ino_t	 ino;
-	u_char	*handle;		/* the server's; also of a directory */
-	size_t	 handle_len;
+	struct xhandle handle;
+	struct xhandle to_handle;	/* at the target, between servers */
 	u_int	 status;		/* first error of data */
+	u_int	 to_status;		/* of data, at that target */
 	int	 write_errno;		/* first error of local data */
 	int	 failed;
 	int	*outcome;		/* set when printed: 1, or -1 failed */
@@ -72,13 +80,16 @@ struct xitem {
 
 struct xtree {
 	struct sftp_conn *conn;
+	struct sftp_conn *to_conn;	/* the target, between two servers */
 	struct xs *s;
 	struct xlink *link;		/* where one is sent or taken */
+	struct xlink *to;		/* of the target, between two servers */
+	uint64_t window[2];		/* of both connections, bytes */
 	struct xteam team;		/* all of them */
 	const struct xside *side;
 	int	 preserve, print, follow, in_place;
 	u_int	 unit;
-	u_int	*msg_id;		/* of the connection, for later */
+	u_int	*msg_id, *to_msg_id;	/* of the connections, for later */
 	int	 dots;			/* a listing has "." and ".." */
 	int	 alone;			/* one file, which the caller reports */
 	int	 ret;			/* -1: something failed */
@@ -98,8 +109,10 @@ struct xreply {
 	struct sshbuf *m;
 };
 
-/* What differs between put and get */
+/* What differs between put, get and cross */
 struct xside {
+	/* In texts, of a server that is read: a file of it, its requests */
+	const char *what, *where;
 	/* Builds the request in the link. */
 	void	(*send)(struct xtree *, struct xitem *,
 	    const struct xs_action *);
@@ -121,7 +134,20 @@ struct xside {
 	    const struct xname *);
 };
 
-extern const struct xside xput_side, xget_side;
+extern const struct xside xput_side, xget_side, xcross_side;
+
+/* Returns 1 if a request goes to the target, between two servers. */
+int	xcross_is_to(enum xs_op);
+
+/*
+ * A directory of the server begins. Returns 0, or -1 with a text if it may not
+ * be entered.
+ */
+int	xget_enter(struct xtree *, struct xitem *);
+
+/* Takes the bytes out of a reply to XS_READ. */
+void	xget_data(struct xtree *, const struct xs_action *, struct xreply *,
+    const u_char **, size_t *);
 
 /*
  * A tree or list begins; its connection, side and flags are set. The connection
@@ -163,19 +189,23 @@ void	xitem_name(struct xitem *, const char *, const Attrib *);
 int	xitem_new_name(struct xitem *, const char *, const Attrib *);
 void	xitem_last_name(struct xitem *);
 
-/* Closes the local file and forgets the handle. */
+/* Closes the local file and forgets the handles. */
 void	xitem_close(struct xtree *, struct xitem *);
 
 /* Requests of the forms that both sides need */
 void	xitem_send_path(struct xtree *, const struct xs_action *, u_char code,
     const char *path, Attrib *);
 void	xitem_send_handle(struct xtree *, const struct xs_action *,
-    const struct xitem *, u_char code, Attrib *);
+    const struct xhandle *, u_char code, Attrib *);
 void	xitem_send_open(struct xtree *, const struct xs_action *,
     const char *path, u_int flags, Attrib *);
 
-/* Takes the handle out of a reply. */
-void	xitem_handle(struct xtree *, struct xitem *, struct xreply *);
+/* Takes a handle out of a reply about the item. */
+void	xitem_handle(struct xtree *, const struct xitem *, struct xreply *,
+    struct xhandle *);
+
+/* Forgets it. */
+void	xitem_forget(struct xhandle *);
 
 /* Takes the attributes out of a reply. */
 void	xitem_attrs(struct xtree *, struct xreply *, Attrib *);

@@ -44,6 +44,7 @@ struct xs_job {
 	int	 eof, past, empty;
 	int	 look;			/* of a put: STAT comes first */
 	int	 skipped;		/* some bytes are not sent */
+	int	 emptied;		/* XS_EMPTY was sent */
 	int	 again;			/* failed, is to be tried again */
 	int	 alone;			/* begins without others */
 	uint32_t epoch, restore;	/* of the number; 0: none */

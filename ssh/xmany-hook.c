@@ -116,7 +116,7 @@ look_at(const struct xtree *t, const char *path, Attrib *a)
 		return 0;
 	}
 	if ((known = xglob_file(t->conn, path)) == NULL ||
-	    xfetch_takes(t->conn, known->size))
+	    (t->side == &xget_side && xfetch_takes(t->conn, known->size)))
 		return -1;
 	*a = *known;
 	return 0;
@@ -246,7 +246,7 @@ oldest(const struct list *l, const char *src, const char *dst)
 static int
 copy_oldest(struct list *l, struct xitem *item)
 {
-	int is_get = l->t.side == &xget_side, outcome;
+	int is_put = l->t.side == &xput_side, outcome;
 
 	--*named(l, base_name(item->src));
 	l->jobs--;
@@ -259,7 +259,7 @@ copy_oldest(struct list *l, struct xitem *item)
 	block_interrupt(SIG_BLOCK);
 	if (xs_done(l->t.s) || interrupted)
 		xmany_finish();
-	return outcome == -1 || (interrupted && is_get) ? -1 : 0;
+	return outcome == -1 || (interrupted && !is_put) ? -1 : 0;
 }
 
 /*
@@ -274,7 +274,8 @@ copy(const struct xtree *t, char *const *srcs, const char *dst)
 
 	block_interrupt(SIG_UNBLOCK);
 	if (l->t.conn != NULL && (l->t.conn != t->conn ||
-	    l->t.side != t->side || oldest(l, srcs[0], dst) == NULL))
+	    l->t.to_conn != t->to_conn || l->t.side != t->side ||
+	    oldest(l, srcs[0], dst) == NULL))
 		xmany_finish();
 	if (l->t.conn == NULL)
 		begin_list(l, t, srcs, dst);
@@ -340,6 +341,7 @@ static struct {
 	size_t	 n, at;
 	char	*const *kept;		/* for which a connection is kept */
 	char	*tree;			/* the source, if it is a directory */
+	int	 into_dir;		/* the target that was asked about is */
 } rest;
 
 static void
@@ -394,6 +396,12 @@ plain_path(char *arg)
 	return *path == '\0' ? "." : path;
 }
 
+static int
+is_remote(char *arg)
+{
+	return is_uri(arg) || colon(arg) != NULL;
+}
+
 /* Returns 1 if scp can tell the target's path without asking the server. */
 static int
 is_plain_target(char *target)
@@ -414,7 +422,7 @@ xmany_sources(char *const *args)
 		return;
 	begin_rest(args);
 	for (i = 0; args[i + 1] != NULL; i++) {
-		if (rest.n == i && !is_uri(args[i]) && colon(args[i]) == NULL)
+		if (rest.n == i && !is_remote(args[i]))
 			rest.files[rest.n++] = args[i];
 	}
 	if (rest.n > 1 && !is_plain_target(args[i]))
@@ -448,11 +456,13 @@ ask_as_target(struct sftp_conn *conn, const char *target)
 int
 xmany_is_dir(struct sftp_conn *conn, const char *target)
 {
-	if (list.t.conn == conn && list.t.conn != NULL)
+	if (list.t.conn != NULL &&
+	    (list.t.conn == conn || list.t.to_conn == conn))
 		return 1;
 	if (xtree_takes(conn, 0, 0) && rest.tree != NULL)
 		ask_as_target(conn, target);
-	return sftp_remote_is_dir(conn, target);
+	rest.into_dir = sftp_remote_is_dir(conn, target);
+	return rest.into_dir;
 }
 
 /* Returns 1 if both arguments name the same user and host in the same words. */
@@ -465,7 +475,10 @@ are_one_place(char *a, char *b)
 	    colon(b) - b == path - a && strncmp(a, b, path - a) == 0;
 }
 
-/* Files of one server, whose names are no patterns, become a list. */
+/*
+ * Files of one server, whose names are no patterns, become a list, unless the
+ * target's server has to be asked for its path each time.
+ */
 static void
 begin_remote_rest(char *const *args)
 {
@@ -480,6 +493,10 @@ begin_remote_rest(char *const *args)
 			break;
 		rest.files[rest.n++] = path;
 	}
+	for (; args[i + 1] != NULL; i++)
+		;
+	if (is_remote(args[i]) && !is_plain_target(args[i]))
+		rest.n = 0;
 	xglob_expect(rest.files, rest.n > 1 ? rest.n : 0);
 }
 
@@ -504,20 +521,38 @@ xmany_keeps(struct sftp_conn *conn, char *const *args)
 	return 0;
 }
 
+/* A file, with those of the arguments that follow if it is one of them */
+static char *const *
+with_rest(char *const *srcs)
+{
+	return srcs[1] == NULL && rest.at < rest.n &&
+	    strcmp(rest.files[rest.at], srcs[0]) == 0 ?
+	    rest.files + rest.at : srcs;
+}
+
 int
 xmany_get(struct sftp_conn *conn, char *const *srcs, const char *dst,
     Attrib *a, int preserve, int resume, int sync, int in_place)
 {
 	struct xtree t = { .conn = conn, .side = &xget_side,
 	    .preserve = preserve, .in_place = in_place };
-	char *const *list_of = srcs;
 	int r = 1;
 
-	/* One file, but more arguments */
-	if (srcs[1] == NULL && rest.at < rest.n &&
-	    strcmp(rest.files[rest.at], srcs[0]) == 0)
-		list_of = rest.files + rest.at;
 	if (a == NULL && xtree_takes(conn, resume, sync))
-		r = copy(&t, list_of, dst);
+		r = copy(&t, with_rest(srcs), dst);
 	return r != 1 ? r : copy_alone(&t, srcs[0], dst, a, resume, sync);
+}
+
+int
+xmany_cross(struct sftp_conn *from, struct sftp_conn *to, char *const *srcs,
+    const char *dst, int preserve)
+{
+	struct xtree t = { .conn = from, .to_conn = to, .side = &xcross_side,
+	    .preserve = preserve, .in_place = 1 };
+	int r = 1;
+
+	if (rest.into_dir && xtree_takes(from, 0, 0) && xtree_takes(to, 0, 0))
+		r = copy(&t, with_rest(srcs), dst);
+	return r != 1 ? r :
+	    sftp_crossload(from, to, srcs[0], dst, NULL, preserve);
 }

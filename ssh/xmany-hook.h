@@ -51,8 +51,15 @@ int	xmany_put_argument(struct sftp_conn *, char *src, const char *dst,
     int preserve);
 
 /*
- * scp: as sftp_remote_is_dir() of the target of xmany_put(). While files are
- * under way it is a directory, and nothing is asked.
+ * scp: as sftp_crossload(), between two servers, with "srcs" as above. The
+ * target was asked about by xmany_is_dir() before.
+ */
+int	xmany_cross(struct sftp_conn *from, struct sftp_conn *to,
+    char *const *srcs, const char *dst, int preserve);
+
+/*
+ * scp: as sftp_remote_is_dir() of the target of xmany_put() or xmany_cross().
+ * While files are under way it is a directory, and nothing is asked.
  */
 int	xmany_is_dir(struct sftp_conn *, const char *target);
 

@@ -61,7 +61,8 @@ send_write(struct xtree *t, struct xitem *item, const struct xs_action *a)
 	ssize_t n;
 	int r;
 
-	if ((r = sshbuf_put_string(m, item->handle, item->handle_len)) != 0 ||
+	if ((r = sshbuf_put_string(m, item->handle.id,
+	    item->handle.len)) != 0 ||
 	    (r = sshbuf_put_u64(m, off)) != 0)
 		fatal_fr(r, "compose");
 	at = sshbuf_len(m);
@@ -93,7 +94,7 @@ send_truncate(struct xtree *t, struct xitem *item, const struct xs_action *a)
 	attrib_clear(&size);
 	size.flags = SSH2_FILEXFER_ATTR_SIZE;
 	size.size = a->off;
-	xitem_send_handle(t, a, item, SSH2_FXP_FSETSTAT, &size);
+	xitem_send_handle(t, a, &item->handle, SSH2_FXP_FSETSTAT, &size);
 }
 
 static void
@@ -132,10 +133,11 @@ put_send(struct xtree *t, struct xitem *item, const struct xs_action *a)
 		send_truncate(t, item, a);
 		break;
 	case XS_ATTRS:
-		xitem_send_handle(t, a, item, SSH2_FXP_FSETSTAT, &item->a);
+		xitem_send_handle(t, a, &item->handle, SSH2_FXP_FSETSTAT,
+		    &item->a);
 		break;
 	default:
-		xitem_send_handle(t, a, item, SSH2_FXP_CLOSE, NULL);
+		xitem_send_handle(t, a, &item->handle, SSH2_FXP_CLOSE, NULL);
 	}
 }
 
@@ -160,7 +162,7 @@ put_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
 
 	(void)len;
 	if (a->op == XS_OPEN) {
-		xitem_handle(t, item, reply);
+		xitem_handle(t, item, reply, &item->handle);
 		item->has_data = 1;
 	} else if (a->op == XS_STAT && xs_kind(a->job) == XS_FILE) {
 		xitem_attrs(t, reply, &found);
@@ -372,5 +374,5 @@ put_add(struct xtree *t, struct xitem *dir, struct xs_job *job,
 	xitem_add(t, job, kind, item, sb.st_size);
 }
 
-const struct xside xput_side = { put_send, put_reply, put_fail, put_begin,
-    put_settle, put_end, put_add };
+const struct xside xput_side = { NULL, NULL, put_send, put_reply,
+    put_fail, put_begin, put_settle, put_end, put_add };

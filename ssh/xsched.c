@@ -119,7 +119,9 @@ request(struct xs *s, struct xs_job *j, enum xs_op op, uint64_t off,
 	r->off = off;
 	r->len = len;
 	r->cost = OVERHEAD;
-	if (len != 0)
+	if (op == XS_WRITE && s->conf.cross)
+		r->cost += len;
+	else if (len != 0)
 		r->cost += off >= j->size ? 0 :
 		    (uint32_t)min_u64(len, j->size - off);
 	s->lane[j->lane].bytes += r->cost;
@@ -470,7 +472,7 @@ drained(struct xs *s, struct xs_job *j)
 {
 	if (j->again || is_untouched(j)) {
 		j->failed |= !j->again;
-		step(s, j, XS_CLOSE);
+		step(s, j, s->conf.cross ? XS_CLOSE_TO : XS_CLOSE);
 	} else
 		step(s, j, XS_SETTLE);
 }
@@ -495,25 +497,52 @@ frontier(const struct xs_job *j)
 	return min_u64(j->acked, min_u64(j->hole, j->next));
 }
 
+/* Returns 1 if what is copied to is a server. */
+static int
+has_target(const struct xs *s)
+{
+	return s->conf.put || s->conf.cross;
+}
+
 static enum xs_op
 first_step(const struct xs *s, const struct xs_job *j)
 {
 	switch (j->kind) {
 	case XS_DIR:
-		return s->conf.put ? XS_MKDIR : XS_OPENDIR;
+		return has_target(s) ? XS_MKDIR : XS_OPENDIR;
 	case XS_LINK:
 		return XS_STAT;
 	case XS_LEAVE:
-		return s->conf.put ? XS_SETSTAT : XS_END;
+		return has_target(s) ? XS_SETSTAT : XS_END;
 	default:
 		return j->look ? XS_STAT : XS_OPEN;
 	}
+}
+
+/* Returns 1 if a file of the target has to be emptied. */
+static int
+must_empty(const struct xs_job *j)
+{
+	return !xs_is_whole(j) && !j->again && !j->emptied && !is_untouched(j);
+}
+
+/* What follows "op" when a file has all its data, between two servers */
+static enum xs_op
+after_settle_cross(const struct xs *s, const struct xs_job *j, enum xs_op op)
+{
+	if (op == XS_SETTLE && s->conf.preserve && xs_is_whole(j))
+		return XS_ATTRS;
+	if (op != XS_CLOSE_TO)
+		return XS_CLOSE_TO;
+	return must_empty(j) ? XS_EMPTY : XS_CLOSE;
 }
 
 /* What follows "op" when a file that is put has all its data */
 static enum xs_op
 after_settle(const struct xs *s, const struct xs_job *j, enum xs_op op)
 {
+	if (s->conf.cross)
+		return after_settle_cross(s, j, op);
 	if (s->conf.put && op == XS_SETTLE &&
 	    (s->conf.in_place || j->failed || j->skipped))
 		return XS_TRUNCATE;
@@ -543,7 +572,7 @@ begin_again(struct xs *s, struct xs_job *j)
 	leave_lane(s, j);
 	j->next = j->acked = 0;
 	j->hole = UINT64_MAX;
-	j->eof = j->past = j->empty = j->again = j->skipped = 0;
+	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	if (s->interrupted) {
 		j->failed = 1;
 		done(s, j);
@@ -582,6 +611,15 @@ local(struct xs *s, struct xs_job *j, enum xs_op op, struct xs_action *a)
 	return 1;
 }
 
+/* Returns 1 if what follows the step is sent without its reply. */
+static int
+need_not_wait(const struct xs *s, const struct xs_job *j)
+{
+	if (j->step == XS_CLOSE_TO)
+		return !must_empty(j);		/* the other server is next */
+	return s->told && (j->step == XS_TRUNCATE || j->step == XS_ATTRS);
+}
+
 static int
 next_step(struct xs *s, struct xs_action *a)
 {
@@ -601,7 +639,8 @@ next_step(struct xs *s, struct xs_action *a)
 	if (request(s, j, j->step, j->step == XS_TRUNCATE ? frontier(j) : 0, 0,
 	    a) != 1)
 		return -1;
-	if (s->told && (j->step == XS_TRUNCATE || j->step == XS_ATTRS))
+	j->emptied |= j->step == XS_EMPTY;
+	if (need_not_wait(s, j))
 		step(s, j, after_settle(s, j, j->step));
 	if (j->step == XS_READDIR && s->told && j->under_way < j->readdirs)
 		step(s, j, XS_READDIR);
@@ -753,6 +792,15 @@ xs_sent(struct xs *s, uint32_t id, uint32_t len)
 }
 
 int
+xs_relay(struct xs *s, struct xs_job *j, uint64_t off, uint32_t len,
+    struct xs_action *a)
+{
+	if (j->failed || j->again)
+		return 0;
+	return request(s, j, XS_WRITE, off, len, a);
+}
+
+int
 xs_find(const struct xs *s, uint32_t id, struct xs_action *a)
 {
 	struct xs_req *r = *place_of(s, id);
@@ -834,20 +882,25 @@ reply_readdir(struct xs *s, struct xs_job *j, enum xs_result result)
 		link_remove(&j->queue);
 }
 
-/* The reply to OPEN or OPENDIR */
+/* The reply to OPEN or OPENDIR, of the source or the target */
 static int
 reply_open(struct xs *s, struct xs_job *j, enum xs_op op,
     enum xs_result result)
 {
 	if (result != XS_OK) {
 		fail_or_again(s, j);
-		step(s, j, j->again ? XS_AGAIN : XS_END);
+		if (op == XS_OPEN_TO)
+			step(s, j, XS_CLOSE);
+		else
+			step(s, j, j->again ? XS_AGAIN : XS_END);
 		return j->again;
 	}
 	if (j->failed || j->again)
 		step(s, j, XS_CLOSE);
 	else if (op == XS_OPENDIR)
 		step(s, j, XS_READDIR);
+	else if (op == XS_OPEN && s->conf.cross)
+		step(s, j, XS_OPEN_TO);
 	else
 		go_on(s, j);
 	return 0;
@@ -872,16 +925,23 @@ reply_status(struct xs *s, struct xs_job *j, enum xs_op op,
     enum xs_result result)
 {
 	if (op == XS_MKDIR && result != XS_OK)
-		step(s, j, XS_STAT);
+		step(s, j, s->conf.cross ? XS_STAT_TO : XS_STAT);
+	else if (op == XS_EMPTY)
+		step(s, j, result == XS_OK ? XS_CLOSE_TO : XS_CLOSE);
+	else if (s->conf.cross && result == XS_OK &&
+	    (op == XS_MKDIR || op == XS_STAT_TO))
+		step(s, j, XS_OPENDIR);
 	else if (op == XS_STAT && s->conf.put && j->kind == XS_FILE)
 		step(s, j, XS_OPEN);
 	else if (op == XS_STAT && result == XS_OK && j->kind != XS_NOTE &&
 	    !s->conf.put)
 		step(s, j, XS_BEGIN);
-	else if (op == XS_TRUNCATE || op == XS_ATTRS || op == XS_CLOSE)
+	else if (op == XS_TRUNCATE || op == XS_ATTRS || op == XS_CLOSE ||
+	    op == XS_CLOSE_TO)
 		reply_last(s, j, op);
 	else {
-		j->failed |= op == XS_STAT && result != XS_OK;
+		j->failed |= (op == XS_STAT || op == XS_STAT_TO) &&
+		    result != XS_OK;
 		step(s, j, XS_END);
 	}
 }
@@ -903,7 +963,7 @@ xs_reply(struct xs *s, uint32_t id, enum xs_result result, uint32_t len)
 	retire(s, place);
 	if (op == XS_READDIR)
 		reply_readdir(s, j, result);
-	else if (op == XS_OPEN || op == XS_OPENDIR)
+	else if (op == XS_OPEN || op == XS_OPENDIR || op == XS_OPEN_TO)
 		return reply_open(s, j, op, result);
 	else
 		reply_status(s, j, op, result);

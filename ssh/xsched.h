@@ -23,6 +23,11 @@
  * all its data is acknowledged. An unknown server gets these requests one after
  * the other, another one together.
  *
+ * Between two servers a job has requests for both. A file is opened at the
+ * target when it is open at the source, what a READ brings becomes a WRITE, and
+ * one window has room for both. What was not copied whole is emptied at the
+ * target, by opening it once more, as in stock.
+ *
  * How many jobs are under way depends on the server:
  *
  *   told      It has told its limit of open handles: as many as that allows.
@@ -71,6 +76,15 @@ enum xs_op {
 	XS_CLOSE,
 	XS_SETSTAT,
 
+	/*
+	 * Between two servers XS_MKDIR, XS_WRITE, XS_ATTRS and XS_SETSTAT go
+	 * to the target, and these do.
+	 */
+	XS_STAT_TO,
+	XS_OPEN_TO,
+	XS_EMPTY,		/* opens it once more */
+	XS_CLOSE_TO,
+
 	/* Local work, done when xs_next() or xs_worked() is called */
 	XS_BEGIN,		/* before all requests; xs_fail() ends it */
 	XS_SETTLE,		/* all data is acknowledged up to "off" */
@@ -92,6 +106,7 @@ enum xs_result { XS_OK, XS_FAILED, XS_EOF };
 
 struct xs_conf {
 	int put;		/* to the server */
+	int cross;		/* between two servers; "put" is 0 */
 	int in_place;		/* each file is cut to its size at the end */
 	int preserve;		/* attributes are set before a put closes */
 	uint32_t files;		/* most jobs under way: descriptors, memory */
@@ -105,7 +120,10 @@ struct xs *xs_new(const struct xs_conf *);
 /* Frees the scheduler and all jobs, not what they own. Accepts NULL. */
 void	xs_free(struct xs *);
 
-/* The server's limit of open handles, as soon as it is known; 0: unknown */
+/*
+ * The server's limit of open handles, or the lower one of two servers, as soon
+ * as it is known; 0: unknown
+ */
 void	xs_set_handles(struct xs *, uint64_t handles);
 
 /* So many bytes may be under way; one request of each lane always may. */
@@ -186,6 +204,14 @@ void	xs_sent(struct xs *, uint32_t id, uint32_t len);
  * size is "off". XS_TRUNCATE makes the file that long.
  */
 void	xs_skip(struct xs *, uint32_t id, uint64_t off);
+
+/*
+ * In the reply to an XS_READ, between two servers: "len" bytes that it brought
+ * are going to be written at "off". Returns 1 and the XS_WRITE; 0: they are of
+ * no use; -1: out of memory.
+ */
+int	xs_relay(struct xs *, struct xs_job *, uint64_t off, uint32_t len,
+    struct xs_action *);
 
 /*
  * What a request was, by the ID of its reply. Returns 0 and fills in the

@@ -294,13 +294,15 @@ xteam_grow(struct xteam *t)
 void
 xteam_move(struct xteam *t, int ms)
 {
-	struct xlink *links[XTEAM_MOST];
+	struct xlink *links[XTEAM_MOST + 1];
 	unsigned int i, n = 0;
 
 	for (i = 0; i < XTEAM_MOST; i++) {
 		if (t->link[i] != NULL)
 			links[n++] = t->link[i];
 	}
+	if (t->also != NULL)
+		links[n++] = t->also;
 	xlink_move_all(links, n, ms);
 }
 

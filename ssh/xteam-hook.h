@@ -80,6 +80,7 @@ struct xteam {
 	struct xlink *link[XTEAM_MOST];	/* NULL: none */
 	int	 fd[XTEAM_MOST], state[XTEAM_MOST];
 	int	 is_full;		/* none is to be asked for */
+	struct xlink *also;		/* to another server; NULL: none */
 	void	(*before_fatal)(void *);
 	void	*arg;
 };
@@ -96,7 +97,7 @@ void	xteam_grow(struct xteam *);
 int	xteam_is_up(const struct xteam *, unsigned int i);
 unsigned int xteam_size(const struct xteam *);	/* of those */
 
-/* As xlink_move() of all. */
+/* As xlink_move() of all, and of "also". */
 void	xteam_move(struct xteam *, int ms);
 
 /*

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "log.h"
+#include "misc.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 #include "utf8.h"
@@ -48,6 +49,12 @@
 /* So many files, or bytes, are worth a further connection. */
 #define FILES_LEAST	1024
 #define BYTES_LEAST	(32 * 1024 * 1024)
+
+/*
+ * Bytes under way between two servers, at most: for 80 MB/s where a round trip
+ * to both takes 200 ms. If the target is slow, they wait here.
+ */
+#define CROSS_MOST	(16 * 1024 * 1024)
 
 extern volatile sig_atomic_t interrupted;
 
@@ -131,7 +138,8 @@ static void
 print_item(struct xtree *t, struct xs_job *j, struct xitem *item)
 {
 	enum xs_kind kind = xs_kind(j);
-	int is_file = kind == XS_FILE && item->begun_us != 0 && !t->alone;
+	int is_file = kind == XS_FILE && item->begun_us != 0 && !t->alone &&
+	    t->to == NULL;
 
 	if (t->alone)
 		sftpq_add_moved(t->conn, item->moved);
@@ -173,7 +181,7 @@ forget(struct xtree *t, struct xitem *item)
 	    item->src, xs_limit(t->s));
 	xitem_close(t, item);
 	drop_texts(&item->text[0]);
-	item->status = SSH2_FX_OK;
+	item->status = item->to_status = SSH2_FX_OK;
 	item->failed = item->write_errno = 0;
 	t->count.bytes -= item->moved + item->skipped;
 	item->moved = item->skipped = 0;
@@ -182,9 +190,11 @@ forget(struct xtree *t, struct xitem *item)
 /* Connections */
 
 static struct xlink *
-link_of(const struct xtree *t, const struct xs_job *j)
+link_of(const struct xtree *t, const struct xs_action *a)
 {
-	return t->team.link[xs_lane(j)];
+	if (t->to != NULL && xcross_is_to(a->op))
+		return t->to;
+	return t->team.link[xs_lane(a->job)];
 }
 
 static int
@@ -192,8 +202,8 @@ is_worth_more(const struct xtree *t)
 {
 	const struct xmeter_count *c = &t->count;
 
-	return c->files_known >= c->files + FILES_LEAST ||
-	    c->bytes_known >= c->bytes + BYTES_LEAST;
+	return t->to == NULL && (c->files_known >= c->files + FILES_LEAST ||
+	    c->bytes_known >= c->bytes + BYTES_LEAST);
 }
 
 /* Each link is a lane. Returns the bytes that wait to be sent on all. */
@@ -210,6 +220,10 @@ set_lanes(struct xtree *t)
 		sum += n;
 		up |= 1U << i;
 		takes |= (n < BACKLOG_MAX ? 1U : 0) << i;
+	}
+	if (t->to != NULL && (n = xlink_backlog(t->to)) >= BACKLOG_MAX) {
+		sum += n;
+		takes = 0;
 	}
 	xs_set_lanes(t->s, up, takes);
 	return sum;
@@ -245,7 +259,7 @@ act(struct xtree *t, const struct xs_action *a)
 		print_item(t, a->job, item);
 		break;
 	default:
-		t->link = link_of(t, a->job);
+		t->link = link_of(t, a);
 		t->side->send(t, item, a);
 	}
 }
@@ -258,8 +272,11 @@ wanted_type(enum xs_op op)
 {
 	switch (op) {
 	case XS_STAT:
+	case XS_STAT_TO:
 		return SSH2_FXP_ATTRS;
 	case XS_OPEN:
+	case XS_OPEN_TO:
+	case XS_EMPTY:
 	case XS_OPENDIR:
 		return SSH2_FXP_HANDLE;
 	case XS_READ:
@@ -279,8 +296,7 @@ parse_reply(struct xtree *t, struct sshbuf *m, struct xs_action *a,
 
 	reply->m = m;
 	xlink_head(t->link, m, &reply->type, &id);
-	if (xs_find(t->s, id, a) != 0 ||
-	    t->link != link_of(t, a->job))
+	if (xs_find(t->s, id, a) != 0 || t->link != link_of(t, a))
 		xlink_fatal(t->link, "Unexpected reply %u", id);
 	reply->status = xlink_status(t->link, m, reply->type,
 	    wanted_type(a->op), ((struct xitem *)xs_own(a->job))->src);
@@ -300,6 +316,30 @@ result_of(const struct xs_action *a, const struct xreply *reply)
 	return XS_FAILED;
 }
 
+/* "len" bytes came or were written; between two servers the latter count. */
+static void
+count_bytes(struct xtree *t, struct xitem *item, uint32_t len)
+{
+	int is_to = t->link == t->to;
+
+	if (t->to == NULL || is_to) {
+		item->moved += len;
+		t->count.bytes += len;
+	}
+	t->window[is_to] = sftpq_count_tree(is_to ? t->to_conn : t->conn, len);
+	xs_set_window(t->s, t->to == NULL ? t->window[0] :
+	    MINIMUM(t->window[0] + t->window[1], CROSS_MOST));
+}
+
+/* Returns 1 if the message is none of the tree's. */
+static int
+is_for_others(struct xtree *t, struct sshbuf *m)
+{
+	if (t->link == t->team.link[0])
+		return sftpq_take_limits(t->conn, m);
+	return t->link == t->to && sftpq_take_limits(t->to_conn, m);
+}
+
 static void
 take_reply(struct xtree *t, struct sshbuf *m)
 {
@@ -310,7 +350,7 @@ take_reply(struct xtree *t, struct sshbuf *m)
 	uint32_t len = 0;
 	int r, is_error;
 
-	if (t->link == t->team.link[0] && sftpq_take_limits(t->conn, m))
+	if (is_for_others(t, m))
 		return;
 	parse_reply(t, m, &a, &reply);
 	item = xs_own(a.job);
@@ -320,14 +360,12 @@ take_reply(struct xtree *t, struct sshbuf *m)
 		result = t->side->reply(t, item, &a, &reply, &len);
 	if (a.op == XS_WRITE && result == XS_OK)
 		len = a.len;
-	item->moved += len;
-	t->count.bytes += len;
 	if ((r = xs_reply(t->s, a.id, result, len)) == -1)
 		xlink_fatal(t->link, "Server sent %u bytes of \"%s\" where "
 		    "%u were asked for", len, item->src, a.len);
 	if (is_error && r == 0)
 		t->side->fail(t, item, &a, reply.status);
-	xs_set_window(t->s, sftpq_count_tree(t->conn, len));
+	count_bytes(t, item, len);
 	xteam_count(t->team.main_fd, len, XTEAM_UNKNOWN,
 	    xteam_size(&t->team));
 }
@@ -362,6 +400,10 @@ take_all(struct xtree *t)
 	struct sshbuf *m;
 	unsigned int i;
 
+	t->link = t->to;
+	while (t->to != NULL && (m = xlink_take(t->to)) != NULL)
+		take_reply(t, m);
+
 	do {
 		if ((m = xteam_next(&t->team, &i)) != NULL) {
 			t->link = t->team.link[i];
@@ -371,13 +413,22 @@ take_all(struct xtree *t)
 	} while (m != NULL || i < XTEAM_MOST);
 }
 
+/* What the servers tell, if all have told it */
+static uint64_t
+handles(const struct xtree *t)
+{
+	uint64_t n = sftpq_handles(t->conn);
+
+	return t->to == NULL ? n : MINIMUM(n, sftpq_handles(t->to_conn));
+}
+
 void
 xtree_run(struct xtree *t, const int *until)
 {
 	for (;;) {
 		if (interrupted)
 			xs_interrupt(t->s);
-		xs_set_handles(t->s, sftpq_handles(t->conn));
+		xs_set_handles(t->s, handles(t));
 		if (work(t, until) || xs_done(t->s))
 			break;
 		xshow_tick(t);
@@ -402,6 +453,32 @@ most_files(void)
 	    lim.rlim_cur - DESCRIPTORS_SPARE;
 }
 
+/* The connection to the target, between two servers */
+static void
+start_target(struct xtree *t, struct xs_conf *conf)
+{
+	struct sftpq_tree q;
+	struct xlink_conf link = { .before_fatal = print_all, .arg = t };
+
+	sftpq_begin_tree(t->to_conn, 1, &q);
+	conf->cross = 1;
+	conf->unit = MINIMUM(conf->unit, q.unit);
+	conf->first_id = MAXIMUM(conf->first_id, *q.msg_id);
+	t->to_msg_id = q.msg_id;
+	t->window[1] = q.window;
+	link.fd_in = q.fd_in;
+	link.fd_out = q.fd_out;
+	t->to = xlink_new(&link);
+}
+
+static void
+stop_target(struct xtree *t)
+{
+	*t->to_msg_id = xs_next_id(t->s);
+	xlink_free(t->to);
+	t->to = NULL;
+}
+
 void
 xtree_start(struct xtree *t)
 {
@@ -412,16 +489,21 @@ xtree_start(struct xtree *t)
 	struct xlink_conf link = { .before_fatal = print_all, .arg = t };
 
 	sftpq_begin_tree(t->conn, conf.put, &q);
-	conf.unit = t->unit = q.unit;
+	conf.unit = q.unit;
 	conf.first_id = *q.msg_id;
+	if (t->to_conn != NULL)
+		start_target(t, &conf);
+	t->unit = conf.unit;
 	t->msg_id = q.msg_id;
 	link.fd_in = q.fd_in;
 	link.fd_out = q.fd_out;
 	if ((t->s = xs_new(&conf)) == NULL)
 		fatal_f("out of memory");
-	xs_set_window(t->s, q.window);
+	t->window[0] = q.window;
+	xs_set_window(t->s, t->window[0] + t->window[1]);
 	t->link = xlink_new(&link);
 	xteam_begin(&t->team, q.fd_in, t->link, print_all, t);
+	t->team.also = t->to;
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 }
 
@@ -430,6 +512,8 @@ xtree_stop(struct xtree *t)
 {
 	xshow_end(t);
 	*t->msg_id = xs_next_id(t->s);
+	if (t->to != NULL)
+		stop_target(t);
 	xteam_end(&t->team);
 	xlink_free(t->team.link[0]);
 	xs_free(t->s);
@@ -477,6 +561,21 @@ xtree_put_sparse(struct sftp_conn *conn, const char *src, const char *dst,
 	return 1;
 }
 
+/* Returns "a", or in "room" what the server says of the root, or NULL. */
+static Attrib *
+look_at_root(struct sftp_conn *conn, const char *src, Attrib *a, Attrib *room)
+{
+	const Attrib *known = xfirst_dir(conn, src);
+
+	if (a != NULL)
+		return a;
+	if (known != NULL)
+		*room = *known;
+	else if (sftp_stat(conn, src, 1, room) != 0)
+		return NULL;
+	return room;
+}
+
 int
 xtree_get(struct sftp_conn *conn, const char *src, const char *dst,
     Attrib *a, int preserve, int print, int follow, int in_place)
@@ -485,18 +584,29 @@ xtree_get(struct sftp_conn *conn, const char *src, const char *dst,
 	    .preserve = preserve, .print = print, .follow = follow,
 	    .in_place = in_place };
 	Attrib room;
-	const Attrib *known = xfirst_dir(conn, src);
 
-	if (a == NULL && known != NULL) {
-		room = *known;
-		a = &room;
+	if ((a = look_at_root(conn, src, a, &room)) == NULL) {
+		error("stat remote \"%s\" directory failed", src);
+		return -1;
 	}
-	if (a == NULL) {
-		if (sftp_stat(conn, src, 1, &room) != 0) {
-			error("stat remote \"%s\" directory failed", src);
-			return -1;
-		}
-		a = &room;
+	return copy(&t, XS_DIR, src, dst, a, 0);
+}
+
+int
+xtree_cross(xtree_cross_dir *stock, struct sftp_conn *from,
+    struct sftp_conn *to, const char *src, const char *dst, int depth,
+    Attrib *a, int preserve, int print, int follow)
+{
+	struct xtree t = { .conn = from, .to_conn = to, .side = &xcross_side,
+	    .preserve = preserve, .print = print, .follow = follow };
+	Attrib room;
+
+	if (!xtree_takes(from, 0, 0) || !xtree_takes(to, 0, 0))
+		return stock(from, to, src, dst, depth, a, preserve, print,
+		    follow);
+	if ((a = look_at_root(from, src, a, &room)) == NULL) {
+		error("stat remote \"%s\" failed", src);
+		return -1;
 	}
 	return copy(&t, XS_DIR, src, dst, a, 0);
 }

@@ -28,6 +28,10 @@
  * not done; data that waits takes less than 1 MiB; the names of a directory are
  * in memory from its listing to its end.
  *
+ * Between two servers the source is read as by a get, and what it sends goes to
+ * the target (xcross-hook.c). Both connections belong to this file then. At
+ * most 16 MiB are under way, and all may be here if the target is slow.
+ *
  * Called from patches/162-sftp-client-trees.patch and by xresume-hook.c, in scp
  * and sftp. Main thread only.
  */
@@ -59,5 +63,15 @@ int	xtree_put(struct sftp_conn *, const char *src, const char *dst,
     int preserve, int print, int follow, int in_place);
 int	xtree_get(struct sftp_conn *, const char *src, const char *dst,
     struct Attrib *, int preserve, int print, int follow, int in_place);
+
+/*
+ * The same between two servers; calls "stock", which is
+ * crossload_dir_internal(), unless both connections are for us.
+ */
+typedef int xtree_cross_dir(struct sftp_conn *, struct sftp_conn *,
+    const char *, const char *, int, struct Attrib *, int, int, int);
+int	xtree_cross(xtree_cross_dir *stock, struct sftp_conn *from,
+    struct sftp_conn *to, const char *src, const char *dst, int depth,
+    struct Attrib *, int preserve, int print, int follow);
 
 #endif /* HAYATE_XTREE_HOOK_H */

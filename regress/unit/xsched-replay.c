@@ -4,7 +4,7 @@
  */
 
 /*
- * xsched-replay: a tree that is copied to or from a server made of text.
+ * xsched-replay: a tree that is copied to, from or between servers of text.
  *
  * The tree is a directory with DIRS directories of FILES files each. Commands
  * come one per line:
@@ -12,6 +12,7 @@
  *   set KEY VALUE  of the next runs:
  *       handles N   the server tells this limit; 0: it tells none
  *       strict N    an OPEN fails while N files are open; 0: none does
+ *       strict_to N likewise at the target, between two servers
  *       full N      a WRITE fails while more than N files are open
  *       short N     a READ returns at most N bytes
  *       names N     a READDIR returns at most N names; 0: all
@@ -22,13 +23,13 @@
  *       lanes N     files go over N lanes
  *       files N, unit N, window N, in_place 0|1, preserve 0|1
  *   fail OP N      the Nth request OP fails, whenever it is sent
- *   put|get DIRS FILES SIZE   copy, and report
+ *   put|get|cross DIRS FILES SIZE   copy, and report
  *
  * The server answers only when nothing more is sent, so a round is a round
  * trip. The report: rounds, requests, most files open at once, files that are
- * whole, cut (with no hole below the cut) and failed, and the data requests of
- * each lane. A promise of xsched.h
- * that is broken ends the run with its name.
+ * whole, cut (with no hole below the cut) or emptied, and failed, and the data
+ * requests of each lane. A promise of xsched.h that is broken ends the run with
+ * its name.
  */
 
 #include <err.h>
@@ -43,7 +44,7 @@
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "truncate", "attrs", "close",
-    "setstat" };
+    "setstat", "stat_to", "open_to", "empty", "close_to" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -55,6 +56,7 @@ struct node {
 	int	 below;			/* children that are not done */
 	int	 begun;			/* files among them that have begun */
 	int	 is_made, is_open, has_failed;
+	int	 is_open_to, is_emptied;	/* at the target */
 	int	 under_way;		/* requests */
 	int	 last;			/* of them, TRUNCATE and ATTRS */
 	unsigned int lane;
@@ -70,8 +72,8 @@ struct reply {
 };
 
 static struct {
-	uint64_t handles, strict, full, shorten, actual, order, interrupt;
-	uint64_t names, hole, hole_end;
+	uint64_t handles, strict, strict_to, full, shorten, actual, order;
+	uint64_t interrupt, names, hole, hole_end;
 	uint64_t files, unit, window, in_place, preserve, lanes;
 	uint64_t fail[OPS];
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
@@ -79,13 +81,14 @@ static struct {
 
 static struct {
 	struct xs *s;
-	int	 put, dirs, nfiles;
+	int	 put, cross, dirs, nfiles;
 	uint64_t size;
 	struct reply queue[REQUESTS_MAX];
 	size_t	 nqueue;
 	uint64_t seen[OPS];
 	unsigned long rounds, requests, whole, ncut, failed, printed;
-	uint64_t open, most;
+	uint64_t open, open_to, most;
+	uint64_t bytes;			/* under way, between two servers */
 	unsigned long data[XS_LANES];	/* requests */
 } r;
 
@@ -119,6 +122,8 @@ fails(const struct xs_action *a)
 	if (++r.seen[a->op] == set.fail[a->op])
 		return 1;
 	return (a->op == XS_OPEN && set.strict != 0 && r.open >= set.strict) ||
+	    (a->op == XS_OPEN_TO && set.strict_to != 0 &&
+	    r.open_to >= set.strict_to) ||
 	    (a->op == XS_WRITE && set.full != 0 && r.open > set.full);
 }
 
@@ -151,15 +156,38 @@ serve_names(struct node *n, struct reply *p)
 }
 
 static void
+serve_close(int *is_open, uint64_t *open)
+{
+	must(*is_open, "what is closed is open");
+	*is_open = 0;
+	--*open;
+}
+
+/* The file of the target is empty now. */
+static void
+serve_open_to(struct node *n, int once_more)
+{
+	must(n->is_open && !n->is_open_to,
+	    "a file is open at the source first");
+	n->is_open_to = 1;
+	n->is_emptied = once_more;
+	r.open_to++;
+	free(n->map);
+	n->map = NULL;
+	n->moved = 0;
+}
+
+static void
 serve(struct node *n, struct reply *p)
 {
-	if (p->a.op == XS_CLOSE) {
-		must(n->is_open, "what is closed is open");
-		n->is_open = 0;
-		r.open--;
-	}
+	if (p->a.op == XS_CLOSE)
+		serve_close(&n->is_open, &r.open);
+	else if (p->a.op == XS_CLOSE_TO)
+		serve_close(&n->is_open_to, &r.open_to);
 	if (fails(&p->a))
 		p->result = XS_FAILED;
+	else if (p->a.op == XS_OPEN_TO || p->a.op == XS_EMPTY)
+		serve_open_to(n, p->a.op == XS_EMPTY);
 	else if (p->a.op == XS_OPEN || p->a.op == XS_OPENDIR) {
 		n->is_open = 1;
 		if (++r.open > r.most)
@@ -207,6 +235,24 @@ send_data(struct node *n, struct reply *p)
 	return (uint32_t)left;
 }
 
+/* Returns 1 if others of the file may be under way when it is sent. */
+static int
+is_last(enum xs_op op)
+{
+	return op == XS_TRUNCATE || op == XS_ATTRS || op == XS_CLOSE_TO;
+}
+
+/* What a READ or WRITE has under way */
+static uint64_t
+bytes_of(const struct xs_action *a)
+{
+	uint64_t left = a->off < r.size ? r.size - a->off : 0;
+
+	if (!r.cross || (a->op != XS_READ && a->op != XS_WRITE))
+		return 0;
+	return left < a->len ? left : a->len;
+}
+
 static void
 send(const struct xs_action *a)
 {
@@ -216,9 +262,9 @@ send(const struct xs_action *a)
 	must(r.nqueue < REQUESTS_MAX, "requests under way are bounded");
 	must(n->dir == NULL || n->dir->is_made,
 	    "a child follows its directory");
-	must((a->op != XS_CLOSE && a->op != XS_TRUNCATE &&
-	    a->op != XS_ATTRS) || n->under_way ==
-	    (set.handles == 0 ? 0 : n->last),
+	must((a->op != XS_CLOSE && !is_last(a->op)) || n->under_way ==
+	    (set.handles == 0 && (!r.cross || a->op != XS_CLOSE) ? 0 :
+	    n->last),
 	    "a file is cut and closed after the last reply to its data");
 	must(a->op != XS_SETSTAT || n->below == 0 ||
 	    (set.interrupt && n->begun == 0),
@@ -232,14 +278,32 @@ send(const struct xs_action *a)
 	p->a = *a;
 	if (a->op == XS_TRUNCATE)
 		n->cut = a->off;
-	if (a->op == XS_WRITE && send_data(n, p) == 0) {
+	if (a->op == XS_WRITE && r.put && send_data(n, p) == 0) {
 		r.nqueue--;
 		return;
 	}
 	n->under_way++;
-	n->last += a->op == XS_TRUNCATE || a->op == XS_ATTRS;
+	n->last += is_last(a->op);
 	r.requests++;
+	r.bytes += bytes_of(a);
+	must(r.bytes <= set.window || r.bytes <= set.unit,
+	    "no more bytes are under way than the window has");
 	serve(n, p);
+}
+
+/* Between two servers: what was read is written. */
+static void
+relay(const struct reply *p)
+{
+	struct xs_action write;
+	int sent;
+
+	if (!r.cross || p->a.op != XS_READ || p->len == 0)
+		return;
+	sent = xs_relay(r.s, p->a.job, p->a.off, p->len, &write);
+	must(sent != -1, "memory");
+	if (sent == 1)
+		send(&write);
 }
 
 static void
@@ -253,16 +317,22 @@ answer(struct reply *p)
 	    found.op == p->a.op && found.off == p->a.off,
 	    "a request is found by its ID");
 	n->under_way--;
-	n->last -= p->a.op == XS_TRUNCATE || p->a.op == XS_ATTRS;
-	if (p->result == XS_OK && (p->a.op == XS_READ || p->a.op == XS_WRITE))
+	n->last -= is_last(p->a.op);
+	r.bytes -= bytes_of(&p->a);
+	relay(p);
+	if (r.cross && p->result == XS_OK &&
+	    (p->a.op == XS_MKDIR || p->a.op == XS_STAT_TO))
+		n->is_made = 1;
+	if (p->result == XS_OK && (p->a.op == XS_WRITE ||
+	    (p->a.op == XS_READ && !r.cross)))
 		mark(n, p->a.off, p->a.op == XS_READ ? p->len : p->a.len);
 	if (p->result == XS_OK && p->a.op == XS_READDIR)
 		n->known += (int)p->len;
 	again = xs_reply(r.s, p->a.id, p->result, p->len);
 	must(again != -1, "a good reply is good");
 	n->has_failed |= p->result == XS_FAILED && !again &&
-	    (p->a.op == XS_STAT || p->a.op == XS_OPENDIR ||
-	    p->a.op == XS_READDIR);
+	    (p->a.op == XS_STAT || p->a.op == XS_STAT_TO ||
+	    p->a.op == XS_OPENDIR || p->a.op == XS_READDIR);
 	must(xs_find(r.s, p->a.id, &found) == -1, "an ID is used once");
 	must(xs_reply(r.s, p->a.id, p->result, p->len) == -1,
 	    "a second reply is refused");
@@ -311,7 +381,12 @@ end(struct xs_job *j, struct node *n)
 	if (xs_kind(j) != XS_FILE)
 		return;
 	n->dir->begun--;
-	if (n->moved == size && xs_is_whole(j) &&
+	must(!n->is_open && !n->is_open_to, "what ends is closed");
+	if (n->is_emptied) {
+		must(n->moved == 0 && !xs_is_whole(j),
+		    "what is emptied was not whole");
+		r.ncut++;
+	} else if (n->moved == size && xs_is_whole(j) &&
 	    (!r.put || (!set.in_place && set.hole_end == 0) ||
 	    n->cut == size))
 		r.whole++;
@@ -366,13 +441,14 @@ act(const struct xs_action *a)
 		send(a);
 	else if (a->op == XS_BEGIN) {
 		xs_set_size(r.s, a->job, r.size);
-		n->is_made = !r.put;
+		n->is_made = !r.put && !r.cross;
 		if (xs_kind(a->job) == XS_FILE)
 			n->dir->begun++;
 	} else if (a->op == XS_SETTLE)
 		must(n->under_way == 0, "data is settled after its last reply");
 	else if (a->op == XS_AGAIN) {
-		must(!n->is_open, "what begins again is closed");
+		must(!n->is_open && !n->is_open_to,
+		    "what begins again is closed");
 		n->dir->begun--;
 		n->cut = UINT64_MAX;
 		n->moved = 0;
@@ -387,15 +463,17 @@ act(const struct xs_action *a)
 }
 
 static void
-copy(int put, int dirs, int nfiles, uint64_t size)
+copy(const char *way, int dirs, int nfiles, uint64_t size)
 {
-	struct xs_conf conf = { put, set.in_place != 0, set.preserve != 0,
-	    (uint32_t)set.files, (uint32_t)set.unit, UINT32_MAX - 10 };
+	struct xs_conf conf = { .in_place = set.in_place != 0,
+	    .preserve = set.preserve != 0, .files = (uint32_t)set.files,
+	    .unit = (uint32_t)set.unit, .first_id = UINT32_MAX - 10 };
 	struct xs_action a;
 	unsigned int i;
 
 	memset(&r, 0, sizeof(r));
-	r.put = put;
+	conf.put = r.put = strcmp(way, "put") == 0;
+	conf.cross = r.cross = strcmp(way, "cross") == 0;
 	r.dirs = dirs;
 	r.nfiles = nfiles;
 	r.size = size;
@@ -413,7 +491,8 @@ copy(int put, int dirs, int nfiles, uint64_t size)
 		must(r.nqueue > 0, "it goes on until all is done");
 		answer_all();
 	}
-	must(r.open == 0 && xs_active(r.s) == 0, "all is closed");
+	must(r.open == 0 && r.open_to == 0 && xs_active(r.s) == 0,
+	    "all is closed");
 	for (i = 0; i < XS_LANES; i++)
 		must(xs_lane_files(r.s, i) == 0, "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
@@ -432,6 +511,7 @@ setting(const char *key)
 		const char *key;
 		uint64_t *value;
 	} keys[] = { { "handles", &set.handles }, { "strict", &set.strict },
+	    { "strict_to", &set.strict_to },
 	    { "full", &set.full }, { "short", &set.shorten },
 	    { "actual", &set.actual }, { "order", &set.order },
 	    { "names", &set.names }, { "hole", &set.hole },
@@ -475,7 +555,7 @@ main(void)
 			*failure(key) = n;
 		else if (sscanf(line, "%19s %d %d %" SCNu64, word, &dirs,
 		    &nfiles, &n) == 4)
-			copy(strcmp(word, "put") == 0, dirs, nfiles, n);
+			copy(word, dirs, nfiles, n);
 		else
 			errx(1, "what is: %s", line);
 	}

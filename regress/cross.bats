@@ -1,0 +1,406 @@
+#!/usr/bin/env bats
+# Trees and files between two servers (scp -3), copied with many files under way
+# (ssh/xcross-hook.c). What a user gets is compared with what stock's client does.
+
+load helper
+load copies
+
+# The ways to copy a, or the files of it, to b
+TREE='scp -q -3 -S ../near -r g:$PWD/a h:b'
+TREE_P=${TREE/-r/-rp}
+ANY='scp -q -3 -S ../near "g:$PWD/a/*" h:b'
+EACH='scp -q -3 -S ../near $(printf "g:$PWD/%q " a/[0-9]*) h:b'
+
+# near_two SERVER1 SERVER2: what scp starts for the source g and the target h
+near_two() {
+	printf '#!/bin/sh\ncase " $* " in\n*" g "*) exec %s ;;\nesac\nexec %s\n' \
+	    "$1" "$2" >near
+	chmod +x near
+}
+
+# peers OPTIONS1 OPTIONS2: sftp-peers, with the logs log.g and log.h
+peers() {
+	near_two "$REGRESS/peers/sftp-peer $1 log=$T/log.g" \
+	    "$REGRESS/peers/sftp-peer $2 log=$T/log.h"
+}
+
+# in_log HOST KEY: a value that its sftp-peer logged, at its end
+in_log() {
+	poll 5 test -s "log.$1"
+	run -0 cat "log.$1"
+	of 0 "$2"
+}
+
+# cross ARG...: scp -3 from g to h
+cross() {
+	rm -f log.g log.h
+	copy_near -3 "$@"
+}
+
+# list DIR FILE...: what scp calls them on g
+list() { printf "g:$T/$1/%s " "${@:2}"; }
+
+TELLS=limits=261120,261120,1019
+
+@test "a tree arrives as stock copies it" {
+	need_root
+	mkdir base
+	grow base/a
+	same "umask 027; $TREE"
+	cmp run/a/deep/large run/b/deep/large
+	[ "$(stat -c %a run/b/many/9)" = 640 ]
+}
+
+@test "-p keeps times and modes, as stock keeps them" {
+	export TIMES=y
+	need_root
+	mkdir base
+	grow base/a
+	touch -d '2001-02-03 04:05:06' base base/a base/a/*
+	same "$TREE_P; touch -d '2002-02-02' ."
+	[ "$(stat -c %Y run/b/many/9)" = "$(stat -c %Y run/a/many/9)" ]
+	[ "$(stat -c %Y%a run/b/deep/er)" = "$(stat -c %Y%a run/a/deep/er)" ]
+	same "mkdir b; ${ANY/-3/-3p}; touch -d '2002-02-02' . b"
+}
+
+@test "a tree over another tree leaves what stock leaves" {
+	need_root
+	mkdir base
+	grow base/a
+	mkdir -p base/b/a/many base/b/a/deep/zero
+	head -c 100000 /dev/urandom >base/b/a/many/1
+	echo in the way >base/b/a/empty
+	same "$TREE"
+	[ "$(stat -c %s run/b/a/many/1)" = 37 ]
+	grep -q 'exists but is not a directory' err.hayate
+	grep -q 'dest open' err.hayate
+}
+
+@test "files that cannot be read or written are reported in stock's order" {
+	need_root
+	mkdir base
+	grow base/a
+	chmod 0 base/a/many/3 base/a/many/33 base/a/many/133 base/a/empty
+	mkdir -p base/b/a/deep
+	chmod 555 base/b/a/deep
+	same "$TREE"
+	grep -q 'origin open.*Permission denied' err.hayate
+	grep -q 'dest open.*Permission denied' err.hayate
+	grep -q 'origin readdir' err.hayate
+	same "mkdir b; chmod 500 b; $TREE"
+	same "echo in the way >b; $TREE"
+	same "${TREE/h:b/h:none\/b}"
+}
+
+@test "links and other files are followed, left out and reported as in stock" {
+	need_root
+	mkdir base
+	grow base/a
+	mislead base/a
+	same "$TREE"
+	grep -q dangling err.hayate
+	grep -q 'origin .*not a regular file' err.hayate
+	same "mkdir b; $ANY"
+}
+
+@test "no directory below the 64th is entered" {
+	local i deep=base/a
+	need_root
+	for i in $(seq 70); do deep+=/d; done
+	mkdir -p "$deep"
+	echo x >"$deep/x"
+	same "$TREE"
+	grep -q 'Maximum directory depth exceeded' err.hayate
+}
+
+@test "on a full disk each file is whole or empty, as in stock" {
+	local i f
+	export TEXTS=y		# which of them fit is chance
+	need_root
+	mkdir -p base/a
+	for i in $(seq 30); do head -c 300000 /dev/urandom >"base/a/$i"; done
+	full "${TREE/h:b/h:full}"
+	grep -q 'write dest' err.hayate
+	for f in run/b/*; do
+		[ ! -s "$f" ] || cmp "$f" "run/a/${f##*/}"
+	done
+}
+
+# listed: a directory of files for ANY and EACH
+listed() {
+	mkdir base
+	grow base/a
+	mv base/a/many base/m
+	cp base/a/deep/large base/a/deep/zero base/m
+	rm -r base/a
+	mv base/m base/a
+}
+
+@test "files of arguments and patterns arrive as stock copies them" {
+	need_root
+	listed
+	same "mkdir b; umask 027; $ANY"
+	cmp run/a/large run/b/large
+	same "mkdir b; echo old >b/3; seq 9999 >b/4; chmod 600 b/4; $EACH"
+	[ "$(stat -c %s run/b/4)" = 148 ]
+}
+
+@test "a file that is missing, or cannot be read or written, changes nothing else" {
+	local w
+	need_root
+	listed
+	chmod 0 base/a/3 base/a/33
+	mkdir base/a/dir base/a/45dir
+	ln -s 5 base/a/55link
+	ln -s nowhere base/a/56dangling
+	for w in "$ANY" "$EACH"; do
+		same "mkdir b; $w"
+		same "mkdir b b/11; echo ours >b/22; chmod 0 b/22; ln -s none/x b/44; $w"
+		same "mkdir b; chmod 500 b; $w"
+		same "$w"
+		same "echo in the way >b; $w"
+		same "ln -s nowhere b; $w"
+	done
+	w='scp -q -3 -S ../near g:$PWD/a/1 g:$PWD/a/none g:$PWD/a/4'
+	same "mkdir b; $w h:b"
+	grep -q 'a/none' err.hayate
+	[ -e run/b/4 ]
+	same "mkdir b; $w g:\$PWD/a/4 g:\$PWD/a/dir g:\$PWD/a/5 h:b"
+	same "mkdir b; ${w/-3/-3r} g:\$PWD/a/dir g:\$PWD/a/5 h:b"
+	# several into one name, the last of which stays
+	same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:b"
+	same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:a/1"
+}
+
+### Other servers
+
+@test "200 files take a few round trips at either server" {
+	local h
+	some 200
+	peers "$TELLS gather=0.1" "$TELLS gather=0.1"
+	cross -r "g:$T/a" "h:$T/b"
+	diff -r a b
+	for h in g h; do
+		[ "$(in_log $h rounds)" -le 25 ]
+		[ "$(in_log $h open)" -ge 100 ]
+	done
+}
+
+@test "200 files of arguments take a few round trips and one login of each server" {
+	local h
+	some 200
+	mkdir b
+	peers "$TELLS gather=0.1" "$TELLS gather=0.1"
+	# shellcheck disable=SC2046 # words
+	cross $(list a $(seq 200)) "h:$T/b"
+	rm -r a/sub
+	diff -r a b
+	for h in g h; do
+		[ "$(in_log $h rounds)" -le 12 ]
+		[ "$(in_log $h open)" -ge 100 ]
+	done
+}
+
+@test "strict servers at either end get one file after the other" {
+	local n
+	some 40
+	for n in 1 2; do
+		rm -rf b
+		peers "strict=$n" gather=0
+		cross -r "g:$T/a" "h:$T/b"
+		diff -r a b
+		[ "$(in_log g open)" = $n ]
+		rm -rf b
+		peers "$TELLS" "strict=$n"
+		cross -r "g:$T/a" "h:$T/b"
+		diff -r a b
+		[ "$(in_log h open)" = $n ]
+	done
+}
+
+@test "no more files are open than the lower limit of both servers allows" {
+	local g h
+	some 100
+	for g in 40 1019; do
+		h=$((1059 - g))
+		rm -rf b
+		peers "limits=261120,261120,$g gather=0.05" \
+		    "limits=261120,261120,$h gather=0.05"
+		cross -r "g:$T/a" "h:$T/b"
+		diff -r a b
+		[ "$(in_log g open)" -le 24 ]
+		[ "$(in_log h open)" -le 24 ]
+	done
+}
+
+@test "READs and WRITEs have the smaller of both servers' sizes" {
+	local n
+	mkdir a
+	head -c 1000001 /dev/urandom >a/x
+	for n in "10000,20000 30000,40000" "50000,50000 70000,10000"; do
+		rm -rf b
+		peers "limits=${n% *},1019" "limits=${n#* },1019"
+		cross -r "g:$T/a" "h:$T/b"
+		diff -r a b
+		[[ $(in_log g sizes) = 10000,* ]]
+		[[ $(in_log h sizes) = 10000,* ]]
+	done
+}
+
+@test "short READs, and sizes that are not true, give whole files" {
+	local o
+	some 30
+	head -c 700000 /dev/urandom >a/large
+	for o in short=1000 more=5000 more=1000000 "more=300 short=700 backwards=1"; do
+		rm -rf b
+		peers "$TELLS gather=0.02 $o" "$TELLS gather=0.02 backwards=1"
+		cross -r "g:$T/a" "h:$T/b"
+		diff -r a b
+	done
+}
+
+@test "a file of which a READ or WRITE fails is emptied, and the others arrive" {
+	local i
+	mkdir a
+	for i in $(seq 30); do head -c 5000 /dev/urandom >"a/$i"; done
+	peers "$TELLS unread=7" "$TELLS"
+	run -1 cross -r "g:$T/a" "h:$T/b"
+	[[ $output = *'read origin "'*'": Failure'*'crossload "'*' failed'* ]]
+	[ "$(find b -type f -size +4k | wc -l)" = 29 ]
+	[ "$(find b -type f -empty | wc -l)" = 1 ]
+	rm -rf b
+	peers "$TELLS" "$TELLS fail=7"
+	run -1 cross -r "g:$T/a" "h:$T/b"
+	[[ $output = *'write dest "'*'": Failure'*'crossload "'*' failed'* ]]
+	[ "$(find b -type f -size +4k | wc -l)" = 29 ]
+	[ "$(find b -type f -empty | wc -l)" = 1 ]
+}
+
+@test "names of a source lead nowhere outside the target" {
+	mkdir a
+	echo good | tee good a/in >a/same
+	peers names=1 "$TELLS"
+	run -0 cross -r "g:$T/a" "h:$T/b"
+	[ "$(find b -mindepth 1 | sort | xargs)" = "b/in b/same" ]
+	[ ! -e evil ]
+	[ ! -e /tmp/evil ]
+	[ "$(grep -c 'suspect path' <<<"$output")" = 5 ]
+}
+
+@test "a server that breaks the protocol ends the copy with a clear message" {
+	local bad said
+	some 3
+	while read -r bad said; do
+		rm -rf b
+		peers "$TELLS bad=$bad" "$TELLS"
+		run -255 cross -r "g:$T/a" "h:$T/b"
+		[[ $output = *$said* ]]
+		case $bad in id | long | empty) continue ;; esac
+		rm -rf b
+		peers "$TELLS" "$TELLS bad=$bad"
+		run -255 cross -r "g:$T/a" "h:$T/b"
+		[[ $output = *$said* ]]
+	done <<-END
+	twice Unexpected reply
+	id Unexpected reply
+	long Received more data than asked for
+	empty Server sent 0 bytes
+	handle Server sent a handle of 301 bytes
+	END
+}
+
+@test "with -X and -l one file is copied after the other" {
+	local o
+	some 20
+	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
+		rm -rf b
+		peers "$TELLS" "$TELLS"
+		cross $o -r "g:$T/a" "h:$T/b"
+		diff -r a b
+		[ "$(in_log g open)" = 1 ]
+		[ "$(in_log h open)" = 1 ]
+	done
+}
+
+@test "^C ends a copy at once, with stock's status" {
+	local client
+	some 30
+	head -c 20000000 /dev/urandom >a/large
+	for client in stock hayate; do
+		rm -rf b
+		near_two "$REGRESS/peers/sftp-peer $TELLS interrupt=3000000,10 rate=20000000" \
+		    "$(bin sftp-server)"
+		run timeout 60 "$(bin scp $client)" -q -3 -S ./near -r "g:$T/a" \
+		    "h:$T/b" 3>&-
+		echo "$status" >"status.$client"
+		[ "$status" != 0 ]
+		[ "$status" != 124 ]
+		run ! diff -r a b
+	done
+	diff status.stock status.hayate
+}
+
+@test "Hayate no at either end copies with upstream's functions" {
+	local o
+	sshd_up hayate
+	some 3
+	mkdir l
+	run -0 copy -3 -vv -r "hayate:$T/a" "hayate:$T/b"
+	[[ $output != *crossload_dir_internal* ]]
+	run -0 copy -3 -vv "hayate:$T/a/[0-9]" "hayate:$T/l"
+	[[ $output != *"sftp_crossload: "* ]]
+	run -0 copy -3 -vv -o Hayate=no -r "hayate:$T/a" "hayate:$T/b2"
+	[[ $output = *crossload_dir_internal* ]]
+	run -0 copy -3 -vv -o Hayate=no "hayate:$T/a/[0-9]" "hayate:$T/l"
+	[[ $output = *"sftp_crossload: "* ]]
+	diff -r a b
+	diff -r a b2
+	printf 'Host other\n\tPort %s\n\tHayate no\n' "$(sshd_port hayate)" |
+	    cat - "$BATS_FILE_TMPDIR/ssh_config" >conf
+	for o in "hayate:$T/a other:$T/b3" "other:$T/a hayate:$T/b4"; do
+		# shellcheck disable=SC2086 # words
+		run -0 copy -F conf -3 -vv -r $o
+		[[ $output = *crossload_dir_internal* ]]
+	done
+	diff -r a b3
+	diff -r a b4
+}
+
+@test "files of arguments share one connection to the source" {
+	sshd_up hayate
+	sshd_up hayate:second
+	some 20
+	mkdir b
+	# shellcheck disable=SC2046 # words
+	copy -q -3 $(printf "hayate:$T/a/%s " $(seq 20)) "second:$T/b"
+	[ "$(times_logged_in hayate)" = 1 ]
+	[ "$(times_logged_in second)" = 1 ]
+	rm -r a/sub
+	diff -r a b
+}
+
+# from_and_to KIND: a server of another kind gives and gets a tree
+from_and_to() {
+	sshd_up hayate
+	foreign_up "$1"
+	some 100
+	mkdir -p b/a b2/a	# proftpd has no real path for what is absent
+	printf 'Host foreign\n\tPort %s\n\tStrictHostKeyChecking no\n' \
+	    "$FOREIGN_PORT" | sed '$a\	UserKnownHostsFile /dev/null' |
+	    cat - "$BATS_FILE_TMPDIR/ssh_config" >conf
+	copy -F conf -q -3 -rp "hayate:$T/a" "foreign:$T/b" || echo to >status
+	diff -r a b/a
+	copy -F conf -q -3 -rp "foreign:$T/a" "hayate:$T/b2" || echo from >>status
+	diff -r a b2/a
+}
+
+@test "a tree goes to proftpd's mod_sftp and back" {
+	need_proftpd
+	from_and_to proftpd
+	[ ! -e status ]
+}
+
+@test "a tree goes to asyncssh, which answers in any order, and back" {
+	need_asyncssh
+	from_and_to asyncssh	# without an exit status, for which scp fails
+}
