@@ -58,7 +58,7 @@
 
 #include "fuzz.h"
 
-#define CLAIMED		(XST_LEAST + 10 * 1024 * 1024 + 1)	/* of the file */
+#define CLAIMED		(XST_LEAST + 10 * 1024 * 1024 + 1)	/* bytes */
 #define MOST		(CLAIMED + 2 * 1024 * 1024)
 #define GET_MOST	(2 * 1024 * 1024)
 #define PUT_MOST	(8 * 1024 * 1024)	/* so that links have a use */
@@ -552,7 +552,7 @@ reply_extended(const struct link *l, struct sshbuf *m, struct fields *f,
 	return SSH2_FXP_EXTENDED_REPLY;
 }
 
-/* Does what is asked for unless it is to fail. Returns the type of the reply. */
+/* Does what is asked for, unless it is to fail. Returns the reply's type. */
 static u_char
 reply(struct link *l, struct sshbuf *m, u_char type, struct fields *f,
     unsigned how)
