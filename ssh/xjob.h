@@ -78,7 +78,7 @@ struct xs {
 	struct xs_conf conf;
 	struct link walk, ready, agenda, more;
 	struct lane lane[XS_LANES];
-	unsigned int up, takes;		/* a bit for each lane; see xs_set_lanes() */
+	unsigned int up, takes;		/* bits of xs_set_lanes() */
 	unsigned int turn;		/* the lane that sent data last */
 	struct xs_req *bucket[BUCKETS];
 	struct xs_req *resend;		/* the rest of what came short */

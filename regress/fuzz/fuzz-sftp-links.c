@@ -570,6 +570,7 @@ reply(struct link *l, struct sshbuf *m, u_char type, struct fields *f,
 		return ok ? reply_fstat(l, m, f, how) :
 		    reply_status(m, SSH2_FX_FAILURE);
 	case SSH2_FXP_STAT:
+	case SSH2_FXP_LSTAT:		/* STAT of version 0 */
 		put_attrs(m, CLAIMED);
 		return SSH2_FXP_ATTRS;
 	case SSH2_FXP_FSETSTAT:
