@@ -150,7 +150,7 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	case $1 in --server|--version) exec REAL "$@" ;; esac
 	REAL "$@" || exit
 	for to do :; done
-	rm "${to#*:}/f0002"
+	rm "${to#*:}/f00002"
 	SCRIPT
 	FILES_SETS=4x3 small files --rtt 0.16
 	[ "$(lines 'v["status"] == 254' mode | sort | uniq -c | xargs)" = \
