@@ -33,6 +33,7 @@ HAYATE_CORE = \
 	ssh/xresume.c \
 	ssh/xsched.c \
 	ssh/xstripe.c \
+	ssh/xwindow.c \
 
 HAYATE_HOOKS = \
 	common/optline-hook.c \

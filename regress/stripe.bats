@@ -2,7 +2,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# One large file over several channels (ssh/xstripe-hook.h, ssh/xserve-hook.h).
+# One large file, and the files of a tree, over several channels
+# (ssh/xstripe-hook.h, ssh/xserve-hook.h, ssh/xtree-hook.h).
 # The servers are stock's, behind
 #
 #     scp, a 10.77.0.1  ==== 100 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
@@ -29,6 +30,9 @@ setup_file() {
 	head -c 134217728 /dev/urandom >bulk
 	head -c 150000000 /dev/zero | tr '\0' o >old
 	chmod 640 bulk
+	mkdir -p tree/below
+	split -n 16 bulk tree/below/
+	mv tree/below/*[a-e] tree
 }
 
 teardown_file() {
@@ -43,6 +47,7 @@ setup() {
 	T=$BATS_TEST_TMPDIR
 	BULK=$BATS_FILE_TMPDIR/bulk
 	OLD=$BATS_FILE_TMPDIR/old
+	TREE=$BATS_FILE_TMPDIR/tree
 	SCP=''
 	mkdir there
 }
@@ -56,6 +61,12 @@ teardown() {
 channels() {
 	tr -d '\r' <"$1" | sed -n 's/.* goes over \([0-9]*\) channels.*/\1/p' |
 	    sort -n | tail -n 1 | grep . || echo 1
+}
+
+# tree_channels LOG: the most that a tree or list used
+tree_channels() {
+	sed -n 's/.* there are \([0-9]*\) channels.*/\1/p' "$1" | sort -n |
+	    tail -n 1 | grep . || echo 1
 }
 
 # alone NAME: nothing else lies there
@@ -162,6 +173,48 @@ continued() {
 
 ### What it leaves alone
 
+@test "the files of a tree and of a list go over several channels of one login" {
+	local before
+	before=$(times_logged_in stock)
+	far copy -v -rp "$TREE" "stock:$T/there" 2>log
+	diff -r "$TREE" there/tree
+	[ "$(tree_channels log)" -ge 3 ]
+	[ "$(stat -c '%a %Y' there/tree/below)" = "$(stat -c '%a %Y' "$TREE/below")" ]
+	far copy -v "$TREE"/below/* "stock:$T/there" 2>log
+	[ "$(tree_channels log)" -ge 3 ]
+	diff -r -x tree "$TREE/below" there
+	rm -r there/*
+	echo "put -r $TREE there" | far files -v -b - "stock:$T" >log 2>&1
+	diff -r "$TREE" there/tree
+	[ "$(tree_channels log)" -ge 3 ]
+	[ $(($(times_logged_in stock) - before)) = 3 ]
+}
+
+@test "a tree goes over as many channels as MaxSessions allows, and nothing is said" {
+	far copy -r "$TREE" "one:$T/there/one" >out 2>&1
+	far copy -v -r "$TREE" "two:$T/there/two" 2>log
+	diff -r "$TREE" there/one
+	diff -r "$TREE" there/two
+	[ "$(tree_channels log)" = 2 ]
+	[ ! -s out ]
+}
+
+@test "the loss of a channel that a tree needs is an error, and no file is wrong" {
+	local f job
+	far copy -v -r "$TREE" "stock:$T/there/x" >log 2>&1 &
+	job=$!
+	poll 10 grep -q 'there are [3-9] channels' log
+	kill -9 "$(servers | tail -n 1)"
+	if wait $job; then
+		diff -r "$TREE" there/x
+	else
+		grep 'Connection closed' log
+		while read -r f; do
+			cmp -n "$(stat -c %s "there/x/$f")" "there/x/$f" "$TREE/$f"
+		done < <(cd there/x && find . -type f)
+	fi
+}
+
 @test "no channels are wanted or offered where nothing can be striped" {
 	local how
 	head -c 1000000 "$BULK" >some
@@ -173,7 +226,10 @@ continued() {
 	far copy -v -O large "stock:$T/there/large" 2>log.old
 	far copy -v -o Hayate=no large "stock:$T/there/large" 2>log.no
 	far copy -v large "hayate:$T/there/large" 2>log.ours
-	for how in small get limit chosen old no ours; do
+	mkdir few
+	cp some few
+	far copy -v -r few "stock:$T/there" 2>log.tree
+	for how in small get limit chosen old no ours tree; do
 		grep 'Requesting no-more-sessions' log.$how
 		run ! grep 'more channels can be had' log.$how
 	done

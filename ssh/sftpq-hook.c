@@ -488,6 +488,14 @@ sftpq_count_tree(struct sftp_conn *conn, size_t len)
 	return tree_window(q);
 }
 
+uint64_t
+sftpq_rtt(const struct sftp_conn *conn)
+{
+	const struct sftpq *q = find_connection(conn);
+
+	return q->flow == NULL ? 0 : sftpq_flow_rtt(q->flow);
+}
+
 void
 sftpq_add_moved(struct sftp_conn *conn, uint64_t bytes)
 {

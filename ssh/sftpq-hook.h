@@ -159,6 +159,9 @@ void	sftpq_begin_tree(struct sftp_conn *, int put, struct sftpq_tree *);
  */
 uint64_t sftpq_count_tree(struct sftp_conn *, size_t len);
 
+/* Returns the RTT in microseconds, as far as known; 0: not at all. */
+uint64_t sftpq_rtt(const struct sftp_conn *);
+
 /*
  * Returns how many bytes have been moved over a tuned connection by upstream's
  * functions, and by those that add theirs.

@@ -255,6 +255,12 @@ sftpq_flow_max_requests(const struct sftpq_flow *f)
 	return f->requests;
 }
 
+uint64_t
+sftpq_flow_rtt(const struct sftpq_flow *f)
+{
+	return f->first_us;
+}
+
 const char *
 sftpq_flow_reason(const struct sftpq_flow *f)
 {

@@ -69,6 +69,9 @@ uint32_t sftpq_flow_max_requests(const struct sftpq_flow *);
  */
 uint64_t sftpq_flow_path(const struct sftpq_flow *);
 
+/* Returns the lowest age of a first reply, in microseconds; 0: none yet. */
+uint64_t sftpq_flow_rtt(const struct sftpq_flow *);
+
 /*
  * For the log: the reason for the last decision, the age of the last request in
  * microseconds, and the highest rate in bytes per second.

@@ -435,7 +435,7 @@ run(struct get *g)
 			fatal_f("out of memory");
 		if (xf_is_done(g->s))
 			break;
-		if (xf_frontier(g->s) + XST_LEAST <= g->a.size &&
+		if (xf_frontier(g->s) + XST_REST <= g->a.size &&
 		    !interrupted)
 			xteam_grow(&g->team);
 		xteam_move(&g->team, WAIT_MS);

@@ -24,6 +24,7 @@
 #include "xmeter.h"
 #include "xsched.h"
 #include "xteam-hook.h"
+#include "xwindow.h"
 
 /* Directories have fewer levels, as in upstream. */
 #define XITEM_DEPTH_MAX	64
@@ -86,6 +87,7 @@ struct xtree {
 	struct xlink *to;		/* of the target, between two servers */
 	uint64_t window[2];		/* of both connections, bytes */
 	struct xteam team;		/* all of them */
+	struct xwindow growth;		/* of the channels; to put */
 	const struct xside *side;
 	int	 preserve, print, follow, in_place;
 	u_int	 unit;

@@ -201,8 +201,7 @@ count_all(struct list *l, char *const *srcs)
 	struct xitem file;
 	Attrib a;
 
-	for (; xshow_wait() != -1 && *srcs != NULL &&
-	    look_at(&l->t, *srcs, &a) == 0; srcs++) {
+	for (; *srcs != NULL && look_at(&l->t, *srcs, &a) == 0; srcs++) {
 		file.size = a.size;
 		xitem_count(&l->t, &file);
 	}

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -96,11 +97,27 @@ struct put {
 
 static int is_scp, is_wanted = 1;
 
+/* A larger tree is not looked at to its end: it may be large. */
+#define ENTRIES_MOST	256
+
+static off_t sum;
+static int entries;
+
+static int
+add_size(const char *path, const struct stat *sb, int type, struct FTW *ftw)
+{
+	(void)path;
+	(void)ftw;
+	if (type == FTW_F && S_ISREG(sb->st_mode))
+		sum += sb->st_size;
+	if (++entries == ENTRIES_MOST)
+		sum += XST_LEAST;
+	return sum >= XST_LEAST;
+}
+
 void
 xstripe_judge(int argc, char **argv)
 {
-	struct stat sb;
-	off_t sum = 0;
 	int i;
 
 	is_scp = 1;
@@ -108,10 +125,8 @@ xstripe_judge(int argc, char **argv)
 	if (argc < 2 || (colon(argv[argc - 1]) == NULL &&
 	    strncasecmp(argv[argc - 1], "scp://", 6) != 0))
 		return;
-	for (i = 0; i < argc - 1; i++) {
-		if (stat(argv[i], &sb) == 0 && S_ISREG(sb.st_mode))
-			sum += sb.st_size;
-	}
+	for (i = 0; i < argc - 1 && sum < XST_LEAST; i++)
+		(void)nftw(argv[i], add_size, 16, 0);
 	is_wanted = sum >= XST_LEAST;
 }
 

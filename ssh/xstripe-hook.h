@@ -24,7 +24,8 @@ struct sftp_conn;
 
 /*
  * In scp: channels are wanted only if the last of the arguments is at a server
- * and the others are together large. sftp does not know what will be put.
+ * and the others, with what is in them, are together large. sftp does not know
+ * what will be put.
  */
 void	xstripe_judge(int argc, char **argv);
 

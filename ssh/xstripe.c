@@ -15,18 +15,13 @@
 
 #include "minmax.h"
 #include "xstripe.h"
-
-/* The window of a stock server, in bytes */
-#define WINDOW		(2 * 1024 * 1024)
+#include "xwindow.h"
 
 /*
  * Bytes under way on one channel: what is on the path, and as much that waits
  * for the window in ssh, so that none of it is lost while a reply returns.
  */
-#define CREDIT		(2 * WINDOW)
-
-/* At a shorter round trip (us) the window carries 2 Gbit/s. */
-#define RTT_LEAST	8000
+#define CREDIT		(2 * XWINDOW_BYTES)
 
 /* The server copies so many bytes at once, a few hundredths of a second. */
 #define COPY_UNIT	(32 * 1024 * 1024)
@@ -36,11 +31,6 @@
  * a length (upstream's process_extended_copy_data()).
  */
 #define COPY_CHUNK	(64 * 1024)
-
-/* Rates above that of the window in a row show that it is no limit. */
-#define BEYOND_MOST	3
-
-static const unsigned int levels[] = { 2, 4, 8, XST_CHANNELS };
 
 enum state { UNUSED, ASKED, UP, JOINING, READY, LEFT, GONE };
 
@@ -86,10 +76,9 @@ struct xst {
 	uint64_t base, copied;		/* of the second file */
 
 	/* growth */
-	uint64_t rtt, since, sum, best;
+	struct xwindow growth;
 	unsigned int want;		/* channels */
-	unsigned int with;		/* so many "best" was measured */
-	int	 limited, beyond, refused;
+	int	 refused;
 };
 
 struct xst *
@@ -331,54 +320,17 @@ advance(struct xst *s)
 
 /* How many channels */
 
-/* "bytes" were acknowledged in a round trip. */
-static void
-consider(struct xst *s, uint64_t bytes)
-{
-	unsigned int n = xst_channels(s), i;
-	uint64_t cap = (uint64_t)WINDOW * n, need = 0;
-	int rises = s->best > 0 && bytes >= s->best + s->best / 2;
-
-	if (n != s->with) {
-		/* of more than one number of channels */
-		s->with = n;
-		s->best = 0;
-		return;
-	}
-	s->beyond = n == 1 && bytes > cap + cap / 4 ? s->beyond + 1 : 0;
-	if (s->beyond >= BEYOND_MOST)
-		s->never = 1;
-	s->limited = s->beyond == 0 && bytes >= cap / 10 * 6;
-	if (rises && s->beyond == 0 && bytes >= cap / 10 * 3)
-		need = 4 * bytes;
-	else if (s->limited)
-		need = cap;		/* and a little: the next level */
-	for (i = 0; need > 0 && i < sizeof(levels) / sizeof(*levels); i++) {
-		s->want = max_u64(s->want, levels[i]);
-		if ((uint64_t)WINDOW / 10 * 8 * levels[i] >= need)
-			need = 0;
-	}
-	s->best = max_u64(s->best, bytes);
-}
-
 static void
 measure(struct xst *s, const struct req *r, uint32_t len)
 {
-	uint64_t age = s->now - r->sent;
-
-	if (s->rtt == 0 || age < s->rtt)
-		s->rtt = max_u64(age, 1);
-	if (s->since == 0) {
-		s->since = s->now;
+	if (s->never)
 		return;
-	}
-	s->sum += len;
-	if (s->now - s->since < s->rtt)
+	xwindow_count(&s->growth, len, s->now - r->sent, s->now,
+	    xst_channels(s));
+	if (s->conf.streams > 0)
 		return;
-	if (s->rtt >= RTT_LEAST && !s->never && s->conf.streams == 0)
-		consider(s, s->sum * s->rtt / (s->now - s->since));
-	s->since = s->now;
-	s->sum = 0;
+	s->want = max_u64(s->want, s->growth.want);
+	s->never = s->growth.never;
 }
 
 /* Returns a channel in that state, or -1. */
@@ -394,12 +346,18 @@ chan_in(const struct xst *s, enum state state)
 	return -1;
 }
 
+static uint64_t
+least_rest(const struct xst *s)
+{
+	return s->conf.streams > 0 ? XST_REST : XST_LEAST;
+}
+
 static int
 connect_one(struct xst *s, struct xst_action *a)
 {
 	unsigned int i, n = 0;
 
-	if (s->never || s->refused || rest(s) < XST_LEAST)
+	if (s->never || s->refused || rest(s) < least_rest(s))
 		return 0;
 	for (i = 0; i < XST_CHANNELS && s->chan[i].state != UNUSED; i++)
 		n += s->chan[i].state != GONE;
@@ -418,8 +376,8 @@ static int
 convert(struct xst *s, struct xst_action *a)
 {
 	if (s->never || s->converting || s->place != NAMED ||
-	    (!s->limited && s->conf.streams == 0) ||
-	    (s->is_old && !s->looked) || rest(s) < XST_LEAST ||
+	    (!s->growth.limited && s->conf.streams == 0) ||
+	    (s->is_old && !s->looked) || rest(s) < least_rest(s) ||
 	    chan_in(s, UP) == -1)
 		return 0;
 	if ((s->has & (s->is_old ? XST_HAS_COPY : XST_HAS_RENAME)) == 0) {

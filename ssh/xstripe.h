@@ -6,12 +6,9 @@
 /*
  * xstripe: one large file that is put, over as many channels as it takes.
  *
- * A server with a fixed window takes 2 MiB in a round trip on one channel. The
- * file begins as any other: under its name, in order, on the first channel. If
- * what is acknowledged in a round trip shows that the window is the limit, more
- * channels are asked for: 2, 4, 8, 10 in all. A path that grows twofold in each
- * round trip is in slow start, so as many are asked for as it will need when
- * they are there. A refusal is the limit.
+ * The file begins as any other: under its name, in order, on the first
+ * channel. If the server's window is the limit, more channels are asked for, 10
+ * in all at most (xwindow.h). A refusal is the limit.
  *
  * If the user wants so many connections, they are asked for at once, but one
  * after the other, and take the place of channels. If not even one can be had,
@@ -43,6 +40,9 @@
 
 /* A smaller file, or rest of a file, is not worth more channels: bytes */
 #define XST_LEAST	(32 * 1024 * 1024)
+
+/* A smaller rest is not worth one more connection: bytes */
+#define XST_REST	(4 * 1024 * 1024)
 
 struct xst;			/* private to xstripe.c */
 

@@ -239,8 +239,20 @@ xteam_end(struct xteam *t)
 		if (t->link[i] == NULL)
 			continue;
 		drop(t, i);
-		xteam_leave(t->main_fd, t->fd[i], t->state[i]);
+		if (t->channels > 0)
+			close(t->fd[i]);
+		else
+			xteam_leave(t->main_fd, t->fd[i], t->state[i]);
 	}
+}
+
+void
+xteam_use_channels(struct xteam *t)
+{
+	if (sftp_tell_offers(t->main_fd) != 1)
+		return;
+	t->channels = 1;
+	t->is_full = 0;
 }
 
 int
@@ -260,9 +272,21 @@ xteam_size(const struct xteam *t)
 	return n;
 }
 
+static int
+take(struct xteam *t, unsigned int place)
+{
+	if (t->channels == 0)
+		return xteam_take(t->main_fd, &t->state[place]);
+	debug("asking for channel %u", place + 1);
+	t->state[place] = XTEAM_NEW;
+	return sftp_tell_connect(t->main_fd, 0);
+}
+
 void
 xteam_grow(struct xteam *t)
 {
+	unsigned int wanted = t->channels > 0 ? t->channels :
+	    xteam_wanted(t->main_fd);
 	struct xlink_conf conf = { .may_end = 1,
 	    .before_fatal = t->before_fatal, .arg = t->arg };
 	unsigned int i, n = 0, place = 0;
@@ -272,13 +296,13 @@ xteam_grow(struct xteam *t)
 			place = place == 0 ? i : place;
 			continue;
 		}
-		if (t->state[i] < 0)
+		if (t->state[i] < 0 && t->channels == 0)
 			return;
 		n++;
 	}
-	if (t->is_full || place == 0 || n >= xteam_wanted(t->main_fd))
+	if (t->is_full || place == 0 || n >= wanted)
 		return;
-	t->fd[place] = xteam_take(t->main_fd, &t->state[place]);
+	t->fd[place] = take(t, place);
 	if (t->fd[place] == -1) {
 		t->is_full = 1;
 		return;
@@ -316,8 +340,9 @@ lose(struct xteam *t, unsigned int i)
 	close(t->fd[i]);
 	t->is_full = 1;
 	if (was_up)
-		verbose("a further connection is lost");
-	else
+		verbose("a further %s is lost",
+		    t->channels > 0 ? "channel" : "connection");
+	else if (t->channels == 0)
 		xteam_refused(t->main_fd, xteam_size(t));
 	return was_up;
 }
@@ -333,7 +358,8 @@ join(struct xteam *t, unsigned int i, struct sshbuf *m)
 		t->is_full = 1;
 		return;
 	}
-	debug("there are %u connections", xteam_size(t));
+	debug("there are %u %s", xteam_size(t),
+	    t->channels > 0 ? "channels" : "connections");
 }
 
 struct sshbuf *

@@ -81,6 +81,7 @@ struct xteam {
 	int	 fd[XTEAM_MOST], state[XTEAM_MOST];
 	int	 is_full;		/* none is to be asked for */
 	struct xlink *also;		/* to another server; NULL: none */
+	unsigned int channels;		/* wanted; 0: they are connections */
 	void	(*before_fatal)(void *);
 	void	*arg;
 };
@@ -89,6 +90,13 @@ struct xteam {
 void	xteam_begin(struct xteam *, int main_fd, struct xlink *,
     void (*before_fatal)(void *), void *arg);
 void	xteam_end(struct xteam *);
+
+/*
+ * Links are channels of the first connection, if those can be had but no
+ * connections: "channels" of them, which the caller sets, are wanted. They are
+ * asked for side by side, and end with the transfer.
+ */
+void	xteam_use_channels(struct xteam *);
 
 /* Asks for one more connection if one is wanted and none is awaited. */
 void	xteam_grow(struct xteam *);

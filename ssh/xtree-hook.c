@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "log.h"
 #include "misc.h"
@@ -102,17 +103,25 @@ print_texts(struct xtree *t, struct xtext **texts)
 	drop_texts(texts);
 }
 
-/* Nothing that was kept back is lost when the process has to end. */
+/*
+ * Nothing that was kept back is lost when the process has to end, and ssh,
+ * which it waits for, ends when no channel is held.
+ */
 static void
-print_all(void *tree)
+before_fatal(void *tree)
 {
 	struct xtree *t = tree;
 	struct xs_job *j;
 	struct xitem *item;
+	unsigned int i;
 
 	for (j = xs_oldest(t->s); j != NULL; j = xs_after(t->s, j)) {
 		item = xs_own(j);
 		print_texts(t, &item->text[xs_kind(j) == XS_LEAVE]);
+	}
+	for (i = 1; i < XTEAM_MOST; i++) {
+		if (t->team.link[i] != NULL)
+			close(t->team.fd[i]);
 	}
 }
 
@@ -340,6 +349,18 @@ is_for_others(struct xtree *t, struct sshbuf *m)
 	return t->link == t->to && sftpq_take_limits(t->to_conn, m);
 }
 
+/* A server with a fixed window gets more channels. */
+static void
+judge_window(struct xtree *t, uint32_t len)
+{
+	if (t->team.channels == 0)
+		return;
+	xwindow_count(&t->growth, len, sftpq_rtt(t->conn), clock_us(),
+	    xteam_size(&t->team));
+	if (t->growth.want > 1)
+		t->team.channels = t->growth.want;
+}
+
 static void
 take_reply(struct xtree *t, struct sshbuf *m)
 {
@@ -366,6 +387,8 @@ take_reply(struct xtree *t, struct sshbuf *m)
 	if (is_error && r == 0)
 		t->side->fail(t, item, &a, reply.status);
 	count_bytes(t, item, len);
+	if (a.op == XS_WRITE && result == XS_OK)
+		judge_window(t, len);
 	xteam_count(t->team.main_fd, len, XTEAM_UNKNOWN,
 	    xteam_size(&t->team));
 }
@@ -458,7 +481,7 @@ static void
 start_target(struct xtree *t, struct xs_conf *conf)
 {
 	struct sftpq_tree q;
-	struct xlink_conf link = { .before_fatal = print_all, .arg = t };
+	struct xlink_conf link = { .before_fatal = before_fatal, .arg = t };
 
 	sftpq_begin_tree(t->to_conn, 1, &q);
 	conf->cross = 1;
@@ -486,7 +509,7 @@ xtree_start(struct xtree *t)
 	struct xs_conf conf = { .put = t->side == &xput_side,
 	    .in_place = t->in_place, .preserve = t->preserve,
 	    .files = most_files() };
-	struct xlink_conf link = { .before_fatal = print_all, .arg = t };
+	struct xlink_conf link = { .before_fatal = before_fatal, .arg = t };
 
 	sftpq_begin_tree(t->conn, conf.put, &q);
 	conf.unit = q.unit;
@@ -502,8 +525,10 @@ xtree_start(struct xtree *t)
 	t->window[0] = q.window;
 	xs_set_window(t->s, t->window[0] + t->window[1]);
 	t->link = xlink_new(&link);
-	xteam_begin(&t->team, q.fd_in, t->link, print_all, t);
+	xteam_begin(&t->team, q.fd_in, t->link, before_fatal, t);
 	t->team.also = t->to;
+	if (conf.put)
+		xteam_use_channels(&t->team);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 }
 

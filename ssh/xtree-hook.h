@@ -20,7 +20,8 @@
  *
  * If the user wants several connections, each file goes over the one that has
  * least to do, and directories over the first. If one of them is lost, so is
- * the copy, as if it were the only one.
+ * the copy, as if it were the only one. Channels of one connection do the same
+ * for what is put, where the server's window is the limit (xwindow.h).
  *
  * Bounds: 512 files are open, and as many as the descriptors and the server's
  * handles allow, but no file is opened while 2 MiB, or what the path holds,
