@@ -132,6 +132,12 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[[ ${lines[6]} = "want=1 "* ]]
 }
 
+@test "auto adds connections where each is slow and uneven" {
+	run -0 replay xauto "each=200 noise=50" "each=300 noise=50" \
+	    "each=100 noise=50"
+	[ "$(grep -c 'has=8$' <<<"$output")" = 3 ]
+}
+
 @test "auto begins no trial where the rest takes a few seconds" {
 	run -0 replay xauto "each=1000 rest=10" "each=1000 rest=11" \
 	    "each=1000 rest=25" "each=1000 rest=40"

@@ -14,6 +14,7 @@
  *   login    seconds until a connection that is wanted is there
  *   most     of them are there at most; the next one is refused
  *   seconds  of the transfer
+ *   noise    percent by which the rate of each second differs, up or down
  *   rest     MB that the transfer has to move; 0: not known
  *
  * The report: the numbers that were wanted, in order, and the time of the last.
@@ -28,15 +29,23 @@
 
 #define STEPS	100			/* in a second */
 
-static long each, path, slow, login, most, seconds, rest;
+static long each, path, slow, login, most, seconds, rest, noise;
 
 static const struct word keys[] = {
 	{ "each", &each, 1000 }, { "path", &path, 1000000 },
 	{ "slow", &slow, 1 }, { "login", &login, 1 }, { "most", &most, 8 },
 	{ "seconds", &seconds, 60 }, { "rest", &rest, 0 },
+	{ "noise", &noise, 0 },
 };
 
 static long began[XAUTO_MOST];		/* step; 0: not there */
+
+/* From -1 to 1, by the second */
+static double
+luck(long second)
+{
+	return ((unsigned long)second * 2654435761UL >> 8) % 2001 / 1000.0 - 1;
+}
 
 /* Bytes that all carry in this step */
 static long
@@ -53,6 +62,7 @@ moved(long step)
 			rate = rate * (step - began[i] + 1) / (slow * STEPS);
 		sum += rate;
 	}
+	sum *= 1 + noise / 100.0 * luck(step / STEPS);
 	return (sum > path ? path : sum) * 1000 / STEPS;
 }
 
