@@ -57,7 +57,7 @@ struct known {
 struct listing {
 	struct listing *outer;		/* is open as well */
 	struct known *known;
-	size_t	 n, at;			/* at: where the next look-up begins */
+	size_t	 n, at, ahead;		/* where the next look-ups begin */
 	size_t	 read;			/* names that glob() has got */
 	int	 failed;
 };
@@ -114,15 +114,16 @@ forget_matches(void)
 	g.sorted = 0;
 }
 
+/* Searches from "*cursor" on, because what is asked for comes in order. */
 static struct known *
-find(struct listing *l, const char *path)
+find(struct listing *l, size_t *cursor, const char *path)
 {
 	size_t i, at;
 
 	for (i = 0; i < l->n; i++) {
-		at = (l->at + i) % l->n;
+		at = (*cursor + i) % l->n;
 		if (strcmp(l->known[at].path, path) == 0) {
-			l->at = at;
+			*cursor = at;
 			return &l->known[at];
 		}
 	}
@@ -312,7 +313,7 @@ static struct known *
 find_known(const char *path, struct listing **in)
 {
 	*in = g.open != NULL ? g.open : &g.expected;
-	return find(*in, path);
+	return find(*in, &(*in)->at, path);
 }
 
 /* The functions of glob() */
@@ -486,6 +487,6 @@ xglob_file(const struct sftp_conn *conn, const char *path)
 	    sizeof(key), compare_matches);
 	if (match != NULL)
 		return &match->a;
-	k = find(&g.expected, path);
+	k = find(&g.expected, &g.expected.ahead, path);
 	return k == NULL ? NULL : file_of(k);
 }

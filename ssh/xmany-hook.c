@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <strings.h>
 
 #include "log.h"
@@ -194,13 +195,17 @@ keeps_name(const char *src, const char *dst, size_t *dirlen)
 	return 1;
 }
 
-/* The total is known from the start: all that the list is going to have. */
+/*
+ * For the progress line the total is known from the start: all that the list is
+ * going to have. Else files are counted when they are added.
+ */
 static void
 count_all(struct list *l, char *const *srcs)
 {
 	struct xitem file;
 	Attrib a;
 
+	l->t.counted = 1;
 	for (; *srcs != NULL && look_at(&l->t, *srcs, &a) == 0; srcs++) {
 		file.size = a.size;
 		xitem_count(&l->t, &file);
@@ -224,8 +229,8 @@ begin_list(struct list *l, const struct xtree *t, char *const *srcs,
 	l->dir[dirlen] = '\0';
 	for (l->next = l->end = srcs; *l->end != NULL; l->end++)
 		;
-	l->t.counted = 1;
-	count_all(l, srcs);
+	if (xshow_wait() != -1)
+		count_all(l, srcs);
 	xtree_start(&l->t);
 	debug2_f("from \"%s\" on, into \"%s\"", srcs[0], l->dir);
 }
@@ -433,10 +438,16 @@ xmany_put_argument(struct sftp_conn *conn, char *src, const char *dst,
     int preserve)
 {
 	char *const one[] = { src, NULL }, *const *srcs = one;
+	int r;
 
 	if (rest.at < rest.n && rest.files[rest.at] == src)
 		srcs = rest.files + rest.at;
-	return xmany_put(conn, srcs, dst, preserve, 0, 0, 1);
+	r = xmany_put(conn, srcs, dst, preserve, 0, 0, 1);
+	/* scp is going to end at a file that is gone. */
+	if (list.t.conn != NULL && srcs != one && srcs[1] != NULL &&
+	    access(srcs[1], F_OK) != 0)
+		xmany_finish();
+	return r;
 }
 
 /* A tree needs the real path of the target, or of its name in the target. */

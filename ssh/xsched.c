@@ -63,6 +63,12 @@
  */
 #define AHEAD_LEAST	(2 * 1024 * 1024)
 
+/*
+ * A READ behind the size that was told, between two servers: what it brings,
+ * with 512 of them under way, waits in memory.
+ */
+#define BLIND_MOST	(32 * 1024)
+
 /* What a file costs its lane beside its bytes, in bytes */
 #define FILE_COST	(32 * 1024)
 
@@ -662,6 +668,8 @@ next_in_lane(struct xs *s, struct lane *l, struct xs_action *a)
 		len = j->unit;
 		if (j->next < j->size && !s->conf.put)
 			len = min_u64(len, j->size - j->next);
+		if (j->next >= j->size && s->conf.cross)
+			len = min_u64(len, BLIND_MOST);
 		if (l->bytes > 0 && l->bytes + OVERHEAD + min_u64(len,
 		    j->size - min_u64(j->next, j->size)) > share(s))
 			return 0;

@@ -38,8 +38,8 @@
  *
  * Files may go over several connections. Each is a lane of its own: it has its
  * share of the window, and files are opened as long as a lane lacks data. A
- * file takes the lane that has least to do, and keeps it. All else takes lane
- * 0.
+ * file, or a link, takes the lane that has least to do, and keeps it. All else
+ * takes lane 0.
  *
  * Events and bytes go in, actions come out. No I/O, no clock, no upstream
  * header. Not thread safe. Called by xtree-hook.c, and alone by

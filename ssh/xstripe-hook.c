@@ -109,9 +109,9 @@ add_size(const char *path, const struct stat *sb, int type, struct FTW *ftw)
 	(void)path;
 	(void)ftw;
 	if (type == FTW_F && S_ISREG(sb->st_mode))
-		sum += sb->st_size;
+		sum += MINIMUM(sb->st_size, XST_LEAST);
 	if (++entries == ENTRIES_MOST)
-		sum += XST_LEAST;
+		sum = XST_LEAST;
 	return sum >= XST_LEAST;
 }
 

@@ -98,7 +98,10 @@ void	xteam_end(struct xteam *);
  */
 void	xteam_use_channels(struct xteam *);
 
-/* Asks for one more connection if one is wanted and none is awaited. */
+/*
+ * Asks for one more connection if one is wanted and none is awaited; for one
+ * more channel if one is wanted.
+ */
 void	xteam_grow(struct xteam *);
 
 /* Returns 1 if requests can be sent on it. */

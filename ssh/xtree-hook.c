@@ -48,7 +48,7 @@
 #define BACKLOG_MAX	(512 * 1024)
 
 /* So many files, or bytes, are worth a further connection. */
-#define FILES_LEAST	1024
+#define FILES_LEAST	1000
 #define BYTES_LEAST	(32 * 1024 * 1024)
 
 /*
@@ -206,12 +206,15 @@ link_of(const struct xtree *t, const struct xs_action *a)
 	return t->team.link[xs_lane(a->job)];
 }
 
+/* A further connection has a file to copy, and enough is left. */
 static int
 is_worth_more(const struct xtree *t)
 {
 	const struct xmeter_count *c = &t->count;
 
-	return t->to == NULL && (c->files_known >= c->files + FILES_LEAST ||
+	return t->to == NULL &&
+	    c->files_known > c->files + xteam_size(&t->team) &&
+	    (c->files_known >= c->files + FILES_LEAST ||
 	    c->bytes_known >= c->bytes + BYTES_LEAST);
 }
 
@@ -432,7 +435,8 @@ take_all(struct xtree *t)
 			t->link = t->team.link[i];
 			take_reply(t, m);
 		} else if (i < XTEAM_MOST && xs_lane_files(t->s, i) > 0)
-			xlink_fatal(t->team.link[0], "Connection closed");
+			xlink_fatal(t->team.link[0], "Connection closed: "
+			    "one of several that copied files");
 	} while (m != NULL || i < XTEAM_MOST);
 }
 

@@ -24,8 +24,8 @@
  * for what is put, where the server's window is the limit (xwindow.h).
  *
  * Bounds: 512 files are open, and as many as the descriptors and the server's
- * handles allow, but no file is opened while 2 MiB, or what the path holds,
- * wait in those that are; 10,000 files are done or begun while the oldest is
+ * handles allow, but no file is opened while 2 MiB, or a connection's share of
+ * what the path holds, wait in those of each connection; 10,000 files are done or begun while the oldest is
  * not done; data that waits takes less than 1 MiB; the names of a directory are
  * in memory from its listing to its end.
  *
