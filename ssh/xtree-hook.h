@@ -25,13 +25,15 @@
  *
  * Bounds: 512 files are open, and as many as the descriptors and the server's
  * handles allow, but no file is opened while 2 MiB, or a connection's share of
- * what the path holds, wait in those of each connection; 10,000 files are done or begun while the oldest is
- * not done; data that waits takes less than 1 MiB; the names of a directory are
- * in memory from its listing to its end.
+ * what the path holds, wait in those of each connection; 10,000 files are done
+ * or begun while the oldest is not done; data that waits takes less than 1 MiB
+ * for each connection; the names of a directory are in memory from its listing
+ * to its end.
  *
  * Between two servers the source is read as by a get, and what it sends goes to
  * the target (xcross-hook.c). Both connections belong to this file then. At
- * most 16 MiB are under way, and all may be here if the target is slow.
+ * most 16 MiB are under way, and as much again if sizes are not told, and all
+ * may be here if the target is slow.
  *
  * Called from patches/162-sftp-client-trees.patch and by xresume-hook.c, in scp
  * and sftp. Main thread only.
