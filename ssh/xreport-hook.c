@@ -158,43 +158,6 @@ put_end(int signal)
 	put_text(signal != 0 || interrupted ? "true}\n" : "false}\n");
 }
 
-static void
-finish(int signal)
-{
-	int was = errno;
-
-	if (!r.wanted || getpid() != r.pid)
-		return;
-	if (r.expects) {
-		r.failed++;
-		put_file(0, clock_us() - r.file_us, "failed");
-	}
-	put_end(signal);
-	if (close(r.fd) == -1 && r.write_errno == 0)
-		r.write_errno = errno;
-	r.wanted = 0;
-	if (r.temp != NULL && r.write_errno == 0 &&
-	    rename(r.temp, r.path) == -1)
-		r.write_errno = errno;
-	if (r.temp != NULL && r.fd != -1 && r.write_errno != 0)
-		unlink(r.temp);
-	errno = was;
-}
-
-/* Signals */
-
-static void
-finish_by_signal(int signal)
-{
-	size_t i;
-
-	finish(signal);
-	for (i = 0; i < SIGNALS; i++) {
-		if (signals[i] == signal)
-			r.before[i].sa_handler(signal);
-	}
-}
-
 /* While what a handler looks at changes. "old" is what to set then. */
 static void
 block_signals(sigset_t *old)
@@ -212,6 +175,47 @@ static void
 restore_signals(const sigset_t *old)
 {
 	sigprocmask(SIG_SETMASK, old, NULL);
+}
+
+static void
+finish(int signal)
+{
+	int was = errno;
+	sigset_t old;
+
+	if (!r.wanted || getpid() != r.pid)
+		return;
+	/* Another signal would end the process before the file has its name. */
+	block_signals(&old);
+	if (r.expects) {
+		r.failed++;
+		put_file(0, clock_us() - r.file_us, "failed");
+	}
+	put_end(signal);
+	if (close(r.fd) == -1 && r.write_errno == 0)
+		r.write_errno = errno;
+	r.wanted = 0;
+	if (r.temp != NULL && r.write_errno == 0 &&
+	    rename(r.temp, r.path) == -1)
+		r.write_errno = errno;
+	if (r.temp != NULL && r.fd != -1 && r.write_errno != 0)
+		unlink(r.temp);
+	restore_signals(&old);
+	errno = was;
+}
+
+/* Signals */
+
+static void
+finish_by_signal(int signal)
+{
+	size_t i;
+
+	finish(signal);
+	for (i = 0; i < SIGNALS; i++) {
+		if (signals[i] == signal)
+			r.before[i].sa_handler(signal);
+	}
 }
 
 /* Texts */
