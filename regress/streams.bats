@@ -133,8 +133,8 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 }
 
 @test "auto adds connections where each is slow and uneven" {
-	run -0 replay xauto "each=200 noise=50" "each=300 noise=50" \
-	    "each=100 noise=50"
+	run -0 replay xauto "each=50 noise=50" "each=100 noise=50" \
+	    "each=200 noise=50"
 	[ "$(grep -c 'has=8$' <<<"$output")" = 3 ]
 }
 

@@ -12,8 +12,11 @@
 
 #define PERIOD_US	1000000
 
-/* Where less than this came, for so long: loss makes a slow path uneven. */
-#define PERIOD_BYTES	1000000
+/*
+ * Where each connection carried less than this, for so long: loss makes a slow
+ * path uneven.
+ */
+#define PERIOD_BYTES	400000
 #define PERIOD_SLOW_US	4000000
 
 /* In percent: what still rises, and what is worth twice as many */
@@ -77,8 +80,8 @@ xauto_count(struct xauto *x, uint64_t bytes, uint64_t rest, unsigned int has,
 		return;
 	}
 	x->bytes += bytes;
-	if (now - x->since < (x->bytes < PERIOD_BYTES ? PERIOD_SLOW_US :
-	    PERIOD_US))
+	if (now - x->since < (x->bytes < (uint64_t)has * PERIOD_BYTES ?
+	    PERIOD_SLOW_US : PERIOD_US))
 		return;
 	rate = x->bytes * 1000000 / (now - x->since);
 	if (x->last == 0 || rate * 100 >= x->last * RISES) {
