@@ -23,6 +23,9 @@
 #define RISES		125
 #define GAINS		130
 
+/* So often a trial has to bring too little: once may be bad luck. */
+#define DOUBTS_MOST	2
+
 /* A trial that fails costs about a second of the transfer. */
 #define REST_SECONDS	8
 
@@ -52,10 +55,13 @@ judge(struct xauto *x, uint64_t rate, uint64_t rest)
 	unsigned int has = xauto_want(x);
 
 	if (has > 1 && rate * 100 < x->base * GAINS) {
-		x->want = has / 2;
-		x->is_settled = 1;
+		if (++x->doubts == DOUBTS_MOST) {
+			x->want = has / 2;
+			x->is_settled = 1;
+		}
 		return;
 	}
+	x->doubts = 0;
 	if (rest / REST_SECONDS < rate)
 		return;
 	x->base = rate;

@@ -11,9 +11,9 @@
  * tells. The goodput of a second, of four on a slow path, is compared with that
  * of the time before, until it no longer rises, because a connection begins
  * slowly. Then twice as many are wanted: 2, 4, 8. When they are there, the same
- * is done again. If this gave less than 30 % more, there will be no more trial,
- * and what follows has as many as before. No trial begins where the rest takes
- * only a few seconds: a login and a slow start would cost as much.
+ * is done again. If this gave less than 30 % more, twice, there will be no more
+ * trial, and what follows has as many as before. No trial begins where the rest
+ * takes only a few seconds: a login and a slow start would cost as much.
  *
  * No I/O, no clock, no upstream header, no allocation. Called by xteam-hook.c,
  * and alone by regress/unit/xauto-replay.c.
@@ -30,6 +30,7 @@
 struct xauto {
 	unsigned int want;		/* connections; 0: not begun */
 	int	 is_settled;		/* no more trials */
+	unsigned int doubts;		/* this one brought too little so far */
 	uint64_t since, bytes;		/* of this second; 0: none has begun */
 	uint64_t last, base;		/* goodput: before, with fewer */
 };
