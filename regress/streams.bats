@@ -134,8 +134,8 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 
 @test "auto adds connections where each is slow and uneven" {
 	run -0 replay xauto "each=50 noise=50" "each=100 noise=50" \
-	    "each=200 noise=50"
-	[ "$(grep -c 'has=8$' <<<"$output")" = 3 ]
+	    "each=200 noise=50" "each=160 burst=2" "each=160 burst=1"
+	[ "$(grep -c 'has=8$' <<<"$output")" = 5 ]
 }
 
 @test "auto begins no trial where the rest takes a few seconds" {

@@ -48,13 +48,16 @@ xauto_refused(struct xauto *x, unsigned int has)
 	x->is_settled = 1;
 }
 
-/* The goodput no longer rises: "rate" bytes per second. */
+/*
+ * The goodput no longer rises: "rate" bytes per second. A connection may carry
+ * more until its first loss, so that "best" is no measure of what comes.
+ */
 static void
-judge(struct xauto *x, uint64_t rate, uint64_t rest)
+judge(struct xauto *x, uint64_t best, uint64_t rate, uint64_t rest)
 {
 	unsigned int has = xauto_want(x);
 
-	if (has > 1 && rate * 100 < x->base * GAINS) {
+	if (has > 1 && best * 100 < x->base * GAINS) {
 		if (++x->doubts == DOUBTS_MOST) {
 			x->want = has / 2;
 			x->is_settled = 1;
@@ -96,6 +99,6 @@ xauto_count(struct xauto *x, uint64_t bytes, uint64_t rest, unsigned int has,
 		x->bytes = 0;
 		return;
 	}
-	judge(x, max_u64(rate, x->last), rest);
+	judge(x, max_u64(rate, x->last), max_u64(rate, 1), rest);
 	x->since = x->last = 0;
 }

@@ -14,6 +14,7 @@
  *   login    seconds until a connection that is wanted is there
  *   most     of them are there at most; the next one is refused
  *   seconds  of the transfer
+ *   burst    seconds for which a connection has five times its rate at first
  *   noise    percent by which the rate of each second differs, up or down
  *   rest     MB that the transfer has to move; 0: not known
  *
@@ -29,13 +30,13 @@
 
 #define STEPS	100			/* in a second */
 
-static long each, path, slow, login, most, seconds, rest, noise;
+static long each, path, slow, login, most, seconds, rest, noise, burst;
 
 static const struct word keys[] = {
 	{ "each", &each, 1000 }, { "path", &path, 1000000 },
 	{ "slow", &slow, 1 }, { "login", &login, 1 }, { "most", &most, 8 },
 	{ "seconds", &seconds, 60 }, { "rest", &rest, 0 },
-	{ "noise", &noise, 0 },
+	{ "noise", &noise, 0 }, { "burst", &burst, 0 },
 };
 
 static long began[XAUTO_MOST];		/* step; 0: not there */
@@ -60,6 +61,8 @@ moved(long step)
 		rate = each;
 		if (step - began[i] < slow * STEPS)
 			rate = rate * (step - began[i] + 1) / (slow * STEPS);
+		if (step - began[i] < burst * STEPS)
+			rate *= 5;
 		sum += rate;
 	}
 	sum *= 1 + noise / 100.0 * luck(step / STEPS);
