@@ -150,7 +150,7 @@ xteam_count(int main_fd, uint64_t bytes, uint64_t rest, unsigned int has)
 	unsigned int was = xauto_want(x);
 
 	xauto_count(x, bytes, rest, has, clock_us());
-	if (sftp_tell_offers(main_fd) == 0 && xauto_want(x) != was)
+	if (xauto_want(x) != was && sftp_tell_offers(main_fd) == 0)
 		debug("TransferStreams auto: %u connections are wanted, "
 		    "not %u", xauto_want(x), was);
 }
@@ -282,11 +282,15 @@ take(struct xteam *t, unsigned int place)
 	return sftp_tell_connect(t->main_fd, 0);
 }
 
+static unsigned int
+wanted(const struct xteam *t)
+{
+	return t->channels > 0 ? t->channels : xteam_wanted(t->main_fd);
+}
+
 void
 xteam_grow(struct xteam *t)
 {
-	unsigned int wanted = t->channels > 0 ? t->channels :
-	    xteam_wanted(t->main_fd);
 	struct xlink_conf conf = { .may_end = 1,
 	    .before_fatal = t->before_fatal, .arg = t->arg };
 	unsigned int i, n = 0, place = 0;
@@ -300,7 +304,7 @@ xteam_grow(struct xteam *t)
 			return;
 		n++;
 	}
-	if (t->is_full || place == 0 || n >= wanted)
+	if (t->is_full || place == 0 || n >= wanted(t))
 		return;
 	t->fd[place] = take(t, place);
 	if (t->fd[place] == -1) {
