@@ -77,6 +77,7 @@ HAYATE_HOOKS = \
 	ssh/xstripe-hook.c \
 	ssh/xteam-hook.c \
 	ssh/xtree-hook.c \
+	ssh/xturn-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/checkfile-hook.c \
 	sshd/sftpsrv-hook.c \

@@ -539,16 +539,6 @@ interrupted() {
 
 ### The report
 
-# reported EXPRESSION: Python, of the report r; files by the name of "from"
-reported() {
-	python3 - "$1" <<-'END' || { cat report; return 1; }
-	import json, os, sys
-	r = json.load(open("report"))
-	f = {os.path.basename(x["from"]): x for x in r["files"]}
-	sys.exit(not eval(sys.argv[1]))
-	END
-}
-
 @test "--report says what became of each file" {
 	local w n
 	need_root

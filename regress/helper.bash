@@ -104,6 +104,16 @@ need_asyncssh() {
 # fails COMMAND...: it must; a test goes on after "! command"
 fails() { ! "$@"; }
 
+# reported EXPRESSION: Python, of the report r; files by the name of "from"
+reported() {
+	python3 - "$1" <<-'END' || { cat report; return 1; }
+	import json, os, sys
+	r = json.load(open("report"))
+	f = {os.path.basename(x["from"]): x for x in r["files"]}
+	sys.exit(not eval(sys.argv[1]))
+	END
+}
+
 # true_ EXPRESSION: of numbers, as awk sees it; prints it when it is false
 true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 

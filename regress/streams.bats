@@ -241,6 +241,30 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[ "$(stat -c '%a %Y' got/some)" = "$(stat -c '%a %Y' "$TREE/some")" ]
 }
 
+@test "a large file of a tree goes over several connections, both ways" {
+	mkdir -p large/some
+	cat "$BULK" "$BULK" >large/m
+	chmod 640 large/m
+	touch -d 2020-02-02 large/m
+	cp "$TREE"/[12] large
+	cp "$TREE"/[12] large/some
+	counted hayate 4 slow -v -rp -j 4 large "hayate:$T/there"
+	diff -r large there/large
+	[ "$(grep -c 'm" goes over 4 connections' log)" = 1 ]
+	counted hayate 4 copy -v -rp -j 4 --report report "hayate:$T/large" got
+	diff -r large got
+	[ "$(grep -c 'm" comes over 4 connections' log)" = 1 ]
+	[ "$(stat -c '%a %Y' got/m there/large/m | uniq)" = "$(stat -c '%a %Y' large/m)" ]
+	reported "r['totals']['files'] == 5 and r['totals']['failed'] == 0"
+	reported "f['m']['bytes'] == 268435456"
+	# The file cannot be written, the others can.
+	rm -r got
+	mkdir -p got/large/m
+	fails copy -v -r -j 4 "hayate:$T/large" got 2>log
+	diff -r -x m large got/large
+	grep 'open local "got/large/m": Is a directory' log
+}
+
 @test "auto adds a connection where one is held back" {
 	sshd_up hayate:held "MaxRate 6M"
 	copy -v -j auto "held:$BULK" got 2>log

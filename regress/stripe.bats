@@ -190,6 +190,45 @@ continued() {
 	[ $(($(times_logged_in stock) - before)) = 3 ]
 }
 
+# large_tree: a tree whose file "m" waits for its turn, among others
+large_tree() {
+	mkdir -p large/below
+	cat "$BULK" "$BULK" >large/m
+	chmod 640 large/m
+	touch -d 2020-02-02 large/m
+	for f in a z below/a below/z; do head -c 300000 "$BULK" >large/$f; done
+}
+
+@test "a large file of a tree goes over several channels, and all others as well" {
+	large_tree
+	far copy -v -rp --report report large "stock:$T/there" 2>log
+	diff -r large there/large
+	[ "$(channels log)" -ge 3 ]
+	[ "$(stat -c '%a %Y' there/large/m)" = "$(stat -c '%a %Y' large/m)" ]
+	reported "r['totals']['files'] == 5 and r['totals']['failed'] == 0"
+	reported "r['totals']['bytes'] == 269635456 and f['m']['bytes'] == 268435456"
+}
+
+@test "a large file of a tree that cannot be put fails as in stock, and the others do not" {
+	large_tree
+	mkdir -p there/large/m
+	fails far copy -v -r --report report large "stock:$T/there" 2>log
+	grep 'dest open ".*/there/large/m": Failure' log
+	grep 'scp: upload "large/m" to ".*/there/large/m" failed' log
+	diff -r -x m large there/large
+	reported "r['totals']['files'] == 5 and r['totals']['failed'] == 1"
+	reported "'Failure' in f['m']['error'] and f['m']['status'] == 'failed'"
+}
+
+@test "SIGTERM leaves the beginning of a large file of a tree under its name" {
+	large_tree
+	start -r large "stock:$T/there"
+	kill -TERM "$SCP"
+	ended 1
+	[ -z "$(hidden)" ]
+	prefix there/large/m
+}
+
 @test "a tree goes over as many channels as MaxSessions allows, and nothing is said" {
 	far copy -r "$TREE" "one:$T/there/one" >out 2>&1
 	far copy -v -r "$TREE" "two:$T/there/two" 2>log

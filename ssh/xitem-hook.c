@@ -22,6 +22,7 @@
 #include "xmalloc.h"
 
 #include "xitem-hook.h"
+#include "xturn-hook.h"
 
 /* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
 #define HANDLE_MAX	256
@@ -49,11 +50,15 @@ void
 xitem_add(struct xtree *t, struct xs_job *dir, enum xs_kind kind,
     struct xitem *item, uint64_t size)
 {
+	struct xs_job *j;
+
 	item->size = size;
 	if (kind == XS_FILE && !t->counted)
 		xitem_count(t, item);
-	if (xs_add(t->s, dir, kind, item, size) == NULL)
+	if ((j = xs_add(t->s, dir, kind, item, size)) == NULL)
 		fatal_f("out of memory");
+	if (kind == XS_FILE && dir != NULL && xturn_wants(t, size))
+		xs_hold(t->s, j);
 }
 
 void

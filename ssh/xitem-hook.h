@@ -166,6 +166,13 @@ void	xtree_run(struct xtree *, const int *until);
 /* All is printed and no reply is due. */
 void	xtree_stop(struct xtree *);
 
+/*
+ * While nothing is under way and no job begins, upstream's functions can have
+ * the connection.
+ */
+void	xtree_lend(struct xtree *);
+void	xtree_return(struct xtree *);
+
 /* A new item; takes over the two paths. */
 struct xitem *xitem_new(char *src, char *dst, int depth);
 

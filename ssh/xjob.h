@@ -47,6 +47,8 @@ struct xs_job {
 	int	 emptied;		/* XS_EMPTY was sent */
 	int	 again;			/* failed, is to be tried again */
 	int	 alone;			/* begins without others */
+	int	 is_held;		/* likewise, as the oldest job */
+	int	 copied;		/* by the caller */
 	uint32_t epoch, restore;	/* of the number; 0: none */
 
 	/* second half of a directory */
@@ -76,7 +78,7 @@ struct lane {
 
 struct xs {
 	struct xs_conf conf;
-	struct link walk, ready, agenda, more;
+	struct link walk, ready, held, agenda, more;
 	struct lane lane[XS_LANES];
 	unsigned int up, takes;		/* bits of xs_set_lanes() */
 	unsigned int turn;		/* the lane that sent data last */

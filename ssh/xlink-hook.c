@@ -124,6 +124,12 @@ xlink_backlog(const struct xlink *l)
 }
 
 int
+xlink_is_idle(const struct xlink *l)
+{
+	return sshbuf_len(l->out) == 0 && sshbuf_len(l->in) == l->taken;
+}
+
+int
 xlink_is_lost(const struct xlink *l)
 {
 	return l->lost;

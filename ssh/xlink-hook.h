@@ -59,6 +59,9 @@ size_t	xlink_backlog(const struct xlink *);
 void	xlink_move(struct xlink *, int ms);
 void	xlink_move_all(struct xlink *const *, size_t n, int ms);
 
+/* Returns 1 if nothing waits to be sent or taken, not even part of a message */
+int	xlink_is_idle(const struct xlink *);
+
 /* Returns 1 if the connection has ended. Messages may be left to be taken. */
 int	xlink_is_lost(const struct xlink *);
 

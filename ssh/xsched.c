@@ -7,6 +7,8 @@
  * See xsched.h for the idea. A job is in one queue at most:
  *
  *   ready     it waits until one more may be under way
+ *   held      a file that waits until all before it are printed, and nothing
+ *             is under way
  *   agenda    its next step, "step", can be taken now
  *   data      of a lane: a file that may send its next READ or WRITE, oldest
  *             first
@@ -356,6 +358,26 @@ xs_add(struct xs *s, struct xs_job *dir, enum xs_kind kind, void *own,
 	return j;
 }
 
+void
+xs_hold(struct xs *s, struct xs_job *j)
+{
+	s->nready--;
+	j->is_held = 1;
+	enqueue(&s->held, j);
+}
+
+void
+xs_release(struct xs *s)
+{
+	struct xs_job *j;
+
+	while (!link_is_empty(&s->held)) {
+		j = dequeue(&s->held);
+		j->is_held = 0;
+		make_ready(s, j, 0);
+	}
+}
+
 int
 xs_become(struct xs *s, struct xs_job *j, enum xs_kind kind, uint64_t size)
 {
@@ -593,9 +615,11 @@ xs_worked(struct xs *s)
 	enum xs_op op = s->last.op;
 
 	s->last.op = 0;
-	if (op == XS_BEGIN)
-		step(s, j, j->failed ? XS_END : first_step(s, j));
-	else if (op == XS_SETTLE)
+	if (op == XS_BEGIN) {
+		j->is_held = 0;
+		step(s, j, j->failed || j->copied ? XS_END :
+		    first_step(s, j));
+	} else if (op == XS_SETTLE)
 		step(s, j, after_settle(s, j, op));
 	else if (op == XS_AGAIN)
 		begin_again(s, j);
@@ -716,14 +740,28 @@ must_stay(const struct xs *s, const struct xs_job *j)
 	    (j->kind == XS_FILE && has_ahead(s))));
 }
 
+/* Returns the job that may begin, or NULL. */
+static struct xs_job *
+next_job(const struct xs *s)
+{
+	struct xs_job *j = xs_oldest(s);
+
+	if (j != NULL && j->is_held)
+		return s->active > 0 ? NULL : j;
+	if (link_is_empty(&s->ready))
+		return NULL;
+	j = of_queue(s->ready.next);
+	return must_stay(s, j) ? NULL : j;
+}
+
 static int
 admit(struct xs *s, struct xs_action *a)
 {
-	struct xs_job *j = of_queue(s->ready.next);
+	struct xs_job *j = next_job(s);
 
-	if (link_is_empty(&s->ready) || must_stay(s, j))
+	if (j == NULL)
 		return 0;
-	s->nready--;
+	s->nready -= !j->is_held;
 	link_remove(&j->queue);
 	s->solo = s->active == 0 ? j : NULL;
 	s->active++;
@@ -986,6 +1024,18 @@ xs_fail(struct xs_job *j)
 	j->failed = 1;
 }
 
+int
+xs_is_held(const struct xs_job *j)
+{
+	return j->is_held;
+}
+
+void
+xs_copied(struct xs_job *j)
+{
+	j->copied = j->eof = 1;
+}
+
 void
 xs_look(struct xs_job *j)
 {
@@ -1005,11 +1055,29 @@ xs_set_size(struct xs *s, struct xs_job *j, uint64_t size)
 	set_ahead(s, j, j->kind == XS_FILE ? size : 0);
 }
 
-void
-xs_interrupt(struct xs *s)
+/* What waits fails, but for the ends of directories. */
+static void
+fail_waiting(struct xs *s, struct link *queue)
 {
 	struct link *l, *next;
 	struct xs_job *j;
+
+	for (l = queue->next; l != queue; l = next) {
+		next = l->next;
+		j = of_queue(l);
+		if (j->kind == XS_LEAVE)
+			continue;
+		link_remove(l);
+		s->nready -= !j->is_held;
+		j->is_held = 0;
+		j->failed = 1;
+		done(s, j);
+	}
+}
+
+void
+xs_interrupt(struct xs *s)
+{
 	unsigned int i;
 
 	if (s->interrupted)
@@ -1017,16 +1085,8 @@ xs_interrupt(struct xs *s)
 	s->interrupted = 1;
 	while (!link_is_empty(&s->more))
 		xs_listed(s, of_queue(s->more.next));
-	for (l = s->ready.next; l != &s->ready; l = next) {
-		next = l->next;
-		j = of_queue(l);
-		if (j->kind == XS_LEAVE)
-			continue;
-		link_remove(l);
-		s->nready--;
-		j->failed = 1;
-		done(s, j);
-	}
+	fail_waiting(s, &s->ready);
+	fail_waiting(s, &s->held);
 	for (i = 0; i < XS_LANES; i++)
 		while (!link_is_empty(&s->lane[i].data))
 			go_on(s, dequeue(&s->lane[i].data));
@@ -1086,6 +1146,12 @@ xs_next_id(const struct xs *s)
 	return s->next_id;
 }
 
+void
+xs_set_next_id(struct xs *s, uint32_t id)
+{
+	s->next_id = id;
+}
+
 struct xs *
 xs_new(const struct xs_conf *conf)
 {
@@ -1100,6 +1166,7 @@ xs_new(const struct xs_conf *conf)
 	s->limit = (uint32_t)min_u64(UNKNOWN_FIRST, s->most);
 	link_init(&s->walk);
 	link_init(&s->ready);
+	link_init(&s->held);
 	link_init(&s->agenda);
 	link_init(&s->more);
 	for (i = 0; i < XS_LANES; i++)

@@ -36,6 +36,10 @@
  *             to one. Only what fails alone has failed. If it then succeeds,
  *             the number stays as low.
  *
+ * A file that is held is the caller's to copy, when all before it are printed
+ * and nothing is under way: the caller has the connection while it is in
+ * XS_BEGIN.
+ *
  * Files may go over several connections. Each is a lane of its own: it has its
  * share of the window, and files are opened as long as a lane lacks data. A
  * file, or a link, takes the lane that has least to do, and keeps it. All else
@@ -148,6 +152,16 @@ uint32_t xs_lane_files(const struct xs *, unsigned int lane);
 struct xs_job *xs_add(struct xs *, struct xs_job *dir, enum xs_kind, void *own,
     uint64_t size);
 
+/* Right after xs_add() of a file: it is held. */
+void	xs_hold(struct xs *, struct xs_job *);
+
+/* In XS_BEGIN: whether it was held, and that the caller has copied it whole */
+int	xs_is_held(const struct xs_job *);
+void	xs_copied(struct xs_job *);
+
+/* The files that are held begin as all others. */
+void	xs_release(struct xs *);
+
 /* The directory has no more children, as far as it is read. */
 void	xs_listed(struct xs *, struct xs_job *dir);
 
@@ -237,7 +251,8 @@ int	xs_is_whole(const struct xs_job *);
 uint32_t xs_limit(const struct xs *);
 uint32_t xs_active(const struct xs *);
 
-/* The ID that the next request would have */
+/* The ID that the next request would have, or is to have */
 uint32_t xs_next_id(const struct xs *);
+void	xs_set_next_id(struct xs *, uint32_t);
 
 #endif /* HAYATE_XSCHED_H */

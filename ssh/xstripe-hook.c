@@ -44,9 +44,6 @@
 /* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
 #define HANDLE_MAX	256
 
-/* With smaller WRITEs the work of each would count. */
-#define UNIT_LEAST	(32 * 1024)
-
 /* Bytes under way on one channel, at least: twice a stock server's window */
 #define WINDOW_LEAST	(4 * 1024 * 1024)
 
@@ -864,7 +861,7 @@ xstripe_put(struct sftp_conn *conn, const char *local, const char *remote,
 	struct stat sb;
 
 	/* stat() first: another who has opened a fifo would notice the end. */
-	if (plain || !sftpq_can_stripe(conn, UNIT_LEAST) ||
+	if (plain || !sftpq_can_stripe(conn, XSTRIPE_UNIT) ||
 	    stat(local, &sb) == -1 || !S_ISREG(sb.st_mode) ||
 	    (p.fd = open(local, O_RDONLY | O_CLOEXEC)) == -1)
 		return 0;

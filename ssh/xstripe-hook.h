@@ -22,6 +22,9 @@
 
 struct sftp_conn;
 
+/* A server that takes less at once is not for this: each WRITE costs work. */
+#define XSTRIPE_UNIT	(32 * 1024)
+
 /*
  * In scp: channels are wanted only if the last of the arguments is at a server
  * and the others, with what is in them, are together large. sftp does not know

@@ -37,6 +37,7 @@
 #include "xsparse-hook.h"
 #include "xteam-hook.h"
 #include "xtree-hook.h"
+#include "xturn-hook.h"
 
 /* Files under way: enough for 25,000 a second where a round trip is 20 ms */
 #define FILES_MAX	512
@@ -152,7 +153,7 @@ print_item(struct xtree *t, struct xs_job *j, struct xitem *item)
 
 	if (t->alone)
 		sftpq_add_moved(t->conn, item->moved);
-	if (is_file)
+	if (is_file && !xreport_expects())
 		xreport_expect_file(t->side == &xput_side, item->src,
 		    item->dst);
 	print_texts(t, &item->text[kind == XS_LEAVE]);
@@ -249,7 +250,8 @@ act(struct xtree *t, const struct xs_action *a)
 	switch (a->op) {
 	case XS_BEGIN:
 		item->begun_us = clock_us();
-		t->side->begin(t, item, a->job);
+		if (!xs_is_held(a->job) || !xturn_copy(t, item, a->job))
+			t->side->begin(t, item, a->job);
 		break;
 	case XS_SETTLE:
 		t->side->settle(t, item, a);
@@ -328,6 +330,13 @@ result_of(const struct xs_action *a, const struct xreply *reply)
 	return XS_FAILED;
 }
 
+static void
+set_window(struct xtree *t)
+{
+	xs_set_window(t->s, t->to == NULL ? t->window[0] :
+	    MINIMUM(t->window[0] + t->window[1], CROSS_MOST));
+}
+
 /* "len" bytes came or were written; between two servers the latter count. */
 static void
 count_bytes(struct xtree *t, struct xitem *item, uint32_t len)
@@ -339,8 +348,7 @@ count_bytes(struct xtree *t, struct xitem *item, uint32_t len)
 		t->count.bytes += len;
 	}
 	t->window[is_to] = sftpq_count_tree(is_to ? t->to_conn : t->conn, len);
-	xs_set_window(t->s, t->to == NULL ? t->window[0] :
-	    MINIMUM(t->window[0] + t->window[1], CROSS_MOST));
+	set_window(t);
 }
 
 /* Returns 1 if the message is none of the tree's. */
@@ -362,6 +370,8 @@ judge_window(struct xtree *t, uint32_t len)
 	    xteam_size(&t->team));
 	if (t->growth.want > 1)
 		t->team.channels = t->growth.want;
+	if (t->growth.never)
+		xs_release(t->s);
 }
 
 static void
@@ -506,6 +516,21 @@ stop_target(struct xtree *t)
 	t->to = NULL;
 }
 
+static void
+take_connection(struct xtree *t, const struct sftpq_tree *q)
+{
+	struct xlink_conf link = { .fd_in = q->fd_in, .fd_out = q->fd_out,
+	    .before_fatal = before_fatal, .arg = t };
+
+	t->window[0] = q->window;
+	set_window(t);
+	t->link = xlink_new(&link);
+	xteam_begin(&t->team, q->fd_in, t->link, before_fatal, t);
+	t->team.also = t->to;
+	if (t->side == &xput_side)
+		xteam_use_channels(&t->team);
+}
+
 void
 xtree_start(struct xtree *t)
 {
@@ -513,7 +538,6 @@ xtree_start(struct xtree *t)
 	struct xs_conf conf = { .put = t->side == &xput_side,
 	    .in_place = t->in_place, .preserve = t->preserve,
 	    .files = most_files() };
-	struct xlink_conf link = { .before_fatal = before_fatal, .arg = t };
 
 	sftpq_begin_tree(t->conn, conf.put, &q);
 	conf.unit = q.unit;
@@ -522,29 +546,37 @@ xtree_start(struct xtree *t)
 		start_target(t, &conf);
 	t->unit = conf.unit;
 	t->msg_id = q.msg_id;
-	link.fd_in = q.fd_in;
-	link.fd_out = q.fd_out;
 	if ((t->s = xs_new(&conf)) == NULL)
 		fatal_f("out of memory");
-	t->window[0] = q.window;
-	xs_set_window(t->s, t->window[0] + t->window[1]);
-	t->link = xlink_new(&link);
-	xteam_begin(&t->team, q.fd_in, t->link, before_fatal, t);
-	t->team.also = t->to;
-	if (conf.put)
-		xteam_use_channels(&t->team);
+	take_connection(t, &q);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
+}
+
+void
+xtree_lend(struct xtree *t)
+{
+	*t->msg_id = xs_next_id(t->s);
+	xteam_end(&t->team);
+	xlink_free(t->team.link[0]);
+}
+
+void
+xtree_return(struct xtree *t)
+{
+	struct sftpq_tree q;
+
+	sftpq_begin_tree(t->conn, t->side == &xput_side, &q);
+	xs_set_next_id(t->s, *q.msg_id);
+	take_connection(t, &q);
 }
 
 void
 xtree_stop(struct xtree *t)
 {
 	xshow_end(t);
-	*t->msg_id = xs_next_id(t->s);
+	xtree_lend(t);
 	if (t->to != NULL)
 		stop_target(t);
-	xteam_end(&t->team);
-	xlink_free(t->team.link[0]);
 	xs_free(t->s);
 	free(t->open);
 }

@@ -21,15 +21,18 @@
  *       order N     replies come in order (0), backwards (1), shuffled (N)
  *       interrupt N the user interrupts after N round trips
  *       lanes N     files go over N lanes
+ *       held N      the caller copies each Nth file itself; 0: none
+ *       declined 0|1   ... but then leaves it to requests
+ *       release N   nothing is held any more after N round trips
  *       files N, unit N, window N, in_place 0|1, preserve 0|1
  *   fail OP N      the Nth request OP fails, whenever it is sent
  *   put|get|cross DIRS FILES SIZE   copy, and report
  *
  * The server answers only when nothing more is sent, so a round is a round
  * trip. The report: rounds, requests, most files open at once, files that are
- * whole, cut (with no hole below the cut) or emptied, and failed, and the data
- * requests of each lane. A promise of xsched.h that is broken ends the run with
- * its name.
+ * whole, cut (with no hole below the cut) or emptied, and failed, files that
+ * the caller copied, and the data requests of each lane. A promise of xsched.h
+ * that is broken ends the run with its name.
  */
 
 #include <err.h>
@@ -73,7 +76,7 @@ struct reply {
 
 static struct {
 	uint64_t handles, strict, strict_to, full, shorten, actual, order;
-	uint64_t interrupt, names, hole, hole_end;
+	uint64_t interrupt, names, hole, hole_end, held, declined, release;
 	uint64_t files, unit, window, in_place, preserve, lanes;
 	uint64_t fail[OPS];
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
@@ -86,7 +89,7 @@ static struct {
 	struct reply queue[REQUESTS_MAX];
 	size_t	 nqueue;
 	uint64_t seen[OPS];
-	unsigned long rounds, requests, whole, ncut, failed, printed;
+	unsigned long rounds, requests, whole, ncut, failed, printed, copied;
 	uint64_t open, open_to, most;
 	uint64_t bytes;			/* under way, between two servers */
 	unsigned long data[XS_LANES];	/* requests */
@@ -360,6 +363,8 @@ answer_all(void)
 	r.rounds++;
 	if (r.rounds == set.interrupt)
 		xs_interrupt(r.s);
+	if (r.rounds == set.release)
+		xs_release(r.s);
 }
 
 static void
@@ -397,10 +402,18 @@ end(struct xs_job *j, struct node *n)
 		r.failed++;
 }
 
+static int
+is_held(int n)
+{
+	return set.held != 0 && n % (int)set.held == 0 &&
+	    (set.release == 0 || r.rounds < set.release);
+}
+
 static void
 add_child(struct xs_job *leave, struct node *n)
 {
 	int is_root = n->dir == NULL;
+	struct xs_job *j;
 	struct node *child;
 
 	must(!n->has_failed, "nothing is copied after a listing failed");
@@ -408,8 +421,11 @@ add_child(struct xs_job *leave, struct node *n)
 		child = new_node(n, is_root ? r.nfiles : 0, n->number + 1 +
 		    n->added * (is_root ? r.nfiles + 1 : 1));
 		n->added++;
-		must(xs_add(r.s, leave, is_root ? XS_DIR : XS_FILE, child,
-		    r.put ? 0 : r.size) != NULL, "memory");
+		j = xs_add(r.s, leave, is_root ? XS_DIR : XS_FILE, child,
+		    r.put ? 0 : r.size);
+		must(j != NULL, "memory");
+		if (!is_root && is_held(n->added))
+			xs_hold(r.s, j);
 	}
 	if (n->added == n->known)
 		xs_listed(r.s, leave);
@@ -433,18 +449,36 @@ print(struct xs_job *j, struct node *n)
 }
 
 static void
+begin(struct xs_job *j, struct node *n)
+{
+	xs_set_size(r.s, j, r.size);
+	n->is_made = !r.put && !r.cross;
+	if (xs_kind(j) != XS_FILE)
+		return;
+	n->dir->begun++;
+	if (!xs_is_held(j))
+		return;
+	must(r.nqueue == 0 && xs_active(r.s) == 1,
+	    "nothing is under way beside a file that was held");
+	must(xs_oldest(r.s) == j, "all before it are printed");
+	if (set.declined)
+		return;
+	xs_set_next_id(r.s, xs_next_id(r.s) + 7);
+	n->moved = n->cut = set.actual == UINT64_MAX ? r.size : set.actual;
+	r.copied++;
+	xs_copied(j);
+}
+
+static void
 act(const struct xs_action *a)
 {
 	struct node *n = xs_own(a->job);
 
 	if (a->op < XS_BEGIN)
 		send(a);
-	else if (a->op == XS_BEGIN) {
-		xs_set_size(r.s, a->job, r.size);
-		n->is_made = !r.put && !r.cross;
-		if (xs_kind(a->job) == XS_FILE)
-			n->dir->begun++;
-	} else if (a->op == XS_SETTLE)
+	else if (a->op == XS_BEGIN)
+		begin(a->job, n);
+	else if (a->op == XS_SETTLE)
 		must(n->under_way == 0, "data is settled after its last reply");
 	else if (a->op == XS_AGAIN) {
 		must(!n->is_open && !n->is_open_to,
@@ -496,8 +530,8 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	for (i = 0; i < XS_LANES; i++)
 		must(xs_lane_files(r.s, i) == 0, "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
-	    "failed=%lu limit=%u", r.rounds, r.requests, r.most, r.whole,
-	    r.ncut, r.failed, xs_limit(r.s));
+	    "failed=%lu copied=%lu limit=%u", r.rounds, r.requests, r.most,
+	    r.whole, r.ncut, r.failed, r.copied, xs_limit(r.s));
 	for (i = 0; i < set.lanes; i++)
 		printf(" lane%u=%lu", i, r.data[i]);
 	putchar('\n');
@@ -518,7 +552,8 @@ setting(const char *key)
 	    { "hole_end", &set.hole_end },
 	    { "interrupt", &set.interrupt }, { "files", &set.files },
 	    { "unit", &set.unit }, { "window", &set.window },
-	    { "lanes", &set.lanes },
+	    { "lanes", &set.lanes }, { "held", &set.held },
+	    { "declined", &set.declined }, { "release", &set.release },
 	    { "in_place", &set.in_place }, { "preserve", &set.preserve } };
 	size_t i;
 
