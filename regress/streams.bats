@@ -257,12 +257,28 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[ "$(stat -c '%a %Y' got/m there/large/m | uniq)" = "$(stat -c '%a %Y' large/m)" ]
 	reported "r['totals']['files'] == 5 and r['totals']['failed'] == 0"
 	reported "f['m']['bytes'] == 268435456"
+	# zeros become a hole
+	rm -r got large/m
+	truncate -s 300M large/m
+	counted hayate 4 copy -v -rp -j 4 "hayate:$T/large" got
+	cmp large/m got/m
+	[ "$(grep -c 'm" comes over' log)" -ge 1 ]
+	[ "$(du -m got/m | cut -f 1)" -le 30 ]
+	# Of as many as there are connections, each goes over one.
+	rm -r got large/m
+	cat "$BULK" "$BULK" >large/m1
+	cp large/m1 large/m2
+	counted hayate 2 copy -v -r -j 2 "hayate:$T/large" got
+	diff -r large got
+	[ "$(over log)" = 2 ]
+	run ! grep 'comes over' log
+	rm large/m2
 	# The file cannot be written, the others can.
 	rm -r got
-	mkdir -p got/large/m
+	mkdir -p got/large/m1
 	fails copy -v -r -j 4 "hayate:$T/large" got 2>log
-	diff -r -x m large got/large
-	grep 'open local "got/large/m": Is a directory' log
+	diff -r -x m1 large got/large
+	grep 'open local "got/large/m1": Is a directory' log
 }
 
 @test "auto adds a connection where one is held back" {

@@ -229,6 +229,29 @@ large_tree() {
 	prefix there/large/m
 }
 
+@test "the holes of a large file of a tree are not sent" {
+	mkdir large
+	truncate -s 300M large/hole
+	dd if="$BULK" of=large/hole bs=1M count=200 conv=notrunc status=none
+	far copy -v -r large "stock:$T/there" 2>log
+	cmp large/hole there/large/hole
+	[ "$(channels log)" = 1 ]
+	[ "$(du -m there/large/hole | cut -f 1)" -le 220 ]
+}
+
+@test "errors of other files are not lost when the connection is, during a large file" {
+	local f i
+	large_tree
+	for i in $(seq 20); do echo x >"large/$i"; mkdir -p "there/large/$i"; done
+	start -r large "stock:$T/there"
+	kill -9 "$(pgrep -P "$SCP" -x ssh)"
+	ended 255
+	f=$(grep -c 'dest open ".*/there/large/[0-9]*": Failure' log)
+	echo "$f were printed"
+	[ "$f" = 20 ]
+	grep -i 'connection' log
+}
+
 @test "a tree goes over as many channels as MaxSessions allows, and nothing is said" {
 	far copy -r "$TREE" "one:$T/there/one" >out 2>&1
 	far copy -v -r "$TREE" "two:$T/there/two" 2>log

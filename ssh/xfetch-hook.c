@@ -36,6 +36,7 @@
 #include "xfetch.h"
 #include "xfetch-hook.h"
 #include "xlink-hook.h"
+#include "xsparse-hook.h"
 #include "xstripe.h"
 #include "xteam-hook.h"
 
@@ -195,21 +196,11 @@ static void
 write_local(struct get *g, const u_char *p, size_t len)
 {
 	off_t off = (off_t)xf_frontier(g->s);
-	ssize_t n;
+	int ok = xsparse_write(g->fd, p, len, off) == len;
 
-	while (len > 0) {
-		n = pwrite(g->fd, p, len, off);
-		if (n == -1 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			g->write_errno = n == 0 ? ENOSPC : errno;
-			break;
-		}
-		p += n;
-		len -= n;
-		off += n;
-	}
-	xf_written(g->s, len == 0);
+	if (!ok)
+		g->write_errno = errno;
+	xf_written(g->s, ok);
 }
 
 /* Replies */

@@ -57,8 +57,8 @@ xitem_add(struct xtree *t, struct xs_job *dir, enum xs_kind kind,
 		xitem_count(t, item);
 	if ((j = xs_add(t->s, dir, kind, item, size)) == NULL)
 		fatal_f("out of memory");
-	if (kind == XS_FILE && dir != NULL && xturn_wants(t, size))
-		xs_hold(t->s, j);
+	if (kind == XS_FILE && dir != NULL)
+		xturn_add(t, item, j);
 }
 
 void

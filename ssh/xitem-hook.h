@@ -68,6 +68,7 @@ struct xitem {
 	int	 has_data;		/* it came to reading and writing */
 	int	 sparse;		/* its holes need not be sent */
 	int	 ends_in_hole;
+	int	 is_large;		/* see xturn-hook.h */
 	uint64_t size, moved, skipped;	/* bytes; of holes */
 	uint64_t begun_us, ended_us;	/* times; 0: not yet */
 
@@ -88,6 +89,7 @@ struct xtree {
 	uint64_t window[2];		/* of both connections, bytes */
 	struct xteam team;		/* all of them */
 	struct xwindow growth;		/* of the channels; to put */
+	unsigned int large;		/* files that are, known and not done */
 	const struct xside *side;
 	int	 preserve, print, follow, in_place;
 	u_int	 unit;
@@ -167,8 +169,8 @@ void	xtree_run(struct xtree *, const int *until);
 void	xtree_stop(struct xtree *);
 
 /*
- * While nothing is under way and no job begins, upstream's functions can have
- * the connection.
+ * In XS_BEGIN of the only job under way: upstream's functions have the
+ * connection from the one to the other.
  */
 void	xtree_lend(struct xtree *);
 void	xtree_return(struct xtree *);

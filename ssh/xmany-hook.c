@@ -319,7 +319,7 @@ copy_alone(const struct xtree *t, const char *src, const char *dst, Attrib *a,
 	if (!sftpq_is_tuned(t->conn) && r == 0 &&
 	    stat(is_put ? src : dst, &sb) == 0)
 		bytes = sb.st_size;
-	xreport_file(bytes, clock_us() - begun_us, r);
+	xreport_file(bytes, clock_us() - begun_us, interrupted ? -1 : r);
 	return r;
 }
 

@@ -204,19 +204,20 @@ xsparse_next(int fd, off_t *off, size_t len)
 
 /* A large file with little data gains more by its holes than by channels. */
 static off_t
-least_holes(off_t size)
+least_holes(off_t size, int alone)
 {
-	return size < XST_LEAST ? size / 8 : size / 4 * 3;
+	return alone && size >= XST_LEAST ? size / 4 * 3 : size / 8;
 }
 
 off_t
-xsparse_size(const char *path)
+xsparse_size(const char *path, int alone)
 {
 	struct stat sb;
 	int fd, yes;
 
 	if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode) ||
-	    (off_t)sb.st_blocks * 512 > sb.st_size - least_holes(sb.st_size) ||
+	    (off_t)sb.st_blocks * 512 >
+	    sb.st_size - least_holes(sb.st_size, alone) ||
 	    (fd = open(path, O_RDONLY)) == -1)
 		return 0;
 	yes = xsparse_has_hole(fd, &sb);

@@ -16,11 +16,13 @@
  * copy is a beginning of its source. A file with bytes that is copied over in
  * place gets every byte, as in upstream: it may be the source itself. A file
  * that is put alone takes this way if an eighth of it is holes, from 32 MiB on
- * three quarters, because it is then not striped.
+ * three quarters, because it is then not striped; a very large one of a tree if
+ * an eighth is.
  *
  * What the file system calls a hole is believed.
  *
- * Called by xget-hook.c, xput-hook.c and xtree-hook.c, and from
+ * Called by xget-hook.c, xfetch-hook.c, xput-hook.c, xtree-hook.c and
+ * xturn-hook.c, and from
  * patches/163-sftp-client-holes.patch. Main thread only.
  */
 
@@ -44,8 +46,11 @@ size_t	xsparse_vwrite(struct sftp_conn *, int fd, const u_char *, size_t len);
 /* Returns 1 if a regular file has a hole that need not be sent. */
 int	xsparse_has_hole(int fd, const struct stat *);
 
-/* Returns the size of a file whose holes are worth this way, or 0. */
-off_t	xsparse_size(const char *path);
+/*
+ * Returns the size of a file whose holes are worth this way, or 0. "alone": it
+ * is no file of a tree.
+ */
+off_t	xsparse_size(const char *path, int alone);
 
 /*
  * What is to be sent next, from "*off" on or from behind the hole there: moves

@@ -59,6 +59,7 @@
 #define CROSS_MOST	(16 * 1024 * 1024)
 
 extern volatile sig_atomic_t interrupted;
+extern void (*cleanup_first)(void);	/* see cleanup-hook.c */
 
 int
 xtree_takes(struct sftp_conn *conn, int resume, int sync)
@@ -262,6 +263,7 @@ act(struct xtree *t, const struct xs_action *a)
 	case XS_END:
 		t->side->end(t, item, a->job);
 		t->count.files += xs_kind(a->job) == XS_FILE;
+		t->large -= item->is_large;
 		item->ended_us = clock_us();
 		if (item->failed)
 			t->ret = -1;
@@ -370,7 +372,7 @@ judge_window(struct xtree *t, uint32_t len)
 	    xteam_size(&t->team));
 	if (t->growth.want > 1)
 		t->team.channels = t->growth.want;
-	if (t->growth.never)
+	if (!xwindow_may_limit(&t->growth))
 		xs_release(t->s);
 }
 
@@ -552,12 +554,40 @@ xtree_start(struct xtree *t)
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 }
 
-void
-xtree_lend(struct xtree *t)
+static void
+let_go(struct xtree *t)
 {
 	*t->msg_id = xs_next_id(t->s);
 	xteam_end(&t->team);
 	xlink_free(t->team.link[0]);
+}
+
+static struct xtree *lent;		/* NULL: none */
+static void (*cleanup_next)(void);
+
+/* Upstream's functions end the process with fatal(). */
+static void
+at_exit(void)
+{
+	struct xtree *t = lent;
+
+	lent = NULL;
+	if (t != NULL)
+		before_fatal(t);
+	if (cleanup_next != NULL)
+		cleanup_next();
+}
+
+void
+xtree_lend(struct xtree *t)
+{
+	if (cleanup_first != at_exit) {
+		cleanup_next = cleanup_first;
+		cleanup_first = at_exit;
+		atexit(at_exit);
+	}
+	let_go(t);
+	lent = t;
 }
 
 void
@@ -565,6 +595,7 @@ xtree_return(struct xtree *t)
 {
 	struct sftpq_tree q;
 
+	lent = NULL;
 	sftpq_begin_tree(t->conn, t->side == &xput_side, &q);
 	xs_set_next_id(t->s, *q.msg_id);
 	take_connection(t, &q);
@@ -574,7 +605,7 @@ void
 xtree_stop(struct xtree *t)
 {
 	xshow_end(t);
-	xtree_lend(t);
+	let_go(t);
 	if (t->to != NULL)
 		stop_target(t);
 	xs_free(t->s);
@@ -616,7 +647,7 @@ xtree_put_sparse(struct sftp_conn *conn, const char *src, const char *dst,
 	uint64_t size;
 
 	if (!xtree_takes(conn, 0, 0) || sftpq_handles(conn) == 0 ||
-	    (size = xsparse_size(src)) == 0)
+	    (size = xsparse_size(src, 1)) == 0)
 		return 0;
 	*ret = copy(&t, XS_FILE, src, dst, NULL, size);
 	return 1;

@@ -19,10 +19,11 @@
  * can go on.
  *
  * If the user wants several connections, each file goes over the one that has
- * least to do, and directories over the first. If one of them is lost, so is
- * the copy, as if it were the only one. Channels of one connection do the same
- * for what is put, where the server's window is the limit (xwindow.h). A very
- * large file is copied over all of them (xturn-hook.h).
+ * least to do, and directories over the first. If one of them is lost while it
+ * has files, so is the copy, as if it were the only one. Channels of one
+ * connection do the same for what is put, where the server's window is the
+ * limit (xwindow.h). A very large file is copied over all of them (xturn-
+ * hook.h).
  *
  * Bounds: 512 files are open, and as many as the descriptors and the server's
  * handles allow, but no file is opened while 2 MiB, or a connection's share of

@@ -11,31 +11,63 @@
 
 #include <signal.h>
 
+#include "misc.h"
+
+#include "sftp-tell.h"
 #include "sftpq-hook.h"
 #include "xitem-hook.h"
 #include "xreport-hook.h"
 #include "xshow-hook.h"
+#include "xsparse-hook.h"
 #include "xstripe-hook.h"
 #include "xturn-hook.h"
 
 /*
- * With 1 Gbit/s it takes 2 s, so that round trips of 100 ms count little; one
- * channel to a stock server would take 13 s.
+ * One channel to a stock server takes 13 s for it at 100 ms; several of them at
+ * 1 Gbit/s take 5 s, of which round trips at the begin and the end are a half.
  */
-#define TURN_LEAST	(256 * 1024 * 1024)
+#define LARGE_LEAST	(256 * 1024 * 1024)
 
 extern volatile sig_atomic_t interrupted;
 
-int
-xturn_wants(const struct xtree *t, uint64_t size)
+/* Returns 1 if a large file may go over several. */
+static int
+helps(const struct xtree *t)
 {
 	int is_put = t->side == &xput_side;
 
-	if (size < TURN_LEAST || t->to != NULL ||
+	if (t->to != NULL ||
 	    (is_put && !sftpq_can_stripe(t->conn, XSTRIPE_UNIT)))
 		return 0;
-	return t->team.channels > 0 ? !t->growth.never :
-	    xteam_may_grow(t->team.main_fd);
+	if (t->team.channels > 0)
+		return xwindow_may_limit(&t->growth);
+	return is_put || xteam_may_grow(t->team.main_fd) ||
+	    xteam_size(&t->team) > 1;
+}
+
+/*
+ * With so many large files, each over one link, none waits. A path that holds
+ * more than four channels is left idle in part, but so it is at the begin and
+ * the end of a file that goes over all of them.
+ */
+static unsigned int
+enough(const struct xtree *t)
+{
+	int streams = sftp_tell_offers(t->team.main_fd);
+
+	return streams > 1 ? streams : 4;
+}
+
+void
+xturn_add(struct xtree *t, struct xitem *item, struct xs_job *j)
+{
+	if (item->size < LARGE_LEAST)
+		return;
+	item->is_large = 1;
+	if (++t->large >= enough(t))
+		xs_release(t->s);
+	else if (helps(t))
+		xs_hold(t->s, j);
 }
 
 static int
@@ -48,21 +80,45 @@ copy(struct xtree *t, struct xitem *item)
 	    t->preserve, 0, 0, t->in_place);
 }
 
-int
-xturn_copy(struct xtree *t, struct xitem *item, struct xs_job *j)
+/* Returns 1 if it has to be copied as all others. */
+static int
+is_ordinary(const struct xtree *t, const struct xitem *item)
+{
+	unsigned int i;
+
+	for (i = 0; i < XTEAM_MOST; i++) {
+		if (t->team.link[i] != NULL && !xlink_is_idle(t->team.link[i]))
+			return 1;
+	}
+	return t->side == &xput_side && xsparse_size(item->src, 0) != 0;
+}
+
+static void
+copy_now(struct xtree *t, struct xitem *item)
 {
 	uint64_t before = sftpq_moved(t->conn);
 
-	if (!xlink_is_idle(t->team.link[0]))
-		return 0;
 	xshow_clear(t);
 	xreport_expect_file(t->side == &xput_side, item->src, item->dst);
 	xtree_lend(t);
 	item->failed = copy(t, item) != 0;
 	xtree_return(t);
 	item->moved = sftpq_moved(t->conn) - before;
-	t->count.bytes += item->moved;
-	if (item->failed)
+	t->count.bytes += item->failed ? item->moved :
+	    MAXIMUM(item->moved, item->size);
+}
+
+int
+xturn_copy(struct xtree *t, struct xitem *item, struct xs_job *j)
+{
+	if (!interrupted && is_ordinary(t, item))
+		return 0;
+	if (!interrupted)
+		copy_now(t, item);
+	else
+		item->begun_us = 0;
+	/* What is interrupted is not whole, although no error is returned. */
+	if (item->failed || interrupted)
 		xs_fail(j);
 	else
 		xs_copied(j);

@@ -9,9 +9,13 @@
  *
  * The other files of a tree go over one each. For a large file, which may come
  * alone or last, that would be as slow as one. So it waits until all before it
- * are done, nothing else is under way, and is then copied as a file that is
+ * are done and nothing else is under way. Then it is copied as a file that is
  * named alone: by sftp_upload() or sftp_download(), with their own progress
- * line. That costs a tree two or three round trips.
+ * line. Of four such files, or as many as there are connections, none waits,
+ * because each over one is as fast.
+ *
+ * A file of which an eighth is holes, and one that a link of the server leads
+ * to, go over one.
  *
  * Called by xitem-hook.c and xtree-hook.c. Main thread only.
  */
@@ -19,14 +23,12 @@
 #ifndef HAYATE_XTURN_HOOK_H
 #define HAYATE_XTURN_HOOK_H
 
-#include <stdint.h>
-
 struct xitem;
 struct xs_job;
 struct xtree;
 
-/* Returns 1 if a file of this size is to be held; see xs_hold(). */
-int	xturn_wants(const struct xtree *, uint64_t size);
+/* Right after xs_add() of a file of a directory: holds it, if it is large. */
+void	xturn_add(struct xtree *, struct xitem *, struct xs_job *);
 
 /*
  * In XS_BEGIN of a file that was held. Returns 1 after it was copied, well or

@@ -63,3 +63,9 @@ xwindow_count(struct xwindow *w, uint32_t len, uint64_t age, uint64_t now,
 	w->since = now;
 	w->sum = 0;
 }
+
+int
+xwindow_may_limit(const struct xwindow *w)
+{
+	return !w->never && (w->rtt == 0 || w->rtt >= RTT_LEAST);
+}

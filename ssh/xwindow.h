@@ -44,4 +44,7 @@ struct xwindow {
 void	xwindow_count(struct xwindow *, uint32_t len, uint64_t age,
     uint64_t now, unsigned int has);
 
+/* Returns 0 if the window is known to be no limit. */
+int	xwindow_may_limit(const struct xwindow *);
+
 #endif /* HAYATE_XWINDOW_H */

@@ -11,12 +11,13 @@ stats: medians, ranges and verdicts of a sitting's lines.
 
 Lines that agree in program, cell, conditions, mode and direction are runs of
 one row. A row has a median and a range, from the smallest run to the largest.
-Four quantities may have a target:
+Five quantities may have a target:
 
     rate     bytes per second. The seconds are those of the whole process less
              the median login of the same sitting. Logins are rows of their
              own. CPU time is reduced by the login's likewise.
     seconds  of the whole process
+    cpu      CPU seconds of both ends for 1e9 bytes
     kib      memory
     ms       latency
 
@@ -52,7 +53,7 @@ COLUMNS = CONDITIONS + (
 MODE_OF = {"direct": "session", "single": "scp"}
 STOCK_WINDOW = 2 << 20  # bytes of a channel; other programs size theirs
 TARGET = re.compile(
-    r"^(rate|seconds|kib|ms)(>=|<=)(?:([0-9.]+)\*)?([a-z0-9]+)"
+    r"^(rate|seconds|cpu|kib|ms)(>=|<=)(?:([0-9.]+)\*)?([a-z0-9]+)"
     r"(?:\+([0-9.]+))?(~)?$")
 
 
@@ -106,6 +107,10 @@ class Row:
         return [v for v in values if v is not None]
 
     def values(self, quantity):
+        if quantity == "cpu":
+            near, far = self.cpu_of("near"), self.cpu_of("far")
+            return [x + y for x, y in zip(near, far)] \
+                if len(near) == len(far) else []
         if quantity != "rate":
             return self.column(quantity)
         rates = []
@@ -185,13 +190,17 @@ class Row:
                 return quantity
         return "kib"
 
-    def cpu_per_gb(self, end):
+    def cpu_of(self, end):
         per = []
         for line in self.lines:
             n, cpu = number(line["bytes"]), number(line["cpu_" + end])
             if n and n >= CPU_BYTES_MIN and cpu is not None:
                 cpu -= number(line["login_" + end]) or 0
                 per.append(max(cpu, 0) / n * 1e9)
+        return per
+
+    def cpu_per_gb(self, end):
+        per = self.cpu_of(end)
         return median(per) if per else None
 
 
@@ -273,7 +282,8 @@ def shown(value, form):
 
 
 UNIT = {"rate": (1e6, "MB/s", "%.1f"), "seconds": (1, "s", "%.2f"),
-        "kib": (1, "KiB", "%.0f"), "ms": (1, "ms", "%.1f")}
+        "cpu": (1, "s/GB", "%.2f"), "kib": (1, "KiB", "%.0f"),
+        "ms": (1, "ms", "%.1f")}
 
 
 HEAD = ("mode", "dir", "program", "runs", "time s", "MB/s", "median", "min..max",
@@ -447,6 +457,9 @@ def test_targets():
 def test_cpu():
     big = made(bytes="1e9", cpu_near="3", login_near="1")
     assert isclose(big.cpu_per_gb("near"), 2)
+    assert big.values("cpu") == []
+    both = made(bytes="1e9", cpu_near="3", login_near="1", cpu_far="5")
+    assert both.values("cpu") == [7]
     assert made(bytes="186", cpu_near="3").cpu_per_gb("near") is None
 
 
