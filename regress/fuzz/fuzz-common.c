@@ -29,10 +29,15 @@ fuzz_leave(int status)
 	siglongjmp(fuzz_left, 1);
 }
 
+/* Weak: see ssh/cleanup-hook.c */
+extern void	(*cleanup_first)(void) __attribute__((weak));
+
 /* fatal() ends a process by this function. */
 void
 cleanup_exit(int status)
 {
+	if (&cleanup_first != NULL && cleanup_first != NULL)
+		cleanup_first();
 	fuzz_leave(status);
 }
 

@@ -8,7 +8,8 @@
  * (ssh/xtree-hook.h). A thread is the server. It reads each request, and the
  * next byte of the input says how it answers: as it should, with an error, with
  * another type, later, twice, or with bytes from the input. Where the input
- * ends, it hangs up.
+ * ends, it hangs up. Some inputs offer further connections, of which none comes,
+ * so that a file that is said to be large waits for its turn.
  *
  * What the client writes must be below the directory "in": anything else in the
  * current directory is a finding. Run it in an empty directory, not as root.
@@ -54,6 +55,16 @@ struct server {
 volatile sig_atomic_t interrupted;	/* in upstream by scp or sftp */
 int showprogress;
 static u_char request[REQUEST_MOST];
+static int offers;			/* connections */
+
+int	__wrap_sftp_tell_offers(int);
+
+int
+__wrap_sftp_tell_offers(int fd)
+{
+	(void)fd;
+	return offers;
+}
 
 /* The server */
 
@@ -419,6 +430,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	}
 	has_begun = 1;
 	mode = fuzz_byte(&s.f);
+	offers = mode & 8 ? 2 : -1;
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv) == -1)
 		abort();
 	s.fd = sv[1];
