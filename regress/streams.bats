@@ -272,6 +272,12 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	diff -r large got
 	[ "$(over log)" = 2 ]
 	run ! grep 'comes over' log
+	mkdir two
+	mv got/m[12] two
+	counted hayate 2 copy -v -r -j 2 two "hayate:$T/there"
+	diff -r two there/two
+	[ "$(over log)" = 2 ]
+	run ! grep 'goes over' log
 	rm large/m2
 	# The file cannot be written, the others can.
 	rm -r got

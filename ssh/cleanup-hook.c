@@ -5,8 +5,8 @@
 
 /*
  * Takes the place of upstream's cleanup.c: how a program without a function of
- * this name ends after fatal(). What xreport-hook.c sets as cleanup_first is
- * done before.
+ * this name ends after fatal(). What xreport-hook.c and xtree-hook.c set as
+ * cleanup_first is done before.
  */
 
 #include "includes.h"

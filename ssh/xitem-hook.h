@@ -90,6 +90,7 @@ struct xtree {
 	struct xteam team;		/* all of them */
 	struct xwindow growth;		/* of the channels; to put */
 	unsigned int large;		/* files that are, known and not done */
+	uint64_t lent_us, lent_moved;	/* since xtree_lend(): time, bytes */
 	const struct xside *side;
 	int	 preserve, print, follow, in_place;
 	u_int	 unit;

@@ -740,6 +740,14 @@ must_stay(const struct xs *s, const struct xs_job *j)
 	    (j->kind == XS_FILE && has_ahead(s))));
 }
 
+/* Returns 1 if children can be added whatever the oldest job needs. */
+static int
+has_room(const struct xs *s)
+{
+	return !link_is_empty(&s->more) && s->nready < s->limit &&
+	    s->jobs < JOBS_MAX;
+}
+
 /* Returns the job that may begin, or NULL. */
 static struct xs_job *
 next_job(const struct xs *s)
@@ -747,7 +755,7 @@ next_job(const struct xs *s)
 	struct xs_job *j = xs_oldest(s);
 
 	if (j != NULL && j->is_held)
-		return s->active > 0 ? NULL : j;
+		return s->active > 0 || has_room(s) ? NULL : j;
 	if (link_is_empty(&s->ready))
 		return NULL;
 	j = of_queue(s->ready.next);
@@ -783,7 +791,7 @@ expand(struct xs *s, struct xs_action *a)
 
 	if (link_is_empty(&s->more))
 		return 0;
-	if (s->nready < s->limit && s->jobs < JOBS_MAX)
+	if (has_room(s))
 		return local(s, of_queue(s->more.next), XS_MORE, a);
 	if (oldest->kind == XS_LEAVE && !oldest->listed)
 		return local(s, oldest, XS_MORE, a);

@@ -36,9 +36,9 @@
  *             to one. Only what fails alone has failed. If it then succeeds,
  *             the number stays as low.
  *
- * A file that is held is the caller's to copy, when all before it are printed
- * and nothing is under way: the caller has the connection while it is in
- * XS_BEGIN.
+ * A file that is held is the caller's to copy, when all before it are printed,
+ * those behind it are known, and nothing is under way: the caller has the
+ * connection while it is in XS_BEGIN.
  *
  * Files may go over several connections. Each is a lane of its own: it has its
  * share of the window, and files are opened as long as a lane lacks data. A

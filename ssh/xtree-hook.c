@@ -565,15 +565,22 @@ let_go(struct xtree *t)
 static struct xtree *lent;		/* NULL: none */
 static void (*cleanup_next)(void);
 
-/* Upstream's functions end the process with fatal(). */
+/*
+ * Upstream's functions end the process with fatal(). The report of their file
+ * ends first, because what follows is of others.
+ */
 static void
 at_exit(void)
 {
 	struct xtree *t = lent;
 
 	lent = NULL;
-	if (t != NULL)
+	if (t != NULL) {
+		if (xreport_expects())
+			xreport_file(sftpq_moved(t->conn) - t->lent_moved,
+			    clock_us() - t->lent_us, -1);
 		before_fatal(t);
+	}
 	if (cleanup_next != NULL)
 		cleanup_next();
 }
@@ -588,6 +595,8 @@ xtree_lend(struct xtree *t)
 	}
 	let_go(t);
 	lent = t;
+	t->lent_us = clock_us();
+	t->lent_moved = sftpq_moved(t->conn);
 }
 
 void

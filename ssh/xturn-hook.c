@@ -66,7 +66,8 @@ xturn_add(struct xtree *t, struct xitem *item, struct xs_job *j)
 	item->is_large = 1;
 	if (++t->large >= enough(t))
 		xs_release(t->s);
-	else if (helps(t))
+	else if (helps(t) && (t->side != &xput_side ||
+	    xsparse_size(item->src, 0) == 0))
 		xs_hold(t->s, j);
 }
 
@@ -80,30 +81,28 @@ copy(struct xtree *t, struct xitem *item)
 	    t->preserve, 0, 0, t->in_place);
 }
 
-/* Returns 1 if it has to be copied as all others. */
+/* Returns 1 if nothing is under way, not even a part of a message. */
 static int
-is_ordinary(const struct xtree *t, const struct xitem *item)
+is_idle(const struct xtree *t)
 {
 	unsigned int i;
 
 	for (i = 0; i < XTEAM_MOST; i++) {
 		if (t->team.link[i] != NULL && !xlink_is_idle(t->team.link[i]))
-			return 1;
+			return 0;
 	}
-	return t->side == &xput_side && xsparse_size(item->src, 0) != 0;
+	return 1;
 }
 
 static void
 copy_now(struct xtree *t, struct xitem *item)
 {
-	uint64_t before = sftpq_moved(t->conn);
-
 	xshow_clear(t);
 	xreport_expect_file(t->side == &xput_side, item->src, item->dst);
 	xtree_lend(t);
 	item->failed = copy(t, item) != 0;
 	xtree_return(t);
-	item->moved = sftpq_moved(t->conn) - before;
+	item->moved = sftpq_moved(t->conn) - t->lent_moved;
 	t->count.bytes += item->failed ? item->moved :
 	    MAXIMUM(item->moved, item->size);
 }
@@ -111,7 +110,7 @@ copy_now(struct xtree *t, struct xitem *item)
 int
 xturn_copy(struct xtree *t, struct xitem *item, struct xs_job *j)
 {
-	if (!interrupted && is_ordinary(t, item))
+	if (!interrupted && !is_idle(t))
 		return 0;
 	if (!interrupted)
 		copy_now(t, item);

@@ -14,8 +14,8 @@
  * line. Of four such files, or as many as there are connections, none waits,
  * because each over one is as fast.
  *
- * A file of which an eighth is holes, and one that a link of the server leads
- * to, go over one.
+ * A file that is put and has an eighth of holes, and one that is got and that a
+ * link of the server leads to, go over one.
  *
  * Called by xitem-hook.c and xtree-hook.c. Main thread only.
  */

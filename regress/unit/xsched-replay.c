@@ -461,6 +461,8 @@ begin(struct xs_job *j, struct node *n)
 	must(r.nqueue == 0 && xs_active(r.s) == 1,
 	    "nothing is under way beside a file that was held");
 	must(xs_oldest(r.s) == j, "all before it are printed");
+	must(set.handles == 0 || n->dir->added == n->dir->known,
+	    "those behind it are known");
 	if (set.declined)
 		return;
 	xs_set_next_id(r.s, xs_next_id(r.s) + 7);
