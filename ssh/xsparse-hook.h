@@ -16,8 +16,8 @@
  * copy is a beginning of its source. A file with bytes that is copied over in
  * place gets every byte, as in upstream: it may be the source itself. A file
  * that is put alone takes this way if an eighth of it is holes, from 32 MiB on
- * three quarters, because it is then not striped. A file of a tree takes it with
- * any hole, a very large one (xturn-hook.h) with an eighth.
+ * three quarters, because it is then not striped. A file of a tree takes it
+ * with any hole, a very large one (xturn-hook.h) with an eighth.
  *
  * What the file system calls a hole is believed.
  *

@@ -8,8 +8,8 @@
  * (ssh/xtree-hook.h). A thread is the server. It reads each request, and the
  * next byte of the input says how it answers: as it should, with an error, with
  * another type, later, twice, or with bytes from the input. Where the input
- * ends, it hangs up. Some inputs offer further connections, of which none comes,
- * so that a file that is said to be large waits for its turn.
+ * ends, it hangs up. Some inputs offer further connections, of which none
+ * comes, so that a file that is said to be large waits for its turn.
  *
  * What the client writes must be below the directory "in": anything else in the
  * current directory is a finding. Run it in an empty directory, not as root.
