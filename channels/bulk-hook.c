@@ -22,8 +22,11 @@
 #include "hayopt.h"
 #include "tcp-path.h"
 
-/* packet.c takes 256 KiB with all that is round the data. */
-#define PACKET_LARGE	(255 * 1024)
+/*
+ * A READ or WRITE of SFTP moves 255 KiB, and 29 bytes and a handle are round
+ * it: then it is one packet. packet.c takes 256 KiB with all that is round.
+ */
+#define PACKET_LARGE	(255 * 1024 + 256)
 #define PACKET_STOCK	(32 * 1024)
 
 /* 255 KiB at 100 MB/s; a keystroke waits no longer for one packet. */
@@ -58,7 +61,10 @@ bulk_path_rate(struct ssh *ssh)
 	return rate;
 }
 
-/* Gives a pipe of "least" to "most" bytes another size. */
+/*
+ * Gives a pipe of "least" to "most" bytes another size, unless it holds packets
+ * (ring.h).
+ */
 static void
 resize_pipe(int fd, int least, int most, int size)
 {
@@ -66,6 +72,7 @@ resize_pipe(int fd, int least, int most, int size)
 	int was = fd == -1 ? -1 : fcntl(fd, F_GETPIPE_SZ);
 
 	if (was >= least && was <= most &&
+	    (fcntl(fd, F_GETFL) & O_DIRECT) == 0 &&
 	    fcntl(fd, F_SETPIPE_SZ, size) == -1 && size > was)
 		debug2("a pipe stays at %d bytes: %s", was, strerror(errno));
 #else
@@ -78,28 +85,33 @@ resize_pipe(int fd, int least, int most, int size)
 
 /*
  * Someone types into a channel if its packets are small and come one by one.
- * The requests of another transfer are as small, but come in a row.
+ * The requests of another transfer are as small, but come in a row. What the
+ * channel of the bulk sent before that, to open the file, is not typed.
  */
 #define TYPED_MAX	256
 #define TYPED_GAP_US	10000
 #define TYPING_US	1000000
 
 static uint64_t typed_us, small_us;
+static int typed_id, bulk_id = -1;	/* channels */
 
 static void
-note_small(void)
+note_small(int id)
 {
 	uint64_t now_us = clock_us();
 
-	if (now_us - small_us >= TYPED_GAP_US)
+	if (now_us - small_us >= TYPED_GAP_US) {
 		typed_us = now_us;
+		typed_id = id;
+	}
 	small_us = now_us;
 }
 
 static int
 is_typing(void)
 {
-	return typed_us != 0 && clock_us() - typed_us < TYPING_US;
+	return typed_us != 0 && typed_id != bulk_id &&
+	    clock_us() - typed_us < TYPING_US;
 }
 
 /*
@@ -125,13 +137,12 @@ size_t
 bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
 {
 	static size_t largest;
-	static int bulk_id = -1;
 	size_t most;
 
 	if (len >= PACKET_STOCK)
 		bulk_id = c->self;
 	else if (len > 0 && len <= TYPED_MAX && c->self != bulk_id)
-		note_small();
+		note_small(c->self);
 	if (len <= PACKET_STOCK || !hayopt_get()->hayate)
 		return len;
 	if (c->isatty || must_yield(c))
