@@ -11,6 +11,7 @@ HAYATE_ROOMS = common channels cipher ssh sshd
 HAYATE_CORE = \
 	common/hayopt.c \
 	common/peer.c \
+	common/ring.c \
 	channels/bdp.c \
 	channels/bufgrow.c \
 	channels/starve.c \
@@ -40,6 +41,7 @@ HAYATE_HOOKS = \
 	common/peer-hook.c \
 	common/blocksum-hook.c \
 	channels/bulk-hook.c \
+	channels/hop-hook.c \
 	channels/sshbuf-hook.c \
 	channels/tcpopt-hook.c \
 	channels/wtune-hook.c \

@@ -31,7 +31,7 @@ largest() {
 # streams CLIENT SERVER: streams that end round each size arrive both ways
 streams() {
 	local n
-	for n in 0 1 32767 32768 32769 65535 65537 261119 261120 261121 522241; do
+	for n in 0 1 32767 32768 32769 65535 65537 261119 261120 261121 261376 261377 262144 522241; do
 		head -c $n "$BATS_FILE_TMPDIR/data" >"$BATS_TEST_TMPDIR/sent"
 		CLIENT=$1 client "$2" "cat $BATS_TEST_TMPDIR/sent" |
 		    cmp - "$BATS_TEST_TMPDIR/sent"
@@ -42,7 +42,7 @@ streams() {
 }
 
 @test "a server takes packets of 255 KiB, with Hayate no of 32 KiB" {
-	[ "$(announced hayate)" = 261120 ]
+	[ "$(announced hayate)" = 261376 ]
 	[ "$(announced small)" = 32768 ]
 }
 
@@ -70,6 +70,19 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 @test "packets stay at 32 KiB while someone types into another session" {
 	[ "$(typed typist | sort -u)" = "beside what is typed" ]
 	[ -z "$(typed head -c 300000 /dev/zero)" ]
+}
+
+@test "a copy's own requests do not make its packets small" {
+	sshd_up hayate:told "LogLevel DEBUG3"
+	CLIENT=hayate copy -vvv "$BATS_FILE_TMPDIR/data" told:/dev/null \
+	    >"$BATS_TEST_TMPDIR/put" 2>&1
+	CLIENT=hayate copy -vvv told:"$BATS_FILE_TMPDIR/data" /dev/null \
+	    >"$BATS_TEST_TMPDIR/get" 2>&1
+	grep -q 'packets of up to' "$BATS_TEST_TMPDIR/put"
+	grep -q 'packets of up to' "$(sshd_log told)"
+	fails grep 'beside what is typed' "$BATS_TEST_TMPDIR/put" \
+	    "$(sshd_log told)"
+	sshd_down told
 }
 
 @test "a buffer agrees with its model, and nothing that it held stays in memory" {
@@ -128,6 +141,44 @@ stdio() {
 	sshd_down shown
 	sshd_down forced
 	sshd_down off
+}
+
+@test "a ring keeps its promises, whatever reads, writes or attaches" {
+	local flavour
+	for flavour in plain asan tsan; do
+		FLAVOUR=$flavour unit ring-test
+	done
+}
+
+# shares SUBSYSTEM OPTION...: copies both ways through it, and prints what
+# sftp-server says of the memory; a subsystem's stderr goes nowhere else
+shares() {
+	local sub=$1 out=$BATS_TEST_TMPDIR/said
+	: >"$out"
+	shift
+	sshd_up hayate:sub "Subsystem sftp ${sub//SERVER/$SERVER 2>>$out}" "$@"
+	CLIENT=hayate copy sub:"$BATS_FILE_TMPDIR/data" "$BATS_TEST_TMPDIR/got"
+	cmp "$BATS_TEST_TMPDIR/got" "$BATS_FILE_TMPDIR/data"
+	CLIENT=hayate copy "$BATS_FILE_TMPDIR/data" sub:"$BATS_TEST_TMPDIR/put"
+	cmp "$BATS_TEST_TMPDIR/put" "$BATS_FILE_TMPDIR/data"
+	sshd_down sub
+	sed -n 's/.*shared memory for sftp: \([a-z]*\).*/\1/p' "$out" | sort -u
+}
+
+@test "the SFTP server shares memory with sshd-session, also behind a script" {
+	SERVER="$(bin sftp-server) -e -l DEBUG"
+	[ "$(shares SERVER)" = attached ]
+	[ "$(shares "/bin/sh -c 'echo welcome >&2; exec SERVER'")" = attached ]
+	[ "$(shares "/bin/sh -c 'SERVER; echo bye'")" = attached ]
+	shares internal-sftp
+}
+
+@test "memory is refused beside a filter, and no other server wants it" {
+	SERVER="$(bin sftp-server) -e -l DEBUG"
+	[ "$(shares "/bin/sh -c 'cat | SERVER'")" = refused ]
+	[ -z "$(shares SERVER "Hayate no")" ]
+	SERVER="$(bin sftp-server stock) -e -l DEBUG"
+	[ -z "$(shares SERVER)" ]
 }
 
 # What is denied is not announced either.

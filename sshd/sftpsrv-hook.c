@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <unistd.h>
 
@@ -17,6 +18,8 @@
 #include "ssherr.h"
 #include "sftp.h"
 
+#include "hop-hook.h"
+#include "ring.h"
 #include "sftpsrv-hook.h"
 
 #define SMALL_READ	(16 * 1024)	/* several requests without data */
@@ -32,6 +35,20 @@ request_len(const struct sshbuf *queue)
 	return sshbuf_peek_u32(queue, 0, &len) == 0 ? (size_t)len + 4 : 0;
 }
 
+/* The hop to sshd; NULL: pipe and socket as they are */
+static struct ring *hop[2];
+
+/* sshd may have sent rings before it started this process. */
+static void
+attach_once(int in)
+{
+	static int done;
+
+	if (!done)
+		hop_accept(in, STDOUT_FILENO, hop);
+	done = 1;
+}
+
 ssize_t
 sftpsrv_read(int fd, struct sshbuf *queue)
 {
@@ -40,11 +57,13 @@ sftpsrv_read(int fd, struct sshbuf *queue)
 	ssize_t len;
 	int r, saved;
 
+	attach_once(fd);
 	want = want > have ? want - have : 0;
 	want = MAXIMUM(MINIMUM(want, LARGE_READ), SMALL_READ);
 	if ((r = sshbuf_reserve(queue, want, &p)) != 0)
 		fatal_fr(r, "reserve");
-	len = read(fd, p, want);
+	len = hop[RING_INPUT] == NULL ? read(fd, p, want) :
+	    ring_read(hop[RING_INPUT], p, want);
 	saved = errno;
 	if ((r = sshbuf_consume_end(queue,
 	    len > 0 ? want - (size_t)len : want)) != 0)
@@ -53,17 +72,57 @@ sftpsrv_read(int fd, struct sshbuf *queue)
 	return len;
 }
 
-int
-sftpsrv_has_request(const struct sshbuf *in, const struct sshbuf *out)
+ssize_t
+sftpsrv_write(int fd, const struct sshbuf *queue)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	const u_char *p = sshbuf_ptr(queue);
+	size_t len = sshbuf_len(queue), done = 0;
+	ssize_t n;
+
+	if (hop[RING_OUTPUT] == NULL)
+		return write(fd, p, len);
+	/* A tail that stayed would keep replies from being made in the ring. */
+	do {
+		n = ring_write(hop[RING_OUTPUT], p + done, len - done);
+		if (n > 0)
+			done += n;
+		else if (done == 0 && n == -1 && errno == EAGAIN)
+			(void)poll(&pfd, 1, -1);
+		else
+			return done > 0 ? (ssize_t)done : n;
+	} while (done < len);
+	return done;
+}
+
+static int
+has_whole_request(const struct sshbuf *in)
 {
 	size_t len = request_len(in);
 
-	return len > 4 && len <= sshbuf_len(in) &&
-	    sshbuf_len(out) <= LITTLE_TO_SEND;
+	return len > 4 && len <= sshbuf_len(in);
+}
+
+int
+sftpsrv_has_request(struct sshbuf *in, const struct sshbuf *out)
+{
+	if (sshbuf_len(out) > LITTLE_TO_SEND)
+		return 0;
+	while (!has_whole_request(in)) {
+		/* What is left in a ring would not wake poll(). */
+		if (hop[RING_INPUT] == NULL ||
+		    ring_pending(hop[RING_INPUT]) == 0 ||
+		    sftpsrv_read(STDIN_FILENO, in) <= 0)
+			return 0;
+	}
+	return 1;
 }
 
 /* SSH_FXP_DATA: length, type, id, length of the data, the data. */
 #define DATA_HEAD	(4 + 1 + 4 + 4)
+
+/* Where the reply is made in a ring, or NULL */
+static u_char *in_ring;
 
 void *
 sftpsrv_space(struct sshbuf *out, size_t len)
@@ -71,22 +130,39 @@ sftpsrv_space(struct sshbuf *out, size_t len)
 	u_char *p;
 	int r;
 
+	in_ring = hop[RING_OUTPUT] == NULL || sshbuf_len(out) > 0 ? NULL :
+	    ring_space(hop[RING_OUTPUT], DATA_HEAD + len);
+	if (in_ring != NULL)
+		return in_ring + DATA_HEAD;
 	if ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0 ||
 	    (r = sshbuf_consume_end(out, DATA_HEAD + len)) != 0)
 		fatal_fr(r, "reserve");
 	return p + DATA_HEAD;
 }
 
-void
-sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len)
+static void
+make_head(u_char *p, u_int32_t id, size_t len)
 {
-	u_char *p;
-	int r;
-
-	if ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0)
-		fatal_fr(r, "reserve");
 	POKE_U32(p, DATA_HEAD - 4 + len);
 	p[4] = SSH2_FXP_DATA;
 	POKE_U32(p + 5, id);
 	POKE_U32(p + 9, len);
+}
+
+void
+sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len)
+{
+	u_char *p = in_ring;
+	int r;
+
+	if (p != NULL) {
+		make_head(p, id, len);
+		if (ring_post(hop[RING_OUTPUT], DATA_HEAD + len) == -1 &&
+		    (r = sshbuf_put(out, p, DATA_HEAD + len)) != 0)
+			fatal_fr(r, "put");
+		return;
+	}
+	if ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0)
+		fatal_fr(r, "reserve");
+	make_head(p, id, len);
 }

@@ -34,7 +34,10 @@ ssize_t	sftpsrv_read(int fd, struct sshbuf *queue);
  * Whether another whole request waits in "in" while there is little to send in
  * "out".
  */
-int	sftpsrv_has_request(const struct sshbuf *in, const struct sshbuf *out);
+int	sftpsrv_has_request(struct sshbuf *in, const struct sshbuf *out);
+
+/* Writes from the front of "queue". Returns as write(2), and waits for room. */
+ssize_t	sftpsrv_write(int fd, const struct sshbuf *queue);
 
 /*
  * Room for "len" bytes of a file where the reply to a READ will hold them;

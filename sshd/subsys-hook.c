@@ -20,6 +20,7 @@
 #include "servconf.h"
 
 #include "hayopt.h"
+#include "hop-hook.h"
 #include "subsys-hook.h"
 
 void
@@ -45,9 +46,13 @@ is_sftp(const char *command, const char *subsystem)
 }
 
 int
-subsys_open_output(int pair[2], const char *command, const char *subsystem)
+subsys_open_output(const int in[2], int out[2], const char *command,
+    const char *subsystem)
 {
-	if (hayopt_get()->hayate && is_sftp(command, subsystem))
-		return socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
-	return pipe(pair);
+	if (!hayopt_get()->hayate || !is_sftp(command, subsystem))
+		return pipe(out);
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, out) == -1)
+		return -1;
+	hop_offer(in, out);
+	return 0;
 }

@@ -35,7 +35,7 @@ void	subsys_check_program(const char *name, const char *program,
  * a socket. The input of all of them stays a pipe: bash reads ~/.bashrc if its
  * input is a socket. With "Hayate no" all get pipes.
  */
-int	subsys_open_output(int pair[2], const char *command,
+int	subsys_open_output(const int in[2], int out[2], const char *command,
     const char *subsystem);
 
 #endif /* HAYATE_SUBSYS_HOOK_H */

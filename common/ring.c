@@ -1,0 +1,394 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See ring.h for the idea. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* for memfd_create(), O_DIRECT, F_SETPIPE_SZ */
+#endif
+
+#include <sys/types.h>
+
+#include <errno.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+#ifdef __linux__
+
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+#include <linux/sockios.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "minmax.h"
+
+/*
+ * A pipe of so many pages holds as many records. One more slot is read while
+ * the pipe is full, and one more is written. The smallest buffer of a socket
+ * takes six records.
+ */
+#define PIPE_PAGES	4
+#define SLOTS		8
+
+#define MAGIC		"hayate ring 1"
+
+typedef u_char ring_slot[RING_SLOT];
+
+/* At the start of the memory, in a page of its own; one "way" for each ring. */
+struct way {
+	uint64_t	secret;
+	uint64_t	inode;		/* of the program's descriptor */
+	atomic_uint	attached;
+	_Atomic uint64_t taken;		/* slots that the reader has copied */
+};
+
+struct head {
+	char		magic[sizeof(MAGIC)];
+	struct way	way[2];
+};
+
+struct memory {
+	union {
+		struct head	head;
+		u_char		page[4096];
+	};
+	ring_slot	slot[2][SLOTS];
+};
+
+struct record {
+	uint64_t	secret;
+	uint64_t	len;
+};
+
+struct ring {
+	int		 fd, is_socket;
+	struct memory	*memory;
+	struct way	*way;
+	ring_slot	*slot;
+	uint64_t	 secret;
+	uint64_t	 count;		/* slots written, or read */
+	int		 on;
+	const u_char	*rest;		/* of the slot that is read */
+	size_t		 rest_len;
+};
+
+static uint64_t
+inode_of(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 ? st.st_ino : 0;
+}
+
+static int
+is_socket(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
+}
+
+/* A process with a limit gets a signal if it makes a larger file. */
+static int
+may_have_size(size_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+	    (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
+}
+
+static struct memory *
+map(int memory)
+{
+	void *m = mmap(NULL, sizeof(struct memory), PROT_READ | PROT_WRITE,
+	    MAP_SHARED, memory, 0);
+
+	if (m == MAP_FAILED)
+		return NULL;
+	(void)madvise(m, sizeof(struct memory), MADV_DONTDUMP);
+	return m;
+}
+
+static int
+write_head(int memory, int in, int out)
+{
+	struct head head = { .magic = MAGIC };
+	uint64_t secrets[2];
+
+	if (getrandom(secrets, sizeof(secrets), GRND_NONBLOCK) !=
+	    sizeof(secrets))
+		return -1;
+	head.way[RING_INPUT].secret = secrets[0];
+	head.way[RING_INPUT].inode = inode_of(in);
+	head.way[RING_OUTPUT].secret = secrets[1];
+	head.way[RING_OUTPUT].inode = inode_of(out);
+	return pwrite(memory, &head, sizeof(head), 0) == sizeof(head) ? 0 : -1;
+}
+
+#define SEALS	(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
+
+int
+ring_make(int in, int out)
+{
+	int memory;
+
+	if (!may_have_size(sizeof(struct memory))) {
+		errno = EFBIG;
+		return -1;
+	}
+	memory = memfd_create("hayate-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (memory == -1)
+		return -1;
+	if (ftruncate(memory, sizeof(struct memory)) == -1 ||
+	    fcntl(memory, F_ADD_SEALS, SEALS) == -1 ||
+	    write_head(memory, in, out) == -1) {
+		close(memory);
+		return -1;
+	}
+	return memory;
+}
+
+struct ring *
+ring_open(int memory, enum ring_of of, int fd)
+{
+	struct ring *r = calloc(1, sizeof(*r));
+
+	if (r == NULL || (r->memory = map(memory)) == NULL) {
+		free(r);
+		return NULL;
+	}
+	r->fd = fd;
+	r->is_socket = is_socket(fd);
+	r->way = &r->memory->head.way[of];
+	r->slot = r->memory->slot[of];
+	r->secret = r->way->secret;
+	return r;
+}
+
+void
+ring_free(struct ring *r)
+{
+	if (r != NULL)
+		munmap(r->memory, sizeof(*r->memory));
+	free(r);
+}
+
+/* Whether it is memory that ring_make() has made, and that cannot shrink */
+static int
+is_memory(int memory)
+{
+	struct stat st;
+	int seals = fcntl(memory, F_GET_SEALS);
+
+	return seals != -1 && (seals & SEALS) == SEALS &&
+	    fstat(memory, &st) == 0 && st.st_size == sizeof(struct memory);
+}
+
+static struct ring *
+attach_one(int memory, enum ring_of of, int fd)
+{
+	struct ring *r = ring_open(memory, of, fd);
+
+	if (r != NULL && (memcmp(r->memory->head.magic, MAGIC,
+	    sizeof(MAGIC)) != 0 || r->way->inode != inode_of(fd))) {
+		ring_free(r);
+		return NULL;
+	}
+	return r;
+}
+
+int
+ring_attach(int memory, int in, int out, struct ring *ends[2])
+{
+	ends[RING_INPUT] = ends[RING_OUTPUT] = NULL;
+	if (!is_memory(memory))
+		return -1;
+	ends[RING_INPUT] = attach_one(memory, RING_INPUT, in);
+	ends[RING_OUTPUT] = attach_one(memory, RING_OUTPUT, out);
+	if (ends[RING_INPUT] == NULL || ends[RING_OUTPUT] == NULL) {
+		ring_free(ends[RING_INPUT]);
+		ring_free(ends[RING_OUTPUT]);
+		ends[RING_INPUT] = ends[RING_OUTPUT] = NULL;
+		return -1;
+	}
+	atomic_store(&ends[RING_INPUT]->way->attached, 1);
+	atomic_store(&ends[RING_OUTPUT]->way->attached, 1);
+	return 0;
+}
+
+size_t
+ring_pending(const struct ring *r)
+{
+	return r->rest_len;
+}
+
+/* Copies out what the slot still has. */
+static ssize_t
+take_rest(struct ring *r, void *p, size_t len)
+{
+	len = min_u64(len, r->rest_len);
+	memcpy(p, r->rest, len);
+	r->rest += len;
+	r->rest_len -= len;
+	if (r->rest_len == 0)
+		atomic_store(&r->way->taken, r->count);
+	return len;
+}
+
+/*
+ * A record is read alone. Before the first one, a pipe gives it alone because
+ * it is a packet; a socket would give those behind it as well.
+ */
+static size_t
+may_read(const struct ring *r, size_t len)
+{
+	struct record rec;
+
+	if (r->on || (r->is_socket && recv(r->fd, &rec, sizeof(rec),
+	    MSG_PEEK) == sizeof(rec) && rec.secret == r->secret))
+		return sizeof(rec);
+	return len;
+}
+
+/* "n" bytes were read to "p". Returns 1 if they are a record. */
+static int
+is_record(const struct ring *r, const void *p, ssize_t n, struct record *rec)
+{
+	if (n != sizeof(*rec))
+		return 0;
+	memcpy(rec, p, sizeof(*rec));
+	return rec->secret == r->secret;
+}
+
+ssize_t
+ring_read(struct ring *r, void *p, size_t len)
+{
+	struct record rec;
+	ssize_t n;
+
+	if (r->rest_len > 0)
+		return take_rest(r, p, len);
+	n = read(r->fd, p, may_read(r, len));
+	if (!is_record(r, p, n, &rec))
+		return n;
+	if (rec.len == 0 || rec.len > RING_SLOT) {
+		errno = EPROTO;
+		return -1;
+	}
+	r->on = 1;
+	r->rest = r->slot[r->count++ % SLOTS];
+	r->rest_len = rec.len;
+	return take_rest(r, p, len);
+}
+
+/* Returns 1 if all that was written has been read. */
+static int
+is_empty(const struct ring *r)
+{
+	int n = 0;
+
+	return ioctl(r->fd, r->is_socket ? SIOCOUTQ : FIONREAD, &n) == 0 &&
+	    n == 0;
+}
+
+/*
+ * Goes over to records if the reader has attached and the descriptor is empty.
+ * From then on it holds fewer records than there are slots.
+ */
+static void
+try_on(struct ring *r)
+{
+	int least = 1, flags;
+
+	if (!atomic_load(&r->way->attached) || !is_empty(r))
+		return;
+	if (r->is_socket)
+		r->on = setsockopt(r->fd, SOL_SOCKET, SO_SNDBUF, &least,
+		    sizeof(least)) == 0;
+	else
+		r->on = fcntl(r->fd, F_SETPIPE_SZ, PIPE_PAGES * 4096) != -1 &&
+		    (flags = fcntl(r->fd, F_GETFL)) != -1 &&
+		    fcntl(r->fd, F_SETFL, flags | O_DIRECT) == 0;
+}
+
+/*
+ * Whether the slot after "count" is free. A descriptor that is full is found
+ * here, before anything is copied; one that blocks waits in write().
+ */
+static int
+has_slot(const struct ring *r)
+{
+	uint64_t used = r->count - atomic_load(&r->way->taken);
+	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
+
+	if (used < PIPE_PAGES)
+		return 1;
+	if (used >= SLOTS)
+		return 0;
+	return poll(&pfd, 1, 0) == 1;
+}
+
+void *
+ring_space(struct ring *r, size_t len)
+{
+	if (!r->on)
+		try_on(r);
+	return r->on && len <= RING_SLOT && has_slot(r) ?
+	    r->slot[r->count % SLOTS] : NULL;
+}
+
+int
+ring_post(struct ring *r, size_t len)
+{
+	struct record rec = { .secret = r->secret, .len = len };
+
+	if (write(r->fd, &rec, sizeof(rec)) != sizeof(rec))
+		return -1;
+	r->count++;
+	return 0;
+}
+
+ssize_t
+ring_write(struct ring *r, const void *p, size_t len)
+{
+	void *space;
+
+	space = ring_space(r, min_u64(len, RING_SLOT));
+	if (!r->on)
+		return write(r->fd, p, len);
+	if (space == NULL) {
+		errno = EAGAIN;
+		return -1;
+	}
+	len = min_u64(len, RING_SLOT);
+	memcpy(space, p, len);
+	return ring_post(r, len) == 0 ? (ssize_t)len : -1;
+}
+
+#else /* !__linux__ */
+
+int
+ring_make(int in, int out)
+{
+	(void)in;
+	(void)out;
+	errno = ENOSYS;
+	return -1;
+}
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * ring: a pipe whose bytes lie in shared memory.
+ *
+ * A byte of SFTP passes through two pipes or sockets on each host, and each
+ * costs a copy into the kernel, a copy out of it, and pages for what lies there
+ * meanwhile. Here the writer copies up to a slot of 256 KiB into memory that
+ * both have mapped, and sends a record of 16 bytes through the descriptor. The
+ * reader takes the record and copies the slot out. So poll(), end of file,
+ * EPIPE and waiting stay what they were: a pipe holds as many records as it has
+ * pages, if each is a packet (O_DIRECT), and a socket as many as its smallest
+ * buffer takes.
+ *
+ * Nothing changes until both ends are known to take part. One process makes the
+ * rings of a program's input and output, and the program attaches to them. The
+ * writer goes over to records when the reader has attached and has read all
+ * that was written before. A record begins with a secret of its ring; whatever
+ * else is read is data. So a program that does not attach, or one that runs
+ * before or after one that does, finds an ordinary pipe.
+ *
+ * Trust: neither end believes what is in the memory. Sizes are sealed, the
+ * place of a slot is counted by each end, and a length is checked. A bad peer
+ * can only send wrong data, which it could without a ring as well.
+ *
+ * Linux only; elsewhere nothing attaches. No upstream header. An end is used by
+ * one thread.
+ */
+
+#ifndef HAYATE_RING_H
+#define HAYATE_RING_H
+
+#include <sys/types.h>
+#include <stddef.h>
+
+#define RING_SLOT	(256 * 1024)	/* the most that moves at once */
+
+/* From which side a program sees a ring */
+enum ring_of { RING_INPUT, RING_OUTPUT };
+
+struct ring;
+
+/*
+ * Returns a descriptor of memory for the rings of a program, which the caller
+ * closes, or -1 with errno. "in" and "out" are what the program reads and
+ * writes.
+ */
+int	ring_make(int in, int out);
+
+/* For the process that made them: the other end of "in" or "out", or NULL. */
+struct ring *ring_open(int memory, enum ring_of, int fd);
+
+/*
+ * For the program: returns 0 and its ends of both rings, or -1 and NULL if the
+ * memory is something else, or was not made for these two descriptors.
+ */
+int	ring_attach(int memory, int in, int out, struct ring *ends[2]);
+
+/* Does not close the descriptor. NULL is taken. */
+void	ring_free(struct ring *);
+
+/* As read(). "len" is at least RING_SLOT, or the rest waits: ring_pending(). */
+ssize_t	ring_read(struct ring *, void *, size_t len);
+
+/* Returns how many bytes the next ring_read() has without the descriptor. */
+size_t	ring_pending(const struct ring *);
+
+/* As write(). Never writes more than RING_SLOT once records are in use. */
+ssize_t	ring_write(struct ring *, const void *, size_t len);
+
+/*
+ * Without a copy by the writer: returns room for "len" bytes in the next slot,
+ * or NULL if no record can be written now. ring_post() writes its first "len"
+ * bytes; it returns 0, or -1 with errno, and then they can be posted again.
+ */
+void	*ring_space(struct ring *, size_t len);
+int	ring_post(struct ring *, size_t len);
+
+#endif /* HAYATE_RING_H */

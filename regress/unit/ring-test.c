@@ -1,0 +1,285 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * ring-test: the claims of common/ring.h. Prints the first claim that does not
+ * hold and exits with 1.
+ *
+ * One process plays both ends, except where the claim is about waiting.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* for memfd_create(), pipe2() */
+#endif
+
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ring.h"
+
+#define RECORD	16
+
+static int in[2], out[2];		/* of the program: a pipe, sockets */
+static int memory;
+static struct ring *to, *from;		/* the maker's ends */
+static struct ring *ends[2];		/* the program's */
+static uint8_t bytes[2 * RING_SLOT], got[2 * RING_SLOT];
+
+static void
+claim(int so, const char *what)
+{
+	if (!so)
+		errx(1, "not so: %s (errno %d)", what, errno);
+}
+
+static void
+begin(int attach)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = rand();
+	claim(pipe2(in, O_NONBLOCK) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, out) == 0,
+	    "there are descriptors");
+	claim((memory = ring_make(in[0], out[1])) != -1, "there is memory");
+	to = ring_open(memory, RING_INPUT, in[1]);
+	from = ring_open(memory, RING_OUTPUT, out[0]);
+	claim(to != NULL && from != NULL, "the maker has its ends");
+	ends[0] = ends[1] = NULL;
+	if (attach)
+		claim(ring_attach(memory, in[0], out[1], ends) == 0,
+		    "the program attaches");
+}
+
+static void
+end(void)
+{
+	ring_free(to);
+	ring_free(from);
+	ring_free(ends[0]);
+	ring_free(ends[1]);
+	close(memory);
+	close(in[0]);
+	close(in[1]);
+	close(out[0]);
+	close(out[1]);
+}
+
+/* Returns 1 if "n" bytes that "w" writes arrive at "r" as they are. */
+static int
+arrives(struct ring *w, struct ring *r, size_t n)
+{
+	memset(got, 0, n);
+	return ring_write(w, bytes, n) == (ssize_t)n &&
+	    ring_read(r, got, sizeof(got)) == (ssize_t)n &&
+	    memcmp(got, bytes, n) == 0 && ring_pending(r) == 0;
+}
+
+static void
+check_data(void)
+{
+	static const size_t sizes[] = { 1, RECORD - 1, RECORD, RECORD + 1, 4096,
+	    65536, RING_SLOT - 1, RING_SLOT };
+	size_t i, turn;
+
+	begin(1);
+	for (turn = 0; turn < 20; turn++) {
+		for (i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+			claim(arrives(to, ends[RING_INPUT], sizes[i]),
+			    "input arrives");
+			claim(arrives(ends[RING_OUTPUT], from, sizes[i]),
+			    "output arrives");
+		}
+	}
+	claim(ring_write(to, bytes, sizeof(bytes)) == RING_SLOT,
+	    "a slot is the most that is written");
+	end();
+}
+
+static void
+check_pieces(void)
+{
+	size_t n = 0;
+
+	begin(1);
+	claim(ring_write(to, bytes, 100000) == 100000, "it is written");
+	while (n < 100000) {
+		ssize_t len = ring_read(ends[RING_INPUT], got + n, 777);
+
+		claim(len > 0, "a slot is read in pieces");
+		n += len;
+		claim(ring_pending(ends[RING_INPUT]) == 100000 - n,
+		    "what is left is told");
+	}
+	claim(memcmp(got, bytes, n) == 0, "the pieces are the slot");
+	claim(ring_read(ends[RING_INPUT], got, 777) == -1 && errno == EAGAIN,
+	    "then there is no more");
+	end();
+}
+
+static void
+check_unattached(void)
+{
+	begin(0);
+	claim(ring_write(to, bytes, 50000) == 50000 &&
+	    read(in[0], got, sizeof(got)) == 50000 &&
+	    memcmp(got, bytes, 50000) == 0,
+	    "a program that does not attach reads an ordinary pipe");
+	claim(write(out[1], bytes, 50000) == 50000 &&
+	    ring_read(from, got, sizeof(got)) == 50000 &&
+	    memcmp(got, bytes, 50000) == 0, "and writes one");
+	end();
+}
+
+/* What was written before is data, and what follows it waits for that. */
+static void
+check_late(void)
+{
+	begin(0);
+	claim(ring_write(to, bytes, 1000) == 1000, "it is written before");
+	claim(ring_attach(memory, in[0], out[1], ends) == 0, "it attaches");
+	claim(ring_write(to, bytes + 1000, 500) == 500, "data follows data");
+	claim(ring_read(ends[RING_INPUT], got, sizeof(got)) == 1500 &&
+	    memcmp(got, bytes, 1500) == 0, "both arrive as one");
+	claim(arrives(to, ends[RING_INPUT], 2000), "then a record");
+	/* A program may write after one that had attached. */
+	claim(arrives(ends[RING_OUTPUT], from, 3000), "a record");
+	claim(write(out[1], "bye", 3) == 3 &&
+	    ring_read(from, got, sizeof(got)) == 3 &&
+	    memcmp(got, "bye", 3) == 0, "data after a record is data");
+	end();
+}
+
+/* A full ring refuses and poll() says so; a slot that was read is free. */
+static void
+check_full(struct ring *w, struct ring *r, int fd)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	unsigned int n, i;
+
+	for (n = 0; ring_write(w, bytes + n, RING_SLOT) == RING_SLOT; n++)
+		claim(n < 100, "a ring becomes full");
+	claim(errno == EAGAIN && n >= 4, "then it refuses, with some slots");
+	claim(poll(&pfd, 1, 0) == 0, "poll() does not wake a writer in vain");
+	for (i = 0; i < n; i++)
+		claim(ring_read(r, got, sizeof(got)) == RING_SLOT &&
+		    memcmp(got, bytes + i, RING_SLOT) == 0,
+		    "nothing was overwritten");
+	claim(poll(&pfd, 1, 0) == 1, "poll() wakes it then");
+	claim(arrives(w, r, 5000), "and there is room again");
+}
+
+static void
+check_ends(void)
+{
+	begin(1);
+	claim(arrives(to, ends[RING_INPUT], 10), "a record");
+	claim(ring_write(to, bytes, 10) == 10, "and one more");
+	close(in[1]);
+	claim(ring_read(ends[RING_INPUT], got, sizeof(got)) == 10 &&
+	    ring_read(ends[RING_INPUT], got, sizeof(got)) == 0,
+	    "the end of file comes after the last slot");
+	close(out[0]);
+	claim(ring_write(ends[RING_OUTPUT], bytes, 10) == -1 && errno == EPIPE,
+	    "nobody reads: EPIPE");
+	in[1] = out[0] = -1;
+	end();
+}
+
+static void
+check_space(void)
+{
+	uint8_t *p;
+
+	begin(1);
+	claim((p = ring_space(to, 1000)) != NULL, "there is room");
+	memcpy(p, bytes, 1000);
+	claim(ring_post(to, 900) == 0, "a part of it is posted");
+	claim(ring_read(ends[RING_INPUT], got, sizeof(got)) == 900 &&
+	    memcmp(got, bytes, 900) == 0, "that part arrives");
+	claim(ring_space(to, RING_SLOT + 1) == NULL, "a slot is the most");
+	end();
+}
+
+/* Sends a record like the last one, with another length. */
+static void
+check_bad_length(uint64_t len)
+{
+	uint8_t record[RECORD];
+
+	begin(1);
+	claim(arrives(to, ends[RING_INPUT], 10), "a record");
+	claim(ring_write(to, bytes, 10) == 10 &&
+	    read(in[0], record, RECORD) == RECORD, "another is caught");
+	memcpy(record + RECORD - sizeof(len), &len, sizeof(len));
+	claim(write(in[1], record, RECORD) == RECORD, "it is changed");
+	claim(ring_read(ends[RING_INPUT], got, sizeof(got)) == -1 &&
+	    errno == EPROTO, "a length beyond a slot is an error");
+	end();
+}
+
+static void
+check_attaching(void)
+{
+	struct rlimit least = { 1000, RLIM_INFINITY };
+	int other[2], plain;
+
+	begin(0);
+	claim(pipe(other) == 0, "there is another pipe");
+	claim(ring_attach(memory, other[0], out[1], ends) == -1 &&
+	    ring_attach(memory, in[0], other[1], ends) == -1,
+	    "the memory is for two descriptors");
+	claim(ring_attach(in[0], in[0], out[1], ends) == -1,
+	    "a pipe is not memory");
+	plain = memfd_create("plain", 0);
+	claim(plain != -1 && ftruncate(plain, 1 << 23) == 0 &&
+	    ring_attach(plain, in[0], out[1], ends) == -1,
+	    "nor is a file that can shrink");
+	claim(ftruncate(memory, 0) == -1 && ftruncate(memory, 1 << 24) == -1,
+	    "the memory cannot be cut");
+	close(plain);
+	close(other[0]);
+	close(other[1]);
+	end();
+	claim(setrlimit(RLIMIT_FSIZE, &least) == 0, "files are limited");
+	claim(ring_make(0, 1) == -1 && errno == EFBIG,
+	    "a limit of files is an error and no signal");
+}
+
+int
+main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	check_data();
+	check_pieces();
+	check_unattached();
+	check_late();
+	begin(1);
+	check_full(to, ends[RING_INPUT], in[1]);
+	check_full(ends[RING_OUTPUT], from, out[1]);
+	end();
+	check_ends();
+	check_space();
+	check_bad_length(0);
+	check_bad_length(RING_SLOT + 1);
+	check_bad_length(UINT64_MAX);
+	check_attaching();
+	puts("ok");
+	return 0;
+}
