@@ -7,12 +7,16 @@
 
 #include <sys/types.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "atomicio.h"
 #include "log.h"
 #include "sshbuf.h"
 #include "ssherr.h"
@@ -21,32 +25,63 @@
 #include "hop-hook.h"
 #include "ring.h"
 
-/* Ends of rings by descriptor; NULL: none */
-static struct ring **ends;
-static int nends;
+/* This process's ends by descriptor; NULL: none. A socket may have both. */
+struct hop {
+	struct ring *reads, *writes;
+};
+static struct hop *hops;
+static int nhops;
 
-static void
-keep(int fd, struct ring *r)
+static struct hop *
+hop_of(int fd)
 {
-	if (fd >= nends) {
-		ends = xrecallocarray(ends, nends, fd + 1, sizeof(*ends));
-		nends = fd + 1;
-	}
-	ring_free(ends[fd]);
-	ends[fd] = r;
+	return fd >= 0 && fd < nhops ? &hops[fd] : NULL;
 }
 
-static struct ring *
-ring_of_fd(int fd)
+static struct hop *
+make_hop(int fd)
 {
-	return fd >= 0 && fd < nends ? ends[fd] : NULL;
+	if (fd >= nhops) {
+		hops = xrecallocarray(hops, nhops, fd + 1, sizeof(*hops));
+		nhops = fd + 1;
+	}
+	return &hops[fd];
 }
 
 void
 hop_forget(int fd)
 {
-	if (ring_of_fd(fd) != NULL)
-		keep(fd, NULL);
+	struct hop *h = hop_of(fd);
+
+	if (h == NULL)
+		return;
+	ring_free(h->reads);
+	ring_free(h->writes);
+	h->reads = h->writes = NULL;
+}
+
+/* Offering, and what takes it */
+
+/* The maker's ends: it writes the program's input, and reads its output. */
+static int
+open_ends(int memory, int in, int out)
+{
+	struct ring *to = memory == -1 ? NULL :
+	    ring_open(memory, RING_INPUT, in);
+	struct ring *from = memory == -1 ? NULL :
+	    ring_open(memory, RING_OUTPUT, out);
+
+	if (to == NULL || from == NULL) {
+		verbose("no shared memory for sftp: %s", strerror(errno));
+		ring_free(to);
+		ring_free(from);
+		return -1;
+	}
+	hop_forget(in);
+	hop_forget(out);
+	make_hop(in)->writes = to;
+	make_hop(out)->reads = from;
+	return 0;
 }
 
 /* One byte carries a descriptor. */
@@ -114,51 +149,120 @@ void
 hop_offer(const int in[2], const int out[2])
 {
 	int memory = ring_make(in[0], out[1]);
-	struct ring *input, *output;
 
-	if (memory == -1) {
-		verbose("no shared memory for sftp: %s", strerror(errno));
-		return;
-	}
-	input = ring_open(memory, RING_INPUT, in[1]);
-	output = ring_open(memory, RING_OUTPUT, out[0]);
-	if (input == NULL || output == NULL ||
-	    send_memory(out[0], memory) == -1) {
-		verbose("no shared memory for sftp: %s", strerror(errno));
-		ring_free(input);
-		ring_free(output);
-	} else {
-		keep(in[1], input);
-		keep(out[0], output);
-	}
-	close(memory);
+	if (open_ends(memory, in[1], out[0]) == 0 &&
+	    send_memory(out[0], memory) == -1)
+		debug("cannot offer shared memory: %s", strerror(errno));
+	if (memory != -1)
+		close(memory);
 }
 
 void
-hop_accept(int in, int out, struct ring *both[2])
+hop_accept(int in, int out, struct ring *ends[2])
 {
-	int memory = receive_memory(out), r;
+	int memory = receive_memory(out);
 
-	r = ring_attach(memory, in, out, both);
+	ends[RING_INPUT] = ends[RING_OUTPUT] = NULL;
 	if (memory == -1)
 		return;
-	debug("shared memory for sftp: %s", r == 0 ? "attached" : "refused");
+	ends[RING_INPUT] = ring_attach(memory, RING_INPUT, in);
+	ends[RING_OUTPUT] = ring_attach(memory, RING_OUTPUT, out);
+	debug("shared memory for sftp: %s", ends[RING_INPUT] != NULL &&
+	    ends[RING_OUTPUT] != NULL ? "attached" : "refused");
 	close(memory);
 }
 
 int
+hop_offer_ssh(int fd)
+{
+	int memory = ring_make(-1, -1);
+
+	if (open_ends(memory, fd, fd) == 0)
+		return memory;
+	if (memory != -1)
+		close(memory);
+	return -1;
+}
+
+/* What ssh expects: descriptors that are copies of what was standard input */
+static struct {
+	int	 memory;
+	dev_t	 dev;
+	ino_t	 ino;
+} expected = { .memory = -1 };
+
+void
+hop_expect(int memory)
+{
+	struct stat in, out;
+
+	if (memory == -1)
+		return;
+	if (fstat(STDIN_FILENO, &in) == -1 ||
+	    fstat(STDOUT_FILENO, &out) == -1 || in.st_ino != out.st_ino ||
+	    in.st_dev != out.st_dev) {
+		close(memory);
+		return;
+	}
+	expected.memory = memory;
+	expected.dev = in.st_dev;
+	expected.ino = in.st_ino;
+}
+
+/* ssh reads first, so that nothing is expected any more when it has written. */
+static void
+attach_expected(int fd, enum ring_of of)
+{
+	struct ring *r;
+	struct stat st;
+
+	if (expected.memory == -1 || fstat(fd, &st) == -1 ||
+	    st.st_ino != expected.ino || st.st_dev != expected.dev)
+		return;
+	r = ring_attach(expected.memory, of, fd);
+	debug("shared memory with scp: %s", r != NULL ? "attached" : "refused");
+	if (of == RING_INPUT)
+		make_hop(fd)->reads = r;
+	else
+		make_hop(fd)->writes = r;
+	if (of == RING_INPUT && r != NULL)
+		return;
+	close(expected.memory);
+	expected.memory = -1;
+}
+
+static struct ring *
+reads(int fd)
+{
+	struct hop *h = hop_of(fd);
+
+	return h == NULL ? NULL : h->reads;
+}
+
+static struct ring *
+writes(int fd)
+{
+	struct hop *h = hop_of(fd);
+
+	return h == NULL ? NULL : h->writes;
+}
+
+/* Moving data */
+
+int
 hop_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
 {
-	struct ring *ring = ring_of_fd(fd);
 	u_char *p;
 	ssize_t n;
 	int r, saved;
 
-	if (ring == NULL)
+	if (reads(fd) == NULL)
+		attach_expected(fd, RING_INPUT);
+	if (reads(fd) == NULL)
 		return sshbuf_read(fd, buf, most, len);
 	if ((r = sshbuf_reserve(buf, RING_SLOT, &p)) != 0)
 		return r;
-	n = ring_read(ring, p, RING_SLOT);
+	n = ring_read(reads(fd), p, RING_SLOT);
 	saved = errno;
 	if ((r = sshbuf_consume_end(buf, RING_SLOT - (n > 0 ? n : 0))) != 0)
 		return r;
@@ -170,7 +274,114 @@ hop_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
 ssize_t
 hop_write(int fd, const void *p, size_t len)
 {
-	struct ring *ring = ring_of_fd(fd);
+	if (writes(fd) == NULL)
+		attach_expected(fd, RING_OUTPUT);
+	return writes(fd) == NULL ? write(fd, p, len) :
+	    ring_write(writes(fd), p, len);
+}
 
-	return ring == NULL ? write(fd, p, len) : ring_write(ring, p, len);
+ssize_t
+hop_get(int fd, void *p, size_t len)
+{
+	return reads(fd) == NULL ? read(fd, p, len) :
+	    ring_read(reads(fd), p, len);
+}
+
+size_t
+hop_pending(int fd)
+{
+	return reads(fd) == NULL ? 0 : ring_pending(reads(fd));
+}
+
+/* After a call that returned "n". Returns 1 if it has to be made again. */
+static int
+may_repeat(ssize_t n, int fd, short events)
+{
+	struct pollfd pfd = { .fd = fd, .events = events };
+
+	if (n != -1)
+		return n > 0;
+	if (errno == EAGAIN || errno == EWOULDBLOCK)
+		(void)poll(&pfd, 1, -1);
+	else if (errno != EINTR)
+		return 0;
+	return 1;
+}
+
+size_t
+hop_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t), void *arg)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	if (reads(fd) == NULL)
+		return atomicio6(read, fd, p, len, cb, arg);
+	while (done < len) {
+		n = ring_read(reads(fd), (u_char *)p + done, len - done);
+		if (!may_repeat(n, fd, POLLIN)) {
+			errno = n == 0 ? EPIPE : errno;
+			break;
+		}
+		done += n > 0 ? n : 0;
+		if (cb(arg, n > 0 ? n : 0) == -1) {
+			errno = EINTR;
+			break;
+		}
+	}
+	return done;
+}
+
+/* Writes all pieces into one slot. Returns 0 if there is none. */
+static size_t
+send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
+{
+	u_char *p = ring_space(r, len);
+	int i;
+
+	if (p == NULL)
+		return 0;
+	for (i = 0; i < n; i++) {
+		memcpy(p, iov[i].iov_base, iov[i].iov_len);
+		p += iov[i].iov_len;
+	}
+	return ring_post(r, len) == 0 ? len : 0;
+}
+
+static size_t
+send_piece(int fd, const struct iovec *iov)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < iov->iov_len) {
+		n = ring_write(writes(fd), (u_char *)iov->iov_base + done,
+		    iov->iov_len - done);
+		if (!may_repeat(n, fd, POLLOUT))
+			break;
+		done += n > 0 ? n : 0;
+	}
+	return done;
+}
+
+size_t
+hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
+    void *arg)
+{
+	size_t len = 0, done;
+	int i;
+
+	if (writes(fd) == NULL)
+		return atomiciov6(writev, fd, iov, n, cb, arg);
+	for (i = 0; i < n; i++)
+		len += iov[i].iov_len;
+	done = send_at_once(writes(fd), iov, n, len);
+	for (i = 0; done < len && i < n; i++) {
+		size_t sent = send_piece(fd, &iov[i]);
+
+		done += sent;
+		if (sent < iov[i].iov_len)
+			break;
+	}
+	(void)cb(arg, done);
+	return done;
 }

@@ -4,16 +4,19 @@
  */
 
 /*
- * hop-hook: the hop between a channel and a program of ours goes through
- * shared memory (ring.h).
+ * hop-hook: the hop between two programs of ours goes through shared memory
+ * (ring.h), at the server between sshd-session and the SFTP server, at the
+ * client between scp or sftp and ssh.
  *
- * sshd-session offers rings to the SFTP server that it starts: it sends the
- * memory through the socket that will be the program's output, which nobody
- * reads at that end. The server attaches when it begins to read; any other
- * program leaves it there, and keeps its pipes.
+ * sshd-session sends the memory through the socket that will be the output of
+ * the SFTP server, which nobody reads at that end. The server attaches when it
+ * begins to read; any other program leaves it there, and keeps its pipes. scp
+ * tells ssh where the memory is (sftp-tell.h). ssh attaches when it first reads
+ * what scp sends.
  *
- * Called from patches/135-channels-hop.patch and subsys-hook.c. Does nothing
- * where the memory cannot be had: one line at -v. Main thread only.
+ * Called from patches/135-channels-hop.patch and 136-sftp-client-hop.patch, and
+ * by the hooks of scp, ssh, sshd-session and sftp-server. Does nothing where
+ * the memory cannot be had: one line at -v. Main thread only.
  */
 
 #ifndef HAYATE_HOP_HOOK_H
@@ -21,17 +24,32 @@
 
 #include <sys/types.h>
 
+struct iovec;
+struct ring;
 struct sshbuf;
 
 /*
- * "in" is a pipe and "out" a pair of sockets, as pipe() returns them, for a
- * program that is about to be started.
+ * In sshd-session: "in" is a pipe and "out" a pair of sockets, as pipe()
+ * returns them, for a program that is about to be started.
  */
 void	hop_offer(const int in[2], const int out[2]);
 
+/* In the SFTP server: its ends, which are NULL where nothing is offered. */
+void	hop_accept(int in, int out, struct ring *ends[2]);
+
 /*
- * As sshbuf_read() and write(). From a ring, a whole slot is read, which may be
- * more than "most" bytes: what is left there would not wake poll().
+ * In scp: "fd" is connected to ssh, which both reads and writes it. Returns a
+ * descriptor of the memory, which stays open, or -1.
+ */
+int	hop_offer_ssh(int fd);
+
+/* In ssh: "memory", which this closes, is for standard input; -1: none. */
+void	hop_expect(int memory);
+
+/*
+ * For a channel, as sshbuf_read() and write(). From a ring, a whole slot is
+ * read, which may be more than "most" bytes: what is left there would not wake
+ * poll().
  */
 int	hop_read(int fd, struct sshbuf *, size_t most, size_t *len);
 ssize_t	hop_write(int fd, const void *, size_t len);
@@ -39,8 +57,14 @@ ssize_t	hop_write(int fd, const void *, size_t len);
 /* The descriptor is about to be closed. */
 void	hop_forget(int fd);
 
-/* For the program: attaches. The ends are NULL where nothing is offered. */
-struct ring;
-void	hop_accept(int in, int out, struct ring *ends[2]);
+/* For scp, as read(). poll() does not know of what it leaves: hop_pending(). */
+ssize_t	hop_get(int fd, void *, size_t len);
+size_t	hop_pending(int fd);
+
+/* For scp, as atomicio6() that reads, and atomiciov6() that writes. */
+size_t	hop_receive(int fd, void *, size_t len, int (*)(void *, size_t),
+    void *);
+size_t	hop_send(int fd, struct iovec *, int n, int (*)(void *, size_t),
+    void *);
 
 #endif /* HAYATE_HOP_HOOK_H */

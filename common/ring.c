@@ -51,7 +51,7 @@ typedef u_char ring_slot[RING_SLOT];
 /* At the start of the memory, in a page of its own; one "way" for each ring. */
 struct way {
 	uint64_t	secret;
-	uint64_t	inode;		/* of the program's descriptor */
+	uint64_t	inode;		/* of the program's end; 0: any */
 	atomic_uint	attached;
 	_Atomic uint64_t taken;		/* slots that the reader has copied */
 };
@@ -82,8 +82,9 @@ struct ring {
 	uint64_t	 secret;
 	uint64_t	 count;		/* slots written, or read */
 	int		 on;
-	const u_char	*rest;		/* of the slot that is read */
+	const u_char	*rest;		/* of the slot, or of "stray" */
 	size_t		 rest_len;
+	u_char		 stray[sizeof(struct record)];	/* data, no record */
 };
 
 static uint64_t
@@ -199,36 +200,20 @@ is_memory(int memory)
 	    fstat(memory, &st) == 0 && st.st_size == sizeof(struct memory);
 }
 
-static struct ring *
-attach_one(int memory, enum ring_of of, int fd)
+struct ring *
+ring_attach(int memory, enum ring_of of, int fd)
 {
-	struct ring *r = ring_open(memory, of, fd);
+	struct ring *r;
 
-	if (r != NULL && (memcmp(r->memory->head.magic, MAGIC,
-	    sizeof(MAGIC)) != 0 || r->way->inode != inode_of(fd))) {
+	if (!is_memory(memory) || (r = ring_open(memory, of, fd)) == NULL)
+		return NULL;
+	if (memcmp(r->memory->head.magic, MAGIC, sizeof(MAGIC)) != 0 ||
+	    (r->way->inode != 0 && r->way->inode != inode_of(fd))) {
 		ring_free(r);
 		return NULL;
 	}
+	atomic_store(&r->way->attached, 1);
 	return r;
-}
-
-int
-ring_attach(int memory, int in, int out, struct ring *ends[2])
-{
-	ends[RING_INPUT] = ends[RING_OUTPUT] = NULL;
-	if (!is_memory(memory))
-		return -1;
-	ends[RING_INPUT] = attach_one(memory, RING_INPUT, in);
-	ends[RING_OUTPUT] = attach_one(memory, RING_OUTPUT, out);
-	if (ends[RING_INPUT] == NULL || ends[RING_OUTPUT] == NULL) {
-		ring_free(ends[RING_INPUT]);
-		ring_free(ends[RING_OUTPUT]);
-		ends[RING_INPUT] = ends[RING_OUTPUT] = NULL;
-		return -1;
-	}
-	atomic_store(&ends[RING_INPUT]->way->attached, 1);
-	atomic_store(&ends[RING_OUTPUT]->way->attached, 1);
-	return 0;
 }
 
 size_t
@@ -245,47 +230,31 @@ take_rest(struct ring *r, void *p, size_t len)
 	memcpy(p, r->rest, len);
 	r->rest += len;
 	r->rest_len -= len;
-	if (r->rest_len == 0)
+	if (r->rest_len == 0)	/* harmless after a stray */
 		atomic_store(&r->way->taken, r->count);
 	return len;
 }
 
 /*
- * A record is read alone. Before the first one, a pipe gives it alone because
- * it is a packet; a socket would give those behind it as well.
+ * Whether nothing but one record can come now. Before the first one, a pipe
+ * gives it alone because it is a packet; a socket would give what follows too.
  */
-static size_t
-may_read(const struct ring *r, size_t len)
-{
-	struct record rec;
-
-	if (r->on || (r->is_socket && recv(r->fd, &rec, sizeof(rec),
-	    MSG_PEEK) == sizeof(rec) && rec.secret == r->secret))
-		return sizeof(rec);
-	return len;
-}
-
-/* "n" bytes were read to "p". Returns 1 if they are a record. */
 static int
-is_record(const struct ring *r, const void *p, ssize_t n, struct record *rec)
-{
-	if (n != sizeof(*rec))
-		return 0;
-	memcpy(rec, p, sizeof(*rec));
-	return rec->secret == r->secret;
-}
-
-ssize_t
-ring_read(struct ring *r, void *p, size_t len)
+awaits_record(const struct ring *r)
 {
 	struct record rec;
-	ssize_t n;
 
-	if (r->rest_len > 0)
-		return take_rest(r, p, len);
-	n = read(r->fd, p, may_read(r, len));
-	if (!is_record(r, p, n, &rec))
-		return n;
+	return r->on || (r->is_socket && recv(r->fd, &rec, sizeof(rec),
+	    MSG_PEEK) == sizeof(rec) && rec.secret == r->secret);
+}
+
+/* A record has come. Returns its data as ring_read() does. */
+static ssize_t
+take_record(struct ring *r, const void *record, void *p, size_t len)
+{
+	struct record rec;
+
+	memcpy(&rec, record, sizeof(rec));
 	if (rec.len == 0 || rec.len > RING_SLOT) {
 		errno = EPROTO;
 		return -1;
@@ -293,6 +262,33 @@ ring_read(struct ring *r, void *p, size_t len)
 	r->on = 1;
 	r->rest = r->slot[r->count++ % SLOTS];
 	r->rest_len = rec.len;
+	return take_rest(r, p, len);
+}
+
+static int
+is_record(const struct ring *r, const void *p, ssize_t n)
+{
+	return n == sizeof(struct record) &&
+	    memcmp(p, &r->secret, sizeof(r->secret)) == 0;
+}
+
+ssize_t
+ring_read(struct ring *r, void *p, size_t len)
+{
+	ssize_t n;
+	int alone;
+
+	if (r->rest_len > 0)
+		return take_rest(r, p, len);
+	alone = len < sizeof(r->stray) || awaits_record(r);
+	n = alone ? read(r->fd, r->stray, sizeof(r->stray)) :
+	    read(r->fd, p, len);
+	if (is_record(r, alone ? r->stray : p, n))
+		return take_record(r, alone ? r->stray : p, p, len);
+	if (!alone || n <= 0)
+		return n;
+	r->rest = r->stray;
+	r->rest_len = n;
 	return take_rest(r, p, len);
 }
 

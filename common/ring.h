@@ -46,7 +46,7 @@ struct ring;
 /*
  * Returns a descriptor of memory for the rings of a program, which the caller
  * closes, or -1 with errno. "in" and "out" are what the program reads and
- * writes.
+ * writes; -1 is any, which the two have agreed on in another way.
  */
 int	ring_make(int in, int out);
 
@@ -54,15 +54,18 @@ int	ring_make(int in, int out);
 struct ring *ring_open(int memory, enum ring_of, int fd);
 
 /*
- * For the program: returns 0 and its ends of both rings, or -1 and NULL if the
- * memory is something else, or was not made for these two descriptors.
+ * For the program: its end, or NULL if the memory is something else, or was
+ * made for another descriptor.
  */
-int	ring_attach(int memory, int in, int out, struct ring *ends[2]);
+struct ring *ring_attach(int memory, enum ring_of, int fd);
 
 /* Does not close the descriptor. NULL is taken. */
 void	ring_free(struct ring *);
 
-/* As read(). "len" is at least RING_SLOT, or the rest waits: ring_pending(). */
+/*
+ * As read(). If "len" is less than RING_SLOT, a rest may wait that poll() does
+ * not know of: ring_pending(). From a pipe, "len" is at least 16.
+ */
 ssize_t	ring_read(struct ring *, void *, size_t len);
 
 /* Returns how many bytes the next ring_read() has without the descriptor. */

@@ -181,6 +181,39 @@ shares() {
 	[ -z "$(shares SERVER)" ]
 }
 
+# joins OPTION...: a copy both ways, and how often scp's ssh attached to memory
+joins() {
+	local got=$BATS_TEST_TMPDIR/got put=$BATS_TEST_TMPDIR/put
+	local data=$BATS_FILE_TMPDIR/data
+	rm -f "$got" "$put"
+	copy -v "$@" "hayate:$data" "$got" 2>"$BATS_TEST_TMPDIR/get.log"
+	cmp "$got" "$data"
+	copy -v "$@" "$data" "hayate:$put" 2>"$BATS_TEST_TMPDIR/put.log"
+	cmp "$put" "$data"
+	cat "$BATS_TEST_TMPDIR"/*.log | grep -c "shared memory with scp: attached" || :
+}
+
+@test "scp shares memory with its ssh, both ways" {
+	[ "$(joins)" = 4 ]
+	[ "$(joins -l 800000)" = 0 ]
+	[ "$(joins -R 3)" = 0 ]
+	[ "$(joins -o Hayate=no)" = 0 ]
+	[ "$(joins -O)" = 0 ]
+}
+
+@test "a script between scp and ssh hands the memory on" {
+	printf '#!/bin/sh\nexec %s "$@"\n' "$(bin ssh)" >"$BATS_TEST_TMPDIR/with"
+	chmod +x "$BATS_TEST_TMPDIR/with"
+	[ "$(joins -S "$BATS_TEST_TMPDIR/with")" = 4 ]
+}
+
+@test "a shared connection of the user's carries the plain stream" {
+	local ctl=$BATS_TEST_TMPDIR/ctl
+	client -M -N -f -S "$ctl" hayate
+	[ "$(joins -o ControlPath="$ctl")" = 0 ]
+	client -q -S "$ctl" -O exit hayate
+}
+
 # What is denied is not announced either.
 @test "sftp-server answers requests in bursts and pieces byte for byte as stock" {
 	local seed build

@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -105,11 +106,12 @@ sftp_tell_is_stock(int fd)
 }
 
 void
-sftp_tell_wish(int fd, int channels)
+sftp_tell_wish(int fd, int channels, int memory)
 {
-	char what[16];
+	char what[32];
 
-	snprintf(what, sizeof(what), "%c%d", channels ? 'c' : 'n', fd);
+	snprintf(what, sizeof(what), "%c%d/%d", channels ? 'c' : 'n', fd,
+	    memory);
 	(void)name_socket(fd, WISH, getpid(), what);
 }
 
@@ -124,6 +126,22 @@ sftp_tell_wished(void)
 	what = strchr(rest, '/');
 	return SFTP_TELL_CONNECTIONS | (what != NULL && what[1] == 'c' ?
 	    SFTP_TELL_CHANNELS : 0);
+}
+
+int
+sftp_tell_memory(void)
+{
+	char rest[sizeof(struct sockaddr_un)], path[64];
+	int fd, memory;
+	long pid;
+
+	/* A process may open its user's descriptors through /proc. */
+	if (read_peer_name(STDIN_FILENO, WISH, rest) == -1 ||
+	    sscanf(rest, "%ld/%*c%d/%d", &pid, &fd, &memory) != 3 ||
+	    memory < 0 || peer_process(STDIN_FILENO) != pid)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, memory);
+	return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 }
 
 static pid_t wisher = -1;
@@ -241,10 +259,17 @@ sftp_tell_is_stock(int fd)
 }
 
 void
-sftp_tell_wish(int fd, int channels)
+sftp_tell_wish(int fd, int channels, int memory)
 {
 	(void)fd;
 	(void)channels;
+	(void)memory;
+}
+
+int
+sftp_tell_memory(void)
+{
+	return -1;
 }
 
 int

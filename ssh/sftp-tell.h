@@ -16,7 +16,8 @@
  *   ssh's end   stock behaviour is wanted ("Hayate no"); or
  *               more channels or connections can be had at this address, from
  *               this process, and how many connections the user wants
- *   scp's end   more channels are wanted, or would have no use
+ *   scp's end   more channels are wanted, or would have no use; and a
+ *               descriptor of scp's that is memory to share
  *
  * What connects to that address is a channel, or, if it has a name, a further
  * connection.
@@ -35,9 +36,13 @@ int	sftp_tell_is_stock(int fd);
 
 /*
  * In scp and sftp, before ssh has logged in: this process can use further
- * connections, and "channels": more channels as well.
+ * connections, and "channels": more channels as well. "memory" is a descriptor
+ * that ssh may have, or -1.
  */
-void	sftp_tell_wish(int fd, int channels);
+void	sftp_tell_wish(int fd, int channels, int memory);
+
+/* In ssh: returns that descriptor, which the caller closes, or -1. */
+int	sftp_tell_memory(void);
 
 /* In ssh: whether there is a wish, and one for channels */
 #define SFTP_TELL_CONNECTIONS	1

@@ -11,13 +11,13 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/uio.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "atomicio.h"
 #include "log.h"
 #include "misc.h"
 #include "sftp.h"
@@ -28,6 +28,7 @@
 
 #include "clock.h"
 #include "hayopt.h"
+#include "hop-hook.h"
 #include "sftp-tell.h"
 #include "sftpq.h"
 #include "sftpq-hook.h"
@@ -87,6 +88,28 @@ find_connection(const struct sftp_conn *conn)
 	return NULL;
 }
 
+static int
+no_callback(void *arg, size_t n)
+{
+	(void)arg;
+	(void)n;
+	return 0;
+}
+
+int
+sftpq_write(const struct sftpq_conn *c, const void *p, size_t len)
+{
+	struct iovec iov = { (void *)p, len };
+
+	return hop_send(c->fd_out, &iov, 1, no_callback, NULL) == len;
+}
+
+int
+sftpq_read(const struct sftpq_conn *c, void *p, size_t len)
+{
+	return hop_receive(c->fd_in, p, len, no_callback, NULL) == len;
+}
+
 u_int
 sftpq_ask(const struct sftpq_conn *c, u_char code, const char *text)
 {
@@ -101,8 +124,7 @@ sftpq_ask(const struct sftpq_conn *c, u_char code, const char *text)
 	    (r = sshbuf_put_cstring(m, text)) != 0 ||
 	    (r = sshbuf_put_stringb(framed, m)) != 0)
 		fatal_fr(r, "compose");
-	if (atomicio(vwrite, c->fd_out, sshbuf_mutable_ptr(framed),
-	    sshbuf_len(framed)) != sshbuf_len(framed))
+	if (!sftpq_write(c, sshbuf_ptr(framed), sshbuf_len(framed)))
 		fatal("Couldn't send packet: %s", strerror(errno));
 	sshbuf_free(m);
 	sshbuf_free(framed);

@@ -144,6 +144,10 @@ int	sftpq_can_stripe(const struct sftp_conn *, u_int unit);
 /* Returns what sftpq_init() was given, of a connection that is tuned. */
 const struct sftpq_conn *sftpq_get_conn(const struct sftp_conn *);
 
+/* Writes and reads "len" bytes of the connection. Return 1, or 0 with errno. */
+int	sftpq_write(const struct sftpq_conn *, const void *, size_t len);
+int	sftpq_read(const struct sftpq_conn *, void *, size_t len);
+
 /*
  * Sends a request that has one string, and does not wait for the reply, which
  * may come before or after others. Returns its ID.

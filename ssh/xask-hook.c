@@ -15,7 +15,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "atomicio.h"
 #include "log.h"
 #include "misc.h"
 #include "sftp.h"
@@ -142,8 +141,7 @@ finish(const struct xask *x, struct sshbuf *m)
 		fatal_f("sshbuf_new failed");
 	if ((r = sshbuf_put_stringb(framed, m)) != 0)
 		fatal_fr(r, "compose");
-	if (atomicio(vwrite, x->c.fd_out, sshbuf_mutable_ptr(framed),
-	    sshbuf_len(framed)) != sshbuf_len(framed))
+	if (!sftpq_write(&x->c, sshbuf_ptr(framed), sshbuf_len(framed)))
 		fatal("Couldn't send packet: %s", strerror(errno));
 	sshbuf_free(framed);
 	sshbuf_free(m);
@@ -152,7 +150,7 @@ finish(const struct xask *x, struct sshbuf *m)
 static void
 read_exactly(const struct xask *x, void *p, size_t len)
 {
-	if (atomicio(read, x->c.fd_in, p, len) != len)
+	if (!sftpq_read(&x->c, p, len))
 		fatal("Connection closed");
 }
 

@@ -29,6 +29,7 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
+#include "hop-hook.h"
 #include "xlink-hook.h"
 
 #define READ_SIZE	(256 * 1024)
@@ -157,7 +158,7 @@ send_some(struct xlink *l)
 	n = l->conf.may_end ?
 	    send(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out),
 	    MSG_NOSIGNAL) :
-	    write(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out));
+	    hop_write(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out));
 	if (n == -1) {
 		if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
 			lose(l, "Couldn't send packet: ", strerror(errno));
@@ -176,7 +177,7 @@ receive_some(struct xlink *l)
 
 	if ((r = sshbuf_reserve(l->in, READ_SIZE, &p)) != 0)
 		fatal_fr(r, "reserve");
-	n = read(l->conf.fd_in, p, READ_SIZE);
+	n = hop_get(l->conf.fd_in, p, READ_SIZE);
 	if ((r = sshbuf_consume_end(l->in, READ_SIZE - (n > 0 ? n : 0))) != 0)
 		fatal_fr(r, "consume");
 	if (n == 0 || (n == -1 && errno == ECONNRESET))
@@ -204,6 +205,8 @@ xlink_move_all(struct xlink *const *links, size_t n, int ms)
 		pfd[2 * i + 1].fd = sshbuf_len(l->out) == 0 ? -1 :
 		    l->conf.fd_out;
 		pfd[2 * i + 1].events = POLLOUT;
+		if (hop_pending(l->conf.fd_in) > 0)
+			ms = 0;
 	}
 	if (poll(pfd, 2 * n, ms) == -1) {
 		if (errno != EINTR && errno != EAGAIN)
@@ -213,7 +216,8 @@ xlink_move_all(struct xlink *const *links, size_t n, int ms)
 	for (i = 0; i < n; i++) {
 		if (pfd[2 * i + 1].revents != 0)
 			send_some(links[i]);
-		if (pfd[2 * i].revents != 0 && !links[i]->lost)
+		if ((pfd[2 * i].revents != 0 ||
+		    hop_pending(pfd[2 * i].fd) > 0) && !links[i]->lost)
 			receive_some(links[i]);
 	}
 }

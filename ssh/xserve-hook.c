@@ -33,6 +33,7 @@
 #include "sshbuf.h"
 
 #include "hayopt.h"
+#include "hop-hook.h"
 #include "peer-hook.h"
 #include "sftp-tell.h"
 #include "xlogin-hook.h"
@@ -180,6 +181,8 @@ xserve_start(struct ssh *ssh)
 	int fd, streams = hayopt_get()->transfer_streams;
 
 	xlogin_check(ssh);
+	if (hayopt_get()->hayate && !ssh_packet_get_mux(ssh))
+		hop_expect(sftp_tell_memory());
 	if (!may_serve(ssh))
 		return;
 	has_channels = may_have_channels(ssh);

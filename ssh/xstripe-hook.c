@@ -31,6 +31,7 @@
 #include "xmalloc.h"
 
 #include "clock.h"
+#include "hop-hook.h"
 #include "sftp-tell.h"
 #include "sftpq-hook.h"
 #include "xlink-hook.h"
@@ -132,7 +133,7 @@ xstripe_wish(int fd, int chosen)
 {
 	xteam_forget(fd);
 	if (!chosen)
-		sftp_tell_wish(fd, is_wanted);
+		sftp_tell_wish(fd, is_wanted, hop_offer_ssh(fd));
 }
 
 /*

@@ -38,7 +38,7 @@ request_len(const struct sshbuf *queue)
 /* The hop to sshd; NULL: pipe and socket as they are */
 static struct ring *hop[2];
 
-/* sshd may have sent rings before it started this process. */
+/* sshd may have offered memory before it started this process. */
 static void
 attach_once(int in)
 {

@@ -48,6 +48,14 @@ claim(int so, const char *what)
 }
 
 static void
+do_attach(void)
+{
+	ends[RING_INPUT] = ring_attach(memory, RING_INPUT, in[0]);
+	ends[RING_OUTPUT] = ring_attach(memory, RING_OUTPUT, out[1]);
+	claim(ends[0] != NULL && ends[1] != NULL, "the program attaches");
+}
+
+static void
 begin(int attach)
 {
 	size_t i;
@@ -63,8 +71,7 @@ begin(int attach)
 	claim(to != NULL && from != NULL, "the maker has its ends");
 	ends[0] = ends[1] = NULL;
 	if (attach)
-		claim(ring_attach(memory, in[0], out[1], ends) == 0,
-		    "the program attaches");
+		do_attach();
 }
 
 static void
@@ -133,6 +140,32 @@ check_pieces(void)
 	end();
 }
 
+/* A reader that asks for less than a record, before and after the first one */
+static void
+check_small_reads(void)
+{
+	size_t n;
+	char text[4];
+
+	begin(1);
+	claim(write(out[1], "one two ", 8) == 8, "data comes first");
+	claim(ring_read(from, text, 4) == 4 && memcmp(text, "one ", 4) == 0 &&
+	    ring_read(from, text, 4) == 4 && memcmp(text, "two ", 4) == 0,
+	    "it is read by words");
+	claim(ring_write(ends[RING_OUTPUT], bytes, 1001) == 1001 &&
+	    ring_write(ends[RING_OUTPUT], bytes + 1001, 999) == 999,
+	    "records follow");
+	for (n = 0; n < 2000;) {
+		ssize_t len = ring_read(from, got + n, 2000 - n < 4 ?
+		    2000 - n : 4);
+
+		claim(len > 0, "they are read by words");
+		n += len;
+	}
+	claim(memcmp(got, bytes, n) == 0, "and are what was written");
+	end();
+}
+
 static void
 check_unattached(void)
 {
@@ -153,7 +186,7 @@ check_late(void)
 {
 	begin(0);
 	claim(ring_write(to, bytes, 1000) == 1000, "it is written before");
-	claim(ring_attach(memory, in[0], out[1], ends) == 0, "it attaches");
+	do_attach();
 	claim(ring_write(to, bytes + 1000, 500) == 500, "data follows data");
 	claim(ring_read(ends[RING_INPUT], got, sizeof(got)) == 1500 &&
 	    memcmp(got, bytes, 1500) == 0, "both arrive as one");
@@ -242,14 +275,14 @@ check_attaching(void)
 
 	begin(0);
 	claim(pipe(other) == 0, "there is another pipe");
-	claim(ring_attach(memory, other[0], out[1], ends) == -1 &&
-	    ring_attach(memory, in[0], other[1], ends) == -1,
+	claim(ring_attach(memory, RING_INPUT, other[0]) == NULL &&
+	    ring_attach(memory, RING_OUTPUT, other[1]) == NULL,
 	    "the memory is for two descriptors");
-	claim(ring_attach(in[0], in[0], out[1], ends) == -1,
+	claim(ring_attach(in[0], RING_INPUT, in[0]) == NULL,
 	    "a pipe is not memory");
 	plain = memfd_create("plain", 0);
 	claim(plain != -1 && ftruncate(plain, 1 << 23) == 0 &&
-	    ring_attach(plain, in[0], out[1], ends) == -1,
+	    ring_attach(plain, RING_INPUT, in[0]) == NULL,
 	    "nor is a file that can shrink");
 	claim(ftruncate(memory, 0) == -1 && ftruncate(memory, 1 << 24) == -1,
 	    "the memory cannot be cut");
@@ -268,6 +301,7 @@ main(void)
 	signal(SIGPIPE, SIG_IGN);
 	check_data();
 	check_pieces();
+	check_small_reads();
 	check_unattached();
 	check_late();
 	begin(1);
