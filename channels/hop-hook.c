@@ -84,6 +84,10 @@ open_ends(int memory, int in, int out)
 	return 0;
 }
 
+#ifndef MSG_CMSG_CLOEXEC
+#define MSG_CMSG_CLOEXEC 0	/* where no memory is offered either */
+#endif
+
 /* One byte carries a descriptor. */
 union control {
 	struct cmsghdr	head;
