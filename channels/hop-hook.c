@@ -28,6 +28,7 @@
 /* This process's ends by descriptor; NULL: none. A socket may have both. */
 struct hop {
 	struct ring *reads, *writes;
+	int	 is_offered, memory;	/* that ssh may open */
 };
 static struct hop *hops;
 static int nhops;
@@ -57,7 +58,9 @@ hop_forget(int fd)
 		return;
 	ring_free(h->reads);
 	ring_free(h->writes);
-	h->reads = h->writes = NULL;
+	if (h->is_offered)
+		close(h->memory);
+	memset(h, 0, sizeof(*h));
 }
 
 /* Offering, and what takes it */
@@ -71,22 +74,23 @@ open_ends(int memory, int in, int out)
 	struct ring *from = memory == -1 ? NULL :
 	    ring_open(memory, RING_OUTPUT, out);
 
+	/* Their numbers may have been closed by someone else. */
+	make_hop(in);
+	make_hop(out);
+	hop_forget(in);
+	hop_forget(out);
 	if (to == NULL || from == NULL) {
 		verbose("no shared memory for sftp: %s", strerror(errno));
 		ring_free(to);
 		ring_free(from);
 		return -1;
 	}
-	hop_forget(in);
-	hop_forget(out);
-	make_hop(in)->writes = to;
-	make_hop(out)->reads = from;
+	hop_of(in)->writes = to;
+	hop_of(out)->reads = from;
 	return 0;
 }
 
-#ifndef MSG_CMSG_CLOEXEC
-#define MSG_CMSG_CLOEXEC 0	/* where no memory is offered either */
-#endif
+#ifdef __linux__
 
 /* One byte carries a descriptor. */
 union control {
@@ -149,6 +153,25 @@ receive_memory(int fd)
 	return memory;
 }
 
+#else /* ring_make() has made nothing that could be sent. */
+
+static int
+send_memory(int fd, int memory)
+{
+	(void)fd;
+	(void)memory;
+	return -1;
+}
+
+static int
+receive_memory(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+#endif
+
 void
 hop_offer(const int in[2], const int out[2])
 {
@@ -181,11 +204,27 @@ hop_offer_ssh(int fd)
 {
 	int memory = ring_make(-1, -1);
 
-	if (open_ends(memory, fd, fd) == 0)
-		return memory;
-	if (memory != -1)
-		close(memory);
-	return -1;
+	if (open_ends(memory, fd, fd) == -1) {
+		if (memory != -1)
+			close(memory);
+		return -1;
+	}
+	hop_of(fd)->is_offered = 1;
+	return hop_of(fd)->memory = memory;
+}
+
+void
+hop_settle(int fd)
+{
+	struct hop *h = hop_of(fd);
+
+	if (h == NULL || !h->is_offered)
+		return;
+	h->is_offered = 0;
+	close(h->memory);
+	if (!ring_is_attached(h->reads) && !ring_is_attached(h->writes) &&
+	    ring_pending(h->reads) == 0)
+		hop_forget(fd);
 }
 
 /* What ssh expects: descriptors that are copies of what was standard input */
@@ -352,7 +391,8 @@ send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
 }
 
 static size_t
-send_piece(int fd, const struct iovec *iov)
+send_piece(int fd, const struct iovec *iov, int (*cb)(void *, size_t),
+    void *arg)
 {
 	size_t done = 0;
 	ssize_t n;
@@ -363,6 +403,8 @@ send_piece(int fd, const struct iovec *iov)
 		if (!may_repeat(n, fd, POLLOUT))
 			break;
 		done += n > 0 ? n : 0;
+		if (cb(arg, n > 0 ? n : 0) == -1)
+			break;
 	}
 	return done;
 }
@@ -379,13 +421,16 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
 	done = send_at_once(writes(fd), iov, n, len);
+	if (done == 0 && !ring_is_on(writes(fd)))
+		return atomiciov6(writev, fd, iov, n, cb, arg);
+	if (done > 0)
+		(void)cb(arg, done);
 	for (i = 0; done < len && i < n; i++) {
-		size_t sent = send_piece(fd, &iov[i]);
+		size_t sent = send_piece(fd, &iov[i], cb, arg);
 
 		done += sent;
 		if (sent < iov[i].iov_len)
 			break;
 	}
-	(void)cb(arg, done);
 	return done;
 }

@@ -39,9 +39,15 @@ void	hop_accept(int in, int out, struct ring *ends[2]);
 
 /*
  * In scp: "fd" is connected to ssh, which both reads and writes it. Returns a
- * descriptor of the memory, which stays open, or -1.
+ * descriptor of the memory, which is open until hop_forget(), or -1.
  */
 int	hop_offer_ssh(int fd);
+
+/*
+ * In scp: ssh has read the first message. So it has attached, or never will.
+ * Closes the memory, and forgets it in that case.
+ */
+void	hop_settle(int fd);
 
 /* In ssh: "memory", which this closes, is for standard input; -1: none. */
 void	hop_expect(int memory);

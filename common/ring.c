@@ -53,7 +53,7 @@ struct way {
 	uint64_t	secret;
 	uint64_t	inode;		/* of the program's end; 0: any */
 	atomic_uint	attached;
-	_Atomic uint64_t taken;		/* slots that the reader has copied */
+	atomic_uint	taken;		/* slots that the reader has copied */
 };
 
 struct head {
@@ -80,7 +80,7 @@ struct ring {
 	struct way	*way;
 	ring_slot	*slot;
 	uint64_t	 secret;
-	uint64_t	 count;		/* slots written, or read */
+	unsigned int	 count;		/* slots written, or read */
 	int		 on;
 	const u_char	*rest;		/* of the slot, or of "stray" */
 	size_t		 rest_len;
@@ -111,6 +111,24 @@ may_have_size(size_t size)
 
 	return getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
 	    (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= size);
+}
+
+/*
+ * Where the kernel promises no more memory than it has, a page that is touched
+ * first may end the process.
+ */
+static int
+may_overcommit(void)
+{
+	char policy = '2';
+	int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+
+	if (fd == -1)
+		return 1;
+	if (read(fd, &policy, 1) != 1)
+		policy = '0';
+	close(fd);
+	return policy != '2';
 }
 
 static struct memory *
@@ -150,6 +168,10 @@ ring_make(int in, int out)
 
 	if (!may_have_size(sizeof(struct memory))) {
 		errno = EFBIG;
+		return -1;
+	}
+	if (!may_overcommit()) {
+		errno = ENOMEM;
 		return -1;
 	}
 	memory = memfd_create("hayate-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -216,6 +238,18 @@ ring_attach(int memory, enum ring_of of, int fd)
 	return r;
 }
 
+int
+ring_is_attached(const struct ring *r)
+{
+	return atomic_load(&r->way->attached) != 0;
+}
+
+int
+ring_is_on(const struct ring *r)
+{
+	return r->on;
+}
+
 size_t
 ring_pending(const struct ring *r)
 {
@@ -236,16 +270,25 @@ take_rest(struct ring *r, void *p, size_t len)
 }
 
 /*
- * Whether nothing but one record can come now. Before the first one, a pipe
- * gives it alone because it is a packet; a socket would give what follows too.
+ * Before the first record, a pipe gives it alone because it is a packet; a
+ * socket would give what follows too. Looks at what is there, and returns 1 if
+ * that is a record, or else 0 and in "*len" how much is there, because a record
+ * may follow it in a moment. Returns -1 if there is nothing, or no more.
  */
 static int
-awaits_record(const struct ring *r)
+look_ahead(const struct ring *r, size_t *len, ssize_t *end)
 {
 	struct record rec;
+	int n = 0;
 
-	return r->on || (r->is_socket && recv(r->fd, &rec, sizeof(rec),
-	    MSG_PEEK) == sizeof(rec) && rec.secret == r->secret);
+	*end = recv(r->fd, &rec, sizeof(rec), MSG_PEEK);
+	if (*end <= 0)
+		return -1;
+	if (*end == sizeof(rec) && rec.secret == r->secret)
+		return 1;
+	if (ioctl(r->fd, FIONREAD, &n) == 0 && n > 0)
+		*len = min_u64(*len, n);
+	return 0;
 }
 
 /* A record has come. Returns its data as ring_read() does. */
@@ -275,12 +318,13 @@ is_record(const struct ring *r, const void *p, ssize_t n)
 ssize_t
 ring_read(struct ring *r, void *p, size_t len)
 {
+	int alone = r->on || len < sizeof(r->stray);
 	ssize_t n;
-	int alone;
 
 	if (r->rest_len > 0)
 		return take_rest(r, p, len);
-	alone = len < sizeof(r->stray) || awaits_record(r);
+	if (!alone && r->is_socket && (alone = look_ahead(r, &len, &n)) == -1)
+		return n;
 	n = alone ? read(r->fd, r->stray, sizeof(r->stray)) :
 	    read(r->fd, p, len);
 	if (is_record(r, alone ? r->stray : p, n))
@@ -317,9 +361,11 @@ try_on(struct ring *r)
 		r->on = setsockopt(r->fd, SOL_SOCKET, SO_SNDBUF, &least,
 		    sizeof(least)) == 0;
 	else
-		r->on = fcntl(r->fd, F_SETPIPE_SZ, PIPE_PAGES * 4096) != -1 &&
-		    (flags = fcntl(r->fd, F_GETFL)) != -1 &&
-		    fcntl(r->fd, F_SETFL, flags | O_DIRECT) == 0;
+		r->on = (flags = fcntl(r->fd, F_GETFL)) != -1 &&
+		    fcntl(r->fd, F_SETFL, flags | O_DIRECT) == 0 &&
+		    (fcntl(r->fd, F_SETPIPE_SZ, PIPE_PAGES *
+		    sysconf(_SC_PAGESIZE)) != -1 ||
+		    fcntl(r->fd, F_SETFL, flags) == -1);
 }
 
 /*
@@ -329,7 +375,7 @@ try_on(struct ring *r)
 static int
 has_slot(const struct ring *r)
 {
-	uint64_t used = r->count - atomic_load(&r->way->taken);
+	unsigned int used = r->count - atomic_load(&r->way->taken);
 	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
 
 	if (used < PIPE_PAGES)
@@ -337,6 +383,16 @@ has_slot(const struct ring *r)
 	if (used >= SLOTS)
 		return 0;
 	return poll(&pfd, 1, 0) == 1;
+}
+
+/* Nobody will free a slot any more. */
+static int
+is_deserted(const struct ring *r)
+{
+	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
+
+	return poll(&pfd, 1, 0) == 1 &&
+	    (pfd.revents & (POLLERR | POLLHUP)) != 0;
 }
 
 void *
@@ -368,7 +424,7 @@ ring_write(struct ring *r, const void *p, size_t len)
 	if (!r->on)
 		return write(r->fd, p, len);
 	if (space == NULL) {
-		errno = EAGAIN;
+		errno = is_deserted(r) ? EPIPE : EAGAIN;
 		return -1;
 	}
 	len = min_u64(len, RING_SLOT);
@@ -408,6 +464,20 @@ void
 ring_free(struct ring *r)
 {
 	(void)r;
+}
+
+int
+ring_is_attached(const struct ring *r)
+{
+	(void)r;
+	return 0;
+}
+
+int
+ring_is_on(const struct ring *r)
+{
+	(void)r;
+	return 0;
 }
 
 ssize_t

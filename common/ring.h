@@ -19,8 +19,8 @@
  * rings of a program's input and output, and the program attaches to them. The
  * writer goes over to records when the reader has attached and has read all
  * that was written before. A record begins with a secret of its ring; whatever
- * else is read is data. So a program that does not attach, or one that runs
- * before or after one that does, finds an ordinary pipe.
+ * else is read is data. So a program that does not attach finds an ordinary
+ * pipe. So does one that runs before one that attaches, or writes after it.
  *
  * Trust: neither end believes what is in the memory. Sizes are sealed, the
  * place of a slot is counted by each end, and a length is checked. A bad peer
@@ -58,6 +58,12 @@ struct ring *ring_open(int memory, enum ring_of, int fd);
  * made for another descriptor.
  */
 struct ring *ring_attach(int memory, enum ring_of, int fd);
+
+/* Whether the program has attached to this ring */
+int	ring_is_attached(const struct ring *);
+
+/* Whether records are in use */
+int	ring_is_on(const struct ring *);
 
 /* Does not close the descriptor. NULL is taken. */
 void	ring_free(struct ring *);

@@ -141,7 +141,7 @@ sftp_tell_memory(void)
 	    memory < 0 || peer_process(STDIN_FILENO) != pid)
 		return -1;
 	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, memory);
-	return open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	return open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 static pid_t wisher = -1;

@@ -137,6 +137,7 @@ sftpq_init(struct sftp_conn *conn, const struct sftpq_conn *c, int limits,
 {
 	struct sftpq *q;
 
+	hop_settle(c->fd_in);
 	xask_init(conn, c);
 	xfirst_init(conn);
 	xreport_connect();

@@ -31,8 +31,8 @@ struct sshbuf;
 ssize_t	sftpsrv_read(int fd, struct sshbuf *queue);
 
 /*
- * Whether another whole request waits in "in" while there is little to send in
- * "out".
+ * Whether another whole request waits in "in", or in the ring, from which it is
+ * then read, while there is little to send in "out".
  */
 int	sftpsrv_has_request(struct sshbuf *in, const struct sshbuf *out);
 

@@ -146,10 +146,17 @@ sftp_tell_is_stock(int fd)
 }
 
 void
-sftp_tell_wish(int fd, int channels)
+sftp_tell_wish(int fd, int channels, int memory)
 {
 	(void)fd;
 	(void)channels;
+	(void)memory;
+}
+
+int
+sftp_tell_memory(void)
+{
+	return -1;
 }
 
 int
