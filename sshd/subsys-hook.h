@@ -32,8 +32,9 @@ void	subsys_check_program(const char *name, const char *program,
  * The subsystem sftp and the command internal-sftp get a pair of sockets that
  * only hop-hook.h uses the other way round, for the memory. Others get a pipe,
  * and so must whatever a forced command runs, because a script may open
- * /dev/stdout, which fails for a socket. The input of all of them stays a pipe: bash reads ~/.bashrc if its
- * input is a socket. With "Hayate no" all get pipes.
+ * /dev/stdout, which fails for a socket. The input of all of them stays a pipe:
+ * bash reads ~/.bashrc if its input is a socket. With "Hayate no" all are
+ * pipes.
  */
 int	subsys_open_output(const int in[2], int out[2], const char *command,
     const char *subsystem);
