@@ -336,42 +336,30 @@ hop_pending(int fd)
 	return reads(fd) == NULL ? 0 : ring_pending(reads(fd));
 }
 
-/* After a call that returned "n". Returns 1 if it has to be made again. */
-static int
-may_repeat(ssize_t n, int fd, short events)
+/* For atomicio6(), which would wait for a descriptor to be writable. */
+static ssize_t
+get_or_wait(int fd, void *p, size_t len)
 {
-	struct pollfd pfd = { .fd = fd, .events = events };
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	ssize_t n = hop_get(fd, p, len);
 
-	if (n != -1)
-		return n > 0;
-	if (errno == EAGAIN || errno == EWOULDBLOCK)
+	if (n == -1 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 		(void)poll(&pfd, 1, -1);
-	else if (errno != EINTR)
-		return 0;
-	return 1;
+		errno = EINTR;
+	}
+	return n;
+}
+
+static ssize_t
+put(int fd, void *p, size_t len)
+{
+	return hop_write(fd, p, len);
 }
 
 size_t
 hop_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t), void *arg)
 {
-	size_t done = 0;
-	ssize_t n;
-
-	if (reads(fd) == NULL)
-		return atomicio6(read, fd, p, len, cb, arg);
-	while (done < len) {
-		n = ring_read(reads(fd), (u_char *)p + done, len - done);
-		if (!may_repeat(n, fd, POLLIN)) {
-			errno = n == 0 ? EPIPE : errno;
-			break;
-		}
-		done += n > 0 ? n : 0;
-		if (cb(arg, n > 0 ? n : 0) == -1) {
-			errno = EINTR;
-			break;
-		}
-	}
-	return done;
+	return atomicio6(get_or_wait, fd, p, len, cb, arg);
 }
 
 /* Writes all pieces into one slot. Returns 0 if there is none. */
@@ -390,25 +378,6 @@ send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
 	return ring_post(r, len) == 0 ? len : 0;
 }
 
-static size_t
-send_piece(int fd, const struct iovec *iov, int (*cb)(void *, size_t),
-    void *arg)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < iov->iov_len) {
-		n = ring_write(writes(fd), (u_char *)iov->iov_base + done,
-		    iov->iov_len - done);
-		if (!may_repeat(n, fd, POLLOUT))
-			break;
-		done += n > 0 ? n : 0;
-		if (cb(arg, n > 0 ? n : 0) == -1)
-			break;
-	}
-	return done;
-}
-
 size_t
 hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
     void *arg)
@@ -423,10 +392,11 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 	done = send_at_once(writes(fd), iov, n, len);
 	if (done == 0 && !ring_is_on(writes(fd)))
 		return atomiciov6(writev, fd, iov, n, cb, arg);
-	if (done > 0)
+	if (done > 0 && cb != NULL)
 		(void)cb(arg, done);
 	for (i = 0; done < len && i < n; i++) {
-		size_t sent = send_piece(fd, &iov[i], cb, arg);
+		size_t sent = atomicio6(put, fd, iov[i].iov_base,
+		    iov[i].iov_len, cb, arg);
 
 		done += sent;
 		if (sent < iov[i].iov_len)

@@ -346,6 +346,20 @@ is_empty(const struct ring *r)
 	    n == 0;
 }
 
+/* From now on each write to the pipe is a packet, which takes a page. */
+static int
+make_packets(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags == -1 || fcntl(fd, F_SETFL, flags | O_DIRECT) == -1)
+		return 0;
+	if (fcntl(fd, F_SETPIPE_SZ, PIPE_PAGES * sysconf(_SC_PAGESIZE)) != -1)
+		return 1;
+	(void)fcntl(fd, F_SETFL, flags);
+	return 0;
+}
+
 /*
  * Goes over to records if the reader has attached and the descriptor is empty.
  * From then on it holds fewer records than there are slots.
@@ -353,19 +367,12 @@ is_empty(const struct ring *r)
 static void
 try_on(struct ring *r)
 {
-	int least = 1, flags;
+	int least = 1;
 
 	if (!atomic_load(&r->way->attached) || !is_empty(r))
 		return;
-	if (r->is_socket)
-		r->on = setsockopt(r->fd, SOL_SOCKET, SO_SNDBUF, &least,
-		    sizeof(least)) == 0;
-	else
-		r->on = (flags = fcntl(r->fd, F_GETFL)) != -1 &&
-		    fcntl(r->fd, F_SETFL, flags | O_DIRECT) == 0 &&
-		    (fcntl(r->fd, F_SETPIPE_SZ, PIPE_PAGES *
-		    sysconf(_SC_PAGESIZE)) != -1 ||
-		    fcntl(r->fd, F_SETFL, flags) == -1);
+	r->on = r->is_socket ? setsockopt(r->fd, SOL_SOCKET, SO_SNDBUF, &least,
+	    sizeof(least)) == 0 : make_packets(r->fd);
 }
 
 /*
@@ -418,9 +425,8 @@ ring_post(struct ring *r, size_t len)
 ssize_t
 ring_write(struct ring *r, const void *p, size_t len)
 {
-	void *space;
+	void *space = ring_space(r, min_u64(len, RING_SLOT));
 
-	space = ring_space(r, min_u64(len, RING_SLOT));
 	if (!r->on)
 		return write(r->fd, p, len);
 	if (space == NULL) {

@@ -88,26 +88,18 @@ find_connection(const struct sftp_conn *conn)
 	return NULL;
 }
 
-static int
-no_callback(void *arg, size_t n)
-{
-	(void)arg;
-	(void)n;
-	return 0;
-}
-
 int
 sftpq_write(const struct sftpq_conn *c, const void *p, size_t len)
 {
 	struct iovec iov = { (void *)p, len };
 
-	return hop_send(c->fd_out, &iov, 1, no_callback, NULL) == len;
+	return hop_send(c->fd_out, &iov, 1, NULL, NULL) == len;
 }
 
 int
 sftpq_read(const struct sftpq_conn *c, void *p, size_t len)
 {
-	return hop_receive(c->fd_in, p, len, no_callback, NULL) == len;
+	return hop_receive(c->fd_in, p, len, NULL, NULL) == len;
 }
 
 u_int
