@@ -14,8 +14,9 @@
  * tells ssh where the memory is (sftp-tell.h). ssh attaches when it first reads
  * what scp sends.
  *
- * Called from patches/135-channels-hop.patch and 136-sftp-client-hop.patch, and
- * by the hooks of scp, ssh, sshd-session and sftp-server. Does nothing where
+ * Called from patches/135-channels-hop.patch, 136-sftp-client-hop.patch and
+ * 169-sftp-client-data.patch, and by the hooks of scp, ssh, sshd-session and
+ * sftp-server. Does nothing where
  * the memory cannot be had: one line at -v. Main thread only.
  */
 
@@ -67,10 +68,22 @@ void	hop_forget(int fd);
 ssize_t	hop_get(int fd, void *, size_t len);
 size_t	hop_pending(int fd);
 
-/* For scp, as atomicio6() that reads, and atomiciov6() that writes. */
+/*
+ * For scp, as atomicio6() that reads, and atomiciov6() that writes. The first
+ * piece of what is sent begins with the length of the message.
+ */
 size_t	hop_receive(int fd, void *, size_t len, int (*)(void *, size_t),
     void *);
 size_t	hop_send(int fd, struct iovec *, int n, int (*)(void *, size_t),
     void *);
+
+/*
+ * A string of a message without a copy. The one that is put is the last field,
+ * and its bytes stay the caller's; the next call is hop_send(), which sends
+ * them behind the message. The one that is got lies in the message, and ends
+ * with it. Both return 0 or SSH_ERR_*.
+ */
+int	hop_put_data(struct sshbuf *, const u_char *, size_t len);
+int	hop_get_data(struct sshbuf *, u_char **, size_t *len);
 
 #endif /* HAYATE_HOP_HOOK_H */

@@ -61,10 +61,15 @@ struct head {
 	struct way	way[2];
 };
 
+/*
+ * malloc() places what is large 16 bytes behind the start of a page, and some
+ * processors copy slowly to a place just behind that (channels/bufgrow.h). So a
+ * slot begins a cache line behind a page.
+ */
 struct memory {
 	union {
 		struct head	head;
-		u_char		page[4096];
+		u_char		page[4096 + 64];
 	};
 	ring_slot	slot[2][SLOTS];
 };

@@ -241,6 +241,8 @@ check_space(void)
 	uint8_t *p;
 
 	begin(1);
+	claim((uintptr_t)ring_space(to, 1) % 4096 == 64,
+	    "a slot begins a cache line behind a page");
 	claim((p = ring_space(to, 1000)) != NULL, "there is room");
 	memcpy(p, bytes, 1000);
 	claim(ring_post(to, 900) == 0, "a part of it is posted");
