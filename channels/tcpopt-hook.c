@@ -7,8 +7,9 @@
 
 #include <sys/types.h>
 
-#include "packet.h"
 #include "log.h"
+#include "misc.h"
+#include "packet.h"
 
 #include "hayopt.h"
 #include "tcp-path.h"
@@ -51,4 +52,11 @@ tcpopt_set(struct ssh *ssh)
 		set_congestion(fd, opt->congestion_control);
 	if (opt->max_rate != 0)
 		set_rate(fd, opt->max_rate);
+}
+
+void
+tcpopt_no_delay(struct ssh *ssh)
+{
+	if (hayopt_get()->hayate && ssh_packet_connection_is_on_socket(ssh))
+		set_nodelay(ssh_packet_get_connection_in(ssh));
 }

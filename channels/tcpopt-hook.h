@@ -4,11 +4,12 @@
  */
 
 /*
- * tcpopt-hook: CongestionControl and MaxRate, options of the socket of the
- * connection. They concern what this end sends.
+ * tcpopt-hook: options of the socket of the connection. They concern what this
+ * end sends.
  *
- * Called by wtune-hook.c, so after authentication, when every Match block is
- * known, with the user's privileges and outside any sandbox. No patch calls it.
+ * CongestionControl and MaxRate are set by wtune-hook.c, so after
+ * authentication, when every Match block is known, with the user's privileges
+ * and outside any sandbox.
  */
 
 #ifndef HAYATE_TCPOPT_HOOK_H
@@ -22,5 +23,12 @@ struct ssh;
  * LogLevel VERBOSE in sshd. Main thread only.
  */
 void	tcpopt_set(struct ssh *);
+
+/*
+ * In ssh, from patches/314-ssh-login.patch, once it is connected: from now on
+ * no small message waits for the acknowledgement of the one before, by the
+ * algorithm of Nagle (RFC 896). Not with "Hayate no", nor with a ProxyCommand.
+ */
+void	tcpopt_no_delay(struct ssh *);
 
 #endif /* HAYATE_TCPOPT_HOOK_H */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
-# CongestionControl and MaxRate (channels/tcpopt-hook.h): what the sockets at both
-# ends of a connection have.
+# CongestionControl, MaxRate and a login without waits (channels/tcpopt-hook.h):
+# what the sockets at both ends of a connection have.
 
 load helper
 
@@ -180,4 +180,17 @@ fetch() { client set 'head -c 6M /dev/zero' >got; }
 	ps -o user= -p "$(sed -n 's/.*User child is on pid \([0-9]*\).*/\1/p' \
 	    "$(sshd_log user)")" | grep -qx nobody
 	sshd_down user
+}
+
+# order ARG...: the order in which ssh does two things
+order() {
+	client -vv "$@" plain true 2>&1 >/dev/null | tr -d '\r' |
+	    sed -n 's/^debug2: fd [0-9]* setting TCP_NODELAY$/at once/p
+	    s/^debug1: SSH2_MSG_NEWKEYS sent$/keys/p'
+}
+
+@test "no message of a login waits for an acknowledgement, but with Hayate no" {
+	[ "$(order | xargs)" = 'at once keys' ]
+	[ "$(order -o "Hayate no" | xargs)" = 'keys at once' ]
+	[ "$(order -o "ProxyCommand socat - TCP:127.0.0.1:$(sshd_port plain)" | xargs)" = keys ]
 }
