@@ -19,6 +19,7 @@
 #include "atomicio.h"
 #include "log.h"
 #include "misc.h"
+#include "sftp-common.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 #include "xmalloc.h"
@@ -363,11 +364,32 @@ hop_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t), void *arg)
 	return atomicio6(get_or_wait, fd, p, len, cb, arg);
 }
 
+/*
+ * Waits until a message of "len" bytes has room in the ring. Returns NULL if
+ * the descriptor has no ring in use, or nobody reads.
+ */
+static u_char *
+wait_for_space(struct ring *r, int fd, size_t len)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+	u_char *p;
+
+	while ((p = ring_space(r, len)) == NULL) {
+		if (!ring_is_on(r) || len > RING_SLOT)
+			return NULL;
+		(void)poll(&pfd, 1, -1);
+		if ((pfd.revents & (POLLERR | POLLHUP)) != 0)
+			return NULL;
+	}
+	return p;
+}
+
 /* Writes all pieces into one slot. Returns 0 if there is none. */
 static size_t
-send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
+send_at_once(struct ring *r, int fd, const struct iovec *iov, int n,
+    size_t len)
 {
-	u_char *p = ring_space(r, len);
+	u_char *p = wait_for_space(r, fd, len);
 	int i;
 
 	if (p == NULL)
@@ -390,7 +412,7 @@ send_all(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 		return atomiciov6(writev, fd, iov, n, cb, arg);
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
-	done = send_at_once(writes(fd), iov, n, len);
+	done = send_at_once(writes(fd), fd, iov, n, len);
 	if (done == 0 && !ring_is_on(writes(fd)))
 		return atomiciov6(writev, fd, iov, n, cb, arg);
 	if (done > 0 && cb != NULL)
@@ -422,7 +444,11 @@ hop_put_data(struct sshbuf *m, const u_char *p, size_t len)
 int
 hop_get_data(struct sshbuf *m, u_char **p, size_t *len)
 {
-	return sshbuf_get_string_direct(m, (const u_char **)p, len);
+	const u_char *data = NULL;
+	int r = sshbuf_get_string_direct(m, &data, len);
+
+	*p = (u_char *)data;
+	return r;
 }
 
 size_t
@@ -430,7 +456,7 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
     void *arg)
 {
 	struct iovec all[PIECES + 1];
-	size_t behind = last.iov_len, done;
+	size_t behind = last.iov_len, len, done;
 
 	if (behind == 0)
 		return send_all(fd, iov, n, cb, arg);
@@ -439,7 +465,9 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 	memcpy(all, iov, n * sizeof(*all));
 	all[n] = last;
 	last.iov_len = 0;
-	POKE_U32(all[0].iov_base, PEEK_U32(all[0].iov_base) + behind);
+	if ((len = PEEK_U32(iov[0].iov_base) + behind) > SFTP_MAX_MSG_LENGTH)
+		fatal("Outbound message too long %zu", len);
+	POKE_U32(iov[0].iov_base, len);
 	done = send_all(fd, all, n + 1, cb, arg);
 	return done - MINIMUM(done, behind);
 }

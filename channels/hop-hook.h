@@ -69,8 +69,8 @@ ssize_t	hop_get(int fd, void *, size_t len);
 size_t	hop_pending(int fd);
 
 /*
- * For scp, as atomicio6() that reads, and atomiciov6() that writes. The first
- * piece of what is sent begins with the length of the message.
+ * For scp, as atomicio6() that reads, and atomiciov6() that writes. What is
+ * sent is one message, which begins with its length.
  */
 size_t	hop_receive(int fd, void *, size_t len, int (*)(void *, size_t),
     void *);
@@ -80,7 +80,7 @@ size_t	hop_send(int fd, struct iovec *, int n, int (*)(void *, size_t),
 /*
  * A string of a message without a copy. The one that is put is the last field,
  * and its bytes stay the caller's; the next call is hop_send(), which sends
- * them behind the message. The one that is got lies in the message, and ends
+ * them behind the message, and ends scp if that is longer than SFTP allows. The one that is got lies in the message, and ends
  * with it. Both return 0 or SSH_ERR_*.
  */
 int	hop_put_data(struct sshbuf *, const u_char *, size_t len);

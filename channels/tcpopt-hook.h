@@ -25,9 +25,10 @@ struct ssh;
 void	tcpopt_set(struct ssh *);
 
 /*
- * In ssh, from patches/314-ssh-login.patch, once it is connected: from now on
- * no small message waits for the acknowledgement of the one before, by the
- * algorithm of Nagle (RFC 896). Not with "Hayate no", nor with a ProxyCommand.
+ * In ssh, from patches/314-ssh-login.patch, once it is connected: switches the
+ * algorithm of Nagle (RFC 896) off, so that no message of the login waits for
+ * the acknowledgement of the one before. Not with "Hayate no", nor on the pipes
+ * of a ProxyCommand.
  */
 void	tcpopt_no_delay(struct ssh *);
 

@@ -44,11 +44,11 @@
 #define PIPE_PAGES	4
 #define SLOTS		8
 
-#define MAGIC		"hayate ring 1"
+#define MAGIC		"hayate ring 2"
 
 typedef u_char ring_slot[RING_SLOT];
 
-/* At the start of the memory, in a page of its own; one "way" for each ring. */
+/* At the start of the memory; one "way" for each ring. */
 struct way {
 	uint64_t	secret;
 	uint64_t	inode;		/* of the program's end; 0: any */

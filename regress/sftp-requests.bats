@@ -599,3 +599,13 @@ narrow() { "$LFP" set "$P" --rate 40mbit; }
 		prefix $CLIENT
 	done
 }
+
+@test "a WRITE that is longer than SFTP allows is refused as in stock" {
+	local b said=()
+	for b in stock hayate; do
+		CLIENT=$b run -255 copy -q -X buffer=262144 "$SOME" "hayate:$T/got"
+		said+=("${output#*scp: }")
+	done
+	[[ ${said[0]} = 'Outbound message too long 2'* ]]
+	[ "${said[1]}" = "${said[0]}" ]
+}

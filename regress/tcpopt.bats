@@ -182,14 +182,16 @@ fetch() { client set 'head -c 6M /dev/zero' >got; }
 	sshd_down user
 }
 
-# order ARG...: the order in which ssh does two things
+# order ARG...: the order in which ssh does two things, and what it cannot do
 order() {
 	client -vv "$@" plain true 2>&1 >/dev/null | tr -d '\r' |
 	    sed -n 's/^debug2: fd [0-9]* setting TCP_NODELAY$/at once/p
-	    s/^debug1: SSH2_MSG_NEWKEYS sent$/keys/p'
+	    s/^debug1: SSH2_MSG_NEWKEYS sent$/keys/p
+	    s/^debug1: getsockopt TCP_NODELAY.*/refused/p'
 }
 
 @test "no message of a login waits for an acknowledgement, but with Hayate no" {
+	need socat
 	[ "$(order | xargs)" = 'at once keys' ]
 	[ "$(order -o "Hayate no" | xargs)" = 'keys at once' ]
 	[ "$(order -o "ProxyCommand socat - TCP:127.0.0.1:$(sshd_port plain)" | xargs)" = keys ]
