@@ -16,8 +16,8 @@
  *
  * Called from patches/135-channels-hop.patch, 136-sftp-client-hop.patch and
  * 169-sftp-client-data.patch, and by the hooks of scp, ssh, sshd-session and
- * sftp-server. Does nothing where
- * the memory cannot be had: one line at -v. Main thread only.
+ * sftp-server. Does nothing where the memory cannot be had: one line at -v.
+ * Main thread only.
  */
 
 #ifndef HAYATE_HOP_HOOK_H
@@ -80,8 +80,9 @@ size_t	hop_send(int fd, struct iovec *, int n, int (*)(void *, size_t),
 /*
  * A string of a message without a copy. The one that is put is the last field,
  * and its bytes stay the caller's; the next call is hop_send(), which sends
- * them behind the message, and ends scp if that is longer than SFTP allows. The one that is got lies in the message, and ends
- * with it. Both return 0 or SSH_ERR_*.
+ * them behind the message, and ends scp if it is longer than SFTP allows. The
+ * one that is got lies in the message, and ends with it. Both return 0 or
+ * SSH_ERR_*.
  */
 int	hop_put_data(struct sshbuf *, const u_char *, size_t len);
 int	hop_get_data(struct sshbuf *, u_char **, size_t *len);
