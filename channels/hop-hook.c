@@ -364,32 +364,11 @@ hop_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t), void *arg)
 	return atomicio6(get_or_wait, fd, p, len, cb, arg);
 }
 
-/*
- * Waits until a message of "len" bytes has room in the ring. Returns NULL if
- * the descriptor has no ring in use, or nobody reads.
- */
-static u_char *
-wait_for_space(struct ring *r, int fd, size_t len)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-	u_char *p;
-
-	while ((p = ring_space(r, len)) == NULL) {
-		if (!ring_is_on(r) || len > RING_SLOT)
-			return NULL;
-		(void)poll(&pfd, 1, -1);
-		if ((pfd.revents & (POLLERR | POLLHUP)) != 0)
-			return NULL;
-	}
-	return p;
-}
-
 /* Writes all pieces into one slot. Returns 0 if there is none. */
 static size_t
-send_at_once(struct ring *r, int fd, const struct iovec *iov, int n,
-    size_t len)
+send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
 {
-	u_char *p = wait_for_space(r, fd, len);
+	u_char *p = ring_wait(r, len);
 	int i;
 
 	if (p == NULL)
@@ -412,7 +391,7 @@ send_all(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 		return atomiciov6(writev, fd, iov, n, cb, arg);
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
-	done = send_at_once(writes(fd), fd, iov, n, len);
+	done = send_at_once(writes(fd), iov, n, len);
 	if (done == 0 && !ring_is_on(writes(fd)))
 		return atomiciov6(writev, fd, iov, n, cb, arg);
 	if (done > 0 && cb != NULL)

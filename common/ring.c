@@ -416,6 +416,22 @@ ring_space(struct ring *r, size_t len)
 	    r->slot[r->count % SLOTS] : NULL;
 }
 
+void *
+ring_wait(struct ring *r, size_t len)
+{
+	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
+	void *space;
+
+	while ((space = ring_space(r, len)) == NULL) {
+		if (!r->on || len > RING_SLOT)
+			return NULL;
+		(void)poll(&pfd, 1, -1);
+		if ((pfd.revents & (POLLERR | POLLHUP)) != 0)
+			return NULL;
+	}
+	return space;
+}
+
 int
 ring_post(struct ring *r, size_t len)
 {
@@ -522,6 +538,12 @@ ring_space(struct ring *r, size_t len)
 	(void)r;
 	(void)len;
 	return NULL;
+}
+
+void *
+ring_wait(struct ring *r, size_t len)
+{
+	return ring_space(r, len);
 }
 
 int

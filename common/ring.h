@@ -88,4 +88,10 @@ ssize_t	ring_write(struct ring *, const void *, size_t len);
 void	*ring_space(struct ring *, size_t len);
 int	ring_post(struct ring *, size_t len);
 
+/*
+ * As ring_space(), but waits for room. Returns NULL if records are not in use,
+ * "len" is more than a slot, or nobody reads any more.
+ */
+void	*ring_wait(struct ring *, size_t len);
+
 #endif /* HAYATE_RING_H */

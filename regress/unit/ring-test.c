@@ -252,6 +252,36 @@ check_space(void)
 	end();
 }
 
+static void
+fill(struct ring *r)
+{
+	while (ring_space(r, 1) != NULL)
+		claim(ring_post(r, 1) == 0, "a slot is posted");
+}
+
+static void
+check_waiting(void)
+{
+	pid_t reader;
+
+	begin(0);
+	claim(ring_wait(to, 1) == NULL, "without records nobody waits");
+	end();
+	begin(1);
+	fill(to);
+	claim(ring_wait(to, RING_SLOT + 1) == NULL, "nor for more than a slot");
+	if ((reader = fork()) == 0) {
+		usleep(50000);
+		_exit(ring_read(ends[RING_INPUT], got, sizeof(got)) != 1);
+	}
+	claim(ring_wait(to, 1) != NULL, "room is waited for");
+	claim(waitpid(reader, NULL, 0) == reader, "the reader ends");
+	fill(to);
+	close(in[0]);
+	claim(ring_wait(to, 1) == NULL, "not if nobody reads");
+	end();
+}
+
 /* Sends a record like the last one, with another length. */
 static void
 check_bad_length(uint64_t len)
@@ -312,6 +342,7 @@ main(void)
 	end();
 	check_ends();
 	check_space();
+	check_waiting();
 	check_bad_length(0);
 	check_bad_length(RING_SLOT + 1);
 	check_bad_length(UINT64_MAX);
