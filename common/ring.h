@@ -90,7 +90,8 @@ int	ring_post(struct ring *, size_t len);
 
 /*
  * As ring_space(), but waits for room. Returns NULL if records are not in use,
- * "len" is more than a slot, or nobody reads any more.
+ * or "len" is more than a slot. It does not wait if nobody reads any more:
+ * either this returns NULL, or ring_post() fails with EPIPE.
  */
 void	*ring_wait(struct ring *, size_t len);
 
