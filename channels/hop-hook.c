@@ -368,7 +368,7 @@ hop_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t), void *arg)
 static size_t
 send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
 {
-	u_char *p = ring_wait(r, len);
+	u_char *p = ring_space(r, len);
 	int i;
 
 	if (p == NULL)

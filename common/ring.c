@@ -407,8 +407,9 @@ is_deserted(const struct ring *r)
 	    (pfd.revents & (POLLERR | POLLHUP)) != 0;
 }
 
-void *
-ring_space(struct ring *r, size_t len)
+/* Room for "len" bytes, or NULL if no record can be written now */
+static void *
+space_now(struct ring *r, size_t len)
 {
 	if (!r->on)
 		try_on(r);
@@ -417,12 +418,12 @@ ring_space(struct ring *r, size_t len)
 }
 
 void *
-ring_wait(struct ring *r, size_t len)
+ring_space(struct ring *r, size_t len)
 {
 	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
 	void *space;
 
-	while ((space = ring_space(r, len)) == NULL) {
+	while ((space = space_now(r, len)) == NULL) {
 		if (!r->on || len > RING_SLOT)
 			return NULL;
 		(void)poll(&pfd, 1, -1);
@@ -446,7 +447,7 @@ ring_post(struct ring *r, size_t len)
 ssize_t
 ring_write(struct ring *r, const void *p, size_t len)
 {
-	void *space = ring_space(r, min_u64(len, RING_SLOT));
+	void *space = space_now(r, min_u64(len, RING_SLOT));
 
 	if (!r->on)
 		return write(r->fd, p, len);
@@ -538,12 +539,6 @@ ring_space(struct ring *r, size_t len)
 	(void)r;
 	(void)len;
 	return NULL;
-}
-
-void *
-ring_wait(struct ring *r, size_t len)
-{
-	return ring_space(r, len);
 }
 
 int

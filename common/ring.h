@@ -81,18 +81,17 @@ size_t	ring_pending(const struct ring *);
 ssize_t	ring_write(struct ring *, const void *, size_t len);
 
 /*
- * Without a copy by the writer: returns room for "len" bytes in the next slot,
- * or NULL if no record can be written now. ring_post() writes its first "len"
- * bytes; it returns 0, or -1 with errno, and then they can be posted again.
+ * Without a copy by the writer: waits until there is room for "len" bytes in
+ * the next slot, and returns it. Returns NULL if records are not in use, or
+ * "len" is more than a slot. It does not wait if nobody reads any more: either
+ * this returns NULL, or ring_post() fails with EPIPE.
  */
 void	*ring_space(struct ring *, size_t len);
-int	ring_post(struct ring *, size_t len);
 
 /*
- * As ring_space(), but waits for room. Returns NULL if records are not in use,
- * or "len" is more than a slot. It does not wait if nobody reads any more:
- * either this returns NULL, or ring_post() fails with EPIPE.
+ * Writes the first "len" bytes of that room. Returns 0, or -1 with errno, and
+ * then they can be posted again.
  */
-void	*ring_wait(struct ring *, size_t len);
+int	ring_post(struct ring *, size_t len);
 
 #endif /* HAYATE_RING_H */

@@ -130,9 +130,9 @@ sftpsrv_space(struct sshbuf *out, size_t len)
 	u_char *p;
 	int r;
 
-	/* Waiting is less than a copy: slots hold what the reader needs. */
+	/* Waiting costs less than a copy: the slots hold enough to read. */
 	in_ring = hop[RING_OUTPUT] == NULL || sshbuf_len(out) > 0 ? NULL :
-	    ring_wait(hop[RING_OUTPUT], DATA_HEAD + len);
+	    ring_space(hop[RING_OUTPUT], DATA_HEAD + len);
 	if (in_ring != NULL)
 		return in_ring + DATA_HEAD;
 	if ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0 ||
