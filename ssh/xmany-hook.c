@@ -343,7 +343,8 @@ static struct {
 	char	*const *args;		/* those of files[0] */
 	char	**files;		/* ends with NULL */
 	size_t	 n, at;
-	char	*const *kept;		/* for which a connection is kept */
+	struct sftp_conn *kept;		/* the connection of the argument before */
+	char	*const *kept_for;
 	char	*tree;			/* the source, if it is a directory */
 	int	 into_dir;		/* the target that was asked about is */
 } rest;
@@ -414,16 +415,12 @@ is_plain_target(char *target)
 	    plain_path(target) != NULL;
 }
 
-void
-xmany_sources(char *const *args)
+/* Local files become a list, under the same condition. */
+static void
+begin_local_rest(char *const *args)
 {
-	struct stat sb;
 	size_t i;
 
-	rest.tree = stat(args[0], &sb) == 0 && S_ISDIR(sb.st_mode) ?
-	    args[0] : NULL;
-	if (is_in_rest(args))
-		return;
 	begin_rest(args);
 	for (i = 0; args[i + 1] != NULL; i++) {
 		if (rest.n == i && !is_remote(args[i]))
@@ -510,21 +507,39 @@ begin_remote_rest(char *const *args)
 	xglob_expect(rest.files, rest.n > 1 ? rest.n : 0);
 }
 
-int
-xmany_kept(char *const *args)
+void
+xmany_argument(char *const *args)
 {
-	if (!is_in_rest(args))
+	struct stat sb;
+	int remote = is_remote(args[0]);
+
+	if (rest.kept_for != args)
+		rest.kept = NULL;
+	rest.tree = !remote && stat(args[0], &sb) == 0 &&
+	    S_ISDIR(sb.st_mode) ? args[0] : NULL;
+	if (is_in_rest(args))
+		return;
+	if (remote)
 		begin_remote_rest(args);
-	return rest.kept == args;
+	else
+		begin_local_rest(args);
+}
+
+struct sftp_conn *
+xmany_kept(void)
+{
+	return rest.kept;
 }
 
 int
-xmany_keeps(struct sftp_conn *conn, char *const *args)
+xmany_keeps(struct sftp_conn **conn, char *const *args)
 {
 	rest.kept = NULL;
-	if (args[1] != NULL && args[2] != NULL && xtree_takes(conn, 0, 0) &&
+	if (args[1] != NULL && args[2] != NULL && xtree_takes(*conn, 0, 0) &&
 	    are_one_place(args[0], args[1])) {
-		rest.kept = args + 1;
+		rest.kept_for = args + 1;
+		rest.kept = *conn;
+		*conn = NULL;
 		return 1;
 	}
 	xmany_finish();

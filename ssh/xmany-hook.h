@@ -43,10 +43,12 @@ int	xmany_get(struct sftp_conn *, char *const *srcs, const char *dst,
     struct Attrib *, int preserve, int resume, int sync, int in_place);
 
 /*
- * scp: args[0] is a local file and is copied next, by xmany_put_argument(), in
- * place. The last of the arguments is the target.
+ * scp: args[0] is copied next; the last of the arguments is the target. To be
+ * called for each of them.
  */
-void	xmany_sources(char *const *args);
+void	xmany_argument(char *const *args);
+
+/* scp: as sftp_upload() in place, of the argument that is copied */
 int	xmany_put_argument(struct sftp_conn *, char *src, const char *dst,
     int preserve);
 
@@ -64,12 +66,12 @@ int	xmany_cross(struct sftp_conn *from, struct sftp_conn *to,
 int	xmany_is_dir(struct sftp_conn *, const char *target);
 
 /*
- * scp: the argument args[0] has been copied. Returns 1 if args[1], of the same
- * server, needs no connection of its own. Before that one xmany_kept() returns
- * 1. To be called for each argument.
+ * scp: the argument args[0] has been copied. Returns 1 if args[1] is of the same
+ * server and needs no connection of its own: *conn is NULL then, and
+ * xmany_kept() returns the connection, until another argument is copied.
  */
-int	xmany_keeps(struct sftp_conn *, char *const *args);
-int	xmany_kept(char *const *args);
+int	xmany_keeps(struct sftp_conn **conn, char *const *args);
+struct sftp_conn *xmany_kept(void);
 
 /* Waits until nothing is under way. */
 void	xmany_finish(void);

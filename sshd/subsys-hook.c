@@ -23,10 +23,25 @@
 #include "hop-hook.h"
 #include "subsys-hook.h"
 
-void
-subsys_check_program(const char *name, const char *program, const char *user)
+static const char *
+program_of(const ServerOptions *o, const char *name)
 {
-	if (*program != '/' || access(program, X_OK) == 0)
+	u_int i;
+
+	for (i = 0; i < o->num_subsystems; i++) {
+		if (strcmp(o->subsystem_name[i], name) == 0)
+			return o->subsystem_command[i];
+	}
+	return NULL;
+}
+
+void
+subsys_check_program(const ServerOptions *o, const char *name,
+    const char *user)
+{
+	const char *program = program_of(o, name);
+
+	if (program == NULL || *program != '/' || access(program, X_OK) == 0)
 		return;
 	error("subsystem %.100s for user %.100s: cannot run %.1000s: %s "
 	    "(see \"Subsystem\" in sshd_config)", name, user, program,

@@ -17,12 +17,12 @@
 #define HAYATE_SUBSYS_HOOK_H
 
 /*
- * The subsystem "name" is about to run. "program" is the first word of its
- * command in sshd_config. Logs one line if that is an absolute path that this
- * process, which runs as the user, cannot execute. The user's shell finds any
- * other program. The command runs in any case.
+ * The subsystem "name" was asked for. Logs one line if the first word of its
+ * command in sshd_config is an absolute path that this process, which runs as
+ * the user, cannot execute. The user's shell finds any other program. The
+ * command runs in any case.
  */
-void	subsys_check_program(const char *name, const char *program,
+void	subsys_check_program(const ServerOptions *, const char *name,
     const char *user);
 
 /*
