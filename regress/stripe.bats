@@ -330,16 +330,17 @@ large_tree() {
 	[ "$(channels log)" = 1 ]
 }
 
-# The address of ssh is in a table that everybody can read.
+# What scp and ssh tell each other is in a table that everybody can read.
 @test "a foreign process gets no channel" {
 	need python3
 	start "$BULK" "stock:$T/there/x"
 	ip netns exec "lfp-$P-a" python3 - <<-'END'
 	import re, socket
-	name = re.findall(r'@hayate=at/\d+/\d+/(\w+)', open('/proc/net/unix').read())[0]
+	told = open('/proc/net/unix').read()
+	at = re.findall(r'@hayate=at/(\d+)/\d+/(\d+)/', told)[0]
 	s = socket.socket(socket.AF_UNIX)
 	s.settimeout(5)
-	s.connect('\0' + name)
+	s.connect('/proc/%s/fd/%s' % at)
 	try:
 	    s.send(bytes([0, 0, 0, 5, 1, 0, 0, 0, 3]))
 	    assert s.recv(10) == b''
@@ -349,6 +350,71 @@ large_tree() {
 	ended 0
 	grep 'refused to a foreign process' log
 	cmp "$BULK" there/x
+	[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'hayate.??????????')" ]
+}
+
+# stranger: python as another user, where scp runs
+stranger() {
+	ip netns exec "lfp-$P-a" setpriv --reuid=65534 --regid=65534 \
+	    --clear-groups /usr/bin/python3 -
+}
+
+@test "another user can neither reach the channels of scp nor take their names" {
+	need python3
+	need setpriv util-linux
+	mkfifo go
+	(
+		echo "$BASHPID" >pid
+		read -r _ <go
+		exec ip netns exec "lfp-$P-a" "$(bin scp)" -v -S "$(bin ssh)" \
+		    -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 \
+		    "$BULK" "stock:$T/there/x" >log 2>&1 3>&-
+	) &
+	SCP_JOB=$!
+	poll 5 test -s pid
+	ulimit -n 4096
+	# every name that can be guessed, until scp has ended
+	stranger <<-END >taken 3>&- &
+	import os, socket, time
+	held = []
+	for kind in "cn":
+	    for fd in range(3, 16):
+	        for memory in range(-1, 24):
+	            s = socket.socket(socket.AF_UNIX)
+	            s.bind("\0hayate=wants/$(<pid)/%s%d/%d" % (kind, fd, memory))
+	            held.append(s)
+	print("yes", flush=True)
+	while os.path.exists("/proc/$(<pid)"):
+	    time.sleep(.05)
+	END
+	poll 10 test -s taken
+	echo >go
+	poll 10 begun
+	# every socket that listens, and what ssh offers
+	stranger <<-'END' >reached
+	import re, socket
+	def reach(name):
+	    s = socket.socket(socket.AF_UNIX)
+	    try:
+	        s.connect(name)
+	        print("reached", name)
+	    except OSError:
+	        pass
+	table = open('/proc/net/unix').read()
+	for name in re.findall(r'00010000 0001 01 +\d+ @(\S+)', table):
+	    for _ in range(30):
+	        reach('\0' + name)
+	offers = re.findall(r'@hayate=at/(\d+)/\d+/(\d+)/', table)
+	assert offers
+	for offer in offers:
+	    reach('/proc/%s/fd/%s' % offer)
+	END
+	ended 0
+	cat reached
+	[ ! -s reached ]
+	run ! grep -e mismatch -e foreign log
+	cmp "$BULK" there/x
+	[ "$(channels log)" -ge 3 ]
 }
 
 ### What is left behind

@@ -15,7 +15,9 @@
 
 #include <fcntl.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -23,10 +25,13 @@
 
 #ifdef __linux__
 
-#define STOCK	"hayate=no/"		/* the process ID follows */
-#define WISH	"hayate=wants/"		/* process ID, kind and descriptor */
-#define OFFER	"hayate=at/"		/* process ID, streams, address */
-#define LOGIN	"hayate=login/"		/* process ID, descriptor */
+#include <sys/random.h>
+
+/* The process ID follows, then what is told, then a random number. */
+#define STOCK	"hayate=no/"
+#define WISH	"hayate=wants/"		/* kind and descriptors */
+#define OFFER	"hayate=at/"		/* streams, descriptor */
+#define LOGIN	"hayate=login/"
 
 #define BACKLOG	16			/* more channels than are asked for */
 
@@ -38,23 +43,28 @@ abstract_len(int n)
 }
 
 /*
- * Anything but a Unix socket without a name stays as it is. Returns 0, or -1 if
- * it has not got the name.
+ * Anything but a Unix socket without a name stays as it is. Another user could
+ * take a name that is easy to guess. Returns 0, or -1 if it has not got the
+ * name.
  */
 static int
-name_socket(int fd, const char *what, long first, const char *rest)
+name_socket(int fd, const char *what, const char *rest)
 {
 	struct sockaddr_un sun;
 	socklen_t len = sizeof(sun);
+	uint64_t random;
 	int n;
 
 	if (getsockname(fd, (struct sockaddr *)&sun, &len) == -1 ||
 	    sun.sun_family != AF_UNIX ||
-	    len > offsetof(struct sockaddr_un, sun_path))
+	    len > offsetof(struct sockaddr_un, sun_path) ||
+	    getrandom(&random, sizeof(random), GRND_NONBLOCK) !=
+	    sizeof(random))
 		return -1;
 	sun.sun_path[0] = '\0';		/* abstract */
-	n = snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1, "%s%ld%s%s",
-	    what, first, *rest == '\0' ? "" : "/", rest);
+	n = snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1,
+	    "%s%ld/%s/%016llx", what, (long)getpid(), rest,
+	    (unsigned long long)random);
 	return bind(fd, (struct sockaddr *)&sun, abstract_len(n));
 }
 
@@ -94,7 +104,7 @@ peer_process(int fd)
 void
 sftp_tell_stock(void)
 {
-	(void)name_socket(STDIN_FILENO, STOCK, getpid(), "");
+	(void)name_socket(STDIN_FILENO, STOCK, "");
 }
 
 int
@@ -112,7 +122,7 @@ sftp_tell_wish(int fd, int channels, int memory)
 
 	snprintf(what, sizeof(what), "%c%d/%d", channels ? 'c' : 'n', fd,
 	    memory);
-	(void)name_socket(fd, WISH, getpid(), what);
+	(void)name_socket(fd, WISH, what);
 }
 
 int
@@ -146,34 +156,58 @@ sftp_tell_memory(void)
 
 static pid_t wisher = -1;
 
+/*
+ * Listens at a path in "dir", a new directory of this user's alone, and removes
+ * both at once. Returns the socket, or -1; "*at" is a descriptor of the path.
+ */
+static int
+listen_in(const char *dir, int *at)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int fd;
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/s", dir);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd != -1 && bind(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0) {
+		*at = open(sun.sun_path, O_PATH | O_CLOEXEC);
+		unlink(sun.sun_path);
+		if (*at != -1 && listen(fd, BACKLOG) == 0)
+			return fd;
+		close(*at);
+	}
+	close(fd);
+	return -1;
+}
+
+static int
+listen_hidden(int *at)
+{
+	const char *tmp = getenv("TMPDIR");
+	char dir[sizeof(((struct sockaddr_un *)NULL)->sun_path) - 2];
+	int fd = -1, n;
+
+	n = snprintf(dir, sizeof(dir), "%s/hayate.XXXXXXXXXX",
+	    tmp == NULL || *tmp == '\0' ? "/tmp" : tmp);
+	if (n < (int)sizeof(dir) && mkdtemp(dir) != NULL) {	/* mode 0700 */
+		fd = listen_in(dir, at);
+		rmdir(dir);
+	}
+	return fd;
+}
+
 int
 sftp_tell_listen(int streams)
 {
-	char what[sizeof(struct sockaddr_un) + 16];
-	struct sockaddr_un sun;
-	socklen_t len = sizeof(sun);
-	char rest[sizeof(sun)];
-	int fd;
+	char what[32], rest[sizeof(struct sockaddr_un)];
+	int fd, at;
 
 	if (read_peer_name(STDIN_FILENO, WISH, rest) == -1 ||
-	    (wisher = peer_process(STDIN_FILENO)) <= 0)
+	    (wisher = peer_process(STDIN_FILENO)) <= 0 ||
+	    (fd = listen_hidden(&at)) == -1)
 		return -1;
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (fd == -1)
-		return -1;
-	memset(&sun, 0, sizeof(sun));
-	sun.sun_family = AF_UNIX;
-	/* An address without a name lets the kernel choose a free one. */
-	if (bind(fd, (struct sockaddr *)&sun, sizeof(sa_family_t)) == -1 ||
-	    listen(fd, BACKLOG) == -1 ||
-	    getsockname(fd, (struct sockaddr *)&sun, &len) == -1 ||
-	    len <= abstract_len(0) || len >= sizeof(sun)) {
-		close(fd);
-		return -1;
-	}
-	sun.sun_path[len - offsetof(struct sockaddr_un, sun_path)] = '\0';
-	snprintf(what, sizeof(what), "%d/%s", streams, sun.sun_path + 1);
-	if (name_socket(STDIN_FILENO, OFFER, getpid(), what) == -1) {
+	snprintf(what, sizeof(what), "%d/%d", streams, at);
+	if (name_socket(STDIN_FILENO, OFFER, what) == -1) {
+		close(at);
 		close(fd);
 		return -1;
 	}
@@ -194,11 +228,10 @@ sftp_tell_is_login(int fd)
 	return read_peer_name(fd, LOGIN, rest) == 0;
 }
 
-/* What an OFFER says; its name has the size of an address. */
+/* What an OFFER says */
 struct offer {
 	long	 pid;
-	int	 streams;
-	char	 name[sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1];
+	int	 streams, at;
 };
 
 static int
@@ -207,7 +240,7 @@ read_offer(int fd, struct offer *o)
 	char rest[sizeof(struct sockaddr_un)];
 
 	return read_peer_name(fd, OFFER, rest) == 0 &&
-	    sscanf(rest, "%ld/%d/%106s", &o->pid, &o->streams, o->name) == 3 &&
+	    sscanf(rest, "%ld/%d/%d", &o->pid, &o->streams, &o->at) == 3 &&
 	    o->streams >= 0 ? 0 : -1;
 }
 
@@ -223,7 +256,6 @@ int
 sftp_tell_connect(int fd, int login)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
-	char number[16];
 	struct offer o;
 	int s;
 
@@ -232,12 +264,13 @@ sftp_tell_connect(int fd, int login)
 	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s == -1)
 		return -1;
-	memcpy(sun.sun_path + 1, o.name, strlen(o.name));
-	snprintf(number, sizeof(number), "%d", s);
-	/* The address may have passed to another process. */
-	if ((login && name_socket(s, LOGIN, getpid(), number) == -1) ||
-	    connect(s, (struct sockaddr *)&sun,
-	    abstract_len(strlen(o.name))) == -1 || peer_process(s) != o.pid) {
+	/* The kernel lets nobody pass but this user. */
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%ld/fd/%d", o.pid,
+	    o.at);
+	/* The process ID may have passed to another process. */
+	if ((login && name_socket(s, LOGIN, "") == -1) ||
+	    connect(s, (struct sockaddr *)&sun, sizeof(sun)) == -1 ||
+	    peer_process(s) != o.pid) {
 		close(s);
 		return -1;
 	}

@@ -11,16 +11,19 @@
  * every byte on the pair belongs to SFTP. But each end can read the name of the
  * other, a new pair has no names, and only a holder of an end can name it. The
  * names are in the abstract name space of Linux, which needs no file and ends
- * with the process. A name is given once:
+ * with the process. Every user of the host can read them there, so they hold no
+ * secret, and take them, so each ends in a random number. A name is given once:
  *
  *   ssh's end   stock behaviour is wanted ("Hayate no"); or
- *               more channels or connections can be had at this address, from
- *               this process, and how many connections the user wants
+ *               more channels or connections can be had from this process, by
+ *               this descriptor, and how many connections the user wants
  *   scp's end   more channels are wanted, or would have no use; and a
  *               descriptor of scp's that is memory to share
  *
- * What connects to that address is a channel, or, if it has a name, a further
- * connection.
+ * The descriptor is the path of a socket that listens. The path itself is gone:
+ * it was in a directory of this user's alone and only for a moment. It is
+ * reached through /proc, which no other user can pass. What connects to it is a
+ * channel, or, if it has a name, a further connection.
  *
  * No upstream header. On other systems nothing is told.
  */
@@ -51,14 +54,14 @@ int	sftp_tell_wished(void);
 
 /*
  * In ssh: if there is a wish, returns a socket that listens, which the caller
- * closes, and tells its address and "streams", the number of connections that
- * the user wants, which 0 leaves to scp. Otherwise returns -1.
+ * closes, and tells how it is reached and "streams", the number of connections
+ * that the user wants, which 0 leaves to scp. Otherwise returns -1.
  */
 int	sftp_tell_listen(int streams);
 
 /*
  * In ssh: returns 1 if the socket "fd", which was accepted, belongs to the
- * process that asked for the channels. The address is no secret.
+ * process that asked for the channels.
  */
 int	sftp_tell_is_wisher(int fd);
 

@@ -142,7 +142,7 @@ static int
 serve(struct ssh *ssh, Channel *control)
 {
 	if (!sftp_tell_is_wisher(control->sock)) {
-		verbose("a channel was refused to a foreign process");
+		debug("a channel was refused to a foreign process");
 		chan_mark_dead(ssh, control);
 		return 0;
 	}
