@@ -191,6 +191,37 @@ sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 	[ "${lines[1]}" = "sha256 $(sum f 0 9)" ]
 }
 
+# flood REQUESTS REPLIES SERVER...: CPU seconds of SERVER
+flood() { timeout 60 "$REGRESS/peers/hash-flood" "$1" "$2" "$T/f" "${@:3}"; }
+
+@test "hashing ends when the client hangs up, within a file and before the next" {
+	local whole
+	truncate -s 64M f
+	whole=$(flood 1 1 "$(bin sftp-server)")
+	true_ "$(flood 1 0 "$(bin sftp-server)") < 0.6 * $whole"
+	true_ "$(flood 200 1 "$(bin sftp-server)") < 4 * $whole"
+}
+
+ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
+
+@test "the server ends with a client that is killed, also on a shared connection" {
+	local server how ctl=$T/ctl
+	mkdir at
+	truncate -s 64M f
+	for server in "$(bin sftp-server)" internal-sftp; do
+		sshd_up hayate "Subsystem sftp $server -d $T/at"
+		client -M -N -f -S "$ctl" hayate
+		for how in none "$ctl"; do
+			flood 200 1 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" \
+			    -S "$how" -s hayate sftp
+			poll 5 ended
+			[ "$how" = none ] || client -S "$ctl" true
+		done
+		client -q -S "$ctl" -O exit hayate
+		sshd_down
+	done
+}
+
 ### Long options
 
 @test "long options are taken where options may stand, and nowhere else" {

@@ -166,7 +166,8 @@ compare_hashes(const struct copy *c, struct xresume *x, int fd,
 	ssize_t n, m;
 
 	xask_send(c->conn, remote_end(c)->path, a->off, a->len, XRESUME_BLOCK);
-	n = blocksum_file(fd, a->off, a->len, XRESUME_BLOCK, ours, SUMS_MAX);
+	n = blocksum_file(fd, a->off, a->len, XRESUME_BLOCK, ours, SUMS_MAX,
+	    NULL);
 	m = xask_take(c->conn, theirs,
 	    (a->len + XRESUME_BLOCK - 1) / XRESUME_BLOCK);
 	if (m == -1)

@@ -25,6 +25,7 @@
 
 #include "blocksum-hook.h"
 #include "checkfile-hook.h"
+#include "sftpsrv-hook.h"
 
 struct request {
 	u_int32_t id;
@@ -137,7 +138,7 @@ sum_file(struct request *q, struct sshbuf *sums, struct refusal *why)
 		    CHECKFILE_SUMS_MAX * BLOCKSUM_LEN, &p)) != 0)
 			fatal_fr(r, "reserve");
 		n = blocksum_file(fd, q->off, q->len, q->block, p,
-		    CHECKFILE_SUMS_MAX);
+		    CHECKFILE_SUMS_MAX, sftpsrv_is_wanted);
 		if (n == -1)
 			refuse_errno(why);
 		else if ((r = sshbuf_consume_end(sums,

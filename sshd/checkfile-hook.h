@@ -12,7 +12,8 @@
  *
  * It reads, so it is there in read-only mode, and is refused where the list of
  * denied requests has it, or "read" or "open". Only regular files are read, at
- * most 64 MiB for one request, and nothing is written.
+ * most 64 MiB for one request, and nothing is written. It ends within a MiB of
+ * the client's end.
  *
  * Called from patches/168-sftp-server-check-file.patch. Runs as the user, in
  * sftp-server and internal-sftp. Not thread safe.

@@ -103,19 +103,40 @@ has_whole_request(const struct sshbuf *in)
 	return len > 4 && len <= sshbuf_len(in);
 }
 
+/* A request that took long is over, so the descriptors are looked at. */
+static int took_long;
+
 int
-sftpsrv_has_request(struct sshbuf *in, const struct sshbuf *out)
+sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
 {
-	if (sshbuf_len(out) > LITTLE_TO_SEND)
-		return 0;
-	while (!has_whole_request(in)) {
-		/* What is left in a ring would not wake poll(). */
-		if (hop[RING_INPUT] == NULL ||
-		    ring_pending(hop[RING_INPUT]) == 0 ||
-		    sftpsrv_read(STDIN_FILENO, in) <= 0)
-			return 0;
+	int is_little = sshbuf_len(out) <= LITTLE_TO_SEND, look = took_long;
+
+	took_long = 0;
+	/* What is left in a ring would not wake poll(). */
+	while (is_little && !has_whole_request(in) &&
+	    hop[RING_INPUT] != NULL && ring_pending(hop[RING_INPUT]) > 0) {
+		if (sftpsrv_read(STDIN_FILENO, in) <= 0)
+			break;
 	}
-	return 1;
+	if (!has_whole_request(in))
+		return poll(pfd, 2, -1);
+	/* Requests that came now would only wait in memory. */
+	pfd[0].events = 0;
+	if (!is_little)
+		return poll(pfd, 2, -1);
+	return look ? poll(pfd, 2, 0) : 0;
+}
+
+int
+sftpsrv_is_wanted(void)
+{
+	struct pollfd pfd[2] = {
+		{ .fd = STDIN_FILENO }, { .fd = STDOUT_FILENO }
+	};
+
+	took_long = 1;
+	/* At the end of its input the server ends, and sends no reply more. */
+	return poll(pfd, 2, 0) <= 0;
 }
 
 /* SSH_FXP_DATA: length, type, id, length of the data, the data. */

@@ -22,19 +22,30 @@
 
 #include "checkfile-hook.h"
 
+struct pollfd;
 struct sshbuf;
+
+/*
+ * As poll(2) of input and output, with the events that upstream wants. Returns
+ * 0 at once while a whole request waits in "in", or in the ring, from which it
+ * is then read, and there is little to send in "out". No more input is taken
+ * while one waits. After sftpsrv_is_wanted() it looks at both in any case, so
+ * that replies leave and a client that has hung up is seen.
+ */
+int	sftpsrv_poll(struct pollfd [2], struct sshbuf *in,
+    const struct sshbuf *out);
+
+/*
+ * For a request that takes long, now and then: whether the client is still
+ * there. If it is not, the answer would reach nobody.
+ */
+int	sftpsrv_is_wanted(void);
 
 /*
  * Appends to "queue" what a read(2) of "fd" brings: the rest of a request that
  * is there in part, or 16 KiB where that is more. Returns as read(2).
  */
 ssize_t	sftpsrv_read(int fd, struct sshbuf *queue);
-
-/*
- * Whether another whole request waits in "in", or in the ring, from which it is
- * then read, while there is little to send in "out".
- */
-int	sftpsrv_has_request(struct sshbuf *in, const struct sshbuf *out);
 
 /* Writes from the front of "queue". Returns as write(2), and waits for room. */
 ssize_t	sftpsrv_write(int fd, const struct sshbuf *queue);
