@@ -362,6 +362,19 @@ sshbuf_consume(struct sshbuf *buf, size_t len)
 	return 0;
 }
 
+/* Releases from 10.3 on have this one. A child may only be ahead of "buf". */
+int	sshbuf_consume_upto_child(struct sshbuf *, const struct sshbuf *child);
+int
+sshbuf_consume_upto_child(struct sshbuf *buf, const struct sshbuf *child)
+{
+	size_t len = sshbuf_len(buf), rest = sshbuf_len(child);
+
+	if (check_sanity(buf) != 0 || check_sanity(child) != 0 ||
+	    child->parent != buf || rest > len)
+		return SSH_ERR_INVALID_ARGUMENT;
+	return sshbuf_consume(buf, len - rest);
+}
+
 int
 sshbuf_consume_end(struct sshbuf *buf, size_t len)
 {

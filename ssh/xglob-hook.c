@@ -16,6 +16,11 @@
 #include <sys/stat.h>
 
 #include <dirent.h>
+/* Upstream's own, where that of the system lacks a field. */
+#include "openbsd-compat/glob.h"
+#ifndef _COMPAT_GLOB_H_
+#include <glob.h>
+#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
