@@ -127,20 +127,28 @@ stdio() {
 	client "$@" </dev/null | sed 's/:.*//' | paste -sd ' '
 }
 
-@test "the SFTP server writes into a socket, all other programs into a pipe" {
+@test "each program writes into a pipe, whatever the subsystem" {
 	local show='readlink /proc/self/fd/0 /proc/self/fd/1'
-	local sub="Subsystem other $show"
-	sshd_up hayate:shown "Subsystem sftp $show" "$sub"
-	sshd_up hayate:forced "Subsystem sftp $show" "ForceCommand $show"
-	sshd_up hayate:off "Subsystem sftp $show" "Hayate no"
-	[ "$(stdio -s shown sftp)" = "pipe socket" ]
+	sshd_up hayate:shown "Subsystem sftp $show" "Subsystem other $show"
+	sshd_up hayate:forced "ForceCommand $show"
+	[ "$(stdio -s shown sftp)" = "pipe pipe" ]
 	[ "$(stdio -s shown other)" = "pipe pipe" ]
 	[ "$(stdio shown "$show")" = "pipe pipe" ]
 	[ "$(stdio -s forced sftp)" = "pipe pipe" ]
-	[ "$(stdio -s off sftp)" = "pipe pipe" ]
 	sshd_down shown
 	sshd_down forced
-	sshd_down off
+}
+
+@test "a program behind Subsystem sftp may open /dev/stdout" {
+	local at=$BATS_TEST_TMPDIR/sftp-server
+	printf '#!/bin/sh\necho one >/dev/stdout\necho two >&1\n' >"$at"
+	chmod +x "$at"
+	sshd_up hayate:script "Subsystem sftp $at -e"
+	[ "$(client -s script sftp)" = "$(printf 'one\ntwo')" ]
+	sshd_down script
+	sshd_up hayate:beside "Subsystem sftp $(bin sftp-server) -h; echo one >/dev/stdout"
+	[ "$(client -s beside sftp)" = one ]
+	sshd_down beside
 }
 
 @test "a ring keeps its promises, whatever reads, writes or attaches" {
@@ -165,18 +173,23 @@ shares() {
 	sed -n 's/.*shared memory for sftp: \([a-z]*\).*/\1/p' "$out" | sort -u
 }
 
-@test "the SFTP server shares memory with sshd-session, also behind a script" {
+@test "the SFTP server beside sshd-session shares memory with it" {
+	local link=$BATS_TEST_TMPDIR/link
 	SERVER="$(bin sftp-server) -e -l DEBUG"
 	[ "$(shares SERVER)" = attached ]
-	[ "$(shares "/bin/sh -c 'echo welcome >&2; exec SERVER'")" = attached ]
-	[ "$(shares "/bin/sh -c 'SERVER; echo bye'")" = attached ]
+	[ "$(shares SERVER "ForceCommand $SERVER 2>>$BATS_TEST_TMPDIR/said")" = attached ]
+	ln -s "$(bin sftp-server)" "$link"
+	SERVER="$link -e -l DEBUG"
+	[ "$(shares SERVER)" = attached ]
 	shares internal-sftp
+	[ -z "$(shares SERVER "Hayate no")" ]
 }
 
-@test "memory is refused beside a filter, and no other server wants it" {
+@test "no other server gets memory, nor ours behind a script or a filter" {
 	SERVER="$(bin sftp-server) -e -l DEBUG"
-	[ "$(shares "/bin/sh -c 'cat | SERVER'")" = refused ]
-	[ -z "$(shares SERVER "Hayate no")" ]
+	[ -z "$(shares "/bin/sh -c 'echo welcome >&2; exec SERVER'")" ]
+	[ -z "$(shares "/bin/sh -c 'cat | SERVER'")" ]
+	[ -z "$(shares "SERVER | cat")" ]
 	SERVER="$(bin sftp-server stock) -e -l DEBUG"
 	[ -z "$(shares SERVER)" ]
 }

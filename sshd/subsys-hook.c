@@ -9,15 +9,18 @@
 
 #include <sys/types.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "log.h"
 #include "misc.h"
 #include "servconf.h"
+#include "xmalloc.h"
 
 #include "hayopt.h"
 #include "hop-hook.h"
@@ -48,23 +51,56 @@ subsys_check_program(const ServerOptions *o, const char *name,
 	    strerror(errno));
 }
 
+/* Whether both are the same program */
 static int
-is_sftp(const char *command, const char *subsystem)
+is_same_file(const char *a, const char *b)
 {
-	size_t len = strlen(INTERNAL_SFTP_NAME);
+	struct stat x, y;
 
-	if (subsystem != NULL && strcmp(subsystem, "sftp") == 0)
-		return 1;
-	return command != NULL &&
-	    strncmp(command, INTERNAL_SFTP_NAME, len) == 0 &&
-	    strchr(" \t", command[len]) != NULL;
+	return stat(a, &x) == 0 && stat(b, &y) == 0 &&
+	    x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Whether "word" is the sftp-server beside sshd-session */
+static int
+is_our_server(const ServerOptions *o, const char *word)
+{
+	const char *session = o->sshd_session_path;
+	const char *name = strrchr(session, '/');
+	char *ours;
+	int same;
+
+	if (name == NULL)
+		return 0;
+	xasprintf(&ours, "%.*s/sftp-server", (int)(name - session), session);
+	same = is_same_file(word, ours);
+	free(ours);
+	return same;
+}
+
+/* Whether nothing but our SFTP server writes what "command" writes */
+static int
+is_sftp(const ServerOptions *o, const char *command)
+{
+	char *word;
+	int is;
+
+	/* For a shell, several programs */
+	if (command == NULL || strpbrk(command, "|&;()`$\n") != NULL)
+		return 0;
+	word = xstrdup(command);
+	word[strcspn(word, " \t")] = '\0';
+	is = strcmp(word, INTERNAL_SFTP_NAME) == 0 ||
+	    (*word == '/' && is_our_server(o, word));
+	free(word);
+	return is;
 }
 
 int
-subsys_open_output(const int in[2], int out[2], const char *command,
-    const char *subsystem)
+subsys_open_output(const ServerOptions *o, const int in[2], int out[2],
+    const char *command)
 {
-	if (!hayopt_get()->hayate || !is_sftp(command, subsystem))
+	if (!hayopt_get()->hayate || !is_sftp(o, command))
 		return pipe(out);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, out) == -1)
 		return -1;

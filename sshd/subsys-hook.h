@@ -26,17 +26,16 @@ void	subsys_check_program(const ServerOptions *, const char *name,
     const char *user);
 
 /*
- * As pipe() for the output of "command", which a session runs, or of
- * "subsystem", unless that is NULL: the name that the client gave.
+ * As pipe() for the output of "command", which a session runs.
  *
- * The subsystem sftp and the command internal-sftp get a pair of sockets that
- * only hop-hook.h uses the other way round, for the memory. Others get a pipe,
- * and so must whatever a forced command runs, because a script may open
- * /dev/stdout, which fails for a socket. The input of all of them stays a pipe:
- * bash reads ~/.bashrc if its input is a socket. With "Hayate no" all are
- * pipes.
+ * Our own SFTP server gets a pair of sockets, which only hop-hook.h uses the
+ * other way round, for the memory: internal-sftp, and the sftp-server beside
+ * sshd-session where the command names it first and runs nothing else. Others
+ * get a pipe, the script that starts that server too, because what opens
+ * /dev/stdout fails if it is a socket. The input of all of them stays a pipe:
+ * bash reads ~/.bashrc if its input is a socket. With "Hayate no" all are pipes.
  */
-int	subsys_open_output(const int in[2], int out[2], const char *command,
-    const char *subsystem);
+int	subsys_open_output(const ServerOptions *, const int in[2], int out[2],
+    const char *command);
 
 #endif /* HAYATE_SUBSYS_HOOK_H */
