@@ -1,21 +1,23 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Sourced by demo and check in the top directory. Installs missing packages on
-# Debian, and builds hayate and stock.
+# Sourced by demo and check in the top directory: set_up WORD... installs on
+# Debian what the words ask for, and builds it.
+#
+#   hayate stock unit      builds; regress/lanes makes those that only one suite
+#   sanitized fuzz         has, beside other suites
+#   tests                  what every suite uses
+#   path peers pages       packages: the emulated path, servers and clients that
+#   shells style upstream  are not OpenSSH, readers of manuals and figures, shells,
+#                          checkers of our sources, upstream's suite
+#
+# Other words, as "timed", mean nothing here.
 
-packages="gcc libc6-dev make patch pkg-config autoconf automake dpkg-dev quilt
-	libssl-dev zlib1g-dev libpam0g-dev libedit-dev libkrb5-dev libselinux1-dev
-	libfido2-dev libaudit-dev libwrap0-dev libbsd-dev
-	openssh-client openssh-server openssl python3 iproute2 procps"
+die() { echo "${0##*/}: $*" >&2; exit 1; }
 
-# Packages that only tests use: tools that measure the emulated path, peers that
-# are not OpenSSH, a PKCS#11 token for upstream's suite, programs that draw and
-# show the page of figures, a lock checker, other file transfer tools, a packet
-# sniffer, clang for the fuzzers, shells, and checkers of our sources. The FTP
-# servers are unpacked and only their libraries installed: Debian would start
-# them, and their packages conflict.
-unpacked=
+as_root() {
+	if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
 
 # clang_version: of the package "clang"; Debian 12 has 14
 clang_version() {
@@ -24,28 +26,50 @@ clang_version() {
 	echo "${v:-14}"
 }
 
-case ${0##*/} in
-check)	packages="$packages bats iperf3 jq iputils-ping socat rsync mandoc
-	dropbear-bin putty-tools python3-asyncssh python3-paramiko softhsm2 gnuplot-nox
-	chromium valgrind tcpdump tnftp lftp rclone
-	zsh bash-completion man-db shellcheck cppcheck uncrustify aspell aspell-en
-	btrfs-progs clang libclang-rt-$(clang_version)-dev"
-	unpacked="vsftpd pure-ftpd proftpd-core proftpd-mod-crypto" ;;
-esac
-
-die() { echo "${0##*/}: $*" >&2; exit 1; }
-
-as_root() {
-	if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+# packages_for WORD
+packages_for() {
+	case $1 in
+	hayate|stock)
+		echo gcc libc6-dev make patch pkg-config autoconf automake \
+		    dpkg-dev libssl-dev zlib1g-dev libpam0g-dev libedit-dev \
+		    libkrb5-dev libselinux1-dev libfido2-dev libaudit-dev \
+		    libwrap0-dev libbsd-dev openssh-client openssl ;;
+	unit)	packages_for hayate
+		echo valgrind ;;
+	path)	packages_for unit
+		echo iproute2 iputils-ping procps iperf3 tcpdump python3 ;;
+	tests)	echo bats jq socat python3 procps iproute2 quilt \
+		    openssh-server btrfs-progs ;;
+	peers)	echo rsync dropbear-bin putty-tools python3-asyncssh \
+		    python3-paramiko tnftp lftp rclone ;;
+	pages)	echo mandoc man-db gnuplot-nox chromium ;;
+	shells)	echo zsh bash-completion ;;
+	style)	echo shellcheck cppcheck uncrustify aspell aspell-en ;;
+	upstream) echo softhsm2 dropbear-bin putty-tools ;;
+	sanitized) packages_for hayate ;;
+	fuzz)	packages_for hayate
+		echo clang "libclang-rt-$(clang_version)-dev" ;;
+	esac
 }
 
+# unpacked_for WORD: packages that are unpacked into build/ftpd, and of which
+# only the libraries are installed, because Debian would start them, and because
+# they conflict. Tests that need a missing one are skipped.
+unpacked_for() {
+	case $1 in
+	peers)	echo vsftpd pure-ftpd proftpd-core proftpd-mod-crypto ;;
+	esac
+}
+
+# install_packages PACKAGE...: those that are missing. A server that one of them
+# brings is not started: policy-rc.d(8) says no while they are installed.
 install_packages() {
 	command -v dpkg-query >/dev/null || {
 		echo "not a Debian system: taking the tools and libraries as they are"
 		return 0
 	}
 	missing=
-	for p in $packages; do
+	for p do
 		case $(dpkg-query -W -f '${db:Status-Status}' "$p" 2>/dev/null) in
 		installed) ;;
 		*) missing="$missing $p" ;;
@@ -57,10 +81,18 @@ install_packages() {
 	echo "installing$missing"
 	# A failed update, as of a third party's list, is not an error.
 	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log update || :
+	policy=/usr/sbin/policy-rc.d
+	if [ -e $policy ]; then policy=/dev/null; else
+		printf '#!/bin/sh\nexit 101\n' | as_root tee $policy >/dev/null &&
+		    as_root chmod 755 $policy || policy=/dev/null
+		trap 'as_root rm -f $policy' EXIT
+	fi
 	# shellcheck disable=SC2086 # one word a package
 	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log \
 	    -y --no-install-recommends install $missing ||
 	    die "apt-get could not install$missing: see apt-install.log"
+	if [ $policy != /dev/null ]; then as_root rm -f $policy; fi
+	trap - EXIT
 	rm -f apt-install.log
 }
 
@@ -71,10 +103,9 @@ libraries_of() {
 	    sed -n 's/^ *Depends: \(lib[^<]*\)$/\1/p' | sort -u
 }
 
-# unpack_packages: into build/ftpd. Tests that need a missing one are skipped.
 unpack_packages() {
 	command -v dpkg-deb >/dev/null || return 0
-	for p in $unpacked; do
+	for p do
 		[ ! -e "build/ftpd/.$p" ] || continue
 		mkdir -p build/ftpd
 		(cd build/ftpd && apt-get -q download "$p" &&
@@ -84,18 +115,50 @@ unpack_packages() {
 	done
 }
 
-# build: hayate and stock. A configured tree is not configured again.
-build() {
-	[ -x configure ] || autoreconf -fi || die "autoreconf failed"
-	[ -f Makefile ] || ./configure -q || die "configure failed"
-	make -j"$(nproc)" && make -j"$(nproc)" stock || die "make failed"
+# privsep_user: sshd wants one that owns nothing. Debian's package makes it, but
+# is a server on port 22 as well.
+privsep_user() {
+	! getent passwd sshd >/dev/null || return 0
+	as_root useradd --system --home-dir /run/sshd --no-create-home \
+	    --shell /usr/sbin/nologin sshd ||
+	    die "there is no user sshd, which sshd needs, and none could be added"
 }
 
-install_packages
-if [ -n "$unpacked" ]; then
-	# shellcheck disable=SC2086 # one word a package
-	packages=$(libraries_of $unpacked)
-	install_packages
-	unpack_packages
-fi
-build
+# build WORD...: a configured tree is not configured again.
+build() {
+	configured=
+	for word do
+		case $word in
+		hayate) goal=all ;;
+		stock|unit) goal=$word ;;
+		*) continue ;;
+		esac
+		[ -x configure ] || autoreconf -fi || die "autoreconf failed"
+		[ -n "$configured" ] || [ -f Makefile ] || ./configure -q ||
+		    die "configure failed"
+		configured=yes
+		mkdir -p build
+		if [ "$goal" = unit ]; then
+			make -j"$(nproc)" unit >build/unit.log 2>&1 || {
+				tail -n 20 build/unit.log
+				die "the unit drivers do not compile: see build/unit.log"
+			}
+		else
+			make -j"$(nproc)" "$goal" || die "make $goal failed"
+		fi
+	done
+}
+
+set_up() {
+	# shellcheck disable=SC2046 # words
+	install_packages $(for w do packages_for "$w"; done | tr ' ' '\n' | sort -u)
+	unpacked=$(for w do unpacked_for "$w"; done)
+	if [ -n "$unpacked" ]; then
+		# shellcheck disable=SC2046,SC2086 # words
+		install_packages $(libraries_of $unpacked)
+		# shellcheck disable=SC2086
+		unpack_packages $unpacked
+	fi
+	case " $* " in *" hayate "*) privsep_user ;; esac
+	build "$@"
+}

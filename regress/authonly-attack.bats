@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock peers
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #

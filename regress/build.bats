@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock
 # The build: it refuses bad sources with one line and leaves no partial tree, and
 # it repeats no work that is done.
 

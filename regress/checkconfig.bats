@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock
 # hayate-check-config: what it says of configurations for stock, for HPN-SSH, and of
 # files that are no configuration at all.
 

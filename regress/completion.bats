@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate shells
 # Completion of our keywords and options, in bash and zsh: with the
 # distribution's functions, which stay, and without them.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate unit
 # The Debian packages as far as no compiler is needed: versions, what is taken
 # from Debian's packaging, and what is said when something is missing.
 

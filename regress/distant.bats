@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock path peers
 # Servers of five kinds at the far end of a path: a small tree and a larger file,
 # put and got. trees.bats and files.bats have more, without a path.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock unit
 # Files that are named one by one, or by a pattern, copied with many under way
 # (ssh/xmany-hook.h). What a user gets is compared with what stock's client does.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock
 # Configuration files for another OpenSSH: Debian's, Red Hat's, a later release,
 # HPN-SSH. We accept the keywords that our upstream does not know, and leave the
 # others to upstream.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: fuzz
 # Fuzzers of what we replaced: buffers, sftp-server's loop, and the engine that
 # takes a server's replies. Here each runs for seconds; "make fuzz" runs them for
 # as long as one likes.

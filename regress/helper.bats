@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock
 # The helper itself (helper.bash): each build serves each other build's client.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate
 # Which files "make install" installs, which paths they name, and what "make
 # uninstall" leaves. Everything goes below a DESTDIR.
 

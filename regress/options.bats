@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock unit pages
 # Hayate's keywords (common/hayopt.h): first the table alone, then the parsers of
 # ssh and sshd, compared with stock OpenSSH where they must not differ.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock pages
 # The manual pages that are ours, the sections in upstream's pages, and what
 # contrib/migrate.md says of keywords.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate
 # The series (patches/): complete, explained, small, and applied without fuzz.
 
 load helper

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock
 # How two Hayates recognise each other (PROTOCOL 1), over real connections.
 # Stock OpenSSH's log shows what was sent.
 

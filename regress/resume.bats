@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock unit peers
 # A copy that was interrupted goes on, and what is there is verified: the
 # decision (ssh/xresume.h), then scp --resume, sftp reget and reput, --checksum,
 # and the server's check-file-name (sshd/checkfile-hook.h).

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate
 # The rooms (module directories): which may include which, and what a core may
 # include.
 

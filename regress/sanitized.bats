@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate sanitized unit
 # Whole programs under AddressSanitizer and UBSan ("make asan"), and those with
 # threads under ThreadSanitizer ("make tsan"). They run our hooks in upstream's
 # processes, which the unit drivers cannot.

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
-# How ./demo and ./check install packages.
+# Needs: nothing
+# How ./demo and ./check install packages, and how ./check runs the suites.
 
 load helper
 
@@ -94,4 +95,50 @@ waits() { grep -q '^waiting for another package manager to finish: .*'"$1" "$R/o
 	run ! "$TOP/build-aux/apt-wait" "$R/log" -y install nonexistent-package
 	[ -z "$output" ]
 	run -0 "$TOP/build-aux/apt-wait" "$R/log" update
+}
+
+# lanes SUITE...: in a tree of its own, with the suites that stand in it
+lanes() {
+	mkdir -p "$R/tree/regress" "$R/tree/build"
+	cp "$REGRESS/lanes" "$R/tree/regress"
+	(cd "$R/tree" && env -u BATS_TMPDIR -u BATS_RUN_TMPDIR regress/lanes "$@" 3>&-)
+}
+
+# suite_of NAME NEEDS TEXT
+suite_of() {
+	mkdir -p "$R/tree/regress"
+	printf '#!/usr/bin/env bats\n# Needs: %s\n%b\n' "$2" "$3" \
+	    >"$R/tree/regress/$1.bats"
+}
+
+@test "the suites are counted, and a test that passes only alone is named" {
+	suite_of one nothing '@test "holds" { :; }\n@test "waits" { skip "for a reason"; }'
+	suite_of two timed "@test \"comes late\" { [ -e $R/late ] || ! touch $R/late || false; }"
+	run -0 lanes regress/one.bats regress/two.bats
+	[[ $output = *"passed only alone: comes late"* ]]
+	[[ $output = *"1 skipped: for a reason"* ]]
+	[ "${lines[-1]}" = "2 passed, 0 failed, 1 skipped" ]
+	rm "$R/late"
+	ALONE_MOST=0 run -1 lanes regress/one.bats regress/two.bats
+	[[ $output = *"not ok (two.bats) comes late"* ]]
+	[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
+}
+
+@test "a failed test, a suite that dies and one that does not parse are failures" {
+	suite_of bad nothing '@test "is wrong" { false; }'
+	suite_of dead nothing '@test "never ends" { kill -9 $PPID $$; }\n@test "never begins" { :; }'
+	suite_of broken timed '@test "x" { '
+	run -1 lanes regress/bad.bats regress/dead.bats regress/broken.bats
+	[[ $output = *"not ok (bad.bats) is wrong"* ]]
+	[[ ${lines[-1]} =~ ^0\ passed,\ [45]\ failed,\ 0\ skipped$ ]]
+}
+
+@test "each suite says what it needs, in words that ./check knows" {
+	local f word
+	for f in "$REGRESS"/*.bats "$REGRESS"/{lfp,bench,memory}/*.bats; do
+		for word in $(sed -n '2s/^# Needs: //p' "$f" | grep .); do
+			[[ $word = nothing || $word = timed ]] ||
+			    grep -qE "^#.*\b$word\b" "$TOP/build-aux/setup.sh"
+		done
+	done
 }

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock unit
 # How many SFTP requests may be under way (ssh/sftpq.h), on paths made of text.
 # Each scenario runs twice: plain, and under ASan and UBSan.
 

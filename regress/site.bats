@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock path
 # What contrib/ has for sites: sample configurations, sysctl, queues, units, the
 # report on security fixes, and the bound of memory.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock
 # Holes of files (ssh/xsparse-hook.h): they need not be sent, and zeros need not
 # be written. What arrives has the bytes of the source, whatever becomes of it.
 

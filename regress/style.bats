@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate style
 # The text of the tree: what tools say of its C, its scripts and its prose.
 
 load helper

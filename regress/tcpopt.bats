@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock path timed
 # CongestionControl, MaxRate and a login without waits (channels/tcpopt-hook.h):
 # what the sockets at both ends of a connection have.
 

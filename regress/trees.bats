@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock peers
 # Trees of files, copied with many files under way (ssh/xtree-hook.h). What a
 # user gets is compared with what stock's client does.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock unit
 # The estimator and the tuner (channels/bdp.h, wtune.h) on paths made of text.
 # Each scenario runs twice: plain, and under ASan and UBSan.
 

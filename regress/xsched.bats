@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: unit
 # The scheduler of many files under way (ssh/xsched.h), with a server made of
 # text that answers only when nothing more is sent: a round is a round trip. The
 # driver ends with "broken" and the promise, if one of xsched.h does not hold.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: unit
 # One file over several channels (ssh/xstripe.h), with a server made of text. The
 # driver ends with "broken" and the promise, if one of xstripe.h does not hold:
 # after each request the file under its name has no hole.

@@ -343,8 +343,8 @@ static struct {
 	char	*const *args;		/* those of files[0] */
 	char	**files;		/* ends with NULL */
 	size_t	 n, at;
-	struct sftp_conn *kept;		/* the connection of the argument before */
-	char	*const *kept_for;
+	struct sftp_conn *kept;		/* the connection of an argument */
+	char	*const *kept_for;	/* and the argument that is next */
 	char	*tree;			/* the source, if it is a directory */
 	int	 into_dir;		/* the target that was asked about is */
 } rest;

@@ -66,9 +66,9 @@ int	xmany_cross(struct sftp_conn *from, struct sftp_conn *to,
 int	xmany_is_dir(struct sftp_conn *, const char *target);
 
 /*
- * scp: the argument args[0] has been copied. Returns 1 if args[1] is of the same
- * server and needs no connection of its own: *conn is NULL then, and
- * xmany_kept() returns the connection, until another argument is copied.
+ * scp: args[0] has been copied. Returns 1 if args[1] is of the same server and
+ * needs no connection of its own: *conn is NULL then, and xmany_kept() returns
+ * the connection, until another argument is copied.
  */
 int	xmany_keeps(struct sftp_conn **conn, char *const *args);
 struct sftp_conn *xmany_kept(void);

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock path timed
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #

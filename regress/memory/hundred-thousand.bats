@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock path
 # 100,000 files, in one directory and in 100: what memory scp takes, both ways.
 # "./check hundred-thousand" runs it, ./check does not; it takes two minutes where
 # files can be in memory, and longer on a disk.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bats
+# Needs: hayate stock unit path
 # How much memory many sessions take at most: the bound N * (8 MiB + 5/4 *
 # WindowMemoryMax) of hayate(7), with 100 busy sessions in a cgroup of that size,
 # and with readers that stop while every window is full. "./check many" runs it;
