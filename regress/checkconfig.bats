@@ -19,7 +19,14 @@ setup() {
 	export HOME=$BATS_TEST_TMPDIR
 }
 
-check() { timeout 60 "$CHECK" "$@"; }
+# check: without what it says of the release, which is the same for most files
+check() {
+	timeout 60 "$CHECK" "$@" | sed '/:0: [A-Za-z-]*: release: /d'
+	return "${PIPESTATUS[0]}"
+}
+
+# release ARGUMENT...: what it says of the release, as KEYWORD: TEXT
+release() { timeout 60 "$CHECK" "$@" | sed -n 's/^.*:0: \([A-Za-z-]*\): release: /\1: /p'; }
 
 # told LINE...: the output is these lines
 told() { diff <(printf '%s\n' "$@") <(printf '%s\n' "$output"); }
@@ -33,7 +40,7 @@ others() {
 @test "the configurations that stock installs draw no line" {
 	sed "s,/usr/libexec,$BUILD/hayate," "$BUILD/upstream/sshd_config" >sshd_config
 	run -0 check "$BUILD/upstream/ssh_config" sshd_config
-	told "$BUILD/upstream/ssh_config: nothing changes" "sshd_config: nothing changes"
+	told "$BUILD/upstream/ssh_config: no line changes" "sshd_config: no line changes"
 }
 
 @test "stock keywords of every kind draw no line, in blocks as well" {
@@ -56,7 +63,7 @@ others() {
 		WindowMax 4M
 	EOF
 	run -0 check config
-	told "config: nothing changes"
+	told "config: no line changes"
 	cat >sshd_config <<-EOF
 	Port 2200
 	ListenAddress 127.0.0.1
@@ -69,7 +76,7 @@ others() {
 		PermitTTY yes
 	EOF
 	run -0 check sshd_config
-	told "sshd_config: nothing changes"
+	told "sshd_config: no line changes"
 }
 
 @test "each keyword of HPN-SSH is named with what to write or do, and no value is missed" {
@@ -227,8 +234,10 @@ others() {
 	printf '%s\n' "Port 22" "Match user x" "Include conf.d/*.conf" "Include conf.d/c.conf" \
 	    "Include /nonexistent/*" >s
 	run -1 check -s s
+	alone="applies only in Match user x; for all, write it above the first block, or \"Match all\" above it"
 	ignored="is ignored: windows follow the path; remove the line, or bound them with WindowMax"
-	told "$ETC/conf.d/a b.conf:1: HPNBufferSize: $ignored (in Match user x)" \
+	told "s:3: Include: conf.d/*.conf $alone" "s:4: Include: conf.d/c.conf $alone" \
+	    "s:5: Include: /nonexistent/* $alone" "$ETC/conf.d/a b.conf:1: HPNBufferSize: $ignored (in Match user x)" \
 	    "$ETC/conf.d/c.conf:1: UseMPTCP: is ignored: connections use TCP; remove the line (in Match user x)" \
 	    "$ETC/conf.d/c.conf:3: TcpRcvBuf: $ignored (in Match user y)"
 	# a client looks in ~/.ssh; "~" and a quoted name
@@ -245,7 +254,14 @@ others() {
 	echo "Port 22" >"$ETC/port"
 	printf '%s\n' "Match user x" "Include port" >s
 	run -2 check -s s
-	[[ $output = "$ETC/port:1: Port: is refused: "*"(in Match user x)" ]]
+	[[ ${lines[0]} = "s:2: Include: port applies only in "* ]]
+	[[ ${lines[1]} = "$ETC/port:1: Port: is refused: "*"(in Match user x)" ]]
+	# which ends with a block for all
+	printf '%s\n' "Match user x" "PermitTTY no" "match  all" "Include $ETC/none" >s
+	run -0 check -s s
+	printf '%s\n' "Host far" "Include $ETC/none" "Host *" "Include $ETC/none" >c
+	run -1 check -c c
+	told "c:2: Include: $ETC/none ${alone/Match user x/Host far}"
 }
 
 @test "Include of a file beside the configuration is named if it is not looked for there" {
@@ -298,7 +314,7 @@ others() {
 	# the others are read all the same
 	: >c
 	run -2 check -c none c
-	[ "${lines[1]}" = "c: nothing changes" ]
+	[ "${lines[1]}" = "c: no line changes" ]
 	run -2 check
 	run -2 check -x c
 	run -2 check -c -p "$PWD/no-such-ssh" c
@@ -385,4 +401,84 @@ others() {
 	[[ $output = *"any:2: NoneSwitch: unknown keyword, with which sshd"* ]]
 	echo "NoneSwitch no" >any
 	run -0 check any
+}
+
+# as_printed PROGRAM ARGUMENT...: one keyword a line, sorted
+as_printed() { "$@" 2>/dev/null | sort; }
+
+@test "what the release changes is what differs from the OpenSSH of Debian 12, and no more" {
+	local old=/usr/sbin/sshd old_ssh=/usr/bin/ssh name
+	[[ $("$old_ssh" -V 2>&1) = OpenSSH_9.2p1* ]] || skip "no OpenSSH 9.2 here"
+	: >ssh_config
+	: >sshd_config
+	release ssh_config | sed 's/:.*//' | sort >told.c
+	release sshd_config | sed 's/:.*//' | grep -v '^-$' | sort >told.s
+	# Paths, what is off, and what has no effect on a connection, apart
+	differs() {
+		comm -13 "$1" "$2" | sed 's/ .*//' | sort -u |
+		    grep -vxE 'globalknownhostsfile|modulifile|pidfile|xauthlocation|channeltimeout|refuseconnection|debianbanner|pamservicename|persourcepenaltyexemptlist|sshd(auth|session)path|usepam'
+	}
+	as_printed "$old_ssh" -G -F /dev/null near >old.c
+	as_printed "$(bin ssh stock)" -G -F /dev/null near >new.c
+	ssh-keygen -q -t ed25519 -N "" -f host
+	[ "$EUID" != 0 ] || mkdir -p /run/sshd
+	as_printed "$old" -T -h host -f sshd_config >old.s
+	[ -s old.s ] || skip "sshd of Debian does not run here"
+	as_printed "$(bin sshd stock)" -T -h host -f sshd_config >new.s
+	diff <(differs old.c new.c) <(tr '[:upper:]' '[:lower:]' <told.c)
+	diff <(differs old.s new.s) <(tr '[:upper:]' '[:lower:]' <told.s)
+	# and the values that it gives 9.2 are those that it has
+	release sshd_config | grep -qF "was \"$(sed -n 's/^ipqos //p' old.s)\" in"
+	list() { sed -n 's/^kexalgorithms //p' "$1" | tr , '\n' | sort; }
+	for name in $(comm -3 <(list old.s) <(list new.s)); do
+		release sshd_config | grep '^Kex' | grep -qF "$name"
+	done
+}
+
+@test "what the file says itself the release does not change" {
+	printf '%s\n' "KexAlgorithms curve25519-sha256" "Ciphers +aes128-cbc" "PerSourcePenalties no" \
+	    "Match user x" "IPQoS none" >s
+	release -s s >said
+	run -1 grep -E '^(KexAlgorithms|PerSourcePenalties): ' said
+	grep '^Ciphers: ' said
+	grep '^IPQoS: ' said
+	# an older program has nothing new
+	printf '#!/bin/sh\necho "kexalgorithms none"\n' >old
+	chmod +x old
+	[ "$(release -s -p "$PWD/old" s | sed 's/:.*//')" = - ]
+	# with lines that are refused as well
+	echo "NoSuch 1" >s
+	run -2 check -s s
+	release -s s | grep '^KexAlgorithms: '
+}
+
+@test "WindowMemoryMax below WindowMax is named in each block where both apply" {
+	below="no channel gets more than WindowMemoryMax"
+	printf '%s\n' "WindowMax 16M" "Host far" "	WindowMemoryMax 8M" "Host near" \
+	    "	WindowMax 4MiB" "	windowmemorymax \"3M\"" "Host mid" "	WindowMax 2M" "	WindowMemoryMax 16M" \
+	    "Host *" "	WindowMemoryMax 12M" >c
+	run -1 check -c c
+	told "c:3: WindowMemoryMax: WindowMemoryMax 8388608 is below WindowMax 16777216: $below (in Host far)" \
+	    "c:6: windowmemorymax: WindowMemoryMax 3145728 is below WindowMax 16777216: $below (in Host near)" \
+	    "c:11: WindowMemoryMax: WindowMemoryMax 12582912 is below WindowMax 16777216: $below (in Host *)"
+	# The first value counts for ssh, that of the block for sshd.
+	printf '%s\n' "WindowMax 16M" "WindowMemoryMax 16M" "Match user x" "	WindowMax 32M" \
+	    "Match user y" "	WindowMax 4M" >c
+	run -1 check -s c
+	told "c:4: WindowMax: WindowMemoryMax 16777216 is below WindowMax 33554432: $below (in Match user x)"
+	run -0 check -c c
+}
+
+@test "a DSA host key is named, by its name or by what it holds, and no other" {
+	ssh-keygen -q -t ecdsa -N "" -f ssh_host_ecdsa_key
+	ssh-keygen -q -t ed25519 -N "" -f key
+	echo 'ssh-dss AAAA' >hidden.pub
+	printf '%s\n' "HostKey $PWD/ssh_host_ecdsa_key" "HostKey /etc/x/ssh_host_dsa_key" \
+	    "hostkey \"$PWD/hidden\"" "HostKey $PWD/key" >s
+	run -2 check -s s
+	told "s:2: HostKey: /etc/x/ssh_host_dsa_key is a DSA key, which this release does not read; remove the line" \
+	    "s:3: hostkey: $PWD/hidden is a DSA key, which this release does not read; remove the line"
+	echo 'IdentityFile ~/.ssh/id_dsa' >c
+	run -2 check -c c
+	told "c:1: IdentityFile: ~/.ssh/id_dsa is a DSA key, which this release does not read; remove the line"
 }
