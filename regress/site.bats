@@ -45,6 +45,29 @@ sample() {
 	run ! "$(bin sshd)" -t -f s -h "$BATS_FILE_TMPDIR/host"
 }
 
+@test "each sample applies where its first lines say, also behind a Match of the site" {
+	local f name all here got
+	mkdir d
+	for f in "$TOP"/contrib/site/sshd_config.{data,frontend,transfer,visualisation}; do
+		name=${f##*.}
+		sed "s,/etc/ssh/sshd_config\\.[a-z]*,$PWD/d/$name.conf," "$(sample "${f##*/}")" >"d/$name.conf"
+		grep -qF "/etc/ssh/sshd_config.d/$name.conf" "$f"
+		# what it says to write at the end
+		sed -n '/^#	/s/^#	//p' "d/$name.conf" >lines
+		[ "$(wc -l <lines)" = 2 ]
+		all=$(server "d/$name.conf" -C user=u,host=h,addr=198.51.100.1 | sort)
+		printf '%s\n' "Include $PWD/d/$name.conf" "Match User v" "PermitTTY yes" >begin
+		(printf '%s\n' "Match User v" "PermitTTY yes"; cat lines) >end
+		(printf '%s\n' "Match User v" "PermitTTY yes"; tail -n 1 lines) >lost
+		for here in begin end; do
+			got=$(server $here -C user=u,host=h,addr=198.51.100.1 | sort)
+			diff <(echo "$all") <(echo "$got")
+		done
+		# the mistake that these lines are against has no effect, except on NoneEnabled no
+		[ "$name" = data ] || [ "$(server lost -C user=u,host=h,addr=198.51.100.1 | sort)" != "$all" ]
+	done
+}
+
 @test "the front-end bounds everybody, and the transfer node less" {
 	f=$(sample sshd_config.frontend)
 	from() { server "$f" -C "user=u,host=h,addr=$1" | grep -E "^(windowmemorymax|windowmax|maxrate|cipherthreads) " | sort | paste -sd' '; }
