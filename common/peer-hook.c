@@ -9,9 +9,13 @@
 
 #include <sys/types.h>
 
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "kex.h"
 #include "log.h"
@@ -32,6 +36,45 @@
 #define PEER_IS_HAYATE		0x40000000U
 #define PEER_KNOWS_AUTHONLY	0x20000000U
 
+/*
+ * From 10.4 on sshd-auth, which sends the extension, reads no configuration: it
+ * gets upstream's options from sshd-session, and this word from the environment.
+ * The word counts only if it comes from the parent, because a listener that
+ * reads its configuration again has the environment of the first time.
+ */
+#define OFF_BY	"HAYATE_OFF_BY"
+
+void
+peer_tell_children(void)
+{
+	char pid[32];
+
+	if (hayopt_get()->hayate) {
+		(void)unsetenv(OFF_BY);
+		return;
+	}
+	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+	if (setenv(OFF_BY, pid, 1) == -1)
+		fatal_f("setenv: %s", strerror(errno));
+}
+
+static int told_off;
+
+/* Before main(), because later the sandbox ends a process that asks who it is. */
+static void __attribute__((constructor))
+hear_parent(void)
+{
+	const char *pid = getenv(OFF_BY);
+
+	told_off = pid != NULL && atol(pid) == (long)getppid();
+}
+
+static int
+is_off(void)
+{
+	return told_off || !hayopt_get()->hayate;
+}
+
 void
 peer_add_extension(struct ssh *ssh, struct sshbuf *m)
 {
@@ -39,7 +82,7 @@ peer_add_extension(struct ssh *ssh, struct sshbuf *m)
 	u_int32_t n;
 	int r;
 
-	if (!hayopt_get()->hayate)
+	if (is_off())
 		return;
 	if ((r = sshbuf_peek_u32(m, 0, &n)) == 0 &&
 	    (r = sshbuf_put_cstring(m, PEER_EXT_NAME)) == 0 &&
@@ -64,7 +107,7 @@ peer_read_extension(struct ssh *ssh, const char *name,
 	 * for stock, and we take it for stock as well. The same applies to a
 	 * name in a later message, since we send ours in the first one only.
 	 */
-	if (!hayopt_get()->hayate || ssh->kex->ext_info_received != 1)
+	if (is_off() || ssh->kex->ext_info_received != 1)
 		return 0;
 	if ((version = peer_parse_version(value, len)) == 0) {
 		debug_f("%s: no version in its %zu byte value, ignored",

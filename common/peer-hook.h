@@ -6,7 +6,7 @@
 /*
  * peer-hook: tells the peer that we are Hayate, and learns whether it is.
  *
- * Called from patches/150-kex-ext-info.patch.
+ * Called from patches/150-kex-ext-info.patch and from sshd/srvopt-hook.c.
  */
 
 #ifndef HAYATE_PEER_HOOK_H
@@ -23,6 +23,12 @@ struct sshbuf;
  * memory, the message stays as upstream composed it.
  */
 void	peer_add_extension(struct ssh *, struct sshbuf *);
+
+/*
+ * sshd: a keyword of ours was read. The processes that this one starts take
+ * "Hayate no" from it, so far as they read no configuration themselves.
+ */
+void	peer_tell_children(void);
 
 /*
  * Reads one extension of the peer's message. Returns 1 if it is ours, 0 if

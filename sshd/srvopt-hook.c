@@ -14,6 +14,7 @@
 #include "includes.h"
 
 #include "optline-hook.h"
+#include "peer-hook.h"
 #include "srvopt-hook.h"
 
 int
@@ -23,9 +24,12 @@ srvopt_read_line(char **keyword, char *rest, const char *const *first,
 {
 	struct optline_table table = { first, stride };
 
-	return optline_read(HAYOPT_SERVER,
+	if (!optline_read(HAYOPT_SERVER,
 	    matching ? HAYOPT_MATCH : HAYOPT_GLOBAL, table, keyword,
-	    rest, filename, linenum, active, ret);
+	    rest, filename, linenum, active, ret))
+		return 0;
+	peer_tell_children();
+	return 1;
 }
 
 void
