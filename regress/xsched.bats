@@ -42,6 +42,35 @@ TOLD='set handles 1019'
 	[ "$(of 0 rounds)" = 11 ]
 }
 
+@test "hundreds of files are under way to the end of a tree, whatever its shape" {
+	local FLAVOUR=plain way set n
+	for way in get put cross; do
+		for set in "20 1000" "100 200" "3 6000" "4000 5"; do
+			run -0 replay "$TOLD" "set names 100" "$way $set 10"
+			[ "$(of 0 whole)" = $((${set% *} * ${set#* })) ]
+			[ "$(of 0 requests)" -ge $((400 * $(of 0 rounds))) ]
+		done
+	done
+	# The first directory is told late: thousands of later ones are done by then.
+	for n in 8 18; do
+		run -0 replay "$TOLD" "set names 100" "late readdir $n 100" "get 30 1000 10"
+		[ "$(of 0 whole)" = 30000 ]
+		[ "$(of 0 requests)" -ge $((400 * ($(of 0 rounds) - 100))) ]
+	done
+}
+
+@test "what waits for a file that is late is bounded, and hundreds follow it" {
+	local FLAVOUR=plain way
+	for way in "get read" "put write" "cross open_to"; do
+		run -0 replay "$TOLD" "set names 100" "late ${way#* } 1 1000" \
+		    "${way% *} 20 1000 10"
+		[ "$(of 0 whole)" = 20000 ]
+		[ "$(of 0 kept)" -ge 8000 ]
+		[ "$(of 0 kept)" -le 10000 ]
+		[ "$(of 0 rounds)" -le 1150 ]
+	done
+}
+
 @test "a file is cut, gets its times and is closed in one round trip, if limits are told" {
 	local way
 	for way in "set preserve 0" "set preserve 1"; do

@@ -52,6 +52,7 @@ struct xs_job {
 	uint32_t epoch, restore;	/* of the number; 0: none */
 
 	/* second half of a directory */
+	struct link unlisted;		/* until it is listed */
 	uint32_t pending;		/* children that are not done */
 	int	 reading;		/* more names may come */
 	int	 listed;		/* all are added */
@@ -78,7 +79,7 @@ struct lane {
 
 struct xs {
 	struct xs_conf conf;
-	struct link walk, ready, held, agenda, more;
+	struct link walk, ready, held, agenda, more, unlisted;
 	struct lane lane[XS_LANES];
 	unsigned int up, takes;		/* bits of xs_set_lanes() */
 	unsigned int turn;		/* the lane that sent data last */
@@ -135,6 +136,12 @@ static inline struct xs_job *
 of_queue(const struct link *l)
 {
 	return (struct xs_job *)((char *)l - offsetof(struct xs_job, queue));
+}
+
+static inline struct xs_job *
+of_unlisted(const struct link *l)
+{
+	return (struct xs_job *)((char *)l - offsetof(struct xs_job, unlisted));
 }
 
 static inline void

@@ -12,11 +12,16 @@
  *   agenda    its next step, "step", can be taken now
  *   data      of a lane: a file that may send its next READ or WRITE, oldest
  *             first
- *   more      a directory whose children are not all added
+ *   more      a directory of which children can be added, in walk order
  *
  * A directory that is left keeps its two halves together: children belong to
  * the second half, because the first is printed before they are done. While the
- * first half is read, the second is in "more" when names have come.
+ * first half is read, the second is in "more" when names have come. Until all
+ * its children are added, it is "unlisted" as well, in walk order.
+ *
+ * Jobs that are done wait for the oldest one. So the first unlisted directory
+ * may add children where others may not: however many of later directories are
+ * done and wait, as many as before can be under way.
  *
  * What a READ beyond the expected size finds is known only from its reply. So
  * the first of them is sent together with the others, because it usually finds
@@ -30,7 +35,11 @@
 #include "xjob.h"
 #include "xsched.h"
 
-/* Jobs that are not printed. More are added only where the oldest needs it. */
+/*
+ * Jobs that are not printed: of all directories, and with those of the first
+ * unlisted one. More are added only where the oldest needs it.
+ */
+#define JOBS_AHEAD	8000
 #define JOBS_MAX	10000
 
 /* Of the handles a server allows, so many are left to others. */
@@ -188,6 +197,7 @@ xs_listed(struct xs *s, struct xs_job *leave)
 	link_remove(&leave->queue);
 	if (leave->reading)
 		return;
+	link_remove(&leave->unlisted);
 	leave->listed = 1;
 	may_leave(s, leave);
 }
@@ -196,8 +206,15 @@ xs_listed(struct xs *s, struct xs_job *leave)
 static void
 want_children(struct xs *s, struct xs_job *leave)
 {
-	if (link_is_empty(&leave->queue))
-		enqueue(&s->more, leave);
+	struct link *place = &s->more, *l = leave->unlisted.next;
+
+	if (!link_is_empty(&leave->queue))
+		return;
+	for (; l != &s->unlisted && place == &s->more; l = l->next) {
+		if (!link_is_empty(&of_unlisted(l)->queue))
+			place = &of_unlisted(l)->queue;
+	}
+	enqueue(place, leave);
 }
 
 /*
@@ -216,6 +233,7 @@ dir_done(struct xs *s, struct xs_job *j)
 		xs_listed(s, leave);
 	else {
 		link_remove(&leave->queue);
+		link_remove(&leave->unlisted);
 		done(s, leave);
 	}
 }
@@ -233,9 +251,23 @@ new_job(struct xs *s, enum xs_kind kind, void *own, struct link *place)
 	j->hole = UINT64_MAX;
 	j->readdirs = READDIRS_FIRST;
 	link_init(&j->queue);
+	link_init(&j->unlisted);
 	link_before(&j->walk, place);
 	s->jobs++;
 	return j;
+}
+
+/* Returns the next directory in walk order that is not listed, or the end. */
+static struct link *
+next_unlisted(struct xs *s, const struct xs_job *j)
+{
+	const struct link *l;
+
+	for (l = j->walk.next; l != &s->walk; l = l->next) {
+		if (!link_is_empty(&of_walk(l)->unlisted))
+			return &of_walk(l)->unlisted;
+	}
+	return &s->unlisted;
 }
 
 /* Sets what a new job, or a link that was followed, is. Returns 0 or -1. */
@@ -248,6 +280,7 @@ set_kind(struct xs *s, struct xs_job *j, enum xs_kind kind, uint64_t size)
 		j->leave = new_job(s, XS_LEAVE, j->own, j->walk.next);
 		if (j->leave == NULL)
 			return -1;
+		link_before(&j->leave->unlisted, next_unlisted(s, j->leave));
 		j->leave->dir = j->dir;
 		j->leave->reading = !s->conf.put;
 	}
@@ -744,8 +777,10 @@ must_stay(const struct xs *s, const struct xs_job *j)
 static int
 has_room(const struct xs *s)
 {
-	return !link_is_empty(&s->more) && s->nready < s->limit &&
-	    s->jobs < JOBS_MAX;
+	if (link_is_empty(&s->more) || s->nready >= s->limit)
+		return 0;
+	return s->jobs < (of_queue(s->more.next) ==
+	    of_unlisted(s->unlisted.next) ? JOBS_MAX : JOBS_AHEAD);
 }
 
 /* Returns the job that may begin, or NULL. */
@@ -1177,6 +1212,7 @@ xs_new(const struct xs_conf *conf)
 	link_init(&s->held);
 	link_init(&s->agenda);
 	link_init(&s->more);
+	link_init(&s->unlisted);
 	for (i = 0; i < XS_LANES; i++)
 		link_init(&s->lane[i].data);
 	s->up = s->takes = 1;

@@ -1,13 +1,17 @@
 #!/usr/bin/env bats
 # Needs: hayate stock path
-# 100,000 files, in one directory and in 100: what memory scp takes, both ways.
-# "./check hundred-thousand" runs it, ./check does not; it takes two minutes where
-# files can be in memory, and longer on a disk.
+# 100,000 files, in one directory and in 100: what memory scp takes, both ways,
+# and over a path. "./check hundred-thousand" runs it, ./check does not; it takes
+# four minutes where files can be in memory, and longer on a disk.
 
 load ../helper
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
-teardown() { empty; }
+teardown() {
+	sshd_down
+	[ -z "${P-}" ] || "$LFP" down "$P" || :
+	empty
+}
 
 # empty: at once, if it is in memory
 empty() {
@@ -46,12 +50,20 @@ tree() {
 	END
 }
 
-# small SOURCE TARGET: it is copied in less than 32 MiB; with all items kept, in 39
+# small COMMAND...: it takes less than 32 MiB; with all items kept, scp takes 39
 small() {
 	local kib
-	kib=$(peak "$(bin scp)" -q -S ./near -r "$@" 3>&-)
+	kib=$(peak "$@" 3>&-)
 	echo "$kib KiB"
 	[ "$kib" -lt 32768 ]
+}
+near() { small "$(bin scp)" -q -S ./near -r "$@"; }
+
+# over_path SOURCE TARGET: within a tenth of the time that 100,000 files take one
+# after the other, three round trips each
+over_path() {
+	small ip netns exec "lfp-$P-a" timeout 600 "$(bin scp)" -q \
+	    -S "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" -r "$@"
 }
 
 @test "100,000 files take less than 32 MiB, in one directory and in 100" {
@@ -62,10 +74,24 @@ small() {
 		printf '#!/bin/sh\nexec %s\n' "$(bin sftp-server)" >near
 		chmod +x near
 		tree $dirs
-		small a "h:$PWD/b"
+		near a "h:$PWD/b"
 		diff -rq a b
-		small "h:$PWD/a" c
+		near "h:$PWD/a" c
 		diff -rq a c
 		empty
 	done
+}
+
+@test "over a path of 20 ms 100,000 files in 100 directories take no more memory, and no round trip each" {
+	need python3
+	need_path
+	export P=h$$ SERVER_ADDRESS=10.77.0.2
+	"$LFP" up "$P" --rtt 20ms --rate 1gbit 3>&-
+	room
+	IN_SERVER="ip netns exec lfp-$P-b" sshd_up	# it sees what is mounted now
+	tree 100
+	over_path a "hayate:$PWD/b"
+	diff -rq a b
+	over_path "hayate:$PWD/a" c
+	diff -rq a c
 }

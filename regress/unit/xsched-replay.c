@@ -26,13 +26,15 @@
  *       release N   nothing is held any more after N round trips
  *       files N, unit N, window N, in_place 0|1, preserve 0|1
  *   fail OP N      the Nth request OP fails, whenever it is sent
+ *   late OP N ROUNDS   the reply to the Nth request OP comes so much later
  *   put|get|cross DIRS FILES SIZE   copy, and report
  *
  * The server answers only when nothing more is sent, so a round is a round
  * trip. The report: rounds, requests, most files open at once, files that are
  * whole, cut (with no hole below the cut) or emptied, and failed, files that
- * the caller copied, and the data requests of each lane. A promise of xsched.h
- * that is broken ends the run with its name.
+ * the caller copied, jobs that were kept at once (added and not printed), and
+ * the data requests of each lane. A promise of xsched.h that is broken ends the
+ * run with its name.
  */
 
 #include <err.h>
@@ -72,13 +74,14 @@ struct reply {
 	struct xs_action a;
 	enum xs_result result;
 	uint32_t len;
+	uint64_t wait;			/* round trips */
 };
 
 static struct {
 	uint64_t handles, strict, strict_to, full, shorten, actual, order;
 	uint64_t interrupt, names, hole, hole_end, held, declined, release;
 	uint64_t files, unit, window, in_place, preserve, lanes;
-	uint64_t fail[OPS];
+	uint64_t fail[OPS], late[OPS], late_rounds[OPS];
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
 
@@ -90,6 +93,7 @@ static struct {
 	size_t	 nqueue;
 	uint64_t seen[OPS];
 	unsigned long rounds, requests, whole, ncut, failed, printed, copied;
+	unsigned long kept, kept_most;
 	uint64_t open, open_to, most;
 	uint64_t bytes;			/* under way, between two servers */
 	unsigned long data[XS_LANES];	/* requests */
@@ -122,7 +126,7 @@ new_node(struct node *dir, int children, int number)
 static int
 fails(const struct xs_action *a)
 {
-	if (++r.seen[a->op] == set.fail[a->op])
+	if (r.seen[a->op] == set.fail[a->op])
 		return 1;
 	return (a->op == XS_OPEN && set.strict != 0 && r.open >= set.strict) ||
 	    (a->op == XS_OPEN_TO && set.strict_to != 0 &&
@@ -187,6 +191,8 @@ serve(struct node *n, struct reply *p)
 		serve_close(&n->is_open, &r.open);
 	else if (p->a.op == XS_CLOSE_TO)
 		serve_close(&n->is_open_to, &r.open_to);
+	if (++r.seen[p->a.op] == set.late[p->a.op])
+		p->wait = set.late_rounds[p->a.op];
 	if (fails(&p->a))
 		p->result = XS_FAILED;
 	else if (p->a.op == XS_OPEN_TO || p->a.op == XS_EMPTY)
@@ -341,15 +347,31 @@ answer(struct reply *p)
 	    "a second reply is refused");
 }
 
+/* Takes the replies that come in this round. Returns how many they are. */
+static size_t
+take_replies(struct reply *now)
+{
+	size_t n = r.nqueue, i, taken = 0;
+
+	r.nqueue = 0;
+	for (i = 0; i < n; i++) {
+		if (r.queue[i].wait == 0)
+			now[taken++] = r.queue[i];
+		else {
+			r.queue[i].wait--;
+			r.queue[r.nqueue++] = r.queue[i];
+		}
+	}
+	return taken;
+}
+
 static void
 answer_all(void)
 {
 	static struct reply now[REQUESTS_MAX];
-	size_t n = r.nqueue, i, j;
+	size_t n = take_replies(now), i, j;
 	struct reply swap;
 
-	memcpy(now, r.queue, n * sizeof(*now));
-	r.nqueue = 0;
 	for (i = 0; i + 1 < n && set.order != 0; i++) {
 		j = set.order == 1 ? n - 1 - i : i + (size_t)rand() % (n - i);
 		if (set.order == 1 && j <= i)
@@ -424,6 +446,8 @@ add_child(struct xs_job *leave, struct node *n)
 		j = xs_add(r.s, leave, is_root ? XS_DIR : XS_FILE, child,
 		    r.put ? 0 : r.size);
 		must(j != NULL, "memory");
+		if (++r.kept > r.kept_most)
+			r.kept_most = r.kept;
 		if (!is_root && is_held(n->added))
 			xs_hold(r.s, j);
 	}
@@ -443,6 +467,7 @@ print(struct xs_job *j, struct node *n)
 	if (xs_kind(j) != XS_LEAVE)
 		r.printed = (unsigned long)n->number;
 	if (xs_kind(j) != XS_DIR) {
+		r.kept--;
 		free(n->map);
 		free(n);
 	}
@@ -519,6 +544,7 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	xs_set_lanes(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
 	must(xs_add(r.s, NULL, XS_DIR, new_node(NULL, dirs, 1), 0) != NULL,
 	    "memory");
+	r.kept = 1;
 	for (;;) {
 		while (xs_next(r.s, &a) == 1)
 			act(&a);
@@ -532,8 +558,9 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	for (i = 0; i < XS_LANES; i++)
 		must(xs_lane_files(r.s, i) == 0, "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
-	    "failed=%lu copied=%lu limit=%u", r.rounds, r.requests, r.most,
-	    r.whole, r.ncut, r.failed, r.copied, xs_limit(r.s));
+	    "failed=%lu copied=%lu kept=%lu limit=%u", r.rounds, r.requests,
+	    r.most, r.whole, r.ncut, r.failed, r.copied, r.kept_most,
+	    xs_limit(r.s));
 	for (i = 0; i < set.lanes; i++)
 		printf(" lane%u=%lu", i, r.data[i]);
 	putchar('\n');
@@ -566,14 +593,14 @@ setting(const char *key)
 	errx(1, "unknown setting %s", key);
 }
 
-static uint64_t *
-failure(const char *op)
+static size_t
+number_of(const char *op)
 {
 	size_t i;
 
 	for (i = 1; i < OPS; i++) {
 		if (strcmp(op, op_names[i]) == 0)
-			return &set.fail[i];
+			return i;
 	}
 	errx(1, "unknown request %s", op);
 }
@@ -583,14 +610,18 @@ main(void)
 {
 	char line[200], word[20], key[20];
 	int dirs, nfiles;
-	uint64_t n;
+	uint64_t n, rounds;
 
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		if (sscanf(line, "set %19s %" SCNu64, key, &n) == 2)
 			*setting(key) = n;
 		else if (sscanf(line, "fail %19s %" SCNu64, key, &n) == 2)
-			*failure(key) = n;
-		else if (sscanf(line, "%19s %d %d %" SCNu64, word, &dirs,
+			set.fail[number_of(key)] = n;
+		else if (sscanf(line, "late %19s %" SCNu64 " %" SCNu64, key,
+		    &n, &rounds) == 3) {
+			set.late[number_of(key)] = n;
+			set.late_rounds[number_of(key)] = rounds;
+		} else if (sscanf(line, "%19s %d %d %" SCNu64, word, &dirs,
 		    &nfiles, &n) == 4)
 			copy(word, dirs, nfiles, n);
 		else
