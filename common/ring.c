@@ -25,6 +25,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
 
 #include <linux/sockios.h>
 
@@ -45,6 +46,13 @@
 #define SLOTS		8
 
 #define MAGIC		"hayate ring 2"
+
+/* vm.overcommit_ratio is rarely more than 100 %. */
+#define PROMISE		4
+
+#ifndef MFD_NOEXEC_SEAL		/* Linux 6.3 */
+#define MFD_NOEXEC_SEAL	0x0008U
+#endif
 
 typedef u_char ring_slot[RING_SLOT];
 
@@ -119,21 +127,45 @@ may_have_size(size_t size)
 }
 
 /*
+ * Whether the kernel gives a promise of far more memory than there is, which it
+ * refuses only where it keeps its promises, or where the process has a limit.
+ */
+static int
+is_promised_too_much(void)
+{
+	struct sysinfo has;
+	uint64_t all;
+	void *m;
+
+	if (sysinfo(&has) == -1)
+		return 0;
+	all = ((uint64_t)has.totalram + has.totalswap) * has.mem_unit;
+	if (all > SIZE_MAX / PROMISE)
+		return 0;
+	m = mmap(NULL, all * PROMISE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (m == MAP_FAILED)
+		return 0;
+	munmap(m, all * PROMISE);
+	return 1;
+}
+
+/*
  * Where the kernel promises no more memory than it has, a page that is touched
- * first may end the process.
+ * first may end the process. In a ChrootDirectory there is no /proc.
  */
 static int
 may_overcommit(void)
 {
-	char policy = '2';
+	char policy;
 	int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
+	ssize_t n;
 
 	if (fd == -1)
-		return 1;
-	if (read(fd, &policy, 1) != 1)
-		policy = '0';
+		return is_promised_too_much();
+	n = read(fd, &policy, 1);
 	close(fd);
-	return policy != '2';
+	return n == 1 ? policy != '2' : is_promised_too_much();
 }
 
 static struct memory *
@@ -164,6 +196,17 @@ write_head(int memory, int in, int out)
 	return pwrite(memory, &head, sizeof(head), 0) == sizeof(head) ? 0 : -1;
 }
 
+/* Memory that nobody can execute, where the kernel knows of that */
+static int
+make_memory(void)
+{
+	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int memory = memfd_create("hayate-ring", flags | MFD_NOEXEC_SEAL);
+
+	return memory == -1 && errno == EINVAL ?
+	    memfd_create("hayate-ring", flags) : memory;
+}
+
 #define SEALS	(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 int
@@ -179,8 +222,7 @@ ring_make(int in, int out)
 		errno = ENOMEM;
 		return -1;
 	}
-	memory = memfd_create("hayate-ring", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (memory == -1)
+	if ((memory = make_memory()) == -1)
 		return -1;
 	if (ftruncate(memory, sizeof(struct memory)) == -1 ||
 	    fcntl(memory, F_ADD_SEALS, SEALS) == -1 ||
@@ -380,6 +422,12 @@ try_on(struct ring *r)
 	    sizeof(least)) == 0 : make_packets(r->fd);
 }
 
+static unsigned int
+used_slots(const struct ring *r)
+{
+	return r->count - atomic_load(&r->way->taken);
+}
+
 /*
  * Whether the slot after "count" is free. A descriptor that is full is found
  * here, before anything is copied; one that blocks waits in write().
@@ -387,14 +435,12 @@ try_on(struct ring *r)
 static int
 has_slot(const struct ring *r)
 {
-	unsigned int used = r->count - atomic_load(&r->way->taken);
+	unsigned int used = used_slots(r);
 	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
 
 	if (used < PIPE_PAGES)
 		return 1;
-	if (used >= SLOTS)
-		return 0;
-	return poll(&pfd, 1, 0) == 1;
+	return used < SLOTS && poll(&pfd, 1, 0) == 1;
 }
 
 /* Nobody will free a slot any more. */
@@ -405,6 +451,19 @@ is_deserted(const struct ring *r)
 
 	return poll(&pfd, 1, 0) == 1 &&
 	    (pfd.revents & (POLLERR | POLLHUP)) != 0;
+}
+
+/*
+ * Whether the reader takes records and does not free their slots, so that
+ * poll() would wake the writer again and again. A reader that works holds one
+ * slot, and a descriptor that has room few; after poll() it may only free some.
+ */
+static int
+is_withheld(const struct ring *r)
+{
+	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
+
+	return poll(&pfd, 1, 0) == 1 && used_slots(r) >= SLOTS;
 }
 
 /* Room for "len" bytes, or NULL if no record can be written now */
@@ -424,7 +483,7 @@ ring_space(struct ring *r, size_t len)
 	void *space;
 
 	while ((space = space_now(r, len)) == NULL) {
-		if (!r->on || len > RING_SLOT)
+		if (!r->on || len > RING_SLOT || is_withheld(r))
 			return NULL;
 		(void)poll(&pfd, 1, -1);
 		if ((pfd.revents & (POLLERR | POLLHUP)) != 0)
@@ -452,7 +511,8 @@ ring_write(struct ring *r, const void *p, size_t len)
 	if (!r->on)
 		return write(r->fd, p, len);
 	if (space == NULL) {
-		errno = is_deserted(r) ? EPIPE : EAGAIN;
+		errno = is_deserted(r) ? EPIPE :
+		    is_withheld(r) ? EPROTO : EAGAIN;
 		return -1;
 	}
 	len = min_u64(len, RING_SLOT);

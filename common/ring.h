@@ -24,7 +24,8 @@
  *
  * Trust: neither end believes what is in the memory. Sizes are sealed, the
  * place of a slot is counted by each end, and a length is checked. A bad peer
- * can only send wrong data, which it could without a ring as well.
+ * can only send wrong data, which it could without a ring as well. Where a
+ * reader takes records and frees no slot, the writer gets EPROTO.
  *
  * Linux only; elsewhere nothing attaches. No upstream header. An end is used by
  * one thread.
@@ -83,8 +84,9 @@ ssize_t	ring_write(struct ring *, const void *, size_t len);
 /*
  * Without a copy by the writer: waits until there is room for "len" bytes in
  * the next slot, and returns it. Returns NULL if records are not in use, or
- * "len" is more than a slot. It does not wait if nobody reads any more: either
- * this returns NULL, or ring_post() fails with EPIPE.
+ * "len" is more than a slot. It does not wait for a reader that frees no slot,
+ * nor if nobody reads any more: either this returns NULL, or ring_post() fails
+ * with EPIPE.
  */
 void	*ring_space(struct ring *, size_t len);
 

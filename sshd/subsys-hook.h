@@ -33,7 +33,8 @@ void	subsys_check_program(const ServerOptions *, const char *name,
  * sshd-session where the command names it first and runs nothing else. Others
  * get a pipe, the script that starts that server too, because what opens
  * /dev/stdout fails if it is a socket. The input of all of them stays a pipe:
- * bash reads ~/.bashrc if its input is a socket. With "Hayate no" all are pipes.
+ * bash reads ~/.bashrc if its input is a socket. With "Hayate no" all are
+ * pipes.
  */
 int	subsys_open_output(const ServerOptions *, const int in[2], int out[2],
     const char *command);

@@ -15,15 +15,23 @@
 #endif
 
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include <endian.h>
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +41,7 @@
 #include "ring.h"
 
 #define RECORD	16
+#define NOEXEC_SEAL	0x0008U		/* MFD_NOEXEC_SEAL */
 
 static int in[2], out[2];		/* of the program: a pipe, sockets */
 static int memory;
@@ -218,6 +227,21 @@ check_full(struct ring *w, struct ring *r, int fd)
 	claim(arrives(w, r, 5000), "and there is room again");
 }
 
+/* A reader that takes records and frees no slot: no writer waits for that. */
+static void
+check_withheld(struct ring *w, int reader)
+{
+	uint8_t record[RECORD];
+	int n = 0;
+
+	while (ring_write(w, bytes, 1) == 1) {
+		claim(read(reader, record, RECORD) == RECORD && n++ < 100,
+		    "a record is taken");
+	}
+	claim(errno == EPROTO && ring_space(w, 1) == NULL,
+	    "slots that nobody frees are an error");
+}
+
 static void
 check_ends(void)
 {
@@ -332,6 +356,85 @@ check_attaching(void)
 	    "a limit of files is an error and no signal");
 }
 
+#define ARGUMENT(n) (offsetof(struct seccomp_data, args[n]) +		\
+    (__BYTE_ORDER == __BIG_ENDIAN ? 4 : 0))
+
+/* From now on the call fails if argument "n" has one of the bits "mask". */
+static void
+fail_call(uint32_t call, unsigned int n, uint32_t mask, int error)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, call, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, ARGUMENT(n)),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, mask, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
+	};
+	struct sock_fprog program = {
+		sizeof(filter) / sizeof(*filter), filter
+	};
+
+	claim(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0,
+	    "a call fails");
+}
+
+/* Returns 0 or errno of ring_make() in a process that has called "how". */
+static int
+make_with(void (*how)(void))
+{
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		how();
+		_exit(ring_make(-1, -1) == -1 ? errno : 0);
+	}
+	claim(waitpid(child, &status, 0) == child && WIFEXITED(status),
+	    "a process tries");
+	return WEXITSTATUS(status);
+}
+
+static void
+be_in_chroot(void)
+{
+	fail_call(SYS_openat, 2, O_CLOEXEC, ENOENT);
+}
+
+/* ... and vm.overcommit_memory is 2. */
+static void
+be_in_chroot_with_promises(void)
+{
+	fail_call(SYS_mmap, 3, MAP_NORESERVE, ENOMEM);
+	be_in_chroot();
+}
+
+static void
+be_on_old_kernel(void)
+{
+	fail_call(SYS_memfd_create, 1, NOEXEC_SEAL, EINVAL);
+}
+
+static void
+check_making(void)
+{
+	struct stat st;
+	int plain = memfd_create("plain", NOEXEC_SEAL);
+
+	begin(0);
+	claim(plain == -1 || (fstat(memory, &st) == 0 &&
+	    (st.st_mode & 0111) == 0 && fchmod(memory, 0700) == -1),
+	    "nobody can execute the memory, where the kernel knows of that");
+	close(plain);
+	end();
+	claim(make_with(be_on_old_kernel) == 0, "there is memory elsewhere");
+	claim(make_with(be_in_chroot) == 0, "and without /proc");
+	claim(make_with(be_in_chroot_with_promises) == ENOMEM,
+	    "but not if the kernel keeps its promises");
+}
+
 int
 main(void)
 {
@@ -345,12 +448,17 @@ main(void)
 	check_full(to, ends[RING_INPUT], in[1]);
 	check_full(ends[RING_OUTPUT], from, out[1]);
 	end();
+	begin(1);
+	check_withheld(to, in[0]);
+	check_withheld(ends[RING_OUTPUT], out[0]);
+	end();
 	check_ends();
 	check_space();
 	check_waiting();
 	check_bad_length(0);
 	check_bad_length(RING_SLOT + 1);
 	check_bad_length(UINT64_MAX);
+	check_making();
 	check_attaching();
 	puts("ok");
 	return 0;
