@@ -57,7 +57,7 @@ packages_for() {
 # they conflict. Tests that need a missing one are skipped.
 unpacked_for() {
 	case $1 in
-	peers)	echo vsftpd pure-ftpd proftpd-core proftpd-mod-crypto ;;
+	peers)	echo vsftpd pure-ftpd proftpd-core proftpd-mod-crypto fail2ban ;;
 	esac
 }
 

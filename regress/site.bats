@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate stock path
+# Needs: hayate stock path peers
 # What contrib/ has for sites: sample configurations, sysctl, queues, units, the
 # report on security fixes, and the bound of memory.
 
@@ -110,6 +110,66 @@ sample() {
 	sshd_up hayate "Include $PWD/$(sample sshd_config.transfer)"
 	copy sent hayate:"$PWD/got"
 	cmp sent got
+}
+
+### fail2ban
+
+# logged COMMANDS: with a network of their own, and a /dev whose log is the file log
+logged() {
+	# shellcheck disable=SC2016 # of the shell inside
+	unshare -mn sh -ec 'mkdir dev; mount -t tmpfs dev dev
+		cp -a /dev/null /dev/zero /dev/random /dev/urandom /dev/tty dev/
+		mkdir dev/pts; mount --rbind /dev/pts dev/pts; ln -s pts/ptmx dev/ptmx
+		mount --rbind dev /dev; ip link set lo up
+		"$1" /dev/log log & trap "kill $!" EXIT
+		until [ -S /dev/log ]; do sleep 0.05; done
+		eval "$2"' - "$TOP/regress/peers/syslogd" "$1" 3>&-
+}
+
+# failures DIR FILTER: how many failed logins fail2ban sees in the file log, with
+# that filter of DIR
+failures() {
+	PYTHONPATH=$BUILD/ftpd/usr/lib/python3/dist-packages python3 "$FAIL2BAN" \
+	    -c "$1" log "$1/filter.d/$2.conf" >said 2>&1 || { cat said; return 1; }
+	sed -n 's/^Failregex: \([0-9]*\) total$/\1/p' said
+}
+
+@test "fail2ban counts the logins that failed in our log, with our filter" {
+	need_root
+	FAIL2BAN=$(command -v fail2ban-regex) || FAIL2BAN=$BUILD/ftpd/usr/bin/fail2ban-regex
+	local etc=$BUILD/ftpd/etc/fail2ban
+	[ -e "$FAIL2BAN" ] || skip "no fail2ban-regex, which is in the package fail2ban"
+	[ -d "$etc" ] || etc=/etc/fail2ban
+	cp -r "$etc" etc
+	cp -r "$TOP"/contrib/fail2ban/* etc/
+	printf '#!/bin/sh\necho wrong\n' >answer
+	chmod 755 answer
+	sshd_conf hayate "$PWD" 2222 'PasswordAuthentication yes' \
+	    'PerSourcePenalties no' 'LogLevel INFO' >s
+	# shellcheck disable=SC2016
+	sshd=$(bin sshd) ssh=$(bin ssh) logged '"$sshd" -D -f s & pid=$!
+		until ss -Hltn | grep -q :2222; do sleep 0.05; done
+		for user in nobody-here nobody-there; do
+			SSH_ASKPASS=$PWD/answer SSH_ASKPASS_REQUIRE=force "$ssh" -F none -p 2222 \
+			    -o StrictHostKeyChecking=no -o UserKnownHostsFile=$PWD/known -o PreferredAuthentications=password \
+			    -o NumberOfPasswordPrompts=2 $user@127.0.0.1 true || :
+		done; kill $pid'
+	grep 'sshd-session\[[0-9]*\]: Failed password for invalid user nobody-here from 127.0.0.1' log
+	(($(failures etc hayate-sshd) >= $(grep -cE 'Invalid user|Failed password' log)))
+	# which the filter of Debian 12 does not see
+	case $(PYTHONPATH=$BUILD/ftpd/usr/lib/python3/dist-packages python3 -c \
+	    'import fail2ban.version as v; print(v.version)') in
+	1.0.*)	[ "$(failures etc sshd)" = 0 ] ;;
+	esac
+	# and the jail is one that fail2ban can read
+	PYTHONPATH=$BUILD/ftpd/usr/lib/python3/dist-packages python3 - <<-END
+	from fail2ban.client.jailsreader import JailsReader
+	r = JailsReader(basedir="$PWD/etc", force_enable=False)
+	assert r.read() and r.getOptions(), "not read"
+	words = r.convert(allow_no_files=True)
+	assert ["start", "hayate-sshd"] in words, words
+	assert any("sshd(?:-session|-auth)?" in str(w) for w in words), words
+	END
 }
 
 ### sysctl

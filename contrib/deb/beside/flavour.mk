@@ -40,4 +40,4 @@ override_dh_installexamples:
 	dh_installexamples -phayate-client $(TOP)/contrib/site/ssh_config.* \
 	    $(TOP)/contrib/migrate.md
 	dh_installexamples -phayate-server $(TOP)/contrib/site/sshd_config.* \
-	    $(addprefix $(TOP)/contrib/,sysctl qos systemd cron)
+	    $(addprefix $(TOP)/contrib/,sysctl qos systemd cron fail2ban)

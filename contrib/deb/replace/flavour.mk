@@ -28,7 +28,7 @@ override_dh_installdocs:
 
 execute_after_dh_installexamples:
 	dh_installexamples -popenssh-client $(TOP)/contrib/site/* \
-	    $(addprefix $(TOP)/contrib/,migrate.md sysctl qos systemd cron)
+	    $(addprefix $(TOP)/contrib/,migrate.md sysctl qos systemd cron fail2ban)
 
 override_dh_installinit:
 	dh_installinit -R --name ssh
