@@ -30,7 +30,8 @@ sample() {
 @test "each sample is accepted by its program without a word, and Hayate names each as its own" {
 	local f n=0
 	for f in "$TOP"/contrib/site/sshd_config.*; do
-		run -0 "$(bin sshd)" -t -f "$f" -h "$BATS_FILE_TMPDIR/host"
+		sed 's,^HostKey .*,,' "$f" >s
+		run -0 "$(bin sshd)" -t -f s -h "$BATS_FILE_TMPDIR/host"
 		[ -z "$output" ]
 		n=$((n + 1))
 	done
@@ -66,6 +67,32 @@ sample() {
 		# the mistake that these lines are against has no effect, except on NoneEnabled no
 		[ "$name" = data ] || [ "$(server lost -C user=u,host=h,addr=198.51.100.1 | sort)" != "$all" ]
 	done
+}
+
+@test "with the rules of port 22 the system's files decide, and without them sshd does not start" {
+	local line
+	mkdir sys
+	sed "s,/etc/ssh,$PWD/sys,g" "$TOP/contrib/site/sshd_config.system" >system.conf
+	printf '%s\n' 'UsePAM yes' 'AllowGroups staff' 'PasswordAuthentication no' \
+	    'Subsystem sftp /bin/false -R' 'Match User u' 'ForceCommand internal-sftp' >sys/sshd_config
+	printf '%s\n' "Include $PWD/system.conf" 'Port 2222' 'PasswordAuthentication yes' \
+	    'PAMServiceName ours' 'Subsystem sftp /bin/true' 'ForceCommand none' >s
+	from() { "$(bin sshd)" -T -f s -p 2222 -C user="$1",host=h,addr=198.51.100.1; }
+	run ! "$(bin sshd)" -t -f s
+	[[ $output = *"no hostkeys available"* ]]
+	cp "$BATS_FILE_TMPDIR/host" sys/ssh_host_ed25519_key
+	from v >said 2>/dev/null
+	for line in 'allowgroups staff' 'passwordauthentication no' 'subsystem sftp /bin/false -R' \
+	    'pamservicename sshd' 'forcecommand none' 'port 2222' "hostkey $PWD/sys/ssh_host_ed25519_key"; do
+		grep -qxF "$line" said || { echo "$line"; cat said; false; }
+	done
+	from u 2>/dev/null | grep -qx 'forcecommand internal-sftp'
+	# a port of the system's does not count beside -p
+	sed -i '1iPort 22' sys/sshd_config
+	[ "$(from v 2>/dev/null | grep '^port')" = 'port 2222' ]
+	# what it says about more than one AllowGroups
+	echo 'AllowGroups ours' >>s
+	[ "$(from v 2>/dev/null | grep -c '^allowgroups')" = 2 ]
 }
 
 @test "the front-end bounds everybody, and the transfer node less" {

@@ -15,8 +15,15 @@ setup_file() {
 
 teardown_file() { shut_down; }
 
-# Each test begins with our packages freshly installed.
+# Each test begins with our packages freshly installed, and started.
 setup() {
+	afresh
+	# Six starts in ten seconds are too many for systemd.
+	inside systemctl reset-failed hayate-sshd || :
+	inside systemctl enable -q --now hayate-sshd
+}
+
+afresh() {
 	inside dpkg --purge hayate-server hayate-client
 	inside rm -rf /etc/hayate
 	add client server
@@ -25,12 +32,67 @@ setup() {
 # add PART...: dpkg installs these packages of ours, as built or as edited
 add() { install_debs "${@/#/hayate-}"; }
 
+# answers TEXT COMMAND...: that is what it prints
+answers() { [ "$("${@:2}")" = "$1" ]; }
+
 main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 
 @test "lintian finds no error, and each warning is explained" {
 	run -0 lintian --fail-on error,warning \
 	    --suppress-tags package-has-long-file-name "$DEBS"/*.deb
 	[[ $output != *[EW]": "* ]]
+}
+
+@test "a first installation opens no door, and says what applies at that port" {
+	afresh >"$BATS_TEST_TMPDIR/said"
+	run -1 inside systemctl is-enabled hayate-sshd
+	[ "$output" = disabled ]
+	[ -z "$(inside find /etc/rc2.d /etc/rc3.d -name 'S*hayate*')" ]
+	[ "$(main_pid)" = 0 ]
+	run ! login 2222
+	grep -F 'No rule of port 22' "$BATS_TEST_TMPDIR/said"
+	run -1 grep 'is taken' "$BATS_TEST_TMPDIR/said"
+	# nor does one open with an upgrade, or with the next boot
+	edited +1
+	add client server
+	[ "$(main_pid)" = 0 ]
+	run -1 inside systemctl is-enabled hayate-sshd
+	# where another program has the port
+	echo 'Port 2222' >"$ROOT/etc/ssh/sshd_config.d/hpn.conf"
+	echo 'Port 22' >>"$ROOT/etc/ssh/sshd_config.d/hpn.conf"
+	inside systemctl restart ssh
+	DEBS=$BATS_FILE_TMPDIR/debs
+	afresh >"$BATS_TEST_TMPDIR/said"
+	rm "$ROOT/etc/ssh/sshd_config.d/hpn.conf"
+	grep -F 'port 2222 is taken' "$BATS_TEST_TMPDIR/said"
+	# another port, before it starts for the first time
+	sed -i 's/^Port 2222$/Port 2244/' "$ROOT/etc/hayate/sshd_config"
+	inside systemctl enable -q --now hayate-sshd
+	serves 2244
+	[[ $(inside ssh-keyscan -p 2222 127.0.0.1 2>&1) != *Hayate* ]]
+	inside systemctl restart ssh
+}
+
+@test "with the sample of port 22's rules, who is refused there is refused here" {
+	local conf=$ROOT/etc/ssh/sshd_config.d/rules.conf
+	does() { PROGRAM=hayate-ssh login 2222 -o BatchMode=yes; }
+	[ "$(does)" = tester ]
+	inside cp /usr/share/doc/hayate-server/examples/sshd_config.system /etc/hayate/sshd_config.d/00-system.conf
+	echo 'AllowGroups nogroup' >"$conf"
+	inside systemctl reload hayate-sshd
+	poll 10 fails does
+	printf '%s\n' 'Match User tester' 'ForceCommand echo forced' >"$conf"
+	inside systemctl reload hayate-sshd
+	poll 10 answers forced does
+	[[ $(inside ssh-keyscan -p 2222 127.0.0.1 2>&1) = *Hayate_* ]]
+	inside journalctl -u hayate-sshd | grep -q 'pam_unix(sshd:session): session opened for user tester'
+	# Without the system's files it does not go on with rules of its own.
+	mv "$ROOT/etc/ssh" "$ROOT/etc/ssh.away"
+	run ! inside systemctl reload hayate-sshd
+	run ! inside systemctl restart hayate-sshd
+	run ! does
+	mv "$ROOT/etc/ssh.away" "$ROOT/etc/ssh"
+	rm "$conf"
 }
 
 @test "both servers serve after the installation, each under its own name" {
@@ -180,6 +242,7 @@ with_foreign() { mkdir -p usr/bin && touch usr/bin/ssh; }
 	[ ! -e "$ROOT/usr/sbin/hayate-sshd" ]
 	add client server
 	[ "$key" = "$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")" ]
+	inside systemctl start hayate-sshd
 	serves 22 2222
 	inside dpkg --purge hayate-server hayate-client
 	serves 22

@@ -66,7 +66,7 @@ setup() {
 @test "make deb on Debian 13 names what it lacks, and then builds both flavours" {
 	grep 'packages to build with are missing: apt-get install .*debhelper' "$BATS_FILE_TMPDIR/lacking.beside"
 	grep 'packages to build with are missing: apt-get install .*dh-exec' "$BATS_FILE_TMPDIR/lacking.replace"
-	[ "$(find "$DEBS" -name '*.deb' | wc -l)" = 5 ]
+	[ "$(find "$DEBS" -name '*.deb' | wc -l)" = 10 ]
 	[[ $(dpkg-deb -f "$DEBS"/hayate-server_*.deb Version) = *~debian13 ]]
 	[[ $(dpkg-deb -f "$DEBS"/openssh-server_*.deb Version) = *+debian13 ]]
 	# units below /usr alone, and its own libraries
@@ -85,6 +85,8 @@ setup() {
 
 @test "beside the distribution's OpenSSH both serve, and after a purge the one" {
 	install_debs hayate-client hayate-server
+	run ! login 2222
+	inside systemctl enable -q --now hayate-sshd
 	serves 22 2222
 	PROGRAM=hayate-ssh serves 22 2222
 	[ -z "$(inside dpkg -V hayate-client hayate-server openssh-client openssh-server)" ]

@@ -14,8 +14,9 @@ SWITCHES = --sysconfdir=/etc/hayate --libexecdir=/usr/lib/hayate \
 	--with-privsep-path=/usr/lib/hayate/empty --with-privsep-user=hayate-sshd \
 	--with-pam-service=hayate-sshd
 
+# Not started before somebody has decided who may log in; see hayate-server.postinst.
 override_dh_installinit:
-	dh_installinit -phayate-server --name=hayate-sshd
+	dh_installinit -phayate-server --name=hayate-sshd --no-enable --no-start
 
 execute_after_dh_installinit:
 	dh_installsysusers
@@ -24,7 +25,8 @@ override_dh_installpam:
 	dh_installpam --name=hayate-sshd
 
 override_dh_installsystemd:
-	dh_installsystemd -phayate-server --name=hayate-sshd hayate-sshd.service
+	dh_installsystemd -phayate-server --name=hayate-sshd --no-enable \
+	    --no-start --restart-after-upgrade hayate-sshd.service
 	dh_installsystemd -phayate-server --name=hayate-sshd --no-enable \
 	    --no-start hayate-sshd.socket
 
