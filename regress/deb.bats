@@ -157,6 +157,8 @@ ascending() {
 	for f in "$d"/openssh-*.{pre,post}{inst,rm}; do
 		[ ! -e "$f" ] || sh -n "$f"
 	done
+	grep -x '	deb-systemd-helper purge sshd-keygen.service .*' $d/openssh-server.postrm
+	grep -x '	deb-systemd-helper --user purge ssh-agent.socket .*' $d/openssh-client.postrm
 	# before the diversion ends and the new sshd is started
 	[ "$(grep -nE '^	(create_keys|accept_configuration)$|dpkg-divert|^#DEBHELPER#' $d/openssh-server.postinst |
 	    sed 's/^[0-9]*:[	 ]*//; s/ .*//' | paste -sd' ')" = 'create_keys accept_configuration dpkg-divert #DEBHELPER#' ]
@@ -212,6 +214,24 @@ ascending() {
 		[ ! -e sbin/sshd.session-split ]
 		case $n in upgrade*) [ -e sbin/sshd ] ;; esac
 	done
+}
+
+@test "documents of the packages link to what the packages have" {
+	local link n=0
+	ours ""
+	cp "$TOP"/{README,INSTALL,SECURITY}.md "$TOP/PROTOCOL" src/
+	echo '[a](INSTALL.md) [`b`](HOUSE.md), [c](https://example.org/x) [d](man/hayate.7)' >>src/README.md
+	src/build-aux/doc out
+	[ "$(tail -n 1 out/README.md)" = '[a](INSTALL.md) `b`, [c](https://example.org/x) d' ]
+	while read -r link; do
+		n=$((n + 1))
+		case $link in https:*) ;; *) [ -e "out/$link" ] || { echo "$link"; false; } ;; esac
+	done < <(grep -oh ']([^)]*)' out/* | sed 's/^](//; s/)$//')
+	((n >= 4))
+	# and those of the source to what the source has
+	while read -r link; do
+		[ -e "$TOP/$link" ] || { echo "$link"; false; }
+	done < <(cd "$TOP" && grep -oh ']([^)]*)' README.md INSTALL.md SECURITY.md PROTOCOL | sed 's/^](//; s/)$//; /^https:/d; s/#.*//')
 }
 
 @test "a maintainer with signs that sed knows stays as written" {

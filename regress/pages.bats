@@ -64,6 +64,19 @@ page() { mandoc -T ascii "$1" | col -bx; }
 	[[ $output = *"unknown macro"* ]]
 }
 
+@test "a word of a title that is also a macro of mdoc is shown" {
+	local line n=0
+	need mandoc
+	page "$TOP/man/hayate.7" | tr -s ' \n' ' ' >text
+	sed -n '/^\.Sh TROUBLESHOOTING/,/^\.Sh SEE/s/^\.It \(.*\)/\1/p' "$TOP/man/hayate.7" >titles
+	while read -r line; do
+		grep -qF -e "${line#\\&}" text || { echo "$line"; false; }
+		n=$((n + 1))
+	done <titles
+	((n >= 8))
+	grep -qF 'No window grows beyond some size' text
+}
+
 @test "hayate(7) names each keyword with the default that ssh -G prints" {
 	local name want
 	need mandoc

@@ -43,6 +43,20 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	[[ $output != *[EW]": "* ]]
 }
 
+@test "the documents are there, whose links lead to files, and symbols come apart" {
+	local doc link name=$ROOT/usr/share/doc/hayate-client
+	for doc in README.md INSTALL.md SECURITY.md PROTOCOL; do
+		[ -s "$name/$doc" ]
+	done
+	for link in $(grep -oh ']([^)]*)' "$name"/{*.md,PROTOCOL} | sed 's/^](//; s/)$//; s/#.*//'); do
+		case $link in http*) ;; *) [ -e "$name/$link" ] || { echo "$link"; false; } ;; esac
+	done
+	for doc in client server; do
+		dpkg-deb -c "$BUILD"/deb/hayate-$doc-dbgsym_*.deb | grep -q '/usr/lib/debug/.*\.debug$'
+	done
+	[ -e "$ROOT/usr/share/doc/hayate-server/examples/fail2ban/filter.d/hayate-sshd.conf" ]
+}
+
 @test "a first installation opens no door, and says what applies at that port" {
 	afresh >"$BATS_TEST_TMPDIR/said"
 	run -1 inside systemctl is-enabled hayate-sshd

@@ -117,7 +117,9 @@ main_pid() { inside systemctl show -P MainPID ssh; }
 	echo 'WindowMax 8M' >"$ROOT/etc/ssh/ssh_config.d/hayate.conf"
 	inside systemctl restart ssh
 	begin_session 22
+	inside find /etc/systemd -xtype l >"$BATS_TEST_TMPDIR/dangling"
 	run -0 give_back
+	inside find /etc/systemd -xtype l | diff "$BATS_TEST_TMPDIR/dangling" -
 	[[ $output = *"sshd_config.d/hayate.conf was set aside"* ]]
 	[[ $(version_of openssh-server) != *hayate* ]]
 	serves 22

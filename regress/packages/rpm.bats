@@ -56,8 +56,13 @@ teardown_file() { shut_down; }
 }
 
 @test "rpmbuild packs every file that is installed, and what is packed runs" {
+	local name
 	rpm -qlp "$client" | grep -x /usr/bin/hayate-ssh
 	rpm -qlp "$server" | grep -x /usr/lib/systemd/system/hayate-sshd.service
+	for name in README.md INSTALL.md SECURITY.md; do
+		rpm -qlp "$client" | grep "/doc/.*/$name$"
+	done
+	rpm -qlp "$server" | grep '/doc/.*/sshd_config.system$'
 	rpm -qp --requires "$server" | grep "hayate-client.* = 0"
 	mkdir "$BATS_TEST_TMPDIR/root"
 	cd "$BATS_TEST_TMPDIR/root"
@@ -80,8 +85,14 @@ play() {
 	echo 'Ciphers aes256-gcm@openssh.com
 GSSAPIKexAlgorithms gss-nistp256-sha256-
 RequiredRSASize 3072' >"$ROOT/etc/crypto-policies/back-ends/opensshserver.config"
-	printf '#!/bin/sh\necho "${0##*/} $*" >>/root/labels\n' |
-	    tee "$ROOT/usr/sbin/semanage" >"$ROOT/usr/sbin/restorecon"
+	printf '#!/bin/sh\necho "${0##*/} $*" >>/root/labels\n' >"$ROOT/usr/sbin/restorecon"
+	# What semanage of a later release does with a label that exists: it takes it over.
+	cat >"$ROOT/usr/sbin/semanage" <<-'END'
+	#!/bin/sh
+	[ "$*" != 'port -l -C -n' ] || exec cat /root/ports
+	echo "${0##*/} $*" >>/root/labels
+	END
+	: >"$ROOT/root/ports"
 	chmod 755 "$ROOT/usr/sbin/semanage" "$ROOT/usr/sbin/restorecon"
 }
 
@@ -155,4 +166,26 @@ ciphers() { inside "$@" | sed -n 's/^ciphers //p'; }
 	sed -n 's/ -d / /p' "$ROOT/root/labels" | sort >"$BATS_TEST_TMPDIR/deleted"
 	[ "$(wc -l <"$BATS_TEST_TMPDIR/added")" = 4 ]
 	diff "$BATS_TEST_TMPDIR/added" "$BATS_TEST_TMPDIR/deleted"
+	[ ! -e "$ROOT/var/lib/hayate" ]
+}
+
+@test "a label that the site gave to port 2222 is the site's after the removal as well" {
+	local line
+	[ -e "$ROOT/usr/sbin/semanage" ] || skip "nothing is installed"
+	for line in 'ssh_port_t                     tcp      2222' \
+	    'ssh_port_t                     tcp      2022, 2222, 2223'; do
+		echo "$line" >"$ROOT/root/ports"
+		: >"$ROOT/root/labels"
+		inside sh -c 'rpm --force-debian --nodeps -i /rpms/*.rpm'
+		rpm_in -e hayate-server hayate-client
+		grep -F 'fcontext -a -e /etc/ssh /etc/hayate' "$ROOT/root/labels"
+		run -1 grep -E 'port -[ad]' "$ROOT/root/labels"
+	done
+	# a port that only looks like it, or is another protocol's, is none
+	printf '%s\n' 'ssh_port_t  tcp  22220, 12222' 'x_port_t  udp  2222' >"$ROOT/root/ports"
+	: >"$ROOT/root/labels"
+	inside sh -c 'rpm --force-debian --nodeps -i /rpms/*.rpm'
+	grep -F 'port -a -t ssh_port_t -p tcp 2222' "$ROOT/root/labels"
+	rpm_in -e hayate-server hayate-client
+	grep -F 'port -d -t ssh_port_t -p tcp 2222' "$ROOT/root/labels"
 }

@@ -35,7 +35,8 @@ execute_after_dh_install:
 	    debian/hayate-server/etc/ufw/applications.d/hayate-server
 
 override_dh_installdocs:
-	dh_installdocs -phayate-client $(TOP)/README.md $(TOP)/PROTOCOL
+	$(TOP)/build-aux/doc debian/doc
+	dh_installdocs -phayate-client debian/doc/*
 	dh_installdocs -phayate-server
 
 override_dh_installexamples:

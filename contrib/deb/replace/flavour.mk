@@ -20,8 +20,8 @@ execute_before_dh_install:
 	    md5sum <sshd_config | sed 's/ .*//' >>debian/openssh-server.ucf-md5sum
 
 override_dh_installdocs:
-	dh_installdocs -popenssh-client $(TOP)/README.md $(TOP)/PROTOCOL \
-	    debian/README.Hayate
+	$(TOP)/build-aux/doc debian/doc
+	dh_installdocs -popenssh-client debian/doc/* debian/README.Hayate
 	dh_installdocs -popenssh-server -popenssh-sftp-server \
 	    --link-doc=openssh-client
 	mkdir -p debian/openssh-server/usr/share/doc/openssh-client
