@@ -60,9 +60,11 @@ HAYATE_HOOKS = \
 	ssh/cliopt-hook.c \
 	ssh/sftpq-hook.c \
 	ssh/xask-hook.c \
+	ssh/xasked-hook.c \
 	ssh/xcross-hook.c \
 	ssh/xfetch-hook.c \
 	ssh/xfirst-hook.c \
+	ssh/xfurther-hook.c \
 	ssh/xget-hook.c \
 	ssh/xglob-hook.c \
 	ssh/xitem-hook.c \

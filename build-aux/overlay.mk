@@ -35,7 +35,11 @@ $(call hy_objs,$(HAYATE_UNZEROED)): CFLAGS += \
 
 # poly1305-hook.c has the name of upstream's function and calls it by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
-poly1305.o: $(HAYATE_TOP)/build-aux/overlay.mk
+# So has xasked-hook.c. sshconnect2.c calls ours, which call upstream's.
+readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
+sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=xasked_put_cstring \
+	-Dverify_host_key=xlogin_verify_host_key
+poly1305.o readpass.o sshconnect2.o: $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench

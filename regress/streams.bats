@@ -314,27 +314,150 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	done
 }
 
-# A passphrase has to be typed for each login.
-@test "the user is asked once, and the transfer goes on over what is there" {
-	local way
-	cp "$BATS_FILE_TMPDIR/user" key
-	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
-	sed "s|IdentityFile .*|IdentityFile $T/key|" "$BATS_FILE_TMPDIR/ssh_config" >c
+# askpass: answers "secret", and keeps in "asked" that it was asked
+askpass() {
 	printf '#!/bin/sh\necho asked >>%s\necho secret\n' "$T/asked" >askpass
 	chmod +x askpass
 	export SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force
-	for way in put get; do
-		rm -f asked there/less
-		set -- "$LESS" "stock:$T/there/less"
-		[ $way = put ] || set -- "hayate:$LESS" there/less
-		slow -F c -o BatchMode=no -v -j 4 "$@" >log 2>&1
-		[ "$(<asked)" = asked ]
-		cmp "$LESS" there/less
-		[ "$(grep -c 'a further connection was refused' log)" = 1 ]
+}
+
+# connections SERVER: how many it has seen
+connections() { grep -c 'Connection from' "$(sshd_log "$1")" || :; }
+
+# alone SERVER ARG...: a copy asks once, makes one connection and says why, once
+alone() {
+	local before
+	before=$(connections "$1")
+	rm -f asked
+	run -0 --separate-stderr "${@:2}"
+	echo "$stderr"
+	[ "$(<asked)" = asked ]
+	[ -z "$output" ]
+	[[ $stderr = *"There is one connection only, as each further one would need"* ]]
+	[ "$(wc -l <<<"$stderr")" = 1 ]
+	[ $(($(connections "$1") - before)) = 1 ]
+}
+
+# A passphrase has to be typed for each login.
+@test "where a passphrase was typed there is one login, and one line says why" {
+	local s n
+	cp "$BATS_FILE_TMPDIR/user" key
+	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
+	sed "s|IdentityFile .*|IdentityFile $T/key|" "$BATS_FILE_TMPDIR/ssh_config" >c
+	askpass
+	set -- -F c -o BatchMode=no -j 4
+	for s in hayate stock; do
+		alone $s copy "$@" "$LESS" "$s:$T/there/$s"
+		cmp "$LESS" there/$s
 	done
-	# and nothing is said about it without -v
-	run -0 --separate-stderr copy -F c -o BatchMode=no -j 4 "hayate:$LESS" got
-	[ -z "$output$stderr" ]
+	alone stock copy "$@" "stock:$LESS" got
+	cmp "$LESS" got
+	alone stock copy "$@" -r "stock:$TREE" got.tree
+	diff -r "$TREE" got.tree
+	# The user is not told of what would not have been, nor with -q.
+	for s in "$TREE/some/1" "-q $LESS"; do
+		rm asked
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr copy "$@" ${s% *} "${s##* }" "hayate:$T/there"
+		[ -z "$output$stderr" ]
+		[ "$(<asked)" = asked ]
+	done
+	# What may be asked at a jump host is asked by another ssh.
+	printf 'Host hayate\n\tIdentityFile %s\n' "$BATS_FILE_TMPDIR/user" >j
+	sed 's/^Host \*/&\n\tBatchMode no/' c >>j
+	n=$(connections stock)
+	alone hayate copy -F j -j 4 -J stock "hayate:$LESS" got
+	[ $(($(connections stock) - n)) = 1 ]
+	# An agent that has the key needs nobody.
+	eval "$("$(bin ssh-agent)" -s)" >/dev/null 3>&-
+	"$(bin ssh-add)" -q key
+	sed -i "s|IdentityAgent .*|IdentityAgent $SSH_AUTH_SOCK|" c
+	counted hayate 4 copy -v "$@" "hayate:$BULK" got
+	kill "$SSH_AGENT_PID"
+}
+
+# With penalties the address would be shut out after few copies.
+@test "a password or an answer is never tried again, so no address is shut out" {
+	local way
+	need_asyncssh
+	cat >server <<-END
+	import asyncio, asyncssh, sys
+	class Server(asyncssh.SSHServer):
+	    def connection_made(self, conn):
+	        print("connection", flush=True)
+	    def begin_auth(self, user):
+	        return True
+	    def password_auth_supported(self):
+	        return sys.argv[1] == "password"
+	    def validate_password(self, user, password):
+	        return password == "secret"
+	    def kbdint_auth_supported(self):
+	        return sys.argv[1] != "password"
+	    # "push": nothing is typed here, but on a telephone
+	    def get_kbdint_challenge(self, user, lang, methods):
+	        return "", "look", "", [("Code: ", True)] if sys.argv[1] == "answer" else []
+	    def validate_kbdint_response(self, user, responses):
+	        return responses in ([], ["secret"])
+	async def main():
+	    s = await asyncssh.create_server(
+	        Server, "127.0.0.1", 0, sftp_factory=True,
+	        server_host_keys=["$BATS_FILE_TMPDIR/host"])
+	    print(s.sockets[0].getsockname()[1], flush=True)
+	    await asyncio.sleep(100)
+	asyncio.run(main())
+	END
+	askpass
+	for way in password answer push; do
+		/usr/bin/python3 server $way >from.$way 2>/dev/null 3>&- &
+		poll 10 test -s from.$way
+		# asyncssh tells no exit status.
+		run --separate-stderr copy -j 4 -c aes128-gcm@openssh.com -o Port="$(head -n 1 from.$way)" \
+		    -o BatchMode=no -o PubkeyAuthentication=no \
+		    "127.0.0.1:$LESS" got.$way
+		cmp "$LESS" got.$way
+		[ "$(grep -c connection from.$way)" = 1 ]
+		[ "$(grep -c 'one connection only' <<<"$stderr")" = 1 ]
+	done
+}
+
+# changed: "go" leads to a server with another key from the second time on
+changed() {
+	ssh-keygen -q -t ed25519 -N '' -f other
+	sed "s|^HostKey .*|HostKey $T/other|" "$(sshd_dir hayate)/config" >other.config
+	cat >go <<-END
+	#!/bin/sh
+	config=$T/other.config
+	mkdir $T/first 2>/dev/null && config=$(sshd_dir hayate)/config
+	echo noise >&2
+	exec $(bin sshd) -i -f \$config -E $T/far.log
+	END
+	chmod +x go
+}
+
+@test "the alarm that a further connection met another host key is heard" {
+	local way
+	changed
+	for way in "" -v; do
+		rm -rf first
+		# shellcheck disable=SC2086
+		run -0 --separate-stderr copy $way -j 4 -o ProxyCommand="$T/go" \
+		    "hayate:$BULK" got
+		cmp "$BULK" got
+		[[ $stderr = *"REMOTE HOST IDENTIFICATION HAS CHANGED"* ]]
+		[[ $stderr = *"Offending ED25519 key in $BATS_FILE_TMPDIR/known_hosts"* ]]
+		[[ $stderr = *"A further connection met this and was closed"* ]]
+		[[ $stderr = *"Host key verification failed."* ]]
+		# and nothing else of what the first has said
+		[ -n "$way" ] || [ "$(grep -c noise <<<"$stderr")" = 1 ]
+	done
+	rm -rf first
+	run -0 --separate-stderr copy -q -j 4 -o ProxyCommand="$T/go" "hayate:$BULK" got
+	[ "$stderr" = noise ]
+	# A host that was not known, and is not kept, is no alarm.
+	run -0 --separate-stderr copy -j 4 -o StrictHostKeyChecking=no \
+	    -o UserKnownHostsFile=/dev/null "hayate:$LESS" got
+	[ "$(wc -l <<<"$stderr")" = 1 ]
+	[[ $stderr = *"Permanently added"* ]]
 }
 
 # odd_put, odd_get FURTHER: sets $status and $output of a copy by "odd"

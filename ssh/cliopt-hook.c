@@ -19,13 +19,18 @@
 #include "cliopt-hook.h"
 #include "optline-hook.h"
 #include "sftp-tell.h"
+#include "xasked-hook.h"
+#include "xfurther-hook.h"
 
 int
 cliopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active, int *ret)
 {
 	struct optline_table table = { first, stride };
-	int ours = optline_read(HAYOPT_CLIENT, HAYOPT_GLOBAL, table, keyword,
+	int ours;
+
+	xfurther_begin();
+	ours = optline_read(HAYOPT_CLIENT, HAYOPT_GLOBAL, table, keyword,
 	    rest, filename, linenum, active, ret);
 
 	if (ours && !hayopt_get()->hayate)
@@ -43,6 +48,8 @@ void
 cliopt_log_deferred(void)
 {
 	optline_log_deferred();
+	if (hayopt_get()->hayate && hayopt_get()->transfer_streams != 1)
+		xasked_begin();
 }
 
 void

@@ -35,7 +35,10 @@ int	cliopt_read_line(char **keyword, char *rest, const char *const *first,
 /* Replaces names in the argument of ssh -c, in place, as in Ciphers. */
 void	cliopt_replace_ciphers(char *list);
 
-/* Logs what was kept of the command line, once the log is set up. */
+/*
+ * In ssh, once all options are read and the log is set up: logs what was kept
+ * of the command line, and lets xasked-hook.h begin.
+ */
 void	cliopt_log_deferred(void);
 
 /* Adds our options to the output of ssh -G. */

@@ -30,7 +30,7 @@
 /* The process ID follows, then what is told, then a random number. */
 #define STOCK	"hayate=no/"
 #define WISH	"hayate=wants/"		/* kind and descriptors */
-#define OFFER	"hayate=at/"		/* streams, descriptor */
+#define OFFER	"hayate=at/"		/* streams, descriptor, kind */
 #define LOGIN	"hayate=login/"
 
 #define BACKLOG	16			/* more channels than are asked for */
@@ -196,7 +196,7 @@ listen_hidden(int *at)
 }
 
 int
-sftp_tell_listen(int streams)
+sftp_tell_listen(int streams, int alone)
 {
 	char what[32], rest[sizeof(struct sockaddr_un)];
 	int fd, at;
@@ -205,13 +205,20 @@ sftp_tell_listen(int streams)
 	    (wisher = peer_process(STDIN_FILENO)) <= 0 ||
 	    (fd = listen_hidden(&at)) == -1)
 		return -1;
-	snprintf(what, sizeof(what), "%d/%d", streams, at);
+	snprintf(what, sizeof(what), "%d/%d/%c", streams, at,
+	    alone ? 'a' : 'n');
 	if (name_socket(STDIN_FILENO, OFFER, what) == -1) {
 		close(at);
 		close(fd);
 		return -1;
 	}
 	return fd;
+}
+
+void
+sftp_tell_alone(void)
+{
+	(void)name_socket(STDIN_FILENO, OFFER, "1/-1/a");
 }
 
 int
@@ -232,6 +239,7 @@ sftp_tell_is_login(int fd)
 struct offer {
 	long	 pid;
 	int	 streams, at;
+	char	 kind;
 };
 
 static int
@@ -240,8 +248,8 @@ read_offer(int fd, struct offer *o)
 	char rest[sizeof(struct sockaddr_un)];
 
 	return read_peer_name(fd, OFFER, rest) == 0 &&
-	    sscanf(rest, "%ld/%d/%d", &o->pid, &o->streams, &o->at) == 3 &&
-	    o->streams >= 0 ? 0 : -1;
+	    sscanf(rest, "%ld/%d/%d/%c", &o->pid, &o->streams, &o->at,
+	    &o->kind) == 4 && o->streams >= 0 ? 0 : -1;
 }
 
 int
@@ -249,7 +257,15 @@ sftp_tell_offers(int fd)
 {
 	struct offer o;
 
-	return read_offer(fd, &o) == 0 ? o.streams : -1;
+	return read_offer(fd, &o) == 0 && o.at != -1 ? o.streams : -1;
+}
+
+int
+sftp_tell_is_alone(int fd)
+{
+	struct offer o;
+
+	return read_offer(fd, &o) == 0 && o.kind == 'a';
 }
 
 int
@@ -312,10 +328,16 @@ sftp_tell_wished(void)
 }
 
 int
-sftp_tell_listen(int streams)
+sftp_tell_listen(int streams, int alone)
 {
 	(void)streams;
+	(void)alone;
 	return -1;
+}
+
+void
+sftp_tell_alone(void)
+{
 }
 
 int
@@ -337,6 +359,13 @@ sftp_tell_offers(int fd)
 {
 	(void)fd;
 	return -1;
+}
+
+int
+sftp_tell_is_alone(int fd)
+{
+	(void)fd;
+	return 0;
 }
 
 int

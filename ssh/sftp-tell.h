@@ -55,9 +55,13 @@ int	sftp_tell_wished(void);
 /*
  * In ssh: if there is a wish, returns a socket that listens, which the caller
  * closes, and tells how it is reached and "streams", the number of connections
- * that the user wants, which 0 leaves to scp. Otherwise returns -1.
+ * that the user wants, which 0 leaves to scp. Otherwise returns -1. "alone":
+ * the user wants more than one, but the login cannot be made again.
  */
-int	sftp_tell_listen(int streams);
+int	sftp_tell_listen(int streams, int alone);
+
+/* In ssh: tells that alone. */
+void	sftp_tell_alone(void);
 
 /*
  * In ssh: returns 1 if the socket "fd", which was accepted, belongs to the
@@ -73,6 +77,9 @@ int	sftp_tell_is_login(int fd);
  * wants, 0 for what helps, or -1 if nothing is offered.
  */
 int	sftp_tell_offers(int fd);
+
+/* In scp and sftp: returns 1 if the user wants more that cannot be had. */
+int	sftp_tell_is_alone(int fd);
 
 /*
  * In scp and sftp: returns a socket that is connected to the ssh behind "fd",

@@ -9,7 +9,6 @@
 
 #include <sys/types.h>
 
-#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -21,65 +20,89 @@
 #include "ssh.h"
 #include "log.h"
 #include "misc.h"
-#include "pathnames.h"
 #include "readconf.h"
 #include "digest.h"
 #include "kex.h"
 #include "packet.h"
 #include "sshbuf.h"
+#include "sshconnect.h"
 #include "sshkey.h"
 #include "xmalloc.h"
 
+#include "xfurther-hook.h"
 #include "xlogin-hook.h"
 
 extern Options options;
 
-/* In the environment: the process that wrote it, and its host */
-#define HOST_ENV	"HAYATE_FIRST_HOST"
+/* The caller frees it. */
+static char *
+describe_key(const struct sshkey *k)
+{
+	char *key = k == NULL ? NULL :
+	    sshkey_fingerprint(k, SSH_DIGEST_SHA256, SSH_FP_BASE64);
+
+	return key == NULL ? xstrdup("-") : key;
+}
 
 /* Address, port and key; the caller frees it. */
 static char *
 describe_host(struct ssh *ssh)
 {
-	char *key = ssh->kex->initial_hostkey == NULL ? NULL :
-	    sshkey_fingerprint(ssh->kex->initial_hostkey, SSH_DIGEST_SHA256,
-	    SSH_FP_BASE64), *host;
+	char *key = describe_key(ssh->kex->initial_hostkey), *host;
 
 	xasprintf(&host, "%s %d %s", ssh_remote_ipaddr(ssh),
-	    ssh_remote_port(ssh), key == NULL ? "-" : key);
+	    ssh_remote_port(ssh), key);
 	free(key);
 	return host;
 }
 
-static void
-tell_host(struct ssh *ssh)
-{
-	char *host = describe_host(ssh), *text;
-
-	xasprintf(&text, "%ld %s", (long)getpid(), host);
-	setenv(HOST_ENV, text, 1);
-	free(text);
-	free(host);
-}
-
-/* A proxy's ssh inherits the variable and has another parent. */
 void
 xlogin_check(struct ssh *ssh)
 {
-	const char *first = getenv(HOST_ENV);
-	char *host, *end;
+	const char *first = xfurther_host();
+	char *host;
 
-	if (first == NULL || strtol(first, &end, 10) != (long)getppid() ||
-	    *end != ' ')
+	if (first == NULL)
 		return;
 	host = describe_host(ssh);
-	if (strcmp(end + 1, host) != 0) {
+	if (strcmp(first, host) != 0) {
 		verbose("this is not the host of the first connection: "
-		    "%s, not %s", host, end + 1);
+		    "%s, not %s", host, first);
 		cleanup_exit(255);
 	}
 	free(host);
-	unsetenv(HOST_ENV);
+	xfurther_told();
+}
+
+/* The user has accepted the key of the first connection. */
+static int
+is_first_key(const struct sshkey *key)
+{
+	const char *first = xfurther_host();
+	char *mine = describe_key(key);
+	int is_first;
+
+	first = first == NULL ? NULL : strrchr(first, ' ');
+	is_first = first == NULL || strcmp(first + 1, mine) == 0;
+	free(mine);
+	return is_first;
+}
+
+int
+xlogin_verify_host_key(char *name, struct sockaddr *address,
+    struct sshkey *key, const struct ssh_conn_info *info)
+{
+	int r;
+
+	if (is_first_key(key))
+		return verify_host_key(name, address, key, info);
+	xfurther_speak();
+	if ((r = verify_host_key(name, address, key, info)) == 0)
+		xfurther_hush();
+	else
+		error("A further connection met this and was closed; the "
+		    "first one had the right key and goes on.");
+	return r;
 }
 
 /* The first value of an option counts, so these come first. */
@@ -159,21 +182,17 @@ make_arguments(arglist *args)
 
 /*
  * In the child. Without a terminal of its own nothing below it can ask, and a
- * ^C does not reach it. What it says was said by the first, but for -v.
+ * ^C does not reach it.
  */
 static void
 become(int sock, arglist *args)
 {
 	sigset_t none;
-	int err;
 
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	setsid();
 	setenv(SSH_ASKPASS_REQUIRE_ENV, "never", 1);
-	if (log_level_get() <= SYSLOG_LEVEL_INFO &&
-	    (err = open(_PATH_DEVNULL, O_WRONLY)) != -1)
-		dup2(err, STDERR_FILENO);
 	if (dup2(sock, STDIN_FILENO) == -1 || dup2(sock, STDOUT_FILENO) == -1)
 		_exit(255);
 	execv("/proc/self/exe", args->list);
@@ -185,12 +204,15 @@ xlogin_start(struct ssh *ssh, int sock)
 {
 	arglist args = { 0 };
 	pid_t pid = -1;
+	char *host;
 
 	if (make_arguments(&args) == 0) {
-		tell_host(ssh);
+		host = describe_host(ssh);
+		xfurther_tell(host, log_level_get() <= SYSLOG_LEVEL_INFO);
 		if ((pid = fork()) == 0)
 			become(sock, &args);
-		unsetenv(HOST_ENV);
+		xfurther_told();
+		free(host);
 	}
 	if (pid == -1)
 		verbose("no further connection could be started");

@@ -16,15 +16,20 @@
  *
  * A name may stand for several hosts. So each of them is told the address, the
  * port and the host key of the first connection, and ends before it runs
- * anything if its own are others. Behind a proxy only the key can tell.
+ * anything if its own are others. Behind a proxy only the key can tell. A key
+ * that is neither the first's nor known is an alarm, which the user hears.
  *
- * Called by xserve-hook.c, in ssh. Main thread only.
+ * Called by xserve-hook.c, and by upstream's sshconnect2.c, for which
+ * build-aux/overlay.mk renames a call; in ssh. Main thread only.
  */
 
 #ifndef HAYATE_XLOGIN_HOOK_H
 #define HAYATE_XLOGIN_HOOK_H
 
+struct sockaddr;
 struct ssh;
+struct ssh_conn_info;
+struct sshkey;
 
 /*
  * The socket becomes standard input and output of the new process; it remains
@@ -34,5 +39,9 @@ int	xlogin_start(struct ssh *, int sock);
 
 /* Before the command: ends this ssh if it was started so, for another host. */
 void	xlogin_check(struct ssh *);
+
+/* As upstream's verify_host_key(); here an ssh that was started so is heard. */
+int	xlogin_verify_host_key(char *, struct sockaddr *, struct sshkey *,
+    const struct ssh_conn_info *);
 
 #endif /* HAYATE_XLOGIN_HOOK_H */

@@ -36,6 +36,7 @@
 #include "hop-hook.h"
 #include "peer-hook.h"
 #include "sftp-tell.h"
+#include "xasked-hook.h"
 #include "xlogin-hook.h"
 #include "xserve-hook.h"
 
@@ -44,7 +45,7 @@ extern struct sshbuf *command;
 extern int muxserver_sock;
 extern char **environ;
 
-static int has_channels;		/* that may be asked for */
+static int has_channels, has_logins;	/* that may be asked for */
 
 /* The server's answer to an open */
 static void
@@ -147,9 +148,10 @@ serve(struct ssh *ssh, Channel *control)
 		return 0;
 	}
 	outlive_terminal();
-	if (sftp_tell_is_login(control->sock))
-		(void)xlogin_start(ssh, control->sock);
-	else if (has_channels)
+	if (sftp_tell_is_login(control->sock)) {
+		if (has_logins)
+			(void)xlogin_start(ssh, control->sock);
+	} else if (has_channels)
 		open_session(ssh, control->sock);
 	chan_mark_dead(ssh, control);
 	return 0;
@@ -174,20 +176,48 @@ may_have_channels(struct ssh *ssh)
 	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
 }
 
+/* Returns how many connections scp may use, and in "*alone" what it tells. */
+static int
+may_have_streams(int *alone)
+{
+	int streams = hayopt_get()->transfer_streams;
+
+	*alone = 0;
+	if (streams == 1 || !xasked())
+		return streams;
+	debug("the login needed the user: there will be no further one");
+	*alone = log_level_get() >= SYSLOG_LEVEL_INFO;
+	return 1;
+}
+
+/* Returns the socket that scp connects to, or -1. */
+static int
+offer(struct ssh *ssh)
+{
+	int streams, alone;
+
+	has_channels = may_have_channels(ssh);
+	streams = may_have_streams(&alone);
+	has_logins = streams != 1;
+	if (has_logins)
+		debug("more connections can be had");
+	if (has_channels || has_logins)
+		return sftp_tell_listen(streams, alone);
+	if (alone)
+		sftp_tell_alone();
+	return -1;
+}
+
 void
 xserve_start(struct ssh *ssh)
 {
 	Channel *c;
-	int fd, streams = hayopt_get()->transfer_streams;
+	int fd;
 
 	xlogin_check(ssh);
 	if (hayopt_get()->hayate && !ssh_packet_get_mux(ssh))
 		hop_expect(sftp_tell_memory());
-	if (!may_serve(ssh))
-		return;
-	has_channels = may_have_channels(ssh);
-	if ((!has_channels && streams == 1) ||
-	    (fd = sftp_tell_listen(streams)) == -1)
+	if (!may_serve(ssh) || (fd = offer(ssh)) == -1)
 		return;
 	c = channel_new(ssh, "mux listener", SSH_CHANNEL_MUX_LISTENER, fd, fd,
 	    -1, CHAN_TCP_WINDOW_DEFAULT, CHAN_TCP_PACKET_DEFAULT, 0,
@@ -201,6 +231,4 @@ xserve_start(struct ssh *ssh)
 		error_f("stdfd_devnull failed");
 	if (has_channels)
 		debug("more channels can be had");
-	if (streams != 1)
-		debug("more connections can be had");
 }

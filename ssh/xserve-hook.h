@@ -20,7 +20,8 @@
  * OpenSSH, and with "Hayate no".
  *
  * If TransferStreams is not 1, scp can ask for further connections in the same
- * way, to any server (xlogin-hook.h). A socket with a name asks for one.
+ * way, to any server (xlogin-hook.h). A socket with a name asks for one. There
+ * are none if the login needed the user (xasked-hook.h), and scp says so.
  *
  * Called from patches/246-ssh-channels.patch. Main thread only.
  */

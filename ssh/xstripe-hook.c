@@ -862,8 +862,11 @@ xstripe_put(struct sftp_conn *conn, const char *local, const char *remote,
 	struct stat sb;
 
 	/* stat() first: another who has opened a fifo would notice the end. */
-	if (plain || !sftpq_can_stripe(conn, XSTRIPE_UNIT) ||
-	    stat(local, &sb) == -1 || !S_ISREG(sb.st_mode) ||
+	if (plain || stat(local, &sb) == -1 || !S_ISREG(sb.st_mode))
+		return 0;
+	if (sb.st_size >= XST_LEAST && sftpq_is_tuned(conn))
+		xteam_tell_why_alone(sftpq_get_conn(conn)->fd_in);
+	if (!sftpq_can_stripe(conn, XSTRIPE_UNIT) ||
 	    (p.fd = open(local, O_RDONLY | O_CLOEXEC)) == -1)
 		return 0;
 	if (fstat(p.fd, &sb) == -1 || !S_ISREG(sb.st_mode) ||

@@ -32,6 +32,7 @@ static struct server {
 	struct server *next;
 	int	 main_fd;
 	int	 is_refused;
+	int	 is_told;		/* why there is only one */
 	struct xauto automatic;
 	struct {
 		int fd, state;
@@ -79,14 +80,32 @@ xteam_wanted(int main_fd)
 	return MINIMUM(streams, XTEAM_MOST);
 }
 
-int
-xteam_may_grow(int main_fd)
+static int
+may_grow(int main_fd)
 {
 	int streams = sftp_tell_offers(main_fd);
 	const struct server *s = server_of(main_fd);
 
 	return (streams == 0 || streams > 1) &&
 	    (!s->is_refused || s->nspare > 0);
+}
+
+void
+xteam_tell_why_alone(int main_fd)
+{
+	struct server *s = server_of(main_fd);
+
+	if (!s->is_told && sftp_tell_is_alone(main_fd))
+		logit("There is one connection only, as each further one "
+		    "would need a password, passphrase or answer again.");
+	s->is_told = 1;
+}
+
+int
+xteam_may_grow(int main_fd)
+{
+	xteam_tell_why_alone(main_fd);
+	return may_grow(main_fd);
 }
 
 /* Takes one that is up, if there is one: what is awaited may never come. */
@@ -217,7 +236,7 @@ xteam_begin(struct xteam *t, int main_fd, struct xlink *link,
 	t->main_fd = main_fd;
 	t->link[0] = link;
 	t->state[0] = XTEAM_SPEAKS;
-	t->is_full = !xteam_may_grow(main_fd);
+	t->is_full = !may_grow(main_fd);
 	t->before_fatal = before_fatal;
 	t->arg = arg;
 	xteam_pause(main_fd);
@@ -295,6 +314,7 @@ xteam_grow(struct xteam *t)
 	    .before_fatal = t->before_fatal, .arg = t->arg };
 	unsigned int i, n = 0, place = 0;
 
+	xteam_tell_why_alone(t->main_fd);
 	for (i = 0; i < XTEAM_MOST; i++) {
 		if (t->link[i] == NULL) {
 			place = place == 0 ? i : place;

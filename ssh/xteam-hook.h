@@ -38,6 +38,12 @@ unsigned int xteam_wanted(int main_fd);
 int	xteam_may_grow(int main_fd);
 
 /*
+ * A transfer could use more than one connection: if the user wants them and
+ * they would need the user again, one line says so, once..
+ */
+void	xteam_tell_why_alone(int main_fd);
+
+/*
  * Takes a further connection. Returns its socket, non-blocking, or -1. Its
  * state is one of these two, or what xteam_read_version() has returned.
  */

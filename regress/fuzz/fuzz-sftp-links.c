@@ -166,10 +166,23 @@ sftp_tell_wished(void)
 }
 
 int
-sftp_tell_listen(int n)
+sftp_tell_listen(int n, int alone)
 {
 	(void)n;
+	(void)alone;
 	return -1;
+}
+
+void
+sftp_tell_alone(void)
+{
+}
+
+int
+sftp_tell_is_alone(int fd)
+{
+	(void)fd;
+	return 0;
 }
 
 int
