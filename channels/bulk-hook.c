@@ -20,6 +20,7 @@
 #include "bulk-hook.h"
 #include "clock.h"
 #include "hayopt.h"
+#include "peer-hook.h"
 #include "tcp-path.h"
 
 /*
@@ -41,7 +42,13 @@
 #define PIPE_SIZE	(256 * 1024)
 
 u_int
-bulk_packet_max(void)
+bulk_packet_max(const struct ssh *ssh)
+{
+	return peer_takes_large_packets(ssh) ? PACKET_LARGE : PACKET_STOCK;
+}
+
+size_t
+bulk_read_max(void)
 {
 	return hayopt_get()->hayate ? PACKET_LARGE : PACKET_STOCK;
 }
@@ -145,7 +152,7 @@ bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
 		note_small(c->self);
 	if (len <= PACKET_STOCK || !hayopt_get()->hayate)
 		return len;
-	if (c->isatty || must_yield(c))
+	if (c->isatty || must_yield(c) || !peer_takes_large_packets(ssh))
 		return PACKET_STOCK;
 	if (len <= BULK_PIPE_STOCK)
 		bulk_widen_pipe(c->rfd);

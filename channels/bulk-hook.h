@@ -8,9 +8,10 @@
  *
  * Stock OpenSSH reads, seals and writes 32 KiB and then goes round its poll
  * loop. On a short path the loop costs more than the cipher. So a channel
- * takes packets of up to 255 KiB, as RFC 4254, section 5.1 lets it say, reads
- * as much at once, and fills the output queue in one turn of the loop towards
- * a peer that takes 32 KiB. Pipes hold what a read or a packet brings.
+ * takes packets of up to 255 KiB, as RFC 4254, section 5.1 lets it say, if the
+ * peer is known to send such packets right. It reads as much at once, and
+ * fills the output queue in one turn of the loop towards a peer that takes
+ * 32 KiB. Pipes hold what a read or a packet brings.
  *
  * What waits before a keystroke stays bounded: packets grow beyond 32 KiB only
  * where the path carries one in BULK_PACKET_US, and the queue is filled no
@@ -30,8 +31,15 @@
 struct Channel;
 struct ssh;
 
-/* The largest packet of channel data that we take, bytes of payload. */
-u_int	bulk_packet_max(void);
+/*
+ * The largest packet of channel data that we take from this peer, bytes of
+ * payload: beyond 32 KiB only from one that is known to send such packets
+ * right (peer_takes_large_packets()).
+ */
+u_int	bulk_packet_max(const struct ssh *);
+
+/* How much is read from a file or a program at once. */
+size_t	bulk_read_max(void);
 
 /* What the path carried lately, bytes per second; 0 if that is unknown. */
 uint64_t bulk_path_rate(struct ssh *);
@@ -56,16 +64,19 @@ u_int	bulk_adjust_step(const struct Channel *);
 void	bulk_widen_pipe(int fd);
 
 /*
- * Upstream's names for these sizes, at the end of channels.h. The windows
- * that it computes from them stay what they are.
+ * Upstream's names for these sizes, at the end of channels.h. The size of a
+ * packet depends on the connection, which is "ssh" in each function that opens
+ * a channel. The windows that upstream computes from it stay what they are.
  */
+#undef CHANNEL_MAX_READ
 #undef CHAN_SES_PACKET_DEFAULT
 #undef CHAN_SES_WINDOW_DEFAULT
 #undef CHAN_TCP_PACKET_DEFAULT
 #undef CHAN_TCP_WINDOW_DEFAULT
-#define CHAN_SES_PACKET_DEFAULT	bulk_packet_max()
+#define CHANNEL_MAX_READ	bulk_read_max()
+#define CHAN_SES_PACKET_DEFAULT	bulk_packet_max(ssh)
 #define CHAN_SES_WINDOW_DEFAULT	(2 * 1024 * 1024)
-#define CHAN_TCP_PACKET_DEFAULT	bulk_packet_max()
+#define CHAN_TCP_PACKET_DEFAULT	bulk_packet_max(ssh)
 #define CHAN_TCP_WINDOW_DEFAULT	(2 * 1024 * 1024)
 
 #endif /* HAYATE_BULK_HOOK_H */

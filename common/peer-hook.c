@@ -134,3 +134,20 @@ peer_knows_authonly(const struct ssh *ssh)
 	return peer_is_hayate(ssh) &&
 	    (ssh->kex->flags & PEER_KNOWS_AUTHONLY) != 0;
 }
+
+int
+peer_takes_large_packets(const struct ssh *ssh)
+{
+	char *banner;
+	int takes;
+
+	if (!hayopt_get()->hayate || ssh == NULL || ssh->kex == NULL)
+		return 0;
+	if (peer_is_hayate(ssh))
+		return 1;
+	banner = sshbuf_dup_string(ssh->kex->server ?
+	    ssh->kex->client_version : ssh->kex->server_version);
+	takes = banner != NULL && peer_is_openssh(banner);
+	free(banner);
+	return takes;
+}

@@ -47,4 +47,12 @@ int	peer_is_hayate(const struct ssh *);
 /* Returns 1 if, in addition, the peer knows the modes of cipher/authonly.h. */
 int	peer_knows_authonly(const struct ssh *);
 
+/*
+ * Returns 1 if the peer is known to take, and to send, packets of more than
+ * 32 KiB: a Hayate that we recognise, or an OpenSSH by its banner (peer.h).
+ * HPN-SSH garbles such packets or ends the connection, and what others do has
+ * not been seen. Returns 0 in a mux client, also a proxied one.
+ */
+int	peer_takes_large_packets(const struct ssh *);
+
 #endif /* HAYATE_PEER_HOOK_H */

@@ -29,4 +29,12 @@
  */
 unsigned int peer_parse_version(const unsigned char *value, size_t len);
 
+/*
+ * Returns 1 if the banner is that of an unchanged OpenSSH: a release of its
+ * own, alone or followed by a space and any text, and "hpn" nowhere. A fork
+ * that names itself behind the release ("10.2p1_hpn18.8.0", "9.3p1c-GSI") is
+ * none, and neither is OpenSSH_for_Windows.
+ */
+int	 peer_is_openssh(const char *banner);
+
 #endif /* HAYATE_PEER_H */

@@ -483,6 +483,49 @@ peer(size_t i)
 	return 1;
 }
 
+static const struct {
+	const char *banner;
+	int openssh;
+} banners[] = {
+	{ "SSH-2.0-OpenSSH_10.0p2 Debian-7+deb13u4", 1 },
+	{ "SSH-2.0-OpenSSH_9.9", 1 },
+	{ "SSH-1.99-OpenSSH_6.6.1p1 Ubuntu-2ubuntu2", 1 },
+	{ "SSH-2.0-OpenSSH_10.0p2 unpatched Hayate_0.1", 1 },
+	{ "SSH-2.0-OpenSSH_10.2p1_hpn18.8.0", 0 },
+	{ "SSH-2.0-OpenSSH_9.3-hpn14v15", 0 },
+	{ "SSH-2.0-OpenSSH_9.9 NetBSD_Secure_Shell-hpn13v14-lpk", 0 },
+	{ "SSH-2.0-OpenSSH_10.0p2 Debian-7 HPN", 0 },
+	{ "SSH-2.0-OpenSSH_9.3p1c-GSI GSI", 0 },
+	{ "SSH-2.0-OpenSSH_for_Windows_9.5", 0 },
+	{ "SSH-2.0-OpenSSH_10", 0 },
+	{ "SSH-2.0-OpenSSH_10.", 0 },
+	{ "SSH-2.0-OpenSSH_.1", 0 },
+	{ "SSH-2.0-OpenSSH_10.0p", 0 },
+	{ "SSH-2.0-OpenSSH_", 0 },
+	{ "SSH-2.0-OpenSSH", 0 },
+	{ "SSH-2.0-OpenSSHx10.0", 0 },
+	{ "SSH-2.0-dropbear_2022.83", 0 },
+	{ "SSH-2.0-x OpenSSH_10.0", 0 },
+	{ "SSH-2.0", 0 },
+	{ "OpenSSH_10.0", 0 },
+	{ "", 0 },
+};
+
+static int
+banner(size_t i)
+{
+	/* of exact size, as above */
+	char *copy = strdup(banners[i].banner);
+	int openssh = peer_is_openssh(copy);
+
+	free(copy);
+	if (openssh == banners[i].openssh)
+		return 0;
+	printf("banner \"%s\"\n  want %d\n  got  %d\n", banners[i].banner,
+	    banners[i].openssh, openssh);
+	return 1;
+}
+
 int
 main(void)
 {
@@ -490,6 +533,7 @@ main(void)
 	const size_t m = sizeof(versions) / sizeof(versions[0]);
 	const size_t c = sizeof(claims) / sizeof(claims[0]);
 	const size_t l = sizeof(ciphers) / sizeof(ciphers[0]);
+	const size_t b = sizeof(banners) / sizeof(banners[0]);
 	size_t i;
 	int failed = 0;
 
@@ -502,6 +546,8 @@ main(void)
 		failed += claim(i);
 	for (i = 0; i < l; i++)
 		failed += cipher_list(i);
-	printf("%zu cases, %d failed\n", n + 2 + m + c + l, failed);
+	for (i = 0; i < b; i++)
+		failed += banner(i);
+	printf("%zu cases, %d failed\n", n + 2 + m + c + l + b, failed);
 	return failed != 0;
 }

@@ -1,0 +1,193 @@
+#!/usr/bin/env bats
+# Needs: hayate stock peers
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Packets beyond 32 KiB go only to and from a peer that is known to take them
+# (common/peer.h). hpn-packets makes stock OpenSSH do with them what HPN-SSH 18.8
+# does; a real one is tried as well if PEERS names it ("hpn=/path:hpn").
+
+load helper
+
+CHACHA=chacha20-poly1305@openssh.com
+HPN="VersionAddendum hpn18.8.0"
+
+# as_hpn HOW COMMAND...: run it with hpn-packets
+as_hpn() {
+	local with="env LD_PRELOAD=$BATS_FILE_TMPDIR/peer.so HPN_PACKETS=$1"
+	IN_SERVER=$with IN_CLIENT=$with "${@:2}"
+}
+
+setup_file() {
+	cc -shared -fPIC -o "$BATS_FILE_TMPDIR/peer.so" \
+	    "$REGRESS/peers/hpn-packets.c" -ldl
+	local how
+	for how in garble cut; do
+		as_hpn $how sshd_up stock:$how "$HPN" "LogLevel DEBUG1"
+		as_hpn $how sshd_up stock:$how-unnamed "LogLevel DEBUG1"
+	done
+	sshd_up hayate
+	sshd_up hayate:rekeys "RekeyLimit 4M"
+	sshd_up stock
+	head -c 12000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
+}
+teardown_file() { sshd_down; }
+
+setup() {
+	cd "$BATS_TEST_TMPDIR"
+	DATA=$BATS_FILE_TMPDIR/data
+	HOW=(-c "$CHACHA")
+}
+teardown() { [ -z "${ODD:-}" ] || kill "$ODD" 2>/dev/null || :; }
+
+# each way to get and to put a file, from SERVER and to it
+get_ssh() { client "${HOW[@]}" "$1" "cat $DATA" >got; }
+put_ssh() { client "${HOW[@]}" "$1" "cat >$PWD/got" <"$DATA"; }
+get_scp() { copy -q "${HOW[@]}" "$1:$DATA" got; }
+put_scp() { copy -q "${HOW[@]}" "$DATA" "$1:$PWD/got"; }
+get_sftp() { echo "get $DATA got" | files -q -b - "${HOW[@]}" "$1"; }
+put_sftp() { echo "put $DATA $PWD/got" | files -q -b - "${HOW[@]}" "$1"; }
+get_streams() { copy -q -j 3 "${HOW[@]}" "$1:$DATA" got; }
+put_streams() { copy -q -j 3 "${HOW[@]}" "$DATA" "$1:$PWD/got"; }
+
+# intact SERVER WAY...: each way gives the same bytes
+intact() {
+	local way
+	for way in "${@:2}"; do
+		rm -f got
+		echo "$way $1" >&2
+		"$way" "$1"
+		cmp "$DATA" got
+	done
+}
+ONE=(get_ssh put_ssh get_scp put_scp get_sftp put_sftp)
+MORE=(get_streams put_streams)
+
+# announced SERVER: the packet sizes that clients named to that server
+announced() {
+	sed -n 's/.*server_input_channel_open: ctype .* max \([0-9]*\).*/\1/p' \
+	    "$(sshd_log "$1")" | sort -u | paste -sd ' '
+}
+
+@test "the peers of this suite garble or cut packets beyond 32 KiB" {
+	HOW+=(-o RekeyLimit=1M)		# data gathers during a rekey
+	get_ssh garble-unnamed
+	fails cmp -s "$DATA" got
+	fails get_ssh cut-unnamed
+	HOW+=(-o Hayate=no)
+	intact garble-unnamed get_ssh put_ssh
+	intact cut-unnamed get_ssh put_ssh
+}
+
+@test "a server whose banner names hpn gets and sends packets of 32 KiB, also with rekeys" {
+	local how
+	for how in garble cut; do
+		intact $how get_ssh put_ssh
+		HOW+=(-o RekeyLimit=4M)
+		intact $how "${ONE[@]}" "${MORE[@]}"
+		[ "$(announced $how)" = 32768 ]
+	done
+}
+
+@test "each kind of channel names 32 KiB to a server whose banner names hpn" {
+	local ctl=$PWD/ctl
+	: >"$(sshd_log cut)"
+	client -M -N -f -S "$ctl" -vvE log cut
+	HOW+=(-S "$ctl")
+	intact cut get_ssh put_ssh
+	client -S "$ctl" -O proxy cut "cat $DATA" | cmp - "$DATA"
+	client -S "$ctl" -W "127.0.0.1:$(sshd_port cut)" cut </dev/null | head -n 1
+	client -S "$ctl" -O forward -R "$PWD/far:127.0.0.1:$(sshd_port cut)" cut
+	socat -t 1 - UNIX-CONNECT:far </dev/null | head -n 1
+	client -q -S "$ctl" -O exit cut
+	[ "$(announced cut)" = 32768 ]
+}
+
+@test "a proxied client, which knows no banner, names 32 KiB" {
+	local ctl=$PWD/ctl
+	: >"$(sshd_log stock)"
+	sshd_up stock:fresh
+	client -M -N -f -S "$ctl" fresh
+	client -S "$ctl" -O proxy fresh "cat $DATA" | cmp - "$DATA"
+	[ "$(announced fresh)" = 32768 ]
+	client -S "$ctl" fresh true
+	[ "$(announced fresh)" = "261376 32768" ]
+	client -q -S "$ctl" -O exit fresh
+	sshd_down fresh
+}
+
+@test "a client whose banner names hpn gets and sends packets of 32 KiB" {
+	local how
+	HOW+=(-o "$HPN")
+	for how in garble cut; do
+		CLIENT=stock as_hpn $how intact hayate get_ssh put_ssh
+		CLIENT=stock as_hpn $how intact rekeys "${ONE[@]}"
+	done
+	CLIENT=stock client -vv "${HOW[@]}" hayate true 2>&1 | grep 'open confirm .* rmax 32768'
+	CLIENT=stock client -vv hayate true 2>&1 | grep 'open confirm .* rmax 261376'
+}
+
+# strict WORD...: a server of authonly-peer's, which ends at a long packet
+strict() {
+	need_asyncssh
+	rm -f port
+	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
+	    "$BATS_FILE_TMPDIR/authorized_keys" strict "$@" >port 2>odd.err 3>&- &
+	ODD=$!
+	poll 10 test -s port || { cat odd.err; return 1; }
+	HOW=(-F "$BATS_FILE_TMPDIR/ssh_config" -p "$(cat port)")
+}
+
+# both_ways OPTION...: what the strict server sends and gets
+both_ways() {
+	timeout 60 "$(bin ssh)" "${HOW[@]}" "$@" 127.0.0.1 repeat <lines 2>err |
+	    cmp - lines || { cat err odd.err; return 1; }
+	timeout 60 "$(bin ssh)" "${HOW[@]}" "$@" 127.0.0.1 long </dev/null 2>err |
+	    cmp - <(yes long | head -n 600000) || { cat err odd.err; return 1; }
+}
+
+@test "a server of another kind gets and sends packets of 32 KiB, whatever it announces" {
+	local name
+	seq 500000 | tr '\n' ' ' | fold -w 4000 >lines
+	echo >>lines
+	for name in "" banner=OpenSSH_for_Windows_9.5; do
+		strict $name
+		both_ways
+		kill "$ODD"
+	done
+}
+
+@test "data in clear of a server whose banner names hpn is in packets of 32 KiB" {
+	seq 500000 | tr '\n' ' ' | fold -w 4000 >lines
+	echo >>lines
+	strict banner=OpenSSH_10.2p1_hpn18.8.0
+	both_ways -v -o NoneEnabled=yes -o NoneSwitch=yes -o RekeyLimit=1M
+	grep -q 'data is in clear from here on' err
+}
+
+@test "a client of another kind gets and sends packets of 32 KiB, whatever it announces" {
+	need_asyncssh
+	local name
+	for name in banner=OpenSSH_10.2p1_hpn18.8.0 banner=Go; do
+		"$REGRESS/peers/authonly-peer" client "$(sshd_port hayate)" \
+		    "$BATS_FILE_TMPDIR/user" aes128-ctr hmac-sha2-256 \
+		    "cat $DATA" strict $name </dev/null 2>err | cmp - "$DATA"
+	done
+}
+
+@test "a real server of HPN-SSH exchanges files and rekeys with our clients" {
+	peer_bin sshd hpn >/dev/null || skip "no HPN-SSH: PEERS names none as hpn"
+	sshd_up hpn
+	HOW+=(-o RekeyLimit=4M)
+	intact hpn "${ONE[@]}" "${MORE[@]}"
+	HOW+=(-o NoneEnabled=yes -o NoneSwitch=yes)
+	intact hpn "${ONE[@]}"
+	sshd_up hpn:clear "NoneEnabled yes"
+	intact clear "${ONE[@]}" "${MORE[@]}"
+}
+
+@test "real clients of HPN-SSH exchange files and rekey with our server" {
+	peer_bin ssh hpn >/dev/null || skip "no HPN-SSH: PEERS names none as hpn"
+	CLIENT=hpn intact hayate get_ssh put_ssh
+	CLIENT=hpn intact rekeys get_ssh put_ssh
+}
