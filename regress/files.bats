@@ -540,6 +540,20 @@ interrupted() {
 
 ### The report
 
+@test "--report names the host of each file, as the command line does" {
+	some 4
+	mkdir b
+	near "$(bin sftp-server)"
+	"$(bin scp)" -q --report report -S ./near "u@one:$T/a/1" "scp://u@two:2222/$T/a/2" "[::1]:$T/a/3" b
+	reported "[f[n]['host'] for n in '123'] == ['one', 'two', '::1']"
+	"$(bin scp)" -q --report report -S ./near a/1 a/2 "scp://three/$T/b"
+	reported "{x['host'] for x in r['files']} == {'three'} and len(f) == 2"
+	for to in four u@four "u@four:$T" "sftp://u@four:2200/$T"; do
+		echo "put a/1 $T/b/1" | "$(bin sftp)" -q --resume --report report -S ./near -b - "$to"
+		reported "f['1']['host'] == 'four'"
+	done
+}
+
 @test "--report says what became of each file" {
 	local w n
 	need_root
@@ -562,6 +576,7 @@ interrupted() {
 		reported "r['totals']['bytes'] == $n"
 		reported "f['5']['bytes'] == 50 and f['5']['status'] == 'ok'"
 		reported "f['5']['to'].endswith('b/5') and 'error' not in f['5']"
+		reported "f['5']['host'] == 'h'"
 		reported "f['5']['seconds'] >= 0 and f['5']['direction'] in ('put', 'get')"
 		reported "'Permission denied' in f['7']['error'] and f['7']['status'] == 'failed'"
 		reported "f['20']['status'] == 'failed'"

@@ -511,8 +511,11 @@ void
 xmany_argument(char *const *args)
 {
 	struct stat sb;
-	int remote = is_remote(args[0]);
+	int remote = is_remote(args[0]), last = 0;
 
+	while (!remote && args[last + 1] != NULL)
+		last++;
+	xreport_host("scp", args[last]);
 	if (rest.kept_for != args)
 		rest.kept = NULL;
 	rest.tree = !remote && stat(args[0], &sb) == 0 &&

@@ -96,6 +96,8 @@ xopt_sftp(int argc, char **argv)
 
 	argc = take(argc, argv, SFTP_LETTERS);
 	xreport_open(taken.report, argv[0], 0);
+	if (taken.operands < argc)
+		xreport_host("sftp", argv[taken.operands]);
 	if (!taken.resume)
 		return argc;
 	/* The place of a word that was taken is free. */

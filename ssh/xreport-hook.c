@@ -60,6 +60,7 @@ static struct {
 	const char *name;		/* as given */
 	char	*path, *temp;		/* absolute; NULL: written directly */
 	const char *program, *prefix;	/* prefix: of messages */
+	char	*host;			/* of the next files; NULL: unknown */
 	time_t	 since;
 	uint64_t begun_us;
 	uint64_t files, failed, bytes;
@@ -439,6 +440,24 @@ xreport_connect(void)
 }
 
 void
+xreport_host(const char *scheme, const char *word)
+{
+	const char *at = strrchr(word, '@');
+	char *host = NULL, *copy;
+
+	if (!r.wanted)
+		return;
+	if (parse_uri(scheme, word, NULL, &host, NULL, NULL) != 0 &&
+	    parse_user_host_path(word, NULL, &host, NULL) != 0) {
+		copy = xstrdup(at == NULL ? word : at + 1);
+		host = xstrdup(cleanhostname(copy));
+		free(copy);
+	}
+	free(r.host);
+	r.host = host;
+}
+
+void
 xreport_expect_file(int is_put, const char *from, const char *to)
 {
 	sigset_t old;
@@ -451,6 +470,8 @@ xreport_expect_file(int is_put, const char *from, const char *to)
 	if ((e = sshbuf_putf(r.file, "{\"direction\":\"%s\",",
 	    is_put ? "put" : "get")) != 0)
 		fatal_fr(e, "compose");
+	if (r.host != NULL)
+		add_text(r.file, "\"host\":", r.host, ",");
 	add_path(r.file, "from", from);
 	add_path(r.file, "to", to);
 	*r.text = '\0';

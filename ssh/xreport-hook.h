@@ -38,6 +38,12 @@ void	xreport_open(const char *path, const char *program, int named);
 void	xreport_connect(void);
 
 /*
+ * The next files are between here and the host that this word of the command
+ * line names: [user@]host[:path], or a URI of that scheme.
+ */
+void	xreport_host(const char *scheme, const char *word);
+
+/*
  * A file begins: the errors that are printed from now on belong to it, and if
  * the process ends before xreport_file(), it has failed.
  */
