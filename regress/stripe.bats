@@ -75,6 +75,7 @@ alone() { [ "$(ls -A there)" = "$1" ]; }
 
 # hidden: the file under its hidden name
 hidden() { find there -name '.*.hayate-????????'; }
+
 # begun [KIB]: a put goes over several channels, and as much of it is there
 begun() {
 	local f
@@ -418,6 +419,37 @@ stranger() {
 	[ "$(channels log)" -ge 3 ]
 }
 
+@test "a file that its owner may not write has one channel, and keeps its mode" {
+	head -c 60000000 "$BULK" >locked
+	chmod 444 locked
+	far copy -v locked "stock:$T/there/x" 2>log
+	cmp locked there/x
+	[ "$(stat -c %a there/x)" = 444 ]
+	[ "$(channels log)" = 1 ]
+	grep 'asking for channel 2' log
+	alone x
+}
+
+@test "a file whose name has 250 bytes goes over several channels" {
+	local name
+	name=there/$(printf '%0250d' 7)
+	start "$BULK" "stock:$T/$name"
+	[ "$(basename "$(hidden)" | tr -d '\n' | wc -c)" -le 255 ]
+	[[ $(hidden) = "there/.$(printf '%0230d' 0).hayate-"* ]]
+	ended 0
+	cmp "$BULK" "$name"
+	[ "$(channels log)" -ge 3 ]
+	alone "${name#there/}"
+}
+
+@test "a file that is copied onto itself is what it was" {
+	cp "$BULK" there/x
+	far copy -v there/x "stock:$T/there/x" 2>log
+	cmp "$BULK" there/x
+	alone x
+	[ "$(channels log)" -ge 3 ]
+}
+
 ### What is left behind
 
 @test "kill -9 of scp leaves no file under the name of a new one" {
@@ -522,17 +554,100 @@ servers() { pgrep -f "^$(bin sftp-server stock)$"; }
 	grep 'asking for channel 2' log
 }
 
-@test "SIGTERM leaves the beginning of the file under its name" {
-	local s
-	for s in new old; do
+# interrupt SIGNAL WHO: scp alone, or ssh as well, which gets it first
+interrupt() {
+	local ssh=''
+	[ "$2" = scp ] || ssh=$(pgrep -P "$SCP" -x ssh)
+	# shellcheck disable=SC2086 # none, or a process
+	kill -s "$1" $ssh "$SCP"
+}
+
+@test "SIGTERM and SIGHUP, also to all, leave the beginning of the file under its name" {
+	local old sig who
+	while read -r old sig who; do
 		rm -f there/x
-		[ $s = new ] || cp "$OLD" there/x
+		[ "$old" = new ] || cp "$OLD" there/x
 		start "$BULK" "stock:$T/there/x"
-		kill -TERM "$SCP"
+		interrupt "$sig" "$who"
 		ended 1
 		prefix there/x
 		alone x
-	done
+	done <<-END
+	new TERM scp
+	old TERM all
+	new HUP all
+	old HUP scp
+	END
+}
+
+# The server stops, so that nothing can be repaired.
+# stall: start, for a file that is $1
+stall() {
+	rm -rf there
+	mkdir there
+	[ "$1" = new ] || cp "$OLD" there/x
+	start "$BULK" "stock:$T/there/x"
+	mapfile -t STOPPED < <(servers)
+	kill -STOP "${STOPPED[@]}"
+}
+
+# signalled SIGNAL: scp gets it until it is gone
+signalled() { ! kill -s "$1" "$SCP" 2>/dev/null; }
+
+@test "the second signal ends scp, which names what is left" {
+	local old sig began
+	while read -r old sig; do
+		stall "$old"
+		began=$SECONDS
+		poll 5 signalled "$sig"
+		ended 1
+		[ $((SECONDS - began)) -le 4 ]
+		kill -9 "${STOPPED[@]}"
+		case $old in
+		new) grep -F "what was put of \"$T/there/x\" is \"$T/$(hidden)\"" log ;;
+		old) grep -F "\"$T/$(hidden)\" is left beside \"$T/there/x\"" log ;;
+		esac
+	done <<-END
+	new TERM
+	old HUP
+	END
+}
+
+zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
+
+# An ssh whose scp says nothing is the second one here.
+@test "with a server that stands still a signal ends scp after 10 s, ssh alone after 12" {
+	local began ssh scp other
+	far copy -v "$OLD" "stock:$T/y" >log.y 2>&1 3>&- &
+	poll 10 grep -q 'goes over' log.y
+	scp=$(pgrep -P $! -x scp || echo $!)
+	other=$(pgrep -P "$scp" -x ssh)
+	kill -STOP "$scp"
+	began=$SECONDS
+	kill -HUP "$other"
+	stall new
+	ssh=$(pgrep -P "$SCP" -x ssh)
+	interrupt TERM all
+	poll 15 zombie "$other"
+	[ $((SECONDS - began)) -ge 11 ]
+	kill -9 "$scp"
+	ended 1
+	[ $((SECONDS - began)) -ge 10 ]
+	gone "$ssh"
+	kill -9 "${STOPPED[@]}"
+	grep -F "what was put of \"$T/there/x\" is \"$T/$(hidden)\"" log
+}
+
+@test "SIGHUP leaves the beginning of a file that sftp puts under its name" {
+	echo "put $BULK $T/there/x" >batch
+	far files -v -b batch stock >log 2>&1 &
+	SCP_JOB=$!
+	poll 10 begun
+	SCP=$(pgrep -P $SCP_JOB -x sftp || echo $SCP_JOB)
+	interrupt HUP all
+	ended 1
+	prefix there/x
+	alone x
 }
 
 @test "^C at the terminal leaves the beginning of the file under its name" {

@@ -75,36 +75,69 @@ take_open_failure(int type, u_int32_t seq, struct ssh *ssh)
 }
 
 /*
- * A ^C at the terminal reaches scp and ssh. scp may want to finish what lies at
- * the server, and ends ssh itself.
+ * A signal to the whole group, or ^C at the terminal, reaches scp and ssh. scp
+ * may want to finish what lies at the server, and ends ssh itself. So ssh obeys
+ * scp at once, and others the second time, or later.
  */
-static struct sigaction old_interrupt;
+static struct {
+	int	 sig;
+	struct sigaction old;
+} outlived[] = { { .sig = SIGINT }, { .sig = SIGTERM }, { .sig = SIGHUP } };
+
+#define OUTLIVED	(sizeof(outlived) / sizeof(*outlived))
+
+/* scp takes 10 s at most. */
+#define OUTLIVE_S	12
+
+static volatile sig_atomic_t put_off;	/* the signal */
 
 static void
-interrupt(int sig, siginfo_t *info, void *context)
+take_signal(int sig, siginfo_t *info, void *context)
 {
+	size_t i;
+
 	(void)context;
-	if (info->si_code <= 0)		/* from a process */
-		old_interrupt.sa_handler(sig);
+	if (put_off == 0 &&
+	    (info->si_code > 0 || info->si_pid != getppid())) {
+		put_off = sig;
+		alarm(OUTLIVE_S);
+		return;
+	}
+	for (i = 0; i < OUTLIVED; i++) {
+		if (outlived[i].sig == sig)
+			outlived[i].old.sa_handler(sig);
+	}
+}
+
+/* Upstream blocks the signal itself, but for its poll(). */
+static void
+end_delay(int sig)
+{
+	(void)sig;
+	(void)kill(getpid(), put_off);
 }
 
 static void
-outlive_terminal(void)
+outlive(void)
 {
 	static int has_done;
-	struct sigaction sa;
+	struct sigaction sa, *old;
+	size_t i;
 
 	if (has_done++)
 		return;
-	if (sigaction(SIGINT, NULL, &old_interrupt) == -1 ||
-	    old_interrupt.sa_handler == SIG_IGN ||
-	    old_interrupt.sa_handler == SIG_DFL)
-		return;
 	memset(&sa, 0, sizeof(sa));
-	sa.sa_sigaction = interrupt;
-	sa.sa_flags = SA_SIGINFO;
 	sigfillset(&sa.sa_mask);
-	(void)sigaction(SIGINT, &sa, NULL);
+	sa.sa_handler = end_delay;
+	(void)sigaction(SIGALRM, &sa, NULL);
+	sa.sa_sigaction = take_signal;
+	sa.sa_flags = SA_SIGINFO;
+	for (i = 0; i < OUTLIVED; i++) {
+		old = &outlived[i].old;
+		if (sigaction(outlived[i].sig, NULL, old) == 0 &&
+		    old->sa_handler != SIG_IGN && old->sa_handler != SIG_DFL)
+			(void)sigaction(outlived[i].sig, &sa, NULL);
+	}
 }
 
 /* What the far end says to each session was said to the first. */
@@ -147,7 +180,7 @@ serve(struct ssh *ssh, Channel *control)
 		chan_mark_dead(ssh, control);
 		return 0;
 	}
-	outlive_terminal();
+	outlive();
 	if (sftp_tell_is_login(control->sock)) {
 		if (has_logins)
 			(void)xlogin_start(ssh, control->sock);

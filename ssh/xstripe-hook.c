@@ -89,6 +89,8 @@ struct put {
 	off_t	 size, moved;		/* for the progress meter */
 	int	 is_shown;
 	unsigned int most;		/* channels */
+	enum xst_left left;		/* which "farewell" names */
+	char	*farewell;
 };
 
 /* Whether channels are wanted */
@@ -137,25 +139,43 @@ xstripe_wish(int fd, int chosen)
 }
 
 /*
- * Signals: scp would leave at once, and with it what is not in order. Where all
- * is in order, it may.
+ * Signals: scp and sftp would leave at once, and with them what is not in
+ * order. Where all is in order, they may. sftp goes on after a ^C by itself.
  */
 
+static struct {
+	int	 sig;
+	struct sigaction old;
+} signals[] = { { .sig = SIGTERM }, { .sig = SIGHUP }, { .sig = SIGPIPE },
+    { .sig = SIGINT } };
+
 static volatile sig_atomic_t caught, must_repair;
-static struct sigaction old_int, old_term, old_pipe;
+static char *volatile farewell;		/* names what is left; or NULL */
+
+static size_t
+signals_caught(void)
+{
+	return sizeof(signals) / sizeof(*signals) - !is_scp;
+}
 
 static void
 restore_signals(void)
 {
-	sigaction(SIGINT, &old_int, NULL);
-	sigaction(SIGTERM, &old_term, NULL);
-	sigaction(SIGPIPE, &old_pipe, NULL);
+	size_t i;
+
+	for (i = 0; i < signals_caught(); i++)
+		sigaction(signals[i].sig, &signals[i].old, NULL);
 }
 
+/* The second signal ends the process, as the first would have done. */
 static void
 catch(int sig)
 {
+	const char *last = farewell;
+
 	if (caught || !must_repair) {
+		if (last != NULL)
+			(void)!write(STDERR_FILENO, last, strlen(last));
 		restore_signals();
 		raise(sig);
 	}
@@ -167,36 +187,79 @@ static void
 catch_signals(void)
 {
 	struct sigaction sa;
+	size_t i;
 
 	must_repair = 0;
-	if (!is_scp)
-		return;
 	memset(&sa, 0, sizeof(sa));
-	sa.sa_handler = catch;
 	sigemptyset(&sa.sa_mask);
-	sigaction(SIGINT, &sa, &old_int);
-	sigaction(SIGTERM, &sa, &old_term);
-	/* A lost connection is an error of write(), and we can talk. */
-	sa.sa_handler = SIG_IGN;
-	sigaction(SIGPIPE, &sa, &old_pipe);
+	for (i = 0; i < signals_caught(); i++) {
+		/* A lost connection is an error of write(). */
+		sa.sa_handler = signals[i].sig == SIGPIPE ? SIG_IGN : catch;
+		sigaction(signals[i].sig, &sa, &signals[i].old);
+	}
 }
 
 /* What the signal would have done is done now. */
 static void
 release_signals(void)
 {
-	if (!is_scp)
-		return;
 	restore_signals();
 	if (caught)
 		raise(caught);
 }
 
-static void
-say_hidden(const struct put *p)
+/* The caller frees what it returns: what is left, or NULL. */
+static char *
+describe_left(const struct put *p)
 {
-	if (xst_is_hidden(p->s))
-		error("what was put of \"%s\" is \"%s\"", p->remote, p->hidden);
+	char *text;
+
+	switch (xst_left(p->s)) {
+	case XST_LEFT_HIDDEN:
+		xasprintf(&text, "what was put of \"%s\" is \"%s\"", p->remote,
+		    p->hidden);
+		return text;
+	case XST_LEFT_PERHAPS:
+		xasprintf(&text, "what was put of \"%s\" may be \"%s\"",
+		    p->remote, p->hidden);
+		return text;
+	case XST_LEFT_SECOND:
+		xasprintf(&text, "\"%s\" is left beside \"%s\", and can be "
+		    "removed", p->hidden, p->remote);
+		return text;
+	default:
+		return NULL;
+	}
+}
+
+static void
+say_left(const struct put *p)
+{
+	char *text = describe_left(p);
+
+	if (text != NULL)
+		error("%s", text);
+	free(text);
+}
+
+/* A signal handler cannot use printf(). */
+static void
+prepare_farewell(struct put *p)
+{
+	enum xst_left left = xst_left(p->s);
+	char *text;
+
+	if (left == p->left)
+		return;
+	p->left = left;
+	farewell = NULL;
+	free(p->farewell);
+	p->farewell = NULL;
+	if ((text = describe_left(p)) == NULL)
+		return;
+	xasprintf(&p->farewell, "%s\r\n", text);
+	free(text);
+	farewell = p->farewell;
 }
 
 /*
@@ -213,7 +276,8 @@ before_fatal(void *arg)
 		if (p->chan[i].link != NULL)
 			close(p->chan[i].fd);
 	}
-	say_hidden(p);
+	farewell = NULL;
+	say_left(p);
 	release_signals();
 }
 
@@ -791,6 +855,7 @@ run(struct put *p)
 		xst_clock(p->s, clock_us());
 		while ((r = xst_next(p->s, ready(p), &a)) == 1)
 			act(p, &a);
+		prepare_farewell(p);
 		if (r == -1)
 			fatal_f("out of memory");
 		if (xst_is_done(p->s))
@@ -846,8 +911,10 @@ put_file(struct put *p, int preserve)
 	for (i = 0; i < XST_CHANNELS; i++)
 		close_channel(p, i, 1);
 	ret = xst_has_failed(p->s) ? -1 : 0;
-	say_hidden(p);
+	say_left(p);
 	sftpq_add_moved(p->conn, xst_acked(p->s));
+	farewell = NULL;
+	free(p->farewell);
 	xst_free(p->s);
 	free(p->file.data);
 	return ret;

@@ -67,7 +67,7 @@ struct xst {
 	int	 has_space;
 	enum { NOT, ASKING, MEASURING, DECIDING, DROPPING } converting;
 	int	 eof, stopped, failed, revert, cut_failed, copy_failed;
-	int	 is_hidden;
+	int	 is_hidden, has_second;
 	int	 has;			/* XST_HAS_* */
 	uint64_t old_size;
 
@@ -693,6 +693,10 @@ succeed(struct xst *s, struct req *r)
 		break;
 	case XST_OPEN_SECOND:
 		s->converting = MEASURING;
+		s->has_second = 1;
+		break;
+	case XST_REMOVE_SECOND:
+		s->has_second = 0;
 		break;
 	case XST_HIDE:
 		s->converting = NOT;
@@ -900,10 +904,15 @@ xst_channels(const struct xst *s)
 	return n;
 }
 
-int
-xst_is_hidden(const struct xst *s)
+enum xst_left
+xst_left(const struct xst *s)
 {
-	return s->is_hidden;
+	if (s->is_hidden)
+		return XST_LEFT_HIDDEN;
+	if (s->has_second)
+		return XST_LEFT_SECOND;
+	return s->converting == ASKING && !s->is_old ? XST_LEFT_PERHAPS :
+	    XST_LEFT_NOTHING;
 }
 
 int

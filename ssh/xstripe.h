@@ -156,8 +156,18 @@ uint64_t xst_acked(const struct xst *);
 uint32_t xst_next_id(const struct xst *);
 unsigned int xst_channels(const struct xst *);	/* that take data */
 
-/* Returns 1 if the file has been left under its hidden name. */
-int	xst_is_hidden(const struct xst *);
+/*
+ * What the server would keep if all ended now: the file under its hidden name,
+ * perhaps so, or a second file.
+ */
+enum xst_left {
+	XST_LEFT_NOTHING,
+	XST_LEFT_HIDDEN,
+	XST_LEFT_PERHAPS,
+	XST_LEFT_SECOND
+};
+
+enum xst_left xst_left(const struct xst *);
 
 /* Returns 1 if the file is not complete, because the server failed. */
 int	xst_has_failed(const struct xst *);

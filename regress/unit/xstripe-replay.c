@@ -457,8 +457,12 @@ put(void)
 	if ((s = xst_new(&c)) == NULL)
 		err(1, "xst_new");
 	run();
-	if (xst_is_hidden(s) != (named == NULL && hidden != NULL))
+	if ((xst_left(s) == XST_LEFT_HIDDEN) !=
+	    (named == NULL && hidden != NULL))
 		broken("what is hidden is not told");
+	if ((xst_left(s) == XST_LEFT_SECOND) !=
+	    (named != NULL && hidden != NULL))
+		broken("a second file is not told");
 	print_file("name", named);
 	print_file("hidden", hidden);
 	printf(" frontier=%" PRIu64 "\n", xst_frontier(s) / KIB);
