@@ -28,6 +28,9 @@ SSH_PROGRAM = $(bindir)/$(HAYATE_SSH)
 # the BSD functions. libbsd declares them.
 $(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)
 $(HAYATE_OBJS): CFLAGS += -Wextra
+
+# Where a function of ours does what one of upstream does, it follows the release.
+$(HAYATE_OBJS): CPPFLAGS += -DHAYATE_OPENSSH=$(HAYATE_OPENSSH)
 LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
 
 $(call hy_objs,$(HAYATE_UNZEROED)): CFLAGS += \

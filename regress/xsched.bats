@@ -271,6 +271,19 @@ TOLD='set handles 1019'
 	done
 }
 
+@test "a directory that was there keeps its attributes if it is asked for" {
+	local way keep
+	for way in put cross; do
+		for keep in 0 1; do
+			run -0 replay "$TOLD" "set keep_found $keep" "fail mkdir 1" \
+			    "$way 2 3 100"
+			[ "$(of 0 whole)" = 6 ]
+			requests[keep]=$(of 0 requests)
+		done
+		[ "${requests[0]}" = $((requests[1] + 1)) ]
+	done
+}
+
 @test "each request may fail at each place, and all the others are done" {
 	local op n handles way
 	for op in stat mkdir opendir readdir open read write truncate attrs close \

@@ -56,6 +56,7 @@ struct xs_job {
 	uint32_t pending;		/* children that are not done */
 	int	 reading;		/* more names may come */
 	int	 listed;		/* all are added */
+	int	 found;			/* the target had it before */
 
 	/* first half of one that is got */
 	uint32_t readdirs;		/* at most, under way */

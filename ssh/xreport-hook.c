@@ -25,6 +25,9 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+#if defined(HAVE_STRNVIS) && defined(HAVE_VIS_H) && !defined(BROKEN_STRNVIS)
+#include <vis.h>
+#endif
 
 #include "log.h"
 #include "misc.h"
@@ -269,10 +272,14 @@ keep_error(const char *text)
 	restore_signals(&old);
 }
 
-/* As do_log() of upstream prints to standard error; "text" is safe to print. */
+/*
+ * As do_log() of upstream prints to standard error. It gives a handler text that
+ * is safe to print, and from 10.3 on the text as it is.
+ */
 static void
 print(LogLevel level, int force, const char *text, void *arg)
 {
+	char safe[1024];
 	static const char *const debug[] = { "", "debug1: ", "debug2: ",
 	    "debug3: " };
 	int n = level >= SYSLOG_LEVEL_DEBUG1 && level <= SYSLOG_LEVEL_DEBUG3 ?
@@ -280,6 +287,10 @@ print(LogLevel level, int force, const char *text, void *arg)
 
 	(void)force;
 	(void)arg;
+	if (HAYATE_OPENSSH >= 1003) {
+		strnvis(safe, text, sizeof(safe), VIS_SAFE | VIS_OCTAL);
+		text = safe;
+	}
 	dprintf(STDERR_FILENO, "%s%s%s%s\r\n", r.prefix, *r.prefix != '\0' ?
 	    ": " : "", debug[n], text);
 	if (r.wanted && level <= SYSLOG_LEVEL_ERROR)

@@ -574,7 +574,8 @@ first_step(const struct xs *s, const struct xs_job *j)
 	case XS_LINK:
 		return XS_STAT;
 	case XS_LEAVE:
-		return has_target(s) ? XS_SETSTAT : XS_END;
+		return has_target(s) && !(j->found && s->conf.keep_found) ?
+		    XS_SETSTAT : XS_END;
 	default:
 		return j->look ? XS_STAT : XS_OPEN;
 	}
@@ -1013,9 +1014,10 @@ static void
 reply_status(struct xs *s, struct xs_job *j, enum xs_op op,
     enum xs_result result)
 {
-	if (op == XS_MKDIR && result != XS_OK)
+	if (op == XS_MKDIR && result != XS_OK) {
+		j->leave->found = 1;
 		step(s, j, s->conf.cross ? XS_STAT_TO : XS_STAT);
-	else if (op == XS_EMPTY)
+	} else if (op == XS_EMPTY)
 		step(s, j, result == XS_OK ? XS_CLOSE_TO : XS_CLOSE);
 	else if (s->conf.cross && result == XS_OK &&
 	    (op == XS_MKDIR || op == XS_STAT_TO))

@@ -114,6 +114,7 @@ struct xs_conf {
 	int cross;		/* between two servers; "put" is 0 */
 	int in_place;		/* each file is cut to its size at the end */
 	int preserve;		/* attributes are set before a put closes */
+	int keep_found;		/* a directory that was there keeps its own */
 	uint32_t files;		/* most jobs under way: descriptors, memory */
 	uint32_t unit;		/* bytes of one READ or WRITE, at most */
 	uint32_t first_id;

@@ -539,6 +539,7 @@ xtree_start(struct xtree *t)
 	struct sftpq_tree q;
 	struct xs_conf conf = { .put = t->side == &xput_side,
 	    .in_place = t->in_place, .preserve = t->preserve,
+	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve,
 	    .files = most_files() };
 
 	sftpq_begin_tree(t->conn, conf.put, &q);

@@ -24,7 +24,8 @@
  *       held N      the caller copies each Nth file itself; 0: none
  *       declined 0|1   ... but then leaves it to requests
  *       release N   nothing is held any more after N round trips
- *       files N, unit N, window N, in_place 0|1, preserve 0|1
+ *       files N, unit N, window N, in_place 0|1, preserve 0|1,
+ *       keep_found 0|1
  *   fail OP N      the Nth request OP fails, whenever it is sent
  *   late OP N ROUNDS   the reply to the Nth request OP comes so much later
  *   put|get|cross DIRS FILES SIZE   copy, and report
@@ -80,7 +81,7 @@ struct reply {
 static struct {
 	uint64_t handles, strict, strict_to, full, shorten, actual, order;
 	uint64_t interrupt, names, hole, hole_end, held, declined, release;
-	uint64_t files, unit, window, in_place, preserve, lanes;
+	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t fail[OPS], late[OPS], late_rounds[OPS];
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
@@ -527,7 +528,8 @@ static void
 copy(const char *way, int dirs, int nfiles, uint64_t size)
 {
 	struct xs_conf conf = { .in_place = set.in_place != 0,
-	    .preserve = set.preserve != 0, .files = (uint32_t)set.files,
+	    .preserve = set.preserve != 0,
+	    .keep_found = set.keep_found != 0, .files = (uint32_t)set.files,
 	    .unit = (uint32_t)set.unit, .first_id = UINT32_MAX - 10 };
 	struct xs_action a;
 	unsigned int i;
@@ -583,7 +585,8 @@ setting(const char *key)
 	    { "unit", &set.unit }, { "window", &set.window },
 	    { "lanes", &set.lanes }, { "held", &set.held },
 	    { "declined", &set.declined }, { "release", &set.release },
-	    { "in_place", &set.in_place }, { "preserve", &set.preserve } };
+	    { "in_place", &set.in_place }, { "preserve", &set.preserve },
+	    { "keep_found", &set.keep_found } };
 	size_t i;
 
 	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
