@@ -41,75 +41,67 @@ decides() {
 }
 
 @test "a prefix that is equal stays, to the byte, and is asked for in 64 MiB" {
-	decides 'hashes=1 source=100 target=40' 'hash=0+40 copy=40 verified=1'
+	decides 'hashes=1 source=100 target=40' 'hash=0+40 copy=40'
 	decides 'hashes=1 source=9M target=8M' \
-	    "hash=0+8388608 copy=8388608 verified=1"
+	    "hash=0+8388608 copy=8388608"
 	decides 'hashes=1 source=200M target=100M' \
-	    "hash=0+67108864 hash=67108864+37748736 copy=104857600 verified=1"
-	decides 'hashes=1 source=100 target=100' 'hash=0+100 done=100 verified=1'
-	decides 'hashes=1 source=100 target=300' 'hash=0+100 done=100 verified=1'
+	    "hash=0+67108864 hash=67108864+37748736 copy=104857600"
+	decides 'hashes=1 source=100 target=100' 'hash=0+100 done=100'
+	decides 'hashes=1 source=100 target=300' 'hash=0+100 done=100'
 }
 
 @test "the copy goes on at the first block that differs" {
 	decides 'hashes=1 source=200M target=100M differs=0' \
-	    'hash=0+67108864 copy=0 verified=1'
+	    'hash=0+67108864 copy=0'
 	decides 'hashes=1 source=200M target=100M differs=8388607' \
-	    'hash=0+67108864 copy=0 verified=1'
+	    'hash=0+67108864 copy=0'
 	decides 'hashes=1 source=200M target=100M differs=8388608' \
-	    'hash=0+67108864 copy=8388608 verified=1'
+	    'hash=0+67108864 copy=8388608'
 	decides 'hashes=1 source=200M target=100M differs=67108864' \
-	    'hash=0+67108864 hash=67108864+37748736 copy=67108864 verified=1'
+	    'hash=0+67108864 hash=67108864+37748736 copy=67108864'
 	decides 'hashes=1 source=90M target=90M differs=94371839' \
-	    'hash=0+67108864 hash=67108864+27262976 copy=92274688 verified=1'
+	    'hash=0+67108864 hash=67108864+27262976 copy=92274688'
 	decides 'hashes=1 source=100 target=100 differs=100' \
-	    'hash=0+100 done=100 verified=1'
+	    'hash=0+100 done=100'
 }
 
 @test "an empty file on one side needs no question" {
-	decides 'hashes=1 source=0 target=0' 'done=0 verified=1'
-	decides 'hashes=1 source=0 target=5' 'done=0 verified=1'
-	decides 'hashes=1 source=5 target=0' 'copy=0 verified=1'
-	decides 'source=5 target=0' 'copy=0 verified=1'
+	decides 'hashes=1 source=0 target=0' 'done=0'
+	decides 'hashes=1 source=0 target=5' 'done=0'
+	decides 'hashes=1 source=5 target=0' 'copy=0'
+	decides 'source=5 target=0' 'copy=0'
 }
 
-@test "an equal time says that a file is complete, if it is set and believed" {
-	local t='source_time=7 target_time=7 source=100 target=100'
-	decides "preserve=1 hashes=1 $t" 'done=100 verified=1'
-	decides "preserve=1 $t" 'done=100 verified=1'
-	decides "hashes=1 $t" 'hash=0+100 done=100 verified=1'
-	decides "preserve=1 hashes=1 all=1 $t" 'hash=0+100 done=100 verified=1'
-	decides "preserve=1 hashes=1 $t target=99" 'hash=0+99 copy=99 verified=1'
+@test "a time that is believed completes a file, but not one of another size" {
+	decides 'same_time=1 hashes=1 source=100 target=100' 'done=100'
+	decides 'same_time=1 source=100 target=100' 'done=100'
+	decides 'same_time=1 hashes=1 source=100 target=99' 'hash=0+99 copy=99'
+	decides 'same_time=1 source=100 target=101' 'read=0+100 done=100'
 }
 
-@test "without hashes the last MiB is compared, and the rest is not verified" {
-	decides 'source=9M target=5M' 'read=4194304+1048576 copy=5242880 verified=0'
+@test "without hashes all that is kept is read back, whatever its length" {
+	decides 'source=9M target=5M' 'read=0+5242880 copy=5242880'
 	decides 'source=9M target=5M differs=4194304' \
-	    'read=4194304+1048576 copy=0 verified=1'
-	decides 'source=9M target=1M' 'read=0+1048576 copy=1048576 verified=1'
-	decides 'source=2M target=2M' 'read=1048576+1048576 done=2097152 verified=0'
-	decides 'source=2M target=3M' 'read=1048576+1048576 done=2097152 verified=0'
-}
-
-@test "without hashes a source that is newer than its target starts again" {
-	local t='source=9M target=5M'
-	decides "$t source_time=8 target_time=7" 'copy=0 verified=1'
-	decides "$t source_time=7 target_time=8" \
-	    'read=4194304+1048576 copy=5242880 verified=0'
-	decides "$t target=9M preserve=1 source_time=7 target_time=8" \
-	    'copy=0 verified=1'
+	    'read=0+5242880 copy=4194304'
+	decides 'source=9M target=5M differs=0' 'read=0+5242880 copy=0'
+	decides 'source=2M target=2M' 'read=0+2097152 done=2097152'
+	decides 'source=2M target=2M differs=2097151' \
+	    'read=0+2097152 copy=2097151'
+	decides 'source=2M target=3M' 'read=0+2097152 done=2097152'
+	decides 'source=2M target=3M differs=7' 'read=0+2097152 copy=7'
 }
 
 @test "a server that refuses, or tells too few hashes, is believed no byte more" {
 	decides 'hashes=1 answers=0 source=9M target=5M' \
-	    'hash=0+5242880 read=4194304+1048576 copy=5242880 verified=0'
+	    'hash=0+5242880 read=0+5242880 copy=5242880'
 	decides 'hashes=1 answers=1 source=90M target=80M differs=9' \
-	    'hash=0+67108864 copy=0 verified=1'
+	    'hash=0+67108864 copy=0'
 	decides 'hashes=1 answers=1 source=90M target=80M' \
-	    'hash=0+67108864 hash=67108864+16777216 read=82837504+1048576 copy=83886080 verified=0'
+	    'hash=0+67108864 hash=67108864+16777216 read=67108864+16777216 copy=83886080'
 	decides 'hashes=1 short=1 source=90M target=80M' \
-	    'hash=0+67108864 copy=58720256 verified=1'
+	    'hash=0+67108864 copy=58720256'
 	decides 'hashes=1 short=9 source=90M target=80M' \
-	    'hash=0+67108864 copy=0 verified=1'
+	    'hash=0+67108864 copy=0'
 }
 
 ### The server's hashes
@@ -305,7 +297,6 @@ spoil() {
 		run -0 $way a b -v
 		cmp a b
 		[[ $output = *"goes on at $((9 * MIB + 5)) of $((20 * MIB))"* ]]
-		[[ $output != *"not verified"* ]]
 		run -0 $way a b -v
 		[[ $output = *'b" is complete'* ]]
 	done
@@ -342,31 +333,118 @@ spoil() {
 	done
 }
 
-@test "stock's server gives no hashes: the end is compared, and one line says so" {
+# head_of FILE N, tail_of FILE N: N MiB of it
+head_of() { head -c $(($2 * MIB)) "$1"; }
+tail_of() { tail -c $(($2 * MIB)) "$1"; }
+
+# wrong_targets WHEN TEST...: "a" has an end of zeros, as images of disks do. Run
+# the test with "b" as what is there of it, wrong or right, of all lengths
+wrong_targets() {
+	local kind
+	{ head_of /dev/urandom 2; head_of /dev/zero 2; } >a
+	{ head_of /dev/urandom 2; head_of /dev/zero 2; } >old
+	for kind in older newhead longer shorter part one; do
+		case $kind in
+		older) cat old ;;
+		newhead) head_of a 1; tail_of old 3 ;;
+		longer) cat old old ;;
+		shorter) head_of old 3 ;;
+		part) head_of a 3 ;;
+		one) cat a ;;
+		esac >b
+		[ $kind != one ] || spoil b $((2 * MIB - 1))
+		touch -d "$1" b
+		echo "$kind, from $1: ${*:2}"
+		"${@:2}"
+		cmp a b
+	done
+}
+
+@test "without hashes no wrong file is taken for done, or for a good prefix" {
 	local way
-	noise a $((5 * MIB))
 	near "$(bin sftp-server stock)"
 	for way in put get; do
-		head -c $((3 * MIB)) a >b
+		wrong_targets '+1 day' run -0 $way a b
+		wrong_targets now run -0 $way a b -p
 		run -0 $way a b
-		cmp a b
-		[ "${#lines[@]}" = 1 ]
-		[[ $output = *'b": prefix not verified'*" of $((3 * MIB)) bytes"* ]]
-		head -c $((3 * MIB)) a >b
-		spoil b $((3 * MIB - MIB))
-		run -0 $way a b
-		cmp a b
 		[ -z "$output" ]
-		# all of a small file is compared
-		head -c $MIB a >b
-		run -0 $way a b
-		cmp a b
-		[ -z "$output" ]
-		# a source that is newer is copied again
-		head -c $((3 * MIB)) a >b
+	done
+}
+
+@test "what is read back keeps to the rate of -l" {
+	local begun
+	noise a $((3 * MIB))
+	cp a b
+	near "$(bin sftp-server stock)"
+	begun=${EPOCHREALTIME/./}
+	run -0 put a b -l 24000
+	((${EPOCHREALTIME/./} - begun > 700000))
+}
+
+@test "a time is believed with -p, and only one that a copy has set" {
+	local way
+	noise a 300000
+	touch -d 2001-01-01 a
+	near "$(bin sftp-server stock)"
+	for way in put get; do
+		cp a b
 		spoil b 9
-		touch -d '2001-01-01' b
+		touch -d 2001-01-01 b
+		run -0 $way a b -p	# which is what it means
+		[[ $(cmp a b || :) = *differ* ]]
 		run -0 $way a b
+		cmp a b
+	done
+	spoil b 9
+	touch -d '2001-01-01 00:00:00.004' b	# in this second by chance
+	run -0 get a b -p
+	cmp a b
+}
+
+@test "stock's server gives no hashes: what is there is read back, at full width" {
+	local way
+	noise a $((5 * MIB))
+	for way in put get; do
+		near "$(bin sftp-server stock)"
+		head -c $((3 * MIB)) a >b
+		run -0 $way a b -v
+		cmp a b
+		[[ $output = *'b": without hashes all that is there is read back'* ]]
+		[[ $output = *"goes on at $((3 * MIB)) of"* ]]
+		head -c $((3 * MIB)) a >b
+		spoil b $((2 * MIB))
+		run -0 $way a b -v
+		cmp a b
+		[[ $output =~ "goes on at "([0-9]*)" of" ]]
+		((BASH_REMATCH[1] <= 2 * MIB))
+		((BASH_REMATCH[1] > 2 * MIB - 32768))
+	done
+	# short answers, in any order, and one that fails
+	peer short=10000 gather=0.01 backwards=1 "log=$T/log"
+	head -c $((3 * MIB)) a >b
+	run -0 put a b -v
+	cmp a b
+	[[ $output = *"goes on at $((3 * MIB)) of"* ]]
+	run -0 cat log
+	[ "$(of 0 most)" -ge 30 ]
+	peer unread=50 cut=well
+	head -c $((3 * MIB)) a >b
+	run -0 put a b -v
+	cmp a b
+	[[ $output = *"goes on at $((49 * 32768)) of"* ]]
+}
+
+@test "a server that empties what it should cut does not leave zeros" {
+	local how
+	noise a $((10 * MIB))
+	for how in "" hash=true; do
+		peer cut=empty $how
+		cp a b
+		spoil b $((9 * MIB))
+		run -0 put a b
+		cmp a b
+		cat a a >b
+		run -0 put a b
 		cmp a b
 	done
 }
@@ -513,6 +591,11 @@ same_tree() {
 		cmp a d
 		cmp a e
 		run -0 sftp_ "reput a $T/b" "reget $T/a c"
+		spoil b 9		# which stock's refuses, as it is as long
+		spoil c 9
+		run -0 sftp_ "reput a $T/b" "reget $T/a c"
+		cmp a b
+		cmp a c
 		rm e
 		echo more | tee -a b >>c
 		run -1 sftp_ "reput a $T/b"
@@ -534,7 +617,8 @@ same_tree() {
 		head -c $((2 * MIB)) a >b
 		run -0 put a b -v
 		cmp a b
-		[[ $output = *"prefix not verified"* ]]
+		[[ $output = *"read back"* ]]
+		[[ $output = *"goes on at $((2 * MIB)) of"* ]]
 		case $how in
 		refused) [[ $output = *"hashes no such range: Failure"* ]] ;;
 		*) [[ $output = *"server sent "*" hashes of sha256"* ]] ;;
@@ -553,7 +637,7 @@ same_tree() {
 		run -0 get a b -v
 		cmp a b
 		[[ $output = *"goes on at $((2 * MIB)) of"* ]]
-		[[ $output != *"not verified"* ]]
+		[[ $output != *"read back"* ]]
 	done
 	mkdir c d
 	cp a b c
@@ -613,10 +697,11 @@ same_tree() {
 	    $output = *'d/2" and '*differ*'d/1" and '*differ* ]]
 	peer hash=true
 	run -0 scp_ --checksum d/1 "h:$T/b"
-	noise a $((3 * MIB))
+	# what is not hashed is read back
 	peer hash=refused
-	run -1 scp_ --checksum a "h:$T/b"
-	[[ $output = *"could not be hashed"* ]]
+	run -0 scp_ --checksum d/1 "h:$T/b"
+	peer hash=refused flip=1
+	run -1 scp_ --checksum d/1 "h:$T/b"
 }
 
 @test "--checksum with a server that has no hashes copies nothing and fails" {
@@ -642,6 +727,25 @@ same_tree() {
 	[[ $output = *"\"$T/a\" changed while it was copied"* ]]
 }
 
+@test "what is compared for long has a meter" {
+	local name
+	near "$(bin sftp-server)"
+	truncate -s $((65 * MIB)) a b
+	noise c $((3 * MIB))
+	# shellcheck disable=SC2016 # for the other shell
+	printf '#!/bin/sh\nexec "%s" -S "%s" --resume "$@"\n' "$(bin scp)" \
+	    "$T/near" >resume
+	chmod +x resume
+	timeout 20 script -qefc "./resume a h:$T/b" out </dev/null >shown 3>&-
+	grep -q 'a: comparing .* 100%' shown
+	head -c $((2 * MIB)) c >d
+	peer rate=1500000
+	timeout 20 script -qefc "./resume h:$T/c d" out </dev/null >shown 3>&-
+	grep -q 'c: comparing .*%' shown
+	cmp c d
+	run -0 scp_ --resume a "h:$T/b"
+	[ -z "$output" ]
+}
 
 ### Interruptions
 
@@ -774,14 +878,14 @@ foreign_resume() {
 @test "a copy goes on with proftpd's mod_sftp" {
 	need_proftpd
 	foreign_resume proftpd
-	run -1 grep 'not verified' put get said
+	run -1 grep 'read back' put get said
 	[ ! -e status ]
 }
 
 @test "a copy goes on with asyncssh" {
 	need_asyncssh
 	foreign_resume asyncssh
-	grep -q 'large": prefix not verified' said
+	grep -q 'large": without hashes' said
 }
 
 @test "each long option is in both manual pages, and in the tests" {

@@ -38,6 +38,7 @@ struct sshbuf;
 struct sftpq_conn {
 	int	 fd_in, fd_out;
 	u_int	*msg_id, *num_requests, *download_buflen, *upload_buflen;
+	uint64_t limit_kbps;		/* of -l; 0: none */
 };
 
 /*

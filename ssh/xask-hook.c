@@ -29,7 +29,6 @@
 #include "xask-hook.h"
 
 #define HANDLE_MAX	256		/* says SFTP */
-#define READ_SIZE	(32 * 1024)	/* any server can send so much */
 
 struct xask {
 	struct xask *next;
@@ -275,22 +274,32 @@ xask_take(struct sftp_conn *conn, unsigned char *sums, size_t most)
 
 /* Bytes */
 
-struct range {
+struct piece {
+	struct piece *next;
+	u_int	 id;
 	uint64_t off;
-	unsigned char *buf;
-	struct piece {
-		u_int	 id;
-		size_t	 at, len;	/* of "buf"; a length of 0: done */
-	} *pieces;
-	size_t	 npieces, nwaiting;
-	int	 failed;
+	size_t	 len;
 };
 
-static u_char *
-open_file(struct xask *x, const char *path, size_t *handle_len)
+struct reading {
+	struct piece *first, **last;	/* under way; where the next one goes */
+	u_char	*handle;
+	size_t	 handle_len;
+	uint64_t next, end;		/* to be asked for */
+	uint64_t waiting, window;	/* bytes under way, and the most */
+	uint64_t good;			/* there is no gap below */
+	size_t	 unit;
+	xask_take_fn *take;
+	void	*arg;
+	struct bwlimit limit;
+	int	 is_tuned, is_over;
+};
+
+/* Returns -1 if the server does not open it. */
+static int
+open_file(struct xask *x, const char *path, struct reading *g)
 {
 	struct sshbuf *m = begin(x, SSH2_FXP_OPEN);
-	u_char *handle;
 	u_int status;
 	int r;
 
@@ -302,114 +311,181 @@ open_file(struct xask *x, const char *path, size_t *handle_len)
 	if ((m = answer(x, SSH2_FXP_HANDLE, &status)) == NULL) {
 		verbose("server opens no \"%s\" to be read back: %s", path,
 		    fx2txt(status));
-		return NULL;
+		return -1;
 	}
-	if ((r = sshbuf_get_string(m, &handle, handle_len)) != 0)
+	if ((r = sshbuf_get_string(m, &g->handle, &g->handle_len)) != 0)
 		fatal_fr(r, "parse");
-	if (*handle_len > HANDLE_MAX)
-		fatal("Server sent a handle of %zu bytes", *handle_len);
+	if (g->handle_len > HANDLE_MAX)
+		fatal("Server sent a handle of %zu bytes", g->handle_len);
 	sshbuf_free(m);
-	return handle;
+	return 0;
 }
 
 static void
-close_file(struct xask *x, u_char *handle, size_t handle_len)
+close_file(struct xask *x, struct reading *g)
 {
 	struct sshbuf *m = begin(x, SSH2_FXP_CLOSE);
 	u_int status;
 	int r;
 
-	if ((r = sshbuf_put_string(m, handle, handle_len)) != 0)
+	if ((r = sshbuf_put_string(m, g->handle, g->handle_len)) != 0)
 		fatal_fr(r, "compose");
 	finish(x, m);
 	sshbuf_free(answer(x, SSH2_FXP_STATUS, &status));
-	free(handle);
+	free(g->handle);
+}
+
+/* As many requests as a download has, or stock's if stock decides */
+static void
+begin_window(struct xask *x, struct reading *g)
+{
+	struct sftp_conn *conn = (struct sftp_conn *)x->conn;
+	struct sftpq_tree t;
+
+	g->is_tuned = sftpq_is_tuned(conn);
+	if (g->is_tuned) {
+		sftpq_begin_tree(conn, 0, &t);
+		g->unit = t.unit;
+		g->window = t.window;
+	} else {
+		g->unit = *x->c.download_buflen;
+		g->window = (uint64_t)g->unit * *x->c.num_requests;
+	}
+	if (x->c.limit_kbps > 0)
+		bandwidth_limit_init(&g->limit, x->c.limit_kbps, g->unit);
 }
 
 static void
-ask_piece(struct xask *x, const struct range *g, struct piece *p,
-    const u_char *handle, size_t handle_len)
+ask_piece(struct xask *x, struct reading *g, struct piece *p)
 {
 	struct sshbuf *m = begin(x, SSH2_FXP_READ);
 	int r;
 
 	p->id = x->id;
-	if ((r = sshbuf_put_string(m, handle, handle_len)) != 0 ||
-	    (r = sshbuf_put_u64(m, g->off + p->at)) != 0 ||
+	if ((r = sshbuf_put_string(m, g->handle, g->handle_len)) != 0 ||
+	    (r = sshbuf_put_u64(m, p->off)) != 0 ||
 	    (r = sshbuf_put_u32(m, (u_int)p->len)) != 0)
 		fatal_fr(r, "compose");
 	finish(x, m);
 }
 
-static struct piece *
-find_piece(const struct range *g, u_int id)
+static void
+ask_more(struct xask *x, struct reading *g)
 {
-	size_t i;
+	struct piece *p;
 
-	for (i = 0; i < g->npieces; i++) {
-		if (g->pieces[i].len > 0 && g->pieces[i].id == id)
-			return &g->pieces[i];
+	while (!g->is_over && g->next < g->end &&
+	    (g->waiting == 0 || g->waiting + g->unit <= g->window)) {
+		p = xcalloc(1, sizeof(*p));
+		p->off = g->next;
+		p->len = MINIMUM(g->unit, g->end - g->next);
+		*g->last = p;
+		g->last = &p->next;
+		g->next += p->len;
+		g->waiting += p->len;
+		ask_piece(x, g, p);
+	}
+}
+
+/* The request of this reply, and where it hangs */
+static struct piece **
+find_piece(struct reading *g, u_int id)
+{
+	struct piece **at;
+
+	for (at = &g->first; *at != NULL; at = &(*at)->next) {
+		if ((*at)->id == id)
+			return at;
 	}
 	fatal("Unexpected reply %u", id);
 }
 
-/* Takes one reply. A server may send less than it was asked for. */
 static void
-take_piece(struct xask *x, struct range *g, const u_char *handle,
-    size_t handle_len)
+remove_piece(struct reading *g, struct piece **at)
 {
-	const u_char *data;
+	struct piece *p = *at;
+
+	*at = p->next;
+	if (g->last == &p->next)
+		g->last = at;
+	free(p);
+}
+
+/* Waits for a reply. "len" is 0 if it has no data. The caller frees it. */
+static struct sshbuf *
+receive_data(struct xask *x, struct reading *g, struct piece ***at,
+    const u_char **data, size_t *len)
+{
 	struct sshbuf *m;
-	struct piece *p;
 	u_char type;
 	u_int id;
-	size_t n = 0;
 	int r;
 
+	*len = 0;
 	m = receive(x, &type, &id);
-	p = find_piece(g, id);
+	*at = find_piece(g, id);
 	if (type == SSH2_FXP_DATA) {
-		if ((r = sshbuf_get_string_direct(m, &data, &n)) != 0)
+		if ((r = sshbuf_get_string_direct(m, data, len)) != 0)
 			fatal_fr(r, "parse data");
-		if (n > p->len)
+		if (*len > (**at)->len)
 			fatal("Received more data than asked for %zu > %zu",
-			    n, p->len);
-		memcpy(g->buf + p->at, data, n);
+			    *len, (**at)->len);
 	} else if (type != SSH2_FXP_STATUS)
 		fatal("Expected SSH2_FXP_DATA(%u) packet, got %u",
 		    SSH2_FXP_DATA, type);
-	sshbuf_free(m);
-	if (n == 0)
-		g->failed = 1;
-	p->at += n;
-	p->len = n == 0 ? 0 : p->len - n;
-	if (p->len > 0)
-		ask_piece(x, g, p, handle, handle_len);
-	else
-		g->nwaiting--;
+	return m;
 }
 
-int
-xask_read(struct sftp_conn *conn, const char *path, uint64_t off,
-    unsigned char *buf, size_t len)
+/* Takes one reply. A server may send less than it was asked for. */
+static void
+take_piece(struct xask *x, struct reading *g)
+{
+	const u_char *data;
+	struct piece **at, *p;
+	size_t len;
+	struct sshbuf *m = receive_data(x, g, &at, &data, &len);
+
+	p = *at;
+	if (len > 0 && !g->take(g->arg, p->off, data, len))
+		g->is_over = 1;
+	sshbuf_free(m);
+	p->off += len;
+	p->len -= len;
+	g->waiting -= len;
+	if (x->c.limit_kbps > 0)
+		bandwidth_limit(&g->limit, len);
+	if (g->is_tuned && len > 0)
+		g->window = sftpq_count_tree((struct sftp_conn *)x->conn, len);
+	if (p->len > 0 && len > 0 && !g->is_over) {
+		ask_piece(x, g, p);
+		return;
+	}
+	if (p->len > 0) {
+		g->is_over = 1;
+		g->good = MINIMUM(g->good, p->off);
+	}
+	g->waiting -= p->len;
+	remove_piece(g, at);
+}
+
+uint64_t
+xask_read(struct sftp_conn *conn, const char *path, uint64_t off, uint64_t len,
+    xask_take_fn *take, void *arg)
 {
 	struct xask *x = find(conn);
-	struct range g = { .off = off, .buf = buf };
-	u_char *handle;
-	size_t i, handle_len;
+	struct reading g = { .next = off, .end = off + len, .take = take,
+	    .good = off + len, .arg = arg };
 
-	if ((handle = open_file(x, path, &handle_len)) == NULL)
-		return -1;
-	g.npieces = g.nwaiting = (len + READ_SIZE - 1) / READ_SIZE;
-	g.pieces = xcalloc(g.npieces + 1, sizeof(*g.pieces));
-	for (i = 0; i < g.npieces; i++) {
-		g.pieces[i].at = i * READ_SIZE;
-		g.pieces[i].len = MINIMUM(READ_SIZE, len - i * READ_SIZE);
-		ask_piece(x, &g, &g.pieces[i], handle, handle_len);
+	g.last = &g.first;
+	if (open_file(x, path, &g) == -1)
+		return 0;
+	begin_window(x, &g);
+	for (;;) {
+		ask_more(x, &g);
+		if (g.first == NULL)
+			break;
+		take_piece(x, &g);
 	}
-	while (g.nwaiting > 0)
-		take_piece(x, &g, handle, handle_len);
-	close_file(x, handle, handle_len);
-	free(g.pieces);
-	return g.failed ? -1 : 0;
+	close_file(x, &g);
+	return MINIMUM(g.good, g.next) - off;
 }

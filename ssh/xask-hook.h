@@ -51,8 +51,16 @@ void	xask_send(struct sftp_conn *, const char *path, uint64_t off,
  */
 ssize_t	xask_take(struct sftp_conn *, unsigned char *sums, size_t most);
 
-/* Reads "len" bytes at "off" of a file. Returns -1 if they cannot be had. */
-int	xask_read(struct sftp_conn *, const char *path, uint64_t off,
-    unsigned char *buf, size_t len);
+/* Takes bytes of a file at an offset. Returns 0 to get no more. */
+typedef int xask_take_fn(void *, uint64_t off, const u_char *, size_t len);
+
+/*
+ * Reads "len" bytes at "off" of a file, with as many requests under way as a
+ * download has, at the rate that -l sets. They are taken in any order, and some
+ * also after that function has returned 0. Returns how many of them, from "off"
+ * on, were taken without a gap.
+ */
+uint64_t xask_read(struct sftp_conn *, const char *path, uint64_t off,
+    uint64_t len, xask_take_fn *, void *arg);
 
 #endif /* HAYATE_XASK_HOOK_H */

@@ -17,11 +17,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "atomicio.h"
 #include "log.h"
 #include "misc.h"
+#include "progressmeter.h"
 #include "sftp.h"
 #include "sftp-common.h"
 #include "sftp-client.h"
@@ -40,8 +42,16 @@
 #include "xtree-hook.h"
 
 #define SUMS_MAX	(XRESUME_RANGE / XRESUME_BLOCK)
+#define PIECE		(32 * 1024)
+
+/* A comparison that takes longer than this is shown. */
+#define SILENT_US	1000000
+
+/* A source that was written so many seconds ago, or later, is still new. */
+#define RECENT_S	2
 
 extern volatile sig_atomic_t interrupted;
+extern int showprogress;
 
 /* What is known of one end of a copy */
 struct end {
@@ -58,7 +68,17 @@ struct copy {
 	Attrib	*given;			/* by the caller; NULL: none */
 	int	 preserve, resume, sync, in_place;
 	int	 is_copied;
-	int	 is_hashed;		/* whole and equal */
+	int	 is_compared;		/* whole and equal */
+};
+
+/* A comparison, and its meter */
+struct comparison {
+	const struct copy *c;
+	int	 fd;			/* of the local end */
+	uint64_t differs;		/* what was read back, at this offset */
+	uint64_t total, begun_us;
+	off_t	 done;
+	char	*name;			/* in the meter; NULL: none */
 };
 
 static int is_inside;			/* sftp_upload() was called from here */
@@ -156,24 +176,59 @@ remote_end(const struct copy *c)
 	return c->source.is_remote ? &c->source : &c->target;
 }
 
+/* It goes on behind "off". Draws the meter, if it takes long. */
+static void
+show(struct comparison *p, uint64_t off)
+{
+	const char *slash = strrchr(p->c->source.path, '/');
+
+	p->done = (off_t)off;
+	if (p->name != NULL)
+		refresh_progress_meter(0);
+	else if (showprogress && (p->total > XRESUME_RANGE ||
+	    clock_us() - p->begun_us > SILENT_US)) {
+		xasprintf(&p->name, "%s: comparing",
+		    slash != NULL ? slash + 1 : p->c->source.path);
+		start_progress_meter(p->name, (off_t)p->total, &p->done);
+	}
+}
+
+static ssize_t
+sum_ours(struct comparison *p, const struct xresume_action *a,
+    unsigned char *sums)
+{
+	uint64_t at;
+	ssize_t n, all = 0;
+
+	for (at = 0; at < a->len; at += XRESUME_BLOCK, all += n) {
+		n = blocksum_file(p->fd, a->off + at,
+		    MINIMUM(a->len - at, XRESUME_BLOCK), XRESUME_BLOCK,
+		    sums + all * BLOCKSUM_LEN, 1, NULL);
+		if (n == -1)
+			return 0;
+		show(p, a->off + at);
+	}
+	return all;
+}
+
 /* Both sides hash at the same time. */
 static void
-compare_hashes(const struct copy *c, struct xresume *x, int fd,
+compare_hashes(struct comparison *p, struct xresume *x,
     const struct xresume_action *a)
 {
 	unsigned char ours[SUMS_MAX * BLOCKSUM_LEN];
 	unsigned char theirs[SUMS_MAX * BLOCKSUM_LEN];
+	struct sftp_conn *conn = p->c->conn;
 	ssize_t n, m;
 
-	xask_send(c->conn, remote_end(c)->path, a->off, a->len, XRESUME_BLOCK);
-	n = blocksum_file(fd, a->off, a->len, XRESUME_BLOCK, ours, SUMS_MAX,
-	    NULL);
-	m = xask_take(c->conn, theirs,
+	xask_send(conn, remote_end(p->c)->path, a->off, a->len, XRESUME_BLOCK);
+	n = sum_ours(p, a, ours);
+	m = xask_take(conn, theirs,
 	    (a->len + XRESUME_BLOCK - 1) / XRESUME_BLOCK);
 	if (m == -1)
 		xresume_refused(x);
 	else
-		xresume_hashed(x, ours, n == -1 ? 0 : n, theirs, m);
+		xresume_hashed(x, ours, n, theirs, m);
 }
 
 static int
@@ -194,63 +249,99 @@ read_local(int fd, uint64_t off, unsigned char *buf, size_t len)
 	return 0;
 }
 
-static void
-compare_bytes(const struct copy *c, struct xresume *x, int fd,
-    const struct xresume_action *a)
+/* Takes what was read back, in any order. Returns 0 to get no more. */
+static int
+compare_piece(void *arg, uint64_t off, const u_char *theirs, size_t len)
 {
-	unsigned char *ours = xmalloc(a->len), *theirs = xmalloc(a->len);
+	struct comparison *p = arg;
+	unsigned char ours[PIECE];
+	size_t n;
 
-	xresume_compared(x,
-	    xask_read(c->conn, remote_end(c)->path, a->off, theirs,
-	    a->len) == 0 && read_local(fd, a->off, ours, a->len) == 0 &&
-	    memcmp(ours, theirs, a->len) == 0);
-	free(ours);
-	free(theirs);
+	for (; len > 0; off += n, theirs += n, len -= n) {
+		n = MINIMUM(len, sizeof(ours));
+		if (read_local(p->fd, off, ours, n) == 0 &&
+		    memcmp(ours, theirs, n) == 0)
+			continue;
+		p->differs = MINIMUM(p->differs, off);
+		break;
+	}
+	show(p, off);
+	return !interrupted && p->differs == UINT64_MAX;
 }
 
 static void
-configure(const struct copy *c, struct xresume_conf *conf)
+compare_bytes(struct comparison *p, struct xresume *x,
+    const struct xresume_action *a)
 {
-	memset(conf, 0, sizeof(*conf));
-	conf->source = c->source.a.size;
-	conf->target = c->target.a.size;
-	conf->has_times = has_time(&c->source) && has_time(&c->target);
-	conf->source_time = c->source.a.mtime;
-	conf->target_time = c->target.a.mtime;
-	conf->preserve = c->preserve;
-	conf->hashes = xask_has_hashes(c->conn);
-	conf->ask_all = xopt_get()->checksum;
+	uint64_t end;
+
+	verbose("\"%s\": without hashes all that is there is read back",
+	    p->c->target.path);
+	p->differs = UINT64_MAX;
+	end = a->off + xask_read(p->c->conn, remote_end(p->c)->path, a->off,
+	    a->len, compare_piece, p);
+	xresume_compared(x, MINIMUM(end, p->differs) - a->off);
+}
+
+/*
+ * Whether an earlier copy has set the time of the target. Such a time is of
+ * whole seconds, unlike that of a write; and in the second in which the source
+ * was written, the target may have been written as well.
+ */
+static int
+has_set_time(const struct copy *c)
+{
+	return c->preserve && !xopt_get()->checksum && has_time(&c->source) &&
+	    has_time(&c->target) && c->source.a.mtime == c->target.a.mtime &&
+	    c->target.mtime.tv_nsec == 0 &&
+	    (time_t)c->source.a.mtime + RECENT_S < time(NULL);
+}
+
+static void
+compare_ends(struct comparison *p, int same_time, struct xresume_action *a)
+{
+	const struct copy *c = p->c;
+	struct xresume_conf conf = { .source = c->source.a.size,
+	    .target = c->target.a.size, .same_time = same_time,
+	    .hashes = xask_has_hashes(c->conn) };
+	struct xresume x;
+
+	p->total = MINIMUM(conf.source, conf.target);
+	xresume_begin(&x, &conf);
+	for (;;) {
+		xresume_next(&x, a);
+		if (interrupted || (a->op != XRESUME_HASH &&
+		    a->op != XRESUME_READ))
+			break;
+		show(p, a->off);
+		if (a->op == XRESUME_HASH)
+			compare_hashes(p, &x, a);
+		else
+			compare_bytes(p, &x, a);
+	}
 }
 
 /* Asks and reads until "a" is XRESUME_COPY or XRESUME_DONE. */
 static void
-compare(const struct copy *c, struct xresume *x, struct xresume_action *a)
+compare(const struct copy *c, int same_time, struct xresume_action *a)
 {
-	struct xresume_conf conf;
-	int fd;
+	struct comparison p = { .c = c, .begun_us = clock_us() };
 
-	configure(c, &conf);
 	memset(a, 0, sizeof(*a));
-	memset(x, 0, sizeof(*x));
 	a->op = XRESUME_COPY;
-	fd = open(local_end(c)->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd == -1) {
+	p.fd = open(local_end(c)->path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (p.fd == -1) {
 		debug_f("\"%s\" cannot be read: %s", local_end(c)->path,
 		    strerror(errno));
 		return;
 	}
-	xresume_begin(x, &conf);
-	for (;;) {
-		xresume_next(x, a);
-		if (interrupted || (a->op != XRESUME_HASH &&
-		    a->op != XRESUME_READ))
-			break;
-		if (a->op == XRESUME_HASH)
-			compare_hashes(c, x, fd, a);
-		else
-			compare_bytes(c, x, fd, a);
+	compare_ends(&p, same_time, a);
+	if (p.name != NULL) {
+		p.done = (off_t)a->off;
+		stop_progress_meter();
 	}
-	close(fd);
+	free(p.name);
+	close(p.fd);
 }
 
 /* The copy */
@@ -289,12 +380,6 @@ set_attributes(struct copy *c)
 static int
 complete(struct copy *c)
 {
-	if (c->target.a.size > c->source.a.size &&
-	    cut(c->conn, &c->target, c->source.a.size) == -1) {
-		error("\"%s\" cannot be cut to %llu bytes", c->target.path,
-		    (unsigned long long)c->source.a.size);
-		return -1;
-	}
 	if (c->resume)
 		logit("File \"%s\" was not modified", c->target.path);
 	else
@@ -318,28 +403,42 @@ call_upstream(struct copy *c)
 	return ret;
 }
 
+/*
+ * Compares the target, and cuts it behind what is equal. A server may empty the
+ * file first and then make it as long, so what it cut is compared again.
+ */
+static void
+find_begin(struct copy *c, struct xresume_action *a)
+{
+	compare(c, has_set_time(c), a);
+	if (interrupted || a->off == c->target.a.size)
+		return;
+	if (a->off > 0 && cut(c->conn, &c->target, a->off) == 0) {
+		if (c->target.is_remote)
+			compare(c, 0, a);
+		if (a->off == c->target.a.size)
+			return;
+	}
+	a->op = XRESUME_COPY;
+	a->off = 0;
+}
+
 /* The target is there. Keeps what is good of it and copies the rest. */
 static int
 go_on(struct copy *c)
 {
-	struct xresume x;
 	struct xresume_action a;
 
-	compare(c, &x, &a);
+	find_begin(c, &a);
 	if (interrupted)
 		return -1;
-	if (a.off + a.len > 0 && !xresume_is_verified(&x))
-		logit("\"%s\": prefix not verified, the server gives no "
-		    "hashes: compared the last MiB of %llu bytes",
-		    c->target.path, (unsigned long long)a.off);
 	if (a.op == XRESUME_DONE) {
-		c->is_hashed = x.verified == c->source.a.size;
+		c->is_compared = 1;
 		return complete(c);
 	}
 	debug_f("\"%s\" goes on at %llu of %llu", c->target.path,
 	    (unsigned long long)a.off, (unsigned long long)c->source.a.size);
-	c->resume = a.off > 0 && (c->target.a.size == a.off ||
-	    cut(c->conn, &c->target, a.off) == 0);
+	c->resume = a.off > 0;
 	if (c->resume)
 		c->in_place = 0;	/* nothing lies behind */
 	return call_upstream(c);
@@ -349,24 +448,20 @@ go_on(struct copy *c)
 static int
 verify(struct copy *c)
 {
-	struct xresume x;
 	struct xresume_action a;
-	const char *what = "differ";
 
 	look(c->conn, &c->source);
 	look(c->conn, &c->target);
 	if (c->source.is_there && c->target.is_there &&
 	    c->source.a.size == c->target.a.size) {
-		compare(c, &x, &a);
+		compare(c, 0, &a);
 		if (interrupted)
 			return -1;
-		if (a.op == XRESUME_DONE && x.verified == c->source.a.size)
-			return 0;
 		if (a.op == XRESUME_DONE)
-			what = "could not be hashed";
+			return 0;
 	}
-	error("checksum: \"%s\" and \"%s\" %s", c->source.path,
-	    c->target.path, what);
+	error("checksum: \"%s\" and \"%s\" differ", c->source.path,
+	    c->target.path);
 	return -1;
 }
 
@@ -381,7 +476,7 @@ judge(struct copy *c)
 		if (checksum)
 			return -1;
 	}
-	return checksum && !c->is_hashed ? verify(c) : 0;
+	return checksum && !c->is_compared ? verify(c) : 0;
 }
 
 static int

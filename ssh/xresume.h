@@ -6,16 +6,17 @@
 /*
  * xresume: where the copy of a file goes on whose target is there already.
  *
- * What is there is compared with the source as far as both go, in blocks, by
- * hashes that the server tells. The copy goes on behind the last block that is
- * equal before the first that is not. A file whose blocks are all equal is
- * complete, and so is one whose size and time are equal if times are preserved,
- * because a time is set when all bytes are written.
+ * What is there is compared with the source, all of it that both have. The copy
+ * goes on behind what is equal. A file that is equal to its end is complete. No
+ * byte is kept unseen, because the length of a target says nothing: a copy over
+ * an older version that was interrupted is a new head and an old tail.
  *
- * A server without hashes cannot be asked cheaply. Then the end of what is
- * there is read back. If it is equal, the copy goes on behind it, and the
- * caller says that the rest was not verified; if not, or if the source has
- * changed since the target was written, it starts again.
+ * A server that tells hashes compares in blocks, and the copy goes on behind
+ * the last block that is equal before the first that is not. From another one
+ * everything is read back, which costs about as much as copying it.
+ *
+ * One thing is believed: a time that an earlier copy has set, if it and the
+ * size are equal, because it is set when all bytes are written.
  *
  * The caller does what xresume_next() says and tells the result, until that is
  * XRESUME_COPY or XRESUME_DONE. No upstream header, no I/O, no allocation.
@@ -28,19 +29,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of one hash, of a block, of one request, and that are read back */
+/* Bytes of one hash, of a block, and of one request for hashes */
 #define XRESUME_HASH_LEN	32
 #define XRESUME_BLOCK		(8 * 1024 * 1024)
 #define XRESUME_RANGE		(8 * (uint64_t)XRESUME_BLOCK)
-#define XRESUME_TAIL		(1024 * 1024)
 
 struct xresume_conf {
 	uint64_t source, target;	/* sizes in bytes */
-	int	 has_times;		/* both of these are known */
-	int64_t	 source_time, target_time;	/* seconds */
-	int	 preserve;		/* the copy sets the time */
+	int	 same_time;		/* set by a copy, and to be believed */
 	int	 hashes;		/* the server can be asked */
-	int	 ask_all;		/* believe no time */
 };
 
 enum xresume_op {
@@ -60,8 +57,7 @@ struct xresume {
 	struct xresume_conf conf;
 	uint64_t common;		/* bytes that both have */
 	uint64_t equal;			/* they begin with so many equal ones */
-	uint64_t verified;		/* bytes that were compared */
-	enum { HASHING, READING, DIFFERENT, TIMES } state;
+	enum { HASHING, READING, DIFFERENT } state;
 };
 
 void	xresume_begin(struct xresume *, const struct xresume_conf *);
@@ -74,13 +70,10 @@ void	xresume_next(const struct xresume *, struct xresume_action *);
 void	xresume_hashed(struct xresume *, const unsigned char *ours,
     size_t nours, const unsigned char *theirs, size_t ntheirs);
 
-/* The server refused to hash: go on as if it never could. */
+/* The server refused to hash: what is left is read back. */
 void	xresume_refused(struct xresume *);
 
-/* What was read back is equal, or it is not or could not be read. */
-void	xresume_compared(struct xresume *, int equal);
-
-/* Whether all that is kept was compared, or is known by its time */
-int	xresume_is_verified(const struct xresume *);
+/* So many bytes at the begin of what was to be read back are equal. */
+void	xresume_compared(struct xresume *, uint64_t equal);
 
 #endif /* HAYATE_XRESUME_H */

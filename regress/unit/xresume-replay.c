@@ -13,13 +13,12 @@
  *   hashes           the server hashes files
  *   answers          it refuses after so many answers; without it, never
  *   short            each answer lacks so many hashes
- *   preserve, all    the copy sets times; no time is believed
- *   source_time, target_time   without them no time is known
+ *   same_time        both have the same time, which is believed
  *
- * The answer has the ranges that were hashed and read, as OFFSET+LENGTH, what
- * is to be done, and whether all that is kept was compared:
+ * The answer has the ranges that were hashed and read, as OFFSET+LENGTH, and
+ * what is to be done:
  *
- *   hash=0+8388608 copy=8388608 verified=1
+ *   hash=0+8388608 copy=8388608
  */
 
 #include <err.h>
@@ -49,8 +48,7 @@ static const struct {
 	{ "answers", &s.answers, NULL },
 	{ "short", &s.lacking, NULL },
 	{ "hashes", NULL, &s.conf.hashes },
-	{ "preserve", NULL, &s.conf.preserve },
-	{ "all", NULL, &s.conf.ask_all },
+	{ "same_time", NULL, &s.conf.same_time },
 };
 #define KEYS	(sizeof(keys) / sizeof(*keys))
 
@@ -76,15 +74,6 @@ set(char *word)
 	if (value == NULL)
 		errx(1, "%s has no value", word);
 	*value++ = '\0';
-	if (strcmp(word, "source_time") == 0) {
-		s.conf.source_time = (int64_t)number(value);
-		s.conf.has_times = 1;
-		return;
-	}
-	if (strcmp(word, "target_time") == 0) {
-		s.conf.target_time = (int64_t)number(value);
-		return;
-	}
 	for (i = 0; i < KEYS; i++) {
 		if (strcmp(word, keys[i].name) != 0)
 			continue;
@@ -146,15 +135,15 @@ run(void)
 			hash(&x, &a);
 		} else if (a.op == XRESUME_READ) {
 			printf("read=%" PRIu64 "+%" PRIu64 " ", a.off, a.len);
-			xresume_compared(&x, is_equal(a.off, a.len));
+			xresume_compared(&x, is_equal(a.off, a.len) ? a.len :
+			    s.differs - a.off);
 		} else
 			break;
 	}
 	if (i == STEPS)
 		errx(1, "no end");
-	printf("%s=%" PRIu64 " verified=%d\n",
-	    a.op == XRESUME_DONE ? "done" : "copy", a.off,
-	    xresume_is_verified(&x));
+	printf("%s=%" PRIu64 "\n", a.op == XRESUME_DONE ? "done" : "copy",
+	    a.off);
 }
 
 int
