@@ -238,6 +238,34 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 	cmp -- --resume 1
 }
 
+@test "the usage of scp and sftp names our options, and --help explains them" {
+	local program line
+	for program in scp sftp; do
+		# as upstream gives them to getopt
+		line=$(sed -n 's/^	    "\(12[0-9]*6[^"]*:\)")) != -1) {$/\1/p' \
+		    "$BUILD/upstream/$program.c" | tr -d h)
+		[ -n "$line" ]
+		grep -qF "	\"$line\"" "$TOP/ssh/xopt-hook.c"
+		for line in "" -Z "-qZ a h:b" -v; do
+			# shellcheck disable=SC2086 # words
+			run -1 "$(bin $program)" $line
+			grep -xF "usage: $program [-j N] [--checksum] [--report FILE] [--resume] [--help], and:" <<<"$output"
+			grep '^usage: [^ ]* \[-[34]' <<<"$output"
+		done
+		run -0 --separate-stderr "$(bin $program)" -q --help a
+		[ -z "$stderr" ]
+		for line in '  -j N ' '  --checksum ' '  --report FILE ' '  --resume ' 'usage: '; do
+			grep -qe "^$line" <<<"$output"
+		done
+		run -1 "$(bin $program)" --help=x
+	done
+	# and where nothing is wrong nothing is said
+	run "$(bin scp)" -t "$PWD" </dev/null
+	[[ $output != *usage* ]]
+	run -0 "$(bin sftp)" -q -D "$(bin sftp-server)" </dev/null
+	[[ $output != *usage* ]]
+}
+
 @test "what --resume and --checksum cannot do is refused, with the reason" {
 	local o
 	for o in --resume --checksum; do

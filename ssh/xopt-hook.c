@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "misc.h"
 
@@ -21,9 +22,9 @@
 
 extern char *__progname;
 
-/* The letters of the short options that have an argument */
-#define SCP_LETTERS	"DFJMPSXcilo"
-#define SFTP_LETTERS	"BDFJPRSXbcilos"
+/* What upstream gives to getopt(), but for -h, which shows the usage */
+#define SCP_LETTERS	"12346ABCTdfOpqRrstvD:F:J:M:P:S:c:i:l:o:X:"
+#define SFTP_LETTERS	"1246AafNpqrvCc:D:i:l:o:s:S:b:B:F:J:P:R:X:"
 
 static struct xopt taken;
 
@@ -57,6 +58,45 @@ take(int argc, char **argv, const char *letters)
 	return argc;
 }
 
+static void
+end_well(void)
+{
+	fflush(NULL);
+	_exit(0);
+}
+
+/*
+ * Upstream shows its usage, and knows nothing of ours: we say it before. Of help
+ * that was asked for it makes an error. Returns the argc that makes it do so.
+ */
+static int
+help(char **argv)
+{
+	char text[1024];
+
+	xopt_help(text, sizeof(text));
+	printf("Hayate's options of %s, and then those of OpenSSH:\n%s",
+	    __progname, text);
+	fflush(stdout);
+	if (dup2(STDOUT_FILENO, STDERR_FILENO) == -1 || atexit(end_well) != 0)
+		exit(1);
+	argv[1] = NULL;
+	return 1;
+}
+
+/* "few": there are too few words. */
+static void
+precede_usage(int few)
+{
+	char text[256];
+
+	if (!few && !taken.unknown)
+		return;
+	xopt_usage(text, sizeof(text));
+	fprintf(stderr, "usage: %s [-j N] %s [--help], and:\n", __progname,
+	    text);
+}
+
 /* The words are "source ... target". One side has to be remote, not both. */
 static void
 check_sides(int argc, char **argv, const char *option)
@@ -79,6 +119,9 @@ int
 xopt_scp(int argc, char **argv)
 {
 	argc = take(argc, argv, SCP_LETTERS);
+	if (taken.help)
+		return help(argv);
+	precede_usage(!taken.server && argc - taken.operands < 2);
 	if (taken.resume)
 		check_sides(argc, argv, "--resume");
 	if (taken.checksum)
@@ -95,6 +138,9 @@ xopt_sftp(int argc, char **argv)
 	static char resume[] = "-a";
 
 	argc = take(argc, argv, SFTP_LETTERS);
+	if (taken.help)
+		return help(argv);
+	precede_usage(!taken.direct && taken.operands >= argc);
 	xreport_open(taken.report, argv[0], 0);
 	if (taken.operands < argc)
 		xreport_host("sftp", argv[taken.operands]);

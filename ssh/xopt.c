@@ -18,10 +18,14 @@ static const struct option {
 	const char *name;
 	const char *argument;		/* as usage names it; NULL: none */
 	size_t	 field;
+	const char *what;		/* for --help */
 } options[] = {
-	{ "checksum", NULL, offsetof(struct xopt, checksum) },
-	{ "report", "FILE", offsetof(struct xopt, report) },
-	{ "resume", NULL, offsetof(struct xopt, resume) },
+	{ "checksum", NULL, offsetof(struct xopt, checksum),
+	    "compare both files after each copy" },
+	{ "report", "FILE", offsetof(struct xopt, report),
+	    "write to FILE what became of each file, as JSON" },
+	{ "resume", NULL, offsetof(struct xopt, resume),
+	    "go on with a copy that was interrupted" },
 };
 #define OPTIONS	(sizeof(options) / sizeof(*options))
 
@@ -48,6 +52,10 @@ take_long(struct xopt *o, char **argv, char *why, size_t whylen)
 	char *field;
 	int words = 1;
 
+	if (strcmp(name, "help") == 0) {
+		o->help = 1;
+		return 1;
+	}
 	if (option == NULL) {
 		snprintf(why, whylen, "unknown option --%.*s", (int)len, name);
 		return -1;
@@ -109,28 +117,42 @@ replace_streams(struct xopt *o, char **argv, const char *at, char *why,
 	return words;
 }
 
+/* Of a letter of getopt(3): 0 unknown, 1 a flag, 2 with an argument */
+static int
+kind_of(const char *letters, char c)
+{
+	const char *at = c == ':' ? NULL : strchr(letters, c);
+
+	return at == NULL ? 0 : at[1] == ':' ? 2 : 1;
+}
+
 /*
  * Returns how many words a group of short options has, with its argument, or
  * -1. "*drop" is how many of them are to be taken out of argv.
  */
 static int
-take_short(struct xopt *o, char **argv, const char *with_argument, int *drop,
+take_short(struct xopt *o, char **argv, const char *letters, int *drop,
     char *why, size_t whylen)
 {
 	const char *at;
-	int words;
+	int kind, words;
 
 	*drop = 0;
 	for (at = argv[0] + 1; *at != '\0'; at++) {
 		if (*at == 'O')
 			o->old_protocol = 1;
+		if (*at == 'D')
+			o->direct = 1;
+		if (*at == 't' || *at == 'f')
+			o->server = 1;
 		if (*at == 'j') {
 			words = replace_streams(o, argv, at, why, whylen);
 			*drop = words - 1;
 			return words;
 		}
-		if (strchr(with_argument, *at) != NULL)
+		if ((kind = kind_of(letters, *at)) == 2)
 			return at[1] == '\0' ? 2 : 1;
+		o->unknown |= kind == 0;
 	}
 	return 1;
 }
@@ -142,14 +164,14 @@ is_option(const char *word)
 }
 
 int
-xopt_take(struct xopt *o, int argc, char **argv, const char *with_argument,
+xopt_take(struct xopt *o, int argc, char **argv, const char *letters,
     char *why, size_t whylen)
 {
 	int i = 1, n, drop;
 
 	while (i < argc && is_option(argv[i])) {
 		if (argv[i][1] != '-')
-			n = take_short(o, argv + i, with_argument, &drop, why,
+			n = take_short(o, argv + i, letters, &drop, why,
 			    whylen);
 		else
 			n = drop = take_long(o, argv + i, why, whylen);
@@ -175,4 +197,21 @@ xopt_usage(char *text, size_t len)
 		    i == 0 ? "" : " ", options[i].name,
 		    options[i].argument == NULL ? "" : " ",
 		    options[i].argument == NULL ? "" : options[i].argument);
+}
+
+void
+xopt_help(char *text, size_t len)
+{
+	const char *argument;
+	size_t i, at;
+
+	at = snprintf(text, len, "  -j N            copy over N connections: "
+	    "auto, or 1 to 8\n");
+	for (i = 0; i < OPTIONS && at < len; i++) {
+		argument = options[i].argument == NULL ? "" :
+		    options[i].argument;
+		at += snprintf(text + at, len - at, "  --%s %-*s%s\n",
+		    options[i].name, (int)(13 - strlen(options[i].name)),
+		    argument, options[i].what);
+	}
 }

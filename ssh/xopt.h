@@ -30,17 +30,25 @@ struct xopt {
 	const char *report;		/* --report FILE; NULL: none */
 	int	 streams;		/* -j was there */
 
+	int	 help;			/* --help */
+
 	int	 old_protocol;		/* scp -O was there */
+	int	 direct;		/* sftp -D */
+	int	 server;		/* scp -t or -f */
+	int	 unknown;		/* a letter that upstream has not */
 	int	 operands;		/* where they begin in argv */
 };
 
 /*
  * Takes the long options out of argv, replaces -j, and sets them in "o".
- * "with_argument" are the letters of the short options that have one. Returns
- * the new argc, or -1 with the reason in "why", for a person.
+ * "letters" are the short options, as upstream names them for getopt(3).
+ * Returns the new argc, or -1 with the reason in "why", for a person.
  */
 int	xopt_take(struct xopt *o, int argc, char **argv,
-    const char *with_argument, char *why, size_t whylen);
+    const char *letters, char *why, size_t whylen);
+
+/* Writes a line for each option of ours. */
+void	xopt_help(char *text, size_t len);
 
 /* Writes the long options as a usage does: "[--a] [--b FILE]". */
 void	xopt_usage(char *text, size_t len);
