@@ -57,6 +57,17 @@ pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
 poly1305-model: WRAP = -Wl,--wrap=EVP_MAC_fetch,--wrap=EVP_MAC_final
 sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 
+# Programs in which valgrind takes reserved memory for undefined
+MARKED = marked-hole marked-scp marked-ssh marked-sshd-session
+marked-hole: marked-hole.o $(P11OBJS) $(SKOBJS)
+marked-scp: $(SCP_OBJS)
+marked-ssh: $(SSHOBJS)
+marked-sshd-session: $(SSHD_SESSION_OBJS)
+$(MARKED): reserve-marked.o $(LIBCOMPAT) libssh.a
+	$(LD) -o $@ $(filter %.o,$^) $(LDFLAGS) -Wl,--wrap=sshbuf_reserve \
+	    -lssh -lopenbsd-compat $(SSHDLIBS) $(LIBS) $(GSSLIBS) $(K5LIBS) \
+	    $(CHANNELLIBS) $(LIBWTMPDB)
+
 # Fuzzers, which "make fuzz" makes with clang
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/fuzz
 HAYATE_FUZZERS = fuzz-sshbuf fuzz-sftp-client fuzz-sftp-links fuzz-sftp-server

@@ -17,7 +17,10 @@
  *   A buffer knows how far it was ever written: "dirty". A reset wipes that
  *   much, growth copies only what is in use, and nothing is zeroed before it
  *   is written. Stock OpenSSH wipes or zeroes the whole allocation each time,
- *   which is more than it copies.
+ *   which is more than it copies. So whoever reserves room fills it, or takes
+ *   the rest away, before anything is sent: what others left stands in new
+ *   memory. Programs in which valgrind takes that room for undefined run in
+ *   regress/bulk.bats.
  *
  *   Large buffers begin at different places of a page, because some processors
  *   copy slowly between equal ones (bufgrow_colour()).

@@ -95,6 +95,38 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	done
 }
 
+# watched PROGRAM: write a script that runs it in valgrind, and print its name
+watched() {
+	local at=$BATS_TEST_TMPDIR/$1
+	cat >"$at" <<-END
+	#!/bin/sh
+	exec valgrind -q --log-file=$at.%p $BUILD/hayate/marked-$1 "\$@"
+	END
+	chmod +x "$at"
+	echo "$at"
+}
+
+# hole FILLED: what valgrind says of 64 bytes that are reserved and sent
+hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
+
+@test "who reserves room in a buffer fills it, says valgrind" {
+	local session data=$BATS_TEST_TMPDIR/data
+	need valgrind
+	make -s -C "$BUILD/hayate" marked-{hole,scp,ssh,sshd-session} >&2
+	[ -z "$(hole 64)" ]
+	[[ $(hole 63) = *uninitialised* ]]
+	session=$(watched sshd-session)
+	head -c 600000 "$BATS_FILE_TMPDIR/data" >"$data"
+	sshd_up hayate:watched "SshdSessionPath $session" "Subsystem sftp internal-sftp"
+	set -- "$(watched scp)" -q -S "$(watched ssh)" -F "$BATS_FILE_TMPDIR/ssh_config"
+	"$@" "$data" watched:"$data.put"
+	cmp "$data.put" "$data"
+	"$@" -o CipherThreads=2 -c aes128-ctr watched:"$data" "$data.got"
+	cmp "$data.got" "$data"
+	sshd_down watched
+	run -1 grep -A9 uninitialised "$BATS_TEST_TMPDIR"/{scp,ssh,sshd-session}.*
+}
+
 @test "Poly1305 is libcrypto's, or OpenSSH's where it has none, with the same tags" {
 	make -s -C "$BUILD/hayate" poly1305-model >&2
 	run -0 "$BUILD/hayate/poly1305-model"
