@@ -288,6 +288,15 @@ listed() {
 	[ "$(grep -c 'suspect path' <<<"$output")" = 5 ]
 }
 
+@test "a pattern that begins with a dot leads nowhere outside the target" {
+	mkdir -p top/a b/c
+	echo 1 >top/a/.f
+	echo 2 | tee top/a/plain >top/above
+	peers "$TELLS parent=1" "$TELLS"
+	cross -r "g:$T/top/a/.*" "h:$T/b/c"
+	[ "$(cd b && find . -type f)" = ./c/.f ]
+}
+
 @test "a server that breaks the protocol ends the copy with a clear message" {
 	local bad said
 	some 3

@@ -170,7 +170,7 @@ each_way() {
 }
 
 @test "patterns match and find what they do in stock" {
-	local p r n=0 all=
+	local p n=0 all=
 	need_root
 	mkdir -p base/a/sub/{one,two,.three} base/a/empty base/a/locked
 	echo 1 | tee base/a/{1,2,10,11,-r,.hidden,"sp ace",sub/{one,two}/{x.c,y.c,z.h}} \
@@ -183,15 +183,13 @@ each_way() {
 	echo 2 | tee base/far/{x.c,y.z} >base/far/w
 	ln -s 1 base/a/link
 	chmod 0 base/a/locked
-	for p in '*/*/*.c' 'sub/*/x.c' 's*b/one/?.[a-c]' '[1-3]?' '[!1-9]*' '.*' \
-	    '*/' 'sub/*' 'empty/*' 'locked/*' '*/.*' '{1,2}' 'sp\ ace' 'sp?ace' \
+	for p in '*/*/*.c' 'sub/*/x.c' 's*b/one/?.[a-c]' '[1-3]?' '[!1-9]*' '.[!.]*' \
+	    '*/' 'sub/*' 'empty/*' 'locked/*' '*/.[a-z]*' '{1,2}' 'sp\ ace' 'sp?ace' \
 	    'new*' '\*' 'none' 'none/*' '1/*' '././1*' '../a//1*' 'sub/uplink/*' \
 	    1 '*ink' '*'; do
-		r=-r
-		case $p in .\*) r= ;; esac	# .. leads to what is copied
 		all+="echo '$p'; mkdir -p b/$((++n))/{1,2,3,4}
 		    $ANY \"h:\$PWD/a/$p\" b/$n/1; echo \$?
-		    $ANY $r \"h:\$PWD/a/$p\" b/$n/2; echo \$?
+		    $ANY -r \"h:\$PWD/a/$p\" b/$n/2; echo \$?
 		    $ANY 'h:a/$p' b/$n/3; echo \$?
 		    printf '%s\n' 'get a/$p b/$n/4' | $SFTP; echo \$?
 		    "
@@ -224,6 +222,41 @@ each_way() {
 	grep -q 'write remote' err.hayate
 	full "$ANY \"h:\$PWD/a/*\" full" .
 	grep -q 'No space left' err.hayate
+}
+
+# dotted: b has what a copy of top/a/.* to b/c brings, and nothing else
+dotted() {
+	[ "$(cd b && find . -type f | sort | xargs)" = "./c/.d/plain ./c/.f" ]
+	rm -rf b
+	mkdir -p b/c
+}
+
+@test "a pattern that begins with a dot leads neither above its directory nor to what it does not name" {
+	local how names
+	mkdir -p top/a/.d b/c
+	echo 1 | tee top/a/.f top/a/.d/plain >top/a/plain
+	echo 2 >top/above
+	near "$(bin sftp-server)"
+	for how in -r -rp "-r --resume" "-r --checksum" "-r -o Hayate=no"; do
+		for names in 'a/.*' '?/.[!x]*'; do
+			# shellcheck disable=SC2086 # options
+			copy_near $how "h:$T/top/$names" b/c
+			dotted
+		done
+	done
+	for how in "get -r" "mget -R" "reget -r"; do
+		sftp_near "$how $T/top/a/.* b/c"
+		dotted
+	done
+	# What the user writes out is the user's own.
+	copy_near -r "h:$T/top/?/.." b/new
+	diff -r top b/new
+	rm -r top/a/.[df] b
+	for names in '.*' '.?' '.[.]'; do
+		run -1 copy_near -r "h:$T/top/a/$names" b
+		[[ $output = *"top/a/$names: No such file or directory"* ]]
+		[ ! -e b ]
+	done
 }
 
 ### How it is done

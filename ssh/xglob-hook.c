@@ -80,6 +80,7 @@ static struct {
 	struct match *matches;
 	size_t	 nmatches;
 	int	 sorted;
+	struct dirent *(*readdir)(void *);	/* ours, or upstream's */
 } g;
 
 /* Returns what an entry is or leads to if that is a regular file, or NULL. */
@@ -358,6 +359,22 @@ glob_readdir(void *arg)
 	return &entry;
 }
 
+/*
+ * A pattern never brings the directory itself or the one above, as in shells of
+ * today: "dir/.*" would copy both whole, one of them beside the target.
+ */
+static struct dirent *
+readdir_below(void *arg)
+{
+	struct dirent *entry;
+
+	do
+		entry = g.readdir(arg);
+	while (entry != NULL && (strcmp(entry->d_name, ".") == 0 ||
+	    strcmp(entry->d_name, "..") == 0));
+	return entry;
+}
+
 /* Keeps what matched; enlarges the array when its length is a power of two. */
 static void
 glob_closedir(void *arg)
@@ -449,11 +466,13 @@ xglob_use(struct sftp_conn *conn, void *arg)
 	glob_t *glob = arg;
 
 	forget_matches();
+	g.readdir = glob->gl_readdir;
+	glob->gl_readdir = readdir_below;
 	if (!xtree_takes(conn, 0, 0))
 		return;
 	g.conn = conn;
 	glob->gl_opendir = glob_opendir;
-	glob->gl_readdir = glob_readdir;
+	g.readdir = glob_readdir;
 	glob->gl_closedir = glob_closedir;
 	glob->gl_lstat = glob_lstat;
 	glob->gl_stat = glob_stat;

@@ -15,6 +15,10 @@
  * scp can have many names of one server as arguments. The attributes of the
  * names that follow are asked for together with those of the first.
  *
+ * A pattern that begins with a dot never matches "." and "..", also where the
+ * rest is left to stock code: a server could write beside the target, and what
+ * the pattern does not name. Who wants them writes them out.
+ *
  * What is kept is forgotten when names are expanded again. Called from
  * patches/167-sftp-glob-attributes.patch and by xmany-hook.c. Main thread only.
  */
@@ -30,7 +34,8 @@ struct sftp_conn;
 
 /*
  * Names are going to be expanded: takes the place of the functions of "glob",
- * a glob_t, unless the connection is left to stock code.
+ * a glob_t. Those of a connection that is left to stock code are kept but for
+ * "." and "..".
  */
 void	xglob_use(struct sftp_conn *, void *glob);
 
