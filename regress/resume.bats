@@ -744,15 +744,35 @@ same_tree() {
 	[[ $output = *"--checksum: this server does not hash files"* ]]
 }
 
-@test "a source that changes during the copy is reported, and fails --checksum" {
+@test "a source that changes during the copy is reported, and the copy fails" {
 	noise a 100000
 	peer hash=true "change=$T/a"
-	run -0 scp_ --resume a "h:$T/b"
-	[[ ${#lines[@]} = 1 && $output = *'"a" changed while it was copied'* ]]
+	run -1 scp_ --resume a "h:$T/b"
+	[[ ${lines[0]} = *'"a" changed while it was copied'* ]]
 	run -1 scp_ --checksum a "h:$T/b"
 	[[ $output = *'"a" changed while it was copied'* ]]
 	run -1 scp_ --checksum "h:$T/a" b
 	[[ $output = *"\"$T/a\" changed while it was copied"* ]]
+	# reget of a file that grows is no error, as in stock
+	head -c 50000 a >b
+	run -0 sftp_ "reput a $T/b"
+	[[ $output = *'"a" changed while it was copied'* ]]
+}
+
+@test "a file that changes before its turn in a tree is not one that changed" {
+	local option last
+	mkdir d
+	noise d/1 10000
+	noise d/2 10000
+	last=$(find d -type f | tail -n 1)	# in the order of the listing
+	for option in --checksum --resume; do
+		peer hash=true "change=$T/$last"
+		run -0 scp_ $option -r -p "h:$T/d" e
+		[ -z "$output" ]
+		diff -r d e
+		[ "$(stat -c %Y d/*)" = "$(stat -c %Y e/*)" ]
+		rm -r e
+	done
 }
 
 @test "what is compared for long has a meter" {

@@ -114,18 +114,12 @@ look(struct sftp_conn *conn, struct end *e)
 	e->is_there = r == 0 && is_regular(&e->a);
 }
 
-/* The caller of sftp_download() may know what is there. */
 static void
 look_at_source(struct copy *c)
 {
-	if (c->given == NULL) {
-		look(c->conn, &c->source);
-		if (c->source.is_remote && c->source.is_there)
-			c->given = &c->source.a;
-	} else {
-		c->source.a = *c->given;
-		c->source.is_there = is_regular(&c->source.a);
-	}
+	look(c->conn, &c->source);
+	c->given = c->source.is_remote && c->source.is_there ? &c->source.a :
+	    NULL;
 }
 
 static int
@@ -469,29 +463,46 @@ verify(struct copy *c)
 static int
 judge(struct copy *c)
 {
-	int checksum = xopt_get()->checksum;
-
 	if (c->is_copied && has_changed(c->conn, &c->source)) {
 		error("\"%s\" changed while it was copied", c->source.path);
-		if (checksum)
+		if (xresume_is_asked())
 			return -1;
 	}
-	return checksum && !c->is_compared ? verify(c) : 0;
+	return xopt_get()->checksum && !c->is_compared ? verify(c) : 0;
+}
+
+/*
+ * What a listing told of the source may be old. It is enough to believe in the
+ * time of a target that is as old, which saves a request for each file.
+ */
+static void
+look_at_both(struct copy *c, int resume)
+{
+	int is_told = c->given != NULL;
+
+	if (is_told) {
+		c->source.a = *c->given;
+		c->source.is_there = is_regular(c->given);
+	} else
+		look_at_source(c);
+	if (resume && c->source.is_there)
+		look(c->conn, &c->target);
+	if (is_told && !(c->target.is_there && has_set_time(c) &&
+	    c->target.a.size == c->source.a.size))
+		look_at_source(c);
 }
 
 static int
 copy_file(struct copy *c)
 {
-	int ret, resume = c->resume || xopt_get()->resume;
+	int ret;
 
 	if (xopt_get()->checksum && !xask_has_hashes(c->conn))
 		fatal("--checksum: this server does not hash files (it lacks "
 		    "check-file-name), nothing was copied");
-	look_at_source(c);
+	look_at_both(c, c->resume || xopt_get()->resume);
 	if (!c->source.is_there)
 		return call_upstream(c);	/* which says what is wrong */
-	if (resume)
-		look(c->conn, &c->target);
 	if (c->target.is_there && (xopt_get()->resume ||
 	    c->target.a.size <= c->source.a.size))
 		ret = go_on(c);
