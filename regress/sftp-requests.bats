@@ -610,3 +610,26 @@ narrow() { "$LFP" set "$P" --rate 40mbit; }
 	[[ ${said[0]} = 'Outbound message too long 2'* ]]
 	[ "${said[1]}" = "${said[0]}" ]
 }
+
+# from_home PATH FILE: sftp gets FILE from a server that says it is in PATH
+from_home() {
+	printf '#!/bin/sh\nexec "%s" "home=%s"\n' "$REGRESS/peers/sftp-peer" "$1" >ssh
+	chmod +x ssh
+	"$(bin sftp "${CLIENT-hayate}")" -q -S "$PWD/ssh" "host:$2" 3>&-
+}
+
+@test "a server cannot say under which name sftp writes the file it was asked for" {
+	mkdir "$T/here" "$T/evil" "$T/a b"
+	cd "$T/here"
+	echo alias ls=rm >"$T/evil/1"
+	echo mine >.profile
+	run ! from_home "$T/evil/* .profile " report.txt
+	[ "$(cat .profile)" = mine ]
+	[ "$(ls -A)" = $'.profile\nssh' ]
+	echo data >"$T/evil/report.txt"
+	from_home "$T/evil" report.txt
+	[ "$(cat report.txt)" = data ]
+	echo blank >"$T/a b/x"
+	# As it is from OpenSSH 10.5 on, or with a line that says why not.
+	from_home "$T/a b" x 2>why || grep -F 'which sftp cannot use with HOST:FILE' why
+}

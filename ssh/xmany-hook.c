@@ -584,3 +584,11 @@ xmany_cross(struct sftp_conn *from, struct sftp_conn *to, char *const *srcs,
 	return r != 1 ? r :
 	    sftp_crossload(from, to, srcs[0], dst, NULL, preserve);
 }
+
+void
+xmany_check_start(const char *dir)
+{
+	if (HAYATE_OPENSSH < 1005 && strpbrk(dir, " \t\r\n\"'\\*?[#") != NULL)
+		fatal("The server begins in \"%s\", which sftp cannot use with "
+		    "HOST:FILE: start it with HOST alone, and type get", dir);
+}

@@ -73,6 +73,13 @@ int	xmany_is_dir(struct sftp_conn *, const char *target);
 int	xmany_keeps(struct sftp_conn **conn, char *const *args);
 struct sftp_conn *xmany_kept(void);
 
+/*
+ * sftp is going to get a file below "dir", which the server named. Before 10.5
+ * upstream pastes it into a line of commands, where a blank ends the name and the
+ * next word is the local file, and a pattern is expanded. Ends the program then.
+ */
+void	xmany_check_start(const char *dir);
+
 /* Waits until nothing is under way. */
 void	xmany_finish(void);
 
