@@ -7,15 +7,16 @@
  * xresume-hook: a file that is there in part is verified, and the copy goes on.
  *
  * With scp --resume, and with reget, reput and -a of sftp, what the target has
- * is compared with the source first (xresume.h). The target is cut behind what
- * is equal. Then upstream's function writes the rest, or copies the whole file
- * if there is nothing to keep. A comparison that takes long has a meter. A file that is complete is left alone, but its
- * times and mode are set if they are preserved.
+ * is compared with the source first (xresume.h), with a meter if it takes long.
+ * The target is cut behind what is equal. Then upstream's function writes the
+ * rest, or copies the whole file if there is nothing to keep. A file that is
+ * complete is left alone, but its times and mode are set if they are preserved.
  *
  * With --checksum the hashes of both files are compared when the copy is done.
- * A server without hashes ends the process before anything is copied. A source
- * that changed during the copy is reported; with --checksum or --resume the copy
- * failed.
+ * A server without hashes ends the process before anything is copied.
+ *
+ * A source that changed during the copy is reported. With --checksum or
+ * --resume the copy failed.
  *
  * sftp's reget and reput refuse a target that is longer than its source, as
  * stock's do. With --resume it is cut.
