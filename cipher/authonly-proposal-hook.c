@@ -17,6 +17,7 @@
 #include "cipher.h"
 #include "kex.h"
 #include "log.h"
+#include "mac.h"
 #include "packet.h"
 #include "sshbuf.h"
 #include "ssherr.h"
@@ -156,9 +157,18 @@ is_aead(const char *name)
 	return cipher != NULL && cipher_authlen(cipher) != 0;
 }
 
+static int
+has_short_tag(const char *name)
+{
+	struct sshmac mac = { .name = NULL };
+
+	return mac_setup(&mac, (char *)name) != 0 || mac.mac_len < 128 / 8;
+}
+
 static const struct authonly_algorithms algorithms = {
 	.is_aead = is_aead, .sort_macs = macrank_sort,
 	.gmac_is_fastest = macrank_gmac_is_fastest,
+	.has_short_tag = has_short_tag,
 };
 
 /* Puts the user's own lists back. */
@@ -179,16 +189,28 @@ restore_proposal(char **my)
 	has_modes = 0;
 }
 
-/* A client puts modes before its ciphers, and may have other MACs. */
+/* A client's order decides, so a server puts modes behind its ciphers. */
 static void
-add_client_modes(char **my, const char *modes, char **macs)
+add_to_ciphers(const struct ssh *ssh, char **my, const char *modes)
 {
 	char **ciphers;
 	int way;
 
 	for (way = 0; way < AUTHONLY_WAYS; way++) {
 		ciphers = &my[cipher_index[way]];
-		replace_string(ciphers, namelist_join(modes, *ciphers));
+		replace_string(ciphers, ssh->kex->server ?
+		    namelist_join(*ciphers, modes) :
+		    namelist_join(modes, *ciphers));
+	}
+}
+
+/* Takes over "macs" where they are not NULL. */
+static void
+replace_macs(char **my, char **macs)
+{
+	int way;
+
+	for (way = 0; way < AUTHONLY_WAYS; way++) {
 		if (macs[way] == NULL)
 			continue;
 		user_macs[way] = my[mac_index[way]];
@@ -196,16 +218,24 @@ add_client_modes(char **my, const char *modes, char **macs)
 	}
 }
 
-/* A server puts modes behind its ciphers: the client's order decides. */
+/*
+ * In an exchange that a server begins, it names the MACs of its last answer,
+ * so that the same one is chosen.
+ */
 static void
-add_server_modes(char **my, const char *modes)
+keep_answer(const char *modes, char **macs, int begins)
 {
-	char **ciphers;
+	static char *kept[AUTHONLY_WAYS];
 	int way;
 
 	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		ciphers = &my[cipher_index[way]];
-		replace_string(ciphers, namelist_join(*ciphers, modes));
+		if (!begins) {
+			free(kept[way]);
+			kept[way] = macs[way] == NULL ? NULL :
+			    xstrdup(macs[way]);
+		} else if (kept[way] != NULL &&
+		    namelist_has_any(modes, AUTHONLY_NONE))
+			macs[way] = xstrdup(kept[way]);
 	}
 }
 
@@ -225,14 +255,15 @@ add_modes(struct ssh *ssh, char **my, const struct authonly_lists *peer,
 
 	if (ssh->kex->server) {
 		modes = peer == NULL ? in_force :
-		    authonly_proposal_server_modes(&x);
-		add_server_modes(my, modes);
-	} else {
+		    authonly_proposal_server_modes(&x, macs);
+	} else
 		modes = authonly_proposal_client_modes(&x, macs);
-		if (modes == NULL)
-			fatal_f("out of memory");
-		add_client_modes(my, modes, macs);
-	}
+	if (modes == NULL)
+		fatal_f("out of memory");
+	if (ssh->kex->server)
+		keep_answer(modes, macs, peer == NULL);
+	add_to_ciphers(ssh, my, modes);
+	replace_macs(my, macs);
 	has_modes = *modes != '\0';
 }
 

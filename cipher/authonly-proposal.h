@@ -10,13 +10,19 @@
  * "none" needs a MAC that ends in -etm@openssh.com; GMAC needs no MAC. If both
  * are possible, the faster one comes first.
  *
+ * The tag is all that protects data in clear. So a MAC whose tag has less than
+ * 128 bits is used only if there is nothing else: not if GMAC is possible, and
+ * not if both sides have a longer one, whatever the order of the lists. What a
+ * client puts first, a server can only leave out of its own list.
+ *
  * The client's order of MACs counts even if the server refuses "none", and then
  * it should be the order of the user. So the client changes it only where that
  * does no harm:
  *
  * - Where the cipher would be an AEAD, no MAC is used, and the MACs for "none"
  *   come first, sorted by speed.
- * - Otherwise the user's order stays if it leads to a MAC for "none".
+ * - Otherwise the user's order stays if it leads to a MAC for "none" with a
+ *   long tag.
  * - If it does not, a Hayate server is asked for GMAC alone. A server that
  *   named "none" at login is expected to accept it, and the MACs for "none"
  *   come first. If it refuses, the caller repeats the exchange with the user's
@@ -50,6 +56,8 @@ struct authonly_algorithms {
 	/* Returns the list with the fastest first; the caller frees it. */
 	char	*(*sort_macs)(const char *list);
 	int	 (*gmac_is_fastest)(const char *mac);
+	/* Returns 1 if the tag has less than 128 bits. */
+	int	 (*has_short_tag)(const char *mac);
 };
 
 struct authonly_exchange {
@@ -75,8 +83,13 @@ int	authonly_proposal_shares_etm(const struct authonly_lists *my,
 const char *authonly_proposal_client_modes(const struct authonly_exchange *,
     char *macs[AUTHONLY_WAYS]);
 
-/* Returns the modes that a server names in its answer, which may be "". */
-const char *authonly_proposal_server_modes(const struct authonly_exchange *);
+/*
+ * Returns the modes that a server names in its answer, which may be "". "macs"
+ * are set where it should name others than its own, which the caller frees.
+ * Returns NULL if out of memory.
+ */
+const char *authonly_proposal_server_modes(const struct authonly_exchange *,
+    char *macs[AUTHONLY_WAYS]);
 
 /* Returns 1 if both sides share a cipher in each direction. */
 int	authonly_proposal_shares_ciphers(const struct authonly_lists *client,

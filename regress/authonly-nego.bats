@@ -12,6 +12,8 @@ load helper
 S256=hmac-sha2-256-etm@openssh.com
 S512=hmac-sha2-512-etm@openssh.com
 S1=hmac-sha1-etm@openssh.com
+SHORT=hmac-sha1-96-etm@openssh.com	# a tag of 96 bits
+U64=umac-64-etm@openssh.com
 
 setup_file() {
 	sshd_up hayate:open "NoneEnabled yes"
@@ -165,6 +167,12 @@ settled() {
 	[ "$(kexes | grep -c "aes256-ctr $S1")" = 0 ]
 }
 
+# other CIPHER MAC SERVER [COMMAND]: a client in the manner of HPN-SSH
+other() {
+	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
+	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "${4-true}" 2>err
+}
+
 # proposed OPTION...: the MACs of the proposal that asks
 proposed() {
 	client -vv "${ASK[@]}" "$@" true 2>err
@@ -183,6 +191,49 @@ proposed() {
 	done
 }
 
+@test "two Hayates use no short tag in clear, also where the order names one first" {
+	sshd_up hayate:short "NoneEnabled yes" "MACs $U64,$S512"
+	[ "$(proposed -o "MACs=$U64,$S512" short)" = "$S512,$U64" ]
+	client "${ASK[@]}" -c aes256-ctr short true 2>err
+	said "$CLEAR aes128-gmac@hayate.invalid"
+	client "${ASK[@]}" -o "MACs=$U64" short true 2>err
+	said "$CLEAR aes128-gmac@hayate.invalid"
+	client "${ASK[@]}" -c aes256-ctr -o "MACs=$U64,$S512" open true 2>err
+	said "$CLEAR aes128-gmac@hayate.invalid"
+	sshd_down short
+}
+
+@test "a server like HPN-SSH is asked for a tag of 128 bits, and refusals restore the order" {
+	local c
+	odd "in=$SHORT,$S512" "out=$SHORT,$S512"
+	for c in aes256-ctr aes256-gcm@openssh.com; do
+		repeated -c $c -o "MACs=$SHORT,$S512"
+		said "$CLEAR none with $S512"
+	done
+	kill "$ODD"
+	odd names=1 "in=$SHORT,$S512" "out=$SHORT,$S512"
+	repeated -c aes256-ctr -o "MACs=$SHORT,$S512"
+	said "$ENCRYPTED the server refused"
+	settled "$SHORT"
+	kill "$ODD"
+	odd "in=$SHORT" "out=$SHORT"
+	repeated -o "MACs=$SHORT,$S512"
+	said "$CLEAR none with $SHORT"
+}
+
+@test "a client like HPN-SSH that names a short tag first gets a longer one, also in rekeys" {
+	need_asyncssh
+	sshd_up hayate:both "NoneEnabled yes" "MACs $SHORT,$S512" "RekeyLimit 200K"
+	other none "$SHORT,$S512" both "cat $DATA" </dev/null >got
+	cmp got "$DATA"
+	logged both 'Data in clear began for .*: none with hmac-sha2-512-etm'
+	[ "$(grep -c "cipher: none MAC: $S512" "$(sshd_log both)")" -ge 8 ]
+	fails grep "cipher: none MAC: $SHORT" "$(sshd_log both)"
+	other none "$SHORT" both true
+	logged both 'Data in clear began for .*: none with hmac-sha1-96-etm'
+	sshd_down both
+}
+
 @test "the proposal lists common MACs first and the rest in the user's order" {
 	sshd_up hayate:some "NoneEnabled yes" "MACs $S512,$S1,hmac-sha2-256"
 	[ "$(proposed -o "MACs=hmac-sha1,$S256,$S512,hmac-sha2-256,$S1" some)" = \
@@ -190,12 +241,6 @@ proposed() {
 }
 
 ### What the log says of a client that names nothing else
-
-# other CIPHER MAC SERVER: a client in the manner of HPN-SSH
-other() {
-	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
-	    "$BATS_FILE_TMPDIR/user" "$1" "$2" true 2>err
-}
 
 @test "the log says why a client that offers only none is disconnected" {
 	need_asyncssh

@@ -183,6 +183,9 @@ both_ways() {
 	HOW+=(-o NoneEnabled=yes -o NoneSwitch=yes)
 	intact hpn "${ONE[@]}"
 	sshd_up hpn:clear "NoneEnabled yes"
+	client "${HOW[@]}" clear true 2>err
+	grep 'in clear from here on, authenticated by none with' err
+	fails grep umac-64 err
 	intact clear "${ONE[@]}" "${MORE[@]}"
 }
 

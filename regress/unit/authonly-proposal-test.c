@@ -22,6 +22,7 @@
 #define SLOW	"slow-etm@openssh.com"
 #define FAST	"fast-etm@openssh.com"
 #define PLAIN	"plain@openssh.com"
+#define SHORT	"short-etm@openssh.com"
 
 static int count, failed;
 
@@ -100,6 +101,12 @@ is_aead(const char *cipher)
 	return strcmp(cipher, "aead") == 0;
 }
 
+static int
+is_short(const char *mac)
+{
+	return strcmp(mac, SHORT) == 0;
+}
+
 /* FAST is the faster MAC. */
 static char *
 sort_macs(const char *list)
@@ -116,7 +123,7 @@ is_gmac_fastest(const char *mac)
 
 static const struct authonly_algorithms algorithms = {
 	.is_aead = is_aead, .sort_macs = sort_macs,
-	.gmac_is_fastest = is_gmac_fastest,
+	.gmac_is_fastest = is_gmac_fastest, .has_short_tag = is_short,
 };
 
 static const struct client_case {
@@ -149,6 +156,19 @@ static const struct client_case {
 	    "ctr", PLAIN "," SLOW "," FAST, "ctr,none",
 	    PLAIN "," FAST "," SLOW,
 	    NONE " " SLOW "," FAST "," PLAIN },
+	{ "a short tag comes last, also where no MAC would be used", 1, 0, 0,
+	    "aead", SHORT "," SLOW "," PLAIN, "aead", SHORT "," SLOW,
+	    NONE "," GMAC " " SLOW "," SHORT "," PLAIN },
+	{ "and if it is all there is, GMAC comes first", 1, 0, 0,
+	    "aead", SHORT "," PLAIN, "aead", PLAIN "," SHORT,
+	    GMAC "," NONE " " SHORT "," PLAIN },
+	{ "where the order has to stay, GMAC alone takes its place", 1, 0, 0,
+	    "ctr", SHORT "," SLOW, "ctr", SHORT "," SLOW, GMAC },
+	{ "HPN-SSH's server gets another order", 0, 0, 0,
+	    "ctr", PLAIN "," SHORT "," SLOW, "ctr,none", SHORT "," SLOW,
+	    NONE " " SLOW "," SHORT "," PLAIN },
+	{ "and a short tag if it has no other", 0, 0, 0,
+	    "ctr", SHORT "," SLOW, "ctr,none", SHORT, NONE " " SHORT "," SLOW },
 	{ "a server that began without modes gets none", 1, 1, 1,
 	    "aead", FAST, "aead", FAST, "" },
 	{ "a server that began with GMAC gets GMAC", 1, 1, 0,
@@ -158,6 +178,22 @@ static const struct client_case {
 	{ "the peer's names are no patterns", 0, 0, 0,
 	    "ctr", FAST, "ctr,none", "*", "" },
 };
+
+/* The modes, and the MACs if they are set, which are freed. */
+static char *
+print(const char *modes, char *macs[AUTHONLY_WAYS])
+{
+	char have[300];
+
+	snprintf(have, sizeof(have), "%s%s%s", modes,
+	    macs[0] != NULL ? " " : "", macs[0] != NULL ? macs[0] : "");
+	if (macs[0] != NULL)
+		expect(strdup(macs[1]), macs[0],
+		    "both directions have the same MACs");
+	free(macs[0]);
+	free(macs[1]);
+	return strdup(have);
+}
 
 static void
 test_client(const struct client_case *c)
@@ -172,19 +208,11 @@ test_client(const struct client_case *c)
 	struct authonly_exchange x = {
 		&my, &server, c->hayate, c->began, &algorithms,
 	};
-	char *macs[AUTHONLY_WAYS] = { NULL, NULL }, have[300];
-	const char *modes;
+	char *macs[AUTHONLY_WAYS] = { NULL, NULL };
 
 	gmac_fastest = c->gmac_fastest;
-	modes = authonly_proposal_client_modes(&x, macs);
-	snprintf(have, sizeof(have), "%s%s%s", modes,
-	    macs[0] != NULL ? " " : "", macs[0] != NULL ? macs[0] : "");
-	expect(strdup(have), c->want, c->what);
-	if (macs[0] != NULL)
-		expect(strdup(macs[1]), macs[0],
-		    "both directions have the same MACs");
-	free(macs[0]);
-	free(macs[1]);
+	expect(print(authonly_proposal_client_modes(&x, macs), macs), c->want,
+	    c->what);
 }
 
 /* One direction without a MAC is enough to leave out "none". */
@@ -199,7 +227,7 @@ test_one_way(void)
 
 	expect(strdup(authonly_proposal_client_modes(&x, macs)), "",
 	    "a client without a MAC in one direction");
-	expect(strdup(authonly_proposal_server_modes(&x)), "",
+	expect(strdup(authonly_proposal_server_modes(&x, macs)), "",
 	    "a server without a MAC in one direction");
 	x.peer = &unknown;
 	expect(strdup(authonly_proposal_client_modes(&x, macs)), "",
@@ -221,7 +249,7 @@ static const struct server_case {
 	const char	*what;
 	int		 gmac_fastest;
 	const char	*ciphers, *macs;	/* of the client */
-	const char	*want;
+	const char	*want;			/* modes, and MACs if set */
 } server_cases[] = {
 	{ "a client that names no mode", 1, "aead", FAST, "" },
 	{ "none", 0, NONE ",aead", FAST, NONE },
@@ -231,21 +259,32 @@ static const struct server_case {
 	{ "both, GMAC is fastest", 1, NONE "," GMAC, FAST, AUTHONLY_ALL },
 	{ "both, GMAC is slower", 0, GMAC "," NONE, FAST, NONE },
 	{ "both, no etm MAC", 0, GMAC "," NONE, PLAIN, GMAC },
+	{ "a client that puts a short tag first", 0, NONE, SHORT "," FAST,
+	    NONE " " FAST },
+	{ "a client with short tags alone", 0, NONE, SHORT, NONE },
+	{ "and GMAC, fast or not", 0, NONE "," GMAC, SHORT, GMAC },
+	{ "both, a short tag first", 0, NONE "," GMAC, SHORT "," FAST,
+	    NONE " " FAST },
+	{ "a short tag and one of another kind first", 0, NONE,
+	    SHORT "," PLAIN "," FAST, NONE " " FAST },
 };
 
 static void
 test_server(const struct server_case *c)
 {
 	struct authonly_lists my = {
-		{ "aead", "aead" }, { FAST "," PLAIN, FAST "," PLAIN },
+		{ "aead", "aead" },
+		{ FAST "," PLAIN "," SHORT, FAST "," PLAIN "," SHORT },
 	}, client = {
 		{ (char *)c->ciphers, (char *)c->ciphers },
 		{ (char *)c->macs, (char *)c->macs },
 	};
 	struct authonly_exchange x = { &my, &client, 0, 1, &algorithms };
+	char *macs[AUTHONLY_WAYS] = { NULL, NULL };
 
 	gmac_fastest = c->gmac_fastest;
-	expect(strdup(authonly_proposal_server_modes(&x)), c->want, c->what);
+	expect(print(authonly_proposal_server_modes(&x, macs), macs), c->want,
+	    c->what);
 }
 
 int
