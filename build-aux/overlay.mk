@@ -33,8 +33,11 @@ $(HAYATE_OBJS): CFLAGS += -Wextra
 $(HAYATE_OBJS): CPPFLAGS += -DHAYATE_OPENSSH=$(HAYATE_OPENSSH)
 LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
 
+# Upstream's configure found out whether the compiler knows it; gcc 11 does not.
+ifneq ($(findstring -ftrivial-auto-var-init,$(CFLAGS)),)
 $(call hy_objs,$(HAYATE_UNZEROED)): CFLAGS += \
 	-ftrivial-auto-var-init=uninitialized
+endif
 
 # poly1305-hook.c has the name of upstream's function and calls it by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable

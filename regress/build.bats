@@ -96,6 +96,22 @@ banner_of_server() {
 	done
 }
 
+# lacking CFLAG: how channels.c is compiled where configure has not found that
+lacking() {
+	local d=$BATS_TEST_TMPDIR
+	sed "s/$1//g" "$BUILD/hayate/Makefile" >"$d/Makefile"
+	sed "s|^include Makefile|include $d/Makefile|" \
+	    "$BUILD/hayate/GNUmakefile" >"$d/GNUmakefile"
+	make -n -C "$BUILD/hayate" -f "$d/GNUmakefile" -W channels.c channels.o
+}
+
+@test "a compiler that knows no -ftrivial-auto-var-init, as gcc 11, is not given it" {
+	run -0 lacking -no-such-flag
+	[[ $output = *-ftrivial-auto-var-init=uninitialized*channels.c* ]]
+	run -0 lacking -ftrivial-auto-var-init=zero
+	[[ $output = *channels.c* && $output != *-ftrivial-auto-var-init* ]]
+}
+
 @test "a second make does nothing and prints one line" {
 	for goal in all stock; do
 		make -s -C "$TOP" $goal
