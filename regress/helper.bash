@@ -114,6 +114,13 @@ reported() {
 	END
 }
 
+# seconds COMMAND...: how long it takes
+seconds() {
+	local from=$EPOCHREALTIME
+	"$@" || return
+	echo "${EPOCHREALTIME/,/.} ${from/,/.}" | awk '{ print $1 - $2 }'
+}
+
 # true_ EXPRESSION: of numbers, as awk sees it; prints it when it is false
 true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 

@@ -267,6 +267,29 @@ value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 	true_ "$typed > 1000 && $unmarked > 3000000"
 }
 
+@test "the queues bound all connections of a copy together" {
+	need_root
+	need tc iproute2
+	A=qa$$ B=qb$$
+	ip netns add $A && ip netns add $B
+	ip -n $A link add v0 type veth peer name v1 netns $B || skip "no veth devices"
+	ip -n $A addr add 10.79.0.1/24 dev v0
+	ip -n $B addr add 10.79.0.2/24 dev v1
+	ip -n $A link set v0 up
+	ip -n $B link set v1 up
+	run env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 200mbit
+	[[ $output != *"kind is unknown"* ]] || skip "no htb in this kernel"
+	export SERVER_ADDRESS=10.79.0.1 IN_SERVER="ip netns exec $A" IN_CLIENT="ip netns exec $B"
+	sshd_up hayate "MaxRate 20M"
+	head -c 50000000 /dev/zero >data
+	from=$EPOCHREALTIME
+	copy -v -j 4 hayate:"$PWD/data" got 2>log
+	to=$EPOCHREALTIME
+	cmp data got
+	[ "$(times_logged_in hayate)" = 4 ]
+	true_ "50000000 * 8 / (${to/,/.} - ${from/,/.}) <= 200e6"
+}
+
 ### Units and reports
 
 @test "the units are correct" {

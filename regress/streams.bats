@@ -5,7 +5,7 @@
 #
 # Transfers over several connections: scp -j, sftp -j and TransferStreams
 # (ssh/xteam-hook.h, ssh/xlogin-hook.h, ssh/xfetch.h, ssh/xauto.h). Each
-# connection carries at most 15 MB/s (MaxRate), so that all of them are needed.
+# connection carries about 15 MB/s (MaxRate), so that all of them are needed.
 # "one" and "two" have room for one connection that is not authenticated.
 
 load helper
@@ -64,8 +64,8 @@ carriers() {
 	    awk '$1 >= 1e7' | wc -l
 }
 
-# put and get over a path that is slow
-slow() { copy -o MaxRate=15M "$@"; }
+# put at a rate that four connections share
+slow() { copy -o MaxRate=60M "$@"; }
 
 ### What decides
 
@@ -294,9 +294,30 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	cmp "$BULK" got
 	grep 'connections are wanted' log
 	[ "$(over log)" -ge 2 ]
-	copy -v -j auto -o MaxRate=6M "$BULK" "stock:$T/there/x" 2>log
-	cmp "$BULK" there/x
-	[ "$(over log)" -ge 2 ]
+}
+
+# paced BITS...: the kernel keeps the connections to "stock" to these rates
+paced() {
+	[ "$(ss -Htin state established "dport = :$(sshd_port stock)" |
+	    sed -n 's|.*pacing_rate [0-9.]*bps/\([0-9]*\)bps.*|\1|p' |
+	    sort -n | paste -sd' ')" = "$*" ]
+}
+
+@test "the connections of one copy share MaxRate, and what ends gives its share back" {
+	local t
+	t=$(seconds copy -v -j 4 -o MaxRate=16M "$LESS" "stock:$T/there/x" 2>log)
+	cmp "$LESS" there/x
+	[ "$(over log)" = 4 ]
+	true_ "40 / $t <= 1.2 * 16.8"
+	RATE=12M start "$BULK" "stock:$T/there/y"
+	poll 5 paced 33554432 33554432 33554432
+	kill "$(scp)"
+	poll 5 paced
+	# One that ends at once, because it is another host, gives its share back.
+	several_hosts
+	copy -F config -o MaxRate=12M -v -j 3 "$BULK" "hayate:$T/there/z" >log 2>&1 &
+	poll 20 grep 'a further connection was refused' log
+	poll 5 paced 100663296
 }
 
 ### Logins
@@ -537,7 +558,7 @@ begun() { [ "$(over log)" -ge "$1" ]; }
 
 # start ARG...: a copy in the background, until it has three connections
 start() {
-	copy -o MaxRate=15M -v -j 3 "$@" >log 2>&1 &
+	copy -o MaxRate="${RATE-45M}" -v -j 3 "$@" >log 2>&1 &
 	SCP=$!
 	poll 20 begun 3
 }
@@ -587,13 +608,18 @@ scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 	[ "$(over log)" -ge 2 ]
 }
 
-@test "a name that stands for several hosts gets one connection, and all files one host" {
+# several_hosts: with "config" the first connection goes to stock
+several_hosts() {
 	{
 		printf 'Match exec "mkdir %s"\n' "$T/first"
 		printf '\tPort %s\n' "$(sshd_port stock)"
 		printf 'Match all\n'
 		cat "$BATS_FILE_TMPDIR/ssh_config"
 	} >config
+}
+
+@test "a name that stands for several hosts gets one connection, and all files one host" {
+	several_hosts
 	run -0 counted stock 1 counted hayate 1 copy -F config -v -j 3 "$BULK" \
 	    "hayate:$T/there/x"
 	cat log

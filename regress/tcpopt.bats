@@ -151,13 +151,6 @@ gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
 	gets "dport = :$port" "$OTHER" $((5 << 20))
 }
 
-# seconds COMMAND...: how long it takes
-seconds() {
-	local from=$EPOCHREALTIME
-	"$@" || return
-	echo "${EPOCHREALTIME/,/.} ${from/,/.}" | awk '{ print $1 - $2 }'
-}
-
 fetch() { client set 'head -c 6M /dev/zero' >got; }
 
 @test "nothing is sent faster than MaxRate, in either direction" {

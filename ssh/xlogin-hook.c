@@ -8,7 +8,9 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/wait.h>
 
+#include <errno.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,8 +31,11 @@
 #include "sshkey.h"
 #include "xmalloc.h"
 
+#include "hayopt.h"
+#include "tcp-path.h"
 #include "xfurther-hook.h"
 #include "xlogin-hook.h"
+#include "xteam-hook.h"
 
 extern Options options;
 
@@ -140,6 +145,79 @@ add_jump(arglist *args)
 	    at == NULL ? "" : at);
 }
 
+/*
+ * MaxRate. A further connection gets the part of one, and the first what is
+ * left, so that it has all while it is alone. That a further one has ended is
+ * learnt by its signal.
+ */
+static struct {
+	uint64_t rate;			/* 0: none */
+	unsigned int parts;
+	int	 fd;
+	pid_t	 holder[XTEAM_MOST];	/* 0: none */
+} share;
+
+/* The least that MaxRate takes */
+#define RATE_LEAST	1024
+
+static void
+set_own_rate(void)
+{
+	unsigned int i, rest = share.parts;
+
+	for (i = 0; i < XTEAM_MOST; i++)
+		rest -= share.holder[i] != 0 && rest > 1;
+	(void)tcp_path_set_rate(share.fd, share.rate / share.parts * rest);
+}
+
+static void
+take_back(int sig)
+{
+	int i, saved_errno = errno;
+
+	(void)sig;
+	for (i = 0; i < XTEAM_MOST; i++) {
+		if (share.holder[i] != 0 &&
+		    waitpid(share.holder[i], NULL, WNOHANG) != 0)
+			share.holder[i] = 0;
+	}
+	set_own_rate();
+	errno = saved_errno;
+}
+
+static void
+begin_share(struct ssh *ssh)
+{
+	const struct hayopt *opt = hayopt_get();
+	struct sigaction sa;
+
+	if (opt->max_rate == 0 || share.rate != 0)
+		return;
+	share.rate = opt->max_rate;
+	share.parts = opt->transfer_streams == 0 ? XTEAM_MOST :
+	    MINIMUM(opt->transfer_streams, XTEAM_MOST);
+	share.fd = ssh_packet_get_connection_out(ssh);
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = take_back;
+	sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+	sigemptyset(&sa.sa_mask);
+	(void)sigaction(SIGCHLD, &sa, NULL);
+}
+
+/* SIGCHLD is blocked. */
+static void
+give_share(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < XTEAM_MOST - 1 && share.holder[i] != 0; i++)
+		;
+	share.holder[i] = pid;
+	set_own_rate();
+	debug("MaxRate %llu is shared by up to %u connections",
+	    (unsigned long long)share.rate, share.parts);
+}
+
 /* Returns 0, or -1 if they cannot be known. */
 static int
 make_arguments(arglist *args)
@@ -163,6 +241,9 @@ make_arguments(arglist *args)
 	addargs(args, "%s", word);
 	for (i = 0; i < sizeof(quiet) / sizeof(*quiet); i++)
 		addargs(args, "%s", quiet[i]);
+	if (share.rate != 0)
+		addargs(args, "-oMaxRate=%llu", (unsigned long long)
+		    MAXIMUM(share.rate / share.parts, RATE_LEAST));
 	/* BatchMode would set another one. */
 	addargs(args, "-oServerAliveInterval=%d",
 	    options.server_alive_interval);
@@ -203,9 +284,14 @@ int
 xlogin_start(struct ssh *ssh, int sock)
 {
 	arglist args = { 0 };
+	sigset_t child, old;
 	pid_t pid = -1;
 	char *host;
 
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &old);
+	begin_share(ssh);
 	if (make_arguments(&args) == 0) {
 		host = describe_host(ssh);
 		xfurther_tell(host, log_level_get() <= SYSLOG_LEVEL_INFO);
@@ -219,6 +305,9 @@ xlogin_start(struct ssh *ssh, int sock)
 	else
 		debug("a further connection is started, process %ld",
 		    (long)pid);
+	if (pid > 0 && share.rate != 0)
+		give_share(pid);
+	sigprocmask(SIG_SETMASK, &old, NULL);
 	freeargs(&args);
 	return pid == -1 ? -1 : 0;
 }

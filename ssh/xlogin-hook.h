@@ -14,6 +14,8 @@
  * Only scp says when the next one is started, so at most one of them is not
  * authenticated.
  *
+ * MaxRate is for all of them together.
+ *
  * A name may stand for several hosts. So each of them is told the address, the
  * port and the host key of the first connection, and ends before it runs
  * anything if its own are others. Behind a proxy only the key can tell. A key
