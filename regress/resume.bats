@@ -474,6 +474,9 @@ wrong_targets() {
 		cat a a >b
 		run -0 put a b
 		cmp a b
+		rm b
+		run -0 put a b
+		cmp a b
 	done
 }
 

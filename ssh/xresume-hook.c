@@ -433,8 +433,6 @@ go_on(struct copy *c)
 	debug_f("\"%s\" goes on at %llu of %llu", c->target.path,
 	    (unsigned long long)a.off, (unsigned long long)c->source.a.size);
 	c->resume = a.off > 0;
-	if (c->resume)
-		c->in_place = 0;	/* nothing lies behind */
 	return call_upstream(c);
 }
 
@@ -503,6 +501,12 @@ copy_file(struct copy *c)
 	look_at_both(c, c->resume || xopt_get()->resume);
 	if (!c->source.is_there)
 		return call_upstream(c);	/* which says what is wrong */
+	/*
+	 * A file is copied in place because it may be the source itself. What
+	 * differs from the source is not, and no size has to be set at the end.
+	 */
+	if (xopt_get()->resume)
+		c->in_place = 0;
 	if (c->target.is_there && (xopt_get()->resume ||
 	    c->target.a.size <= c->source.a.size))
 		ret = go_on(c);
