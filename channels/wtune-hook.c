@@ -88,6 +88,7 @@ struct chan_state {
 	u_int unannounced;	/* of local_consumed, counted in "consumed" */
 	enum wtune_why logged;	/* the last reason in the log */
 	u_int logged_window;	/* and the window with it */
+	int	 adjust_logged;	/* the adjust behind that line as well */
 	uint64_t large_us;	/* when there last was a large backlog */
 	struct starve starve;	/* as a sender */
 	u_int peer_window;	/* the largest seen of the peer's */
@@ -222,6 +223,7 @@ log_decision(const struct Channel *c, struct chan_state *s, u_int was)
 		return;
 	s->logged = wtune_why(s->wtune);
 	s->logged_window = c->local_window_max;
+	s->adjust_logged = 0;
 	debug2("channel %d: window %u -> %u, %s (rtt %.1f ms, age %.1f ms, "
 	    "rate %.1f MB/s, bdp %llu, behind losses %llu, waiting %zu)",
 	    c->self, was, c->local_window_max, wtune_why_text(s->logged),
@@ -377,6 +379,19 @@ wtune_channel(struct ssh *ssh, struct Channel *c)
 		s->pipe_widened = 1;
 		bulk_widen_pipe(c->wfd);
 	}
+}
+
+void
+wtune_log_adjust(const struct Channel *c)
+{
+	struct chan_state *s = has_state(c) ? states[c->self] : NULL;
+	LogLevel level = s != NULL && s->adjust_logged ?
+	    SYSLOG_LEVEL_DEBUG3 : SYSLOG_LEVEL_DEBUG2;
+
+	do_log2(level, "channel %d: window %u sent adjust %u", c->self,
+	    c->local_window, c->local_consumed);
+	if (s != NULL)
+		s->adjust_logged = 1;
 }
 
 /* Bounds what waits unsent in the kernel by the path's rate. */

@@ -27,6 +27,12 @@ struct Channel;
 void	wtune_channel(struct ssh *, struct Channel *);
 
 /*
+ * Writes the line of a window adjust, in stock's words: at -vv the first one
+ * and one for each change of the window that the tuner logs, others at -vvv.
+ */
+void	wtune_log_adjust(const struct Channel *);
+
+/*
  * Stops reading from the local side of a channel that holds a stock window of
  * unsent data: a larger window of the peer is for the path, not for our
  * memory. Call it after stock decided what to wait for. Says once per

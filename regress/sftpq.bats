@@ -24,6 +24,13 @@ replay() {
 	[ "$(of 0 moved)" -ge 499000000 ]
 }
 
+# A receive buffer of 1 or 2 MiB at 100 ms looks like this.
+@test "a low rate is not taken for a short path" {
+	replay 'path 100 10' "$BEGIN" 'run 5' 'path 100 5' 'run 5'
+	[[ ${lines[0]} = *"reason: this rate needs no more" ]]
+	[[ ${lines[1]} = *"reason: an interrupt would wait for more than two seconds" ]]
+}
+
 @test "a path that 64 requests do not fill gets more until it is filled" {
 	replay 'path 200 125' "$BEGIN" 'run 2' 'run 5'
 	[ "$(of 1 moved)" -ge 624000000 ]

@@ -180,6 +180,16 @@ far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 	[ "$(credit "$(sshd_log hayate)")" -le $STOCK_MAX ]
 }
 
+### What the log says
+
+@test "at -vv an adjust is logged for each change of the window, at -vvv each one" {
+	get hayate
+	grew get.log
+	[ "$(grep -c 'sent adjust' get.log)" -le $(($(windows get.log | wc -l) + 1)) ]
+	get hayate -vvv
+	[ "$(grep -c 'sent adjust' get.log)" -gt $(($(windows get.log | wc -l) * 2)) ]
+}
+
 ### Loss
 
 # bbr: load BBR. It does not slow down for lost packets, so the window is what

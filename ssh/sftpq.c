@@ -162,7 +162,7 @@ set_max_requests(struct sftpq_flow *f, uint64_t now_us)
 	uint64_t unit = f->conf.unit;
 
 	f->most = UINT64_MAX / 4;
-	lower_bound(f, bound_by_path(f), "the path is short");
+	lower_bound(f, bound_by_path(f), "this rate needs no more");
 	lower_bound(f, bound_by_time(f, now_us),
 	    "an interrupt would wait for more than two seconds");
 	if (f->handles != 0)

@@ -87,9 +87,10 @@ run(double seconds)
 		serve_some();
 	}
 	printf("requests=%" PRIu32 " under_way=%" PRIu64 " most=%" PRIu64
-	    " ms=%.0f moved=%" PRIu64 "\n", sftpq_flow_max_requests(s.flow),
-	    s.sent - s.acked, s.most,
-	    (double)(s.sent - s.acked) * s.conf.unit / s.rate * 1e3, s.moved);
+	    " ms=%.0f moved=%" PRIu64 " reason: %s\n",
+	    sftpq_flow_max_requests(s.flow), s.sent - s.acked, s.most,
+	    (double)(s.sent - s.acked) * s.conf.unit / s.rate * 1e3, s.moved,
+	    sftpq_flow_reason(s.flow));
 }
 
 static void
