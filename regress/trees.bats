@@ -205,6 +205,18 @@ GET_P=${GET/-r/-rp}
 	END
 }
 
+@test "sftp says when the connection is lost, whoever finds out first" {
+	local n client
+	some 200
+	echo "get -r $T/a b" >get
+	for n in 100 300 400; do
+		rm -rf b
+		peer limits=261120,261120,1019 gather=0.02 deaf=$n
+		run -255 timeout 60 "$(bin sftp)" -q -S ./near -b get h 3>&-
+		[[ $output = *"Connection closed"* ]]
+	done
+}
+
 # What has been printed is freed. Freed memory has a pattern, so whoever uses it
 # does not get far.
 @test "a connection that ends while much waits to be sent is an error, and no crash" {

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -147,6 +148,25 @@ lose(struct xlink *l, const char *what, const char *why)
 	sshbuf_reset(l->out);
 }
 
+/*
+ * A connection that is lost is an error, and no SIGPIPE, which would end sftp
+ * without a word.
+ */
+static ssize_t
+write_quietly(int fd, const void *p, size_t len)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+	ssize_t n;
+	int saved;
+
+	sigaction(SIGPIPE, &ignore, &old);
+	n = hop_write(fd, p, len);
+	saved = errno;
+	sigaction(SIGPIPE, &old, NULL);
+	errno = saved;
+	return n;
+}
+
 static void
 send_some(struct xlink *l)
 {
@@ -157,10 +177,13 @@ send_some(struct xlink *l)
 		return;
 	n = l->conf.may_end ?
 	    send(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out),
-	    MSG_NOSIGNAL) :
-	    hop_write(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out));
+	    MSG_NOSIGNAL) : write_quietly(l->conf.fd_out,
+	    sshbuf_ptr(l->out), sshbuf_len(l->out));
 	if (n == -1) {
-		if (errno != EINTR && errno != EAGAIN && errno != EWOULDBLOCK)
+		if (errno == EPIPE || errno == ECONNRESET)
+			lose(l, "Connection closed", "");
+		else if (errno != EINTR && errno != EAGAIN &&
+		    errno != EWOULDBLOCK)
 			lose(l, "Couldn't send packet: ", strerror(errno));
 		return;
 	}
