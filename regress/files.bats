@@ -117,6 +117,20 @@ each_way() {
 	same "mkdir b; printf '%s\n' 'mput a/* b' 'mget b/* .' | $SFTP"
 }
 
+@test "an argument that becomes a directory while it is its turn ends nothing else" {
+	local i
+	mkdir a b
+	for i in $(seq 9); do head -c 300000 /dev/urandom >"a/$i"; done
+	mkdir tree
+	echo x >tree/x
+	peer limits=261120,261120,1019 "swap=$T/a/3"
+	run -1 copy_near -r a/[1-9] tree "h:$T/b"
+	[[ $output != *"ID mismatch"* ]]
+	[[ $output = *'b/3" exists but is not a directory'* ]]
+	for i in 1 2 4 5 6 7 8 9; do cmp "a/$i" "b/$i"; done
+	cmp tree/x b/tree/x
+}
+
 @test "a fifo of the server is refused, and the files round it arrive" {
 	need_root
 	mkdir base

@@ -34,6 +34,7 @@
 #include "sftpq-hook.h"
 #include "xask-hook.h"
 #include "xfirst-hook.h"
+#include "xmany-hook.h"
 #include "xreport-hook.h"
 
 /* Bounds of a request in bytes; upstream's messages have 256 KiB at most. */
@@ -321,6 +322,8 @@ sftpq_realpath(struct sftp_conn *conn, const char *path,
 {
 	char *real = NULL;
 
+	/* A tree begins: an argument that was a file can be a directory now. */
+	xmany_finish();
 	if (find_connection(conn) != NULL)
 		real = xfirst_realpath(conn, path);
 	return real != NULL ? real : ask(conn, path, 0);

@@ -80,7 +80,7 @@ struct sftp_conn *xmany_kept(void);
  */
 void	xmany_check_start(const char *dir);
 
-/* Waits until nothing is under way. */
+/* Waits until nothing is under way. Called before a tree as well. */
 void	xmany_finish(void);
 
 #endif /* HAYATE_XMANY_HOOK_H */
