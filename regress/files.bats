@@ -117,6 +117,87 @@ each_way() {
 	same "mkdir b; printf '%s\n' 'mput a/* b' 'mget b/* .' | $SFTP"
 }
 
+# bad_disk: what is loaded with this cannot read files named BAD behind 300,000
+# bytes, and has no room, of which it learns by close(), for files named FULL
+bad_disk() {
+	cc -shared -fPIC -o bad.so -xc - <<-'EOT'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <errno.h>
+	#include <fcntl.h>
+	#include <stdio.h>
+	#include <string.h>
+	#include <unistd.h>
+
+	static int
+	is(int fd, const char *name)
+	{
+		char at[40], path[4096] = "";
+
+		snprintf(at, sizeof(at), "/proc/self/fd/%d", fd);
+		return readlink(at, path, sizeof(path) - 1) > 0 &&
+		    strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name) == 0;
+	}
+
+	ssize_t
+	read(int fd, void *p, size_t n)
+	{
+		ssize_t (*real)() = dlsym(RTLD_NEXT, "read");
+		off_t at = is(fd, "BAD") ? lseek(fd, 0, SEEK_CUR) : 0;
+
+		errno = EIO;
+		if (at >= 300000)
+			return -1;
+		return real(fd, p, at + n > 300000 && is(fd, "BAD") ? 300000 - at : n);
+	}
+
+	int
+	close(int fd)
+	{
+		int (*real)() = dlsym(RTLD_NEXT, "close");
+		int bad = is(fd, "FULL") && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
+
+		if (real(fd) == -1 || !bad)
+			return bad ? -1 : 0;
+		errno = EDQUOT;
+		return -1;
+	}
+	EOT
+}
+
+@test "a local file that cannot be read fails alone, and is cut where it was read to" {
+	local w
+	mkdir a
+	head -c 300000 /dev/urandom | tee a/1 >a/3
+	head -c 900000 /dev/urandom >a/BAD
+	bad_disk
+	near "env -u LD_PRELOAD $(bin sftp-server)"
+	echo "put a/* $T/b" >put
+	echo "put -r a $T/b" >tree
+	for w in "scp a/1 a/BAD a/3 h:$T/b" "scp -r a/. h:$T/b" "sftp -b put h" \
+	    "sftp -b tree h"; do
+		rm -rf b
+		mkdir b
+		head -c 1000000 /dev/zero >b/BAD
+		# shellcheck disable=SC2086 # words
+		run -1 env LD_PRELOAD="$T/bad.so" timeout 60 \
+		    "$BUILD/hayate/${w%% *}" -q -S ./near ${w#* } 3>&-
+		[[ $output = *'read local "a/'*'BAD": Input/output error'* ]]
+		[ ! -e b/a ] || mv b/a/* b
+		cmp a/1 b/1
+		cmp a/3 b/3
+		[ "$(stat -c %s b/BAD)" = 300000 ]
+		cmp -n 300000 a/BAD b/BAD
+	done
+	# What cannot be read at all leaves the old file.
+	ln -s /proc/self/mem a/2
+	echo old >b/2
+	run -1 copy_near a/1 a/2 a/3 "h:$T/b"
+	[[ $output = *'read local "a/2": Input/output error'* ]]
+	[ "$(<b/2)" = old ]
+	cmp a/3 b/3
+}
+
 @test "an argument that becomes a directory while it is its turn ends nothing else" {
 	local i
 	mkdir a b

@@ -71,9 +71,13 @@ send_write(struct xtree *t, struct xitem *item, const struct xs_action *a)
 		fatal_fr(r, "compose");
 	while ((n = read(item->fd, p, len)) == -1 && errno == EINTR)
 		;
-	if (n == -1)
-		xlink_fatal(t->link, "read local \"%s\": %s", item->src,
+	if (n == -1) {
+		SAY(item, "read local \"%s\": %s", item->src,
 		    strerror(errno));
+		item->failed = 1;
+		xs_fail(a->job);
+		n = 0;
+	}
 	if ((r = sshbuf_consume_end(m, len - n)) != 0 ||
 	    (r = sshbuf_poke_u32(m, at, n)) != 0)
 		fatal_fr(r, "compose");

@@ -875,7 +875,7 @@ xs_sent(struct xs *s, uint32_t id, uint32_t len)
 	r->len = len;
 	if (len != 0)
 		return;
-	j->eof = 1;
+	j->eof = !j->failed;
 	j->acked = max_u64(j->acked, r->off);	/* there may be a hole */
 	retire(s, place);
 	go_on(s, j);

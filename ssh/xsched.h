@@ -211,7 +211,10 @@ void	xs_set_size(struct xs *, struct xs_job *, uint64_t size);
 /* In the reply to XS_STAT of a link: what it leads to */
 int	xs_become(struct xs *, struct xs_job *, enum xs_kind, uint64_t size);
 
-/* "len" bytes of the XS_WRITE were sent; 0: the source ended, nothing was */
+/*
+ * "len" bytes of the XS_WRITE were sent; 0: nothing was, because the source
+ * ended, or after xs_fail() could not be read
+ */
 void	xs_sent(struct xs *, uint32_t id, uint32_t len);
 
 /*
