@@ -198,6 +198,31 @@ bad_disk() {
 	cmp a/3 b/3
 }
 
+@test "a local file has failed whose close() says that there is no room" {
+	local w
+	mkdir a
+	head -c 300000 /dev/urandom | tee a/1 a/FULL >a/3
+	touch -d '2001-02-03' a/*
+	bad_disk
+	near "env -u LD_PRELOAD $(bin sftp-server)"
+	echo "get -p $T/a/* b" >get
+	echo "get -pr $T/a/. b" >tree
+	for w in "scp -p h:$T/a/1 h:$T/a/FULL h:$T/a/3 b" "scp -rp h:$T/a/. b" \
+	    "scp -p --report report h:$T/a/* b" "sftp -b get h" "sftp -b tree h"; do
+		rm -rf b
+		mkdir b
+		# shellcheck disable=SC2086 # words
+		run -1 env LD_PRELOAD="$T/bad.so" timeout 60 \
+		    "$BUILD/hayate/${w%% *}" -q -S ./near ${w#* } 3>&-
+		[[ $output = *'close local "b/'*'FULL": Disk quota exceeded'* ]]
+		cmp a/1 b/1
+		cmp a/3 b/3
+		[ "$(stat -c %y b/1 | cut -c1-4)" = 2001 ]
+		[ "$(stat -c %y b/FULL | cut -c1-4)" != 2001 ]
+	done
+	reported "f['FULL']['status'] == 'failed' and f['3']['status'] == 'ok'"
+}
+
 @test "an argument that becomes a directory while it is its turn ends nothing else" {
 	local i
 	mkdir a b

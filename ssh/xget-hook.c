@@ -360,18 +360,26 @@ set_times(const char *path, const Attrib *a, struct xitem *item, int after,
 		    strerror(errno));
 }
 
+/*
+ * A file system may say only when it is closed that there is no room. The times
+ * are set after that, and only then: a file that has them is believed to be
+ * whole.
+ */
 static void
-end_file(struct xtree *t, struct xitem *item)
+end_file(struct xtree *t, struct xitem *item, int whole)
 {
-	if (item->has_data && t->preserve && item->status == SSH2_FX_OK &&
-	    item->write_errno == 0) {
-		if (fchmod(item->fd, mode_of(item)) == -1)
-			SAY(item, "local chmod \"%s\": %s", item->dst,
-			    strerror(errno));
-		if ((item->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0)
-			set_times(item->dst, &item->a, item, 0, "");
-	}
-	xitem_close(t, item);
+	int preserves = item->has_data && t->preserve && whole;
+
+	if (preserves && fchmod(item->fd, mode_of(item)) == -1)
+		SAY(item, "local chmod \"%s\": %s", item->dst,
+		    strerror(errno));
+	if (xitem_close(t, item) == -1 && item->write_errno == 0) {
+		SAY(item, "close local \"%s\": %s", item->dst,
+		    strerror(errno));
+		item->failed = 1;
+	} else if (preserves &&
+	    (item->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0)
+		set_times(item->dst, &item->a, item, 0, "");
 	if (item->failed && item->depth > 0)
 		SAY(item, "Download of file %s to %s failed", item->src,
 		    item->dst);
@@ -397,7 +405,7 @@ static void
 get_end(struct xtree *t, struct xitem *item, struct xs_job *j)
 {
 	if (xs_kind(j) == XS_FILE)
-		end_file(t, item);
+		end_file(t, item, xs_is_whole(j));
 	else if (xs_kind(j) == XS_LEAVE && !item->failed)
 		leave_dir(t, item);
 	else if (xs_kind(j) == XS_DIR) {

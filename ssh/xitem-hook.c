@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -171,22 +172,23 @@ xitem_forget(struct xhandle *handle)
 	handle->id = NULL;
 }
 
-void
+int
 xitem_close(struct xtree *t, struct xitem *item)
 {
+	int r = item->fd == -1 ? 0 : close(item->fd), saved = errno;
 	size_t i;
 
-	if (item->fd != -1)
-		close(item->fd);
 	item->fd = -1;
 	xitem_forget(&item->handle);
 	xitem_forget(&item->to_handle);
 	for (i = 0; i < t->nopen; i++) {
 		if (t->open[i] == item) {
 			t->open[i] = t->open[--t->nopen];
-			return;
+			break;
 		}
 	}
+	errno = saved;
+	return r;
 }
 
 void

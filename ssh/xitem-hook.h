@@ -201,8 +201,8 @@ void	xitem_name(struct xitem *, const char *, const Attrib *);
 int	xitem_new_name(struct xitem *, const char *, const Attrib *);
 void	xitem_last_name(struct xitem *);
 
-/* Closes the local file and forgets the handles. */
-void	xitem_close(struct xtree *, struct xitem *);
+/* Closes the local file and forgets the handles. Returns 0, or -1: errno. */
+int	xitem_close(struct xtree *, struct xitem *);
 
 /* Requests of the forms that both sides need */
 void	xitem_send_path(struct xtree *, const struct xs_action *, u_char code,
