@@ -205,6 +205,85 @@ GET_P=${GET/-r/-rp}
 	END
 }
 
+# torn NEW OLD DIR: how many of its files are neither
+torn() {
+	local d
+	{
+		for d in "$1" "$2"; do (cd "$d" && md5sum -- *); done
+		echo
+		(cd "$3" && md5sum -- *)
+	} | awk '!NF { last = 1 } !last { good[$0] } last && NF && !($0 in good) { n++ }
+	    END { print n + 0 }'
+}
+
+@test "a lost link leaves an old tree as it was, but for the file under way" {
+	local i n w
+	mkdir a old
+	for i in $(seq 250); do
+		head -c $((i % 50 * 20)) /dev/urandom >"a/$i"
+		head -c 500 /dev/urandom >"old/$i"
+	done
+	echo "put -r a/. $T/b" >put
+	echo "get -r $T/a/. b" >get
+	for w in "sftp -b put h" "sftp -b get h" "scp -r a/. h:$T/b" "scp -r h:$T/a/. b"; do
+		for n in 290 400 640; do
+			rm -rf b
+			cp -a old b
+			peer limits=261120,261120,1019 gather=0.02 die=$n
+			# shellcheck disable=SC2086 # words
+			run ! timeout 60 "$BUILD/hayate/"${w/ / -q -S ./near } 3>&-
+			echo "$w $n: $(torn a old b) of $(torn old old b)"
+			[ "$status" = 255 ]
+			[[ $output = *"Connection closed"* ]]
+			[ "$(torn a old b)" -le 1 ]
+		done
+	done
+}
+
+@test "an interrupt leaves an old tree as it was, but for the file under way" {
+	local i w
+	mkdir a old
+	for i in $(seq 250); do
+		head -c 20000 /dev/urandom >"a/$i"
+		head -c 30000 /dev/urandom >"old/$i"
+	done
+	echo "put -r a/. $T/b" >put
+	echo "get -r $T/a/. b" >get
+	for w in put get; do
+		rm -rf b
+		cp -a old b
+		peer limits=261120,261120,1019 rate=10000000 interrupt=1000000,100000
+		run timeout 60 "$(bin sftp)" -q -S ./near -b $w h 3>&-
+		[ "$(torn old old b)" -ge 40 ]
+		[ "$(torn a a b)" -ge 40 ]
+		[ "$(torn a old b)" -le 1 ]
+	done
+}
+
+@test "sftp puts a tree over an old one, also where no open file can be emptied" {
+	local i odd
+	mkdir a old
+	for i in $(seq 100); do
+		head -c $((i * 30)) /dev/urandom >"a/$i"
+		head -c $((i % 7 * 700)) /dev/urandom >"old/$i"
+	done
+	: >a/1
+	head -c 200000 /dev/urandom >old/2
+	echo "put -r a/. $T/b" >put
+	for odd in more=0 nosize=1 "gather=0.02 backwards=1" limits=0,0,0; do
+		rm -rf b
+		cp -a old b
+		# shellcheck disable=SC2086 # words
+		peer limits=261120,261120,1019 $odd
+		timeout 60 "$(bin sftp)" -q -S ./near -b put h 3>&-
+		diff -r a b
+	done
+	truncate -s 100000 a/2		# a hole
+	peer limits=261120,261120,1019
+	timeout 60 "$(bin sftp)" -q -S ./near -b put h 3>&-
+	diff -r a b
+}
+
 @test "sftp says when the connection is lost, whoever finds out first" {
 	local n client
 	some 200

@@ -234,6 +234,71 @@ TOLD='set handles 1019'
 	done
 }
 
+@test "few files are emptied and not written, whatever the window, and none is mixed" {
+	local window lanes size more
+	for window in 3000 100000 10000000; do
+		for lanes in 1 4; do
+			for size in 0 800 4096; do
+				run -0 replay "$TOLD" "set window $window" "set clear 1" \
+				    "set lanes $lanes" "put 2 300 $size" \
+				    "set clear 0" "put 2 300 $size"
+				[ "$(of 0 whole)" = 600 ]
+				[ "$(of 0 torn)" -le "$lanes" ]
+				# The first one shows what the server does. One
+				# of no bytes takes no longer than one with some.
+				more=$((size > 0 ? 1 : 3))
+				[ "$window" -lt 10000000 ] || [ "$(of 0 rounds)" -le \
+				    $(($(of 1 rounds) + more)) ]
+			done
+		done
+	done
+	# An unknown server empties them when it opens them.
+	run -0 replay "set clear 1" "put 2 300 4096"
+	[ "$(of 0 whole)" = 600 ]
+	[ "$(of 0 torn)" -gt 1 ]
+}
+
+@test "few files that are put in place have new bytes and old ones behind them" {
+	local window lanes order n
+	for window in 3000 100000 10000000; do
+		for lanes in 1 4; do
+			run -0 replay "$TOLD" "set window $window" "set in_place 1" \
+			    "set lanes $lanes" "put 2 300 4096" "set clear 1" \
+			    "put 2 300 4096"
+			[ "$(of 1 whole)" = 600 ]
+			[ "$(of 1 torn)" -le "$lanes" ]
+			[ "$(of 1 requests)" = "$(of 0 requests)" ]
+		done
+	done
+	# A file of which a WRITE or this cut fails is cut once more.
+	for order in 0 1 2; do
+		for n in 1 2 5; do
+			run -0 replay "$TOLD" "set order $order" "set in_place 1" \
+			    "fail write $n" "put 1 9 5000" "fail write 0" \
+			    "fail cut $n" "put 1 9 5000"
+			[ "$(of 0 whole) $(of 0 cut)" = "8 1" ]
+			[ "$(of 1 whole)" = 9 ]
+		done
+	done
+}
+
+@test "a server that empties no open file, or in another order, gets whole files" {
+	local order n way
+	for order in 0 1 2 3; do
+		for n in 1 2 50; do
+			run -0 replay "$TOLD" "set order $order" "set clear 1" \
+			    "put 2 60 5000" "set fixed 1" "put 2 60 5000" \
+			    "set fixed 0" "fail clear $n" "put 2 60 5000" \
+			    "set lanes 3" "put 2 60 5000" "set serve_late 1" \
+			    "put 2 60 5000" "set interrupt $((n % 50 + 4))" \
+			    "put 2 60 5000"
+			for way in 0 1 2 3 4; do
+				[ "$(of $way whole)" = 120 ]
+			done
+		done
+	done
+}
+
 @test "a READ that returns less is asked again for the rest" {
 	run -0 replay "$TOLD" "set short 300" "get 1 20 4096"
 	[ "$(of 0 whole)" = 20 ]
@@ -286,7 +351,7 @@ TOLD='set handles 1019'
 
 @test "each request may fail at each place, and all the others are done" {
 	local op n handles way
-	for op in stat mkdir opendir readdir open read write truncate attrs close \
+	for op in stat mkdir opendir readdir open read write clear cut truncate attrs close \
 	    setstat stat_to open_to empty close_to; do
 		for n in 1 2 4 20; do
 			for handles in 0 1019; do

@@ -126,8 +126,9 @@ mode_of(const struct xitem *item)
 }
 
 /*
- * Opens the local file. It is emptied only after it is known that no other job
- * writes it.
+ * Opens the local file. It is emptied with the first data, so that a lost link
+ * or an interrupt finds few files empty or in part, and after it is known that
+ * no other job writes it.
  */
 static void
 open_local(struct xtree *t, struct xitem *item, struct xs_job *j)
@@ -145,17 +146,21 @@ open_local(struct xtree *t, struct xitem *item, struct xs_job *j)
 		xs_defer(j);
 		return;
 	}
-	if (!t->in_place && S_ISREG(sb.st_mode) && sb.st_size != 0 &&
-	    ftruncate(item->fd, 0) == -1) {
-		SAY(item, "open local \"%s\": %s", item->dst, strerror(errno));
-		item->failed = 1;
-		xs_fail(j);
-		return;
-	}
+	item->emptied = t->in_place || !S_ISREG(sb.st_mode) || sb.st_size == 0;
 	item->dev = sb.st_dev;
 	item->ino = sb.st_ino;
 	t->open[t->nopen++] = item;
 	item->has_data = 1;
+}
+
+/* Returns 1 if the bytes are in the file, with no old ones behind them. */
+static int
+write_local(struct xitem *item, const u_char *p, size_t n, uint64_t off)
+{
+	if (!item->emptied && ftruncate(item->fd, 0) == -1)
+		return 0;
+	item->emptied = 1;
+	return xsparse_write(item->fd, p, n, off) == n;
 }
 
 void
@@ -180,8 +185,7 @@ take_data(struct xtree *t, struct xitem *item, const struct xs_action *a,
 
 	xget_data(t, a, reply, &p, &n);
 	*len = n;
-	if (item->write_errno != 0 ||
-	    xsparse_write(item->fd, p, n, a->off) == n)
+	if (item->write_errno != 0 || write_local(item, p, n, a->off))
 		return item->write_errno == 0 ? XS_OK : XS_FAILED;
 	item->write_errno = errno;
 	item->failed = 1;
@@ -324,17 +328,28 @@ get_begin(struct xtree *t, struct xitem *item, struct xs_job *j)
 	}
 }
 
+/*
+ * Cuts what may be longer than what came. A file that was not emptied is empty
+ * at the server, or of it nothing came: then it stays as it was.
+ */
+static void
+cut_local(struct xtree *t, struct xitem *item, uint64_t off, int whole)
+{
+	if (!t->in_place && whole == item->emptied)
+		return;
+	debug("truncating at %llu", (unsigned long long)off);
+	if (ftruncate(item->fd, off) == 0)
+		return;
+	SAY(item, "local ftruncate \"%s\": %s", item->dst, strerror(errno));
+	item->failed |= !item->emptied;
+}
+
 static void
 get_settle(struct xtree *t, struct xitem *item, const struct xs_action *a)
 {
 	int whole = xs_is_whole(a->job);
 
-	if (t->in_place || !whole) {
-		debug("truncating at %llu", (unsigned long long)a->off);
-		if (ftruncate(item->fd, a->off) == -1)
-			SAY(item, "local ftruncate \"%s\": %s", item->dst,
-			    strerror(errno));
-	}
+	cut_local(t, item, a->off, whole);
 	if (item->status != SSH2_FX_OK)
 		SAY(item, "read remote \"%s\" : %s", item->src,
 		    fx2txt(item->status));

@@ -68,6 +68,9 @@ struct xitem {
 	int	 has_data;		/* it came to reading and writing */
 	int	 sparse;		/* its holes need not be sent */
 	int	 ends_in_hole;
+	int	 clears;		/* of a put: no open empties it */
+	int	 emptied;		/* of a get: the old bytes are gone */
+	int	 is_new;		/* a directory we made, or in one */
 	int	 is_large;		/* see xturn-hook.h */
 	uint64_t size, moved, skipped;	/* bytes; of holes */
 	uint64_t begun_us, ended_us;	/* times; 0: not yet */

@@ -43,6 +43,9 @@ struct xs_job {
 	uint32_t under_way;		/* requests */
 	int	 eof, past, empty;
 	int	 look;			/* of a put: STAT comes first */
+	int	 clear;			/* likewise: XS_CLEAR is to come */
+	int	 cut;			/* XS_CUT was done */
+	int	 has_reply;		/* to a READ or WRITE */
 	int	 skipped;		/* some bytes are not sent */
 	int	 emptied;		/* XS_EMPTY was sent */
 	int	 again;			/* failed, is to be tried again */
@@ -78,6 +81,9 @@ struct lane {
 	uint32_t files;			/* that are under way */
 };
 
+/* What the server does with XS_CLEAR */
+enum clears { CLEARS_UNKNOWN, CLEARS_ASKED, CLEARS, CLEARS_NOT };
+
 struct xs {
 	struct xs_conf conf;
 	struct link walk, ready, held, agenda, more, unlisted;
@@ -92,6 +98,7 @@ struct xs {
 	uint32_t jobs, nready;
 	uint32_t clean, epoch;		/* done since the limit changed */
 	struct xs_job *solo;		/* nothing was begun beside it */
+	enum clears clears;
 	int	 told, strict, interrupted;
 	struct xs_action last;		/* local work that was handed out */
 };

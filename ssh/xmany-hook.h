@@ -17,7 +17,7 @@
  * whatever case, or does not exist. The call of that file finds nothing under
  * way, and upstream's function copies it. So a list leaves behind nothing that
  * stock would not have, with two exceptions, as in a tree: after an interrupt
- * or a lost link up to 512 files behind the current one may have been begun;
+ * or a lost link up to 512 files behind the current one may have been copied;
  * and a server's file that has several names among the targets, by links, may
  * get a mixture of what is put there.
  *

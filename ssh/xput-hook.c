@@ -127,12 +127,14 @@ put_send(struct xtree *t, struct xitem *item, const struct xs_action *a)
 	case XS_OPEN:
 		xitem_send_open(t, a, item->dst,
 		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |
-		    (t->in_place && !item->sparse ? 0 : SSH2_FXF_TRUNC),
-		    &item->a);
+		    ((t->in_place && !item->sparse) || item->clears ? 0 :
+		    SSH2_FXF_TRUNC), &item->a);
 		break;
 	case XS_WRITE:
 		send_write(t, item, a);
 		break;
+	case XS_CLEAR:
+	case XS_CUT:
 	case XS_TRUNCATE:
 		send_truncate(t, item, a);
 		break;
@@ -168,6 +170,8 @@ put_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
 	if (a->op == XS_OPEN) {
 		xitem_handle(t, item, reply, &item->handle);
 		item->has_data = 1;
+	} else if (a->op == XS_MKDIR) {
+		item->is_new = 1;
 	} else if (a->op == XS_STAT && xs_kind(a->job) == XS_FILE) {
 		xitem_attrs(t, reply, &found);
 		item->sparse = S_ISREG(found.perm) &&
@@ -275,6 +279,8 @@ begin_file(struct xtree *t, struct xitem *item, struct xs_job *j)
 	    xsparse_has_hole(item->fd, &sb);
 	if (item->sparse)
 		xs_look(j);
+	item->clears = !t->in_place && !t->alone && !item->is_new &&
+	    xs_clear(t->s, j);
 	return 0;
 }
 
@@ -375,6 +381,7 @@ put_add(struct xtree *t, struct xitem *dir, struct xs_job *job,
 	memset(&sb, 0, sizeof(sb));
 	if (look_up(t, item, name->name, &sb) == 0)
 		kind = S_ISDIR(sb.st_mode) ? XS_DIR : XS_FILE;
+	item->is_new = dir->is_new && kind == XS_FILE;
 	xitem_add(t, job, kind, item, sb.st_size);
 }
 

@@ -70,7 +70,7 @@
 /*
  * Files are opened ahead as long as less than this, or the window, waits to be
  * asked for or sent: 512 files of 4 KiB. An interrupt leaves behind what was
- * opened, and an OPEN that truncates has emptied it.
+ * made, and an OPEN that truncates has emptied it.
  */
 #define AHEAD_LEAST	(2 * 1024 * 1024)
 
@@ -542,6 +542,7 @@ drained(struct xs *s, struct xs_job *j)
 static void
 go_on(struct xs *s, struct xs_job *j)
 {
+	j->again |= j->clear && s->clears == CLEARS_NOT && !j->failed;
 	if (!has_all(s, j)) {
 		if (link_is_empty(&j->queue))
 			enqueue(&s->lane[j->lane].data, j);
@@ -605,7 +606,7 @@ after_settle(const struct xs *s, const struct xs_job *j, enum xs_op op)
 {
 	if (s->conf.cross)
 		return after_settle_cross(s, j, op);
-	if (s->conf.put && op == XS_SETTLE &&
+	if (s->conf.put && op == XS_SETTLE && !(j->cut && xs_is_whole(j)) &&
 	    (s->conf.in_place || j->failed || j->skipped))
 		return XS_TRUNCATE;
 	if (s->conf.put && op != XS_ATTRS && s->conf.preserve)
@@ -635,6 +636,7 @@ begin_again(struct xs *s, struct xs_job *j)
 	j->next = j->acked = 0;
 	j->hole = UINT64_MAX;
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
+	j->clear = j->cut = j->has_reply = 0;
 	if (s->interrupted) {
 		j->failed = 1;
 		done(s, j);
@@ -684,6 +686,15 @@ need_not_wait(const struct xs *s, const struct xs_job *j)
 	return s->told && (j->step == XS_TRUNCATE || j->step == XS_ATTRS);
 }
 
+/* Returns the size that the step of a file sets. */
+static uint64_t
+size_for(const struct xs_job *j)
+{
+	if (j->step == XS_CUT)
+		return j->next;
+	return j->step == XS_TRUNCATE ? frontier(j) : 0;
+}
+
 static int
 next_step(struct xs *s, struct xs_action *a)
 {
@@ -700,8 +711,7 @@ next_step(struct xs *s, struct xs_action *a)
 	j = dequeue(&s->agenda);
 	if (j->step >= XS_BEGIN)
 		return local(s, j, j->step, a);
-	if (request(s, j, j->step, j->step == XS_TRUNCATE ? frontier(j) : 0, 0,
-	    a) != 1)
+	if (request(s, j, j->step, size_for(j), 0, a) != 1)
 		return -1;
 	j->emptied |= j->step == XS_EMPTY;
 	if (need_not_wait(s, j))
@@ -711,26 +721,47 @@ next_step(struct xs *s, struct xs_action *a)
 	return 1;
 }
 
+/* Returns the length of a file's next READ or WRITE. */
+static uint64_t
+data_len(const struct xs *s, const struct xs_job *j)
+{
+	uint64_t len = j->unit;
+
+	if (j->next < j->size && !s->conf.put)
+		len = min_u64(len, j->size - j->next);
+	if (j->next >= j->size && s->conf.cross)
+		len = min_u64(len, BLIND_MOST);
+	return len;
+}
+
+/* The file is emptied. It keeps its place: its first WRITE is next. */
+static int
+clear(struct xs *s, struct xs_job *j, struct xs_action *a)
+{
+	if (s->clears == CLEARS_UNKNOWN)
+		s->clears = CLEARS_ASKED;
+	j->clear = 0;
+	return request(s, j, XS_CLEAR, 0, 0, a);
+}
+
 static int
 next_in_lane(struct xs *s, struct lane *l, struct xs_action *a)
 {
 	struct xs_job *j;
 	uint64_t len;
 
-	while (!link_is_empty(&l->data)) {
+	while (!link_is_empty(&l->data) && s->clears != CLEARS_ASKED) {
 		j = of_queue(l->data.next);
 		if (must_wait(s, j)) {
 			link_remove(&j->queue);
 			continue;
 		}
-		len = j->unit;
-		if (j->next < j->size && !s->conf.put)
-			len = min_u64(len, j->size - j->next);
-		if (j->next >= j->size && s->conf.cross)
-			len = min_u64(len, BLIND_MOST);
+		len = data_len(s, j);
 		if (l->bytes > 0 && l->bytes + OVERHEAD + min_u64(len,
 		    j->size - min_u64(j->next, j->size)) > share(s))
 			return 0;
+		if (j->clear)
+			return clear(s, j, a);
 		if (j->next >= j->size)
 			j->past = 1;
 		j->next += len;
@@ -862,6 +893,14 @@ xs_skip(struct xs *s, uint32_t id, uint64_t off)
 	r->job->skipped = 1;
 }
 
+/* Returns 1 if the file can be cut while its last WRITEs are under way. */
+static int
+can_cut(const struct xs *s, const struct xs_job *j)
+{
+	return s->told && s->conf.in_place && j->eof && !j->skipped &&
+	    !j->failed && j->under_way > 0;
+}
+
 void
 xs_sent(struct xs *s, uint32_t id, uint32_t len)
 {
@@ -878,7 +917,10 @@ xs_sent(struct xs *s, uint32_t id, uint32_t len)
 	j->eof = !j->failed;
 	j->acked = max_u64(j->acked, r->off);	/* there may be a hole */
 	retire(s, place);
-	go_on(s, j);
+	if (can_cut(s, j))
+		step(s, j, XS_CUT);
+	else
+		go_on(s, j);
 }
 
 int
@@ -908,6 +950,7 @@ count_data(struct xs *s, struct xs_req **place, uint32_t len)
 	struct xs_req *r = *place;
 	struct xs_job *j = r->job;
 
+	j->has_reply = 1;
 	j->acked = max_u64(j->acked, r->off + len);
 	if (len == r->len)
 		return 0;
@@ -1009,6 +1052,48 @@ reply_last(struct xs *s, struct xs_job *j, enum xs_op op)
 		step(s, j, j->again ? XS_AGAIN : XS_END);
 }
 
+/* The files that wait for XS_CLEAR begin once more. */
+static void
+clear_no_more(struct xs *s)
+{
+	struct link *data, *l, *next;
+	size_t i;
+
+	s->clears = CLEARS_NOT;
+	for (i = 0; i < XS_LANES; i++) {
+		data = &s->lane[i].data;
+		for (l = data->next; l != data; l = next) {
+			next = l->next;
+			if (of_queue(l)->clear)
+				go_on(s, of_queue(l));
+		}
+	}
+}
+
+/* If it failed, XS_TRUNCATE comes. */
+static void
+reply_cut(struct xs *s, struct xs_job *j, enum xs_result result)
+{
+	j->cut = result == XS_OK;
+	go_on(s, j);
+}
+
+/*
+ * If WRITEs were answered before, they may have been done before as well, and
+ * are lost.
+ */
+static int
+reply_clear(struct xs *s, struct xs_job *j, enum xs_result result)
+{
+	if (result != XS_OK || j->has_reply) {
+		j->again |= !j->failed;
+		clear_no_more(s);
+	} else if (s->clears == CLEARS_ASKED)
+		s->clears = CLEARS;
+	go_on(s, j);
+	return j->again;
+}
+
 /* What follows the reply to a request that changes something, or looks */
 static void
 reply_status(struct xs *s, struct xs_job *j, enum xs_op op,
@@ -1056,6 +1141,10 @@ xs_reply(struct xs *s, uint32_t id, enum xs_result result, uint32_t len)
 		reply_readdir(s, j, result);
 	else if (op == XS_OPEN || op == XS_OPENDIR || op == XS_OPEN_TO)
 		return reply_open(s, j, op, result);
+	else if (op == XS_CLEAR)
+		return reply_clear(s, j, result);
+	else if (op == XS_CUT)
+		reply_cut(s, j, result);
 	else
 		reply_status(s, j, op, result);
 	return 0;
@@ -1085,6 +1174,13 @@ void
 xs_look(struct xs_job *j)
 {
 	j->look = 1;
+}
+
+int
+xs_clear(struct xs *s, struct xs_job *j)
+{
+	j->clear = s->told && s->clears != CLEARS_NOT;
+	return j->clear;
 }
 
 void

@@ -23,6 +23,14 @@
  * all its data is acknowledged. An unknown server gets these requests one after
  * the other, another one together.
  *
+ * A file that is put over an old one is emptied right before its first WRITE
+ * (XS_CLEAR), with nothing between them, so that a lost link or an interrupt
+ * finds few files that are empty or in part: one of each lane. Before the
+ * server has emptied the first one, no other is touched. If it does not do
+ * that, or answers in another order, the files begin once more, and are emptied
+ * when they are opened. One that is written in place is likewise cut right
+ * after its last WRITE (XS_CUT), if the server tells its limit.
+ *
  * Between two servers a job has requests for both. A file is opened at the
  * target when it is open at the source, what a READ brings becomes a WRITE, and
  * one window has room for both. What was not copied whole is emptied at the
@@ -76,6 +84,8 @@ enum xs_op {
 	XS_OPEN,
 	XS_READ,
 	XS_WRITE,		/* answered by xs_sent() as well */
+	XS_CLEAR,		/* to no bytes, before the first XS_WRITE */
+	XS_CUT,			/* to "off" bytes, right after the last one */
 	XS_TRUNCATE,		/* to "off" bytes */
 	XS_ATTRS,
 	XS_CLOSE,
@@ -198,6 +208,13 @@ void	xs_fail(struct xs_job *);
  * follows whatever the reply is.
  */
 void	xs_look(struct xs_job *);
+
+/*
+ * In XS_BEGIN of a file that is put. Returns 1 if XS_CLEAR comes before its
+ * first XS_WRITE, and 0 if XS_OPEN has to empty it: the server has not told its
+ * limit, or did not do what XS_CLEAR asked.
+ */
+int	xs_clear(struct xs *, struct xs_job *);
 
 /*
  * Before the reply to XS_OPEN: its local file is being written by another job.

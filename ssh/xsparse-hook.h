@@ -12,7 +12,7 @@
  *
  * What is put: a hole of 32 KiB or more is left out, and the server's file is
  * made as long as its source at the end. It must be a regular file, and is
- * emptied first, so that what is left out reads as zeros, and an interrupted
+ * emptied before, so that what is left out reads as zeros, and an interrupted
  * copy is a beginning of its source. A file with bytes that is copied over in
  * place gets every byte, as in upstream: it may be the source itself. A file
  * that is put alone takes this way if an eighth of it is holes, from 32 MiB on

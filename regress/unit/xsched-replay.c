@@ -24,6 +24,10 @@
  *       held N      the caller copies each Nth file itself; 0: none
  *       declined 0|1   ... but then leaves it to requests
  *       release N   nothing is held any more after N round trips
+ *       clear 0|1   a put is over longer old files, which are emptied by
+ *                   XS_CLEAR unless it is in place
+ *       fixed 0|1   the server empties no file that is open
+ *       serve_late 0|1   it empties and writes in the order of its replies
  *       files N, unit N, window N, in_place 0|1, preserve 0|1,
  *       keep_found 0|1
  *   fail OP N      the Nth request OP fails, whenever it is sent
@@ -33,9 +37,10 @@
  * The server answers only when nothing more is sent, so a round is a round
  * trip. The report: rounds, requests, most files open at once, files that are
  * whole, cut (with no hole below the cut) or emptied, and failed, files that
- * the caller copied, jobs that were kept at once (added and not printed), and
- * the data requests of each lane. A promise of xsched.h that is broken ends the
- * run with its name.
+ * the caller copied, jobs that were kept at once (added and not printed), most
+ * files at the end of a round that are neither old nor new, and the data
+ * requests of each lane. A promise of xsched.h that is broken ends the run with
+ * its name.
  */
 
 #include <err.h>
@@ -49,8 +54,8 @@
 #define REQUESTS_MAX	20000
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
-    "readdir", "open", "read", "write", "truncate", "attrs", "close",
-    "setstat", "stat_to", "open_to", "empty", "close_to" };
+    "readdir", "open", "read", "write", "clear", "cut", "truncate",
+    "attrs", "close", "setstat", "stat_to", "open_to", "empty", "close_to" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -69,6 +74,10 @@ struct node {
 	uint64_t size;			/* of the server's file */
 	uint64_t moved, cut;		/* bytes without a hole; truncated to */
 	unsigned char *map;		/* which units came */
+	int	 clears;		/* by XS_CLEAR */
+	int	 is_old;		/* at the server: old bytes are there */
+	int	 is_torn, is_mixed;	/* neither old nor new; both at once */
+	uint64_t served;		/* new bytes there */
 };
 
 struct reply {
@@ -82,6 +91,7 @@ static struct {
 	uint64_t handles, strict, strict_to, full, shorten, actual, order;
 	uint64_t interrupt, names, hole, hole_end, held, declined, release;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
+	uint64_t clear, fixed, serve_late;
 	uint64_t fail[OPS], late[OPS], late_rounds[OPS];
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
@@ -95,9 +105,10 @@ static struct {
 	uint64_t seen[OPS];
 	unsigned long rounds, requests, whole, ncut, failed, printed, copied;
 	unsigned long kept, kept_most;
-	uint64_t open, open_to, most;
+	uint64_t open, open_to, most, torn, most_torn;
 	uint64_t bytes;			/* under way, between two servers */
 	unsigned long data[XS_LANES];	/* requests */
+	int	 refused;		/* an XS_CLEAR was */
 } r;
 
 static void
@@ -129,7 +140,8 @@ fails(const struct xs_action *a)
 {
 	if (r.seen[a->op] == set.fail[a->op])
 		return 1;
-	return (a->op == XS_OPEN && set.strict != 0 && r.open >= set.strict) ||
+	return (a->op == XS_CLEAR && set.fixed) ||
+	    (a->op == XS_OPEN && set.strict != 0 && r.open >= set.strict) ||
 	    (a->op == XS_OPEN_TO && set.strict_to != 0 &&
 	    r.open_to >= set.strict_to) ||
 	    (a->op == XS_WRITE && set.full != 0 && r.open > set.full);
@@ -185,6 +197,33 @@ serve_open_to(struct node *n, int once_more)
 	n->moved = 0;
 }
 
+/* The old bytes go, or new ones come. */
+static void
+serve_bytes(struct node *n, int empty, uint64_t len)
+{
+	int is_torn;
+
+	if (empty)
+		n->is_old = n->is_mixed = 0;
+	n->is_mixed |= n->is_old && len > 0;
+	n->served = empty ? 0 : n->served + len;
+	is_torn = n->is_old ? n->served > 0 : n->served < r.size;
+	r.torn += (uint64_t)(is_torn - n->is_torn);
+	n->is_torn = is_torn;
+}
+
+static void
+serve_data(struct node *n, const struct reply *p)
+{
+	if (set.clear && p->result == XS_OK &&
+	    (p->a.op == XS_CLEAR || p->a.op == XS_WRITE))
+		serve_bytes(n, p->a.op == XS_CLEAR, p->a.len);
+	if (p->result == XS_OK && p->a.op == XS_CUT) {
+		n->is_old = 0;
+		serve_bytes(n, 0, 0);
+	}
+}
+
 static void
 serve(struct node *n, struct reply *p)
 {
@@ -202,10 +241,14 @@ serve(struct node *n, struct reply *p)
 		n->is_open = 1;
 		if (++r.open > r.most)
 			r.most = r.open;
+		if (set.clear && p->a.op == XS_OPEN && !set.in_place)
+			serve_bytes(n, !n->clears, 0);
 	} else if (p->a.op == XS_READ)
 		serve_read(n, p);
 	else if (p->a.op == XS_READDIR)
 		serve_names(n, p);
+	else if (!set.serve_late)
+		serve_data(n, p);
 }
 
 /* The caller */
@@ -279,6 +322,8 @@ send(const struct xs_action *a)
 	must(a->op != XS_SETSTAT || n->below == 0 ||
 	    (set.interrupt && n->begun == 0),
 	    "a directory is left after all below");
+	must(a->op != XS_CLEAR || !r.refused,
+	    "what was refused once is not asked for again");
 	must(n->under_way == 0 || n->lane == xs_lane(a->job),
 	    "a file keeps its lane");
 	n->lane = xs_lane(a->job);
@@ -286,7 +331,7 @@ send(const struct xs_action *a)
 	r.data[n->lane] += a->op == XS_READ || a->op == XS_WRITE;
 	memset(p, 0, sizeof(*p));
 	p->a = *a;
-	if (a->op == XS_TRUNCATE)
+	if (a->op == XS_TRUNCATE || a->op == XS_CUT)
 		n->cut = a->off;
 	if (a->op == XS_WRITE && r.put && send_data(n, p) == 0) {
 		r.nqueue--;
@@ -326,6 +371,8 @@ answer(struct reply *p)
 	must(xs_find(r.s, p->a.id, &found) == 0 && found.job == p->a.job &&
 	    found.op == p->a.op && found.off == p->a.off,
 	    "a request is found by its ID");
+	if (set.serve_late)
+		serve_data(n, p);
 	n->under_way--;
 	n->last -= is_last(p->a.op);
 	r.bytes -= bytes_of(&p->a);
@@ -340,6 +387,7 @@ answer(struct reply *p)
 		n->known += (int)p->len;
 	again = xs_reply(r.s, p->a.id, p->result, p->len);
 	must(again != -1, "a good reply is good");
+	r.refused |= p->a.op == XS_CLEAR && p->result == XS_FAILED;
 	n->has_failed |= p->result == XS_FAILED && !again &&
 	    (p->a.op == XS_STAT || p->a.op == XS_STAT_TO ||
 	    p->a.op == XS_OPENDIR || p->a.op == XS_READDIR);
@@ -373,6 +421,8 @@ answer_all(void)
 	size_t n = take_replies(now), i, j;
 	struct reply swap;
 
+	if (r.torn > r.most_torn)
+		r.most_torn = r.torn;
 	for (i = 0; i + 1 < n && set.order != 0; i++) {
 		j = set.order == 1 ? n - 1 - i : i + (size_t)rand() % (n - i);
 		if (set.order == 1 && j <= i)
@@ -410,6 +460,10 @@ end(struct xs_job *j, struct node *n)
 		return;
 	n->dir->begun--;
 	must(!n->is_open && !n->is_open_to, "what ends is closed");
+	must(!n->is_mixed || set.in_place,
+	    "new bytes come where no old ones are");
+	must(!set.clear || !xs_is_whole(j) || n->served == size,
+	    "no bytes are lost");
 	if (n->is_emptied) {
 		must(n->moved == 0 && !xs_is_whole(j),
 		    "what is emptied was not whole");
@@ -482,6 +536,8 @@ begin(struct xs_job *j, struct node *n)
 	if (xs_kind(j) != XS_FILE)
 		return;
 	n->dir->begun++;
+	n->is_old = set.clear != 0;
+	n->clears = set.clear && !set.in_place && xs_clear(r.s, j);
 	if (!xs_is_held(j))
 		return;
 	must(r.nqueue == 0 && xs_active(r.s) == 1,
@@ -513,7 +569,9 @@ act(const struct xs_action *a)
 		    "what begins again is closed");
 		n->dir->begun--;
 		n->cut = UINT64_MAX;
-		n->moved = 0;
+		n->moved = n->served = 0;
+		r.torn -= (uint64_t)n->is_torn;
+		n->is_torn = n->is_mixed = 0;
 		free(n->map);
 		n->map = NULL;
 	} else if (a->op == XS_END)
@@ -560,9 +618,9 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	for (i = 0; i < XS_LANES; i++)
 		must(xs_lane_files(r.s, i) == 0, "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
-	    "failed=%lu copied=%lu kept=%lu limit=%u", r.rounds, r.requests,
-	    r.most, r.whole, r.ncut, r.failed, r.copied, r.kept_most,
-	    xs_limit(r.s));
+	    "failed=%lu copied=%lu kept=%lu limit=%u torn=%" PRIu64, r.rounds,
+	    r.requests, r.most, r.whole, r.ncut, r.failed, r.copied,
+	    r.kept_most, xs_limit(r.s), r.most_torn);
 	for (i = 0; i < set.lanes; i++)
 		printf(" lane%u=%lu", i, r.data[i]);
 	putchar('\n');
@@ -585,6 +643,8 @@ setting(const char *key)
 	    { "unit", &set.unit }, { "window", &set.window },
 	    { "lanes", &set.lanes }, { "held", &set.held },
 	    { "declined", &set.declined }, { "release", &set.release },
+	    { "clear", &set.clear }, { "fixed", &set.fixed },
+	    { "serve_late", &set.serve_late },
 	    { "in_place", &set.in_place }, { "preserve", &set.preserve },
 	    { "keep_found", &set.keep_found } };
 	size_t i;
