@@ -43,7 +43,7 @@ TOLD='set handles 1019'
 }
 
 @test "hundreds of files are under way to the end of a tree, whatever its shape" {
-	local FLAVOUR=plain way set n
+	local -x FLAVOUR=plain way set n
 	for way in get put cross; do
 		for set in "20 1000" "100 200" "3 6000" "4000 5"; do
 			run -0 replay "$TOLD" "set names 100" "$way $set 10"
@@ -60,7 +60,7 @@ TOLD='set handles 1019'
 }
 
 @test "what waits for a file that is late is bounded, and hundreds follow it" {
-	local FLAVOUR=plain way
+	local -x FLAVOUR=plain way
 	for way in "get read" "put write" "cross open_to"; do
 		run -0 replay "$TOLD" "set names 100" "late ${way#* } 1 1000" \
 		    "${way% *} 20 1000 10"
