@@ -580,6 +580,15 @@ meter() { printf '%s\n' "$@" | unit xmeter-replay; }
 	[ "${lines[2]}" = "[100/100 files 100%   9.8MB   1.0MB/s   00:10    ]" ]
 }
 
+@test "the progress line says no percentage and no time left while more may be found" {
+	run -0 meter 10 "11 1803 1024000 2827 10240000 1" "12 2827 2048000 2827 10240000 1" \
+	    "13 2827 2048000 5654 4096000 0" "last 20 5653 4096000 5654 4096000 1"
+	[ "${lines[0]}" = "[1803 of 2827+ files   1.0MB   1.0MB/s]" ]
+	[[ ${lines[1]} = "[2827 of 2827+ files "* && ${lines[1]} != *%* ]]
+	[[ ${lines[2]} = "[2827/5654 files  50% "*" ETA]" ]]
+	[[ ${lines[3]} = "[5653/5654 files  99% "* ]]
+}
+
 @test "the progress line has bounds" {
 	local n=18446744073709551615
 	run -0 meter 0 "0 0 0 0 0" "1 0 0 2 0" "2 1 0 2 0" "3 0 9 1 5" \
@@ -633,6 +642,32 @@ terminal_lines() { on_terminal "$@" | tr -d '\033' | tr '\r' '\n' | awk NF; }
 	[[ $output != *" files "* ]]
 	run -0 bash -c "$scp a/* h:$T/b 2>&1"
 	[ -z "$output" ]
+}
+
+# totals: those of the lines with a percentage, each once
+totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -u; }
+
+@test "the progress line of a tree has a percentage when all of it is known" {
+	local scp way
+	scp="$(bin scp) -S ./near -r"
+	mkdir -p a/{1,2,3}/deep/er
+	touch a/{1,2,3}/deep/er/{1..700} a/2/deep/last
+	ln -s a/1 link
+	ln -s ../../2/deep/last a/3/deep/last
+	ln -s nowhere a/3/broken
+	peer limits=261120,261120,1019 gather=0.05 links=1
+	for way in "a h:$T/b" "h:$T/a c" "h:$T/link d" "-3 h:$T/a g:$T/e"; do
+		run terminal_lines 80 "$scp $way"
+		[ "$(totals)" = "$([[ $way = *link* ]] && echo 700 || echo 2102)" ]
+		grep -q '[0-9] of [0-9]*+ files .*/s *$' <<<"$output"
+		[[ $output = *" files "*"% "*" ETA"* ]]
+	done
+	# What follows in a directory that cannot be read to its end does not count.
+	peer limits=261120,261120,1019 gather=0.05 links=1 lists=19
+	run terminal_lines 80 "$scp h:$T/a f"
+	[[ $output = *"Couldn't read directory"* ]]
+	[ "$(totals)" = "$(find f -type f | wc -l)" ]
+	[[ $output = *" files 100% "* ]]
 }
 
 @test "the progress line fits a narrow terminal and leaves texts whole" {

@@ -98,6 +98,7 @@ follow(struct xtree *t, struct xitem *item, struct xs_job *j,
 		    item->src);
 	item->size = (item->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ?
 	    item->a.size : 0;
+	t->count.unread -= kind != XS_DIR;
 	if (kind == XS_FILE)
 		xitem_count(t, item);
 	if (xs_become(t->s, j, kind, item->size) != 0)
@@ -221,9 +222,12 @@ take_name(struct xtree *t, struct xitem *item, struct sshbuf *m)
 		    "of \"%s\"", name, item->src);
 	else if (t->dots)
 		xitem_name(item, name, &a);
-	else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0 &&
-	    xitem_new_name(item, name, &a) == -1)
-		debug_f("\"%s\" is listed twice", name);
+	else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+		if (xitem_new_name(item, name, &a) == 0)
+			xitem_count_name(t, &a, 1);
+		else
+			debug_f("\"%s\" is listed twice", name);
+	}
 	free(name);
 }
 

@@ -8,6 +8,7 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/stat.h>
 
 #include <errno.h>
 #include <stdarg.h>
@@ -48,14 +49,36 @@ xitem_count(struct xtree *t, const struct xitem *item)
 }
 
 void
+xitem_count_name(struct xtree *t, const Attrib *a, int sign)
+{
+	if (S_ISDIR(a->perm) || (S_ISLNK(a->perm) && t->follow))
+		t->count.unread += sign;
+	if (!S_ISREG(a->perm))
+		return;
+	t->count.files_known += sign;
+	if ((a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0)
+		t->count.bytes_known += sign * a->size;
+}
+
+/* What a server lists is counted when it is listed. */
+static void
+count_added(struct xtree *t, enum xs_kind kind, const struct xitem *item)
+{
+	if (kind == XS_FILE && !t->counted)
+		xitem_count(t, item);
+	if (kind == XS_DIR)
+		t->count.unread++;
+}
+
+void
 xitem_add(struct xtree *t, struct xs_job *dir, enum xs_kind kind,
     struct xitem *item, uint64_t size)
 {
 	struct xs_job *j;
 
 	item->size = size;
-	if (kind == XS_FILE && !t->counted)
-		xitem_count(t, item);
+	if (dir == NULL || t->side == &xput_side)
+		count_added(t, kind, item);
 	if ((j = xs_add(t->s, dir, kind, item, size)) == NULL)
 		fatal_f("out of memory");
 	if (kind == XS_FILE && dir != NULL)

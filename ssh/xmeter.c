@@ -96,12 +96,25 @@ percent(const struct xmeter_count *c)
 	    (uint64_t)(100.0 * (double)done / (double)all));
 }
 
+/* How much of all is done, unless there may be more than is known */
+static void
+write_files(const struct xmeter_count *c, int is_open, char text[2 * AMOUNT])
+{
+	if (is_open)
+		snprintf(text, 2 * AMOUNT, "%" PRIu64 " of %" PRIu64 "+ files",
+		    c->files, c->files_known);
+	else
+		snprintf(text, 2 * AMOUNT, "%" PRIu64 "/%" PRIu64
+		    " files %3u%%", c->files, c->files_known, percent(c));
+}
+
 void
 xmeter_line(struct xmeter *m, const struct xmeter_count *c, uint64_t now_us,
     int last, char line[XMETER_LINE])
 {
-	char bytes[AMOUNT], rate[AMOUNT], left[AMOUNT];
+	char files[2 * AMOUNT], bytes[AMOUNT], rate[AMOUNT], left[AMOUNT];
 	double s = (double)(now_us - m->begun_us) / 1e6;
+	int is_open = c->unread != 0 && !last;
 
 	measure(m, c->bytes, now_us);
 	write_amount((double)c->bytes, bytes);
@@ -113,7 +126,10 @@ xmeter_line(struct xmeter *m, const struct xmeter_count *c, uint64_t now_us,
 		write_left(m, c->bytes_known - min_u64(c->bytes_known,
 		    c->bytes), left);
 	}
-	snprintf(line, XMETER_LINE, "%" PRIu64 "/%" PRIu64
-	    " files %3u%% %7s %7s/s %7s%s", c->files, c->files_known,
-	    percent(c), bytes, rate, left, last ? "    " : " ETA");
+	write_files(c, is_open, files);
+	if (is_open)
+		snprintf(line, XMETER_LINE, "%s %7s %7s/s", files, bytes, rate);
+	else
+		snprintf(line, XMETER_LINE, "%s %7s %7s/s %7s%s", files, bytes,
+		    rate, left, last ? "    " : " ETA");
 }

@@ -7,9 +7,10 @@
  * xmeter: what the progress line of many files says.
  *
  *      12/500 files  45%  12.3MB   3.4MB/s  00:10 ETA
+ *      12 of 500+ files  12.3MB   3.4MB/s
  *
- * The total is what is known so far: a tree is listed while it is copied. The
- * rate is an average that forgets within seconds, the time left is that of the
+ * A tree is listed while it is copied. Until all of it is, the total is what is
+ * known so far, and nobody knows how much is left: the second line. The rate is an average that forgets within seconds, the time left is that of the
  * known bytes at this rate. Units are of 1024, as in upstream's meter.
  *
  * Counts and times go in, text comes out. No terminal, no clock, no upstream
@@ -34,6 +35,7 @@ struct xmeter {
 struct xmeter_count {
 	uint64_t files, bytes;		/* done */
 	uint64_t files_known, bytes_known;
+	uint64_t unread;		/* known directories, not listed */
 };
 
 /* A copy begins at this time, in microseconds. */

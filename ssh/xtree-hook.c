@@ -180,8 +180,26 @@ add_child(struct xtree *t, struct xitem *dir, struct xs_job *job)
 			name->name = NULL;
 		}
 	}
-	if (dir->added == dir->nnames)
+	if (dir->added == dir->nnames) {
+		t->count.unread -= t->side == &xput_side;
 		xs_listed(t->s, job);
+	}
+}
+
+/* Its names are known, or none is added any more. */
+static void
+count_ended(struct xtree *t, const struct xitem *item, enum xs_kind kind)
+{
+	size_t i;
+
+	t->count.files += kind == XS_FILE;
+	if (kind == XS_LINK || (kind == XS_DIR &&
+	    (item->failed || t->side != &xput_side)))
+		t->count.unread--;
+	if (kind != XS_DIR || !item->failed || t->side == &xput_side)
+		return;
+	for (i = item->added; i < item->nnames; i++)
+		xitem_count_name(t, &item->names[i].a, -1);
 }
 
 /* It will begin once more, and then says what it has to say. */
@@ -262,7 +280,7 @@ act(struct xtree *t, const struct xs_action *a)
 		break;
 	case XS_END:
 		t->side->end(t, item, a->job);
-		t->count.files += xs_kind(a->job) == XS_FILE;
+		count_ended(t, item, xs_kind(a->job));
 		t->large -= item->is_large;
 		item->ended_us = clock_us();
 		if (item->failed)

@@ -6,7 +6,8 @@
 /*
  * xmeter-replay: prints progress lines. Standard input begins with the time at
  * which a copy begins, in seconds. Then each line is SECONDS FILES BYTES
- * FILES-KNOWN BYTES-KNOWN, with "last" in front if the copy is over.
+ * FILES-KNOWN BYTES-KNOWN UNREAD, with "last" in front if the copy is over.
+ * UNREAD may be left out.
  */
 
 #include <inttypes.h>
@@ -28,10 +29,11 @@ main(void)
 		return 1;
 	xmeter_begin(&m, (uint64_t)(s * 1e6));
 	while (fgets(in, sizeof(in), stdin) != NULL) {
+		c.unread = 0;
 		last = strncmp(in, "last ", 5) == 0;
 		if (sscanf(in + 5 * last, "%lf %" SCNu64 " %" SCNu64 " %" SCNu64
-		    " %" SCNu64, &s, &c.files, &c.bytes, &c.files_known,
-		    &c.bytes_known) != 5)
+		    " %" SCNu64 " %" SCNu64, &s, &c.files, &c.bytes,
+		    &c.files_known, &c.bytes_known, &c.unread) < 5)
 			return 1;
 		xmeter_line(&m, &c, (uint64_t)(s * 1e6), last, line);
 		printf("[%s]\n", line);
