@@ -185,7 +185,7 @@ struct xitem *xitem_new(char *src, char *dst, int depth);
 /* A file, with its size, is known: it belongs to the total. */
 void	xitem_count(struct xtree *, const struct xitem *);
 
-/* Likewise for a name that a server lists, or with -1 is not copied after all */
+/* Likewise for a name that a server lists; -1: it is not copied after all */
 void	xitem_count_name(struct xtree *, const Attrib *, int sign);
 
 /* Adds it to the tree. "dir" is as in xs_add(). */

@@ -9,9 +9,10 @@
  *      12/500 files  45%  12.3MB   3.4MB/s  00:10 ETA
  *      12 of 500+ files  12.3MB   3.4MB/s
  *
- * A tree is listed while it is copied. Until all of it is, the total is what is
- * known so far, and nobody knows how much is left: the second line. The rate is an average that forgets within seconds, the time left is that of the
- * known bytes at this rate. Units are of 1024, as in upstream's meter.
+ * A tree is listed while it is copied. Until all of it is, the total is what
+ * is known so far, and nobody knows how much is left: the second line. The rate
+ * is an average that forgets within seconds, the time left is that of the known
+ * bytes at this rate. Units are of 1024, as in upstream's meter.
  *
  * Counts and times go in, text comes out. No terminal, no clock, no upstream
  * header. Called by xshow-hook.c, and alone by regress/unit/xmeter-replay.c.
