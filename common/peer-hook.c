@@ -38,9 +38,10 @@
 
 /*
  * From 10.4 on sshd-auth, which sends the extension, reads no configuration: it
- * gets upstream's options from sshd-session, and this word from the environment.
- * The word counts only if it comes from the parent, because a listener that
- * reads its configuration again has the environment of the first time.
+ * gets upstream's options from sshd-session, and this word from the
+ * environment. The word counts only if it comes from the parent, because a
+ * listener that reads its configuration again has the environment of the first
+ * time.
  */
 #define OFF_BY	"HAYATE_OFF_BY"
 
@@ -60,7 +61,7 @@ peer_tell_children(void)
 
 static int told_off;
 
-/* Before main(), because later the sandbox ends a process that asks who it is. */
+/* Before main(): later the sandbox ends a process that asks who it is. */
 static void __attribute__((constructor))
 hear_parent(void)
 {

@@ -75,8 +75,9 @@ struct sftp_conn *xmany_kept(void);
 
 /*
  * sftp is going to get a file below "dir", which the server named. Before 10.5
- * upstream pastes it into a line of commands, where a blank ends the name and the
- * next word is the local file, and a pattern is expanded. Ends the program then.
+ * upstream pastes it into a line of commands, where a blank ends the name, the
+ * next word is the local file, and a pattern is expanded. Then it ends the
+ * program.
  */
 void	xmany_check_start(const char *dir);
 

@@ -66,8 +66,8 @@ end_well(void)
 }
 
 /*
- * Upstream shows its usage, and knows nothing of ours: we say it before. Of help
- * that was asked for it makes an error. Returns the argc that makes it do so.
+ * Upstream shows its usage, and knows nothing of ours: we say it before. Help
+ * that was asked for ends as an error there. Returns the argc that makes it so.
  */
 static int
 help(char **argv)

@@ -273,8 +273,8 @@ keep_error(const char *text)
 }
 
 /*
- * As do_log() of upstream prints to standard error. It gives a handler text that
- * is safe to print, and from 10.3 on the text as it is.
+ * As do_log() of upstream prints to standard error. It gives a handler text
+ * that is safe to print, and from 10.3 on the text as it is.
  */
 static void
 print(LogLevel level, int force, const char *text, void *arg)
