@@ -14,6 +14,18 @@ test -f build/options || die "no build/options here: run ./configure first"
 # upstream_word NAME: one value of the file UPSTREAM
 upstream_word() { sed -n "s/^$1[	 ][	 ]*//p" "$TOP/UPSTREAM"; }
 
+# tried FIELD VALUE: the row of UPSTREAM whose field 2 (release) or 3 (banner) is
+# that, or nothing
+tried() {
+	awk -v f="$1" -v v="$2" '$1 == "tried" && $f == v { print $2, $3, $4, $5; exit }' \
+	    "$TOP/UPSTREAM"
+}
+
+# newest_tried: the first row
+newest_tried() {
+	awk '$1 == "tried" { print $2, $3, $4, $5; exit }' "$TOP/UPSTREAM"
+}
+
 # source_word NAME: one value of build/upstream/.source, as fetch wrote it
 source_word() { sed -n "s/^$1 //p" "$BUILD/upstream/.source" 2>/dev/null || :; }
 

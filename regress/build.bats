@@ -129,7 +129,7 @@ lacking() {
 
 @test "an older tree is refused" {
 	configured --with-openssh="$(tree 's/OpenSSH_[0-9.]*/OpenSSH_9.9/')"
-	refuses build/upstream/.source "UPSTREAM pins"
+	refuses build/upstream/.source "UPSTREAM names 10.5p1, 10.4p1"
 }
 
 @test "a newer tree needs --enable-untested-upstream and is then named" {
@@ -138,7 +138,7 @@ lacking() {
 	refuses build/upstream/.source "enable-untested-upstream"
 	configured --with-openssh="$newer" --enable-untested-upstream
 	run -0 make -s build/upstream/.source
-	[[ $output = *"newer than the pin"* ]]
+	[[ $output = *"OpenSSH_99.1p"[0-9]" is newer than OpenSSH_10.5p1: untested"* ]]
 }
 
 @test "a directory without OpenSSH sources is refused" {
@@ -161,16 +161,16 @@ pristine() {
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$orig"
 	[[ $output = *"10 patches for 7 CVEs"*CVE-2025-61984*"--with-openssh=apt"* ]]
-	[[ $output = *"none of Debian's fixes"*"--enable-unpatched-upstream"* ]]
+	[[ $output = *"none of the fixes made since"*"--enable-unpatched-upstream"* ]]
 	# The same tarball as a tree, and past configure.
 	mkdir "$BATS_TEST_TMPDIR/plain"
 	tar xzf "$orig" -C "$BATS_TEST_TMPDIR/plain" --strip-components=1
 	run ! ./configure -q --with-openssh="$BATS_TEST_TMPDIR/plain"
 	configured --with-openssh="$BATS_TEST_TMPDIR/plain" --enable-untested-upstream
-	refuses build/upstream/.source "none of Debian's fixes"
+	refuses build/upstream/.source "none of the fixes made since 10.0p1"
 	configured --with-openssh="$orig" --enable-unpatched-upstream
 	run -0 make -s build/upstream/.source
-	[[ $output = *"without Debian's security fixes"* ]]
+	[[ $output = *"without the security fixes made since 10.0p1"* ]]
 	grep -x "revision unpatched 2025-04-09" build/upstream/.source
 }
 
@@ -354,7 +354,11 @@ fake_apt() {
 	END
 	cat >apt-cache <<-'END'
 	#!/bin/sh
-	sed 's/^/Version: 1:/' "$ARCHIVE/versions"
+	case $* in
+	*/apt/unstable/*) f=$ARCHIVE/versions.unstable ;;
+	*) f=$ARCHIVE/versions ;;
+	esac
+	sed 's/^/Version: 1:/' $f 2>/dev/null
 	END
 	cat >apt-get <<-'END'
 	#!/bin/sh
@@ -388,6 +392,30 @@ offer() {
 
 # here: the version that upstream came as
 here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
+
+@test "what is listed and not served, or not tried, is named and stops no build" {
+	fake_apt
+	offer "$(here)"
+	printf '%s\n' 99.1p1-1 10.3p1-4 "$(here)" >"$ARCHIVE/versions.unstable"
+	configured --with-openssh=apt
+	run -0 make -s build/upstream/.source
+	[[ ${lines[0]} = *"unstable lists openssh 99.1p1-1, with which the series was not tried"* ]]
+	[[ ${lines[1]} = *"unstable lists openssh 10.3p1-4, but does not serve it"* ]]
+	[[ $output = *"openssh $(here) lacks what later releases mended"* ]]
+	[[ ${lines[-1]} = *"upstream is openssh_$(here) of 20"*", verified" ]]
+	grep -x "release 10.0p1 trixie" build/upstream/.source
+	# One distribution alone, and the newest release as a tree
+	configured --with-openssh=apt:trixie
+	run -0 make -s build/upstream/.source
+	[[ $output != *unstable* ]]
+	run ! ./configure -q --with-openssh=apt:
+	[[ $output = *"name a distribution of Debian"* ]]
+	newest=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_10.5/; s/"p2"/"p1"/')
+	rm -rf "$newest/.source" "$newest/debian"
+	configured --with-openssh="$newest"
+	make -s build/upstream/.source
+	grep -x "revision released 2026-08-11" build/upstream/.source
+}
 
 @test "make fetch reports a newer revision or that there is none" {
 	fake_apt

@@ -367,5 +367,5 @@ status_of() {
 	LIST=less run -2 status_of "$v" 10.0p1-7+deb13u4
 	[[ $output = *"has no entry for "*"-security"* ]]
 	# nothing is left behind
-	run -1 compgen -G "/tmp/tmp.*/build/apt/openssh.sources"
+	run -1 compgen -G "/tmp/tmp.*/build/apt/*/openssh.sources"
 }
