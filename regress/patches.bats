@@ -108,8 +108,11 @@ applies() {
 	cp -r "$BUILD/upstream" new
 	sed -i '/^mac_compute(/,/^}/s/return 0;/return dlen == 0;/' new/mac.c
 	sed -i 's/^sftp_get_limits(/sftp_ask_limits(/' new/sftp-client.c
+	sed -i 's/^sshbuf_reset(/sshbuf_restart(/' new/sshbuf.c
 	run -0 make -s -C "$TOP" hooks NEW="$PWD/new"
 	grep '^changed	mac.c mac_compute: 2 lines, mirrored by cipher/' <<<"$output"
 	grep '^same	mac.c mac_check, mirrored by cipher/' <<<"$output"
 	grep '^gone	sftp-client.c sftp_get_limits, mirrored by ssh/' <<<"$output"
+	grep -x 'gone	sshbuf.c sshbuf_reset, a file that ours replaces' <<<"$output"
+	grep -x 'new	sshbuf.c sshbuf_restart, a file that ours replaces' <<<"$output"
 }
