@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -115,18 +116,32 @@ static const char *const quiet[] = { "-oBatchMode=yes", "-oControlMaster=no",
     "-oControlPath=none", "-oTransferStreams=1",
     "-oForkAfterAuthentication=no" };
 
-/* Our arguments, each with its NUL, as they were when we began */
+/* The most that is read at once */
+#define ARGUMENTS_CHUNK	4096
+
+/*
+ * Our arguments, each with its NUL, as they were when we began. The kernel says
+ * that this file has no bytes, and from 10.5 on sshbuf_load_file() believes it.
+ */
 static struct sshbuf *
 read_arguments(void)
 {
-	struct sshbuf *b = NULL;
+	struct sshbuf *b = sshbuf_new();
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 
-	if (sshbuf_load_file("/proc/self/cmdline", &b) != 0 ||
-	    sshbuf_len(b) == 0 ||
+	if (b == NULL)
+		fatal_f("sshbuf_new failed");
+	errno = 0;
+	while (fd != -1 && sshbuf_read(fd, b, ARGUMENTS_CHUNK, NULL) == 0)
+		;
+	/* EPIPE is the end of the file. */
+	if (errno != EPIPE || sshbuf_len(b) == 0 ||
 	    sshbuf_ptr(b)[sshbuf_len(b) - 1] != '\0') {
 		sshbuf_free(b);
-		return NULL;
+		b = NULL;
 	}
+	if (fd != -1)
+		close(fd);
 	return b;
 }
 
