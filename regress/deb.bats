@@ -11,7 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 	mkdir -p build/upstream
 	cp "$BUILD/upstream/version.h" "$BUILD/upstream/.source" build/upstream/
-	cp -al "$BUILD"/upstream/{OVERVIEW,README,README.dns,README.tun,contrib,readconf.c,servconf.c} build/upstream/
+	cp -al "$BUILD"/upstream/{OVERVIEW,README*,contrib,readconf.c,servconf.c} build/upstream/
 	cp -al "$BUILD/fetched" build/ 2>/dev/null || :
 	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
 }
@@ -283,4 +283,30 @@ ascending() {
 		PATH=$PWD/bin:$PATH run -1 src/build-aux/deb $flavour
 		[[ $output = *"packages to build with are missing: apt-get install "*libbsd-dev* ]]
 	done
+}
+
+@test "a fresh install makes the host keys that sshd names, in the case of any release" {
+	local word
+	mkdir bin
+	ln -s "$(bin ssh-keygen)" bin/hayate-ssh-keygen
+	sed "s|^sshd=.*|sshd=$PWD/sshd|; s|/etc/hayate/|$PWD/etc/|" \
+	    "$TOP/contrib/deb/beside/hayate-server.postinst" |
+	    sed '/^# is_taken/,$d' >make
+	echo make_keys >>make
+	for word in hostkey HostKey; do
+		rm -rf etc
+		mkdir etc
+		printf '%s\n' "#!/bin/sh" "cat <<END" "$word $PWD/etc/ssh_host_ecdsa_key" \
+		    "$word $PWD/etc/ssh_host_ed25519_key" "$word $PWD/mine" END >sshd
+		chmod +x sshd
+		PATH=$PWD/bin:$PATH run -0 sh make
+		[ "$(cd etc && echo *key)" = "ssh_host_ecdsa_key ssh_host_ed25519_key" ]
+	done
+	# and as the sshd that was built prints it
+	rm -rf etc/*
+	echo "HostKey $PWD/etc/ssh_host_ed25519_key" >config
+	printf '%s\n' "#!/bin/sh" "exec $(bin sshd) -G -f $PWD/config" >sshd
+	PATH=$PWD/bin:$PATH run -0 sh make
+	grep -q '^ssh-ed25519 ' etc/ssh_host_ed25519_key.pub
+	[ ! -e mine ]
 }

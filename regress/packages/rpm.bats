@@ -118,14 +118,14 @@ RequiredRSASize 3072' >"$ROOT/etc/crypto-policies/back-ends/opensshserver.config
 }
 
 # ciphers PROGRAM ARGUMENT...: which it would use
-ciphers() { inside "$@" | sed -n 's/^ciphers //p'; }
+ciphers() { inside "$@" | sed -n 's/^ciphers //Ip'; }
 
 @test "it follows the policy of the system, and a site's file as that OpenSSH does" {
 	local dir=$ROOT/etc/hayate
 	[ -d "$dir" ] || skip "nothing is installed"
 	[ "$(ciphers hayate-ssh -G x)" = aes256-gcm@openssh.com ]
 	[ "$(ciphers hayate-sshd -T)" = aes256-gcm@openssh.com ]
-	inside hayate-sshd -T | grep -x 'requiredrsasize 3072'
+	inside hayate-sshd -T | grep -ix 'requiredrsasize 3072'
 	echo 'Ciphers aes128-ctr' | tee "$dir/ssh_config.d/60-site.conf" >"$dir/sshd_config.d/60-site.conf"
 	[ "$(ciphers hayate-ssh -G x)" = aes128-ctr ]
 	[ "$(ciphers hayate-sshd -T)" = aes256-gcm@openssh.com ]
