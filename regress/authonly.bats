@@ -281,10 +281,10 @@ other() {
 	sed "s/pubdata/$(id -gn)/" "$TOP/contrib/site/sshd_config.data" >site
 	of() { "$(bin sshd)" -T -f site -h "$BATS_FILE_TMPDIR/host" \
 	    -C "user=$(id -un),host=h,addr=$1,laddr=$2"; }
-	of 10.20.3.4 10.20.0.1 | grep -qx 'noneenabled yes'
-	of 10.21.3.4 10.20.0.1 | grep -qx 'noneenabled no'
-	of 10.20.3.4 192.0.2.1 | grep -qx 'noneenabled no'
-	of 10.21.3.4 10.20.0.1 | grep -qx 'forcecommand internal-sftp -R'
+	of 10.20.3.4 10.20.0.1 | grep -qix 'noneenabled yes'
+	of 10.21.3.4 10.20.0.1 | grep -qix 'noneenabled no'
+	of 10.20.3.4 192.0.2.1 | grep -qix 'noneenabled no'
+	of 10.21.3.4 10.20.0.1 | grep -qix 'forcecommand internal-sftp -R'
 	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.data" data1.internal.example |
 	    grep -qx 'noneswitch yes'
 	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.data" elsewhere.example |

@@ -27,10 +27,14 @@ setup_file() {
 setup() { cd "$BATS_TEST_TMPDIR"; }
 teardown() { sshd_down; }
 
-# foreign: name, sides (C, S or B) and kind of each word
+# foreign: name, sides (C, S or B) and kind of each word. From 10.4 on servconf.h
+# makes more than a parser of each of its words, which are left out here.
 foreign() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FOREIGN[A-Z_]*\), .*/\1 \2 \3/p' \
-	    "$TOP/common/hayopt.c"
+	    "$TOP/common/hayopt.c" |
+	    while read -r name rest; do
+		grep -Eq "^SSHCONF_.*, $name," "$BUILD/hayate/servconf.h" || echo "$name $rest"
+	    done
 }
 
 # cli, srv BUILD FILE [ARG...]: what ssh would use for host "near", and sshd
@@ -144,7 +148,7 @@ good() {
 	EOF
 	run -0 --separate-stderr srv lacking s
 	[ -z "$stderr" ]
-	[[ $output = *"requiredrsasize 3000"* ]]
+	[[ ${output,,} = *"requiredrsasize 3000"* ]]
 }
 
 @test "Debian's keywords are accepted silently, and its aliases set upstream's keywords" {
@@ -175,7 +179,7 @@ good() {
 
 @test "a keyword that would deny access is never ignored" {
 	local word
-	for word in KerberosUseKuserok GSSAPIDelegateCredentials; do
+	for word in $(foreign | sed -n 's/ S FOREIGN_YES$//p'); do
 		printf '%s\n' "Match user x" "$word no" >s
 		run -255 srv lacking s
 		[[ $output = "s line 2: $word \"no\": only yes is allowed, "* ]]
@@ -210,10 +214,10 @@ good() {
 }
 
 @test "a foreign keyword that upstream knows is left to upstream" {
-	grep -q '"debianbanner"' "$BUILD/hayate/servconf.c" ||
+	grep -Eqi '"debianbanner"|, DebianBanner,' "$BUILD"/hayate/servconf.[ch] ||
 	    skip "this upstream is not Debian's"
 	printf '%s\n' "DebianBanner no" >s
-	srv hayate s | grep -qx 'debianbanner no'
+	srv hayate s | grep -qix 'debianbanner no'
 	run -255 srv hayate /dev/stdin <<<"GSSAPIKeyExchange 7"
 	[[ $output != *ignored* ]]
 	run -255 cli hayate /dev/null -o GSSAPIKexAlgorithms=nonsense
@@ -230,7 +234,7 @@ CHACHA=chacha20-poly1305@openssh.com
 		want=${want//CHACHA/$CHACHA}
 		echo "Ciphers $list" >c
 		cli hayate c | grep -qx "ciphers $want" || { echo "$list"; false; }
-		srv hayate c | grep -qx "ciphers $want" || { echo "$list"; false; }
+		srv hayate c | grep -qix "ciphers $want" || { echo "$list"; false; }
 		cli hayate /dev/null -c "${list//\"}" | grep -qx "ciphers $want"
 	done <<-EOF
 	MT CHACHA
