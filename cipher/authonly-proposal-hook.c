@@ -161,8 +161,11 @@ static int
 has_short_tag(const char *name)
 {
 	struct sshmac mac = { .name = NULL };
+	int is_short = mac_setup(&mac, (char *)name) != 0 ||
+	    mac.mac_len < 128 / 8;
 
-	return mac_setup(&mac, (char *)name) != 0 || mac.mac_len < 128 / 8;
+	mac_clear(&mac);
+	return is_short;
 }
 
 static const struct authonly_algorithms algorithms = {

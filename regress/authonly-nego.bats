@@ -234,6 +234,17 @@ proposed() {
 	sshd_down both
 }
 
+@test "no exchange of keys leaves a MAC behind in memory, says valgrind" {
+	need valgrind
+	sshd_up hayate:lean "NoneEnabled yes" "MACs $SHORT,$S512"
+	IN_CLIENT="valgrind -q --leak-check=full --log-file=$PWD/lost" \
+	    client "${ASK[@]}" -o "MACs=$SHORT,$S512" lean true 2>err
+	said "$CLEAR aes128-gmac@hayate.invalid"
+	[ -f lost ]
+	sed -n '/definitely lost/,/main/p' lost >mine
+	fails grep mac_setup mine
+}
+
 @test "the proposal lists common MACs first and the rest in the user's order" {
 	sshd_up hayate:some "NoneEnabled yes" "MACs $S512,$S1,hmac-sha2-256"
 	[ "$(proposed -o "MACs=hmac-sha1,$S256,$S512,hmac-sha2-256,$S1" some)" = \
