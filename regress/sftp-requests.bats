@@ -633,3 +633,12 @@ from_home() {
 	# As it is from OpenSSH 10.5 on, or with a line that says why not.
 	from_home "$T/a b" x 2>why || grep -F 'which sftp cannot use with HOST:FILE' why
 }
+
+@test "a whole path can be had where the server begins in a directory with a blank" {
+	mkdir "$T/here" "$T/a b"
+	cd "$T/here"
+	echo data >"$T/report.txt"
+	from_home "$T/a b" "$T/report.txt"
+	[ "$(cat report.txt)" = data ]
+	from_home "$T/a b" "$T" <<<ls | grep -F report.txt
+}

@@ -586,9 +586,11 @@ xmany_cross(struct sftp_conn *from, struct sftp_conn *to, char *const *srcs,
 }
 
 void
-xmany_check_start(const char *dir)
+xmany_check_start(const char *file, const char *dir)
 {
-	if (HAYATE_OPENSSH < 1005 && strpbrk(dir, " \t\r\n\"'\\*?[#") != NULL)
+	if (HAYATE_OPENSSH < 1005 && *file != '/' &&
+	    strpbrk(dir, " \t\r\n\"'\\*?[#") != NULL)
 		fatal("The server begins in \"%s\", which sftp cannot use with "
-		    "HOST:FILE: start it with HOST alone, and type get", dir);
+		    "HOST:FILE: start it with HOST alone, and type get or cd, "
+		    "or name the whole path", dir);
 }

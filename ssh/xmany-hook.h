@@ -74,12 +74,12 @@ int	xmany_keeps(struct sftp_conn **conn, char *const *args);
 struct sftp_conn *xmany_kept(void);
 
 /*
- * sftp is going to get a file below "dir", which the server named. Before 10.5
- * upstream pastes it into a line of commands, where a blank ends the name, the
- * next word is the local file, and a pattern is expanded. Then it ends the
- * program.
+ * sftp is going to get "file", which is below "dir" unless it is a whole path.
+ * The server named "dir". Before 10.5 upstream pastes it into a line of
+ * commands, where a blank ends the name, the next word is the local file, and a
+ * pattern is expanded. Then it ends the program.
  */
-void	xmany_check_start(const char *dir);
+void	xmany_check_start(const char *file, const char *dir);
 
 /* Waits until nothing is under way. Called before a tree as well. */
 void	xmany_finish(void);
