@@ -397,6 +397,21 @@ alone() {
 	kill "$SSH_AGENT_PID"
 }
 
+@test "what an ssh that is gone left in the environment writes into no other's pipe" {
+	mkfifo pipe
+	cat pipe >came &
+	exec {out}>pipe
+	cp "$BATS_FILE_TMPDIR/user" key
+	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
+	askpass
+	HAYATE_ASKED="$BASHPID $out" client -i key -o IdentitiesOnly=yes -o BatchMode=no hayate true
+	HAYATE_ASKED="$BASHPID $out 1" client -i key -o IdentitiesOnly=yes -o BatchMode=no hayate true
+	[ -s asked ]
+	exec {out}>&-
+	wait $!
+	[ ! -s came ]
+}
+
 # With penalties the address would be shut out after few copies.
 @test "a password or an answer is never tried again, so no address is shut out" {
 	local way

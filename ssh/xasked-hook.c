@@ -22,7 +22,7 @@
 
 #include "xasked-hook.h"
 
-/* In the environment: the ssh that waits, and its descriptor of a pipe */
+/* In the environment: the ssh that waits, its descriptor of a pipe, the pipe */
 #define PIPE_ENV	"HAYATE_ASKED"
 
 char	*stock_read_passphrase(const char *prompt, int flags);
@@ -34,17 +34,18 @@ void
 xasked_begin(void)
 {
 	struct stat sb;
-	char text[32];
+	char text[64];
 	int fds[2];
 
 	if (fstat(STDIN_FILENO, &sb) == -1 || !S_ISSOCK(sb.st_mode) ||
-	    pipe(fds) == -1)
+	    pipe(fds) == -1 || fstat(fds[1], &sb) == -1)
 		return;
 	fcntl(fds[0], F_SETFD, FD_CLOEXEC);
 	fcntl(fds[1], F_SETFD, FD_CLOEXEC);
 	set_nonblock(fds[0]);
 	from_below = fds[0];
-	snprintf(text, sizeof(text), "%ld %d", (long)getpid(), fds[1]);
+	snprintf(text, sizeof(text), "%ld %d %llu", (long)getpid(), fds[1],
+	    (unsigned long long)sb.st_ino);
 	setenv(PIPE_ENV, text, 1);
 }
 
@@ -53,20 +54,24 @@ needed_user(void)
 {
 	const char *text = getenv(PIPE_ENV);
 	char path[64];
+	unsigned long long ino;
 	struct stat sb;
 	long pid;
 	int fd, out;
 
 	has_asked = 1;
-	if (text == NULL || sscanf(text, "%ld %d", &pid, &out) != 2 ||
+	if (text == NULL ||
+	    sscanf(text, "%ld %d %llu", &pid, &out, &ino) != 3 ||
 	    pid == (long)getpid())
 		return;
 	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, out);
-	/* The process ID may have passed to another process. */
+	/* The process ID may have passed to another, which has other pipes. */
 	if (stat(path, &sb) == -1 || !S_ISFIFO(sb.st_mode) ||
+	    sb.st_ino != ino ||
 	    (fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)) == -1)
 		return;
-	(void)!write(fd, "", 1);
+	if (fstat(fd, &sb) == 0 && S_ISFIFO(sb.st_mode) && sb.st_ino == ino)
+		(void)!write(fd, "", 1);
 	close(fd);
 }
 
