@@ -216,6 +216,14 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	counted hayate 1 copy -v -F c -j 1 "hayate:$LESS" got
 }
 
+@test "further connections need no TMPDIR that can be written" {
+	export TMPDIR
+	for TMPDIR in "$T/none" "$T/$(printf '%0200d' 0)"; do
+		counted hayate 2 copy -v -j 2 "hayate:$LESS" got
+		cmp "$LESS" got
+	done
+}
+
 @test "the files of sftp and of a list use the connections that are there" {
 	counted hayate 3 files -v -j 3 -b - hayate <<-END
 	get $BULK a

@@ -180,19 +180,27 @@ listen_in(const char *dir, int *at)
 }
 
 static int
-listen_hidden(int *at)
+listen_below(const char *tmp, int *at)
 {
-	const char *tmp = getenv("TMPDIR");
 	char dir[sizeof(((struct sockaddr_un *)NULL)->sun_path) - 2];
 	int fd = -1, n;
 
-	n = snprintf(dir, sizeof(dir), "%s/hayate.XXXXXXXXXX",
-	    tmp == NULL || *tmp == '\0' ? "/tmp" : tmp);
+	n = snprintf(dir, sizeof(dir), "%s/hayate.XXXXXXXXXX", tmp);
 	if (n < (int)sizeof(dir) && mkdtemp(dir) != NULL) {	/* mode 0700 */
 		fd = listen_in(dir, at);
 		rmdir(dir);
 	}
 	return fd;
+}
+
+/* TMPDIR may be another user's, or too long for the path of a socket. */
+static int
+listen_hidden(int *at)
+{
+	const char *tmp = getenv("TMPDIR");
+	int fd = tmp == NULL || *tmp == '\0' ? -1 : listen_below(tmp, at);
+
+	return fd != -1 ? fd : listen_below("/tmp", at);
 }
 
 int

@@ -227,18 +227,21 @@ may_have_streams(int *alone)
 static int
 offer(struct ssh *ssh)
 {
-	int streams, alone;
+	int streams, alone, fd = -1;
 
 	has_channels = may_have_channels(ssh);
 	streams = may_have_streams(&alone);
 	has_logins = streams != 1;
-	if (has_logins)
-		debug("more connections can be had");
 	if (has_channels || has_logins)
-		return sftp_tell_listen(streams, alone);
-	if (alone)
+		fd = sftp_tell_listen(streams, alone);
+	else if (alone)
 		sftp_tell_alone();
-	return -1;
+	if (fd != -1 && has_logins)
+		debug("more connections can be had");
+	else if ((has_channels || has_logins) && fd == -1 && sftp_tell_wished())
+		verbose("no more connections or channels: no socket could be "
+		    "made in TMPDIR or /tmp");
+	return fd;
 }
 
 void
