@@ -28,6 +28,7 @@ setup_file() {
 	done
 	sshd_up hayate
 	sshd_up hayate:rekeys "RekeyLimit 4M"
+	sshd_up hayate:often "RekeyLimit 1M" "NoneEnabled yes"
 	sshd_up stock
 	head -c 12000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
 }
@@ -163,6 +164,33 @@ both_ways() {
 	strict banner=OpenSSH_10.2p1_hpn18.8.0
 	both_ways -v -o NoneEnabled=yes -o NoneSwitch=yes -o RekeyLimit=1M
 	grep -q 'data is in clear from here on' err
+}
+
+# A peer of OpenSSH 10.4 or later ends the connection at any other message, and
+# authonly-peer itself does so here.
+@test "between our KEXINIT and NEWKEYS a peer gets the exchange alone, also with threads and in clear" {
+	local clear=(-o NoneEnabled=yes -o NoneSwitch=yes) how s
+	seq 500000 | tr '\n' ' ' | fold -w 4000 >lines
+	echo >>lines
+	for how in begins=1000000000 begins=300000; do
+		strict "$how"
+		HOW+=(-o RekeyLimit=1M -o CipherThreads=2)
+		both_ways
+		both_ways "${clear[@]}"
+		kill "$ODD"
+	done
+	for s in aes128-ctr none; do
+		"$REGRESS/peers/authonly-peer" client "$(sshd_port often)" \
+		    "$BATS_FILE_TMPDIR/user" $s hmac-sha2-256-etm@openssh.com \
+		    "tee $PWD/got" <"$DATA" 2>err | cmp - "$DATA" || { cat err; return 1; }
+		cmp got "$DATA"
+	done
+	HOW=(-o RekeyLimit=1M)
+	CLIENT=stock intact often get_ssh put_ssh
+	HOW+=(-o CipherThreads=2)
+	intact stock get_ssh put_scp "${MORE[@]}"
+	HOW+=("${clear[@]}")
+	intact often get_scp put_ssh "${MORE[@]}"
 }
 
 @test "a client of another kind gets and sends packets of 32 KiB, whatever it announces" {
