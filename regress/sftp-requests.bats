@@ -341,19 +341,19 @@ blind() {
 	grep -q 'Received reply T:103' log
 }
 
-@test "a server's limit of 4 open handles allows 4 requests, both ways" {
-	peer limits=32768,32768,4 rate=4000000 <<<"put $SIZES/10485761 $T/there"
-	cmp "$SIZES/10485761" there
-	[ "$(told most)" -eq 4 ]
-	peer limits=32768,32768,4 rate=4000000 <<<"get $SIZES/10485761 $T/got"
-	cmp "$SIZES/10485761" got
-	[ "$(told most)" -eq 4 ]
-}
-
-@test "without a limit of open handles at least 64 requests are under way" {
-	peer limits=32768,32768,0 rate=40000000 <<<"put $SIZES/10485761 $T/there"
-	cmp "$SIZES/10485761" there
-	[ "$(told most)" -ge 64 ]
+# A request is no handle, though stock before 10.3 counts it as one.
+@test "with a limit of 4 open handles, or none, at least 64 requests are under way" {
+	local n
+	for n in 4 0; do
+		peer limits=32768,32768,$n rate=40000000 <<-END
+			put $SIZES/10485761 $T/there
+			get $SIZES/10485761 $T/got
+		END
+		cmp "$SIZES/10485761" there
+		cmp "$SIZES/10485761" got
+		[ "$(told most)" -ge 64 ]
+		rm there got
+	done
 }
 
 @test "the limits reply may come after the reply to a later request" {

@@ -100,24 +100,6 @@ replay() {
 	[ "$(of 1 requests)" -ge 128 ]
 }
 
-@test "the number of requests never exceeds the limit of open handles" {
-	local n
-	for n in 1 4 63; do
-		replay 'path 200 125' "handles $n" "$BEGIN" 'run 5'
-		[ "$(of 0 most)" -eq $n ]
-	done
-	replay 'path 200 125' "$BEGIN" 'run 5' 'handles 4' 'run 1' 'run 5'
-	[ "$(of 2 most)" -eq 4 ]
-}
-
-@test "a large limit of open handles does not change the number of requests" {
-	local open
-	open=$(replay 'path 600 100' "$BEGIN" 'run 5')
-	[ "$(replay 'path 600 100' 'handles 65536' "$BEGIN" 'run 5')" = "$open" ]
-	[ "$(replay 'path 600 100' 'handles 18446744073709551615' "$BEGIN" \
-	    'run 5')" = "$open" ]
-}
-
 @test "the limit is in bytes, so smaller requests are more numerous" {
 	replay 'path 200 125' 'begin 32768 512 67108864' 'run 2' 'run 5'
 	[ "$(of 1 moved)" -ge 624000000 ]

@@ -170,20 +170,6 @@ set_request_sizes(struct sftpq *q)
 	*q->c.upload_buflen = q->upload;
 }
 
-static void
-limit_handles(struct sftpq *q, uint64_t handles)
-{
-	if (handles == 0)
-		return;
-	q->handles = handles;
-	q->stock_requests = MINIMUM(q->stock_requests, handles);
-	*q->c.num_requests = MINIMUM(*q->c.num_requests, handles);
-	if (q->flow != NULL)
-		sftpq_flow_limit_handles(q->flow, handles);
-	debug3("server handle limit %llu; stock would have %u requests "
-	    "under way", (unsigned long long)handles, q->stock_requests);
-}
-
 /*
  * The reading half of sftp_get_limits(). The reply may come before or after
  * those to other requests.
@@ -191,13 +177,13 @@ limit_handles(struct sftpq *q, uint64_t handles)
 static void
 read_limits(struct sftpq *q, struct sshbuf *m)
 {
-	uint64_t packet, down, up, handles;
+	uint64_t packet, down, up;
 	int r;
 
 	if ((r = sshbuf_get_u64(m, &packet)) != 0 ||
 	    (r = sshbuf_get_u64(m, &down)) != 0 ||
 	    (r = sshbuf_get_u64(m, &up)) != 0 ||
-	    (r = sshbuf_get_u64(m, &handles)) != 0)
+	    (r = sshbuf_get_u64(m, &q->handles)) != 0)
 		fatal_fr(r, "parse limits");
 	q->download = bound_request_size(down);
 	q->upload = bound_request_size(up);
@@ -207,7 +193,6 @@ read_limits(struct sftpq *q, struct sshbuf *m)
 	    q->has_begun ? " from the next transfer on" : "");
 	if (!q->has_begun)
 		set_request_sizes(q);
-	limit_handles(q, handles);
 }
 
 int

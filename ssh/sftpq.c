@@ -62,7 +62,6 @@ struct sftpq_flow {
 	struct bdp *bdp;
 	struct wtune *wtune;
 	struct sftpq_conf conf;
-	uint64_t handles;		/* 0: no limit */
 	uint64_t window;		/* bytes */
 	uint64_t replied_bytes;		/* stream position */
 	uint64_t asked;			/* stream position, never falls */
@@ -165,18 +164,7 @@ set_max_requests(struct sftpq_flow *f, uint64_t now_us)
 	lower_bound(f, bound_by_path(f), "this rate needs no more");
 	lower_bound(f, bound_by_time(f, now_us),
 	    "an interrupt would wait for more than two seconds");
-	if (f->handles != 0)
-		lower_bound(f, f->handles * unit,
-		    "the server limits its handles");
 	f->requests = (uint32_t)max_u64(min_u64(f->window, f->most) / unit, 1);
-}
-
-void
-sftpq_flow_limit_handles(struct sftpq_flow *f, uint64_t handles)
-{
-	f->handles = min_u64(handles, UINT32_MAX);
-	if (handles != 0)
-		f->requests = (uint32_t)min_u64(f->requests, handles);
 }
 
 int

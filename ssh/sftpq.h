@@ -9,13 +9,11 @@
  * A request under way is a credit: it allows the server to send, or to
  * acknowledge, one more buffer. So the requests are a window. The tuner of
  * channels/wtune.h sizes it, from the age of a request and the rate of the
- * replies. Three bounds may be lower than that window:
+ * replies. Two bounds may be lower than that window:
  *
  *   time      An interrupt waits for all that is under way. So this is at most
  *             what is acknowledged in two seconds, and it shrinks when the path
  *             becomes slower.
- *   handles   A server that limits its open handles gets at most as many
- *             requests as it has handles, as in stock.
  *   path      On a short path, judged by the age of a transfer's first reply,
  *             stock's number is enough. More requests would wait in buffers.
  *
@@ -46,9 +44,6 @@ struct sftpq_flow *sftpq_flow_new(void);
 
 /* Accepts NULL. */
 void	 sftpq_flow_free(struct sftpq_flow *);
-
-/* Sets the server's limit of open handles; 0: none, or unknown. */
-void	 sftpq_flow_limit_handles(struct sftpq_flow *, uint64_t handles);
 
 /*
  * A transfer begins. What is known of the path is kept if the unit is the same.

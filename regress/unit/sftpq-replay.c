@@ -10,7 +10,6 @@
  *
  *   begin UNIT STOCK MAX  begin a transfer with requests of UNIT bytes; stock
  *                         has STOCK under way, WindowMax is MAX bytes
- *   handles N             the server's limit of open handles
  *   path MS MBPS          round trip and megabytes per second, at any time
  *   stall SECONDS         the server answers nothing for this time
  *   idle SECONDS          there is no transfer for this time
@@ -115,8 +114,6 @@ command(char *line)
 		*arg++ = '\0';
 	if (strcmp(line, "begin") == 0)
 		begin(arg);
-	else if (strcmp(line, "handles") == 0)
-		sftpq_flow_limit_handles(s.flow, strtoull(arg, NULL, 10));
 	else if (strcmp(line, "path") == 0 &&
 	    sscanf(arg, "%lf %lf", &ms, &mbps) == 2) {
 		s.rtt_us = (uint64_t)(ms * 1e3);
