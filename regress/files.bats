@@ -580,6 +580,11 @@ meter() { printf '%s\n' "$@" | unit xmeter-replay; }
 	[ "${lines[2]}" = "[100/100 files 100%   9.8MB   1.0MB/s   00:10    ]" ]
 }
 
+@test "the progress line takes rates beyond 2 GiB/s" {
+	run -0 meter 0 "0.5 1 4500000000 10 90000000000" "1 2 9000000000 10 90000000000"
+	[ "${lines[1]}" = "[2/10 files  10%   8.4GB   8.4GB/s   00:09 ETA]" ]
+}
+
 @test "the progress line says no percentage and no time left while more may be found" {
 	run -0 meter 10 "11 1803 1024000 2827 10240000 1" "12 2827 2048000 2827 10240000 1" \
 	    "13 2827 2048000 5654 4096000 0" "last 20 5653 4096000 5654 4096000 1"
