@@ -9,7 +9,7 @@
 #   tests                  what every suite uses
 #   path peers pages       packages: the emulated path, servers and clients that
 #   shells style upstream  are not OpenSSH, readers of manuals and figures, shells,
-#                          checkers of our sources, upstream's suite
+#   musl                   checkers of our sources, upstream's suite, another libc
 #
 # Other words, as "timed", mean nothing here.
 
@@ -36,6 +36,7 @@ packages_for() {
 		    libwrap0-dev libbsd-dev openssh-client openssl ;;
 	unit)	packages_for hayate
 		echo valgrind ;;
+	musl)	echo musl-tools linux-libc-dev ;;
 	path)	packages_for unit
 		echo iproute2 iputils-ping procps iperf3 tcpdump python3 ;;
 	tests)	echo bats jq socat python3 procps iproute2 quilt \

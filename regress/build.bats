@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate stock
+# Needs: hayate stock unit musl
 # The build: it refuses bad sources with one line and leaves no partial tree, and
 # it repeats no work that is done.
 
@@ -110,6 +110,19 @@ lacking() {
 	[[ $output = *-ftrivial-auto-var-init=uninitialized*channels.c* ]]
 	run -0 lacking -ftrivial-auto-var-init=zero
 	[[ $output = *channels.c* && $output != *-ftrivial-auto-var-init* ]]
+}
+
+@test "the cores and their drivers compile with musl-gcc, and say there what they say here" {
+	local driver at=$BUILD/unit/musl
+	command -v musl-gcc >/dev/null || skip "no musl-gcc (package musl-tools)"
+	make -s -j "$(nproc)" -C "$TOP" musl
+	readelf -l "$at/hayopt-test" | grep ld-musl
+	for driver in authonly authonly-proposal autoscale hayopt packetq ring; do
+		diff <(FLAVOUR=plain unit $driver-test) <(FLAVOUR=musl unit $driver-test)
+	done
+	FLAVOUR=musl unit pool-test orders
+	diff <(FLAVOUR=plain unit wtune-replay <"$REGRESS/unit/wtune-proxy.trace") \
+	    <(FLAVOUR=musl unit wtune-replay <"$REGRESS/unit/wtune-proxy.trace")
 }
 
 @test "a second make does nothing and prints one line" {
@@ -323,6 +336,38 @@ switches() {
 	[ -f /usr/include/tcpd.h ] || skip "no libwrap0-dev"
 	run -0 ./configure -q --with-openssh="$BUILD/upstream"
 	[[ $output = *"  with: "*tcp-wrappers*"without:"* ]]
+}
+
+@test "configure refuses --without-openssl at once, and says what to do" {
+	cd "$SRC"
+	run ! ./configure -q --with-openssh="$BUILD/upstream" --without-openssl
+	[[ $output = *"needs OpenSSL's libcrypto. Leave the switch out"* ]]
+	configured --with-openssh="$BUILD/upstream" --with-openssl
+}
+
+@test "without PAM's headers Linux needs --without-pam" {
+	[ "$(uname -s)" = Linux ] || skip "not Linux"
+	export ac_cv_header_security_pam_appl_h=no
+	cd "$SRC"
+	run ! ./configure -q --with-openssh="$BUILD/upstream"
+	[[ $output = *"libpam0g-dev; give --without-pam"* ]]
+	configured --with-openssh="$BUILD/upstream" --without-pam
+	grep -e --without-pam build/options
+	run ! grep -e --with-pam build/options
+	configured --with-openssh="$BUILD/upstream" --without-sshd
+}
+
+# dev_packages: those among the words of the input that are libraries to build with
+dev_packages() { tr -sc 'a-z0-9-' '\n' | grep -x '\(lib\|zlib\).*-dev' | grep -vx libc6-dev | sort; }
+
+@test "INSTALL names the libraries that ./check installs, and configure needs no other" {
+	. "$TOP/build-aux/setup.sh"
+	diff <(packages_for hayate | dev_packages) \
+	    <(sed -n '/apt-get install build-essential/,/[^\]$/p' "$TOP/INSTALL.md" | dev_packages)
+	[ "$(packages_for hayate | dev_packages | grep -c .)" -gt 8 ]
+	# One that it knows besides is in no Debian before 13.
+	diff <(packages_for hayate | dev_packages | grep -vE 'ssl|zlib|bsd') \
+	    <(sed -n 's/^HY_FEATURE(.*\[\(lib[a-z0-9]*-dev\)\].*/\1/p' "$TOP/configure.ac" | grep -v wtmpdb | sort)
 }
 
 @test "a client-only configure requires no library of the server" {

@@ -401,6 +401,9 @@ static void
 be_in_chroot(void)
 {
 	fail_call(SYS_openat, 2, O_CLOEXEC, ENOENT);
+#ifdef SYS_open		/* by which musl opens a file */
+	fail_call(SYS_open, 1, O_CLOEXEC, ENOENT);
+#endif
 }
 
 /* ... and vm.overcommit_memory is 2. */
