@@ -120,3 +120,14 @@ some() {
 	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
 	echo x >a/sub/x
 }
+
+# torn NEW OLD DIR: how many of its files are neither
+torn() {
+	local d
+	{
+		for d in "$1" "$2"; do (cd "$d" && md5sum -- *); done
+		echo
+		(cd "$3" && md5sum -- *)
+	} | awk '!NF { last = 1 } !last { good[$0] } last && NF && !($0 in good) { n++ }
+	    END { print n + 0 }'
+}

@@ -350,6 +350,47 @@ listed() {
 	diff status.stock status.hayate
 }
 
+@test "a lost link leaves an old tree at the target as it was, but for the file under way" {
+	local i n way
+	mkdir a old
+	for i in $(seq 250); do
+		head -c $((i % 50 * 20)) /dev/urandom >"a/$i"
+		head -c 500 /dev/urandom >"old/$i"
+	done
+	for way in "-r g:$T/a/. h:$T/b" "g:$T/a/* h:$T/b"; do
+		for n in 290 400 640; do
+			rm -rf b
+			cp -a old b
+			peers "$TELLS" "$TELLS gather=0.02 die=$n"
+			# shellcheck disable=SC2086 # words
+			run -255 cross $way
+			echo "$way $n: $(torn a old b) of $(torn old old b)"
+			[ "$(torn a old b)" -le 1 ]
+		done
+		[ "$(torn old old b)" -ge 40 ]
+	done
+}
+
+@test "a tree goes over an old one, also where no open file can be emptied" {
+	local i odd
+	mkdir a old
+	for i in $(seq 100); do
+		head -c $((i * 30)) /dev/urandom >"a/$i"
+		head -c $((i % 7 * 700)) /dev/urandom >"old/$i"
+	done
+	: >a/1
+	head -c 200000 /dev/urandom | tee old/1 old/2 >/dev/null
+	head -c 700000 /dev/urandom >a/3
+	: >old/7
+	for odd in more=0 nosize=1 device=7 "gather=0.02 backwards=1" limits=0,0,0; do
+		rm -rf b
+		cp -a old b
+		peers "$TELLS" "$TELLS $odd"
+		cross -r "g:$T/a/." "h:$T/b"
+		diff -r a b
+	done
+}
+
 @test "Hayate no at either end copies with upstream's functions" {
 	local o
 	sshd_up hayate

@@ -205,17 +205,6 @@ GET_P=${GET/-r/-rp}
 	END
 }
 
-# torn NEW OLD DIR: how many of its files are neither
-torn() {
-	local d
-	{
-		for d in "$1" "$2"; do (cd "$d" && md5sum -- *); done
-		echo
-		(cd "$3" && md5sum -- *)
-	} | awk '!NF { last = 1 } !last { good[$0] } last && NF && !($0 in good) { n++ }
-	    END { print n + 0 }'
-}
-
 @test "a lost link leaves an old tree as it was, but for the file under way" {
 	local i n w
 	mkdir a old
@@ -282,6 +271,25 @@ torn() {
 	peer limits=261120,261120,1019
 	timeout 60 "$(bin sftp)" -q -S ./near -b put h 3>&-
 	diff -r a b
+}
+
+@test "a device among old files is written once" {
+	local i name
+	mkdir a old
+	for i in $(seq 100); do
+		head -c $((i * 30)) /dev/urandom >"a/$i"
+		echo old >"old/$i"
+	done
+	head -c 700000 /dev/urandom >a/7
+	echo "put -r a/. $T/b" >put
+	for name in 7 50 "$(find a -type f -printf '%f\n' | head -n 1)"; do
+		rm -rf b
+		cp -a old b
+		: >"b/$name"
+		peer limits=261120,261120,1019 gather=0.02 device="$name" log="$T/log"
+		timeout 60 "$(bin sftp)" -q -S ./near -b put h 3>&-
+		diff -r a b
+	done
 }
 
 @test "sftp says when the connection is lost, whoever finds out first" {

@@ -282,6 +282,27 @@ TOLD='set handles 1019'
 	done
 }
 
+@test "what cannot be emptied because it is a device gets its data once" {
+	local way odd order n
+	for way in put cross; do
+		for odd in 1 2 7; do
+			for order in 0 1 2 3; do
+				run -0 replay "$TOLD" "set clear 1" "set odd $odd" \
+				    "set order $order" "set window 20000" \
+				    "$way 2 60 5000" "set window 1000000" "$way 2 60 900"
+				[ "$(of 0 whole) $(of 1 whole)" = "120 120" ]
+				for n in 3 6 9 12; do
+					replay "$TOLD" "set clear 1" "set odd $odd" \
+					    "set interrupt $n" "$way 2 60 5000"
+				done
+			done
+		done
+		# The others keep theirs until new bytes come.
+		run -0 replay "$TOLD" "set clear 1" "set odd 3" "$way 2 60 5000"
+		[ "$(of 0 torn)" -le 1 ]
+	done
+}
+
 @test "a server that empties no open file, or in another order, gets whole files" {
 	local order n way
 	for order in 0 1 2 3; do
@@ -351,7 +372,7 @@ TOLD='set handles 1019'
 
 @test "each request may fail at each place, and all the others are done" {
 	local op n handles way
-	for op in stat mkdir opendir readdir open read write clear cut truncate attrs close \
+	for op in stat mkdir opendir readdir open read write clear cut fstat truncate attrs close \
 	    setstat stat_to open_to empty close_to; do
 		for n in 1 2 4 20; do
 			for handles in 0 1019; do
@@ -430,6 +451,29 @@ TOLD='set handles 1019'
 				    "fail $op $n" "cross 1 20 5000"
 				[ "$(of 0 cut)" = 1 ]
 				[ "$(of 0 whole)" = 19 ]
+			done
+		done
+	done
+}
+
+@test "between servers few files are neither old nor new" {
+	local order n size way
+	for size in 0 800 4096; do
+		run -0 replay "$TOLD" "set window 100000" "set clear 1" \
+		    "cross 2 300 $size" "set clear 0" "cross 2 300 $size"
+		[ "$(of 0 whole)" = 600 ]
+		[ "$(of 0 torn)" -le 1 ]
+		[ "$(of 0 rounds)" -le $(($(of 1 rounds) + 3)) ]
+	done
+	for order in 0 1 2 3; do
+		for n in 1 2 50; do
+			run -0 replay "$TOLD" "set order $order" "set clear 1" \
+			    "cross 2 60 5000" "set fixed 1" "cross 2 60 5000" \
+			    "set fixed 0" "fail clear $n" "cross 2 60 5000" \
+			    "fail clear 0" "set serve_late 1" "cross 2 60 5000" \
+			    "set interrupt $((n % 50 + 4))" "cross 2 60 5000"
+			for way in 0 1 2 3; do
+				[ "$(of $way whole)" = 120 ]
 			done
 		done
 	done

@@ -38,6 +38,8 @@ xcross_is_to(enum xs_op op)
 	case XS_STAT_TO:
 	case XS_OPEN_TO:
 	case XS_WRITE:
+	case XS_CLEAR:
+	case XS_FSTAT:
 	case XS_EMPTY:
 	case XS_ATTRS:
 	case XS_CLOSE_TO:
@@ -107,7 +109,14 @@ cross_send(struct xtree *t, struct xitem *item, const struct xs_action *a)
 			debug("truncating \"%s\" at 0", item->dst);
 		attrs = attrs_of_file(t, item);
 		xitem_send_open(t, a, item->dst, SSH2_FXF_WRITE |
-		    SSH2_FXF_CREAT | SSH2_FXF_TRUNC, &attrs);
+		    SSH2_FXF_CREAT | (a->op == XS_OPEN_TO && item->clears ? 0 :
+		    SSH2_FXF_TRUNC), &attrs);
+		break;
+	case XS_CLEAR:
+		xitem_send_size(t, a, &item->to_handle);
+		break;
+	case XS_FSTAT:
+		xitem_send_handle(t, a, &item->to_handle, SSH2_FXP_FSTAT, NULL);
 		break;
 	case XS_ATTRS:
 		attrs = attrs_of_file(t, item);
@@ -145,21 +154,25 @@ static void
 relay(struct xtree *t, struct xitem *item, const struct xs_action *a,
     struct xreply *reply, uint32_t *len)
 {
-	struct xs_action write;
+	struct xlink *from = t->link;
+	struct xs_action next;
 	const u_char *p;
 	size_t n;
+	int r;
 
 	xget_data(t, a, reply, &p, &n);
 	*len = n;
 	if (n == 0)
 		return;
-	switch (xs_relay(t->s, a->job, a->off, *len, &write)) {
-	case 1:
-		send_write(t, item, &write, p, n);
-		break;
-	case -1:
+	t->link = t->to;
+	while ((r = xs_relay(t->s, a->job, a->off, *len, &next)) == 1 &&
+	    next.op == XS_CLEAR)
+		cross_send(t, item, &next);
+	if (r == -1)
 		fatal_f("out of memory");
-	}
+	if (r == 1)
+		send_write(t, item, &next, p, n);
+	t->link = from;
 }
 
 static enum xs_result
@@ -194,6 +207,11 @@ cross_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
 		return XS_OK;
 	case XS_STAT_TO:
 		return take_stat(t, item, reply);
+	case XS_FSTAT:
+		return xitem_is_other(t, reply);
+	case XS_MKDIR:
+		item->is_new = 1;
+		return XS_OK;
 	default:
 		return xcross_is_to(a->op) ? XS_OK :
 		    xget_side.reply(t, item, a, reply, len);
@@ -237,6 +255,8 @@ cross_begin(struct xtree *t, struct xitem *item, struct xs_job *j)
 {
 	if (xs_kind(j) == XS_FILE)
 		debug2_f("crossload \"%s\" to \"%s\"", item->src, item->dst);
+	if (xs_kind(j) == XS_FILE)
+		item->clears = !item->is_new && xs_clear(t->s, j);
 	if (xs_kind(j) == XS_DIR && xget_enter(t, item) != 0) {
 		item->failed = 1;
 		xs_fail(j);

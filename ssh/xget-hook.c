@@ -455,6 +455,7 @@ get_add(struct xtree *t, struct xitem *dir, struct xs_job *job,
 	else
 		NOTE(item, "%s \"%s\": not a regular file", t->side->what,
 		    item->src);
+	item->is_new = dir->is_new && kind == XS_FILE;
 	xitem_add(t, job, kind, item,
 	    (item->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? item->a.size : 0);
 }

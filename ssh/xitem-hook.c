@@ -241,6 +241,19 @@ xitem_send_handle(struct xtree *t, const struct xs_action *a,
 }
 
 void
+xitem_send_size(struct xtree *t, const struct xs_action *a,
+    const struct xhandle *handle)
+{
+	Attrib size;
+
+	debug("truncating at %llu", (unsigned long long)a->off);
+	attrib_clear(&size);
+	size.flags = SSH2_FILEXFER_ATTR_SIZE;
+	size.size = a->off;
+	xitem_send_handle(t, a, handle, SSH2_FXP_FSETSTAT, &size);
+}
+
+void
 xitem_send_open(struct xtree *t, const struct xs_action *a, const char *path,
     u_int flags, Attrib *attrs)
 {
@@ -267,6 +280,16 @@ xitem_handle(struct xtree *t, const struct xitem *item, struct xreply *reply,
 		xlink_fatal(t->link, "Server sent a handle of %zu bytes for "
 		    "\"%s\"; at most %d are allowed", handle->len,
 		    item->src, HANDLE_MAX);
+}
+
+enum xs_result
+xitem_is_other(struct xtree *t, struct xreply *reply)
+{
+	Attrib a;
+
+	xitem_attrs(t, reply, &a);
+	return (a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(a.perm) ? XS_FAILED : XS_OK;
 }
 
 void

@@ -68,7 +68,7 @@ struct xitem {
 	int	 has_data;		/* it came to reading and writing */
 	int	 sparse;		/* its holes need not be sent */
 	int	 ends_in_hole;
-	int	 clears;		/* of a put: no open empties it */
+	int	 clears;		/* at a server: no open empties it */
 	int	 emptied;		/* of a get: the old bytes are gone */
 	int	 is_new;		/* a directory we made, or in one */
 	int	 is_large;		/* see xturn-hook.h */
@@ -215,6 +215,8 @@ void	xitem_send_path(struct xtree *, const struct xs_action *, u_char code,
     const char *path, Attrib *);
 void	xitem_send_handle(struct xtree *, const struct xs_action *,
     const struct xhandle *, u_char code, Attrib *);
+void	xitem_send_size(struct xtree *, const struct xs_action *,
+    const struct xhandle *);
 void	xitem_send_open(struct xtree *, const struct xs_action *,
     const char *path, u_int flags, Attrib *);
 
@@ -224,6 +226,9 @@ void	xitem_handle(struct xtree *, const struct xitem *, struct xreply *,
 
 /* Forgets it. */
 void	xitem_forget(struct xhandle *);
+
+/* The result of a reply to XS_FSTAT */
+enum xs_result xitem_is_other(struct xtree *, struct xreply *);
 
 /* Takes the attributes out of a reply. */
 void	xitem_attrs(struct xtree *, struct xreply *, Attrib *);

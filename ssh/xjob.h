@@ -43,9 +43,10 @@ struct xs_job {
 	uint32_t under_way;		/* requests */
 	int	 eof, past, empty;
 	int	 look;			/* of a put: STAT comes first */
-	int	 clear;			/* likewise: XS_CLEAR is to come */
+	int	 clear;			/* XS_CLEAR is to come */
+	int	 unclear;		/* it failed: XS_FSTAT is to come */
 	int	 cut;			/* XS_CUT was done */
-	int	 has_reply;		/* to a READ or WRITE */
+	int	 has_reply;		/* to a WRITE */
 	int	 skipped;		/* some bytes are not sent */
 	int	 emptied;		/* XS_EMPTY was sent */
 	int	 again;			/* failed, is to be tried again */

@@ -90,18 +90,6 @@ send_write(struct xtree *t, struct xitem *item, const struct xs_action *a)
 }
 
 static void
-send_truncate(struct xtree *t, struct xitem *item, const struct xs_action *a)
-{
-	Attrib size;
-
-	debug("truncating at %llu", (unsigned long long)a->off);
-	attrib_clear(&size);
-	size.flags = SSH2_FILEXFER_ATTR_SIZE;
-	size.size = a->off;
-	xitem_send_handle(t, a, &item->handle, SSH2_FXP_FSETSTAT, &size);
-}
-
-static void
 send_mkdir(struct xtree *t, struct xitem *item, const struct xs_action *a)
 {
 	Attrib writable = item->a;
@@ -136,7 +124,10 @@ put_send(struct xtree *t, struct xitem *item, const struct xs_action *a)
 	case XS_CLEAR:
 	case XS_CUT:
 	case XS_TRUNCATE:
-		send_truncate(t, item, a);
+		xitem_send_size(t, a, &item->handle);
+		break;
+	case XS_FSTAT:
+		xitem_send_handle(t, a, &item->handle, SSH2_FXP_FSTAT, NULL);
 		break;
 	case XS_ATTRS:
 		xitem_send_handle(t, a, &item->handle, SSH2_FXP_FSETSTAT,
@@ -170,6 +161,8 @@ put_reply(struct xtree *t, struct xitem *item, const struct xs_action *a,
 	if (a->op == XS_OPEN) {
 		xitem_handle(t, item, reply, &item->handle);
 		item->has_data = 1;
+	} else if (a->op == XS_FSTAT) {
+		return xitem_is_other(t, reply);
 	} else if (a->op == XS_MKDIR) {
 		item->is_new = 1;
 	} else if (a->op == XS_STAT && xs_kind(a->job) == XS_FILE) {

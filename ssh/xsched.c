@@ -508,7 +508,7 @@ xs_lane_files(const struct xs *s, unsigned int lane)
 static int
 has_all(const struct xs *s, const struct xs_job *j)
 {
-	return j->eof || j->failed || j->again || s->interrupted;
+	return j->eof || j->failed || j->again || j->unclear || s->interrupted;
 }
 
 /* Returns 1 if the next data request has to wait for a reply. */
@@ -531,9 +531,14 @@ is_untouched(const struct xs_job *j)
 static void
 drained(struct xs *s, struct xs_job *j)
 {
-	if (j->again || is_untouched(j)) {
+	if (j->unclear)
+		step(s, j, XS_FSTAT);
+	else if (j->again || is_untouched(j)) {
 		j->failed |= !j->again;
 		step(s, j, s->conf.cross ? XS_CLOSE_TO : XS_CLOSE);
+	} else if (s->conf.cross && j->clear && xs_is_whole(j)) {
+		j->clear = 0;			/* The source has no bytes. */
+		step(s, j, XS_CLEAR);
 	} else
 		step(s, j, XS_SETTLE);
 }
@@ -586,7 +591,8 @@ first_step(const struct xs *s, const struct xs_job *j)
 static int
 must_empty(const struct xs_job *j)
 {
-	return !xs_is_whole(j) && !j->again && !j->emptied && !is_untouched(j);
+	return !xs_is_whole(j) && !j->again && !j->emptied && !j->clear &&
+	    !is_untouched(j);
 }
 
 /* What follows "op" when a file has all its data, between two servers */
@@ -636,7 +642,7 @@ begin_again(struct xs *s, struct xs_job *j)
 	j->next = j->acked = 0;
 	j->hole = UINT64_MAX;
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
-	j->clear = j->cut = j->has_reply = 0;
+	j->clear = j->unclear = j->cut = j->has_reply = 0;
 	if (s->interrupted) {
 		j->failed = 1;
 		done(s, j);
@@ -734,6 +740,16 @@ data_len(const struct xs *s, const struct xs_job *j)
 	return len;
 }
 
+/*
+ * Returns 1 if the file is emptied before its next READ or WRITE. Between two
+ * servers one alone is, to see what the server does.
+ */
+static int
+must_clear(const struct xs *s, const struct xs_job *j)
+{
+	return j->clear && (!s->conf.cross || s->clears == CLEARS_UNKNOWN);
+}
+
 /* The file is emptied. It keeps its place: its first WRITE is next. */
 static int
 clear(struct xs *s, struct xs_job *j, struct xs_action *a)
@@ -760,7 +776,7 @@ next_in_lane(struct xs *s, struct lane *l, struct xs_action *a)
 		if (l->bytes > 0 && l->bytes + OVERHEAD + min_u64(len,
 		    j->size - min_u64(j->next, j->size)) > share(s))
 			return 0;
-		if (j->clear)
+		if (must_clear(s, j))
 			return clear(s, j, a);
 		if (j->next >= j->size)
 			j->past = 1;
@@ -927,9 +943,12 @@ int
 xs_relay(struct xs *s, struct xs_job *j, uint64_t off, uint32_t len,
     struct xs_action *a)
 {
+	j->again |= j->clear && s->clears == CLEARS_NOT && !j->failed;
+	j->failed |= j->clear && s->interrupted;	/* The old one stays. */
 	if (j->failed || j->again)
 		return 0;
-	return request(s, j, XS_WRITE, off, len, a);
+	return j->clear ? clear(s, j, a) :
+	    request(s, j, XS_WRITE, off, len, a);
 }
 
 int
@@ -950,7 +969,7 @@ count_data(struct xs *s, struct xs_req **place, uint32_t len)
 	struct xs_req *r = *place;
 	struct xs_job *j = r->job;
 
-	j->has_reply = 1;
+	j->has_reply |= r->op == XS_WRITE;
 	j->acked = max_u64(j->acked, r->off + len);
 	if (len == r->len)
 		return 0;
@@ -1085,11 +1104,27 @@ reply_cut(struct xs *s, struct xs_job *j, enum xs_result result)
 static int
 reply_clear(struct xs *s, struct xs_job *j, enum xs_result result)
 {
-	if (result != XS_OK || j->has_reply) {
+	if (result != XS_OK)
+		j->unclear = 1;
+	else if (j->has_reply) {
 		j->again |= !j->failed;
 		clear_no_more(s);
 	} else if (s->clears == CLEARS_ASKED)
 		s->clears = CLEARS;
+	go_on(s, j);
+	return j->again;
+}
+
+/* A file that is not regular has no old bytes, and shows nothing of others. */
+static int
+reply_fstat(struct xs *s, struct xs_job *j, enum xs_result result)
+{
+	j->unclear = 0;
+	if (result != XS_OK) {
+		j->again |= !j->failed;
+		clear_no_more(s);
+	} else if (s->clears == CLEARS_ASKED)
+		s->clears = CLEARS_UNKNOWN;
 	go_on(s, j);
 	return j->again;
 }
@@ -1143,6 +1178,8 @@ xs_reply(struct xs *s, uint32_t id, enum xs_result result, uint32_t len)
 		return reply_open(s, j, op, result);
 	else if (op == XS_CLEAR)
 		return reply_clear(s, j, result);
+	else if (op == XS_FSTAT)
+		return reply_fstat(s, j, result);
 	else if (op == XS_CUT)
 		reply_cut(s, j, result);
 	else

@@ -28,13 +28,16 @@
  * finds few files that are empty or in part: one of each lane. Before the
  * server has emptied the first one, no other is touched. If it does not do
  * that, or answers in another order, the files begin once more, and are emptied
- * when they are opened. One that is written in place is likewise cut right
- * after its last WRITE (XS_CUT), if the server tells its limit.
+ * when they are opened. But a device or a fifo cannot be emptied, and gets its
+ * data once: what could not be emptied is looked at (XS_FSTAT). One that is
+ * written in place is likewise cut right after its last WRITE (XS_CUT), if the
+ * server tells its limit.
  *
  * Between two servers a job has requests for both. A file is opened at the
  * target when it is open at the source, what a READ brings becomes a WRITE, and
- * one window has room for both. What was not copied whole is emptied at the
- * target, by opening it once more, as in stock.
+ * one window has room for both. XS_CLEAR comes when the first READ has brought
+ * something. What was not copied whole is emptied at the target, by opening it
+ * once more, as in stock, unless nothing has come: then it stays as it was.
  *
  * How many jobs are under way depends on the server:
  *
@@ -86,14 +89,15 @@ enum xs_op {
 	XS_WRITE,		/* answered by xs_sent() as well */
 	XS_CLEAR,		/* to no bytes, before the first XS_WRITE */
 	XS_CUT,			/* to "off" bytes, right after the last one */
+	XS_FSTAT,		/* after XS_CLEAR failed: what it is */
 	XS_TRUNCATE,		/* to "off" bytes */
 	XS_ATTRS,
 	XS_CLOSE,
 	XS_SETSTAT,
 
 	/*
-	 * Between two servers XS_MKDIR, XS_WRITE, XS_ATTRS and XS_SETSTAT go
-	 * to the target, and these do.
+	 * Between two servers XS_MKDIR, XS_WRITE, XS_CLEAR, XS_FSTAT, XS_ATTRS
+	 * and XS_SETSTAT go to the target, and these do.
 	 */
 	XS_STAT_TO,
 	XS_OPEN_TO,
@@ -210,9 +214,10 @@ void	xs_fail(struct xs_job *);
 void	xs_look(struct xs_job *);
 
 /*
- * In XS_BEGIN of a file that is put. Returns 1 if XS_CLEAR comes before its
- * first XS_WRITE, and 0 if XS_OPEN has to empty it: the server has not told its
- * limit, or did not do what XS_CLEAR asked.
+ * In XS_BEGIN of a file that a server gets. Returns 1 if XS_CLEAR comes before
+ * its first XS_WRITE, and 0 if XS_OPEN or XS_OPEN_TO has to empty it: the server
+ * has not told its limit, or did not do what XS_CLEAR asked. The reply to
+ * XS_FSTAT is XS_OK of all that is not a regular file, else XS_FAILED.
  */
 int	xs_clear(struct xs *, struct xs_job *);
 
@@ -243,8 +248,9 @@ void	xs_skip(struct xs *, uint32_t id, uint64_t off);
 
 /*
  * In the reply to an XS_READ, between two servers: "len" bytes that it brought
- * are going to be written at "off". Returns 1 and the XS_WRITE; 0: they are of
- * no use; -1: out of memory.
+ * are going to be written at "off". Returns 1 and the XS_WRITE, or an XS_CLEAR,
+ * which is sent before the next call has the XS_WRITE; 0: they are of no use;
+ * -1: out of memory.
  */
 int	xs_relay(struct xs *, struct xs_job *, uint64_t off, uint32_t len,
     struct xs_action *);

@@ -307,6 +307,7 @@ wanted_type(enum xs_op op)
 	switch (op) {
 	case XS_STAT:
 	case XS_STAT_TO:
+	case XS_FSTAT:
 		return SSH2_FXP_ATTRS;
 	case XS_OPEN:
 	case XS_OPEN_TO:

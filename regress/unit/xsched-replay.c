@@ -25,7 +25,8 @@
  *       declined 0|1   ... but then leaves it to requests
  *       release N   nothing is held any more after N round trips
  *       clear 0|1   a put is over longer old files, which are emptied by
- *                   XS_CLEAR unless it is in place
+ *                   XS_CLEAR unless it is in place; likewise at the target
+ *       odd N       each Nth file there is a device; 0: none
  *       fixed 0|1   the server empties no file that is open
  *       serve_late 0|1   it empties and writes in the order of its replies
  *       files N, unit N, window N, in_place 0|1, preserve 0|1,
@@ -54,8 +55,8 @@
 #define REQUESTS_MAX	20000
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
-    "readdir", "open", "read", "write", "clear", "cut", "truncate",
-    "attrs", "close", "setstat", "stat_to", "open_to", "empty", "close_to" };
+    "readdir", "open", "read", "write", "clear", "cut", "fstat",
+    "truncate", "attrs", "close", "setstat", "stat_to", "open_to", "empty", "close_to" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -91,7 +92,7 @@ static struct {
 	uint64_t handles, strict, strict_to, full, shorten, actual, order;
 	uint64_t interrupt, names, hole, hole_end, held, declined, release;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
-	uint64_t clear, fixed, serve_late;
+	uint64_t clear, odd, fixed, serve_late;
 	uint64_t fail[OPS], late[OPS], late_rounds[OPS];
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
@@ -136,11 +137,20 @@ new_node(struct node *dir, int children, int number)
 /* The server */
 
 static int
+is_odd(const struct node *n)
+{
+	return set.odd != 0 && n->number % (int)set.odd == 0;
+}
+
+static int
 fails(const struct xs_action *a)
 {
 	if (r.seen[a->op] == set.fail[a->op])
 		return 1;
-	return (a->op == XS_CLEAR && set.fixed) ||
+	if (a->op == XS_CLEAR || a->op == XS_FSTAT)
+		return (a->op == XS_CLEAR && set.fixed) ||
+		    is_odd(xs_own(a->job)) == (a->op == XS_CLEAR);
+	return
 	    (a->op == XS_OPEN && set.strict != 0 && r.open >= set.strict) ||
 	    (a->op == XS_OPEN_TO && set.strict_to != 0 &&
 	    r.open_to >= set.strict_to) ||
@@ -183,7 +193,26 @@ serve_close(int *is_open, uint64_t *open)
 	--*open;
 }
 
-/* The file of the target is empty now. */
+/* The old bytes go, or new ones come. */
+static void
+serve_bytes(struct node *n, int empty, uint64_t len)
+{
+	int is_torn;
+
+	if (is_odd(n)) {
+		n->served += len;
+		return;
+	}
+	if (empty)
+		n->is_old = n->is_mixed = 0;
+	n->is_mixed |= n->is_old && len > 0;
+	n->served = empty ? 0 : n->served + len;
+	is_torn = n->is_old ? n->served > 0 : n->served < r.size;
+	r.torn += (uint64_t)(is_torn - n->is_torn);
+	n->is_torn = is_torn;
+}
+
+/* The file of the target is empty, or will be by XS_CLEAR. */
 static void
 serve_open_to(struct node *n, int once_more)
 {
@@ -192,24 +221,11 @@ serve_open_to(struct node *n, int once_more)
 	n->is_open_to = 1;
 	n->is_emptied = once_more;
 	r.open_to++;
+	if (set.clear)
+		serve_bytes(n, once_more || !n->clears, 0);
 	free(n->map);
 	n->map = NULL;
 	n->moved = 0;
-}
-
-/* The old bytes go, or new ones come. */
-static void
-serve_bytes(struct node *n, int empty, uint64_t len)
-{
-	int is_torn;
-
-	if (empty)
-		n->is_old = n->is_mixed = 0;
-	n->is_mixed |= n->is_old && len > 0;
-	n->served = empty ? 0 : n->served + len;
-	is_torn = n->is_old ? n->served > 0 : n->served < r.size;
-	r.torn += (uint64_t)(is_torn - n->is_torn);
-	n->is_torn = is_torn;
 }
 
 static void
@@ -241,7 +257,7 @@ serve(struct node *n, struct reply *p)
 		n->is_open = 1;
 		if (++r.open > r.most)
 			r.most = r.open;
-		if (set.clear && p->a.op == XS_OPEN && !set.in_place)
+		if (set.clear && p->a.op == XS_OPEN && r.put && !set.in_place)
 			serve_bytes(n, !n->clears, 0);
 	} else if (p->a.op == XS_READ)
 		serve_read(n, p);
@@ -355,10 +371,12 @@ relay(const struct reply *p)
 
 	if (!r.cross || p->a.op != XS_READ || p->len == 0)
 		return;
-	sent = xs_relay(r.s, p->a.job, p->a.off, p->len, &write);
-	must(sent != -1, "memory");
-	if (sent == 1)
-		send(&write);
+	do {
+		sent = xs_relay(r.s, p->a.job, p->a.off, p->len, &write);
+		must(sent != -1, "memory");
+		if (sent == 1)
+			send(&write);
+	} while (sent == 1 && write.op == XS_CLEAR);
 }
 
 static void
@@ -387,7 +405,7 @@ answer(struct reply *p)
 		n->known += (int)p->len;
 	again = xs_reply(r.s, p->a.id, p->result, p->len);
 	must(again != -1, "a good reply is good");
-	r.refused |= p->a.op == XS_CLEAR && p->result == XS_FAILED;
+	r.refused |= p->a.op == XS_FSTAT && p->result == XS_FAILED;
 	n->has_failed |= p->result == XS_FAILED && !again &&
 	    (p->a.op == XS_STAT || p->a.op == XS_STAT_TO ||
 	    p->a.op == XS_OPENDIR || p->a.op == XS_READDIR);
@@ -536,7 +554,7 @@ begin(struct xs_job *j, struct node *n)
 	if (xs_kind(j) != XS_FILE)
 		return;
 	n->dir->begun++;
-	n->is_old = set.clear != 0;
+	n->is_old = set.clear && !is_odd(n);
 	n->clears = set.clear && !set.in_place && xs_clear(r.s, j);
 	if (!xs_is_held(j))
 		return;
@@ -569,7 +587,8 @@ act(const struct xs_action *a)
 		    "what begins again is closed");
 		n->dir->begun--;
 		n->cut = UINT64_MAX;
-		n->moved = n->served = 0;
+		n->moved = 0;
+		n->served = is_odd(n) ? n->served : 0;
 		r.torn -= (uint64_t)n->is_torn;
 		n->is_torn = n->is_mixed = 0;
 		free(n->map);
@@ -643,7 +662,7 @@ setting(const char *key)
 	    { "unit", &set.unit }, { "window", &set.window },
 	    { "lanes", &set.lanes }, { "held", &set.held },
 	    { "declined", &set.declined }, { "release", &set.release },
-	    { "clear", &set.clear }, { "fixed", &set.fixed },
+	    { "clear", &set.clear }, { "odd", &set.odd }, { "fixed", &set.fixed },
 	    { "serve_late", &set.serve_late },
 	    { "in_place", &set.in_place }, { "preserve", &set.preserve },
 	    { "keep_found", &set.keep_found } };
