@@ -61,6 +61,7 @@ HAYATE_HOOKS = \
 	ssh/sftpq-hook.c \
 	ssh/xask-hook.c \
 	ssh/xasked-hook.c \
+	ssh/xclose-hook.c \
 	ssh/xcross-hook.c \
 	ssh/xfetch-hook.c \
 	ssh/xfirst-hook.c \

@@ -45,7 +45,10 @@ poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
 readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
 sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=xasked_put_cstring \
 	-Dverify_host_key=xlogin_verify_host_key
-poly1305.o readpass.o sshconnect2.o: $(HAYATE_TOP)/build-aux/overlay.mk
+# xclose-hook.c has the first, and listens to close().
+sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=xclose
+poly1305.o readpass.o sshconnect2.o sftp-client.o: \
+    $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench

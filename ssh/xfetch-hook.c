@@ -444,14 +444,20 @@ run(struct get *g)
 /* The end, as in upstream */
 
 static void
-set_attributes(const struct get *g)
+set_mode(const struct get *g)
 {
 	mode_t mode = (g->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 ?
 	    g->a.perm & 0777 : 0666;
-	struct timeval tv[2];
 
 	if (fchmod(g->fd, mode) == -1)
 		error("local chmod \"%s\": %s", g->local, strerror(errno));
+}
+
+static void
+set_times(const struct get *g)
+{
+	struct timeval tv[2];
+
 	if ((g->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) == 0)
 		return;
 	memset(tv, 0, sizeof(tv));
@@ -460,6 +466,18 @@ set_attributes(const struct get *g)
 	if (utimes(g->local, tv) == -1)
 		error("local set times \"%s\": %s", g->local,
 		    strerror(errno));
+}
+
+/* Returns 0, or -1 with a text: some file systems are full only now. */
+static int
+close_local(struct get *g)
+{
+	int r = close(g->fd);
+
+	g->fd = -1;
+	if (r == -1)
+		error("close local \"%s\": %s", g->local, strerror(errno));
+	return r;
 }
 
 static int
@@ -488,12 +506,16 @@ finish(struct get *g, int preserve, int sync)
 		return -1;
 	}
 	if (preserve)
-		set_attributes(g);
+		set_mode(g);
 	if (g->resume && end == g->began_at)
 		logit("File \"%s\" was not modified", g->local);
 	else if (sync && fsync(g->fd) == -1)
 		error("local sync \"%s\": %s", g->local, strerror(errno));
-	return interrupted || g->is_refused ? -1 : 0;
+	if (close_local(g) == -1 || interrupted || g->is_refused)
+		return -1;
+	if (preserve)
+		set_times(g);
+	return 0;
 }
 
 static int

@@ -68,13 +68,15 @@ write_time(uint64_t s, char text[AMOUNT])
 }
 
 static void
-write_left(const struct xmeter *m, uint64_t bytes, char text[AMOUNT])
+write_left(const struct xmeter *m, const struct xmeter_count *c,
+    char text[AMOUNT])
 {
+	uint64_t bytes = c->bytes_known - min_u64(c->bytes_known, c->bytes);
 	double s = m->rate > 0 ? (double)bytes / m->rate : LEFT_MAX;
 
-	if (bytes == 0)
+	if (bytes == 0 && c->files >= c->files_known)
 		snprintf(text, AMOUNT, "00:00");
-	else if (s >= LEFT_MAX)
+	else if (bytes == 0 || s >= LEFT_MAX)
 		snprintf(text, AMOUNT, "--:--");
 	else
 		write_time((uint64_t)s, text);
@@ -123,8 +125,7 @@ xmeter_line(struct xmeter *m, const struct xmeter_count *c, uint64_t now_us,
 		write_time((uint64_t)s, left);
 	} else {
 		write_amount(m->rate, rate);
-		write_left(m, c->bytes_known - min_u64(c->bytes_known,
-		    c->bytes), left);
+		write_left(m, c, left);
 	}
 	write_files(c, is_open, files);
 	if (is_open)

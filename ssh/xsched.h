@@ -215,9 +215,9 @@ void	xs_look(struct xs_job *);
 
 /*
  * In XS_BEGIN of a file that a server gets. Returns 1 if XS_CLEAR comes before
- * its first XS_WRITE, and 0 if XS_OPEN or XS_OPEN_TO has to empty it: the server
- * has not told its limit, or did not do what XS_CLEAR asked. The reply to
- * XS_FSTAT is XS_OK of all that is not a regular file, else XS_FAILED.
+ * its first XS_WRITE, and 0 if XS_OPEN or XS_OPEN_TO has to empty it: the
+ * server has not told its limit, or did not do what XS_CLEAR asked. The reply
+ * to XS_FSTAT is XS_OK of all that is not a regular file, else XS_FAILED.
  */
 int	xs_clear(struct xs *, struct xs_job *);
 

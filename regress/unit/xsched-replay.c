@@ -56,7 +56,8 @@
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
-    "truncate", "attrs", "close", "setstat", "stat_to", "open_to", "empty", "close_to" };
+    "truncate", "attrs", "close", "setstat", "stat_to", "open_to", "empty",
+    "close_to" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -662,7 +663,8 @@ setting(const char *key)
 	    { "unit", &set.unit }, { "window", &set.window },
 	    { "lanes", &set.lanes }, { "held", &set.held },
 	    { "declined", &set.declined }, { "release", &set.release },
-	    { "clear", &set.clear }, { "odd", &set.odd }, { "fixed", &set.fixed },
+	    { "clear", &set.clear }, { "odd", &set.odd },
+	    { "fixed", &set.fixed },
 	    { "serve_late", &set.serve_late },
 	    { "in_place", &set.in_place }, { "preserve", &set.preserve },
 	    { "keep_found", &set.keep_found } };
