@@ -68,6 +68,7 @@ HAYATE_HOOKS = \
 	ssh/xfurther-hook.c \
 	ssh/xget-hook.c \
 	ssh/xglob-hook.c \
+	ssh/xhidden-hook.c \
 	ssh/xitem-hook.c \
 	ssh/xlink-hook.c \
 	ssh/xlogin-hook.c \

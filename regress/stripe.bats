@@ -31,6 +31,8 @@ setup_file() {
 	head -c 134217728 /dev/urandom >bulk
 	head -c 150000000 /dev/zero | tr '\0' o >old
 	chmod 640 bulk
+	head -c 67108864 bulk >half
+	head -c 41943040 bulk >small
 	mkdir -p tree/below
 	split -n 16 bulk tree/below/
 	mv tree/below/*[a-e] tree
@@ -47,6 +49,8 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 	T=$BATS_TEST_TMPDIR
 	BULK=$BATS_FILE_TMPDIR/bulk
+	HALF=$BATS_FILE_TMPDIR/half
+	SMALL=$BATS_FILE_TMPDIR/small
 	OLD=$BATS_FILE_TMPDIR/old
 	TREE=$BATS_FILE_TMPDIR/tree
 	SCP=''
@@ -74,7 +78,19 @@ tree_channels() {
 alone() { [ "$(ls -A there)" = "$1" ]; }
 
 # hidden: the file under its hidden name
-hidden() { find there -name '.*.hayate-????????'; }
+hidden() { find there -name '.*.hayate-????????????????'; }
+
+# hides FILE NAME: the hidden name where FILE is put, without the number
+hides() {
+	python3 - "$@" <<-'END'
+	import hashlib, os, struct, sys
+	file, name = sys.argv[1:]
+	s = os.stat(file)
+	h = hashlib.sha256(struct.pack(">3Q", s.st_size,
+	    *divmod(s.st_mtime_ns, 1000000000)) + name.encode())
+	print("there/.%s.hayate-%s" % (name, h.hexdigest()[:15]))
+	END
+}
 
 # begun [KIB]: a put goes over several channels, and as much of it is there
 begun() {
@@ -458,7 +474,95 @@ stranger() {
 	poll 5 gone "$SCP"
 	sleep 0.5
 	[ ! -e there/x ]
-	[ -n "$(hidden)" ]
+	[[ $(hidden) = $(hides "$BULK" x)[0-3] ]]
+}
+
+@test "the next copy of the same source removes what a killed one has left" {
+	local left
+	start "$HALF" "stock:$T/there/x"
+	kill -9 "$SCP"
+	fails wait $SCP_JOB
+	poll 5 gone "$SCP"
+	left=$(hidden)
+	far copy -v "$HALF" "stock:$T/there/x" 2>log
+	grep -F "removing \"$T/$left\"" log
+	cmp "$HALF" there/x
+	alone x
+}
+
+@test "the second files that copies over an old file have left are removed" {
+	cp "$OLD" there/x
+	head -c 9999 "$SMALL" | tee "$(hides "$SMALL" x)4" >"$(hides "$SMALL" x)7"
+	far copy "$SMALL" "stock:$T/there/x"
+	cmp "$SMALL" there/x
+	alone x
+}
+
+@test "two copies of the same source at once take nothing of each other" {
+	local second first=0
+	start "$HALF" "stock:$T/there/x"
+	far copy -v "$HALF" "stock:$T/there/x" >log.2 2>&1 &
+	second=$!
+	wait $SCP_JOB || first=1
+	# the other one fails as where anything is made under the name
+	if ! wait $second; then
+		[ $first = 0 ]
+		first=.2
+	elif [ $first = 1 ]; then
+		first=
+	else
+		alone x
+	fi
+	run ! grep removing log log.2
+	cmp "$HALF" there/x
+	[ "$first" != 0 ] || return 0
+	grep -F "what was put of \"$T/there/x\" is \"$T/$(hidden)\"" "log$first"
+	cmp "$HALF" "$(hidden)"
+}
+
+@test "what is no file, or has another name, is not removed" {
+	local name
+	name=$(hides "$SMALL" x)
+	mkdir "${name}0" "${name}4"
+	ln -s "$BULK" "${name}1"
+	echo other | tee "${name}8" "${name}a" "${name%?}00" "${name}" \
+	    "$(hides "$SMALL" y)0" "$(hides "$HALF" x)0" >others
+	find there -mindepth 1 | sort >before
+	[ "$(wc -l <before)" = 9 ]
+	far copy "$SMALL" "stock:$T/there/x"
+	find there -mindepth 1 ! -name x | sort | diff before -
+}
+
+@test "--resume goes on with what a killed copy has left, before its first hole" {
+	local name
+	name=$(hides "$SMALL" x)
+	head -c 26000000 "$SMALL" >"${name}2"
+	truncate -s 30000000 "${name}2"
+	# one that was less far
+	head -c 1000000 "$SMALL" >"${name}0"
+	far copy -v --resume "$SMALL" "hayate:$T/there/x" 2>log
+	grep 'there/x" goes on at 25165824 of' log
+	cmp "$SMALL" there/x
+	alone x
+}
+
+@test "--resume leaves the hidden file of a copy that runs, and begins again where data is wrong" {
+	local name writer
+	name=$(hides "$SMALL" x)
+	head -c 9999999 "$SMALL" >"${name}1"
+	printf wrong | dd of="${name}1" conv=notrunc status=none
+	cp "$SMALL" "${name}3"
+	while printf x; do sleep 0.2; done >>"${name}3" &
+	writer=$!
+	far copy --resume "$SMALL" "stock:$T/there/x" 2>log
+	kill $writer
+	cat log
+	grep -F "${name##*/}3\" belongs to a copy that still runs" log
+	grep -F "${name##*/}1\" is not what is copied, begins again" log
+	cmp "$SMALL" there/x
+	rm there/x
+	alone "$(basename "${name}3")"
+	cmp -n "$(stat -c %s "$SMALL")" "$SMALL" "${name}3"
 }
 
 @test "kill -9 of scp leaves an old file with new data and no hole" {
@@ -468,6 +572,7 @@ stranger() {
 	poll 5 gone "$SCP"
 	sleep 0.5
 	continued there/x
+	[[ $(hidden) = $(hides "$BULK" x)[4-7] ]]
 }
 
 # An error of write() or the end of the connection, whichever scp sees first

@@ -81,6 +81,7 @@ NEW='set old -1' OLD='set old 150000'
 			done <<-END
 			open_new whole 0
 			look whole 0
+			find whole 0
 			hide whole 0
 			open_second whole 0
 			space whole 0
@@ -133,6 +134,47 @@ NEW='set old -1' OLD='set old 150000'
 	[ "$(of 0 name)" = none ]
 	[ "$(of 0 hidden)" != none ]
 	[ "$(of 0 failed)" = 1 ]
+}
+
+@test "what a copy that was killed has left is removed, and nothing else is" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		run -0 replay "$s" "set left 165" "put $SIZE" \
+		    "set alive 33" "put $SIZE" "set rtt 5" "put 33000" \
+		    "set stop 2" "put $SIZE" \
+		    "set stop -1" "fail write 1" "put $SIZE"
+		[ "$(of 0 left)" = 0 ]
+		[ "$(of 0 channels)" -gt 1 ]
+		[ "$(of 1 left)" = 33 ]
+		[ "$(of 1 name)" = whole ]
+		# also if the file is put sooner than that is known
+		[ "$(of 2 left)" = 33 ]
+		[ "$(of 2 rounds)" -ge 600 ]
+		# an interrupt or an error removes nothing
+		[ "$(of 3 left)" = 165 ]
+		[ "$(of 4 left)" = 165 ]
+	done
+}
+
+@test "where every hidden name is taken there is one channel, and no harm" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		run -0 replay "$s" "set left 255" "set alive 255" "put $SIZE"
+		[ "$(of 0 channels)" = 1 ]
+		[ "$(of 0 name)" = whole ]
+		[ "$(of 0 left)" = 255 ]
+		# one is free
+		run -0 replay "$s" "set left 187" "set alive 187" "put $SIZE"
+		[ "$(of 0 channels)" -gt 1 ]
+		[ "$(of 0 name)" = whole ]
+	done
+}
+
+@test "a hidden file that another copy has taken is not cut, and that is told" {
+	run -0 replay "$NEW" "set stolen 1" "fail write 500" "put $SIZE"
+	[ "$(of 0 failed)" = 1 ]
+	[ "$(of 0 told)" = 2 ]
+	[ "$(of 0 name)" = none ]
 }
 
 @test "the ranges of a lost channel are dealt again" {
@@ -191,8 +233,8 @@ any() {
 	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }
 	function below(n) { return int(rand() * n) }
 	BEGIN {
-		ops = "open_new open_old look hide open_second space join write" \
-		    " copy truncate attrs show leave close_second remove_second close"
+		ops = "open_new open_old look find sweep hide open_second space join" \
+		    " write copy own truncate attrs show leave close_second remove_second close"
 		srand(seed)
 		while (n-- > 0) {
 			size = one_of("33000 100000 200000 200000")
@@ -207,6 +249,8 @@ any() {
 			print "set shrink", one_of("-1 3 8 15")
 			print "set stop", one_of("-1 -1 -1 " below(60))
 			print "set room", one_of("0 0 0 " below(size))
+			print "set left", one_of("0 0 1 36 255 " below(256))
+			print "set alive", one_of("0 1 255 " below(256))
 			print "set in_place", below(2)
 			print "set unit", one_of("32 255 256")
 			print "set streams", one_of("0 0 1 4 8")

@@ -34,10 +34,12 @@
 #include "sftpq-hook.h"
 #include "xask-hook.h"
 #include "xfetch-hook.h"
+#include "xhidden-hook.h"
 #include "xopt-hook.h"
 #include "xreport-hook.h"
 #include "xresume.h"
 #include "xresume-hook.h"
+#include "xstripe.h"
 #include "xstripe-hook.h"
 #include "xtree-hook.h"
 
@@ -417,23 +419,95 @@ find_begin(struct copy *c, struct xresume_action *a)
 	a->off = 0;
 }
 
-/* The target is there. Keeps what is good of it and copies the rest. */
+/* Keeps what is good of the target and copies the rest. */
+static int
+copy_from(struct copy *c, const struct xresume_action *a)
+{
+	if (a->op == XRESUME_DONE) {
+		c->is_compared = 1;
+		return complete(c);
+	}
+	debug_f("\"%s\" goes on at %llu of %llu", c->target.path,
+	    (unsigned long long)a->off,
+	    (unsigned long long)c->source.a.size);
+	c->resume = a->off > 0;
+	return call_upstream(c);
+}
+
+/* The target is there. */
 static int
 go_on(struct copy *c)
 {
 	struct xresume_action a;
 
 	find_begin(c, &a);
+	return interrupted ? -1 : copy_from(c, &a);
+}
+
+/*
+ * A put over several channels was killed, and has left its file under a hidden
+ * name (xhidden-hook.h), which may have holes. What is equal of it gets the
+ * name of the target, if no copy writes to it any more, and the name is free.
+ * No time is believed. Returns 1 if so.
+ */
+static int
+take_hidden(struct copy *c, struct xhidden *h, struct xresume_action *a)
+{
+	struct copy from = *c;
+
+	from.preserve = 0;
+	while ((from.target.path = xhidden_next(h)) != NULL) {
+		if (!xhidden_is_dead(h)) {
+			logit("\"%s\" belongs to a copy that still runs",
+			    from.target.path);
+			continue;
+		}
+		look(c->conn, &from.target);
+		from.target.a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
+		if (!from.target.is_there)
+			continue;
+		find_begin(&from, a);
+		if (interrupted)
+			return 0;
+		if (a->off == 0)
+			logit("\"%s\" is not what is copied, begins again",
+			    from.target.path);
+		else if (sftp_rename(c->conn, from.target.path,
+		    c->target.path, 1) == 0) {
+			xhidden_taken(h);
+			look(c->conn, &c->target);
+			return c->target.is_there;
+		}
+	}
+	return 0;
+}
+
+/* The target is there or not. */
+static int
+go_on_or_begin(struct copy *c, struct xhidden *h)
+{
+	struct xresume_action a;
+
+	if (c->target.is_there && (xopt_get()->resume ||
+	    c->target.a.size <= c->source.a.size))
+		return go_on(c);
+	/* A copy that only slept may have written behind the cut. */
+	if (h != NULL && !c->target.is_there && take_hidden(c, h, &a))
+		return c->target.a.size == a.off ? copy_from(c, &a) : go_on(c);
 	if (interrupted)
 		return -1;
-	if (a.op == XRESUME_DONE) {
-		c->is_compared = 1;
-		return complete(c);
-	}
-	debug_f("\"%s\" goes on at %llu of %llu", c->target.path,
-	    (unsigned long long)a.off, (unsigned long long)c->source.a.size);
-	c->resume = a.off > 0;
+	c->resume = c->target.is_there;	/* to be refused as longer */
 	return call_upstream(c);
+}
+
+static struct xhidden *
+look_for_hidden(const struct copy *c)
+{
+	if (!c->target.is_remote || c->source.a.size < XST_LEAST ||
+	    !sftpq_is_tuned(c->conn))
+		return NULL;
+	return xhidden_look(c->conn, c->target.path, c->source.a.size,
+	    &c->source.mtime);
 }
 
 /* With --checksum: compares all of both files. */
@@ -493,12 +567,13 @@ look_at_both(struct copy *c, int resume)
 static int
 copy_file(struct copy *c)
 {
-	int ret;
+	int ret, resume = c->resume || xopt_get()->resume;
+	struct xhidden *h;
 
 	if (xopt_get()->checksum && !xask_has_hashes(c->conn))
 		fatal("--checksum: this server does not hash files (it lacks "
 		    "check-file-name), nothing was copied");
-	look_at_both(c, c->resume || xopt_get()->resume);
+	look_at_both(c, resume);
 	if (!c->source.is_there)
 		return call_upstream(c);	/* which says what is wrong */
 	/*
@@ -507,13 +582,11 @@ copy_file(struct copy *c)
 	 */
 	if (xopt_get()->resume)
 		c->in_place = 0;
-	if (c->target.is_there && (xopt_get()->resume ||
-	    c->target.a.size <= c->source.a.size))
-		ret = go_on(c);
-	else {
-		c->resume = c->target.is_there;	/* to be refused as longer */
-		ret = call_upstream(c);
-	}
+	h = resume ? look_for_hidden(c) : NULL;
+	ret = go_on_or_begin(c, h);
+	if (ret == 0 && !interrupted && h != NULL)
+		xhidden_remove(h);
+	xhidden_free(h);
 	return ret == 0 && !interrupted ? judge(c) : ret;
 }
 

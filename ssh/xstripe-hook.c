@@ -34,6 +34,7 @@
 #include "hop-hook.h"
 #include "sftp-tell.h"
 #include "sftpq-hook.h"
+#include "xhidden-hook.h"
 #include "xlink-hook.h"
 #include "xstripe.h"
 #include "xstripe-hook.h"
@@ -53,9 +54,6 @@
 
 /* After a signal so much time (us) remains to bring things to an end. */
 #define REPAIR_US	(10 * 1000000)
-
-/* Of a name, so many bytes are part of the hidden name; 255 are allowed. */
-#define NAME_KEPT	230
 
 extern volatile sig_atomic_t interrupted;
 extern int showprogress;
@@ -79,7 +77,7 @@ struct put {
 	struct channel chan[XST_CHANNELS];
 	struct handle file;		/* on channel 0 */
 	const char *local, *remote;
-	char	*hidden;
+	char	*hidden, *other;	/* hidden names: our own, and any */
 	int	 fd, main_fd;
 	int	 is_auto;
 	int	 in_place;
@@ -396,6 +394,18 @@ send_remove(struct put *p, const struct xst_action *a)
 	xlink_end(p->chan[0].link);
 }
 
+/* What is under a hidden name, also of another copy */
+static void
+send_name(struct put *p, const struct xst_action *a)
+{
+	xhidden_number(p->other, a->number);
+	if (a->op == XST_SWEEP)
+		debug("removing \"%s\", which was left over", p->other);
+	put_path(begin(p, a, a->op == XST_SWEEP ? SSH2_FXP_REMOVE :
+	    SSH2_FXP_LSTAT), p->other);
+	xlink_end(p->chan[0].link);
+}
+
 static void
 send_space(struct put *p, const struct xst_action *a)
 {
@@ -554,18 +564,25 @@ act(struct put *p, const struct xst_action *a)
 	case XST_LOOK:
 		send_handle(p, a, SSH2_FXP_FSTAT, &p->file, NULL);
 		break;
+	case XST_FIND:
+	case XST_SWEEP:
+	case XST_OWN:
+		send_name(p, a);
+		break;
 	case XST_CONNECT:
 	case XST_LOGIN:
 		connect_channel(p, a->chan, a->op == XST_LOGIN);
 		break;
 	case XST_HIDE:
 		must_repair = 1;
+		xhidden_number(p->hidden, a->number);
 	/* FALLTHROUGH */
 	case XST_SHOW:
 		send_rename(p, a);
 		break;
 	case XST_OPEN_SECOND:
 		must_repair = 1;
+		xhidden_number(p->hidden, a->number);
 	/* FALLTHROUGH */
 	case XST_JOIN:
 		send_second(p, a);
@@ -620,6 +637,9 @@ say(struct put *p, const struct xst_action *a, u_int status)
 		error("remote rename \"%s\" to \"%s\": %s", p->hidden,
 		    p->remote, why);
 		break;
+	case XST_OWN:
+		error("remote lstat \"%s\": %s", p->hidden, why);
+		break;
 	case XST_REMOVE_SECOND:
 		error("remote delete \"%s\": %s", p->hidden, why);
 		break;
@@ -651,7 +671,7 @@ take_handle(struct put *p, const struct xst_action *a, struct sshbuf *m)
 }
 
 static void
-take_attrs(struct put *p, struct sshbuf *m)
+take_attrs(struct put *p, const struct xst_action *asked, struct sshbuf *m)
 {
 	Attrib a;
 	int r;
@@ -659,6 +679,11 @@ take_attrs(struct put *p, struct sshbuf *m)
 	if ((r = decode_attrib(m, &a)) != 0)
 		xlink_fatal(p->chan[0].link, "parse attributes: %s",
 		    ssh_err(r));
+	if (asked->op == XST_FIND)
+		xst_found(p->s, asked->number, xhidden_is_file(&a), a.size,
+		    a.mtime);
+	if (asked->op != XST_LOOK)
+		return;
 	xst_looked(p->s, (a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
 	    (a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 && S_ISREG(a.perm),
 	    a.size);
@@ -690,6 +715,8 @@ wanted_type(enum xst_op op)
 	case XST_JOIN:
 		return SSH2_FXP_HANDLE;
 	case XST_LOOK:
+	case XST_FIND:
+	case XST_OWN:
 		return SSH2_FXP_ATTRS;
 	case XST_SPACE:
 		return SSH2_FXP_EXTENDED_REPLY;
@@ -738,7 +765,7 @@ take_reply(struct put *p, unsigned int chan, struct sshbuf *m)
 	if (type == SSH2_FXP_HANDLE)
 		take_handle(p, &a, m);
 	else if (type == SSH2_FXP_ATTRS)
-		take_attrs(p, m);
+		take_attrs(p, &a, m);
 	else if (type == SSH2_FXP_EXTENDED_REPLY)
 		take_space(p, m);
 	debug3("Received reply T:%u I:%u on channel %u", type, id, chan);
@@ -866,19 +893,6 @@ run(struct put *p)
 	}
 }
 
-/* Returns the name beside the file that hides it, which the caller frees. */
-static char *
-hidden_name(const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name;
-	char *hidden;
-
-	name = slash == NULL ? path : slash + 1;
-	xasprintf(&hidden, "%.*s.%.*s.hayate-%08x", (int)(name - path), path,
-	    NAME_KEPT, name, arc4random());
-	return hidden;
-}
-
 static int
 put_file(struct put *p, int preserve)
 {
@@ -891,6 +905,7 @@ put_file(struct put *p, int preserve)
 
 	sftpq_begin_tree(p->conn, 1, &q);
 	conf.unit = q.unit;
+	conf.number = arc4random_uniform(XST_NAMES);
 	conf.first_id = *q.msg_id;
 	p->is_auto = sftp_tell_offers(q.fd_in) == 0;
 	if (xteam_may_grow(q.fd_in))
@@ -948,11 +963,13 @@ xstripe_put(struct sftp_conn *conn, const char *local, const char *remote,
 	if (!preserve)
 		p.a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
 	p.size = sb.st_size;
-	p.hidden = hidden_name(remote);
+	p.hidden = xhidden_name(remote, p.size, &sb.st_mtim);
+	p.other = xstrdup(p.hidden);
 	catch_signals();
 	*ret = put_file(&p, preserve);
 	close(p.fd);
 	free(p.hidden);
+	free(p.other);
 	release_signals();
 	if (p.read_errno != 0)
 		fatal("read local \"%s\": %s", local, strerror(p.read_errno));

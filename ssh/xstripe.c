@@ -34,7 +34,8 @@
 
 enum state { UNUSED, ASKED, UP, JOINING, READY, LEFT, GONE };
 
-enum stage { OPENING, MOVING, LEAVING, COPYING, CUTTING, ENDING, DONE };
+enum stage { OPENING, MOVING, LEAVING, COPYING, CUTTING, ENDING, SWEEPING,
+    DONE };
 
 /* Where data goes */
 enum place { NAMED, HIDDEN, SECOND };
@@ -51,8 +52,20 @@ struct chan {
 	uint64_t away;			/* bytes under way */
 };
 
+/* What is under a hidden name */
+enum is { NOT_ASKED, ABSENT, PRESENT, WATCHED, AGAIN, DEAD };
+
+struct beside {
+	enum is	 is, found;		/* now, and by the reply */
+	uint64_t size, mtime;
+};
+
 struct xst {
 	struct xst_conf conf;
+	struct beside beside[XST_NAMES];
+	unsigned int nfound;		/* replies to XST_FIND */
+	uint64_t found_at;		/* the last one of all names */
+	unsigned int number;		/* of our hidden name */
 	struct chan chan[XST_CHANNELS];
 	struct req *ranges, **ranges_end, *controls;
 	unsigned int naway, nloose;	/* ranges */
@@ -67,6 +80,7 @@ struct xst {
 	int	 has_space;
 	enum { NOT, ASKING, MEASURING, DECIDING, DROPPING } converting;
 	int	 eof, stopped, failed, revert, cut_failed, copy_failed;
+	int	 is_lost;		/* the hidden name */
 	int	 is_hidden, has_second;
 	int	 has;			/* XST_HAS_* */
 	uint64_t old_size;
@@ -154,6 +168,7 @@ ask(struct xst *s, enum xst_op op, unsigned int chan, struct xst_action *a)
 	r->a.chan = chan;
 	r->a.id = s->id++;
 	r->a.off = kept(s);
+	r->a.number = s->number;
 	r->sent = s->now;
 	r->next = s->controls;
 	s->controls = r;
@@ -371,16 +386,82 @@ connect_one(struct xst *s, struct xst_action *a)
 	return 1;
 }
 
+/* Hidden names */
+
+static int
+ask_name(struct xst *s, enum xst_op op, unsigned int number,
+    struct xst_action *a)
+{
+	if (ask(s, op, 0, a) == -1)
+		return -1;
+	a->number = s->controls->a.number = number;
+	return 1;
+}
+
+static int
+find_names(struct xst *s, struct xst_action *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < XST_NAMES; i++) {
+		if (s->beside[i].is != NOT_ASKED)
+			continue;
+		s->beside[i].is = PRESENT;
+		return ask_name(s, XST_FIND, i, a);
+	}
+	return 0;
+}
+
+/* Looks again, and removes what nobody has written to. */
+static int
+sweep(struct xst *s, struct xst_action *a)
+{
+	unsigned int i;
+
+	if (s->nfound < XST_NAMES || s->now - s->found_at < XST_WATCH_US)
+		return 0;
+	for (i = 0; i < XST_NAMES; i++) {
+		if (s->beside[i].is == WATCHED) {
+			s->beside[i].is = AGAIN;
+			return ask_name(s, XST_FIND, i, a);
+		}
+		if (s->beside[i].is == DEAD) {
+			s->beside[i].is = PRESENT;
+			return ask_name(s, XST_SWEEP, i, a);
+		}
+	}
+	return 0;
+}
+
+/* Returns 0, or -1 if no name is free. */
+static int
+choose_name(struct xst *s)
+{
+	const unsigned int n = s->is_old ? XST_NAMES - XST_SECOND : XST_SECOND;
+	unsigned int i, number;
+
+	for (i = 0; i < n; i++) {
+		number = (s->conf.number + i) % n + (s->is_old ? XST_SECOND :
+		    0);
+		if (s->beside[number].is == ABSENT) {
+			s->number = number;
+			return 0;
+		}
+	}
+	return -1;
+}
+
 /* One more channel is there: where may its data go? */
 static int
 convert(struct xst *s, struct xst_action *a)
 {
 	if (s->never || s->converting || s->place != NAMED ||
 	    (!s->growth.limited && s->conf.streams == 0) ||
-	    (s->is_old && !s->looked) || rest(s) < least_rest(s) ||
-	    chan_in(s, UP) == -1)
+	    (s->is_old && !s->looked) || s->nfound < XST_NAMES ||
+	    rest(s) < least_rest(s) || chan_in(s, UP) == -1)
 		return 0;
-	if ((s->has & (s->is_old ? XST_HAS_COPY : XST_HAS_RENAME)) == 0) {
+	if ((s->has & (s->is_old ? XST_HAS_COPY : XST_HAS_RENAME)) == 0 ||
+	    choose_name(s) == -1) {
 		s->never = 1;
 		return 0;
 	}
@@ -496,7 +577,8 @@ move(struct xst *s, unsigned int ready, struct xst_action *a)
 		s->step = 1;
 		return ask(s, XST_LOOK, 0, a);
 	}
-	if ((r = connect_one(s, a)) != 0 || (r = convert(s, a)) != 0 ||
+	if ((r = find_names(s, a)) != 0 || (r = sweep(s, a)) != 0 ||
+	    (r = connect_one(s, a)) != 0 || (r = convert(s, a)) != 0 ||
 	    (r = join_one(s, a)) != 0 ||
 	    (r = copy_some(s, COPY_UNIT, a)) != 0)
 		return r;
@@ -563,21 +645,32 @@ copy_rest(struct xst *s, struct xst_action *a)
 }
 
 /*
- * Only a file that is known to be cut gets its name back. An old file into
- * which nothing was written stays as it is.
+ * Only a file that is known to be cut gets its name back. One that has lost its
+ * hidden name belongs to another copy, and is left as it is. An old file into
+ * which nothing was written stays as well.
  */
 static int
 cut(struct xst *s, struct xst_action *a)
 {
 	int has_hole = s->failed || kept(s) < s->highest;
 	int is_touched = !s->stopped || s->highest > 0;
+	int is_hidden = s->place == HIDDEN;
 
-	if (s->step == 0 && (has_hole || (s->conf.in_place && is_touched))) {
+	if (!has_hole && (!s->conf.in_place || !is_touched || is_hidden)) {
+		begin_stage(s, ENDING);
+		return 0;
+	}
+	if (s->step == 0 && is_hidden) {
 		s->step = 1;
+		return ask(s, XST_OWN, 0, a);
+	}
+	if (is_hidden && s->controls != NULL)
+		return 0;
+	if (s->step < 2 && !s->is_lost) {
+		s->step = 2;
 		return ask(s, XST_TRUNCATE, 0, a);
 	}
-	if (s->controls == NULL || !has_hole || s->place != HIDDEN)
-		begin_stage(s, ENDING);
+	begin_stage(s, ENDING);
 	return 0;
 }
 
@@ -587,7 +680,7 @@ end(struct xst *s, struct xst_action *a)
 	for (;;) {
 		switch (s->step++) {
 		case 0:
-			if (s->conf.preserve)
+			if (s->conf.preserve && !s->is_lost)
 				return ask(s, XST_ATTRS, 0, a);
 			break;
 		case 1:
@@ -598,10 +691,30 @@ end(struct xst *s, struct xst_action *a)
 			return ask(s, XST_CLOSE, 0, a);
 		default:
 			if (s->controls == NULL)
-				begin_stage(s, DONE);
+				begin_stage(s, SWEEPING);
 			return 0;
 		}
 	}
+}
+
+/* What was left over is not needed: the file is whole. */
+static int
+sweep_last(struct xst *s, struct xst_action *a)
+{
+	unsigned int i;
+	int r;
+
+	if (!s->stopped && !s->failed && !s->cut_failed) {
+		if ((r = sweep(s, a)) != 0)
+			return r;
+		for (i = 0; i < XST_NAMES; i++) {
+			if (s->beside[i].is >= WATCHED)
+				return 0;
+		}
+	}
+	if (s->controls == NULL)
+		begin_stage(s, DONE);
+	return 0;
 }
 
 static int
@@ -620,6 +733,8 @@ next_of_stage(struct xst *s, unsigned int ready, struct xst_action *a)
 		return cut(s, a);
 	case ENDING:
 		return end(s, a);
+	case SWEEPING:
+		return sweep_last(s, a);
 	default:
 		return 0;
 	}
@@ -640,6 +755,14 @@ xst_next(struct xst *s, unsigned int ready, struct xst_action *a)
 
 /* Replies */
 
+static void
+note_name(struct xst *s, unsigned int number, enum is is)
+{
+	s->beside[number].is = is;
+	if (++s->nfound == XST_NAMES)
+		s->found_at = s->now;
+}
+
 /* Returns 1 if the error is to be told. */
 static int
 fail(struct xst *s, struct req *r)
@@ -659,6 +782,15 @@ fail(struct xst *s, struct req *r)
 		return 0;
 	case XST_SPACE:
 		return 0;		/* xst_space() was not called */
+	case XST_FIND:
+		note_name(s, r->a.number, ABSENT);
+		return 0;
+	case XST_SWEEP:
+		return 0;
+	case XST_OWN:
+		s->cut_failed = s->is_lost = 1;
+		s->is_hidden = 0;
+		return 1;
 	case XST_JOIN:
 		s->chan[r->a.chan].state = LEFT;
 		return 0;
@@ -690,6 +822,9 @@ succeed(struct xst *s, struct req *r)
 	case XST_OPEN_OLD:
 		s->is_opened = 1;
 		begin_stage(s, MOVING);
+		break;
+	case XST_FIND:
+		note_name(s, r->a.number, s->beside[r->a.number].found);
 		break;
 	case XST_OPEN_SECOND:
 		s->converting = MEASURING;
@@ -768,6 +903,18 @@ xst_looked(struct xst *s, int is_regular, uint64_t size)
 	s->old_size = size;
 	if (!is_regular)
 		s->never = 1;
+}
+
+void
+xst_found(struct xst *s, unsigned int number, int is_regular, uint64_t size,
+    uint64_t mtime)
+{
+	struct beside *b = &s->beside[number];
+
+	b->found = !is_regular ? PRESENT : b->is != AGAIN ? WATCHED :
+	    b->size == size && b->mtime == mtime ? DEAD : PRESENT;
+	b->size = size;
+	b->mtime = mtime;
 }
 
 /* The rest goes into the second file, and what is new of it into the file. */

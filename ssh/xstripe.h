@@ -23,6 +23,10 @@
  *   a file that was there before gets, in order, what is complete in a hidden
  *   second file, which the server itself copies.
  *
+ * Hidden names have a number (xhidden-hook.h). Before one is taken all are
+ * looked at, and again after XST_WATCH_US: a file that has not changed then was
+ * left by a copy that was killed, and is removed.
+ *
  * If the second file cannot be written, the first is continued on one channel.
  * The ranges of a channel that is lost are dealt again.
  *
@@ -38,6 +42,11 @@
 
 #define XST_CHANNELS	10		/* with channel 0 */
 
+#define XST_NAMES	8		/* hidden ones; less than 10 */
+#define XST_SECOND	4		/* from here on those of second files */
+
+#define XST_WATCH_US	3000000
+
 /* A smaller file, or rest of a file, is not worth more channels: bytes */
 #define XST_LEAST	(32 * 1024 * 1024)
 
@@ -50,6 +59,8 @@ enum xst_op {
 	XST_OPEN_NEW = 1,	/* the file, which must not exist */
 	XST_OPEN_OLD,		/* the file, as it is put without stripes */
 	XST_LOOK,		/* attributes of the file that is open */
+	XST_FIND,		/* attributes of the hidden name "number" */
+	XST_SWEEP,		/* remove that file */
 	XST_CONNECT,		/* one more channel; xst_up() or xst_down() */
 	XST_LOGIN,		/* likewise, over one more connection */
 	XST_HIDE,		/* rename the file to its hidden name */
@@ -58,6 +69,7 @@ enum xst_op {
 	XST_JOIN,		/* open the hidden file on a channel */
 	XST_WRITE,		/* "len" bytes at "off" of the local file */
 	XST_COPY,		/* "len" bytes, second file to file; 0: all */
+	XST_OWN,		/* attributes of the hidden name: there? */
 	XST_TRUNCATE,		/* the file to "off" bytes */
 	XST_ATTRS,		/* set those of the local file */
 	XST_SHOW,		/* rename the hidden file to its name */
@@ -75,6 +87,7 @@ struct xst_action {
 	uint64_t at;		/* of the remote file that is written or read */
 	uint32_t len;
 	int	 second;	/* XST_WRITE: into the second file */
+	unsigned int number;	/* of the hidden name */
 };
 
 struct xst_conf {
@@ -84,6 +97,7 @@ struct xst_conf {
 	int	 in_place;	/* an old file is cut last, not first */
 	int	 preserve;	/* XST_ATTRS is wanted */
 	int	 may_stripe;
+	unsigned int number;	/* of the hidden name, if it is free */
 	unsigned int streams;	/* connections that are wanted; 0: no matter */
 };
 
@@ -121,6 +135,13 @@ int	xst_reply(struct xst *, uint32_t id, int ok, uint64_t now);
 
 /* A reply to XST_LOOK that is no error; before xst_reply() */
 void	xst_looked(struct xst *, int is_regular, uint64_t size);
+
+/*
+ * A reply to XST_FIND that is no error; before xst_reply(). What is no regular
+ * file is left alone.
+ */
+void	xst_found(struct xst *, unsigned int number, int is_regular,
+    uint64_t size, uint64_t mtime);
 
 /* A reply to XST_SPACE that is no error; bytes; before xst_reply() */
 void	xst_space(struct xst *, uint64_t available);

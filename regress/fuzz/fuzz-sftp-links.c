@@ -110,6 +110,10 @@ static struct file files[2];
 static int	 named, hidden;		/* of "files"; -1: none */
 static int	 was_old, has_refused, truncate_refused;
 static char	 hidden_name[512];
+static struct {
+	unsigned size;			/* that was told; 0: not there */
+	int	 is_same;		/* as before */
+} left_over[XST_NAMES];
 
 volatile sig_atomic_t interrupted;	/* in upstream by scp or sftp */
 int showprogress;
@@ -291,19 +295,34 @@ take_handle(const struct link *l, struct fields *f)
 
 /* The server's files */
 
+/* Returns which of the hidden names it is, whose last digit is a number. */
+static unsigned
+number_of(const struct fields *s)
+{
+	unsigned n;
+
+	must(is_put && s->left == 32 && s->left < sizeof(hidden_name) &&
+	    memcmp(s->p, "there/.x.hayate-", 16) == 0);
+	n = s->p[31] - '0';
+	must(n < XST_NAMES);
+	return n;
+}
+
 /* Returns the number of a name, or -1; the client knows two. */
 static int *
 take_name(struct fields *f)
 {
 	struct fields s = take_string(f);
+	unsigned n;
 
-	must(s.left < sizeof(hidden_name));
 	if (is_text(&s, "there/x"))
 		return &named;
-	must(is_put && s.left > 17 && memcmp(s.p, "there/.x.hayate-", 16) ==
-	    0);
-	if (hidden_name[0] == '\0')
+	n = number_of(&s);
+	if (hidden_name[0] == '\0') {
+		must(left_over[n].size == 0);
+		must((n >= XST_SECOND) == was_old);
 		memcpy(hidden_name, s.p, s.left);
+	}
 	must(is_text(&s, hidden_name));
 	return &hidden;
 }
@@ -546,6 +565,47 @@ reply_fstat(struct link *l, struct sshbuf *m, struct fields *f, unsigned how)
 	return SSH2_FXP_ATTRS;
 }
 
+/* The attributes of "there/x", or of what is under a hidden name */
+static u_char
+reply_lstat(struct sshbuf *m, struct fields *f, unsigned how, int ok)
+{
+	struct fields s = take_string(f);
+	unsigned n, size = how >> 4;
+
+	if (is_text(&s, "there/x")) {
+		put_attrs(m, CLAIMED);
+		return SSH2_FXP_ATTRS;
+	}
+	n = number_of(&s);
+	if (hidden_name[0] != '\0' && is_text(&s, hidden_name))
+		size = hidden != -1;
+	else {
+		if (!ok)
+			size = 0;
+		left_over[n].is_same = left_over[n].size == size;
+		left_over[n].size = size;
+	}
+	if (!ok || size == 0)
+		return reply_status(m, SSH2_FX_NO_SUCH_FILE);
+	put_attrs(m, size);
+	return SSH2_FXP_ATTRS;
+}
+
+/* What was told twice may be removed. */
+static u_char
+reply_remove(struct sshbuf *m, struct fields *f, int ok)
+{
+	struct fields s = *f, name = take_string(&s);
+	unsigned n = number_of(&name);
+
+	if (hidden_name[0] == '\0' || !is_text(&name, hidden_name)) {
+		must(left_over[n].size > 0 && left_over[n].is_same);
+		left_over[n].is_same = 0;
+	} else if (ok)
+		*take_name(f) = -1;
+	return reply_status(m, ok ? SSH2_FX_OK : SSH2_FX_FAILURE);
+}
+
 static u_char
 reply_extended(const struct link *l, struct sshbuf *m, struct fields *f,
     int ok)
@@ -591,16 +651,13 @@ reply(struct link *l, struct sshbuf *m, u_char type, struct fields *f,
 		    reply_status(m, SSH2_FX_FAILURE);
 	case SSH2_FXP_STAT:
 	case SSH2_FXP_LSTAT:		/* STAT of version 0 */
-		put_attrs(m, CLAIMED);
-		return SSH2_FXP_ATTRS;
+		return reply_lstat(m, f, how, ok);
 	case SSH2_FXP_FSETSTAT:
 		return reply_status(m, do_fsetstat(l, f, ok));
 	case SSH2_FXP_RENAME:
 		return reply_status(m, do_rename(f, ok));
 	case SSH2_FXP_REMOVE:
-		if (ok)
-			*take_name(f) = -1;
-		return reply_status(m, ok ? SSH2_FX_OK : SSH2_FX_FAILURE);
+		return reply_remove(m, f, ok);
 	case SSH2_FXP_CLOSE:
 		take_handle(l, f);
 		return reply_status(m, ok ? SSH2_FX_OK : SSH2_FX_FAILURE);
@@ -688,7 +745,8 @@ wrong_type(u_char asked)
 	u_char type = fuzz_byte(&input);
 	u_char right = asked == SSH2_FXP_READ ? SSH2_FXP_DATA :
 	    asked == SSH2_FXP_OPEN ? SSH2_FXP_HANDLE :
-	    asked == SSH2_FXP_FSTAT || asked == SSH2_FXP_STAT ?
+	    asked == SSH2_FXP_FSTAT || asked == SSH2_FXP_STAT ||
+	    asked == SSH2_FXP_LSTAT ?
 	    SSH2_FXP_ATTRS : SSH2_FXP_EXTENDED_REPLY;
 
 	return type == right || type == SSH2_FXP_STATUS ? 0 : type;
@@ -1091,7 +1149,8 @@ set_up(void)
 	nends = 0;
 	named = hidden = -1;
 	has_refused = truncate_refused = 0;
-	hidden_name[0] = '\0';
+	memset(hidden_name, 0, sizeof(hidden_name));
+	memset(left_over, 0, sizeof(left_over));
 	interrupted = 0;
 	return mode;
 }

@@ -25,6 +25,9 @@
  *       stop N      the user interrupts then
  *       room N      KiB of the file that a COPY can write; sftp-server tells
  *                   no error of the last 64 KiB of a COPY with a length
+ *       left N      a bit for each hidden name that exists, and "alive N" for
+ *                   each that another copy writes to
+ *       stolen 1    another copy renames the hidden file
  *       in_place 0|1, preserve 0|1, unit N
  *   fail OP N      the Nth request OP fails
  *   lose CHAN N    the channel ends in the Nth round trip
@@ -38,8 +41,8 @@
  *
  * The report: round trips, most channels, how many requests had errors that are
  * told, what lies under the name and under the hidden name: "whole", "none", or
- * KiB of new and of old data. A promise of xstripe.h that is broken ends the
- * run with its name.
+ * KiB of new and of old data, and which hidden names of others exist. A promise
+ * of xstripe.h that is broken ends the run with its name.
  */
 
 #include <err.h>
@@ -55,9 +58,9 @@
 #define ROUNDS_MAX	20000
 
 static const char *const op_names[] = { "", "open_new", "open_old", "look",
-    "connect", "login", "hide", "open_second", "space", "join", "write", "copy",
-    "truncate", "attrs", "show", "leave", "close_second", "remove_second",
-    "close" };
+    "find", "sweep", "connect", "login", "hide", "open_second", "space", "join",
+    "write", "copy", "own", "truncate", "attrs", "show", "leave",
+    "close_second", "remove_second", "close" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 enum content { HOLE, OLD, NEW };
@@ -75,8 +78,9 @@ struct waiting {
 static struct {
 	long rtt, path, slow, window, most, old, special, has, space, actual;
 	long shrink, stop, in_place, preserve, unit, room, streams, logins;
+	long left, alive, stolen;
 } conf = { 100, 12500, 0, 2048, 10, -1, 0, 3, 1L << 30, -1, -1, -1, 1, 0,
-    256, 0, 0, 10 };
+    256, 0, 0, 10, 0, 0, 0 };
 
 static const struct {
 	const char *name;
@@ -91,6 +95,8 @@ static const struct {
 	{ "preserve", &conf.preserve }, { "unit", &conf.unit },
 	{ "room", &conf.room }, { "streams", &conf.streams },
 	{ "logins", &conf.logins },
+	{ "left", &conf.left }, { "alive", &conf.alive },
+	{ "stolen", &conf.stolen },
 };
 
 static long fails[OPS];			/* which request fails; 0: none */
@@ -104,6 +110,8 @@ static long size, now, told, connected, logged, served[OPS];
 static int is_up[XST_CHANNELS];
 static int is_torn;			/* a WRITE failed, others were behind */
 static long rounds;
+static long left, is_told;		/* a bit for each hidden name */
+static unsigned int number;		/* of our own */
 
 static void
 broken(const char *what)
@@ -216,6 +224,40 @@ copy_data(const struct xst_action *a)
 	return 1;
 }
 
+/* Returns 1 if the name is free. */
+static int
+choose(const struct xst_action *a)
+{
+	number = a->number;
+	if (is_told >> number & 1)
+		broken("a name that is taken is used");
+	if ((number >= XST_SECOND) != (a->op == XST_OPEN_SECOND) ||
+	    number >= XST_NAMES)
+		broken("a name of another kind is used");
+	return (left >> number & 1) == 0;
+}
+
+static int
+find_name(unsigned int n)
+{
+	if ((left >> n & 1) == 0)
+		return 0;
+	is_told |= 1L << n;
+	xst_found(s, n, 1, 1000, conf.alive >> n & 1 ? rounds : 5);
+	return 1;
+}
+
+static int
+sweep_name(unsigned int n)
+{
+	if ((left >> n & 1) == 0 || n >= XST_NAMES)
+		broken("what is not there is removed");
+	if (conf.alive >> n & 1)
+		broken("what another copy writes to is removed");
+	left &= ~(1L << n);
+	return 1;
+}
+
 /* Returns 1 if the request succeeds. */
 static int
 serve(const struct xst_action *a)
@@ -237,11 +279,19 @@ serve(const struct xst_action *a)
 		if (!conf.in_place)
 			truncate_to(named, 0);
 		return 1;
+	case XST_FIND:
+		return find_name(a->number);
+	case XST_SWEEP:
+		return sweep_name(a->number);
+	case XST_OWN:
+		return !conf.stolen;
 	case XST_HIDE:
-		return rename_file(&named, &hidden);
+		return choose(a) && rename_file(&named, &hidden);
 	case XST_SHOW:
 		return rename_file(&hidden, &named);
 	case XST_OPEN_SECOND:
+		if (!choose(a))
+			return 0;
 		hidden = file_new(0);
 		return 1;
 	case XST_REMOVE_SECOND:
@@ -254,12 +304,22 @@ serve(const struct xst_action *a)
 	case XST_COPY:
 		return copy_data(a);
 	case XST_TRUNCATE:
+		if (conf.stolen && named == NULL)
+			broken("another copy's file is cut");
 		is_torn = 0;
 		truncate_to(named != NULL ? named : hidden, a->off / KIB);
 		return 1;
 	default:
 		return 1;
 	}
+}
+
+/* Whether the request has our own hidden name */
+static int
+is_of_ours(enum xst_op op)
+{
+	return op == XST_SHOW || op == XST_JOIN || op == XST_OWN ||
+	    op == XST_REMOVE_SECOND;
 }
 
 static void
@@ -273,6 +333,8 @@ reply(const struct xst_action *a)
 	if (xst_find(s, a->chan, a->id, &found) != 0 || found.op != a->op)
 		broken("a request is forgotten");
 	ok = serve(a);
+	if (is_of_ours(a->op) && a->number != number)
+		broken("a name that is not ours is used");
 	if (a->op != XST_WRITE && a->op != XST_COPY)
 		check_named();
 	if (ok && a->op == XST_LOOK)
@@ -445,11 +507,14 @@ put(void)
 	struct xst_conf c = { .size = size * (uint64_t)KIB,
 	    .unit = conf.unit * KIB, .first_id = 0xfffffff0,
 	    .in_place = conf.in_place, .preserve = conf.preserve,
-	    .may_stripe = 1, .streams = conf.streams };
+	    .may_stripe = 1, .streams = conf.streams,
+	    .number = size % XST_NAMES };
 
 	named = conf.old == -1 ? NULL : file_new(conf.old);
 	hidden = NULL;
 	nqueue = 0;
+	left = conf.left;
+	is_told = 0;
 	now = 1;
 	told = connected = logged = is_torn = 0;
 	memset(served, 0, sizeof(served));
@@ -458,14 +523,16 @@ put(void)
 		err(1, "xst_new");
 	run();
 	if ((xst_left(s) == XST_LEFT_HIDDEN) !=
-	    (named == NULL && hidden != NULL))
+	    (named == NULL && hidden != NULL && !(conf.stolen &&
+	    served[XST_OWN] > 0)))
 		broken("what is hidden is not told");
 	if ((xst_left(s) == XST_LEFT_SECOND) !=
 	    (named != NULL && hidden != NULL))
 		broken("a second file is not told");
 	print_file("name", named);
 	print_file("hidden", hidden);
-	printf(" frontier=%" PRIu64 "\n", xst_frontier(s) / KIB);
+	printf(" frontier=%" PRIu64 " left=%ld\n", xst_frontier(s) / KIB,
+	    left);
 	xst_free(s);
 	file_free(named);
 	file_free(hidden);
