@@ -519,15 +519,29 @@ without() {
 	[[ $output = *"no archive was asked for a newer one"*"security-status"* ]]
 }
 
+# knows DATE RELEASE: a list of that day with one flaw, which that release mended
+knows() {
+	printf 'dated\t%s\n%s\tCVE-1-2\ta flaw\n' "$(date -u -d "${1:-now}" +%F)" \
+	    "$2" >"$SRC/build-aux/advisories"
+}
+
 @test "the exit status of security-status tells current, newer, unpatched and unknown apart" {
 	fake_apt
 	offer "$(here)"
+	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
+	SRC=$BATS_TEST_TMPDIR/src
 	configured --with-openssh="$BUILD/upstream" --prefix="$BATS_TEST_TMPDIR/none"
 	run -2 build-aux/security-status
 	[[ $output = *"none was fetched yet"* ]]
 	make -s build/upstream/.source
+	# What Debian's revision has is not missing; what later releases mended is.
+	run -1 build-aux/security-status
+	[[ $output = *"fixes are missing: OpenSSH 10.0p1 Debian-"*"10.4p1  CVE-2026-60002  "* ]]
+	[[ $output != *CVE-2026-35414* && $output != *CVE-2026-59995* ]]
+	knows "" 10.0p1
 	run -0 build-aux/security-status
-	[[ $output = *"pin: "*"source: "*"Debian-$(here | sed 's/.*-//') of 20"*"no newer revision"*"mirror/security"* ]]
+	[[ $output = *"no fix of the list is missing"* ]]
+	[[ $output = *"source: "*"Debian-$(here | sed 's/.*-//') of 20"*"no newer revision"*"mirror/security"* ]]
 	echo "$(here).1" >>"$ARCHIVE/versions"
 	run -1 build-aux/security-status
 	[[ $output = *"Debian-$(here | sed 's/.*-//').1, which is newer"* ]]
@@ -546,6 +560,27 @@ without() {
 	run -1 build-aux/security-status
 	[[ $output = *"built:     OpenSSH_10.0p2 Debian-1 Hayate_0.1, not from this source: run make"* ]]
 	rm -r build/hayate
+	# A list that nobody dated anew, and one without a date.
+	here >"$ARCHIVE/versions"
+	echo "deb http://mirror/security $(. /etc/os-release && echo "$VERSION_CODENAME")-security main" >>"$BATS_TEST_TMPDIR/fake/list"
+	run -0 build-aux/security-status
+	knows "31 days ago" 10.0p1
+	run -2 build-aux/security-status
+	[[ $output = *"(31 days old): newer fixes are not in it"* ]]
+	sed -i 1d "$SRC/build-aux/advisories"
+	run -2 build-aux/security-status
+	# The newest release as released: the list alone decides, without apt.
+	mv "$ARCHIVE/versions" "$ARCHIVE/none"
+	knows "" 10.5p1
+	sed -i -e 's/^revision .*/revision released 2026-08-11/' -e 's/^release .*/release 10.5p1 -/' build/upstream/.source
+	sed -i -e 's/OpenSSH_10[.0-9]*/OpenSSH_10.5/' -e 's/"p2"/"p1"/' build/upstream/version.h
+	run -0 build-aux/security-status
+	knows "" 10.6p1
+	run -1 build-aux/security-status
+	[[ $output = *"OpenSSH 10.5p1 released lacks"*"10.6p1  CVE-1-2  a flaw"*"Of these 10.5p1, "*"lacks 1."* ]]
+	sed -i 's/^revision .*/revision Ubuntu-3 2026-08-11/' build/upstream/.source
+	run -2 build-aux/security-status
+	[[ $output = *"cannot tell which of these Ubuntu-3 has"* ]]
 	sed -i 's/^revision .*/revision unpatched 2025-04-09/' build/upstream/.source
 	run -1 build-aux/security-status
 	[[ $output = *"unpatched of 2025-04-09"*"CVEs and more"* ]]

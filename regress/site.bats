@@ -342,11 +342,72 @@ status_of() {
 	    "deb http://mirror/security $here-security main" >fake/list
 	printf '#!/bin/sh\necho "main=%s parts=%s"\n' "'$PWD/${LIST-fake/list}'" "'$PWD/none'" >fake/apt-config
 	printf '#!/bin/sh\necho "Version: 1:%s"\n' "${2-}" >fake/apt-cache
-	printf '#!/bin/sh\nexit %s\n' "$([ -n "${2-}" ] && echo 0 || echo 100)" >fake/apt-get
+	printf '#!/bin/sh\ngrep Sandbox "$3" >"%s"\nexit %s\n' "$PWD/sandbox" \
+	    "$([ -n "${2-}" ] && echo 0 || echo 100)" >fake/apt-get
 	chmod +x fake/*
 	"$TOP/build-aux/install-ours" "$PWD/dest" '' /bin /libexec /man /share \
-	    -e "s,@SSH@,$PWD/fake/ssh,g" -e "s,@LIBEXECDIR@,$PWD/dest/libexec,g"
+	    -e "s,@SSH@,$PWD/fake/ssh,g" -e "s,@SSHD@,$PWD/sbin/sshd-of-test,g" -e "s,@LIBEXECDIR@,$PWD/dest/libexec,g"
+	[ -n "${REAL-}" ] ||
+	    printf 'dated\t%s\n%s\tCVE-1-2\ta flaw\nhayate-0.2\tabc\tanother\n' "$(date -u -d "${DATED:-now}" +%F)" \
+	    "${MENDED:-10.0p1}" >dest/libexec/hayate-status/build-aux/advisories
 	PATH=$PWD/fake:$PATH dest/bin/hayate-security-status
+}
+
+# an_sshd LINE: what says that it is that version, and only sleeps, as sbin/sshd-of-test
+an_sshd() {
+	mkdir -p sbin
+	cp "$(command -v sleep)" sbin/new
+	printf '%s\n' "$1" >>sbin/new
+	mv sbin/new sbin/sshd-of-test
+}
+
+@test "hayate-security-status compares with the list of fixes, with and without apt" {
+	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1, OpenSSL 3.0"
+	# The list as it is: what Debian and what ours mended is not missing.
+	REAL=yes run -1 status_of "$v" 10.0p1-7+deb13u4
+	[[ $output = *"fixes are missing: OpenSSH 10.0p1 Debian-7+deb13u4 lacks"*"10.4p1  CVE-2026-60002"*"Of these 10.5p1, "* ]]
+	[[ $output != *CVE-2026-35414* && $output != *CVE-2026-59995* && $output != *hayate-* ]]
+	REAL=yes run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u2 Hayate_0.1, x" 10.0p1-7+deb13u2
+	[[ $output = *CVE-2026-35414* ]]
+	REAL=yes run -1 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
+	[[ $output = *"10.6p1  CVE-2026-106552"* && $output != *"  CVE-2026-73282"* ]]
+	# As on a system with RPM: without an answer from apt the list decides.
+	run -0 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
+	DATED="31 days ago" run -2 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
+	[[ $output = *"(31 days old): newer fixes are not in it"* ]]
+	MENDED=10.6p2 run -1 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
+	run -2 status_of "OpenSSH_10.7p1 released Hayate_0.1, x"
+	[[ $output = *"is no release that the list knows"* ]]
+	# A revision that the list does not know.
+	MENDED=10.4p1 run -2 status_of "OpenSSH_10.0p2 Debian-7+deb13u5 Hayate_0.1, x" 10.0p1-7+deb13u5
+	[[ $output = *"cannot tell which of these Debian-7+deb13u5 has"*"10.4p1  CVE-1-2  a flaw"* ]]
+}
+
+@test "hayate-security-status names a running sshd that is older than the installed one" {
+	v="OpenSSH_10.5p1 released Hayate_0.2"
+	an_sshd "$v"
+	sbin/sshd-of-test 60 3>&- &
+	started=$!
+	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
+	MENDED=10.5p1 run -0 status_of "$v, x"
+	[[ $output = *"running:   $v (process $started)"*"running:   as above"* ]]
+	kill $started
+	wait $started || :
+	an_sshd "OpenSSH_10.4p1 released Hayate_0.1"
+	sbin/sshd-of-test 60 3>&- &
+	started=$!
+	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
+	an_sshd "$v"
+	MENDED=10.5p1 run -1 status_of "$v, x"
+	[[ $output = *"running:   OpenSSH_10.4p1 released Hayate_0.1 (process $started)"* ]]
+	[[ $output = *"older than the installed $PWD/sbin/sshd-of-test: restart it"*"hayate-0.2  abc  another"*"10.5p1  CVE-1-2"* ]]
+	# Another user cannot see what runs, and is told so.
+	if [ "$(id -u)" = 0 ]; then
+		chmod -R a+rX . "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
+		MENDED=10.5p1 run -2 setpriv --reuid=65534 --regid=65534 --clear-groups dest/bin/hayate-security-status
+		[[ $output = *"cannot tell which program every sshd has: run this as root"* ]]
+	fi
+	kill $started
 }
 
 @test "hayate-security-status tells current, newer, unpatched and unknown apart without a build" {
@@ -354,6 +415,8 @@ status_of() {
 	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1, OpenSSL 3.0"
 	run -0 status_of "$v" 10.0p1-7+deb13u4
 	[[ $output = *"installed: OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1"*"no newer revision"* ]]
+	# Root's apt reads the network as its own user.
+	[ "$(id -u)" != 0 ] || ! id _apt >/dev/null || grep -q '"_apt"' sandbox
 	run -1 status_of "$v" 10.0p1-7+deb13u10
 	[[ $output = *"has Debian-7+deb13u10, which is newer"* ]]
 	run -0 status_of "$v" 10.0p1-7+deb13u3
