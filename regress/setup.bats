@@ -133,6 +133,18 @@ suite_of() {
 	[[ ${lines[-1]} =~ ^0\ passed,\ [45]\ failed,\ 0\ skipped$ ]]
 }
 
+@test "nothing goes on when ./check is ended" {
+	suite_of long nothing "@test \"sleeps\" { echo \$\$ >$R/pid; sleep 300; }"
+	mkdir -p "$R/tree/build"
+	cp "$REGRESS/lanes" "$R/tree/regress"
+	(cd "$R/tree" && exec regress/lanes regress/long.bats >"$R/out" 2>&1 3>&-) &
+	poll 20 test -s "$R/pid"
+	kill $!
+	if wait $!; then false; fi
+	gone() { ! kill -0 "$(cat "$R/pid")" 2>/dev/null; }
+	poll 10 gone
+}
+
 @test "each suite says what it needs, in words that ./check knows" {
 	local f word
 	for f in "$REGRESS"/*.bats "$REGRESS"/{lfp,bench,memory}/*.bats; do
