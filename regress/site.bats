@@ -235,7 +235,8 @@ value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 
 ### Queues
 
-@test "what ssh marks as bulk goes to the class that gets what others leave" {
+# queues RATE: two hosts, $A and $B, with the queues of that rate at $A
+queues() {
 	need_root
 	need tc iproute2
 	A=qa$$ B=qb$$
@@ -245,8 +246,12 @@ value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 	ip -n $B addr add 10.79.0.2/24 dev v1
 	ip -n $A link set v0 up
 	ip -n $B link set v1 up
-	run env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 900mbit
+	run env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 "$1"
 	[[ $output != *"kind is unknown"* ]] || skip "no htb in this kernel"
+}
+
+@test "what ssh marks as bulk goes to the class that gets what others leave" {
+	queues 900mbit
 	[ "$status" = 0 ]
 	sent() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
 	export SERVER_ADDRESS=10.79.0.2 IN_SERVER="ip netns exec $B" IN_CLIENT="ip netns exec $A"
@@ -268,17 +273,7 @@ value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 }
 
 @test "the queues bound all connections of a copy together" {
-	need_root
-	need tc iproute2
-	A=qa$$ B=qb$$
-	ip netns add $A && ip netns add $B
-	ip -n $A link add v0 type veth peer name v1 netns $B || skip "no veth devices"
-	ip -n $A addr add 10.79.0.1/24 dev v0
-	ip -n $B addr add 10.79.0.2/24 dev v1
-	ip -n $A link set v0 up
-	ip -n $B link set v1 up
-	run env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 200mbit
-	[[ $output != *"kind is unknown"* ]] || skip "no htb in this kernel"
+	queues 200mbit
 	export SERVER_ADDRESS=10.79.0.1 IN_SERVER="ip netns exec $A" IN_CLIENT="ip netns exec $B"
 	sshd_up hayate "MaxRate 20M"
 	head -c 50000000 /dev/zero >data

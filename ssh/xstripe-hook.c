@@ -553,6 +553,31 @@ connect_channel(struct put *p, unsigned int i, int login)
 
 /* Actions */
 
+/* What changes names, and what makes a second file */
+static void
+act_on_name(struct put *p, const struct xst_action *a)
+{
+	if (a->op == XST_HIDE || a->op == XST_OPEN_SECOND) {
+		must_repair = 1;
+		xhidden_number(p->hidden, a->number);
+	}
+	switch (a->op) {
+	case XST_HIDE:
+	case XST_SHOW:
+		send_rename(p, a);
+		break;
+	case XST_OPEN_SECOND:
+	case XST_JOIN:
+		send_second(p, a);
+		break;
+	case XST_REMOVE_SECOND:
+		send_remove(p, a);
+		break;
+	default:
+		send_name(p, a);
+	}
+}
+
 static void
 act(struct put *p, const struct xst_action *a)
 {
@@ -564,28 +589,9 @@ act(struct put *p, const struct xst_action *a)
 	case XST_LOOK:
 		send_handle(p, a, SSH2_FXP_FSTAT, &p->file, NULL);
 		break;
-	case XST_FIND:
-	case XST_SWEEP:
-	case XST_OWN:
-		send_name(p, a);
-		break;
 	case XST_CONNECT:
 	case XST_LOGIN:
 		connect_channel(p, a->chan, a->op == XST_LOGIN);
-		break;
-	case XST_HIDE:
-		must_repair = 1;
-		xhidden_number(p->hidden, a->number);
-	/* FALLTHROUGH */
-	case XST_SHOW:
-		send_rename(p, a);
-		break;
-	case XST_OPEN_SECOND:
-		must_repair = 1;
-		xhidden_number(p->hidden, a->number);
-	/* FALLTHROUGH */
-	case XST_JOIN:
-		send_second(p, a);
 		break;
 	case XST_SPACE:
 		send_space(p, a);
@@ -607,12 +613,11 @@ act(struct put *p, const struct xst_action *a)
 		send_handle(p, a, SSH2_FXP_CLOSE, &p->chan[a->chan].handle,
 		    NULL);
 		break;
-	case XST_REMOVE_SECOND:
-		send_remove(p, a);
-		break;
 	case XST_CLOSE:
 		send_handle(p, a, SSH2_FXP_CLOSE, &p->file, NULL);
 		break;
+	default:
+		act_on_name(p, a);
 	}
 }
 
