@@ -1,7 +1,7 @@
 # The module directories ("rooms"), lower ones first: a room may include headers
 # of itself and of those before it. Makefiles, scripts and tests read this list.
 
-HAYATE_ROOMS = common channels cipher ssh sshd
+HAYATE_ROOMS = common channels cipher transfer ssh sshd
 
 # The files that Hayate adds to upstream's libssh.a, one per line.
 #
@@ -24,17 +24,17 @@ HAYATE_CORE = \
 	cipher/namelist.c \
 	cipher/packetq.c \
 	cipher/pool.c \
-	ssh/sftp-tell.c \
-	ssh/sftpq.c \
-	ssh/xauto.c \
-	ssh/xfetch.c \
-	ssh/xjson.c \
-	ssh/xmeter.c \
-	ssh/xopt.c \
-	ssh/xresume.c \
-	ssh/xsched.c \
-	ssh/xstripe.c \
-	ssh/xwindow.c \
+	transfer/fetch.c \
+	transfer/flow.c \
+	transfer/json.c \
+	transfer/longopt.c \
+	transfer/meter.c \
+	transfer/plan.c \
+	transfer/stripe.c \
+	transfer/tell.c \
+	transfer/verify.c \
+	transfer/width.c \
+	transfer/window.c \
 
 HAYATE_HOOKS = \
 	common/optline-hook.c \
@@ -54,36 +54,36 @@ HAYATE_HOOKS = \
 	cipher/receiving-hook.c \
 	cipher/sealer-hook.c \
 	cipher/sending-hook.c \
+	transfer/check-hook.c \
+	transfer/close-hook.c \
+	transfer/copy-hook.c \
+	transfer/cross-hook.c \
+	transfer/fetch-hook.c \
+	transfer/file-hook.c \
+	transfer/first-hook.c \
+	transfer/get-hook.c \
+	transfer/hidden-hook.c \
+	transfer/link-hook.c \
+	transfer/links-hook.c \
+	transfer/list-hook.c \
+	transfer/longopt-hook.c \
+	transfer/names-hook.c \
+	transfer/put-hook.c \
+	transfer/report-hook.c \
+	transfer/resume-hook.c \
+	transfer/server-hook.c \
+	transfer/show-hook.c \
+	transfer/sparse-hook.c \
+	transfer/stripe-hook.c \
+	transfer/turn-hook.c \
+	ssh/asked-hook.c \
 	ssh/authonly-client-hook.c \
 	ssh/authonly-mux-hook.c \
 	ssh/cleanup-hook.c \
 	ssh/cliopt-hook.c \
-	ssh/sftpq-hook.c \
-	ssh/xask-hook.c \
-	ssh/xasked-hook.c \
-	ssh/xclose-hook.c \
-	ssh/xcross-hook.c \
-	ssh/xfetch-hook.c \
-	ssh/xfirst-hook.c \
-	ssh/xfurther-hook.c \
-	ssh/xget-hook.c \
-	ssh/xglob-hook.c \
-	ssh/xhidden-hook.c \
-	ssh/xitem-hook.c \
-	ssh/xlink-hook.c \
-	ssh/xlogin-hook.c \
-	ssh/xmany-hook.c \
-	ssh/xopt-hook.c \
-	ssh/xput-hook.c \
-	ssh/xreport-hook.c \
-	ssh/xresume-hook.c \
-	ssh/xserve-hook.c \
-	ssh/xshow-hook.c \
-	ssh/xsparse-hook.c \
-	ssh/xstripe-hook.c \
-	ssh/xteam-hook.c \
-	ssh/xtree-hook.c \
-	ssh/xturn-hook.c \
+	ssh/further-hook.c \
+	ssh/login-hook.c \
+	ssh/serve-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/checkfile-hook.c \
 	sshd/sftpsrv-hook.c \

@@ -41,12 +41,12 @@ endif
 
 # poly1305-hook.c has the name of upstream's function and calls it by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
-# So has xasked-hook.c. sshconnect2.c calls ours, which call upstream's.
+# So has asked-hook.c. sshconnect2.c calls ours, which call upstream's.
 readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
-sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=xasked_put_cstring \
-	-Dverify_host_key=xlogin_verify_host_key
-# xclose-hook.c has the first, and listens to close().
-sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=xclose
+sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
+	-Dverify_host_key=login_verify_host_key
+# close-hook.c has the first, and listens to close().
+sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
 poly1305.o readpass.o sshconnect2.o sftp-client.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
@@ -80,7 +80,7 @@ HAYATE_FUZZERS = fuzz-sshbuf fuzz-sftp-client fuzz-sftp-links fuzz-sftp-server
 fuzz-sftp-client fuzz-sftp-links: FUZZ_OBJS = sftp-client.o sftp-common.o progressmeter.o
 fuzz-sftp-server: FUZZ_OBJS = sftp-common.o
 fuzz-sftp-links: WRAP = -Wl,--wrap=poll,--wrap=pread,--wrap=clock_gettime
-fuzz-sftp-client: WRAP = -Wl,--wrap=sftp_tell_offers
+fuzz-sftp-client: WRAP = -Wl,--wrap=tell_offers
 $(HAYATE_FUZZERS:=.o) fuzz-common.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/fuzz
 $(HAYATE_FUZZERS): %: %.o fuzz-common.o sftp-client.o sftp-common.o \
     progressmeter.o $(P11OBJS) $(SKOBJS) $(LIBCOMPAT) libssh.a

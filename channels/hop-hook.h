@@ -11,7 +11,7 @@
  * sshd-session sends the memory through the socket that will be the output of
  * the SFTP server, which nobody reads at that end. The server attaches when it
  * begins to read; any other program leaves it there, and keeps its pipes. scp
- * tells ssh where the memory is (sftp-tell.h). ssh attaches when it first reads
+ * tells ssh where the memory is (tell.h). ssh attaches when it first reads
  * what scp sends.
  *
  * Called from patches/135-channels-hop.patch, 136-sftp-client-hop.patch and

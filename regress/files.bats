@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
 # Files that are named one by one, or by a pattern, copied with many under way
-# (ssh/xmany-hook.h). What a user gets is compared with what stock's client does.
+# (transfer/list-hook.h). What a user gets is compared with what stock's client does.
 
 load helper
 load copies
@@ -587,7 +587,7 @@ logged_in() { wc -l <starts; }
 ### Progress
 
 # meter LINE...: what the line says
-meter() { printf '%s\n' "$@" | unit xmeter-replay; }
+meter() { printf '%s\n' "$@" | unit meter-replay; }
 
 @test "the progress line says files, bytes, rate and time left" {
 	run -0 meter 10 "11 5 1024000 100 10240000" "12 10 2048000 100 10240000" \

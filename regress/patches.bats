@@ -112,7 +112,7 @@ applies() {
 	run -0 make -s -C "$TOP" hooks NEW="$PWD/new"
 	grep '^changed	mac.c mac_compute: 2 lines, mirrored by cipher/' <<<"$output"
 	grep '^same	mac.c mac_check, mirrored by cipher/' <<<"$output"
-	grep '^gone	sftp-client.c sftp_get_limits, mirrored by ssh/' <<<"$output"
+	grep '^gone	sftp-client.c sftp_get_limits, mirrored by transfer/' <<<"$output"
 	grep -x 'gone	sshbuf.c sshbuf_reset, a file that ours replaces' <<<"$output"
 	grep -x 'new	sshbuf.c sshbuf_restart, a file that ours replaces' <<<"$output"
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit peers
 # A copy that was interrupted goes on, and what is there is verified: the
-# decision (ssh/xresume.h), then scp --resume, sftp reget and reput, --checksum,
+# decision (transfer/verify.h), then scp --resume, sftp reget and reput, --checksum,
 # and the server's check-file-name (sshd/checkfile-hook.h).
 #
 # scp starts a server in place of ssh (-S), so no test but the last ones needs a
@@ -27,8 +27,8 @@ teardown() {
 # decide COPY...: one copy a line, one answer a line in lines[]
 decide() {
 	local asan plain
-	plain=$(printf '%s\n' "$@" | FLAVOUR=plain unit xresume-replay) || return
-	asan=$(printf '%s\n' "$@" | FLAVOUR=asan unit xresume-replay) || return
+	plain=$(printf '%s\n' "$@" | FLAVOUR=plain unit verify-replay) || return
+	asan=$(printf '%s\n' "$@" | FLAVOUR=asan unit verify-replay) || return
 	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
 	mapfile -t lines <<<"$plain"
 	printf '%s\n' "$plain"
@@ -245,7 +245,7 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 		line=$(sed -n 's/^	    "\(12[0-9]*6[^"]*:\)")) != -1) {$/\1/p' \
 		    "$BUILD/upstream/$program.c" | tr -d h)
 		[ -n "$line" ]
-		grep -qF "	\"$line\"" "$TOP/ssh/xopt-hook.c"
+		grep -qF "	\"$line\"" "$TOP/transfer/longopt-hook.c"
 		for line in "" -Z "-qZ a h:b" -v; do
 			# shellcheck disable=SC2086 # words
 			run -1 "$(bin $program)" $line
@@ -941,7 +941,7 @@ foreign_resume() {
 
 @test "each long option is in both manual pages, and in the tests" {
 	local name n=0
-	for name in $(sed -n 's/^	{ "\([a-z]*\)", .*offsetof.*/\1/p' "$TOP/ssh/xopt.c"); do
+	for name in $(sed -n 's/^	{ "\([a-z]*\)", .*offsetof.*/\1/p' "$TOP/transfer/longopt.c"); do
 		grep -q "^\.It Fl -$name" "$TOP/man/scp.inc"
 		grep -q "^\.It Fl -$name" "$TOP/man/sftp.inc"
 		grep -q -e "--$name" "$TOP"/regress/*.bats

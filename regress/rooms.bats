@@ -87,3 +87,30 @@ house() {
 	run -0 cat "$BATS_TEST_TMPDIR/lost"
 	[ -z "$output" ]
 }
+
+# defined_by FILE...: the names that objects and libraries define for others
+defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -u; }
+
+@test "no global name of ours is one of upstream, libc or libcrypto" {
+	local object ours replaced upstream=() here=$BATS_TEST_TMPDIR
+	cd "$BUILD/hayate"
+	ours=$(sed -n 's|^	.*/\(.*\)\.c \\$|\1.o|p' "$TOP/modules.mk")
+	replaced=$(sed -n 's/^HAYATE_REPLACED = //p' "$TOP/modules.mk")
+	for object in *.o; do
+		[[ " ${ours//$'\n'/ } ${replaced//.c/.o} " = *" $object "* ]] ||
+		    upstream+=("$object")
+	done
+	# shellcheck disable=SC2086 # names
+	defined_by -g --defined-only $ours >"$here/ours"
+	# shellcheck disable=SC2046 # names
+	{
+		defined_by -g --defined-only "${upstream[@]}"
+		defined_by -D --defined-only $(ldd ssh |
+		    grep -oE '/[^ ]*/lib(c|crypto)\.so[^ ]*')
+	} | sort -u >"$here/theirs"
+	[ "$(grep -cxE 'sftp_init|copy_takes|copy_put_tree' "$here/ours")" = 2 ]
+	[ "$(grep -cxE 'sftp_init|malloc|EVP_MAC_init' "$here/theirs")" = 3 ]
+	# Some programs of upstream have their own cleanup_exit().
+	run -0 comm -12 "$here/ours" "$here/theirs"
+	[ "$output" = cleanup_exit ]
+}

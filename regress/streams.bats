@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # Transfers over several connections: scp -j, sftp -j and TransferStreams
-# (ssh/xteam-hook.h, ssh/xlogin-hook.h, ssh/xfetch.h, ssh/xauto.h). Each
+# (transfer/links-hook.h, ssh/login-hook.h, transfer/fetch.h, transfer/width.h). Each
 # connection carries about 15 MB/s (MaxRate), so that all of them are needed.
 # "one" and "two" have room for one connection that is not authenticated.
 
@@ -72,7 +72,7 @@ slow() { copy -o MaxRate=60M "$@"; }
 replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 
 @test "a file that is got over several connections is written in order, and whole" {
-	run -0 replay xfetch "links=1" "links=4" "links=8 short=3 seed=2" \
+	run -0 replay fetch "links=1" "links=4" "links=8 short=3 seed=2" \
 	    "links=8 lose=5 seed=3" "links=8 lose=7 short=5 seed=4" \
 	    "links=4 slow=50" "links=3 size=33001 off=1000 short=2" \
 	    "links=4 actual=90001" "links=4 actual=120001" \
@@ -93,14 +93,14 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 }
 
 @test "an error or an interrupt leaves what is complete from the start" {
-	run -0 replay xfetch "links=4 error=50000" "links=4 full=50000" \
+	run -0 replay fetch "links=4 error=50000" "links=4 full=50000" \
 	    "links=4 stop=300" "links=8 lose=4 error=70000 short=4"
 	true_ "$(of 0 moved) <= 50000 && $(of 0 moved) > 40000"
 	true_ "$(of 1 moved) <= 50000 && $(of 1 moved) > 40000"
 	true_ "$(of 2 moved) < 100000"
 	true_ "$(of 3 moved) <= 70000"
 	# what came from behind the bad place is not written
-	run -0 replay xfetch "links=4 bad=50000" "links=4 bad=0 slow=50" \
+	run -0 replay fetch "links=4 bad=50000" "links=4 bad=0 slow=50" \
 	    "links=8 bad=50000 slow=50 seed=3" "links=8 bad=70000 lose=4"
 	true_ "$(of 0 moved) <= 50000 && $(of 0 moved) > 40000"
 	[ "$(of 1 moved)" = 0 ]
@@ -109,19 +109,19 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 }
 
 @test "short replies beside a slow connection wait in few pieces" {
-	run -0 replay xfetch "links=2 size=3000 bytes=100 slow=20000"
+	run -0 replay fetch "links=2 size=3000 bytes=100 slow=20000"
 	[ "$(of 0 moved)" = 3000 ]
 }
 
 @test "a connection that has another file under the name reads nothing" {
-	run -0 replay xfetch "links=3 other=1"
+	run -0 replay fetch "links=3 other=1"
 	[ "$(of 0 moved)" = 100000 ]
 	[ "$(of 0 links)" = 2 ]
 	[[ $(of 0 read) = *,0,*,0,0,0,0,0 ]]
 }
 
 @test "auto adds connections while they help, and keeps those that did" {
-	run -0 replay xauto "each=1000" "each=1000 path=1000" \
+	run -0 replay width "each=1000" "each=1000 path=1000" \
 	    "each=1000 path=2100" "each=1000 path=5000" "each=1000 slow=8" \
 	    "each=1000 most=3" "each=1000 seconds=2"
 	[[ ${lines[0]} = "want=1,2,4,8 "*" has=8" ]]
@@ -134,13 +134,13 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 }
 
 @test "auto adds connections where each is slow and uneven" {
-	run -0 replay xauto "each=50 noise=50" "each=100 noise=50" \
+	run -0 replay width "each=50 noise=50" "each=100 noise=50" \
 	    "each=200 noise=50" "each=160 burst=2" "each=160 burst=1"
 	[ "$(grep -c 'has=8$' <<<"$output")" = 5 ]
 }
 
 @test "auto begins no trial where the rest takes a few seconds" {
-	run -0 replay xauto "each=1000 rest=10" "each=1000 rest=11" \
+	run -0 replay width "each=1000 rest=10" "each=1000 rest=11" \
 	    "each=1000 rest=25" "each=1000 rest=40"
 	[[ ${lines[0]} = "want=1 "* ]]
 	[[ ${lines[1]} = "want=1,2 "* ]]

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # One large file, and the files of a tree, over several channels
-# (ssh/xstripe-hook.h, ssh/xserve-hook.h, ssh/xtree-hook.h).
+# (transfer/stripe-hook.h, ssh/serve-hook.h, transfer/copy-hook.h).
 # The servers are stock's, behind
 #
 #     scp, a 10.77.0.1  ==== 100 ms, 400 Mbit/s ====  b 10.77.0.2, sshd

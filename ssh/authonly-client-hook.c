@@ -27,8 +27,8 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
-#include "authonly-hook.h"
 #include "authonly-client-hook.h"
+#include "authonly-hook.h"
 #include "authonly-mux-hook.h"
 #include "hayopt.h"
 

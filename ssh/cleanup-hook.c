@@ -5,7 +5,7 @@
 
 /*
  * Takes the place of upstream's cleanup.c: how a program without a function of
- * this name ends after fatal(). What xreport-hook.c and xtree-hook.c set as
+ * this name ends after fatal(). What report-hook.c and copy-hook.c set as
  * cleanup_first is done before.
  */
 

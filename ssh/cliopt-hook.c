@@ -16,11 +16,11 @@
 
 #include "includes.h"
 
+#include "asked-hook.h"
 #include "cliopt-hook.h"
+#include "further-hook.h"
 #include "optline-hook.h"
-#include "sftp-tell.h"
-#include "xasked-hook.h"
-#include "xfurther-hook.h"
+#include "tell.h"
 
 int
 cliopt_read_line(char **keyword, char *rest, const char *const *first,
@@ -29,12 +29,12 @@ cliopt_read_line(char **keyword, char *rest, const char *const *first,
 	struct optline_table table = { first, stride };
 	int ours;
 
-	xfurther_begin();
+	further_begin();
 	ours = optline_read(HAYOPT_CLIENT, HAYOPT_GLOBAL, table, keyword,
 	    rest, filename, linenum, active, ret);
 
 	if (ours && !hayopt_get()->hayate)
-		sftp_tell_stock();
+		tell_stock();
 	return ours;
 }
 
@@ -49,7 +49,7 @@ cliopt_log_deferred(void)
 {
 	optline_log_deferred();
 	if (hayopt_get()->hayate && hayopt_get()->transfer_streams != 1)
-		xasked_begin();
+		asked_begin();
 }
 
 void

@@ -5,10 +5,10 @@
 
 /*
  * fuzz-sftp-client: a hostile server against the engine that copies trees
- * (ssh/xtree-hook.h). A thread is the server. It reads each request, and the
- * next byte of the input says how it answers: as it should, with an error, with
- * another type, later, twice, or with bytes from the input. Where the input
- * ends, it hangs up. Some inputs offer further connections, of which none
+ * (transfer/copy-hook.h). A thread is the server. It reads each request, and
+ * the next byte of the input says how it answers: as it should, with an error,
+ * with another type, later, twice, or with bytes from the input. Where the
+ * input ends, it hangs up. Some inputs offer further connections, of which none
  * comes, so that a file that is said to be large waits for its turn.
  *
  * What the client writes must be below the directory "in": anything else in the
@@ -57,10 +57,10 @@ int showprogress;
 static u_char request[REQUEST_MOST];
 static int offers;			/* connections */
 
-int	__wrap_sftp_tell_offers(int);
+int	__wrap_tell_offers(int);
 
 int
-__wrap_sftp_tell_offers(int fd)
+__wrap_tell_offers(int fd)
 {
 	(void)fd;
 	return offers;

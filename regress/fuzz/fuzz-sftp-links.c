@@ -5,11 +5,11 @@
 
 /*
  * fuzz-sftp-links: a hostile server against the transfer of one large file over
- * several connections or channels (ssh/xfetch-hook.h, ssh/xstripe-hook.h). The
- * server runs where the client waits, in poll(), and time is what it says, so
- * an input always does the same. Each request takes a byte of the input, which
- * says how it is answered. Where the input ends, the server is honest, or hangs
- * up.
+ * several connections or channels (transfer/fetch-hook.h,
+ * transfer/stripe-hook.h). The server runs where the client waits, in poll(),
+ * and time is what it says, so an input always does the same. Each request
+ * takes a byte of the input, which says how it is answered. Where the input
+ * ends, the server is honest, or hangs up.
  *
  * Byte N of the file has one value. So what is got shows whether it came to its
  * place, and what is put is compared when it arrives. Data that nobody asked
@@ -50,15 +50,15 @@
 #include "sftp-client.h"
 #include "xmalloc.h"
 
-#include "sftp-tell.h"
-#include "xfetch-hook.h"
-#include "xstripe.h"
-#include "xstripe-hook.h"
-#include "xteam-hook.h"
+#include "fetch-hook.h"
+#include "links-hook.h"
+#include "stripe.h"
+#include "stripe-hook.h"
+#include "tell.h"
 
 #include "fuzz.h"
 
-#define CLAIMED		(XST_LEAST + 10 * 1024 * 1024 + 1)	/* bytes */
+#define CLAIMED		(STRIPE_LEAST + 10 * 1024 * 1024 + 1)	/* bytes */
 #define MOST		(CLAIMED + 2 * 1024 * 1024)
 #define GET_MOST	(2 * 1024 * 1024)
 #define PUT_MOST	(8 * 1024 * 1024)	/* so that links have a use */
@@ -113,7 +113,7 @@ static char	 hidden_name[512];
 static struct {
 	unsigned size;			/* that was told; 0: not there */
 	int	 is_same;		/* as before */
-} left_over[XST_NAMES];
+} left_over[STRIPE_NAMES];
 
 volatile sig_atomic_t interrupted;	/* in upstream by scp or sftp */
 int showprogress;
@@ -135,22 +135,22 @@ must(int ok)
 		abort();
 }
 
-/* What sftp-tell.c says: there is an ssh, and it gives what is asked for */
+/* What tell.c says: there is an ssh, and it gives what is asked for */
 
 void
-sftp_tell_stock(void)
+tell_stock(void)
 {
 }
 
 int
-sftp_tell_is_stock(int fd)
+tell_is_stock(int fd)
 {
 	(void)fd;
 	return 0;
 }
 
 void
-sftp_tell_wish(int fd, int channels, int memory)
+tell_wish(int fd, int channels, int memory)
 {
 	(void)fd;
 	(void)channels;
@@ -158,19 +158,19 @@ sftp_tell_wish(int fd, int channels, int memory)
 }
 
 int
-sftp_tell_memory(void)
+tell_memory(void)
 {
 	return -1;
 }
 
 int
-sftp_tell_wished(void)
+tell_wished(void)
 {
 	return 0;
 }
 
 int
-sftp_tell_listen(int n, int alone)
+tell_listen(int n, int alone)
 {
 	(void)n;
 	(void)alone;
@@ -178,33 +178,33 @@ sftp_tell_listen(int n, int alone)
 }
 
 void
-sftp_tell_alone(void)
+tell_alone(void)
 {
 }
 
 int
-sftp_tell_is_alone(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-int
-sftp_tell_is_wisher(int fd)
+tell_is_alone(int fd)
 {
 	(void)fd;
 	return 0;
 }
 
 int
-sftp_tell_is_login(int fd)
+tell_is_wisher(int fd)
 {
 	(void)fd;
 	return 0;
 }
 
 int
-sftp_tell_offers(int fd)
+tell_is_login(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int
+tell_offers(int fd)
 {
 	(void)fd;
 	return streams;
@@ -229,7 +229,7 @@ new_link(void)
 }
 
 int
-sftp_tell_connect(int fd, int login)
+tell_connect(int fd, int login)
 {
 	(void)fd;
 	(void)login;
@@ -304,7 +304,7 @@ number_of(const struct fields *s)
 	must(is_put && s->left == 32 && s->left < sizeof(hidden_name) &&
 	    memcmp(s->p, "there/.x.hayate-", 16) == 0);
 	n = s->p[31] - '0';
-	must(n < XST_NAMES);
+	must(n < STRIPE_NAMES);
 	return n;
 }
 
@@ -320,7 +320,7 @@ take_name(struct fields *f)
 	n = number_of(&s);
 	if (hidden_name[0] == '\0') {
 		must(left_over[n].size == 0);
-		must((n >= XST_SECOND) == was_old);
+		must((n >= STRIPE_SECOND) == was_old);
 		memcpy(hidden_name, s.p, s.left);
 	}
 	must(is_text(&s, hidden_name));
@@ -1191,10 +1191,10 @@ transfer(int fd, unsigned mode)
 		return 0;
 	is_noted = 1;
 	if (is_put) {
-		if (!xstripe_put(conn, "out/x", "there/x", mode >> 7, 0,
+		if (!stripe_put(conn, "out/x", "there/x", mode >> 7, 0,
 		    in_place, &ret))
 			return 0;
-	} else if (!xfetch_get(conn, "there/x", "in/x", &a, mode >> 7,
+	} else if (!fetch_get(conn, "there/x", "in/x", &a, mode >> 7,
 	    resume && !was_old, 0, in_place, &ret))
 		return 0;
 	return ret == 0 && !interrupted;
@@ -1227,7 +1227,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	while (nlinks > 0)
 		hang_up(&links[--nlinks]);
 	free_noted();
-	xteam_forget(fd);
+	links_forget(fd);
 	closefrom(spare + 1);
 	if (is_put)
 		check_put(is_whole, is_fatal);

@@ -1,0 +1,537 @@
+#!/usr/bin/env bats
+# Needs: unit
+# The scheduler of many files under way (transfer/plan.h), with a server made of
+# text that answers only when nothing more is sent: a round is a round trip. The
+# driver ends with "broken" and the promise, if one of plan.h does not hold.
+
+load helper
+
+# replay COMMAND...: one line of results for each put and get
+replay() { printf '%s\n' "$@" | unit plan-replay; }
+
+TOLD='set handles 1019'
+
+@test "500 files take as many round trips as one" {
+	local way
+	for way in put get; do
+		run -0 replay "$TOLD" "set in_place 1" "set window 10000000" \
+		    "$way 1 1 4096" "$way 1 500 4096"
+		[ "$(of 0 rounds)" -le 10 ]
+		[ "$(of 1 rounds)" = "$(of 0 rounds)" ]
+		[ "$(of 1 whole)" = 500 ]
+	done
+}
+
+@test "a file whose size is known is read to its end in one round trip" {
+	# OPENDIR and READDIR twice, OPEN, READ and the end, CLOSE
+	run -0 replay "$TOLD" "set unit 5000" "get 1 1 4096"
+	[ "$(of 0 rounds)" = 7 ]
+	[ "$(of 0 whole)" = 1 ]
+}
+
+@test "files begin while their directory is still read, if the limit is told" {
+	# 16 READDIRs find the first directory, the second is not read to its end.
+	run -0 replay "$TOLD" "set unit 5000" "set names 10" "get 1 400 4096" \
+	    "get 160 2 4096" "set names 0" "get 1 400 4096"
+	[ "$(of 0 whole)" = 400 ]
+	[ "$(of 0 rounds)" -le $(($(of 2 rounds) + 2)) ]
+	[ "$(of 1 whole)" = 320 ]
+	[ "$(of 1 rounds)" -le $(($(of 2 rounds) + 1)) ]
+	# The listing and its CLOSE come first.
+	run -0 replay "set names 10" "set unit 5000" "get 1 1 4096"
+	[ "$(of 0 rounds)" = 11 ]
+}
+
+@test "hundreds of files are under way to the end of a tree, whatever its shape" {
+	local -x FLAVOUR=plain way set n
+	for way in get put cross; do
+		for set in "20 1000" "100 200" "3 6000" "4000 5"; do
+			run -0 replay "$TOLD" "set names 100" "$way $set 10"
+			[ "$(of 0 whole)" = $((${set% *} * ${set#* })) ]
+			[ "$(of 0 requests)" -ge $((400 * $(of 0 rounds))) ]
+		done
+	done
+	# The first directory is told late: thousands of later ones are done by then.
+	for n in 8 18; do
+		run -0 replay "$TOLD" "set names 100" "late readdir $n 100" "get 30 1000 10"
+		[ "$(of 0 whole)" = 30000 ]
+		[ "$(of 0 requests)" -ge $((400 * ($(of 0 rounds) - 100))) ]
+	done
+}
+
+@test "what waits for a file that is late is bounded, and hundreds follow it" {
+	local -x FLAVOUR=plain way
+	for way in "get read" "put write" "cross open_to"; do
+		run -0 replay "$TOLD" "set names 100" "late ${way#* } 1 1000" \
+		    "${way% *} 20 1000 10"
+		[ "$(of 0 whole)" = 20000 ]
+		[ "$(of 0 kept)" -ge 8000 ]
+		[ "$(of 0 kept)" -le 10000 ]
+		[ "$(of 0 rounds)" -le 1150 ]
+	done
+}
+
+@test "a file is cut, gets its times and is closed in one round trip, if limits are told" {
+	local way
+	for way in "set preserve 0" "set preserve 1"; do
+		# MKDIR, OPEN, WRITE, the last three, SETSTAT
+		run -0 replay "$TOLD" "$way" "set in_place 1" "set unit 5000" \
+		    "put 1 1 4096" "set handles 0" "put 1 1 4096"
+		[ "$(of 0 rounds)" = 7 ]
+		[ "$(of 1 rounds)" = $((8 + ${way##* })) ]
+	done
+}
+
+@test "files are whole whatever the order of replies, their number and size" {
+	local order way set
+	for order in 0 1 2 3; do
+		for way in put get; do
+			for set in "0 0 0" "1 0 1" "3 7 0" "3 1 1000" "2 2 1001" \
+			    "40 60 999" "1 3 300000"; do
+				run -0 replay "$TOLD" "set order $order" \
+				    "set in_place 1" "set preserve 1" "$way $set"
+				read -r dirs files _ <<<"$set"
+				[ "$(of 0 whole)" = $((dirs * files)) ]
+			done
+		done
+	done
+}
+
+@test "no more files are open than the server tells, and 16 are left to others" {
+	local handles most
+	while read -r handles most; do
+		run -0 replay "set handles $handles" "put 1 600 10"
+		[ "$(of 0 most)" = "$most" ]
+		[ "$(of 0 whole)" = 600 ]
+	done <<-END
+	1 1
+	2 1
+	20 10
+	40 24
+	128 112
+	1019 512
+	END
+}
+
+@test "no more files are open than descriptors allow" {
+	run -0 replay "$TOLD" "set files 3" "put 1 50 10" "get 1 50 10"
+	[ "$(of 0 most)" = 3 ]
+	[ "$(of 1 most)" = 3 ]
+}
+
+@test "a large file is opened when the one before it is nearly done" {
+	local way
+	for way in put get; do
+		run -0 replay "$TOLD" "set unit 200000" "set window 1000000" "$way 1 5 5000000" \
+		    "$way 1 500 4096"
+		[ "$(of 0 most)" = 2 ]
+		[ "$(of 0 whole)" = 5 ]
+		[ "$(of 1 most)" = 500 ]
+	done
+}
+
+@test "files are dealt to the lanes, which share the window" {
+	local way i
+	for way in put get; do
+		run -0 replay "$TOLD" "set unit 100000" "set window 4000000" \
+		    "$way 1 8 5000000" "set lanes 4" "$way 1 8 5000000" \
+		    "$way 1 1 5000000" "$way 1 500 4096"
+		[ "$(of 0 most)" -le 3 ]
+		# one large file in each lane, and the next when it is nearly done
+		[ "$(of 1 most)" -ge 4 ]
+		[ "$(of 1 most)" -le 8 ]
+		[ "$(of 1 whole)" = 8 ]
+		for i in 0 1 2 3; do
+			[ "$(of 1 lane$i)" -ge 90 ]
+			[ "$(of 3 lane$i)" -ge 100 ]
+		done
+		# A file alone has the whole window.
+		[ "$(of 2 rounds)" -le 10 ]
+	done
+}
+
+@test "files are whole over lanes, whatever the order, failures and interrupts" {
+	local order way set
+	for order in 0 1 2 3; do
+		for way in put get; do
+			for set in "1 0 1" "3 7 0" "2 2 1001" "40 60 999" "1 3 300000"; do
+				run -0 replay "set lanes 8" "set order $order" "$TOLD" \
+				    "$way $set" "set short 300" "$way $set" \
+				    "set handles 0" "$way $set" "set interrupt 7" "$way $set"
+				[ "$(of 0 failed)" = 0 ]
+				[ "$(of 0 whole)" = $((${set%% *} * $(cut -d' ' -f2 <<<"$set"))) ]
+			done
+		done
+	done
+}
+
+@test "an unknown server gets 8 files, then twice as many after each round" {
+	run -0 replay "put 1 8 10" "put 1 2000 10"
+	[ "$(of 0 most)" -le 8 ]
+	[ "$(of 1 most)" = 64 ]
+	[ "$(of 1 whole)" = 2000 ]
+}
+
+@test "a server that refuses a second open file gets one after the other" {
+	local n
+	for n in 1 3; do
+		run -0 replay "set strict $n" "put 1 50 4096" "get 1 50 4096"
+		[ "$(of 0 whole)" = 50 ]
+		[ "$(of 0 limit)" -le $n ]
+		[ "$(of 1 whole)" = 50 ]
+		[ "$(of 1 limit)" -le $n ]
+	done
+}
+
+@test "a server that refuses a WRITE beside others gets one file after the other" {
+	run -0 replay "set full 1" "set in_place 1" "put 1 50 4096"
+	[ "$(of 0 whole)" = 50 ]
+	[ "$(of 0 limit)" = 1 ]
+}
+
+@test "a file that fails once beside others is tried again" {
+	local op
+	for op in open write; do
+		run -0 replay "fail $op 5" "put 1 50 10"
+		[ "$(of 0 whole)" = 50 ]
+	done
+}
+
+@test "a server that tells its limit is believed: what fails has failed" {
+	run -0 replay "$TOLD" "fail open 5" "put 1 50 10"
+	[ "$(of 0 whole)" = 49 ]
+	[ "$(of 0 limit)" = 512 ]
+}
+
+@test "a failed WRITE cuts the file where the bytes before it end" {
+	local order n
+	for order in 0 1 2 3; do
+		for n in 1 2 5; do
+			run -0 replay "$TOLD" "set order $order" "fail write $n" \
+			    "put 1 1 5000"
+			[ "$(of 0 cut)" = 1 ]
+		done
+	done
+}
+
+@test "a hole that is left out counts as written, and the size is set at the end" {
+	local hole order n
+	for hole in "0 3000" "2000 4000" "3500 9999" "0 9999"; do
+		for order in 0 1 2; do
+			run -0 replay "$TOLD" "set order $order" \
+			    "set hole ${hole% *}" "set hole_end ${hole#* }" \
+			    "put 1 9 5000"
+			[ "$(of 0 whole)" = 9 ]
+			for n in 1 2; do
+				[ "$hole" = "0 9999" ] && continue
+				run -0 replay "$TOLD" "set order $order" \
+				    "set hole ${hole% *}" "set hole_end ${hole#* }" \
+				    "fail write $n" "put 1 1 5000"
+				[ "$(of 0 whole)" = 0 ]
+				[ "$(of 0 cut)" = 1 ]
+			done
+		done
+	done
+}
+
+@test "few files are emptied and not written, whatever the window, and none is mixed" {
+	local window lanes size more
+	for window in 3000 100000 10000000; do
+		for lanes in 1 4; do
+			for size in 0 800 4096; do
+				run -0 replay "$TOLD" "set window $window" "set clear 1" \
+				    "set lanes $lanes" "put 2 300 $size" \
+				    "set clear 0" "put 2 300 $size"
+				[ "$(of 0 whole)" = 600 ]
+				[ "$(of 0 torn)" -le "$lanes" ]
+				# The first one shows what the server does. One
+				# of no bytes takes no longer than one with some.
+				more=$((size > 0 ? 1 : 3))
+				[ "$window" -lt 10000000 ] || [ "$(of 0 rounds)" -le \
+				    $(($(of 1 rounds) + more)) ]
+			done
+		done
+	done
+	# An unknown server empties them when it opens them.
+	run -0 replay "set clear 1" "put 2 300 4096"
+	[ "$(of 0 whole)" = 600 ]
+	[ "$(of 0 torn)" -gt 1 ]
+}
+
+@test "few files that are put in place have new bytes and old ones behind them" {
+	local window lanes order n
+	for window in 3000 100000 10000000; do
+		for lanes in 1 4; do
+			run -0 replay "$TOLD" "set window $window" "set in_place 1" \
+			    "set lanes $lanes" "put 2 300 4096" "set clear 1" \
+			    "put 2 300 4096"
+			[ "$(of 1 whole)" = 600 ]
+			[ "$(of 1 torn)" -le "$lanes" ]
+			[ "$(of 1 requests)" = "$(of 0 requests)" ]
+		done
+	done
+	# A file of which a WRITE or this cut fails is cut once more.
+	for order in 0 1 2; do
+		for n in 1 2 5; do
+			run -0 replay "$TOLD" "set order $order" "set in_place 1" \
+			    "fail write $n" "put 1 9 5000" "fail write 0" \
+			    "fail cut $n" "put 1 9 5000"
+			[ "$(of 0 whole) $(of 0 cut)" = "8 1" ]
+			[ "$(of 1 whole)" = 9 ]
+		done
+	done
+}
+
+@test "what cannot be emptied because it is a device gets its data once" {
+	local way odd order n
+	for way in put cross; do
+		for odd in 1 2 7; do
+			for order in 0 1 2 3; do
+				run -0 replay "$TOLD" "set clear 1" "set odd $odd" \
+				    "set order $order" "set window 20000" \
+				    "$way 2 60 5000" "set window 1000000" "$way 2 60 900"
+				[ "$(of 0 whole) $(of 1 whole)" = "120 120" ]
+				for n in 3 6 9 12; do
+					replay "$TOLD" "set clear 1" "set odd $odd" \
+					    "set interrupt $n" "$way 2 60 5000"
+				done
+			done
+		done
+		# The others keep theirs until new bytes come.
+		run -0 replay "$TOLD" "set clear 1" "set odd 3" "$way 2 60 5000"
+		[ "$(of 0 torn)" -le 1 ]
+	done
+}
+
+@test "a server that empties no open file, or in another order, gets whole files" {
+	local order n way
+	for order in 0 1 2 3; do
+		for n in 1 2 50; do
+			run -0 replay "$TOLD" "set order $order" "set clear 1" \
+			    "put 2 60 5000" "set fixed 1" "put 2 60 5000" \
+			    "set fixed 0" "fail clear $n" "put 2 60 5000" \
+			    "set lanes 3" "put 2 60 5000" "set serve_late 1" \
+			    "put 2 60 5000" "set interrupt $((n % 50 + 4))" \
+			    "put 2 60 5000"
+			for way in 0 1 2 3 4; do
+				[ "$(of $way whole)" = 120 ]
+			done
+		done
+	done
+}
+
+@test "a READ that returns less is asked again for the rest" {
+	run -0 replay "$TOLD" "set short 300" "get 1 20 4096"
+	[ "$(of 0 whole)" = 20 ]
+	run -0 replay "$TOLD" "set order 2" "set short 300" "get 1 20 4096"
+	[ "$(of 0 whole)" = 20 ]
+}
+
+@test "a file ends where its data ends, not where its size says" {
+	local actual order
+	for order in 0 1 2; do
+		for actual in 0 1 4095 4097 9000; do
+			run -0 replay "$TOLD" "set order $order" \
+			    "set actual $actual" "get 1 1 10000"
+			[ "$(of 0 whole)" = 1 ]
+		done
+	done
+}
+
+@test "bytes under way stay within the window" {
+	run -0 replay "$TOLD" "set window 10000" "put 1 20 10000"
+	[ "$(of 0 rounds)" -gt 20 ]
+	[ "$(of 0 whole)" = 20 ]
+	run -0 replay "$TOLD" "set window 1" "get 1 3 5000"
+	[ "$(of 0 whole)" = 3 ]
+}
+
+@test "when a listing fails half way, nothing more of it begins" {
+	local n order
+	for n in 1 2 5 17 20 30; do
+		for order in 0 1 2 3; do
+			run -0 replay "$TOLD" "set names 10" "set order $order" \
+			    "fail readdir $n" "get 2 300 4096"
+			[ "$(of 0 whole)" -lt 600 ]
+		done
+	done
+}
+
+@test "a directory that was there keeps its attributes if it is asked for" {
+	local way keep
+	for way in put cross; do
+		for keep in 0 1; do
+			run -0 replay "$TOLD" "set keep_found $keep" "fail mkdir 1" \
+			    "$way 2 3 100"
+			[ "$(of 0 whole)" = 6 ]
+			requests[keep]=$(of 0 requests)
+		done
+		[ "${requests[0]}" = $((requests[1] + 1)) ]
+	done
+}
+
+@test "each request may fail at each place, and all the others are done" {
+	local op n handles way
+	for op in stat mkdir opendir readdir open read write clear cut fstat truncate attrs close \
+	    setstat stat_to open_to empty close_to; do
+		for n in 1 2 4 20; do
+			for handles in 0 1019; do
+				for way in put get cross; do
+					run -0 replay "set handles $handles" \
+					    "set preserve 1" "set in_place 1" \
+					    "set names 7" \
+					    "set order 2" "fail $op $n" "$way 3 20 5000"
+					[ "$(of 0 rounds)" -gt 0 ]
+				done
+			done
+		done
+	done
+}
+
+@test "an interrupt ends what is under way, and begins nothing" {
+	local n way
+	for way in put get cross; do
+		for n in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
+			run -0 replay "$TOLD" "set interrupt $n" "set in_place 1" \
+			    "set names 10" "$way 5 100 20000"
+			[ "$(of 0 rounds)" -le $((n + 5 + 3 * (${#way} / 5))) ]
+		done
+	done
+}
+
+@test "files are finished in order: an interrupt leaves few of them in part" {
+	run -0 replay "$TOLD" "set window 100000" "set in_place 1" \
+	    "set interrupt 15" "put 1 100 20000"
+	[ "$(of 0 whole)" -ge 20 ]
+	[ "$(of 0 cut)" -le 2 ]
+}
+
+### Between two servers
+
+@test "500 files between two servers take as many round trips as one" {
+	run -0 replay "$TOLD" "set window 10000000" "cross 1 1 4096" \
+	    "cross 1 500 4096" "set preserve 1" "cross 1 500 4096"
+	# MKDIR, OPENDIR and READDIR twice, OPEN twice, READ, WRITE, CLOSE, SETSTAT twice
+	[ "$(of 0 rounds)" = 13 ]
+	[ "$(of 1 rounds)" = 13 ]
+	[ "$(of 2 rounds)" = 13 ]
+	[ "$(of 2 whole)" = 500 ]
+}
+
+@test "files between servers are whole whatever the order, sizes and windows" {
+	local order set
+	for order in 0 1 2 3; do
+		for set in "0 0 0" "1 0 1" "3 7 0" "3 1 1000" "2 2 1001" \
+		    "40 60 999" "1 3 100000"; do
+			run -0 replay "$TOLD" "set order $order" "set window 20000" \
+			    "set short 700" "set names 7" "cross $set" \
+			    "set handles 0" "cross $set"
+			read -r dirs files _ <<<"$set"
+			[ "$(of 0 whole)" = $((dirs * files)) ]
+			[ "$(of 1 whole)" = $((dirs * files)) ]
+		done
+	done
+}
+
+@test "a strict server at either end gets what it can take" {
+	local set
+	for set in "strict 1" "strict 3" "strict_to 1" "strict_to 3" "full 1"; do
+		run -0 replay "set $set" "cross 1 50 4096"
+		[ "$(of 0 whole)" = 50 ]
+		[ "$(of 0 limit)" -le "${set#* }" ]
+	done
+}
+
+@test "between servers a file is emptied of which a READ or WRITE fails, and no other" {
+	local order op n
+	for order in 0 1 2 3; do
+		for op in read write; do
+			for n in 1 2 50; do
+				run -0 replay "$TOLD" "set order $order" \
+				    "fail $op $n" "cross 1 20 5000"
+				[ "$(of 0 cut)" = 1 ]
+				[ "$(of 0 whole)" = 19 ]
+			done
+		done
+	done
+}
+
+@test "between servers few files are neither old nor new" {
+	local order n size way
+	for size in 0 800 4096; do
+		run -0 replay "$TOLD" "set window 100000" "set clear 1" \
+		    "cross 2 300 $size" "set clear 0" "cross 2 300 $size"
+		[ "$(of 0 whole)" = 600 ]
+		[ "$(of 0 torn)" -le 1 ]
+		[ "$(of 0 rounds)" -le $(($(of 1 rounds) + 3)) ]
+	done
+	for order in 0 1 2 3; do
+		for n in 1 2 50; do
+			run -0 replay "$TOLD" "set order $order" "set clear 1" \
+			    "cross 2 60 5000" "set fixed 1" "cross 2 60 5000" \
+			    "set fixed 0" "fail clear $n" "cross 2 60 5000" \
+			    "fail clear 0" "set serve_late 1" "cross 2 60 5000" \
+			    "set interrupt $((n % 50 + 4))" "cross 2 60 5000"
+			for way in 0 1 2 3; do
+				[ "$(of $way whole)" = 120 ]
+			done
+		done
+	done
+}
+
+@test "between servers a file that cannot be opened at the target is not read" {
+	run -0 replay "$TOLD" "cross 1 1 5000" "fail open_to 1" "cross 1 1 5000"
+	[ "$(of 1 failed)" = 1 ]
+	[ "$(of 0 requests)" -ge $(($(of 1 requests) + 10)) ]
+}
+
+@test "a file that is held is copied alone, after all before it, with no request" {
+	local way lanes
+	for way in put get; do
+		for lanes in 1 4; do
+			run -0 replay "$TOLD" "set lanes $lanes" "set held 10" \
+			    "$way 1 40 4096" "$way 3 40 4096" "set held 1" \
+			    "$way 1 5 4096" "set held 0" "$way 1 36 4096"
+			[ "$(of 0 whole) $(of 0 copied)" = "40 4" ]
+			[ "$(of 1 whole) $(of 1 copied)" = "120 12" ]
+			[ "$(of 2 whole) $(of 2 copied)" = "5 5" ]
+			[ "$(of 0 requests)" = "$(of 3 requests)" ]
+			# What follows a file that is held goes on ahead of it.
+			[ "$(of 0 rounds)" -le $(($(of 3 rounds) + 1)) ]
+		done
+	done
+}
+
+@test "files that are held and left to requests are whole" {
+	local way order
+	for way in put get; do
+		for order in 0 1 2 3; do
+			run -0 replay "set order $order" "set held 7" \
+			    "set declined 1" "$way 2 30 3000" "set strict 2" \
+			    "$way 2 30 3000" "set strict 0" "set declined 0" \
+			    "$way 2 30 3000"
+			[ "$(of 0 whole) $(of 0 copied)" = "60 0" ]
+			[ "$(of 1 whole) $(of 1 copied)" = "60 0" ]
+			[ "$(of 2 whole) $(of 2 copied)" = "60 8" ]
+		done
+	done
+}
+
+@test "files that are held begin as others after a release, and fail after an interrupt" {
+	local way order round
+	while read -r way round; do
+		for order in 0 1 2 3; do
+			# The directories are made or listed, no file is done.
+			run -0 replay "$TOLD" "set order $order" "set held 2" \
+			    "set release $round" "$way 2 30 3000" "set release 0" \
+			    "$way 2 30 3000" "set interrupt $round" "$way 2 30 3000"
+			[ "$(of 0 whole) $(of 0 copied)" = "60 0" ]
+			[ "$(of 1 whole) $(of 1 copied)" = "60 30" ]
+			[ "$(of 2 copied)" = 0 ]
+			[ "$(of 2 whole)" -le 30 ]
+		done
+	done <<-END
+	put 4
+	get 6
+	END
+}

@@ -1,0 +1,320 @@
+#!/usr/bin/env bats
+# Needs: unit
+# One file over several channels (transfer/stripe.h), with a server made of text. The
+# driver ends with "broken" and the promise, if one of stripe.h does not hold:
+# after each request the file under its name has no hole.
+
+load helper
+
+# replay COMMAND...: one line of results for each put
+replay() { printf '%s\n' "$@" | unit stripe-replay; }
+
+SIZE=200000	# KiB
+NEW='set old -1' OLD='set old 150000'
+
+@test "a path that holds more than the window gets channels, a smaller one none" {
+	run -0 replay "set path 1000" "put $SIZE" "set path 3500" "put $SIZE" \
+	    "set path 7000" "put $SIZE" "set path 50000" "put $SIZE"
+	[ "$(of 0 channels)" = 1 ]
+	[ "$(of 1 channels)" = 4 ]
+	[ "$(of 2 channels)" = 8 ]
+	[ "$(of 3 channels)" = 10 ]
+	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 4 ]
+}
+
+@test "a file of 1 GiB takes about as many round trips as the path allows" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		# 84 at 12500 KiB, slow start and the ends
+		run -0 replay "set slow 1" "$s" "put 1048576"
+		[ "$(of 0 rounds)" -le 112 ]
+		# what one channel takes
+		run -0 replay "set slow 1" "set most 1" "$s" "put 1048576"
+		[ "$(of 0 rounds)" -ge 512 ]
+	done
+}
+
+@test "no channel is asked for at 5 ms, where the window is no limit, nor for a small file" {
+	run -0 replay "set rtt 5" "put $SIZE" "set rtt 100" "put 30000" \
+	    "set window 100000" "put 1048576"
+	[ "$(of 0 asked)" = 0 ]
+	[ "$(of 1 asked)" = 0 ]
+	[ "$(of 2 channels)" = 1 ]
+}
+
+@test "what the server refuses is the limit, and is asked for once" {
+	local most
+	for most in 1 2 3 7; do
+		run -0 replay "set most $most" "put $SIZE"
+		[ "$(of 0 channels)" = "$most" ]
+		[ "$(of 0 asked)" -le 9 ]
+		[ "$(of 0 name)" = whole ]
+		[ "$(of 0 told)" = 0 ]
+	done
+}
+
+@test "the second file is used only if the server has what it takes" {
+	run -0 replay "$OLD" "set has 2" "put $SIZE" "set has 3" \
+	    "set space 100000" "put $SIZE" "set space 500000" "put $SIZE" \
+	    "set special 1" "put $SIZE" "set special 0" "$NEW" "set has 1" \
+	    "put $SIZE"
+	[ "$(of 0 channels)" = 1 ]
+	[ "$(of 1 channels)" = 1 ]
+	[ "$(of 2 channels)" -gt 1 ]
+	[ "$(of 3 channels)" = 1 ]
+	[ "$(of 4 channels)" = 1 ]
+	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 5 ]
+}
+
+@test "an error of any request leaves no hole, and is told if it matters" {
+	local op n s place name told
+	for s in "$NEW" "$OLD"; do
+		for place in 0 1; do
+			while read -r op name told; do
+				for n in 1 2 3 40 300 700; do
+					run -0 replay "$s" "set in_place $place" \
+					    "set preserve 1" "fail $op $n" \
+					    "put $SIZE"
+					[ "$(of 0 told)" -le "$told" ]
+					[[ $name = any || $(of 0 name) = whole ]]
+				done
+			done <<-END
+			open_new whole 0
+			look whole 0
+			find whole 0
+			hide whole 0
+			open_second whole 0
+			space whole 0
+			join whole 0
+			write any 1
+			copy any 1
+			truncate whole 1
+			attrs whole 1
+			show any 1
+			leave whole 1
+			close_second whole 0
+			remove_second whole 1
+			close whole 1
+			END
+		done
+	done
+}
+
+@test "a server that does not take data gets the file cut, under its name" {
+	run -0 replay "$NEW" "fail write 500" "put $SIZE"
+	[ "$(of 0 failed)" = 1 ]
+	[ "$(of 0 hidden)" = none ]
+	[ "$(of 0 name)" = "$(of 0 frontier)+0" ]
+	[ "$(of 0 frontier)" -gt 50000 ]
+	# the second file is given up, and the file goes on without it
+	run -0 replay "$OLD" "fail write 500" "put $SIZE"
+	[ "$(of 0 failed)" = 0 ]
+	[ "$(of 0 name)" = whole ]
+	[ "$(of 0 hidden)" = none ]
+}
+
+@test "an error of a copy that sftp-server does not tell loses no data" {
+	local room
+	for room in 1 30000 65535 65536 65537 131000 163840 199990 199999; do
+		run -0 replay "$OLD" "set room $room" "put $SIZE"
+		[ "$(of 0 channels)" -gt 1 ]
+		[ "$(of 0 name)" = whole ]
+		[ "$(of 0 hidden)" = none ]
+		[ "$(of 0 failed)" = 0 ]
+	done
+}
+
+@test "an interrupt before the first data leaves an old file as it was" {
+	run -0 replay "$OLD" "set stop 0" "put $SIZE"
+	[ "$(of 0 name)" = 0+150000 ]
+}
+
+@test "a file that could not be cut keeps its hidden name" {
+	run -0 replay "$NEW" "fail write 500" "fail truncate 1" "put $SIZE"
+	[ "$(of 0 name)" = none ]
+	[ "$(of 0 hidden)" != none ]
+	[ "$(of 0 failed)" = 1 ]
+}
+
+@test "what a copy that was killed has left is removed, and nothing else is" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		run -0 replay "$s" "set left 165" "put $SIZE" \
+		    "set alive 33" "put $SIZE" "set rtt 5" "put 33000" \
+		    "set stop 2" "put $SIZE" \
+		    "set stop -1" "fail write 1" "put $SIZE"
+		[ "$(of 0 left)" = 0 ]
+		[ "$(of 0 channels)" -gt 1 ]
+		[ "$(of 1 left)" = 33 ]
+		[ "$(of 1 name)" = whole ]
+		# also if the file is put sooner than that is known
+		[ "$(of 2 left)" = 33 ]
+		[ "$(of 2 rounds)" -ge 600 ]
+		# an interrupt or an error removes nothing
+		[ "$(of 3 left)" = 165 ]
+		[ "$(of 4 left)" = 165 ]
+	done
+}
+
+@test "where every hidden name is taken there is one channel, and no harm" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		run -0 replay "$s" "set left 255" "set alive 255" "put $SIZE"
+		[ "$(of 0 channels)" = 1 ]
+		[ "$(of 0 name)" = whole ]
+		[ "$(of 0 left)" = 255 ]
+		# one is free
+		run -0 replay "$s" "set left 187" "set alive 187" "put $SIZE"
+		[ "$(of 0 channels)" -gt 1 ]
+		[ "$(of 0 name)" = whole ]
+	done
+}
+
+@test "a hidden file that another copy has taken is not cut, and that is told" {
+	run -0 replay "$NEW" "set stolen 1" "fail write 500" "put $SIZE"
+	[ "$(of 0 failed)" = 1 ]
+	[ "$(of 0 told)" = 2 ]
+	[ "$(of 0 name)" = none ]
+}
+
+@test "the ranges of a lost channel are dealt again" {
+	local s c n
+	for s in "$NEW" "$OLD"; do
+		for c in 1 2 5; do
+			for n in 3 6 9 14 20; do
+				run -0 replay "$s" "lose $c $n" "lose 3 17" \
+				    "put $SIZE"
+				[ "$(of 0 name)" = whole ]
+				[ "$(of 0 hidden)" = none ]
+				[ "$(of 0 told)" = 0 ]
+			done
+		done
+	done
+}
+
+@test "an interrupt leaves what is complete from the start" {
+	local s n
+	for s in "$NEW" "$OLD"; do
+		for n in 0 1 2 3 4 5 6 7 8 9 10 12 15 18; do
+			run -0 replay "$s" "set stop $n" "put $SIZE"
+			[ "$(of 0 hidden)" = none ]
+			[ "$(of 0 name)" = "$(of 0 frontier)+0" ] ||
+			    [ "$(of 0 name)" = 0+150000 ]
+			[ "$(of 0 told)" = 0 ]
+		done
+	done
+}
+
+@test "a file that is longer or shorter than it was is put as it is" {
+	local s n
+	for s in "$NEW" "$OLD"; do
+		for n in 0 200001 250000; do
+			run -0 replay "$s" "set shrink $n" "set actual 180000" \
+			    "put $SIZE"
+			[ "$(of 0 hidden)" = none ]
+			run -0 replay "$s" "set actual 210000" "put $SIZE"
+			[ "$(of 0 name)" = 210000+0 ]
+			[ "$(of 0 hidden)" = none ]
+		done
+		# while it is read, and a lost channel has to be read once more
+		for n in 5 8 12; do
+			run -0 replay "$s" "set shrink $n" "set actual 40000" \
+			    "lose 1 $n" "put $SIZE"
+			[ "$(of 0 hidden)" = none ]
+			[ "$(of 0 name)" = "$(of 0 frontier)+0" ]
+			[ "$(of 0 failed)" = 0 ]
+		done
+	done
+}
+
+# any N SEED: commands for N files, each with another path, server and mishaps
+any() {
+	awk -v n="$1" -v seed="$2" '
+	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }
+	function below(n) { return int(rand() * n) }
+	BEGIN {
+		ops = "open_new open_old look find sweep hide open_second space join" \
+		    " write copy own truncate attrs show leave close_second remove_second close"
+		srand(seed)
+		while (n-- > 0) {
+			size = one_of("33000 100000 200000 200000")
+			print "set path", one_of("300 5000 9000 12500 40000 40000")
+			print "set slow", below(2)
+			print "set window", one_of("512 2048 2048 2048 2048 2048")
+			print "set most", one_of("1 2 3 5 10 10 10 10")
+			print "set old", one_of("-1 -1 -1 0 100 40000 90000")
+			print "set has", one_of("0 1 2 3 3 3 3 3 3")
+			print "set space", one_of("0 50000 1000000000 1000000000")
+			print "set actual", one_of("-1 -1 -1 -1 1 20000 " size + 5000)
+			print "set shrink", one_of("-1 3 8 15")
+			print "set stop", one_of("-1 -1 -1 " below(60))
+			print "set room", one_of("0 0 0 " below(size))
+			print "set left", one_of("0 0 1 36 255 " below(256))
+			print "set alive", one_of("0 1 255 " below(256))
+			print "set in_place", below(2)
+			print "set unit", one_of("32 255 256")
+			print "set streams", one_of("0 0 1 4 8")
+			print "set logins", one_of("1 2 3 10 10")
+			for (i = split(ops, op, " "); i > 0; i--)
+				print "fail", op[i], below(40) ? 0 : 1 + below(one_of("1 400"))
+			for (i = 1; i < 10; i++)
+				print "lose", i, below(8) ? -1 : below(60)
+			print "put", size
+		}
+	}'
+}
+
+@test "whatever fails and whichever channel is lost, the promises hold" {
+	local seed
+	cd "$BATS_TEST_TMPDIR"
+	for seed in 1 2 3 4 5 6 7 8; do
+		any 100 $seed | unit stripe-replay >>out || { tail -n 1 out; false; }
+	done
+	[ "$(grep -c '^rounds=' out)" = 800 ]
+	# they came to every end
+	grep -q 'name=whole' out
+	grep -q 'hidden=[0-9]' out
+	grep -q 'failed=1' out
+}
+
+@test "connections that are wanted come one by one, and take the place of channels" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		# with no limit by the window, and at 5 ms
+		run -0 replay "$s" "set streams 4" "put $SIZE" "set rtt 5" \
+		    "set window 100000" "put $SIZE" "set streams 1" "put $SIZE"
+		[ "$(of 0 channels)" = 4 ]
+		[ "$(of 1 channels)" = 4 ]
+		[ "$(of 0 logins)" = 3 ]
+		[ "$(of 1 logins)" = 3 ]
+		[ "$(of 2 logins)" = 0 ]
+		[ "$(of 2 channels)" = 1 ]
+		[ "$(grep -c 'asked=0 .*name=whole hidden=none' <<<"$output")" = 3 ]
+	done
+}
+
+@test "a connection that is refused is the last, and without any there are channels" {
+	local s
+	for s in "$NEW" "$OLD"; do
+		run -0 replay "$s" "set streams 4" "set logins 3" "put $SIZE" \
+		    "set logins 1" "put $SIZE"
+		[ "$(of 0 channels)" = 3 ]
+		[ "$(of 0 logins)" = 3 ]
+		[ "$(of 0 asked)" = 0 ]
+		[ "$(of 1 logins)" = 1 ]
+		[ "$(of 1 channels)" -gt 4 ]
+		[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 2 ]
+	done
+}
+
+@test "a connection that is lost costs its ranges nothing" {
+	local s n
+	for s in "$NEW" "$OLD"; do
+		for n in 3 5 8 12 20; do
+			run -0 replay "$s" "set streams 4" "lose 2 $n" "put $SIZE"
+			[ "$(of 0 name)" = whole ]
+			[ "$(of 0 hidden)" = none ]
+			[ "$(of 0 told)" = 0 ]
+		done
+	done
+}

@@ -1,0 +1,128 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * width-replay: how many connections are wanted, on paths made of numbers.
+ *
+ * Each line has words KEY=VALUE:
+ *
+ *   each     KB per second that one connection carries
+ *   path     KB per second that all of them carry together
+ *   slow     seconds that a connection takes to reach its rate, doubling
+ *   login    seconds until a connection that is wanted is there
+ *   most     of them are there at most; the next one is refused
+ *   seconds  of the transfer
+ *   burst    seconds for which a connection has five times its rate at first
+ *   noise    percent by which the rate of each second differs, up or down
+ *   rest     MB that the transfer has to move; 0: not known
+ *
+ * The report: the numbers that were wanted, in order, and the time of the last.
+ */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "minmax.h"
+#include "words.h"
+#include "width.h"
+
+#define STEPS	100			/* in a second */
+
+static long each, path, slow, login, most, seconds, rest, noise, burst;
+
+static const struct word keys[] = {
+	{ "each", &each, 1000 }, { "path", &path, 1000000 },
+	{ "slow", &slow, 1 }, { "login", &login, 1 }, { "most", &most, 8 },
+	{ "seconds", &seconds, 60 }, { "rest", &rest, 0 },
+	{ "noise", &noise, 0 }, { "burst", &burst, 0 },
+};
+
+static long began[WIDTH_MOST];		/* step; 0: not there */
+
+/* From -1 to 1, by the second */
+static double
+luck(long second)
+{
+	return ((unsigned long)second * 2654435761UL >> 8) % 2001 / 1000.0 - 1;
+}
+
+/* Bytes that all carry in this step */
+static long
+moved(long step)
+{
+	double sum = 0, rate;
+	int i;
+
+	for (i = 0; i < WIDTH_MOST; i++) {
+		if (began[i] == 0 || began[i] > step)
+			continue;
+		rate = each;
+		if (step - began[i] < slow * STEPS)
+			rate = rate * (step - began[i] + 1) / (slow * STEPS);
+		if (step - began[i] < burst * STEPS)
+			rate *= 5;
+		sum += rate;
+	}
+	sum *= 1 + noise / 100.0 * luck(step / STEPS);
+	return (sum > path ? path : sum) * 1000 / STEPS;
+}
+
+static unsigned int
+has(long step)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < WIDTH_MOST; i++)
+		n += began[i] != 0 && began[i] <= step;
+	return n;
+}
+
+/* One is asked for when the one before is there. */
+static void
+grow(struct width *x, long step)
+{
+	unsigned int n = has(step);
+
+	if (n >= width_want(x) || (n < WIDTH_MOST && began[n] != 0))
+		return;
+	if ((long)n >= most)
+		width_refused(x, n);
+	else
+		began[n] = step + login * STEPS;
+}
+
+static void
+run(void)
+{
+	struct width x;
+	unsigned int want = 1;
+	uint64_t left = rest > 0 ? (uint64_t)rest * 1000000 : UINT64_MAX;
+	long step, last = 0;
+
+	memset(&x, 0, sizeof(x));
+	memset(began, 0, sizeof(began));
+	began[0] = 1;
+	printf("want=1");
+	for (step = 1; step < seconds * STEPS && left > 0; step++) {
+		if (rest > 0)
+			left -= min_u64(left, moved(step));
+		width_count(&x, moved(step), left, has(step),
+		    (uint64_t)step * 1000000 / STEPS);
+		if (width_want(&x) != want) {
+			want = width_want(&x);
+			last = step;
+			printf(",%u", want);
+		}
+		grow(&x, step);
+	}
+	printf(" at=%ld has=%u\n", last / STEPS, has(step));
+}
+
+int
+main(void)
+{
+	words_read(keys, sizeof(keys) / sizeof(*keys), run);
+	return 0;
+}

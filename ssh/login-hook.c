@@ -1,0 +1,328 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See login-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/wait.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ssh.h"
+#include "log.h"
+#include "misc.h"
+#include "readconf.h"
+#include "digest.h"
+#include "kex.h"
+#include "packet.h"
+#include "sshbuf.h"
+#include "sshconnect.h"
+#include "sshkey.h"
+#include "xmalloc.h"
+
+#include "further-hook.h"
+#include "hayopt.h"
+#include "links-hook.h"
+#include "login-hook.h"
+#include "tcp-path.h"
+
+extern Options options;
+
+/* The caller frees it. */
+static char *
+describe_key(const struct sshkey *k)
+{
+	char *key = k == NULL ? NULL :
+	    sshkey_fingerprint(k, SSH_DIGEST_SHA256, SSH_FP_BASE64);
+
+	return key == NULL ? xstrdup("-") : key;
+}
+
+/* Address, port and key; the caller frees it. */
+static char *
+describe_host(struct ssh *ssh)
+{
+	char *key = describe_key(ssh->kex->initial_hostkey), *host;
+
+	xasprintf(&host, "%s %d %s", ssh_remote_ipaddr(ssh),
+	    ssh_remote_port(ssh), key);
+	free(key);
+	return host;
+}
+
+void
+login_check(struct ssh *ssh)
+{
+	const char *first = further_host();
+	char *host;
+
+	if (first == NULL)
+		return;
+	host = describe_host(ssh);
+	if (strcmp(first, host) != 0) {
+		verbose("this is not the host of the first connection: "
+		    "%s, not %s", host, first);
+		cleanup_exit(255);
+	}
+	free(host);
+	further_told();
+}
+
+/* The user has accepted the key of the first connection. */
+static int
+is_first_key(const struct sshkey *key)
+{
+	const char *first = further_host();
+	char *mine = describe_key(key);
+	int is_first;
+
+	first = first == NULL ? NULL : strrchr(first, ' ');
+	is_first = first == NULL || strcmp(first + 1, mine) == 0;
+	free(mine);
+	return is_first;
+}
+
+int
+login_verify_host_key(char *name, struct sockaddr *address,
+    struct sshkey *key, const struct ssh_conn_info *info)
+{
+	int r;
+
+	if (is_first_key(key))
+		return verify_host_key(name, address, key, info);
+	further_speak();
+	if ((r = verify_host_key(name, address, key, info)) == 0)
+		further_hush();
+	else
+		error("A further connection met this and was closed; the "
+		    "first one had the right key and goes on.");
+	return r;
+}
+
+/* The first value of an option counts, so these come first. */
+static const char *const quiet[] = { "-oBatchMode=yes", "-oControlMaster=no",
+    "-oControlPath=none", "-oTransferStreams=1",
+    "-oForkAfterAuthentication=no" };
+
+/* The most that is read at once */
+#define ARGUMENTS_CHUNK	4096
+
+/*
+ * Our arguments, each with its NUL, as they were when we began. The kernel says
+ * that this file has no bytes, and from 10.5 on sshbuf_load_file() believes it.
+ */
+static struct sshbuf *
+read_arguments(void)
+{
+	struct sshbuf *b = sshbuf_new();
+	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+
+	if (b == NULL)
+		fatal_f("sshbuf_new failed");
+	errno = 0;
+	while (fd != -1 && sshbuf_read(fd, b, ARGUMENTS_CHUNK, NULL) == 0)
+		;
+	/* EPIPE is the end of the file. */
+	if (errno != EPIPE || sshbuf_len(b) == 0 ||
+	    sshbuf_ptr(b)[sshbuf_len(b) - 1] != '\0') {
+		sshbuf_free(b);
+		b = NULL;
+	}
+	if (fd != -1)
+		close(fd);
+	return b;
+}
+
+/*
+ * ProxyJump became a command that starts an ssh, which must not ask either.
+ */
+static void
+add_jump(arglist *args)
+{
+	const char *command = options.proxy_command, *at;
+
+	at = strstr(command, " -W '[%h]:%p' ");
+	addargs(args, "-oProxyUseFdpass=no");
+	addargs(args, "-oProxyCommand=%.*s -oBatchMode=yes%s",
+	    at == NULL ? 0 : (int)(at - command), command,
+	    at == NULL ? "" : at);
+}
+
+/*
+ * MaxRate. A further connection gets the part of one, and the first what is
+ * left, so that it has all while it is alone. That a further one has ended is
+ * learnt by its signal.
+ */
+static struct {
+	uint64_t rate;			/* 0: none */
+	unsigned int parts;
+	int	 fd;
+	pid_t	 holder[LINKS_MOST];	/* 0: none */
+} share;
+
+/* The least that MaxRate takes */
+#define RATE_LEAST	1024
+
+static void
+set_own_rate(void)
+{
+	unsigned int i, rest = share.parts;
+
+	for (i = 0; i < LINKS_MOST; i++)
+		rest -= share.holder[i] != 0 && rest > 1;
+	(void)tcp_path_set_rate(share.fd, share.rate / share.parts * rest);
+}
+
+static void
+take_back(int sig)
+{
+	int i, saved_errno = errno;
+
+	(void)sig;
+	for (i = 0; i < LINKS_MOST; i++) {
+		if (share.holder[i] != 0 &&
+		    waitpid(share.holder[i], NULL, WNOHANG) != 0)
+			share.holder[i] = 0;
+	}
+	set_own_rate();
+	errno = saved_errno;
+}
+
+static void
+begin_share(struct ssh *ssh)
+{
+	const struct hayopt *opt = hayopt_get();
+	struct sigaction sa;
+
+	if (opt->max_rate == 0 || share.rate != 0)
+		return;
+	share.rate = opt->max_rate;
+	share.parts = opt->transfer_streams == 0 ? LINKS_MOST :
+	    MINIMUM(opt->transfer_streams, LINKS_MOST);
+	share.fd = ssh_packet_get_connection_out(ssh);
+	memset(&sa, 0, sizeof(sa));
+	sa.sa_handler = take_back;
+	sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
+	sigemptyset(&sa.sa_mask);
+	(void)sigaction(SIGCHLD, &sa, NULL);
+}
+
+/* SIGCHLD is blocked. */
+static void
+give_share(pid_t pid)
+{
+	int i;
+
+	for (i = 0; i < LINKS_MOST - 1 && share.holder[i] != 0; i++)
+		;
+	share.holder[i] = pid;
+	set_own_rate();
+	debug("MaxRate %llu is shared by up to %u connections",
+	    (unsigned long long)share.rate, share.parts);
+}
+
+/* Returns 0, or -1 if they cannot be known. */
+static int
+make_arguments(arglist *args)
+{
+	struct sshbuf *b = read_arguments();
+	const char *word, *end;
+	int has_jump = options.jump_host != NULL &&
+	    options.proxy_command != NULL, in_options = 1;
+	size_t i;
+
+	if (b == NULL)
+		return -1;
+	if (options.jump_extra != NULL) {
+		verbose("the ssh of a second jump host cannot be told "
+		    "not to ask");
+		sshbuf_free(b);
+		return -1;
+	}
+	word = (const char *)sshbuf_ptr(b);
+	end = word + sshbuf_len(b);
+	addargs(args, "%s", word);
+	for (i = 0; i < sizeof(quiet) / sizeof(*quiet); i++)
+		addargs(args, "%s", quiet[i]);
+	if (share.rate != 0)
+		addargs(args, "-oMaxRate=%llu", (unsigned long long)
+		    MAXIMUM(share.rate / share.parts, RATE_LEAST));
+	/* BatchMode would set another one. */
+	addargs(args, "-oServerAliveInterval=%d",
+	    options.server_alive_interval);
+	if (has_jump)
+		add_jump(args);
+	while ((word += strlen(word) + 1) < end) {
+		if (strcmp(word, "--") == 0)
+			in_options = 0;
+		if (has_jump && in_options && strcmp(word, "-J") == 0)
+			word += sizeof("-J");	/* and its argument */
+		else
+			addargs(args, "%s", word);
+	}
+	sshbuf_free(b);
+	return 0;
+}
+
+/*
+ * In the child. Without a terminal of its own nothing below it can ask, and a
+ * ^C does not reach it.
+ */
+static void
+become(int sock, arglist *args)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	setenv(SSH_ASKPASS_REQUIRE_ENV, "never", 1);
+	if (dup2(sock, STDIN_FILENO) == -1 || dup2(sock, STDOUT_FILENO) == -1)
+		_exit(255);
+	execv("/proc/self/exe", args->list);
+	_exit(255);
+}
+
+int
+login_start(struct ssh *ssh, int sock)
+{
+	arglist args = { 0 };
+	sigset_t child, old;
+	pid_t pid = -1;
+	char *host;
+
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, &old);
+	begin_share(ssh);
+	if (make_arguments(&args) == 0) {
+		host = describe_host(ssh);
+		further_tell(host, log_level_get() <= SYSLOG_LEVEL_INFO);
+		if ((pid = fork()) == 0)
+			become(sock, &args);
+		further_told();
+		free(host);
+	}
+	if (pid == -1)
+		verbose("no further connection could be started");
+	else
+		debug("a further connection is started, process %ld",
+		    (long)pid);
+	if (pid > 0 && share.rate != 0)
+		give_share(pid);
+	sigprocmask(SIG_SETMASK, &old, NULL);
+	freeargs(&args);
+	return pid == -1 ? -1 : 0;
+}

@@ -1,0 +1,270 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See serve-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include "openbsd-compat/sys-queue.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "ssh.h"
+#include "ssh2.h"
+#include "pathnames.h"
+#include "misc.h"
+#include "packet.h"
+#include "dispatch.h"
+#include "channels.h"
+#include "clientloop.h"
+#include "compat.h"
+#include "log.h"
+#include "readconf.h"
+#include "sshbuf.h"
+
+#include "asked-hook.h"
+#include "hayopt.h"
+#include "hop-hook.h"
+#include "login-hook.h"
+#include "peer-hook.h"
+#include "serve-hook.h"
+#include "tell.h"
+
+extern Options options;
+extern struct sshbuf *command;
+extern int muxserver_sock;
+extern char **environ;
+
+static int has_channels, has_logins;	/* that may be asked for */
+
+/* The server's answer to an open */
+static void
+confirm(struct ssh *ssh, int id, int success, void *arg)
+{
+	(void)arg;
+	if (!success)
+		return;
+	client_session2_setup(ssh, id, 0,
+	    options.session_type == SESSION_TYPE_SUBSYSTEM, NULL, NULL, -1,
+	    command, environ);
+}
+
+/* A limit of the server is no error, so upstream's line is one for -v. */
+static int
+take_open_failure(int type, u_int32_t seq, struct ssh *ssh)
+{
+	LogLevel level = log_level_get();
+	int r;
+
+	if (level == SYSLOG_LEVEL_INFO)
+		log_change_level(SYSLOG_LEVEL_ERROR);
+	r = channel_input_open_failure(type, seq, ssh);
+	if (level == SYSLOG_LEVEL_INFO)
+		log_change_level(level);
+	return r;
+}
+
+/*
+ * A signal to the whole group, or ^C at the terminal, reaches scp and ssh. scp
+ * may want to finish what lies at the server, and ends ssh itself. So ssh obeys
+ * scp at once, and others the second time, or later.
+ */
+static struct {
+	int	 sig;
+	struct sigaction old;
+} outlived[] = { { .sig = SIGINT }, { .sig = SIGTERM }, { .sig = SIGHUP } };
+
+#define OUTLIVED	(sizeof(outlived) / sizeof(*outlived))
+
+/* scp takes 10 s at most. */
+#define OUTLIVE_S	12
+
+static volatile sig_atomic_t put_off;	/* the signal */
+
+static void
+take_signal(int sig, siginfo_t *info, void *context)
+{
+	size_t i;
+
+	(void)context;
+	if (put_off == 0 &&
+	    (info->si_code > 0 || info->si_pid != getppid())) {
+		put_off = sig;
+		alarm(OUTLIVE_S);
+		return;
+	}
+	for (i = 0; i < OUTLIVED; i++) {
+		if (outlived[i].sig == sig)
+			outlived[i].old.sa_handler(sig);
+	}
+}
+
+/* Upstream blocks the signal itself, but for its poll(). */
+static void
+end_delay(int sig)
+{
+	(void)sig;
+	(void)kill(getpid(), put_off);
+}
+
+static void
+outlive(void)
+{
+	static int has_done;
+	struct sigaction sa, *old;
+	size_t i;
+
+	if (has_done++)
+		return;
+	memset(&sa, 0, sizeof(sa));
+	sigfillset(&sa.sa_mask);
+	sa.sa_handler = end_delay;
+	(void)sigaction(SIGALRM, &sa, NULL);
+	sa.sa_sigaction = take_signal;
+	sa.sa_flags = SA_SIGINFO;
+	for (i = 0; i < OUTLIVED; i++) {
+		old = &outlived[i].old;
+		if (sigaction(outlived[i].sig, NULL, old) == 0 &&
+		    old->sa_handler != SIG_IGN && old->sa_handler != SIG_DFL)
+			(void)sigaction(outlived[i].sig, &sa, NULL);
+	}
+}
+
+/* What the far end says to each session was said to the first. */
+static int
+open_stderr(void)
+{
+	return log_level_get() > SYSLOG_LEVEL_INFO ? dup(STDERR_FILENO) :
+	    open(_PATH_DEVNULL, O_WRONLY);
+}
+
+static void
+open_session(struct ssh *ssh, int sock)
+{
+	static int has_opened;
+	int fd = dup(sock), err = open_stderr();
+	Channel *c;
+
+	if (fd == -1 || err == -1) {
+		close(fd);
+		close(err);
+		return;
+	}
+	if (!has_opened)
+		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN_FAILURE,
+		    take_open_failure);
+	has_opened = 1;
+	c = channel_new(ssh, "session", SSH_CHANNEL_OPENING, fd, fd, err,
+	    CHAN_SES_WINDOW_DEFAULT, CHAN_SES_PACKET_DEFAULT,
+	    CHAN_EXTENDED_WRITE, "client-session", CHANNEL_NONBLOCK_STDIO);
+	channel_send_open(ssh, c->self);
+	channel_register_open_confirm(ssh, c->self, confirm, NULL);
+}
+
+/* "control" was accepted. Its socket lives on in the session. */
+static int
+serve(struct ssh *ssh, Channel *control)
+{
+	if (!tell_is_wisher(control->sock)) {
+		debug("a channel was refused to a foreign process");
+		chan_mark_dead(ssh, control);
+		return 0;
+	}
+	outlive();
+	if (tell_is_login(control->sock)) {
+		if (has_logins)
+			(void)login_start(ssh, control->sock);
+	} else if (has_channels)
+		open_session(ssh, control->sock);
+	chan_mark_dead(ssh, control);
+	return 0;
+}
+
+static int
+may_serve(struct ssh *ssh)
+{
+	return hayopt_get()->hayate && !ssh_packet_get_mux(ssh) &&
+	    muxserver_sock == -1 &&
+	    options.session_type != SESSION_TYPE_NONE &&
+	    options.request_tty != REQUEST_TTY_YES &&
+	    options.request_tty != REQUEST_TTY_FORCE &&
+	    !options.fork_after_authentication && sshbuf_len(command) > 0;
+}
+
+/* More channels help only where the window does not follow the path. */
+static int
+may_have_channels(struct ssh *ssh)
+{
+	return (tell_wished() & TELL_CHANNELS) != 0 &&
+	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
+}
+
+/* Returns how many connections scp may use, and in "*alone" what it tells. */
+static int
+may_have_streams(int *alone)
+{
+	int streams = hayopt_get()->transfer_streams;
+
+	*alone = 0;
+	if (streams == 1 || !asked_user())
+		return streams;
+	debug("the login needed the user: there will be no further one");
+	*alone = log_level_get() >= SYSLOG_LEVEL_INFO;
+	return 1;
+}
+
+/* Returns the socket that scp connects to, or -1. */
+static int
+offer(struct ssh *ssh)
+{
+	int streams, alone, fd = -1;
+
+	has_channels = may_have_channels(ssh);
+	streams = may_have_streams(&alone);
+	has_logins = streams != 1;
+	if (has_channels || has_logins)
+		fd = tell_listen(streams, alone);
+	else if (alone)
+		tell_alone();
+	if (fd != -1 && has_logins)
+		debug("more connections can be had");
+	else if ((has_channels || has_logins) && fd == -1 && tell_wished())
+		verbose("no more connections or channels: no socket could be "
+		    "made in TMPDIR or /tmp");
+	return fd;
+}
+
+void
+serve_start(struct ssh *ssh)
+{
+	Channel *c;
+	int fd;
+
+	login_check(ssh);
+	if (hayopt_get()->hayate && !ssh_packet_get_mux(ssh))
+		hop_expect(tell_memory());
+	if (!may_serve(ssh) || (fd = offer(ssh)) == -1)
+		return;
+	c = channel_new(ssh, "mux listener", SSH_CHANNEL_MUX_LISTENER, fd, fd,
+	    -1, CHAN_TCP_WINDOW_DEFAULT, CHAN_TCP_PACKET_DEFAULT, 0,
+	    "channels of scp", 1);
+	c->mux_rcb = serve;
+	/* so that no-more-sessions@openssh.com is not sent */
+	if (has_channels)
+		options.control_master = SSHCTL_MASTER_YES;
+	/* When the first session ends, scp has to see its end at once. */
+	if (stdfd_devnull(1, 0, 0) == -1)
+		error_f("stdfd_devnull failed");
+	if (has_channels)
+		debug("more channels can be had");
+}

@@ -1,0 +1,66 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * check-hook: asks an SFTP server what it has in a file: hashes, or bytes.
+ *
+ * Hashes come from check-file-name (PROTOCOL, 4), if the server announced it,
+ * or check-file, as some call this request and its sister. A server that
+ * announced "versions" speaks later versions of SFTP. proftpd is one, and lists
+ * check-file there alone, so such a server is asked until it says that it does
+ * not know the request. Else a range can be read back.
+ *
+ * A reply that breaks the protocol ends the process, as it does in upstream.
+ * Hashes of another kind or number than asked for are no answer.
+ *
+ * No other request may be under way. Called by server-hook.c, which sees every
+ * message and connection, and by resume-hook.c. Main thread only.
+ */
+
+#ifndef HAYATE_CHECK_HOOK_H
+#define HAYATE_CHECK_HOOK_H
+
+#include <sys/types.h>
+#include <stdint.h>
+
+struct sftp_conn;
+struct server_conn;
+struct sshbuf;
+
+/* Looks at a message of the server: its first lists what it offers. */
+void	check_see(const struct sftp_conn *, const struct sshbuf *);
+
+/* The connection begins, after that message. */
+void	check_init(const struct sftp_conn *, const struct server_conn *);
+
+/* Whether the ssh of this connection has "Hayate no" */
+int	check_is_stock(const struct sftp_conn *);
+
+/* Whether the server hashes files, as far as it is known */
+int	check_has_hashes(const struct sftp_conn *);
+
+/* Asks for the hashes of a range in blocks. Does not wait for the reply. */
+void	check_send(struct sftp_conn *, const char *path, uint64_t off,
+    uint64_t len, uint32_t block);
+
+/*
+ * Waits for it. Returns the number of hashes in "sums", at most "most", or -1
+ * if the server refused or gave none that can be used.
+ */
+ssize_t	check_take(struct sftp_conn *, unsigned char *sums, size_t most);
+
+/* Takes bytes of a file at an offset. Returns 0 to get no more. */
+typedef int check_take_fn(void *, uint64_t off, const u_char *, size_t len);
+
+/*
+ * Reads "len" bytes at "off" of a file, with as many requests under way as a
+ * download has, at the rate that -l sets. They are taken in any order, and some
+ * also after that function has returned 0. Returns how many of them, from "off"
+ * on, were taken without a gap.
+ */
+uint64_t check_read(struct sftp_conn *, const char *path, uint64_t off,
+    uint64_t len, check_take_fn *, void *arg);
+
+#endif /* HAYATE_CHECK_HOOK_H */

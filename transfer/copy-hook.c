@@ -1,0 +1,733 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See copy-hook.h. The loop does what the scheduler says until it has to wait,
+ * then moves bytes both ways, then gives it the replies.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/resource.h>
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "utf8.h"
+#include "xmalloc.h"
+
+#include "clock.h"
+#include "copy-hook.h"
+#include "file-hook.h"
+#include "first-hook.h"
+#include "links-hook.h"
+#include "report-hook.h"
+#include "resume-hook.h"
+#include "server-hook.h"
+#include "show-hook.h"
+#include "sparse-hook.h"
+#include "turn-hook.h"
+
+/* Files under way: enough for 25,000 a second where a round trip is 20 ms */
+#define FILES_MAX	512
+
+/* Descriptors that are left to all else */
+#define DESCRIPTORS_SPARE	64
+
+/* With so much to be sent, a connection gets no more data. */
+#define BACKLOG_MAX	(512 * 1024)
+
+/* So many files, or bytes, are worth a further connection. */
+#define FILES_LEAST	1000
+#define BYTES_LEAST	(32 * 1024 * 1024)
+
+/*
+ * Bytes under way between two servers, at most: for 80 MB/s where a round trip
+ * to both takes 200 ms. If the target is slow, they wait here.
+ */
+#define CROSS_MOST	(16 * 1024 * 1024)
+
+extern volatile sig_atomic_t interrupted;
+extern void (*cleanup_first)(void);	/* see cleanup-hook.c */
+
+int
+copy_takes(struct sftp_conn *conn, int resume, int sync)
+{
+	return server_is_tuned(conn) && !resume && !sync &&
+	    !resume_is_asked() && sftp_proto_version(conn) >= 3;
+}
+
+/* Texts */
+
+static void
+print_text(const struct text *text)
+{
+	if (text->level == XTEXT_OUT)
+		mprintf("%s", text->text);
+	else if (text->level == SYSLOG_LEVEL_INFO)
+		logit("%s", text->text);
+	else
+		error("%s", text->text);
+}
+
+static void
+drop_texts(struct text **texts)
+{
+	struct text *text;
+
+	while ((text = *texts) != NULL) {
+		*texts = text->next;
+		free(text->text);
+		free(text);
+	}
+}
+
+static void
+print_texts(struct run *t, struct text **texts)
+{
+	const struct text *text;
+
+	if (*texts != NULL)
+		show_clear(t);
+	for (text = *texts; text != NULL; text = text->next)
+		print_text(text);
+	drop_texts(texts);
+}
+
+/*
+ * Nothing that was kept back is lost when the process has to end, and ssh,
+ * which it waits for, ends when no channel is held.
+ */
+static void
+before_fatal(void *tree)
+{
+	struct run *t = tree;
+	struct job *j;
+	struct file *file;
+	unsigned int i;
+
+	for (j = plan_oldest(t->s); j != NULL; j = plan_after(t->s, j)) {
+		file = plan_own(j);
+		print_texts(t, &file->text[plan_kind(j) == PLAN_LEAVE]);
+	}
+	for (i = 1; i < LINKS_MOST; i++) {
+		if (t->team.link[i] != NULL)
+			close(t->team.fd[i]);
+	}
+}
+
+/* Actions */
+
+static void
+free_item(struct file *file)
+{
+	size_t i;
+
+	for (i = 0; i < file->nnames; i++)
+		free(file->names[i].name);
+	free(file->names);
+	free(file->places);
+	drop_texts(&file->text[0]);
+	drop_texts(&file->text[1]);
+	free(file->src);
+	free(file->dst);
+	free(file);
+}
+
+static void
+print_item(struct run *t, struct job *j, struct file *file)
+{
+	enum plan_kind kind = plan_kind(j);
+	int is_file = kind == PLAN_FILE && file->begun_us != 0 && !t->alone &&
+	    t->to == NULL;
+
+	if (t->alone)
+		server_add_moved(t->conn, file->moved);
+	if (is_file && !report_expects())
+		report_expect_file(t->side == &put_side, file->src,
+		    file->dst);
+	print_texts(t, &file->text[kind == PLAN_LEAVE]);
+	if (is_file)
+		report_file(file->moved, file->ended_us - file->begun_us,
+		    file->failed || !plan_is_whole(j) ? -1 : 0);
+	if (file->outcome != NULL)
+		*file->outcome = file->failed ? -1 : 1;
+	if (kind != PLAN_DIR)
+		free_item(file);
+}
+
+static void
+add_child(struct run *t, struct file *dir, struct job *job)
+{
+	struct name *name;
+
+	if (dir->added < dir->nnames) {
+		name = &dir->names[dir->added++];
+		t->side->add(t, dir, job, name);
+		if (dir->has_names) {
+			free(name->name);
+			name->name = NULL;
+		}
+	}
+	if (dir->added == dir->nnames) {
+		t->count.unread -= t->side == &put_side;
+		plan_listed(t->s, job);
+	}
+}
+
+/* Its names are known, or none is added any more. */
+static void
+count_ended(struct run *t, const struct file *file, enum plan_kind kind)
+{
+	size_t i;
+
+	t->count.files += kind == PLAN_FILE;
+	if (kind == PLAN_LINK || (kind == PLAN_DIR &&
+	    (file->failed || t->side != &put_side)))
+		t->count.unread--;
+	if (kind != PLAN_DIR || !file->failed || t->side == &put_side)
+		return;
+	for (i = file->added; i < file->nnames; i++)
+		file_count_name(t, &file->names[i].a, -1);
+}
+
+/* It will begin once more, and then says what it has to say. */
+static void
+forget(struct run *t, struct file *file)
+{
+	debug2_f("\"%s\" is tried again, with at most %u under way",
+	    file->src, plan_limit(t->s));
+	file_close(t, file);
+	drop_texts(&file->text[0]);
+	file->status = file->to_status = SSH2_FX_OK;
+	file->failed = file->write_errno = 0;
+	t->count.bytes -= file->moved + file->skipped;
+	file->moved = file->skipped = 0;
+}
+
+/* Connections */
+
+static struct link *
+link_of(const struct run *t, const struct plan_action *a)
+{
+	if (t->to != NULL && cross_is_to(a->op))
+		return t->to;
+	return t->team.link[plan_lane(a->job)];
+}
+
+/* A further connection has a file to copy, and enough is left. */
+static int
+is_worth_more(const struct run *t)
+{
+	const struct meter_count *c = &t->count;
+
+	return t->to == NULL &&
+	    c->files_known > c->files + links_size(&t->team) &&
+	    (c->files_known >= c->files + FILES_LEAST ||
+	    c->bytes_known >= c->bytes + BYTES_LEAST);
+}
+
+/* Each link is a lane. Returns the bytes that wait to be sent on all. */
+static size_t
+set_lanes(struct run *t)
+{
+	size_t sum = 0, n;
+	unsigned int i, up = 0, takes = 0;
+
+	for (i = 0; i < LINKS_MOST; i++) {
+		if (!links_is_up(&t->team, i))
+			continue;
+		n = link_backlog(t->team.link[i]);
+		sum += n;
+		up |= 1U << i;
+		takes |= (n < BACKLOG_MAX ? 1U : 0) << i;
+	}
+	if (t->to != NULL && (n = link_backlog(t->to)) >= BACKLOG_MAX) {
+		sum += n;
+		takes = 0;
+	}
+	plan_set_lanes(t->s, up, takes);
+	return sum;
+}
+
+static void
+act(struct run *t, const struct plan_action *a)
+{
+	struct file *file = plan_own(a->job);
+
+	switch (a->op) {
+	case PLAN_BEGIN:
+		file->begun_us = clock_us();
+		if (!plan_is_held(a->job) || !turn_copy(t, file, a->job))
+			t->side->begin(t, file, a->job);
+		break;
+	case PLAN_SETTLE:
+		t->side->settle(t, file, a);
+		break;
+	case PLAN_AGAIN:
+		forget(t, file);
+		break;
+	case PLAN_END:
+		t->side->end(t, file, a->job);
+		count_ended(t, file, plan_kind(a->job));
+		t->large -= file->is_large;
+		file->ended_us = clock_us();
+		if (file->failed)
+			t->ret = -1;
+		break;
+	case PLAN_MORE:
+		add_child(t, file, a->job);
+		break;
+	case PLAN_PRINT:
+		print_item(t, a->job, file);
+		break;
+	default:
+		t->link = link_of(t, a);
+		t->side->send(t, file, a);
+	}
+}
+
+/* Replies */
+
+/* Returns the type of a reply to "op" that is no error. */
+static u_char
+wanted_type(enum plan_op op)
+{
+	switch (op) {
+	case PLAN_STAT:
+	case PLAN_STAT_TO:
+	case PLAN_FSTAT:
+		return SSH2_FXP_ATTRS;
+	case PLAN_OPEN:
+	case PLAN_OPEN_TO:
+	case PLAN_EMPTY:
+	case PLAN_OPENDIR:
+		return SSH2_FXP_HANDLE;
+	case PLAN_READ:
+		return SSH2_FXP_DATA;
+	case PLAN_READDIR:
+		return SSH2_FXP_NAME;
+	default:
+		return SSH2_FXP_STATUS;
+	}
+}
+
+static void
+parse_reply(struct run *t, struct sshbuf *m, struct plan_action *a,
+    struct reply *reply)
+{
+	uint32_t id;
+
+	reply->m = m;
+	link_head(t->link, m, &reply->type, &id);
+	if (plan_find(t->s, id, a) != 0 || t->link != link_of(t, a))
+		link_fatal(t->link, "Unexpected reply %u", id);
+	reply->status = link_status(t->link, m, reply->type,
+	    wanted_type(a->op), ((struct file *)plan_own(a->job))->src);
+	debug3("Received reply T:%u I:%u", reply->type, id);
+}
+
+static enum plan_result
+result_of(const struct plan_action *a, const struct reply *reply)
+{
+	if (reply->type != SSH2_FXP_STATUS)
+		return PLAN_OK;
+	if (wanted_type(a->op) == SSH2_FXP_STATUS)
+		return reply->status == SSH2_FX_OK ? PLAN_OK : PLAN_FAILED;
+	if (reply->status == SSH2_FX_EOF &&
+	    (a->op == PLAN_READ || a->op == PLAN_READDIR))
+		return PLAN_EOF;
+	return PLAN_FAILED;
+}
+
+static void
+set_window(struct run *t)
+{
+	plan_set_window(t->s, t->to == NULL ? t->window[0] :
+	    MINIMUM(t->window[0] + t->window[1], CROSS_MOST));
+}
+
+/* "len" bytes came or were written; between two servers the latter count. */
+static void
+count_bytes(struct run *t, struct file *file, uint32_t len)
+{
+	int is_to = t->link == t->to;
+
+	if (t->to == NULL || is_to) {
+		file->moved += len;
+		t->count.bytes += len;
+	}
+	t->window[is_to] = server_count_tree(is_to ? t->to_conn : t->conn, len);
+	set_window(t);
+}
+
+/* Returns 1 if the message is none of the tree's. */
+static int
+is_for_others(struct run *t, struct sshbuf *m)
+{
+	if (t->link == t->team.link[0])
+		return server_take_limits(t->conn, m);
+	return t->link == t->to && server_take_limits(t->to_conn, m);
+}
+
+/* A server with a fixed window gets more channels. */
+static void
+judge_window(struct run *t, uint32_t len)
+{
+	if (t->team.channels == 0)
+		return;
+	window_count(&t->growth, len, server_rtt(t->conn), clock_us(),
+	    links_size(&t->team));
+	if (t->growth.want > 1)
+		t->team.channels = t->growth.want;
+	if (!window_may_limit(&t->growth))
+		plan_release(t->s);
+}
+
+static void
+take_reply(struct run *t, struct sshbuf *m)
+{
+	struct plan_action a;
+	struct reply reply;
+	struct file *file;
+	enum plan_result result;
+	uint32_t len = 0;
+	int r, is_error;
+
+	if (is_for_others(t, m))
+		return;
+	parse_reply(t, m, &a, &reply);
+	file = plan_own(a.job);
+	result = result_of(&a, &reply);
+	is_error = result == PLAN_FAILED;
+	if (result == PLAN_OK)
+		result = t->side->reply(t, file, &a, &reply, &len);
+	if (a.op == PLAN_WRITE && result == PLAN_OK)
+		len = a.len;
+	if ((r = plan_reply(t->s, a.id, result, len)) == -1)
+		link_fatal(t->link, "Server sent %u bytes of \"%s\" where "
+		    "%u were asked for", len, file->src, a.len);
+	if (is_error && r == 0)
+		t->side->fail(t, file, &a, reply.status);
+	count_bytes(t, file, len);
+	if (a.op == PLAN_WRITE && result == PLAN_OK)
+		judge_window(t, len);
+	links_count(t->team.main_fd, len, LINKS_UNKNOWN,
+	    links_size(&t->team));
+}
+
+/* The loop */
+
+/* Does what need not wait. Returns 1 if that set "*until". */
+static int
+work(struct run *t, const int *until)
+{
+	struct plan_action a;
+	size_t backlog;
+	int r;
+
+	do {
+		backlog = set_lanes(t);
+		if ((r = plan_next(t->s, &a)) == -1)
+			fatal_f("out of memory");
+		if (r == 1) {
+			act(t, &a);
+			plan_worked(t->s);	/* A printed file is freed. */
+		}
+		if (until != NULL && *until != 0)
+			return 1;
+	} while (r == 1 && backlog < BACKLOG_MAX * links_size(&t->team));
+	return 0;
+}
+
+static void
+take_all(struct run *t)
+{
+	struct sshbuf *m;
+	unsigned int i;
+
+	t->link = t->to;
+	while (t->to != NULL && (m = link_take(t->to)) != NULL)
+		take_reply(t, m);
+
+	do {
+		if ((m = links_next(&t->team, &i)) != NULL) {
+			t->link = t->team.link[i];
+			take_reply(t, m);
+		} else if (i < LINKS_MOST && plan_lane_files(t->s, i) > 0)
+			link_fatal(t->team.link[0], "Connection closed: "
+			    "one of several that copied files");
+	} while (m != NULL || i < LINKS_MOST);
+}
+
+/* What the servers tell, if all have told it */
+static uint64_t
+handles(const struct run *t)
+{
+	uint64_t n = server_handles(t->conn);
+
+	return t->to == NULL ? n : MINIMUM(n, server_handles(t->to_conn));
+}
+
+void
+copy_run(struct run *t, const int *until)
+{
+	for (;;) {
+		if (interrupted)
+			plan_interrupt(t->s);
+		plan_set_handles(t->s, handles(t));
+		if (work(t, until) || plan_done(t->s))
+			break;
+		show_tick(t);
+		if (is_worth_more(t))
+			links_grow(&t->team);
+		links_move(&t->team, show_wait());
+		take_all(t);
+	}
+}
+
+/* Files that may be open here */
+static uint32_t
+most_files(void)
+{
+	struct rlimit lim;
+
+	if (getrlimit(RLIMIT_NOFILE, &lim) == -1 ||
+	    lim.rlim_cur == RLIM_INFINITY ||
+	    lim.rlim_cur >= FILES_MAX + DESCRIPTORS_SPARE)
+		return FILES_MAX;
+	return lim.rlim_cur <= 2 * DESCRIPTORS_SPARE ? 1 :
+	    lim.rlim_cur - DESCRIPTORS_SPARE;
+}
+
+/* The connection to the target, between two servers */
+static void
+start_target(struct run *t, struct plan_conf *conf)
+{
+	struct server_tree q;
+	struct link_conf link = { .before_fatal = before_fatal, .arg = t };
+
+	server_begin_tree(t->to_conn, 1, &q);
+	conf->cross = 1;
+	conf->unit = MINIMUM(conf->unit, q.unit);
+	conf->first_id = MAXIMUM(conf->first_id, *q.msg_id);
+	t->to_msg_id = q.msg_id;
+	t->window[1] = q.window;
+	link.fd_in = q.fd_in;
+	link.fd_out = q.fd_out;
+	t->to = link_new(&link);
+}
+
+static void
+stop_target(struct run *t)
+{
+	*t->to_msg_id = plan_next_id(t->s);
+	link_free(t->to);
+	t->to = NULL;
+}
+
+static void
+take_connection(struct run *t, const struct server_tree *q)
+{
+	struct link_conf link = { .fd_in = q->fd_in, .fd_out = q->fd_out,
+	    .before_fatal = before_fatal, .arg = t };
+
+	t->window[0] = q->window;
+	set_window(t);
+	t->link = link_new(&link);
+	links_begin(&t->team, q->fd_in, t->link, before_fatal, t);
+	t->team.also = t->to;
+	if (t->side == &put_side)
+		links_use_channels(&t->team);
+}
+
+void
+copy_start(struct run *t)
+{
+	struct server_tree q;
+	struct plan_conf conf = { .put = t->side == &put_side,
+	    .in_place = t->in_place, .preserve = t->preserve,
+	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve,
+	    .files = most_files() };
+
+	server_begin_tree(t->conn, conf.put, &q);
+	conf.unit = q.unit;
+	conf.first_id = *q.msg_id;
+	if (t->to_conn != NULL)
+		start_target(t, &conf);
+	t->unit = conf.unit;
+	t->msg_id = q.msg_id;
+	if ((t->s = plan_new(&conf)) == NULL)
+		fatal_f("out of memory");
+	take_connection(t, &q);
+	t->open = xcalloc(conf.files, sizeof(*t->open));
+}
+
+static void
+let_go(struct run *t)
+{
+	*t->msg_id = plan_next_id(t->s);
+	links_end(&t->team);
+	link_free(t->team.link[0]);
+}
+
+static struct run *lent;		/* NULL: none */
+static void (*cleanup_next)(void);
+
+/*
+ * Upstream's functions end the process with fatal(). The report of their file
+ * ends first, because what follows is of others.
+ */
+static void
+at_exit(void)
+{
+	struct run *t = lent;
+
+	lent = NULL;
+	if (t != NULL) {
+		if (report_expects())
+			report_file(server_moved(t->conn) - t->lent_moved,
+			    clock_us() - t->lent_us, -1);
+		before_fatal(t);
+	}
+	if (cleanup_next != NULL)
+		cleanup_next();
+}
+
+void
+copy_lend(struct run *t)
+{
+	if (cleanup_first != at_exit) {
+		cleanup_next = cleanup_first;
+		cleanup_first = at_exit;
+		atexit(at_exit);
+	}
+	let_go(t);
+	lent = t;
+	t->lent_us = clock_us();
+	t->lent_moved = server_moved(t->conn);
+}
+
+void
+copy_return(struct run *t)
+{
+	struct server_tree q;
+
+	lent = NULL;
+	server_begin_tree(t->conn, t->side == &put_side, &q);
+	plan_set_next_id(t->s, *q.msg_id);
+	take_connection(t, &q);
+}
+
+void
+copy_stop(struct run *t)
+{
+	show_end(t);
+	let_go(t);
+	if (t->to != NULL)
+		stop_target(t);
+	plan_free(t->s);
+	free(t->open);
+}
+
+static int
+copy(struct run *t, enum plan_kind kind, const char *src, const char *dst,
+    const Attrib *a, uint64_t size)
+{
+	struct file *root = file_new(xstrdup(src), xstrdup(dst), 0);
+
+	if (a != NULL)
+		root->a = *a;
+	copy_start(t);
+	file_add(t, NULL, kind, root, size);
+	copy_run(t, NULL);
+	copy_stop(t);
+	return t->ret;
+}
+
+int
+copy_put_tree(struct sftp_conn *conn, const char *src, const char *dst,
+    int preserve, int print, int follow, int in_place)
+{
+	struct run t = { .conn = conn, .side = &put_side,
+	    .preserve = preserve, .print = print, .follow = follow,
+	    .in_place = in_place };
+
+	return copy(&t, PLAN_DIR, src, dst, NULL, 0);
+}
+
+int
+copy_put_sparse(struct sftp_conn *conn, const char *src, const char *dst,
+    int preserve, int in_place, int *ret)
+{
+	struct run t = { .conn = conn, .side = &put_side, .alone = 1,
+	    .preserve = preserve, .in_place = in_place };
+	uint64_t size;
+
+	if (!copy_takes(conn, 0, 0) || server_handles(conn) == 0 ||
+	    (size = sparse_size(src, 1)) == 0)
+		return 0;
+	*ret = copy(&t, PLAN_FILE, src, dst, NULL, size);
+	return 1;
+}
+
+/* Returns "a", or in "room" what the server says of the root, or NULL. */
+static Attrib *
+look_at_root(struct sftp_conn *conn, const char *src, Attrib *a, Attrib *room)
+{
+	const Attrib *known = first_dir(conn, src);
+
+	if (a != NULL)
+		return a;
+	if (known != NULL)
+		*room = *known;
+	else if (sftp_stat(conn, src, 1, room) != 0)
+		return NULL;
+	return room;
+}
+
+int
+copy_get_tree(struct sftp_conn *conn, const char *src, const char *dst,
+    Attrib *a, int preserve, int print, int follow, int in_place)
+{
+	struct run t = { .conn = conn, .side = &get_side,
+	    .preserve = preserve, .print = print, .follow = follow,
+	    .in_place = in_place };
+	Attrib room;
+
+	if ((a = look_at_root(conn, src, a, &room)) == NULL) {
+		error("stat remote \"%s\" directory failed", src);
+		return -1;
+	}
+	return copy(&t, PLAN_DIR, src, dst, a, 0);
+}
+
+int
+copy_cross(copy_cross_dir *stock, struct sftp_conn *from,
+    struct sftp_conn *to, const char *src, const char *dst, int depth,
+    Attrib *a, int preserve, int print, int follow)
+{
+	struct run t = { .conn = from, .to_conn = to, .side = &cross_side,
+	    .preserve = preserve, .print = print, .follow = follow };
+	Attrib room;
+
+	if (!copy_takes(from, 0, 0) || !copy_takes(to, 0, 0))
+		return stock(from, to, src, dst, depth, a, preserve, print,
+		    follow);
+	if ((a = look_at_root(from, src, a, &room)) == NULL) {
+		error("stat remote \"%s\" failed", src);
+		return -1;
+	}
+	return copy(&t, PLAN_DIR, src, dst, a, 0);
+}

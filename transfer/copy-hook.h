@@ -1,0 +1,82 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * copy-hook: copies a tree of files with many of them under way.
+ *
+ * Stands in for upstream's upload_dir_internal() and download_dir_internal(),
+ * with the functions that they call, and does what they do, in the order in
+ * which a user sees it: texts come in walk order, attributes of a directory
+ * after all below, a file is cut behind the last byte that came in order. What
+ * differs is that requests of many files are under way. plan.h decides which.
+ * So a file of the server that has several names in the target, by links or
+ * because names there have no case, may get a mixture of what is put there.
+ *
+ * The connection belongs to this file while a tree is copied. No reply is due
+ * when it returns, so upstream's functions, which wait for one reply at a time,
+ * can go on.
+ *
+ * If the user wants several connections, each file goes over the one that has
+ * least to do, and directories over the first. If one of them is lost while it
+ * has files, so is the copy, as if it were the only one. Channels of one
+ * connection do the same for what is put, where the server's window is the
+ * limit (window.h). A very large file is copied over all of them (turn-
+ * hook.h).
+ *
+ * Bounds: 512 files are open, and as many as the descriptors and the server's
+ * handles allow, but no file is opened while 2 MiB, or a connection's share of
+ * what the path holds, wait in those of each connection; 10,000 files are done
+ * or begun while the oldest is not done; data that waits takes less than 1 MiB
+ * for each connection; the names of a directory are in memory from its listing
+ * to its end.
+ *
+ * Between two servers the source is read as by a get, and what it sends goes to
+ * the target (cross-hook.c). Both connections belong to this file then. At
+ * most 16 MiB are under way, and as much again if sizes are not told, and all
+ * may be here if the target is slow.
+ *
+ * Called from patches/162-sftp-client-trees.patch and by resume-hook.c, in scp
+ * and sftp. Main thread only.
+ */
+
+#ifndef HAYATE_COPY_HOOK_H
+#define HAYATE_COPY_HOOK_H
+
+struct Attrib;
+struct sftp_conn;
+
+/*
+ * Returns 1 if this connection is for copy_put_tree() and copy_get_tree(), and
+ * 0 if upstream's functions have to copy: if the user chose the requests (-R,
+ * -B, -X) or a rate (-l), resumes, verifies (--checksum) or syncs files, if ssh
+ * has "Hayate no", or if the server speaks less than version 3.
+ */
+int	copy_takes(struct sftp_conn *, int resume, int sync);
+
+/*
+ * As sftp_upload(), of a file of which an eighth or more is holes, to a server
+ * that tells its limits. Returns 0 if upstream has to copy; else the file is
+ * done: 1, and in "*ret" what sftp_upload() returns.
+ */
+int	copy_put_sparse(struct sftp_conn *, const char *src, const char *dst,
+    int preserve, int in_place, int *ret);
+
+/* As upload_dir_internal() and download_dir_internal() with a depth of 0. */
+int	copy_put_tree(struct sftp_conn *, const char *src, const char *dst,
+    int preserve, int print, int follow, int in_place);
+int	copy_get_tree(struct sftp_conn *, const char *src, const char *dst,
+    struct Attrib *, int preserve, int print, int follow, int in_place);
+
+/*
+ * The same between two servers; calls "stock", which is
+ * crossload_dir_internal(), unless both connections are for us.
+ */
+typedef int copy_cross_dir(struct sftp_conn *, struct sftp_conn *,
+    const char *, const char *, int, struct Attrib *, int, int, int);
+int	copy_cross(copy_cross_dir *stock, struct sftp_conn *from,
+    struct sftp_conn *to, const char *src, const char *dst, int depth,
+    struct Attrib *, int preserve, int print, int follow);
+
+#endif /* HAYATE_COPY_HOOK_H */

@@ -1,0 +1,302 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See file-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "file-hook.h"
+#include "turn-hook.h"
+
+/* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
+#define HANDLE_MAX	256
+
+struct file *
+file_new(char *src, char *dst, int depth)
+{
+	struct file *file = xcalloc(1, sizeof(*file));
+
+	file->src = src;
+	file->dst = dst;
+	file->depth = depth;
+	file->fd = -1;
+	return file;
+}
+
+void
+file_count(struct run *t, const struct file *file)
+{
+	t->count.files_known++;
+	t->count.bytes_known += file->size;
+}
+
+void
+file_count_name(struct run *t, const Attrib *a, int sign)
+{
+	if (S_ISDIR(a->perm) || (S_ISLNK(a->perm) && t->follow))
+		t->count.unread += sign;
+	if (!S_ISREG(a->perm))
+		return;
+	t->count.files_known += sign;
+	if ((a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0)
+		t->count.bytes_known += sign * a->size;
+}
+
+/* What a server lists is counted when it is listed. */
+static void
+count_added(struct run *t, enum plan_kind kind, const struct file *file)
+{
+	if (kind == PLAN_FILE && !t->counted)
+		file_count(t, file);
+	if (kind == PLAN_DIR)
+		t->count.unread++;
+}
+
+void
+file_add(struct run *t, struct job *dir, enum plan_kind kind,
+    struct file *file, uint64_t size)
+{
+	struct job *j;
+
+	file->size = size;
+	if (dir == NULL || t->side == &put_side)
+		count_added(t, kind, file);
+	if ((j = plan_add(t->s, dir, kind, file, size)) == NULL)
+		fatal_f("out of memory");
+	if (kind == PLAN_FILE && dir != NULL)
+		turn_add(t, file, j);
+}
+
+void
+file_say(struct file *file, int after, int level, const char *fmt, ...)
+{
+	struct text *text = xcalloc(1, sizeof(*text)), **end;
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vasprintf(&text->text, fmt, args);
+	va_end(args);
+	if (n == -1)
+		fatal_f("out of memory");
+	text->level = level;
+	for (end = &file->text[after]; *end != NULL; end = &(*end)->next)
+		;
+	*end = text;
+}
+
+/* An array is enlarged when its length is a power of two. */
+void
+file_name(struct file *file, const char *name, const Attrib *a)
+{
+	size_t n = file->nnames;
+
+	if ((n & (n - 1)) == 0)
+		file->names = xreallocarray(file->names, n == 0 ? 1 : 2 * n,
+		    sizeof(*file->names));
+	file->names[n].name = xstrdup(name);
+	if (a != NULL)
+		file->names[n].a = *a;
+	file->nnames++;
+}
+
+/* FNV-1a from a start that no server knows, so that none can choose clashes */
+static uint32_t
+hash_of(const char *name)
+{
+	static uint64_t start;
+	const u_char *p = (const u_char *)name;
+	uint64_t h;
+
+	if (start == 0)
+		start = (uint64_t)arc4random() << 32 | arc4random() | 1;
+	for (h = start; *p != '\0'; p++)
+		h = (h ^ *p) * 0x100000001b3ULL;
+	return (uint32_t)(h >> 32);
+}
+
+/* Returns the place of a name in the table, or where it belongs. */
+static uint32_t *
+place_of(const struct file *file, const char *name)
+{
+	uint32_t i = hash_of(name), *place;
+
+	for (;; i++) {
+		place = &file->places[i & (file->nplaces - 1)];
+		if (*place == 0 ||
+		    strcmp(file->names[*place - 1].name, name) == 0)
+			return place;
+	}
+}
+
+/* A table has twice the places of its names at least. */
+static void
+enlarge_table(struct file *file)
+{
+	size_t i;
+
+	free(file->places);
+	file->nplaces = file->nplaces == 0 ? 64 : 4 * file->nplaces;
+	file->places = xcalloc(file->nplaces, sizeof(*file->places));
+	for (i = 0; i < file->nnames; i++)
+		*place_of(file, file->names[i].name) = i + 1;
+}
+
+int
+file_new_name(struct file *file, const char *name, const Attrib *a)
+{
+	uint32_t *place;
+
+	if (file->nnames >= file->nplaces / 2)
+		enlarge_table(file);
+	if (*(place = place_of(file, name)) != 0)
+		return -1;
+	file_name(file, name, a);
+	*place = file->nnames;
+	return 0;
+}
+
+void
+file_last_name(struct file *file)
+{
+	size_t i;
+
+	free(file->places);
+	file->places = NULL;
+	file->has_names = 1;
+	for (i = 0; i < file->added; i++) {
+		free(file->names[i].name);
+		file->names[i].name = NULL;
+	}
+}
+
+void
+file_forget(struct handle *handle)
+{
+	free(handle->id);
+	handle->id = NULL;
+}
+
+int
+file_close(struct run *t, struct file *file)
+{
+	int r = file->fd == -1 ? 0 : close(file->fd), saved = errno;
+	size_t i;
+
+	file->fd = -1;
+	file_forget(&file->handle);
+	file_forget(&file->to_handle);
+	for (i = 0; i < t->nopen; i++) {
+		if (t->open[i] == file) {
+			t->open[i] = t->open[--t->nopen];
+			break;
+		}
+	}
+	errno = saved;
+	return r;
+}
+
+void
+file_send_path(struct run *t, const struct plan_action *a, u_char code,
+    const char *path, Attrib *attrs)
+{
+	struct sshbuf *m = link_begin(t->link, code, a->id);
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
+	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
+		fatal_fr(r, "compose");
+	link_end(t->link);
+}
+
+void
+file_send_handle(struct run *t, const struct plan_action *a,
+    const struct handle *handle, u_char code, Attrib *attrs)
+{
+	struct sshbuf *m = link_begin(t->link, code, a->id);
+	int r;
+
+	if ((r = sshbuf_put_string(m, handle->id, handle->len)) != 0 ||
+	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
+		fatal_fr(r, "compose");
+	link_end(t->link);
+}
+
+void
+file_send_size(struct run *t, const struct plan_action *a,
+    const struct handle *handle)
+{
+	Attrib size;
+
+	debug("truncating at %llu", (unsigned long long)a->off);
+	attrib_clear(&size);
+	size.flags = SSH2_FILEXFER_ATTR_SIZE;
+	size.size = a->off;
+	file_send_handle(t, a, handle, SSH2_FXP_FSETSTAT, &size);
+}
+
+void
+file_send_open(struct run *t, const struct plan_action *a, const char *path,
+    u_int flags, Attrib *attrs)
+{
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_OPEN, a->id);
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
+	    (r = sshbuf_put_u32(m, flags)) != 0 ||
+	    (r = encode_attrib(m, attrs)) != 0)
+		fatal_fr(r, "compose");
+	link_end(t->link);
+}
+
+void
+file_handle(struct run *t, const struct file *file, struct reply *reply,
+    struct handle *handle)
+{
+	int r;
+
+	file_forget(handle);
+	if ((r = sshbuf_get_string(reply->m, &handle->id, &handle->len)) != 0)
+		link_fatal(t->link, "parse handle: %s", ssh_err(r));
+	if (handle->len > HANDLE_MAX)
+		link_fatal(t->link, "Server sent a handle of %zu bytes for "
+		    "\"%s\"; at most %d are allowed", handle->len,
+		    file->src, HANDLE_MAX);
+}
+
+enum plan_result
+file_is_other(struct run *t, struct reply *reply)
+{
+	Attrib a;
+
+	file_attrs(t, reply, &a);
+	return (a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(a.perm) ? PLAN_FAILED : PLAN_OK;
+}
+
+void
+file_attrs(struct run *t, struct reply *reply, Attrib *a)
+{
+	int r;
+
+	if ((r = decode_attrib(reply->m, a)) != 0)
+		link_fatal(t->link, "parse attributes: %s", ssh_err(r));
+}

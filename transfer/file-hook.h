@@ -1,0 +1,236 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * file-hook: one file or directory of a tree or list that is copied, and the
+ * sides that know what to do with it: put, get, and cross, which is a get whose
+ * files are written to another server. Shared by the hooks whose names begin
+ * with x, and by no other file.
+ */
+
+#ifndef HAYATE_FILE_HOOK_H
+#define HAYATE_FILE_HOOK_H
+
+#include <sys/types.h>
+#include <stdint.h>
+
+#include "sftp.h"
+#include "sftp-common.h"
+#include "sftp-client.h"
+
+#include "link-hook.h"
+#include "links-hook.h"
+#include "meter.h"
+#include "plan.h"
+#include "window.h"
+
+/* Directories have fewer levels, as in upstream. */
+#define FILE_DEPTH_MAX	64
+
+/* An entry of a directory */
+struct name {
+	char	*name;
+	Attrib	 a;			/* from the server */
+};
+
+struct text {
+	struct text *next;
+	int	 level;			/* of log.h, or XTEXT_OUT */
+	char	*text;
+};
+#define XTEXT_OUT	(-2)		/* standard output */
+
+/* The server's, of an open file or directory */
+struct handle {
+	u_char	*id;			/* NULL: it is closed */
+	size_t	 len;
+};
+
+struct file {
+	char	*src, *dst;		/* paths */
+	int	 depth;			/* of a directory; the root has 0 */
+	Attrib	 a;
+	struct text *text[2];		/* before and after what is below */
+
+	/* a file */
+	int	 fd;
+	dev_t	 dev;			/* of a local file that is written */
+	ino_t	 ino;
+	struct handle handle;
+	struct handle to_handle;	/* at the target, between servers */
+	u_int	 status;		/* first error of data */
+	u_int	 to_status;		/* of data, at that target */
+	int	 write_errno;		/* first error of local data */
+	int	 failed;
+	int	*outcome;		/* set when printed: 1, or -1 failed */
+	int	 has_data;		/* it came to reading and writing */
+	int	 sparse;		/* its holes need not be sent */
+	int	 ends_in_hole;
+	int	 clears;		/* at a server: no open empties it */
+	int	 emptied;		/* of a get: the old bytes are gone */
+	int	 is_new;		/* a directory we made, or in one */
+	int	 is_large;		/* see turn-hook.h */
+	uint64_t size, moved, skipped;	/* bytes; of holes */
+	uint64_t begun_us, ended_us;	/* times; 0: not yet */
+
+	/* a directory */
+	struct name *names;
+	size_t	 nnames, added;
+	int	 has_names;		/* all of them */
+	uint32_t *places;		/* names by hash, from 1; 0: free */
+	size_t	 nplaces;
+};
+
+struct run {
+	struct sftp_conn *conn;
+	struct sftp_conn *to_conn;	/* the target, between two servers */
+	struct plan *s;
+	struct link *link;		/* where one is sent or taken */
+	struct link *to;		/* of the target, between two servers */
+	uint64_t window[2];		/* of both connections, bytes */
+	struct links team;		/* all of them */
+	struct window growth;		/* of the channels; to put */
+	unsigned int large;		/* files that are, known and not done */
+	uint64_t lent_us, lent_moved;	/* since copy_lend(): time, bytes */
+	const struct side *side;
+	int	 preserve, print, follow, in_place;
+	u_int	 unit;
+	u_int	*msg_id, *to_msg_id;	/* of the connections, for later */
+	int	 dots;			/* a listing has "." and ".." */
+	int	 alone;			/* one file, which the caller reports */
+	int	 ret;			/* -1: something failed */
+	struct meter meter;
+	struct meter_count count;
+	int	 counted;		/* the total is known from the start */
+	uint64_t drawn_us;		/* when the progress line was drawn */
+	int	 drawn;			/* it is on the screen */
+	struct file **open;		/* local files that are written */
+	size_t	 nopen;
+};
+
+/* A reply: the fields of a status, or the rest of the message */
+struct reply {
+	u_char	 type;
+	u_int	 status;		/* SSH2_FX_OK unless SSH2_FXP_STATUS */
+	struct sshbuf *m;
+};
+
+/* What differs between put, get and cross */
+struct side {
+	/* In texts, of a server that is read: a file of it, its requests */
+	const char *what, *where;
+	/* Builds the request in the link. */
+	void	(*send)(struct run *, struct file *,
+	    const struct plan_action *);
+	/*
+	 * Uses a reply that is no error, before plan_reply(). Returns the
+	 * result for it; "*len" is for PLAN_READ.
+	 */
+	enum plan_result (*reply)(struct run *, struct file *,
+	    const struct plan_action *, struct reply *, uint32_t *len);
+	/* An error that will not be tried again, after plan_reply() */
+	void	(*fail)(struct run *, struct file *,
+	    const struct plan_action *, u_int status);
+	void	(*begin)(struct run *, struct file *, struct job *);
+	void	(*settle)(struct run *, struct file *,
+	    const struct plan_action *);
+	void	(*end)(struct run *, struct file *, struct job *);
+	/* Adds one more child. */
+	void	(*add)(struct run *, struct file *, struct job *,
+	    const struct name *);
+};
+
+extern const struct side put_side, get_side, cross_side;
+
+/* Returns 1 if a request goes to the target, between two servers. */
+int	cross_is_to(enum plan_op);
+
+/*
+ * A directory of the server begins. Returns 0, or -1 with a text if it may not
+ * be entered.
+ */
+int	get_enter(struct run *, struct file *);
+
+/* Takes the bytes out of a reply to PLAN_READ. */
+void	get_data(struct run *, const struct plan_action *, struct reply *,
+    const u_char **, size_t *);
+
+/*
+ * A tree or list begins; its connection, side and flags are set. The connection
+ * is its own until copy_stop().
+ */
+void	copy_start(struct run *);
+
+/*
+ * Copies until "*until" is not 0, or with NULL until all is printed and no
+ * reply is due. An interrupt ends it, but what is under way is waited for.
+ */
+void	copy_run(struct run *, const int *until);
+
+/* All is printed and no reply is due. */
+void	copy_stop(struct run *);
+
+/*
+ * In PLAN_BEGIN of the only job under way: upstream's functions have the
+ * connection from the one to the other.
+ */
+void	copy_lend(struct run *);
+void	copy_return(struct run *);
+
+/* A new file; takes over the two paths. */
+struct file *file_new(char *src, char *dst, int depth);
+
+/* A file, with its size, is known: it belongs to the total. */
+void	file_count(struct run *, const struct file *);
+
+/* Likewise for a name that a server lists; -1: it is not copied after all */
+void	file_count_name(struct run *, const Attrib *, int sign);
+
+/* Adds it to the tree. "dir" is as in plan_add(). */
+void	file_add(struct run *, struct job *dir, enum plan_kind,
+    struct file *, uint64_t size);
+
+/* Keeps a text until the file is printed. "after": after what is below it */
+void	file_say(struct file *, int after, int level, const char *, ...)
+    __attribute__((format(printf, 4, 5)));
+#define SAY(file, ...)	file_say(file, 0, SYSLOG_LEVEL_ERROR, __VA_ARGS__)
+#define NOTE(file, ...)	file_say(file, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
+
+/*
+ * Adds an entry to a directory's. file_new_name() returns -1 if there is one
+ * of this name; no name is freed until file_last_name() says that this was the
+ * last one.
+ */
+void	file_name(struct file *, const char *, const Attrib *);
+int	file_new_name(struct file *, const char *, const Attrib *);
+void	file_last_name(struct file *);
+
+/* Closes the local file and forgets the handles. Returns 0, or -1: errno. */
+int	file_close(struct run *, struct file *);
+
+/* Requests of the forms that both sides need */
+void	file_send_path(struct run *, const struct plan_action *, u_char code,
+    const char *path, Attrib *);
+void	file_send_handle(struct run *, const struct plan_action *,
+    const struct handle *, u_char code, Attrib *);
+void	file_send_size(struct run *, const struct plan_action *,
+    const struct handle *);
+void	file_send_open(struct run *, const struct plan_action *,
+    const char *path, u_int flags, Attrib *);
+
+/* Takes a handle out of a reply about the file. */
+void	file_handle(struct run *, const struct file *, struct reply *,
+    struct handle *);
+
+/* Forgets it. */
+void	file_forget(struct handle *);
+
+/* The result of a reply to PLAN_FSTAT */
+enum plan_result file_is_other(struct run *, struct reply *);
+
+/* Takes the attributes out of a reply. */
+void	file_attrs(struct run *, struct reply *, Attrib *);
+
+#endif /* HAYATE_FILE_HOOK_H */

@@ -1,0 +1,464 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * The side of a tree that comes from the server: download_dir_internal(),
+ * sftp_lsreaddir() and sftp_download() of upstream, in steps. See file-hook.h.
+ *
+ * A name from the server becomes part of a local path. So one with a slash, and
+ * "." and "..", are refused, as is a second entry of the same name: two jobs
+ * never write the same path. Links that lie here may lead two paths to one
+ * file. Then the one that was opened later waits until the other is whole.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "file-hook.h"
+#include "sparse-hook.h"
+
+extern volatile sig_atomic_t interrupted;
+
+/* Requests */
+
+static void
+send_read(struct run *t, struct file *file, const struct plan_action *a)
+{
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_READ, a->id);
+	int r;
+
+	if ((r = sshbuf_put_string(m, file->handle.id,
+	    file->handle.len)) != 0 ||
+	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
+	    (r = sshbuf_put_u32(m, a->len)) != 0)
+		fatal_fr(r, "compose");
+	link_end(t->link);
+}
+
+static void
+get_send(struct run *t, struct file *file, const struct plan_action *a)
+{
+	Attrib none;
+
+	switch (a->op) {
+	case PLAN_STAT:
+		file_send_path(t, a, SSH2_FXP_STAT, file->src, NULL);
+		break;
+	case PLAN_OPENDIR:
+		file_send_path(t, a, SSH2_FXP_OPENDIR, file->src, NULL);
+		break;
+	case PLAN_OPEN:
+		attrib_clear(&none);
+		file_send_open(t, a, file->src, SSH2_FXF_READ, &none);
+		break;
+	case PLAN_READDIR:
+		file_send_handle(t, a, &file->handle, SSH2_FXP_READDIR, NULL);
+		break;
+	case PLAN_READ:
+		send_read(t, file, a);
+		break;
+	default:
+		file_send_handle(t, a, &file->handle, SSH2_FXP_CLOSE, NULL);
+	}
+}
+
+/* Replies */
+
+/* Sets what a link leads to. */
+static void
+follow(struct run *t, struct file *file, struct job *j,
+    struct reply *reply)
+{
+	enum plan_kind kind = PLAN_NOTE;
+
+	file_attrs(t, reply, &file->a);
+	if (S_ISDIR(file->a.perm))
+		kind = PLAN_DIR;
+	else if (S_ISREG(file->a.perm))
+		kind = PLAN_FILE;
+	else
+		NOTE(file, "%s \"%s\": not a regular file", t->side->what,
+		    file->src);
+	file->size = (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ?
+	    file->a.size : 0;
+	t->count.unread -= kind != PLAN_DIR;
+	if (kind == PLAN_FILE)
+		file_count(t, file);
+	if (plan_become(t->s, j, kind, file->size) != 0)
+		fatal_f("out of memory");
+}
+
+/* Returns 1 if another job writes this file now. */
+static int
+is_being_written(struct run *t, const struct stat *sb)
+{
+	size_t i;
+
+	for (i = 0; i < t->nopen; i++) {
+		if (t->open[i]->ino == sb->st_ino &&
+		    t->open[i]->dev == sb->st_dev)
+			return 1;
+	}
+	return 0;
+}
+
+static u_int
+mode_of(const struct file *file)
+{
+	return (file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 ?
+	    file->a.perm & 0777 : 0666;
+}
+
+/*
+ * Opens the local file. It is emptied with the first data, so that a lost link
+ * or an interrupt finds few files empty or in part, and after it is known that
+ * no other job writes it.
+ */
+static void
+open_local(struct run *t, struct file *file, struct job *j)
+{
+	struct stat sb;
+
+	file->fd = open(file->dst, O_WRONLY | O_CREAT, mode_of(file) | S_IWUSR);
+	if (file->fd == -1 || fstat(file->fd, &sb) == -1) {
+		SAY(file, "open local \"%s\": %s", file->dst, strerror(errno));
+		file->failed = 1;
+		plan_fail(j);
+		return;
+	}
+	if (S_ISREG(sb.st_mode) && is_being_written(t, &sb)) {
+		plan_defer(j);
+		return;
+	}
+	file->emptied = t->in_place || !S_ISREG(sb.st_mode) || sb.st_size == 0;
+	file->dev = sb.st_dev;
+	file->ino = sb.st_ino;
+	t->open[t->nopen++] = file;
+	file->has_data = 1;
+}
+
+/* Returns 1 if the bytes are in the file, with no old ones behind them. */
+static int
+write_local(struct file *file, const u_char *p, size_t n, uint64_t off)
+{
+	if (!file->emptied && ftruncate(file->fd, 0) == -1)
+		return 0;
+	file->emptied = 1;
+	return sparse_write(file->fd, p, n, off) == n;
+}
+
+void
+get_data(struct run *t, const struct plan_action *a, struct reply *reply,
+    const u_char **p, size_t *n)
+{
+	int r;
+
+	if ((r = sshbuf_get_string_direct(reply->m, p, n)) != 0)
+		link_fatal(t->link, "parse data: %s", ssh_err(r));
+	if (*n > a->len)
+		link_fatal(t->link, "Received more data than asked for "
+		    "%zu > %u", *n, a->len);
+}
+
+static enum plan_result
+take_data(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply, uint32_t *len)
+{
+	const u_char *p;
+	size_t n;
+
+	get_data(t, a, reply, &p, &n);
+	*len = n;
+	if (file->write_errno != 0 || write_local(file, p, n, a->off))
+		return file->write_errno == 0 ? PLAN_OK : PLAN_FAILED;
+	file->write_errno = errno;
+	file->failed = 1;
+	plan_fail(a->job);
+	return PLAN_FAILED;
+}
+
+/* Returns 1 if a name of the server may be part of a local path. */
+static int
+is_good_name(const char *name, const Attrib *a)
+{
+	if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0)
+		return S_ISDIR(a->perm);	/* to be left out */
+	return *name != '\0' && strpbrk(name, "/") == NULL;
+}
+
+static void
+take_name(struct run *t, struct file *file, struct sshbuf *m)
+{
+	char *name = NULL;
+	const u_char *skipped;
+	size_t n;
+	Attrib a;
+	int r;
+
+	if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0 ||
+	    (r = sshbuf_get_string_direct(m, &skipped, &n)) != 0 ||
+	    (r = decode_attrib(m, &a)) != 0)
+		link_fatal(t->link, "Server sent a malformed name during "
+		    "readdir of \"%s\": %s", file->src, ssh_err(r));
+	if (!is_good_name(name, &a))
+		SAY(file, "Server sent suspect path \"%s\" during readdir "
+		    "of \"%s\"", name, file->src);
+	else if (t->dots)
+		file_name(file, name, &a);
+	else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
+		if (file_new_name(file, name, &a) == 0)
+			file_count_name(t, &a, 1);
+		else
+			debug_f("\"%s\" is listed twice", name);
+	}
+	free(name);
+}
+
+static enum plan_result
+take_names(struct run *t, struct file *file, struct reply *reply)
+{
+	uint32_t count, i;
+	int r;
+
+	if ((r = sshbuf_get_u32(reply->m, &count)) != 0)
+		link_fatal(t->link, "parse count: %s", ssh_err(r));
+	for (i = 0; i < count; i++)
+		take_name(t, file, reply->m);
+	return count == 0 ? PLAN_EOF : PLAN_OK;
+}
+
+static enum plan_result
+get_reply(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply, uint32_t *len)
+{
+	if (a->op == PLAN_READ)
+		return take_data(t, file, a, reply, len);
+	if (a->op == PLAN_READDIR)
+		return take_names(t, file, reply);
+	if (a->op == PLAN_STAT)
+		follow(t, file, a->job, reply);
+	if (a->op == PLAN_OPEN || a->op == PLAN_OPENDIR)
+		file_handle(t, file, reply, &file->handle);
+	if (a->op == PLAN_OPEN && interrupted)
+		plan_fail(a->job);	/* as if it had not begun */
+	else if (a->op == PLAN_OPEN)
+		open_local(t, file, a->job);
+	return PLAN_OK;
+}
+
+static void
+get_fail(struct run *t, struct file *file, const struct plan_action *a,
+    u_int status)
+{
+	const char *why = fx2txt(status);
+
+	file->failed |= a->op != PLAN_CLOSE || plan_kind(a->job) == PLAN_FILE;
+	if (a->op == PLAN_CLOSE)
+		SAY(file, "close remote: %s", why);
+	else if (a->op == PLAN_STAT)
+		NOTE(file, "remote stat \"%s\" failed", file->src);
+	else if (a->op == PLAN_OPEN)
+		SAY(file, "%s open \"%s\": %s", t->side->where, file->src,
+		    why);
+	else if (file->status == SSH2_FX_OK) {
+		file->status = status == SSH2_FX_OK ? SSH2_FX_FAILURE : status;
+		if (a->op == PLAN_OPENDIR)
+			SAY(file, "remote readdir(\"%s\"): %s", file->src, why);
+		else if (a->op == PLAN_READDIR)
+			SAY(file, "Couldn't read directory: %s", why);
+	}
+}
+
+/* Local work */
+
+int
+get_enter(struct run *t, struct file *file)
+{
+	debug2_f("%s dir \"%s\" to \"%s\"", t->side->what, file->src,
+	    file->dst);
+	if (file->depth >= FILE_DEPTH_MAX) {
+		SAY(file, "Maximum directory depth exceeded: %d levels",
+		    file->depth);
+		return -1;
+	}
+	if (!S_ISDIR(file->a.perm)) {
+		SAY(file, "\"%s\" is not a directory", file->src);
+		return -1;
+	}
+	if (t->print && t->print != SFTP_PROGRESS_ONLY)
+		file_say(file, 0, XTEXT_OUT, "Retrieving %s\n", file->src);
+	return 0;
+}
+
+/* Returns 0, or -1 with a text. */
+static int
+make_local_dir(struct file *file)
+{
+	mode_t mode = 0777;
+
+	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0)
+		mode = (file->a.perm & 01777) | S_IWUSR | S_IXUSR;
+	if (mkdir(file->dst, mode) == -1 && errno != EEXIST) {
+		SAY(file, "mkdir %s: %s", file->dst, strerror(errno));
+		return -1;
+	}
+	return 0;
+}
+
+static void
+get_begin(struct run *t, struct file *file, struct job *j)
+{
+	if (plan_kind(j) == PLAN_DIR &&
+	    (get_enter(t, file) != 0 || make_local_dir(file) != 0)) {
+		file->failed = 1;
+		plan_fail(j);
+	}
+}
+
+/*
+ * Cuts what may be longer than what came. A file that was not emptied is empty
+ * at the server, or of it nothing came: then it stays as it was.
+ */
+static void
+cut_local(struct run *t, struct file *file, uint64_t off, int whole)
+{
+	if (!t->in_place && whole == file->emptied)
+		return;
+	debug("truncating at %llu", (unsigned long long)off);
+	if (ftruncate(file->fd, off) == 0)
+		return;
+	SAY(file, "local ftruncate \"%s\": %s", file->dst, strerror(errno));
+	file->failed |= !file->emptied;
+}
+
+static void
+get_settle(struct run *t, struct file *file, const struct plan_action *a)
+{
+	int whole = plan_is_whole(a->job);
+
+	cut_local(t, file, a->off, whole);
+	if (file->status != SSH2_FX_OK)
+		SAY(file, "read remote \"%s\" : %s", file->src,
+		    fx2txt(file->status));
+	else if (file->write_errno != 0)
+		SAY(file, "write local \"%s\": %s", file->dst,
+		    strerror(file->write_errno));
+	if (!whole)
+		file->failed = 1;
+}
+
+static void
+set_times(const char *path, const Attrib *a, struct file *file, int after,
+    const char *what)
+{
+	struct timeval tv[2];
+
+	memset(tv, 0, sizeof(tv));
+	tv[0].tv_sec = a->atime;
+	tv[1].tv_sec = a->mtime;
+	if (utimes(path, tv) == -1)
+		file_say(file, after, SYSLOG_LEVEL_ERROR,
+		    "local set times %s\"%s\": %s", what, path,
+		    strerror(errno));
+}
+
+/*
+ * A file system may say only when it is closed that there is no room. The times
+ * are set after that, and only then: a file that has them is believed to be
+ * whole.
+ */
+static void
+end_file(struct run *t, struct file *file, int whole)
+{
+	int preserves = file->has_data && t->preserve && whole;
+
+	if (preserves && fchmod(file->fd, mode_of(file)) == -1)
+		SAY(file, "local chmod \"%s\": %s", file->dst,
+		    strerror(errno));
+	if (file_close(t, file) == -1 && file->write_errno == 0) {
+		SAY(file, "close local \"%s\": %s", file->dst,
+		    strerror(errno));
+		file->failed = 1;
+	} else if (preserves &&
+	    (file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0)
+		set_times(file->dst, &file->a, file, 0, "");
+	if (file->failed && file->depth > 0)
+		SAY(file, "Download of file %s to %s failed", file->src,
+		    file->dst);
+}
+
+static void
+leave_dir(struct run *t, struct file *file)
+{
+	mode_t mode = file->a.perm & 01777;
+
+	if (t->preserve &&
+	    (file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0)
+		set_times(file->dst, &file->a, file, 1, "on ");
+	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    (mode & (S_IWUSR | S_IXUSR)) != (S_IWUSR | S_IXUSR) &&
+	    chmod(file->dst, mode) == -1)
+		file_say(file, 1, SYSLOG_LEVEL_ERROR,
+		    "local chmod directory \"%s\": %s", file->dst,
+		    strerror(errno));
+}
+
+static void
+get_end(struct run *t, struct file *file, struct job *j)
+{
+	if (plan_kind(j) == PLAN_FILE)
+		end_file(t, file, plan_is_whole(j));
+	else if (plan_kind(j) == PLAN_LEAVE && !file->failed)
+		leave_dir(t, file);
+	else if (plan_kind(j) == PLAN_DIR) {
+		file_close(t, file);
+		file_last_name(file);
+		if (file->status != SSH2_FX_OK)
+			SAY(file, "%s readdir \"%s\" failed", t->side->where,
+			    file->src);
+	}
+}
+
+static void
+get_add(struct run *t, struct file *dir, struct job *job,
+    const struct name *name)
+{
+	struct file *file;
+	enum plan_kind kind = PLAN_NOTE;
+
+	file = file_new(sftp_path_append(dir->src, name->name),
+	    sftp_path_append(dir->dst, name->name), dir->depth + 1);
+	file->a = name->a;
+	if (S_ISLNK(file->a.perm) && t->follow)
+		kind = PLAN_LINK;
+	else if (S_ISDIR(file->a.perm))
+		kind = PLAN_DIR;
+	else if (S_ISREG(file->a.perm))
+		kind = PLAN_FILE;
+	else
+		NOTE(file, "%s \"%s\": not a regular file", t->side->what,
+		    file->src);
+	file->is_new = dir->is_new && kind == PLAN_FILE;
+	file_add(t, job, kind, file,
+	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? file->a.size : 0);
+}
+
+const struct side get_side = { "download", "remote", get_send,
+    get_reply, get_fail, get_begin, get_settle, get_end, get_add };

@@ -1,0 +1,172 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * job: what plan.c knows of its jobs and requests, and rings of links to
+ * keep jobs in order. A ring begins and ends with a link of its own, which
+ * leads to itself while the ring is empty. Included by plan.c alone.
+ */
+
+#ifndef HAYATE_JOB_H
+#define HAYATE_JOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "plan.h"
+
+struct node {
+	struct node *prev, *next;
+};
+
+#define BUCKETS		1024		/* of request IDs, which count up */
+
+struct job {
+	struct node walk, queue;
+	enum plan_kind kind;
+	void	*own;
+	struct job *dir;		/* second half of its directory */
+	struct job *leave;		/* of PLAN_DIR: its second half */
+	enum plan_op step;		/* on the agenda */
+	int	 done;
+	int	 failed;
+
+	/* files */
+	uint64_t size, next;		/* next: offset of the next request */
+	uint64_t acked, hole;		/* highest byte; lowest known missing */
+	uint64_t ahead;			/* bytes not asked for or sent */
+	unsigned int lane;
+	int	 is_in_lane;
+	uint32_t unit;
+	uint32_t under_way;		/* requests */
+	int	 eof, past, empty;
+	int	 look;			/* of a put: STAT comes first */
+	int	 clear;			/* PLAN_CLEAR is to come */
+	int	 unclear;		/* it failed: PLAN_FSTAT is to come */
+	int	 cut;			/* PLAN_CUT was done */
+	int	 has_reply;		/* to a WRITE */
+	int	 skipped;		/* some bytes are not sent */
+	int	 emptied;		/* PLAN_EMPTY was sent */
+	int	 again;			/* failed, is to be tried again */
+	int	 alone;			/* begins without others */
+	int	 is_held;		/* likewise, as the oldest job */
+	int	 copied;		/* by the caller */
+	uint32_t epoch, restore;	/* of the number; 0: none */
+
+	/* second half of a directory */
+	struct node unlisted;		/* until it is listed */
+	uint32_t pending;		/* children that are not done */
+	int	 reading;		/* more names may come */
+	int	 listed;		/* all are added */
+	int	 found;			/* the target had it before */
+
+	/* first half of one that is got */
+	uint32_t readdirs;		/* at most, under way */
+};
+
+struct plan_req {
+	struct plan_req *next;
+	uint32_t id;
+	enum plan_op op;
+	struct job *job;
+	uint64_t off;
+	uint32_t len, cost;
+};
+
+/* What goes over one connection. Its bytes: under way, not asked for or sent */
+struct lane {
+	struct node data;
+	uint64_t bytes, ahead;
+	uint32_t files;			/* that are under way */
+};
+
+/* What the server does with PLAN_CLEAR */
+enum clears { CLEARS_UNKNOWN, CLEARS_ASKED, CLEARS, CLEARS_NOT };
+
+struct plan {
+	struct plan_conf conf;
+	struct node walk, ready, held, agenda, more, unlisted;
+	struct lane lane[PLAN_LANES];
+	unsigned int up, takes;		/* bits of plan_set_lanes() */
+	unsigned int turn;		/* the lane that sent data last */
+	struct plan_req *bucket[BUCKETS];
+	struct plan_req *resend;	/* the rest of what came short */
+	uint32_t next_id, requests;	/* under way, as are: */
+	uint64_t window;
+	uint32_t limit, most, active;	/* jobs: how many may be, ever, are */
+	uint32_t jobs, nready;
+	uint32_t clean, epoch;		/* done since the limit changed */
+	struct job *solo;		/* nothing was begun beside it */
+	enum clears clears;
+	int	 told, strict, interrupted;
+	struct plan_action last;	/* local work that was handed out */
+};
+
+/* Rings */
+
+static inline void
+link_init(struct node *l)
+{
+	l->prev = l->next = l;
+}
+
+static inline void
+link_before(struct node *l, struct node *place)
+{
+	l->prev = place->prev;
+	l->next = place;
+	place->prev->next = l;
+	place->prev = l;
+}
+
+static inline void
+link_remove(struct node *l)
+{
+	l->prev->next = l->next;
+	l->next->prev = l->prev;
+	link_init(l);
+}
+
+static inline int
+link_is_empty(const struct node *l)
+{
+	return l->next == l;
+}
+
+static inline struct job *
+of_walk(const struct node *l)
+{
+	return (struct job *)((char *)l - offsetof(struct job, walk));
+}
+
+static inline struct job *
+of_queue(const struct node *l)
+{
+	return (struct job *)((char *)l - offsetof(struct job, queue));
+}
+
+static inline struct job *
+of_unlisted(const struct node *l)
+{
+	return (struct job *)((char *)l - offsetof(struct job, unlisted));
+}
+
+static inline void
+enqueue(struct node *queue, struct job *j)
+{
+	link_remove(&j->queue);
+	link_before(&j->queue, queue);
+}
+
+static inline struct job *
+dequeue(struct node *queue)
+{
+	struct job *j = of_queue(queue->next);
+
+	link_remove(&j->queue);
+	return j;
+}
+
+#endif /* HAYATE_JOB_H */

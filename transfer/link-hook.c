@@ -1,0 +1,314 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See link-hook.h. A message is built in place in the buffer of what is to be
+ * sent, and a reply is read in place, so data is copied by the kernel only.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/socket.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "sftp.h"
+#include "sftp-common.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "hop-hook.h"
+#include "link-hook.h"
+
+#define READ_SIZE	(256 * 1024)
+
+struct link {
+	struct link_conf conf;
+	struct sshbuf *in, *out;
+	struct sshbuf *message;		/* a view of "in"; NULL: none */
+	size_t taken;			/* bytes of "in" that it has */
+	size_t begun;			/* where in "out" the request begins */
+	int lost;
+};
+
+struct link *
+link_new(const struct link_conf *conf)
+{
+	struct link *l = xcalloc(1, sizeof(*l));
+
+	l->conf = *conf;
+	if ((l->in = sshbuf_new()) == NULL || (l->out = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
+	set_nonblock(conf->fd_in);
+	set_nonblock(conf->fd_out);
+	return l;
+}
+
+void
+link_free(struct link *l)
+{
+	if (!l->conf.may_end) {
+		unset_nonblock(l->conf.fd_in);
+		unset_nonblock(l->conf.fd_out);
+	}
+	sshbuf_free(l->message);
+	sshbuf_free(l->in);
+	sshbuf_free(l->out);
+	free(l);
+}
+
+void
+link_fatal(struct link *l, const char *what, ...)
+{
+	char text[1024];
+	va_list args;
+
+	va_start(args, what);
+	vsnprintf(text, sizeof(text), what, args);
+	va_end(args);
+	if (l->conf.before_fatal != NULL)
+		l->conf.before_fatal(l->conf.arg);
+	fatal("%s", text);
+}
+
+struct sshbuf *
+link_begin(struct link *l, u_char code, uint32_t id)
+{
+	int r;
+
+	l->begun = sshbuf_len(l->out);
+	if ((r = sshbuf_put_u32(l->out, 0)) != 0 ||
+	    (r = sshbuf_put_u8(l->out, code)) != 0 ||
+	    (r = sshbuf_put_u32(l->out, id)) != 0)
+		fatal_fr(r, "compose");
+	return l->out;
+}
+
+void
+link_end(struct link *l)
+{
+	size_t len = sshbuf_len(l->out) - l->begun - 4;
+	int r;
+
+	if (len > SFTP_MAX_MSG_LENGTH)
+		link_fatal(l, "Outbound message too long %zu", len);
+	if ((r = sshbuf_poke_u32(l->out, l->begun, len)) != 0)
+		fatal_fr(r, "compose");
+}
+
+void
+link_cancel(struct link *l)
+{
+	int r;
+
+	if ((r = sshbuf_consume_end(l->out,
+	    sshbuf_len(l->out) - l->begun)) != 0)
+		fatal_fr(r, "cancel");
+}
+
+size_t
+link_backlog(const struct link *l)
+{
+	return sshbuf_len(l->out);
+}
+
+int
+link_is_idle(const struct link *l)
+{
+	return sshbuf_len(l->out) == 0 && sshbuf_len(l->in) == l->taken;
+}
+
+int
+link_is_lost(const struct link *l)
+{
+	return l->lost;
+}
+
+/* The connection has ended. */
+static void
+lose(struct link *l, const char *what, const char *why)
+{
+	if (!l->conf.may_end)
+		link_fatal(l, "%s%s", what, why);
+	debug("a channel ended: %s%s", what, why);
+	l->lost = 1;
+	sshbuf_reset(l->out);
+}
+
+/*
+ * A connection that is lost is an error, and no SIGPIPE, which would end sftp
+ * without a word.
+ */
+static ssize_t
+write_quietly(int fd, const void *p, size_t len)
+{
+	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
+	ssize_t n;
+	int saved;
+
+	sigaction(SIGPIPE, &ignore, &old);
+	n = hop_write(fd, p, len);
+	saved = errno;
+	sigaction(SIGPIPE, &old, NULL);
+	errno = saved;
+	return n;
+}
+
+static void
+send_some(struct link *l)
+{
+	ssize_t n;
+	int r;
+
+	if (l->lost || sshbuf_len(l->out) == 0)
+		return;
+	n = l->conf.may_end ?
+	    send(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out),
+	    MSG_NOSIGNAL) : write_quietly(l->conf.fd_out,
+	    sshbuf_ptr(l->out), sshbuf_len(l->out));
+	if (n == -1) {
+		if (errno == EPIPE || errno == ECONNRESET)
+			lose(l, "Connection closed", "");
+		else if (errno != EINTR && errno != EAGAIN &&
+		    errno != EWOULDBLOCK)
+			lose(l, "Couldn't send packet: ", strerror(errno));
+		return;
+	}
+	if ((r = sshbuf_consume(l->out, n)) != 0)
+		fatal_fr(r, "consume");
+}
+
+static void
+receive_some(struct link *l)
+{
+	u_char *p;
+	ssize_t n;
+	int r;
+
+	if ((r = sshbuf_reserve(l->in, READ_SIZE, &p)) != 0)
+		fatal_fr(r, "reserve");
+	n = hop_get(l->conf.fd_in, p, READ_SIZE);
+	if ((r = sshbuf_consume_end(l->in, READ_SIZE - (n > 0 ? n : 0))) != 0)
+		fatal_fr(r, "consume");
+	if (n == 0 || (n == -1 && errno == ECONNRESET))
+		lose(l, "Connection closed", "");
+	else if (n == -1 && errno != EINTR && errno != EAGAIN &&
+	    errno != EWOULDBLOCK)
+		lose(l, "Couldn't read packet: ", strerror(errno));
+}
+
+void
+link_move_all(struct link *const *links, size_t n, int ms)
+{
+	struct pollfd pfd[2 * LINK_MOST];
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct link *l = links[i];
+
+		/* Most often there is room, and one call is saved. */
+		send_some(l);
+		if (l->lost)
+			return;
+		pfd[2 * i].fd = l->conf.fd_in;
+		pfd[2 * i].events = POLLIN;
+		pfd[2 * i + 1].fd = sshbuf_len(l->out) == 0 ? -1 :
+		    l->conf.fd_out;
+		pfd[2 * i + 1].events = POLLOUT;
+		if (hop_pending(l->conf.fd_in) > 0)
+			ms = 0;
+	}
+	if (poll(pfd, 2 * n, ms) == -1) {
+		if (errno != EINTR && errno != EAGAIN)
+			fatal_f("poll: %s", strerror(errno));
+		return;
+	}
+	for (i = 0; i < n; i++) {
+		if (pfd[2 * i + 1].revents != 0)
+			send_some(links[i]);
+		if ((pfd[2 * i].revents != 0 ||
+		    hop_pending(pfd[2 * i].fd) > 0) && !links[i]->lost)
+			receive_some(links[i]);
+	}
+}
+
+void
+link_move(struct link *l, int ms)
+{
+	link_move_all(&l, 1, ms);
+}
+
+/* The message that was taken last is used. */
+static void
+drop_message(struct link *l)
+{
+	int r;
+
+	sshbuf_free(l->message);
+	l->message = NULL;
+	if ((r = sshbuf_consume(l->in, l->taken)) != 0)
+		fatal_fr(r, "consume");
+	l->taken = 0;
+}
+
+struct sshbuf *
+link_take(struct link *l)
+{
+	uint32_t len;
+
+	drop_message(l);
+	if (sshbuf_peek_u32(l->in, 0, &len) != 0)
+		return NULL;
+	if (len > SFTP_MAX_MSG_LENGTH && l->conf.may_end) {
+		l->lost = 1;
+		return NULL;
+	}
+	if (len > SFTP_MAX_MSG_LENGTH)
+		link_fatal(l, "Received message too long %u", len);
+	if (sshbuf_len(l->in) < 4 + (size_t)len)
+		return NULL;
+	l->message = sshbuf_from(sshbuf_ptr(l->in) + 4, len);
+	if (l->message == NULL)
+		fatal_f("sshbuf_from failed");
+	l->taken = 4 + (size_t)len;
+	return l->message;
+}
+
+void
+link_head(struct link *l, struct sshbuf *m, u_char *type, uint32_t *id)
+{
+	int r;
+
+	if ((r = sshbuf_get_u8(m, type)) != 0 ||
+	    (r = sshbuf_get_u32(m, id)) != 0)
+		link_fatal(l, "parse reply: %s", ssh_err(r));
+}
+
+u_int
+link_status(struct link *l, struct sshbuf *m, u_char type, u_char wanted,
+    const char *path)
+{
+	u_int status = SSH2_FX_OK;
+	int r;
+
+	if (type == SSH2_FXP_STATUS) {
+		if ((r = sshbuf_get_u32(m, &status)) != 0)
+			link_fatal(l, "parse status: %s", ssh_err(r));
+	} else if (type != wanted)
+		link_fatal(l, "Expected packet of type %u for \"%s\", "
+		    "got %u", wanted, path, type);
+	return status;
+}

@@ -1,0 +1,406 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See links-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "sftp.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "clock.h"
+#include "link-hook.h"
+#include "links-hook.h"
+#include "tell.h"
+#include "width.h"
+
+/* What is kept of one server between transfers */
+static struct server {
+	struct server *next;
+	int	 main_fd;
+	int	 is_refused;
+	int	 is_told;		/* why there is only one */
+	struct width automatic;
+	struct {
+		int fd, state;
+	} spare[LINKS_MOST];
+	size_t	 nspare;
+} *servers;
+
+static struct server *
+server_of(int main_fd)
+{
+	struct server *s;
+
+	for (s = servers; s != NULL && s->main_fd != main_fd; s = s->next)
+		;
+	if (s != NULL)
+		return s;
+	s = xcalloc(1, sizeof(*s));
+	s->main_fd = main_fd;
+	s->next = servers;
+	servers = s;
+	return s;
+}
+
+void
+links_forget(int main_fd)
+{
+	struct server *s = server_of(main_fd), *next = s->next;
+
+	while (s->nspare > 0)
+		close(s->spare[--s->nspare].fd);
+	memset(s, 0, sizeof(*s));
+	s->next = next;
+	s->main_fd = main_fd;
+}
+
+unsigned int
+links_wanted(int main_fd)
+{
+	int streams = tell_offers(main_fd);
+
+	if (streams == -1)
+		return 1;
+	if (streams == 0)
+		return width_want(&server_of(main_fd)->automatic);
+	return MINIMUM(streams, LINKS_MOST);
+}
+
+static int
+may_grow(int main_fd)
+{
+	int streams = tell_offers(main_fd);
+	const struct server *s = server_of(main_fd);
+
+	return (streams == 0 || streams > 1) &&
+	    (!s->is_refused || s->nspare > 0);
+}
+
+void
+links_tell_why_alone(int main_fd)
+{
+	struct server *s = server_of(main_fd);
+
+	if (!s->is_told && tell_is_alone(main_fd))
+		logit("There is one connection only, as each further one "
+		    "would need a password, passphrase or answer again.");
+	s->is_told = 1;
+}
+
+int
+links_may_grow(int main_fd)
+{
+	links_tell_why_alone(main_fd);
+	return may_grow(main_fd);
+}
+
+/* Takes one that is up, if there is one: what is awaited may never come. */
+static int
+take_spare(struct server *s, int *state)
+{
+	unsigned int i = s->nspare - 1;
+	int fd;
+
+	while (i > 0 && s->spare[i].state < 0)
+		i--;
+	*state = s->spare[i].state;
+	fd = s->spare[i].fd;
+	s->spare[i] = s->spare[--s->nspare];
+	return fd;
+}
+
+int
+links_take(int main_fd, int *state)
+{
+	struct server *s = server_of(main_fd);
+
+	if (s->nspare > 0)
+		return take_spare(s, state);
+	*state = LINKS_NEW;
+	if (s->is_refused)
+		return -1;
+	debug("asking for a further connection");
+	return tell_connect(main_fd, 1);
+}
+
+void
+links_leave(int main_fd, int fd, int state)
+{
+	struct server *s = server_of(main_fd);
+
+	if (s->nspare == LINKS_MOST) {
+		close(fd);
+		return;
+	}
+	s->spare[s->nspare].fd = fd;
+	s->spare[s->nspare++].state = state;
+}
+
+void
+links_refused(int main_fd, unsigned int has)
+{
+	struct server *s = server_of(main_fd);
+
+	if (!s->is_refused)
+		verbose("a further connection was refused; the transfer goes "
+		    "on over %u", has);
+	s->is_refused = 1;
+	width_refused(&s->automatic, has);
+}
+
+void
+links_count(int main_fd, uint64_t bytes, uint64_t rest, unsigned int has)
+{
+	struct width *x = &server_of(main_fd)->automatic;
+	unsigned int was = width_want(x);
+
+	width_count(x, bytes, rest, has, clock_us());
+	if (width_want(x) != was && tell_offers(main_fd) == 0)
+		debug("TransferStreams auto: %u connections are wanted, "
+		    "not %u", width_want(x), was);
+}
+
+void
+links_pause(int main_fd)
+{
+	width_pause(&server_of(main_fd)->automatic);
+}
+
+int
+links_read_version(struct link *link, struct sshbuf *m)
+{
+	static const struct {
+		const char *name, *value;
+		int	 bit;
+	} known[] = { { "limits@openssh.com", "1", LINKS_LIMITS },
+	    { "copy-data", "1", LINKS_COPY },
+	    { "fstatvfs@openssh.com", "2", LINKS_SPACE } };
+	char *name;
+	u_char *value, type;
+	u_int version;
+	int r, has = 0;
+	size_t i;
+
+	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
+	    (r = sshbuf_get_u32(m, &version)) != 0)
+		link_fatal(link, "parse version: %s", ssh_err(r));
+	if (type != SSH2_FXP_VERSION)
+		link_fatal(link, "Invalid packet back from SSH2_FXP_INIT "
+		    "(type %u)", type);
+	if (version != SSH2_FILEXFER_VERSION)
+		return 0;
+	while (sshbuf_len(m) > 0) {
+		if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0 ||
+		    (r = sshbuf_get_string(m, &value, NULL)) != 0)
+			link_fatal(link, "parse extension: %s", ssh_err(r));
+		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
+			if (strcmp(name, known[i].name) == 0 &&
+			    strcmp((char *)value, known[i].value) == 0)
+				has |= known[i].bit;
+		}
+		free(name);
+		free(value);
+	}
+	return LINKS_SPEAKS | has;
+}
+
+void
+links_send_init(struct link *link)
+{
+	/* The version stands where others have their ID. */
+	link_begin(link, SSH2_FXP_INIT, SSH2_FILEXFER_VERSION);
+	link_end(link);
+}
+
+/* Transfers */
+
+void
+links_begin(struct links *t, int main_fd, struct link *link,
+    void (*before_fatal)(void *), void *arg)
+{
+	memset(t, 0, sizeof(*t));
+	t->main_fd = main_fd;
+	t->link[0] = link;
+	t->state[0] = LINKS_SPEAKS;
+	t->is_full = !may_grow(main_fd);
+	t->before_fatal = before_fatal;
+	t->arg = arg;
+	links_pause(main_fd);
+}
+
+static void
+drop(struct links *t, unsigned int i)
+{
+	link_free(t->link[i]);
+	t->link[i] = NULL;
+}
+
+void
+links_end(struct links *t)
+{
+	unsigned int i;
+
+	for (i = 1; i < LINKS_MOST; i++) {
+		if (t->link[i] == NULL)
+			continue;
+		drop(t, i);
+		if (t->channels > 0)
+			close(t->fd[i]);
+		else
+			links_leave(t->main_fd, t->fd[i], t->state[i]);
+	}
+}
+
+void
+links_use_channels(struct links *t)
+{
+	if (tell_offers(t->main_fd) != 1)
+		return;
+	t->channels = 1;
+	t->is_full = 0;
+}
+
+int
+links_is_up(const struct links *t, unsigned int i)
+{
+	return t->link[i] != NULL && t->state[i] >= 0 &&
+	    !link_is_lost(t->link[i]);
+}
+
+unsigned int
+links_size(const struct links *t)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < LINKS_MOST; i++)
+		n += links_is_up(t, i);
+	return n;
+}
+
+static int
+take(struct links *t, unsigned int place)
+{
+	if (t->channels == 0)
+		return links_take(t->main_fd, &t->state[place]);
+	debug("asking for channel %u", place + 1);
+	t->state[place] = LINKS_NEW;
+	return tell_connect(t->main_fd, 0);
+}
+
+static unsigned int
+wanted(const struct links *t)
+{
+	return t->channels > 0 ? t->channels : links_wanted(t->main_fd);
+}
+
+void
+links_grow(struct links *t)
+{
+	struct link_conf conf = { .may_end = 1,
+	    .before_fatal = t->before_fatal, .arg = t->arg };
+	unsigned int i, n = 0, place = 0;
+
+	links_tell_why_alone(t->main_fd);
+	for (i = 0; i < LINKS_MOST; i++) {
+		if (t->link[i] == NULL) {
+			place = place == 0 ? i : place;
+			continue;
+		}
+		if (t->state[i] < 0 && t->channels == 0)
+			return;
+		n++;
+	}
+	if (t->is_full || place == 0 || n >= wanted(t))
+		return;
+	t->fd[place] = take(t, place);
+	if (t->fd[place] == -1) {
+		t->is_full = 1;
+		return;
+	}
+	conf.fd_in = conf.fd_out = t->fd[place];
+	t->link[place] = link_new(&conf);
+	if (t->state[place] == LINKS_NEW)
+		links_send_init(t->link[place]);
+	if (t->state[place] < 0)
+		t->state[place] = LINKS_ASKED;
+}
+
+void
+links_move(struct links *t, int ms)
+{
+	struct link *links[LINKS_MOST + 1];
+	unsigned int i, n = 0;
+
+	for (i = 0; i < LINKS_MOST; i++) {
+		if (t->link[i] != NULL)
+			links[n++] = t->link[i];
+	}
+	if (t->also != NULL)
+		links[n++] = t->also;
+	link_move_all(links, n, ms);
+}
+
+/* The link has ended. Returns 1 if it was up. */
+static int
+lose(struct links *t, unsigned int i)
+{
+	int was_up = t->state[i] >= 0;
+
+	drop(t, i);
+	close(t->fd[i]);
+	t->is_full = 1;
+	if (was_up)
+		verbose("a further %s is lost",
+		    t->channels > 0 ? "channel" : "connection");
+	else if (t->channels == 0)
+		links_refused(t->main_fd, links_size(t));
+	return was_up;
+}
+
+/* The first message of a further connection */
+static void
+join(struct links *t, unsigned int i, struct sshbuf *m)
+{
+	t->state[i] = links_read_version(t->link[i], m);
+	if (t->state[i] == 0) {
+		drop(t, i);
+		close(t->fd[i]);
+		t->is_full = 1;
+		return;
+	}
+	debug("there are %u %s", links_size(t),
+	    t->channels > 0 ? "channels" : "connections");
+}
+
+struct sshbuf *
+links_next(struct links *t, unsigned int *i)
+{
+	struct sshbuf *m;
+
+	for (*i = 0; *i < LINKS_MOST; ++*i) {
+		while (t->link[*i] != NULL &&
+		    (m = link_take(t->link[*i])) != NULL) {
+			if (t->state[*i] >= 0)
+				return m;
+			join(t, *i, m);
+		}
+		if (*i > 0 && t->link[*i] != NULL &&
+		    link_is_lost(t->link[*i]) && lose(t, *i))
+			return NULL;
+	}
+	return NULL;
+}

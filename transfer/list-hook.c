@@ -1,0 +1,597 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See list-hook.h. A list is a tree without directories: the jobs of plan.h
+ * are files, added as far ahead as AHEAD. The oldest job is that of the next
+ * call. The connection belongs to the list until its last job is printed.
+ *
+ * Between two calls SIGINT is blocked while a list is under way. So a loop that
+ * looks whether it was interrupted finds out from the call, which has then
+ * waited for all replies.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <ctype.h>
+#include <libgen.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "xmalloc.h"
+
+#include "clock.h"
+#include "copy-hook.h"
+#include "fetch-hook.h"
+#include "file-hook.h"
+#include "first-hook.h"
+#include "list-hook.h"
+#include "names-hook.h"
+#include "report-hook.h"
+#include "server-hook.h"
+#include "show-hook.h"
+#include "stripe.h"
+
+/* Files that are begun before their call: twice what can be under way */
+#define AHEAD	1024
+
+/* Counters of base names; with 1,024 files every fifth is compared in vain. */
+#define NAMES	4096
+
+extern volatile sig_atomic_t interrupted;
+
+static struct list {
+	struct run t;			/* without a connection: no list */
+	char	*dir;			/* of the targets, with its slash */
+	char	*const *next, *const *end;	/* not yet added */
+	size_t	 jobs;			/* added and not printed */
+	int	 outcome;		/* of the oldest: 1, or -1 failed */
+	uint16_t named[NAMES];		/* of them, by base name */
+} list;
+
+/* Names. A server may not tell apart those that differ only in case. */
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static uint16_t *
+named(struct list *l, const char *name)
+{
+	const u_char *p = (const u_char *)name;
+	uint32_t hash = 5381;
+
+	for (; *p != '\0'; p++)
+		hash = hash * 33 + tolower(*p);
+	return &l->named[hash % NAMES];
+}
+
+/* Returns 1 if a file of this name is under way. */
+static int
+is_under_way(struct list *l, const char *name)
+{
+	const struct job *j;
+	const struct file *file;
+
+	if (*named(l, name) == 0)
+		return 0;
+	for (j = plan_oldest(l->t.s); j != NULL; j = plan_after(l->t.s, j)) {
+		file = plan_own(j);
+		if (strcasecmp(base_name(file->src), name) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Jobs */
+
+/* Returns 0 and the attributes, as far as known, if a list can have it. */
+static int
+look_at(const struct run *t, const char *path, Attrib *a)
+{
+	const Attrib *known;
+	struct stat sb;
+
+	memset(a, 0, sizeof(*a));
+	if (*base_name(path) == '\0')
+		return -1;
+	if (t->side == &put_side) {
+		if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode) ||
+		    (sb.st_size >= STRIPE_LEAST &&
+		    server_can_stripe(t->conn, 0)))
+			return -1;
+		a->size = sb.st_size;
+		return 0;
+	}
+	if ((known = names_file(t->conn, path)) == NULL ||
+	    (t->side == &get_side && fetch_takes(t->conn, known->size)))
+		return -1;
+	*a = *known;
+	return 0;
+}
+
+static void
+add(struct list *l, const char *src, const Attrib *a)
+{
+	const char *name = base_name(src);
+	struct file *file = file_new(xstrdup(src), NULL, 0);
+
+	xasprintf(&file->dst, "%s%s", l->dir, name);
+	file->a = *a;
+	file_add(&l->t, NULL, PLAN_FILE, file,
+	    l->t.side == &put_side ||
+	    (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? a->size : 0);
+	++*named(l, name);
+	l->jobs++;
+}
+
+static void
+look_ahead(struct list *l)
+{
+	Attrib a;
+
+	for (; l->next != l->end && l->jobs < AHEAD; l->next++) {
+		if (is_under_way(l, base_name(*l->next)) ||
+		    look_at(&l->t, *l->next, &a) != 0)
+			return;
+		add(l, *l->next, &a);
+	}
+}
+
+/* Lists */
+
+static void
+block_interrupt(int how)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigprocmask(how, &set, NULL);
+}
+
+/* All is printed. */
+static void
+end_list(struct list *l)
+{
+	copy_stop(&l->t);
+	free(l->dir);
+	memset(l, 0, sizeof(*l));
+}
+
+void
+list_finish(void)
+{
+	if (list.t.conn == NULL)
+		return;
+	block_interrupt(SIG_UNBLOCK);
+	copy_run(&list.t, NULL);
+	end_list(&list);
+}
+
+/* Returns 1 if the target is in a directory, under the name of the source. */
+static int
+keeps_name(const char *src, const char *dst, size_t *dirlen)
+{
+	size_t n = strlen(base_name(src)), len = strlen(dst);
+
+	if (len < n || strcmp(dst + len - n, base_name(src)) != 0 ||
+	    (len > n && dst[len - n - 1] != '/'))
+		return 0;
+	*dirlen = len - n;
+	return 1;
+}
+
+/*
+ * For the progress line the total is known from the start: all that the list is
+ * going to have. Else files are counted when they are added.
+ */
+static void
+count_all(struct list *l, char *const *srcs)
+{
+	struct file file;
+	Attrib a;
+
+	l->t.counted = 1;
+	for (; *srcs != NULL && look_at(&l->t, *srcs, &a) == 0; srcs++) {
+		file.size = a.size;
+		file_count(&l->t, &file);
+	}
+}
+
+/* Begins a list, if at least its first two files can be under way together. */
+static void
+begin_list(struct list *l, const struct run *t, char *const *srcs,
+    const char *dst)
+{
+	size_t dirlen;
+	Attrib a;
+
+	if (srcs[1] == NULL || !keeps_name(srcs[0], dst, &dirlen) ||
+	    strcasecmp(base_name(srcs[0]), base_name(srcs[1])) == 0 ||
+	    look_at(t, srcs[1], &a) != 0 || look_at(t, srcs[0], &a) != 0)
+		return;
+	l->t = *t;
+	l->dir = xstrdup(dst);
+	l->dir[dirlen] = '\0';
+	for (l->next = l->end = srcs; *l->end != NULL; l->end++)
+		;
+	if (show_wait() != -1)
+		count_all(l, srcs);
+	copy_start(&l->t);
+	debug2_f("from \"%s\" on, into \"%s\"", srcs[0], l->dir);
+}
+
+/* Returns the job of this file, which is the next to be printed, or NULL. */
+static struct file *
+oldest(const struct list *l, const char *src, const char *dst)
+{
+	struct job *j = plan_oldest(l->t.s);
+	struct file *file = j != NULL ? plan_own(j) : NULL;
+
+	return file != NULL && strcmp(file->src, src) == 0 &&
+	    strcmp(file->dst, dst) == 0 ? file : NULL;
+}
+
+/* Copies the oldest file of the list. Returns 0, or -1 if it failed. */
+static int
+copy_oldest(struct list *l, struct file *file)
+{
+	int is_put = l->t.side == &put_side, outcome;
+
+	--*named(l, base_name(file->src));
+	l->jobs--;
+	l->outcome = 0;
+	file->outcome = &l->outcome;
+	copy_run(&l->t, &l->outcome);
+	outcome = l->outcome;
+	if (outcome == -1 || !l->t.in_place)
+		show_clear(&l->t);	/* The caller is going to print. */
+	block_interrupt(SIG_BLOCK);
+	if (plan_done(l->t.s) || interrupted)
+		list_finish();
+	return outcome == -1 || (interrupted && !is_put) ? -1 : 0;
+}
+
+/*
+ * Copies srcs[0] if a list is under way or can begin. Returns 0 or -1 as in
+ * upstream, and 1 if upstream's function has to copy: nothing is under way.
+ */
+static int
+copy(const struct run *t, char *const *srcs, const char *dst)
+{
+	struct list *l = &list;
+	struct file *file;
+
+	block_interrupt(SIG_UNBLOCK);
+	if (l->t.conn != NULL && (l->t.conn != t->conn ||
+	    l->t.to_conn != t->to_conn || l->t.side != t->side ||
+	    oldest(l, srcs[0], dst) == NULL))
+		list_finish();
+	if (l->t.conn == NULL)
+		begin_list(l, t, srcs, dst);
+	if (l->t.conn == NULL)
+		return 1;
+	look_ahead(l);
+	if ((file = oldest(l, srcs[0], dst)) != NULL)
+		return copy_oldest(l, file);
+	list_finish();
+	return 1;
+}
+
+/* Bytes that upstream's functions have moved, so far as they are counted */
+static uint64_t
+moved(struct sftp_conn *conn)
+{
+	return server_is_tuned(conn) ? server_moved(conn) : 0;
+}
+
+/* One file, by upstream's function */
+static int
+copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a,
+    int resume, int sync)
+{
+	int is_put = t->side == &put_side, r;
+	uint64_t begun_us = clock_us(), bytes = moved(t->conn);
+	struct stat sb;
+
+	report_expect_file(is_put, src, dst);
+	if (is_put)
+		r = sftp_upload(t->conn, src, dst, t->preserve, resume, sync,
+		    t->in_place);
+	else
+		r = sftp_download(t->conn, src, dst, a, t->preserve, resume,
+		    sync, t->in_place);
+	bytes = moved(t->conn) - bytes;
+	if (!server_is_tuned(t->conn) && r == 0 &&
+	    stat(is_put ? src : dst, &sb) == 0)
+		bytes = sb.st_size;
+	report_file(bytes, clock_us() - begun_us, interrupted ? -1 : r);
+	return r;
+}
+
+int
+list_put(struct sftp_conn *conn, char *const *srcs, const char *dst,
+    int preserve, int resume, int sync, int in_place)
+{
+	struct run t = { .conn = conn, .side = &put_side,
+	    .preserve = preserve, .in_place = in_place };
+	int r = 1;
+
+	if (copy_takes(conn, resume, sync))
+		r = copy(&t, srcs, dst);
+	return r != 1 ? r : copy_alone(&t, srcs[0], dst, NULL, resume, sync);
+}
+
+/* The arguments of scp */
+
+/* The rest of them, without the target, so far as they name the same place */
+static struct {
+	char	*const *args;		/* those of files[0] */
+	char	**files;		/* ends with NULL */
+	size_t	 n, at;
+	struct sftp_conn *kept;		/* the connection of an argument */
+	char	*const *kept_for;	/* and the argument that is next */
+	char	*tree;			/* the source, if it is a directory */
+	int	 into_dir;		/* the target that was asked about is */
+} rest;
+
+static void
+begin_rest(char *const *args)
+{
+	size_t n;
+
+	list_finish();
+	for (n = 0; args[n] != NULL; n++)
+		;
+	free(rest.files);
+	rest.files = xcalloc(n + 1, sizeof(*rest.files));
+	rest.args = args;
+	rest.n = rest.at = 0;
+}
+
+/* Returns 1 if the rest is still the one that began before. */
+static int
+is_in_rest(char *const *args)
+{
+	if (rest.files == NULL || args < rest.args ||
+	    args >= rest.args + rest.n)
+		return 0;
+	rest.at = args - rest.args;
+	return 1;
+}
+
+static int
+is_uri(const char *arg)
+{
+	return strncmp(arg, "scp://", 6) == 0;
+}
+
+/*
+ * Returns what prepare_remote_path() of scp makes of the path of an argument if
+ * it need not ask the server, or NULL.
+ */
+static char *
+plain_path(char *arg)
+{
+	char *path = colon(arg);
+
+	if (is_uri(arg) || path == NULL)
+		return NULL;
+	if (*++path == '\0' || strcmp(path, "~") == 0)
+		return ".";
+	if (*path != '~')
+		return path;
+	if (path[1] != '/')
+		return NULL;
+	path += 1 + strspn(path + 1, "/");
+	return *path == '\0' ? "." : path;
+}
+
+static int
+is_remote(char *arg)
+{
+	return is_uri(arg) || colon(arg) != NULL;
+}
+
+/* Returns 1 if scp can tell the target's path without asking the server. */
+static int
+is_plain_target(char *target)
+{
+	return is_uri(target) ? strpbrk(target, "~%") == NULL :
+	    plain_path(target) != NULL;
+}
+
+/* Local files become a list, under the same condition. */
+static void
+begin_local_rest(char *const *args)
+{
+	size_t i;
+
+	begin_rest(args);
+	for (i = 0; args[i + 1] != NULL; i++) {
+		if (rest.n == i && !is_remote(args[i]))
+			rest.files[rest.n++] = args[i];
+	}
+	if (rest.n > 1 && !is_plain_target(args[i]))
+		rest.files[rest.n = 1] = NULL;
+}
+
+int
+list_put_argument(struct sftp_conn *conn, char *src, const char *dst,
+    int preserve)
+{
+	char *const one[] = { src, NULL }, *const *srcs = one;
+	int r;
+
+	if (rest.at < rest.n && rest.files[rest.at] == src)
+		srcs = rest.files + rest.at;
+	r = list_put(conn, srcs, dst, preserve, 0, 0, 1);
+	/* scp is going to end at a file that is gone. */
+	if (list.t.conn != NULL && srcs != one && srcs[1] != NULL &&
+	    access(srcs[1], F_OK) != 0)
+		list_finish();
+	return r;
+}
+
+/* A tree needs the real path of the target, or of its name in the target. */
+static void
+ask_as_target(struct sftp_conn *conn, const char *target)
+{
+	char *name = xstrdup(rest.tree), *path;
+
+	path = sftp_path_append(target, basename(name));
+	first_ask(conn, target);
+	first_ask(conn, path);
+	free(path);
+	free(name);
+}
+
+int
+list_is_dir(struct sftp_conn *conn, const char *target)
+{
+	if (list.t.conn != NULL &&
+	    (list.t.conn == conn || list.t.to_conn == conn))
+		return 1;
+	if (copy_takes(conn, 0, 0) && rest.tree != NULL)
+		ask_as_target(conn, target);
+	rest.into_dir = sftp_remote_is_dir(conn, target);
+	return rest.into_dir;
+}
+
+/* Returns 1 if both arguments name the same user and host in the same words. */
+static int
+are_one_place(char *a, char *b)
+{
+	const char *path = colon(a);
+
+	return path != NULL && colon(b) != NULL && !is_uri(a) && !is_uri(b) &&
+	    colon(b) - b == path - a && strncmp(a, b, path - a) == 0;
+}
+
+/*
+ * Files of one server, whose names are no patterns, become a list, unless the
+ * target's server has to be asked for its path each time.
+ */
+static void
+begin_remote_rest(char *const *args)
+{
+	char *path;
+	size_t i;
+
+	begin_rest(args);
+	for (i = 0; args[i + 1] != NULL && are_one_place(args[0], args[i]);
+	    i++) {
+		path = plain_path(args[i]);
+		if (path == NULL || strpbrk(path, "*?[\\") != NULL)
+			break;
+		rest.files[rest.n++] = path;
+	}
+	for (; args[i + 1] != NULL; i++)
+		;
+	if (is_remote(args[i]) && !is_plain_target(args[i]))
+		rest.n = 0;
+	names_expect(rest.files, rest.n > 1 ? rest.n : 0);
+}
+
+void
+list_argument(char *const *args)
+{
+	struct stat sb;
+	int remote = is_remote(args[0]), last = 0;
+
+	while (!remote && args[last + 1] != NULL)
+		last++;
+	report_host("scp", args[last]);
+	if (rest.kept_for != args)
+		rest.kept = NULL;
+	rest.tree = !remote && stat(args[0], &sb) == 0 &&
+	    S_ISDIR(sb.st_mode) ? args[0] : NULL;
+	if (is_in_rest(args))
+		return;
+	if (remote)
+		begin_remote_rest(args);
+	else
+		begin_local_rest(args);
+}
+
+struct sftp_conn *
+list_kept(void)
+{
+	return rest.kept;
+}
+
+int
+list_keeps(struct sftp_conn **conn, char *const *args)
+{
+	rest.kept = NULL;
+	if (args[1] != NULL && args[2] != NULL && copy_takes(*conn, 0, 0) &&
+	    are_one_place(args[0], args[1])) {
+		rest.kept_for = args + 1;
+		rest.kept = *conn;
+		*conn = NULL;
+		return 1;
+	}
+	list_finish();
+	return 0;
+}
+
+/* A file, with those of the arguments that follow if it is one of them */
+static char *const *
+with_rest(char *const *srcs)
+{
+	return srcs[1] == NULL && rest.at < rest.n &&
+	    strcmp(rest.files[rest.at], srcs[0]) == 0 ?
+	    rest.files + rest.at : srcs;
+}
+
+int
+list_get(struct sftp_conn *conn, char *const *srcs, const char *dst,
+    Attrib *a, int preserve, int resume, int sync, int in_place)
+{
+	struct run t = { .conn = conn, .side = &get_side,
+	    .preserve = preserve, .in_place = in_place };
+	int r = 1;
+
+	if (a == NULL && copy_takes(conn, resume, sync))
+		r = copy(&t, with_rest(srcs), dst);
+	return r != 1 ? r : copy_alone(&t, srcs[0], dst, a, resume, sync);
+}
+
+int
+list_cross(struct sftp_conn *from, struct sftp_conn *to, char *const *srcs,
+    const char *dst, int preserve)
+{
+	struct run t = { .conn = from, .to_conn = to, .side = &cross_side,
+	    .preserve = preserve, .in_place = 1 };
+	int r = 1;
+
+	if (rest.into_dir && copy_takes(from, 0, 0) && copy_takes(to, 0, 0))
+		r = copy(&t, with_rest(srcs), dst);
+	return r != 1 ? r :
+	    sftp_crossload(from, to, srcs[0], dst, NULL, preserve);
+}
+
+void
+list_check_start(const char *file, const char *dir)
+{
+	if (HAYATE_OPENSSH < 1005 && *file != '/' &&
+	    strpbrk(dir, " \t\r\n\"'\\*?[#") != NULL)
+		fatal("The server begins in \"%s\", which sftp cannot use with "
+		    "HOST:FILE: start it with HOST alone, and type get or cd, "
+		    "or name the whole path", dir);
+}

@@ -1,0 +1,56 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * longopt: the long options of scp and sftp.
+ *
+ * Upstream's scp and sftp read short options with getopt(3). The long ones are
+ * taken out of argv before getopt sees it. Options end where they end for
+ * getopt: at "--", or at the first word that is no option. The argument of a
+ * short option is no option, however it looks.
+ *
+ * "-j N" is a short option of ours. ssh has to know it as well, so it becomes
+ * "-oTransferStreams=N", which scp and sftp give to ssh.
+ *
+ * To add one: a field in struct longopt, and a row in the table of longopt.c.
+ *
+ * No upstream header. Called by longopt-hook.c.
+ */
+
+#ifndef HAYATE_LONGOPT_H
+#define HAYATE_LONGOPT_H
+
+#include <stddef.h>
+
+struct longopt {
+	int	 resume;		/* --resume */
+	int	 checksum;		/* --checksum */
+	const char *report;		/* --report FILE; NULL: none */
+	int	 streams;		/* -j was there */
+
+	int	 help;			/* --help */
+
+	int	 old_protocol;		/* scp -O was there */
+	int	 direct;		/* sftp -D */
+	int	 server;		/* scp -t or -f */
+	int	 unknown;		/* a letter that upstream has not */
+	int	 operands;		/* where they begin in argv */
+};
+
+/*
+ * Takes the long options out of argv, replaces -j, and sets them in "o".
+ * "letters" are the short options, as upstream names them for getopt(3).
+ * Returns the new argc, or -1 with the reason in "why", for a person.
+ */
+int	longopt_take(struct longopt *o, int argc, char **argv,
+    const char *letters, char *why, size_t whylen);
+
+/* Writes a line for each option of ours. */
+void	longopt_help(char *text, size_t len);
+
+/* Writes the long options as a usage does: "[--a] [--b FILE]". */
+void	longopt_usage(char *text, size_t len);
+
+#endif /* HAYATE_LONGOPT_H */

@@ -1,0 +1,516 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See names-hook.h. glob() calls back: list this directory, look up this path.
+ * What is known is a list of paths in the order in which glob() will come to
+ * them: the names of the directory that was listed last, or the names that are
+ * expected. A look-up begins where the last one ended.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <dirent.h>
+/* Upstream's own, where that of the system lacks a field. */
+#include "openbsd-compat/glob.h"
+#ifndef _COMPAT_GLOB_H_
+#include <glob.h>
+#endif
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "copy-hook.h"
+#include "file-hook.h"
+#include "first-hook.h"
+#include "list-hook.h"
+#include "names-hook.h"
+#include "server-hook.h"
+
+/*
+ * Look-ups under way; and if the server does not tell its limits, because it
+ * may not serve many at once.
+ */
+#define LOOKUPS_MAX	512
+#define LOOKUPS_UNKNOWN	8
+
+extern volatile sig_atomic_t interrupted;
+
+/* What the server has said of a path */
+struct answer {
+	enum { NOT_ASKED, FOUND, NOT_FOUND } is;
+	Attrib	 a;
+};
+
+struct known {
+	char	*path;
+	struct answer lstat, stat;
+	int	 matched;		/* glob() has asked for it */
+};
+
+/* Paths in the order in which glob() will come to them */
+struct listing {
+	struct listing *outer;		/* is open as well */
+	struct known *known;
+	size_t	 n, at, ahead;		/* where the next look-ups begin */
+	size_t	 read;			/* names that glob() has got */
+	int	 failed;
+};
+
+/* A file that matched, of a listing that is closed */
+struct match {
+	char	*path;
+	Attrib	 a;
+};
+
+static struct {
+	struct sftp_conn *conn;
+	struct listing *open;		/* the innermost directory */
+	struct listing expected;
+	struct match *matches;
+	size_t	 nmatches;
+	int	 sorted;
+	struct dirent *(*readdir)(void *);	/* ours, or upstream's */
+} g;
+
+/* Returns what an entry is or leads to if that is a regular file, or NULL. */
+static const Attrib *
+file_of(const struct known *k)
+{
+	const struct answer *answer = &k->lstat;
+
+	if (answer->is == FOUND && S_ISLNK(answer->a.perm))
+		answer = &k->stat;
+	return answer->is == FOUND && S_ISREG(answer->a.perm) &&
+	    (answer->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 ?
+	    &answer->a : NULL;
+}
+
+static void
+forget_names(struct listing *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->n; i++)
+		free(l->known[i].path);
+	free(l->known);
+	memset(l, 0, sizeof(*l));
+}
+
+static void
+forget_matches(void)
+{
+	size_t i;
+
+	for (i = 0; i < g.nmatches; i++)
+		free(g.matches[i].path);
+	free(g.matches);
+	g.matches = NULL;
+	g.nmatches = 0;
+	g.sorted = 0;
+}
+
+/* Searches from "*cursor" on, because what is asked for comes in order. */
+static struct known *
+find(struct listing *l, size_t *cursor, const char *path)
+{
+	size_t i, at;
+
+	for (i = 0; i < l->n; i++) {
+		at = (*cursor + i) % l->n;
+		if (strcmp(l->known[at].path, path) == 0) {
+			*cursor = at;
+			return &l->known[at];
+		}
+	}
+	return NULL;
+}
+
+/* Listing */
+
+static void
+list_begin(struct run *t, struct file *file, struct job *j)
+{
+	(void)t;
+	(void)file;
+	(void)j;
+}
+
+/* glob() puts names behind the path that it lists; the path of "" is ".". */
+static void
+list_end(struct run *t, struct file *file, struct job *j)
+{
+	const char *dir = strcmp(file->src, ".") == 0 ? "" : file->src;
+	struct listing *l = g.open;
+	struct known *k;
+	size_t i;
+
+	if (plan_kind(j) != PLAN_DIR)
+		return;
+	file_close(t, file);
+	l->failed = file->failed;
+	l->n = interrupted || file->failed ? 0 : file->nnames;
+	l->known = xcalloc(l->n + 1, sizeof(*l->known));
+	for (i = 0; i < l->n; i++) {
+		k = &l->known[i];
+		xasprintf(&k->path, "%s%s", dir, file->names[i].name);
+		k->lstat.a = file->names[i].a;
+		if ((k->lstat.a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0)
+			k->lstat.is = FOUND;
+	}
+}
+
+static void
+list_add(struct run *t, struct file *dir, struct job *job,
+    const struct name *name)
+{
+	(void)t;
+	(void)dir;
+	(void)job;
+	(void)name;
+}
+
+/* Fills in the innermost listing. */
+static void
+list(const char *path)
+{
+	struct side side = get_side;
+	struct run t = { .conn = g.conn, .side = &side, .dots = 1 };
+
+	list_finish();
+	side.begin = list_begin;
+	side.end = list_end;
+	side.add = list_add;
+	copy_start(&t);
+	file_add(&t, NULL, PLAN_DIR, file_new(xstrdup(path), xstrdup(""), 0),
+	    0);
+	copy_run(&t, NULL);
+	copy_stop(&t);
+}
+
+/* Look-ups */
+
+static void
+send_lookup(struct link *link, u_char code, u_int id, const char *path)
+{
+	struct sshbuf *m = link_begin(link, code, id);
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, path)) != 0)
+		fatal_fr(r, "compose");
+	link_end(link);
+}
+
+static void
+take_lookup(struct link *link, struct sshbuf *m, struct answer *answer,
+    u_char type)
+{
+	int r;
+
+	answer->is = NOT_FOUND;
+	if (type == SSH2_FXP_STATUS)
+		return;
+	if (type != SSH2_FXP_ATTRS)
+		link_fatal(link, "Expected SSH2_FXP_ATTRS(%u) packet, got %u",
+		    SSH2_FXP_ATTRS, type);
+	if ((r = decode_attrib(m, &answer->a)) != 0)
+		link_fatal(link, "parse attributes: %s", ssh_err(r));
+	answer->is = FOUND;
+}
+
+/* Requests with the IDs from "first" on, the nth of which is for which[n] */
+struct lookups {
+	struct link *link;
+	struct known **which;
+	u_char	 code;
+	u_int	 first;
+	size_t	 n, sent, done;
+};
+
+static struct answer *
+answer_of(const struct lookups *l, size_t i)
+{
+	return l->code == SSH2_FXP_LSTAT ? &l->which[i]->lstat :
+	    &l->which[i]->stat;
+}
+
+static void
+take_lookups(struct lookups *l)
+{
+	struct sshbuf *m;
+	u_char type;
+	u_int id;
+
+	while ((m = link_take(l->link)) != NULL) {
+		if (server_take_limits(g.conn, m))
+			continue;
+		link_head(l->link, m, &type, &id);
+		if (id - l->first >= l->sent ||
+		    answer_of(l, id - l->first)->is != NOT_ASKED)
+			link_fatal(l->link, "Unexpected reply %u", id);
+		take_lookup(l->link, m, answer_of(l, id - l->first), type);
+		l->done++;
+	}
+}
+
+/* Asks for the attributes of all that is in "l", and waits for them. */
+static void
+look_up(struct lookups *l)
+{
+	const struct server_conn *c = server_get_conn(g.conn);
+	struct link_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out };
+	size_t most;
+
+	list_finish();
+	l->link = link_new(&conf);
+	l->first = *c->msg_id;
+	while (l->done < l->n) {
+		most = server_handles(g.conn) != 0 ? LOOKUPS_MAX :
+		    LOOKUPS_UNKNOWN;
+		for (; l->sent < l->n && l->sent - l->done < most; l->sent++)
+			send_lookup(l->link, l->code, l->first + l->sent,
+			    l->which[l->sent]->path);
+		link_move(l->link, -1);
+		take_lookups(l);
+	}
+	*c->msg_id += l->n;
+	link_free(l->link);
+}
+
+static int
+is_link(const struct known *k)
+{
+	return k->lstat.is == FOUND && S_ISLNK(k->lstat.a.perm);
+}
+
+/*
+ * Asks for this path and, of those that follow, for all names, which are
+ * expected then, or for all links.
+ */
+static void
+look_up_with_next(struct listing *in, struct known *k, u_char code)
+{
+	struct known *which[LOOKUPS_MAX];
+	struct lookups l = { .which = which, .code = code };
+	size_t i, first = k - in->known;
+
+	for (i = first; i < in->n && l.n < LOOKUPS_MAX; i++) {
+		which[l.n] = &in->known[i];
+		if (answer_of(&l, l.n)->is == NOT_ASKED && (i == first ||
+		    code == SSH2_FXP_LSTAT || is_link(&in->known[i])))
+			l.n++;
+	}
+	debug2_f("attributes of %zu paths, from \"%s\" on", l.n, k->path);
+	look_up(&l);
+}
+
+/* Returns the entry of a path that is listed or expected, or NULL. */
+static struct known *
+find_known(const char *path, struct listing **in)
+{
+	*in = g.open != NULL ? g.open : &g.expected;
+	return find(*in, &(*in)->at, path);
+}
+
+/* The functions of glob() */
+
+static void *
+glob_opendir(const char *path)
+{
+	struct listing *l = xcalloc(1, sizeof(*l));
+
+	l->outer = g.open;
+	g.open = l;
+	list(path);
+	if (!l->failed)
+		return l;
+	g.open = l->outer;
+	forget_names(l);
+	free(l);
+	return NULL;
+}
+
+/* As fudge_readdir() of upstream: one static entry, never with d_ino 0 */
+static struct dirent *
+glob_readdir(void *arg)
+{
+	static struct dirent entry;
+	struct listing *l = arg;
+	const char *path, *slash;
+
+	if (l->read == l->n)
+		return NULL;
+	path = l->known[l->read++].path;
+	slash = strrchr(path, '/');
+	memset(&entry, 0, sizeof(entry));
+	entry.d_ino = 1;
+	strlcpy(entry.d_name, slash != NULL ? slash + 1 : path,
+	    sizeof(entry.d_name));
+	return &entry;
+}
+
+/*
+ * A pattern never brings the directory itself or the one above, as in shells of
+ * today: "dir/.*" would copy both whole, one of them beside the target.
+ */
+static struct dirent *
+readdir_below(void *arg)
+{
+	struct dirent *entry;
+
+	do
+		entry = g.readdir(arg);
+	while (entry != NULL && (strcmp(entry->d_name, ".") == 0 ||
+	    strcmp(entry->d_name, "..") == 0));
+	return entry;
+}
+
+/* Keeps what matched; enlarges the array when its length is a power of two. */
+static void
+glob_closedir(void *arg)
+{
+	struct listing *l = arg;
+	const Attrib *a;
+	size_t i, n;
+
+	for (i = 0; i < l->n; i++) {
+		if (!l->known[i].matched || (a = file_of(&l->known[i])) == NULL)
+			continue;
+		n = g.nmatches++;
+		if ((n & (n - 1)) == 0)
+			g.matches = xreallocarray(g.matches,
+			    n == 0 ? 1 : 2 * n, sizeof(*g.matches));
+		g.matches[n].path = xstrdup(l->known[i].path);
+		g.matches[n].a = *a;
+	}
+	g.open = l->outer;
+	forget_names(l);
+	free(l);
+}
+
+/* If it is a directory, its real path is needed next, with a slash behind. */
+static void
+ask_as_dir(const char *path)
+{
+	size_t len = strlen(path);
+	char *dir;
+
+	xasprintf(&dir, "%s%s", path,
+	    len > 0 && path[len - 1] == '/' ? "" : "/");
+	first_ask(g.conn, dir);
+	free(dir);
+}
+
+/* As fudge_lstat() of upstream, which asks the server each time */
+static int
+glob_lstat(const char *path, struct stat *st)
+{
+	struct listing *in;
+	struct known *k = find_known(path, &in);
+	Attrib a;
+
+	if (k == NULL) {
+		list_finish();
+		ask_as_dir(path);
+		if (sftp_lstat(g.conn, path, 1, &a) != 0)
+			return -1;
+		attrib_to_stat(&a, st);
+		return 0;
+	}
+	if (k->lstat.is == NOT_ASKED)
+		look_up_with_next(in, k, SSH2_FXP_LSTAT);
+	k->matched = 1;
+	if (k->lstat.is == NOT_FOUND)
+		return -1;
+	attrib_to_stat(&k->lstat.a, st);
+	return 0;
+}
+
+static int
+glob_stat(const char *path, struct stat *st)
+{
+	struct listing *in;
+	struct known *k = find_known(path, &in);
+	Attrib a;
+
+	if (k == NULL || !is_link(k)) {
+		list_finish();
+		if (sftp_stat(g.conn, path, 1, &a) != 0)
+			return -1;
+		attrib_to_stat(&a, st);
+		return 0;
+	}
+	if (k->stat.is == NOT_ASKED)
+		look_up_with_next(in, k, SSH2_FXP_STAT);
+	if (k->stat.is == NOT_FOUND)
+		return -1;
+	attrib_to_stat(&k->stat.a, st);
+	return 0;
+}
+
+/* What patches and list-hook.c call */
+
+void
+names_use(struct sftp_conn *conn, void *arg)
+{
+	glob_t *glob = arg;
+
+	forget_matches();
+	g.readdir = glob->gl_readdir;
+	glob->gl_readdir = readdir_below;
+	if (!copy_takes(conn, 0, 0))
+		return;
+	g.conn = conn;
+	glob->gl_opendir = glob_opendir;
+	g.readdir = glob_readdir;
+	glob->gl_closedir = glob_closedir;
+	glob->gl_lstat = glob_lstat;
+	glob->gl_stat = glob_stat;
+}
+
+void
+names_expect(char *const *names, size_t n)
+{
+	struct listing *l = &g.expected;
+
+	forget_names(l);
+	l->known = xcalloc(n + 1, sizeof(*l->known));
+	for (; l->n < n; l->n++)
+		l->known[l->n].path = xstrdup(names[l->n]);
+}
+
+static int
+compare_matches(const void *a, const void *b)
+{
+	return strcmp(((const struct match *)a)->path,
+	    ((const struct match *)b)->path);
+}
+
+const Attrib *
+names_file(const struct sftp_conn *conn, const char *path)
+{
+	struct match key = { .path = (char *)path }, *match;
+	const struct known *k;
+
+	if (conn != g.conn)
+		return NULL;
+	if (!g.sorted && g.nmatches > 0)
+		qsort(g.matches, g.nmatches, sizeof(key), compare_matches);
+	g.sorted = 1;
+	match = g.nmatches == 0 ? NULL : bsearch(&key, g.matches, g.nmatches,
+	    sizeof(key), compare_matches);
+	if (match != NULL)
+		return &match->a;
+	k = find(&g.expected, &g.expected.ahead, path);
+	return k == NULL ? NULL : file_of(k);
+}

@@ -1,0 +1,287 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * plan: schedules the requests of many files over one SFTP connection.
+ *
+ * A small file takes four round trips one after the other: OPEN, READ or WRITE,
+ * the setting of its size, CLOSE. If files take turns, a tree takes four times
+ * as many round trips as it has files. Here many files are under way at once,
+ * each in its own step, so a round trip serves all of them.
+ *
+ * The work is a list of jobs in walk order: the order in which stock would do
+ * them, one after the other. A directory is two jobs, of which the second
+ * (PLAN_LEAVE) begins after everything below is done. What is below begins
+ * while the directory is still read, if the server tells its limit of open
+ * handles. Should the reading fail later, what had begun is copied. Jobs finish
+ * in any order; PLAN_PRINT comes in walk order, so that what a user reads is
+ * what stock would write.
+ *
+ * No order of replies is assumed. A file's size is set, and it is closed, after
+ * all its data is acknowledged. An unknown server gets these requests one after
+ * the other, another one together.
+ *
+ * A file that is put over an old one is emptied right before its first WRITE
+ * (PLAN_CLEAR), with nothing between them, so that a lost link or an interrupt
+ * finds few files that are empty or in part: one of each lane. Before the
+ * server has emptied the first one, no other is touched. If it does not do
+ * that, or answers in another order, the files begin once more, and are emptied
+ * when they are opened. But a device or a fifo cannot be emptied, and gets its
+ * data once: what could not be emptied is looked at (PLAN_FSTAT). One that is
+ * written in place is likewise cut right after its last WRITE (PLAN_CUT), if
+ * the server tells its limit.
+ *
+ * Between two servers a job has requests for both. A file is opened at the
+ * target when it is open at the source, what a READ brings becomes a WRITE, and
+ * one window has room for both. PLAN_CLEAR comes when the first READ has
+ * brought something. What was not copied whole is emptied at the target, by
+ * opening it once more, as in stock, unless nothing has come: then it stays as
+ * it was.
+ *
+ * How many jobs are under way depends on the server:
+ *
+ *   told      It has told its limit of open handles: as many as that allows.
+ *   unknown   8 at first, twice as many after each round without a failure.
+ *   strict    What fails beside others is tried again, with half as many, down
+ *             to one. Only what fails alone has failed. If it then succeeds,
+ *             the number stays as low.
+ *
+ * A file that is held is the caller's to copy, when all before it are printed,
+ * those behind it are known, and nothing is under way: the caller has the
+ * connection while it is in PLAN_BEGIN.
+ *
+ * Files may go over several connections. Each is a lane of its own: it has its
+ * share of the window, and files are opened as long as a lane lacks data. A
+ * file, or a link, takes the lane that has least to do, and keeps it. All else
+ * takes lane 0.
+ *
+ * Events and bytes go in, actions come out. No I/O, no clock, no upstream
+ * header. Not thread safe. Called by copy-hook.c, and alone by
+ * regress/unit/plan-replay.c.
+ */
+
+#ifndef HAYATE_PLAN_H
+#define HAYATE_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct plan;			/* private to plan.c: one per tree */
+struct job;			/* likewise: one file, or half a directory */
+
+enum plan_kind {
+	PLAN_FILE,		/* a regular file */
+	PLAN_DIR,			/* a directory: made and listed */
+	PLAN_LEAVE,		/* the same after all below; made by PLAN_DIR */
+	PLAN_LINK,		/* of the server, not yet followed */
+	PLAN_NOTE,		/* nothing but text */
+};
+
+enum plan_op {
+	/* Requests. The reply goes to plan_reply(). */
+	PLAN_STAT = 1,
+	PLAN_MKDIR,
+	PLAN_OPENDIR,
+	PLAN_READDIR,
+	PLAN_OPEN,
+	PLAN_READ,
+	PLAN_WRITE,		/* answered by plan_sent() as well */
+	PLAN_CLEAR,		/* to no bytes, before the first PLAN_WRITE */
+	PLAN_CUT,		/* to "off" bytes, right after the last one */
+	PLAN_FSTAT,		/* after PLAN_CLEAR failed: what it is */
+	PLAN_TRUNCATE,		/* to "off" bytes */
+	PLAN_ATTRS,
+	PLAN_CLOSE,
+	PLAN_SETSTAT,
+
+	/*
+	 * Between two servers PLAN_MKDIR, PLAN_WRITE, PLAN_CLEAR, PLAN_FSTAT,
+	 * PLAN_ATTRS and PLAN_SETSTAT go to the target, and these do.
+	 */
+	PLAN_STAT_TO,
+	PLAN_OPEN_TO,
+	PLAN_EMPTY,		/* opens it once more */
+	PLAN_CLOSE_TO,
+
+	/* Local work, done when plan_next() or plan_worked() is called */
+	PLAN_BEGIN,		/* before all requests; plan_fail() ends it */
+	PLAN_SETTLE,		/* all data is acknowledged up to "off" */
+	PLAN_AGAIN,		/* forget it: it begins once more, later */
+	PLAN_END,		/* after the last reply */
+	PLAN_MORE,		/* plan_add() children, then plan_listed() */
+	PLAN_PRINT,		/* its texts, in walk order; the job ends */
+};
+
+struct plan_action {
+	enum plan_op op;
+	struct job *job;
+	uint32_t id;		/* of a request */
+	uint64_t off;		/* of data; new size; PLAN_SETTLE */
+	uint32_t len;		/* PLAN_READ, PLAN_WRITE: bytes, at most */
+};
+
+enum plan_result { PLAN_OK, PLAN_FAILED, PLAN_EOF };
+
+struct plan_conf {
+	int put;		/* to the server */
+	int cross;		/* between two servers; "put" is 0 */
+	int in_place;		/* each file is cut to its size at the end */
+	int preserve;		/* attributes are set before a put closes */
+	int keep_found;		/* a directory that was there keeps its own */
+	uint32_t files;		/* most jobs under way: descriptors, memory */
+	uint32_t unit;		/* bytes of one READ or WRITE, at most */
+	uint32_t first_id;
+};
+
+/* Returns NULL if out of memory. */
+struct plan *plan_new(const struct plan_conf *);
+
+/* Frees the scheduler and all jobs, not what they own. Accepts NULL. */
+void	plan_free(struct plan *);
+
+/*
+ * The server's limit of open handles, or the lower one of two servers, as soon
+ * as it is known; 0: unknown
+ */
+void	plan_set_handles(struct plan *, uint64_t handles);
+
+/* So many bytes may be under way; one request of each lane always may. */
+void	plan_set_window(struct plan *, uint64_t bytes);
+
+/*
+ * Lanes: a bit for each that files may take, of which lane 0 is one, and for
+ * each that can take more data now. At first both have lane 0 alone.
+ */
+#define PLAN_LANES	8
+void	plan_set_lanes(struct plan *, unsigned int up, unsigned int takes);
+
+/* The lane of a job that has begun, and how many files a lane has under way */
+unsigned int plan_lane(const struct job *);
+uint32_t plan_lane_files(const struct plan *, unsigned int lane);
+
+/*
+ * Adds the next child of a directory, or with NULL the next root. "own" is the
+ * caller's. "size" is expected, of a file. Returns NULL if out of memory.
+ */
+struct job *plan_add(struct plan *, struct job *dir, enum plan_kind, void *own,
+    uint64_t size);
+
+/* Right after plan_add() of a file: it is held. */
+void	plan_hold(struct plan *, struct job *);
+
+/* In PLAN_BEGIN: whether it was held; that the caller has copied it whole */
+int	plan_is_held(const struct job *);
+void	plan_copied(struct job *);
+
+/* The files that are held begin as all others. */
+void	plan_release(struct plan *);
+
+/* The directory has no more children, as far as it is read. */
+void	plan_listed(struct plan *, struct job *dir);
+
+enum plan_kind plan_kind(const struct job *);
+void	*plan_own(const struct job *);
+
+/*
+ * Returns 1 and the next action; 0: nothing until a reply comes; -1: out of
+ * memory.
+ */
+int	plan_next(struct plan *, struct plan_action *);
+
+/*
+ * The local work that plan_next() has returned last is done. plan_next() takes
+ * that for granted; to be called where the jobs are looked at before.
+ */
+void	plan_worked(struct plan *);
+
+/* Returns 1 after all is printed and no reply is due. */
+int	plan_done(const struct plan *);
+
+/* The oldest job that is not printed, or NULL */
+struct job *plan_oldest(const struct plan *);
+
+/* The job behind this one in walk order, or NULL */
+struct job *plan_after(const struct plan *, const struct job *);
+
+/* Local work of this job has failed: nothing more than PLAN_CLOSE is sent. */
+void	plan_fail(struct job *);
+
+/*
+ * In PLAN_BEGIN of a file that is put: PLAN_STAT comes before PLAN_OPEN, which
+ * follows whatever the reply is.
+ */
+void	plan_look(struct job *);
+
+/*
+ * In PLAN_BEGIN of a file that a server gets. Returns 1 if PLAN_CLEAR comes
+ * before its first PLAN_WRITE, and 0 if PLAN_OPEN or PLAN_OPEN_TO has to empty
+ * it: the server has not told its limit, or did not do what PLAN_CLEAR asked.
+ * The reply to PLAN_FSTAT is PLAN_OK of all that is not a regular file, else
+ * PLAN_FAILED.
+ */
+int	plan_clear(struct plan *, struct job *);
+
+/*
+ * Before the reply to PLAN_OPEN: its local file is being written by another
+ * job. The file is closed, and begins once more when nothing else is under way.
+ */
+void	plan_defer(struct job *);
+
+/* Before PLAN_BEGIN: the file turned out to have this size */
+void	plan_set_size(struct plan *, struct job *, uint64_t size);
+
+/* In the reply to PLAN_STAT of a link: what it leads to */
+int	plan_become(struct plan *, struct job *, enum plan_kind, uint64_t size);
+
+/*
+ * "len" bytes of the PLAN_WRITE were sent; 0: nothing was, because the source
+ * ended, or after plan_fail() could not be read
+ */
+void	plan_sent(struct plan *, uint32_t id, uint32_t len);
+
+/*
+ * Before plan_sent(): nothing is sent up to "off", where this PLAN_WRITE begins
+ * now, because a hole of the server's file will do. If the source ended, its
+ * size is "off". PLAN_TRUNCATE makes the file that long.
+ */
+void	plan_skip(struct plan *, uint32_t id, uint64_t off);
+
+/*
+ * In the reply to a PLAN_READ, between two servers: "len" bytes that it
+ * brought are going to be written at "off". Returns 1 and the PLAN_WRITE, or a
+ * PLAN_CLEAR, which is sent before the next call has the PLAN_WRITE; 0: they
+ * are of no use; -1: out of memory.
+ */
+int	plan_relay(struct plan *, struct job *, uint64_t off, uint32_t len,
+    struct plan_action *);
+
+/*
+ * What a request was, by the ID of its reply. Returns 0 and fills in the
+ * action, or -1 if there is none under way.
+ */
+int	plan_find(const struct plan *, uint32_t id, struct plan_action *);
+
+/*
+ * A reply has come; "len" bytes with PLAN_READ. Returns 0; 1 if it failed but
+ * will be tried again, so nothing is to be said; -1 if the server breaks the
+ * protocol: no such request, more data than asked, no data twice.
+ */
+int	plan_reply(struct plan *, uint32_t id, enum plan_result, uint32_t len);
+
+/* The user interrupted: nothing begins any more, what is under way ends. */
+void	plan_interrupt(struct plan *);
+
+/* Whether the source or the file of the server was read to its end */
+int	plan_is_whole(const struct job *);
+
+/* How many jobs may be under way, and how many are */
+uint32_t plan_limit(const struct plan *);
+uint32_t plan_active(const struct plan *);
+
+/* The ID that the next request would have, or is to have */
+uint32_t plan_next_id(const struct plan *);
+void	plan_set_next_id(struct plan *, uint32_t);
+
+#endif /* HAYATE_PLAN_H */

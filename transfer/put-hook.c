@@ -1,0 +1,383 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * The side of a tree that goes to the server: upload_dir_internal() and
+ * sftp_upload() of upstream, in steps. See file-hook.h.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "file-hook.h"
+#include "server-hook.h"
+#include "sparse-hook.h"
+
+/* Requests */
+
+/* Leaves out a hole. Returns how many bytes are to be sent, at "*off". */
+static size_t
+skip_hole(struct run *t, struct file *file, const struct plan_action *a,
+    off_t *off)
+{
+	size_t len;
+
+	*off = a->off;
+	if (!file->sparse)
+		return a->len;
+	len = sparse_next(file->fd, off, a->len);
+	if ((uint64_t)*off != a->off) {
+		t->count.bytes += *off - a->off;
+		file->skipped += *off - a->off;
+		plan_skip(t->s, a->id, *off);
+	}
+	return len;
+}
+
+/* Reads into the message; without data there is no message. */
+static void
+send_write(struct run *t, struct file *file, const struct plan_action *a)
+{
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_WRITE, a->id);
+	off_t off;
+	size_t at, len = skip_hole(t, file, a, &off);
+	u_char *p;
+	ssize_t n;
+	int r;
+
+	if ((r = sshbuf_put_string(m, file->handle.id,
+	    file->handle.len)) != 0 ||
+	    (r = sshbuf_put_u64(m, off)) != 0)
+		fatal_fr(r, "compose");
+	at = sshbuf_len(m);
+	if ((r = sshbuf_put_u32(m, 0)) != 0 ||
+	    (r = sshbuf_reserve(m, len, &p)) != 0)
+		fatal_fr(r, "compose");
+	while ((n = read(file->fd, p, len)) == -1 && errno == EINTR)
+		;
+	if (n == -1) {
+		SAY(file, "read local \"%s\": %s", file->src,
+		    strerror(errno));
+		file->failed = 1;
+		plan_fail(a->job);
+		n = 0;
+	}
+	if ((r = sshbuf_consume_end(m, len - n)) != 0 ||
+	    (r = sshbuf_poke_u32(m, at, n)) != 0)
+		fatal_fr(r, "compose");
+	file->ends_in_hole = n == 0 && (uint64_t)off != a->off;
+	if (n == 0)
+		link_cancel(t->link);
+	else
+		link_end(t->link);
+	plan_sent(t->s, a->id, n);
+}
+
+static void
+send_mkdir(struct run *t, struct file *file, const struct plan_action *a)
+{
+	Attrib writable = file->a;
+
+	/* for the time of the transfer */
+	writable.perm |= S_IWUSR | S_IXUSR;
+	file_send_path(t, a, SSH2_FXP_MKDIR, file->dst, &writable);
+}
+
+static void
+put_send(struct run *t, struct file *file, const struct plan_action *a)
+{
+	switch (a->op) {
+	case PLAN_MKDIR:
+		send_mkdir(t, file, a);
+		break;
+	case PLAN_STAT:
+		file_send_path(t, a, SSH2_FXP_STAT, file->dst, NULL);
+		break;
+	case PLAN_SETSTAT:
+		file_send_path(t, a, SSH2_FXP_SETSTAT, file->dst, &file->a);
+		break;
+	case PLAN_OPEN:
+		file_send_open(t, a, file->dst,
+		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |
+		    ((t->in_place && !file->sparse) || file->clears ? 0 :
+		    SSH2_FXF_TRUNC), &file->a);
+		break;
+	case PLAN_WRITE:
+		send_write(t, file, a);
+		break;
+	case PLAN_CLEAR:
+	case PLAN_CUT:
+	case PLAN_TRUNCATE:
+		file_send_size(t, a, &file->handle);
+		break;
+	case PLAN_FSTAT:
+		file_send_handle(t, a, &file->handle, SSH2_FXP_FSTAT, NULL);
+		break;
+	case PLAN_ATTRS:
+		file_send_handle(t, a, &file->handle, SSH2_FXP_FSETSTAT,
+		    &file->a);
+		break;
+	default:
+		file_send_handle(t, a, &file->handle, SSH2_FXP_CLOSE, NULL);
+	}
+}
+
+/* Replies */
+
+/*
+ * A file without bytes loses none. One that is copied over in place may be the
+ * source itself, by another name or host.
+ */
+static int
+may_empty(const struct run *t, const Attrib *found)
+{
+	return !t->in_place || ((found->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	    found->size == 0);
+}
+
+static enum plan_result
+put_reply(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply, uint32_t *len)
+{
+	Attrib found;
+
+	(void)len;
+	if (a->op == PLAN_OPEN) {
+		file_handle(t, file, reply, &file->handle);
+		file->has_data = 1;
+	} else if (a->op == PLAN_FSTAT) {
+		return file_is_other(t, reply);
+	} else if (a->op == PLAN_MKDIR) {
+		file->is_new = 1;
+	} else if (a->op == PLAN_STAT && plan_kind(a->job) == PLAN_FILE) {
+		file_attrs(t, reply, &found);
+		file->sparse = S_ISREG(found.perm) &&
+		    may_empty(t, &found);
+	} else if (a->op == PLAN_STAT) {
+		file_attrs(t, reply, &found);
+		if (!S_ISDIR(found.perm)) {
+			SAY(file, "\"%s\" exists but is not a directory",
+			    file->dst);
+			file->failed = 1;
+			return PLAN_FAILED;
+		}
+	}
+	return PLAN_OK;
+}
+
+static void
+put_fail(struct run *t, struct file *file, const struct plan_action *a,
+    u_int status)
+{
+	const char *why = fx2txt(status);
+
+	(void)t;
+	if (a->op == PLAN_STAT && plan_kind(a->job) == PLAN_FILE) {
+		file->sparse = status == SSH2_FX_NO_SUCH_FILE;
+		return;
+	}
+	if (a->op == PLAN_STAT)
+		SAY(file, "stat remote: %s", why);
+	else if (a->op == PLAN_OPEN)
+		SAY(file, "dest open \"%s\": %s", file->dst, why);
+	else if (a->op == PLAN_CLOSE)
+		SAY(file, "close remote: %s", why);
+	else if (a->op == PLAN_TRUNCATE || a->op == PLAN_ATTRS)
+		SAY(file, "remote fsetstat: %s", why);
+	else if (a->op == PLAN_SETSTAT)
+		file_say(file, 1, SYSLOG_LEVEL_ERROR,
+		    "remote setstat \"%s\": %s", file->dst, why);
+	else if (a->op == PLAN_WRITE && file->status == SSH2_FX_OK)
+		file->status = status;
+	/*
+	 * Upstream ignores it if attributes cannot be set. But a hole at the
+	 * end is only there if the size is set.
+	 */
+	if (a->op == PLAN_STAT || a->op == PLAN_OPEN || a->op == PLAN_CLOSE ||
+	    a->op == PLAN_WRITE ||
+	    (a->op == PLAN_TRUNCATE && file->ends_in_hole))
+		file->failed = 1;
+}
+
+/* Local work */
+
+/* Returns 0, or -1 with a text. */
+static int
+begin_dir(struct run *t, struct file *file)
+{
+	struct stat sb;
+
+	debug2_f("upload local dir \"%s\" to remote \"%s\"", file->src,
+	    file->dst);
+	if (file->depth >= FILE_DEPTH_MAX) {
+		SAY(file, "Maximum directory depth exceeded: %d levels",
+		    file->depth);
+		return -1;
+	}
+	if (stat(file->src, &sb) == -1) {
+		SAY(file, "stat local \"%s\": %s", file->src, strerror(errno));
+		return -1;
+	}
+	if (!S_ISDIR(sb.st_mode)) {
+		SAY(file, "\"%s\" is not a directory", file->src);
+		return -1;
+	}
+	if (t->print && t->print != SFTP_PROGRESS_ONLY)
+		file_say(file, 0, XTEXT_OUT, "Entering %s\n", file->src);
+	stat_to_attrib(&sb, &file->a);
+	file->a.perm &= 01777;
+	return 0;
+}
+
+/* Returns 0, or -1 with a text. */
+static int
+begin_file(struct run *t, struct file *file, struct job *j)
+{
+	struct stat sb;
+
+	debug2_f("upload local \"%s\" to remote \"%s\"", file->src, file->dst);
+	if ((file->fd = open(file->src, O_RDONLY)) == -1) {
+		SAY(file, "open local \"%s\": %s", file->src, strerror(errno));
+		return -1;
+	}
+	if (fstat(file->fd, &sb) == -1) {
+		SAY(file, "fstat local \"%s\": %s", file->src,
+		    strerror(errno));
+		return -1;
+	}
+	if (!S_ISREG(sb.st_mode)) {
+		SAY(file, "local \"%s\" is not a regular file", file->src);
+		return -1;
+	}
+	file->size = sb.st_size;
+	stat_to_attrib(&sb, &file->a);
+	file->a.perm &= 0777;
+	/* What tells no limits may refuse a WRITE behind the end. */
+	file->sparse = server_handles(t->conn) != 0 &&
+	    sparse_has_hole(file->fd, &sb);
+	if (file->sparse)
+		plan_look(j);
+	file->clears = !t->in_place && !t->alone && !file->is_new &&
+	    plan_clear(t->s, j);
+	return 0;
+}
+
+static void
+put_begin(struct run *t, struct file *file, struct job *j)
+{
+	if ((plan_kind(j) == PLAN_DIR ? begin_dir(t, file) :
+	    begin_file(t, file, j)) != 0) {
+		file->failed = 1;
+		plan_fail(j);
+		return;
+	}
+	plan_set_size(t->s, j, file->size);
+	file->a.flags &= ~SSH2_FILEXFER_ATTR_SIZE;
+	file->a.flags &= ~SSH2_FILEXFER_ATTR_UIDGID;
+	if (!t->preserve)
+		file->a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
+}
+
+static void
+put_settle(struct run *t, struct file *file, const struct plan_action *a)
+{
+	(void)t;
+	(void)a;
+	if (file->status != SSH2_FX_OK)
+		SAY(file, "write remote \"%s\": %s", file->dst,
+		    fx2txt(file->status));
+	close(file->fd);
+	file->fd = -1;
+}
+
+/* Names are read at once, so that no descriptor is held. */
+static void
+list_dir(struct file *file, struct job *j)
+{
+	struct dirent *dp;
+	DIR *dirp = opendir(file->src);
+
+	if (dirp == NULL) {
+		SAY(file, "local opendir \"%s\": %s", file->src,
+		    strerror(errno));
+		file->failed = 1;
+		plan_fail(j);
+		return;
+	}
+	while ((dp = readdir(dirp)) != NULL) {
+		if (dp->d_ino != 0 && strcmp(dp->d_name, ".") != 0 &&
+		    strcmp(dp->d_name, "..") != 0)
+			file_name(file, dp->d_name, NULL);
+	}
+	closedir(dirp);
+	file_last_name(file);
+}
+
+static void
+put_end(struct run *t, struct file *file, struct job *j)
+{
+	if (plan_kind(j) == PLAN_DIR && !file->failed)
+		list_dir(file, j);
+	if (plan_kind(j) != PLAN_FILE)
+		return;
+	file_close(t, file);
+	if (file->failed && file->depth > 0)
+		SAY(file, "upload \"%s\" to \"%s\" failed", file->src,
+		    file->dst);
+}
+
+/* Sets what an entry is. Returns 0, or -1 with a text. */
+static int
+look_up(struct run *t, struct file *file, const char *name,
+    struct stat *sb)
+{
+	if (lstat(file->src, sb) == -1) {
+		NOTE(file, "local lstat \"%s\": %s", name, strerror(errno));
+		t->ret = -1;
+		return -1;
+	}
+	if (S_ISLNK(sb->st_mode) && t->follow && stat(file->src, sb) == -1) {
+		NOTE(file, "local stat \"%s\": %s", name, strerror(errno));
+		t->ret = -1;
+		return -1;
+	}
+	if (S_ISDIR(sb->st_mode) || S_ISREG(sb->st_mode))
+		return 0;
+	NOTE(file, "%s: not a regular file", name);
+	return -1;
+}
+
+static void
+put_add(struct run *t, struct file *dir, struct job *job,
+    const struct name *name)
+{
+	struct file *file = file_new(sftp_path_append(dir->src, name->name),
+	    sftp_path_append(dir->dst, name->name), dir->depth + 1);
+	struct stat sb;
+	enum plan_kind kind = PLAN_NOTE;
+
+	memset(&sb, 0, sizeof(sb));
+	if (look_up(t, file, name->name, &sb) == 0)
+		kind = S_ISDIR(sb.st_mode) ? PLAN_DIR : PLAN_FILE;
+	file->is_new = dir->is_new && kind == PLAN_FILE;
+	file_add(t, job, kind, file, sb.st_size);
+}
+
+const struct side put_side = { NULL, NULL, put_send, put_reply,
+    put_fail, put_begin, put_settle, put_end, put_add };

@@ -1,0 +1,511 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See report-hook.h. A file's names are composed before it begins, and its
+ * object is written while signals are blocked, so a signal finds whole files.
+ * Its handler writes the end, with calls that are allowed there: first the file
+ * that is under way, which has failed. Then upstream's handler ends all.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(HAVE_STRNVIS) && defined(HAVE_VIS_H) && !defined(BROKEN_STRNVIS)
+#include <vis.h>
+#endif
+
+#include "log.h"
+#include "misc.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "clock.h"
+#include "json.h"
+#include "report-hook.h"
+
+/* Errors without a file: more are not kept, only counted. */
+#define ERRORS_MAX	1000
+
+/* Longer texts of a file are cut. */
+#define TEXT_MAX	8192
+
+extern char *__progname;
+extern volatile sig_atomic_t interrupted;
+
+/* What cleanup_exit() does first, see cleanup-hook.c */
+void (*cleanup_first)(void);
+
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
+#define SIGNALS		(sizeof(signals) / sizeof(signals[0]))
+
+static struct {
+	pid_t	 pid;			/* a child is not this process */
+	int	 wanted;		/* and not yet whole */
+	int	 begun;			/* to be written */
+	int	 fd;
+	int	 write_errno;
+	const char *name;		/* as given */
+	char	*path, *temp;		/* absolute; NULL: written directly */
+	const char *program, *prefix;	/* prefix: of messages */
+	char	*host;			/* of the next files; NULL: unknown */
+	time_t	 since;
+	uint64_t begun_us;
+	uint64_t files, failed, bytes;
+	struct sshbuf *file;		/* the names of one that is expected */
+	int	 expects;
+	uint64_t file_us;		/* since when */
+	char	 text[TEXT_MAX];	/* errors of that file */
+	char	 escaped[TEXT_MAX * JSON_BYTE];
+	struct sshbuf *errors;		/* other ones, as JSON */
+	uint64_t nerrors;
+	struct sigaction before[SIGNALS];
+} r = { .fd = -1 };
+
+/* Writing */
+
+static void
+put(const char *p, size_t len)
+{
+	ssize_t n;
+
+	while (len > 0 && r.write_errno == 0) {
+		n = write(r.fd, p, len);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			r.write_errno = errno;
+			return;
+		}
+		p += n;
+		len -= n;
+	}
+}
+
+static void
+put_text(const char *text)
+{
+	put(text, strlen(text));
+}
+
+static void
+put_number(const char *before, uint64_t n)
+{
+	char text[24];
+
+	put_text(before);
+	json_number(text, n);
+	put_text(text);
+}
+
+/* In seconds, with six digits */
+static void
+put_seconds(const char *before, uint64_t us)
+{
+	char text[24];
+
+	put_number(before, us / 1000000);
+	json_number(text, 1000000 + us % 1000000);
+	*text = '.';			/* in place of the 1 */
+	put_text(text);
+}
+
+/* From here on, only calls that a signal's handler may make */
+
+static void
+put_file(uint64_t bytes, uint64_t us, const char *status)
+{
+	put_text(r.files == 0 ? "\n" : ",\n");
+	put((const char *)sshbuf_ptr(r.file), sshbuf_len(r.file));
+	if (*r.text != '\0') {
+		json_escape(r.escaped, r.text);
+		put_text("\"error\":\"");
+		put_text(r.escaped);
+		put_text("\",");
+	}
+	put_number("\"bytes\":", bytes);
+	put_seconds(",\"seconds\":", us);
+	put_text(",\"status\":\"");
+	put_text(status);
+	put_text("\"}");
+	r.files++;
+	r.bytes += bytes;
+	r.expects = 0;
+}
+
+static void
+put_end(int signal)
+{
+	put_text("\n],\"errors\":[");
+	put((const char *)sshbuf_ptr(r.errors), sshbuf_len(r.errors));
+	put_number("],\n\"totals\":{\"files\":", r.files);
+	put_number(",\"failed\":", r.failed);
+	put_number(",\"bytes\":", r.bytes);
+	put_number(",\"errors\":", r.nerrors);
+	put_seconds(",\"seconds\":", clock_us() - r.begun_us);
+	put_text("},\"interrupted\":");
+	put_text(signal != 0 || interrupted ? "true}\n" : "false}\n");
+}
+
+/* While what a handler looks at changes. "old" is what to set then. */
+static void
+block_signals(sigset_t *old)
+{
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < SIGNALS; i++)
+		sigaddset(&set, signals[i]);
+	sigprocmask(SIG_BLOCK, &set, old);
+}
+
+static void
+restore_signals(const sigset_t *old)
+{
+	sigprocmask(SIG_SETMASK, old, NULL);
+}
+
+static void
+finish(int signal)
+{
+	int was = errno;
+	sigset_t old;
+
+	if (!r.wanted || getpid() != r.pid)
+		return;
+	/* Another signal would end the process before the file has its name. */
+	block_signals(&old);
+	if (r.expects) {
+		r.failed++;
+		put_file(0, clock_us() - r.file_us, "failed");
+	}
+	put_end(signal);
+	if (close(r.fd) == -1 && r.write_errno == 0)
+		r.write_errno = errno;
+	r.wanted = 0;
+	if (r.temp != NULL && r.write_errno == 0 &&
+	    rename(r.temp, r.path) == -1)
+		r.write_errno = errno;
+	if (r.temp != NULL && r.fd != -1 && r.write_errno != 0)
+		unlink(r.temp);
+	restore_signals(&old);
+	errno = was;
+}
+
+/* Signals */
+
+static void
+finish_by_signal(int signal)
+{
+	size_t i;
+
+	finish(signal);
+	for (i = 0; i < SIGNALS; i++) {
+		if (signals[i] == signal)
+			r.before[i].sa_handler(signal);
+	}
+}
+
+/* Texts */
+
+/* "before", and text as the inside of a string */
+static void
+add_text(struct sshbuf *b, const char *before, const char *text,
+    const char *end)
+{
+	size_t room = strlen(text) * JSON_BYTE + 1;
+	char *escaped = xmalloc(room);
+	int e;
+
+	json_escape(escaped, text);
+	if ((e = sshbuf_putf(b, "%s\"%s\"%s", before, escaped, end)) != 0)
+		fatal_fr(e, "compose");
+	free(escaped);
+}
+
+/* A path, and its bytes where it is not UTF-8 */
+static void
+add_path(struct sshbuf *b, const char *key, const char *path)
+{
+	char *hex, name[32];
+	int e;
+
+	snprintf(name, sizeof(name), "\"%s\":", key);
+	add_text(b, name, path, ",");
+	if (json_is_text(path))
+		return;
+	hex = xmalloc(2 * strlen(path) + 1);
+	json_hex(hex, path);
+	if ((e = sshbuf_putf(b, "\"%s_hex\":\"%s\",", key, hex)) != 0)
+		fatal_fr(e, "compose");
+	free(hex);
+}
+
+static void
+keep_error(const char *text)
+{
+	sigset_t old;
+
+	block_signals(&old);
+	if (r.expects) {
+		if (*r.text != '\0')
+			strlcat(r.text, "\n", sizeof(r.text));
+		strlcat(r.text, text, sizeof(r.text));
+	} else if (r.nerrors++ < ERRORS_MAX)
+		add_text(r.errors, r.nerrors > 1 ? "," : "", text, "");
+	restore_signals(&old);
+}
+
+/*
+ * As do_log() of upstream prints to standard error. It gives a handler text
+ * that is safe to print, and from 10.3 on the text as it is.
+ */
+static void
+print(LogLevel level, int force, const char *text, void *arg)
+{
+	char safe[1024];
+	static const char *const debug[] = { "", "debug1: ", "debug2: ",
+	    "debug3: " };
+	int n = level >= SYSLOG_LEVEL_DEBUG1 && level <= SYSLOG_LEVEL_DEBUG3 ?
+	    level - SYSLOG_LEVEL_DEBUG1 + 1 : 0;
+
+	(void)force;
+	(void)arg;
+	if (HAYATE_OPENSSH >= 1003) {
+		strnvis(safe, text, sizeof(safe), VIS_SAFE | VIS_OCTAL);
+		text = safe;
+	}
+	dprintf(STDERR_FILENO, "%s%s%s%s\r\n", r.prefix, *r.prefix != '\0' ?
+	    ": " : "", debug[n], text);
+	if (r.wanted && level <= SYSLOG_LEVEL_ERROR)
+		keep_error(text);
+}
+
+/* Begin and end */
+
+/* Creates what is going to take the place of the report. Returns 0 or -1. */
+static int
+create(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	free(r.temp);
+	xasprintf(&r.temp, "%s.XXXXXXXX", r.path);
+	if ((r.fd = mkstemp(r.temp)) == -1 ||
+	    fchmod(r.fd, 0666 & ~mask) == -1 ||
+	    fcntl(r.fd, F_SETFD, FD_CLOEXEC) == -1)
+		return -1;
+	return 0;
+}
+
+/*
+ * Not before upstream's handlers of signals are set: until then they end the
+ * process without us, and a file of ours would be left behind.
+ */
+static void
+begin(void)
+{
+	char when[32];
+
+	if (r.begun)
+		return;
+	r.begun = 1;
+	if (r.temp != NULL && create() == -1)
+		r.write_errno = errno;
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&r.since));
+	put_text("{\"hayate_report\":1,\"program\":\"");
+	put_text(r.program);
+	put_text("\",\"begun\":\"");
+	put_text(when);
+	put_text("\",\"files\":[");
+}
+
+static void
+finish_at_exit(void)
+{
+	sigset_t old;
+
+	if (!r.wanted || getpid() != r.pid)
+		return;
+	block_signals(&old);
+	begin();
+	finish(0);
+	restore_signals(&old);
+	if (r.write_errno == 0)
+		return;
+	error("report \"%s\": %s", r.name, strerror(r.write_errno));
+	fflush(NULL);
+	_exit(1);
+}
+
+/* Interface */
+
+static void
+refuse(const char *path)
+{
+	fprintf(stderr, "%s: report \"%s\": %s\n", __progname, path,
+	    strerror(errno));
+	exit(1);
+}
+
+/* The current directory may change. */
+static char *
+absolute(const char *path)
+{
+	char cwd[PATH_MAX], *abs;
+
+	if (*path == '/')
+		return xstrdup(path);
+	if (getcwd(cwd, sizeof(cwd)) == NULL)
+		refuse(path);
+	xasprintf(&abs, "%s/%s", cwd, path);
+	return abs;
+}
+
+/* What is no regular file is opened; otherwise a file can be created there. */
+static void
+open_report(const char *path)
+{
+	struct stat sb;
+
+	if (strcmp(path, "-") == 0) {
+		if ((r.fd = dup(STDOUT_FILENO)) == -1)
+			refuse("standard output");
+	} else if (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)) {
+		if ((r.fd = open(path, O_WRONLY)) == -1)
+			refuse(path);
+	} else {
+		r.path = absolute(path);
+		if (create() == -1 || unlink(r.temp) == -1)
+			refuse(path);
+		close(r.fd);
+		r.fd = -1;
+		return;
+	}
+	if (fcntl(r.fd, F_SETFD, FD_CLOEXEC) == -1)
+		refuse(path);
+}
+
+void
+report_open(const char *path, const char *program, int named)
+{
+	const char *slash = strrchr(program, '/');
+
+	if (path == NULL)
+		return;
+	open_report(path);
+	r.wanted = 1;
+	r.pid = getpid();
+	r.name = path;
+	r.program = strncmp(slash != NULL ? slash + 1 : program, "sftp", 4) ==
+	    0 ? "sftp" : "scp";
+	r.prefix = named ? program : "";
+	r.since = time(NULL);
+	r.begun_us = clock_us();
+	if ((r.errors = sshbuf_new()) == NULL ||
+	    (r.file = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
+	cleanup_first = finish_at_exit;
+	atexit(finish_at_exit);
+}
+
+void
+report_connect(void)
+{
+	struct sigaction old;
+	sigset_t mask;
+	size_t i;
+
+	if (!r.wanted)
+		return;
+	block_signals(&mask);
+	set_log_handler(print, NULL);	/* log_init() has removed it. */
+	for (i = 0; i < SIGNALS; i++) {
+		if (sigaction(signals[i], NULL, &old) == -1 ||
+		    old.sa_handler == SIG_DFL || old.sa_handler == SIG_IGN ||
+		    old.sa_handler == finish_by_signal)
+			continue;
+		r.before[i] = old;
+		old.sa_handler = finish_by_signal;
+		sigaction(signals[i], &old, NULL);
+	}
+	begin();
+	restore_signals(&mask);
+}
+
+void
+report_host(const char *scheme, const char *word)
+{
+	const char *at = strrchr(word, '@');
+	char *host = NULL, *copy;
+
+	if (!r.wanted)
+		return;
+	if (parse_uri(scheme, word, NULL, &host, NULL, NULL) != 0 &&
+	    parse_user_host_path(word, NULL, &host, NULL) != 0) {
+		copy = xstrdup(at == NULL ? word : at + 1);
+		host = xstrdup(cleanhostname(copy));
+		free(copy);
+	}
+	free(r.host);
+	r.host = host;
+}
+
+void
+report_expect_file(int is_put, const char *from, const char *to)
+{
+	sigset_t old;
+	int e;
+
+	if (!r.wanted)
+		return;
+	block_signals(&old);
+	sshbuf_reset(r.file);
+	if ((e = sshbuf_putf(r.file, "{\"direction\":\"%s\",",
+	    is_put ? "put" : "get")) != 0)
+		fatal_fr(e, "compose");
+	if (r.host != NULL)
+		add_text(r.file, "\"host\":", r.host, ",");
+	add_path(r.file, "from", from);
+	add_path(r.file, "to", to);
+	*r.text = '\0';
+	r.file_us = clock_us();
+	r.expects = 1;
+	restore_signals(&old);
+}
+
+int
+report_expects(void)
+{
+	return r.expects;
+}
+
+void
+report_file(uint64_t bytes, uint64_t us, int ret)
+{
+	sigset_t old;
+
+	if (!r.wanted)
+		return;
+	block_signals(&old);
+	r.failed += ret != 0;
+	put_file(bytes, us, ret == 0 ? "ok" : "failed");
+	restore_signals(&old);
+}

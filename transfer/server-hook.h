@@ -1,0 +1,180 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * server-hook: sets how many requests scp and sftp have under way.
+ *
+ * SFTP has a window of its own: a number of READs or WRITEs of one buffer each.
+ * Stock starts a download with one request and adds one per reply. It waits for
+ * the first WRITE of an upload alone. It stops at 64 requests, or 16 MiB, and a
+ * path of 1 Gbit/s with a round trip of 200 ms holds more. Here flow.h sets
+ * the number, from the age of a request and the rate of the replies, and a
+ * transfer starts with several requests.
+ *
+ * Two round trips before the first byte are saved as well: the query for the
+ * server's limits is sent without waiting for its reply, and a download uses
+ * the lstat that the request before it made of the same file, instead of a
+ * stat.
+ *
+ * Called from patches/160-sftp-client-requests.patch, and by copy-hook.h, in
+ * scp and sftp. Does nothing, so that stock behaviour remains, if the user
+ * chose the requests (-R, -B, -X) or a rate (-l), if out of memory, or if ssh
+ * has "Hayate no" (see tell.h). Main thread only.
+ */
+
+#ifndef HAYATE_SERVER_HOOK_H
+#define HAYATE_SERVER_HOOK_H
+
+#include <sys/types.h>
+#include <stdint.h>
+
+struct sftp_conn;
+struct Attrib;
+struct sshbuf;
+
+/* What is used of upstream's private struct sftp_conn */
+struct server_conn {
+	int	 fd_in, fd_out;
+	u_int	*msg_id, *num_requests, *download_buflen, *upload_buflen;
+	uint64_t limit_kbps;		/* of -l; 0: none */
+};
+
+/*
+ * A connection begins. "limits": the server can be queried for its limits.
+ * "chosen": the user chose the requests or a rate. Returns 1 if upstream has to
+ * query the limits itself.
+ */
+int	server_init(struct sftp_conn *, const struct server_conn *, int limits,
+    int chosen);
+
+/*
+ * "m" is a whole message that was just read. Returns 1 if it is the reply to
+ * the query for limits, or one for later, and has used it; the caller then
+ * reads the next message. Replies may come in any order. The limits on sizes
+ * that come during a transfer apply to the next one.
+ */
+int	server_take_limits(struct sftp_conn *, struct sshbuf *m);
+
+/*
+ * An FSETSTAT was sent, whose failure changes nothing that follows. Returns 1
+ * if nobody has to wait for its reply: the server has told its limits, so it
+ * gets such requests together (PROTOCOL, 2.2). A failure is reported when it
+ * comes, before the reply to the CLOSE that follows.
+ */
+int	server_answer_later(struct sftp_conn *, u_int id);
+
+/*
+ * An lstat of "path" has returned "ret" and the attributes "a". Keeps them for
+ * the next request. Returns "ret".
+ */
+int	server_keep_lstat(struct sftp_conn *, const char *path,
+    const struct Attrib *a, int ret);
+
+/*
+ * A download begins. "a" are its attributes, or NULL. Returns "a"; but if that
+ * is NULL and the last request was an lstat of this path that found a regular
+ * file, copies its attributes to "room" and returns "room". Attributes that are
+ * older may have changed, so they are not used.
+ */
+struct Attrib *server_use_kept_lstat(struct sftp_conn *, const char *path,
+    struct Attrib *a, struct Attrib *room);
+
+/*
+ * Returns the attributes of the last lstat if it was the last request, and
+ * found a regular file or a directory; or NULL.
+ */
+const struct Attrib *server_last_lstat(const struct sftp_conn *);
+
+/*
+ * Returns the real path of "path", which the caller frees: what is known by
+ * first-hook.h, or what "ask", a function of upstream, returns.
+ */
+char	*server_realpath(struct sftp_conn *, const char *path,
+    char *(*ask)(struct sftp_conn *, const char *, int));
+
+/*
+ * A download begins. Returns with how many requests of "unit" bytes, for a file
+ * of "size" bytes; 0 is an unknown size.
+ */
+u_int	server_begin_download(struct sftp_conn *, uint64_t size, u_int unit);
+
+/*
+ * "len" bytes were read. Sets "*max_req", how many requests may be under way,
+ * unless it is 0 (end of file).
+ */
+void	server_count_read(struct sftp_conn *, size_t len, u_int *max_req);
+
+/*
+ * An upload begins with the request "id". Returns the request whose
+ * acknowledgement it waits for before it sends more: "id" in stock, or 0, none.
+ */
+uint32_t server_begin_upload(struct sftp_conn *, uint32_t id);
+
+/* Returns 1 if an upload has to read an acknowledgement before it sends. */
+int	server_must_wait(struct sftp_conn *, u_int under_way);
+
+/*
+ * "*len" bytes were acknowledged with "*status". The first error stays in
+ * "*status", because several WRITEs are under way and a later success must not
+ * hide it. After an error nothing counts as written, so "*len" becomes 0.
+ */
+void	server_count_written(struct sftp_conn *, size_t *len, u_int *status);
+
+/* Returns 1 if the file has to be cut behind the last byte before an error. */
+int	server_must_truncate(struct sftp_conn *);
+
+/* A connection whose requests are made by copy-hook.h, for a while */
+struct server_tree {
+	int	 fd_in, fd_out;
+	u_int	*msg_id;		/* the next request's ID */
+	u_int	 unit;			/* bytes of one READ or WRITE */
+	uint64_t window;		/* bytes that may be under way */
+};
+
+/* Returns 1 unless the connection is left to stock code. */
+int	server_is_tuned(const struct sftp_conn *);
+
+/*
+ * Returns 1 if the connection is tuned, WRITEs have at least "unit" bytes, and
+ * ssh offers more channels or connections.
+ */
+int	server_can_stripe(const struct sftp_conn *, u_int unit);
+
+/* Returns what server_init() was given, of a connection that is tuned. */
+const struct server_conn *server_get_conn(const struct sftp_conn *);
+
+/* Writes and reads "len" bytes of the connection. Return 1, or 0 with errno. */
+int	server_write(const struct server_conn *, const void *, size_t len);
+int	server_read(const struct server_conn *, void *, size_t len);
+
+/*
+ * Sends a request that has one string, and does not wait for the reply, which
+ * may come before or after others. Returns its ID.
+ */
+u_int	server_ask(const struct server_conn *, u_char code, const char *text);
+
+/* A tree is going to be copied over a connection that is tuned. */
+void	server_begin_tree(struct sftp_conn *, int put, struct server_tree *);
+
+/*
+ * A reply has come, and with it "len" bytes were read or acknowledged. Returns
+ * how many bytes may be under way.
+ */
+uint64_t server_count_tree(struct sftp_conn *, size_t len);
+
+/* Returns the RTT in microseconds, as far as known; 0: not at all. */
+uint64_t server_rtt(const struct sftp_conn *);
+
+/*
+ * Returns how many bytes have been moved over a tuned connection by upstream's
+ * functions, and by those that add theirs.
+ */
+uint64_t server_moved(const struct sftp_conn *);
+void	server_add_moved(struct sftp_conn *, uint64_t bytes);
+
+/* Returns the server's limit of open handles; 0: none, or not yet known. */
+uint64_t server_handles(const struct sftp_conn *);
+
+#endif /* HAYATE_SERVER_HOOK_H */

@@ -1,0 +1,226 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See sparse-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "atomicio.h"
+#include "misc.h"
+
+#include "server-hook.h"
+#include "sparse-hook.h"
+#include "stripe.h"
+
+/*
+ * The smallest hole: what the smallest usual reply has. A smaller one is
+ * cheaper to write than to leave out.
+ */
+#define HOLE_LEAST	(32 * 1024)
+
+/* Where holes begin and end: a multiple of the blocks of most file systems */
+#define BLOCK		4096
+
+/* What is got */
+
+/* Returns how many bytes at the beginning are zeros, in whole blocks. */
+static size_t
+zeros(const u_char *p, size_t len)
+{
+	size_t n = 0;
+
+	while (len - n >= BLOCK && p[n] == 0 &&
+	    memcmp(p + n, p + n + 1, BLOCK - 1) == 0)
+		n += BLOCK;
+	return n;
+}
+
+/* Returns how many bytes from "off" on can become a hole. */
+static size_t
+hole_at(const u_char *p, size_t len, off_t off)
+{
+	size_t n = off % BLOCK == 0 ? zeros(p, len) : 0;
+
+	return n >= HOLE_LEAST ? n : 0;
+}
+
+/* Returns how many bytes come before the next hole. */
+static size_t
+data_at(const u_char *p, size_t len, off_t off)
+{
+	size_t n = BLOCK - off % BLOCK, zero;
+
+	while (n < len && (zero = zeros(p + n, len - n)) < HOLE_LEAST)
+		n += MAXIMUM(zero, BLOCK);
+	return MINIMUM(n, len);
+}
+
+/* Returns 1 if zeros at "off" are there because the file is longer now. */
+static int
+lengthen(int fd, size_t len, off_t off)
+{
+	struct stat sb;
+
+	return fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) &&
+	    off >= sb.st_size && ftruncate(fd, off + (off_t)len) == 0;
+}
+
+/* Returns how many bytes were written. */
+static size_t
+write_all(int fd, const u_char *p, size_t len, off_t off)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < len) {
+		n = pwrite(fd, p + done, len - done, off + (off_t)done);
+		if (n == -1 && errno == EINTR)
+			continue;
+		if (n == 0)
+			errno = EPIPE;
+		if (n <= 0)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+size_t
+sparse_write(int fd, const u_char *p, size_t len, off_t off)
+{
+	size_t done = 0, n;
+
+	while (done < len) {
+		n = hole_at(p + done, len - done, off + done);
+		if (n > 0 && lengthen(fd, n, off + done)) {
+			done += n;
+			continue;
+		}
+		if (n == 0)
+			n = data_at(p + done, len - done, off + done);
+		if (write_all(fd, p + done, n, off + done) != n)
+			break;
+		done += n;
+	}
+	return done;
+}
+
+size_t
+sparse_vwrite(struct sftp_conn *conn, int fd, const u_char *p, size_t len)
+{
+	if (!server_is_tuned(conn))
+		return atomicio(vwrite, fd, (u_char *)p, len);
+	return sparse_write(fd, p, len, lseek(fd, 0, SEEK_CUR));
+}
+
+/* What is put */
+
+#ifdef SEEK_DATA
+
+/* Returns where data begins, at "off" or behind it: at the end, the size. */
+static off_t
+next_data(int fd, off_t off)
+{
+	/* What is appended meanwhile is no hole. */
+	off_t end = lseek(fd, 0, SEEK_END), to = lseek(fd, off, SEEK_DATA);
+
+	if (to == -1 && errno == ENXIO)
+		to = end;
+	return MAXIMUM(to, off);
+}
+
+int
+sparse_has_hole(int fd, const struct stat *sb)
+{
+	off_t off = 0, to;
+
+	if ((off_t)sb->st_blocks * 512 >= sb->st_size)
+		return 0;
+	while ((off = lseek(fd, off, SEEK_HOLE)) != -1 && off < sb->st_size) {
+		to = next_data(fd, off);
+		if (to - off >= HOLE_LEAST)
+			break;
+		if (to == off) {	/* it cannot be told */
+			off = -1;
+			break;
+		}
+		off = to;
+	}
+	(void)lseek(fd, 0, SEEK_SET);
+	return off != -1 && off < sb->st_size;
+}
+
+size_t
+sparse_next(int fd, off_t *off, size_t len)
+{
+	off_t begin = next_data(fd, *off), data, hole;
+
+	if (begin - *off < HOLE_LEAST)
+		begin = *off;
+	*off = data = begin;
+	while ((hole = lseek(fd, data, SEEK_HOLE)) != -1 &&
+	    hole - begin < (off_t)len) {
+		data = next_data(fd, hole);
+		if (data != hole && data - hole < HOLE_LEAST)
+			continue;
+		/* A hole that is made just now is sent: 0 would be the end. */
+		if (hole > begin)
+			len = hole - begin;
+		break;
+	}
+	(void)lseek(fd, begin, SEEK_SET);
+	return len;
+}
+
+#else
+
+int
+sparse_has_hole(int fd, const struct stat *sb)
+{
+	(void)fd;
+	(void)sb;
+	return 0;
+}
+
+size_t
+sparse_next(int fd, off_t *off, size_t len)
+{
+	(void)fd;
+	(void)off;
+	return len;
+}
+
+#endif
+
+/* A large file with little data gains more by its holes than by channels. */
+static off_t
+least_holes(off_t size, int alone)
+{
+	return alone && size >= STRIPE_LEAST ? size / 4 * 3 : size / 8;
+}
+
+off_t
+sparse_size(const char *path, int alone)
+{
+	struct stat sb;
+	int fd, yes;
+
+	if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode) ||
+	    (off_t)sb.st_blocks * 512 >
+	    sb.st_size - least_holes(sb.st_size, alone) ||
+	    (fd = open(path, O_RDONLY)) == -1)
+		return 0;
+	yes = sparse_has_hole(fd, &sb);
+	close(fd);
+	return yes ? sb.st_size : 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * sparse-hook: holes of files, which a copy need not carry or write.
+ *
+ * What is got: 32 KiB of zeros behind the end of the local file make it longer
+ * instead of being written. Zeros over bytes that are there are written, so a
+ * target that is copied over in place may have fewer holes than its source.
+ *
+ * What is put: a hole of 32 KiB or more is left out, and the server's file is
+ * made as long as its source at the end. It must be a regular file, and is
+ * emptied before, so that what is left out reads as zeros, and an interrupted
+ * copy is a beginning of its source. A file with bytes that is copied over in
+ * place gets every byte, as in upstream: it may be the source itself. A file
+ * that is put alone takes this way if an eighth of it is holes, from 32 MiB on
+ * three quarters, because it is then not striped. A file of a tree takes it
+ * with any hole, a very large one (turn-hook.h) with an eighth.
+ *
+ * What the file system calls a hole is believed.
+ *
+ * Called by get-hook.c, fetch-hook.c, put-hook.c, copy-hook.c and
+ * turn-hook.c, and from
+ * patches/163-sftp-client-holes.patch. Main thread only.
+ */
+
+#ifndef HAYATE_SPARSE_HOOK_H
+#define HAYATE_SPARSE_HOOK_H
+
+#include <sys/types.h>
+
+struct sftp_conn;
+struct stat;
+
+/*
+ * Writes "len" bytes of a file that is got, at "off". Returns how many bytes
+ * are there now: with fewer than "len", errno is set. sparse_vwrite() writes
+ * where the descriptor is, and over a connection that is left to stock code as
+ * upstream does.
+ */
+size_t	sparse_write(int fd, const u_char *, size_t len, off_t off);
+size_t	sparse_vwrite(struct sftp_conn *, int fd, const u_char *, size_t len);
+
+/* Returns 1 if a regular file has a hole that need not be sent. */
+int	sparse_has_hole(int fd, const struct stat *);
+
+/*
+ * Returns the size of a file whose holes are worth this way, or 0. "alone": it
+ * is no file of a tree.
+ */
+off_t	sparse_size(const char *path, int alone);
+
+/*
+ * What is to be sent next, from "*off" on or from behind the hole there: moves
+ * "*off" and the descriptor to it, or to the end of the file. Returns how many
+ * of "len" bytes come before the next hole.
+ */
+size_t	sparse_next(int fd, off_t *off, size_t len);
+
+#endif /* HAYATE_SPARSE_HOOK_H */

@@ -1,0 +1,387 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See tell.h for the idea. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* for SO_PEERCRED */
+#endif
+
+#include <sys/types.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tell.h"
+
+#ifdef __linux__
+
+#include <sys/random.h>
+
+/* The process ID follows, then what is told, then a random number. */
+#define STOCK	"hayate=no/"
+#define WISH	"hayate=wants/"		/* kind and descriptors */
+#define OFFER	"hayate=at/"		/* streams, descriptor, kind */
+#define LOGIN	"hayate=login/"
+
+#define BACKLOG	16			/* more channels than are asked for */
+
+/* Returns the length of an address whose name, behind the NUL, has "n" bytes */
+static socklen_t
+abstract_len(int n)
+{
+	return offsetof(struct sockaddr_un, sun_path) + 1 + n;
+}
+
+/*
+ * Anything but a Unix socket without a name stays as it is. Another user could
+ * take a name that is easy to guess. Returns 0, or -1 if it has not got the
+ * name.
+ */
+static int
+name_socket(int fd, const char *what, const char *rest)
+{
+	struct sockaddr_un sun;
+	socklen_t len = sizeof(sun);
+	uint64_t random;
+	int n;
+
+	if (getsockname(fd, (struct sockaddr *)&sun, &len) == -1 ||
+	    sun.sun_family != AF_UNIX ||
+	    len > offsetof(struct sockaddr_un, sun_path) ||
+	    getrandom(&random, sizeof(random), GRND_NONBLOCK) !=
+	    sizeof(random))
+		return -1;
+	sun.sun_path[0] = '\0';		/* abstract */
+	n = snprintf(sun.sun_path + 1, sizeof(sun.sun_path) - 1,
+	    "%s%ld/%s/%016llx", what, (long)getpid(), rest,
+	    (unsigned long long)random);
+	return bind(fd, (struct sockaddr *)&sun, abstract_len(n));
+}
+
+/*
+ * Copies the name of the other end behind "what" to "rest", which has the size
+ * of a whole address. Returns 0, or -1 if it has no such name.
+ */
+static int
+read_peer_name(int fd, const char *what, char *rest)
+{
+	struct sockaddr_un sun;
+	socklen_t len = sizeof(sun);
+
+	memset(&sun, 0, sizeof(sun));
+	if (getpeername(fd, (struct sockaddr *)&sun, &len) == -1 ||
+	    sun.sun_family != AF_UNIX || len >= sizeof(sun) ||
+	    len <= abstract_len(0) || sun.sun_path[0] != '\0' ||
+	    strncmp(sun.sun_path + 1, what, strlen(what)) != 0)
+		return -1;
+	strcpy(rest, sun.sun_path + 1 + strlen(what));
+	return 0;
+}
+
+/* Returns the process that made the socket behind "fd" if it is this user's. */
+static pid_t
+peer_process(int fd)
+{
+	struct ucred cred;
+	socklen_t len = sizeof(cred);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) == -1 ||
+	    cred.uid != geteuid())
+		return -1;
+	return cred.pid;
+}
+
+void
+tell_stock(void)
+{
+	(void)name_socket(STDIN_FILENO, STOCK, "");
+}
+
+int
+tell_is_stock(int fd)
+{
+	char rest[sizeof(struct sockaddr_un)];
+
+	return read_peer_name(fd, STOCK, rest) == 0;
+}
+
+void
+tell_wish(int fd, int channels, int memory)
+{
+	char what[32];
+
+	snprintf(what, sizeof(what), "%c%d/%d", channels ? 'c' : 'n', fd,
+	    memory);
+	(void)name_socket(fd, WISH, what);
+}
+
+int
+tell_wished(void)
+{
+	char rest[sizeof(struct sockaddr_un)];
+	const char *what;
+
+	if (read_peer_name(STDIN_FILENO, WISH, rest) == -1)
+		return 0;
+	what = strchr(rest, '/');
+	return TELL_CONNECTIONS | (what != NULL && what[1] == 'c' ?
+	    TELL_CHANNELS : 0);
+}
+
+int
+tell_memory(void)
+{
+	char rest[sizeof(struct sockaddr_un)], path[64];
+	int fd, memory;
+	long pid;
+
+	/* A process may open its user's descriptors through /proc. */
+	if (read_peer_name(STDIN_FILENO, WISH, rest) == -1 ||
+	    sscanf(rest, "%ld/%*c%d/%d", &pid, &fd, &memory) != 3 ||
+	    memory < 0 || peer_process(STDIN_FILENO) != pid)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, memory);
+	return open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+static pid_t wisher = -1;
+
+/*
+ * Listens at a path in "dir", a new directory of this user's alone, and removes
+ * both at once. Returns the socket, or -1; "*at" is a descriptor of the path.
+ */
+static int
+listen_in(const char *dir, int *at)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	int fd;
+
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "%s/s", dir);
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd != -1 && bind(fd, (struct sockaddr *)&sun, sizeof(sun)) == 0) {
+		*at = open(sun.sun_path, O_PATH | O_CLOEXEC);
+		unlink(sun.sun_path);
+		if (*at != -1 && listen(fd, BACKLOG) == 0)
+			return fd;
+		close(*at);
+	}
+	close(fd);
+	return -1;
+}
+
+static int
+listen_below(const char *tmp, int *at)
+{
+	char dir[sizeof(((struct sockaddr_un *)NULL)->sun_path) - 2];
+	int fd = -1, n;
+
+	n = snprintf(dir, sizeof(dir), "%s/hayate.XXXXXXXXXX", tmp);
+	if (n < (int)sizeof(dir) && mkdtemp(dir) != NULL) {	/* mode 0700 */
+		fd = listen_in(dir, at);
+		rmdir(dir);
+	}
+	return fd;
+}
+
+/* TMPDIR may be another user's, or too long for the path of a socket. */
+static int
+listen_hidden(int *at)
+{
+	const char *tmp = getenv("TMPDIR");
+	int fd = tmp == NULL || *tmp == '\0' ? -1 : listen_below(tmp, at);
+
+	return fd != -1 ? fd : listen_below("/tmp", at);
+}
+
+int
+tell_listen(int streams, int alone)
+{
+	char what[32], rest[sizeof(struct sockaddr_un)];
+	int fd, at;
+
+	if (read_peer_name(STDIN_FILENO, WISH, rest) == -1 ||
+	    (wisher = peer_process(STDIN_FILENO)) <= 0 ||
+	    (fd = listen_hidden(&at)) == -1)
+		return -1;
+	snprintf(what, sizeof(what), "%d/%d/%c", streams, at,
+	    alone ? 'a' : 'n');
+	if (name_socket(STDIN_FILENO, OFFER, what) == -1) {
+		close(at);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+void
+tell_alone(void)
+{
+	(void)name_socket(STDIN_FILENO, OFFER, "1/-1/a");
+}
+
+int
+tell_is_wisher(int fd)
+{
+	return wisher > 0 && peer_process(fd) == wisher;
+}
+
+int
+tell_is_login(int fd)
+{
+	char rest[sizeof(struct sockaddr_un)];
+
+	return read_peer_name(fd, LOGIN, rest) == 0;
+}
+
+/* What an OFFER says */
+struct offer {
+	long	 pid;
+	int	 streams, at;
+	char	 kind;
+};
+
+static int
+read_offer(int fd, struct offer *o)
+{
+	char rest[sizeof(struct sockaddr_un)];
+
+	return read_peer_name(fd, OFFER, rest) == 0 &&
+	    sscanf(rest, "%ld/%d/%d/%c", &o->pid, &o->streams, &o->at,
+	    &o->kind) == 4 && o->streams >= 0 ? 0 : -1;
+}
+
+int
+tell_offers(int fd)
+{
+	struct offer o;
+
+	return read_offer(fd, &o) == 0 && o.at != -1 ? o.streams : -1;
+}
+
+int
+tell_is_alone(int fd)
+{
+	struct offer o;
+
+	return read_offer(fd, &o) == 0 && o.kind == 'a';
+}
+
+int
+tell_connect(int fd, int login)
+{
+	struct sockaddr_un sun = { .sun_family = AF_UNIX };
+	struct offer o;
+	int s;
+
+	if (read_offer(fd, &o) == -1)
+		return -1;
+	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (s == -1)
+		return -1;
+	/* The kernel lets nobody pass but this user. */
+	snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%ld/fd/%d", o.pid,
+	    o.at);
+	/* The process ID may have passed to another process. */
+	if ((login && name_socket(s, LOGIN, "") == -1) ||
+	    connect(s, (struct sockaddr *)&sun, sizeof(sun)) == -1 ||
+	    peer_process(s) != o.pid) {
+		close(s);
+		return -1;
+	}
+	return s;
+}
+
+#else /* !__linux__ */
+
+void
+tell_stock(void)
+{
+}
+
+int
+tell_is_stock(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+void
+tell_wish(int fd, int channels, int memory)
+{
+	(void)fd;
+	(void)channels;
+	(void)memory;
+}
+
+int
+tell_memory(void)
+{
+	return -1;
+}
+
+int
+tell_wished(void)
+{
+	return 0;
+}
+
+int
+tell_listen(int streams, int alone)
+{
+	(void)streams;
+	(void)alone;
+	return -1;
+}
+
+void
+tell_alone(void)
+{
+}
+
+int
+tell_is_wisher(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int
+tell_is_login(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int
+tell_offers(int fd)
+{
+	(void)fd;
+	return -1;
+}
+
+int
+tell_is_alone(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int
+tell_connect(int fd, int login)
+{
+	(void)fd;
+	(void)login;
+	return -1;
+}
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * tell: what scp or sftp and the ssh that it starts tell each other.
+ *
+ * scp and sftp do not read ssh_config; only ssh does. They are connected by a
+ * pair of sockets and by nothing else: ssh closes all other descriptors, and
+ * every byte on the pair belongs to SFTP. But each end can read the name of the
+ * other, a new pair has no names, and only a holder of an end can name it. The
+ * names are in the abstract name space of Linux, which needs no file and ends
+ * with the process. Every user of the host can read them there, so they hold no
+ * secret, and take them, so each ends in a random number. A name is given once:
+ *
+ *   ssh's end   stock behaviour is wanted ("Hayate no"); or
+ *               more channels or connections can be had from this process, by
+ *               this descriptor, and how many connections the user wants
+ *   scp's end   more channels are wanted, or would have no use; and a
+ *               descriptor of scp's that is memory to share
+ *
+ * The descriptor is the path of a socket that listens. The path itself is gone:
+ * it was in a directory of this user's alone and only for a moment. It is
+ * reached through /proc, which no other user can pass. What connects to it is a
+ * channel, or, if it has a name, a further connection.
+ *
+ * No upstream header. On other systems nothing is told.
+ */
+
+#ifndef HAYATE_TELL_H
+#define HAYATE_TELL_H
+
+/* In ssh: names the socket that is standard input, if it is a socket. */
+void	tell_stock(void);
+
+/* In scp and sftp: returns 1 if the ssh behind "fd" wants stock behaviour. */
+int	tell_is_stock(int fd);
+
+/*
+ * In scp and sftp, before ssh has logged in: this process can use further
+ * connections, and "channels": more channels as well. "memory" is a descriptor
+ * that ssh may have, or -1.
+ */
+void	tell_wish(int fd, int channels, int memory);
+
+/* In ssh: returns that descriptor, which the caller closes, or -1. */
+int	tell_memory(void);
+
+/* In ssh: whether there is a wish, and one for channels */
+#define TELL_CONNECTIONS	1
+#define TELL_CHANNELS	2
+int	tell_wished(void);
+
+/*
+ * In ssh: if there is a wish, returns a socket that listens, which the caller
+ * closes, and tells how it is reached and "streams", the number of connections
+ * that the user wants, which 0 leaves to scp. Otherwise returns -1. "alone":
+ * the user wants more than one, but the login cannot be made again.
+ */
+int	tell_listen(int streams, int alone);
+
+/* In ssh: tells that alone. */
+void	tell_alone(void);
+
+/*
+ * In ssh: returns 1 if the socket "fd", which was accepted, belongs to the
+ * process that asked for the channels.
+ */
+int	tell_is_wisher(int fd);
+
+/* In ssh: returns 1 if it asks for a connection, 0 if for a channel. */
+int	tell_is_login(int fd);
+
+/*
+ * In scp and sftp: returns how many connections the user of the ssh behind "fd"
+ * wants, 0 for what helps, or -1 if nothing is offered.
+ */
+int	tell_offers(int fd);
+
+/* In scp and sftp: returns 1 if the user wants more that cannot be had. */
+int	tell_is_alone(int fd);
+
+/*
+ * In scp and sftp: returns a socket that is connected to the ssh behind "fd",
+ * for one more channel, or with "login" for one more connection, or -1. It is
+ * non-blocking.
+ */
+int	tell_connect(int fd, int login);
+
+#endif /* HAYATE_TELL_H */

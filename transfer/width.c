@@ -1,0 +1,104 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See width.h. */
+
+#include <string.h>
+
+#include "minmax.h"
+#include "width.h"
+
+#define PERIOD_US	1000000
+
+/*
+ * Where each connection carried less than this, for so long: loss makes a slow
+ * path uneven.
+ */
+#define PERIOD_BYTES	400000
+#define PERIOD_SLOW_US	4000000
+
+/* In percent: what still rises, and what is worth twice as many */
+#define RISES		125
+#define GAINS		130
+
+/* So often a trial has to bring too little: once may be bad luck. */
+#define DOUBTS_MOST	2
+
+/* A trial that fails costs about a second of the transfer. */
+#define REST_SECONDS	8
+
+unsigned int
+width_want(const struct width *x)
+{
+	return x->want == 0 ? 1 : x->want;
+}
+
+void
+width_pause(struct width *x)
+{
+	x->since = 0;
+}
+
+void
+width_refused(struct width *x, unsigned int has)
+{
+	x->want = has;
+	x->is_settled = 1;
+}
+
+/*
+ * The goodput no longer rises: "rate" bytes per second. A connection may carry
+ * more until its first loss, so that "best" is no measure of what comes.
+ */
+static void
+judge(struct width *x, uint64_t best, uint64_t rate, uint64_t rest)
+{
+	unsigned int has = width_want(x);
+
+	if (has > 1 && best * 100 < x->base * GAINS) {
+		if (++x->doubts == DOUBTS_MOST) {
+			x->want = has / 2;
+			x->is_settled = 1;
+		}
+		return;
+	}
+	x->doubts = 0;
+	if (rest / REST_SECONDS < rate)
+		return;
+	x->base = rate;
+	x->is_settled = has == WIDTH_MOST;
+	if (!x->is_settled)
+		x->want = 2 * has;
+}
+
+void
+width_count(struct width *x, uint64_t bytes, uint64_t rest, unsigned int has,
+    uint64_t now)
+{
+	uint64_t rate;
+
+	if (x->is_settled || has < width_want(x)) {
+		x->since = x->last = 0;
+		return;
+	}
+	if (x->since == 0) {
+		x->since = max_u64(now, 1);
+		x->bytes = 0;
+		return;
+	}
+	x->bytes += bytes;
+	if (now - x->since < (x->bytes < (uint64_t)has * PERIOD_BYTES ?
+	    PERIOD_SLOW_US : PERIOD_US))
+		return;
+	rate = x->bytes * 1000000 / (now - x->since);
+	if (x->last == 0 || rate * 100 >= x->last * RISES) {
+		x->last = max_u64(rate, 1);
+		x->since = now;
+		x->bytes = 0;
+		return;
+	}
+	judge(x, max_u64(rate, x->last), max_u64(rate, 1), rest);
+	x->since = x->last = 0;
+}
