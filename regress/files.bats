@@ -117,54 +117,6 @@ each_way() {
 	same "mkdir b; printf '%s\n' 'mput a/* b' 'mget b/* .' | $SFTP"
 }
 
-# bad_disk: what is loaded with this cannot read files named BAD behind 300,000
-# bytes, and has no room, of which it learns by close(), for files named FULL
-bad_disk() {
-	cc -shared -fPIC -o bad.so -xc - <<-'EOT'
-	#define _GNU_SOURCE
-	#include <dlfcn.h>
-	#include <errno.h>
-	#include <fcntl.h>
-	#include <stdio.h>
-	#include <string.h>
-	#include <unistd.h>
-
-	static int
-	is(int fd, const char *name)
-	{
-		char at[40], path[4096] = "";
-
-		snprintf(at, sizeof(at), "/proc/self/fd/%d", fd);
-		return readlink(at, path, sizeof(path) - 1) > 0 &&
-		    strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name) == 0;
-	}
-
-	ssize_t
-	read(int fd, void *p, size_t n)
-	{
-		ssize_t (*real)() = dlsym(RTLD_NEXT, "read");
-		off_t at = is(fd, "BAD") ? lseek(fd, 0, SEEK_CUR) : 0;
-
-		errno = EIO;
-		if (at >= 300000)
-			return -1;
-		return real(fd, p, at + n > 300000 && is(fd, "BAD") ? 300000 - at : n);
-	}
-
-	int
-	close(int fd)
-	{
-		int (*real)() = dlsym(RTLD_NEXT, "close");
-		int bad = is(fd, "FULL") && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
-
-		if (real(fd) == -1 || !bad)
-			return bad ? -1 : 0;
-		errno = EDQUOT;
-		return -1;
-	}
-	EOT
-}
-
 @test "a local file that cannot be read fails alone, and is cut where it was read to" {
 	local w
 	mkdir a
@@ -470,6 +422,69 @@ sftp_near() {
 	diff -r a b
 	copy_near "h:$T/a/*" b2
 	diff -r a b2
+}
+
+# What comes early may wait in memory, 64 MiB of it; scp takes 48 MiB without.
+@test "a server that answers the start of each file last fills no memory" {
+	local i kib
+	mkdir a
+	for i in $(seq 40); do truncate -s 2M "a/$i"; done
+	truncate -s 60M a/large
+	peer limits=261120,261120,1019 starts=0.05
+	kib=$(peak timeout 60 "$(bin scp)" -q -S ./near -r "h:$T/a" b 3>&-)
+	true_ "$kib < 140 * 1024"
+	diff -rq a b
+}
+
+@test "no more files are open than descriptors allow, both ways and in a list" {
+	local most to
+	some 200
+	# 64 are kept for all else
+	for most in 100 20; do
+		peer limits=261120,261120,1019 gather=0.0$((most / 50))
+		sed -i '2i ulimit -Sn 1024' near
+		ulimit -Sn $((most + 64))
+		for to in "-r a h:$T/b" "-r h:$T/a b" "h:$T/a/[0-9]* b"; do
+			rm -rf b
+			[[ $to = -r* ]] || mkdir b
+			# shellcheck disable=SC2086 # words
+			copy_near $to
+			diff -r a b
+			run -0 cat log
+			true_ "$(of 0 open) <= $most && ($most == 20 || $(of 0 open) > 50)"
+		done
+	done
+}
+
+# source_bytes: of b/a/1, which has the size of one of the sources, and each byte of
+# any of them
+source_bytes() {
+	python3 - <<-'END'
+	sources = [open("a/%d" % i, "rb").read() for i in (1, 2, 3, 4)]
+	got = open("b/a/1", "rb").read()
+	assert len(got) in map(len, sources)
+	assert all(any(s[i:i + 1] == got[i:i + 1] for s in sources)
+	           for i in range(len(got)))
+	END
+}
+
+@test "files that are put to links of one file leave bytes of theirs there, and the links" {
+	local i
+	mkdir -p a b/a
+	for i in 1 2 3 4; do
+		head -c $((i % 3 * 30000 + 100)) /dev/zero | tr '\0' $i >a/$i
+	done
+	for i in 0 1; do
+		peer limits=32768,32768,1019 gather=0.03 backwards=${i#0}
+		rm -f b/a/*
+		head -c 90000 /dev/zero | tr '\0' o >b/a/1
+		ln b/a/1 b/a/2
+		ln b/a/1 b/a/3
+		ln b/a/1 b/a/4
+		copy_near -r a "h:$T/b"
+		[ "$(stat -c %h b/a/1)" = 4 ]
+		source_bytes
+	done
 }
 
 @test "one file takes no more round trips than in stock" {

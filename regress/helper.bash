@@ -104,6 +104,80 @@ need_asyncssh() {
 # fails COMMAND...: it must; a test goes on after "! command"
 fails() { ! "$@"; }
 
+# bad_disk: what is loaded with bad.so cannot read files named BAD behind 300,000
+# bytes, or $BAD_AT, and has no room for files named FULL, of which it learns by
+# close()
+bad_disk() {
+	cc -shared -fPIC -o bad.so -xc - <<-'EOT'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <errno.h>
+	#include <fcntl.h>
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <string.h>
+	#include <unistd.h>
+
+	static int
+	is(int fd, const char *name)
+	{
+		char at[40], path[4096] = "";
+
+		snprintf(at, sizeof(at), "/proc/self/fd/%d", fd);
+		return readlink(at, path, sizeof(path) - 1) > 0 &&
+		    strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name) == 0;
+	}
+
+	/* How much of n bytes can be read; -1: none */
+	static ssize_t
+	readable(int fd, off_t at, size_t n)
+	{
+		off_t end = getenv("BAD_AT") ? atol(getenv("BAD_AT")) : 300000;
+
+		if (!is(fd, "BAD") || at + (off_t)n <= end)
+			return n;
+		errno = EIO;
+		return at >= end ? -1 : end - at;
+	}
+
+	ssize_t
+	read(int fd, void *p, size_t n)
+	{
+		ssize_t (*real)() = dlsym(RTLD_NEXT, "read");
+		ssize_t most = readable(fd, lseek(fd, 0, SEEK_CUR), n);
+
+		return most == -1 ? -1 : real(fd, p, most);
+	}
+
+	ssize_t
+	pread(int fd, void *p, size_t n, off_t at)
+	{
+		ssize_t (*real)() = dlsym(RTLD_NEXT, "pread");
+		ssize_t most = readable(fd, at, n);
+
+		return most == -1 ? -1 : real(fd, p, most, at);
+	}
+
+	ssize_t
+	pread64(int fd, void *p, size_t n, off_t at)
+	{
+		return pread(fd, p, n, at);
+	}
+
+	int
+	close(int fd)
+	{
+		int (*real)() = dlsym(RTLD_NEXT, "close");
+		int bad = is(fd, "FULL") && (fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY;
+
+		if (real(fd) == -1 || !bad)
+			return bad ? -1 : 0;
+		errno = EDQUOT;
+		return -1;
+	}
+	EOT
+}
+
 # reported EXPRESSION: Python, of the report r; files by the name of "from"
 reported() {
 	python3 - "$1" <<-'END' || { cat report; return 1; }
@@ -119,6 +193,15 @@ seconds() {
 	local from=$EPOCHREALTIME
 	"$@" || return
 	echo "${EPOCHREALTIME/,/.} ${from/,/.}" | awk '{ print $1 - $2 }'
+}
+
+# peak COMMAND...: KiB, the most that it had in memory
+peak() {
+	python3 - "$@" <<-'END'
+	import resource, subprocess, sys
+	subprocess.check_call(sys.argv[1:], stdin=subprocess.DEVNULL)
+	print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+	END
 }
 
 # true_ EXPRESSION: of numbers, as awk sees it; prints it when it is false

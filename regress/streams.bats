@@ -328,6 +328,35 @@ paced() {
 	poll 5 paced 100663296
 }
 
+@test "a local file that cannot be read ends scp as in stock, with what was read before" {
+	local old
+	bad_disk
+	ln "$BULK" BAD
+	for old in no yes; do
+		rm -f there/*
+		[ $old = no ] || head -c 150000000 /dev/zero >there/x
+		BAD_AT=60000000 LD_PRELOAD=$T/bad.so run slow -v -j 3 BAD \
+		    "stock:$T/there/x"
+		echo "$output" >log
+		[ "$status" = 255 ]
+		grep 'read local "BAD": Input/output error' log
+		[ "$(over log)" = 3 ]
+		true_ "$(stat -c %s there/x) > 59e6 && $(stat -c %s there/x) <= 6e7"
+		cmp -n "$(stat -c %s there/x)" "$BULK" there/x
+		[ "$(ls -A there)" = x ]
+	done
+}
+
+@test "connections to one server carry nothing to or from the next one" {
+	local n
+	n=$(times_logged_in stock)
+	counted hayate 3 copy -v -j 2 "hayate:$LESS" "hayate:$TREE/2" \
+	    "stock:$TREE/6" "stock:$TREE/3" "hayate:$TREE/1" there
+	[ $(($(times_logged_in stock) - n)) = 2 ]
+	for n in 1 2 3 6; do cmp "$TREE/$n" "there/$n"; done
+	cmp "$LESS" there/less
+}
+
 ### Logins
 
 @test "one connection at a time is not authenticated" {
@@ -534,6 +563,32 @@ odd_get() { rm -rf there/*; odd "$1"; run slow -v -j 3 "odd:$BULK" there/x; }
 	[ "$status" = 255 ]
 	[[ $output = *'Unexpected reply'* ]]
 	[ ! -e there/x ]
+}
+
+# pair_up: "pair" serves two sessions, of which the second answers with an ID of
+# the first
+pair_up() {
+	cat >pair <<-END
+	#!/bin/sh
+	exec $REGRESS/peers/sftp-peer limits=261120,261120,1019 share=$T/id
+	END
+	chmod +x pair
+	sshd_up stock:pair "Subsystem sftp $T/pair"
+}
+
+@test "an answer with the ID of another connection's request ends a tree, and nothing is wrong" {
+	local f way
+	pair_up
+	for way in "$TREE pair:$T/there" "pair:$TREE there"; do
+		rm -rf id there/tree
+		# shellcheck disable=SC2086 # words
+		run -255 slow -v -r -j 2 $way
+		[[ $output = *"Unexpected reply $(<id)"* ]]
+		[ "$way" = "$TREE pair:$T/there" ] || break
+		while read -r f; do
+			cmp -n "$(stat -c %s "there/tree/$f")" "there/tree/$f" "$TREE/$f"
+		done < <(cd there/tree && find . -type f)
+	done
 }
 
 @test "after a connection that cannot be had, none is tried again" {

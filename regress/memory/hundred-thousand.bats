@@ -27,15 +27,6 @@ room() {
 	cd "$BATS_TEST_TMPDIR/at"
 }
 
-# peak COMMAND...: KiB, the most that it had in memory
-peak() {
-	python3 - "$@" <<-'END'
-	import resource, subprocess, sys
-	subprocess.check_call(sys.argv[1:], stdin=subprocess.DEVNULL)
-	print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
-	END
-}
-
 # tree DIRECTORIES: 100,000 files in "a"
 tree() {
 	python3 - "$1" <<-'END'

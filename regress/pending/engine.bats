@@ -1,0 +1,108 @@
+#!/usr/bin/env bats
+# Needs: hayate stock
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# What the transfer engine is going to promise, and does not keep yet. "./check
+# engine" runs these tests, ./check does not. Each moves to the suite of its
+# module together with the change that keeps it.
+
+load ../helper
+load ../copies
+
+# beginning FILE FILE: the second is one of the first, as it is written in order
+beginning() { cmp -n "$(stat -c %s "$2")" "$1" "$2"; }
+
+### Gets in order
+
+# killed ARG...: scp is, by the peer, when it has dealt with some replies
+killed() {
+	run -137 copy_near "$@"
+}
+
+@test "after kill -9 a file got from a server that answers backwards is a beginning" {
+	local n f
+	mkdir a
+	for f in 1 2 3; do head -c 4000000 /dev/urandom >a/$f; done
+	for n in 3 8 13 20; do
+		peer limits=261120,261120,1019 gather=0.1 backwards=1 kill=$n
+		killed "h:$T/a/1" alone
+		beginning a/1 alone
+		mkdir b
+		killed "h:$T/a/1" "h:$T/a/2" "h:$T/a/3" b
+		prefixes a b
+		rm -r b
+		killed -r "h:$T/a" b
+		prefixes a b
+		rm -r b
+	done
+}
+
+### The loss of a link
+
+# large: a tree that four connections of 15 MB/s carry for a second
+large() {
+	local i
+	sshd_up hayate "MaxRate 15M"
+	mkdir -p a/some
+	for i in 1 2 3 4 5 6; do head -c $((i * 4000000)) /dev/urandom >"a/$i"; done
+	for i in $(seq 200); do echo "$i" >"a/some/$i"; done
+	chmod 640 a/5 a/some/7
+	touch -d 2001-02-03 a/* a/some/* a/some a
+}
+
+# lose ARG...: a copy of which the last of four connections is killed
+lose() {
+	local job lost
+	copy -o MaxRate=60M -v -rp -j 4 "$@" >log 2>&1 &
+	job=$!
+	poll 20 grep -q 'there are 4 connections' log
+	lost=$(sed -n 's/.*a further connection is started, process \([0-9]*\).*/\1/p' \
+	    log | tail -n 1)
+	kill -9 "$lost"
+	wait $job || { tail -n 3 log; return 1; }
+	grep 'is lost' log
+}
+
+@test "the loss of one of four connections costs a tree nothing but its rate, both ways" {
+	export TIMES=y
+	large
+	lose a "hayate:$T/put"
+	lose "hayate:$T/a" got
+	state a >state.a
+	state put | diff state.a -
+	state got | diff state.a -
+}
+
+### --resume and --checksum
+
+# rounds ARG...: how many round trips a copy takes
+rounds() {
+	copy_near "$@" >&2
+	sed -n 's/.*rounds=\([0-9]*\).*/\1/p' log
+}
+
+# within_twice HASH OPTION...: a complete tree takes twice as many as its copy
+within_twice() {
+	local n
+	peer limits=261120,261120,1019 gather=0.02 "hash=$1"
+	rm -rf b c
+	n=$(rounds -rp a "h:$T/b")
+	true_ "$(rounds "${@:2}" -r a/. "h:$T/b") <= 2 * $n"
+	diff -r a b
+	n=$(rounds -rp "h:$T/a" c)
+	true_ "$(rounds "${@:2}" -r "h:$T/a/." c) <= 2 * $n"
+	diff -r a c
+}
+
+# The time of 500 files of 4 KiB at 20 ms is that of their round trips.
+@test "500 files are resumed or compared in twice the round trips of their copy" {
+	local i
+	mkdir a
+	for i in $(seq 500); do head -c 4096 /dev/urandom >"a/$i"; done
+	within_twice true --resume
+	within_twice true --resume -p
+	within_twice refused --resume
+	within_twice true --checksum
+	within_twice true --resume --checksum -p
+}
