@@ -114,3 +114,33 @@ defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -
 	run -0 comm -12 "$here/ours" "$here/theirs"
 	[ "$output" = cleanup_exit ]
 }
+
+# lost FILE: tests that it names and that do not exist, those of regress/pending
+# that it does not name, and promises without a test
+lost() {
+	local f
+	for f in "$REGRESS"/{,pending/,memory/}*.bats; do
+		sed -n "s/^@test \"\(.*\)\" {$/$(basename "$f" .bats): \1/p" "$f"
+	done | sort >"$BATS_TEST_TMPDIR/tests"
+	sed -n 's/^- //p' "$1" | sort -u | comm -23 - "$BATS_TEST_TMPDIR/tests"
+	grep '^engine: ' "$BATS_TEST_TMPDIR/tests" | grep -vxFf <(sed 's/^- //' "$1")
+	grep . "$1" | awk '/^[^-#]/ && n++ && !tests { print promise }
+	    /^[^-#]/ { promise = $0; tests = n == 1 } /^-/ { tests = 1 }
+	    END { if (!tests) print promise }'
+}
+
+@test "each test that PROMISES.md names exists, and each promise has one" {
+	local at=$BATS_TEST_TMPDIR/spoilt
+	run -0 lost "$REGRESS/PROMISES.md"
+	[ -z "$output" ]
+	{
+		cat "$REGRESS/PROMISES.md"
+		printf '%s\n' '' 'First.' '' 'Next.' '' '- trees: none' '' 'Last.'
+	} | grep -v '^- engine: 500' >"$at"
+	run -0 lost "$at"
+	[ "${lines[0]}" = "trees: none" ]
+	[[ ${lines[1]} = "engine: 500 files are resumed"* ]]
+	[[ ${lines[2]} = "Many complete files"* ]]
+	[ "${lines[3]} ${lines[4]}" = "First. Last." ]
+	[ ${#lines[@]} = 5 ]
+}
