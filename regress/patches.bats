@@ -109,10 +109,36 @@ applies() {
 	sed -i '/^mac_compute(/,/^}/s/return 0;/return dlen == 0;/' new/mac.c
 	sed -i 's/^sftp_get_limits(/sftp_ask_limits(/' new/sftp-client.c
 	sed -i 's/^sshbuf_reset(/sshbuf_restart(/' new/sshbuf.c
-	run -0 make -s -C "$TOP" hooks NEW="$PWD/new"
+	run -2 make -s -C "$TOP" hooks NEW="$PWD/new"
 	grep '^changed	mac.c mac_compute: 2 lines, mirrored by cipher/' <<<"$output"
 	grep '^same	mac.c mac_check, mirrored by cipher/' <<<"$output"
 	grep '^gone	sftp-client.c sftp_get_limits, mirrored by transfer/' <<<"$output"
 	grep -x 'gone	sshbuf.c sshbuf_reset, a file that ours replaces' <<<"$output"
 	grep -x 'new	sshbuf.c sshbuf_restart, a file that ours replaces' <<<"$output"
+}
+
+@test "make hooks fails for a text or a release that nobody has read, and says what ours relies on" {
+	cp -r "$BUILD/upstream" new
+	sed -i '/^kex_input_newkeys(/,/^}/s/done = 1/done = 2/' new/kex.c
+	sed -i '/^static const struct sshcipher ciphers/,/^}/s/"aes256-ctr"/"aes256-crt"/' new/cipher.c
+	sed -i '/^read_passphrase(/s/read_/ask_/' new/readpass.c
+	sed -i 's/OpenSSH_[0-9.]*/OpenSSH_99.1/' new/version.h
+	run -2 make -s -C "$TOP" hooks NEW="$PWD/new"
+	grep '^unread	OpenSSH_99.1.* is not in patches/reviewed' <<<"$output"
+	grep '^unread	kex.c kex_input_newkeys; cipher/authonly-hook.c: ' <<<"$output"
+	grep '^unread	cipher.c ciphers; cipher/sealer-hook.c: ' <<<"$output"
+	grep '^unread	readpass.c read_passphrase, which is gone; ' <<<"$output"
+	[ "$(grep -c ^unread <<<"$output")" = 4 ]
+}
+
+@test "what ours relies on names files that exist, and each release that was tried was read" {
+	local f n=0 what ours
+	while IFS='	' read -r f _ ours what; do
+		case $f in ''|'#'*) continue ;; esac
+		[ -f "$TOP/$ours" ] && [ -n "$what" ] || { echo "$f: $ours"; false; }
+		n=$((n + 1))
+	done <"$patches/assumptions"
+	((n > 50))
+	diff <(awk '$1 == "tried" { print $3 }' "$TOP/UPSTREAM" | sort) \
+	    <(sed -n 's/^release //p' "$patches/reviewed" | sort)
 }
