@@ -28,6 +28,8 @@ SSH_PROGRAM = $(bindir)/$(HAYATE_SSH)
 # the BSD functions. libbsd declares them.
 $(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)
 $(HAYATE_OBJS): CFLAGS += -Wextra
+# build/asan: reports on others of upstream are not looked at.
+$(HAYATE_UNDEFINED): CFLAGS += -fsanitize=undefined
 
 # Where a function of ours does what one of upstream does, it follows the release.
 $(HAYATE_OBJS): CPPFLAGS += -DHAYATE_OPENSSH=$(HAYATE_OPENSSH)

@@ -99,6 +99,43 @@ banner_of_server() {
 	done
 }
 
+# shared_tree NAME: a tree of four files, and what they say they were made of
+shared_tree() {
+	mkdir -p "build/$1/openbsd-compat"
+	cd "build/$1"
+	echo '#include "within.h"' | tee over.c >one.h
+	for f in same.c flags.c openbsd-compat/compat.c within.h; do
+		echo "$f" >"$f"
+	done
+	echo '# include <../one.h>' >openbsd-compat/far.c
+	printf '%s\n' 'all: same.o over.o flags.o' \
+	    '	(cd openbsd-compat && $(MAKE))' '	ranlib x' '%.o: %.c' \
+	    '	cc $(M) -c $*.c -o $@' "flags.o: M += -D$1" >Makefile
+	printf '%s\n' 'all: compat.o far.o' '%.o: %.c' '	cc -c $*.c' >openbsd-compat/Makefile
+	cd ../..
+}
+
+@test "stock takes those objects of hayate that it would make of the same, in the same way" {
+	cd "$BATS_TEST_TMPDIR"
+	shared_tree hayate
+	shared_tree stock
+	printf '%s\n' "BUILD=$PWD/build" "TOP=$PWD" >build/options
+	for f in same over flags openbsd-compat/compat openbsd-compat/far; do
+		echo ours >"build/hayate/$f.o"
+	done
+	echo "M = -MMD -MP -I$PWD/common" >>build/hayate/Makefile
+	echo changed >>build/hayate/within.h
+	# Without a whole build, or with one that was edited since, there is nothing.
+	"$TOP/build-aux/share"
+	touch -d '1 minute ago' build/hayate/.built
+	"$TOP/build-aux/share"
+	[ -z "$(find build/stock -name '*.o')" ]
+	touch -d '1 minute' build/hayate/.built
+	"$TOP/build-aux/share"
+	[ "$(cd build/stock && find . -name '*.o' | sort | xargs)" = \
+	    "./openbsd-compat/compat.o ./same.o" ]
+}
+
 # lacking CFLAG: how channels.c is compiled where configure has not found that
 lacking() {
 	local d=$BATS_TEST_TMPDIR

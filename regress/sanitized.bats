@@ -1,8 +1,8 @@
 #!/usr/bin/env bats
 # Needs: hayate sanitized unit
-# Whole programs under AddressSanitizer and UBSan ("make asan"), and those with
-# threads under ThreadSanitizer ("make tsan"). They run our hooks in upstream's
-# processes, which the unit drivers cannot.
+# Whole programs under AddressSanitizer ("make asan"), with UBSan in what is ours
+# or patched, and those with threads under ThreadSanitizer ("make tsan"). They run
+# our hooks in upstream's processes, which the unit drivers cannot.
 
 load helper
 
@@ -35,6 +35,10 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 @test "the programs under test are built with the sanitizers" {
 	ASAN_OPTIONS=help=1 run -0 "$(bin ssh asan)" -V
 	[[ $output = *AddressSanitizer* ]]
+	# UBSan: one of our files, and two that the series touches
+	for o in wtune packet sftp-client; do
+		grep -q __ubsan_handle "$BUILD/asan/$o.o"
+	done
 }
 
 @test "a session carries bulk both ways without a sanitizer report" {
