@@ -29,6 +29,31 @@ newest_tried() {
 # source_word NAME: one value of build/upstream/.source, as fetch wrote it
 source_word() { sed -n "s/^$1 //p" "$BUILD/upstream/.source" 2>/dev/null || :; }
 
+# fixes_with WORD: the names of the fixes that fetch wrote down as "fix" or "unfixed",
+# each behind a space
+fixes_with() {
+	source_word "$1" | sed 's/^[0-9a-f]*//' | tr -d '\n'
+}
+
+# version_line: what the programs of build/upstream say they are: the release, whose
+# fixes, who changed it, and the fixes of upstream that the release does not have
+version_line() {
+	revision=$(source_word revision)
+	echo "$(banner_of "$BUILD/upstream") ${revision% *} Hayate_$VERSION$(fixes_with fix)"
+}
+
+# fix_mark: for the version of a package, +fix and how many, or nothing
+fix_mark() { source_word fix | awk 'END { if (NR) print "+fix" NR }'; }
+
+# permits: the switches that another build of build/upstream needs
+permits() {
+	[ "$UNTESTED" != yes ] || printf ' %s' --enable-untested-upstream
+	case $(source_word revision) in
+	unpatched*) printf ' %s' --enable-unpatched-upstream ;;
+	esac
+	[ -z "$(source_word unfixed)" ] || printf ' %s' --enable-unfixed-upstream
+}
+
 # sum FILE...: a checksum over all files, in that order
 sum() { cat "$@" | cksum | tr ' ' -; }
 

@@ -41,6 +41,9 @@ $(call hy_objs,$(HAYATE_UNZEROED)): CFLAGS += \
 	-ftrivial-auto-var-init=uninitialized
 endif
 
+# It sends the banner, which is bounded (build-aux/prep).
+kex.o: CPPFLAGS += -DHAYATE_BANNER
+
 # poly1305-hook.c has the name of upstream's function and calls it by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
 # So has asked-hook.c. sshconnect2.c calls ours, which call upstream's.
@@ -49,7 +52,7 @@ sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
 	-Dverify_host_key=login_verify_host_key
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
-poly1305.o readpass.o sshconnect2.o sftp-client.o: \
+kex.o poly1305.o readpass.o sshconnect2.o sftp-client.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.

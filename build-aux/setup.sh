@@ -125,7 +125,8 @@ privsep_user() {
 	    die "there is no user sshd, which sshd needs, and none could be added"
 }
 
-# build WORD...: a configured tree is not configured again.
+# build WORD...: a configured tree is not configured again. A fix of upstream that
+# cannot be fetched is named, and stops no test.
 build() {
 	configured=
 	for word do
@@ -135,7 +136,7 @@ build() {
 		*) continue ;;
 		esac
 		[ -x configure ] || autoreconf -fi || die "autoreconf failed"
-		[ -n "$configured" ] || [ -f Makefile ] || ./configure -q ||
+		[ -n "$configured" ] || [ -f Makefile ] || ./configure -q --enable-unfixed-upstream ||
 		    die "configure failed"
 		configured=yes
 		mkdir -p build

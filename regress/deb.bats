@@ -29,6 +29,12 @@ ours() {
 # revised REVISION DATE: the source has these fixes
 revised() { sed -i "s/^revision .*/revision $1 $2/" build/upstream/.source; }
 
+# fixed N: it has so many fixes of upstream beyond its release
+fixed() {
+	sed -i '/^fix /d' build/upstream/.source
+	seq -f 'fix x CVE-1-%g' "$1" >>build/upstream/.source
+}
+
 # version MARK REVISION VERSION [FLAVOUR]: of the packages
 version() {
 	ours "$1"
@@ -49,7 +55,8 @@ ascending() {
 	done <"$1"
 }
 
-@test "versions sort: commits, releases, Debian's fixes, the system" {
+@test "versions sort: commits, releases, Debian's fixes and upstream's, the system" {
+	fixed 0
 	printf 'ID=debian\nVERSION_ID="12"\n' >os
 	{
 		version 20260801.120000 unpatched 0.1
@@ -60,6 +67,11 @@ ascending() {
 		version "" Debian-7+deb13u4 0.1
 		printf 'ID=debian\nVERSION_ID="13"\n' >os
 		version "" Debian-7+deb13u4 0.1
+		fixed 9
+		version "" Debian-7+deb13u4 0.1
+		fixed 10
+		version "" Debian-7+deb13u4 0.1
+		fixed 0
 		version "" Debian-7+deb13u10 0.1
 		version "" Debian-8 0.1
 		version 20260901.000000 Debian-7+deb13u4 0.2
@@ -68,13 +80,15 @@ ascending() {
 		sed -i 's/OpenSSH_[0-9.]*/OpenSSH_10.2/' build/upstream/version.h
 		version "" Debian-1 0.10
 	} >versions
-	[ "$(sort -u versions | wc -l)" = 13 ]
+	[ "$(sort -u versions | wc -l)" = 15 ]
+	grep -qx '0.1+10.0p1-7+deb13u4+fix9~debian13' versions
 	ascending versions
 	grep -qx '0.1+10.0p1-0unpatched~debian12' versions
 	grep -qx '0.1~git20260801.120001+10.0p1-7+deb13u4~debian12' versions
 }
 
 @test "versions that replace are between Debian's revision and its next" {
+	fixed 0
 	printf 'ID=debian\nVERSION_ID="12"\n' >os
 	{
 		echo 1:9.2p1-2+deb12u10
@@ -85,10 +99,14 @@ ascending() {
 		version "" Debian-7+deb13u4 0.1 replace
 		printf 'ID=debian\nVERSION_ID="13"\n' >os
 		version "" Debian-7+deb13u4 0.1 replace
+		fixed 9
+		version "" Debian-7+deb13u4 0.1 replace
+		fixed 0
 		version 20260901.000000 Debian-7+deb13u4 0.10 replace
 		echo 1:10.0p1-7+deb13u5
 	} >versions
 	ascending versions
+	grep -qx '1:10.0p1-7+deb13u4+hayate0.1+fix9+debian13' versions
 	grep -qx '1:10.0p1-0unpatched+hayate0.1+debian12' versions
 	grep -qx '1:10.0p1-7+deb13u4+hayate0.1~git20260801.120000+debian12' versions
 }

@@ -373,6 +373,12 @@ an_sshd() {
 	MENDED=10.6p2 run -1 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	run -2 status_of "OpenSSH_10.7p1 released Hayate_0.1, x"
 	[[ $output = *"is no release that the list knows"* ]]
+	# Fixes of upstream that the program names beyond its release
+	MENDED=10.4p1 run -0 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-9-9 CVE-1-2, x" 10.0p1-7+deb13u4
+	MENDED=10.4p1 run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-1-20, x"
+	REAL=yes run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-2026-59996 26cde4cfc, x"
+	[[ $output = *"CVE-2026-59997"*"commit 72b05ecd1"* ]]
+	[[ $output != *"  CVE-2026-59996"* && $output != *"commit 26cde4cfc"* ]]
 	# A revision that the list does not know.
 	MENDED=10.4p1 run -2 status_of "OpenSSH_10.0p2 Debian-7+deb13u5 Hayate_0.1, x" 10.0p1-7+deb13u5
 	[[ $output = *"cannot tell which of these Debian-7+deb13u5 has"*"10.4p1  CVE-1-2  a flaw"* ]]
@@ -402,6 +408,15 @@ an_sshd() {
 		MENDED=10.5p1 run -2 setpriv --reuid=65534 --regid=65534 --clear-groups dest/bin/hayate-security-status
 		[[ $output = *"cannot tell which program every sshd has: run this as root"* ]]
 	fi
+	kill $started
+	wait $started || :
+	# One that runs with a fix; what it sends as its banner may be shorter.
+	an_sshd "$v"$'\n'"$v CVE-1-2"$'\n'"$v CVE-1-2 "
+	sbin/sshd-of-test 60 3>&- &
+	started=$!
+	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
+	MENDED=10.6p1 run -1 status_of "$v, x"
+	[[ $output = *"installed: fixes are missing"*"running:   $v CVE-1-2 (process $started)"*"running:   no fix of the list is missing"* ]]
 	kill $started
 }
 

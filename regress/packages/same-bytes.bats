@@ -11,8 +11,9 @@ setup_file() {
 	git clone -q "$TOP" "$OTHER"
 	cp "$TOP/configure" "$OTHER/"
 	cd "$OTHER"
-	./configure -q >configure.out
+	eval "./configure -q $("$TOP/config.status" --config)" >configure.out
 	cp -al "$BUILD/upstream" "$BUILD/fetched" build/
+	cp -al "$BUILD/fixes" build/ 2>/dev/null || :
 }
 
 setup() {

@@ -46,7 +46,7 @@ setup_file() {
 	}
 	git clone -q "$TOP" "$ROOT/root/hayate"
 	{
-		building 'apt-get -q update; autoreconf -fi; ./configure'
+		building 'apt-get -q update; autoreconf -fi; ./configure --enable-unfixed-upstream'
 		local flavour
 		for flavour in beside replace; do
 			building "apt-get -q -y --no-install-recommends install $(lacking $flavour)"

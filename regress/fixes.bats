@@ -1,0 +1,305 @@
+#!/usr/bin/env bats
+# Needs: hayate
+# Fixes of upstream that no release has yet: verified, applied, named, packed, and
+# never pretended. A small tree plays upstream, so nothing is compiled.
+
+load helper
+
+# An upstream of one file, as a tree, as a tarball and as a clone with two fixes, and
+# a copy of ours that was tried with it.
+setup_file() {
+	export SRC=$BATS_FILE_TMPDIR/src UP=$BATS_FILE_TMPDIR/up CONFIG_SITE
+	mkdir -p "$SRC" "$UP/openssh-10.9p1" "$UP/fixes"
+	cd "$UP"
+	seq 20 | sed -e 's/.*/int line_&;/' -e '1i/* $OpenBSD: piece.c,v 1.6 2026/01/01 $ */' >piece.c
+	git init -q clone
+	sed 's/v 1.6/v 1.8/' piece.c >clone/piece.c
+	commit() { git -C clone add . && git -C clone -c user.name=A -c user.email=a@b commit -q -m x; }
+	commit
+	for n in 10 18; do
+		sed -i -e "s/int line_$n;/long mended_$n;/" -e "s/v 1.8/v 1.9$n/" clone/piece.c
+		commit
+		git -C clone format-patch -1 --stdout >"fixes/$(git -C clone rev-parse HEAD).patch"
+	done
+	export A B
+	A=$(git -C clone rev-parse HEAD~1) B=$(git -C clone rev-parse HEAD)
+	cp piece.c openssh-10.9p1
+	printf '#define SSH_VERSION "OpenSSH_10.9"\n#define SSH_PORTABLE "p1"\n' >openssh-10.9p1/version.h
+	touch -d '1 hour ago' openssh-10.9p1/configure.ac
+	printf '#!/bin/sh\n' >openssh-10.9p1/configure
+	chmod +x openssh-10.9p1/configure
+	tar czf openssh-10.9p1.tar.gz openssh-10.9p1
+
+	cd "$SRC"
+	# shellcheck disable=SC2046 # names
+	(cd "$TOP" && cp -a configure configure.ac Makefile.in modules.mk build-aux \
+	    contrib $(rooms) "$SRC/")
+	mkdir patches man
+	touch patches/series
+	printf '#!/bin/sh\n' | tee man/splice >man/section
+	chmod +x man/*
+	printf 'tried	10.9p1 OpenSSH_10.9p1 2026-01-01 %s\nversion	10.0p1\n' \
+	    "$(sha256sum <"$UP/openssh-10.9p1.tar.gz" | sed 's/ .*//')" >UPSTREAM
+	printf 'dated	%s\n10.10p1	CVE-1-2	a flaw\n10.10p1	commit %.9s	another\n' \
+	    "$(date -u +%F)" "$B" >build-aux/advisories
+	find . -type f | sed 's,^\./,,' >MANIFEST
+	printf 'epoch 1790000000\nmark x\ncommit 0a1b2c3d\nauthor A <a@b>\n' >STAMP
+	# What the compiler knows is found out once.
+	./configure -q --cache-file="$BATS_FILE_TMPDIR/site" --with-openssh="$UP/openssh-10.9p1" >/dev/null
+	sed -i /ac_cv_env_/d "$BATS_FILE_TMPDIR/site"
+	CONFIG_SITE=$BATS_FILE_TMPDIR/site
+	rows
+}
+
+setup() {
+	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
+	cd "$BATS_TEST_TMPDIR/src"
+	rm -rf build
+}
+
+sum_of() { build-aux/fixes text "$1" | sha256sum | sed 's/ .*//'; }
+
+# rows: of UPSTREAM, for both fixes
+rows() {
+	printf 'fix	%s %s 10.8p1,10.9p1 %s\n' "$A" "$(sum_of "$UP/fixes/$A.patch")" CVE-1-2 \
+	    "$B" "$(sum_of "$UP/fixes/$B.patch")" - >>UPSTREAM
+}
+
+# configured ARG...: with the small tree
+configured() { ./configure -q --with-openssh="$UP/openssh-10.9p1" "$@" >summary; }
+
+# stopped PATTERN: no source is left, and the three ways on are named
+stopped() {
+	run -2 make -s build/upstream/.source
+	[[ $output = *$1* ]] || { echo "no $1"; false; }
+	[[ $output = *"make dist"*"--with-upstream-fixes=DIRECTORY"*"--enable-unfixed-upstream"* ]]
+	[ ! -e build/upstream ]
+}
+
+# strings: what version.h says, as in ssh -V and in the banner
+strings() {
+	make -s build/hayate/.prepared >/dev/null
+	printf '#include "version.h"\nSSH_RELEASE\n' >v.c
+	for flag in -U -D; do
+		gcc -E -P ${flag}HAYATE_BANNER -Ibuild/hayate v.c | tr -d '"' | sed 's/ *$//'
+	done
+}
+
+@test "a fix is verified, applied without the OpenBSD line of the file, and named" {
+	for where in "$UP/fixes" "file://$UP/fixes"; do
+		rm -rf build
+		configured --with-upstream-fixes="$where"
+		run -0 make -s build/upstream/.source
+		[[ $output = *"with fixes that 10.9p1 lacks: CVE-1-2 ${B:0:9}" ]]
+		diff build/upstream/piece.c <(sed -e 's/int line_10/long mended_10/' \
+		    -e 's/int line_18/long mended_18/' "$UP/piece.c")
+		[ "$(sed -n 's/^fix //p' build/upstream/.source)" = "$A CVE-1-2"$'\n'"$B ${B:0:9}" ]
+	done
+	run -0 strings
+	[[ ${lines[0]} = "OpenSSH_10.9p1 released Hayate_0.1 CVE-1-2 ${B:0:9}" ]]
+	[ "${lines[1]}" = "${lines[0]}" ]
+	run -0 make -s build/upstream/.source
+	[ -z "$output" ]
+}
+
+@test "configure names release and fixes, and refuses a place that is none" {
+	configured --with-upstream-fixes="$UP/fixes"
+	grep -x "Hayate .* on OpenSSH 10.9p1" summary
+	grep -x "  fixes on it:    CVE-1-2 ${B:0:9}" summary
+	grep -F "(from $UP/fixes)" summary
+	run ! ./configure -q --with-openssh="$UP/openssh-10.9p1" --with-upstream-fixes=http://mirror
+	[[ $output = *"is no directory and no address that begins with https://"* ]]
+}
+
+@test "the hash does not follow how git abbreviates, nor message, marks and function" {
+	local at=$BATS_TEST_TMPDIR
+	configured --with-upstream-fixes="$UP/fixes"
+	want=$(sum_of "$UP/fixes/$A.patch")
+	git -C "$UP/clone" format-patch -1 --stdout --full-index --signature=other "$A" |
+	    sed -e 's/^\(@@ .* @@\).*/\1 another();/' -e 's/^Subject.*/&\n\n--- a\n- b/' >"$at/other"
+	run ! cmp "$at/other" "$UP/fixes/$A.patch"
+	[ "$(sum_of "$at/other")" = "$want" ]
+	build-aux/fixes text "$at/other" >"$at/twice"
+	[ "$(sum_of "$at/twice")" = "$want" ]
+	sed 's/long mended/char mended/' "$at/other" >"$at/spoilt"
+	[ "$(sum_of "$at/spoilt")" != "$want" ]
+	# What is cut off, has no hunk, or cannot be told by its hunks is no patch.
+	head -n 25 "$at/other" >"$at/cut"
+	sed '/^@@ .*/,$d' "$at/other" >"$at/none"
+	sed 's/^--- a.piece.c/rename from x\n&/' "$at/other" >"$at/renamed"
+	for f in cut none renamed; do
+		run -1 build-aux/fixes text "$at/$f"
+	done
+}
+
+@test "a fix that is missing, has another hash or does not apply stops the build" {
+	mkdir some
+	cp "$UP/fixes/$A.patch" some/
+	configured --with-upstream-fixes="$PWD/some"
+	stopped "without the fixes ${B:0:9}: no such COMMIT.patch in $PWD/some"
+	sed 's/long mended/char mended/' "$UP/fixes/$B.patch" >"some/$B.patch"
+	stopped "${B:0:9}: what came has sha256 "
+	head -c 300 "$UP/fixes/$B.patch" >"some/$B.patch"
+	stopped "${B:0:9}: what came is no whole patch"
+	# Fuzz would take it.
+	sed 's/ int line_16;/ int other_16;/' "$UP/fixes/$B.patch" >"some/$B.patch"
+	sed -i "s/^fix	$B [0-9a-f]*/fix	$B $(sum_of "some/$B.patch")/" UPSTREAM
+	stopped "${B:0:9}: it does not apply to this source"
+	sed -i "s/ -\$/ x\"y/" UPSTREAM
+	run -2 make -s build/upstream/.source
+	[[ $output = *'letters, digits and "-" alone go into version strings'* ]]
+}
+
+@test "with --enable-unfixed-upstream it goes on, says what is missing, and names the rest" {
+	mkdir some
+	cp "$UP/fixes/$A.patch" some/
+	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
+	run -0 make -s build/upstream/.source
+	[[ $output = *"OpenSSH 10.9p1 without the fixes ${B:0:9}: no such COMMIT.patch"*"lacks: CVE-1-2" ]]
+	grep -x "unfixed $B ${B:0:9}" build/upstream/.source
+	run -0 strings
+	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.1 CVE-1-2" ]
+	configured --without-upstream-fixes --enable-unfixed-upstream
+	rm -r build/fixes
+	run -0 make -s build/upstream/.source
+	[[ $output = *"without the fixes CVE-1-2 ${B:0:9}: not looked for"* ]]
+	run -0 strings
+	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.1" ]
+}
+
+@test "from an address each fix is asked for once, and none after the network failed" {
+	mkdir bin
+	printf '#!/bin/sh\nfor last do :; done\necho "$last" >>"%s"\ncat <"%s/${last##*/}" || exit 22\n' \
+	    "$PWD/asked" "$UP/fixes" >bin/get
+	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n"%s/bin/get" "$3" >"$2"\n' "$PWD" >bin/curl
+	chmod +x bin/*
+	PATH=$PWD/bin:$PATH
+	configured --with-upstream-fixes=https://host/commits
+	make -s build/upstream/.source
+	diff asked - <<<"https://host/commits/$A.patch"$'\n'"https://host/commits/$B.patch"
+	# They are kept.
+	rm asked build/upstream/.source
+	make -s build/upstream/.source
+	[ ! -e asked ]
+	rm -r build/fixes build/upstream
+	sed -i 's/22$/6/; s/^cat .*/exit 6/' bin/get
+	stopped "CVE-1-2 ${B:0:9}: could not be fetched from https://host/commits"
+	[ "$(grep -c . asked)" = 1 ]
+}
+
+@test "a fix that the source has is named and not applied again" {
+	mkdir tree
+	cp -a "$UP/openssh-10.9p1/." tree
+	sed -i 's/int line_10/long mended_10/' tree/piece.c
+	configured --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
+	make -s build/upstream/.source
+	[ "$(grep -c mended build/upstream/piece.c)" = 2 ]
+	[ "$(grep -c '^fix ' build/upstream/.source)" = 2 ]
+	# So does another build of the same source, which needs no patch.
+	mkdir other
+	cd other
+	../configure -q --with-openssh=../build/upstream --without-upstream-fixes >/dev/null
+	make -s build/upstream/.source
+	[ "$(grep -c '^fix ' build/upstream/.source)" = 2 ]
+}
+
+@test "the banner stays below 255 characters, and says how many names it leaves out" {
+	configured --with-upstream-fixes="$UP/fixes"
+	make -s build/upstream/.source
+	seq -f 'fix x CVE-2026-%05g' 40 >>build/upstream/.source
+	run -0 strings
+	[[ ${lines[0]} = *" CVE-2026-00040" ]]
+	[[ ${lines[1]} =~ ^OpenSSH_10.9p1\ released\ Hayate_0.1\ CVE-1-2\ .*\ \+([0-9]+)$ ]]
+	[ "$(($(wc -w <<<"${lines[1]}") - 4 + BASH_REMATCH[1]))" = 42 ]
+	[ "${#lines[1]}" -gt 160 ]
+	[ "${#lines[1]}" -le 190 ]
+}
+
+@test "a tarball of make dist carries release and fixes, verified, and builds without network" {
+	configured --with-openssh="$UP/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes"
+	run -0 make -s dist
+	[[ $output = *"with openssh-10.9p1.tar.gz and the fixes CVE-1-2 ${B:0:9}" ]]
+	cp hayate-*.tar.gz first.tar.gz
+	make -s dist
+	cmp first.tar.gz hayate-0.1.tar.gz
+	tar xzf first.tar.gz
+	cd hayate-0.1
+	./configure -q --without-upstream-fixes | grep "tarball .*/carried/openssh-10.9p1.tar.gz, released"
+	run -0 make -s build/upstream/.source
+	[[ $output = *"lacks: CVE-1-2 ${B:0:9}" ]]
+	grep mended_18 build/upstream/piece.c
+	# It packs them once more, and one that was changed stops it.
+	make -s dist
+	cmp ../first.tar.gz hayate-0.1.tar.gz
+	rm -r build
+	sed -i 's/mended_18/mended_19/' "carried/fixes/$B.patch"
+	./configure -q --without-upstream-fixes >/dev/null
+	stopped "${B:0:9}: "*"/carried/fixes/$B.patch has sha256 "
+}
+
+@test "make dist refuses what it cannot pack or what is not what was built" {
+	configured --with-upstream-fixes="$UP/fixes"
+	mkdir -p build/fetched
+	touch build/fetched/openssh_1.dsc
+	run -2 make -s dist
+	[[ $output = *"upstream is the tree $UP/openssh-10.9p1, which nobody can verify"*"--with-openssh=apt"* ]]
+	cp "$UP/openssh-10.9p1.tar.gz" .
+	configured --with-openssh="$PWD/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes"
+	make -s build/upstream/.source
+	echo x >>openssh-10.9p1.tar.gz
+	run -2 make -s dist
+	[[ $output = *"was made from openssh-10.9p1.tar.gz, and $PWD/openssh-10.9p1.tar.gz is not that any more"* ]]
+	cp "$UP/openssh-10.9p1.tar.gz" .
+	rm -r build/fixes
+	configured --with-openssh="$PWD/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes" --enable-unfixed-upstream
+	sed -i "s/^fix	$B [0-9a-f]*/fix	$B 0/" UPSTREAM
+	run -0 make -s dist
+	[[ $output = *"it lacks the fixes ${B:0:9}: "* ]]
+	[ ! -e hayate-0.1 ]
+	run -0 tar tzf hayate-0.1.tar.gz
+	[[ $output = *"carried/fixes/$A.patch"* && $output != *"$B"* ]]
+}
+
+@test "security-status counts an applied fix as mended, and sees a program without it" {
+	mkdir some
+	cp "$UP/fixes/$A.patch" some/
+	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream --prefix="$PWD/none"
+	make -s build/upstream/.source
+	run -1 build-aux/security-status
+	[[ $output = *"source:    released of 2026-01-01"*", and CVE-1-2"*"commit ${B:0:9}  another"* ]]
+	[[ $output != *"10.10p1  CVE-1-2"* ]]
+	configured --with-upstream-fixes="$UP/fixes" --prefix="$PWD/none"
+	make -s build/upstream/.source
+	run -0 build-aux/security-status
+	[[ $output = *"source:    no fix of the list is missing"* ]]
+	mkdir -p build/hayate
+	program() {
+		printf '#!/bin/sh\necho "%s, x" >&2\n' "$1" >build/hayate/ssh
+		chmod +x build/hayate/ssh
+	}
+	program "OpenSSH_10.9p1 released Hayate_0.0 CVE-1-2 ${B:0:9}"
+	run -0 build-aux/security-status
+	[[ $output = *"built:     released CVE-1-2 ${B:0:9}"* ]]
+	program "OpenSSH_10.9p1 released Hayate_0.1 CVE-1-2"
+	run -1 build-aux/security-status
+	[[ $output = *"not from this source: run make"*"commit ${B:0:9}  another"* ]]
+}
+
+@test "fixes row writes the row for a commit, for those trees that take it" {
+	cp -a "$UP/openssh-10.9p1" has
+	sed -i 's/int line_10/long mended_10/' has/piece.c
+	sed -i '/^fix/d' UPSTREAM
+	configured --with-upstream-fixes="$UP/fixes"
+	make -s build/upstream/.source
+	build-aux/fixes row "$A" CVE-1-2 build/upstream "$PWD/has" >row 2>said
+	diff row - <<<"fix	$A $(sum_of "$UP/fixes/$A.patch") 10.9p1 CVE-1-2"
+	grep -x "hayate: $PWD/has has it" said
+	cat row >>UPSTREAM
+	run -0 make -s build/upstream/.source
+	[[ $output = *"lacks: CVE-1-2" ]]
+	run -1 build-aux/fixes row "${A:0:9}"
+	[[ $output = *"by all its 40 digits"* ]]
+	: >has/piece.c
+	run -1 build-aux/fixes row "$A" - "$PWD/has"
+	[[ $output = *"does not take it as it is: see build/fixes.log"*"no row"* ]]
+}
