@@ -633,7 +633,7 @@ knows() {
 	knows "" 10.6p1
 	run -1 build-aux/security-status
 	[[ $output = *"OpenSSH 10.5p1 released lacks"*"10.6p1  CVE-1-2  a flaw"*"Of these 10.5p1, "*"lacks 1."* ]]
-	sed -i 's/^revision .*/revision Ubuntu-3 2026-08-11/' build/upstream/.source
+	sed -i -e 's/^revision .*/revision Ubuntu-3 2026-08-11/' -e 's/^fixed .*/fixed /' build/upstream/.source
 	run -2 build-aux/security-status
 	[[ $output = *"cannot tell which of these Ubuntu-3 has"* ]]
 	sed -i 's/^revision .*/revision unpatched 2025-04-09/' build/upstream/.source

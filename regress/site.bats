@@ -292,13 +292,17 @@ queues() {
 	mkdir units
 	cp "$TOP"/contrib/systemd/*.{service,timer} units/
 	sed -i "s,^ExecStart=hayate-.*,ExecStart=/bin/true," units/hayate-security-status.service
-	sed -i 's/^#OnFailure/OnFailure/' units/hayate-security-status.service
+	sed -i 's/^Description=.*/&\nOnFailure=hayate-security-mail.service/' units/hayate-security-status.service
 	systemd-analyze --man=no verify units/*.{service,timer} 2>said || { cat said; false; }
 	run -1 grep units said
+	# The report has no rights and no network. systemd counts what is left, from 10 to 0.
+	systemd-analyze security --offline=yes --no-pager --threshold=15 units/hayate-security-status.service >said
+	grep '✓ PrivateNetwork=' said
+	grep '✓ User=/DynamicUser=' said
 	# a misspelt line is named
-	sed -i 's/^OnCalendar=weekly/OnCalendar=weakly/' units/hayate-security-status.timer
+	sed -i 's/^OnCalendar=daily/OnCalendar=dayly/' units/hayate-security-status.timer
 	run systemd-analyze --man=no verify units/hayate-security-status.timer
-	[[ $output = *weakly* ]]
+	[[ $output = *dayly* ]]
 }
 
 @test "the drop-in bounds what its arithmetic says" {
@@ -326,8 +330,8 @@ queues() {
 	done
 }
 
-# status_of VERSION-LINE [VERSION]: hayate-security-status of a program that prints
-# this, where the archive has that version
+# status_of VERSION-LINE [VERSION [OPTION...]]: hayate-security-status of a program that
+# prints this, where the archive has that version, and whose source $SOURCE describes
 status_of() {
 	local here
 	here=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
@@ -345,7 +349,8 @@ status_of() {
 	[ -n "${REAL-}" ] ||
 	    printf 'dated\t%s\n%s\tCVE-1-2\ta flaw\nhayate-0.2\tabc\tanother\n' "$(date -u -d "${DATED:-now}" +%F)" \
 	    "${MENDED:-10.0p1}" >dest/libexec/hayate-status/build-aux/advisories
-	PATH=$PWD/fake:$PATH dest/bin/hayate-security-status
+	sed -i "s,/etc/hayate/,$PWD/etc/,; s,/var/lib/hayate/,$PWD/var/," dest/bin/hayate-security-status
+	PATH=$PWD/fake:$PATH dest/bin/hayate-security-status "${@:3}"
 }
 
 # an_sshd LINE: what says that it is that version, and only sleeps, as sbin/sshd-of-test
@@ -379,15 +384,136 @@ an_sshd() {
 	REAL=yes run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-2026-59996 26cde4cfc, x"
 	[[ $output = *"CVE-2026-59997"*"commit 72b05ecd1"* ]]
 	[[ $output != *"  CVE-2026-59996"* && $output != *"commit 26cde4cfc"* ]]
+	# What apt could tell is not asked for.
+	run -0 status_of "$v" 10.0p1-7+deb13u10 --offline
+	[[ $output != *apt:* ]]
+	run -2 status_of "$v" "" --of
+	[[ $output = usage:* ]]
 	# A revision that the list does not know.
 	MENDED=10.4p1 run -2 status_of "OpenSSH_10.0p2 Debian-7+deb13u5 Hayate_0.1, x" 10.0p1-7+deb13u5
 	[[ $output = *"cannot tell which of these Debian-7+deb13u5 has"*"10.4p1  CVE-1-2  a flaw"* ]]
 }
 
+@test "a revision that nobody pinned is decided by what its source said of itself" {
+	export SOURCE=$PWD/source
+	v="OpenSSH_10.0p2 Debian-7+deb13u9 Hayate_0.2, x"
+	printf '%s\n' 'release 10.0p1 trixie' 'revision Debian-7+deb13u9 2026-11-20' 'fixed 72b05ecd1 CVE-1-2' >source
+	MENDED=10.4p1 run -0 status_of "$v" "" --offline
+	sed -i 's/ CVE.*/ CVE-1-3/' source
+	MENDED=10.4p1 run -1 status_of "$v" "" --offline
+	[[ $output = *"OpenSSH 10.0p1 Debian-7+deb13u9 lacks"*"10.4p1  CVE-1-2  a flaw"* ]]
+	# of another revision, or another release, it says nothing
+	MENDED=10.4p1 run -2 status_of "OpenSSH_10.0p2 Debian-7+deb13u8 Hayate_0.2, x" "" --offline
+	MENDED=10.4p1 run -2 status_of "OpenSSH_10.3p1 Debian-7+deb13u9 Hayate_0.2, x" "" --offline
+	# with upstream's commits as well
+	echo 'fixed CVE-2026-60002 72b05ecd1 -' | cat <(sed '$d' source) - >new
+	mv new source
+	REAL=yes run -1 status_of "$v" "" --offline
+	[[ $output != *72b05ecd1* && $output != *CVE-2026-60002* && $output = *CVE-2026-59996* ]]
+}
+
+@test "what a revision has fixed is read from its series, its patches and its changelog" {
+	mkdir -p tree/debian/patches
+	cd tree/debian
+	printf '%s\n' CVE-2026-1111-1.patch '# off.patch' other.patch >patches/series
+	printf '%s\n' 'Subject: x' '--- a/x' '+++ b/x' '+ CVE-2026-9999' >patches/CVE-2026-1111-1.patch
+	printf '%s\n' 'Subject: this is CVE-2026-2222' 'Origin: upstream, https://x/commit/?id=72b05ecd141b9683285dcdb439de01903c1a07d3' \
+	    '--- a/x' >patches/other.patch
+	echo 'Subject: CVE-2026-8888' >patches/off.patch
+	printf '%s\n' 'openssh (1:10.0p1-9) trixie; urgency=medium' '  * Fix CVE-2026-3333.' \
+	    '  * We are not affected by CVE-2026-7777.' 'openssh (1:10.0p1-8) trixie; x' '  * CVE-2026-4444: x' \
+	    'openssh (1:9.9p2-1) trixie; x' '  * CVE-2025-6666' >changelog
+	cd "$BATS_TEST_TMPDIR"
+	[ "$("$TOP/build-aux/fixed-by" tree)" = "72b05ecd1 CVE-2026-1111 CVE-2026-2222 CVE-2026-3333 CVE-2026-4444" ]
+	rm -r tree/debian
+	[ "$("$TOP/build-aux/fixed-by" tree)" = - ]
+	echo 'fixed CVE-1-2' >tree/.source
+	[ "$("$TOP/build-aux/fixed-by" tree)" = CVE-1-2 ]
+}
+
+@test "the message of the day has a line if fixes are missing, and nothing otherwise" {
+	v="OpenSSH_10.5p1 released Hayate_0.1, x"
+	motd() { status_of "$v" "" --offline --motd 2>said; }
+	run -0 motd
+	[ -z "$output" ]
+	grep 'no fix of the list is missing' said
+	DATED="31 days ago" run -2 motd
+	[ -z "$output" ]
+	grep '(31 days old): newer fixes are not in it' said
+	MENDED=10.6p1 run -1 motd
+	[[ $output = "Hayate, the OpenSSH of this host, lacks security fixes"* && ${#lines[@]} = 1 ]]
+	grep '10.6p1  CVE-1-2  a flaw' said
+}
+
+# a_list DAYS-AGO RELEASE: a whole list of that day, with a flaw that RELEASE mended
+a_list() {
+	printf 'dated\t%s\n# words\n\n%s\tCVE-1-2\ta flaw\nclosed\tCVE-1-9\nhayate-0.2\tabc\tx\nend\n' \
+	    "$(date -u -d "$1 days ago" +%F)" "$2"
+}
+
+@test "a newer list is taken from the site, if it is whole and nobody else writes it" {
+	need_root "a file that only root writes"
+	v="OpenSSH_10.5p1 released Hayate_0.1, x"
+	mkdir etc var
+	a_list 3 10.6p1 >etc/advisories
+	DATED="31 days ago" run -1 status_of "$v" "" --offline
+	[[ $output = *"known on $(date -u -d '3 days ago' +%F) ($PWD/etc/advisories)"*"10.6p1  CVE-1-2"* ]]
+	# the newest of them
+	a_list 2 10.5p1 >var/advisories
+	DATED="31 days ago" run -0 status_of "$v" "" --offline
+	# one that is older than what came with the programs says nothing
+	DATED="1 day ago" MENDED=10.6p2 run -1 status_of "$v" "" --offline
+	[[ $output = *"10.6p2  CVE-1-2"* ]]
+	rm etc/advisories
+	chmod o+w var/advisories
+	run -2 status_of "$v" "" --offline
+	[[ $output = *"can be written by others than root"* ]]
+	chmod o-w var/advisories
+	sed -i '$d' var/advisories
+	run -2 status_of "$v" "" --offline
+	[[ $output = *"not read: $PWD/var/advisories is no list of security fixes: no last line \"end\": it was cut short"* ]]
+}
+
+@test "a list is refreshed by one that is whole and newer, and stays otherwise" {
+	refresh() { "$TOP/build-aux/refresh-advisories" "$1" list; }
+	a_list 5 10.6p1 >list
+	stays() {
+		cp list before
+		run "-$1" refresh "$2"
+		[[ $output = *"$3"* ]] || { echo "$output"; return 1; }
+		cmp list before
+		[ -z "$(compgen -G 'list.*')" ]
+	}
+	a_list 4 10.6p2 >new
+	run -0 refresh new
+	cmp new list
+	stays 0 new "it stays"
+	a_list 9 10.6p1 >old
+	stays 0 old "it stays"
+	a_list -3 10.6p2 >ahead
+	stays 1 ahead "its day is none, or lies ahead"
+	a_list 3 10.6p2 | sed '$d' >cut
+	stays 1 cut 'no last line "end": it was cut short'
+	a_list 3 10.6p2 | sed 's/a flaw/a \x1b[2Jflaw/' >escape
+	stays 1 escape "line 4: a character that is not printable"
+	a_list 3 10.6p2 | sed 's/CVE-1-2/what?/' >row
+	stays 1 row "line 4: neither a release and a CVE or commit"
+	a_list 3 10.6p2 | sed 1d >undated
+	stays 1 undated "line 1: no day"
+	echo '<html>404</html>' >page
+	stays 1 page "line 1: no day"
+	stays 1 none "could not be had"
+	stays 1 http://127.0.0.1:1/list "by https only"
+	stays 1 https://127.0.0.1:1/list "could not be had"
+	run -1 refresh ""
+	# the one of the project is one
+	"$TOP/build-aux/refresh-advisories" check "$TOP/build-aux/advisories"
+}
+
 @test "hayate-security-status names a running sshd that is older than the installed one" {
 	v="OpenSSH_10.5p1 released Hayate_0.2"
 	an_sshd "$v"
-	sbin/sshd-of-test 60 3>&- &
+	"$PWD/sbin/sshd-of-test" 60 3>&- &
 	started=$!
 	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
 	MENDED=10.5p1 run -0 status_of "$v, x"
@@ -395,24 +521,30 @@ an_sshd() {
 	kill $started
 	wait $started || :
 	an_sshd "OpenSSH_10.4p1 released Hayate_0.1"
-	sbin/sshd-of-test 60 3>&- &
+	"$PWD/sbin/sshd-of-test" 60 3>&- &
 	started=$!
 	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
 	an_sshd "$v"
 	MENDED=10.5p1 run -1 status_of "$v, x"
 	[[ $output = *"running:   OpenSSH_10.4p1 released Hayate_0.1 (process $started)"* ]]
 	[[ $output = *"older than the installed $PWD/sbin/sshd-of-test: restart it"*"hayate-0.2  abc  another"*"10.5p1  CVE-1-2"* ]]
-	# Another user cannot see what runs, and is told so.
+	# Another user cannot see which program it has, but since when it runs.
 	if [ "$(id -u)" = 0 ]; then
 		chmod -R a+rX . "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
-		MENDED=10.5p1 run -2 setpriv --reuid=65534 --regid=65534 --clear-groups dest/bin/hayate-security-status
-		[[ $output = *"cannot tell which program every sshd has: run this as root"* ]]
+		nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups dest/bin/hayate-security-status --offline; }
+		run -0 nobody
+		[[ $output = *"process $started started after the installed $PWD/sbin/sshd-of-test came"* ]]
+		# a process may seem to have begun a second later
+		newer() { an_sshd "$v" && [ "$(stat -c %W sbin/sshd-of-test)" -gt $(($(stat -c %Y /proc/$started) + 2)) ]; }
+		poll 10 newer
+		MENDED=10.5p1 run -1 nobody
+		[[ $output = *"process $started is older than the installed $PWD/sbin/sshd-of-test: restart it"* ]]
 	fi
 	kill $started
 	wait $started || :
 	# One that runs with a fix; what it sends as its banner may be shorter.
 	an_sshd "$v"$'\n'"$v CVE-1-2"$'\n'"$v CVE-1-2 "
-	sbin/sshd-of-test 60 3>&- &
+	"$PWD/sbin/sshd-of-test" 60 3>&- &
 	started=$!
 	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
 	MENDED=10.6p1 run -1 status_of "$v, x"

@@ -87,6 +87,43 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	inside systemctl restart ssh
 }
 
+@test "a timer reports missing fixes to the journal and at login, without rights or network" {
+	local unit=hayate-security-status list=/usr/lib/hayate/hayate-status/build-aux/advisories
+	inside systemctl is-active $unit.timer
+	inside systemctl is-enabled $unit.timer
+	# It has not run yet; now it does, by its clock or at once.
+	inside systemctl start $unit
+	inside journalctl -o cat -u $unit | grep -F "installed: $(inside hayate-ssh -V 2>&1 | sed 's/,.*//')"
+	inside journalctl -o cat -u $unit | grep -F "running:   process $(main_pid) started after"
+	# what the list says, without asking anybody
+	run inside $unit --offline
+	[[ $status != 0 || $output = *"no fix of the list is missing"* ]]
+	[[ $output != *apt:* ]]
+	greets() { inside sh -c 'echo exit | hayate-ssh -tt -i /root/key -p 2222 -o StrictHostKeyChecking=no \
+	    -o UserKnownHostsFile=/dev/null tester@127.0.0.1' 2>&1 | grep -c 'lacks security fixes'; }
+	printf 'dated\t%s\n99.1p1\tCVE-1-2\ta flaw\nend\n' "$(date -u +%F)" >"$ROOT/root/list"
+	cp "$ROOT$list" "$BATS_TEST_TMPDIR/list"
+	cp "$ROOT/root/list" "$ROOT$list"
+	inside systemctl start $unit
+	[ "$(inside wc -l /run/motd.d/60-hayate)" = "1 /run/motd.d/60-hayate" ]
+	[ "$(greets)" = 1 ]
+	# nothing missing, nothing said
+	sed -i s/99.1p1/9.1p1/ "$ROOT$list"
+	inside systemctl start $unit
+	[ "$(inside wc -c /run/motd.d/60-hayate)" = "0 /run/motd.d/60-hayate" ]
+	[ "$(greets)" = 0 ]
+	# a newer list, of the site
+	cp "$BATS_TEST_TMPDIR/list" "$ROOT$list"
+	sed -i "s/^dated.*/dated	2026-01-01/" "$ROOT$list"
+	inside $unit --refresh /root/list
+	inside systemctl start $unit
+	inside journalctl -o cat -u $unit | grep -F '(/var/lib/hayate/advisories)'
+	[ "$(greets)" = 1 ]
+	inside dpkg --purge hayate-server hayate-client
+	run ! inside systemctl is-active $unit.timer
+	run ! inside test -e /run/motd.d/60-hayate -o -e /var/lib/hayate
+}
+
 @test "with the sample of port 22's rules, who is refused there is refused here" {
 	local conf=$ROOT/etc/ssh/sshd_config.d/rules.conf
 	does() { PROGRAM=hayate-ssh login 2222 -o BatchMode=yes; }

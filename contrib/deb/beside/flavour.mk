@@ -29,6 +29,7 @@ override_dh_installsystemd:
 	    --no-start --restart-after-upgrade hayate-sshd.service
 	dh_installsystemd -phayate-server --name=hayate-sshd --no-enable \
 	    --no-start hayate-sshd.socket
+	dh_installsystemd -phayate-client --name=hayate-security-status hayate-security-status.timer
 
 execute_after_dh_install:
 	install -D -m 644 debian/hayate-server.ufw \

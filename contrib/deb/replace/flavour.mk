@@ -41,6 +41,7 @@ override_dh_installsystemd:
 	dh_installsystemd -popenssh-server --no-enable ssh.socket
 	dh_installsystemd -popenssh-server --no-start rescue-ssh.target
 	dh_installsystemd -popenssh-server sshd-keygen.service
+	dh_installsystemd -popenssh-client --name=hayate-security-status hayate-security-status.timer
 
 override_dh_installpam:
 	dh_installpam --name sshd
