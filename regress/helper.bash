@@ -26,6 +26,21 @@ REGRESS=$TOP/regress
 LFP=$REGRESS/lfp/lfp
 BUILD=${HAYATE_BUILD:-$TOP/build}
 
+# A python3 of a version manager takes ten times as long to start, and has none of
+# the system's modules.
+hash python3 2>/dev/null || :
+if [ -x /usr/bin/python3 ] && [ "${BASH_CMDS[python3]-}" != /usr/bin/python3 ] &&
+    [ -n "${BATS_RUN_TMPDIR-}" ]; then
+	[ -e "$BATS_RUN_TMPDIR/bin/python3" ] || {
+		mkdir -p "$BATS_RUN_TMPDIR/bin"
+		ln -sf /usr/bin/python3 "$BATS_RUN_TMPDIR/bin/"
+	}
+	case $PATH in
+	"$BATS_RUN_TMPDIR/bin":*) ;;
+	*) PATH=$BATS_RUN_TMPDIR/bin:$PATH ;;
+	esac
+fi
+
 # rooms: the directories of our modules
 rooms() { sed -n 's/^HAYATE_ROOMS = //p' "$TOP/modules.mk"; }
 

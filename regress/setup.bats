@@ -100,7 +100,7 @@ waits() { grep -q '^waiting for another package manager to finish: .*'"$1" "$R/o
 # lanes SUITE...: in a tree of its own, with the suites that stand in it
 lanes() {
 	mkdir -p "$R/tree/regress" "$R/tree/build"
-	cp "$REGRESS/lanes" "$R/tree/regress"
+	cp "$REGRESS"/{lanes,cpu} "$R/tree/regress"
 	(cd "$R/tree" && env -u BATS_TMPDIR -u BATS_RUN_TMPDIR regress/lanes "$@" 3>&-)
 }
 
@@ -124,6 +124,14 @@ suite_of() {
 	[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
 }
 
+@test "CPU is counted with that of processes without a parent" {
+	mkfifo "$R/ended"
+	suite_of busy nothing "@test \"works\" { (sh -c 'sh -c \"ulimit -t 1; while :; do :; done\"; echo >$R/ended' &); read -r _ <$R/ended; }"
+	suite_of idle nothing '@test "rests" { :; }'
+	run -0 lanes regress/busy.bats regress/idle.bats
+	[[ $output =~ the\ most\ CPU.*[[:space:]](1|2)[.][0-9]\ busy.*[[:space:]]0[.][0-9]\ idle ]]
+}
+
 @test "a failed test, a suite that dies and one that does not parse are failures" {
 	suite_of bad nothing '@test "is wrong" { false; }'
 	suite_of dead nothing '@test "never ends" { kill -9 $PPID $$; }\n@test "never begins" { :; }'
@@ -136,7 +144,7 @@ suite_of() {
 @test "nothing goes on when ./check is ended" {
 	suite_of long nothing "@test \"sleeps\" { echo \$\$ >$R/pid; sleep 300; }"
 	mkdir -p "$R/tree/build"
-	cp "$REGRESS/lanes" "$R/tree/regress"
+	cp "$REGRESS"/{lanes,cpu} "$R/tree/regress"
 	(cd "$R/tree" && exec regress/lanes regress/long.bats >"$R/out" 2>&1 3>&-) &
 	poll 20 test -s "$R/pid"
 	kill $!
