@@ -92,6 +92,27 @@ banner_of_server() {
 	"$(bin ssh)" -V 2>&1 | grep -E '^OpenSSH_[0-9.p]+ Debian-[^ ]+ Hayate_'
 }
 
+@test "the SBOM names our commit, the release, its fixes and each linked library, as SPDX" {
+	local so
+	cd "$TOP"
+	build-aux/sbom >"$BATS_TEST_TMPDIR/sbom"
+	is() { jq -e "$@" "$BATS_TEST_TMPDIR/sbom" >"$BATS_TEST_TMPDIR/is" || { echo "$*"; return 1; }; }
+	# What SPDX 2.3 asks for, and every relation leads to something.
+	is '.spdxVersion == "SPDX-2.3" and .dataLicense == "CC0-1.0" and .SPDXID == "SPDXRef-DOCUMENT"'
+	is '.name and .documentNamespace and (.creationInfo.creators | length == 1)'
+	is '.creationInfo.created | test("^20[0-9-]+T[0-9:]+Z$")'
+	is '[.packages[] | .SPDXID, .name, .versionInfo, .downloadLocation, .licenseDeclared] | all(. != null and . != "")'
+	is '[.packages[].SPDXID] | length == (unique | length) and all(test("^SPDXRef-[A-Za-z0-9.-]+$"))'
+	is '([.packages[].SPDXID] + [.SPDXID]) as $all | [.relationships[] | .spdxElementId, .relatedSpdxElement] | all(. as $x | $all | index($x))'
+	is --arg c "$(build-aux/stamp | sed -n 's/^commit //p')" '.packages[0].comment | contains($c)'
+	is --arg v "$("$(bin ssh)" -V 2>&1 | sed 's/,.*//')" '.packages[0].comment | contains($v)'
+	is --arg r "$(source_of release | sed 's/ .*//')" '.packages[1].versionInfo == $r'
+	for so in $(readelf -d "$(bin ssh)" "$(bin sshd)" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | sort -u); do
+		is --arg so "$so" '.packages[] | select(.comment == $so) | .versionInfo != "unknown"'
+	done
+	build-aux/sbom | cmp - "$BATS_TEST_TMPDIR/sbom"
+}
+
 @test "DebianBanner no removes the revision from the banner" {
 	# Ours takes the keyword everywhere; only Debian's has the shorter banner.
 	grep -q debian_banner "$BUILD/upstream/servconf.c" ||

@@ -37,6 +37,7 @@ execute_after_dh_install:
 
 override_dh_installdocs:
 	$(TOP)/build-aux/doc debian/doc
+	cd debian/build && $(TOP)/build-aux/sbom >../doc/hayate.spdx.json
 	dh_installdocs -phayate-client debian/doc/*
 	dh_installdocs -phayate-server
 

@@ -21,6 +21,7 @@ execute_before_dh_install:
 
 override_dh_installdocs:
 	$(TOP)/build-aux/doc debian/doc
+	cd debian/build && $(TOP)/build-aux/sbom >../doc/hayate.spdx.json
 	dh_installdocs -popenssh-client debian/doc/* debian/README.Hayate
 	dh_installdocs -popenssh-server -popenssh-sftp-server \
 	    --link-doc=openssh-client
