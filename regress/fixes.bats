@@ -98,7 +98,7 @@ strings() {
 		[ "$(sed -n 's/^fix //p' build/upstream/.source)" = "$A CVE-1-2"$'\n'"$B ${B:0:9}" ]
 	done
 	run -0 strings
-	[[ ${lines[0]} = "OpenSSH_10.9p1 released Hayate_0.1 CVE-1-2 ${B:0:9}" ]]
+	[[ ${lines[0]} = "OpenSSH_10.9p1 released Hayate_0.2 CVE-1-2 ${B:0:9}" ]]
 	[ "${lines[1]}" = "${lines[0]}" ]
 	run -0 make -s build/upstream/.source
 	[ -z "$output" ]
@@ -160,13 +160,13 @@ strings() {
 	[[ $output = *"OpenSSH 10.9p1 without the fixes ${B:0:9}: no such COMMIT.patch"*"lacks: CVE-1-2" ]]
 	grep -x "unfixed $B ${B:0:9}" build/upstream/.source
 	run -0 strings
-	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.1 CVE-1-2" ]
+	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.2 CVE-1-2" ]
 	configured --without-upstream-fixes --enable-unfixed-upstream
 	rm -r build/fixes
 	run -0 make -s build/upstream/.source
 	[[ $output = *"without the fixes CVE-1-2 ${B:0:9}: not looked for"* ]]
 	run -0 strings
-	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.1" ]
+	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.2" ]
 }
 
 @test "from an address each fix is asked for once, and none after the network failed" {
@@ -211,7 +211,7 @@ strings() {
 	seq -f 'fix x CVE-2026-%05g' 40 >>build/upstream/.source
 	run -0 strings
 	[[ ${lines[0]} = *" CVE-2026-00040" ]]
-	[[ ${lines[1]} =~ ^OpenSSH_10.9p1\ released\ Hayate_0.1\ CVE-1-2\ .*\ \+([0-9]+)$ ]]
+	[[ ${lines[1]} =~ ^OpenSSH_10.9p1\ released\ Hayate_0.2\ CVE-1-2\ .*\ \+([0-9]+)$ ]]
 	[ "$(($(wc -w <<<"${lines[1]}") - 4 + BASH_REMATCH[1]))" = 42 ]
 	[ "${#lines[1]}" -gt 160 ]
 	[ "${#lines[1]}" -le 190 ]
@@ -223,16 +223,16 @@ strings() {
 	[[ $output = *"with openssh-10.9p1.tar.gz and the fixes CVE-1-2 ${B:0:9}" ]]
 	cp hayate-*.tar.gz first.tar.gz
 	make -s dist
-	cmp first.tar.gz hayate-0.1.tar.gz
+	cmp first.tar.gz hayate-0.2.tar.gz
 	tar xzf first.tar.gz
-	cd hayate-0.1
+	cd hayate-0.2
 	./configure -q --without-upstream-fixes | grep "tarball .*/carried/openssh-10.9p1.tar.gz, released"
 	run -0 make -s build/upstream/.source
 	[[ $output = *"lacks: CVE-1-2 ${B:0:9}" ]]
 	grep mended_18 build/upstream/piece.c
 	# It packs them once more, and one that was changed stops it.
 	make -s dist
-	cmp ../first.tar.gz hayate-0.1.tar.gz
+	cmp ../first.tar.gz hayate-0.2.tar.gz
 	rm -r build
 	sed -i 's/mended_18/mended_19/' "carried/fixes/$B.patch"
 	./configure -q --without-upstream-fixes >/dev/null
@@ -257,8 +257,8 @@ strings() {
 	sed -i "s/^fix	$B [0-9a-f]*/fix	$B 0/" UPSTREAM
 	run -0 make -s dist
 	[[ $output = *"it lacks the fixes ${B:0:9}: "* ]]
-	[ ! -e hayate-0.1 ]
-	run -0 tar tzf hayate-0.1.tar.gz
+	[ ! -e hayate-0.2 ]
+	run -0 tar tzf hayate-0.2.tar.gz
 	[[ $output = *"carried/fixes/$A.patch"* && $output != *"$B"* ]]
 }
 
@@ -282,7 +282,7 @@ strings() {
 	program "OpenSSH_10.9p1 released Hayate_0.0 CVE-1-2 ${B:0:9}"
 	run -0 build-aux/security-status
 	[[ $output = *"built:     released CVE-1-2 ${B:0:9}"* ]]
-	program "OpenSSH_10.9p1 released Hayate_0.1 CVE-1-2"
+	program "OpenSSH_10.9p1 released Hayate_0.2 CVE-1-2"
 	run -1 build-aux/security-status
 	[[ $output = *"not from this source: run make"*"commit ${B:0:9}  another"* ]]
 }

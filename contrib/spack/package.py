@@ -24,12 +24,12 @@ class Hayate(AutotoolsPackage):
     several cores and file transfers for long and fast networks."""
 
     homepage = "https://www.openssh.com/"
-    url = f"file://{os.getcwd()}/hayate-0.1.tar.gz"
+    url = f"file://{os.getcwd()}/hayate-0.2.tar.gz"
     manual_download = True
 
     license("ISC AND BSD-2-Clause AND BSD-3-Clause AND MIT")
 
-    version("0.1")
+    version("0.2")
 
     variant("server", default=False, description="Build sshd as well")
     variant("gssapi", default=True, description="Log in by Kerberos")
