@@ -34,12 +34,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim.h"
 #include "words.h"
 #include "fetch.h"
 
 #define KIB	1024
 #define UNIT	(256 * KIB)
-#define QUEUE	4096
+#define QUEUES	8192		/* that all links may have under way */
 #define STEPS	4000000
 
 static struct {
@@ -58,12 +59,9 @@ static const struct word keys[] = {
 	{ "slow", &conf.slow, 1 }, { "seed", &conf.seed, 1 },
 };
 
-static struct queue {
-	struct fetch_action a[QUEUE];
-	size_t	 head, n;
-	int	 is_there;
-	long	 kib;			/* that it has read */
-} queues[FETCH_LINKS];
+static struct sim sim;
+static int	 is_there[FETCH_LINKS];
+static long	 kib[FETCH_LINKS];	/* that each has read */
 
 static struct fetch *s;
 static uint64_t written, highest;
@@ -105,7 +103,7 @@ write_data(uint64_t off, const unsigned char *p, uint32_t len)
 }
 
 static void
-reply_read(struct queue *q, const struct fetch_action *a)
+reply_read(unsigned int link, const struct fetch_action *a)
 {
 	uint64_t end = (uint64_t)conf.actual * KIB;
 	uint64_t error = (uint64_t)conf.error * KIB;
@@ -130,10 +128,10 @@ reply_read(struct queue *q, const struct fetch_action *a)
 		len = 1 + rand() % len;
 	for (i = 0; i < len; i++)
 		data[i] = byte_at(a->off + i);
-	q->kib += len / KIB;
+	kib[link] += len / KIB;
 	if (a->off + len > highest)
 		highest = a->off + len;
-	if (fetch_pieces(s) > FETCH_PIECES + 2 * QUEUE)
+	if (fetch_pieces(s) > FETCH_PIECES + QUEUES)
 		broken("too many pieces");
 	if (highest - fetch_frontier(s) > waited)
 		waited = highest - fetch_frontier(s);
@@ -147,11 +145,9 @@ reply_read(struct queue *q, const struct fetch_action *a)
 static void
 reply(unsigned int link)
 {
-	struct queue *q = &queues[link];
-	struct fetch_action a = q->a[q->head], found;
+	struct fetch_action a, found;
 
-	q->head = (q->head + 1) % QUEUE;
-	q->n--;
+	memcpy(&a, sim_pop(&sim, link)->body, sizeof(a));
 	if (fetch_find(s, link, a.id, &found) != 0 || found.op != a.op ||
 	    fetch_find(s, (link + 1) % FETCH_LINKS, a.id, &found) == 0)
 		broken("a request is not known");
@@ -164,7 +160,7 @@ reply(unsigned int link)
 	else if (a.op == FETCH_CLOSE)
 		fetch_closed(s, a.id);
 	else
-		reply_read(q, &a);
+		reply_read(link, &a);
 }
 
 static void
@@ -173,14 +169,14 @@ come_and_go(long step)
 	unsigned int i;
 
 	for (i = 1; i < (unsigned int)conf.links; i++) {
-		if (!queues[i].is_there && step == 10L * i) {
-			queues[i].is_there = 1;
+		if (!is_there[i] && step == 10L * i) {
+			is_there[i] = 1;
 			fetch_set_credit(s, i, 8 * UNIT);
 			fetch_up(s, i);
 			fetch_set_credit(s, i, 8 * UNIT);
-		} else if (queues[i].is_there && (long)i <= conf.lose &&
+		} else if (is_there[i] && (long)i <= conf.lose &&
 		    step == 200 + 40L * i) {
-			queues[i].n = 0;
+			sim_lose(&sim, i);
 			fetch_down(s, i);
 		}
 	}
@@ -192,7 +188,6 @@ static void
 act(void)
 {
 	struct fetch_action a;
-	struct queue *q;
 	int r;
 
 	while ((r = fetch_next(s, (1U << FETCH_LINKS) - 1, &a)) == 1) {
@@ -200,14 +195,11 @@ act(void)
 			write_data(a.off, a.data, a.len);
 			continue;
 		}
-		q = &queues[a.link];
-		if (q->n == QUEUE)
-			broken("too many requests");
 		if (a.op == FETCH_READ &&
 		    a.off >= (uint64_t)conf.size * KIB + UNIT &&
 		    a.off > fetch_frontier(s) + 2 * UNIT)
 			broken("read far behind the end");
-		q->a[(q->head + q->n++) % QUEUE] = a;
+		sim_push(&sim, a.link, &a, sizeof(a));
 	}
 	if (r == -1)
 		broken("out of memory");
@@ -221,8 +213,10 @@ get(void)
 	unsigned int i, link;
 	long step;
 
-	memset(queues, 0, sizeof(queues));
-	queues[0].is_there = 1;
+	sim_reset(&sim);
+	memset(is_there, 0, sizeof(is_there));
+	memset(kib, 0, sizeof(kib));
+	is_there[0] = 1;
 	srand(conf.seed);
 	if (conf.actual == -1)
 		conf.actual = conf.size;
@@ -237,7 +231,7 @@ get(void)
 		if (fetch_is_done(s))
 			break;
 		link = rand() % FETCH_LINKS;
-		if (queues[link].n > 0 && (link != 1 ||
+		if (sim_waiting(&sim, link) > 0 && (link != 1 ||
 		    rand() % conf.slow == 0))
 			reply(link);
 	}
@@ -250,7 +244,7 @@ get(void)
 	printf("moved=%" PRIu64 " links=%u waited=%" PRIu64 " read=",
 	    written / KIB, most, waited / KIB);
 	for (i = 0; i < FETCH_LINKS; i++)
-		printf("%s%ld", i == 0 ? "" : ",", queues[i].kib);
+		printf("%s%ld", i == 0 ? "" : ",", kib[i]);
 	printf("\n");
 	fetch_free(s);
 }

@@ -51,8 +51,7 @@
 #include <string.h>
 
 #include "plan.h"
-
-#define REQUESTS_MAX	20000
+#include "sim.h"
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
@@ -75,7 +74,7 @@ struct node {
 	unsigned int lane;
 	uint64_t size;			/* of the server's file */
 	uint64_t moved, cut;		/* bytes without a hole; truncated to */
-	unsigned char *map;		/* which units came */
+	struct sim_file *came;		/* which bytes came; NULL: none */
 	int	 clears;		/* by PLAN_CLEAR */
 	int	 is_old;		/* at the server: old bytes are there */
 	int	 is_torn, is_mixed;	/* neither old nor new; both at once */
@@ -86,7 +85,6 @@ struct reply {
 	struct plan_action a;
 	enum plan_result result;
 	uint32_t len;
-	uint64_t wait;			/* round trips */
 };
 
 static struct {
@@ -94,38 +92,30 @@ static struct {
 	uint64_t interrupt, names, hole, hole_end, held, declined, release;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, fixed, serve_late;
-	uint64_t fail[OPS], late[OPS], late_rounds[OPS];
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
+
+static struct sim sim;
 
 static struct {
 	struct plan *s;
 	int	 put, cross, dirs, nfiles;
 	uint64_t size;
-	struct reply queue[REQUESTS_MAX];
-	size_t	 nqueue;
-	uint64_t seen[OPS];
 	unsigned long rounds, requests, whole, ncut, failed, printed, copied;
 	unsigned long kept, kept_most;
-	uint64_t open, open_to, most, torn, most_torn;
+	struct sim_handles handles, handles_to;
+	uint64_t torn, most_torn;
 	uint64_t bytes;			/* under way, between two servers */
 	unsigned long data[PLAN_LANES];	/* requests */
 	int	 refused;		/* an PLAN_CLEAR was */
 } r;
-
-static void
-must(int holds, const char *promise)
-{
-	if (!holds)
-		errx(1, "broken: %s", promise);
-}
 
 static struct node *
 new_node(struct node *dir, int children, int number)
 {
 	struct node *n = calloc(1, sizeof(*n));
 
-	must(n != NULL, "memory");
+	sim_must(n != NULL, "memory");
 	n->dir = dir;
 	n->children = children;
 	n->number = number;
@@ -146,16 +136,13 @@ is_odd(const struct node *n)
 static int
 fails(const struct plan_action *a)
 {
-	if (r.seen[a->op] == set.fail[a->op])
-		return 1;
 	if (a->op == PLAN_CLEAR || a->op == PLAN_FSTAT)
 		return (a->op == PLAN_CLEAR && set.fixed) ||
 		    is_odd(plan_own(a->job)) == (a->op == PLAN_CLEAR);
 	return
-	    (a->op == PLAN_OPEN && set.strict != 0 && r.open >= set.strict) ||
-	    (a->op == PLAN_OPEN_TO && set.strict_to != 0 &&
-	    r.open_to >= set.strict_to) ||
-	    (a->op == PLAN_WRITE && set.full != 0 && r.open > set.full);
+	    (a->op == PLAN_OPEN && !sim_may_open(&r.handles)) ||
+	    (a->op == PLAN_OPEN_TO && !sim_may_open(&r.handles_to)) ||
+	    (a->op == PLAN_WRITE && set.full != 0 && r.handles.open > set.full);
 }
 
 static void
@@ -186,14 +173,6 @@ serve_names(struct node *n, struct reply *p)
 		p->result = PLAN_EOF;
 }
 
-static void
-serve_close(int *is_open, uint64_t *open)
-{
-	must(*is_open, "what is closed is open");
-	*is_open = 0;
-	--*open;
-}
-
 /* The old bytes go, or new ones come. */
 static void
 serve_bytes(struct node *n, int empty, uint64_t len)
@@ -213,20 +192,26 @@ serve_bytes(struct node *n, int empty, uint64_t len)
 	n->is_torn = is_torn;
 }
 
+static void
+forget_bytes(struct node *n)
+{
+	sim_file_free(n->came);
+	n->came = NULL;
+	n->moved = 0;
+}
+
 /* The file of the target is empty, or will be by PLAN_CLEAR. */
 static void
 serve_open_to(struct node *n, int once_more)
 {
-	must(n->is_open && !n->is_open_to,
+	sim_must(n->is_open && !n->is_open_to,
 	    "a file is open at the source first");
 	n->is_open_to = 1;
 	n->is_emptied = once_more;
-	r.open_to++;
+	sim_open(&r.handles_to);
 	if (set.clear)
 		serve_bytes(n, once_more || !n->clears, 0);
-	free(n->map);
-	n->map = NULL;
-	n->moved = 0;
+	forget_bytes(n);
 }
 
 static void
@@ -244,20 +229,20 @@ serve_data(struct node *n, const struct reply *p)
 static void
 serve(struct node *n, struct reply *p)
 {
+	int is_nth;
+
 	if (p->a.op == PLAN_CLOSE)
-		serve_close(&n->is_open, &r.open);
+		sim_close(&r.handles, &n->is_open);
 	else if (p->a.op == PLAN_CLOSE_TO)
-		serve_close(&n->is_open_to, &r.open_to);
-	if (++r.seen[p->a.op] == set.late[p->a.op])
-		p->wait = set.late_rounds[p->a.op];
-	if (fails(&p->a))
+		sim_close(&r.handles_to, &n->is_open_to);
+	is_nth = sim_serve(&sim, p->a.op);
+	if (is_nth || fails(&p->a))
 		p->result = PLAN_FAILED;
 	else if (p->a.op == PLAN_OPEN_TO || p->a.op == PLAN_EMPTY)
 		serve_open_to(n, p->a.op == PLAN_EMPTY);
 	else if (p->a.op == PLAN_OPEN || p->a.op == PLAN_OPENDIR) {
 		n->is_open = 1;
-		if (++r.open > r.most)
-			r.most = r.open;
+		sim_open(&r.handles);
 		if (set.clear && p->a.op == PLAN_OPEN && r.put && !set.in_place)
 			serve_bytes(n, !n->clears, 0);
 	} else if (p->a.op == PLAN_READ)
@@ -274,13 +259,12 @@ serve(struct node *n, struct reply *p)
 static void
 mark(struct node *n, uint64_t off, uint32_t len)
 {
-	if (n->map == NULL)
-		n->map = calloc(1, r.size + set.unit + 1);
-	must(n->map != NULL, "memory");
-	for (; len > 0 && off < r.size; len--)
-		n->map[off++] = 1;
-	for (n->moved = 0; n->moved < r.size && n->map[n->moved]; n->moved++)
-		;
+	if (n->came == NULL)
+		n->came = sim_file_new(0, r.size);
+	if (off < r.size)
+		sim_fill(n->came, off, len < r.size - off ? len :
+		    r.size - off, SIM_NEW);
+	n->moved = n->came->frontier;
 }
 
 /* Leaves out the hole. Returns how much is sent: what comes before it. */
@@ -327,40 +311,36 @@ static void
 send(const struct plan_action *a)
 {
 	struct node *n = plan_own(a->job);
-	struct reply *p = &r.queue[r.nqueue++];
+	struct reply p = { .a = *a };
 
-	must(r.nqueue < REQUESTS_MAX, "requests under way are bounded");
-	must(n->dir == NULL || n->dir->is_made,
+	sim_must(n->dir == NULL || n->dir->is_made,
 	    "a child follows its directory");
-	must((a->op != PLAN_CLOSE && !is_last(a->op)) || n->under_way ==
+	sim_must((a->op != PLAN_CLOSE && !is_last(a->op)) || n->under_way ==
 	    (set.handles == 0 && (!r.cross || a->op != PLAN_CLOSE) ? 0 :
 	    n->last),
 	    "a file is cut and closed after the last reply to its data");
-	must(a->op != PLAN_SETSTAT || n->below == 0 ||
+	sim_must(a->op != PLAN_SETSTAT || n->below == 0 ||
 	    (set.interrupt && n->begun == 0),
 	    "a directory is left after all below");
-	must(a->op != PLAN_CLEAR || !r.refused,
+	sim_must(a->op != PLAN_CLEAR || !r.refused,
 	    "what was refused once is not asked for again");
-	must(n->under_way == 0 || n->lane == plan_lane(a->job),
+	sim_must(n->under_way == 0 || n->lane == plan_lane(a->job),
 	    "a file keeps its lane");
 	n->lane = plan_lane(a->job);
-	must(n->lane < set.lanes, "a lane that is not up has no file");
+	sim_must(n->lane < set.lanes, "a lane that is not up has no file");
 	r.data[n->lane] += a->op == PLAN_READ || a->op == PLAN_WRITE;
-	memset(p, 0, sizeof(*p));
-	p->a = *a;
 	if (a->op == PLAN_TRUNCATE || a->op == PLAN_CUT)
 		n->cut = a->off;
-	if (a->op == PLAN_WRITE && r.put && send_data(n, p) == 0) {
-		r.nqueue--;
+	if (a->op == PLAN_WRITE && r.put && send_data(n, &p) == 0)
 		return;
-	}
 	n->under_way++;
 	n->last += is_last(a->op);
 	r.requests++;
 	r.bytes += bytes_of(a);
-	must(r.bytes <= set.window || r.bytes <= set.unit,
+	sim_must(r.bytes <= set.window || r.bytes <= set.unit,
 	    "no more bytes are under way than the window has");
-	serve(n, p);
+	serve(n, &p);
+	sim_push(&sim, n->lane, &p, sizeof(p))->wait = sim_wait(&sim, a->op);
 }
 
 /* Between two servers: what was read is written. */
@@ -374,7 +354,7 @@ relay(const struct reply *p)
 		return;
 	do {
 		sent = plan_relay(r.s, p->a.job, p->a.off, p->len, &write);
-		must(sent != -1, "memory");
+		sim_must(sent != -1, "memory");
 		if (sent == 1)
 			send(&write);
 	} while (sent == 1 && write.op == PLAN_CLEAR);
@@ -387,7 +367,7 @@ answer(struct reply *p)
 	struct plan_action found;
 	int again;
 
-	must(plan_find(r.s, p->a.id, &found) == 0 && found.job == p->a.job &&
+	sim_must(plan_find(r.s, p->a.id, &found) == 0 && found.job == p->a.job &&
 	    found.op == p->a.op && found.off == p->a.off,
 	    "a request is found by its ID");
 	if (set.serve_late)
@@ -405,53 +385,28 @@ answer(struct reply *p)
 	if (p->result == PLAN_OK && p->a.op == PLAN_READDIR)
 		n->known += (int)p->len;
 	again = plan_reply(r.s, p->a.id, p->result, p->len);
-	must(again != -1, "a good reply is good");
+	sim_must(again != -1, "a good reply is good");
 	r.refused |= p->a.op == PLAN_FSTAT && p->result == PLAN_FAILED;
 	n->has_failed |= p->result == PLAN_FAILED && !again &&
 	    (p->a.op == PLAN_STAT || p->a.op == PLAN_STAT_TO ||
 	    p->a.op == PLAN_OPENDIR || p->a.op == PLAN_READDIR);
-	must(plan_find(r.s, p->a.id, &found) == -1, "an ID is used once");
-	must(plan_reply(r.s, p->a.id, p->result, p->len) == -1,
+	sim_must(plan_find(r.s, p->a.id, &found) == -1, "an ID is used once");
+	sim_must(plan_reply(r.s, p->a.id, p->result, p->len) == -1,
 	    "a second reply is refused");
-}
-
-/* Takes the replies that come in this round. Returns how many they are. */
-static size_t
-take_replies(struct reply *now)
-{
-	size_t n = r.nqueue, i, taken = 0;
-
-	r.nqueue = 0;
-	for (i = 0; i < n; i++) {
-		if (r.queue[i].wait == 0)
-			now[taken++] = r.queue[i];
-		else {
-			r.queue[i].wait--;
-			r.queue[r.nqueue++] = r.queue[i];
-		}
-	}
-	return taken;
 }
 
 static void
 answer_all(void)
 {
-	static struct reply now[REQUESTS_MAX];
-	size_t n = take_replies(now), i, j;
-	struct reply swap;
+	size_t n = sim_round(&sim, set.order), i;
+	struct reply p;
 
 	if (r.torn > r.most_torn)
 		r.most_torn = r.torn;
-	for (i = 0; i + 1 < n && set.order != 0; i++) {
-		j = set.order == 1 ? n - 1 - i : i + (size_t)rand() % (n - i);
-		if (set.order == 1 && j <= i)
-			break;
-		swap = now[i];
-		now[i] = now[j];
-		now[j] = swap;
+	for (i = 0; i < n; i++) {
+		memcpy(&p, sim.now[i].body, sizeof(p));
+		answer(&p);
 	}
-	for (i = 0; i < n; i++)
-		answer(&now[i]);
 	r.rounds++;
 	if (r.rounds == set.interrupt)
 		plan_interrupt(r.s);
@@ -464,12 +419,12 @@ end(struct job *j, struct node *n)
 {
 	uint64_t size = set.actual == UINT64_MAX ? r.size : set.actual;
 
-	must(n->under_way == 0, "a job ends after its last reply");
+	sim_must(n->under_way == 0, "a job ends after its last reply");
 	if (plan_kind(j) == PLAN_DIR && r.put) {
 		n->is_made = 1;
 		n->known = n->children;
 	}
-	must(plan_kind(j) != PLAN_LEAVE || n->below == 0 ||
+	sim_must(plan_kind(j) != PLAN_LEAVE || n->below == 0 ||
 	    (set.interrupt && n->begun == 0),
 	    "a directory is left after all below");
 	if (n->dir != NULL && (plan_kind(j) != PLAN_DIR ||
@@ -478,13 +433,13 @@ end(struct job *j, struct node *n)
 	if (plan_kind(j) != PLAN_FILE)
 		return;
 	n->dir->begun--;
-	must(!n->is_open && !n->is_open_to, "what ends is closed");
-	must(!n->is_mixed || set.in_place,
+	sim_must(!n->is_open && !n->is_open_to, "what ends is closed");
+	sim_must(!n->is_mixed || set.in_place,
 	    "new bytes come where no old ones are");
-	must(!set.clear || !plan_is_whole(j) || n->served == size,
+	sim_must(!set.clear || !plan_is_whole(j) || n->served == size,
 	    "no bytes are lost");
 	if (n->is_emptied) {
-		must(n->moved == 0 && !plan_is_whole(j),
+		sim_must(n->moved == 0 && !plan_is_whole(j),
 		    "what is emptied was not whole");
 		r.ncut++;
 	} else if (n->moved == size && plan_is_whole(j) &&
@@ -512,14 +467,14 @@ add_child(struct job *leave, struct node *n)
 	struct job *j;
 	struct node *child;
 
-	must(!n->has_failed, "nothing is copied after a listing failed");
+	sim_must(!n->has_failed, "nothing is copied after a listing failed");
 	if (n->added < n->known) {
 		child = new_node(n, is_root ? r.nfiles : 0, n->number + 1 +
 		    n->added * (is_root ? r.nfiles + 1 : 1));
 		n->added++;
 		j = plan_add(r.s, leave, is_root ? PLAN_DIR : PLAN_FILE, child,
 		    r.put ? 0 : r.size);
-		must(j != NULL, "memory");
+		sim_must(j != NULL, "memory");
 		if (++r.kept > r.kept_most)
 			r.kept_most = r.kept;
 		if (!is_root && is_held(n->added))
@@ -533,16 +488,16 @@ static void
 print(struct job *j, struct node *n)
 {
 	if (plan_kind(j) == PLAN_LEAVE)
-		must(n->below == 0 || set.interrupt,
+		sim_must(n->below == 0 || set.interrupt,
 		    "the end of a directory comes last");
 	else
-		must((unsigned long)n->number > r.printed,
+		sim_must((unsigned long)n->number > r.printed,
 		    "texts come in walk order");
 	if (plan_kind(j) != PLAN_LEAVE)
 		r.printed = (unsigned long)n->number;
 	if (plan_kind(j) != PLAN_DIR) {
 		r.kept--;
-		free(n->map);
+		forget_bytes(n);
 		free(n);
 	}
 }
@@ -559,10 +514,10 @@ begin(struct job *j, struct node *n)
 	n->clears = set.clear && !set.in_place && plan_clear(r.s, j);
 	if (!plan_is_held(j))
 		return;
-	must(r.nqueue == 0 && plan_active(r.s) == 1,
+	sim_must(sim.n == 0 && plan_active(r.s) == 1,
 	    "nothing is under way beside a file that was held");
-	must(plan_oldest(r.s) == j, "all before it are printed");
-	must(set.handles == 0 || n->dir->added == n->dir->known,
+	sim_must(plan_oldest(r.s) == j, "all before it are printed");
+	sim_must(set.handles == 0 || n->dir->added == n->dir->known,
 	    "those behind it are known");
 	if (set.declined)
 		return;
@@ -582,18 +537,16 @@ act(const struct plan_action *a)
 	else if (a->op == PLAN_BEGIN)
 		begin(a->job, n);
 	else if (a->op == PLAN_SETTLE)
-		must(n->under_way == 0, "data is settled after its last reply");
+		sim_must(n->under_way == 0, "data is settled after its last reply");
 	else if (a->op == PLAN_AGAIN) {
-		must(!n->is_open && !n->is_open_to,
+		sim_must(!n->is_open && !n->is_open_to,
 		    "what begins again is closed");
 		n->dir->begun--;
 		n->cut = UINT64_MAX;
-		n->moved = 0;
+		forget_bytes(n);
 		n->served = is_odd(n) ? n->served : 0;
 		r.torn -= (uint64_t)n->is_torn;
 		n->is_torn = n->is_mixed = 0;
-		free(n->map);
-		n->map = NULL;
 	} else if (a->op == PLAN_END)
 		end(a->job, n);
 	else if (a->op == PLAN_MORE)
@@ -613,16 +566,19 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	unsigned int i;
 
 	memset(&r, 0, sizeof(r));
+	sim_reset(&sim);
+	r.handles.allowed = set.strict;
+	r.handles_to.allowed = set.strict_to;
 	conf.put = r.put = strcmp(way, "put") == 0;
 	conf.cross = r.cross = strcmp(way, "cross") == 0;
 	r.dirs = dirs;
 	r.nfiles = nfiles;
 	r.size = size;
-	must((r.s = plan_new(&conf)) != NULL, "memory");
+	sim_must((r.s = plan_new(&conf)) != NULL, "memory");
 	plan_set_handles(r.s, set.handles);
 	plan_set_window(r.s, set.window);
 	plan_set_lanes(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
-	must(plan_add(r.s, NULL, PLAN_DIR, new_node(NULL, dirs, 1), 0) != NULL,
+	sim_must(plan_add(r.s, NULL, PLAN_DIR, new_node(NULL, dirs, 1), 0) != NULL,
 	    "memory");
 	r.kept = 1;
 	for (;;) {
@@ -630,16 +586,16 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 			act(&a);
 		if (plan_done(r.s))
 			break;
-		must(r.nqueue > 0, "it goes on until all is done");
+		sim_must(sim.n > 0, "it goes on until all is done");
 		answer_all();
 	}
-	must(r.open == 0 && r.open_to == 0 && plan_active(r.s) == 0,
+	sim_must(r.handles.open == 0 && r.handles_to.open == 0 && plan_active(r.s) == 0,
 	    "all is closed");
 	for (i = 0; i < PLAN_LANES; i++)
-		must(plan_lane_files(r.s, i) == 0, "all have left their lanes");
+		sim_must(plan_lane_files(r.s, i) == 0, "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
 	    "failed=%lu copied=%lu kept=%lu limit=%u torn=%" PRIu64, r.rounds,
-	    r.requests, r.most, r.whole, r.ncut, r.failed, r.copied,
+	    r.requests, r.handles.most, r.whole, r.ncut, r.failed, r.copied,
 	    r.kept_most, plan_limit(r.s), r.most_torn);
 	for (i = 0; i < set.lanes; i++)
 		printf(" lane%u=%lu", i, r.data[i]);
@@ -700,11 +656,11 @@ main(void)
 		if (sscanf(line, "set %19s %" SCNu64, key, &n) == 2)
 			*setting(key) = n;
 		else if (sscanf(line, "fail %19s %" SCNu64, key, &n) == 2)
-			set.fail[number_of(key)] = n;
+			sim.fail[number_of(key)] = n;
 		else if (sscanf(line, "late %19s %" SCNu64 " %" SCNu64, key,
 		    &n, &rounds) == 3) {
-			set.late[number_of(key)] = n;
-			set.late_rounds[number_of(key)] = rounds;
+			sim.late[number_of(key)] = n;
+			sim.late_rounds[number_of(key)] = rounds;
 		} else if (sscanf(line, "%19s %d %d %" SCNu64, word, &dirs,
 		    &nfiles, &n) == 4)
 			copy(word, dirs, nfiles, n);

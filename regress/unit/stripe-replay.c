@@ -51,10 +51,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sim.h"
 #include "stripe.h"
 
 #define KIB		1024
-#define REQUESTS_MAX	8192
 #define ROUNDS_MAX	20000
 
 static const char *const op_names[] = { "", "open_new", "open_old", "look",
@@ -62,18 +62,6 @@ static const char *const op_names[] = { "", "open_new", "open_old", "look",
     "write", "copy", "own", "truncate", "attrs", "show", "leave",
     "close_second", "remove_second", "close" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
-
-enum content { HOLE, OLD, NEW };
-
-struct file {
-	long	 size;			/* KiB */
-	unsigned char *map;		/* of each KiB */
-};
-
-struct waiting {
-	struct stripe_action a;
-	long	 left;			/* KiB that are not there yet */
-};
 
 static struct {
 	long rtt, path, slow, window, most, old, special, has, space, actual;
@@ -99,14 +87,12 @@ static const struct {
 	{ "stolen", &conf.stolen },
 };
 
-static long fails[OPS];			/* which request fails; 0: none */
 static long loses[STRIPE_CHANNELS];	/* in which round trip; -1: never */
 
 static struct stripe *s;
-static struct file *named, *hidden;
-static struct waiting queue[REQUESTS_MAX];
-static size_t nqueue;
-static long size, now, told, connected, logged, served[OPS];
+static struct sim sim;
+static struct sim_file *named, *hidden;	/* units are KiB */
+static long size, now, told, connected, logged;
 static int is_up[STRIPE_CHANNELS];
 static int is_torn;			/* a WRITE failed, others were behind */
 static long rounds;
@@ -120,40 +106,21 @@ broken(const char *what)
 	exit(1);
 }
 
-static struct file *
+static struct sim_file *
 file_new(long kib)
 {
-	struct file *f = calloc(1, sizeof(*f));
-
-	if (f == NULL || (f->map = calloc(2 * size + kib + 1, 1)) == NULL)
-		err(1, "calloc");
-	f->size = kib;
-	memset(f->map, OLD, kib);
-	return f;
-}
-
-static void
-file_free(struct file *f)
-{
-	if (f == NULL)
-		return;
-	free(f->map);
-	free(f);
+	return sim_file_new(kib, 2 * size + kib);
 }
 
 static void
 check_named(void)
 {
-	int last = NEW;
-	long i;
-
-	for (i = 0; !is_torn && named != NULL && i < named->size; i++) {
-		if (named->map[i] == HOLE)
-			broken("a hole under the name");
-		if (named->map[i] > last)
-			broken("new data behind old");
-		last = named->map[i];
-	}
+	if (is_torn || named == NULL)
+		return;
+	if (sim_has_hole(named, 0, named->size))
+		broken("a hole under the name");
+	if (!sim_is_in_order(named))
+		broken("new data behind old");
 }
 
 /* KiB that the local file has */
@@ -166,27 +133,17 @@ local_size(void)
 /* The server */
 
 static void
-fill(struct file *f, long at, long len, int content)
+fill(struct sim_file *f, long at, long len)
 {
-	if (f == NULL || at < 0 || at + len > 2 * size)
-		broken("a request without a file");
-	if (f == named && !is_torn && at > 0 && f->map[at - 1] != NEW)
+	if (f == named && f != NULL && !is_torn && (long)f->frontier < at)
 		broken("new data behind what is not");
-	memset(f->map + at, content, len);
-	if (f->size < at + len)
-		f->size = at + len;
-}
-
-static void
-truncate_to(struct file *f, long kib)
-{
-	if (f->size > kib)
-		memset(f->map + kib, HOLE, f->size - kib);
-	f->size = kib;
+	if (at < 0 || at + len > 2 * size ||
+	    sim_fill(f, at, len, SIM_NEW) == -1)
+		broken("a request without a file");
 }
 
 /* Returns the file that a handle stands for. */
-static struct file *
+static struct sim_file *
 target(const struct stripe_action *a)
 {
 	if (a->op == STRIPE_WRITE && !a->second && a->chan == 0)
@@ -195,11 +152,11 @@ target(const struct stripe_action *a)
 }
 
 static int
-rename_file(struct file **from, struct file **to)
+rename_file(struct sim_file **from, struct sim_file **to)
 {
 	if (*from == NULL)
 		broken("a rename of nothing");
-	file_free(*to);
+	sim_file_free(*to);
 	*to = *from;
 	*from = NULL;
 	return 1;
@@ -217,9 +174,9 @@ copy_data(const struct stripe_action *a)
 		left -= n;
 		if (conf.room > 0 && off + done + n > conf.room)
 			return a->len != 0 && left == 0;
-		if (memchr(hidden->map + at + done, HOLE, n) != NULL)
+		if (sim_has_hole(hidden, at + done, n))
 			broken("a hole is copied");
-		fill(named, off + done, n, NEW);
+		fill(named, off + done, n);
 	}
 	return 1;
 }
@@ -262,7 +219,7 @@ sweep_name(unsigned int n)
 static int
 serve(const struct stripe_action *a)
 {
-	if (++served[a->op] == fails[a->op]) {
+	if (sim_serve(&sim, a->op)) {
 		if (a->op == STRIPE_WRITE && target(a) == named)
 			is_torn = 1;
 		return 0;
@@ -277,7 +234,7 @@ serve(const struct stripe_action *a)
 		if (named == NULL)
 			named = file_new(0);
 		if (!conf.in_place)
-			truncate_to(named, 0);
+			sim_truncate(named, 0);
 		return 1;
 	case STRIPE_FIND:
 		return find_name(a->number);
@@ -295,11 +252,11 @@ serve(const struct stripe_action *a)
 		hidden = file_new(0);
 		return 1;
 	case STRIPE_REMOVE_SECOND:
-		file_free(hidden);
+		sim_file_free(hidden);
 		hidden = NULL;
 		return 1;
 	case STRIPE_WRITE:
-		fill(target(a), a->at / KIB, a->len / KIB, NEW);
+		fill(target(a), a->at / KIB, a->len / KIB);
 		return 1;
 	case STRIPE_COPY:
 		return copy_data(a);
@@ -307,7 +264,7 @@ serve(const struct stripe_action *a)
 		if (conf.stolen && named == NULL)
 			broken("another copy's file is cut");
 		is_torn = 0;
-		truncate_to(named != NULL ? named : hidden, a->off / KIB);
+		sim_truncate(named != NULL ? named : hidden, a->off / KIB);
 		return 1;
 	default:
 		return 1;
@@ -353,21 +310,18 @@ enqueue(const struct stripe_action *a)
 {
 	long have = local_size() - (long)(a->off / KIB);
 	long len = a->len / KIB;
-	struct waiting *w = &queue[nqueue];
+	struct stripe_action sent = *a;
 
-	if (nqueue == REQUESTS_MAX)
-		broken("too many requests");
-	w->a = *a;
-	w->left = 0;
-	if (a->op == STRIPE_WRITE) {
-		len = have < 0 ? 0 : have < len ? have : len;
-		stripe_sent(s, a->id, len * KIB);
-		if (len == 0)
-			return;
-		w->a.len = len * KIB;
-		w->left = len;
+	if (a->op != STRIPE_WRITE) {
+		sim_push(&sim, a->chan, a, sizeof(*a));
+		return;
 	}
-	nqueue++;
+	len = have < 0 ? 0 : have < len ? have : len;
+	stripe_sent(s, a->id, len * KIB);
+	if (len == 0)
+		return;
+	sent.len = len * KIB;
+	sim_push(&sim, a->chan, &sent, sizeof(sent))->left = len;
 }
 
 static int
@@ -400,15 +354,9 @@ act(const struct stripe_action *a)
 static void
 lose(unsigned int chan)
 {
-	size_t i, n = 0;
-
 	if (is_up[chan] != 2)
 		return;
-	for (i = 0; i < nqueue; i++) {
-		if (queue[i].a.chan != chan)
-			queue[n++] = queue[i];
-	}
-	nqueue = n;
+	sim_lose(&sim, chan);
 	is_up[chan] = 0;
 	stripe_down(s, chan);
 }
@@ -417,34 +365,19 @@ lose(unsigned int chan)
 static void
 round_trip(void)
 {
-	long path = conf.path, window[STRIPE_CHANNELS], n;
-	static struct waiting done[REQUESTS_MAX];
-	size_t i, left = 0, ndone = 0;
+	long path = conf.path;
+	struct stripe_action a;
+	size_t i, n;
 	unsigned int c;
 
 	if (conf.slow && rounds < 20 && 14L << rounds < path)
 		path = 14L << rounds;
-	for (c = 0; c < STRIPE_CHANNELS; c++)
-		window[c] = conf.window;
-	for (i = 0; i < nqueue; i++) {
-		struct waiting *w = &queue[i];
-
-		n = w->left;
-		n = n < path ? n : path;
-		n = n < window[w->a.chan] ? n : window[w->a.chan];
-		w->left -= n;
-		path -= n;
-		window[w->a.chan] -= n;
-		if (w->left > 0) {
-			window[w->a.chan] = 0;
-			queue[left++] = *w;
-		} else
-			done[ndone++] = *w;
-	}
-	nqueue = left;
+	n = sim_carry(&sim, path, conf.window);
 	now += conf.rtt;
-	for (i = 0; i < ndone; i++)
-		reply(&done[i].a);
+	for (i = 0; i < n; i++) {
+		memcpy(&a, sim.now[i].body, sizeof(a));
+		reply(&a);
+	}
 	for (c = 1; c < STRIPE_CHANNELS; c++) {
 		if (is_up[c] == -1)
 			stripe_down(s, c);
@@ -457,20 +390,17 @@ round_trip(void)
 }
 
 static void
-print_file(const char *name, const struct file *f)
+print_file(const char *name, const struct sim_file *f)
 {
-	long fresh = 0, i;
+	uint64_t fresh = f == NULL ? 0 : sim_count(f, SIM_NEW);
 
-	if (f == NULL) {
+	if (f == NULL)
 		printf(" %s=none", name);
-		return;
-	}
-	for (i = 0; i < f->size; i++)
-		fresh += f->map[i] == NEW;
-	if (fresh == size && f->size == size)
+	else if (fresh == (uint64_t)size && f->size == fresh)
 		printf(" %s=whole", name);
 	else
-		printf(" %s=%ld+%ld", name, fresh, f->size - fresh);
+		printf(" %s=%" PRIu64 "+%" PRIu64, name, fresh,
+		    f->size - fresh);
 }
 
 static void
@@ -512,19 +442,18 @@ put(void)
 
 	named = conf.old == -1 ? NULL : file_new(conf.old);
 	hidden = NULL;
-	nqueue = 0;
+	sim_reset(&sim);
 	left = conf.left;
 	is_told = 0;
 	now = 1;
 	told = connected = logged = is_torn = 0;
-	memset(served, 0, sizeof(served));
 	memset(is_up, 0, sizeof(is_up));
 	if ((s = stripe_new(&c)) == NULL)
 		err(1, "stripe_new");
 	run();
 	if ((stripe_left(s) == STRIPE_LEFT_HIDDEN) !=
 	    (named == NULL && hidden != NULL && !(conf.stolen &&
-	    served[STRIPE_OWN] > 0)))
+	    sim.seen[STRIPE_OWN] > 0)))
 		broken("what is hidden is not told");
 	if ((stripe_left(s) == STRIPE_LEFT_SECOND) !=
 	    (named != NULL && hidden != NULL))
@@ -534,8 +463,8 @@ put(void)
 	printf(" frontier=%" PRIu64 " left=%ld\n", stripe_frontier(s) / KIB,
 	    left);
 	stripe_free(s);
-	file_free(named);
-	file_free(hidden);
+	sim_file_free(named);
+	sim_file_free(hidden);
 }
 
 static void
@@ -559,7 +488,7 @@ set_fail(const char *name, long n)
 
 	for (i = 1; i < OPS; i++) {
 		if (strcmp(name, op_names[i]) == 0) {
-			fails[i] = n;
+			sim.fail[i] = n;
 			return;
 		}
 	}
