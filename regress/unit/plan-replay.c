@@ -367,8 +367,9 @@ answer(struct reply *p)
 	struct plan_action found;
 	int again;
 
-	sim_must(plan_find(r.s, p->a.id, &found) == 0 && found.job == p->a.job &&
-	    found.op == p->a.op && found.off == p->a.off,
+	sim_must(plan_find(r.s, p->a.id, &found) == 0 &&
+	    found.job == p->a.job && found.op == p->a.op &&
+	    found.off == p->a.off,
 	    "a request is found by its ID");
 	if (set.serve_late)
 		serve_data(n, p);
@@ -537,7 +538,8 @@ act(const struct plan_action *a)
 	else if (a->op == PLAN_BEGIN)
 		begin(a->job, n);
 	else if (a->op == PLAN_SETTLE)
-		sim_must(n->under_way == 0, "data is settled after its last reply");
+		sim_must(n->under_way == 0,
+		    "data is settled after its last reply");
 	else if (a->op == PLAN_AGAIN) {
 		sim_must(!n->is_open && !n->is_open_to,
 		    "what begins again is closed");
@@ -578,8 +580,8 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	plan_set_handles(r.s, set.handles);
 	plan_set_window(r.s, set.window);
 	plan_set_lanes(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
-	sim_must(plan_add(r.s, NULL, PLAN_DIR, new_node(NULL, dirs, 1), 0) != NULL,
-	    "memory");
+	sim_must(plan_add(r.s, NULL, PLAN_DIR, new_node(NULL, dirs, 1), 0) !=
+	    NULL, "memory");
 	r.kept = 1;
 	for (;;) {
 		while (plan_next(r.s, &a) == 1)
@@ -589,10 +591,11 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 		sim_must(sim.n > 0, "it goes on until all is done");
 		answer_all();
 	}
-	sim_must(r.handles.open == 0 && r.handles_to.open == 0 && plan_active(r.s) == 0,
-	    "all is closed");
+	sim_must(r.handles.open == 0 && r.handles_to.open == 0 &&
+	    plan_active(r.s) == 0, "all is closed");
 	for (i = 0; i < PLAN_LANES; i++)
-		sim_must(plan_lane_files(r.s, i) == 0, "all have left their lanes");
+		sim_must(plan_lane_files(r.s, i) == 0,
+		    "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
 	    "failed=%lu copied=%lu kept=%lu limit=%u torn=%" PRIu64, r.rounds,
 	    r.requests, r.handles.most, r.whole, r.ncut, r.failed, r.copied,

@@ -39,7 +39,7 @@ enum sim_content { SIM_HOLE, SIM_OLD, SIM_NEW };
 struct sim_file {
 	uint64_t size, most;		/* units */
 	uint64_t frontier;		/* all below it are new */
-	unsigned char *map;		/* an enum sim_content for each unit */
+	unsigned char *map;		/* what each unit is */
 };
 
 /* A file of old units that may grow to "most". */
