@@ -24,8 +24,9 @@
 #include "tcp-path.h"
 
 /*
- * A READ or WRITE of SFTP moves 255 KiB, and 29 bytes and a handle are round
- * it: then it is one packet. packet.c takes 256 KiB with all that is round.
+ * PACKET_LARGE holds a READ or WRITE of SFTP of 255 KiB with its header of 29
+ * bytes and a handle, so that it becomes one packet. packet.c accepts packets
+ * of up to 256 KiB with everything in them.
  */
 #define PACKET_LARGE	(255 * 1024 + 256)
 #define PACKET_STOCK	(32 * 1024)

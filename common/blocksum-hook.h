@@ -10,8 +10,7 @@
  * The SHA-256 is the one that upstream links into every program: that of libc
  * or libmd, or its own copy. scp, sftp and sftp-server have no libcrypto.
  *
- * Called by checkfile-hook.c and resume-hook.c. Does no allocation, keeps no
- * state, and leaves the file's offset alone.
+ * Does no allocation, keeps no state, and leaves the file's offset alone.
  */
 
 #ifndef HAYATE_BLOCKSUM_HOOK_H

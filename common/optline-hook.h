@@ -7,7 +7,7 @@
  * optline-hook: what the hooks of both option parsers share. It splits a line
  * as upstream does, passes it to hayopt.h, and logs the result.
  *
- * Called by cliopt-hook.c and srvopt-hook.c, not by a patch.
+ * No patch calls it.
  */
 
 #ifndef HAYATE_OPTLINE_HOOK_H

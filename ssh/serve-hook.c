@@ -109,7 +109,10 @@ take_signal(int sig, siginfo_t *info, void *context)
 	}
 }
 
-/* Upstream blocks the signal itself, but for its poll(). */
+/*
+ * The delay of a signal is over, so it is sent once more. Upstream has blocked
+ * it everywhere but in its poll().
+ */
 static void
 end_delay(int sig)
 {

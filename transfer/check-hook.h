@@ -6,17 +6,17 @@
 /*
  * check-hook: asks an SFTP server what it has in a file: hashes, or bytes.
  *
- * Hashes come from check-file-name (PROTOCOL, 4), if the server announced it,
- * or check-file, as some call this request and its sister. A server that
- * announced "versions" speaks later versions of SFTP. proftpd is one, and lists
- * check-file there alone, so such a server is asked until it says that it does
- * not know the request. Else a range can be read back.
+ * A server is asked for hashes with the request check-file-name (PROTOCOL, 4), if
+ * it has announced that. Some servers announce it as "check-file", which is the
+ * name of a family of two requests. proftpd announces neither in version 3 of
+ * SFTP, but it announces "versions". So a server with "versions" is asked as
+ * well, until it says that it does not know the request. Without hashes a range
+ * can be read back.
  *
  * A reply that breaks the protocol ends the process, as it does in upstream.
  * Hashes of another kind or number than asked for are no answer.
  *
- * No other request may be under way. Called by server-hook.c, which sees every
- * message and connection, and by resume-hook.c. Main thread only.
+ * No other request may be under way. Main thread only.
  */
 
 #ifndef HAYATE_CHECK_HOOK_H

@@ -15,8 +15,7 @@
  * An answer is good until another request has been sent. A refusal is no
  * answer: upstream asks again, and says what is wrong.
  *
- * Called by server-hook.c, names-hook.c, list-hook.c and copy-hook.c, for a
- * connection that is tuned. Main thread only.
+ * Only for a connection that is tuned. Main thread only.
  */
 
 #ifndef HAYATE_FIRST_HOOK_H

@@ -21,8 +21,8 @@
  * and sends nothing until it has no more than that under way.
  *
  * Units: bytes, microseconds of a monotonic clock, requests. No I/O, no clock,
- * no upstream header. Not thread safe. Called by server-hook.c, and alone by
- * regress/unit/flow-replay.c.
+ * no upstream header. Not thread safe. regress/unit/flow-replay.c drives it
+ * alone.
  */
 
 #ifndef HAYATE_FLOW_H

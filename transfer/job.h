@@ -93,9 +93,12 @@ struct plan {
 	unsigned int turn;		/* the lane that sent data last */
 	struct plan_req *bucket[BUCKETS];
 	struct plan_req *resend;	/* the rest of what came short */
-	uint32_t next_id, requests;	/* under way, as are: */
-	uint64_t window;
-	uint32_t limit, most, active;	/* jobs: how many may be, ever, are */
+	uint32_t next_id;
+	uint32_t requests;		/* so many are under way */
+	uint64_t window;		/* so many bytes may be */
+	uint32_t limit;			/* so many jobs may be, for now */
+	uint32_t most;			/* the limit never gets higher */
+	uint32_t active;		/* so many jobs are under way */
 	uint32_t jobs, nready;
 	uint32_t clean, epoch;		/* done since the limit changed */
 	struct job *solo;		/* nothing was begun beside it */

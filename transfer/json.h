@@ -10,7 +10,7 @@
  * UTF-8 becomes U+FFFD, and a reader who needs the name exactly gets its bytes
  * as well, in hexadecimal.
  *
- * No upstream header, no allocation. Called by report-hook.c.
+ * No upstream header, no allocation.
  */
 
 #ifndef HAYATE_JSON_H

@@ -13,8 +13,8 @@
  * The descriptors are non-blocking from link_new() to link_free(). Errors of
  * the connection are fatal, as they are in upstream, after "before_fatal"; but
  * one that "may_end" is only lost.
- * Called by copy-hook.c, put-hook.c, get-hook.c, names-hook.c and
- * stripe-hook.c. Main thread only.
+ *
+ * Main thread only.
  */
 
 #ifndef HAYATE_LINK_HOOK_H

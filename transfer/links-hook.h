@@ -12,7 +12,7 @@
  * any more, and the transfer goes on with those that are there. A connection
  * lives as long as the process: what one transfer leaves, the next one uses.
  *
- * Called by stripe-hook.c, fetch-hook.c and copy-hook.c. Main thread only.
+ * Main thread only.
  */
 
 #ifndef HAYATE_LINKS_HOOK_H
@@ -57,8 +57,8 @@ void	links_leave(int main_fd, int fd, int state);
 void	links_refused(int main_fd, unsigned int has);
 
 /*
- * So much was moved since the last call, while "has" took part, and "rest"
- * bytes are still to be moved; LINKS_UNKNOWN.
+ * Tells how many bytes were moved since the last call, while "has" connections
+ * took part, and how many the transfer has left, or LINKS_UNKNOWN.
  */
 #define LINKS_UNKNOWN	UINT64_MAX
 void	links_count(int main_fd, uint64_t bytes, uint64_t rest,

@@ -66,9 +66,10 @@ int	list_cross(struct sftp_conn *from, struct sftp_conn *to,
 int	list_is_dir(struct sftp_conn *, const char *target);
 
 /*
- * scp: args[0] has been copied. Returns 1 if args[1] is of the same server and
- * needs no connection of its own: *conn is NULL then, and list_kept() returns
- * the connection, until another argument is copied.
+ * scp calls list_keeps() when it has copied args[0]. If args[1] is of the same
+ * server, the connection is kept for it: the result is 1, "*conn" becomes NULL,
+ * so that scp does not close it, and list_kept() returns it when scp is going
+ * to connect for args[1].
  */
 int	list_keeps(struct sftp_conn **conn, char *const *args);
 struct sftp_conn *list_kept(void);

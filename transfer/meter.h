@@ -15,7 +15,7 @@
  * bytes at this rate. Units are of 1024, as in upstream's meter.
  *
  * Counts and times go in, text comes out. No terminal, no clock, no upstream
- * header. Called by show-hook.c, and alone by regress/unit/meter-replay.c.
+ * header. regress/unit/meter-replay.c drives it alone.
  */
 
 #ifndef HAYATE_METER_H

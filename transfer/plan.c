@@ -36,8 +36,9 @@
 #include "plan.h"
 
 /*
- * Jobs that are not printed: of all directories, and with those of the first
- * unlisted one. More are added only where the oldest needs it.
+ * Jobs are added ahead until so many are not printed yet: JOBS_AHEAD by any
+ * directory, JOBS_MAX by the first one that is not listed to its end. Beyond
+ * that a job is added only if the oldest one waits for it.
  */
 #define JOBS_AHEAD	8000
 #define JOBS_MAX	10000

@@ -58,8 +58,7 @@
  * takes lane 0.
  *
  * Events and bytes go in, actions come out. No I/O, no clock, no upstream
- * header. Not thread safe. Called by copy-hook.c, and alone by
- * regress/unit/plan-replay.c.
+ * header. Not thread safe. regress/unit/plan-replay.c drives it alone.
  */
 
 #ifndef HAYATE_PLAN_H

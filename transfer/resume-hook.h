@@ -32,11 +32,12 @@ struct Attrib;
 struct sftp_conn;
 
 /*
- * At the begin of sftp_upload() and sftp_download(), with their arguments.
- * Return 0 if upstream has to copy the file in its own way. Else the file is
- * done: they return 1, and what the function returns in "*ret". They call that
- * function themselves, which then gets 0. resume_put() leaves a file for which
- * nothing is to be verified to copy_put_sparse() or stripe_put().
+ * sftp_upload() and sftp_download() call these first, with their own arguments.
+ * The result is 1 if the file is done, and "*ret" is what upstream's function
+ * has to return then. It is 0 if upstream's function has to copy the file. To
+ * copy the rest of a file these call upstream's function again, and that call
+ * gets 0. resume_put() leaves a file for which nothing is to be verified to
+ * copy_put_sparse() or stripe_put().
  */
 int	resume_put(struct sftp_conn *, const char *local, const char *remote,
     int preserve, int resume, int sync, int in_place, int *ret);

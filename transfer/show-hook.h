@@ -10,7 +10,7 @@
  * The line is drawn where upstream draws its own: on standard output, if scp or
  * sftp shows progress, and while it is in the foreground of its terminal.
  *
- * Called by copy-hook.c and list-hook.c. Main thread only.
+ * Main thread only.
  */
 
 #ifndef HAYATE_SHOW_HOOK_H

@@ -21,9 +21,7 @@
  *
  * What the file system calls a hole is believed.
  *
- * Called by get-hook.c, fetch-hook.c, put-hook.c, copy-hook.c and
- * turn-hook.c, and from
- * patches/163-sftp-client-holes.patch. Main thread only.
+ * Called from patches/163-sftp-client-holes.patch as well. Main thread only.
  */
 
 #ifndef HAYATE_SPARSE_HOOK_H

@@ -20,7 +20,6 @@
  *
  * The caller does what verify_next() says and tells the result, until that is
  * VERIFY_COPY or VERIFY_DONE. No upstream header, no I/O, no allocation.
- * Called by resume-hook.c.
  */
 
 #ifndef HAYATE_VERIFY_H

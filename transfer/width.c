@@ -13,8 +13,8 @@
 #define PERIOD_US	1000000
 
 /*
- * Where each connection carried less than this, for so long: loss makes a slow
- * path uneven.
+ * A period in which each connection has carried less than this lasts longer:
+ * loss makes a slow path uneven.
  */
 #define PERIOD_BYTES	400000
 #define PERIOD_SLOW_US	4000000

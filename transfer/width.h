@@ -15,8 +15,8 @@
  * trial, and what follows has as many as before. No trial begins where the rest
  * takes only a few seconds: a login and a slow start would cost as much.
  *
- * No I/O, no clock, no upstream header, no allocation. Called by links-hook.c,
- * and alone by regress/unit/width-replay.c.
+ * No I/O, no clock, no upstream header, no allocation.
+ * regress/unit/width-replay.c drives it alone.
  */
 
 #ifndef HAYATE_WIDTH_H

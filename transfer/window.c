@@ -24,7 +24,7 @@ consider(struct window *w, uint64_t bytes, unsigned int n)
 	int rises = w->best > 0 && bytes >= w->best + w->best / 2;
 
 	if (n != w->with) {
-		/* of more than one number of channels */
+		/* Channels were added in this period: it tells nothing. */
 		w->with = n;
 		w->best = 0;
 		return;

@@ -14,8 +14,7 @@
  * takes more in a round trip has another window, and gets one channel. On a
  * path of less than 8 ms the window carries 2 Gbit/s, and is no limit.
  *
- * No I/O, no clock, no upstream header, no allocation. Called by stripe.c and
- * copy-hook.c.
+ * No I/O, no clock, no upstream header, no allocation.
  */
 
 #ifndef HAYATE_WINDOW_H
