@@ -63,6 +63,7 @@ HAYATE_HOOKS = \
 	transfer/first-hook.c \
 	transfer/get-hook.c \
 	transfer/hidden-hook.c \
+	transfer/journal-hook.c \
 	transfer/link-hook.c \
 	transfer/links-hook.c \
 	transfer/list-hook.c \

@@ -222,7 +222,7 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 	for program in scp sftp; do
 		run -1 "$(bin $program)" --nonsense a h:b
 		[[ $output = *"unknown option --nonsense"* ]]
-		[[ $output = *"[--checksum] [--report FILE] [--resume]"* ]]
+		[[ $output = *"[--checksum] [--journal FILE] [--report FILE] [--resume]"* ]]
 		run -1 "$(bin $program)" --resum a h:b
 		run -1 "$(bin $program)" --resume=yes a h:b
 		[[ $output = *"--resume has no argument"* ]]
@@ -249,12 +249,12 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 		for line in "" -Z "-qZ a h:b" -v; do
 			# shellcheck disable=SC2086 # words
 			run -1 "$(bin $program)" $line
-			grep -xF "usage: $program [-j N] [--checksum] [--report FILE] [--resume] [--help], and:" <<<"$output"
+			grep -xF "usage: $program [-j N] [--checksum] [--journal FILE] [--report FILE] [--resume] [--help], and:" <<<"$output"
 			grep '^usage: [^ ]* \[-[34]' <<<"$output"
 		done
 		run -0 --separate-stderr "$(bin $program)" -q --help a
 		[ -z "$stderr" ]
-		for line in '  -j N ' '  --checksum ' '  --report FILE ' '  --resume ' 'usage: '; do
+		for line in '  -j N ' '  --checksum ' '  --journal FILE ' '  --report FILE ' '  --resume ' 'usage: '; do
 			grep -qe "^$line" <<<"$output"
 		done
 		run -1 "$(bin $program)" --help=x

@@ -145,22 +145,81 @@ free_item(struct file *file)
 	free(file);
 }
 
+static enum report_way
+way_of(const struct run *t)
+{
+	return t->to != NULL ? REPORT_CROSS :
+	    t->side == &put_side ? REPORT_PUT : REPORT_GET;
+}
+
+/*
+ * A file that has begun is reported, unless that is the caller's affair, and so
+ * is all else that could not be read or made.
+ */
+static int
+is_reported(const struct run *t, const struct job *j, const struct file *file)
+{
+	if (t->alone || !report_is_wanted() || plan_kind(j) == PLAN_LEAVE)
+		return 0;
+	return plan_kind(j) == PLAN_FILE ? file->begun_us != 0 : file->failed;
+}
+
+static void
+report_end(const struct run *t, const struct job *j, const struct file *file,
+    int where)
+{
+	int has_failed = file->failed ||
+	    (plan_kind(j) == PLAN_FILE && !plan_is_whole(j));
+
+	report_file(where, file->moved, file->ended_us - file->begun_us,
+	    has_failed ? -1 : 0);
+}
+
+/*
+ * Texts of an item are not all printed as errors: what is only noted is one as
+ * well, if it names a source that was not read.
+ */
+static void
+report_texts(const struct job *j, const struct file *file, int errors)
+{
+	const struct text *text;
+
+	for (text = file->text[0]; text != NULL; text = text->next) {
+		if (text->level == SYSLOG_LEVEL_ERROR ? errors :
+		    text->level == SYSLOG_LEVEL_INFO &&
+		    plan_kind(j) != PLAN_FILE)
+			report_text(text->text);
+	}
+}
+
+/* A file is done, but texts before its own may not be printed yet. */
+static void
+note_end(const struct run *t, const struct job *j, struct file *file)
+{
+	if (!is_reported(t, j, file) || report_expects())
+		return;
+	report_expect_file(way_of(t), file->src, file->dst);
+	report_texts(j, file, 1);
+	report_end(t, j, file, REPORT_IN_JOURNAL);
+	file->is_noted = 1;
+}
+
 static void
 print_item(struct run *t, struct job *j, struct file *file)
 {
 	enum plan_kind kind = plan_kind(j);
-	int is_file = kind == PLAN_FILE && file->begun_us != 0 && !t->alone &&
-	    t->to == NULL;
+	int reported = is_reported(t, j, file);
 
 	if (t->alone)
 		server_add_moved(t->conn, file->moved);
-	if (is_file && !report_expects())
-		report_expect_file(t->side == &put_side, file->src,
-		    file->dst);
+	if (reported && !report_expects())
+		report_expect_file(way_of(t), file->src, file->dst);
+	if (reported)
+		report_texts(j, file, 0);
 	print_texts(t, &file->text[kind == PLAN_LEAVE]);
-	if (is_file)
-		report_file(file->moved, file->ended_us - file->begun_us,
-		    file->failed || !plan_is_whole(j) ? -1 : 0);
+	if (reported)
+		report_end(t, j, file, file->is_noted ? REPORT_IN_LIST :
+		    REPORT_IN_BOTH);
 	if (file->outcome != NULL)
 		*file->outcome = file->failed ? -1 : 1;
 	if (kind != PLAN_DIR)
@@ -285,6 +344,7 @@ act(struct run *t, const struct plan_action *a)
 		file->ended_us = clock_us();
 		if (file->failed)
 			t->ret = -1;
+		note_end(t, a->job, file);
 		break;
 	case PLAN_MORE:
 		add_child(t, file, a->job);
@@ -597,7 +657,8 @@ at_exit(void)
 	lent = NULL;
 	if (t != NULL) {
 		if (report_expects())
-			report_file(server_moved(t->conn) - t->lent_moved,
+			report_file(REPORT_IN_BOTH,
+			    server_moved(t->conn) - t->lent_moved,
 			    clock_us() - t->lent_us, -1);
 		before_fatal(t);
 	}

@@ -72,6 +72,7 @@ struct file {
 	int	 emptied;		/* of a get: the old bytes are gone */
 	int	 is_new;		/* a directory we made, or in one */
 	int	 is_large;		/* see turn-hook.h */
+	int	 is_noted;		/* in the journal */
 	uint64_t size, moved, skipped;	/* bytes; of holes */
 	uint64_t begun_us, ended_us;	/* times; 0: not yet */
 

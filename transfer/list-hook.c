@@ -300,27 +300,41 @@ moved(struct sftp_conn *conn)
 	return server_is_tuned(conn) ? server_moved(conn) : 0;
 }
 
-/* One file, by upstream's function */
+/* Upstream's function copies one file. */
+static int
+copy_stock(const struct run *t, const char *src, const char *dst, Attrib *a,
+    int resume, int sync)
+{
+	if (t->side == &cross_side)
+		return sftp_crossload(t->conn, t->to_conn, src, dst, NULL,
+		    t->preserve);
+	if (t->side == &put_side)
+		return sftp_upload(t->conn, src, dst, t->preserve, resume,
+		    sync, t->in_place);
+	return sftp_download(t->conn, src, dst, a, t->preserve, resume, sync,
+	    t->in_place);
+}
+
+/* One file; without a measure of bytes its size has to be known here. */
 static int
 copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a,
     int resume, int sync)
 {
-	int is_put = t->side == &put_side, r;
+	int is_put = t->side == &put_side, is_tuned = server_is_tuned(t->conn);
 	uint64_t begun_us = clock_us(), bytes = moved(t->conn);
 	struct stat sb;
+	int r;
 
-	report_expect_file(is_put, src, dst);
-	if (is_put)
-		r = sftp_upload(t->conn, src, dst, t->preserve, resume, sync,
-		    t->in_place);
-	else
-		r = sftp_download(t->conn, src, dst, a, t->preserve, resume,
-		    sync, t->in_place);
+	if (t->side == &cross_side && !is_tuned)
+		return copy_stock(t, src, dst, a, resume, sync);
+	report_expect_file(t->side == &cross_side ? REPORT_CROSS :
+	    is_put ? REPORT_PUT : REPORT_GET, src, dst);
+	r = copy_stock(t, src, dst, a, resume, sync);
 	bytes = moved(t->conn) - bytes;
-	if (!server_is_tuned(t->conn) && r == 0 &&
-	    stat(is_put ? src : dst, &sb) == 0)
+	if (!is_tuned && r == 0 && stat(is_put ? src : dst, &sb) == 0)
 		bytes = sb.st_size;
-	report_file(bytes, clock_us() - begun_us, interrupted ? -1 : r);
+	report_file(REPORT_IN_BOTH, bytes, clock_us() - begun_us,
+	    interrupted ? -1 : r);
 	return r;
 }
 
@@ -512,11 +526,14 @@ void
 list_argument(char *const *args)
 {
 	struct stat sb;
+	char *target;
 	int remote = is_remote(args[0]), last = 0;
 
-	while (!remote && args[last + 1] != NULL)
+	while (args[last + 1] != NULL)
 		last++;
-	report_host("scp", args[last]);
+	target = args[last];
+	report_host("scp", remote ? args[0] : target,
+	    remote && is_remote(target) ? target : NULL, args[0]);
 	if (rest.kept_for != args)
 		rest.kept = NULL;
 	rest.tree = !remote && stat(args[0], &sb) == 0 &&
@@ -582,8 +599,7 @@ list_cross(struct sftp_conn *from, struct sftp_conn *to, char *const *srcs,
 
 	if (rest.into_dir && copy_takes(from, 0, 0) && copy_takes(to, 0, 0))
 		r = copy(&t, with_rest(srcs), dst);
-	return r != 1 ? r :
-	    sftp_crossload(from, to, srcs[0], dst, NULL, preserve);
+	return r != 1 ? r : copy_alone(&t, srcs[0], dst, NULL, 0, 0);
 }
 
 void

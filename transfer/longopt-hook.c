@@ -128,7 +128,7 @@ longopt_scp(int argc, char **argv)
 		check_sides(argc, argv, "--checksum");
 	if (taken.streams)
 		check_sides(argc, argv, "-j");
-	report_open(taken.report, argv[0], 1);
+	report_open(taken.report, taken.journal, argv[0], 1);
 	return argc;
 }
 
@@ -141,9 +141,9 @@ longopt_sftp(int argc, char **argv)
 	if (taken.help)
 		return help(argv);
 	precede_usage(!taken.direct && taken.operands >= argc);
-	report_open(taken.report, argv[0], 0);
+	report_open(taken.report, taken.journal, argv[0], 0);
 	if (taken.operands < argc)
-		report_host("sftp", argv[taken.operands]);
+		report_host("sftp", argv[taken.operands], NULL, NULL);
 	if (!taken.resume)
 		return argc;
 	/* The place of a word that was taken is free. */

@@ -22,6 +22,8 @@ static const struct option {
 } options[] = {
 	{ "checksum", NULL, offsetof(struct longopt, checksum),
 	    "compare both files after each copy" },
+	{ "journal", "FILE", offsetof(struct longopt, journal),
+	    "append to FILE a line of JSON for each file that is done" },
 	{ "report", "FILE", offsetof(struct longopt, report),
 	    "write to FILE what became of each file, as JSON" },
 	{ "resume", NULL, offsetof(struct longopt, resume),

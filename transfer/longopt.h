@@ -16,7 +16,7 @@
  *
  * To add one: a field in struct longopt, and a row in the table of longopt.c.
  *
- * No upstream header. Called by longopt-hook.c.
+ * No upstream header.
  */
 
 #ifndef HAYATE_LONGOPT_H
@@ -28,6 +28,7 @@ struct longopt {
 	int	 resume;		/* --resume */
 	int	 checksum;		/* --checksum */
 	const char *report;		/* --report FILE; NULL: none */
+	const char *journal;		/* --journal FILE; NULL: none */
 	int	 streams;		/* -j was there */
 
 	int	 help;			/* --help */

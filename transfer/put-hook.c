@@ -349,11 +349,13 @@ look_up(struct run *t, struct file *file, const char *name,
 {
 	if (lstat(file->src, sb) == -1) {
 		NOTE(file, "local lstat \"%s\": %s", name, strerror(errno));
+		file->failed = 1;
 		t->ret = -1;
 		return -1;
 	}
 	if (S_ISLNK(sb->st_mode) && t->follow && stat(file->src, sb) == -1) {
 		NOTE(file, "local stat \"%s\": %s", name, strerror(errno));
+		file->failed = 1;
 		t->ret = -1;
 		return -1;
 	}

@@ -4,10 +4,11 @@
  */
 
 /*
- * See report-hook.h. A file's names are composed before it begins, and its
- * object is written while signals are blocked, so a signal finds whole files.
- * Its handler writes the end, with calls that are allowed there: first the file
- * that is under way, which has failed. Then upstream's handler ends all.
+ * See report-hook.h. A file's names are composed before it begins, with room
+ * for its whole object, and that is written while signals are blocked. So a
+ * signal finds whole files. Its handler writes the end, with calls that are
+ * allowed there: first the file that is under way, which has failed. Then
+ * upstream's handler ends all.
  */
 
 #include "includes.h"
@@ -36,6 +37,7 @@
 #include "xmalloc.h"
 
 #include "clock.h"
+#include "journal-hook.h"
 #include "json.h"
 #include "report-hook.h"
 
@@ -44,6 +46,9 @@
 
 /* Longer texts of a file are cut. */
 #define TEXT_MAX	8192
+
+/* Of an object, without the paths and the texts */
+#define OBJECT_MAX	512
 
 extern char *__progname;
 extern volatile sig_atomic_t interrupted;
@@ -56,14 +61,17 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 
 static struct {
 	pid_t	 pid;			/* a child is not this process */
-	int	 wanted;		/* and not yet whole */
+	int	 wanted;		/* a report or a journal, not yet whole */
+	int	 has_report;
 	int	 begun;			/* to be written */
+	int	 is_fatal;		/* what ends the process was printed */
 	int	 fd;
 	int	 write_errno;
 	const char *name;		/* as given */
 	char	*path, *temp;		/* absolute; NULL: written directly */
 	const char *program, *prefix;	/* prefix: of messages */
-	char	*host;			/* of the next files; NULL: unknown */
+	char	*host, *to_host;	/* of the next files; NULL: unknown */
+	char	*source;		/* of scp, as named by the user */
 	time_t	 since;
 	uint64_t begun_us;
 	uint64_t files, failed, bytes;
@@ -72,6 +80,12 @@ static struct {
 	uint64_t file_us;		/* since when */
 	char	 text[TEXT_MAX];	/* errors of that file */
 	char	 escaped[TEXT_MAX * JSON_BYTE];
+	const char *how;		/* what was verified of it; NULL: not */
+	uint64_t verified;		/* so many bytes */
+	int	 skipped;		/* nothing had to be copied */
+	char	*line;			/* its object */
+	size_t	 room, len;
+	int	 is_line;		/* what is put goes there */
 	struct sshbuf *errors;		/* other ones, as JSON */
 	uint64_t nerrors;
 	struct sigaction before[SIGNALS];
@@ -84,6 +98,11 @@ put(const char *p, size_t len)
 {
 	ssize_t n;
 
+	if (r.is_line) {
+		memcpy(r.line + r.len, p, len);
+		r.len += len;
+		return;
+	}
 	while (len > 0 && r.write_errno == 0) {
 		n = write(r.fd, p, len);
 		if (n == -1 && errno == EINTR)
@@ -127,10 +146,31 @@ put_seconds(const char *before, uint64_t us)
 
 /* From here on, only calls that a signal's handler may make */
 
+/* In the journal a line stands for itself. */
 static void
-put_file(uint64_t bytes, uint64_t us, const char *status)
+put_head(int in_journal)
 {
-	put_text(r.files == 0 ? "\n" : ",\n");
+	struct timespec now;
+
+	if (!in_journal) {
+		put_text("{");
+		return;
+	}
+	clock_gettime(CLOCK_REALTIME, &now);
+	/* The first newline is for a line before it that was cut. */
+	put_seconds("\n{\"hayate_journal\":1,\"time\":",
+	    (uint64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000);
+	put_text(",\"program\":\"");
+	put_text(r.program);
+	put_text("\",");
+}
+
+static void
+compose_file(int in_journal, uint64_t bytes, uint64_t us, int has_failed)
+{
+	r.is_line = 1;
+	r.len = 0;
+	put_head(in_journal);
 	put((const char *)sshbuf_ptr(r.file), sshbuf_len(r.file));
 	if (*r.text != '\0') {
 		json_escape(r.escaped, r.text);
@@ -138,13 +178,38 @@ put_file(uint64_t bytes, uint64_t us, const char *status)
 		put_text(r.escaped);
 		put_text("\",");
 	}
+	if (r.how != NULL) {
+		put_text("\"verified\":\"");
+		put_text(r.how);
+		put_number("\",\"verified_bytes\":", r.verified);
+		put_text(",");
+	}
+	if (r.skipped)
+		put_text("\"skipped\":true,");
 	put_number("\"bytes\":", bytes);
 	put_seconds(",\"seconds\":", us);
-	put_text(",\"status\":\"");
-	put_text(status);
-	put_text("\"}");
-	r.files++;
-	r.bytes += bytes;
+	put_text(has_failed ? ",\"status\":\"failed\"}" :
+	    ",\"status\":\"ok\"}");
+	r.is_line = 0;
+}
+
+/* "where" is REPORT_IN_LIST or REPORT_IN_JOURNAL, or both. */
+static void
+put_file(int where, uint64_t bytes, uint64_t us, int has_failed)
+{
+	if ((where & REPORT_IN_JOURNAL) != 0 && journal_is_open()) {
+		compose_file(1, bytes, us, has_failed);
+		r.line[r.len++] = '\n';
+		journal_write(r.line + 1, r.len - 1);
+	}
+	if ((where & REPORT_IN_LIST) != 0 && r.has_report) {
+		put_text(r.files == 0 ? "\n" : ",\n");
+		compose_file(0, bytes, us, has_failed);
+		put(r.line, r.len);
+		r.files++;
+		r.failed += has_failed;
+		r.bytes += bytes;
+	}
 	r.expects = 0;
 }
 
@@ -182,6 +247,19 @@ restore_signals(const sigset_t *old)
 }
 
 static void
+finish_report(int signal)
+{
+	put_end(signal);
+	if (close(r.fd) == -1 && r.write_errno == 0)
+		r.write_errno = errno;
+	if (r.temp != NULL && r.write_errno == 0 &&
+	    rename(r.temp, r.path) == -1)
+		r.write_errno = errno;
+	if (r.temp != NULL && r.fd != -1 && r.write_errno != 0)
+		unlink(r.temp);
+}
+
+static void
 finish(int signal)
 {
 	int was = errno;
@@ -191,19 +269,11 @@ finish(int signal)
 		return;
 	/* Another signal would end the process before the file has its name. */
 	block_signals(&old);
-	if (r.expects) {
-		r.failed++;
-		put_file(0, clock_us() - r.file_us, "failed");
-	}
-	put_end(signal);
-	if (close(r.fd) == -1 && r.write_errno == 0)
-		r.write_errno = errno;
+	if (r.expects)
+		put_file(REPORT_IN_BOTH, 0, clock_us() - r.file_us, 1);
 	r.wanted = 0;
-	if (r.temp != NULL && r.write_errno == 0 &&
-	    rename(r.temp, r.path) == -1)
-		r.write_errno = errno;
-	if (r.temp != NULL && r.fd != -1 && r.write_errno != 0)
-		unlink(r.temp);
+	if (r.has_report)
+		finish_report(signal);
 	restore_signals(&old);
 	errno = was;
 }
@@ -220,6 +290,44 @@ finish_by_signal(int signal)
 		if (signals[i] == signal)
 			r.before[i].sa_handler(signal);
 	}
+}
+
+/* Creates what is going to take the place of the report. Returns 0 or -1. */
+static int
+create(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	free(r.temp);
+	xasprintf(&r.temp, "%s.XXXXXXXX", r.path);
+	if ((r.fd = mkstemp(r.temp)) == -1 ||
+	    fchmod(r.fd, 0666 & ~mask) == -1 ||
+	    fcntl(r.fd, F_SETFD, FD_CLOEXEC) == -1)
+		return -1;
+	return 0;
+}
+
+/*
+ * Not before upstream's handlers of signals are set: until then they end the
+ * process without us, and a file of ours would be left behind.
+ */
+static void
+begin(void)
+{
+	char when[32];
+
+	if (r.begun || !r.has_report)
+		return;
+	r.begun = 1;
+	if (r.temp != NULL && create() == -1)
+		r.write_errno = errno;
+	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&r.since));
+	put_text("{\"hayate_report\":1,\"program\":\"");
+	put_text(r.program);
+	put_text("\",\"begun\":\"");
+	put_text(when);
+	put_text("\",\"files\":[");
 }
 
 /* Texts */
@@ -257,16 +365,131 @@ add_path(struct sshbuf *b, const char *key, const char *path)
 	free(hex);
 }
 
+/* A text of the file that is expected */
+static void
+add_error(const char *text)
+{
+	if (*r.text != '\0')
+		strlcat(r.text, "\n", sizeof(r.text));
+	strlcat(r.text, text, sizeof(r.text));
+}
+
+static void
+expect(enum report_way way, const char *from, const char *to)
+{
+	static const char *const ways[] = { "put", "get", "cross" };
+	size_t room;
+	int e;
+
+	sshbuf_reset(r.file);
+	if ((e = sshbuf_putf(r.file, "\"direction\":\"%s\",",
+	    ways[way])) != 0)
+		fatal_fr(e, "compose");
+	if (r.host != NULL)
+		add_text(r.file, "\"host\":", r.host, ",");
+	if (r.to_host != NULL)
+		add_text(r.file, "\"to_host\":", r.to_host, ",");
+	add_path(r.file, "from", from);
+	if (to != NULL)
+		add_path(r.file, "to", to);
+	room = sshbuf_len(r.file) + sizeof(r.escaped) + OBJECT_MAX;
+	if (room > r.room) {
+		r.line = xreallocarray(r.line, 1, room);
+		r.room = room;
+	}
+	*r.text = '\0';
+	r.how = NULL;
+	r.skipped = 0;
+	r.file_us = clock_us();
+	r.expects = 1;
+}
+
+/*
+ * What upstream prints of a source that it cannot find or list, for which no
+ * file begins: what stands before the path, and behind it.
+ */
+static const struct {
+	const char *program, *before, *behind;
+	enum report_way way;
+} lost[] = {
+	{ "scp", "stat local \"", "\": ", REPORT_PUT },
+	{ "scp", "local opendir \"", "\": ", REPORT_PUT },
+	{ "scp", "remote readdir(\"", "\"): ", REPORT_GET },
+	{ "scp", "", ": No such file or directory", REPORT_GET },
+	{ "sftp", "stat ", ": ", REPORT_PUT },
+	{ "sftp", "File \"", "\" not found.", REPORT_GET },
+};
+
+/* Returns the last place of "what" in the text, or NULL. */
+static char *
+last_of(char *text, const char *what)
+{
+	char *at, *last = NULL;
+
+	for (at = strstr(text, what); at != NULL; at = strstr(at + 1, what))
+		last = at;
+	return last;
+}
+
+/* Replaces what strnvis() has written, as "\303" and "\\\\". */
+static void
+decode(char *text)
+{
+	char *to = text;
+
+	for (; *text != '\0'; text++) {
+		if (*text == '\\' && strspn(text + 1, "01234567") >= 3) {
+			*to++ = (text[1] - '0') << 6 | (text[2] - '0') << 3 |
+			    (text[3] - '0');
+			text += 3;
+		} else {
+			text += text[0] == '\\' && text[1] == '\\';
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+/* Returns 1 if the text was about a source that no file begins with. */
+static int
+is_lost_source(const char *text)
+{
+	char *copy = xstrdup(text), *path = NULL, *end = NULL;
+	size_t i;
+
+	if (HAYATE_OPENSSH < 1003)
+		decode(copy);
+	for (i = 0; i < sizeof(lost) / sizeof(*lost) && end == NULL; i++) {
+		path = copy + strlen(lost[i].before);
+		if (strcmp(lost[i].program, r.program) != 0 ||
+		    strncmp(copy, lost[i].before, path - copy) != 0 ||
+		    (end = last_of(path, lost[i].behind)) == NULL)
+			continue;
+		*end = '\0';
+		/* A path with nothing before it has to be known. */
+		if (path == copy &&
+		    (r.source == NULL || strcmp(path, r.source) != 0))
+			end = NULL;
+		else
+			expect(lost[i].way == REPORT_GET && r.to_host != NULL ?
+			    REPORT_CROSS : lost[i].way, path, NULL);
+	}
+	free(copy);
+	return end != NULL;
+}
+
 static void
 keep_error(const char *text)
 {
 	sigset_t old;
 
 	block_signals(&old);
-	if (r.expects) {
-		if (*r.text != '\0')
-			strlcat(r.text, "\n", sizeof(r.text));
-		strlcat(r.text, text, sizeof(r.text));
+	if (r.expects)
+		add_error(text);
+	else if (is_lost_source(text)) {
+		begin();
+		add_error(text);
+		put_file(REPORT_IN_BOTH, 0, 0, 1);
 	} else if (r.nerrors++ < ERRORS_MAX)
 		add_text(r.errors, r.nerrors > 1 ? "," : "", text, "");
 	restore_signals(&old);
@@ -293,53 +516,17 @@ print(LogLevel level, int force, const char *text, void *arg)
 	}
 	dprintf(STDERR_FILENO, "%s%s%s%s\r\n", r.prefix, *r.prefix != '\0' ?
 	    ": " : "", debug[n], text);
+	r.is_fatal |= level == SYSLOG_LEVEL_FATAL;
 	if (r.wanted && level <= SYSLOG_LEVEL_ERROR)
 		keep_error(text);
 }
 
 /* Begin and end */
 
-/* Creates what is going to take the place of the report. Returns 0 or -1. */
-static int
-create(void)
-{
-	mode_t mask = umask(0);
-
-	umask(mask);
-	free(r.temp);
-	xasprintf(&r.temp, "%s.XXXXXXXX", r.path);
-	if ((r.fd = mkstemp(r.temp)) == -1 ||
-	    fchmod(r.fd, 0666 & ~mask) == -1 ||
-	    fcntl(r.fd, F_SETFD, FD_CLOEXEC) == -1)
-		return -1;
-	return 0;
-}
-
-/*
- * Not before upstream's handlers of signals are set: until then they end the
- * process without us, and a file of ours would be left behind.
- */
-static void
-begin(void)
-{
-	char when[32];
-
-	if (r.begun)
-		return;
-	r.begun = 1;
-	if (r.temp != NULL && create() == -1)
-		r.write_errno = errno;
-	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&r.since));
-	put_text("{\"hayate_report\":1,\"program\":\"");
-	put_text(r.program);
-	put_text("\",\"begun\":\"");
-	put_text(when);
-	put_text("\",\"files\":[");
-}
-
 static void
 finish_at_exit(void)
 {
+	int has_failed;
 	sigset_t old;
 
 	if (!r.wanted || getpid() != r.pid)
@@ -348,11 +535,15 @@ finish_at_exit(void)
 	begin();
 	finish(0);
 	restore_signals(&old);
-	if (r.write_errno == 0)
+	has_failed = journal_failed();
+	if (r.write_errno != 0) {
+		error("report \"%s\": %s", r.name, strerror(r.write_errno));
+		has_failed = 1;
+	}
+	if (!has_failed)
 		return;
-	error("report \"%s\": %s", r.name, strerror(r.write_errno));
 	fflush(NULL);
-	_exit(1);
+	_exit(r.is_fatal ? 255 : 1);
 }
 
 /* Interface */
@@ -384,8 +575,15 @@ static void
 open_report(const char *path)
 {
 	struct stat sb;
+	int is_output = strcmp(path, "-") == 0;
 
-	if (strcmp(path, "-") == 0) {
+	r.has_report = 1;
+	if ((is_output ? fstat(STDOUT_FILENO, &sb) : stat(path, &sb)) == 0 &&
+	    journal_is_in(&sb)) {
+		errno = EEXIST;
+		refuse("the journal");
+	}
+	if (is_output) {
 		if ((r.fd = dup(STDOUT_FILENO)) == -1)
 			refuse("standard output");
 	} else if (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)) {
@@ -404,13 +602,16 @@ open_report(const char *path)
 }
 
 void
-report_open(const char *path, const char *program, int named)
+report_open(const char *path, const char *journal, const char *program,
+    int named)
 {
 	const char *slash = strrchr(program, '/');
 
-	if (path == NULL)
+	if (path == NULL && journal == NULL)
 		return;
-	open_report(path);
+	journal_open(journal);
+	if (path != NULL)
+		open_report(path);
 	r.wanted = 1;
 	r.pid = getpid();
 	r.name = path;
@@ -440,7 +641,8 @@ report_connect(void)
 	for (i = 0; i < SIGNALS; i++) {
 		if (sigaction(signals[i], NULL, &old) == -1 ||
 		    old.sa_handler == SIG_DFL || old.sa_handler == SIG_IGN ||
-		    old.sa_handler == finish_by_signal)
+		    old.sa_handler == finish_by_signal ||
+		    signals[i] == SIGPIPE)	/* see lost-hook.h */
 			continue;
 		r.before[i] = old;
 		old.sa_handler = finish_by_signal;
@@ -450,44 +652,62 @@ report_connect(void)
 	restore_signals(&mask);
 }
 
-void
-report_host(const char *scheme, const char *word)
+/* Returns the host of a word, or NULL; the caller frees it. */
+static char *
+host_of(const char *scheme, const char *word)
 {
 	const char *at = strrchr(word, '@');
 	char *host = NULL, *copy;
 
-	if (!r.wanted)
-		return;
 	if (parse_uri(scheme, word, NULL, &host, NULL, NULL) != 0 &&
 	    parse_user_host_path(word, NULL, &host, NULL) != 0) {
 		copy = xstrdup(at == NULL ? word : at + 1);
 		host = xstrdup(cleanhostname(copy));
 		free(copy);
 	}
-	free(r.host);
-	r.host = host;
+	return host;
+}
+
+/* Returns what scp says of a source: the path that the word has. */
+static char *
+path_of(const char *scheme, const char *word, int is_remote)
+{
+	char *path = NULL;
+
+	if (!is_remote)
+		return xstrdup(word);
+	if (parse_uri(scheme, word, NULL, NULL, NULL, &path) != 0 &&
+	    parse_user_host_path(word, NULL, NULL, &path) != 0)
+		return NULL;
+	return path != NULL && *path != '\0' ? path : xstrdup(".");
 }
 
 void
-report_expect_file(int is_put, const char *from, const char *to)
+report_host(const char *scheme, const char *word, const char *to_word,
+    const char *source)
+{
+	if (!r.wanted)
+		return;
+	free(r.host);
+	free(r.to_host);
+	free(r.source);
+	r.host = host_of(scheme, word);
+	r.to_host = to_word == NULL ? NULL : host_of(scheme, to_word);
+	r.source = source == NULL ? NULL :
+	    path_of(scheme, source, source == word);
+	if (source != NULL)
+		set_log_handler(print, NULL);	/* It may not be there. */
+}
+
+void
+report_expect_file(enum report_way way, const char *from, const char *to)
 {
 	sigset_t old;
-	int e;
 
 	if (!r.wanted)
 		return;
 	block_signals(&old);
-	sshbuf_reset(r.file);
-	if ((e = sshbuf_putf(r.file, "{\"direction\":\"%s\",",
-	    is_put ? "put" : "get")) != 0)
-		fatal_fr(e, "compose");
-	if (r.host != NULL)
-		add_text(r.file, "\"host\":", r.host, ",");
-	add_path(r.file, "from", from);
-	add_path(r.file, "to", to);
-	*r.text = '\0';
-	r.file_us = clock_us();
-	r.expects = 1;
+	expect(way, from, to);
 	restore_signals(&old);
 }
 
@@ -497,15 +717,44 @@ report_expects(void)
 	return r.expects;
 }
 
+int
+report_is_wanted(void)
+{
+	return r.wanted;
+}
+
 void
-report_file(uint64_t bytes, uint64_t us, int ret)
+report_text(const char *text)
+{
+	sigset_t old;
+
+	block_signals(&old);
+	if (r.expects)
+		add_error(text);
+	restore_signals(&old);
+}
+
+void
+report_verified(const char *how, uint64_t bytes, int skipped)
+{
+	sigset_t old;
+
+	block_signals(&old);
+	r.how = how;
+	r.verified = bytes;
+	r.skipped = skipped;
+	restore_signals(&old);
+}
+
+void
+report_file(int where, uint64_t bytes, uint64_t us, int ret)
 {
 	sigset_t old;
 
 	if (!r.wanted)
 		return;
 	block_signals(&old);
-	r.failed += ret != 0;
-	put_file(bytes, us, ret == 0 ? "ok" : "failed");
+	put_file(where, bytes, us, ret != 0);
 	restore_signals(&old);
+	journal_failed();
 }

@@ -71,6 +71,8 @@ struct copy {
 	int	 preserve, resume, sync, in_place;
 	int	 is_copied;
 	int	 is_compared;		/* whole and equal */
+	const char *how;		/* what was verified; NULL: nothing */
+	uint64_t verified;		/* so many bytes */
 };
 
 /* A comparison, and its meter */
@@ -81,6 +83,7 @@ struct comparison {
 	uint64_t total, begun_us;
 	off_t	 done;
 	char	*name;			/* in the meter; NULL: none */
+	const char *how;		/* see report_verified(); NULL: not */
 };
 
 static int is_inside;			/* sftp_upload() was called from here */
@@ -311,16 +314,19 @@ compare_ends(struct comparison *p, int same_time, struct verify_action *a)
 		    a->op != VERIFY_READ))
 			break;
 		show(p, a->off);
+		p->how = a->op == VERIFY_HASH ? "hashes" : "bytes";
 		if (a->op == VERIFY_HASH)
 			compare_hashes(p, &x, a);
 		else
 			compare_bytes(p, &x, a);
 	}
+	if (p->how == NULL && same_time)
+		p->how = "time";
 }
 
 /* Asks and reads until "a" is VERIFY_COPY or VERIFY_DONE. */
 static void
-compare(const struct copy *c, int same_time, struct verify_action *a)
+compare(struct copy *c, int same_time, struct verify_action *a)
 {
 	struct comparison p = { .c = c, .begun_us = clock_us() };
 
@@ -333,6 +339,7 @@ compare(const struct copy *c, int same_time, struct verify_action *a)
 		return;
 	}
 	compare_ends(&p, same_time, a);
+	c->how = p.how;
 	if (p.name != NULL) {
 		p.done = (off_t)a->off;
 		stop_progress_meter();
@@ -385,17 +392,23 @@ complete(struct copy *c)
 }
 
 static int
+call_stock(struct copy *c)
+{
+	c->is_copied = 1;
+	if (c->source.is_remote)
+		return sftp_download(c->conn, c->source.path, c->target.path,
+		    c->given, c->preserve, c->resume, c->sync, c->in_place);
+	return sftp_upload(c->conn, c->source.path, c->target.path,
+	    c->preserve, c->resume, c->sync, c->in_place);
+}
+
+static int
 call_upstream(struct copy *c)
 {
 	int ret;
 
-	is_inside = c->is_copied = 1;
-	if (c->source.is_remote)
-		ret = sftp_download(c->conn, c->source.path, c->target.path,
-		    c->given, c->preserve, c->resume, c->sync, c->in_place);
-	else
-		ret = sftp_upload(c->conn, c->source.path, c->target.path,
-		    c->preserve, c->resume, c->sync, c->in_place);
+	is_inside = 1;
+	ret = call_stock(c);
 	is_inside = 0;
 	return ret;
 }
@@ -424,6 +437,7 @@ find_begin(struct copy *c, struct verify_action *a)
 static int
 copy_from(struct copy *c, const struct verify_action *a)
 {
+	c->verified = a->op == VERIFY_DONE ? c->source.a.size : a->off;
 	if (a->op == VERIFY_DONE) {
 		c->is_compared = 1;
 		return complete(c);
@@ -475,6 +489,7 @@ take_hidden(struct copy *c, struct hidden *h, struct verify_action *a)
 			    from.target.path);
 		else if (sftp_rename(c->conn, from.target.path,
 		    c->target.path, 1) == 0) {
+			c->how = from.how;
 			hidden_taken(h);
 			look(c->conn, &c->target);
 			return c->target.is_there;
@@ -524,9 +539,11 @@ verify(struct copy *c)
 		compare(c, 0, &a);
 		if (interrupted)
 			return -1;
+		c->verified = c->source.a.size;
 		if (a.op == VERIFY_DONE)
 			return 0;
 	}
+	c->verified = 0;
 	error("checksum: \"%s\" and \"%s\" differ", c->source.path,
 	    c->target.path);
 	return -1;
@@ -588,28 +605,34 @@ copy_file(struct copy *c)
 	if (ret == 0 && !interrupted && h != NULL)
 		hidden_remove(h);
 	hidden_free(h);
-	return ret == 0 && !interrupted ? judge(c) : ret;
+	if (ret == 0 && !interrupted)
+		ret = judge(c);
+	report_verified(c->verified > 0 ? c->how : NULL, c->verified,
+	    ret == 0 && !c->is_copied);
+	return ret;
 }
 
 /* In a tree the file is ours to report, otherwise the caller does it. */
 static int
-copy_and_report(struct copy *c)
+copy_and_report(struct copy *c, int (*copy)(struct copy *))
 {
 	struct sftp_conn *conn = c->conn;
 	int is_tuned = server_is_tuned(conn), ret;
 	uint64_t begun_us = clock_us();
 	uint64_t bytes = is_tuned ? server_moved(conn) : 0;
+	struct stat sb;
 
 	if (report_expects())
-		return copy_file(c);
-	report_expect_file(c->target.is_remote, c->source.path,
-	    c->target.path);
-	ret = copy_file(c);
+		return copy(c);
+	report_expect_file(c->target.is_remote ? REPORT_PUT : REPORT_GET,
+	    c->source.path, c->target.path);
+	ret = copy(c);
 	if (is_tuned)
 		bytes = server_moved(conn) - bytes;
-	else if (ret == 0 && c->is_copied)
-		bytes = c->source.a.size;
-	report_file(bytes, clock_us() - begun_us, ret);
+	else if (ret == 0 && c->is_copied &&
+	    stat(local_end(c)->path, &sb) == 0)
+		bytes = sb.st_size;
+	report_file(REPORT_IN_BOTH, bytes, clock_us() - begun_us, ret);
 	return ret;
 }
 
@@ -619,6 +642,13 @@ is_wanted(const struct sftp_conn *conn, int resume)
 {
 	return !is_inside && (resume_is_asked() ||
 	    (resume && !check_is_stock(conn)));
+}
+
+/* In a tree that upstream copies nobody else reports the file. */
+static int
+is_only_reported(void)
+{
+	return !is_inside && report_is_wanted() && !report_expects();
 }
 
 /*
@@ -640,13 +670,17 @@ resume_put(struct sftp_conn *conn, const char *local, const char *remote,
 	    .preserve = preserve, .resume = resume, .sync = sync,
 	    .in_place = in_place };
 
+	if (!is_wanted(conn, resume) && is_only_reported()) {
+		*ret = copy_and_report(&c, call_stock);
+		return 1;
+	}
 	if (!is_wanted(conn, resume) && !resume && !sync &&
 	    copy_put_sparse(conn, local, remote, preserve, in_place, ret))
 		return 1;
 	if (!is_wanted(conn, resume))
 		return stripe_put(conn, local, remote, preserve,
 		    resume || sync || has_to_resume(), in_place, ret);
-	*ret = copy_and_report(&c);
+	*ret = copy_and_report(&c, copy_file);
 	return 1;
 }
 
@@ -659,10 +693,14 @@ resume_get(struct sftp_conn *conn, const char *remote, const char *local,
 	    .preserve = preserve, .resume = resume, .sync = sync,
 	    .in_place = in_place };
 
+	if (!is_wanted(conn, resume) && is_only_reported()) {
+		*ret = copy_and_report(&c, call_stock);
+		return 1;
+	}
 	if (!is_wanted(conn, resume))
 		return fetch_get(conn, remote, local, a, preserve, resume,
 		    sync, in_place, ret);
-	*ret = copy_and_report(&c);
+	*ret = copy_and_report(&c, copy_file);
 	return 1;
 }
 

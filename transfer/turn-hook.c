@@ -98,7 +98,8 @@ static void
 copy_now(struct run *t, struct file *file)
 {
 	show_clear(t);
-	report_expect_file(t->side == &put_side, file->src, file->dst);
+	report_expect_file(t->side == &put_side ? REPORT_PUT : REPORT_GET,
+	    file->src, file->dst);
 	copy_lend(t);
 	file->failed = copy(t, file) != 0;
 	copy_return(t);

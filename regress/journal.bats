@@ -1,0 +1,303 @@
+#!/usr/bin/env bats
+# Needs: hayate stock unit
+# --journal FILE of scp and sftp (transfer/journal-hook.h), what --report says of
+# sources that could not be read, and exit statuses.
+# shellcheck disable=SC2086 # commands in words
+
+load helper
+load copies
+
+# some N: files of a
+some() {
+	local i
+	mkdir -p a
+	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
+}
+
+# scp_ ARG..., sftp_ COMMAND...: ours, as a root who may not read everything
+scp_() {
+	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
+	    "$(bin scp)" -q --report report --journal journal -S ./near "$@" 3>&-
+}
+sftp_() {
+	printf '%s\n' "$@" >commands
+	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
+	    "$(bin sftp)" -q --report report --journal journal -S ./near \
+	    -b commands h 3>&-
+}
+
+# in_journal EXPRESSION: Python, of the lines j; files by the name of "from"
+in_journal() {
+	python3 - "$1" <<-'END' || { cat journal; return 1; }
+	import json, os, sys
+	j = [json.loads(l) for l in open("journal") if l != "\n"]
+	f = {os.path.basename(x["from"]): x for x in j}
+	sys.exit(not eval(sys.argv[1]))
+	END
+}
+
+# both EXPRESSION: it is true of the report's files and of the journal's lines
+both() {
+	reported "(lambda f, j: $1)(f, r['files'])"
+	in_journal "$1"
+}
+
+### Sources that could not be read
+
+# unreadable: a tree of which three parts cannot be read, and two files can
+unreadable() {
+	mkdir -p a/fine a/locked-dir a/hidden-names b
+	echo 1 | tee a/1 a/fine/2 a/locked a/locked-dir/3 >a/hidden-names/4
+	chmod 0 a/locked
+	chmod 300 a/locked-dir
+	chmod 600 a/hidden-names
+}
+
+# again: without what the last copy has left
+again() { rm -rf b report journal; mkdir b; }
+
+# all_failed NAME...: these have failed, with their whole path
+all_failed() {
+	local n at="os.path.join('$1', '%s')"
+	shift
+	for n; do
+		# shellcheck disable=SC2059 # the path has a place for it
+		both "[x['status'] for x in j if x['from'] == $(printf "$at" "$n")] == ['failed']"
+	done
+	reported "r['totals']['failed'] == $# == len([x for x in r['files'] if x.get('error')])"
+}
+
+@test "a part of a tree that cannot be read has failed, under its whole path" {
+	need_root
+	unreadable
+	near "$(bin sftp-server)"
+	run -1 scp_ -r a "h:$T/b"
+	all_failed a locked locked-dir hidden-names/4
+	both "f['1']['status'] == f['2']['status'] == 'ok' and len(j) == 5"
+	both "f['4']['to'] == '$T/b/a/hidden-names/4' and f['4']['direction'] == 'put'"
+	both "'Permission denied' in f['locked-dir']['error'] and f['locked-dir']['bytes'] == 0"
+	again
+	run -1 sftp_ "put -r a $T/b"
+	all_failed a locked locked-dir hidden-names/4
+	again
+	run -1 scp_ -r "h:$T/a" b
+	all_failed "$T/a" locked locked-dir
+	again
+	run -1 scp_ -3 -r "h:$T/a" "g:$T/b"
+	all_failed "$T/a" locked locked-dir
+	both "f['locked-dir']['direction'] == 'cross' and f['1']['status'] == 'ok'"
+	again
+	run -1 sftp_ "get -r $T/a b"
+	all_failed "$T/a" locked locked-dir
+	again
+	run -1 scp_ -r a/locked-dir "h:$T/b"
+	all_failed a locked-dir
+	for o in --resume "-X nrequests=3"; do
+		again
+		run -1 scp_ $o -r "h:$T/a" b
+		all_failed "$T/a" locked locked-dir
+	done
+}
+
+@test "a name of a list that is not there, or not to be read, has failed" {
+	local way
+	need_root
+	some 3
+	mkdir b
+	chmod 0 a/2
+	near "$(bin sftp-server)"
+	run -255 scp_ a/1 a/none a/3 "h:$T/b"
+	all_failed a none
+	reported "not r['errors']"
+	again
+	run -1 scp_ a/1 a/2 a/3 "h:$T/b"
+	all_failed a 2
+	for way in "h:$T/b" b; do
+		again
+		run -1 scp_ -3 "g:$T/a/1" "g:$T/a/none" "g:$T/a/2" "g:$T/a/3" "$way"
+		all_failed "$T/a" none 2
+		both "f['3']['status'] == 'ok' and f['none']['host'] == 'g'"
+	done
+	again
+	ln -s nowhere a/broken
+	run -1 sftp_ "-put a/none $T/b" "-get $T/a/none b" "put a/* $T/b"
+	both "[x['from'] for x in j if x['status'] == 'failed'] == ['a/none', '$T/a/none', 'a/2', 'a/broken']"
+	reported "r['totals']['failed'] == 4 and not r['errors']"
+}
+
+@test "a name that is not there is told exactly, whatever is in it" {
+	local name
+	near "$(bin sftp-server)"
+	mkdir b
+	for name in $'\xc3\xa4' 'a\101' 'a\b' 'q"x, y' $'\xff'; do
+		rm -f report journal
+		run -255 scp_ "$name" "h:$T/b"
+		name=$(printf %s "$name" | xxd -p)
+		both "[bytes.fromhex(x['from_hex']) if 'from_hex' in x else x['from'].encode() for x in j] == [bytes.fromhex('$name')]"
+	done
+	# An error of another command is of no source.
+	run -1 sftp_ "ls $T/none"
+	reported "not r['files'] and r['errors']"
+}
+
+### The journal
+
+@test "a journal has a line for each file, as the report has" {
+	local w
+	some 20
+	mkdir -p a/sub b
+	echo x >a/sub/21
+	near "$(bin sftp-server)"
+	for w in "scp_ -r a h:$T/b" "scp_ -r h:$T/a b" "scp_ -3 -r h:$T/a g:$T/b" \
+	    "scp_ $(echo a/?) h:$T/b" "scp_ h:$T/a/? b" "scp_ -3 h:$T/a/? g:$T/b" \
+	    "scp_ a/1 h:$T/b" "scp_ h:$T/a/1 b/1" "scp_ -3 h:$T/a/1 g:$T/b/1" \
+	    "scp_ -X nrequests=2 -r a h:$T/b" "scp_ -X nrequests=2 h:$T/a/1 b"; do
+		again
+		run -0 $w
+		reported "len(f) == {'r': 21, '?': 9, '1': 1}['r' if ' -r ' in '$w' else '?' if '9' in '$w' or '?' in '$w' else '1']"
+		# In the order in which they were done
+		in_journal "sorted((x['from'], x['to'], x['bytes'], x['status']) for x in j) == sorted(
+		    (x['from'], x['to'], x['bytes'], 'ok') for x in json.load(open('report'))['files'])"
+		in_journal "{x['hayate_journal'] for x in j} == {1} and {x['program'] for x in j} == {'scp'}"
+		in_journal "all(x['seconds'] >= 0 and abs(x['time'] - $EPOCHSECONDS) < 100 for x in j)"
+	done
+	again
+	run -0 sftp_ "put -r a $T/b" "get $T/a/? b" "put a/7 $T/b"
+	in_journal "len(j) == 31 and {x['program'] for x in j} == {'sftp'}"
+}
+
+@test "a journal is continued, and the report may be left out" {
+	some 3
+	mkdir b
+	near "$(bin sftp-server)"
+	copy_near --journal journal a/1 "h:$T/b"
+	chmod 600 journal
+	timeout 60 "$(bin sftp)" --journal=journal -q -S ./near -b - h <<<"get $T/a/* b" 3>&-
+	in_journal "[x['direction'] for x in j] == ['put', 'get', 'get', 'get']"
+	[ "$(stat -c %a journal)" = 600 ]
+	run -0 copy_near --journal - a/2 "h:$T/b"
+	echo "$output" >journal
+	in_journal "[x['from'] for x in j] == ['a/2']"
+}
+
+@test "a journal is valid after kill -9, and a line that was cut is let alone" {
+	local lines
+	mkdir a b
+	head -c 30000000 /dev/urandom >a/0
+	some 40
+	# The large file goes on while the small ones are done.
+	peer limits=261120,261120,1019 rate=20000000
+	"$(bin scp)" -q --journal journal -S ./near -r a "h:$T/b" 3>&- &
+	poll 20 eval '[ "$(cat journal 2>/dev/null | wc -l)" -ge 10 ]'
+	kill -9 $!
+	wait $! || true
+	in_journal "len(j) >= 10 and '0' not in f and {x['status'] for x in j} == {'ok'}"
+	lines=$(wc -l <journal)
+	truncate -s -5 journal
+	near "$(bin sftp-server)"
+	copy_near --journal journal a/1 a/2 "h:$T/b"
+	[ "$(wc -l <journal)" = $((lines + 2)) ]
+	sed -i "${lines}d" journal
+	in_journal "[x['from'] for x in j[-2:]] == ['a/1', 'a/2'] and len(j) == $lines + 1"
+}
+
+@test "a file that is under way when scp is told to end has failed in the journal" {
+	mkdir a b
+	head -c 9000000 /dev/urandom >a/1
+	peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
+	run -1 copy_near --journal journal a/1 "h:$T/b"
+	in_journal "[x['status'] for x in j] == ['failed']"
+}
+
+@test "a journal that cannot be opened ends scp and sftp before anything is copied" {
+	local p why
+	some 1
+	mkdir b
+	echo "put a/1 $T/b" >put
+	near "sh -c 'touch $T/began; exec $(bin sftp-server)'"
+	for p in "scp -q -S ./near a/1 h:$T/b" "sftp -q -S ./near -b put h"; do
+		for why in "none/journal: No such file" ".: Is a directory"; do
+			run -1 "$BUILD"/hayate/${p%% *} --journal "${why%%:*}" ${p#* }
+			[[ $output = *"journal \"${why%%:*}\":${why#*:}"* ]]
+		done
+		run -1 "$BUILD"/hayate/${p%% *} --journal same --report same ${p#* }
+		[[ $output = *"report \"the journal\":"* ]]
+		run -1 "$BUILD"/hayate/${p%% *} --journal
+		[[ $output = *"--journal needs an argument"* ]]
+	done
+	[ ! -e began ]
+}
+
+@test "a journal without room is an error that is named, and the copy goes on" {
+	local w
+	some 30
+	mkdir b
+	near "$(bin sftp-server)"
+	for w in "a/1 h:$T/b" "-r a h:$T/b" "h:$T/a/1 b"; do
+		run -1 copy_near --journal /dev/full $w
+		[ "${output%$'\r'}" = "$(bin scp): journal \"/dev/full\": No space left on device" ]
+	done
+	diff -r a b/a
+	echo "put a/1 $T/b/new" >put
+	run -1 timeout 60 "$(bin sftp)" -q --journal /dev/full -S ./near -b put h
+	[[ $output = *'journal "/dev/full": No space left on device'* ]]
+	cmp a/1 b/new
+	run -1 bash -c "ulimit -f 4; trap '' XFSZ; timeout 20 '$(bin scp)' -q --journal journal -S ./near -r a h:$T/b"
+	[[ $output = *'journal "journal": File too large'* ]]
+	[ "$(stat -c %s journal)" = 4096 ]
+	copy_near --journal journal a/7 "h:$T/b"
+	[ "$(tail -n 2 journal | head -n 1 | tail -c 2)" != "}" ]
+	sed -i "$(($(wc -l <journal) - 1))d" journal
+	in_journal "j[-1]['from'] == 'a/7'"
+}
+
+@test "a journal whose reader is gone is an error that is named" {
+	some 3
+	mkdir b
+	near "$(bin sftp-server)"
+	mkfifo pipe
+	sleep 60 <>pipe 3>&- &
+	# Opened for both, so that nobody waits; nobody reads when it is written.
+	near "sh -c 'kill $!; while kill -0 $! 2>/dev/null; do :; done; exec $(bin sftp-server)'"
+	run -1 copy_near --journal pipe a/1 a/2 "h:$T/b"
+	[ "${output%$'\r'}" = "$(bin scp): journal \"pipe\": Broken pipe" ]
+	cmp a/2 b/2
+}
+
+@test "a journal says what was verified, how, and what was skipped" {
+	local block=$((8 * 1024 * 1024)) w
+	mkdir a b
+	head -c $((block + 5000)) /dev/urandom >a/1
+	head -c 3000 /dev/urandom >a/2
+	for w in "put" "get"; do
+		near "$(bin sftp-server)"
+		[ $w = put ] && w="a/1 a/2 h:$T/b" || w="h:$T/a/1 h:$T/a/2 b"
+		rm -f journal
+		cp a/2 b/2
+		head -c $((block + 70)) a/1 >b/1
+		run -0 scp_ --resume $w
+		both "(f['2']['verified'], f['2']['verified_bytes'], f['2']['skipped'], f['2']['bytes']) == ('hashes', 3000, True, 0)"
+		both "(f['1']['verified'], f['1']['verified_bytes'], f['1']['bytes']) == ('hashes', $block + 70, 4930)"
+		both "'skipped' not in f['1'] and f['1']['status'] == 'ok'"
+		rm -f journal b/*
+		run -0 scp_ --checksum $w
+		both "all(x['verified'] == 'hashes' and x['verified_bytes'] == x['bytes'] > 0 for x in j)"
+		rm -f journal b/2
+		run -0 scp_ $w
+		both "all('verified' not in x and 'skipped' not in x for x in j)"
+		touch -d '2001-02-03 04:05:06' a/1 b/1
+		cp -p a/2 b/2
+		rm -f journal
+		run -0 scp_ --resume -p $w
+		both "f['1']['verified'] == 'time' and f['1']['skipped'] and f['1']['verified_bytes'] == $block + 5000"
+		near "$(bin sftp-server stock)"
+		rm -f journal
+		run scp_ --resume $w
+		both "f['2']['verified'] == 'bytes' and f['2']['skipped']"
+	done
+	again
+	near "$(bin sftp-server)"
+	head -c 1000 a/2 >b/2
+	run -0 sftp_ "put -ra a $T/b" "reput a/2 $T/b/2"
+	in_journal "[x.get('verified') for x in j] == [None, None, 'bytes'] or j[-1]['status'] == 'ok'"
+}
