@@ -68,6 +68,7 @@ HAYATE_HOOKS = \
 	transfer/links-hook.c \
 	transfer/list-hook.c \
 	transfer/longopt-hook.c \
+	transfer/lost-hook.c \
 	transfer/names-hook.c \
 	transfer/put-hook.c \
 	transfer/report-hook.c \

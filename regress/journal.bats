@@ -301,3 +301,48 @@ all_failed() {
 	run -0 sftp_ "put -ra a $T/b" "reput a/2 $T/b/2"
 	in_journal "[x.get('verified') for x in j] == [None, None, 'bytes'] or j[-1]['status'] == 'ok'"
 }
+
+### Exit statuses
+
+@test "scp and sftp end with 255 if the connection is lost, and with 1 if a file failed" {
+	local w n
+	mkdir a b
+	for n in 1 2 3; do head -c 900000 /dev/urandom >"a/$n"; done
+	echo "put -r a $T/b" >put
+	echo "put a/1 $T/b" >put1
+	echo "get $T/a/* b" >get
+	# By an end of file or by SIGPIPE, as chance has it
+	near "dd bs=64k count=4 status=none | $(bin sftp-server)"
+	for w in "scp a/1 h:$T/b" "scp a/1 a/2 h:$T/b" "scp -r a h:$T/b" "scp -l 500000 a/1 h:$T/b" \
+	    "sftp -b put1 h" "sftp -b put h" "sftp -R 3 -b put1 h"; do
+		for n in 1 2 3; do
+			run -255 timeout 60 "$BUILD"/hayate/${w/ / -q -S ./near } 3>&-
+			[[ $output = *"Connection closed"* || $output = *"Broken pipe"* ]]
+		done
+	done
+	near "$(bin sftp-server) | dd bs=64k count=4 status=none"
+	run -255 copy_near "h:$T/a/1" b
+	near false
+	for w in "scp a/1 h:$T/b" "sftp -b put h"; do
+		run -255 timeout 60 "$BUILD"/hayate/${w/ / -q -S ./near } 3>&-
+	done
+	near "$(bin sftp-server)"
+	rm -rf b
+	mkdir -p b/1
+	for w in "scp a/1 h:$T/b" "scp a/1 a/2 h:$T/b" "scp h:$T/none b" "sftp -b put1 h"; do
+		run -1 timeout 60 "$BUILD"/hayate/${w/ / -q -S ./near } 3>&-
+	done
+}
+
+@test "sftp whose output nobody reads ends as stock's" {
+	local p
+	near "$(bin sftp-server)"
+	yes pwd | head -n 20000 >commands
+	for p in hayate stock; do
+		timeout 60 "$(bin sftp $p)" -S ./near -b commands h 2>/dev/null 3>&- |
+		    head -n 1 >/dev/null
+		echo "${PIPESTATUS[0]}" >"status.$p"
+	done
+	[ "$(<status.hayate)" = 141 ]
+	[ "$(<status.stock)" = 141 ]
+}

@@ -35,6 +35,7 @@
 #include "hop-hook.h"
 #include "link-hook.h"
 #include "links-hook.h"
+#include "lost-hook.h"
 #include "server-hook.h"
 #include "stripe.h"
 #include "stripe-hook.h"
@@ -131,6 +132,7 @@ stripe_judge(int argc, char **argv)
 void
 stripe_wish(int fd, int chosen)
 {
+	lost_begin();
 	links_forget(fd);
 	if (!chosen)
 		tell_wish(fd, is_wanted, hop_offer_ssh(fd));
