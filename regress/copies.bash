@@ -113,6 +113,13 @@ mislead() {
 	ln -s fifo "$1/fifolink"
 }
 
+# plain N: files of a, and nothing else
+plain() {
+	local i
+	mkdir -p a
+	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
+}
+
 # some N: a tree "a" of N files
 some() {
 	local i

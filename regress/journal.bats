@@ -7,13 +7,6 @@
 load helper
 load copies
 
-# some N: files of a
-some() {
-	local i
-	mkdir -p a
-	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
-}
-
 # scp_ ARG..., sftp_ COMMAND...: ours, as a root who may not read everything
 scp_() {
 	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
@@ -102,7 +95,7 @@ all_failed() {
 @test "a name of a list that is not there, or not to be read, has failed" {
 	local way
 	need_root
-	some 3
+	plain 3
 	mkdir b
 	chmod 0 a/2
 	near "$(bin sftp-server)"
@@ -144,7 +137,7 @@ all_failed() {
 
 @test "a journal has a line for each file, as the report has" {
 	local w
-	some 20
+	plain 20
 	mkdir -p a/sub b
 	echo x >a/sub/21
 	near "$(bin sftp-server)"
@@ -167,7 +160,7 @@ all_failed() {
 }
 
 @test "a journal is continued, and the report may be left out" {
-	some 3
+	plain 3
 	mkdir b
 	near "$(bin sftp-server)"
 	copy_near --journal journal a/1 "h:$T/b"
@@ -184,7 +177,7 @@ all_failed() {
 	local lines
 	mkdir a b
 	head -c 30000000 /dev/urandom >a/0
-	some 40
+	plain 40
 	# The large file goes on while the small ones are done.
 	peer limits=261120,261120,1019 rate=20000000
 	"$(bin scp)" -q --journal journal -S ./near -r a "h:$T/b" 3>&- &
@@ -211,7 +204,7 @@ all_failed() {
 
 @test "a journal that cannot be opened ends scp and sftp before anything is copied" {
 	local p why
-	some 1
+	plain 1
 	mkdir b
 	echo "put a/1 $T/b" >put
 	near "sh -c 'touch $T/began; exec $(bin sftp-server)'"
@@ -230,7 +223,7 @@ all_failed() {
 
 @test "a journal without room is an error that is named, and the copy goes on" {
 	local w
-	some 30
+	plain 30
 	mkdir b
 	near "$(bin sftp-server)"
 	for w in "a/1 h:$T/b" "-r a h:$T/b" "h:$T/a/1 b"; do
@@ -252,7 +245,7 @@ all_failed() {
 }
 
 @test "a journal whose reader is gone is an error that is named" {
-	some 3
+	plain 3
 	mkdir b
 	near "$(bin sftp-server)"
 	mkfifo pipe

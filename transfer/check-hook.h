@@ -6,10 +6,10 @@
 /*
  * check-hook: asks an SFTP server what it has in a file: hashes, or bytes.
  *
- * A server is asked for hashes with the request check-file-name (PROTOCOL, 4), if
- * it has announced that. Some servers announce it as "check-file", which is the
- * name of a family of two requests. proftpd announces neither in version 3 of
- * SFTP, but it announces "versions". So a server with "versions" is asked as
+ * A server is asked for hashes with the request check-file-name (PROTOCOL, 4),
+ * if it has announced that. Some servers announce it as "check-file", which is
+ * the name of a family of two requests. proftpd announces neither in version 3
+ * of SFTP, but it announces "versions". So a server with "versions" is asked as
  * well, until it says that it does not know the request. Without hashes a range
  * can be read back.
  *

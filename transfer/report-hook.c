@@ -61,7 +61,7 @@ static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE };
 
 static struct {
 	pid_t	 pid;			/* a child is not this process */
-	int	 wanted;		/* a report or a journal, not yet whole */
+	int	 wanted;		/* a report or journal, not whole */
 	int	 has_report;
 	int	 begun;			/* to be written */
 	int	 is_fatal;		/* what ends the process was printed */
