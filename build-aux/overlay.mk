@@ -84,8 +84,8 @@ VPATH := $(VPATH):$(HAYATE_TOP)/regress/fuzz
 HAYATE_FUZZERS = fuzz-sshbuf fuzz-sftp-client fuzz-sftp-links fuzz-sftp-server
 fuzz-sftp-client fuzz-sftp-links: FUZZ_OBJS = sftp-client.o sftp-common.o progressmeter.o
 fuzz-sftp-server: FUZZ_OBJS = sftp-common.o
-fuzz-sftp-links: WRAP = -Wl,--wrap=poll,--wrap=pread,--wrap=clock_gettime
-fuzz-sftp-client: WRAP = -Wl,--wrap=tell_offers
+fuzz-sftp-links: WRAP = -Wl,--wrap=poll,--wrap=read,--wrap=writev,--wrap=pread,--wrap=clock_gettime
+fuzz-sftp-client: WRAP = -Wl,--wrap=tell_offers,--wrap=tell_connect
 $(HAYATE_FUZZERS:=.o) fuzz-common.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/fuzz
 $(HAYATE_FUZZERS): %: %.o fuzz-common.o sftp-client.o sftp-common.o \
     progressmeter.o $(P11OBJS) $(SKOBJS) $(LIBCOMPAT) libssh.a

@@ -8,8 +8,9 @@
  * (transfer/copy-hook.h). A thread is the server. It reads each request, and
  * the next byte of the input says how it answers: as it should, with an error,
  * with another type, later, twice, or with bytes from the input. Where the
- * input ends, it hangs up. Some inputs offer further connections, of which none
- * comes, so that a file that is said to be large waits for its turn.
+ * input ends, it hangs up. Some inputs offer further connections. Each has a
+ * thread of its own, which takes the input from a later byte on; some never
+ * come. So a tree goes over several links, and a large file waits for its turn.
  *
  * What the client writes must be below the directory "in": anything else in the
  * current directory is a finding. Run it in an empty directory, not as root.
@@ -39,31 +40,61 @@
 #include "sftp-client.h"
 #include "xmalloc.h"
 
+#include "links-hook.h"
+
 #include "fuzz.h"
 
 #define FILE_MOST	(4 * 1024 * 1024)
 #define REQUEST_MOST	(512 * 1024)
 #define HELD_MOST	4
+#define FURTHER_MOST	3
+#define TREE_LARGE	(40 * 1024 * 1024)	/* so that links are worth it */
 
 struct server {
 	int	 fd;
 	struct fuzz f;
 	struct sshbuf *held[HELD_MOST];	/* replies for later */
 	size_t	 nheld;
+	u_char	 request[REQUEST_MOST];
+	pthread_t thread;
 };
 
 volatile sig_atomic_t interrupted;	/* in upstream by scp or sftp */
 int showprogress;
-static u_char request[REQUEST_MOST];
 static int offers;			/* connections */
+static struct fuzz input;
+static struct server first, further[FURTHER_MOST];
+static unsigned nfurther;
 
 int	__wrap_tell_offers(int);
+int	__wrap_tell_connect(int, int);
+static int start(struct server *);
 
 int
 __wrap_tell_offers(int fd)
 {
 	(void)fd;
 	return offers;
+}
+
+/* A connection of its own, which begins with another part of the input */
+int
+__wrap_tell_connect(int fd, int login)
+{
+	struct server *s = &further[nfurther];
+	size_t skipped;
+
+	(void)fd;
+	(void)login;
+	if (offers == -1 || nfurther == FURTHER_MOST)
+		return -1;
+	skipped = input.left * (nfurther + 1) / (FURTHER_MOST + 1);
+	s->f.p = input.p + skipped;
+	s->f.left = input.left - skipped;
+	if (fuzz_byte(&s->f) >= 0xf0)
+		return -1;
+	nfurther++;
+	return start(s);
 }
 
 /* The server */
@@ -208,10 +239,11 @@ put_limits(struct sshbuf *m, struct fuzz *f)
 
 /* Appends the answer to a request of "len" bytes. Returns how it is sent. */
 static unsigned
-answer(struct sshbuf *b, struct fuzz *f, size_t len)
+answer(struct sshbuf *b, struct server *s, size_t len)
 {
+	struct fuzz *f = &s->f;
 	unsigned how = fuzz_byte(f);
-	u_char type = request[0];
+	u_char *request = s->request, type = request[0];
 	struct sshbuf *m = sshbuf_new(), *body = sshbuf_new();
 
 	if (m == NULL || body == NULL)
@@ -270,19 +302,19 @@ send_all(int fd, struct sshbuf *b)
 
 /* Reads a request. Returns its length, and 0 at the end. */
 static size_t
-read_request(int fd)
+read_request(struct server *s)
 {
 	u_char head[4];
 	size_t len, have;
 	ssize_t n;
 
-	if (recv(fd, head, 4, MSG_WAITALL) != 4)
+	if (recv(s->fd, head, 4, MSG_WAITALL) != 4)
 		return 0;
 	len = PEEK_U32(head);
-	if (len == 0 || len > sizeof(request))
+	if (len == 0 || len > sizeof(s->request))
 		abort();
 	for (have = 0; have < len; have += (size_t)n) {
-		if ((n = read(fd, request + have, len - have)) <= 0)
+		if ((n = read(s->fd, s->request + have, len - have)) <= 0)
 			return 0;
 	}
 	return len;
@@ -323,11 +355,11 @@ serve(void *server)
 	while (ok && s->f.left > 0) {
 		if (s->nheld == HELD_MOST || (s->nheld > 0 && is_waiting(s)))
 			ok = send_held(s);
-		if ((len = read_request(s->fd)) == 0)
+		if ((len = read_request(s)) == 0)
 			break;
 		if ((b = sshbuf_new()) == NULL)
 			abort();
-		how = answer(b, &s->f, len);
+		how = answer(b, s, len);
 		if ((how & 7) == 7 && how >= 0x80)
 			double_up(b);
 		if ((how & 7) == 6) {
@@ -340,6 +372,28 @@ serve(void *server)
 	send_held(s);
 	shutdown(s->fd, SHUT_RDWR);
 	return NULL;
+}
+
+/* Returns the client's end. */
+static int
+start(struct server *s)
+{
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv) == -1)
+		abort();
+	s->fd = sv[1];
+	s->nheld = 0;
+	if (pthread_create(&s->thread, NULL, serve, s) != 0)
+		abort();
+	return sv[0];
+}
+
+static void
+stop(struct server *s)
+{
+	shutdown(s->fd, SHUT_RDWR);
+	pthread_join(s->thread, NULL);
 }
 
 /* The client's files */
@@ -363,8 +417,7 @@ begin(void)
 	int i, fd;
 
 	signal(SIGXFSZ, SIG_IGN);
-	if (setrlimit(RLIMIT_FSIZE, &most) == -1 ||
-	    (mkdir("in", 0700) == -1 && errno != EEXIST) ||
+	if ((mkdir("in", 0700) == -1 && errno != EEXIST) ||
 	    (mkdir("out", 0700) == -1 && errno != EEXIST) ||
 	    (mkdir("out/below", 0700) == -1 && errno != EEXIST))
 		abort();
@@ -372,10 +425,12 @@ begin(void)
 		snprintf(path, sizeof(path), "out/%s%d", i & 1 ? "below/" : "",
 		    i);
 		if ((fd = open(path, O_CREAT | O_RDWR, 0600)) == -1 ||
-		    ftruncate(fd, i * 9000) == -1)
+		    ftruncate(fd, i == 0 ? TREE_LARGE : i * 9000) == -1)
 			abort();
 		close(fd);
 	}
+	if (setrlimit(RLIMIT_FSIZE, &most) == -1)
+		abort();
 }
 
 /* Nothing may be here but the two directories. */
@@ -419,27 +474,27 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
 	static int has_begun, spare;
-	struct server s = { .f = { data, len } };
-	pthread_t thread;
-	unsigned mode;
-	int sv[2];
+	unsigned mode, i;
+	int fd;
 
 	if (!has_begun) {
 		begin();
 		spare = dup(STDERR_FILENO);	/* the first free descriptor */
 	}
 	has_begun = 1;
-	mode = fuzz_byte(&s.f);
-	offers = mode & 8 ? 2 : -1;
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv) == -1)
-		abort();
-	s.fd = sv[1];
-	if (pthread_create(&thread, NULL, serve, &s) != 0)
-		abort();
+	input.p = data;
+	input.left = len;
+	mode = fuzz_byte(&input);
+	offers = mode & 8 ? 2 + (mode >> 4 & 3) : -1;
+	nfurther = 0;
+	first.f = input;
+	fd = start(&first);
 	if (FUZZ_TRY())
-		talk(sv[0], mode);
-	shutdown(sv[0], SHUT_RDWR);
-	pthread_join(thread, NULL);
+		talk(fd, mode);
+	stop(&first);
+	for (i = 0; i < nfurther; i++)
+		stop(&further[i]);
+	links_forget(fd);
 	closefrom(spare + 1);
 	check();
 	return 0;
