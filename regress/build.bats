@@ -662,18 +662,61 @@ knows() {
 	[[ $output = *"unpatched of 2025-04-09"*"CVEs and more"* ]]
 }
 
-@test "try-upstream ends with a verdict and does not change the build" {
+# stubbed: a directory of commands, with a make that compiles nothing
+stubbed() {
+	mkdir "$BATS_TEST_TMPDIR/stub"
+	cat >"$BATS_TEST_TMPDIR/stub/make" <<-EOF
+	#!/bin/sh
+	case " \$* " in *" all "*|*" stock "*|*" unit "*) exit 0 ;; esac
+	exec $(command -v make) "\$@"
+	EOF
+	printf '#!/bin/sh\nexit 1\n' >"$BATS_TEST_TMPDIR/stub/apt-get"
+	chmod +x "$BATS_TEST_TMPDIR"/stub/*
+	PATH=$BATS_TEST_TMPDIR/stub:$PATH
+}
+
+@test "try-upstream tries each release, names what failed in a table, and does not change the build" {
+	local s
 	spoilt=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
 	: >"$spoilt/kex.c"
+	mkdir "$BATS_TEST_TMPDIR/none" "$SRC/regress"
+	cp "$TOP/regress/lanes" "$TOP/regress/cpu" "$SRC/regress"
+	s='@test'
+	printf '%s\n' "$s 'c' {" true "}" "$s 'd' {" false "}" >"$SRC/regress/bad.bats"
+	stubbed
 	configured --with-openssh="$BUILD/upstream"
-	run -2 make -s try-upstream OPENSSH="$spoilt"
-	[[ $output = *"fails	150-kex-ext-info.patch"* ]]
-	[[ $output = *"try-upstream: OpenSSH_99.1p"[0-9]": the series does not apply, see build/try/hooks.log: does not work"* ]]
+	try() { env -u BATS_TMPDIR -u BATS_RUN_TMPDIR build-aux/try-upstream "$@" 3>&-; }
+	export SUITES=bad
+	run -1 try "$BATS_TEST_TMPDIR/none" "$spoilt" "$BUILD/upstream"
+	# the columns: no source, one that cannot be patched, and one that works
+	row() { awk -v n="$1" '$1 == n { $1 = ""; print }' build/try-upstream.txt; }
+	grep -q ' OpenSSH_99.1p[0-9]* ' build/try-upstream.txt
+	[ "$(row source)" = " fails - -" ]
+	[ "$(row series)" = " - fails applies" ]
+	[ "$(row compile)" = " - - works" ]
+	[[ $(row bad) = " - - "*/[1-9]/* ]]
+	[[ $(row read) = " - "[1-9]*" unread all" ]]
+	[[ ${lines[-1]} = "try-upstream: "*" of these failed: does not work, see build/try" ]]
 	[ ! -e build/hayate ]
-	run -2 make -s try-upstream
-	[[ $output = *"make try-upstream OPENSSH="* ]]
-	run -2 make -s try-upstream OPENSSH=nowhere
+	run -1 try nowhere
 	[[ $output = *"nowhere: no such file or directory"* ]]
+	rm -r "$SRC/regress"
+}
+
+@test "watch-upstream tells newer, nothing newer and unknown apart" {
+	local newest
+	configured --with-openssh="$BUILD/upstream"
+	stubbed
+	newest=$(awk '$1 == "tried" { print $2; exit }' "$SRC/UPSTREAM")
+	watch() { UPSTREAM_LIST=$1 build-aux/watch-upstream; }
+	run -2 watch none
+	run -2 watch file:///nonexistent
+	echo "<a href=\"openssh-$newest.tar.gz\"> openssh-9.9p2.tar.gz" >list
+	run -0 watch "file://$PWD/list"
+	[[ $output = *"upstream: $newest"*"nothing newer than $newest" ]]
+	echo "openssh-99.10p1.tar.gz openssh-99.9p1.tar.gz openssh-99.99.tar.gz" >>list
+	run -1 watch "file://$PWD/list"
+	[[ $output = *"upstream: 99.10p1, newer than $newest, "*"patches/README"* ]]
 }
 
 @test "a build in the source directory is not taken for one elsewhere" {
