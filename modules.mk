@@ -60,7 +60,6 @@ HAYATE_HOOKS = \
 	transfer/cross-hook.c \
 	transfer/fetch-hook.c \
 	transfer/file-hook.c \
-	transfer/first-hook.c \
 	transfer/get-hook.c \
 	transfer/hidden-hook.c \
 	transfer/journal-hook.c \

@@ -26,90 +26,22 @@
 #include "blocksum-hook.h"
 #include "check-hook.h"
 #include "server-hook.h"
-#include "tell.h"
 
 #define HANDLE_MAX	256		/* says SFTP */
 
+/* A server that is asked, one request after the other */
 struct check {
-	struct check *next;
-	const struct sftp_conn *conn;
-	struct server_conn c;
-	int	 has_hashes;
+	struct sftp_conn *conn;
+	const struct server_conn *c;
 	u_int	 id;			/* of the request under way */
 };
 
-static struct check *connections;	/* of this process */
-
-/* What the last server announced, and on which connection */
-static struct {
-	const struct sftp_conn *conn;
-	int	 has_hashes;
-} announced;
-
-/* Connections */
-
-void
-check_see(const struct sftp_conn *conn, const struct sshbuf *m)
+static struct check
+check_of(struct sftp_conn *conn)
 {
-	struct sshbuf *rest;
-	char *name;
-	u_char type;
+	struct check x = { .conn = conn, .c = server_get_conn(conn) };
 
-	if (sshbuf_peek_u8(m, 0, &type) != 0 || type != SSH2_FXP_VERSION)
-		return;
-	announced.conn = conn;
-	announced.has_hashes = 0;
-	if ((rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m))) == NULL)
-		fatal_f("sshbuf_from failed");
-	if (sshbuf_consume(rest, 1 + 4) == 0) {
-		while (sshbuf_get_cstring(rest, &name, NULL) == 0) {
-			if (strcmp(name, "check-file-name") == 0 ||
-			    strcmp(name, "check-file") == 0 ||
-			    strcmp(name, "versions") == 0)
-				announced.has_hashes = 1;
-			free(name);
-			if (sshbuf_skip_string(rest) != 0)
-				break;
-		}
-	}
-	sshbuf_free(rest);
-}
-
-static struct check *
-find(const struct sftp_conn *conn)
-{
-	struct check *x;
-
-	for (x = connections; x != NULL && x->conn != conn; x = x->next)
-		;
-	if (x == NULL)
-		fatal_f("no such connection");
 	return x;
-}
-
-void
-check_init(const struct sftp_conn *conn, const struct server_conn *c)
-{
-	struct check *x = xcalloc(1, sizeof(*x));
-
-	x->conn = conn;
-	x->c = *c;
-	x->has_hashes = announced.conn == conn && announced.has_hashes;
-	/* In front: an address may be used again. */
-	x->next = connections;
-	connections = x;
-}
-
-int
-check_is_stock(const struct sftp_conn *conn)
-{
-	return tell_is_stock(find(conn)->c.fd_in);
-}
-
-int
-check_has_hashes(const struct sftp_conn *conn)
-{
-	return find(conn)->has_hashes;
 }
 
 /* Messages */
@@ -120,7 +52,7 @@ begin(struct check *x, u_char code)
 	struct sshbuf *m;
 	int r;
 
-	x->id = (*x->c.msg_id)++;
+	x->id = (*x->c->msg_id)++;
 	if ((m = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
 	if ((r = sshbuf_put_u8(m, code)) != 0 ||
@@ -140,7 +72,7 @@ finish(const struct check *x, struct sshbuf *m)
 		fatal_f("sshbuf_new failed");
 	if ((r = sshbuf_put_stringb(framed, m)) != 0)
 		fatal_fr(r, "compose");
-	if (!server_write(&x->c, sshbuf_ptr(framed), sshbuf_len(framed)))
+	if (!server_write(x->c, sshbuf_ptr(framed), sshbuf_len(framed)))
 		fatal("Couldn't send packet: %s", strerror(errno));
 	sshbuf_free(framed);
 	sshbuf_free(m);
@@ -149,7 +81,7 @@ finish(const struct check *x, struct sshbuf *m)
 static void
 read_exactly(const struct check *x, void *p, size_t len)
 {
-	if (!server_read(&x->c, p, len))
+	if (!server_read(x->c, p, len))
 		fatal("Connection closed");
 }
 
@@ -172,7 +104,7 @@ receive(struct check *x, u_char *type, u_int *id)
 		if ((r = sshbuf_reserve(m, len, &p)) != 0)
 			fatal_fr(r, "reserve");
 		read_exactly(x, p, len);
-	} while (server_take_limits((struct sftp_conn *)x->conn, m));
+	} while (server_sees(x->conn, m));
 	if ((r = sshbuf_get_u8(m, type)) != 0 ||
 	    (r = sshbuf_get_u32(m, id)) != 0)
 		fatal_fr(r, "parse");
@@ -206,12 +138,12 @@ answer(struct check *x, u_char wanted, u_int *status)
 
 /* Hashes */
 
-void
+u_int
 check_send(struct sftp_conn *conn, const char *path, uint64_t off, uint64_t len,
     uint32_t block)
 {
-	struct check *x = find(conn);
-	struct sshbuf *m = begin(x, SSH2_FXP_EXTENDED);
+	struct check x = check_of(conn);
+	struct sshbuf *m = begin(&x, SSH2_FXP_EXTENDED);
 	int r;
 
 	if ((r = sshbuf_put_cstring(m, "check-file-name")) != 0 ||
@@ -221,7 +153,8 @@ check_send(struct sftp_conn *conn, const char *path, uint64_t off, uint64_t len,
 	    (r = sshbuf_put_u64(m, len)) != 0 ||
 	    (r = sshbuf_put_u32(m, block)) != 0)
 		fatal_fr(r, "compose");
-	finish(x, m);
+	finish(&x, m);
+	return x.id;
 }
 
 /* The reply begins with the algorithm, that of paramiko with a name more. */
@@ -254,17 +187,18 @@ take_sums(struct sshbuf *m, unsigned char *sums, size_t most)
 }
 
 ssize_t
-check_take(struct sftp_conn *conn, unsigned char *sums, size_t most)
+check_take(struct sftp_conn *conn, u_int id, unsigned char *sums, size_t most)
 {
-	struct check *x = find(conn);
+	struct check x = check_of(conn);
+	struct sshbuf *m;
 	u_int status;
-	struct sshbuf *m = answer(x, SSH2_FXP_EXTENDED_REPLY, &status);
 	ssize_t n;
 
-	if (m == NULL) {
+	x.id = id;
+	if ((m = answer(&x, SSH2_FXP_EXTENDED_REPLY, &status)) == NULL) {
 		verbose("server hashes no such range: %s", fx2txt(status));
 		if (status == SSH2_FX_OP_UNSUPPORTED)
-			x->has_hashes = 0;
+			server_lacks_hashes(conn);
 		return -1;
 	}
 	n = take_sums(m, sums, most);
@@ -339,20 +273,19 @@ close_file(struct check *x, struct reading *g)
 static void
 begin_window(struct check *x, struct reading *g)
 {
-	struct sftp_conn *conn = (struct sftp_conn *)x->conn;
 	struct server_tree t;
 
-	g->is_tuned = server_is_tuned(conn);
+	g->is_tuned = server_is_tuned(x->conn);
 	if (g->is_tuned) {
-		server_begin_tree(conn, 0, &t);
+		server_begin_tree(x->conn, 0, &t);
 		g->unit = t.unit;
 		g->window = t.window;
 	} else {
-		g->unit = *x->c.download_buflen;
-		g->window = (uint64_t)g->unit * *x->c.num_requests;
+		g->unit = *x->c->download_buflen;
+		g->window = (uint64_t)g->unit * *x->c->num_requests;
 	}
-	if (x->c.limit_kbps > 0)
-		bandwidth_limit_init(&g->limit, x->c.limit_kbps, g->unit);
+	if (x->c->limit_kbps > 0)
+		bandwidth_limit_init(&g->limit, x->c->limit_kbps, g->unit);
 }
 
 static void
@@ -452,10 +385,10 @@ take_piece(struct check *x, struct reading *g)
 	p->off += len;
 	p->len -= len;
 	g->waiting -= len;
-	if (x->c.limit_kbps > 0)
+	if (x->c->limit_kbps > 0)
 		bandwidth_limit(&g->limit, len);
 	if (g->is_tuned && len > 0)
-		g->window = server_count_tree((struct sftp_conn *)x->conn, len);
+		g->window = server_count_tree(x->conn, len);
 	if (p->len > 0 && len > 0 && !g->is_over) {
 		ask_piece(x, g, p);
 		return;
@@ -472,20 +405,20 @@ uint64_t
 check_read(struct sftp_conn *conn, const char *path, uint64_t off, uint64_t len,
     check_take_fn *take, void *arg)
 {
-	struct check *x = find(conn);
+	struct check x = check_of(conn);
 	struct reading g = { .next = off, .end = off + len, .take = take,
 	    .good = off + len, .arg = arg };
 
 	g.last = &g.first;
-	if (open_file(x, path, &g) == -1)
+	if (open_file(&x, path, &g) == -1)
 		return 0;
-	begin_window(x, &g);
+	begin_window(&x, &g);
 	for (;;) {
-		ask_more(x, &g);
+		ask_more(&x, &g);
 		if (g.first == NULL)
 			break;
-		take_piece(x, &g);
+		take_piece(&x, &g);
 	}
-	close_file(x, &g);
+	close_file(&x, &g);
 	return MINIMUM(g.good, g.next) - off;
 }

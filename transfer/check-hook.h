@@ -7,11 +7,8 @@
  * check-hook: asks an SFTP server what it has in a file: hashes, or bytes.
  *
  * A server is asked for hashes with the request check-file-name (PROTOCOL, 4),
- * if it has announced that. Some servers announce it as "check-file", which is
- * the name of a family of two requests. proftpd announces neither in version 3
- * of SFTP, but it announces "versions". So a server with "versions" is asked as
- * well, until it says that it does not know the request. Without hashes a range
- * can be read back.
+ * if it may have it (server_has_hashes()). Without hashes a range can be read
+ * back.
  *
  * A reply that breaks the protocol ends the process, as it does in upstream.
  * Hashes of another kind or number than asked for are no answer.
@@ -26,30 +23,17 @@
 #include <stdint.h>
 
 struct sftp_conn;
-struct server_conn;
-struct sshbuf;
 
-/* Looks at a message of the server: its first lists what it offers. */
-void	check_see(const struct sftp_conn *, const struct sshbuf *);
-
-/* The connection begins, after that message. */
-void	check_init(const struct sftp_conn *, const struct server_conn *);
-
-/* Whether the ssh of this connection has "Hayate no" */
-int	check_is_stock(const struct sftp_conn *);
-
-/* Whether the server hashes files, as far as it is known */
-int	check_has_hashes(const struct sftp_conn *);
-
-/* Asks for the hashes of a range in blocks. Does not wait for the reply. */
-void	check_send(struct sftp_conn *, const char *path, uint64_t off,
+/* Asks for the hashes of a range in blocks. Returns the ID of the request. */
+u_int	check_send(struct sftp_conn *, const char *path, uint64_t off,
     uint64_t len, uint32_t block);
 
 /*
- * Waits for it. Returns the number of hashes in "sums", at most "most", or -1
- * if the server refused or gave none that can be used.
+ * Waits for the reply. Returns the number of hashes in "sums", at most "most",
+ * or -1 if the server refused or gave none that can be used.
  */
-ssize_t	check_take(struct sftp_conn *, unsigned char *sums, size_t most);
+ssize_t	check_take(struct sftp_conn *, u_int id, unsigned char *sums,
+    size_t most);
 
 /* Takes bytes of a file at an offset. Returns 0 to get no more. */
 typedef int check_take_fn(void *, uint64_t off, const u_char *, size_t len);

@@ -30,10 +30,9 @@
 #include "clock.h"
 #include "copy-hook.h"
 #include "file-hook.h"
-#include "first-hook.h"
 #include "links-hook.h"
+#include "longopt-hook.h"
 #include "report-hook.h"
-#include "resume-hook.h"
 #include "server-hook.h"
 #include "show-hook.h"
 #include "sparse-hook.h"
@@ -65,7 +64,7 @@ int
 copy_takes(struct sftp_conn *conn, int resume, int sync)
 {
 	return server_is_tuned(conn) && !resume && !sync &&
-	    !resume_is_asked() && sftp_proto_version(conn) >= 3;
+	    !longopt_verifies() && sftp_proto_version(conn) >= 3;
 }
 
 /* Texts */
@@ -73,7 +72,7 @@ copy_takes(struct sftp_conn *conn, int resume, int sync)
 static void
 print_text(const struct text *text)
 {
-	if (text->level == XTEXT_OUT)
+	if (text->level == TEXT_OUT)
 		mprintf("%s", text->text);
 	else if (text->level == SYSLOG_LEVEL_INFO)
 		logit("%s", text->text);
@@ -130,7 +129,7 @@ before_fatal(void *tree)
 /* Actions */
 
 static void
-free_item(struct file *file)
+free_file(struct file *file)
 {
 	size_t i;
 
@@ -205,7 +204,7 @@ note_end(const struct run *t, const struct job *j, struct file *file)
 }
 
 static void
-print_item(struct run *t, struct job *j, struct file *file)
+print_file(struct run *t, struct job *j, struct file *file)
 {
 	enum plan_kind kind = plan_kind(j);
 	int reported = is_reported(t, j, file);
@@ -223,7 +222,7 @@ print_item(struct run *t, struct job *j, struct file *file)
 	if (file->outcome != NULL)
 		*file->outcome = file->failed ? -1 : 1;
 	if (kind != PLAN_DIR)
-		free_item(file);
+		free_file(file);
 }
 
 static void
@@ -350,7 +349,7 @@ act(struct run *t, const struct plan_action *a)
 		add_child(t, file, a->job);
 		break;
 	case PLAN_PRINT:
-		print_item(t, a->job, file);
+		print_file(t, a->job, file);
 		break;
 	default:
 		t->link = link_of(t, a);
@@ -437,8 +436,8 @@ static int
 is_for_others(struct run *t, struct sshbuf *m)
 {
 	if (t->link == t->team.link[0])
-		return server_take_limits(t->conn, m);
-	return t->link == t->to && server_take_limits(t->to_conn, m);
+		return server_sees(t->conn, m);
+	return t->link == t->to && server_sees(t->to_conn, m);
 }
 
 /* A server with a fixed window gets more channels. */
@@ -578,6 +577,7 @@ start_target(struct run *t, struct plan_conf *conf)
 	struct server_tree q;
 	struct link_conf link = { .before_fatal = before_fatal, .arg = t };
 
+	server_take(t->to_conn, t->finish);
 	server_begin_tree(t->to_conn, 1, &q);
 	conf->cross = 1;
 	conf->unit = MINIMUM(conf->unit, q.unit);
@@ -593,6 +593,7 @@ static void
 stop_target(struct run *t)
 {
 	*t->to_msg_id = plan_next_id(t->s);
+	server_give(t->to_conn);
 	link_free(t->to);
 	t->to = NULL;
 }
@@ -621,6 +622,7 @@ copy_start(struct run *t)
 	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve,
 	    .files = most_files() };
 
+	server_take(t->conn, t->finish);
 	server_begin_tree(t->conn, conf.put, &q);
 	conf.unit = q.unit;
 	conf.first_id = *q.msg_id;
@@ -638,6 +640,7 @@ static void
 let_go(struct run *t)
 {
 	*t->msg_id = plan_next_id(t->s);
+	server_give(t->conn);
 	links_end(&t->team);
 	link_free(t->team.link[0]);
 }
@@ -686,6 +689,7 @@ copy_return(struct run *t)
 	struct server_tree q;
 
 	lent = NULL;
+	server_take(t->conn, t->finish);
 	server_begin_tree(t->conn, t->side == &put_side, &q);
 	plan_set_next_id(t->s, *q.msg_id);
 	take_connection(t, &q);
@@ -747,7 +751,7 @@ copy_put_sparse(struct sftp_conn *conn, const char *src, const char *dst,
 static Attrib *
 look_at_root(struct sftp_conn *conn, const char *src, Attrib *a, Attrib *room)
 {
-	const Attrib *known = first_dir(conn, src);
+	const Attrib *known = server_last_dir(conn, src);
 
 	if (a != NULL)
 		return a;

@@ -337,7 +337,7 @@ take_reply(struct get *g, unsigned int i, struct sshbuf *m)
 	u_char type;
 	u_int status;
 
-	if (i == 0 && server_take_limits(g->conn, m))
+	if (i == 0 && server_sees(g->conn, m))
 		return;
 	link_head(link, m, &type, &id);
 	if (fetch_find(g->s, i, id, &a) != 0)
@@ -526,6 +526,7 @@ get_file(struct get *g, int preserve, int sync)
 	unsigned int i;
 	int ret;
 
+	server_take(g->conn, NULL);
 	server_begin_tree(g->conn, 0, &q);
 	g->unit = q.unit;
 	conf.fd_in = q.fd_in;
@@ -538,6 +539,7 @@ get_file(struct get *g, int preserve, int sync)
 	if (g->is_shown)
 		stop_progress_meter();
 	*q.msg_id = fetch_next_id(g->s);
+	server_give(g->conn);
 	links_end(&g->team);
 	for (i = 0; i < FETCH_LINKS; i++)
 		link_down(g, i);

@@ -6,8 +6,7 @@
 /*
  * file-hook: one file or directory of a tree or list that is copied, and the
  * sides that know what to do with it: put, get, and cross, which is a get whose
- * files are written to another server. Shared by the hooks whose names begin
- * with x, and by no other file.
+ * files are written to another server.
  */
 
 #ifndef HAYATE_FILE_HOOK_H
@@ -37,10 +36,10 @@ struct name {
 
 struct text {
 	struct text *next;
-	int	 level;			/* of log.h, or XTEXT_OUT */
+	int	 level;			/* of log.h, or TEXT_OUT */
 	char	*text;
 };
-#define XTEXT_OUT	(-2)		/* standard output */
+#define TEXT_OUT	(-2)		/* standard output */
 
 /* The server's, of an open file or directory */
 struct handle {
@@ -87,6 +86,7 @@ struct file {
 struct run {
 	struct sftp_conn *conn;
 	struct sftp_conn *to_conn;	/* the target, between two servers */
+	void	(*finish)(void);	/* of server_take() */
 	struct plan *s;
 	struct link *link;		/* where one is sent or taken */
 	struct link *to;		/* of the target, between two servers */

@@ -303,7 +303,7 @@ get_enter(struct run *t, struct file *file)
 		return -1;
 	}
 	if (t->print && t->print != SFTP_PROGRESS_ONLY)
-		file_say(file, 0, XTEXT_OUT, "Retrieving %s\n", file->src);
+		file_say(file, 0, TEXT_OUT, "Retrieving %s\n", file->src);
 	return 0;
 }
 

@@ -121,7 +121,7 @@ take_replies(struct hidden *h, struct batch *b)
 	u_int id;
 
 	while ((m = link_take(b->link)) != NULL) {
-		if (server_take_limits(h->conn, m))
+		if (server_sees(h->conn, m))
 			continue;
 		link_head(b->link, m, &type, &id);
 		if (id - b->first >= STRIPE_NAMES ||
@@ -142,6 +142,7 @@ ask(struct hidden *h, u_char code, unsigned int which, struct batch *b)
 	int r;
 
 	memset(b, 0, sizeof(*b));
+	server_take(h->conn, NULL);
 	b->link = link_new(&conf);
 	b->first = *c->msg_id;
 	*c->msg_id += STRIPE_NAMES;
@@ -157,6 +158,7 @@ ask(struct hidden *h, u_char code, unsigned int which, struct batch *b)
 	for (b->sent = which; b->done != b->sent; take_replies(h, b))
 		link_move(b->link, -1);
 	link_free(b->link);
+	server_give(h->conn);
 }
 
 /* What is there */

@@ -34,7 +34,6 @@
 #include "copy-hook.h"
 #include "fetch-hook.h"
 #include "file-hook.h"
-#include "first-hook.h"
 #include "list-hook.h"
 #include "names-hook.h"
 #include "report-hook.h"
@@ -226,6 +225,7 @@ begin_list(struct list *l, const struct run *t, char *const *srcs,
 	    look_at(t, srcs[1], &a) != 0 || look_at(t, srcs[0], &a) != 0)
 		return;
 	l->t = *t;
+	l->t.finish = list_finish;
 	l->dir = xstrdup(dst);
 	l->dir[dirlen] = '\0';
 	for (l->next = l->end = srcs; *l->end != NULL; l->end++)
@@ -469,8 +469,8 @@ ask_as_target(struct sftp_conn *conn, const char *target)
 	char *name = xstrdup(rest.tree), *path;
 
 	path = sftp_path_append(target, basename(name));
-	first_ask(conn, target);
-	first_ask(conn, path);
+	server_ask_path(conn, target);
+	server_ask_path(conn, path);
 	free(path);
 	free(name);
 }

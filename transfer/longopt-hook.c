@@ -157,3 +157,9 @@ longopt_get(void)
 {
 	return &taken;
 }
+
+int
+longopt_verifies(void)
+{
+	return taken.resume || taken.checksum;
+}

@@ -25,4 +25,7 @@ int	longopt_sftp(int argc, char **argv);
 /* What was taken; valid as long as the process. */
 const struct longopt *longopt_get(void);
 
+/* Returns 1 if the user wants files compared: --resume or --checksum. */
+int	longopt_verifies(void);
+
 #endif /* HAYATE_LONGOPT_HOOK_H */

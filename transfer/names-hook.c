@@ -32,8 +32,6 @@
 
 #include "copy-hook.h"
 #include "file-hook.h"
-#include "first-hook.h"
-#include "list-hook.h"
 #include "names-hook.h"
 #include "server-hook.h"
 
@@ -187,7 +185,6 @@ list(const char *path)
 	struct side side = get_side;
 	struct run t = { .conn = g.conn, .side = &side, .dots = 1 };
 
-	list_finish();
 	side.begin = list_begin;
 	side.end = list_end;
 	side.add = list_add;
@@ -252,7 +249,7 @@ take_lookups(struct lookups *l)
 	u_int id;
 
 	while ((m = link_take(l->link)) != NULL) {
-		if (server_take_limits(g.conn, m))
+		if (server_sees(g.conn, m))
 			continue;
 		link_head(l->link, m, &type, &id);
 		if (id - l->first >= l->sent ||
@@ -271,7 +268,7 @@ look_up(struct lookups *l)
 	struct link_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out };
 	size_t most;
 
-	list_finish();
+	server_take(g.conn, NULL);
 	l->link = link_new(&conf);
 	l->first = *c->msg_id;
 	while (l->done < l->n) {
@@ -285,6 +282,7 @@ look_up(struct lookups *l)
 	}
 	*c->msg_id += l->n;
 	link_free(l->link);
+	server_give(g.conn);
 }
 
 static int
@@ -407,7 +405,7 @@ ask_as_dir(const char *path)
 
 	xasprintf(&dir, "%s%s", path,
 	    len > 0 && path[len - 1] == '/' ? "" : "/");
-	first_ask(g.conn, dir);
+	server_ask_path(g.conn, dir);
 	free(dir);
 }
 
@@ -420,7 +418,7 @@ glob_lstat(const char *path, struct stat *st)
 	Attrib a;
 
 	if (k == NULL) {
-		list_finish();
+		server_finish(g.conn);
 		ask_as_dir(path);
 		if (sftp_lstat(g.conn, path, 1, &a) != 0)
 			return -1;
@@ -444,7 +442,7 @@ glob_stat(const char *path, struct stat *st)
 	Attrib a;
 
 	if (k == NULL || !is_link(k)) {
-		list_finish();
+		server_finish(g.conn);
 		if (sftp_stat(g.conn, path, 1, &a) != 0)
 			return -1;
 		attrib_to_stat(&a, st);

@@ -239,7 +239,7 @@ begin_dir(struct run *t, struct file *file)
 		return -1;
 	}
 	if (t->print && t->print != SFTP_PROGRESS_ONLY)
-		file_say(file, 0, XTEXT_OUT, "Entering %s\n", file->src);
+		file_say(file, 0, TEXT_OUT, "Entering %s\n", file->src);
 	stat_to_attrib(&sb, &file->a);
 	file->a.perm &= 01777;
 	return 0;

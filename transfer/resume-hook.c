@@ -219,10 +219,12 @@ compare_hashes(struct comparison *p, struct verify *x,
 	unsigned char theirs[SUMS_MAX * BLOCKSUM_LEN];
 	struct sftp_conn *conn = p->c->conn;
 	ssize_t n, m;
+	u_int id;
 
-	check_send(conn, remote_end(p->c)->path, a->off, a->len, VERIFY_BLOCK);
+	id = check_send(conn, remote_end(p->c)->path, a->off, a->len,
+	    VERIFY_BLOCK);
 	n = sum_ours(p, a, ours);
-	m = check_take(conn, theirs,
+	m = check_take(conn, id, theirs,
 	    (a->len + VERIFY_BLOCK - 1) / VERIFY_BLOCK);
 	if (m == -1)
 		verify_refused(x);
@@ -303,7 +305,7 @@ compare_ends(struct comparison *p, int same_time, struct verify_action *a)
 	const struct copy *c = p->c;
 	struct verify_conf conf = { .source = c->source.a.size,
 	    .target = c->target.a.size, .same_time = same_time,
-	    .hashes = check_has_hashes(c->conn) };
+	    .hashes = server_has_hashes(c->conn) };
 	struct verify x;
 
 	p->total = MINIMUM(conf.source, conf.target);
@@ -555,7 +557,7 @@ judge(struct copy *c)
 {
 	if (c->is_copied && has_changed(c->conn, &c->source)) {
 		error("\"%s\" changed while it was copied", c->source.path);
-		if (resume_is_asked())
+		if (longopt_verifies())
 			return -1;
 	}
 	return longopt_get()->checksum && !c->is_compared ? verify(c) : 0;
@@ -588,7 +590,7 @@ copy_file(struct copy *c)
 	int ret, resume = c->resume || longopt_get()->resume;
 	struct hidden *h;
 
-	if (longopt_get()->checksum && !check_has_hashes(c->conn))
+	if (longopt_get()->checksum && !server_has_hashes(c->conn))
 		fatal("--checksum: this server does not hash files (it lacks "
 		    "check-file-name), nothing was copied");
 	look_at_both(c, resume);
@@ -640,8 +642,8 @@ copy_and_report(struct copy *c, int (*copy)(struct copy *))
 static int
 is_wanted(const struct sftp_conn *conn, int resume)
 {
-	return !is_inside && (resume_is_asked() ||
-	    (resume && !check_is_stock(conn)));
+	return !is_inside && (longopt_verifies() ||
+	    (resume && !server_is_stock(conn)));
 }
 
 /* In a tree that upstream copies nobody else reports the file. */
@@ -708,10 +710,4 @@ u_int
 resume_open_flag(void)
 {
 	return is_inside ? 0 : SSH2_FXF_APPEND;
-}
-
-int
-resume_is_asked(void)
-{
-	return longopt_get()->resume || longopt_get()->checksum;
 }

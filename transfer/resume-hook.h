@@ -52,7 +52,4 @@ int	resume_get(struct sftp_conn *, const char *remote, const char *local,
  */
 unsigned int resume_open_flag(void);
 
-/* Whether the user asked for --resume or --checksum */
-int	resume_is_asked(void);
-
 #endif /* HAYATE_RESUME_HOOK_H */

@@ -5,7 +5,7 @@
 
 /*
  * See server-hook.h. All decisions are made in flow.c. This file sends the
- * query for limits, recognises its reply, and keeps the result of one lstat.
+ * query for limits, recognises its reply, and keeps what the server has said.
  */
 
 #include "includes.h"
@@ -26,13 +26,10 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "check-hook.h"
 #include "clock.h"
-#include "first-hook.h"
 #include "flow.h"
 #include "hayopt.h"
 #include "hop-hook.h"
-#include "list-hook.h"
 #include "report-hook.h"
 #include "server-hook.h"
 #include "tell.h"
@@ -52,42 +49,140 @@
 /* Statuses that are not waited for: a size, and times with a mode */
 #define LATER_MOST	2
 
-struct server {
-	struct sftp_conn *conn;
-	struct server_conn c;
-	u_int stock_requests;		/* stock's maximum */
-	u_int limits_id;		/* of the query under way; 0: none */
-	u_int download, upload;		/* the server's sizes; 0: unknown */
-	uint64_t handles;		/* the server's limit; 0: unknown */
-	int has_begun;			/* a transfer has allocated buffers */
+/* Real paths that are asked for ahead: a target, and a name in it */
+#define PATHS_MOST	2
 
-	struct flow *flow;	/* NULL: stock decides */
-	u_int failed;			/* first error status of this upload */
-	uint64_t moved;			/* bytes, by upstream's functions */
-
-	char *kept_path;		/* of the last lstat; NULL: none */
-	Attrib kept;			/* its result */
-	u_int kept_id;			/* of the request right after it */
-
-	u_int later[LATER_MOST];	/* requests; 0: none */
+/* A real path that was asked for before it is needed */
+struct ahead {
+	u_int	 id;
+	u_int	 next;			/* it is good before this request */
+	char	*path;
+	char	*real;			/* NULL: no answer yet, or none */
+	int	 waits;			/* for its reply */
 };
 
-static struct server **connections;	/* of this process */
-static size_t nconnections;
+struct server {
+	struct server *next;
+	struct sftp_conn *conn;
+	struct server_conn c;
+	int	 has_hashes;
+	void	(*finish)(void);	/* of who has it; NULL: none can ask */
+	int	 is_taken;
+
+	/* the rest only if it is tuned */
+	int	 is_tuned;
+	u_int	 stock_requests;	/* stock's maximum */
+	u_int	 limits_id;		/* of the query under way; 0: none */
+	u_int	 download, upload;	/* the server's sizes; 0: unknown */
+	uint64_t handles;		/* the server's limit; 0: unknown */
+	int	 has_begun;		/* a transfer has allocated buffers */
+
+	struct flow *flow;		/* NULL: stock decides */
+	u_int	 failed;		/* first error status of this upload */
+	uint64_t moved;			/* bytes, by upstream's functions */
+
+	char	*kept_path;		/* of the last lstat; NULL: none */
+	Attrib	 kept;			/* its result */
+	u_int	 kept_id;		/* of the request right after it */
+
+	struct ahead ahead[PATHS_MOST];
+	u_int	 later[LATER_MOST];	/* requests; 0: none */
+};
+
+static struct server *servers;		/* of this process */
+
+/* What the last VERSION said, before its connection begins */
+static struct {
+	const struct sftp_conn *conn;
+	int	 has_hashes;
+} announced;
+
+/* The table */
+
+/* Returns NULL for a connection that has not begun. */
+static struct server *
+find(const struct sftp_conn *conn)
+{
+	struct server *q;
+
+	for (q = servers; q != NULL && q->conn != conn; q = q->next)
+		;
+	return q;
+}
 
 /* Returns NULL for a connection that is left to stock code. */
 static struct server *
-find_connection(const struct sftp_conn *conn)
+find_tuned(const struct sftp_conn *conn)
 {
+	struct server *q = find(conn);
+
+	return q != NULL && q->is_tuned ? q : NULL;
+}
+
+static void
+forget_path(struct ahead *a)
+{
+	free(a->path);
+	free(a->real);
+	memset(a, 0, sizeof(*a));
+}
+
+/* Makes an entry. An old one is of a connection that ended at this address. */
+static struct server *
+enter(struct sftp_conn *conn, const struct server_conn *c)
+{
+	struct server *q = find(conn), *next;
 	size_t i;
 
-	/* The latest one first: an address may be used again. */
-	for (i = nconnections; i > 0; i--) {
-		if (connections[i - 1]->conn == conn)
-			return connections[i - 1];
+	if (q == NULL) {
+		q = xcalloc(1, sizeof(*q));
+		q->next = servers;
+		servers = q;
 	}
-	return NULL;
+	next = q->next;
+	flow_free(q->flow);
+	free(q->kept_path);
+	for (i = 0; i < PATHS_MOST; i++)
+		forget_path(&q->ahead[i]);
+	memset(q, 0, sizeof(*q));
+	q->next = next;
+	q->conn = conn;
+	q->c = *c;
+	q->has_hashes = announced.conn == conn && announced.has_hashes;
+	return q;
 }
+
+/* Who has it */
+
+void
+server_finish(struct sftp_conn *conn)
+{
+	struct server *q = find(conn);
+
+	if (q == NULL || !q->is_taken)
+		return;
+	if (q->finish == NULL)
+		fatal_f("the connection is taken");
+	q->finish();
+}
+
+void
+server_take(struct sftp_conn *conn, void (*finish)(void))
+{
+	struct server *q = find(conn);
+
+	server_finish(conn);
+	q->finish = finish;
+	q->is_taken = 1;
+}
+
+void
+server_give(struct sftp_conn *conn)
+{
+	find(conn)->is_taken = 0;
+}
+
+/* Messages */
 
 int
 server_write(const struct server_conn *c, const void *p, size_t len)
@@ -125,32 +220,29 @@ server_ask(const struct server_conn *c, u_char code, const char *text)
 }
 
 int
-server_init(struct sftp_conn *conn, const struct server_conn *c, int limits,
+server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits,
     int chosen)
 {
-	struct server *q;
+	struct server *q = enter(conn, c);
 
 	hop_settle(c->fd_in);
-	check_init(conn, c);
-	first_init(conn);
 	report_connect();
-	if ((q = find_connection(conn)) != NULL)
-		q->conn = NULL;		/* of an old connection */
 	if (chosen || !hayopt_get()->hayate || tell_is_stock(c->fd_in))
 		return limits;
-	q = xcalloc(1, sizeof(*q));
-	q->conn = conn;
-	q->c = *c;
+	q->is_tuned = 1;
 	q->stock_requests = *c->num_requests;
 	if ((q->flow = flow_new()) == NULL)
 		verbose("no memory to tune the requests under way");
-	connections = xrecallocarray(connections, nconnections,
-	    nconnections + 1, sizeof(*connections));
-	connections[nconnections++] = q;
 	if (limits)
 		q->limits_id = server_ask(c, SSH2_FXP_EXTENDED,
 		    "limits@openssh.com");
 	return 0;
+}
+
+int
+server_is_stock(const struct sftp_conn *conn)
+{
+	return tell_is_stock(find(conn)->c.fd_in);
 }
 
 /* Returns the size of a request for a limit of the server, as upstream does. */
@@ -198,7 +290,7 @@ read_limits(struct server *q, struct sshbuf *m)
 int
 server_answer_later(struct sftp_conn *conn, u_int id)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 	size_t i;
 
 	if (q == NULL || q->handles == 0)
@@ -232,19 +324,69 @@ take_later(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 	return 1;
 }
 
-int
-server_take_limits(struct sftp_conn *conn, struct sshbuf *m)
+/* Copies the real path out of a message. */
+static void
+read_name(struct ahead *a, const struct sshbuf *m)
 {
-	struct server *q = find_connection(conn);
-	u_char type;
-	u_int id;
+	struct sshbuf *rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m));
+	u_int count;
 
-	check_see(conn, m);
-	if (q == NULL || sshbuf_peek_u8(m, 0, &type) != 0 ||
-	    sshbuf_peek_u32(m, 1, &id) != 0)
+	if (rest == NULL)
+		fatal_f("sshbuf_from failed");
+	if (sshbuf_consume(rest, 1 + 4) != 0 ||
+	    sshbuf_get_u32(rest, &count) != 0 || count != 1 ||
+	    sshbuf_get_cstring(rest, &a->real, NULL) != 0)
+		a->real = NULL;
+	sshbuf_free(rest);
+}
+
+/* Returns 1 if it answers a question that was asked ahead, and was used. */
+static int
+take_ahead(struct server *q, const struct sshbuf *m, u_char type, u_int id)
+{
+	struct ahead *a;
+
+	if (type != SSH2_FXP_NAME && type != SSH2_FXP_STATUS)
 		return 0;
-	if (take_later(q, m, type, id) || first_take(conn, m))
-		return 1;
+	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
+		if (a->waits && a->id == id) {
+			a->waits = 0;
+			if (type == SSH2_FXP_NAME)
+				read_name(a, m);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* The reply to INIT lists what the server offers. */
+static void
+read_version(const struct sftp_conn *conn, const struct sshbuf *m)
+{
+	struct sshbuf *rest;
+	char *name;
+
+	announced.conn = conn;
+	announced.has_hashes = 0;
+	if ((rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m))) == NULL)
+		fatal_f("sshbuf_from failed");
+	if (sshbuf_consume(rest, 1 + 4) == 0) {
+		while (sshbuf_get_cstring(rest, &name, NULL) == 0) {
+			if (strcmp(name, "check-file-name") == 0 ||
+			    strcmp(name, "check-file") == 0 ||
+			    strcmp(name, "versions") == 0)
+				announced.has_hashes = 1;
+			free(name);
+			if (sshbuf_skip_string(rest) != 0)
+				break;
+		}
+	}
+	sshbuf_free(rest);
+}
+
+static int
+take_limits(struct server *q, struct sshbuf *m, u_char type, u_int id)
+{
 	if (q->limits_id == 0 || id != q->limits_id ||
 	    (type != SSH2_FXP_EXTENDED_REPLY && type != SSH2_FXP_STATUS))
 		return 0;
@@ -257,10 +399,40 @@ server_take_limits(struct sftp_conn *conn, struct sshbuf *m)
 }
 
 int
+server_sees(struct sftp_conn *conn, struct sshbuf *m)
+{
+	struct server *q = find_tuned(conn);
+	u_char type;
+	u_int id;
+
+	if (sshbuf_peek_u8(m, 0, &type) != 0)
+		return 0;
+	if (type == SSH2_FXP_VERSION)
+		read_version(conn, m);
+	return q != NULL && sshbuf_peek_u32(m, 1, &id) == 0 &&
+	    (take_later(q, m, type, id) || take_ahead(q, m, type, id) ||
+	    take_limits(q, m, type, id));
+}
+
+int
+server_has_hashes(const struct sftp_conn *conn)
+{
+	return find(conn)->has_hashes;
+}
+
+void
+server_lacks_hashes(struct sftp_conn *conn)
+{
+	find(conn)->has_hashes = 0;
+}
+
+/* What was looked at */
+
+int
 server_keep_lstat(struct sftp_conn *conn, const char *path, const Attrib *a,
     int ret)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	if (q == NULL)
 		return ret;
@@ -280,7 +452,7 @@ Attrib *
 server_use_kept_lstat(struct sftp_conn *conn, const char *path, Attrib *a,
     Attrib *room)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	if (a != NULL || q == NULL || q->kept_path == NULL ||
 	    q->kept_id != *q->c.msg_id || !S_ISREG(q->kept.perm) ||
@@ -295,24 +467,73 @@ server_use_kept_lstat(struct sftp_conn *conn, const char *path, Attrib *a,
 const Attrib *
 server_last_lstat(const struct sftp_conn *conn)
 {
-	const struct server *q = find_connection(conn);
+	const struct server *q = find_tuned(conn);
 
 	return q != NULL && q->kept_path != NULL &&
 	    q->kept_id == *q->c.msg_id ? &q->kept : NULL;
+}
+
+void
+server_ask_path(struct sftp_conn *conn, const char *path)
+{
+	struct server *q = find_tuned(conn);
+	struct ahead *a, *place = NULL;
+
+	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
+		if (!a->waits) {
+			forget_path(a);
+			place = a;
+		}
+	}
+	if (place == NULL)
+		return;
+	place->path = xstrdup(path);
+	place->id = server_ask(&q->c, SSH2_FXP_REALPATH, path);
+	place->waits = 1;
+	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++)
+		a->next = *q->c.msg_id + 1;	/* behind the next one */
+}
+
+/* Returns 1 if nothing was sent since it was asked. */
+static int
+is_fresh(const struct server *q, const struct ahead *a)
+{
+	return a->real != NULL && *q->c.msg_id == a->next;
 }
 
 char *
 server_realpath(struct sftp_conn *conn, const char *path,
     char *(*ask)(struct sftp_conn *, const char *, int))
 {
-	char *real = NULL;
+	struct server *q = find_tuned(conn);
+	const struct ahead *a;
 
 	/* A tree begins: an argument that was a file can be a directory now. */
-	list_finish();
-	if (find_connection(conn) != NULL)
-		real = first_realpath(conn, path);
-	return real != NULL ? real : ask(conn, path, 0);
+	server_finish(conn);
+	for (a = q == NULL ? NULL : q->ahead;
+	    a != NULL && a < q->ahead + PATHS_MOST; a++) {
+		if (is_fresh(q, a) && strcmp(a->path, path) == 0)
+			return xstrdup(a->real);
+	}
+	return ask(conn, path, 0);
 }
+
+const Attrib *
+server_last_dir(struct sftp_conn *conn, const char *real)
+{
+	const struct server *q = find_tuned(conn);
+	const Attrib *known = server_last_lstat(conn);
+	const struct ahead *a;
+
+	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
+		if (is_fresh(q, a) && strcmp(a->real, real) == 0)
+			return known != NULL && S_ISDIR(known->perm) ? known :
+			    NULL;
+	}
+	return NULL;
+}
+
+/* Upstream's transfers */
 
 /* Sets the number that upstream reads. Logs it if it changes by a quarter. */
 static void
@@ -360,7 +581,7 @@ count_bytes(struct server *q, size_t len)
 u_int
 server_begin_download(struct sftp_conn *conn, uint64_t size, u_int unit)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	if (q == NULL)
 		return 1;
@@ -375,7 +596,7 @@ server_begin_download(struct sftp_conn *conn, uint64_t size, u_int unit)
 void
 server_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	if (q != NULL)
 		q->moved += len;
@@ -388,7 +609,7 @@ server_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 uint32_t
 server_begin_upload(struct sftp_conn *conn, uint32_t id)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	if (q == NULL)
 		return id;
@@ -400,7 +621,7 @@ server_begin_upload(struct sftp_conn *conn, uint32_t id)
 int
 server_must_wait(struct sftp_conn *conn, u_int under_way)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	return q != NULL && q->flow != NULL && under_way > 0 &&
 	    under_way >= *q->c.num_requests;
@@ -409,7 +630,7 @@ server_must_wait(struct sftp_conn *conn, u_int under_way)
 void
 server_count_written(struct sftp_conn *conn, size_t *len, u_int *status)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	if (q == NULL)
 		return;
@@ -425,7 +646,7 @@ server_count_written(struct sftp_conn *conn, size_t *len, u_int *status)
 int
 server_must_truncate(struct sftp_conn *conn)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	return q != NULL && q->failed != SSH2_FX_OK;
 }
@@ -433,13 +654,13 @@ server_must_truncate(struct sftp_conn *conn)
 int
 server_is_tuned(const struct sftp_conn *conn)
 {
-	return find_connection(conn) != NULL;
+	return find_tuned(conn) != NULL;
 }
 
 int
 server_can_stripe(const struct sftp_conn *conn, u_int unit)
 {
-	const struct server *q = find_connection(conn);
+	const struct server *q = find_tuned(conn);
 
 	return q != NULL && q->flow != NULL && q->upload >= unit &&
 	    tell_offers(q->c.fd_in) != -1;
@@ -448,7 +669,7 @@ server_can_stripe(const struct sftp_conn *conn, u_int unit)
 const struct server_conn *
 server_get_conn(const struct sftp_conn *conn)
 {
-	return &find_connection(conn)->c;
+	return &find(conn)->c;
 }
 
 /*
@@ -469,7 +690,7 @@ tree_window(const struct server *q)
 void
 server_begin_tree(struct sftp_conn *conn, int put, struct server_tree *tree)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	set_request_sizes(q);
 	tree->fd_in = q->c.fd_in;
@@ -483,7 +704,7 @@ server_begin_tree(struct sftp_conn *conn, int put, struct server_tree *tree)
 uint64_t
 server_count_tree(struct sftp_conn *conn, size_t len)
 {
-	struct server *q = find_connection(conn);
+	struct server *q = find_tuned(conn);
 
 	if (q->flow == NULL)
 		return TREE_LEAST;
@@ -494,7 +715,7 @@ server_count_tree(struct sftp_conn *conn, size_t len)
 uint64_t
 server_rtt(const struct sftp_conn *conn)
 {
-	const struct server *q = find_connection(conn);
+	const struct server *q = find_tuned(conn);
 
 	return q->flow == NULL ? 0 : flow_rtt(q->flow);
 }
@@ -502,19 +723,19 @@ server_rtt(const struct sftp_conn *conn)
 void
 server_add_moved(struct sftp_conn *conn, uint64_t bytes)
 {
-	find_connection(conn)->moved += bytes;
+	find_tuned(conn)->moved += bytes;
 }
 
 uint64_t
 server_moved(const struct sftp_conn *conn)
 {
-	return find_connection(conn)->moved;
+	return find_tuned(conn)->moved;
 }
 
 uint64_t
 server_handles(const struct sftp_conn *conn)
 {
-	const struct server *q = find_connection(conn);
+	const struct server *q = find_tuned(conn);
 
 	return q->handles;
 }

@@ -4,7 +4,9 @@
  */
 
 /*
- * server-hook: sets how many requests scp and sftp have under way.
+ * server-hook: what is known of each connection of scp and sftp: what the
+ * server has said, who has the connection now, and how many requests it has
+ * under way.
  *
  * SFTP has a window of its own: a number of READs or WRITEs of one buffer each.
  * Stock starts a download with one request and adds one per reply. It waits for
@@ -13,15 +15,16 @@
  * the number, from the age of a request and the rate of the replies, and a
  * transfer starts with several requests.
  *
- * Two round trips before the first byte are saved as well: the query for the
- * server's limits is sent without waiting for its reply, and a download uses
- * the lstat that the request before it made of the same file, instead of a
- * stat.
+ * Three round trips before the first byte are saved as well. The query for the
+ * server's limits is sent without waiting for its reply. A download uses the
+ * lstat that the request before it made of the same file, instead of a stat.
+ * And upstream asks what a path is, waits, and then asks for its real path if
+ * it is a directory that is to be copied: both questions are sent together.
  *
- * Called from patches/160-sftp-client-requests.patch, and by copy-hook.h, in
- * scp and sftp. Does nothing, so that stock behaviour remains, if the user
- * chose the requests (-R, -B, -X) or a rate (-l), if out of memory, or if ssh
- * has "Hayate no" (see tell.h). Main thread only.
+ * Called from patches/160-sftp-client-requests.patch and by the hooks that send
+ * requests of their own. Does nothing, so that stock behaviour remains, if the
+ * user chose the requests (-R, -B, -X) or a rate (-l), or if ssh has "Hayate
+ * no" (see tell.h). Main thread only.
  */
 
 #ifndef HAYATE_SERVER_HOOK_H
@@ -46,16 +49,26 @@ struct server_conn {
  * "chosen": the user chose the requests or a rate. Returns 1 if upstream has to
  * query the limits itself.
  */
-int	server_init(struct sftp_conn *, const struct server_conn *, int limits,
+int	server_begin(struct sftp_conn *, const struct server_conn *, int limits,
     int chosen);
 
 /*
- * "m" is a whole message that was just read. Returns 1 if it is the reply to
- * the query for limits, or one for later, and has used it; the caller then
- * reads the next message. Replies may come in any order. The limits on sizes
- * that come during a transfer apply to the next one.
+ * Requests of one's own are going to be sent, until server_give(). Whoever has
+ * the connection comes to an end first, by the function that it gave, or is
+ * still at work, which is an error of ours. server_finish(): somebody is going
+ * to send a request and wait for its reply.
  */
-int	server_take_limits(struct sftp_conn *, struct sshbuf *m);
+void	server_take(struct sftp_conn *, void (*finish)(void));
+void	server_give(struct sftp_conn *);
+void	server_finish(struct sftp_conn *);
+
+/*
+ * "m" is a whole message that was just read. Returns 1 if it answers something
+ * that was asked here, and has used it; the caller then reads the next message.
+ * Replies may come in any order. The limits on sizes that come during a
+ * transfer apply to the next one.
+ */
+int	server_sees(struct sftp_conn *, struct sshbuf *m);
 
 /*
  * An FSETSTAT was sent, whose failure changes nothing that follows. Returns 1
@@ -88,11 +101,25 @@ struct Attrib *server_use_kept_lstat(struct sftp_conn *, const char *path,
 const struct Attrib *server_last_lstat(const struct sftp_conn *);
 
 /*
- * Returns the real path of "path", which the caller frees: what is known by
- * first-hook.h, or what "ask", a function of upstream, returns.
+ * Asks a tuned connection for the real path of "path". Two such requests can be
+ * under way. The next request has to be the one that says whether the path is a
+ * directory. The answer is good until another one is sent. A refusal is no
+ * answer: upstream asks again, and says what is wrong.
+ */
+void	server_ask_path(struct sftp_conn *, const char *path);
+
+/*
+ * Returns the real path of "path", which the caller frees: the answer to
+ * server_ask_path(), or what "ask", a function of upstream, returns.
  */
 char	*server_realpath(struct sftp_conn *, const char *path,
     char *(*ask)(struct sftp_conn *, const char *, int));
+
+/*
+ * Returns the attributes of the directory whose real path server_realpath() has
+ * just returned, if nothing was sent since, or NULL.
+ */
+const struct Attrib *server_last_dir(struct sftp_conn *, const char *real);
 
 /*
  * A download begins. Returns with how many requests of "unit" bytes, for a file
@@ -125,7 +152,7 @@ void	server_count_written(struct sftp_conn *, size_t *len, u_int *status);
 /* Returns 1 if the file has to be cut behind the last byte before an error. */
 int	server_must_truncate(struct sftp_conn *);
 
-/* A connection whose requests are made by copy-hook.h, for a while */
+/* A connection that was taken */
 struct server_tree {
 	int	 fd_in, fd_out;
 	u_int	*msg_id;		/* the next request's ID */
@@ -142,7 +169,18 @@ int	server_is_tuned(const struct sftp_conn *);
  */
 int	server_can_stripe(const struct sftp_conn *, u_int unit);
 
-/* Returns what server_init() was given, of a connection that is tuned. */
+/* Returns 1 if the ssh of this connection has "Hayate no". */
+int	server_is_stock(const struct sftp_conn *);
+
+/*
+ * Returns 1 if the server hashes files, as far as is known. A server that lists
+ * "versions" may list check-file in a later version alone, as proftpd does, so
+ * it is asked until it refuses: server_lacks_hashes().
+ */
+int	server_has_hashes(const struct sftp_conn *);
+void	server_lacks_hashes(struct sftp_conn *);
+
+/* Returns what server_begin() was given. */
 const struct server_conn *server_get_conn(const struct sftp_conn *);
 
 /* Writes and reads "len" bytes of the connection. Return 1, or 0 with errno. */

@@ -763,7 +763,7 @@ take_reply(struct put *p, unsigned int chan, struct sshbuf *m)
 	u_char type;
 	u_int status;
 
-	if (chan == 0 && server_take_limits(p->conn, m))
+	if (chan == 0 && server_sees(p->conn, m))
 		return;
 	link_head(link, m, &type, &id);
 	if (stripe_find(p->s, chan, id, &a) != 0)
@@ -910,6 +910,7 @@ put_file(struct put *p, int preserve)
 	unsigned int i;
 	int ret;
 
+	server_take(p->conn, NULL);
 	server_begin_tree(p->conn, 1, &q);
 	conf.unit = q.unit;
 	conf.number = arc4random_uniform(STRIPE_NAMES);
@@ -928,6 +929,7 @@ put_file(struct put *p, int preserve)
 	if (p->is_shown)
 		stop_progress_meter();
 	*q.msg_id = stripe_next_id(p->s);
+	server_give(p->conn);
 	link_free(p->chan[0].link);
 	p->chan[0].link = NULL;
 	for (i = 0; i < STRIPE_CHANNELS; i++)

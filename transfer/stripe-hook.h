@@ -33,7 +33,7 @@ struct sftp_conn;
 void	stripe_judge(int argc, char **argv);
 
 /*
- * "fd" leads to an ssh that was just started. "chosen" as in server_init().
+ * "fd" leads to an ssh that was just started. "chosen" as in server_begin().
  * Whoever gets files can use connections, but no channels.
  */
 void	stripe_wish(int fd, int chosen);
