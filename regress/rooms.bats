@@ -10,6 +10,8 @@ house() {
 	mkdir -p "$1"
 	# shellcheck disable=SC2046 # names
 	(cd "$TOP" && cp -a modules.mk build-aux $(rooms) "$1/")
+	mkdir "$1/regress"
+	cp "$TOP"/regress/*.bats "$TOP/regress/covers" "$1/regress/"
 }
 
 @test "no room includes one above it, no core includes a hook" {
@@ -31,6 +33,19 @@ house() {
 	echo '#include "peer-hook.h"' >>channels/wtune.c
 	run -1 build-aux/map check
 	[[ $output = *"channels/wtune.c includes peer-hook.h"* ]]
+}
+
+@test "a module has its suites in regress/covers" {
+	house "$BATS_TEST_TMPDIR/house"
+	cd "$BATS_TEST_TMPDIR/house"
+	run -0 build-aux/map check
+	rm regress/wtune.bats
+	sed -i '/^channels\/bdp/d' regress/covers
+	echo 'channels/gone windows' >>regress/covers
+	run -1 build-aux/map check
+	[[ $output = *"channels/bdp has no suite in regress/covers"* ]]
+	[[ $output = *"regress/covers: channels/gone is no module"* ]]
+	[[ $output = *"channels/wtune: no suite wtune"* ]]
 }
 
 @test "every C file is listed in modules.mk" {
