@@ -27,9 +27,11 @@ HAYATE_CORE = \
 	transfer/fetch.c \
 	transfer/flow.c \
 	transfer/json.c \
+	transfer/landing.c \
 	transfer/longopt.c \
 	transfer/meter.c \
 	transfer/plan.c \
+	transfer/ranges.c \
 	transfer/stripe.c \
 	transfer/tell.c \
 	transfer/verify.c \

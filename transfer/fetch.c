@@ -3,27 +3,15 @@
  * SPDX-License-Identifier: ISC
  */
 
-/*
- * See fetch.h for the idea. Ranges are kept in the order of their offsets,
- * from the first that is not written, without a gap, up to the cursor.
- */
+/* See fetch.h for the idea. */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "fetch.h"
+#include "landing.h"
 #include "minmax.h"
-
-enum range_state { AWAY, LOOSE, HELD };
-
-struct range {
-	struct range *next;
-	uint64_t off;
-	uint32_t len, id;
-	unsigned int link;
-	enum range_state state;
-	unsigned char *data;		/* of one that is HELD */
-};
+#include "ranges.h"
 
 enum link_state { NONE, WANTED, OPENING, OPENED, LOOKING, READY, REJECTED,
     CLOSING };
@@ -35,14 +23,11 @@ struct link {
 };
 
 struct fetch {
-	uint64_t size, end;		/* expected, and as the server says */
+	uint64_t size;			/* expected */
 	uint32_t unit, id;
 	struct link link[FETCH_LINKS];
-	struct range *first, **last;
-	unsigned int naway, nloose, npieces;	/* ranges: all */
-	uint64_t frontier, cursor;
-	int	 is_started, is_stopped, is_broken;
-	int	 is_writing;		/* the first range */
+	struct ranges ranges;
+	int	 is_started, is_stopped;
 };
 
 struct fetch *
@@ -53,10 +38,9 @@ fetch_new(uint64_t size, uint32_t unit, uint32_t first_id)
 	if (s == NULL)
 		return NULL;
 	s->size = size;
-	s->end = UINT64_MAX;
 	s->unit = unit;
 	s->id = first_id;
-	s->last = &s->first;
+	ranges_begin(&s->ranges, 0);
 	s->link[0].state = WANTED;
 	return s;
 }
@@ -64,13 +48,8 @@ fetch_new(uint64_t size, uint32_t unit, uint32_t first_id)
 void
 fetch_free(struct fetch *s)
 {
-	struct range *r;
-
-	while (s != NULL && (r = s->first) != NULL) {
-		s->first = r->next;
-		free(r->data);
-		free(r);
-	}
+	if (s != NULL)
+		ranges_clear(&s->ranges);
 	free(s);
 }
 
@@ -83,16 +62,8 @@ fetch_up(struct fetch *s, unsigned int link)
 void
 fetch_down(struct fetch *s, unsigned int link)
 {
-	struct range *r;
-
 	memset(&s->link[link], 0, sizeof(s->link[link]));
-	for (r = s->first; r != NULL; r = r->next) {
-		if (r->state != AWAY || r->link != link)
-			continue;
-		r->state = LOOSE;
-		s->naway--;
-		s->nloose++;
-	}
+	ranges_loosen(&s->ranges, link);
 }
 
 void
@@ -102,74 +73,6 @@ fetch_set_credit(struct fetch *s, unsigned int link, uint64_t bytes)
 }
 
 /* Ranges */
-
-static struct range **
-find_range(struct fetch *s, uint32_t id)
-{
-	struct range **at;
-
-	for (at = &s->first; *at != NULL; at = &(*at)->next) {
-		if ((*at)->state == AWAY && (*at)->id == id)
-			return at;
-	}
-	return NULL;
-}
-
-static void
-drop(struct fetch *s, struct range **at)
-{
-	struct range *r = *at;
-
-	*at = r->next;
-	s->npieces--;
-	if (s->last == &r->next)
-		s->last = at;
-	free(r->data);
-	free(r);
-}
-
-/* Puts a new range behind "at". */
-static struct range *
-insert(struct fetch *s, struct range **at, uint64_t off, uint32_t len)
-{
-	struct range *r = calloc(1, sizeof(*r));
-
-	if (r == NULL)
-		return NULL;
-	r->off = off;
-	r->len = len;
-	r->state = LOOSE;
-	s->nloose++;
-	s->npieces++;
-	r->next = *at;
-	*at = r;
-	if (s->last == at)
-		s->last = &r->next;
-	return r;
-}
-
-/* What nobody is going to read lies behind the end. */
-static void
-drop_behind_end(struct fetch *s)
-{
-	struct range **at = &s->first;
-
-	while (*at != NULL) {
-		if ((*at)->off < s->end || (*at)->state == AWAY ||
-		    (s->is_writing && at == &s->first)) {
-			at = &(*at)->next;
-			continue;
-		}
-		s->nloose -= (*at)->state == LOOSE;
-		drop(s, at);
-	}
-}
-
-static int
-is_over(const struct fetch *s)
-{
-	return s->is_stopped || s->is_broken;
-}
 
 /* Returns the link with the fewest bytes under way; -1: all have enough. */
 static int
@@ -191,48 +94,37 @@ pick(const struct fetch *s, unsigned int ready)
 	return best;
 }
 
-/* Returns 1 if a new range may be read. */
+/* Returns 1 if the next range may be read. */
 static int
-may_extend(const struct fetch *s)
+may_deal(const struct fetch *s)
 {
-	if (s->end != UINT64_MAX || s->npieces >= FETCH_PIECES)
+	const struct ranges *rs = &s->ranges;
+	int is_full = rs->n >= FETCH_PIECES;
+
+	if (rs->nloose > 0)
+		return !is_full || rs->first->state == RANGE_LOOSE;
+	if (rs->end != UINT64_MAX || is_full)
 		return 0;
-	if (s->cursor >= s->size)
-		return s->naway == 0;
-	return s->cursor + s->unit - s->frontier <= FETCH_SPREAD;
+	if (rs->cursor >= s->size)
+		return rs->naway == 0;
+	return rs->cursor + s->unit - ranges_frontier(rs) <= FETCH_SPREAD;
 }
 
 static int
 deal(struct fetch *s, unsigned int ready, struct fetch_action *a)
 {
-	struct range *r = s->first;
+	struct range *r;
 	int link;
 
-	if (!s->is_started || is_over(s) || (link = pick(s, ready)) == -1)
+	if (!s->is_started || s->is_stopped || !may_deal(s) ||
+	    (link = pick(s, ready)) == -1)
 		return 0;
-	if (s->nloose > 0) {
-		while (r->state != LOOSE)
-			r = r->next;
-		if (r != s->first && s->npieces >= FETCH_PIECES)
-			return 0;
-	} else if (!may_extend(s))
-		return 0;
-	else if ((r = insert(s, s->last, s->cursor, s->unit)) == NULL)
+	if ((r = ranges_deal(&s->ranges, link, s->unit)) == NULL)
 		return -1;
-	else
-		s->cursor += s->unit;
-	r->state = AWAY;
-	r->link = link;
 	r->id = s->id++;
-	s->nloose--;
-	s->naway++;
 	s->link[link].away += r->len;
-	memset(a, 0, sizeof(*a));
-	a->op = FETCH_READ;
-	a->link = link;
-	a->id = r->id;
-	a->off = r->off;
-	a->len = r->len;
+	*a = (struct fetch_action){ .op = FETCH_READ, .link = link, .id = r->id,
+	    .off = r->off, .len = r->len };
 	return 1;
 }
 
@@ -255,10 +147,10 @@ ask(struct fetch *s, unsigned int link, enum fetch_op op, enum link_state state,
 static int
 is_read(const struct fetch *s)
 {
-	if (s->naway > 0 || s->is_writing)
-		return 0;
-	return is_over(s) || (s->is_started && s->end != UINT64_MAX &&
-	    s->first == NULL);
+	const struct ranges *rs = &s->ranges;
+
+	return rs->naway == 0 && (s->is_stopped || (s->is_started &&
+	    rs->end != UINT64_MAX && rs->first == NULL));
 }
 
 static int
@@ -286,17 +178,12 @@ control(struct fetch *s, struct fetch_action *a)
 static int
 write_first(struct fetch *s, struct fetch_action *a)
 {
-	const struct range *r = s->first;
+	const struct range *r = landing_next(&s->ranges);
 
-	if (r == NULL || r->state != HELD || r->off != s->frontier ||
-	    s->is_broken || s->is_writing)
+	if (r == NULL)
 		return 0;
-	s->is_writing = 1;
-	memset(a, 0, sizeof(*a));
-	a->op = FETCH_WRITE;
-	a->off = r->off;
-	a->len = r->len;
-	a->data = r->data;
+	*a = (struct fetch_action){ .op = FETCH_WRITE, .off = r->off,
+	    .len = r->len, .data = r->data };
 	return 1;
 }
 
@@ -325,15 +212,13 @@ fetch_find(const struct fetch *s, unsigned int link, uint32_t id,
 		a->op = ops[l->state];
 		return 0;
 	}
-	for (r = s->first; r != NULL; r = r->next) {
-		if (r->state == AWAY && r->link == link && r->id == id) {
-			a->op = FETCH_READ;
-			a->off = r->off;
-			a->len = r->len;
-			return 0;
-		}
-	}
-	return -1;
+	r = ranges_find(&s->ranges, id);
+	if (r == NULL || r->link != link)
+		return -1;
+	a->op = FETCH_READ;
+	a->off = r->off;
+	a->len = r->len;
+	return 0;
 }
 
 /* Replies */
@@ -376,74 +261,41 @@ void
 fetch_start(struct fetch *s, uint64_t off)
 {
 	s->is_started = 1;
-	s->frontier = s->cursor = off;
+	ranges_begin(&s->ranges, off);
 	s->link[0].state = READY;
-}
-
-/* A range is no longer under way. */
-static void
-come_back(struct fetch *s, struct range *r)
-{
-	s->naway--;
-	s->link[r->link].away -= r->len;
 }
 
 int
 fetch_data(struct fetch *s, uint32_t id, const unsigned char *data,
     uint32_t len)
 {
-	struct range **at = find_range(s, id), *r;
+	struct range *r = ranges_find(&s->ranges, id);
 
-	if (at == NULL || len == 0 || len > (*at)->len)
+	if (r == NULL || len == 0 || len > r->len)
 		return -2;
-	r = *at;
-	come_back(s, r);
-	r->state = HELD;
-	if (len < r->len && insert(s, &r->next, r->off + len, r->len - len) ==
-	    NULL)
-		return -1;
-	r->len = len;
-	if (r->off >= s->end || s->is_broken) {
-		drop(s, at);
-		return 0;
-	}
-	if (r == s->first && r->off == s->frontier && !s->is_writing) {
-		s->is_writing = 1;
-		return 1;
-	}
-	if ((r->data = malloc(len)) == NULL)
-		return -1;
-	memcpy(r->data, data, len);
-	return 0;
+	s->link[r->link].away -= r->len;
+	return landing_data(&s->ranges, r, data, len);
 }
 
 void
 fetch_ended(struct fetch *s, uint32_t id, int is_eof)
 {
-	struct range **at = find_range(s, id);
+	struct range *r = ranges_find(&s->ranges, id);
 
-	if (at == NULL)
+	if (r == NULL)
 		return;
-	come_back(s, *at);
+	s->link[r->link].away -= r->len;
 	/* What is behind an error cannot be written either. */
 	if (!is_eof)
 		s->is_stopped = 1;
-	s->end = min_u64(s->end, (*at)->off);
-	(*at)->state = LOOSE;
-	s->nloose++;
-	drop_behind_end(s);
+	ranges_miss(&s->ranges, r);
 }
 
 void
 fetch_written(struct fetch *s, int ok)
 {
-	s->is_writing = 0;
-	if (!ok) {
-		s->is_broken = 1;
-		return;
-	}
-	s->frontier += s->first->len;
-	drop(s, &s->first);
+	landing_written(&s->ranges, ok);
+	s->is_stopped |= !ok;
 }
 
 void
@@ -467,13 +319,13 @@ fetch_is_done(const struct fetch *s)
 uint64_t
 fetch_frontier(const struct fetch *s)
 {
-	return s->frontier;
+	return ranges_frontier(&s->ranges);
 }
 
 unsigned int
 fetch_pieces(const struct fetch *s)
 {
-	return s->npieces;
+	return s->ranges.n;
 }
 
 uint32_t

@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "ranges.h"
 #include "plan.h"
 
 struct node {
@@ -25,6 +26,7 @@ struct node {
 
 struct job {
 	struct node walk, queue;
+	struct node loose;		/* with ranges to be asked for again */
 	enum plan_kind kind;
 	void	*own;
 	struct job *dir;		/* second half of its directory */
@@ -34,8 +36,8 @@ struct job {
 	int	 failed;
 
 	/* files */
-	uint64_t size, next;		/* next: offset of the next request */
-	uint64_t acked, hole;		/* highest byte; lowest known missing */
+	uint64_t size;
+	struct ranges ranges;
 	uint64_t ahead;			/* bytes not asked for or sent */
 	unsigned int lane;
 	int	 is_in_lane;
@@ -71,6 +73,7 @@ struct plan_req {
 	uint32_t id;
 	enum plan_op op;
 	struct job *job;
+	struct range *range;		/* NULL: no data, or between servers */
 	uint64_t off;
 	uint32_t len, cost;
 };
@@ -87,12 +90,11 @@ enum clears { CLEARS_UNKNOWN, CLEARS_ASKED, CLEARS, CLEARS_NOT };
 
 struct plan {
 	struct plan_conf conf;
-	struct node walk, ready, held, agenda, more, unlisted;
+	struct node walk, ready, held, agenda, more, unlisted, loose;
 	struct lane lane[PLAN_LANES];
 	unsigned int up, takes;		/* bits of plan_set_lanes() */
 	unsigned int turn;		/* the lane that sent data last */
 	struct plan_req *bucket[BUCKETS];
-	struct plan_req *resend;	/* the rest of what came short */
 	uint32_t next_id;
 	uint32_t requests;		/* so many are under way */
 	uint64_t window;		/* so many bytes may be */
@@ -154,6 +156,12 @@ static inline struct job *
 of_unlisted(const struct node *l)
 {
 	return (struct job *)((char *)l - offsetof(struct job, unlisted));
+}
+
+static inline struct job *
+of_loose(const struct node *l)
+{
+	return (struct job *)((char *)l - offsetof(struct job, loose));
 }
 
 static inline void

@@ -111,24 +111,11 @@ place_of(const struct plan *s, uint32_t id)
 	return place;
 }
 
-/* Gives the request an ID and fills in the action that sends it. */
-static void
-issue(struct plan *s, struct plan_req *r, struct plan_action *a)
-{
-	struct plan_req **place;
-
-	r->id = s->next_id++;
-	place = &s->bucket[r->id % BUCKETS];
-	r->next = *place;
-	*place = r;
-	*a = (struct plan_action){ r->op, r->job, r->id, r->off, r->len };
-}
-
 static int
 request(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
     uint32_t len, struct plan_action *a)
 {
-	struct plan_req *r = calloc(1, sizeof(*r));
+	struct plan_req *r = calloc(1, sizeof(*r)), **place;
 
 	if (r == NULL)
 		return -1;
@@ -136,6 +123,7 @@ request(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
 	r->job = j;
 	r->off = off;
 	r->len = len;
+	r->id = s->next_id++;
 	r->cost = OVERHEAD;
 	if (op == PLAN_WRITE && s->conf.cross)
 		r->cost += len;
@@ -145,7 +133,10 @@ request(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
 	s->lane[j->lane].bytes += r->cost;
 	s->requests++;
 	j->under_way++;
-	issue(s, r, a);
+	place = &s->bucket[r->id % BUCKETS];
+	r->next = *place;
+	*place = r;
+	*a = (struct plan_action){ op, j, r->id, off, len };
 	return 1;
 }
 
@@ -249,10 +240,11 @@ new_job(struct plan *s, enum plan_kind kind, void *own, struct node *place)
 	j->kind = kind;
 	j->own = own;
 	j->unit = s->conf.unit;
-	j->hole = UINT64_MAX;
+	ranges_begin(&j->ranges, 0);
 	j->readdirs = READDIRS_FIRST;
 	link_init(&j->queue);
 	link_init(&j->unlisted);
+	link_init(&j->loose);
 	link_before(&j->walk, place);
 	s->jobs++;
 	return j;
@@ -509,7 +501,8 @@ plan_lane_files(const struct plan *s, unsigned int lane)
 static int
 has_all(const struct plan *s, const struct job *j)
 {
-	return j->eof || j->failed || j->again || j->unclear || s->interrupted;
+	return (j->eof && j->ranges.nloose == 0) || j->failed || j->again ||
+	    j->unclear || s->interrupted;
 }
 
 /* Returns 1 if the next data request has to wait for a reply. */
@@ -518,14 +511,15 @@ must_wait(const struct plan *s, const struct job *j)
 {
 	if (j->under_way == 0)
 		return 0;
-	return s->strict || (!s->conf.put && j->next >= j->size && j->past);
+	return s->strict || (!s->conf.put && j->past &&
+	    j->ranges.cursor >= j->size);
 }
 
 /* Nothing was asked for or sent, so there is nothing to cut off. */
 static int
 is_untouched(const struct job *j)
 {
-	return j->next == 0 && !j->eof;
+	return j->ranges.cursor == 0 && !j->eof;
 }
 
 /* All data requests of a file are answered, and there will be no more. */
@@ -544,25 +538,24 @@ drained(struct plan *s, struct job *j)
 		step(s, j, PLAN_SETTLE);
 }
 
-/* Data may be requested or is all there. A file keeps its place. */
+/*
+ * Data may be requested or is all there. A file keeps its place; what came
+ * short is asked for again before all else.
+ */
 static void
 go_on(struct plan *s, struct job *j)
 {
 	j->again |= j->clear && s->clears == CLEARS_NOT && !j->failed;
+	link_remove(&j->loose);
 	if (!has_all(s, j)) {
-		if (link_is_empty(&j->queue))
+		if (j->ranges.nloose > 0)
+			link_before(&j->loose, &s->loose);
+		if (link_is_empty(&j->queue) && !j->eof)
 			enqueue(&s->lane[j->lane].data, j);
 	} else if (j->under_way == 0)
 		drained(s, j);
 	else
 		link_remove(&j->queue);
-}
-
-/* The file is contiguous up to here. */
-static uint64_t
-frontier(const struct job *j)
-{
-	return min_u64(j->acked, min_u64(j->hole, j->next));
 }
 
 /* Returns 1 if what is copied to is a server. */
@@ -640,8 +633,8 @@ begin_again(struct plan *s, struct job *j)
 {
 	s->active--;
 	leave_lane(s, j);
-	j->next = j->acked = 0;
-	j->hole = UINT64_MAX;
+	ranges_clear(&j->ranges);
+	ranges_begin(&j->ranges, 0);
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = 0;
 	if (s->interrupted) {
@@ -671,6 +664,7 @@ plan_worked(struct plan *s)
 	else if (op == PLAN_PRINT) {
 		link_remove(&j->walk);
 		link_remove(&j->queue);
+		ranges_clear(&j->ranges);
 		free(j);
 		s->jobs--;
 	}
@@ -679,7 +673,7 @@ plan_worked(struct plan *s)
 static int
 local(struct plan *s, struct job *j, enum plan_op op, struct plan_action *a)
 {
-	*a = (struct plan_action){ op, j, 0, frontier(j), 0 };
+	*a = (struct plan_action){ op, j, 0, ranges_frontier(&j->ranges), 0 };
 	s->last = *a;
 	return 1;
 }
@@ -698,21 +692,49 @@ static uint64_t
 size_for(const struct job *j)
 {
 	if (j->step == PLAN_CUT)
-		return j->next;
-	return j->step == PLAN_TRUNCATE ? frontier(j) : 0;
+		return j->ranges.cursor;
+	return j->step == PLAN_TRUNCATE ? ranges_frontier(&j->ranges) : 0;
+}
+
+/* Returns the length of a file's next new READ or WRITE. */
+static uint64_t
+data_len(const struct plan *s, const struct job *j)
+{
+	uint64_t len = j->unit, next = j->ranges.cursor;
+
+	if (next < j->size && !s->conf.put)
+		len = min_u64(len, j->size - next);
+	if (next >= j->size && s->conf.cross)
+		len = min_u64(len, BLIND_MOST);
+	return len;
+}
+
+static int
+deal(struct plan *s, struct job *j, struct plan_action *a)
+{
+	int is_new = j->ranges.nloose == 0;
+	struct range *range = ranges_deal(&j->ranges, j->lane,
+	    (uint32_t)data_len(s, j));
+
+	if (range == NULL || request(s, j, s->conf.put ? PLAN_WRITE : PLAN_READ,
+	    range->off, range->len, a) != 1)
+		return -1;
+	(*place_of(s, a->id))->range = range;
+	if (is_new) {
+		j->past |= range->off >= j->size;
+		set_ahead(s, j, j->ahead - min_u64(j->ahead, range->len));
+	} else if (j->ranges.nloose == 0)
+		link_remove(&j->loose);
+	return 1;
 }
 
 static int
 next_step(struct plan *s, struct plan_action *a)
 {
-	struct plan_req *r = s->resend;
 	struct job *j;
 
-	if (r != NULL) {
-		s->resend = r->next;
-		issue(s, r, a);
-		return 1;
-	}
+	if (!link_is_empty(&s->loose))
+		return deal(s, of_loose(s->loose.next), a);
 	if (link_is_empty(&s->agenda))
 		return 0;
 	j = dequeue(&s->agenda);
@@ -726,19 +748,6 @@ next_step(struct plan *s, struct plan_action *a)
 	if (j->step == PLAN_READDIR && s->told && j->under_way < j->readdirs)
 		step(s, j, PLAN_READDIR);
 	return 1;
-}
-
-/* Returns the length of a file's next READ or WRITE. */
-static uint64_t
-data_len(const struct plan *s, const struct job *j)
-{
-	uint64_t len = j->unit;
-
-	if (j->next < j->size && !s->conf.put)
-		len = min_u64(len, j->size - j->next);
-	if (j->next >= j->size && s->conf.cross)
-		len = min_u64(len, BLIND_MOST);
-	return len;
 }
 
 /*
@@ -765,7 +774,7 @@ static int
 next_in_lane(struct plan *s, struct lane *l, struct plan_action *a)
 {
 	struct job *j;
-	uint64_t len;
+	uint64_t next, len;
 
 	while (!link_is_empty(&l->data) && s->clears != CLEARS_ASKED) {
 		j = of_queue(l->data.next);
@@ -773,18 +782,11 @@ next_in_lane(struct plan *s, struct lane *l, struct plan_action *a)
 			link_remove(&j->queue);
 			continue;
 		}
-		len = data_len(s, j);
-		if (l->bytes > 0 && l->bytes + OVERHEAD + min_u64(len,
-		    j->size - min_u64(j->next, j->size)) > share(s))
+		next = j->ranges.cursor;
+		len = min_u64(data_len(s, j), j->size - min_u64(next, j->size));
+		if (l->bytes > 0 && l->bytes + OVERHEAD + len > share(s))
 			return 0;
-		if (must_clear(s, j))
-			return clear(s, j, a);
-		if (j->next >= j->size)
-			j->past = 1;
-		j->next += len;
-		set_ahead(s, j, j->ahead - min_u64(j->ahead, len));
-		return request(s, j, s->conf.put ? PLAN_WRITE : PLAN_READ,
-		    j->next - len, (uint32_t)len, a);
+		return must_clear(s, j) ? clear(s, j, a) : deal(s, j, a);
 	}
 	return 0;
 }
@@ -924,7 +926,7 @@ plan_sent(struct plan *s, uint32_t id, uint32_t len)
 	struct plan_req **place = place_of(s, id), *r = *place;
 	struct job *j = r->job;
 
-	j->next = r->off + len;
+	ranges_sent(&j->ranges, r->range, r->off, len);
 	s->lane[j->lane].bytes += len + OVERHEAD;
 	s->lane[j->lane].bytes -= r->cost;
 	r->cost = len + OVERHEAD;
@@ -932,7 +934,6 @@ plan_sent(struct plan *s, uint32_t id, uint32_t len)
 	if (len != 0)
 		return;
 	j->eof = !j->failed;
-	j->acked = max_u64(j->acked, r->off);	/* there may be a hole */
 	retire(s, place);
 	if (can_cut(s, j))
 		step(s, j, PLAN_CUT);
@@ -963,28 +964,16 @@ plan_find(const struct plan *s, uint32_t id, struct plan_action *a)
 	return 0;
 }
 
-/* Bytes have come, or are written. Returns 1 if the rest is asked for again. */
-static int
-count_data(struct plan *s, struct plan_req **place, uint32_t len)
+/* Bytes have come, or are written. The rest is asked for again. */
+static void
+count_data(struct job *j, const struct plan_req *r, uint32_t len)
 {
-	struct plan_req *r = *place;
-	struct job *j = r->job;
-
 	j->has_reply |= r->op == PLAN_WRITE;
-	j->acked = max_u64(j->acked, r->off + len);
-	if (len == r->len)
-		return 0;
-	if (j->failed || j->again || s->interrupted) {
-		j->hole = min_u64(j->hole, r->off + len);
-		return 0;
-	}
-	j->unit = (uint32_t)max_u64(UNIT_LEAST, min_u64(j->unit, len));
-	r->off += len;
-	r->len -= len;
-	*place = r->next;
-	r->next = s->resend;
-	s->resend = r;
-	return 1;
+	if (len < r->len)
+		j->unit = (uint32_t)max_u64(UNIT_LEAST,
+		    min_u64(j->unit, len));
+	if (r->range != NULL)
+		ranges_done(&j->ranges, r->range, len);
 }
 
 static int
@@ -997,10 +986,12 @@ reply_data(struct plan *s, struct plan_req **place, enum plan_result result,
 	if (result == PLAN_OK) {
 		if (len > r->len || (len == 0 && ++j->empty == EMPTY_MOST))
 			return -1;
-		if (count_data(s, place, len))
-			return 0;
+		count_data(j, r, len);
 	} else {
-		j->hole = min_u64(j->hole, r->off);
+		if (r->range != NULL)
+			ranges_miss(&j->ranges, r->range);
+		else
+			ranges_end(&j->ranges, r->off);
 		if (result == PLAN_EOF)
 			j->eof = 1;
 		else
@@ -1274,7 +1265,8 @@ plan_interrupt(struct plan *s)
 int
 plan_is_whole(const struct job *j)
 {
-	return j->eof && !j->failed && j->hole >= j->acked;
+	return j->eof && !j->failed && ranges_frontier(&j->ranges) >=
+	    j->ranges.high;
 }
 
 int
@@ -1349,6 +1341,7 @@ plan_new(const struct plan_conf *conf)
 	link_init(&s->agenda);
 	link_init(&s->more);
 	link_init(&s->unlisted);
+	link_init(&s->loose);
 	for (i = 0; i < PLAN_LANES; i++)
 		link_init(&s->lane[i].data);
 	s->up = s->takes = 1;
@@ -1367,6 +1360,7 @@ plan_free(struct plan *s)
 		struct job *j = plan_oldest(s);
 
 		link_remove(&j->walk);
+		ranges_clear(&j->ranges);
 		free(j);
 	}
 	for (i = 0; i < BUCKETS; i++)
@@ -1374,9 +1368,5 @@ plan_free(struct plan *s)
 			s->bucket[i] = r->next;
 			free(r);
 		}
-	while ((r = s->resend) != NULL) {
-		s->resend = r->next;
-		free(r);
-	}
 	free(s);
 }

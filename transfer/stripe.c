@@ -4,16 +4,15 @@
  */
 
 /*
- * See stripe.h for the idea. Ranges are kept in the order of their offsets,
- * from the first that is not complete, so what is complete at the head of the
- * list moves the frontier. All other requests are controls. A stage ends when
- * nothing of it is under way.
+ * See stripe.h for the idea. All requests but those of ranges are controls. A
+ * stage ends when nothing of it is under way.
  */
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "minmax.h"
+#include "ranges.h"
 #include "stripe.h"
 #include "window.h"
 
@@ -40,11 +39,10 @@ enum stage { OPENING, MOVING, LEAVING, COPYING, CUTTING, ENDING, SWEEPING,
 /* Where data goes */
 enum place { NAMED, HIDDEN, SECOND };
 
-struct req {
-	struct req *next;
+struct control {
+	struct control *next;
 	struct stripe_action a;
 	uint64_t sent;			/* when */
-	enum { AWAY, LOOSE, ACKED, FAILED } state;	/* of a range */
 };
 
 struct chan {
@@ -67,8 +65,8 @@ struct stripe {
 	uint64_t found_at;		/* the last one of all names */
 	unsigned int number;		/* of our hidden name */
 	struct chan chan[STRIPE_CHANNELS];
-	struct req *ranges, **ranges_end, *controls;
-	unsigned int naway, nloose;	/* ranges */
+	struct ranges ranges;
+	struct control *controls;
 	uint32_t id;
 	uint64_t now, window;
 
@@ -85,8 +83,8 @@ struct stripe {
 	int	 has;			/* STRIPE_HAS_* */
 	uint64_t old_size;
 
-	uint64_t cursor, highest;	/* of what was dealt, and sent */
-	uint64_t frontier, acked;
+	uint64_t highest;		/* of what was sent */
+	uint64_t acked;
 	uint64_t base, copied;		/* of the second file */
 
 	/* growth */
@@ -103,7 +101,7 @@ stripe_new(const struct stripe_conf *conf)
 	if (s == NULL)
 		return NULL;
 	s->conf = *conf;
-	s->ranges_end = &s->ranges;
+	ranges_begin(&s->ranges, 0);
 	s->id = conf->first_id;
 	s->window = CREDIT;
 	s->want = max_u64(1, conf->streams);
@@ -112,24 +110,18 @@ stripe_new(const struct stripe_conf *conf)
 	return s;
 }
 
-static void
-free_list(struct req *r)
-{
-	struct req *next;
-
-	for (; r != NULL; r = next) {
-		next = r->next;
-		free(r);
-	}
-}
-
 void
 stripe_free(struct stripe *s)
 {
+	struct control *c;
+
 	if (s == NULL)
 		return;
-	free_list(s->ranges);
-	free_list(s->controls);
+	ranges_clear(&s->ranges);
+	while ((c = s->controls) != NULL) {
+		s->controls = c->next;
+		free(c);
+	}
 	free(s);
 }
 
@@ -137,22 +129,24 @@ stripe_free(struct stripe *s)
 static uint64_t
 kept(const struct stripe *s)
 {
-	return s->place == SECOND && s->frontier >= s->base ? s->copied :
-	    s->frontier;
+	uint64_t frontier = ranges_frontier(&s->ranges);
+
+	return s->place == SECOND && frontier >= s->base ? s->copied :
+	    frontier;
 }
 
 /* Nothing more is dealt. */
 static int
 is_over(const struct stripe *s)
 {
-	return (s->eof && s->nloose == 0) || s->stopped || s->failed ||
+	return (s->eof && s->ranges.nloose == 0) || s->stopped || s->failed ||
 	    s->revert;
 }
 
 static uint64_t
 rest(const struct stripe *s)
 {
-	return s->conf.size > s->cursor ? s->conf.size - s->cursor : 0;
+	return s->conf.size - min_u64(s->conf.size, s->ranges.cursor);
 }
 
 /* Requests */
@@ -161,60 +155,71 @@ static int
 ask(struct stripe *s, enum stripe_op op, unsigned int chan,
     struct stripe_action *a)
 {
-	struct req *r = calloc(1, sizeof(*r));
+	struct control *c = calloc(1, sizeof(*c));
 
-	if (r == NULL)
+	if (c == NULL)
 		return -1;
-	r->a.op = op;
-	r->a.chan = chan;
-	r->a.id = s->id++;
-	r->a.off = kept(s);
-	r->a.number = s->number;
-	r->sent = s->now;
-	r->next = s->controls;
-	s->controls = r;
-	*a = r->a;
+	c->a.op = op;
+	c->a.chan = chan;
+	c->a.id = s->id++;
+	c->a.off = kept(s);
+	c->a.number = s->number;
+	c->sent = s->now;
+	c->next = s->controls;
+	s->controls = c;
+	*a = c->a;
 	return 1;
 }
 
-static struct req **
-find(struct req **list, uint32_t id)
+static struct control **
+find(struct stripe *s, uint32_t id)
 {
-	for (; *list != NULL; list = &(*list)->next) {
-		if ((*list)->a.id == id)
-			return list;
-	}
-	return NULL;
+	struct control **at = &s->controls;
+
+	while (*at != NULL && (*at)->a.id != id)
+		at = &(*at)->next;
+	return at;
 }
 
 static void
-drop(struct stripe *s, struct req **at)
+drop(struct control **at)
 {
-	struct req *r = *at;
+	struct control *c = *at;
 
-	*at = r->next;
-	if (s->ranges_end == &r->next)
-		s->ranges_end = at;
-	free(r);
+	*at = c->next;
+	free(c);
+}
+
+/* Returns 1 if the range goes into the second file. */
+static int
+is_second(const struct stripe *s, const struct range *r)
+{
+	return s->place == SECOND && r->off >= s->base;
+}
+
+static void
+set_write(const struct stripe *s, const struct range *r,
+    struct stripe_action *a)
+{
+	int second = is_second(s, r);
+
+	*a = (struct stripe_action){ .op = STRIPE_WRITE, .chan = r->link,
+	    .id = r->id, .off = r->off, .len = r->len, .second = second,
+	    .at = r->off - (second ? s->base : 0) };
 }
 
 int
 stripe_find(const struct stripe *s, unsigned int chan, uint32_t id,
     struct stripe_action *a)
 {
-	struct req *list[2] = { s->controls, s->ranges };
-	struct req **at;
-	int i;
+	const struct control *c = *find((struct stripe *)s, id);
+	const struct range *r = ranges_find(&s->ranges, id);
 
-	for (i = 0; i < 2; i++) {
-		at = find(&list[i], id);
-		if (at != NULL && (*at)->a.chan == chan &&
-		    (*at)->state == AWAY) {
-			*a = (*at)->a;
-			return 0;
-		}
-	}
-	return -1;
+	if (c != NULL)
+		*a = c->a;
+	else if (r != NULL)
+		set_write(s, r, a);
+	return (c != NULL || r != NULL) && a->chan == chan ? 0 : -1;
 }
 
 /* Data */
@@ -248,100 +253,44 @@ pick(const struct stripe *s, unsigned int ready)
 	return best;
 }
 
-static struct req *
-loose_range(struct stripe *s)
-{
-	struct req *r;
-
-	for (r = s->ranges; r != NULL && r->state != LOOSE; r = r->next)
-		;
-	if (r != NULL)
-		s->nloose--;
-	return r;
-}
-
-static struct req *
-new_range(struct stripe *s)
-{
-	struct req *r = calloc(1, sizeof(*r));
-
-	if (r == NULL)
-		return NULL;
-	r->a.op = STRIPE_WRITE;
-	r->a.off = r->a.at = s->cursor;
-	r->a.len = s->conf.unit;
-	r->a.second = s->place == SECOND;
-	if (r->a.second)
-		r->a.at -= s->base;
-	*s->ranges_end = r;
-	s->ranges_end = &r->next;
-	s->cursor += r->a.len;
-	return r;
-}
-
 static int
 deal(struct stripe *s, unsigned int ready, struct stripe_action *a)
 {
-	struct req *r;
+	struct range *r;
 	int c;
 
 	if (is_over(s) || (c = pick(s, ready)) == -1)
 		return 0;
-	r = s->nloose > 0 ? loose_range(s) : new_range(s);
-	if (r == NULL)
+	if ((r = ranges_deal(&s->ranges, c, s->conf.unit)) == NULL)
 		return -1;
-	r->a.chan = c;
-	r->a.id = s->id++;
-	r->state = AWAY;
+	r->id = s->id++;
 	r->sent = s->now;
-	s->chan[c].away += r->a.len;
-	s->naway++;
-	*a = r->a;
+	s->chan[c].away += r->len;
+	set_write(s, r, a);
 	return 1;
 }
 
 void
 stripe_sent(struct stripe *s, uint32_t id, uint32_t len)
 {
-	struct req **at = find(&s->ranges, id), *r;
+	struct range *r = ranges_find(&s->ranges, id);
 
-	if (at == NULL)
+	if (r == NULL)
 		return;
-	r = *at;
-	if (len < r->a.len) {
-		s->eof = 1;
-		s->chan[r->a.chan].away -= r->a.len - len;
-		if (r->next == NULL)
-			s->cursor = r->a.off + len;
-		r->a.len = len;
-	}
-	s->highest = max_u64(s->highest, r->a.off + len);
-	if (len == 0) {
-		s->naway--;
-		drop(s, at);
-	}
-}
-
-static void
-advance(struct stripe *s)
-{
-	struct req *r;
-
-	while ((r = s->ranges) != NULL && r->state == ACKED &&
-	    r->a.off == s->frontier) {
-		s->frontier += r->a.len;
-		drop(s, &s->ranges);
-	}
+	s->eof |= len < r->len;
+	s->chan[r->link].away -= r->len - len;
+	s->highest = max_u64(s->highest, r->off + len);
+	ranges_sent(&s->ranges, r, r->off, len);
 }
 
 /* How many channels */
 
 static void
-measure(struct stripe *s, const struct req *r, uint32_t len)
+measure(struct stripe *s, uint64_t sent, uint32_t len)
 {
 	if (s->never)
 		return;
-	window_count(&s->growth, len, s->now - r->sent, s->now,
+	window_count(&s->growth, len, s->now - sent, s->now,
 	    stripe_channels(s));
 	if (s->conf.streams > 0)
 		return;
@@ -488,7 +437,7 @@ prepare(struct stripe *s, struct stripe_action *a)
 			break;
 		s->converting = NOT;
 		s->place = SECOND;
-		s->base = s->copied = s->cursor;
+		s->base = s->copied = s->ranges.cursor;
 		return 0;
 	case DROPPING:
 		s->converting = NOT;
@@ -519,9 +468,10 @@ join_one(struct stripe *s, struct stripe_action *a)
 static uint32_t
 copy_len(const struct stripe *s)
 {
-	uint64_t len = s->frontier - s->copied;
+	uint64_t frontier = ranges_frontier(&s->ranges);
+	uint64_t len = frontier - s->copied;
 
-	if (s->stage == COPYING && s->frontier == s->highest &&
+	if (s->stage == COPYING && frontier == s->highest &&
 	    len <= COPY_UNIT)
 		return 0;
 	return min_u64(len, COPY_UNIT);
@@ -530,12 +480,13 @@ copy_len(const struct stripe *s)
 static int
 copy_some(struct stripe *s, uint64_t least, struct stripe_action *a)
 {
-	struct req *r;
+	uint64_t frontier = ranges_frontier(&s->ranges);
+	struct control *c;
 
-	for (r = s->controls; r != NULL && r->a.op != STRIPE_COPY; r = r->next)
+	for (c = s->controls; c != NULL && c->a.op != STRIPE_COPY; c = c->next)
 		;
-	if (s->place != SECOND || s->copy_failed || r != NULL ||
-	    s->frontier < s->base || s->frontier - s->copied < least)
+	if (s->place != SECOND || s->copy_failed || c != NULL ||
+	    frontier < s->base || frontier - s->copied < least)
 		return 0;
 	if (ask(s, STRIPE_COPY, 0, a) == -1)
 		return -1;
@@ -571,7 +522,7 @@ move(struct stripe *s, unsigned int ready, struct stripe_action *a)
 	if ((r = prepare(s, a)) != 0)
 		return r;
 	if (is_over(s)) {
-		if (s->naway == 0 && s->controls == NULL)
+		if (s->ranges.naway == 0 && s->controls == NULL)
 			begin_stage(s, LEAVING);
 		return 0;
 	}
@@ -605,11 +556,9 @@ leave(struct stripe *s, struct stripe_action *a)
 static void
 revert(struct stripe *s)
 {
-	s->cursor = s->frontier = s->acked = kept(s);
-	free_list(s->ranges);
-	s->ranges = NULL;
-	s->ranges_end = &s->ranges;
-	s->nloose = 0;
+	s->acked = kept(s);
+	ranges_clear(&s->ranges);
+	ranges_begin(&s->ranges, s->acked);
 	s->place = NAMED;
 	s->never = 1;
 	s->revert = s->eof = 0;
@@ -624,8 +573,8 @@ copy_rest(struct stripe *s, struct stripe_action *a)
 	int r;
 
 	if (s->step == 0) {
-		if ((r = copy_some(s, s->frontier == s->highest ? 1 :
-		    COPY_CHUNK + 1, a)) != 0)
+		if ((r = copy_some(s, ranges_frontier(&s->ranges) ==
+		    s->highest ? 1 : COPY_CHUNK + 1, a)) != 0)
 			return r;
 		if (s->controls != NULL)
 			return 0;
@@ -767,7 +716,7 @@ note_name(struct stripe *s, unsigned int number, enum is is)
 
 /* Returns 1 if the error is to be told. */
 static int
-fail(struct stripe *s, struct req *r)
+fail(struct stripe *s, const struct control *r)
 {
 	switch (r->a.op) {
 	case STRIPE_OPEN_NEW:
@@ -817,7 +766,7 @@ fail(struct stripe *s, struct req *r)
 }
 
 static void
-succeed(struct stripe *s, struct req *r)
+succeed(struct stripe *s, const struct control *r)
 {
 	switch (r->a.op) {
 	case STRIPE_OPEN_NEW:
@@ -844,7 +793,7 @@ succeed(struct stripe *s, struct req *r)
 		s->chan[r->a.chan].state = READY;
 		break;
 	case STRIPE_COPY:
-		s->copied = r->a.len == 0 ? s->frontier :
+		s->copied = r->a.len == 0 ? ranges_frontier(&s->ranges) :
 		    r->a.off + r->a.len - COPY_CHUNK;
 		break;
 	case STRIPE_SHOW:
@@ -856,46 +805,44 @@ succeed(struct stripe *s, struct req *r)
 }
 
 static int
-reply_data(struct stripe *s, struct req *r, int ok)
+reply_data(struct stripe *s, struct range *r, int ok)
 {
-	s->naway--;
-	s->chan[r->a.chan].away -= r->a.len;
+	int second = is_second(s, r);
+
+	s->chan[r->link].away -= r->len;
 	if (ok) {
-		r->state = ACKED;
-		s->acked += r->a.len;
-		advance(s);
+		s->acked += r->len;
+		ranges_done(&s->ranges, r, r->len);
 		return 0;
 	}
-	r->state = FAILED;
-	if (r->a.second) {
+	ranges_miss(&s->ranges, r);
+	if (second)
 		s->revert = 1;
-		return 0;
-	}
-	s->failed = 1;
-	return 1;
+	else
+		s->failed = 1;
+	return !second;
 }
 
 int
 stripe_reply(struct stripe *s, uint32_t id, int ok, uint64_t now)
 {
-	struct req **at, r;
-	int told = 0;
+	struct range *r = ranges_find(&s->ranges, id);
+	struct control **at = find(s, id), c;
 
 	s->now = now;
-	if ((at = find(&s->ranges, id)) != NULL) {
-		measure(s, *at, ok ? (*at)->a.len : 0);
-		return reply_data(s, *at, ok);
+	if (r != NULL) {
+		measure(s, r->sent, ok ? r->len : 0);
+		return reply_data(s, r, ok);
 	}
-	if ((at = find(&s->controls, id)) == NULL)
+	if (*at == NULL)
 		return 0;
-	measure(s, *at, 0);
-	r = **at;
-	drop(s, at);
-	if (ok)
-		succeed(s, &r);
-	else
-		told = fail(s, &r);
-	return told;
+	measure(s, (*at)->sent, 0);
+	c = **at;
+	drop(at);
+	if (!ok)
+		return fail(s, &c);
+	succeed(s, &c);
+	return 0;
 }
 
 void
@@ -941,18 +888,12 @@ stripe_up(struct stripe *s, unsigned int chan, int has)
 static void
 loosen(struct stripe *s, unsigned int chan)
 {
-	struct req *r, **at;
+	struct control **at;
 
-	for (r = s->ranges; r != NULL; r = r->next) {
-		if (r->a.chan != chan || r->state != AWAY)
-			continue;
-		r->state = LOOSE;
-		s->naway--;
-		s->nloose++;
-	}
+	ranges_loosen(&s->ranges, chan);
 	for (at = &s->controls; *at != NULL;) {
 		if ((*at)->a.chan == chan)
-			drop(s, at);
+			drop(at);
 		else
 			at = &(*at)->next;
 	}
