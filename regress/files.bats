@@ -420,6 +420,25 @@ sftp_near() {
 	diff -r a b2
 }
 
+@test "after kill -9 files got from a server that answers backwards are beginnings" {
+	local n f
+	mkdir a
+	for f in 1 2 3; do head -c 4000000 /dev/urandom >a/$f; done
+	for n in 3 8 13 20; do
+		peer limits=261120,261120,1019 gather=0.1 backwards=1 kill=$n
+		mkdir b
+		run -137 copy_near "h:$T/a/1" "h:$T/a/2" "h:$T/a/3" b
+		prefixes a b
+		rm -r b
+		run -137 copy_near -r "h:$T/a" b
+		prefixes a b
+		rm -r b
+	done
+	peer limits=261120,261120,1019 gather=0.1 backwards=1 short=100000
+	copy_near -r "h:$T/a" b
+	diff -r a b
+}
+
 # What comes early may wait in memory, 64 MiB of it; scp takes 48 MiB without.
 @test "a server that answers the start of each file last fills no memory" {
 	local i kib

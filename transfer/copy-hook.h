@@ -28,9 +28,10 @@
  * Bounds: 512 files are open, and as many as the descriptors and the server's
  * handles allow, but no file is opened while 2 MiB, or a connection's share of
  * what the path holds, wait in those of each connection; 10,000 files are done
- * or begun while the oldest is not done; data that waits takes less than 1 MiB
- * for each connection; the names of a directory are in memory from its listing
- * to its end.
+ * or begun while the oldest is not done; data that waits to be sent takes less
+ * than 1 MiB for each connection; of what came early from a server 64 MiB wait
+ * to be written, in 4,096 pieces, and then no more is asked for; the names of a
+ * directory are in memory from its listing to its end.
  *
  * Between two servers the source is read as by a get, and what it sends goes to
  * the target (cross-hook.c). Both connections belong to this file then. At

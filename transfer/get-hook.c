@@ -177,18 +177,29 @@ get_data(struct run *t, const struct plan_action *a, struct reply *reply,
 		    "%zu > %u", *n, a->len);
 }
 
+/* Writes what can be written: this, and what has waited for it. */
 static enum plan_result
 take_data(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply, uint32_t *len)
 {
+	struct plan_bytes w;
 	const u_char *p;
 	size_t n;
+	int r, ok;
 
 	get_data(t, a, reply, &p, &n);
 	*len = n;
-	if (file->write_errno != 0 || write_local(file, p, n, a->off))
-		return file->write_errno == 0 ? PLAN_OK : PLAN_FAILED;
-	file->write_errno = errno;
+	r = plan_data(t->s, a->id, p, n, &w);
+	while (r == 1) {
+		ok = write_local(file, w.data, w.len, w.off);
+		if (!ok)
+			file->write_errno = errno;
+		r = plan_written(t->s, a->job, ok, &w);
+	}
+	if (r == -1)
+		fatal_f("out of memory");
+	if (file->write_errno == 0)
+		return PLAN_OK;
 	file->failed = 1;
 	plan_fail(a->job);
 	return PLAN_FAILED;

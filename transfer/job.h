@@ -38,12 +38,15 @@ struct job {
 	/* files */
 	uint64_t size;
 	struct ranges ranges;
+	uint64_t kept;			/* bytes that are counted in the lane */
+	unsigned int npieces;		/* that wait with them */
 	uint64_t ahead;			/* bytes not asked for or sent */
 	unsigned int lane;
 	int	 is_in_lane;
 	uint32_t unit;
 	uint32_t under_way;		/* requests */
 	int	 eof, past, empty;
+	int	 is_whole;		/* nothing is missing below the end */
 	int	 look;			/* of a put: STAT comes first */
 	int	 clear;			/* PLAN_CLEAR is to come */
 	int	 unclear;		/* it failed: PLAN_FSTAT is to come */
@@ -78,7 +81,10 @@ struct plan_req {
 	uint32_t len, cost;
 };
 
-/* What goes over one connection. Its bytes: under way, not asked for or sent */
+/*
+ * What goes over one connection. Its bytes: under way, with those that came
+ * early and wait; not asked for or sent
+ */
 struct lane {
 	struct node data;
 	uint64_t bytes, ahead;
@@ -98,6 +104,8 @@ struct plan {
 	uint32_t next_id;
 	uint32_t requests;		/* so many are under way */
 	uint64_t window;		/* so many bytes may be */
+	uint64_t kept;			/* bytes that wait, of all files */
+	unsigned int npieces;		/* in so many pieces */
 	uint32_t limit;			/* so many jobs may be, for now */
 	uint32_t most;			/* the limit never gets higher */
 	uint32_t active;		/* so many jobs are under way */

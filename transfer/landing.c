@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "landing.h"
+#include "minmax.h"
 #include "ranges.h"
 
 int
@@ -19,6 +20,7 @@ landing_data(struct ranges *rs, struct range *r, const unsigned char *data,
 	int is_next = r == rs->first;
 
 	if (r->off >= rs->end) {
+		rs->high = max_u64(rs->high, r->off + len);
 		ranges_miss(rs, r);
 		return 0;
 	}

@@ -32,6 +32,7 @@
 #include <string.h>
 
 #include "job.h"
+#include "landing.h"
 #include "minmax.h"
 #include "plan.h"
 
@@ -80,6 +81,14 @@
  * with 512 of them under way, waits in memory.
  */
 #define BLIND_MOST	(32 * 1024)
+
+/*
+ * A server that answers in another order than it was asked fills memory with
+ * what waits: no more is asked for when it is so much, in bytes or in pieces,
+ * however short they are.
+ */
+#define KEPT_MOST	(64 * 1024 * 1024)
+#define PIECES_MOST	4096
 
 /* What a file costs its lane beside its bytes, in bytes */
 #define FILE_COST	(32 * 1024)
@@ -353,10 +362,23 @@ enter_lane(struct plan *s, struct job *j)
 	}
 }
 
+/* What waits counts as under way. */
+static void
+count_kept(struct plan *s, struct job *j)
+{
+	s->lane[j->lane].bytes += j->ranges.kept - j->kept;
+	s->kept += j->ranges.kept - j->kept;
+	s->npieces += j->ranges.nkept - j->npieces;
+	j->kept = j->ranges.kept;
+	j->npieces = j->ranges.nkept;
+}
+
 static void
 leave_lane(struct plan *s, struct job *j)
 {
 	set_ahead(s, j, 0);
+	ranges_clear(&j->ranges);
+	count_kept(s, j);
 	s->lane[j->lane].files -= j->is_in_lane;
 	j->is_in_lane = 0;
 }
@@ -526,6 +548,8 @@ is_untouched(const struct job *j)
 static void
 drained(struct plan *s, struct job *j)
 {
+	j->is_whole = j->ranges.first == NULL &&
+	    ranges_frontier(&j->ranges) >= j->ranges.high;
 	if (j->unclear)
 		step(s, j, PLAN_FSTAT);
 	else if (j->again || is_untouched(j)) {
@@ -633,7 +657,6 @@ begin_again(struct plan *s, struct job *j)
 {
 	s->active--;
 	leave_lane(s, j);
-	ranges_clear(&j->ranges);
 	ranges_begin(&j->ranges, 0);
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = 0;
@@ -664,7 +687,6 @@ plan_worked(struct plan *s)
 	else if (op == PLAN_PRINT) {
 		link_remove(&j->walk);
 		link_remove(&j->queue);
-		ranges_clear(&j->ranges);
 		free(j);
 		s->jobs--;
 	}
@@ -770,6 +792,13 @@ clear(struct plan *s, struct job *j, struct plan_action *a)
 	return request(s, j, PLAN_CLEAR, 0, 0, a);
 }
 
+/* Returns 1 if what waits has to be written first. */
+static int
+keeps_enough(const struct plan *s)
+{
+	return s->kept >= KEPT_MOST || s->npieces >= PIECES_MOST;
+}
+
 static int
 next_in_lane(struct plan *s, struct lane *l, struct plan_action *a)
 {
@@ -784,7 +813,8 @@ next_in_lane(struct plan *s, struct lane *l, struct plan_action *a)
 		}
 		next = j->ranges.cursor;
 		len = min_u64(data_len(s, j), j->size - min_u64(next, j->size));
-		if (l->bytes > 0 && l->bytes + OVERHEAD + len > share(s))
+		if (keeps_enough(s) || (l->bytes > 0 &&
+		    l->bytes + OVERHEAD + len > share(s)))
 			return 0;
 		return must_clear(s, j) ? clear(s, j, a) : deal(s, j, a);
 	}
@@ -964,6 +994,42 @@ plan_find(const struct plan *s, uint32_t id, struct plan_action *a)
 	return 0;
 }
 
+static int
+get_bytes(struct plan *s, struct job *j, const struct range *r,
+    const unsigned char *data, struct plan_bytes *w)
+{
+	count_kept(s, j);
+	if (r != NULL)
+		*w = (struct plan_bytes){ r->off, r->len, data };
+	return r != NULL;
+}
+
+int
+plan_data(struct plan *s, uint32_t id, const unsigned char *data, uint32_t len,
+    struct plan_bytes *w)
+{
+	struct plan_req *q = *place_of(s, id);
+	struct range *r = q->range;
+	int now;
+
+	if (len == 0 || len > q->len)
+		return 0;		/* plan_reply() says so. */
+	q->range = NULL;
+	if ((now = landing_data(&q->job->ranges, r, data, len)) == -1)
+		return -1;
+	return get_bytes(s, q->job, now ? r : NULL, data, w);
+}
+
+int
+plan_written(struct plan *s, struct job *j, int ok, struct plan_bytes *w)
+{
+	struct range *r;
+
+	landing_written(&j->ranges, ok);
+	r = landing_next(&j->ranges);
+	return get_bytes(s, j, r, r == NULL ? NULL : r->data, w);
+}
+
 /* Bytes have come, or are written. The rest is asked for again. */
 static void
 count_data(struct job *j, const struct plan_req *r, uint32_t len)
@@ -997,6 +1063,7 @@ reply_data(struct plan *s, struct plan_req **place, enum plan_result result,
 		else
 			fail_or_again(s, j);
 	}
+	count_kept(s, j);
 	retire(s, place);
 	go_on(s, j);
 	return j->again;
@@ -1196,7 +1263,7 @@ plan_is_held(const struct job *j)
 void
 plan_copied(struct job *j)
 {
-	j->copied = j->eof = 1;
+	j->copied = j->eof = j->is_whole = 1;
 }
 
 void
@@ -1265,8 +1332,7 @@ plan_interrupt(struct plan *s)
 int
 plan_is_whole(const struct job *j)
 {
-	return j->eof && !j->failed && ranges_frontier(&j->ranges) >=
-	    j->ranges.high;
+	return j->eof && !j->failed && j->is_whole;
 }
 
 int

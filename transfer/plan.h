@@ -19,9 +19,11 @@
  * in any order; PLAN_PRINT comes in walk order, so that what a user reads is
  * what stock would write.
  *
- * No order of replies is assumed. A file's size is set, and it is closed, after
- * all its data is acknowledged. An unknown server gets these requests one after
- * the other, another one together.
+ * No order of replies is assumed. A file that is got is written in order, so it
+ * is a beginning of its source at any moment; what comes early waits in memory,
+ * and counts as under way. A file's size is set, and it is closed, after all
+ * its data is acknowledged. An unknown server gets these requests one after the
+ * other, another one together.
  *
  * A file that is put over an old one is emptied right before its first WRITE
  * (PLAN_CLEAR), with nothing between them, so that a lost link or an interrupt
@@ -246,6 +248,21 @@ void	plan_sent(struct plan *, uint32_t id, uint32_t len);
  * size is "off". PLAN_TRUNCATE makes the file that long.
  */
 void	plan_skip(struct plan *, uint32_t id, uint64_t off);
+
+/*
+ * In the reply to a PLAN_READ of a file that is got, before plan_reply(): its
+ * data has come. A file is written in order, and what comes early waits in
+ * memory. Returns 1 and in "*w" what is to be written now; plan_written()
+ * follows, and likewise returns what has waited; 0: nothing; -1: out of memory.
+ */
+struct plan_bytes {
+	uint64_t off;
+	uint32_t len;
+	const unsigned char *data;
+};
+int	plan_data(struct plan *, uint32_t id, const unsigned char *data,
+    uint32_t len, struct plan_bytes *w);
+int	plan_written(struct plan *, struct job *, int ok, struct plan_bytes *w);
 
 /*
  * In the reply to a PLAN_READ, between two servers: "len" bytes that it

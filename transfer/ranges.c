@@ -129,8 +129,11 @@ ranges_keep(struct ranges *rs, struct range *r, unsigned char *data,
 {
 	if (len < r->len && insert(rs, r, r->off + len, r->len - len) == NULL)
 		return -1;
-	r->len = len;
+	rs->high = max_u64(rs->high, r->off + len);
 	r->data = data;
+	/* The sums have its old length. */
+	set_state(rs, r, RANGE_UNUSED);
+	r->len = len;
 	set_state(rs, r, RANGE_KEPT);
 	return 0;
 }

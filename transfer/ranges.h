@@ -49,7 +49,7 @@ struct ranges {
 	struct range *first, *last;	/* in the order of their offsets */
 	struct range own;
 	uint64_t cursor;		/* where the next new one begins */
-	uint64_t high;			/* behind the highest byte done */
+	uint64_t high;			/* behind the highest byte moved */
 	uint64_t end;			/* UINT64_MAX: not known */
 	unsigned int n, naway, nloose, nkept;	/* ranges: all, and by state */
 	uint64_t kept;			/* bytes */

@@ -79,6 +79,7 @@ struct node {
 	int	 is_old;		/* at the server: old bytes are there */
 	int	 is_torn, is_mixed;	/* neither old nor new; both at once */
 	uint64_t served;		/* new bytes there */
+	uint64_t written;		/* of a file that is got */
 };
 
 struct reply {
@@ -267,6 +268,33 @@ mark(struct node *n, uint64_t off, uint32_t len)
 	n->moved = n->came->frontier;
 }
 
+/* A file that is got is written in order. */
+static void
+take_data(struct node *n, const struct reply *p)
+{
+	static unsigned char data[1 << 20];
+	struct plan_bytes w;
+	uint32_t i;
+	int more;
+
+	if (r.put || r.cross || p->a.op != PLAN_READ || p->result != PLAN_OK)
+		return;
+	for (i = 0; i < p->len; i++)
+		data[i] = (unsigned char)((p->a.off + i) * 7);
+	more = plan_data(r.s, p->a.id, data, p->len, &w);
+	while (more == 1) {
+		sim_must(w.off == n->written,
+		    "what is got is written in order");
+		for (i = 0; i < w.len; i += 97)
+			sim_must(w.data[i] == (unsigned char)((w.off + i) * 7),
+			    "bytes are the file's");
+		n->written += w.len;
+		mark(n, w.off, w.len);
+		more = plan_written(r.s, p->a.job, 1, &w);
+	}
+	sim_must(more == 0, "memory");
+}
+
 /* Leaves out the hole. Returns how much is sent: what comes before it. */
 static uint32_t
 send_data(struct node *n, struct reply *p)
@@ -380,9 +408,9 @@ answer(struct reply *p)
 	if (r.cross && p->result == PLAN_OK &&
 	    (p->a.op == PLAN_MKDIR || p->a.op == PLAN_STAT_TO))
 		n->is_made = 1;
-	if (p->result == PLAN_OK && (p->a.op == PLAN_WRITE ||
-	    (p->a.op == PLAN_READ && !r.cross)))
-		mark(n, p->a.off, p->a.op == PLAN_READ ? p->len : p->a.len);
+	take_data(n, p);
+	if (p->result == PLAN_OK && p->a.op == PLAN_WRITE)
+		mark(n, p->a.off, p->a.len);
 	if (p->result == PLAN_OK && p->a.op == PLAN_READDIR)
 		n->known += (int)p->len;
 	again = plan_reply(r.s, p->a.id, p->result, p->len);
@@ -546,6 +574,7 @@ act(const struct plan_action *a)
 		n->dir->begun--;
 		n->cut = UINT64_MAX;
 		forget_bytes(n);
+		n->written = 0;
 		n->served = is_odd(n) ? n->served : 0;
 		r.torn -= (uint64_t)n->is_torn;
 		n->is_torn = n->is_mixed = 0;
