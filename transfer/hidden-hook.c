@@ -29,9 +29,9 @@
 
 #include "clock.h"
 #include "hidden-hook.h"
+#include "landing.h"
 #include "link-hook.h"
 #include "server-hook.h"
-#include "stripe.h"
 
 /* Of a name, so many bytes are part of the hidden name; 255 are allowed. */
 #define NAME_KEPT	230
@@ -47,7 +47,7 @@ struct hidden {
 		enum { NONE, FOUND, TAKEN, DEAD, ALIVE } is;
 		int	 was_next;
 		Attrib	 a;
-	} beside[STRIPE_NAMES];
+	} beside[LANDING_NAMES];
 };
 
 /* Names */
@@ -95,8 +95,8 @@ struct batch {
 	struct link *link;
 	u_int	 first;
 	unsigned int sent, done;	/* a bit for each number */
-	Attrib	 a[STRIPE_NAMES];
-	int	 ok[STRIPE_NAMES];
+	Attrib	 a[LANDING_NAMES];
+	int	 ok[LANDING_NAMES];
 };
 
 static void
@@ -124,7 +124,7 @@ take_replies(struct hidden *h, struct batch *b)
 		if (server_sees(h->conn, m))
 			continue;
 		link_head(b->link, m, &type, &id);
-		if (id - b->first >= STRIPE_NAMES ||
+		if (id - b->first >= LANDING_NAMES ||
 		    (b->sent & ~b->done & 1U << (id - b->first)) == 0)
 			link_fatal(b->link, "Unexpected reply %u", id);
 		take_reply(b, id - b->first, type, m);
@@ -145,8 +145,8 @@ ask(struct hidden *h, u_char code, unsigned int which, struct batch *b)
 	server_take(h->conn, NULL);
 	b->link = link_new(&conf);
 	b->first = *c->msg_id;
-	*c->msg_id += STRIPE_NAMES;
-	for (i = 0; i < STRIPE_NAMES; i++) {
+	*c->msg_id += LANDING_NAMES;
+	for (i = 0; i < LANDING_NAMES; i++) {
 		if ((which & 1U << i) == 0)
 			continue;
 		m = link_begin(b->link, code, b->first + i);
@@ -177,7 +177,7 @@ those_that_are(const struct hidden *h, int is)
 {
 	unsigned int i, which = 0;
 
-	for (i = 0; i < STRIPE_NAMES; i++) {
+	for (i = 0; i < LANDING_NAMES; i++) {
 		if ((int)h->beside[i].is == is)
 			which |= 1U << i;
 	}
@@ -195,9 +195,9 @@ hidden_look(struct sftp_conn *conn, const char *path, uint64_t size,
 	h->conn = conn;
 	h->at = -1;
 	h->name = hidden_name(path, size, mtime);
-	ask(h, SSH2_FXP_LSTAT, (1U << STRIPE_NAMES) - 1, &b);
+	ask(h, SSH2_FXP_LSTAT, (1U << LANDING_NAMES) - 1, &b);
 	h->looked = clock_us();
-	for (i = 0; i < STRIPE_NAMES; i++) {
+	for (i = 0; i < LANDING_NAMES; i++) {
 		h->beside[i].a = b.a[i];
 		if (b.ok[i] && hidden_is_file(&b.a[i]))
 			h->beside[i].is = FOUND;
@@ -223,7 +223,7 @@ hidden_next(struct hidden *h)
 	int i;
 
 	h->at = -1;
-	for (i = 0; i < STRIPE_SECOND; i++) {
+	for (i = 0; i < LANDING_SECOND; i++) {
 		if ((h->beside[i].is == FOUND || h->beside[i].is == DEAD) &&
 		    !h->beside[i].was_next &&
 		    (h->at == -1 ||
@@ -245,7 +245,7 @@ look_again(struct hidden *h, unsigned int which)
 	unsigned int i;
 
 	ask(h, SSH2_FXP_LSTAT, which, &b);
-	for (i = 0; i < STRIPE_NAMES; i++) {
+	for (i = 0; i < LANDING_NAMES; i++) {
 		if ((which & 1U << i) == 0)
 			continue;
 		h->beside[i].is = b.ok[i] && hidden_is_file(&b.a[i]) &&
@@ -261,8 +261,8 @@ watch(struct hidden *h)
 	uint64_t waited;
 
 	while (which != 0 && !interrupted &&
-	    (waited = clock_us() - h->looked) < STRIPE_WATCH_US)
-		(void)poll(NULL, 0, (STRIPE_WATCH_US - waited) / 1000 + 1);
+	    (waited = clock_us() - h->looked) < LANDING_WATCH_US)
+		(void)poll(NULL, 0, (LANDING_WATCH_US - waited) / 1000 + 1);
 	if (which != 0 && !interrupted)
 		look_again(h, which);
 }

@@ -51,3 +51,574 @@ landing_written(struct ranges *rs, int ok)
 	else
 		ranges_end(rs, rs->first->off);
 }
+
+/* A file that is put */
+
+/* The server copies so many bytes at once, a few hundredths of a second. */
+#define COPY_UNIT	(32 * 1024 * 1024)
+
+/*
+ * sftp-server tells no error of the last chunk of a copy-data request that has
+ * a length (upstream's process_extended_copy_data()).
+ */
+#define COPY_CHUNK	(64 * 1024)
+
+/* Where data goes */
+enum place { NAMED, HIDDEN, SECOND };
+
+/* How far the end is */
+enum stage { COPYING, CUTTING, ENDING, SWEEPING, ENDED };
+
+/* What is under a hidden name */
+enum is { NOT_ASKED, ABSENT, PRESENT, WATCHED, AGAIN, DEAD };
+
+struct beside {
+	enum is	 is, found;		/* now, and by the reply */
+	uint64_t size, mtime;
+};
+
+struct landing {
+	struct landing_conf conf;
+	struct beside beside[LANDING_NAMES];
+	unsigned int nfound;		/* replies to LANDING_FIND */
+	uint64_t found_at;		/* the last one of all names */
+	unsigned int number;		/* of our hidden name */
+	enum place place;
+	int	 is_old, looks, looked;
+	int	 never;			/* more than one link */
+	int	 has_space;
+	enum { NOT, ASKING, MEASURING, DECIDING, DROPPING } converting;
+	int	 is_copying;
+	enum stage stage;
+	unsigned int step;		/* of the stage */
+	int	 revert, failed, cut_failed, copy_failed;
+	int	 is_lost;		/* the hidden name */
+	int	 is_hidden, has_second;
+	uint64_t old_size;
+	uint64_t base, copied;		/* of the second file */
+};
+
+struct landing *
+landing_new(const struct landing_conf *conf)
+{
+	struct landing *l = calloc(1, sizeof(*l));
+
+	if (l == NULL)
+		return NULL;
+	l->conf = *conf;
+	l->never = conf->never;
+	return l;
+}
+
+void
+landing_free(struct landing *l)
+{
+	free(l);
+}
+
+void
+landing_set_old(struct landing *l)
+{
+	l->is_old = 1;
+}
+
+int
+landing_is_old(const struct landing *l)
+{
+	return l->is_old;
+}
+
+uint64_t
+landing_kept(const struct landing *l, uint64_t frontier)
+{
+	return l->place == SECOND && frontier >= l->base ? l->copied :
+	    frontier;
+}
+
+int
+landing_place(const struct landing *l, uint64_t off, uint64_t *at)
+{
+	int second = l->place == SECOND && off >= l->base;
+
+	*at = off - (second ? l->base : 0);
+	return second;
+}
+
+void
+landing_lost_second(struct landing *l)
+{
+	l->revert = 1;
+}
+
+static int
+ask(const struct landing *l, enum landing_op op, const struct landing_now *now,
+    struct landing_ask *a)
+{
+	*a = (struct landing_ask){ .op = op, .number = l->number,
+	    .off = landing_kept(l, now->frontier) };
+	return 1;
+}
+
+/* Hidden names */
+
+static int
+ask_name(enum landing_op op, unsigned int number, struct landing_ask *a)
+{
+	*a = (struct landing_ask){ .op = op, .number = number };
+	return 1;
+}
+
+static int
+find_names(struct landing *l, struct landing_ask *a)
+{
+	unsigned int i;
+
+	for (i = 0; i < LANDING_NAMES; i++) {
+		if (l->beside[i].is != NOT_ASKED)
+			continue;
+		l->beside[i].is = PRESENT;
+		return ask_name(LANDING_FIND, i, a);
+	}
+	return 0;
+}
+
+/* Looks again, and removes what nobody has written to. */
+static int
+sweep(struct landing *l, const struct landing_now *now, struct landing_ask *a)
+{
+	unsigned int i;
+
+	if (l->nfound < LANDING_NAMES ||
+	    now->us - l->found_at < LANDING_WATCH_US)
+		return 0;
+	for (i = 0; i < LANDING_NAMES; i++) {
+		if (l->beside[i].is == WATCHED) {
+			l->beside[i].is = AGAIN;
+			return ask_name(LANDING_FIND, i, a);
+		}
+		if (l->beside[i].is == DEAD) {
+			l->beside[i].is = PRESENT;
+			return ask_name(LANDING_SWEEP, i, a);
+		}
+	}
+	return 0;
+}
+
+/* Returns 0, or -1 if no name is free. */
+static int
+choose_name(struct landing *l)
+{
+	const unsigned int first = l->is_old ? LANDING_SECOND : 0;
+	const unsigned int n = l->is_old ?
+	    LANDING_NAMES - LANDING_SECOND : LANDING_SECOND;
+	unsigned int i, number;
+
+	for (i = 0; i < n; i++) {
+		number = first + (l->conf.number + i) % n;
+		if (l->beside[number].is == ABSENT) {
+			l->number = number;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+/* While it moves */
+
+/* One more link is there: where may its data go? */
+static int
+convert(struct landing *l, const struct landing_now *now,
+    struct landing_ask *a)
+{
+	int needs = l->is_old ? LANDING_HAS_COPY : LANDING_HAS_RENAME;
+
+	if (l->never || l->converting || l->place != NAMED ||
+	    !now->may_widen || (l->is_old && !l->looked) ||
+	    l->nfound < LANDING_NAMES)
+		return 0;
+	if ((now->told & needs) == 0 || choose_name(l) == -1) {
+		l->never = 1;
+		return 0;
+	}
+	l->converting = ASKING;
+	return ask(l, l->is_old ? LANDING_OPEN_SECOND : LANDING_HIDE, now, a);
+}
+
+/* The second file is open. It is used if there is space for what comes. */
+static int
+prepare(struct landing *l, const struct landing_now *now,
+    struct landing_ask *a)
+{
+	switch (l->converting) {
+	case MEASURING:
+		if (now->is_over)
+			break;
+		l->converting = DECIDING;
+		return ask(l, LANDING_SPACE, now, a);
+	case DECIDING:
+		if (now->controls > 0)
+			return 0;
+		if (now->is_over || !l->has_space)
+			break;
+		l->converting = NOT;
+		l->place = SECOND;
+		l->base = l->copied = now->cursor;
+		return 0;
+	case DROPPING:
+		l->converting = NOT;
+		return ask(l, LANDING_REMOVE_SECOND, now, a);
+	default:
+		return 0;
+	}
+	l->never = 1;
+	l->converting = DROPPING;
+	return ask(l, LANDING_CLOSE_SECOND, now, a);
+}
+
+/*
+ * Copies what is complete, if it is "least" bytes. At the end a length of 0
+ * stands for all of the second file, and errors of that are told.
+ */
+static int
+copy_some(struct landing *l, uint64_t least, int is_end,
+    const struct landing_now *now, struct landing_ask *a)
+{
+	uint64_t len = now->frontier - l->copied;
+
+	if (l->place != SECOND || l->copy_failed || l->is_copying ||
+	    now->frontier < l->base || len < least)
+		return 0;
+	l->is_copying = 1;
+	ask(l, LANDING_COPY, now, a);
+	a->off = l->copied;
+	a->at = l->copied - l->base;
+	if (!is_end || now->frontier != now->sent || len > COPY_UNIT)
+		a->len = (uint32_t)min_u64(len, COPY_UNIT);
+	return 1;
+}
+
+int
+landing_move(struct landing *l, const struct landing_now *now,
+    struct landing_ask *a)
+{
+	if (prepare(l, now, a) == 1)
+		return 1;
+	if (now->is_over)
+		return 0;
+	if (l->is_old && !l->looks) {
+		l->looks = 1;
+		return ask(l, LANDING_LOOK, now, a);
+	}
+	return find_names(l, a) || sweep(l, now, a) || convert(l, now, a) ||
+	    copy_some(l, COPY_UNIT, 0, now, a);
+}
+
+/* The end */
+
+static void
+begin_stage(struct landing *l, enum stage stage)
+{
+	l->stage = stage;
+	l->step = 0;
+}
+
+/* Before a hole the last chunk is left out: its errors would not be told. */
+static int
+copy_rest(struct landing *l, const struct landing_now *now,
+    struct landing_ask *a)
+{
+	if (l->place != SECOND) {
+		begin_stage(l, CUTTING);
+		return 0;
+	}
+	if (l->step == 0 && copy_some(l, now->frontier == now->sent ? 1 :
+	    COPY_CHUNK + 1, 1, now, a) == 1)
+		return 1;
+	if (l->step == 0 && now->controls > 0)
+		return 0;
+	switch (l->step++) {
+	case 0:
+		return ask(l, LANDING_CLOSE_SECOND, now, a);
+	case 1:
+		return ask(l, LANDING_REMOVE_SECOND, now, a);
+	default:
+		if (now->controls == 0 && (!l->revert || l->failed ||
+		    now->failed || now->stopped))
+			begin_stage(l, CUTTING);
+		return 0;
+	}
+}
+
+/* The second file could not be written: the file goes on as it began. */
+int
+landing_reverts(struct landing *l, const struct landing_now *now)
+{
+	if (l->stage != COPYING || l->step <= 2 || now->controls > 0)
+		return 0;
+	l->place = NAMED;
+	l->never = l->looks = 1;
+	l->revert = 0;
+	begin_stage(l, COPYING);
+	return 1;
+}
+
+/*
+ * Only a file that is known to be cut gets its name back. One that has lost its
+ * hidden name belongs to another copy, and is left as it is. An old file into
+ * which nothing was written stays as well.
+ */
+static int
+cut(struct landing *l, const struct landing_now *now, struct landing_ask *a)
+{
+	int has_hole = l->failed || now->failed ||
+	    landing_kept(l, now->frontier) < now->sent;
+	int is_touched = !now->stopped || now->sent > 0;
+	int is_hidden = l->place == HIDDEN;
+
+	if (!has_hole && (!l->conf.in_place || !is_touched || is_hidden)) {
+		begin_stage(l, ENDING);
+		return 0;
+	}
+	if (l->step == 0 && is_hidden) {
+		l->step = 1;
+		return ask(l, LANDING_OWN, now, a);
+	}
+	if (is_hidden && now->controls > 0)
+		return 0;
+	if (l->step < 2 && !l->is_lost) {
+		l->step = 2;
+		return ask(l, LANDING_TRUNCATE, now, a);
+	}
+	begin_stage(l, ENDING);
+	return 0;
+}
+
+static int
+end(struct landing *l, const struct landing_now *now, struct landing_ask *a)
+{
+	for (;;) {
+		switch (l->step++) {
+		case 0:
+			if (l->conf.preserve && !l->is_lost)
+				return ask(l, LANDING_ATTRS, now, a);
+			break;
+		case 1:
+			if (l->place == HIDDEN && !l->cut_failed)
+				return ask(l, LANDING_SHOW, now, a);
+			break;
+		case 2:
+			return ask(l, LANDING_CLOSE, now, a);
+		default:
+			if (now->controls == 0)
+				begin_stage(l, SWEEPING);
+			return 0;
+		}
+	}
+}
+
+/* What was left over is not needed: the file is whole. */
+static int
+sweep_last(struct landing *l, const struct landing_now *now,
+    struct landing_ask *a)
+{
+	unsigned int i;
+
+	if (!now->stopped && !now->failed && !landing_has_failed(l)) {
+		if (sweep(l, now, a) == 1)
+			return 1;
+		for (i = 0; i < LANDING_NAMES; i++) {
+			if (l->beside[i].is >= WATCHED)
+				return 0;
+		}
+	}
+	if (now->controls == 0)
+		begin_stage(l, ENDED);
+	return 0;
+}
+
+int
+landing_end(struct landing *l, const struct landing_now *now,
+    struct landing_ask *a)
+{
+	enum stage was;
+	int r;
+
+	do {
+		was = l->stage;
+		r = was == COPYING ? copy_rest(l, now, a) : was == CUTTING ?
+		    cut(l, now, a) : was == ENDING ? end(l, now, a) :
+		    was == SWEEPING ? sweep_last(l, now, a) : 0;
+	} while (r == 0 && l->stage != was);
+	return r;
+}
+
+int
+landing_has_ended(const struct landing *l)
+{
+	return l->stage == ENDED;
+}
+
+/* Replies */
+
+static void
+note_name(struct landing *l, unsigned int number, enum is is, uint64_t us)
+{
+	l->beside[number].is = is;
+	if (++l->nfound == LANDING_NAMES)
+		l->found_at = us;
+}
+
+/* Returns 1 if the error is to be told. */
+static int
+fail(struct landing *l, const struct landing_ask *a,
+    const struct landing_now *now)
+{
+	switch (a->op) {
+	case LANDING_LOOK:
+	case LANDING_HIDE:
+	case LANDING_OPEN_SECOND:
+		l->never = 1;
+		l->converting = NOT;
+		return 0;
+	case LANDING_FIND:
+		note_name(l, a->number, ABSENT, now->us);
+		return 0;
+	case LANDING_SPACE:		/* landing_space() was not called */
+	case LANDING_SWEEP:
+	case LANDING_CLOSE_SECOND:
+		return 0;
+	case LANDING_OWN:
+		l->cut_failed = l->is_lost = 1;
+		l->is_hidden = 0;
+		return 1;
+	case LANDING_COPY:
+		/* The second file took the space: the file goes on alone. */
+		l->copy_failed = l->revert = 1;
+		return 0;
+	case LANDING_TRUNCATE:
+		/* Of a device, for instance, which had no need of it */
+		l->cut_failed = l->failed || now->failed ||
+		    landing_kept(l, now->frontier) < now->sent;
+		return 1;
+	case LANDING_ATTRS:
+	case LANDING_REMOVE_SECOND:
+		return 1;
+	default:
+		l->failed = 1;
+		return 1;
+	}
+}
+
+static void
+succeed(struct landing *l, const struct landing_ask *a,
+    const struct landing_now *now)
+{
+	switch (a->op) {
+	case LANDING_FIND:
+		note_name(l, a->number, l->beside[a->number].found, now->us);
+		break;
+	case LANDING_OPEN_SECOND:
+		l->converting = MEASURING;
+		l->has_second = 1;
+		break;
+	case LANDING_REMOVE_SECOND:
+		l->has_second = 0;
+		break;
+	case LANDING_HIDE:
+		l->converting = NOT;
+		l->place = HIDDEN;
+		l->is_hidden = 1;
+		break;
+	case LANDING_COPY:
+		l->copied = a->len == 0 ? now->frontier :
+		    a->off + a->len - COPY_CHUNK;
+		break;
+	case LANDING_SHOW:
+		l->is_hidden = 0;
+		break;
+	default:
+		break;
+	}
+}
+
+int
+landing_reply(struct landing *l, const struct landing_ask *a, int ok,
+    const struct landing_now *now)
+{
+	l->is_copying &= a->op != LANDING_COPY;
+	if (!ok)
+		return fail(l, a, now);
+	succeed(l, a, now);
+	return 0;
+}
+
+void
+landing_looked(struct landing *l, int is_regular, uint64_t size)
+{
+	l->looked = 1;
+	l->old_size = size;
+	l->never |= !is_regular;
+}
+
+void
+landing_found(struct landing *l, unsigned int number, int is_regular,
+    uint64_t size, uint64_t mtime)
+{
+	struct beside *b = &l->beside[number];
+
+	b->found = !is_regular ? PRESENT : b->is != AGAIN ? WATCHED :
+	    b->size == size && b->mtime == mtime ? DEAD : PRESENT;
+	b->size = size;
+	b->mtime = mtime;
+}
+
+/* The rest goes into the second file, and what is new of it into the file. */
+void
+landing_space(struct landing *l, uint64_t available, uint64_t rest)
+{
+	l->has_space = available >= rest + l->conf.size -
+	    min_u64(l->conf.size, l->old_size);
+}
+
+/* What is asked about it */
+
+int
+landing_is_wide(const struct landing *l)
+{
+	return l->place != NAMED;
+}
+
+int
+landing_is_never(const struct landing *l)
+{
+	return l->never;
+}
+
+int
+landing_is_reverting(const struct landing *l)
+{
+	return l->revert;
+}
+
+unsigned int
+landing_number(const struct landing *l)
+{
+	return l->number;
+}
+
+int
+landing_has_failed(const struct landing *l)
+{
+	return l->failed || l->cut_failed;
+}
+
+enum landing_left
+landing_left(const struct landing *l)
+{
+	if (l->is_hidden)
+		return LANDING_LEFT_HIDDEN;
+	if (l->has_second)
+		return LANDING_LEFT_SECOND;
+	return l->converting == ASKING && !l->is_old ? LANDING_LEFT_PERHAPS :
+	    LANDING_LEFT_NOTHING;
+}

@@ -88,7 +88,7 @@ struct put {
 	off_t	 size, moved;		/* for the progress meter */
 	int	 is_shown;
 	unsigned int most;		/* channels */
-	enum stripe_left left;		/* which "farewell" names */
+	enum landing_left left;		/* which "farewell" names */
 	char	*farewell;
 };
 
@@ -215,15 +215,15 @@ describe_left(const struct put *p)
 	char *text;
 
 	switch (stripe_left(p->s)) {
-	case STRIPE_LEFT_HIDDEN:
+	case LANDING_LEFT_HIDDEN:
 		xasprintf(&text, "what was put of \"%s\" is \"%s\"", p->remote,
 		    p->hidden);
 		return text;
-	case STRIPE_LEFT_PERHAPS:
+	case LANDING_LEFT_PERHAPS:
 		xasprintf(&text, "what was put of \"%s\" may be \"%s\"",
 		    p->remote, p->hidden);
 		return text;
-	case STRIPE_LEFT_SECOND:
+	case LANDING_LEFT_SECOND:
 		xasprintf(&text, "\"%s\" is left beside \"%s\", and can be "
 		    "removed", p->hidden, p->remote);
 		return text;
@@ -246,7 +246,7 @@ say_left(const struct put *p)
 static void
 prepare_farewell(struct put *p)
 {
-	enum stripe_left left = stripe_left(p->s);
+	enum landing_left left = stripe_left(p->s);
 	char *text;
 
 	if (left == p->left)
@@ -505,7 +505,7 @@ close_channel(struct put *p, unsigned int i, int keep)
 }
 
 
-/* What of STRIPE_HAS_* the server tells: from links_read_version() */
+/* What of LANDING_HAS_* the server tells: from links_read_version() */
 static int
 has_of(const struct put *p, int told)
 {
@@ -513,8 +513,8 @@ has_of(const struct put *p, int told)
 
 	/* A file that its owner may not write is not opened again. */
 	return (told & LINKS_LIMITS) == 0 ? 0 :
-	    ((told & copy) == copy ? STRIPE_HAS_COPY : 0) |
-	    ((p->a.perm & S_IWUSR) != 0 ? STRIPE_HAS_RENAME : 0);
+	    ((told & copy) == copy ? LANDING_HAS_COPY : 0) |
+	    ((p->a.perm & S_IWUSR) != 0 ? LANDING_HAS_RENAME : 0);
 }
 
 static void
@@ -913,7 +913,7 @@ put_file(struct put *p, int preserve)
 	server_take(p->conn, NULL);
 	server_begin_tree(p->conn, 1, &q);
 	conf.unit = q.unit;
-	conf.number = arc4random_uniform(STRIPE_NAMES);
+	conf.number = arc4random_uniform(LANDING_NAMES);
 	conf.first_id = *q.msg_id;
 	p->is_auto = tell_offers(q.fd_in) == 0;
 	if (links_may_grow(q.fd_in))

@@ -14,21 +14,10 @@
  * after the other, and take the place of channels. If not even one can be had,
  * there are channels as before.
  *
- * No byte is written behind a hole under the file's own name. When the second
- * channel is there,
- *
- *   a file that is new is renamed to a hidden name, and gets its name back when
- *   it is complete, or is cut behind its last byte without a hole;
- *
- *   a file that was there before gets, in order, what is complete in a hidden
- *   second file, which the server itself copies.
- *
- * Hidden names have a number (hidden-hook.h). Before one is taken all are
- * looked at, and again after STRIPE_WATCH_US: a file that has not changed then
- * was left by a copy that was killed, and is removed.
- *
- * If the second file cannot be written, the first is continued on one channel.
- * The ranges of a channel that is lost are dealt again.
+ * When the second channel is there, landing.h says where its bytes may go: not
+ * under the name of the file, but into a hidden one. If that cannot be written,
+ * the file is continued on one channel. The ranges of a channel that is lost
+ * are dealt again.
  *
  * Channel 0 is the connection that was there before. The caller sends what the
  * actions say and reports each reply. No I/O, no clock, no upstream header.
@@ -40,12 +29,9 @@
 
 #include <stdint.h>
 
+#include "landing.h"
+
 #define STRIPE_CHANNELS	10		/* with channel 0 */
-
-#define STRIPE_NAMES	8		/* hidden ones; less than 10 */
-#define STRIPE_SECOND	4		/* from here on those of second files */
-
-#define STRIPE_WATCH_US	3000000
 
 /* A smaller file, or rest of a file, is not worth more channels: bytes */
 #define STRIPE_LEAST	(32 * 1024 * 1024)
@@ -101,10 +87,6 @@ struct stripe_conf {
 	unsigned int streams;	/* connections that are wanted; 0: no matter */
 };
 
-/* What the server is known to have, once one more channel is there */
-#define STRIPE_HAS_COPY	1	/* copy-data, and space can be asked for */
-#define STRIPE_HAS_RENAME	2	/* a hidden file can be opened */
-
 /* Returns NULL if out of memory. */
 struct stripe *stripe_new(const struct stripe_conf *);
 void	stripe_free(struct stripe *);		/* accepts NULL */
@@ -148,8 +130,8 @@ void	stripe_found(struct stripe *, unsigned int number, int is_regular,
 void	stripe_space(struct stripe *, uint64_t available);
 
 /*
- * The channel speaks SFTP, and the server has STRIPE_HAS_*; or it has ended, at
- * any time, or was refused. Channel 0 never ends.
+ * The channel speaks SFTP, and the server has LANDING_HAS_*; or the channel has
+ * ended, at any time, or was refused. Channel 0 never ends.
  */
 void	stripe_up(struct stripe *, unsigned int chan, int has);
 void	stripe_down(struct stripe *, unsigned int chan);
@@ -178,18 +160,8 @@ uint64_t stripe_acked(const struct stripe *);
 uint32_t stripe_next_id(const struct stripe *);
 unsigned int stripe_channels(const struct stripe *);	/* that take data */
 
-/*
- * What the server would keep if all ended now: the file under its hidden name,
- * perhaps so, or a second file.
- */
-enum stripe_left {
-	STRIPE_LEFT_NOTHING,
-	STRIPE_LEFT_HIDDEN,
-	STRIPE_LEFT_PERHAPS,
-	STRIPE_LEFT_SECOND
-};
-
-enum stripe_left stripe_left(const struct stripe *);
+/* What the server would keep if all ended now */
+enum landing_left stripe_left(const struct stripe *);
 
 /* Returns 1 if the file is not complete, because the server failed. */
 int	stripe_has_failed(const struct stripe *);

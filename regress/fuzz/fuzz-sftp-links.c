@@ -114,7 +114,7 @@ static char	 hidden_name[512];
 static struct {
 	unsigned size;			/* that was told; 0: not there */
 	int	 is_same;		/* as before */
-} left_over[STRIPE_NAMES];
+} left_over[LANDING_NAMES];
 
 volatile sig_atomic_t interrupted;	/* in upstream by scp or sftp */
 int showprogress;
@@ -309,7 +309,7 @@ number_of(const struct fields *s)
 	must(is_put && s->left == 32 && s->left < sizeof(hidden_name) &&
 	    memcmp(s->p, "there/.x.hayate-", 16) == 0);
 	n = s->p[31] - '0';
-	must(n < STRIPE_NAMES);
+	must(n < LANDING_NAMES);
 	return n;
 }
 
@@ -325,7 +325,7 @@ take_name(struct fields *f)
 	n = number_of(&s);
 	if (hidden_name[0] == '\0') {
 		must(left_over[n].size == 0);
-		must((n >= STRIPE_SECOND) == was_old);
+		must((n >= LANDING_SECOND) == was_old);
 		memcpy(hidden_name, s.p, s.left);
 	}
 	must(is_text(&s, hidden_name));

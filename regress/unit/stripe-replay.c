@@ -18,7 +18,7 @@
  *       logins N    connections that the server allows
  *       old N       KiB of the file that exists; -1: none exists
  *       special 1   what exists is no regular file
- *       has N       STRIPE_HAS_*
+ *       has N       LANDING_HAS_*
  *       space N     KiB that are free
  *       actual N    KiB that the local file really has
  *       shrink N    the local file has "actual" from the Nth round trip on
@@ -188,8 +188,8 @@ choose(const struct stripe_action *a)
 	number = a->number;
 	if (is_told >> number & 1)
 		broken("a name that is taken is used");
-	if ((number >= STRIPE_SECOND) != (a->op == STRIPE_OPEN_SECOND) ||
-	    number >= STRIPE_NAMES)
+	if ((number >= LANDING_SECOND) != (a->op == STRIPE_OPEN_SECOND) ||
+	    number >= LANDING_NAMES)
 		broken("a name of another kind is used");
 	return (left >> number & 1) == 0;
 }
@@ -207,7 +207,7 @@ find_name(unsigned int n)
 static int
 sweep_name(unsigned int n)
 {
-	if ((left >> n & 1) == 0 || n >= STRIPE_NAMES)
+	if ((left >> n & 1) == 0 || n >= LANDING_NAMES)
 		broken("what is not there is removed");
 	if (conf.alive >> n & 1)
 		broken("what another copy writes to is removed");
@@ -438,7 +438,7 @@ put(void)
 	    .unit = conf.unit * KIB, .first_id = 0xfffffff0,
 	    .in_place = conf.in_place, .preserve = conf.preserve,
 	    .may_stripe = 1, .streams = conf.streams,
-	    .number = size % STRIPE_NAMES };
+	    .number = size % LANDING_NAMES };
 
 	named = conf.old == -1 ? NULL : file_new(conf.old);
 	hidden = NULL;
@@ -451,11 +451,11 @@ put(void)
 	if ((s = stripe_new(&c)) == NULL)
 		err(1, "stripe_new");
 	run();
-	if ((stripe_left(s) == STRIPE_LEFT_HIDDEN) !=
+	if ((stripe_left(s) == LANDING_LEFT_HIDDEN) !=
 	    (named == NULL && hidden != NULL && !(conf.stolen &&
 	    sim.seen[STRIPE_OWN] > 0)))
 		broken("what is hidden is not told");
-	if ((stripe_left(s) == STRIPE_LEFT_SECOND) !=
+	if ((stripe_left(s) == LANDING_LEFT_SECOND) !=
 	    (named != NULL && hidden != NULL))
 		broken("a second file is not told");
 	print_file("name", named);

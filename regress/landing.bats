@@ -1,0 +1,93 @@
+#!/usr/bin/env bats
+# Needs: unit
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Where the bytes of a file that is put land (transfer/landing.h), with a server
+# that serves as chance wants. After each request the file under its name has no
+# hole; the driver ends with "broken" and the promise, if that or another one
+# does not hold.
+
+load helper
+
+# replay WORDS...: one line of results for each
+replay() { printf '%s\n' "$@" | unit landing-replay; }
+
+NEW=old=-1 OLD="old=2000 in_place=1"
+
+@test "a file becomes wide where it may, and is whole at the end" {
+	local way
+	for way in "$NEW" "$OLD" "old=500"; do
+		run -0 replay "$way" "$way seed=2" "$way wide=-1" "$way has=0" \
+		    "$way size=10 wide=0" "$way size=0"
+		[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 6 ]
+		[ "$(of 0 wide) $(of 1 wide) $(of 2 wide) $(of 3 wide)" = "1 1 0 0" ]
+	done
+	# Without space for the second file, or a name for it, it does not.
+	run -0 replay "$OLD space=100" "$OLD left=240 alive=240" "$NEW left=15 alive=15"
+	[ "$(grep -c 'name=whole hidden=none.* wide=0' <<<"$output")" = 3 ]
+}
+
+@test "an error leaves what is complete from the start, and is told if it matters" {
+	run -0 replay "$NEW write=300" "$OLD write=300" "$NEW write=5 wide=-1"
+	[[ $(of 0 name) = [1-9]*+0 && $(of 0 hidden) = none && $(of 0 failed) = 1 ]]
+	# The second file is given up, and the file goes on without it.
+	[ "$(of 1 name) $(of 1 hidden) $(of 1 failed)" = "whole none 0" ]
+	[ "$(of 2 name)" = 16+0 ]
+	# An error of a COPY that sftp-server does not tell loses no data.
+	run -0 replay "$OLD room=1" "$OLD room=700" "$OLD room=2047" "$OLD room=2999"
+	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 4 ]
+	# What could not be cut keeps its hidden name, which another may take.
+	run -0 replay "$NEW write=300 fail=512" "$NEW write=300 stolen=1"
+	[[ $(of 0 name) = none && $(of 0 hidden) = [1-9]* && $(of 0 told) = 1 ]]
+	[[ $(of 1 name) = none && $(of 1 told) = 1 ]]
+}
+
+@test "an interrupt leaves a beginning, and an old file without new bytes as it was" {
+	local n
+	run -0 replay "$OLD stop=1"
+	[ "$(of 0 name)" = 0+2000 ]
+	for n in 100 300 700 1500; do
+		run -0 replay "$NEW stop=$n" "$OLD stop=$n"
+		[[ $(of 0 name) = [1-9]*+0 && $(of 1 name) = [1-9]*+0 ]]
+		[ "$(grep -c hidden=none <<<"$output")" = 2 ]
+	done
+}
+
+@test "what a copy that was killed has left is removed, and nothing else is" {
+	local way
+	for way in "$NEW" "$OLD"; do
+		run -0 replay "$way left=165" "$way left=165 alive=33" \
+		    "$way left=165 stop=900" "$way left=165 write=1"
+		[ "$(of 0 left) $(of 1 left) $(of 3 left)" = "0 33 165" ]
+		[ "$(grep -c hidden=none <<<"$output")" = 4 ]
+	done
+}
+
+# any N: words for N files, each with other mishaps
+any() {
+	awk -v n="$1" '
+	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }
+	BEGIN {
+		srand(27)
+		for (; n > 0; n--)
+			print "seed=" n, "size=" one_of("0 1 40 900 3000"), \
+			    "old=" one_of("-1 -1 0 100 5000"), "wide=" one_of("-1 0 20 200 900"), \
+			    "has=" one_of("0 1 2 3 3 3"), "space=" one_of("0 500 99999 99999"), \
+			    "in_place=" one_of("0 1"), "preserve=" one_of("0 1"), \
+			    "stop=" one_of("-1 -1 1 50 700"), "write=" one_of("0 0 1 20 300"), \
+			    "room=" one_of("-1 -1 0 700 2999"), "left=" one_of("0 0 165 255"), \
+			    "alive=" one_of("0 33 255"), "stolen=" one_of("0 0 0 1"), \
+			    "fail=" (rand() < .5 ? 0 : 2 ^ int(1 + rand() * 14))
+	}'
+}
+
+@test "whatever fails, the promises hold" {
+	any 1500 >"$BATS_TEST_TMPDIR/any"
+	run -0 unit landing-replay <"$BATS_TEST_TMPDIR/any"
+	[ "${#lines[@]}" = 1500 ]
+	# They came to every end.
+	grep -q 'name=whole' <<<"$output"
+	grep -q 'hidden=[0-9]' <<<"$output"
+	grep -q 'failed=1' <<<"$output"
+}

@@ -1,0 +1,444 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * landing-replay: one file that is put, and a server that serves as chance
+ * wants.
+ *
+ * Each line is one file, in words KEY=VALUE; sizes are in pieces of 64 KiB:
+ *
+ *   size       of the file; a WRITE has four pieces
+ *   old        of the file that exists; -1: none does
+ *   wide       a further link is there after so many steps; -1: never
+ *   has        LANDING_HAS_*
+ *   space      that is free
+ *   in_place, preserve   as in struct landing_conf
+ *   stop       the user interrupts after so many steps; -1: never
+ *   fail       a bit for each LANDING_* that fails
+ *   write      this WRITE fails; 0: none
+ *   room       a COPY can write so many pieces of the file; -1: all
+ *   left       a bit for each hidden name that exists, and
+ *   alive      for each that another copy writes to
+ *   stolen     1: another copy renames the hidden file
+ *   seed       of chance
+ *
+ * Requests of the landing are served in order, as they go over one link, and so
+ * are WRITEs until the file is wide. Then WRITEs are served in any order. After
+ * each request the file under its name must have no hole: new data, and behind
+ * it what was there before. But if a WRITE to it fails, those behind it are
+ * already under way, until it is cut. A promise of landing.h that is broken
+ * ends the run with its name.
+ *
+ * The report: what lies under the name and the hidden name ("whole", "none", or
+ * new and old pieces), the requests of the landing, how many had errors that
+ * are told, whether the file was ever wide, whether it has failed, and which
+ * hidden names of others are left.
+ */
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "landing.h"
+#include "ranges.h"
+#include "words.h"
+
+#define PIECE	(64 * 1024)
+#define UNIT	(4 * PIECE)
+#define MOST	100000
+#define STEPS	1000000
+#define UNDER_WAY	16
+
+static struct {
+	long size, old, wide, has, space, in_place, preserve, stop, fail;
+	long write, room, left, alive, stolen, seed;
+} conf;
+
+static const struct word keys[] = {
+	{ "size", &conf.size, 3000 }, { "old", &conf.old, -1 },
+	{ "wide", &conf.wide, 100 }, { "has", &conf.has, 3 },
+	{ "space", &conf.space, MOST }, { "in_place", &conf.in_place, 0 },
+	{ "preserve", &conf.preserve, 1 }, { "stop", &conf.stop, -1 },
+	{ "fail", &conf.fail, 0 }, { "write", &conf.write, 0 },
+	{ "room", &conf.room, -1 }, { "left", &conf.left, 0 },
+	{ "alive", &conf.alive, 0 }, { "stolen", &conf.stolen, 0 },
+	{ "seed", &conf.seed, 1 },
+};
+
+struct content {
+	int	 is_there;
+	long	 size;
+	enum { HOLE, OLD, NEW } map[2 * MOST];	/* of each piece */
+};
+
+static struct content named, hidden;
+static struct landing *l;
+static struct ranges rs;
+static struct landing_ask queue[64];
+static size_t nqueue;
+static long step, told, asked, nwrites, others, seen;
+static uint64_t sent;
+static unsigned int number;
+static int is_open, stopped, failed, eof, is_torn, was_wide;
+
+static void
+must(int holds, const char *promise)
+{
+	if (!holds)
+		errx(1, "broken: %s, in step %ld", promise, step);
+}
+
+/* The server */
+
+static void
+check_named(void)
+{
+	int last = NEW;
+	long i;
+
+	for (i = 0; !is_torn && named.is_there && i < named.size; i++) {
+		must(named.map[i] != HOLE, "no hole is under the name");
+		must((int)named.map[i] <= last, "new data is before old");
+		last = (int)named.map[i];
+	}
+}
+
+static void
+cut(struct content *f, long size)
+{
+	for (; f->size > size; f->size--)
+		f->map[f->size - 1] = HOLE;
+	f->size = size;
+}
+
+static void
+fill(struct content *f, long at, long n)
+{
+	must(f->is_there, "a file that is written is there");
+	for (; n > 0; n--, at++) {
+		f->map[at] = NEW;
+		if (f->size <= at)
+			f->size = at + 1;
+	}
+}
+
+static void
+move(struct content *from, struct content *to)
+{
+	must(from->is_there && !to->is_there, "a rename replaces nothing");
+	*to = *from;
+	memset(from, 0, sizeof(*from));
+}
+
+/* As sftp-server: it tells no error of the last chunk, if there is a length. */
+static int
+copy_data(const struct landing_ask *a)
+{
+	long at = (long)(a->at / PIECE), off = (long)(a->off / PIECE);
+	long n = a->len == 0 ? hidden.size - at : (long)(a->len / PIECE);
+
+	for (; n > 0; n--, at++, off++) {
+		if (conf.room >= 0 && off >= conf.room)
+			return a->len != 0 && n == 1;
+		must(hidden.map[at] == NEW, "no hole is copied");
+		fill(&named, off, 1);
+	}
+	return 1;
+}
+
+static int
+choose(const struct landing_ask *a)
+{
+	number = a->number;
+	must((seen >> number & 1) == 0, "a name that is taken is not used");
+	must((number >= LANDING_SECOND) == (a->op == LANDING_OPEN_SECOND) &&
+	    number < LANDING_NAMES, "a name is of its own kind");
+	return (others >> number & 1) == 0;
+}
+
+static int
+find(unsigned int n)
+{
+	if ((others >> n & 1) == 0)
+		return 0;
+	seen |= 1L << n;
+	landing_found(l, n, 1, 1000, conf.alive >> n & 1 ?
+	    (uint64_t)step : 5);
+	return 1;
+}
+
+/* Returns 1 if it succeeds. */
+static int
+serve(const struct landing_ask *a)
+{
+	uint64_t cursor = rs.cursor, size = (uint64_t)conf.size * PIECE;
+
+	if (conf.fail >> a->op & 1)
+		return 0;
+	switch (a->op) {
+	case LANDING_LOOK:
+		landing_looked(l, 1, (uint64_t)named.size * PIECE);
+		break;
+	case LANDING_FIND:
+		return find(a->number);
+	case LANDING_SWEEP:
+		must((conf.alive >> a->number & 1) == 0 &&
+		    (others >> a->number & 1) == 1,
+		    "what another copy writes to is not removed");
+		others &= ~(1L << a->number);
+		break;
+	case LANDING_HIDE:
+		if (!choose(a))
+			return 0;
+		move(&named, &hidden);
+		break;
+	case LANDING_OPEN_SECOND:
+		if (!choose(a))
+			return 0;
+		hidden.is_there = 1;
+		break;
+	case LANDING_SPACE:
+		landing_space(l, (uint64_t)conf.space * PIECE,
+		    size - (cursor < size ? cursor : size));
+		break;
+	case LANDING_COPY:
+		return copy_data(a);
+	case LANDING_OWN:
+		return !conf.stolen;
+	case LANDING_TRUNCATE:
+		must(!conf.stolen || named.is_there,
+		    "another copy's file is not cut");
+		is_torn = 0;
+		cut(named.is_there ? &named : &hidden, (long)(a->off / PIECE));
+		break;
+	case LANDING_SHOW:
+		move(&hidden, &named);
+		break;
+	case LANDING_REMOVE_SECOND:
+		memset(&hidden, 0, sizeof(hidden));
+		break;
+	case LANDING_CLOSE:
+		is_open = 0;
+		break;
+	default:
+		break;
+	}
+	return 1;
+}
+
+/* The mover */
+
+static int
+is_over(void)
+{
+	return (eof && rs.nloose == 0) || stopped || failed ||
+	    landing_is_reverting(l);
+}
+
+static struct landing_now
+now_of(void)
+{
+	return (struct landing_now){ .us = (uint64_t)step * 10000,
+	    .frontier = ranges_frontier(&rs), .cursor = rs.cursor,
+	    .sent = sent, .controls = (unsigned int)nqueue,
+	    .is_over = is_over(), .stopped = stopped, .failed = failed,
+	    .may_widen = conf.wide >= 0 && step >= conf.wide,
+	    .told = (int)conf.has };
+}
+
+static void
+send(const struct landing_ask *a)
+{
+	must(is_open || a->op == LANDING_FIND || a->op == LANDING_SWEEP,
+	    "nothing is asked of a file that was closed");
+	must(nqueue < sizeof(queue) / sizeof(*queue), "few are under way");
+	queue[nqueue++] = *a;
+	asked++;
+}
+
+static void
+answer(void)
+{
+	struct landing_ask a = queue[0];
+	struct landing_now now;
+	int ok = serve(&a);
+
+	memmove(queue, queue + 1, --nqueue * sizeof(*queue));
+	if (a.op != LANDING_COPY)
+		check_named();
+	now = now_of();
+	told += landing_reply(l, &a, ok, &now);
+}
+
+static void
+deal(void)
+{
+	uint64_t size = (uint64_t)conf.size * PIECE, left;
+	struct range *r = ranges_deal(&rs, 0, UNIT);
+
+	must(r != NULL, "memory");
+	left = r->off < size ? size - r->off : 0;
+	eof |= left < r->len;
+	left = left < r->len ? left : r->len;
+	if (r->off + left > sent)
+		sent = r->off + left;
+	ranges_sent(&rs, r, r->off, (uint32_t)left);
+}
+
+static void
+write_one(void)
+{
+	struct range *r = rs.first;
+	unsigned int n = landing_is_wide(l) ?
+	    (unsigned int)rand() % rs.naway : 0;
+	uint64_t at;
+	int second;
+
+	while (n-- > 0)
+		r = r->next;
+	second = landing_place(l, r->off, &at);
+	if (!second && named.is_there) {
+		r = rs.first;		/* They are in order, on link 0. */
+		second = landing_place(l, r->off, &at);
+	}
+	if (++nwrites == conf.write) {
+		ranges_miss(&rs, r);
+		is_torn |= !second && named.is_there;
+		if (second)
+			landing_lost_second(l);
+		failed |= !second;
+		return;
+	}
+	must(second || !named.is_there || is_torn || at == 0 ||
+	    named.map[at / PIECE - 1] == NEW, "the name grows in order");
+	fill(second || !named.is_there ? &hidden : &named, (long)(at / PIECE),
+	    r->len / PIECE);
+	ranges_done(&rs, r, r->len);
+}
+
+/* One request is made or served. Returns 0 when nothing is left to be done. */
+static int
+move_on(void)
+{
+	struct landing_now now = now_of();
+	struct landing_ask a;
+	int may_deal;
+
+	if (landing_move(l, &now, &a) == 1) {
+		send(&a);
+		return 1;
+	}
+	may_deal = !is_over() && rs.naway < UNDER_WAY;
+	if (nqueue > 0 && rand() % 4 == 0)
+		answer();
+	else if (may_deal && (rs.naway == 0 || rand() % 2 == 0))
+		deal();
+	else if (rs.naway > 0)
+		write_one();
+	else if (nqueue > 0)
+		answer();
+	return !is_over() || rs.naway > 0 || nqueue > 0;
+}
+
+/* Returns 0 if the file goes on as it began, or when all is done. */
+static int
+end_one(void)
+{
+	struct landing_now now = now_of();
+	uint64_t kept = landing_kept(l, now.frontier);
+	struct landing_ask a;
+
+	if (landing_end(l, &now, &a) == 1)
+		send(&a);
+	else if (landing_reverts(l, &now)) {
+		ranges_clear(&rs);
+		ranges_begin(&rs, kept);
+		eof = 0;
+		return 0;
+	} else if (nqueue > 0)
+		answer();
+	return !landing_has_ended(l);
+}
+
+static void
+print(const char *name, const struct content *f)
+{
+	long fresh = 0, i;
+
+	for (i = 0; i < f->size; i++)
+		fresh += f->map[i] == NEW;
+	if (!f->is_there)
+		printf("%s=none ", name);
+	else if (fresh == conf.size && f->size == conf.size)
+		printf("%s=whole ", name);
+	else
+		printf("%s=%ld+%ld ", name, fresh, f->size - fresh);
+}
+
+static void
+begin(void)
+{
+	struct landing_conf c = { .size = (uint64_t)conf.size * PIECE,
+	    .in_place = (int)conf.in_place, .preserve = (int)conf.preserve,
+	    .number = (unsigned int)conf.seed % LANDING_NAMES };
+	long i;
+
+	srand((unsigned int)conf.seed);
+	memset(&named, 0, sizeof(named));
+	memset(&hidden, 0, sizeof(hidden));
+	named.is_there = is_open = 1;
+	named.size = conf.old > 0 && conf.in_place ? conf.old : 0;
+	for (i = 0; i < named.size; i++)
+		named.map[i] = OLD;
+	nqueue = 0;
+	step = told = asked = nwrites = seen = 0;
+	others = conf.left;
+	sent = 0;
+	stopped = failed = eof = is_torn = was_wide = 0;
+	ranges_begin(&rs, 0);
+	must((l = landing_new(&c)) != NULL, "memory");
+	if (conf.old >= 0)
+		landing_set_old(l);
+}
+
+static void
+put(void)
+{
+	int is_moving = 1, r = 1;
+
+	if (conf.size >= MOST || conf.old >= MOST)
+		errx(1, "too much");
+	begin();
+	while (is_moving || r) {
+		must(++step < STEPS, "it ends");
+		stopped |= step == conf.stop;
+		if (is_moving)
+			is_moving = move_on();
+		else if ((r = end_one()) == 0 && !landing_has_ended(l))
+			is_moving = r = 1;
+		was_wide |= landing_is_wide(l);
+	}
+	must(nqueue == 0 && rs.naway == 0, "nothing is under way at the end");
+	must((landing_left(l) == LANDING_LEFT_HIDDEN) ==
+	    (!named.is_there && hidden.is_there && !conf.stolen),
+	    "what is hidden is told");
+	must((landing_left(l) == LANDING_LEFT_SECOND) ==
+	    (named.is_there && hidden.is_there), "a second file is told");
+	print("name", &named);
+	print("hidden", &hidden);
+	printf("asked=%ld told=%ld wide=%d failed=%d left=%ld\n", asked, told,
+	    was_wide, landing_has_failed(l) || failed, others);
+	ranges_clear(&rs);
+	landing_free(l);
+}
+
+int
+main(void)
+{
+	words_read(keys, sizeof(keys) / sizeof(*keys), put);
+	return 0;
+}
