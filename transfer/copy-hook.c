@@ -281,7 +281,7 @@ link_of(const struct run *t, const struct plan_action *a)
 {
 	if (t->to != NULL && cross_is_to(a->op))
 		return t->to;
-	return t->team.link[plan_lane(a->job)];
+	return t->team.link[a->lane];
 }
 
 /* A further connection has a file to copy, and enough is left. */

@@ -77,6 +77,7 @@ struct plan_req {
 	enum plan_op op;
 	struct job *job;
 	struct range *range;		/* NULL: no data, or between servers */
+	unsigned int lane;
 	uint64_t off;
 	uint32_t len, cost;
 };

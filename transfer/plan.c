@@ -121,8 +121,8 @@ place_of(const struct plan *s, uint32_t id)
 }
 
 static int
-request(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
-    uint32_t len, struct plan_action *a)
+request_on(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
+    uint64_t off, uint32_t len, struct plan_action *a)
 {
 	struct plan_req *r = calloc(1, sizeof(*r)), **place;
 
@@ -130,6 +130,7 @@ request(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
 		return -1;
 	r->op = op;
 	r->job = j;
+	r->lane = lane;
 	r->off = off;
 	r->len = len;
 	r->id = s->next_id++;
@@ -139,14 +140,21 @@ request(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
 	else if (len != 0)
 		r->cost += off >= j->size ? 0 :
 		    (uint32_t)min_u64(len, j->size - off);
-	s->lane[j->lane].bytes += r->cost;
+	s->lane[lane].bytes += r->cost;
 	s->requests++;
 	j->under_way++;
 	place = &s->bucket[r->id % BUCKETS];
 	r->next = *place;
 	*place = r;
-	*a = (struct plan_action){ op, j, r->id, off, len };
+	*a = (struct plan_action){ op, j, lane, r->id, off, len };
 	return 1;
+}
+
+static int
+request(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
+    uint32_t len, struct plan_action *a)
+{
+	return request_on(s, j, j->lane, op, off, len, a);
 }
 
 /* The request is answered, and no longer known. */
@@ -158,7 +166,7 @@ retire(struct plan *s, struct plan_req **place)
 	*place = r->next;
 	r->job->under_way--;
 	s->requests--;
-	s->lane[r->job->lane].bytes -= r->cost;
+	s->lane[r->lane].bytes -= r->cost;
 	free(r);
 }
 
@@ -505,12 +513,6 @@ plan_set_lanes(struct plan *s, unsigned int up, unsigned int takes)
 	s->takes = takes;
 }
 
-unsigned int
-plan_lane(const struct job *j)
-{
-	return j->lane;
-}
-
 uint32_t
 plan_lane_files(const struct plan *s, unsigned int lane)
 {
@@ -695,7 +697,8 @@ plan_worked(struct plan *s)
 static int
 local(struct plan *s, struct job *j, enum plan_op op, struct plan_action *a)
 {
-	*a = (struct plan_action){ op, j, 0, ranges_frontier(&j->ranges), 0 };
+	*a = (struct plan_action){ .op = op, .job = j,
+	    .off = ranges_frontier(&j->ranges) };
 	s->last = *a;
 	return 1;
 }
@@ -732,14 +735,15 @@ data_len(const struct plan *s, const struct job *j)
 }
 
 static int
-deal(struct plan *s, struct job *j, struct plan_action *a)
+deal(struct plan *s, struct job *j, unsigned int lane, struct plan_action *a)
 {
 	int is_new = j->ranges.nloose == 0;
-	struct range *range = ranges_deal(&j->ranges, j->lane,
+	struct range *range = ranges_deal(&j->ranges, lane,
 	    (uint32_t)data_len(s, j));
 
-	if (range == NULL || request(s, j, s->conf.put ? PLAN_WRITE : PLAN_READ,
-	    range->off, range->len, a) != 1)
+	if (range == NULL || request_on(s, j, lane,
+	    s->conf.put ? PLAN_WRITE : PLAN_READ, range->off, range->len,
+	    a) != 1)
 		return -1;
 	(*place_of(s, a->id))->range = range;
 	if (is_new) {
@@ -753,10 +757,10 @@ deal(struct plan *s, struct job *j, struct plan_action *a)
 static int
 next_step(struct plan *s, struct plan_action *a)
 {
-	struct job *j;
+	struct job *j = of_loose(s->loose.next);
 
 	if (!link_is_empty(&s->loose))
-		return deal(s, of_loose(s->loose.next), a);
+		return deal(s, j, j->lane, a);
 	if (link_is_empty(&s->agenda))
 		return 0;
 	j = dequeue(&s->agenda);
@@ -816,7 +820,8 @@ next_in_lane(struct plan *s, struct lane *l, struct plan_action *a)
 		if (keeps_enough(s) || (l->bytes > 0 &&
 		    l->bytes + OVERHEAD + len > share(s)))
 			return 0;
-		return must_clear(s, j) ? clear(s, j, a) : deal(s, j, a);
+		return must_clear(s, j) ? clear(s, j, a) :
+		    deal(s, j, j->lane, a);
 	}
 	return 0;
 }
@@ -957,8 +962,8 @@ plan_sent(struct plan *s, uint32_t id, uint32_t len)
 	struct job *j = r->job;
 
 	ranges_sent(&j->ranges, r->range, r->off, len);
-	s->lane[j->lane].bytes += len + OVERHEAD;
-	s->lane[j->lane].bytes -= r->cost;
+	s->lane[r->lane].bytes += len + OVERHEAD;
+	s->lane[r->lane].bytes -= r->cost;
 	r->cost = len + OVERHEAD;
 	r->len = len;
 	if (len != 0)
@@ -990,7 +995,8 @@ plan_find(const struct plan *s, uint32_t id, struct plan_action *a)
 
 	if (r == NULL)
 		return -1;
-	*a = (struct plan_action){ r->op, r->job, r->id, r->off, r->len };
+	*a = (struct plan_action){ r->op, r->job, r->lane, r->id, r->off,
+	    r->len };
 	return 0;
 }
 

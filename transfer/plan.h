@@ -118,7 +118,8 @@ enum plan_op {
 struct plan_action {
 	enum plan_op op;
 	struct job *job;
-	uint32_t id;		/* of a request */
+	unsigned int lane;	/* of a request */
+	uint32_t id;		/* likewise */
 	uint64_t off;		/* of data; new size; PLAN_SETTLE */
 	uint32_t len;		/* PLAN_READ, PLAN_WRITE: bytes, at most */
 };
@@ -158,8 +159,7 @@ void	plan_set_window(struct plan *, uint64_t bytes);
 #define PLAN_LANES	8
 void	plan_set_lanes(struct plan *, unsigned int up, unsigned int takes);
 
-/* The lane of a job that has begun, and how many files a lane has under way */
-unsigned int plan_lane(const struct job *);
+/* How many files a lane has under way */
 uint32_t plan_lane_files(const struct plan *, unsigned int lane);
 
 /*

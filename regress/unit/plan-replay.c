@@ -352,9 +352,9 @@ send(const struct plan_action *a)
 	    "a directory is left after all below");
 	sim_must(a->op != PLAN_CLEAR || !r.refused,
 	    "what was refused once is not asked for again");
-	sim_must(n->under_way == 0 || n->lane == plan_lane(a->job),
+	sim_must(n->under_way == 0 || n->lane == a->lane,
 	    "a file keeps its lane");
-	n->lane = plan_lane(a->job);
+	n->lane = a->lane;
 	sim_must(n->lane < set.lanes, "a lane that is not up has no file");
 	r.data[n->lane] += a->op == PLAN_READ || a->op == PLAN_WRITE;
 	if (a->op == PLAN_TRUNCATE || a->op == PLAN_CUT)
