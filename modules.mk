@@ -36,7 +36,6 @@ HAYATE_CORE = \
 	transfer/tell.c \
 	transfer/verify.c \
 	transfer/width.c \
-	transfer/window.c \
 
 HAYATE_HOOKS = \
 	common/optline-hook.c \

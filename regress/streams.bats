@@ -148,6 +148,24 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[[ ${lines[3]} = "want=1,2,4 "* ]]
 }
 
+@test "channels are wanted where the server's window is the limit, up to 10" {
+	run -0 replay width "rtt=100000 most=10" "rtt=100000 path=40000 most=10" \
+	    "rtt=100000 path=10000" "rtt=100000 path=40000 most=2" \
+	    "rtt=8000 most=10" "rtt=7999" "rtt=100000 window=32768" \
+	    "rtt=100000 window=32768 path=60000 start=64 most=10" \
+	    "rtt=100000 path=10000 start=64"
+	[[ ${lines[0]} = "want=1,2,4,8,10 "*" has=10 "* ]]
+	[[ ${lines[1]} = "want=1,2,4 "*" has=4 "* ]]
+	[[ ${lines[2]} = "want=1 "* ]]
+	[[ ${lines[3]} = "want=1,2,4 "*" has=2 "* ]]
+	[[ ${lines[4]} = "want=1,2,4,8 "* ]]
+	[[ ${lines[5]} = "want=1 "*" limit=no" ]]
+	# A larger window; and one that is not yet seen in slow start.
+	[[ ${lines[6]} = "want=1 "*" limit=no" ]]
+	[[ ${lines[7]} = "want=1,2,4,8 "* ]]
+	[[ ${lines[8]} = "want=1,2 "* ]]
+}
+
 @test "-j takes auto and 1 to 8, and anything else is refused with a reason" {
 	local value
 	for value in 0 9 x 44 -1 '' 1.5; do

@@ -446,11 +446,10 @@ judge_window(struct run *t, uint32_t len)
 {
 	if (t->team.channels == 0)
 		return;
-	window_count(&t->growth, len, server_rtt(t->conn), clock_us(),
+	width_acked(&t->growth, len, server_rtt(t->conn), clock_us(),
 	    links_size(&t->team));
-	if (t->growth.want > 1)
-		t->team.channels = t->growth.want;
-	if (!window_may_limit(&t->growth))
+	t->team.channels = width_want(&t->growth);
+	if (!width_may_be_limited(&t->growth))
 		plan_release(t->s);
 }
 

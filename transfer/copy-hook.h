@@ -22,7 +22,7 @@
  * least to do, and directories over the first. If one of them is lost while it
  * has files, so is the copy, as if it were the only one. Channels of one
  * connection do the same for what is put, where the server's window is the
- * limit (window.h). A very large file is copied over all of them (turn-
+ * limit (width.h). A very large file is copied over all of them (turn-
  * hook.h).
  *
  * Bounds: 512 files are open, and as many as the descriptors and the server's

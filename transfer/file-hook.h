@@ -23,7 +23,7 @@
 #include "links-hook.h"
 #include "meter.h"
 #include "plan.h"
-#include "window.h"
+#include "width.h"
 
 /* Directories have fewer levels, as in upstream. */
 #define FILE_DEPTH_MAX	64
@@ -92,7 +92,7 @@ struct run {
 	struct link *to;		/* of the target, between two servers */
 	uint64_t window[2];		/* of both connections, bytes */
 	struct links team;		/* all of them */
-	struct window growth;		/* of the channels; to put */
+	struct width growth;		/* of the channels; to put */
 	unsigned int large;		/* files that are, known and not done */
 	uint64_t lent_us, lent_moved;	/* since copy_lend(): time, bytes */
 	const struct side *side;

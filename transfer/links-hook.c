@@ -168,7 +168,7 @@ links_count(int main_fd, uint64_t bytes, uint64_t rest, unsigned int has)
 	struct width *x = &server_of(main_fd)->automatic;
 	unsigned int was = width_want(x);
 
-	width_count(x, bytes, rest, has, clock_us());
+	width_moved(x, bytes, rest, has, clock_us());
 	if (width_want(x) != was && tell_offers(main_fd) == 0)
 		debug("TransferStreams auto: %u connections are wanted, "
 		    "not %u", width_want(x), was);

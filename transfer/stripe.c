@@ -15,13 +15,13 @@
 #include "minmax.h"
 #include "ranges.h"
 #include "stripe.h"
-#include "window.h"
+#include "width.h"
 
 /*
  * Bytes under way on one channel: what is on the path, and as much that waits
  * for the window in ssh, so that none of it is lost while a reply returns.
  */
-#define CREDIT		(2 * WINDOW_BYTES)
+#define CREDIT		(2 * WIDTH_WINDOW)
 
 enum state { UNUSED, ASKED, UP, JOINING, READY, LEFT, GONE };
 
@@ -55,7 +55,7 @@ struct stripe {
 	uint64_t acked;
 
 	/* growth */
-	struct window growth;
+	struct width growth;
 	unsigned int want;		/* channels */
 	int	 refused;
 };
@@ -282,7 +282,7 @@ measure(struct stripe *s, uint64_t sent, uint32_t len)
 {
 	if (is_alone(s))
 		return;
-	window_count(&s->growth, len, s->now - sent, s->now,
+	width_acked(&s->growth, len, s->now - sent, s->now,
 	    stripe_channels(s));
 	if (s->conf.streams == 0)
 		s->want = max_u64(s->want, s->growth.want);

@@ -8,7 +8,7 @@
  *
  * The file begins as any other: under its name, in order, on the first
  * channel. If the server's window is the limit, more channels are asked for, 10
- * in all at most (window.h). A refusal is the limit.
+ * in all at most (width.h). A refusal is the limit.
  *
  * If the user wants so many connections, they are asked for at once, but one
  * after the other, and take the place of channels. If not even one can be had,

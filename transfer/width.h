@@ -4,7 +4,7 @@
  */
 
 /*
- * width: how many connections a transfer should have.
+ * width: how many links a transfer should have: connections or channels.
  *
  * More connections help where one of them is held back by loss or by a window,
  * and cost a login and the work of a process where it is not. Only a trial
@@ -15,8 +15,16 @@
  * trial, and what follows has as many as before. No trial begins where the rest
  * takes only a few seconds: a login and a slow start would cost as much.
  *
- * No I/O, no clock, no upstream header, no allocation.
- * regress/unit/width-replay.c drives it alone.
+ * More channels of one connection help where the far end's window limits what
+ * is put. A stock server takes 2 MiB in a round trip on one channel. If what is
+ * acknowledged in a round trip comes near that, more channels are wanted: 2, 4,
+ * 8, 10 in all. A path that grows twofold in each round trip is in slow start,
+ * so as many are wanted as it will need when they are there. A server that
+ * takes more in a round trip has another window, and gets one channel. On a
+ * path of less than 8 ms the window carries 2 Gbit/s, and is no limit.
+ *
+ * No I/O, no clock, no upstream header, no allocation. Tested alone by
+ * regress/unit/width-replay.c.
  */
 
 #ifndef HAYATE_WIDTH_H
@@ -24,26 +32,40 @@
 
 #include <stdint.h>
 
-#define WIDTH_MOST	8
+#define WIDTH_MOST	8		/* connections, with the first */
+#define WIDTH_WINDOW	(2 * 1024 * 1024)	/* a stock server's */
 
-/* Private to width.c; all 0 is the state before the first transfer. */
+/*
+ * Which of the two it decides on is told by which function is called. All 0 is
+ * the state before the first transfer.
+ */
 struct width {
-	unsigned int want;		/* connections; 0: not begun */
+	unsigned int want;		/* see width_want(); 0: one */
+
+	/* channels */
+	int	 limited;		/* the window is the limit now */
+	int	 never;			/* it is not, and never will be */
+
+	/* private; times are microseconds */
+	uint64_t rtt;
+	uint64_t since, bytes;		/* of this period; 0: none has begun */
+	uint64_t best;			/* bytes in a round trip */
+	unsigned int with;		/* so many when "best" was measured */
+	int	 beyond;
+
 	int	 is_settled;		/* no more trials */
 	unsigned int doubts;		/* this one brought too little so far */
-	uint64_t since, bytes;		/* of this second; 0: none has begun */
 	uint64_t last, base;		/* goodput: before, with fewer */
 };
 
-/* Returns how many connections are wanted now: 1 to WIDTH_MOST. */
+/* Returns how many links are wanted now, with the first. */
 unsigned int width_want(const struct width *);
 
 /*
- * "bytes" more have been moved at "now", in microseconds, while "has"
- * connections took part, and "rest" are still to be moved, UINT64_MAX if that
- * is not known.
+ * Connections: "bytes" more have been moved at "now", while "has" took part,
+ * and "rest" are still to be moved, UINT64_MAX if that is not known.
  */
-void	width_count(struct width *, uint64_t bytes, uint64_t rest,
+void	width_moved(struct width *, uint64_t bytes, uint64_t rest,
     unsigned int has, uint64_t now);
 
 /* A transfer begins: the time since the last one does not count. */
@@ -51,5 +73,15 @@ void	width_pause(struct width *);
 
 /* A connection was refused: those that are there remain. */
 void	width_refused(struct width *, unsigned int has);
+
+/*
+ * Channels: "len" bytes were acknowledged at "now", "age" after they were sent,
+ * while "has" took data. The least age is the RTT.
+ */
+void	width_acked(struct width *, uint32_t len, uint64_t age, uint64_t now,
+    unsigned int has);
+
+/* Returns 0 if the window is known to be no limit. */
+int	width_may_be_limited(const struct width *);
 
 #endif /* HAYATE_WIDTH_H */

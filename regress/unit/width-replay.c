@@ -4,7 +4,7 @@
  */
 
 /*
- * width-replay: how many connections are wanted, on paths made of numbers.
+ * width-replay: how many links are wanted, on paths made of numbers.
  *
  * Each line has words KEY=VALUE:
  *
@@ -18,7 +18,15 @@
  *   noise    percent by which the rate of each second differs, up or down
  *   rest     MB that the transfer has to move; 0: not known
  *
- * The report: the numbers that were wanted, in order, and the time of the last.
+ * With "rtt" they are channels of one connection. Each is there a round trip
+ * after it is wanted, and what counts is what is acknowledged:
+ *
+ *   rtt      microseconds of a round trip; 0: they are connections
+ *   window   KB that the server takes on one channel in a round trip
+ *   start    KB of the first round trip, which doubles in each; 0: all at once
+ *
+ * The report: the numbers that were wanted, in order, and the time of the last,
+ * in seconds or round trips.
  */
 
 #include <stdio.h>
@@ -31,12 +39,14 @@
 #define STEPS	100			/* in a second */
 
 static long each, path, slow, login, most, seconds, rest, noise, burst;
+static long rtt, window, start;
 
 static const struct word keys[] = {
 	{ "each", &each, 1000 }, { "path", &path, 1000000 },
 	{ "slow", &slow, 1 }, { "login", &login, 1 }, { "most", &most, 8 },
 	{ "seconds", &seconds, 60 }, { "rest", &rest, 0 },
 	{ "noise", &noise, 0 }, { "burst", &burst, 0 },
+	{ "rtt", &rtt, 0 }, { "window", &window, 2048 }, { "start", &start, 0 },
 };
 
 static long began[WIDTH_MOST];		/* step; 0: not there */
@@ -94,7 +104,7 @@ grow(struct width *x, long step)
 }
 
 static void
-run(void)
+run_connections(void)
 {
 	struct width x;
 	unsigned int want = 1;
@@ -108,7 +118,7 @@ run(void)
 	for (step = 1; step < seconds * STEPS && left > 0; step++) {
 		if (rest > 0)
 			left -= min_u64(left, moved(step));
-		width_count(&x, moved(step), left, has(step),
+		width_moved(&x, moved(step), left, has(step),
 		    (uint64_t)step * 1000000 / STEPS);
 		if (width_want(&x) != want) {
 			want = width_want(&x);
@@ -118,6 +128,59 @@ run(void)
 		grow(&x, step);
 	}
 	printf(" at=%ld has=%u\n", last / STEPS, has(step));
+}
+
+/* Acknowledges so much in a round trip, in pieces of a request. */
+static void
+acknowledge(struct width *x, uint64_t bytes, unsigned int n, uint64_t *now)
+{
+	uint64_t left = bytes, begin = *now;
+	uint32_t len;
+
+	while (left > 0) {
+		len = (uint32_t)min_u64(left, 32 * 1024);
+		left -= len;
+		*now = begin + (uint64_t)rtt * (bytes - left) / bytes;
+		width_acked(x, len, rtt, *now, n);
+	}
+	*now = begin + rtt;
+}
+
+static void
+run_channels(void)
+{
+	struct width x;
+	unsigned int want = 1, n = 1;
+	uint64_t now = 1, bytes, flies = (uint64_t)start * 1024;
+	long trip, last = 0, trips = seconds * 1000000 / rtt;
+
+	memset(&x, 0, sizeof(x));
+	printf("want=1");
+	for (trip = 1; trip <= trips && trip <= 1000; trip++) {
+		bytes = (uint64_t)path * 1000 * rtt / 1000000;
+		if (start > 0)
+			bytes = min_u64(bytes, flies);
+		bytes = min_u64(bytes, (uint64_t)window * 1024 * n);
+		flies = 2 * bytes;
+		acknowledge(&x, bytes, n, &now);
+		n = (unsigned int)min_u64(want, most);
+		if (width_want(&x) != want) {
+			want = width_want(&x);
+			last = trip;
+			printf(",%u", want);
+		}
+	}
+	printf(" at=%ld has=%u limit=%s\n", last, n,
+	    width_may_be_limited(&x) ? "perhaps" : "no");
+}
+
+static void
+run(void)
+{
+	if (rtt > 0)
+		run_channels();
+	else
+		run_connections();
 }
 
 int
