@@ -196,7 +196,7 @@ continued() {
 	before=$(times_logged_in stock)
 	far copy -v -rp "$TREE" "stock:$T/there" 2>log
 	diff -r "$TREE" there/tree
-	[ "$(tree_channels log)" -ge 2 ]
+	[ "$(tree_channels log)" -gt 8 ]
 	[ "$(stat -c '%a %Y' there/tree/below)" = "$(stat -c '%a %Y' "$TREE/below")" ]
 	far copy -v "$TREE"/below/* "stock:$T/there" 2>log
 	[ "$(tree_channels log)" -ge 2 ]

@@ -444,7 +444,7 @@ is_for_others(struct run *t, struct sshbuf *m)
 static void
 judge_window(struct run *t, uint32_t len)
 {
-	if (t->team.channels == 0)
+	if (t->team.kind != LINKS_CHANNELS)
 		return;
 	width_acked(&t->growth, len, server_rtt(t->conn), clock_us(),
 	    links_size(&t->team));

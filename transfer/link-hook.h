@@ -27,8 +27,8 @@
 struct sshbuf;
 struct link;
 
-/* So many links can be moved together. */
-#define LINK_MOST	16
+/* So many links can be moved together: all to one server, and one more. */
+#define LINK_MOST	33
 
 struct link_conf {
 	int	fd_in, fd_out;

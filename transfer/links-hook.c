@@ -28,38 +28,38 @@
 #include "width.h"
 
 /* What is kept of one server between transfers */
-static struct server {
-	struct server *next;
+static struct kept {
+	struct kept *next;
 	int	 main_fd;
 	int	 is_refused;
 	int	 is_told;		/* why there is only one */
 	struct width automatic;
 	struct {
 		int fd, state;
-	} spare[LINKS_MOST];
+	} spare[WIDTH_MOST];
 	size_t	 nspare;
-} *servers;
+} *all;
 
-static struct server *
-server_of(int main_fd)
+static struct kept *
+kept_of(int main_fd)
 {
-	struct server *s;
+	struct kept *s;
 
-	for (s = servers; s != NULL && s->main_fd != main_fd; s = s->next)
+	for (s = all; s != NULL && s->main_fd != main_fd; s = s->next)
 		;
 	if (s != NULL)
 		return s;
 	s = xcalloc(1, sizeof(*s));
 	s->main_fd = main_fd;
-	s->next = servers;
-	servers = s;
+	s->next = all;
+	all = s;
 	return s;
 }
 
 void
 links_forget(int main_fd)
 {
-	struct server *s = server_of(main_fd), *next = s->next;
+	struct kept *s = kept_of(main_fd), *next = s->next;
 
 	while (s->nspare > 0)
 		close(s->spare[--s->nspare].fd);
@@ -76,15 +76,15 @@ links_wanted(int main_fd)
 	if (streams == -1)
 		return 1;
 	if (streams == 0)
-		return width_want(&server_of(main_fd)->automatic);
-	return MINIMUM(streams, LINKS_MOST);
+		return width_want(&kept_of(main_fd)->automatic);
+	return MINIMUM(streams, WIDTH_MOST);
 }
 
 static int
 may_grow(int main_fd)
 {
 	int streams = tell_offers(main_fd);
-	const struct server *s = server_of(main_fd);
+	const struct kept *s = kept_of(main_fd);
 
 	return (streams == 0 || streams > 1) &&
 	    (!s->is_refused || s->nspare > 0);
@@ -93,7 +93,7 @@ may_grow(int main_fd)
 void
 links_tell_why_alone(int main_fd)
 {
-	struct server *s = server_of(main_fd);
+	struct kept *s = kept_of(main_fd);
 
 	if (!s->is_told && tell_is_alone(main_fd))
 		logit("There is one connection only, as each further one "
@@ -110,7 +110,7 @@ links_may_grow(int main_fd)
 
 /* Takes one that is up, if there is one: what is awaited may never come. */
 static int
-take_spare(struct server *s, int *state)
+take_spare(struct kept *s, int *state)
 {
 	unsigned int i = s->nspare - 1;
 	int fd;
@@ -126,7 +126,7 @@ take_spare(struct server *s, int *state)
 int
 links_take(int main_fd, int *state)
 {
-	struct server *s = server_of(main_fd);
+	struct kept *s = kept_of(main_fd);
 
 	if (s->nspare > 0)
 		return take_spare(s, state);
@@ -140,9 +140,9 @@ links_take(int main_fd, int *state)
 void
 links_leave(int main_fd, int fd, int state)
 {
-	struct server *s = server_of(main_fd);
+	struct kept *s = kept_of(main_fd);
 
-	if (s->nspare == LINKS_MOST) {
+	if (s->nspare == WIDTH_MOST) {
 		close(fd);
 		return;
 	}
@@ -153,7 +153,7 @@ links_leave(int main_fd, int fd, int state)
 void
 links_refused(int main_fd, unsigned int has)
 {
-	struct server *s = server_of(main_fd);
+	struct kept *s = kept_of(main_fd);
 
 	if (!s->is_refused)
 		verbose("a further connection was refused; the transfer goes "
@@ -165,7 +165,7 @@ links_refused(int main_fd, unsigned int has)
 void
 links_count(int main_fd, uint64_t bytes, uint64_t rest, unsigned int has)
 {
-	struct width *x = &server_of(main_fd)->automatic;
+	struct width *x = &kept_of(main_fd)->automatic;
 	unsigned int was = width_want(x);
 
 	width_moved(x, bytes, rest, has, clock_us());
@@ -177,7 +177,7 @@ links_count(int main_fd, uint64_t bytes, uint64_t rest, unsigned int has)
 void
 links_pause(int main_fd)
 {
-	width_pause(&server_of(main_fd)->automatic);
+	width_pause(&kept_of(main_fd)->automatic);
 }
 
 int
@@ -235,7 +235,7 @@ links_begin(struct links *t, int main_fd, struct link *link,
 	memset(t, 0, sizeof(*t));
 	t->main_fd = main_fd;
 	t->link[0] = link;
-	t->state[0] = LINKS_SPEAKS;
+	t->told[0] = LINKS_SPEAKS;
 	t->is_full = !may_grow(main_fd);
 	t->before_fatal = before_fatal;
 	t->arg = arg;
@@ -258,10 +258,10 @@ links_end(struct links *t)
 		if (t->link[i] == NULL)
 			continue;
 		drop(t, i);
-		if (t->channels > 0)
+		if (t->kind == LINKS_CHANNELS)
 			close(t->fd[i]);
 		else
-			links_leave(t->main_fd, t->fd[i], t->state[i]);
+			links_leave(t->main_fd, t->fd[i], t->told[i]);
 	}
 }
 
@@ -270,6 +270,7 @@ links_use_channels(struct links *t)
 {
 	if (tell_offers(t->main_fd) != 1)
 		return;
+	t->kind = LINKS_CHANNELS;
 	t->channels = 1;
 	t->is_full = 0;
 }
@@ -277,7 +278,7 @@ links_use_channels(struct links *t)
 int
 links_is_up(const struct links *t, unsigned int i)
 {
-	return t->link[i] != NULL && t->state[i] >= 0 &&
+	return t->link[i] != NULL && t->told[i] >= 0 &&
 	    !link_is_lost(t->link[i]);
 }
 
@@ -294,17 +295,18 @@ links_size(const struct links *t)
 static int
 take(struct links *t, unsigned int place)
 {
-	if (t->channels == 0)
-		return links_take(t->main_fd, &t->state[place]);
+	if (t->kind == LINKS_LOGINS)
+		return links_take(t->main_fd, &t->told[place]);
 	debug("asking for channel %u", place + 1);
-	t->state[place] = LINKS_NEW;
+	t->told[place] = LINKS_NEW;
 	return tell_connect(t->main_fd, 0);
 }
 
 static unsigned int
 wanted(const struct links *t)
 {
-	return t->channels > 0 ? t->channels : links_wanted(t->main_fd);
+	return t->kind == LINKS_CHANNELS ? t->channels :
+	    links_wanted(t->main_fd);
 }
 
 void
@@ -320,7 +322,7 @@ links_grow(struct links *t)
 			place = place == 0 ? i : place;
 			continue;
 		}
-		if (t->state[i] < 0 && t->channels == 0)
+		if (t->told[i] < 0 && t->kind == LINKS_LOGINS)
 			return;
 		n++;
 	}
@@ -333,10 +335,10 @@ links_grow(struct links *t)
 	}
 	conf.fd_in = conf.fd_out = t->fd[place];
 	t->link[place] = link_new(&conf);
-	if (t->state[place] == LINKS_NEW)
+	if (t->told[place] == LINKS_NEW)
 		links_send_init(t->link[place]);
-	if (t->state[place] < 0)
-		t->state[place] = LINKS_ASKED;
+	if (t->told[place] < 0)
+		t->told[place] = LINKS_ASKED;
 }
 
 void
@@ -358,15 +360,15 @@ links_move(struct links *t, int ms)
 static int
 lose(struct links *t, unsigned int i)
 {
-	int was_up = t->state[i] >= 0;
+	int was_up = t->told[i] >= 0;
 
 	drop(t, i);
 	close(t->fd[i]);
 	t->is_full = 1;
 	if (was_up)
 		verbose("a further %s is lost",
-		    t->channels > 0 ? "channel" : "connection");
-	else if (t->channels == 0)
+		    t->kind == LINKS_CHANNELS ? "channel" : "connection");
+	else if (t->kind == LINKS_LOGINS)
 		links_refused(t->main_fd, links_size(t));
 	return was_up;
 }
@@ -375,15 +377,15 @@ lose(struct links *t, unsigned int i)
 static void
 join(struct links *t, unsigned int i, struct sshbuf *m)
 {
-	t->state[i] = links_read_version(t->link[i], m);
-	if (t->state[i] == 0) {
+	t->told[i] = links_read_version(t->link[i], m);
+	if (t->told[i] == 0) {
 		drop(t, i);
 		close(t->fd[i]);
 		t->is_full = 1;
 		return;
 	}
 	debug("there are %u %s", links_size(t),
-	    t->channels > 0 ? "channels" : "connections");
+	    t->kind == LINKS_CHANNELS ? "channels" : "connections");
 }
 
 struct sshbuf *
@@ -394,7 +396,7 @@ links_next(struct links *t, unsigned int *i)
 	for (*i = 0; *i < LINKS_MOST; ++*i) {
 		while (t->link[*i] != NULL &&
 		    (m = link_take(t->link[*i])) != NULL) {
-			if (t->state[*i] >= 0)
+			if (t->told[*i] >= 0)
 				return m;
 			join(t, *i, m);
 		}

@@ -21,7 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINKS_MOST	8		/* with the first */
+#define LINKS_MOST	32		/* with the first; a bit for each */
 
 struct sshbuf;
 struct link;
@@ -84,10 +84,12 @@ void	links_send_init(struct link *);
 struct links {
 	int	 main_fd;
 	struct link *link[LINKS_MOST];	/* NULL: none */
-	int	 fd[LINKS_MOST], state[LINKS_MOST];
+	int	 fd[LINKS_MOST];
+	int	 told[LINKS_MOST];	/* a state, see links_take() */
 	int	 is_full;		/* none is to be asked for */
 	struct link *also;		/* to another server; NULL: none */
-	unsigned int channels;		/* wanted; 0: they are connections */
+	enum { LINKS_LOGINS, LINKS_CHANNELS } kind;
+	unsigned int channels;		/* wanted, if they are channels */
 	void	(*before_fatal)(void *);
 	void	*arg;
 };

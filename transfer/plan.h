@@ -156,7 +156,7 @@ void	plan_set_window(struct plan *, uint64_t bytes);
  * Lanes: a bit for each that files may take, of which lane 0 is one, and for
  * each that can take more data now. At first both have lane 0 alone.
  */
-#define PLAN_LANES	8
+#define PLAN_LANES	32
 void	plan_set_lanes(struct plan *, unsigned int up, unsigned int takes);
 
 /* How many files a lane has under way */

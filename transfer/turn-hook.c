@@ -39,7 +39,7 @@ helps(const struct run *t)
 	if (t->to != NULL ||
 	    (is_put && !server_can_stripe(t->conn, STRIPE_UNIT)))
 		return 0;
-	if (t->team.channels > 0)
+	if (t->team.kind == LINKS_CHANNELS)
 		return width_may_be_limited(&t->growth);
 	return is_put || links_may_grow(t->team.main_fd) ||
 	    links_size(&t->team) > 1;
