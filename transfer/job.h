@@ -99,6 +99,7 @@ struct plan {
 	struct plan_conf conf;
 	struct node walk, ready, held, agenda, more, unlisted, loose;
 	struct lane lane[PLAN_LANES];
+	unsigned int lanes;		/* the first so many have been up */
 	unsigned int up, takes;		/* bits of plan_set_lanes() */
 	unsigned int turn;		/* the lane that sent data last */
 	struct plan_req *bucket[BUCKETS];

@@ -329,7 +329,7 @@ idlest_lane(const struct plan *s)
 {
 	unsigned int i, best = 0;
 
-	for (i = 1; i < PLAN_LANES; i++) {
+	for (i = 1; i < s->lanes; i++) {
 		if ((s->up >> i & 1) != 0 &&
 		    work_of(&s->lane[i]) < work_of(&s->lane[best]))
 			best = i;
@@ -349,7 +349,7 @@ share(const struct plan *s)
 {
 	unsigned int i, n = 0;
 
-	for (i = 0; i < PLAN_LANES; i++)
+	for (i = 0; i < s->lanes; i++)
 		n += is_busy(&s->lane[i]);
 	return s->window / (n == 0 ? 1 : n);
 }
@@ -511,6 +511,8 @@ plan_set_lanes(struct plan *s, unsigned int up, unsigned int takes)
 {
 	s->up = up;
 	s->takes = takes;
+	while (s->lanes < PLAN_LANES && up >> s->lanes != 0)
+		s->lanes++;
 }
 
 uint32_t
@@ -833,8 +835,8 @@ next_data(struct plan *s, struct plan_action *a)
 	unsigned int i, lane;
 	int r = 0;
 
-	for (i = 1; i <= PLAN_LANES && r == 0; i++) {
-		lane = (s->turn + i) % PLAN_LANES;
+	for (i = 1; i <= s->lanes && r == 0; i++) {
+		lane = (s->turn + i) % s->lanes;
 		if ((s->takes >> lane & 1) != 0)
 			r = next_in_lane(s, &s->lane[lane], a);
 		if (r == 1)
@@ -1416,7 +1418,7 @@ plan_new(const struct plan_conf *conf)
 	link_init(&s->loose);
 	for (i = 0; i < PLAN_LANES; i++)
 		link_init(&s->lane[i].data);
-	s->up = s->takes = 1;
+	s->up = s->takes = s->lanes = 1;
 	return s;
 }
 
