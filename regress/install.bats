@@ -37,6 +37,7 @@ named() {
 others() {
 	cat <<-END
 	/dev/*
+	/etc/hayate/*
 	/etc/hosts.*
 	/etc/hpnssh/*
 	/etc/motd
@@ -47,11 +48,13 @@ others() {
 	/path/*
 	/proc/sys/net/ipv4/*
 	/root/.ssh/*
+	/run/motd.d/*
 	/tmp/blah*
 	/usr/bin
 	/usr/bin/nc
 	/usr/bin/xauth
 	/usr/local/lib\*/\*
+	/var/lib/hayate/*
 	/var/run/sshd.pid
 	$sysconfdir
 	$sysconfdir/*.d/\*.conf
@@ -118,8 +121,9 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 # other options; the test may write to FILE
 elsewhere() {
 	cd "$BATS_TEST_TMPDIR"
-	mkdir -p build
+	mkdir -p build/upstream
 	cp -al "$BUILD/hayate" build/hayate
+	cp "$BUILD/upstream/.source" build/upstream/
 	[ $# -eq 0 ] || rm -f "build/$1"
 	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
 }
