@@ -24,6 +24,9 @@ libssh.a: $(HAYATE_OBJS) .modules
 # The programs call ssh by the name under which it is installed.
 SSH_PROGRAM = $(bindir)/$(HAYATE_SSH)
 
+# Pages and samples name host keys where they are; upstream's list lacks mldsa44.
+PATHSUBS += -e 's|/etc/ssh/ssh_host_mldsa44_|$(sysconfdir)/ssh_host_mldsa44_|g'
+
 # Core files include no upstream header, so they cannot use OpenSSH's copies of
 # the BSD functions. libbsd declares them.
 $(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)

@@ -35,6 +35,9 @@ fixed() {
 	seq -f 'fix x CVE-1-%g' "$1" >>build/upstream/.source
 }
 
+# release NUMBER: it is the source of this release
+release() { sed -i "s/OpenSSH_[0-9.]*/OpenSSH_$1/" build/upstream/version.h; }
+
 # version MARK REVISION VERSION [FLAVOUR]: of the packages
 version() {
 	ours "$1"
@@ -56,6 +59,7 @@ ascending() {
 }
 
 @test "versions sort: commits, releases, Debian's fixes and upstream's, the system" {
+	release 10.0
 	fixed 0
 	printf 'ID=debian\nVERSION_ID="12"\n' >os
 	{
@@ -77,7 +81,7 @@ ascending() {
 		version 20260901.000000 Debian-7+deb13u4 0.2
 		version "" Debian-7+deb13u4 0.2
 		version "" Debian-7+deb13u4 0.10
-		sed -i 's/OpenSSH_[0-9.]*/OpenSSH_10.2/' build/upstream/version.h
+		release 10.2
 		version "" Debian-1 0.10
 	} >versions
 	[ "$(sort -u versions | wc -l)" = 15 ]
@@ -88,6 +92,7 @@ ascending() {
 }
 
 @test "versions that replace are between Debian's revision and its next" {
+	release 10.0
 	fixed 0
 	printf 'ID=debian\nVERSION_ID="12"\n' >os
 	{

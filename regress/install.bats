@@ -45,6 +45,7 @@ others() {
 	/etc/nologin
 	/etc/passwd
 	/etc/profile
+	/etc/rc
 	/path/*
 	/proc/sys/net/ipv4/*
 	/root/.ssh/*
@@ -53,6 +54,7 @@ others() {
 	/usr/bin
 	/usr/bin/nc
 	/usr/bin/xauth
+	/usr/lib\*/\*
 	/usr/local/lib\*/\*
 	/var/lib/hayate/*
 	/var/run/sshd.pid

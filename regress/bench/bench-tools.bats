@@ -50,11 +50,13 @@ all_ran() {
 
 count() { lines "$1" program | wc -l; }
 
-# without TOOL...: a PATH that has all but these, with fakes from $T/fake first
+# without TOOL...: a PATH that has all but these, with fakes from $T/fake first.
+# The links that ccache has for compilers do not work in another folder.
 without() {
 	local d tool
 	mkdir -p "$T/bin" "$T/fake"
 	for d in ${PATH//:/ }; do
+		[[ $d != */ccache ]] || continue
 		find "$d/" -maxdepth 1 ! -type d -exec ln -st "$T/bin" {} + \
 		    2>/dev/null || :
 	done
