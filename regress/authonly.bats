@@ -145,6 +145,33 @@ mode() {
 	logged open "Data in clear ended for .*, [0-9]{7,} bytes"
 }
 
+# told MASTER: what "ssh -O conninfo" says of that connection. Before 10.3 there is
+# none.
+told() {
+	run --separate-stderr client -S "$1" -O conninfo open
+	[[ $stderr != *"Invalid multiplex command"* ]] || skip "ssh -O conninfo is new in 10.3"
+	[ "$status" = 0 ]
+}
+
+# With threads the cipher opens packets before upstream asks for them.
+@test "ssh -O conninfo tells the mode and all bytes, and the cipher after a terminal" {
+	local threads ctl mode=aes128-gmac@hayate.invalid
+	for threads in off 2; do
+		ctl=$PWD/ctl$threads
+		client "${ASK[@]}" -c aes128-ctr -o CipherThreads=$threads \
+		    -M -S "$ctl" -N -f open 2>err
+		client -q "${ASK[@]}" -S "$ctl" open "cat $DATA" | cmp - "$DATA"
+		told "$ctl"
+		[[ $output = *"cipher $mode"*"traffic "*" 2.9MB in, "* ]]
+		client -q "${ASK[@]}" -tt -S "$ctl" open true </dev/null >/dev/null
+		client -S "$ctl" open "cat $DATA" | cmp - "$DATA"
+		told "$ctl"
+		[[ $output = *"cipher aes128-ctr"*"traffic "*" 5.7MB in, "* ]]
+		[[ $output != *"$mode"* ]]
+		client -S "$ctl" -O exit open
+	done
+}
+
 @test "a later terminal, agent or X11 on a shared connection restores encryption" {
 	local what why ctl=$PWD/ctl n=0 master
 	while read -r what why; do
