@@ -348,6 +348,21 @@ large_tree() {
 	[ "$(channels log)" = 1 ]
 }
 
+# From 10.1 on the class of traffic follows the channels that are open.
+@test "further channels are bulk to the network, and the connection is as before after them" {
+	run strings "$(bin ssh)"
+	[[ $output = *"session QoS is now"* ]] || skip "QoS does not follow the channels before 10.1"
+	start -vv -o IPQoS="cs6 cs1" "$BULK" "stock:$T/there/x"
+	[ "$(ip netns exec "lfp-$P-a" ss -Htn --tos | grep -o 'tos:0x[0-9a-f]*')" = tos:0x20 ]
+	ended 0
+	[ "$(channels log)" -ge 3 ]
+	grep 'classify type "session' log | sort | uniq -c >classes
+	run ! grep -v ' as bulk' classes
+	[ "$(grep -c 'labeled channel [0-9]* as session:subsystem:sftp' log)" -ge 3 ]
+	[ "$(sed -n 's/.*session QoS is now \([a-z-]*\).*/\1/p' log | xargs)" = \
+	    "interactive non-interactive interactive" ]
+}
+
 # What scp and ssh tell each other is in a table that everybody can read.
 @test "a foreign process gets no channel" {
 	need python3
