@@ -348,10 +348,10 @@ large_tree() {
 	[ "$(channels log)" = 1 ]
 }
 
-# From 10.1 on the class of traffic follows the channels that are open.
+# The class of traffic follows the channels that are open.
 @test "further channels are bulk to the network, and the connection is as before after them" {
 	run strings "$(bin ssh)"
-	[[ $output = *"session QoS is now"* ]] || skip "QoS does not follow the channels before 10.1"
+	[[ $output = *"session QoS is now"* ]] || skip "QoS does not follow the channels in this release"
 	start -vv -o IPQoS="cs6 cs1" "$BULK" "stock:$T/there/x"
 	[ "$(ip netns exec "lfp-$P-a" ss -Htn --tos | grep -o 'tos:0x[0-9a-f]*')" = tos:0x20 ]
 	ended 0
