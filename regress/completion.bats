@@ -159,10 +159,7 @@ long_options() {
 }
 
 @test "install leaves a completion of the distribution as it is, uninstall as well" {
-	cd "$BATS_TEST_TMPDIR"
-	mkdir build
-	cp -al "$BUILD/hayate" build/hayate
-	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
+	elsewhere
 	share=to$(sed -n 's/^prefix=//p' "$BUILD/hayate/Makefile")/share
 	mkdir -p "$share/bash-completion/completions"
 	echo "complete -F _ssh ssh" >"$share/bash-completion/completions/ssh"

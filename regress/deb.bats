@@ -276,7 +276,7 @@ ascending() {
 	revised unpatched 2025-04-09
 	run -0 src/build-aux/deb beside tree
 	head -n 1 build/deb/beside/debian/changelog | grep -- '-0unpatched[~+]'
-	grep -x 'PERMIT = .*--enable-unpatched-upstream' build/deb/beside/debian/settings.mk
+	grep -x 'PERMIT = .*--enable-unpatched-upstream.*' build/deb/beside/debian/settings.mk
 	revised Debian-7+deb13u4 2026-05-06
 	run -0 src/build-aux/deb beside tree
 	run ! grep unpatched build/deb/beside/debian/{changelog,settings.mk}

@@ -609,3 +609,14 @@ grew() {
 	[ "$(widest "$@")" -gt $STOCK_WINDOW ] &&
 	    [ "$(credit "$@")" -gt $STOCK_WINDOW ]
 }
+
+# elsewhere [FILE]: a build directory whose trees are those of $BUILD, with
+# other options; the test may write to FILE
+elsewhere() {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir -p build/upstream
+	cp -al "$BUILD/hayate" build/hayate
+	cp "$BUILD/upstream/.source" build/upstream/
+	[ $# -eq 0 ] || rm -f "build/$1"
+	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
+}

@@ -119,17 +119,6 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 	grep -A1 '^install-strip:' "$TOP/Makefile" | grep -F 'STRIP_OPT=-s $(AUX)/install install'
 }
 
-# elsewhere [FILE]: a build directory whose trees are those of $BUILD, with
-# other options; the test may write to FILE
-elsewhere() {
-	cd "$BATS_TEST_TMPDIR"
-	mkdir -p build/upstream
-	cp -al "$BUILD/hayate" build/hayate
-	cp "$BUILD/upstream/.source" build/upstream/
-	[ $# -eq 0 ] || rm -f "build/$1"
-	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
-}
-
 @test "uninstall leaves configuration and removes no foreign file" {
 	cp -a "$DEST" "$BATS_TEST_TMPDIR/gone"
 	touch "$BATS_TEST_TMPDIR/gone$bindir/somebody-elses"

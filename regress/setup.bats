@@ -162,3 +162,8 @@ suite_of() {
 		done
 	done
 }
+
+@test "a suite ignores no signal that it would not ignore alone" {
+	run -0 "$REGRESS/cpu" "$BATS_TEST_TMPDIR/cpu" grep SigIgn /proc/self/status
+	[ "$output" = "$(grep SigIgn /proc/self/status)" ]
+}
