@@ -613,7 +613,7 @@ grew() {
 # elsewhere [FILE]: a build directory whose trees are those of $BUILD, with
 # other options; the test may write to FILE
 elsewhere() {
-	cd "$BATS_TEST_TMPDIR"
+	cd "$BATS_TEST_TMPDIR" || return
 	mkdir -p build/upstream
 	cp -al "$BUILD/hayate" build/hayate
 	cp "$BUILD/upstream/.source" build/upstream/
