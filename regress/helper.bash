@@ -408,9 +408,10 @@ files() {
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 
-# far copy|files|client ARG...: over the path $P, from a to b, 10.77.0.2
+# far copy|files|client ARG...: over the path $P, from a to b, 10.77.0.2. SIGHUP ends
+# it even if nohup started the tests.
 far() {
-	IN_CLIENT="ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
+	IN_CLIENT="env --default-signal=HUP ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
 }
 
 ### SFTP servers of other kinds, with our keys

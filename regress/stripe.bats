@@ -107,9 +107,12 @@ start() {
 	SCP_JOB=$!
 }
 
+finished() { ! kill -0 "$SCP_JOB" 2>/dev/null; }
+
 # ended STATUS: so did the scp that was started
 ended() {
 	local status=0
+	poll 30 finished || kill -9 "$SCP" "$SCP_JOB"
 	wait "$SCP_JOB" || status=$?
 	[ $status = "$1" ] || { echo "ended with $status"; cat log; return 1; }
 }
