@@ -682,11 +682,16 @@ stubbed() {
 	mkdir "$BATS_TEST_TMPDIR/none" "$SRC/regress"
 	cp "$TOP/regress/lanes" "$TOP/regress/cpu" "$SRC/regress"
 	s='@test'
+	printf '%s\n' "$s 'a' {" true "}" "$s 'b' {" skip "}" >"$SRC/regress/good.bats"
 	printf '%s\n' "$s 'c' {" true "}" "$s 'd' {" false "}" >"$SRC/regress/bad.bats"
 	stubbed
 	configured --with-openssh="$BUILD/upstream"
-	try() { env -u BATS_TMPDIR -u BATS_RUN_TMPDIR build-aux/try-upstream "$@" 3>&-; }
-	export SUITES=bad
+	# The part of Bats that runs a test cannot begin another run.
+	try() {
+		PATH=${PATH//"$BATS_LIBEXEC:"/} env -u BATS_TMPDIR -u BATS_RUN_TMPDIR \
+		    build-aux/try-upstream "$@" 3>&-
+	}
+	export SUITES="good bad"
 	run -1 try "$BATS_TEST_TMPDIR/none" "$spoilt" "$BUILD/upstream"
 	# the columns: no source, one that cannot be patched, and one that works
 	row() { awk -v n="$1" '$1 == n { $1 = ""; print }' build/try-upstream.txt; }
@@ -694,7 +699,8 @@ stubbed() {
 	[ "$(row source)" = " fails - -" ]
 	[ "$(row series)" = " - fails applies" ]
 	[ "$(row compile)" = " - - works" ]
-	[[ $(row bad) = " - - "*/[1-9]/* ]]
+	[ "$(row good)" = " - - 1/0/1" ]
+	[ "$(row bad)" = " - - 1/1/0" ]
 	[[ $(row read) = " - "[1-9]*" unread all" ]]
 	[[ ${lines[-1]} = "try-upstream: "*" of these failed: does not work, see build/try" ]]
 	[ ! -e build/hayate ]

@@ -11,7 +11,9 @@ setup_file() {
 	export SRC=$BATS_FILE_TMPDIR/src UP=$BATS_FILE_TMPDIR/up CONFIG_SITE
 	mkdir -p "$SRC" "$UP/openssh-10.9p1" "$UP/fixes"
 	cd "$UP"
-	seq 20 | sed -e 's/.*/int line_&;/' -e '1i/* $OpenBSD: piece.c,v 1.6 2026/01/01 $ */' >piece.c
+	# written in two parts: this file has no such line of its own
+	local os=Open
+	seq 20 | sed -e 's/.*/int line_&;/' -e "1i/* \$${os}BSD: piece.c,v 1.6 2026/01/01 \$ */" >piece.c
 	git init -q clone
 	sed 's/v 1.6/v 1.8/' piece.c >clone/piece.c
 	commit() { git -C clone add . && git -C clone -c user.name=A -c user.email=a@b commit -q -m x; }
