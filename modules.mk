@@ -26,12 +26,16 @@ HAYATE_CORE = \
 	cipher/pool.c \
 	transfer/fetch.c \
 	transfer/flow.c \
+	transfer/jobs.c \
 	transfer/json.c \
 	transfer/landing.c \
+	transfer/lanes.c \
 	transfer/longopt.c \
 	transfer/meter.c \
+	transfer/pace.c \
 	transfer/plan.c \
 	transfer/ranges.c \
+	transfer/steps.c \
 	transfer/stripe.c \
 	transfer/tell.c \
 	transfer/verify.c \

@@ -6,7 +6,7 @@
 /*
  * job: what plan.c knows of its jobs and requests, and rings of links to
  * keep jobs in order. A ring begins and ends with a link of its own, which
- * leads to itself while the ring is empty. Included by plan.c alone.
+ * leads to itself while the ring is empty. For plan.c and what is below it.
  */
 
 #ifndef HAYATE_JOB_H
@@ -23,6 +23,15 @@ struct node {
 };
 
 #define BUCKETS		1024		/* of request IDs, which count up */
+
+/*
+ * READDIRs of a directory under way, if handles are told: at first, at most. A
+ * root has nothing beside it that could use the round trip, and a READDIR gets
+ * 100 names from most servers.
+ */
+#define READDIRS_FIRST	4
+#define READDIRS_ROOT	16
+#define READDIRS_MOST	64
 
 struct job {
 	struct node walk, queue;
@@ -188,6 +197,21 @@ dequeue(struct node *queue)
 
 	link_remove(&j->queue);
 	return j;
+}
+
+/* The next step of a job, taken soon */
+static inline void
+step(struct plan *s, struct job *j, enum plan_op op)
+{
+	j->step = op;
+	enqueue(&s->agenda, j);
+}
+
+/* The source was read to its end, and all of it has come. */
+static inline int
+is_whole(const struct job *j)
+{
+	return j->eof && !j->failed && j->is_whole;
 }
 
 #endif /* HAYATE_JOB_H */

@@ -42,13 +42,8 @@
  * opening it once more, as in stock, unless nothing has come: then it stays as
  * it was.
  *
- * How many jobs are under way depends on the server:
- *
- *   told      It has told its limit of open handles: as many as that allows.
- *   unknown   8 at first, twice as many after each round without a failure.
- *   strict    What fails beside others is tried again, with half as many, down
- *             to one. Only what fails alone has failed. If it then succeeds,
- *             the number stays as low.
+ * pace.h says how many jobs are under way, steps.h in which order one of them
+ * sends its requests, lanes.h over which connection.
  *
  * A file that is held is the caller's to copy, when all before it are printed,
  * those behind it are known, and nothing is under way: the caller has the

@@ -1,0 +1,159 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See lanes.h. */
+
+#include <stdlib.h>
+
+#include "job.h"
+#include "lanes.h"
+#include "minmax.h"
+#include "ranges.h"
+
+/* What a file costs its lane beside its bytes, in bytes */
+#define FILE_COST	(32 * 1024)
+
+struct plan_req **
+lanes_place(const struct plan *s, uint32_t id)
+{
+	struct plan_req **place = (struct plan_req **)&s->bucket[id % BUCKETS];
+
+	while (*place != NULL && (*place)->id != id)
+		place = &(*place)->next;
+	return place;
+}
+
+int
+lanes_request(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
+    uint64_t off, uint32_t len, struct plan_action *a)
+{
+	struct plan_req *r = calloc(1, sizeof(*r)), **place;
+
+	if (r == NULL)
+		return -1;
+	r->op = op;
+	r->job = j;
+	r->lane = lane;
+	r->off = off;
+	r->len = len;
+	r->id = s->next_id++;
+	r->cost = LANES_OVERHEAD;
+	if (op == PLAN_WRITE && s->conf.cross)
+		r->cost += len;
+	else if (len != 0)
+		r->cost += off >= j->size ? 0 :
+		    (uint32_t)min_u64(len, j->size - off);
+	s->lane[lane].bytes += r->cost;
+	s->requests++;
+	j->under_way++;
+	place = &s->bucket[r->id % BUCKETS];
+	r->next = *place;
+	*place = r;
+	*a = (struct plan_action){ op, j, lane, r->id, off, len };
+	return 1;
+}
+
+void
+lanes_retire(struct plan *s, struct plan_req **place)
+{
+	struct plan_req *r = *place;
+
+	*place = r->next;
+	r->job->under_way--;
+	s->requests--;
+	s->lane[r->lane].bytes -= r->cost;
+	free(r);
+}
+
+void
+lanes_set_ahead(struct plan *s, struct job *j, uint64_t bytes)
+{
+	s->lane[j->lane].ahead += bytes;
+	s->lane[j->lane].ahead -= j->ahead;
+	j->ahead = bytes;
+}
+
+unsigned int
+lanes_count(unsigned int bits)
+{
+	unsigned int n = 0;
+
+	for (; bits != 0; bits &= bits - 1)
+		n++;
+	return n;
+}
+
+static uint64_t
+work_of(const struct lane *l)
+{
+	return l->bytes + l->ahead + (uint64_t)l->files * FILE_COST;
+}
+
+unsigned int
+lanes_idlest(const struct plan *s)
+{
+	unsigned int i, best = 0;
+
+	for (i = 1; i < s->lanes; i++) {
+		if ((s->up >> i & 1) != 0 &&
+		    work_of(&s->lane[i]) < work_of(&s->lane[best]))
+			best = i;
+	}
+	return best;
+}
+
+static int
+is_busy(const struct lane *l)
+{
+	return l->bytes > 0 || !link_is_empty(&l->data);
+}
+
+/* The window is shared by those that have something to do. */
+uint64_t
+lanes_share(const struct plan *s)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < s->lanes; i++)
+		n += is_busy(&s->lane[i]);
+	return s->window / (n == 0 ? 1 : n);
+}
+
+static int
+takes_lane(const struct job *j)
+{
+	return j->kind == PLAN_FILE || j->kind == PLAN_LINK;
+}
+
+/* What waits counts as under way. */
+void
+lanes_count_kept(struct plan *s, struct job *j)
+{
+	s->lane[j->lane].bytes += j->ranges.kept - j->kept;
+	s->kept += j->ranges.kept - j->kept;
+	s->npieces += j->ranges.nkept - j->npieces;
+	j->kept = j->ranges.kept;
+	j->npieces = j->ranges.nkept;
+}
+
+void
+lanes_enter(struct plan *s, struct job *j)
+{
+	if (takes_lane(j)) {
+		j->lane = lanes_idlest(s);
+		s->lane[j->lane].files++;
+		j->is_in_lane = 1;
+	}
+}
+
+void
+lanes_leave(struct plan *s, struct job *j)
+{
+	lanes_set_ahead(s, j, 0);
+	ranges_clear(&j->ranges);
+	lanes_count_kept(s, j);
+	s->lane[j->lane].files -= j->is_in_lane;
+	j->is_in_lane = 0;
+}

@@ -1,0 +1,57 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * lanes: what each connection of a plan has to do, and the requests that are
+ * under way on it.
+ *
+ * A file, or a link, takes the lane that has least to do, and keeps it. All
+ * else takes lane 0. The window is shared by the lanes that are busy. What came
+ * early and waits in memory counts as under way.
+ *
+ * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ */
+
+#ifndef HAYATE_LANES_H
+#define HAYATE_LANES_H
+
+#include <stdint.h>
+
+#include "plan.h"
+
+struct lane;
+struct plan_req;
+
+/* What a request and its reply take beside their data, about, in bytes */
+#define LANES_OVERHEAD	64
+
+/*
+ * A new request: returns 1 and the action, or -1 if out of memory.
+ * lanes_place() leads to the request with the ID, or to NULL. After
+ * lanes_retire() it is answered, and no longer known.
+ */
+int	lanes_request(struct plan *, struct job *, unsigned int lane,
+    enum plan_op, uint64_t off, uint32_t len, struct plan_action *);
+struct plan_req **lanes_place(const struct plan *, uint32_t id);
+void	lanes_retire(struct plan *, struct plan_req **);
+
+/* A job begins and ends. */
+void	lanes_enter(struct plan *, struct job *);
+void	lanes_leave(struct plan *, struct job *);
+
+/* So many bytes of it are not asked for or sent. */
+void	lanes_set_ahead(struct plan *, struct job *, uint64_t bytes);
+
+/* What waits of the job has changed. */
+void	lanes_count_kept(struct plan *, struct job *);
+
+/* The lane that has least to do; how many bits are set, of lanes */
+unsigned int lanes_idlest(const struct plan *);
+unsigned int lanes_count(unsigned int bits);
+
+/* Bytes that a lane may have under way */
+uint64_t lanes_share(const struct plan *);
+
+#endif /* HAYATE_LANES_H */

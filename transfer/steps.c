@@ -1,0 +1,412 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See steps.h. */
+
+#include <stdlib.h>
+
+#include "job.h"
+#include "jobs.h"
+#include "lanes.h"
+#include "minmax.h"
+#include "pace.h"
+#include "ranges.h"
+#include "steps.h"
+
+/* After so many replies of no data in a row a server is broken. */
+#define EMPTY_MOST	2
+
+/* A server that returns less than asked is asked for less, but not for this. */
+#define UNIT_LEAST	512
+
+int
+steps_has_all(const struct plan *s, const struct job *j)
+{
+	return (j->eof && j->ranges.nloose == 0) || j->failed || j->again ||
+	    j->unclear || s->interrupted;
+}
+
+/* Nothing was asked for or sent, so there is nothing to cut off. */
+static int
+is_untouched(const struct job *j)
+{
+	return j->ranges.cursor == 0 && !j->eof;
+}
+
+/* All data requests of a file are answered, and there will be no more. */
+static void
+drained(struct plan *s, struct job *j)
+{
+	j->is_whole = j->ranges.first == NULL &&
+	    ranges_frontier(&j->ranges) >= j->ranges.high;
+	if (j->unclear)
+		step(s, j, PLAN_FSTAT);
+	else if (j->again || is_untouched(j)) {
+		j->failed |= !j->again;
+		step(s, j, s->conf.cross ? PLAN_CLOSE_TO : PLAN_CLOSE);
+	} else if (s->conf.cross && j->clear && is_whole(j)) {
+		j->clear = 0;			/* The source has no bytes. */
+		step(s, j, PLAN_CLEAR);
+	} else
+		step(s, j, PLAN_SETTLE);
+}
+
+void
+steps_go_on(struct plan *s, struct job *j)
+{
+	j->again |= j->clear && s->clears == CLEARS_NOT && !j->failed;
+	link_remove(&j->loose);
+	if (!steps_has_all(s, j)) {
+		if (j->ranges.nloose > 0)
+			link_before(&j->loose, &s->loose);
+		if (link_is_empty(&j->queue) && !j->eof)
+			enqueue(&s->lane[j->lane].data, j);
+	} else if (j->under_way == 0)
+		drained(s, j);
+	else
+		link_remove(&j->queue);
+}
+
+/* Returns 1 if what is copied to is a server. */
+static int
+has_target(const struct plan *s)
+{
+	return s->conf.put || s->conf.cross;
+}
+
+enum plan_op
+steps_first(const struct plan *s, const struct job *j)
+{
+	switch (j->kind) {
+	case PLAN_DIR:
+		return has_target(s) ? PLAN_MKDIR : PLAN_OPENDIR;
+	case PLAN_LINK:
+		return PLAN_STAT;
+	case PLAN_LEAVE:
+		return has_target(s) && !(j->found && s->conf.keep_found) ?
+		    PLAN_SETSTAT : PLAN_END;
+	default:
+		return j->look ? PLAN_STAT : PLAN_OPEN;
+	}
+}
+
+/* Returns 1 if a file of the target has to be emptied. */
+static int
+must_empty(const struct job *j)
+{
+	return !is_whole(j) && !j->again && !j->emptied && !j->clear &&
+	    !is_untouched(j);
+}
+
+/* What follows "op" when a file has all its data, between two servers */
+static enum plan_op
+after_settle_cross(const struct plan *s, const struct job *j, enum plan_op op)
+{
+	if (op == PLAN_SETTLE && s->conf.preserve && is_whole(j))
+		return PLAN_ATTRS;
+	if (op != PLAN_CLOSE_TO)
+		return PLAN_CLOSE_TO;
+	return must_empty(j) ? PLAN_EMPTY : PLAN_CLOSE;
+}
+
+enum plan_op
+steps_after_settle(const struct plan *s, const struct job *j, enum plan_op op)
+{
+	if (s->conf.cross)
+		return after_settle_cross(s, j, op);
+	if (s->conf.put && op == PLAN_SETTLE && !(j->cut && is_whole(j)) &&
+	    (s->conf.in_place || j->failed || j->skipped))
+		return PLAN_TRUNCATE;
+	if (s->conf.put && op != PLAN_ATTRS && s->conf.preserve)
+		return PLAN_ATTRS;
+	return PLAN_CLOSE;
+}
+
+/* The job has taken its last step. */
+static void
+end(struct plan *s, struct job *j)
+{
+	s->active--;
+	lanes_leave(s, j);
+	if (s->solo == j)
+		s->solo = NULL;
+	if (!j->failed)
+		pace_ended_well(s, j);
+	jobs_done(s, j);
+}
+
+/* Forgets what a job has done, so that it begins once more. */
+static void
+begin_again(struct plan *s, struct job *j)
+{
+	s->active--;
+	lanes_leave(s, j);
+	ranges_begin(&j->ranges, 0);
+	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
+	j->clear = j->unclear = j->cut = j->has_reply = 0;
+	if (s->interrupted) {
+		j->failed = 1;
+		jobs_done(s, j);
+	} else
+		jobs_ready(s, j, 1);
+}
+
+void
+steps_worked(struct plan *s)
+{
+	struct job *j = s->last.job;
+	enum plan_op op = s->last.op;
+
+	s->last.op = 0;
+	if (op == PLAN_BEGIN) {
+		j->is_held = 0;
+		step(s, j, j->failed || j->copied ? PLAN_END :
+		    steps_first(s, j));
+	} else if (op == PLAN_SETTLE)
+		step(s, j, steps_after_settle(s, j, op));
+	else if (op == PLAN_AGAIN)
+		begin_again(s, j);
+	else if (op == PLAN_END)
+		end(s, j);
+	else if (op == PLAN_PRINT) {
+		link_remove(&j->walk);
+		link_remove(&j->queue);
+		free(j);
+		s->jobs--;
+	}
+}
+
+int
+steps_need_not_wait(const struct plan *s, const struct job *j)
+{
+	if (j->step == PLAN_CLOSE_TO)
+		return !must_empty(j);		/* the other server is next */
+	return s->told && (j->step == PLAN_TRUNCATE || j->step == PLAN_ATTRS);
+}
+
+uint64_t
+steps_size(const struct job *j)
+{
+	if (j->step == PLAN_CUT)
+		return j->ranges.cursor;
+	return j->step == PLAN_TRUNCATE ? ranges_frontier(&j->ranges) : 0;
+}
+
+/* The files that wait for PLAN_CLEAR begin once more. */
+static void
+clear_no_more(struct plan *s)
+{
+	struct node *data, *l, *next;
+	size_t i;
+
+	s->clears = CLEARS_NOT;
+	for (i = 0; i < PLAN_LANES; i++) {
+		data = &s->lane[i].data;
+		for (l = data->next; l != data; l = next) {
+			next = l->next;
+			if (of_queue(l)->clear)
+				steps_go_on(s, of_queue(l));
+		}
+	}
+}
+
+/* Bytes have come, or are written. The rest is asked for again. */
+static void
+count_data(struct job *j, const struct plan_req *r, uint32_t len)
+{
+	j->has_reply |= r->op == PLAN_WRITE;
+	if (len < r->len)
+		j->unit = (uint32_t)max_u64(UNIT_LEAST,
+		    min_u64(j->unit, len));
+	if (r->range != NULL)
+		ranges_done(&j->ranges, r->range, len);
+}
+
+static int
+reply_data(struct plan *s, struct plan_req **place, enum plan_result result,
+    uint32_t len)
+{
+	struct plan_req *r = *place;
+	struct job *j = r->job;
+
+	if (result == PLAN_OK) {
+		if (len > r->len || (len == 0 && ++j->empty == EMPTY_MOST))
+			return -1;
+		count_data(j, r, len);
+	} else {
+		if (r->range != NULL)
+			ranges_miss(&j->ranges, r->range);
+		else
+			ranges_end(&j->ranges, r->off);
+		if (result == PLAN_EOF)
+			j->eof = 1;
+		else
+			pace_failed(s, j);
+	}
+	lanes_count_kept(s, j);
+	lanes_retire(s, place);
+	steps_go_on(s, j);
+	return j->again;
+}
+
+/*
+ * Names have come: their files may begin, while the rest is read. A server that
+ * tells no limit may have no handle for them beside that of the directory.
+ */
+static void
+reply_readdir(struct plan *s, struct job *j, enum plan_result result)
+{
+	if (result == PLAN_OK && s->told && !steps_has_all(s, j))
+		jobs_want_children(s, j->leave);
+	if (result != PLAN_OK)
+		j->eof = 1;
+	if (result == PLAN_FAILED) {
+		j->failed = 1;
+		link_remove(&j->leave->queue);
+	}
+	j->readdirs = (uint32_t)min_u64(2 * j->readdirs, READDIRS_MOST);
+	if (!steps_has_all(s, j))
+		step(s, j, PLAN_READDIR);
+	else if (j->under_way == 0)
+		step(s, j, PLAN_CLOSE);
+	else
+		link_remove(&j->queue);
+}
+
+/* The reply to OPEN or OPENDIR, of the source or the target */
+static int
+reply_open(struct plan *s, struct job *j, enum plan_op op,
+    enum plan_result result)
+{
+	if (result != PLAN_OK) {
+		pace_failed(s, j);
+		if (op == PLAN_OPEN_TO)
+			step(s, j, PLAN_CLOSE);
+		else
+			step(s, j, j->again ? PLAN_AGAIN : PLAN_END);
+		return j->again;
+	}
+	if (j->failed || j->again)
+		step(s, j, PLAN_CLOSE);
+	else if (op == PLAN_OPENDIR)
+		step(s, j, PLAN_READDIR);
+	else if (op == PLAN_OPEN && s->conf.cross)
+		step(s, j, PLAN_OPEN_TO);
+	else
+		steps_go_on(s, j);
+	return 0;
+}
+
+/*
+ * What follows the reply to one of the last requests of a handle: the one that
+ * has not been sent yet, or after the last reply the end.
+ */
+static void
+reply_last(struct plan *s, struct job *j, enum plan_op op)
+{
+	if (j->step == op && op != PLAN_CLOSE)
+		step(s, j, steps_after_settle(s, j, op));
+	else if (j->under_way == 0 && link_is_empty(&j->queue))
+		step(s, j, j->again ? PLAN_AGAIN : PLAN_END);
+}
+
+/* If it failed, PLAN_TRUNCATE comes. */
+static void
+reply_cut(struct plan *s, struct job *j, enum plan_result result)
+{
+	j->cut = result == PLAN_OK;
+	steps_go_on(s, j);
+}
+
+/*
+ * If WRITEs were answered before, they may have been done before as well, and
+ * are lost.
+ */
+static int
+reply_clear(struct plan *s, struct job *j, enum plan_result result)
+{
+	if (result != PLAN_OK)
+		j->unclear = 1;
+	else if (j->has_reply) {
+		j->again |= !j->failed;
+		clear_no_more(s);
+	} else if (s->clears == CLEARS_ASKED)
+		s->clears = CLEARS;
+	steps_go_on(s, j);
+	return j->again;
+}
+
+/* A file that is not regular has no old bytes, and shows nothing of others. */
+static int
+reply_fstat(struct plan *s, struct job *j, enum plan_result result)
+{
+	j->unclear = 0;
+	if (result != PLAN_OK) {
+		j->again |= !j->failed;
+		clear_no_more(s);
+	} else if (s->clears == CLEARS_ASKED)
+		s->clears = CLEARS_UNKNOWN;
+	steps_go_on(s, j);
+	return j->again;
+}
+
+/* What follows the reply to a request that changes something, or looks */
+static void
+reply_status(struct plan *s, struct job *j, enum plan_op op,
+    enum plan_result result)
+{
+	if (op == PLAN_MKDIR && result != PLAN_OK) {
+		j->leave->found = 1;
+		step(s, j, s->conf.cross ? PLAN_STAT_TO : PLAN_STAT);
+	} else if (op == PLAN_EMPTY)
+		step(s, j, result == PLAN_OK ? PLAN_CLOSE_TO : PLAN_CLOSE);
+	else if (s->conf.cross && result == PLAN_OK &&
+	    (op == PLAN_MKDIR || op == PLAN_STAT_TO))
+		step(s, j, PLAN_OPENDIR);
+	else if (op == PLAN_STAT && s->conf.put && j->kind == PLAN_FILE)
+		step(s, j, PLAN_OPEN);
+	else if (op == PLAN_STAT && result == PLAN_OK && j->kind != PLAN_NOTE &&
+	    !s->conf.put)
+		step(s, j, PLAN_BEGIN);
+	else if (op == PLAN_TRUNCATE || op == PLAN_ATTRS || op == PLAN_CLOSE ||
+	    op == PLAN_CLOSE_TO)
+		reply_last(s, j, op);
+	else {
+		j->failed |= (op == PLAN_STAT || op == PLAN_STAT_TO) &&
+		    result != PLAN_OK;
+		step(s, j, PLAN_END);
+	}
+}
+
+int
+steps_reply(struct plan *s, uint32_t id, enum plan_result result,
+    uint32_t len)
+{
+	struct plan_req **place = lanes_place(s, id);
+	struct job *j;
+	enum plan_op op;
+
+	if (*place == NULL)
+		return -1;
+	j = (*place)->job;
+	op = (*place)->op;
+	if (op == PLAN_READ || op == PLAN_WRITE)
+		return reply_data(s, place, result,
+		    op == PLAN_WRITE ? (*place)->len : len);
+	lanes_retire(s, place);
+	if (op == PLAN_READDIR)
+		reply_readdir(s, j, result);
+	else if (op == PLAN_OPEN || op == PLAN_OPENDIR || op == PLAN_OPEN_TO)
+		return reply_open(s, j, op, result);
+	else if (op == PLAN_CLEAR)
+		return reply_clear(s, j, result);
+	else if (op == PLAN_FSTAT)
+		return reply_fstat(s, j, result);
+	else if (op == PLAN_CUT)
+		reply_cut(s, j, result);
+	else
+		reply_status(s, j, op, result);
+	return 0;
+}

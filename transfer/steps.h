@@ -1,0 +1,50 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * steps: in which order one job of a plan sends its requests, and what a reply
+ * changes.
+ *
+ * The next step of a job is on the agenda until it is taken. A file that moves
+ * data is in the queue of its lane instead. When all data is acknowledged, or
+ * none will come any more, steps_after_settle() says what follows. An unknown
+ * server gets these requests one after the other, another one together.
+ *
+ * Called by plan.c. No I/O, no clock, no upstream header.
+ */
+
+#ifndef HAYATE_STEPS_H
+#define HAYATE_STEPS_H
+
+#include <stdint.h>
+
+#include "plan.h"
+
+/* The first request of a job, and the one that follows "op" at its end */
+enum plan_op steps_first(const struct plan *, const struct job *);
+enum plan_op steps_after_settle(const struct plan *, const struct job *,
+    enum plan_op op);
+
+/* Whether what follows the step is sent without its reply */
+int	steps_need_not_wait(const struct plan *, const struct job *);
+
+/* The size that the step sets, of a file */
+uint64_t steps_size(const struct job *);
+
+/* Returns 1 if no more data is to be requested. */
+int	steps_has_all(const struct plan *, const struct job *);
+
+/*
+ * Data may be requested or is all there. A file keeps its place; what came
+ * short is asked for again before all else.
+ */
+void	steps_go_on(struct plan *, struct job *);
+
+/* As plan_worked() and plan_reply() */
+void	steps_worked(struct plan *);
+int	steps_reply(struct plan *, uint32_t id, enum plan_result,
+    uint32_t len);
+
+#endif /* HAYATE_STEPS_H */
