@@ -24,13 +24,13 @@ HAYATE_CORE = \
 	cipher/namelist.c \
 	cipher/packetq.c \
 	cipher/pool.c \
-	transfer/fetch.c \
 	transfer/flow.c \
 	transfer/jobs.c \
 	transfer/json.c \
 	transfer/landing.c \
 	transfer/lanes.c \
 	transfer/longopt.c \
+	transfer/loss.c \
 	transfer/meter.c \
 	transfer/pace.c \
 	transfer/plan.c \
@@ -39,6 +39,7 @@ HAYATE_CORE = \
 	transfer/stripe.c \
 	transfer/tell.c \
 	transfer/verify.c \
+	transfer/wide.c \
 	transfer/width.c \
 
 HAYATE_HOOKS = \
@@ -63,7 +64,6 @@ HAYATE_HOOKS = \
 	transfer/close-hook.c \
 	transfer/copy-hook.c \
 	transfer/cross-hook.c \
-	transfer/fetch-hook.c \
 	transfer/file-hook.c \
 	transfer/get-hook.c \
 	transfer/hidden-hook.c \

@@ -535,3 +535,89 @@ TOLD='set handles 1019'
 	get 6
 	END
 }
+
+### Files over several lanes
+
+WIDE='set widen 5000'
+
+@test "a large file goes over all lanes that have nothing to do, and is whole" {
+	local order
+	for order in 0 1 2 3; do
+		run -0 replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
+		    "set lanes 4" "get 1 1 100000" "set slow 1" "set slow_by 5" \
+		    "get 1 1 100000" "set short 300" "get 1 1 100000" \
+		    "set actual 90001" "get 1 1 100000" "set actual 120001" \
+		    "get 1 1 100000" "set actual 3000" "get 1 1 100000"
+		[ "$(grep -c 'whole=1 ' <<<"$output")" = 6 ]
+		[ "$(grep -c 'width=4 ' <<<"$output")" -ge 5 ]
+	done
+	run -0 replay "$TOLD" "set window 20000" "set lanes 4" "get 1 1 100000" \
+	    "$WIDE" "get 1 1 100000" "get 1 1 4999"
+	[ "$(of 0 lane1) $(of 2 width)" = "0 1" ]
+	[ "$(of 1 lane1)" -ge 15 ]
+}
+
+@test "a large file among small ones goes over lanes that have none, and delays none" {
+	run -0 replay "$TOLD" "set window 20000" "set lanes 4" "get 1 40 10" \
+	    "get 1 3 60000" "$WIDE" "get 1 40 10" "get 1 3 60000"
+	[ "$(of 2 rounds)" = "$(of 0 rounds)" ]
+	[ "$(of 3 whole)" = 3 ]
+	[ "$(of 1 lane0)" = 0 ]
+	[ "$(of 3 lane0)" -ge 20 ]
+}
+
+@test "a lane that has another file under the name moves none of it" {
+	run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
+	    "set other 2" "get 1 1 100000"
+	[ "$(of 0 whole) $(of 0 lane2) $(of 0 width)" = "1 0 3" ]
+}
+
+@test "behind an error or an interrupt nothing of a wide file is written" {
+	local set
+	for set in "bad 50001" "disk 50001" "interrupt 9"; do
+		run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
+		    "set order 3" "set $set" "get 1 1 100000"
+		[ "$(of 0 whole)" = 0 ]
+		[ "$(of 0 requests)" -le 110 ]
+	done
+}
+
+@test "what comes early of a wide file waits in bounds, while a lane is slow" {
+	run -0 replay "$TOLD" "set unit 1000000" "set window 400000000" "$WIDE" \
+	    "set lanes 2" "set slow 1" "set slow_by 300" "get 1 1 300000000"
+	[ "$(of 0 whole)" = 1 ]
+	# 64 MiB, and what one lane may have under way
+	[ "$(of 0 waited)" -le $((67108864 + 200000000)) ]
+	run -0 replay "$TOLD" "set window 4000000" "$WIDE" "set short 10" \
+	    "set lanes 2" "set slow 1" "set slow_by 50" "get 1 1 100000"
+	[ "$(of 0 whole)" = 1 ]
+	[ "$(of 0 pieces)" -le 4200 ]
+}
+
+@test "the loss of a lane costs no file, whatever it was doing" {
+	local -x FLAVOUR=plain
+	local way at lost
+	for way in "get 1 1 100000" "get 3 10 20000" "put 3 10 20000" "get 2 20 5" "put 2 20 5"; do
+		for lost in 1 2 3; do
+			for at in 1 3 4 5 6 7 8 9 10 12 15 20 30; do
+				echo "set lose $lost"
+				echo "set lose_at $at"
+				echo "$way"
+			done
+		done
+	done >losses
+	for way in "set in_place 1" "set preserve 1" "set clear 1" "set handles 0"; do
+		run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
+		    "set order 3" "$way" "$([[ $way = *clear* ]] && grep -v get losses || cat losses)"
+		[ "$(grep -c rounds= <<<"$output")" -ge 78 ]
+		[ "$(grep -cE 'whole=(1|30|40) cut=0 failed=0 ' <<<"$output")" = "$(grep -c rounds= <<<"$output")" ]
+	done
+}
+
+@test "what a lane has that is lost goes on with another, and is not sent twice" {
+	run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
+	    "get 1 1 200000" "set lose 1" "set lose_at 12" "get 1 1 200000"
+	# What was under way there, opened once more at most
+	[ $(($(of 1 requests) - $(of 0 requests))) -le 8 ]
+	[ "$(of 1 whole)" = 1 ]
+}

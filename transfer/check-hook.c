@@ -277,7 +277,7 @@ begin_window(struct check *x, struct reading *g)
 
 	g->is_tuned = server_is_tuned(x->conn);
 	if (g->is_tuned) {
-		server_begin_tree(x->conn, 0, &t);
+		server_begin_tree(x->conn, 0, 1, &t);
 		g->unit = t.unit;
 		g->window = t.window;
 	} else {

@@ -51,6 +51,9 @@
 #define FILES_LEAST	1000
 #define BYTES_LEAST	(32 * 1024 * 1024)
 
+/* So many bytes of one file are. */
+#define REST_LEAST	(4 * 1024 * 1024)
+
 /*
  * Bytes under way between two servers, at most: for 80 MB/s where a round trip
  * to both takes 200 ms. If the target is slow, they wait here.
@@ -284,16 +287,44 @@ link_of(const struct run *t, const struct plan_action *a)
 	return t->team.link[a->lane];
 }
 
-/* A further connection has a file to copy, and enough is left. */
+/* A further connection has files to copy, or a large one to carry. */
 static int
 is_worth_more(const struct run *t)
 {
 	const struct meter_count *c = &t->count;
+	uint64_t rest = c->bytes_known - MINIMUM(c->bytes_known, c->bytes);
 
-	return t->to == NULL &&
-	    c->files_known > c->files + links_size(&t->team) &&
-	    (c->files_known >= c->files + FILES_LEAST ||
-	    c->bytes_known >= c->bytes + BYTES_LEAST);
+	if (t->to != NULL)
+		return 0;
+	if (t->alone)
+		return rest >= REST_LEAST;
+	return c->files_known >= c->files + FILES_LEAST ||
+	    (rest >= BYTES_LEAST && (t->side == &get_side ||
+	    c->files_known > c->files + links_size(&t->team)));
+}
+
+static uint64_t
+rest_of(const struct run *t)
+{
+	const struct meter_count *c = &t->count;
+
+	return t->alone ? c->bytes_known - MINIMUM(c->bytes_known, c->bytes) :
+	    LINKS_UNKNOWN;
+}
+
+/* A link has begun to carry a file, or another one does. */
+static void
+note_width(const struct run *t, const struct job *j, struct file *file)
+{
+	int is_put = t->side == &put_side;
+	unsigned int n = plan_width(t->s, j);
+
+	if (n <= file->width || n == 1)
+		return;
+	file->width = n;
+	debug("\"%s\" %s over %u %s", is_put ? file->dst : file->src,
+	    is_put ? "goes" : "comes", n,
+	    t->team.kind == LINKS_CHANNELS ? "channels" : "connections");
 }
 
 /* Each link is a lane. Returns the bytes that wait to be sent on all. */
@@ -367,8 +398,11 @@ wanted_type(enum plan_op op)
 	case PLAN_STAT:
 	case PLAN_STAT_TO:
 	case PLAN_FSTAT:
+	case PLAN_SAME:
 		return SSH2_FXP_ATTRS;
 	case PLAN_OPEN:
+	case PLAN_JOIN:
+	case PLAN_REOPEN:
 	case PLAN_OPEN_TO:
 	case PLAN_EMPTY:
 	case PLAN_OPENDIR:
@@ -478,10 +512,12 @@ take_reply(struct run *t, struct sshbuf *m)
 		    "%u were asked for", len, file->src, a.len);
 	if (is_error && r == 0)
 		t->side->fail(t, file, &a, reply.status);
+	if (a.op == PLAN_SAME || a.op == PLAN_JOIN)
+		note_width(t, a.job, file);
 	count_bytes(t, file, len);
 	if (a.op == PLAN_WRITE && result == PLAN_OK)
 		judge_window(t, len);
-	links_count(t->team.main_fd, len, LINKS_UNKNOWN,
+	links_count(t->team.main_fd, len, rest_of(t),
 	    links_size(&t->team));
 }
 
@@ -523,9 +559,8 @@ take_all(struct run *t)
 		if ((m = links_next(&t->team, &i)) != NULL) {
 			t->link = t->team.link[i];
 			take_reply(t, m);
-		} else if (i < LINKS_MOST && plan_lane_files(t->s, i) > 0)
-			link_fatal(t->team.link[0], "Connection closed: "
-			    "one of several that copied files");
+		} else if (i < LINKS_MOST)
+			plan_lost(t->s, i);
 	} while (m != NULL || i < LINKS_MOST);
 }
 
@@ -577,7 +612,7 @@ start_target(struct run *t, struct plan_conf *conf)
 	struct link_conf link = { .before_fatal = before_fatal, .arg = t };
 
 	server_take(t->to_conn, t->finish);
-	server_begin_tree(t->to_conn, 1, &q);
+	server_begin_tree(t->to_conn, 1, 0, &q);
 	conf->cross = 1;
 	conf->unit = MINIMUM(conf->unit, q.unit);
 	conf->first_id = MAXIMUM(conf->first_id, *q.msg_id);
@@ -622,7 +657,7 @@ copy_start(struct run *t)
 	    .files = most_files() };
 
 	server_take(t->conn, t->finish);
-	server_begin_tree(t->conn, conf.put, &q);
+	server_begin_tree(t->conn, conf.put, t->alone, &q);
 	conf.unit = q.unit;
 	conf.first_id = *q.msg_id;
 	if (t->to_conn != NULL)
@@ -631,6 +666,7 @@ copy_start(struct run *t)
 	t->msg_id = q.msg_id;
 	if ((t->s = plan_new(&conf)) == NULL)
 		fatal_f("out of memory");
+	plan_set_widen(t->s, t->side == &get_side ? REST_LEAST : 0);
 	take_connection(t, &q);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 }
@@ -689,7 +725,7 @@ copy_return(struct run *t)
 
 	lent = NULL;
 	server_take(t->conn, t->finish);
-	server_begin_tree(t->conn, t->side == &put_side, &q);
+	server_begin_tree(t->conn, t->side == &put_side, t->alone, &q);
 	plan_set_next_id(t->s, *q.msg_id);
 	take_connection(t, &q);
 }
@@ -743,6 +779,33 @@ copy_put_sparse(struct sftp_conn *conn, const char *src, const char *dst,
 	    (size = sparse_size(src, 1)) == 0)
 		return 0;
 	*ret = copy(&t, PLAN_FILE, src, dst, NULL, size);
+	return 1;
+}
+
+int
+copy_get(struct sftp_conn *conn, const char *src, const char *dst, Attrib *a,
+    int preserve, int in_place, int *ret)
+{
+	struct run t = { .conn = conn, .side = &get_side, .alone = 1,
+	    .preserve = preserve, .in_place = in_place };
+	Attrib room;
+
+	if (!copy_takes(conn, 0, 0))
+		return 0;
+	*ret = -1;
+	if (a == NULL &&
+	    (a = server_use_kept_lstat(conn, src, NULL, &room)) == NULL) {
+		if (sftp_stat(conn, src, 0, &room) != 0)
+			return 1;
+		a = &room;
+	}
+	if ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    !S_ISREG(a->perm)) {
+		error("download %s: not a regular file", src);
+		return 1;
+	}
+	*ret = copy(&t, PLAN_FILE, src, dst, a,
+	    (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? a->size : 0);
 	return 1;
 }
 

@@ -64,6 +64,13 @@ int	copy_takes(struct sftp_conn *, int resume, int sync);
 int	copy_put_sparse(struct sftp_conn *, const char *src, const char *dst,
     int preserve, int in_place, int *ret);
 
+/*
+ * As sftp_download(), of one file. Returns 0 if upstream has to copy; else the
+ * file is done: 1, and in "*ret" what sftp_download() returns.
+ */
+int	copy_get(struct sftp_conn *, const char *src, const char *dst,
+    struct Attrib *, int preserve, int in_place, int *ret);
+
 /* As upload_dir_internal() and download_dir_internal() with a depth of 0. */
 int	copy_put_tree(struct sftp_conn *, const char *src, const char *dst,
     int preserve, int print, int follow, int in_place);

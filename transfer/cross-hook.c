@@ -202,7 +202,7 @@ cross_reply(struct run *t, struct file *file, const struct plan_action *a,
 {
 	switch (a->op) {
 	case PLAN_OPEN:
-		file_handle(t, file, reply, &file->handle);
+		file_handle(t, file, reply, file_on(file, a->lane));
 		if (interrupted)
 			plan_fail(a->job);	/* as if it had not begun */
 		return PLAN_OK;

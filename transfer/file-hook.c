@@ -188,11 +188,42 @@ file_last_name(struct file *file)
 	}
 }
 
-void
-file_forget(struct handle *handle)
+static void
+forget(struct handle *handle)
 {
 	free(handle->id);
 	handle->id = NULL;
+}
+
+/* The first place is that of the first link, mostly the only one. */
+struct handle *
+file_on(struct file *file, unsigned int link)
+{
+	struct handle *h = &file->handle;
+
+	if (h->id == NULL)
+		h->link = link;
+	while (h->link != link && h->next != NULL)
+		h = h->next;
+	if (h->link == link)
+		return h;
+	h->next = xcalloc(1, sizeof(*h));
+	h->next->link = link;
+	return h->next;
+}
+
+static void
+forget_all(struct file *file)
+{
+	struct handle *h;
+
+	forget(&file->handle);
+	forget(&file->to_handle);
+	while ((h = file->handle.next) != NULL) {
+		file->handle.next = h->next;
+		forget(h);
+		free(h);
+	}
 }
 
 int
@@ -202,8 +233,7 @@ file_close(struct run *t, struct file *file)
 	size_t i;
 
 	file->fd = -1;
-	file_forget(&file->handle);
-	file_forget(&file->to_handle);
+	forget_all(file);
 	for (i = 0; i < t->nopen; i++) {
 		if (t->open[i] == file) {
 			t->open[i] = t->open[--t->nopen];
@@ -273,7 +303,7 @@ file_handle(struct run *t, const struct file *file, struct reply *reply,
 {
 	int r;
 
-	file_forget(handle);
+	forget(handle);
 	if ((r = sshbuf_get_string(reply->m, &handle->id, &handle->len)) != 0)
 		link_fatal(t->link, "parse handle: %s", ssh_err(r));
 	if (handle->len > HANDLE_MAX)

@@ -43,6 +43,8 @@ struct text {
 
 /* The server's, of an open file or directory */
 struct handle {
+	struct handle *next;		/* of the file on another link */
+	unsigned int link;
 	u_char	*id;			/* NULL: it is closed */
 	size_t	 len;
 };
@@ -71,6 +73,7 @@ struct file {
 	int	 emptied;		/* of a get: the old bytes are gone */
 	int	 is_new;		/* a directory we made, or in one */
 	int	 is_large;		/* see turn-hook.h */
+	unsigned int width;		/* most links that carried it */
 	int	 is_noted;		/* in the journal */
 	uint64_t size, moved, skipped;	/* bytes; of holes */
 	uint64_t begun_us, ended_us;	/* times; 0: not yet */
@@ -107,6 +110,8 @@ struct run {
 	int	 counted;		/* the total is known from the start */
 	uint64_t drawn_us;		/* when the progress line was drawn */
 	int	 drawn;			/* it is on the screen */
+	int	 has_meter;		/* upstream's, of one file alone */
+	off_t	 shown;			/* bytes, there */
 	struct file **open;		/* local files that are written */
 	size_t	 nopen;
 };
@@ -221,12 +226,12 @@ void	file_send_size(struct run *, const struct plan_action *,
 void	file_send_open(struct run *, const struct plan_action *,
     const char *path, u_int flags, Attrib *);
 
+/* The handle of the file on that link. It may be a new one, still closed. */
+struct handle *file_on(struct file *, unsigned int link);
+
 /* Takes a handle out of a reply about the file. */
 void	file_handle(struct run *, const struct file *, struct reply *,
     struct handle *);
-
-/* Forgets it. */
-void	file_forget(struct handle *);
 
 /* The result of a reply to PLAN_FSTAT */
 enum plan_result file_is_other(struct run *, struct reply *);

@@ -41,11 +41,11 @@ extern volatile sig_atomic_t interrupted;
 static void
 send_read(struct run *t, struct file *file, const struct plan_action *a)
 {
+	const struct handle *h = file_on(file, a->lane);
 	struct sshbuf *m = link_begin(t->link, SSH2_FXP_READ, a->id);
 	int r;
 
-	if ((r = sshbuf_put_string(m, file->handle.id,
-	    file->handle.len)) != 0 ||
+	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
 	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
 	    (r = sshbuf_put_u32(m, a->len)) != 0)
 		fatal_fr(r, "compose");
@@ -65,17 +65,25 @@ get_send(struct run *t, struct file *file, const struct plan_action *a)
 		file_send_path(t, a, SSH2_FXP_OPENDIR, file->src, NULL);
 		break;
 	case PLAN_OPEN:
+	case PLAN_JOIN:
+	case PLAN_REOPEN:
 		attrib_clear(&none);
 		file_send_open(t, a, file->src, SSH2_FXF_READ, &none);
 		break;
 	case PLAN_READDIR:
-		file_send_handle(t, a, &file->handle, SSH2_FXP_READDIR, NULL);
+		file_send_handle(t, a, file_on(file, a->lane),
+		    SSH2_FXP_READDIR, NULL);
+		break;
+	case PLAN_SAME:
+		file_send_handle(t, a, file_on(file, a->lane),
+		    SSH2_FXP_FSTAT, NULL);
 		break;
 	case PLAN_READ:
 		send_read(t, file, a);
 		break;
 	default:
-		file_send_handle(t, a, &file->handle, SSH2_FXP_CLOSE, NULL);
+		file_send_handle(t, a, file_on(file, a->lane),
+		    SSH2_FXP_CLOSE, NULL);
 	}
 }
 
@@ -255,6 +263,33 @@ take_names(struct run *t, struct file *file, struct reply *reply)
 	return count == 0 ? PLAN_EOF : PLAN_OK;
 }
 
+/*
+ * The reply to PLAN_SAME. A file that has taken the place of the first is not
+ * the one that is read. Without another link that has it the copy fails.
+ */
+static enum plan_result
+take_same(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
+{
+	const u_int flags = SSH2_FILEXFER_ATTR_SIZE |
+	    SSH2_FILEXFER_ATTR_ACMODTIME;
+	Attrib now;
+
+	file_attrs(t, reply, &now);
+	if ((now.flags & file->a.flags & flags) == flags &&
+	    now.size == file->a.size && now.mtime == file->a.mtime)
+		return PLAN_OK;
+	if (a->lane != plan_lane(a->job)) {
+		verbose("\"%s\" is another file for connection %u, which is "
+		    "not used", file->src, a->lane + 1);
+		return PLAN_FAILED;
+	}
+	SAY(file, "remote \"%s\" is another file since a connection was lost",
+	    file->src);
+	file->failed = 1;
+	return PLAN_FAILED;
+}
+
 static enum plan_result
 get_reply(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply, uint32_t *len)
@@ -263,10 +298,13 @@ get_reply(struct run *t, struct file *file, const struct plan_action *a,
 		return take_data(t, file, a, reply, len);
 	if (a->op == PLAN_READDIR)
 		return take_names(t, file, reply);
+	if (a->op == PLAN_SAME)
+		return take_same(t, file, a, reply);
 	if (a->op == PLAN_STAT)
 		follow(t, file, a->job, reply);
-	if (a->op == PLAN_OPEN || a->op == PLAN_OPENDIR)
-		file_handle(t, file, reply, &file->handle);
+	if (a->op == PLAN_OPEN || a->op == PLAN_OPENDIR ||
+	    a->op == PLAN_JOIN || a->op == PLAN_REOPEN)
+		file_handle(t, file, reply, file_on(file, a->lane));
 	if (a->op == PLAN_OPEN && interrupted)
 		plan_fail(a->job);	/* as if it had not begun */
 	else if (a->op == PLAN_OPEN)
@@ -280,12 +318,16 @@ get_fail(struct run *t, struct file *file, const struct plan_action *a,
 {
 	const char *why = fx2txt(status);
 
+	/* The file goes over fewer links. */
+	if (a->op == PLAN_JOIN || a->op == PLAN_PART ||
+	    (a->op == PLAN_SAME && a->lane != plan_lane(a->job)))
+		return;
 	file->failed |= a->op != PLAN_CLOSE || plan_kind(a->job) == PLAN_FILE;
 	if (a->op == PLAN_CLOSE)
 		SAY(file, "close remote: %s", why);
 	else if (a->op == PLAN_STAT)
 		NOTE(file, "remote stat \"%s\" failed", file->src);
-	else if (a->op == PLAN_OPEN)
+	else if (a->op == PLAN_OPEN || a->op == PLAN_REOPEN)
 		SAY(file, "%s open \"%s\": %s", t->side->where, file->src,
 		    why);
 	else if (file->status == SSH2_FX_OK) {

@@ -47,11 +47,17 @@ struct job {
 	/* files */
 	uint64_t size;
 	struct ranges ranges;
-	uint64_t kept;			/* bytes that are counted in the lane */
+	uint64_t kept, charged;		/* bytes that wait; of them, in the lane */
 	unsigned int npieces;		/* that wait with them */
 	uint64_t ahead;			/* bytes not asked for or sent */
 	unsigned int lane;
 	int	 is_in_lane;
+	int	 is_open;		/* there */
+	unsigned int guests;		/* other lanes that have it as guest */
+	unsigned int barred;		/* a bit for each that may not */
+	enum { HAS_HANDLE, LOST_HANDLE, REOPENING, NO_HANDLE } loss;
+	enum plan_op then;		/* behind PLAN_REOPEN; 0: data */
+	int	 is_drained, is_settled;	/* no data is under way; nor will be */
 	uint32_t unit;
 	uint32_t under_way;		/* requests */
 	int	 eof, past, empty;
@@ -99,6 +105,9 @@ struct lane {
 	struct node data;
 	uint64_t bytes, ahead;
 	uint32_t files;			/* that are under way */
+	struct job *guest;		/* of another lane; NULL: none */
+	enum guest { GUEST_JOINS, GUEST_IS_READY, GUEST_PARTS } guest_is;
+	enum plan_op guest_step;	/* to be sent; 0: none */
 };
 
 /* What the server does with PLAN_CLEAR */
@@ -115,6 +124,8 @@ struct plan {
 	uint32_t next_id;
 	uint32_t requests;		/* so many are under way */
 	uint64_t window;		/* so many bytes may be */
+	uint64_t widen;			/* see plan_set_widen() */
+	unsigned int guest_steps;	/* of all lanes, to be sent */
 	uint64_t kept;			/* bytes that wait, of all files */
 	unsigned int npieces;		/* in so many pieces */
 	uint32_t limit;			/* so many jobs may be, for now */

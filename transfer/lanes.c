@@ -85,8 +85,8 @@ lanes_count(unsigned int bits)
 	return n;
 }
 
-static uint64_t
-work_of(const struct lane *l)
+uint64_t
+lanes_work(const struct lane *l)
 {
 	return l->bytes + l->ahead + (uint64_t)l->files * FILE_COST;
 }
@@ -98,7 +98,7 @@ lanes_idlest(const struct plan *s)
 
 	for (i = 1; i < s->lanes; i++) {
 		if ((s->up >> i & 1) != 0 &&
-		    work_of(&s->lane[i]) < work_of(&s->lane[best]))
+		    lanes_work(&s->lane[i]) < lanes_work(&s->lane[best]))
 			best = i;
 	}
 	return best;
@@ -107,7 +107,8 @@ lanes_idlest(const struct plan *s)
 static int
 is_busy(const struct lane *l)
 {
-	return l->bytes > 0 || !link_is_empty(&l->data);
+	return l->bytes > 0 || !link_is_empty(&l->data) ||
+	    (l->guest != NULL && l->guest_is == GUEST_IS_READY);
 }
 
 /* The window is shared by those that have something to do. */
@@ -127,11 +128,13 @@ takes_lane(const struct job *j)
 	return j->kind == PLAN_FILE || j->kind == PLAN_LINK;
 }
 
-/* What waits counts as under way. */
 void
 lanes_count_kept(struct plan *s, struct job *j)
 {
-	s->lane[j->lane].bytes += j->ranges.kept - j->kept;
+	uint64_t charge = j->guests > 0 ? 0 : j->ranges.kept;
+
+	s->lane[j->lane].bytes += charge - j->charged;
+	j->charged = charge;
 	s->kept += j->ranges.kept - j->kept;
 	s->npieces += j->ranges.nkept - j->npieces;
 	j->kept = j->ranges.kept;
@@ -156,4 +159,18 @@ lanes_leave(struct plan *s, struct job *j)
 	lanes_count_kept(s, j);
 	s->lane[j->lane].files -= j->is_in_lane;
 	j->is_in_lane = 0;
+}
+
+void
+lanes_move(struct plan *s, struct job *j, unsigned int lane)
+{
+	struct lane *from = &s->lane[j->lane], *to = &s->lane[lane];
+
+	from->bytes -= j->charged;
+	to->bytes += j->charged;
+	from->ahead -= j->ahead;
+	to->ahead += j->ahead;
+	from->files--;
+	to->files++;
+	j->lane = lane;
 }

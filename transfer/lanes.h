@@ -9,7 +9,8 @@
  *
  * A file, or a link, takes the lane that has least to do, and keeps it. All
  * else takes lane 0. The window is shared by the lanes that are busy. What came
- * early and waits in memory counts as under way.
+ * early and waits in memory counts as under way, but not of a file that several
+ * lanes carry: there it is the others' due.
  *
  * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
  */
@@ -37,17 +38,19 @@ int	lanes_request(struct plan *, struct job *, unsigned int lane,
 struct plan_req **lanes_place(const struct plan *, uint32_t id);
 void	lanes_retire(struct plan *, struct plan_req **);
 
-/* A job begins and ends. */
+/* A job begins and ends, or moves to another lane. */
 void	lanes_enter(struct plan *, struct job *);
 void	lanes_leave(struct plan *, struct job *);
+void	lanes_move(struct plan *, struct job *, unsigned int lane);
 
 /* So many bytes of it are not asked for or sent. */
 void	lanes_set_ahead(struct plan *, struct job *, uint64_t bytes);
 
-/* What waits of the job has changed. */
+/* What waits of the job has changed, or how many lanes carry it. */
 void	lanes_count_kept(struct plan *, struct job *);
 
-/* The lane that has least to do; how many bits are set, of lanes */
+/* What a lane has to do, in bytes; who has least; how many bits are set */
+uint64_t lanes_work(const struct lane *);
 unsigned int lanes_idlest(const struct plan *);
 unsigned int lanes_count(unsigned int bits);
 

@@ -32,7 +32,6 @@
 
 #include "clock.h"
 #include "copy-hook.h"
-#include "fetch-hook.h"
 #include "file-hook.h"
 #include "list-hook.h"
 #include "names-hook.h"
@@ -116,8 +115,7 @@ look_at(const struct run *t, const char *path, Attrib *a)
 		a->size = sb.st_size;
 		return 0;
 	}
-	if ((known = names_file(t->conn, path)) == NULL ||
-	    (t->side == &get_side && fetch_takes(t->conn, known->size)))
+	if ((known = names_file(t->conn, path)) == NULL)
 		return -1;
 	*a = *known;
 	return 0;

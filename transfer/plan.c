@@ -35,11 +35,13 @@
 #include "jobs.h"
 #include "landing.h"
 #include "lanes.h"
+#include "loss.h"
 #include "minmax.h"
 #include "pace.h"
 #include "plan.h"
 #include "ranges.h"
 #include "steps.h"
+#include "wide.h"
 
 /*
  * Jobs are added ahead until so many are not printed yet: JOBS_AHEAD by any
@@ -181,28 +183,6 @@ deal(struct plan *s, struct job *j, unsigned int lane, struct plan_action *a)
 	return 1;
 }
 
-static int
-next_step(struct plan *s, struct plan_action *a)
-{
-	struct job *j = of_loose(s->loose.next);
-
-	if (!link_is_empty(&s->loose))
-		return deal(s, j, j->lane, a);
-	if (link_is_empty(&s->agenda))
-		return 0;
-	j = dequeue(&s->agenda);
-	if (j->step >= PLAN_BEGIN)
-		return local(s, j, j->step, a);
-	if (request(s, j, j->step, steps_size(j), 0, a) != 1)
-		return -1;
-	j->emptied |= j->step == PLAN_EMPTY;
-	if (steps_need_not_wait(s, j))
-		step(s, j, steps_after_settle(s, j, j->step));
-	if (j->step == PLAN_READDIR && s->told && j->under_way < j->readdirs)
-		step(s, j, PLAN_READDIR);
-	return 1;
-}
-
 /*
  * Returns 1 if the file is emptied before its next READ or WRITE. Between two
  * servers one alone is, to see what the server does.
@@ -230,27 +210,85 @@ keeps_enough(const struct plan *s)
 	return s->kept >= KEPT_MOST || s->npieces >= PIECES_MOST;
 }
 
-static int
-next_in_lane(struct plan *s, struct lane *l, struct plan_action *a)
+/*
+ * A file of which something came short, or was lost. While too much waits, only
+ * the first byte that is missing can be asked for: what waits needs it.
+ */
+static struct job *
+loose_job(const struct plan *s)
 {
+	const struct node *l;
+
+	for (l = s->loose.next; l != &s->loose; l = l->next) {
+		if (!keeps_enough(s) ||
+		    of_loose(l)->ranges.first->state == RANGE_LOOSE)
+			return of_loose(l);
+	}
+	return NULL;
+}
+
+static int
+next_loose(struct plan *s, struct plan_action *a)
+{
+	struct job *j = loose_job(s);
+
+	if (j == NULL)
+		return 0;
+	return must_clear(s, j) ? clear(s, j, a) : deal(s, j, j->lane, a);
+}
+
+static int
+next_step(struct plan *s, struct plan_action *a)
+{
+	struct job *j;
+
+	do {
+		if (link_is_empty(&s->agenda))
+			return 0;
+		j = dequeue(&s->agenda);
+		if (j->step >= PLAN_BEGIN)
+			return local(s, j, j->step, a);
+	} while (loss_precedes(s, j));
+	if (request(s, j, j->step, steps_size(j), 0, a) != 1)
+		return -1;
+	j->emptied |= j->step == PLAN_EMPTY;
+	if (steps_need_not_wait(s, j))
+		step(s, j, steps_after_settle(s, j, j->step));
+	if (j->step == PLAN_READDIR && s->told && j->under_way < j->readdirs)
+		step(s, j, PLAN_READDIR);
+	return 1;
+}
+
+/* The file of which a lane moves data next: its own, or its guest, or NULL */
+static struct job *
+next_file(const struct plan *s, struct lane *l)
+{
+	struct job *j;
+
+	while (!link_is_empty(&l->data)) {
+		j = of_queue(l->data.next);
+		if (!must_wait(s, j))
+			return j;
+		link_remove(&j->queue);
+	}
+	return wide_guest(s, l);
+}
+
+static int
+next_in_lane(struct plan *s, unsigned int lane, struct plan_action *a)
+{
+	struct lane *l = &s->lane[lane];
 	struct job *j;
 	uint64_t next, len;
 
-	while (!link_is_empty(&l->data) && s->clears != CLEARS_ASKED) {
-		j = of_queue(l->data.next);
-		if (must_wait(s, j)) {
-			link_remove(&j->queue);
-			continue;
-		}
-		next = j->ranges.cursor;
-		len = min_u64(data_len(s, j), j->size - min_u64(next, j->size));
-		if (keeps_enough(s) || (l->bytes > 0 &&
-		    l->bytes + LANES_OVERHEAD + len > lanes_share(s)))
-			return 0;
-		return must_clear(s, j) ? clear(s, j, a) :
-		    deal(s, j, j->lane, a);
-	}
-	return 0;
+	if (s->clears == CLEARS_ASKED || (j = next_file(s, l)) == NULL)
+		return 0;
+	next = j->ranges.cursor;
+	len = min_u64(data_len(s, j), j->size - min_u64(next, j->size));
+	if (keeps_enough(s) || (l->bytes > 0 &&
+	    l->bytes + LANES_OVERHEAD + len > lanes_share(s)))
+		return 0;
+	return must_clear(s, j) ? clear(s, j, a) : deal(s, j, lane, a);
 }
 
 /* Lanes take turns. */
@@ -263,7 +301,7 @@ next_data(struct plan *s, struct plan_action *a)
 	for (i = 1; i <= s->lanes && r == 0; i++) {
 		lane = (s->turn + i) % s->lanes;
 		if ((s->takes >> lane & 1) != 0)
-			r = next_in_lane(s, &s->lane[lane], a);
+			r = next_in_lane(s, lane, a);
 		if (r == 1)
 			s->turn = lane;
 	}
@@ -355,9 +393,10 @@ plan_next(struct plan *s, struct plan_action *a)
 	plan_worked(s);
 	if ((oldest = plan_oldest(s)) != NULL && oldest->done)
 		return local(s, oldest, PLAN_PRINT, a);
-	if ((r = next_step(s, a)) == 0 && (r = next_data(s, a)) == 0 &&
-	    (r = admit(s, a)) == 0)
-		r = expand(s, a);
+	if ((r = next_loose(s, a)) == 0 && (r = next_step(s, a)) == 0 &&
+	    (r = wide_step(s, a)) == 0 && (r = next_data(s, a)) == 0 &&
+	    (r = admit(s, a)) == 0 && (r = expand(s, a)) == 0)
+		r = wide_begin(s, a);
 	return r;
 }
 
@@ -498,6 +537,35 @@ void
 plan_set_window(struct plan *s, uint64_t bytes)
 {
 	s->window = bytes;
+}
+
+void
+plan_set_widen(struct plan *s, uint64_t least)
+{
+	s->widen = least;
+}
+
+void
+plan_lost(struct plan *s, unsigned int lane)
+{
+	loss_of(s, lane);
+}
+
+unsigned int
+plan_lane(const struct job *j)
+{
+	return j->lane;
+}
+
+unsigned int
+plan_width(const struct plan *s, const struct job *j)
+{
+	unsigned int i, n = j->is_open;
+
+	for (i = 0; j->guests > 0 && i < s->lanes; i++)
+		n += s->lane[i].guest == j &&
+		    s->lane[i].guest_is == GUEST_IS_READY;
+	return n;
 }
 
 uint32_t

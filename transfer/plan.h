@@ -43,7 +43,8 @@
  * it was.
  *
  * pace.h says how many jobs are under way, steps.h in which order one of them
- * sends its requests, lanes.h over which connection.
+ * sends its requests, lanes.h over which connection, wide.h over how many, and
+ * loss.h what follows if one is lost.
  *
  * A file that is held is the caller's to copy, when all before it are printed,
  * those behind it are known, and nothing is under way: the caller has the
@@ -52,7 +53,8 @@
  * Files may go over several connections. Each is a lane of its own: it has its
  * share of the window, and files are opened as long as a lane lacks data. A
  * file, or a link, takes the lane that has least to do, and keeps it. All else
- * takes lane 0.
+ * takes lane 0. A lane that is left without work carries a large file of
+ * another one as well. If a lane is lost, others do what it had to do.
  *
  * Events and bytes go in, actions come out. No I/O, no clock, no upstream
  * header. Not thread safe. regress/unit/plan-replay.c drives it alone.
@@ -100,6 +102,14 @@ enum plan_op {
 	PLAN_OPEN_TO,
 	PLAN_EMPTY,		/* opens it once more */
 	PLAN_CLOSE_TO,
+
+	/* Of a large file, on a further lane (wide.h): */
+	PLAN_JOIN,		/* open it there as well */
+	PLAN_SAME,		/* is it the file that is copied? */
+	PLAN_PART,		/* close it there */
+
+	/* After a lane was lost (loss.h): open it as it stands */
+	PLAN_REOPEN,
 
 	/* Local work, done when plan_next() or plan_worked() is called */
 	PLAN_BEGIN,		/* before all requests; plan_fail() ends it */
@@ -153,6 +163,22 @@ void	plan_set_window(struct plan *, uint64_t bytes);
  */
 #define PLAN_LANES	32
 void	plan_set_lanes(struct plan *, unsigned int up, unsigned int takes);
+
+/*
+ * A lane without anything of its own carries a file of another one, if so many
+ * bytes of it are left. 0: none, as at first.
+ */
+void	plan_set_widen(struct plan *, uint64_t least);
+
+/*
+ * The lane is lost, not lane 0: what it had under way goes over others. Replies
+ * of it are unknown from now on, and so are the handles that it had.
+ */
+void	plan_lost(struct plan *, unsigned int lane);
+
+/* The lane of a file; how many carry it */
+unsigned int plan_lane(const struct job *);
+unsigned int plan_width(const struct plan *, const struct job *);
 
 /* How many files a lane has under way */
 uint32_t plan_lane_files(const struct plan *, unsigned int lane);

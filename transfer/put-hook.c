@@ -55,21 +55,21 @@ static void
 send_write(struct run *t, struct file *file, const struct plan_action *a)
 {
 	struct sshbuf *m = link_begin(t->link, SSH2_FXP_WRITE, a->id);
+	const struct handle *h = file_on(file, a->lane);
 	off_t off;
 	size_t at, len = skip_hole(t, file, a, &off);
 	u_char *p;
 	ssize_t n;
 	int r;
 
-	if ((r = sshbuf_put_string(m, file->handle.id,
-	    file->handle.len)) != 0 ||
+	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
 	    (r = sshbuf_put_u64(m, off)) != 0)
 		fatal_fr(r, "compose");
 	at = sshbuf_len(m);
 	if ((r = sshbuf_put_u32(m, 0)) != 0 ||
 	    (r = sshbuf_reserve(m, len, &p)) != 0)
 		fatal_fr(r, "compose");
-	while ((n = read(file->fd, p, len)) == -1 && errno == EINTR)
+	while ((n = pread(file->fd, p, len, off)) == -1 && errno == EINTR)
 		;
 	if (n == -1) {
 		SAY(file, "read local \"%s\": %s", file->src,
@@ -102,6 +102,9 @@ send_mkdir(struct run *t, struct file *file, const struct plan_action *a)
 static void
 put_send(struct run *t, struct file *file, const struct plan_action *a)
 {
+	const struct handle *h = file_on(file, a->lane);
+	Attrib none;
+
 	switch (a->op) {
 	case PLAN_MKDIR:
 		send_mkdir(t, file, a);
@@ -118,23 +121,26 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 		    ((t->in_place && !file->sparse) || file->clears ? 0 :
 		    SSH2_FXF_TRUNC), &file->a);
 		break;
+	case PLAN_REOPEN:
+		attrib_clear(&none);
+		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, &none);
+		break;
 	case PLAN_WRITE:
 		send_write(t, file, a);
 		break;
 	case PLAN_CLEAR:
 	case PLAN_CUT:
 	case PLAN_TRUNCATE:
-		file_send_size(t, a, &file->handle);
+		file_send_size(t, a, h);
 		break;
 	case PLAN_FSTAT:
-		file_send_handle(t, a, &file->handle, SSH2_FXP_FSTAT, NULL);
+		file_send_handle(t, a, h, SSH2_FXP_FSTAT, NULL);
 		break;
 	case PLAN_ATTRS:
-		file_send_handle(t, a, &file->handle, SSH2_FXP_FSETSTAT,
-		    &file->a);
+		file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &file->a);
 		break;
 	default:
-		file_send_handle(t, a, &file->handle, SSH2_FXP_CLOSE, NULL);
+		file_send_handle(t, a, h, SSH2_FXP_CLOSE, NULL);
 	}
 }
 
@@ -158,8 +164,8 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 	Attrib found;
 
 	(void)len;
-	if (a->op == PLAN_OPEN) {
-		file_handle(t, file, reply, &file->handle);
+	if (a->op == PLAN_OPEN || a->op == PLAN_REOPEN) {
+		file_handle(t, file, reply, file_on(file, a->lane));
 		file->has_data = 1;
 	} else if (a->op == PLAN_FSTAT) {
 		return file_is_other(t, reply);
@@ -194,7 +200,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	}
 	if (a->op == PLAN_STAT)
 		SAY(file, "stat remote: %s", why);
-	else if (a->op == PLAN_OPEN)
+	else if (a->op == PLAN_OPEN || a->op == PLAN_REOPEN)
 		SAY(file, "dest open \"%s\": %s", file->dst, why);
 	else if (a->op == PLAN_CLOSE)
 		SAY(file, "close remote: %s", why);
@@ -210,7 +216,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	 * end is only there if the size is set.
 	 */
 	if (a->op == PLAN_STAT || a->op == PLAN_OPEN || a->op == PLAN_CLOSE ||
-	    a->op == PLAN_WRITE ||
+	    a->op == PLAN_REOPEN || a->op == PLAN_WRITE ||
 	    (a->op == PLAN_TRUNCATE && file->ends_in_hole))
 		file->failed = 1;
 }

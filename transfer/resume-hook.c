@@ -33,7 +33,6 @@
 #include "check-hook.h"
 #include "clock.h"
 #include "copy-hook.h"
-#include "fetch-hook.h"
 #include "hidden-hook.h"
 #include "longopt-hook.h"
 #include "report-hook.h"
@@ -700,8 +699,8 @@ resume_get(struct sftp_conn *conn, const char *remote, const char *local,
 		return 1;
 	}
 	if (!is_wanted(conn, resume))
-		return fetch_get(conn, remote, local, a, preserve, resume,
-		    sync, in_place, ret);
+		return !resume && !sync && copy_get(conn, remote, local, a,
+		    preserve, in_place, ret);
 	*ret = copy_and_report(&c, copy_file);
 	return 1;
 }

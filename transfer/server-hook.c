@@ -76,6 +76,7 @@ struct server {
 	u_int	 download, upload;	/* the server's sizes; 0: unknown */
 	uint64_t handles;		/* the server's limit; 0: unknown */
 	int	 has_begun;		/* a transfer has allocated buffers */
+	int	 is_alone;		/* one file is copied, not a tree */
 
 	struct flow *flow;		/* NULL: stock decides */
 	u_int	 failed;		/* first error status of this upload */
@@ -673,22 +674,24 @@ server_get_conn(const struct sftp_conn *conn)
 }
 
 /*
- * What the number of requests allows, but not much more than the path holds.
- * A stock server reads 16 KiB for each request that it serves, so large WRITEs
- * behind hundreds of small requests would pile up in its memory, which it
- * copies again and again.
+ * What the number of requests allows. In a tree it is not much more than the
+ * path holds: a stock server reads 16 KiB for each request that it serves, so
+ * large WRITEs behind hundreds of small requests would pile up in its memory,
+ * which it copies again and again.
  */
 static uint64_t
 tree_window(const struct server *q)
 {
 	uint64_t unit = MAXIMUM(*q->c.upload_buflen, *q->c.download_buflen);
 	uint64_t path = TREE_PATHS * flow_path(q->flow);
+	uint64_t most = *q->c.num_requests * unit;
 
-	return MINIMUM(MAXIMUM(path, TREE_LEAST), *q->c.num_requests * unit);
+	return q->is_alone ? most : MINIMUM(MAXIMUM(path, TREE_LEAST), most);
 }
 
 void
-server_begin_tree(struct sftp_conn *conn, int put, struct server_tree *tree)
+server_begin_tree(struct sftp_conn *conn, int put, int alone,
+    struct server_tree *tree)
 {
 	struct server *q = find_tuned(conn);
 
@@ -698,7 +701,8 @@ server_begin_tree(struct sftp_conn *conn, int put, struct server_tree *tree)
 	tree->msg_id = q->c.msg_id;
 	tree->unit = put ? *q->c.upload_buflen : *q->c.download_buflen;
 	begin_transfer(q, tree->unit);
-	tree->window = TREE_LEAST;
+	q->is_alone = alone;
+	tree->window = alone && q->flow != NULL ? tree_window(q) : TREE_LEAST;
 }
 
 uint64_t

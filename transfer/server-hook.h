@@ -193,8 +193,12 @@ int	server_read(const struct server_conn *, void *, size_t len);
  */
 u_int	server_ask(const struct server_conn *, u_char code, const char *text);
 
-/* A tree is going to be copied over a connection that is tuned. */
-void	server_begin_tree(struct sftp_conn *, int put, struct server_tree *);
+/*
+ * A tree is going to be copied over a connection that is tuned, or one file
+ * "alone".
+ */
+void	server_begin_tree(struct sftp_conn *, int put, int alone,
+    struct server_tree *);
 
 /*
  * A reply has come, and with it "len" bytes were read or acknowledged. Returns

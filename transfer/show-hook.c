@@ -17,6 +17,7 @@
 
 #include "atomicio.h"
 #include "misc.h"
+#include "progressmeter.h"
 #include "utf8.h"
 #include "xmalloc.h"
 
@@ -93,9 +94,30 @@ draw(struct run *t, int last)
 	t->drawn_us = clock_us();
 }
 
+/* One file alone has upstream's meter, as soon as it is open. */
+static void
+show_one(struct run *t)
+{
+	const struct job *j = plan_oldest(t->s);
+	const struct file *file = j != NULL ? plan_own(j) : NULL;
+
+	if (!showprogress || file == NULL || !file->has_data ||
+	    (t->side == &get_side && file->size == 0))
+		return;
+	t->shown = (off_t)t->count.bytes;
+	if (!t->has_meter)
+		start_progress_meter(current(t), (off_t)file->size, &t->shown);
+	t->has_meter = 1;
+	refresh_progress_meter(0);
+}
+
 void
 show_tick(struct run *t)
 {
+	if (t->alone) {
+		show_one(t);
+		return;
+	}
 	if (t->meter.begun_us == 0)
 		meter_begin(&t->meter, clock_us());
 	if (clock_us() - t->drawn_us >= INTERVAL_US && can_draw(t))
@@ -114,6 +136,9 @@ show_clear(struct run *t)
 void
 show_end(struct run *t)
 {
+	t->shown = (off_t)t->count.bytes;
+	if (t->has_meter)
+		stop_progress_meter();
 	if (t->meter.begun_us == 0 || !can_draw(t))
 		return;
 	draw(t, 1);

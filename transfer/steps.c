@@ -10,10 +10,12 @@
 #include "job.h"
 #include "jobs.h"
 #include "lanes.h"
+#include "loss.h"
 #include "minmax.h"
 #include "pace.h"
 #include "ranges.h"
 #include "steps.h"
+#include "wide.h"
 
 /* After so many replies of no data in a row a server is broken. */
 #define EMPTY_MOST	2
@@ -39,8 +41,10 @@ is_untouched(const struct job *j)
 static void
 drained(struct plan *s, struct job *j)
 {
+	j->is_drained = 1;
 	j->is_whole = j->ranges.first == NULL &&
 	    ranges_frontier(&j->ranges) >= j->ranges.high;
+	wide_part(s, j);
 	if (j->unclear)
 		step(s, j, PLAN_FSTAT);
 	else if (j->again || is_untouched(j)) {
@@ -59,6 +63,8 @@ steps_go_on(struct plan *s, struct job *j)
 	j->again |= j->clear && s->clears == CLEARS_NOT && !j->failed;
 	link_remove(&j->loose);
 	if (!steps_has_all(s, j)) {
+		if (loss_waits(s, j))
+			return;
 		if (j->ranges.nloose > 0)
 			link_before(&j->loose, &s->loose);
 		if (link_is_empty(&j->queue) && !j->eof)
@@ -124,6 +130,14 @@ steps_after_settle(const struct plan *s, const struct job *j, enum plan_op op)
 	return PLAN_CLOSE;
 }
 
+/* After the last reply, also of other lanes, follows the end. */
+void
+steps_closed(struct plan *s, struct job *j)
+{
+	if (j->under_way == 0 && j->guests == 0)
+		step(s, j, j->again ? PLAN_AGAIN : PLAN_END);
+}
+
 /* The job has taken its last step. */
 static void
 end(struct plan *s, struct job *j)
@@ -146,6 +160,8 @@ begin_again(struct plan *s, struct job *j)
 	ranges_begin(&j->ranges, 0);
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = 0;
+	j->is_open = j->is_drained = j->is_settled = 0;
+	j->loss = HAS_HANDLE;
 	if (s->interrupted) {
 		j->failed = 1;
 		jobs_done(s, j);
@@ -164,8 +180,10 @@ steps_worked(struct plan *s)
 		j->is_held = 0;
 		step(s, j, j->failed || j->copied ? PLAN_END :
 		    steps_first(s, j));
-	} else if (op == PLAN_SETTLE)
+	} else if (op == PLAN_SETTLE) {
+		j->is_settled = 1;
 		step(s, j, steps_after_settle(s, j, op));
+	}
 	else if (op == PLAN_AGAIN)
 		begin_again(s, j);
 	else if (op == PLAN_END)
@@ -288,6 +306,7 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 			step(s, j, j->again ? PLAN_AGAIN : PLAN_END);
 		return j->again;
 	}
+	j->is_open = op == PLAN_OPEN;
 	if (j->failed || j->again)
 		step(s, j, PLAN_CLOSE);
 	else if (op == PLAN_OPENDIR)
@@ -308,8 +327,20 @@ reply_last(struct plan *s, struct job *j, enum plan_op op)
 {
 	if (j->step == op && op != PLAN_CLOSE)
 		step(s, j, steps_after_settle(s, j, op));
-	else if (j->under_way == 0 && link_is_empty(&j->queue))
-		step(s, j, j->again ? PLAN_AGAIN : PLAN_END);
+	else if (link_is_empty(&j->queue))
+		steps_closed(s, j);
+}
+
+/* The reply to a request of a further lane */
+static void
+reply_guest(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
+    enum plan_result result)
+{
+	wide_reply(s, j, lane, op, result);
+	if (!j->is_drained)
+		steps_go_on(s, j);
+	else if (link_is_empty(&j->queue))
+		steps_closed(s, j);
 }
 
 /* If it failed, PLAN_TRUNCATE comes. */
@@ -387,6 +418,7 @@ steps_reply(struct plan *s, uint32_t id, enum plan_result result,
 	struct plan_req **place = lanes_place(s, id);
 	struct job *j;
 	enum plan_op op;
+	unsigned int lane;
 
 	if (*place == NULL)
 		return -1;
@@ -395,8 +427,14 @@ steps_reply(struct plan *s, uint32_t id, enum plan_result result,
 	if (op == PLAN_READ || op == PLAN_WRITE)
 		return reply_data(s, place, result,
 		    op == PLAN_WRITE ? (*place)->len : len);
+	lane = (*place)->lane;
 	lanes_retire(s, place);
-	if (op == PLAN_READDIR)
+	if (op == PLAN_REOPEN || (lane == j->lane && (op == PLAN_JOIN ||
+	    op == PLAN_SAME)))
+		loss_reply(s, j, op, result);
+	else if (op == PLAN_JOIN || op == PLAN_SAME || op == PLAN_PART)
+		reply_guest(s, j, lane, op, result);
+	else if (op == PLAN_READDIR)
 		reply_readdir(s, j, result);
 	else if (op == PLAN_OPEN || op == PLAN_OPENDIR || op == PLAN_OPEN_TO)
 		return reply_open(s, j, op, result);

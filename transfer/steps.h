@@ -42,6 +42,9 @@ int	steps_has_all(const struct plan *, const struct job *);
  */
 void	steps_go_on(struct plan *, struct job *);
 
+/* Nothing more is sent of the job, but perhaps by other lanes. */
+void	steps_closed(struct plan *, struct job *);
+
 /* As plan_worked() and plan_reply() */
 void	steps_worked(struct plan *);
 int	steps_reply(struct plan *, uint32_t id, enum plan_result,

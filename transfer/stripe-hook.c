@@ -911,7 +911,7 @@ put_file(struct put *p, int preserve)
 	int ret;
 
 	server_take(p->conn, NULL);
-	server_begin_tree(p->conn, 1, &q);
+	server_begin_tree(p->conn, 1, 1, &q);
 	conf.unit = q.unit;
 	conf.number = arc4random_uniform(LANDING_NAMES);
 	conf.first_id = *q.msg_id;

@@ -34,15 +34,10 @@ extern volatile sig_atomic_t interrupted;
 static int
 helps(const struct run *t)
 {
-	int is_put = t->side == &put_side;
-
-	if (t->to != NULL ||
-	    (is_put && !server_can_stripe(t->conn, STRIPE_UNIT)))
+	if (t->side != &put_side || !server_can_stripe(t->conn, STRIPE_UNIT))
 		return 0;
-	if (t->team.kind == LINKS_CHANNELS)
-		return width_may_be_limited(&t->growth);
-	return is_put || links_may_grow(t->team.main_fd) ||
-	    links_size(&t->team) > 1;
+	return t->team.kind != LINKS_CHANNELS ||
+	    width_may_be_limited(&t->growth);
 }
 
 /*

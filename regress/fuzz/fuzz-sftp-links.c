@@ -51,7 +51,7 @@
 #include "sftp-client.h"
 #include "xmalloc.h"
 
-#include "fetch-hook.h"
+#include "copy-hook.h"
 #include "links-hook.h"
 #include "stripe.h"
 #include "tell.h"
@@ -1252,7 +1252,7 @@ transfer(int fd, unsigned mode)
 		ret = sftp_upload(conn, "out/x", "there/x", mode >> 7, 0, 0,
 		    in_place);
 	else {
-		is_stock = !fetch_takes(conn, CLAIMED);
+		is_stock = (resume && !was_old) || !copy_takes(conn, 0, 0);
 		ret = sftp_download(conn, "there/x", "in/x", &a, mode >> 7,
 		    resume && !was_old, 0, in_place);
 	}

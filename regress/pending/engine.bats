@@ -31,42 +31,6 @@ killed() {
 	done
 }
 
-### The loss of a link
-
-# large: a tree that four connections of 15 MB/s carry for a second
-large() {
-	local i
-	sshd_up hayate "MaxRate 15M"
-	mkdir -p a/some
-	for i in 1 2 3 4 5 6; do head -c $((i * 4000000)) /dev/urandom >"a/$i"; done
-	for i in $(seq 200); do echo "$i" >"a/some/$i"; done
-	chmod 640 a/5 a/some/7
-	touch -d 2001-02-03 a/* a/some/* a/some a
-}
-
-# lose ARG...: a copy of which the last of four connections is killed
-lose() {
-	local job lost
-	copy -o MaxRate=60M -v -rp -j 4 "$@" >log 2>&1 &
-	job=$!
-	poll 20 grep -q 'there are 4 connections' log
-	lost=$(sed -n 's/.*a further connection is started, process \([0-9]*\).*/\1/p' \
-	    log | tail -n 1)
-	kill -9 "$lost"
-	wait $job || { tail -n 3 log; return 1; }
-	grep 'is lost' log
-}
-
-@test "the loss of one of four connections costs a tree nothing but its rate, both ways" {
-	export TIMES=y
-	large
-	lose a "hayate:$T/put"
-	lose "hayate:$T/a" got
-	state a >state.a
-	state put | diff state.a -
-	state got | diff state.a -
-}
-
 ### --resume and --checksum
 
 # rounds ARG...: how many round trips a copy takes

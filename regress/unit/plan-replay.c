@@ -21,6 +21,12 @@
  *       order N     replies come in order (0), backwards (1), shuffled (N)
  *       interrupt N the user interrupts after N round trips
  *       lanes N     files go over N lanes
+ *       widen N     a lane without work carries a file with N bytes left
+ *       lose N, lose_at N   lane N is lost after so many round trips
+ *       slow N, slow_by N   replies of lane N come so many round trips later
+ *       other N     another file stands under the name on lane N; 0: on none
+ *       bad N       a READ of the byte N - 1 fails
+ *       disk N      the byte N - 1 of a file that is got cannot be written
  *       held N      the caller copies each Nth file itself; 0: none
  *       declined 0|1   ... but then leaves it to requests
  *       release N   nothing is held any more after N round trips
@@ -56,7 +62,7 @@
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
     "truncate", "attrs", "close", "setstat", "stat_to", "open_to", "empty",
-    "close_to" };
+    "close_to", "join", "same", "part", "reopen" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -72,6 +78,8 @@ struct node {
 	int	 under_way;		/* requests */
 	int	 last;			/* of them, TRUNCATE and ATTRS */
 	unsigned int lane;
+	unsigned int joined;		/* a bit for each further lane */
+	int	 lost;			/* a lane that had it was */
 	uint64_t size;			/* of the server's file */
 	uint64_t moved, cut;		/* bytes without a hole; truncated to */
 	struct sim_file *came;		/* which bytes came; NULL: none */
@@ -93,6 +101,7 @@ static struct {
 	uint64_t interrupt, names, hole, hole_end, held, declined, release;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, fixed, serve_late;
+	uint64_t widen, lose, lose_at, slow, slow_by, other, bad, disk;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
 
@@ -104,12 +113,22 @@ static struct {
 	uint64_t size;
 	unsigned long rounds, requests, whole, ncut, failed, printed, copied;
 	unsigned long kept, kept_most;
+	unsigned int width;		/* most lanes of one file */
+	uint64_t come, waited;		/* bytes that wait: now, at most */
+	uint64_t ncome, pieces;		/* in pieces */
 	struct sim_handles handles, handles_to;
 	uint64_t torn, most_torn;
 	uint64_t bytes;			/* under way, between two servers */
 	unsigned long data[PLAN_LANES];	/* requests */
 	int	 refused;		/* an PLAN_CLEAR was */
+	int	 lost;			/* a lane was */
 } r;
+
+static uint64_t
+max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
 
 static struct node *
 new_node(struct node *dir, int children, int number)
@@ -140,6 +159,11 @@ fails(const struct plan_action *a)
 	if (a->op == PLAN_CLEAR || a->op == PLAN_FSTAT)
 		return (a->op == PLAN_CLEAR && set.fixed) ||
 		    is_odd(plan_own(a->job)) == (a->op == PLAN_CLEAR);
+	if (a->op == PLAN_SAME)
+		return set.other != 0 && a->lane == set.other;
+	if (a->op == PLAN_READ && set.bad > a->off &&
+	    set.bad <= a->off + a->len)
+		return 1;
 	return
 	    (a->op == PLAN_OPEN && !sim_may_open(&r.handles)) ||
 	    (a->op == PLAN_OPEN_TO && !sim_may_open(&r.handles_to)) ||
@@ -241,7 +265,15 @@ serve(struct node *n, struct reply *p)
 		p->result = PLAN_FAILED;
 	else if (p->a.op == PLAN_OPEN_TO || p->a.op == PLAN_EMPTY)
 		serve_open_to(n, p->a.op == PLAN_EMPTY);
-	else if (p->a.op == PLAN_OPEN || p->a.op == PLAN_OPENDIR) {
+	else if (p->a.op == PLAN_JOIN)
+		n->joined |= 1U << p->a.lane;
+	else if (p->a.op == PLAN_PART)
+		n->joined &= ~(1U << p->a.lane);
+	else if (p->a.op == PLAN_REOPEN) {
+		sim_must(!n->is_open, "only what is lost is opened again");
+		n->is_open = 1;
+		sim_open(&r.handles);
+	} else if (p->a.op == PLAN_OPEN || p->a.op == PLAN_OPENDIR) {
 		n->is_open = 1;
 		sim_open(&r.handles);
 		if (set.clear && p->a.op == PLAN_OPEN && r.put && !set.in_place)
@@ -260,11 +292,14 @@ serve(struct node *n, struct reply *p)
 static void
 mark(struct node *n, uint64_t off, uint32_t len)
 {
+	uint64_t size = !r.put && set.actual != UINT64_MAX ? set.actual :
+	    r.size;
+
 	if (n->came == NULL)
-		n->came = sim_file_new(0, r.size);
-	if (off < r.size)
-		sim_fill(n->came, off, len < r.size - off ? len :
-		    r.size - off, SIM_NEW);
+		n->came = sim_file_new(0, size);
+	if (off < size)
+		sim_fill(n->came, off, len < size - off ? len : size - off,
+		    SIM_NEW);
 	n->moved = n->came->frontier;
 }
 
@@ -279,6 +314,8 @@ take_data(struct node *n, const struct reply *p)
 
 	if (r.put || r.cross || p->a.op != PLAN_READ || p->result != PLAN_OK)
 		return;
+	r.waited = max(r.waited, r.come += p->len);
+	r.pieces = max(r.pieces, ++r.ncome);
 	for (i = 0; i < p->len; i++)
 		data[i] = (unsigned char)((p->a.off + i) * 7);
 	more = plan_data(r.s, p->a.id, data, p->len, &w);
@@ -288,7 +325,14 @@ take_data(struct node *n, const struct reply *p)
 		for (i = 0; i < w.len; i += 97)
 			sim_must(w.data[i] == (unsigned char)((w.off + i) * 7),
 			    "bytes are the file's");
+		if (set.disk > w.off && set.disk <= w.off + w.len) {
+			more = plan_written(r.s, p->a.job, 0, &w);
+			plan_fail(p->a.job);
+			continue;
+		}
 		n->written += w.len;
+		r.come -= w.len;
+		r.ncome--;
 		mark(n, w.off, w.len);
 		more = plan_written(r.s, p->a.job, 1, &w);
 	}
@@ -352,11 +396,19 @@ send(const struct plan_action *a)
 	    "a directory is left after all below");
 	sim_must(a->op != PLAN_CLEAR || !r.refused,
 	    "what was refused once is not asked for again");
-	sim_must(n->under_way == 0 || n->lane == a->lane,
-	    "a file keeps its lane");
-	n->lane = a->lane;
-	sim_must(n->lane < set.lanes, "a lane that is not up has no file");
-	r.data[n->lane] += a->op == PLAN_READ || a->op == PLAN_WRITE;
+	sim_must(n->under_way == 0 || n->lane == a->lane || set.widen ||
+	    n->lost, "a file keeps its lane");
+	sim_must((a->op != PLAN_READ && a->op != PLAN_WRITE) || r.cross ||
+	    (n->joined >> a->lane & 1) || (n->is_open &&
+	    a->lane == plan_lane(a->job)),
+	    "a lane moves what it has open");
+	if (a->lane == plan_lane(a->job))
+		n->lane = a->lane;
+	sim_must(a->lane < set.lanes && !(set.lose != 0 &&
+	    a->lane == set.lose && r.lost),
+	    "a lane that is not up has no file");
+	r.width = (unsigned int)max(r.width, plan_width(r.s, a->job));
+	r.data[a->lane] += a->op == PLAN_READ || a->op == PLAN_WRITE;
 	if (a->op == PLAN_TRUNCATE || a->op == PLAN_CUT)
 		n->cut = a->off;
 	if (a->op == PLAN_WRITE && r.put && send_data(n, &p) == 0)
@@ -368,7 +420,8 @@ send(const struct plan_action *a)
 	sim_must(r.bytes <= set.window || r.bytes <= set.unit,
 	    "no more bytes are under way than the window has");
 	serve(n, &p);
-	sim_push(&sim, n->lane, &p, sizeof(p))->wait = sim_wait(&sim, a->op);
+	sim_push(&sim, a->lane, &p, sizeof(p))->wait = sim_wait(&sim, a->op) +
+	    (set.slow_by != 0 && a->lane == set.slow ? set.slow_by : 0);
 }
 
 /* Between two servers: what was read is written. */
@@ -424,12 +477,58 @@ answer(struct reply *p)
 	    "a second reply is refused");
 }
 
+/* The lane is lost, with the handles that it had, and what waits there. */
+static void
+lose(unsigned int lane)
+{
+	struct reply p;
+	struct node *n;
+	struct job *j;
+	size_t i;
+
+	for (i = 0; i < sim.n; i++) {
+		if (sim.queue[i].link != lane)
+			continue;
+		memcpy(&p, sim.queue[i].body, sizeof(p));
+		n = plan_own(p.a.job);
+		n->under_way--;
+		n->last -= is_last(p.a.op);
+	}
+	sim_lose(&sim, lane);
+	for (j = plan_oldest(r.s); j != NULL; j = plan_after(r.s, j)) {
+		n = plan_own(j);
+		if (plan_kind(j) != PLAN_FILE)
+			continue;
+		n->lost |= plan_lane(j) == lane || (n->joined >> lane & 1);
+		n->joined &= ~(1U << lane);
+		if (plan_lane(j) == lane && n->is_open)
+			sim_close(&r.handles, &n->is_open);
+	}
+	r.lost = 1;
+	plan_lost(r.s, lane);
+	/* Another lane that had it is its own now. */
+	for (j = plan_oldest(r.s); j != NULL; j = plan_after(r.s, j)) {
+		n = plan_own(j);
+		if (plan_kind(j) == PLAN_FILE && !n->is_open &&
+		    (n->joined >> plan_lane(j) & 1)) {
+			n->joined &= ~(1U << plan_lane(j));
+			n->is_open = 1;
+			sim_open(&r.handles);
+		}
+	}
+	plan_set_lanes(r.s, ((1U << set.lanes) - 1) & ~(1U << lane),
+	    ((1U << set.lanes) - 1) & ~(1U << lane));
+}
+
 static void
 answer_all(void)
 {
-	size_t n = sim_round(&sim, set.order), i;
 	struct reply p;
+	size_t n, i;
 
+	if (set.lose != 0 && r.rounds == set.lose_at)
+		lose((unsigned int)set.lose);
+	n = sim_round(&sim, set.order);
 	if (r.torn > r.most_torn)
 		r.most_torn = r.torn;
 	for (i = 0; i < n; i++) {
@@ -462,11 +561,12 @@ end(struct job *j, struct node *n)
 	if (plan_kind(j) != PLAN_FILE)
 		return;
 	n->dir->begun--;
-	sim_must(!n->is_open && !n->is_open_to, "what ends is closed");
+	sim_must(!n->is_open && !n->is_open_to && n->joined == 0,
+	    "what ends is closed");
 	sim_must(!n->is_mixed || set.in_place,
 	    "new bytes come where no old ones are");
-	sim_must(!set.clear || !plan_is_whole(j) || n->served == size,
-	    "no bytes are lost");
+	sim_must(!set.clear || !plan_is_whole(j) || n->served == size ||
+	    (n->lost && n->served > size), "no bytes are lost");
 	if (n->is_emptied) {
 		sim_must(n->moved == 0 && !plan_is_whole(j),
 		    "what is emptied was not whole");
@@ -608,6 +708,7 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	sim_must((r.s = plan_new(&conf)) != NULL, "memory");
 	plan_set_handles(r.s, set.handles);
 	plan_set_window(r.s, set.window);
+	plan_set_widen(r.s, set.widen);
 	plan_set_lanes(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
 	sim_must(plan_add(r.s, NULL, PLAN_DIR, new_node(NULL, dirs, 1), 0) !=
 	    NULL, "memory");
@@ -617,7 +718,7 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 			act(&a);
 		if (plan_done(r.s))
 			break;
-		sim_must(sim.n > 0, "it goes on until all is done");
+		sim_must(sim.n > 0 || r.lost, "it goes on until all is done");
 		answer_all();
 	}
 	sim_must(r.handles.open == 0 && r.handles_to.open == 0 &&
@@ -629,6 +730,9 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	    "failed=%lu copied=%lu kept=%lu limit=%u torn=%" PRIu64, r.rounds,
 	    r.requests, r.handles.most, r.whole, r.ncut, r.failed, r.copied,
 	    r.kept_most, plan_limit(r.s), r.most_torn);
+	if (set.widen != 0)
+		printf(" width=%u waited=%" PRIu64 " pieces=%" PRIu64, r.width,
+		    r.waited, r.pieces);
 	for (i = 0; i < set.lanes; i++)
 		printf(" lane%u=%lu", i, r.data[i]);
 	putchar('\n');
@@ -650,6 +754,10 @@ setting(const char *key)
 	    { "interrupt", &set.interrupt }, { "files", &set.files },
 	    { "unit", &set.unit }, { "window", &set.window },
 	    { "lanes", &set.lanes }, { "held", &set.held },
+	    { "widen", &set.widen }, { "lose", &set.lose },
+	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
+	    { "slow_by", &set.slow_by }, { "other", &set.other },
+	    { "bad", &set.bad }, { "disk", &set.disk },
 	    { "declined", &set.declined }, { "release", &set.release },
 	    { "clear", &set.clear }, { "odd", &set.odd },
 	    { "fixed", &set.fixed },

@@ -1,0 +1,220 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See loss.h. */
+
+#include <stddef.h>
+
+#include "job.h"
+#include "lanes.h"
+#include "loss.h"
+#include "ranges.h"
+#include "steps.h"
+#include "wide.h"
+
+/*
+ * Whether the server has emptied the file is not known. What it acknowledged
+ * before that may have gone with the old bytes.
+ */
+static void
+forget_clear(struct plan *s, struct job *j)
+{
+	j->clear = 1;
+	j->again |= j->has_reply && !j->failed;
+	if (s->clears == CLEARS_ASKED)
+		s->clears = CLEARS_UNKNOWN;
+}
+
+static void
+forget_requests(struct plan *s, unsigned int lane)
+{
+	struct plan_req **place, *r;
+	size_t i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		place = &s->bucket[i];
+		while ((r = *place) != NULL) {
+			if (r->lane != lane) {
+				place = &r->next;
+				continue;
+			}
+			if (r->op == PLAN_CLEAR)
+				forget_clear(s, r->job);
+			lanes_retire(s, place);
+		}
+	}
+}
+
+/*
+ * Returns the lane that an open file moves to: one that has it as guest, or the
+ * one with least to do; PLAN_LANES: it can be opened on none.
+ */
+static unsigned int
+new_home(const struct plan *s, const struct job *j)
+{
+	unsigned int i, best = PLAN_LANES;
+
+	for (i = 0; i < s->lanes; i++) {
+		const struct lane *l = &s->lane[i];
+
+		if ((s->up >> i & 1) == 0)
+			continue;
+		if (l->guest == j && l->guest_is != GUEST_PARTS)
+			return i;
+		if (l->guest == j || (j->barred >> i & 1) != 0)
+			continue;
+		if (best == PLAN_LANES ||
+		    lanes_work(l) < lanes_work(&s->lane[best]))
+			best = i;
+	}
+	return best;
+}
+
+/* The lane has the file as guest, or soon has, and becomes its home. */
+static void
+promote(struct plan *s, struct job *j, unsigned int lane)
+{
+	struct lane *l = &s->lane[lane];
+	int is_ready = l->guest_is == GUEST_IS_READY;
+	enum plan_op op = l->guest_step;
+
+	wide_forget(s, lane);
+	j->is_open = is_ready;
+	j->loss = is_ready ? HAS_HANDLE : REOPENING;
+	if (op != 0)
+		step(s, j, op);
+}
+
+static void
+find_home(struct plan *s, struct job *j)
+{
+	unsigned int lane = new_home(s, j);
+
+	j->is_open = 0;
+	j->then = 0;
+	j->loss = lane == PLAN_LANES ? NO_HANDLE : LOST_HANDLE;
+	j->failed |= lane == PLAN_LANES && !j->is_settled;
+	lanes_move(s, j, lane == PLAN_LANES ? 0 : lane);
+	if (s->lane[j->lane].guest == j && lane != PLAN_LANES)
+		promote(s, j, lane);
+}
+
+/* Returns 1 if the next step needs no connection. */
+static int
+is_at_home(const struct job *j)
+{
+	return !link_is_empty(&j->queue) && j->step >= PLAN_BEGIN;
+}
+
+static void
+rehome(struct plan *s, struct job *j)
+{
+	int was_open = j->is_open || j->loss != HAS_HANDLE;
+
+	if (is_at_home(j)) {
+		if (was_open)
+			find_home(s, j);
+		else
+			lanes_move(s, j, lanes_idlest(s));
+		return;
+	}
+	link_remove(&j->queue);
+	link_remove(&j->loose);
+	if (!was_open) {
+		lanes_move(s, j, lanes_idlest(s));
+		step(s, j, steps_first(s, j));
+		return;
+	}
+	find_home(s, j);
+	if (j->is_settled)
+		step(s, j, steps_after_settle(s, j, PLAN_SETTLE));
+	else {
+		j->is_drained = 0;
+		steps_go_on(s, j);
+	}
+}
+
+void
+loss_of(struct plan *s, unsigned int lane)
+{
+	struct job *guest = s->lane[lane].guest, *j;
+	struct node *l;
+
+	s->up &= ~(1U << lane);
+	s->takes &= ~(1U << lane);
+	forget_requests(s, lane);
+	wide_forget(s, lane);
+	for (l = s->walk.next; l != &s->walk; l = l->next) {
+		j = of_walk(l);
+		if (j->ranges.naway > 0)
+			ranges_loosen(&j->ranges, lane);
+		if (j->is_in_lane && j->lane == lane)
+			rehome(s, j);
+	}
+	if (guest != NULL && !guest->is_drained)
+		steps_go_on(s, guest);
+	else if (guest != NULL && link_is_empty(&guest->queue))
+		steps_closed(s, guest);
+}
+
+int
+loss_waits(struct plan *s, struct job *j)
+{
+	if (j->loss == LOST_HANDLE) {
+		j->loss = REOPENING;
+		step(s, j, PLAN_REOPEN);
+	}
+	return j->loss == REOPENING;
+}
+
+int
+loss_precedes(struct plan *s, struct job *j)
+{
+	if (j->loss == HAS_HANDLE || j->step == PLAN_REOPEN ||
+	    j->step == PLAN_SAME || !j->is_drained)
+		return 0;
+	if (j->loss == NO_HANDLE || j->step == PLAN_CLOSE) {
+		steps_closed(s, j);
+		return 1;
+	}
+	j->then = j->step;
+	j->step = PLAN_REOPEN;
+	j->loss = REOPENING;
+	return 0;
+}
+
+/* It is open on its lane. */
+static void
+opened(struct plan *s, struct job *j)
+{
+	enum plan_op then = j->then;
+
+	j->is_open = 1;
+	j->loss = HAS_HANDLE;
+	j->then = 0;
+	if (then != 0)
+		step(s, j, then);
+	else
+		steps_go_on(s, j);
+}
+
+void
+loss_reply(struct plan *s, struct job *j, enum plan_op op,
+    enum plan_result result)
+{
+	if (op != PLAN_SAME && result == PLAN_OK && !s->conf.put)
+		step(s, j, PLAN_SAME);
+	else if (op == PLAN_SAME || result == PLAN_OK) {
+		j->failed |= result != PLAN_OK;
+		opened(s, j);
+	} else {
+		j->loss = NO_HANDLE;
+		j->failed = 1;
+		if (j->then != 0)
+			step(s, j, j->then);
+		else
+			steps_go_on(s, j);
+	}
+}

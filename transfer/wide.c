@@ -1,0 +1,159 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See wide.h. */
+
+#include <stddef.h>
+
+#include "job.h"
+#include "lanes.h"
+#include "minmax.h"
+#include "ranges.h"
+#include "steps.h"
+#include "wide.h"
+
+static uint64_t
+rest_of(const struct job *j)
+{
+	return j->size - min_u64(j->size, j->ranges.cursor);
+}
+
+/* Returns 1 if the lane would do well to carry this file. */
+static int
+helps(const struct plan *s, const struct job *j, unsigned int lane)
+{
+	return j->kind == PLAN_FILE && j->is_open && !j->alone &&
+	    j->lane != lane && (j->barred >> lane & 1) == 0 &&
+	    rest_of(j) >= s->widen && !steps_has_all(s, j);
+}
+
+/* Returns the file of which most is left, among the first of each lane. */
+static struct job *
+choose(const struct plan *s, unsigned int lane)
+{
+	struct job *j, *best = NULL;
+	unsigned int i;
+
+	for (i = 0; i < s->lanes; i++) {
+		if (link_is_empty(&s->lane[i].data))
+			continue;
+		j = of_queue(s->lane[i].data.next);
+		if (helps(s, j, lane) &&
+		    (best == NULL || rest_of(j) > rest_of(best)))
+			best = j;
+	}
+	return best;
+}
+
+int
+wide_begin(struct plan *s, struct plan_action *a)
+{
+	struct lane *l;
+	unsigned int i;
+
+	if (s->widen == 0 || s->strict || s->conf.put || s->conf.cross)
+		return 0;
+	for (i = 0; i < s->lanes; i++) {
+		l = &s->lane[i];
+		if (((s->up & s->takes) >> i & 1) != 0 && l->guest == NULL &&
+		    l->bytes == 0 && link_is_empty(&l->data) &&
+		    (l->guest = choose(s, i)) != NULL) {
+			l->guest_is = GUEST_JOINS;
+			l->guest->guests++;
+			lanes_count_kept(s, l->guest);
+			return lanes_request(s, l->guest, i, PLAN_JOIN, 0, 0,
+			    a);
+		}
+	}
+	return 0;
+}
+
+int
+wide_step(struct plan *s, struct plan_action *a)
+{
+	struct lane *l;
+	unsigned int i;
+	enum plan_op op;
+
+	for (i = 0; s->guest_steps > 0 && i < s->lanes; i++) {
+		l = &s->lane[i];
+		if ((op = l->guest_step) == 0)
+			continue;
+		l->guest_step = 0;
+		s->guest_steps--;
+		return lanes_request(s, l->guest, i, op, 0, 0, a);
+	}
+	return 0;
+}
+
+static void
+set_step(struct plan *s, struct lane *l, enum plan_op op)
+{
+	s->guest_steps += (op != 0) - (l->guest_step != 0);
+	l->guest_step = op;
+}
+
+struct job *
+wide_guest(const struct plan *s, const struct lane *l)
+{
+	struct job *j = l->guest;
+
+	return j != NULL && l->guest_is == GUEST_IS_READY && !j->eof && rest_of(j) > 0 &&
+	    !steps_has_all(s, j) ? j : NULL;
+}
+
+static void
+part(struct plan *s, struct lane *l)
+{
+	l->guest_is = GUEST_PARTS;
+	set_step(s, l, PLAN_PART);
+}
+
+void
+wide_part(struct plan *s, struct job *j)
+{
+	struct lane *l;
+	unsigned int i;
+
+	for (i = 0; j->guests > 0 && i < s->lanes; i++) {
+		l = &s->lane[i];
+		if (l->guest == j && (l->guest_is == GUEST_IS_READY ||
+		    (l->guest_is == GUEST_JOINS && l->guest_step != 0)))
+			part(s, l);
+	}
+}
+
+void
+wide_forget(struct plan *s, unsigned int lane)
+{
+	struct lane *l = &s->lane[lane];
+
+	if (l->guest == NULL)
+		return;
+	set_step(s, l, 0);
+	l->guest->guests--;
+	lanes_count_kept(s, l->guest);
+	l->guest = NULL;
+}
+
+void
+wide_reply(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
+    enum plan_result result)
+{
+	struct lane *l = &s->lane[lane];
+
+	if (op == PLAN_JOIN && result == PLAN_OK)
+		set_step(s, l, PLAN_SAME);
+	else if (op == PLAN_SAME && result == PLAN_OK &&
+	    !steps_has_all(s, j))
+		l->guest_is = GUEST_IS_READY;
+	else {
+		j->barred |= 1U << lane;
+		if (op == PLAN_SAME)
+			part(s, l);
+		else
+			wide_forget(s, lane);
+	}
+}
