@@ -28,6 +28,7 @@ HAYATE_CORE = \
 	transfer/jobs.c \
 	transfer/json.c \
 	transfer/landing.c \
+	transfer/landings.c \
 	transfer/lanes.c \
 	transfer/longopt.c \
 	transfer/loss.c \
@@ -36,7 +37,6 @@ HAYATE_CORE = \
 	transfer/plan.c \
 	transfer/ranges.c \
 	transfer/steps.c \
-	transfer/stripe.c \
 	transfer/tell.c \
 	transfer/verify.c \
 	transfer/wide.c \
@@ -68,6 +68,7 @@ HAYATE_HOOKS = \
 	transfer/get-hook.c \
 	transfer/hidden-hook.c \
 	transfer/journal-hook.c \
+	transfer/landing-hook.c \
 	transfer/link-hook.c \
 	transfer/links-hook.c \
 	transfer/list-hook.c \
@@ -79,9 +80,8 @@ HAYATE_HOOKS = \
 	transfer/resume-hook.c \
 	transfer/server-hook.c \
 	transfer/show-hook.c \
+	transfer/signals-hook.c \
 	transfer/sparse-hook.c \
-	transfer/stripe-hook.c \
-	transfer/turn-hook.c \
 	ssh/asked-hook.c \
 	ssh/authonly-client-hook.c \
 	ssh/authonly-mux-hook.c \

@@ -485,57 +485,6 @@ TOLD='set handles 1019'
 	[ "$(of 0 requests)" -ge $(($(of 1 requests) + 10)) ]
 }
 
-@test "a file that is held is copied alone, after all before it, with no request" {
-	local way lanes
-	for way in put get; do
-		for lanes in 1 4; do
-			run -0 replay "$TOLD" "set lanes $lanes" "set held 10" \
-			    "$way 1 40 4096" "$way 3 40 4096" "set held 1" \
-			    "$way 1 5 4096" "set held 0" "$way 1 36 4096"
-			[ "$(of 0 whole) $(of 0 copied)" = "40 4" ]
-			[ "$(of 1 whole) $(of 1 copied)" = "120 12" ]
-			[ "$(of 2 whole) $(of 2 copied)" = "5 5" ]
-			[ "$(of 0 requests)" = "$(of 3 requests)" ]
-			# What follows a file that is held goes on ahead of it.
-			[ "$(of 0 rounds)" -le $(($(of 3 rounds) + 1)) ]
-		done
-	done
-}
-
-@test "files that are held and left to requests are whole" {
-	local way order
-	for way in put get; do
-		for order in 0 1 2 3; do
-			run -0 replay "set order $order" "set held 7" \
-			    "set declined 1" "$way 2 30 3000" "set strict 2" \
-			    "$way 2 30 3000" "set strict 0" "set declined 0" \
-			    "$way 2 30 3000"
-			[ "$(of 0 whole) $(of 0 copied)" = "60 0" ]
-			[ "$(of 1 whole) $(of 1 copied)" = "60 0" ]
-			[ "$(of 2 whole) $(of 2 copied)" = "60 8" ]
-		done
-	done
-}
-
-@test "files that are held begin as others after a release, and fail after an interrupt" {
-	local way order round
-	while read -r way round; do
-		for order in 0 1 2 3; do
-			# The directories are made or listed, no file is done.
-			run -0 replay "$TOLD" "set order $order" "set held 2" \
-			    "set release $round" "$way 2 30 3000" "set release 0" \
-			    "$way 2 30 3000" "set interrupt $round" "$way 2 30 3000"
-			[ "$(of 0 whole) $(of 0 copied)" = "60 0" ]
-			[ "$(of 1 whole) $(of 1 copied)" = "60 30" ]
-			[ "$(of 2 copied)" = 0 ]
-			[ "$(of 2 whole)" -le 30 ]
-		done
-	done <<-END
-	put 4
-	get 6
-	END
-}
-
 ### Files over several lanes
 
 WIDE='set widen 5000'

@@ -724,7 +724,7 @@ arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$(pgrep -P "$(scp)" -x ssh)"
 	fails wait $SCP
-	[ ! -e there/x ]
+	[ ! -e there/x ] || cmp -n "$(stat -c %s there/x)" there/x "$BULK"
 	poll 10 fails pgrep -f "TransferStreams=1 .*$BATS_FILE_TMPDIR"
 }
 

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # One large file, and the files of a tree, over several channels
-# (transfer/stripe-hook.h, ssh/serve-hook.h, transfer/copy-hook.h).
+# (transfer/landing-hook.h, ssh/serve-hook.h, transfer/copy-hook.h).
 # The servers are stock's, behind
 #
 #     scp, a 10.77.0.1  ==== 100 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
@@ -274,7 +274,7 @@ large_tree() {
 	kill -9 "$(pgrep -P "$SCP" -x ssh)"
 	ended 255
 	[ "$(grep -c 'dest open ".*/there/large/[0-9]*": Failure' log)" = 20 ]
-	reported "len(r['files']) == 11 and len(r['errors']) >= 10"
+	reported "len(r['files']) >= 11 and len(r['errors']) >= 10"
 	reported "'dest open' not in f['${big#*/}']['error']"
 }
 
@@ -627,7 +627,7 @@ servers() { pgrep -f "^$(bin sftp-server stock)$"; }
 	[ "$victim" != "$(servers | head -n 1)" ]
 	kill -9 "$victim"
 	ended 0
-	grep 'channel [0-9]* is lost' log
+	grep 'a further channel is lost' log
 	cmp "$BULK" there/x
 	alone x
 }

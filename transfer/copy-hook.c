@@ -12,6 +12,7 @@
 
 #include <sys/types.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <signal.h>
 #include <stdarg.h>
@@ -30,13 +31,14 @@
 #include "clock.h"
 #include "copy-hook.h"
 #include "file-hook.h"
+#include "landing-hook.h"
 #include "links-hook.h"
 #include "longopt-hook.h"
 #include "report-hook.h"
 #include "server-hook.h"
 #include "show-hook.h"
-#include "sparse-hook.h"
-#include "turn-hook.h"
+#include "signals-hook.h"
+#include "width.h"
 
 /* Files under way: enough for 25,000 a second where a round trip is 20 ms */
 #define FILES_MAX	512
@@ -47,12 +49,11 @@
 /* With so much to be sent, a connection gets no more data. */
 #define BACKLOG_MAX	(512 * 1024)
 
-/* So many files, or bytes, are worth a further connection. */
+/* So many files are worth a further connection. */
 #define FILES_LEAST	1000
-#define BYTES_LEAST	(32 * 1024 * 1024)
 
-/* So many bytes of one file are. */
-#define REST_LEAST	(4 * 1024 * 1024)
+/* So long a signal waits at most that comes right before poll(). */
+#define WAIT_MS		1000
 
 /*
  * Bytes under way between two servers, at most: for 80 MB/s where a round trip
@@ -61,7 +62,6 @@
 #define CROSS_MOST	(16 * 1024 * 1024)
 
 extern volatile sig_atomic_t interrupted;
-extern void (*cleanup_first)(void);	/* see cleanup-hook.c */
 
 int
 copy_takes(struct sftp_conn *conn, int resume, int sync)
@@ -107,9 +107,21 @@ print_texts(struct run *t, struct text **texts)
 	drop_texts(texts);
 }
 
+/* What the server keeps of files that are not in order, as errors */
+static void
+say_left(const struct job *j)
+{
+	char *text = landing_describe(plan_own(j), j);
+
+	if (text != NULL)
+		error("%s", text);
+	free(text);
+}
+
 /*
  * Nothing that was kept back is lost when the process has to end, and ssh,
- * which it waits for, ends when no channel is held.
+ * which it waits for, ends when no channel is held. A ^C that ended ssh as well
+ * is no lost connection.
  */
 static void
 before_fatal(void *tree)
@@ -122,11 +134,13 @@ before_fatal(void *tree)
 	for (j = plan_oldest(t->s); j != NULL; j = plan_after(t->s, j)) {
 		file = plan_own(j);
 		print_texts(t, &file->text[plan_kind(j) == PLAN_LEAVE]);
+		say_left(j);
 	}
 	for (i = 1; i < LINKS_MOST; i++) {
 		if (t->team.link[i] != NULL)
 			close(t->team.fd[i]);
 	}
+	signals_release();
 }
 
 /* Actions */
@@ -142,6 +156,7 @@ free_file(struct file *file)
 	free(file->places);
 	drop_texts(&file->text[0]);
 	drop_texts(&file->text[1]);
+	free(file->hidden);
 	free(file->src);
 	free(file->dst);
 	free(file);
@@ -287,29 +302,46 @@ link_of(const struct run *t, const struct plan_action *a)
 	return t->team.link[a->lane];
 }
 
-/* A further connection has files to copy, or a large one to carry. */
+/* Bytes that are known and not yet moved */
+static uint64_t
+bytes_left(const struct run *t)
+{
+	return t->count.bytes_known -
+	    MINIMUM(t->count.bytes_known, t->count.bytes);
+}
+
+/* Returns how much of a file has to be left for one more link; 0: none helps. */
+static uint64_t
+least_rest(const struct run *t)
+{
+	if (t->to != NULL)
+		return 0;
+	if (t->team.kind == LINKS_LOGINS)
+		return WIDTH_REST;
+	return t->growth.limited ? WIDTH_LEAST : 0;
+}
+
+/* A further link has files to copy, or a large one to carry. */
 static int
 is_worth_more(const struct run *t)
 {
 	const struct meter_count *c = &t->count;
-	uint64_t rest = c->bytes_known - MINIMUM(c->bytes_known, c->bytes);
 
 	if (t->to != NULL)
 		return 0;
 	if (t->alone)
-		return rest >= REST_LEAST;
+		return bytes_left(t) >= (t->team.kind == LINKS_LOGINS ?
+		    WIDTH_REST : WIDTH_LEAST);
 	return c->files_known >= c->files + FILES_LEAST ||
-	    (rest >= BYTES_LEAST && (t->side == &get_side ||
+	    (bytes_left(t) >= WIDTH_LEAST && (t->side == &get_side ||
+	    plan_landings(t->s) > 0 ||
 	    c->files_known > c->files + links_size(&t->team)));
 }
 
 static uint64_t
 rest_of(const struct run *t)
 {
-	const struct meter_count *c = &t->count;
-
-	return t->alone ? c->bytes_known - MINIMUM(c->bytes_known, c->bytes) :
-	    LINKS_UNKNOWN;
+	return t->alone ? bytes_left(t) : LINKS_UNKNOWN;
 }
 
 /* A link has begun to carry a file, or another one does. */
@@ -333,10 +365,12 @@ set_lanes(struct run *t)
 {
 	size_t sum = 0, n;
 	unsigned int i, up = 0, takes = 0;
+	int has = 0;
 
 	for (i = 0; i < LINKS_MOST; i++) {
 		if (!links_is_up(&t->team, i))
 			continue;
+		has |= i == 0 ? 0 : landing_has(t->team.told[i]);
 		n = link_backlog(t->team.link[i]);
 		sum += n;
 		up |= 1U << i;
@@ -347,6 +381,7 @@ set_lanes(struct run *t)
 		takes = 0;
 	}
 	plan_set_lanes(t->s, up, takes);
+	plan_set_has(t->s, has);
 	return sum;
 }
 
@@ -358,8 +393,7 @@ act(struct run *t, const struct plan_action *a)
 	switch (a->op) {
 	case PLAN_BEGIN:
 		file->begun_us = clock_us();
-		if (!plan_is_held(a->job) || !turn_copy(t, file, a->job))
-			t->side->begin(t, file, a->job);
+		t->side->begin(t, file, a->job);
 		break;
 	case PLAN_SETTLE:
 		t->side->settle(t, file, a);
@@ -370,7 +404,6 @@ act(struct run *t, const struct plan_action *a)
 	case PLAN_END:
 		t->side->end(t, file, a->job);
 		count_ended(t, file, plan_kind(a->job));
-		t->large -= file->is_large;
 		file->ended_us = clock_us();
 		if (file->failed)
 			t->ret = -1;
@@ -390,17 +423,20 @@ act(struct run *t, const struct plan_action *a)
 
 /* Replies */
 
-/* Returns the type of a reply to "op" that is no error. */
+/* Returns the type of a reply that is no error. */
 static u_char
-wanted_type(enum plan_op op)
+wanted_type(const struct plan_action *a)
 {
-	switch (op) {
+	switch (a->op) {
+	case PLAN_LANDING:
+		return landing_wanted(a);
 	case PLAN_STAT:
 	case PLAN_STAT_TO:
 	case PLAN_FSTAT:
 	case PLAN_SAME:
 		return SSH2_FXP_ATTRS;
 	case PLAN_OPEN:
+	case PLAN_OPEN_NEW:
 	case PLAN_JOIN:
 	case PLAN_REOPEN:
 	case PLAN_OPEN_TO:
@@ -427,7 +463,7 @@ parse_reply(struct run *t, struct sshbuf *m, struct plan_action *a,
 	if (plan_find(t->s, id, a) != 0 || t->link != link_of(t, a))
 		link_fatal(t->link, "Unexpected reply %u", id);
 	reply->status = link_status(t->link, m, reply->type,
-	    wanted_type(a->op), ((struct file *)plan_own(a->job))->src);
+	    wanted_type(a), ((struct file *)plan_own(a->job))->src);
 	debug3("Received reply T:%u I:%u", reply->type, id);
 }
 
@@ -436,7 +472,7 @@ result_of(const struct plan_action *a, const struct reply *reply)
 {
 	if (reply->type != SSH2_FXP_STATUS)
 		return PLAN_OK;
-	if (wanted_type(a->op) == SSH2_FXP_STATUS)
+	if (wanted_type(a) == SSH2_FXP_STATUS)
 		return reply->status == SSH2_FX_OK ? PLAN_OK : PLAN_FAILED;
 	if (reply->status == SSH2_FX_EOF &&
 	    (a->op == PLAN_READ || a->op == PLAN_READDIR))
@@ -483,8 +519,6 @@ judge_window(struct run *t, uint32_t len)
 	width_acked(&t->growth, len, server_rtt(t->conn), clock_us(),
 	    links_size(&t->team));
 	t->team.channels = width_want(&t->growth);
-	if (!width_may_be_limited(&t->growth))
-		plan_release(t->s);
 }
 
 static void
@@ -573,6 +607,48 @@ handles(const struct run *t)
 	return t->to == NULL ? n : MINIMUM(n, server_handles(t->to_conn));
 }
 
+/* What would be left if the process ended now: a line each; or NULL */
+static char *
+farewell(const struct run *t)
+{
+	char *all = NULL, *line, *text;
+	struct job *j;
+
+	for (j = plan_oldest(t->s); j != NULL; j = plan_after(t->s, j)) {
+		if ((line = landing_describe(plan_own(j), j)) == NULL)
+			continue;
+		text = all;
+		xasprintf(&all, "%s%s\r\n", text != NULL ? text : "", line);
+		free(text);
+		free(line);
+	}
+	return all;
+}
+
+/* A signal waits for files that are not in order, but not for ever. */
+static void
+tend_landings(struct run *t)
+{
+	char *text;
+
+	plan_set_widen(t->s, least_rest(t));
+	if (plan_landings(t->s) == 0 && !t->has_landings)
+		return;
+	plan_set_clock(t->s, clock_us());
+	t->has_landings = plan_landings(t->s) > 0;
+	text = farewell(t);
+	signals_hold(text != NULL, text);
+	if (signals_is_late())
+		before_fatal(t);
+}
+
+/* How long poll() may wait, in milliseconds; -1: for ever */
+static int
+wait_ms(const struct run *t)
+{
+	return t->has_landings ? WAIT_MS : show_wait();
+}
+
 void
 copy_run(struct run *t, const int *until)
 {
@@ -580,12 +656,14 @@ copy_run(struct run *t, const int *until)
 		if (interrupted)
 			plan_interrupt(t->s);
 		plan_set_handles(t->s, handles(t));
+		tend_landings(t);
 		if (work(t, until) || plan_done(t->s))
 			break;
+		tend_landings(t);
 		show_tick(t);
 		if (is_worth_more(t))
 			links_grow(&t->team);
-		links_move(&t->team, show_wait());
+		links_move(&t->team, wait_ms(t));
 		take_all(t);
 	}
 }
@@ -644,7 +722,7 @@ take_connection(struct run *t, const struct server_tree *q)
 	links_begin(&t->team, q->fd_in, t->link, before_fatal, t);
 	t->team.also = t->to;
 	if (t->side == &put_side)
-		links_use_channels(&t->team);
+		links_put(&t->team);
 }
 
 void
@@ -666,7 +744,6 @@ copy_start(struct run *t)
 	t->msg_id = q.msg_id;
 	if ((t->s = plan_new(&conf)) == NULL)
 		fatal_f("out of memory");
-	plan_set_widen(t->s, t->side == &get_side ? REST_LEAST : 0);
 	take_connection(t, &q);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 }
@@ -680,56 +757,6 @@ let_go(struct run *t)
 	link_free(t->team.link[0]);
 }
 
-static struct run *lent;		/* NULL: none */
-static void (*cleanup_next)(void);
-
-/*
- * Upstream's functions end the process with fatal(). The report of their file
- * ends first, because what follows is of others.
- */
-static void
-at_exit(void)
-{
-	struct run *t = lent;
-
-	lent = NULL;
-	if (t != NULL) {
-		if (report_expects())
-			report_file(REPORT_IN_BOTH,
-			    server_moved(t->conn) - t->lent_moved,
-			    clock_us() - t->lent_us, -1);
-		before_fatal(t);
-	}
-	if (cleanup_next != NULL)
-		cleanup_next();
-}
-
-void
-copy_lend(struct run *t)
-{
-	if (cleanup_first != at_exit) {
-		cleanup_next = cleanup_first;
-		cleanup_first = at_exit;
-		atexit(at_exit);
-	}
-	let_go(t);
-	lent = t;
-	t->lent_us = clock_us();
-	t->lent_moved = server_moved(t->conn);
-}
-
-void
-copy_return(struct run *t)
-{
-	struct server_tree q;
-
-	lent = NULL;
-	server_take(t->conn, t->finish);
-	server_begin_tree(t->conn, t->side == &put_side, t->alone, &q);
-	plan_set_next_id(t->s, *q.msg_id);
-	take_connection(t, &q);
-}
-
 void
 copy_stop(struct run *t)
 {
@@ -739,6 +766,7 @@ copy_stop(struct run *t)
 		stop_target(t);
 	plan_free(t->s);
 	free(t->open);
+	signals_release();
 }
 
 static int
@@ -753,6 +781,8 @@ copy(struct run *t, enum plan_kind kind, const char *src, const char *dst,
 	file_add(t, NULL, kind, root, size);
 	copy_run(t, NULL);
 	copy_stop(t);
+	if (t->read_errno != 0)
+		fatal("read local \"%s\": %s", src, strerror(t->read_errno));
 	return t->ret;
 }
 
@@ -768,17 +798,17 @@ copy_put_tree(struct sftp_conn *conn, const char *src, const char *dst,
 }
 
 int
-copy_put_sparse(struct sftp_conn *conn, const char *src, const char *dst,
+copy_put(struct sftp_conn *conn, const char *src, const char *dst,
     int preserve, int in_place, int *ret)
 {
 	struct run t = { .conn = conn, .side = &put_side, .alone = 1,
 	    .preserve = preserve, .in_place = in_place };
-	uint64_t size;
+	struct stat sb;
 
-	if (!copy_takes(conn, 0, 0) || server_handles(conn) == 0 ||
-	    (size = sparse_size(src, 1)) == 0)
+	if (!copy_takes(conn, 0, 0))
 		return 0;
-	*ret = copy(&t, PLAN_FILE, src, dst, NULL, size);
+	*ret = copy(&t, PLAN_FILE, src, dst, NULL,
+	    stat(src, &sb) == 0 ? sb.st_size : 0);
 	return 1;
 }
 

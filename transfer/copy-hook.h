@@ -19,11 +19,10 @@
  * can go on.
  *
  * If the user wants several connections, each file goes over the one that has
- * least to do, and directories over the first. If one of them is lost while it
- * has files, so is the copy, as if it were the only one. Channels of one
- * connection do the same for what is put, where the server's window is the
- * limit (width.h). A very large file is copied over all of them (turn-
- * hook.h).
+ * least to do, and directories over the first. Those that have nothing to do
+ * carry a large file of another one. Channels of one connection do the same for
+ * what is put, where the server's window is the limit (width.h). One that is
+ * lost costs nothing but its rate, unless it is the first.
  *
  * Bounds: 512 files are open, and as many as the descriptors and the server's
  * handles allow, but no file is opened while 2 MiB, or a connection's share of
@@ -57,17 +56,11 @@ struct sftp_conn;
 int	copy_takes(struct sftp_conn *, int resume, int sync);
 
 /*
- * As sftp_upload(), of a file of which an eighth or more is holes, to a server
- * that tells its limits. Returns 0 if upstream has to copy; else the file is
- * done: 1, and in "*ret" what sftp_upload() returns.
+ * As sftp_upload() and sftp_download(), of one file. Returns 0 if upstream has
+ * to copy; else the file is done: 1, and in "*ret" what those return.
  */
-int	copy_put_sparse(struct sftp_conn *, const char *src, const char *dst,
+int	copy_put(struct sftp_conn *, const char *src, const char *dst,
     int preserve, int in_place, int *ret);
-
-/*
- * As sftp_download(), of one file. Returns 0 if upstream has to copy; else the
- * file is done: 1, and in "*ret" what sftp_download() returns.
- */
 int	copy_get(struct sftp_conn *, const char *src, const char *dst,
     struct Attrib *, int preserve, int in_place, int *ret);
 

@@ -24,7 +24,6 @@
 #include "xmalloc.h"
 
 #include "file-hook.h"
-#include "turn-hook.h"
 
 /* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
 #define HANDLE_MAX	256
@@ -74,15 +73,11 @@ void
 file_add(struct run *t, struct job *dir, enum plan_kind kind,
     struct file *file, uint64_t size)
 {
-	struct job *j;
-
 	file->size = size;
 	if (dir == NULL || t->side == &put_side)
 		count_added(t, kind, file);
-	if ((j = plan_add(t->s, dir, kind, file, size)) == NULL)
+	if (plan_add(t->s, dir, kind, file, size) == NULL)
 		fatal_f("out of memory");
-	if (kind == PLAN_FILE && dir != NULL)
-		turn_add(t, file, j);
 }
 
 void

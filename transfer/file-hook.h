@@ -72,7 +72,7 @@ struct file {
 	int	 clears;		/* at a server: no open empties it */
 	int	 emptied;		/* of a get: the old bytes are gone */
 	int	 is_new;		/* a directory we made, or in one */
-	int	 is_large;		/* see turn-hook.h */
+	char	*hidden;		/* name of a landing; NULL: none */
 	unsigned int width;		/* most links that carried it */
 	int	 is_noted;		/* in the journal */
 	uint64_t size, moved, skipped;	/* bytes; of holes */
@@ -96,14 +96,15 @@ struct run {
 	uint64_t window[2];		/* of both connections, bytes */
 	struct links team;		/* all of them */
 	struct width growth;		/* of the channels; to put */
-	unsigned int large;		/* files that are, known and not done */
-	uint64_t lent_us, lent_moved;	/* since copy_lend(): time, bytes */
 	const struct side *side;
 	int	 preserve, print, follow, in_place;
+	int	 sync;			/* files are synced when they are whole */
 	u_int	 unit;
 	u_int	*msg_id, *to_msg_id;	/* of the connections, for later */
 	int	 dots;			/* a listing has "." and ".." */
 	int	 alone;			/* one file, which the caller reports */
+	int	 has_landings;		/* files may be not in order */
+	int	 read_errno;		/* of that file, which ends the process */
 	int	 ret;			/* -1: something failed */
 	struct meter meter;
 	struct meter_count count;
@@ -177,13 +178,6 @@ void	copy_run(struct run *, const int *until);
 
 /* All is printed and no reply is due. */
 void	copy_stop(struct run *);
-
-/*
- * In PLAN_BEGIN of the only job under way: upstream's functions have the
- * connection from the one to the other.
- */
-void	copy_lend(struct run *);
-void	copy_return(struct run *);
 
 /* A new file; takes over the two paths. */
 struct file *file_new(char *src, char *dst, int depth);

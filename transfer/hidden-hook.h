@@ -5,7 +5,7 @@
 
 /*
  * hidden-hook: the hidden files beside one that is put over several channels
- * (stripe.h), and what a copy that was killed has left of them.
+ * or connections (landing.h), and what a copy that was killed has left of them.
  *
  * A name is ".NAME.hayate-" and 16 digits: 15 of a hash of the target's name
  * and of the source's size and time, so that the next copy of the same source
@@ -14,7 +14,7 @@
  * what another one does by name never touches its file. A file is left over if
  * it has the same size and time after LANDING_WATCH_US.
  *
- * Called by stripe-hook.c, and by resume-hook.c with no other request under
+ * Called by landing-hook.c, and by resume-hook.c with no other request under
  * way. Main thread only.
  */
 

@@ -36,6 +36,7 @@ struct node {
 struct job {
 	struct node walk, queue;
 	struct node loose;		/* with ranges to be asked for again */
+	struct node lands;		/* with a landing */
 	enum plan_kind kind;
 	void	*own;
 	struct job *dir;		/* second half of its directory */
@@ -58,6 +59,13 @@ struct job {
 	enum { HAS_HANDLE, LOST_HANDLE, REOPENING, NO_HANDLE } loss;
 	enum plan_op then;		/* behind PLAN_REOPEN; 0: data */
 	int	 is_drained, is_settled;	/* no data is under way; nor will be */
+
+	/* of a file that is put over several lanes */
+	struct landing *landing;
+	int	 has_not;		/* of LANDING_HAS_* */
+	uint32_t controls;		/* of its requests, but WRITEs */
+	uint64_t highest;		/* of what was sent */
+	int	 refused;		/* by the server: a WRITE, or a close */
 	uint32_t unit;
 	uint32_t under_way;		/* requests */
 	int	 eof, past, empty;
@@ -71,8 +79,6 @@ struct job {
 	int	 emptied;		/* PLAN_EMPTY was sent */
 	int	 again;			/* failed, is to be tried again */
 	int	 alone;			/* begins without others */
-	int	 is_held;		/* likewise, as the oldest job */
-	int	 copied;		/* by the caller */
 	uint32_t epoch, restore;	/* of the number; 0: none */
 
 	/* second half of a directory */
@@ -95,6 +101,7 @@ struct plan_req {
 	unsigned int lane;
 	uint64_t off;
 	uint32_t len, cost;
+	struct landing_ask ask;
 };
 
 /*
@@ -115,7 +122,11 @@ enum clears { CLEARS_UNKNOWN, CLEARS_ASKED, CLEARS, CLEARS_NOT };
 
 struct plan {
 	struct plan_conf conf;
-	struct node walk, ready, held, agenda, more, unlisted, loose;
+	struct node walk, ready, agenda, more, unlisted, loose;
+	struct node landings;
+	unsigned int nlandings;
+	int	 has;			/* see plan_set_has() */
+	uint64_t now_us;
 	struct lane lane[PLAN_LANES];
 	unsigned int lanes;		/* the first so many have been up */
 	unsigned int up, takes;		/* bits of plan_set_lanes() */
@@ -186,6 +197,12 @@ static inline struct job *
 of_unlisted(const struct node *l)
 {
 	return (struct job *)((char *)l - offsetof(struct job, unlisted));
+}
+
+static inline struct job *
+of_lands(const struct node *l)
+{
+	return (struct job *)((char *)l - offsetof(struct job, lands));
 }
 
 static inline struct job *

@@ -105,6 +105,7 @@ jobs_new(struct plan *s, enum plan_kind kind, void *own, struct node *place)
 	link_init(&j->queue);
 	link_init(&j->unlisted);
 	link_init(&j->loose);
+	link_init(&j->lands);
 	link_before(&j->walk, place);
 	s->jobs++;
 	return j;

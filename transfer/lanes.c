@@ -51,7 +51,8 @@ lanes_request(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 	place = &s->bucket[r->id % BUCKETS];
 	r->next = *place;
 	*place = r;
-	*a = (struct plan_action){ op, j, lane, r->id, off, len };
+	*a = (struct plan_action){ .op = op, .job = j, .lane = lane,
+	    .id = r->id, .off = off, .len = len, .at = off };
 	return 1;
 }
 
@@ -170,7 +171,7 @@ lanes_move(struct plan *s, struct job *j, unsigned int lane)
 	to->bytes += j->charged;
 	from->ahead -= j->ahead;
 	to->ahead += j->ahead;
-	from->files--;
-	to->files++;
+	from->files -= j->is_in_lane;
+	to->files += j->is_in_lane;
 	j->lane = lane;
 }

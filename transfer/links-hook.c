@@ -8,10 +8,14 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/stat.h>
 
+#include <ftw.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -22,10 +26,59 @@
 #include "xmalloc.h"
 
 #include "clock.h"
+#include "hop-hook.h"
 #include "link-hook.h"
 #include "links-hook.h"
+#include "lost-hook.h"
+#include "signals-hook.h"
 #include "tell.h"
 #include "width.h"
+
+/* Whether channels are wanted */
+
+static int is_wanted = 1;
+
+/* A larger tree is not looked at to its end: it may be large. */
+#define ENTRIES_MOST	256
+
+static off_t sum;
+static int entries;
+
+static int
+add_size(const char *path, const struct stat *sb, int type, struct FTW *ftw)
+{
+	(void)path;
+	(void)ftw;
+	if (type == FTW_F && S_ISREG(sb->st_mode))
+		sum += MINIMUM(sb->st_size, WIDTH_LEAST);
+	if (++entries == ENTRIES_MOST)
+		sum = WIDTH_LEAST;
+	return sum >= WIDTH_LEAST;
+}
+
+void
+links_judge(int argc, char **argv)
+{
+	int i;
+
+	signals_begin();
+	is_wanted = 0;
+	if (argc < 2 || (colon(argv[argc - 1]) == NULL &&
+	    strncasecmp(argv[argc - 1], "scp://", 6) != 0))
+		return;
+	for (i = 0; i < argc - 1 && sum < WIDTH_LEAST; i++)
+		(void)nftw(argv[i], add_size, 16, 0);
+	is_wanted = sum >= WIDTH_LEAST;
+}
+
+void
+links_wish(int fd, int chosen)
+{
+	lost_begin();
+	links_forget(fd);
+	if (!chosen)
+		tell_wish(fd, is_wanted, hop_offer_ssh(fd));
+}
 
 /* What is kept of one server between transfers */
 static struct kept {
@@ -265,14 +318,29 @@ links_end(struct links *t)
 	}
 }
 
-void
-links_use_channels(struct links *t)
+static void
+use_channels(struct links *t)
 {
-	if (tell_offers(t->main_fd) != 1)
-		return;
 	t->kind = LINKS_CHANNELS;
 	t->channels = 1;
 	t->is_full = 0;
+}
+
+void
+links_put(struct links *t)
+{
+	t->is_put = 1;
+	if (tell_offers(t->main_fd) == 1)
+		use_channels(t);
+}
+
+/* None is asked for any more. Without any connection there may be channels. */
+static void
+refuse(struct links *t)
+{
+	t->is_full = 1;
+	if (t->is_put && t->kind == LINKS_LOGINS && links_size(t) == 1)
+		use_channels(t);
 }
 
 int
@@ -330,7 +398,7 @@ links_grow(struct links *t)
 		return;
 	t->fd[place] = take(t, place);
 	if (t->fd[place] == -1) {
-		t->is_full = 1;
+		refuse(t);
 		return;
 	}
 	conf.fd_in = conf.fd_out = t->fd[place];
@@ -364,12 +432,15 @@ lose(struct links *t, unsigned int i)
 
 	drop(t, i);
 	close(t->fd[i]);
-	t->is_full = 1;
 	if (was_up)
 		verbose("a further %s is lost",
 		    t->kind == LINKS_CHANNELS ? "channel" : "connection");
 	else if (t->kind == LINKS_LOGINS)
 		links_refused(t->main_fd, links_size(t));
+	if (was_up)
+		t->is_full = 1;
+	else
+		refuse(t);
 	return was_up;
 }
 
@@ -381,7 +452,7 @@ join(struct links *t, unsigned int i, struct sshbuf *m)
 	if (t->told[i] == 0) {
 		drop(t, i);
 		close(t->fd[i]);
-		t->is_full = 1;
+		refuse(t);
 		return;
 	}
 	debug("there are %u %s", links_size(t),

@@ -4,15 +4,15 @@
  */
 
 /*
- * links-hook: the further connections of scp and sftp to one server, which
- * -j and TransferStreams ask for.
+ * links-hook: the further links of scp and sftp to one server: connections,
+ * which -j and TransferStreams ask for, or channels of the first one.
  *
  * ssh starts them (login-hook.h). One is asked for when the one before speaks
  * SFTP, so at most one is not authenticated. After a refusal none is asked for
  * any more, and the transfer goes on with those that are there. A connection
  * lives as long as the process: what one transfer leaves, the next one uses.
  *
- * Main thread only.
+ * Called from patches/164 and 192 as well. Main thread only.
  */
 
 #ifndef HAYATE_LINKS_HOOK_H
@@ -25,6 +25,19 @@
 
 struct sshbuf;
 struct link;
+
+/*
+ * In scp: channels are wanted only if the last of the arguments is at a server
+ * and the others, with what is in them, are together large. sftp does not know
+ * what will be put.
+ */
+void	links_judge(int argc, char **argv);
+
+/*
+ * "fd" leads to an ssh that was just started. "chosen" as in server_begin().
+ * Whoever gets files can use connections, but no channels.
+ */
+void	links_wish(int fd, int chosen);
 
 /* The descriptor belongs to a new connection. */
 void	links_forget(int main_fd);
@@ -39,7 +52,7 @@ int	links_may_grow(int main_fd);
 
 /*
  * A transfer could use more than one connection: if the user wants them and
- * they would need the user again, one line says so, once..
+ * they would need the user again, one line says so, once.
  */
 void	links_tell_why_alone(int main_fd);
 
@@ -90,6 +103,7 @@ struct links {
 	struct link *also;		/* to another server; NULL: none */
 	enum { LINKS_LOGINS, LINKS_CHANNELS } kind;
 	unsigned int channels;		/* wanted, if they are channels */
+	int	 is_put;
 	void	(*before_fatal)(void *);
 	void	*arg;
 };
@@ -100,11 +114,11 @@ void	links_begin(struct links *, int main_fd, struct link *,
 void	links_end(struct links *);
 
 /*
- * Links are channels of the first connection, if those can be had but no
- * connections: "channels" of them, which the caller sets, are wanted. They are
- * asked for side by side, and end with the transfer.
+ * Files are put: links are channels of the first connection, if those can be
+ * had but no connections. "channels" of them, which the caller sets, are
+ * wanted. They are asked for side by side, and end with the transfer.
  */
-void	links_use_channels(struct links *);
+void	links_put(struct links *);
 
 /*
  * Asks for one more connection if one is wanted and none is awaited; for one

@@ -38,7 +38,6 @@
 #include "report-hook.h"
 #include "server-hook.h"
 #include "show-hook.h"
-#include "stripe.h"
 
 /* Files that are begun before their call: twice what can be under way */
 #define AHEAD	1024
@@ -108,9 +107,7 @@ look_at(const struct run *t, const char *path, Attrib *a)
 	if (*base_name(path) == '\0')
 		return -1;
 	if (t->side == &put_side) {
-		if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode) ||
-		    (sb.st_size >= STRIPE_LEAST &&
-		    server_can_stripe(t->conn, 0)))
+		if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode))
 			return -1;
 		a->size = sb.st_size;
 		return 0;

@@ -155,7 +155,8 @@ loss_of(struct plan *s, unsigned int lane)
 	}
 	if (guest != NULL && !guest->is_drained)
 		steps_go_on(s, guest);
-	else if (guest != NULL && link_is_empty(&guest->queue))
+	else if (guest != NULL && link_is_empty(&guest->queue) &&
+	    guest->landing == NULL)
 		steps_closed(s, guest);
 }
 

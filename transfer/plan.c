@@ -7,8 +7,6 @@
  * See plan.h for the idea. A job is in one queue at most:
  *
  *   ready     it waits until one more may be under way
- *   held      a file that waits until all before it are printed, and nothing
- *             is under way
  *   agenda    its next step, "step", can be taken now
  *   data      of a lane: a file that may send its next READ or WRITE, oldest
  *             first
@@ -34,6 +32,7 @@
 #include "job.h"
 #include "jobs.h"
 #include "landing.h"
+#include "landings.h"
 #include "lanes.h"
 #include "loss.h"
 #include "minmax.h"
@@ -42,6 +41,7 @@
 #include "ranges.h"
 #include "steps.h"
 #include "wide.h"
+#include "width.h"
 
 /*
  * Jobs are added ahead until so many are not printed yet: JOBS_AHEAD by any
@@ -102,26 +102,6 @@ plan_add(struct plan *s, struct job *dir, enum plan_kind kind, void *own,
 	return j;
 }
 
-void
-plan_hold(struct plan *s, struct job *j)
-{
-	s->nready--;
-	j->is_held = 1;
-	enqueue(&s->held, j);
-}
-
-void
-plan_release(struct plan *s)
-{
-	struct job *j;
-
-	while (!link_is_empty(&s->held)) {
-		j = dequeue(&s->held);
-		j->is_held = 0;
-		jobs_ready(s, j, 0);
-	}
-}
-
 int
 plan_become(struct plan *s, struct job *j, enum plan_kind kind, uint64_t size)
 {
@@ -175,6 +155,7 @@ deal(struct plan *s, struct job *j, unsigned int lane, struct plan_action *a)
 	    a) != 1)
 		return -1;
 	(*lanes_place(s, a->id))->range = range;
+	landings_place(j, a);
 	if (is_new) {
 		j->past |= range->off >= j->size;
 		lanes_set_ahead(s, j, j->ahead - min_u64(j->ahead, range->len));
@@ -274,6 +255,18 @@ next_file(const struct plan *s, struct lane *l)
 	return wide_guest(s, l);
 }
 
+/*
+ * Bytes that a lane may have under way. A channel has at least what is on the
+ * path and as much that waits for the window in ssh, so that none of it is lost
+ * while a reply returns.
+ */
+static uint64_t
+most_in_lane(const struct plan *s, const struct job *j)
+{
+	return max_u64(lanes_share(s), j->landing == NULL ? 0 :
+	    2 * WIDTH_WINDOW);
+}
+
 static int
 next_in_lane(struct plan *s, unsigned int lane, struct plan_action *a)
 {
@@ -286,7 +279,7 @@ next_in_lane(struct plan *s, unsigned int lane, struct plan_action *a)
 	next = j->ranges.cursor;
 	len = min_u64(data_len(s, j), j->size - min_u64(next, j->size));
 	if (keeps_enough(s) || (l->bytes > 0 &&
-	    l->bytes + LANES_OVERHEAD + len > lanes_share(s)))
+	    l->bytes + LANES_OVERHEAD + len > most_in_lane(s, j)))
 		return 0;
 	return must_clear(s, j) ? clear(s, j, a) : deal(s, j, lane, a);
 }
@@ -338,10 +331,8 @@ has_room(const struct plan *s)
 static struct job *
 next_job(const struct plan *s)
 {
-	struct job *j = plan_oldest(s);
+	struct job *j;
 
-	if (j != NULL && j->is_held)
-		return s->active > 0 || has_room(s) ? NULL : j;
 	if (link_is_empty(&s->ready))
 		return NULL;
 	j = of_queue(s->ready.next);
@@ -355,7 +346,7 @@ admit(struct plan *s, struct plan_action *a)
 
 	if (j == NULL)
 		return 0;
-	s->nready -= !j->is_held;
+	s->nready--;
 	link_remove(&j->queue);
 	s->solo = s->active == 0 ? j : NULL;
 	s->active++;
@@ -394,8 +385,9 @@ plan_next(struct plan *s, struct plan_action *a)
 	if ((oldest = plan_oldest(s)) != NULL && oldest->done)
 		return local(s, oldest, PLAN_PRINT, a);
 	if ((r = next_loose(s, a)) == 0 && (r = next_step(s, a)) == 0 &&
-	    (r = wide_step(s, a)) == 0 && (r = next_data(s, a)) == 0 &&
-	    (r = admit(s, a)) == 0 && (r = expand(s, a)) == 0)
+	    (r = wide_step(s, a)) == 0 && (r = landings_next(s, a)) == 0 &&
+	    (r = next_data(s, a)) == 0 && (r = admit(s, a)) == 0 &&
+	    (r = expand(s, a)) == 0)
 		r = wide_begin(s, a);
 	return r;
 }
@@ -415,8 +407,8 @@ plan_skip(struct plan *s, uint32_t id, uint64_t off)
 static int
 can_cut(const struct plan *s, const struct job *j)
 {
-	return s->told && s->conf.in_place && j->eof && !j->skipped &&
-	    !j->failed && j->under_way > 0;
+	return s->told && s->conf.in_place && j->landing == NULL && j->eof &&
+	    !j->skipped && !j->failed && j->under_way > 0;
 }
 
 void
@@ -426,6 +418,7 @@ plan_sent(struct plan *s, uint32_t id, uint32_t len)
 	struct job *j = r->job;
 
 	ranges_sent(&j->ranges, r->range, r->off, len);
+	j->highest = max_u64(j->highest, r->off + len);
 	s->lane[r->lane].bytes += len + LANES_OVERHEAD;
 	s->lane[r->lane].bytes -= r->cost;
 	r->cost = len + LANES_OVERHEAD;
@@ -459,8 +452,9 @@ plan_find(const struct plan *s, uint32_t id, struct plan_action *a)
 
 	if (r == NULL)
 		return -1;
-	*a = (struct plan_action){ r->op, r->job, r->lane, r->id, r->off,
-	    r->len };
+	*a = (struct plan_action){ .op = r->op, .job = r->job,
+	    .lane = r->lane, .id = r->id, .off = r->off, .len = r->len,
+	    .ask = r->ask };
 	return 0;
 }
 
@@ -545,6 +539,53 @@ plan_set_widen(struct plan *s, uint64_t least)
 	s->widen = least;
 }
 
+int
+plan_lands(struct plan *s, struct job *j, const struct landing_conf *conf,
+    int has_not, unsigned int most)
+{
+	if (!s->told || s->nlandings >= most)
+		return 0;
+	j->has_not = has_not;
+	return landings_add(s, j, conf) == 0;
+}
+
+struct landing *
+plan_landing(const struct job *j)
+{
+	return j->landing;
+}
+
+unsigned int
+plan_landings(const struct plan *s)
+{
+	return s->nlandings;
+}
+
+void
+plan_set_has(struct plan *s, int has)
+{
+	s->has = has;
+}
+
+void
+plan_set_clock(struct plan *s, uint64_t us)
+{
+	s->now_us = us;
+}
+
+void
+plan_space(struct job *j, uint64_t available)
+{
+	landing_space(j->landing, available,
+	    j->size - min_u64(j->size, j->ranges.cursor));
+}
+
+int
+plan_has_failed(const struct job *j)
+{
+	return j->failed;
+}
+
 void
 plan_lost(struct plan *s, unsigned int lane)
 {
@@ -578,18 +619,6 @@ void
 plan_fail(struct job *j)
 {
 	j->failed = 1;
-}
-
-int
-plan_is_held(const struct job *j)
-{
-	return j->is_held;
-}
-
-void
-plan_copied(struct job *j)
-{
-	j->copied = j->eof = j->is_whole = 1;
 }
 
 void
@@ -631,8 +660,7 @@ fail_waiting(struct plan *s, struct node *queue)
 		if (j->kind == PLAN_LEAVE)
 			continue;
 		link_remove(l);
-		s->nready -= !j->is_held;
-		j->is_held = 0;
+		s->nready--;
 		j->failed = 1;
 		jobs_done(s, j);
 	}
@@ -649,7 +677,6 @@ plan_interrupt(struct plan *s)
 	while (!link_is_empty(&s->more))
 		plan_listed(s, of_queue(s->more.next));
 	fail_waiting(s, &s->ready);
-	fail_waiting(s, &s->held);
 	for (i = 0; i < PLAN_LANES; i++)
 		while (!link_is_empty(&s->lane[i].data))
 			steps_go_on(s, dequeue(&s->lane[i].data));
@@ -728,11 +755,11 @@ plan_new(const struct plan_conf *conf)
 	pace_begin(s);
 	link_init(&s->walk);
 	link_init(&s->ready);
-	link_init(&s->held);
 	link_init(&s->agenda);
 	link_init(&s->more);
 	link_init(&s->unlisted);
 	link_init(&s->loose);
+	link_init(&s->landings);
 	for (i = 0; i < PLAN_LANES; i++)
 		link_init(&s->lane[i].data);
 	s->up = s->takes = s->lanes = 1;
@@ -752,6 +779,7 @@ plan_free(struct plan *s)
 
 		link_remove(&j->walk);
 		ranges_clear(&j->ranges);
+		landings_drop(s, j);
 		free(j);
 	}
 	for (i = 0; i < BUCKETS; i++)

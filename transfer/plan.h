@@ -46,10 +46,6 @@
  * sends its requests, lanes.h over which connection, wide.h over how many, and
  * loss.h what follows if one is lost.
  *
- * A file that is held is the caller's to copy, when all before it are printed,
- * those behind it are known, and nothing is under way: the caller has the
- * connection while it is in PLAN_BEGIN.
- *
  * Files may go over several connections. Each is a lane of its own: it has its
  * share of the window, and files are opened as long as a lane lacks data. A
  * file, or a link, takes the lane that has least to do, and keeps it. All else
@@ -65,6 +61,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "landing.h"
 
 struct plan;			/* private to plan.c: one per tree */
 struct job;			/* likewise: one file, or half a directory */
@@ -108,6 +106,10 @@ enum plan_op {
 	PLAN_SAME,		/* is it the file that is copied? */
 	PLAN_PART,		/* close it there */
 
+	/* Of a file that is put and may go over several lanes (landings.h): */
+	PLAN_OPEN_NEW,		/* it must not be there */
+	PLAN_LANDING,		/* "ask" says what */
+
 	/* After a lane was lost (loss.h): open it as it stands */
 	PLAN_REOPEN,
 
@@ -127,6 +129,9 @@ struct plan_action {
 	uint32_t id;		/* likewise */
 	uint64_t off;		/* of data; new size; PLAN_SETTLE */
 	uint32_t len;		/* PLAN_READ, PLAN_WRITE: bytes, at most */
+	uint64_t at;		/* PLAN_WRITE: in the file of the server */
+	int	 second;	/* likewise: in the second file */
+	struct landing_ask ask;
 };
 
 enum plan_result { PLAN_OK, PLAN_FAILED, PLAN_EOF };
@@ -171,6 +176,28 @@ void	plan_set_lanes(struct plan *, unsigned int up, unsigned int takes);
 void	plan_set_widen(struct plan *, uint64_t least);
 
 /*
+ * In PLAN_BEGIN of a file that is put: it may go over several lanes, if the
+ * server has what "has_not" does not name of LANDING_HAS_*. Returns 0, and it
+ * goes over one, if "most" such files are under way or the server has not told
+ * its limit.
+ */
+int	plan_lands(struct plan *, struct job *, const struct landing_conf *,
+    int has_not, unsigned int most);
+
+/* Its landing: plan_landing_reply...() and what is left; NULL: none */
+struct landing *plan_landing(const struct job *);
+
+/* How many such files are under way */
+unsigned int plan_landings(const struct plan *);
+
+/* What the server has of LANDING_HAS_*, and a clock that only goes forward */
+void	plan_set_has(struct plan *, int has);
+void	plan_set_clock(struct plan *, uint64_t us);
+
+/* In the reply to LANDING_SPACE, before plan_reply(): bytes */
+void	plan_space(struct job *, uint64_t available);
+
+/*
  * The lane is lost, not lane 0: what it had under way goes over others. Replies
  * of it are unknown from now on, and so are the handles that it had.
  */
@@ -189,16 +216,6 @@ uint32_t plan_lane_files(const struct plan *, unsigned int lane);
  */
 struct job *plan_add(struct plan *, struct job *dir, enum plan_kind, void *own,
     uint64_t size);
-
-/* Right after plan_add() of a file: it is held. */
-void	plan_hold(struct plan *, struct job *);
-
-/* In PLAN_BEGIN: whether it was held; that the caller has copied it whole */
-int	plan_is_held(const struct job *);
-void	plan_copied(struct job *);
-
-/* The files that are held begin as all others. */
-void	plan_release(struct plan *);
 
 /* The directory has no more children, as far as it is read. */
 void	plan_listed(struct plan *, struct job *dir);
@@ -312,6 +329,7 @@ void	plan_interrupt(struct plan *);
 
 /* Whether the source or the file of the server was read to its end */
 int	plan_is_whole(const struct job *);
+int	plan_has_failed(const struct job *);
 
 /* How many jobs may be under way, and how many are */
 uint32_t plan_limit(const struct plan *);

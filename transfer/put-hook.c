@@ -26,6 +26,7 @@
 #include "xmalloc.h"
 
 #include "file-hook.h"
+#include "landing-hook.h"
 #include "server-hook.h"
 #include "sparse-hook.h"
 
@@ -50,12 +51,26 @@ skip_hole(struct run *t, struct file *file, const struct plan_action *a,
 	return len;
 }
 
+/* One file alone ends the process, as in upstream, when it is in order. */
+static void
+cannot_read(struct run *t, struct file *file, struct job *j)
+{
+	if (t->alone)
+		t->read_errno = errno;
+	else
+		SAY(file, "read local \"%s\": %s", file->src,
+		    strerror(errno));
+	file->failed = 1;
+	plan_fail(j);
+}
+
 /* Reads into the message; without data there is no message. */
 static void
 send_write(struct run *t, struct file *file, const struct plan_action *a)
 {
 	struct sshbuf *m = link_begin(t->link, SSH2_FXP_WRITE, a->id);
-	const struct handle *h = file_on(file, a->lane);
+	const struct handle *h = a->second && a->lane == 0 ?
+	    &file->to_handle : file_on(file, a->lane);
 	off_t off;
 	size_t at, len = skip_hole(t, file, a, &off);
 	u_char *p;
@@ -63,7 +78,7 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	int r;
 
 	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
-	    (r = sshbuf_put_u64(m, off)) != 0)
+	    (r = sshbuf_put_u64(m, a->at + (off - a->off))) != 0)
 		fatal_fr(r, "compose");
 	at = sshbuf_len(m);
 	if ((r = sshbuf_put_u32(m, 0)) != 0 ||
@@ -72,10 +87,7 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	while ((n = pread(file->fd, p, len, off)) == -1 && errno == EINTR)
 		;
 	if (n == -1) {
-		SAY(file, "read local \"%s\": %s", file->src,
-		    strerror(errno));
-		file->failed = 1;
-		plan_fail(a->job);
+		cannot_read(t, file, a->job);
 		n = 0;
 	}
 	if ((r = sshbuf_consume_end(m, len - n)) != 0 ||
@@ -121,6 +133,16 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 		    ((t->in_place && !file->sparse) || file->clears ? 0 :
 		    SSH2_FXF_TRUNC), &file->a);
 		break;
+	case PLAN_OPEN_NEW:
+		file_send_open(t, a, file->dst, SSH2_FXF_WRITE |
+		    SSH2_FXF_CREAT | SSH2_FXF_EXCL, &file->a);
+		break;
+	case PLAN_JOIN:
+		landing_send_join(t, file, a);
+		break;
+	case PLAN_LANDING:
+		landing_send(t, file, a);
+		break;
 	case PLAN_REOPEN:
 		attrib_clear(&none);
 		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, &none);
@@ -164,9 +186,12 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 	Attrib found;
 
 	(void)len;
-	if (a->op == PLAN_OPEN || a->op == PLAN_REOPEN) {
+	if (a->op == PLAN_OPEN || a->op == PLAN_OPEN_NEW ||
+	    a->op == PLAN_REOPEN || a->op == PLAN_JOIN) {
 		file_handle(t, file, reply, file_on(file, a->lane));
 		file->has_data = 1;
+	} else if (a->op == PLAN_LANDING) {
+		landing_take(t, file, a, reply);
 	} else if (a->op == PLAN_FSTAT) {
 		return file_is_other(t, reply);
 	} else if (a->op == PLAN_MKDIR) {
@@ -194,6 +219,12 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	const char *why = fx2txt(status);
 
 	(void)t;
+	if (a->op == PLAN_JOIN)
+		return;				/* The file goes over fewer. */
+	if (a->op == PLAN_LANDING) {
+		landing_fail(file, a, status);
+		return;
+	}
 	if (a->op == PLAN_STAT && plan_kind(a->job) == PLAN_FILE) {
 		file->sparse = status == SSH2_FX_NO_SUCH_FILE;
 		return;
@@ -202,7 +233,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 		SAY(file, "stat remote: %s", why);
 	else if (a->op == PLAN_OPEN || a->op == PLAN_REOPEN)
 		SAY(file, "dest open \"%s\": %s", file->dst, why);
-	else if (a->op == PLAN_CLOSE)
+	else if (a->op == PLAN_CLOSE || a->op == PLAN_PART)
 		SAY(file, "close remote: %s", why);
 	else if (a->op == PLAN_TRUNCATE || a->op == PLAN_ATTRS)
 		SAY(file, "remote fsetstat: %s", why);
@@ -216,7 +247,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	 * end is only there if the size is set.
 	 */
 	if (a->op == PLAN_STAT || a->op == PLAN_OPEN || a->op == PLAN_CLOSE ||
-	    a->op == PLAN_REOPEN || a->op == PLAN_WRITE ||
+	    a->op == PLAN_REOPEN || a->op == PLAN_PART || a->op == PLAN_WRITE ||
 	    (a->op == PLAN_TRUNCATE && file->ends_in_hole))
 		file->failed = 1;
 }
@@ -276,11 +307,14 @@ begin_file(struct run *t, struct file *file, struct job *j)
 	file->a.perm &= 0777;
 	/* What tells no limits may refuse a WRITE behind the end. */
 	file->sparse = server_handles(t->conn) != 0 &&
+	    sparse_is_worth(&sb, landing_may_begin(t, file->size),
+	    t->alone) &&
 	    sparse_has_hole(file->fd, &sb);
 	if (file->sparse)
 		plan_look(j);
+	landing_begin(t, file, j, &sb);
 	file->clears = !t->in_place && !t->alone && !file->is_new &&
-	    plan_clear(t->s, j);
+	    file->hidden == NULL && plan_clear(t->s, j);
 	return 0;
 }
 
@@ -304,10 +338,11 @@ static void
 put_settle(struct run *t, struct file *file, const struct plan_action *a)
 {
 	(void)t;
-	(void)a;
 	if (file->status != SSH2_FX_OK)
 		SAY(file, "write remote \"%s\": %s", file->dst,
 		    fx2txt(file->status));
+	if (file->hidden != NULL && plan_has_failed(a->job))
+		file->failed = 1;
 	close(file->fd);
 	file->fd = -1;
 }
@@ -338,11 +373,16 @@ list_dir(struct file *file, struct job *j)
 static void
 put_end(struct run *t, struct file *file, struct job *j)
 {
+	char *left;
+
 	if (plan_kind(j) == PLAN_DIR && !file->failed)
 		list_dir(file, j);
 	if (plan_kind(j) != PLAN_FILE)
 		return;
 	file_close(t, file);
+	if ((left = landing_describe(file, j)) != NULL)
+		SAY(file, "%s", left);
+	free(left);
 	if (file->failed && file->depth > 0)
 		SAY(file, "upload \"%s\" to \"%s\" failed", file->src,
 		    file->dst);

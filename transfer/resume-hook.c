@@ -38,9 +38,8 @@
 #include "report-hook.h"
 #include "resume-hook.h"
 #include "server-hook.h"
-#include "stripe.h"
-#include "stripe-hook.h"
 #include "verify.h"
+#include "width.h"
 
 #define SUMS_MAX	(VERIFY_RANGE / VERIFY_BLOCK)
 #define PIECE		(32 * 1024)
@@ -520,7 +519,7 @@ go_on_or_begin(struct copy *c, struct hidden *h)
 static struct hidden *
 look_for_hidden(const struct copy *c)
 {
-	if (!c->target.is_remote || c->source.a.size < STRIPE_LEAST ||
+	if (!c->target.is_remote || c->source.a.size < WIDTH_LEAST ||
 	    !server_is_tuned(c->conn))
 		return NULL;
 	return hidden_look(c->conn, c->target.path, c->source.a.size,
@@ -652,16 +651,6 @@ is_only_reported(void)
 	return !is_inside && report_is_wanted() && !report_expects();
 }
 
-/*
- * A copy that can be resumed grows in order and under its name, also where
- * there was nothing yet. What --checksum alone verifies may be striped.
- */
-static int
-has_to_resume(void)
-{
-	return is_inside && (longopt_get()->resume || !longopt_get()->checksum);
-}
-
 int
 resume_put(struct sftp_conn *conn, const char *local, const char *remote,
     int preserve, int resume, int sync, int in_place, int *ret)
@@ -675,12 +664,9 @@ resume_put(struct sftp_conn *conn, const char *local, const char *remote,
 		*ret = copy_and_report(&c, call_stock);
 		return 1;
 	}
-	if (!is_wanted(conn, resume) && !resume && !sync &&
-	    copy_put_sparse(conn, local, remote, preserve, in_place, ret))
-		return 1;
 	if (!is_wanted(conn, resume))
-		return stripe_put(conn, local, remote, preserve,
-		    resume || sync || has_to_resume(), in_place, ret);
+		return !resume && !sync && copy_put(conn, local, remote,
+		    preserve, in_place, ret);
 	*ret = copy_and_report(&c, copy_file);
 	return 1;
 }

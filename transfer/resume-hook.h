@@ -36,8 +36,8 @@ struct sftp_conn;
  * The result is 1 if the file is done, and "*ret" is what upstream's function
  * has to return then. It is 0 if upstream's function has to copy the file. To
  * copy the rest of a file these call upstream's function again, and that call
- * gets 0. resume_put() leaves a file for which nothing is to be verified to
- * copy_put_sparse() or stripe_put().
+ * gets 0. A file for which nothing is to be verified is left to copy_put() or
+ * copy_get().
  */
 int	resume_put(struct sftp_conn *, const char *local, const char *remote,
     int preserve, int resume, int sync, int in_place, int *ret);

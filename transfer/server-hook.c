@@ -659,7 +659,7 @@ server_is_tuned(const struct sftp_conn *conn)
 }
 
 int
-server_can_stripe(const struct sftp_conn *conn, u_int unit)
+server_can_widen(const struct sftp_conn *conn, u_int unit)
 {
 	const struct server *q = find_tuned(conn);
 

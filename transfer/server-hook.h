@@ -167,7 +167,7 @@ int	server_is_tuned(const struct sftp_conn *);
  * Returns 1 if the connection is tuned, WRITEs have at least "unit" bytes, and
  * ssh offers more channels or connections.
  */
-int	server_can_stripe(const struct sftp_conn *, u_int unit);
+int	server_can_widen(const struct sftp_conn *, u_int unit);
 
 /* Returns 1 if the ssh of this connection has "Hayate no". */
 int	server_is_stock(const struct sftp_conn *);

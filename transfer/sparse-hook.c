@@ -20,7 +20,6 @@
 
 #include "server-hook.h"
 #include "sparse-hook.h"
-#include "stripe.h"
 
 /*
  * The smallest hole: what the smallest usual reply has. A smaller one is
@@ -202,25 +201,11 @@ sparse_next(int fd, off_t *off, size_t len)
 
 #endif
 
-/* A large file with little data gains more by its holes than by channels. */
-static off_t
-least_holes(off_t size, int alone)
+int
+sparse_is_worth(const struct stat *sb, int wide, int alone)
 {
-	return alone && size >= STRIPE_LEAST ? size / 4 * 3 : size / 8;
-}
+	off_t least = !wide ? 0 : alone ? sb->st_size / 4 * 3 :
+	    sb->st_size / 8;
 
-off_t
-sparse_size(const char *path, int alone)
-{
-	struct stat sb;
-	int fd, yes;
-
-	if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode) ||
-	    (off_t)sb.st_blocks * 512 >
-	    sb.st_size - least_holes(sb.st_size, alone) ||
-	    (fd = open(path, O_RDONLY)) == -1)
-		return 0;
-	yes = sparse_has_hole(fd, &sb);
-	close(fd);
-	return yes ? sb.st_size : 0;
+	return (off_t)sb->st_blocks * 512 < sb->st_size - least;
 }

@@ -14,10 +14,9 @@
  * made as long as its source at the end. It must be a regular file, and is
  * emptied before, so that what is left out reads as zeros, and an interrupted
  * copy is a beginning of its source. A file with bytes that is copied over in
- * place gets every byte, as in upstream: it may be the source itself. A file
- * that is put alone takes this way if an eighth of it is holes, from 32 MiB on
- * three quarters, because it is then not striped. A file of a tree takes it
- * with any hole, a very large one (turn-hook.h) with an eighth.
+ * place gets every byte, as in upstream: it may be the source itself. A large
+ * file that could go over several links takes this way, and goes over one, if
+ * an eighth of it is holes, or if it is put alone three quarters.
  *
  * What the file system calls a hole is believed.
  *
@@ -45,10 +44,10 @@ size_t	sparse_vwrite(struct sftp_conn *, int fd, const u_char *, size_t len);
 int	sparse_has_hole(int fd, const struct stat *);
 
 /*
- * Returns the size of a file whose holes are worth this way, or 0. "alone": it
- * is no file of a tree.
+ * Returns 1 if there may be holes that are worth this way. "wide": it could go
+ * over several links; "alone": nothing else would use them.
  */
-off_t	sparse_size(const char *path, int alone);
+int	sparse_is_worth(const struct stat *, int wide, int alone);
 
 /*
  * What is to be sent next, from "*off" on or from behind the hole there: moves

@@ -9,6 +9,7 @@
 
 #include "job.h"
 #include "jobs.h"
+#include "landings.h"
 #include "lanes.h"
 #include "loss.h"
 #include "minmax.h"
@@ -27,7 +28,7 @@ int
 steps_has_all(const struct plan *s, const struct job *j)
 {
 	return (j->eof && j->ranges.nloose == 0) || j->failed || j->again ||
-	    j->unclear || s->interrupted;
+	    j->unclear || s->interrupted || landings_is_reverting(j);
 }
 
 /* Nothing was asked for or sent, so there is nothing to cut off. */
@@ -45,6 +46,8 @@ drained(struct plan *s, struct job *j)
 	j->is_whole = j->ranges.first == NULL &&
 	    ranges_frontier(&j->ranges) >= j->ranges.high;
 	wide_part(s, j);
+	if (j->landing != NULL)
+		return;			/* landings_next() */
 	if (j->unclear)
 		step(s, j, PLAN_FSTAT);
 	else if (j->again || is_untouched(j)) {
@@ -94,7 +97,8 @@ steps_first(const struct plan *s, const struct job *j)
 		return has_target(s) && !(j->found && s->conf.keep_found) ?
 		    PLAN_SETSTAT : PLAN_END;
 	default:
-		return j->look ? PLAN_STAT : PLAN_OPEN;
+		return j->look ? PLAN_STAT : j->landing != NULL ?
+		    PLAN_OPEN_NEW : PLAN_OPEN;
 	}
 }
 
@@ -144,6 +148,7 @@ end(struct plan *s, struct job *j)
 {
 	s->active--;
 	lanes_leave(s, j);
+	landings_drop(s, j);
 	if (s->solo == j)
 		s->solo = NULL;
 	if (!j->failed)
@@ -157,6 +162,7 @@ begin_again(struct plan *s, struct job *j)
 {
 	s->active--;
 	lanes_leave(s, j);
+	landings_drop(s, j);
 	ranges_begin(&j->ranges, 0);
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = 0;
@@ -177,12 +183,11 @@ steps_worked(struct plan *s)
 
 	s->last.op = 0;
 	if (op == PLAN_BEGIN) {
-		j->is_held = 0;
-		step(s, j, j->failed || j->copied ? PLAN_END :
-		    steps_first(s, j));
+		step(s, j, j->failed ? PLAN_END : steps_first(s, j));
 	} else if (op == PLAN_SETTLE) {
 		j->is_settled = 1;
-		step(s, j, steps_after_settle(s, j, op));
+		step(s, j, j->landing != NULL ? PLAN_END :
+		    steps_after_settle(s, j, op));
 	}
 	else if (op == PLAN_AGAIN)
 		begin_again(s, j);
@@ -248,6 +253,7 @@ reply_data(struct plan *s, struct plan_req **place, enum plan_result result,
 {
 	struct plan_req *r = *place;
 	struct job *j = r->job;
+	int is_known = 0;
 
 	if (result == PLAN_OK) {
 		if (len > r->len || (len == 0 && ++j->empty == EMPTY_MOST))
@@ -260,13 +266,13 @@ reply_data(struct plan *s, struct plan_req **place, enum plan_result result,
 			ranges_end(&j->ranges, r->off);
 		if (result == PLAN_EOF)
 			j->eof = 1;
-		else
+		else if ((is_known = landings_lost(j, r->off)) == 0)
 			pace_failed(s, j);
 	}
 	lanes_count_kept(s, j);
 	lanes_retire(s, place);
 	steps_go_on(s, j);
-	return j->again;
+	return j->again || is_known;
 }
 
 /*
@@ -298,6 +304,12 @@ static int
 reply_open(struct plan *s, struct job *j, enum plan_op op,
     enum plan_result result)
 {
+	if (op == PLAN_OPEN_NEW && result != PLAN_OK) {
+		landing_set_old(j->landing);
+		step(s, j, s->interrupted ? PLAN_END : PLAN_OPEN);
+		j->failed |= s->interrupted;
+		return 1;
+	}
 	if (result != PLAN_OK) {
 		pace_failed(s, j);
 		if (op == PLAN_OPEN_TO)
@@ -306,7 +318,7 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 			step(s, j, j->again ? PLAN_AGAIN : PLAN_END);
 		return j->again;
 	}
-	j->is_open = op == PLAN_OPEN;
+	j->is_open = op == PLAN_OPEN || op == PLAN_OPEN_NEW;
 	if (j->failed || j->again)
 		step(s, j, PLAN_CLOSE);
 	else if (op == PLAN_OPENDIR)
@@ -337,9 +349,11 @@ reply_guest(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
     enum plan_result result)
 {
 	wide_reply(s, j, lane, op, result);
+	if (op == PLAN_PART && result != PLAN_OK && s->conf.put)
+		j->failed = j->refused = 1;
 	if (!j->is_drained)
 		steps_go_on(s, j);
-	else if (link_is_empty(&j->queue))
+	else if (link_is_empty(&j->queue) && j->landing == NULL)
 		steps_closed(s, j);
 }
 
@@ -419,6 +433,7 @@ steps_reply(struct plan *s, uint32_t id, enum plan_result result,
 	struct job *j;
 	enum plan_op op;
 	unsigned int lane;
+	struct landing_ask ask;
 
 	if (*place == NULL)
 		return -1;
@@ -428,6 +443,7 @@ steps_reply(struct plan *s, uint32_t id, enum plan_result result,
 		return reply_data(s, place, result,
 		    op == PLAN_WRITE ? (*place)->len : len);
 	lane = (*place)->lane;
+	ask = (*place)->ask;
 	lanes_retire(s, place);
 	if (op == PLAN_REOPEN || (lane == j->lane && (op == PLAN_JOIN ||
 	    op == PLAN_SAME)))
@@ -436,7 +452,10 @@ steps_reply(struct plan *s, uint32_t id, enum plan_result result,
 		reply_guest(s, j, lane, op, result);
 	else if (op == PLAN_READDIR)
 		reply_readdir(s, j, result);
-	else if (op == PLAN_OPEN || op == PLAN_OPENDIR || op == PLAN_OPEN_TO)
+	else if (op == PLAN_LANDING)
+		return landings_reply(s, j, &ask, result == PLAN_OK);
+	else if (op == PLAN_OPEN || op == PLAN_OPEN_NEW ||
+	    op == PLAN_OPENDIR || op == PLAN_OPEN_TO)
 		return reply_open(s, j, op, result);
 	else if (op == PLAN_CLEAR)
 		return reply_clear(s, j, result);

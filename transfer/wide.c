@@ -8,16 +8,28 @@
 #include <stddef.h>
 
 #include "job.h"
+#include "landing.h"
 #include "lanes.h"
 #include "minmax.h"
 #include "ranges.h"
 #include "steps.h"
 #include "wide.h"
+#include "width.h"
 
 static uint64_t
 rest_of(const struct job *j)
 {
 	return j->size - min_u64(j->size, j->ranges.cursor);
+}
+
+/* What is put goes over more lanes when its landing is ready for them. */
+static uint64_t
+least_rest(const struct plan *s, const struct job *j)
+{
+	if (!s->conf.put)
+		return s->widen == 0 ? UINT64_MAX : s->widen;
+	return j->landing != NULL && landing_is_wide(j->landing) ?
+	    WIDTH_REST : UINT64_MAX;
 }
 
 /* Returns 1 if the lane would do well to carry this file. */
@@ -26,7 +38,7 @@ helps(const struct plan *s, const struct job *j, unsigned int lane)
 {
 	return j->kind == PLAN_FILE && j->is_open && !j->alone &&
 	    j->lane != lane && (j->barred >> lane & 1) == 0 &&
-	    rest_of(j) >= s->widen && !steps_has_all(s, j);
+	    rest_of(j) >= least_rest(s, j) && !steps_has_all(s, j);
 }
 
 /* Returns the file of which most is left, among the first of each lane. */
@@ -53,7 +65,7 @@ wide_begin(struct plan *s, struct plan_action *a)
 	struct lane *l;
 	unsigned int i;
 
-	if (s->widen == 0 || s->strict || s->conf.put || s->conf.cross)
+	if (s->strict || s->conf.cross)
 		return 0;
 	for (i = 0; i < s->lanes; i++) {
 		l = &s->lane[i];
@@ -144,14 +156,13 @@ wide_reply(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 {
 	struct lane *l = &s->lane[lane];
 
-	if (op == PLAN_JOIN && result == PLAN_OK)
+	if (op == PLAN_JOIN && result == PLAN_OK && !s->conf.put)
 		set_step(s, l, PLAN_SAME);
-	else if (op == PLAN_SAME && result == PLAN_OK &&
-	    !steps_has_all(s, j))
+	else if (op != PLAN_PART && result == PLAN_OK && !steps_has_all(s, j))
 		l->guest_is = GUEST_IS_READY;
 	else {
 		j->barred |= 1U << lane;
-		if (op == PLAN_SAME)
+		if (op == PLAN_SAME || (op == PLAN_JOIN && result == PLAN_OK))
 			part(s, l);
 		else
 			wide_forget(s, lane);

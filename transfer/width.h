@@ -36,6 +36,13 @@
 #define WIDTH_WINDOW	(2 * 1024 * 1024)	/* a stock server's */
 
 /*
+ * A smaller file, or rest of a file, is not worth more channels, nor one more
+ * connection: bytes
+ */
+#define WIDTH_LEAST	(32 * 1024 * 1024)
+#define WIDTH_REST	(4 * 1024 * 1024)
+
+/*
  * Which of the two it decides on is told by which function is called. All 0 is
  * the state before the first transfer.
  */

@@ -53,12 +53,12 @@
 
 #include "copy-hook.h"
 #include "links-hook.h"
-#include "stripe.h"
+#include "width.h"
 #include "tell.h"
 
 #include "fuzz.h"
 
-#define CLAIMED		(STRIPE_LEAST + 10 * 1024 * 1024 + 1)	/* bytes */
+#define CLAIMED		(WIDTH_LEAST + 10 * 1024 * 1024 + 1)	/* bytes */
 #define MOST		(CLAIMED + 2 * 1024 * 1024)
 #define GET_MOST	(2 * 1024 * 1024)
 #define PUT_MOST	(8 * 1024 * 1024)	/* so that links have a use */

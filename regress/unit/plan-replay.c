@@ -27,9 +27,6 @@
  *       other N     another file stands under the name on lane N; 0: on none
  *       bad N       a READ of the byte N - 1 fails
  *       disk N      the byte N - 1 of a file that is got cannot be written
- *       held N      the caller copies each Nth file itself; 0: none
- *       declined 0|1   ... but then leaves it to requests
- *       release N   nothing is held any more after N round trips
  *       clear 0|1   a put is over longer old files, which are emptied by
  *                   PLAN_CLEAR unless it is in place; likewise at the target
  *       odd N       each Nth file there is a device; 0: none
@@ -43,8 +40,7 @@
  *
  * The server answers only when nothing more is sent, so a round is a round
  * trip. The report: rounds, requests, most files open at once, files that are
- * whole, cut (with no hole below the cut) or emptied, and failed, files that
- * the caller copied, jobs that were kept at once (added and not printed), most
+ * whole, cut (with no hole below the cut) or emptied, and failed, jobs that were kept at once (added and not printed), most
  * files at the end of a round that are neither old nor new, and the data
  * requests of each lane. A promise of plan.h that is broken ends the run with
  * its name.
@@ -62,7 +58,7 @@
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
     "truncate", "attrs", "close", "setstat", "stat_to", "open_to", "empty",
-    "close_to", "join", "same", "part", "reopen" };
+    "close_to", "join", "same", "part", "open_new", "landing", "reopen" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -98,7 +94,7 @@ struct reply {
 
 static struct {
 	uint64_t handles, strict, strict_to, full, shorten, actual, order;
-	uint64_t interrupt, names, hole, hole_end, held, declined, release;
+	uint64_t interrupt, names, hole, hole_end;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, fixed, serve_late;
 	uint64_t widen, lose, lose_at, slow, slow_by, other, bad, disk;
@@ -111,7 +107,7 @@ static struct {
 	struct plan *s;
 	int	 put, cross, dirs, nfiles;
 	uint64_t size;
-	unsigned long rounds, requests, whole, ncut, failed, printed, copied;
+	unsigned long rounds, requests, whole, ncut, failed, printed;
 	unsigned long kept, kept_most;
 	unsigned int width;		/* most lanes of one file */
 	uint64_t come, waited;		/* bytes that wait: now, at most */
@@ -538,8 +534,6 @@ answer_all(void)
 	r.rounds++;
 	if (r.rounds == set.interrupt)
 		plan_interrupt(r.s);
-	if (r.rounds == set.release)
-		plan_release(r.s);
 }
 
 static void
@@ -582,13 +576,6 @@ end(struct job *j, struct node *n)
 		r.failed++;
 }
 
-static int
-is_held(int n)
-{
-	return set.held != 0 && n % (int)set.held == 0 &&
-	    (set.release == 0 || r.rounds < set.release);
-}
-
 static void
 add_child(struct job *leave, struct node *n)
 {
@@ -606,8 +593,6 @@ add_child(struct job *leave, struct node *n)
 		sim_must(j != NULL, "memory");
 		if (++r.kept > r.kept_most)
 			r.kept_most = r.kept;
-		if (!is_root && is_held(n->added))
-			plan_hold(r.s, j);
 	}
 	if (n->added == n->known)
 		plan_listed(r.s, leave);
@@ -641,19 +626,6 @@ begin(struct job *j, struct node *n)
 	n->dir->begun++;
 	n->is_old = set.clear && !is_odd(n);
 	n->clears = set.clear && !set.in_place && plan_clear(r.s, j);
-	if (!plan_is_held(j))
-		return;
-	sim_must(sim.n == 0 && plan_active(r.s) == 1,
-	    "nothing is under way beside a file that was held");
-	sim_must(plan_oldest(r.s) == j, "all before it are printed");
-	sim_must(set.handles == 0 || n->dir->added == n->dir->known,
-	    "those behind it are known");
-	if (set.declined)
-		return;
-	plan_set_next_id(r.s, plan_next_id(r.s) + 7);
-	n->moved = n->cut = set.actual == UINT64_MAX ? r.size : set.actual;
-	r.copied++;
-	plan_copied(j);
 }
 
 static void
@@ -727,8 +699,8 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 		sim_must(plan_lane_files(r.s, i) == 0,
 		    "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
-	    "failed=%lu copied=%lu kept=%lu limit=%u torn=%" PRIu64, r.rounds,
-	    r.requests, r.handles.most, r.whole, r.ncut, r.failed, r.copied,
+	    "failed=%lu kept=%lu limit=%u torn=%" PRIu64, r.rounds,
+	    r.requests, r.handles.most, r.whole, r.ncut, r.failed,
 	    r.kept_most, plan_limit(r.s), r.most_torn);
 	if (set.widen != 0)
 		printf(" width=%u waited=%" PRIu64 " pieces=%" PRIu64, r.width,
@@ -753,12 +725,11 @@ setting(const char *key)
 	    { "hole_end", &set.hole_end },
 	    { "interrupt", &set.interrupt }, { "files", &set.files },
 	    { "unit", &set.unit }, { "window", &set.window },
-	    { "lanes", &set.lanes }, { "held", &set.held },
+	    { "lanes", &set.lanes }, 
 	    { "widen", &set.widen }, { "lose", &set.lose },
 	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
 	    { "slow_by", &set.slow_by }, { "other", &set.other },
 	    { "bad", &set.bad }, { "disk", &set.disk },
-	    { "declined", &set.declined }, { "release", &set.release },
 	    { "clear", &set.clear }, { "odd", &set.odd },
 	    { "fixed", &set.fixed },
 	    { "serve_late", &set.serve_late },

@@ -27,7 +27,7 @@
 #define SIM_OPS		40
 #define SIM_LINKS	32
 #define SIM_REQUESTS	20000		/* that wait at once */
-#define SIM_BODY	80		/* bytes of what the driver keeps */
+#define SIM_BODY	160		/* bytes of what the driver keeps */
 
 /* Prints "broken: PROMISE" on standard error, and ends the driver. */
 void	sim_must(int holds, const char *promise);

@@ -4,7 +4,9 @@
  */
 
 /*
- * stripe-replay: one file that is put to a server made of text.
+ * landings-replay: one file that is put to a server made of text, over as many
+ * links as it takes. The plan decides on the file, and this driver, as the hook
+ * does, on the links.
  *
  * Commands come one per line. Sizes are in KiB, times in round trips:
  *
@@ -42,7 +44,7 @@
  * The report: round trips, most channels, how many requests had errors that are
  * told, what lies under the name and under the hidden name: "whole", "none", or
  * KiB of new and of old data, and which hidden names of others exist. A promise
- * of stripe.h that is broken ends the run with its name.
+ * of plan.h that is broken ends the run with its name.
  */
 
 #include <err.h>
@@ -51,17 +53,25 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "landing.h"
+#include "minmax.h"
+#include "plan.h"
 #include "sim.h"
-#include "stripe.h"
+#include "width.h"
 
 #define KIB		1024
+#define CHANNELS	10		/* with the first */
+#define CREDIT		(16 * 1024 * KIB)	/* as for one file alone */
 #define ROUNDS_MAX	20000
 
+enum op { OPEN_NEW = 1, OPEN_OLD, LOOK, FIND, SWEEP, HIDE, OPEN_SECOND, SPACE,
+    JOIN, WRITE, COPY, OWN, TRUNCATE, ATTRS, SHOW, LEAVE, CLOSE_SECOND,
+    REMOVE_SECOND, CLOSE, OPS };
+
 static const char *const op_names[] = { "", "open_new", "open_old", "look",
-    "find", "sweep", "connect", "login", "hide", "open_second", "space", "join",
-    "write", "copy", "own", "truncate", "attrs", "show", "leave",
-    "close_second", "remove_second", "close" };
-#define OPS	(sizeof(op_names) / sizeof(*op_names))
+    "find", "sweep", "hide", "open_second", "space", "join", "write", "copy",
+    "own", "truncate", "attrs", "show", "leave", "close_second",
+    "remove_second", "close" };
 
 static struct {
 	long rtt, path, slow, window, most, old, special, has, space, actual;
@@ -87,15 +97,18 @@ static const struct {
 	{ "stolen", &conf.stolen },
 };
 
-static long loses[STRIPE_CHANNELS];	/* in which round trip; -1: never */
+static long loses[CHANNELS];	/* in which round trip; -1: never */
 
-static struct stripe *s;
+static struct plan *s;
+static struct width growth;
 static struct sim sim;
 static struct sim_file *named, *hidden;	/* units are KiB */
 static long size, now, told, connected, logged;
-static int is_up[STRIPE_CHANNELS];
+static int is_up[CHANNELS];
 static int is_torn;			/* a WRITE failed, others were behind */
 static long rounds;
+static uint64_t acked, kept;
+static int is_over, is_full, has_failed, uses_channels;
 static long left, is_told;		/* a bit for each hidden name */
 static unsigned int number;		/* of our own */
 
@@ -142,11 +155,43 @@ fill(struct sim_file *f, long at, long len)
 		broken("a request without a file");
 }
 
+static enum op
+op_of(const struct plan_action *a)
+{
+	static const enum op asked[] = { [LANDING_LOOK] = LOOK,
+	    [LANDING_FIND] = FIND, [LANDING_SWEEP] = SWEEP,
+	    [LANDING_HIDE] = HIDE, [LANDING_OPEN_SECOND] = OPEN_SECOND,
+	    [LANDING_SPACE] = SPACE, [LANDING_COPY] = COPY,
+	    [LANDING_OWN] = OWN, [LANDING_TRUNCATE] = TRUNCATE,
+	    [LANDING_ATTRS] = ATTRS, [LANDING_SHOW] = SHOW,
+	    [LANDING_CLOSE_SECOND] = CLOSE_SECOND,
+	    [LANDING_REMOVE_SECOND] = REMOVE_SECOND,
+	    [LANDING_CLOSE] = CLOSE };
+
+	switch (a->op) {
+	case PLAN_OPEN_NEW:
+		return OPEN_NEW;
+	case PLAN_OPEN:
+		return OPEN_OLD;
+	case PLAN_JOIN:
+		return JOIN;
+	case PLAN_PART:
+		return LEAVE;
+	case PLAN_WRITE:
+		return WRITE;
+	case PLAN_LANDING:
+		return asked[a->ask.op];
+	default:
+		broken("a request that is none of a landing");
+		return 0;
+	}
+}
+
 /* Returns the file that a handle stands for. */
 static struct sim_file *
-target(const struct stripe_action *a)
+target(const struct plan_action *a)
 {
-	if (a->op == STRIPE_WRITE && !a->second && a->chan == 0)
+	if (a->op == PLAN_WRITE && !a->second && a->lane == 0)
 		return named != NULL ? named : hidden;
 	return hidden;
 }
@@ -164,16 +209,17 @@ rename_file(struct sim_file **from, struct sim_file **to)
 
 /* Copies as sftp-server does, chunk by chunk. Returns what it would tell. */
 static int
-copy_data(const struct stripe_action *a)
+copy_data(const struct plan_action *a)
 {
-	const long at = a->at / KIB, off = a->off / KIB;
-	long left = a->len == 0 ? hidden->size - at : a->len / KIB, n, done;
+	const long at = a->ask.at / KIB, off = a->ask.off / KIB;
+	long left = a->ask.len == 0 ? hidden->size - at : a->ask.len / KIB;
+	long n, done;
 
 	for (done = 0; left > 0; done += n) {
 		n = left < 64 ? left : 64;
 		left -= n;
 		if (conf.room > 0 && off + done + n > conf.room)
-			return a->len != 0 && left == 0;
+			return a->ask.len != 0 && left == 0;
 		if (sim_has_hole(hidden, at + done, n))
 			broken("a hole is copied");
 		fill(named, off + done, n);
@@ -183,24 +229,25 @@ copy_data(const struct stripe_action *a)
 
 /* Returns 1 if the name is free. */
 static int
-choose(const struct stripe_action *a)
+choose(const struct plan_action *a)
 {
-	number = a->number;
+	number = a->ask.number;
 	if (is_told >> number & 1)
 		broken("a name that is taken is used");
-	if ((number >= LANDING_SECOND) != (a->op == STRIPE_OPEN_SECOND) ||
+	if ((number >= LANDING_SECOND) !=
+	    (a->ask.op == LANDING_OPEN_SECOND) ||
 	    number >= LANDING_NAMES)
 		broken("a name of another kind is used");
 	return (left >> number & 1) == 0;
 }
 
 static int
-find_name(unsigned int n)
+find_name(struct job *j, unsigned int n)
 {
 	if ((left >> n & 1) == 0)
 		return 0;
 	is_told |= 1L << n;
-	stripe_found(s, n, 1, 1000, conf.alive >> n & 1 ? rounds : 5);
+	landing_found(plan_landing(j), n, 1, 1000, conf.alive >> n & 1 ? rounds : 5);
 	return 1;
 }
 
@@ -217,54 +264,57 @@ sweep_name(unsigned int n)
 
 /* Returns 1 if the request succeeds. */
 static int
-serve(const struct stripe_action *a)
+serve(const struct plan_action *a)
 {
-	if (sim_serve(&sim, a->op)) {
-		if (a->op == STRIPE_WRITE && target(a) == named)
+	enum op op = op_of(a);
+
+	if (sim_serve(&sim, op)) {
+		if (op == WRITE && target(a) == named)
 			is_torn = 1;
 		return 0;
 	}
-	switch (a->op) {
-	case STRIPE_OPEN_NEW:
+	switch (op) {
+	case OPEN_NEW:
 		if (named != NULL || conf.special)
 			return 0;
 		named = file_new(0);
 		return 1;
-	case STRIPE_OPEN_OLD:
+	case OPEN_OLD:
 		if (named == NULL)
 			named = file_new(0);
 		if (!conf.in_place)
 			sim_truncate(named, 0);
 		return 1;
-	case STRIPE_FIND:
-		return find_name(a->number);
-	case STRIPE_SWEEP:
-		return sweep_name(a->number);
-	case STRIPE_OWN:
+	case FIND:
+		return find_name(a->job, a->ask.number);
+	case SWEEP:
+		return sweep_name(a->ask.number);
+	case OWN:
 		return !conf.stolen;
-	case STRIPE_HIDE:
+	case HIDE:
 		return choose(a) && rename_file(&named, &hidden);
-	case STRIPE_SHOW:
+	case SHOW:
 		return rename_file(&hidden, &named);
-	case STRIPE_OPEN_SECOND:
+	case OPEN_SECOND:
 		if (!choose(a))
 			return 0;
 		hidden = file_new(0);
 		return 1;
-	case STRIPE_REMOVE_SECOND:
+	case REMOVE_SECOND:
 		sim_file_free(hidden);
 		hidden = NULL;
 		return 1;
-	case STRIPE_WRITE:
+	case WRITE:
 		fill(target(a), a->at / KIB, a->len / KIB);
 		return 1;
-	case STRIPE_COPY:
+	case COPY:
 		return copy_data(a);
-	case STRIPE_TRUNCATE:
+	case TRUNCATE:
 		if (conf.stolen && named == NULL)
 			broken("another copy's file is cut");
 		is_torn = 0;
-		sim_truncate(named != NULL ? named : hidden, a->off / KIB);
+		sim_truncate(named != NULL ? named : hidden,
+		    a->ask.off / KIB);
 		return 1;
 	default:
 		return 1;
@@ -273,82 +323,160 @@ serve(const struct stripe_action *a)
 
 /* Whether the request has our own hidden name */
 static int
-is_of_ours(enum stripe_op op)
+is_of_ours(enum op op)
 {
-	return op == STRIPE_SHOW || op == STRIPE_JOIN || op == STRIPE_OWN ||
-	    op == STRIPE_REMOVE_SECOND;
+	return op == SHOW || op == JOIN || op == OWN ||
+	    op == REMOVE_SECOND;
 }
 
 static void
-reply(const struct stripe_action *a)
+reply(const struct plan_action *a)
 {
-	struct stripe_action found;
-	int ok;
+	enum op op = op_of(a);
+	struct plan_action found;
+	int ok, r;
 
-	if (stripe_find(s, a->chan + 1, a->id, &found) == 0)
-		broken("a reply on another channel is taken");
-	if (stripe_find(s, a->chan, a->id, &found) != 0 || found.op != a->op)
+	if (plan_find(s, a->id, &found) != 0 || found.op != a->op ||
+	    found.lane != a->lane)
 		broken("a request is forgotten");
 	ok = serve(a);
-	if (is_of_ours(a->op) && a->number != number)
+	if (is_of_ours(op) && a->op == PLAN_LANDING &&
+	    a->ask.number != number)
 		broken("a name that is not ours is used");
-	if (a->op != STRIPE_WRITE && a->op != STRIPE_COPY)
+	if (op != WRITE && op != COPY)
 		check_named();
-	if (ok && a->op == STRIPE_LOOK)
-		stripe_looked(s, !conf.special, named->size * (uint64_t)KIB);
-	if (ok && a->op == STRIPE_SPACE)
-		stripe_space(s, conf.space * (uint64_t)KIB);
-	told += stripe_reply(s, a->id, ok, now * 1000);
-	if (stripe_find(s, a->chan, a->id, &found) == 0)
+	if (ok && op == LOOK)
+		landing_looked(plan_landing(a->job), !conf.special,
+		    named->size * (uint64_t)KIB);
+	if (ok && op == SPACE)
+		plan_space(a->job, conf.space * (uint64_t)KIB);
+	r = plan_reply(s, a->id, ok ? PLAN_OK : PLAN_FAILED, 0);
+	if (r == -1)
+		broken("a good reply is good");
+	told += !ok && r == 0 && op != JOIN;
+	if (ok && op == WRITE) {
+		acked += a->len;
+		width_acked(&growth, a->len, conf.rtt * 1000, now * 1000,
+		    plan_width(s, a->job));
+	}
+	if (plan_find(s, a->id, &found) == 0)
 		broken("a reply is taken twice");
 }
 
 /* The path */
 
 static void
-enqueue(const struct stripe_action *a)
+enqueue(const struct plan_action *a)
 {
 	long have = local_size() - (long)(a->off / KIB);
 	long len = a->len / KIB;
-	struct stripe_action sent = *a;
+	struct plan_action sent = *a;
 
-	if (a->op != STRIPE_WRITE) {
-		sim_push(&sim, a->chan, a, sizeof(*a));
+	if (a->op != PLAN_WRITE) {
+		sim_push(&sim, a->lane, a, sizeof(*a));
 		return;
 	}
 	len = have < 0 ? 0 : have < len ? have : len;
-	stripe_sent(s, a->id, len * KIB);
+	plan_sent(s, a->id, len * KIB);
 	if (len == 0)
 		return;
 	sent.len = len * KIB;
-	sim_push(&sim, a->chan, &sent, sizeof(sent))->left = len;
-}
-
-static int
-is_link(enum stripe_op op)
-{
-	return op == STRIPE_CONNECT || op == STRIPE_LOGIN;
+	sim_push(&sim, a->lane, &sent, sizeof(sent))->left = len;
 }
 
 static void
-act(const struct stripe_action *a)
+begin(struct job *j)
 {
-	unsigned int c;
+	struct landing_conf c = { .size = size * (uint64_t)KIB,
+	    .in_place = conf.in_place, .preserve = conf.preserve,
+	    .number = size % LANDING_NAMES };
 
-	if (a->chan >= STRIPE_CHANNELS || (a->chan > 0 && !is_link(a->op) &&
-	    !is_up[a->chan]))
+	if (plan_lands(s, j, &c, 0, 1) != 1)
+		broken("a file can land");
+	plan_set_size(s, j, size * (uint64_t)KIB);
+}
+
+/* What the landing would tell the user, before it is gone */
+static void
+settle(const struct plan_action *a)
+{
+	enum landing_left is = landing_left(plan_landing(a->job));
+
+	kept = landing_kept(plan_landing(a->job), a->off);
+	has_failed = plan_has_failed(a->job);
+	if ((is == LANDING_LEFT_HIDDEN) != (named == NULL && hidden != NULL &&
+	    !(conf.stolen && sim.seen[OWN] > 0)))
+		broken("what is hidden is not told");
+	if ((is == LANDING_LEFT_SECOND) != (named != NULL && hidden != NULL))
+		broken("a second file is not told");
+}
+
+static void
+act(const struct plan_action *a)
+{
+	if (a->op == PLAN_BEGIN)
+		begin(a->job);
+	else if (a->op == PLAN_SETTLE)
+		settle(a);
+	else if (a->op == PLAN_END)
+		has_failed |= plan_has_failed(a->job);
+	else if (a->op == PLAN_PRINT)
+		is_over = 1;
+	else if (a->lane >= CHANNELS || (a->lane > 0 && is_up[a->lane] != 2))
 		broken("a channel that is not there is used");
-	for (c = 1; a->op == STRIPE_LOGIN && c < STRIPE_CHANNELS; c++) {
-		if (is_up[c] == 1 || is_up[c] == -1)
-			broken("two connections are asked for at once");
-	}
-	if (!is_link(a->op))
-		enqueue(a);
-	else if (a->op == STRIPE_LOGIN ? ++logged >= conf.logins :
-	    ++connected >= conf.most)
-		is_up[a->chan] = -1;
 	else
-		is_up[a->chan] = 1;
+		enqueue(a);
+	plan_worked(s);
+}
+
+/* Links, as the hook has them */
+
+static int
+has_link(int state)
+{
+	int c, n = 0;
+
+	for (c = 1; c < CHANNELS; c++)
+		n += is_up[c] == state;
+	return n;
+}
+
+static void
+refuse(void)
+{
+	is_full = 1;
+	if (!uses_channels && has_link(2) == 0) {
+		uses_channels = 1;
+		is_full = 0;
+	}
+}
+
+/* Asks for a link: it is there, or refused, in the next round. */
+static void
+connect_one(int c)
+{
+	int is_refused = uses_channels ? ++connected >= conf.most :
+	    ++logged >= conf.logins;
+
+	is_up[c] = is_refused ? -1 : 1;
+}
+
+static void
+grow(void)
+{
+	uint64_t rest = size * (uint64_t)KIB -
+	    min_u64(size * (uint64_t)KIB, acked);
+	int c, want = uses_channels ? (int)width_want(&growth) :
+	    (int)conf.streams;
+
+	for (c = 1; c < CHANNELS; c++) {
+		if (is_up[c] != 0 || is_full ||
+		    rest < (uses_channels ? WIDTH_LEAST : WIDTH_REST) ||
+		    has_link(1) + has_link(2) + has_link(-1) + 1 >= want ||
+		    (!uses_channels && has_link(1) + has_link(-1) > 0))
+			continue;
+		connect_one(c);
+	}
 }
 
 static void
@@ -358,7 +486,22 @@ lose(unsigned int chan)
 		return;
 	sim_lose(&sim, chan);
 	is_up[chan] = 0;
-	stripe_down(s, chan);
+	is_full = 1;
+	plan_lost(s, chan);
+}
+
+static void
+set_lanes(void)
+{
+	unsigned int c, up = 1;
+
+	for (c = 1; c < CHANNELS; c++)
+		up |= (is_up[c] == 2 ? 1U : 0) << c;
+	plan_set_lanes(s, up, up);
+	plan_set_has(s, up == 1 ? 0 : (int)conf.has);
+	plan_set_widen(s, !uses_channels ? WIDTH_REST :
+	    growth.limited ? WIDTH_LEAST : 0);
+	plan_set_clock(s, now * 1000);
 }
 
 /* What the windows and the path allow arrives, and is answered. */
@@ -366,7 +509,7 @@ static void
 round_trip(void)
 {
 	long path = conf.path;
-	struct stripe_action a;
+	struct plan_action a;
 	size_t i, n;
 	unsigned int c;
 
@@ -378,12 +521,12 @@ round_trip(void)
 		memcpy(&a, sim.now[i].body, sizeof(a));
 		reply(&a);
 	}
-	for (c = 1; c < STRIPE_CHANNELS; c++) {
-		if (is_up[c] == -1)
-			stripe_down(s, c);
-		else if (is_up[c] == 1)
-			stripe_up(s, c, conf.has);
-		is_up[c] = is_up[c] > 0 ? 2 : 0;
+	for (c = 1; c < CHANNELS; c++) {
+		if (is_up[c] == -1) {
+			is_up[c] = 0;
+			refuse();
+		} else if (is_up[c] == 1)
+			is_up[c] = 2;
 		if (loses[c] == rounds)
 			lose(c);
 	}
@@ -406,63 +549,62 @@ print_file(const char *name, const struct sim_file *f)
 static void
 run(void)
 {
-	struct stripe_action a;
+	struct plan_action a;
+	struct job *j;
 	unsigned int most = 1;
 	int r;
 
-	for (rounds = 0; !stripe_is_done(s); rounds++) {
+	for (rounds = 0; !is_over; rounds++) {
 		if (rounds == conf.stop)
-			stripe_stop(s);
-		stripe_clock(s, now * 1000);
-		while ((r = stripe_next(s, ~0U, &a)) == 1)
+			plan_interrupt(s);
+		set_lanes();
+		while ((r = plan_next(s, &a)) == 1)
 			act(&a);
 		if (r == -1)
-			err(1, "stripe_next");
-		if (stripe_is_done(s))
+			err(1, "plan_next");
+		if (is_over)
 			break;
 		if (rounds == ROUNDS_MAX)
 			broken("no end");
+		grow();
 		round_trip();
-		if (stripe_channels(s) > most)
-			most = stripe_channels(s);
+		if ((j = plan_oldest(s)) != NULL)
+			most = (unsigned int)max_u64(most, plan_width(s, j));
 	}
 	printf("rounds=%ld channels=%u asked=%ld logins=%ld told=%ld "
-	    "failed=%d", rounds, most, connected, logged, told,
-	    stripe_has_failed(s));
+	    "failed=%d", rounds, most, connected, logged, told, has_failed);
 }
 
 static void
 put(void)
 {
-	struct stripe_conf c = { .size = size * (uint64_t)KIB,
-	    .unit = conf.unit * KIB, .first_id = 0xfffffff0,
-	    .in_place = conf.in_place, .preserve = conf.preserve,
-	    .may_stripe = 1, .streams = conf.streams,
-	    .number = size % LANDING_NAMES };
+	struct plan_conf c = { .put = 1, .in_place = conf.in_place,
+	    .preserve = conf.preserve, .files = 512, .unit = conf.unit * KIB,
+	    .first_id = 0xfffffff0 };
 
 	named = conf.old == -1 ? NULL : file_new(conf.old);
 	hidden = NULL;
 	sim_reset(&sim);
+	memset(&growth, 0, sizeof(growth));
 	left = conf.left;
 	is_told = 0;
 	now = 1;
+	acked = kept = 0;
 	told = connected = logged = is_torn = 0;
+	is_over = is_full = has_failed = 0;
+	uses_channels = conf.streams == 0;
 	memset(is_up, 0, sizeof(is_up));
-	if ((s = stripe_new(&c)) == NULL)
-		err(1, "stripe_new");
+	if ((s = plan_new(&c)) == NULL)
+		err(1, "plan_new");
+	plan_set_handles(s, 1019);
+	plan_set_window(s, CREDIT);
+	if (plan_add(s, NULL, PLAN_FILE, s, size * (uint64_t)KIB) == NULL)
+		err(1, "plan_add");
 	run();
-	if ((stripe_left(s) == LANDING_LEFT_HIDDEN) !=
-	    (named == NULL && hidden != NULL && !(conf.stolen &&
-	    sim.seen[STRIPE_OWN] > 0)))
-		broken("what is hidden is not told");
-	if ((stripe_left(s) == LANDING_LEFT_SECOND) !=
-	    (named != NULL && hidden != NULL))
-		broken("a second file is not told");
 	print_file("name", named);
 	print_file("hidden", hidden);
-	printf(" frontier=%" PRIu64 " left=%ld\n", stripe_frontier(s) / KIB,
-	    left);
-	stripe_free(s);
+	printf(" frontier=%" PRIu64 " left=%ld\n", kept / KIB, left);
+	plan_free(s);
 	sim_file_free(named);
 	sim_file_free(hidden);
 }
@@ -502,7 +644,7 @@ main(void)
 	long a;
 	int i;
 
-	for (i = 0; i < STRIPE_CHANNELS; i++)
+	for (i = 0; i < CHANNELS; i++)
 		loses[i] = -1;
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		if (sscanf(line, "set %31s %ld", word, &a) == 2)
@@ -510,7 +652,7 @@ main(void)
 		else if (sscanf(line, "fail %31s %ld", word, &a) == 2)
 			set_fail(word, a);
 		else if (sscanf(line, "lose %d %ld", &i, &a) == 2 && i > 0 &&
-		    i < STRIPE_CHANNELS)
+		    i < CHANNELS)
 			loses[i] = a;
 		else if (sscanf(line, "put %ld", &size) == 1)
 			put();

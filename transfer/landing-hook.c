@@ -1,0 +1,350 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See landing-hook.h. Errors have the texts of upstream's sftp_upload(). */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "log.h"
+#include "misc.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "file-hook.h"
+#include "hidden-hook.h"
+#include "landing.h"
+#include "landing-hook.h"
+#include "longopt-hook.h"
+#include "server-hook.h"
+#include "signals-hook.h"
+#include "tell.h"
+#include "width.h"
+
+/* A server that takes less at once is not for this: each WRITE costs work. */
+#define UNIT_LEAST	(32 * 1024)
+
+/*
+ * So many files at once go over several links, or one less than the links that
+ * the user wants: more would wait for each other on the first one.
+ */
+#define FILES_MOST	4
+
+int
+landing_may_begin(const struct run *t, uint64_t size)
+{
+	return t->side == &put_side && size >= WIDTH_LEAST && !t->sync &&
+	    !longopt_get()->resume && server_can_widen(t->conn, UNIT_LEAST);
+}
+
+void
+landing_begin(struct run *t, struct file *file, struct job *j,
+    const struct stat *sb)
+{
+	struct landing_conf conf = { .size = file->size,
+	    .in_place = t->in_place, .preserve = t->preserve,
+	    .number = arc4random_uniform(LANDING_NAMES) };
+	int streams = tell_offers(t->team.main_fd);
+
+	/* A file that its owner may not write is not opened again. */
+	if (!landing_may_begin(t, file->size) || file->sparse ||
+	    !plan_lands(t->s, j, &conf, (file->a.perm & S_IWUSR) != 0 ? 0 :
+	    LANDING_HAS_RENAME, streams > 1 ? streams - 1 : FILES_MOST))
+		return;
+	file->hidden = hidden_name(file->dst, file->size, &sb->st_mtim);
+	signals_catch();
+}
+
+int
+landing_has(int told)
+{
+	const int copy = LINKS_COPY | LINKS_SPACE;
+
+	return (told & LINKS_LIMITS) == 0 ? 0 : LANDING_HAS_RENAME |
+	    ((told & copy) == copy ? LANDING_HAS_COPY : 0);
+}
+
+/* Requests */
+
+static void
+put_path(struct sshbuf *m, const char *path)
+{
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, path)) != 0)
+		fatal_fr(r, "compose");
+}
+
+static void
+put_handle(struct sshbuf *m, const struct handle *h)
+{
+	int r;
+
+	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0)
+		fatal_fr(r, "compose");
+}
+
+void
+landing_send_join(struct run *t, struct file *file,
+    const struct plan_action *a)
+{
+	Attrib none;
+
+	attrib_clear(&none);
+	file_send_open(t, a, file->hidden, SSH2_FXF_WRITE, &none);
+}
+
+static void
+send_second(struct run *t, struct file *file, const struct plan_action *a)
+{
+	Attrib attrs;
+
+	attrib_clear(&attrs);
+	attrs.flags = SSH2_FILEXFER_ATTR_PERMISSIONS;
+	attrs.perm = 0600;
+	file_send_open(t, a, file->hidden, SSH2_FXF_WRITE | SSH2_FXF_READ |
+	    SSH2_FXF_CREAT | SSH2_FXF_EXCL, &attrs);
+}
+
+/*
+ * There and back. SSH2_FXP_RENAME refuses to replace a file, which may have
+ * been made meanwhile.
+ */
+static void
+send_rename(struct run *t, const struct plan_action *a, const char *from,
+    const char *to)
+{
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_RENAME, a->id);
+
+	put_path(m, from);
+	put_path(m, to);
+	link_end(t->link);
+}
+
+/* What is under a hidden name, also of another copy */
+static void
+send_name(struct run *t, const struct file *file, const struct plan_action *a)
+{
+	char *name = xstrdup(file->hidden);
+
+	hidden_number(name, a->ask.number);
+	if (a->ask.op == LANDING_SWEEP)
+		debug("removing \"%s\", which was left over", name);
+	file_send_path(t, a, a->ask.op == LANDING_SWEEP ? SSH2_FXP_REMOVE :
+	    SSH2_FXP_LSTAT, name, NULL);
+	free(name);
+}
+
+static void
+send_space(struct run *t, const struct file *file, const struct plan_action *a)
+{
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_EXTENDED, a->id);
+
+	put_path(m, "fstatvfs@openssh.com");
+	put_handle(m, &file->to_handle);
+	link_end(t->link);
+}
+
+static void
+send_copy(struct run *t, struct file *file, const struct plan_action *a)
+{
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_EXTENDED, a->id);
+	int r;
+
+	put_path(m, "copy-data");
+	put_handle(m, &file->to_handle);
+	if ((r = sshbuf_put_u64(m, a->ask.at)) != 0 ||
+	    (r = sshbuf_put_u64(m, a->ask.len)) != 0)
+		fatal_fr(r, "compose");
+	put_handle(m, file_on(file, 0));
+	if ((r = sshbuf_put_u64(m, a->ask.off)) != 0)
+		fatal_fr(r, "compose");
+	link_end(t->link);
+}
+
+/* What has to do with a name, and not with an open file */
+static void
+send_about_name(struct run *t, struct file *file, const struct plan_action *a)
+{
+	switch (a->ask.op) {
+	case LANDING_HIDE:
+		send_rename(t, a, file->dst, file->hidden);
+		break;
+	case LANDING_SHOW:
+		send_rename(t, a, file->hidden, file->dst);
+		break;
+	case LANDING_OPEN_SECOND:
+		send_second(t, file, a);
+		break;
+	case LANDING_REMOVE_SECOND:
+		file_send_path(t, a, SSH2_FXP_REMOVE, file->hidden, NULL);
+		break;
+	default:
+		send_name(t, file, a);
+	}
+}
+
+void
+landing_send(struct run *t, struct file *file, const struct plan_action *a)
+{
+	const struct handle *h = file_on(file, 0);
+
+	if (a->ask.op == LANDING_HIDE || a->ask.op == LANDING_OPEN_SECOND)
+		hidden_number(file->hidden, a->ask.number);
+	switch (a->ask.op) {
+	case LANDING_LOOK:
+		file_send_handle(t, a, h, SSH2_FXP_FSTAT, NULL);
+		break;
+	case LANDING_SPACE:
+		send_space(t, file, a);
+		break;
+	case LANDING_COPY:
+		send_copy(t, file, a);
+		break;
+	case LANDING_TRUNCATE:
+		file_send_size(t, a, h);
+		break;
+	case LANDING_ATTRS:
+		file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &file->a);
+		break;
+	case LANDING_CLOSE_SECOND:
+		file_send_handle(t, a, &file->to_handle, SSH2_FXP_CLOSE, NULL);
+		break;
+	case LANDING_CLOSE:
+		file_send_handle(t, a, h, SSH2_FXP_CLOSE, NULL);
+		break;
+	default:
+		send_about_name(t, file, a);
+	}
+}
+
+/* Replies */
+
+u_char
+landing_wanted(const struct plan_action *a)
+{
+	switch (a->ask.op) {
+	case LANDING_OPEN_SECOND:
+		return SSH2_FXP_HANDLE;
+	case LANDING_LOOK:
+	case LANDING_FIND:
+	case LANDING_OWN:
+		return SSH2_FXP_ATTRS;
+	case LANDING_SPACE:
+		return SSH2_FXP_EXTENDED_REPLY;
+	default:
+		return SSH2_FXP_STATUS;
+	}
+}
+
+static void
+take_attrs(struct run *t, const struct plan_action *a, struct reply *reply)
+{
+	struct landing *landing = plan_landing(a->job);
+	Attrib now;
+
+	file_attrs(t, reply, &now);
+	if (a->ask.op == LANDING_FIND)
+		landing_found(landing, a->ask.number, hidden_is_file(&now),
+		    now.size, now.mtime);
+	if (a->ask.op == LANDING_LOOK)
+		landing_looked(landing,
+		    (now.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+		    (now.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+		    S_ISREG(now.perm), now.size);
+}
+
+static void
+take_space(struct run *t, const struct plan_action *a, struct reply *reply)
+{
+	uint64_t v[5];		/* of statvfs(3): v[1] bytes, v[4] times */
+	int i, r;
+
+	for (i = 0; i < 5; i++) {
+		if ((r = sshbuf_get_u64(reply->m, &v[i])) != 0)
+			link_fatal(t->link, "parse statvfs: %s", ssh_err(r));
+	}
+	plan_space(a->job, v[1] != 0 && v[4] > UINT64_MAX / v[1] ?
+	    UINT64_MAX : v[4] * v[1]);
+}
+
+void
+landing_take(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
+{
+	switch (landing_wanted(a)) {
+	case SSH2_FXP_HANDLE:
+		file_handle(t, file, reply, &file->to_handle);
+		break;
+	case SSH2_FXP_ATTRS:
+		take_attrs(t, a, reply);
+		break;
+	case SSH2_FXP_EXTENDED_REPLY:
+		take_space(t, a, reply);
+		break;
+	default:
+		break;
+	}
+}
+
+void
+landing_fail(struct file *file, const struct plan_action *a, u_int status)
+{
+	const char *why = fx2txt(status);
+
+	switch (a->ask.op) {
+	case LANDING_COPY:
+		if (file->status == SSH2_FX_OK)
+			file->status = status;
+		break;
+	case LANDING_SHOW:
+		SAY(file, "remote rename \"%s\" to \"%s\": %s", file->hidden,
+		    file->dst, why);
+		break;
+	case LANDING_OWN:
+		SAY(file, "remote lstat \"%s\": %s", file->hidden, why);
+		break;
+	case LANDING_REMOVE_SECOND:
+		SAY(file, "remote delete \"%s\": %s", file->hidden, why);
+		break;
+	case LANDING_CLOSE:
+		SAY(file, "close remote: %s", why);
+		break;
+	default:
+		SAY(file, "remote fsetstat: %s", why);
+	}
+}
+
+char *
+landing_describe(const struct file *file, const struct job *j)
+{
+	char *text = NULL;
+
+	switch (plan_landing(j) == NULL ? LANDING_LEFT_NOTHING :
+	    landing_left(plan_landing(j))) {
+	case LANDING_LEFT_HIDDEN:
+		xasprintf(&text, "what was put of \"%s\" is \"%s\"", file->dst,
+		    file->hidden);
+		break;
+	case LANDING_LEFT_PERHAPS:
+		xasprintf(&text, "what was put of \"%s\" may be \"%s\"",
+		    file->dst, file->hidden);
+		break;
+	case LANDING_LEFT_SECOND:
+		xasprintf(&text, "\"%s\" is left beside \"%s\", and can be "
+		    "removed", file->hidden, file->dst);
+		break;
+	default:
+		break;
+	}
+	return text;
+}

@@ -1,0 +1,50 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * landings: the files of a plan that may be put over several lanes.
+ *
+ * landing.h says by which rule the bytes of such a file appear under its name,
+ * and what has to be asked for that, over lane 0, which never ends. So the file
+ * has its home there. It is opened as a new one first (PLAN_OPEN_NEW), as it
+ * matters whether it was there before. While it moves, and after its further
+ * lanes have parted with it, the requests of its landing are sent
+ * (PLAN_LANDING). What they asked for at the end takes the place of what other
+ * files have there.
+ *
+ * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ */
+
+#ifndef HAYATE_LANDINGS_H
+#define HAYATE_LANDINGS_H
+
+#include <stdint.h>
+
+#include "plan.h"
+
+struct landing_conf;
+struct plan_req;
+
+/* As plan_lands() */
+int	landings_add(struct plan *, struct job *, const struct landing_conf *);
+void	landings_drop(struct plan *, struct job *);
+
+/* The next request of a landing: 1; 0: none now; -1: out of memory */
+int	landings_next(struct plan *, struct plan_action *);
+
+/* Data has to wait: the file goes back to one lane. */
+int	landings_is_reverting(const struct job *);
+
+/* A WRITE failed. Returns 1 if that need not be told. */
+int	landings_lost(struct job *, uint64_t off);
+
+/* Where a WRITE goes */
+void	landings_place(const struct job *, struct plan_action *);
+
+/* A reply to PLAN_LANDING: returns 1 if nothing is to be said. */
+int	landings_reply(struct plan *, struct job *, const struct landing_ask *,
+    int ok);
+
+#endif /* HAYATE_LANDINGS_H */
