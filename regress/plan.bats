@@ -498,7 +498,7 @@ WIDE='set widen 5000'
 		    "set actual 90001" "get 1 1 100000" "set actual 120001" \
 		    "get 1 1 100000" "set actual 3000" "get 1 1 100000"
 		[ "$(grep -c 'whole=1 ' <<<"$output")" = 6 ]
-		[ "$(grep -c 'width=4 ' <<<"$output")" -ge 5 ]
+		[ "$(grep -c 'width=[34] ' <<<"$output")" -ge 5 ]
 	done
 	run -0 replay "$TOLD" "set window 20000" "set lanes 4" "get 1 1 100000" \
 	    "$WIDE" "get 1 1 100000" "get 1 1 4999"

@@ -274,8 +274,8 @@ large_tree() {
 	kill -9 "$(pgrep -P "$SCP" -x ssh)"
 	ended 255
 	[ "$(grep -c 'dest open ".*/there/large/[0-9]*": Failure' log)" = 20 ]
-	reported "len(r['files']) >= 11 and len(r['errors']) >= 10"
-	reported "'dest open' not in f['${big#*/}']['error']"
+	reported "len(r['files']) == 21 and r['totals']['failed'] == 21"
+	reported "'dest open' not in (f['${big#*/}']['error'] or '')"
 }
 
 @test "a tree goes over as many channels as MaxSessions allows, and nothing is said" {

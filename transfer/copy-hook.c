@@ -107,42 +107,6 @@ print_texts(struct run *t, struct text **texts)
 	drop_texts(texts);
 }
 
-/* What the server keeps of files that are not in order, as errors */
-static void
-say_left(const struct job *j)
-{
-	char *text = landing_describe(plan_own(j), j);
-
-	if (text != NULL)
-		error("%s", text);
-	free(text);
-}
-
-/*
- * Nothing that was kept back is lost when the process has to end, and ssh,
- * which it waits for, ends when no channel is held. A ^C that ended ssh as well
- * is no lost connection.
- */
-static void
-before_fatal(void *tree)
-{
-	struct run *t = tree;
-	struct job *j;
-	struct file *file;
-	unsigned int i;
-
-	for (j = plan_oldest(t->s); j != NULL; j = plan_after(t->s, j)) {
-		file = plan_own(j);
-		print_texts(t, &file->text[plan_kind(j) == PLAN_LEAVE]);
-		say_left(j);
-	}
-	for (i = 1; i < LINKS_MOST; i++) {
-		if (t->team.link[i] != NULL)
-			close(t->team.fd[i]);
-	}
-	signals_release();
-}
-
 /* Actions */
 
 static void
@@ -222,25 +186,66 @@ note_end(const struct run *t, const struct job *j, struct file *file)
 }
 
 static void
-print_file(struct run *t, struct job *j, struct file *file)
+print_and_report(struct run *t, struct job *j, struct file *file)
 {
-	enum plan_kind kind = plan_kind(j);
 	int reported = is_reported(t, j, file);
 
-	if (t->alone)
-		server_add_moved(t->conn, file->moved);
 	if (reported && !report_expects())
 		report_expect_file(way_of(t), file->src, file->dst);
 	if (reported)
 		report_texts(j, file, 0);
-	print_texts(t, &file->text[kind == PLAN_LEAVE]);
+	print_texts(t, &file->text[plan_kind(j) == PLAN_LEAVE]);
 	if (reported)
 		report_end(t, j, file, file->is_noted ? REPORT_IN_LIST :
 		    REPORT_IN_BOTH);
+}
+
+static void
+print_file(struct run *t, struct job *j, struct file *file)
+{
+	if (t->alone)
+		server_add_moved(t->conn, file->moved);
+	print_and_report(t, j, file);
 	if (file->outcome != NULL)
 		*file->outcome = file->failed ? -1 : 1;
-	if (kind != PLAN_DIR)
+	if (plan_kind(j) != PLAN_DIR)
 		free_file(file);
+}
+
+/* What the server keeps of files that are not in order, as errors */
+static void
+say_left(const struct job *j)
+{
+	char *text = landing_describe(plan_own(j), j);
+
+	if (text != NULL)
+		error("%s", text);
+	free(text);
+}
+
+/*
+ * Nothing that was kept back is lost when the process has to end, and ssh,
+ * which it waits for, ends when no channel is held. A ^C that ended ssh as well
+ * is no lost connection.
+ */
+static void
+before_fatal(void *tree)
+{
+	struct run *t = tree;
+	struct job *j;
+	struct file *file;
+	unsigned int i;
+
+	for (j = plan_oldest(t->s); j != NULL; j = plan_after(t->s, j)) {
+		file = plan_own(j);
+		print_and_report(t, j, file);
+		say_left(j);
+	}
+	for (i = 1; i < LINKS_MOST; i++) {
+		if (t->team.link[i] != NULL)
+			close(t->team.fd[i]);
+	}
+	signals_release();
 }
 
 static void

@@ -86,13 +86,15 @@ attrs_of_file(const struct run *t, const struct file *file)
 }
 
 static void
-send_open_to(struct run *t, struct file *file, const struct plan_action *a,
-    uint32_t truncate)
+send_open_to(struct run *t, struct file *file, const struct plan_action *a)
 {
 	Attrib attrs = attrs_of_file(t, file);
 
+	if (a->op == PLAN_EMPTY)
+		debug("truncating \"%s\" at 0", file->dst);
 	file_send_open(t, a, file->dst, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
-	    truncate, &attrs);
+	    (a->op == PLAN_OPEN_TO && file->clears ? 0 : SSH2_FXF_TRUNC),
+	    &attrs);
 }
 
 static void
@@ -114,11 +116,8 @@ cross_send(struct run *t, struct file *file, const struct plan_action *a)
 		file_send_path(t, a, SSH2_FXP_SETSTAT, file->dst, &attrs);
 		break;
 	case PLAN_EMPTY:
-		debug("truncating \"%s\" at 0", file->dst);
-		send_open_to(t, file, a, SSH2_FXF_TRUNC);
-		break;
 	case PLAN_OPEN_TO:
-		send_open_to(t, file, a, file->clears ? 0 : SSH2_FXF_TRUNC);
+		send_open_to(t, file, a);
 		break;
 	case PLAN_CLEAR:
 		file_send_size(t, a, &file->to_handle);

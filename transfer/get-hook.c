@@ -45,6 +45,8 @@ send_read(struct run *t, struct file *file, const struct plan_action *a)
 	struct sshbuf *m = link_begin(t->link, SSH2_FXP_READ, a->id);
 	int r;
 
+	debug3("Request range %llu -> %llu", (unsigned long long)a->off,
+	    (unsigned long long)a->off + a->len - 1);
 	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
 	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
 	    (r = sshbuf_put_u32(m, a->len)) != 0)

@@ -96,8 +96,11 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	file->ends_in_hole = n == 0 && (uint64_t)off != a->off;
 	if (n == 0)
 		link_cancel(t->link);
-	else
+	else {
+		debug3("Sent message SSH2_FXP_WRITE I:%u O:%llu S:%zd", a->id,
+		    (unsigned long long)off, n);
 		link_end(t->link);
+	}
 	plan_sent(t->s, a->id, n);
 }
 
@@ -111,11 +114,29 @@ send_mkdir(struct run *t, struct file *file, const struct plan_action *a)
 	file_send_path(t, a, SSH2_FXP_MKDIR, file->dst, &writable);
 }
 
+/* What opens a file of the server */
+static void
+send_open(struct run *t, struct file *file, const struct plan_action *a)
+{
+	int keeps = (t->in_place && !file->sparse) || file->clears;
+	Attrib none;
+
+	attrib_clear(&none);
+	if (a->op == PLAN_JOIN)
+		landing_send_join(t, file, a);
+	else if (a->op == PLAN_REOPEN)
+		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, &none);
+	else
+		file_send_open(t, a, file->dst,
+		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |
+		    (a->op == PLAN_OPEN_NEW ? SSH2_FXF_EXCL :
+		    keeps ? 0 : SSH2_FXF_TRUNC), &file->a);
+}
+
 static void
 put_send(struct run *t, struct file *file, const struct plan_action *a)
 {
 	const struct handle *h = file_on(file, a->lane);
-	Attrib none;
 
 	switch (a->op) {
 	case PLAN_MKDIR:
@@ -128,24 +149,13 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 		file_send_path(t, a, SSH2_FXP_SETSTAT, file->dst, &file->a);
 		break;
 	case PLAN_OPEN:
-		file_send_open(t, a, file->dst,
-		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |
-		    ((t->in_place && !file->sparse) || file->clears ? 0 :
-		    SSH2_FXF_TRUNC), &file->a);
-		break;
 	case PLAN_OPEN_NEW:
-		file_send_open(t, a, file->dst, SSH2_FXF_WRITE |
-		    SSH2_FXF_CREAT | SSH2_FXF_EXCL, &file->a);
-		break;
 	case PLAN_JOIN:
-		landing_send_join(t, file, a);
+	case PLAN_REOPEN:
+		send_open(t, file, a);
 		break;
 	case PLAN_LANDING:
 		landing_send(t, file, a);
-		break;
-	case PLAN_REOPEN:
-		attrib_clear(&none);
-		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, &none);
 		break;
 	case PLAN_WRITE:
 		send_write(t, file, a);
@@ -156,10 +166,10 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 		file_send_size(t, a, h);
 		break;
 	case PLAN_FSTAT:
-		file_send_handle(t, a, h, SSH2_FXP_FSTAT, NULL);
-		break;
 	case PLAN_ATTRS:
-		file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &file->a);
+		file_send_handle(t, a, h, a->op == PLAN_FSTAT ?
+		    SSH2_FXP_FSTAT : SSH2_FXP_FSETSTAT,
+		    a->op == PLAN_FSTAT ? NULL : &file->a);
 		break;
 	default:
 		file_send_handle(t, a, h, SSH2_FXP_CLOSE, NULL);
