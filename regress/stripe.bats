@@ -275,7 +275,7 @@ large_tree() {
 	ended 255
 	[ "$(grep -c 'dest open ".*/there/large/[0-9]*": Failure' log)" = 20 ]
 	reported "len(r['files']) == 21 and r['totals']['failed'] == 21"
-	reported "'dest open' not in (f['${big#*/}']['error'] or '')"
+	reported "'dest open' not in str(f['${big#*/}'].get('error'))"
 }
 
 @test "a tree goes over as many channels as MaxSessions allows, and nothing is said" {
