@@ -332,4 +332,9 @@ ascending() {
 	PATH=$PWD/bin:$PATH run -0 sh make
 	grep -q '^ssh-ed25519 ' etc/ssh_host_ed25519_key.pub
 	[ ! -e mine ]
+	# and all that it names by itself: of the types that ssh-keygen makes by itself
+	rm -rf etc/*
+	printf '%s\n' "#!/bin/sh" "$(bin sshd) -G -f /dev/null | sed 's,/[^ ]*/ssh_host,$PWD/etc/ssh_host,'" >sshd
+	PATH=$PWD/bin:$PATH run -0 sh make
+	[ "$(find etc -name '*_key' | wc -l)" = "$("$(bin sshd)" -G -f /dev/null | grep -ci '^hostkey ')" ]
 }
