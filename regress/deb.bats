@@ -153,6 +153,23 @@ ascending() {
 	run ! grep -rE '/etc/ssh|Alias=|(init.d|default)/ssh|[^-]sshd \|OpenBSD' $d --include='hayate-server.hayate-sshd.*'
 }
 
+@test "for a tree Debian's packaging is fetched and named, and what was fetched before stays" {
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours 20260801.120000
+	sed -i "s|^FROM=.*|FROM='$PWD/tree'|" build/options
+	mv build/fetched archive
+	mkdir -p build/fetched build/apt/trixie bin
+	touch build/fetched/mine
+	echo read >build/apt/trixie/apt.conf
+	printf '#!/bin/sh\necho "Version: 1:%s"\n' "$(basename archive/*.dsc .dsc | sed 's/.*_//')" >bin/apt-cache
+	printf '#!/bin/sh\ncp %s/archive/* .\n' "$PWD" >bin/apt-get
+	chmod +x bin/*
+	PATH=$PWD/bin:$PATH run -0 src/build-aux/deb beside tree
+	[[ $output = *"without Debian's packaging: taken from $(basename archive/*.dsc .dsc)" ]]
+	[ "$(ls build/fetched)" = mine ]
+	[ -f build/deb/beside/debian/openssh/rules ]
+}
+
 @test "packaging of Debian that changed is an error that names the line" {
 	local d=build/deb/beside
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
