@@ -171,6 +171,51 @@ strings() {
 	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.2" ]
 }
 
+# kind RELEASE REVISION FIX...: what fetch wrote down of such a source
+kind() {
+	local fix
+	mkdir -p build/upstream
+	awk -v r="$1" '$1 == "tried" && $2 == r { print "#define SSH_VERSION \"" $3 "\"" }' \
+	    "$TOP/UPSTREAM" >build/upstream/version.h
+	printf '%s\n' "release $1 -" "revision $2 2026-05-06" >build/upstream/.source
+	for fix in "${@:3}"; do echo "fix 0a $fix"; done >>build/upstream/.source
+}
+
+# told: of that source, a row of the table behind the switches
+told() {
+	# shellcheck disable=SC2016 # quotes of Markdown
+	printf '| `%s` | `%s`, `%s` |\n' "$(. build-aux/common.sh; version_line)" \
+	    "$(build-aux/deb-version beside)" "$(build-aux/deb-version replace)"
+}
+
+@test "SECURITY.md has what ssh -V and the packages of each kind of build say" {
+	local all newest
+	configured
+	cp "$TOP/UPSTREAM" .
+	newest=$(awk '$1 == "tried" { print $2; exit }' UPSTREAM)
+	sed -i 's/^mark .*/mark /' STAMP
+	printf 'ID=debian\nVERSION_ID="12"\n' >release
+	export OS_RELEASE=$PWD/release
+	all=$(build-aux/fixes names 10.0p1)
+	{
+		# shellcheck disable=SC2086 # names
+		kind 10.0p1 Debian-7+deb13u4 $all
+		told
+		kind 10.0p1 Debian-7+deb13u4 CVE-2026-59995 CVE-2026-59997
+		told
+		kind 10.0p1 Debian-7+deb13u4
+		told
+		# shellcheck disable=SC2046
+		kind 10.3p1 unpatched $(build-aux/fixes names 10.3p1)
+		told
+		kind "$newest" unknown
+		rm build/upstream/.source
+		kind "$newest" "$(build-aux/revision build/upstream | sed 's/ .*//')"
+		told
+	} >rows
+	diff <(sed -n '/^| source and switches/,/^$/p' "$TOP/SECURITY.md" | sed '1,2d;/^$/d;s/^|[^|]*//') rows
+}
+
 @test "from an address each fix is asked for once, and none after the network failed" {
 	mkdir bin
 	printf '#!/bin/sh\nfor last do :; done\necho "$last" >>"%s"\ncat <"%s/${last##*/}" || exit 22\n' \
