@@ -565,11 +565,11 @@ pair_up() {
 	#!/bin/bash
 	echo try >>$T/tries
 	[ \$(wc -l <$T/tries) -le 2 ] || exit 1
-	exec $(bin sshd) -i -f $(sshd_dir hayate)/config -E $T/far.log
+	exec socat - TCP:127.0.0.1:$(sshd_port hayate)
 	END
 	chmod +x once
-	copy -v -j 4 -o ProxyCommand="$T/once" "hayate:$BULK" got 2>log
-	cmp "$BULK" got
+	copy -v -j 4 -o ProxyCommand="$T/once" "hayate:$LESS" got 2>log
+	cmp "$LESS" got
 	[ "$(wc -l <tries)" = 3 ]
 	[ "$(grep -c 'a further connection was refused' log)" = 1 ]
 }
