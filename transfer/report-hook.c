@@ -457,8 +457,7 @@ is_lost_source(const char *text)
 	char *copy = xstrdup(text), *path = NULL, *end = NULL;
 	size_t i;
 
-	if (HAYATE_OPENSSH < 1003)
-		decode(copy);
+	decode(copy);
 	for (i = 0; i < sizeof(lost) / sizeof(*lost) && end == NULL; i++) {
 		path = copy + strlen(lost[i].before);
 		if (strcmp(lost[i].program, r.program) != 0 ||
