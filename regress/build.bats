@@ -692,16 +692,16 @@ stubbed() {
 		    build-aux/try-upstream "$@" 3>&-
 	}
 	export SUITES="good bad"
-	run -1 try "$BATS_TEST_TMPDIR/none" "$spoilt" "$BUILD/upstream"
-	# the columns: no source, one that cannot be patched, and one that works
+	run -1 try "$BATS_TEST_TMPDIR/none" "$BUILD/upstream" "$spoilt"
+	# the columns: no source, one that works, and one that cannot be patched
 	row() { awk -v n="$1" '$1 == n { $1 = ""; print }' build/try-upstream.txt; }
-	grep -q ' OpenSSH_99.1p[0-9]* ' build/try-upstream.txt
+	grep -q ' OpenSSH_99.1p[0-9]*$' build/try-upstream.txt
 	[ "$(row source)" = " fails - -" ]
-	[ "$(row series)" = " - fails applies" ]
-	[ "$(row compile)" = " - - works" ]
-	[ "$(row good)" = " - - 1/0/1" ]
-	[ "$(row bad)" = " - - 1/1/0" ]
-	[[ $(row read) = " - "[1-9]*" unread all" ]]
+	[ "$(row series)" = " - applies fails" ]
+	[ "$(row compile)" = " - works -" ]
+	[ "$(row good)" = " - 1/0/1 -" ]
+	[ "$(row bad)" = " - 1/1/0 -" ]
+	[[ $(row read) = " - all "[1-9]*" unread" ]]
 	[[ ${lines[-1]} = "try-upstream: "*" of these failed: does not work, see build/try" ]]
 	[ ! -e build/hayate ]
 	run -1 try nowhere
