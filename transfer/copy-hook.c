@@ -470,6 +470,8 @@ parse_reply(struct run *t, struct sshbuf *m, struct plan_action *a,
 	reply->status = link_status(t->link, m, reply->type,
 	    wanted_type(a), ((struct file *)plan_own(a->job))->src);
 	debug3("Received reply T:%u I:%u", reply->type, id);
+	if (reply->type == SSH2_FXP_STATUS)
+		debug3("SSH2_FXP_STATUS %u", reply->status);
 }
 
 static enum plan_result

@@ -111,7 +111,7 @@ struct run {
 	int	 counted;		/* the total is known from the start */
 	uint64_t drawn_us;		/* when the progress line was drawn */
 	int	 drawn;			/* it is on the screen */
-	int	 has_meter;		/* upstream's, of one file alone */
+	char	*meter_name;		/* of one file alone, in upstream's */
 	off_t	 shown;			/* bytes, there */
 	struct file **open;		/* local files that are written */
 	size_t	 nopen;

@@ -686,7 +686,8 @@ tree_window(const struct server *q)
 	uint64_t path = TREE_PATHS * flow_path(q->flow);
 	uint64_t most = *q->c.num_requests * unit;
 
-	return q->is_alone ? most : MINIMUM(MAXIMUM(path, TREE_LEAST), most);
+	/* A request takes a little more than its data. */
+	return q->is_alone ? most + unit : MINIMUM(MAXIMUM(path, TREE_LEAST), most);
 }
 
 void

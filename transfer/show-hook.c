@@ -105,9 +105,12 @@ show_one(struct run *t)
 	    (t->side == &get_side && file->size == 0))
 		return;
 	t->shown = (off_t)t->count.bytes;
-	if (!t->has_meter)
-		start_progress_meter(current(t), (off_t)file->size, &t->shown);
-	t->has_meter = 1;
+	if (t->meter_name == NULL) {
+		/* The file is gone before its meter. */
+		t->meter_name = xstrdup(current(t));
+		start_progress_meter(t->meter_name, (off_t)file->size,
+		    &t->shown);
+	}
 	refresh_progress_meter(0);
 }
 
@@ -137,8 +140,9 @@ void
 show_end(struct run *t)
 {
 	t->shown = (off_t)t->count.bytes;
-	if (t->has_meter)
+	if (t->meter_name != NULL)
 		stop_progress_meter();
+	free(t->meter_name);
 	if (t->meter.begun_us == 0 || !can_draw(t))
 		return;
 	draw(t, 1);
