@@ -24,12 +24,15 @@ HAYATE_CORE = \
 	cipher/namelist.c \
 	cipher/packetq.c \
 	cipher/pool.c \
+	transfer/checks.c \
 	transfer/flow.c \
 	transfer/jobs.c \
 	transfer/json.c \
+	transfer/judge.c \
 	transfer/landing.c \
 	transfer/landings.c \
 	transfer/lanes.c \
+	transfer/left.c \
 	transfer/longopt.c \
 	transfer/loss.c \
 	transfer/meter.c \
@@ -60,6 +63,7 @@ HAYATE_HOOKS = \
 	cipher/receiving-hook.c \
 	cipher/sealer-hook.c \
 	cipher/sending-hook.c \
+	transfer/asks-hook.c \
 	transfer/check-hook.c \
 	transfer/close-hook.c \
 	transfer/copy-hook.c \
@@ -77,11 +81,12 @@ HAYATE_HOOKS = \
 	transfer/names-hook.c \
 	transfer/put-hook.c \
 	transfer/report-hook.c \
-	transfer/resume-hook.c \
 	transfer/server-hook.c \
 	transfer/show-hook.c \
 	transfer/signals-hook.c \
 	transfer/sparse-hook.c \
+	transfer/stock-hook.c \
+	transfer/sums-hook.c \
 	ssh/asked-hook.c \
 	ssh/authonly-client-hook.c \
 	ssh/authonly-mux-hook.c \

@@ -380,8 +380,8 @@ send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
 	return ring_post(r, len) == 0 ? len : 0;
 }
 
-static size_t
-send_all(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
+size_t
+hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
     void *arg)
 {
 	size_t len = 0, done;
@@ -405,48 +405,4 @@ send_all(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 			break;
 	}
 	return done;
-}
-
-/* What the next message ends with; no bytes: nothing */
-static struct iovec last;
-
-#define PIECES	2		/* of a message: its length, and the rest */
-
-int
-hop_put_data(struct sshbuf *m, const u_char *p, size_t len)
-{
-	last.iov_base = (u_char *)p;
-	last.iov_len = len;
-	return sshbuf_put_u32(m, len);
-}
-
-int
-hop_get_data(struct sshbuf *m, u_char **p, size_t *len)
-{
-	const u_char *data = NULL;
-	int r = sshbuf_get_string_direct(m, &data, len);
-
-	*p = (u_char *)data;
-	return r;
-}
-
-size_t
-hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
-    void *arg)
-{
-	struct iovec all[PIECES + 1];
-	size_t behind = last.iov_len, len, done;
-
-	if (behind == 0)
-		return send_all(fd, iov, n, cb, arg);
-	if (n > PIECES)
-		fatal_f("%d pieces", n);
-	memcpy(all, iov, n * sizeof(*all));
-	all[n] = last;
-	last.iov_len = 0;
-	if ((len = PEEK_U32(iov[0].iov_base) + behind) > SFTP_MAX_MSG_LENGTH)
-		fatal("Outbound message too long %zu", len);
-	POKE_U32(iov[0].iov_base, len);
-	done = send_all(fd, all, n + 1, cb, arg);
-	return done - MINIMUM(done, behind);
 }

@@ -77,14 +77,4 @@ size_t	hop_receive(int fd, void *, size_t len, int (*)(void *, size_t),
 size_t	hop_send(int fd, struct iovec *, int n, int (*)(void *, size_t),
     void *);
 
-/*
- * A string of a message without a copy. The one that is put is the last field,
- * and its bytes stay the caller's; the next call is hop_send(), which sends
- * them behind the message, and ends scp if it is longer than SFTP allows. The
- * one that is got lies in the message, and ends with it. Both return 0 or
- * SSH_ERR_*.
- */
-int	hop_put_data(struct sshbuf *, const u_char *, size_t len);
-int	hop_get_data(struct sshbuf *, u_char **, size_t *len);
-
 #endif /* HAYATE_HOP_HOOK_H */

@@ -568,7 +568,7 @@ logged_in() { wc -l <starts; }
 	[ "$(logged_in)" = 10 ]
 }
 
-@test "with -X, -l, -a and -f one file is copied after the other" {
+@test "with -X and -l one file of several is copied after the other" {
 	local o
 	some 30
 	peer limits=261120,261120,1019
@@ -576,14 +576,6 @@ logged_in() { wc -l <starts; }
 		rm -rf b
 		mkdir b
 		copy_near $o a/* "h:$T/b"
-		diff -r a b
-		run -0 cat log
-		[ "$(of 0 open)" = 1 ]
-	done
-	for o in "put -f a/* $T/b" "get -f $T/a/* b" "get -a $T/a/* b"; do
-		rm -rf b
-		mkdir b
-		sftp_near "$o"
 		diff -r a b
 		run -0 cat log
 		[ "$(of 0 open)" = 1 ]
@@ -596,6 +588,29 @@ logged_in() { wc -l <starts; }
 		run -0 cat log
 		[ "$(of 0 open)" = 1 ]
 	done
+}
+
+@test "-f has each file written to the disk, at either end, and many go on at once" {
+	local w
+	some 30
+	peer limits=261120,261120,1019		# which cannot
+	for w in "put -f a/* $T/b" "get -f $T/a/* b" "put -rf a $T/b" "get -a $T/a/* b"; do
+		rm -rf b
+		mkdir b
+		sftp_near "$w"
+		[ -e b/a ] || diff -r a b
+		run -0 cat log
+		[ "$(of 0 open)" -ge 8 ]
+	done
+	near "$(bin sftp-server) -e -l verbose"
+	for w in "put -f a/* $T/b" "put -f a/7 $T/b" "put -rf a $T/b"; do
+		echo "$w" | "$(bin sftp)" -q -S ./near -b - h 2>said 3>&-
+		[ "$(grep -c 'fsync "' said)" = "$(grep -c 'flags WRITE' said)" ]
+	done
+	echo "get -f $T/a/* b" | "$(bin sftp)" -v -S ./near -b - h >said 2>&1 3>&-
+	[ "$(grep -c 'syncing "b/' said)" = "$(find a -maxdepth 1 -type f | wc -l)" ]
+	echo "get -f $T/a/7 b" | "$(bin sftp)" -v -S ./near -b - h >said 2>&1 3>&-
+	[ "$(grep -c 'syncing "b/' said)" = 1 ]
 }
 
 @test "Hayate no copies one file after the other, each with its connection" {

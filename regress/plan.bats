@@ -570,3 +570,68 @@ WIDE='set widen 5000'
 	[ $(($(of 1 requests) - $(of 0 requests))) -le 8 ]
 	[ "$(of 1 whole)" = 1 ]
 }
+
+### Files that are checked
+
+ONCE='set asks 1'
+
+@test "500 files are checked at once, before their copy and after it" {
+	local way
+	for way in put get; do
+		run -0 replay "$TOLD" "$way 1 500 100" "$ONCE" "$way 1 500 100" \
+		    "set complete 1" "$way 1 500 100" "set complete 0" \
+		    "set hash 1000" "$way 1 500 100"
+		[ "$(of 1 rounds)" = $(($(of 0 rounds) + 2)) ]
+		[ "$(of 2 rounds)" -lt "$(of 0 rounds)" ]
+		[ "$(of 2 most)" -le 1 ]	# none is opened
+		[ "$(of 3 rounds)" = $(($(of 0 rounds) + 4)) ]
+		[ "$(grep -c 'whole=500 ' <<<"$output")" = 4 ]
+	done
+}
+
+@test "one lane has the server hash 64 MiB at a time, or one range that is longer" {
+	run -0 replay "$TOLD" "$ONCE" "set hash 20000000" "put 1 50 100" \
+	    "set hash 90000000" "put 1 50 100" "set lanes 3" "put 1 50 100"
+	[ "$(of 0 hashing) $(of 1 hashing)" = "60000000 90000000" ]
+	[ "$(of 2 hashing)" = 270000000 ]
+	[ "$(grep -c 'whole=50 ' <<<"$output")" = 3 ]
+}
+
+@test "a file that was checked is opened when little data is ahead of it" {
+	# as one that was not, in the test of a large file above
+	run -0 replay "$TOLD" "put 1 50 9000000" "$ONCE" "put 1 50 9000000"
+	[ "$(of 0 whole) $(of 1 whole)" = "50 50" ]
+	[ "$(of 1 most)" = "$(of 0 most)" ]
+}
+
+@test "what is read back is read once, and the copy begins where it is told" {
+	local order from
+	for order in 0 1 2 3; do
+		for from in 0 700; do
+			run -0 replay "set order $order" "set asks 2" \
+			    "set hash 1000" "set back 1" "set from $from" \
+			    "put 2 30 2500" "get 2 30 2500" "set short 300" \
+			    "get 2 30 2500" "set strict 3" "put 2 30 2500" \
+			    "get 2 30 2500" "set strict 0" "$TOLD" \
+			    "set complete 3" "put 2 30 2500" "get 2 30 2500"
+			[ "$(grep -c 'whole=60 ' <<<"$output")" = 7 ]
+		done
+	done
+}
+
+@test "a check that fails, is interrupted or loses its lane costs no other file" {
+	local op at
+	for op in look hash open_back back close_back see; do
+		run -0 replay "$TOLD" "$ONCE" "set hash 1000" "set back 1" \
+		    "fail $op 7" "get 2 30 2500" "put 2 30 2500"
+		[ "$(grep -c 'whole=60 ' <<<"$output")" = 2 ]
+	done
+	for at in 3 4 5 6 7 8 9 11 13; do
+		run -0 replay "$TOLD" "$ONCE" "set hash 1000" "set back 1" \
+		    "set lanes 3" "set lose 1" "set lose_at $at" "put 2 60 2500" \
+		    "get 2 60 2500" "set complete 2" "get 2 60 2500"
+		[ "$(grep -c 'whole=120 ' <<<"$output")" = 3 ]
+		run -0 replay "$TOLD" "$ONCE" "set hash 40000000" "set back 1" \
+		    "set interrupt $at" "put 2 60 2500" "get 2 60 2500"
+	done
+}

@@ -151,10 +151,10 @@ lost() {
 	{
 		cat "$REGRESS/PROMISES.md"
 		printf '%s\n' '' 'First.' '' 'Next.' '' '- trees: none' '' 'Last.'
-	} | grep -v '^- engine: 500' >"$at"
+	} | grep -v '^- engine: after kill' >"$at"
 	run -0 lost "$at"
 	[ "${lines[0]}" = "trees: none" ]
-	[[ ${lines[1]} = "engine: 500 files are resumed"* ]]
+	[[ ${lines[1]} = "engine: after kill -9"* ]]
 	[[ ${lines[2]} = "Many complete files"* ]]
 	[ "${lines[3]} ${lines[4]}" = "First. Last." ]
 	[ ${#lines[@]} = 5 ]

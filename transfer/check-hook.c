@@ -8,417 +8,668 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/stat.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "log.h"
 #include "misc.h"
-#include "sftp.h"
-#include "sftp-common.h"
-#include "sshbuf.h"
-#include "ssherr.h"
+#include "progressmeter.h"
 #include "xmalloc.h"
 
-#include "blocksum-hook.h"
 #include "check-hook.h"
+#include "clock.h"
+#include "file-hook.h"
+#include "hidden-hook.h"
+#include "judge.h"
+#include "longopt-hook.h"
 #include "server-hook.h"
+#include "sums-hook.h"
+#include "width.h"
 
-#define HANDLE_MAX	256		/* says SFTP */
+/* So much is hashed here before links are served again, in bytes. */
+#define SLICE		(4 * 1024 * 1024)
 
-/* A server that is asked, one request after the other */
-struct check {
-	struct sftp_conn *conn;
-	const struct server_conn *c;
-	u_int	 id;			/* of the request under way */
-};
+/* A comparison that takes longer than this is shown. */
+#define SILENT_US	1000000
 
-static struct check
-check_of(struct sftp_conn *conn)
-{
-	struct check x = { .conn = conn, .c = server_get_conn(conn) };
+extern volatile sig_atomic_t interrupted;
+extern int showprogress;
 
-	return x;
-}
-
-/* Messages */
-
-static struct sshbuf *
-begin(struct check *x, u_char code)
-{
-	struct sshbuf *m;
-	int r;
-
-	x->id = (*x->c->msg_id)++;
-	if ((m = sshbuf_new()) == NULL)
-		fatal_f("sshbuf_new failed");
-	if ((r = sshbuf_put_u8(m, code)) != 0 ||
-	    (r = sshbuf_put_u32(m, x->id)) != 0)
-		fatal_fr(r, "compose");
-	return m;
-}
-
-/* Sends the message and frees it. */
-static void
-finish(const struct check *x, struct sshbuf *m)
-{
-	struct sshbuf *framed;
-	int r;
-
-	if ((framed = sshbuf_new()) == NULL)
-		fatal_f("sshbuf_new failed");
-	if ((r = sshbuf_put_stringb(framed, m)) != 0)
-		fatal_fr(r, "compose");
-	if (!server_write(x->c, sshbuf_ptr(framed), sshbuf_len(framed)))
-		fatal("Couldn't send packet: %s", strerror(errno));
-	sshbuf_free(framed);
-	sshbuf_free(m);
-}
-
-static void
-read_exactly(const struct check *x, void *p, size_t len)
-{
-	if (!server_read(x->c, p, len))
-		fatal("Connection closed");
-}
-
-/* Waits for the next reply, whatever it answers. The caller frees it. */
-static struct sshbuf *
-receive(struct check *x, u_char *type, u_int *id)
-{
-	struct sshbuf *m;
-	u_char head[4], *p;
-	u_int len;
-	int r;
-
-	if ((m = sshbuf_new()) == NULL)
-		fatal_f("sshbuf_new failed");
-	do {
-		read_exactly(x, head, sizeof(head));
-		if ((len = PEEK_U32(head)) > SFTP_MAX_MSG_LENGTH)
-			fatal("Received message too long %u", len);
-		sshbuf_reset(m);
-		if ((r = sshbuf_reserve(m, len, &p)) != 0)
-			fatal_fr(r, "reserve");
-		read_exactly(x, p, len);
-	} while (server_sees(x->conn, m));
-	if ((r = sshbuf_get_u8(m, type)) != 0 ||
-	    (r = sshbuf_get_u32(m, id)) != 0)
-		fatal_fr(r, "parse");
-	return m;
-}
-
-/*
- * Waits for the reply to the last request. Returns NULL if it is a status, and
- * ends the process if it is neither that nor of type "wanted".
- */
-static struct sshbuf *
-answer(struct check *x, u_char wanted, u_int *status)
-{
-	struct sshbuf *m;
-	u_char type;
-	u_int id;
-	int r;
-
-	m = receive(x, &type, &id);
-	if (id != x->id)
-		fatal("ID mismatch (%u != %u)", id, x->id);
-	if (type == wanted)
-		return m;
-	if (type != SSH2_FXP_STATUS)
-		fatal("Expected packet of type %u, got %u", wanted, type);
-	if ((r = sshbuf_get_u32(m, status)) != 0)
-		fatal_fr(r, "parse");
-	sshbuf_free(m);
-	return NULL;
-}
-
-/* Hashes */
-
-u_int
-check_send(struct sftp_conn *conn, const char *path, uint64_t off, uint64_t len,
-    uint32_t block)
-{
-	struct check x = check_of(conn);
-	struct sshbuf *m = begin(&x, SSH2_FXP_EXTENDED);
-	int r;
-
-	if ((r = sshbuf_put_cstring(m, "check-file-name")) != 0 ||
-	    (r = sshbuf_put_cstring(m, path)) != 0 ||
-	    (r = sshbuf_put_cstring(m, BLOCKSUM_NAME)) != 0 ||
-	    (r = sshbuf_put_u64(m, off)) != 0 ||
-	    (r = sshbuf_put_u64(m, len)) != 0 ||
-	    (r = sshbuf_put_u32(m, block)) != 0)
-		fatal_fr(r, "compose");
-	finish(&x, m);
-	return x.id;
-}
-
-/* The reply begins with the algorithm, that of paramiko with a name more. */
-static ssize_t
-take_sums(struct sshbuf *m, unsigned char *sums, size_t most)
-{
-	char *name = NULL;
-	size_t len;
-	int r;
-
-	if ((r = sshbuf_get_cstring(m, &name, NULL)) == 0 &&
-	    strcmp(name, "check-file") == 0) {
-		free(name);
-		name = NULL;
-		r = sshbuf_get_cstring(m, &name, NULL);
-	}
-	len = sshbuf_len(m);
-	if (r != 0 || strcmp(name, BLOCKSUM_NAME) != 0 ||
-	    len % BLOCKSUM_LEN != 0 || len / BLOCKSUM_LEN > most) {
-		verbose("server sent %zu bytes of %.20s, not at most %zu "
-		    "hashes of %s", len, r == 0 ? name : "no hash", most,
-		    BLOCKSUM_NAME);
-		free(name);
-		return -1;
-	}
-	free(name);
-	if ((r = sshbuf_get(m, sums, len)) != 0)
-		fatal_fr(r, "parse");
-	return (ssize_t)(len / BLOCKSUM_LEN);
-}
-
-ssize_t
-check_take(struct sftp_conn *conn, u_int id, unsigned char *sums, size_t most)
-{
-	struct check x = check_of(conn);
-	struct sshbuf *m;
-	u_int status;
-	ssize_t n;
-
-	x.id = id;
-	if ((m = answer(&x, SSH2_FXP_EXTENDED_REPLY, &status)) == NULL) {
-		verbose("server hashes no such range: %s", fx2txt(status));
-		if (status == SSH2_FX_OP_UNSUPPORTED)
-			server_lacks_hashes(conn);
-		return -1;
-	}
-	n = take_sums(m, sums, most);
-	sshbuf_free(m);
-	return n;
-}
-
-/* Bytes */
-
-struct piece {
-	struct piece *next;
-	u_int	 id;
-	uint64_t off;
-	size_t	 len;
-};
-
-struct reading {
-	struct piece *first, **last;	/* under way; where the next one goes */
-	u_char	*handle;
-	size_t	 handle_len;
-	uint64_t next, end;		/* to be asked for */
-	uint64_t waiting, window;	/* bytes under way, and the most */
-	uint64_t good;			/* there is no gap below */
-	size_t	 unit;
-	check_take_fn *take;
-	void	*arg;
-	struct bwlimit limit;
-	int	 is_tuned, is_over;
-};
-
-/* Returns -1 if the server does not open it. */
 static int
-open_file(struct check *x, const char *path, struct reading *g)
+is_put(const struct run *t)
 {
-	struct sshbuf *m = begin(x, SSH2_FXP_OPEN);
-	u_int status;
-	int r;
+	return t->side == &put_side;
+}
 
-	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
-	    (r = sshbuf_put_u32(m, SSH2_FXF_READ)) != 0 ||
-	    (r = sshbuf_put_u32(m, 0)) != 0)	/* no attributes */
-		fatal_fr(r, "compose");
-	finish(x, m);
-	if ((m = answer(x, SSH2_FXP_HANDLE, &status)) == NULL) {
-		verbose("server opens no \"%s\" to be read back: %s", path,
-		    fx2txt(status));
-		return -1;
+static const char *
+local_path(const struct run *t, const struct file *file)
+{
+	return is_put(t) ? file->src : file->dst;
+}
+
+struct judge *
+check_judge(struct checking *c)
+{
+	return c->is_hidden ? &c->other : &c->judge;
+}
+
+/* Ends */
+
+static struct judge_end
+end_of_stat(const struct stat *sb)
+{
+	return (struct judge_end){ .is_there = S_ISREG(sb->st_mode),
+	    .size = sb->st_size, .has_time = 1, .mtime = sb->st_mtime,
+	    .nsec = sb->st_mtim.tv_nsec };
+}
+
+/* A server may tell neither the size nor the type. */
+struct judge_end
+check_end_of_attrib(const Attrib *a)
+{
+	return (struct judge_end){
+	    .is_there = (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	    ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(a->perm)), .size = a->size,
+	    .has_time = (a->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0,
+	    .mtime = a->mtime };
+}
+
+static void
+look_here(struct run *t, struct file *file, int is_source)
+{
+	struct checking *c = file->check;
+	struct judge_end end = { 0 };
+
+	if (stat(local_path(t, file), &c->seen) == 0)
+		end = end_of_stat(&c->seen);
+	else
+		memset(&c->seen, 0, sizeof(c->seen));
+	if (!is_source)
+		stat_to_attrib(&c->seen, &c->target);
+	judge_looked(&c->judge, is_source, &end);
+}
+
+void
+check_opened(struct file *file)
+{
+	struct judge_end end;
+	struct stat sb;
+
+	if (file->check == NULL || fstat(file->fd, &sb) == -1)
+		return;
+	end = end_of_stat(&sb);
+	judge_opened(&file->check->judge, &end);
+}
+
+/* Begin and end */
+
+int
+check_resumes(const struct run *t)
+{
+	return t->resume || longopt_get()->resume;
+}
+
+static int
+is_wanted(const struct run *t)
+{
+	return t->to == NULL && (t->resume || longopt_verifies());
+}
+
+void
+check_run(struct run *t)
+{
+	if (t->to_conn != NULL)
+		return;
+	if (longopt_get()->checksum && !server_has_hashes(t->conn))
+		fatal("--checksum: this server does not hash files (it lacks "
+		    "check-file-name), nothing was copied");
+	/*
+	 * A file is copied in place because it may be the source itself. What
+	 * differs from the source is not, and no size has to be set at the end.
+	 */
+	if (longopt_get()->resume)
+		t->in_place = 0;
+}
+
+int
+check_begin(struct run *t, struct file *file, struct job *j)
+{
+	const struct judge_conf conf = { .put = is_put(t),
+	    .resume = check_resumes(t),
+	    .cuts = longopt_get()->resume,
+	    .checksum = longopt_get()->checksum,
+	    .strict = longopt_verifies(), .preserve = t->preserve,
+	    .now = time(NULL) };
+	struct judge_end source;
+	struct checking *c;
+	int is_known = is_put(t) ||
+	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0;
+
+	if (!is_wanted(t))
+		return 0;
+	file->check = c = xcalloc(1, sizeof(*c));
+	c->begun_us = clock_us();
+	c->is_shared = is_put(t);
+	c->fd = is_put(t) ? file->fd : -1;
+	if (is_put(t) && fstat(file->fd, &c->seen) == 0)
+		source = end_of_stat(&c->seen);
+	else
+		source = check_end_of_attrib(&file->a);
+	judge_begin(&c->judge, &conf, is_known ? &source : NULL, !is_put(t),
+	    server_has_hashes(t->conn));
+	if (conf.put && conf.resume && source.size >= WIDTH_LEAST &&
+	    server_is_tuned(t->conn)) {
+		c->hidden = hidden_name(file->dst, source.size,
+		    &c->seen.st_mtim);
+		left_begin(&c->left);
 	}
-	if ((r = sshbuf_get_string(m, &g->handle, &g->handle_len)) != 0)
-		fatal_fr(r, "parse");
-	if (g->handle_len > HANDLE_MAX)
-		fatal("Server sent a handle of %zu bytes", g->handle_len);
-	sshbuf_free(m);
+	plan_check(t->s, j);
+	return 1;
+}
+
+static void
+close_local(struct checking *c)
+{
+	if (c->fd != -1 && !c->is_shared)
+		close(c->fd);
+	c->is_shared = 0;
+	c->fd = -1;
+}
+
+static void
+end_meter(struct checking *c)
+{
+	if (c->name == NULL)
+		return;
+	c->done = (off_t)c->judge.verified;
+	stop_progress_meter();
+	free(c->name);
+	c->name = NULL;
+}
+
+void
+check_forget(struct file *file)
+{
+	struct checking *c = file->check;
+
+	if (c == NULL)
+		return;
+	close_local(c);
+	end_meter(c);
+	sums_free(c->ours);
+	free(c->hidden);
+	free(c);
+	file->check = NULL;
+	file->from = 0;
+}
+
+void
+check_end(struct file *file)
+{
+	static const char *const hows[] = { NULL, "time", "hashes", "bytes" };
+	struct checking *c = file->check;
+
+	if (c == NULL)
+		return;
+	file->verified = c->judge.verified;
+	file->how = file->verified > 0 ? hows[c->judge.how] : NULL;
+	check_forget(file);
+}
+
+int
+check_is_same(const struct file *file, const struct stat *sb)
+{
+	const struct stat *seen = &file->check->seen;
+
+	return sb->st_ino == seen->st_ino && sb->st_dev == seen->st_dev &&
+	    sb->st_size == seen->st_size &&
+	    sb->st_mtime == seen->st_mtime &&
+	    sb->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+}
+
+/* Comparison */
+
+static void
+fail(struct file *file, struct job *j)
+{
+	file->failed = 1;
+	plan_fail(j);
+}
+
+/* Returns -1 if there is nothing to compare with. */
+static int
+open_local(struct run *t, struct file *file)
+{
+	struct checking *c = file->check;
+
+	if (c->fd != -1)
+		return 0;
+	c->fd = open(local_path(t, file), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	if (c->fd == -1)
+		debug_f("\"%s\" cannot be read: %s", local_path(t, file),
+		    strerror(errno));
+	return c->fd == -1 ? -1 : 0;
+}
+
+/* It goes on behind "off". Draws the meter of a single file that takes long. */
+void
+check_show(struct run *t, struct file *file, uint64_t off)
+{
+	struct checking *c = file->check;
+	const struct judge *x = check_judge(c);
+	const char *slash = strrchr(file->src, '/');
+	uint64_t total = MINIMUM(x->source.size, x->target.size);
+
+	c->done = (off_t)off;
+	if (c->name != NULL)
+		refresh_progress_meter(0);
+	else if (t->alone && showprogress && (total > VERIFY_RANGE ||
+	    clock_us() - c->begun_us > SILENT_US)) {
+		xasprintf(&c->name, "%s: comparing",
+		    slash != NULL ? slash + 1 : file->src);
+		start_progress_meter(c->name, (off_t)total, &c->done);
+	}
+}
+
+/* Hashes some of ours. Both sides hash at the same time. */
+void
+check_sum(struct run *t, struct file *file, struct job *j)
+{
+	struct checking *c = file->check;
+	uint64_t n = sums_add(c->ours, c->fd, SLICE);
+
+	t->worked += n;
+	c->asked.off += n;
+	if (n > 0)
+		check_show(t, file, c->asked.off);
+	if (n == SLICE && !interrupted)
+		plan_later(t->s, j);
+	else
+		c->asked.len = 0;
+}
+
+/* Returns 1 if the comparison that is under way has come to its end. */
+static int
+has_compared(struct run *t, struct file *file, struct job *j)
+{
+	struct checking *c = file->check;
+	const unsigned char *ours;
+	size_t n;
+
+	if (c->asked.op == JUDGE_BACK) {
+		c->asked.op = 0;
+		judge_compared(check_judge(c), MINIMUM(plan_came(j),
+		    c->differs - c->asked.off));
+		return 1;
+	}
+	if (c->asked.len > 0)
+		check_sum(t, file, j);
+	if (c->asked.len > 0 || !c->has_theirs)
+		return 0;
+	c->asked.op = 0;
+	n = sums_get(c->ours, &ours);
+	if (c->ntheirs == -1)
+		judge_refused(check_judge(c));
+	else
+		judge_hashed(check_judge(c), ours, n, c->theirs, c->ntheirs);
+	sums_free(c->ours);
+	c->ours = NULL;
+	return 1;
+}
+
+/* Returns 1 if it has come to its end at once. */
+static int
+compare(struct run *t, struct file *file, struct job *j,
+    const struct judge_action *a)
+{
+	struct checking *c = file->check;
+
+	if (open_local(t, file) == -1) {
+		judge_compared(check_judge(c), 0);
+		return 1;
+	}
+	check_show(t, file, a->off);
+	c->asked = *a;
+	if (a->op == JUDGE_HASH) {
+		c->has_theirs = 0;
+		c->ours = sums_new(a->off, a->len);
+		plan_ask(t->s, j, PLAN_HASH, a->off, (uint32_t)a->len);
+		return 0;
+	}
+	verbose("\"%s\": without hashes all that is there is read back",
+	    file->dst);
+	c->differs = UINT64_MAX;
+	plan_back(t->s, j, a->off, a->len);
 	return 0;
 }
 
-static void
-close_file(struct check *x, struct reading *g)
-{
-	struct sshbuf *m = begin(x, SSH2_FXP_CLOSE);
-	u_int status;
-	int r;
+/* Answers */
 
-	if ((r = sshbuf_put_string(m, g->handle, g->handle_len)) != 0)
-		fatal_fr(r, "compose");
-	finish(x, m);
-	sshbuf_free(answer(x, SSH2_FXP_STATUS, &status));
-	free(g->handle);
+/* So many bytes need not be moved. */
+static void
+count_kept(struct run *t, struct file *file, uint64_t bytes)
+{
+	file->skipped += bytes;
+	t->count.bytes += bytes;
 }
 
-/* As many requests as a download has, or stock's if stock decides */
-static void
-begin_window(struct check *x, struct reading *g)
+/* What is not known of a source, the copy finds out; but not what it is. */
+static int
+refuse_source(struct run *t, struct file *file)
 {
-	struct server_tree t;
+	const struct checking *c = file->check;
 
-	g->is_tuned = server_is_tuned(x->conn);
-	if (g->is_tuned) {
-		server_begin_tree(x->conn, 0, 1, &t);
-		g->unit = t.unit;
-		g->window = t.window;
-	} else {
-		g->unit = *x->c->download_buflen;
-		g->window = (uint64_t)g->unit * *x->c->num_requests;
-	}
-	if (x->c->limit_kbps > 0)
-		bandwidth_limit_init(&g->limit, x->c->limit_kbps, g->unit);
+	if (is_put(t) || c->judge.source.is_there)
+		return 0;
+	if (c->status != SSH2_FX_OK)
+		SAY(file, "stat remote: %s", fx2txt(c->status));
+	else if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    !S_ISREG(file->a.perm))
+		SAY(file, "download %s: not a regular file", file->src);
+	else
+		return 0;
+	return 1;
 }
 
 static void
-ask_piece(struct check *x, struct reading *g, struct piece *p)
+copy_from(struct run *t, struct file *file, struct job *j, uint64_t off)
 {
-	struct sshbuf *m = begin(x, SSH2_FXP_READ);
-	int r;
+	struct checking *c = file->check;
 
-	p->id = x->id;
-	if ((r = sshbuf_put_string(m, g->handle, g->handle_len)) != 0 ||
-	    (r = sshbuf_put_u64(m, p->off)) != 0 ||
-	    (r = sshbuf_put_u32(m, (u_int)p->len)) != 0)
-		fatal_fr(r, "compose");
-	finish(x, m);
-}
-
-static void
-ask_more(struct check *x, struct reading *g)
-{
-	struct piece *p;
-
-	while (!g->is_over && g->next < g->end &&
-	    (g->waiting == 0 || g->waiting + g->unit <= g->window)) {
-		p = xcalloc(1, sizeof(*p));
-		p->off = g->next;
-		p->len = MINIMUM(g->unit, g->end - g->next);
-		*g->last = p;
-		g->last = &p->next;
-		g->next += p->len;
-		g->waiting += p->len;
-		ask_piece(x, g, p);
-	}
-}
-
-/* The request of this reply, and where it hangs */
-static struct piece **
-find_piece(struct reading *g, u_int id)
-{
-	struct piece **at;
-
-	for (at = &g->first; *at != NULL; at = &(*at)->next) {
-		if ((*at)->id == id)
-			return at;
-	}
-	fatal("Unexpected reply %u", id);
-}
-
-static void
-remove_piece(struct reading *g, struct piece **at)
-{
-	struct piece *p = *at;
-
-	*at = p->next;
-	if (g->last == &p->next)
-		g->last = at;
-	free(p);
-}
-
-/* Waits for a reply. "len" is 0 if it has no data. The caller frees it. */
-static struct sshbuf *
-receive_data(struct check *x, struct reading *g, struct piece ***at,
-    const u_char **data, size_t *len)
-{
-	struct sshbuf *m;
-	u_char type;
-	u_int id;
-	int r;
-
-	*len = 0;
-	m = receive(x, &type, &id);
-	*at = find_piece(g, id);
-	if (type == SSH2_FXP_DATA) {
-		if ((r = sshbuf_get_string_direct(m, data, len)) != 0)
-			fatal_fr(r, "parse data");
-		if (*len > (**at)->len)
-			fatal("Received more data than asked for %zu > %zu",
-			    *len, (**at)->len);
-	} else if (type != SSH2_FXP_STATUS)
-		fatal("Expected SSH2_FXP_DATA(%u) packet, got %u",
-		    SSH2_FXP_DATA, type);
-	return m;
-}
-
-/* Takes one reply. A server may send less than it was asked for. */
-static void
-take_piece(struct check *x, struct reading *g)
-{
-	const u_char *data;
-	struct piece **at, *p;
-	size_t len;
-	struct sshbuf *m = receive_data(x, g, &at, &data, &len);
-
-	p = *at;
-	if (len > 0 && !g->take(g->arg, p->off, data, len))
-		g->is_over = 1;
-	sshbuf_free(m);
-	p->off += len;
-	p->len -= len;
-	g->waiting -= len;
-	if (x->c->limit_kbps > 0)
-		bandwidth_limit(&g->limit, len);
-	if (g->is_tuned && len > 0)
-		g->window = server_count_tree(x->conn, len);
-	if (p->len > 0 && len > 0 && !g->is_over) {
-		ask_piece(x, g, p);
+	c->is_copying = 1;
+	close_local(c);
+	end_meter(c);
+	if (refuse_source(t, file)) {
+		fail(file, j);
 		return;
 	}
-	if (p->len > 0) {
-		g->is_over = 1;
-		g->good = MINIMUM(g->good, p->off);
-	}
-	g->waiting -= p->len;
-	remove_piece(g, at);
+	if (off > 0)
+		debug_f("\"%s\" goes on at %llu of %llu", file->dst,
+		    (unsigned long long)off,
+		    (unsigned long long)c->judge.source.size);
+	file->from = off;
+	plan_begin_at(j, off);
+	count_kept(t, file, off);
+	if (is_put(t))
+		put_go_on(t, file, j);
 }
 
-uint64_t
-check_read(struct sftp_conn *conn, const char *path, uint64_t off, uint64_t len,
-    check_take_fn *take, void *arg)
+/* Sets what a copy would have set. Returns 1 if the server does. */
+static int
+dress(struct run *t, struct file *file, struct job *j)
 {
-	struct check x = check_of(conn);
-	struct reading g = { .next = off, .end = off + len, .take = take,
-	    .good = off + len, .arg = arg };
+	const Attrib *target = &file->check->target;
 
-	g.last = &g.first;
-	if (open_file(&x, path, &g) == -1)
+	if (!t->preserve || ((target->flags & SSH2_FILEXFER_ATTR_ACMODTIME) &&
+	    target->mtime == file->check->judge.source.mtime &&
+	    ((target->perm ^ file->a.perm) & 0777) == 0))
 		return 0;
-	begin_window(&x, &g);
+	if (is_put(t))
+		plan_ask(t->s, j, PLAN_DRESS, 0, 0);
+	else
+		get_dress(file);
+	return is_put(t);
+}
+
+/* Returns 1 if nothing more is to be asked. */
+static int
+complete(struct run *t, struct file *file, struct job *j)
+{
+	file->is_complete = 1;
+	plan_complete(j);
+	count_kept(t, file, file->check->judge.source.size);
+	if (t->resume)
+		NOTE(file, "File \"%s\" was not modified", file->dst);
+	else
+		verbose("\"%s\" is complete", file->dst);
+	return !dress(t, file, j);
+}
+
+static void
+refuse_longer(struct run *t, struct file *file, struct job *j)
+{
+	if (is_put(t))
+		SAY(file, "resume \"%s\": destination file same size or "
+		    "larger", file->src);
+	else
+		SAY(file, "Unable to resume download of \"%s\": local file is "
+		    "larger than remote", file->dst);
+	fail(file, j);
+}
+
+static void
+refuse_changed(struct file *file, struct job *j)
+{
+	SAY(file, "\"%s\" changed while it was copied", file->src);
+	judge_said(&file->check->judge);
+	if (file->check->judge.conf.strict)
+		fail(file, j);
+}
+
+static void
+refuse_other(struct file *file, struct job *j)
+{
+	SAY(file, "checksum: \"%s\" and \"%s\" differ", file->src, file->dst);
+	fail(file, j);
+}
+
+/* What is left over */
+
+/* Nothing is believed of it but its size. */
+static void
+try(struct checking *c, unsigned int number)
+{
+	struct judge_conf conf = c->judge.conf;
+	struct judge_end target = { .is_there = 1,
+	    .size = c->left.name[number].size };
+
+	hidden_number(c->hidden, number);
+	c->number = number;
+	c->is_hidden = 1;
+	conf.preserve = 0;
+	conf.cuts = 1;
+	judge_begin(&c->other, &conf, &c->judge.source, 0,
+	    c->judge.has_hashes);
+	judge_looked(&c->other, 0, &target);
+}
+
+/* Returns 1 if nothing more is to be asked for now. */
+static int
+look_beside(struct run *t, struct file *file, struct job *j)
+{
+	struct checking *c = file->check;
+	struct left_action a;
+
 	for (;;) {
-		ask_more(&x, &g);
-		if (g.first == NULL)
+		left_next(&c->left, clock_us(), &a);
+		switch (a.op) {
+		case LEFT_FIND:
+		case LEFT_SWEEP:
+			plan_ask(t->s, j, a.op == LEFT_FIND ? PLAN_FIND :
+			    PLAN_SWEEP, a.number, 0);
+			return 0;
+		case LEFT_WAIT:
+			t->waits = 1;
+			plan_later(t->s, j);
+			return 0;
+		case LEFT_TRY:
+			try(c, a.number);
+			return 1;
+		case LEFT_RUNS:
+			hidden_number(c->hidden, a.number);
+			NOTE(file, "\"%s\" belongs to a copy that still runs",
+			    c->hidden);
 			break;
-		take_piece(&x, &g);
+		case LEFT_BUSY:
+			return 0;
+		case LEFT_END:
+			return 1;
+		}
 	}
-	close_file(&x, &g);
-	return MINIMUM(g.good, g.next) - off;
+}
+
+/* What was found is compared up to "off". */
+static void
+take(struct run *t, struct file *file, struct job *j, uint64_t off)
+{
+	struct checking *c = file->check;
+
+	if (off > 0) {
+		plan_ask(t->s, j, PLAN_TAKE, c->number, 0);
+		return;
+	}
+	NOTE(file, "\"%s\" is not what is copied, begins again", c->hidden);
+	c->is_hidden = 0;
+}
+
+/* Returns 1 if a search for what is left over has begun. */
+static int
+searches(struct checking *c, uint64_t off)
+{
+	if (c->hidden == NULL || off > 0 || c->judge.target.is_there ||
+	    c->has_searched)
+		return 0;
+	c->has_searched = 1;
+	left_search(&c->left);
+	return 1;
+}
+
+/* All is done, but for what is left over. */
+static void
+end(struct run *t, struct file *file, struct job *j)
+{
+	struct checking *c = file->check;
+
+	if (c->hidden == NULL)
+		return;
+	if (!c->is_over)
+		left_clean(&c->left);
+	c->is_over = 1;
+	(void)look_beside(t, file, j);
+}
+
+/* The work */
+
+/* The target to "size" bytes. Returns 1 if that is done. */
+static int
+shorten(struct run *t, struct file *file, struct job *j, uint64_t size)
+{
+	if (is_put(t))
+		plan_ask(t->s, j, PLAN_SHORTEN, size, 0);
+	else
+		judge_cut(&file->check->judge,
+		    truncate(file->dst, (off_t)size) == 0);
+	return !is_put(t);
+}
+
+/* Returns 1 if the next question can be asked at once. */
+static int
+look(struct run *t, struct file *file, struct job *j, int is_source)
+{
+	if (is_source == is_put(t)) {
+		look_here(t, file, is_source);
+		return 1;
+	}
+	file->check->status = SSH2_FX_OK;
+	plan_ask(t->s, j, PLAN_LOOK, 0, 0);
+	return 0;
+}
+
+/* The copy can begin, or need not. Returns 1 if something is next at once. */
+static int
+answer(struct run *t, struct file *file, struct job *j,
+    const struct judge_action *a)
+{
+	struct checking *c = file->check;
+
+	if (c->is_hidden) {
+		take(t, file, j, a->off);
+		return !c->is_hidden;
+	}
+	if (searches(c, a->off))
+		return 1;
+	if (a->op == JUDGE_COPY)
+		copy_from(t, file, j, a->off);
+	else if (complete(t, file, j))
+		end(t, file, j);
+	return 0;
+}
+
+/* Does what is next. Returns 1 if something else is next at once. */
+static int
+go_on(struct run *t, struct file *file, struct job *j)
+{
+	struct judge_action a;
+
+	judge_next(check_judge(file->check), &a);
+	switch (a.op) {
+	case JUDGE_SOURCE:
+	case JUDGE_TARGET:
+		return look(t, file, j, a.op == JUDGE_SOURCE);
+	case JUDGE_HASH:
+	case JUDGE_BACK:
+		return compare(t, file, j, &a);
+	case JUDGE_CUT:
+		return shorten(t, file, j, a.off);
+	case JUDGE_COPY:
+	case JUDGE_COMPLETE:
+		return answer(t, file, j, &a);
+	case JUDGE_LONGER:
+		refuse_longer(t, file, j);
+		return 0;
+	case JUDGE_CHANGED:
+		refuse_changed(file, j);
+		return !file->failed;
+	case JUDGE_DIFFERS:
+		refuse_other(file, j);
+		return 0;
+	default:
+		end(t, file, j);
+		return 0;
+	}
+}
+
+/* What was asked is lost with its link. */
+static void
+ask_again(struct checking *c)
+{
+	c->asked.op = 0;
+	sums_free(c->ours);
+	c->ours = NULL;
+	left_lost(&c->left);
+}
+
+void
+check_work(struct run *t, struct file *file, struct job *j)
+{
+	struct checking *c = file->check;
+
+	if (plan_ask_is_lost(j))
+		ask_again(c);
+	if (interrupted || file->failed)
+		return;
+	if (file->is_complete || c->is_over) {
+		end(t, file, j);
+		return;
+	}
+	if (c->is_copying && !c->is_copied) {
+		c->is_copied = 1;
+		judge_copied(&c->judge);
+	}
+	if (c->asked.op != 0 && !has_compared(t, file, j))
+		return;
+	do {
+		if (c->hidden != NULL && !c->is_hidden && !c->is_copied &&
+		    !look_beside(t, file, j))
+			return;
+	} while (go_on(t, file, j));
 }

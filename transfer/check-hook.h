@@ -4,47 +4,113 @@
  */
 
 /*
- * check-hook: asks an SFTP server what it has in a file: hashes, or bytes.
+ * check-hook: a file of a run that is there in part is verified, and the copy
+ * goes on; a file that was copied is compared.
  *
- * A server is asked for hashes with the request check-file-name (PROTOCOL, 4),
- * if it may have it (server_has_hashes()). Without hashes a range can be read
- * back.
+ * With scp --resume, and with reget, reput and -a of sftp, what the target has
+ * is compared with the source first (judge.h), with a meter if one file takes
+ * long. A file that is complete is left alone, but its times and mode are set
+ * if they are preserved. With --checksum the hashes of both files are compared
+ * when the copy is done.
  *
- * A reply that breaks the protocol ends the process, as it does in upstream.
- * Hashes of another kind or number than asked for are no answer.
+ * A source that changed during the copy is reported. With --checksum or
+ * --resume the copy failed. sftp's reget and reput refuse a target that is
+ * longer than its source, as stock's do. With --resume it is cut.
  *
- * No other request may be under way. Main thread only.
+ * If the target is not there, a put over several channels may have been killed,
+ * and have left its file under a hidden name (left.h), which may have holes.
+ * What is equal of it gets the name of the target, if that is free. No time is
+ * believed.
+ *
+ * Called by copy-hook.c, put-hook.c and get-hook.c. Main thread only.
  */
 
 #ifndef HAYATE_CHECK_HOOK_H
 #define HAYATE_CHECK_HOOK_H
 
 #include <sys/types.h>
+#include <sys/stat.h>
 #include <stdint.h>
 
-struct sftp_conn;
+#include "file-hook.h"
+#include "judge.h"
+#include "left.h"
+#include "plan.h"
+#include "verify.h"
 
-/* Asks for the hashes of a range in blocks. Returns the ID of the request. */
-u_int	check_send(struct sftp_conn *, const char *path, uint64_t off,
-    uint64_t len, uint32_t block);
+/* Hashes of one request */
+#define CHECK_SUMS	(VERIFY_RANGE / VERIFY_BLOCK)
+
+/* Private to check-hook.c and asks-hook.c */
+struct checking {
+	struct judge judge;
+	int	 fd;			/* of the local end; -1: not open */
+	int	 is_shared;		/* "fd" is the file's own */
+	struct stat seen;		/* the local end, as it was compared */
+	Attrib	 target;
+	u_int	 status;		/* of a look at the server that failed */
+	int	 is_copying;		/* or was */
+	int	 is_copied;
+	int	 is_over;		/* but for what is left over */
+
+	/* a comparison */
+	struct judge_action asked;	/* op 0: nothing is under way */
+	struct sums *ours;
+	unsigned char theirs[CHECK_SUMS * VERIFY_HASH_LEN];
+	ssize_t	 ntheirs;		/* -1: refused */
+	int	 has_theirs;
+	uint64_t differs;		/* what was read back, at this offset */
+	uint64_t begun_us;
+	off_t	 done;
+	char	*name;			/* in the meter; NULL: none */
+
+	/* what is left over beside a large file that is put */
+	char	*hidden;		/* its name; NULL: nobody looks */
+	int	 is_hidden;		/* it is compared now */
+	unsigned int number;		/* of it */
+	int	 has_searched;
+	struct left left;
+	struct judge other;		/* of it */
+};
 
 /*
- * Waits for the reply. Returns the number of hashes in "sums", at most "most",
- * or -1 if the server refused or gave none that can be used.
+ * A run begins. With --checksum, a server without hashes ends the process
+ * before anything is copied.
  */
-ssize_t	check_take(struct sftp_conn *, u_int id, unsigned char *sums,
-    size_t most);
+void	check_run(struct run *);
 
-/* Takes bytes of a file at an offset. Returns 0 to get no more. */
-typedef int check_take_fn(void *, uint64_t off, const u_char *, size_t len);
+/* Returns 1 if what is there of its files is kept. */
+int	check_resumes(const struct run *);
+
+/* A file begins, in PLAN_BEGIN. Returns 1 if it is checked. */
+int	check_begin(struct run *, struct file *, struct job *);
+
+/* PLAN_CHECK */
+void	check_work(struct run *, struct file *, struct job *);
+
+/* The local source of a put is going to be read. */
+void	check_opened(struct file *);
 
 /*
- * Reads "len" bytes at "off" of a file, with as many requests under way as a
- * download has, at the rate that -l sets. They are taken in any order, and some
- * also after that function has returned 0. Returns how many of them, from "off"
- * on, were taken without a gap.
+ * The copy goes on in a local file, which is open. Returns 1 if that is still
+ * what was compared.
  */
-uint64_t check_read(struct sftp_conn *, const char *path, uint64_t off,
-    uint64_t len, check_take_fn *, void *arg);
+int	check_is_same(const struct file *, const struct stat *);
+
+/* The file ends, or begins once more: what was verified is kept, or not. */
+void	check_end(struct file *);
+void	check_forget(struct file *);
+
+/* For asks-hook.c: what a server says of a file */
+struct judge_end check_end_of_attrib(const Attrib *);
+
+/* Likewise: what is judged now */
+struct judge *check_judge(struct checking *);
+
+/* Likewise: hashes some of the local file. */
+void	check_sum(struct run *, struct file *, struct job *);
+
+/* Likewise: the comparison goes on behind "off". Draws the meter. */
+void	check_show(struct run *, struct file *, uint64_t off);
 
 #endif /* HAYATE_CHECK_HOOK_H */

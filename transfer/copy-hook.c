@@ -28,6 +28,9 @@
 #include "utf8.h"
 #include "xmalloc.h"
 
+#include "asks-hook.h"
+#include "check-hook.h"
+#include "checks.h"
 #include "clock.h"
 #include "copy-hook.h"
 #include "file-hook.h"
@@ -64,10 +67,13 @@
 extern volatile sig_atomic_t interrupted;
 
 int
-copy_takes(struct sftp_conn *conn, int resume, int sync)
+copy_takes(struct sftp_conn *conn, int resume)
 {
-	return server_is_tuned(conn) && !resume && !sync &&
-	    !longopt_verifies() && sftp_proto_version(conn) >= 3;
+	if (longopt_verifies() && sftp_proto_version(conn) < 3)
+		fatal("--resume and --checksum need version 3 of SFTP, the "
+		    "server has %u", sftp_proto_version(conn));
+	return sftp_proto_version(conn) >= 3 && (server_is_tuned(conn) ||
+	    longopt_verifies() || (resume && !server_is_stock(conn)));
 }
 
 /* Texts */
@@ -152,6 +158,8 @@ report_end(const struct run *t, const struct job *j, const struct file *file,
 	int has_failed = file->failed ||
 	    (plan_kind(j) == PLAN_FILE && !plan_is_whole(j));
 
+	report_verified(file->how, file->verified,
+	    file->is_complete && !has_failed);
 	report_file(where, file->moved, file->ended_us - file->begun_us,
 	    has_failed ? -1 : 0);
 }
@@ -203,8 +211,11 @@ print_and_report(struct run *t, struct job *j, struct file *file)
 static void
 print_file(struct run *t, struct job *j, struct file *file)
 {
-	if (t->alone)
+	if (t->alone) {
 		server_add_moved(t->conn, file->moved);
+		report_verified(file->how, file->verified,
+		    file->is_complete && !file->failed);
+	}
 	print_and_report(t, j, file);
 	if (file->outcome != NULL)
 		*file->outcome = file->failed ? -1 : 1;
@@ -289,6 +300,7 @@ forget(struct run *t, struct file *file)
 {
 	debug2_f("\"%s\" is tried again, with at most %u under way",
 	    file->src, plan_limit(t->s));
+	check_forget(file);
 	file_close(t, file);
 	drop_texts(&file->text[0]);
 	file->status = file->to_status = SSH2_FX_OK;
@@ -332,7 +344,8 @@ is_worth_more(const struct run *t)
 {
 	const struct meter_count *c = &t->count;
 
-	if (t->to != NULL)
+	if (t->to != NULL || !server_is_tuned(t->conn) ||
+	    (t->alone && t->side == &put_side && check_resumes(t)))
 		return 0;
 	if (t->alone)
 		return bytes_left(t) >= (t->team.kind == LINKS_LOGINS ?
@@ -400,6 +413,9 @@ act(struct run *t, const struct plan_action *a)
 		file->begun_us = clock_us();
 		t->side->begin(t, file, a->job);
 		break;
+	case PLAN_CHECK:
+		check_work(t, file, a->job);
+		break;
 	case PLAN_SETTLE:
 		t->side->settle(t, file, a);
 		break;
@@ -407,6 +423,7 @@ act(struct run *t, const struct plan_action *a)
 		forget(t, file);
 		break;
 	case PLAN_END:
+		check_end(file);
 		t->side->end(t, file, a->job);
 		count_ended(t, file, plan_kind(a->job));
 		file->ended_us = clock_us();
@@ -422,7 +439,10 @@ act(struct run *t, const struct plan_action *a)
 		break;
 	default:
 		t->link = link_of(t, a);
-		t->side->send(t, file, a);
+		if (checks_is_ask(a->op))
+			asks_send(t, file, a);
+		else
+			t->side->send(t, file, a);
 	}
 }
 
@@ -432,6 +452,8 @@ act(struct run *t, const struct plan_action *a)
 static u_char
 wanted_type(const struct plan_action *a)
 {
+	if (checks_is_ask(a->op))
+		return asks_wanted(a->op);
 	switch (a->op) {
 	case PLAN_LANDING:
 		return landing_wanted(a);
@@ -496,11 +518,11 @@ set_window(struct run *t)
 
 /* "len" bytes came or were written; between two servers the latter count. */
 static void
-count_bytes(struct run *t, struct file *file, uint32_t len)
+count_bytes(struct run *t, struct file *file, enum plan_op op, uint32_t len)
 {
 	int is_to = t->link == t->to;
 
-	if (t->to == NULL || is_to) {
+	if (op != PLAN_BACK && (t->to == NULL || is_to)) {
 		file->moved += len;
 		t->count.bytes += len;
 	}
@@ -544,18 +566,20 @@ take_reply(struct run *t, struct sshbuf *m)
 	file = plan_own(a.job);
 	result = result_of(&a, &reply);
 	is_error = result == PLAN_FAILED;
-	if (result == PLAN_OK)
+	if (checks_is_ask(a.op))
+		result = asks_reply(t, file, &a, &reply, &len);
+	else if (result == PLAN_OK)
 		result = t->side->reply(t, file, &a, &reply, &len);
 	if (a.op == PLAN_WRITE && result == PLAN_OK)
 		len = a.len;
 	if ((r = plan_reply(t->s, a.id, result, len)) == -1)
 		link_fatal(t->link, "Server sent %u bytes of \"%s\" where "
 		    "%u were asked for", len, file->src, a.len);
-	if (is_error && r == 0)
+	if (is_error && r == 0 && !checks_is_ask(a.op))
 		t->side->fail(t, file, &a, reply.status);
 	if (a.op == PLAN_SAME || a.op == PLAN_JOIN)
 		note_width(t, a.job, file);
-	count_bytes(t, file, len);
+	count_bytes(t, file, a.op, len);
 	if (a.op == PLAN_WRITE && result == PLAN_OK)
 		judge_window(t, len);
 	links_count(t->team.main_fd, len, rest_of(t),
@@ -582,7 +606,8 @@ work(struct run *t, const int *until)
 		}
 		if (until != NULL && *until != 0)
 			return 1;
-	} while (r == 1 && backlog < BACKLOG_MAX * links_size(&t->team));
+	} while (r == 1 && backlog < BACKLOG_MAX * links_size(&t->team) &&
+	    t->worked == 0 && !t->waits);
 	return 0;
 }
 
@@ -653,7 +678,9 @@ tend_landings(struct run *t)
 static int
 wait_ms(const struct run *t)
 {
-	return t->has_landings ? WAIT_MS : show_wait();
+	if (t->worked > 0)
+		return 0;
+	return t->has_landings || t->waits ? WAIT_MS : show_wait();
 }
 
 void
@@ -671,22 +698,30 @@ copy_run(struct run *t, const int *until)
 		if (is_worth_more(t))
 			links_grow(&t->team);
 		links_move(&t->team, wait_ms(t));
+		t->worked = t->waits = 0;
 		take_all(t);
 	}
 }
 
-/* Files that may be open here */
+/*
+ * Files that may be under way: a file that is compared when it is copied is
+ * open twice, and the user may have chosen the number of requests.
+ */
 static uint32_t
-most_files(void)
+most_files(const struct run *t)
 {
+	uint32_t each = longopt_get()->checksum ? 2 : 1, most = FILES_MAX;
 	struct rlimit lim;
 
+	if (!server_is_tuned(t->conn))
+		most = MINIMUM(most,
+		    *server_get_conn(t->conn)->num_requests);
 	if (getrlimit(RLIMIT_NOFILE, &lim) == -1 ||
 	    lim.rlim_cur == RLIM_INFINITY ||
-	    lim.rlim_cur >= FILES_MAX + DESCRIPTORS_SPARE)
-		return FILES_MAX;
+	    lim.rlim_cur >= FILES_MAX * each + DESCRIPTORS_SPARE)
+		return most;
 	return lim.rlim_cur <= 2 * DESCRIPTORS_SPARE ? 1 :
-	    lim.rlim_cur - DESCRIPTORS_SPARE;
+	    MINIMUM(most, (lim.rlim_cur - DESCRIPTORS_SPARE) / each);
 }
 
 /* The connection to the target, between two servers */
@@ -728,7 +763,7 @@ take_connection(struct run *t, const struct server_tree *q)
 	t->link = link_new(&link);
 	links_begin(&t->team, q->fd_in, t->link, before_fatal, t);
 	t->team.also = t->to;
-	if (t->side == &put_side)
+	if (t->side == &put_side && server_is_tuned(t->conn))
 		links_put(&t->team);
 }
 
@@ -737,10 +772,13 @@ copy_start(struct run *t)
 {
 	struct server_tree q;
 	struct plan_conf conf = { .put = t->side == &put_side,
-	    .in_place = t->in_place, .preserve = t->preserve,
+	    .preserve = t->preserve,
 	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve,
-	    .files = most_files() };
+	    .files = most_files(t) };
 
+	check_run(t);
+	conf.in_place = t->in_place;
+	conf.sync = t->sync && server_has_fsync(t->conn);
 	server_take(t->conn, t->finish);
 	server_begin_tree(t->conn, conf.put, t->alone, &q);
 	conf.unit = q.unit;
@@ -795,55 +833,49 @@ copy(struct run *t, enum plan_kind kind, const char *src, const char *dst,
 
 int
 copy_put_tree(struct sftp_conn *conn, const char *src, const char *dst,
-    int preserve, int print, int follow, int in_place)
+    int preserve, int print, int resume, int sync, int follow, int in_place)
 {
 	struct run t = { .conn = conn, .side = &put_side,
-	    .preserve = preserve, .print = print, .follow = follow,
-	    .in_place = in_place };
+	    .preserve = preserve, .print = print, .resume = resume,
+	    .sync = sync, .follow = follow, .in_place = in_place };
 
 	return copy(&t, PLAN_DIR, src, dst, NULL, 0);
 }
 
-int
-copy_put(struct sftp_conn *conn, const char *src, const char *dst,
-    int preserve, int in_place, int *ret)
+/*
+ * Returns what is known of a file, or in "room" what the server says, or NULL
+ * with an error.
+ */
+static Attrib *
+look_at_file(struct sftp_conn *conn, const char *src, Attrib *a, Attrib *room)
 {
-	struct run t = { .conn = conn, .side = &put_side, .alone = 1,
-	    .preserve = preserve, .in_place = in_place };
-	struct stat sb;
-
-	if (!copy_takes(conn, 0, 0))
-		return 0;
-	*ret = copy(&t, PLAN_FILE, src, dst, NULL,
-	    stat(src, &sb) == 0 ? sb.st_size : 0);
-	return 1;
+	if (a == NULL)
+		a = server_use_kept_lstat(conn, src, NULL, room);
+	if (a == NULL && sftp_stat(conn, src, 0, room) != 0)
+		return NULL;
+	if (a == NULL)
+		a = room;
+	if ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(a->perm))
+		return a;
+	error("download %s: not a regular file", src);
+	return NULL;
 }
 
 int
-copy_get(struct sftp_conn *conn, const char *src, const char *dst, Attrib *a,
-    int preserve, int in_place, int *ret)
+copy_file(struct run *t, const char *src, const char *dst, Attrib *a)
 {
-	struct run t = { .conn = conn, .side = &get_side, .alone = 1,
-	    .preserve = preserve, .in_place = in_place };
 	Attrib room;
+	struct stat sb;
 
-	if (!copy_takes(conn, 0, 0))
-		return 0;
-	*ret = -1;
-	if (a == NULL &&
-	    (a = server_use_kept_lstat(conn, src, NULL, &room)) == NULL) {
-		if (sftp_stat(conn, src, 0, &room) != 0)
-			return 1;
-		a = &room;
-	}
-	if ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-	    !S_ISREG(a->perm)) {
-		error("download %s: not a regular file", src);
-		return 1;
-	}
-	*ret = copy(&t, PLAN_FILE, src, dst, a,
+	t->alone = 1;
+	if (t->side == &put_side)
+		return copy(t, PLAN_FILE, src, dst, NULL,
+		    stat(src, &sb) == 0 ? sb.st_size : 0);
+	if ((a = look_at_file(t->conn, src, a, &room)) == NULL)
+		return -1;
+	return copy(t, PLAN_FILE, src, dst, a,
 	    (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? a->size : 0);
-	return 1;
 }
 
 /* Returns "a", or in "room" what the server says of the root, or NULL. */
@@ -863,11 +895,12 @@ look_at_root(struct sftp_conn *conn, const char *src, Attrib *a, Attrib *room)
 
 int
 copy_get_tree(struct sftp_conn *conn, const char *src, const char *dst,
-    Attrib *a, int preserve, int print, int follow, int in_place)
+    Attrib *a, int preserve, int print, int resume, int sync, int follow,
+    int in_place)
 {
 	struct run t = { .conn = conn, .side = &get_side,
-	    .preserve = preserve, .print = print, .follow = follow,
-	    .in_place = in_place };
+	    .preserve = preserve, .print = print, .resume = resume,
+	    .sync = sync, .follow = follow, .in_place = in_place };
 	Attrib room;
 
 	if ((a = look_at_root(conn, src, a, &room)) == NULL) {
@@ -886,7 +919,7 @@ copy_cross(copy_cross_dir *stock, struct sftp_conn *from,
 	    .preserve = preserve, .print = print, .follow = follow };
 	Attrib room;
 
-	if (!copy_takes(from, 0, 0) || !copy_takes(to, 0, 0))
+	if (!copy_takes(from, 0) || !copy_takes(to, 0))
 		return stock(from, to, src, dst, depth, a, preserve, print,
 		    follow);
 	if ((a = look_at_root(from, src, a, &room)) == NULL) {

@@ -37,38 +37,39 @@
  * most 16 MiB are under way, and as much again if sizes are not told, and all
  * may be here if the target is slow.
  *
- * Called from patches/162-sftp-client-trees.patch and by resume-hook.c, in scp
- * and sftp. Main thread only.
+ * Called from patches/162-sftp-client-trees.patch, and by
+ * list-hook.c, in scp and sftp. Main thread only.
  */
 
 #ifndef HAYATE_COPY_HOOK_H
 #define HAYATE_COPY_HOOK_H
 
 struct Attrib;
+struct run;
 struct sftp_conn;
 
 /*
- * Returns 1 if this connection is for copy_put_tree() and copy_get_tree(), and
- * 0 if upstream's functions have to copy: if the user chose the requests (-R,
- * -B, -X) or a rate (-l), resumes, verifies (--checksum) or syncs files, if ssh
- * has "Hayate no", or if the server speaks less than version 3.
+ * Returns 1 if this connection is for the functions below, and 0 if upstream's
+ * have to copy: if the user chose the requests (-R, -B, -X) or a rate (-l), or
+ * ssh has "Hayate no", and nothing is verified, or if the server speaks less
+ * than version 3. What is resumed by sftp is verified as well, but not with
+ * "Hayate no".
  */
-int	copy_takes(struct sftp_conn *, int resume, int sync);
+int	copy_takes(struct sftp_conn *, int resume);
 
 /*
- * As sftp_upload() and sftp_download(), of one file. Returns 0 if upstream has
- * to copy; else the file is done: 1, and in "*ret" what those return.
+ * As sftp_upload() and sftp_download(), of one file. The connection, the side
+ * and the flags of the run are set.
  */
-int	copy_put(struct sftp_conn *, const char *src, const char *dst,
-    int preserve, int in_place, int *ret);
-int	copy_get(struct sftp_conn *, const char *src, const char *dst,
-    struct Attrib *, int preserve, int in_place, int *ret);
+int	copy_file(struct run *, const char *src, const char *dst,
+    struct Attrib *);
 
 /* As upload_dir_internal() and download_dir_internal() with a depth of 0. */
 int	copy_put_tree(struct sftp_conn *, const char *src, const char *dst,
-    int preserve, int print, int follow, int in_place);
+    int preserve, int print, int resume, int sync, int follow, int in_place);
 int	copy_get_tree(struct sftp_conn *, const char *src, const char *dst,
-    struct Attrib *, int preserve, int print, int follow, int in_place);
+    struct Attrib *, int preserve, int print, int resume, int sync, int follow,
+    int in_place);
 
 /*
  * The same between two servers; calls "stock", which is

@@ -293,6 +293,22 @@ file_send_open(struct run *t, const struct plan_action *a, const char *path,
 }
 
 void
+file_send_read(struct run *t, struct file *file, const struct plan_action *a)
+{
+	const struct handle *h = file_on(file, a->lane);
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_READ, a->id);
+	int r;
+
+	debug3("Request range %llu -> %llu", (unsigned long long)a->off,
+	    (unsigned long long)a->off + a->len - 1);
+	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
+	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
+	    (r = sshbuf_put_u32(m, a->len)) != 0)
+		fatal_fr(r, "compose");
+	link_end(t->link);
+}
+
+void
 file_handle(struct run *t, const struct file *file, struct reply *reply,
     struct handle *handle)
 {

@@ -49,6 +49,8 @@ struct handle {
 	size_t	 len;
 };
 
+struct checking;			/* private to check-hook.c */
+
 struct file {
 	char	*src, *dst;		/* paths */
 	int	 depth;			/* of a directory; the root has 0 */
@@ -75,8 +77,16 @@ struct file {
 	char	*hidden;		/* name of a landing; NULL: none */
 	unsigned int width;		/* most links that carried it */
 	int	 is_noted;		/* in the journal */
-	uint64_t size, moved, skipped;	/* bytes; of holes */
+	uint64_t size, moved;		/* bytes */
+	uint64_t skipped;		/* bytes of holes, or there before */
 	uint64_t begun_us, ended_us;	/* times; 0: not yet */
+
+	/* a file that is checked */
+	struct checking *check;		/* NULL: it is not, or ended */
+	uint64_t from;			/* the copy goes on at this offset */
+	const char *how;		/* as for report_verified() */
+	uint64_t verified;		/* bytes */
+	int	 is_complete;		/* nothing was copied */
 
 	/* a directory */
 	struct name *names;
@@ -98,7 +108,9 @@ struct run {
 	struct width growth;		/* of the channels; to put */
 	const struct side *side;
 	int	 preserve, print, follow, in_place;
-	int	 sync;			/* files are synced when they are whole */
+	int	 resume, sync;		/* as sftp's commands say */
+	uint64_t worked;		/* bytes hashed since links moved */
+	int	 waits;			/* a file does, for a time */
 	u_int	 unit;
 	u_int	*msg_id, *to_msg_id;	/* of the connections, for later */
 	int	 dots;			/* a listing has "." and ".." */
@@ -159,6 +171,15 @@ int	cross_is_to(enum plan_op);
  * be entered.
  */
 int	get_enter(struct run *, struct file *);
+
+/*
+ * A file is going to be put from "from" on: which of its bytes are not sent,
+ * and how an old file is emptied.
+ */
+void	put_go_on(struct run *, struct file *, struct job *);
+
+/* Sets mode and times of a local file as the server has them. */
+void	get_dress(struct file *);
 
 /* Takes the bytes out of a reply to PLAN_READ. */
 void	get_data(struct run *, const struct plan_action *, struct reply *,
@@ -222,6 +243,7 @@ void	file_send_open(struct run *, const struct plan_action *,
 
 /* The handle of the file on that link. It may be a new one, still closed. */
 struct handle *file_on(struct file *, unsigned int link);
+void	file_send_read(struct run *, struct file *, const struct plan_action *);
 
 /* Takes a handle out of a reply about the file. */
 void	file_handle(struct run *, const struct file *, struct reply *,

@@ -31,28 +31,13 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
+#include "check-hook.h"
 #include "file-hook.h"
 #include "sparse-hook.h"
 
 extern volatile sig_atomic_t interrupted;
 
 /* Requests */
-
-static void
-send_read(struct run *t, struct file *file, const struct plan_action *a)
-{
-	const struct handle *h = file_on(file, a->lane);
-	struct sshbuf *m = link_begin(t->link, SSH2_FXP_READ, a->id);
-	int r;
-
-	debug3("Request range %llu -> %llu", (unsigned long long)a->off,
-	    (unsigned long long)a->off + a->len - 1);
-	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
-	    (r = sshbuf_put_u32(m, a->len)) != 0)
-		fatal_fr(r, "compose");
-	link_end(t->link);
-}
 
 static void
 get_send(struct run *t, struct file *file, const struct plan_action *a)
@@ -81,7 +66,7 @@ get_send(struct run *t, struct file *file, const struct plan_action *a)
 		    SSH2_FXP_FSTAT, NULL);
 		break;
 	case PLAN_READ:
-		send_read(t, file, a);
+		file_send_read(t, file, a);
 		break;
 	default:
 		file_send_handle(t, a, file_on(file, a->lane),
@@ -153,11 +138,13 @@ open_local(struct run *t, struct file *file, struct job *j)
 		plan_fail(j);
 		return;
 	}
-	if (S_ISREG(sb.st_mode) && is_being_written(t, &sb)) {
+	if ((S_ISREG(sb.st_mode) && is_being_written(t, &sb)) ||
+	    (file->from > 0 && !check_is_same(file, &sb))) {
 		plan_defer(j);
 		return;
 	}
-	file->emptied = t->in_place || !S_ISREG(sb.st_mode) || sb.st_size == 0;
+	file->emptied = t->in_place || !S_ISREG(sb.st_mode) ||
+	    sb.st_size == 0 || file->from > 0;
 	file->dev = sb.st_dev;
 	file->ino = sb.st_ino;
 	t->open[t->nopen++] = file;
@@ -385,6 +372,8 @@ get_begin(struct run *t, struct file *file, struct job *j)
 		file->failed = 1;
 		plan_fail(j);
 	}
+	if (plan_kind(j) == PLAN_FILE)
+		check_begin(t, file, j);
 }
 
 /*
@@ -434,6 +423,26 @@ set_times(const char *path, const Attrib *a, struct file *file, int after,
 		    strerror(errno));
 }
 
+void
+get_dress(struct file *file)
+{
+	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    chmod(file->dst, file->a.perm & 0777) == -1)
+		SAY(file, "local chmod \"%s\": %s", file->dst,
+		    strerror(errno));
+	if ((file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0)
+		set_times(file->dst, &file->a, file, 0, "");
+}
+
+static void
+sync_local(struct file *file)
+{
+	debug("syncing \"%s\"", file->dst);
+	if (fsync(file->fd) == -1)
+		SAY(file, "local sync \"%s\": %s", file->dst,
+		    strerror(errno));
+}
+
 /*
  * A file system may say only when it is closed that there is no room. The times
  * are set after that, and only then: a file that has them is believed to be
@@ -447,6 +456,8 @@ end_file(struct run *t, struct file *file, int whole)
 	if (preserves && fchmod(file->fd, mode_of(file)) == -1)
 		SAY(file, "local chmod \"%s\": %s", file->dst,
 		    strerror(errno));
+	if (t->sync && file->has_data && whole)
+		sync_local(file);
 	if (file_close(t, file) == -1 && file->write_errno == 0) {
 		SAY(file, "close local \"%s\": %s", file->dst,
 		    strerror(errno));

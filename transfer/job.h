@@ -80,6 +80,19 @@ struct job {
 	int	 again;			/* failed, is to be tried again */
 	int	 alone;			/* begins without others */
 	uint32_t epoch, restore;	/* of the number; 0: none */
+	uint64_t begin;			/* its data is moved from here on */
+
+	/* a file that is checked */
+	enum { CHECK_NOT, CHECK_FIRST, CHECK_LAST } check;	/* what is next */
+	uint64_t ask_off;		/* what is asked next */
+	uint32_t ask_len;
+	uint64_t back, back_end;	/* what is read back */
+	int	 is_checked;		/* now */
+	int	 is_ask_lost;		/* with its lane */
+	int	 is_back;		/* it is read back now */
+	int	 back_over;		/* and no more is */
+	int	 is_complete;		/* nothing is copied */
+	int	 is_unseen;		/* PLAN_SEE is to come */
 
 	/* second half of a directory */
 	struct node unlisted;		/* until it is listed */
@@ -111,6 +124,8 @@ struct plan_req {
 struct lane {
 	struct node data;
 	uint64_t bytes, ahead;
+	struct node hashes;		/* files that wait to be hashed */
+	uint64_t hashing;		/* bytes that the server hashes */
 	uint32_t files;			/* that are under way */
 	struct job *guest;		/* of another lane; NULL: none */
 	enum guest { GUEST_JOINS, GUEST_IS_READY, GUEST_PARTS } guest_is;
@@ -123,6 +138,7 @@ enum clears { CLEARS_UNKNOWN, CLEARS_ASKED, CLEARS, CLEARS_NOT };
 struct plan {
 	struct plan_conf conf;
 	struct node walk, ready, agenda, more, unlisted, loose;
+	struct node checked, later;
 	struct node landings;
 	unsigned int nlandings;
 	int	 has;			/* see plan_set_has() */
@@ -233,6 +249,13 @@ step(struct plan *s, struct job *j, enum plan_op op)
 {
 	j->step = op;
 	enqueue(&s->agenda, j);
+}
+
+/* New data may be asked for or sent. */
+static inline int
+has_more(const struct job *j)
+{
+	return j->is_back ? j->ranges.cursor < j->back_end : !j->eof;
 }
 
 /* The source was read to its end, and all of it has come. */

@@ -20,11 +20,11 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
+#include "check-hook.h"
 #include "file-hook.h"
 #include "hidden-hook.h"
 #include "landing.h"
 #include "landing-hook.h"
-#include "longopt-hook.h"
 #include "server-hook.h"
 #include "signals-hook.h"
 #include "tell.h"
@@ -43,7 +43,7 @@ int
 landing_may_begin(const struct run *t, uint64_t size)
 {
 	return t->side == &put_side && size >= WIDTH_LEAST && !t->sync &&
-	    !longopt_get()->resume && server_can_widen(t->conn, UNIT_LEAST);
+	    !check_resumes(t) && server_can_widen(t->conn, UNIT_LEAST);
 }
 
 void

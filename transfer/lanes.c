@@ -42,6 +42,8 @@ lanes_request(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 	r->cost = LANES_OVERHEAD;
 	if (op == PLAN_WRITE && s->conf.cross)
 		r->cost += len;
+	else if (op == PLAN_HASH)
+		s->lane[lane].hashing += len;
 	else if (len != 0)
 		r->cost += off >= j->size ? 0 :
 		    (uint32_t)min_u64(len, j->size - off);
@@ -65,6 +67,8 @@ lanes_retire(struct plan *s, struct plan_req **place)
 	r->job->under_way--;
 	s->requests--;
 	s->lane[r->lane].bytes -= r->cost;
+	if (r->op == PLAN_HASH)
+		s->lane[r->lane].hashing -= r->len;
 	free(r);
 }
 

@@ -297,34 +297,34 @@ moved(struct sftp_conn *conn)
 
 /* Upstream's function copies one file. */
 static int
-copy_stock(const struct run *t, const char *src, const char *dst, Attrib *a,
-    int resume, int sync)
+copy_stock(const struct run *t, const char *src, const char *dst, Attrib *a)
 {
 	if (t->side == &cross_side)
 		return sftp_crossload(t->conn, t->to_conn, src, dst, NULL,
 		    t->preserve);
 	if (t->side == &put_side)
-		return sftp_upload(t->conn, src, dst, t->preserve, resume,
-		    sync, t->in_place);
-	return sftp_download(t->conn, src, dst, a, t->preserve, resume, sync,
-	    t->in_place);
+		return sftp_upload(t->conn, src, dst, t->preserve, t->resume,
+		    t->sync, t->in_place);
+	return sftp_download(t->conn, src, dst, a, t->preserve, t->resume,
+	    t->sync, t->in_place);
 }
 
 /* One file; without a measure of bytes its size has to be known here. */
 static int
-copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a,
-    int resume, int sync)
+copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a)
 {
+	struct run one = *t;
 	int is_put = t->side == &put_side, is_tuned = server_is_tuned(t->conn);
 	uint64_t begun_us = clock_us(), bytes = moved(t->conn);
 	struct stat sb;
 	int r;
 
 	if (t->side == &cross_side && !is_tuned)
-		return copy_stock(t, src, dst, a, resume, sync);
+		return copy_stock(t, src, dst, a);
 	report_expect_file(t->side == &cross_side ? REPORT_CROSS :
 	    is_put ? REPORT_PUT : REPORT_GET, src, dst);
-	r = copy_stock(t, src, dst, a, resume, sync);
+	r = t->side != &cross_side && copy_takes(t->conn, t->resume) ?
+	    copy_file(&one, src, dst, a) : copy_stock(t, src, dst, a);
 	bytes = moved(t->conn) - bytes;
 	if (!is_tuned && r == 0 && stat(is_put ? src : dst, &sb) == 0)
 		bytes = sb.st_size;
@@ -338,12 +338,13 @@ list_put(struct sftp_conn *conn, char *const *srcs, const char *dst,
     int preserve, int resume, int sync, int in_place)
 {
 	struct run t = { .conn = conn, .side = &put_side,
-	    .preserve = preserve, .in_place = in_place };
+	    .preserve = preserve, .resume = resume, .sync = sync,
+	    .in_place = in_place };
 	int r = 1;
 
-	if (copy_takes(conn, resume, sync))
+	if (copy_takes(conn, resume))
 		r = copy(&t, srcs, dst);
-	return r != 1 ? r : copy_alone(&t, srcs[0], dst, NULL, resume, sync);
+	return r != 1 ? r : copy_alone(&t, srcs[0], dst, NULL);
 }
 
 /* The arguments of scp */
@@ -476,7 +477,7 @@ list_is_dir(struct sftp_conn *conn, const char *target)
 	if (list.t.conn != NULL &&
 	    (list.t.conn == conn || list.t.to_conn == conn))
 		return 1;
-	if (copy_takes(conn, 0, 0) && rest.tree != NULL)
+	if (server_is_tuned(conn) && rest.tree != NULL)
 		ask_as_target(conn, target);
 	rest.into_dir = sftp_remote_is_dir(conn, target);
 	return rest.into_dir;
@@ -551,7 +552,7 @@ int
 list_keeps(struct sftp_conn **conn, char *const *args)
 {
 	rest.kept = NULL;
-	if (args[1] != NULL && args[2] != NULL && copy_takes(*conn, 0, 0) &&
+	if (args[1] != NULL && args[2] != NULL && copy_takes(*conn, 0) &&
 	    are_one_place(args[0], args[1])) {
 		rest.kept_for = args + 1;
 		rest.kept = *conn;
@@ -576,12 +577,13 @@ list_get(struct sftp_conn *conn, char *const *srcs, const char *dst,
     Attrib *a, int preserve, int resume, int sync, int in_place)
 {
 	struct run t = { .conn = conn, .side = &get_side,
-	    .preserve = preserve, .in_place = in_place };
+	    .preserve = preserve, .resume = resume, .sync = sync,
+	    .in_place = in_place };
 	int r = 1;
 
-	if (a == NULL && copy_takes(conn, resume, sync))
+	if (a == NULL && copy_takes(conn, resume))
 		r = copy(&t, with_rest(srcs), dst);
-	return r != 1 ? r : copy_alone(&t, srcs[0], dst, a, resume, sync);
+	return r != 1 ? r : copy_alone(&t, srcs[0], dst, a);
 }
 
 int
@@ -592,9 +594,9 @@ list_cross(struct sftp_conn *from, struct sftp_conn *to, char *const *srcs,
 	    .preserve = preserve, .in_place = 1 };
 	int r = 1;
 
-	if (rest.into_dir && copy_takes(from, 0, 0) && copy_takes(to, 0, 0))
+	if (rest.into_dir && copy_takes(from, 0) && copy_takes(to, 0))
 		r = copy(&t, with_rest(srcs), dst);
-	return r != 1 ? r : copy_alone(&t, srcs[0], dst, NULL, 0, 0);
+	return r != 1 ? r : copy_alone(&t, srcs[0], dst, NULL);
 }
 
 void

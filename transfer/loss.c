@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "checks.h"
 #include "job.h"
 #include "lanes.h"
 #include "loss.h"
@@ -113,6 +114,8 @@ rehome(struct plan *s, struct job *j)
 {
 	int was_open = j->is_open || j->loss != HAS_HANDLE;
 
+	if (checks_lost(s, j))
+		return;
 	if (is_at_home(j)) {
 		if (was_open)
 			find_home(s, j);

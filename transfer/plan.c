@@ -10,6 +10,9 @@
  *   agenda    its next step, "step", can be taken now
  *   data      of a lane: a file that may send its next READ or WRITE, oldest
  *             first
+ *   hashes    of a lane: a file of which the server is to hash a range
+ *   checked   a file that waits to be copied until less data is ahead
+ *   later     a file with local work that can wait
  *   more      a directory of which children can be added, in walk order
  *
  * A directory that is left keeps its two halves together: children belong to
@@ -29,6 +32,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
 #include "job.h"
 #include "jobs.h"
 #include "landing.h"
@@ -115,6 +119,8 @@ plan_become(struct plan *s, struct job *j, enum plan_kind kind, uint64_t size)
 static int
 must_wait(const struct plan *s, const struct job *j)
 {
+	if (!has_more(j))
+		return 1;
 	if (j->under_way == 0)
 		return 0;
 	return s->strict || (!s->conf.put && j->past &&
@@ -136,6 +142,8 @@ data_len(const struct plan *s, const struct job *j)
 {
 	uint64_t len = j->unit, next = j->ranges.cursor;
 
+	if (j->is_back)
+		return min_u64(len, j->back_end - next);
 	if (next < j->size && !s->conf.put)
 		len = min_u64(len, j->size - next);
 	if (next >= j->size && s->conf.cross)
@@ -146,13 +154,14 @@ data_len(const struct plan *s, const struct job *j)
 static int
 deal(struct plan *s, struct job *j, unsigned int lane, struct plan_action *a)
 {
+	enum plan_op op = j->is_back ? PLAN_BACK :
+	    s->conf.put ? PLAN_WRITE : PLAN_READ;
 	int is_new = j->ranges.nloose == 0;
 	struct range *range = ranges_deal(&j->ranges, lane,
 	    (uint32_t)data_len(s, j));
 
 	if (range == NULL || lanes_request(s, j, lane,
-	    s->conf.put ? PLAN_WRITE : PLAN_READ, range->off, range->len,
-	    a) != 1)
+	    op, range->off, range->len, a) != 1)
 		return -1;
 	(*lanes_place(s, a->id))->range = range;
 	landings_place(j, a);
@@ -281,6 +290,8 @@ next_in_lane(struct plan *s, unsigned int lane, struct plan_action *a)
 	if (keeps_enough(s) || (l->bytes > 0 &&
 	    l->bytes + LANES_OVERHEAD + len > most_in_lane(s, j)))
 		return 0;
+	if (j->is_unseen && j->lane == lane)
+		return checks_see(s, j, a);
 	return must_clear(s, j) ? clear(s, j, a) : deal(s, j, lane, a);
 }
 
@@ -342,9 +353,13 @@ next_job(const struct plan *s)
 static int
 admit(struct plan *s, struct plan_action *a)
 {
-	struct job *j = next_job(s);
+	struct job *j = has_ahead(s) ? NULL : checks_next_copy(s);
 
-	if (j == NULL)
+	if (j != NULL) {
+		step(s, j, steps_first(s, j));
+		return next_step(s, a);
+	}
+	if ((j = next_job(s)) == NULL)
 		return 0;
 	s->nready--;
 	link_remove(&j->queue);
@@ -386,9 +401,10 @@ plan_next(struct plan *s, struct plan_action *a)
 		return local(s, oldest, PLAN_PRINT, a);
 	if ((r = next_loose(s, a)) == 0 && (r = next_step(s, a)) == 0 &&
 	    (r = wide_step(s, a)) == 0 && (r = landings_next(s, a)) == 0 &&
-	    (r = next_data(s, a)) == 0 && (r = admit(s, a)) == 0 &&
-	    (r = expand(s, a)) == 0)
-		r = wide_begin(s, a);
+	    (r = checks_next_hash(s, a)) == 0 && (r = next_data(s, a)) == 0 &&
+	    (r = admit(s, a)) == 0 && (r = expand(s, a)) == 0 &&
+	    (r = wide_begin(s, a)) == 0)
+		r = checks_next_later(s, a);
 	return r;
 }
 
@@ -644,7 +660,8 @@ void
 plan_set_size(struct plan *s, struct job *j, uint64_t size)
 {
 	j->size = size;
-	lanes_set_ahead(s, j, j->kind == PLAN_FILE ? size : 0);
+	lanes_set_ahead(s, j, j->kind == PLAN_FILE && j->check != CHECK_FIRST ?
+	    size - min_u64(size, j->begin) : 0);
 }
 
 /* What waits fails, but for the ends of directories. */
@@ -680,6 +697,7 @@ plan_interrupt(struct plan *s)
 	for (i = 0; i < PLAN_LANES; i++)
 		while (!link_is_empty(&s->lane[i].data))
 			steps_go_on(s, dequeue(&s->lane[i].data));
+	checks_interrupt(s);
 }
 
 int
@@ -760,8 +778,12 @@ plan_new(const struct plan_conf *conf)
 	link_init(&s->unlisted);
 	link_init(&s->loose);
 	link_init(&s->landings);
-	for (i = 0; i < PLAN_LANES; i++)
+	link_init(&s->checked);
+	link_init(&s->later);
+	for (i = 0; i < PLAN_LANES; i++) {
 		link_init(&s->lane[i].data);
+		link_init(&s->lane[i].hashes);
+	}
 	s->up = s->takes = s->lanes = 1;
 	return s;
 }

@@ -89,8 +89,25 @@ enum plan_op {
 	PLAN_FSTAT,		/* after PLAN_CLEAR failed: what it is */
 	PLAN_TRUNCATE,		/* to "off" bytes */
 	PLAN_ATTRS,
+	PLAN_SYNC,
 	PLAN_CLOSE,
 	PLAN_SETSTAT,
+
+	/*
+	 * Of a file that is checked: see plan_ask(), and for the last three
+	 * plan_back().
+	 */
+	PLAN_LOOK,		/* at the server's file */
+	PLAN_SEE,		/* likewise, before its first PLAN_READ */
+	PLAN_HASH,		/* "len" bytes of it, from "off" on */
+	PLAN_SHORTEN,		/* the target to "off" bytes */
+	PLAN_DRESS,		/* sets its attributes */
+	PLAN_FIND,		/* at the hidden file of the number "off" */
+	PLAN_TAKE,		/* it gets the name of the target */
+	PLAN_SWEEP,		/* it is removed */
+	PLAN_OPEN_BACK,
+	PLAN_BACK,		/* as PLAN_READ */
+	PLAN_CLOSE_BACK,
 
 	/*
 	 * Between two servers PLAN_MKDIR, PLAN_WRITE, PLAN_CLEAR, PLAN_FSTAT,
@@ -115,6 +132,7 @@ enum plan_op {
 
 	/* Local work, done when plan_next() or plan_worked() is called */
 	PLAN_BEGIN,		/* before all requests; plan_fail() ends it */
+	PLAN_CHECK,		/* before and after the copy: see plan_check() */
 	PLAN_SETTLE,		/* all data is acknowledged up to "off" */
 	PLAN_AGAIN,		/* forget it: it begins once more, later */
 	PLAN_END,		/* after the last reply */
@@ -141,6 +159,7 @@ struct plan_conf {
 	int cross;		/* between two servers; "put" is 0 */
 	int in_place;		/* each file is cut to its size at the end */
 	int preserve;		/* attributes are set before a put closes */
+	int sync;		/* and the server writes it to its disk */
 	int keep_found;		/* a directory that was there keeps its own */
 	uint32_t files;		/* most jobs under way: descriptors, memory */
 	uint32_t unit;		/* bytes of one READ or WRITE, at most */
@@ -261,6 +280,34 @@ void	plan_look(struct job *);
  * PLAN_FAILED.
  */
 int	plan_clear(struct plan *, struct job *);
+
+/*
+ * In PLAN_BEGIN of a file, after its size was set: PLAN_CHECK comes before its
+ * first request, and once more after its last one if all was copied. There the
+ * caller calls one of the next four, or none: then the copy is next, and after
+ * it the end. With plan_fail() or plan_complete() nothing is copied.
+ *
+ *   plan_ask()    One request is next. PLAN_CHECK comes after its reply.
+ *   plan_back()   The server's file is opened, and "len" bytes from "off" on
+ *                 are read, in any order, until plan_enough() is called in a
+ *                 reply. PLAN_CHECK comes when it is closed, and plan_came()
+ *                 says how many bytes came without a gap.
+ *   plan_later()  PLAN_CHECK comes again after what is more urgent. It can be
+ *                 called when a request is sent as well: both go on together.
+ *   plan_ask_is_lost()  Returns 1, once, if a lane was lost with what was asked:
+ *                 it is to be asked again.
+ *   plan_begin_at()  The copy begins at "off", not at 0.
+ */
+void	plan_check(struct plan *, struct job *);
+void	plan_ask(struct plan *, struct job *, enum plan_op, uint64_t off,
+    uint32_t len);
+void	plan_back(struct plan *, struct job *, uint64_t off, uint64_t len);
+void	plan_enough(struct job *);
+uint64_t plan_came(const struct job *);
+void	plan_later(struct plan *, struct job *);
+int	plan_ask_is_lost(struct job *);
+void	plan_begin_at(struct job *, uint64_t off);
+void	plan_complete(struct job *);
 
 /*
  * Before the reply to PLAN_OPEN: its local file is being written by another

@@ -25,6 +25,7 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
+#include "check-hook.h"
 #include "file-hook.h"
 #include "landing-hook.h"
 #include "server-hook.h"
@@ -118,7 +119,8 @@ send_mkdir(struct run *t, struct file *file, const struct plan_action *a)
 static void
 send_open(struct run *t, struct file *file, const struct plan_action *a)
 {
-	int keeps = (t->in_place && !file->sparse) || file->clears;
+	int keeps = (t->in_place && !file->sparse) || file->clears ||
+	    file->from > 0;
 	Attrib none;
 
 	attrib_clear(&none);
@@ -131,6 +133,20 @@ send_open(struct run *t, struct file *file, const struct plan_action *a)
 		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |
 		    (a->op == PLAN_OPEN_NEW ? SSH2_FXF_EXCL :
 		    keeps ? 0 : SSH2_FXF_TRUNC), &file->a);
+}
+
+static void
+send_sync(struct run *t, struct file *file, const struct plan_action *a)
+{
+	const struct handle *h = file_on(file, a->lane);
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_EXTENDED, a->id);
+	int r;
+
+	debug2("Sending SSH2_FXP_EXTENDED(fsync@openssh.com)");
+	if ((r = sshbuf_put_cstring(m, "fsync@openssh.com")) != 0 ||
+	    (r = sshbuf_put_string(m, h->id, h->len)) != 0)
+		fatal_fr(r, "compose");
+	link_end(t->link);
 }
 
 static void
@@ -164,6 +180,9 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 	case PLAN_CUT:
 	case PLAN_TRUNCATE:
 		file_send_size(t, a, h);
+		break;
+	case PLAN_SYNC:
+		send_sync(t, file, a);
 		break;
 	case PLAN_FSTAT:
 	case PLAN_ATTRS:
@@ -200,6 +219,8 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 	    a->op == PLAN_REOPEN || a->op == PLAN_JOIN) {
 		file_handle(t, file, reply, file_on(file, a->lane));
 		file->has_data = 1;
+		if (a->op == PLAN_OPEN || a->op == PLAN_OPEN_NEW)
+			check_opened(file);
 	} else if (a->op == PLAN_LANDING) {
 		landing_take(t, file, a, reply);
 	} else if (a->op == PLAN_FSTAT) {
@@ -245,6 +266,8 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 		SAY(file, "dest open \"%s\": %s", file->dst, why);
 	else if (a->op == PLAN_CLOSE || a->op == PLAN_PART)
 		SAY(file, "close remote: %s", why);
+	else if (a->op == PLAN_SYNC)
+		SAY(file, "remote fsync: %s", why);
 	else if (a->op == PLAN_TRUNCATE || a->op == PLAN_ATTRS)
 		SAY(file, "remote fsetstat: %s", why);
 	else if (a->op == PLAN_SETSTAT)
@@ -294,7 +317,7 @@ begin_dir(struct run *t, struct file *file)
 
 /* Returns 0, or -1 with a text. */
 static int
-begin_file(struct run *t, struct file *file, struct job *j)
+begin_file(struct run *t, struct file *file)
 {
 	struct stat sb;
 
@@ -315,24 +338,33 @@ begin_file(struct run *t, struct file *file, struct job *j)
 	file->size = sb.st_size;
 	stat_to_attrib(&sb, &file->a);
 	file->a.perm &= 0777;
+	return 0;
+}
+
+void
+put_go_on(struct run *t, struct file *file, struct job *j)
+{
+	struct stat sb;
+
+	/* The rest of a file is sent whole, to where it belongs. */
+	if (file->from > 0 || fstat(file->fd, &sb) == -1)
+		return;
 	/* What tells no limits may refuse a WRITE behind the end. */
 	file->sparse = server_handles(t->conn) != 0 &&
 	    sparse_is_worth(&sb, landing_may_begin(t, file->size),
-	    t->alone) &&
-	    sparse_has_hole(file->fd, &sb);
+	    t->alone) && sparse_has_hole(file->fd, &sb);
 	if (file->sparse)
 		plan_look(j);
 	landing_begin(t, file, j, &sb);
 	file->clears = !t->in_place && !t->alone && !file->is_new &&
 	    file->hidden == NULL && plan_clear(t->s, j);
-	return 0;
 }
 
 static void
 put_begin(struct run *t, struct file *file, struct job *j)
 {
 	if ((plan_kind(j) == PLAN_DIR ? begin_dir(t, file) :
-	    begin_file(t, file, j)) != 0) {
+	    begin_file(t, file)) != 0) {
 		file->failed = 1;
 		plan_fail(j);
 		return;
@@ -342,6 +374,8 @@ put_begin(struct run *t, struct file *file, struct job *j)
 	file->a.flags &= ~SSH2_FILEXFER_ATTR_UIDGID;
 	if (!t->preserve)
 		file->a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
+	if (plan_kind(j) == PLAN_FILE && !check_begin(t, file, j))
+		put_go_on(t, file, j);
 }
 
 static void

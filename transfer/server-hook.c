@@ -46,9 +46,6 @@
 #define TREE_LEAST	(1024 * 1024)
 #define TREE_PATHS	4
 
-/* Statuses that are not waited for: a size, and times with a mode */
-#define LATER_MOST	2
-
 /* Real paths that are asked for ahead: a target, and a name in it */
 #define PATHS_MOST	2
 
@@ -65,9 +62,10 @@ struct server {
 	struct server *next;
 	struct sftp_conn *conn;
 	struct server_conn c;
-	int	 has_hashes;
+	int	 has_hashes, has_fsync;
 	void	(*finish)(void);	/* of who has it; NULL: none can ask */
 	int	 is_taken;
+	struct bwlimit limit;		/* of -l */
 
 	/* the rest only if it is tuned */
 	int	 is_tuned;
@@ -79,7 +77,6 @@ struct server {
 	int	 is_alone;		/* one file is copied, not a tree */
 
 	struct flow *flow;		/* NULL: stock decides */
-	u_int	 failed;		/* first error status of this upload */
 	uint64_t moved;			/* bytes, by upstream's functions */
 
 	char	*kept_path;		/* of the last lstat; NULL: none */
@@ -87,7 +84,6 @@ struct server {
 	u_int	 kept_id;		/* of the request right after it */
 
 	struct ahead ahead[PATHS_MOST];
-	u_int	 later[LATER_MOST];	/* requests; 0: none */
 };
 
 static struct server *servers;		/* of this process */
@@ -95,7 +91,7 @@ static struct server *servers;		/* of this process */
 /* What the last VERSION said, before its connection begins */
 static struct {
 	const struct sftp_conn *conn;
-	int	 has_hashes;
+	int	 has_hashes, has_fsync;
 } announced;
 
 /* The table */
@@ -150,6 +146,7 @@ enter(struct sftp_conn *conn, const struct server_conn *c)
 	q->conn = conn;
 	q->c = *c;
 	q->has_hashes = announced.conn == conn && announced.has_hashes;
+	q->has_fsync = announced.conn == conn && announced.has_fsync;
 	return q;
 }
 
@@ -288,43 +285,6 @@ read_limits(struct server *q, struct sshbuf *m)
 		set_request_sizes(q);
 }
 
-int
-server_answer_later(struct sftp_conn *conn, u_int id)
-{
-	struct server *q = find_tuned(conn);
-	size_t i;
-
-	if (q == NULL || q->handles == 0)
-		return 0;
-	for (i = 0; i < LATER_MOST; i++) {
-		if (q->later[i] == 0) {
-			q->later[i] = id;
-			return 1;
-		}
-	}
-	return 0;
-}
-
-/* Returns 1 if this is a status that was not waited for. */
-static int
-take_later(struct server *q, const struct sshbuf *m, u_char type, u_int id)
-{
-	u_int status;
-	size_t i;
-
-	for (i = 0; i < LATER_MOST; i++) {
-		if (q->later[i] != 0 && q->later[i] == id)
-			break;
-	}
-	if (i == LATER_MOST || type != SSH2_FXP_STATUS ||
-	    sshbuf_peek_u32(m, 5, &status) != 0)
-		return 0;
-	q->later[i] = 0;
-	if (status != SSH2_FX_OK)
-		error("remote fsetstat: %s", fx2txt(status));
-	return 1;
-}
-
 /* Copies the real path out of a message. */
 static void
 read_name(struct ahead *a, const struct sshbuf *m)
@@ -368,7 +328,7 @@ read_version(const struct sftp_conn *conn, const struct sshbuf *m)
 	char *name;
 
 	announced.conn = conn;
-	announced.has_hashes = 0;
+	announced.has_hashes = announced.has_fsync = 0;
 	if ((rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m))) == NULL)
 		fatal_f("sshbuf_from failed");
 	if (sshbuf_consume(rest, 1 + 4) == 0) {
@@ -377,6 +337,8 @@ read_version(const struct sftp_conn *conn, const struct sshbuf *m)
 			    strcmp(name, "check-file") == 0 ||
 			    strcmp(name, "versions") == 0)
 				announced.has_hashes = 1;
+			if (strcmp(name, "fsync@openssh.com") == 0)
+				announced.has_fsync = 1;
 			free(name);
 			if (sshbuf_skip_string(rest) != 0)
 				break;
@@ -411,14 +373,19 @@ server_sees(struct sftp_conn *conn, struct sshbuf *m)
 	if (type == SSH2_FXP_VERSION)
 		read_version(conn, m);
 	return q != NULL && sshbuf_peek_u32(m, 1, &id) == 0 &&
-	    (take_later(q, m, type, id) || take_ahead(q, m, type, id) ||
-	    take_limits(q, m, type, id));
+	    (take_ahead(q, m, type, id) || take_limits(q, m, type, id));
 }
 
 int
 server_has_hashes(const struct sftp_conn *conn)
 {
 	return find(conn)->has_hashes;
+}
+
+int
+server_has_fsync(const struct sftp_conn *conn)
+{
+	return find(conn)->has_fsync;
 }
 
 void
@@ -526,7 +493,8 @@ server_last_dir(struct sftp_conn *conn, const char *real)
 	const Attrib *known = server_last_lstat(conn);
 	const struct ahead *a;
 
-	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
+	for (a = q == NULL ? NULL : q->ahead;
+	    a != NULL && a < q->ahead + PATHS_MOST; a++) {
 		if (is_fresh(q, a) && strcmp(a->real, real) == 0)
 			return known != NULL && S_ISDIR(known->perm) ? known :
 			    NULL;
@@ -558,7 +526,6 @@ begin_transfer(struct server *q, u_int unit)
 	    hayopt_get()->window_max };
 
 	q->has_begun = 1;
-	q->failed = SSH2_FX_OK;
 	if (q->flow == NULL)
 		return;
 	if (flow_begin(q->flow, &conf, clock_us()) != 0) {
@@ -607,51 +574,6 @@ server_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 	*max_req = *q->c.num_requests;
 }
 
-uint32_t
-server_begin_upload(struct sftp_conn *conn, uint32_t id)
-{
-	struct server *q = find_tuned(conn);
-
-	if (q == NULL)
-		return id;
-	set_request_sizes(q);
-	begin_transfer(q, *q->c.upload_buflen);
-	return 0;
-}
-
-int
-server_must_wait(struct sftp_conn *conn, u_int under_way)
-{
-	struct server *q = find_tuned(conn);
-
-	return q != NULL && q->flow != NULL && under_way > 0 &&
-	    under_way >= *q->c.num_requests;
-}
-
-void
-server_count_written(struct sftp_conn *conn, size_t *len, u_int *status)
-{
-	struct server *q = find_tuned(conn);
-
-	if (q == NULL)
-		return;
-	if (q->failed == SSH2_FX_OK)
-		q->failed = *status;
-	if ((*status = q->failed) != SSH2_FX_OK)
-		*len = 0;
-	q->moved += *len;
-	if (*status == SSH2_FX_OK && q->flow != NULL)
-		count_bytes(q, *len);
-}
-
-int
-server_must_truncate(struct sftp_conn *conn)
-{
-	struct server *q = find_tuned(conn);
-
-	return q != NULL && q->failed != SSH2_FX_OK;
-}
-
 int
 server_is_tuned(const struct sftp_conn *conn)
 {
@@ -683,18 +605,22 @@ static uint64_t
 tree_window(const struct server *q)
 {
 	uint64_t unit = MAXIMUM(*q->c.upload_buflen, *q->c.download_buflen);
-	uint64_t path = TREE_PATHS * flow_path(q->flow);
-	uint64_t most = *q->c.num_requests * unit;
+	uint64_t path, most = *q->c.num_requests * unit;
 
+	if (!q->is_tuned)
+		return most;
 	/* A request takes a little more than its data. */
-	return q->is_alone ? most + unit : MINIMUM(MAXIMUM(path, TREE_LEAST), most);
+	if (q->is_alone)
+		return most + unit;
+	path = q->flow == NULL ? 0 : TREE_PATHS * flow_path(q->flow);
+	return MINIMUM(MAXIMUM(path, TREE_LEAST), most);
 }
 
 void
 server_begin_tree(struct sftp_conn *conn, int put, int alone,
     struct server_tree *tree)
 {
-	struct server *q = find_tuned(conn);
+	struct server *q = find(conn);
 
 	set_request_sizes(q);
 	tree->fd_in = q->c.fd_in;
@@ -702,25 +628,29 @@ server_begin_tree(struct sftp_conn *conn, int put, int alone,
 	tree->msg_id = q->c.msg_id;
 	tree->unit = put ? *q->c.upload_buflen : *q->c.download_buflen;
 	begin_transfer(q, tree->unit);
+	if (q->c.limit_kbps > 0)
+		bandwidth_limit_init(&q->limit, q->c.limit_kbps, tree->unit);
 	q->is_alone = alone;
-	tree->window = alone && q->flow != NULL ? tree_window(q) : TREE_LEAST;
+	tree->window = !q->is_tuned || (alone && q->flow != NULL) ?
+	    tree_window(q) : TREE_LEAST;
 }
 
 uint64_t
 server_count_tree(struct sftp_conn *conn, size_t len)
 {
-	struct server *q = find_tuned(conn);
+	struct server *q = find(conn);
 
-	if (q->flow == NULL)
-		return TREE_LEAST;
-	count_bytes(q, len);
+	if (q->flow != NULL)
+		count_bytes(q, len);
+	if (q->c.limit_kbps > 0 && len > 0)
+		bandwidth_limit(&q->limit, len);
 	return tree_window(q);
 }
 
 uint64_t
 server_rtt(const struct sftp_conn *conn)
 {
-	const struct server *q = find_tuned(conn);
+	const struct server *q = find(conn);
 
 	return q->flow == NULL ? 0 : flow_rtt(q->flow);
 }
@@ -728,7 +658,7 @@ server_rtt(const struct sftp_conn *conn)
 void
 server_add_moved(struct sftp_conn *conn, uint64_t bytes)
 {
-	find_tuned(conn)->moved += bytes;
+	find(conn)->moved += bytes;
 }
 
 uint64_t
@@ -740,7 +670,7 @@ server_moved(const struct sftp_conn *conn)
 uint64_t
 server_handles(const struct sftp_conn *conn)
 {
-	const struct server *q = find_tuned(conn);
+	const struct server *q = find(conn);
 
 	return q->handles;
 }

@@ -9,11 +9,10 @@
  * under way.
  *
  * SFTP has a window of its own: a number of READs or WRITEs of one buffer each.
- * Stock starts a download with one request and adds one per reply. It waits for
- * the first WRITE of an upload alone. It stops at 64 requests, or 16 MiB, and a
- * path of 1 Gbit/s with a round trip of 200 ms holds more. Here flow.h sets
- * the number, from the age of a request and the rate of the replies, and a
- * transfer starts with several requests.
+ * Stock starts a download with one request and adds one per reply. It stops at
+ * 64 requests, or 16 MiB, and a path of 1 Gbit/s with a round trip of 200 ms
+ * holds more. Here flow.h sets the number, from the age of a request and the
+ * rate of the replies, and a transfer starts with several requests.
  *
  * Three round trips before the first byte are saved as well. The query for the
  * server's limits is sent without waiting for its reply. A download uses the
@@ -71,14 +70,6 @@ void	server_finish(struct sftp_conn *);
 int	server_sees(struct sftp_conn *, struct sshbuf *m);
 
 /*
- * An FSETSTAT was sent, whose failure changes nothing that follows. Returns 1
- * if nobody has to wait for its reply: the server has told its limits, so it
- * gets such requests together (PROTOCOL, 2.2). A failure is reported when it
- * comes, before the reply to the CLOSE that follows.
- */
-int	server_answer_later(struct sftp_conn *, u_int id);
-
-/*
  * An lstat of "path" has returned "ret" and the attributes "a". Keeps them for
  * the next request. Returns "ret".
  */
@@ -133,25 +124,6 @@ u_int	server_begin_download(struct sftp_conn *, uint64_t size, u_int unit);
  */
 void	server_count_read(struct sftp_conn *, size_t len, u_int *max_req);
 
-/*
- * An upload begins with the request "id". Returns the request whose
- * acknowledgement it waits for before it sends more: "id" in stock, or 0, none.
- */
-uint32_t server_begin_upload(struct sftp_conn *, uint32_t id);
-
-/* Returns 1 if an upload has to read an acknowledgement before it sends. */
-int	server_must_wait(struct sftp_conn *, u_int under_way);
-
-/*
- * "*len" bytes were acknowledged with "*status". The first error stays in
- * "*status", because several WRITEs are under way and a later success must not
- * hide it. After an error nothing counts as written, so "*len" becomes 0.
- */
-void	server_count_written(struct sftp_conn *, size_t *len, u_int *status);
-
-/* Returns 1 if the file has to be cut behind the last byte before an error. */
-int	server_must_truncate(struct sftp_conn *);
-
 /* A connection that was taken */
 struct server_tree {
 	int	 fd_in, fd_out;
@@ -180,6 +152,9 @@ int	server_is_stock(const struct sftp_conn *);
 int	server_has_hashes(const struct sftp_conn *);
 void	server_lacks_hashes(struct sftp_conn *);
 
+/* Returns 1 if the server can be asked to write a file to its disk. */
+int	server_has_fsync(const struct sftp_conn *);
+
 /* Returns what server_begin() was given. */
 const struct server_conn *server_get_conn(const struct sftp_conn *);
 
@@ -194,8 +169,8 @@ int	server_read(const struct server_conn *, void *, size_t len);
 u_int	server_ask(const struct server_conn *, u_char code, const char *text);
 
 /*
- * A tree is going to be copied over a connection that is tuned, or one file
- * "alone".
+ * A tree is going to be copied, or one file "alone". A connection that is left
+ * to stock code has as many bytes under way as the user or stock chose.
  */
 void	server_begin_tree(struct sftp_conn *, int put, int alone,
     struct server_tree *);

@@ -15,10 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "atomicio.h"
 #include "misc.h"
 
-#include "server-hook.h"
 #include "sparse-hook.h"
 
 /*
@@ -112,14 +110,6 @@ sparse_write(int fd, const u_char *p, size_t len, off_t off)
 		done += n;
 	}
 	return done;
-}
-
-size_t
-sparse_vwrite(struct sftp_conn *conn, int fd, const u_char *p, size_t len)
-{
-	if (!server_is_tuned(conn))
-		return atomicio(vwrite, fd, (u_char *)p, len);
-	return sparse_write(fd, p, len, lseek(fd, 0, SEEK_CUR));
 }
 
 /* What is put */

@@ -18,9 +18,7 @@
  * file that could go over several links takes this way, and goes over one, if
  * an eighth of it is holes, or if it is put alone three quarters.
  *
- * What the file system calls a hole is believed.
- *
- * Called from patches/163-sftp-client-holes.patch as well. Main thread only.
+ * What the file system calls a hole is believed. Main thread only.
  */
 
 #ifndef HAYATE_SPARSE_HOOK_H
@@ -28,17 +26,13 @@
 
 #include <sys/types.h>
 
-struct sftp_conn;
 struct stat;
 
 /*
  * Writes "len" bytes of a file that is got, at "off". Returns how many bytes
- * are there now: with fewer than "len", errno is set. sparse_vwrite() writes
- * where the descriptor is, and over a connection that is left to stock code as
- * upstream does.
+ * are there now: with fewer than "len", errno is set.
  */
 size_t	sparse_write(int fd, const u_char *, size_t len, off_t off);
-size_t	sparse_vwrite(struct sftp_conn *, int fd, const u_char *, size_t len);
 
 /* Returns 1 if a regular file has a hole that need not be sent. */
 int	sparse_has_hole(int fd, const struct stat *);

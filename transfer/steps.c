@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "checks.h"
 #include "job.h"
 #include "jobs.h"
 #include "landings.h"
@@ -27,15 +28,16 @@
 int
 steps_has_all(const struct plan *s, const struct job *j)
 {
-	return (j->eof && j->ranges.nloose == 0) || j->failed || j->again ||
-	    j->unclear || s->interrupted || landings_is_reverting(j);
+	return (!has_more(j) && j->ranges.nloose == 0) || j->failed ||
+	    j->again || j->unclear || s->interrupted ||
+	    landings_is_reverting(j) || (j->is_back && j->back_over);
 }
 
 /* Nothing was asked for or sent, so there is nothing to cut off. */
 static int
 is_untouched(const struct job *j)
 {
-	return j->ranges.cursor == 0 && !j->eof;
+	return j->ranges.cursor == j->begin && !j->eof;
 }
 
 /* All data requests of a file are answered, and there will be no more. */
@@ -70,9 +72,11 @@ steps_go_on(struct plan *s, struct job *j)
 			return;
 		if (j->ranges.nloose > 0)
 			link_before(&j->loose, &s->loose);
-		if (link_is_empty(&j->queue) && !j->eof)
+		if (link_is_empty(&j->queue) && has_more(j))
 			enqueue(&s->lane[j->lane].data, j);
-	} else if (j->under_way == 0)
+	} else if (j->under_way == 0 && j->is_back)
+		checks_came(s, j);
+	else if (j->under_way == 0)
 		drained(s, j);
 	else
 		link_remove(&j->queue);
@@ -97,6 +101,8 @@ steps_first(const struct plan *s, const struct job *j)
 		return has_target(s) && !(j->found && s->conf.keep_found) ?
 		    PLAN_SETSTAT : PLAN_END;
 	default:
+		if (j->check == CHECK_FIRST)
+			return PLAN_CHECK;
 		return j->look ? PLAN_STAT : j->landing != NULL ?
 		    PLAN_OPEN_NEW : PLAN_OPEN;
 	}
@@ -129,16 +135,23 @@ steps_after_settle(const struct plan *s, const struct job *j, enum plan_op op)
 	if (s->conf.put && op == PLAN_SETTLE && !(j->cut && is_whole(j)) &&
 	    (s->conf.in_place || j->failed || j->skipped))
 		return PLAN_TRUNCATE;
-	if (s->conf.put && op != PLAN_ATTRS && s->conf.preserve)
+	if (s->conf.put && op != PLAN_ATTRS && op != PLAN_SYNC &&
+	    s->conf.preserve)
 		return PLAN_ATTRS;
+	if (s->conf.put && op != PLAN_SYNC && s->conf.sync)
+		return PLAN_SYNC;
 	return PLAN_CLOSE;
 }
 
-/* After the last reply, also of other lanes, follows the end. */
+/* After the last reply, also of other lanes, follows the end, or a check. */
 void
 steps_closed(struct plan *s, struct job *j)
 {
-	if (j->under_way == 0 && j->guests == 0)
+	if (j->under_way > 0 || j->guests > 0)
+		return;
+	if (j->check == CHECK_LAST && !j->again && is_whole(j))
+		checks_last(s, j);
+	else
 		step(s, j, j->again ? PLAN_AGAIN : PLAN_END);
 }
 
@@ -164,6 +177,9 @@ begin_again(struct plan *s, struct job *j)
 	lanes_leave(s, j);
 	landings_drop(s, j);
 	ranges_begin(&j->ranges, 0);
+	j->begin = 0;
+	j->check = CHECK_NOT;
+	j->is_back = j->is_unseen = j->is_checked = j->is_ask_lost = 0;
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = 0;
 	j->is_open = j->is_drained = j->is_settled = 0;
@@ -186,9 +202,12 @@ steps_worked(struct plan *s)
 		step(s, j, j->failed ? PLAN_END : steps_first(s, j));
 	} else if (op == PLAN_SETTLE) {
 		j->is_settled = 1;
-		step(s, j, j->landing != NULL ? PLAN_END :
-		    steps_after_settle(s, j, op));
-	}
+		if (j->landing != NULL)
+			steps_closed(s, j);
+		else
+			step(s, j, steps_after_settle(s, j, op));
+	} else if (op == PLAN_CHECK)
+		checks_worked(s, j);
 	else if (op == PLAN_AGAIN)
 		begin_again(s, j);
 	else if (op == PLAN_END)
@@ -206,12 +225,15 @@ steps_need_not_wait(const struct plan *s, const struct job *j)
 {
 	if (j->step == PLAN_CLOSE_TO)
 		return !must_empty(j);		/* the other server is next */
-	return s->told && (j->step == PLAN_TRUNCATE || j->step == PLAN_ATTRS);
+	return s->told && (j->step == PLAN_TRUNCATE || j->step == PLAN_ATTRS ||
+	    j->step == PLAN_SYNC);
 }
 
 uint64_t
 steps_size(const struct job *j)
 {
+	if (checks_is_ask(j->step))
+		return j->ask_off;
 	if (j->step == PLAN_CUT)
 		return j->ranges.cursor;
 	return j->step == PLAN_TRUNCATE ? ranges_frontier(&j->ranges) : 0;
@@ -235,9 +257,9 @@ clear_no_more(struct plan *s)
 	}
 }
 
-/* Bytes have come, or are written. The rest is asked for again. */
-static void
-count_data(struct job *j, const struct plan_req *r, uint32_t len)
+/* The rest is asked for again. */
+void
+steps_count_data(struct job *j, const struct plan_req *r, uint32_t len)
 {
 	j->has_reply |= r->op == PLAN_WRITE;
 	if (len < r->len)
@@ -258,7 +280,7 @@ reply_data(struct plan *s, struct plan_req **place, enum plan_result result,
 	if (result == PLAN_OK) {
 		if (len > r->len || (len == 0 && ++j->empty == EMPTY_MOST))
 			return -1;
-		count_data(j, r, len);
+		steps_count_data(j, r, len);
 	} else {
 		if (r->range != NULL)
 			ranges_miss(&j->ranges, r->range);
@@ -325,8 +347,10 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 		step(s, j, PLAN_READDIR);
 	else if (op == PLAN_OPEN && s->conf.cross)
 		step(s, j, PLAN_OPEN_TO);
-	else
+	else {
+		j->is_unseen = j->check != CHECK_NOT && !s->conf.put;
 		steps_go_on(s, j);
+	}
 	return 0;
 }
 
@@ -416,7 +440,7 @@ reply_status(struct plan *s, struct job *j, enum plan_op op,
 	    !s->conf.put)
 		step(s, j, PLAN_BEGIN);
 	else if (op == PLAN_TRUNCATE || op == PLAN_ATTRS || op == PLAN_CLOSE ||
-	    op == PLAN_CLOSE_TO)
+	    op == PLAN_CLOSE_TO || op == PLAN_SYNC)
 		reply_last(s, j, op);
 	else {
 		j->failed |= (op == PLAN_STAT || op == PLAN_STAT_TO) &&
@@ -442,6 +466,8 @@ steps_reply(struct plan *s, uint32_t id, enum plan_result result,
 	if (op == PLAN_READ || op == PLAN_WRITE)
 		return reply_data(s, place, result,
 		    op == PLAN_WRITE ? (*place)->len : len);
+	if (checks_is_ask(op))
+		return checks_reply(s, place, result, len);
 	lane = (*place)->lane;
 	ask = (*place)->ask;
 	lanes_retire(s, place);

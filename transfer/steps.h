@@ -22,6 +22,8 @@
 
 #include "plan.h"
 
+struct plan_req;
+
 /* The first request of a job, and the one that follows "op" at its end */
 enum plan_op steps_first(const struct plan *, const struct job *);
 enum plan_op steps_after_settle(const struct plan *, const struct job *,
@@ -44,6 +46,9 @@ void	steps_go_on(struct plan *, struct job *);
 
 /* Nothing more is sent of the job, but perhaps by other lanes. */
 void	steps_closed(struct plan *, struct job *);
+
+/* "len" bytes have come, or are written: less than was asked for, perhaps. */
+void	steps_count_data(struct job *, const struct plan_req *, uint32_t len);
 
 /* As plan_worked() and plan_reply() */
 void	steps_worked(struct plan *);

@@ -30,36 +30,3 @@ killed() {
 		beginning a/1 alone
 	done
 }
-
-### --resume and --checksum
-
-# rounds ARG...: how many round trips a copy takes
-rounds() {
-	copy_near "$@" >&2
-	sed -n 's/.*rounds=\([0-9]*\).*/\1/p' log
-}
-
-# within_twice HASH OPTION...: a complete tree takes twice as many as its copy
-within_twice() {
-	local n
-	peer limits=261120,261120,1019 gather=0.02 "hash=$1"
-	rm -rf b c
-	n=$(rounds -rp a "h:$T/b")
-	true_ "$(rounds "${@:2}" -r a/. "h:$T/b") <= 2 * $n"
-	diff -r a b
-	n=$(rounds -rp "h:$T/a" c)
-	true_ "$(rounds "${@:2}" -r "h:$T/a/." c) <= 2 * $n"
-	diff -r a c
-}
-
-# The time of 500 files of 4 KiB at 20 ms is that of their round trips.
-@test "500 files are resumed or compared in twice the round trips of their copy" {
-	local i
-	mkdir a
-	for i in $(seq 500); do head -c 4096 /dev/urandom >"a/$i"; done
-	within_twice true --resume
-	within_twice true --resume -p
-	within_twice refused --resume
-	within_twice true --checksum
-	within_twice true --resume --checksum -p
-}

@@ -27,6 +27,12 @@
  *       other N     another file stands under the name on lane N; 0: on none
  *       bad N       a READ of the byte N - 1 fails
  *       disk N      the byte N - 1 of a file that is got cannot be written
+ *       asks N      each file is checked: before and after its copy the caller
+ *                   asks N times, one after the other,
+ *       hash N      then for the hashes of N bytes, and has local work as well,
+ *       back 0|1    and reads the server's file back
+ *       from N      the copy begins there
+ *       complete N  each Nth file is complete; 0: none
  *       clear 0|1   a put is over longer old files, which are emptied by
  *                   PLAN_CLEAR unless it is in place; likewise at the target
  *       odd N       each Nth file there is a device; 0: none
@@ -57,8 +63,10 @@
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
-    "truncate", "attrs", "close", "setstat", "stat_to", "open_to", "empty",
-    "close_to", "join", "same", "part", "open_new", "landing", "reopen" };
+    "truncate", "attrs", "sync", "close", "setstat", "look", "see", "hash",
+    "shorten", "dress", "find", "take", "sweep", "open_back", "back",
+    "close_back", "stat_to", "open_to", "empty", "close_to", "join", "same",
+    "part", "open_new", "landing", "reopen" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -84,6 +92,11 @@ struct node {
 	int	 is_torn, is_mixed;	/* neither old nor new; both at once */
 	uint64_t served;		/* new bytes there */
 	uint64_t written;		/* of a file that is got */
+	unsigned int asked;		/* questions of this check */
+	int	 is_asked, is_open_back, is_copied;
+	int	 seen;			/* before its first READ */
+	int	 is_short;		/* something was not read back */
+	uint64_t back;			/* bytes read back */
 };
 
 struct reply {
@@ -97,6 +110,7 @@ static struct {
 	uint64_t interrupt, names, hole, hole_end;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, fixed, serve_late;
+	uint64_t asks, hash, back, from, complete;
 	uint64_t widen, lose, lose_at, slow, slow_by, other, bad, disk;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
@@ -118,6 +132,8 @@ static struct {
 	unsigned long data[PLAN_LANES];	/* requests */
 	int	 refused;		/* an PLAN_CLEAR was */
 	int	 lost;			/* a lane was */
+	uint64_t hashing, most_hashing;	/* bytes, of all lanes */
+	int	 interrupted;
 } r;
 
 static uint64_t
@@ -161,7 +177,8 @@ fails(const struct plan_action *a)
 	    set.bad <= a->off + a->len)
 		return 1;
 	return
-	    (a->op == PLAN_OPEN && !sim_may_open(&r.handles)) ||
+	    ((a->op == PLAN_OPEN || a->op == PLAN_OPEN_BACK) &&
+	    !sim_may_open(&r.handles)) ||
 	    (a->op == PLAN_OPEN_TO && !sim_may_open(&r.handles_to)) ||
 	    (a->op == PLAN_WRITE && set.full != 0 && r.handles.open > set.full);
 }
@@ -254,6 +271,8 @@ serve(struct node *n, struct reply *p)
 
 	if (p->a.op == PLAN_CLOSE)
 		sim_close(&r.handles, &n->is_open);
+	else if (p->a.op == PLAN_CLOSE_BACK)
+		sim_close(&r.handles, &n->is_open_back);
 	else if (p->a.op == PLAN_CLOSE_TO)
 		sim_close(&r.handles_to, &n->is_open_to);
 	is_nth = sim_serve(&sim, p->a.op);
@@ -274,7 +293,10 @@ serve(struct node *n, struct reply *p)
 		sim_open(&r.handles);
 		if (set.clear && p->a.op == PLAN_OPEN && r.put && !set.in_place)
 			serve_bytes(n, !n->clears, 0);
-	} else if (p->a.op == PLAN_READ)
+	} else if (p->a.op == PLAN_OPEN_BACK) {
+		n->is_open_back = 1;
+		sim_open(&r.handles);
+	} else if (p->a.op == PLAN_READ || p->a.op == PLAN_BACK)
 		serve_read(n, p);
 	else if (p->a.op == PLAN_READDIR)
 		serve_names(n, p);
@@ -375,6 +397,95 @@ bytes_of(const struct plan_action *a)
 	return left < a->len ? left : a->len;
 }
 
+/* A file that is checked */
+
+static int
+is_ask(enum plan_op op)
+{
+	return op >= PLAN_LOOK && op <= PLAN_CLOSE_BACK && op != PLAN_SEE;
+}
+
+static void
+check_sent(struct node *n, const struct plan_action *a)
+{
+	sim_must(!is_ask(a->op) || !n->is_open,
+	    "a check comes before the file is opened, or when it is closed");
+	n->seen |= a->op == PLAN_SEE;
+	sim_must(a->op != PLAN_READ || set.asks == 0 || r.put || n->seen ||
+	    n->lost, "a source is looked at before its first byte is read");
+	if (a->op != PLAN_HASH)
+		return;
+	r.hashing += a->len;
+	r.most_hashing = max(r.most_hashing, r.hashing);
+	plan_later(r.s, a->job);
+}
+
+static void
+check_answered(struct node *n, const struct reply *p)
+{
+	n->is_asked &= !is_ask(p->a.op) || p->a.op == PLAN_OPEN_BACK ||
+	    p->a.op == PLAN_BACK;
+	if (p->a.op == PLAN_OPEN_BACK && p->result != PLAN_OK)
+		n->is_asked = 0;
+	n->is_short |= (p->a.op == PLAN_OPEN_BACK || p->a.op == PLAN_BACK) &&
+	    p->result != PLAN_OK;
+	if (p->a.op == PLAN_HASH)
+		r.hashing -= p->a.len;
+	if (p->a.op == PLAN_BACK && p->result == PLAN_OK)
+		n->back += p->len;
+}
+
+/* Nothing more is asked. */
+static void
+conclude(struct job *j, struct node *n)
+{
+	sim_must(!set.back || n->is_short || n->lost ||
+	    (n->back == r.size && plan_came(j) == r.size),
+	    "all is read back, once");
+	n->asked = 0;
+	n->back = 0;
+	if (n->is_copied)
+		return;
+	n->is_copied = 1;
+	n->clears = set.clear && !set.in_place && set.from == 0 &&
+	    plan_clear(r.s, j);
+	if (set.complete != 0 && n->number % (int)set.complete == 0) {
+		plan_complete(j);
+		n->moved = n->cut = set.actual == UINT64_MAX ? r.size :
+		    set.actual;
+		n->served = n->moved;
+	} else if (set.from > 0) {
+		plan_begin_at(j, set.from);
+		mark(n, 0, (uint32_t)set.from);
+		n->written = set.from;
+	}
+}
+
+static void
+check(struct job *j, struct node *n)
+{
+	if (plan_ask_is_lost(j)) {
+		n->asked -= (unsigned int)n->is_asked;
+		n->is_asked = 0;
+		n->back = 0;
+		if (n->is_open_back)
+			sim_close(&r.handles, &n->is_open_back);
+	}
+	if (n->is_asked || r.interrupted)
+		return;
+	n->is_asked = 1;
+	if (n->asked++ < set.asks)
+		plan_ask(r.s, j, PLAN_LOOK, 0, 0);
+	else if (set.hash != 0 && n->asked == set.asks + 1)
+		plan_ask(r.s, j, PLAN_HASH, 0, (uint32_t)set.hash);
+	else if (set.back && n->asked == set.asks + (set.hash != 0) + 1)
+		plan_back(r.s, j, 0, r.size);
+	else {
+		n->is_asked = 0;
+		conclude(j, n);
+	}
+}
+
 static void
 send(const struct plan_action *a)
 {
@@ -409,6 +520,7 @@ send(const struct plan_action *a)
 		n->cut = a->off;
 	if (a->op == PLAN_WRITE && r.put && send_data(n, &p) == 0)
 		return;
+	check_sent(n, a);
 	n->under_way++;
 	n->last += is_last(a->op);
 	r.requests++;
@@ -458,6 +570,7 @@ answer(struct reply *p)
 	    (p->a.op == PLAN_MKDIR || p->a.op == PLAN_STAT_TO))
 		n->is_made = 1;
 	take_data(n, p);
+	check_answered(n, p);
 	if (p->result == PLAN_OK && p->a.op == PLAN_WRITE)
 		mark(n, p->a.off, p->a.len);
 	if (p->result == PLAN_OK && p->a.op == PLAN_READDIR)
@@ -489,6 +602,7 @@ lose(unsigned int lane)
 		n = plan_own(p.a.job);
 		n->under_way--;
 		n->last -= is_last(p.a.op);
+		r.hashing -= p.a.op == PLAN_HASH ? p.a.len : 0;
 	}
 	sim_lose(&sim, lane);
 	for (j = plan_oldest(r.s); j != NULL; j = plan_after(r.s, j)) {
@@ -532,8 +646,10 @@ answer_all(void)
 		answer(&p);
 	}
 	r.rounds++;
-	if (r.rounds == set.interrupt)
+	if (r.rounds == set.interrupt) {
+		r.interrupted = 1;
 		plan_interrupt(r.s);
+	}
 }
 
 static void
@@ -625,7 +741,10 @@ begin(struct job *j, struct node *n)
 		return;
 	n->dir->begun++;
 	n->is_old = set.clear && !is_odd(n);
-	n->clears = set.clear && !set.in_place && plan_clear(r.s, j);
+	if (set.asks != 0)
+		plan_check(r.s, j);
+	else
+		n->clears = set.clear && !set.in_place && plan_clear(r.s, j);
 }
 
 static void
@@ -637,6 +756,8 @@ act(const struct plan_action *a)
 		send(a);
 	else if (a->op == PLAN_BEGIN)
 		begin(a->job, n);
+	else if (a->op == PLAN_CHECK)
+		check(a->job, n);
 	else if (a->op == PLAN_SETTLE)
 		sim_must(n->under_way == 0,
 		    "data is settled after its last reply");
@@ -650,6 +771,9 @@ act(const struct plan_action *a)
 		n->served = is_odd(n) ? n->served : 0;
 		r.torn -= (uint64_t)n->is_torn;
 		n->is_torn = n->is_mixed = 0;
+		n->asked = 0;
+		n->is_asked = n->is_copied = n->seen = 0;
+		n->back = 0;
 	} else if (a->op == PLAN_END)
 		end(a->job, n);
 	else if (a->op == PLAN_MORE)
@@ -702,6 +826,8 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	    "failed=%lu kept=%lu limit=%u torn=%" PRIu64, r.rounds,
 	    r.requests, r.handles.most, r.whole, r.ncut, r.failed,
 	    r.kept_most, plan_limit(r.s), r.most_torn);
+	if (set.hash != 0)
+		printf(" hashing=%" PRIu64, r.most_hashing);
 	if (set.widen != 0)
 		printf(" width=%u waited=%" PRIu64 " pieces=%" PRIu64, r.width,
 		    r.waited, r.pieces);
@@ -725,7 +851,9 @@ setting(const char *key)
 	    { "hole_end", &set.hole_end },
 	    { "interrupt", &set.interrupt }, { "files", &set.files },
 	    { "unit", &set.unit }, { "window", &set.window },
-	    { "lanes", &set.lanes }, 
+	    { "lanes", &set.lanes }, { "asks", &set.asks },
+	    { "hash", &set.hash }, { "back", &set.back },
+	    { "from", &set.from }, { "complete", &set.complete },
 	    { "widen", &set.widen }, { "lose", &set.lose },
 	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
 	    { "slow_by", &set.slow_by }, { "other", &set.other },

@@ -1,0 +1,68 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * checks: the steps of a file of a plan that is checked, before its copy and
+ * after it.
+ *
+ * The caller says in PLAN_CHECK what is asked next (judge.h). What it asks goes
+ * over the lane of the file. So hundreds of files are checked at once; but of
+ * one lane the server has only so much to hash that an interrupt, or the data
+ * of another file, need not wait long for it. What was read back comes in
+ * any order, and is counted as other data is.
+ *
+ * A file that is checked holds no handle and has no data ahead. When it is to
+ * be copied, it waits until others have little data ahead, as a file does that
+ * has not begun.
+ *
+ * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ */
+
+#ifndef HAYATE_CHECKS_H
+#define HAYATE_CHECKS_H
+
+#include <stdint.h>
+
+#include "plan.h"
+
+struct plan_req;
+
+/* A request of a file that is checked, made here, and by plan_ask() and so on */
+int	checks_is_ask(enum plan_op);
+
+/*
+ * Return 1 and the next request for hashes, the copy of a file that was
+ * checked, or the next slice of local work; or 0, or -1: out of memory.
+ */
+int	checks_next_hash(struct plan *, struct plan_action *);
+struct job *checks_next_copy(struct plan *);
+int	checks_next_later(struct plan *, struct plan_action *);
+
+/* PLAN_SEE, which its first data follows at once */
+int	checks_see(struct plan *, struct job *, struct plan_action *);
+
+/* All is copied and closed: the check after that begins. */
+void	checks_last(struct plan *, struct job *);
+
+/*
+ * The lane of a file is lost. Returns 1 if the file was checked: PLAN_CHECK
+ * comes, and what was asked is asked again.
+ */
+int	checks_lost(struct plan *, struct job *);
+
+/* PLAN_CHECK was done. */
+void	checks_worked(struct plan *, struct job *);
+
+/* A reply to what was asked has come. Returns as steps_reply(). */
+int	checks_reply(struct plan *, struct plan_req **, enum plan_result,
+    uint32_t len);
+
+/* The last reply to what was read back has come. */
+void	checks_came(struct plan *, struct job *);
+
+/* The user interrupted: what waits to be asked or done locally is not. */
+void	checks_interrupt(struct plan *);
+
+#endif /* HAYATE_CHECKS_H */
