@@ -24,6 +24,7 @@ HAYATE_CORE = \
 	cipher/namelist.c \
 	cipher/packetq.c \
 	cipher/pool.c \
+	transfer/ahead.c \
 	transfer/checks.c \
 	transfer/flow.c \
 	transfer/jobs.c \
@@ -33,6 +34,7 @@ HAYATE_CORE = \
 	transfer/landings.c \
 	transfer/lanes.c \
 	transfer/left.c \
+	transfer/lines.c \
 	transfer/longopt.c \
 	transfer/loss.c \
 	transfer/meter.c \
@@ -69,6 +71,7 @@ HAYATE_HOOKS = \
 	transfer/copy-hook.c \
 	transfer/cross-hook.c \
 	transfer/file-hook.c \
+	transfer/from-hook.c \
 	transfer/get-hook.c \
 	transfer/hidden-hook.c \
 	transfer/journal-hook.c \

@@ -285,12 +285,19 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 
 ### Long options
 
+# usage_of PROGRAM: how it names them
+usage_of() {
+	local list=
+	[ "$1" != scp ] || list=' [--files-from LIST] [--from0]'
+	echo "[--checksum]$list [--journal FILE] [--report FILE] [--resume]"
+}
+
 @test "long options are taken where options may stand, and nowhere else" {
 	local program
 	for program in scp sftp; do
 		run -1 "$(bin $program)" --nonsense a h:b
 		[[ $output = *"unknown option --nonsense"* ]]
-		[[ $output = *"[--checksum] [--journal FILE] [--report FILE] [--resume]"* ]]
+		[[ $output = *": $(usage_of $program);"* ]]
 		run -1 "$(bin $program)" --resum a h:b
 		run -1 "$(bin $program)" --resume=yes a h:b
 		[[ $output = *"--resume has no argument"* ]]
@@ -317,7 +324,7 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 		for line in "" -Z "-qZ a h:b" -v; do
 			# shellcheck disable=SC2086 # words
 			run -1 "$(bin $program)" $line
-			grep -xF "usage: $program [-j N] [--checksum] [--journal FILE] [--report FILE] [--resume] [--help], and:" <<<"$output"
+			grep -xF "usage: $program [-j N] $(usage_of $program) [--help], and:" <<<"$output"
 			grep '^usage: [^ ]* \[-[34]' <<<"$output"
 		done
 		run -0 --separate-stderr "$(bin $program)" -q --help a
@@ -1064,11 +1071,12 @@ foreign_resume() {
 	grep -q 'large": without hashes' said
 }
 
-@test "each long option is in both manual pages, and in the tests" {
+@test "each long option is in the manual pages of its programs, and in the tests" {
 	local name n=0
-	for name in $(sed -n 's/^	{ "\([a-z]*\)", .*offsetof.*/\1/p' "$TOP/transfer/longopt.c"); do
+	for name in $(sed -n 's/^	{ "\([a-z0-9-]*\)", .*offsetof.*/\1/p' "$TOP/transfer/longopt.c"); do
 		grep -q "^\.It Fl -$name" "$TOP/man/scp.inc"
-		grep -q "^\.It Fl -$name" "$TOP/man/sftp.inc"
+		[[ " files-from from0 " = *" $name "* ]] ||
+		    grep -q "^\.It Fl -$name" "$TOP/man/sftp.inc"
 		grep -q -e "--$name" "$TOP"/regress/*.bats
 		n=$((n + 1))
 	done

@@ -639,6 +639,10 @@ lose_one() {
 	start -rp "hayate:$TREE" got
 	lose_one
 	diff -r "$TREE" got
+	(cd "$TREE" && find . -type f) >list
+	start --files-from list "hayate:$TREE" listed
+	lose_one
+	diff -r "$TREE" listed
 	start -rp "$TREE" "stock:$T/there/tree"
 	lose_one
 	diff -r "$TREE" there/tree

@@ -34,6 +34,7 @@
 #include "clock.h"
 #include "copy-hook.h"
 #include "file-hook.h"
+#include "from-hook.h"
 #include "landing-hook.h"
 #include "links-hook.h"
 #include "longopt-hook.h"
@@ -67,13 +68,20 @@
 extern volatile sig_atomic_t interrupted;
 
 int
-copy_takes(struct sftp_conn *conn, int resume)
+copy_can(struct sftp_conn *conn, int resume)
 {
 	if (longopt_verifies() && sftp_proto_version(conn) < 3)
 		fatal("--resume and --checksum need version 3 of SFTP, the "
 		    "server has %u", sftp_proto_version(conn));
 	return sftp_proto_version(conn) >= 3 && (server_is_tuned(conn) ||
 	    longopt_verifies() || (resume && !server_is_stock(conn)));
+}
+
+/* Upstream's functions know of no list: see refuses(). */
+int
+copy_takes(struct sftp_conn *conn, int resume)
+{
+	return from_is_wanted() || copy_can(conn, resume);
 }
 
 /* Texts */
@@ -90,18 +98,6 @@ print_text(const struct text *text)
 }
 
 static void
-drop_texts(struct text **texts)
-{
-	struct text *text;
-
-	while ((text = *texts) != NULL) {
-		*texts = text->next;
-		free(text->text);
-		free(text);
-	}
-}
-
-static void
 print_texts(struct run *t, struct text **texts)
 {
 	const struct text *text;
@@ -110,27 +106,10 @@ print_texts(struct run *t, struct text **texts)
 		show_clear(t);
 	for (text = *texts; text != NULL; text = text->next)
 		print_text(text);
-	drop_texts(texts);
+	file_drop_texts(texts);
 }
 
 /* Actions */
-
-static void
-free_file(struct file *file)
-{
-	size_t i;
-
-	for (i = 0; i < file->nnames; i++)
-		free(file->names[i].name);
-	free(file->names);
-	free(file->places);
-	drop_texts(&file->text[0]);
-	drop_texts(&file->text[1]);
-	free(file->hidden);
-	free(file->src);
-	free(file->dst);
-	free(file);
-}
 
 static enum report_way
 way_of(const struct run *t)
@@ -219,8 +198,9 @@ print_file(struct run *t, struct job *j, struct file *file)
 	print_and_report(t, j, file);
 	if (file->outcome != NULL)
 		*file->outcome = file->failed ? -1 : 1;
+	from_printed(file);
 	if (plan_kind(j) != PLAN_DIR)
-		free_file(file);
+		file_free(file);
 }
 
 /* What the server keeps of files that are not in order, as errors */
@@ -264,6 +244,10 @@ add_child(struct run *t, struct file *dir, struct job *job)
 {
 	struct name *name;
 
+	if (from_is_root(dir)) {
+		from_add(t, job);
+		return;
+	}
 	if (dir->added < dir->nnames) {
 		name = &dir->names[dir->added++];
 		t->side->add(t, dir, job, name);
@@ -302,7 +286,7 @@ forget(struct run *t, struct file *file)
 	    file->src, plan_limit(t->s));
 	check_forget(file);
 	file_close(t, file);
-	drop_texts(&file->text[0]);
+	file_drop_texts(&file->text[0]);
 	file->status = file->to_status = SSH2_FX_OK;
 	file->failed = file->write_errno = 0;
 	t->count.bytes -= file->moved + file->skipped;
@@ -411,7 +395,8 @@ act(struct run *t, const struct plan_action *a)
 	switch (a->op) {
 	case PLAN_BEGIN:
 		file->begun_us = clock_us();
-		t->side->begin(t, file, a->job);
+		if (from_starts(file, a->job) == 0)
+			t->side->begin(t, file, a->job);
 		break;
 	case PLAN_CHECK:
 		check_work(t, file, a->job);
@@ -425,6 +410,7 @@ act(struct run *t, const struct plan_action *a)
 	case PLAN_END:
 		check_end(file);
 		t->side->end(t, file, a->job);
+		from_ended(t, file, a->job);
 		count_ended(t, file, plan_kind(a->job));
 		file->ended_us = clock_us();
 		if (file->failed)
@@ -694,10 +680,12 @@ copy_run(struct run *t, const int *until)
 		if (work(t, until) || plan_done(t->s))
 			break;
 		tend_landings(t);
+		if (from_look(t))
+			continue;
 		show_tick(t);
 		if (is_worth_more(t))
 			links_grow(&t->team);
-		links_move(&t->team, wait_ms(t));
+		links_move(&t->team, from_fd(), wait_ms(t));
 		t->worked = t->waits = 0;
 		take_all(t);
 	}
@@ -819,16 +807,26 @@ copy(struct run *t, enum plan_kind kind, const char *src, const char *dst,
     const Attrib *a, uint64_t size)
 {
 	struct file *root = file_new(xstrdup(src), xstrdup(dst), 0);
+	struct job *j;
 
 	if (a != NULL)
 		root->a = *a;
 	copy_start(t);
-	file_add(t, NULL, kind, root, size);
+	j = file_add(t, NULL, kind, root, size);
+	if (from_is_wanted())
+		from_begin(t, root, j);
 	copy_run(t, NULL);
 	copy_stop(t);
 	if (t->read_errno != 0)
 		fatal("read local \"%s\": %s", src, strerror(t->read_errno));
 	return t->ret;
+}
+
+/* A list needs what upstream's functions do not have. Returns 1 with a text. */
+static int
+refuses(struct sftp_conn *conn)
+{
+	return from_is_wanted() && !copy_can(conn, 0) && from_refuse(NULL);
 }
 
 int
@@ -839,6 +837,8 @@ copy_put_tree(struct sftp_conn *conn, const char *src, const char *dst,
 	    .preserve = preserve, .print = print, .resume = resume,
 	    .sync = sync, .follow = follow, .in_place = in_place };
 
+	if (refuses(conn))
+		return -1;
 	return copy(&t, PLAN_DIR, src, dst, NULL, 0);
 }
 
@@ -903,11 +903,14 @@ copy_get_tree(struct sftp_conn *conn, const char *src, const char *dst,
 	    .sync = sync, .follow = follow, .in_place = in_place };
 	Attrib room;
 
+	if (refuses(conn))
+		return -1;
 	if ((a = look_at_root(conn, src, a, &room)) == NULL) {
 		error("stat remote \"%s\" directory failed", src);
 		return -1;
 	}
-	return copy(&t, PLAN_DIR, src, dst, a, 0);
+	return copy(&t, PLAN_DIR, src, from_is_wanted() ? from_target() : dst,
+	    a, 0);
 }
 
 int
@@ -919,7 +922,9 @@ copy_cross(copy_cross_dir *stock, struct sftp_conn *from,
 	    .preserve = preserve, .print = print, .follow = follow };
 	Attrib room;
 
-	if (!copy_takes(from, 0) || !copy_takes(to, 0))
+	if (refuses(from) || refuses(to))
+		return -1;
+	if (!copy_can(from, 0) || !copy_can(to, 0))
 		return stock(from, to, src, dst, depth, a, preserve, print,
 		    follow);
 	if ((a = look_at_root(from, src, a, &room)) == NULL) {

@@ -55,6 +55,12 @@ struct sftp_conn;
  * than version 3. What is resumed by sftp is verified as well, but not with
  * "Hayate no".
  */
+int	copy_can(struct sftp_conn *, int resume);
+
+/*
+ * Returns 1 if a tree is for the functions below: if so, and always if a list
+ * says what to copy (from-hook.h), which these refuse if they cannot.
+ */
 int	copy_takes(struct sftp_conn *, int resume);
 
 /*

@@ -265,7 +265,7 @@ cross_begin(struct run *t, struct file *file, struct job *j)
 		debug2_f("crossload \"%s\" to \"%s\"", file->src, file->dst);
 	if (plan_kind(j) == PLAN_FILE)
 		file->clears = !file->is_new && plan_clear(t->s, j);
-	if (plan_kind(j) == PLAN_DIR && get_enter(t, file) != 0) {
+	if (file_is_dir(j) && get_enter(t, file) != 0) {
 		file->failed = 1;
 		plan_fail(j);
 	}

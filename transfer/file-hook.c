@@ -41,6 +41,29 @@ file_new(char *src, char *dst, int depth)
 }
 
 void
+file_free(struct file *file)
+{
+	size_t i;
+
+	for (i = 0; i < file->nnames; i++)
+		free(file->names[i].name);
+	free(file->names);
+	free(file->places);
+	free(file->hidden);
+	file_drop_texts(&file->text[0]);
+	file_drop_texts(&file->text[1]);
+	free(file->src);
+	free(file->dst);
+	free(file);
+}
+
+int
+file_is_dir(const struct job *j)
+{
+	return plan_kind(j) == PLAN_DIR || plan_kind(j) == PLAN_MADE;
+}
+
+void
 file_count(struct run *t, const struct file *file)
 {
 	t->count.files_known++;
@@ -69,15 +92,18 @@ count_added(struct run *t, enum plan_kind kind, const struct file *file)
 		t->count.unread++;
 }
 
-void
+struct job *
 file_add(struct run *t, struct job *dir, enum plan_kind kind,
     struct file *file, uint64_t size)
 {
+	struct job *j;
+
 	file->size = size;
 	if (dir == NULL || t->side == &put_side)
 		count_added(t, kind, file);
-	if (plan_add(t->s, dir, kind, file, size) == NULL)
+	if ((j = plan_add(t->s, dir, kind, file, size)) == NULL)
 		fatal_f("out of memory");
+	return j;
 }
 
 void
@@ -98,6 +124,18 @@ file_say(struct file *file, int after, int level, const char *fmt, ...)
 	*end = text;
 }
 
+void
+file_drop_texts(struct text **texts)
+{
+	struct text *text;
+
+	while ((text = *texts) != NULL) {
+		*texts = text->next;
+		free(text->text);
+		free(text);
+	}
+}
+
 /* An array is enlarged when its length is a power of two. */
 void
 file_name(struct file *file, const char *name, const Attrib *a)
@@ -113,9 +151,9 @@ file_name(struct file *file, const char *name, const Attrib *a)
 	file->nnames++;
 }
 
-/* FNV-1a from a start that no server knows, so that none can choose clashes */
-static uint32_t
-hash_of(const char *name)
+/* FNV-1a from a start that no server knows */
+uint32_t
+file_hash(const char *name)
 {
 	static uint64_t start;
 	const u_char *p = (const u_char *)name;
@@ -132,7 +170,7 @@ hash_of(const char *name)
 static uint32_t *
 place_of(const struct file *file, const char *name)
 {
-	uint32_t i = hash_of(name), *place;
+	uint32_t i = file_hash(name), *place;
 
 	for (;; i++) {
 		place = &file->places[i & (file->nplaces - 1)];

@@ -50,6 +50,8 @@ struct handle {
 };
 
 struct checking;			/* private to check-hook.c */
+/* Who has named it: a directory, or a list (from-hook.h) */
+enum file_role { FILE_OF_TREE, FILE_NAMED, FILE_ON_WAY };
 
 struct file {
 	char	*src, *dst;		/* paths */
@@ -94,6 +96,12 @@ struct file {
 	int	 has_names;		/* all of them */
 	uint32_t *places;		/* names by hash, from 1; 0: free */
 	size_t	 nplaces;
+
+	/* of a list */
+	enum file_role role;
+	struct place *place;		/* its directory; on the way: itself */
+	struct job *job;		/* while it waits, with others */
+	struct file *next, **back;	/* back: what leads here; NULL: not */
 };
 
 struct run {
@@ -202,6 +210,10 @@ void	copy_stop(struct run *);
 
 /* A new file; takes over the two paths. */
 struct file *file_new(char *src, char *dst, int depth);
+void	file_free(struct file *);
+
+/* Returns 1 if the job makes a directory. */
+int	file_is_dir(const struct job *);
 
 /* A file, with its size, is known: it belongs to the total. */
 void	file_count(struct run *, const struct file *);
@@ -209,8 +221,8 @@ void	file_count(struct run *, const struct file *);
 /* Likewise for a name that a server lists; -1: it is not copied after all */
 void	file_count_name(struct run *, const Attrib *, int sign);
 
-/* Adds it to the tree. "dir" is as in plan_add(). */
-void	file_add(struct run *, struct job *dir, enum plan_kind,
+/* Adds it to the tree; returns its job. "dir" is as in plan_add(). */
+struct job *file_add(struct run *, struct job *dir, enum plan_kind,
     struct file *, uint64_t size);
 
 /* Keeps a text until the file is printed. "after": after what is below it */
@@ -218,6 +230,10 @@ void	file_say(struct file *, int after, int level, const char *, ...)
     __attribute__((format(printf, 4, 5)));
 #define SAY(file, ...)	file_say(file, 0, SYSLOG_LEVEL_ERROR, __VA_ARGS__)
 #define NOTE(file, ...)	file_say(file, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
+void	file_drop_texts(struct text **);
+
+/* A hash whose clashes no server can choose */
+uint32_t file_hash(const char *name);
 
 /*
  * Adds an entry to a directory's. file_new_name() returns -1 if there is one

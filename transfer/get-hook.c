@@ -33,6 +33,7 @@
 
 #include "check-hook.h"
 #include "file-hook.h"
+#include "from-hook.h"
 #include "sparse-hook.h"
 
 extern volatile sig_atomic_t interrupted;
@@ -88,9 +89,10 @@ follow(struct run *t, struct file *file, struct job *j,
 		kind = PLAN_DIR;
 	else if (S_ISREG(file->a.perm))
 		kind = PLAN_FILE;
-	else
+	else if (file->role == FILE_OF_TREE)
 		NOTE(file, "%s \"%s\": not a regular file", t->side->what,
 		    file->src);
+	kind = from_kind(file, kind);
 	file->size = (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ?
 	    file->a.size : 0;
 	t->count.unread -= kind != PLAN_DIR;
@@ -314,8 +316,10 @@ get_fail(struct run *t, struct file *file, const struct plan_action *a,
 	file->failed |= a->op != PLAN_CLOSE || plan_kind(a->job) == PLAN_FILE;
 	if (a->op == PLAN_CLOSE)
 		SAY(file, "close remote: %s", why);
-	else if (a->op == PLAN_STAT)
+	else if (a->op == PLAN_STAT && file->role == FILE_OF_TREE)
 		NOTE(file, "remote stat \"%s\" failed", file->src);
+	else if (a->op == PLAN_STAT && file->role == FILE_NAMED)
+		SAY(file, "stat remote \"%s\": %s", file->src, why);
 	else if (a->op == PLAN_OPEN || a->op == PLAN_REOPEN)
 		SAY(file, "%s open \"%s\": %s", t->side->where, file->src,
 		    why);
@@ -367,7 +371,7 @@ make_local_dir(struct file *file)
 static void
 get_begin(struct run *t, struct file *file, struct job *j)
 {
-	if (plan_kind(j) == PLAN_DIR &&
+	if (file_is_dir(j) &&
 	    (get_enter(t, file) != 0 || make_local_dir(file) != 0)) {
 		file->failed = 1;
 		plan_fail(j);

@@ -79,6 +79,10 @@ struct job {
 	int	 emptied;		/* PLAN_EMPTY was sent */
 	int	 again;			/* failed, is to be tried again */
 	int	 alone;			/* begins without others */
+	int	 looks;			/* it is looked up ahead of others */
+	int	 waits;			/* for plan_go() */
+	int	 is_known;		/* in that queue, or the next */
+	int	 is_parked;
 	uint32_t epoch, restore;	/* of the number; 0: none */
 	uint64_t begin;			/* its data is moved from here on */
 
@@ -101,8 +105,9 @@ struct job {
 	int	 listed;		/* all are added */
 	int	 found;			/* the target had it before */
 
-	/* first half of one that is got */
-	uint32_t readdirs;		/* at most, under way */
+	/* first half */
+	int	 is_given;		/* its children are the caller's */
+	uint32_t readdirs;		/* of one that is got: most under way */
 };
 
 struct plan_req {
@@ -139,6 +144,7 @@ struct plan {
 	struct plan_conf conf;
 	struct node walk, ready, agenda, more, unlisted, loose;
 	struct node checked, later;
+	struct node known, parked;
 	struct node landings;
 	unsigned int nlandings;
 	int	 has;			/* see plan_set_has() */
@@ -159,6 +165,9 @@ struct plan {
 	uint32_t most;			/* the limit never gets higher */
 	uint32_t active;		/* so many jobs are under way */
 	uint32_t jobs, nready;
+	uint32_t looking;		/* jobs that are looked up ahead */
+	uint32_t nknown;		/* in "known" and "parked" */
+	struct job *paused;		/* by plan_pause(); NULL: none */
 	uint32_t clean, epoch;		/* done since the limit changed */
 	struct job *solo;		/* nothing was begun beside it */
 	enum clears clears;

@@ -211,9 +211,9 @@ receive_some(struct link *l)
 }
 
 void
-link_move_all(struct link *const *links, size_t n, int ms)
+link_move_all(struct link *const *links, size_t n, int wake_fd, int ms)
 {
-	struct pollfd pfd[2 * LINK_MOST];
+	struct pollfd pfd[2 * LINK_MOST + 1];
 	size_t i;
 
 	for (i = 0; i < n; i++) {
@@ -231,7 +231,9 @@ link_move_all(struct link *const *links, size_t n, int ms)
 		if (hop_pending(l->conf.fd_in) > 0)
 			ms = 0;
 	}
-	if (poll(pfd, 2 * n, ms) == -1) {
+	pfd[2 * n].fd = wake_fd;
+	pfd[2 * n].events = POLLIN;
+	if (poll(pfd, 2 * n + (wake_fd != -1), ms) == -1) {
 		if (errno != EINTR && errno != EAGAIN)
 			fatal_f("poll: %s", strerror(errno));
 		return;
@@ -248,7 +250,7 @@ link_move_all(struct link *const *links, size_t n, int ms)
 void
 link_move(struct link *l, int ms)
 {
-	link_move_all(&l, 1, ms);
+	link_move_all(&l, 1, -1, ms);
 }
 
 /* The message that was taken last is used. */

@@ -54,10 +54,10 @@ size_t	link_backlog(const struct link *);
 /*
  * Waits until something can be sent or received, a signal, or at most "ms"
  * milliseconds (-1: no limit), and does it. None of the links may be lost
- * already.
+ * already. What can be read from "wake_fd", unless it is -1, ends the waiting.
  */
 void	link_move(struct link *, int ms);
-void	link_move_all(struct link *const *, size_t n, int ms);
+void	link_move_all(struct link *const *, size_t n, int wake_fd, int ms);
 
 /* Returns 1 if nothing waits to be sent or taken, not even part of a message */
 int	link_is_idle(const struct link *);

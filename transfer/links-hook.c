@@ -410,7 +410,7 @@ links_grow(struct links *t)
 }
 
 void
-links_move(struct links *t, int ms)
+links_move(struct links *t, int wake_fd, int ms)
 {
 	struct link *links[LINKS_MOST + 1];
 	unsigned int i, n = 0;
@@ -421,7 +421,7 @@ links_move(struct links *t, int ms)
 	}
 	if (t->also != NULL)
 		links[n++] = t->also;
-	link_move_all(links, n, ms);
+	link_move_all(links, n, wake_fd, ms);
 }
 
 /* The link has ended. Returns 1 if it was up. */

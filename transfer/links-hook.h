@@ -130,8 +130,8 @@ void	links_grow(struct links *);
 int	links_is_up(const struct links *, unsigned int i);
 unsigned int links_size(const struct links *);	/* of those */
 
-/* As link_move() of all, and of "also". */
-void	links_move(struct links *, int ms);
+/* As link_move_all() of all, and of "also" */
+void	links_move(struct links *, int wake_fd, int ms);
 
 /*
  * Returns the next message that is no VERSION, with the link in "*i"; or NULL,

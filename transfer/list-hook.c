@@ -33,6 +33,7 @@
 #include "clock.h"
 #include "copy-hook.h"
 #include "file-hook.h"
+#include "from-hook.h"
 #include "list-hook.h"
 #include "names-hook.h"
 #include "report-hook.h"
@@ -323,7 +324,7 @@ copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a)
 		return copy_stock(t, src, dst, a);
 	report_expect_file(t->side == &cross_side ? REPORT_CROSS :
 	    is_put ? REPORT_PUT : REPORT_GET, src, dst);
-	r = t->side != &cross_side && copy_takes(t->conn, t->resume) ?
+	r = t->side != &cross_side && copy_can(t->conn, t->resume) ?
 	    copy_file(&one, src, dst, a) : copy_stock(t, src, dst, a);
 	bytes = moved(t->conn) - bytes;
 	if (!is_tuned && r == 0 && stat(is_put ? src : dst, &sb) == 0)
@@ -342,7 +343,7 @@ list_put(struct sftp_conn *conn, char *const *srcs, const char *dst,
 	    .in_place = in_place };
 	int r = 1;
 
-	if (copy_takes(conn, resume))
+	if (copy_can(conn, resume))
 		r = copy(&t, srcs, dst);
 	return r != 1 ? r : copy_alone(&t, srcs[0], dst, NULL);
 }
@@ -448,6 +449,8 @@ list_put_argument(struct sftp_conn *conn, char *src, const char *dst,
 	char *const one[] = { src, NULL }, *const *srcs = one;
 	int r;
 
+	if (from_is_wanted())
+		return from_refuse(src);
 	if (rest.at < rest.n && rest.files[rest.at] == src)
 		srcs = rest.files + rest.at;
 	r = list_put(conn, srcs, dst, preserve, 0, 0, 1);
@@ -477,6 +480,8 @@ list_is_dir(struct sftp_conn *conn, const char *target)
 	if (list.t.conn != NULL &&
 	    (list.t.conn == conn || list.t.to_conn == conn))
 		return 1;
+	if (from_is_wanted())
+		return 0;		/* Names are kept below the target. */
 	if (server_is_tuned(conn) && rest.tree != NULL)
 		ask_as_target(conn, target);
 	rest.into_dir = sftp_remote_is_dir(conn, target);
@@ -552,7 +557,7 @@ int
 list_keeps(struct sftp_conn **conn, char *const *args)
 {
 	rest.kept = NULL;
-	if (args[1] != NULL && args[2] != NULL && copy_takes(*conn, 0) &&
+	if (args[1] != NULL && args[2] != NULL && copy_can(*conn, 0) &&
 	    are_one_place(args[0], args[1])) {
 		rest.kept_for = args + 1;
 		rest.kept = *conn;
@@ -581,7 +586,9 @@ list_get(struct sftp_conn *conn, char *const *srcs, const char *dst,
 	    .in_place = in_place };
 	int r = 1;
 
-	if (a == NULL && copy_takes(conn, resume))
+	if (from_is_wanted())
+		return from_refuse(srcs[0]);
+	if (a == NULL && copy_can(conn, resume))
 		r = copy(&t, with_rest(srcs), dst);
 	return r != 1 ? r : copy_alone(&t, srcs[0], dst, a);
 }
@@ -594,7 +601,9 @@ list_cross(struct sftp_conn *from, struct sftp_conn *to, char *const *srcs,
 	    .preserve = preserve, .in_place = 1 };
 	int r = 1;
 
-	if (rest.into_dir && copy_takes(from, 0) && copy_takes(to, 0))
+	if (from_is_wanted())
+		return from_refuse(srcs[0]);
+	if (rest.into_dir && copy_can(from, 0) && copy_can(to, 0))
 		r = copy(&t, with_rest(srcs), dst);
 	return r != 1 ? r : copy_alone(&t, srcs[0], dst, NULL);
 }

@@ -8,7 +8,9 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/stat.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +19,7 @@
 
 #include "misc.h"
 
+#include "from-hook.h"
 #include "longopt-hook.h"
 #include "report-hook.h"
 
@@ -27,6 +30,7 @@ extern char *__progname;
 #define SFTP_LETTERS	"1246AafNpqrvCc:D:i:l:o:s:S:b:B:F:J:P:R:X:"
 
 static struct longopt taken;
+static enum longopt_of of;		/* the program */
 
 static void refuse(const char *, ...)
     __attribute__((format(printf, 1, 2), noreturn));
@@ -37,7 +41,7 @@ refuse(const char *why, ...)
 	char usage[256];
 	va_list args;
 
-	longopt_usage(usage, sizeof(usage));
+	longopt_usage(of, usage, sizeof(usage));
 	fprintf(stderr, "%s: ", __progname);
 	va_start(args, why);
 	vfprintf(stderr, why, args);
@@ -52,7 +56,7 @@ take(int argc, char **argv, const char *letters)
 {
 	char why[256];
 
-	argc = longopt_take(&taken, argc, argv, letters, why, sizeof(why));
+	argc = longopt_take(&taken, of, argc, argv, letters, why, sizeof(why));
 	if (argc == -1)
 		refuse("%s", why);
 	return argc;
@@ -74,7 +78,7 @@ help(char **argv)
 {
 	char text[1024];
 
-	longopt_help(text, sizeof(text));
+	longopt_help(of, text, sizeof(text));
 	printf("Hayate's options of %s, and then those of OpenSSH:\n%s",
 	    __progname, text);
 	fflush(stdout);
@@ -92,7 +96,7 @@ precede_usage(int few)
 
 	if (!few && !taken.unknown)
 		return;
-	longopt_usage(text, sizeof(text));
+	longopt_usage(of, text, sizeof(text));
 	fprintf(stderr, "usage: %s [-j N] %s [--help], and:\n", __progname,
 	    text);
 }
@@ -115,9 +119,90 @@ check_sides(int argc, char **argv, const char *option)
 		refuse("%s does not work between local files", option);
 }
 
+/* The place of a word that was taken is free: "word" becomes the first. */
+static int
+insert(int argc, char **argv, char *word)
+{
+	memmove(argv + 2, argv + 1, argc * sizeof(*argv));
+	argv[1] = word;
+	taken.operands++;
+	return argc + 1;
+}
+
+/* Where the path of a word begins that names a server, or NULL */
+static const char *
+remote_path(char *word)
+{
+	const char *path = colon(word);
+
+	if (path == NULL || strncmp(word, "scp://", 6) != 0)
+		return path == NULL ? NULL : path + 1;
+	path = strchr(word + 6, '/');
+	return path == NULL ? "" : path + 1;
+}
+
+/* It is taken for a name. One that matches several would give several roots. */
+static int
+is_pattern(const char *path)
+{
+	for (; *path != '\0'; path++) {
+		if (*path == '\\' && path[1] != '\0')
+			path++;
+		else if (strchr("*?[", *path) != NULL)
+			return 1;
+	}
+	return 0;
+}
+
+static void
+check_source(char *source)
+{
+	const char *path = remote_path(source);
+	struct stat sb;
+
+	if (path != NULL && is_pattern(path))
+		refuse("--files-from needs the name of one directory, and "
+		    "\"%s\" is a pattern; what is no pattern has a backslash "
+		    "before each * ? [", source);
+	if (path != NULL)
+		return;
+	if (stat(source, &sb) == -1)
+		refuse("--files-from: source \"%s\": %s", source,
+		    strerror(errno));
+	if (!S_ISDIR(sb.st_mode))
+		refuse("--files-from: source \"%s\" is not a directory",
+		    source);
+}
+
+/* The words are "source target". Returns the argc with -r. */
+static int
+begin_list(int argc, char **argv)
+{
+	static char recursive[] = "-r";
+	char *source, *target;
+
+	if (taken.old_protocol || taken.server)
+		refuse("--files-from needs SFTP, it does not work with -O");
+	if (argc - taken.operands < 2)
+		return argc;		/* upstream shows its usage */
+	if (argc - taken.operands > 2)
+		refuse("--files-from needs one source, the directory that the "
+		    "names are below, and a target");
+	source = argv[taken.operands];
+	target = argv[taken.operands + 1];
+	if (colon(source) == NULL && colon(target) == NULL)
+		refuse("--files-from does not work between local files");
+	if (taken.away && colon(source) != NULL && colon(target) != NULL)
+		refuse("--files-from does not work with -R");
+	check_source(source);
+	from_open(taken.files_from, taken.from0, taken.recursive, target);
+	return taken.recursive ? argc : insert(argc, argv, recursive);
+}
+
 int
 longopt_scp(int argc, char **argv)
 {
+	of = LONGOPT_SCP;
 	argc = take(argc, argv, SCP_LETTERS);
 	if (taken.help)
 		return help(argv);
@@ -128,6 +213,11 @@ longopt_scp(int argc, char **argv)
 		check_sides(argc, argv, "--checksum");
 	if (taken.streams)
 		check_sides(argc, argv, "-j");
+	if (taken.from0 && taken.files_from == NULL)
+		refuse("--from0 says how a list ends its names, and there is "
+		    "no --files-from");
+	if (taken.files_from != NULL)
+		argc = begin_list(argc, argv);
 	report_open(taken.report, taken.journal, argv[0], 1);
 	return argc;
 }
@@ -137,6 +227,7 @@ longopt_sftp(int argc, char **argv)
 {
 	static char resume[] = "-a";
 
+	of = LONGOPT_SFTP;
 	argc = take(argc, argv, SFTP_LETTERS);
 	if (taken.help)
 		return help(argv);
@@ -146,10 +237,7 @@ longopt_sftp(int argc, char **argv)
 		report_host("sftp", argv[taken.operands], NULL, NULL);
 	if (!taken.resume)
 		return argc;
-	/* The place of a word that was taken is free. */
-	memmove(argv + 2, argv + 1, argc * sizeof(*argv));
-	argv[1] = resume;
-	return argc + 1;
+	return insert(argc, argv, resume);
 }
 
 const struct longopt *

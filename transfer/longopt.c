@@ -19,25 +19,38 @@ static const struct option {
 	const char *argument;		/* as usage names it; NULL: none */
 	size_t	 field;
 	const char *what;		/* for --help */
+	enum longopt_of of;
 } options[] = {
 	{ "checksum", NULL, offsetof(struct longopt, checksum),
-	    "compare both files after each copy" },
+	    "compare both files after each copy", LONGOPT_BOTH },
+	{ "files-from", "LIST", offsetof(struct longopt, files_from),
+	    "copy the files below the source that LIST names",
+	    LONGOPT_SCP },
+	{ "from0", NULL, offsetof(struct longopt, from0),
+	    "names in that list end with NUL", LONGOPT_SCP },
 	{ "journal", "FILE", offsetof(struct longopt, journal),
-	    "append to FILE a line of JSON for each file that is done" },
+	    "append to FILE a line of JSON for each file that is done",
+	    LONGOPT_BOTH },
 	{ "report", "FILE", offsetof(struct longopt, report),
-	    "write to FILE what became of each file, as JSON" },
+	    "write to FILE what became of each file, as JSON", LONGOPT_BOTH },
 	{ "resume", NULL, offsetof(struct longopt, resume),
-	    "go on with a copy that was interrupted" },
+	    "go on with a copy that was interrupted", LONGOPT_BOTH },
 };
 #define OPTIONS	(sizeof(options) / sizeof(*options))
 
+static int
+is_for(const struct option *option, enum longopt_of of)
+{
+	return option->of == LONGOPT_BOTH || option->of == of;
+}
+
 static const struct option *
-find_option(const char *name, size_t len)
+find_option(enum longopt_of of, const char *name, size_t len)
 {
 	size_t i;
 
 	for (i = 0; i < OPTIONS; i++) {
-		if (strlen(options[i].name) == len &&
+		if (is_for(&options[i], of) && strlen(options[i].name) == len &&
 		    memcmp(options[i].name, name, len) == 0)
 			return &options[i];
 	}
@@ -46,11 +59,12 @@ find_option(const char *name, size_t len)
 
 /* Returns how many words of argv the option at its front has, or -1. */
 static int
-take_long(struct longopt *o, char **argv, char *why, size_t whylen)
+take_long(struct longopt *o, enum longopt_of of, char **argv, char *why,
+    size_t whylen)
 {
 	const char *name = argv[0] + 2, *value = strchr(name, '=');
 	size_t len = value == NULL ? strlen(name) : (size_t)(value - name);
-	const struct option *option = find_option(name, len);
+	const struct option *option = find_option(of, name, len);
 	char *field;
 	int words = 1;
 
@@ -141,6 +155,10 @@ take_short(struct longopt *o, char **argv, const char *letters, int *drop,
 
 	*drop = 0;
 	for (at = argv[0] + 1; *at != '\0'; at++) {
+		if (*at == 'r')
+			o->recursive = 1;
+		if (*at == 'R' || *at == '3')
+			o->away = *at == 'R';
 		if (*at == 'O')
 			o->old_protocol = 1;
 		if (*at == 'D')
@@ -166,8 +184,8 @@ is_option(const char *word)
 }
 
 int
-longopt_take(struct longopt *o, int argc, char **argv, const char *letters,
-    char *why, size_t whylen)
+longopt_take(struct longopt *o, enum longopt_of of, int argc, char **argv,
+    const char *letters, char *why, size_t whylen)
 {
 	int i = 1, n, drop;
 
@@ -176,7 +194,7 @@ longopt_take(struct longopt *o, int argc, char **argv, const char *letters,
 			n = take_short(o, argv + i, letters, &drop, why,
 			    whylen);
 		else
-			n = drop = take_long(o, argv + i, why, whylen);
+			n = drop = take_long(o, of, argv + i, why, whylen);
 		if (n == -1)
 			return -1;
 		/* with the NULL at the end */
@@ -190,30 +208,35 @@ longopt_take(struct longopt *o, int argc, char **argv, const char *letters,
 }
 
 void
-longopt_usage(char *text, size_t len)
+longopt_usage(enum longopt_of of, char *text, size_t len)
 {
 	size_t i, at = 0;
 
-	for (i = 0; i < OPTIONS && at < len; i++)
+	for (i = 0; i < OPTIONS && at < len; i++) {
+		if (!is_for(&options[i], of))
+			continue;
 		at += snprintf(text + at, len - at, "%s[--%s%s%s]",
-		    i == 0 ? "" : " ", options[i].name,
+		    at == 0 ? "" : " ", options[i].name,
 		    options[i].argument == NULL ? "" : " ",
 		    options[i].argument == NULL ? "" : options[i].argument);
+	}
 }
 
 void
-longopt_help(char *text, size_t len)
+longopt_help(enum longopt_of of, char *text, size_t len)
 {
 	const char *argument;
 	size_t i, at;
 
-	at = snprintf(text, len, "  -j N            copy over N connections: "
+	at = snprintf(text, len, "  -j N              copy over N connections: "
 	    "auto, or 1 to 8\n");
 	for (i = 0; i < OPTIONS && at < len; i++) {
+		if (!is_for(&options[i], of))
+			continue;
 		argument = options[i].argument == NULL ? "" :
 		    options[i].argument;
 		at += snprintf(text + at, len - at, "  --%s %-*s%s\n",
-		    options[i].name, (int)(13 - strlen(options[i].name)),
+		    options[i].name, (int)(15 - strlen(options[i].name)),
 		    argument, options[i].what);
 	}
 }

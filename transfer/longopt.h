@@ -27,12 +27,16 @@
 struct longopt {
 	int	 resume;		/* --resume */
 	int	 checksum;		/* --checksum */
+	const char *files_from;		/* --files-from LIST; NULL: none */
+	int	 from0;			/* --from0 */
 	const char *report;		/* --report FILE; NULL: none */
 	const char *journal;		/* --journal FILE; NULL: none */
 	int	 streams;		/* -j was there */
 
 	int	 help;			/* --help */
 
+	int	 recursive;		/* scp -r was there */
+	int	 away;			/* scp -R, and no -3 after it */
 	int	 old_protocol;		/* scp -O was there */
 	int	 direct;		/* sftp -D */
 	int	 server;		/* scp -t or -f */
@@ -40,18 +44,21 @@ struct longopt {
 	int	 operands;		/* where they begin in argv */
 };
 
+/* Whose options those are that only one of them has */
+enum longopt_of { LONGOPT_BOTH, LONGOPT_SCP, LONGOPT_SFTP };
+
 /*
  * Takes the long options out of argv, replaces -j, and sets them in "o".
  * "letters" are the short options, as upstream names them for getopt(3).
  * Returns the new argc, or -1 with the reason in "why", for a person.
  */
-int	longopt_take(struct longopt *o, int argc, char **argv,
+int	longopt_take(struct longopt *o, enum longopt_of, int argc, char **argv,
     const char *letters, char *why, size_t whylen);
 
 /* Writes a line for each option of ours. */
-void	longopt_help(char *text, size_t len);
+void	longopt_help(enum longopt_of, char *text, size_t len);
 
 /* Writes the long options as a usage does: "[--a] [--b FILE]". */
-void	longopt_usage(char *text, size_t len);
+void	longopt_usage(enum longopt_of, char *text, size_t len);
 
 #endif /* HAYATE_LONGOPT_H */

@@ -466,7 +466,7 @@ names_use(struct sftp_conn *conn, void *arg)
 	forget_matches();
 	g.readdir = glob->gl_readdir;
 	glob->gl_readdir = readdir_below;
-	if (!server_is_tuned(conn) || !copy_takes(conn, 0))
+	if (!server_is_tuned(conn) || !copy_can(conn, 0))
 		return;
 	g.conn = conn;
 	glob->gl_opendir = glob_opendir;

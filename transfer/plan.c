@@ -7,6 +7,8 @@
  * See plan.h for the idea. A job is in one queue at most:
  *
  *   ready     it waits until one more may be under way
+ *   parked    it waits for its directory, see ahead.h
+ *   known     as ready, but it goes first
  *   agenda    its next step, "step", can be taken now
  *   data      of a lane: a file that may send its next READ or WRITE, oldest
  *             first
@@ -32,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ahead.h"
 #include "checks.h"
 #include "job.h"
 #include "jobs.h"
@@ -324,7 +327,7 @@ has_ahead(const struct plan *s)
 static int
 must_stay(const struct plan *s, const struct job *j)
 {
-	return s->active >= s->limit || (s->active > 0 && (j->alone ||
+	return ahead_places(s) >= s->limit || (s->active > 0 && (j->alone ||
 	    (j->kind == PLAN_FILE && has_ahead(s))));
 }
 
@@ -344,10 +347,28 @@ next_job(const struct plan *s)
 {
 	struct job *j;
 
+	if ((j = ahead_next(s)) != NULL && !must_stay(s, j))
+		return j;
 	if (link_is_empty(&s->ready))
 		return NULL;
 	j = of_queue(s->ready.next);
-	return must_stay(s, j) ? NULL : j;
+	return (j->looks ? !ahead_may_look(s) : must_stay(s, j)) ? NULL : j;
+}
+
+/* It leaves the queue in which it waited, and is under way. */
+static void
+begin(struct plan *s, struct job *j)
+{
+	s->nready -= !j->is_known;
+	ahead_leaves(s, j);
+	link_remove(&j->queue);
+	j->epoch = s->epoch;
+	if (j->looks) {
+		s->looking++;
+		return;
+	}
+	s->solo = s->active == 0 ? j : NULL;
+	s->active++;
 }
 
 static int
@@ -361,13 +382,9 @@ admit(struct plan *s, struct plan_action *a)
 	}
 	if ((j = next_job(s)) == NULL)
 		return 0;
-	s->nready--;
-	link_remove(&j->queue);
-	s->solo = s->active == 0 ? j : NULL;
-	s->active++;
+	begin(s, j);
 	lanes_enter(s, j);
 	plan_set_size(s, j, j->size);
-	j->epoch = s->epoch;
 	if (j->kind == PLAN_LEAVE) {
 		step(s, j, steps_first(s, j));
 		return next_step(s, a);
@@ -514,6 +531,51 @@ void
 plan_listed(struct plan *s, struct job *leave)
 {
 	jobs_listed(s, leave);
+}
+
+void
+plan_give(struct job *j)
+{
+	j->is_given = 1;
+}
+
+void
+plan_pause(struct plan *s, struct job *leave)
+{
+	link_remove(&leave->queue);
+	s->paused = leave;
+}
+
+void
+plan_resume(struct plan *s, struct job *leave)
+{
+	if (s->paused == leave)
+		jobs_want_children(s, leave);
+	s->paused = NULL;
+}
+
+uint32_t
+plan_pending(const struct job *leave)
+{
+	return leave->pending;
+}
+
+void
+plan_look_ahead(struct job *j)
+{
+	j->looks = 1;
+}
+
+void
+plan_wait(struct plan *s, struct job *j)
+{
+	ahead_wait(s, j);
+}
+
+void
+plan_go(struct plan *s, struct job *j)
+{
+	ahead_go(s, j);
 }
 
 void
@@ -677,7 +739,8 @@ fail_waiting(struct plan *s, struct node *queue)
 		if (j->kind == PLAN_LEAVE)
 			continue;
 		link_remove(l);
-		s->nready--;
+		s->nready -= !j->is_known;
+		ahead_leaves(s, j);
 		j->failed = 1;
 		jobs_done(s, j);
 	}
@@ -693,7 +756,12 @@ plan_interrupt(struct plan *s)
 	s->interrupted = 1;
 	while (!link_is_empty(&s->more))
 		plan_listed(s, of_queue(s->more.next));
+	if (s->paused != NULL)
+		plan_listed(s, s->paused);
+	s->paused = NULL;
 	fail_waiting(s, &s->ready);
+	fail_waiting(s, &s->known);
+	fail_waiting(s, &s->parked);
 	for (i = 0; i < PLAN_LANES; i++)
 		while (!link_is_empty(&s->lane[i].data))
 			steps_go_on(s, dequeue(&s->lane[i].data));
@@ -778,6 +846,7 @@ plan_new(const struct plan_conf *conf)
 	link_init(&s->unlisted);
 	link_init(&s->loose);
 	link_init(&s->landings);
+	ahead_begin(s);
 	link_init(&s->checked);
 	link_init(&s->later);
 	for (i = 0; i < PLAN_LANES; i++) {

@@ -70,7 +70,8 @@ struct job;			/* likewise: one file, or half a directory */
 enum plan_kind {
 	PLAN_FILE,		/* a regular file */
 	PLAN_DIR,			/* a directory: made and listed */
-	PLAN_LEAVE,		/* the same after all below; made by PLAN_DIR */
+	PLAN_MADE,		/* a directory: only made */
+	PLAN_LEAVE,		/* a directory after all below: PLAN_DIR's */
 	PLAN_LINK,		/* of the server, not yet followed */
 	PLAN_NOTE,		/* nothing but text */
 };
@@ -238,6 +239,27 @@ struct job *plan_add(struct plan *, struct job *dir, enum plan_kind, void *own,
 
 /* The directory has no more children, as far as it is read. */
 void	plan_listed(struct plan *, struct job *dir);
+
+/*
+ * A list of names. plan_give(), right after plan_add() of a root directory: it
+ * is made and not listed, its children are what the caller has. PLAN_MORE comes
+ * until plan_pause(), and again after plan_resume(). plan_pending() says how
+ * many children are not done. These three get the job that PLAN_MORE has.
+ */
+void	plan_give(struct job *dir);
+void	plan_pause(struct plan *, struct job *dir);
+void	plan_resume(struct plan *, struct job *dir);
+uint32_t plan_pending(const struct job *dir);
+
+/*
+ * Right after plan_add() of a link: it is looked up ahead of those that copy,
+ * because that takes no handle. It begins once more when its turn has come.
+ */
+void	plan_look_ahead(struct job *);
+
+/* Right after plan_add(), and that: it does not go on before plan_go(). */
+void	plan_wait(struct plan *, struct job *);
+void	plan_go(struct plan *, struct job *);
 
 enum plan_kind plan_kind(const struct job *);
 void	*plan_own(const struct job *);

@@ -27,6 +27,7 @@
 
 #include "check-hook.h"
 #include "file-hook.h"
+#include "from-hook.h"
 #include "landing-hook.h"
 #include "server-hook.h"
 #include "sparse-hook.h"
@@ -363,7 +364,7 @@ put_go_on(struct run *t, struct file *file, struct job *j)
 static void
 put_begin(struct run *t, struct file *file, struct job *j)
 {
-	if ((plan_kind(j) == PLAN_DIR ? begin_dir(t, file) :
+	if ((file_is_dir(j) ? begin_dir(t, file) :
 	    begin_file(t, file)) != 0) {
 		file->failed = 1;
 		plan_fail(j);
@@ -419,7 +420,7 @@ put_end(struct run *t, struct file *file, struct job *j)
 {
 	char *left;
 
-	if (plan_kind(j) == PLAN_DIR && !file->failed)
+	if (plan_kind(j) == PLAN_DIR && !file->failed && !from_is_root(file))
 		list_dir(file, j);
 	if (plan_kind(j) != PLAN_FILE)
 		return;

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "ahead.h"
 #include "checks.h"
 #include "job.h"
 #include "jobs.h"
@@ -89,12 +90,21 @@ has_target(const struct plan *s)
 	return s->conf.put || s->conf.cross;
 }
 
+/* What follows when a directory is there at the target */
+static enum plan_op
+after_made(const struct plan *s, const struct job *j)
+{
+	return s->conf.put || j->kind == PLAN_MADE || j->is_given ? PLAN_END :
+	    PLAN_OPENDIR;
+}
+
 enum plan_op
 steps_first(const struct plan *s, const struct job *j)
 {
 	switch (j->kind) {
 	case PLAN_DIR:
-		return has_target(s) ? PLAN_MKDIR : PLAN_OPENDIR;
+	case PLAN_MADE:
+		return has_target(s) ? PLAN_MKDIR : after_made(s, j);
 	case PLAN_LINK:
 		return PLAN_STAT;
 	case PLAN_LEAVE:
@@ -159,12 +169,15 @@ steps_closed(struct plan *s, struct job *j)
 static void
 end(struct plan *s, struct job *j)
 {
-	s->active--;
+	if (j->looks)
+		s->looking--;
+	else
+		s->active--;
 	lanes_leave(s, j);
 	landings_drop(s, j);
 	if (s->solo == j)
 		s->solo = NULL;
-	if (!j->failed)
+	if (!j->failed && !j->looks)
 		pace_ended_well(s, j);
 	jobs_done(s, j);
 }
@@ -421,24 +434,35 @@ reply_fstat(struct plan *s, struct job *j, enum plan_result result)
 	return j->again;
 }
 
+/* A link has become something else. */
+static void
+looked_up(struct plan *s, struct job *j)
+{
+	if (!j->looks)
+		step(s, j, PLAN_BEGIN);
+	else if (!ahead_looked(s, j))
+		step(s, j, PLAN_END);
+}
+
 /* What follows the reply to a request that changes something, or looks */
 static void
 reply_status(struct plan *s, struct job *j, enum plan_op op,
     enum plan_result result)
 {
 	if (op == PLAN_MKDIR && result != PLAN_OK) {
-		j->leave->found = 1;
+		if (j->leave != NULL)
+			j->leave->found = 1;
 		step(s, j, s->conf.cross ? PLAN_STAT_TO : PLAN_STAT);
 	} else if (op == PLAN_EMPTY)
 		step(s, j, result == PLAN_OK ? PLAN_CLOSE_TO : PLAN_CLOSE);
 	else if (s->conf.cross && result == PLAN_OK &&
 	    (op == PLAN_MKDIR || op == PLAN_STAT_TO))
-		step(s, j, PLAN_OPENDIR);
+		step(s, j, after_made(s, j));
 	else if (op == PLAN_STAT && s->conf.put && j->kind == PLAN_FILE)
 		step(s, j, PLAN_OPEN);
 	else if (op == PLAN_STAT && result == PLAN_OK && j->kind != PLAN_NOTE &&
 	    !s->conf.put)
-		step(s, j, PLAN_BEGIN);
+		looked_up(s, j);
 	else if (op == PLAN_TRUNCATE || op == PLAN_ATTRS || op == PLAN_CLOSE ||
 	    op == PLAN_CLOSE_TO || op == PLAN_SYNC)
 		reply_last(s, j, op);

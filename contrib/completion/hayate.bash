@@ -8,7 +8,8 @@
 
 _hayate_names='@NAMES@'
 _hayate_keywords='@KEYWORDS@'
-_hayate_options='@OPTIONS@'
+_hayate_scp='@SCP@'
+_hayate_sftp='@SFTP@'
 declare -gA _hayate_theirs
 
 # Loads the distribution's file for a program of OpenSSH: the first that is not
@@ -71,7 +72,7 @@ _hayate_add()
 	done
 }
 
-# Adds -j and its values and the long options of scp and sftp, or offers files
+# _hayate_add_options OPTION...: adds -j and its values and these, or offers files
 # alone behind one that has an argument. The distribution's function may have read
 # our options in the usage.
 _hayate_add_options()
@@ -84,14 +85,14 @@ _hayate_add_options()
 		return
 	fi
 	[ "${COMP_WORDS[n - 1]}" != = ] || n=$((n - 1))
-	for word in $_hayate_options; do
+	for word; do
 		[ "${COMP_WORDS[n - 1]}" = "--${word%:*}" ] || continue
 		[[ $word = *:* ]] || continue
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		compopt +o nospace -o filenames 2>/dev/null
 		return
 	done
-	for word in -j $_hayate_options; do
+	for word in -j "$@"; do
 		[ "$word" = -j ] || word=--${word%:*}
 		[[ $cur = -* && $word = "$cur"* ]] || continue
 		[[ " ${COMPREPLY[*]} " != *" $word "* ]] || continue
@@ -108,7 +109,10 @@ _hayate()
 	[ -z "$theirs" ] || "$theirs" "$@"
 	_hayate_add
 	case " $_hayate_names " in
-	*" $name:scp "*|*" $name:sftp "*) _hayate_add_options ;;
+	# shellcheck disable=SC2086 # words
+	*" $name:scp "*) _hayate_add_options $_hayate_scp ;;
+	# shellcheck disable=SC2086 # words
+	*" $name:sftp "*) _hayate_add_options $_hayate_sftp ;;
 	esac
 }
 

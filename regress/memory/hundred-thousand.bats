@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate stock path
-# 100,000 files, in one directory and in 100: what memory scp takes, both ways,
-# and over a path. "./check hundred-thousand" runs it, ./check does not; it takes
+# 100,000 files, in one directory and in 100, as a tree and as a list: what memory
+# scp takes, both ways, and over a path; and what time a list takes. "./check hundred-thousand" runs it, ./check does not; it takes
 # four minutes where files can be in memory, and longer on a disk.
 
 load ../helper
@@ -50,11 +50,21 @@ small() {
 }
 near() { small "$(bin scp)" -q -S ./near -r "$@"; }
 
+# fastest COMMAND...: the seconds of the best of three runs that make "b"
+fastest() {
+	local i
+	for i in 1 2 3; do
+		rm -rf b
+		seconds "$@" >&3
+	done 3>times
+	sort -n times | head -n 1
+}
+
 # over_path SOURCE TARGET: within a tenth of the time that 100,000 files take one
 # after the other, three round trips each
 over_path() {
 	small ip netns exec "lfp-$P-a" timeout 600 "$(bin scp)" -q \
-	    -S "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" -r "$@"
+	    -S "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "$@"
 }
 
 @test "100,000 files take less than 32 MiB, in one directory and in 100" {
@@ -81,8 +91,48 @@ over_path() {
 	room
 	IN_SERVER="ip netns exec lfp-$P-b" sshd_up	# it sees what is mounted now
 	tree 100
-	over_path a "hayate:$PWD/b"
+	over_path -r a "hayate:$PWD/b"
 	diff -rq a b
-	over_path "hayate:$PWD/a" c
+	over_path -r "hayate:$PWD/a" c
 	diff -rq a c
+}
+
+@test "a list of 100,000 names takes no more memory, and 1.2 times as long as its tree" {
+	local tree list ways way
+	need python3
+	room
+	printf '#!/bin/sh\nexec %s\n' "$(bin sftp-server)" >near
+	chmod +x near
+	tree 100
+	(cd a && find . -type f) | shuf --random-source=/bin/bash >list
+	ways=("a h:$PWD/b" "h:$PWD/a b" "h:$PWD/a g:$PWD/b")
+	for way in "${ways[@]}"; do
+		rm -rf b
+		# shellcheck disable=SC2086 # words
+		near --files-from list $way
+		diff -rq a b
+		# shellcheck disable=SC2086 # words
+		tree=$(fastest "$(bin scp)" -q -S ./near -r $way)
+		# shellcheck disable=SC2086 # words
+		list=$(fastest "$(bin scp)" -q -S ./near --files-from list $way)
+		echo "$way: tree $tree s, list $list s"
+		true_ "$list <= 1.2 * $tree"
+	done
+}
+
+@test "over a path of 20 ms a list takes 1.2 times as long as its tree" {
+	local tree list
+	need python3
+	need_path
+	export P=h$$ SERVER_ADDRESS=10.77.0.2
+	"$LFP" up "$P" --rtt 20ms --rate 1gbit 3>&-
+	room
+	IN_SERVER="ip netns exec lfp-$P-b" sshd_up
+	tree 100
+	(cd a && find . -type f) >list
+	tree=$(seconds over_path -r "hayate:$PWD/a" b 2>/dev/null | tail -n 1)
+	list=$(seconds over_path --files-from list "hayate:$PWD/a" c 2>/dev/null | tail -n 1)
+	diff -rq a c
+	echo "tree $tree s, list $list s"
+	true_ "$list <= 1.2 * $tree"
 }

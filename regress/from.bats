@@ -1,0 +1,513 @@
+#!/usr/bin/env bats
+# Needs: hayate stock unit
+# scp --files-from (transfer/from-hook.h): what a list names is copied as scp -r
+# copies it, and what is wrong with a list or a server stays with its line.
+
+load helper
+load copies
+
+# listed ARG...: copy what "list" names, as a root who may not read everything
+listed() {
+	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
+	    "$(bin scp)" -q -S ./near --files-from list "$@" 3>&-
+}
+
+# each_way COMMAND...: in each direction; sources and target are in $SOURCE, $TARGET
+each_way() {
+	local way
+	for way in put get cross; do
+		rm -rf b
+		SOURCE=h:$T/a TARGET=g:$T/b
+		[ $way != put ] || SOURCE=a
+		[ $way != get ] || TARGET=b
+		echo "$way"
+		"$@"
+	done
+}
+
+# small: a tree
+small() {
+	mkdir -p a/b/c a/d
+	echo 1 >a/b/c/1
+	echo 2 >a/d/2
+	echo 3 >a/3
+}
+
+### The list
+
+# cleaned [-0] TEXT: what the driver says, the same for one byte at a time
+# shellcheck disable=SC2059 # it is a format
+cleaned() {
+	local text=${*: -1} all
+	all=$(printf "$text" | unit lines-replay "${@:1:$#-1}")
+	[ "$(printf "$text" | unit lines-replay "${@:1:$#-1}" 1)" = "$all" ]
+	echo "$all"
+}
+
+@test "names of a list are cleaned, and end with the list" {
+	[ "$(cleaned 'a/b\n/x//y/./z/\n\n./.\nlast')" = "1 2 [a/b]
+2 3 [x/y/z]
+4 0 []
+5 1 [last]" ]
+	[ "$(cleaned '..a/b..\n...\n.a\n')" = "1 2 [..a/b..]
+2 1 [...]
+3 1 [.a]" ]
+	[ "$(cleaned -0 'a\nb\0\0 \0c\0')" = "1 1 [a
+b]
+3 1 [ ]
+4 1 [c]" ]
+	[ -z "$(cleaned '')" ]
+	[ -z "$(cleaned '\n\n')" ]
+}
+
+@test "bad lines of a list are named, and those behind them are good" {
+	local long
+	[ "$(cleaned '../x\nx/..\na/../b\n..\nq')" = '1 0 ".." is not allowed [../x]
+2 0 ".." is not allowed [x/..]
+3 0 ".." is not allowed [a/../b]
+4 0 ".." is not allowed [..]
+5 1 [q]' ]
+	[ "$(cleaned 'a\0b\nq\n')" = "1 0 it has a NUL [a]
+2 1 [q]" ]
+	long=$(printf '%4095s' x)
+	[[ $(cleaned "$long\nq\n") = "1 1 ["*$'\n'"2 1 [q]" ]]
+	long=$(printf '%4096s' x)
+	[[ $(cleaned "$long\nq\n") = "1 0 longer than any path ["*$'\n'"2 1 [q]" ]]
+	long=$(printf '%100000s' x)
+	[[ $(cleaned "q\n$long") = "1 1 [q]"$'\n'"2 0 longer than any path ["* ]]
+}
+
+### What arrives
+
+# as_tree SORT: a list of the whole tree "a", in this order, leaves what -r$P of stock
+# leaves
+as_tree() {
+	(cd run.a && find . -mindepth 1 -print0 | $1) >list
+	near "$(bin sftp-server)"
+	[ ! -e b ] || chmod -R u+rwX b
+	rm -rf a b stock
+	cp -a run.a a
+	"$(bin scp stock)" -q -S ./near "-r$P" "$SOURCE" "$TARGET" 3>&-
+	mv b stock
+	listed --from0 ${P:+-$P} "$SOURCE" "$TARGET"
+	state stock >state.stock
+	state b >state.b
+	diff state.stock state.b
+}
+
+@test "a list of a tree leaves what scp -r leaves, whatever its order" {
+	export TIMES=y P=p
+	need_root
+	grow run.a
+	touch -d '2001-02-03 04:05:06' run.a run.a/*
+	each_way as_tree 'sort -z'
+	each_way as_tree 'sort -zr'
+	each_way as_tree 'shuf -z --random-source=/bin/bash'
+}
+
+@test "without -p modes are those that scp -r gives" {
+	need_root
+	grow run.a
+	chmod 700 run.a/many
+	chmod 1777 run.a/deep
+	umask 027
+	export P=
+	each_way as_tree 'sort -z'
+	umask 077
+	each_way as_tree 'sort -zr'
+}
+
+only_made() {
+	listed "$SOURCE" "$TARGET"
+	[ "$(find b | sort | xargs)" = "b b/b b/d" ]
+	rm -rf b
+	listed -r "$SOURCE" "$TARGET"
+	diff -r a/b b/b
+	diff -r a/d b/d
+	[ ! -e b/3 ]
+	echo . >list.all
+	rm -rf b
+	listed -r --files-from list.all "$SOURCE" "$TARGET"
+	diff -r a b
+	rm -rf b
+	listed --files-from=list.all "$SOURCE" "$TARGET"
+	[ "$(find b)" = b ]
+}
+
+@test "a directory is made, and copied with its tree only with -r" {
+	small
+	printf 'b\nd/\n' >list
+	near "$(bin sftp-server)"
+	each_way only_made
+}
+
+twice() {
+	listed -rp "$SOURCE" "$TARGET"
+	diff -r a b
+	[ "$(stat -c %a%Y a a/b a/b/c a/d)" = "$(stat -c %a%Y b b/b b/b/c b/d)" ]
+}
+
+@test "a name that comes twice, or below one that has come, is whole" {
+	small
+	head -c 3000000 /dev/urandom >a/d/large
+	touch -d '2001-02-03 04:05:06' a a/b a/b/c a/d
+	printf '%s\n' b/c/1 b b/c/1 d/large d d/large 3 3 3 d/2 >list
+	near "$(bin sftp-server)"
+	each_way twice
+}
+
+over() {
+	mkdir -p b/b b/d/2
+	seq 9999 >b/3
+	echo in the way >b/b/c
+	run -1 listed "$SOURCE" "$TARGET"
+	[[ $output = *'is not a directory'* || $output = *'Not a directory'* ]]
+	[ "$(<b/3)" = 3 ]
+	[ "$(<b/b/c)" = "in the way" ]
+	[ -d b/d/2 ]
+}
+
+@test "a target that exists is filled, and what is in the way stays" {
+	small
+	printf 'b/c/1\nd/2\n3\n' >list
+	near "$(bin sftp-server)"
+	each_way over
+}
+
+linked() {
+	listed "$SOURCE" "$TARGET"
+	[ "$(<b/link/1)" = 1 ]
+	[ "$(<b/three)" = 3 ]
+	[ ! -L b/link ]
+}
+
+@test "links are followed, as with -r" {
+	small
+	ln -s b/c a/link
+	ln -s 3 a/three
+	printf 'link/1\nthree\n' >list
+	near "$(bin sftp-server)"
+	each_way linked
+}
+
+### What fails
+
+# has_failed NAME TEXT: it is in the report and the journal, under its whole path
+has_failed() {
+	reported "[x['status'] for x in r['files'] if x['from'] == '${SOURCE#h:}/$1'
+	    and '''$2''' in x['error']] == ['failed']"
+	grep -F "\"from\":\"${SOURCE#h:}/$1\"" journal | grep -q '"status":"failed"'
+}
+
+mixed() {
+	rm -f report journal
+	run -1 listed --report report --journal journal "$SOURCE" "$TARGET"
+	[ "$(find b -type f | sort | xargs)" = "b/3 b/b/c/1 b/d/2" ]
+	has_failed none 'No such file'
+	has_failed b/none 'No such file'
+	has_failed gone/none 'No such file'
+	has_failed fifo 'not a regular file'
+	has_failed 3/x ''
+	has_failed locked 'Permission denied'
+	has_failed ../out 'line 4: "../out": ".." is not allowed'
+	[[ $output = *'"list", line 4: "../out"'* ]]
+	reported "r['totals']['failed'] == 7 and r['totals']['files'] == 10"
+	[ ! -e b/gone ]
+	[ ! -e b/fifo ]
+}
+
+@test "what cannot be copied has failed under its whole path, and the rest is copied" {
+	need_root
+	need python3
+	small
+	mkfifo a/fifo
+	echo x >a/locked
+	chmod 0 a/locked
+	echo secret >out
+	printf '%s\n' b/c/1 none b/none ../out gone/none d/2 fifo 3/x locked 3 >list
+	near "$(bin sftp-server)"
+	each_way mixed
+}
+
+hostile() {
+	run -1 listed "$SOURCE" "$TARGET"
+	[ "$(find b -type f | sort | xargs)" = "b/3 b/etc/passwd" ]
+	[ "$(<b/etc/passwd)" = ours ]
+	[ "$(grep -c 'line' <<<"$output")" = 5 ]
+	[[ $output = *'line 6: "d/d/d/'*'"...: too many directories'* ]]
+	[[ $output = *'line 8: "'*'"...: longer than any path'* ]]
+	[[ $output = *'line 9: "nul": it has a NUL'* ]]
+	[ ! -e x ]
+	[ ! -e evil ]
+}
+
+@test "a hostile list leads nowhere, and each of its lines is named" {
+	local i deep=
+	small
+	mkdir a/etc
+	echo ours >a/etc/passwd
+	echo x >evil
+	mv evil a/../../evil.$$
+	for i in $(seq 65); do deep+=d/; done
+	{
+		printf '../../evil.%s\n/etc/passwd\nb/../../x\n\n\n' $$
+		printf '%sx\n////\n' "$deep"
+		head -c 1000000 /dev/zero | tr '\0' /
+		printf 'x\nnul\0l\n%s' 3
+	} >list
+	near "$(bin sftp-server)"
+	each_way hostile
+	rm "$T/../evil.$$"
+}
+
+any_byte() {
+	listed --from0 "$SOURCE" "$TARGET"
+	diff -r a b
+}
+
+@test "names have any bytes but the one that ends them" {
+	local i
+	mkdir -p a/$'new\nline'
+	for i in $'\xff\xfe' $'new\nline/\n' ' ' '*' '?[a]' '~' '#x' '-r' $'cr\r' '"' "'"; do
+		echo x >"a/$i"
+	done
+	(cd a && find . -type f -printf '%P\0') >list
+	near "$(bin sftp-server)"
+	each_way any_byte
+	(cd a && find . -maxdepth 1 -type f -printf '%P\n') >list
+	rm -rf b a/new*
+	listed a "h:$T/b"
+	diff -r a b
+}
+
+depth() {
+	listed "$SOURCE" "$TARGET"
+	cmp "a/$deep" "b/$deep"
+}
+
+@test "a name may have 64 parts" {
+	local i deep=
+	for i in $(seq 63); do deep+=d/; done
+	mkdir -p "a/$deep"
+	deep+=x
+	echo x >"a/$deep"
+	echo "$deep" >list
+	near "$(bin sftp-server)"
+	each_way depth
+}
+
+unwritable() {
+	mkdir -p b
+	chmod 555 b
+	run -1 listed "$SOURCE" "$TARGET"
+	chmod 755 b
+	[[ $output = *'Permission denied'* || $output = *'stat remote: No such'* ]]
+	[[ $output = *"/d/2\": its directory could not be made"* ]]
+	[ "$(find b)" = b ]
+}
+
+@test "names whose directory cannot be made have failed" {
+	need_root
+	small
+	printf 'd/2\nb/c/1\n' >list
+	near "setpriv --bounding-set -dac_override,-dac_read_search $(bin sftp-server)"
+	each_way unwritable
+}
+
+### The list is read as it comes
+
+slow() {
+	mkfifo names
+	listed --files-from names "$SOURCE" "$TARGET" &
+	exec 4>names
+	echo d/2 >&4
+	poll 20 test -s b/d/2
+	echo 3 >&4
+	poll 20 test -s b/3
+	printf 'b/c' >&4
+	exec 4>&-
+	wait $!
+	[ -d b/b/c ]
+	rm names
+}
+
+@test "a name is copied while the list is still written" {
+	small
+	near "$(bin sftp-server)"
+	each_way slow
+}
+
+@test "a list comes from standard input, and - is no other file" {
+	small
+	near "$(bin sftp-server)"
+	echo d/2 >-
+	printf 'b/c/1\n3' | listed --files-from - a "h:$T/b"
+	[ "$(find b -type f | sort | xargs)" = "b/3 b/b/c/1" ]
+	: | listed --files-from - a "h:$T/c"
+	[ "$(find c)" = c ]
+}
+
+### Use
+
+# refused TEXT ARG...: with status 1 and this text, and nothing is copied
+refused() {
+	run -1 timeout 20 "$(bin scp)" -q -S ./near "${@:2}" 3>&-
+	[[ $output = *"$1"* ]] || { echo "$output"; return 1; }
+	[ ! -e b ]
+}
+
+@test "wrong use ends before anything is copied, and says why" {
+	small
+	echo 3 >list
+	near "$(bin sftp-server)"
+	refused 'list.none": No such file' --files-from list.none a h:b
+	refused 'Is a directory' --files-from a a h:b
+	refused 'needs an argument' --files-from
+	refused 'one source' --files-from list a a/b "h:$T/b"
+	refused 'one source' --files-from list "h:$T/a" "h:$T/a/b" b
+	refused 'between local files' --files-from list a b
+	refused 'does not work with -O' -O --files-from list a "h:$T/b"
+	refused 'does not work with -R' -R --files-from list "h:$T/a" "g:$T/b"
+	refused 'is not a directory' --files-from list a/3 "h:$T/b"
+	refused 'is not a directory' --files-from list "h:$T/a/3" b
+	refused 'is not a directory' --files-from list "h:$T/a/3" "g:$T/b"
+	refused 'No such file' --files-from list none "h:$T/b"
+	refused 'No such file' --files-from list "h:$T/none" b
+	refused 'is a pattern' --files-from list "h:$T/*" b
+	refused 'there is no --files-from' --from0 a "h:$T/b"
+	run -1 "$(bin sftp)" --files-from list h
+	[[ $output = *'unknown option --files-from'* ]]
+}
+
+@test "where one file goes after the other a list is refused" {
+	local o way
+	small
+	echo 3 >list
+	for o in -l100000 -Xnrequests=7 --resume --checksum; do
+		near "$(bin sftp-server)"
+		refused '--files-from copies many files at once' $o --files-from list a "h:$T/b"
+		refused '--files-from copies many files at once' $o --files-from list "h:$T/a" b
+	done
+	refused '--files-from copies many files at once' -l100000 --files-from list "h:$T/a" "g:$T/b"
+}
+
+@test "a directory whose name looks like a pattern is a root" {
+	mkdir 'a[b]*'
+	echo x >'a[b]*/x'
+	echo x >list
+	near "$(bin sftp-server)"
+	listed "h:$T/a\\[b]\\*" b
+	diff -r 'a[b]*' b
+}
+
+@test "URIs, a home and a login name the root, and -j is for lists too" {
+	small
+	sshd_up
+	(cd a && find . -type f) >list
+	copy -q -j2 --files-from list a "hayate:$T/b"
+	diff -r a b
+	copy -q -j2 --files-from list "hayate:$T/a" c
+	diff -r a c
+	copy -q --files-from list "scp://hayate/$T/a/" d
+	diff -r a d
+	copy -q --files-from list "hayate:$T/a" "hayate:$T/e"
+	diff -r a e
+	run -1 copy -q -o Hayate=no --files-from list "hayate:$T/a" f
+	[[ $output = *'--files-from copies many files at once'* ]]
+	[ ! -e f ]
+}
+
+### Servers
+
+many() {
+	local i
+	mkdir -p a/1/2 a/3
+	for i in $(seq 250); do echo "$i" | tee "a/1/2/$i" >"a/3/$i"; done
+	(cd a && find . -type f) >list
+}
+
+@test "500 names take 11 round trips, both ways" {
+	many
+	peer limits=261120,261120,1019 gather=0.1
+	# INIT, the root twice, STAT, OPEN, READ, CLOSE
+	listed "h:$T/a" b
+	diff -r a b
+	run -0 cat log
+	echo "$output"
+	[ "$(of 0 rounds)" -le 11 ]
+	[ "$(of 0 open)" -ge 400 ]
+	# INIT, the real path, MKDIR of three levels, OPEN, WRITE, CLOSE, SETSTAT of three
+	listed a "h:$T/b2"
+	diff -r a b2
+	run -0 cat log
+	echo "$output"
+	[ "$(of 0 rounds)" -le 11 ]
+}
+
+@test "a server may answer in any order, tell no limit, or be strict" {
+	local odd
+	many
+	echo nothing/here >>list
+	for odd in "limits=261120,261120,1019 gather=0.02 backwards=1" strict=0 \
+	    strict=1 strict=2 "limits=261120,261120,40 strict=40"; do
+		rm -rf b b2
+		# shellcheck disable=SC2086 # words
+		peer $odd
+		run -1 listed "h:$T/a" b
+		[[ $output = *'nothing/here'* ]]
+		[ "$(wc -l <<<"$output")" = 1 ]
+		diff -r a b
+		run -1 listed a "h:$T/b2"
+		diff -r a b2
+	done
+}
+
+# odd STAT STATUS ARG...: get the list from a server that says this
+odd() {
+	rm -rf b
+	peer limits=261120,261120,1019 "stat=$1"
+	run "-$2" listed "${@:3}" "h:$T/a" b
+}
+
+@test "what a server says of a name is believed as far as it goes" {
+	small
+	printf 'b/c/1\n3\n' >list
+	odd block 1
+	[ "$(grep -c 'not a regular file' <<<"$output")" = 2 ]
+	[ "$(find b -type f)" = "" ]
+	odd dir 0
+	[ -d b/3 ]
+	[ -d b/b/c/1 ]
+	odd dir 1 -r
+	[[ $output = *'readdir("'*'/a/3")'* ]]
+	odd file 1
+	[[ $output = *'/b/c/1": its directory could not be made'* ]]
+	[ "$(<b/3)" = 3 ]
+	odd none 1
+	[ "$(grep -c 'not a regular file' <<<"$output")" = 2 ]
+	odd huge 0
+	diff a/3 b/3
+	diff a/b/c/1 b/b/c/1
+	odd handle 255
+	[[ $output = *'Expected packet of type'* ]]
+}
+
+@test "a lost connection is 255, and a file that failed is 1" {
+	local n
+	many
+	for n in 20 300 700; do
+		rm -rf b
+		peer limits=261120,261120,1019 gather=0.02 die=$n
+		run -255 listed "h:$T/a" b
+		[[ $output = *"Connection closed"* ]]
+		rm -rf b
+		run -255 listed a "h:$T/b"
+		[[ $output = *"Connection closed"* ]]
+	done
+	chmod 0 a/3/7
+	rm -rf b
+	near "$(bin sftp-server)"
+	need_root
+	run -1 listed a "h:$T/b"
+	[ "$(find b -type f | wc -l)" = 499 ]
+}

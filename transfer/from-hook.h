@@ -1,0 +1,82 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * from-hook: scp --files-from LIST, which copies what a list names.
+ *
+ * The argument is the root, and a line of the list is a file below it, which
+ * keeps its path below the target. The list is read while files are copied, as
+ * names are needed; from a pipe as they come, and nobody waits for it who has
+ * other things to do. A name is a job of the plan as soon as it is read. What
+ * has to happen before it is copied are jobs as well:
+ *
+ *   the name      A get, or a copy between servers, looks it up, many at once.
+ *   the way       Each directory that leads to it is made once, with a mode
+ *                 that lets files be written. Until then the name waits.
+ *
+ * Modes and times of these directories are set when all names are done, the
+ * inner ones first, whatever the order of the list. So all of them are kept in
+ * memory, about 100 bytes each, but of the names only as many as a tree has
+ * jobs. A directory that is named is one of them; with -r its tree is copied as
+ * any other.
+ *
+ * A line that cannot be used is an item that has failed, as a file that is not
+ * there: the others are copied.
+ *
+ * One list in a process. Main thread only.
+ */
+
+#ifndef HAYATE_FROM_HOOK_H
+#define HAYATE_FROM_HOOK_H
+
+#include "plan.h"
+
+struct file;
+struct run;
+
+/*
+ * The list is opened; "-": standard input. "nul": its names end with NUL.
+ * "deep": the directories among them are copied with what is below. An error
+ * ends the process with status 1. "target" is where to, as the user names it.
+ */
+void	from_open(const char *path, int nul, int deep, const char *target);
+
+/* Whether there is a list; that target */
+int	from_is_wanted(void);
+const char *from_target(void);
+
+/* Says why no list is copied: what this source is, or NULL: how. Returns -1. */
+int	from_refuse(const char *src);
+
+/* A run begins; its root was added. */
+void	from_begin(struct run *, struct file *root, struct job *);
+
+/* Returns 1 if children of this directory come from the list. */
+int	from_is_root(const struct file *);
+
+/* PLAN_MORE of the root: adds a name if there is one. */
+void	from_add(struct run *, struct job *);
+
+/*
+ * Looks whether the list goes on: returns 1 if the plan has more to do. The
+ * descriptor to wait for, or -1
+ */
+int	from_look(struct run *);
+int	from_fd(void);
+
+/* PLAN_BEGIN of a job. Returns 0, or -1 with a text if it has failed. */
+int	from_starts(struct file *, struct job *);
+
+/* PLAN_END and PLAN_PRINT of a job */
+void	from_ended(struct run *, struct file *, struct job *);
+void	from_printed(struct file *);
+
+/*
+ * What a name turned out to be, and what follows from that. "kind" is what it
+ * would be in a tree; PLAN_NOTE: nothing that can be copied.
+ */
+enum plan_kind from_kind(struct file *, enum plan_kind kind);
+
+#endif /* HAYATE_FROM_HOOK_H */

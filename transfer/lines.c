@@ -1,0 +1,169 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See lines.h. */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lines.h"
+
+/* Bytes that are read at once, at most */
+#define CHUNK	(32 * 1024)
+
+struct lines {
+	char	 end;
+	int	 is_over;		/* no more bytes come */
+	uint64_t number;		/* of the line that comes */
+	char	 chunk[CHUNK];
+	size_t	 len, at;		/* of it; used */
+	char	 line[LINES_LONGEST + 1];
+	size_t	 n;			/* bytes of it, as far as they fit */
+	int	 has_nul, is_long;
+};
+
+struct lines *
+lines_new(char end)
+{
+	struct lines *l = calloc(1, sizeof(*l));
+
+	if (l == NULL)
+		return NULL;
+	l->end = end;
+	l->number = 1;
+	return l;
+}
+
+void
+lines_free(struct lines *l)
+{
+	free(l);
+}
+
+char *
+lines_room(struct lines *l, size_t *len)
+{
+	*len = sizeof(l->chunk);
+	return l->chunk;
+}
+
+void
+lines_put(struct lines *l, size_t len)
+{
+	l->at = 0;
+	l->len = len;
+	l->is_over |= len == 0;
+}
+
+static void
+keep(struct lines *l, const char *p, size_t len)
+{
+	size_t room = LINES_LONGEST - l->n;
+
+	l->has_nul |= memchr(p, '\0', len) != NULL;
+	l->is_long |= len > room;
+	if (len > room)
+		len = room;
+	memcpy(l->line + l->n, p, len);
+	l->n += len;
+}
+
+/* Returns 1 if a line has come to its end. */
+static int
+gather(struct lines *l)
+{
+	const char *from = l->chunk + l->at, *end;
+	size_t left = l->len - l->at;
+
+	if (left == 0)
+		return l->is_over && l->n > 0;
+	end = memchr(from, l->end, left);
+	keep(l, from, end == NULL ? left : (size_t)(end - from));
+	l->at += end == NULL ? left : (size_t)(end - from) + 1;
+	return end != NULL || (l->is_over && l->n > 0);
+}
+
+/* Cleans the line in its place. Returns how many components it has. */
+static unsigned int
+clean(char *line)
+{
+	char *to = line;
+	const char *from = line;
+	unsigned int depth = 0;
+	size_t n;
+
+	for (; *from != '\0'; from += n) {
+		from += strspn(from, "/");
+		n = strcspn(from, "/");
+		if (n == 0 || (n == 1 && *from == '.'))
+			continue;
+		if (to != line)
+			*to++ = '/';
+		memmove(to, from, n);
+		to += n;
+		depth++;
+	}
+	*to = '\0';
+	return depth;
+}
+
+/* Returns 1 if a component is "..". */
+static int
+leads_up(const char *name)
+{
+	size_t n;
+
+	for (; *name != '\0'; name += n) {
+		name += strspn(name, "/");
+		n = strcspn(name, "/");
+		if (n == 2 && name[0] == '.' && name[1] == '.')
+			return 1;
+	}
+	return 0;
+}
+
+static const char *
+fault_of(const struct lines *l)
+{
+	if (l->is_long)
+		return "longer than any path";
+	if (l->has_nul)
+		return "it has a NUL";
+	return leads_up(l->line) ? "\"..\" is not allowed" : NULL;
+}
+
+/* The line has come to its end. Returns 1 unless it is empty. */
+static int
+take(struct lines *l, struct line *line)
+{
+	size_t n = l->n;
+
+	l->line[n] = '\0';
+	memset(line, 0, sizeof(*line));
+	line->number = l->number++;
+	line->name = l->line;
+	line->why = fault_of(l);
+	if (line->why == NULL)
+		line->depth = clean(l->line);
+	l->n = 0;
+	l->has_nul = l->is_long = 0;
+	return n > 0;
+}
+
+int
+lines_next(struct lines *l, struct line *line)
+{
+	while (l->at < l->len || (l->is_over && l->n > 0)) {
+		if (gather(l) && take(l, line))
+			return 1;
+	}
+	return 0;
+}
+
+int
+lines_ended(const struct lines *l)
+{
+	return l->is_over && l->at == l->len && l->n == 0;
+}
