@@ -82,6 +82,7 @@ HAYATE_HOOKS = \
 	transfer/longopt-hook.c \
 	transfer/lost-hook.c \
 	transfer/names-hook.c \
+	transfer/outcome-hook.c \
 	transfer/put-hook.c \
 	transfer/report-hook.c \
 	transfer/server-hook.c \

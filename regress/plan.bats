@@ -502,7 +502,7 @@ WIDE='set widen 5000'
 	done
 	run -0 replay "$TOLD" "set window 20000" "set lanes 4" "get 1 1 100000" \
 	    "$WIDE" "get 1 1 100000" "get 1 1 4999"
-	[ "$(of 0 lane1) $(of 2 width)" = "0 1" ]
+	[ "$(of 0 lane2) $(of 2 width)" = "0 1" ]
 	[ "$(of 1 lane1)" -ge 15 ]
 }
 
