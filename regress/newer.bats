@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate stock unit
+# Needs: hayate
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
