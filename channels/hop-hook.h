@@ -14,9 +14,8 @@
  * tells ssh where the memory is (tell.h). ssh attaches when it first reads
  * what scp sends.
  *
- * Called from patches/135-channels-hop.patch, 136-sftp-client-hop.patch and
- * 169-sftp-client-data.patch, and by the hooks of scp, ssh, sshd-session and
- * sftp-server. Does nothing where the memory cannot be had: one line at -v.
+ * Called from patches/135-channels-hop.patch and 136-sftp-client-hop.patch, and
+ * by the hooks of scp, ssh, sshd-session and sftp-server. Does nothing where the memory cannot be had: one line at -v.
  * Main thread only.
  */
 

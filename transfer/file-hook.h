@@ -49,7 +49,8 @@ struct handle {
 	size_t	 len;
 };
 
-struct checking;			/* private to check-hook.c */
+struct checking;			/* see check-hook.h */
+
 /* Who has named it: a directory, or a list (from-hook.h) */
 enum file_role { FILE_OF_TREE, FILE_NAMED, FILE_ON_WAY };
 
