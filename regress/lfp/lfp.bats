@@ -283,6 +283,55 @@ connections() { at "$P" a ss -Htn state established dport = :5201; }
 	true_ "$got >= 40 && $got <= 41"
 }
 
+# echoes PORT NODELAY: what b hears goes back line by line
+echoes() {
+	at "$P" b perl -MIO::Socket::INET -MSocket=:all -e '
+	    $l = IO::Socket::INET->new(LocalPort => $ARGV[0], Listen => 9) or die;
+	    while ($c = $l->accept) {
+		setsockopt $c, IPPROTO_TCP, TCP_NODELAY, 0 + $ARGV[1];
+		$c->autoflush;
+		print $c $_ while <$c>;
+	    }' "$@" >/dev/null 2>&1 3>&- &
+	poll 10 listens "$P" "$1"
+}
+
+# asks PORT N TOGETHER: N questions from a, of which so many are asked at once;
+# prints the round trips
+asks() {
+	"$LFP" clear "$P"
+	at "$P" a perl -MIO::Socket::INET -e '
+	    ($port, $n, $at_once) = @ARGV;
+	    $s = IO::Socket::INET->new("10.77.0.2:$port") or die;
+	    $s->autoflush;
+	    for (; $n > 0; $n -= $at_once) {
+		print $s "?\n" x $at_once;
+		<$s> for 1 .. $at_once;
+	    }' "$@"
+	count back trips
+}
+
+@test "trips counts the questions that waited for an answer, whatever they took" {
+	command -v perl >/dev/null || skip "no perl"
+	up "$P" --rtt 40ms
+	echoes 7 1
+	echoes 8 0
+	for ms in 40 90; do
+		"$LFP" set "$P" --rtt ${ms}ms
+		# one for the connection
+		[ "$(asks 7 1 1)" = 2 ]
+		[ "$(asks 7 6 1)" = 7 ]
+		[ "$(asks 7 6 3)" = 3 ]
+		[ "$(asks 7 6 6)" = 2 ]
+		# Nagle: the second answer waits until the first was seen
+		[ "$(asks 8 6 3)" = 5 ]
+	done
+	# nothing of what was under way before counts
+	asks 7 6 1 >/dev/null
+	"$LFP" clear "$P"
+	sleep 0.2
+	[ "$(count back trips)" = 0 ]
+}
+
 @test "two paths with the same addresses do not interfere" {
 	up "$P-1" --rtt 10ms
 	up "$P-2" --rtt 60ms
