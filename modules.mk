@@ -46,6 +46,8 @@ HAYATE_CORE = \
 	transfer/verify.c \
 	transfer/wide.c \
 	transfer/width.c \
+	ssh/early.c \
+	ssh/recall.c \
 
 HAYATE_HOOKS = \
 	common/optline-hook.c \
@@ -96,8 +98,10 @@ HAYATE_HOOKS = \
 	ssh/authonly-mux-hook.c \
 	ssh/cleanup-hook.c \
 	ssh/cliopt-hook.c \
+	ssh/early-hook.c \
 	ssh/further-hook.c \
 	ssh/login-hook.c \
+	ssh/recall-hook.c \
 	ssh/serve-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/checkfile-hook.c \

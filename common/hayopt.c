@@ -20,12 +20,12 @@
 #define K	((uint64_t)1 << 10)
 #define M	((uint64_t)1 << 20)
 #define G	((uint64_t)1 << 30)
-#define AUTO	UINT64_MAX	/* of a COUNT or NUMBER; off is 0 */
+#define AUTO	UINT64_MAX	/* of COUNT, NUMBER, AUTO_FLAG; off is 0 */
 
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
-	TRANSFER_STREAMS,
+	TRANSFER_STREAMS, EARLY_LOGIN,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -36,6 +36,7 @@ enum kind {
 	COUNT,			/* auto, off or a number */
 	NUMBER,			/* auto or a number */
 	LIMIT,			/* none or a SIZE; none is 0 */
+	AUTO_FLAG,		/* auto, yes or no */
 	NAME,			/* default or a name, kept as text */
 	OTHER_FLAG,		/* HPN-SSH's name of a flag */
 	OTHER_NOT,		/* HPN-SSH's name of a negated flag */
@@ -84,6 +85,7 @@ static const struct keyword {
 	{ "MaxRate", B, LIMIT, MAX_RATE, 0, K, 4 * G, NULL },
 	{ "TransferStreams", C, NUMBER, TRANSFER_STREAMS,
 	    1, 1, HAYOPT_STREAMS_MAX, NULL },
+	{ "EarlyLogin", C, AUTO_FLAG, EARLY_LOGIN, AUTO, 0, 1, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
@@ -250,6 +252,10 @@ hayopt_get(void)
 		current.transfer_streams = !current.hayate ? 1 :
 		    get_value(TRANSFER_STREAMS) == AUTO ? HAYOPT_STREAMS_AUTO :
 		    (int)get_value(TRANSFER_STREAMS);
+		current.early_login = !current.hayate ? HAYOPT_EARLY_NO :
+		    get_value(EARLY_LOGIN) == AUTO ? HAYOPT_EARLY_AUTO :
+		    get_value(EARLY_LOGIN) != 0 ? HAYOPT_EARLY_YES :
+		    HAYOPT_EARLY_NO;
 		stale = 0;
 	}
 	return &current;
@@ -453,6 +459,9 @@ describe_values(const struct keyword *k, char *buf, size_t len)
 		    "is allowed", k->kind == COUNT ? ", off" : "",
 		    (unsigned long long)k->min, (unsigned long long)k->max);
 		break;
+	case AUTO_FLAG:
+		snprintf(buf, len, "auto, yes or no is allowed");
+		break;
 	case RETIRED:
 	case FOREIGN:
 	case FOREIGN_LOUD:
@@ -489,6 +498,8 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 		r = parse_size(av[0], k->min, k->max, valp);
 	else if (k->kind == NAME)
 		r = parse_name(av[0]);
+	else if (k->kind == AUTO_FLAG && strcasecmp(av[0], "auto") == 0)
+		*valp = AUTO;
 	else if (k->kind == FOREIGN_YES)
 		r = parse_flag(side, av[0], valp) != 0 || *valp != 1 ? -1 : 0;
 	else if (k->kind < RETIRED && k->kind != LIMIT)
@@ -597,7 +608,7 @@ dump_option(const struct keyword *k, char *buf, size_t len)
 	uint64_t val = get_value(k->slot);
 	const char *word = NULL;
 
-	if (k->kind == FLAG)
+	if (k->kind == FLAG || (k->kind == AUTO_FLAG && val != AUTO))
 		word = val ? "yes" : "no";
 	else if (k->kind == NAME)
 		word = get_name(k->slot) ? get_name(k->slot) : "default";

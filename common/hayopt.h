@@ -34,6 +34,9 @@
 #define HAYOPT_STREAMS_AUTO	0	/* as many as help */
 #define HAYOPT_STREAMS_MAX	8
 
+/* What a login sends before it is answered */
+enum hayopt_early { HAYOPT_EARLY_NO, HAYOPT_EARLY_YES, HAYOPT_EARLY_AUTO };
+
 /* The values in force: defaults and HPN-SSH's names are included. */
 struct hayopt {
 	int		hayate;		/* 0: behave as stock OpenSSH */
@@ -46,6 +49,7 @@ struct hayopt {
 	const char	*congestion_control; /* NULL: the kernel's default */
 	uint64_t	max_rate;	/* sent bytes per second; 0: any */
 	int		transfer_streams; /* or HAYOPT_STREAMS_AUTO */
+	enum hayopt_early early_login;
 };
 
 /*

@@ -47,13 +47,13 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	FLAVOUR=asan unit hayopt-test
 }
 
-@test "ssh -G differs from stock by ten lines" {
+@test "ssh -G differs from stock by eleven lines" {
 	: >c
 	cli c >with
 	BUILD_OF=stock cli c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 10 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 11 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
@@ -117,6 +117,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 		COUNT)	want="auto, off or a number from 1 to 16 is allowed" ;;
 		NUMBER)	want="auto or a number from 1 to 8 is allowed" ;;
 		RETIRED) continue ;;
+		AUTO_FLAG) want="auto, yes or no is allowed" ;;
 		*)	want="yes or no is allowed" ;;
 		esac
 		printf '%s\n' "# one" "Host far" "$name 7Q" >c
@@ -453,7 +454,7 @@ rows() {
 	/^	\{ "/ { row = "" }
 	{ row = row $0 }
 	/\},$/ && row ~ /^	\{ "/ { print row; row = "" }' "$TOP/common/hayopt.c" |
-	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
+	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
 	    sed -e 's/\<K\>/1024/g; s/\<M\>/1048576/g; s/\<G\>/1073741824/g' \
 		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/HAYOPT_STREAMS_MAX/8/; s/[ 	]//g; s/,/|/g'
 }
@@ -463,7 +464,7 @@ word() {
 	case $1:$2 in
 	FLAG:0)	echo no ;;
 	FLAG:1)	echo yes ;;
-	COUNT:-1) echo auto ;;
+	COUNT:-1|AUTO_FLAG:-1) echo auto ;;
 	NAME:0)	echo default ;;
 	LIMIT:0) echo none ;;
 	*)	echo $(($2)) ;;
@@ -511,11 +512,15 @@ lacks() {
 		says "\\.Cm $default \\(the default\\)" "$2" "the default"
 		says "from $(short "$5") to $(short "$6")" "$2" "bounds"
 		says 'in bytes per second' "$2" "the unit" ;;
+	AUTO_FLAG)
+		says "\\.Cm $default \\(the default\\)" "$2" "the default"
+		says '\.Cm yes' "$2" "the value yes"
+		says '\.Cm no' "$2" "the value no" ;;
 	NAME)	says "\\.Cm $default \\(the default\\)" "$2" "the default" ;;
 	esac
 	says "^.It Cm $2 Specifies " "$2" "what it does"
 	says '[Ss]tock (server|client|OpenSSH|sender|\.Xr)|is not Hayate' "$2" "the effect with a stock peer"
-	grep -qE '\.Cm (Hayate|Window|None|MaxRate|Cipher|Congestion|Transfer)[A-Za-z]*' <<<"${text//.Cm $2 /}" ||
+	grep -qE '\.Cm (Hayate|Window|None|MaxRate|Cipher|Congestion|Transfer|Early)[A-Za-z]*' <<<"${text//.Cm $2 /}" ||
 	    echo "$2: another keyword"
 }
 
@@ -535,7 +540,7 @@ lacks() {
 		diff table <(comm -13 stock.$side ours.$side)
 	done
 	# the defaults of the page are those of the table: see lacks
-	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|NAME)$')" ]
+	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|AUTO_FLAG|NAME)$')" ]
 }
 
 @test "each entry says what, values and units, default, interplay, and what a stock peer does" {
@@ -569,6 +574,8 @@ lacks() {
 	CipherThreads|COUNT|-1|1|16|s/to 16/to 8/|bounds
 	TransferStreams|NUMBER|1|1|8|s/to 8/to 9/|bounds
 	CipherThreads|COUNT|-1|1|16|s/^\.Cm Hayate no/no/|another keyword
+	EarlyLogin|AUTO_FLAG|-1|0|1|s/^(the default)//|the default
+	EarlyLogin|AUTO_FLAG|-1|0|1|s/^\.Cm yes/yes/|the value yes
 	EOF
 }
 

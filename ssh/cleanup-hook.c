@@ -4,9 +4,10 @@
  */
 
 /*
- * Takes the place of upstream's cleanup.c: how a program without a function of
- * this name ends after fatal(). What report-hook.c and copy-hook.c set as
- * cleanup_first is done before.
+ * Takes the place of upstream's cleanup.c, and in ssh of the function of this
+ * name in clientloop.c, which build-aux/overlay.mk renames: how a program ends
+ * after fatal(). What report-hook.c and copy-hook.c set as cleanup_first is
+ * done before, and in ssh early_cleanup().
  */
 
 #include "includes.h"
@@ -17,11 +18,17 @@
 
 /* Weak: a program that has no such hook does not link it. */
 extern void	(*cleanup_first)(void) __attribute__((weak));
+extern void	early_cleanup(void) __attribute__((weak));
+extern void	client_cleanup_exit(int) __attribute__((weak));
 
 void
 cleanup_exit(int status)
 {
 	if (&cleanup_first != NULL && cleanup_first != NULL)
 		cleanup_first();
+	if (early_cleanup != NULL)
+		early_cleanup();
+	if (client_cleanup_exit != NULL)
+		client_cleanup_exit(status);
 	_exit(status);
 }

@@ -326,3 +326,22 @@ login_start(struct ssh *ssh, int sock)
 	freeargs(&args);
 	return pid == -1 ? -1 : 0;
 }
+
+void
+login_again(void)
+{
+	arglist args = { 0 };
+	struct sshbuf *b = read_arguments();
+	const char *word, *end;
+
+	if (b == NULL)
+		return;
+	word = (const char *)sshbuf_ptr(b);
+	end = word + sshbuf_len(b);
+	addargs(&args, "%s", word);
+	addargs(&args, "-oEarlyLogin=no");
+	while ((word += strlen(word) + 1) < end)
+		addargs(&args, "%s", word);
+	ssh_kill_proxy_command();
+	execv("/proc/self/exe", args.list);
+}

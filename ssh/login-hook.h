@@ -39,6 +39,11 @@ struct sshkey;
  */
 int	login_start(struct ssh *, int sock);
 
+/*
+ * Begins this ssh anew, with EarlyLogin no. Returns if that is not possible.
+ */
+void	login_again(void);
+
 /* Before the command: ends this ssh if it was started so, for another host. */
 void	login_check(struct ssh *);
 

@@ -56,6 +56,14 @@ static const struct {
 	{ C, "g WindowMax 4M", "yes yes 4194304 268435456" },
 	{ C, "g WindowMemoryMax 64m", "yes yes 67108864 67108864" },
 
+	{ C, "g EarlyLogin auto", DEF },
+	{ C, "g EarlyLogin yes;g EarlyLogin no", DEF " early" },
+	{ C, "g EarlyLogin false", DEF " late" },
+	{ C, "g EarlyLogin yes;g Hayate no", "no no 67108864 268435456" },
+	{ C, "g EarlyLogin 1",
+	    "[EarlyLogin \"1\": auto, yes or no is allowed] " DEF },
+	{ S, "g EarlyLogin no", "pass " DEF },
+
 	/* units of other programs beside K, M and G */
 	{ C, "g WindowMax 16MB", "yes yes 16777216 268435456" },
 	{ S, "g WindowMax 64MiB", DEF },
@@ -377,6 +385,10 @@ run(int side, const char *in, const char *out)
 		    (unsigned long long)o->max_rate);
 		add(end);
 	}
+	if (o->early_login == HAYOPT_EARLY_YES)
+		add("early");
+	if (o->early_login == HAYOPT_EARLY_NO && side == C && o->hayate)
+		add("late");
 	if (strcmp(got, out) == 0)
 		return 0;
 	printf("\"%s\"\n  want %s\n  got  %s\n", in, out, got);
@@ -388,7 +400,7 @@ static int
 dump(int side)
 {
 	const char *want = side == C ?
-	    DUMP " noneswitch no" THREADS " transferstreams 1" :
+	    DUMP " noneswitch no" THREADS " transferstreams 1 earlylogin auto" :
 	    DUMP THREADS;
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;

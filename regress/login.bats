@@ -1,0 +1,509 @@
+#!/usr/bin/env bats
+# Needs: hayate stock unit path peers
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# A login in few round trips (ssh/early.h) and what is remembered for it
+# (ssh/recall.h). Round trips are counted by the path, not timed.
+
+load helper
+
+setup_file() {
+	export P=l$$ SERVER_ADDRESS=10.77.0.2 IN_SERVER="ip netns exec lfp-l$$-b"
+	cd "$BATS_FILE_TMPDIR" || return
+	"$LFP" check 2>why || return 0
+	"$LFP" up "$P" --rtt 60ms 3>&-
+	keys
+	for k in second third; do
+		ssh-keygen -q -t ed25519 -N '' -C $k -f $k
+	done
+	sshd_up hayate "AuthorizedKeysFile $PWD/may"
+	sshd_up stock "AuthorizedKeysFile $PWD/may"
+	sshd_up system "AuthorizedKeysFile $PWD/may"
+}
+
+teardown_file() {
+	sshd_down
+	[ -s "$BATS_FILE_TMPDIR/why" ] || "$LFP" down "$P"
+}
+
+setup() {
+	need_path
+	cd "$BATS_TEST_TMPDIR"
+	T=$BATS_TEST_TMPDIR
+	F=$BATS_FILE_TMPDIR
+	cp "$F/user.pub" "$F/may"
+	# each test has a memory of its own
+	cp "$F/known_hosts" hosts
+	KNOWN=(-o UserKnownHostsFile="$T/hosts")
+}
+
+teardown() {
+	foreign_down
+	[ -z "$AGENT" ] || kill "$AGENT"
+	[ -z "$DROPBEAR" ] || kill "$DROPBEAR"
+}
+
+# log_in ARG...: ssh over the path, with the memory of this test
+log_in() { far client "${KNOWN[@]}" "$@" </dev/null; }
+
+# trips COMMAND...: round trips until its last answer
+trips() {
+	"$LFP" clear "$P"
+	"$@" >out 2>err </dev/null || { cat err >&2; return 1; }
+	"$LFP" stat "$P" back trips
+}
+
+# steps: what was done early by the login whose standard error is the file err
+steps() { tr -d '\r' <err | sed -n 's/^debug1: early login: //p'; }
+
+# memory: its entries
+memory() { sed 1d hayate_logins; }
+
+### Pure parts
+
+ID=$(printf '%040d' 1)
+KEY=$(printf 'a%.0s' {1..40})
+SALT=$(printf 'b%.0s' {1..32})
+recall() { unit recall-replay "$@"; }
+
+@test "an entry is found again, and replaced by a later one with its id" {
+	run -1 recall find "$ID" </dev/null
+	recall put "$SALT" "$ID" key="$KEY" methods=publickey,password ext </dev/null >one
+	[ "$(recall find "$ID" <one)" = "key=$KEY methods=publickey,password ext=1 plain=0" ]
+	recall put "$SALT" "${ID/0/1}" plain <one >two
+	recall put "$SALT" "$ID" methods=password <two >three
+	[ "$(wc -l <three)" = 3 ]
+	[ "$(recall find "$ID" <three)" = "key= methods=password ext=0 plain=0" ]
+	[ "$(recall find "${ID/0/1}" <three)" = "key= methods= ext=0 plain=1" ]
+	# one that says nothing is forgotten
+	recall put "$SALT" "$ID" ext <three >four
+	run -1 recall find "$ID" <four
+	[ "$(wc -l <four)" = 2 ]
+}
+
+@test "a text that is not ours, or not whole, is no memory and does no harm" {
+	local bad
+	recall put "$SALT" "$ID" key="$KEY" </dev/null >good
+	printf 'hayate-logins 2 %s\n%s key=%s\n' "$SALT" "$ID" "$KEY" >bad.1
+	printf 'hayate-logins 1 %sx\n%s key=%s\n' "$SALT" "$ID" "$KEY" >bad.2
+	head -c -1 good >bad.3
+	sed "2s/ key=./ key=/" good >bad.4
+	sed "2s/key=a/key=\\x00/" good >bad.5
+	sed "2s/key=/key=g/" good >bad.6
+	sed "2s/\$/ methods=a b=\$(id)/;2s/methods=a/methods=A/" good >bad.7
+	sed "2s/\$/$(printf ' x%.0s' {1..300})/" good >bad.8
+	head -c 100000 /dev/urandom >bad.9
+	for bad in bad.*; do
+		run -1 recall find "$ID" <"$bad"
+		recall put "$SALT" "${ID/0/1}" plain <"$bad" >new
+		recall find "${ID/0/1}" <new
+		[ "$(wc -l <new)" = 2 ]
+	done
+	# a word of a later version is passed over
+	sed '2s/$/ later=7/' good | recall find "$ID"
+}
+
+@test "the oldest entries go when there are 500" {
+	{
+		echo "hayate-logins 1 $SALT"
+		for i in $(seq 500); do printf '%040d plain\n' "$i"; done
+	} >full
+	recall put "$SALT" "$(printf '%040d' 501)" plain <full >new
+	[ "$(wc -l <new)" = 501 ]
+	run -1 recall find "$(printf '%040d' 1)" <new
+	recall find "$(printf '%040d' 2)" <new
+	recall find "$(printf '%040d' 501)" <new
+}
+
+@test "a key comes first unless another method does that is enabled and offered" {
+	local stock=gssapi-with-mic,hostbased,publickey,keyboard-interactive,password
+	first() { unit early-replay first "$@"; }
+	[ "$(first $stock publickey)" = key ]
+	[ "$(first $stock publickey,password)" = key ]
+	[ "$(first $stock password,publickey)" = key ]
+	[ "$(first $stock gssapi-with-mic,publickey)" = other ]
+	[ "$(first $stock gssapi-with-mic,publickey gssapi-with-mic)" = key ]
+	[ "$(first $stock publickey publickey)" = other ]
+	[ "$(first $stock password)" = other ]
+	[ "$(first $stock '')" = other ]
+	[ "$(first password,publickey publickey,password)" = other ]
+	[ "$(first $stock publickey2,xpublickey)" = other ]
+}
+
+@test "servers are known by the beginning of their banner" {
+	kind() { unit early-replay kind "$1"; }
+	[ "$(kind SSH-2.0-OpenSSH_9.2p1)" = openssh ]
+	[ "$(kind SSH-2.0-dropbear_2022.83)" = known ]
+	[ "$(kind SSH-2.0-mod_sftp)" = known ]
+	[ "$(kind SSH-2.0-Cisco-1.25)" = none ]
+	[ "$(kind 'SSH-2.0-x OpenSSH_9.2')" = none ]
+	[ "$(kind '')" = none ]
+}
+
+### Round trips
+
+@test "a first login needs 7 round trips, and a later one 6, where stock needs 11" {
+	local s
+	for s in stock hayate; do
+		rm -f hayate_logins
+		[ "$(CLIENT=stock trips log_in $s true)" = 11 ]
+		[ "$(trips log_in -v $s true)" = 7 ]
+		[ "$(steps)" = "asking what may be tried
+offering a key with it" ]
+		[ "$(trips log_in -v $s true)" = 6 ]
+		[ "$(steps)" = "the key was accepted before, signing with it
+not asking what may be tried (publickey)" ]
+	done
+}
+
+@test "without memory a login needs 8 round trips" {
+	KNOWN=(-o UserKnownHostsFile=none -o GlobalKnownHostsFile="$F/known_hosts")
+	[ "$(trips log_in stock true)" = 8 ]
+	[ "$(trips log_in stock true)" = 8 ]
+	[ ! -e hayate_logins ]
+}
+
+@test "EarlyLogin no and Hayate no ask as stock, and remember nothing" {
+	local how
+	for how in EarlyLogin=no Hayate=no; do
+		trips log_in -v -o $how stock true >trips
+		echo "$how $(<trips)"
+		[ "$(<trips)" -ge 9 ]
+		[ "$(steps)" = "" ]
+		[ ! -e hayate_logins ]
+	done
+}
+
+@test "a server of an older release takes what is sent early" {
+	local before
+	before=$(trips log_in -o EarlyLogin=no system true)
+	[ "$(trips log_in system true)" -lt "$before" ]
+	[ "$(trips log_in -v system true)" -le $((before - 3)) ]
+	steps | grep 'signing with it'
+}
+
+### Keys
+
+@test "a key that is refused now is forgotten, and the next one logs in" {
+	local both=(-i "$F/user" -i "$F/second")
+	log_in stock true
+	[[ $(memory) = *" key="* ]]
+	cp "$F/second.pub" "$F/may"
+	log_in -v "${both[@]}" stock true 2>err
+	steps | grep 'the key is not accepted any more, forgotten'
+	[ "$(grep -c 'Offering public key' err)" = 2 ]
+	# the second is not the first, so it is asked for the first
+	log_in -v "${both[@]}" stock true 2>err
+	[ "$(steps | grep -c 'signing with it')" = 1 ]
+	grep -A1 'Offering.*second' err | grep 'signing with it'
+	# nobody may: as stock says it
+	: >"$F/may"
+	CLIENT=stock log_in "${both[@]}" stock true 2>want && false
+	log_in "${both[@]}" stock true 2>got && false
+	cmp want got
+	run -1 grep -q key= hayate_logins
+}
+
+@test "a login is bound to the user, the port, the name and the host's key" {
+	local other
+	sshd_up stock:twin "AuthorizedKeysFile $F/may"
+	log_in -v stock true 2>err
+	for other in "-p $(sshd_port twin) stock" "-o HostName=::ffff:10.77.0.2 stock" \
+	    "-l nobody stock"; do
+		# shellcheck disable=SC2086
+		IN_CLIENT="ip netns exec lfp-$P-a" client -v "${KNOWN[@]}" $other true \
+		    2>err </dev/null || :
+		[[ $(steps) = "asking what may be tried"* ]]
+	done
+	log_in -v -l root stock true 2>err
+	[[ $(steps) = *"signing with it"* ]]
+	ssh-keygen -q -t ed25519 -N '' -f host2
+	sshd_down stock
+	mv "$F/host" "$F/host.kept"
+	cp host2 "$F/host"
+	sshd_up stock "AuthorizedKeysFile $F/may"
+	mv "$F/host.kept" "$F/host"
+	echo "hayate-test $(cat host2.pub)" >>hosts
+	log_in -v -p "$(sshd_port stock)" stock true 2>err
+	[[ $(steps) != *"signing with it"* ]]
+	sshd_down stock
+	sshd_up stock "AuthorizedKeysFile $F/may"
+	sshd_down twin
+}
+
+# set_asker ANSWER: the program that is asked, which writes down that it was
+set_asker() {
+	printf '#!/bin/sh\necho asked >>%s/asked\necho %s\n' "$T" "$1" >ask
+	chmod +x ask
+	export SSH_ASKPASS=$T/ask SSH_ASKPASS_REQUIRE=force
+	: >asked
+}
+asked() { wc -l <"$T/asked"; }
+
+@test "no passphrase is asked for before the server has accepted the key" {
+	set_asker secret
+	ssh-keygen -q -t ed25519 -N secret -f locked
+	cat "$F/user.pub" locked.pub >"$F/may"
+	local how=(-o IdentityFile=none -i locked -o BatchMode=no)
+	log_in "${how[@]}" stock true
+	[ "$(asked)" = 1 ]
+	log_in -v "${how[@]}" stock true 2>err
+	[ "$(asked)" = 2 ]
+	[[ $(steps) = "not asking what may be tried"* ]]
+	cp "$F/second.pub" "$F/may"
+	run -255 log_in "${how[@]}" stock true
+	[ "$(asked)" = 2 ]
+	# of this key there is no public half, so it is not looked at early
+	rm locked.pub
+	ssh-keygen -q -t rsa -b 2048 -m PEM -N secret -f pem
+	cat pem.pub >"$F/may"
+	rm pem.pub
+	how=(-o IdentityFile=none -i pem -o BatchMode=no)
+	log_in -v "${how[@]}" stock true 2>err
+	[ "$(asked)" = 3 ]
+	[[ $(steps) != *"offering"* ]]
+}
+
+@test "an agent asks for a confirmation as often as with stock" {
+	set_asker yes
+	eval "$(ssh-agent -s)" >/dev/null
+	AGENT=$SSH_AGENT_PID
+	DISPLAY=:9 ssh-add -q -c "$F/user"
+	local how=(-o IdentityAgent="$SSH_AUTH_SOCK" -o IdentityFile="$F/user.pub")
+	for i in 1 2 3; do
+		log_in -v "${how[@]}" stock true 2>err
+		[ "$(asked)" = $i ]
+	done
+	steps | grep 'signing with it'
+	CLIENT=stock log_in "${how[@]}" stock true
+	[ "$(asked)" = 4 ]
+}
+
+@test "two keys that are both wanted log in, with two signatures" {
+	sshd_up stock:two "AuthorizedKeysFile $F/may" \
+	    "AuthenticationMethods publickey,publickey"
+	cat "$F/user.pub" "$F/second.pub" >"$F/may"
+	for i in 1 2 3; do
+		log_in -v -i "$F/second" two true 2>err
+		grep 'partial success' err
+	done
+	steps | grep 'signing with it'
+	sshd_down two
+}
+
+@test "where a key is no use, and one try is allowed, the login ends as with stock" {
+	local n
+	sshd_up stock:tight "AuthorizedKeysFile $F/may" "MaxAuthTries 1" \
+	    "PubkeyAuthentication no" "KbdInteractiveAuthentication yes"
+	CLIENT=stock log_in tight true 2>want && false
+	[[ $(<want) = *"Permission denied (keyboard-interactive)"* ]]
+	# the first finds out, and begins anew
+	log_in -v tight true 2>err && false
+	[ "$(tr -d '\r' <err | tail -n 1)" = "$(tr -d '\r' <want)" ]
+	[[ $(tr -d '\r' <err) = *"the server did not take it, beginning anew"* ]]
+	# a second one does not try
+	log_in -v tight true 2>err && false
+	[ "$(steps)" = "asking what may be tried" ]
+	[ "$(log_in tight true 2>&1)" = "$(<want)" ]
+	sshd_down tight
+}
+
+@test "a banner is shown once, and a message of the login as with stock" {
+	echo "Be welcome." >banner
+	sshd_up stock:loud "AuthorizedKeysFile $F/may" "Banner $T/banner"
+	CLIENT=stock log_in loud true 2>want
+	for i in 1 2; do
+		log_in loud true 2>got
+		cmp want got
+	done
+	sshd_down loud
+}
+
+### The file
+
+@test "the memory is a file of the user that names nobody" {
+	log_in stock true
+	[ "$(stat -c '%a %U' hayate_logins)" = "600 $(id -un)" ]
+	[ "$(wc -l <hayate_logins)" = 2 ]
+	run -1 grep -iE "stock|10.77|$(id -un)|$(sshd_port stock)|SHA256|ssh-ed" hayate_logins
+	# a login that learns nothing new does not write
+	before=$(stat -c '%i %y' hayate_logins)
+	log_in stock true
+	[ "$(stat -c '%i %y' hayate_logins)" = "$before" ]
+	# the same server is another one in another file
+	mkdir other
+	cp hosts other
+	KNOWN=(-o UserKnownHostsFile="$T/other/hosts")
+	log_in stock true
+	[ "$(sed 1d other/hayate_logins)" != "$(memory)" ]
+	[ -z "$(find . -name 'hayate_logins.*')" ]
+}
+
+@test "a file that others may read, a link and a directory are not used or changed" {
+	log_in stock true
+	cp hayate_logins kept
+	chmod 640 hayate_logins
+	log_in -v stock true 2>err
+	[[ $(steps) != *signing* ]]
+	grep -q 'hayate_logins is not used' err
+	cmp kept hayate_logins
+	[ "$(stat -c %a hayate_logins)" = 640 ]
+	mv hayate_logins real
+	chmod 600 real
+	ln -s real hayate_logins
+	log_in -v stock true 2>err
+	[[ $(steps) != *signing* ]]
+	[ -L hayate_logins ]
+	cmp kept real
+	rm hayate_logins
+	mkdir hayate_logins
+	log_in stock true
+	[ -z "$(ls hayate_logins)" ]
+}
+
+@test "a damaged file is replaced, and a deleted one made again" {
+	log_in stock true
+	head -c 3000 /dev/urandom >hayate_logins
+	log_in -v stock true 2>err
+	[[ $(steps) != *signing* ]]
+	rm hayate_logins
+	log_in stock true
+	log_in -v stock true 2>err
+	[[ $(steps) = *signing* ]]
+}
+
+@test "a memory of a server that was exchanged costs no login" {
+	# what the first said is told of the second
+	log_in stock true
+	salt=$(sed -n '1s/.* //p' hayate_logins)
+	id=$(memory | cut -d' ' -f1)
+	for words in "methods=password ext" "methods=publickey" \
+	    "key=$KEY methods=hostbased,publickey" "key=$KEY methods=publickey ext"; do
+		printf 'hayate-logins 1 %s\n%s %s\n' "$salt" "$id" "$words" >hayate_logins
+		log_in stock true
+		[[ $(memory) = "$id key="*"publickey ext" ]]
+		[[ $(memory) != *"$KEY"* ]]
+	done
+}
+
+@test "20 logins at once leave a whole file" {
+	for i in $(seq 20); do
+		log_in -o HostKeyAlias=hayate-test "$( ((i % 2)) && echo stock || echo hayate)" true &
+	done
+	wait
+	[ "$(wc -l <hayate_logins)" -ge 2 ]
+	run -1 grep -vE "^[0-9a-f]{40} key=[0-9a-f]{40} methods=publickey ext\$" <(memory)
+	[ -z "$(find . -name 'hayate_logins.*')" ]
+}
+
+### Other servers
+
+# foreign KIND: a server of it at the far end; log_in_foreign logs in there
+foreign() {
+	IN_CLIENT="ip netns exec lfp-$P-a" foreign_up "$1"
+	: >hosts
+}
+# These two end a session without a status, so scp ends with 255 or 1.
+copy_far() {
+	far copy -q "${KNOWN[@]}" -o Port="$FOREIGN_PORT" \
+	    -o StrictHostKeyChecking=accept-new "$@" || [[ $? = [${WORST-0}] ]]
+}
+
+# no_worse COMMAND...: COMMAND -o EarlyLogin=no, and three times as it is; never
+# more round trips, and fewer at last
+no_worse() {
+	local before n
+	before=$(trips "$@" -o EarlyLogin=no "${LAST[@]}")
+	for i in 1 2 3; do
+		n=$(trips "$@" "${LAST[@]}")
+		echo "$BATS_TEST_DESCRIPTION: $before, $n"
+		[ "$n" -le "$before" ]
+	done
+	[ "$n" -lt "$before" ]
+}
+
+@test "proftpd takes what is sent early" {
+	need_proftpd
+	foreign proftpd
+	head -c 1000 /dev/urandom >some
+	LAST=(some 127.0.0.1:"$T/there")
+	no_worse copy_far
+	cmp some there
+}
+
+@test "asyncssh takes what is sent early" {
+	need_asyncssh
+	foreign asyncssh
+	WORST=1
+	head -c 1000 /dev/urandom >some
+	LAST=(some 127.0.0.1:"$T/there")
+	no_worse copy_far
+	cmp some there
+}
+
+@test "paramiko takes what is sent early" {
+	need_paramiko
+	foreign paramiko
+	WORST=1
+	head -c 1000 /dev/urandom >some
+	LAST=(some 127.0.0.1:"$T/there")
+	no_worse copy_far
+	cmp some there
+}
+
+@test "dropbear takes what is sent early" {
+	need dropbear dropbear-bin
+	mkdir -p home/.ssh
+	cp "$F/user.pub" home/.ssh/authorized_keys
+	chmod -R go-rwx home
+	dropbearconvert openssh dropbear "$F/host" key 2>/dev/null
+	printf 'mount --bind %s %s && exec dropbear -F -E -s -r %s -P %s -p %s\n' \
+	    "$T/home" ~ "$T/key" "$T/pid" 10.77.0.2:2022 >run
+	# shellcheck disable=SC2086
+	setsid $IN_SERVER unshare -m sh run </dev/null >log 2>&1 3>&- &
+	poll 10 test -s pid
+	DROPBEAR=$(<pid)
+	LAST=(-p 2022 127.0.0.1 true)
+	no_worse log_in
+}
+
+# odd HOW: an odd server
+odd_server() {
+	need_paramiko
+	[ -s rsa ] || ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f rsa
+	FOREIGN_PORT=$((20000 + RANDOM % 12000))
+	$IN_SERVER "$REGRESS/peers/login-peer" 10.77.0.2 $FOREIGN_PORT rsa "$1" \
+	    >said 2>&1 3>&- &
+	# shellcheck disable=SC2034 # foreign_down ends it
+	FOREIGN=$!
+	poll 10 grep -q ready said
+	echo "hayate-test $(cat rsa.pub)" >hosts
+	LAST=(-p "$FOREIGN_PORT" 127.0.0.1 true)
+}
+
+@test "a server of an unknown kind is first met as stock meets it" {
+	odd_server patient
+	log_in -v "${LAST[@]}" 2>err
+	[ "$(steps)" = "" ]
+	run -1 grep early said
+	log_in -v "${LAST[@]}" 2>err
+	steps | grep 'signing with it'
+	grep early said
+	# with yes, it is trusted from the first on
+	rm hayate_logins
+	log_in -v -o EarlyLogin=yes "${LAST[@]}" 2>err
+	[[ $(steps) = "asking what may be tried"* ]]
+}
+
+@test "a server that does not take it costs one connection, once" {
+	odd_server impatient
+	log_in "${LAST[@]}"
+	log_in -v "${LAST[@]}" 2>err
+	[[ $(tr -d '\r' <err) = *"the server did not take it, beginning anew"* ]]
+	[ "$(grep -c early said)" = 1 ]
+	log_in -v "${LAST[@]}" 2>err
+	[ "$(steps)" = "not with this server" ]
+	[ "$(grep -c early said)" = 1 ]
+	[ "$(grep -c command said)" = 3 ]
+}

@@ -1,0 +1,45 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ *   early-replay kind BANNER			known, openssh or none
+ *   early-replay first PREFERRED OFFERED [DISABLED]...	key or other
+ */
+
+#include <err.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "early.h"
+
+static char **disabled;
+
+static int
+is_enabled(const char *method)
+{
+	char **d;
+
+	for (d = disabled; *d != NULL; d++) {
+		if (strcmp(*d, method) == 0)
+			return 0;
+	}
+	return 1;
+}
+
+int
+main(int argc, char **argv)
+{
+	if (argc == 3 && strcmp(argv[1], "kind") == 0) {
+		puts(early_is_openssh(argv[2]) ? "openssh" :
+		    early_is_known_kind(argv[2]) ? "known" : "none");
+		return 0;
+	}
+	if (argc < 4 || strcmp(argv[1], "first") != 0)
+		errx(2, "usage");
+	disabled = argv + 4;
+	puts(early_key_is_first(argv[2], argv[3], is_enabled) ?
+	    "key" : "other");
+	return 0;
+}

@@ -1,0 +1,63 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * Reads a text of recall.h from standard input.
+ *
+ *   recall-replay find ID		prints the entry
+ *   recall-replay put SALT ID [WORD]...	prints the text with that entry
+ */
+
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recall.h"
+
+static char text[4 * RECALL_BYTES];
+
+static void
+set_word(struct recall_entry *e, const char *word)
+{
+	if (strncmp(word, "key=", 4) == 0)
+		snprintf(e->key, sizeof(e->key), "%s", word + 4);
+	else if (strncmp(word, "methods=", 8) == 0)
+		recall_set_methods(e, word + 8);
+	else if (strcmp(word, "ext") == 0)
+		e->ext = 1;
+	else if (strcmp(word, "plain") == 0)
+		e->plain = 1;
+	else
+		errx(2, "%s", word);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct recall_entry e;
+	char *out;
+	int i;
+
+	text[fread(text, 1, sizeof(text) - 1, stdin)] = '\0';
+	if (argc == 3 && strcmp(argv[1], "find") == 0) {
+		if (recall_find(text, argv[2], &e) != 0)
+			errx(1, "none");
+		printf("key=%s methods=%s ext=%d plain=%d\n", e.key, e.methods,
+		    e.ext, e.plain);
+		return 0;
+	}
+	if (argc < 4 || strcmp(argv[1], "put") != 0)
+		errx(2, "usage");
+	memset(&e, 0, sizeof(e));
+	snprintf(e.id, sizeof(e.id), "%s", argv[3]);
+	for (i = 4; i < argc; i++)
+		set_word(&e, argv[i]);
+	if ((out = recall_put(text, argv[2], &e)) == NULL)
+		err(1, "recall_put");
+	fputs(out, stdout);
+	free(out);
+	return 0;
+}

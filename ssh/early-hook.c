@@ -1,0 +1,413 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See early-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "authfile.h"
+#include "kex.h"
+#include "log.h"
+#include "misc.h"
+#include "packet.h"
+#include "pathnames.h"
+#include "ssh.h"
+#include "readconf.h"
+#include "ssh2.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "sshkey.h"
+#include "xmalloc.h"
+
+#include "asked-hook.h"
+#include "early.h"
+#include "early-hook.h"
+#include "further-hook.h"
+#include "hayopt.h"
+#include "login-hook.h"
+#include "recall-hook.h"
+
+extern Options options;
+
+/* What the connection waits for */
+enum phase {
+	OFF,		/* nothing of ours */
+	WAITING,	/* for the server's answer to the service request */
+	ANSWERED,	/* that has come */
+	DONE		/* the user is in */
+};
+
+/* The authentication that runs */
+static struct {
+	enum phase	 phase;
+	struct cauthmethod **method, *none, *key;
+	char		**list;
+	int		(*offer)(struct ssh *);
+	const char	*user;
+
+	int		 is_known_kind;	/* of server */
+	int		 is_kept;	/* there is a memory */
+	struct recall_entry was, now;
+	int		 awaits_ext;	/* before the key is offered */
+	int		 has_asked;	/* before the answer */
+	int		 owes_none;	/* that to "none" comes first */
+	int		 heard;		/* any answer about a method */
+	int		 is_partial;	/* one method of several was right */
+	int		 is_vain;	/* a key is offered that may not be */
+	char		 key_hash[RECALL_HASH + 1]; /* signed with last */
+	int		 is_sure;	/* that one without a question */
+
+	/* stock's handlers */
+	int	(*accept)(int, u_int32_t, struct ssh *);
+	int	(*ext)(int, u_int32_t, struct ssh *);
+	int	(*success)(int, u_int32_t, struct ssh *);
+	int	(*failure)(int, u_int32_t, struct ssh *);
+} auth;
+
+static int
+is_enabled(const char *method)
+{
+	if (strcmp(method, "publickey") == 0)
+		return options.pubkey_authentication != 0;
+	if (strcmp(method, "hostbased") == 0)
+		return options.hostbased_authentication;
+	if (strncmp(method, "gssapi", 6) == 0)
+		return options.gss_authentication;
+	if (strcmp(method, "keyboard-interactive") == 0)
+		return options.kbd_interactive_authentication;
+	return strcmp(method, "password") != 0 ||
+	    options.password_authentication;
+}
+
+/* A key of which only the private half is there may need a passphrase. */
+static int
+may_need_passphrase(void)
+{
+	struct stat st;
+	int i;
+
+	for (i = 0; i < options.num_identity_files; i++) {
+		if (options.identity_keys[i] == NULL &&
+		    stat(options.identity_files[i], &st) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Offers the first key. Returns whether that was sent. */
+static int
+offer_key(struct ssh *ssh)
+{
+	struct cauthmethod *before = *auth.method;
+
+	*auth.method = auth.key;
+	if (auth.offer(ssh))
+		return 1;
+	*auth.method = before;
+	return 0;
+}
+
+static void
+ask_none(struct ssh *ssh)
+{
+	int r;
+
+	if ((r = sshpkt_start(ssh, SSH2_MSG_USERAUTH_REQUEST)) != 0 ||
+	    (r = sshpkt_put_cstring(ssh, auth.user)) != 0 ||
+	    (r = sshpkt_put_cstring(ssh, "ssh-connection")) != 0 ||
+	    (r = sshpkt_put_cstring(ssh, "none")) != 0 ||
+	    (r = sshpkt_send(ssh)) != 0)
+		fatal_fr(r, "send packet");
+	auth.has_asked = 1;
+	debug("early login: asking what may be tried");
+}
+
+/* The way "known" */
+static void
+offer_known(struct ssh *ssh)
+{
+	auth.awaits_ext = 0;
+	free(*auth.list);
+	*auth.list = xstrdup(auth.was.methods);
+	if ((auth.has_asked = offer_key(ssh)) == 0)
+		return;
+	debug("early login: not asking what may be tried (%s)",
+	    auth.was.methods);
+}
+
+static int
+has_known_way(void)
+{
+	return auth.is_kept && !auth.was.plain &&
+	    early_key_is_first(options.preferred_authentications,
+	    auth.was.methods, is_enabled) && !may_need_passphrase();
+}
+
+/* Whether the server is of the kind, or the user trusts any. */
+static int
+trusts(const struct ssh *ssh, int (*is_kind)(const char *banner))
+{
+	char *banner = sshbuf_dup_string(ssh->kex->server_version);
+	int is_one = banner != NULL && is_kind(banner);
+
+	free(banner);
+	return is_one || hayopt_get()->early_login == HAYOPT_EARLY_YES;
+}
+
+/*
+ * Whether to offer the first key before it is known what may be tried. Without
+ * a memory a server that counts this against the user would do so each time.
+ */
+static int
+has_blind_way(const struct ssh *ssh)
+{
+	return auth.has_asked && auth.is_kept &&
+	    auth.was.methods[0] == '\0' && trusts(ssh, early_is_openssh) &&
+	    early_key_is_first(options.preferred_authentications,
+	    "gssapi-with-mic,hostbased,keyboard-interactive,password,publickey",
+	    is_enabled) && !may_need_passphrase();
+}
+
+/* The handlers; each does what stock does, and what ours needs besides. */
+
+static int
+receive_ext(int type, u_int32_t seq, struct ssh *ssh)
+{
+	int r = auth.ext(type, seq, ssh);
+
+	if (r != 0 || auth.phase != WAITING)
+		return r;
+	auth.now.ext = 1;
+	if (auth.awaits_ext)
+		offer_known(ssh);
+	else if (has_blind_way(ssh) && (auth.owes_none = offer_key(ssh)))
+		debug("early login: offering a key with it");
+	return r;
+}
+
+/* Learns what may be tried. Does not consume the message. */
+static void
+learn_failure(struct ssh *ssh)
+{
+	struct sshbuf *b;
+	size_t len;
+	const u_char *p = sshpkt_ptr(ssh, &len);
+	char *list = NULL;
+	u_char partial = 0;
+
+	if ((b = sshbuf_from(p, len)) == NULL ||
+	    sshbuf_get_cstring(b, &list, NULL) != 0 ||
+	    sshbuf_get_u8(b, &partial) != 0)
+		goto out;	/* stock says so */
+	if (partial) {
+		if (!auth.is_partial && *auth.method == auth.key)
+			strlcpy(auth.now.key, auth.key_hash,
+			    sizeof(auth.now.key));
+		auth.is_partial = 1;
+	} else if (!auth.is_partial) {
+		if (strcmp(auth.was.methods, list) != 0 && !auth.heard)
+			recall_set_methods(&auth.now, list);
+		if (auth.is_sure) {
+			debug("early login: the key is not accepted any more, "
+			    "forgotten");
+			auth.now.key[0] = '\0';
+			recall_save(&auth.now);
+		}
+	}
+	auth.is_sure = 0;
+	auth.is_vain = auth.owes_none && strstr(list, "publickey") == NULL;
+	auth.heard = 1;
+out:
+	free(list);
+	sshbuf_free(b);
+}
+
+/* The answer to "none", behind which that to the key is still to come */
+static int
+receive_none(struct ssh *ssh)
+{
+	char *list = NULL;
+	u_char partial;
+	int r;
+
+	auth.owes_none = 0;
+	if ((r = sshpkt_get_cstring(ssh, &list, NULL)) != 0 ||
+	    (r = sshpkt_get_u8(ssh, &partial)) != 0 ||
+	    (r = sshpkt_get_end(ssh)) != 0) {
+		free(list);
+		return r;
+	}
+	debug("Authentications that can continue: %s", list);
+	free(*auth.list);
+	*auth.list = list;
+	return 0;
+}
+
+static int
+receive_failure(int type, u_int32_t seq, struct ssh *ssh)
+{
+	learn_failure(ssh);
+	if (auth.owes_none)
+		return receive_none(ssh);
+	return auth.failure(type, seq, ssh);
+}
+
+static int
+receive_success(int type, u_int32_t seq, struct ssh *ssh)
+{
+	int r;
+
+	if (auth.owes_none)
+		*auth.method = auth.none;
+	r = auth.success(type, seq, ssh);
+	auth.phase = DONE;
+	if (*auth.method == auth.none)
+		auth.now.methods[0] = '\0';
+	if (!auth.is_partial)
+		strlcpy(auth.now.key, *auth.method == auth.key ?
+		    auth.key_hash : "", sizeof(auth.now.key));
+	if (auth.is_kept)
+		recall_save(&auth.now);
+	return r;
+}
+
+static int
+receive_accept(int type, u_int32_t seq, struct ssh *ssh)
+{
+	int r;
+
+	if (auth.awaits_ext) {
+		debug("early login: no extensions came, forgotten");
+		auth.now.ext = 0;
+		offer_known(ssh);
+	}
+	if ((r = auth.accept(type, seq, ssh)) != 0)
+		return r;
+	auth.phase = ANSWERED;
+	auth.success = ssh->dispatch[SSH2_MSG_USERAUTH_SUCCESS];
+	auth.failure = ssh->dispatch[SSH2_MSG_USERAUTH_FAILURE];
+	ssh_dispatch_set(ssh, SSH2_MSG_USERAUTH_SUCCESS, &receive_success);
+	ssh_dispatch_set(ssh, SSH2_MSG_USERAUTH_FAILURE, &receive_failure);
+	return 0;
+}
+
+void
+early_begin(struct ssh *ssh, const char *user, const char *host,
+    struct cauthmethod **method, char **list, struct cauthmethod *key,
+    int (*offer)(struct ssh *))
+{
+	memset(&auth, 0, sizeof(auth));
+	if (hayopt_get()->early_login == HAYOPT_EARLY_NO)
+		return;
+	auth.phase = WAITING;
+	auth.user = user;
+	auth.method = method;
+	auth.none = *method;
+	auth.list = list;
+	auth.key = key;
+	auth.offer = offer;
+	auth.is_kept = recall_load(host, options.port, user,
+	    ssh->kex->initial_hostkey, &auth.was) == 0;
+	auth.now = auth.was;
+	auth.is_known_kind = trusts(ssh, early_is_known_kind);
+	auth.accept = ssh->dispatch[SSH2_MSG_SERVICE_ACCEPT];
+	auth.ext = ssh->dispatch[SSH2_MSG_EXT_INFO];
+	ssh_dispatch_set(ssh, SSH2_MSG_SERVICE_ACCEPT, &receive_accept);
+	ssh_dispatch_set(ssh, SSH2_MSG_EXT_INFO, &receive_ext);
+	if (auth.was.plain)
+		debug("early login: not with this server");
+	else if (!has_known_way()) {
+		if (auth.was.methods[0] != '\0' || auth.is_known_kind)
+			ask_none(ssh);
+	} else if (auth.was.ext)
+		auth.awaits_ext = 1;
+	else
+		offer_known(ssh);
+}
+
+int
+early_has_asked(void)
+{
+	return auth.has_asked;
+}
+
+/* Whether the file has a private key that anybody who reads it can use */
+static int
+is_ready(const char *file)
+{
+	struct sshkey *key = NULL;
+	struct stat st;
+	int r;
+
+	/* Stock complains of others who may read it, and once is enough. */
+	if (stat(file, &st) == -1 || (st.st_mode & 077) != 0)
+		return 0;
+	r = sshkey_load_private_type(KEY_UNSPEC, file, "", &key, NULL);
+	sshkey_free(key);
+	return r == 0;
+}
+
+int
+early_may_sign(const struct sshkey *key, int agent, const char *file)
+{
+	char hash[RECALL_HASH + 1];
+
+	auth.is_sure = 0;
+	if (!auth.is_kept || auth.was.key[0] == '\0' || auth.was.plain ||
+	    sshkey_is_sk(key) || sshkey_is_cert(key) ||
+	    (key->flags & SSHKEY_FLAG_EXT) != 0)
+		return 0;
+	recall_hash_key(key, hash);
+	if (strcmp(hash, auth.was.key) != 0 ||
+	    (agent == -1 && !is_ready(file)))
+		return 0;
+	debug("early login: the key was accepted before, signing with it");
+	auth.is_sure = 1;
+	return 1;
+}
+
+void
+early_note_key(const struct sshkey *key)
+{
+	if (auth.is_kept)
+		recall_hash_key(key, auth.key_hash);
+}
+
+/*
+ * The connection ended before the user was in. If what was sent early may be
+ * the reason, the login begins anew without: nothing but requests for
+ * authentication was sent, so nothing can have been done twice.
+ */
+void
+early_cleanup(void)
+{
+	int is_unheard = auth.has_asked && !auth.heard;
+	enum phase phase = auth.phase;
+
+	auth.phase = OFF;
+	if (phase == OFF || phase == DONE || !auth.is_kept ||
+	    (!is_unheard && !auth.is_vain))
+		return;
+	if (is_unheard) {
+		auth.now.key[0] = auth.now.methods[0] = '\0';
+		auth.now.plain = !auth.is_known_kind;
+	}
+	recall_save(&auth.now);
+	if (auth.is_known_kind && !auth.is_vain)
+		return;
+	if (asked_user() || further_host() != NULL)
+		return;
+	verbose("early login: the server did not take it, beginning anew");
+	login_again();
+}

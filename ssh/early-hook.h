@@ -1,0 +1,57 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * early-hook: a login that does not wait for what it knows (early.h, recall.h).
+ *
+ * Three ways begin a login, with keyword EarlyLogin and without "Hayate no":
+ *
+ *   known      the server's methods are remembered, and a key comes first: the
+ *              key is offered behind the request for the service, and signed at
+ *              once if it was accepted before
+ *   none       behind the request for the service the first question of stock,
+ *              and, from OpenSSH, behind the server's EXT_INFO the first key
+ *   as stock   an unknown kind of server, or one that took us by surprise
+ *
+ * All of it follows the verification of the host key. The answers are read by
+ * stock's handlers, which ours stand before; a refused key therefore leads to
+ * the next one as in stock. Nothing is asked of the user before the server has
+ * answered: no passphrase, no PIN, no touch of a token.
+ *
+ * Called from patches/248-sshconnect2-early.patch.
+ */
+
+#ifndef HAYATE_EARLY_HOOK_H
+#define HAYATE_EARLY_HOOK_H
+
+struct cauthmethod;
+struct ssh;
+struct sshkey;
+
+/*
+ * The service was requested, and the handlers are stock's. "method" and "list"
+ * are the variables of the authentication that runs; "key" is the method
+ * publickey, and offer() tries the next key and returns whether it sent.
+ */
+void	early_begin(struct ssh *, const char *user, const char *host,
+    struct cauthmethod **method, char **list, struct cauthmethod *key,
+    int (*offer)(struct ssh *));
+
+/* Whether the first request has been sent already. */
+int	early_has_asked(void);
+
+/*
+ * Whether the key may be signed with instead of asking for it: the server has
+ * accepted it before, and no user is needed.
+ */
+int	early_may_sign(const struct sshkey *, int agent, const char *file);
+
+/* The key is being signed with. */
+void	early_note_key(const struct sshkey *);
+
+/* The program ends, perhaps because the server closed the connection. */
+void	early_cleanup(void);
+
+#endif /* HAYATE_EARLY_HOOK_H */

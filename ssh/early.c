@@ -1,0 +1,75 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See early.h for the idea. */
+
+#include <string.h>
+
+#include "early.h"
+
+/* Behind "SSH-2.0-". Each was tried; regress/login.bats tries them again. */
+static const char *const kinds[] = { "OpenSSH_", "dropbear", "paramiko_",
+    "AsyncSSH_", "libssh_", "Go", "mod_sftp" };
+
+static int
+begins(const char *banner, const char *name)
+{
+	if (strncmp(banner, "SSH-2.0-", 8) == 0)
+		banner += 8;
+	return strncmp(banner, name, strlen(name)) == 0;
+}
+
+int
+early_is_known_kind(const char *banner)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (begins(banner, kinds[i]))
+			return 1;
+	}
+	return 0;
+}
+
+int
+early_is_openssh(const char *banner)
+{
+	return begins(banner, kinds[0]);
+}
+
+/* Whether the list has the word of that length. */
+static int
+has_word(const char *list, const char *word, size_t len)
+{
+	size_t n;
+
+	for (; *list != '\0'; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (n == len && strncmp(list, word, len) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+int
+early_key_is_first(const char *preferred, const char *offered,
+    int (*enabled)(const char *method))
+{
+	char method[64];
+	size_t n;
+
+	for (; *preferred != '\0'; preferred += n + (preferred[n] == ',')) {
+		n = strcspn(preferred, ",");
+		if (n >= sizeof(method) || !has_word(offered, preferred, n))
+			continue;
+		memcpy(method, preferred, n);
+		method[n] = '\0';
+		if (strcmp(method, "publickey") == 0)
+			return enabled(method);
+		if (enabled(method))
+			return 0;
+	}
+	return 0;
+}

@@ -1,0 +1,36 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * recall-hook: the file of the entries of recall.h.
+ *
+ * It is called hayate_logins, stands beside the first UserKnownHostsFile, and
+ * is used only if it is a regular file of the user that nobody else may read
+ * or write. It is written beside itself and renamed, so it is whole or was not
+ * changed. Two that write at once: one of them has learnt in vain. Without
+ * UserKnownHostsFile, and where that is a device, nothing is kept.
+ */
+
+#ifndef HAYATE_RECALL_HOOK_H
+#define HAYATE_RECALL_HOOK_H
+
+#include "recall.h"
+
+struct sshkey;
+
+/*
+ * Gets what is known of this server; a name without an entry gets an empty one.
+ * Returns 0, or -1 if nothing can be kept.
+ */
+int	recall_load(const char *host, int port, const char *user,
+    const struct sshkey *host_key, struct recall_entry *);
+
+/* The hash of a user's key in this file, RECALL_HASH digits; "" if it fails. */
+void	recall_hash_key(const struct sshkey *, char *hash);
+
+/* Keeps the entry that recall_load() got, if it has changed. */
+void	recall_save(const struct recall_entry *);
+
+#endif /* HAYATE_RECALL_HOOK_H */

@@ -1,0 +1,192 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See recall.h for the idea. */
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "recall.h"
+
+#define HEAD	"hayate-logins 1 "
+#define LINE	512		/* the longest that we write is shorter */
+#define DIGITS	"0123456789abcdef"
+/* What names of methods consist of, and the comma between them */
+#define METHOD	"abcdefghijklmnopqrstuvwxyz0123456789@.,-"
+
+static int
+is_hex(const char *p, size_t len)
+{
+	return strspn(p, DIGITS) == len;
+}
+
+int
+recall_salt(const char *text, char *salt)
+{
+	const char *p = text + strlen(HEAD);
+
+	if (strncmp(text, HEAD, strlen(HEAD)) != 0 || !is_hex(p, RECALL_SALT) ||
+	    p[RECALL_SALT] != '\n')
+		return -1;
+	memcpy(salt, p, RECALL_SALT);
+	salt[RECALL_SALT] = '\0';
+	return 0;
+}
+
+/* Copies the value if it consists of these characters only. */
+static int
+read_value(const char *value, const char *of, size_t least, size_t most,
+    char *out)
+{
+	size_t len = strlen(value);
+
+	if (len < least || len > most || strspn(value, of) != len)
+		return -1;
+	memcpy(out, value, len + 1);
+	return 0;
+}
+
+static int
+read_word(struct recall_entry *e, const char *word)
+{
+	if (strncmp(word, "key=", 4) == 0)
+		return read_value(word + 4, DIGITS, RECALL_HASH, RECALL_HASH,
+		    e->key);
+	if (strncmp(word, "methods=", 8) == 0)
+		return read_value(word + 8, METHOD, 1, RECALL_METHODS,
+		    e->methods);
+	if (strcmp(word, "ext") == 0)
+		e->ext = 1;
+	if (strcmp(word, "plain") == 0)
+		e->plain = 1;
+	return 0;
+}
+
+/* Reads a line without its end. */
+static int
+read_entry(const char *line, size_t len, struct recall_entry *e)
+{
+	char buf[LINE], *p = buf, *word;
+
+	memset(e, 0, sizeof(*e));
+	if (len >= sizeof(buf))
+		return -1;
+	memcpy(buf, line, len);
+	buf[len] = '\0';
+	if (strlen(buf) != len || (word = strsep(&p, " ")) == NULL ||
+	    read_value(word, DIGITS, RECALL_HASH, RECALL_HASH, e->id) != 0)
+		return -1;
+	while ((word = strsep(&p, " ")) != NULL) {
+		if (read_word(e, word) != 0)
+			return -1;
+	}
+	return 0;
+}
+
+/*
+ * Returns the next line and its length in *len; NULL if there is none with an
+ * end. *at is where to go on, first the text.
+ */
+static const char *
+next_line(const char **at, size_t *len)
+{
+	const char *line = *at, *end = strchr(line, '\n');
+
+	if (end == NULL)
+		return NULL;
+	*len = (size_t)(end - line);
+	*at = end + 1;
+	return line;
+}
+
+int
+recall_find(const char *text, const char *id, struct recall_entry *e)
+{
+	const char *line;
+	char salt[RECALL_SALT + 1];
+	size_t len;
+
+	memset(e, 0, sizeof(*e));
+	if (recall_salt(text, salt) != 0)
+		return -1;
+	while ((line = next_line(&text, &len)) != NULL) {
+		if (strncmp(line, id, RECALL_HASH) == 0 &&
+		    read_entry(line, len, e) == 0)
+			return 0;
+	}
+	memset(e, 0, sizeof(*e));
+	return -1;
+}
+
+void
+recall_set_methods(struct recall_entry *e, const char *list)
+{
+	if (read_value(list, METHOD, 1, RECALL_METHODS, e->methods) != 0)
+		e->methods[0] = '\0';
+}
+
+int
+recall_same(const struct recall_entry *a, const struct recall_entry *b)
+{
+	return strcmp(a->id, b->id) == 0 && strcmp(a->key, b->key) == 0 &&
+	    strcmp(a->methods, b->methods) == 0 && a->ext == b->ext &&
+	    a->plain == b->plain;
+}
+
+static void
+write_entry(FILE *out, const struct recall_entry *e)
+{
+	if (e->key[0] == '\0' && e->methods[0] == '\0' && !e->plain)
+		return;
+	fprintf(out, "%s", e->id);
+	if (e->key[0] != '\0')
+		fprintf(out, " key=%s", e->key);
+	if (e->methods[0] != '\0')
+		fprintf(out, " methods=%s", e->methods);
+	fprintf(out, "%s%s\n", e->ext ? " ext" : "", e->plain ? " plain" : "");
+}
+
+static int
+count_entries(const char *text)
+{
+	struct recall_entry e;
+	const char *line;
+	size_t len;
+	int n = 0;
+
+	while ((line = next_line(&text, &len)) != NULL)
+		n += read_entry(line, len, &e) == 0;
+	return n;
+}
+
+char *
+recall_put(const char *text, const char *salt, const struct recall_entry *e)
+{
+	struct recall_entry old;
+	const char *line;
+	char *out = NULL, have[RECALL_SALT + 1];
+	size_t len;
+	FILE *f = open_memstream(&out, &len);
+	int drop;
+
+	if (f == NULL)
+		return NULL;
+	if (recall_salt(text, have) != 0)
+		text = "";
+	drop = count_entries(text) + 1 - RECALL_MOST;
+	fprintf(f, HEAD "%s\n", text[0] == '\0' ? salt : have);
+	while ((line = next_line(&text, &len)) != NULL) {
+		if (read_entry(line, len, &old) == 0 && drop-- <= 0 &&
+		    strcmp(old.id, e->id) != 0)
+			write_entry(f, &old);
+	}
+	write_entry(f, e);
+	if (fclose(f) != 0) {
+		free(out);
+		return NULL;
+	}
+	return out;
+}

@@ -1,0 +1,60 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * recall: what an earlier login learnt of a server, as lines of text.
+ *
+ * A client that knows how the last login went need not ask again: which methods
+ * may be tried, and which key is accepted. An entry is about one host, port,
+ * user and host key, and names them, and the user's key, by a salted hash only.
+ * It is no secret and no proof: a wrong one costs a round trip.
+ *
+ *   hayate-logins 1 SALT
+ *   ID [key=HASH] [methods=LIST] [ext] [plain]
+ *
+ * A line that is not whole or not valid is left out, and so are words that this
+ * version does not know. The newest entry is the last. Nothing has a time, so a
+ * login that learns nothing new writes nothing.
+ *
+ * No I/O, no clock and no upstream header; recall-hook.c keeps the file.
+ */
+
+#ifndef HAYATE_RECALL_H
+#define HAYATE_RECALL_H
+
+#define RECALL_HASH	40	/* hex digits of a hash */
+#define RECALL_SALT	32	/* hex digits */
+#define RECALL_METHODS	120	/* characters; a longer list is not kept */
+#define RECALL_MOST	500	/* entries; the oldest ones go */
+#define RECALL_BYTES	(512 * 1024)	/* a larger file is none of ours */
+
+struct recall_entry {
+	char	id[RECALL_HASH + 1];	/* host, port, user and host key */
+	char	key[RECALL_HASH + 1];	/* that was accepted; "": none */
+	char	methods[RECALL_METHODS + 1]; /* to begin with; "": unknown */
+	int	ext;		/* EXT_INFO was the first message */
+	int	plain;		/* a surprise: only as stock does it */
+};
+
+/* Copies the salt of a text, RECALL_SALT digits. Returns 0, or -1: not ours. */
+int	recall_salt(const char *text, char *salt);
+
+/* Returns 0, or -1 if the text has no valid entry with that id. */
+int	recall_find(const char *text, const char *id, struct recall_entry *);
+
+/* Sets the methods if they can be kept, or "". */
+void	recall_set_methods(struct recall_entry *, const char *list);
+
+int	recall_same(const struct recall_entry *, const struct recall_entry *);
+
+/*
+ * Returns the text, or a new one if it is not ours, with the entry as the last
+ * one and in place of any with its id. An entry that says nothing is left out.
+ * The caller frees it. NULL: no memory.
+ */
+char	*recall_put(const char *text, const char *salt,
+    const struct recall_entry *);
+
+#endif /* HAYATE_RECALL_H */
