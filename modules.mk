@@ -99,6 +99,7 @@ HAYATE_HOOKS = \
 	ssh/cleanup-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/early-hook.c \
+	ssh/early-session-hook.c \
 	ssh/further-hook.c \
 	ssh/login-hook.c \
 	ssh/recall-hook.c \

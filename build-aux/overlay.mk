@@ -53,8 +53,9 @@ poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
 readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
 sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
 	-Dverify_host_key=login_verify_host_key
-# cleanup-hook.c has it.
-clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit
+# cleanup-hook.c has the first; early-session-hook.c looks at the second.
+clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
+	-Dsshpkt_put_cstring=early_session_put_cstring
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
 clientloop.o kex.o poly1305.o readpass.o sshconnect2.o sftp-client.o: \

@@ -12,7 +12,7 @@ setup_file() {
 	export P=l$$ SERVER_ADDRESS=10.77.0.2 IN_SERVER="ip netns exec lfp-l$$-b"
 	cd "$BATS_FILE_TMPDIR" || return
 	"$LFP" check 2>why || return 0
-	"$LFP" up "$P" --rtt 60ms 3>&-
+	"$LFP" up "$P" --rtt 100ms 3>&-
 	keys
 	for k in second third; do
 		ssh-keygen -q -t ed25519 -N '' -C $k -f $k
@@ -70,12 +70,12 @@ recall() { unit recall-replay "$@"; }
 @test "an entry is found again, and replaced by a later one with its id" {
 	run -1 recall find "$ID" </dev/null
 	recall put "$SALT" "$ID" key="$KEY" methods=publickey,password ext </dev/null >one
-	[ "$(recall find "$ID" <one)" = "key=$KEY methods=publickey,password ext=1 plain=0" ]
+	[ "$(recall find "$ID" <one)" = "key=$KEY methods=publickey,password ext=1 wait=0 late=0 plain=0" ]
 	recall put "$SALT" "${ID/0/1}" plain <one >two
 	recall put "$SALT" "$ID" methods=password <two >three
 	[ "$(wc -l <three)" = 3 ]
-	[ "$(recall find "$ID" <three)" = "key= methods=password ext=0 plain=0" ]
-	[ "$(recall find "${ID/0/1}" <three)" = "key= methods= ext=0 plain=1" ]
+	[ "$(recall find "$ID" <three)" = "key= methods=password ext=0 wait=0 late=0 plain=0" ]
+	[ "$(recall find "${ID/0/1}" <three)" = "key= methods= ext=0 wait=0 late=0 plain=1" ]
 	# one that says nothing is forgotten
 	recall put "$SALT" "$ID" ext <three >four
 	run -1 recall find "$ID" <four
@@ -133,7 +133,12 @@ recall() { unit recall-replay "$@"; }
 
 @test "servers are known by the beginning of their banner" {
 	kind() { unit early-replay kind "$1"; }
-	[ "$(kind SSH-2.0-OpenSSH_9.2p1)" = openssh ]
+	[ "$(kind SSH-2.0-OpenSSH_9.2p1)" = session ]
+	[ "$(kind SSH-2.0-OpenSSH_10.0p2)" = session ]
+	[ "$(kind SSH-2.0-OpenSSH_99.0)" = session ]
+	[ "$(kind SSH-2.0-OpenSSH_8.9)" = openssh ]
+	[ "$(kind SSH-2.0-OpenSSH_for_Windows_9.5)" = openssh ]
+	[ "$(kind SSH-2.0-OpenSSH_)" = openssh ]
 	[ "$(kind SSH-2.0-dropbear_2022.83)" = known ]
 	[ "$(kind SSH-2.0-mod_sftp)" = known ]
 	[ "$(kind SSH-2.0-Cisco-1.25)" = none ]
@@ -143,7 +148,7 @@ recall() { unit recall-replay "$@"; }
 
 ### Round trips
 
-@test "a first login needs 7 round trips, and a later one 6, where stock needs 11" {
+@test "a first login needs 7 round trips, and a later one 4, where stock needs 11" {
 	local s
 	for s in stock hayate; do
 		rm -f hayate_logins
@@ -151,9 +156,10 @@ recall() { unit recall-replay "$@"; }
 		[ "$(trips log_in -v $s true)" = 7 ]
 		[ "$(steps)" = "asking what may be tried
 offering a key with it" ]
-		[ "$(trips log_in -v $s true)" = 6 ]
+		[ "$(trips log_in -v $s true)" = 4 ]
 		[ "$(steps)" = "the key was accepted before, signing with it
-not asking what may be tried (publickey)" ]
+not asking what may be tried (publickey)
+opening the session with it" ]
 	done
 }
 
@@ -179,8 +185,8 @@ not asking what may be tried (publickey)" ]
 	local before
 	before=$(trips log_in -o EarlyLogin=no system true)
 	[ "$(trips log_in system true)" -lt "$before" ]
-	[ "$(trips log_in -v system true)" -le $((before - 3)) ]
-	steps | grep 'signing with it'
+	[ "$(trips log_in -v system true)" -le $((before - 5)) ]
+	steps | grep 'opening the session with it'
 }
 
 ### Keys
@@ -309,6 +315,33 @@ asked() { wc -l <"$T/asked"; }
 	sshd_down tight
 }
 
+@test "a key whose algorithm is for this user alone logs in, at first and later" {
+	narrow() {
+		printf '%s\n' "PubkeyAcceptedAlgorithms rsa-sha2-512" \
+		    "Match user $(id -un)" "PubkeyAcceptedAlgorithms +ssh-ed25519"
+	}
+	narrow >match
+	sshd_up stock:match "AuthorizedKeysFile $F/may" "Include $T/match"
+	for i in 1 2 3; do
+		log_in -v match true 2>err
+		[[ $(steps) = "asking what may be tried"* ]]
+		[[ $(steps) != *offering* ]]
+	done
+	sshd_down match
+	# and if it becomes so later
+	: >match
+	sshd_up stock:match "AuthorizedKeysFile $F/may" "Include $T/match"
+	log_in match true
+	log_in -v match true 2>err
+	steps | grep 'signing with it'
+	narrow >match
+	kill -HUP "$(<"$(sshd_dir match)/pid")"
+	poll 10 eval '[ "$(grep -c "Server listening" "$(sshd_log match)")" -ge 2 ]'
+	log_in -v match true 2>err
+	[[ $(steps) = "asking what may be tried"* ]]
+	sshd_down match
+}
+
 @test "a banner is shown once, and a message of the login as with stock" {
 	echo "Be welcome." >banner
 	sshd_up stock:loud "AuthorizedKeysFile $F/may" "Banner $T/banner"
@@ -318,6 +351,202 @@ asked() { wc -l <"$T/asked"; }
 		cmp want got
 	done
 	sshd_down loud
+}
+
+### The session
+
+# as_stock [ARG...]: what ours writes and how it ends, at first and later, is what
+# stock's does; the later one opened its session early
+as_stock() {
+	local i rc=0
+	CLIENT=stock far client "${KNOWN[@]}" "$@" >want.out 2>want.err \
+	    <"${INPUT-/dev/null}" || rc=$?
+	for i in 1 2; do
+		got=0
+		far client "${KNOWN[@]}" "$@" >got.out 2>got.err <"${INPUT-/dev/null}" || got=$?
+		[ $got = $rc ]
+		cmp want.out got.out
+		cmp want.err got.err
+	done
+	far client -v "${KNOWN[@]}" "$@" >got.out 2>err <"${INPUT-/dev/null}" || :
+	cmp want.out got.out
+	is_early
+}
+is_early() { steps | grep -q 'opening the session with it'; }
+
+@test "a command that was sent early writes and ends as with stock" {
+	local s
+	head -c 3000000 /dev/urandom >large
+	for s in stock hayate; do
+		as_stock $s 'echo out; echo err >&2; exit 3'
+		as_stock $s 'kill -9 $$'
+		as_stock $s /no/such
+		as_stock -n $s cat
+		as_stock -o SetEnv="LC_HAYATE=1 SHLVL=7" -o SendEnv=HOME $s 'env | grep -E "LC_H|SHLVL"; tty'
+		INPUT=large as_stock $s cat
+		as_stock $s "cat $T/large"
+		# a shell without a command, and a terminal
+		echo 'echo $((6 * 7)); exit 4' >script
+		INPUT=script as_stock -T $s
+		as_stock -tt $s 'tty >/dev/null; echo $? $TERM; stty size'
+	done
+}
+
+@test "a forced command, a subsystem and a refused one are as with stock" {
+	sshd_up stock:forced "AuthorizedKeysFile $F/may" "ForceCommand echo forced"
+	as_stock forced true
+	sshd_down forced
+	as_stock -s stock nothing
+	printf 'restrict,command="echo only; exit 5" %s\n' "$(cat "$F/user.pub")" >"$F/may"
+	as_stock stock true
+	as_stock -tt stock true
+}
+
+@test "a server that permits no session, or one, is met as with stock" {
+	local n
+	for n in 0 1; do
+		sshd_up stock:few "AuthorizedKeysFile $F/may" "MaxSessions $n"
+		CLIENT=stock log_in few 'echo yes' >want 2>want.err && rc=0 || rc=$?
+		for i in 1 2 3 4; do
+			log_in -o LogLevel=INFO few 'echo yes' >got 2>got.err && mine=0 || mine=$?
+			[ "$mine" = "$rc" ]
+			cmp want got
+			cmp want.err got.err
+		done
+		sshd_down few
+	done
+}
+
+@test "a command runs once, also when the key is refused or not enough" {
+	local both=(-i "$F/user" -i "$F/second")
+	log_in "${both[@]}" stock true
+	# the first key is no longer accepted
+	cp "$F/second.pub" "$F/may"
+	log_in -v "${both[@]}" stock "echo ran | tee -a $T/ran" >out 2>err
+	is_early
+	steps | grep 'not accepted any more'
+	[ "$(<out)" = ran ]
+	[ "$(<ran)" = ran ]
+	# nobody's is
+	cp "$F/user.pub" "$F/may"
+	log_in "${both[@]}" stock true
+	: >"$F/may"
+	run -255 log_in "${both[@]}" stock "echo ran >>$T/ran"
+	[ "$(<ran)" = ran ]
+	# one of two
+	sshd_up stock:two "AuthorizedKeysFile $F/may" \
+	    "AuthenticationMethods publickey,publickey"
+	cat "$F/user.pub" "$F/second.pub" >"$F/may"
+	log_in -i "$F/second" two true
+	log_in -v -i "$F/second" two "echo ran | tee -a $T/ran" >out 2>err
+	is_early
+	[ "$(<out)" = ran ]
+	[ "$(wc -l <ran)" = 2 ]
+	# with a terminal and an environment
+	log_in -tt -o SetEnv=A=b -i "$F/second" two "echo ran >>$T/ran; exit 6" && false
+	[ "$(wc -l <ran)" = 3 ]
+	sshd_down two
+}
+
+@test "nothing but a plain session is opened early" {
+	local how
+	log_in stock true
+	for how in -C -A -X -Y "-L 7001:127.0.0.1:1" "-R 7002:127.0.0.1:1" "-D 7003" \
+	    "-o ControlMaster=auto -o ControlPath=$T/m" \
+	    "-o PermitLocalCommand=yes -o LocalCommand=true" \
+	    "-o NoneEnabled=yes" "-o NoneSwitch=yes"; do
+		# shellcheck disable=SC2086
+		log_in -v $how stock true 2>err
+		steps | grep 'signing with it'
+		fails is_early
+	done
+	log_in -v stock true 2>err
+	is_early
+	log_in -v -f stock "touch $T/there" 2>err
+	fails is_early
+	poll 5 test -e there
+	log_in -v -W 10.77.0.2:"$(sshd_port stock)" stock 2>err
+	fails is_early
+}
+
+@test "a shared connection works as before" {
+	log_in stock true
+	local m=(-o ControlPath="$T/m")
+	log_in "${m[@]}" -o ControlMaster=yes -o ControlPersist=yes stock true
+	[ "$(log_in "${m[@]}" stock 'echo shared')" = shared ]
+	[ "$(trips log_in "${m[@]}" stock true)" -le 3 ]
+	log_in "${m[@]}" -O exit stock
+}
+
+@test "keys of the host are learnt, at the latest by the next login" {
+	local k
+	for k in rsa ecdsa; do ssh-keygen -q -t $k -N '' -f host_$k; done
+	sshd_up stock:keyed "AuthorizedKeysFile $F/may" "HostKey $T/host_ecdsa"
+	local how=(-o UpdateHostKeys=yes)
+	log_in "${how[@]}" keyed true
+	[ "$(wc -l <hosts)" = 2 ]
+	sshd_down keyed
+	sshd_up stock:keyed "AuthorizedKeysFile $F/may" "HostKey $T/host_ecdsa" "HostKey $T/host_rsa"
+	# another port, so another server
+	log_in -v "${how[@]}" keyed true 2>err
+	[ "$(wc -l <hosts)" = 3 ]
+	sed -i /rsa/d hosts
+	log_in -v "${how[@]}" keyed true 2>err
+	is_early
+	steps | grep 'keys of the host are to be learnt'
+	log_in -v "${how[@]}" keyed true 2>err
+	fails is_early
+	[ "$(wc -l <hosts)" = 3 ]
+	log_in -v "${how[@]}" keyed true 2>err
+	is_early
+	sshd_down keyed
+}
+
+@test "scp, sftp and a jump need fewer round trips" {
+	head -c 1000 /dev/urandom >some
+	get() { far copy -q "${KNOWN[@]}" "$@" stock:"$T/some" got; }
+	put() { far copy -q "${KNOWN[@]}" "$@" some stock:"$T/put"; }
+	echo "get $T/some got" >batch
+	ftp() { far files -q -b batch "${KNOWN[@]}" "$@" stock; }
+	through() { log_in -o ProxyCommand="$(bin ssh) -F $F/ssh_config ${KNOWN[*]} $* -o HostName=10.77.0.2 -W 10.77.0.2:$(sshd_port hayate) stock" "$@" hayate true; }
+	for what in get put ftp through; do
+		before=$(trips $what -o EarlyLogin=no)
+		trips $what >/dev/null
+		after=$(trips $what)
+		echo "$what: $before, $after"
+		[ "$after" -le $((before - 5)) ]
+		[ $what = through ] || cmp some "${what/put/put}" 2>/dev/null || cmp some got
+		rm -f got
+	done
+	cmp some put
+}
+
+@test "a server that is not what it calls itself is met as stock meets it the next time" {
+	need_asyncssh
+	cat >server <<-END
+	import asyncio, asyncssh
+	async def handle(process):
+	    process.stdout.write("yes\n")
+	    process.exit(0)
+	async def main():
+	    await asyncssh.create_server(
+	        asyncssh.SSHServer, "10.77.0.2", 2222, process_factory=handle,
+	        server_version="OpenSSH_9.9", server_host_keys=["$F/host"],
+	        authorized_client_keys="$F/user.pub")
+	    await asyncio.sleep(100)
+	asyncio.run(main())
+	END
+	$IN_SERVER /usr/bin/python3 -Wignore server >log 2>&1 3>&- &
+	FOREIGN=$!
+	poll 10 ip netns exec "lfp-$P-b" bash -c 'exec 9<>/dev/tcp/10.77.0.2/2222' 2>/dev/null
+	log_in -p 2222 127.0.0.1 true
+	log_in -v -p 2222 127.0.0.1 true 2>err && false
+	steps | grep 'no session before an answer from now on'
+	for i in 1 2 3; do
+		log_in -v -p 2222 127.0.0.1 true 2>err
+		fails is_early
+		steps | grep 'signing with it'
+	done
 }
 
 ### The file
@@ -393,7 +622,7 @@ asked() { wc -l <"$T/asked"; }
 	done
 	wait
 	[ "$(wc -l <hayate_logins)" -ge 2 ]
-	run -1 grep -vE "^[0-9a-f]{40} key=[0-9a-f]{40} methods=publickey ext\$" <(memory)
+	run -1 grep -vE "^[0-9a-f]{40} key=[0-9a-f]{40} algs=[0-9a-f]{40} methods=publickey ext\$" <(memory)
 	[ -z "$(find . -name 'hayate_logins.*')" ]
 }
 

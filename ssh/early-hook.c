@@ -19,6 +19,7 @@
 #include "authfile.h"
 #include "kex.h"
 #include "log.h"
+#include "match.h"
 #include "misc.h"
 #include "packet.h"
 #include "pathnames.h"
@@ -33,6 +34,7 @@
 #include "asked-hook.h"
 #include "early.h"
 #include "early-hook.h"
+#include "early-session-hook.h"
 #include "further-hook.h"
 #include "hayopt.h"
 #include "login-hook.h"
@@ -59,6 +61,7 @@ static struct {
 	int		 is_known_kind;	/* of server */
 	int		 is_kept;	/* there is a memory */
 	struct recall_entry was, now;
+	char		*algs;		/* of signatures, before the user is known */
 	int		 awaits_ext;	/* before the key is offered */
 	int		 has_asked;	/* before the answer */
 	int		 owes_none;	/* that to "none" comes first */
@@ -133,17 +136,59 @@ ask_none(struct ssh *ssh)
 	debug("early login: asking what may be tried");
 }
 
+/*
+ * Stock leaves out keys for which the server has no algorithm. It tells its
+ * algorithms once before it knows the user and once for that user, and the
+ * first list may have fewer. So a key is offered before the second list only if
+ * the first one is what it was when the two were the same, or has all that we
+ * can do.
+ */
+static int
+has_same_algs(void)
+{
+	char hash[RECALL_HASH + 1];
+
+	if (auth.algs == NULL || auth.was.algs[0] == '\0')
+		return auth.algs == NULL;
+	recall_hash_text(auth.algs, hash);
+	return strcmp(hash, auth.was.algs) == 0;
+}
+
+static int
+has_all_algs(void)
+{
+	char *ours = xstrdup(options.pubkey_accepted_algos), *p = ours, *alg;
+	char *found;
+	int has_all = auth.algs != NULL;
+
+	while (has_all && (alg = strsep(&p, ",")) != NULL) {
+		found = sshkey_type_from_name(alg) == KEY_UNSPEC ? NULL :
+		    match_list(sshkey_sigalg_by_name(alg), auth.algs, NULL);
+		has_all = found != NULL;
+		free(found);
+	}
+	free(ours);
+	return has_all;
+}
+
 /* The way "known" */
 static void
 offer_known(struct ssh *ssh)
 {
 	auth.awaits_ext = 0;
+	if (!has_same_algs()) {
+		ask_none(ssh);
+		return;
+	}
 	free(*auth.list);
 	*auth.list = xstrdup(auth.was.methods);
 	if ((auth.has_asked = offer_key(ssh)) == 0)
 		return;
 	debug("early login: not asking what may be tried (%s)",
 	    auth.was.methods);
+	if (auth.is_sure && !auth.was.wait && !auth.was.late &&
+	    early_session_may(ssh))
+		early_session_send(ssh);
 }
 
 static int
@@ -172,7 +217,7 @@ trusts(const struct ssh *ssh, int (*is_kind)(const char *banner))
 static int
 has_blind_way(const struct ssh *ssh)
 {
-	return auth.has_asked && auth.is_kept &&
+	return auth.has_asked && auth.is_kept && has_all_algs() &&
 	    auth.was.methods[0] == '\0' && trusts(ssh, early_is_openssh) &&
 	    early_key_is_first(options.preferred_authentications,
 	    "gssapi-with-mic,hostbased,keyboard-interactive,password,publickey",
@@ -189,6 +234,8 @@ receive_ext(int type, u_int32_t seq, struct ssh *ssh)
 	if (r != 0 || auth.phase != WAITING)
 		return r;
 	auth.now.ext = 1;
+	if (ssh->kex->server_sig_algs != NULL && auth.algs == NULL)
+		auth.algs = xstrdup(ssh->kex->server_sig_algs);
 	if (auth.awaits_ext)
 		offer_known(ssh);
 	else if (has_blind_way(ssh) && (auth.owes_none = offer_key(ssh)))
@@ -226,6 +273,7 @@ learn_failure(struct ssh *ssh)
 		}
 	}
 	auth.is_sure = 0;
+	early_session_refuse();
 	auth.is_vain = auth.owes_none && strstr(list, "publickey") == NULL;
 	auth.heard = 1;
 out:
@@ -277,9 +325,23 @@ receive_success(int type, u_int32_t seq, struct ssh *ssh)
 	if (!auth.is_partial)
 		strlcpy(auth.now.key, *auth.method == auth.key ?
 		    auth.key_hash : "", sizeof(auth.now.key));
+	auth.now.wait = 0;
+	auth.now.algs[0] = '\0';
+	if (auth.algs != NULL && ssh->kex->server_sig_algs != NULL &&
+	    strcmp(auth.algs, ssh->kex->server_sig_algs) == 0)
+		recall_hash_text(auth.algs, auth.now.algs);
 	if (auth.is_kept)
 		recall_save(&auth.now);
 	return r;
+}
+
+void
+early_wait_next(const char *why)
+{
+	debug("early login: %s, so the next session waits", why);
+	auth.now.wait = 1;
+	if (auth.is_kept)
+		recall_save(&auth.now);
 }
 
 static int
@@ -396,6 +458,13 @@ early_cleanup(void)
 	enum phase phase = auth.phase;
 
 	auth.phase = OFF;
+	if (phase != OFF && early_session_is_unanswered()) {
+		debug("early login: the connection ended, "
+		    "no session before an answer from now on");
+		auth.now.late = 1;
+		recall_save(&auth.now);
+		return;
+	}
 	if (phase == OFF || phase == DONE || !auth.is_kept ||
 	    (!is_unheard && !auth.is_vain))
 		return;

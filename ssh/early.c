@@ -39,6 +39,18 @@ early_is_openssh(const char *banner)
 	return begins(banner, kinds[0]);
 }
 
+int
+early_takes_session(const char *banner)
+{
+	const char *release = strchr(banner, '_');
+
+	if (!early_is_openssh(banner) || release == NULL)
+		return 0;
+	return (release[1] == '9' && release[2] == '.') ||
+	    (release[1] >= '1' && release[1] <= '9' && release[2] >= '0' &&
+	    release[2] <= '9');
+}
+
 /* Whether the list has the word of that length. */
 static int
 has_word(const char *list, const char *word, size_t len)

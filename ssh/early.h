@@ -33,6 +33,12 @@ int	early_is_known_kind(const char *banner);
 int	early_is_openssh(const char *banner);
 
 /*
+ * Whether it was seen to take a session, and its command, that come before it
+ * has accepted the user: OpenSSH from 9.0 on, and its forks.
+ */
+int	early_takes_session(const char *banner);
+
+/*
  * Whether publickey is the first of the preferred methods that the server
  * offers. "enabled" answers for each of the others.
  */

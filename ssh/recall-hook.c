@@ -117,6 +117,16 @@ recall_hash_key(const struct sshkey *key, char *out)
 	sshbuf_free(b);
 }
 
+void
+recall_hash_text(const char *text, char *out)
+{
+	struct sshbuf *b = sshbuf_new();
+
+	if (b == NULL || sshbuf_put_cstring(b, text) != 0 || hash(b, out) != 0)
+		out[0] = '\0';
+	sshbuf_free(b);
+}
+
 static int
 hash_server(const char *host, int port, const char *user,
     const struct sshkey *host_key, char *out)

@@ -30,6 +30,9 @@ int	recall_load(const char *host, int port, const char *user,
 /* The hash of a user's key in this file, RECALL_HASH digits; "" if it fails. */
 void	recall_hash_key(const struct sshkey *, char *hash);
 
+/* The hash of a text, likewise. */
+void	recall_hash_text(const char *, char *hash);
+
 /* Keeps the entry that recall_load() got, if it has changed. */
 void	recall_save(const struct recall_entry *);
 

@@ -55,11 +55,18 @@ read_word(struct recall_entry *e, const char *word)
 	if (strncmp(word, "key=", 4) == 0)
 		return read_value(word + 4, DIGITS, RECALL_HASH, RECALL_HASH,
 		    e->key);
+	if (strncmp(word, "algs=", 5) == 0)
+		return read_value(word + 5, DIGITS, RECALL_HASH, RECALL_HASH,
+		    e->algs);
 	if (strncmp(word, "methods=", 8) == 0)
 		return read_value(word + 8, METHOD, 1, RECALL_METHODS,
 		    e->methods);
 	if (strcmp(word, "ext") == 0)
 		e->ext = 1;
+	if (strcmp(word, "wait") == 0)
+		e->wait = 1;
+	if (strcmp(word, "late") == 0)
+		e->late = 1;
 	if (strcmp(word, "plain") == 0)
 		e->plain = 1;
 	return 0;
@@ -132,8 +139,9 @@ int
 recall_same(const struct recall_entry *a, const struct recall_entry *b)
 {
 	return strcmp(a->id, b->id) == 0 && strcmp(a->key, b->key) == 0 &&
+	    strcmp(a->algs, b->algs) == 0 &&
 	    strcmp(a->methods, b->methods) == 0 && a->ext == b->ext &&
-	    a->plain == b->plain;
+	    a->wait == b->wait && a->late == b->late && a->plain == b->plain;
 }
 
 static void
@@ -144,9 +152,13 @@ write_entry(FILE *out, const struct recall_entry *e)
 	fprintf(out, "%s", e->id);
 	if (e->key[0] != '\0')
 		fprintf(out, " key=%s", e->key);
+	if (e->algs[0] != '\0')
+		fprintf(out, " algs=%s", e->algs);
 	if (e->methods[0] != '\0')
 		fprintf(out, " methods=%s", e->methods);
-	fprintf(out, "%s%s\n", e->ext ? " ext" : "", e->plain ? " plain" : "");
+	fprintf(out, "%s%s%s%s\n", e->ext ? " ext" : "",
+	    e->wait ? " wait" : "", e->late ? " late" : "",
+	    e->plain ? " plain" : "");
 }
 
 static int

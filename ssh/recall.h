@@ -12,7 +12,7 @@
  * It is no secret and no proof: a wrong one costs a round trip.
  *
  *   hayate-logins 1 SALT
- *   ID [key=HASH] [methods=LIST] [ext] [plain]
+ *   ID [key=HASH] [algs=HASH] [methods=LIST] [ext] [wait] [late] [plain]
  *
  * A line that is not whole or not valid is left out, and so are words that this
  * version does not know. The newest entry is the last. Nothing has a time, so a
@@ -34,7 +34,10 @@ struct recall_entry {
 	char	id[RECALL_HASH + 1];	/* host, port, user and host key */
 	char	key[RECALL_HASH + 1];	/* that was accepted; "": none */
 	char	methods[RECALL_METHODS + 1]; /* to begin with; "": unknown */
+	char	algs[RECALL_HASH + 1];	/* of signatures, for every user; "": not */
 	int	ext;		/* EXT_INFO was the first message */
+	int	wait;		/* the next session is not opened early */
+	int	late;		/* none is */
 	int	plain;		/* a surprise: only as stock does it */
 };
 

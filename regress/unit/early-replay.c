@@ -4,7 +4,7 @@
  */
 
 /*
- *   early-replay kind BANNER			known, openssh or none
+ *   early-replay kind BANNER			session, openssh, known or none
  *   early-replay first PREFERRED OFFERED [DISABLED]...	key or other
  */
 
@@ -32,7 +32,8 @@ int
 main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "kind") == 0) {
-		puts(early_is_openssh(argv[2]) ? "openssh" :
+		puts(early_takes_session(argv[2]) ? "session" :
+		    early_is_openssh(argv[2]) ? "openssh" :
 		    early_is_known_kind(argv[2]) ? "known" : "none");
 		return 0;
 	}

@@ -28,6 +28,10 @@ set_word(struct recall_entry *e, const char *word)
 		recall_set_methods(e, word + 8);
 	else if (strcmp(word, "ext") == 0)
 		e->ext = 1;
+	else if (strcmp(word, "wait") == 0)
+		e->wait = 1;
+	else if (strcmp(word, "late") == 0)
+		e->late = 1;
 	else if (strcmp(word, "plain") == 0)
 		e->plain = 1;
 	else
@@ -45,8 +49,8 @@ main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "find") == 0) {
 		if (recall_find(text, argv[2], &e) != 0)
 			errx(1, "none");
-		printf("key=%s methods=%s ext=%d plain=%d\n", e.key, e.methods,
-		    e.ext, e.plain);
+		printf("key=%s methods=%s ext=%d wait=%d late=%d plain=%d\n", e.key,
+		    e.methods, e.ext, e.wait, e.late, e.plain);
 		return 0;
 	}
 	if (argc < 4 || strcmp(argv[1], "put") != 0)

@@ -1,0 +1,60 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * early-session-hook: the session and its command go out behind the signature,
+ * instead of when the server has answered that.
+ *
+ * The server must be one that passes on what follows the right signature, says
+ * that it does not know a message if it was not the right one, and gives the
+ * first channel the number 0: OpenSSH from 9.0 on. The key must be signed with
+ * because the server accepted it before. If it does not any more, the session
+ * is opened again as in stock, once the user is in; nothing has run, because
+ * such a server has refused each of the requests.
+ *
+ * It is done only where the session is all that there is: no forwarding, no
+ * shared connection, no local command, no background, no compression (which
+ * begins with the answer), no data in clear.
+ *
+ * UpdateHostKeys learns keys by a question that needs the time of another round
+ * trip. A session that ends sooner leaves a mark in the memory, and the next
+ * one waits.
+ *
+ * Called by early-hook.c and from patches/249-ssh-early-session.patch.
+ */
+
+#ifndef HAYATE_EARLY_SESSION_HOOK_H
+#define HAYATE_EARLY_SESSION_HOOK_H
+
+struct ssh;
+
+/* In ssh.c */
+extern struct early_session_calls {
+	int	(*open)(struct ssh *);
+	void	(*setup)(struct ssh *, int id, int success, void *);
+} early_session_calls;
+
+/* Whether the user wants nothing but a session, and the server takes it. */
+int	early_session_may(const struct ssh *);
+
+/* Opens it, with its command. */
+void	early_session_send(struct ssh *);
+
+/* The signature was not right. */
+void	early_session_refuse(void);
+
+/*
+ * The user is in: whether there is a channel, and its number. It is opened
+ * again if the server did not take it.
+ */
+int	early_session_is_open(struct ssh *, int *id);
+
+/* Whether it was sent and the server has not said yes or no. */
+int	early_session_is_unanswered(void);
+
+/* For early-session-hook.c, in early-hook.c: the next login is to wait. */
+void	early_wait_next(const char *why);
+
+#endif /* HAYATE_EARLY_SESSION_HOOK_H */
