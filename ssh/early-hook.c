@@ -61,7 +61,7 @@ static struct {
 	int		 is_known_kind;	/* of server */
 	int		 is_kept;	/* there is a memory */
 	struct recall_entry was, now;
-	char		*algs;		/* of signatures, before the user is known */
+	char		*algs;		/* of signatures: the first list */
 	int		 awaits_ext;	/* before the key is offered */
 	int		 has_asked;	/* before the answer */
 	int		 owes_none;	/* that to "none" comes first */

@@ -34,7 +34,7 @@ struct recall_entry {
 	char	id[RECALL_HASH + 1];	/* host, port, user and host key */
 	char	key[RECALL_HASH + 1];	/* that was accepted; "": none */
 	char	methods[RECALL_METHODS + 1]; /* to begin with; "": unknown */
-	char	algs[RECALL_HASH + 1];	/* of signatures, for every user; "": not */
+	char	algs[RECALL_HASH + 1];	/* of signatures; "": unknown */
 	int	ext;		/* EXT_INFO was the first message */
 	int	wait;		/* the next session is not opened early */
 	int	late;		/* none is */

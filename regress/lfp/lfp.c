@@ -32,9 +32,9 @@
  * the processor. The counter "late" shows a machine that is too busy.
  *
  * Round trips are counted by causality, so that a busy machine does not change
- * the number. A packet that end a sends has depth 1, or one more than the deepest
- * packet that a was given before; what b sends likewise, and 0 before b was given
- * anything. Acknowledgements count as well, because a sender with Nagle's
+ * the number. A packet that end a sends has depth 1, or one more than the
+ * deepest packet that a was given before; what b sends likewise, and 0 before b
+ * was given anything. Acknowledgements count as well, because a sender with Nagle's
  * algorithm waits for them. "trips" is half of the depth of the deepest packet
  * with payload: for "back" the round trips until a had its last answer.
  *
@@ -965,8 +965,8 @@ stat_dir(struct dir *d, char *buf, size_t len)
 	return snprintf(buf, len, "%s packets=%llu bytes=%llu qdrop=%llu "
 	    "qdrop_bytes=%llu lost=%llu lost_bytes=%llu bursts=%llu "
 	    "sent=%llu sent_bytes=%llu super=%llu split=%llu nomem=%llu "
-	    "werr=%llu backlog=%llu qmax=%llu late=%llu late_us=%llu trips=%u "
-	    "rate=%llu delay_us=%llu loss=%g burst=%g queue=%llu "
+	    "werr=%llu backlog=%llu qmax=%llu late=%llu late_us=%llu "
+	    "trips=%u rate=%llu delay_us=%llu loss=%g burst=%g queue=%llu "
 	    "clock_us=%llu\n", d->name,
 	    U(s->packets), U(s->bytes), U(s->qdrop), U(s->qdrop_bytes),
 	    U(s->lost), U(s->lost_bytes), U(s->bursts), U(s->sent),

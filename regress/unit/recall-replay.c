@@ -49,8 +49,8 @@ main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "find") == 0) {
 		if (recall_find(text, argv[2], &e) != 0)
 			errx(1, "none");
-		printf("key=%s methods=%s ext=%d wait=%d late=%d plain=%d\n", e.key,
-		    e.methods, e.ext, e.wait, e.late, e.plain);
+		printf("key=%s methods=%s ext=%d wait=%d late=%d plain=%d\n",
+		    e.key, e.methods, e.ext, e.wait, e.late, e.plain);
 		return 0;
 	}
 	if (argc < 4 || strcmp(argv[1], "put") != 0)
