@@ -15,7 +15,8 @@
  * what scp sends.
  *
  * Called from patches/135-channels-hop.patch and 136-sftp-client-hop.patch, and
- * by the hooks of scp, ssh, sshd-session and sftp-server. Does nothing where the memory cannot be had: one line at -v.
+ * by the hooks of scp, ssh, sshd-session and sftp-server. Does nothing where
+ * the memory cannot be had: one line at -v.
  * Main thread only.
  */
 

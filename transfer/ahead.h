@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "plan.h"
+#include "action.h"
 
 void	ahead_begin(struct plan *);
 

@@ -209,7 +209,7 @@ take_hashes(struct run *t, struct checking *c, const struct plan_action *a,
 static int
 is_equal(int fd, uint64_t off, const u_char *theirs, size_t len)
 {
-	unsigned char ours[PIECE];
+	unsigned char ours[PIECE] = { 0 };
 	size_t done = 0;
 	ssize_t n;
 

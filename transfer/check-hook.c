@@ -75,39 +75,40 @@ end_of_stat(const struct stat *sb)
 struct judge_end
 check_end_of_attrib(const Attrib *a)
 {
-	return (struct judge_end){
-	    .is_there = (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	struct judge_end e = { .size = a->size, .mtime = a->mtime };
+
+	e.is_there = (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
 	    ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
-	    S_ISREG(a->perm)), .size = a->size,
-	    .has_time = (a->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0,
-	    .mtime = a->mtime };
+	    S_ISREG(a->perm));
+	e.has_time = (a->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0;
+	return e;
 }
 
 static void
 look_here(struct run *t, struct file *file, int is_source)
 {
 	struct checking *c = file->check;
-	struct judge_end end = { 0 };
+	struct judge_end now = { 0 };
 
 	if (stat(local_path(t, file), &c->seen) == 0)
-		end = end_of_stat(&c->seen);
+		now = end_of_stat(&c->seen);
 	else
 		memset(&c->seen, 0, sizeof(c->seen));
 	if (!is_source)
 		stat_to_attrib(&c->seen, &c->target);
-	judge_looked(&c->judge, is_source, &end);
+	judge_looked(&c->judge, is_source, &now);
 }
 
 void
 check_opened(struct file *file)
 {
-	struct judge_end end;
+	struct judge_end now;
 	struct stat sb;
 
 	if (file->check == NULL || fstat(file->fd, &sb) == -1)
 		return;
-	end = end_of_stat(&sb);
-	judge_opened(&file->check->judge, &end);
+	now = end_of_stat(&sb);
+	judge_opened(&file->check->judge, &now);
 }
 
 /* Begin and end */

@@ -48,7 +48,7 @@ struct checking {
 	int	 is_shared;		/* "fd" is the file's own */
 	struct stat seen;		/* the local end, as it was compared */
 	Attrib	 target;
-	u_int	 status;		/* of a look at the server that failed */
+	u_int	 status;		/* of a look there that failed */
 	int	 is_copying;		/* or was */
 	int	 is_copied;
 	int	 is_over;		/* but for what is left over */

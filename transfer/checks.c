@@ -112,7 +112,7 @@ checks_next_copy(struct plan *s)
 	if (link_is_empty(&s->checked))
 		return NULL;
 	j = dequeue(&s->checked);
-	plan_set_size(s, j, j->size);
+	lanes_set_size(s, j, j->size);
 	return j;
 }
 

@@ -25,11 +25,11 @@
 
 #include <stdint.h>
 
-#include "plan.h"
+#include "action.h"
 
 struct plan_req;
 
-/* A request of a file that is checked, made here, and by plan_ask() and so on */
+/* A request of a file that is checked: plan_ask() and so on made it. */
 int	checks_is_ask(enum plan_op);
 
 /*

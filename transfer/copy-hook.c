@@ -193,7 +193,7 @@ bytes_left(const struct run *t)
 	    MINIMUM(t->count.bytes_known, t->count.bytes);
 }
 
-/* Returns how much of a file has to be left for one more link; 0: none helps. */
+/* Returns what has to be left of a file for one more link; 0: none helps. */
 static uint64_t
 least_rest(const struct run *t)
 {
@@ -270,6 +270,19 @@ set_lanes(struct run *t)
 }
 
 static void
+end(struct run *t, struct file *file, struct job *j)
+{
+	check_end(file);
+	t->side->end(t, file, j);
+	from_ended(t, file, j);
+	count_ended(t, file, plan_kind(j));
+	file->ended_us = clock_us();
+	if (file->failed)
+		t->ret = -1;
+	outcome_note(t, j, file);
+}
+
+static void
 act(struct run *t, const struct plan_action *a)
 {
 	struct file *file = plan_own(a->job);
@@ -290,14 +303,7 @@ act(struct run *t, const struct plan_action *a)
 		forget(t, file);
 		break;
 	case PLAN_END:
-		check_end(file);
-		t->side->end(t, file, a->job);
-		from_ended(t, file, a->job);
-		count_ended(t, file, plan_kind(a->job));
-		file->ended_us = clock_us();
-		if (file->failed)
-			t->ret = -1;
-		outcome_note(t, a->job, file);
+		end(t, file, a->job);
 		break;
 	case PLAN_MORE:
 		add_child(t, file, a->job);

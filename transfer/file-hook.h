@@ -125,7 +125,7 @@ struct run {
 	int	 dots;			/* a listing has "." and ".." */
 	int	 alone;			/* one file, which the caller reports */
 	int	 has_landings;		/* files may be not in order */
-	int	 read_errno;		/* of that file, which ends the process */
+	int	 read_errno;		/* of that file: it ends the process */
 	int	 ret;			/* -1: something failed */
 	struct meter meter;
 	struct meter_count count;

@@ -4,7 +4,7 @@
  */
 
 /*
- * hidden-hook: the names of the hidden files beside one that is put over several
+ * hidden-hook: the names of the hidden files beside one that is put over many
  * channels or connections (landing.h, left.h).
  *
  * A name is ".NAME.hayate-" and 16 digits: 15 of a hash of the target's name

@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "action.h"
 #include "ranges.h"
-#include "plan.h"
 
 struct node {
 	struct node *prev, *next;
@@ -48,7 +48,7 @@ struct job {
 	/* files */
 	uint64_t size;
 	struct ranges ranges;
-	uint64_t kept, charged;		/* bytes that wait; of them, in the lane */
+	uint64_t kept, charged;		/* bytes that wait; in the lane */
 	unsigned int npieces;		/* that wait with them */
 	uint64_t ahead;			/* bytes not asked for or sent */
 	unsigned int lane;
@@ -58,7 +58,7 @@ struct job {
 	unsigned int barred;		/* a bit for each that may not */
 	enum { HAS_HANDLE, LOST_HANDLE, REOPENING, NO_HANDLE } loss;
 	enum plan_op then;		/* behind PLAN_REOPEN; 0: data */
-	int	 is_drained, is_settled;	/* no data is under way; nor will be */
+	int	 is_drained, is_settled; /* no data is away; nor will be */
 
 	/* of a file that is put over several lanes */
 	struct landing *landing;
@@ -87,7 +87,7 @@ struct job {
 	uint64_t begin;			/* its data is moved from here on */
 
 	/* a file that is checked */
-	enum { CHECK_NOT, CHECK_FIRST, CHECK_LAST } check;	/* what is next */
+	enum { CHECK_NOT, CHECK_FIRST, CHECK_LAST } check; /* is next */
 	uint64_t ask_off;		/* what is asked next */
 	uint32_t ask_len;
 	uint64_t back, back_end;	/* what is read back */

@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#include "plan.h"
+#include "action.h"
 
 struct node;
 

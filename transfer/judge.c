@@ -60,7 +60,7 @@ compare(struct judge *x, enum judge_state state, int same_time)
 	verify_begin(&x->verify, &conf);
 }
 
-/* All that is known is that so much is equal: all of the source if "is_done". */
+/* So much is known to be equal: all of the source if "is_done". */
 static void
 copy_from(struct judge *x, uint64_t off, int is_done)
 {

@@ -59,8 +59,8 @@ enum judge_op {
 	JUDGE_CUT,			/* the target to "off"; judge_cut() */
 
 	/* Answers, before the copy */
-	JUDGE_COPY,			/* from "off" on; judge_opened() before
-					   its first byte, judge_copied() */
+	/* From "off" on; judge_opened() at its first byte, judge_copied() */
+	JUDGE_COPY,
 	JUDGE_COMPLETE,			/* nothing to copy */
 	JUDGE_LONGER,			/* the target is, and is not cut */
 

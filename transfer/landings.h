@@ -22,7 +22,7 @@
 
 #include <stdint.h>
 
-#include "plan.h"
+#include "action.h"
 
 struct landing_conf;
 struct plan_req;

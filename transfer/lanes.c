@@ -179,3 +179,11 @@ lanes_move(struct plan *s, struct job *j, unsigned int lane)
 	to->files += j->is_in_lane;
 	j->lane = lane;
 }
+
+void
+lanes_set_size(struct plan *s, struct job *j, uint64_t size)
+{
+	j->size = size;
+	lanes_set_ahead(s, j, j->kind == PLAN_FILE && j->check != CHECK_FIRST ?
+	    size - min_u64(size, j->begin) : 0);
+}

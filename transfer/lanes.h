@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "plan.h"
+#include "action.h"
 
 struct lane;
 struct plan_req;
@@ -45,6 +45,9 @@ void	lanes_move(struct plan *, struct job *, unsigned int lane);
 
 /* So many bytes of it are not asked for or sent. */
 void	lanes_set_ahead(struct plan *, struct job *, uint64_t bytes);
+
+/* The file has this size. */
+void	lanes_set_size(struct plan *, struct job *, uint64_t size);
 
 /* What waits of the job has changed, or how many lanes carry it. */
 void	lanes_count_kept(struct plan *, struct job *);

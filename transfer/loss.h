@@ -6,11 +6,12 @@
 /*
  * loss: what becomes of the files whose connection is lost.
  *
- * The requests that were under way on the lane are forgotten, and its ranges are
- * dealt again. A file that had its home there moves to another lane. What had
- * not been opened yet begins with its first request. What was open is opened
- * once more (PLAN_REOPEN), as it stands, before its next request that needs a
- * handle. A file that is got has to be the same then (PLAN_SAME); one that is
+ * The requests that were under way on the lane are forgotten, and its ranges
+ * are dealt again. A file that had its home there moves to another lane. What
+ * had not been opened yet begins with its first request. What was open is
+ * opened once more (PLAN_REOPEN), as it stands, before its next request that
+ * needs a handle. A file that is got has to be the same then (PLAN_SAME); one
+ * that is
  * put is written again from the first byte that was not acknowledged, and gets
  * its size and attributes again. A handle that was only to be closed is closed
  * by the loss.
@@ -23,7 +24,7 @@
 #ifndef HAYATE_LOSS_H
 #define HAYATE_LOSS_H
 
-#include "plan.h"
+#include "action.h"
 
 void	loss_of(struct plan *, unsigned int lane);
 

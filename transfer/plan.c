@@ -721,9 +721,7 @@ plan_defer(struct job *j)
 void
 plan_set_size(struct plan *s, struct job *j, uint64_t size)
 {
-	j->size = size;
-	lanes_set_ahead(s, j, j->kind == PLAN_FILE && j->check != CHECK_FIRST ?
-	    size - min_u64(size, j->begin) : 0);
+	lanes_set_size(s, j, size);
 }
 
 /* What waits fails, but for the ends of directories. */

@@ -62,110 +62,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "landing.h"
-
-struct plan;			/* private to plan.c: one per tree */
-struct job;			/* likewise: one file, or half a directory */
-
-enum plan_kind {
-	PLAN_FILE,		/* a regular file */
-	PLAN_DIR,			/* a directory: made and listed */
-	PLAN_MADE,		/* a directory: only made */
-	PLAN_LEAVE,		/* a directory after all below: PLAN_DIR's */
-	PLAN_LINK,		/* of the server, not yet followed */
-	PLAN_NOTE,		/* nothing but text */
-};
-
-enum plan_op {
-	/* Requests. The reply goes to plan_reply(). */
-	PLAN_STAT = 1,
-	PLAN_MKDIR,
-	PLAN_OPENDIR,
-	PLAN_READDIR,
-	PLAN_OPEN,
-	PLAN_READ,
-	PLAN_WRITE,		/* answered by plan_sent() as well */
-	PLAN_CLEAR,		/* to no bytes, before the first PLAN_WRITE */
-	PLAN_CUT,		/* to "off" bytes, right after the last one */
-	PLAN_FSTAT,		/* after PLAN_CLEAR failed: what it is */
-	PLAN_TRUNCATE,		/* to "off" bytes */
-	PLAN_ATTRS,
-	PLAN_SYNC,
-	PLAN_CLOSE,
-	PLAN_SETSTAT,
-
-	/*
-	 * Of a file that is checked: see plan_ask(), and for the last three
-	 * plan_back().
-	 */
-	PLAN_LOOK,		/* at the server's file */
-	PLAN_SEE,		/* likewise, before its first PLAN_READ */
-	PLAN_HASH,		/* "len" bytes of it, from "off" on */
-	PLAN_SHORTEN,		/* the target to "off" bytes */
-	PLAN_DRESS,		/* sets its attributes */
-	PLAN_FIND,		/* at the hidden file of the number "off" */
-	PLAN_TAKE,		/* it gets the name of the target */
-	PLAN_SWEEP,		/* it is removed */
-	PLAN_OPEN_BACK,
-	PLAN_BACK,		/* as PLAN_READ */
-	PLAN_CLOSE_BACK,
-
-	/*
-	 * Between two servers PLAN_MKDIR, PLAN_WRITE, PLAN_CLEAR, PLAN_FSTAT,
-	 * PLAN_ATTRS and PLAN_SETSTAT go to the target, and these do.
-	 */
-	PLAN_STAT_TO,
-	PLAN_OPEN_TO,
-	PLAN_EMPTY,		/* opens it once more */
-	PLAN_CLOSE_TO,
-
-	/* Of a large file, on a further lane (wide.h): */
-	PLAN_JOIN,		/* open it there as well */
-	PLAN_SAME,		/* is it the file that is copied? */
-	PLAN_PART,		/* close it there */
-
-	/* Of a file that is put and may go over several lanes (landings.h): */
-	PLAN_OPEN_NEW,		/* it must not be there */
-	PLAN_LANDING,		/* "ask" says what */
-
-	/* After a lane was lost (loss.h): open it as it stands */
-	PLAN_REOPEN,
-
-	/* Local work, done when plan_next() or plan_worked() is called */
-	PLAN_BEGIN,		/* before all requests; plan_fail() ends it */
-	PLAN_CHECK,		/* before and after the copy: see plan_check() */
-	PLAN_SETTLE,		/* all data is acknowledged up to "off" */
-	PLAN_AGAIN,		/* forget it: it begins once more, later */
-	PLAN_END,		/* after the last reply */
-	PLAN_MORE,		/* plan_add() children, then plan_listed() */
-	PLAN_PRINT,		/* its texts, in walk order; the job ends */
-};
-
-struct plan_action {
-	enum plan_op op;
-	struct job *job;
-	unsigned int lane;	/* of a request */
-	uint32_t id;		/* likewise */
-	uint64_t off;		/* of data; new size; PLAN_SETTLE */
-	uint32_t len;		/* PLAN_READ, PLAN_WRITE: bytes, at most */
-	uint64_t at;		/* PLAN_WRITE: in the file of the server */
-	int	 second;	/* likewise: in the second file */
-	struct landing_ask ask;
-};
-
-enum plan_result { PLAN_OK, PLAN_FAILED, PLAN_EOF };
-
-struct plan_conf {
-	int put;		/* to the server */
-	int cross;		/* between two servers; "put" is 0 */
-	int in_place;		/* each file is cut to its size at the end */
-	int preserve;		/* attributes are set before a put closes */
-	int sync;		/* and the server writes it to its disk */
-	int keep_found;		/* a directory that was there keeps its own */
-	uint32_t files;		/* most jobs under way: descriptors, memory */
-	uint32_t unit;		/* bytes of one READ or WRITE, at most */
-	uint32_t first_id;
-};
+#include "action.h"
 
 /* Returns NULL if out of memory. */
 struct plan *plan_new(const struct plan_conf *);
@@ -186,7 +83,6 @@ void	plan_set_window(struct plan *, uint64_t bytes);
  * Lanes: a bit for each that files may take, of which lane 0 is one, and for
  * each that can take more data now. At first both have lane 0 alone.
  */
-#define PLAN_LANES	32
 void	plan_set_lanes(struct plan *, unsigned int up, unsigned int takes);
 
 /*
@@ -204,7 +100,7 @@ void	plan_set_widen(struct plan *, uint64_t least);
 int	plan_lands(struct plan *, struct job *, const struct landing_conf *,
     int has_not, unsigned int most);
 
-/* Its landing: plan_landing_reply...() and what is left; NULL: none */
+/* Its landing; NULL: none */
 struct landing *plan_landing(const struct job *);
 
 /* How many such files are under way */
@@ -316,8 +212,8 @@ int	plan_clear(struct plan *, struct job *);
  *                 says how many bytes came without a gap.
  *   plan_later()  PLAN_CHECK comes again after what is more urgent. It can be
  *                 called when a request is sent as well: both go on together.
- *   plan_ask_is_lost()  Returns 1, once, if a lane was lost with what was asked:
- *                 it is to be asked again.
+ *   plan_ask_is_lost()  Returns 1, once, if a lane was lost with what was
+ *                 asked: it is to be asked again.
  *   plan_begin_at()  The copy begins at "off", not at 0.
  */
 void	plan_check(struct plan *, struct job *);

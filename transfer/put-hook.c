@@ -160,10 +160,10 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 		send_mkdir(t, file, a);
 		break;
 	case PLAN_STAT:
-		file_send_path(t, a, SSH2_FXP_STAT, file->dst, NULL);
-		break;
 	case PLAN_SETSTAT:
-		file_send_path(t, a, SSH2_FXP_SETSTAT, file->dst, &file->a);
+		file_send_path(t, a, a->op == PLAN_STAT ? SSH2_FXP_STAT :
+		    SSH2_FXP_SETSTAT, file->dst,
+		    a->op == PLAN_STAT ? NULL : &file->a);
 		break;
 	case PLAN_OPEN:
 	case PLAN_OPEN_NEW:
@@ -185,14 +185,12 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 	case PLAN_SYNC:
 		send_sync(t, file, a);
 		break;
-	case PLAN_FSTAT:
 	case PLAN_ATTRS:
-		file_send_handle(t, a, h, a->op == PLAN_FSTAT ?
-		    SSH2_FXP_FSTAT : SSH2_FXP_FSETSTAT,
-		    a->op == PLAN_FSTAT ? NULL : &file->a);
+		file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &file->a);
 		break;
 	default:
-		file_send_handle(t, a, h, SSH2_FXP_CLOSE, NULL);
+		file_send_handle(t, a, h, a->op == PLAN_FSTAT ?
+		    SSH2_FXP_FSTAT : SSH2_FXP_CLOSE, NULL);
 	}
 }
 

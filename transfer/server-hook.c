@@ -612,7 +612,7 @@ tree_window(const struct server *q)
 	/* A request takes a little more than its data. */
 	if (q->is_alone)
 		return most + unit;
-	path = q->flow == NULL ? 0 : TREE_PATHS * flow_path(q->flow);
+	path = q->flow == NULL ? 0 : flow_path(q->flow) * TREE_PATHS;
 	return MINIMUM(MAXIMUM(path, TREE_LEAST), most);
 }
 

@@ -473,6 +473,25 @@ reply_status(struct plan *s, struct job *j, enum plan_op op,
 	}
 }
 
+/* The reply to a request of the job on its own lane, but of data */
+static int
+reply_own(struct plan *s, struct job *j, enum plan_op op,
+    enum plan_result result)
+{
+	if (op == PLAN_OPEN || op == PLAN_OPEN_NEW || op == PLAN_OPENDIR ||
+	    op == PLAN_OPEN_TO)
+		return reply_open(s, j, op, result);
+	if (op == PLAN_CLEAR)
+		return reply_clear(s, j, result);
+	if (op == PLAN_FSTAT)
+		return reply_fstat(s, j, result);
+	if (op == PLAN_CUT)
+		reply_cut(s, j, result);
+	else
+		reply_status(s, j, op, result);
+	return 0;
+}
+
 int
 steps_reply(struct plan *s, uint32_t id, enum plan_result result,
     uint32_t len)
@@ -504,16 +523,7 @@ steps_reply(struct plan *s, uint32_t id, enum plan_result result,
 		reply_readdir(s, j, result);
 	else if (op == PLAN_LANDING)
 		return landings_reply(s, j, &ask, result == PLAN_OK);
-	else if (op == PLAN_OPEN || op == PLAN_OPEN_NEW ||
-	    op == PLAN_OPENDIR || op == PLAN_OPEN_TO)
-		return reply_open(s, j, op, result);
-	else if (op == PLAN_CLEAR)
-		return reply_clear(s, j, result);
-	else if (op == PLAN_FSTAT)
-		return reply_fstat(s, j, result);
-	else if (op == PLAN_CUT)
-		reply_cut(s, j, result);
 	else
-		reply_status(s, j, op, result);
+		return reply_own(s, j, op, result);
 	return 0;
 }

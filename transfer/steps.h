@@ -20,7 +20,7 @@
 
 #include <stdint.h>
 
-#include "plan.h"
+#include "action.h"
 
 struct plan_req;
 

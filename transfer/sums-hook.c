@@ -54,7 +54,7 @@ static void
 end_block(struct sums *x)
 {
 	if (x->in_block > 0)
-		SHA256Final(x->sum + x->n++ * BLOCKSUM_LEN, &x->sha);
+		SHA256Final(x->sum + BLOCKSUM_LEN * x->n++, &x->sha);
 	x->in_block = 0;
 }
 

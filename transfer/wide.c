@@ -112,8 +112,8 @@ wide_guest(const struct plan *s, const struct lane *l)
 {
 	struct job *j = l->guest;
 
-	return j != NULL && l->guest_is == GUEST_IS_READY && !j->eof && rest_of(j) > 0 &&
-	    !steps_has_all(s, j) ? j : NULL;
+	return j != NULL && l->guest_is == GUEST_IS_READY && !j->eof &&
+	    rest_of(j) > 0 && !steps_has_all(s, j) ? j : NULL;
 }
 
 static void

@@ -22,7 +22,7 @@
 #ifndef HAYATE_WIDE_H
 #define HAYATE_WIDE_H
 
-#include "plan.h"
+#include "action.h"
 
 struct lane;
 

@@ -34,9 +34,9 @@
  * Round trips are counted by causality, so that a busy machine does not change
  * the number. A packet that end a sends has depth 1, or one more than the
  * deepest packet that a was given before; what b sends likewise, and 0 before b
- * was given anything. Acknowledgements count as well, because a sender with Nagle's
- * algorithm waits for them. "trips" is half of the depth of the deepest packet
- * with payload: for "back" the round trips until a had its last answer.
+ * was given anything. Acknowledgements count as well, because a sender with
+ * Nagle's algorithm waits for them. "trips" is half of the depth of the deepest
+ * packet with payload: for "back" the round trips until a had its last answer.
  *
  * Measured with iperf3 at nice -15, one stream, MTU 1500, on two cores shared
  * with two or three compilers (without them in brackets); payload, 4 s, 3 runs:
@@ -972,7 +972,8 @@ stat_dir(struct dir *d, char *buf, size_t len)
 	    U(s->lost), U(s->lost_bytes), U(s->bursts), U(s->sent),
 	    U(s->sent_bytes), U(s->super), U(s->split), U(s->nomem),
 	    U(s->werr), U(dir_backlog(d, now)), U(s->qmax), U(s->late),
-	    U(s->late_max / 1000), s->answer / 2, U(c->rate), U(c->delay / 1000), c->loss,
+	    U(s->late_max / 1000), s->answer / 2, U(c->rate),
+	    U(c->delay / 1000), c->loss,
 	    c->burst, U(d->qlimit), U(now / 1000));
 #undef U
 }

@@ -52,8 +52,8 @@ near() { small "$(bin scp)" -q -S ./near -r "$@"; }
 
 # fastest COMMAND...: the seconds of the best of three runs that make "b"
 fastest() {
-	local i
-	for i in 1 2 3; do
+	local _
+	for _ in 1 2 3; do
 		rm -rf b
 		seconds "$@" >&3
 	done 3>times

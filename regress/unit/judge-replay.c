@@ -15,8 +15,8 @@
  *   put, resume, cuts, checksum, strict, preserve, now   as in judge.h
  *   old              a listing told the source; else nothing is known of it
  *   hashes           the server hashes files
- *   cut              the target is cut (0), is not (1), or is emptied first, and
- *                    made as long (2)
+ *   cut              the target is cut (0), is not (1), or is emptied first,
+ *                    and made as long (2)
  *   seen, changed    the source is so many bytes longer when it is open, and
  *                    when it was copied
  *   flip             the copy differs from its source

@@ -247,7 +247,8 @@ find_name(struct job *j, unsigned int n)
 	if ((left >> n & 1) == 0)
 		return 0;
 	is_told |= 1L << n;
-	landing_found(plan_landing(j), n, 1, 1000, conf.alive >> n & 1 ? rounds : 5);
+	landing_found(plan_landing(j), n, 1, 1000,
+	    conf.alive >> n & 1 ? rounds : 5);
 	return 1;
 }
 

@@ -46,8 +46,9 @@
  *
  * The server answers only when nothing more is sent, so a round is a round
  * trip. The report: rounds, requests, most files open at once, files that are
- * whole, cut (with no hole below the cut) or emptied, and failed, jobs that were kept at once (added and not printed), most
- * files at the end of a round that are neither old nor new, and the data
+ * whole, cut (with no hole below the cut) or emptied, and failed, jobs that
+ * were kept at once (added and not printed), most files at the end of a round
+ * that are neither old nor new, and the data
  * requests of each lane. A promise of plan.h that is broken ends the run with
  * its name.
  */
