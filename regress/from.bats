@@ -383,12 +383,38 @@ refused() {
 	local o way
 	small
 	echo 3 >list
-	for o in -l100000 -Xnrequests=7 --resume --checksum; do
+	for o in -l100000 -Xnrequests=7; do
 		near "$(bin sftp-server)"
 		refused '--files-from copies many files at once' $o --files-from list a "h:$T/b"
 		refused '--files-from copies many files at once' $o --files-from list "h:$T/a" b
 	done
 	refused '--files-from copies many files at once' -l100000 --files-from list "h:$T/a" "g:$T/b"
+}
+
+# verified: one file is complete, one a beginning, one other bytes, one not there
+verified() {
+	mkdir -p b/d b/b
+	cp -p a/3 b/3
+	head -c 1000000 a/d/large >b/d/large
+	head -c 700000 /dev/zero >b/b/other
+	listed -p --resume --report report "$SOURCE" "$TARGET"
+	diff -r a b
+	reported "f['3'].get('skipped') and f['large']['bytes'] < 3000000"
+	reported "f['other']['bytes'] == 700000 and f['1']['bytes'] == 2"
+	listed --checksum --report report "$SOURCE" "$TARGET"
+	reported "[x['verified'] for x in r['files']] == ['hashes'] * 5"
+}
+
+@test "the files of a list are resumed and compared" {
+	need python3
+	small
+	head -c 3000000 /dev/urandom >a/d/large
+	head -c 700000 /dev/urandom >a/b/other
+	(cd a && find . -type f) >list
+	near "$(bin sftp-server)"
+	SOURCE=a TARGET=h:$T/b verified
+	rm -r b
+	SOURCE=h:$T/a TARGET=b verified
 }
 
 @test "a directory whose name looks like a pattern is a root" {

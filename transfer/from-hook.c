@@ -107,7 +107,7 @@ from_refuse(const char *src)
 {
 	if (src == NULL)
 		error("--files-from copies many files at once, which is left "
-		    "out with -l, -X, --resume, --checksum and Hayate no");
+		    "out with -l, -X and Hayate no");
 	else
 		error("--files-from: \"%s\" is not a directory, which the "
 		    "names of the list would be below", src);
