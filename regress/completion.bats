@@ -70,7 +70,7 @@ alone() { completed /nonexistent "$@"; }
 			"$(bin ssh)" -G -F /dev/null -o "$name=$value" near >/dev/null
 			n=$((n + 1))
 		done
-	done < <(sed -n 's/^	{ "\([A-Za-z0-9]*\)", [CB], \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|NAME\), .*/\1/p' \
+	done < <(sed -n 's/^	{ "\([A-Za-z0-9]*\)", [CB], \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|NAME\), .*/\1/p' \
 	    "$TOP/common/hayopt.c")
 	((n >= 20))
 }

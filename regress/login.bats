@@ -533,7 +533,7 @@ is_early() { steps | grep -q 'opening the session with it'; }
 	        asyncssh.SSHServer, "10.77.0.2", 2222, process_factory=handle,
 	        server_version="OpenSSH_9.9", server_host_keys=["$F/host"],
 	        authorized_client_keys="$F/user.pub")
-	    await asyncio.sleep(100)
+	    await asyncio.sleep(600)
 	asyncio.run(main())
 	END
 	$IN_SERVER /usr/bin/python3 -Wignore server >log 2>&1 3>&- &
