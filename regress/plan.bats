@@ -546,6 +546,7 @@ WIDE='set widen 5000'
 @test "the loss of a lane costs no file, whatever it was doing" {
 	local -x FLAVOUR=plain
 	local way at lost
+	cd "$BATS_TEST_TMPDIR"
 	for way in "get 1 1 100000" "get 3 10 20000" "put 3 10 20000" "get 2 20 5" "put 2 20 5"; do
 		for lost in 1 2 3; do
 			for at in 1 3 4 5 6 7 8 9 10 12 15 20 30; do
