@@ -104,6 +104,7 @@ struct plan_action {
 	uint64_t at;		/* PLAN_WRITE: in the file of the server */
 	int	 second;	/* likewise: in the second file */
 	struct landing_ask ask;
+	uint64_t sent;		/* by the clock of the plan; of plan_find() */
 };
 
 enum plan_result { PLAN_OK, PLAN_FAILED, PLAN_EOF };

@@ -413,13 +413,19 @@ is_for_others(struct run *t, struct sshbuf *m)
 	return t->link == t->to && server_sees(t->to_conn, m);
 }
 
-/* A server with a fixed window gets more channels. */
+/*
+ * A server with a fixed window gets more channels. The RTT is the least age of
+ * a reply: the first one of a transfer may be late, and a window looks large
+ * where a round trip looks long.
+ */
 static void
-judge_window(struct run *t, uint32_t len)
+judge_window(struct run *t, const struct plan_action *a, uint32_t len)
 {
+	uint64_t now = clock_us();
+
 	if (t->team.kind != LINKS_CHANNELS)
 		return;
-	width_acked(&t->growth, len, server_rtt(t->conn), clock_us(),
+	width_acked(&t->growth, len, now - a->sent, now,
 	    links_size(&t->team));
 	t->team.channels = width_want(&t->growth);
 }
@@ -454,8 +460,7 @@ take_reply(struct run *t, struct sshbuf *m)
 	if (a.op == PLAN_SAME || a.op == PLAN_JOIN)
 		note_width(t, a.job, file);
 	count_bytes(t, file, a.op, len);
-	if (a.op == PLAN_WRITE && result == PLAN_OK)
-		judge_window(t, len);
+	judge_window(t, &a, a.op == PLAN_WRITE ? len : 0);
 	links_count(t->team.main_fd, len, rest_of(t),
 	    links_size(&t->team));
 }
@@ -538,9 +543,9 @@ tend_landings(struct run *t)
 	char *text;
 
 	plan_set_widen(t->s, least_rest(t));
+	plan_set_clock(t->s, clock_us());
 	if (plan_landings(t->s) == 0 && !t->has_landings)
 		return;
-	plan_set_clock(t->s, clock_us());
 	t->has_landings = plan_landings(t->s) > 0;
 	text = farewell(t);
 	signals_hold(text != NULL, text);

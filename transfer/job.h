@@ -119,6 +119,7 @@ struct plan_req {
 	unsigned int lane;
 	uint64_t off;
 	uint32_t len, cost;
+	uint64_t sent;			/* when */
 	struct landing_ask ask;
 };
 

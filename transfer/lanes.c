@@ -39,6 +39,7 @@ lanes_request(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 	r->off = off;
 	r->len = len;
 	r->id = s->next_id++;
+	r->sent = s->now_us;
 	r->cost = LANES_OVERHEAD;
 	if (op == PLAN_WRITE && s->conf.cross)
 		r->cost += len;

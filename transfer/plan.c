@@ -487,7 +487,7 @@ plan_find(const struct plan *s, uint32_t id, struct plan_action *a)
 		return -1;
 	*a = (struct plan_action){ .op = r->op, .job = r->job,
 	    .lane = r->lane, .id = r->id, .off = r->off, .len = r->len,
-	    .ask = r->ask };
+	    .ask = r->ask, .sent = r->sent };
 	return 0;
 }
 

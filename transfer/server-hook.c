@@ -647,14 +647,6 @@ server_count_tree(struct sftp_conn *conn, size_t len)
 	return tree_window(q);
 }
 
-uint64_t
-server_rtt(const struct sftp_conn *conn)
-{
-	const struct server *q = find(conn);
-
-	return q->flow == NULL ? 0 : flow_rtt(q->flow);
-}
-
 void
 server_add_moved(struct sftp_conn *conn, uint64_t bytes)
 {

@@ -181,9 +181,6 @@ void	server_begin_tree(struct sftp_conn *, int put, int alone,
  */
 uint64_t server_count_tree(struct sftp_conn *, size_t len);
 
-/* Returns the RTT in microseconds, as far as known; 0: not at all. */
-uint64_t server_rtt(const struct sftp_conn *);
-
 /*
  * Returns how many bytes have been moved over a tuned connection by upstream's
  * functions, and by those that add theirs.
