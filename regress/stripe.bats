@@ -516,9 +516,10 @@ stranger() {
 }
 
 @test "two copies of the same source at once take nothing of each other" {
+	# long enough that the second looks while the first still moves
 	local second first=0
-	start "$HALF" "stock:$T/there/x"
-	far copy -v "$HALF" "stock:$T/there/x" >log.2 2>&1 &
+	start "$BULK" "stock:$T/there/x"
+	far copy -v "$BULK" "stock:$T/there/x" >log.2 2>&1 &
 	second=$!
 	wait $SCP_JOB || first=1
 	# the other one fails as where anything is made under the name
@@ -531,10 +532,10 @@ stranger() {
 		alone x
 	fi
 	run ! grep removing log log.2
-	cmp "$HALF" there/x
+	cmp "$BULK" there/x
 	[ "$first" != 0 ] || return 0
 	grep -F "what was put of \"$T/there/x\" is \"$T/$(hidden)\"" "log$first"
-	cmp "$HALF" "$(hidden)"
+	cmp "$BULK" "$(hidden)"
 }
 
 @test "what is no file, or has another name, is not removed" {
