@@ -5,8 +5,7 @@
 
 /*
  * fuzz-sftp-links: a hostile server against the transfer of one large file over
- * several connections or channels, by sftp_upload() and sftp_download(). The
- * server runs where the client waits, in poll(), and time is what it says, so
+ * several connections or channels, by list_put() and list_get(). The server runs where the client waits, in poll(), and time is what it says, so
  * an input always does the same. Each request takes a byte of the input, which
  * says how it is answered. Where the input ends, the server is honest, or hangs
  * up.
@@ -52,7 +51,9 @@
 #include "xmalloc.h"
 
 #include "copy-hook.h"
+#include "landing.h"
 #include "links-hook.h"
+#include "list-hook.h"
 #include "width.h"
 #include "tell.h"
 
@@ -625,7 +626,8 @@ reply_extended(const struct link *l, struct sshbuf *m, struct fields *f,
 	if (is_text(&name, "limits@openssh.com")) {
 		must(sshbuf_put_u64(m, 262144) == 0 &&
 		    sshbuf_put_u64(m, unit) == 0 &&
-		    sshbuf_put_u64(m, unit) == 0 && sshbuf_put_u64(m, 0) == 0);
+		    sshbuf_put_u64(m, unit) == 0 &&
+		    sshbuf_put_u64(m, 1019) == 0);
 		return SSH2_FXP_EXTENDED_REPLY;
 	}
 	must(is_text(&name, "fstatvfs@openssh.com"));
@@ -1249,12 +1251,12 @@ transfer(int fd, unsigned mode)
 		return 0;
 	is_noted = 1;
 	if (is_put)
-		ret = sftp_upload(conn, "out/x", "there/x", mode >> 7, 0, 0,
-		    in_place);
+		ret = list_put(conn, (char *[]){ "out/x", NULL }, "there/x",
+		    mode >> 7, 0, 0, in_place);
 	else {
-		is_stock = (resume && !was_old) || !copy_takes(conn, 0, 0);
-		ret = sftp_download(conn, "there/x", "in/x", &a, mode >> 7,
-		    resume && !was_old, 0, in_place);
+		is_stock = !copy_can(conn, resume && !was_old);
+		ret = list_get(conn, (char *[]){ "there/x", NULL }, "in/x", &a,
+		    mode >> 7, resume && !was_old, 0, in_place);
 	}
 	return ret == 0 && !interrupted;
 }
