@@ -566,8 +566,9 @@ reply_fstat(struct link *l, struct sshbuf *m, struct fields *f, unsigned how)
 		put_attrs(m, file->size);
 		return SSH2_FXP_ATTRS;
 	}
-	l->is_other = (how & 0xc0) == 0xc0;
-	put_attrs(m, CLAIMED + l->is_other);
+	/* On the first link it says what the file is now. */
+	l->is_other = l != links && (how & 0xc0) == 0xc0;
+	put_attrs(m, CLAIMED + ((how & 0xc0) == 0xc0));
 	return SSH2_FXP_ATTRS;
 }
 
