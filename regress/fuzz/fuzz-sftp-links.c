@@ -5,10 +5,10 @@
 
 /*
  * fuzz-sftp-links: a hostile server against the transfer of one large file over
- * several connections or channels, by list_put() and list_get(). The server runs where the client waits, in poll(), and time is what it says, so
- * an input always does the same. Each request takes a byte of the input, which
- * says how it is answered. Where the input ends, the server is honest, or hangs
- * up.
+ * several connections or channels, by list_put() and list_get(). The server
+ * runs where the client waits, in poll(), and time is what it says, so an input
+ * always does the same. Each request takes a byte of the input, which says how
+ * it is answered. Where the input ends, the server is honest, or hangs up.
  *
  * Byte N of the file has one value. So what is got shows whether it came to its
  * place, and what is put is compared when it arrives. Data that nobody asked
