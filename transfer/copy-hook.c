@@ -414,9 +414,10 @@ is_for_others(struct run *t, struct sshbuf *m)
 }
 
 /*
- * A server with a fixed window gets more channels. The RTT is the least age of
- * a reply: the first one of a transfer may be late, and a window looks large
- * where a round trip looks long.
+ * A server with a fixed window gets more channels. Only those that carry a file
+ * use their window; one that is up and waits to join has none yet. The RTT is
+ * the least age of a reply: the first one of a transfer may be late, and a
+ * window looks large where a round trip looks long.
  */
 static void
 judge_window(struct run *t, const struct plan_action *a, uint32_t len)
@@ -426,7 +427,7 @@ judge_window(struct run *t, const struct plan_action *a, uint32_t len)
 	if (t->team.kind != LINKS_CHANNELS)
 		return;
 	width_acked(&t->growth, len, now - a->sent, now,
-	    links_size(&t->team));
+	    MAXIMUM(plan_carrying(t->s), 1));
 	t->team.channels = width_want(&t->growth);
 }
 

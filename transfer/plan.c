@@ -416,8 +416,9 @@ plan_next(struct plan *s, struct plan_action *a)
 	plan_worked(s);
 	if ((oldest = plan_oldest(s)) != NULL && oldest->done)
 		return local(s, oldest, PLAN_PRINT, a);
-	if ((r = next_loose(s, a)) == 0 && (r = next_step(s, a)) == 0 &&
-	    (r = wide_step(s, a)) == 0 && (r = landings_next(s, a)) == 0 &&
+	/* The end of a landing makes a step. */
+	if ((r = next_loose(s, a)) == 0 && (r = landings_next(s, a)) == 0 &&
+	    (r = next_step(s, a)) == 0 && (r = wide_step(s, a)) == 0 &&
 	    (r = checks_next_hash(s, a)) == 0 && (r = next_data(s, a)) == 0 &&
 	    (r = admit(s, a)) == 0 && (r = expand(s, a)) == 0 &&
 	    (r = wide_begin(s, a)) == 0)
@@ -684,6 +685,17 @@ plan_width(const struct plan *s, const struct job *j)
 	for (i = 0; j->guests > 0 && i < s->lanes; i++)
 		n += s->lane[i].guest == j &&
 		    s->lane[i].guest_is == GUEST_IS_READY;
+	return n;
+}
+
+unsigned int
+plan_carrying(const struct plan *s)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < s->lanes; i++)
+		n += s->lane[i].files > 0 || (s->lane[i].guest != NULL &&
+		    s->lane[i].guest_is == GUEST_IS_READY);
 	return n;
 }
 

@@ -123,6 +123,9 @@ void	plan_lost(struct plan *, unsigned int lane);
 unsigned int plan_lane(const struct job *);
 unsigned int plan_width(const struct plan *, const struct job *);
 
+/* How many lanes have a file, their own or another's */
+unsigned int plan_carrying(const struct plan *);
+
 /* How many files a lane has under way */
 uint32_t plan_lane_files(const struct plan *, unsigned int lane);
 
