@@ -38,6 +38,7 @@ HAYATE_CORE = \
 	transfer/longopt.c \
 	transfer/loss.c \
 	transfer/meter.c \
+	transfer/opening.c \
 	transfer/pace.c \
 	transfer/plan.c \
 	transfer/ranges.c \
@@ -84,6 +85,7 @@ HAYATE_HOOKS = \
 	transfer/longopt-hook.c \
 	transfer/lost-hook.c \
 	transfer/names-hook.c \
+	transfer/opening-hook.c \
 	transfer/outcome-hook.c \
 	transfer/put-hook.c \
 	transfer/report-hook.c \
@@ -99,6 +101,7 @@ HAYATE_HOOKS = \
 	ssh/cleanup-hook.c \
 	ssh/cliopt-hook.c \
 	ssh/early-hook.c \
+	ssh/early-input-hook.c \
 	ssh/early-session-hook.c \
 	ssh/further-hook.c \
 	ssh/login-hook.c \

@@ -294,17 +294,15 @@ writes(int fd)
 
 /* Moving data */
 
-int
-hop_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
+void (*hop_ended)(int fd);
+
+static int
+read_ring(int fd, struct sshbuf *buf, size_t *len)
 {
 	u_char *p;
 	ssize_t n;
 	int r, saved;
 
-	if (reads(fd) == NULL)
-		attach_expected(fd, RING_INPUT);
-	if (reads(fd) == NULL)
-		return sshbuf_read(fd, buf, most, len);
 	if ((r = sshbuf_reserve(buf, RING_SLOT, &p)) != 0)
 		return r;
 	n = ring_read(reads(fd), p, RING_SLOT);
@@ -314,6 +312,22 @@ hop_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
 	*len = n > 0 ? n : 0;
 	errno = n == 0 ? EPIPE : saved;
 	return n > 0 ? 0 : SSH_ERR_SYSTEM_ERROR;
+}
+
+int
+hop_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
+{
+	int r;
+
+	if (reads(fd) == NULL)
+		attach_expected(fd, RING_INPUT);
+	r = reads(fd) == NULL ? sshbuf_read(fd, buf, most, len) :
+	    read_ring(fd, buf, len);
+	if (r == SSH_ERR_SYSTEM_ERROR && errno == EPIPE && hop_ended != NULL) {
+		hop_ended(fd);
+		errno = EPIPE;
+	}
+	return r;
 }
 
 ssize_t

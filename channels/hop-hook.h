@@ -61,6 +61,9 @@ void	hop_expect(int memory);
 int	hop_read(int fd, struct sshbuf *, size_t most, size_t *len);
 ssize_t	hop_write(int fd, const void *, size_t len);
 
+/* Unless NULL: hop_read() has come to the end of "fd". */
+extern void (*hop_ended)(int fd);
+
 /* The descriptor is about to be closed. */
 void	hop_forget(int fd);
 

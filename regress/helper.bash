@@ -408,6 +408,13 @@ files() {
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 
+# trips COMMAND...: round trips over the path $P until its last answer
+trips() {
+	"$LFP" clear "$P"
+	"$@" >out 2>err </dev/null || { cat err >&2; return 1; }
+	"$LFP" stat "$P" back trips
+}
+
 # far copy|files|client ARG...: over the path $P, from a to b, 10.77.0.2. SIGHUP ends
 # it even if nohup started the tests.
 far() {

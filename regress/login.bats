@@ -47,13 +47,6 @@ teardown() {
 # log_in ARG...: ssh over the path, with the memory of this test
 log_in() { far client "${KNOWN[@]}" "$@" </dev/null; }
 
-# trips COMMAND...: round trips until its last answer
-trips() {
-	"$LFP" clear "$P"
-	"$@" >out 2>err </dev/null || { cat err >&2; return 1; }
-	"$LFP" stat "$P" back trips
-}
-
 # steps: what was done early by the login whose standard error is the file err
 steps() { tr -d '\r' <err | sed -n 's/^debug1: early login: //p'; }
 

@@ -27,6 +27,7 @@
 #include "sshbuf.h"
 
 #include "early.h"
+#include "early-input-hook.h"
 #include "early-session-hook.h"
 #include "further-hook.h"
 #include "hayopt.h"
@@ -35,15 +36,11 @@ extern Options options;
 
 int	early_session_put_cstring(struct ssh *, const void *);
 
-/* The number that the server will give the first channel */
-#define FIRST	0
-
 static enum { NOT_SENT, SENT, NOT_TAKEN } state;
-static int channel, is_answered;
+static int channel, is_answered, is_learning;
 
-/* Whether there is nothing but one session in the foreground. */
-static int
-is_plain(void)
+int
+early_session_is_plain(void)
 {
 	return options.session_type != SESSION_TYPE_NONE &&
 	    options.stdio_forward_host == NULL &&
@@ -57,20 +54,30 @@ is_plain(void)
 }
 
 int
+early_session_is_known(const struct ssh *ssh)
+{
+	char *banner = sshbuf_dup_string(ssh->kex->server_version);
+	int takes = banner != NULL && early_takes_session(banner);
+
+	free(banner);
+	return takes;
+}
+
+int
 early_session_may(const struct ssh *ssh)
 {
 	const struct hayopt *opt = hayopt_get();
-	char *banner;
-	int takes;
 
 	/* A further connection looks first whether it is at the right host. */
-	if (!is_plain() || opt->none_enabled || opt->none_switch ||
-	    further_host() != NULL)
-		return 0;
-	banner = sshbuf_dup_string(ssh->kex->server_version);
-	takes = banner != NULL && early_takes_session(banner);
-	free(banner);
-	return takes;
+	return early_session_is_plain() && !opt->none_enabled &&
+	    !opt->none_switch && further_host() == NULL &&
+	    early_session_is_known(ssh);
+}
+
+int
+early_session_is_learning(void)
+{
+	return is_learning;
 }
 
 /* The server has answered. */
@@ -81,13 +88,15 @@ confirm(struct ssh *ssh, int id, int success, void *arg)
 
 	(void)arg;
 	is_answered = 1;
-	if (success && c->remote_id == FIRST)
+	if (success && c->remote_id == EARLY_SESSION_FIRST) {
+		early_input_confirmed(ssh, id);
 		return;
+	}
 	early_wait_next(success ? "the session has another number" :
 	    "the session was refused");
 	if (success)
 		fatal("The server calls the session %u, and not %u as it did "
-		    "before. Try again.", c->remote_id, FIRST);
+		    "before. Try again.", c->remote_id, EARLY_SESSION_FIRST);
 	/*
 	 * It will close the connection because of the command that follows,
 	 * and stock has nothing more to say.
@@ -102,13 +111,14 @@ early_session_send(struct ssh *ssh)
 
 	channel = early_session_calls.open(ssh);
 	c = channel_by_id(ssh, channel);
-	c->remote_id = FIRST;
+	c->remote_id = EARLY_SESSION_FIRST;
 	c->have_remote_id = 1;
 	early_session_calls.setup(ssh, channel, 1, NULL);
 	c->have_remote_id = 0;
 	channel_register_open_confirm(ssh, channel, confirm, NULL);
 	state = SENT;
 	debug("early login: opening the session with it");
+	early_input_send(ssh, channel);
 }
 
 void
@@ -127,6 +137,7 @@ early_session_is_open(struct ssh *ssh, int *id)
 		channel_send_open(ssh, channel);
 		channel_register_open_confirm(ssh, channel,
 		    early_session_calls.setup, NULL);
+		early_input_refused(ssh, channel);
 	}
 	*id = channel;
 	return 1;
@@ -142,8 +153,11 @@ early_session_is_unanswered(void)
 int
 early_session_put_cstring(struct ssh *ssh, const void *text)
 {
-	if (state == SENT && text != NULL &&
-	    strcmp(text, "hostkeys-prove-00@openssh.com") == 0)
-		early_wait_next("keys of the host are to be learnt");
+	if (text != NULL &&
+	    strcmp(text, "hostkeys-prove-00@openssh.com") == 0) {
+		is_learning = 1;
+		if (state == SENT)
+			early_wait_next("keys of the host are to be learnt");
+	}
 	return sshpkt_put_cstring(ssh, text);
 }

@@ -36,6 +36,12 @@ extern struct early_session_calls {
 	void	(*setup)(struct ssh *, int id, int success, void *);
 } early_session_calls;
 
+/* The number that such a server gives the first channel */
+#define EARLY_SESSION_FIRST	0
+
+/* Whether the server is one that was seen to take it. */
+int	early_session_is_known(const struct ssh *);
+
 /* Whether the user wants nothing but a session, and the server takes it. */
 int	early_session_may(const struct ssh *);
 
@@ -50,6 +56,12 @@ void	early_session_refuse(void);
  * again if the server did not take it.
  */
 int	early_session_is_open(struct ssh *, int *id);
+
+/* Whether there is nothing but one session in the foreground. */
+int	early_session_is_plain(void);
+
+/* Whether the server was asked to prove that it has keys, to learn them. */
+int	early_session_is_learning(void);
 
 /* Whether it was sent and the server has not said yes or no. */
 int	early_session_is_unanswered(void);

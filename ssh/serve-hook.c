@@ -33,8 +33,8 @@
 #include "sshbuf.h"
 
 #include "asked-hook.h"
+#include "early-input-hook.h"
 #include "hayopt.h"
-#include "hop-hook.h"
 #include "login-hook.h"
 #include "peer-hook.h"
 #include "serve-hook.h"
@@ -46,6 +46,7 @@ extern int muxserver_sock;
 extern char **environ;
 
 static int has_channels, has_logins;	/* that may be asked for */
+static int has_opened;			/* a channel of those */
 
 /* The server's answer to an open */
 static void
@@ -154,7 +155,6 @@ open_stderr(void)
 static void
 open_session(struct ssh *ssh, int sock)
 {
-	static int has_opened;
 	int fd = dup(sock), err = open_stderr();
 	Channel *c;
 
@@ -247,6 +247,12 @@ offer(struct ssh *ssh)
 	return fd;
 }
 
+int
+serve_has_more(void)
+{
+	return has_opened;
+}
+
 void
 serve_start(struct ssh *ssh)
 {
@@ -254,8 +260,7 @@ serve_start(struct ssh *ssh)
 	int fd;
 
 	login_check(ssh);
-	if (hayopt_get()->hayate && !ssh_packet_get_mux(ssh))
-		hop_expect(tell_memory());
+	early_input_begin(ssh);
 	if (!may_serve(ssh) || (fd = offer(ssh)) == -1)
 		return;
 	c = channel_new(ssh, "mux listener", SSH_CHANNEL_MUX_LISTENER, fd, fd,

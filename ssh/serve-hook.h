@@ -31,6 +31,9 @@
 
 struct ssh;
 
+/* Returns 1 if more than the first session was opened for scp. */
+int	serve_has_more(void);
+
 /* The first session was just opened. */
 void	serve_start(struct ssh *);
 

@@ -32,14 +32,16 @@
 
 #include "hop-hook.h"
 #include "link-hook.h"
+#include "opening-hook.h"
 
 #define READ_SIZE	(256 * 1024)
 
 struct link {
 	struct link_conf conf;
 	struct sshbuf *in, *out;
-	struct sshbuf *message;		/* a view of "in"; NULL: none */
-	size_t taken;			/* bytes of "in" that it has */
+	struct sshbuf *message;		/* a view of "from"; NULL: none */
+	struct sshbuf *from;		/* "in", or replies that are there */
+	size_t taken;			/* bytes of "from" that it has */
 	size_t begun;			/* where in "out" the request begins */
 	int lost;
 };
@@ -107,6 +109,8 @@ link_end(struct link *l)
 		link_fatal(l, "Outbound message too long %zu", len);
 	if ((r = sshbuf_poke_u32(l->out, l->begun, len)) != 0)
 		fatal_fr(r, "compose");
+	if (opening_has(l->conf.fd_out, sshbuf_ptr(l->out) + l->begun + 4, len))
+		link_cancel(l);
 }
 
 void
@@ -128,7 +132,8 @@ link_backlog(const struct link *l)
 int
 link_is_idle(const struct link *l)
 {
-	return sshbuf_len(l->out) == 0 && sshbuf_len(l->in) == l->taken;
+	return sshbuf_len(l->out) == 0 &&
+	    sshbuf_len(l->in) == (l->from == l->in ? l->taken : 0);
 }
 
 int
@@ -228,7 +233,8 @@ link_move_all(struct link *const *links, size_t n, int wake_fd, int ms)
 		pfd[2 * i + 1].fd = sshbuf_len(l->out) == 0 ? -1 :
 		    l->conf.fd_out;
 		pfd[2 * i + 1].events = POLLOUT;
-		if (hop_pending(l->conf.fd_in) > 0)
+		if (hop_pending(l->conf.fd_in) > 0 ||
+		    opening_ready(l->conf.fd_in) != NULL)
 			ms = 0;
 	}
 	pfd[2 * n].fd = wake_fd;
@@ -261,7 +267,7 @@ drop_message(struct link *l)
 
 	sshbuf_free(l->message);
 	l->message = NULL;
-	if ((r = sshbuf_consume(l->in, l->taken)) != 0)
+	if (l->taken > 0 && (r = sshbuf_consume(l->from, l->taken)) != 0)
 		fatal_fr(r, "consume");
 	l->taken = 0;
 }
@@ -272,7 +278,9 @@ link_take(struct link *l)
 	uint32_t len;
 
 	drop_message(l);
-	if (sshbuf_peek_u32(l->in, 0, &len) != 0)
+	if ((l->from = opening_ready(l->conf.fd_in)) == NULL)
+		l->from = l->in;
+	if (sshbuf_peek_u32(l->from, 0, &len) != 0)
 		return NULL;
 	if (len > SFTP_MAX_MSG_LENGTH && l->conf.may_end) {
 		l->lost = 1;
@@ -280,9 +288,9 @@ link_take(struct link *l)
 	}
 	if (len > SFTP_MAX_MSG_LENGTH)
 		link_fatal(l, "Received message too long %u", len);
-	if (sshbuf_len(l->in) < 4 + (size_t)len)
+	if (sshbuf_len(l->from) < 4 + (size_t)len)
 		return NULL;
-	l->message = sshbuf_from(sshbuf_ptr(l->in) + 4, len);
+	l->message = sshbuf_from(sshbuf_ptr(l->from) + 4, len);
 	if (l->message == NULL)
 		fatal_f("sshbuf_from failed");
 	l->taken = 4 + (size_t)len;

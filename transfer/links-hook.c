@@ -30,6 +30,7 @@
 #include "link-hook.h"
 #include "links-hook.h"
 #include "lost-hook.h"
+#include "opening-hook.h"
 #include "signals-hook.h"
 #include "tell.h"
 #include "width.h"
@@ -77,7 +78,8 @@ links_wish(int fd, int chosen)
 	lost_begin();
 	links_forget(fd);
 	if (!chosen)
-		tell_wish(fd, is_wanted, hop_offer_ssh(fd));
+		tell_wish(fd, is_wanted, hop_offer_ssh(fd),
+		    opening_offer(fd));
 }
 
 /* What is kept of one server between transfers */

@@ -35,7 +35,9 @@
 #include "file-hook.h"
 #include "from-hook.h"
 #include "list-hook.h"
+#include "longopt-hook.h"
 #include "names-hook.h"
+#include "opening-hook.h"
 #include "report-hook.h"
 #include "server-hook.h"
 #include "show-hook.h"
@@ -523,9 +525,31 @@ begin_remote_rest(char *const *args)
 	names_expect(rest.files, rest.n > 1 ? rest.n : 0);
 }
 
+/*
+ * One file, all that scp copies: its first requests are known. A source that
+ * comes later goes into a directory, which may have to be made first.
+ */
+static void
+begin_opening(char *source, char *target)
+{
+	const struct longopt *opt = longopt_get();
+	int remote = is_remote(source);
+	char *path = plain_path(remote ? source : target);
+
+	if (remote == is_remote(target) || path == NULL || opt->recursive ||
+	    longopt_verifies() || from_is_wanted() ||
+	    *base_name(path) == '\0' || strpbrk(path, "*?[\\") != NULL)
+		return;
+	if (remote)
+		opening_get(path);
+	else
+		opening_put(source, path, opt->preserve);
+}
+
 void
 list_argument(char *const *args)
 {
+	static int is_later;
 	struct stat sb;
 	char *target;
 	int remote = is_remote(args[0]), last = 0;
@@ -533,6 +557,10 @@ list_argument(char *const *args)
 	while (args[last + 1] != NULL)
 		last++;
 	target = args[last];
+	opening_none();
+	if (last == 1 && !is_later)
+		begin_opening(args[0], target);
+	is_later = 1;
 	report_host("scp", remote ? args[0] : target,
 	    remote && is_remote(target) ? target : NULL, args[0]);
 	if (rest.kept_for != args)

@@ -157,6 +157,8 @@ take_short(struct longopt *o, char **argv, const char *letters, int *drop,
 	for (at = argv[0] + 1; *at != '\0'; at++) {
 		if (*at == 'r')
 			o->recursive = 1;
+		if (*at == 'p')
+			o->preserve = 1;
 		if (*at == 'R' || *at == '3')
 			o->away = *at == 'R';
 		if (*at == 'O')

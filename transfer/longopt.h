@@ -36,6 +36,7 @@ struct longopt {
 	int	 help;			/* --help */
 
 	int	 recursive;		/* scp -r was there */
+	int	 preserve;		/* scp -p was there */
 	int	 away;			/* scp -R, and no -3 after it */
 	int	 old_protocol;		/* scp -O was there */
 	int	 direct;		/* sftp -D */

@@ -123,7 +123,7 @@ void	plan_lost(struct plan *, unsigned int lane);
 unsigned int plan_lane(const struct job *);
 unsigned int plan_width(const struct plan *, const struct job *);
 
-/* How many lanes have a file, their own or another's */
+/* How many lanes have a file, their own or one of another lane */
 unsigned int plan_carrying(const struct plan *);
 
 /* How many files a lane has under way */

@@ -30,6 +30,7 @@
 #include "flow.h"
 #include "hayopt.h"
 #include "hop-hook.h"
+#include "opening-hook.h"
 #include "report-hook.h"
 #include "server-hook.h"
 #include "tell.h"
@@ -210,7 +211,8 @@ server_ask(const struct server_conn *c, u_char code, const char *text)
 	    (r = sshbuf_put_cstring(m, text)) != 0 ||
 	    (r = sshbuf_put_stringb(framed, m)) != 0)
 		fatal_fr(r, "compose");
-	if (!server_write(c, sshbuf_ptr(framed), sshbuf_len(framed)))
+	if (!opening_has(c->fd_out, sshbuf_ptr(m), sshbuf_len(m)) &&
+	    !server_write(c, sshbuf_ptr(framed), sshbuf_len(framed)))
 		fatal("Couldn't send packet: %s", strerror(errno));
 	sshbuf_free(m);
 	sshbuf_free(framed);
@@ -224,6 +226,7 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits,
 	struct server *q = enter(conn, c);
 
 	hop_settle(c->fd_in);
+	opening_begin(c->fd_in);
 	report_connect();
 	if (chosen || !hayopt_get()->hayate || tell_is_stock(c->fd_in))
 		return limits;
@@ -373,7 +376,8 @@ server_sees(struct sftp_conn *conn, struct sshbuf *m)
 	if (type == SSH2_FXP_VERSION)
 		read_version(conn, m);
 	return q != NULL && sshbuf_peek_u32(m, 1, &id) == 0 &&
-	    (take_ahead(q, m, type, id) || take_limits(q, m, type, id));
+	    (opening_drops(q->c.fd_in, id) || take_ahead(q, m, type, id) ||
+	    take_limits(q, m, type, id));
 }
 
 int

@@ -116,12 +116,12 @@ tell_is_stock(int fd)
 }
 
 void
-tell_wish(int fd, int channels, int memory)
+tell_wish(int fd, int channels, int memory, int requests)
 {
-	char what[32];
+	char what[48];
 
-	snprintf(what, sizeof(what), "%c%d/%d", channels ? 'c' : 'n', fd,
-	    memory);
+	snprintf(what, sizeof(what), "%c%d/%d/%d", channels ? 'c' : 'n', fd,
+	    memory, requests);
 	(void)name_socket(fd, WISH, what);
 }
 
@@ -138,20 +138,33 @@ tell_wished(void)
 	    TELL_CHANNELS : 0);
 }
 
-int
-tell_memory(void)
+/* Opens a descriptor of the process that has the wish; -1: there is none. */
+static int
+open_wished(int is_requests)
 {
 	char rest[sizeof(struct sockaddr_un)], path[64];
-	int fd, memory;
+	int own, fd[2];
 	long pid;
 
 	/* A process may open its user's descriptors through /proc. */
 	if (read_peer_name(STDIN_FILENO, WISH, rest) == -1 ||
-	    sscanf(rest, "%ld/%*c%d/%d", &pid, &fd, &memory) != 3 ||
-	    memory < 0 || peer_process(STDIN_FILENO) != pid)
+	    sscanf(rest, "%ld/%*c%d/%d/%d", &pid, &own, &fd[0], &fd[1]) != 4 ||
+	    fd[is_requests] < 0 || peer_process(STDIN_FILENO) != pid)
 		return -1;
-	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, memory);
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", pid, fd[is_requests]);
 	return open(path, O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+int
+tell_memory(void)
+{
+	return open_wished(0);
+}
+
+int
+tell_requests(void)
+{
+	return open_wished(1);
 }
 
 static pid_t wisher = -1;
@@ -316,15 +329,22 @@ tell_is_stock(int fd)
 }
 
 void
-tell_wish(int fd, int channels, int memory)
+tell_wish(int fd, int channels, int memory, int requests)
 {
 	(void)fd;
 	(void)channels;
 	(void)memory;
+	(void)requests;
 }
 
 int
 tell_memory(void)
+{
+	return -1;
+}
+
+int
+tell_requests(void)
 {
 	return -1;
 }

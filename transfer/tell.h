@@ -17,8 +17,9 @@
  *   ssh's end   stock behaviour is wanted ("Hayate no"); or
  *               more channels or connections can be had from this process, by
  *               this descriptor, and how many connections the user wants
- *   scp's end   more channels are wanted, or would have no use; and a
- *               descriptor of scp's that is memory to share
+ *   scp's end   more channels are wanted, or would have no use; and two
+ *               descriptors of scp's: of memory to share, and of requests that
+ *               may be sent before their turn
  *
  * The descriptor is the path of a socket that listens. The path itself is gone:
  * it was in a directory of this user's alone and only for a moment. It is
@@ -39,13 +40,14 @@ int	tell_is_stock(int fd);
 
 /*
  * In scp and sftp, before ssh has logged in: this process can use further
- * connections, and "channels": more channels as well. "memory" is a descriptor
- * that ssh may have, or -1.
+ * connections, and "channels": more channels as well. "memory" and "requests"
+ * are descriptors that ssh may have, or -1.
  */
-void	tell_wish(int fd, int channels, int memory);
+void	tell_wish(int fd, int channels, int memory, int requests);
 
-/* In ssh: returns that descriptor, which the caller closes, or -1. */
+/* In ssh: return those descriptors, which the caller closes, or -1. */
 int	tell_memory(void);
+int	tell_requests(void);
 
 /* In ssh: whether there is a wish, and one for channels */
 #define TELL_CONNECTIONS	1

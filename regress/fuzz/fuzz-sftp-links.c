@@ -156,15 +156,22 @@ tell_is_stock(int fd)
 }
 
 void
-tell_wish(int fd, int channels, int memory)
+tell_wish(int fd, int channels, int memory, int requests)
 {
 	(void)fd;
 	(void)channels;
 	(void)memory;
+	(void)requests;
 }
 
 int
 tell_memory(void)
+{
+	return -1;
+}
+
+int
+tell_requests(void)
 {
 	return -1;
 }

@@ -1,0 +1,339 @@
+#!/usr/bin/env bats
+# Needs: hayate stock unit path
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# scp's first requests go out before their turn (transfer/opening.h), and ssh
+# ends when scp has ended (ssh/early-input-hook.h). Each test compares with
+# stock's scp: what it prints, how it ends and what it leaves.
+
+load helper
+
+setup_file() {
+	export P=o$$ SERVER_ADDRESS=10.77.0.2 IN_SERVER="ip netns exec lfp-o$$-b"
+	cd "$BATS_FILE_TMPDIR" || return
+	"$LFP" check 2>why || return 0
+	"$LFP" up "$P" --rtt 60ms 3>&-
+	keys
+	ssh-keygen -q -t ed25519 -N '' -C second -f second
+	sshd_up stock "AuthorizedKeysFile $PWD/may"
+	sshd_up hayate "AuthorizedKeysFile $PWD/may"
+}
+
+teardown_file() {
+	sshd_down
+	[ -s "$BATS_FILE_TMPDIR/why" ] || "$LFP" down "$P"
+}
+
+setup() {
+	need_path
+	cd "$BATS_TEST_TMPDIR"
+	T=$BATS_TEST_TMPDIR
+	F=$BATS_FILE_TMPDIR
+	cp "$F/user.pub" "$F/may"
+	cp "$F/known_hosts" hosts
+	KNOWN=(-o UserKnownHostsFile="$T/hosts")
+	umask 022
+}
+
+# scp_far ARG...: over the path, with the memory of this test
+scp_far() { far copy "${KNOWN[@]}" "$@"; }
+
+# went_ahead: the requests went out early in the copy whose errors are in err
+went_ahead() { grep -q 'first requests went out with INIT' err; }
+
+# tree: all files below the directory here, with what they are and contain
+tree() {
+	find . -mindepth 1 ! -path './hosts' ! -path './hayate_logins*' -printf '%P %y %m %s %l\n' |
+	    LC_ALL=C sort
+	find . -type f ! -name hosts ! -name 'hayate_logins*' -exec md5sum {} + | sort
+}
+
+@test "answers are used once, in order, and only for what was asked" {
+	unit opening-test
+	FLAVOUR=asan unit opening-test
+	FLAVOUR=asan unit opening-test random 20000
+}
+
+@test "a small file needs 4 round trips, and 8 at first, where stock needs 20 and 19" {
+	local s
+	head -c 1024 /dev/urandom >some
+	for s in stock hayate; do
+		rm -f hayate_logins
+		[ "$(CLIENT=stock trips scp_far "$s:$T/some" got)" = 20 ]
+		[ "$(CLIENT=stock trips scp_far some "$s:$T/put")" = 19 ]
+		rm got put
+		[ "$(trips scp_far "$s:$T/some" got)" = 8 ]
+		cmp some got
+		rm got
+		[ "$(trips scp_far "$s:$T/some" got)" = 4 ]
+		[ "$(trips scp_far some "$s:$T/put")" = 4 ]
+		cmp some got
+		cmp some put
+		rm got put
+	done
+	[ "$(trips scp_far -o EarlyLogin=no stock:"$T/some" got)" -gt 8 ]
+	[ "$(trips scp_far -o Hayate=no stock:"$T/some" got)" -gt 8 ]
+}
+
+@test "files of every size come and go whole, with mode and times, new or in place" {
+	local n how
+	scp_far -q stock:"$F/may" seen
+	for n in 0 1 1023 32767 32768 32769 65535 65536 65537 200000; do
+		head -c "$n" /dev/urandom >from
+		chmod 640 from
+		touch -d '2001-02-03 04:05:06' from
+		for how in "" -p; do
+			rm -f new
+			head -c 300000 /dev/zero | tee old >over
+			# shellcheck disable=SC2086
+			scp_far -v $how stock:"$T/from" old 2>err
+			went_ahead
+			cmp from old
+			# shellcheck disable=SC2086
+			scp_far -q $how stock:"$T/from" new
+			cmp from new
+			[ "$(stat -c %a new)" = 640 ]
+			[ -z "$how" ] || [ from -ot hosts ]
+			[ -z "$how" ] || [ "$(stat -c %Y new)" = "$(stat -c %Y from)" ]
+			rm new
+			# shellcheck disable=SC2086
+			scp_far -v $how from stock:"$T/over" 2>err
+			((n == 0 || n > 32768)) || went_ahead
+			cmp from over
+			# shellcheck disable=SC2086
+			scp_far -q $how from stock:"$T/new"
+			cmp from new
+			[ "$(stat -c %a new)" = 640 ]
+			[ -z "$how" ] || [ "$(stat -c %Y new)" = "$(stat -c %Y from)" ]
+		done
+	done
+}
+
+# as_stock ARG...: stock's scp and ours, each in its own copy of the directory
+# "given", print the same, end the same, and leave the same. "@" stands for the copy.
+as_stock() {
+	local who
+	for who in stock hayate; do
+		rm -rf "$T/here"
+		cp -a "$T/given" "$T/here"
+		(
+			cd "$T/here"
+			code=0
+			IN_CLIENT="timeout 20 ip netns exec lfp-$P-a" CLIENT=$who \
+			    copy -o HostName=10.77.0.2 "${KNOWN[@]}" "${@//@/$T/here}" \
+			    >"$T/$who.out" 2>&1 </dev/null || code=$?
+			echo "exit $code" >>"$T/$who.out"
+			tree >>"$T/$who.out"
+		)
+		sed -i "s/\r//;s|^$(bin scp $who)|scp|" "$T/$who.out"
+	done
+	diff "$T/stock.out" "$T/hayate.out"
+}
+
+@test "what is no file to get is refused as by stock, and nothing hangs" {
+	mkdir -p given/dir
+	head -c 500 /dev/urandom >given/file
+	mkfifo given/fifo
+	ln -s file given/link
+	ln -s fifo given/link-to-fifo
+	ln -s nowhere given/dangling
+	scp_far -q stock:"$F/may" seen
+	as_stock stock:@/file got
+	as_stock stock:@/link got
+	as_stock stock:@/fifo got
+	as_stock stock:@/link-to-fifo got
+	as_stock stock:@/dangling got
+	as_stock stock:@/missing got
+	as_stock stock:@/dir got
+	as_stock stock:/dev/null got
+	as_stock stock:@/file dir
+	as_stock stock:@/file missing/got
+	as_stock "stock:@/fil*" got
+	as_stock stock:@/file fifo.d/
+}
+
+@test "where a file is to be put is found out as by stock" {
+	mkdir -p given/dir given/full
+	head -c 500 /dev/urandom >given/file
+	head -c 900 /dev/urandom >given/other
+	ln -s other given/link
+	ln -s new given/dangling
+	touch given/full/file
+	scp_far -q stock:"$F/may" seen
+	as_stock file stock:@/new
+	as_stock file stock:@/other
+	as_stock file stock:@/link
+	as_stock file stock:@/dangling
+	as_stock file stock:@/dir
+	as_stock file stock:@/dir/
+	as_stock file stock:@/full
+	as_stock file stock:@/missing/new
+	as_stock file stock:@/missing/
+	as_stock missing stock:@/new
+	as_stock dir stock:@/new
+	as_stock file other stock:@/many
+	as_stock file other stock:@/dir
+	as_stock -r dir stock:@/tree
+}
+
+@test "a file that changes during the login is copied as it is then" {
+	scp_far -q stock:"$F/may" seen
+	echo first >from
+	printf '#!/bin/sh\necho the second, which is longer >%s/from\n' "$T" >change
+	chmod +x change
+	scp_far -v -o KnownHostsCommand="$T/change" from stock:"$T/to" 2>err
+	went_ahead
+	grep -q 'has changed, and is sent again' err
+	cmp from to
+	grep -q second to
+}
+
+@test "a key that is refused costs the requests nothing" {
+	local both=(-i "$F/user" -i "$F/second")
+	head -c 20000 /dev/urandom >some
+	for what in get put; do
+		cp "$F/user.pub" "$F/may"
+		scp_far -q stock:"$F/may" seen
+		cp "$F/second.pub" "$F/may"
+		if [ $what = get ]; then
+			scp_far -v "${both[@]}" stock:"$T/some" other 2>err
+		else
+			scp_far -v "${both[@]}" some stock:"$T/other" 2>err
+		fi
+		grep -q 'bytes of its input with it' err
+		grep -q 'not accepted any more' err
+		went_ahead
+		cmp some other
+		rm other hayate_logins
+	done
+}
+
+# odd_sftp HOW: an SFTP server of that kind behind stock's sshd, which is "odd"
+odd_sftp() {
+	cat >"$T/odd" <<-END
+	#!/usr/bin/python3
+	import os, struct, sys
+	HOW = "$1"
+	END
+	cat >>"$T/odd" <<-'END'
+	data = b"0123456789" * 100
+	held = []
+	def get(n):
+	    b = b""
+	    while len(b) < n:
+	        c = os.read(0, n - len(b))
+	        if not c:
+	            sys.exit(0)
+	        b += c
+	    return b
+	def put(b):
+	    os.write(1, struct.pack(">I", len(b)) + b)
+	def answer(b):
+	    if HOW != "backwards":
+	        return put(b)
+	    held.append(b)
+	    if len(held) == 6:
+	        while held:
+	            put(held.pop())
+	handle = b"0000" if HOW == "handles" else b"\0\0\0\0"
+	attrs = struct.pack(">IQI", 5, len(data), 0o100644)
+	def status(i, n):
+	    answer(struct.pack(">BIIII", 101, i, n, 0, 0))
+	asked = 0
+	while True:
+	    m = get(struct.unpack(">I", get(4))[0])
+	    if m[0] == 1:
+	        put(struct.pack(">BI", 2, 3))
+	        continue
+	    i = struct.unpack(">I", m[1:5])[0]
+	    asked += 1
+	    if HOW == "ends" and asked == 4:
+	        sys.exit(0)
+	    if HOW == "nobody" and asked == 3:
+	        i = 77
+	    if m[0] in (7, 17, 8):
+	        answer(struct.pack(">BI", 105, i) + attrs)
+	    elif m[0] == 3:
+	        answer(struct.pack(">BII", 102, i, 4) + handle)
+	    elif m[0] == 5:
+	        n = struct.unpack(">I", m[5:9])[0]
+	        h, (off, want) = m[9:9 + n], struct.unpack(">QI", m[9 + n:21 + n])
+	        if HOW == "short":
+	            want = min(want, 7 if i < 0x80000000 else 300)
+	        part = data[off:off + want]
+	        if h != handle:
+	            status(i, 4)
+	        elif not part:
+	            status(i, 1)
+	        else:
+	            answer(struct.pack(">BII", 103, i, len(part)) + part)
+	    elif m[0] == 16:
+	        answer(struct.pack(">BII", 104, i, 1) + m[5:] + struct.pack(">II", 0, 0))
+	    else:
+	        status(i, 0 if m[0] in (4, 10) else 8)
+	END
+	chmod +x "$T/odd"
+	sshd_up stock:odd "AuthorizedKeysFile $F/may" "Subsystem sftp $T/odd"
+}
+
+@test "servers with other handles, short reads or another order give the whole file" {
+	local how
+	printf '0123456789%.0s' {1..100} >want
+	for how in plain handles short; do
+		odd_sftp $how
+		for i in 1 2 3; do
+			rm -f got
+			scp_far -v odd:any got 2>err
+			went_ahead
+			cmp want got
+		done
+		sshd_down odd
+	done
+	odd_sftp backwards
+	timeout 20 scp_far -q odd:any got || [ $? = 255 ] || [ $? = 1 ]
+	sshd_down odd
+}
+
+@test "a server that ends, or answers what was not asked, is an error" {
+	local how
+	for how in ends nobody; do
+		odd_sftp $how
+		for _ in 1 2; do
+			rm -f got
+			run -255 scp_far odd:any got
+			[ ! -s got ]
+		done
+		sshd_down odd
+	done
+	[[ $output = *"answers nothing"* ]]
+}
+
+@test "a command that is forced is no SFTP server, as with stock" {
+	echo 'no such thing' >some
+	sshd_up stock:forced "AuthorizedKeysFile $F/may" "ForceCommand /bin/echo hello"
+	for _ in 1 2; do
+		run -255 scp_far some forced:"$T/other"
+		[ ! -e other ]
+	done
+	[[ $output = *"message too long"* ]]
+	sshd_down forced
+}
+
+@test "ssh ends with scp and sftp, and a shared connection goes on" {
+	head -c 1000 /dev/urandom >some
+	echo "get $T/some got" >batch
+	scp_far -v stock:"$T/some" got 2>err
+	grep -q 'scp has ended, so has ssh' err
+	far files -v "${KNOWN[@]}" -b batch stock 2>err
+	grep -q 'scp has ended, so has ssh' err
+	far client "${KNOWN[@]}" -f -N -M -S "$T/master" stock 3>&-
+	for _ in 1 2; do
+		rm got
+		scp_far -q -o ControlPath="$T/master" stock:"$T/some" got
+		cmp some got
+	done
+	far client -S "$T/master" -O exit stock
+	# a program that is not ours, and ends early, is heard to its end
+	[ "$(: | far client "${KNOWN[@]}" stock 'sleep 0.2; echo late')" = late ]
+}

@@ -1,0 +1,390 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See opening-hook.h for the idea. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* for memfd_create */
+#endif
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "sftp.h"
+#include "sftp-common.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "hop-hook.h"
+#include "opening.h"
+#include "opening-hook.h"
+#include "tell.h"
+
+/* One read finds the end of a file that the one before it has whole. */
+#define READ_SIZE	OPENING_MOST
+
+/* As upstream's; longer messages are an error. */
+#define MESSAGE_MOST	(256 * 1024)
+
+static struct {
+	struct opening	*requests;	/* NULL: nothing is sent ahead */
+	int		 fd, memory;	/* of the connection */
+	int		 is_sent;
+	struct sshbuf	*ready;		/* replies, with their lengths */
+	uint32_t	 answered;	/* here, and sent: its ID */
+	int		 answers;	/* to it that are still to come */
+
+	char		*file;		/* that is sent, or NULL */
+	u_char		*data;		/* its contents */
+	size_t		 len;
+} state = { .memory = -1 };
+
+/* Requests */
+
+static void
+add(struct sshbuf *m)
+{
+	if (state.requests != NULL && opening_add(state.requests,
+	    sshbuf_ptr(m), sshbuf_len(m)) != 0)
+		opening_none();
+	sshbuf_free(m);
+}
+
+static struct sshbuf *
+message(u_char code)
+{
+	struct sshbuf *m = sshbuf_new();
+	int r;
+
+	if (m == NULL)
+		fatal_f("sshbuf_new failed");
+	if ((r = sshbuf_put_u8(m, code)) != 0 ||
+	    (r = sshbuf_put_u32(m, 0)) != 0)
+		fatal_fr(r, "compose");
+	return m;
+}
+
+static void
+add_string(u_char code, const void *string, size_t len)
+{
+	struct sshbuf *m = message(code);
+	int r;
+
+	if ((r = sshbuf_put_string(m, string, len)) != 0)
+		fatal_fr(r, "compose");
+	add(m);
+}
+
+static void
+add_open(const char *path, u_int flags, Attrib *a)
+{
+	struct sshbuf *m = message(SSH2_FXP_OPEN);
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
+	    (r = sshbuf_put_u32(m, flags)) != 0 ||
+	    (r = encode_attrib(m, a)) != 0)
+		fatal_fr(r, "compose");
+	add(m);
+}
+
+static void
+add_read(uint64_t off)
+{
+	struct sshbuf *m = message(SSH2_FXP_READ);
+	int r;
+
+	if ((r = sshbuf_put_string(m, OPENING_HANDLE,
+	    OPENING_HANDLE_LEN)) != 0 ||
+	    (r = sshbuf_put_u64(m, off)) != 0 ||
+	    (r = sshbuf_put_u32(m, READ_SIZE)) != 0)
+		fatal_fr(r, "compose");
+	add(m);
+}
+
+static void
+add_write(const u_char *p, size_t len)
+{
+	struct sshbuf *m = message(SSH2_FXP_WRITE);
+	int r;
+
+	if ((r = sshbuf_put_string(m, OPENING_HANDLE,
+	    OPENING_HANDLE_LEN)) != 0 ||
+	    (r = sshbuf_put_u64(m, 0)) != 0 ||
+	    (r = sshbuf_put_string(m, p, len)) != 0)
+		fatal_fr(r, "compose");
+	add(m);
+}
+
+static void
+add_attrs(Attrib *a)
+{
+	struct sshbuf *m = message(SSH2_FXP_FSETSTAT);
+	int r;
+
+	if ((r = sshbuf_put_string(m, OPENING_HANDLE,
+	    OPENING_HANDLE_LEN)) != 0 ||
+	    (r = encode_attrib(m, a)) != 0)
+		fatal_fr(r, "compose");
+	add(m);
+}
+
+/* The first of all, in either direction */
+static void
+begin(void)
+{
+	static const char limits[] = "limits@openssh.com";
+
+	opening_none();
+	if ((state.requests = opening_new()) == NULL)
+		fatal_f("out of memory");
+	add_string(SSH2_FXP_EXTENDED, limits, sizeof(limits) - 1);
+}
+
+void
+opening_none(void)
+{
+	opening_free(state.requests);
+	state.requests = NULL;
+	free(state.file);
+	state.file = NULL;
+	freezero(state.data, state.len);
+	state.data = NULL;
+	state.len = 0;
+}
+
+void
+opening_get(const char *path)
+{
+	Attrib none;
+
+	begin();
+	attrib_clear(&none);
+	add_string(SSH2_FXP_LSTAT, path, strlen(path));
+	add_string(SSH2_FXP_STAT, path, strlen(path));
+	add_open(path, SSH2_FXF_READ, &none);
+	add_read(0);
+	add_read(READ_SIZE);
+}
+
+/*
+ * Reads a small file whole. Returns 0 and what it is, or -1: it is none,
+ * or it has changed. One with holes is sent in another way.
+ */
+static int
+read_small(const char *file, u_char *p, size_t *len, struct stat *sb)
+{
+	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC), r = -1;
+	ssize_t n;
+
+	if (fd == -1)
+		return -1;
+	if (fstat(fd, sb) == 0 && S_ISREG(sb->st_mode) && sb->st_size > 0 &&
+	    sb->st_size <= OPENING_MOST && sb->st_blocks > 0 &&
+	    (n = read(fd, p, OPENING_MOST)) == sb->st_size) {
+		*len = n;
+		r = 0;
+	}
+	close(fd);
+	return r;
+}
+
+void
+opening_put(const char *file, const char *target, int preserve)
+{
+	u_char *data = xmalloc(OPENING_MOST);
+	Attrib a, size;
+	struct stat sb;
+	size_t len;
+
+	if (read_small(file, data, &len, &sb) != 0) {
+		free(data);
+		return;
+	}
+	begin();
+	state.file = xstrdup(file);
+	state.data = data;
+	state.len = len;
+	stat_to_attrib(&sb, &a);
+	a.flags &= ~(SSH2_FILEXFER_ATTR_SIZE | SSH2_FILEXFER_ATTR_UIDGID);
+	if (!preserve)
+		a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
+	a.perm &= 0777;
+	attrib_clear(&size);
+	size.flags = SSH2_FILEXFER_ATTR_SIZE;
+	size.size = len;
+	add_string(SSH2_FXP_STAT, target, strlen(target));
+	add_open(target, SSH2_FXF_WRITE | SSH2_FXF_CREAT, &a);
+	add_write(data, len);
+	add_attrs(&size);
+	if (preserve)
+		add_attrs(&a);
+	add_string(SSH2_FXP_CLOSE, OPENING_HANDLE, OPENING_HANDLE_LEN);
+}
+
+/* The connection */
+
+int
+opening_offer(int fd)
+{
+	const void *p;
+	size_t len;
+
+	state.fd = fd;
+	state.is_sent = 0;
+	if (state.requests == NULL)
+		return -1;
+	p = opening_bytes(state.requests, &len);
+#ifdef __linux__
+	state.memory = memfd_create("scp requests", MFD_CLOEXEC);
+#endif
+	if (state.memory != -1 && (write(state.memory, "", 1) != 1 ||
+	    write(state.memory, p, len) != (ssize_t)len)) {
+		close(state.memory);
+		state.memory = -1;
+	}
+	return state.memory;
+}
+
+/* Reads one message. Returns its length, which is "len" at most. */
+static size_t
+receive(int fd, u_char *p, size_t len)
+{
+	u_char head[4];
+	size_t n;
+
+	if (hop_receive(fd, head, sizeof(head), NULL, NULL) != sizeof(head))
+		fatal("Connection closed");
+	if ((n = PEEK_U32(head)) > len)
+		fatal("Received message too long %zu", n);
+	if (hop_receive(fd, p, n, NULL, NULL) != n)
+		fatal("Connection closed");
+	return n;
+}
+
+void
+opening_begin(int fd)
+{
+	char is_sent = 0;
+	u_char *p;
+	size_t n;
+
+	if (state.memory == -1 || fd != state.fd)
+		return;
+	if (pread(state.memory, &is_sent, 1, 0) != 1)
+		is_sent = 0;
+	close(state.memory);
+	state.memory = -1;
+	if (!is_sent) {
+		opening_none();
+		return;
+	}
+	state.is_sent = 1;
+	if ((state.ready = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
+	p = xmalloc(MESSAGE_MOST);
+	while (!opening_has_all(state.requests)) {
+		n = receive(fd, p, MESSAGE_MOST);
+		if (opening_keep(state.requests, p, n) != 1)
+			fatal("The server sent a message that answers nothing");
+	}
+	free(p);
+	debug("the first requests went out with INIT, and were answered");
+}
+
+/* Returns 1 if the file that was sent is the one that lies there. */
+static int
+is_unchanged(void)
+{
+	u_char *p = xmalloc(OPENING_MOST);
+	struct stat sb;
+	size_t len;
+	int same;
+
+	same = read_small(state.file, p, &len, &sb) == 0 &&
+	    len == state.len && memcmp(p, state.data, len) == 0;
+	freezero(p, OPENING_MOST);
+	return same;
+}
+
+int
+opening_has(int fd, const void *request, size_t len)
+{
+	const void *reply;
+	size_t n;
+	int sends, r;
+
+	if (!state.is_sent || state.requests == NULL || fd != state.fd ||
+	    len < 5)
+		return 0;
+	if (state.file != NULL && *(const u_char *)request == SSH2_FXP_OPEN &&
+	    !is_unchanged()) {
+		debug("\"%s\" has changed, and is sent again", state.file);
+		opening_none();
+		return 0;
+	}
+	reply = opening_answer(state.requests, request, len, &n, &sends);
+	if (reply == NULL)
+		return 0;
+	if ((r = sshbuf_put_string(state.ready, reply, n)) != 0)
+		fatal_fr(r, "keep");
+	if (sends) {
+		state.answers = 2;
+		state.answered = PEEK_U32((const u_char *)request + 1);
+	}
+	return !sends;
+}
+
+struct sshbuf *
+opening_ready(int fd)
+{
+	return state.ready != NULL && fd == state.fd &&
+	    sshbuf_len(state.ready) > 0 ? state.ready : NULL;
+}
+
+int
+opening_drops(int fd, uint32_t id)
+{
+	if (!state.is_sent || fd != state.fd)
+		return 0;
+	if (state.answers > 0 && id == state.answered)
+		return --state.answers == 0;
+	return id >= OPENING_ID;
+}
+
+/* For upstream's functions, which send one message and wait for the reply */
+
+size_t
+opening_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
+    void *arg)
+{
+	/* the length, and the message */
+	if (n == 2 && opening_has(fd, iov[1].iov_base, iov[1].iov_len))
+		return iov[0].iov_len + iov[1].iov_len;
+	return hop_send(fd, iov, n, cb, arg);
+}
+
+size_t
+opening_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t),
+    void *arg)
+{
+	struct sshbuf *ready = opening_ready(fd);
+
+	if (ready == NULL)
+		return hop_receive(fd, p, len, cb, arg);
+	/* Each reply is whole, and is read as it is written. */
+	return sshbuf_get(ready, p, len) == 0 ? len : 0;
+}
