@@ -282,7 +282,7 @@ odd_sftp() {
 	printf '0123456789%.0s' {1..100} >want
 	for how in plain handles short; do
 		odd_sftp $how
-		for i in 1 2 3; do
+		for _ in 1 2 3; do
 			rm -f got
 			scp_far -v odd:any got 2>err
 			went_ahead

@@ -400,6 +400,8 @@ count_bytes(struct run *t, struct file *file, enum plan_op op, uint32_t len)
 		file->moved += len;
 		t->count.bytes += len;
 	}
+	if (link_was_ahead(t->link))
+		return;		/* Its age says nothing of the path. */
 	t->window[is_to] = server_count_tree(is_to ? t->to_conn : t->conn, len);
 	set_window(t);
 }

@@ -297,6 +297,12 @@ link_take(struct link *l)
 	return l->message;
 }
 
+int
+link_was_ahead(const struct link *l)
+{
+	return l->from != l->in;
+}
+
 void
 link_head(struct link *l, struct sshbuf *m, u_char *type, uint32_t *id)
 {

@@ -71,6 +71,9 @@ int	link_is_lost(const struct link *);
  */
 struct sshbuf *link_take(struct link *);
 
+/* Returns 1 if that message was there before it was asked for. */
+int	link_was_ahead(const struct link *);
+
 /* Takes type and ID out of a reply. */
 void	link_head(struct link *, struct sshbuf *, u_char *type, uint32_t *id);
 

@@ -235,13 +235,23 @@ is_eof(const struct opening *o, size_t i)
 	    get_u32(p + HEAD) == STATUS_EOF;
 }
 
+/*
+ * Whether the end of the file has come as well. A larger one is read as ever:
+ * the copy measures the path by the time that its READs take.
+ */
+static int
+has_end(const struct opening *o)
+{
+	return o->r[o->n - 1].reply != NULL && is_eof(o, o->n - 1);
+}
+
 /* A READ from the same place that asks for no less than has come */
 static int
 answers_read(const struct opening *o, size_t i, const uint8_t *m)
 {
 	const uint8_t *p = request_of(o, i);
 
-	return is_read(p, o->r[i].len) &&
+	return is_read(p, o->r[i].len) && has_end(o) &&
 	    get_u64(p + READ_OFFSET) == get_u64(m + READ_OFFSET) &&
 	    (is_eof(o, i) || (data_len(o, i) > 0 &&
 	    data_len(o, i) <= get_u32(m + READ_LEN)));
@@ -299,13 +309,13 @@ make(struct opening *o, const void *reply, size_t len, const uint8_t *request)
 }
 
 /*
- * The file that was opened for reading is closed when all is read. What the
- * server has to say of that changes nothing.
+ * The file that was opened for reading is closed, so all that is wanted of it
+ * has come. What the server has to say of that changes nothing.
  */
 static int
 is_close(const struct opening *o, const uint8_t *m, size_t len)
 {
-	return o->is_open && o->used == o->n &&
+	return o->is_open &&
 	    is_read(request_of(o, o->n - 1), o->r[o->n - 1].len) &&
 	    len == READ_OFFSET && m[0] == CLOSE &&
 	    get_u32(m + HEAD) == OPENING_HANDLE_LEN &&
