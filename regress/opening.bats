@@ -99,7 +99,7 @@ tree() {
 			rm new
 			# shellcheck disable=SC2086
 			scp_far -v $how from stock:"$T/over" 2>err
-			((n == 0 || n > 32768)) || went_ahead
+			went_ahead
 			cmp from over
 			# shellcheck disable=SC2086
 			scp_far -q $how from stock:"$T/new"

@@ -202,37 +202,45 @@ read_small(const char *file, u_char *p, size_t *len, struct stat *sb)
 	return r;
 }
 
-void
-opening_put(const char *file, const char *target, int preserve)
+/* Opens the target, writes all of the file, and closes it. */
+static void
+add_file(const char *target, const struct stat *sb, int preserve)
 {
-	u_char *data = xmalloc(OPENING_MOST);
 	Attrib a, size;
-	struct stat sb;
-	size_t len;
 
-	if (read_small(file, data, &len, &sb) != 0) {
-		free(data);
-		return;
-	}
-	begin();
-	state.file = xstrdup(file);
-	state.data = data;
-	state.len = len;
-	stat_to_attrib(&sb, &a);
+	stat_to_attrib(sb, &a);
 	a.flags &= ~(SSH2_FILEXFER_ATTR_SIZE | SSH2_FILEXFER_ATTR_UIDGID);
 	if (!preserve)
 		a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
 	a.perm &= 0777;
 	attrib_clear(&size);
 	size.flags = SSH2_FILEXFER_ATTR_SIZE;
-	size.size = len;
-	add_string(SSH2_FXP_STAT, target, strlen(target));
+	size.size = state.len;
 	add_open(target, SSH2_FXF_WRITE | SSH2_FXF_CREAT, &a);
-	add_write(data, len);
+	add_write(state.data, state.len);
 	add_attrs(&size);
 	if (preserve)
 		add_attrs(&a);
 	add_string(SSH2_FXP_CLOSE, OPENING_HANDLE, OPENING_HANDLE_LEN);
+}
+
+void
+opening_put(const char *file, const char *target, int preserve)
+{
+	u_char *data = xmalloc(OPENING_MOST);
+	struct stat sb;
+	size_t len;
+
+	begin();
+	add_string(SSH2_FXP_STAT, target, strlen(target));
+	if (read_small(file, data, &len, &sb) != 0) {
+		free(data);
+		return;
+	}
+	state.file = xstrdup(file);
+	state.data = data;
+	state.len = len;
+	add_file(target, &sb, preserve);
 }
 
 /* The connection */

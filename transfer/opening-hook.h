@@ -11,10 +11,10 @@
  * behind INIT, and says so in the memory before scp can get VERSION. Otherwise
  * nothing is different.
  *
- * It is done where scp has one source, which is one file: without -r, without a
- * pattern, and a file that is sent has at most OPENING_MOST bytes. The contents
- * of such a file go out before VERSION. If the file has changed since, nothing
- * of what came back is used.
+ * It is done where scp has one source, which is one file: without -r, and
+ * without a pattern. A file that is sent goes out whole before VERSION if it has
+ * at most OPENING_MOST bytes. If it has changed since, nothing of what came back
+ * is used.
  *
  * Called from patches/136-sftp-client-hop.patch and by the hooks that send
  * requests and take replies. Main thread only.
