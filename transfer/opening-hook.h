@@ -12,9 +12,9 @@
  * nothing is different.
  *
  * It is done where scp has one source, which is one file: without -r, and
- * without a pattern. A file that is sent goes out whole before VERSION if it has
- * at most OPENING_MOST bytes. If it has changed since, nothing of what came back
- * is used.
+ * without a pattern. A file that is sent goes out whole before VERSION if it
+ * has at most OPENING_MOST bytes. If it has changed since, nothing of what came
+ * back is used.
  *
  * Called from patches/136-sftp-client-hop.patch and by the hooks that send
  * requests and take replies. Main thread only.
