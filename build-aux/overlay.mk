@@ -52,6 +52,7 @@ poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
 # So has asked-hook.c. sshconnect2.c calls ours, which call upstream's.
 readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
 sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
+	-Dsshpkt_putb=early_put_signed -Dsshpkt_send=early_send \
 	-Dverify_host_key=login_verify_host_key
 # cleanup-hook.c has the first; early-session-hook.c looks at the second.
 clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \

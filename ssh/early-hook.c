@@ -42,6 +42,9 @@
 
 extern Options options;
 
+int	early_put_signed(struct ssh *, const struct sshbuf *);
+int	early_send(struct ssh *);
+
 /* What the connection waits for */
 enum phase {
 	OFF,		/* nothing of ours */
@@ -70,6 +73,7 @@ static struct {
 	int		 is_vain;	/* a key is offered that may not be */
 	char		 key_hash[RECALL_HASH + 1]; /* signed with last */
 	int		 is_sure;	/* that one without a question */
+	int		 is_signed;	/* the request that is being made */
 
 	/* stock's handlers */
 	int	(*accept)(int, u_int32_t, struct ssh *);
@@ -186,9 +190,6 @@ offer_known(struct ssh *ssh)
 		return;
 	debug("early login: not asking what may be tried (%s)",
 	    auth.was.methods);
-	if (auth.is_sure && !auth.was.wait && !auth.was.late &&
-	    early_session_may(ssh))
-		early_session_send(ssh);
 }
 
 static int
@@ -444,6 +445,36 @@ early_note_key(const struct sshkey *key)
 {
 	if (auth.is_kept)
 		recall_hash_key(key, auth.key_hash);
+}
+
+/* The server has accepted the key, before or just now, and has the signature. */
+static void
+has_signed(struct ssh *ssh)
+{
+	if (auth.phase != OFF && auth.is_kept && !auth.was.plain &&
+	    !auth.was.wait && !auth.was.late && !auth.is_partial &&
+	    early_session_may(ssh))
+		early_session_send(ssh);
+}
+
+/* For upstream's sshconnect2.c. A signed request is put in as one buffer. */
+int
+early_put_signed(struct ssh *ssh, const struct sshbuf *b)
+{
+	auth.is_signed = 1;
+	return sshpkt_putb(ssh, b);
+}
+
+int
+early_send(struct ssh *ssh)
+{
+	int r = sshpkt_send(ssh);
+
+	if (r == 0 && auth.is_signed) {
+		auth.is_signed = 0;
+		has_signed(ssh);
+	}
+	return r;
 }
 
 /*

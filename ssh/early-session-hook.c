@@ -57,7 +57,8 @@ int
 early_session_is_known(const struct ssh *ssh)
 {
 	char *banner = sshbuf_dup_string(ssh->kex->server_version);
-	int takes = banner != NULL && early_takes_session(banner);
+	int takes = banner != NULL && early_takes_session(banner) &&
+	    (ssh->kex->flags & KEX_HAS_PUBKEY_HOSTBOUND) != 0;
 
 	free(banner);
 	return takes;

@@ -9,10 +9,12 @@
  *
  * The server must be one that passes on what follows the right signature, says
  * that it does not know a message if it was not the right one, and gives the
- * first channel the number 0: OpenSSH from 9.0 on. The key must be signed with
- * because the server accepted it before. If it does not any more, the session
- * is opened again as in stock, once the user is in; nothing has run, because
- * such a server has refused each of the requests.
+ * first channel the number 0: OpenSSH from 9.0 on. A banner may say anything,
+ * so it must also have named an extension that no other server has. It must
+ * have accepted the key, in an earlier login or as an answer in this one. If
+ * the signature is refused all the same, or was only one of two that are
+ * wanted, the session is opened again as in stock, once the user is in; nothing
+ * has run, because such a server has refused each of the requests.
  *
  * It is done only where the session is all that there is: no forwarding, no
  * shared connection, no local command, no background, no compression (which
