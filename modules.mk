@@ -42,6 +42,7 @@ HAYATE_CORE = \
 	transfer/pace.c \
 	transfer/plan.c \
 	transfer/ranges.c \
+	transfer/replies.c \
 	transfer/steps.c \
 	transfer/tell.c \
 	transfer/verify.c \

@@ -107,6 +107,13 @@ struct plan_action {
 	uint64_t sent;		/* by the clock of the plan; of plan_find() */
 };
 
+/* A request of a file that is checked */
+static inline int
+plan_is_ask(enum plan_op op)
+{
+	return op >= PLAN_LOOK && op <= PLAN_CLOSE_BACK;
+}
+
 enum plan_result { PLAN_OK, PLAN_FAILED, PLAN_EOF };
 
 struct plan_conf {

@@ -12,7 +12,7 @@
  * to be made first, by a job that was added before it; until then it is parked.
  * When both is done it is known, and goes before all that are only ready.
  *
- * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_AHEAD_H

@@ -26,7 +26,7 @@ struct file;
 struct reply;
 struct run;
 
-/* A request of checks_is_ask(), and the type of its reply that is no error */
+/* A request of plan_is_ask(), and the type of its reply that is no error */
 void	asks_send(struct run *, struct file *, const struct plan_action *);
 u_char	asks_wanted(enum plan_op);
 

@@ -20,12 +20,6 @@
  */
 #define HASHES_MOST	(64 * 1024 * 1024)
 
-int
-checks_is_ask(enum plan_op op)
-{
-	return op >= PLAN_LOOK && op <= PLAN_CLOSE_BACK;
-}
-
 void
 plan_check(struct plan *s, struct job *j)
 {
@@ -152,15 +146,6 @@ checks_worked(struct plan *s, struct job *j)
 	j->is_checked = 0;
 }
 
-void
-checks_last(struct plan *s, struct job *j)
-{
-	j->is_checked = 1;
-	j->is_open = 0;
-	j->loss = HAS_HANDLE;
-	step(s, j, PLAN_CHECK);
-}
-
 int
 checks_lost(struct plan *s, struct job *j)
 {
@@ -218,14 +203,6 @@ reply_open_back(struct plan *s, struct job *j, enum plan_result result)
 		j->failed = 0;
 	step(s, j, j->again ? PLAN_AGAIN : PLAN_CHECK);
 	return j->again;
-}
-
-void
-checks_came(struct plan *s, struct job *j)
-{
-	link_remove(&j->queue);
-	j->is_back = 0;
-	step(s, j, PLAN_CLOSE_BACK);
 }
 
 int

@@ -17,7 +17,7 @@
  * be copied, it waits until others have little data ahead, as a file does that
  * has not begun.
  *
- * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_CHECKS_H
@@ -28,9 +28,6 @@
 #include "action.h"
 
 struct plan_req;
-
-/* A request of a file that is checked: plan_ask() and so on made it. */
-int	checks_is_ask(enum plan_op);
 
 /*
  * Return 1 and the next request for hashes, the copy of a file that was
@@ -43,9 +40,6 @@ int	checks_next_later(struct plan *, struct plan_action *);
 /* PLAN_SEE, which its first data follows at once */
 int	checks_see(struct plan *, struct job *, struct plan_action *);
 
-/* All is copied and closed: the check after that begins. */
-void	checks_last(struct plan *, struct job *);
-
 /*
  * The lane of a file is lost. Returns 1 if the file was checked: PLAN_CHECK
  * comes, and what was asked is asked again.
@@ -55,12 +49,9 @@ int	checks_lost(struct plan *, struct job *);
 /* PLAN_CHECK was done. */
 void	checks_worked(struct plan *, struct job *);
 
-/* A reply to what was asked has come. Returns as steps_reply(). */
+/* A reply to what was asked has come. Returns as plan_reply(). */
 int	checks_reply(struct plan *, struct plan_req **, enum plan_result,
     uint32_t len);
-
-/* The last reply to what was read back has come. */
-void	checks_came(struct plan *, struct job *);
 
 /* The user interrupted: what waits to be asked or done locally is not. */
 void	checks_interrupt(struct plan *);

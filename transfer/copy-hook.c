@@ -29,7 +29,6 @@
 
 #include "asks-hook.h"
 #include "check-hook.h"
-#include "checks.h"
 #include "clock.h"
 #include "copy-hook.h"
 #include "file-hook.h"
@@ -313,7 +312,7 @@ act(struct run *t, const struct plan_action *a)
 		break;
 	default:
 		t->link = link_of(t, a);
-		if (checks_is_ask(a->op))
+		if (plan_is_ask(a->op))
 			asks_send(t, file, a);
 		else
 			t->side->send(t, file, a);
@@ -326,7 +325,7 @@ act(struct run *t, const struct plan_action *a)
 static u_char
 wanted_type(const struct plan_action *a)
 {
-	if (checks_is_ask(a->op))
+	if (plan_is_ask(a->op))
 		return asks_wanted(a->op);
 	switch (a->op) {
 	case PLAN_LANDING:
@@ -449,7 +448,7 @@ take_reply(struct run *t, struct sshbuf *m)
 	file = plan_own(a.job);
 	result = result_of(&a, &reply);
 	is_error = result == PLAN_FAILED;
-	if (checks_is_ask(a.op))
+	if (plan_is_ask(a.op))
 		result = asks_reply(t, file, &a, &reply, &len);
 	else if (result == PLAN_OK)
 		result = t->side->reply(t, file, &a, &reply, &len);
@@ -458,7 +457,7 @@ take_reply(struct run *t, struct sshbuf *m)
 	if ((r = plan_reply(t->s, a.id, result, len)) == -1)
 		link_fatal(t->link, "Server sent %u bytes of \"%s\" where "
 		    "%u were asked for", len, file->src, a.len);
-	if (is_error && r == 0 && !checks_is_ask(a.op))
+	if (is_error && r == 0 && !plan_is_ask(a.op))
 		t->side->fail(t, file, &a, reply.status);
 	if (a.op == PLAN_SAME || a.op == PLAN_JOIN)
 		note_width(t, a.job, file);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "action.h"
+#include "landing.h"
 #include "ranges.h"
 
 struct node {
@@ -273,6 +274,16 @@ static inline int
 is_whole(const struct job *j)
 {
 	return j->eof && !j->failed && j->is_whole;
+}
+
+/* No more data is to be requested. */
+static inline int
+has_all(const struct plan *s, const struct job *j)
+{
+	return (!has_more(j) && j->ranges.nloose == 0) || j->failed ||
+	    j->again || j->unclear || s->interrupted ||
+	    (j->landing != NULL && landing_is_reverting(j->landing)) ||
+	    (j->is_back && j->back_over);
 }
 
 #endif /* HAYATE_JOB_H */

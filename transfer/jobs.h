@@ -10,7 +10,7 @@
  * the second half of its directory, which counts those that are not done, and
  * becomes ready when all are and no more will come.
  *
- * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_JOBS_H

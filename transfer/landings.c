@@ -66,7 +66,7 @@ now_of(const struct plan *s, const struct job *j)
 	return (struct landing_now){ .us = s->now_us,
 	    .frontier = ranges_frontier(&j->ranges),
 	    .cursor = j->ranges.cursor, .sent = j->highest,
-	    .controls = j->controls, .is_over = steps_has_all(s, j),
+	    .controls = j->controls, .is_over = has_all(s, j),
 	    .stopped = s->interrupted || (j->failed && !j->refused),
 	    .failed = j->refused, .told = s->has & ~j->has_not,
 	    .may_widen = may_widen(s, j) };
@@ -139,12 +139,6 @@ landings_next(struct plan *s, struct plan_action *a)
 			return ask(s, j, &l, a);
 	}
 	return 0;
-}
-
-int
-landings_is_reverting(const struct job *j)
-{
-	return j->landing != NULL && landing_is_reverting(j->landing);
 }
 
 int

@@ -14,7 +14,7 @@
  * (PLAN_LANDING). What they asked for at the end takes the place of what other
  * files have there.
  *
- * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_LANDINGS_H
@@ -33,9 +33,6 @@ void	landings_drop(struct plan *, struct job *);
 
 /* The next request of a landing: 1; 0: none now; -1: out of memory */
 int	landings_next(struct plan *, struct plan_action *);
-
-/* Data has to wait: the file goes back to one lane. */
-int	landings_is_reverting(const struct job *);
 
 /* A WRITE failed. Returns 1 if that need not be told. */
 int	landings_lost(struct job *, uint64_t off);

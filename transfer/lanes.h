@@ -12,7 +12,7 @@
  * early and waits in memory counts as under way, but not of a file that several
  * lanes carry: there it is the others' due.
  *
- * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_LANES_H

@@ -164,16 +164,6 @@ loss_of(struct plan *s, unsigned int lane)
 }
 
 int
-loss_waits(struct plan *s, struct job *j)
-{
-	if (j->loss == LOST_HANDLE) {
-		j->loss = REOPENING;
-		step(s, j, PLAN_REOPEN);
-	}
-	return j->loss == REOPENING;
-}
-
-int
 loss_precedes(struct plan *s, struct job *j)
 {
 	if (j->loss == HAS_HANDLE || j->step == PLAN_REOPEN ||

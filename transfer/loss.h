@@ -11,14 +11,13 @@
  * had not been opened yet begins with its first request. What was open is
  * opened once more (PLAN_REOPEN), as it stands, before its next request that
  * needs a handle. A file that is got has to be the same then (PLAN_SAME); one
- * that is
- * put is written again from the first byte that was not acknowledged, and gets
- * its size and attributes again. A handle that was only to be closed is closed
- * by the loss.
+ * that is put is written again from the first byte that was not acknowledged,
+ * and gets its size and attributes again. A handle that was only to be closed
+ * is closed by the loss.
  *
  * Lane 0 is never lost: with it the transfer ends.
  *
- * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_LOSS_H
@@ -33,9 +32,6 @@ void	loss_of(struct plan *, unsigned int lane);
  * what comes first. Returns 1 if nothing has to be sent for it.
  */
 int	loss_precedes(struct plan *, struct job *);
-
-/* Returns 1 if data has to wait until the file is opened once more. */
-int	loss_waits(struct plan *, struct job *);
 
 /* A reply to PLAN_REOPEN, or to PLAN_SAME on the lane of the file */
 void	loss_reply(struct plan *, struct job *, enum plan_op,

@@ -12,7 +12,7 @@
  *             to one. Only what fails alone has failed. If it then succeeds,
  *             the number stays as low.
  *
- * Called by plan.c and steps.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_PACE_H

@@ -46,6 +46,7 @@
 #include "pace.h"
 #include "plan.h"
 #include "ranges.h"
+#include "replies.h"
 #include "steps.h"
 #include "wide.h"
 #include "width.h"
@@ -582,13 +583,13 @@ plan_go(struct plan *s, struct job *j)
 void
 plan_worked(struct plan *s)
 {
-	steps_worked(s);
+	replies_worked(s);
 }
 
 int
 plan_reply(struct plan *s, uint32_t id, enum plan_result result, uint32_t len)
 {
-	return steps_reply(s, id, result, len);
+	return replies_take(s, id, result, len);
 }
 
 void

@@ -4,15 +4,14 @@
  */
 
 /*
- * steps: in which order one job of a plan sends its requests, and what a reply
- * changes.
+ * steps: in which order one job of a plan sends its requests.
  *
  * The next step of a job is on the agenda until it is taken. A file that moves
  * data is in the queue of its lane instead. When all data is acknowledged, or
  * none will come any more, steps_after_settle() says what follows. An unknown
  * server gets these requests one after the other, another one together.
  *
- * Called by plan.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_STEPS_H
@@ -24,8 +23,12 @@
 
 struct plan_req;
 
-/* The first request of a job, and the one that follows "op" at its end */
+/*
+ * The first request of a job; of a directory that is there at the target, the
+ * next one; and the one that follows "op" at the end of a file
+ */
 enum plan_op steps_first(const struct plan *, const struct job *);
+enum plan_op steps_after_made(const struct job *);
 enum plan_op steps_after_settle(const struct plan *, const struct job *,
     enum plan_op op);
 
@@ -34,9 +37,6 @@ int	steps_need_not_wait(const struct plan *, const struct job *);
 
 /* The size that the step sets, of a file */
 uint64_t steps_size(const struct job *);
-
-/* Returns 1 if no more data is to be requested. */
-int	steps_has_all(const struct plan *, const struct job *);
 
 /*
  * Data may be requested or is all there. A file keeps its place; what came
@@ -49,10 +49,5 @@ void	steps_closed(struct plan *, struct job *);
 
 /* "len" bytes have come, or are written: less than was asked for, perhaps. */
 void	steps_count_data(struct job *, const struct plan_req *, uint32_t len);
-
-/* As plan_worked() and plan_reply() */
-void	steps_worked(struct plan *);
-int	steps_reply(struct plan *, uint32_t id, enum plan_result,
-    uint32_t len);
 
 #endif /* HAYATE_STEPS_H */

@@ -12,7 +12,6 @@
 #include "lanes.h"
 #include "minmax.h"
 #include "ranges.h"
-#include "steps.h"
 #include "wide.h"
 #include "width.h"
 
@@ -38,7 +37,7 @@ helps(const struct plan *s, const struct job *j, unsigned int lane)
 {
 	return j->kind == PLAN_FILE && j->is_open && !j->alone &&
 	    j->lane != lane && (j->barred >> lane & 1) == 0 &&
-	    rest_of(j) >= least_rest(s, j) && !steps_has_all(s, j);
+	    rest_of(j) >= least_rest(s, j) && !has_all(s, j);
 }
 
 /* Returns the file of which most is left, among the first of each lane. */
@@ -113,7 +112,7 @@ wide_guest(const struct plan *s, const struct lane *l)
 	struct job *j = l->guest;
 
 	return j != NULL && l->guest_is == GUEST_IS_READY && !j->eof &&
-	    rest_of(j) > 0 && !steps_has_all(s, j) ? j : NULL;
+	    rest_of(j) > 0 && !has_all(s, j) ? j : NULL;
 }
 
 static void
@@ -158,7 +157,7 @@ wide_reply(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 
 	if (op == PLAN_JOIN && result == PLAN_OK && !s->conf.put)
 		set_step(s, l, PLAN_SAME);
-	else if (op != PLAN_PART && result == PLAN_OK && !steps_has_all(s, j))
+	else if (op != PLAN_PART && result == PLAN_OK && !has_all(s, j))
 		l->guest_is = GUEST_IS_READY;
 	else {
 		j->barred |= 1U << lane;

@@ -16,7 +16,7 @@
  * A file that may not be carried, because another one stands under its name, is
  * not asked for again on that lane.
  *
- * Called by plan.c, steps.c and loss.c. No I/O, no clock, no upstream header.
+ * No I/O, no clock, no upstream header.
  */
 
 #ifndef HAYATE_WIDE_H
