@@ -28,19 +28,13 @@
 
 #define PIECE		(32 * 1024)
 
-static int
-is_put(const struct run *t)
-{
-	return t->side == &put_side;
-}
-
 /* What is asked about: the file of the server, or a hidden one beside it */
 static const char *
 remote_path(const struct run *t, const struct file *file)
 {
 	if (file->check->is_hidden)
 		return file->check->hidden;
-	return is_put(t) ? file->dst : file->src;
+	return t->side->is_put ? file->dst : file->src;
 }
 
 /* Requests */
@@ -255,10 +249,10 @@ take_look(struct run *t, struct file *file, struct job *j, const Attrib *a)
 
 	if (a != NULL)
 		end = check_end_of_attrib(a);
-	judge_looked(check_judge(c), !is_put(t), &end);
-	if (is_put(t) && a != NULL && !c->is_hidden)
+	judge_looked(check_judge(c), !t->side->is_put, &end);
+	if (t->side->is_put && a != NULL && !c->is_hidden)
 		c->target = *a;
-	if (is_put(t) || a == NULL || c->is_copied)
+	if (t->side->is_put || a == NULL || c->is_copied)
 		return;
 	file->a = *a;
 	file->size = end.size;
@@ -345,7 +339,7 @@ asks_reply(struct run *t, struct file *file, const struct plan_action *a,
 	else if (a->op == PLAN_HASH)
 		take_hashes(t, file->check, a, reply);
 	else if (a->op == PLAN_BACK && ok) {
-		get_data(t, a, reply, &p, &n);
+		file_data(t, a, reply, &p, &n);
 		take_back(t, file, a, p, n);
 	} else if (a->op == PLAN_OPEN_BACK && ok)
 		file_handle(t, file, reply, file_on(file, a->lane));

@@ -11,7 +11,7 @@
  * if it may have it (server_has_hashes()). Without hashes a range is read back.
  * Hashes of another kind or number than asked for are no answer.
  *
- * Called by copy-hook.c. Main thread only.
+ * Main thread only.
  */
 
 #ifndef HAYATE_ASKS_HOOK_H

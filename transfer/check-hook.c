@@ -43,16 +43,10 @@
 extern volatile sig_atomic_t interrupted;
 extern int showprogress;
 
-static int
-is_put(const struct run *t)
-{
-	return t->side == &put_side;
-}
-
 static const char *
 local_path(const struct run *t, const struct file *file)
 {
-	return is_put(t) ? file->src : file->dst;
+	return t->side->is_put ? file->src : file->dst;
 }
 
 struct judge *
@@ -113,12 +107,6 @@ check_opened(struct file *file)
 
 /* Begin and end */
 
-int
-check_resumes(const struct run *t)
-{
-	return t->resume || longopt_get()->resume;
-}
-
 static int
 is_wanted(const struct run *t)
 {
@@ -130,6 +118,7 @@ check_run(struct run *t)
 {
 	if (t->to_conn != NULL)
 		return;
+	t->resumes = t->resume || longopt_get()->resume;
 	if (longopt_get()->checksum && !server_has_hashes(t->conn))
 		fatal("--checksum: this server does not hash files (it lacks "
 		    "check-file-name), nothing was copied");
@@ -144,29 +133,29 @@ check_run(struct run *t)
 int
 check_begin(struct run *t, struct file *file, struct job *j)
 {
-	const struct judge_conf conf = { .put = is_put(t),
-	    .resume = check_resumes(t),
+	const struct judge_conf conf = { .put = t->side->is_put,
+	    .resume = t->resumes,
 	    .cuts = longopt_get()->resume,
 	    .checksum = longopt_get()->checksum,
 	    .strict = longopt_verifies(), .preserve = t->preserve,
 	    .now = time(NULL) };
 	struct judge_end source;
 	struct checking *c;
-	int is_known = is_put(t) ||
+	int is_known = t->side->is_put ||
 	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0;
 
 	if (!is_wanted(t))
 		return 0;
 	file->check = c = xcalloc(1, sizeof(*c));
 	c->begun_us = clock_us();
-	c->is_shared = is_put(t);
-	c->fd = is_put(t) ? file->fd : -1;
-	if (is_put(t) && fstat(file->fd, &c->seen) == 0)
+	c->is_shared = t->side->is_put;
+	c->fd = t->side->is_put ? file->fd : -1;
+	if (t->side->is_put && fstat(file->fd, &c->seen) == 0)
 		source = end_of_stat(&c->seen);
 	else
 		source = check_end_of_attrib(&file->a);
-	judge_begin(&c->judge, &conf, is_known ? &source : NULL, !is_put(t),
-	    server_has_hashes(t->conn));
+	judge_begin(&c->judge, &conf, is_known ? &source : NULL,
+	    !t->side->is_put, server_has_hashes(t->conn));
 	if (conf.put && conf.resume && source.size >= WIDTH_LEAST &&
 	    server_is_tuned(t->conn)) {
 		c->hidden = hidden_name(file->dst, source.size,
@@ -369,7 +358,7 @@ refuse_source(struct run *t, struct file *file)
 {
 	const struct checking *c = file->check;
 
-	if (is_put(t) || c->judge.source.is_there)
+	if (t->side->is_put || c->judge.source.is_there)
 		return 0;
 	if (c->status != SSH2_FX_OK)
 		SAY(file, "stat remote: %s", fx2txt(c->status));
@@ -400,8 +389,6 @@ copy_from(struct run *t, struct file *file, struct job *j, uint64_t off)
 	file->from = off;
 	plan_begin_at(j, off);
 	count_kept(t, file, off);
-	if (is_put(t))
-		put_go_on(t, file, j);
 }
 
 /* Sets what a copy would have set. Returns 1 if the server does. */
@@ -414,11 +401,11 @@ dress(struct run *t, struct file *file, struct job *j)
 	    target->mtime == file->check->judge.source.mtime &&
 	    ((target->perm ^ file->a.perm) & 0777) == 0))
 		return 0;
-	if (is_put(t))
+	if (t->side->is_put)
 		plan_ask(t->s, j, PLAN_DRESS, 0, 0);
 	else
-		get_dress(file);
-	return is_put(t);
+		file_dress(file);
+	return t->side->is_put;
 }
 
 /* Returns 1 if nothing more is to be asked. */
@@ -438,7 +425,7 @@ complete(struct run *t, struct file *file, struct job *j)
 static void
 refuse_longer(struct run *t, struct file *file, struct job *j)
 {
-	if (is_put(t))
+	if (t->side->is_put)
 		SAY(file, "resume \"%s\": destination file same size or "
 		    "larger", file->src);
 	else
@@ -564,19 +551,19 @@ end(struct run *t, struct file *file, struct job *j)
 static int
 shorten(struct run *t, struct file *file, struct job *j, uint64_t size)
 {
-	if (is_put(t))
+	if (t->side->is_put)
 		plan_ask(t->s, j, PLAN_SHORTEN, size, 0);
 	else
 		judge_cut(&file->check->judge,
 		    truncate(file->dst, (off_t)size) == 0);
-	return !is_put(t);
+	return !t->side->is_put;
 }
 
 /* Returns 1 if the next question can be asked at once. */
 static int
 look(struct run *t, struct file *file, struct job *j, int is_source)
 {
-	if (is_source == is_put(t)) {
+	if (is_source == t->side->is_put) {
 		look_here(t, file, is_source);
 		return 1;
 	}
@@ -649,28 +636,30 @@ ask_again(struct checking *c)
 	left_lost(&c->left);
 }
 
-void
+int
 check_work(struct run *t, struct file *file, struct job *j)
 {
 	struct checking *c = file->check;
+	int was_copying = c->is_copying;
 
 	if (plan_ask_is_lost(j))
 		ask_again(c);
 	if (interrupted || file->failed)
-		return;
+		return 0;
 	if (file->is_complete || c->is_over) {
 		end(t, file, j);
-		return;
+		return 0;
 	}
 	if (c->is_copying && !c->is_copied) {
 		c->is_copied = 1;
 		judge_copied(&c->judge);
 	}
 	if (c->asked.op != 0 && !has_compared(t, file, j))
-		return;
+		return 0;
 	do {
 		if (c->hidden != NULL && !c->is_hidden && !c->is_copied &&
 		    !look_beside(t, file, j))
-			return;
+			return 0;
 	} while (go_on(t, file, j));
+	return c->is_copying && !was_copying && !file->failed;
 }

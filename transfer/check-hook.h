@@ -22,7 +22,7 @@
  * What is equal of it gets the name of the target, if that is free. No time is
  * believed.
  *
- * Called by copy-hook.c, put-hook.c and get-hook.c. Main thread only.
+ * Main thread only.
  */
 
 #ifndef HAYATE_CHECK_HOOK_H
@@ -79,14 +79,11 @@ struct checking {
  */
 void	check_run(struct run *);
 
-/* Returns 1 if what is there of its files is kept. */
-int	check_resumes(const struct run *);
-
 /* A file begins, in PLAN_BEGIN. Returns 1 if it is checked. */
 int	check_begin(struct run *, struct file *, struct job *);
 
-/* PLAN_CHECK */
-void	check_work(struct run *, struct file *, struct job *);
+/* PLAN_CHECK. Returns 1 if the copy is next. */
+int	check_work(struct run *, struct file *, struct job *);
 
 /* The local source of a put is going to be read. */
 void	check_opened(struct file *);

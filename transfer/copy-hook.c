@@ -31,12 +31,15 @@
 #include "check-hook.h"
 #include "clock.h"
 #include "copy-hook.h"
+#include "cross-hook.h"
 #include "file-hook.h"
 #include "from-hook.h"
+#include "get-hook.h"
 #include "landing-hook.h"
 #include "links-hook.h"
 #include "longopt-hook.h"
 #include "outcome-hook.h"
+#include "put-hook.h"
 #include "server-hook.h"
 #include "show-hook.h"
 #include "signals-hook.h"
@@ -138,7 +141,7 @@ add_child(struct run *t, struct file *dir, struct job *job)
 		}
 	}
 	if (dir->added == dir->nnames) {
-		t->count.unread -= t->side == &put_side;
+		t->count.unread -= t->side->is_put;
 		plan_listed(t->s, job);
 	}
 }
@@ -151,9 +154,9 @@ count_ended(struct run *t, const struct file *file, enum plan_kind kind)
 
 	t->count.files += kind == PLAN_FILE;
 	if (kind == PLAN_LINK || (kind == PLAN_DIR &&
-	    (file->failed || t->side != &put_side)))
+	    (file->failed || !t->side->is_put)))
 		t->count.unread--;
-	if (kind != PLAN_DIR || !file->failed || t->side == &put_side)
+	if (kind != PLAN_DIR || !file->failed || t->side->is_put)
 		return;
 	for (i = file->added; i < file->nnames; i++)
 		file_count_name(t, &file->names[i].a, -1);
@@ -210,13 +213,13 @@ is_worth_more(const struct run *t)
 	const struct meter_count *c = &t->count;
 
 	if (t->to != NULL || !server_is_tuned(t->conn) ||
-	    (t->alone && t->side == &put_side && check_resumes(t)))
+	    (t->alone && t->side->is_put && t->resumes))
 		return 0;
 	if (t->alone)
 		return bytes_left(t) >= (t->team.kind == LINKS_LOGINS ?
 		    WIDTH_REST : WIDTH_LEAST);
 	return c->files_known >= c->files + FILES_LEAST ||
-	    (bytes_left(t) >= WIDTH_LEAST && (t->side == &get_side ||
+	    (bytes_left(t) >= WIDTH_LEAST && (!t->side->is_put ||
 	    plan_landings(t->s) > 0 ||
 	    c->files_known > c->files + links_size(&t->team)));
 }
@@ -231,7 +234,7 @@ rest_of(const struct run *t)
 static void
 note_width(const struct run *t, const struct job *j, struct file *file)
 {
-	int is_put = t->side == &put_side;
+	int is_put = t->side->is_put;
 	unsigned int n = plan_width(t->s, j);
 
 	if (n <= file->width || n == 1)
@@ -293,7 +296,8 @@ act(struct run *t, const struct plan_action *a)
 			t->side->begin(t, file, a->job);
 		break;
 	case PLAN_CHECK:
-		check_work(t, file, a->job);
+		if (check_work(t, file, a->job) && t->side->is_put)
+			put_go_on(t, file, a->job);
 		break;
 	case PLAN_SETTLE:
 		t->side->settle(t, file, a);
@@ -646,7 +650,7 @@ take_connection(struct run *t, const struct server_tree *q)
 	t->link = link_new(&link);
 	links_begin(&t->team, q->fd_in, t->link, before_fatal, t);
 	t->team.also = t->to;
-	if (t->side == &put_side && server_is_tuned(t->conn))
+	if (t->side->is_put && server_is_tuned(t->conn))
 		links_put(&t->team);
 }
 
@@ -654,7 +658,7 @@ void
 copy_start(struct run *t)
 {
 	struct server_tree q;
-	struct plan_conf conf = { .put = t->side == &put_side,
+	struct plan_conf conf = { .put = t->side->is_put,
 	    .preserve = t->preserve,
 	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve,
 	    .files = most_files(t) };
@@ -764,7 +768,7 @@ copy_file(struct run *t, const char *src, const char *dst, Attrib *a)
 	struct stat sb;
 
 	t->alone = 1;
-	if (t->side == &put_side)
+	if (t->side->is_put)
 		return copy(t, PLAN_FILE, src, dst, NULL,
 		    stat(src, &sb) == 0 ? sb.st_size : 0);
 	if ((a = look_at_file(t->conn, src, a, &room)) == NULL)

@@ -37,8 +37,7 @@
  * most 16 MiB are under way, and as much again if sizes are not told, and all
  * may be here if the target is slow.
  *
- * Called from patches/162-sftp-client-trees.patch, and by
- * list-hook.c, in scp and sftp. Main thread only.
+ * Called from patches/162-sftp-client-trees.patch as well. Main thread only.
  */
 
 #ifndef HAYATE_COPY_HOOK_H
@@ -86,5 +85,20 @@ typedef int copy_cross_dir(struct sftp_conn *, struct sftp_conn *,
 int	copy_cross(copy_cross_dir *stock, struct sftp_conn *from,
     struct sftp_conn *to, const char *src, const char *dst, int depth,
     struct Attrib *, int preserve, int print, int follow);
+
+/*
+ * A tree or list begins; its connection, side and flags are set. The connection
+ * is its own until copy_stop().
+ */
+void	copy_start(struct run *);
+
+/*
+ * Copies until "*until" is not 0, or with NULL until all is printed and no
+ * reply is due. An interrupt ends it, but what is under way is waited for.
+ */
+void	copy_run(struct run *, const int *until);
+
+/* All is printed and no reply is due. */
+void	copy_stop(struct run *);
 
 #endif /* HAYATE_COPY_HOOK_H */

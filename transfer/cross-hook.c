@@ -4,14 +4,8 @@
  */
 
 /*
- * The side of a tree or list that is copied between two servers:
- * crossload_dir_internal() and sftp_crossload() of upstream, in steps. See
- * file-hook.h.
- *
- * The source is read as by a get, with get-hook.c's functions, so its names
- * are judged there: none leads out of the target. What differs is that what a
- * get does here is asked of the target. The bytes of a READ go from the buffer
- * of one connection into that of the other.
+ * See cross-hook.h: crossload_dir_internal() and sftp_crossload() of upstream,
+ * in steps.
  */
 
 #include "includes.h"
@@ -26,7 +20,9 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
+#include "cross-hook.h"
 #include "file-hook.h"
+#include "get-hook.h"
 
 extern volatile sig_atomic_t interrupted;
 
@@ -167,7 +163,7 @@ relay(struct run *t, struct file *file, const struct plan_action *a,
 	size_t n;
 	int r;
 
-	get_data(t, a, reply, &p, &n);
+	file_data(t, a, reply, &p, &n);
 	*len = n;
 	if (n == 0)
 		return;
@@ -307,5 +303,5 @@ cross_add(struct run *t, struct file *dir, struct job *job,
 	get_side.add(t, dir, job, name);
 }
 
-const struct side cross_side = { "origin", "origin", cross_send, cross_reply,
+const struct side cross_side = { 0, "origin", "origin", cross_send, cross_reply,
     cross_fail, cross_begin, cross_settle, cross_end, cross_add };

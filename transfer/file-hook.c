@@ -9,6 +9,7 @@
 
 #include <sys/types.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 
 #include <errno.h>
 #include <stdarg.h>
@@ -99,7 +100,7 @@ file_add(struct run *t, struct job *dir, enum plan_kind kind,
 	struct job *j;
 
 	file->size = size;
-	if (dir == NULL || t->side == &put_side)
+	if (dir == NULL || t->side->is_put)
 		count_added(t, kind, file);
 	if ((j = plan_add(t->s, dir, kind, file, size)) == NULL)
 		fatal_f("out of memory");
@@ -378,4 +379,40 @@ file_attrs(struct run *t, struct reply *reply, Attrib *a)
 
 	if ((r = decode_attrib(reply->m, a)) != 0)
 		link_fatal(t->link, "parse attributes: %s", ssh_err(r));
+}
+
+void
+file_data(struct run *t, const struct plan_action *a, struct reply *reply,
+    const u_char **p, size_t *n)
+{
+	int r;
+
+	if ((r = sshbuf_get_string_direct(reply->m, p, n)) != 0)
+		link_fatal(t->link, "parse data: %s", ssh_err(r));
+	if (*n > a->len)
+		link_fatal(t->link, "Received more data than asked for "
+		    "%zu > %u", *n, a->len);
+}
+
+void
+file_set_times(struct file *file, int after)
+{
+	struct timeval tv[2] = { { .tv_sec = file->a.atime },
+	    { .tv_sec = file->a.mtime } };
+
+	if ((file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0 &&
+	    utimes(file->dst, tv) == -1)
+		file_say(file, after, SYSLOG_LEVEL_ERROR,
+		    "local set times %s\"%s\": %s", after ? "on " : "",
+		    file->dst, strerror(errno));
+}
+
+void
+file_dress(struct file *file)
+{
+	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    chmod(file->dst, file->a.perm & 0777) == -1)
+		SAY(file, "local chmod \"%s\": %s", file->dst,
+		    strerror(errno));
+	file_set_times(file, 0);
 }

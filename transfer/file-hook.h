@@ -4,9 +4,9 @@
  */
 
 /*
- * file-hook: one file or directory of a tree or list that is copied, and the
- * sides that know what to do with it: put, get, and cross, which is a get whose
- * files are written to another server.
+ * file-hook: one file or directory of a tree or list that is copied, the run
+ * that copies it, and what the sides of a run, which know what to do with it,
+ * have in common.
  */
 
 #ifndef HAYATE_FILE_HOOK_H
@@ -118,6 +118,7 @@ struct run {
 	const struct side *side;
 	int	 preserve, print, follow, in_place;
 	int	 resume, sync;		/* as sftp's commands say */
+	int	 resumes;		/* what is there of files is kept */
 	uint64_t worked;		/* bytes hashed since links moved */
 	int	 waits;			/* a file does, for a time */
 	u_int	 unit;
@@ -145,8 +146,9 @@ struct reply {
 	struct sshbuf *m;
 };
 
-/* What differs between put, get and cross */
+/* What differs between put, get and cross (put-hook.h and so on) */
 struct side {
+	int	 is_put;
 	/* In texts, of a server that is read: a file of it, its requests */
 	const char *what, *where;
 	/* Builds the request in the link. */
@@ -169,45 +171,6 @@ struct side {
 	void	(*add)(struct run *, struct file *, struct job *,
 	    const struct name *);
 };
-
-extern const struct side put_side, get_side, cross_side;
-
-/* Returns 1 if a request goes to the target, between two servers. */
-int	cross_is_to(enum plan_op);
-
-/*
- * A directory of the server begins. Returns 0, or -1 with a text if it may not
- * be entered.
- */
-int	get_enter(struct run *, struct file *);
-
-/*
- * A file is going to be put from "from" on: which of its bytes are not sent,
- * and how an old file is emptied.
- */
-void	put_go_on(struct run *, struct file *, struct job *);
-
-/* Sets mode and times of a local file as the server has them. */
-void	get_dress(struct file *);
-
-/* Takes the bytes out of a reply to PLAN_READ. */
-void	get_data(struct run *, const struct plan_action *, struct reply *,
-    const u_char **, size_t *);
-
-/*
- * A tree or list begins; its connection, side and flags are set. The connection
- * is its own until copy_stop().
- */
-void	copy_start(struct run *);
-
-/*
- * Copies until "*until" is not 0, or with NULL until all is printed and no
- * reply is due. An interrupt ends it, but what is under way is waited for.
- */
-void	copy_run(struct run *, const int *until);
-
-/* All is printed and no reply is due. */
-void	copy_stop(struct run *);
 
 /* A new file; takes over the two paths. */
 struct file *file_new(char *src, char *dst, int depth);
@@ -269,7 +232,16 @@ void	file_handle(struct run *, const struct file *, struct reply *,
 /* The result of a reply to PLAN_FSTAT */
 enum plan_result file_is_other(struct run *, struct reply *);
 
-/* Takes the attributes out of a reply. */
+/* Takes the attributes out of a reply; the bytes, of one to PLAN_READ. */
 void	file_attrs(struct run *, struct reply *, Attrib *);
+void	file_data(struct run *, const struct plan_action *, struct reply *,
+    const u_char **, size_t *);
+
+/*
+ * Sets mode and times of a local file as the server has them; the times alone,
+ * "after" what is below a directory.
+ */
+void	file_dress(struct file *);
+void	file_set_times(struct file *, int after);
 
 #endif /* HAYATE_FILE_HOOK_H */

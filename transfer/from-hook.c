@@ -236,7 +236,7 @@ make(struct run *t, struct place *p)
 	struct file *file = new_file(name, depth_of(p), FILE_ON_WAY);
 
 	file->place = p;
-	wait_for(t, p->up, file, t->side == &put_side ?
+	wait_for(t, p->up, file, t->side->is_put ?
 	    file_add(t, list.job, PLAN_MADE, file, 0) : add_link(t, file));
 	free(name);
 }
@@ -349,7 +349,7 @@ add_name(struct run *t, const struct line *line)
 	if (line->depth == 0 && !list.deep)
 		return;			/* The root is made in any case. */
 	file = new_file(line->name, line->depth, FILE_NAMED);
-	if (t->side == &put_side) {
+	if (t->side->is_put) {
 		add_local(t, line, file);
 		return;
 	}
@@ -456,8 +456,8 @@ has_left(struct place *p)
 static int
 keeps_its_own(const struct run *t, const struct place *p)
 {
-	return p->state != READY || (p->found && t->side != &get_side &&
-	    HAYATE_OPENSSH >= 1003 && !t->preserve);
+	return p->state != READY || (p->found && HAYATE_OPENSSH >= 1003 &&
+	    (t->side->is_put || t->to != NULL) && !t->preserve);
 }
 
 static void
@@ -504,7 +504,7 @@ from_begin(struct run *t, struct file *root, struct job *j)
 {
 	plan_give(j);
 	list.root = root;
-	if (t->side != &put_side)
+	if (!t->side->is_put)
 		t->count.unread++;	/* not known when the root is made */
 }
 

@@ -4,20 +4,14 @@
  */
 
 /*
- * The side of a tree that comes from the server: download_dir_internal(),
- * sftp_lsreaddir() and sftp_download() of upstream, in steps. See file-hook.h.
- *
- * A name from the server becomes part of a local path. So one with a slash, and
- * "." and "..", are refused, as is a second entry of the same name: two jobs
- * never write the same path. Links that lie here may lead two paths to one
- * file. Then the one that was opened later waits until the other is whole.
+ * See get-hook.h: download_dir_internal(), sftp_lsreaddir() and sftp_download()
+ * of upstream, in steps.
  */
 
 #include "includes.h"
 
 #include <sys/types.h>
 #include <sys/stat.h>
-#include <sys/time.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,6 +28,7 @@
 #include "check-hook.h"
 #include "file-hook.h"
 #include "from-hook.h"
+#include "get-hook.h"
 #include "sparse-hook.h"
 
 extern volatile sig_atomic_t interrupted;
@@ -163,19 +158,6 @@ write_local(struct file *file, const u_char *p, size_t n, uint64_t off)
 	return sparse_write(file->fd, p, n, off) == n;
 }
 
-void
-get_data(struct run *t, const struct plan_action *a, struct reply *reply,
-    const u_char **p, size_t *n)
-{
-	int r;
-
-	if ((r = sshbuf_get_string_direct(reply->m, p, n)) != 0)
-		link_fatal(t->link, "parse data: %s", ssh_err(r));
-	if (*n > a->len)
-		link_fatal(t->link, "Received more data than asked for "
-		    "%zu > %u", *n, a->len);
-}
-
 /* Writes what can be written: this, and what has waited for it. */
 static enum plan_result
 take_data(struct run *t, struct file *file, const struct plan_action *a,
@@ -186,7 +168,7 @@ take_data(struct run *t, struct file *file, const struct plan_action *a,
 	size_t n;
 	int r, ok;
 
-	get_data(t, a, reply, &p, &n);
+	file_data(t, a, reply, &p, &n);
 	*len = n;
 	r = plan_data(t->s, a->id, p, n, &w);
 	while (r == 1) {
@@ -413,32 +395,6 @@ get_settle(struct run *t, struct file *file, const struct plan_action *a)
 }
 
 static void
-set_times(const char *path, const Attrib *a, struct file *file, int after,
-    const char *what)
-{
-	struct timeval tv[2];
-
-	memset(tv, 0, sizeof(tv));
-	tv[0].tv_sec = a->atime;
-	tv[1].tv_sec = a->mtime;
-	if (utimes(path, tv) == -1)
-		file_say(file, after, SYSLOG_LEVEL_ERROR,
-		    "local set times %s\"%s\": %s", what, path,
-		    strerror(errno));
-}
-
-void
-get_dress(struct file *file)
-{
-	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-	    chmod(file->dst, file->a.perm & 0777) == -1)
-		SAY(file, "local chmod \"%s\": %s", file->dst,
-		    strerror(errno));
-	if ((file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0)
-		set_times(file->dst, &file->a, file, 0, "");
-}
-
-static void
 sync_local(struct file *file)
 {
 	debug("syncing \"%s\"", file->dst);
@@ -466,9 +422,8 @@ end_file(struct run *t, struct file *file, int whole)
 		SAY(file, "close local \"%s\": %s", file->dst,
 		    strerror(errno));
 		file->failed = 1;
-	} else if (preserves &&
-	    (file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0)
-		set_times(file->dst, &file->a, file, 0, "");
+	} else if (preserves)
+		file_set_times(file, 0);
 	if (file->failed && file->depth > 0)
 		SAY(file, "Download of file %s to %s failed", file->src,
 		    file->dst);
@@ -479,9 +434,8 @@ leave_dir(struct run *t, struct file *file)
 {
 	mode_t mode = file->a.perm & 01777;
 
-	if (t->preserve &&
-	    (file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0)
-		set_times(file->dst, &file->a, file, 1, "on ");
+	if (t->preserve)
+		file_set_times(file, 1);
 	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
 	    (mode & (S_IWUSR | S_IXUSR)) != (S_IWUSR | S_IXUSR) &&
 	    chmod(file->dst, mode) == -1)
@@ -530,5 +484,5 @@ get_add(struct run *t, struct file *dir, struct job *job,
 	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? file->a.size : 0);
 }
 
-const struct side get_side = { "download", "remote", get_send,
+const struct side get_side = { 0, "download", "remote", get_send,
     get_reply, get_fail, get_begin, get_settle, get_end, get_add };

@@ -20,7 +20,6 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "check-hook.h"
 #include "file-hook.h"
 #include "hidden-hook.h"
 #include "landing.h"
@@ -42,8 +41,8 @@
 int
 landing_may_begin(const struct run *t, uint64_t size)
 {
-	return t->side == &put_side && size >= WIDTH_LEAST && !t->sync &&
-	    !check_resumes(t) && server_can_widen(t->conn, UNIT_LEAST);
+	return t->side->is_put && size >= WIDTH_LEAST && !t->sync &&
+	    !t->resumes && server_can_widen(t->conn, UNIT_LEAST);
 }
 
 void

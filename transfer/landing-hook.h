@@ -7,7 +7,7 @@
  * landing-hook: the requests by which a file that is put over several links
  * appears under its name. landing.h says which, and this file builds them.
  *
- * Called by put-hook.c and copy-hook.c. Main thread only.
+ * Main thread only.
  */
 
 #ifndef HAYATE_LANDING_HOOK_H

@@ -32,12 +32,15 @@
 
 #include "clock.h"
 #include "copy-hook.h"
+#include "cross-hook.h"
 #include "file-hook.h"
 #include "from-hook.h"
+#include "get-hook.h"
 #include "list-hook.h"
 #include "longopt-hook.h"
 #include "names-hook.h"
 #include "opening-hook.h"
+#include "put-hook.h"
 #include "report-hook.h"
 #include "server-hook.h"
 #include "show-hook.h"
@@ -109,7 +112,7 @@ look_at(const struct run *t, const char *path, Attrib *a)
 	memset(a, 0, sizeof(*a));
 	if (*base_name(path) == '\0')
 		return -1;
-	if (t->side == &put_side) {
+	if (t->side->is_put) {
 		if (stat(path, &sb) == -1 || !S_ISREG(sb.st_mode))
 			return -1;
 		a->size = sb.st_size;
@@ -130,7 +133,7 @@ add(struct list *l, const char *src, const Attrib *a)
 	xasprintf(&file->dst, "%s%s", l->dir, name);
 	file->a = *a;
 	file_add(&l->t, NULL, PLAN_FILE, file,
-	    l->t.side == &put_side ||
+	    l->t.side->is_put ||
 	    (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? a->size : 0);
 	++*named(l, name);
 	l->jobs++;
@@ -249,7 +252,7 @@ oldest(const struct list *l, const char *src, const char *dst)
 static int
 copy_oldest(struct list *l, struct file *file)
 {
-	int is_put = l->t.side == &put_side, outcome;
+	int is_put = l->t.side->is_put, outcome;
 
 	--*named(l, base_name(file->src));
 	l->jobs--;
@@ -305,7 +308,7 @@ copy_stock(const struct run *t, const char *src, const char *dst, Attrib *a)
 	if (t->side == &cross_side)
 		return sftp_crossload(t->conn, t->to_conn, src, dst, NULL,
 		    t->preserve);
-	if (t->side == &put_side)
+	if (t->side->is_put)
 		return sftp_upload(t->conn, src, dst, t->preserve, t->resume,
 		    t->sync, t->in_place);
 	return sftp_download(t->conn, src, dst, a, t->preserve, t->resume,
@@ -317,7 +320,7 @@ static int
 copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a)
 {
 	struct run one = *t;
-	int is_put = t->side == &put_side, is_tuned = server_is_tuned(t->conn);
+	int is_put = t->side->is_put, is_tuned = server_is_tuned(t->conn);
 	uint64_t begun_us = clock_us(), bytes = moved(t->conn);
 	struct stat sb;
 	int r;

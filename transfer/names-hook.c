@@ -32,6 +32,7 @@
 
 #include "copy-hook.h"
 #include "file-hook.h"
+#include "get-hook.h"
 #include "names-hook.h"
 #include "server-hook.h"
 

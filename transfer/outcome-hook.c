@@ -55,7 +55,7 @@ static enum report_way
 way_of(const struct run *t)
 {
 	return t->to != NULL ? REPORT_CROSS :
-	    t->side == &put_side ? REPORT_PUT : REPORT_GET;
+	    t->side->is_put ? REPORT_PUT : REPORT_GET;
 }
 
 /*

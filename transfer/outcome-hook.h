@@ -8,7 +8,7 @@
  * a run. Texts come in walk order, as in stock; a line of the journal comes as
  * soon as the file is done.
  *
- * Called by copy-hook.c. Main thread only.
+ * Main thread only.
  */
 
 #ifndef HAYATE_OUTCOME_HOOK_H

@@ -4,8 +4,8 @@
  */
 
 /*
- * The side of a tree that goes to the server: upload_dir_internal() and
- * sftp_upload() of upstream, in steps. See file-hook.h.
+ * See put-hook.h: upload_dir_internal() and sftp_upload() of upstream, in
+ * steps.
  */
 
 #include "includes.h"
@@ -29,6 +29,7 @@
 #include "file-hook.h"
 #include "from-hook.h"
 #include "landing-hook.h"
+#include "put-hook.h"
 #include "server-hook.h"
 #include "sparse-hook.h"
 
@@ -470,5 +471,5 @@ put_add(struct run *t, struct file *dir, struct job *job,
 	file_add(t, job, kind, file, sb.st_size);
 }
 
-const struct side put_side = { NULL, NULL, put_send, put_reply,
+const struct side put_side = { 1, NULL, NULL, put_send, put_reply,
     put_fail, put_begin, put_settle, put_end, put_add };

@@ -102,7 +102,7 @@ show_one(struct run *t)
 	const struct file *file = j != NULL ? plan_own(j) : NULL;
 
 	if (!showprogress || file == NULL || !file->has_data ||
-	    (t->side == &get_side && file->size == 0))
+	    (!t->side->is_put && file->size == 0))
 		return;
 	t->shown = (off_t)t->count.bytes;
 	if (t->meter_name == NULL) {

@@ -1,0 +1,21 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* put-hook: the side of a tree that goes to the server. */
+
+#ifndef HAYATE_PUT_HOOK_H
+#define HAYATE_PUT_HOOK_H
+
+#include "file-hook.h"
+
+extern const struct side put_side;
+
+/*
+ * A file is going to be put from "from" on: which of its bytes are not sent,
+ * and how an old file is emptied.
+ */
+void	put_go_on(struct run *, struct file *, struct job *);
+
+#endif /* HAYATE_PUT_HOOK_H */
