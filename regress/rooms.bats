@@ -35,6 +35,31 @@ house() {
 	[[ $output = *"channels/wtune.c includes peer-hook.h"* ]]
 }
 
+@test "no circle leads through files of a room, by includes or by calls" {
+	run -0 "$TOP/build-aux/map" check "$BUILD/hayate"
+	[ -z "$output" ]
+}
+
+@test "the check names a circle of includes, and one of calls" {
+	local house=$BATS_TEST_TMPDIR/house
+	house "$house"
+	cd "$house"
+	mkdir built
+	echo 'int json_a(void); int flow_a(void) { return json_a(); }' |
+	    cc -xc -c -o built/flow.o -
+	echo 'int flow_a(void); int json_a(void) { return flow_a(); }' |
+	    cc -xc -c -o built/json.o -
+	run -0 build-aux/map check
+	run -1 build-aux/map check built
+	[[ $output = *"flow is in a circle, or between two: it needs json"* ]]
+	[[ $output = *"json is in a circle, or between two: it needs flow"* ]]
+	[ ${#lines[@]} = 2 ]
+	echo '#include "plan.h"' >>transfer/action.h
+	run -1 build-aux/map check
+	[[ $output = *"action is in a circle, or between two: it needs plan"* ]]
+	[[ $output != *"flow is in a circle"* ]]
+}
+
 @test "a module has its suites in regress/covers" {
 	house "$BATS_TEST_TMPDIR/house"
 	cd "$BATS_TEST_TMPDIR/house"
