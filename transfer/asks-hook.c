@@ -197,7 +197,7 @@ take_hashes(struct run *t, struct checking *c, const struct plan_action *a,
 	}
 	verbose("server hashes no such range: %s", fx2txt(reply->status));
 	if (reply->status == SSH2_FX_OP_UNSUPPORTED)
-		server_lacks_hashes(t->conn);
+		server_lacks_hashes(t->server);
 }
 
 static int

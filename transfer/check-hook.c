@@ -119,7 +119,7 @@ check_run(struct run *t)
 	if (t->to_conn != NULL)
 		return;
 	t->resumes = t->resume || longopt_get()->resume;
-	if (longopt_get()->checksum && !server_has_hashes(t->conn))
+	if (longopt_get()->checksum && !server_has_hashes(t->server))
 		fatal("--checksum: this server does not hash files (it lacks "
 		    "check-file-name), nothing was copied");
 	/*
@@ -155,9 +155,9 @@ check_begin(struct run *t, struct file *file, struct job *j)
 	else
 		source = check_end_of_attrib(&file->a);
 	judge_begin(&c->judge, &conf, is_known ? &source : NULL,
-	    !t->side->is_put, server_has_hashes(t->conn));
+	    !t->side->is_put, server_has_hashes(t->server));
 	if (conf.put && conf.resume && source.size >= WIDTH_LEAST &&
-	    server_is_tuned(t->conn)) {
+	    server_is_tuned(t->server)) {
 		c->hidden = hidden_name(file->dst, source.size,
 		    &c->seen.st_mtim);
 		left_begin(&c->left);

@@ -71,11 +71,13 @@ extern volatile sig_atomic_t interrupted;
 int
 copy_can(struct sftp_conn *conn, int resume)
 {
+	const struct server *q = server_of(conn);
+
 	if (longopt_verifies() && sftp_proto_version(conn) < 3)
 		fatal("--resume and --checksum need version 3 of SFTP, the "
 		    "server has %u", sftp_proto_version(conn));
-	return sftp_proto_version(conn) >= 3 && (server_is_tuned(conn) ||
-	    longopt_verifies() || (resume && !server_is_stock(conn)));
+	return sftp_proto_version(conn) >= 3 && (server_is_tuned(q) ||
+	    longopt_verifies() || (resume && !server_is_stock(q)));
 }
 
 /* Upstream's functions know of no list: see refuses(). */
@@ -212,7 +214,7 @@ is_worth_more(const struct run *t)
 {
 	const struct meter_count *c = &t->count;
 
-	if (t->to != NULL || !server_is_tuned(t->conn) ||
+	if (t->to != NULL || !server_is_tuned(t->server) ||
 	    (t->alone && t->side->is_put && t->resumes))
 		return 0;
 	if (t->alone)
@@ -405,7 +407,8 @@ count_bytes(struct run *t, struct file *file, enum plan_op op, uint32_t len)
 	}
 	if (link_was_ahead(t->link))
 		return;		/* Its age says nothing of the path. */
-	t->window[is_to] = server_count_tree(is_to ? t->to_conn : t->conn, len);
+	t->window[is_to] = server_count_tree(is_to ? t->to_server : t->server,
+	    len);
 	set_window(t);
 }
 
@@ -414,8 +417,8 @@ static int
 is_for_others(struct run *t, struct sshbuf *m)
 {
 	if (t->link == t->team.link[0])
-		return server_sees(t->conn, m);
-	return t->link == t->to && server_sees(t->to_conn, m);
+		return server_sees(t->server, m);
+	return t->link == t->to && server_sees(t->to_server, m);
 }
 
 /*
@@ -467,8 +470,7 @@ take_reply(struct run *t, struct sshbuf *m)
 		note_width(t, a.job, file);
 	count_bytes(t, file, a.op, len);
 	judge_window(t, &a, a.op == PLAN_WRITE ? len : 0);
-	links_count(t->team.main_fd, len, rest_of(t),
-	    links_size(&t->team));
+	links_count(&t->team, len, rest_of(t));
 }
 
 /* The loop */
@@ -519,9 +521,9 @@ take_all(struct run *t)
 static uint64_t
 handles(const struct run *t)
 {
-	uint64_t n = server_handles(t->conn);
+	uint64_t n = server_handles(t->server);
 
-	return t->to == NULL ? n : MINIMUM(n, server_handles(t->to_conn));
+	return t->to == NULL ? n : MINIMUM(n, server_handles(t->to_server));
 }
 
 /* What would be left if the process ended now: a line each; or NULL */
@@ -600,9 +602,9 @@ most_files(const struct run *t)
 	uint32_t each = longopt_get()->checksum ? 2 : 1, most = FILES_MAX;
 	struct rlimit lim;
 
-	if (!server_is_tuned(t->conn))
+	if (!server_is_tuned(t->server))
 		most = MINIMUM(most,
-		    *server_get_conn(t->conn)->num_requests);
+		    *server_get_conn(t->server)->num_requests);
 	if (getrlimit(RLIMIT_NOFILE, &lim) == -1 ||
 	    lim.rlim_cur == RLIM_INFINITY ||
 	    lim.rlim_cur >= FILES_MAX * each + DESCRIPTORS_SPARE)
@@ -618,8 +620,8 @@ start_target(struct run *t, struct plan_conf *conf)
 	struct server_tree q;
 	struct link_conf link = { .before_fatal = before_fatal, .arg = t };
 
-	server_take(t->to_conn, t->finish);
-	server_begin_tree(t->to_conn, 1, 0, &q);
+	server_take(t->to_server, t->finish);
+	server_begin_tree(t->to_server, 1, 0, &q);
 	conf->cross = 1;
 	conf->unit = MINIMUM(conf->unit, q.unit);
 	conf->first_id = MAXIMUM(conf->first_id, *q.msg_id);
@@ -634,7 +636,7 @@ static void
 stop_target(struct run *t)
 {
 	*t->to_msg_id = plan_next_id(t->s);
-	server_give(t->to_conn);
+	server_give(t->to_server);
 	link_free(t->to);
 	t->to = NULL;
 }
@@ -648,9 +650,10 @@ take_connection(struct run *t, const struct server_tree *q)
 	t->window[0] = q->window;
 	set_window(t);
 	t->link = link_new(&link);
-	links_begin(&t->team, q->fd_in, t->link, before_fatal, t);
+	links_begin(&t->team, q->fd_in, server_further(t->server), t->link,
+	    before_fatal, t);
 	t->team.also = t->to;
-	if (t->side->is_put && server_is_tuned(t->conn))
+	if (t->side->is_put && server_is_tuned(t->server))
 		links_put(&t->team);
 }
 
@@ -660,14 +663,16 @@ copy_start(struct run *t)
 	struct server_tree q;
 	struct plan_conf conf = { .put = t->side->is_put,
 	    .preserve = t->preserve,
-	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve,
-	    .files = most_files(t) };
+	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve };
 
+	t->server = server_of(t->conn);
+	t->to_server = server_of(t->to_conn);
 	check_run(t);
+	conf.files = most_files(t);
 	conf.in_place = t->in_place;
-	conf.sync = t->sync && server_has_fsync(t->conn);
-	server_take(t->conn, t->finish);
-	server_begin_tree(t->conn, conf.put, t->alone, &q);
+	conf.sync = t->sync && server_has_fsync(t->server);
+	server_take(t->server, t->finish);
+	server_begin_tree(t->server, conf.put, t->alone, &q);
 	conf.unit = q.unit;
 	conf.first_id = *q.msg_id;
 	if (t->to_conn != NULL)
@@ -684,7 +689,7 @@ static void
 let_go(struct run *t)
 {
 	*t->msg_id = plan_next_id(t->s);
-	server_give(t->conn);
+	server_give(t->server);
 	links_end(&t->team);
 	link_free(t->team.link[0]);
 }
@@ -781,7 +786,7 @@ copy_file(struct run *t, const char *src, const char *dst, Attrib *a)
 static Attrib *
 look_at_root(struct sftp_conn *conn, const char *src, Attrib *a, Attrib *room)
 {
-	const Attrib *known = server_last_dir(conn, src);
+	const Attrib *known = server_last_dir(server_of(conn), src);
 
 	if (a != NULL)
 		return a;

@@ -50,6 +50,7 @@ struct handle {
 };
 
 struct checking;			/* see check-hook.h */
+struct server;				/* see server-hook.h */
 
 /* Who has named it: a directory, or a list (from-hook.h) */
 enum file_role { FILE_OF_TREE, FILE_NAMED, FILE_ON_WAY };
@@ -108,6 +109,7 @@ struct file {
 struct run {
 	struct sftp_conn *conn;
 	struct sftp_conn *to_conn;	/* the target, between two servers */
+	struct server *server, *to_server;	/* from copy_start() on */
 	void	(*finish)(void);	/* of server_take() */
 	struct plan *s;
 	struct link *link;		/* where one is sent or taken */

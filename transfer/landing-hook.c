@@ -42,7 +42,7 @@ int
 landing_may_begin(const struct run *t, uint64_t size)
 {
 	return t->side->is_put && size >= WIDTH_LEAST && !t->sync &&
-	    !t->resumes && server_can_widen(t->conn, UNIT_LEAST);
+	    !t->resumes && server_can_widen(t->server, UNIT_LEAST);
 }
 
 void

@@ -23,17 +23,14 @@
 #include "sftp.h"
 #include "sshbuf.h"
 #include "ssherr.h"
-#include "xmalloc.h"
 
 #include "clock.h"
 #include "hop-hook.h"
 #include "link-hook.h"
 #include "links-hook.h"
-#include "lost-hook.h"
 #include "opening-hook.h"
 #include "signals-hook.h"
 #include "tell.h"
-#include "width.h"
 
 /* Whether channels are wanted */
 
@@ -73,99 +70,45 @@ links_judge(int argc, char **argv)
 }
 
 void
-links_wish(int fd, int chosen)
+links_wish(int fd)
 {
-	lost_begin();
-	links_forget(fd);
-	if (!chosen)
-		tell_wish(fd, is_wanted, hop_offer_ssh(fd),
-		    opening_offer(fd));
+	tell_wish(fd, is_wanted, hop_offer_ssh(fd), opening_offer(fd));
 }
 
 /* What is kept of one server between transfers */
-static struct kept {
-	struct kept *next;
-	int	 main_fd;
-	int	 is_refused;
-	int	 is_told;		/* why there is only one */
-	struct width automatic;
-	struct {
-		int fd, state;
-	} spare[WIDTH_MOST];
-	size_t	 nspare;
-} *all;
-
-static struct kept *
-kept_of(int main_fd)
-{
-	struct kept *s;
-
-	for (s = all; s != NULL && s->main_fd != main_fd; s = s->next)
-		;
-	if (s != NULL)
-		return s;
-	s = xcalloc(1, sizeof(*s));
-	s->main_fd = main_fd;
-	s->next = all;
-	all = s;
-	return s;
-}
 
 void
-links_forget(int main_fd)
+links_drop(struct links_kept *s)
 {
-	struct kept *s = kept_of(main_fd), *next = s->next;
-
 	while (s->nspare > 0)
 		close(s->spare[--s->nspare].fd);
-	memset(s, 0, sizeof(*s));
-	s->next = next;
-	s->main_fd = main_fd;
-}
-
-unsigned int
-links_wanted(int main_fd)
-{
-	int streams = tell_offers(main_fd);
-
-	if (streams == -1)
-		return 1;
-	if (streams == 0)
-		return width_want(&kept_of(main_fd)->automatic);
-	return MINIMUM(streams, WIDTH_MOST);
 }
 
 static int
-may_grow(int main_fd)
+may_grow(const struct links *t)
 {
-	int streams = tell_offers(main_fd);
-	const struct kept *s = kept_of(main_fd);
+	int streams = tell_offers(t->main_fd);
 
 	return (streams == 0 || streams > 1) &&
-	    (!s->is_refused || s->nspare > 0);
+	    (!t->kept->is_refused || t->kept->nspare > 0);
 }
 
-void
-links_tell_why_alone(int main_fd)
+/*
+ * A transfer could use more than one connection: if the user wants them and
+ * they would need the user again, one line says so, once.
+ */
+static void
+tell_why_alone(struct links *t)
 {
-	struct kept *s = kept_of(main_fd);
-
-	if (!s->is_told && tell_is_alone(main_fd))
+	if (!t->kept->is_told && tell_is_alone(t->main_fd))
 		logit("There is one connection only, as each further one "
 		    "would need a password, passphrase or answer again.");
-	s->is_told = 1;
-}
-
-int
-links_may_grow(int main_fd)
-{
-	links_tell_why_alone(main_fd);
-	return may_grow(main_fd);
+	t->kept->is_told = 1;
 }
 
 /* Takes one that is up, if there is one: what is awaited may never come. */
 static int
-take_spare(struct kept *s, int *state)
+take_spare(struct links_kept *s, int *state)
 {
 	unsigned int i = s->nspare - 1;
 	int fd;
@@ -178,25 +121,22 @@ take_spare(struct kept *s, int *state)
 	return fd;
 }
 
-int
-links_take(int main_fd, int *state)
+static int
+take_login(struct links *t, int *state)
 {
-	struct kept *s = kept_of(main_fd);
-
-	if (s->nspare > 0)
-		return take_spare(s, state);
+	if (t->kept->nspare > 0)
+		return take_spare(t->kept, state);
 	*state = LINKS_NEW;
-	if (s->is_refused)
+	if (t->kept->is_refused)
 		return -1;
 	debug("asking for a further connection");
-	return tell_connect(main_fd, 1);
+	return tell_connect(t->main_fd, 1);
 }
 
-void
-links_leave(int main_fd, int fd, int state)
+/* It is no longer used. Nothing is under way on it, but maybe VERSION. */
+static void
+leave(struct links_kept *s, int fd, int state)
 {
-	struct kept *s = kept_of(main_fd);
-
 	if (s->nspare == WIDTH_MOST) {
 		close(fd);
 		return;
@@ -205,50 +145,76 @@ links_leave(int main_fd, int fd, int state)
 	s->spare[s->nspare++].state = state;
 }
 
-void
-links_refused(int main_fd, unsigned int has)
+/* A connection ended before VERSION. */
+static void
+count_refused(struct links *t)
 {
-	struct kept *s = kept_of(main_fd);
+	unsigned int has = links_size(t);
 
-	if (!s->is_refused)
+	if (!t->kept->is_refused)
 		verbose("a further connection was refused; the transfer goes "
 		    "on over %u", has);
-	s->is_refused = 1;
-	width_refused(&s->automatic, has);
+	t->kept->is_refused = 1;
+	width_refused(&t->kept->automatic, has);
 }
 
 void
-links_count(int main_fd, uint64_t bytes, uint64_t rest, unsigned int has)
+links_count(struct links *t, uint64_t bytes, uint64_t rest)
 {
-	struct width *x = &kept_of(main_fd)->automatic;
+	struct width *x = &t->kept->automatic;
 	unsigned int was = width_want(x);
 
-	width_moved(x, bytes, rest, has, clock_us());
-	if (width_want(x) != was && tell_offers(main_fd) == 0)
+	width_moved(x, bytes, rest, links_size(t), clock_us());
+	if (width_want(x) != was && tell_offers(t->main_fd) == 0)
 		debug("TransferStreams auto: %u connections are wanted, "
 		    "not %u", width_want(x), was);
 }
 
-void
-links_pause(int main_fd)
-{
-	width_pause(&kept_of(main_fd)->automatic);
-}
-
 int
-links_read_version(struct link *link, struct sshbuf *m)
+links_offers(struct sshbuf *m, int *offers)
 {
 	static const struct {
-		const char *name, *value;
+		const char *name, *value;	/* NULL: any */
 		int	 bit;
 	} known[] = { { "limits@openssh.com", "1", LINKS_LIMITS },
 	    { "copy-data", "1", LINKS_COPY },
-	    { "fstatvfs@openssh.com", "2", LINKS_SPACE } };
+	    { "fstatvfs@openssh.com", "2", LINKS_SPACE },
+	    { "fsync@openssh.com", NULL, LINKS_FSYNC },
+	    { "check-file-name", NULL, LINKS_HASHES },
+	    { "check-file", NULL, LINKS_HASHES },
+	    { "versions", NULL, LINKS_HASHES } };
 	char *name;
-	u_char *value, type;
-	u_int version;
-	int r, has = 0;
+	u_char *value;
+	int r;
 	size_t i;
+
+	*offers = LINKS_SPEAKS;
+	while (sshbuf_len(m) > 0) {
+		if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0)
+			return r;
+		if ((r = sshbuf_get_string(m, &value, NULL)) != 0) {
+			free(name);
+			return r;
+		}
+		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
+			if (strcmp(name, known[i].name) == 0 &&
+			    (known[i].value == NULL ||
+			    strcmp((char *)value, known[i].value) == 0))
+				*offers |= known[i].bit;
+		}
+		free(name);
+		free(value);
+	}
+	return 0;
+}
+
+/* Reads the reply to INIT. Returns what it offers, or 0. */
+static int
+read_version(struct link *link, struct sshbuf *m)
+{
+	u_char type;
+	u_int version;
+	int r, offers;
 
 	if ((r = sshbuf_get_u8(m, &type)) != 0 ||
 	    (r = sshbuf_get_u32(m, &version)) != 0)
@@ -258,43 +224,26 @@ links_read_version(struct link *link, struct sshbuf *m)
 		    "(type %u)", type);
 	if (version != SSH2_FILEXFER_VERSION)
 		return 0;
-	while (sshbuf_len(m) > 0) {
-		if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0 ||
-		    (r = sshbuf_get_string(m, &value, NULL)) != 0)
-			link_fatal(link, "parse extension: %s", ssh_err(r));
-		for (i = 0; i < sizeof(known) / sizeof(*known); i++) {
-			if (strcmp(name, known[i].name) == 0 &&
-			    strcmp((char *)value, known[i].value) == 0)
-				has |= known[i].bit;
-		}
-		free(name);
-		free(value);
-	}
-	return LINKS_SPEAKS | has;
-}
-
-void
-links_send_init(struct link *link)
-{
-	/* The version stands where others have their ID. */
-	link_begin(link, SSH2_FXP_INIT, SSH2_FILEXFER_VERSION);
-	link_end(link);
+	if ((r = links_offers(m, &offers)) != 0)
+		link_fatal(link, "parse extension: %s", ssh_err(r));
+	return offers;
 }
 
 /* Transfers */
 
 void
-links_begin(struct links *t, int main_fd, struct link *link,
-    void (*before_fatal)(void *), void *arg)
+links_begin(struct links *t, int main_fd, struct links_kept *kept,
+    struct link *link, void (*before_fatal)(void *), void *arg)
 {
 	memset(t, 0, sizeof(*t));
 	t->main_fd = main_fd;
+	t->kept = kept;
 	t->link[0] = link;
 	t->told[0] = LINKS_SPEAKS;
-	t->is_full = !may_grow(main_fd);
+	t->is_full = !may_grow(t);
 	t->before_fatal = before_fatal;
 	t->arg = arg;
-	links_pause(main_fd);
+	width_pause(&kept->automatic);
 }
 
 static void
@@ -316,7 +265,7 @@ links_end(struct links *t)
 		if (t->kind == LINKS_CHANNELS)
 			close(t->fd[i]);
 		else
-			links_leave(t->main_fd, t->fd[i], t->told[i]);
+			leave(t->kept, t->fd[i], t->told[i]);
 	}
 }
 
@@ -366,17 +315,23 @@ static int
 take(struct links *t, unsigned int place)
 {
 	if (t->kind == LINKS_LOGINS)
-		return links_take(t->main_fd, &t->told[place]);
+		return take_login(t, &t->told[place]);
 	debug("asking for channel %u", place + 1);
 	t->told[place] = LINKS_NEW;
 	return tell_connect(t->main_fd, 0);
 }
 
+/* How many are wanted now, with the first */
 static unsigned int
 wanted(const struct links *t)
 {
-	return t->kind == LINKS_CHANNELS ? t->channels :
-	    links_wanted(t->main_fd);
+	int streams = tell_offers(t->main_fd);
+
+	if (t->kind == LINKS_CHANNELS)
+		return t->channels;
+	if (streams == 0)
+		return width_want(&t->kept->automatic);
+	return streams == -1 ? 1 : MINIMUM(streams, WIDTH_MOST);
 }
 
 void
@@ -386,7 +341,7 @@ links_grow(struct links *t)
 	    .before_fatal = t->before_fatal, .arg = t->arg };
 	unsigned int i, n = 0, place = 0;
 
-	links_tell_why_alone(t->main_fd);
+	tell_why_alone(t);
 	for (i = 0; i < LINKS_MOST; i++) {
 		if (t->link[i] == NULL) {
 			place = place == 0 ? i : place;
@@ -405,8 +360,12 @@ links_grow(struct links *t)
 	}
 	conf.fd_in = conf.fd_out = t->fd[place];
 	t->link[place] = link_new(&conf);
-	if (t->told[place] == LINKS_NEW)
-		links_send_init(t->link[place]);
+	if (t->told[place] == LINKS_NEW) {
+		/* The version stands where others have their ID. */
+		link_begin(t->link[place], SSH2_FXP_INIT,
+		    SSH2_FILEXFER_VERSION);
+		link_end(t->link[place]);
+	}
 	if (t->told[place] < 0)
 		t->told[place] = LINKS_ASKED;
 }
@@ -438,7 +397,7 @@ lose(struct links *t, unsigned int i)
 		verbose("a further %s is lost",
 		    t->kind == LINKS_CHANNELS ? "channel" : "connection");
 	else if (t->kind == LINKS_LOGINS)
-		links_refused(t->main_fd, links_size(t));
+		count_refused(t);
 	if (was_up)
 		t->is_full = 1;
 	else
@@ -450,7 +409,7 @@ lose(struct links *t, unsigned int i)
 static void
 join(struct links *t, unsigned int i, struct sshbuf *m)
 {
-	t->told[i] = links_read_version(t->link[i], m);
+	t->told[i] = read_version(t->link[i], m);
 	if (t->told[i] == 0) {
 		drop(t, i);
 		close(t->fd[i]);

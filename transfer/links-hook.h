@@ -12,7 +12,7 @@
  * any more, and the transfer goes on with those that are there. A connection
  * lives as long as the process: what one transfer leaves, the next one uses.
  *
- * Called from patches/164 and 192 as well. Main thread only.
+ * Called from patches/192-scp-channels.patch as well. Main thread only.
  */
 
 #ifndef HAYATE_LINKS_HOOK_H
@@ -20,6 +20,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
+
+#include "width.h"
 
 #define LINKS_MOST	32		/* with the first; a bit for each */
 
@@ -34,61 +36,36 @@ struct link;
 void	links_judge(int argc, char **argv);
 
 /*
- * "fd" leads to an ssh that was just started. "chosen" as in server_begin().
- * Whoever gets files can use connections, but no channels.
+ * "fd" leads to an ssh that was just started. Whoever gets files can use
+ * connections, but no channels.
  */
-void	links_wish(int fd, int chosen);
-
-/* The descriptor belongs to a new connection. */
-void	links_forget(int main_fd);
+void	links_wish(int fd);
 
 /*
- * Returns how many connections are wanted now, with the first; 1 if no further
- * one is, or can be had. links_may_grow() returns 1 if it may become more than
- * that.
+ * What a server has of further connections between transfers. All 0: nothing.
+ * A state is as in struct links.
  */
-unsigned int links_wanted(int main_fd);
-int	links_may_grow(int main_fd);
+struct links_kept {
+	int	 is_refused;
+	int	 is_told;		/* why there is only one */
+	struct width automatic;
+	struct {
+		int fd, state;
+	} spare[WIDTH_MOST];
+	size_t	 nspare;
+};
 
-/*
- * A transfer could use more than one connection: if the user wants them and
- * they would need the user again, one line says so, once.
- */
-void	links_tell_why_alone(int main_fd);
+/* The first connection has ended. */
+void	links_drop(struct links_kept *);
 
-/*
- * Takes a further connection. Returns its socket, non-blocking, or -1. Its
- * state is one of these two, or what links_read_version() has returned.
- */
-enum { LINKS_NEW = -2, LINKS_ASKED = -1 };	/* no INIT; no VERSION */
-int	links_take(int main_fd, int *state);
-
-/* It is no longer used. Nothing is under way on it, but maybe VERSION. */
-void	links_leave(int main_fd, int fd, int state);
-
-/* It ended before VERSION, while "has" connections were there. */
-void	links_refused(int main_fd, unsigned int has);
-
-/*
- * Tells how many bytes were moved since the last call, while "has" connections
- * took part, and how many the transfer has left, or LINKS_UNKNOWN.
- */
-#define LINKS_UNKNOWN	UINT64_MAX
-void	links_count(int main_fd, uint64_t bytes, uint64_t rest,
-    unsigned int has);
-
-/* A transfer begins. */
-void	links_pause(int main_fd);
-
-/* Reads the reply to INIT. Returns 0 or a sum of these. */
+/* Takes out of a VERSION what it offers, a sum. Returns 0 or SSH_ERR_*. */
 #define LINKS_SPEAKS	1		/* version 3 */
 #define LINKS_LIMITS	2		/* limits@openssh.com */
 #define LINKS_COPY	4		/* copy-data */
 #define LINKS_SPACE	8		/* fstatvfs@openssh.com */
-int	links_read_version(struct link *, struct sshbuf *);
-
-/* Sends INIT. */
-void	links_send_init(struct link *);
+#define LINKS_FSYNC	16		/* fsync@openssh.com */
+#define LINKS_HASHES	32		/* check-file, or perhaps */
+int	links_offers(struct sshbuf *, int *offers);
 
 /*
  * For a transfer that needs no more than links: all of them, the first
@@ -96,9 +73,12 @@ void	links_send_init(struct link *);
  */
 struct links {
 	int	 main_fd;
+	struct links_kept *kept;
 	struct link *link[LINKS_MOST];	/* NULL: none */
 	int	 fd[LINKS_MOST];
-	int	 told[LINKS_MOST];	/* a state, see links_take() */
+	int	 told[LINKS_MOST];	/* of LINKS_*, or one of these: */
+#define LINKS_NEW	(-2)		/* no INIT */
+#define LINKS_ASKED	(-1)		/* no VERSION */
 	int	 is_full;		/* none is to be asked for */
 	struct link *also;		/* to another server; NULL: none */
 	enum { LINKS_LOGINS, LINKS_CHANNELS } kind;
@@ -109,8 +89,8 @@ struct links {
 };
 
 /* "fd", of the main connection, leads to the link. */
-void	links_begin(struct links *, int main_fd, struct link *,
-    void (*before_fatal)(void *), void *arg);
+void	links_begin(struct links *, int main_fd, struct links_kept *,
+    struct link *, void (*before_fatal)(void *), void *arg);
 void	links_end(struct links *);
 
 /*
@@ -125,6 +105,13 @@ void	links_put(struct links *);
  * more channel if one is wanted.
  */
 void	links_grow(struct links *);
+
+/*
+ * Tells how many bytes were moved since the last call, and how many the
+ * transfer has left, or LINKS_UNKNOWN.
+ */
+#define LINKS_UNKNOWN	UINT64_MAX
+void	links_count(struct links *, uint64_t bytes, uint64_t rest);
 
 /* Returns 1 if requests can be sent on it. */
 int	links_is_up(const struct links *, unsigned int i);

@@ -294,13 +294,6 @@ copy(const struct run *t, char *const *srcs, const char *dst)
 	return 1;
 }
 
-/* Bytes that upstream's functions have moved, so far as they are counted */
-static uint64_t
-moved(struct sftp_conn *conn)
-{
-	return server_is_tuned(conn) ? server_moved(conn) : 0;
-}
-
 /* Upstream's function copies one file. */
 static int
 copy_stock(const struct run *t, const char *src, const char *dst, Attrib *a)
@@ -320,8 +313,9 @@ static int
 copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a)
 {
 	struct run one = *t;
-	int is_put = t->side->is_put, is_tuned = server_is_tuned(t->conn);
-	uint64_t begun_us = clock_us(), bytes = moved(t->conn);
+	const struct server *q = server_of(t->conn);
+	int is_put = t->side->is_put, is_tuned = server_is_tuned(q);
+	uint64_t begun_us = clock_us(), bytes = server_moved(q);
 	struct stat sb;
 	int r;
 
@@ -331,7 +325,7 @@ copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a)
 	    is_put ? REPORT_PUT : REPORT_GET, src, dst);
 	r = t->side != &cross_side && copy_can(t->conn, t->resume) ?
 	    copy_file(&one, src, dst, a) : copy_stock(t, src, dst, a);
-	bytes = moved(t->conn) - bytes;
+	bytes = server_moved(q) - bytes;
 	if (!is_tuned && r == 0 && stat(is_put ? src : dst, &sb) == 0)
 		bytes = sb.st_size;
 	report_file(REPORT_IN_BOTH, bytes, clock_us() - begun_us,
@@ -473,8 +467,8 @@ ask_as_target(struct sftp_conn *conn, const char *target)
 	char *name = xstrdup(rest.tree), *path;
 
 	path = sftp_path_append(target, basename(name));
-	server_ask_path(conn, target);
-	server_ask_path(conn, path);
+	server_ask_path(server_of(conn), target);
+	server_ask_path(server_of(conn), path);
 	free(path);
 	free(name);
 }
@@ -487,7 +481,7 @@ list_is_dir(struct sftp_conn *conn, const char *target)
 		return 1;
 	if (from_is_wanted())
 		return 0;		/* Names are kept below the target. */
-	if (server_is_tuned(conn) && rest.tree != NULL)
+	if (server_is_tuned(server_of(conn)) && rest.tree != NULL)
 		ask_as_target(conn, target);
 	rest.into_dir = sftp_remote_is_dir(conn, target);
 	return rest.into_dir;

@@ -74,6 +74,7 @@ struct match {
 
 static struct {
 	struct sftp_conn *conn;
+	struct server *server;
 	struct listing *open;		/* the innermost directory */
 	struct listing expected;
 	struct match *matches;
@@ -250,7 +251,7 @@ take_lookups(struct lookups *l)
 	u_int id;
 
 	while ((m = link_take(l->link)) != NULL) {
-		if (server_sees(g.conn, m))
+		if (server_sees(g.server, m))
 			continue;
 		link_head(l->link, m, &type, &id);
 		if (id - l->first >= l->sent ||
@@ -265,15 +266,15 @@ take_lookups(struct lookups *l)
 static void
 look_up(struct lookups *l)
 {
-	const struct server_conn *c = server_get_conn(g.conn);
+	const struct server_conn *c = server_get_conn(g.server);
 	struct link_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out };
 	size_t most;
 
-	server_take(g.conn, NULL);
+	server_take(g.server, NULL);
 	l->link = link_new(&conf);
 	l->first = *c->msg_id;
 	while (l->done < l->n) {
-		most = server_handles(g.conn) != 0 ? LOOKUPS_MAX :
+		most = server_handles(g.server) != 0 ? LOOKUPS_MAX :
 		    LOOKUPS_UNKNOWN;
 		for (; l->sent < l->n && l->sent - l->done < most; l->sent++)
 			send_lookup(l->link, l->code, l->first + l->sent,
@@ -283,7 +284,7 @@ look_up(struct lookups *l)
 	}
 	*c->msg_id += l->n;
 	link_free(l->link);
-	server_give(g.conn);
+	server_give(g.server);
 }
 
 static int
@@ -406,7 +407,7 @@ ask_as_dir(const char *path)
 
 	xasprintf(&dir, "%s%s", path,
 	    len > 0 && path[len - 1] == '/' ? "" : "/");
-	server_ask_path(g.conn, dir);
+	server_ask_path(g.server, dir);
 	free(dir);
 }
 
@@ -419,7 +420,7 @@ glob_lstat(const char *path, struct stat *st)
 	Attrib a;
 
 	if (k == NULL) {
-		server_finish(g.conn);
+		server_finish(g.server);
 		ask_as_dir(path);
 		if (sftp_lstat(g.conn, path, 1, &a) != 0)
 			return -1;
@@ -443,7 +444,7 @@ glob_stat(const char *path, struct stat *st)
 	Attrib a;
 
 	if (k == NULL || !is_link(k)) {
-		server_finish(g.conn);
+		server_finish(g.server);
 		if (sftp_stat(g.conn, path, 1, &a) != 0)
 			return -1;
 		attrib_to_stat(&a, st);
@@ -467,9 +468,10 @@ names_use(struct sftp_conn *conn, void *arg)
 	forget_matches();
 	g.readdir = glob->gl_readdir;
 	glob->gl_readdir = readdir_below;
-	if (!server_is_tuned(conn) || !copy_can(conn, 0))
+	if (!server_is_tuned(server_of(conn)) || !copy_can(conn, 0))
 		return;
 	g.conn = conn;
+	g.server = server_of(conn);
 	glob->gl_opendir = glob_opendir;
 	g.readdir = glob_readdir;
 	glob->gl_closedir = glob_closedir;

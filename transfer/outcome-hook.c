@@ -130,7 +130,7 @@ void
 outcome_print(struct run *t, struct job *j, struct file *file)
 {
 	if (t->alone) {
-		server_add_moved(t->conn, file->moved);
+		server_add_moved(t->server, file->moved);
 		report_verified(file->how, file->verified,
 		    file->is_complete && !file->failed);
 	}

@@ -350,7 +350,7 @@ put_go_on(struct run *t, struct file *file, struct job *j)
 	if (file->from > 0 || fstat(file->fd, &sb) == -1)
 		return;
 	/* What tells no limits may refuse a WRITE behind the end. */
-	file->sparse = server_handles(t->conn) != 0 &&
+	file->sparse = server_handles(t->server) != 0 &&
 	    sparse_is_worth(&sb, landing_may_begin(t, file->size),
 	    t->alone) && sparse_has_hole(file->fd, &sb);
 	if (file->sparse)

@@ -30,6 +30,8 @@
 #include "flow.h"
 #include "hayopt.h"
 #include "hop-hook.h"
+#include "links-hook.h"
+#include "lost-hook.h"
 #include "opening-hook.h"
 #include "report-hook.h"
 #include "server-hook.h"
@@ -63,7 +65,8 @@ struct server {
 	struct server *next;
 	struct sftp_conn *conn;
 	struct server_conn c;
-	int	 has_hashes, has_fsync;
+	int	 offers;		/* of LINKS_*, in its VERSION */
+	struct links_kept further;
 	void	(*finish)(void);	/* of who has it; NULL: none can ask */
 	int	 is_taken;
 	struct bwlimit limit;		/* of -l */
@@ -89,17 +92,10 @@ struct server {
 
 static struct server *servers;		/* of this process */
 
-/* What the last VERSION said, before its connection begins */
-static struct {
-	const struct sftp_conn *conn;
-	int	 has_hashes, has_fsync;
-} announced;
-
 /* The table */
 
-/* Returns NULL for a connection that has not begun. */
-static struct server *
-find(const struct sftp_conn *conn)
+struct server *
+server_of(const struct sftp_conn *conn)
 {
 	struct server *q;
 
@@ -112,7 +108,7 @@ find(const struct sftp_conn *conn)
 static struct server *
 find_tuned(const struct sftp_conn *conn)
 {
-	struct server *q = find(conn);
+	struct server *q = server_of(conn);
 
 	return q != NULL && q->is_tuned ? q : NULL;
 }
@@ -125,40 +121,56 @@ forget_path(struct ahead *a)
 	memset(a, 0, sizeof(*a));
 }
 
-/* Makes an entry. An old one is of a connection that ended at this address. */
-static struct server *
-enter(struct sftp_conn *conn, const struct server_conn *c)
+/* Forgets those with this descriptor, or at this address: they have ended. */
+static void
+forget(int fd, const struct sftp_conn *conn)
 {
-	struct server *q = find(conn), *next;
+	struct server **place = &servers, *q;
 	size_t i;
 
-	if (q == NULL) {
-		q = xcalloc(1, sizeof(*q));
-		q->next = servers;
-		servers = q;
+	while ((q = *place) != NULL) {
+		if (q->c.fd_in != fd && q->conn != conn) {
+			place = &q->next;
+			continue;
+		}
+		*place = q->next;
+		links_drop(&q->further);
+		flow_free(q->flow);
+		free(q->kept_path);
+		for (i = 0; i < PATHS_MOST; i++)
+			forget_path(&q->ahead[i]);
+		free(q);
 	}
-	next = q->next;
-	flow_free(q->flow);
-	free(q->kept_path);
-	for (i = 0; i < PATHS_MOST; i++)
-		forget_path(&q->ahead[i]);
-	memset(q, 0, sizeof(*q));
-	q->next = next;
+}
+
+void
+server_forget(int fd)
+{
+	forget(fd, NULL);
+}
+
+void
+server_open(struct sftp_conn *conn, int fd, int chosen)
+{
+	struct server *q;
+
+	forget(fd, conn);
+	q = xcalloc(1, sizeof(*q));
 	q->conn = conn;
-	q->c = *c;
-	q->has_hashes = announced.conn == conn && announced.has_hashes;
-	q->has_fsync = announced.conn == conn && announced.has_fsync;
-	return q;
+	q->c.fd_in = fd;
+	q->next = servers;
+	servers = q;
+	lost_begin();
+	if (!chosen)
+		links_wish(fd);
 }
 
 /* Who has it */
 
 void
-server_finish(struct sftp_conn *conn)
+server_finish(struct server *q)
 {
-	struct server *q = find(conn);
-
-	if (q == NULL || !q->is_taken)
+	if (!q->is_taken)
 		return;
 	if (q->finish == NULL)
 		fatal_f("the connection is taken");
@@ -166,41 +178,30 @@ server_finish(struct sftp_conn *conn)
 }
 
 void
-server_take(struct sftp_conn *conn, void (*finish)(void))
+server_take(struct server *q, void (*finish)(void))
 {
-	struct server *q = find(conn);
-
-	server_finish(conn);
+	server_finish(q);
 	q->finish = finish;
 	q->is_taken = 1;
 }
 
 void
-server_give(struct sftp_conn *conn)
+server_give(struct server *q)
 {
-	find(conn)->is_taken = 0;
+	q->is_taken = 0;
 }
 
 /* Messages */
 
-int
-server_write(const struct server_conn *c, const void *p, size_t len)
-{
-	struct iovec iov = { (void *)p, len };
-
-	return hop_send(c->fd_out, &iov, 1, NULL, NULL) == len;
-}
-
-int
-server_read(const struct server_conn *c, void *p, size_t len)
-{
-	return hop_receive(c->fd_in, p, len, NULL, NULL) == len;
-}
-
-u_int
-server_ask(const struct server_conn *c, u_char code, const char *text)
+/*
+ * Sends a request that has one string, and does not wait for the reply, which
+ * may come before or after others. Returns its ID.
+ */
+static u_int
+send_text(const struct server_conn *c, u_char code, const char *text)
 {
 	struct sshbuf *m, *framed;
+	struct iovec iov;
 	u_int id = (*c->msg_id)++;
 	int r;
 
@@ -211,8 +212,10 @@ server_ask(const struct server_conn *c, u_char code, const char *text)
 	    (r = sshbuf_put_cstring(m, text)) != 0 ||
 	    (r = sshbuf_put_stringb(framed, m)) != 0)
 		fatal_fr(r, "compose");
+	iov.iov_base = sshbuf_mutable_ptr(framed);
+	iov.iov_len = sshbuf_len(framed);
 	if (!opening_has(c->fd_out, sshbuf_ptr(m), sshbuf_len(m)) &&
-	    !server_write(c, sshbuf_ptr(framed), sshbuf_len(framed)))
+	    hop_send(c->fd_out, &iov, 1, NULL, NULL) != iov.iov_len)
 		fatal("Couldn't send packet: %s", strerror(errno));
 	sshbuf_free(m);
 	sshbuf_free(framed);
@@ -223,8 +226,9 @@ int
 server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits,
     int chosen)
 {
-	struct server *q = enter(conn, c);
+	struct server *q = server_of(conn);
 
+	q->c = *c;
 	hop_settle(c->fd_in);
 	opening_begin(c->fd_in);
 	report_connect();
@@ -235,15 +239,15 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits,
 	if ((q->flow = flow_new()) == NULL)
 		verbose("no memory to tune the requests under way");
 	if (limits)
-		q->limits_id = server_ask(c, SSH2_FXP_EXTENDED,
+		q->limits_id = send_text(c, SSH2_FXP_EXTENDED,
 		    "limits@openssh.com");
 	return 0;
 }
 
 int
-server_is_stock(const struct sftp_conn *conn)
+server_is_stock(const struct server *q)
 {
-	return tell_is_stock(find(conn)->c.fd_in);
+	return tell_is_stock(q->c.fd_in);
 }
 
 /* Returns the size of a request for a limit of the server, as upstream does. */
@@ -323,30 +327,16 @@ take_ahead(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 	return 0;
 }
 
-/* The reply to INIT lists what the server offers. */
+/* The reply to INIT lists what the server offers; upstream checks its form. */
 static void
-read_version(const struct sftp_conn *conn, const struct sshbuf *m)
+read_version(struct server *q, const struct sshbuf *m)
 {
 	struct sshbuf *rest;
-	char *name;
 
-	announced.conn = conn;
-	announced.has_hashes = announced.has_fsync = 0;
 	if ((rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m))) == NULL)
 		fatal_f("sshbuf_from failed");
-	if (sshbuf_consume(rest, 1 + 4) == 0) {
-		while (sshbuf_get_cstring(rest, &name, NULL) == 0) {
-			if (strcmp(name, "check-file-name") == 0 ||
-			    strcmp(name, "check-file") == 0 ||
-			    strcmp(name, "versions") == 0)
-				announced.has_hashes = 1;
-			if (strcmp(name, "fsync@openssh.com") == 0)
-				announced.has_fsync = 1;
-			free(name);
-			if (sshbuf_skip_string(rest) != 0)
-				break;
-		}
-	}
+	if (sshbuf_consume(rest, 1 + 4) == 0)
+		(void)links_offers(rest, &q->offers);
 	sshbuf_free(rest);
 }
 
@@ -365,37 +355,45 @@ take_limits(struct server *q, struct sshbuf *m, u_char type, u_int id)
 }
 
 int
-server_sees(struct sftp_conn *conn, struct sshbuf *m)
+server_sees(struct server *q, struct sshbuf *m)
 {
-	struct server *q = find_tuned(conn);
 	u_char type;
 	u_int id;
 
 	if (sshbuf_peek_u8(m, 0, &type) != 0)
 		return 0;
 	if (type == SSH2_FXP_VERSION)
-		read_version(conn, m);
-	return q != NULL && sshbuf_peek_u32(m, 1, &id) == 0 &&
+		read_version(q, m);
+	return q->is_tuned && sshbuf_peek_u32(m, 1, &id) == 0 &&
 	    (opening_drops(q->c.fd_in, id) || take_ahead(q, m, type, id) ||
 	    take_limits(q, m, type, id));
 }
 
-int
-server_has_hashes(const struct sftp_conn *conn)
+void
+server_get(void (*get)(struct sftp_conn *, struct sshbuf *, int),
+    struct sftp_conn *conn, struct sshbuf *m, int initial)
 {
-	return find(conn)->has_hashes;
+	do
+		get(conn, m, initial);
+	while (server_sees(server_of(conn), m));
 }
 
 int
-server_has_fsync(const struct sftp_conn *conn)
+server_has_hashes(const struct server *q)
 {
-	return find(conn)->has_fsync;
+	return (q->offers & LINKS_HASHES) != 0;
+}
+
+int
+server_has_fsync(const struct server *q)
+{
+	return (q->offers & LINKS_FSYNC) != 0;
 }
 
 void
-server_lacks_hashes(struct sftp_conn *conn)
+server_lacks_hashes(struct server *q)
 {
-	find(conn)->has_hashes = 0;
+	q->offers &= ~LINKS_HASHES;
 }
 
 /* What was looked at */
@@ -436,19 +434,9 @@ server_use_kept_lstat(struct sftp_conn *conn, const char *path, Attrib *a,
 	return room;
 }
 
-const Attrib *
-server_last_lstat(const struct sftp_conn *conn)
-{
-	const struct server *q = find_tuned(conn);
-
-	return q != NULL && q->kept_path != NULL &&
-	    q->kept_id == *q->c.msg_id ? &q->kept : NULL;
-}
-
 void
-server_ask_path(struct sftp_conn *conn, const char *path)
+server_ask_path(struct server *q, const char *path)
 {
-	struct server *q = find_tuned(conn);
 	struct ahead *a, *place = NULL;
 
 	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
@@ -460,7 +448,7 @@ server_ask_path(struct sftp_conn *conn, const char *path)
 	if (place == NULL)
 		return;
 	place->path = xstrdup(path);
-	place->id = server_ask(&q->c, SSH2_FXP_REALPATH, path);
+	place->id = send_text(&q->c, SSH2_FXP_REALPATH, path);
 	place->waits = 1;
 	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++)
 		a->next = *q->c.msg_id + 1;	/* behind the next one */
@@ -473,37 +461,40 @@ is_fresh(const struct server *q, const struct ahead *a)
 	return a->real != NULL && *q->c.msg_id == a->next;
 }
 
+/* Returns the answer about that path, or with that real path; or NULL. */
+static const struct ahead *
+find_fresh(const struct server *q, const char *path, const char *real)
+{
+	const struct ahead *a;
+
+	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
+		if (is_fresh(q, a) &&
+		    (path == NULL || strcmp(a->path, path) == 0) &&
+		    (real == NULL || strcmp(a->real, real) == 0))
+			return a;
+	}
+	return NULL;
+}
+
 char *
 server_realpath(struct sftp_conn *conn, const char *path,
     char *(*ask)(struct sftp_conn *, const char *, int))
 {
-	struct server *q = find_tuned(conn);
+	struct server *q = server_of(conn);
 	const struct ahead *a;
 
 	/* A tree begins: an argument that was a file can be a directory now. */
-	server_finish(conn);
-	for (a = q == NULL ? NULL : q->ahead;
-	    a != NULL && a < q->ahead + PATHS_MOST; a++) {
-		if (is_fresh(q, a) && strcmp(a->path, path) == 0)
-			return xstrdup(a->real);
-	}
-	return ask(conn, path, 0);
+	server_finish(q);
+	a = find_fresh(q, path, NULL);
+	return a != NULL ? xstrdup(a->real) : ask(conn, path, 0);
 }
 
 const Attrib *
-server_last_dir(struct sftp_conn *conn, const char *real)
+server_last_dir(const struct server *q, const char *real)
 {
-	const struct server *q = find_tuned(conn);
-	const Attrib *known = server_last_lstat(conn);
-	const struct ahead *a;
-
-	for (a = q == NULL ? NULL : q->ahead;
-	    a != NULL && a < q->ahead + PATHS_MOST; a++) {
-		if (is_fresh(q, a) && strcmp(a->real, real) == 0)
-			return known != NULL && S_ISDIR(known->perm) ? known :
-			    NULL;
-	}
-	return NULL;
+	return find_fresh(q, NULL, real) != NULL && q->kept_path != NULL &&
+	    q->kept_id == *q->c.msg_id && S_ISDIR(q->kept.perm) ? &q->kept :
+	    NULL;
 }
 
 /* Upstream's transfers */
@@ -579,24 +570,28 @@ server_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 }
 
 int
-server_is_tuned(const struct sftp_conn *conn)
+server_is_tuned(const struct server *q)
 {
-	return find_tuned(conn) != NULL;
+	return q->is_tuned;
 }
 
 int
-server_can_widen(const struct sftp_conn *conn, u_int unit)
+server_can_widen(const struct server *q, u_int unit)
 {
-	const struct server *q = find_tuned(conn);
-
-	return q != NULL && q->flow != NULL && q->upload >= unit &&
+	return q->flow != NULL && q->upload >= unit &&
 	    tell_offers(q->c.fd_in) != -1;
 }
 
 const struct server_conn *
-server_get_conn(const struct sftp_conn *conn)
+server_get_conn(const struct server *q)
 {
-	return &find(conn)->c;
+	return &q->c;
+}
+
+struct links_kept *
+server_further(struct server *q)
+{
+	return &q->further;
 }
 
 /*
@@ -621,11 +616,9 @@ tree_window(const struct server *q)
 }
 
 void
-server_begin_tree(struct sftp_conn *conn, int put, int alone,
+server_begin_tree(struct server *q, int put, int alone,
     struct server_tree *tree)
 {
-	struct server *q = find(conn);
-
 	set_request_sizes(q);
 	tree->fd_in = q->c.fd_in;
 	tree->fd_out = q->c.fd_out;
@@ -640,10 +633,8 @@ server_begin_tree(struct sftp_conn *conn, int put, int alone,
 }
 
 uint64_t
-server_count_tree(struct sftp_conn *conn, size_t len)
+server_count_tree(struct server *q, size_t len)
 {
-	struct server *q = find(conn);
-
 	if (q->flow != NULL)
 		count_bytes(q, len);
 	if (q->c.limit_kbps > 0 && len > 0)
@@ -652,21 +643,19 @@ server_count_tree(struct sftp_conn *conn, size_t len)
 }
 
 void
-server_add_moved(struct sftp_conn *conn, uint64_t bytes)
+server_add_moved(struct server *q, uint64_t bytes)
 {
-	find(conn)->moved += bytes;
+	q->moved += bytes;
 }
 
 uint64_t
-server_moved(const struct sftp_conn *conn)
+server_moved(const struct server *q)
 {
-	return find_tuned(conn)->moved;
+	return q->is_tuned ? q->moved : 0;
 }
 
 uint64_t
-server_handles(const struct sftp_conn *conn)
+server_handles(const struct server *q)
 {
-	const struct server *q = find(conn);
-
 	return q->handles;
 }

@@ -20,10 +20,9 @@
  * And upstream asks what a path is, waits, and then asks for its real path if
  * it is a directory that is to be copied: both questions are sent together.
  *
- * Called from patches/160-sftp-client-requests.patch and by the hooks that send
- * requests of their own. Does nothing, so that stock behaviour remains, if the
- * user chose the requests (-R, -B, -X) or a rate (-l), or if ssh has "Hayate
- * no" (see tell.h). Main thread only.
+ * Called from patches 160 and 164 as well. Does nothing, so that stock
+ * behaviour remains, if the user chose the requests (-R, -B, -X) or a rate
+ * (-l), or if ssh has "Hayate no" (see tell.h). Main thread only.
  */
 
 #ifndef HAYATE_SERVER_HOOK_H
@@ -34,6 +33,8 @@
 
 struct sftp_conn;
 struct Attrib;
+struct links_kept;
+struct server;				/* private to server-hook.c */
 struct sshbuf;
 
 /* What is used of upstream's private struct sftp_conn */
@@ -44,9 +45,20 @@ struct server_conn {
 };
 
 /*
+ * ssh was just started, and "fd" leads to it. "chosen": the user chose the
+ * requests or a rate. Unless that is so, tells ssh what can be used.
+ */
+void	server_open(struct sftp_conn *, int fd, int chosen);
+
+/* The descriptor belongs to no connection any more. */
+void	server_forget(int fd);
+
+/* What is known of the connection; NULL if it was not opened */
+struct server *server_of(const struct sftp_conn *);
+
+/*
  * A connection begins. "limits": the server can be queried for its limits.
- * "chosen": the user chose the requests or a rate. Returns 1 if upstream has to
- * query the limits itself.
+ * Returns 1 if upstream has to query the limits itself.
  */
 int	server_begin(struct sftp_conn *, const struct server_conn *, int limits,
     int chosen);
@@ -57,9 +69,9 @@ int	server_begin(struct sftp_conn *, const struct server_conn *, int limits,
  * still at work, which is an error of ours. server_finish(): somebody is going
  * to send a request and wait for its reply.
  */
-void	server_take(struct sftp_conn *, void (*finish)(void));
-void	server_give(struct sftp_conn *);
-void	server_finish(struct sftp_conn *);
+void	server_take(struct server *, void (*finish)(void));
+void	server_give(struct server *);
+void	server_finish(struct server *);
 
 /*
  * "m" is a whole message that was just read. Returns 1 if it answers something
@@ -67,7 +79,11 @@ void	server_finish(struct sftp_conn *);
  * Replies may come in any order. The limits on sizes that come during a
  * transfer apply to the next one.
  */
-int	server_sees(struct sftp_conn *, struct sshbuf *m);
+int	server_sees(struct server *, struct sshbuf *m);
+
+/* Reads, by "get" of upstream, the next message that is for others. */
+void	server_get(void (*get)(struct sftp_conn *, struct sshbuf *, int),
+    struct sftp_conn *, struct sshbuf *, int initial);
 
 /*
  * An lstat of "path" has returned "ret" and the attributes "a". Keeps them for
@@ -86,18 +102,12 @@ struct Attrib *server_use_kept_lstat(struct sftp_conn *, const char *path,
     struct Attrib *a, struct Attrib *room);
 
 /*
- * Returns the attributes of the last lstat if it was the last request, and
- * found a regular file or a directory; or NULL.
- */
-const struct Attrib *server_last_lstat(const struct sftp_conn *);
-
-/*
  * Asks a tuned connection for the real path of "path". Two such requests can be
  * under way. The next request has to be the one that says whether the path is a
  * directory. The answer is good until another one is sent. A refusal is no
  * answer: upstream asks again, and says what is wrong.
  */
-void	server_ask_path(struct sftp_conn *, const char *path);
+void	server_ask_path(struct server *, const char *path);
 
 /*
  * Returns the real path of "path", which the caller frees: the answer to
@@ -110,7 +120,7 @@ char	*server_realpath(struct sftp_conn *, const char *path,
  * Returns the attributes of the directory whose real path server_realpath() has
  * just returned, if nothing was sent since, or NULL.
  */
-const struct Attrib *server_last_dir(struct sftp_conn *, const char *real);
+const struct Attrib *server_last_dir(const struct server *, const char *real);
 
 /*
  * A download begins. Returns with how many requests of "unit" bytes, for a file
@@ -133,62 +143,53 @@ struct server_tree {
 };
 
 /* Returns 1 unless the connection is left to stock code. */
-int	server_is_tuned(const struct sftp_conn *);
+int	server_is_tuned(const struct server *);
 
 /*
  * Returns 1 if the connection is tuned, WRITEs have at least "unit" bytes, and
  * ssh offers more channels or connections.
  */
-int	server_can_widen(const struct sftp_conn *, u_int unit);
+int	server_can_widen(const struct server *, u_int unit);
 
 /* Returns 1 if the ssh of this connection has "Hayate no". */
-int	server_is_stock(const struct sftp_conn *);
+int	server_is_stock(const struct server *);
 
 /*
  * Returns 1 if the server hashes files, as far as is known. A server that lists
  * "versions" may list check-file in a later version alone, as proftpd does, so
  * it is asked until it refuses: server_lacks_hashes().
  */
-int	server_has_hashes(const struct sftp_conn *);
-void	server_lacks_hashes(struct sftp_conn *);
+int	server_has_hashes(const struct server *);
+void	server_lacks_hashes(struct server *);
 
 /* Returns 1 if the server can be asked to write a file to its disk. */
-int	server_has_fsync(const struct sftp_conn *);
+int	server_has_fsync(const struct server *);
 
-/* Returns what server_begin() was given. */
-const struct server_conn *server_get_conn(const struct sftp_conn *);
-
-/* Writes and reads "len" bytes of the connection. Return 1, or 0 with errno. */
-int	server_write(const struct server_conn *, const void *, size_t len);
-int	server_read(const struct server_conn *, void *, size_t len);
-
-/*
- * Sends a request that has one string, and does not wait for the reply, which
- * may come before or after others. Returns its ID.
- */
-u_int	server_ask(const struct server_conn *, u_char code, const char *text);
+/* Returns what server_begin() was given; what is kept of further links. */
+const struct server_conn *server_get_conn(const struct server *);
+struct links_kept *server_further(struct server *);
 
 /*
  * A tree is going to be copied, or one file "alone". A connection that is left
  * to stock code has as many bytes under way as the user or stock chose.
  */
-void	server_begin_tree(struct sftp_conn *, int put, int alone,
+void	server_begin_tree(struct server *, int put, int alone,
     struct server_tree *);
 
 /*
  * A reply has come, and with it "len" bytes were read or acknowledged. Returns
  * how many bytes may be under way.
  */
-uint64_t server_count_tree(struct sftp_conn *, size_t len);
+uint64_t server_count_tree(struct server *, size_t len);
 
 /*
- * Returns how many bytes have been moved over a tuned connection by upstream's
- * functions, and by those that add theirs.
+ * Returns how many bytes have been moved by upstream's functions, and by those
+ * that add theirs; 0 of a connection that is not tuned.
  */
-uint64_t server_moved(const struct sftp_conn *);
-void	server_add_moved(struct sftp_conn *, uint64_t bytes);
+uint64_t server_moved(const struct server *);
+void	server_add_moved(struct server *, uint64_t bytes);
 
 /* Returns the server's limit of open handles; 0: none, or not yet known. */
-uint64_t server_handles(const struct sftp_conn *);
+uint64_t server_handles(const struct server *);
 
 #endif /* HAYATE_SERVER_HOOK_H */

@@ -40,7 +40,7 @@
 #include "sftp-client.h"
 #include "xmalloc.h"
 
-#include "links-hook.h"
+#include "server-hook.h"
 
 #include "fuzz.h"
 
@@ -494,7 +494,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	stop(&first);
 	for (i = 0; i < nfurther; i++)
 		stop(&further[i]);
-	links_forget(fd);
+	server_forget(fd);
 	closefrom(spare + 1);
 	check();
 	return 0;

@@ -52,8 +52,8 @@
 
 #include "copy-hook.h"
 #include "landing.h"
-#include "links-hook.h"
 #include "list-hook.h"
+#include "server-hook.h"
 #include "width.h"
 #include "tell.h"
 
@@ -1295,8 +1295,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	is_running = 0;
 	while (nlinks > 0)
 		hang_up(&links[--nlinks]);
+	server_forget(fd);
 	free_noted();
-	links_forget(fd);
 	closefrom(spare + 1);
 	if (is_put)
 		check_put(is_whole, is_fatal);
