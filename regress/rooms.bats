@@ -148,7 +148,7 @@ defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -
 		defined_by -D --defined-only $(ldd ssh |
 		    grep -oE '/[^ ]*/lib(c|crypto)\.so[^ ]*')
 	} | sort -u >"$here/theirs"
-	[ "$(grep -cxE 'sftp_init|copy_takes|copy_put_tree' "$here/ours")" = 2 ]
+	[ "$(grep -cxE 'sftp_init|copy_can|copy_put_tree' "$here/ours")" = 2 ]
 	[ "$(grep -cxE 'sftp_init|malloc|EVP_MAC_init' "$here/theirs")" = 3 ]
 	# Some programs of upstream have their own cleanup_exit().
 	run -0 comm -12 "$here/ours" "$here/theirs"

@@ -80,13 +80,6 @@ copy_can(struct sftp_conn *conn, int resume)
 	    longopt_verifies() || (resume && !server_is_stock(q)));
 }
 
-/* Upstream's functions know of no list: see refuses(). */
-int
-copy_takes(struct sftp_conn *conn, int resume)
-{
-	return from_is_wanted() || copy_can(conn, resume);
-}
-
 /* Actions */
 
 /* What the server keeps of files that are not in order, as errors */
@@ -734,8 +727,9 @@ refuses(struct sftp_conn *conn)
 }
 
 int
-copy_put_tree(struct sftp_conn *conn, const char *src, const char *dst,
-    int preserve, int print, int resume, int sync, int follow, int in_place)
+copy_put_tree(copy_put_dir *stock, struct sftp_conn *conn, const char *src,
+    const char *dst, int depth, int preserve, int print, int resume, int sync,
+    int follow, int in_place)
 {
 	struct run t = { .conn = conn, .side = &put_side,
 	    .preserve = preserve, .print = print, .resume = resume,
@@ -743,6 +737,9 @@ copy_put_tree(struct sftp_conn *conn, const char *src, const char *dst,
 
 	if (refuses(conn))
 		return -1;
+	if (!copy_can(conn, resume))
+		return stock(conn, src, dst, depth, preserve, print, resume,
+		    sync, follow, in_place);
 	return copy(&t, PLAN_DIR, src, dst, NULL, 0);
 }
 
@@ -798,9 +795,9 @@ look_at_root(struct sftp_conn *conn, const char *src, Attrib *a, Attrib *room)
 }
 
 int
-copy_get_tree(struct sftp_conn *conn, const char *src, const char *dst,
-    Attrib *a, int preserve, int print, int resume, int sync, int follow,
-    int in_place)
+copy_get_tree(copy_get_dir *stock, struct sftp_conn *conn, const char *src,
+    const char *dst, int depth, Attrib *a, int preserve, int print, int resume,
+    int sync, int follow, int in_place)
 {
 	struct run t = { .conn = conn, .side = &get_side,
 	    .preserve = preserve, .print = print, .resume = resume,
@@ -809,6 +806,9 @@ copy_get_tree(struct sftp_conn *conn, const char *src, const char *dst,
 
 	if (refuses(conn))
 		return -1;
+	if (!copy_can(conn, resume))
+		return stock(conn, src, dst, depth, a, preserve, print, resume,
+		    sync, follow, in_place);
 	if ((a = look_at_root(conn, src, a, &room)) == NULL) {
 		error("stat remote \"%s\" directory failed", src);
 		return -1;

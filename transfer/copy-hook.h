@@ -57,31 +57,30 @@ struct sftp_conn;
 int	copy_can(struct sftp_conn *, int resume);
 
 /*
- * Returns 1 if a tree is for the functions below: if so, and always if a list
- * says what to copy (from-hook.h), which these refuse if they cannot.
- */
-int	copy_takes(struct sftp_conn *, int resume);
-
-/*
  * As sftp_upload() and sftp_download(), of one file. The connection, the side
  * and the flags of the run are set.
  */
 int	copy_file(struct run *, const char *src, const char *dst,
     struct Attrib *);
 
-/* As upload_dir_internal() and download_dir_internal() with a depth of 0. */
-int	copy_put_tree(struct sftp_conn *, const char *src, const char *dst,
-    int preserve, int print, int resume, int sync, int follow, int in_place);
-int	copy_get_tree(struct sftp_conn *, const char *src, const char *dst,
-    struct Attrib *, int preserve, int print, int resume, int sync, int follow,
-    int in_place);
-
 /*
- * The same between two servers; calls "stock", which is
- * crossload_dir_internal(), unless both connections are for us.
+ * As upload_dir_internal(), download_dir_internal() and
+ * crossload_dir_internal(), which are "stock": they are called unless each
+ * connection is for us. If a list says what to copy (from-hook.h), that is an
+ * error, because they know of none.
  */
+typedef int copy_put_dir(struct sftp_conn *, const char *, const char *, int,
+    int, int, int, int, int, int);
+typedef int copy_get_dir(struct sftp_conn *, const char *, const char *, int,
+    struct Attrib *, int, int, int, int, int, int);
 typedef int copy_cross_dir(struct sftp_conn *, struct sftp_conn *,
     const char *, const char *, int, struct Attrib *, int, int, int);
+int	copy_put_tree(copy_put_dir *stock, struct sftp_conn *, const char *src,
+    const char *dst, int depth, int preserve, int print, int resume, int sync,
+    int follow, int in_place);
+int	copy_get_tree(copy_get_dir *stock, struct sftp_conn *, const char *src,
+    const char *dst, int depth, struct Attrib *, int preserve, int print,
+    int resume, int sync, int follow, int in_place);
 int	copy_cross(copy_cross_dir *stock, struct sftp_conn *from,
     struct sftp_conn *to, const char *src, const char *dst, int depth,
     struct Attrib *, int preserve, int print, int follow);
