@@ -71,9 +71,6 @@ send_size(struct run *t, struct file *file, const struct plan_action *a)
 static void
 send_hidden(struct run *t, struct file *file, const struct plan_action *a)
 {
-	struct sshbuf *m;
-	int r;
-
 	hidden_number(file->check->hidden, (unsigned int)a->off);
 	if (a->op != PLAN_TAKE) {
 		file_send_path(t, a, a->op == PLAN_FIND ? SSH2_FXP_LSTAT :
@@ -81,20 +78,7 @@ send_hidden(struct run *t, struct file *file, const struct plan_action *a)
 		plan_later(t->s, a->job);
 		return;
 	}
-	m = link_begin(t->link, SSH2_FXP_RENAME, a->id);
-	if ((r = sshbuf_put_cstring(m, file->check->hidden)) != 0 ||
-	    (r = sshbuf_put_cstring(m, file->dst)) != 0)
-		fatal_fr(r, "compose");
-	link_end(t->link);
-}
-
-static void
-send_open(struct run *t, struct file *file, const struct plan_action *a)
-{
-	Attrib none;
-
-	attrib_clear(&none);
-	file_send_open(t, a, remote_path(t, file), SSH2_FXF_READ, &none);
+	file_send_rename(t, a, file->check->hidden, file->dst);
 }
 
 void
@@ -123,7 +107,7 @@ asks_send(struct run *t, struct file *file, const struct plan_action *a)
 		file_send_path(t, a, SSH2_FXP_SETSTAT, file->dst, &file->a);
 		break;
 	case PLAN_OPEN_BACK:
-		send_open(t, file, a);
+		file_send_open(t, a, remote_path(t, file), SSH2_FXF_READ, NULL);
 		break;
 	case PLAN_BACK:
 		file_send_read(t, file, a);

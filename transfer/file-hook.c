@@ -322,11 +322,26 @@ file_send_open(struct run *t, const struct plan_action *a, const char *path,
     u_int flags, Attrib *attrs)
 {
 	struct sshbuf *m = link_begin(t->link, SSH2_FXP_OPEN, a->id);
+	Attrib none;
 	int r;
 
+	attrib_clear(&none);
 	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
 	    (r = sshbuf_put_u32(m, flags)) != 0 ||
-	    (r = encode_attrib(m, attrs)) != 0)
+	    (r = encode_attrib(m, attrs != NULL ? attrs : &none)) != 0)
+		fatal_fr(r, "compose");
+	link_end(t->link);
+}
+
+void
+file_send_rename(struct run *t, const struct plan_action *a, const char *from,
+    const char *to)
+{
+	struct sshbuf *m = link_begin(t->link, SSH2_FXP_RENAME, a->id);
+	int r;
+
+	if ((r = sshbuf_put_cstring(m, from)) != 0 ||
+	    (r = sshbuf_put_cstring(m, to)) != 0)
 		fatal_fr(r, "compose");
 	link_end(t->link);
 }

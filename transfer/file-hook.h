@@ -223,6 +223,10 @@ void	file_send_size(struct run *, const struct plan_action *,
 void	file_send_open(struct run *, const struct plan_action *,
     const char *path, u_int flags, Attrib *);
 
+/* Not if there is a file "to", as one that was made meanwhile */
+void	file_send_rename(struct run *, const struct plan_action *,
+    const char *from, const char *to);
+
 /* The handle of the file on that link. It may be a new one, still closed. */
 struct handle *file_on(struct file *, unsigned int link);
 void	file_send_read(struct run *, struct file *, const struct plan_action *);

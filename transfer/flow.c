@@ -243,12 +243,6 @@ flow_max_requests(const struct flow *f)
 	return f->requests;
 }
 
-uint64_t
-flow_rtt(const struct flow *f)
-{
-	return f->first_us;
-}
-
 const char *
 flow_reason(const struct flow *f)
 {

@@ -64,9 +64,6 @@ uint32_t flow_max_requests(const struct flow *);
  */
 uint64_t flow_path(const struct flow *);
 
-/* Returns the lowest age of a first reply, in microseconds; 0: none yet. */
-uint64_t flow_rtt(const struct flow *);
-
 /*
  * For the log: the reason for the last decision, the age of the last request in
  * microseconds, and the highest rate in bytes per second.

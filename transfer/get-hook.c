@@ -38,8 +38,6 @@ extern volatile sig_atomic_t interrupted;
 static void
 get_send(struct run *t, struct file *file, const struct plan_action *a)
 {
-	Attrib none;
-
 	switch (a->op) {
 	case PLAN_STAT:
 		file_send_path(t, a, SSH2_FXP_STAT, file->src, NULL);
@@ -50,8 +48,7 @@ get_send(struct run *t, struct file *file, const struct plan_action *a)
 	case PLAN_OPEN:
 	case PLAN_JOIN:
 	case PLAN_REOPEN:
-		attrib_clear(&none);
-		file_send_open(t, a, file->src, SSH2_FXF_READ, &none);
+		file_send_open(t, a, file->src, SSH2_FXF_READ, NULL);
 		break;
 	case PLAN_READDIR:
 		file_send_handle(t, a, file_on(file, a->lane),

@@ -17,6 +17,7 @@
 
 #include "action.h"
 #include "landing.h"
+#include "minmax.h"
 #include "ranges.h"
 
 struct node {
@@ -267,6 +268,13 @@ static inline int
 has_more(const struct job *j)
 {
 	return j->is_back ? j->ranges.cursor < j->back_end : !j->eof;
+}
+
+/* Bytes that are not asked for or sent, as far as known */
+static inline uint64_t
+rest_of(const struct job *j)
+{
+	return j->size - min_u64(j->size, j->ranges.cursor);
 }
 
 /* The source was read to its end, and all of it has come. */

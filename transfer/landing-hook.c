@@ -92,16 +92,6 @@ put_handle(struct sshbuf *m, const struct handle *h)
 		fatal_fr(r, "compose");
 }
 
-void
-landing_send_join(struct run *t, struct file *file,
-    const struct plan_action *a)
-{
-	Attrib none;
-
-	attrib_clear(&none);
-	file_send_open(t, a, file->hidden, SSH2_FXF_WRITE, &none);
-}
-
 static void
 send_second(struct run *t, struct file *file, const struct plan_action *a)
 {
@@ -112,21 +102,6 @@ send_second(struct run *t, struct file *file, const struct plan_action *a)
 	attrs.perm = 0600;
 	file_send_open(t, a, file->hidden, SSH2_FXF_WRITE | SSH2_FXF_READ |
 	    SSH2_FXF_CREAT | SSH2_FXF_EXCL, &attrs);
-}
-
-/*
- * There and back. SSH2_FXP_RENAME refuses to replace a file, which may have
- * been made meanwhile.
- */
-static void
-send_rename(struct run *t, const struct plan_action *a, const char *from,
-    const char *to)
-{
-	struct sshbuf *m = link_begin(t->link, SSH2_FXP_RENAME, a->id);
-
-	put_path(m, from);
-	put_path(m, to);
-	link_end(t->link);
 }
 
 /* What is under a hidden name, also of another copy */
@@ -176,10 +151,10 @@ send_about_name(struct run *t, struct file *file, const struct plan_action *a)
 {
 	switch (a->ask.op) {
 	case LANDING_HIDE:
-		send_rename(t, a, file->dst, file->hidden);
+		file_send_rename(t, a, file->dst, file->hidden);
 		break;
 	case LANDING_SHOW:
-		send_rename(t, a, file->hidden, file->dst);
+		file_send_rename(t, a, file->hidden, file->dst);
 		break;
 	case LANDING_OPEN_SECOND:
 		send_second(t, file, a);

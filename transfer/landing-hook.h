@@ -32,9 +32,7 @@ void	landing_begin(struct run *, struct file *, struct job *,
 /* Returns 1 if a file of this size might. */
 int	landing_may_begin(const struct run *, uint64_t size);
 
-/* PLAN_JOIN and PLAN_LANDING */
-void	landing_send_join(struct run *, struct file *,
-    const struct plan_action *);
+/* PLAN_LANDING */
 void	landing_send(struct run *, struct file *, const struct plan_action *);
 
 /* A reply that is no error, and its type; an error, as a text */

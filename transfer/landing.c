@@ -106,7 +106,6 @@ landing_new(const struct landing_conf *conf)
 	if (l == NULL)
 		return NULL;
 	l->conf = *conf;
-	l->never = conf->never;
 	return l;
 }
 
@@ -120,12 +119,6 @@ void
 landing_set_old(struct landing *l)
 {
 	l->is_old = 1;
-}
-
-int
-landing_is_old(const struct landing *l)
-{
-	return l->is_old;
 }
 
 uint64_t
@@ -589,21 +582,9 @@ landing_is_wide(const struct landing *l)
 }
 
 int
-landing_is_never(const struct landing *l)
-{
-	return l->never;
-}
-
-int
 landing_is_reverting(const struct landing *l)
 {
 	return l->revert;
-}
-
-unsigned int
-landing_number(const struct landing *l)
-{
-	return l->number;
 }
 
 int

@@ -110,7 +110,6 @@ struct landing_conf {
 	int	 in_place;		/* an old file is cut last, not first */
 	int	 preserve;		/* LANDING_ATTRS is wanted */
 	unsigned int number;		/* of the hidden name, if it is free */
-	int	 never;			/* one link, whatever there is */
 };
 
 struct landing;			/* private to landing.c */
@@ -121,7 +120,6 @@ void	landing_free(struct landing *);		/* accepts NULL */
 
 /* The file was there before. */
 void	landing_set_old(struct landing *);
-int	landing_is_old(const struct landing *);
 
 /*
  * While the file moves, and when nothing is dealt any more and no range is
@@ -156,18 +154,14 @@ void	landing_space(struct landing *, uint64_t available, uint64_t rest);
 int	landing_place(const struct landing *, uint64_t off, uint64_t *at);
 void	landing_lost_second(struct landing *);
 
-/* More links may write; none ever will. */
+/* More links may write. */
 int	landing_is_wide(const struct landing *);
-int	landing_is_never(const struct landing *);
 
 /* The file is on its way back to one link: nothing more is dealt. */
 int	landing_is_reverting(const struct landing *);
 
 /* Bytes that are complete in the file itself */
 uint64_t landing_kept(const struct landing *, uint64_t frontier);
-
-/* The number of our hidden name */
-unsigned int landing_number(const struct landing *);
 
 /* Returns 1 if the file is not complete, because the server failed. */
 int	landing_has_failed(const struct landing *);

@@ -11,7 +11,6 @@
 #include "landing.h"
 #include "landings.h"
 #include "lanes.h"
-#include "minmax.h"
 #include "ranges.h"
 #include "steps.h"
 
@@ -35,12 +34,6 @@ landings_drop(struct plan *s, struct job *j)
 	j->landing = NULL;
 	link_remove(&j->lands);
 	s->nlandings--;
-}
-
-static uint64_t
-rest_of(const struct job *j)
-{
-	return j->size - min_u64(j->size, j->ranges.cursor);
 }
 
 /* Returns 1 if a lane that is up has nothing to do, and would help. */

@@ -130,13 +130,6 @@ link_backlog(const struct link *l)
 }
 
 int
-link_is_idle(const struct link *l)
-{
-	return sshbuf_len(l->out) == 0 &&
-	    sshbuf_len(l->in) == (l->from == l->in ? l->taken : 0);
-}
-
-int
 link_is_lost(const struct link *l)
 {
 	return l->lost;

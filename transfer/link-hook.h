@@ -59,9 +59,6 @@ size_t	link_backlog(const struct link *);
 void	link_move(struct link *, int ms);
 void	link_move_all(struct link *const *, size_t n, int wake_fd, int ms);
 
-/* Returns 1 if nothing waits to be sent or taken, not even part of a message */
-int	link_is_idle(const struct link *);
-
 /* Returns 1 if the connection has ended. Messages may be left to be taken. */
 int	link_is_lost(const struct link *);
 

@@ -285,12 +285,11 @@ next_in_lane(struct plan *s, unsigned int lane, struct plan_action *a)
 {
 	struct lane *l = &s->lane[lane];
 	struct job *j;
-	uint64_t next, len;
+	uint64_t len;
 
 	if (s->clears == CLEARS_ASKED || (j = next_file(s, l)) == NULL)
 		return 0;
-	next = j->ranges.cursor;
-	len = min_u64(data_len(s, j), j->size - min_u64(next, j->size));
+	len = min_u64(data_len(s, j), rest_of(j));
 	if (keeps_enough(s) || (l->bytes > 0 &&
 	    l->bytes + LANES_OVERHEAD + len > most_in_lane(s, j)))
 		return 0;
@@ -656,8 +655,7 @@ plan_set_clock(struct plan *s, uint64_t us)
 void
 plan_space(struct job *j, uint64_t available)
 {
-	landing_space(j->landing, available,
-	    j->size - min_u64(j->size, j->ranges.cursor));
+	landing_space(j->landing, available, rest_of(j));
 }
 
 int
@@ -831,12 +829,6 @@ uint32_t
 plan_next_id(const struct plan *s)
 {
 	return s->next_id;
-}
-
-void
-plan_set_next_id(struct plan *s, uint32_t id)
-{
-	s->next_id = id;
 }
 
 struct plan *

@@ -303,8 +303,7 @@ int	plan_has_failed(const struct job *);
 uint32_t plan_limit(const struct plan *);
 uint32_t plan_active(const struct plan *);
 
-/* The ID that the next request would have, or is to have */
+/* The ID that the next request would have */
 uint32_t plan_next_id(const struct plan *);
-void	plan_set_next_id(struct plan *, uint32_t);
 
 #endif /* HAYATE_PLAN_H */

@@ -123,13 +123,11 @@ send_open(struct run *t, struct file *file, const struct plan_action *a)
 {
 	int keeps = (t->in_place && !file->sparse) || file->clears ||
 	    file->from > 0;
-	Attrib none;
 
-	attrib_clear(&none);
 	if (a->op == PLAN_JOIN)
-		landing_send_join(t, file, a);
+		file_send_open(t, a, file->hidden, SSH2_FXF_WRITE, NULL);
 	else if (a->op == PLAN_REOPEN)
-		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, &none);
+		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, NULL);
 	else
 		file_send_open(t, a, file->dst,
 		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |

@@ -178,15 +178,3 @@ ranges_frontier(const struct ranges *rs)
 	return min_u64(min_u64(rs->high, rs->end),
 	    rs->first == NULL ? rs->cursor : rs->first->off);
 }
-
-struct range *
-ranges_find(const struct ranges *rs, uint32_t id)
-{
-	struct range *r;
-
-	for (r = rs->first; r != NULL; r = r->next) {
-		if (r->state == RANGE_AWAY && r->id == id)
-			return r;
-	}
-	return NULL;
-}

@@ -18,8 +18,8 @@
  * forgotten.
  *
  * The first range needs no memory of its own, so a small file allocates none.
- * The caller reads the fields and changes none but "id" and "sent". No I/O, no
- * clock, no upstream header. Not thread safe.
+ * The caller reads the fields and changes none. No I/O, no clock, no upstream
+ * header. Not thread safe.
  */
 
 #ifndef HAYATE_RANGES_H
@@ -38,8 +38,6 @@ struct range {
 	struct range *prev, *next;
 	uint64_t off;
 	uint32_t len;
-	uint32_t id;			/* of the request; the caller's */
-	uint64_t sent;			/* when; the caller's */
 	unsigned char *data;		/* of one that is kept */
 	unsigned int link;		/* of one that is away */
 	enum range_state state;
@@ -97,8 +95,5 @@ void	ranges_loosen(struct ranges *, unsigned int link);
 
 /* The first byte that is not done */
 uint64_t ranges_frontier(const struct ranges *);
-
-/* Returns the range of a request that is under way, or NULL. */
-struct range *ranges_find(const struct ranges *, uint32_t id);
 
 #endif /* HAYATE_RANGES_H */

@@ -10,16 +10,9 @@
 #include "job.h"
 #include "landing.h"
 #include "lanes.h"
-#include "minmax.h"
 #include "ranges.h"
 #include "wide.h"
 #include "width.h"
-
-static uint64_t
-rest_of(const struct job *j)
-{
-	return j->size - min_u64(j->size, j->ranges.cursor);
-}
 
 /* What is put goes over more lanes when its landing is ready for them. */
 static uint64_t
