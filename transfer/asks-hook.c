@@ -277,8 +277,8 @@ look(struct run *t, struct file *file, const struct plan_action *a,
 		take_look(t, file, a->job, found);
 	else if (a->op == PLAN_FIND)
 		left_found(&c->left, (unsigned int)a->off,
-		    found != NULL && hidden_is_file(found),
-		    found != NULL ? found->size : 0,
+		    found == NULL ? LEFT_ABSENT : hidden_is_file(found) ?
+		    LEFT_FILE : LEFT_OTHER, found != NULL ? found->size : 0,
 		    found != NULL ? found->mtime : 0);
 	else if (found != NULL)
 		see(file, found);

@@ -12,7 +12,7 @@
  * finds it, and a number. SFTP has no locks, and a file that is there may
  * belong to a copy that still runs. So each copy takes a number that is free:
  * what another one does by name never touches its file. A file is left over if
- * it has the same size and time after LANDING_WATCH_US.
+ * it has the same size and time after LEFT_WATCH_US.
  */
 
 #ifndef HAYATE_HIDDEN_HOOK_H
@@ -27,7 +27,7 @@ struct Attrib;
 char	*hidden_name(const char *path, uint64_t size,
     const struct timespec *mtime);
 
-/* Writes another number, less than LANDING_NAMES, into such a name. */
+/* Writes another number, less than LEFT_NAMES, into such a name. */
 void	hidden_number(char *name, unsigned int number);
 
 /* Whether an LSTAT says that it is a regular file, and its size and time */

@@ -24,6 +24,7 @@
 #include "hidden-hook.h"
 #include "landing.h"
 #include "landing-hook.h"
+#include "left.h"
 #include "server-hook.h"
 #include "signals-hook.h"
 #include "tell.h"
@@ -51,7 +52,7 @@ landing_begin(struct run *t, struct file *file, struct job *j,
 {
 	struct landing_conf conf = { .size = file->size,
 	    .in_place = t->in_place, .preserve = t->preserve,
-	    .number = arc4random_uniform(LANDING_NAMES) };
+	    .number = arc4random_uniform(LEFT_NAMES) };
 	int streams = tell_offers(t->team.main_fd);
 
 	/* A file that its owner may not write is not opened again. */

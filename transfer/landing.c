@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "landing.h"
+#include "left.h"
 #include "minmax.h"
 #include "ranges.h"
 
@@ -69,19 +70,11 @@ enum place { NAMED, HIDDEN, SECOND };
 /* How far the end is */
 enum stage { COPYING, CUTTING, ENDING, SWEEPING, ENDED };
 
-/* What is under a hidden name */
-enum is { NOT_ASKED, ABSENT, PRESENT, WATCHED, AGAIN, DEAD };
-
-struct beside {
-	enum is	 is, found;		/* now, and by the reply */
-	uint64_t size, mtime;
-};
-
 struct landing {
 	struct landing_conf conf;
-	struct beside beside[LANDING_NAMES];
-	unsigned int nfound;		/* replies to LANDING_FIND */
-	uint64_t found_at;		/* the last one of all names */
+	struct left left;		/* what is under hidden names */
+	int	 has_looked;		/* at all of them */
+	int	 is_clean;		/* nothing of others is left over */
 	unsigned int number;		/* of our hidden name */
 	enum place place;
 	int	 is_old, looks, looked;
@@ -106,6 +99,7 @@ landing_new(const struct landing_conf *conf)
 	if (l == NULL)
 		return NULL;
 	l->conf = *conf;
+	left_begin(&l->left);
 	return l;
 }
 
@@ -154,61 +148,37 @@ ask(const struct landing *l, enum landing_op op, const struct landing_now *now,
 
 /* Hidden names */
 
+/* Looks at all names, and later removes what nobody has written to. */
 static int
-ask_name(enum landing_op op, unsigned int number, struct landing_ask *a)
+look_beside(struct landing *l, const struct landing_now *now,
+    struct landing_ask *a)
 {
-	*a = (struct landing_ask){ .op = op, .number = number };
-	return 1;
-}
+	struct left_action next;
 
-static int
-find_names(struct landing *l, struct landing_ask *a)
-{
-	unsigned int i;
-
-	for (i = 0; i < LANDING_NAMES; i++) {
-		if (l->beside[i].is != NOT_ASKED)
-			continue;
-		l->beside[i].is = PRESENT;
-		return ask_name(LANDING_FIND, i, a);
+	left_next(&l->left, now->us, &next);
+	if (next.op == LEFT_END && !l->has_looked) {
+		l->has_looked = 1;
+		left_clean(&l->left);
+		left_next(&l->left, now->us, &next);
 	}
-	return 0;
-}
-
-/* Looks again, and removes what nobody has written to. */
-static int
-sweep(struct landing *l, const struct landing_now *now, struct landing_ask *a)
-{
-	unsigned int i;
-
-	if (l->nfound < LANDING_NAMES ||
-	    now->us - l->found_at < LANDING_WATCH_US)
-		return 0;
-	for (i = 0; i < LANDING_NAMES; i++) {
-		if (l->beside[i].is == WATCHED) {
-			l->beside[i].is = AGAIN;
-			return ask_name(LANDING_FIND, i, a);
-		}
-		if (l->beside[i].is == DEAD) {
-			l->beside[i].is = PRESENT;
-			return ask_name(LANDING_SWEEP, i, a);
-		}
-	}
-	return 0;
+	l->is_clean = next.op == LEFT_END;
+	*a = (struct landing_ask){ .op = next.op == LEFT_FIND ? LANDING_FIND :
+	    LANDING_SWEEP, .number = next.number };
+	return next.op == LEFT_FIND || next.op == LEFT_SWEEP;
 }
 
 /* Returns 0, or -1 if no name is free. */
 static int
 choose_name(struct landing *l)
 {
-	const unsigned int first = l->is_old ? LANDING_SECOND : 0;
+	const unsigned int first = l->is_old ? LEFT_SECOND : 0;
 	const unsigned int n = l->is_old ?
-	    LANDING_NAMES - LANDING_SECOND : LANDING_SECOND;
+	    LEFT_NAMES - LEFT_SECOND : LEFT_SECOND;
 	unsigned int i, number;
 
 	for (i = 0; i < n; i++) {
 		number = first + (l->conf.number + i) % n;
-		if (l->beside[number].is == ABSENT) {
+		if (left_is_free(&l->left, number)) {
 			l->number = number;
 			return 0;
 		}
@@ -226,8 +196,7 @@ convert(struct landing *l, const struct landing_now *now,
 	int needs = l->is_old ? LANDING_HAS_COPY : LANDING_HAS_RENAME;
 
 	if (l->never || l->converting || l->place != NAMED ||
-	    !now->may_widen || (l->is_old && !l->looked) ||
-	    l->nfound < LANDING_NAMES)
+	    !now->may_widen || (l->is_old && !l->looked) || !l->has_looked)
 		return 0;
 	if ((now->told & needs) == 0 || choose_name(l) == -1) {
 		l->never = 1;
@@ -302,7 +271,7 @@ landing_move(struct landing *l, const struct landing_now *now,
 		l->looks = 1;
 		return ask(l, LANDING_LOOK, now, a);
 	}
-	return find_names(l, a) || sweep(l, now, a) || convert(l, now, a) ||
+	return look_beside(l, now, a) || convert(l, now, a) ||
 	    copy_some(l, COPY_UNIT, 0, now, a);
 }
 
@@ -414,15 +383,11 @@ static int
 sweep_last(struct landing *l, const struct landing_now *now,
     struct landing_ask *a)
 {
-	unsigned int i;
-
 	if (!now->stopped && !now->failed && !landing_has_failed(l)) {
-		if (sweep(l, now, a) == 1)
+		if (look_beside(l, now, a) == 1)
 			return 1;
-		for (i = 0; i < LANDING_NAMES; i++) {
-			if (l->beside[i].is >= WATCHED)
-				return 0;
-		}
+		if (!l->is_clean)
+			return 0;
 	}
 	if (now->controls == 0)
 		begin_stage(l, ENDED);
@@ -453,14 +418,6 @@ landing_has_ended(const struct landing *l)
 
 /* Replies */
 
-static void
-note_name(struct landing *l, unsigned int number, enum is is, uint64_t us)
-{
-	l->beside[number].is = is;
-	if (++l->nfound == LANDING_NAMES)
-		l->found_at = us;
-}
-
 /* Returns 1 if the error is to be told. */
 static int
 fail(struct landing *l, const struct landing_ask *a,
@@ -474,7 +431,7 @@ fail(struct landing *l, const struct landing_ask *a,
 		l->converting = NOT;
 		return 0;
 	case LANDING_FIND:
-		note_name(l, a->number, ABSENT, now->us);
+		left_found(&l->left, a->number, LEFT_ABSENT, 0, 0);
 		return 0;
 	case LANDING_SPACE:		/* landing_space() was not called */
 	case LANDING_SWEEP:
@@ -507,9 +464,6 @@ succeed(struct landing *l, const struct landing_ask *a,
     const struct landing_now *now)
 {
 	switch (a->op) {
-	case LANDING_FIND:
-		note_name(l, a->number, l->beside[a->number].found, now->us);
-		break;
 	case LANDING_OPEN_SECOND:
 		l->converting = MEASURING;
 		l->has_second = 1;
@@ -546,23 +500,19 @@ landing_reply(struct landing *l, const struct landing_ask *a, int ok,
 }
 
 void
+landing_found(struct landing *l, unsigned int number, int is_regular,
+    uint64_t size, uint64_t mtime)
+{
+	left_found(&l->left, number, is_regular ? LEFT_FILE : LEFT_OTHER, size,
+	    (int64_t)mtime);
+}
+
+void
 landing_looked(struct landing *l, int is_regular, uint64_t size)
 {
 	l->looked = 1;
 	l->old_size = size;
 	l->never |= !is_regular;
-}
-
-void
-landing_found(struct landing *l, unsigned int number, int is_regular,
-    uint64_t size, uint64_t mtime)
-{
-	struct beside *b = &l->beside[number];
-
-	b->found = !is_regular ? PRESENT : b->is != AGAIN ? WATCHED :
-	    b->size == size && b->mtime == mtime ? DEAD : PRESENT;
-	b->size = size;
-	b->mtime = mtime;
 }
 
 /* The rest goes into the second file, and what is new of it into the file. */

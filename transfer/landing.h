@@ -21,10 +21,9 @@
  *   a file that was there before gets, in order, what is complete in a hidden
  *   second file, which the server itself copies.
  *
- * Hidden names have a number. Before one is taken all are looked at, and again
- * after LANDING_WATCH_US: a file that has not changed then was left by a copy
- * that was killed, and is removed. If the second file cannot be written, the
- * first is continued over one link.
+ * Before a hidden name is taken all are looked at. What was left over by a copy
+ * that was killed is removed (left.h). If the second file cannot be written,
+ * the first is continued over one link.
  *
  * What is asked for a put goes over link 0, which never ends. The caller sends
  * it and reports each reply. No I/O, no clock, no upstream header. Not thread
@@ -59,11 +58,6 @@ struct range *landing_next(const struct ranges *);
 void	landing_written(struct ranges *, int ok);
 
 /* A file that is put */
-
-#define LANDING_NAMES	8		/* hidden ones; less than 10 */
-#define LANDING_SECOND	4	/* from here on those of second files */
-
-#define LANDING_WATCH_US	3000000
 
 enum landing_op {
 	LANDING_LOOK = 1,	/* attributes of the file that is open */

@@ -9,7 +9,7 @@
 
 #include "left.h"
 
-#define ALL		((1U << LANDING_NAMES) - 1)
+#define ALL		((1U << LEFT_NAMES) - 1)
 
 void
 left_begin(struct left *l)
@@ -35,7 +35,7 @@ those_that_are(const struct left *l, int is)
 {
 	unsigned int i, which = 0;
 
-	for (i = 0; i < LANDING_NAMES; i++) {
+	for (i = 0; i < LEFT_NAMES; i++) {
 		if ((int)l->name[i].is == is)
 			which |= 1U << i;
 	}
@@ -60,22 +60,22 @@ has_watched(struct left *l, uint64_t us, struct left_action *a)
 
 	if (found == 0)
 		return 1;
-	if (us < l->looked + LANDING_WATCH_US)
+	if (us < l->looked + LEFT_WATCH_US)
 		a->op = LEFT_WAIT;
 	else
 		l->ask = found;
 	return 0;
 }
 
-/* Returns the number of the longest that was not tried, or LANDING_NAMES. */
+/* Returns the number of the longest that was not tried, or LEFT_NAMES. */
 static unsigned int
 longest(const struct left *l)
 {
-	unsigned int i, best = LANDING_NAMES;
+	unsigned int i, best = LEFT_NAMES;
 
-	for (i = 0; i < LANDING_SECOND; i++) {
-		if (l->name[i].is != LEFT_NONE && !l->name[i].tried &&
-		    (best == LANDING_NAMES ||
+	for (i = 0; i < LEFT_SECOND; i++) {
+		if (l->name[i].is >= LEFT_FOUND && !l->name[i].tried &&
+		    (best == LEFT_NAMES ||
 		    l->name[i].size > l->name[best].size))
 			best = i;
 	}
@@ -86,7 +86,7 @@ static void
 search(struct left *l, uint64_t us, struct left_action *a)
 {
 	a->number = longest(l);
-	if (a->number == LANDING_NAMES)
+	if (a->number == LEFT_NAMES)
 		l->phase = LEFT_RESTS;
 	else if (has_watched(l, us, a)) {
 		a->op = l->name[a->number].is == LEFT_DEAD ? LEFT_TRY :
@@ -106,7 +106,7 @@ sweep(struct left *l, struct left_action *a)
 	}
 	a->op = LEFT_SWEEP;
 	a->number = lowest(dead);
-	l->name[a->number].is = LEFT_NONE;
+	l->name[a->number].is = LEFT_STRANGE;	/* It may fail. */
 }
 
 static void
@@ -152,19 +152,26 @@ left_next(struct left *l, uint64_t us, struct left_action *a)
 }
 
 void
-left_found(struct left *l, unsigned int number, int is_file, uint64_t size,
+left_found(struct left *l, unsigned int number, enum left_is is, uint64_t size,
     int64_t mtime)
 {
 	struct left_name *name = &l->name[number];
 
 	l->due &= ~(1U << number);
 	if (l->phase == LEFT_LOOKS) {
-		name->is = is_file ? LEFT_FOUND : LEFT_NONE;
+		name->is = is == LEFT_FILE ? LEFT_FOUND : is == LEFT_OTHER ?
+		    LEFT_STRANGE : LEFT_NONE;
 		name->size = size;
 		name->mtime = mtime;
 	} else
-		name->is = is_file && size == name->size &&
+		name->is = is == LEFT_FILE && size == name->size &&
 		    mtime == name->mtime ? LEFT_DEAD : LEFT_ALIVE;
+}
+
+int
+left_is_free(const struct left *l, unsigned int number)
+{
+	return l->name[number].is == LEFT_NONE;
 }
 
 void

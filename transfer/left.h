@@ -9,7 +9,7 @@
  *
  * SFTP has no locks, and a file that is there may belong to a copy that still
  * runs. So what is found is left over if it has the same size and time after
- * LANDING_WATCH_US. The longest that is no second file is tried first: the
+ * LEFT_WATCH_US. The longest that is no second file is tried first: the
  * caller compares it with the source, and gives what is equal the name of the
  * target. When the copy is done, all that is left over is removed. It may have
  * taken hours, and the names be those of another copy then, so they are looked
@@ -23,7 +23,11 @@
 
 #include <stdint.h>
 
-#include "landing.h"
+#define LEFT_NAMES	8		/* hidden ones; less than 10 */
+#define LEFT_SECOND	4	/* from here on those of second files */
+
+/* What has not changed for so long, in microseconds, nobody writes. */
+#define LEFT_WATCH_US	3000000
 
 enum left_op {
 	LEFT_FIND = 1,		/* look at the name "number"; left_found() */
@@ -48,11 +52,14 @@ struct left {
 	uint64_t looked;		/* when, in microseconds */
 	unsigned int ask, due;		/* a bit for each name */
 	struct left_name {
-		enum { LEFT_NONE, LEFT_FOUND, LEFT_DEAD, LEFT_ALIVE } is;
+		enum {
+			LEFT_NONE, LEFT_STRANGE, LEFT_FOUND, LEFT_DEAD,
+			LEFT_ALIVE
+		} is;
 		int	 tried;
 		uint64_t size;
 		int64_t	 mtime;
-	} name[LANDING_NAMES];
+	} name[LEFT_NAMES];
 };
 
 void	left_begin(struct left *);
@@ -67,9 +74,13 @@ void	left_clean(struct left *);
 /* "us": the time; it only goes forward */
 void	left_next(struct left *, uint64_t us, struct left_action *);
 
-/* What a name is: a regular file, its size and time in seconds */
-void	left_found(struct left *, unsigned int number, int is_file,
+/* What a name is; of a regular file its size and time in seconds */
+enum left_is { LEFT_ABSENT, LEFT_OTHER, LEFT_FILE };
+void	left_found(struct left *, unsigned int number, enum left_is,
     uint64_t size, int64_t mtime);
+
+/* Returns 1 if there was nothing under the name. */
+int	left_is_free(const struct left *, unsigned int number);
 
 /* No reply will come to what was looked at: it is looked at again. */
 void	left_lost(struct left *);

@@ -52,6 +52,7 @@
 
 #include "copy-hook.h"
 #include "landing.h"
+#include "left.h"
 #include "list-hook.h"
 #include "server-hook.h"
 #include "width.h"
@@ -115,7 +116,7 @@ static char	 hidden_name[512];
 static struct {
 	unsigned size;			/* that was told; 0: not there */
 	int	 is_same;		/* as before */
-} left_over[LANDING_NAMES];
+} left_over[LEFT_NAMES];
 
 volatile sig_atomic_t interrupted;	/* in upstream by scp or sftp */
 int showprogress;
@@ -317,7 +318,7 @@ number_of(const struct fields *s)
 	must(is_put && s->left == 32 && s->left < sizeof(hidden_name) &&
 	    memcmp(s->p, "there/.x.hayate-", 16) == 0);
 	n = s->p[31] - '0';
-	must(n < LANDING_NAMES);
+	must(n < LEFT_NAMES);
 	return n;
 }
 
@@ -333,7 +334,7 @@ take_name(struct fields *f)
 	n = number_of(&s);
 	if (hidden_name[0] == '\0') {
 		must(left_over[n].size == 0);
-		must((n >= LANDING_SECOND) == was_old);
+		must((n >= LEFT_SECOND) == was_old);
 		memcpy(hidden_name, s.p, s.left);
 	}
 	must(is_text(&s, hidden_name));

@@ -44,6 +44,7 @@
 #include <string.h>
 
 #include "landing.h"
+#include "left.h"
 #include "ranges.h"
 #include "words.h"
 
@@ -155,8 +156,8 @@ choose(const struct landing_ask *a)
 {
 	number = a->number;
 	must((seen >> number & 1) == 0, "a name that is taken is not used");
-	must((number >= LANDING_SECOND) == (a->op == LANDING_OPEN_SECOND) &&
-	    number < LANDING_NAMES, "a name is of its own kind");
+	must((number >= LEFT_SECOND) == (a->op == LANDING_OPEN_SECOND) &&
+	    number < LEFT_NAMES, "a name is of its own kind");
 	return (others >> number & 1) == 0;
 }
 
@@ -384,7 +385,7 @@ begin(void)
 {
 	struct landing_conf c = { .size = (uint64_t)conf.size * PIECE,
 	    .in_place = (int)conf.in_place, .preserve = (int)conf.preserve,
-	    .number = (unsigned int)conf.seed % LANDING_NAMES };
+	    .number = (unsigned int)conf.seed % LEFT_NAMES };
 	long i;
 
 	srand((unsigned int)conf.seed);

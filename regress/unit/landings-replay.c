@@ -54,6 +54,7 @@
 #include <string.h>
 
 #include "landing.h"
+#include "left.h"
 #include "minmax.h"
 #include "plan.h"
 #include "sim.h"
@@ -234,9 +235,9 @@ choose(const struct plan_action *a)
 	number = a->ask.number;
 	if (is_told >> number & 1)
 		broken("a name that is taken is used");
-	if ((number >= LANDING_SECOND) !=
+	if ((number >= LEFT_SECOND) !=
 	    (a->ask.op == LANDING_OPEN_SECOND) ||
-	    number >= LANDING_NAMES)
+	    number >= LEFT_NAMES)
 		broken("a name of another kind is used");
 	return (left >> number & 1) == 0;
 }
@@ -255,7 +256,7 @@ find_name(struct job *j, unsigned int n)
 static int
 sweep_name(unsigned int n)
 {
-	if ((left >> n & 1) == 0 || n >= LANDING_NAMES)
+	if ((left >> n & 1) == 0 || n >= LEFT_NAMES)
 		broken("what is not there is removed");
 	if (conf.alive >> n & 1)
 		broken("what another copy writes to is removed");
@@ -390,7 +391,7 @@ begin(struct job *j)
 {
 	struct landing_conf c = { .size = size * (uint64_t)KIB,
 	    .in_place = conf.in_place, .preserve = conf.preserve,
-	    .number = size % LANDING_NAMES };
+	    .number = size % LEFT_NAMES };
 
 	if (plan_lands(s, j, &c, 0, 1) != 1)
 		broken("a file can land");
