@@ -179,19 +179,6 @@ relay(struct run *t, struct file *file, const struct plan_action *a,
 }
 
 static enum plan_result
-take_stat(struct run *t, struct file *file, struct reply *reply)
-{
-	Attrib found;
-
-	file_attrs(t, reply, &found);
-	if (S_ISDIR(found.perm))
-		return PLAN_OK;
-	SAY(file, "\"%s\" exists but is not a directory", file->dst);
-	file->failed = 1;
-	return PLAN_FAILED;
-}
-
-static enum plan_result
 cross_reply(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply, uint32_t *len)
 {
@@ -209,7 +196,7 @@ cross_reply(struct run *t, struct file *file, const struct plan_action *a,
 		file_handle(t, file, reply, &file->to_handle);
 		return PLAN_OK;
 	case PLAN_STAT_TO:
-		return take_stat(t, file, reply);
+		return file_found_dir(t, file, reply);
 	case PLAN_FSTAT:
 		return file_is_other(t, reply);
 	case PLAN_MKDIR:
@@ -296,12 +283,5 @@ cross_end(struct run *t, struct file *file, struct job *j)
 		    file->dst);
 }
 
-static void
-cross_add(struct run *t, struct file *dir, struct job *job,
-    const struct name *name)
-{
-	get_side.add(t, dir, job, name);
-}
-
 const struct side cross_side = { 0, "origin", "origin", cross_send, cross_reply,
-    cross_fail, cross_begin, cross_settle, cross_end, cross_add };
+    cross_fail, cross_begin, cross_settle, cross_end, get_add };

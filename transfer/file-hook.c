@@ -387,6 +387,19 @@ file_is_other(struct run *t, struct reply *reply)
 	    S_ISREG(a.perm) ? PLAN_FAILED : PLAN_OK;
 }
 
+enum plan_result
+file_found_dir(struct run *t, struct file *file, struct reply *reply)
+{
+	Attrib found;
+
+	file_attrs(t, reply, &found);
+	if (S_ISDIR(found.perm))
+		return PLAN_OK;
+	SAY(file, "\"%s\" exists but is not a directory", file->dst);
+	file->failed = 1;
+	return PLAN_FAILED;
+}
+
 void
 file_attrs(struct run *t, struct reply *reply, Attrib *a)
 {

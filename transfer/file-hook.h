@@ -238,6 +238,9 @@ void	file_handle(struct run *, const struct file *, struct reply *,
 /* The result of a reply to PLAN_FSTAT */
 enum plan_result file_is_other(struct run *, struct reply *);
 
+/* The result if what is there at the target has to be a directory */
+enum plan_result file_found_dir(struct run *, struct file *, struct reply *);
+
 /* Takes the attributes out of a reply; the bytes, of one to PLAN_READ. */
 void	file_attrs(struct run *, struct reply *, Attrib *);
 void	file_data(struct run *, const struct plan_action *, struct reply *,

@@ -457,7 +457,7 @@ get_end(struct run *t, struct file *file, struct job *j)
 	}
 }
 
-static void
+void
 get_add(struct run *t, struct file *dir, struct job *job,
     const struct name *name)
 {

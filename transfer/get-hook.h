@@ -25,4 +25,8 @@ extern const struct side get_side;
  */
 int	get_enter(struct run *, struct file *);
 
+/* Adds what it lists. */
+void	get_add(struct run *, struct file *dir, struct job *,
+    const struct name *);
+
 #endif /* HAYATE_GET_HOOK_H */

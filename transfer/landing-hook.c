@@ -76,24 +76,6 @@ landing_has(int told)
 /* Requests */
 
 static void
-put_path(struct sshbuf *m, const char *path)
-{
-	int r;
-
-	if ((r = sshbuf_put_cstring(m, path)) != 0)
-		fatal_fr(r, "compose");
-}
-
-static void
-put_handle(struct sshbuf *m, const struct handle *h)
-{
-	int r;
-
-	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0)
-		fatal_fr(r, "compose");
-}
-
-static void
 send_second(struct run *t, struct file *file, const struct plan_action *a)
 {
 	Attrib attrs;
@@ -122,26 +104,29 @@ send_name(struct run *t, const struct file *file, const struct plan_action *a)
 static void
 send_space(struct run *t, const struct file *file, const struct plan_action *a)
 {
+	const struct handle *h = &file->to_handle;
 	struct sshbuf *m = link_begin(t->link, SSH2_FXP_EXTENDED, a->id);
+	int r;
 
-	put_path(m, "fstatvfs@openssh.com");
-	put_handle(m, &file->to_handle);
+	if ((r = sshbuf_put_cstring(m, "fstatvfs@openssh.com")) != 0 ||
+	    (r = sshbuf_put_string(m, h->id, h->len)) != 0)
+		fatal_fr(r, "compose");
 	link_end(t->link);
 }
 
 static void
 send_copy(struct run *t, struct file *file, const struct plan_action *a)
 {
+	const struct handle *from = &file->to_handle, *to = file_on(file, 0);
 	struct sshbuf *m = link_begin(t->link, SSH2_FXP_EXTENDED, a->id);
 	int r;
 
-	put_path(m, "copy-data");
-	put_handle(m, &file->to_handle);
-	if ((r = sshbuf_put_u64(m, a->ask.at)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->ask.len)) != 0)
-		fatal_fr(r, "compose");
-	put_handle(m, file_on(file, 0));
-	if ((r = sshbuf_put_u64(m, a->ask.off)) != 0)
+	if ((r = sshbuf_put_cstring(m, "copy-data")) != 0 ||
+	    (r = sshbuf_put_string(m, from->id, from->len)) != 0 ||
+	    (r = sshbuf_put_u64(m, a->ask.at)) != 0 ||
+	    (r = sshbuf_put_u64(m, a->ask.len)) != 0 ||
+	    (r = sshbuf_put_string(m, to->id, to->len)) != 0 ||
+	    (r = sshbuf_put_u64(m, a->ask.off)) != 0)
 		fatal_fr(r, "compose");
 	link_end(t->link);
 }

@@ -209,7 +209,7 @@ receive_some(struct link *l)
 }
 
 void
-link_move_all(struct link *const *links, size_t n, int wake_fd, int ms)
+link_move(struct link *const *links, size_t n, int wake_fd, int ms)
 {
 	struct pollfd pfd[2 * LINK_MOST + 1];
 	size_t i;
@@ -244,12 +244,6 @@ link_move_all(struct link *const *links, size_t n, int wake_fd, int ms)
 		    hop_pending(pfd[2 * i].fd) > 0) && !links[i]->lost)
 			receive_some(links[i]);
 	}
-}
-
-void
-link_move(struct link *l, int ms)
-{
-	link_move_all(&l, 1, -1, ms);
 }
 
 /* The message that was taken last is used. */

@@ -56,8 +56,7 @@ size_t	link_backlog(const struct link *);
  * milliseconds (-1: no limit), and does it. None of the links may be lost
  * already. What can be read from "wake_fd", unless it is -1, ends the waiting.
  */
-void	link_move(struct link *, int ms);
-void	link_move_all(struct link *const *, size_t n, int wake_fd, int ms);
+void	link_move(struct link *const *, size_t n, int wake_fd, int ms);
 
 /* Returns 1 if the connection has ended. Messages may be left to be taken. */
 int	link_is_lost(const struct link *);

@@ -382,7 +382,7 @@ links_move(struct links *t, int wake_fd, int ms)
 	}
 	if (t->also != NULL)
 		links[n++] = t->also;
-	link_move_all(links, n, wake_fd, ms);
+	link_move(links, n, wake_fd, ms);
 }
 
 /* The link has ended. Returns 1 if it was up. */

@@ -117,7 +117,7 @@ void	links_count(struct links *, uint64_t bytes, uint64_t rest);
 int	links_is_up(const struct links *, unsigned int i);
 unsigned int links_size(const struct links *);	/* of those */
 
-/* As link_move_all() of all, and of "also" */
+/* As link_move() of all, and of "also" */
 void	links_move(struct links *, int wake_fd, int ms);
 
 /*

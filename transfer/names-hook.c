@@ -26,8 +26,6 @@
 #include <string.h>
 
 #include "log.h"
-#include "sshbuf.h"
-#include "ssherr.h"
 #include "xmalloc.h"
 
 #include "copy-hook.h"
@@ -36,12 +34,8 @@
 #include "names-hook.h"
 #include "server-hook.h"
 
-/*
- * Look-ups under way; and if the server does not tell its limits, because it
- * may not serve many at once.
- */
+/* Paths that are looked up together */
 #define LOOKUPS_MAX	512
-#define LOOKUPS_UNKNOWN	8
 
 extern volatile sig_atomic_t interrupted;
 
@@ -81,6 +75,9 @@ static struct {
 	size_t	 nmatches;
 	int	 sorted;
 	struct dirent *(*readdir)(void *);	/* ours, or upstream's */
+
+	struct known *which[LOOKUPS_MAX];	/* are looked up */
+	u_char	 code;			/* by this request */
 } g;
 
 /* Returns what an entry is or leads to if that is a regular file, or NULL. */
@@ -139,11 +136,19 @@ find(struct listing *l, size_t *cursor, const char *path)
 /* Listing */
 
 static void
-list_begin(struct run *t, struct file *file, struct job *j)
+ignore(struct run *t, struct file *file, struct job *j)
 {
 	(void)t;
 	(void)file;
 	(void)j;
+}
+
+static void
+ignore_name(struct run *t, struct file *dir, struct job *job,
+    const struct name *name)
+{
+	(void)name;
+	ignore(t, dir, job);
 }
 
 /* glob() puts names behind the path that it lists; the path of "" is ".". */
@@ -170,16 +175,6 @@ list_end(struct run *t, struct file *file, struct job *j)
 	}
 }
 
-static void
-list_add(struct run *t, struct file *dir, struct job *job,
-    const struct name *name)
-{
-	(void)t;
-	(void)dir;
-	(void)job;
-	(void)name;
-}
-
 /* Fills in the innermost listing. */
 static void
 list(const char *path)
@@ -187,9 +182,9 @@ list(const char *path)
 	struct side side = get_side;
 	struct run t = { .conn = g.conn, .side = &side, .dots = 1 };
 
-	side.begin = list_begin;
+	side.begin = ignore;
 	side.end = list_end;
-	side.add = list_add;
+	side.add = ignore_name;
 	copy_start(&t);
 	file_add(&t, NULL, PLAN_DIR, file_new(xstrdup(path), xstrdup(""), 0),
 	    0);
@@ -199,92 +194,59 @@ list(const char *path)
 
 /* Look-ups */
 
-static void
-send_lookup(struct link *link, u_char code, u_int id, const char *path)
-{
-	struct sshbuf *m = link_begin(link, code, id);
-	int r;
-
-	if ((r = sshbuf_put_cstring(m, path)) != 0)
-		fatal_fr(r, "compose");
-	link_end(link);
-}
-
-static void
-take_lookup(struct link *link, struct sshbuf *m, struct answer *answer,
-    u_char type)
-{
-	int r;
-
-	answer->is = NOT_FOUND;
-	if (type == SSH2_FXP_STATUS)
-		return;
-	if (type != SSH2_FXP_ATTRS)
-		link_fatal(link, "Expected SSH2_FXP_ATTRS(%u) packet, got %u",
-		    SSH2_FXP_ATTRS, type);
-	if ((r = decode_attrib(m, &answer->a)) != 0)
-		link_fatal(link, "parse attributes: %s", ssh_err(r));
-	answer->is = FOUND;
-}
-
-/* Requests with the IDs from "first" on, the nth of which is for which[n] */
-struct lookups {
-	struct link *link;
-	struct known **which;
-	u_char	 code;
-	u_int	 first;
-	size_t	 n, sent, done;
-};
-
 static struct answer *
-answer_of(const struct lookups *l, size_t i)
+answer_to(struct known *k)
 {
-	return l->code == SSH2_FXP_LSTAT ? &l->which[i]->lstat :
-	    &l->which[i]->stat;
+	return g.code == SSH2_FXP_LSTAT ? &k->lstat : &k->stat;
 }
 
 static void
-take_lookups(struct lookups *l)
+lookup_send(struct run *t, struct file *file, const struct plan_action *a)
 {
-	struct sshbuf *m;
-	u_char type;
-	u_int id;
-
-	while ((m = link_take(l->link)) != NULL) {
-		if (server_sees(g.server, m))
-			continue;
-		link_head(l->link, m, &type, &id);
-		if (id - l->first >= l->sent ||
-		    answer_of(l, id - l->first)->is != NOT_ASKED)
-			link_fatal(l->link, "Unexpected reply %u", id);
-		take_lookup(l->link, m, answer_of(l, id - l->first), type);
-		l->done++;
-	}
+	file_send_path(t, a, g.code, file->src, NULL);
 }
 
-/* Asks for the attributes of all that is in "l", and waits for them. */
-static void
-look_up(struct lookups *l)
+/* The size of the file is the number of the look-up. */
+static enum plan_result
+lookup_reply(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply, uint32_t *len)
 {
-	const struct server_conn *c = server_get_conn(g.server);
-	struct link_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out };
-	size_t most;
+	struct answer *answer = answer_to(g.which[file->size]);
 
-	server_take(g.server, NULL);
-	l->link = link_new(&conf);
-	l->first = *c->msg_id;
-	while (l->done < l->n) {
-		most = server_handles(g.server) != 0 ? LOOKUPS_MAX :
-		    LOOKUPS_UNKNOWN;
-		for (; l->sent < l->n && l->sent - l->done < most; l->sent++)
-			send_lookup(l->link, l->code, l->first + l->sent,
-			    l->which[l->sent]->path);
-		link_move(l->link, -1);
-		take_lookups(l);
-	}
-	*c->msg_id += l->n;
-	link_free(l->link);
-	server_give(g.server);
+	(void)len;
+	file_attrs(t, reply, &answer->a);
+	answer->is = FOUND;
+	if (plan_become(t->s, a->job, PLAN_NOTE, 0) != 0)
+		fatal_f("out of memory");
+	return PLAN_OK;
+}
+
+static void
+lookup_fail(struct run *t, struct file *file, const struct plan_action *a,
+    u_int status)
+{
+	(void)t;
+	(void)a;
+	(void)status;
+	answer_to(g.which[file->size])->is = NOT_FOUND;
+}
+
+/* Asks for the attributes of the first "n" of "which", and waits for them. */
+static void
+look_up(size_t n)
+{
+	static const struct side side = { .send = lookup_send,
+	    .reply = lookup_reply, .fail = lookup_fail, .begin = ignore,
+	    .end = ignore };
+	struct run t = { .conn = g.conn, .side = &side };
+	size_t i;
+
+	copy_start(&t);
+	for (i = 0; i < n; i++)
+		file_add(&t, NULL, PLAN_LINK, file_new(
+		    xstrdup(g.which[i]->path), xstrdup(""), 0), i);
+	copy_run(&t, NULL);
+	copy_stop(&t);
 }
 
 static int
@@ -300,18 +262,16 @@ is_link(const struct known *k)
 static void
 look_up_with_next(struct listing *in, struct known *k, u_char code)
 {
-	struct known *which[LOOKUPS_MAX];
-	struct lookups l = { .which = which, .code = code };
-	size_t i, first = k - in->known;
+	size_t i, n = 0, first = k - in->known;
 
-	for (i = first; i < in->n && l.n < LOOKUPS_MAX; i++) {
-		which[l.n] = &in->known[i];
-		if (answer_of(&l, l.n)->is == NOT_ASKED && (i == first ||
-		    code == SSH2_FXP_LSTAT || is_link(&in->known[i])))
-			l.n++;
+	g.code = code;
+	for (i = first; i < in->n && n < LOOKUPS_MAX; i++) {
+		g.which[n] = &in->known[i];
+		n += answer_to(g.which[n])->is == NOT_ASKED && (i == first ||
+		    code == SSH2_FXP_LSTAT || is_link(g.which[n]));
 	}
-	debug2_f("attributes of %zu paths, from \"%s\" on", l.n, k->path);
-	look_up(&l);
+	debug2_f("attributes of %zu paths, from \"%s\" on", n, k->path);
+	look_up(n);
 }
 
 /* Returns the entry of a path that is listed or expected, or NULL. */
@@ -430,7 +390,7 @@ glob_lstat(const char *path, struct stat *st)
 	if (k->lstat.is == NOT_ASKED)
 		look_up_with_next(in, k, SSH2_FXP_LSTAT);
 	k->matched = 1;
-	if (k->lstat.is == NOT_FOUND)
+	if (k->lstat.is != FOUND)
 		return -1;
 	attrib_to_stat(&k->lstat.a, st);
 	return 0;
@@ -452,7 +412,7 @@ glob_stat(const char *path, struct stat *st)
 	}
 	if (k->stat.is == NOT_ASKED)
 		look_up_with_next(in, k, SSH2_FXP_STAT);
-	if (k->stat.is == NOT_FOUND)
+	if (k->stat.is != FOUND)
 		return -1;
 	attrib_to_stat(&k->stat.a, st);
 	return 0;

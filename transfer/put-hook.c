@@ -229,15 +229,8 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 		file_attrs(t, reply, &found);
 		file->sparse = S_ISREG(found.perm) &&
 		    may_empty(t, &found);
-	} else if (a->op == PLAN_STAT) {
-		file_attrs(t, reply, &found);
-		if (!S_ISDIR(found.perm)) {
-			SAY(file, "\"%s\" exists but is not a directory",
-			    file->dst);
-			file->failed = 1;
-			return PLAN_FAILED;
-		}
-	}
+	} else if (a->op == PLAN_STAT)
+		return file_found_dir(t, file, reply);
 	return PLAN_OK;
 }
 
