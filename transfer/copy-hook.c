@@ -606,45 +606,35 @@ most_files(const struct run *t)
 	    MINIMUM(most, (lim.rlim_cur - DESCRIPTORS_SPARE) / each);
 }
 
+static struct link *
+new_link(struct run *t, const struct server *q)
+{
+	const struct server_conn *c = server_get_conn(q);
+	struct link_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out,
+	    .before_fatal = before_fatal, .arg = t };
+
+	return link_new(&conf);
+}
+
 /* The connection to the target, between two servers */
 static void
 start_target(struct run *t, struct plan_conf *conf)
 {
-	struct server_tree q;
-	struct link_conf link = { .before_fatal = before_fatal, .arg = t };
+	u_int unit = server_take(t->to_server, t->finish, 1, 0, &t->window[1]);
 
-	server_take(t->to_server, t->finish);
-	server_begin_tree(t->to_server, 1, 0, &q);
 	conf->cross = 1;
-	conf->unit = MINIMUM(conf->unit, q.unit);
-	conf->first_id = MAXIMUM(conf->first_id, *q.msg_id);
-	t->to_msg_id = q.msg_id;
-	t->window[1] = q.window;
-	link.fd_in = q.fd_in;
-	link.fd_out = q.fd_out;
-	t->to = link_new(&link);
+	conf->unit = MINIMUM(conf->unit, unit);
+	conf->first_id = MAXIMUM(conf->first_id,
+	    *server_get_conn(t->to_server)->msg_id);
+	t->to = new_link(t, t->to_server);
 }
 
 static void
-stop_target(struct run *t)
+start_links(struct run *t)
 {
-	*t->to_msg_id = plan_next_id(t->s);
-	server_give(t->to_server);
-	link_free(t->to);
-	t->to = NULL;
-}
-
-static void
-take_connection(struct run *t, const struct server_tree *q)
-{
-	struct link_conf link = { .fd_in = q->fd_in, .fd_out = q->fd_out,
-	    .before_fatal = before_fatal, .arg = t };
-
-	t->window[0] = q->window;
-	set_window(t);
-	t->link = link_new(&link);
-	links_begin(&t->team, q->fd_in, server_further(t->server), t->link,
-	    before_fatal, t);
+	t->link = new_link(t, t->server);
+	links_begin(&t->team, server_get_conn(t->server)->fd_in,
+	    server_further(t->server), t->link, before_fatal, t);
 	t->team.also = t->to;
 	if (t->side->is_put && server_is_tuned(t->server))
 		links_put(&t->team);
@@ -653,7 +643,6 @@ take_connection(struct run *t, const struct server_tree *q)
 void
 copy_start(struct run *t)
 {
-	struct server_tree q;
 	struct plan_conf conf = { .put = t->side->is_put,
 	    .preserve = t->preserve,
 	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve };
@@ -664,36 +653,30 @@ copy_start(struct run *t)
 	conf.files = most_files(t);
 	conf.in_place = t->in_place;
 	conf.sync = t->sync && server_has_fsync(t->server);
-	server_take(t->server, t->finish);
-	server_begin_tree(t->server, conf.put, t->alone, &q);
-	conf.unit = q.unit;
-	conf.first_id = *q.msg_id;
+	conf.unit = server_take(t->server, t->finish, conf.put, t->alone,
+	    &t->window[0]);
+	conf.first_id = *server_get_conn(t->server)->msg_id;
 	if (t->to_conn != NULL)
 		start_target(t, &conf);
-	t->unit = conf.unit;
-	t->msg_id = q.msg_id;
 	if ((t->s = plan_new(&conf)) == NULL)
 		fatal_f("out of memory");
-	take_connection(t, &q);
+	set_window(t);
+	start_links(t);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
-}
-
-static void
-let_go(struct run *t)
-{
-	*t->msg_id = plan_next_id(t->s);
-	server_give(t->server);
-	links_end(&t->team);
-	link_free(t->team.link[0]);
 }
 
 void
 copy_stop(struct run *t)
 {
 	show_end(t);
-	let_go(t);
-	if (t->to != NULL)
-		stop_target(t);
+	server_give(t->server, plan_next_id(t->s));
+	links_end(&t->team);
+	link_free(t->team.link[0]);
+	if (t->to != NULL) {
+		server_give(t->to_server, plan_next_id(t->s));
+		link_free(t->to);
+		t->to = NULL;
+	}
 	plan_free(t->s);
 	free(t->open);
 	signals_release();

@@ -123,8 +123,6 @@ struct run {
 	int	 resumes;		/* what is there of files is kept */
 	uint64_t worked;		/* bytes hashed since links moved */
 	int	 waits;			/* a file does, for a time */
-	u_int	 unit;
-	u_int	*msg_id, *to_msg_id;	/* of the connections, for later */
 	int	 dots;			/* a listing has "." and ".." */
 	int	 alone;			/* one file, which the caller reports */
 	int	 has_landings;		/* files may be not in order */

@@ -15,7 +15,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,25 +145,6 @@ lose(struct link *l, const char *what, const char *why)
 	sshbuf_reset(l->out);
 }
 
-/*
- * A connection that is lost is an error, and no SIGPIPE, which would end sftp
- * without a word.
- */
-static ssize_t
-write_quietly(int fd, const void *p, size_t len)
-{
-	struct sigaction ignore = { .sa_handler = SIG_IGN }, old;
-	ssize_t n;
-	int saved;
-
-	sigaction(SIGPIPE, &ignore, &old);
-	n = hop_write(fd, p, len);
-	saved = errno;
-	sigaction(SIGPIPE, &old, NULL);
-	errno = saved;
-	return n;
-}
-
 static void
 send_some(struct link *l)
 {
@@ -175,7 +155,7 @@ send_some(struct link *l)
 		return;
 	n = l->conf.may_end ?
 	    send(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out),
-	    MSG_NOSIGNAL) : write_quietly(l->conf.fd_out,
+	    MSG_NOSIGNAL) : hop_write(l->conf.fd_out,
 	    sshbuf_ptr(l->out), sshbuf_len(l->out));
 	if (n == -1) {
 		if (errno == EPIPE || errno == ECONNRESET)

@@ -177,20 +177,6 @@ server_finish(struct server *q)
 	q->finish();
 }
 
-void
-server_take(struct server *q, void (*finish)(void))
-{
-	server_finish(q);
-	q->finish = finish;
-	q->is_taken = 1;
-}
-
-void
-server_give(struct server *q)
-{
-	q->is_taken = 0;
-}
-
 /* Messages */
 
 /*
@@ -615,21 +601,31 @@ tree_window(const struct server *q)
 	return MINIMUM(MAXIMUM(path, TREE_LEAST), most);
 }
 
-void
-server_begin_tree(struct server *q, int put, int alone,
-    struct server_tree *tree)
+u_int
+server_take(struct server *q, void (*finish)(void), int put, int alone,
+    uint64_t *window)
 {
+	u_int unit;
+
+	server_finish(q);
+	q->finish = finish;
+	q->is_taken = 1;
 	set_request_sizes(q);
-	tree->fd_in = q->c.fd_in;
-	tree->fd_out = q->c.fd_out;
-	tree->msg_id = q->c.msg_id;
-	tree->unit = put ? *q->c.upload_buflen : *q->c.download_buflen;
-	begin_transfer(q, tree->unit);
+	unit = put ? *q->c.upload_buflen : *q->c.download_buflen;
+	begin_transfer(q, unit);
 	if (q->c.limit_kbps > 0)
-		bandwidth_limit_init(&q->limit, q->c.limit_kbps, tree->unit);
+		bandwidth_limit_init(&q->limit, q->c.limit_kbps, unit);
 	q->is_alone = alone;
-	tree->window = !q->is_tuned || (alone && q->flow != NULL) ?
+	*window = !q->is_tuned || (alone && q->flow != NULL) ?
 	    tree_window(q) : TREE_LEAST;
+	return unit;
+}
+
+void
+server_give(struct server *q, u_int next_id)
+{
+	*q->c.msg_id = next_id;
+	q->is_taken = 0;
 }
 
 uint64_t

@@ -64,13 +64,18 @@ int	server_begin(struct sftp_conn *, const struct server_conn *, int limits,
     int chosen);
 
 /*
- * Requests of one's own are going to be sent, until server_give(). Whoever has
- * the connection comes to an end first, by the function that it gave, or is
- * still at work, which is an error of ours. server_finish(): somebody is going
- * to send a request and wait for its reply.
+ * Requests of one's own are going to be sent, for a tree, or one file "alone",
+ * until server_give(), which says the next request's ID. Returns the bytes of
+ * one READ or WRITE, and how many may be under way; a connection that is left
+ * to stock code has as many as the user or stock chose.
+ *
+ * Whoever has the connection comes to an end first, by the function that it
+ * gave, or is still at work, which is an error of ours. server_finish():
+ * somebody is going to send a request and wait for its reply.
  */
-void	server_take(struct server *, void (*finish)(void));
-void	server_give(struct server *);
+u_int	server_take(struct server *, void (*finish)(void), int put, int alone,
+    uint64_t *window);
+void	server_give(struct server *, u_int next_id);
 void	server_finish(struct server *);
 
 /*
@@ -134,14 +139,6 @@ u_int	server_begin_download(struct sftp_conn *, uint64_t size, u_int unit);
  */
 void	server_count_read(struct sftp_conn *, size_t len, u_int *max_req);
 
-/* A connection that was taken */
-struct server_tree {
-	int	 fd_in, fd_out;
-	u_int	*msg_id;		/* the next request's ID */
-	u_int	 unit;			/* bytes of one READ or WRITE */
-	uint64_t window;		/* bytes that may be under way */
-};
-
 /* Returns 1 unless the connection is left to stock code. */
 int	server_is_tuned(const struct server *);
 
@@ -168,13 +165,6 @@ int	server_has_fsync(const struct server *);
 /* Returns what server_begin() was given; what is kept of further links. */
 const struct server_conn *server_get_conn(const struct server *);
 struct links_kept *server_further(struct server *);
-
-/*
- * A tree is going to be copied, or one file "alone". A connection that is left
- * to stock code has as many bytes under way as the user or stock chose.
- */
-void	server_begin_tree(struct server *, int put, int alone,
-    struct server_tree *);
 
 /*
  * A reply has come, and with it "len" bytes were read or acknowledged. Returns
