@@ -65,6 +65,7 @@ struct server {
 	struct server *next;
 	struct sftp_conn *conn;
 	struct server_conn c;
+	int	 chosen;		/* see server_open() */
 	int	 offers;		/* of LINKS_*, in its VERSION */
 	struct links_kept further;
 	void	(*finish)(void);	/* of who has it; NULL: none can ask */
@@ -158,6 +159,7 @@ server_open(struct sftp_conn *conn, int fd, int chosen)
 	q = xcalloc(1, sizeof(*q));
 	q->conn = conn;
 	q->c.fd_in = fd;
+	q->chosen = chosen;
 	q->next = servers;
 	servers = q;
 	lost_begin();
@@ -209,8 +211,7 @@ send_text(const struct server_conn *c, u_char code, const char *text)
 }
 
 int
-server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits,
-    int chosen)
+server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 {
 	struct server *q = server_of(conn);
 
@@ -218,7 +219,7 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits,
 	hop_settle(c->fd_in);
 	opening_begin(c->fd_in);
 	report_connect();
-	if (chosen || !hayopt_get()->hayate || tell_is_stock(c->fd_in))
+	if (q->chosen || !hayopt_get()->hayate || tell_is_stock(c->fd_in))
 		return limits;
 	q->is_tuned = 1;
 	q->stock_requests = *c->num_requests;

@@ -60,8 +60,8 @@ struct server *server_of(const struct sftp_conn *);
  * A connection begins. "limits": the server can be queried for its limits.
  * Returns 1 if upstream has to query the limits itself.
  */
-int	server_begin(struct sftp_conn *, const struct server_conn *, int limits,
-    int chosen);
+int	server_begin(struct sftp_conn *, const struct server_conn *,
+    int limits);
 
 /*
  * Requests of one's own are going to be sent, for a tree, or one file "alone",
