@@ -60,6 +60,22 @@ house() {
 	[[ $output != *"flow is in a circle"* ]]
 }
 
+@test "the check names a function of 41 lines and a file of 901" {
+	local house=$BATS_TEST_TMPDIR/house
+	house "$house"
+	cd "$house"
+	{
+		printf 'void\nflow_a(void)\n{\n'
+		yes '	flow_b();' | head -n 39
+		echo '}'
+	} >>transfer/flow.c
+	yes '' | head -n "$((901 - $(wc -l <transfer/json.c)))" >>transfer/json.c
+	run -1 build-aux/map check
+	[[ $output = *"flow.c flow_a() has 41 lines, 40 are allowed"* ]]
+	[[ $output = *"json.c has 901 lines, 900 are allowed"* ]]
+	[ ${#lines[@]} = 2 ]
+}
+
 @test "a module has its suites in regress/covers" {
 	house "$BATS_TEST_TMPDIR/house"
 	cd "$BATS_TEST_TMPDIR/house"

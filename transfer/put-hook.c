@@ -107,14 +107,17 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	plan_sent(t->s, a->id, n);
 }
 
+/* A directory is writable for the time of the transfer. */
 static void
-send_mkdir(struct run *t, struct file *file, const struct plan_action *a)
+send_path(struct run *t, struct file *file, const struct plan_action *a)
 {
-	Attrib writable = file->a;
+	Attrib attrs = file->a;
 
-	/* for the time of the transfer */
-	writable.perm |= S_IWUSR | S_IXUSR;
-	file_send_path(t, a, SSH2_FXP_MKDIR, file->dst, &writable);
+	if (a->op == PLAN_MKDIR)
+		attrs.perm |= S_IWUSR | S_IXUSR;
+	file_send_path(t, a, a->op == PLAN_MKDIR ? SSH2_FXP_MKDIR :
+	    a->op == PLAN_STAT ? SSH2_FXP_STAT : SSH2_FXP_SETSTAT, file->dst,
+	    a->op == PLAN_STAT ? NULL : &attrs);
 }
 
 /* What opens a file of the server */
@@ -156,13 +159,9 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 
 	switch (a->op) {
 	case PLAN_MKDIR:
-		send_mkdir(t, file, a);
-		break;
 	case PLAN_STAT:
 	case PLAN_SETSTAT:
-		file_send_path(t, a, a->op == PLAN_STAT ? SSH2_FXP_STAT :
-		    SSH2_FXP_SETSTAT, file->dst,
-		    a->op == PLAN_STAT ? NULL : &file->a);
+		send_path(t, file, a);
 		break;
 	case PLAN_OPEN:
 	case PLAN_OPEN_NEW:
