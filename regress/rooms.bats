@@ -9,7 +9,7 @@ load helper
 house() {
 	mkdir -p "$1"
 	# shellcheck disable=SC2046 # names
-	(cd "$TOP" && cp -a modules.mk build-aux $(rooms) "$1/")
+	(cd "$TOP" && cp -a HOUSE.md modules.mk build-aux $(rooms) "$1/")
 	mkdir "$1/regress"
 	cp "$TOP"/regress/*.bats "$TOP/regress/covers" "$1/regress/"
 }
@@ -58,6 +58,16 @@ house() {
 	run -1 build-aux/map check
 	[[ $output = *"action is in a circle, or between two: it needs plan"* ]]
 	[[ $output != *"flow is in a circle"* ]]
+}
+
+@test "the check names a file that HOUSE.md draws below one that it calls" {
+	local house=$BATS_TEST_TMPDIR/house
+	house "$house"
+	cd "$house"
+	sed -i '/^    ranges left verify/d; s/^    list  names/& ranges/' HOUSE.md
+	run -1 build-aux/map check
+	[[ $output = *"HOUSE.md draws ranges above plan, which needs it"* ]]
+	[[ $output = *"HOUSE.md draws ranges above landing, which needs it"* ]]
 }
 
 @test "the check names a function of 41 lines and a file of 901" {
