@@ -181,6 +181,18 @@ defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -
 	[ "$output" = cleanup_exit ]
 }
 
+@test "a global name of transfer/ begins with the name of its file" {
+	local f name
+	for f in "$TOP"/transfer/*.c; do
+		f=$(basename "$f" .c)
+		defined_by -g --defined-only "$BUILD/hayate/$f.o" |
+		    grep -v "^${f%-hook}_" || :
+	done >"$BATS_TEST_TMPDIR/strange"
+	# Upstream calls these two, or what stands for it.
+	run -0 sort "$BATS_TEST_TMPDIR/strange"
+	[ "${lines[*]}" = "cleanup_first sftp_download" ]
+}
+
 # lost FILE: tests that it names and that do not exist, and promises without a
 # test
 lost() {

@@ -48,8 +48,8 @@ enum plan_op {
 	PLAN_SETSTAT,
 
 	/*
-	 * Of a file that is checked: see plan_ask(), and for the last three
-	 * plan_back().
+	 * Of a file that is checked: see checks_ask(), and for the last three
+	 * checks_back().
 	 */
 	PLAN_LOOK,		/* at the server's file */
 	PLAN_SEE,		/* likewise, before its first PLAN_READ */
@@ -86,7 +86,7 @@ enum plan_op {
 
 	/* Local work, done when plan_next() or plan_worked() is called */
 	PLAN_BEGIN,		/* before all requests; plan_fail() ends it */
-	PLAN_CHECK,		/* before and after the copy: plan_check() */
+	PLAN_CHECK,		/* before and after the copy: checks_begin() */
 	PLAN_SETTLE,		/* all data is acknowledged up to "off" */
 	PLAN_AGAIN,		/* forget it: it begins once more, later */
 	PLAN_END,		/* after the last reply */

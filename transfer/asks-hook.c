@@ -22,6 +22,7 @@
 #include "asks-hook.h"
 #include "blocksum-hook.h"
 #include "check-hook.h"
+#include "checks.h"
 #include "file-hook.h"
 #include "hidden-hook.h"
 #include "server-hook.h"
@@ -75,7 +76,7 @@ send_hidden(struct run *t, struct file *file, const struct plan_action *a)
 	if (a->op != PLAN_TAKE) {
 		file_send_path(t, a, a->op == PLAN_FIND ? SSH2_FXP_LSTAT :
 		    SSH2_FXP_REMOVE, file->check->hidden, NULL);
-		plan_later(t->s, a->job);
+		checks_later(t->s, a->job);
 		return;
 	}
 	file_send_rename(t, a, file->check->hidden, file->dst);
@@ -216,7 +217,7 @@ take_back(struct run *t, struct file *file, const struct plan_action *a,
 		if (is_equal(c->fd, off, theirs, n))
 			continue;
 		c->differs = MINIMUM(c->differs, off);
-		plan_enough(a->job);
+		checks_enough(a->job);
 		break;
 	}
 	check_show(t, file, off);

@@ -25,6 +25,7 @@
 #include "xmalloc.h"
 
 #include "check-hook.h"
+#include "checks.h"
 #include "clock.h"
 #include "file-hook.h"
 #include "hidden-hook.h"
@@ -162,7 +163,7 @@ check_begin(struct run *t, struct file *file, struct job *j)
 		    &c->seen.st_mtim);
 		left_begin(&c->left);
 	}
-	plan_check(t->s, j);
+	checks_begin(t->s, j);
 	return 1;
 }
 
@@ -282,7 +283,7 @@ check_sum(struct run *t, struct file *file, struct job *j)
 	if (n > 0)
 		check_show(t, file, c->asked.off);
 	if (n == SLICE && !interrupted)
-		plan_later(t->s, j);
+		checks_later(t->s, j);
 	else
 		c->asked.len = 0;
 }
@@ -297,7 +298,7 @@ has_compared(struct run *t, struct file *file, struct job *j)
 
 	if (c->asked.op == JUDGE_BACK) {
 		c->asked.op = 0;
-		judge_compared(check_judge(c), MINIMUM(plan_came(j),
+		judge_compared(check_judge(c), MINIMUM(checks_came(j),
 		    c->differs - c->asked.off));
 		return 1;
 	}
@@ -332,13 +333,13 @@ compare(struct run *t, struct file *file, struct job *j,
 	if (a->op == JUDGE_HASH) {
 		c->has_theirs = 0;
 		c->ours = sums_new(a->off, a->len);
-		plan_ask(t->s, j, PLAN_HASH, a->off, (uint32_t)a->len);
+		checks_ask(t->s, j, PLAN_HASH, a->off, (uint32_t)a->len);
 		return 0;
 	}
 	verbose("\"%s\": without hashes all that is there is read back",
 	    file->dst);
 	c->differs = UINT64_MAX;
-	plan_back(t->s, j, a->off, a->len);
+	checks_back(t->s, j, a->off, a->len);
 	return 0;
 }
 
@@ -387,7 +388,7 @@ copy_from(struct run *t, struct file *file, struct job *j, uint64_t off)
 		    (unsigned long long)off,
 		    (unsigned long long)c->judge.source.size);
 	file->from = off;
-	plan_begin_at(j, off);
+	checks_begin_at(j, off);
 	count_kept(t, file, off);
 }
 
@@ -402,7 +403,7 @@ dress(struct run *t, struct file *file, struct job *j)
 	    ((target->perm ^ file->a.perm) & 0777) == 0))
 		return 0;
 	if (t->side->is_put)
-		plan_ask(t->s, j, PLAN_DRESS, 0, 0);
+		checks_ask(t->s, j, PLAN_DRESS, 0, 0);
 	else
 		file_dress(file);
 	return t->side->is_put;
@@ -413,7 +414,7 @@ static int
 complete(struct run *t, struct file *file, struct job *j)
 {
 	file->is_complete = 1;
-	plan_complete(j);
+	checks_complete(j);
 	count_kept(t, file, file->check->judge.source.size);
 	if (t->resume)
 		NOTE(file, "File \"%s\" was not modified", file->dst);
@@ -482,12 +483,12 @@ look_beside(struct run *t, struct file *file, struct job *j)
 		switch (a.op) {
 		case LEFT_FIND:
 		case LEFT_SWEEP:
-			plan_ask(t->s, j, a.op == LEFT_FIND ? PLAN_FIND :
+			checks_ask(t->s, j, a.op == LEFT_FIND ? PLAN_FIND :
 			    PLAN_SWEEP, a.number, 0);
 			return 0;
 		case LEFT_WAIT:
 			t->waits = 1;
-			plan_later(t->s, j);
+			checks_later(t->s, j);
 			return 0;
 		case LEFT_TRY:
 			try(c, a.number);
@@ -512,7 +513,7 @@ take(struct run *t, struct file *file, struct job *j, uint64_t off)
 	struct checking *c = file->check;
 
 	if (off > 0) {
-		plan_ask(t->s, j, PLAN_TAKE, c->number, 0);
+		checks_ask(t->s, j, PLAN_TAKE, c->number, 0);
 		return;
 	}
 	NOTE(file, "\"%s\" is not what is copied, begins again", c->hidden);
@@ -552,7 +553,7 @@ static int
 shorten(struct run *t, struct file *file, struct job *j, uint64_t size)
 {
 	if (t->side->is_put)
-		plan_ask(t->s, j, PLAN_SHORTEN, size, 0);
+		checks_ask(t->s, j, PLAN_SHORTEN, size, 0);
 	else
 		judge_cut(&file->check->judge,
 		    truncate(file->dst, (off_t)size) == 0);
@@ -568,7 +569,7 @@ look(struct run *t, struct file *file, struct job *j, int is_source)
 		return 1;
 	}
 	file->check->status = SSH2_FX_OK;
-	plan_ask(t->s, j, PLAN_LOOK, 0, 0);
+	checks_ask(t->s, j, PLAN_LOOK, 0, 0);
 	return 0;
 }
 
@@ -642,7 +643,7 @@ check_work(struct run *t, struct file *file, struct job *j)
 	struct checking *c = file->check;
 	int was_copying = c->is_copying;
 
-	if (plan_ask_is_lost(j))
+	if (checks_ask_is_lost(j))
 		ask_again(c);
 	if (interrupted || file->failed)
 		return 0;

@@ -21,7 +21,7 @@
 #define HASHES_MOST	(64 * 1024 * 1024)
 
 void
-plan_check(struct plan *s, struct job *j)
+checks_begin(struct plan *s, struct job *j)
 {
 	j->check = CHECK_FIRST;
 	j->is_checked = 1;
@@ -29,7 +29,7 @@ plan_check(struct plan *s, struct job *j)
 }
 
 void
-plan_ask(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
+checks_ask(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
     uint32_t len)
 {
 	j->ask_off = off;
@@ -40,7 +40,7 @@ plan_ask(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
 }
 
 void
-plan_back(struct plan *s, struct job *j, uint64_t off, uint64_t len)
+checks_back(struct plan *s, struct job *j, uint64_t off, uint64_t len)
 {
 	ranges_clear(&j->ranges);
 	ranges_begin(&j->ranges, off);
@@ -51,31 +51,31 @@ plan_back(struct plan *s, struct job *j, uint64_t off, uint64_t len)
 }
 
 void
-plan_enough(struct job *j)
+checks_enough(struct job *j)
 {
 	j->back_over = 1;
 }
 
 uint64_t
-plan_came(const struct job *j)
+checks_came(const struct job *j)
 {
 	return ranges_frontier(&j->ranges) - j->back;
 }
 
 void
-plan_later(struct plan *s, struct job *j)
+checks_later(struct plan *s, struct job *j)
 {
 	enqueue(&s->later, j);
 }
 
 void
-plan_begin_at(struct job *j, uint64_t off)
+checks_begin_at(struct job *j, uint64_t off)
 {
 	j->begin = off;
 }
 
 void
-plan_complete(struct job *j)
+checks_complete(struct job *j)
 {
 	j->is_complete = j->eof = j->is_whole = 1;
 }
@@ -161,7 +161,7 @@ checks_lost(struct plan *s, struct job *j)
 }
 
 int
-plan_ask_is_lost(struct job *j)
+checks_ask_is_lost(struct job *j)
 {
 	int is_lost = j->is_ask_lost;
 

@@ -30,6 +30,43 @@
 struct plan_req;
 
 /*
+ * In PLAN_BEGIN of a file, after its size was set: PLAN_CHECK comes before its
+ * first request, and once more after its last one if all was copied. There the
+ * caller calls checks_ask(), checks_back() or checks_later(), or none of them:
+ * then the copy is next, and after it the end. With plan_fail() or
+ * checks_complete() nothing is copied.
+ */
+void	checks_begin(struct plan *, struct job *);
+
+/* One request is next. PLAN_CHECK comes after its reply. */
+void	checks_ask(struct plan *, struct job *, enum plan_op, uint64_t off,
+    uint32_t len);
+
+/*
+ * The server's file is opened, and "len" bytes from "off" on are read, in any
+ * order, until checks_enough() is called in a reply. PLAN_CHECK comes when it
+ * is closed, and checks_came() says how many bytes came without a gap.
+ */
+void	checks_back(struct plan *, struct job *, uint64_t off, uint64_t len);
+void	checks_enough(struct job *);
+uint64_t checks_came(const struct job *);
+
+/*
+ * PLAN_CHECK comes again after what is more urgent. It can be called when a
+ * request is sent as well: both go on together.
+ */
+void	checks_later(struct plan *, struct job *);
+
+/* Returns 1, once, if a lane was lost with what was asked: ask it again. */
+int	checks_ask_is_lost(struct job *);
+
+/* The copy begins at "off", not at 0; or nothing is copied. */
+void	checks_begin_at(struct job *, uint64_t off);
+void	checks_complete(struct job *);
+
+/* For the plan itself */
+
+/*
  * Return 1 and the next request for hashes, the copy of a file that was
  * checked, or the next slice of local work; or 0, or -1: out of memory.
  */

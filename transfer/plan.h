@@ -203,34 +203,6 @@ void	plan_look(struct job *);
 int	plan_clear(struct plan *, struct job *);
 
 /*
- * In PLAN_BEGIN of a file, after its size was set: PLAN_CHECK comes before its
- * first request, and once more after its last one if all was copied. There the
- * caller calls one of the next four, or none: then the copy is next, and after
- * it the end. With plan_fail() or plan_complete() nothing is copied.
- *
- *   plan_ask()    One request is next. PLAN_CHECK comes after its reply.
- *   plan_back()   The server's file is opened, and "len" bytes from "off" on
- *                 are read, in any order, until plan_enough() is called in a
- *                 reply. PLAN_CHECK comes when it is closed, and plan_came()
- *                 says how many bytes came without a gap.
- *   plan_later()  PLAN_CHECK comes again after what is more urgent. It can be
- *                 called when a request is sent as well: both go on together.
- *   plan_ask_is_lost()  Returns 1, once, if a lane was lost with what was
- *                 asked: it is to be asked again.
- *   plan_begin_at()  The copy begins at "off", not at 0.
- */
-void	plan_check(struct plan *, struct job *);
-void	plan_ask(struct plan *, struct job *, enum plan_op, uint64_t off,
-    uint32_t len);
-void	plan_back(struct plan *, struct job *, uint64_t off, uint64_t len);
-void	plan_enough(struct job *);
-uint64_t plan_came(const struct job *);
-void	plan_later(struct plan *, struct job *);
-int	plan_ask_is_lost(struct job *);
-void	plan_begin_at(struct job *, uint64_t off);
-void	plan_complete(struct job *);
-
-/*
  * Before the reply to PLAN_OPEN: its local file is being written by another
  * job. The file is closed, and begins once more when nothing else is under way.
  */

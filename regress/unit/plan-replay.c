@@ -59,6 +59,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "checks.h"
 #include "plan.h"
 #include "sim.h"
 
@@ -418,7 +419,7 @@ check_sent(struct node *n, const struct plan_action *a)
 		return;
 	r.hashing += a->len;
 	r.most_hashing = max(r.most_hashing, r.hashing);
-	plan_later(r.s, a->job);
+	checks_later(r.s, a->job);
 }
 
 static void
@@ -441,7 +442,7 @@ static void
 conclude(struct job *j, struct node *n)
 {
 	sim_must(!set.back || n->is_short || n->lost ||
-	    (n->back == r.size && plan_came(j) == r.size),
+	    (n->back == r.size && checks_came(j) == r.size),
 	    "all is read back, once");
 	n->asked = 0;
 	n->back = 0;
@@ -451,12 +452,12 @@ conclude(struct job *j, struct node *n)
 	n->clears = set.clear && !set.in_place && set.from == 0 &&
 	    plan_clear(r.s, j);
 	if (set.complete != 0 && n->number % (int)set.complete == 0) {
-		plan_complete(j);
+		checks_complete(j);
 		n->moved = n->cut = set.actual == UINT64_MAX ? r.size :
 		    set.actual;
 		n->served = n->moved;
 	} else if (set.from > 0) {
-		plan_begin_at(j, set.from);
+		checks_begin_at(j, set.from);
 		mark(n, 0, (uint32_t)set.from);
 		n->written = set.from;
 	}
@@ -465,7 +466,7 @@ conclude(struct job *j, struct node *n)
 static void
 check(struct job *j, struct node *n)
 {
-	if (plan_ask_is_lost(j)) {
+	if (checks_ask_is_lost(j)) {
 		n->asked -= (unsigned int)n->is_asked;
 		n->is_asked = 0;
 		n->back = 0;
@@ -476,11 +477,11 @@ check(struct job *j, struct node *n)
 		return;
 	n->is_asked = 1;
 	if (n->asked++ < set.asks)
-		plan_ask(r.s, j, PLAN_LOOK, 0, 0);
+		checks_ask(r.s, j, PLAN_LOOK, 0, 0);
 	else if (set.hash != 0 && n->asked == set.asks + 1)
-		plan_ask(r.s, j, PLAN_HASH, 0, (uint32_t)set.hash);
+		checks_ask(r.s, j, PLAN_HASH, 0, (uint32_t)set.hash);
 	else if (set.back && n->asked == set.asks + (set.hash != 0) + 1)
-		plan_back(r.s, j, 0, r.size);
+		checks_back(r.s, j, 0, r.size);
 	else {
 		n->is_asked = 0;
 		conclude(j, n);
@@ -743,7 +744,7 @@ begin(struct job *j, struct node *n)
 	n->dir->begun++;
 	n->is_old = set.clear && !is_odd(n);
 	if (set.asks != 0)
-		plan_check(r.s, j);
+		checks_begin(r.s, j);
 	else
 		n->clears = set.clear && !set.in_place && plan_clear(r.s, j);
 }
