@@ -378,8 +378,8 @@ foreign_tree() {
 @test "a tree goes to paramiko and back" {
 	need_paramiko
 	foreign_tree paramiko
-	# paramiko sends no exit status; stock's scp ends with 1 as well.
-	[ "$(<status)" = "put 1"$'\n'"get 1" ]
+	# paramiko sends no exit status, and stock's scp ends with 1.
+	[ ! -e status ]
 }
 
 # beginning FILE FILE: the second is one of the first, as it is written in order

@@ -447,7 +447,7 @@ early_note_key(const struct sshkey *key)
 		recall_hash_key(key, auth.key_hash);
 }
 
-/* The server has accepted the key, before or just now, and has the signature. */
+/* The server has accepted the key, before or just now. */
 static void
 has_signed(struct ssh *ssh)
 {

@@ -49,6 +49,7 @@ static const u_char init[] = { 0, 0, 0, 5, 1, 0, 0, 0, 3 };
 
 static struct ssh *connection;
 static int session = -1;		/* the first channel */
+static double begun;			/* seconds */
 static struct sshbuf *sent;		/* with the signature; NULL: nothing */
 
 static int
@@ -204,19 +205,26 @@ is_gone(int fd)
 	return poll(&pfd, 1, 0) == 1 && (pfd.revents & POLLHUP) != 0;
 }
 
-/* A descriptor has come to its end. Returns if ssh is to go on. */
+/* As upstream says it at the end of a session */
 static void
-end(int fd)
+say_transferred(void)
 {
-	Channel *c = channel_by_id(connection, session);
+	double seconds = monotime_double() - begun;
+	uint64_t received, sends;
+
+	ssh_packet_get_bytes(connection, &received, &sends);
+	verbose("Transferred: sent %llu, received %llu bytes, in %.1f seconds",
+	    (unsigned long long)sends, (unsigned long long)received, seconds);
+	if (seconds > 0)
+		verbose("Bytes per second: sent %.1f, received %.1f",
+		    sends / seconds, received / seconds);
+}
+
+static void
+disconnect(void)
+{
 	int r;
 
-	if (c == NULL || c->rfd != fd || c->type != SSH_CHANNEL_OPEN ||
-	    sshbuf_len(c->input) > 0 || !is_gone(fd) ||
-	    serve_has_more() || early_session_is_learning() ||
-	    ssh_packet_is_rekeying(connection))
-		return;
-	debug("early login: scp has ended, so has ssh");
 	if ((r = sshpkt_start(connection, SSH2_MSG_DISCONNECT)) != 0 ||
 	    (r = sshpkt_put_u32(connection,
 	    SSH2_DISCONNECT_BY_APPLICATION)) != 0 ||
@@ -225,6 +233,22 @@ end(int fd)
 	    (r = sshpkt_send(connection)) != 0 ||
 	    (r = ssh_packet_write_wait(connection)) < 0)
 		debug_fr(r, "send packet");
+}
+
+/* A descriptor has come to its end. Returns if ssh is to go on. */
+static void
+end(int fd)
+{
+	Channel *c = channel_by_id(connection, session);
+
+	if (c == NULL || c->rfd != fd || c->type != SSH_CHANNEL_OPEN ||
+	    sshbuf_len(c->input) > 0 || !is_gone(fd) ||
+	    serve_has_more() || early_session_is_learning() ||
+	    ssh_packet_is_rekeying(connection))
+		return;
+	debug("early login: scp has ended, so has ssh");
+	disconnect();
+	say_transferred();
 	cleanup_exit(0);
 }
 
@@ -241,6 +265,7 @@ early_input_begin(struct ssh *ssh)
 		return;
 	connection = ssh;
 	session = c->self;
+	begun = monotime_double();
 	hop_ended = end;
 	if (sent == NULL && sshbuf_len(c->input) == 0)
 		read_input(ssh, c);
