@@ -115,6 +115,56 @@ strings() {
 	[[ $output = *"is no directory and no address that begins with https://"* ]]
 }
 
+# stable: Debian's stable distribution has 10.0p1, with a fix of its own and one that
+# UPSTREAM names for it. Later releases have more, and ours closes one of these.
+stable() {
+	printf '%s\n' 'suites	unstable trixie' 'suite	trixie' 'revision	7+deb13u4' 'fixed	CVE-1-4' \
+	    "fix	$A 0 10.0p1 CVE-1-2" >>UPSTREAM
+	printf '%s\t%s\t%s\n' 10.10p1 CVE-1-6 "in no release that was tried" \
+	    10.9p1 CVE-1-3 "a flaw" 10.9p1 "commit 0a1b2c3d4" another \
+	    10.9p1 CVE-1-2 "what UPSTREAM mends" 10.1p1 CVE-1-4 "what Debian mended" \
+	    10.1p1 CVE-1-5 "what ours closes" | sed "1i dated	$(date -u +%F)" >build-aux/advisories
+	printf '%s\t%s\n' closed CVE-1-5 >>build-aux/advisories
+}
+
+@test "configure names what Debian's stable package lacks, for who asks for that one" {
+	stable
+	configured --with-openssh=apt:trixie
+	grep -x "Hayate .* on OpenSSH 10.0p1" summary
+	grep -x "  fixes on it:    CVE-1-2" summary
+	diff <(sed -n '/^OpenSSH .* lacks/,/^Now/p' summary) - <<-END
+	OpenSSH 10.0p1 lacks these, which 10.9p1 has, the newest that was tried:
+	    10.9p1  CVE-1-3  a flaw
+	    10.9p1  commit 0a1b2c3d4  another
+	and these, which later releases have:
+	    10.10p1  CVE-1-6  in no release that was tried
+	(build-aux/advisories of $(date -u +%F))
+	Now run make; "make help" says what else there is.
+	END
+	# What is not fetched is missing as well, and what a tree has is not.
+	configured --with-openssh=apt:trixie --without-upstream-fixes
+	grep -x "    10.9p1  CVE-1-2  what UPSTREAM mends" summary
+	configured
+	run ! grep CVE-1-3 summary
+	grep -A1 "^OpenSSH 10.9p1 lacks these, which later releases have:" summary | grep CVE-1-6
+	sed -i '/^10.10p1/d' build-aux/advisories
+	configured
+	run ! grep lacks summary
+}
+
+@test "configure names no release that another source has left behind" {
+	stable
+	configured --with-upstream-fixes="$UP/fixes"
+	make -s build/upstream/.source
+	configured --with-openssh=apt
+	grep -x "Hayate .* on OpenSSH as apt serves it" summary
+	configured --with-openssh=apt:sid
+	grep -x "Hayate .* on OpenSSH as apt serves it" summary
+	sed -i 's/^wanted [^ ]*/wanted apt:sid/' build/upstream/.source
+	configured --with-openssh=apt:sid
+	grep -x "Hayate .* on OpenSSH 10.9p1" summary
+}
+
 @test "the hash does not follow how git abbreviates, nor message, marks and function" {
 	local at=$BATS_TEST_TMPDIR
 	configured --with-upstream-fixes="$UP/fixes"
