@@ -8,8 +8,9 @@
 #   sanitized fuzz         has, beside other suites
 #   tests                  what every suite uses
 #   path peers pages       packages: the emulated path, servers and clients that
-#   shells style upstream  are not OpenSSH, readers of manuals and figures, shells,
-#   musl                   checkers of our sources, upstream's suite, another libc
+#   figures shells style   are not OpenSSH, readers of manuals, what draws and shows
+#   upstream musl          figures, shells, checkers of our sources, upstream's
+#                          suite, another libc
 #
 # Other words, as "timed", mean nothing here.
 
@@ -43,7 +44,8 @@ packages_for() {
 		    openssh-server btrfs-progs ;;
 	peers)	echo rsync dropbear-bin putty-tools python3-asyncssh \
 		    python3-paramiko tnftp lftp rclone ;;
-	pages)	echo mandoc man-db gnuplot-nox chromium ;;
+	pages)	echo mandoc man-db ;;
+	figures) echo gnuplot-nox chromium ;;
 	shells)	echo zsh bash-completion ;;
 	style)	echo shellcheck cppcheck uncrustify aspell aspell-en ;;
 	upstream) echo softhsm2 dropbear-bin putty-tools ;;

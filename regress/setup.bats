@@ -163,6 +163,17 @@ suite_of() {
 	done
 }
 
+@test "a browser is installed for the suite of the report alone" {
+	local f
+	for f in "$REGRESS"/*.bats "$REGRESS"/{lfp,bench,memory}/*.bats; do
+		# shellcheck disable=SC2046 # words
+		(. "$TOP/build-aux/setup.sh"
+		for w in tests $(sed -n '2s/^# Needs: //p' "$f"); do packages_for "$w"; done) |
+		    grep -qw chromium && basename "$f"
+	done >"$BATS_TEST_TMPDIR/with" || :
+	diff "$BATS_TEST_TMPDIR/with" - <<<bench-report.bats
+}
+
 @test "a suite ignores no signal that it would not ignore alone" {
 	run -0 "$REGRESS/cpu" "$BATS_TEST_TMPDIR/cpu" grep SigIgn /proc/self/status
 	[ "$output" = "$(grep SigIgn /proc/self/status)" ]

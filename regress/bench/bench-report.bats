@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate stock pages timed
+# Needs: hayate stock figures timed
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
