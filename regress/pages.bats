@@ -38,6 +38,26 @@ page() { mandoc -T ascii "$1" | col -bx; }
 	[[ $output != *"hayate (7)"* ]]
 }
 
+# reports FILE: what groff's troff has to say of a page at 80 columns, but where
+reports() {
+	MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l -Tutf8 -Z "$1" 2>&1 >/dev/null |
+	    sed -n 's/.*warning.*: *//p' | sort
+}
+
+# As lintian of Debian 13 sees it. A word that fits on no line belongs into a display.
+@test "groff warns of no line of ours, and of upstream's as it did" {
+	need man man-db
+	local page
+	for page in "$BUILD"/upstream/{ssh,sshd}_config.5 "$BUILD"/upstream/{scp,sftp}.1; do
+		reports "$page" >before
+		reports "$BUILD/hayate/${page##*/}" >after
+		diff before after
+	done
+	for page in "$MAN"/man?/hayate*; do
+		[ -z "$(reports "$page")" ]
+	done
+}
+
 @test "our pages name the paths of the build, and no placeholder is left" {
 	local page
 	for page in "$MAN"/man?/hayate*; do
