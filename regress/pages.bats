@@ -38,7 +38,7 @@ page() { mandoc -T ascii "$1" | col -bx; }
 	[[ $output != *"hayate (7)"* ]]
 }
 
-# reports FILE: what groff's troff has to say of a page at 80 columns, but where
+# reports FILE: what groff says of a page at 80 columns, but where
 reports() {
 	MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l -Tutf8 -Z "$1" 2>&1 >/dev/null |
 	    sed -n 's/.*warning.*: *//p' | sort
