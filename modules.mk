@@ -21,6 +21,7 @@ HAYATE_CORE = \
 	cipher/authonly.c \
 	cipher/authonly-proposal.c \
 	cipher/cores.c \
+	cipher/kexguess.c \
 	cipher/namelist.c \
 	cipher/packetq.c \
 	cipher/pool.c \
@@ -63,6 +64,7 @@ HAYATE_HOOKS = \
 	cipher/authonly-hook.c \
 	cipher/authonly-proposal-hook.c \
 	cipher/direction-hook.c \
+	cipher/kexguess-hook.c \
 	cipher/macrank-hook.c \
 	cipher/pipeline-hook.c \
 	cipher/poly1305-hook.c \
@@ -105,6 +107,7 @@ HAYATE_HOOKS = \
 	ssh/early-input-hook.c \
 	ssh/early-session-hook.c \
 	ssh/further-hook.c \
+	ssh/guess-hook.c \
 	ssh/login-hook.c \
 	ssh/recall-hook.c \
 	ssh/serve-hook.c \

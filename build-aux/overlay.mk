@@ -47,6 +47,15 @@ endif
 # It sends the banner, which is bounded (build-aux/prep).
 kex.o: CPPFLAGS += -DHAYATE_BANNER
 
+# A key exchange may go out with the banner. kexguess-hook.c has the first two, and
+# guess-hook.c the others; each calls upstream's.
+kex.o: CPPFLAGS += -Dmatch_list=kexguess_match_list
+sshd-auth.o: CPPFLAGS += -Dkex_setup=kexguess_setup
+ssh.o: CPPFLAGS += -Dssh_login=guess_login
+sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2
+sshconnect2.o: CPPFLAGS += -Dkex_setup=guess_setup \
+	-Dssh_dispatch_run_fatal=guess_dispatch_run
+
 # poly1305-hook.c has the name of upstream's function and calls it by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
 # So has asked-hook.c. sshconnect2.c calls ours, which call upstream's.
@@ -59,7 +68,8 @@ clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dsshpkt_put_cstring=early_session_put_cstring
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
-clientloop.o kex.o poly1305.o readpass.o sshconnect2.o sftp-client.o: \
+clientloop.o kex.o poly1305.o readpass.o sftp-client.o ssh.o sshconnect.o \
+    sshconnect2.o sshd-auth.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.

@@ -70,8 +70,8 @@ hear_parent(void)
 	told_off = pid != NULL && atol(pid) == (long)getppid();
 }
 
-static int
-is_off(void)
+int
+peer_is_off(void)
 {
 	return told_off || !hayopt_get()->hayate;
 }
@@ -83,7 +83,7 @@ peer_add_extension(struct ssh *ssh, struct sshbuf *m)
 	u_int32_t n;
 	int r;
 
-	if (is_off())
+	if (peer_is_off())
 		return;
 	if ((r = sshbuf_peek_u32(m, 0, &n)) == 0 &&
 	    (r = sshbuf_put_cstring(m, PEER_EXT_NAME)) == 0 &&
@@ -108,7 +108,7 @@ peer_read_extension(struct ssh *ssh, const char *name,
 	 * for stock, and we take it for stock as well. The same applies to a
 	 * name in a later message, since we send ours in the first one only.
 	 */
-	if (is_off() || ssh->kex->ext_info_received != 1)
+	if (peer_is_off() || ssh->kex->ext_info_received != 1)
 		return 0;
 	if ((version = peer_parse_version(value, len)) == 0) {
 		debug_f("%s: no version in its %zu byte value, ignored",

@@ -30,6 +30,9 @@ void	peer_add_extension(struct ssh *, struct sshbuf *);
  */
 void	peer_tell_children(void);
 
+/* Returns 1 with "Hayate no", here or in the sshd that started this process. */
+int	peer_is_off(void);
+
 /*
  * Reads one extension of the peer's message. Returns 1 if it is ours, 0 if
  * upstream has to read it.

@@ -47,11 +47,15 @@ teardown() {
 # log_in ARG...: ssh over the path, with the memory of this test
 log_in() { far client "${KNOWN[@]}" "$@" </dev/null; }
 
-# steps: what was done early by the login whose standard error is the file err
-steps() { tr -d '\r' <err | sed -n 's/^debug1: early login: //p'; }
+# steps: what was done early by the login whose standard error is the file err,
+# but for its key exchange, which guesses() prints
+steps() { said | grep -v '^the key exchange' || :; }
+guesses() { said | grep '^the key exchange' || :; }
+said() { tr -d '\r' <err | sed -n 's/^debug1: early login: //p'; }
 
-# memory: its entries
-memory() { sed 1d hayate_logins; }
+# memory: its entries of users; exchange: those of the key exchange
+memory() { sed 1d hayate_logins | grep -v ' own=' || :; }
+exchange() { sed 1d hayate_logins | grep ' own=' || :; }
 
 ### Pure parts
 
@@ -139,9 +143,62 @@ recall() { unit recall-replay "$@"; }
 	[ "$(kind '')" = none ]
 }
 
+@test "an entry of a key exchange is kept, and a part of one is not" {
+	local all="own=$KEY kex=mlkem768x25519-sha256 hostkey=ssh-ed25519" bad
+	# shellcheck disable=SC2086 # words
+	recall put "$SALT" "$ID" $all late </dev/null >one
+	[ "$(recall find "$ID" <one)" = "key= methods= ext=0 wait=0 late=1 plain=0
+$all" ]
+	for bad in 's/own=a/own=g/' 's/kex=/kex=,/' 's/hostkey=/hostkey=A/' 's/kex=[^ ]*/kex=/' \
+	    "s/kex=/kex=$(printf 'k%.0s' {1..60})/"; do
+		sed "2$bad" one >two
+		run -1 recall find "$ID" <two
+	done
+	recall put "$SALT" "$ID" own="$KEY" </dev/null >one
+	recall put "$SALT" "${ID/0/1}" plain <one >two
+	fails grep own= two
+}
+
+@test "a guess is right if the first names are equal, or with the other rule chosen" {
+	guess() { unit kexguess-replay guess "$@"; }
+	local rule=,kexguess2@matt.ucc.asn.au
+	[ "$(guess a,b k,l a,c k,m)" = "right by what is first" ]
+	[ "$(guess a k a k)" = "right by what is first" ]
+	[ "$(guess a,b k,l c,a k,m)" = "wrong by what is first" ]
+	[ "$(guess a,b k,l a,c m,k)" = "wrong by what is first" ]
+	[ "$(guess a,b k,l ab k,m)" = "wrong by what is first" ]
+	[ "$(guess a,b$rule k,l c,a k,m)" = "wrong by what is first" ]
+	[ "$(guess a,b k,l c,a$rule k,m)" = "wrong by what is first" ]
+	[ "$(guess '' '' '' '')" = "wrong by what is first" ]
+	[ "$(guess a,b$rule k,l c,a$rule m,k)" = "right by what is chosen" ]
+	[ "$(guess a,b$rule k,l c,b$rule m,k)" = "wrong by what is chosen" ]
+	[ "$(guess a,b$rule k,l c,a$rule m,l)" = "wrong by what is chosen" ]
+	# the rule is no method, so it is not what is chosen
+	[ "$(guess ${rule#,},a k a$rule k)" = "wrong by what is chosen" ]
+	[ "$(guess $rule k $rule k)" = "wrong by what is chosen" ]
+	unit kexguess-replay noise 1
+	unit kexguess-replay noise 2
+	front() { unit kexguess-replay front "$@"; }
+	[ "$(front a,b,c b)" = b,a,c ]
+	[ "$(front a,b,c a)" = a,b,c ]
+	[ "$(front a a)" = a ]
+	[ "$(front ab,b b)" = b,ab ]
+	[ "$(front a,b ab)" = none ]
+	[ "$(front a,b '')" = none ]
+	[ "$(front a,b a,b)" = none ]
+	[ "$(front '' a)" = none ]
+	[ "$(unit early-replay skips SSH-2.0-OpenSSH_7.4)" = yes ]
+	[ "$(unit early-replay skips SSH-2.0-dropbear_2022.83)" = yes ]
+	[ "$(unit early-replay skips SSH-2.0-paramiko_3)" = no ]
+	[ "$(unit early-replay skips SSH-2.0-Go)" = no ]
+}
+
 ### Round trips
 
-@test "a first login needs 5 round trips, and a later one 4, where stock needs 11" {
+# What a login says that sends its key exchange early, to servers of the tests
+SENT="the key exchange goes out with the banner (mlkem768x25519-sha256, ssh-ed25519)"
+
+@test "a first login needs 5 round trips, and a later one 3, where stock needs 11" {
 	local s
 	for s in stock hayate; do
 		rm -f hayate_logins
@@ -150,7 +207,9 @@ recall() { unit recall-replay "$@"; }
 		[ "$(steps)" = "asking what may be tried
 offering a key with it
 opening the session with it" ]
-		[ "$(trips log_in -v $s true)" = 4 ]
+		[ "$(guesses)" = "" ]
+		[ "$(trips log_in -v $s true)" = 3 ]
+		[ "$(guesses)" = "$SENT" ]
 		[ "$(steps)" = "the key was accepted before, signing with it
 opening the session with it
 not asking what may be tried (publickey)" ]
@@ -170,8 +229,15 @@ not asking what may be tried (publickey)" ]
 		trips log_in -v -o $how stock true >trips
 		echo "$how $(<trips)"
 		[ "$(<trips)" -ge 9 ]
-		[ "$(steps)" = "" ]
+		[ "$(said)" = "" ]
 		[ ! -e hayate_logins ]
+	done
+	# nor do they use it
+	log_in stock true
+	for how in EarlyLogin=no Hayate=no; do
+		log_in -vv -o $how stock true 2>err
+		[ "$(said)" = "" ]
+		fails grep -q kexguess2 err
 	done
 }
 
@@ -181,6 +247,311 @@ not asking what may be tried (publickey)" ]
 	[ "$(trips log_in system true)" -lt "$before" ]
 	[ "$(trips log_in -v system true)" -le $((before - 5)) ]
 	steps | grep 'opening the session with it'
+}
+
+### The key exchange
+
+# configured NAME BUILD [LINE...]: a server that reads these lines
+configured() {
+	printf '%s\n' "${@:3}" >conf
+	sshd_up "$2:$1" "AuthorizedKeysFile $F/may" "Include $T/conf"
+}
+# changed NAME LINE...: it reads others
+changed() {
+	local n
+	n=$(grep -c "Server listening" "$(sshd_log "$1")")
+	printf '%s\n' "${@:2}" >conf
+	kill -HUP "$(<"$(sshd_dir "$1")/pid")"
+	poll 10 eval '[ "$(grep -c "Server listening" "$(sshd_log '"$1"')")" -gt '"$n"' ]'
+}
+connections() { grep -c 'Connection from' "$(sshd_log "$1")"; }
+host_keys() {
+	ssh-keygen -q -t rsa -b 2048 -N '' -f rsa
+	echo "HostKey $T/rsa"
+}
+
+@test "where another host key stands first, Hayate needs 3 round trips, and stock 4" {
+	local s
+	host_keys >conf
+	for s in stock hayate; do
+		sshd_up $s:rsa "Include $T/conf" "AuthorizedKeysFile $F/may"
+		rm -f hayate_logins
+		log_in rsa true
+		trips log_in -vv rsa true >trips
+		grep 'host key algorithm: ssh-ed25519' err
+		if [ $s = hayate ]; then
+			[ "$(<trips)" = 3 ]
+			[ "$(guesses)" = "$SENT" ]
+		else
+			[ "$(<trips)" = 4 ]
+			[ "$(guesses)" = "" ]
+			[ "$(exchange)" = "" ]
+		fi
+		sshd_down rsa
+	done
+}
+
+@test "a server of another method of key exchange is guessed by that one" {
+	local s method
+	for s in stock hayate; do
+		for method in curve25519-sha256 sntrup761x25519-sha512 \
+		    curve25519-sha256,mlkem768x25519-sha256 ecdh-sha2-nistp256; do
+			configured other $s "KexAlgorithms $method"
+			rm -f hayate_logins
+			log_in other true
+			trips log_in -vvv other true >trips
+			grep 'will use strict KEX ordering' err
+			case $s$method in
+			*ecdh*) [ "$(<trips)" = 4 ] && [ "$(guesses)" = "" ] ;;
+			# what stock chooses stands second, which is right by the other rule
+			stockcurve*mlkem*) [ "$(<trips)" = 4 ] && [ "$(guesses)" = "" ] ;;
+			*mlkem*) [ "$(<trips)" = 3 ] && [ "$(guesses)" = "$SENT" ] ;;
+			*) [ "$(<trips)" = 3 ] && [[ $(guesses) = *"(${method%%,*}, "* ]] ;;
+			esac
+			sshd_down other
+		done
+	done
+}
+
+@test "a wrong guess is passed over, and the login goes on in the same connection" {
+	local s before change
+	ssh-keygen -q -t ecdsa -N '' -f ecdsa
+	host_keys >/dev/null
+	sed 's/^/hayate-test /' ecdsa.pub >>hosts
+	for s in stock hayate; do
+		configured turned $s
+		for change in "KexAlgorithms curve25519-sha256" \
+		    "KexAlgorithms diffie-hellman-group-exchange-sha256" \
+		    "KexAlgorithms ecdh-sha2-nistp256" \
+		    "HostKeyAlgorithms ecdsa-sha2-nistp256"; do
+			changed turned "HostKey $T/ecdsa"
+			rm -f hayate_logins
+			log_in turned true
+			changed turned "HostKey $F/host"
+			rm -f hayate_logins
+			log_in turned true
+			log_in turned true
+			changed turned "HostKey $T/ecdsa" "$change"
+			before=$(connections turned)
+			log_in -vvv turned true 2>err
+			grep 'will use strict KEX ordering' err
+			[ "$(guesses)" = "$SENT
+the key exchange is another one by now, forgotten" ]
+			[ "$(connections turned)" = $((before + 1)) ]
+			[[ $(exchange) != *mlkem*ed25519* ]]
+			log_in -v turned true 2>err
+			[[ $(guesses) != *forgotten* ]]
+		done
+		sshd_down turned
+	done
+}
+
+@test "a server that has a better method now gets it, in a second connection" {
+	local before
+	configured better stock "KexAlgorithms curve25519-sha256"
+	log_in better true
+	log_in -v better true 2>err
+	[[ $(guesses) = *curve25519* ]]
+	changed better
+	before=$(connections better)
+	log_in -v better true 2>err
+	[[ $(tr -d '\r' <err) = *"the server has a better choice by now, beginning anew"* ]]
+	[ "$(connections better)" = $((before + 2)) ]
+	grep 'kex: algorithm: mlkem' err
+	[ "$(exchange)" = "" ]
+	# it may change its mind at random: then only stock's first one is guessed
+	changed better "KexAlgorithms curve25519-sha256"
+	log_in better true
+	log_in -v better true 2>err
+	[ "$(guesses)" = "" ]
+	changed better
+	log_in better true
+	log_in -v better true 2>err
+	[ "$(guesses)" = "$SENT" ]
+	sshd_down better
+}
+
+@test "a key of the host that is learnt does not change what stock would choose" {
+	ssh-keygen -q -t ecdsa -N '' -f ecdsa
+	sed 's/^/hayate-test /' ecdsa.pub >hosts
+	configured keyed stock "HostKey $T/ecdsa"
+	log_in keyed true
+	log_in -v keyed true 2>err
+	[[ $(guesses) = *"mlkem768x25519-sha256, ecdsa-sha2-nistp256"* ]]
+	cat "$F/known_hosts" >>hosts
+	for i in 1 2 3; do
+		CLIENT=stock log_in -v keyed true 2>want
+		log_in -v keyed true 2>err
+		diff <(tr -d '\r' <want | grep 'host key algorithm') \
+		    <(tr -d '\r' <err | grep 'host key algorithm' | tail -n 1)
+	done
+	sshd_down keyed
+}
+
+@test "options that change our proposal make no wrong guess" {
+	local how
+	for how in KexAlgorithms=curve25519-sha256 HostKeyAlgorithms=ssh-ed25519 \
+	    KexAlgorithms=-mlkem768x25519-sha256; do
+		log_in hayate true
+		log_in -vv -o $how hayate true 2>err
+		steps | grep 'our own proposal has changed, forgotten'
+		[ "$(guesses)" = "" ]
+		fails grep -q 'first_kex_follows 1' err
+		log_in -v -o $how hayate true 2>err
+		[[ $(guesses) = "the key exchange goes out with the banner"* ]]
+	done
+}
+
+@test "no data but a public key precedes the server's host key" {
+	local s
+	log_in stock true
+	log_in -vvv stock true 2>err
+	# what was sent before its answer, as ssh counts it
+	tr -d '\r' <err | sed '/SSH2_MSG_KEX_ECDH_REPLY received/q' |
+	    sed -n 's/^debug3: send packet: type //p' >types
+	[ "$(tr '\n' ' ' <types)" = "20 30 " ]
+}
+
+@test "a later key exchange of the connection guesses nothing and chooses the same" {
+	local s
+	for s in stock hayate; do
+		log_in $s true
+		log_in -vvv -o RekeyLimit=300K $s "head -c 9000000 /dev/zero" >out 2>err
+		[ "$(stat -c %s out)" = 9000000 ]
+		[ "$(guesses)" = "$SENT" ]
+		sed '1,/^Authenticated to/d' err >later
+		grep "kex: algorithm: mlkem" later
+		fails grep -q 'first_kex_follows 1' later
+	done
+}
+
+# behind WAY...: a stock server behind one that meets its connections in these ways
+behind() {
+	printf '%s\n' "$@" >ways
+	[ -z "$FOREIGN" ] || return 0
+	FOREIGN_PORT=$((20000 + RANDOM % 12000))
+	$IN_SERVER "$REGRESS/peers/guess-server" 10.77.0.2 $FOREIGN_PORT \
+	    "$(sshd_port stock)" ways >met 2>&1 3>&- &
+	FOREIGN=$!
+	poll 10 grep -q ready met
+}
+through() { log_in -p "$FOREIGN_PORT" "$@" 127.0.0.1 true; }
+met() { grep -c connection met; }
+
+@test "a server that does not take a guess costs one connection, once" {
+	local way before
+	for way in close cut odd; do
+		rm -f hayate_logins
+		behind pass pass
+		through
+		through -v 2>err
+		[ "$(guesses)" = "$SENT" ]
+		behind $way
+		before=$(met)
+		through -v 2>err
+		[ "$(guesses)" = "$SENT" ]
+		[ "$(tr -d '\r' <err | grep -c 'beginning anew')" = 1 ]
+		[ "$(met)" = $((before + 2)) ]
+		before=$(met)
+		through -v 2>err
+		[ "$(guesses)" = "" ]
+		[ "$(met)" = $((before + 1)) ]
+		through -v 2>err
+		[ "$(met)" = $((before + 2)) ]
+		# closed before its banner, it may be any reason
+		[ $way = close ] || [ "$(guesses)" = "" ]
+	done
+}
+
+@test "a server that loses what comes with the banner costs 15 seconds, once" {
+	local way
+	for way in deaf hush; do
+		rm -f hayate_logins
+		behind
+		through
+		behind $way
+		[ "$(seconds through -v 2>err | cut -d. -f1)" -ge 15 ]
+		[ "$(tr -d '\r' <err | grep -c 'beginning anew')" = 1 ]
+		through -v 2>err
+		[ "$(guesses)" = "" ]
+	done
+}
+
+@test "a server that does not pass over a wrong guess is met by another connection" {
+	local name
+	# the second one only says that it would
+	for name in paramiko_3 OpenSSH_7.4; do
+		rm -f hayate_logins
+		odd_server patient $name curve25519-sha256@libssh.org
+		log_in "${LAST[@]}"
+		log_in -v "${LAST[@]}" 2>err
+		[[ $(guesses) = *"(curve25519-sha256@libssh.org, rsa-sha2-512)" ]]
+		odd_server patient $name ecdh-sha2-nistp256
+		log_in -v "${LAST[@]}" 2>err
+		[ "$(tr -d '\r' <err | grep -c 'beginning anew')" = 1 ]
+		[ "$(grep -c connection said)" = 2 ]
+		odd_server patient $name curve25519-sha256@libssh.org
+		for i in 1 2 3; do
+			log_in -v "${LAST[@]}" 2>err
+			[ "$(guesses)" = "" ]
+		done
+		FOREIGN_PORT=
+	done
+}
+
+@test "an answer that comes before the server's proposal is no answer" {
+	behind
+	through
+	behind reply reply
+	CLIENT=stock through 2>want && false
+	behind reply
+	through -o LogLevel=INFO 2>err && false
+	diff <(tr -d '\r' <want | sed 's/[0-9]\{5\}/PORT/') <(tr -d '\r' <err | sed 's/[0-9]\{5\}/PORT/')
+	grep 'strict KEX violation' err || grep 'type 31' err
+	through
+}
+
+@test "sshd takes a guess by either rule, and passes over one that is wrong" {
+	local s rule strict
+	guess() { $IN_SERVER "$REGRESS/peers/guess-client" 10.77.0.2 "$(sshd_port "$1")" "${@:2}"; }
+	for s in stock hayate; do
+		for strict in "" ,kex-strict-c-v00@openssh.com; do
+			rule=,kexguess2@matt.ucc.asn.au
+			sshd_down curve
+			configured curve "$s" "KexAlgorithms curve25519-sha256"
+			[ "$(guess curve curve25519-sha256$strict ssh-ed25519 none)" = waits ]
+			[ "$(guess curve curve25519-sha256$strict ssh-ed25519 right)" = answered ]
+			[ "$(guess curve curve25519-sha256$strict$rule ssh-ed25519 right)" = answered ]
+			[ "$(guess curve curve25519-sha256$strict ssh-ed25519 junk)" = closed ]
+			[ "$(guess curve none,curve25519-sha256$strict ssh-ed25519 junk)" = waits ]
+			[ "$(guess curve none,curve25519-sha256$strict$rule ssh-ed25519 junk)" = waits ]
+			[ "$(guess curve curve25519-sha256$strict$rule none,ssh-ed25519 junk)" = waits ]
+			# the server's first is another one, and this is chosen
+			[ "$(guess "$s" curve25519-sha256$strict ssh-ed25519 junk)" = waits ]
+			if [ $s = hayate ]; then
+				[ "$(guess "$s" curve25519-sha256$strict$rule ssh-ed25519 right)" = answered ]
+				[ "$(guess "$s" curve25519-sha256$strict$rule ssh-ed25519 junk)" = closed ]
+			else
+				[ "$(guess "$s" curve25519-sha256$strict$rule ssh-ed25519 junk)" = waits ]
+			fi
+			# the rule is no method
+			rule=${rule#,}
+			[ "$(guess curve "$rule$strict" ssh-ed25519 junk)" = closed ]
+			logged curve 'no matching key exchange method found'
+			fails grep -q 'unsupported KEX method' "$(sshd_log curve)"
+			[ "$(guess curve "$rule,curve25519-sha256$strict" ssh-ed25519 junk)" = waits ]
+		done
+	done
+	sshd_down curve
+}
+
+@test "sshd names the rule, and with Hayate no it does not" {
+	log_in -vv hayate true 2>err
+	grep 'KEX algorithms: .*kex-strict-s-v00@openssh.com,kexguess2@matt.ucc.asn.au' err
+	sshd_up hayate:off "Hayate no" "AuthorizedKeysFile $F/may"
+	log_in -vv off true 2>err
+	fails grep -q kexguess2 err
+	sshd_down off
 }
 
 ### Keys
@@ -202,7 +573,7 @@ not asking what may be tried (publickey)" ]
 	CLIENT=stock log_in "${both[@]}" stock true 2>want && false
 	log_in "${both[@]}" stock true 2>got && false
 	cmp want got
-	run -1 grep -q key= hayate_logins
+	run -1 grep -q ' key=' hayate_logins
 }
 
 @test "a login is bound to the user, the port, the name and the host's key" {
@@ -580,8 +951,8 @@ is_early() { steps | grep -q 'opening the session with it'; }
 @test "the memory is a file of the user that names nobody" {
 	log_in stock true
 	[ "$(stat -c '%a %U' hayate_logins)" = "600 $(id -un)" ]
-	[ "$(wc -l <hayate_logins)" = 2 ]
-	run -1 grep -iE "stock|10.77|$(id -un)|$(sshd_port stock)|SHA256|ssh-ed" hayate_logins
+	[ "$(wc -l <hayate_logins)" = 3 ]
+	run -1 grep -iE "stock|10[.]77|$(id -un)|$(sshd_port stock)|SHA256:" hayate_logins
 	# a login that learns nothing new does not write
 	before=$(stat -c '%i %y' hayate_logins)
 	log_in stock true
@@ -649,6 +1020,8 @@ is_early() { steps | grep -q 'opening the session with it'; }
 	wait
 	[ "$(wc -l <hayate_logins)" -ge 2 ]
 	run -1 grep -vE "^[0-9a-f]{40} key=[0-9a-f]{40} algs=[0-9a-f]{40} methods=publickey ext\$" <(memory)
+	[ -n "$(exchange)" ]
+	run -1 grep -vE "^[0-9a-f]{40} own=[0-9a-f]{40} kex=mlkem768x25519-sha256 hostkey=ssh-ed25519\$" <(exchange)
 	[ -z "$(find . -name 'hayate_logins.*')" ]
 }
 
@@ -721,14 +1094,31 @@ no_worse() {
 	DROPBEAR=$(<pid)
 	LAST=(-p 2022 127.0.0.1 true)
 	no_worse log_in
+	log_in -v "${LAST[@]}" 2>err
+	[[ $(guesses) = "the key exchange goes out with the banner (curve25519-sha256"* ]]
+	[[ $(guesses) != *forgotten* ]]
 }
 
-# odd HOW: an odd server
+@test "dropbear's client needs a round trip less than with stock" {
+	local s
+	need dbclient dropbear-bin
+	dropbearconvert openssh dropbear "$F/user" id 2>/dev/null
+	for s in stock hayate; do
+		trips ip netns exec "lfp-$P-a" dbclient -i id -y -y -p "$(sshd_port $s)" \
+		    root@10.77.0.2 true >$s
+	done
+	echo "$(<stock) $(<hayate)"
+	[ "$(<hayate)" = $(($(<stock) - 1)) ]
+}
+
+# odd_server HOW [NAME METHOD]: an odd server; another one at the port of the first
 odd_server() {
 	need_paramiko
+	foreign_down
 	[ -s rsa ] || ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f rsa
-	FOREIGN_PORT=$((20000 + RANDOM % 12000))
-	$IN_SERVER "$REGRESS/peers/login-peer" 10.77.0.2 $FOREIGN_PORT rsa "$1" \
+	FOREIGN_PORT=${FOREIGN_PORT:-$((20000 + RANDOM % 12000))}
+	: >said
+	$IN_SERVER "$REGRESS/peers/login-peer" 10.77.0.2 "$FOREIGN_PORT" rsa "$@" \
 	    >said 2>&1 3>&- &
 	# shellcheck disable=SC2034 # foreign_down ends it
 	FOREIGN=$!

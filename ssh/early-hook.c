@@ -36,6 +36,7 @@
 #include "early-hook.h"
 #include "early-session-hook.h"
 #include "further-hook.h"
+#include "guess-hook.h"
 #include "hayopt.h"
 #include "login-hook.h"
 #include "recall-hook.h"
@@ -488,6 +489,7 @@ early_cleanup(void)
 	int is_unheard = auth.has_asked && !auth.heard;
 	enum phase phase = auth.phase;
 
+	guess_cleanup();
 	auth.phase = OFF;
 	if (phase != OFF && early_session_is_unanswered()) {
 		debug("early login: the connection ended, "

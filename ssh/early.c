@@ -40,6 +40,12 @@ early_is_openssh(const char *banner)
 }
 
 int
+early_skips_guess(const char *banner)
+{
+	return begins(banner, "OpenSSH_") || begins(banner, "dropbear");
+}
+
+int
 early_takes_session(const char *banner)
 {
 	const char *release = strchr(banner, '_');

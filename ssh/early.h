@@ -39,6 +39,12 @@ int	early_is_openssh(const char *banner);
 int	early_takes_session(const char *banner);
 
 /*
+ * Whether it was seen to ignore the first message of a key exchange if that was
+ * guessed and is not right, as RFC 4253, section 7.1, has it.
+ */
+int	early_skips_guess(const char *banner);
+
+/*
  * Whether publickey is the first of the preferred methods that the server
  * offers. "enabled" answers for each of the others.
  */

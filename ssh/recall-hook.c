@@ -135,7 +135,8 @@ hash_server(const char *host, int port, const char *user,
 	int r = b == NULL || sshbuf_put_cstring(b, host) != 0 ||
 	    sshbuf_put_u32(b, (u_int32_t)port) != 0 ||
 	    sshbuf_put_cstring(b, user) != 0 ||
-	    sshkey_puts(host_key, b) != 0 ? -1 : hash(b, out);
+	    (host_key != NULL && sshkey_puts(host_key, b) != 0) ?
+	    -1 : hash(b, out);
 
 	sshbuf_free(b);
 	return r;
@@ -164,7 +165,7 @@ recall_load(const char *host, int port, const char *user,
 	if (path == NULL)
 		return -1;
 	if ((text = read_file(path)) != NULL) {
-		if (recall_salt(text, file_salt) != 0)
+		if (recall_salt(text, file_salt) != 0 && file_salt[0] == '\0')
 			make_salt(file_salt);
 		r = hash_server(host, port, user, host_key, id);
 	}
@@ -173,6 +174,12 @@ recall_load(const char *host, int port, const char *user,
 	free(text);
 	free(path);
 	return r;
+}
+
+int
+recall_load_host(const char *host, int port, struct recall_entry *e)
+{
+	return recall_load(host, port, "", NULL, e);
 }
 
 /* Returns 0, or -1 with errno. */

@@ -27,13 +27,16 @@ struct sshkey;
 int	recall_load(const char *host, int port, const char *user,
     const struct sshkey *host_key, struct recall_entry *);
 
+/* The same of a host and port, for what is known before its key is. */
+int	recall_load_host(const char *host, int port, struct recall_entry *);
+
 /* The hash of a user's key in this file, RECALL_HASH digits; "" if it fails. */
 void	recall_hash_key(const struct sshkey *, char *hash);
 
 /* The hash of a text, likewise. */
 void	recall_hash_text(const char *, char *hash);
 
-/* Keeps the entry that recall_load() got, if it has changed. */
+/* Keeps an entry that one of them got, if it has changed. */
 void	recall_save(const struct recall_entry *);
 
 #endif /* HAYATE_RECALL_HOOK_H */

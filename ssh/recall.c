@@ -14,8 +14,9 @@
 #define HEAD	"hayate-logins 1 "
 #define LINE	512		/* the longest that we write is shorter */
 #define DIGITS	"0123456789abcdef"
-/* What names of methods consist of, and the comma between them */
-#define METHOD	"abcdefghijklmnopqrstuvwxyz0123456789@.,-"
+/* What names of algorithms and methods consist of */
+#define NAME	"abcdefghijklmnopqrstuvwxyz0123456789@.-"
+#define METHOD	NAME ","
 
 static int
 is_hex(const char *p, size_t len)
@@ -61,6 +62,13 @@ read_word(struct recall_entry *e, const char *word)
 	if (strncmp(word, "methods=", 8) == 0)
 		return read_value(word + 8, METHOD, 1, RECALL_METHODS,
 		    e->methods);
+	if (strncmp(word, "own=", 4) == 0)
+		return read_value(word + 4, DIGITS, RECALL_HASH, RECALL_HASH,
+		    e->own);
+	if (strncmp(word, "kex=", 4) == 0)
+		return read_value(word + 4, NAME, 1, RECALL_NAME, e->kex);
+	if (strncmp(word, "hostkey=", 8) == 0)
+		return read_value(word + 8, NAME, 1, RECALL_NAME, e->hostkey);
 	if (strcmp(word, "ext") == 0)
 		e->ext = 1;
 	if (strcmp(word, "wait") == 0)
@@ -140,14 +148,17 @@ recall_same(const struct recall_entry *a, const struct recall_entry *b)
 {
 	return strcmp(a->id, b->id) == 0 && strcmp(a->key, b->key) == 0 &&
 	    strcmp(a->algs, b->algs) == 0 &&
-	    strcmp(a->methods, b->methods) == 0 && a->ext == b->ext &&
+	    strcmp(a->methods, b->methods) == 0 &&
+	    strcmp(a->own, b->own) == 0 && strcmp(a->kex, b->kex) == 0 &&
+	    strcmp(a->hostkey, b->hostkey) == 0 && a->ext == b->ext &&
 	    a->wait == b->wait && a->late == b->late && a->plain == b->plain;
 }
 
 static void
 write_entry(FILE *out, const struct recall_entry *e)
 {
-	if (e->key[0] == '\0' && e->methods[0] == '\0' && !e->plain)
+	if (e->key[0] == '\0' && e->methods[0] == '\0' && e->own[0] == '\0' &&
+	    !e->late && !e->plain)
 		return;
 	fprintf(out, "%s", e->id);
 	if (e->key[0] != '\0')
@@ -156,6 +167,9 @@ write_entry(FILE *out, const struct recall_entry *e)
 		fprintf(out, " algs=%s", e->algs);
 	if (e->methods[0] != '\0')
 		fprintf(out, " methods=%s", e->methods);
+	if (e->own[0] != '\0' && e->kex[0] != '\0' && e->hostkey[0] != '\0')
+		fprintf(out, " own=%s kex=%s hostkey=%s", e->own, e->kex,
+		    e->hostkey);
 	fprintf(out, "%s%s%s%s\n", e->ext ? " ext" : "",
 	    e->wait ? " wait" : "", e->late ? " late" : "",
 	    e->plain ? " plain" : "");

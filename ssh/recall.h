@@ -9,10 +9,12 @@
  * A client that knows how the last login went need not ask again: which methods
  * may be tried, and which key is accepted. An entry is about one host, port,
  * user and host key, and names them, and the user's key, by a salted hash only.
- * It is no secret and no proof: a wrong one costs a round trip.
+ * Another one is about a host and port alone: which key exchange was chosen. It
+ * is no secret and no proof: a wrong one costs a round trip.
  *
  *   hayate-logins 1 SALT
  *   ID [key=HASH] [algs=HASH] [methods=LIST] [ext] [wait] [late] [plain]
+ *   ID [own=HASH kex=NAME hostkey=NAME] [late] [plain]
  *
  * A line that is not whole or not valid is left out, and so are words that this
  * version does not know. The newest entry is the last. Nothing has a time, so a
@@ -27,6 +29,7 @@
 #define RECALL_HASH	40	/* hex digits of a hash */
 #define RECALL_SALT	32	/* hex digits */
 #define RECALL_METHODS	120	/* characters; a longer list is not kept */
+#define RECALL_NAME	64	/* characters of an algorithm (RFC 4251) */
 #define RECALL_MOST	500	/* entries; the oldest ones go */
 #define RECALL_BYTES	(512 * 1024)	/* a larger file is none of ours */
 
@@ -35,9 +38,12 @@ struct recall_entry {
 	char	key[RECALL_HASH + 1];	/* that was accepted; "": none */
 	char	methods[RECALL_METHODS + 1]; /* to begin with; "": unknown */
 	char	algs[RECALL_HASH + 1];	/* of signatures; "": unknown */
+	char	own[RECALL_HASH + 1];	/* our proposal; "": no guess */
+	char	kex[RECALL_NAME + 1];	/* the method that was chosen */
+	char	hostkey[RECALL_NAME + 1]; /* the algorithm of the host key */
 	int	ext;		/* EXT_INFO was the first message */
 	int	wait;		/* the next session is not opened early */
-	int	late;		/* none is */
+	int	late;		/* none is; a guess only of our first method */
 	int	plain;		/* a surprise: only as stock does it */
 };
 

@@ -5,6 +5,7 @@
 
 /*
  *   early-replay kind BANNER			session, openssh, known or none
+ *   early-replay skips BANNER			yes or no
  *   early-replay first PREFERRED OFFERED [DISABLED]...	key or other
  */
 
@@ -35,6 +36,10 @@ main(int argc, char **argv)
 		puts(early_takes_session(argv[2]) ? "session" :
 		    early_is_openssh(argv[2]) ? "openssh" :
 		    early_is_known_kind(argv[2]) ? "known" : "none");
+		return 0;
+	}
+	if (argc == 3 && strcmp(argv[1], "skips") == 0) {
+		puts(early_skips_guess(argv[2]) ? "yes" : "no");
 		return 0;
 	}
 	if (argc < 4 || strcmp(argv[1], "first") != 0)

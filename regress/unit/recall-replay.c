@@ -26,6 +26,12 @@ set_word(struct recall_entry *e, const char *word)
 		snprintf(e->key, sizeof(e->key), "%s", word + 4);
 	else if (strncmp(word, "methods=", 8) == 0)
 		recall_set_methods(e, word + 8);
+	else if (strncmp(word, "own=", 4) == 0)
+		snprintf(e->own, sizeof(e->own), "%s", word + 4);
+	else if (strncmp(word, "kex=", 4) == 0)
+		snprintf(e->kex, sizeof(e->kex), "%s", word + 4);
+	else if (strncmp(word, "hostkey=", 8) == 0)
+		snprintf(e->hostkey, sizeof(e->hostkey), "%s", word + 8);
 	else if (strcmp(word, "ext") == 0)
 		e->ext = 1;
 	else if (strcmp(word, "wait") == 0)
@@ -51,6 +57,9 @@ main(int argc, char **argv)
 			errx(1, "none");
 		printf("key=%s methods=%s ext=%d wait=%d late=%d plain=%d\n",
 		    e.key, e.methods, e.ext, e.wait, e.late, e.plain);
+		if (e.own[0] != '\0' || e.kex[0] != '\0')
+			printf("own=%s kex=%s hostkey=%s\n", e.own, e.kex,
+			    e.hostkey);
 		return 0;
 	}
 	if (argc < 4 || strcmp(argv[1], "put") != 0)

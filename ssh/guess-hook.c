@@ -1,0 +1,541 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See guess-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <errno.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "compat.h"
+#include "dispatch.h"
+#include "kex.h"
+#include "log.h"
+#include "misc.h"
+#include "packet.h"
+#include "pathnames.h"
+#include "ssh.h"
+#include "readconf.h"
+#include "ssh2.h"
+#include "sshbuf.h"
+#include "sshconnect.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "asked-hook.h"
+#include "early.h"
+#include "early-hook.h"
+#include "further-hook.h"
+#include "guess-hook.h"
+#include "hayopt.h"
+#include "kexguess.h"
+#include "kexguess-hook.h"
+#include "login-hook.h"
+#include "namelist.h"
+#include "recall-hook.h"
+
+extern Options options;
+
+void	guess_login(struct ssh *, Sensitive *, const char *, guess_address *,
+    u_short, struct passwd *, int, const struct ssh_conn_info *);
+
+/*
+ * A server that does not answer a guess for so long is taken for one that has
+ * lost it, as one might that reads its first line with all that follows.
+ */
+#define PATIENCE	15	/* seconds */
+
+enum phase {
+	OFF,		/* nothing is remembered */
+	LOOKING,	/* as stock, to learn what it leads to */
+	READY,		/* there is a memory, and no banner yet */
+	COMPOSING,	/* the proposal, and the guess */
+	SENT,		/* these; the server's banner is not read */
+	HEARD,		/* that is */
+	OVER		/* the server's proposal has come */
+};
+
+static struct {
+	enum phase	 phase;
+	struct recall_entry was, now;
+
+	/* what ssh_kex2() is called with, and keeps for later exchanges */
+	char		*host;
+	guess_address	*address;
+	u_short		 port;
+	const struct ssh_conn_info *cinfo;
+	struct ssh	*ssh;
+
+	char		*kex, *key;	/* our lists in stock's order */
+	int		 is_made;	/* a guess was sent */
+	int		 is_open;	/* and the server has not answered */
+	int	(*methods[KEX_MAX])(struct ssh *);	/* stock's */
+	int	(*reply)(int, u_int32_t, struct ssh *);	/* stock's handler */
+} guess;
+
+/*
+ * Forgets the guess, and begins the login anew without. Returns if that cannot
+ * be done, because the user would be asked again.
+ */
+static void
+begin_anew(const char *why)
+{
+	int saved_errno = errno;
+
+	guess.is_open = 0;
+	guess.now.own[0] = '\0';
+	recall_save(&guess.now);
+	if (!asked_user() && further_host() == NULL) {
+		verbose("early login: %s, beginning anew", why);
+		login_again();
+	}
+	errno = saved_errno;
+}
+
+/* The same where the login must not go on. */
+static void
+begin_anew_or_end(const char *why)
+{
+	begin_anew(why);
+	fatal("early login: %s. Try again.", why);
+}
+
+/*
+ * The proposal
+ */
+
+static void
+hash_lists(char *out)
+{
+	char *both;
+
+	xasprintf(&both, "%s %s", guess.kex, guess.key);
+	recall_hash_text(both, out);
+	free(both);
+}
+
+/* Sets the proposal of a guess, which free_lists() frees. Returns 0 or -1. */
+static int
+arrange(const char *kex, const char *key, struct kexguess_lists *lists)
+{
+	char *first = kexguess_put_first(guess.kex, kex);
+
+	lists->kex = namelist_join(first, KEXGUESS_NAME);
+	lists->key = kexguess_put_first(guess.key, key);
+	free(first);
+	return lists->kex == NULL || lists->key == NULL ? -1 : 0;
+}
+
+static void
+free_lists(struct kexguess_lists *lists)
+{
+	free((char *)(uintptr_t)lists->kex);
+	free((char *)(uintptr_t)lists->key);
+}
+
+/* Those whose keys are not shared with another method in struct kex */
+static int
+is_guessable(const char *method)
+{
+	switch (kex_type_from_name(method)) {
+	case KEX_C25519_SHA256:
+	case KEX_KEM_SNTRUP761X25519_SHA512:
+	case KEX_KEM_MLKEM768X25519_SHA256:
+		return 1;
+	}
+	return 0;
+}
+
+/* Puts the guess into the proposal. Returns 0 if there is none to make. */
+static int
+put_guess(char **proposal)
+{
+	struct kexguess_lists lists = { NULL, NULL };
+	char own[RECALL_HASH + 1];
+	int can;
+
+	hash_lists(own);
+	can = strcmp(own, guess.was.own) == 0 && is_guessable(guess.was.kex) &&
+	    arrange(guess.was.kex, guess.was.hostkey, &lists) == 0;
+	if (can) {
+		free(proposal[PROPOSAL_KEX_ALGS]);
+		free(proposal[PROPOSAL_SERVER_HOST_KEY_ALGS]);
+		proposal[PROPOSAL_KEX_ALGS] = xstrdup(lists.kex);
+		proposal[PROPOSAL_SERVER_HOST_KEY_ALGS] = xstrdup(lists.key);
+	} else
+		debug("early login: our own proposal has changed, forgotten");
+	free_lists(&lists);
+	return can;
+}
+
+/* Sets first_kex_packet_follows, behind which comes a word. */
+static int
+announce(struct sshbuf *proposal)
+{
+	size_t len = sshbuf_len(proposal);
+
+	return len < 5 ? SSH_ERR_INTERNAL_ERROR :
+	    sshbuf_poke_u8(proposal, len - 5, 1);
+}
+
+int
+guess_setup(struct ssh *ssh, char **proposal)
+{
+	int r;
+
+	if (guess.phase == OFF)
+		return kex_setup(ssh, proposal);
+	guess.kex = xstrdup(proposal[PROPOSAL_KEX_ALGS]);
+	guess.key = xstrdup(proposal[PROPOSAL_SERVER_HOST_KEY_ALGS]);
+	if (guess.phase != COMPOSING || !put_guess(proposal))
+		return kex_setup(ssh, proposal);
+	guess.is_made = 1;
+	if ((r = kex_ready(ssh, proposal)) != 0 ||
+	    (r = announce(ssh->kex->my)) != 0)
+		return r;
+	return kex_send_kexinit(ssh);
+}
+
+/*
+ * The server's proposal
+ */
+
+static int
+server_is(int (*kind)(const char *banner))
+{
+	char *banner = sshbuf_dup_string(guess.ssh->kex->server_version);
+	int is_one = banner != NULL && kind(banner);
+
+	free(banner);
+	return is_one;
+}
+
+/* Whether a guess may be sent to a server of this kind, if it was right. */
+static int
+is_trusted(void)
+{
+	return hayopt_get()->early_login == HAYOPT_EARLY_YES ||
+	    server_is(early_is_known_kind);
+}
+
+/* Whether stock proposes less to such an old server. */
+static int
+is_old(void)
+{
+	return (guess.ssh->compat &
+	    (SSH_BUG_CURVE25519PAD | SSH_OLD_DHGEX)) != 0;
+}
+
+static void
+set_patience(int seconds)
+{
+	const int stock = options.server_alive_interval *
+	    options.server_alive_count_max;
+
+	if (seconds != 0 && (stock <= 0 || stock > seconds))
+		ssh_packet_set_timeout(guess.ssh, seconds, 1);
+	else
+		ssh_packet_set_timeout(guess.ssh, options.server_alive_interval,
+		    options.server_alive_count_max);
+}
+
+/* The server has answered, the guess or what followed it. */
+static int
+receive_reply(int type, u_int32_t seq, struct ssh *ssh)
+{
+	guess.is_open = 0;
+	set_patience(0);
+	return guess.reply(type, seq, ssh);
+}
+
+/* Drops the key that was made for a guess. */
+static void
+drop_key(struct kex *kex)
+{
+	sshbuf_free(kex->client_pub);
+	kex->client_pub = NULL;
+	explicit_bzero(kex->c25519_client_key, sizeof(kex->c25519_client_key));
+	explicit_bzero(kex->sntrup761_client_key,
+	    sizeof(kex->sntrup761_client_key));
+	explicit_bzero(kex->mlkem768_client_key,
+	    sizeof(kex->mlkem768_client_key));
+}
+
+/* Whether stock's order leads to what was chosen. */
+static int
+is_stock_choice(const struct kex *kex, const struct kexguess_lists *server)
+{
+	char name[NAMELIST_NAME_SIZE], key[NAMELIST_NAME_SIZE];
+
+	return namelist_choose(guess.kex, server->kex, name) &&
+	    namelist_choose(guess.key, server->key, key) &&
+	    strcmp(name, kex->name) == 0 && strcmp(key, kex->hostkey_alg) == 0;
+}
+
+static int
+is_first(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(list, name, len) == 0 &&
+	    (list[len] == ',' || list[len] == '\0');
+}
+
+/* Whether the next login may guess what was chosen. */
+static int
+may_guess(const struct kex *kex, const struct kexguess_lists *server)
+{
+	struct kexguess_lists next = { NULL, NULL };
+	int may = !guess.now.plain && !is_old() && is_trusted() &&
+	    is_guessable(kex->name) &&
+	    (!guess.now.late || is_first(guess.kex, kex->name)) &&
+	    strlen(kex->name) <= RECALL_NAME &&
+	    strlen(kex->hostkey_alg) <= RECALL_NAME &&
+	    arrange(kex->name, kex->hostkey_alg, &next) == 0 &&
+	    kexguess_is_right(&next, server);
+
+	free_lists(&next);
+	return may;
+}
+
+static void
+learn(const struct kex *kex, const struct kexguess_lists *server)
+{
+	guess.now.own[0] = '\0';
+	if (!may_guess(kex, server))
+		return;
+	hash_lists(guess.now.own);
+	strlcpy(guess.now.kex, kex->name, sizeof(guess.now.kex));
+	strlcpy(guess.now.hostkey, kex->hostkey_alg, sizeof(guess.now.hostkey));
+}
+
+/* Returns whether the guess, of our first names, is the exchange that comes. */
+static int
+judge(struct kex *kex, const struct kexguess_lists *mine,
+    const struct kexguess_lists *server)
+{
+	if (!is_stock_choice(kex, server)) {
+		guess.now.late = 1;
+		begin_anew_or_end("the server has a better choice by now");
+	}
+	if (kexguess_is_right(mine, server))
+		return 1;
+	debug("early login: the key exchange is another one by now, forgotten");
+	drop_key(kex);
+	if (!server_is(early_skips_guess)) {
+		guess.now.plain = 1;
+		begin_anew_or_end("the server may not pass over it");
+	}
+	return 0;
+}
+
+/* Stands in for each method: the proposal is read, and all is chosen. */
+static int
+receive_proposal(struct ssh *ssh)
+{
+	struct kex *kex = ssh->kex;
+	struct kexguess_lists mine, server;
+	char **my = NULL, **peer = NULL;
+	int r, is_right;
+
+	memcpy(kex->kex, guess.methods, sizeof(kex->kex));
+	guess.phase = OVER;
+	if ((r = kex_buf2prop(kex->my, NULL, &my)) != 0 ||
+	    (r = kex_buf2prop(kex->peer, NULL, &peer)) != 0)
+		goto out;
+	mine.kex = my[PROPOSAL_KEX_ALGS];
+	mine.key = my[PROPOSAL_SERVER_HOST_KEY_ALGS];
+	server.kex = peer[PROPOSAL_KEX_ALGS];
+	server.key = peer[PROPOSAL_SERVER_HOST_KEY_ALGS];
+	is_right = guess.is_made && judge(kex, &mine, &server);
+	learn(kex, &server);
+	if (!is_right) {
+		r = kex->kex[kex->kex_type](ssh);
+		guess.reply = ssh->dispatch[SSH2_MSG_KEX_ECDH_REPLY];
+	}
+	if (guess.is_made)
+		ssh_dispatch_set(ssh, SSH2_MSG_KEX_ECDH_REPLY, receive_reply);
+out:
+	kex_prop_free(my);
+	kex_prop_free(peer);
+	return r;
+}
+
+/*
+ * The exchange
+ */
+
+static void
+take_over(struct kex *kex)
+{
+	size_t i;
+
+	memcpy(guess.methods, kex->kex, sizeof(guess.methods));
+	for (i = 0; i < KEX_MAX; i++) {
+		if (kex->kex[i] != NULL)
+			kex->kex[i] = receive_proposal;
+	}
+}
+
+/*
+ * Sends the first message of the exchange. The handler of the answer waits for
+ * the server's proposal.
+ */
+static void
+make_guess(struct ssh *ssh)
+{
+	const u_int type = kex_type_from_name(guess.was.kex);
+	int r;
+
+	ssh->kex->kex_type = type;
+	if ((r = guess.methods[type](ssh)) != 0)
+		fatal_fr(r, "%s", guess.was.kex);
+	guess.reply = ssh->dispatch[SSH2_MSG_KEX_ECDH_REPLY];
+	ssh_dispatch_set(ssh, SSH2_MSG_KEX_ECDH_REPLY, kex_protocol_error);
+	guess.is_open = 1;
+	debug("early login: the key exchange goes out with the banner "
+	    "(%s, %s)", guess.was.kex, guess.was.hostkey);
+}
+
+void
+guess_dispatch_run(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
+{
+	int r;
+
+	if (guess.phase == LOOKING || guess.phase == COMPOSING)
+		take_over(ssh->kex);
+	if (guess.phase != COMPOSING) {
+		ssh_dispatch_run_fatal(ssh, mode, done);
+		return;
+	}
+	if (guess.is_made)
+		make_guess(ssh);
+	if ((r = ssh_packet_write_wait(ssh)) != 0)
+		sshpkt_fatal(ssh, r, "%s", __func__);
+}
+
+static void
+send_early(struct ssh *ssh)
+{
+	kexguess_at_banner = NULL;
+	guess.phase = COMPOSING;
+	ssh_kex2(ssh, guess.host, guess.address, guess.port, guess.cinfo);
+	guess.phase = SENT;
+}
+
+/* The server has said what it is. */
+static void
+check_kind(void)
+{
+	if (is_old())
+		begin_anew_or_end("the server is an old one");
+	if (!is_trusted()) {
+		guess.now.plain = 1;
+		begin_anew("the server is of an unknown kind");
+	}
+}
+
+/* Whether a server that did not take the guess could be the reason. */
+static int
+is_refusal(int r)
+{
+	return r == SSH_ERR_CONN_CLOSED || r == SSH_ERR_CONN_TIMEOUT ||
+	    r == SSH_ERR_DISCONNECTED || r == SSH_ERR_SYSTEM_ERROR;
+}
+
+static void
+run_exchange(struct ssh *ssh)
+{
+	int r;
+
+	if (guess.is_open)
+		set_patience(PATIENCE);
+	if ((r = ssh_dispatch_run(ssh, DISPATCH_BLOCK, &ssh->kex->done)) == 0)
+		return;
+	if (guess.is_open && is_refusal(r)) {
+		guess.now.plain = 1;
+		begin_anew("the server did not take it");
+	}
+	sshpkt_fatal(ssh, r, "ssh_dispatch_run_fatal");
+}
+
+void
+guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
+    const struct ssh_conn_info *cinfo)
+{
+	if (guess.phase == SENT) {
+		guess.phase = HEARD;
+		check_kind();
+		run_exchange(ssh);
+	} else
+		ssh_kex2(ssh, host, address, port, cinfo);
+	if (guess.phase == OVER)
+		recall_save(&guess.now);
+	guess.phase = OFF;
+	free(guess.kex);
+	free(guess.key);
+	guess.kex = guess.key = NULL;
+}
+
+/* For upstream's ssh.c, in place of ssh_login(). */
+void
+guess_login(struct ssh *ssh, Sensitive *sensitive, const char *host,
+    guess_address *address, u_short port, struct passwd *pw, int timeout_ms,
+    const struct ssh_conn_info *cinfo)
+{
+	guess.ssh = ssh;
+	guess.host = xstrdup(host);
+	lowercase(guess.host);
+	guess.address = address;
+	guess.port = port;
+	guess.cinfo = cinfo;
+	if (hayopt_get()->early_login != HAYOPT_EARLY_NO &&
+	    recall_load_host(guess.host, port, &guess.was) == 0)
+		guess.phase = LOOKING;
+	guess.now = guess.was;
+	if (guess.phase == LOOKING && guess.was.own[0] != '\0' &&
+	    !guess.was.plain && !asked_user() &&
+	    access("/proc/self/exe", X_OK) == 0) {
+		guess.phase = READY;
+		kexguess_at_banner = send_early;
+	}
+	ssh_login(ssh, sensitive, host, address, port, pw, timeout_ms, cinfo);
+}
+
+static int
+is_closed(void)
+{
+	int fd = ssh_packet_get_connection_in(guess.ssh);
+	char byte;
+	ssize_t n;
+
+	set_nonblock(fd);
+	n = read(fd, &byte, 1);
+	return n == 0 || (n == -1 && errno != EAGAIN && errno != EINTR);
+}
+
+void
+guess_cleanup(void)
+{
+	const int is_unheard = guess.phase == SENT;
+
+	guess.phase = OFF;
+	if (!guess.is_open)
+		return;
+	guess.is_open = 0;
+	guess.now.own[0] = '\0';
+	if (is_unheard && is_closed())
+		begin_anew("the server closed the connection");
+	else
+		recall_save(&guess.now);
+}

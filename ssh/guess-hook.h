@@ -1,0 +1,64 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * guess-hook: the key exchange goes out with the banner, where an earlier login
+ * has shown which one it will be. It saves a round trip.
+ *
+ * A login that is over has shown what the server proposes. If a guess of what
+ * was chosen would have been right (kexguess.h), the names are remembered for
+ * the host and port, with a hash of our own lists (recall.h). The next login
+ * puts these names first in its proposal, says that a guess follows, and sends
+ * banner, proposal and the first message of the exchange at once: a public key
+ * that is made for this exchange, and nothing else.
+ *
+ * What is negotiated is what stock would negotiate. Both lists of the server
+ * are compared with our own in stock's order, and if that would lead to another
+ * method or key, the login begins anew without a guess, before anything else is
+ * sent. A guess that is wrong otherwise is ignored by the server, and the
+ * exchange goes on as in stock. Where servers are not known to ignore it, or
+ * one closes the connection, the login begins anew as well. Each time the
+ * memory is changed, so that it happens once.
+ *
+ * Only methods whose keys are private to struct kex are guessed: curve25519
+ * alone, with sntrup761 and with mlkem768.
+ *
+ * For upstream's ssh.c, sshconnect.c and sshconnect2.c, for which
+ * build-aux/overlay.mk renames calls; in ssh. One connection. Main thread only.
+ */
+
+#ifndef HAYATE_GUESS_HOOK_H
+#define HAYATE_GUESS_HOOK_H
+
+#include <sys/types.h>
+#include <sys/socket.h>
+
+#include <signal.h>
+
+struct passwd;
+struct ssh;
+struct ssh_conn_info;
+
+/* The type of an address in upstream's functions */
+#if HAYATE_OPENSSH >= 1004
+typedef struct sockaddr_storage guess_address;
+#else
+typedef struct sockaddr guess_address;
+#endif
+
+/* As ssh_kex2(), in sshconnect.c: the exchange, of which a part may be done. */
+void	guess_kex2(struct ssh *, char *host, guess_address *, u_short port,
+    const struct ssh_conn_info *);
+
+/* As kex_setup(), in sshconnect2.c: changes the proposal for the guess. */
+int	guess_setup(struct ssh *, char **proposal);
+
+/* As ssh_dispatch_run_fatal(), in sshconnect2.c: may send the guess instead. */
+void	guess_dispatch_run(struct ssh *, int mode, volatile sig_atomic_t *done);
+
+/* The program ends, perhaps because the server closed the connection. */
+void	guess_cleanup(void);
+
+#endif /* HAYATE_GUESS_HOOK_H */
