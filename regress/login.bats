@@ -433,7 +433,7 @@ behind() {
 	$IN_SERVER "$REGRESS/peers/guess-server" 10.77.0.2 $FOREIGN_PORT \
 	    "$(sshd_port stock)" ways >met 2>&1 3>&- &
 	FOREIGN=$!
-	poll 10 grep -q ready met
+	poll 10 grep -qx ready met
 }
 through() { log_in -p "$FOREIGN_PORT" "$@" 127.0.0.1 true; }
 met() { grep -c connection met; }
@@ -1122,7 +1122,7 @@ odd_server() {
 	    >said 2>&1 3>&- &
 	# shellcheck disable=SC2034 # foreign_down ends it
 	FOREIGN=$!
-	poll 10 grep -q ready said
+	poll 10 grep -qx ready said
 	echo "hayate-test $(cat rsa.pub)" >hosts
 	LAST=(-p "$FOREIGN_PORT" 127.0.0.1 true)
 }
