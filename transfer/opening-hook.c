@@ -187,10 +187,12 @@ opening_get(const char *path)
 static int
 read_small(const char *file, u_char *p, size_t *len, struct stat *sb)
 {
-	int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC), r = -1;
+	int fd, r = -1;
 	ssize_t n;
 
-	if (fd == -1)
+	/* To open anything but a file may do something, so that waits. */
+	if (stat(file, sb) == -1 || !S_ISREG(sb->st_mode) ||
+	    (fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) == -1)
 		return -1;
 	if (fstat(fd, sb) == 0 && S_ISREG(sb->st_mode) && sb->st_size > 0 &&
 	    sb->st_size <= OPENING_MOST && sb->st_blocks > 0 &&
