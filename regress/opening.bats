@@ -178,6 +178,11 @@ as_stock() {
 	as_stock file other stock:@/many
 	as_stock file other stock:@/dir
 	as_stock -r dir stock:@/tree
+	as_stock -d file stock:@/other
+	as_stock -d file stock:@/made
+	chmod 444 given/file
+	touch -a -d '2020-01-01' given/file
+	as_stock -p file stock:@/new
 }
 
 @test "a file that changes during the login is copied as it is then" {

@@ -80,11 +80,13 @@ add_requests(struct sshbuf *input)
 {
 	int fd = tell_requests(), r;
 	struct stat st;
-	u_char *p;
+	u_char *p, is_sent = 1;
 
 	if (fd == -1)
 		return;
-	if (fstat(fd, &st) == 0 && st.st_size > 1 && st.st_size <= MOST) {
+	/* It has no name, and nobody has taken them. */
+	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 &&
+	    pread(fd, &is_sent, 1, 0) == 1 && !is_sent && st.st_size > 1 && st.st_size <= MOST) {
 		if ((r = sshbuf_reserve(input, st.st_size - 1, &p)) != 0)
 			fatal_fr(r, "reserve");
 		if (pread(fd, p, st.st_size - 1, 1) == st.st_size - 1 &&
@@ -243,10 +245,12 @@ end(int fd)
 
 	if (c == NULL || c->rfd != fd || c->type != SSH_CHANNEL_OPEN ||
 	    sshbuf_len(c->input) > 0 || !is_gone(fd) ||
-	    serve_has_more() || early_session_is_learning() ||
+	    serve_has_more() ||
 	    ssh_packet_is_rekeying(connection))
 		return;
 	debug("early login: scp has ended, so has ssh");
+	if (early_session_is_learning())
+		early_wait_next("keys of the host may not be learnt yet");
 	disconnect();
 	say_transferred();
 	cleanup_exit(0);

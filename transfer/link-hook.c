@@ -257,9 +257,12 @@ link_take(struct link *l)
 		link_fatal(l, "Received message too long %u", len);
 	if (sshbuf_len(l->from) < 4 + (size_t)len)
 		return NULL;
-	l->message = sshbuf_from(sshbuf_ptr(l->from) + 4, len);
-	if (l->message == NULL)
-		fatal_f("sshbuf_from failed");
+	/* What is there may grow while the message is used, so it is copied. */
+	l->message = l->from == l->in ?
+	    sshbuf_from(sshbuf_ptr(l->from) + 4, len) : sshbuf_new();
+	if (l->message == NULL || (l->from != l->in &&
+	    sshbuf_put(l->message, sshbuf_ptr(l->from) + 4, len) != 0))
+		fatal_f("out of memory");
 	l->taken = 4 + (size_t)len;
 	return l->message;
 }

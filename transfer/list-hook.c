@@ -534,7 +534,7 @@ begin_opening(char *source, char *target)
 	char *path = plain_path(remote ? source : target);
 
 	if (remote == is_remote(target) || path == NULL || opt->recursive ||
-	    longopt_verifies() || from_is_wanted() ||
+	    opt->into_dir || longopt_verifies() || from_is_wanted() ||
 	    *base_name(path) == '\0' || strpbrk(path, "*?[\\") != NULL)
 		return;
 	if (remote)

@@ -159,6 +159,8 @@ take_short(struct longopt *o, char **argv, const char *letters, int *drop,
 			o->recursive = 1;
 		if (*at == 'p')
 			o->preserve = 1;
+		if (*at == 'd')
+			o->into_dir = 1;
 		if (*at == 'R' || *at == '3')
 			o->away = *at == 'R';
 		if (*at == 'O')

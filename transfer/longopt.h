@@ -37,6 +37,7 @@ struct longopt {
 
 	int	 recursive;		/* scp -r was there */
 	int	 preserve;		/* scp -p was there */
+	int	 into_dir;		/* scp -d was there */
 	int	 away;			/* scp -R, and no -3 after it */
 	int	 old_protocol;		/* scp -O was there */
 	int	 direct;		/* sftp -D */

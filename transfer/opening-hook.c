@@ -33,6 +33,10 @@
 #include "opening-hook.h"
 #include "tell.h"
 
+#ifndef O_NOATIME
+#define O_NOATIME	0
+#endif
+
 /* One read finds the end of a file that the one before it has whole. */
 #define READ_SIZE	OPENING_MOST
 
@@ -190,9 +194,13 @@ read_small(const char *file, u_char *p, size_t *len, struct stat *sb)
 	int fd, r = -1;
 	ssize_t n;
 
-	/* To open anything but a file may do something, so that waits. */
+	/*
+	 * To open anything but a file may do something, so that waits. A file
+	 * that is read-only at the target could not be opened a second time.
+	 */
 	if (stat(file, sb) == -1 || !S_ISREG(sb->st_mode) ||
-	    (fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) == -1)
+	    (sb->st_mode & S_IWUSR) == 0 || (fd = open(file,
+	    O_RDONLY | O_NONBLOCK | O_NOATIME | O_CLOEXEC)) == -1)
 		return -1;
 	if (fstat(fd, sb) == 0 && S_ISREG(sb->st_mode) && sb->st_size > 0 &&
 	    sb->st_size <= OPENING_MOST && sb->st_blocks > 0 &&
@@ -254,7 +262,9 @@ opening_offer(int fd)
 	size_t len;
 
 	state.fd = fd;
-	state.is_sent = 0;
+	state.is_sent = state.answers = 0;
+	sshbuf_free(state.ready);
+	state.ready = NULL;
 	if (state.requests == NULL)
 		return -1;
 	p = opening_bytes(state.requests, &len);

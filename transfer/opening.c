@@ -71,7 +71,11 @@ put_u32(uint8_t *p, uint32_t v)
 struct opening *
 opening_new(void)
 {
-	return calloc(1, sizeof(struct opening));
+	struct opening *o = calloc(1, sizeof(*o));
+
+	if (o != NULL)
+		o->open_at = MOST;
+	return o;
 }
 
 void
@@ -191,20 +195,6 @@ is_special(const struct opening *o)
 	return 0;
 }
 
-int
-opening_has_all(const struct opening *o)
-{
-	size_t i;
-
-	for (i = 0; i < o->n; i++) {
-		if (request_of(o, i)[0] == OPEN && is_special(o))
-			return 1;
-		if (o->r[i].reply == NULL)
-			return 0;
-	}
-	return 1;
-}
-
 static int
 is_read(const void *m, size_t len)
 {
@@ -213,6 +203,27 @@ is_read(const void *m, size_t len)
 	return len == READ_SIZE && p[0] == READ &&
 	    get_u32(p + HEAD) == OPENING_HANDLE_LEN &&
 	    memcmp(p + HEAD + 4, OPENING_HANDLE, OPENING_HANDLE_LEN) == 0;
+}
+
+/* Whether the file is got. */
+static int
+reads(const struct opening *o)
+{
+	return is_read(request_of(o, o->n - 1), o->r[o->n - 1].len);
+}
+
+int
+opening_has_all(const struct opening *o)
+{
+	size_t i;
+
+	for (i = 0; i < o->n; i++) {
+		if (request_of(o, i)[0] == OPEN && reads(o) && is_special(o))
+			return 1;
+		if (o->r[i].reply == NULL)
+			return 0;
+	}
+	return 1;
 }
 
 /* How many bytes a reply to a READ has; 0 if it has none. */
@@ -315,9 +326,7 @@ make(struct opening *o, const void *reply, size_t len, const uint8_t *request)
 static int
 is_close(const struct opening *o, const uint8_t *m, size_t len)
 {
-	return o->is_open &&
-	    is_read(request_of(o, o->n - 1), o->r[o->n - 1].len) &&
-	    len == READ_OFFSET && m[0] == CLOSE &&
+	return o->is_open && reads(o) && len == READ_OFFSET && m[0] == CLOSE &&
 	    get_u32(m + HEAD) == OPENING_HANDLE_LEN &&
 	    memcmp(m + HEAD + 4, OPENING_HANDLE, OPENING_HANDLE_LEN) == 0;
 }

@@ -195,6 +195,14 @@ test_put(void)
 	ASKS(o, WRITE, "", "so its handle is another");
 	ASKS(o, CLOSE, "", "and is to be closed");
 	opening_free(o);
+	o = make(put, 1);
+	check(reply(o, 0, (struct message)M(NONE)) == 1, "put");
+	ASKS(o, STAT, "101 17", "stat alone");
+	opening_free(o);
+	o = make(put, 4);
+	check(reply(o, 0, (struct message)M(ATTRS("\0", FIFO))) == 1 &&
+	    !opening_has_all(o), "a FIFO to write into is waited for");
+	opening_free(o);
 	check(opening_add(o = make(put, 4), "abcd", 4) == -1, "too short");
 	for (i = 4; i < 8; i++)
 		check(opening_add(o, "abcde", 5) == 0, "eight requests");
