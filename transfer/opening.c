@@ -218,7 +218,8 @@ opening_has_all(const struct opening *o)
 	size_t i;
 
 	for (i = 0; i < o->n; i++) {
-		if (request_of(o, i)[0] == OPEN && reads(o) && is_special(o))
+		if (request_of(o, i)[0] == OPEN && reads(o) &&
+		    is_special(o))
 			return 1;
 		if (o->r[i].reply == NULL)
 			return 0;
