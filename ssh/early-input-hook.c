@@ -86,7 +86,8 @@ add_requests(struct sshbuf *input)
 		return;
 	/* It has no name, and nobody has taken them. */
 	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 &&
-	    pread(fd, &is_sent, 1, 0) == 1 && !is_sent && st.st_size > 1 && st.st_size <= MOST) {
+	    pread(fd, &is_sent, 1, 0) == 1 && !is_sent &&
+	    st.st_size > 1 && st.st_size <= MOST) {
 		if ((r = sshbuf_reserve(input, st.st_size - 1, &p)) != 0)
 			fatal_fr(r, "reserve");
 		if (pread(fd, p, st.st_size - 1, 1) == st.st_size - 1 &&
