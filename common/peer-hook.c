@@ -137,18 +137,20 @@ peer_knows_authonly(const struct ssh *ssh)
 }
 
 int
+peer_banner_is(const struct ssh *ssh, int (*kind)(const char *banner))
+{
+	char *banner = sshbuf_dup_string(ssh->kex->server ?
+	    ssh->kex->client_version : ssh->kex->server_version);
+	int is_one = banner != NULL && kind(banner);
+
+	free(banner);
+	return is_one;
+}
+
+int
 peer_takes_large_packets(const struct ssh *ssh)
 {
-	char *banner;
-	int takes;
-
 	if (!hayopt_get()->hayate || ssh == NULL || ssh->kex == NULL)
 		return 0;
-	if (peer_is_hayate(ssh))
-		return 1;
-	banner = sshbuf_dup_string(ssh->kex->server ?
-	    ssh->kex->client_version : ssh->kex->server_version);
-	takes = banner != NULL && peer_is_openssh(banner);
-	free(banner);
-	return takes;
+	return peer_is_hayate(ssh) || peer_banner_is(ssh, peer_is_openssh);
 }

@@ -50,6 +50,9 @@ int	peer_is_hayate(const struct ssh *);
 /* Returns 1 if, in addition, the peer knows the modes of cipher/authonly.h. */
 int	peer_knows_authonly(const struct ssh *);
 
+/* Returns what "kind" says of the peer's banner, or 0 if there is none yet. */
+int	peer_banner_is(const struct ssh *, int (*kind)(const char *banner));
+
 /*
  * Returns 1 if the peer is known to take, and to send, packets of more than
  * 32 KiB: a Hayate that we recognise, or an OpenSSH by its banner (peer.h).

@@ -408,6 +408,18 @@ files() {
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 
+# own_memory: this test's directories T and F, the keys that may log in, and a
+# memory of logins of its own
+own_memory() {
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$BATS_TEST_TMPDIR
+	F=$BATS_FILE_TMPDIR
+	cp "$F/user.pub" "$F/may"
+	cp "$F/known_hosts" hosts
+	# shellcheck disable=SC2034 # for the suites
+	KNOWN=(-o UserKnownHostsFile="$T/hosts")
+}
+
 # trips COMMAND...: round trips over the path $P until its last answer
 trips() {
 	"$LFP" clear "$P"

@@ -29,13 +29,7 @@ teardown_file() {
 
 setup() {
 	need_path
-	cd "$BATS_TEST_TMPDIR"
-	T=$BATS_TEST_TMPDIR
-	F=$BATS_FILE_TMPDIR
-	cp "$F/user.pub" "$F/may"
-	# each test has a memory of its own
-	cp "$F/known_hosts" hosts
-	KNOWN=(-o UserKnownHostsFile="$T/hosts")
+	own_memory
 }
 
 teardown() {

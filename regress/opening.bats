@@ -27,12 +27,7 @@ teardown_file() {
 
 setup() {
 	need_path
-	cd "$BATS_TEST_TMPDIR"
-	T=$BATS_TEST_TMPDIR
-	F=$BATS_FILE_TMPDIR
-	cp "$F/user.pub" "$F/may"
-	cp "$F/known_hosts" hosts
-	KNOWN=(-o UserKnownHostsFile="$T/hosts")
+	own_memory
 	umask 022
 }
 
@@ -77,6 +72,20 @@ tree() {
 	# without a memory the session is opened behind the login
 	KNOWN=(-o UserKnownHostsFile=none -o GlobalKnownHostsFile="$F/known_hosts")
 	[ "$(trips scp_far stock:"$T/some" got)" = 9 ]
+}
+
+@test "a put keeps the time of access, and sends no read-only file early" {
+	head -c 1024 /dev/urandom >some
+	scp_far -q stock:"$F/may" seen
+	touch -a -d '2001-02-03 04:05:06' some
+	[ "$(trips scp_far -p some stock:"$T/put")" = 3 ]
+	[ "$(stat -c %X put)" = "$(date -d '2001-02-03 04:05:06' +%s)" ]
+	# a second OPEN of such a file is refused, unless by root. What lies at the
+	# target is asked early, as for a large file.
+	chmod 444 some
+	rm put
+	[ "$(trips scp_far some stock:"$T/put")" = 6 ]
+	cmp some put
 }
 
 @test "files of every size come and go whole, with mode and times, new or in place" {
@@ -156,6 +165,20 @@ as_stock() {
 	as_stock stock:@/file fifo.d/
 }
 
+@test "behind a FIFO ssh ends while keys are learnt, and the next logins learn them" {
+	ssh-keygen -q -t ecdsa -N '' -f host_ecdsa
+	sshd_up stock:keyed "AuthorizedKeysFile $F/may" "HostKey $T/host_ecdsa"
+	mkfifo fifo
+	IN_CLIENT="timeout 20 ip netns exec lfp-$P-a" run -1 copy -o HostName=10.77.0.2 \
+	    "${KNOWN[@]}" -o UpdateHostKeys=yes keyed:"$T/fifo" got
+	[[ $output = *"not a regular file"* ]]
+	for _ in 1 2 3; do
+		scp_far -q -o UpdateHostKeys=yes keyed:"$F/may" got
+	done
+	[ "$(wc -l <hosts)" = 2 ]
+	sshd_down keyed
+}
+
 @test "where a file is to be put is found out as by stock" {
 	mkdir -p given/dir given/full
 	head -c 500 /dev/urandom >given/file
@@ -180,9 +203,6 @@ as_stock() {
 	as_stock -r dir stock:@/tree
 	as_stock -d file stock:@/other
 	as_stock -d file stock:@/made
-	chmod 444 given/file
-	touch -a -d '2020-01-01' given/file
-	as_stock -p file stock:@/new
 }
 
 @test "a file that changes during the login is copied as it is then" {

@@ -39,6 +39,7 @@
 #include "guess-hook.h"
 #include "hayopt.h"
 #include "login-hook.h"
+#include "peer-hook.h"
 #include "recall-hook.h"
 
 extern Options options;
@@ -201,15 +202,11 @@ has_known_way(void)
 	    auth.was.methods, is_enabled) && !may_need_passphrase();
 }
 
-/* Whether the server is of the kind, or the user trusts any. */
-static int
-trusts(const struct ssh *ssh, int (*is_kind)(const char *banner))
+int
+early_trusts(const struct ssh *ssh, int (*kind)(const char *banner))
 {
-	char *banner = sshbuf_dup_string(ssh->kex->server_version);
-	int is_one = banner != NULL && is_kind(banner);
-
-	free(banner);
-	return is_one || hayopt_get()->early_login == HAYOPT_EARLY_YES;
+	return hayopt_get()->early_login == HAYOPT_EARLY_YES ||
+	    peer_banner_is(ssh, kind);
 }
 
 /*
@@ -220,7 +217,8 @@ static int
 has_blind_way(const struct ssh *ssh)
 {
 	return auth.has_asked && auth.is_kept && has_all_algs() &&
-	    auth.was.methods[0] == '\0' && trusts(ssh, early_is_openssh) &&
+	    auth.was.methods[0] == '\0' &&
+	    early_trusts(ssh, early_is_openssh) &&
 	    early_key_is_first(options.preferred_authentications,
 	    "gssapi-with-mic,hostbased,keyboard-interactive,password,publickey",
 	    is_enabled) && !may_need_passphrase();
@@ -384,7 +382,7 @@ early_begin(struct ssh *ssh, const char *user, const char *host,
 	auth.is_kept = recall_load(host, options.port, user,
 	    ssh->kex->initial_hostkey, &auth.was) == 0;
 	auth.now = auth.was;
-	auth.is_known_kind = trusts(ssh, early_is_known_kind);
+	auth.is_known_kind = early_trusts(ssh, early_is_known_kind);
 	auth.accept = ssh->dispatch[SSH2_MSG_SERVICE_ACCEPT];
 	auth.ext = ssh->dispatch[SSH2_MSG_EXT_INFO];
 	ssh_dispatch_set(ssh, SSH2_MSG_SERVICE_ACCEPT, &receive_accept);

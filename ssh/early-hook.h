@@ -39,6 +39,9 @@ void	early_begin(struct ssh *, const char *user, const char *host,
     struct cauthmethod **method, char **list, struct cauthmethod *key,
     int (*offer)(struct ssh *));
 
+/* Whether the server's banner is of the kind, or the user trusts any. */
+int	early_trusts(const struct ssh *, int (*kind)(const char *banner));
+
 /* Whether the first request has been sent already. */
 int	early_has_asked(void);
 

@@ -47,8 +47,10 @@ extern struct sshbuf *command;
 /* SFTP's first message: length, INIT, version 3 */
 static const u_char init[] = { 0, 0, 0, 5, 1, 0, 0, 0, 3 };
 
+/* Our number of the session: with nothing but it, it is the first channel. */
+#define SESSION	0
+
 static struct ssh *connection;
-static int session = -1;		/* the first channel */
 static double begun;			/* seconds */
 static struct sshbuf *sent;		/* with the signature; NULL: nothing */
 
@@ -130,9 +132,9 @@ send_data(struct ssh *ssh, const u_char *p, size_t len)
 }
 
 void
-early_input_send(struct ssh *ssh, int id)
+early_input_send(struct ssh *ssh)
 {
-	Channel *c = channel_by_id(ssh, id);
+	Channel *c = channel_by_id(ssh, SESSION);
 	int r;
 
 	if (!is_for_sftp())
@@ -164,7 +166,7 @@ receive_adjust(int type, u_int32_t seq, struct ssh *ssh)
 	int r = channel_input_window_adjust(type, seq, ssh);
 
 	if (r != 0 || sent == NULL ||
-	    (c = channel_by_id(ssh, session)) == NULL ||
+	    (c = channel_by_id(ssh, SESSION)) == NULL ||
 	    c->remote_window == 0)
 		return r;
 	if (c->remote_window < sshbuf_len(sent))
@@ -178,22 +180,21 @@ receive_adjust(int type, u_int32_t seq, struct ssh *ssh)
 }
 
 void
-early_input_confirmed(struct ssh *ssh, int id)
+early_input_confirmed(struct ssh *ssh)
 {
-	session = id;
 	if (sent != NULL)
 		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_WINDOW_ADJUST,
 		    &receive_adjust);
 }
 
 void
-early_input_refused(struct ssh *ssh, int id)
+early_input_refused(struct ssh *ssh)
 {
 	int r;
 
 	if (sent == NULL)
 		return;
-	if ((r = sshbuf_putb(channel_by_id(ssh, id)->input, sent)) != 0)
+	if ((r = sshbuf_putb(channel_by_id(ssh, SESSION)->input, sent)) != 0)
 		fatal_fr(r, "send again");
 	forget_sent();
 }
@@ -242,12 +243,11 @@ disconnect(void)
 static void
 end(int fd)
 {
-	Channel *c = channel_by_id(connection, session);
+	Channel *c = channel_by_id(connection, SESSION);
 
 	if (c == NULL || c->rfd != fd || c->type != SSH_CHANNEL_OPEN ||
 	    sshbuf_len(c->input) > 0 || !is_gone(fd) ||
-	    serve_has_more() ||
-	    ssh_packet_is_rekeying(connection))
+	    serve_has_more() || ssh_packet_is_rekeying(connection))
 		return;
 	debug("early login: scp has ended, so has ssh");
 	if (early_session_is_learning())
@@ -265,11 +265,10 @@ early_input_begin(struct ssh *ssh)
 	attach(ssh);
 	if (!is_for_sftp() || ssh_packet_get_mux(ssh) ||
 	    !early_session_is_plain() ||
-	    (c = channel_by_id(ssh, EARLY_SESSION_FIRST)) == NULL ||
+	    (c = channel_by_id(ssh, SESSION)) == NULL ||
 	    strcmp(c->ctype, "session") != 0)
 		return;
 	connection = ssh;
-	session = c->self;
 	begun = monotime_double();
 	hop_ended = end;
 	if (sent == NULL && sshbuf_len(c->input) == 0)

@@ -26,14 +26,14 @@
 
 struct ssh;
 
-/* The channel was opened early, with its command: sends what is there. */
-void	early_input_send(struct ssh *, int id);
+/* The session was opened early, with its command: sends what is there. */
+void	early_input_send(struct ssh *);
 
-/* The channel, opened early, was confirmed. */
-void	early_input_confirmed(struct ssh *, int id);
+/* It was confirmed. */
+void	early_input_confirmed(struct ssh *);
 
-/* The channel is opened again, because the server did not take it. */
-void	early_input_refused(struct ssh *, int id);
+/* It is opened again, because the server did not take it. */
+void	early_input_refused(struct ssh *);
 
 /* The first session was opened, early or not. */
 void	early_input_begin(struct ssh *);

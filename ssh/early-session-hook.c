@@ -31,6 +31,7 @@
 #include "early-session-hook.h"
 #include "further-hook.h"
 #include "hayopt.h"
+#include "peer-hook.h"
 
 extern Options options;
 
@@ -56,12 +57,8 @@ early_session_is_plain(void)
 int
 early_session_is_known(const struct ssh *ssh)
 {
-	char *banner = sshbuf_dup_string(ssh->kex->server_version);
-	int takes = banner != NULL && early_takes_session(banner) &&
+	return peer_banner_is(ssh, early_takes_session) &&
 	    (ssh->kex->flags & KEX_HAS_PUBKEY_HOSTBOUND) != 0;
-
-	free(banner);
-	return takes;
 }
 
 int
@@ -90,14 +87,15 @@ confirm(struct ssh *ssh, int id, int success, void *arg)
 	(void)arg;
 	is_answered = 1;
 	if (success && c->remote_id == EARLY_SESSION_FIRST) {
-		early_input_confirmed(ssh, id);
+		early_input_confirmed(ssh);
 		return;
 	}
 	early_wait_next(success ? "the session has another number" :
 	    "the session was refused");
 	if (success)
-		fatal("The server calls the session %u, and not %u as it did "
-		    "before. Try again.", c->remote_id, EARLY_SESSION_FIRST);
+		fatal("The server calls the session %u, and not %u as others "
+		    "of its kind. Try again.", c->remote_id,
+		    EARLY_SESSION_FIRST);
 	/*
 	 * It will close the connection because of the command that follows,
 	 * and stock has nothing more to say.
@@ -119,7 +117,7 @@ early_session_send(struct ssh *ssh)
 	channel_register_open_confirm(ssh, channel, confirm, NULL);
 	state = SENT;
 	debug("early login: opening the session with it");
-	early_input_send(ssh, channel);
+	early_input_send(ssh);
 }
 
 void
@@ -138,7 +136,7 @@ early_session_is_open(struct ssh *ssh, int *id)
 		channel_send_open(ssh, channel);
 		channel_register_open_confirm(ssh, channel,
 		    early_session_calls.setup, NULL);
-		early_input_refused(ssh, channel);
+		early_input_refused(ssh);
 	}
 	*id = channel;
 	return 1;

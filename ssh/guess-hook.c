@@ -42,6 +42,7 @@
 #include "kexguess-hook.h"
 #include "login-hook.h"
 #include "namelist.h"
+#include "peer-hook.h"
 #include "recall-hook.h"
 
 extern Options options;
@@ -210,22 +211,11 @@ guess_setup(struct ssh *ssh, char **proposal)
  * The server's proposal
  */
 
-static int
-server_is(int (*kind)(const char *banner))
-{
-	char *banner = sshbuf_dup_string(guess.ssh->kex->server_version);
-	int is_one = banner != NULL && kind(banner);
-
-	free(banner);
-	return is_one;
-}
-
 /* Whether a guess may be sent to a server of this kind, if it was right. */
 static int
 is_trusted(void)
 {
-	return hayopt_get()->early_login == HAYOPT_EARLY_YES ||
-	    server_is(early_is_known_kind);
+	return early_trusts(guess.ssh, early_is_known_kind);
 }
 
 /* Whether stock proposes less to such an old server. */
@@ -332,7 +322,7 @@ judge(struct kex *kex, const struct kexguess_lists *mine,
 		return 1;
 	debug("early login: the key exchange is another one by now, forgotten");
 	drop_key(kex);
-	if (!server_is(early_skips_guess)) {
+	if (!peer_banner_is(guess.ssh, early_skips_guess)) {
 		guess.now.plain = 1;
 		begin_anew_or_end("the server may not pass over it");
 	}
