@@ -43,7 +43,7 @@ struct place {
 	enum { ASKED, READY, FAILED } state;
 	uint32_t below;			/* directories in it, not left */
 	u_int	 flags, perm, atime, mtime;
-	int	 found;			/* the target had it before */
+	int	 made;			/* the target did not have it before */
 	char	 name[];
 };
 
@@ -456,7 +456,7 @@ has_left(struct place *p)
 static int
 keeps_its_own(const struct run *t, const struct place *p)
 {
-	return p->state != READY || (p->found && HAYATE_OPENSSH >= 1003 &&
+	return p->state != READY || (!p->made && HAYATE_OPENSSH >= 1003 &&
 	    (t->side->is_put || t->to != NULL) && !t->preserve);
 }
 
@@ -563,7 +563,7 @@ from_starts(struct file *file, struct job *j)
 		return 0;
 	up = up_of(file);
 	if (plan_kind(j) == PLAN_FILE)
-		file->is_new = up == NULL ? list.root->is_new : !up->found;
+		file->is_new = up == NULL ? list.root->is_new : up->made;
 	if (up == NULL || up->state != FAILED)
 		return 0;
 	if (file->role == FILE_NAMED) {
@@ -592,11 +592,32 @@ settle(struct run *t, struct file *file, enum plan_kind kind)
 	p->perm = file->a.perm;
 	p->atime = file->a.atime;
 	p->mtime = file->a.mtime;
-	p->found = !file->is_new;
+	p->made |= file->is_new;
 	while ((next = p->first) != NULL) {
 		stop_waiting(p, next);
 		plan_go(t->s, next->job);
 	}
+}
+
+static const char *
+last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash == NULL ? path : slash + 1;
+}
+
+/*
+ * A directory that is named was made. The request that makes it as the way to
+ * another name comes too late then, and finds it.
+ */
+static void
+note_made(const struct file *file)
+{
+	struct place *p = find_place(file->place, last_part(file->dst));
+
+	if (p != NULL)
+		p->made = 1;
 }
 
 void
@@ -604,6 +625,9 @@ from_ended(struct run *t, struct file *file, struct job *j)
 {
 	if (file == list.root && plan_kind(j) == PLAN_LEAVE)
 		list.job = NULL;
+	if (file->role == FILE_NAMED && plan_kind(j) == PLAN_MADE &&
+	    file->is_new)
+		note_made(file);
 	if (file->role != FILE_ON_WAY)
 		return;
 	if (plan_kind(j) == PLAN_LEAVE)
@@ -623,10 +647,9 @@ from_printed(struct file *file)
 static enum plan_kind
 adopt(struct file *file)
 {
-	const char *name = strrchr(file->dst, '/');
+	const char *name = last_part(file->dst);
 	struct place *up = file->place;
 
-	name = name == NULL ? file->dst : name + 1;
 	if (find_place(up, name) == NULL) {
 		file->place = new_place(up, name);
 		file->role = FILE_ON_WAY;
