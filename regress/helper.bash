@@ -427,6 +427,21 @@ trips() {
 	"$LFP" stat "$P" back trips
 }
 
+# askpass: answers "secret", and keeps in the file "asked" that it was asked
+askpass() {
+	printf '#!/bin/sh\necho asked >>%s\necho secret\n' "$PWD/asked" >askpass
+	chmod +x askpass
+	export SSH_ASKPASS=$PWD/askpass SSH_ASKPASS_REQUIRE=force
+}
+
+# passphrase: the key of the configuration "c" needs one for each login, of askpass
+passphrase() {
+	cp "$BATS_FILE_TMPDIR/user" key
+	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
+	sed "s|IdentityFile .*|IdentityFile $PWD/key|" "$BATS_FILE_TMPDIR/ssh_config" >c
+	askpass
+}
+
 # far copy|files|client ARG...: over the path $P, from a to b, 10.77.0.2. SIGHUP ends
 # it even if nohup started the tests.
 far() {

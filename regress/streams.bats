@@ -115,6 +115,16 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[[ ${lines[6]} = "want=1 "*" limit=no" ]]
 	[[ ${lines[7]} = "want=1,2,4,8 "* ]]
 	[[ ${lines[8]} = "want=1,2 "* ]]
+	# What a stock server sends; and less, because WindowMax is lower.
+	run -0 replay width \
+	    "rtt=100000 window=14336 assumed=14336 most=10" \
+	    "rtt=100000 window=14336 assumed=14336 path=280000 start=64 most=10" \
+	    "rtt=100000 window=4096 assumed=14336 most=10" \
+	    "rtt=100000 window=14336 assumed=14336 path=40000 start=64 most=10"
+	[[ ${lines[0]} = "want=1,2,4,8,10 "*" has=10 "* ]]
+	[[ ${lines[1]} = "want=1,4 "*" has=4 "* ]]
+	[[ ${lines[2]} = "want=1 "*" limit=perhaps" ]]
+	[[ ${lines[3]} = "want=1 "* ]]
 }
 
 @test "-j takes auto and 1 to 8, and anything else is refused with a reason" {
@@ -341,13 +351,6 @@ paced() {
 	done
 }
 
-# askpass: answers "secret", and keeps in "asked" that it was asked
-askpass() {
-	printf '#!/bin/sh\necho asked >>%s\necho secret\n' "$T/asked" >askpass
-	chmod +x askpass
-	export SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force
-}
-
 # connections SERVER: how many it has seen
 connections() { grep -c 'Connection from' "$(sshd_log "$1")" || :; }
 
@@ -368,10 +371,7 @@ alone() {
 # A passphrase has to be typed for each login.
 @test "where a passphrase was typed there is one login, and one line says why" {
 	local s n
-	cp "$BATS_FILE_TMPDIR/user" key
-	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
-	sed "s|IdentityFile .*|IdentityFile $T/key|" "$BATS_FILE_TMPDIR/ssh_config" >c
-	askpass
+	passphrase
 	set -- -F c -o BatchMode=no -j 4
 	for s in hayate stock; do
 		alone $s copy "$@" "$LESS" "$s:$T/there/$s"

@@ -204,11 +204,15 @@ may_serve(struct ssh *ssh)
 	    !options.fork_after_authentication && sshbuf_len(command) > 0;
 }
 
-/* More channels help only where the window does not follow the path. */
+/*
+ * More channels help only where the window does not follow the path. A user who
+ * wants more connections wants those as well where connections are refused.
+ */
 static int
 may_have_channels(struct ssh *ssh)
 {
-	return (tell_wished() & TELL_CHANNELS) != 0 &&
+	return tell_wished() != 0 && ((tell_wished() & TELL_CHANNELS) != 0 ||
+	    hayopt_get()->transfer_streams != 1) &&
 	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
 }
 

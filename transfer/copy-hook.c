@@ -415,18 +415,21 @@ is_for_others(struct run *t, struct sshbuf *m)
 }
 
 /*
- * A server with a fixed window gets more channels. Only those that carry a file
- * use their window; one that is up and waits to join has none yet. The RTT is
- * the least age of a reply: the first one of a transfer may be late, and a
- * window looks large where a round trip looks long.
+ * A server with a fixed window gets more channels, both ways. Only those that
+ * carry a file use their window; one that is up and waits to join has none yet.
+ * The RTT is the least age of a reply: the first one of a transfer may be late,
+ * and a window looks large where a round trip looks long. A reply that was
+ * there before it was asked for has no age.
  */
 static void
 judge_window(struct run *t, const struct plan_action *a, uint32_t len)
 {
 	uint64_t now = clock_us();
 
-	if (t->team.kind != LINKS_CHANNELS)
+	if (t->team.kind != LINKS_CHANNELS || link_was_ahead(t->link))
 		return;
+	if (a->op != PLAN_WRITE && a->op != PLAN_READ)
+		len = 0;
 	width_acked(&t->growth, len, now - a->sent, now,
 	    MAXIMUM(plan_carrying(t->s), 1));
 	t->team.channels = width_want(&t->growth);
@@ -462,7 +465,7 @@ take_reply(struct run *t, struct sshbuf *m)
 	if (a.op == PLAN_SAME || a.op == PLAN_JOIN)
 		note_width(t, a.job, file);
 	count_bytes(t, file, a.op, len);
-	judge_window(t, &a, a.op == PLAN_WRITE ? len : 0);
+	judge_window(t, &a, len);
 	links_count(&t->team, len, rest_of(t));
 }
 
@@ -636,8 +639,9 @@ start_links(struct run *t)
 	links_begin(&t->team, server_get_conn(t->server)->fd_in,
 	    server_further(t->server), t->link, before_fatal, t);
 	t->team.also = t->to;
-	if (t->side->is_put && server_is_tuned(t->server))
-		links_put(&t->team);
+	t->growth.window = t->side->is_put ? WIDTH_WINDOW : WIDTH_OURS;
+	if (t->to == NULL && server_is_tuned(t->server))
+		links_take_channels(&t->team);
 }
 
 void

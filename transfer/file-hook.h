@@ -116,7 +116,7 @@ struct run {
 	struct link *to;		/* of the target, between two servers */
 	uint64_t window[2];		/* of both connections, bytes */
 	struct links team;		/* all of them */
-	struct width growth;		/* of the channels; to put */
+	struct width growth;		/* of the channels */
 	const struct side *side;
 	int	 preserve, print, follow, in_place;
 	int	 resume, sync;		/* as sftp's commands say */

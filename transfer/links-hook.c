@@ -278,9 +278,9 @@ use_channels(struct links *t)
 }
 
 void
-links_put(struct links *t)
+links_take_channels(struct links *t)
 {
-	t->is_put = 1;
+	t->takes_channels = 1;
 	if (tell_offers(t->main_fd) == 1)
 		use_channels(t);
 }
@@ -290,7 +290,7 @@ static void
 refuse(struct links *t)
 {
 	t->is_full = 1;
-	if (t->is_put && t->kind == LINKS_LOGINS && links_size(t) == 1)
+	if (t->takes_channels && t->kind == LINKS_LOGINS && links_size(t) == 1)
 		use_channels(t);
 }
 

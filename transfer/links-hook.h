@@ -29,15 +29,15 @@ struct sshbuf;
 struct link;
 
 /*
- * In scp: channels are wanted only if the last of the arguments is at a server
- * and the others, with what is in them, are together large. sftp does not know
- * what will be put.
+ * In scp: channels are wanted if the last of the arguments is at a server and
+ * the others, with what is in them, are together large. What will be got is not
+ * known before the login. sftp does not know what will be moved.
  */
 void	links_judge(int argc, char **argv);
 
 /*
- * "fd" leads to an ssh that was just started. Whoever gets files can use
- * connections, but no channels.
+ * "fd" leads to an ssh that was just started. It is told whether channels are
+ * wanted in any case, or only where the user wants more connections.
  */
 void	links_wish(int fd);
 
@@ -83,7 +83,7 @@ struct links {
 	struct link *also;		/* to another server; NULL: none */
 	enum { LINKS_LOGINS, LINKS_CHANNELS } kind;
 	unsigned int channels;		/* wanted, if they are channels */
-	int	 is_put;
+	int	 takes_channels;
 	void	(*before_fatal)(void *);
 	void	*arg;
 };
@@ -94,11 +94,11 @@ void	links_begin(struct links *, int main_fd, struct links_kept *,
 void	links_end(struct links *);
 
 /*
- * Files are put: links are channels of the first connection, if those can be
- * had but no connections. "channels" of them, which the caller sets, are
- * wanted. They are asked for side by side, and end with the transfer.
+ * Links are channels of the first connection, if those can be had but no
+ * connections. "channels" of them, which the caller sets, are wanted. They are
+ * asked for side by side, and end with the transfer.
  */
-void	links_put(struct links *);
+void	links_take_channels(struct links *);
 
 /*
  * Asks for one more connection if one is wanted and none is awaited; for one

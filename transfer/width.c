@@ -114,11 +114,17 @@ width_moved(struct width *x, uint64_t bytes, uint64_t rest, unsigned int has,
 
 static const unsigned int levels[] = { 2, 4, 8, 10 };
 
-/* "bytes" were acknowledged in a round trip. */
+static uint64_t
+window_of(const struct width *w)
+{
+	return w->window == 0 ? WIDTH_WINDOW : w->window;
+}
+
+/* "bytes" were moved in a round trip. */
 static void
 consider(struct width *w, uint64_t bytes, unsigned int n)
 {
-	uint64_t cap = (uint64_t)WIDTH_WINDOW * n, need = 0;
+	uint64_t cap = window_of(w) * n, need = 0;
 	unsigned int i;
 	int rises = w->best > 0 && bytes >= w->best + w->best / 2;
 
@@ -138,7 +144,7 @@ consider(struct width *w, uint64_t bytes, unsigned int n)
 		need = cap;		/* and a little: the next level */
 	for (i = 0; need > 0 && i < sizeof(levels) / sizeof(*levels); i++) {
 		w->want = (unsigned int)max_u64(w->want, levels[i]);
-		if ((uint64_t)WIDTH_WINDOW / 10 * 8 * levels[i] >= need)
+		if (window_of(w) / 10 * 8 * levels[i] >= need)
 			need = 0;
 	}
 	w->best = max_u64(w->best, bytes);

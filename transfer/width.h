@@ -15,13 +15,14 @@
  * trial, and what follows has as many as before. No trial begins where the rest
  * takes only a few seconds: a login and a slow start would cost as much.
  *
- * More channels of one connection help where the far end's window limits what
- * is put. A stock server takes 2 MiB in a round trip on one channel. If what is
- * acknowledged in a round trip comes near that, more channels are wanted: 2, 4,
- * 8, 10 in all. A path that grows twofold in each round trip is in slow start,
- * so as many are wanted as it will need when they are there. A server that
- * takes more in a round trip has another window, and gets one channel. On a
- * path of less than 8 ms the window carries 2 Gbit/s, and is no limit.
+ * More channels of one connection help where a channel's window is the limit. A
+ * stock server takes 2 MiB in a round trip on one channel, and may send 14 MiB
+ * (wtune-hook.c). If what is moved in a round trip comes near that, more
+ * channels are wanted: 2, 4, 8, 10 in all. A path that grows twofold in each
+ * round trip is in slow start, so as many are wanted as it will need when they
+ * are there. A server that moves more in a round trip has another window, and
+ * gets one channel. On a path of less than 8 ms the window carries 2 Gbit/s and
+ * is no limit.
  *
  * No I/O, no clock, no upstream header, no allocation. Tested alone by
  * regress/unit/width-replay.c.
@@ -33,7 +34,10 @@
 #include <stdint.h>
 
 #define WIDTH_MOST	8		/* connections, with the first */
-#define WIDTH_WINDOW	(2 * 1024 * 1024)	/* a stock server's */
+
+/* Bytes that one channel carries in a round trip: to a stock server, from it */
+#define WIDTH_WINDOW	(2 * 1024 * 1024)
+#define WIDTH_OURS	(14 * 1024 * 1024)
 
 /*
  * A smaller file, or rest of a file, is not worth more channels, nor one more
@@ -50,6 +54,7 @@ struct width {
 	unsigned int want;		/* see width_want(); 0: one */
 
 	/* channels */
+	uint64_t window;		/* of one, bytes; 0: WIDTH_WINDOW */
 	int	 limited;		/* the window is the limit now */
 	int	 never;			/* it is not, and never will be */
 
@@ -83,7 +88,8 @@ void	width_refused(struct width *, unsigned int has);
 
 /*
  * Channels: "len" bytes were acknowledged at "now", "age" after they were sent,
- * while "has" took data. The least age is the RTT.
+ * or came so long after they were asked for, while "has" took part. The least
+ * age is the RTT.
  */
 void	width_acked(struct width *, uint32_t len, uint64_t age, uint64_t now,
     unsigned int has);

@@ -22,7 +22,8 @@
  * after it is wanted, and what counts is what is acknowledged:
  *
  *   rtt      microseconds of a round trip; 0: they are connections
- *   window   KB that the server takes on one channel in a round trip
+ *   window   KB that one channel carries in a round trip
+ *   assumed  KB that it is taken to carry
  *   start    KB of the first round trip, which doubles in each; 0: all at once
  *
  * The report: the numbers that were wanted, in order, and the time of the last,
@@ -39,14 +40,15 @@
 #define STEPS	100			/* in a second */
 
 static long each, path, slow, login, most, seconds, rest, noise, burst;
-static long rtt, window, start;
+static long rtt, window, assumed, start;
 
 static const struct word keys[] = {
 	{ "each", &each, 1000 }, { "path", &path, 1000000 },
 	{ "slow", &slow, 1 }, { "login", &login, 1 }, { "most", &most, 8 },
 	{ "seconds", &seconds, 60 }, { "rest", &rest, 0 },
 	{ "noise", &noise, 0 }, { "burst", &burst, 0 },
-	{ "rtt", &rtt, 0 }, { "window", &window, 2048 }, { "start", &start, 0 },
+	{ "rtt", &rtt, 0 }, { "window", &window, 2048 },
+	{ "assumed", &assumed, 2048 }, { "start", &start, 0 },
 };
 
 static long began[WIDTH_MOST];		/* step; 0: not there */
@@ -155,6 +157,7 @@ run_channels(void)
 	long trip, last = 0, trips = seconds * 1000000 / rtt;
 
 	memset(&x, 0, sizeof(x));
+	x.window = (uint64_t)assumed * 1024;
 	printf("want=1");
 	for (trip = 1; trip <= trips && trip <= 1000; trip++) {
 		bytes = (uint64_t)path * 1000 * rtt / 1000000;
