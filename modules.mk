@@ -125,8 +125,3 @@ HAYATE_DIRECT = authonly.h cipher-seek.h gmac.h
 
 HAYATE_REPLACED = cleanup.c sshbuf.c
 
-# Files of upstream with arrays of 16 KiB on the stack that are written before
-# they are read. Zeroing them at each call costs as much as a copy of the data.
-
-HAYATE_UNZEROED = atomicio.c channels.c
-

@@ -38,12 +38,6 @@ $(HAYATE_UNDEFINED): CFLAGS += -fsanitize=undefined
 $(HAYATE_OBJS): CPPFLAGS += -DHAYATE_OPENSSH=$(HAYATE_OPENSSH)
 LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
 
-# Upstream's configure found out whether the compiler knows it; gcc 11 does not.
-ifneq ($(findstring -ftrivial-auto-var-init,$(CFLAGS)),)
-$(call hy_objs,$(HAYATE_UNZEROED)): CFLAGS += \
-	-ftrivial-auto-var-init=uninitialized
-endif
-
 # It sends the banner, which is bounded (build-aux/prep).
 kex.o: CPPFLAGS += -DHAYATE_BANNER
 

@@ -57,6 +57,20 @@ int	bulk_output_poll(struct ssh *);
 u_int	bulk_adjust_step(const struct Channel *);
 
 /*
+ * Of an array of 16 KiB that is written before it is read, in a function that
+ * each packet passes through: builds that zero all variables on the stack leave
+ * it out, because zeroing it would cost as much as a copy of the data.
+ */
+#ifdef __has_attribute
+# if __has_attribute(__uninitialized__)
+#  define BULK_UNZEROED	__attribute__((__uninitialized__))
+# endif
+#endif
+#ifndef BULK_UNZEROED
+# define BULK_UNZEROED
+#endif
+
+/*
  * Lets a pipe hold 256 KiB. Does nothing if "fd" is something else. It pays for
  * a pipe that moves as much as it holds by default.
  */
