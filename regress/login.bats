@@ -61,12 +61,12 @@ recall() { unit recall-replay "$@"; }
 @test "an entry is found again, and replaced by a later one with its id" {
 	run -1 recall find "$ID" </dev/null
 	recall put "$SALT" "$ID" key="$KEY" methods=publickey,password ext </dev/null >one
-	[ "$(recall find "$ID" <one)" = "key=$KEY methods=publickey,password ext=1 wait=0 late=0 plain=0" ]
+	[ "$(recall find "$ID" <one)" = "key=$KEY methods=publickey,password ext=1 wait=0 late=0.0 plain=0.0" ]
 	recall put "$SALT" "${ID/0/1}" plain <one >two
 	recall put "$SALT" "$ID" methods=password <two >three
 	[ "$(wc -l <three)" = 3 ]
-	[ "$(recall find "$ID" <three)" = "key= methods=password ext=0 wait=0 late=0 plain=0" ]
-	[ "$(recall find "${ID/0/1}" <three)" = "key= methods= ext=0 wait=0 late=0 plain=1" ]
+	[ "$(recall find "$ID" <three)" = "key= methods=password ext=0 wait=0 late=0.0 plain=0.0" ]
+	[ "$(recall find "${ID/0/1}" <three)" = "key= methods= ext=0 wait=0 late=0.0 plain=4.1" ]
 	# one that says nothing is forgotten
 	recall put "$SALT" "$ID" ext <three >four
 	run -1 recall find "$ID" <four
@@ -91,8 +91,25 @@ recall() { unit recall-replay "$@"; }
 		recall find "${ID/0/1}" <new
 		[ "$(wc -l <new)" = 2 ]
 	done
+	for bad in late=5.1 late=-1.1 late=4.0 late=256.4 late=4.1x late=4 plain=.; do
+		recall put "$SALT" "$ID" key="$KEY" late </dev/null | sed "2s/late=4.1/$bad/" >new
+		run -1 recall find "$ID" <new
+	done
 	# a word of a later version is passed over
 	sed '2s/$/ later=7/' good | recall find "$ID"
+}
+
+@test "a surprise is forgotten after 4 logins, after others 32, and then 256" {
+	mark() { recall put "$SALT" "$ID" "$@" </dev/null | sed -n '2s/^[0-9]* //p'; }
+	[ "$(mark late)" = late=4.1 ]
+	[ "$(mark late late- late- late- late-)" = late=0.1 ]
+	[ "$(mark late late- late- late- late- late-)" = late=0.1 ]
+	[ "$(mark late late)" = late=32.2 ]
+	[ "$(mark late late late)" = late=256.3 ]
+	[ "$(mark late late late late late-)" = late=255.3 ]
+	# as an earlier version wrote it
+	printf 'hayate-logins 1 %s\n%s late plain\n' "$SALT" "$ID" >old
+	[ "$(recall find "$ID" <old)" = "key= methods= ext=0 wait=0 late=4.1 plain=4.1" ]
 }
 
 @test "the oldest entries go when there are 500" {
@@ -141,7 +158,7 @@ recall() { unit recall-replay "$@"; }
 	local all="own=$KEY kex=mlkem768x25519-sha256 hostkey=ssh-ed25519" bad
 	# shellcheck disable=SC2086 # words
 	recall put "$SALT" "$ID" $all late </dev/null >one
-	[ "$(recall find "$ID" <one)" = "key= methods= ext=0 wait=0 late=1 plain=0
+	[ "$(recall find "$ID" <one)" = "key= methods= ext=0 wait=0 late=4.1 plain=0.0
 $all" ]
 	for bad in 's/own=a/own=g/' 's/kex=/kex=,/' 's/hostkey=/hostkey=A/' 's/kex=[^ ]*/kex=/' \
 	    "s/kex=/kex=$(printf 'k%.0s' {1..60})/"; do
@@ -338,6 +355,30 @@ the key exchange is another one by now, forgotten" ]
 		done
 		sshd_down turned
 	done
+}
+
+@test "~R exchanges keys after a guess that was right, and one that was wrong" {
+	local change
+	configured turned stock
+	mkfifo keyboard
+	for change in "# none" "KexAlgorithms curve25519-sha256"; do
+		rm -f hayate_logins
+		changed turned
+		log_in turned true
+		changed turned "$change"
+		far client "${KNOWN[@]}" -tt -vvv turned 'stty -echo; cat' <keyboard >out 2>err &
+		exec 8>keyboard
+		poll 10 grep -q 'Sending command' err
+		printf '~Rone\n' >&8
+		poll 10 eval '[ "$(grep -c "SSH2_MSG_NEWKEYS received" err)" = 2 ]'
+		printf 'two\n\004' >&8
+		exec 8>&-
+		wait $!
+		[ "$(guesses | wc -l)" = "$(case $change in '#'*) echo 1 ;; *) echo 2 ;; esac)" ]
+		[[ $(tr -d '\r' <out) = *one*two ]]
+		grep 'will use strict KEX ordering' err
+	done
+	sshd_down turned
 }
 
 @test "a server that has a better method now gets it, in a second connection" {
@@ -907,7 +948,7 @@ is_early() { steps | grep -q 'opening the session with it'; }
 	steps | grep 'signing with it'
 }
 
-@test "behind a path that cuts such a login the next one waits for each answer" {
+@test "behind a path that cuts such a login the next four wait for each answer" {
 	cat >proxy <<-'END'
 	import os, select, socket, sys
 	s = socket.create_connection(("10.77.0.2", int(sys.argv[1])))
@@ -931,13 +972,22 @@ is_early() { steps | grep -q 'opening the session with it'; }
 	log_in "${how[@]}" stock true
 	log_in "${how[@]}" stock true 2>err
 	is_early
-	log_in "${how[@]/100000/3200}" stock true 2>err && false
-	steps | grep 'no session before an answer from now on'
+	local cut=("${how[@]/100000/3200}") n
+	for n in 4 32; do
+		log_in "${cut[@]}" stock true 2>err && false
+		steps | grep "no session before an answer in the next $n logins"
+		for _ in $(seq $n); do
+			log_in "${cut[@]/3200/3600}" stock true 2>err
+			fails is_early
+			steps | grep 'signing with it'
+		done
+	done
+	# and one that is not cut ends it
 	for _ in 1 2; do
 		log_in "${how[@]}" stock true 2>err
-		fails is_early
-		steps | grep 'signing with it'
+		is_early
 	done
+	[[ $(memory) != *late* ]]
 }
 
 ### The file

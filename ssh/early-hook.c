@@ -197,7 +197,7 @@ offer_known(struct ssh *ssh)
 static int
 has_known_way(void)
 {
-	return auth.is_kept && !auth.was.plain &&
+	return auth.is_kept && auth.was.plain.left == 0 &&
 	    early_key_is_first(options.preferred_authentications,
 	    auth.was.methods, is_enabled) && !may_need_passphrase();
 }
@@ -330,9 +330,23 @@ receive_success(int type, u_int32_t seq, struct ssh *ssh)
 	if (auth.algs != NULL && ssh->kex->server_sig_algs != NULL &&
 	    strcmp(auth.algs, ssh->kex->server_sig_algs) == 0)
 		recall_hash_text(auth.algs, auth.now.algs);
+	recall_mark_count(&auth.now.late);
+	if (auth.was.plain.left > 0)
+		recall_mark_count(&auth.now.plain);
+	else if (auth.has_asked)
+		recall_mark_clear(&auth.now.plain);
 	if (auth.is_kept)
 		recall_save(&auth.now);
 	return r;
+}
+
+void
+early_session_was_taken(void)
+{
+	if (auth.now.late.times == 0)
+		return;
+	recall_mark_clear(&auth.now.late);
+	recall_save(&auth.now);
 }
 
 void
@@ -387,7 +401,7 @@ early_begin(struct ssh *ssh, const char *user, const char *host,
 	auth.ext = ssh->dispatch[SSH2_MSG_EXT_INFO];
 	ssh_dispatch_set(ssh, SSH2_MSG_SERVICE_ACCEPT, &receive_accept);
 	ssh_dispatch_set(ssh, SSH2_MSG_EXT_INFO, &receive_ext);
-	if (auth.was.plain)
+	if (auth.was.plain.left > 0)
 		debug("early login: not with this server");
 	else if (!has_known_way()) {
 		if (auth.was.methods[0] != '\0' || auth.is_known_kind)
@@ -426,7 +440,8 @@ early_may_sign(const struct sshkey *key, int agent, const char *file)
 	char hash[RECALL_HASH + 1];
 
 	auth.is_sure = 0;
-	if (!auth.is_kept || auth.was.key[0] == '\0' || auth.was.plain ||
+	if (!auth.is_kept || auth.was.key[0] == '\0' ||
+	    auth.was.plain.left > 0 ||
 	    sshkey_is_sk(key) || sshkey_is_cert(key) ||
 	    (key->flags & SSHKEY_FLAG_EXT) != 0)
 		return 0;
@@ -450,8 +465,8 @@ early_note_key(const struct sshkey *key)
 static void
 has_signed(struct ssh *ssh)
 {
-	if (auth.phase != OFF && auth.is_kept && !auth.was.plain &&
-	    !auth.was.wait && !auth.was.late && !auth.is_partial &&
+	if (auth.phase != OFF && auth.is_kept && auth.was.plain.left == 0 &&
+	    !auth.was.wait && auth.was.late.left == 0 && !auth.is_partial &&
 	    early_session_may(ssh))
 		early_session_send(ssh);
 }
@@ -490,9 +505,9 @@ early_cleanup(void)
 	guess_cleanup();
 	auth.phase = OFF;
 	if (phase != OFF && early_session_is_unanswered()) {
-		debug("early login: the connection ended, "
-		    "no session before an answer from now on");
-		auth.now.late = 1;
+		recall_mark_set(&auth.now.late);
+		debug("early login: the connection ended, no session before "
+		    "an answer in the next %d logins", auth.now.late.left);
 		recall_save(&auth.now);
 		return;
 	}
@@ -501,7 +516,8 @@ early_cleanup(void)
 		return;
 	if (is_unheard) {
 		auth.now.key[0] = auth.now.methods[0] = '\0';
-		auth.now.plain = !auth.is_known_kind;
+		if (!auth.is_known_kind)
+			recall_mark_set(&auth.now.plain);
 	}
 	recall_save(&auth.now);
 	if (auth.is_known_kind && !auth.is_vain)

@@ -87,6 +87,7 @@ confirm(struct ssh *ssh, int id, int success, void *arg)
 	(void)arg;
 	is_answered = 1;
 	if (success && c->remote_id == EARLY_SESSION_FIRST) {
+		early_session_was_taken();
 		early_input_confirmed(ssh);
 		return;
 	}
@@ -108,6 +109,9 @@ early_session_send(struct ssh *ssh)
 {
 	Channel *c;
 
+	/* A server may answer a signature as if it was none. */
+	if (state == SENT)
+		return;
 	channel = early_session_calls.open(ssh);
 	c = channel_by_id(ssh, channel);
 	c->remote_id = EARLY_SESSION_FIRST;

@@ -71,4 +71,7 @@ int	early_session_is_unanswered(void);
 /* For early-session-hook.c, in early-hook.c: the next login is to wait. */
 void	early_wait_next(const char *why);
 
+/* Likewise: the server has taken the session. */
+void	early_session_was_taken(void);
+
 #endif /* HAYATE_EARLY_SESSION_HOOK_H */

@@ -239,12 +239,24 @@ set_patience(int seconds)
 		    options.server_alive_count_max);
 }
 
+static int
+is_first(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(list, name, len) == 0 &&
+	    (list[len] == ',' || list[len] == '\0');
+}
+
 /* The server has answered, the guess or what followed it. */
 static int
 receive_reply(int type, u_int32_t seq, struct ssh *ssh)
 {
 	guess.is_open = 0;
 	set_patience(0);
+	recall_mark_clear(&guess.now.plain);
+	if (!is_first(guess.kex, guess.was.kex))
+		recall_mark_clear(&guess.now.late);
 	return guess.reply(type, seq, ssh);
 }
 
@@ -272,23 +284,14 @@ is_stock_choice(const struct kex *kex, const struct kexguess_lists *server)
 	    strcmp(name, kex->name) == 0 && strcmp(key, kex->hostkey_alg) == 0;
 }
 
-static int
-is_first(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	return strncmp(list, name, len) == 0 &&
-	    (list[len] == ',' || list[len] == '\0');
-}
-
 /* Whether the next login may guess what was chosen. */
 static int
 may_guess(const struct kex *kex, const struct kexguess_lists *server)
 {
 	struct kexguess_lists next = { NULL, NULL };
-	int may = !guess.now.plain && !is_old() && is_trusted() &&
+	int may = guess.now.plain.left == 0 && !is_old() && is_trusted() &&
 	    is_guessable(kex->name) &&
-	    (!guess.now.late || is_first(guess.kex, kex->name)) &&
+	    (guess.now.late.left == 0 || is_first(guess.kex, kex->name)) &&
 	    strlen(kex->name) <= RECALL_NAME &&
 	    strlen(kex->hostkey_alg) <= RECALL_NAME &&
 	    arrange(kex->name, kex->hostkey_alg, &next) == 0 &&
@@ -302,6 +305,8 @@ static void
 learn(const struct kex *kex, const struct kexguess_lists *server)
 {
 	guess.now.own[0] = '\0';
+	recall_mark_count(&guess.now.plain);
+	recall_mark_count(&guess.now.late);
 	if (!may_guess(kex, server))
 		return;
 	hash_lists(guess.now.own);
@@ -315,7 +320,7 @@ judge(struct kex *kex, const struct kexguess_lists *mine,
     const struct kexguess_lists *server)
 {
 	if (!is_stock_choice(kex, server)) {
-		guess.now.late = 1;
+		recall_mark_set(&guess.now.late);
 		begin_anew_or_end("the server has a better choice by now");
 	}
 	if (kexguess_is_right(mine, server))
@@ -323,7 +328,7 @@ judge(struct kex *kex, const struct kexguess_lists *mine,
 	debug("early login: the key exchange is another one by now, forgotten");
 	drop_key(kex);
 	if (!peer_banner_is(guess.ssh, early_skips_guess)) {
-		guess.now.plain = 1;
+		recall_mark_set(&guess.now.plain);
 		begin_anew_or_end("the server may not pass over it");
 	}
 	return 0;
@@ -430,7 +435,7 @@ check_kind(void)
 	if (is_old())
 		begin_anew_or_end("the server is an old one");
 	if (!is_trusted()) {
-		guess.now.plain = 1;
+		recall_mark_set(&guess.now.plain);
 		begin_anew("the server is of an unknown kind");
 	}
 }
@@ -453,7 +458,7 @@ run_exchange(struct ssh *ssh)
 	if ((r = ssh_dispatch_run(ssh, DISPATCH_BLOCK, &ssh->kex->done)) == 0)
 		return;
 	if (guess.is_open && is_refusal(r)) {
-		guess.now.plain = 1;
+		recall_mark_set(&guess.now.plain);
 		begin_anew("the server did not take it");
 	}
 	sshpkt_fatal(ssh, r, "ssh_dispatch_run_fatal");
@@ -494,7 +499,7 @@ guess_login(struct ssh *ssh, Sensitive *sensitive, const char *host,
 		guess.phase = LOOKING;
 	guess.now = guess.was;
 	if (guess.phase == LOOKING && guess.was.own[0] != '\0' &&
-	    !guess.was.plain && !asked_user() &&
+	    guess.was.plain.left == 0 && !asked_user() &&
 	    access("/proc/self/exe", X_OK) == 0) {
 		guess.phase = READY;
 		kexguess_at_banner = send_early;

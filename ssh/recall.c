@@ -50,6 +50,40 @@ read_value(const char *value, const char *of, size_t least, size_t most,
 	return 0;
 }
 
+#define TIMES	3	/* from then on it is as rare */
+
+static int
+logins_for(int times)
+{
+	return 4 << 3 * (times - 1);
+}
+
+static int
+is_mark(const char *word, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(word, name, len) == 0 &&
+	    (word[len] == '=' || word[len] == '\0');
+}
+
+/* Reads "=LEFT.TIMES". One without is of an earlier version. */
+static int
+read_mark(const char *value, struct recall_mark *mark)
+{
+	struct recall_mark m = { .times = 0 };
+	int n = 0;
+
+	if (*value == '\0')
+		recall_mark_set(&m);
+	else if (sscanf(value, "=%3d.%1d%n", &m.left, &m.times, &n) != 2 ||
+	    value[n] != '\0' || m.times < 1 || m.times > TIMES ||
+	    m.left < 0 || m.left > logins_for(m.times))
+		return -1;
+	*mark = m;
+	return 0;
+}
+
 static int
 read_word(struct recall_entry *e, const char *word)
 {
@@ -73,10 +107,10 @@ read_word(struct recall_entry *e, const char *word)
 		e->ext = 1;
 	if (strcmp(word, "wait") == 0)
 		e->wait = 1;
-	if (strcmp(word, "late") == 0)
-		e->late = 1;
-	if (strcmp(word, "plain") == 0)
-		e->plain = 1;
+	if (is_mark(word, "late"))
+		return read_mark(word + 4, &e->late);
+	if (is_mark(word, "plain"))
+		return read_mark(word + 5, &e->plain);
 	return 0;
 }
 
@@ -143,6 +177,33 @@ recall_set_methods(struct recall_entry *e, const char *list)
 		e->methods[0] = '\0';
 }
 
+void
+recall_mark_set(struct recall_mark *m)
+{
+	if (m->times < TIMES)
+		m->times++;
+	m->left = logins_for(m->times);
+}
+
+void
+recall_mark_count(struct recall_mark *m)
+{
+	if (m->left > 0)
+		m->left--;
+}
+
+void
+recall_mark_clear(struct recall_mark *m)
+{
+	m->left = m->times = 0;
+}
+
+static int
+is_same_mark(const struct recall_mark *a, const struct recall_mark *b)
+{
+	return a->left == b->left && a->times == b->times;
+}
+
 int
 recall_same(const struct recall_entry *a, const struct recall_entry *b)
 {
@@ -151,14 +212,22 @@ recall_same(const struct recall_entry *a, const struct recall_entry *b)
 	    strcmp(a->methods, b->methods) == 0 &&
 	    strcmp(a->own, b->own) == 0 && strcmp(a->kex, b->kex) == 0 &&
 	    strcmp(a->hostkey, b->hostkey) == 0 && a->ext == b->ext &&
-	    a->wait == b->wait && a->late == b->late && a->plain == b->plain;
+	    a->wait == b->wait && is_same_mark(&a->late, &b->late) &&
+	    is_same_mark(&a->plain, &b->plain);
+}
+
+static void
+write_mark(FILE *out, const char *name, const struct recall_mark *m)
+{
+	if (m->times > 0)
+		fprintf(out, " %s=%d.%d", name, m->left, m->times);
 }
 
 static void
 write_entry(FILE *out, const struct recall_entry *e)
 {
 	if (e->key[0] == '\0' && e->methods[0] == '\0' && e->own[0] == '\0' &&
-	    !e->late && !e->plain)
+	    e->late.times == 0 && e->plain.times == 0)
 		return;
 	fprintf(out, "%s", e->id);
 	if (e->key[0] != '\0')
@@ -170,9 +239,10 @@ write_entry(FILE *out, const struct recall_entry *e)
 	if (e->own[0] != '\0' && e->kex[0] != '\0' && e->hostkey[0] != '\0')
 		fprintf(out, " own=%s kex=%s hostkey=%s", e->own, e->kex,
 		    e->hostkey);
-	fprintf(out, "%s%s%s%s\n", e->ext ? " ext" : "",
-	    e->wait ? " wait" : "", e->late ? " late" : "",
-	    e->plain ? " plain" : "");
+	fprintf(out, "%s%s", e->ext ? " ext" : "", e->wait ? " wait" : "");
+	write_mark(out, "late", &e->late);
+	write_mark(out, "plain", &e->plain);
+	fprintf(out, "\n");
 }
 
 static int

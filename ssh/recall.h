@@ -13,12 +13,17 @@
  * is no secret and no proof: a wrong one costs a round trip.
  *
  *   hayate-logins 1 SALT
- *   ID [key=HASH] [algs=HASH] [methods=LIST] [ext] [wait] [late] [plain]
- *   ID [own=HASH kex=NAME hostkey=NAME] [late] [plain]
+ *   ID [key=HASH] [algs=HASH] [methods=LIST] [ext] [wait] [late=MARK]
+ *       [plain=MARK]
+ *   ID [own=HASH kex=NAME hostkey=NAME] [late=MARK] [plain=MARK]
+ *
+ * A MARK is left by a surprise: for so many logins something is not done, and
+ * then it is tried again. A network that fails once costs a few round trips in
+ * that way. Where it fails each time, few logins in a thousand meet it.
  *
  * A line that is not whole or not valid is left out, and so are words that this
  * version does not know. The newest entry is the last. Nothing has a time, so a
- * login that learns nothing new writes nothing.
+ * login that learns nothing new, and counts off no mark, writes nothing.
  *
  * No I/O, no clock and no upstream header; recall-hook.c keeps the file.
  */
@@ -33,6 +38,11 @@
 #define RECALL_MOST	500	/* entries; the oldest ones go */
 #define RECALL_BYTES	(512 * 1024)	/* a larger file is none of ours */
 
+struct recall_mark {
+	int	left;		/* logins until it is tried again */
+	int	times;		/* surprises, one after the other; 0: none */
+};
+
 struct recall_entry {
 	char	id[RECALL_HASH + 1];	/* host, port, user and host key */
 	char	key[RECALL_HASH + 1];	/* that was accepted; "": none */
@@ -43,8 +53,9 @@ struct recall_entry {
 	char	hostkey[RECALL_NAME + 1]; /* the algorithm of the host key */
 	int	ext;		/* EXT_INFO was the first message */
 	int	wait;		/* the next session is not opened early */
-	int	late;		/* none is; a guess only of our first method */
-	int	plain;		/* a surprise: only as stock does it */
+	/* none is, and a guess only of our first method */
+	struct recall_mark late;
+	struct recall_mark plain;	/* only as stock does it */
 };
 
 /* Copies the salt of a text, RECALL_SALT digits. Returns 0, or -1: not ours. */
@@ -57,6 +68,15 @@ int	recall_find(const char *text, const char *id, struct recall_entry *);
 void	recall_set_methods(struct recall_entry *, const char *list);
 
 int	recall_same(const struct recall_entry *, const struct recall_entry *);
+
+/* A surprise: 4 logins without, at the second one 32, and 256 from then on. */
+void	recall_mark_set(struct recall_mark *);
+
+/* A login that succeeded while it was in force, or not. */
+void	recall_mark_count(struct recall_mark *);
+
+/* It was tried, and has worked. */
+void	recall_mark_clear(struct recall_mark *);
 
 /*
  * Returns the text, or a new one if it is not ours, with the entry as the last

@@ -37,9 +37,11 @@ set_word(struct recall_entry *e, const char *word)
 	else if (strcmp(word, "wait") == 0)
 		e->wait = 1;
 	else if (strcmp(word, "late") == 0)
-		e->late = 1;
+		recall_mark_set(&e->late);
+	else if (strcmp(word, "late-") == 0)
+		recall_mark_count(&e->late);
 	else if (strcmp(word, "plain") == 0)
-		e->plain = 1;
+		recall_mark_set(&e->plain);
 	else
 		errx(2, "%s", word);
 }
@@ -55,8 +57,9 @@ main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "find") == 0) {
 		if (recall_find(text, argv[2], &e) != 0)
 			errx(1, "none");
-		printf("key=%s methods=%s ext=%d wait=%d late=%d plain=%d\n",
-		    e.key, e.methods, e.ext, e.wait, e.late, e.plain);
+		printf("key=%s methods=%s ext=%d wait=%d late=%d.%d "
+		    "plain=%d.%d\n", e.key, e.methods, e.ext, e.wait,
+		    e.late.left, e.late.times, e.plain.left, e.plain.times);
 		if (e.own[0] != '\0' || e.kex[0] != '\0')
 			printf("own=%s kex=%s hostkey=%s\n", e.own, e.kex,
 			    e.hostkey);

@@ -1,0 +1,171 @@
+#!/usr/bin/env bats
+# Needs: hayate stock peers
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# Logins to a server that changes its mind each time (peers/fickle-server): what a
+# login remembers of it is wrong as often as right. FICKLE_LOGINS=1000 makes more than
+# 60 of them, FICKLE_SEED=N repeats those of a seed, which is printed with a failure.
+
+load helper
+
+setup_file() {
+	keys
+	cd "$BATS_FILE_TMPDIR" || return
+	ssh-keygen -q -t ed25519 -N '' -C second -f second
+	ssh-keygen -q -t ecdsa -N '' -f ecdsa
+	sed 's/^/hayate-test /' ecdsa.pub >>known_hosts
+	cat user.pub second.pub >both
+	: >none
+	sshd_up stock:accept "AuthorizedKeysFile $PWD/both"
+	sshd_up hayate:ours "AuthorizedKeysFile $PWD/both"
+	sshd_up system:older "AuthorizedKeysFile $PWD/both"
+	sshd_up stock:refuse "AuthorizedKeysFile $PWD/none"
+	sshd_up stock:second "AuthorizedKeysFile $PWD/second.pub"
+	sshd_up stock:curve "AuthorizedKeysFile $PWD/both" "KexAlgorithms curve25519-sha256"
+	sshd_up stock:group "AuthorizedKeysFile $PWD/both" \
+	    "KexAlgorithms diffie-hellman-group14-sha256"
+	sshd_up stock:order "AuthorizedKeysFile $PWD/both" "HostKey $PWD/ecdsa"
+	sshd_up stock:other "AuthorizedKeysFile $PWD/both" "HostKeyAlgorithms ecdsa-sha2-nistp256" \
+	    "HostKey $PWD/ecdsa"
+	sshd_up stock:methods "AuthorizedKeysFile $PWD/both" \
+	    "AuthenticationMethods publickey,publickey"
+	sshd_up stock:closed "AuthorizedKeysFile $PWD/both" "MaxSessions 0"
+	sshd_up stock:nokeys "PubkeyAuthentication no" "KbdInteractiveAuthentication yes"
+	sshd_up stock:strict "AuthorizedKeysFile $PWD/second.pub" "MaxAuthTries 1"
+}
+teardown_file() { sshd_down; }
+
+setup() {
+	own_memory
+	need_asyncssh
+	head -c 20000 /dev/urandom >input
+	head -c 1000 /dev/urandom >small
+}
+teardown() { [ -z "$FICKLE" ] || kill "$FICKLE"; }
+
+SERVERS="accept ours older refuse second curve group order other methods closed nokeys strict"
+MODELS="asyncssh posing odd puzzled promising fooled"
+
+# weights: the file of all ways; half of the logins are ordinary ones
+weights() {
+	local s
+	for s in $SERVERS; do
+		case $s in accept) echo 40 ;; ours) echo 8 ;; *) echo 4 ;; esac |
+		    sed "s/\$/ $s $(sshd_port "$s")/"
+	done
+	echo "16 cut"
+	# shellcheck disable=SC2086 # words
+	printf '2 %s\n' $MODELS
+}
+only() { echo "1 $1$([[ " $SERVERS " != *" $1 "* ]] || echo " $(sshd_port "$1")")" >ways; }
+
+fickle_up() {
+	PORT=$((20000 + RANDOM % 12000))
+	: >ways
+	"$REGRESS/peers/fickle-server" $PORT "$1" ways "$F/host" "$F/both" >met 2>&1 3>&- &
+	FICKLE=$!
+	poll 10 grep -qx ready met
+}
+
+# A login of that kind and number, by the client $CLIENT; prints its exit status
+login() {
+	local how=("${KNOWN[@]}" -o Port="$PORT" -i "$F/user" -i "$F/second") rc=0
+	rm -f out got put ran
+	case $1 in
+	run)	client "${how[@]}" "${@:2}" 127.0.0.1 "echo ran >>$T/ran; cat; exit 3" \
+		    <input >out 2>err || rc=$? ;;
+	get)	copy -q "${how[@]}" "${@:2}" 127.0.0.1:"$T/small" got 2>err </dev/null || rc=$? ;;
+	put)	copy -q "${how[@]}" "${@:2}" small 127.0.0.1:"$T/put" 2>err </dev/null || rc=$? ;;
+	esac
+	echo $rc
+}
+# whole KIND: whether what a login brings is there
+whole() {
+	case $1 in
+	run) cmp -s input out && [ "$(cat ran)" = ran ] ;;
+	*) cmp -s small "$1" 2>/dev/null || { [ "$1" = get ] && cmp -s small got; } ;;
+	esac
+}
+
+# fair KIND WAY STATUS: whether such a login may end so where the last connection was
+# met in this way
+fair() {
+	[ ! -e ran ] || [ "$(wc -l <ran)" = 1 ] || return
+	if [ "$3" = "${WANT[$1 done]}" ]; then whole "$1" || return; fi
+	[ "$3" != 255 ] || [ -s err ] || return
+	case $2 in
+	# It may be cut too late to matter.
+	cut) [ "$3" != 0 ] || whole "$1" ;;
+	# scp learns the status of the transfer from replies
+	asyncssh|posing|odd) [ "$3" = "${WANT[$1 $2]}" ] || { [ "$1$3" != run0 ] && [ "$3" = 0 ] && whole "$1"; } ;;
+	*) [ "$3" = "${WANT[$1 $2]}" ] ;;
+	esac
+}
+
+# Sets WANT[KIND WAY], how stock's login ends
+ask_stock() {
+	local way kind
+	declare -gA WANT=([run done]=3 [get done]=0 [put done]=0)
+	for way in $SERVERS $MODELS; do
+		only "$way"
+		for kind in run get put; do
+			WANT[$kind $way]=$(CLIENT=stock login $kind)
+		done
+	done
+	cp "$F/known_hosts" hosts
+}
+
+@test "each login to a server that changes its mind ends as with stock" {
+	local i kind before n way rc seed=${FICKLE_SEED:-$RANDOM} bad=0
+	fickle_up "$seed"
+	ask_stock
+	declare -p WANT
+	echo "seed $seed"
+	weights >ways
+	for i in $(seq "${FICKLE_LOGINS:-60}"); do
+		kind=$(echo get put run run run | cut -d' ' -f$((i % 5 + 1)))
+		before=$(grep -c ^connection met)
+		cp hayate_logins was 2>/dev/null || :
+		rc=$(login $kind -v)
+		n=$(($(grep -c ^connection met) - before))
+		way=$(sed -n 's/^connection //p' met | tail -n 1)
+		if [ $n -lt 1 ] || [ $n -gt 2 ] || ! fair $kind "$way" "$rc"; then
+			echo "login $i, $kind, met $n times, at last $way: status $rc"
+			tail -n $((n + 1)) met
+			cat was err
+			bad=$((bad + 1))
+		fi
+	done
+	[ $bad = 0 ]
+	heals
+}
+
+# heals: a server that is as stock's again is known again, after as many logins as
+# the memory says at most
+heals() {
+	local most i
+	only accept
+	most=$(sed -n 's/.* \(late\|plain\)=\([0-9]*\).*/\2/p' hayate_logins | sort -n | tail -n 1)
+	for i in $(seq $((${most:-0} + 4))); do
+		[ "$(login run -v)" = 3 ]
+		whole run
+		! is_known || return 0
+	done
+	cat hayate_logins err
+	return 1
+}
+is_known() {
+	grep -q 'early login: the key exchange goes out' err &&
+	    grep -q 'signing with it' err &&
+	    grep -q 'opening the session with it' err
+}
+
+@test "a server that answers a signature as if it was none gets one command" {
+	fickle_up 1
+	only promising
+	[ "$(login run -v)" = 255 ]
+	grep 'opening the session with it' err
+	[ "$(grep -c 'Server accepts key' err)" -gt 3 ]
+	[ "$(grep -c 'Sending command' err)" = 1 ]
+}
