@@ -43,7 +43,8 @@ packages_for() {
 	tests)	echo bats jq socat python3 procps iproute2 quilt \
 		    openssh-server btrfs-progs ;;
 	peers)	echo rsync dropbear-bin putty-tools python3-asyncssh \
-		    python3-paramiko tnftp lftp rclone ;;
+		    python3-paramiko tnftp lftp rclone libssh-dev golang-go \
+		    golang-golang-x-crypto-dev ;;
 	pages)	echo mandoc man-db ;;
 	figures) echo gnuplot-nox chromium ;;
 	shells)	echo zsh bash-completion ;;

@@ -127,10 +127,10 @@ ask_stock() {
 		kind=$(echo get put run run run | cut -d' ' -f$((i % 5 + 1)))
 		before=$(grep -c ^connection met)
 		cp hayate_logins was 2>/dev/null || :
-		rc=$(login $kind -v)
+		rc=$(login "$kind" -v)
 		n=$(($(grep -c ^connection met) - before))
 		way=$(sed -n 's/^connection //p' met | tail -n 1)
-		if [ $n -lt 1 ] || [ $n -gt 2 ] || ! fair $kind "$way" "$rc"; then
+		if [ "$n" -lt 1 ] || [ "$n" -gt 2 ] || ! fair "$kind" "$way" "$rc"; then
 			echo "login $i, $kind, met $n times, at last $way: status $rc"
 			tail -n $((n + 1)) met
 			cat was err

@@ -1124,6 +1124,47 @@ no_worse() {
 	cmp some there
 }
 
+# serve COMMAND...: a server of it at port 2222 of the far end, with the keys of
+# these tests; it is not slower than without, and a login ends as with stock
+serve() {
+	local rc got how=(-i "$F/second" -p 2222 127.0.0.1)
+	$IN_SERVER "$@" >served 2>&1 3>&- &
+	FOREIGN=$!
+	poll 10 grep -qx ready served
+	LAST=(-p 2222 127.0.0.1 true)
+	no_worse log_in
+	rm hayate_logins
+	head -c 100000 /dev/urandom >large
+	CLIENT=stock far client "${KNOWN[@]}" "${how[@]}" 'cat; exit 3' <large >want && rc=0 || rc=$?
+	[ $rc = 3 ]
+	for _ in 1 2 3; do
+		far client "${KNOWN[@]}" "${how[@]}" 'cat; exit 3' <large >out && got=0 || got=$?
+		[ $got = $rc ]
+		cmp want out
+	done
+	# no key is accepted
+	CLIENT=stock log_in -o IdentityFile=none -i "$F/second" "${LAST[@]}" 2>want && rc=0 || rc=$?
+	log_in -o IdentityFile=none -i "$F/second" "${LAST[@]}" 2>err && got=0 || got=$?
+	[ $got = $rc ]
+	cmp want err
+}
+
+@test "libssh takes what is sent early" {
+	echo '#include <libssh/server.h>' | cc -E - >cpp 2>&1 ||
+	    skip "no libssh/server.h (package libssh-dev)"
+	cc -o libssh "$REGRESS/peers/libssh-server.c" -lssh
+	serve ./libssh 10.77.0.2 2222 "$F/host" "$F/user.pub"
+}
+
+@test "the library of Go takes what is sent early" {
+	[ -x /usr/bin/go ] || skip "no /usr/bin/go (package golang-go)"
+	[ -d /usr/share/gocode/src/golang.org/x/crypto/ssh ] ||
+	    skip "no package golang-golang-x-crypto-dev"
+	GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$T/cache \
+	    /usr/bin/go build -o go "$REGRESS/peers/go-server.go" 3>&-
+	serve ./go 10.77.0.2:2222 "$F/host" "$F/user.pub"
+}
+
 @test "dropbear takes what is sent early" {
 	need dropbear dropbear-bin
 	mkdir -p home/.ssh
