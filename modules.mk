@@ -108,6 +108,7 @@ HAYATE_HOOKS = \
 	ssh/early-session-hook.c \
 	ssh/further-hook.c \
 	ssh/guess-hook.c \
+	ssh/known-hook.c \
 	ssh/login-hook.c \
 	ssh/recall-hook.c \
 	ssh/serve-hook.c \

@@ -46,17 +46,19 @@ kex.o: CPPFLAGS += -DHAYATE_BANNER
 kex.o: CPPFLAGS += -Dmatch_list=kexguess_match_list
 sshd-auth.o: CPPFLAGS += -Dkex_setup=kexguess_setup
 ssh.o: CPPFLAGS += -Dssh_login=guess_login
-sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2
+sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2 \
+	-Dload_hostkeys=known_load_hostkeys
 sshconnect2.o: CPPFLAGS += -Dkex_setup=guess_setup \
 	-Dssh_dispatch_run_fatal=guess_dispatch_run
 
 # poly1305-hook.c has the name of upstream's function and calls it by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
-# So has asked-hook.c. sshconnect2.c calls ours, which call upstream's.
+# So has asked-hook.c. sshconnect2.c and sshconnect.c call ours, which call upstream's.
 readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
 sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
 	-Dsshpkt_putb=early_put_signed -Dsshpkt_send=early_send \
-	-Dverify_host_key=login_verify_host_key
+	-Dverify_host_key=login_verify_host_key \
+	-Dload_hostkeys=known_load_hostkeys
 # cleanup-hook.c has the first; early-session-hook.c looks at the second.
 clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dsshpkt_put_cstring=early_session_put_cstring

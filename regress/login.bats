@@ -990,6 +990,48 @@ is_early() { steps | grep -q 'opening the session with it'; }
 	[[ $(memory) != *late* ]]
 }
 
+@test "a file of known hosts is read once, and again if it has changed" {
+	# what is known of others, a revoked key and a second file change nothing
+	echo "other $(cut -d' ' -f2- hosts)" >>hosts
+	ssh-keygen -q -t ed25519 -N '' -f bad
+	echo "@revoked hayate-test $(cat bad.pub)" >>hosts
+	KNOWN=(-o UserKnownHostsFile="$T/hosts $T/more")
+	head -n 1 hosts >more
+	CLIENT=stock log_in -vvv stock true 2>want
+	for _ in 1 2; do
+		log_in -vvv stock true 2>err
+		[ "$(grep -c 'record_hostkey: found' want)" = $((2 * $(grep -c 'record_hostkey: found' err))) ]
+		[ "$(grep -c 'was read before' err)" = 2 ]
+		grep 'Found key in' want >one
+		grep 'Found key in' err | diff one -
+	done
+	log_in -vvv -o Hayate=no stock true 2>err
+	fails grep -q 'was read before' err
+	# the key is no longer known when the server shows it
+	cat >proxy <<-'END'
+	import os, select, socket, sys
+	s = socket.create_connection(("10.77.0.2", int(sys.argv[1])))
+	sent = 0
+	while True:
+	    r = select.select([0, s], [], [])[0]
+	    for a, send in ((s, lambda b: os.write(1, b)), (0, s.sendall)):
+	        if a in r:
+	            b = a.recv(65536) if a is s else os.read(a, 65536)
+	            if not b:
+	                sys.exit()
+	            sent += len(b) if a == 0 else 0
+	            if sent > 500:
+	                open("hosts", "w").close()
+	                open("more", "w").close()
+	            send(b)
+	END
+	CLIENT=stock log_in -o ProxyCommand="/usr/bin/python3 $T/proxy $(sshd_port stock)" stock true 2>want && false
+	echo "hayate-test $(cat "$F/host.pub")" >hosts
+	log_in -o EarlyLogin=no -o ProxyCommand="/usr/bin/python3 $T/proxy $(sshd_port stock)" stock true 2>err && false
+	cmp want err
+	grep 'Host key verification failed' err
+}
+
 ### The file
 
 @test "the memory is a file of the user that names nobody" {

@@ -1,0 +1,130 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See known-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hostfile.h"
+#include "log.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "sshkey.h"
+#include "xmalloc.h"
+
+#include "hayopt.h"
+#include "known-hook.h"
+
+/* What a file has of a host */
+struct found {
+	struct found	*next;
+	char		*host, *path;
+	struct stat	 st;		/* of the file before it was read */
+	struct hostkeys	*keys;
+};
+
+static struct found *all;
+
+static int
+is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+static int
+is_same_file(const struct stat *a, const struct stat *b)
+{
+	return S_ISREG(a->st_mode) && a->st_dev == b->st_dev &&
+	    a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	    is_same_time(&a->st_mtim, &b->st_mtim) &&
+	    is_same_time(&a->st_ctim, &b->st_ctim);
+}
+
+static struct found *
+find(const char *host, const char *path, const struct stat *st)
+{
+	struct found *f;
+
+	for (f = all; f != NULL; f = f->next) {
+		if (strcmp(f->host, host) == 0 && strcmp(f->path, path) == 0 &&
+		    is_same_file(&f->st, st))
+			return f;
+	}
+	return NULL;
+}
+
+static struct sshkey *
+copy_key(const struct sshkey *key)
+{
+	struct sshbuf *b = sshbuf_new();
+	struct sshkey *copy;
+	int r;
+
+	if (b == NULL)
+		fatal_f("sshbuf_new failed");
+	if ((r = sshkey_putb(key, b)) != 0 || (r = sshkey_fromb(b, &copy)) != 0)
+		fatal_fr(r, "copy");
+	sshbuf_free(b);
+	return copy;
+}
+
+static void
+add_copy(struct hostkeys *keys, const struct hostkey_entry *e, u_int note)
+{
+	struct hostkey_entry *new;
+
+	keys->entries = xrecallocarray(keys->entries, keys->num_entries,
+	    keys->num_entries + 1, sizeof(*keys->entries));
+	new = &keys->entries[keys->num_entries++];
+	*new = *e;
+	new->host = xstrdup(e->host);
+	new->file = xstrdup(e->file);
+	new->key = copy_key(e->key);
+	new->note = note;
+}
+
+/* Reads it as upstream does. */
+static struct found *
+read_file(const char *host, const char *path, const struct stat *st)
+{
+	struct found *f = xcalloc(1, sizeof(*f));
+
+	f->host = xstrdup(host);
+	f->path = xstrdup(path);
+	f->st = *st;
+	f->keys = init_hostkeys();
+	load_hostkeys(f->keys, host, path, 0);
+	f->next = all;
+	all = f;
+	return f;
+}
+
+void
+known_load_hostkeys(struct hostkeys *keys, const char *host, const char *path,
+    u_int note)
+{
+	struct found *f;
+	struct stat st;
+	u_int i;
+
+	if (!hayopt_get()->hayate || stat(path, &st) == -1 ||
+	    !S_ISREG(st.st_mode)) {
+		load_hostkeys(keys, host, path, note);
+		return;
+	}
+	if ((f = find(host, path, &st)) == NULL)
+		f = read_file(host, path, &st);
+	else
+		debug3("%s was read before", path);
+	for (i = 0; i < f->keys->num_entries; i++)
+		add_copy(keys, &f->keys->entries[i], note);
+}
