@@ -36,7 +36,8 @@ $(HAYATE_UNDEFINED): CFLAGS += -fsanitize=undefined
 
 # Where a function of ours does what one of upstream does, it follows the release.
 $(HAYATE_OBJS): CPPFLAGS += -DHAYATE_OPENSSH=$(HAYATE_OPENSSH)
-LIBS += $(BSD_LIBS:%=-Wl,--as-needed %)
+# A libc that has them goes first, and then libbsd is not loaded.
+LIBS += $(BSD_LIBS:%=-lc -Wl,--as-needed %)
 
 # It sends the banner, which is bounded (build-aux/prep).
 kex.o: CPPFLAGS += -DHAYATE_BANNER

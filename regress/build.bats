@@ -793,3 +793,11 @@ stubbed() {
 	[[ $output = *"build-aux/prep hayate"* ]]
 	rm -r "$SRC/build"
 }
+
+@test "ssh loads no library that stock's does not" {
+	grep -q '^#define HAVE_ARC4RANDOM 1' "$BUILD/hayate/config.h" ||
+	    skip "the C library has no arc4random, so it is libbsd's"
+	needed() { readelf -d "$(bin "$1" "$2")" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort; }
+	needed ssh hayate | grep libc
+	[ -z "$(comm -23 <(needed ssh hayate) <(needed ssh stock))" ]
+}
