@@ -4,11 +4,9 @@
  */
 
 /*
- * libssh-server ADDRESS PORT HOST-KEY USER-KEY.PUB: an SSH server of libssh, which
+ * libssh-server ADDRESS PORT HOST-KEY USER.PUB: an SSH server of libssh, which
  * takes that key and runs one command for each connection. The command gets its
  * input when that has ended. Prints "ready" when it listens.
- *
- * cc libssh-server.c -lssh (package libssh-dev)
  */
 
 #include <sys/types.h>
@@ -115,7 +113,7 @@ main(int argc, char **argv)
 	ssh_session s;
 
 	if (argc != 5)
-		errx(2, "usage: libssh-server ADDRESS PORT HOST-KEY KEY.PUB");
+		errx(2, "usage: libssh-server ADDRESS PORT HOST-KEY USER.PUB");
 	signal(SIGCHLD, SIG_IGN);
 	ssh_bind_options_set(b, SSH_BIND_OPTIONS_BINDADDR, argv[1]);
 	ssh_bind_options_set(b, SSH_BIND_OPTIONS_BINDPORT_STR, argv[2]);
