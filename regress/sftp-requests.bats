@@ -642,3 +642,42 @@ from_home() {
 	[ "$(cat report.txt)" = data ]
 	from_home "$T/a b" "$T" <<<ls | grep -F report.txt
 }
+
+@test "sftp-server answers what came before the end of its input" {
+	local s n
+	head -c 3000000 /dev/urandom >data
+	# INIT, OPEN, and READs, which stock drops when its input has ended
+	python3 - "$PWD/data" 90 >requests <<-'END'
+	import struct, sys
+	def text(b):
+	    return struct.pack(">I", len(b)) + b
+	def send(kind, body):
+	    sys.stdout.buffer.write(struct.pack(">IB", len(body) + 1, kind) + body)
+	send(1, struct.pack(">I", 3))
+	send(3, struct.pack(">I", 1) + text(sys.argv[1].encode()) + struct.pack(">II", 1, 0))
+	for i in range(int(sys.argv[2])):
+	    send(5, struct.pack(">I", i) + text(bytes(4)) + struct.pack(">QI", i * 32768, 32768))
+	END
+	# answered: how many replies there are, and the bytes of the file
+	answered() {
+		python3 -c '
+import struct, sys
+b, n, data = sys.stdin.buffer.read(), 0, b""
+while len(b) >= 4 and len(b) >= 4 + struct.unpack(">I", b[:4])[0]:
+    m, b = b[4:4 + struct.unpack(">I", b[:4])[0]], b[4 + struct.unpack(">I", b[:4])[0]:]
+    data += m[9:] if m[0] == 103 else b""
+    n += 1
+print(n, len(b), data == open("data", "rb").read(90 * 32768))'
+	}
+	"$(bin sftp-server)" <requests | answered >got
+	[ "$(<got)" = "92 0 True" ]
+	cat requests | "$(bin sftp-server)" | { sleep 0.5; answered; } >got
+	[ "$(<got)" = "92 0 True" ]
+	for s in stock hayate; do
+		CLIENT=$s client -s hayate sftp <requests | answered >got
+		[ "$(<got)" = "92 0 True" ]
+	done
+	# and ends if nobody takes the replies
+	(trap '' PIPE; timeout 10 "$(bin sftp-server)" <requests; echo $? >status) | head -c 100 >/dev/null
+	[ "$(<status)" != 124 ]
+}

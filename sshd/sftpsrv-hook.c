@@ -49,6 +49,31 @@ attach_once(int in)
 	done = 1;
 }
 
+/* The queue of replies */
+static const struct sshbuf *replies;
+
+/* The input has ended, so the server ends. What it has made is sent before. */
+static void
+send_rest(void)
+{
+	struct pollfd pfd = { .fd = STDOUT_FILENO, .events = POLLOUT };
+	const u_char *p = sshbuf_ptr(replies);
+	size_t left = sshbuf_len(replies);
+	ssize_t n;
+
+	while (left > 0) {
+		n = hop[RING_OUTPUT] == NULL ? write(pfd.fd, p, left) :
+		    ring_write(hop[RING_OUTPUT], p, left);
+		if (n > 0) {
+			p += n;
+			left -= (size_t)n;
+		} else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+			return;
+		else
+			(void)poll(&pfd, 1, -1);
+	}
+}
+
 ssize_t
 sftpsrv_read(int fd, struct sshbuf *queue)
 {
@@ -68,6 +93,8 @@ sftpsrv_read(int fd, struct sshbuf *queue)
 	if ((r = sshbuf_consume_end(queue,
 	    len > 0 ? want - (size_t)len : want)) != 0)
 		fatal_fr(r, "consume");
+	if (len == 0 && replies != NULL)
+		send_rest();
 	errno = saved;
 	return len;
 }
@@ -112,6 +139,7 @@ sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
 	int is_little = sshbuf_len(out) <= LITTLE_TO_SEND, look = took_long;
 
 	took_long = 0;
+	replies = out;
 	/* What is left in a ring would not wake poll(). */
 	while (is_little && !has_whole_request(in) &&
 	    hop[RING_INPUT] != NULL && ring_pending(hop[RING_INPUT]) > 0) {
@@ -120,8 +148,11 @@ sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
 	}
 	if (!has_whole_request(in))
 		return poll(pfd, 2, -1);
-	/* Requests that came now would only wait in memory. */
-	pfd[0].events = 0;
+	/*
+	 * Requests that came now would only wait in memory, and at the end of
+	 * the input those that are here would be lost.
+	 */
+	pfd[0].fd = -1;
 	if (!is_little)
 		return poll(pfd, 2, -1);
 	return look ? poll(pfd, 2, 0) : 0;

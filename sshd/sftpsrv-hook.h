@@ -9,7 +9,9 @@
  *
  * Stock's sftp-server copies what it reads from the client twice, what it reads
  * from a file three times, takes 16 KiB from its pipe at once, and answers one
- * request in each turn of its poll loop. The messages are the same here.
+ * request in each turn of its poll loop. The messages are the same here. At the
+ * end of its input stock's ends at once, with requests that were not answered
+ * and replies that were not sent; ours answers and sends them first.
  *
  * Runs as the user, in sftp-server and internal-sftp. Uses no libcrypto.
  * Errors of memory end the process, as stock's do. Not thread safe.
