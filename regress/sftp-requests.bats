@@ -671,7 +671,7 @@ print(n, len(b), data == open("data", "rb").read(90 * 32768))'
 	}
 	"$(bin sftp-server)" <requests | answered >got
 	[ "$(<got)" = "92 0 True" ]
-	cat requests | "$(bin sftp-server)" | { sleep 0.5; answered; } >got
+	{ sleep 0.1; cat requests; } | "$(bin sftp-server)" | { sleep 0.5; answered; } >got
 	[ "$(<got)" = "92 0 True" ]
 	for s in stock hayate; do
 		CLIENT=$s client -s hayate sftp <requests | answered >got
