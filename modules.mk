@@ -65,6 +65,7 @@ HAYATE_HOOKS = \
 	cipher/authonly-proposal-hook.c \
 	cipher/direction-hook.c \
 	cipher/kexguess-hook.c \
+	cipher/keypair-hook.c \
 	cipher/macrank-hook.c \
 	cipher/pipeline-hook.c \
 	cipher/poly1305-hook.c \

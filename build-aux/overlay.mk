@@ -46,9 +46,11 @@ kex.o: CPPFLAGS += -DHAYATE_BANNER
 # guess-hook.c the others; each calls upstream's.
 kex.o: CPPFLAGS += -Dmatch_list=kexguess_match_list
 sshd-auth.o: CPPFLAGS += -Dkex_setup=kexguess_setup
-ssh.o: CPPFLAGS += -Dssh_login=guess_login
+ssh.o: CPPFLAGS += -Dssh_login=guess_login -Dssh_connect=guess_connect
+kexsntrup761x25519.o: CPPFLAGS += \
+	-Dcrypto_kem_sntrup761_keypair=keypair_sntrup761
 sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2 \
-	-Dload_hostkeys=known_load_hostkeys
+	-Dload_hostkeys=known_load_hostkeys -Dtimeout_connect=guess_timeout_connect
 sshconnect2.o: CPPFLAGS += -Dkex_setup=guess_setup \
 	-Dssh_dispatch_run_fatal=guess_dispatch_run
 
@@ -65,8 +67,8 @@ clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dsshpkt_put_cstring=early_session_put_cstring
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
-clientloop.o kex.o poly1305.o readpass.o sftp-client.o ssh.o sshconnect.o \
-    sshconnect2.o sshd-auth.o: \
+clientloop.o kex.o kexsntrup761x25519.o poly1305.o readpass.o sftp-client.o \
+    ssh.o sshconnect.o sshconnect2.o sshd-auth.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.

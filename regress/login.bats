@@ -324,6 +324,36 @@ host_keys() {
 	done
 }
 
+@test "the key pair of sntrup761 is made while the connection is established" {
+	local s how early
+	host_keys >conf
+	for how in ed25519 rsa; do
+		sshd_up stock:older "KexAlgorithms sntrup761x25519-sha512" "AuthorizedKeysFile $F/may" \
+		    "$(case $how in rsa) cat conf ;; *) echo "HostKey $F/host" ;; esac)"
+		rm -f hayate_logins
+		log_in -v older true 2>err
+		fails grep -q 'pair was made before' err
+		for s in 1 2; do
+			log_in -vv -o RekeyLimit=300K older 'head -c 9000000 /dev/zero' >out 2>err
+			[ "$(stat -c %s out)" = 9000000 ]
+			# each further exchange makes its own
+			[ "$(grep -c 'pair was made before' err)" = 1 ]
+			[ "$(grep -c 'SSH2_MSG_NEWKEYS received' err)" -gt 3 ]
+			early=$(guesses | wc -l)
+			[ "$early" = "$(case $how in rsa) echo 0 ;; *) echo 1 ;; esac)" ]
+		done
+		log_in -v -o EarlyLogin=no older true 2>err
+		fails grep -q 'pair was made before' err
+		log_in -v -o ConnectTimeout=10 older true 2>err
+		fails grep -q 'pair was made before' err
+		sshd_down older
+		# nobody listens
+		run -255 log_in older true
+		[[ $output = *"Connection refused"* ]]
+	done
+	[[ $(exchange) = "" ]]
+}
+
 @test "a wrong guess is passed over, and the login goes on in the same connection" {
 	local s before change
 	ssh-keygen -q -t ecdsa -N '' -f ecdsa

@@ -40,6 +40,7 @@
 #include "hayopt.h"
 #include "kexguess.h"
 #include "kexguess-hook.h"
+#include "keypair-hook.h"
 #include "login-hook.h"
 #include "namelist.h"
 #include "peer-hook.h"
@@ -304,11 +305,15 @@ may_guess(const struct kex *kex, const struct kexguess_lists *server)
 static void
 learn(const struct kex *kex, const struct kexguess_lists *server)
 {
-	guess.now.own[0] = '\0';
+	guess.now.own[0] = guess.now.kex[0] = guess.now.hostkey[0] = '\0';
 	recall_mark_count(&guess.now.plain);
 	recall_mark_count(&guess.now.late);
-	if (!may_guess(kex, server))
+	if (!may_guess(kex, server)) {
+		if (keypair_is_costly(kex->name))
+			strlcpy(guess.now.kex, kex->name,
+			    sizeof(guess.now.kex));
 		return;
+	}
 	hash_lists(guess.now.own);
 	strlcpy(guess.now.kex, kex->name, sizeof(guess.now.kex));
 	strlcpy(guess.now.hostkey, kex->hostkey_alg, sizeof(guess.now.hostkey));
@@ -480,6 +485,73 @@ guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
 	free(guess.kex);
 	free(guess.key);
 	guess.kex = guess.key = NULL;
+}
+
+/*
+ * The connection
+ */
+
+static int is_costly;		/* the key pair of the last exchange */
+
+int
+guess_connect(struct ssh *ssh, const char *host, const char *host_arg,
+    struct addrinfo *addrs, struct sockaddr_storage *addr, u_short port,
+    int attempts, int *timeout_ms, int keep_alive)
+{
+	struct recall_entry e;
+	char *name = xstrdup(host);
+
+	lowercase(name);
+	is_costly = hayopt_get()->early_login != HAYOPT_EARLY_NO &&
+	    recall_load_host(name, port, &e) == 0 && keypair_is_costly(e.kex);
+	free(name);
+	return ssh_connect(ssh, host, host_arg, addrs, addr, port, attempts,
+	    timeout_ms, keep_alive);
+}
+
+/* Returns as connect(2) without waiting. */
+static int
+begin_connect(int sock, const struct sockaddr *addr, socklen_t len)
+{
+	int r, saved_errno;
+
+	set_nonblock(sock);
+	r = connect(sock, addr, len);
+	saved_errno = errno;
+	unset_nonblock(sock);
+	errno = saved_errno;
+	return r;
+}
+
+/* Waits for it. Returns as connect(2). */
+static int
+finish_connect(int sock)
+{
+	struct pollfd pfd = { .fd = sock, .events = POLLOUT };
+	int error = 0;
+	socklen_t len = sizeof(error);
+
+	while (poll(&pfd, 1, -1) == -1 && errno == EINTR)
+		;
+	if (getsockopt(sock, SOL_SOCKET, SO_ERROR, &error, &len) == -1)
+		return -1;
+	errno = error;
+	return error == 0 ? 0 : -1;
+}
+
+int
+guess_timeout_connect(int sock, const struct sockaddr *addr, socklen_t len,
+    int *timeout_ms)
+{
+	int r;
+
+	/* Upstream's function with a timeout begins for itself. */
+	if (!is_costly || (timeout_ms != NULL && *timeout_ms > 0))
+		return timeout_connect(sock, addr, len, timeout_ms);
+	if ((r = begin_connect(sock, addr, len)) == 0 || errno != EINPROGRESS)
+		return r;
+	keypair_prepare();
+	return finish_connect(sock);
 }
 
 /* For upstream's ssh.c, in place of ssh_login(). */

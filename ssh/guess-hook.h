@@ -37,6 +37,7 @@
 
 #include <signal.h>
 
+struct addrinfo;
 struct passwd;
 struct ssh;
 struct ssh_conn_info;
@@ -57,6 +58,16 @@ int	guess_setup(struct ssh *, char **proposal);
 
 /* As ssh_dispatch_run_fatal(), in sshconnect2.c: may send the guess instead. */
 void	guess_dispatch_run(struct ssh *, int mode, volatile sig_atomic_t *done);
+
+/*
+ * As ssh_connect(), in ssh.c, and timeout_connect(), in sshconnect.c: with a
+ * server whose last exchange took a costly key pair, it is made meanwhile.
+ */
+int	guess_connect(struct ssh *, const char *host, const char *host_arg,
+    struct addrinfo *, struct sockaddr_storage *, u_short port, int attempts,
+    int *timeout_ms, int keep_alive);
+int	guess_timeout_connect(int, const struct sockaddr *, socklen_t,
+    int *timeout_ms);
 
 /* The program ends, perhaps because the server closed the connection. */
 void	guess_cleanup(void);

@@ -226,7 +226,7 @@ write_mark(FILE *out, const char *name, const struct recall_mark *m)
 static void
 write_entry(FILE *out, const struct recall_entry *e)
 {
-	if (e->key[0] == '\0' && e->methods[0] == '\0' && e->own[0] == '\0' &&
+	if (e->key[0] == '\0' && e->methods[0] == '\0' && e->kex[0] == '\0' &&
 	    e->late.times == 0 && e->plain.times == 0)
 		return;
 	fprintf(out, "%s", e->id);
@@ -239,6 +239,8 @@ write_entry(FILE *out, const struct recall_entry *e)
 	if (e->own[0] != '\0' && e->kex[0] != '\0' && e->hostkey[0] != '\0')
 		fprintf(out, " own=%s kex=%s hostkey=%s", e->own, e->kex,
 		    e->hostkey);
+	else if (e->own[0] == '\0' && e->kex[0] != '\0')
+		fprintf(out, " kex=%s", e->kex);
 	fprintf(out, "%s%s", e->ext ? " ext" : "", e->wait ? " wait" : "");
 	write_mark(out, "late", &e->late);
 	write_mark(out, "plain", &e->plain);

@@ -15,7 +15,7 @@
  *   hayate-logins 1 SALT
  *   ID [key=HASH] [algs=HASH] [methods=LIST] [ext] [wait] [late=MARK]
  *       [plain=MARK]
- *   ID [own=HASH kex=NAME hostkey=NAME] [late=MARK] [plain=MARK]
+ *   ID [[own=HASH] kex=NAME [hostkey=NAME]] [late=MARK] [plain=MARK]
  *
  * A MARK is left by a surprise: for so many logins something is not done, and
  * then it is tried again. A network that fails once costs a few round trips in
