@@ -24,7 +24,7 @@ int	keypair_is_costly(const char *method);
 /* Makes a pair for the next exchange of such a method. */
 void	keypair_prepare(void);
 
-/* As upstream's crypto_kem_sntrup761_keypair(): gives that pair, or a new one. */
+/* As upstream's crypto_kem_sntrup761_keypair(): that pair, or a new one. */
 int	keypair_sntrup761(unsigned char *public, unsigned char *secret);
 
 #endif /* HAYATE_KEYPAIR_HOOK_H */

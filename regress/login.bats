@@ -1007,7 +1007,7 @@ is_early() { steps | grep -q 'opening the session with it'; }
 		log_in "${cut[@]}" stock true 2>err && false
 		steps | grep "no session before an answer in the next $n logins"
 		for _ in $(seq $n); do
-			log_in "${cut[@]/3200/3600}" stock true 2>err
+			log_in "${how[@]}" stock true 2>err
 			fails is_early
 			steps | grep 'signing with it'
 		done
