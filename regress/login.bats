@@ -537,6 +537,7 @@ met() { grep -c connection met; }
 		behind $way
 		[ "$(seconds through -v 2>err | cut -d. -f1)" -ge 15 ]
 		[ "$(tr -d '\r' <err | grep -c 'beginning anew')" = 1 ]
+		grep 'plain=256.3' hayate_logins
 		through -v 2>err
 		[ "$(guesses)" = "" ]
 	done

@@ -463,7 +463,10 @@ run_exchange(struct ssh *ssh)
 	if ((r = ssh_dispatch_run(ssh, DISPATCH_BLOCK, &ssh->kex->done)) == 0)
 		return;
 	if (guess.is_open && is_refusal(r)) {
-		recall_mark_set(&guess.now.plain);
+		if (r == SSH_ERR_CONN_TIMEOUT)
+			recall_mark_longest(&guess.now.plain);
+		else
+			recall_mark_set(&guess.now.plain);
 		begin_anew("the server did not take it");
 	}
 	sshpkt_fatal(ssh, r, "ssh_dispatch_run_fatal");

@@ -186,6 +186,13 @@ recall_mark_set(struct recall_mark *m)
 }
 
 void
+recall_mark_longest(struct recall_mark *m)
+{
+	m->times = TIMES;
+	m->left = logins_for(TIMES);
+}
+
+void
 recall_mark_count(struct recall_mark *m)
 {
 	if (m->left > 0)

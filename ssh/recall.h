@@ -72,6 +72,9 @@ int	recall_same(const struct recall_entry *, const struct recall_entry *);
 /* A surprise: 4 logins without, at the second one 32, and 256 from then on. */
 void	recall_mark_set(struct recall_mark *);
 
+/* One that took long: 256 logins without at once. */
+void	recall_mark_longest(struct recall_mark *);
+
 /* A login that succeeded while it was in force, or not. */
 void	recall_mark_count(struct recall_mark *);
 
