@@ -30,6 +30,12 @@ keypair_is_costly(const char *method)
 	    strcmp(method, "sntrup761x25519-sha512@openssh.com") == 0;
 }
 
+void
+keypair_forget(void)
+{
+	explicit_bzero(&pair, sizeof(pair));
+}
+
 #ifdef USE_SNTRUP761X25519
 
 void
@@ -47,7 +53,7 @@ keypair_sntrup761(u_char *public, u_char *secret)
 		return crypto_kem_sntrup761_keypair(public, secret);
 	memcpy(public, pair.public, sizeof(pair.public));
 	memcpy(secret, pair.secret, sizeof(pair.secret));
-	explicit_bzero(&pair, sizeof(pair));
+	keypair_forget();
 	debug("early login: the key pair was made before");
 	return 0;
 }

@@ -24,6 +24,9 @@ int	keypair_is_costly(const char *method);
 /* Makes a pair for the next exchange of such a method. */
 void	keypair_prepare(void);
 
+/* The exchange is over: a pair that was not used is wiped. */
+void	keypair_forget(void);
+
 /* As upstream's crypto_kem_sntrup761_keypair(): that pair, or a new one. */
 int	keypair_sntrup761(unsigned char *public, unsigned char *secret);
 

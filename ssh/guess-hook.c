@@ -482,6 +482,7 @@ guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
 		run_exchange(ssh);
 	} else
 		ssh_kex2(ssh, host, address, port, cinfo);
+	keypair_forget();
 	if (guess.phase == OVER)
 		recall_save(&guess.now);
 	guess.phase = OFF;
