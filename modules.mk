@@ -9,9 +9,11 @@ HAYATE_ROOMS = common channels cipher transfer ssh sshd
 # HAYATE_HOOKS  called by the patches; include upstream headers
 
 HAYATE_CORE = \
+	common/figures.c \
 	common/hayopt.c \
 	common/peer.c \
 	common/ring.c \
+	common/verdict.c \
 	channels/bdp.c \
 	channels/bufgrow.c \
 	channels/starve.c \

@@ -1,0 +1,274 @@
+#!/usr/bin/env bats
+# Needs: unit
+# What limits a copy (common/verdict.h, figures.h), by numbers alone. Each case
+# runs twice: plain, and under ASan and UBSan. limits.bats has the programs.
+
+load helper
+
+# judge WORD...: one copy; sets NAME, AT, SHARE and TEXT
+judge() {
+	local asan plain
+	plain=$(echo "$*" | FLAVOUR=plain unit verdict-replay) || return
+	asan=$(echo "$*" | FLAVOUR=asan unit verdict-replay) || return
+	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
+	echo "$plain"
+	read -r NAME AT SHARE _ <<<"$plain"
+	TEXT=${plain#* | }
+}
+
+# is NAME AT: the last verdict
+is() { [ "$NAME $AT" = "$1 $2" ]; }
+
+# 10 s at 100 ms; MB gives the bytes. The path has no queue.
+FAR="us=10000000 here.samples=100 here.rtt-sum=10100000 here.min-rtt=100000 here.mss=1448"
+far() { judge "$FAR bytes=$(($1 * 1000000)) here.sent=$(($1 * 1000000)) ${*:2}"; }
+WAITS="here.cpu=1000000 here.tcp=8500000"
+
+@test "a copy that was short or small has no limit" {
+	judge put us=600000 bytes=100000000 here.tcp=600000 here.samples=10
+	is none here
+	judge put us=9000000 bytes=400000 here.tcp=9000000 here.samples=90
+	is none here
+}
+
+@test "nothing that has less than half of the time is a limit" {
+	far 100 put here.tcp=4900000 here.window=2000000 here.cpu=2000000
+	is none here
+	[ "$TEXT" = "no single one" ]
+}
+
+@test "a sender that waits for TCP meets the path, if a queue stands on it" {
+	far 500 put "$WAITS"
+	is none here
+	far 500 put "$WAITS" here.bears-loss=1
+	is path there
+	far 500 put "$WAITS" here.rtt-sum=13000000
+	is path there
+	[[ $TEXT = "the path, RTT 100.0 ms, now 130.0 ms (85 % of the time); "* ]]
+	far 500 put "$WAITS" here.rtt-sum=20000000 here.tcp-window=99000000 here.at-window=95
+	is path there
+}
+
+@test "without the kernel's view nobody says which part of TCP it is" {
+	judge put us=10000000 bytes=100000000 here.tcp=9000000
+	is path-or-peer there
+	[[ $TEXT = "the path or the server (90 %"* ]]
+}
+
+@test "loss is named where the RTT and the rate say so, and not at a full path" {
+	# 0.05 %: 1.22 * 1448 / 0.101 / sqrt(0.0005) = 0.78 MB/s, three times is 2.3
+	lost="$WAITS here.segments=200000 here.resent=100"
+	far 20 put "$lost"
+	is loss there
+	[[ $TEXT = *"0.050 % at 100.0 ms"*"CongestionControl bbr here, or -j 4" ]]
+	far 24 put "$lost"
+	is none here
+	far 20 put "$lost" here.rtt-sum=14000000
+	is path there
+	far 20 put "$WAITS" here.segments=4000 here.resent=2
+	is none here
+	far 20 put "$lost" here.bears-loss=1
+	is path there
+}
+
+@test "BBR that loses 2 % at full rate meets the path" {
+	far 450 put "$WAITS" here.segments=400000 here.resent=9200 here.bears-loss=1
+	is path there
+}
+
+@test "a window of the peer is the limit if the path holds half of it" {
+	w="here.window=9100000 here.peer-window=2097152"
+	far 200 put "$w"
+	is window there
+	[ "$SHARE" = 91 ]
+	[[ $TEXT = "the window of the server, 2.0 MiB in each 100.0 ms"*"stock OpenSSH"* ]]
+	far 200 put hayate "$w"
+	[[ $TEXT = *"raise WindowMax there"* ]]
+	far 105 put "$w"
+	is window there
+	far 104 put "$w"
+	is path-or-peer there
+}
+
+@test "a window that a slow reader keeps shut is the reader's" {
+	w="here.window=9100000 here.peer-window=2097152"
+	far 50 put "$w" there.output=9000000
+	is reader there
+	far 50 put "$w" there.output=3100000
+	is reader there
+	far 50 put "$w" there.output=2900000
+	is path-or-peer there
+	far 50 put files "$w" there.output=9000000 files-there.write=8000000
+	is disk-write there
+}
+
+@test "the receiver's TCP buffer is named if the path holds half of it" {
+	w="$WAITS here.at-window=95 here.tcp-window=1000000"
+	far 90 put "$w"
+	is receive-buffer there
+	[[ $TEXT = *'sysctl net.ipv4.tcp_rmem="4096 131072 16777216" there' ]]
+	far 40 put "$w"
+	is path-or-peer there
+	far 90 put "$WAITS" here.at-window=49 here.tcp-window=1000000
+	is none here
+}
+
+@test "the send buffer is named if it alone is full in most samples" {
+	far 90 put "$WAITS" here.at-buffer=84
+	is send-buffer here
+	[[ $TEXT = *'sysctl net.ipv4.tcp_wmem="4096 16384 16777216" here' ]]
+	far 90 put "$WAITS" here.at-buffer=49
+	is none here
+	far 900 put "$WAITS" here.at-buffer=84
+	[[ $TEXT = *67108864* ]]
+}
+
+@test "MaxRate is named if the rate is near it" {
+	far 50 put "$WAITS" here.max-rate=5000000
+	is max-rate here
+	[[ $TEXT = *"5.0 MB/s"*"ssh_config" ]]
+	far 30 put "$WAITS" here.max-rate=5000000
+	is none here
+}
+
+@test "time in read() is a disk's only without the processor and its queue" {
+	judge put files us=10000000 bytes=100000000 here.input=9000000 \
+	    files-here.read=9000000 files-here.cpu=500000
+	is disk-read here
+	[ "$SHARE" = 85 ]
+	judge put files us=10000000 bytes=100000000 here.input=9000000 \
+	    files-here.read=9000000 files-here.cpu=500000 files-here.queue=7000000
+	is path-or-peer there
+}
+
+@test "a disk that is read while the network is full is not the limit" {
+	far 300 put files "$WAITS" here.rtt-sum=13000000 files-here.read=6000000
+	is path there
+}
+
+@test "a disk is named at either end, in either direction" {
+	judge get files us=10000000 bytes=100000000 here.output=9000000 files-here.write=9000000
+	is disk-write here
+	judge get files us=10000000 bytes=100000000 here.net=9500000 there.input=9000000 \
+	    files-there.read=9000000
+	is disk-read there
+	[[ $TEXT = "disk read by the server (90 %"* ]]
+}
+
+@test "a process that has a processor, or waits for one, is the limit" {
+	judge put us=10000000 bytes=900000000 here.cpu=9600000 there.cpu=8000000
+	is cpu here
+	[[ $TEXT = *"try another cipher"* ]]
+	judge put us=10000000 bytes=900000000 here.cpu=3000000 there.cpu=8700000
+	is cpu there
+	judge put us=10000000 bytes=90000000 here.cpu=1500000 here.queue=7500000
+	is cpu here
+	[[ $TEXT = *"other programs or a quota"* ]]
+	judge put files us=10000000 bytes=90000000 here.cpu=1500000 files-here.cpu=9000000
+	[[ $TEXT = *"-j 4"* ]]
+	judge put us=10000000 bytes=90000000 here.cpu=8400000
+	is none here
+}
+
+@test "without files it is the program that gives or takes the data" {
+	judge put us=10000000 bytes=90000000 here.input=9000000
+	is writer here
+	judge get us=10000000 bytes=90000000 here.net=9000000 there.input=9000000
+	is writer there
+	judge get us=10000000 bytes=90000000 here.output=9000000
+	is reader here
+}
+
+@test "a get that the server does not explain is the path's or the server's" {
+	far 20 get here.net=9500000 here.own-window=67108864
+	is path-or-peer there
+}
+
+@test "our own window is named in a get if the path fills it, not at twice the path" {
+	far 200 get here.net=9500000 here.own-window=2097152
+	is window here
+	[[ $TEXT = "the window here, "*"raise WindowMax here"* ]]
+	far 110 get here.net=9500000 here.own-window=2097152
+	is path-or-peer there
+}
+
+@test "what the server tells of a get is used" {
+	s="there.samples=100 there.min-rtt=100000 there.rtt-sum=10100000 there.mss=1448"
+	far 200 get here.net=9500000 "$s" there.tcp=8000000 there.at-buffer=90
+	is send-buffer there
+	[[ $TEXT = *there ]]
+	far 200 get here.net=9500000 "$s" there.window=9000000 there.peer-window=2097152
+	is window here
+	far 200 get here.net=9500000 "$s" there.tcp=9000000 there.rtt-sum=13000000
+	is path here
+}
+
+@test "requests are named only if the user chose them and the path fills them" {
+	far 20 put files here.input=9500000 requests=261120
+	is path-or-peer there
+	far 24 put files here.input=9500000 requests=261120
+	is requests here
+	[[ $TEXT = *"leave out -R, -B and -X" ]]
+	far 24 get files here.net=9500000 requests=261120
+	is requests here
+}
+
+@test "only a long copy at half of the path's rate, with a name, is news" {
+	judge put us=11000000 bytes=100000000 here.input=10000000 here.best=90000000
+	[[ $(judge put us=11000000 bytes=100000000 here.input=10000000 here.best=90000000) = *" news |"* ]]
+	[[ $(judge put us=11000000 bytes=100000000 here.input=10000000 here.best=18000000) != *news* ]]
+	[[ $(judge put us=9000000 bytes=100000000 here.input=9000000 here.best=90000000) != *news* ]]
+	[[ $(judge put us=11000000 bytes=100000000 here.tcp=10000000 here.best=90000000) != *news* ]]
+}
+
+@test "figures of a server are not used for a copy that took twice as long" {
+	s="there.input=4500000 there.net=4500000"
+	judge get us=10000000 bytes=90000000 here.net=9500000 "$s" there.time=5000000
+	is writer there
+	judge get us=10000000 bytes=90000000 here.net=9500000 "$s" there.time=4999999
+	is path-or-peer there
+}
+
+@test "figures of a server that cannot be are not believed" {
+	judge get us=10000000 bytes=90000000 here.net=9500000 there.input=9500000
+	is writer there
+	for odd in input=11300000 output=9000000 cpu=12000000 write=12000000; do
+		judge get us=10000000 bytes=90000000 here.net=9500000 there.input=9500000 \
+		    there.net=9500000 "there.$odd"
+		is path-or-peer there
+	done
+	judge put files us=10000000 bytes=90000000 here.input=9500000 files-there.write=11300000
+	is path-or-peer there
+}
+
+# Under UBSan: no number of a peer overflows
+@test "a peer may tell any numbers" {
+	local most=$((1 << 56)) all='' n
+	for n in time tcp window input output net cpu queue read write samples at-window at-buffer \
+	    sent received segments resent rtt-sum min-rtt mss tcp-window max-rate own-window \
+	    peer-window best bears-loss; do
+		all="$all there.$n=$most files-there.$n=$most"
+	done
+	for way in put get; do
+		judge $way files us=10000000 bytes=$most here.samples=1 "$all"
+		for n in cpu queue read write output tcp; do
+			all="$all there.$n=0 files-there.$n=0"
+			judge $way files hayate us=10000000 bytes=$most "$all"
+		done
+	done
+}
+
+@test "figures survive the wire, and odd ones are refused or read as far as they go" {
+	hex=$(echo write | unit verdict-replay)
+	[ ${#hex} -eq $((2 * (8 + 26 * 8))) ]
+	[[ $hex = 000000010000001a* ]]
+	[ "$(echo "wire $hex" | unit verdict-replay)" = "$(python3 -c '
+print(*[min(1 << 56, (i + 1) << (8 * (i % 8))) for i in range(26)])')" ]
+	more=$(echo "wire 000000010000001b${hex:16}0000000000000001" | unit verdict-replay)
+	[ "$more" = "$(echo "wire $hex" | unit verdict-replay)" ]
+	[[ $(echo "wire 000000010000000100000000000000ff" | unit verdict-replay) = "255 0 0 "* ]]
+	for odd in '' 00000001 0000000200000000 0000000100000001000000 \
+	    00000001ffffffff "${hex:0:${#hex}-2}"; do
+		[ "$(echo "wire $odd" | unit verdict-replay)" = bad ]
+	done
+}
