@@ -11,6 +11,7 @@
 #include <sys/uio.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <string.h>
@@ -51,6 +52,8 @@ make_hop(int fd)
 	return &hops[fd];
 }
 
+static struct ring *from_scp;		/* ssh's end of that memory */
+
 void
 hop_forget(int fd)
 {
@@ -58,6 +61,8 @@ hop_forget(int fd)
 
 	if (h == NULL)
 		return;
+	if (from_scp == h->reads)
+		from_scp = NULL;
 	ring_free(h->reads);
 	ring_free(h->writes);
 	if (h->is_offered)
@@ -267,7 +272,7 @@ attach_expected(int fd, enum ring_of of)
 	r = ring_attach(expected.memory, of, fd);
 	debug("shared memory with scp: %s", r != NULL ? "attached" : "refused");
 	if (of == RING_INPUT)
-		make_hop(fd)->reads = r;
+		make_hop(fd)->reads = from_scp = r;
 	else
 		make_hop(fd)->writes = r;
 	if (of == RING_INPUT && r != NULL)
@@ -419,4 +424,33 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 			break;
 	}
 	return done;
+}
+
+/* Notes */
+
+int
+hop_mark(void)
+{
+	return from_scp == NULL ? -1 : (int)(ring_mark(from_scp) & INT_MAX);
+}
+
+int
+hop_tell(const uint64_t *p, size_t n)
+{
+	if (from_scp != NULL)
+		ring_put_note(from_scp, p, n);
+	return hop_mark();
+}
+
+int
+hop_told(int fd, uint64_t *p, size_t n)
+{
+	return reads(fd) == NULL ? -1 : ring_get_note(reads(fd), p, n);
+}
+
+void
+hop_set_mark(int fd, unsigned int mark)
+{
+	if (reads(fd) != NULL)
+		ring_set_mark(reads(fd), mark);
 }

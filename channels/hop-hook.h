@@ -24,6 +24,7 @@
 #define HAYATE_HOP_HOOK_H
 
 #include <sys/types.h>
+#include <stdint.h>
 
 struct iovec;
 struct ring;
@@ -66,6 +67,16 @@ extern void (*hop_ended)(int fd);
 
 /* The descriptor is about to be closed. */
 void	hop_forget(int fd);
+
+/*
+ * Beside the bytes (ring_put_note()). In ssh: leaves a note for scp, and
+ * returns the mark that scp has set; -1: there is no memory. In scp: reads the
+ * note of the ssh behind "fd", returns 0 or -1; and sets the mark.
+ */
+int	hop_tell(const uint64_t *, size_t n);
+int	hop_mark(void);
+int	hop_told(int fd, uint64_t *, size_t n);
+void	hop_set_mark(int fd, unsigned int);
 
 /* For scp, as read(). poll() does not know of what it leaves: hop_pending(). */
 ssize_t	hop_get(int fd, void *, size_t len);

@@ -45,7 +45,7 @@
 #define PIPE_PAGES	4
 #define SLOTS		8
 
-#define MAGIC		"hayate ring 2"
+#define MAGIC		"hayate ring 3"
 
 /* vm.overcommit_ratio is rarely more than 100 %. */
 #define PROMISE		4
@@ -67,6 +67,9 @@ struct way {
 struct head {
 	char		magic[sizeof(MAGIC)];
 	struct way	way[2];
+	atomic_uint	mark;
+	atomic_uint	changes;	/* of the note; odd: it changes now */
+	_Atomic uint64_t note[RING_NOTE];
 };
 
 /*
@@ -256,6 +259,46 @@ ring_free(struct ring *r)
 	if (r != NULL)
 		munmap(r->memory, sizeof(*r->memory));
 	free(r);
+}
+
+/* The note */
+
+void
+ring_put_note(struct ring *r, const uint64_t *p, size_t n)
+{
+	struct head *h = &r->memory->head;
+	size_t i;
+
+	atomic_fetch_add(&h->changes, 1);
+	for (i = 0; i < n && i < RING_NOTE; i++)
+		atomic_store(&h->note[i], p[i]);
+	atomic_fetch_add(&h->changes, 1);
+}
+
+int
+ring_get_note(const struct ring *r, uint64_t *p, size_t n)
+{
+	struct head *h = &r->memory->head;
+	unsigned int was = atomic_load(&h->changes);
+	size_t i;
+
+	if (was == 0 || was % 2 != 0)
+		return -1;
+	for (i = 0; i < n; i++)
+		p[i] = i < RING_NOTE ? atomic_load(&h->note[i]) : 0;
+	return atomic_load(&h->changes) == was ? 0 : -1;
+}
+
+void
+ring_set_mark(struct ring *r, unsigned int mark)
+{
+	atomic_store(&r->memory->head.mark, mark);
+}
+
+unsigned int
+ring_mark(const struct ring *r)
+{
+	return atomic_load(&r->memory->head.mark);
 }
 
 /* Whether it is memory that ring_make() has made, and that cannot shrink */
@@ -591,6 +634,37 @@ ring_write(struct ring *r, const void *p, size_t len)
 	(void)p;
 	(void)len;
 	return -1;
+}
+
+void
+ring_put_note(struct ring *r, const uint64_t *p, size_t n)
+{
+	(void)r;
+	(void)p;
+	(void)n;
+}
+
+int
+ring_get_note(const struct ring *r, uint64_t *p, size_t n)
+{
+	(void)r;
+	(void)p;
+	(void)n;
+	return -1;
+}
+
+void
+ring_set_mark(struct ring *r, unsigned int mark)
+{
+	(void)r;
+	(void)mark;
+}
+
+unsigned int
+ring_mark(const struct ring *r)
+{
+	(void)r;
+	return 0;
 }
 
 void *

@@ -36,6 +36,7 @@
 
 #include <sys/types.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #define RING_SLOT	(256 * 1024)	/* the most that moves at once */
 
@@ -80,6 +81,18 @@ size_t	ring_pending(const struct ring *);
 
 /* As write(). Never writes more than RING_SLOT once records are in use. */
 ssize_t	ring_write(struct ring *, const void *, size_t len);
+
+/*
+ * Beside the bytes: the program leaves a note of "n" numbers, at most
+ * RING_NOTE, and whoever made the memory gives it a number, which is 0 at
+ * first. Neither is believed. ring_get_note() returns 0, or -1 if there is no
+ * note, or one that just changes.
+ */
+#define RING_NOTE	64
+void	ring_put_note(struct ring *, const uint64_t *, size_t n);
+int	ring_get_note(const struct ring *, uint64_t *, size_t n);
+void	ring_set_mark(struct ring *, unsigned int);
+unsigned int ring_mark(const struct ring *);
 
 /*
  * Without a copy by the writer: waits until there is room for "len" bytes in

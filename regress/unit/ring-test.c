@@ -438,6 +438,33 @@ check_making(void)
 	    "but not if the kernel keeps its promises");
 }
 
+/* Beside the bytes */
+static void
+check_note(void)
+{
+	uint64_t note[RING_NOTE + 1], read[RING_NOTE + 1];
+	size_t i;
+
+	for (i = 0; i <= RING_NOTE; i++)
+		note[i] = UINT64_MAX - i;
+	begin(1);
+	claim(ring_get_note(to, read, 1) == -1, "there is no note at first");
+	claim(ring_mark(ends[RING_INPUT]) == 0, "nor a mark");
+	ring_put_note(ends[RING_INPUT], note, RING_NOTE + 1);
+	claim(ring_get_note(to, read, RING_NOTE) == 0 &&
+	    memcmp(read, note, sizeof(note) - sizeof(*note)) == 0,
+	    "a note is read");
+	claim(ring_get_note(from, read, RING_NOTE + 1) == 0 &&
+	    read[RING_NOTE] == 0, "what is too long is cut");
+	ring_put_note(ends[RING_INPUT], note + 1, 1);
+	claim(ring_get_note(to, read, 2) == 0 && read[0] == note[1] &&
+	    read[1] == note[1], "a short note changes what it has");
+	ring_set_mark(to, 7);
+	claim(ring_mark(ends[RING_INPUT]) == 7, "a mark is read");
+	claim(arrives(to, ends[RING_INPUT], 1000), "and bytes still pass");
+	end();
+}
+
 int
 main(void)
 {
@@ -457,6 +484,7 @@ main(void)
 	end();
 	check_ends();
 	check_space();
+	check_note();
 	check_waiting();
 	check_bad_length(0);
 	check_bad_length(RING_SLOT + 1);
