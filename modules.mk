@@ -18,6 +18,7 @@ HAYATE_CORE = \
 	channels/bufgrow.c \
 	channels/starve.c \
 	channels/tcp-path.c \
+	channels/usage.c \
 	channels/wtune.c \
 	cipher/autoscale.c \
 	cipher/authonly.c \
@@ -62,6 +63,7 @@ HAYATE_HOOKS = \
 	channels/hop-hook.c \
 	channels/sshbuf-hook.c \
 	channels/tcpopt-hook.c \
+	channels/waits-hook.c \
 	channels/wtune-hook.c \
 	cipher/authonly-hook.c \
 	cipher/authonly-proposal-hook.c \
@@ -100,6 +102,7 @@ HAYATE_HOOKS = \
 	transfer/signals-hook.c \
 	transfer/sparse-hook.c \
 	transfer/stock-hook.c \
+	transfer/verdict-hook.c \
 	transfer/sums-hook.c \
 	ssh/asked-hook.c \
 	ssh/authonly-client-hook.c \
@@ -112,10 +115,12 @@ HAYATE_HOOKS = \
 	ssh/further-hook.c \
 	ssh/guess-hook.c \
 	ssh/known-hook.c \
+	ssh/limit-hook.c \
 	ssh/login-hook.c \
 	ssh/recall-hook.c \
 	ssh/serve-hook.c \
 	sshd/authonly-server-hook.c \
+	sshd/figures-hook.c \
 	sshd/checkfile-hook.c \
 	sshd/sftpsrv-hook.c \
 	sshd/srvopt-hook.c \

@@ -66,13 +66,19 @@ sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
 	-Dsshpkt_putb=early_put_signed -Dsshpkt_send=early_send \
 	-Dverify_host_key=login_verify_host_key \
 	-Dload_hostkeys=known_load_hostkeys
-# cleanup-hook.c has the first; early-session-hook.c looks at the second.
+# cleanup-hook.c has the first; early-session-hook.c looks at the second, and
+# limit-hook.c says something when the loop has ended.
 clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
-	-Dsshpkt_put_cstring=early_session_put_cstring
+	-Dsshpkt_put_cstring=early_session_put_cstring \
+	-Dchannel_free_all=limit_free_all
+# waits-hook.c looks at what both loops wait for.
+clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=waits_prepare_poll \
+	-Dchannel_after_poll=waits_after_poll
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
 clientloop.o ed25519.o kex.o kexsntrup761x25519.o poly1305.o readpass.o \
-    sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o sshconnect2.o sshd-auth.o: \
+    serverloop.o sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o \
+    sshconnect2.o sshd-auth.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.

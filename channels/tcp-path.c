@@ -16,6 +16,7 @@
 #ifdef __linux__
 # include <linux/sock_diag.h>
 # include <linux/tcp.h>
+# include <linux/version.h>
 #else
 # include <netinet/tcp.h>
 #endif
@@ -30,6 +31,29 @@
 #define HAVE_FIELD(len, field) \
 	((len) >= offsetof(struct tcp_info, field) + \
 	sizeof(((struct tcp_info *)NULL)->field))
+
+#if defined(TCP_INFO) && defined(__linux__)
+/* What a sender is held up by */
+static void
+read_sending(const struct tcp_info *ti, socklen_t len, struct tcp_path *p)
+{
+	p->mss = ti->tcpi_snd_mss;
+	p->resent = ti->tcpi_total_retrans;
+	if (HAVE_FIELD(len, tcpi_bytes_acked))
+		p->acked = ti->tcpi_bytes_acked;
+	if (HAVE_FIELD(len, tcpi_segs_out))
+		p->segments = ti->tcpi_segs_out;
+	if (HAVE_FIELD(len, tcpi_data_segs_out))
+		p->segments = ti->tcpi_data_segs_out;
+	p->cwnd = (uint64_t)ti->tcpi_snd_cwnd * ti->tcpi_snd_mss;
+	if (HAVE_FIELD(len, tcpi_notsent_bytes))
+		p->unsent = ti->tcpi_notsent_bytes;
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(5, 4, 0)
+	if (HAVE_FIELD(len, tcpi_snd_wnd))
+		p->window = ti->tcpi_snd_wnd;
+#endif
+}
+#endif
 
 int
 tcp_path_read(int fd, struct tcp_path *p)
@@ -56,6 +80,7 @@ tcp_path_read(int fd, struct tcp_path *p)
 	if (HAVE_FIELD(len, tcpi_rcv_ooopack))
 		p->behind_holes = (uint64_t)ti.tcpi_rcv_ooopack *
 		    ti.tcpi_rcv_mss;
+	read_sending(&ti, len, p);
 #endif
 	return 0;
 #else
@@ -96,6 +121,21 @@ tcp_path_bound_unsent(int fd, uint32_t bytes)
 	(void)fd;
 	(void)bytes;
 	return -1;
+#endif
+}
+
+int
+tcp_path_bears_loss(int fd)
+{
+#ifdef TCP_CONGESTION
+	char now[64] = "";
+	socklen_t len = sizeof(now) - 1;
+
+	return getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, now, &len) == 0 &&
+	    strncmp(now, "bbr", 3) == 0;
+#else
+	(void)fd;
+	return 0;
 #endif
 }
 

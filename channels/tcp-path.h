@@ -25,6 +25,13 @@ struct tcp_path {
 	uint64_t unacked;	/* bytes sent, and not acknowledged in order */
 	uint64_t received;	/* bytes ever received in order */
 	uint64_t behind_holes;	/* bytes ever received out of order; wraps */
+	uint64_t acked;		/* bytes ever acknowledged */
+	uint64_t segments;	/* ever sent; wraps */
+	uint64_t resent;	/* of those, again; wraps */
+	uint64_t cwnd;		/* bytes that TCP would have under way */
+	uint64_t unsent;	/* bytes in the send buffer */
+	uint64_t window;	/* of the peer, bytes; 0: unknown */
+	uint64_t mss;
 };
 
 /*
@@ -45,6 +52,9 @@ uint64_t tcp_path_waiting(int fd);
  * that urgent data does not wait behind bulk data. Returns 0 or -1.
  */
 int	tcp_path_bound_unsent(int fd, uint32_t bytes);
+
+/* Returns 1 if losses alone do not slow the sender down: BBR. */
+int	tcp_path_bears_loss(int fd);
 
 /*
  * Select a congestion control by its name (TCP_CONGESTION). Returns NULL, or

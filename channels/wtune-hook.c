@@ -41,6 +41,7 @@
 #include "starve.h"
 #include "tcp-path.h"
 #include "tcpopt-hook.h"
+#include "waits-hook.h"
 #include "wtune.h"
 #include "wtune-hook.h"
 
@@ -462,6 +463,7 @@ wtune_input(struct ssh *ssh, struct Channel *c)
 	if (!hayopt_get()->hayate)
 		return;
 	tcpopt_set(ssh);
+	waits_note(c);
 	note_starved(ssh, c);
 	if (sshbuf_len(c->input) >= STOCK_WINDOW)
 		c->io_want &= ~SSH_CHAN_IO_RFD;

@@ -35,6 +35,7 @@
  */
 #define PEER_IS_HAYATE		0x40000000U
 #define PEER_KNOWS_AUTHONLY	0x20000000U
+#define PEER_KNOWS_FIGURES	0x10000000U
 
 /*
  * From 10.4 on sshd-auth, which sends the extension, reads no configuration: it
@@ -119,6 +120,8 @@ peer_read_extension(struct ssh *ssh, const char *name,
 	ssh->kex->flags |= PEER_IS_HAYATE;
 	if (version >= PEER_VERSION_AUTHONLY)
 		ssh->kex->flags |= PEER_KNOWS_AUTHONLY;
+	if (version >= PEER_VERSION_FIGURES)
+		ssh->kex->flags |= PEER_KNOWS_FIGURES;
 	return 1;
 }
 
@@ -134,6 +137,13 @@ peer_knows_authonly(const struct ssh *ssh)
 {
 	return peer_is_hayate(ssh) &&
 	    (ssh->kex->flags & PEER_KNOWS_AUTHONLY) != 0;
+}
+
+int
+peer_knows_figures(const struct ssh *ssh)
+{
+	return peer_is_hayate(ssh) &&
+	    (ssh->kex->flags & PEER_KNOWS_FIGURES) != 0;
 }
 
 int

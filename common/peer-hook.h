@@ -50,6 +50,9 @@ int	peer_is_hayate(const struct ssh *);
 /* Returns 1 if, in addition, the peer knows the modes of cipher/authonly.h. */
 int	peer_knows_authonly(const struct ssh *);
 
+/* Returns 1 if, in addition, the peer tells its figures (figures.h). */
+int	peer_knows_figures(const struct ssh *);
+
 /* Returns what "kind" says of the peer's banner, or 0 if there is none yet. */
 int	peer_banner_is(const struct ssh *, int (*kind)(const char *banner));
 

@@ -57,7 +57,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
-@test "sshd -T differs from stock by eight lines" {
+@test "sshd -T differs from stock by nine lines" {
 	cat >s <<-EOF
 	SshdSessionPath /bin/sh
 	SshdAuthPath /bin/sh
@@ -66,7 +66,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	BUILD_OF=stock srv s >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 8 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 9 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
@@ -185,6 +185,16 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'maxrate none'
 	run -255 cli /dev/null -o CongestionControl=bbr/../x
 	[[ $output = 'command-line line 0: CongestionControl "bbr/../x": default or'* ]]
+}
+
+@test "TellLimits is the server's alone, follows Match, and prints what it reads" {
+	printf '%s\n' "TellLimits no" "Match user alice" "TellLimits yes" >s
+	srv s | grep -qx 'telllimits no'
+	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'telllimits yes'
+	run -255 cli /dev/null -o TellLimits=no
+	[[ $output = *"Bad configuration option: telllimits"* ]]
+	run -1 srv /dev/null -o TellLimits=perhaps
+	[[ $output = *'TellLimits "perhaps": yes or no is allowed'* ]]
 }
 
 @test "a wrong value after -o ends ssh and sshd" {

@@ -33,7 +33,7 @@ extensions() {
 	    /kex_input_ext_info: extension / { sub(/.* extension /, ""); sub(/ .*/, ""); printf "%s ", $0 }
 	    END { if (n) print "" }' "$1"
 }
-recognised() { grep -c 'hayate@hayate.invalid=<2>, the peer is Hayate' "$1"; }
+recognised() { grep -c 'hayate@hayate.invalid=<3>, the peer is Hayate' "$1"; }
 
 NAME='hayate@hayate.invalid '
 

@@ -35,6 +35,7 @@
 #include "asked-hook.h"
 #include "early-input-hook.h"
 #include "hayopt.h"
+#include "limit-hook.h"
 #include "login-hook.h"
 #include "peer-hook.h"
 #include "serve-hook.h"
@@ -265,6 +266,7 @@ serve_start(struct ssh *ssh)
 
 	login_check(ssh);
 	early_input_begin(ssh);
+	limit_begin(ssh);
 	if (!may_serve(ssh) || (fd = offer(ssh)) == -1)
 		return;
 	c = channel_new(ssh, "mux listener", SSH_CHANNEL_MUX_LISTENER, fd, fd,

@@ -28,6 +28,7 @@
 #include "authonly-hook.h"
 #include "authonly-server-hook.h"
 #include "clock.h"
+#include "figures-hook.h"
 
 static const Authctxt *user;
 
@@ -188,6 +189,7 @@ authonly_server_start(struct ssh *ssh, const Authctxt *authctxt)
 	upstream_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
 	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, input_open);
 	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_global);
+	figures_serve(ssh);
 }
 
 int

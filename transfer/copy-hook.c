@@ -43,6 +43,7 @@
 #include "server-hook.h"
 #include "show-hook.h"
 #include "signals-hook.h"
+#include "verdict-hook.h"
 #include "width.h"
 
 /* Files under way: enough for 25,000 a second where a round trip is 20 ms */
@@ -396,6 +397,7 @@ count_bytes(struct run *t, struct file *file, enum plan_op op, uint32_t len)
 
 	if (op != PLAN_BACK && (t->to == NULL || is_to)) {
 		file->moved += len;
+		t->moved += len;
 		t->count.bytes += len;
 	}
 	if (link_was_ahead(t->link))
@@ -580,6 +582,7 @@ copy_run(struct run *t, const int *until)
 		if (from_look(t))
 			continue;
 		show_tick(t);
+		verdict_tick(t);
 		if (is_worth_more(t))
 			links_grow(&t->team);
 		links_move(&t->team, from_fd(), wait_ms(t));
@@ -667,12 +670,14 @@ copy_start(struct run *t)
 	set_window(t);
 	start_links(t);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
+	verdict_begin(t);
 }
 
 void
 copy_stop(struct run *t)
 {
 	show_end(t);
+	verdict_end(t);
 	server_give(t->server, plan_next_id(t->s));
 	links_end(&t->team);
 	link_free(t->team.link[0]);

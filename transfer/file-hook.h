@@ -19,6 +19,7 @@
 #include "sftp-common.h"
 #include "sftp-client.h"
 
+#include "figures.h"
 #include "link-hook.h"
 #include "links-hook.h"
 #include "meter.h"
@@ -131,6 +132,10 @@ struct run {
 	struct meter meter;
 	struct meter_count count;
 	int	 counted;		/* the total is known from the start */
+	uint64_t moved;			/* bytes, as of all files */
+	unsigned int width;		/* most connections that were up */
+	struct figures files, files_from;	/* of verdict-hook.c */
+	uint64_t mark, asked_us;
 	uint64_t drawn_us;		/* when the progress line was drawn */
 	int	 drawn;			/* it is on the screen */
 	char	*meter_name;		/* of one file alone, in upstream's */

@@ -30,6 +30,7 @@
 #include "from-hook.h"
 #include "get-hook.h"
 #include "sparse-hook.h"
+#include "verdict-hook.h"
 
 extern volatile sig_atomic_t interrupted;
 
@@ -147,12 +148,17 @@ open_local(struct run *t, struct file *file, struct job *j)
 
 /* Returns 1 if the bytes are in the file, with no old ones behind them. */
 static int
-write_local(struct file *file, const u_char *p, size_t n, uint64_t off)
+write_local(struct run *t, struct file *file, const struct plan_bytes *w)
 {
+	uint64_t begun_us = verdict_call();
+	int ok;
+
 	if (!file->emptied && ftruncate(file->fd, 0) == -1)
 		return 0;
 	file->emptied = 1;
-	return sparse_write(file->fd, p, n, off) == n;
+	ok = sparse_write(file->fd, w->data, w->len, w->off) == w->len;
+	verdict_has_written(t, begun_us);
+	return ok;
 }
 
 /* Writes what can be written: this, and what has waited for it. */
@@ -169,7 +175,7 @@ take_data(struct run *t, struct file *file, const struct plan_action *a,
 	*len = n;
 	r = plan_data(t->s, a->id, p, n, &w);
 	while (r == 1) {
-		ok = write_local(file, w.data, w.len, w.off);
+		ok = write_local(t, file, &w);
 		if (!ok)
 			file->write_errno = errno;
 		r = plan_written(t->s, a->job, ok, &w);
@@ -408,14 +414,17 @@ sync_local(struct file *file)
 static void
 end_file(struct run *t, struct file *file, int whole)
 {
-	int preserves = file->has_data && t->preserve && whole;
+	int preserves = file->has_data && t->preserve && whole, closed;
+	uint64_t begun_us = verdict_call();
 
 	if (preserves && fchmod(file->fd, mode_of(file)) == -1)
 		SAY(file, "local chmod \"%s\": %s", file->dst,
 		    strerror(errno));
 	if (t->sync && file->has_data && whole)
 		sync_local(file);
-	if (file_close(t, file) == -1 && file->write_errno == 0) {
+	closed = file_close(t, file);
+	verdict_has_written(t, begun_us);
+	if (closed == -1 && file->write_errno == 0) {
 		SAY(file, "close local \"%s\": %s", file->dst,
 		    strerror(errno));
 		file->failed = 1;

@@ -32,6 +32,7 @@
 #include "put-hook.h"
 #include "server-hook.h"
 #include "sparse-hook.h"
+#include "verdict-hook.h"
 
 /* Requests */
 
@@ -67,6 +68,19 @@ cannot_read(struct run *t, struct file *file, struct job *j)
 	plan_fail(j);
 }
 
+static ssize_t
+read_local(struct run *t, const struct file *file, void *p, size_t len,
+    off_t off)
+{
+	uint64_t begun_us = verdict_call();
+	ssize_t n;
+
+	while ((n = pread(file->fd, p, len, off)) == -1 && errno == EINTR)
+		;
+	verdict_has_read(t, begun_us);
+	return n;
+}
+
 /* Reads into the message; without data there is no message. */
 static void
 send_write(struct run *t, struct file *file, const struct plan_action *a)
@@ -87,8 +101,7 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	if ((r = sshbuf_put_u32(m, 0)) != 0 ||
 	    (r = sshbuf_reserve(m, len, &p)) != 0)
 		fatal_fr(r, "compose");
-	while ((n = pread(file->fd, p, len, off)) == -1 && errno == EINTR)
-		;
+	n = read_local(t, file, p, len, off);
 	if (n == -1) {
 		cannot_read(t, file, a->job);
 		n = 0;

@@ -88,6 +88,8 @@ static struct {
 	int	 is_line;		/* what is put goes there */
 	struct sshbuf *errors;		/* other ones, as JSON */
 	uint64_t nerrors;
+	char	*limit;			/* an object; NULL: none is known */
+	uint64_t limit_bytes;
 	struct sigaction before[SIGNALS];
 } r = { .fd = -1 };
 
@@ -223,7 +225,13 @@ put_end(int signal)
 	put_number(",\"bytes\":", r.bytes);
 	put_number(",\"errors\":", r.nerrors);
 	put_seconds(",\"seconds\":", clock_us() - r.begun_us);
-	put_text("},\"interrupted\":");
+	put_text("},");
+	if (r.limit != NULL) {
+		put_text("\n\"limit\":");
+		put_text(r.limit);
+		put_text(",\n");
+	}
+	put_text("\"interrupted\":");
 	put_text(signal != 0 || interrupted ? "true}\n" : "false}\n");
 }
 
@@ -743,6 +751,22 @@ report_verified(const char *how, uint64_t bytes, int skipped)
 	r.verified = bytes;
 	r.skipped = skipped;
 	restore_signals(&old);
+}
+
+void
+report_limit(const char *object, uint64_t bytes)
+{
+	char *was = r.limit, *now;
+	sigset_t old;
+
+	if (!r.has_report || bytes < r.limit_bytes)
+		return;
+	now = xstrdup(object);
+	block_signals(&old);
+	r.limit = now;
+	r.limit_bytes = bytes;
+	restore_signals(&old);
+	free(was);
 }
 
 void

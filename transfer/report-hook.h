@@ -75,6 +75,12 @@ void	report_text(const char *);
  */
 void	report_verified(const char *how, uint64_t bytes, int skipped);
 
+/*
+ * What limited a copy of so many bytes, an object of JSON. The largest copy has
+ * the say.
+ */
+void	report_limit(const char *object, uint64_t bytes);
+
 /* Its end: bytes that were moved, how long it took, 0 or -1 */
 void	report_file(int where, uint64_t bytes, uint64_t us, int ret);
 

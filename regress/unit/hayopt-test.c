@@ -11,7 +11,8 @@
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match
  * block that applies, 'x' one of a block that does not. The output is the
  * messages in brackets and the effective values, "hayate tuning max memory
- * [enabled] [switch] [cc NAME] [rate N]". "pass" stands for an unknown keyword.
+ * [enabled] [switch] [cc NAME] [rate N] [early|late] [quiet]". "pass" stands
+ * for an unknown keyword.
  *
  * Prints the cases that fail and a count; exits with 1 if there was one.
  */
@@ -160,6 +161,14 @@ static const struct {
 	{ C, "g MaxRate none;g MaxRate 1M", DEF },
 	{ S, "g MaxRate 1M;m MaxRate none", DEF },
 	{ S, "m MaxRate 2M;g MaxRate 1M", DEF " rate 2097152" },
+
+	/* what a server tells */
+	{ S, "g TellLimits no", DEF " quiet" },
+	{ S, "g TellLimits yes;m TellLimits no", DEF " quiet" },
+	{ S, "g TellLimits no;m TellLimits yes", DEF },
+	{ S, "g TellLimits perhaps", "[TellLimits \"perhaps\": yes or no is "
+	    "allowed] " DEF },
+	{ C, "g TellLimits no", "pass " DEF },
 
 	/* both are off with "Hayate no" */
 	{ C, "g CongestionControl bbr;g MaxRate 1M;g Hayate no",
@@ -389,6 +398,8 @@ run(int side, const char *in, const char *out)
 		add("early");
 	if (o->early_login == HAYOPT_EARLY_NO && side == C && o->hayate)
 		add("late");
+	if (!o->tell_limits && side == S && o->hayate)
+		add("quiet");
 	if (strcmp(got, out) == 0)
 		return 0;
 	printf("\"%s\"\n  want %s\n  got  %s\n", in, out, got);
@@ -401,7 +412,7 @@ dump(int side)
 {
 	const char *want = side == C ?
 	    DUMP " noneswitch no" THREADS " transferstreams 1 earlylogin auto" :
-	    DUMP THREADS;
+	    DUMP THREADS " telllimits yes";
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;
 

@@ -1,0 +1,187 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See waits-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <poll.h>
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+#include "packet.h"
+#include "sshbuf.h"
+#include "channels.h"
+#include "misc.h"
+
+#include "clock.h"
+#include "hayopt.h"
+#include "tcp-path.h"
+#include "usage.h"
+#include "waits-hook.h"
+
+#define EVERY_US	100000		/* the kernel is asked */
+#define SECOND_US	1000000
+
+/* Full at 85 %: what is under way changes by packets. */
+#define FULL(unacked, window)	((unacked) > (window) / 20 * 17)
+
+/* So little unsent is none: TCP waits until it can send a large segment. */
+#define UNSENT_LITTLE	(64 * 1024)
+
+static struct {
+	int	 is_on;
+	void	(*sampled)(struct ssh *, const struct figures *);
+	struct figures f;
+	uint64_t begun_us;
+	uint64_t poll_us;		/* when poll() began; 0: it did not */
+	int	 is_shut, has_input, has_output;	/* of the channels */
+	enum figure sends, receives;	/* what this poll() is for, or none */
+	uint64_t asked_us;		/* the kernel */
+	uint64_t second_us, second_bytes;	/* with what it began */
+	uint64_t delivers;		/* bytes per second, on average */
+} w;
+
+void
+waits_begin(void (*sampled)(struct ssh *, const struct figures *))
+{
+	w.is_on = 1;
+	w.sampled = sampled;
+	w.begun_us = w.second_us = clock_us();
+	w.f.n[FIGURE_MAX_RATE] = hayopt_get()->max_rate;
+}
+
+void
+waits_note(const struct Channel *c)
+{
+	if (!w.is_on || c->isatty)
+		return;
+	/* Nothing is read for a window that is shut, so it says no more. */
+	if (c->remote_window == 0)
+		w.is_shut = 1;
+	if (c->istate == CHAN_INPUT_OPEN)
+		w.has_input = 1;
+	if (sshbuf_len(c->output) > 0)
+		w.has_output = 1;
+	w.f.n[FIGURE_OWN_WINDOW] = MAXIMUM(w.f.n[FIGURE_OWN_WINDOW],
+	    c->local_window_max);
+	w.f.n[FIGURE_PEER_WINDOW] = MAXIMUM(w.f.n[FIGURE_PEER_WINDOW],
+	    c->remote_window);
+}
+
+/* The best second, or what the path delivers on average */
+static void
+look_for_best(const struct tcp_path *path, uint64_t now_us)
+{
+	uint64_t bytes = path->acked + path->received;
+	uint64_t us = now_us - w.second_us, best;
+
+	w.delivers += path->delivery_rate / 8 - w.delivers / 8;
+	if (us < SECOND_US)
+		return;
+	best = figures_scale(bytes - w.second_bytes, SECOND_US, us);
+	best = MAXIMUM(best, w.delivers);
+	w.f.n[FIGURE_BEST] = MAXIMUM(w.f.n[FIGURE_BEST], best);
+	w.second_us = now_us;
+	w.second_bytes = bytes;
+}
+
+/*
+ * The socket took no more although TCP could have sent more: all that the
+ * buffer holds is under way. The kernel's own count of this stays 0 where a
+ * poll waits.
+ */
+static int
+waits_for_buffer(const struct tcp_path *path)
+{
+	return w.sends == FIGURE_TCP && path->unsent <= UNSENT_LITTLE &&
+	    !FULL(path->unacked, path->cwnd) &&
+	    (path->window == 0 || !FULL(path->unacked, path->window));
+}
+
+static void
+add_path(const struct tcp_path *path)
+{
+	uint64_t *n = w.f.n;
+
+	n[FIGURE_SAMPLES]++;
+	n[FIGURE_RTT_SUM] += path->rtt_us;
+	n[FIGURE_AT_WINDOW] += path->window != 0 &&
+	    FULL(path->unacked, path->window);
+	n[FIGURE_AT_BUFFER] += waits_for_buffer(path);
+	n[FIGURE_SENT] = path->acked;
+	n[FIGURE_RECEIVED] = path->received;
+	n[FIGURE_SEGMENTS] = path->segments;
+	n[FIGURE_RESENT] = path->resent;
+	n[FIGURE_MIN_RTT] = path->min_rtt_us;
+	n[FIGURE_MSS] = path->mss;
+	n[FIGURE_TCP_WINDOW] = MAXIMUM(n[FIGURE_TCP_WINDOW], path->window);
+	/* A window that is used as it is opened is never seen whole. */
+	n[FIGURE_PEER_WINDOW] = MAXIMUM(n[FIGURE_PEER_WINDOW], path->unacked);
+}
+
+static void
+look_at_kernel(struct ssh *ssh, uint64_t now_us)
+{
+	struct tcp_path path;
+	int fd = ssh_packet_get_connection_out(ssh);
+
+	w.asked_us = now_us;
+	if (tcp_path_read(fd, &path) == 0) {
+		if (w.f.n[FIGURE_SAMPLES] == 0)
+			w.f.n[FIGURE_BEARS_LOSS] = tcp_path_bears_loss(fd);
+		add_path(&path);
+		look_for_best(&path, now_us);
+	}
+	(void)usage_read(&w.f);
+	w.f.n[FIGURE_TIME] = now_us - w.begun_us;
+}
+
+struct figures
+waits_read(struct ssh *ssh)
+{
+	if (w.is_on)
+		look_at_kernel(ssh, clock_us());
+	return w.f;
+}
+
+void
+waits_prepare_poll(struct ssh *ssh, struct pollfd **pfd, u_int *alloc,
+    u_int *active, u_int reserved, struct timespec *timeout)
+{
+	w.is_shut = w.has_input = w.has_output = 0;
+	channel_prepare_poll(ssh, pfd, alloc, active, reserved, timeout);
+	if (!w.is_on)
+		return;
+	w.sends = ssh_packet_have_data_to_write(ssh) ? FIGURE_TCP :
+	    w.is_shut ? FIGURE_WINDOW : w.has_input ? FIGURE_INPUT :
+	    FIGURES;
+	w.receives = w.has_output ? FIGURE_OUTPUT : FIGURE_NET;
+	w.poll_us = clock_us();
+}
+
+void
+waits_after_poll(struct ssh *ssh, struct pollfd *pfd, u_int active)
+{
+	uint64_t now_us;
+
+	if (w.is_on && w.poll_us != 0) {
+		now_us = clock_us();
+		/* After the end of all input nothing is waited for. */
+		if (w.sends != FIGURES)
+			w.f.n[w.sends] += now_us - w.poll_us;
+		w.f.n[w.receives] += now_us - w.poll_us;
+		w.poll_us = 0;
+		if (now_us - w.asked_us >= EVERY_US) {
+			look_at_kernel(ssh, now_us);
+			if (w.sampled != NULL)
+				w.sampled(ssh, &w.f);
+		}
+	}
+	channel_after_poll(ssh, pfd, active);
+}

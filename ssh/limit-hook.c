@@ -1,0 +1,232 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See limit-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include "openbsd-compat/sys-queue.h"
+
+#include <signal.h>
+#include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "ssh.h"
+#include "ssh2.h"
+#include "pathnames.h"
+#include "misc.h"
+#include "packet.h"
+#include "channels.h"
+#include "clientloop.h"
+#include "log.h"
+#include "readconf.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+
+#include "clock.h"
+#include "figures.h"
+#include "hayopt.h"
+#include "hop-hook.h"
+#include "limit-hook.h"
+#include "peer-hook.h"
+#include "tell.h"
+#include "verdict.h"
+#include "waits-hook.h"
+
+extern Options options;
+extern int tty_flag;
+
+#define ASK_US		500000
+#define FIRST_BYTES	(64 * 1024)	/* moved since the span began */
+#define ASK_BYTES	(256 * 1024)	/* moved since the last time */
+
+/* What a copy is: most of the bytes go one way. */
+#define ONE_WAY		4
+
+static struct {
+	int	 is_on;
+	int	 is_child;		/* of scp, or of something like it */
+	uint64_t mark;
+	struct figures from, now;	/* of this end */
+	struct figures there_from, there;
+	int	 replies;		/* of the server, in this span */
+	int	 asks, refuses;
+	uint64_t asked_us, asked_bytes;
+	int	 is_late;		/* the reply is for the span before */
+} l;
+
+static uint64_t
+moved(const struct figures *f)
+{
+	return f->n[FIGURE_SENT] + f->n[FIGURE_RECEIVED];
+}
+
+/* The server */
+
+/* A command is the whole session, so all that the server counted is of it. */
+static void
+begin_there(const struct figures *f)
+{
+	if (l.is_child) {
+		l.there_from = *f;
+		return;
+	}
+	memset(&l.there_from, 0, sizeof(l.there_from));
+	l.replies = 2;
+}
+
+static void
+take_reply(struct ssh *ssh, int type, u_int32_t seq, void *ctx)
+{
+	struct figures f;
+	const u_char *p;
+	size_t len = 0;
+
+	(void)seq;
+	(void)ctx;
+	l.asks = 0;
+	p = sshpkt_ptr(ssh, &len);
+	if (type != SSH2_MSG_REQUEST_SUCCESS || p == NULL ||
+	    figures_read(&f, p, len) == -1) {
+		debug("the server does not tell what it waits for");
+		l.refuses = 1;
+		return;
+	}
+	if (l.is_late) {
+		l.is_late = 0;
+		return;
+	}
+	if (l.replies++ == 0)
+		begin_there(&f);
+	l.there = f;
+}
+
+static void
+ask(struct ssh *ssh, uint64_t now_us)
+{
+	int r;
+
+	l.asks = 1;
+	l.asked_us = now_us;
+	l.asked_bytes = moved(&l.now);
+	if ((r = sshpkt_start(ssh, SSH2_MSG_GLOBAL_REQUEST)) != 0 ||
+	    (r = sshpkt_put_cstring(ssh, FIGURES_REQUEST)) != 0 ||
+	    (r = sshpkt_put_u8(ssh, 1)) != 0 ||	/* a reply is wanted */
+	    (r = sshpkt_send(ssh)) != 0)
+		fatal_fr(r, "send");
+	client_register_global_confirm(take_reply, NULL);
+}
+
+/* A span asks when it begins, and then while data moves. */
+static int
+is_due(const struct ssh *ssh, uint64_t now_us)
+{
+	if (l.asks || l.refuses || !peer_knows_figures(ssh))
+		return 0;
+	if (l.replies == 0)
+		return moved(&l.now) - moved(&l.from) >= FIRST_BYTES;
+	return now_us - l.asked_us >= ASK_US &&
+	    moved(&l.now) - l.asked_bytes >= ASK_BYTES;
+}
+
+/* scp */
+
+static void
+begin_span(uint64_t mark)
+{
+	l.mark = mark;
+	l.from = l.now;
+	l.replies = 0;
+	l.is_late = l.asks;
+}
+
+static void
+tell(const struct ssh *ssh)
+{
+	struct figures_note note = { .mark = l.mark };
+
+	note.here = figures_since(&l.from, &l.now);
+	note.there = figures_since(&l.there_from, &l.there);
+	if (l.replies > 1)
+		note.flags |= FIGURES_IS_TOLD;
+	if (peer_is_hayate(ssh))
+		note.flags |= FIGURES_HAYATE;
+	(void)hop_tell((const uint64_t *)&note, FIGURES_NOTE);
+}
+
+static void
+sampled(struct ssh *ssh, const struct figures *now)
+{
+	uint64_t now_us = clock_us();
+	int mark = hop_mark();
+
+	l.now = *now;
+	if (mark > 0 && (uint64_t)mark != l.mark)
+		begin_span((uint64_t)mark);
+	if (is_due(ssh, now_us))
+		ask(ssh, now_us);
+	tell(ssh);
+}
+
+void
+limit_begin(struct ssh *ssh)
+{
+	if (!hayopt_get()->hayate || ssh_packet_get_mux(ssh) ||
+	    options.session_type == SESSION_TYPE_NONE)
+		return;
+	l.is_on = 1;
+	l.is_child = tell_wished() != 0 ||
+	    options.session_type == SESSION_TYPE_SUBSYSTEM;
+	waits_begin(sampled);
+}
+
+/* The user */
+
+/* Sets direction and bytes. Returns 0 if both ways are used alike. */
+static int
+is_one_way(struct ssh *ssh, struct verdict_case *c)
+{
+	u_int64_t in = 0, out = 0;
+
+	ssh_packet_get_bytes(ssh, &in, &out);
+	c->is_put = out > in;
+	c->bytes = MAXIMUM(in, out);
+	return MINIMUM(in, out) < c->bytes / ONE_WAY;
+}
+
+static void
+say(struct ssh *ssh)
+{
+	struct figures here = waits_read(ssh);
+	struct figures there = figures_since(&l.there_from, &l.there);
+	struct verdict_case c = { .here = &here,
+	    .is_peer_hayate = peer_is_hayate(ssh) };
+	struct verdict_whole whole = { 0, 0, 1 };
+	char line[VERDICT_LINE];
+	struct verdict v;
+
+	if (!is_one_way(ssh, &c))
+		return;
+	if (l.replies > 1)
+		c.there = &there;
+	whole.bytes = c.bytes;
+	whole.us = c.us = here.n[FIGURE_TIME];
+	v = verdict_of(&c);
+	verdict_line(&c, &v, &whole, line);
+	if (verdict_is_news(&c, &v) && isatty(STDERR_FILENO))
+		logit("%s", line);
+	else
+		verbose("%s", line);
+}
+
+void
+limit_free_all(struct ssh *ssh)
+{
+	if (l.is_on && !l.is_child && !tty_flag)
+		say(ssh);
+	channel_free_all(ssh);
+}

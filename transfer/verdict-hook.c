@@ -1,0 +1,182 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See verdict-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+
+#include "clock.h"
+#include "file-hook.h"
+#include "figures.h"
+#include "hop-hook.h"
+#include "report-hook.h"
+#include "server-hook.h"
+#include "usage.h"
+#include "verdict.h"
+#include "verdict-hook.h"
+
+/* An object of the report */
+#define OBJECT	1024
+
+static int
+fd_of(const struct run *t)
+{
+	return server_get_conn(t->server)->fd_in;
+}
+
+/* Sets what grew since the copy began. */
+static void
+read_own(const struct run *t, struct figures *f)
+{
+	struct figures now = t->files;
+
+	now.n[FIGURE_TIME] = clock_us();
+	/* Time in calls says nothing if that without a processor is unknown. */
+	if (!usage_read(&now))
+		now.n[FIGURE_READ] = now.n[FIGURE_WRITE] = 0;
+	*f = figures_since(&t->files_from, &now);
+}
+
+void
+verdict_begin(struct run *t)
+{
+	static unsigned int last;
+
+	memset(&t->files, 0, sizeof(t->files));
+	memset(&t->files_from, 0, sizeof(t->files_from));
+	(void)usage_read(&t->files_from);
+	t->files_from.n[FIGURE_TIME] = clock_us();
+	t->mark = ++last;
+	hop_set_mark(fd_of(t), last);
+}
+
+void
+verdict_tick(struct run *t)
+{
+	if (t->team.kind == LINKS_LOGINS)
+		t->width = MAXIMUM(t->width, links_size(&t->team));
+}
+
+uint64_t
+verdict_call(void)
+{
+	return clock_us();
+}
+
+void
+verdict_has_read(struct run *t, uint64_t begun_us)
+{
+	t->files.n[FIGURE_READ] += clock_us() - begun_us;
+}
+
+void
+verdict_has_written(struct run *t, uint64_t begun_us)
+{
+	t->files.n[FIGURE_WRITE] += clock_us() - begun_us;
+}
+
+/* The report */
+
+/* Shares of the time of one end, in percent; "" if it has not told */
+static void
+compose_waits(char *out, size_t room, const char *name,
+    const struct figures *f)
+{
+	*out = '\0';
+	if (f == NULL)
+		return;
+	snprintf(out, room, "\"%s\":{\"tcp\":%u,\"window\":%u,\"input\":%u,"
+	    "\"output\":%u,\"net\":%u,\"cpu\":%u,\"runq\":%u}", name,
+	    figures_share(f, FIGURE_TCP), figures_share(f, FIGURE_WINDOW),
+	    figures_share(f, FIGURE_INPUT), figures_share(f, FIGURE_OUTPUT),
+	    figures_share(f, FIGURE_NET), figures_share(f, FIGURE_CPU),
+	    figures_share(f, FIGURE_QUEUE));
+}
+
+static int
+has_place(const struct verdict *v)
+{
+	return v->limit != LIMIT_NONE && v->limit != LIMIT_UNTOLD &&
+	    v->limit != LIMIT_PATH && v->limit != LIMIT_LOSS;
+}
+
+static void
+put_in_report(const struct verdict_case *c, const struct verdict *v,
+    const struct verdict_whole *whole)
+{
+	char here[160], there[160], at[64] = "", object[OBJECT];
+
+	if (has_place(v))
+		snprintf(at, sizeof(at), "\"at\":\"%s\",%s",
+		    v->is_there ? "there" : "here",
+		    v->limit != LIMIT_CPU ? "" : v->is_files ?
+		    "\"process\":\"files\"," : "\"process\":\"ssh\",");
+	compose_waits(here, sizeof(here), "here", c->here);
+	compose_waits(there, sizeof(there), "there", c->there);
+	snprintf(object, sizeof(object), "{\"name\":\"%s\",%s\"share\":%.2f,"
+	    "\"peer_told\":%s,\"connections\":%u,\"rtt_ms\":%.1f,"
+	    "\"rtt_now_ms\":%.1f,\"loss\":%.6f,\"waits\":{%s%s%s}}",
+	    verdict_name(v), at, v->share / 100.0,
+	    c->there != NULL ? "true" : "false", whole->connections,
+	    v->min_rtt_us / 1e3, v->rtt_us / 1e3, v->loss_ppm / 1e6, here,
+	    *there != '\0' ? "," : "", there);
+	report_limit(object, whole->bytes);
+}
+
+/* The end */
+
+static void
+say(const struct run *t, struct verdict_case *c,
+    const struct verdict_whole *whole)
+{
+	char line[VERDICT_LINE];
+	struct verdict v;
+
+	/* One of several connections is judged by what it has moved. */
+	if (whole->connections > 1)
+		c->bytes = c->here->n[t->side->is_put ? FIGURE_SENT :
+		    FIGURE_RECEIVED];
+	v = verdict_of(c);
+	verdict_line(c, &v, whole, line);
+	if (verdict_is_news(c, &v) && isatty(STDERR_FILENO))
+		logit("%s", line);
+	else
+		verbose("%s", line);
+	put_in_report(c, &v, whole);
+}
+
+void
+verdict_end(struct run *t)
+{
+	struct figures_note note;
+	struct figures files;
+	struct verdict_whole whole = { .bytes = t->moved,
+	    .connections = t->width > 1 ? t->width : 1 };
+	struct verdict_case c = { .is_put = t->side->is_put, .is_files = 1,
+	    .here = &note.here, .files_here = &files };
+
+	if (t->to_conn != NULL || t->moved == 0 || hop_told(fd_of(t),
+	    (uint64_t *)&note, FIGURES_NOTE) == -1 || note.mark != t->mark)
+		return;
+	read_own(t, &files);
+	c.bytes = whole.bytes;
+	c.us = whole.us = files.n[FIGURE_TIME];
+	c.is_peer_hayate = (note.flags & FIGURES_HAYATE) != 0;
+	if ((note.flags & FIGURES_IS_TOLD) != 0)
+		c.there = &note.there;
+	if (!server_is_tuned(t->server))
+		c.requests = t->window[0];
+	say(t, &c, &whole);
+}
