@@ -121,6 +121,7 @@ HAYATE_HOOKS = \
 	ssh/serve-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/figures-hook.c \
+	sshd/filetimes-hook.c \
 	sshd/checkfile-hook.c \
 	sshd/sftpsrv-hook.c \
 	sshd/srvopt-hook.c \

@@ -41,6 +41,7 @@ setup_file() {
 	sshd_up hayate:old "Ciphers +3des-cbc"
 	sshd_up hayate:slow
 	sshd_up stock:slowstock
+	sshd_up hayate:oddities "Subsystem sftp /usr/bin/python3 $BATS_FILE_TMPDIR/odd.py"
 	head -c 100000000 /dev/urandom >"$BATS_FILE_TMPDIR/bulk"
 	head -c 15000000 "$BATS_FILE_TMPDIR/bulk" >"$BATS_FILE_TMPDIR/some"
 	head -c 30000000 "$BATS_FILE_TMPDIR/bulk" >"$BATS_FILE_TMPDIR/more"
@@ -402,10 +403,10 @@ says() {
 	names disk-read here
 }
 
-@test "disk write there, put to Hayate: reader there" {
+@test "disk write there, put to Hayate: disk-write there" {
 	slow_disk there
 	T=$F/disk put_to_disk slow
-	names reader there
+	names disk-write there
 }
 
 @test "disk write there, put to stock: path or peer" {
@@ -415,10 +416,10 @@ says() {
 }
 put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 
-@test "disk read there, get from Hayate: path or peer" {
+@test "disk read there, get from Hayate: disk-read there (held out)" {
 	slow_disk there
 	get slow "$F/disk/src"
-	names path-or-peer
+	names disk-read there
 }
 
 @test "disk read there, get from stock: path or peer (held out)" {
@@ -542,6 +543,7 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	names path-or-peer
 	grep '"peer_told":false' report
 	grep -q 'the server does not tell what it waits for' err
+	grep -q 'the SFTP server does not tell what takes its time' err
 	}
 
 @test "with Hayate no nothing is asked, counted or said" {
@@ -559,6 +561,67 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	head -c 1000 "$BULK" >tiny
 	copy -v tiny "hayate:$T/out" 2>err
 	run ! grep 'Limit: [^n]' err
+}
+
+@test "an SFTP server that is denied the request does not announce it" {
+	version() { { printf '\0\0\0\5\1\0\0\0\3'; sleep 0.3; } | "$(bin sftp-server)" "$@" | tr '\0' '\n'; }
+	version >all
+	grep -aq limits@openssh.com all && grep -aq figures@hayate.invalid all
+	version -P figures >all
+	grep -aq limits@openssh.com all && fails grep -aq figures@hayate.invalid all
+	version -p limits >all
+	grep -aq limits@openssh.com all && fails grep -aq figures@hayate.invalid all
+}
+
+# An SFTP server that announces the figures and answers $1 to who asks
+odd_server() {
+	cat >"$F/odd.py" <<-END
+	import os, struct, subprocess, sys, threading
+	p = subprocess.Popen(["$(bin sftp-server stock)"], stdin=subprocess.PIPE,
+	                     stdout=subprocess.PIPE)
+	lock = threading.Lock()
+	def text(b): return struct.pack(">I", len(b)) + b
+	def message(f):
+	    n = f.read(4)
+	    return f.read(struct.unpack(">I", n)[0]) if len(n) == 4 else None
+	def send(f, m):
+	    with lock:
+	        f.write(text(m))
+	        f.flush()
+	def back():
+	    while (m := message(p.stdout)) is not None:
+	        if m[0] == 2:
+	            m += text(b"figures@hayate.invalid") + text(b"1")
+	        send(sys.stdout.buffer, m)
+	    os._exit(0)
+	threading.Thread(target=back).start()
+	while (m := message(sys.stdin.buffer)) is not None:
+	    if m[0] == 200 and b"figures@hayate.invalid" in m:
+	        send(sys.stdout.buffer, bytes([$1]) + m[1:5] + bytes.fromhex("$2"))
+	    else:
+	        p.stdin.write(text(m))
+	        p.stdin.flush()
+	p.stdin.close()
+	END
+}
+
+@test "odd answers of an SFTP server change no copy, and are no figures" {
+	local type hex most
+	most=$(printf 'ff%.0s' {1..208})
+	while read -r type hex; do
+		odd_server "$type" "$hex"
+		put oddities "$MORE"
+		grep -q 'the SFTP server does not tell what takes its time' err
+		names path || names none
+	done <<-END
+	201 00000001
+	201 000000020000000000
+	201 000000010000001a${most:2}
+	101 00000000
+	END
+	odd_server 201 "000000010000001a$most"
+	put oddities "$MORE"
+	names path || names none
 }
 
 # on_terminal COMMAND...: with standard error on a terminal; prints what it says

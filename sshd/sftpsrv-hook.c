@@ -35,6 +35,24 @@ request_len(const struct sshbuf *queue)
 	return sshbuf_peek_u32(queue, 0, &len) == 0 ? (size_t)len + 4 : 0;
 }
 
+static int
+has_whole_request(const struct sshbuf *in)
+{
+	size_t len = request_len(in);
+
+	return len > 4 && len <= sshbuf_len(in);
+}
+
+/* The type of the request that is next, or 0 */
+static u_char
+next_request(const struct sshbuf *in)
+{
+	u_char type;
+
+	return has_whole_request(in) && sshbuf_peek_u8(in, 4, &type) == 0 ?
+	    type : 0;
+}
+
 /* The hop to sshd; NULL: pipe and socket as they are */
 static struct ring *hop[2];
 
@@ -74,6 +92,12 @@ send_rest(void)
 	}
 }
 
+unsigned int
+sftpsrv_mark(void)
+{
+	return hop[RING_INPUT] == NULL ? 0 : ring_mark(hop[RING_INPUT]);
+}
+
 ssize_t
 sftpsrv_read(int fd, struct sshbuf *queue)
 {
@@ -95,12 +119,13 @@ sftpsrv_read(int fd, struct sshbuf *queue)
 		fatal_fr(r, "consume");
 	if (len == 0 && replies != NULL)
 		send_rest();
+	filetimes_begin(next_request(queue));
 	errno = saved;
 	return len;
 }
 
-ssize_t
-sftpsrv_write(int fd, const struct sshbuf *queue)
+static ssize_t
+write_some(int fd, const struct sshbuf *queue)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
 	const u_char *p = sshbuf_ptr(queue);
@@ -122,21 +147,24 @@ sftpsrv_write(int fd, const struct sshbuf *queue)
 	return done;
 }
 
-static int
-has_whole_request(const struct sshbuf *in)
+ssize_t
+sftpsrv_write(int fd, const struct sshbuf *queue)
 {
-	size_t len = request_len(in);
+	ssize_t n = write_some(fd, queue);
+	int saved = errno;
 
-	return len > 4 && len <= sshbuf_len(in);
+	filetimes_again();
+	errno = saved;
+	return n;
 }
 
 /* A request that took long is over, so the descriptors are looked at. */
 static int took_long;
 
-int
-sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
+static int
+look(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
 {
-	int is_little = sshbuf_len(out) <= LITTLE_TO_SEND, look = took_long;
+	int is_little = sshbuf_len(out) <= LITTLE_TO_SEND, looks = took_long;
 
 	took_long = 0;
 	replies = out;
@@ -155,7 +183,20 @@ sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
 	pfd[0].fd = -1;
 	if (!is_little)
 		return poll(pfd, 2, -1);
-	return look ? poll(pfd, 2, 0) : 0;
+	return looks ? poll(pfd, 2, 0) : 0;
+}
+
+int
+sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
+{
+	int n, saved;
+
+	filetimes_end();
+	n = look(pfd, in, out);
+	saved = errno;
+	filetimes_begin(next_request(in));
+	errno = saved;
+	return n;
 }
 
 int
@@ -179,18 +220,18 @@ static u_char *in_ring;
 void *
 sftpsrv_space(struct sshbuf *out, size_t len)
 {
-	u_char *p;
+	u_char *p = NULL;
 	int r;
 
 	/* Waiting costs less than a copy: the slots hold enough to read. */
 	in_ring = hop[RING_OUTPUT] == NULL || sshbuf_len(out) > 0 ? NULL :
 	    ring_space(hop[RING_OUTPUT], DATA_HEAD + len);
-	if (in_ring != NULL)
-		return in_ring + DATA_HEAD;
-	if ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0 ||
-	    (r = sshbuf_consume_end(out, DATA_HEAD + len)) != 0)
+	if (in_ring == NULL &&
+	    ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0 ||
+	    (r = sshbuf_consume_end(out, DATA_HEAD + len)) != 0))
 		fatal_fr(r, "reserve");
-	return p + DATA_HEAD;
+	filetimes_begin_read();
+	return (in_ring != NULL ? in_ring : p) + DATA_HEAD;
 }
 
 static void
@@ -208,6 +249,7 @@ sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len)
 	u_char *p = in_ring;
 	int r;
 
+	filetimes_end_read();
 	if (p != NULL) {
 		make_head(p, id, len);
 		if (ring_post(hop[RING_OUTPUT], DATA_HEAD + len) == -1 &&

@@ -23,6 +23,7 @@
 #include <sys/types.h>
 
 #include "checkfile-hook.h"
+#include "filetimes-hook.h"
 
 struct pollfd;
 struct sshbuf;
@@ -36,6 +37,9 @@ struct sshbuf;
  */
 int	sftpsrv_poll(struct pollfd [2], struct sshbuf *in,
     const struct sshbuf *out);
+
+/* The mark of the memory that sshd has offered (ring.h), or 0 */
+unsigned int sftpsrv_mark(void);
 
 /*
  * For a request that takes long, now and then: whether the client is still

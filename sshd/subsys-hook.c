@@ -22,6 +22,7 @@
 #include "servconf.h"
 #include "xmalloc.h"
 
+#include "filetimes-hook.h"
 #include "hayopt.h"
 #include "hop-hook.h"
 #include "subsys-hook.h"
@@ -105,5 +106,7 @@ subsys_open_output(const ServerOptions *o, const int in[2], int out[2],
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, out) == -1)
 		return -1;
 	hop_offer(in, out);
+	if (!hayopt_get()->tell_limits)
+		hop_set_mark(out[0], FILETIMES_QUIET);
 	return 0;
 }

@@ -673,9 +673,20 @@ copy_start(struct run *t)
 	verdict_begin(t);
 }
 
+/* No reply is due when upstream's functions go on. */
+static void
+await_figures(struct run *t)
+{
+	while (server_owes_figures(t->server)) {
+		links_move(&t->team, -1, -1);
+		take_all(t);
+	}
+}
+
 void
 copy_stop(struct run *t)
 {
+	await_figures(t);
 	show_end(t);
 	verdict_end(t);
 	server_give(t->server, plan_next_id(t->s));

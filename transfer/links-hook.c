@@ -25,6 +25,7 @@
 #include "ssherr.h"
 
 #include "clock.h"
+#include "figures.h"
 #include "hop-hook.h"
 #include "link-hook.h"
 #include "links-hook.h"
@@ -180,6 +181,7 @@ links_offers(struct sshbuf *m, int *offers)
 	    { "copy-data", "1", LINKS_COPY },
 	    { "fstatvfs@openssh.com", "2", LINKS_SPACE },
 	    { "fsync@openssh.com", NULL, LINKS_FSYNC },
+	    { FIGURES_REQUEST, NULL, LINKS_FIGURES },
 	    { "check-file-name", NULL, LINKS_HASHES },
 	    { "check-file", NULL, LINKS_HASHES },
 	    { "versions", NULL, LINKS_HASHES } };

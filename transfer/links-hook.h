@@ -65,6 +65,7 @@ void	links_drop(struct links_kept *);
 #define LINKS_SPACE	8		/* fstatvfs@openssh.com */
 #define LINKS_FSYNC	16		/* fsync@openssh.com */
 #define LINKS_HASHES	32		/* check-file, or perhaps */
+#define LINKS_FIGURES	64		/* figures@hayate.invalid */
 int	links_offers(struct sshbuf *, int *offers);
 
 /*

@@ -27,11 +27,14 @@
 #include "xmalloc.h"
 
 #include "clock.h"
+#include "figures.h"
 #include "flow.h"
 #include "hayopt.h"
 #include "hop-hook.h"
+#include "link-hook.h"
 #include "links-hook.h"
 #include "lost-hook.h"
+#include "opening.h"
 #include "opening-hook.h"
 #include "report-hook.h"
 #include "server-hook.h"
@@ -48,6 +51,9 @@
  */
 #define TREE_LEAST	(1024 * 1024)
 #define TREE_PATHS	4
+
+/* No request of others has this ID: opening.h has those above. */
+#define FIGURES_ID	(OPENING_ID - 1)
 
 /* Real paths that are asked for ahead: a target, and a name in it */
 #define PATHS_MOST	2
@@ -89,6 +95,12 @@ struct server {
 	u_int	 kept_id;		/* of the request right after it */
 
 	struct ahead ahead[PATHS_MOST];
+
+	int	 asks_figures;		/* and waits for them */
+	int	 told;			/* so often in this copy */
+	int	 has_copied;		/* this is not the first one */
+	uint64_t copy_us;		/* when it began */
+	struct figures from, now;	/* what was told first and last */
 };
 
 static struct server *servers;		/* of this process */
@@ -341,6 +353,44 @@ take_limits(struct server *q, struct sshbuf *m, u_char type, u_int id)
 	return 1;
 }
 
+/*
+ * The server answers in order, behind all that it has to read or write. So of
+ * the first copy all that it did counts, from when the copy began.
+ */
+static void
+begin_with_copy(struct server *q, const struct figures *f)
+{
+	uint64_t us = clock_us() - q->copy_us;
+
+	memset(&q->from, 0, sizeof(q->from));
+	q->from.n[FIGURE_TIME] = f->n[FIGURE_TIME] -
+	    MINIMUM(us, f->n[FIGURE_TIME]);
+	q->told = 2;
+}
+
+/* Returns 1 if it answers that question. */
+static int
+take_figures(struct server *q, const struct sshbuf *m, u_char type, u_int id)
+{
+	struct figures f;
+
+	if (!q->asks_figures || id != FIGURES_ID)
+		return 0;
+	q->asks_figures = 0;
+	if (type != SSH2_FXP_EXTENDED_REPLY || sshbuf_len(m) < 5 ||
+	    figures_read(&f, sshbuf_ptr(m) + 5, sshbuf_len(m) - 5) == -1) {
+		debug("the SFTP server does not tell what takes its time");
+		q->offers &= ~LINKS_FIGURES;
+	} else {
+		if (q->told == 0 && !q->has_copied)
+			begin_with_copy(q, &f);
+		else if (q->told++ == 0)
+			q->from = f;
+		q->now = f;
+	}
+	return 1;
+}
+
 int
 server_sees(struct server *q, struct sshbuf *m)
 {
@@ -353,6 +403,7 @@ server_sees(struct server *q, struct sshbuf *m)
 		read_version(q, m);
 	return q->is_tuned && sshbuf_peek_u32(m, 1, &id) == 0 &&
 	    (opening_drops(q->c.fd_in, id) || take_ahead(q, m, type, id) ||
+	    take_figures(q, m, type, id) ||
 	    take_limits(q, m, type, id));
 }
 
@@ -649,6 +700,43 @@ uint64_t
 server_moved(const struct server *q)
 {
 	return q->is_tuned ? q->moved : 0;
+}
+
+void
+server_ask_again(struct server *q)
+{
+	q->has_copied = q->told > 0 || q->has_copied;
+	q->told = 0;
+	q->copy_us = clock_us();
+}
+
+void
+server_ask_figures(struct server *q, struct link *link)
+{
+	struct sshbuf *m;
+	int r;
+
+	if (!q->is_tuned || q->asks_figures ||
+	    (q->offers & LINKS_FIGURES) == 0)
+		return;
+	q->asks_figures = 1;
+	m = link_begin(link, SSH2_FXP_EXTENDED, FIGURES_ID);
+	if ((r = sshbuf_put_cstring(m, FIGURES_REQUEST)) != 0)
+		fatal_fr(r, "compose");
+	link_end(link);
+}
+
+int
+server_told(const struct server *q, struct figures *span)
+{
+	*span = figures_since(&q->from, &q->now);
+	return q->told;
+}
+
+int
+server_owes_figures(const struct server *q)
+{
+	return q->asks_figures;
 }
 
 uint64_t

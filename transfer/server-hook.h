@@ -34,6 +34,8 @@
 struct sftp_conn;
 struct Attrib;
 struct links_kept;
+struct figures;
+struct link;
 struct server;				/* private to server-hook.c */
 struct sshbuf;
 
@@ -178,6 +180,19 @@ uint64_t server_count_tree(struct server *, size_t len);
  */
 uint64_t server_moved(const struct server *);
 void	server_add_moved(struct server *, uint64_t bytes);
+
+/*
+ * Asks the SFTP server what takes its time, on the link that has the connection
+ * now, unless it cannot tell or has not yet answered. server_told() returns how
+ * often it has answered since server_ask_again(), and the span since the first
+ * answer.
+ */
+void	server_ask_again(struct server *);
+void	server_ask_figures(struct server *, struct link *);
+int	server_told(const struct server *, struct figures *span);
+
+/* Returns 1 while that answer is due, for which a copy has to wait. */
+int	server_owes_figures(const struct server *);
 
 /* Returns the server's limit of open handles; 0: none, or not yet known. */
 uint64_t server_handles(const struct server *);

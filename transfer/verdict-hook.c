@@ -30,6 +30,11 @@
 /* An object of the report */
 #define OBJECT	1024
 
+/* How often the SFTP server is asked, and from how much on */
+#define ASK_US		500000
+#define ASK_BYTES	(64 * 1024)
+#define LEFT_US		1000000
+
 static int
 fd_of(const struct run *t)
 {
@@ -58,13 +63,34 @@ verdict_begin(struct run *t)
 	memset(&t->files_from, 0, sizeof(t->files_from));
 	(void)usage_read(&t->files_from);
 	t->files_from.n[FIGURE_TIME] = clock_us();
+	server_ask_again(t->server);
 	t->mark = ++last;
 	hop_set_mark(fd_of(t), last);
+}
+
+/* For so long, as it seems, that no copy has to wait for the last answer */
+static int
+goes_on(const struct run *t, uint64_t now_us)
+{
+	uint64_t left = t->count.bytes_known -
+	    MINIMUM(t->count.bytes_known, t->count.bytes);
+
+	return figures_scale(left, now_us - t->files_from.n[FIGURE_TIME],
+	    t->moved) >= LEFT_US;
 }
 
 void
 verdict_tick(struct run *t)
 {
+	uint64_t now_us;
+
+	if (t->moved >= ASK_BYTES && t->to_conn == NULL) {
+		now_us = clock_us();
+		if (now_us - t->asked_us >= ASK_US && goes_on(t, now_us)) {
+			server_ask_figures(t->server, t->team.link[0]);
+			t->asked_us = now_us;
+		}
+	}
 	if (t->team.kind == LINKS_LOGINS)
 		t->width = MAXIMUM(t->width, links_size(&t->team));
 }
@@ -161,7 +187,7 @@ void
 verdict_end(struct run *t)
 {
 	struct figures_note note;
-	struct figures files;
+	struct figures files, server;
 	struct verdict_whole whole = { .bytes = t->moved,
 	    .connections = t->width > 1 ? t->width : 1 };
 	struct verdict_case c = { .is_put = t->side->is_put, .is_files = 1,
@@ -176,6 +202,8 @@ verdict_end(struct run *t)
 	c.is_peer_hayate = (note.flags & FIGURES_HAYATE) != 0;
 	if ((note.flags & FIGURES_IS_TOLD) != 0)
 		c.there = &note.there;
+	if (server_told(t->server, &server) > 1)
+		c.files_there = &server;
 	if (!server_is_tuned(t->server))
 		c.requests = t->window[0];
 	say(t, &c, &whole);

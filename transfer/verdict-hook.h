@@ -9,7 +9,7 @@
  *
  * They add up what they spend in reading and writing files. What ssh waits for,
  * and what the server has told it, they read in the memory that they share
- * (limit-hook.h).
+ * (limit-hook.h), and sftp-server they ask themselves (PROTOCOL, section 6).
  * Without that memory, with "Hayate no" and between two servers nothing is
  * said.
  *

@@ -1,0 +1,125 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See filetimes-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <stdarg.h>
+
+#include "log.h"
+#include "sftp.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+
+#include "clock.h"
+#include "figures.h"
+#include "filetimes-hook.h"
+#include "sftpsrv-hook.h"
+#include "usage.h"
+
+static struct figures f;
+static uint64_t begun_us;		/* when it first waited for a request */
+static uint64_t since_us, read_us;	/* the call; 0: there is none */
+
+static int
+writes(u_char type)
+{
+	return type == SSH2_FXP_WRITE || type == SSH2_FXP_CLOSE;
+}
+
+void
+filetimes_begin(u_char type)
+{
+	since_us = writes(type) ? clock_us() : 0;
+	if (begun_us == 0)
+		begun_us = clock_us();
+}
+
+void
+filetimes_again(void)
+{
+	if (since_us != 0)
+		since_us = clock_us();
+}
+
+void
+filetimes_end(void)
+{
+	if (since_us != 0)
+		f.n[FIGURE_WRITE] += clock_us() - since_us;
+	since_us = read_us = 0;
+}
+
+void
+filetimes_begin_read(void)
+{
+	read_us = clock_us();
+}
+
+void
+filetimes_end_read(void)
+{
+	if (read_us != 0)
+		f.n[FIGURE_READ] += clock_us() - read_us;
+	read_us = 0;
+}
+
+static struct figures
+now(void)
+{
+	struct figures told = f;
+
+	told.n[FIGURE_TIME] = clock_us() - begun_us;
+	if (!usage_read(&told))
+		told.n[FIGURE_READ] = told.n[FIGURE_WRITE] = 0;
+	return told;
+}
+
+static void
+put_figures(struct sshbuf *m)
+{
+	unsigned char told[FIGURES_ROOM];
+	struct figures figures = now();
+	int r;
+
+	figures_write(&figures, told);
+	if ((r = sshbuf_put(m, told, sizeof(told))) != 0)
+		fatal_fr(r, "compose");
+}
+
+static void
+put_refusal(struct sshbuf *m, u_int version)
+{
+	int r;
+
+	if ((r = sshbuf_put_u32(m, SSH2_FX_PERMISSION_DENIED)) != 0 ||
+	    (version >= 3 && ((r = sshbuf_put_cstring(m, "TellLimits no")) !=
+	    0 || (r = sshbuf_put_cstring(m, "")) != 0)))
+		fatal_fr(r, "compose");
+}
+
+void
+filetimes_answer(u_int32_t id, struct sshbuf *out, u_int version)
+{
+	int quiet = sftpsrv_mark() == FILETIMES_QUIET, r;
+	struct sshbuf *m;
+
+	if ((m = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
+	if ((r = sshbuf_put_u8(m, quiet ? SSH2_FXP_STATUS :
+	    SSH2_FXP_EXTENDED_REPLY)) != 0 ||
+	    (r = sshbuf_put_u32(m, id)) != 0)
+		fatal_fr(r, "compose");
+	if (quiet)
+		put_refusal(m, version);
+	else
+		put_figures(m);
+	if ((r = sshbuf_put_stringb(out, m)) != 0)
+		fatal_fr(r, "enqueue");
+	sshbuf_free(m);
+}

@@ -1,0 +1,55 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * filetimes-hook: how long sftp-server is in calls that read, write and close
+ * files, for a client that asks (PROTOCOL, section 6).
+ *
+ * sftpsrv-hook.c stands before and behind each request. It costs two readings
+ * of the clock for each request that moves data. Where the system does not tell
+ * how long a process waited for a processor, the times are not told either
+ * (verdict.h).
+ *
+ * The request is refused where the list of denied requests has "figures", and
+ * with "TellLimits no", which sshd tells by the mark of the memory that it
+ * shares (ring.h). Runs as the user, in sftp-server and internal-sftp. Not
+ * thread safe.
+ */
+
+#ifndef HAYATE_FILETIMES_HOOK_H
+#define HAYATE_FILETIMES_HOOK_H
+
+#include <sys/types.h>
+
+struct sshbuf;
+
+/* A request of this type is next; 0: none is there. */
+void	filetimes_begin(u_char type);
+
+/* It is still next: something else took time meanwhile. */
+void	filetimes_again(void);
+
+/* It is answered. */
+void	filetimes_end(void);
+
+/* A file is read now; it was read. */
+void	filetimes_begin_read(void);
+void	filetimes_end_read(void);
+
+/* Such a mark says that nothing is told. */
+#define FILETIMES_QUIET	1
+
+/* Appends the reply to request "id" to "out". "version" is the client's. */
+void	filetimes_answer(u_int32_t id, struct sshbuf *out, u_int version);
+
+#ifdef SFTP_MAX_READ_LENGTH	/* in sftp-server.c, for its table */
+static void
+filetimes_tell(u_int32_t id)
+{
+	filetimes_answer(id, oqueue, version);
+}
+#endif
+
+#endif /* HAYATE_FILETIMES_HOOK_H */
