@@ -122,6 +122,9 @@ HAYATE_HOOKS = \
 	sshd/authonly-server-hook.c \
 	sshd/figures-hook.c \
 	sshd/filetimes-hook.c \
+	sshd/named-hook.c \
+	sshd/served-hook.c \
+	sshd/sessionlog-hook.c \
 	sshd/checkfile-hook.c \
 	sshd/sftpsrv-hook.c \
 	sshd/srvopt-hook.c \

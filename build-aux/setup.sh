@@ -7,6 +7,7 @@
 #   hayate stock unit      builds; regress/lanes makes those that only one suite
 #   sanitized fuzz         has, beside other suites
 #   tests                  what every suite uses
+#   exporter               the reader of our metrics, unpacked
 #   path peers pages       packages: the emulated path, servers and clients that
 #   figures shells style   are not OpenSSH, readers of manuals, what draws and shows
 #   upstream musl          figures, shells, checkers of our sources, upstream's
@@ -62,6 +63,7 @@ packages_for() {
 unpacked_for() {
 	case $1 in
 	peers)	echo vsftpd pure-ftpd proftpd-core proftpd-mod-crypto fail2ban ;;
+	exporter) echo prometheus-node-exporter ;;
 	esac
 }
 

@@ -44,6 +44,7 @@ static struct {
 	int	 displaced;	/* the refused exchange took the wrong MAC */
 	char	*mode[MODE_MAX]; /* in force by direction, or NULL */
 	int	 was_in_force;	/* when mode_changed() was called last */
+	char	 cipher[64];	/* of what is sent; "": no keys */
 } state = { .side = &no_side };
 
 /*
@@ -231,6 +232,8 @@ authonly_check_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
 	limit_key(keys, rekey_limit, max_blocks);
 	free(state.mode[mode]);
 	state.mode[mode] = describe_mode(keys);
+	if (mode == MODE_OUT)
+		strlcpy(state.cipher, keys->enc.name, sizeof(state.cipher));
 	if (authonly_proposal_has_modes() && !state.side->server)
 		see_refusal(mode, keys, max_blocks);
 	/* Both roles send NEWKEYS before they accept the other's. */
@@ -240,6 +243,12 @@ authonly_check_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
 		state.side->mode_changed(ssh);
 	}
 	return 0;
+}
+
+const char *
+authonly_cipher_in_force(void)
+{
+	return *state.cipher == '\0' ? NULL : state.cipher;
 }
 
 int

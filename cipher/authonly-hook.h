@@ -91,6 +91,9 @@ void	authonly_negotiate(struct ssh *);
 /* Returns the mode in force with its MAC, for people; NULL: encryption. */
 const char *authonly_mode_in_force(void);
 
+/* Returns the name of the cipher of what is sent; NULL: there are no keys. */
+const char *authonly_cipher_in_force(void);
+
 /*
  * Returns 1 if a mode is in force, or may be once the key exchange under way
  * has ended.

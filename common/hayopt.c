@@ -25,7 +25,7 @@
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
-	TRANSFER_STREAMS, EARLY_LOGIN, TELL_LIMITS,
+	TRANSFER_STREAMS, EARLY_LOGIN, TELL_LIMITS, SESSION_LOG,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -87,6 +87,7 @@ static const struct keyword {
 	    1, 1, HAYOPT_STREAMS_MAX, NULL },
 	{ "EarlyLogin", C, AUTO_FLAG, EARLY_LOGIN, AUTO, 0, 1, NULL },
 	{ "TellLimits", S, FLAG, TELL_LIMITS, 1, 0, 1, NULL },
+	{ "SessionLog", S, FLAG, SESSION_LOG, 1, 0, 1, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
@@ -257,6 +258,8 @@ hayopt_get(void)
 		    get_value(EARLY_LOGIN) == AUTO ? HAYOPT_EARLY_AUTO :
 		    get_value(EARLY_LOGIN) != 0 ? HAYOPT_EARLY_YES :
 		    HAYOPT_EARLY_NO;
+		current.session_log =
+		    current.hayate && get_value(SESSION_LOG) != 0;
 		current.tell_limits =
 		    current.hayate && get_value(TELL_LIMITS) != 0;
 		stale = 0;

@@ -50,6 +50,7 @@ struct hayopt {
 	uint64_t	max_rate;	/* sent bytes per second; 0: any */
 	int		transfer_streams; /* or HAYOPT_STREAMS_AUTO */
 	enum hayopt_early early_login;
+	int		session_log;	/* server: a line at the end */
 	int		tell_limits;	/* server: to a client that asks */
 };
 

@@ -187,14 +187,17 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[[ $output = 'command-line line 0: CongestionControl "bbr/../x": default or'* ]]
 }
 
-@test "TellLimits is the server's alone, follows Match, and prints what it reads" {
-	printf '%s\n' "TellLimits no" "Match user alice" "TellLimits yes" >s
-	srv s | grep -qx 'telllimits no'
-	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'telllimits yes'
-	run -255 cli /dev/null -o TellLimits=no
-	[[ $output = *"Bad configuration option: telllimits"* ]]
-	run -1 srv /dev/null -o TellLimits=perhaps
-	[[ $output = *'TellLimits "perhaps": yes or no is allowed'* ]]
+@test "TellLimits and SessionLog are the server's alone, follow Match, and print what they read" {
+	local k
+	for k in TellLimits SessionLog; do
+		printf '%s\n' "$k no" "Match user alice" "$k yes" >s
+		srv s | grep -qx "${k,,} no"
+		srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx "${k,,} yes"
+		run -255 cli /dev/null -o $k=no
+		[[ $output = *"Bad configuration option: ${k,,}"* ]]
+		run -1 srv /dev/null -o $k=perhaps
+		[[ $output = *"$k \"perhaps\": yes or no is allowed"* ]]
+	done
 }
 
 @test "a wrong value after -o ends ssh and sshd" {

@@ -21,14 +21,13 @@
 #include "log.h"
 #include "packet.h"
 #include "ssh2.h"
-#include "sshbuf.h"
 #include "ssherr.h"
 #include "xmalloc.h"
 
 #include "authonly-hook.h"
 #include "authonly-server-hook.h"
 #include "clock.h"
-#include "figures-hook.h"
+#include "named-hook.h"
 
 static const Authctxt *user;
 
@@ -121,21 +120,10 @@ static int
 refuse_message(struct ssh *ssh, const char *what,
     enum authonly_private (*classify)(const char *))
 {
-	const u_char *data;
-	struct sshbuf *copy;
-	char *type = NULL;
-	size_t len;
-	int refused = 0;
+	char *type = named_peek(ssh);
+	int refused = type != NULL && classify(type) != AUTHONLY_PUBLIC &&
+	    refuse(ssh, what, type);
 
-	if ((data = sshpkt_ptr(ssh, &len)) == NULL)
-		return 0;
-	if ((copy = sshbuf_from(data, len)) == NULL)
-		fatal_f("out of memory");
-	/* Upstream's handler reports a message that is cut short. */
-	if (sshbuf_get_cstring(copy, &type, NULL) == 0 &&
-	    classify(type) != AUTHONLY_PUBLIC)
-		refused = refuse(ssh, what, type);
-	sshbuf_free(copy);
 	free(type);
 	return refused;
 }
@@ -189,7 +177,6 @@ authonly_server_start(struct ssh *ssh, const Authctxt *authctxt)
 	upstream_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
 	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, input_open);
 	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_global);
-	figures_serve(ssh);
 }
 
 int

@@ -15,8 +15,7 @@
  * call the handlers that they replaced. A Hayate client never requests a
  * forwarding then: it restores encryption first.
  *
- * Called from patches/250-serverloop-authonly.patch and
- * 260-session-authonly.patch.
+ * Called by served-hook.c.
  */
 
 #ifndef HAYATE_AUTHONLY_SERVER_HOOK_H

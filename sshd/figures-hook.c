@@ -22,6 +22,7 @@
 #include "figures.h"
 #include "figures-hook.h"
 #include "hayopt.h"
+#include "named-hook.h"
 #include "peer-hook.h"
 #include "waits-hook.h"
 
@@ -31,18 +32,10 @@ static dispatch_fn *upstream_global;
 static int
 is_ours(struct ssh *ssh)
 {
-	static const char name[] = FIGURES_REQUEST;
-	const u_char *data, *type;
-	struct sshbuf *copy;
-	size_t len;
-	int is = 0;
+	char *name = named_peek(ssh);
+	int is = name != NULL && strcmp(name, FIGURES_REQUEST) == 0;
 
-	if ((data = sshpkt_ptr(ssh, &len)) == NULL ||
-	    (copy = sshbuf_from(data, len)) == NULL)
-		return 0;
-	if (sshbuf_get_string_direct(copy, &type, &len) == 0)
-		is = len == sizeof(name) - 1 && memcmp(type, name, len) == 0;
-	sshbuf_free(copy);
+	free(name);
 	return is;
 }
 

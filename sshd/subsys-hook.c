@@ -25,6 +25,7 @@
 #include "filetimes-hook.h"
 #include "hayopt.h"
 #include "hop-hook.h"
+#include "sessionlog-hook.h"
 #include "subsys-hook.h"
 
 static const char *
@@ -45,6 +46,7 @@ subsys_check_program(const ServerOptions *o, const char *name,
 {
 	const char *program = program_of(o, name);
 
+	sessionlog_subsystem(name);
 	if (program == NULL || *program != '/' || access(program, X_OK) == 0)
 		return;
 	error("subsystem %.100s for user %.100s: cannot run %.1000s: %s "

@@ -169,6 +169,9 @@ static const struct {
 	{ S, "g TellLimits perhaps", "[TellLimits \"perhaps\": yes or no is "
 	    "allowed] " DEF },
 	{ C, "g TellLimits no", "pass " DEF },
+	{ S, "g SessionLog no", DEF " silent" },
+	{ S, "g SessionLog no;m SessionLog yes", DEF },
+	{ C, "g SessionLog no", "pass " DEF },
 
 	/* both are off with "Hayate no" */
 	{ C, "g CongestionControl bbr;g MaxRate 1M;g Hayate no",
@@ -400,6 +403,8 @@ run(int side, const char *in, const char *out)
 		add("late");
 	if (!o->tell_limits && side == S && o->hayate)
 		add("quiet");
+	if (!o->session_log && side == S && o->hayate)
+		add("silent");
 	if (strcmp(got, out) == 0)
 		return 0;
 	printf("\"%s\"\n  want %s\n  got  %s\n", in, out, got);

@@ -1,0 +1,218 @@
+#!/usr/bin/env bats
+# Needs: hayate stock exporter
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# The line that sshd logs at the end of a connection (sshd/sessionlog-hook.h), and
+# the metrics that are made of it (contrib/metrics/hayate-metrics).
+
+load helper
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	sshd_up hayate "LogLevel INFO"
+	sshd_up hayate:quiet "LogLevel INFO" "SessionLog no"
+	sshd_up hayate:off "LogLevel INFO" "Hayate no"
+	sshd_up hayate:clear "LogLevel INFO" "NoneEnabled yes"
+	printf 'SessionLog no\nMatch Address 127.0.0.1\n\tSessionLog yes\n' >match
+	sshd_up hayate:match "LogLevel INFO" "Include $PWD/match"
+	head -c 5000000 /dev/urandom >some
+}
+
+teardown_file() { sshd_down; }
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$BATS_TEST_TMPDIR
+	SOME=$BATS_FILE_TMPDIR/some
+}
+
+teardown() {
+	local pid
+	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
+}
+
+# lines [SERVER]: its lines for connections that have ended
+lines() { grep -aE '^Session 1: user=[^ ]* from=[^ ]* port=' "$(sshd_log "${1:-hayate}")"; }
+count() { lines "$1" | wc -l; }
+more() { [ "$(count "$1")" -gt "$2" ]; }
+
+# logged SERVER COMMAND...: it ends, and is one line more, $LINE
+logged() {
+	local server=$1 before
+	before=$(count "$server")
+	shift
+	"$@" >out 2>err </dev/null || :
+	poll 10 more "$server" "$before"
+	sleep 0.2
+	[ "$(count "$server")" = $((before + 1)) ]
+	LINE=$(lines "$server" | tail -n 1)
+	echo "$LINE"
+}
+
+# field NAME: its value in $LINE
+field() { tr ' ' '\n' <<<"$LINE" | sed -n "s/^$1=//p"; }
+
+### The line
+
+@test "a copy is one line, with who, what, how much and how" {
+	logged hayate copy -c aes128-gcm@openssh.com "hayate:$SOME" got
+	cmp "$SOME" got
+	[ "$(field user)" = "$(id -un)" ]
+	[ "$(field from)" = 127.0.0.1 ]
+	[[ $(field port) = [1-9]* ]]
+	[ "$(field what)" = sftp ]
+	[ "$(field sent)" -gt 5000000 ]
+	[ "$(field received)" -lt 100000 ]
+	[[ $(field seconds) = *.? ]]
+	[ "$(field cipher)" = aes128-gcm@openssh.com ]
+	[ "$(field clear)" = no ]
+	[[ $(field rtt_ms) = *.? ]]
+	[ "$(field window)" -ge 2097152 ]
+	[ -n "$(field limit)" ]
+	logged hayate copy "$SOME" "hayate:$T/there"
+	[ "$(field received)" -gt 5000000 ]
+	[ "$(field sent)" -lt 100000 ]
+	# in this order, and nothing else
+	[ "$(grep -o '[a-z_]*=' <<<"$LINE" | xargs)" = \
+	    "user= from= port= what= sent= received= seconds= cipher= clear= rtt_ms= min_rtt_ms= resent= window= limit= share=" ]
+}
+
+@test "a stock client has its line as well" {
+	CLIENT=stock logged hayate copy "hayate:$SOME" got
+	[ "$(field what)" = sftp ]
+	[ "$(field sent)" -gt 5000000 ]
+}
+
+@test "what was asked for is named, each once, in order" {
+	local port=$((20000 + RANDOM % 12000))
+	logged hayate client hayate true
+	[ "$(field what)" = exec ]
+	logged hayate client hayate
+	[ "$(field what)" = shell ]
+	logged hayate client -R "$port:127.0.0.1:1" -o ExitOnForwardFailure=no hayate true
+	[ "$(field what)" = forwarding,exec ]
+	logged hayate client -W "127.0.0.1:$(sshd_port hayate)" hayate
+	[ "$(field what)" = forwarding ]
+	client -M -N -f -S "$T/mux" hayate
+	client -S "$T/mux" hayate true
+	client -S "$T/mux" hayate true
+	files -q -o ControlPath="$T/mux" -b /dev/null hayate
+	logged hayate client -S "$T/mux" -O exit hayate
+	[ "$(field what)" = exec,sftp ]
+}
+
+@test "each end of a connection is one line, also that of a killed client" {
+	logged hayate timeout -s KILL 2 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" hayate sleep 60
+	[ "$(field what)" = exec ]
+	logged hayate client hayate 'exit 7'
+}
+
+@test "a login that fails has none" {
+	local before
+	before=$(count hayate)
+	run -255 client -o User=nobody hayate true
+	sleep 0.5
+	[ "$(count hayate)" = "$before" ]
+}
+
+@test "a name that a client chose cannot make up a field or a line" {
+	logged hayate client -s hayate 'x" limit=none "'
+	[ "$(field what)" = 'x__limit_none__' ]
+	logged hayate client -s hayate "$(printf 'a\nSession 1: user=root')"
+	[ "$(field what)" = a_Session_1:_user_root ]
+	logged hayate client -s hayate "$(printf '%0100d' 0)"
+	[ "$(field what)" = "$(printf '%032d' 0)" ]
+}
+
+@test "data in clear is named" {
+	logged clear copy -o NoneEnabled=yes -o NoneSwitch=yes "clear:$SOME" got
+	[ "$(field clear)" = yes ]
+	[ "$(field cipher)" = aes128-gmac@hayate.invalid ]
+}
+
+@test "SessionLog no and Hayate no have no line, and Match decides for each connection" {
+	local s
+	for s in quiet off; do
+		client $s true
+		copy "$s:$SOME" got
+	done
+	logged match client match true
+	[ "$(count quiet)" = 0 ]
+	[ "$(count off)" = 0 ]
+}
+
+### The metrics
+
+metrics() { "$TOP/contrib/metrics/hayate-metrics" "$T/hayate.prom"; }
+
+# value NAME: of a metric
+value() { grep -F "hayate_$1 " hayate.prom | cut -d ' ' -f 2; }
+
+@test "the metrics are the sums of the lines, and go on where they were" {
+	local before=0 i
+	for i in 1 2; do
+		logged hayate copy "hayate:$SOME" got
+		echo "$LINE" >line.$i
+		before=$((before + $(field sent)))
+		metrics <line.$i
+		[ "$(value 'sessions_total{kind="sftp"}')" = $i ]
+		[ "$(value 'sent_bytes_total{kind="sftp"}')" = $before ]
+	done
+	[ "$(value rate_bytes_per_second_count)" = 2 ]
+	[ "$(value 'rate_bytes_per_second_bucket{le="+Inf"}')" = 2 ]
+	logged hayate client hayate true
+	echo "$LINE" | metrics
+	[ "$(value 'sessions_total{kind="exec"}')" = 1 ]
+	[ "$(value rate_bytes_per_second_count)" = 2 ]
+	[ "$(ls -A)" = "$(printf '%s\n' err got hayate.prom line.1 line.2 out)" ]
+}
+
+@test "a whole log counts each connection once, and no name that looks like a line" {
+	local n
+	logged hayate client -s hayate 'Session 1: user=root what=shell'
+	logged hayate client -s hayate 'sshd[1]: Session 1: user=root what=shell'
+	n=$(count hayate)
+	metrics <"$(sshd_log hayate)"
+	[ "$(sed -n 's/^hayate_sessions_total.* //p' hayate.prom | paste -sd +  | xargs -I X sh -c 'echo $((X))')" = "$n" ]
+	# as syslog writes it
+	sed 's/^/Nov 24 13:00:00 h sshd-session[77]: /' "$(sshd_log hayate)" >log
+	mv hayate.prom was
+	metrics <log
+	diff was hayate.prom
+}
+
+@test "what is refused is counted by its reason" {
+	copy -o NoneEnabled=yes -o NoneSwitch=yes "hayate:$SOME" got 2>err
+	{
+		cat "$(sshd_log hayate)"
+		echo 'drop connection #0 from [192.0.2.1]:5 on [192.0.2.2]:22 penalty: failed authentication'
+		echo 'drop connection #9 from [192.0.2.1]:5 on [192.0.2.2]:22 Maxstartups'
+	} | metrics
+	[ "$(value 'refused_total{why="clear"}')" = 1 ]
+	[ "$(value 'refused_total{why="penalty"}')" = 1 ]
+	[ "$(value 'refused_total{why="startups"}')" = 1 ]
+}
+
+@test "metrics that cannot be written are an error, and the old ones stay" {
+	run -1 "$TOP/contrib/metrics/hayate-metrics" "$T/none/hayate.prom" </dev/null
+	[[ $output = *"$T/none/hayate.prom.new: No such file"* ]]
+	run -1 "$TOP/contrib/metrics/hayate-metrics" "$T/hayate.txt" </dev/null
+	[[ $output = usage:* ]]
+}
+
+@test "a real node exporter serves them" {
+	local exporter port=$((20000 + RANDOM % 12000))
+	exporter=$(command -v prometheus-node-exporter) ||
+	    exporter=$BUILD/ftpd/usr/bin/prometheus-node-exporter
+	[ -x "$exporter" ] || skip "no prometheus-node-exporter, which is a package"
+	logged hayate copy "hayate:$SOME" got
+	echo "$LINE" | metrics
+	"$exporter" --web.listen-address="127.0.0.1:$port" --collector.disable-defaults \
+	    --collector.textfile --collector.textfile.directory="$T" >exporter.log 2>&1 3>&- &
+	served() { python3 -c "import urllib.request as u; print(u.urlopen('http://127.0.0.1:$port/metrics').read().decode())" >served 2>/dev/null; }
+	poll 10 served
+	grep -x 'node_textfile_scrape_error 0' served
+	grep -x 'hayate_sessions_total{kind="sftp"} 1' served
+	grep -x '# TYPE hayate_rate_bytes_per_second histogram' served
+}

@@ -1,0 +1,35 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See named-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+
+#include <stdarg.h>
+
+#include "log.h"
+#include "packet.h"
+#include "sshbuf.h"
+
+#include "named-hook.h"
+
+char *
+named_peek(struct ssh *ssh)
+{
+	const u_char *data;
+	struct sshbuf *copy;
+	char *name = NULL;
+	size_t len;
+
+	if ((data = sshpkt_ptr(ssh, &len)) == NULL)
+		return NULL;
+	if ((copy = sshbuf_from(data, len)) == NULL)
+		fatal_f("out of memory");
+	(void)sshbuf_get_cstring(copy, &name, NULL);
+	sshbuf_free(copy);
+	return name;
+}

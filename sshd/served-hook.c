@@ -1,0 +1,37 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See served-hook.h for the idea. */
+
+#include "includes.h"
+
+#include "authonly-server-hook.h"
+#include "figures-hook.h"
+#include "served-hook.h"
+#include "sessionlog-hook.h"
+
+void
+served_begin(struct ssh *ssh, const struct Authctxt *authctxt)
+{
+	authonly_server_start(ssh, authctxt);
+	figures_serve(ssh);
+	sessionlog_begin(ssh, authctxt);
+}
+
+int
+served_refuses_request(struct ssh *ssh, const char *type)
+{
+	if (authonly_server_refuses_request(ssh, type))
+		return 1;
+	sessionlog_request(type);
+	return 0;
+}
+
+void
+served_end(struct ssh *ssh)
+{
+	authonly_server_log_end(ssh);
+	sessionlog_end(ssh);
+}

@@ -1,0 +1,37 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * served-hook: the moments of a connection that sshd serves for a user, and
+ * which modules hear of each.
+ *
+ *   begin     data in clear, the figures, and the log
+ *   request   data in clear may refuse it; the log notes it
+ *   end       what is in clear ends; the log says what the connection was
+ *
+ * Called from patches/250-serverloop-authonly.patch and
+ * 260-session-authonly.patch, in the process that serves the session of one
+ * user, after authentication, where the Match blocks are merged.
+ */
+
+#ifndef HAYATE_SERVED_HOOK_H
+#define HAYATE_SERVED_HOOK_H
+
+struct ssh;
+struct Authctxt;
+
+/*
+ * Upstream has installed the handlers of its messages. "authctxt" must exist
+ * until the process ends.
+ */
+void	served_begin(struct ssh *, const struct Authctxt *);
+
+/* A request on a session channel. Returns 1 if it has to fail. */
+int	served_refuses_request(struct ssh *, const char *type);
+
+/* The connection ends, in whatever way. Called once. */
+void	served_end(struct ssh *);
+
+#endif /* HAYATE_SERVED_HOOK_H */
