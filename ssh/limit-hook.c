@@ -198,6 +198,18 @@ is_one_way(struct ssh *ssh, struct verdict_case *c)
 	return MINIMUM(in, out) < c->bytes / ONE_WAY;
 }
 
+/* For hayate-path. Only who sends knows of losses. */
+static void
+say_path(const struct verdict_case *c, const struct verdict *v)
+{
+	char loss[16] = "-";
+
+	if (c->is_put || c->there != NULL)
+		snprintf(loss, sizeof(loss), "%.3f", v->loss_ppm / 1e4);
+	debug("path: rtt_ms=%.1f min_rtt_ms=%.1f loss=%s", v->rtt_us / 1e3,
+	    v->min_rtt_us / 1e3, loss);
+}
+
 static void
 say(struct ssh *ssh)
 {
@@ -216,6 +228,7 @@ say(struct ssh *ssh)
 	whole.bytes = c.bytes;
 	whole.us = c.us = here.n[FIGURE_TIME];
 	v = verdict_of(&c);
+	say_path(&c, &v);
 	verdict_line(&c, &v, &whole, line);
 	if (verdict_is_news(&c, &v) && isatty(STDERR_FILENO))
 		logit("%s", line);

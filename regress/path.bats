@@ -1,0 +1,86 @@
+#!/usr/bin/env bats
+# Needs: hayate stock path
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# hayate-path: what a path carries, and what limits it, on the emulator:
+#
+#     a 10.77.0.1  ==== 60 ms, 100 Mbit/s to b, 50 Mbit/s back ====  b 10.77.0.2
+
+load helper
+
+setup_file() {
+	export P=w$$
+	cd "$BATS_FILE_TMPDIR" || return
+	"$LFP" check 2>why || return 0
+	"$LFP" up "$P" --rtt 60ms --rate-fwd 100mbit --rate-back 50mbit --queue 2MB --cc reno 3>&-
+	# shellcheck disable=SC2034 # sshd_up reads it
+	IN_SERVER="ip netns exec lfp-$P-b"
+	sshd_up hayate "ListenAddress 10.77.0.2"
+	sshd_up stock "ListenAddress 10.77.0.2"
+	sed "s|@SSH@|$(bin ssh)|" "$TOP/contrib/bin/hayate-path" >tool
+	chmod +x tool
+}
+
+teardown_file() {
+	sshd_down
+	[ -s "$BATS_FILE_TMPDIR/why" ] || "$LFP" down "$P"
+}
+
+setup() {
+	need_path
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$BATS_TEST_TMPDIR
+}
+
+# tool ARG...: at the near end
+tool() {
+	ip netns exec "lfp-$P-a" "$BATS_FILE_TMPDIR/tool" "$@"
+}
+to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVER"; }
+
+@test "the rates and limits of both directions are those of the path" {
+	local SERVER
+	for SERVER in hayate stock; do
+		run -0 --separate-stderr to -t 4
+		echo "$output"
+		[ -z "$stderr" ]
+		[[ ${lines[0]} = "host     $SERVER, OpenSSH_"*", login "*" s" ]]
+		[[ ${lines[1]} = "path     6"[0-9].[0-9]" ms; "* ]]
+		[[ ${lines[2]} = "to   "*" MB/s   limit: "* ]]
+		[[ ${lines[3]} = "from "*" MB/s   limit: "* ]]
+		awk '$1 == "to" && ($2 < 6 || $2 > 12.6) { exit 1 }
+			$1 == "from" && ($2 < 3 || $2 > 6.3) { exit 1 }' <<<"$output"
+		[[ ${lines[2]} = *"limit: the path"* ]]
+	done
+	[[ ${lines[3]} = *"the path or the server"* ]]
+	[[ ${lines[1]} = *"loss "*" and - %" ]]
+}
+
+@test "JSON has the same, for programs" {
+	local SERVER=hayate
+	to -j -t 2 >out
+	[ "$(jq -r '.version, .host' out | xargs)" = "1 hayate" ]
+	jq -e '.to.mb_per_s > 2 and .to.mb_per_s < 13 and .from.mb_per_s > 1 and
+	    .min_rtt_ms > 59 and .min_rtt_ms < 80 and (.to.limit | length > 0)' out
+}
+
+@test "with a directory a file is written there, and none is left" {
+	local SERVER=stock
+	mkdir "$T/there"
+	to -j -t 1 -d "$T/there" >out
+	jq -e '.disk.mb_per_s > 1' out
+	[ -z "$(ls -A there)" ]
+	run -1 to -t 1 -d "$T/none"
+	[[ $output = *"$T/none: nothing could be written: "*"No such file"* ]]
+}
+
+@test "a host that cannot be reached, and wrong arguments, are clear errors" {
+	local SERVER=hayate
+	run -1 to -t 1 -p 9
+	[[ $output = "hayate-path: hayate: "*"Connection refused"* ]]
+	run -2 tool -t 0 hayate
+	[[ $output = *'-t "0": a number from 1 to 60'* ]]
+	run -2 tool
+	[[ $output = usage:* ]]
+}
