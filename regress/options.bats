@@ -57,7 +57,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
-@test "sshd -T differs from stock by nine lines" {
+@test "sshd -T differs from stock by ten lines" {
 	cat >s <<-EOF
 	SshdSessionPath /bin/sh
 	SshdAuthPath /bin/sh
@@ -66,7 +66,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	BUILD_OF=stock srv s >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 9 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 10 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 

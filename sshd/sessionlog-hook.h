@@ -14,8 +14,8 @@
  *
  * It is one line. The number is the version of the format: fields keep their
  * names, their order and their meaning, and new ones come at the end. A space,
- * control character, quotation mark or equals sign in a value is written as "_".
- * What is not known is "-".
+ * control character, quotation mark or equals sign in a value is written as
+ * "_". What is not known is "-".
  *
  *   what      shell, exec, the name of a subsystem, forwarding (asked for by
  *             either side), in the order in which each came first; "none"

@@ -417,7 +417,7 @@ dump(int side)
 {
 	const char *want = side == C ?
 	    DUMP " noneswitch no" THREADS " transferstreams 1 earlylogin auto" :
-	    DUMP THREADS " telllimits yes";
+	    DUMP THREADS " telllimits yes sessionlog yes";
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;
 
