@@ -293,7 +293,7 @@ says() {
 }
 
 @test "our own window, get from Hayate: window here" {
-	get hayate "$MORE" -o WindowMax=2M
+	get hayate "$BULK" -o WindowMax=2M
 	names window here
 }
 
@@ -324,7 +324,7 @@ says() {
 
 @test "tcp_wmem there, get from Hayate: send buffer there" {
 	buffers b wmem 500000
-	get hayate "$TEN"
+	get hayate "$SOME"
 	names send-buffer there
 }
 
@@ -355,7 +355,7 @@ says() {
 
 @test "tcp_rmem here, get from Hayate: receive buffer here" {
 	buffers a rmem 700000
-	get hayate "$TEN"
+	get hayate "$SOME"
 	names receive-buffer here
 }
 
