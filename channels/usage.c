@@ -36,13 +36,17 @@ in_us(const struct timeval *t)
 static int
 read_queue(uint64_t *queue_us)
 {
-	static int fd = -2;
+	static pid_t of;
+	static int fd;
 	uint64_t ran, waited;
 	char text[80];
 	ssize_t n;
 
-	if (fd == -2)
+	/* After a fork it is the parent's, is closed, or is another file. */
+	if (of != getpid()) {
+		of = getpid();
 		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+	}
 	if (fd == -1 || (n = pread(fd, text, sizeof(text) - 1, 0)) <= 0)
 		return 0;
 	text[n] = '\0';

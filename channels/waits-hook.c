@@ -145,7 +145,8 @@ look_at_kernel(struct ssh *ssh, uint64_t now_us)
 struct figures
 waits_read(struct ssh *ssh)
 {
-	if (w.is_on)
+	/* After ssh_packet_disconnect() the last look is all there is. */
+	if (w.is_on && ssh->state != NULL)
 		look_at_kernel(ssh, clock_us());
 	return w.f;
 }

@@ -14,6 +14,9 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	"$LFP" check 2>why || return 0
 	"$LFP" up "$P" --rtt 60ms --rate-fwd 100mbit --rate-back 50mbit --queue 2MB --cc reno 3>&-
+	# before the far end copies the table of mounts
+	mkdir full
+	mount -t tmpfs -o size=4m none full || rmdir full
 	# shellcheck disable=SC2034 # sshd_up reads it
 	IN_SERVER="ip netns exec lfp-$P-b"
 	sshd_up hayate "ListenAddress 10.77.0.2"
@@ -24,6 +27,7 @@ setup_file() {
 
 teardown_file() {
 	sshd_down
+	! mountpoint -q "$BATS_FILE_TMPDIR/full" || umount "$BATS_FILE_TMPDIR/full"
 	[ -s "$BATS_FILE_TMPDIR/why" ] || "$LFP" down "$P"
 }
 
@@ -71,8 +75,17 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	to -j -t 1 -d "$T/there" >out
 	jq -e '.disk.mb_per_s > 1' out
 	[ -z "$(ls -A there)" ]
+	[ ! -d "$BATS_FILE_TMPDIR/full" ] || run -1 to -t 2 -d "$BATS_FILE_TMPDIR/full"
+	[[ $output = *"/full: nothing could be written: "*"No space left"* || ! -d $BATS_FILE_TMPDIR/full ]]
 	run -1 to -t 1 -d "$T/none"
 	[[ $output = *"$T/none: nothing could be written: "*"No such file"* ]]
+}
+
+@test "a login that takes longer than a part takes nothing of it, and a proxy no figure of TCP" {
+	local SERVER=stock
+	to -j -t 2 -o ProxyCommand="sh -c 'sleep 3; exec socat - TCP:10.77.0.2:%p'" >out
+	jq -e '.to.mb_per_s > 6 and .from.mb_per_s > 3 and .min_rtt_ms == null and
+	    .to.loss == null' out
 }
 
 @test "a host that cannot be reached, and wrong arguments, are clear errors" {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate stock exporter
+# Needs: hayate stock peers exporter
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
@@ -108,6 +108,28 @@ field() { tr ' ' '\n' <<<"$LINE" | sed -n "s/^$1=//p"; }
 	logged hayate client hayate 'exit 7'
 }
 
+# sshd ends such a connection itself, and has freed all of it before the log is written.
+@test "a client that breaks the protocol has its line, and the session no crash" {
+	need_paramiko
+	cat >breaks <<-END
+	import paramiko, time
+	t = paramiko.Transport(("127.0.0.1", $(sshd_port hayate)))
+	t.start_client()
+	t.auth_publickey("$(id -un)", paramiko.Ed25519Key.from_private_key_file("$BATS_FILE_TMPDIR/user"))
+	m = paramiko.Message()
+	m.add_byte(bytes([94]))		# data for a channel that was never opened
+	m.add_int(99)
+	m.add_string(b"x")
+	t._send_message(m)
+	time.sleep(1)
+	END
+	logged hayate /usr/bin/python3 breaks
+	[ "$(field from)" = 127.0.0.1 ]
+	[[ $(field port) = [1-9]* ]]
+	[ "$(field what)" = none ]
+	run ! grep -a 'signal 11\|Segmentation' "$(sshd_log hayate)"
+}
+
 @test "a login that fails has none" {
 	local before
 	before=$(count hayate)
@@ -121,6 +143,8 @@ field() { tr ' ' '\n' <<<"$LINE" | sed -n "s/^$1=//p"; }
 	[ "$(field what)" = 'x__limit_none__' ]
 	logged hayate client -s hayate "$(printf 'a\nSession 1: user=root')"
 	[ "$(field what)" = a_Session_1:_user_root ]
+	logged hayate client -s hayate 'shell,exec'
+	[ "$(field what)" = shell_exec ]
 	logged hayate client -s hayate "$(printf '%0100d' 0)"
 	[ "$(field what)" = "$(printf '%032d' 0)" ]
 }
@@ -175,6 +199,16 @@ value() { grep -F "hayate_$1 " hayate.prom | cut -d ' ' -f 2; }
 	n=$(count hayate)
 	metrics <"$(sshd_log hayate)"
 	[ "$(sed -n 's/^hayate_sessions_total.* //p' hayate.prom | paste -sd +  | xargs -I X sh -c 'echo $((X))')" = "$n" ]
+	# before a login as well
+	cp hayate.prom was
+	echo 'Invalid user sshd[1]: Session 1: user=a from=b port=1 what=none sent=1e99 from ::1' | metrics
+	diff was hayate.prom
+	echo 'Session 1: user=a from=b port=1 what=none sent=inf received=nan limit=abc' | metrics
+	[ "$(value 'sent_bytes_total{kind="none"}')" = "$(grep -F 'sent_bytes_total{kind="none"}' was | cut -d ' ' -f 2)" ] ||
+	    [ "$(value 'sent_bytes_total{kind="none"}')" = 0 ]
+	run ! grep abc hayate.prom
+	rm hayate.prom
+	metrics <"$(sshd_log hayate)"
 	# as syslog writes it
 	sed 's/^/Nov 24 13:00:00 h sshd-session[77]: /' "$(sshd_log hayate)" >log
 	mv hayate.prom was

@@ -38,7 +38,7 @@
 #include "waits-hook.h"
 
 extern Options options;
-extern int tty_flag;
+extern int tty_flag, muxserver_sock;
 
 #define ASK_US		500000
 #define FIRST_BYTES	(64 * 1024)	/* moved since the span began */
@@ -176,6 +176,7 @@ void
 limit_begin(struct ssh *ssh)
 {
 	if (!hayopt_get()->hayate || ssh_packet_get_mux(ssh) ||
+	    muxserver_sock != -1 ||
 	    options.session_type == SESSION_TYPE_NONE)
 		return;
 	l.is_on = 1;
@@ -204,6 +205,8 @@ say_path(const struct verdict_case *c, const struct verdict *v)
 {
 	char loss[16] = "-";
 
+	if (v->rtt_us == 0)
+		return;			/* The socket is no TCP. */
 	if (c->is_put || c->there != NULL)
 		snprintf(loss, sizeof(loss), "%.3f", v->loss_ppm / 1e4);
 	debug("path: rtt_ms=%.1f min_rtt_ms=%.1f loss=%s", v->rtt_us / 1e3,
@@ -230,7 +233,9 @@ say(struct ssh *ssh)
 	v = verdict_of(&c);
 	say_path(&c, &v);
 	verdict_line(&c, &v, &whole, line);
-	if (verdict_is_news(&c, &v) && isatty(STDERR_FILENO))
+	/* A command that is slow itself is no news. */
+	if (verdict_is_news(&c, &v) && v.limit != LIMIT_WRITER &&
+	    v.limit != LIMIT_READER && isatty(STDERR_FILENO))
 		logit("%s", line);
 	else
 		verbose("%s", line);

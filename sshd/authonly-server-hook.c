@@ -43,6 +43,9 @@ count_bytes(struct ssh *ssh)
 {
 	u_int64_t in = 0, out = 0;
 
+	/* ssh_packet_disconnect() has closed the connection before it ends. */
+	if (ssh->state == NULL)
+		return period.bytes;
 	ssh_packet_get_bytes(ssh, &in, &out);
 	return in + out;
 }

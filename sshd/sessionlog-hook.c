@@ -24,6 +24,7 @@
 #include "packet.h"
 #include "ssh2.h"
 #include "sshbuf.h"
+#include "xmalloc.h"
 
 #include "authonly-hook.h"
 #include "clock.h"
@@ -45,6 +46,8 @@
 #define KIND_LEN	32
 
 static const Authctxt *user;		/* NULL: no line */
+static char *from;
+static int port;
 static uint64_t begun_us;
 static char *kinds[KINDS_MOST];
 static size_t nkinds;
@@ -55,6 +58,7 @@ static void
 note(const char *kind)
 {
 	size_t i;
+	char *p;
 
 	if (user == NULL || nkinds == KINDS_MOST)
 		return;
@@ -62,8 +66,10 @@ note(const char *kind)
 		if (strncmp(kinds[i], kind, KIND_LEN) == 0)
 			return;
 	}
-	if ((kinds[nkinds] = strndup(kind, KIND_LEN)) != NULL)
-		nkinds++;
+	if ((kinds[nkinds] = strndup(kind, KIND_LEN)) == NULL)
+		return;
+	for (p = kinds[nkinds++]; (p = strchr(p, ',')) != NULL; )
+		*p = '_';
 }
 
 void
@@ -119,6 +125,8 @@ sessionlog_begin(struct ssh *ssh, const struct Authctxt *authctxt)
 	if (!hayopt_get()->session_log)
 		return;
 	user = authctxt;
+	from = xstrdup(ssh_remote_ipaddr(ssh));
+	port = ssh_remote_port(ssh);
 	begun_us = clock_us();
 	waits_begin(NULL);
 	see_requests(ssh);
@@ -223,12 +231,16 @@ sessionlog_end(struct ssh *ssh)
 
 	if (user == NULL || (b = sshbuf_new()) == NULL)
 		return;
-	ssh_packet_get_bytes(ssh, &in, &out);
 	f = waits_read(ssh);
+	in = f.n[FIGURE_RECEIVED];
+	out = f.n[FIGURE_SENT];
+	/* ssh_packet_disconnect() has closed the connection before it ends. */
+	if (ssh->state != NULL)
+		ssh_packet_get_bytes(ssh, &in, &out);
 	put(b, "Session %d:", FORMAT);
 	put_text(b, "user", user->user);
-	put_text(b, "from", ssh_remote_ipaddr(ssh));
-	put(b, " port=%d", ssh_remote_port(ssh));
+	put_text(b, "from", from);
+	put(b, " port=%d", port);
 	put_kinds(b);
 	put(b, " sent=%llu received=%llu seconds=%.1f",
 	    (unsigned long long)out, (unsigned long long)in,

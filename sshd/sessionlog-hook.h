@@ -17,8 +17,8 @@
  * control character, quotation mark or equals sign in a value is written as
  * "_". What is not known is "-".
  *
- *   what      shell, exec, the name of a subsystem, forwarding (asked for by
- *             either side), in the order in which each came first; "none"
+ *   what      shell, exec, the name of a subsystem, forwarding (what the
+ *             client asked for), in the order in which each came first; "none"
  *   sent      bytes of the connection, from here; likewise received
  *   cipher    of what is sent, at the end
  *   clear     whether data is in clear at the end

@@ -142,21 +142,24 @@ static void
 put_in_report(const struct verdict_case *c, const struct verdict *v,
     const struct verdict_whole *whole)
 {
-	char here[160], there[160], at[64] = "", object[OBJECT];
+	char here[160], there[160], at[64] = "", path[80] = "", object[OBJECT];
 
 	if (has_place(v))
 		snprintf(at, sizeof(at), "\"at\":\"%s\",%s",
 		    v->is_there ? "there" : "here",
 		    v->limit != LIMIT_CPU ? "" : v->is_files ?
 		    "\"process\":\"files\"," : "\"process\":\"ssh\",");
+	/* Behind a proxy the socket is no TCP. */
+	if (v->rtt_us != 0)
+		snprintf(path, sizeof(path), "\"rtt_ms\":%.1f,"
+		    "\"rtt_now_ms\":%.1f,\"loss\":%.6f,",
+		    v->min_rtt_us / 1e3, v->rtt_us / 1e3, v->loss_ppm / 1e6);
 	compose_waits(here, sizeof(here), "here", c->here);
 	compose_waits(there, sizeof(there), "there", c->there);
 	snprintf(object, sizeof(object), "{\"name\":\"%s\",%s\"share\":%.2f,"
-	    "\"peer_told\":%s,\"connections\":%u,\"rtt_ms\":%.1f,"
-	    "\"rtt_now_ms\":%.1f,\"loss\":%.6f,\"waits\":{%s%s%s}}",
+	    "\"peer_told\":%s,\"connections\":%u,%s\"waits\":{%s%s%s}}",
 	    verdict_name(v), at, v->share / 100.0,
-	    c->there != NULL ? "true" : "false", whole->connections,
-	    v->min_rtt_us / 1e3, v->rtt_us / 1e3, v->loss_ppm / 1e6, here,
+	    c->there != NULL ? "true" : "false", whole->connections, path, here,
 	    *there != '\0' ? "," : "", there);
 	report_limit(object, whole->bytes);
 }
