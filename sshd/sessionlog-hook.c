@@ -68,8 +68,8 @@ note(const char *kind)
 	}
 	if ((kinds[nkinds] = strndup(kind, KIND_LEN)) == NULL)
 		return;
-	for (p = kinds[nkinds++]; (p = strchr(p, ',')) != NULL; )
-		*p = '_';
+	for (p = kinds[nkinds++]; *p != '\0'; p++)
+		*p = *p == ',' ? '_' : *p;
 }
 
 void
