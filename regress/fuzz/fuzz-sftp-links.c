@@ -112,6 +112,7 @@ static struct file files[2];
 static int	 named, hidden;		/* of "files"; -1: none */
 static int	 was_old, has_refused, truncate_refused;
 static int	 is_stock;		/* upstream's loop gets the file */
+static int	 seems_old;		/* a name that must be new was refused */
 static char	 hidden_name[512];
 static struct {
 	unsigned size;			/* that was told; 0: not there */
@@ -334,7 +335,7 @@ take_name(struct fields *f)
 	n = number_of(&s);
 	if (hidden_name[0] == '\0') {
 		must(left_over[n].size == 0);
-		must((n >= LEFT_SECOND) == was_old);
+		must(n < LEFT_SECOND ? !was_old : was_old || seems_old);
 		memcpy(hidden_name, s.p, s.left);
 	}
 	must(is_text(&s, hidden_name));
@@ -411,6 +412,8 @@ do_open(struct fields *f, int ok, int *which)
 		*which = 0;
 		return ok ? SSH2_FX_OK : SSH2_FX_FAILURE;
 	}
+	/* To the client it was there, if it can open it another way. */
+	seems_old |= !ok && (flags & SSH2_FXF_EXCL);
 	if (!ok || (*name != -1 ? flags & SSH2_FXF_EXCL :
 	    !(flags & SSH2_FXF_CREAT)))
 		return SSH2_FX_FAILURE;
@@ -1217,7 +1220,7 @@ set_up(void)
 	nlinks = polls = idle = 0;
 	nends = 0;
 	named = hidden = -1;
-	has_refused = truncate_refused = is_stock = 0;
+	has_refused = truncate_refused = is_stock = seems_old = 0;
 	memset(hidden_name, 0, sizeof(hidden_name));
 	memset(left_over, 0, sizeof(left_over));
 	interrupted = 0;
