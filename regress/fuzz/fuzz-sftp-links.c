@@ -112,7 +112,7 @@ static struct file files[2];
 static int	 named, hidden;		/* of "files"; -1: none */
 static int	 was_old, has_refused, truncate_refused;
 static int	 is_stock;		/* upstream's loop gets the file */
-static int	 seems_old;		/* a name that must be new was refused */
+static int	 seems_old;		/* a new name was refused */
 static char	 hidden_name[512];
 static struct {
 	unsigned size;			/* that was told; 0: not there */
