@@ -45,6 +45,15 @@ decide(struct verdict *v, enum limit limit, int is_there, unsigned int percent)
 	return 1;
 }
 
+/* The other way of a copy has less than one part in so many. */
+#define ONE_WAY		4
+
+int
+verdict_is_one_way(uint64_t sent, uint64_t received)
+{
+	return min_u64(sent, received) < max_u64(sent, received) / ONE_WAY;
+}
+
 /* Who has the data at first, and who gets it */
 static const struct figures *
 sender(const struct verdict_case *c)

@@ -79,6 +79,12 @@ struct verdict {
 
 struct verdict verdict_of(const struct verdict_case *);
 
+/*
+ * Whether a connection that carried so many bytes each way is a copy. Where
+ * both ways are busy, what an end waits for explains neither.
+ */
+int	verdict_is_one_way(uint64_t sent, uint64_t received);
+
 /* "disk-read" and so on, for programs */
 const char *verdict_name(const struct verdict *);
 

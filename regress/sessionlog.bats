@@ -203,9 +203,13 @@ value() { grep -F "hayate_$1 " hayate.prom | cut -d ' ' -f 2; }
 	cp hayate.prom was
 	echo 'Invalid user sshd[1]: Session 1: user=a from=b port=1 what=none sent=1e99 from ::1' | metrics
 	diff was hayate.prom
-	echo 'Session 1: user=a from=b port=1 what=none sent=inf received=nan limit=abc' | metrics
-	[ "$(value 'sent_bytes_total{kind="none"}')" = "$(grep -F 'sent_bytes_total{kind="none"}' was | cut -d ' ' -f 2)" ] ||
-	    [ "$(value 'sent_bytes_total{kind="none"}')" = 0 ]
+	# numbers that are none, and a limit that is none
+	rm hayate.prom
+	printf 'Session 1: user=a from=b port=1 what=none sent=%s received=2e6 limit=abc\n' \
+	    inf nan -5 | metrics
+	[ "$(value 'sessions_total{kind="none"}')" = 3 ]
+	[ "$(value 'sent_bytes_total{kind="none"}')" = 0 ]
+	[ "$(value 'limits_total{limit="unknown"}')" = 3 ]
 	run ! grep abc hayate.prom
 	rm hayate.prom
 	metrics <"$(sshd_log hayate)"

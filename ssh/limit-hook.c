@@ -44,9 +44,6 @@ extern int tty_flag, muxserver_sock;
 #define FIRST_BYTES	(64 * 1024)	/* moved since the span began */
 #define ASK_BYTES	(256 * 1024)	/* moved since the last time */
 
-/* What a copy is: most of the bytes go one way. */
-#define ONE_WAY		4
-
 static struct {
 	int	 is_on;
 	int	 is_child;		/* of scp, or of something like it */
@@ -196,7 +193,7 @@ is_one_way(struct ssh *ssh, struct verdict_case *c)
 	ssh_packet_get_bytes(ssh, &in, &out);
 	c->is_put = out > in;
 	c->bytes = MAXIMUM(in, out);
-	return MINIMUM(in, out) < c->bytes / ONE_WAY;
+	return verdict_is_one_way(in, out);
 }
 
 /* For hayate-path. Only who sends knows of losses. */

@@ -12,7 +12,7 @@
  * is counted. It needs no cipher: nothing of what is told is a secret of the
  * user.
  *
- * Called by authonly-server-hook.c when the loop of a session begins.
+ * Called by served-hook.c when the loop of a session begins.
  */
 
 #ifndef HAYATE_FIGURES_HOOK_H

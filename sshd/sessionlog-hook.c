@@ -38,9 +38,6 @@
 
 #define FORMAT		1		/* the version of the line */
 
-/* The other way has less than one part in so many. */
-#define ONE_WAY		8
-
 /* Kinds that are kept, and bytes of a name that a client chose */
 #define KINDS_MOST	8
 #define KIND_LEN	32
@@ -205,14 +202,12 @@ static void
 put_limit(struct sshbuf *b, struct ssh *ssh, const struct figures *f,
     uint64_t sent, uint64_t received)
 {
-	uint64_t bytes = MAXIMUM(sent, received);
 	struct verdict_case c = { .is_put = sent > received, .here = f,
-	    .bytes = bytes, .us = f->n[FIGURE_TIME],
+	    .bytes = MAXIMUM(sent, received), .us = f->n[FIGURE_TIME],
 	    .is_peer_hayate = peer_is_hayate(ssh) };
 	struct verdict v = verdict_of(&c);
 
-	/* Where both ways are busy, what this end waits for tells nothing. */
-	if (MINIMUM(sent, received) > bytes / ONE_WAY) {
+	if (!verdict_is_one_way(sent, received)) {
 		put(b, " limit=- share=-");
 		return;
 	}
