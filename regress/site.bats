@@ -512,6 +512,51 @@ a_list() {
 	"$TOP/build-aux/refresh-advisories" check "$TOP/build-aux/advisories"
 }
 
+@test "a list is refreshed from the changelogs of what apt has, and dated if all were read" {
+	mkdir -p parts/build-aux
+	cp "$TOP/build-aux/refresh-advisories" parts/build-aux
+	printf 'suites\tunstable trixie\nversion\t10.0p1\nfixed\tCVE-2025-2\n' >parts/UPSTREAM
+	cat >parts/build-aux/apt-source <<-'END'
+	#!/bin/sh
+	[ "$1 $2" = "changelog openssh" ] && cat "$3"
+	END
+	chmod +x parts/build-aux/apt-source
+	cat >unstable <<-END
+	openssh (1:10.6p1-2) unstable; urgency=medium
+	  * CVE-2026-1001 does not reach this build.
+	openssh (1:10.6p1-1) unstable; urgency=medium
+	  * New upstream release: CVE-2026-1002, CVE-2026-1003; CVE-1-2.
+	openssh (1:10.0p1-1) unstable; urgency=medium
+	  * CVE-2025-1004
+	openssh (1:9.9p2-1) unstable; urgency=medium
+	  * CVE-2025-1005
+	END
+	a_list 3 10.5p1 >list
+	sed -i 's/CVE-1-2/CVE-2026-1003/' list
+	refresh() { parts/build-aux/refresh-advisories apt list; }
+	# One suite cannot be read: what was found counts, and the day stays.
+	run -1 refresh
+	[[ $output = *"Debian trixie was not read"*"not all could be told"* ]]
+	[[ $(grep -c CVE list) = 3 && $(sed -n 1p list) != *"$(date -u +%F)" ]]
+	grep -q "^10.6p1	CVE-2026-1002	" list
+	# A fix that Debian had before a release had it
+	printf 'openssh (1:10.0p1-7+deb13u9) trixie; urgency=high\n  * CVE-2025-2\n  * CVE-2026-9\n' >trixie
+	run -1 refresh
+	[[ $output = *"CVE-2026-9 is mended in Debian's 10.0p1-7+deb13u9: add the release"* ]]
+	[[ $output != *CVE-2025-2* ]]
+	sed -i '/CVE-2026-9/d' trixie
+	echo '  * CVE-2025-2' >>trixie
+	run -0 refresh
+	[[ $(grep -c CVE list) = 3 && $(sed -n 1p list) = *"$(date -u +%F)" ]]
+	"$TOP/build-aux/refresh-advisories" check list
+	[ -z "$(compgen -G 'list.*')" ]
+	# what is no list stays as it is
+	sed -i '$d' list
+	cp list before
+	run -1 refresh
+	cmp list before
+}
+
 @test "hayate-security-status names a running sshd that is older than the installed one" {
 	v="OpenSSH_10.5p1 released Hayate_0.2"
 	an_sshd "$v"
