@@ -302,6 +302,78 @@ host_keys() {
 	done
 }
 
+# key_asked HOST [ARG...]: the round trips of a login, and the key that it asked for
+key_asked() {
+	trips log_in -vv "${@:2}" "$1" true >trips
+	echo "$(<trips) $(tr -d '\r' <err | sed -n 's/.*host key algorithm: //p')"
+}
+# name_key KEY [MARK]: the client's file names that key of the server too
+name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
+
+@test "where the key that stands first is known as well, stock takes 3 round trips too" {
+	local s n type=rsa-sha2-512 KNOWN=(-o "UserKnownHostsFile=$T/hosts")
+	for s in rsa ecdsa; do
+		ssh-keygen -q -t $s -N '' -f $s
+		sshd_up stock:$s "HostKey $T/$s" "AuthorizedKeysFile $F/may"
+		cp "$F/known_hosts" hosts
+		log_in $s true
+		[ "$(key_asked $s)" = "4 ssh-ed25519" ]
+		name_key $s
+		[ "$(key_asked $s)" = "4 ssh-ed25519" ]
+		grep "the next one asks for the key of $type" err
+		# The user is remembered with the key of the host.
+		[ "$(key_asked $s)" = "4 $type" ]
+		[ "$(key_asked $s)" = "3 $type" ]
+		type=ecdsa-sha2-nistp256
+	done
+	# It is not known any more: nothing is asked, and stock's key is taken.
+	cp "$F/known_hosts" hosts
+	n=$(connections ecdsa)
+	log_in -v -o StrictHostKeyChecking=yes ecdsa true 2>err
+	grep 'a better choice by now' err
+	[ "$(connections ecdsa)" = $((n + 2)) ]
+	[ "$(key_asked ecdsa)" = "4 ssh-ed25519" ]
+}
+
+@test "UpdateHostKeys brings that key: a default stock server takes 3 round trips soon" {
+	local k i trips KNOWN=(-o "UserKnownHostsFile=$T/hosts" -o UpdateHostKeys=yes)
+	for k in rsa ecdsa; do
+		ssh-keygen -q -t $k -N '' -f $k
+		echo "HostKey $T/$k"
+	done >conf
+	sshd_up stock:all "Include $T/conf" "AuthorizedKeysFile $F/may"
+	cp "$F/known_hosts" hosts
+	for i in 1 2 3 4 5; do trips+=" $(key_asked all)"; done
+	echo "$trips"
+	[[ $trips = *" 4 ssh-ed25519 4 rsa-sha2-512 3 rsa-sha2-512" ]]
+}
+
+@test "a key that is weaker, or beside a mark in the file, is not asked for first" {
+	local mark KNOWN=(-o "UserKnownHostsFile=$T/hosts")
+	ssh-keygen -q -t rsa -N '' -f rsa
+	ssh-keygen -q -t rsa -b 2048 -N '' -f small
+	ssh-keygen -q -t ed25519 -N '' -f other
+	sshd_up stock:small "HostKey $T/small" "AuthorizedKeysFile $F/may"
+	cp "$F/known_hosts" hosts
+	name_key small
+	for _ in 1 2; do log_in small true; done
+	[ "$(key_asked small)" = "4 ssh-ed25519" ]
+	sshd_up stock:rsa "HostKey $T/rsa" "AuthorizedKeysFile $F/may"
+	for mark in @revoked @cert-authority; do
+		cp "$F/known_hosts" hosts
+		name_key rsa
+		name_key other $mark
+		for _ in 1 2; do log_in rsa true; done
+		[ "$(key_asked rsa)" = "4 ssh-ed25519" ]
+	done
+	# nor where the user has named an order
+	cp "$F/known_hosts" hosts
+	name_key rsa
+	local order=HostKeyAlgorithms=ssh-ed25519,rsa-sha2-512
+	for _ in 1 2; do log_in -o $order rsa true; done
+	[ "$(key_asked rsa -o $order)" = "4 ssh-ed25519" ]
+}
+
 @test "a server of another method of key exchange is guessed by that one" {
 	local s method
 	for s in stock hayate; do

@@ -252,6 +252,19 @@ sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 	[ "${lines[1]}" = "sha256 $(sum f 0 9)" ]
 }
 
+@test "at -l INFO the server names what it hashes" {
+	head -c 10000 /dev/urandom >f
+	said() { tr -d '\r' <<<"$output" | grep -o 'hash ".*'; }
+	ask sha256 100 4097 4096 f -e -l INFO
+	[ "$(said)" = 'hash "f" from 100 bytes 4097' ]
+	ask sha256 100 0 0 f -e -l INFO
+	[ "$(said)" = 'hash "f" from 100 bytes 9900' ]
+	ask sha256 0 0 0 none -e -l INFO
+	[ "$(said)" = 'hash "none" refused: No such file or directory' ]
+	ask sha256 0 0 0 f -e -l ERROR
+	run ! said
+}
+
 # flood REQUESTS REPLIES SERVER...: CPU seconds of SERVER
 flood() { timeout 60 "$REGRESS/peers/hash-flood" "$1" "$2" "$T/f" "${@:3}"; }
 

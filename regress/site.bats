@@ -512,7 +512,7 @@ a_list() {
 	"$TOP/build-aux/refresh-advisories" check "$TOP/build-aux/advisories"
 }
 
-@test "a list is refreshed from the changelogs of what apt has, and dated if all were read" {
+@test "a list is refreshed from the changelog of what apt has, and dated if all were read" {
 	mkdir -p parts/build-aux
 	cp "$TOP/build-aux/refresh-advisories" parts/build-aux
 	printf 'suites\tunstable trixie\nversion\t10.0p1\nfixed\tCVE-2025-2\n' >parts/UPSTREAM

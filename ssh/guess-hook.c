@@ -41,6 +41,7 @@
 #include "kexguess.h"
 #include "kexguess-hook.h"
 #include "keypair-hook.h"
+#include "known-hook.h"
 #include "login-hook.h"
 #include "namelist.h"
 #include "peer-hook.h"
@@ -274,7 +275,7 @@ drop_key(struct kex *kex)
 	    sizeof(kex->mlkem768_client_key));
 }
 
-/* Whether stock's order leads to what was chosen. */
+/* Whether stock's order leads to what was chosen, or to a key no better. */
 static int
 is_stock_choice(const struct kex *kex, const struct kexguess_lists *server)
 {
@@ -282,33 +283,59 @@ is_stock_choice(const struct kex *kex, const struct kexguess_lists *server)
 
 	return namelist_choose(guess.kex, server->kex, name) &&
 	    namelist_choose(guess.key, server->key, key) &&
-	    strcmp(name, kex->name) == 0 && strcmp(key, kex->hostkey_alg) == 0;
+	    strcmp(name, kex->name) == 0 &&
+	    (strcmp(key, kex->hostkey_alg) == 0 ||
+	    known_serves(kex->hostkey_alg, key));
 }
 
-/* Whether the next login may guess what was chosen. */
+/* Whether the next login may guess what was chosen, with "key" as host key. */
 static int
-may_guess(const struct kex *kex, const struct kexguess_lists *server)
+may_guess(const struct kex *kex, const char *key,
+    const struct kexguess_lists *server)
 {
 	struct kexguess_lists next = { NULL, NULL };
 	int may = guess.now.plain.left == 0 && !is_old() && is_trusted() &&
 	    is_guessable(kex->name) &&
 	    (guess.now.late.left == 0 || is_first(guess.kex, kex->name)) &&
 	    strlen(kex->name) <= RECALL_NAME &&
-	    strlen(kex->hostkey_alg) <= RECALL_NAME &&
-	    arrange(kex->name, kex->hostkey_alg, &next) == 0 &&
+	    strlen(key) <= RECALL_NAME &&
+	    arrange(kex->name, key, &next) == 0 &&
 	    kexguess_is_right(&next, server);
 
 	free_lists(&next);
 	return may;
 }
 
+/*
+ * The key that the next login guesses: the one that was chosen, or the server's
+ * first, where only that makes a guess right and it is known to be the host's.
+ */
+static const char *
+find_key(const struct kex *kex, const struct kexguess_lists *server,
+    char first[NAMELIST_NAME_SIZE])
+{
+	if (may_guess(kex, kex->hostkey_alg, server))
+		return kex->hostkey_alg;
+	if (namelist_choose(server->key, server->key, first) &&
+	    known_serves(first, kex->hostkey_alg) &&
+	    may_guess(kex, first, server)) {
+		debug("early login: the next one asks for the key of %s, "
+		    "which the server names first", first);
+		return first;
+	}
+	return NULL;
+}
+
 static void
 learn(const struct kex *kex, const struct kexguess_lists *server)
 {
+	char first[NAMELIST_NAME_SIZE];
+	const char *key;
+
 	guess.now.own[0] = guess.now.kex[0] = guess.now.hostkey[0] = '\0';
 	recall_mark_count(&guess.now.plain);
 	recall_mark_count(&guess.now.late);
-	if (!may_guess(kex, server)) {
+	if ((key = find_key(kex, server, first)) == NULL) {
 		if (keypair_is_costly(kex->name))
 			strlcpy(guess.now.kex, kex->name,
 			    sizeof(guess.now.kex));
@@ -316,7 +343,7 @@ learn(const struct kex *kex, const struct kexguess_lists *server)
 	}
 	hash_lists(guess.now.own);
 	strlcpy(guess.now.kex, kex->name, sizeof(guess.now.kex));
-	strlcpy(guess.now.hostkey, kex->hostkey_alg, sizeof(guess.now.hostkey));
+	strlcpy(guess.now.hostkey, key, sizeof(guess.now.hostkey));
 }
 
 /* Returns whether the guess, of our first names, is the exchange that comes. */

@@ -128,3 +128,46 @@ known_load_hostkeys(struct hostkeys *keys, const char *host, const char *path,
 	for (i = 0; i < f->keys->num_entries; i++)
 		add_copy(keys, &f->keys->entries[i], note);
 }
+
+static int
+is_plain(int type)
+{
+	return type == KEY_RSA || type == KEY_ECDSA || type == KEY_ED25519;
+}
+
+static int
+is_key_for(const struct sshkey *key, const char *alg)
+{
+	if (key->type != sshkey_type_from_name(alg))
+		return 0;
+	switch (key->type) {
+	case KEY_RSA:
+		/* NIST SP 800-57, section 5.6.1 */
+		return sshkey_size(key) >= 3072;
+	case KEY_ECDSA:
+		return key->ecdsa_nid == sshkey_ecdsa_nid_from_name(alg);
+	}
+	return 1;
+}
+
+int
+known_serves(const char *alg, const char *preferred)
+{
+	const struct hostkey_entry *e;
+	const struct found *f;
+	int is_named = 0;
+	u_int i;
+
+	if (!is_plain(sshkey_type_from_name(alg)) ||
+	    !is_plain(sshkey_type_from_name(preferred)))
+		return 0;
+	for (f = all; f != NULL; f = f->next) {
+		for (i = 0; i < f->keys->num_entries; i++) {
+			e = &f->keys->entries[i];
+			if (e->marker != MRK_NONE)
+				return 0;
+			is_named |= is_key_for(e->key, alg);
+		}
+	}
+	return is_named;
+}

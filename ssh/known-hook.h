@@ -26,4 +26,12 @@ struct hostkeys;
 void	known_load_hostkeys(struct hostkeys *, const char *host,
     const char *path, u_int note);
 
+/*
+ * Whether the host may as well show the key of algorithm "alg" as that of
+ * "preferred": both are plain keys, the files read so far name the first one,
+ * with 128 bits of security or more, and none of them revokes a key or names
+ * an authority.
+ */
+int	known_serves(const char *alg, const char *preferred);
+
 #endif /* HAYATE_KNOWN_HOOK_H */

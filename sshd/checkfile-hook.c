@@ -154,7 +154,6 @@ put_status(struct sshbuf *m, const struct refusal *why, u_int version)
 {
 	int r;
 
-	verbose("check-file-name refused: %s", why->text);
 	if ((r = sshbuf_put_u32(m, why->status)) != 0 ||
 	    (version >= 3 && ((r = sshbuf_put_cstring(m, why->text)) != 0 ||
 	    (r = sshbuf_put_cstring(m, "")) != 0)))
@@ -184,6 +183,17 @@ send_answer(const struct request *q, struct sshbuf *out, struct sshbuf *sums,
 	sshbuf_free(m);
 }
 
+/* At the level of the lines about files that are opened and closed */
+static void
+log_answer(const struct request *q, const struct refusal *why)
+{
+	if (why->text != NULL)
+		logit("hash \"%s\" refused: %s", q->path, why->text);
+	else
+		logit("hash \"%s\" from %llu bytes %llu", q->path,
+		    (unsigned long long)q->off, (unsigned long long)q->len);
+}
+
 void
 checkfile_answer(u_int32_t id, struct sshbuf *in, struct sshbuf *out,
     const char *denied, u_int version)
@@ -193,15 +203,13 @@ checkfile_answer(u_int32_t id, struct sshbuf *in, struct sshbuf *out,
 	struct sshbuf *sums;
 
 	take_request(&q, in);
-	verbose("check-file-name \"%s\" from %llu, %llu bytes in blocks of %u",
-	    q.path, (unsigned long long)q.off, (unsigned long long)q.len,
-	    q.block);
 	if ((sums = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
 	if (is_in("read", denied) || is_in("open", denied))
 		refuse(&why, SSH2_FX_PERMISSION_DENIED, "reading is denied");
 	else
 		(void)sum_file(&q, sums, &why);
+	log_answer(&q, &why);
 	send_answer(&q, out, sums, &why, version);
 	sshbuf_free(sums);
 	free(q.path);
