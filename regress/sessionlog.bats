@@ -171,7 +171,7 @@ field() { tr ' ' '\n' <<<"$LINE" | sed -n "s/^$1=//p"; }
 metrics() { "$TOP/contrib/metrics/hayate-metrics" "$T/hayate.prom"; }
 
 # value NAME: of a metric
-value() { grep -F "hayate_$1 " hayate.prom | cut -d ' ' -f 2; }
+value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 
 @test "the metrics are the sums of the lines, and go on where they were" {
 	local before=0 i
@@ -185,6 +185,9 @@ value() { grep -F "hayate_$1 " hayate.prom | cut -d ' ' -f 2; }
 	done
 	[ "$(value rate_bytes_per_second_count)" = 2 ]
 	[ "$(value 'rate_bytes_per_second_bucket{le="+Inf"}')" = 2 ]
+	# a window of each, below 16 MiB
+	[ "$(value 'window_bytes_bucket{le="1048576"}')" = 0 ]
+	[ "$(value 'window_bytes_bucket{le="16777216"}')" = 2 ]
 	logged hayate client hayate true
 	echo "$LINE" | metrics
 	[ "$(value 'sessions_total{kind="exec"}')" = 1 ]
@@ -228,6 +231,9 @@ value() { grep -F "hayate_$1 " hayate.prom | cut -d ' ' -f 2; }
 		echo 'drop connection #9 from [192.0.2.1]:5 on [192.0.2.2]:22 Maxstartups'
 	} | metrics
 	[ "$(value 'refused_total{why="clear"}')" = 1 ]
+	[ "$(grep -c clear_granted_total hayate.prom)" = 2 ]
+	echo 'Data in clear began for root from ::1 port 22: aes128-gmac@hayate.invalid' | metrics
+	[ "$(value clear_granted_total)" = 1 ]
 	[ "$(value 'refused_total{why="penalty"}')" = 1 ]
 	[ "$(value 'refused_total{why="startups"}')" = 1 ]
 }
