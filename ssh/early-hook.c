@@ -356,6 +356,7 @@ early_wait_next(const char *why)
 	auth.now.wait = 1;
 	if (auth.is_kept)
 		recall_save(&auth.now);
+	guess_keep_key();
 }
 
 static int

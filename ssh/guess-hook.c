@@ -80,6 +80,7 @@ static struct {
 	struct ssh	*ssh;
 
 	char		*kex, *key;	/* our lists in stock's order */
+	int		 is_other_key;	/* the next login asks for it */
 	int		 is_made;	/* a guess was sent */
 	int		 is_open;	/* and the server has not answered */
 	int	(*methods[KEX_MAX])(struct ssh *);	/* stock's */
@@ -321,6 +322,7 @@ find_key(const struct kex *kex, const struct kexguess_lists *server,
 	    may_guess(kex, first, server)) {
 		debug("early login: the next one asks for the key of %s, "
 		    "which the server names first", first);
+		guess.is_other_key = 1;
 		return first;
 	}
 	return NULL;
@@ -516,6 +518,15 @@ guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
 	free(guess.kex);
 	free(guess.key);
 	guess.kex = guess.key = NULL;
+}
+
+void
+guess_keep_key(void)
+{
+	if (!guess.is_other_key)
+		return;
+	guess.now.own[0] = '\0';
+	recall_save(&guess.now);
 }
 
 /*

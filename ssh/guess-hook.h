@@ -73,6 +73,12 @@ int	guess_connect(struct ssh *, const char *host, const char *host_arg,
 int	guess_timeout_connect(int, const struct sockaddr *, socklen_t,
     int *timeout_ms);
 
+/*
+ * The next login has to see the same host key, because what is remembered of
+ * the user goes with it. In early-hook.c.
+ */
+void	guess_keep_key(void);
+
 /* The program ends, perhaps because the server closed the connection. */
 void	guess_cleanup(void);
 

@@ -13,6 +13,8 @@
 
 #include "includes.h"
 
+#include <string.h>
+
 #include "optline-hook.h"
 #include "peer-hook.h"
 #include "srvopt-hook.h"
@@ -36,4 +38,12 @@ void
 srvopt_dump(void)
 {
 	optline_dump(HAYOPT_SERVER);
+}
+
+int
+srvopt_answers_at_once(int authenticated, const char *method)
+{
+	return authenticated && hayopt_get()->hayate &&
+	    (strcmp(method, "publickey") == 0 ||
+	    strcmp(method, "publickey-hostbound-v00@openssh.com") == 0);
 }

@@ -34,6 +34,13 @@ int	srvopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active,
     int matching, int *ret);
 
+/*
+ * Whether the result of a login needs no delay: it is a signature that was
+ * right. Who made it has the key, and could have asked before whether it would
+ * be taken, so the time tells nothing new. For auth2.c, in sshd-auth.
+ */
+int	srvopt_answers_at_once(int authenticated, const char *method);
+
 /* Adds our options to the output of sshd -T. */
 void	srvopt_dump(void);
 
