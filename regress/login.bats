@@ -1409,3 +1409,86 @@ odd_server() {
 	[ "$(grep -c early said)" = 1 ]
 	[ "$(grep -c command said)" = 3 ]
 }
+
+# token: makes the file "key", for a token that is played (upstream's sk-dummy); each
+# use of it is a line in the file "touched"
+token() {
+	local so=$BUILD/hayate/regress/misc/sk-dummy/sk-dummy.so
+	make -s -C "$BUILD/hayate" "regress/misc/sk-dummy/sk-dummy.so" >made 2>&1 ||
+	    skip "upstream's sk-dummy cannot be made: $(tail -n 1 made)"
+	KNOWN+=(-o SecurityKeyProvider="$so" -i key)
+	export SSH_SK_HELPER=$T/helper
+	cat >helper <<-END
+	#!/bin/sh
+	echo >>"$T/touched"
+	exec "$(bin ssh-sk-helper)" "\$@"
+	END
+	chmod +x helper
+	"$(bin ssh-keygen)" -q -t ed25519-sk -N '' -w "$so" -f key
+}
+
+@test "a token is asked once in a login, and not before the server wants its key" {
+	local s how
+	token
+	cat key.pub >may
+	for s in stock hayate; do
+		sshd_up $s:token "AuthorizedKeysFile $T/may"
+		rm -f hayate_logins
+		for how in first known known; do
+			: >touched
+			log_in -vv token true 2>err || { cat err; false; }
+			cat touched; steps
+			[ "$(wc -l <touched)" = 1 ]
+		done
+		: >may
+		: >touched
+		run -255 log_in token true
+		[ ! -s touched ]
+		cat key.pub >may
+		sshd_down token
+	done
+}
+
+# accounts: sshd sees files of its own with a user "visitor", and a PAM service
+accounts() {
+	cp /etc/passwd /etc/shadow .
+	echo "visitor:x:65432:65432::/:/bin/sh" >>passwd
+	echo 'visitor:*:20000::::::' >>shadow
+	mkdir -p pam.d
+	cp "$F/user.pub" pam.d/may	# where the visitor can read it
+	printf '%s required pam_unix.so\n' auth account session >pam.d/other
+	cat >see <<-END
+	mount --bind "$T/passwd" /etc/passwd && mount --bind "$T/shadow" /etc/shadow &&
+	    mount --bind "$T/pam.d" /etc/pam.d && exec "\$@"
+	END
+	IN_SERVER+=" unshare -m sh $T/see"
+}
+# aged FIELDS: of shadow, from the day of the password on. In place, as it is mounted
+aged() { sed "s/^visitor:.*/visitor:*:$1/" shadow >new; cat new >shadow; }
+NEVER=20000:::::: EXPIRED=20000:::::20001: CHANGE=0::::::
+
+@test "an account or password that has expired since is refused as by stock, and nothing runs" {
+	need_root "other accounts for sshd"
+	local s pam how ran
+	ran=$(mktemp -u /tmp/ran.XXXXXX)
+	accounts
+	for s in stock:no hayate:no stock:yes hayate:yes; do
+		pam=${s#*:} s=${s%:*}
+		sshd_up $s:dated "AuthorizedKeysFile /etc/pam.d/may" "UsePAM $pam"
+		# Without PAM nobody asks about the password behind a key.
+		for how in $EXPIRED $([ $pam = no ] || echo $CHANGE); do
+			rm -f hayate_logins
+			aged $NEVER
+			for _ in 1 2; do log_in -v visitor@dated true 2>err; done
+			is_early
+			aged $how
+			CLIENT=stock run log_in visitor@dated "touch $ran"
+			echo "$status" "$output" >stock
+			run log_in visitor@dated "touch $ran"
+			[ "$status" != 0 ]
+			diff <(tr -d '0-9\r' <stock) <(echo "$status" "$output" | tr -d '0-9\r')
+			[ ! -e "$ran" ]
+		done
+		sshd_down dated
+	done
+}
