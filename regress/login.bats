@@ -1410,7 +1410,7 @@ odd_server() {
 	[ "$(grep -c command said)" = 3 ]
 }
 
-# token: makes the file "key", for a token that is played (upstream's sk-dummy); each
+# token: makes the file "key", for a token that upstream's library plays; each
 # use of it is a line in the file "touched"
 token() {
 	local so=$BUILD/hayate/regress/misc/sk-dummy/sk-dummy.so
@@ -1474,14 +1474,14 @@ NEVER=20000:::::: EXPIRED=20000:::::20001: CHANGE=0::::::
 	accounts
 	for s in stock:no hayate:no stock:yes hayate:yes; do
 		pam=${s#*:} s=${s%:*}
-		sshd_up $s:dated "AuthorizedKeysFile /etc/pam.d/may" "UsePAM $pam"
+		sshd_up "$s:dated" "AuthorizedKeysFile /etc/pam.d/may" "UsePAM $pam"
 		# Without PAM nobody asks about the password behind a key.
-		for how in $EXPIRED $([ $pam = no ] || echo $CHANGE); do
+		for how in $EXPIRED $([ "$pam" = no ] || echo $CHANGE); do
 			rm -f hayate_logins
 			aged $NEVER
 			for _ in 1 2; do log_in -v visitor@dated true 2>err; done
 			is_early
-			aged $how
+			aged "$how"
 			CLIENT=stock run log_in visitor@dated "touch $ran"
 			echo "$status" "$output" >stock
 			run log_in visitor@dated "touch $ran"
