@@ -8,6 +8,7 @@
 #   sanitized fuzz         has, beside other suites
 #   tests                  what every suite uses
 #   exporter               the reader of our metrics, unpacked
+#   fleet slurm            what cuts and runs a copy by many clients, unpacked
 #   path peers pages       packages: the emulated path, servers and clients that
 #   figures shells style   are not OpenSSH, readers of manuals, what draws and shows
 #   upstream musl          figures, shells, checkers of our sources, upstream's
@@ -64,6 +65,8 @@ unpacked_for() {
 	case $1 in
 	peers)	echo vsftpd pure-ftpd proftpd-core proftpd-mod-crypto fail2ban ;;
 	exporter) echo prometheus-node-exporter ;;
+	fleet)	echo fpart parallel ;;
+	slurm)	echo slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge ;;
 	esac
 }
 

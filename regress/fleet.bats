@@ -1,0 +1,486 @@
+#!/usr/bin/env bats
+# Needs: hayate fleet
+# hayate-fleet: one copy by many clients, through a shared directory. "./check slurm"
+# has the same under a real Slurm.
+
+load helper
+load copies
+
+setup_file() {
+	export FLEET=$BATS_FILE_TMPDIR/hayate-fleet SCP=$BATS_FILE_TMPDIR/scp
+	command -v fpart >/dev/null || PATH=$PATH:$BUILD/ftpd/usr/bin
+	sshd_up hayate
+	sshd_up hayate:narrow
+	narrow_door
+	# as a user who may not write what is read-only; $VIA takes the place of a network
+	cat >"$SCP" <<-END
+	#!/bin/sh
+	echo "\$*" >>"\${TOLD:-/dev/null}"
+	exec setpriv --bounding-set -dac_override,-dac_read_search $(bin scp) \
+	    -S "\${VIA:-$(bin ssh)}" -F "$BATS_FILE_TMPDIR/ssh_config" "\$@"
+	END
+	sed "s|@SCP@|$SCP|" "$TOP/contrib/bin/hayate-fleet" >"$FLEET"
+	chmod +x "$FLEET" "$SCP"
+}
+
+teardown_file() { sshd_down; }
+
+# narrow_door: the server "narrow" takes one login at a time
+narrow_door() {
+	local at
+	at=$(sshd_dir narrow)
+	sed -i 's/^MaxStartups .*/MaxStartups 1:100:1/' "$at/config"
+	kill -HUP "$(cat "$at/pid")"
+	poll 10 eval '[ "$(grep -c "Server listening" "$(sshd_log narrow)")" = 2 ]'
+}
+
+# the servers are those of the file
+teardown() { :; }
+
+fleet() { timeout 60 "$FLEET" "$@" 3>&-; }
+
+# quick VERB ARG...: run without long pauses
+quick() { fleet run --pause 0.2 "$@"; }
+
+need_fpart() { need fpart; }
+
+# odd_tree: names that a line cannot hold, empty directories, links, modes, times
+odd_tree() {
+	mkdir -p a/d/e a/empty a/$'new\nline' a/-dash
+	echo 1 >a/d/e/1
+	echo 2 >a/$'new\nline'/$'2\n3 x'
+	echo 3 >a/-dash/-rf
+	echo 4 >a/$'\xff\xfe'
+	echo 5 >'a/ blank "quoted" \back'
+	ln -s d/e/1 a/link
+	seq 2000 >a/d/some
+	chmod 640 a/d/some
+	chmod 2750 a/d
+	chmod 700 a/empty
+	touch -d '2001-02-03 04:05:06' a/d/some a/d/e a/d a/empty a/$'new\nline' a
+}
+
+# many N [BYTES]: so many files in directories of 20
+many() {
+	python3 - "$@" <<-'END'
+	import os, sys
+	for i in range(int(sys.argv[1])):
+	    os.makedirs(f"a/{i // 20}", exist_ok=True)
+	    with open(f"a/{i // 20}/{i}", "wb") as f:
+	        f.write(os.urandom(int((sys.argv + ["100"])[2])))
+	END
+}
+
+# names SHARD: how many they have
+# shellcheck disable=SC2086 # it may be a pattern
+names() { cat work/$1/names | tr -cd '\0' | wc -c; }
+
+# as_copied: the copy is what scp -rp makes of the tree
+as_copied() {
+	rm -rf plain
+	copy -q -rp a "hayate:$T/plain"
+	TIMES=y state plain >want
+	TIMES=y state b >got
+	diff want got
+}
+
+# sent NAME: bytes that all journals tell of that name, one a line
+sent() {
+	cat work/*/journal.* | jq -r --arg n "/$1" 'select(.from | endswith($n)) | .bytes' | xargs
+}
+
+# total EXPRESSION: jq, of the summary
+total() { fleet summary --json work | jq -r "$1"; }
+
+### plan
+
+@test "a tree arrives as scp -rp copies it, with any names, by three shards at once" {
+	need_fpart
+	odd_tree
+	many 300
+	fleet plan --shards 5 a "hayate:$T/b" work
+	[ "$(cat work/shards)" = 5 ]
+	quick work 1 &
+	quick work 2 3 &
+	quick work 4 5
+	wait $!
+	wait
+	as_copied
+	fleet summary work
+	[ "$(total '.files.ok')" = 307 ]
+}
+
+# shards_of LIST N: "bytes files" of each, of a source that is not looked at
+shards_of() {
+	fleet plan --shards "$2" --from "$1" h:/src b work >/dev/null
+	jq -r '.shards[] | "\(.bytes) \(.files)"' work/plan
+	rm -r work
+}
+
+@test "shards weigh the same, the heaviest is the first, and a large file is alone" {
+	# 2000 files of 100 kB, 8000 of 1 kB behind them, and two large ones
+	{
+		seq 2000 | sed 's|.*|100000 big/&|'
+		echo 900000000 huge/1
+		seq 8000 | sed 's|.*|1000 small/&|'
+		echo 30000000 huge/2
+	} >list
+	shards_of list 20 >got
+	cat got
+	[ "$(wc -l <got)" = 20 ]
+	[ "$(head -n 2 got | xargs)" = "900000000 1 30000000 1" ]
+	awk '{ w = $1 + 32768 * $2; bytes += $1; files += $2 }
+	    NR > 1 && w > last { exit 1 }
+	    { last = w }
+	    NR == 3 { most = w }
+	    END { exit !(w > most * 0.95 && bytes == 1138000000 && files == 10002) }' got
+	shards_of list 1 >got
+	[ "$(cat got)" = "1138000000 10002" ]
+	# each name once
+	fleet plan --shards 20 --from list h:/src b work
+	cut -d' ' -f2 list | sort >want
+	cat work/[1-9]*/names | tr '\0' '\n' | sort | diff - want
+	[ "$(tr '\0' ' ' <work/0/names)" = ". big huge small " ]
+}
+
+@test "a large file of a tree is a shard, and what fpart has cut stays together" {
+	need_fpart
+	many 130
+	truncate -s 300M a/3/large
+	fleet plan --shards 9 a "hayate:$T/b" work
+	[ "$(tr '\0' ' ' <work/1/names)" = "3/large " ]
+	[ "$(cat work/shards)" -ge 4 ]
+	[ "$(names [2-9])" = 130 ]
+}
+
+@test "memory does not depend on the number of names" {
+	local n
+	for n in 20000 300000; do
+		seq $n | sed 's|.*|10 some/directory/of/a/tree/&|' | shuf --random-source=/bin/bash >list
+		peak "$FLEET" plan --shards 50 --from list h:/src b work >peak.$n
+		[ "$(cat work/[1-9]*/names | tr -cd '\0' | wc -c)" = $n ]
+		rm -r work
+	done
+	tail -n 1 peak.*
+	true_ "$(tail -n 1 peak.300000) < $(tail -n 1 peak.20000) + 8192"
+}
+
+# refused TEXT ARG...: plan ends with 2 and this text, and leaves nothing
+refused() {
+	run -2 fleet plan "${@:2}"
+	[[ $output = "hayate-fleet: "*"$1"* ]] || { echo "$output"; return 1; }
+	[ ! -e work ]
+}
+
+@test "a list that is wrong is an error with its line, and no plan is left" {
+	mkdir a
+	printf '5 fine\nword\n' >list
+	refused 'list, line 2: "word": a size, a blank' --from list a h:b work
+	printf '5 fine\n5 a/../b\n' >list
+	refused 'component ".."' --from list a h:b work
+	printf '5 fine\n5 /etc/passwd\n' >list
+	refused '"/etc/passwd" is not below the source' --from list a h:b work
+	printf '5 x/1\n5 ./x//1\n' >list
+	refused '"x/1" is in the list twice' --from list a h:b work
+	printf -- '-5 x\n' >list
+	refused 'line 1' --from list a h:b work
+	refused 'list.none: No such file' --from list.none a h:b work
+	seq 20000 >list
+	refused 'list: a text of more than 65536 bytes; do they end with NUL?' --from list --from0 a h:b work
+	# and other ways to write a good one
+	printf '5 %s/a/1\n  6\t./2 \n7 d/\n' "$T" >list
+	fleet plan --shards 9 --from - a h:b work <list
+	[ "$(cat work/[12]/names | tr '\0' '|')" = "2 |1|" ]
+	[ "$(tr '\0' '|' <work/0/names)" = ".|d|" ]
+}
+
+@test "wrong use is an error that says why" {
+	mkdir a
+	echo x >file
+	refused 'one of source and target is HOST:PATH' a b work
+	refused 'one of source and target is HOST:PATH' h:a h:b work
+	refused 'is not a directory' none h:b work
+	refused 'is not a directory' file h:b work
+	refused 'needs its names: --from' h:a b work
+	refused 'without a pattern' --from file 'h:a*' b work
+	refused '1 to 1000' --shards 1001 a h:b work
+	refused '1 to 1000' --shards 0 a h:b work
+	refused 'is below the source' a h:b a/work
+	refused 'a path alone' --to d1,d2 a h:b work
+	refused 'a host is empty' --to d1,,d2 a b work
+	refused '--from0 is for' --from0 a h:b work
+	PATH=/usr/bin:/bin
+	if ! command -v fpart >/dev/null; then
+		refused 'there is no fpart here; install it, or: (cd SRC && find' a h:b work
+	fi
+	run -2 fleet plan a
+	run -2 fleet
+	run -2 fleet run none 1
+	[[ $output = *'"none" has no plan'* ]]
+	run -2 fleet status a
+	echo '5 1' | fleet plan --from - a h:b work
+	run -2 fleet plan --from list a h:b work
+	[[ $output = *'work" is not empty'* ]]
+	run -2 fleet run work 2
+	[[ $output = *'no shard 2: the plan has 1 to 1'* ]]
+	run -2 fleet run --pause -1 work
+	[[ $output = *'--pause -1.0: seconds are expected'* ]]
+	if ((EUID == 0)); then
+		chown 1 work/plan
+		run -2 fleet run work 1
+		[[ $output = *'belongs to another user'* ]]
+	fi
+}
+
+@test "a plan that misses something says so, and so does the summary" {
+	need_root
+	need_fpart
+	many 30
+	mkdir a/locked
+	chmod 0 a/locked
+	run -1 setpriv --bounding-set -dac_override,-dac_read_search \
+	    "$FLEET" plan a "hayate:$T/b" work
+	[[ $output = *'not read: ./locked: Permission denied'* ]]
+	quick work
+	run -1 fleet summary work
+	[[ $output = *'failed: ./locked: Permission denied: not read'* ]]
+	chmod 700 a/locked
+	rm -r work b
+	deep=a/$(yes d/ | head -n 64 | tr -d '\n')
+	mkdir -p "$deep"
+	echo x >"$deep/x"
+	run -1 fleet plan a "hayate:$T/b" work
+	[[ $output = *'not read: d/d/'*'/x: too long a path'* ]]
+	quick work
+	run -1 fleet summary work
+	[[ ${lines[0]} = *'files: 30 of 30, 1 failed'* ]]
+}
+
+### run
+
+# slow_plan: one file that takes some seconds, and small ones
+slow_plan() {
+	many 40
+	head -c 12000000 /dev/urandom >a/0/large
+	find a -type f -printf '%s %P\n' | sort -n |
+	    fleet plan --shards 1 --from - a "hayate:$T/b" work -o MaxRate=3M
+}
+
+# begun: the large file is under way, and others are done
+begun() {
+	poll 10 eval '[ "$(du -sk b 2>/dev/null | cut -f 1)0" -gt 40000 ]' &&
+	    poll 10 eval '[ "$(cat work/1/journal.* | wc -l)" -ge 5 ]'
+}
+
+@test "a shard is copied once, whoever runs it and when" {
+	export TOLD=$T/told
+	slow_plan
+	quick work 1 &
+	begun
+	# another one waits for the lock, and has nothing to do then
+	run -0 quick work 1
+	[[ $output = *'shard 1: waiting for '*', which copies it'* ]]
+	wait $!
+	quick work
+	as_copied
+	# scp was started for the shard and for the directories
+	[ "$(wc -l <told)" = 2 ]
+	[ "$(sent 0/large) $(sent 1/33)" = "12000000 100" ]
+}
+
+@test "the lock stays until scp has ended, if hayate-fleet alone is killed" {
+	export TOLD=$T/told
+	local pid
+	slow_plan
+	"$FLEET" run work 1 3>&- &
+	pid=$!
+	begun
+	kill -9 "$pid"
+	run -0 quick work 1
+	[[ $output = *'waiting for'* ]]
+	as_copied
+	[ "$(sent 0/large)" = 12000000 ]
+	[ "$(wc -l <told)" = 2 ]
+}
+
+@test "after a kill only what was under way is sent again, and that from its end on" {
+	slow_plan
+	setsid "$FLEET" run work 1 3>&- &
+	begun
+	kill -9 -- "-$!"
+	wait $! || true
+	run -75 fleet summary work
+	[[ $output = *'0 done, 0 running, 1 left'* ]]
+	quick work
+	as_copied
+	[ "$(cat work/1/journal.* | jq -r .from | sort | uniq -d)" = "" ]
+	true_ "$(sent 0/large) < 9000000"
+	[ "$(total .status)" = 0 ]
+}
+
+@test "a signal ends the copy, with the status that says: again" {
+	slow_plan
+	"$FLEET" run work 1 3>&- &
+	begun
+	kill "$!"
+	status=0
+	wait "$!" || status=$?
+	[ "$status" = 75 ]
+	flock -n work/1/state true
+	[ "$(fleet status --json work | jq -c .shards)" = '{"done":0,"running":0,"left":1}' ]
+}
+
+@test "a file that is gone has failed once, and is tried again when one asks" {
+	export TOLD=$T/told
+	many 60
+	(cd a && find . -type f -printf '%s %p\n') | fleet plan --shards 2 --from - a "hayate:$T/b" work
+	mv a/1/25 .
+	run -1 quick work
+	run -1 quick work
+	[ "$(wc -l <told)" = 3 ]
+	run -1 fleet summary work
+	[[ $output = *"2 done, 0 running, 0 left; files: 59 of 60, 1 failed"* ]]
+	[[ $output = *"failed: $T/a/1/25: "*"No such file"* ]]
+	[ "$(grep -c '^failed' <<<"$output")" = 1 ]
+	run -1 quick --again work
+	mv 25 a/1/
+	quick --again work
+	as_copied
+	[ "$(total '"\(.status) \(.files.ok) \(.files.failed)"')" = "0 60 0" ]
+	# nothing else was sent again
+	[ "$(sent 2/47)" = 100 ]
+}
+
+@test "a host that is not reached is tried three times, then the shard is left" {
+	export TOLD=$T/told
+	many 3
+	echo '100 0/1' >list
+	fleet plan --from list a "hayate:$T/b" work -o Port=9
+	run -75 quick work
+	[[ $output = *'Connection refused'*'shard 1: not done; scp to hayate:'*'ended with 255'* ]]
+	[ "$(wc -l <told)" = 3 ]
+	run -75 fleet summary work
+	[[ $output = "shards: 0 done, 0 running, 1 left; files: 0 of 1, 0 failed"* ]]
+}
+
+@test "shards are spread over the hosts of a target, and go on with the next one" {
+	export TOLD=$T/told
+	many 40
+	(cd a && find . -type f -printf '%s %p\n') |
+	    fleet plan --shards 4 --from - --to hayate,127.0.0.1 a "$T/b" work
+	quick work
+	[ "$(grep -c " 127.0.0.1:$T/b\$" told) $(grep -c " hayate:$T/b\$" told)" = "2 3" ]
+	as_copied
+	rm -r work b told
+	(cd a && find . -type f -printf '%s %p\n') |
+	    fleet plan --shards 4 --from - --to no-such-host.invalid,hayate a "$T/b" work
+	quick work
+	as_copied
+	[ "$(grep -c " no-such-host.invalid:" told)" = 3 ]
+}
+
+@test "a server that takes no more logins is waited for" {
+	local narrow
+	many 3
+	narrow=$(sshd_port narrow)
+	echo '100 0/1' | fleet plan --from - a "narrow:$T/b" work
+	exec 9<>"/dev/tcp/127.0.0.1/$narrow"
+	head -n 1 <&9
+	: >told
+	export TOLD=$T/told
+	quick work 3>&- 9>&- 2>err &
+	poll 20 eval '[ "$(wc -l <told)" -ge 5 ]'
+	exec 9>&-
+	wait $!
+	cmp a/0/1 b/0/1
+	[ "$(grep -c 'Connection closed by\|Connection reset by\|kex_exchange_id' err)" -ge 4 ]
+}
+
+@test "names below directories that cannot be written are one shard" {
+	need_root
+	need_fpart
+	many 400
+	mkdir -p a/ro/deep/er
+	for i in 1 2 3; do echo $i | tee a/ro/$i a/ro/deep/$i >a/ro/deep/er/$i; done
+	chmod 555 a/ro/deep/er a/ro
+	touch -d '2001-02-03 04:05:06' a/ro a/ro/deep/er
+	run -0 fleet plan --shards 12 a "hayate:$T/b" work
+	[[ $output = *"9 files are below directories that their owner cannot write: they are one shard"* ]]
+	printf '#!/bin/sh\nexec setpriv --bounding-set -dac_override,-dac_read_search %s\n' \
+	    "$(bin sftp-server)" >near
+	chmod +x near
+	VIA=$T/near quick work
+	as_copied
+	chmod -R u+w a b plain
+}
+
+@test "a source on a server is copied by its list" {
+	odd_tree
+	many 50
+	(cd a && find -L . ! -type d -printf '%s %P\0' -o -empty -printf '0 %P/\0') >list
+	fleet plan --shards 4 --from list --from0 "hayate:$T/a/" b work
+	quick work
+	as_copied
+	[ "$(total '"\(.status) \(.files.ok)"')" = "0 57" ]
+	rm -r b work
+	rm a/1/30
+	fleet plan --shards 4 --from list --from0 "hayate:$T/a" b work
+	run -1 quick work
+	[ "$(total '"\(.status) \(.files.ok) \(.failed[].from)"')" = "1 56 $T/a/1/30" ]
+}
+
+@test "GNU parallel and a shell loop run it" {
+	need parallel
+	many 100
+	(cd a && find . -type f -printf '%s %p\n') >list
+	fleet plan --shards 6 --from list a "hayate:$T/b" work
+	seq "$(cat work/shards)" | parallel -j 3 "$FLEET" run work 3>&-
+	as_copied
+	rm -r work b
+	fleet plan --shards 3 --from list a "hayate:$T/b" work
+	for n in $(seq "$(cat work/shards)"); do quick work "$n"; done
+	as_copied
+}
+
+### status and summary
+
+@test "status and summary tell how far it is, for people and programs" {
+	slow_plan
+	run -0 fleet status work
+	[ "$output" = "shards: 0 done, 0 running, 1 left; files: 0 of 41, 0 failed; 0 B of 12.0 MB, 0.0 MB/s" ]
+	SLURMD_NODENAME=node7 "$FLEET" run work 3>&- &
+	begun
+	[ "$(fleet status --json work | jq -c .shards)" = '{"done":0,"running":1,"left":0}' ]
+	true_ "$(fleet status --json work | jq .files.ok) >= 5"
+	run -75 fleet summary work
+	wait $!
+	run -0 fleet summary work
+	[[ ${lines[0]} = "shards: 1 done, 0 running, 0 left; files: 41 of 41, 0 failed; 12.0 MB of 12.0 MB, "* ]]
+	[[ ${lines[1]} = "verified: 0 files, 0 B; directories: done" ]]
+	[[ ${lines[2]} = "node node7: 41 files, 12.0 MB, "*" s, "*" MB/s" ]]
+	true_ "$(total '.nodes.node7.mb_per_s') < 3.5 && $(total '.nodes.node7.mb_per_s') > 1.5"
+	# of a single file as well
+	head -c 3000000 a/0/large >a/one
+	rm -r work
+	echo '3000000 one' | fleet plan --from - a "hayate:$T/b" work -o MaxRate=3M
+	quick work
+	true_ "$(total .mb_per_s) < 6 && $(total .mb_per_s) > 0.5"
+}
+
+@test "what was verified is counted, and a name cannot write to a terminal" {
+	mkdir a
+	echo x >a/$'\e[31mred'
+	echo y >a/y
+	printf '2 y\0002 \e[31mred\0' | fleet plan --from - --from0 a "hayate:$T/b" work --checksum
+	mv a/y .
+	run -1 quick work
+	[ "$(total '"\(.files.verified) \(.bytes.verified)"')" = "1 2" ]
+	rm -r work
+	mv y a/
+	printf '2 y\0002 \e[31mred\0' | fleet plan --from - --from0 a "hayate:$T/b" work
+	rm a/*red
+	run -1 quick work
+	run -1 fleet summary work
+	[[ $output = *'/a/\x1b[31mred: '* ]]
+	[[ $output != *$'\e'* ]]
+}
