@@ -43,6 +43,6 @@ override_dh_installdocs:
 
 override_dh_installexamples:
 	dh_installexamples -phayate-client $(TOP)/contrib/site/ssh_config.* \
-	    $(TOP)/contrib/migrate.md
+	    $(addprefix $(TOP)/contrib/,migrate.md slurm htcondor)
 	dh_installexamples -phayate-server $(TOP)/contrib/site/sshd_config.* \
 	    $(addprefix $(TOP)/contrib/,sysctl qos systemd cron fail2ban)

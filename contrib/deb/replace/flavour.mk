@@ -29,7 +29,7 @@ override_dh_installdocs:
 
 execute_after_dh_installexamples:
 	dh_installexamples -popenssh-client $(TOP)/contrib/site/* \
-	    $(addprefix $(TOP)/contrib/,migrate.md sysctl qos systemd cron fail2ban)
+	    $(addprefix $(TOP)/contrib/,migrate.md sysctl qos systemd cron fail2ban slurm htcondor)
 
 override_dh_installinit:
 	dh_installinit -R --name ssh

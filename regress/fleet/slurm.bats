@@ -1,0 +1,256 @@
+#!/usr/bin/env bats
+# Needs: hayate fleet slurm timed
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# hayate-fleet under a real Slurm: one slurmctld, and three slurmd on this host. It
+# takes minutes: "./check slurm" runs it, and ./check does not.
+#
+#     slurmctld --- node1, node2, node3 --- sshd
+#                     \      |      /
+#                      work, a, b: one directory
+#
+# Slurm is less patient than at a site: a requeued job waits 11 s (cred_expire) and not
+# 121, who may begin is looked at each 2 s and not 60 (SchedulerParameters), and a node
+# that is silent is down after 10 s and not 300 (SlurmdTimeout).
+
+load ../helper
+
+setup_file() {
+	need_slurm || return 0
+	cd "$BATS_FILE_TMPDIR" || return
+	export FLEET=$PWD/bin/hayate-fleet SLURM_CONF=$PWD/slurm.conf
+	PATH=$PWD/bin:$PATH:$BUILD/ftpd/usr/bin
+	export LD_LIBRARY_PATH=$PLUGINS
+	mkdir bin state spool
+	sshd_up hayate
+	printf '#!/bin/sh\nexec %s -S %s -F %s/ssh_config "$@"\n' "$(bin scp)" "$(bin ssh)" "$PWD" >bin/scp
+	sed "s|@SCP@|$PWD/bin/scp|" "$TOP/contrib/bin/hayate-fleet" >"$FLEET"
+	chmod +x bin/*
+	for _ in 1 2 3 4; do
+		slurm_up && return
+		slurm_down
+	done
+	cat ./*.log
+	return 1
+}
+
+teardown_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	slurm_down
+	sshd_down
+}
+
+setup() {
+	need_root
+	need_slurm || skip "no Slurm: packages slurmctld, slurmd, slurm-client, munge"
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$BATS_TEST_TMPDIR
+	scontrol update nodename=node[1-3] state=resume 2>/dev/null || :
+}
+
+# need_slurm: it is unpacked, or installed with the names of Debian
+need_slurm() {
+	SBIN=$BUILD/ftpd/usr/sbin
+	PLUGINS=$(echo "$BUILD"/ftpd/usr/lib/*/slurm-wlm)
+	[ -x "$SBIN/slurmctld-wlm" ] && [ -x "$SBIN/munged" ] && [ -d "$PLUGINS" ]
+}
+
+# slurm_conf PORT
+slurm_conf() {
+	local host
+	host=$(hostname -s)
+	cat <<-END
+	ClusterName=fleet
+	SlurmctldHost=$host(127.0.0.1)
+	SlurmctldPort=$1
+	SlurmctldPidFile=$PWD/slurmctld.pid
+	SlurmdPidFile=$PWD/%n.pid
+	AuthInfo=socket=$PWD/munge.sock,cred_expire=10
+	PluginDir=$PLUGINS
+	SlurmUser=root
+	StateSaveLocation=$PWD/state
+	SlurmdSpoolDir=$PWD/spool/%n
+	SlurmctldLogFile=$PWD/slurmctld.log
+	SlurmdLogFile=$PWD/%n.log
+	ProctrackType=proctrack/linuxproc
+	TaskPlugin=task/none
+	SelectType=select/linear
+	ReturnToService=2
+	SlurmdTimeout=10
+	KillWait=5
+	SchedulerParameters=sched_interval=2,bf_interval=2
+	MailProg=/bin/true
+	NodeName=node[1-3] NodeHostname=$host NodeAddr=127.0.0.1 Port=[$(($1 + 1))-$(($1 + 3))] CPUs=1 RealMemory=2000
+	PartitionName=transfer Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+	END
+}
+
+# slurm_up: on free ports
+slurm_up() {
+	local n
+	slurm_conf $((20000 + RANDOM % 12000)) >slurm.conf
+	rm -rf state/*
+	"$SBIN/mungekey" -c -f -k key
+	"$SBIN/munged" --force --socket="$PWD/munge.sock" --key-file="$PWD/key" \
+	    --pid-file="$PWD/munged.pid" --log-file="$PWD/munged.log" --seed-file="$PWD/seed" 3>&-
+	setsid "$SBIN/slurmctld-wlm" -D -f "$SLURM_CONF" >slurmctld.out 2>&1 </dev/null 3>&- &
+	for n in 1 2 3; do node_up $n; done
+	poll 15 eval '[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 3 ]'
+}
+
+# node_up N: its slurmd, in a session of its own
+node_up() {
+	mkdir -p "spool/node$1"
+	setsid "$SBIN/slurmd-wlm" -D -N "node$1" -f "$SLURM_CONF" -d "$SBIN/slurmstepd-wlm" \
+	    >"node$1.out" 2>&1 </dev/null 3>&- &
+}
+
+slurm_down() {
+	local pid
+	scancel -u root 2>/dev/null || :
+	poll 10 eval '[ -z "$(squeue -h 2>/dev/null)" ]' || :
+	for pid in node1 node2 node3 slurmctld munged; do
+		pid=$(cat $pid.pid 2>/dev/null) && kill "$pid" && poll 10 gone "$pid"
+	done
+	return 0
+}
+
+# planned RATE BYTES...: a tree of one file of each size, each with 20 small ones, in
+# as many shards, which go at RATE
+planned() {
+	local rate=$1 size i=0 j
+	shift
+	for size; do
+		i=$((i + 1))
+		mkdir -p "a/$i"
+		head -c "$size" /dev/urandom >"a/$i/large"
+		for j in $(seq 20); do echo "$j" >"a/$i/$j"; done
+	done
+	touch -d '2001-02-03 04:05:06' a/*
+	find a -type f -printf '%p %s %P\n' | sort -V | cut -d' ' -f2- |
+	    "$FLEET" plan --shards $# --from - a "hayate:$T/b" work -o MaxRate="$rate"
+}
+
+# submit [OPTION...]: all shards; JOB is its number
+submit() {
+	JOB=$(sbatch --parsable --array=1-"$(cat work/shards)" "$@" \
+	    --output="$T/%A_%a.log" "$TOP/contrib/slurm/hayate.sbatch" "$T/work" --pause 0.5)
+}
+
+# ended: nothing of the job is left
+ended() { [ -z "$(squeue -h -j "$JOB" 2>/dev/null)" ]; }
+
+# tasks NODE: the shards that it has now
+tasks() { squeue -h -t running -w "$1" -o %K; }
+
+# kill_task NODE: what Slurm has started there, with all below
+kill_task() {
+	local script
+	script=$(pgrep -f "$BATS_FILE_TMPDIR/spool/$1/job[0-9]*/slurm_script")
+	pkill -9 -s "$(ps -o sid= -p "$script" | tr -d ' ')"
+}
+
+# as_source: the copy is the source, also for rsync
+as_source() {
+	diff -r a b
+	need rsync
+	[ -z "$(rsync -rtn --itemize-changes --delete a/ b/)" ]
+}
+
+# parts: the files of which a part was sent, with these bytes; fails if one was sent
+# more than once as a whole
+parts() {
+	local size path
+	cat work/[1-9]*/journal.* |
+	    jq -r 'select(.status == "ok" and .bytes > 0) | "\(.bytes) \(.from)"' >sent
+	[ -z "$(cut -d' ' -f2 sent | sort | uniq -d)" ]
+	while read -r size path; do
+		[ "$size" = "$(stat -c %s "$path")" ] || echo "${path#"$T/a/"} $size"
+	done <sent
+}
+
+# figure TEXT: what was measured, for who reads the results
+figure() { echo "# $*" >&3; }
+
+@test "1, 2 and 3 nodes copy 12 shards in proportion" {
+	local n took
+	# shellcheck disable=SC2046 # words
+	planned 3M $(yes 15000000 | head -n 12)
+	[ "$(cat work/shards)" = 12 ]
+	cp -r work unused
+	for n in 1 2 3; do
+		rm -rf work b
+		cp -r unused work
+		scontrol update nodename=node[1-3] state=resume 2>/dev/null || :
+		[ $n = 3 ] || scontrol update nodename="node[$((n + 1))-3]" state=drain reason=test
+		SECONDS=0
+		took=$EPOCHREALTIME
+		submit
+		poll 120 ended
+		took=$(echo "$EPOCHREALTIME $took" | awk '{ print $1 - $2 }')
+		figure "$n nodes: $took s"
+		echo "$n $took" >>took
+		as_source
+		"$FLEET" summary work
+		[ "$("$FLEET" status --json work | jq '.nodes | length')" = $n ]
+	done
+	figure "$("$FLEET" summary work | grep '^node' | paste -sd';')"
+	awk '{ t[$1] = $2 } END { print t[1] / t[2] / 2, t[1] / t[3] / 3 }' took >linear
+	figure "of linear: $(cat linear)"
+	awk '{ exit !($1 >= 0.85 && $2 >= 0.85) }' linear
+}
+
+@test "a node killed with its task and a daemon killed alone cost time, and no byte twice" {
+	local dead orphan
+	# shellcheck disable=SC2046 # words
+	planned 3M 110000000 100000000 90000000 $(yes 3000000 | head -n 9)
+	submit
+	poll 20 eval '[ "$(tasks node1 | wc -l)$(tasks node2 | wc -l)$(tasks node3 | wc -l)" = 111 ]'
+	dead=$(tasks node2) orphan=$(tasks node3)
+	poll 30 eval '[ "$(du -sm b 2>/dev/null | cut -f 1)0" -gt 400 ]'
+	kill -9 "$(cat "$BATS_FILE_TMPDIR/node2.pid")"
+	kill_task node2
+	kill -9 "$(cat "$BATS_FILE_TMPDIR/node3.pid")"
+	SECONDS=0
+	poll 150 ended
+	figure "all was copied $SECONDS s after the kill; shard $dead was killed, $orphan went on"
+	"$FLEET" summary work
+	as_source
+	figure "sent in parts: $(parts | xargs)"
+	# of what was under way, the rest; and no other file twice, nor in parts
+	[ "$(parts | wc -l)" = 1 ]
+	parts | awk '!/\/large / || $2 > 92000000 { exit 1 }'
+	[ "$("$FLEET" summary --json work | jq -r '"\(.status) \(.files.ok)"')" = "0 252" ]
+	# what went on without its daemon was waited for, or was done when Slurm began again
+	grep -l "waiting for node3" ./*_"$orphan".log || [ "$(wc -c <"$(echo ./*_"$orphan".log)")" = 0 ]
+	(cd "$BATS_FILE_TMPDIR" && node_up 2 && node_up 3)
+	poll 20 eval '[ "$(sinfo -h -t idle -o %D)" = 3 ]'
+}
+
+@test "a task that is told to end is requeued, one with a file that is gone is not" {
+	planned 3M 25000000 3000000 3000000
+	mv a/2/7 .
+	submit
+	poll 20 eval '[ "$(du -sm b 2>/dev/null | cut -f 1)0" -gt 80 ]'
+	# as Slurm does before the time is up
+	scancel --batch --signal=TERM "${JOB}_1"
+	sbatch --dependency=afterany:"$JOB" --output=summary --mem=10 --wrap "hayate-fleet summary $T/work"
+	poll 60 ended
+	grep 'shard 1 is requeued' ./*_1.log
+	run ! grep requeued ./*_2.log
+	[ "$(scontrol show job "${JOB}_1" | grep -o 'Restarts=[0-9]* \|JobState=[A-Z]*' | xargs)" = "JobState=COMPLETED Restarts=1" ]
+	[ "$(scontrol show job "${JOB}_2" | grep -o 'Restarts=[0-9]* \|JobState=[A-Z]*' | xargs)" = "JobState=FAILED Restarts=0" ]
+	[ "$(parts | sed 's/ .*//')" = 1/large ]
+	poll 20 grep -q '^failed' summary
+	[[ $(cat summary) = *"3 done, 0 running, 0 left; files: 62 of 63, 1 failed"* ]]
+	[[ $(cat summary) = *"failed: $T/a/2/7: "*"No such file"* ]]
+	# when it is there again
+	mv 7 a/2/
+	sbatch --parsable --wait --array=2 --output="$T/again" "$TOP/contrib/slurm/hayate.sbatch" "$T/work" --again
+	touch -d '2001-02-03 04:05:06' a/2
+	rm -r work
+	find a -type f -printf '%s %P\n' | "$FLEET" plan --from - a "hayate:$T/b" work
+	"$FLEET" run work
+	as_source
+}
