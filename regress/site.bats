@@ -320,6 +320,46 @@ queues() {
 	true_ "59 * 5 / 4 == 73.75 && 100 * (8 + 73.75) <= 8192 && $high * 1024 > 8192"
 }
 
+# a_user_of TASKS: sshd whose PAM moves a session into a group of that size, as
+# pam_systemd does with TasksMax
+a_user_of() {
+	local group=/sys/fs/cgroup/pids/user$$
+	mkdir "$group"
+	echo "$1" >"$group/pids.max"
+	mkdir pam.d
+	printf '%s required pam_permit.so\n' auth account >pam.d/other
+	echo "session required pam_exec.so quiet $PWD/move" >>pam.d/other
+	printf '#!/bin/sh\necho $PPID >%s/cgroup.procs\n' "$group" >move
+	chmod +x move
+	echo "mount --bind '$PWD/pam.d' /etc/pam.d && exec \"\$@\"" >see
+	IN_SERVER="unshare -m sh $PWD/see" sshd_up hayate "UsePAM yes" "MaxStartups 100"
+}
+
+@test "the drop-in for a user is one, and its bound of tasks refuses further connections alone" {
+	need_root "PAM of another kind"
+	need systemd-analyze systemd
+	[ -w /sys/fs/cgroup/pids/cgroup.procs ] || skip "no cgroup for pids here"
+	local n held
+	mkdir -p units/x.slice.d
+	printf '[Unit]\nDescription=x\n' >units/x.slice
+	cp "$TOP/contrib/systemd/hayate-user.conf" units/x.slice.d/
+	systemd-analyze --man=no verify units/x.slice 2>said || { cat said; false; }
+	run -1 grep -E 'units|hayate' said
+	# Three tasks each: there is room for two, and a part of the third.
+	a_user_of 8
+	for n in 1 2; do
+		IN_CLIENT="exec" client hayate 'echo up; cat' </dev/zero >got.$n 2>/dev/null 3>&- &
+		held[n]=$!
+		poll 10 test -s got.$n
+	done
+	CLIENT=stock run -255 client hayate true
+	kill "${held[1]}"
+	poll 10 client hayate true
+	kill "${held[2]}"
+	sshd_down
+	poll 10 rmdir "/sys/fs/cgroup/pids/user$$"
+}
+
 @test "the cron job mails a report only if there is something to do" {
 	line=$(sed -n 's/^[0-9 *]*	root	//p' "$TOP/contrib/cron/hayate-security-status" | sed 's/\\%/%/g')
 	[ -n "$line" ]
