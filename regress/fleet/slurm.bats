@@ -204,14 +204,16 @@ figure() { echo "# $*" >&3; }
 @test "a node killed with its task and a daemon killed alone cost time, and no byte twice" {
 	local dead orphan
 	# shellcheck disable=SC2046 # words
-	planned 3M 110000000 100000000 90000000 $(yes 3000000 | head -n 9)
+	planned 3M 200000000 40000000 30000000 $(yes 3000000 | head -n 9)
 	submit
 	poll 20 eval '[ "$(tasks node1 | wc -l)$(tasks node2 | wc -l)$(tasks node3 | wc -l)" = 111 ]'
-	dead=$(tasks node2) orphan=$(tasks node3)
+	# what goes on is still writing when Slurm begins it again
+	dead=$(tasks node2) orphan=$(tasks node1)
+	[ "$orphan" = 1 ]
 	poll 30 eval '[ "$(du -sm b 2>/dev/null | cut -f 1)0" -gt 400 ]'
 	kill -9 "$(cat "$BATS_FILE_TMPDIR/node2.pid")"
 	kill_task node2
-	kill -9 "$(cat "$BATS_FILE_TMPDIR/node3.pid")"
+	kill -9 "$(cat "$BATS_FILE_TMPDIR/node1.pid")"
 	SECONDS=0
 	poll 150 ended
 	figure "all was copied $SECONDS s after the kill; shard $dead was killed, $orphan went on"
@@ -220,11 +222,10 @@ figure() { echo "# $*" >&3; }
 	figure "sent in parts: $(parts | xargs)"
 	# of what was under way, the rest; and no other file twice, nor in parts
 	[ "$(parts | wc -l)" = 1 ]
-	parts | awk '!/\/large / || $2 > 92000000 { exit 1 }'
+	parts | awk '!/\/large / || $2 > 35000000 { exit 1 }'
 	[ "$("$FLEET" summary --json work | jq -r '"\(.status) \(.files.ok)"')" = "0 252" ]
-	# what went on without its daemon was waited for, or was done when Slurm began again
-	grep -l "waiting for node3" ./*_"$orphan".log || [ "$(wc -c <"$(echo ./*_"$orphan".log)")" = 0 ]
-	(cd "$BATS_FILE_TMPDIR" && node_up 2 && node_up 3)
+	grep "shard 1: waiting for node1, which copies it" ./*_1.log
+	(cd "$BATS_FILE_TMPDIR" && node_up 1 && node_up 2)
 	poll 20 eval '[ "$(sinfo -h -t idle -o %D)" = 3 ]'
 }
 
