@@ -521,6 +521,54 @@ WIDE='set widen 5000'
 	[ "$(of 0 whole) $(of 0 lane2) $(of 0 width)" = "1 0 3" ]
 }
 
+@test "a file that hosts share is cut at boundaries, and has so many writers" {
+	local order
+	for order in 0 1 3; do
+		run -0 replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
+		    "set lanes 4" "get 1 1 400000" "set align 8192" "get 1 1 400000" \
+		    "set lose 2" "set lose_at 20" "get 1 1 400000"
+		[ "$(grep -c 'whole=1 ' <<<"$output")" = 3 ]
+		[ "$(of 1 width)" = 4 ]
+		# where the others join
+		[ "$(of 1 shared)" -le 3 ]
+		true_ "$(of 1 lane3) >= 40 && $(of 1 lane3) * 4 >= $(of 1 lane0)"
+	done
+	# A put has so many writers, and a get as many readers as there are.
+	run -0 unit landings-replay <<-END
+	set streams 8
+	put 400000
+	set writers 4
+	put 400000
+	set old 150000
+	put 400000
+	END
+	[ "$(of 0 channels) $(of 1 channels) $(of 2 channels)" = "8 4 4" ]
+	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 3 ]
+}
+
+@test "what another host does not see as the first does goes over the first" {
+	local way
+	run -0 replay "$TOLD" "set lanes 4" "get 2 40 2000" "set apart 14" \
+	    "get 2 40 2000" "set other 2" "get 2 40 2000" "set blind 1" \
+	    "get 2 40 2000" "put 2 40 2000" "set handles 0" "get 2 40 2000"
+	[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 6 ]
+	# Each file is looked at there, and one that is another one is read elsewhere.
+	[ "$(of 1 requests)" -ge $(($(of 0 requests) + 50)) ]
+	[ "$(of 1 lane2)" -ge 20 ]
+	[ "$(of 2 lane2)" = 0 ]
+	[ "$(of 2 lane1)" -ge 20 ]
+	for way in 3 4 5; do
+		[ "$(of $way lane1)$(of $way lane2)$(of $way lane3)" = 000 ]
+	done
+	# A lane is lost, at any time.
+	for at in 1 2 3 5 8 13; do
+		run -0 replay "$TOLD" "set lanes 4" "set apart 14" "set lose 1" \
+		    "set lose_at $at" "get 2 40 2000" "put 2 40 2000" \
+		    "set other 2" "get 2 40 2000"
+		[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 3 ]
+	done
+}
+
 @test "behind an error or an interrupt nothing of a wide file is written" {
 	local set
 	for set in "bad 50001" "disk 50001" "interrupt 9"; do

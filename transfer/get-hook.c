@@ -255,7 +255,7 @@ take_same(struct run *t, struct file *file, const struct plan_action *a,
 	if ((now.flags & file->a.flags & flags) == flags &&
 	    now.size == file->a.size && now.mtime == file->a.mtime)
 		return PLAN_OK;
-	if (a->lane != plan_lane(a->job)) {
+	if (a->lane != plan_lane(a->job) || plan_is_looked_at(a->job)) {
 		verbose("\"%s\" is another file for connection %u, which is "
 		    "not used", file->src, a->lane + 1);
 		return PLAN_FAILED;

@@ -58,6 +58,8 @@ struct job {
 	int	 is_open;		/* there */
 	unsigned int guests;		/* other lanes that have it as guest */
 	unsigned int barred;		/* a bit for each that may not */
+	unsigned int mover;		/* the lane with the newest range */
+	int	 is_looked_at;		/* PLAN_SAME right after it is open */
 	enum { HAS_HANDLE, LOST_HANDLE, REOPENING, NO_HANDLE } loss;
 	enum plan_op then;		/* behind PLAN_REOPEN; 0: data */
 	int	 is_drained, is_settled; /* no data is away; nor will be */
@@ -155,6 +157,9 @@ struct plan {
 	struct lane lane[PLAN_LANES];
 	unsigned int lanes;		/* the first so many have been up */
 	unsigned int up, takes;		/* bits of plan_set_lanes() */
+	unsigned int apart;		/* see plan_set_apart() */
+	unsigned int writers;		/* see plan_set_shared() */
+	uint32_t align;
 	unsigned int turn;		/* the lane that sent data last */
 	struct plan_req *bucket[BUCKETS];
 	uint32_t next_id;

@@ -11,6 +11,13 @@
 #include "lanes.h"
 #include "minmax.h"
 #include "ranges.h"
+#include "width.h"
+
+/*
+ * A READ behind the size that was told, between two servers: what it brings,
+ * with 512 of them under way, waits in memory.
+ */
+#define BLIND_MOST	(32 * 1024)
 
 /* What a file costs its lane beside its bytes, in bytes */
 #define FILE_COST	(32 * 1024)
@@ -152,6 +159,8 @@ lanes_enter(struct plan *s, struct job *j)
 {
 	if (takes_lane(j)) {
 		j->lane = lanes_idlest(s);
+		if ((j->barred >> j->lane & 1) != 0)
+			j->lane = 0;
 		s->lane[j->lane].files++;
 		j->is_in_lane = 1;
 	}
@@ -187,4 +196,34 @@ lanes_set_size(struct plan *s, struct job *j, uint64_t size)
 	j->size = size;
 	lanes_set_ahead(s, j, j->kind == PLAN_FILE && j->check != CHECK_FIRST ?
 	    size - min_u64(size, j->begin) : 0);
+}
+
+uint64_t
+lanes_data_len(const struct plan *s, const struct job *j)
+{
+	uint64_t len = j->unit, next = j->ranges.cursor;
+
+	if (j->is_back)
+		return min_u64(len, j->back_end - next);
+	if (next < j->size && !s->conf.put)
+		len = min_u64(len, j->size - next);
+	if (next >= j->size && s->conf.cross)
+		len = min_u64(len, BLIND_MOST);
+	if (s->align != 0 && j->guests > 0)
+		len = min_u64(len, s->align - next % s->align);
+	return len;
+}
+
+int
+lanes_goes_on(const struct plan *s, const struct job *j, unsigned int lane)
+{
+	return s->align != 0 && j->guests > 0 && j->mover == lane &&
+	    j->ranges.nloose == 0 && j->ranges.cursor % s->align != 0;
+}
+
+uint64_t
+lanes_most(const struct plan *s, const struct job *j)
+{
+	return max_u64(lanes_share(s), j->landing == NULL ? 0 :
+	    2 * WIDTH_WINDOW);
 }

@@ -57,7 +57,22 @@ uint64_t lanes_work(const struct lane *);
 unsigned int lanes_idlest(const struct plan *);
 unsigned int lanes_count(unsigned int bits);
 
-/* Bytes that a lane may have under way */
+/* Returns the length of a file's next new READ or WRITE. */
+uint64_t lanes_data_len(const struct plan *, const struct job *);
+
+/*
+ * Returns 1 if the lane moves data of the file up to the next boundary of
+ * plan_set_shared() before others do.
+ */
+int	lanes_goes_on(const struct plan *, const struct job *,
+    unsigned int lane);
+
+/*
+ * Bytes that a lane may have under way; and if it moves this file. A channel
+ * has at least what is on the path and as much that waits for the window in
+ * ssh, so that none of it is lost while a reply returns.
+ */
 uint64_t lanes_share(const struct plan *);
+uint64_t lanes_most(const struct plan *, const struct job *);
 
 #endif /* HAYATE_LANES_H */

@@ -49,7 +49,6 @@
 #include "replies.h"
 #include "steps.h"
 #include "wide.h"
-#include "width.h"
 
 /*
  * Jobs are added ahead until so many are not printed yet: JOBS_AHEAD by any
@@ -65,12 +64,6 @@
  * made, and an OPEN that truncates has emptied it.
  */
 #define AHEAD_LEAST	(2 * 1024 * 1024)
-
-/*
- * A READ behind the size that was told, between two servers: what it brings,
- * with 512 of them under way, waits in memory.
- */
-#define BLIND_MOST	(32 * 1024)
 
 /*
  * A server that answers in another order than it was asked fills memory with
@@ -140,21 +133,6 @@ local(struct plan *s, struct job *j, enum plan_op op, struct plan_action *a)
 	return 1;
 }
 
-/* Returns the length of a file's next new READ or WRITE. */
-static uint64_t
-data_len(const struct plan *s, const struct job *j)
-{
-	uint64_t len = j->unit, next = j->ranges.cursor;
-
-	if (j->is_back)
-		return min_u64(len, j->back_end - next);
-	if (next < j->size && !s->conf.put)
-		len = min_u64(len, j->size - next);
-	if (next >= j->size && s->conf.cross)
-		len = min_u64(len, BLIND_MOST);
-	return len;
-}
-
 static int
 deal(struct plan *s, struct job *j, unsigned int lane, struct plan_action *a)
 {
@@ -162,7 +140,7 @@ deal(struct plan *s, struct job *j, unsigned int lane, struct plan_action *a)
 	    s->conf.put ? PLAN_WRITE : PLAN_READ;
 	int is_new = j->ranges.nloose == 0;
 	struct range *range = ranges_deal(&j->ranges, lane,
-	    (uint32_t)data_len(s, j));
+	    (uint32_t)lanes_data_len(s, j));
 
 	if (range == NULL || lanes_request(s, j, lane,
 	    op, range->off, range->len, a) != 1)
@@ -170,6 +148,7 @@ deal(struct plan *s, struct job *j, unsigned int lane, struct plan_action *a)
 	(*lanes_place(s, a->id))->range = range;
 	landings_place(j, a);
 	if (is_new) {
+		j->mover = lane;
 		j->past |= range->off >= j->size;
 		lanes_set_ahead(s, j, j->ahead - min_u64(j->ahead, range->len));
 	} else if (j->ranges.nloose == 0)
@@ -268,18 +247,6 @@ next_file(const struct plan *s, struct lane *l)
 	return wide_guest(s, l);
 }
 
-/*
- * Bytes that a lane may have under way. A channel has at least what is on the
- * path and as much that waits for the window in ssh, so that none of it is lost
- * while a reply returns.
- */
-static uint64_t
-most_in_lane(const struct plan *s, const struct job *j)
-{
-	return max_u64(lanes_share(s), j->landing == NULL ? 0 :
-	    2 * WIDTH_WINDOW);
-}
-
 static int
 next_in_lane(struct plan *s, unsigned int lane, struct plan_action *a)
 {
@@ -289,13 +256,24 @@ next_in_lane(struct plan *s, unsigned int lane, struct plan_action *a)
 
 	if (s->clears == CLEARS_ASKED || (j = next_file(s, l)) == NULL)
 		return 0;
-	len = min_u64(data_len(s, j), rest_of(j));
-	if (keeps_enough(s) || (l->bytes > 0 &&
-	    l->bytes + LANES_OVERHEAD + len > most_in_lane(s, j)))
+	len = min_u64(lanes_data_len(s, j), rest_of(j));
+	if (keeps_enough(s) || (l->bytes > 0 && !lanes_goes_on(s, j, lane) &&
+	    l->bytes + LANES_OVERHEAD + len > lanes_most(s, j)))
 		return 0;
 	if (j->is_unseen && j->lane == lane)
 		return checks_see(s, j, a);
 	return must_clear(s, j) ? clear(s, j, a) : deal(s, j, lane, a);
+}
+
+/* The lane of the last turn has begun a part of a file, which it ends. */
+static int
+end_part(struct plan *s, struct plan_action *a)
+{
+	struct job *j = s->align == 0 || (s->up >> s->turn & 1) == 0 ? NULL :
+	    next_file(s, &s->lane[s->turn]);
+
+	return j != NULL && lanes_goes_on(s, j, s->turn) ?
+	    next_in_lane(s, s->turn, a) : 0;
 }
 
 /* Lanes take turns. */
@@ -303,7 +281,7 @@ static int
 next_data(struct plan *s, struct plan_action *a)
 {
 	unsigned int i, lane;
-	int r = 0;
+	int r = end_part(s, a);
 
 	for (i = 1; i <= s->lanes && r == 0; i++) {
 		lane = (s->turn + i) % s->lanes;
@@ -607,6 +585,19 @@ plan_set_lanes(struct plan *s, unsigned int up, unsigned int takes)
 }
 
 void
+plan_set_apart(struct plan *s, unsigned int lanes)
+{
+	s->apart = lanes;
+}
+
+void
+plan_set_shared(struct plan *s, unsigned int writers, uint32_t align)
+{
+	s->writers = writers;
+	s->align = align;
+}
+
+void
 plan_set_window(struct plan *s, uint64_t bytes)
 {
 	s->window = bytes;
@@ -685,6 +676,12 @@ plan_width(const struct plan *s, const struct job *j)
 		n += s->lane[i].guest == j &&
 		    s->lane[i].guest_is == GUEST_IS_READY;
 	return n;
+}
+
+int
+plan_is_looked_at(const struct job *j)
+{
+	return j->is_looked_at;
 }
 
 unsigned int

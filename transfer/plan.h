@@ -86,6 +86,18 @@ void	plan_set_window(struct plan *, uint64_t bytes);
 void	plan_set_lanes(struct plan *, unsigned int up, unsigned int takes);
 
 /*
+ * Lanes that lead to other hosts than lane 0, a bit for each. What such a lane
+ * cannot open, or is another file there, is copied over the others.
+ */
+void	plan_set_apart(struct plan *, unsigned int lanes);
+
+/*
+ * Several hosts write one file: over so many lanes at most, each of which moves
+ * on to the next multiple of "align" bytes. 0 is no bound.
+ */
+void	plan_set_shared(struct plan *, unsigned int writers, uint32_t align);
+
+/*
  * A lane without anything of its own carries a file of another one, if so many
  * bytes of it are left. 0: none, as at first.
  */
@@ -122,6 +134,12 @@ void	plan_lost(struct plan *, unsigned int lane);
 /* The lane of a file; how many carry it */
 unsigned int plan_lane(const struct job *);
 unsigned int plan_width(const struct plan *, const struct job *);
+
+/*
+ * PLAN_SAME follows PLAN_OPEN over a lane to another host. If the file is
+ * another one there, it is copied over lane 0.
+ */
+int	plan_is_looked_at(const struct job *);
 
 /* How many lanes have a file, their own or one of another lane */
 unsigned int plan_carrying(const struct plan *);

@@ -55,6 +55,7 @@ begin_again(struct plan *s, struct job *j)
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = 0;
 	j->is_open = j->is_drained = j->is_settled = 0;
+	j->is_looked_at = 0;
 	j->loss = HAS_HANDLE;
 	if (s->interrupted) {
 		j->failed = 1;
@@ -162,6 +163,34 @@ reply_readdir(struct plan *s, struct job *j, enum plan_result result)
 		link_remove(&j->queue);
 }
 
+/* Returns 1 if the file goes over a lane to another host than the first. */
+static int
+is_apart(const struct plan *s, const struct job *j)
+{
+	return j->kind == PLAN_FILE && (s->apart >> j->lane & 1) != 0;
+}
+
+/* That host does not see it as the first does, which it goes to now. */
+static void
+go_home(struct plan *s, struct job *j)
+{
+	j->barred |= s->apart;
+	j->again |= !j->failed && !s->interrupted;
+}
+
+/* The first look at a file over such a lane */
+static void
+reply_look(struct plan *s, struct job *j, enum plan_result result)
+{
+	j->is_looked_at = 0;
+	j->is_open = 1;
+	j->loss = HAS_HANDLE;
+	if (result != PLAN_OK)
+		go_home(s, j);
+	j->is_unseen = j->check != CHECK_NOT;
+	steps_go_on(s, j);
+}
+
 /* The reply to OPEN or OPENDIR, of the source or the target */
 static int
 reply_open(struct plan *s, struct job *j, enum plan_op op,
@@ -174,7 +203,10 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 		return 1;
 	}
 	if (result != PLAN_OK) {
-		pace_failed(s, j);
+		if (is_apart(s, j))
+			go_home(s, j);
+		else
+			pace_failed(s, j);
 		if (op == PLAN_OPEN_TO)
 			step(s, j, PLAN_CLOSE);
 		else
@@ -188,7 +220,12 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 		step(s, j, PLAN_READDIR);
 	else if (op == PLAN_OPEN && s->conf.cross)
 		step(s, j, PLAN_OPEN_TO);
-	else {
+	else if (is_apart(s, j) && !s->conf.put) {
+		j->is_looked_at = 1;
+		j->is_open = 0;
+		j->loss = REOPENING;
+		step(s, j, PLAN_SAME);
+	} else {
 		j->is_unseen = j->check != CHECK_NOT && !s->conf.put;
 		steps_go_on(s, j);
 	}
@@ -342,6 +379,10 @@ replies_take(struct plan *s, uint32_t id, enum plan_result result,
 	lane = (*place)->lane;
 	ask = (*place)->ask;
 	lanes_retire(s, place);
+	if (op == PLAN_SAME && lane == j->lane && j->is_looked_at) {
+		reply_look(s, j, result);
+		return j->again;
+	}
 	if (op == PLAN_REOPEN || (lane == j->lane && (op == PLAN_JOIN ||
 	    op == PLAN_SAME)))
 		loss_reply(s, j, op, result);

@@ -29,6 +29,7 @@ static int
 helps(const struct plan *s, const struct job *j, unsigned int lane)
 {
 	return j->kind == PLAN_FILE && j->is_open && !j->alone &&
+	    (s->writers == 0 || !s->conf.put || j->guests + 1 < s->writers) &&
 	    j->lane != lane && (j->barred >> lane & 1) == 0 &&
 	    rest_of(j) >= least_rest(s, j) && !has_all(s, j);
 }

@@ -30,6 +30,7 @@
  *       left N      a bit for each hidden name that exists, and "alive N" for
  *                   each that another copy writes to
  *       stolen 1    another copy renames the hidden file
+ *       writers N   so many links write it at most; 0: any number
  *       in_place 0|1, preserve 0|1, unit N
  *   fail OP N      the Nth request OP fails
  *   lose CHAN N    the channel ends in the Nth round trip
@@ -74,12 +75,14 @@ static const char *const op_names[] = { "", "open_new", "open_old", "look",
     "own", "truncate", "attrs", "show", "leave", "close_second",
     "remove_second", "close" };
 
+#define PART	(1024 * KIB)		/* that one link writes */
+
 static struct {
 	long rtt, path, slow, window, most, old, special, has, space, actual;
 	long shrink, stop, in_place, preserve, unit, room, streams, logins;
-	long left, alive, stolen;
+	long left, alive, stolen, writers;
 } conf = { 100, 12500, 0, 2048, 10, -1, 0, 3, 1L << 30, -1, -1, -1, 1, 0,
-    256, 0, 0, 10, 0, 0, 0 };
+    256, 0, 0, 10, 0, 0, 0, 0 };
 
 static const struct {
 	const char *name;
@@ -93,7 +96,7 @@ static const struct {
 	{ "stop", &conf.stop }, { "in_place", &conf.in_place },
 	{ "preserve", &conf.preserve }, { "unit", &conf.unit },
 	{ "room", &conf.room }, { "streams", &conf.streams },
-	{ "logins", &conf.logins },
+	{ "logins", &conf.logins }, { "writers", &conf.writers },
 	{ "left", &conf.left }, { "alive", &conf.alive },
 	{ "stolen", &conf.stolen },
 };
@@ -599,6 +602,7 @@ put(void)
 	if ((s = plan_new(&c)) == NULL)
 		err(1, "plan_new");
 	plan_set_handles(s, 1019);
+	plan_set_shared(s, (unsigned int)conf.writers, PART);
 	plan_set_window(s, CREDIT);
 	if (plan_add(s, NULL, PLAN_FILE, s, size * (uint64_t)KIB) == NULL)
 		err(1, "plan_add");

@@ -22,6 +22,9 @@
  *       interrupt N the user interrupts after N round trips
  *       lanes N     files go over N lanes
  *       widen N     a lane without work carries a file with N bytes left
+ *       apart N     the lanes of these bits lead to other hosts
+ *       blind 0|1   these cannot open a file
+ *       align N     parts of a file that lanes share begin at multiples of N
  *       lose N, lose_at N   lane N is lost after so many round trips
  *       slow N, slow_by N   replies of lane N come so many round trips later
  *       other N     another file stands under the name on lane N; 0: on none
@@ -94,6 +97,8 @@ struct node {
 	int	 is_torn, is_mixed;	/* neither old nor new; both at once */
 	uint64_t served;		/* new bytes there */
 	uint64_t written;		/* of a file that is got */
+	uint64_t part;			/* moved last, from 1; 0: none */
+	unsigned int part_lane;
 	unsigned int asked;		/* questions of this check */
 	int	 is_asked, is_open_back, is_copied;
 	int	 seen;			/* before its first READ */
@@ -113,6 +118,7 @@ static struct {
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, fixed, serve_late;
 	uint64_t asks, hash, back, from, complete;
+	uint64_t apart, blind, align;
 	uint64_t widen, lose, lose_at, slow, slow_by, other, bad, disk;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
@@ -126,6 +132,7 @@ static struct {
 	unsigned long rounds, requests, whole, ncut, failed, printed;
 	unsigned long kept, kept_most;
 	unsigned int width;		/* most lanes of one file */
+	unsigned long shared;		/* parts that two lanes moved */
 	uint64_t come, waited;		/* bytes that wait: now, at most */
 	uint64_t ncome, pieces;		/* in pieces */
 	struct sim_handles handles, handles_to;
@@ -173,6 +180,8 @@ fails(const struct plan_action *a)
 	if (a->op == PLAN_CLEAR || a->op == PLAN_FSTAT)
 		return (a->op == PLAN_CLEAR && set.fixed) ||
 		    is_odd(plan_own(a->job)) == (a->op == PLAN_CLEAR);
+	if (a->op == PLAN_OPEN && set.blind && (set.apart >> a->lane & 1) != 0)
+		return 1;
 	if (a->op == PLAN_SAME)
 		return set.other != 0 && a->lane == set.other;
 	if (a->op == PLAN_READ && set.bad > a->off &&
@@ -488,6 +497,20 @@ check(struct job *j, struct node *n)
 	}
 }
 
+/* A file that several lanes move is cut at boundaries. */
+static void
+note_part(struct node *n, const struct plan_action *a)
+{
+	uint64_t part = a->off / set.align + 1;
+
+	sim_must(plan_width(r.s, a->job) < 2 ||
+	    a->off % set.align + a->len <= set.align,
+	    "a request stays in its part");
+	r.shared += n->part == part && n->part_lane != a->lane;
+	n->part = part;
+	n->part_lane = a->lane;
+}
+
 static void
 send(const struct plan_action *a)
 {
@@ -511,6 +534,8 @@ send(const struct plan_action *a)
 	    (n->joined >> a->lane & 1) || (n->is_open &&
 	    a->lane == plan_lane(a->job)),
 	    "a lane moves what it has open");
+	if (set.align != 0 && a->op == PLAN_READ)
+		note_part(n, a);
 	if (a->lane == plan_lane(a->job))
 		n->lane = a->lane;
 	sim_must(a->lane < set.lanes && !(set.lose != 0 &&
@@ -807,6 +832,8 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	plan_set_handles(r.s, set.handles);
 	plan_set_window(r.s, set.window);
 	plan_set_widen(r.s, set.widen);
+	plan_set_apart(r.s, (unsigned int)set.apart);
+	plan_set_shared(r.s, 0, (uint32_t)set.align);
 	plan_set_lanes(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
 	sim_must(plan_add(r.s, NULL, PLAN_DIR, new_node(NULL, dirs, 1), 0) !=
 	    NULL, "memory");
@@ -833,6 +860,8 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	if (set.widen != 0)
 		printf(" width=%u waited=%" PRIu64 " pieces=%" PRIu64, r.width,
 		    r.waited, r.pieces);
+	if (set.align != 0)
+		printf(" shared=%lu", r.shared);
 	for (i = 0; i < set.lanes; i++)
 		printf(" lane%u=%lu", i, r.data[i]);
 	putchar('\n');
@@ -856,7 +885,9 @@ setting(const char *key)
 	    { "lanes", &set.lanes }, { "asks", &set.asks },
 	    { "hash", &set.hash }, { "back", &set.back },
 	    { "from", &set.from }, { "complete", &set.complete },
-	    { "widen", &set.widen }, { "lose", &set.lose },
+	    { "widen", &set.widen }, { "apart", &set.apart },
+	    { "blind", &set.blind }, { "align", &set.align },
+	    { "lose", &set.lose },
 	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
 	    { "slow_by", &set.slow_by }, { "other", &set.other },
 	    { "bad", &set.bad }, { "disk", &set.disk },
