@@ -85,6 +85,7 @@ HAYATE_HOOKS = \
 	transfer/from-hook.c \
 	transfer/get-hook.c \
 	transfer/hidden-hook.c \
+	transfer/hosts-hook.c \
 	transfer/journal-hook.c \
 	transfer/landing-hook.c \
 	transfer/link-hook.c \
@@ -95,6 +96,7 @@ HAYATE_HOOKS = \
 	transfer/names-hook.c \
 	transfer/opening-hook.c \
 	transfer/outcome-hook.c \
+	transfer/proof-hook.c \
 	transfer/put-hook.c \
 	transfer/report-hook.c \
 	transfer/server-hook.c \
@@ -103,6 +105,7 @@ HAYATE_HOOKS = \
 	transfer/sparse-hook.c \
 	transfer/stock-hook.c \
 	transfer/verdict-hook.c \
+	transfer/where-hook.c \
 	transfer/sums-hook.c \
 	ssh/asked-hook.c \
 	ssh/authonly-client-hook.c \

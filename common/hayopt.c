@@ -25,7 +25,7 @@
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
-	TRANSFER_STREAMS, EARLY_LOGIN, TELL_LIMITS, SESSION_LOG,
+	TRANSFER_STREAMS, TRANSFER_HOSTS, EARLY_LOGIN, TELL_LIMITS, SESSION_LOG,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -37,6 +37,7 @@ enum kind {
 	NUMBER,			/* auto or a number */
 	LIMIT,			/* none or a SIZE; none is 0 */
 	AUTO_FLAG,		/* auto, yes or no */
+	HOSTS,			/* none or names with commas, kept as text */
 	NAME,			/* default or a name, kept as text */
 	OTHER_FLAG,		/* HPN-SSH's name of a flag */
 	OTHER_NOT,		/* HPN-SSH's name of a negated flag */
@@ -85,6 +86,7 @@ static const struct keyword {
 	{ "MaxRate", B, LIMIT, MAX_RATE, 0, K, 4 * G, NULL },
 	{ "TransferStreams", C, NUMBER, TRANSFER_STREAMS,
 	    1, 1, HAYOPT_STREAMS_MAX, NULL },
+	{ "TransferHosts", C, HOSTS, TRANSFER_HOSTS, 0, 0, 0, NULL },
 	{ "EarlyLogin", C, AUTO_FLAG, EARLY_LOGIN, AUTO, 0, 1, NULL },
 	{ "TellLimits", S, FLAG, TELL_LIMITS, 1, 0, 1, NULL },
 	{ "SessionLog", S, FLAG, SESSION_LOG, 1, 0, 1, NULL },
@@ -165,6 +167,7 @@ static struct value {
 	char		text[HAYOPT_NAME_MAX + 1];	/* of a NAME */
 } layers[HAYOPT_MATCH + 1][NSLOTS];
 
+static char hosts[HAYOPT_HOSTS_LEN];	/* "": none; of the global layer */
 static int noted[NKEYWORDS];	/* its note was given */
 static int stale = 1;		/* "current" has to be computed again */
 static struct hayopt current;
@@ -254,6 +257,8 @@ hayopt_get(void)
 		current.transfer_streams = !current.hayate ? 1 :
 		    get_value(TRANSFER_STREAMS) == AUTO ? HAYOPT_STREAMS_AUTO :
 		    (int)get_value(TRANSFER_STREAMS);
+		current.transfer_hosts = current.hayate && hosts[0] != '\0' ?
+		    hosts : NULL;
 		current.early_login = !current.hayate ? HAYOPT_EARLY_NO :
 		    get_value(EARLY_LOGIN) == AUTO ? HAYOPT_EARLY_AUTO :
 		    get_value(EARLY_LOGIN) != 0 ? HAYOPT_EARLY_YES :
@@ -272,6 +277,7 @@ hayopt_reset(void)
 {
 	memset(layers, 0, sizeof(layers));
 	memset(noted, 0, sizeof(noted));
+	hosts[0] = '\0';
 	stale = 1;
 }
 
@@ -430,6 +436,39 @@ parse_name(const char *word)
 	    len <= HAYOPT_NAME_MAX ? 0 : -1;
 }
 
+/* A name of a list, as far as can be said without a look at it */
+static int
+is_host(const char *name, size_t len)
+{
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		if (!isgraph((unsigned char)name[i]) ||
+		    strchr("\"'`$;&|<>(){}*?\\", name[i]) != NULL)
+			return 0;
+	}
+	return len > 0 && name[0] != '-';
+}
+
+#define HOSTS_WANTED	"names of 1 to 7 hosts are allowed, with commas " \
+	"between them and no spaces"
+
+const char *
+hayopt_refuse_hosts(const char *list)
+{
+	size_t len, n = 0;
+
+	if (strlen(list) >= HAYOPT_HOSTS_LEN)
+		return HOSTS_WANTED ", at most 511 characters";
+	for (;; list += len + 1) {
+		len = strcspn(list, ",");
+		if (!is_host(list, len) || ++n > HAYOPT_HOSTS_MAX)
+			return HOSTS_WANTED;
+		if (list[len] == '\0')
+			return NULL;
+	}
+}
+
 /* Writes a bound, which is a whole number of one of the units. */
 static const char *
 print_bound(uint64_t bound, char *buf, size_t len)
@@ -459,14 +498,14 @@ describe_values(const struct keyword *k, char *buf, size_t len)
 		snprintf(buf, len, "default or the name of an algorithm is "
 		    "allowed, of at most %d characters", HAYOPT_NAME_MAX);
 		break;
+	case HOSTS:
+		snprintf(buf, len, "%s", "none, or " HOSTS_WANTED);
+		break;
 	case COUNT:
 	case NUMBER:
 		snprintf(buf, len, "auto%s or a number from %llu to %llu "
 		    "is allowed", k->kind == COUNT ? ", off" : "",
 		    (unsigned long long)k->min, (unsigned long long)k->max);
-		break;
-	case AUTO_FLAG:
-		snprintf(buf, len, "auto, yes or no is allowed");
 		break;
 	case RETIRED:
 	case FOREIGN:
@@ -478,7 +517,8 @@ describe_values(const struct keyword *k, char *buf, size_t len)
 		snprintf(buf, len, "only yes is allowed, %s", k->note);
 		break;
 	default:
-		snprintf(buf, len, "yes or no is allowed");
+		snprintf(buf, len, "%syes or no is allowed",
+		    k->kind == AUTO_FLAG ? "auto, " : "");
 		break;
 	}
 }
@@ -504,6 +544,9 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 		r = parse_size(av[0], k->min, k->max, valp);
 	else if (k->kind == NAME)
 		r = parse_name(av[0]);
+	else if (k->kind == HOSTS)
+		r = strcasecmp(av[0], "none") == 0 ||
+		    hayopt_refuse_hosts(av[0]) == NULL ? 0 : -1;
 	else if (k->kind == AUTO_FLAG && strcasecmp(av[0], "auto") == 0)
 		*valp = AUTO;
 	else if (k->kind == FOREIGN_YES)
@@ -539,6 +582,8 @@ store_value(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
 	v->have |= by;
 	if (k->kind == NAME && strcasecmp(word, "default") != 0)
 		snprintf(v->text, sizeof(v->text), "%s", word);
+	if (k->kind == HOSTS && strcasecmp(word, "none") != 0)
+		snprintf(hosts, sizeof(hosts), "%s", word);
 	if (by == BY_NAME)
 		v->named = val;
 	else if (k->kind == OTHER_OFF)
@@ -618,6 +663,8 @@ dump_option(const struct keyword *k, char *buf, size_t len)
 		word = val ? "yes" : "no";
 	else if (k->kind == NAME)
 		word = get_name(k->slot) ? get_name(k->slot) : "default";
+	else if (k->kind == HOSTS)
+		word = hosts[0] != '\0' ? hosts : "none";
 	else if (k->kind == LIMIT && val == 0)
 		word = "none";
 	else if ((k->kind == COUNT && val == 0) || val == AUTO)

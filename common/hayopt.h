@@ -33,6 +33,8 @@
 #define HAYOPT_NAME_MAX		15	/* as in the kernel, TCP_CA_NAME_MAX */
 #define HAYOPT_STREAMS_AUTO	0	/* as many as help */
 #define HAYOPT_STREAMS_MAX	8
+#define HAYOPT_HOSTS_MAX	7	/* beside the first */
+#define HAYOPT_HOSTS_LEN	512	/* of their list, with its NUL */
 
 /* What a login sends before it is answered */
 enum hayopt_early { HAYOPT_EARLY_NO, HAYOPT_EARLY_YES, HAYOPT_EARLY_AUTO };
@@ -49,6 +51,7 @@ struct hayopt {
 	const char	*congestion_control; /* NULL: the kernel's default */
 	uint64_t	max_rate;	/* sent bytes per second; 0: any */
 	int		transfer_streams; /* or HAYOPT_STREAMS_AUTO */
+	const char	*transfer_hosts; /* names and commas; NULL: none */
 	enum hayopt_early early_login;
 	int		session_log;	/* server: a line at the end */
 	int		tell_limits;	/* server: to a client that asks */
@@ -112,6 +115,12 @@ const char *hayopt_upstream_name(int side, const char *keyword);
  * names. Returns 1 if anything was replaced. The text does not become longer.
  */
 int	hayopt_replace_ciphers(char *text);
+
+/*
+ * Returns NULL if "list" is one of names for TransferHosts: 1 to
+ * HAYOPT_HOSTS_MAX of them, with commas between. Otherwise what is allowed.
+ */
+const char *hayopt_refuse_hosts(const char *list);
 
 /*
  * Writes the i-th option as "ssh -G" and "sshd -T" show it: "name value", the

@@ -153,7 +153,7 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 void
 optline_dump(int side)
 {
-	char line[128];
+	char line[64 + HAYOPT_HOSTS_LEN];
 	size_t i;
 
 	for (i = 0; hayopt_dump(side, i, line, sizeof(line)) == 0; i++)

@@ -42,7 +42,7 @@ alone() { completed /nonexistent "$@"; }
 	[ "$(both ssh -o Window)" = "WindowMax= WindowMemoryMax= WindowTuning= WindowsOfTheirs=" ]
 	[ "$(both scp -o Hay)" = "Hayate=" ]
 	[ "$(both sftp -4 -oNoneS)" = "-oNoneSwitch=" ]
-	[ "$(both ssh -p 22 -o T)" = "Theirs= TransferStreams=" ]
+	[ "$(both ssh -p 22 -o T)" = "Theirs= TransferHosts= TransferStreams=" ]
 	[ "$(alone ssh -o Cong)" = "CongestionControl=" ]
 }
 
@@ -70,7 +70,7 @@ alone() { completed /nonexistent "$@"; }
 			"$(bin ssh)" -G -F /dev/null -o "$name=$value" near >/dev/null
 			n=$((n + 1))
 		done
-	done < <(sed -n 's/^	{ "\([A-Za-z0-9]*\)", [CB], \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|NAME\), .*/\1/p' \
+	done < <(sed -n 's/^	{ "\([A-Za-z0-9]*\)", [CB], \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), .*/\1/p' \
 	    "$TOP/common/hayopt.c")
 	((n >= 20))
 }
@@ -108,10 +108,23 @@ long_options() {
 			[ "$(both $program "$option" = zf)" = zfile ]
 			[ "$(alone $program "$option" =)" = "host1.json zfile" ]
 			n=$((n + 1))
-		done < <(long_options $program | grep ' ')
+		done < <(long_options $program | grep ' ' | grep -v -e --hosts)
 	done
 	((n >= 2))
 	[ "$(both scp --resume host)" = "host1 host2" ]
+}
+
+@test "behind --hosts come names of hosts, one after the other" {
+	local program
+	touch host1.json
+	echo "127.0.0.1 dtn1 dtn2 other" >hosts
+	export HOSTFILE=$PWD/hosts
+	for program in scp sftp; do
+		[ "$(alone $program --hosts dt)" = "dtn1 dtn2" ]
+		[ "$(both $program --hosts = dtn1)" = dtn1 ]
+		[ "$(alone $program --hosts dtn1,o)" = dtn1,other ]
+		[ "$(both $program --hosts host1)" = "" ]
+	done
 }
 
 @test "-j of scp and sftp is completed, and behind it the values that it takes" {

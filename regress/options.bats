@@ -35,6 +35,7 @@ good() {
 	case $1 in
 	SIZE|LIMIT) echo 4M ;;
 	NAME) echo reno ;;
+	HOSTS) echo near,far ;;
 	RETIRED|COUNT|NUMBER) echo 1 ;;
 	*) echo no ;;
 	esac
@@ -47,13 +48,13 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	FLAVOUR=asan unit hayopt-test
 }
 
-@test "ssh -G differs from stock by eleven lines" {
+@test "ssh -G differs from stock by twelve lines" {
 	: >c
 	cli c >with
 	BUILD_OF=stock cli c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 11 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 12 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
@@ -108,8 +109,9 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 }
 
 @test "the error for a wrong value names file, line and allowed values" {
-	local name sides kind want side
+	local name sides kind want side bad
 	while read -r name sides kind; do
+		bad=7Q
 		case $kind in
 		SIZE)	want="a size from 2M to [0-9]+[MG] is allowed, in bytes or with K, M or G" ;;
 		LIMIT)	want="none or a size from 1K to 4G is allowed, in bytes or with K, M or G" ;;
@@ -118,11 +120,13 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 		NUMBER)	want="auto or a number from 1 to 8 is allowed" ;;
 		RETIRED) continue ;;
 		AUTO_FLAG) want="auto, yes or no is allowed" ;;
+		HOSTS)	bad=7Q,
+			want="none, or names of 1 to 7 hosts are allowed, with commas between them and no spaces" ;;
 		*)	want="yes or no is allowed" ;;
 		esac
-		printf '%s\n' "# one" "Host far" "$name 7Q" >c
-		printf '%s\n' "# one" "Match user x" "$name 7Q" >s
-		want="line 3: $name \"7Q\": $want"
+		printf '%s\n' "# one" "Host far" "$name $bad" >c
+		printf '%s\n' "# one" "Match user x" "$name $bad" >s
+		want="line 3: $name \"$bad\": $want"
 		case $sides in [CB])
 			run -255 cli c
 			[[ $output =~ ^c\ $want ]]
@@ -467,7 +471,7 @@ rows() {
 	/^	\{ "/ { row = "" }
 	{ row = row $0 }
 	/\},$/ && row ~ /^	\{ "/ { print row; row = "" }' "$TOP/common/hayopt.c" |
-	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
+	    sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), [A-Z_]*, *\(.*\), NULL },$/\1|\2|\3|\4/p' |
 	    sed -e 's/\<K\>/1024/g; s/\<M\>/1048576/g; s/\<G\>/1073741824/g' \
 		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/HAYOPT_STREAMS_MAX/8/; s/[ 	]//g; s/,/|/g'
 }
@@ -479,7 +483,7 @@ word() {
 	FLAG:1)	echo yes ;;
 	COUNT:-1|AUTO_FLAG:-1) echo auto ;;
 	NAME:0)	echo default ;;
-	LIMIT:0) echo none ;;
+	LIMIT:0|HOSTS:0) echo none ;;
 	*)	echo $(($2)) ;;
 	esac
 }
@@ -529,6 +533,9 @@ lacks() {
 		says "\\.Cm $default \\(the default\\)" "$2" "the default"
 		says '\.Cm yes' "$2" "the value yes"
 		says '\.Cm no' "$2" "the value no" ;;
+	HOSTS)
+		says "\\.Cm $default \\(the default\\)" "$2" "the default"
+		says 'names of 1 to 7 hosts' "$2" "bounds" ;;
 	NAME)	says "\\.Cm $default \\(the default\\)" "$2" "the default" ;;
 	esac
 	says "^.It Cm $2 Specifies " "$2" "what it does"
@@ -553,7 +560,7 @@ lacks() {
 		diff table <(comm -13 stock.$side ours.$side)
 	done
 	# the defaults of the page are those of the table: see lacks
-	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|AUTO_FLAG|NAME)$')" ]
+	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|AUTO_FLAG|HOSTS|NAME)$')" ]
 }
 
 @test "each entry says what, values and units, default, interplay, and what a stock peer does" {
@@ -586,6 +593,7 @@ lacks() {
 	MaxRate|LIMIT|0|1024|4*1073741824|s/to 4G/to 2G/|bounds
 	CipherThreads|COUNT|-1|1|16|s/to 16/to 8/|bounds
 	TransferStreams|NUMBER|1|1|8|s/to 8/to 9/|bounds
+	TransferHosts|HOSTS|0|0|0|s/1 to 7/1 to 8/|bounds
 	CipherThreads|COUNT|-1|1|16|s/^\.Cm Hayate no/no/|another keyword
 	EarlyLogin|AUTO_FLAG|-1|0|1|s/^(the default)//|the default
 	EarlyLogin|AUTO_FLAG|-1|0|1|s/^\.Cm yes/yes/|the value yes

@@ -16,7 +16,7 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 
 # options: name and sides of our own keywords
 options() {
-	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|NAME\), .*/\1 \2/p' \
+	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), .*/\1 \2/p' \
 	    "$TOP/common/hayopt.c"
 }
 

@@ -22,6 +22,9 @@
 #include "optline-hook.h"
 #include "tell.h"
 
+/* Weak: another program that reads options does not link it. */
+extern void	login_quiet_jump(void) __attribute__((weak));
+
 int
 cliopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active, int *ret)
@@ -48,7 +51,10 @@ void
 cliopt_log_deferred(void)
 {
 	optline_log_deferred();
-	if (hayopt_get()->hayate && hayopt_get()->transfer_streams != 1)
+	if (login_quiet_jump != NULL)
+		login_quiet_jump();
+	if (hayopt_get()->hayate && (hayopt_get()->transfer_streams != 1 ||
+	    hayopt_get()->transfer_hosts != NULL))
 		asked_begin();
 }
 

@@ -8,8 +8,10 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/mman.h>
 
 #include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,25 +19,31 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "misc.h"
 #include "pathnames.h"
 #include "xmalloc.h"
 
 #include "further-hook.h"
 
 #define HOST_ENV	"HAYATE_FIRST_HOST"
-#define QUIET		'q'
-#define LOUD		'v'
 
 static int heard = -1;		/* what standard error was */
 static LogLevel level;
 
+/* Of another host */
+static int is_silent;		/* nothing is said of it */
+static int kept = -1;		/* what was said; a file in memory */
+static char *other;		/* its name, until it has logged in */
+
+/* Of what was said, so much is looked at */
+#define KEPT_MOST	4096
+
 void
-further_tell(const char *host, int is_quiet)
+further_tell(const char *host, enum further_voice voice)
 {
 	char *text;
 
-	xasprintf(&text, "%ld %c %s", (long)getpid(), is_quiet ? QUIET : LOUD,
-	    host);
+	xasprintf(&text, "%ld %c %s", (long)getpid(), (int)voice, host);
 	setenv(HOST_ENV, text, 1);
 	free(text);
 }
@@ -67,16 +75,44 @@ further_host(void)
 	return text == NULL ? NULL : text + 2;
 }
 
+const char *
+further_other(void)
+{
+	const char *host = further_host();
+
+	return host != NULL && *host == FURTHER_OTHER ? host + 1 : NULL;
+}
+
+/* Upstream ends by exit() as well as by cleanup_exit(). */
+static void
+begin_other(int is_quiet)
+{
+	other = xstrdup(further_other());
+	atexit(further_cleanup);
+#ifdef MFD_CLOEXEC
+	if (is_quiet && (kept = memfd_create("said", MFD_CLOEXEC)) != -1)
+		dup2(kept, STDERR_FILENO);
+#endif
+}
+
 void
 further_begin(void)
 {
 	static int has_begun;
 	const char *text;
+	int is_quiet;
 
-	if (has_begun++ || (text = told()) == NULL || *text != QUIET)
+	if (has_begun++ || (text = told()) == NULL)
 		return;
-	heard = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	further_hush();
+	is_silent = *text == FURTHER_SILENT;
+	is_quiet = *text != FURTHER_LOUD;
+	if (is_quiet)
+		heard = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
+		    STDERR_FILENO + 1);
+	if (further_other() != NULL)
+		begin_other(is_quiet);
+	if (kept == -1)
+		further_hush();
 }
 
 void
@@ -103,4 +139,74 @@ further_hush(void)
 		return;
 	dup2(fd, STDERR_FILENO);
 	close(fd);
+}
+
+void
+further_is_in(void)
+{
+	free(other);
+	other = NULL;
+	if (kept == -1)
+		return;
+	close(kept);
+	kept = -1;
+	further_hush();
+}
+
+/* Returns the last line of the text, which it changes. */
+static char *
+last_line(char *text)
+{
+	char *line = text + strlen(text);
+
+	while (line > text && strchr("\r\n", line[-1]) != NULL)
+		*--line = '\0';
+	while (line > text && line[-1] != '\n')
+		line--;
+	return line;
+}
+
+/* Why it ended, as far as upstream has said; the caller frees it. */
+static char *
+explain(void)
+{
+	char text[KEPT_MOST + 1], *line;
+	off_t end = kept == -1 ? 0 : lseek(kept, 0, SEEK_END);
+	ssize_t n;
+
+	if (kept == -1)
+		return xstrdup("what stands above says why");
+	n = pread(kept, text, KEPT_MOST, MAXIMUM(end - KEPT_MOST, 0));
+	text[MAXIMUM(n, 0)] = '\0';
+	if (strstr(text, "host key is known for") != NULL)
+		return xstrdup("its host key is not known; log in to it once "
+		    "with ssh");
+	if (strstr(text, "HOST IDENTIFICATION HAS CHANGED") != NULL)
+		return xstrdup("its host key is not the one that is known");
+	line = last_line(text);
+	return xstrdup(*line == '\0' ? "the login failed" : line);
+}
+
+/* Returns 1 if the first no longer waits. */
+static int
+is_forgotten(void)
+{
+	struct pollfd pfd = { STDIN_FILENO, POLLIN, 0 };
+
+	return poll(&pfd, 1, 0) == 1 && (pfd.revents & POLLHUP) != 0;
+}
+
+void
+further_cleanup(void)
+{
+	char *why;
+
+	if (other == NULL || is_silent || is_forgotten())
+		return;
+	why = explain();
+	dprintf(heard == -1 ? STDERR_FILENO : heard,
+	    "Host %s is left out: %s\r\n", other, why);
+	free(why);
+	free(other);
+	other = NULL;
 }

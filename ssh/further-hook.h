@@ -11,15 +11,23 @@
  * silent, and so are all programs that it starts, but for one thing: the alarm
  * that the host has another key.
  *
+ * One that goes to another host (TransferHosts) is silent as well, but what it
+ * says until it has logged in is kept. If it ends before that, while the first
+ * still waits for it, one line says that the host is left out, and why.
+ *
  * The environment has the process ID of the first, how loud it is, and its
- * host.
+ * host, or behind FURTHER_OTHER the name of another one.
  */
 
 #ifndef HAYATE_FURTHER_HOOK_H
 #define HAYATE_FURTHER_HOOK_H
 
+#define FURTHER_OTHER	'@'
+
 /* In the first, before the other is started and after: */
-void	further_tell(const char *host, int is_quiet);
+enum further_voice { FURTHER_SILENT = 's', FURTHER_QUIET = 'q',
+    FURTHER_LOUD = 'v' };
+void	further_tell(const char *host, enum further_voice);
 void	further_told(void);
 
 /*
@@ -28,11 +36,18 @@ void	further_told(void);
  */
 const char *further_host(void);
 
+/* Likewise, the name of another host; NULL: it goes to that of the first */
+const char *further_other(void);
+
 /* At its first option: is silent from here on, if this is one. */
 void	further_begin(void);
 
 /* Errors are heard, or no longer. Nothing changes where all is heard. */
 void	further_speak(void);
 void	further_hush(void);
+
+/* At another host: it has logged in; it ends. */
+void	further_is_in(void);
+void	further_cleanup(void);
 
 #endif /* HAYATE_FURTHER_HOOK_H */

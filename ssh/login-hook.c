@@ -32,6 +32,7 @@
 #include "sshkey.h"
 #include "xmalloc.h"
 
+#include "authonly-hook.h"
 #include "further-hook.h"
 #include "hayopt.h"
 #include "links-hook.h"
@@ -68,6 +69,11 @@ login_check(struct ssh *ssh)
 	const char *first = further_host();
 	char *host;
 
+	if (further_other() != NULL) {
+		further_is_in();
+		further_told();
+		return;
+	}
 	if (first == NULL)
 		return;
 	host = describe_host(ssh);
@@ -88,7 +94,8 @@ is_first_key(const struct sshkey *key)
 	char *mine = describe_key(key);
 	int is_first;
 
-	first = first == NULL ? NULL : strrchr(first, ' ');
+	first = first == NULL || further_other() != NULL ? NULL :
+	    strrchr(first, ' ');
 	is_first = first == NULL || strcmp(first + 1, mine) == 0;
 	free(mine);
 	return is_first;
@@ -109,6 +116,50 @@ login_verify_host_key(char *name, struct sockaddr *address,
 		error("A further connection met this and was closed; the "
 		    "first one had the right key and goes on.");
 	return r;
+}
+
+/* Other hosts */
+
+const char *
+login_hosts(void)
+{
+	static char *all;
+
+	if (all == NULL && hayopt_get()->transfer_hosts != NULL)
+		xasprintf(&all, "%s,%s", options.host_arg,
+		    hayopt_get()->transfer_hosts);
+	return all;
+}
+
+int
+login_streams(void)
+{
+	const char *at = hayopt_get()->transfer_hosts;
+	int n = hayopt_get()->transfer_streams;
+
+	for (; at != NULL && n >= 1 && n <= HAYOPT_HOSTS_MAX &&
+	    hayopt_get()->transfer_streams == 1; n++) {
+		if ((at = strchr(at, ',')) != NULL)
+			at++;
+	}
+	return n;
+}
+
+/* Returns the name of a host, which the caller frees; NULL: there is none. */
+static char *
+name_host(int number)
+{
+	const char *at = login_hosts();
+	char *name;
+
+	while (at != NULL && number-- > 0) {
+		if ((at = strchr(at, ',')) != NULL)
+			at++;
+	}
+	if (at == NULL)
+		return NULL;
+	xasprintf(&name, "%.*s", (int)strcspn(at, ","), at);
+	return name;
 }
 
 /* The first value of an option counts, so these come first. */
@@ -160,6 +211,28 @@ add_jump(arglist *args)
 	    at == NULL ? "" : at);
 }
 
+void
+login_quiet_jump(void)
+{
+	const char *command = options.proxy_command, *at;
+	char *text;
+
+	if (further_other() == NULL || options.jump_host == NULL ||
+	    command == NULL)
+		return;
+	if (options.jump_extra != NULL) {
+		error("the ssh of a second jump host cannot be told not to "
+		    "ask");
+		exit(255);
+	}
+	if ((at = strstr(command, " -W '[%h]:%p' ")) == NULL)
+		return;
+	xasprintf(&text, "%.*s -oBatchMode=yes%s", (int)(at - command),
+	    command, at);
+	free(options.proxy_command);
+	options.proxy_command = text;
+}
+
 /*
  * MaxRate. A further connection gets the part of one, and the first what is
  * left, so that it has all while it is alone. That a further one has ended is
@@ -209,8 +282,8 @@ begin_share(struct ssh *ssh)
 	if (opt->max_rate == 0 || share.rate != 0)
 		return;
 	share.rate = opt->max_rate;
-	share.parts = opt->transfer_streams == 0 ? LINKS_MOST :
-	    MINIMUM(opt->transfer_streams, LINKS_MOST);
+	share.parts = login_streams() == 0 ? LINKS_MOST :
+	    MINIMUM(login_streams(), LINKS_MOST);
 	share.fd = ssh_packet_get_connection_out(ssh);
 	memset(&sa, 0, sizeof(sa));
 	sa.sa_handler = take_back;
@@ -233,47 +306,93 @@ give_share(pid_t pid)
 	    (unsigned long long)share.rate, share.parts);
 }
 
-/* Returns 0, or -1 if they cannot be known. */
+/* A host that is switched off, or gets so, is given up after so long. */
+#define CONNECT_S	15
+#define ALIVE_S		15
+
+/* What an ssh to another host has in addition. */
+static void
+add_other(arglist *args)
+{
+	addargs(args, "-oStrictHostKeyChecking=yes");
+	addargs(args, "-oTransferHosts=none");
+	addargs(args, "-oProxyUseFdpass=no");
+	if (authonly_mode_in_force() == NULL)
+		addargs(args, "-oNoneSwitch=no");
+	if (options.connection_timeout <= 0)
+		addargs(args, "-oConnectTimeout=%d", CONNECT_S);
+	addargs(args, "-oServerAliveInterval=%d",
+	    options.server_alive_interval > 0 ?
+	    options.server_alive_interval : ALIVE_S);
+}
+
+/* What comes before the arguments of this ssh */
+static void
+add_quiet(arglist *args, const char *other, int has_jump)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(quiet) / sizeof(*quiet); i++)
+		addargs(args, "%s", quiet[i]);
+	if (share.rate != 0)
+		addargs(args, "-oMaxRate=%llu", (unsigned long long)
+		    MAXIMUM(share.rate / share.parts, RATE_LEAST));
+	if (other != NULL)
+		add_other(args);
+	/* BatchMode would set another one. */
+	addargs(args, "-oServerAliveInterval=%d",
+	    options.server_alive_interval);
+	if (has_jump)
+		add_jump(args);
+}
+
+/*
+ * Adds our arguments. The host stands behind "--", as scp and sftp write it,
+ * and "other", unless it is NULL, takes its place. Returns 0, or -1 if there is
+ * no such place.
+ */
 static int
-make_arguments(arglist *args)
+add_own(arglist *args, const char *other, int has_jump, const char *word,
+    const char *end)
+{
+	int behind = -1;		/* so many words behind "--" */
+
+	while ((word += strlen(word) + 1) < end) {
+		behind += behind >= 0;
+		if (has_jump && behind == -1 && strcmp(word, "-J") == 0)
+			word += sizeof("-J");	/* and its argument */
+		else
+			addargs(args, "%s", other != NULL && behind == 1 ?
+			    other : word);
+		if (behind == -1 && strcmp(word, "--") == 0)
+			behind = 0;
+	}
+	return other != NULL && behind < 1 ? -1 : 0;
+}
+
+/* "other" is another host, or NULL. Returns 0, or -1 if they are not known. */
+static int
+make_arguments(arglist *args, const char *other)
 {
 	struct sshbuf *b = read_arguments();
-	const char *word, *end;
-	int has_jump = options.jump_host != NULL &&
-	    options.proxy_command != NULL, in_options = 1;
-	size_t i;
+	const char *word;
+	int r, has_jump = other == NULL && options.jump_host != NULL &&
+	    options.proxy_command != NULL;
 
 	if (b == NULL)
 		return -1;
-	if (options.jump_extra != NULL) {
+	if (other == NULL && options.jump_extra != NULL) {
 		verbose("the ssh of a second jump host cannot be told "
 		    "not to ask");
 		sshbuf_free(b);
 		return -1;
 	}
 	word = (const char *)sshbuf_ptr(b);
-	end = word + sshbuf_len(b);
 	addargs(args, "%s", word);
-	for (i = 0; i < sizeof(quiet) / sizeof(*quiet); i++)
-		addargs(args, "%s", quiet[i]);
-	if (share.rate != 0)
-		addargs(args, "-oMaxRate=%llu", (unsigned long long)
-		    MAXIMUM(share.rate / share.parts, RATE_LEAST));
-	/* BatchMode would set another one. */
-	addargs(args, "-oServerAliveInterval=%d",
-	    options.server_alive_interval);
-	if (has_jump)
-		add_jump(args);
-	while ((word += strlen(word) + 1) < end) {
-		if (strcmp(word, "--") == 0)
-			in_options = 0;
-		if (has_jump && in_options && strcmp(word, "-J") == 0)
-			word += sizeof("-J");	/* and its argument */
-		else
-			addargs(args, "%s", word);
-	}
+	add_quiet(args, other, has_jump);
+	r = add_own(args, other, has_jump, word, word + sshbuf_len(b));
 	sshbuf_free(b);
-	return 0;
+	return r;
 }
 
 /*
@@ -295,21 +414,46 @@ become(int sock, arglist *args)
 	_exit(255);
 }
 
+/* What the new process is told of the host; the caller frees it. */
+static char *
+tell_host(struct ssh *ssh, const char *other)
+{
+	char *host;
+
+	if (other == NULL)
+		return describe_host(ssh);
+	xasprintf(&host, "%c%s", FURTHER_OTHER, other);
+	return host;
+}
+
+/* How loud the new process is */
+static enum further_voice
+voice(void)
+{
+	if (log_level_get() > SYSLOG_LEVEL_INFO)
+		return FURTHER_LOUD;
+	return log_level_get() == SYSLOG_LEVEL_INFO ? FURTHER_QUIET :
+	    FURTHER_SILENT;
+}
+
 int
-login_start(struct ssh *ssh, int sock)
+login_start(struct ssh *ssh, int sock, int number)
 {
 	arglist args = { 0 };
 	sigset_t child, old;
 	pid_t pid = -1;
-	char *host;
+	char *host, *other = number == 0 ? NULL : name_host(number);
+
+	if (number != 0 && other == NULL)
+		return -1;
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &old);
 	begin_share(ssh);
-	if (make_arguments(&args) == 0) {
-		host = describe_host(ssh);
-		further_tell(host, log_level_get() <= SYSLOG_LEVEL_INFO);
+	if (make_arguments(&args, other) == 0) {
+		host = tell_host(ssh, other);
+		further_tell(host, voice());
 		if ((pid = fork()) == 0)
 			become(sock, &args);
 		further_told();
@@ -324,6 +468,7 @@ login_start(struct ssh *ssh, int sock)
 		give_share(pid);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	freeargs(&args);
+	free(other);
 	return pid == -1 ? -1 : 0;
 }
 

@@ -21,6 +21,12 @@
  * anything if its own are others. Behind a proxy only the key can tell. A key
  * that is neither the first's nor known is an alarm, which the user hears.
  *
+ * TransferHosts names other hosts. An ssh to one of these has that name in the
+ * place of the first one's, so ssh_config says for it what it says for this
+ * name. Its key has to be known, whatever StrictHostKeyChecking says, and it
+ * asks for data in clear only if the first connection has that. It gives up a
+ * host that does not answer (CONNECT_S, ALIVE_S, unless the user chose others).
+ *
  * Called by serve-hook.c, and by upstream's sshconnect2.c, for which
  * build-aux/overlay.mk renames a call; in ssh. Main thread only.
  */
@@ -34,10 +40,26 @@ struct ssh_conn_info;
 struct sshkey;
 
 /*
- * The socket becomes standard input and output of the new process; it remains
- * the caller's. Returns 0, or -1 if no process could be started.
+ * How many connections the user wants, with the first; HAYOPT_STREAMS_AUTO is
+ * what helps. With other hosts it is one to each, unless there is a number.
  */
-int	login_start(struct ssh *, int sock);
+int	login_streams(void);
+
+/* All hosts, the first included, with commas between; NULL: only that one */
+const char *login_hosts(void);
+
+/*
+ * The socket becomes standard input and output of the new process; it remains
+ * the caller's. "number" is that of the host. Returns 0, or -1 if no process
+ * could be started.
+ */
+int	login_start(struct ssh *, int sock, int number);
+
+/*
+ * Once all options are read, in an ssh to another host: that of its jump host
+ * must not ask either.
+ */
+void	login_quiet_jump(void);
 
 /*
  * Begins this ssh anew, with EarlyLogin no. Returns if that is not possible.

@@ -179,15 +179,17 @@ open_session(struct ssh *ssh, int sock)
 static int
 serve(struct ssh *ssh, Channel *control)
 {
+	int host;
+
 	if (!tell_is_wisher(control->sock)) {
 		debug("a channel was refused to a foreign process");
 		chan_mark_dead(ssh, control);
 		return 0;
 	}
 	outlive();
-	if (tell_is_login(control->sock)) {
+	if ((host = tell_login(control->sock)) != -1) {
 		if (has_logins)
-			(void)login_start(ssh, control->sock);
+			(void)login_start(ssh, control->sock, host);
 	} else if (has_channels)
 		open_session(ssh, control->sock);
 	chan_mark_dead(ssh, control);
@@ -213,7 +215,7 @@ static int
 may_have_channels(struct ssh *ssh)
 {
 	return tell_wished() != 0 && ((tell_wished() & TELL_CHANNELS) != 0 ||
-	    hayopt_get()->transfer_streams != 1) &&
+	    login_streams() != 1) &&
 	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
 }
 
@@ -221,7 +223,7 @@ may_have_channels(struct ssh *ssh)
 static int
 may_have_streams(int *alone)
 {
-	int streams = hayopt_get()->transfer_streams;
+	int streams = login_streams();
 
 	*alone = 0;
 	if (streams == 1 || !asked_user())
@@ -241,7 +243,7 @@ offer(struct ssh *ssh)
 	streams = may_have_streams(&alone);
 	has_logins = streams != 1;
 	if (has_channels || has_logins)
-		fd = tell_listen(streams, alone);
+		fd = tell_listen(streams, alone, login_hosts());
 	else if (alone)
 		tell_alone();
 	if (fd != -1 && has_logins)

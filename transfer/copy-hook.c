@@ -44,6 +44,7 @@
 #include "show-hook.h"
 #include "signals-hook.h"
 #include "verdict-hook.h"
+#include "where-hook.h"
 #include "width.h"
 
 /* Files under way: enough for 25,000 a second where a round trip is 20 ms */
@@ -66,6 +67,13 @@
  * to both takes 200 ms. If the target is slow, they wait here.
  */
 #define CROSS_MOST	(16 * 1024 * 1024)
+
+/*
+ * Of a file that several hosts write, which lock their parts of it: so many do,
+ * and each part begins at a multiple of so many bytes.
+ */
+#define WRITERS_MOST	4
+#define ALIGNED		(1024 * 1024)
 
 extern volatile sig_atomic_t interrupted;
 
@@ -94,6 +102,9 @@ say_left(const struct job *j)
 	free(text);
 }
 
+/* What a proof keeps there for a moment */
+#define LEFT_TEXT	"the hidden file \"%s\" may be left at the server"
+
 /*
  * Nothing that was kept back is lost when the process has to end, and ssh,
  * which it waits for, ends when no channel is held. A ^C that ended ssh as well
@@ -112,6 +123,8 @@ before_fatal(void *tree)
 		outcome_tell(t, j, file);
 		say_left(j);
 	}
+	if (links_left(&t->team) != NULL)
+		error(LEFT_TEXT, links_left(&t->team));
 	for (i = 1; i < LINKS_MOST; i++) {
 		if (t->team.link[i] != NULL)
 			close(t->team.fd[i]);
@@ -263,6 +276,7 @@ set_lanes(struct run *t)
 		takes = 0;
 	}
 	plan_set_lanes(t->s, up, takes);
+	plan_set_apart(t->s, links_apart(&t->team));
 	plan_set_has(t->s, has);
 	return sum;
 }
@@ -311,6 +325,9 @@ act(struct run *t, const struct plan_action *a)
 		outcome_print(t, a->job, file);
 		break;
 	default:
+		/* A directory's time is set when it changes no more. */
+		if (a->op == PLAN_SETSTAT && file->depth == 0)
+			links_stop_proofs(&t->team);
 		t->link = link_of(t, a);
 		if (plan_is_ask(a->op))
 			asks_send(t, file, a);
@@ -531,6 +548,8 @@ farewell(const struct run *t)
 	char *all = NULL, *line, *text;
 	struct job *j;
 
+	if (links_left(&t->team) != NULL)
+		xasprintf(&all, LEFT_TEXT "\r\n", links_left(&t->team));
 	for (j = plan_oldest(t->s); j != NULL; j = plan_after(t->s, j)) {
 		if ((line = landing_describe(plan_own(j), j)) == NULL)
 			continue;
@@ -550,9 +569,10 @@ tend_landings(struct run *t)
 
 	plan_set_widen(t->s, least_rest(t));
 	plan_set_clock(t->s, clock_us());
-	if (plan_landings(t->s) == 0 && !t->has_landings)
+	if (plan_landings(t->s) == 0 && !t->has_landings &&
+	    !links_owe(&t->team))
 		return;
-	t->has_landings = plan_landings(t->s) > 0;
+	t->has_landings = plan_landings(t->s) > 0 || links_owe(&t->team);
 	text = farewell(t);
 	signals_hold(text != NULL, text);
 	if (signals_is_late())
@@ -585,6 +605,9 @@ copy_run(struct run *t, const int *until)
 		verdict_tick(t);
 		if (is_worth_more(t))
 			links_grow(&t->team);
+		links_tend_proofs(&t->team);
+		if (links_owe(&t->team))
+			tend_landings(t);
 		links_move(&t->team, from_fd(), wait_ms(t));
 		t->worked = t->waits = 0;
 		take_all(t);
@@ -641,6 +664,7 @@ start_links(struct run *t)
 	t->link = new_link(t, t->server);
 	links_begin(&t->team, server_get_conn(t->server)->fd_in,
 	    server_further(t->server), t->link, before_fatal, t);
+	t->team.where = where_to_prove;
 	t->team.also = t->to;
 	t->growth.window = t->side->is_put ? WIDTH_WINDOW : WIDTH_OURS;
 	if (t->to == NULL && server_is_tuned(t->server))
@@ -669,15 +693,19 @@ copy_start(struct run *t)
 		fatal_f("out of memory");
 	set_window(t);
 	start_links(t);
+	if (hosts_are_many(&server_further(t->server)->hosts))
+		plan_set_shared(t->s, WRITERS_MOST, ALIGNED);
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 	verdict_begin(t);
 }
 
 /* No reply is due when upstream's functions go on. */
 static void
-await_figures(struct run *t)
+await_last(struct run *t)
 {
-	while (server_owes_figures(t->server)) {
+	links_stop_proofs(&t->team);
+	while (server_owes_figures(t->server) || links_owe(&t->team)) {
+		links_tend_proofs(&t->team);
 		links_move(&t->team, -1, -1);
 		take_all(t);
 	}
@@ -686,7 +714,7 @@ await_figures(struct run *t)
 void
 copy_stop(struct run *t)
 {
-	await_figures(t);
+	await_last(t);
 	show_end(t);
 	verdict_end(t);
 	server_give(t->server, plan_next_id(t->s));
@@ -699,6 +727,8 @@ copy_stop(struct run *t)
 	}
 	plan_free(t->s);
 	free(t->open);
+	free(t->root);
+	free(t->root_dir);
 	signals_release();
 }
 

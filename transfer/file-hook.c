@@ -100,6 +100,10 @@ file_add(struct run *t, struct job *dir, enum plan_kind kind,
 	struct job *j;
 
 	file->size = size;
+	if (t->root == NULL) {
+		t->root = xstrdup(file->dst);
+		t->root_is_dir = kind == PLAN_DIR || kind == PLAN_MADE;
+	}
 	if (dir == NULL || t->side->is_put)
 		count_added(t, kind, file);
 	if ((j = plan_add(t->s, dir, kind, file, size)) == NULL)

@@ -127,6 +127,8 @@ struct run {
 	int	 dots;			/* a listing has "." and ".." */
 	int	 alone;			/* one file, which the caller reports */
 	int	 has_landings;		/* files may be not in order */
+	char	*root, *root_dir;	/* target of the first; its place */
+	int	 root_is_dir;
 	int	 read_errno;		/* of that file: it ends the process */
 	int	 ret;			/* -1: something failed */
 	struct meter meter;

@@ -30,6 +30,7 @@
 #include "link-hook.h"
 #include "links-hook.h"
 #include "opening-hook.h"
+#include "proof-hook.h"
 #include "signals-hook.h"
 #include "tell.h"
 
@@ -83,6 +84,7 @@ links_drop(struct links_kept *s)
 {
 	while (s->nspare > 0)
 		close(s->spare[--s->nspare].fd);
+	hosts_end(&s->hosts);
 }
 
 static int
@@ -91,7 +93,8 @@ may_grow(const struct links *t)
 	int streams = tell_offers(t->main_fd);
 
 	return (streams == 0 || streams > 1) &&
-	    (!t->kept->is_refused || t->kept->nspare > 0);
+	    (!t->kept->is_refused || t->kept->nspare > 0 ||
+	    hosts_are_many(&t->kept->hosts));
 }
 
 /*
@@ -107,51 +110,69 @@ tell_why_alone(struct links *t)
 	t->kept->is_told = 1;
 }
 
-/* Takes one that is up, if there is one: what is awaited may never come. */
+/*
+ * Takes one to the host that is up, if there is one: what is awaited may never
+ * come. Returns -1 if there is none at all.
+ */
 static int
-take_spare(struct links_kept *s, int *state)
+take_spare(struct links_kept *s, unsigned int host, int *state)
 {
-	unsigned int i = s->nspare - 1;
+	unsigned int i, best = s->nspare;
 	int fd;
 
-	while (i > 0 && s->spare[i].state < 0)
-		i--;
-	*state = s->spare[i].state;
-	fd = s->spare[i].fd;
-	s->spare[i] = s->spare[--s->nspare];
+	for (i = 0; i < s->nspare; i++) {
+		if (s->spare[i].host == host &&
+		    (best == s->nspare || s->spare[best].state < 0))
+			best = i;
+	}
+	if (best == s->nspare)
+		return -1;
+	*state = s->spare[best].state;
+	fd = s->spare[best].fd;
+	s->spare[best] = s->spare[--s->nspare];
 	return fd;
 }
 
 static int
-take_login(struct links *t, int *state)
+take_login(struct links *t, unsigned int host, int *state)
 {
-	if (t->kept->nspare > 0)
-		return take_spare(t->kept, state);
+	const struct hosts *h = &t->kept->hosts;
+	int fd = take_spare(t->kept, host, state);
+
+	if (fd != -1)
+		return fd;
 	*state = LINKS_NEW;
-	if (t->kept->is_refused)
+	if (host == 0 && t->kept->is_refused)
 		return -1;
-	debug("asking for a further connection");
-	return tell_connect(t->main_fd, 1);
+	debug("asking for a further connection%s%s",
+	    hosts_are_many(h) ? " to " : "",
+	    hosts_are_many(h) ? h->name[host] : "");
+	return tell_connect(t->main_fd, host);
 }
 
 /* It is no longer used. Nothing is under way on it, but maybe VERSION. */
 static void
-leave(struct links_kept *s, int fd, int state)
+leave(struct links_kept *s, int fd, int state, unsigned int host)
 {
-	if (s->nspare == WIDTH_MOST) {
+	if (s->nspare == WIDTH_MOST || s->hosts.is_out[host]) {
 		close(fd);
 		return;
 	}
 	s->spare[s->nspare].fd = fd;
+	s->spare[s->nspare].host = host;
 	s->spare[s->nspare++].state = state;
 }
 
-/* A connection ended before VERSION. */
+/* A connection ended before VERSION. Why a host is left out was said. */
 static void
-count_refused(struct links *t)
+count_refused(struct links *t, unsigned int host)
 {
 	unsigned int has = links_size(t);
 
+	if (host != 0) {
+		hosts_leave_out(&t->kept->hosts, host, NULL);
+		return;
+	}
 	if (!t->kept->is_refused)
 		verbose("a further connection was refused; the transfer goes "
 		    "on over %u", has);
@@ -240,6 +261,7 @@ links_begin(struct links *t, int main_fd, struct links_kept *kept,
 	memset(t, 0, sizeof(*t));
 	t->main_fd = main_fd;
 	t->kept = kept;
+	hosts_begin(&kept->hosts, main_fd);
 	t->link[0] = link;
 	t->told[0] = LINKS_SPEAKS;
 	t->is_full = !may_grow(t);
@@ -253,21 +275,27 @@ drop(struct links *t, unsigned int i)
 {
 	link_free(t->link[i]);
 	t->link[i] = NULL;
+	t->is_proven[i] = 0;
+	proof_free(t->proof[i]);
+	t->proof[i] = NULL;
 }
 
 void
 links_end(struct links *t)
 {
 	unsigned int i;
+	int is_busy;
 
+	proof_witness_free(t->witness);
 	for (i = 1; i < LINKS_MOST; i++) {
 		if (t->link[i] == NULL)
 			continue;
+		is_busy = t->proof[i] != NULL;
 		drop(t, i);
-		if (t->kind == LINKS_CHANNELS)
+		if (is_busy || t->kind == LINKS_CHANNELS)
 			close(t->fd[i]);
 		else
-			leave(t->kept, t->fd[i], t->told[i]);
+			leave(t->kept, t->fd[i], t->told[i], t->host[i]);
 	}
 }
 
@@ -289,8 +317,11 @@ links_take_channels(struct links *t)
 
 /* None is asked for any more. Without any connection there may be channels. */
 static void
-refuse(struct links *t)
+refuse(struct links *t, unsigned int host)
 {
+	t->shut |= 1U << host;
+	if (hosts_are_many(&t->kept->hosts))
+		return;
 	t->is_full = 1;
 	if (t->takes_channels && t->kind == LINKS_LOGINS && links_size(t) == 1)
 		use_channels(t);
@@ -300,6 +331,7 @@ int
 links_is_up(const struct links *t, unsigned int i)
 {
 	return t->link[i] != NULL && t->told[i] >= 0 &&
+	    (t->host[i] == 0 || t->is_proven[i]) &&
 	    !link_is_lost(t->link[i]);
 }
 
@@ -313,52 +345,252 @@ links_size(const struct links *t)
 	return n;
 }
 
+unsigned int
+links_apart(const struct links *t)
+{
+	unsigned int i, bits = 0;
+
+	for (i = 1; i < LINKS_MOST; i++) {
+		if (t->link[i] != NULL && t->host[i] != 0)
+			bits |= 1U << i;
+	}
+	return bits;
+}
+
 static int
 take(struct links *t, unsigned int place)
 {
 	if (t->kind == LINKS_LOGINS)
-		return take_login(t, &t->told[place]);
+		return take_login(t, t->host[place], &t->told[place]);
 	debug("asking for channel %u", place + 1);
 	t->told[place] = LINKS_NEW;
-	return tell_connect(t->main_fd, 0);
+	return tell_connect(t->main_fd, -1);
 }
 
-/* How many are wanted now, with the first */
+/* Returns 1 if connections may go to the host, now or later. */
+static int
+is_open(const struct links *t, unsigned int host)
+{
+	return (t->shut >> host & 1) == 0 && !t->kept->hosts.is_out[host] &&
+	    (host > 0 || !t->kept->is_refused);
+}
+
+/*
+ * Returns the host for the next connection: of those that have the fewest, one
+ * where none is awaited; HOSTS_MOST: none now.
+ */
+static unsigned int
+choose_host(const struct links *t)
+{
+	unsigned int has[HOSTS_MOST] = { 0 }, waits = 0, fewest = LINKS_MOST;
+	unsigned int i, n = t->kept->hosts.n;
+
+	for (i = 0; i < LINKS_MOST; i++) {
+		if (t->link[i] == NULL)
+			continue;
+		has[t->host[i]]++;
+		if (i > 0 && !links_is_up(t, i))
+			waits |= 1U << t->host[i];
+	}
+	for (i = 0; i < n; i++) {
+		if (is_open(t, i))
+			fewest = MINIMUM(fewest, has[i]);
+	}
+	for (i = 0; i < n; i++) {
+		if (is_open(t, i) && has[i] == fewest && (waits >> i & 1) == 0)
+			return i;
+	}
+	return HOSTS_MOST;
+}
+
+/*
+ * How many are wanted now, with the first. As many as there are hosts means one
+ * to each that is left.
+ */
 static unsigned int
 wanted(const struct links *t)
 {
+	const struct hosts *h = &t->kept->hosts;
 	int streams = tell_offers(t->main_fd);
 
 	if (t->kind == LINKS_CHANNELS)
 		return t->channels;
 	if (streams == 0)
-		return width_want(&t->kept->automatic);
+		return MINIMUM(WIDTH_MOST, MAXIMUM(hosts_size(h),
+		    width_want(&t->kept->automatic)));
+	if (hosts_are_many(h) && streams == (int)h->n)
+		return hosts_size(h);
 	return streams == -1 ? 1 : MINIMUM(streams, WIDTH_MOST);
 }
 
+/* Proofs */
+
+/* The link is dropped, and with it its host. */
+static void
+leave_out(struct links *t, unsigned int i, const char *why)
+{
+	hosts_leave_out(&t->kept->hosts, t->host[i], "%s", why);
+	drop(t, i);
+	close(t->fd[i]);
+}
+
+/* Returns 1 if a proof is to come of the link, or may be. */
+static int
+is_unproven(const struct links *t, unsigned int i)
+{
+	return t->link[i] != NULL && t->host[i] != 0 && !t->is_proven[i];
+}
+
+static void
+begin_witness(struct links *t)
+{
+	struct proof_where where = { 0 };
+
+	if (t->witness == NULL && t->where != NULL && !t->is_closing &&
+	    t->where(t->arg, t->tries, &where) == 0)
+		t->witness = proof_witness_new(t->link[0], &where);
+}
+
+/* So many places are tried. */
+#define TRIES_MOST	8
+
+/* It could not be made: there may be another place, or no host is proven. */
+static void
+try_again(struct links *t, const char *why)
+{
+	struct proof_where where = { 0 };
+	unsigned int i;
+	int has_next = ++t->tries < TRIES_MOST && !t->is_closing &&
+	    t->where(t->arg, t->tries, &where) == 0;
+
+	for (i = 1; i < LINKS_MOST && !has_next && !t->is_closing; i++) {
+		if (is_unproven(t, i))
+			leave_out(t, i, why);
+	}
+}
+
+static void
+tend_proof(struct links *t, unsigned int i)
+{
+	const char *why;
+
+	if (t->proof[i] == NULL && t->told[i] >= 0 && t->witness != NULL &&
+	    !proof_witness_is_stopped(t->witness) &&
+	    proof_witness_result(t->witness, &why) == PROOF_GOOD)
+		t->proof[i] = proof_new(t->link[i], t->witness);
+	if (t->proof[i] == NULL ||
+	    proof_result(t->proof[i], &why) == PROOF_RUNS)
+		return;
+	if (proof_result(t->proof[i], &why) == PROOF_BAD) {
+		leave_out(t, i, why);
+		return;
+	}
+	t->is_proven[i] = 1;
+	verbose("connection %u goes to %s: %s", i + 1,
+	    t->kept->hosts.name[t->host[i]], why);
+	debug("there are %u connections", links_size(t));
+	proof_free(t->proof[i]);
+	t->proof[i] = NULL;
+}
+
 void
-links_grow(struct links *t)
+links_tend_proofs(struct links *t)
+{
+	const char *why;
+	unsigned int i, n = 0;
+	int is_bad;
+
+	for (i = 1; i < LINKS_MOST; i++) {
+		if (is_unproven(t, i))
+			tend_proof(t, i);
+		n += is_unproven(t, i);
+	}
+	if (n > 0)
+		begin_witness(t);
+	if (t->witness == NULL)
+		return;
+	if (n == 0)
+		proof_witness_stop(t->witness);
+	is_bad = proof_witness_result(t->witness, &why) == PROOF_BAD;
+	if (proof_witness_owes(t->witness) ||
+	    (!is_bad && !proof_witness_is_stopped(t->witness)))
+		return;
+	if (is_bad && n > 0)
+		try_again(t, why);
+	proof_witness_free(t->witness);
+	t->witness = NULL;
+}
+
+void
+links_stop_proofs(struct links *t)
+{
+	t->is_closing = 1;
+	if (t->witness != NULL)
+		proof_witness_stop(t->witness);
+}
+
+int
+links_owe(const struct links *t)
+{
+	return t->witness != NULL && proof_witness_owes(t->witness);
+}
+
+const char *
+links_left(const struct links *t)
+{
+	return t->witness == NULL ? NULL : proof_witness_left(t->witness);
+}
+
+/* Returns 1 if the message belongs to a proof, which has used it. */
+static int
+is_for_proof(struct links *t, unsigned int i, struct sshbuf *m)
+{
+	if (i == 0)
+		return t->witness != NULL && proof_witness_takes(t->witness, m);
+	if (!is_unproven(t, i))
+		return 0;
+	if (t->proof[i] != NULL)
+		proof_takes(t->proof[i], m);
+	return 1;
+}
+
+/* Returns the place for one more link; 0: none is to be asked for. */
+static unsigned int
+next_place(struct links *t)
+{
+	unsigned int i, n = 0, place = 0;
+
+	for (i = 0; i < LINKS_MOST; i++) {
+		if (t->link[i] != NULL)
+			n++;
+		else if (place == 0)
+			place = i;
+	}
+	if (t->is_full || place == 0 || n >= wanted(t))
+		return 0;
+	t->host[place] = 0;
+	if (t->kind == LINKS_LOGINS &&
+	    (t->host[place] = choose_host(t)) == HOSTS_MOST)
+		return 0;
+	return place;
+}
+
+/* Returns 1 if a link was asked for. */
+static int
+grow(struct links *t)
 {
 	struct link_conf conf = { .may_end = 1,
 	    .before_fatal = t->before_fatal, .arg = t->arg };
-	unsigned int i, n = 0, place = 0;
+	unsigned int place = next_place(t);
 
-	tell_why_alone(t);
-	for (i = 0; i < LINKS_MOST; i++) {
-		if (t->link[i] == NULL) {
-			place = place == 0 ? i : place;
-			continue;
-		}
-		if (t->told[i] < 0 && t->kind == LINKS_LOGINS)
-			return;
-		n++;
-	}
-	if (t->is_full || place == 0 || n >= wanted(t))
-		return;
+	if (place == 0)
+		return 0;
+	if (t->host[place] != 0)
+		begin_witness(t);
 	t->fd[place] = take(t, place);
 	if (t->fd[place] == -1) {
-		refuse(t);
-		return;
+		refuse(t, t->host[place]);
+		return 0;
 	}
 	conf.fd_in = conf.fd_out = t->fd[place];
 	t->link[place] = link_new(&conf);
@@ -370,6 +602,32 @@ links_grow(struct links *t)
 	}
 	if (t->told[place] < 0)
 		t->told[place] = LINKS_ASKED;
+	return 1;
+}
+
+/* No other host is left. The first may have channels, as without them. */
+static void
+fall_back(struct links *t)
+{
+	unsigned int i;
+
+	if (!t->takes_channels || t->kind == LINKS_CHANNELS ||
+	    !hosts_are_many(&t->kept->hosts) || wanted(t) > 1)
+		return;
+	for (i = 1; i < LINKS_MOST; i++) {
+		if (t->link[i] != NULL)
+			return;
+	}
+	use_channels(t);
+}
+
+void
+links_grow(struct links *t)
+{
+	tell_why_alone(t);
+	fall_back(t);
+	while (grow(t) && t->kind == LINKS_LOGINS)
+		;
 }
 
 void
@@ -387,23 +645,34 @@ links_move(struct links *t, int wake_fd, int ms)
 	link_move(links, n, wake_fd, ms);
 }
 
+/* A link that was up has ended. */
+static void
+count_lost(struct links *t, unsigned int host)
+{
+	if (host != 0)
+		hosts_lost(&t->kept->hosts, host, links_size(t));
+	verbose("a further %s is lost",
+	    t->kind == LINKS_CHANNELS ? "channel" : "connection");
+	t->shut |= 1U << host;
+	t->is_full = !hosts_are_many(&t->kept->hosts);
+}
+
 /* The link has ended. Returns 1 if it was up. */
 static int
 lose(struct links *t, unsigned int i)
 {
-	int was_up = t->told[i] >= 0;
+	int has_begun = t->told[i] >= 0;
+	int was_up = has_begun && (t->host[i] == 0 || t->is_proven[i]);
 
 	drop(t, i);
 	close(t->fd[i]);
-	if (was_up)
-		verbose("a further %s is lost",
-		    t->kind == LINKS_CHANNELS ? "channel" : "connection");
-	else if (t->kind == LINKS_LOGINS)
-		count_refused(t);
-	if (was_up)
-		t->is_full = 1;
-	else
-		refuse(t);
+	if (has_begun)
+		count_lost(t, t->host[i]);
+	else {
+		if (t->kind == LINKS_LOGINS)
+			count_refused(t, t->host[i]);
+		refuse(t, t->host[i]);
+	}
 	return was_up;
 }
 
@@ -413,11 +682,19 @@ join(struct links *t, unsigned int i, struct sshbuf *m)
 {
 	t->told[i] = read_version(t->link[i], m);
 	if (t->told[i] == 0) {
+		if (t->host[i] != 0)
+			hosts_leave_out(&t->kept->hosts, t->host[i],
+			    "its SFTP server does not speak version 3");
 		drop(t, i);
 		close(t->fd[i]);
-		refuse(t);
+		refuse(t, t->host[i]);
 		return;
 	}
+	if (t->host[i] != 0)
+		return;			/* It is up when it is proven. */
+	if (hosts_are_many(&t->kept->hosts))
+		verbose("connection %u goes to %s", i + 1,
+		    t->kept->hosts.name[0]);
 	debug("there are %u %s", links_size(t),
 	    t->kind == LINKS_CHANNELS ? "channels" : "connections");
 }
@@ -430,9 +707,10 @@ links_next(struct links *t, unsigned int *i)
 	for (*i = 0; *i < LINKS_MOST; ++*i) {
 		while (t->link[*i] != NULL &&
 		    (m = link_take(t->link[*i])) != NULL) {
-			if (t->told[*i] >= 0)
+			if (t->told[*i] < 0)
+				join(t, *i, m);
+			else if (!is_for_proof(t, *i, m))
 				return m;
-			join(t, *i, m);
 		}
 		if (*i > 0 && t->link[*i] != NULL &&
 		    link_is_lost(t->link[*i]) && lose(t, *i))

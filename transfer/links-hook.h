@@ -8,9 +8,15 @@
  * which -j and TransferStreams ask for, or channels of the first one.
  *
  * ssh starts them (login-hook.h). One is asked for when the one before speaks
- * SFTP, so at most one is not authenticated. After a refusal none is asked for
- * any more, and the transfer goes on with those that are there. A connection
- * lives as long as the process: what one transfer leaves, the next one uses.
+ * SFTP, so at most one is not authenticated, of each host. After a refusal none
+ * is asked for any more, and the transfer goes on with those that are there. A
+ * connection lives as long as the process: what one transfer leaves, the next
+ * one uses.
+ *
+ * With TransferHosts connections go to several hosts (hosts-hook.h): the next
+ * one to that which has the fewest. One to another host than the first is up
+ * when it is proven, in each transfer, that it sees the same files
+ * (proof-hook.h).
  *
  * Called from patches/192-scp-channels.patch as well. Main thread only.
  */
@@ -21,12 +27,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hosts-hook.h"
 #include "width.h"
 
 #define LINKS_MOST	32		/* with the first; a bit for each */
 
 struct sshbuf;
 struct link;
+struct proof;
+struct proof_where;
+struct witness;
 
 /*
  * In scp: channels are wanted if the last of the arguments is at a server and
@@ -49,8 +59,10 @@ struct links_kept {
 	int	 is_refused;
 	int	 is_told;		/* why there is only one */
 	struct width automatic;
+	struct hosts hosts;
 	struct {
 		int fd, state;
+		unsigned int host;
 	} spare[WIDTH_MOST];
 	size_t	 nspare;
 };
@@ -81,6 +93,18 @@ struct links {
 #define LINKS_NEW	(-2)		/* no INIT */
 #define LINKS_ASKED	(-1)		/* no VERSION */
 	int	 is_full;		/* none is to be asked for */
+	unsigned int host[LINKS_MOST];	/* of each; 0: the first */
+	int	 is_proven[LINKS_MOST];	/* what another one sees */
+	struct proof *proof[LINKS_MOST];
+	struct witness *witness;	/* NULL: none; for all of these */
+	unsigned int tries;		/* of places for it */
+	int	 is_closing;		/* no proof begins any more */
+	unsigned int shut;		/* a bit for each host: none to it */
+	/*
+	 * Says where to prove, at the n-th try. Returns 0, or -1 if there is
+	 * no such place now. NULL: nowhere.
+	 */
+	int	(*where)(void *, unsigned int n, struct proof_where *);
 	struct link *also;		/* to another server; NULL: none */
 	enum { LINKS_LOGINS, LINKS_CHANNELS } kind;
 	unsigned int channels;		/* wanted, if they are channels */
@@ -113,6 +137,22 @@ void	links_grow(struct links *);
  */
 #define LINKS_UNKNOWN	UINT64_MAX
 void	links_count(struct links *, uint64_t bytes, uint64_t rest);
+
+/* Before each links_move(): begins and ends the proofs that can be. */
+void	links_tend_proofs(struct links *);
+
+/*
+ * No proof begins any more, and those under way leave nothing behind.
+ * links_owe() returns 1 while the first link has replies to come for them.
+ */
+void	links_stop_proofs(struct links *);
+int	links_owe(const struct links *);
+
+/* The hidden file that would be left behind now, or NULL */
+const char *links_left(const struct links *);
+
+/* A bit for each link that goes to another host than the first */
+unsigned int links_apart(const struct links *);
 
 /* Returns 1 if requests can be sent on it. */
 int	links_is_up(const struct links *, unsigned int i);

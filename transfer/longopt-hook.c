@@ -18,8 +18,10 @@
 #include <unistd.h>
 
 #include "misc.h"
+#include "xmalloc.h"
 
 #include "from-hook.h"
+#include "hayopt.h"
 #include "longopt-hook.h"
 #include "report-hook.h"
 
@@ -129,6 +131,22 @@ insert(int argc, char **argv, char *word)
 	return argc + 1;
 }
 
+/* ssh has to know the hosts. Returns the argc with a word for it. */
+static int
+begin_hosts(int argc, char **argv)
+{
+	const char *why = hayopt_refuse_hosts(taken.hosts);
+	char *word;
+
+	if (why != NULL)
+		refuse("--hosts %s: %s", taken.hosts, why);
+	if (taken.one_stream)
+		refuse("--hosts needs a connection to each host, and -j 1 "
+		    "allows one");
+	xasprintf(&word, "-oTransferHosts=%s", taken.hosts);
+	return insert(argc, argv, word);
+}
+
 /* Where the path of a word begins that names a server, or NULL */
 static const char *
 remote_path(char *word)
@@ -213,13 +231,15 @@ longopt_scp(int argc, char **argv)
 		check_sides(argc, argv, "--checksum");
 	if (taken.streams)
 		check_sides(argc, argv, "-j");
+	if (taken.hosts != NULL)
+		check_sides(argc, argv, "--hosts");
 	if (taken.from0 && taken.files_from == NULL)
 		refuse("--from0 says how a list ends its names, and there is "
 		    "no --files-from");
 	if (taken.files_from != NULL)
 		argc = begin_list(argc, argv);
 	report_open(taken.report, taken.journal, argv[0], 1);
-	return argc;
+	return taken.hosts == NULL ? argc : begin_hosts(argc, argv);
 }
 
 int
@@ -232,6 +252,10 @@ longopt_sftp(int argc, char **argv)
 	if (taken.help)
 		return help(argv);
 	precede_usage(!taken.direct && taken.operands >= argc);
+	if (taken.direct && taken.hosts != NULL)
+		refuse("--hosts needs ssh, it does not work with -D");
+	if (taken.hosts != NULL)
+		argc = begin_hosts(argc, argv);
 	report_open(taken.report, taken.journal, argv[0], 0);
 	if (taken.operands < argc)
 		report_host("sftp", argv[taken.operands], NULL, NULL);

@@ -28,6 +28,9 @@ static const struct option {
 	    LONGOPT_SCP },
 	{ "from0", NULL, offsetof(struct longopt, from0),
 	    "names in that list end with NUL", LONGOPT_SCP },
+	{ "hosts", "LIST", offsetof(struct longopt, hosts),
+	    "copy over these hosts as well, which see the same files",
+	    LONGOPT_BOTH },
 	{ "journal", "FILE", offsetof(struct longopt, journal),
 	    "append to FILE a line of JSON for each file that is done",
 	    LONGOPT_BOTH },
@@ -130,6 +133,7 @@ replace_streams(struct longopt *o, char **argv, const char *at, char *why,
 	snprintf(word, len, "%.*s%s%s", before, argv[0], option, value);
 	argv[words - 1] = word;
 	o->streams = 1;
+	o->one_stream = strcmp(value, "1") == 0;
 	return words;
 }
 

@@ -29,9 +29,11 @@ struct longopt {
 	int	 checksum;		/* --checksum */
 	const char *files_from;		/* --files-from LIST; NULL: none */
 	int	 from0;			/* --from0 */
+	const char *hosts;		/* --hosts LIST; NULL: none */
 	const char *report;		/* --report FILE; NULL: none */
 	const char *journal;		/* --journal FILE; NULL: none */
 	int	 streams;		/* -j was there */
+	int	 one_stream;		/* with 1 */
 
 	int	 help;			/* --help */
 

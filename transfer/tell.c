@@ -25,13 +25,14 @@
 
 #ifdef __linux__
 
+#include <sys/mman.h>
 #include <sys/random.h>
 
 /* The process ID follows, then what is told, then a random number. */
 #define STOCK	"hayate=no/"
 #define WISH	"hayate=wants/"		/* kind and descriptors */
-#define OFFER	"hayate=at/"		/* streams, descriptor, kind */
-#define LOGIN	"hayate=login/"
+#define OFFER	"hayate=at/"	/* streams, two descriptors, kind */
+#define LOGIN	"hayate=login/"		/* number of the host */
 
 #define BACKLOG	16			/* more channels than are asked for */
 
@@ -216,19 +217,36 @@ listen_hidden(int *at)
 	return fd != -1 ? fd : listen_below("/tmp", at);
 }
 
-int
-tell_listen(int streams, int alone)
+/* Returns a file in memory, which ends with this process, or -1. */
+static int
+write_hosts(const char *hosts)
 {
-	char what[32], rest[sizeof(struct sockaddr_un)];
-	int fd, at;
+	ssize_t len = hosts == NULL ? -1 : (ssize_t)strlen(hosts);
+	int fd = hosts == NULL ? -1 : memfd_create("hosts", MFD_CLOEXEC);
+
+	if (fd != -1 && write(fd, hosts, (size_t)len) == len)
+		return fd;
+	if (fd != -1)
+		close(fd);
+	return -1;
+}
+
+int
+tell_listen(int streams, int alone, const char *hosts)
+{
+	char what[48], rest[sizeof(struct sockaddr_un)];
+	int fd, at, names;
 
 	if (read_peer_name(STDIN_FILENO, WISH, rest) == -1 ||
 	    (wisher = peer_process(STDIN_FILENO)) <= 0 ||
 	    (fd = listen_hidden(&at)) == -1)
 		return -1;
-	snprintf(what, sizeof(what), "%d/%d/%c", streams, at,
+	names = write_hosts(hosts);
+	snprintf(what, sizeof(what), "%d/%d/%d/%c", streams, at, names,
 	    alone ? 'a' : 'n');
 	if (name_socket(STDIN_FILENO, OFFER, what) == -1) {
+		if (names != -1)
+			close(names);
 		close(at);
 		close(fd);
 		return -1;
@@ -239,7 +257,7 @@ tell_listen(int streams, int alone)
 void
 tell_alone(void)
 {
-	(void)name_socket(STDIN_FILENO, OFFER, "1/-1/a");
+	(void)name_socket(STDIN_FILENO, OFFER, "1/-1/-1/a");
 }
 
 int
@@ -249,17 +267,19 @@ tell_is_wisher(int fd)
 }
 
 int
-tell_is_login(int fd)
+tell_login(int fd)
 {
 	char rest[sizeof(struct sockaddr_un)];
+	int host;
 
-	return read_peer_name(fd, LOGIN, rest) == 0;
+	return read_peer_name(fd, LOGIN, rest) == 0 &&
+	    sscanf(rest, "%*d/%d", &host) == 1 && host >= 0 ? host : -1;
 }
 
 /* What an OFFER says */
 struct offer {
 	long	 pid;
-	int	 streams, at;
+	int	 streams, at, names;
 	char	 kind;
 };
 
@@ -269,8 +289,8 @@ read_offer(int fd, struct offer *o)
 	char rest[sizeof(struct sockaddr_un)];
 
 	return read_peer_name(fd, OFFER, rest) == 0 &&
-	    sscanf(rest, "%ld/%d/%d/%c", &o->pid, &o->streams, &o->at,
-	    &o->kind) == 4 && o->streams >= 0 ? 0 : -1;
+	    sscanf(rest, "%ld/%d/%d/%d/%c", &o->pid, &o->streams, &o->at,
+	    &o->names, &o->kind) == 5 && o->streams >= 0 ? 0 : -1;
 }
 
 int
@@ -290,14 +310,35 @@ tell_is_alone(int fd)
 }
 
 int
-tell_connect(int fd, int login)
+tell_hosts(int fd, char *names, size_t len)
+{
+	struct offer o;
+	char path[64];
+	ssize_t n;
+	int from;
+
+	if (read_offer(fd, &o) == -1 || o.names == -1)
+		return -1;
+	snprintf(path, sizeof(path), "/proc/%ld/fd/%d", o.pid, o.names);
+	if ((from = open(path, O_RDONLY | O_CLOEXEC)) == -1)
+		return -1;
+	n = read(from, names, len - 1);
+	close(from);
+	names[n > 0 ? n : 0] = '\0';
+	return n > 0 ? 0 : -1;
+}
+
+int
+tell_connect(int fd, int host)
 {
 	struct sockaddr_un sun = { .sun_family = AF_UNIX };
 	struct offer o;
+	char number[16];
 	int s;
 
 	if (read_offer(fd, &o) == -1)
 		return -1;
+	snprintf(number, sizeof(number), "%d", host);
 	s = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (s == -1)
 		return -1;
@@ -305,7 +346,7 @@ tell_connect(int fd, int login)
 	snprintf(sun.sun_path, sizeof(sun.sun_path), "/proc/%ld/fd/%d", o.pid,
 	    o.at);
 	/* The process ID may have passed to another process. */
-	if ((login && name_socket(s, LOGIN, "") == -1) ||
+	if ((host >= 0 && name_socket(s, LOGIN, number) == -1) ||
 	    connect(s, (struct sockaddr *)&sun, sizeof(sun)) == -1 ||
 	    peer_process(s) != o.pid) {
 		close(s);
@@ -356,10 +397,11 @@ tell_wished(void)
 }
 
 int
-tell_listen(int streams, int alone)
+tell_listen(int streams, int alone, const char *hosts)
 {
 	(void)streams;
 	(void)alone;
+	(void)hosts;
 	return -1;
 }
 
@@ -376,10 +418,10 @@ tell_is_wisher(int fd)
 }
 
 int
-tell_is_login(int fd)
+tell_login(int fd)
 {
 	(void)fd;
-	return 0;
+	return -1;
 }
 
 int
@@ -397,10 +439,19 @@ tell_is_alone(int fd)
 }
 
 int
-tell_connect(int fd, int login)
+tell_hosts(int fd, char *names, size_t len)
 {
 	(void)fd;
-	(void)login;
+	(void)names;
+	(void)len;
+	return -1;
+}
+
+int
+tell_connect(int fd, int host)
+{
+	(void)fd;
+	(void)host;
 	return -1;
 }
 

@@ -16,7 +16,8 @@
  *
  *   ssh's end   stock behaviour is wanted ("Hayate no"); or
  *               more channels or connections can be had from this process, by
- *               this descriptor, and how many connections the user wants
+ *               this descriptor, how many connections the user wants, and a
+ *               descriptor of a file that names the hosts to connect to
  *   scp's end   more channels are wanted, or would have no use; and two
  *               descriptors of scp's: of memory to share, and of requests that
  *               may be sent before their turn
@@ -24,13 +25,16 @@
  * The descriptor is the path of a socket that listens. The path itself is gone:
  * it was in a directory of this user's alone and only for a moment. It is
  * reached through /proc, which no other user can pass. What connects to it is a
- * channel, or, if it has a name, a further connection.
+ * channel, or, if it has a name, which has the number of a host, a further
+ * connection.
  *
  * No upstream header. On other systems nothing is told.
  */
 
 #ifndef HAYATE_TELL_H
 #define HAYATE_TELL_H
+
+#include <stddef.h>
 
 /* In ssh: names the socket that is standard input, if it is a socket. */
 void	tell_stock(void);
@@ -58,9 +62,10 @@ int	tell_wished(void);
  * In ssh: if there is a wish, returns a socket that listens, which the caller
  * closes, and tells how it is reached and "streams", the number of connections
  * that the user wants, which 0 leaves to scp. Otherwise returns -1. "alone":
- * the user wants more than one, but the login cannot be made again.
+ * the user wants more than one, but the login cannot be made again. "hosts":
+ * the names of all, with the first, with commas between; NULL: there is one.
  */
-int	tell_listen(int streams, int alone);
+int	tell_listen(int streams, int alone, const char *hosts);
 
 /* In ssh: tells that alone. */
 void	tell_alone(void);
@@ -71,8 +76,11 @@ void	tell_alone(void);
  */
 int	tell_is_wisher(int fd);
 
-/* In ssh: returns 1 if it asks for a connection, 0 if for a channel. */
-int	tell_is_login(int fd);
+/*
+ * In ssh: returns the number of the host if it asks for a connection, 0 is the
+ * first; -1 if it asks for a channel.
+ */
+int	tell_login(int fd);
 
 /*
  * In scp and sftp: returns how many connections the user of the ssh behind "fd"
@@ -84,10 +92,16 @@ int	tell_offers(int fd);
 int	tell_is_alone(int fd);
 
 /*
- * In scp and sftp: returns a socket that is connected to the ssh behind "fd",
- * for one more channel, or with "login" for one more connection, or -1. It is
- * non-blocking.
+ * In scp and sftp: the names of the hosts, as tell_listen() was given them.
+ * Returns 0, or -1 if there is only one.
  */
-int	tell_connect(int fd, int login);
+int	tell_hosts(int fd, char *names, size_t len);
+
+/*
+ * In scp and sftp: returns a socket that is connected to the ssh behind "fd",
+ * for one more connection to the host of that number, or with -1 for one more
+ * channel; or -1. It is non-blocking.
+ */
+int	tell_connect(int fd, int host);
 
 #endif /* HAYATE_TELL_H */

@@ -88,6 +88,13 @@ _hayate_add_options()
 	for word; do
 		[ "${COMP_WORDS[n - 1]}" = "--${word%:*}" ] || continue
 		[[ $word = *:* ]] || continue
+		if [ "$word" = hosts:LIST ]; then
+			local before=${cur%"${cur##*,}"}
+			mapfile -t COMPREPLY < <(compgen -P "$before" -A hostname \
+			    -- "${cur##*,}")
+			compopt -o nospace 2>/dev/null
+			return
+		fi
 		mapfile -t COMPREPLY < <(compgen -f -- "$cur")
 		compopt +o nospace -o filenames 2>/dev/null
 		return

@@ -79,13 +79,13 @@ __wrap_tell_offers(int fd)
 
 /* A connection of its own, which begins with another part of the input */
 int
-__wrap_tell_connect(int fd, int login)
+__wrap_tell_connect(int fd, int host)
 {
 	struct server *s = &further[nfurther];
 	size_t skipped;
 
 	(void)fd;
-	(void)login;
+	(void)host;
 	if (offers == -1 || nfurther == FURTHER_MOST)
 		return -1;
 	skipped = input.left * (nfurther + 1) / (FURTHER_MOST + 1);

@@ -185,10 +185,11 @@ tell_wished(void)
 }
 
 int
-tell_listen(int n, int alone)
+tell_listen(int n, int alone, const char *names)
 {
 	(void)n;
 	(void)alone;
+	(void)names;
 	return -1;
 }
 
@@ -212,10 +213,19 @@ tell_is_wisher(int fd)
 }
 
 int
-tell_is_login(int fd)
+tell_login(int fd)
 {
 	(void)fd;
-	return 0;
+	return -1;
+}
+
+int
+tell_hosts(int fd, char *names, size_t len)
+{
+	(void)fd;
+	(void)names;
+	(void)len;
+	return -1;
 }
 
 int
@@ -244,10 +254,10 @@ new_link(void)
 }
 
 int
-tell_connect(int fd, int login)
+tell_connect(int fd, int host)
 {
 	(void)fd;
-	(void)login;
+	(void)host;
 	return fuzz_byte(&input) >= 0xf0 ? -1 : new_link();
 }
 

@@ -11,8 +11,8 @@
  * letter in front. 'g' is a line for the global layer, 'm' one of a Match
  * block that applies, 'x' one of a block that does not. The output is the
  * messages in brackets and the effective values, "hayate tuning max memory
- * [enabled] [switch] [cc NAME] [rate N] [early|late] [quiet]". "pass" stands
- * for an unknown keyword.
+ * [enabled] [switch] [cc NAME] [rate N] [early|late] [quiet] [at HOSTS]".
+ * "pass" stands for an unknown keyword.
  *
  * Prints the cases that fail and a count; exits with 1 if there was one.
  */
@@ -38,6 +38,9 @@
 #define RATES	": none or a size from 1K to 4G is allowed, in bytes or " \
 	"with K, M or G] "
 
+#define HOSTS	": none, or names of 1 to 7 hosts are allowed, with commas " \
+	"between them and no spaces] "
+
 #define LESS	": no channel gets more than WindowMemoryMax] "
 
 static const struct {
@@ -57,6 +60,21 @@ static const struct {
 	{ C, "g WindowMax 4M", "yes yes 4194304 268435456" },
 	{ C, "g WindowMemoryMax 64m", "yes yes 67108864 67108864" },
 
+	{ C, "g TransferHosts none", DEF },
+	{ C, "g TransferHosts a", DEF " at a" },
+	{ C, "g TransferHosts a,b@c,[::1];g TransferHosts d",
+	    DEF " at a,b@c,[::1]" },
+	{ C, "g TransferHosts none;g TransferHosts d", DEF },
+	{ C, "x TransferHosts a;g TransferHosts b", DEF " at b" },
+	{ C, "g Hayate no;g TransferHosts b",
+	    "no no 67108864 268435456" },
+	{ C, "g TransferHosts a,b,c,d,e,f,g", DEF " at a,b,c,d,e,f,g" },
+	{ C, "g TransferHosts a,b,c,d,e,f,g,h",
+	    "[TransferHosts \"a,b,c,d,e,f,g,h\"" HOSTS DEF },
+	{ C, "g TransferHosts a,,b", "[TransferHosts \"a,,b\"" HOSTS DEF },
+	{ C, "g TransferHosts -a", "[TransferHosts \"-a\"" HOSTS DEF },
+	{ C, "g TransferHosts a`b", "[TransferHosts \"a`b\"" HOSTS DEF },
+	{ S, "g TransferHosts a", "pass " DEF },
 	{ C, "g EarlyLogin auto", DEF },
 	{ C, "g EarlyLogin yes;g EarlyLogin no", DEF " early" },
 	{ C, "g EarlyLogin false", DEF " late" },
@@ -403,6 +421,10 @@ run(int side, const char *in, const char *out)
 		add("late");
 	if (!o->tell_limits && side == S && o->hayate)
 		add("quiet");
+	if (o->transfer_hosts != NULL) {
+		add("at");
+		add(o->transfer_hosts);
+	}
 	if (!o->session_log && side == S && o->hayate)
 		add("silent");
 	if (strcmp(got, out) == 0)
@@ -416,7 +438,8 @@ static int
 dump(int side)
 {
 	const char *want = side == C ?
-	    DUMP " noneswitch no" THREADS " transferstreams 1 earlylogin auto" :
+	    DUMP " noneswitch no" THREADS " transferstreams 1 "
+	    "transferhosts none earlylogin auto" :
 	    DUMP THREADS " telllimits yes sessionlog yes";
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;

@@ -1,0 +1,407 @@
+#!/usr/bin/env bats
+# Needs: hayate stock
+# Copyright (c) 2026 The Hayate Authors
+# SPDX-License-Identifier: ISC
+#
+# One copy over several hosts: --hosts and TransferHosts (transfer/hosts-hook.h,
+# transfer/proof-hook.h, ssh/login-hook.h, ssh/further-hook.h). "hayate", "b", "c" and
+# "d" have keys of their own and one directory behind them. Each sends 12 MB/s
+# (MaxRate), and what is put is as slow. "x" sees other files.
+
+load helper
+
+setup_file() {
+	local k
+	cd "$BATS_FILE_TMPDIR" || return
+	for k in b c d x t w u r z; do
+		ssh-keygen -q -t ed25519 -N '' -C $k -f $k
+	done
+	sshd_up hayate "MaxRate 12M"
+	for k in b c d; do
+		sshd_up hayate:$k "MaxRate 12M" "HostKey $PWD/$k"
+	done
+	swapped x '/there/' '/other/'
+	sshd_up stock
+	sshd_up stock:t "HostKey $PWD/t"
+	sshd_up hayate:w "HostKey $PWD/w"
+	sshd_up hayate:u "HostKey $PWD/u"
+	sshd_up hayate:r "HostKey $PWD/r" "AuthorizedKeysFile none"
+	known
+	head -c 60000000 /dev/urandom >bulk
+	head -c 20000000 bulk >less
+	mkdir tree tree/some
+	for k in 1 2 3 4 5 6; do head -c $((k * 2000000)) bulk >tree/$k; done
+	for k in $(seq 1500); do echo "$k" >"tree/some/$k"; done
+}
+
+teardown_file() { sshd_down; }
+
+# swapped NAME OLD NEW: a server that sees NEW where a name has OLD (sftp-swap)
+swapped() {
+	cat >"$BATS_FILE_TMPDIR/swap.$1" <<-END
+	#!/bin/sh
+	SWAP_LOG=$BATS_FILE_TMPDIR/writes.$1 exec $REGRESS/peers/sftp-swap '$2' '$3' \
+	    $(bin sftp-server)
+	END
+	chmod +x "$BATS_FILE_TMPDIR/swap.$1"
+	sshd_up "hayate:$1" "MaxRate 12M" "HostKey $BATS_FILE_TMPDIR/$1" \
+	    "Subsystem sftp $BATS_FILE_TMPDIR/swap.$1"
+}
+
+# known: the keys of all but u are known, of w that of another host; z is not there
+known() {
+	local k
+	for k in b c d x t r; do echo "host-$k $(cat $k.pub)"; done >>known_hosts
+	echo "host-w $(cat z.pub)" >>known_hosts
+	{
+		for k in b c d x t w u r z; do
+			printf 'Host %s\n\tHostKeyAlias host-%s\n' $k $k
+		done
+		printf 'Host z\n\tPort 1\n'
+		cat ssh_config
+	} >with
+	mv with ssh_config
+}
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	T=$BATS_TEST_TMPDIR
+	F=$BATS_FILE_TMPDIR
+	mkdir there other
+}
+
+teardown() {
+	local pid
+	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
+}
+
+# put, get HOSTS ARG...: over these as well
+put() { copy -v -o MaxRate=48M --hosts "$@" 2>log || { tail log; return 1; }; }
+get() { copy -v --hosts "$@" 2>log || { tail log; return 1; }; }
+
+# went HOST...: connections went to these, and no other
+went() {
+	local those
+	those=$(sed -n 's/.*scp: connection [0-9]* goes to \([a-z]*\).*/\1/p' log |
+	    sort -u | tr '\n' ' ')
+	[ "$those" = "$(printf '%s\n' "$@" | sort | tr '\n' ' ')" ] ||
+	    { echo "went to $those"; return 1; }
+}
+
+# alike: what is there is the tree, with its times, and nothing is left
+alike() {
+	diff -r "$F/tree" there/tree && clean &&
+	    [ "$(stat -c %Y "$F/tree")" = "$(stat -c %Y there/tree)" ]
+}
+clean() { [ -z "$(find there other -name '.*hayate*')" ]; }
+
+# said TEXT...: these are all lines
+said() {
+	[ "$(sed 's/\r//; s/^[^ ]*scp: //' said)" = "$(printf '%s\n' "$@")" ] || { cat said; return 1; }
+}
+
+### What works
+
+@test "a large file goes over all hosts, with one login to each, both ways" {
+	local k before
+	before=$(times_logged_in c)
+	put b,c,d "$F/bulk" "hayate:$T/there/"
+	went hayate b c d
+	grep -q 'goes over 4 connections' log
+	cmp "$F/bulk" there/bulk && clean
+	get b,c,d "hayate:$F/bulk" other/
+	went hayate b c d
+	grep -q 'comes over 4 connections' log
+	cmp "$F/bulk" other/bulk
+	[ $(($(times_logged_in c) - before)) = 2 ]
+}
+
+@test "a tree goes over all hosts, both ways, and directories keep their times" {
+	put b,c,d -rp "$F/tree" "hayate:$T/there/"
+	went hayate b c d
+	alike
+	rm -r there/tree
+	get b,c,d -rp "hayate:$F/tree" there/
+	went hayate b c d
+	alike
+}
+
+@test "four hosts are twice as fast as one, and more" {
+	local one four
+	one=$(seconds copy "hayate:$F/bulk" other/)
+	four=$(seconds copy --hosts b,c,d "hayate:$F/bulk" other/)
+	true_ "$four * 2 < $one"
+}
+
+@test "TransferHosts does the same, --hosts wins, and none is none" {
+	{ printf 'TransferHosts b,c\n'; cat "$F/ssh_config"; } >with
+	copy -v -F with "hayate:$F/bulk" other/ 2>log
+	went hayate b c
+	get d -F with "hayate:$F/bulk" other/
+	went hayate d
+	copy -v -F with -o TransferHosts=none "hayate:$F/less" other/ 2>log
+	fails grep 'goes to' log
+	[ "$(client -G -F with hayate | grep transferhosts)" = "transferhosts b,c" ]
+}
+
+@test "with -j they take turns, and sftp has --hosts as well" {
+	cat "$F/bulk" "$F/bulk" "$F/bulk" >thrice
+	get b,c -j 5 "hayate:$T/thrice" other/
+	[ "$(grep -c 'scp: connection . goes to' log)" = 5 ]
+	[ "$(grep -c 'scp: connection . goes to hayate' log)" = 2 ]
+	[ "$(grep -c 'scp: connection . goes to [bc]' log)" = 3 ]
+	went hayate b c
+	cmp thrice other/thrice
+	echo "get $F/bulk $T/there/" | files -v --hosts b,c -b - hayate >log 2>&1
+	[ "$(grep -c 'connection . goes to' log)" = 3 ]
+	cmp "$F/bulk" there/bulk
+}
+
+@test "a file is written in parts of 1 MiB, by four at most" {
+	local k
+	for k in e f; do
+		[ -d "$(sshd_dir $k)" ] || (
+			cd "$F" && cp b $k && cp b.pub $k.pub && swapped $k none none
+			echo "host-$k $(cat $k.pub)" >>known_hosts
+		)
+	done
+	(
+		cd "$F" && sed -i '/^host-[^ef]/d' known_hosts
+		known
+		for k in e f; do printf 'Host %s\n\tHostKeyAlias host-%s\n' $k $k; done |
+		    cat - ssh_config >with && mv with ssh_config
+	)
+	rm -f "$F"/writes.*
+	put b,c,d,e,f "$F/bulk" "hayate:$T/there/"
+	cmp "$F/bulk" there/bulk
+	went hayate b c d e f
+	grep -q 'goes over 4 connections' log
+	fails grep 'goes over [5-9] connections' log
+	put e,f "$F/bulk" "hayate:$T/there/again"
+	cmp "$F/bulk" there/again
+	# Each part has one writer, but those where others joined.
+	for k in e f; do
+		awk -v k=$k '{ print int($1 / 1048576), k } $1 % 1048576 + $2 > 1048576 {
+		    print int($1 / 1048576), "cross" }' "$F/writes.$k"
+	done | sort -u >parts
+	[ "$(wc -l <parts)" -gt 20 ]
+	[ "$(grep -c cross parts)" -le 2 ]
+	[ "$(cut -d' ' -f1 parts | uniq -d | wc -l)" -le 3 ]
+}
+
+@test "a host behind a jump host of its own, and one with a user of its own" {
+	printf 'Host b\n\tProxyJump hayate\nHost c\n\tUser nobody-at-all\n' |
+	    cat - "$F/ssh_config" >with
+	get "b,$(id -un)@c" -F with "hayate:$F/bulk" other/
+	grep -q 'connection 2 goes to b' log
+	grep -q "connection 3 goes to $(id -un)@c" log
+	cmp "$F/bulk" other/bulk
+}
+
+@test "stock servers are hosts as well" {
+	put t -o MaxRate=24M "$F/bulk" "stock:$T/there/"
+	went stock t
+	grep -q 'goes over 2 connections' log
+	cmp "$F/bulk" there/bulk && clean
+	copy -v --hosts t -rp "stock:$F/tree" there/ 2>log
+	went stock t
+	alike
+}
+
+### Who is left out
+
+@test "a host that sees other files is left out, with one line, and gets nothing" {
+	copy -rp --hosts b,x "$F/tree" "hayate:$T/there/" 2>said
+	said "Host x is left out: it does not see the same files: one that was just \
+made in \"$T/there/tree\" could not be read there: No such file or directory"
+	alike
+	[ -z "$(ls other)" ]
+	cp "$F/bulk" there/bulk
+	copy --hosts b,x "hayate:$T/there/bulk" got 2>said
+	said "Host x is left out: it does not see the same files: \
+\"$T/there/bulk\" could not be read there: No such file or directory"
+	cmp "$F/bulk" got
+	# The same size and time, and other contents
+	head -c 60000000 /dev/zero >other/bulk
+	touch -r there/bulk other/bulk
+	copy --hosts b,x "hayate:$T/there/bulk" got 2>said
+	said "Host x is left out: it does not see the same files: \
+\"$T/there/bulk\" is another one there"
+	cmp "$F/bulk" got
+}
+
+@test "a server that lies about the hidden file is left out" {
+	local lie=.hayate-host-00000000000000000000000000000000
+	(cd "$F" && swapped x '\.hayate-host-[0-9a-f]*' "$lie" &&
+	    sed -i '/^host-/d' known_hosts && known)
+	head -c 64 /dev/zero >there/$lie
+	copy --hosts x "$F/bulk" "hayate:$T/there/" 2>said
+	said "Host x is left out: it does not see the same files: one that was just \
+made in \"$T/there/\" has other contents there"
+	cmp "$F/bulk" there/bulk
+	rm there/$lie && clean
+}
+
+@test "a file that is another one at a host comes from the first" {
+	(cd "$F" && swapped x '(/some/7[0-9]*|/tree/[456])$' '/tree/1' &&
+	    sed -i '/^host-/d' known_hosts && known)
+	get x,b -rp "hayate:$F/tree" there/
+	went hayate x b
+	grep -q '" is another file for connection [23], which is not used' log
+	alike
+	(cd "$F" && swapped x '/there/' '/other/' &&
+	    sed -i '/^host-/d' known_hosts && known)
+}
+
+@test "an unknown key, a wrong one, a refused login, no host: one line each" {
+	local logins
+	cp "$F/known_hosts" before
+	logins=$(times_logged_in hayate)
+	copy -o StrictHostKeyChecking=accept-new --hosts u,w,r,z \
+	    "hayate:$F/less" other/ 2>all </dev/null
+	sort all >said
+	said "Host r is left out: $(id -un)@127.0.0.1: Permission denied (publickey)." \
+	    "Host u is left out: its host key is not known; log in to it once with ssh" \
+	    "Host w is left out: its host key is not the one that is known" \
+	    "Host z is left out: ssh: connect to host 127.0.0.1 port 1: Connection refused"
+	cmp "$F/less" other/less
+	cmp before "$F/known_hosts"
+	[ $(($(times_logged_in hayate) - logins)) = 1 ]
+	[ "$(times_logged_in u)$(times_logged_in w)$(times_logged_in r)" = 000 ]
+	# With -q nothing is said, and with -v all.
+	copy -q --hosts u,w "hayate:$F/less" other/ 2>said
+	[ ! -s said ]
+	get u "hayate:$F/less" other/
+	grep -q 'Host u is left out: what stands above says why' log
+}
+
+@test "data is not in clear at another host if it is encrypted at the first" {
+	(cd "$F" && sshd_up hayate:c "NoneEnabled yes" "HostKey $F/c" &&
+	    sed -i '/^host-/d' known_hosts && known)
+	printf 'Host c\n\tNoneEnabled yes\n\tNoneSwitch yes\n' | cat - "$F/ssh_config" >with
+	# Alone it is.
+	copy -v -F with "c:$F/bulk" other/ 2>log
+	grep -qi 'data is not encrypted\|in clear' log
+	get c -F with "hayate:$F/bulk" other/
+	went hayate c
+	fails grep -i 'data is not encrypted\|in clear' log
+	(cd "$F" && sshd_up hayate:c "MaxRate 12M" "HostKey $F/c" &&
+	    sed -i '/^host-/d' known_hosts && known)
+}
+
+@test "what --hosts cannot do is refused with a reason" {
+	local list
+	run -1 copy --hosts b,c "hayate:$F/bulk" b:x
+	[[ $output = *"--hosts does not work between two remote hosts"* ]]
+	run -1 copy --hosts b "$F/bulk" x
+	[[ $output = *"--hosts does not work between local files"* ]]
+	run -1 copy -O --hosts b "$F/bulk" hayate:x
+	[[ $output = *"--hosts needs SFTP"* ]]
+	run -1 copy -j 1 --hosts b "$F/bulk" hayate:x
+	[[ $output = *"--hosts needs a connection to each host, and -j 1 allows one"* ]]
+	run -1 files --hosts b -D "$(bin sftp-server)"
+	[[ $output = *"--hosts needs ssh"* ]]
+	for list in ' ' ',' 'a,' ',a' -oPort=1 'a b' a,-b 'a;b' 1,2,3,4,5,6,7,8; do
+		run -1 copy --hosts "$list" "$F/bulk" hayate:x
+		[[ $output = *"--hosts $list: names of 1 to 7 hosts are allowed"* ]]
+		run -255 client -G -o "TransferHosts=\"$list\"" hayate
+	done
+}
+
+### What is lost
+
+# kill_host NAME: its connections end, and it takes no more
+kill_host() {
+	local next all=
+	next=$(cat "$(sshd_dir "$1")/pid")
+	while [ -n "$next" ]; do
+		all="$all $next"
+		# shellcheck disable=SC2086 # words
+		kill -STOP $next
+		next=$(pgrep -d, -P "${next// /,}" | tr , ' ') || :
+	done
+	# shellcheck disable=SC2086 # words
+	kill -KILL $all
+}
+
+# loses HOST COMMAND...: it is killed when connections go to it; the copy goes on
+loses() {
+	local pid
+	"${@:2}" & pid=$!
+	poll 10 grep -q "goes to $1" log
+	sleep 0.3
+	kill_host "$1"
+	wait $pid || { tail -5 log; return 1; }
+	grep -q "Host $1 is lost; the copy goes on" log
+	(cd "$F" && sshd_up "hayate:$1" "MaxRate 12M" "HostKey $F/$1" >/dev/null &&
+	    sed -i '/^host-/d' known_hosts && known)
+}
+
+@test "a host that is killed costs its rate only: a large file, both ways" {
+	loses c put b,c,d "$F/bulk" "hayate:$T/there/"
+	cmp "$F/bulk" there/bulk && clean
+	loses c get b,c,d "hayate:$F/bulk" other/
+	cmp "$F/bulk" other/bulk
+}
+
+@test "a host that is killed costs its rate only: a tree, both ways" {
+	loses b put b,c -rp "$F/tree" "hayate:$T/there/"
+	alike
+	rm -r there/tree
+	loses b get b,c -rp "hayate:$F/tree" there/
+	alike
+}
+
+# silent: a host that takes connections and never answers; its port is in port
+silent() {
+	python3 - <<-'END' 3>&- &
+	import socket, time
+	s = socket.create_server(("127.0.0.1", 0))
+	open("port", "w").write(str(s.getsockname()[1]))
+	time.sleep(60)
+	END
+	poll 10 test -s port
+	printf 'Host s\n\tPort %s\n' "$(cat port)" | cat - "$F/ssh_config" >with
+}
+
+@test "a host that never answers delays nothing, and leaves no hidden file" {
+	silent
+	put b,s -F with "$F/bulk" "hayate:$T/there/"
+	went hayate b
+	cmp "$F/bulk" there/bulk && clean
+	# The file is gone before the time of the directory is set.
+	put b,s -F with -rp "$F/tree" "hayate:$T/there/"
+	alike
+}
+
+@test "no signal to scp leaves the hidden file behind" {
+	local sig scp
+	silent
+	for sig in INT TERM HUP; do
+		IN_CLIENT="env --default-signal=$sig" copy -F with \
+		    -o MaxRate=8M --hosts s -r "$F/tree" "hayate:$T/there/" 2>said &
+		poll 10 eval '[ -e there/tree/.hayate-host-* ]'
+		[ "$(stat -c %a there/tree/.hayate-host-*)" = 600 ]
+		scp=$(pgrep -x scp -P "$(pgrep -d, -P $!),$!")
+		kill -$sig "$scp"
+		wait $! && return 1
+		clean
+		rm -rf there/tree
+	done
+	# Nobody can remove it after kill -9.
+	copy -F with -o MaxRate=8M --hosts s -r "$F/tree" "hayate:$T/there/" 2>said &
+	poll 10 eval '[ -s there/tree/.hayate-host-* ]'
+	kill -9 "$(pgrep -x scp -P "$(pgrep -d, -P $!),$!")"
+	wait $! || :
+	[ "$(stat -c '%a %s' there/tree/.hayate-host-*)" = "600 64" ]
+}
+
+@test "if the first connection is lost, the hidden file is named" {
+	silent
+	copy -F with -o MaxRate=8M --hosts s "$F/bulk" "hayate:$T/there/" 2>said &
+	poll 10 eval '[ -e there/.hayate-host-* ]'
+	kill_host hayate
+	wait $! && return 1
+	grep "the hidden file \"$(echo "$T"/there/.hayate-host-*)\" may be left at the server" said
+	(cd "$F" && sshd_up hayate "MaxRate 12M" && sed -i '/^host-/d' known_hosts && known)
+}
