@@ -16,6 +16,7 @@ HAYATE_CORE = \
 	common/verdict.c \
 	channels/bdp.c \
 	channels/bufgrow.c \
+	channels/bufmap.c \
 	channels/starve.c \
 	channels/tcp-path.c \
 	channels/usage.c \
@@ -56,6 +57,7 @@ HAYATE_CORE = \
 	ssh/recall.c \
 
 HAYATE_HOOKS = \
+	common/machine-hook.c \
 	common/optline-hook.c \
 	common/peer-hook.c \
 	common/blocksum-hook.c \

@@ -7,7 +7,7 @@
  * sshbuf-hook: upstream's sshbuf.h, with memory that stays between packets.
  *
  * This file takes the place of upstream's sshbuf.c, and the interface is
- * upstream's. Four things differ, none of which a caller can see:
+ * upstream's. Five things differ, none of which a caller can see:
  *
  *   A buffer grows as bufgrow.h says, so a backlog costs what it holds and not
  *   the square of it.
@@ -25,9 +25,12 @@
  *   Large buffers begin at different places of a page, because some processors
  *   copy slowly between equal ones (bufgrow_colour()).
  *
+ *   From 1 MiB on a buffer is made of pages (bufmap.h): it grows without a copy
+ *   of what it holds.
+ *
  * The promise is stock's: what a buffer held is wiped before its memory is
- * freed or after a reset. A field out of its bounds ends the process, because
- * the memory around it can no longer be trusted.
+ * freed or after a reset, and pages by the kernel. A field out of its bounds
+ * ends the process, because the memory around it can no longer be trusted.
  *
  * A buffer made with sshbuf_from() or sshbuf_fromb() owns no memory: "d" is
  * NULL, it cannot change, and it keeps its parent alive. Not thread safe: a
@@ -48,13 +51,22 @@
 #include "sshbuf.h"
 
 #include "bufgrow.h"
+#include "bufmap.h"
+#include "sshbuf-hook.h"
+
+/* What was taken goes back to the kernel in pieces of this, at least. */
+#define GIVE_BACK	(8 * 1024 * 1024)
+
+/* An empty buffer keeps so much for the next burst. */
+#define KEEP_EMPTY	(4 * 1024 * 1024)
 
 struct sshbuf {
 	u_char	*d;		/* the memory; NULL: others own it */
 	const u_char *cd;	/* the same, or that of others */
 	size_t	 off, size;	/* the content is cd[off] to cd[size - 1] */
 	size_t	 dirty;		/* nothing was written from d[dirty] on */
-	size_t	 colour;	/* d - colour is what malloc() returned */
+	size_t	 colour;	/* d - colour is where the memory begins */
+	int	 mapped;	/* it is of bufmap.h, not of malloc() */
 	size_t	 alloc, max_size;
 	u_int	 refcount;	/* this buffer and its children */
 	struct sshbuf *parent;
@@ -69,7 +81,7 @@ check_sanity(const struct sshbuf *buf)
 	    buf->refcount >= 1 && buf->refcount <= SSHBUF_REFS_MAX &&
 	    buf->off <= buf->size && buf->size <= buf->alloc &&
 	    buf->dirty <= buf->alloc && buf->alloc <= buf->max_size &&
-	    buf->max_size <= SSHBUF_SIZE_MAX)
+	    buf->max_size <= SSHBUF_CHANNEL_MAX)
 		return 0;
 	ssh_signal(SIGSEGV, SIG_DFL);
 	raise(SIGSEGV);
@@ -91,6 +103,23 @@ pack(struct sshbuf *buf)
 	buf->off = 0;
 }
 
+static size_t
+mapped_size(size_t alloc)
+{
+	return bufgrow_room(BUFMAP_FROM) + alloc;
+}
+
+static void
+free_memory(const struct sshbuf *buf)
+{
+	if (buf->mapped) {
+		bufmap_free(buf->d - buf->colour, mapped_size(buf->alloc));
+		return;
+	}
+	explicit_bzero(buf->d, buf->dirty);
+	free(buf->d - buf->colour);
+}
+
 /*
  * Moves the content to the front of new memory of that size, which holds it.
  * Returns 0 or SSH_ERR_*.
@@ -99,21 +128,68 @@ static int
 move_content(struct sshbuf *buf, size_t alloc)
 {
 	size_t len = buf->size - buf->off, room = bufgrow_room(alloc), colour;
-	u_char *d;
+	u_char *d = alloc < BUFMAP_FROM ? NULL :
+	    bufmap_new(mapped_size(alloc));
+	int mapped = d != NULL;
 
-	if ((d = malloc(room + alloc)) == NULL)
+	if (!mapped && (d = malloc(room + alloc)) == NULL)
 		return SSH_ERR_ALLOC_FAIL;
 	colour = bufgrow_colour(room, d);
 	d += colour;
 	memcpy(d, buf->d + buf->off, len);
-	explicit_bzero(buf->d, buf->dirty);
-	free(buf->d - buf->colour);
+	free_memory(buf);
 	buf->cd = buf->d = d;
 	buf->colour = colour;
+	buf->mapped = mapped;
 	buf->alloc = alloc;
 	buf->off = 0;
 	buf->size = buf->dirty = len;
 	return 0;
+}
+
+/*
+ * Makes a mapped buffer "alloc" bytes long, counted from the page in which the
+ * content begins. It holds the content. Returns 0 or SSH_ERR_*.
+ */
+static int
+move_pages(struct sshbuf *buf, size_t alloc)
+{
+	size_t front = bufmap_whole(buf->off);
+	u_char *memory = bufmap_move(buf->d - buf->colour,
+	    mapped_size(buf->alloc), front, mapped_size(alloc));
+
+	if (memory == NULL)
+		return SSH_ERR_ALLOC_FAIL;
+	buf->cd = buf->d = memory + buf->colour;
+	buf->alloc = alloc;
+	buf->off -= front;
+	buf->size -= front;
+	buf->dirty -= MINIMUM(front, buf->dirty);
+	buf->dirty = MINIMUM(buf->dirty, alloc);
+	return 0;
+}
+
+/* Makes room for "len" bytes behind the content. Returns 0 or SSH_ERR_*. */
+static int
+make_room(struct sshbuf *buf, size_t len)
+{
+	size_t front = buf->mapped ? bufmap_whole(buf->off) : 0, need;
+	int packs = bufgrow_packs(buf->off, buf->size, len, buf->alloc);
+
+	if ((packs && !buf->mapped) ||
+	    buf->size - front + len > buf->max_size) {
+		pack(buf);
+		front = 0;
+		if (buf->size + len <= buf->alloc)
+			return 0;
+	}
+	need = MINIMUM(ROUNDUP(buf->size - front + len, SSHBUF_SIZE_INC),
+	    buf->max_size);
+	if (!buf->mapped)
+		return move_content(buf,
+		    bufgrow_size(buf->alloc, need, buf->max_size));
+	return move_pages(buf, packs ? MAXIMUM(need, buf->alloc) :
+	    bufgrow_size(buf->alloc, need, buf->max_size));
 }
 
 /*
@@ -191,10 +267,8 @@ sshbuf_free(struct sshbuf *buf)
 		if (check_sanity(buf) != 0 || --buf->refcount > 0)
 			return;
 		parent = buf->parent;
-		if (buf->d != NULL) {
-			explicit_bzero(buf->d, buf->dirty);
-			free(buf->d - buf->colour);
-		}
+		if (buf->d != NULL)
+			free_memory(buf);
 		freezero(buf, sizeof(*buf));
 	}
 }
@@ -267,6 +341,29 @@ sshbuf_set_max_size(struct sshbuf *buf, size_t max_size)
 	return 0;
 }
 
+int
+sshbuf_raise_max(struct sshbuf *buf, size_t max_size)
+{
+	if (check_sanity(buf) != 0 || is_fixed(buf) ||
+	    max_size > SSHBUF_CHANNEL_MAX)
+		return SSH_ERR_INVALID_ARGUMENT;
+	buf->max_size = MAXIMUM(max_size, buf->max_size);
+	return 0;
+}
+
+void
+sshbuf_give_back(struct sshbuf *buf)
+{
+	if (check_sanity(buf) != 0 || is_fixed(buf) || !buf->mapped)
+		return;
+	/* If this fails, the memory stays for a while. */
+	if (buf->off == buf->size && buf->alloc > KEEP_EMPTY) {
+		buf->off = buf->size = 0;
+		(void)move_pages(buf, KEEP_EMPTY);
+	} else if (buf->off >= GIVE_BACK)
+		(void)move_pages(buf, buf->alloc - bufmap_whole(buf->off));
+}
+
 size_t
 sshbuf_len(const struct sshbuf *buf)
 {
@@ -316,22 +413,13 @@ sshbuf_check_reserve(const struct sshbuf *buf, size_t len)
 int
 sshbuf_allocate(struct sshbuf *buf, size_t len)
 {
-	size_t need;
 	int r;
 
 	if ((r = sshbuf_check_reserve(buf, len)) != 0)
 		return r;
 	if (buf->size + len <= buf->alloc)
 		return 0;
-	if (buf->alloc == buf->max_size ||
-	    bufgrow_packs(buf->off, buf->size, len, buf->alloc)) {
-		pack(buf);
-		return 0;
-	}
-	need = MINIMUM(ROUNDUP(buf->size + len, SSHBUF_SIZE_INC),
-	    buf->max_size);
-	return move_content(buf,
-	    bufgrow_size(buf->alloc, need, buf->max_size));
+	return make_room(buf, len);
 }
 
 int

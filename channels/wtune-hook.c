@@ -37,7 +37,9 @@
 #include "bulk-hook.h"
 #include "clock.h"
 #include "hayopt.h"
+#include "machine-hook.h"
 #include "peer-hook.h"
+#include "sshbuf-hook.h"
 #include "starve.h"
 #include "tcp-path.h"
 #include "tcpopt-hook.h"
@@ -68,7 +70,7 @@
  * slice.
  */
 #define UNSENT_MIN		(128 * 1024)
-#define UNSENT_MAX		(4 * 1024 * 1024)
+#define UNSENT_MAX		(16 * 1024 * 1024)	/* 10 Gbit/s, and more */
 #define UNSENT_PER_SECOND	100
 
 /* A buffer without a large backlog for so long is given back. */
@@ -121,11 +123,27 @@ state_free(struct chan_state *s)
 	free(s);
 }
 
+/*
+ * How far a window may grow: the buffer must hold it, and what a peer sends
+ * beyond it before stock ends the connection.
+ */
+static uint64_t
+ceiling_of(const struct Channel *c)
+{
+	uint64_t most = machine_options()->window_max, whole = most / 4 * 5;
+
+	if (whole > SSHBUF_SIZE_MAX &&
+	    (sshbuf_raise_max(c->output, whole) != 0 ||
+	    sshbuf_raise_max(c->extended, whole) != 0))
+		return SSHBUF_SIZE_MAX / 5 * 4;
+	return most;
+}
+
 static struct chan_state *
 state_new(const struct ssh *ssh, const struct Channel *c)
 {
 	struct wtune_conf conf = { .floor = c->local_window_max,
-	    .ceiling = hayopt_get()->window_max,
+	    .ceiling = ceiling_of(c),
 	    .gain_quarters = GAIN_QUARTERS,
 	    /* an sshd's socket may end at a jump host; a mux proxy has none */
 	    .whole_path = ssh->kex != NULL && !ssh->kex->server };
@@ -316,14 +334,18 @@ tune_window(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 }
 
 /*
- * Gives back a buffer that has not held a large backlog for a while. If it
- * did so at once, a reader in bursts would pay for the growth each time.
+ * Gives back what the reader has taken from a large buffer, and a smaller one
+ * that has not held a large backlog for a while. If it did that at once, a
+ * reader in bursts would pay for the growth each time.
  */
 static void
 trim_buffer(struct Channel *c, struct chan_state *s, uint64_t now_us)
 {
-	size_t alloc = sshbuf_alloc(c->output);
+	size_t alloc;
 
+	sshbuf_give_back(c->output);
+	sshbuf_give_back(c->extended);
+	alloc = sshbuf_alloc(c->output);
 	if (alloc <= STOCK_WINDOW ||
 	    sshbuf_len(c->output) > LARGE_BACKLOG(alloc))
 		s->large_us = now_us;
@@ -352,7 +374,7 @@ free_memory(const struct hayopt *opt)
 void
 wtune_channel(struct ssh *ssh, struct Channel *c)
 {
-	const struct hayopt *opt = hayopt_get();
+	const struct hayopt *opt = machine_options();
 	u_int backlog = backlog_of(c);
 	struct chan_state *s;
 	struct wtune_now now;

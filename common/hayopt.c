@@ -22,6 +22,18 @@
 #define G	((uint64_t)1 << 30)
 #define AUTO	UINT64_MAX	/* of COUNT, NUMBER, AUTO_FLAG; off is 0 */
 
+/*
+ * The default of WindowMax is a share of the memory. At most it is twice what
+ * 10 Gbit/s hold at 100 ms, which a lost packet needs; at least what 5 Gbit/s
+ * hold. A machine with 8G has the most. One channel may grow by half of what
+ * the others leave, so the sum of all windows is at least twice the largest.
+ */
+#define WINDOW_SHARE	32
+#define WINDOW_LEAST	(64 * M)
+#define WINDOW_MOST	(256 * M)
+#define SUM_LEAST	(256 * M)
+#define SUM_TIMES	2
+
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
@@ -58,11 +70,10 @@ enum kind {
 #define B	(HAYOPT_CLIENT | HAYOPT_SERVER)
 
 /*
- * Bounds: stock OpenSSH gives a session a window of 2M. 64M is half of the
- * maximum of a stock sshbuf, beyond which the process ends; the other half is
- * for what is queued beside the window. The sum of all windows of a process is
- * at least one stock window; 4G is sixty-four of the largest windows, more than
- * one connection can use. A rate below 1K would send less than a full packet
+ * Bounds: stock OpenSSH gives a session a window of 2M. 1G is the largest window
+ * of TCP, which bounds a channel as well. The sum of all windows of a process is
+ * at least one stock window; 4G is four of the largest windows, more than one
+ * connection can use. A rate below 1K would send less than a full packet
  * per second, and every kernel takes rates below 4G.
  */
 static const struct keyword {
@@ -75,9 +86,9 @@ static const struct keyword {
 } keywords[] = {
 	{ "Hayate", B, FLAG, HAYATE, 1, 0, 1, NULL },
 	{ "WindowTuning", B, FLAG, WINDOW_TUNING, 1, 0, 1, NULL },
-	{ "WindowMax", B, SIZE, WINDOW_MAX, 64 * M, 2 * M, 64 * M, NULL },
+	{ "WindowMax", B, SIZE, WINDOW_MAX, AUTO, 2 * M, G, NULL },
 	{ "WindowMemoryMax", B, SIZE, WINDOW_MEMORY_MAX,
-	    256 * M, 2 * M, 4 * G, NULL },
+	    AUTO, 2 * M, 4 * G, NULL },
 	{ "NoneEnabled", B, FLAG, NONE_ENABLED, 0, 0, 1, NULL },
 	{ "NoneSwitch", C, FLAG, NONE_SWITCH, 0, 0, 1, NULL },
 	{ "CipherThreads", B, COUNT, CIPHER_THREADS,
@@ -213,6 +224,44 @@ find_values(enum slot slot)
 	    HAYOPT_MATCH : HAYOPT_GLOBAL][slot];
 }
 
+static uint64_t memory;		/* of the machine; 0: not told */
+
+void
+hayopt_set_memory(uint64_t bytes)
+{
+	memory = bytes;
+	stale = 1;
+}
+
+/* The default of WindowMax */
+static uint64_t
+window_default(void)
+{
+	uint64_t bytes = memory / WINDOW_SHARE;
+
+	return bytes < WINDOW_LEAST ? WINDOW_LEAST :
+	    bytes > WINDOW_MOST ? WINDOW_MOST : bytes;
+}
+
+static uint64_t get_value(enum slot);
+
+/* The default of WindowMemoryMax, for the WindowMax in force */
+static uint64_t
+sum_default(void)
+{
+	uint64_t bytes = SUM_TIMES * get_value(WINDOW_MAX);
+
+	return bytes < SUM_LEAST ? SUM_LEAST : bytes;
+}
+
+static uint64_t
+get_default(enum slot slot)
+{
+	return slot == WINDOW_MAX ? window_default() :
+	    slot == WINDOW_MEMORY_MAX ? sum_default() :
+	    find_row(slot, BY_NAME)->def;
+}
+
 /* Returns the value in force: by our name first. */
 static uint64_t
 get_value(enum slot slot)
@@ -223,7 +272,7 @@ get_value(enum slot slot)
 		return v->named;
 	if (v->have & BY_OTHER)
 		return v->other;
-	return find_row(slot, BY_NAME)->def;
+	return get_default(slot);
 }
 
 /* Returns the name in force, or NULL for the default. */

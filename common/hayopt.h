@@ -19,7 +19,7 @@
  * over its configuration.
  *
  * It reads no file, logs nothing and includes no upstream header: what to log
- * is returned as text. One state per process. Not thread safe.
+ * is returned as text, and the memory of the machine is told. One state per process. Not thread safe.
  */
 
 #ifndef HAYATE_HAYOPT_H
@@ -64,6 +64,12 @@ struct hayopt {
  * parsed since the last call.
  */
 const struct hayopt *hayopt_get(void);
+
+/*
+ * The memory of the machine, bytes, from which the default of WindowMax comes.
+ * What was not told is taken for little. machine-hook.h tells it.
+ */
+void	hayopt_set_memory(uint64_t bytes);
 
 /*
  * For the parsers.

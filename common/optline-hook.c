@@ -22,6 +22,7 @@
 #include "misc.h"
 #include "xmalloc.h"
 
+#include "machine-hook.h"
 #include "optline-hook.h"
 
 /*
@@ -129,6 +130,7 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 	if (!is_ours(side, table, keyword, rest, filename, linenum))
 		return 0;
 
+	(void)machine_options();	/* What is said compares with defaults. */
 	*ret = -1;
 	if (argv_split(rest, &ac, &av, 1) != 0) {
 		error("%s line %d: %s: quotes do not match", filename, linenum,
@@ -156,6 +158,7 @@ optline_dump(int side)
 	char line[64 + HAYOPT_HOSTS_LEN];
 	size_t i;
 
+	(void)machine_options();
 	for (i = 0; hayopt_dump(side, i, line, sizeof(line)) == 0; i++)
 		printf("%s\n", line);
 }

@@ -26,9 +26,14 @@
 /* A copy that its user should hear of */
 #define NEWS_US		10000000
 
-/* What sysctl takes, at least: 16 MiB fill 1 Gbit/s at 130 ms. */
+/*
+ * What sysctl takes. The kernel enlarges a buffer only as far as it is used, so
+ * the advice is for a path of 10 Gbit/s: who is limited by a buffer cannot know
+ * what the path carries.
+ */
 #define BUFFER_LEAST	(16 * 1024 * 1024)
-#define BUFFER_MOST	(256 * 1024 * 1024)
+#define BUFFER_MOST	(1024 * 1024 * 1024)
+#define BUFFER_RATE	1250000000ULL	/* bytes per second */
 
 static unsigned int
 share(const struct figures *f, enum figure which)
@@ -398,11 +403,17 @@ verdict_name(const struct verdict *v)
 	return texts[v->limit].name;
 }
 
-/* A buffer that leaves room for four times as much, as a power of two */
+/*
+ * A buffer that leaves room for four times as much, and for twice what a fast
+ * path of this length holds, because half of a buffer is the window; as a power
+ * of two
+ */
 static uint64_t
 enough(const struct verdict_case *c, const struct verdict *v)
 {
-	uint64_t want = 4 * held(c, v), bytes = BUFFER_LEAST;
+	uint64_t fast = figures_scale(BUFFER_RATE, v->min_rtt_us, 1000000);
+	uint64_t want = max_u64(4 * held(c, v), 2 * fast);
+	uint64_t bytes = BUFFER_LEAST;
 
 	while (bytes < want && bytes < BUFFER_MOST)
 		bytes *= 2;

@@ -95,6 +95,14 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	done
 }
 
+@test "a backlog of 600 MiB takes no more than itself, and goes back as it is taken" {
+	local most half rest
+	make -s -C "$BUILD/hayate" sshbuf-model >&2
+	read -r most half rest < <("$BUILD/hayate/sshbuf-model" -m 600)
+	echo "$most MiB, then $half, then $rest"
+	true_ "$most >= 599 && $most < 610 && $half < 320 && $rest < 10"
+}
+
 # watched PROGRAM: write a script that runs it in valgrind, and print its name
 watched() {
 	local at=$BATS_TEST_TMPDIR/$1

@@ -192,7 +192,7 @@ others() {
 	EOF
 	run -2 check -c c
 	[ "${lines[0]}" = 'c:1: NoSuch: unknown keyword, with which ssh refuses the file; remove the line, or write "IgnoreUnknown NoSuch" above it' ]
-	[[ ${lines[1]} = 'c:3: WindowMax: is refused: WindowMax "1M": a size from 2M to 64M is allowed, '*"(in Host far)" ]]
+	[[ ${lines[1]} = 'c:3: WindowMax: is refused: WindowMax "1M": a size from 2M to 1G is allowed, '*"(in Host far)" ]]
 	[[ ${lines[2]} = "c:4: Port: is refused: "* ]]
 	[[ ${lines[3]} = "c:5: Match: is refused: "* ]]
 	[[ ${lines[4]} = "c:6: NoSuchEither: unknown keyword, "*"(in Match nonsense x)" ]]

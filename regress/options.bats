@@ -41,7 +41,17 @@ good() {
 	esac
 }
 
-DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 268435456 "
+# of_memory NAME: a default that follows from the memory of this machine
+of_memory() {
+	awk -v name="$1" -v bytes=$(($(getconf _PHYS_PAGES) * $(getconf PAGE_SIZE))) '
+	    function clamp(x, least, most) { return x < least ? least : x > most ? most : x }
+	    BEGIN {
+		one = clamp(int(bytes / 32), 67108864, 268435456)
+		print name == "WindowMax" ? one : clamp(2 * one, 268435456, 2 * one)
+	    }'
+}
+
+DEFAULTS="hayate yes windowtuning yes windowmax $(of_memory WindowMax) windowmemorymax $(of_memory WindowMemoryMax) "
 
 @test "the keyword table returns the expected value or message for each case" {
 	FLAVOUR=plain unit hayopt-test
@@ -206,7 +216,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 
 @test "a wrong value after -o ends ssh and sshd" {
 	run -255 cli /dev/null -o WindowMax=1
-	[ "${output%$'\r'}" = 'command-line line 0: WindowMax "1": a size from 2M to 64M is allowed, in bytes or with K, M or G' ]
+	[ "${output%$'\r'}" = 'command-line line 0: WindowMax "1": a size from 2M to 1G is allowed, in bytes or with K, M or G' ]
 	run -1 srv /dev/null -o Hayate=perhaps
 	[ "${output%$'\r'}" = 'command-line line 0: Hayate "perhaps": yes or no is allowed' ]
 }
@@ -229,7 +239,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax 67108864 windowmemorymax 2684354
 	run -0 --separate-stderr cli c
 	[ -z "$stderr" ]
 	run -0 --separate-stderr cli c -v
-	[[ $stderr = *"debug1: c line 1: WindowMemoryMax 16777216 is below WindowMax 67108864"* ]]
+	[[ $stderr = *"debug1: c line 1: WindowMemoryMax 16777216 is below WindowMax $(of_memory WindowMax)"* ]]
 }
 
 @test "sshd -t rejects bad values of Hayate's keywords" {
@@ -476,9 +486,10 @@ rows() {
 		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/HAYOPT_STREAMS_MAX/8/; s/[ 	]//g; s/,/|/g'
 }
 
-# word KIND NUMBER: a default, as ssh -G prints it
+# word KIND NUMBER NAME: a default, as ssh -G prints it
 word() {
 	case $1:$2 in
+	SIZE:-1) of_memory "$3" ;;
 	FLAG:0)	echo no ;;
 	FLAG:1)	echo yes ;;
 	COUNT:-1|AUTO_FLAG:-1) echo auto ;;
@@ -503,10 +514,22 @@ entry() {
 	awk -v name="$2" '$1 == ".It" { on = $3 == name } on' "$1" | tr '\n' ' '
 }
 
+# constant NAME: as hayopt.c defines it
+constant() { sed -n "s/^#define $1	*(*\([0-9]*\)\( \* M)\)*\$/\1/p" "$TOP/common/hayopt.c"; }
+
+# share NAME DEFAULT: a default, as the manual says it
+share() {
+	case $1:$2 in
+	WindowMax:-1) echo "1/$(constant WINDOW_SHARE) of the memory of the machine, at least $(constant WINDOW_LEAST)M and at most $(constant WINDOW_MOST)M" ;;
+	WindowMemoryMax:-1) echo "$(constant SUM_LEAST)M, or $(constant SUM_TIMES) times .Cm WindowMax if that is more" ;;
+	*) short "$2" ;;
+	esac
+}
+
 # lacks PAGE NAME KIND DEFAULT LEAST MOST: what the entry does not say
 lacks() {
 	local text default
-	text=$(entry "$1" "$2") default=$(word "$3" "$4")
+	text=$(entry "$1" "$2") default=$(word "$3" "$4" "$2")
 	says() { grep -qE -- "$1" <<<"$text" || echo "$2: $3"; }
 	case $3 in
 	FLAG)
@@ -514,7 +537,7 @@ lacks() {
 		says '\.Cm no( \(the default\)| ,| \(|$)' "$2" "the value no"
 		says "\\.Cm $default (, )?\\(the default\\)" "$2" "the default" ;;
 	SIZE)
-		says "The default is $(short "$4")\\." "$2" "the default"
+		says "The default is $(share "$2" "$4")\\." "$2" "the default"
 		says "from $(short "$5")[ ,].*to $(short "$6")[., ]" "$2" "bounds"
 		says 'in bytes' "$2" "the unit" ;;
 	COUNT)
@@ -555,7 +578,7 @@ lacks() {
 	for side in C S; do
 		while IFS='|' read -r name sides kind default least most; do
 			case $sides in B|"$side") ;; *) continue ;; esac
-			echo "${name,,} $(word "$kind" "$default")"
+			echo "${name,,} $(word "$kind" "$default" "$name")"
 		done < <(rows) | sort >table
 		diff table <(comm -13 stock.$side ours.$side)
 	done
@@ -583,10 +606,11 @@ lacks() {
 		lacks page "$name" "$kind" "$default" "$((least))" "$((most))" >missing
 		grep -qxF "$name: $what" missing || { echo "$name: $change"; cat missing; false; }
 	done <<-'EOF'
-	WindowMax|SIZE|64*1048576|2*1048576|64*1048576|s/default is 64M/default is 32M/|the default
-	WindowMax|SIZE|64*1048576|2*1048576|64*1048576|s/^from 2M/from 1M/|bounds
-	WindowMax|SIZE|64*1048576|2*1048576|64*1048576|s/in bytes/in octets/|the unit
-	WindowMax|SIZE|64*1048576|2*1048576|64*1048576|s/is not Hayate/is another/;s/stock/other/|the effect with a stock peer
+	WindowMax|SIZE|-1|2*1048576|1024*1048576|s/at most 256M/at most 128M/|the default
+	WindowMemoryMax|SIZE|-1|2*1048576|4*1073741824|s/or 2 times/or 3 times/|the default
+	WindowMax|SIZE|-1|2*1048576|1024*1048576|s/^from 2M/from 1M/|bounds
+	WindowMax|SIZE|-1|2*1048576|1024*1048576|s/in bytes/in octets/|the unit
+	WindowMax|SIZE|-1|2*1048576|1024*1048576|s/is not Hayate/is another/;s/stock/other/|the effect with a stock peer
 	WindowTuning|FLAG|1|0|1|s/(the default)//|the default
 	WindowTuning|FLAG|0|0|1|s/x/x/;s/Specifies/Says/|the default
 	Hayate|FLAG|1|0|1|s/^Specifies/Says/|what it does

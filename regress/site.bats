@@ -44,7 +44,7 @@ sample() {
 	done
 	((n >= 7))
 	# a sample with a mistake is not
-	sed 's/WindowMax 64M/WindowMax 65M/' "$TOP/contrib/site/sshd_config.transfer" >s
+	sed 's/WindowMax 256M/WindowMax 1025M/' "$TOP/contrib/site/sshd_config.transfer" >s
 	run ! "$(bin sshd)" -t -f s -h "$BATS_FILE_TMPDIR/host"
 }
 

@@ -106,7 +106,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	w="$WAITS here.at-window=95 here.tcp-window=1000000"
 	far 90 put "$w"
 	is receive-buffer there
-	[[ $TEXT = *'sysctl net.ipv4.tcp_rmem="4096 131072 16777216" there' ]]
+	[[ $TEXT = *'sysctl net.ipv4.tcp_rmem="4096 131072 268435456" there' ]]
 	far 40 put "$w"
 	is path-or-peer there
 	far 90 put "$WAITS" here.at-window=49 here.tcp-window=1000000
@@ -116,11 +116,14 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 @test "the send buffer is named if it alone is full in most samples" {
 	far 90 put "$WAITS" here.at-buffer=84
 	is send-buffer here
-	[[ $TEXT = *'sysctl net.ipv4.tcp_wmem="4096 16384 16777216" here' ]]
+	[[ $TEXT = *'sysctl net.ipv4.tcp_wmem="4096 16384 268435456" here' ]]
 	far 90 put "$WAITS" here.at-buffer=49
 	is none here
-	far 900 put "$WAITS" here.at-buffer=84
-	[[ $TEXT = *67108864* ]]
+	# as much as 10 Gbit/s need at this RTT, and more if it is faster
+	far 9000 put "$WAITS" here.at-buffer=84
+	[[ $TEXT = *536870912* ]]
+	far 90 put "$WAITS" here.at-buffer=84 here.min-rtt=4000 here.rtt-sum=404000
+	[[ $TEXT = *16777216* ]]
 }
 
 @test "MaxRate is named if the rate is near it" {

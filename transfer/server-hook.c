@@ -34,6 +34,7 @@
 #include "link-hook.h"
 #include "links-hook.h"
 #include "lost-hook.h"
+#include "machine-hook.h"
 #include "opening.h"
 #include "opening-hook.h"
 #include "report-hook.h"
@@ -556,7 +557,7 @@ static void
 begin_transfer(struct server *q, u_int unit)
 {
 	struct flow_conf conf = { unit, q->stock_requests,
-	    hayopt_get()->window_max };
+	    machine_options()->window_max };
 
 	q->has_begun = 1;
 	if (q->flow == NULL)

@@ -149,3 +149,31 @@ still() {
 	# and the windows were full
 	true_ "$now >= $n * ($one - $MIB)"
 }
+
+# gone_below BYTES: what the sessions take
+gone_below() { now=$(taken); echo "$now"; [ "$now" -le "$1" ]; }
+
+@test "a full window of 400 MiB takes what it holds, and goes back once it is read" {
+	need_path
+	local now was
+	export P=many$$
+	# 200 MB on the path; the window becomes more than twice that
+	"$LFP" up "$P" --rtt 800ms --rate 2gbit --queue 128MB --cc reno
+	export IN_SERVER="ip netns exec lfp-$P-b" IN_CLIENT="ip netns exec lfp-$P-a"
+	export SERVER_ADDRESS=10.77.0.2
+	sshd_up hayate "WindowMax 1G"
+	BYTES=$((16384 * MIB)) up 1 'exec cat >/dev/null'
+	go
+	poll 120 grown 1 $((400 * MIB))
+	cat reader.* | xargs kill -STOP
+	now=''
+	poll 60 still
+	was=$(widest "$(sshd_log hayate)")
+	echo "# a window of $((was / MIB)) MiB, full: $((now / MIB)) MiB" >&3
+	true_ "$now >= $was * 0.9 && $now <= 8 * $MIB + $was * 5 / 4"
+	# while it is read, and more comes
+	cat reader.* | xargs kill -CONT
+	poll 60 gone_below $((64 * MIB))
+	echo "# read: $((now / MIB)) MiB" >&3
+	cat reader.* | xargs kill
+}

@@ -31,7 +31,7 @@
     "windowmemorymax 268435456 noneenabled no"
 #define THREADS	" cipherthreads auto congestioncontrol default maxrate none"
 #define WITH	" is allowed, in bytes or with K, M or G] "
-#define SIZES	": a size from 2M to 64M is allowed, in bytes or with K, " \
+#define SIZES	": a size from 2M to 1G is allowed, in bytes or with K, " \
 	"M or G]"
 #define NAMES	": default or the name of an algorithm is allowed, of at " \
 	"most 15 characters] "
@@ -91,7 +91,7 @@ static const struct {
 	{ C, "g WindowMax 16MBs", "[WindowMax \"16MBs\"" SIZES " " DEF },
 	{ C, "g WindowMax 16Mi", "[WindowMax \"16Mi\"" SIZES " " DEF },
 	{ C, "g WindowMax 4194304B", "[WindowMax \"4194304B\"" SIZES " " DEF },
-	{ C, "g WindowMax 65MiB", "[WindowMax \"65MiB\"" SIZES " " DEF },
+	{ C, "g WindowMax 1025MiB", "[WindowMax \"1025MiB\"" SIZES " " DEF },
 
 	/* a sum below one channel's maximum: a note if the user set both */
 	{ C, "g WindowMax 32M;g WindowMemoryMax 16M",
@@ -125,8 +125,24 @@ static const struct {
 	    "[WindowMemoryMax \"4294967297\": "
 	    "a size from 2M to 4G" WITH DEF },
 	{ C, "g WindowMax 2097151", "[WindowMax \"2097151\"" SIZES " " DEF },
-	{ C, "g WindowMax 67108865", "[WindowMax \"67108865\"" SIZES " " DEF },
-	{ C, "g WindowMax 1G", "[WindowMax \"1G\"" SIZES " " DEF },
+	{ C, "g WindowMax 1073741825", "[WindowMax \"1073741825\"" SIZES " " DEF },
+	{ C, "g WindowMax 2G", "[WindowMax \"2G\"" SIZES " " DEF },
+	{ C, "g WindowMax 1G", "yes yes 1073741824 2147483648" },
+	{ C, "g WindowMax 1G;g WindowMemoryMax 1G",
+	    "yes yes 1073741824 1073741824" },
+	{ S, "g WindowMax 1G;m WindowMax 128M", "yes yes 134217728 268435456" },
+
+	/* the memory of the machine, MiB */
+	{ C, "memory 0", DEF },
+	{ C, "memory 2048", DEF },
+	{ C, "memory 2080", "yes yes 68157440 268435456" },
+	{ C, "memory 7000", "yes yes 229376000 458752000" },
+	{ S, "memory 8192", "yes yes 268435456 536870912" },
+	{ S, "memory 999999999", "yes yes 268435456 536870912" },
+	{ S, "memory 8192;g WindowMax 64M", "yes yes 67108864 268435456" },
+	{ S, "memory 8192;g WindowMemoryMax 59M",
+	    "[WindowMemoryMax 61865984 is below WindowMax 268435456" LESS
+	    "yes yes 268435456 61865984" },
 	{ C, "g WindowMax 0", "[WindowMax \"0\"" SIZES " " DEF },
 	{ C, "g WindowMax 7Q", "[WindowMax \"7Q\"" SIZES " " DEF },
 	{ C, "g WindowMax 4.5M", "[WindowMax \"4.5M\"" SIZES " " DEF },
@@ -348,7 +364,7 @@ add(const char *text)
 	strncat(got, text, sizeof(got) - strlen(got) - 1);
 }
 
-/* One line: a letter for layer and block, the keyword, its words. */
+/* One line: a letter for layer and block, the keyword, its words; or memory */
 static void
 feed(int side, char *line)
 {
@@ -360,6 +376,10 @@ feed(int side, char *line)
 	keyword = strtok_r(NULL, " ", &last);
 	while (ac < 8 && (word = strtok_r(NULL, " ", &last)) != NULL)
 		av[ac++] = strcmp(word, "\"\"") == 0 ? word + 2 : word;
+	if (strcmp(line, "memory") == 0) {
+		hayopt_set_memory(strtoull(keyword, NULL, 10) << 20);
+		return;
+	}
 	layer = *line == 'm' ? HAYOPT_MATCH : HAYOPT_GLOBAL;
 	switch (hayopt_read_line(side, layer,
 	    keyword, ac, av, *line != 'x', msg, sizeof(msg))) {
@@ -392,6 +412,7 @@ run(int side, const char *in, const char *out)
 
 	got[0] = '\0';
 	hayopt_reset();
+	hayopt_set_memory(0);
 	for (line = strtok_r(copy, ";", &last); line != NULL;
 	    line = strtok_r(NULL, ";", &last))
 		feed(side, line);

@@ -13,23 +13,33 @@
  *
  * Prints the number of operations, growths and resets, and exits with 1 at the
  * first difference.
+ *
+ * sshbuf-model -m MIB: a backlog of so much grows in packets, and is taken.
+ * Prints the most memory that the process had while it grew, and what it has
+ * when a half, and when all was taken, as MiB beyond what it had before.
  */
 
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/resource.h>
 
 #include <err.h>
 #include <malloc.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SSHBUF_INTERNAL
 #include "sshbuf.h"
+#include "sshbuf-hook.h"
 
 #define FRESH	0x11
 #define MOST	(3 * 1024 * 1024)
+#define MIB	(1024 * 1024)
+#define PACKET	(255 * 1024)
 
 void *__real_malloc(size_t);
 void __real_free(void *);
@@ -147,6 +157,8 @@ operate(struct sshbuf *b)
 		take(b, 0);
 	else if (what < 95)
 		take(b, 1);
+	else if (what < 97)
+		sshbuf_give_back(b);
 	else if (what < 98)
 		reset(b);
 	else
@@ -183,12 +195,87 @@ compare_places(size_t len)
 	sshbuf_free(b);
 }
 
+/* MiB that the process has now */
+static unsigned long
+resident(void)
+{
+	unsigned long all, pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	if (f == NULL || fscanf(f, "%lu %lu", &all, &pages) != 2)
+		errx(1, "no /proc");
+	fclose(f);
+	return pages * (unsigned long)sysconf(_SC_PAGESIZE) / MIB;
+}
+
+/* A number that stands at each place of the stream */
+static u_char
+at_place(size_t place)
+{
+	return (u_char)(place / PACKET * 7 + place % 251);
+}
+
+static void
+put_packet(struct sshbuf *b, size_t place)
+{
+	size_t i;
+
+	for (i = 0; i < PACKET; i++)
+		chunk[i] = at_place(place + i);
+	if (sshbuf_put(b, chunk, PACKET) != 0)
+		errx(1, "no room at %zu", place);
+}
+
+static void
+take_packet(struct sshbuf *b, size_t place)
+{
+	const u_char *p = sshbuf_ptr(b);
+	size_t i;
+
+	for (i = 0; i < PACKET; i++) {
+		if (p[i] != at_place(place + i))
+			errx(1, "the byte at %zu differs", place + i);
+	}
+	if (sshbuf_consume(b, PACKET) != 0)
+		errx(1, "nothing at %zu", place);
+	sshbuf_give_back(b);
+}
+
+static void
+measure(size_t bytes)
+{
+	struct sshbuf *b = sshbuf_new();
+	unsigned long before = resident(), half = 0;
+	struct rusage use;
+	size_t in = 0, out = 0;
+
+	/* It may grow on, so that no copy is spared because it is at its end. */
+	if (b == NULL || sshbuf_raise_max(b, 2 * bytes) != 0)
+		errx(1, "no buffer");
+	for (; in < bytes; in += PACKET)
+		put_packet(b, in);
+	if (getrusage(RUSAGE_SELF, &use) != 0)
+		err(1, "getrusage");
+	for (; out < in; out += PACKET) {
+		take_packet(b, out);
+		if (out < in / 2)
+			half = resident() - before;
+	}
+	printf("%lu %lu %lu\n", (unsigned long)use.ru_maxrss / 1024 - before,
+	    half, resident() - before);
+	sshbuf_free(b);
+}
+
 int
 main(int argc, char **argv)
 {
 	struct sshbuf *b;
 	unsigned long n, i;
 
+	if (argc == 3 && strcmp(argv[1], "-m") == 0) {
+		measure(strtoul(argv[2], NULL, 10) * MIB);
+		return 0;
+	}
 	if (argc != 3)
 		errx(2, "usage: sshbuf-model SEED OPERATIONS");
 	state = strtoull(argv[1], NULL, 10);

@@ -1,0 +1,107 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See bufmap.h for the idea. */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE		/* for mremap() */
+#endif
+
+#include <sys/types.h>
+#include <sys/mman.h>
+
+#include <stdint.h>
+#include <unistd.h>
+
+#include "bufmap.h"
+
+#ifdef MREMAP_MAYMOVE
+
+static size_t
+page_size(void)
+{
+	long size = sysconf(_SC_PAGESIZE);
+
+	return size > 0 ? (size_t)size : 4096;
+}
+
+size_t
+bufmap_whole(size_t bytes)
+{
+	return bytes - bytes % page_size();
+}
+
+/* With the page that it ends in; 0 if that cannot be. */
+static size_t
+in_pages(size_t bytes)
+{
+	size_t page = page_size();
+
+	return bytes > SIZE_MAX - page ? 0 : bufmap_whole(bytes + page - 1);
+}
+
+void *
+bufmap_new(size_t len)
+{
+	void *memory = mmap(NULL, in_pages(len), PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void *
+bufmap_move(void *memory, size_t len, size_t front, size_t want)
+{
+	char *rest = (char *)memory + front;
+	void *moved = mremap(rest, in_pages(len) - front, in_pages(want),
+	    MREMAP_MAYMOVE);
+
+	if (moved == MAP_FAILED)
+		return NULL;
+	if (front > 0)
+		(void)munmap(memory, front);
+	return moved;
+}
+
+void
+bufmap_free(void *memory, size_t len)
+{
+	(void)munmap(memory, in_pages(len));
+}
+
+#else /* The caller takes malloc(). */
+
+void *
+bufmap_new(size_t len)
+{
+	(void)len;
+	return NULL;
+}
+
+void *
+bufmap_move(void *memory, size_t len, size_t front, size_t want)
+{
+	(void)memory;
+	(void)len;
+	(void)front;
+	(void)want;
+	return NULL;
+}
+
+size_t
+bufmap_whole(size_t bytes)
+{
+	(void)bytes;
+	return 0;
+}
+
+void
+bufmap_free(void *memory, size_t len)
+{
+	(void)memory;
+	(void)len;
+}
+
+#endif

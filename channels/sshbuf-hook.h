@@ -1,0 +1,30 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * sshbuf-hook: what our buffers can do beyond upstream's sshbuf.h. A channel's
+ * output holds as much as its window lets come, and upstream's end at 128 MiB.
+ */
+
+#ifndef HAYATE_SSHBUF_HOOK_H
+#define HAYATE_SSHBUF_HOOK_H
+
+#include <stddef.h>
+
+struct sshbuf;
+
+/* The largest window, and a quarter for peers that send more than they may */
+#define SSHBUF_CHANNEL_MAX	((size_t)5 << 28)
+
+/* Lets a buffer hold more. Returns 0, or SSH_ERR_* if that is too much. */
+int	sshbuf_raise_max(struct sshbuf *, size_t max_size);
+
+/*
+ * Gives back the memory of what was taken from a large buffer. Pointers into it
+ * are no longer valid, which is why sshbuf_consume() does not do this.
+ */
+void	sshbuf_give_back(struct sshbuf *);
+
+#endif /* HAYATE_SSHBUF_HOOK_H */

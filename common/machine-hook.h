@@ -1,0 +1,22 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * machine-hook: the options in force, with the defaults that follow from the
+ * memory of this machine.
+ *
+ * The memory is asked for once. Never call this from a process under a sandbox:
+ * the system call is not on upstream's list.
+ */
+
+#ifndef HAYATE_MACHINE_HOOK_H
+#define HAYATE_MACHINE_HOOK_H
+
+struct hayopt;
+
+/* As hayopt_get() */
+const struct hayopt *machine_options(void);
+
+#endif /* HAYATE_MACHINE_HOOK_H */
