@@ -28,7 +28,7 @@ replay() {
 @test "a low rate is not taken for a short path" {
 	replay 'path 100 10' "$BEGIN" 'run 5' 'path 100 5' 'run 5'
 	[[ ${lines[0]} = *"reason: this rate needs no more" ]]
-	[[ ${lines[1]} = *"reason: an interrupt would wait for more than two seconds" ]]
+	[[ ${lines[1]} = *"reason: an interrupt would wait too long" ]]
 }
 
 @test "a path that 64 requests do not fill gets more until it is filled" {
@@ -92,6 +92,12 @@ replay() {
 	replay 'path 1500 30' "$BEGIN" 'run 5' 'run 5'
 	[ "$(of 0 moved)" -ge 40000000 ]
 	[ "$(of 1 moved)" -ge 70000000 ]
+}
+
+@test "on a path of a second more than two seconds are under way" {
+	# they are 957 requests, and a lost packet would leave 479 of them
+	replay 'path 1000 125' 'begin 261120 64 268435456' 'run 12'
+	[ "$(of 0 requests)" -gt 957 ]
 }
 
 @test "a long path keeps a margin over what it holds" {

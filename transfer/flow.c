@@ -32,10 +32,12 @@
 #define START_TIMES	2
 
 /*
- * At most so many seconds' worth is under way. No path is longer, and a user
- * who interrupts waits for all of it.
+ * At most so many seconds' worth is under way, because a user who interrupts
+ * waits for all of it; or so many round trips' worth, if they take longer. With
+ * less, a lost packet on a path of a second would halve what is asked for.
  */
 #define SECONDS_UNDER_WAY	2
+#define TRIPS_UNDER_WAY		4
 
 /*
  * The least of the first two seconds, in requests: 2 MiB are enough for seven
@@ -114,19 +116,37 @@ sum_slots(const struct flow *f, uint64_t n)
 	return bytes;
 }
 
-/* Returns the bytes that are acknowledged in two seconds. */
+/*
+ * What is acknowledged in two seconds, for the time that may be under way. The
+ * first reply is as old as the path is long, and as it took to be sent. No path
+ * is longer than two seconds.
+ */
+static uint64_t
+for_long_path(const struct flow *f, uint64_t bytes)
+{
+	uint64_t us = SECONDS_UNDER_WAY * 1000000, sending;
+
+	if (bytes == 0 || f->first_us >= us)
+		return bytes;
+	sending = min_u64(f->first_us, f->conf.unit * us / bytes);
+	us = max_u64(us, TRIPS_UNDER_WAY * (f->first_us - sending));
+	return bdp_bytes(bytes / SECONDS_UNDER_WAY, us);
+}
+
+/* Returns the bytes that may be under way because of an interrupt. */
 static uint64_t
 bound_by_time(const struct flow *f, uint64_t now_us)
 {
 	uint64_t unit = f->conf.unit, bytes, recent;
 
 	if (now_us - f->begun_us < SECONDS_UNDER_WAY * 1000000)
-		return max_u64(SECONDS_UNDER_WAY * bdp_rate_max(f->bdp),
+		return max_u64(for_long_path(f,
+		    SECONDS_UNDER_WAY * bdp_rate_max(f->bdp)),
 		    REQUESTS_START * unit);
 	recent = sum_slots(f, SLOTS_RECENT);
 	recent -= min_u64(recent, unit);
 	bytes = max_u64(sum_slots(f, SLOTS), recent * (SLOTS / SLOTS_RECENT));
-	return max_u64(bytes, REQUESTS_MIN * unit);
+	return max_u64(for_long_path(f, bytes), REQUESTS_MIN * unit);
 }
 
 uint64_t
@@ -163,7 +183,7 @@ set_max_requests(struct flow *f, uint64_t now_us)
 	f->most = UINT64_MAX / 4;
 	lower_bound(f, bound_by_path(f), "this rate needs no more");
 	lower_bound(f, bound_by_time(f, now_us),
-	    "an interrupt would wait for more than two seconds");
+	    "an interrupt would wait too long");
 	f->requests = (uint32_t)max_u64(min_u64(f->window, f->most) / unit, 1);
 }
 

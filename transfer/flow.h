@@ -12,8 +12,8 @@
  * replies. Two bounds may be lower than that window:
  *
  *   time      An interrupt waits for all that is under way. So this is at most
- *             what is acknowledged in two seconds, and it shrinks when the path
- *             becomes slower.
+ *             what is acknowledged in two seconds, or in four round trips if
+ *             they are longer, and it shrinks when the path becomes slower.
  *   path      On a short path, judged by the age of a transfer's first reply,
  *             stock's number is enough. More requests would wait in buffers.
  *
