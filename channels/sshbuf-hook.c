@@ -169,14 +169,18 @@ move_pages(struct sshbuf *buf, size_t alloc)
 	return 0;
 }
 
-/* Makes room for "len" bytes behind the content. Returns 0 or SSH_ERR_*. */
+/*
+ * Makes room for "len" bytes behind the content. New pages cost more than a copy
+ * of as many bytes, so content that is less than what was taken before it is
+ * copied. Returns 0 or SSH_ERR_*.
+ */
 static int
 make_room(struct sshbuf *buf, size_t len)
 {
 	size_t front = buf->mapped ? bufmap_whole(buf->off) : 0, need;
 	int packs = bufgrow_packs(buf->off, buf->size, len, buf->alloc);
 
-	if ((packs && !buf->mapped) ||
+	if ((packs && (!buf->mapped || buf->size - buf->off <= buf->off)) ||
 	    buf->size - front + len > buf->max_size) {
 		pack(buf);
 		front = 0;
