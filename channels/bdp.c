@@ -7,8 +7,10 @@
  * See bdp.h for the idea.
  *
  * Rate. Positions are kept at SLOTS points over about one RTT, and the rate
- * is the distance from the oldest point to now. With eight points a decision
- * lags the path by an eighth of a RTT, while TCP's slow start doubles in one.
+ * is the distance from the point of a RTT ago to now. With eight points a
+ * decision lags the path by an eighth of a RTT, while TCP's slow start doubles
+ * in one. Slow start comes in bursts, which a long path does not spread, so
+ * eight points may be several RTTs old: a mean over them would lag by as much.
  *
  * After a loss the stream stands still for more than a RTT, and then leaps by
  * more than any link carries, because all that had arrived meanwhile becomes
@@ -181,6 +183,22 @@ slot_us(const struct bdp *b)
 	return rtt / SLOTS > SLOT_MIN_US ? rtt / SLOTS : SLOT_MIN_US;
 }
 
+/* The youngest slot of a RTT ago, with a sixteenth for jitter, or the oldest */
+static const struct slot *
+slot_of_rtt_ago(const struct bdp *b, uint64_t now_us)
+{
+	uint64_t rtt = slot_us(b) * SLOTS;
+	const struct slot *slot = NULL;
+	unsigned int n;
+
+	for (n = 1; n <= b->slot_used; n++) {
+		slot = &b->slot[(b->slot_next + SLOTS - n) % SLOTS];
+		if (now_us - slot->at_us >= rtt - rtt / 16)
+			break;
+	}
+	return slot;
+}
+
 /* Moves on to the next buckets when it is time, and fills the running ones. */
 static void
 keep_extremes(struct bdp *b, uint64_t now_us)
@@ -236,8 +254,6 @@ note_stall(struct bdp *b, const struct slot *last, uint64_t now_us)
 void
 bdp_consumed(struct bdp *b, uint64_t pos, uint64_t now_us)
 {
-	const struct slot *oldest =
-	    &b->slot[b->slot_used < SLOTS ? 0 : b->slot_next];
 	const struct slot *last = &b->slot[(b->slot_next + SLOTS - 1) % SLOTS];
 	struct slot now = { pos, now_us };
 	uint64_t mean;
@@ -246,7 +262,7 @@ bdp_consumed(struct bdp *b, uint64_t pos, uint64_t now_us)
 		b->span_us = now_us;
 	else {
 		note_stall(b, last, now_us);
-		b->rate = rate_between(oldest, &now);
+		b->rate = rate_between(slot_of_rtt_ago(b, now_us), &now);
 		mean = rate_between(&b->before_stall, &now);
 		if (now_us < b->stall_until_us && mean < b->rate)
 			b->rate = mean;

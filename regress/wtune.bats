@@ -39,6 +39,13 @@ why() { echo "${lines[$1]##*why=}"; }
 	[ "$tuned" -ge $(($(of 0 consumed) * 95 / 100)) ]
 }
 
+@test "slow start on a path of a second is not held up by the window" {
+	replay 'tune 2097152 268435456 8 1' 'memory 1000000000' 'path 1000 125' 'run 14'
+	tuned=$(of 0 consumed)
+	replay 'tune 268435456 268435456 8' 'path 1000 125' 'run 14'
+	[ "$tuned" -ge $(($(of 0 consumed) * 95 / 100)) ]
+}
+
 @test "without a socket the credit at the window's edge reveals the path" {
 	replay 'path 100 125' 'tcp off' 'run 3' 'run 4'
 	[ "$(of 1 consumed)" -eq 500000000 ]
