@@ -9,7 +9,7 @@
  * A window of 512 MiB may stand in one buffer while its reader is slow. Memory
  * of malloc() would hold it twice while it grows, copy all of it each time, and
  * keep what the reader has taken until the buffer is empty. The kernel moves
- * pages by reference (mremap) and takes them back from either end.
+ * pages by reference and takes them back from either end.
  *
  * The promise that what a buffer held is wiped holds here as well: the kernel
  * gives nobody a page before it has zeroed it.

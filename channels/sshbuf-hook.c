@@ -170,9 +170,9 @@ move_pages(struct sshbuf *buf, size_t alloc)
 }
 
 /*
- * Makes room for "len" bytes behind the content. New pages cost more than a copy
- * of as many bytes, so content that is less than what was taken before it is
- * copied. Returns 0 or SSH_ERR_*.
+ * Makes room for "len" bytes behind the content. New pages cost more than a
+ * copy of as many bytes, so content that is less than what was taken before it
+ * is copied. Returns 0 or SSH_ERR_*.
  */
 static int
 make_room(struct sshbuf *buf, size_t len)

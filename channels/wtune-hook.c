@@ -70,7 +70,7 @@
  * slice.
  */
 #define UNSENT_MIN		(128 * 1024)
-#define UNSENT_MAX		(16 * 1024 * 1024)	/* 10 Gbit/s, and more */
+#define UNSENT_MAX		(16 * 1024 * 1024)	/* of 10 Gbit/s */
 #define UNSENT_PER_SECOND	100
 
 /* A buffer without a large backlog for so long is given back. */

@@ -70,11 +70,11 @@ enum kind {
 #define B	(HAYOPT_CLIENT | HAYOPT_SERVER)
 
 /*
- * Bounds: stock OpenSSH gives a session a window of 2M. 1G is the largest window
- * of TCP, which bounds a channel as well. The sum of all windows of a process is
- * at least one stock window; 4G is four of the largest windows, more than one
- * connection can use. A rate below 1K would send less than a full packet
- * per second, and every kernel takes rates below 4G.
+ * Bounds: stock OpenSSH gives a session a window of 2M. 1G is the largest
+ * window of TCP, which bounds a channel as well. The sum of all windows of a
+ * process is at least one stock window; 4G is four of the largest windows, more
+ * than one connection can use. A rate below 1K would send less than a full
+ * packet per second, and every kernel takes rates below 4G.
  */
 static const struct keyword {
 	const char	*name;

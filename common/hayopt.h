@@ -19,7 +19,8 @@
  * over its configuration.
  *
  * It reads no file, logs nothing and includes no upstream header: what to log
- * is returned as text, and the memory of the machine is told. One state per process. Not thread safe.
+ * is returned as text, and the memory of the machine is told. One state per
+ * process. Not thread safe.
  */
 
 #ifndef HAYATE_HAYOPT_H

@@ -130,7 +130,8 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 	if (!is_ours(side, table, keyword, rest, filename, linenum))
 		return 0;
 
-	(void)machine_options();	/* What is said compares with defaults. */
+	/* What is said compares with defaults. */
+	(void)machine_options();
 	*ret = -1;
 	if (argv_split(rest, &ac, &av, 1) != 0) {
 		error("%s line %d: %s: quotes do not match", filename, linenum,

@@ -125,7 +125,8 @@ static const struct {
 	    "[WindowMemoryMax \"4294967297\": "
 	    "a size from 2M to 4G" WITH DEF },
 	{ C, "g WindowMax 2097151", "[WindowMax \"2097151\"" SIZES " " DEF },
-	{ C, "g WindowMax 1073741825", "[WindowMax \"1073741825\"" SIZES " " DEF },
+	{ C, "g WindowMax 1073741825",
+	    "[WindowMax \"1073741825\"" SIZES " " DEF },
 	{ C, "g WindowMax 2G", "[WindowMax \"2G\"" SIZES " " DEF },
 	{ C, "g WindowMax 1G", "yes yes 1073741824 2147483648" },
 	{ C, "g WindowMax 1G;g WindowMemoryMax 1G",

@@ -249,7 +249,7 @@ measure(size_t bytes)
 	struct rusage use;
 	size_t in = 0, out = 0;
 
-	/* It may grow on, so that no copy is spared because it is at its end. */
+	/* It may grow on: at its end no copy would be needed. */
 	if (b == NULL || sshbuf_raise_max(b, 2 * bytes) != 0)
 		errx(1, "no buffer");
 	for (; in < bytes; in += PACKET)
