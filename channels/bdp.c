@@ -183,11 +183,15 @@ slot_us(const struct bdp *b)
 	return rtt / SLOTS > SLOT_MIN_US ? rtt / SLOTS : SLOT_MIN_US;
 }
 
-/* The youngest slot of a RTT ago, with a sixteenth for jitter, or the oldest */
+/*
+ * The youngest slot of a RTT ago, with a sixteenth for jitter. If there is none,
+ * or the RTT is not known, the oldest: over less, a burst has the rate of the
+ * link.
+ */
 static const struct slot *
 slot_of_rtt_ago(const struct bdp *b, uint64_t now_us)
 {
-	uint64_t rtt = slot_us(b) * SLOTS;
+	uint64_t rtt = bdp_rtt(b) == 0 ? UINT64_MAX : slot_us(b) * SLOTS;
 	const struct slot *slot = NULL;
 	unsigned int n;
 

@@ -336,7 +336,7 @@ says() {
 	buffers a wmem 500000
 	put hayate "$TEN"
 	names send-buffer here
-	grep -q 'sysctl net.ipv4.tcp_wmem="4096 16384 16777216" here' said
+	grep -q 'sysctl net.ipv4.tcp_wmem="4096 16384 268435456" here' said
 }
 
 @test "tcp_wmem there, get from Hayate: send buffer there" {
