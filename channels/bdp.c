@@ -184,9 +184,9 @@ slot_us(const struct bdp *b)
 }
 
 /*
- * The youngest slot of a RTT ago, with a sixteenth for jitter. If there is none,
- * or the RTT is not known, the oldest: over less, a burst has the rate of the
- * link.
+ * The youngest slot of a RTT ago, with a sixteenth for jitter. If there is
+ * none, or the RTT is not known, the oldest: over less, a burst has the rate of
+ * the link.
  */
 static const struct slot *
 slot_of_rtt_ago(const struct bdp *b, uint64_t now_us)

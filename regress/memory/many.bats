@@ -167,7 +167,7 @@ gone_below() { now=$(taken); echo "$now"; [ "$now" -le "$1" ]; }
 	poll 120 grown 1 $((400 * MIB))
 	cat reader.* | xargs kill -STOP
 	now=''
-	poll 60 still
+	poll 120 still
 	was=$(widest "$(sshd_log hayate)")
 	echo "# a window of $((was / MIB)) MiB, full: $((now / MIB)) MiB" >&3
 	true_ "$now >= $was * 0.9 && $now <= 8 * $MIB + $was * 5 / 4"
