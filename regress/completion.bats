@@ -218,6 +218,11 @@ zsh_sees() {
 		while read -r option argument; do
 			zsh_sees "$program ${option%?}" "$option"
 			[ -n "$argument" ] || continue
+			if [ "$option" = --hosts ]; then
+				zsh_sees "$program $option localho" "localhost"
+				zsh_sees "$program $option=a,localho" "a,localhost"
+				continue
+			fi
 			zsh_sees "$program $option giv" "given.json"
 			zsh_sees "$program $option=giv" "given.json"
 		done < <(long_options $program)
