@@ -211,7 +211,8 @@ said() {
 ### Who is left out
 
 @test "a host that sees other files is left out, with one line, and gets nothing" {
-	copy -rp --hosts b,x "$F/tree" "hayate:$T/there/" 2>said
+	copy -o MaxRate=24M -rp --hosts b,x "$F/tree" \
+	    "hayate:$T/there/" 2>said
 	said "Host x is left out: it does not see the same files: one that was just \
 made in \"$T/there/tree\" could not be read there: No such file or directory"
 	alike
@@ -235,7 +236,7 @@ made in \"$T/there/tree\" could not be read there: No such file or directory"
 	(cd "$F" && swapped x '\.hayate-host-[0-9a-f]*' "$lie" &&
 	    sed -i '/^host-/d' known_hosts && known)
 	head -c 64 /dev/zero >there/$lie
-	copy --hosts x "$F/bulk" "hayate:$T/there/" 2>said
+	copy -o MaxRate=24M --hosts x "$F/bulk" "hayate:$T/there/" 2>said
 	said "Host x is left out: it does not see the same files: one that was just \
 made in \"$T/there/\" has other contents there"
 	cmp "$F/bulk" there/bulk
