@@ -335,6 +335,35 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 	[ "$(key_asked ecdsa)" = "4 ssh-ed25519" ]
 }
 
+@test "an old line for the key that stands first costs one connection, and no login" {
+	local n KNOWN=(-o "UserKnownHostsFile=$T/hosts" -o StrictHostKeyChecking=yes)
+	ssh-keygen -q -t rsa -N '' -f rsa
+	ssh-keygen -q -t rsa -N '' -f gone
+	sshd_up stock:rsa "HostKey $T/rsa" "AuthorizedKeysFile $F/may"
+	cp "$F/known_hosts" hosts
+	name_key gone
+	log_in rsa true
+	n=$(connections rsa)
+	log_in -v rsa true 2>err
+	grep 'another key of the kind that was asked for, beginning anew' err
+	fails grep -q CHANGED err
+	[ "$(connections rsa)" = $((n + 2)) ]
+	for _ in 1 2 3 4 5; do log_in rsa true; done
+	[ "$(key_asked rsa)" = "4 ssh-ed25519" ]
+	[ "$(connections rsa)" = $((n + 8)) ]
+	# SHA-1, and keys of which other places than these files tell
+	sshd_down rsa
+	sshd_up stock:rsa "HostKey $T/rsa" "AuthorizedKeysFile $F/may" "HostKeyAlgorithms ssh-rsa,ssh-ed25519"
+	name_key rsa
+	for _ in 1 2; do log_in -o HostKeyAlgorithms=+ssh-rsa rsa true; done
+	[ "$(key_asked rsa -o HostKeyAlgorithms=+ssh-rsa)" = "4 ssh-ed25519" ]
+	sshd_down rsa
+	sshd_up stock:rsa "HostKey $T/rsa" "AuthorizedKeysFile $F/may"
+	: >revoked
+	for _ in 1 2; do log_in -o RevokedHostKeys="$T/revoked" rsa true; done
+	[ "$(key_asked rsa -o RevokedHostKeys="$T/revoked")" = "4 ssh-ed25519" ]
+}
+
 @test "UpdateHostKeys brings that key: a default stock server takes 3 round trips soon" {
 	local k i trips KNOWN=(-o "UserKnownHostsFile=$T/hosts" -o UpdateHostKeys=yes)
 	for k in rsa ecdsa; do

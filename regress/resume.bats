@@ -302,7 +302,7 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 usage_of() {
 	local list=
 	[ "$1" != scp ] || list=' [--files-from LIST] [--from0]'
-	echo "[--checksum]$list [--journal FILE] [--report FILE] [--resume]"
+	echo "[--checksum]$list [--hosts LIST] [--journal FILE] [--report FILE] [--resume]"
 }
 
 @test "long options are taken where options may stand, and nowhere else" {

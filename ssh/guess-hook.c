@@ -81,6 +81,7 @@ static struct {
 
 	char		*kex, *key;	/* our lists in stock's order */
 	int		 is_other_key;	/* the next login asks for it */
+	int		 is_swapped;	/* this one has asked for another one */
 	int		 is_made;	/* a guess was sent */
 	int		 is_open;	/* and the server has not answered */
 	int	(*methods[KEX_MAX])(struct ssh *);	/* stock's */
@@ -282,11 +283,12 @@ is_stock_choice(const struct kex *kex, const struct kexguess_lists *server)
 {
 	char name[NAMELIST_NAME_SIZE], key[NAMELIST_NAME_SIZE];
 
-	return namelist_choose(guess.kex, server->kex, name) &&
-	    namelist_choose(guess.key, server->key, key) &&
-	    strcmp(name, kex->name) == 0 &&
-	    (strcmp(key, kex->hostkey_alg) == 0 ||
-	    known_serves(kex->hostkey_alg, key));
+	if (!namelist_choose(guess.kex, server->kex, name) ||
+	    !namelist_choose(guess.key, server->key, key) ||
+	    strcmp(name, kex->name) != 0)
+		return 0;
+	guess.is_swapped = strcmp(key, kex->hostkey_alg) != 0;
+	return !guess.is_swapped || known_serves(kex->hostkey_alg, key);
 }
 
 /* Whether the next login may guess what was chosen, with "key" as host key. */
@@ -518,6 +520,15 @@ guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
 	free(guess.kex);
 	free(guess.key);
 	guess.kex = guess.key = NULL;
+}
+
+void
+guess_check_key(const struct sshkey *key)
+{
+	if (!guess.is_swapped || known_names(key))
+		return;
+	recall_mark_longest(&guess.now.plain);
+	begin_anew("the host has another key of the kind that was asked for");
 }
 
 void

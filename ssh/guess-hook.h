@@ -45,6 +45,7 @@ struct addrinfo;
 struct passwd;
 struct ssh;
 struct ssh_conn_info;
+struct sshkey;
 
 /* The type of an address in upstream's functions */
 #if HAYATE_OPENSSH >= 1004
@@ -72,6 +73,13 @@ int	guess_connect(struct ssh *, const char *host, const char *host_arg,
     int *timeout_ms, int keep_alive);
 int	guess_timeout_connect(int, const struct sockaddr *, socklen_t,
     int *timeout_ms);
+
+/*
+ * The host has shown this key, which is not verified yet. If stock would have
+ * asked for another one, it has to be known: what the file says of it may be
+ * old. Otherwise the login begins anew.
+ */
+void	guess_check_key(const struct sshkey *);
 
 /*
  * The next login has to see the same host key, because what is remembered of

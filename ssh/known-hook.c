@@ -13,9 +13,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "hostfile.h"
 #include "log.h"
+#include "misc.h"
+#include "pathnames.h"
+#include "ssh.h"
+#include "readconf.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 #include "sshkey.h"
@@ -23,6 +28,8 @@
 
 #include "hayopt.h"
 #include "known-hook.h"
+
+extern Options options;
 
 /* What a file has of a host */
 struct found {
@@ -33,6 +40,7 @@ struct found {
 };
 
 static struct found *all;
+static int is_partial;		/* one was read that is no file */
 
 static int
 is_same_time(const struct timespec *a, const struct timespec *b)
@@ -118,6 +126,7 @@ known_load_hostkeys(struct hostkeys *keys, const char *host, const char *path,
 
 	if (!hayopt_get()->hayate || stat(path, &st) == -1 ||
 	    !S_ISREG(st.st_mode)) {
+		is_partial |= access(path, F_OK) == 0;
 		load_hostkeys(keys, host, path, note);
 		return;
 	}
@@ -143,11 +152,20 @@ is_key_for(const struct sshkey *key, const char *alg)
 	switch (key->type) {
 	case KEY_RSA:
 		/* NIST SP 800-57, section 5.6.1 */
-		return sshkey_size(key) >= 3072;
+		return sshkey_size(key) >= 3072 &&
+		    (int)sshkey_size(key) >= options.required_rsa_size;
 	case KEY_ECDSA:
 		return key->ecdsa_nid == sshkey_ecdsa_nid_from_name(alg);
 	}
 	return 1;
+}
+
+/* Whether other keys may be known, or revoked, than are in these files. */
+static int
+is_known_elsewhere(void)
+{
+	return is_partial || options.known_hosts_command != NULL ||
+	    options.revoked_host_keys != NULL || options.check_host_ip == 1;
 }
 
 int
@@ -159,7 +177,8 @@ known_serves(const char *alg, const char *preferred)
 	u_int i;
 
 	if (!is_plain(sshkey_type_from_name(alg)) ||
-	    !is_plain(sshkey_type_from_name(preferred)))
+	    !is_plain(sshkey_type_from_name(preferred)) ||
+	    strcmp(alg, "ssh-rsa") == 0 || is_known_elsewhere())
 		return 0;
 	for (f = all; f != NULL; f = f->next) {
 		for (i = 0; i < f->keys->num_entries; i++) {
@@ -170,4 +189,20 @@ known_serves(const char *alg, const char *preferred)
 		}
 	}
 	return is_named;
+}
+
+int
+known_names(const struct sshkey *key)
+{
+	const struct found *f;
+	u_int i;
+
+	for (f = all; f != NULL; f = f->next) {
+		for (i = 0; i < f->keys->num_entries; i++) {
+			if (f->keys->entries[i].marker == MRK_NONE &&
+			    sshkey_equal(f->keys->entries[i].key, key))
+				return 1;
+		}
+	}
+	return 0;
 }

@@ -21,6 +21,7 @@
 #include <sys/types.h>
 
 struct hostkeys;
+struct sshkey;
 
 /* As upstream's load_hostkeys(). */
 void	known_load_hostkeys(struct hostkeys *, const char *host,
@@ -28,10 +29,14 @@ void	known_load_hostkeys(struct hostkeys *, const char *host,
 
 /*
  * Whether the host may as well show the key of algorithm "alg" as that of
- * "preferred": both are plain keys, the files read so far name the first one,
- * with 128 bits of security or more, and none of them revokes a key or names
- * an authority.
+ * "preferred": both are plain keys and no signature uses SHA-1, the files read
+ * so far name the first one, with 128 bits of security or more, and none of
+ * them revokes a key or names an authority. Returns 0 as well if keys are known
+ * or revoked in another place than these files.
  */
 int	known_serves(const char *alg, const char *preferred);
+
+/* Whether these files name this very key. */
+int	known_names(const struct sshkey *);
 
 #endif /* HAYATE_KNOWN_HOOK_H */

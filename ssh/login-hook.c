@@ -34,6 +34,7 @@
 
 #include "authonly-hook.h"
 #include "further-hook.h"
+#include "guess-hook.h"
 #include "hayopt.h"
 #include "links-hook.h"
 #include "login-hook.h"
@@ -107,6 +108,7 @@ login_verify_host_key(char *name, struct sockaddr *address,
 {
 	int r;
 
+	guess_check_key(key);
 	if (is_first_key(key))
 		return verify_host_key(name, address, key, info);
 	further_speak();
