@@ -90,7 +90,8 @@ begin_other(int is_quiet)
 	other = xstrdup(further_other());
 	atexit(further_cleanup);
 #ifdef MFD_CLOEXEC
-	if (is_quiet && (kept = memfd_create("said", MFD_CLOEXEC)) != -1)
+	if (is_quiet && (kept = memfd_create("said",
+	    MFD_CLOEXEC | MFD_ALLOW_SEALING)) != -1)
 		dup2(kept, STDERR_FILENO);
 #endif
 }
@@ -148,6 +149,10 @@ further_is_in(void)
 	other = NULL;
 	if (kept == -1)
 		return;
+#ifdef MFD_CLOEXEC
+	/* A program that was started meanwhile has it as standard error. */
+	(void)fcntl(kept, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_WRITE);
+#endif
 	close(kept);
 	kept = -1;
 	further_hush();

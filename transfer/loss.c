@@ -140,8 +140,8 @@ rehome(struct plan *s, struct job *j)
 }
 
 /*
- * Another host may have acknowledged what it had in memory only, and with it all
- * that waits for its CLOSE. The file is copied anew, over the first host.
+ * Another host may have acknowledged what it had in memory only, and with it
+ * all that waits for its CLOSE. The file is copied anew, over the first host.
  */
 static void
 distrust(struct plan *s, struct job *j, unsigned int lane)

@@ -267,6 +267,11 @@ made(struct witness *w, struct sshbuf *m, u_char type)
 		return;
 	}
 	w->is_made = 1;
+	if (!w->is_there) {
+		/* REMOVE was answered first, by a server without order. */
+		w->is_there = 1;
+		remove_hidden(w);
+	}
 	if (!w->is_stopped)
 		send_text(&w->view, MAKE_WRITE, SSH2_FXP_WRITE, handle, len);
 	send_text(&w->view, MAKE_CLOSE, SSH2_FXP_CLOSE, handle, len);
