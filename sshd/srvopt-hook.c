@@ -43,7 +43,7 @@ srvopt_dump(void)
 int
 srvopt_answers_at_once(int authenticated, const char *method)
 {
-	return authenticated && hayopt_get()->hayate &&
+	return authenticated && !peer_is_off() &&
 	    (strcmp(method, "publickey") == 0 ||
 	    strcmp(method, "publickey-hostbound-v00@openssh.com") == 0);
 }
