@@ -44,6 +44,7 @@ swapped() {
 	    $(bin sftp-server)
 	END
 	chmod +x "$BATS_FILE_TMPDIR/swap.$1"
+	sshd_down "$1"
 	sshd_up "hayate:$1" "MaxRate 12M" "HostKey $BATS_FILE_TMPDIR/$1" \
 	    "Subsystem sftp $BATS_FILE_TMPDIR/swap.$1"
 }
@@ -277,6 +278,7 @@ made in \"$T/there/\" has other contents there"
 }
 
 @test "data is not in clear at another host if it is encrypted at the first" {
+	sshd_down c
 	(cd "$F" && sshd_up hayate:c "NoneEnabled yes" "HostKey $F/c" &&
 	    sed -i '/^host-/d' known_hosts && known)
 	printf 'Host c\n\tNoneEnabled yes\n\tNoneSwitch yes\n' | cat - "$F/ssh_config" >with
@@ -286,6 +288,7 @@ made in \"$T/there/\" has other contents there"
 	get c -F with "hayate:$F/bulk" other/
 	went hayate c
 	fails grep -i 'data is not encrypted\|in clear' log
+	sshd_down c
 	(cd "$F" && sshd_up hayate:c "MaxRate 12M" "HostKey $F/c" &&
 	    sed -i '/^host-/d' known_hosts && known)
 }
