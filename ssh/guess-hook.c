@@ -80,7 +80,6 @@ static struct {
 	struct ssh	*ssh;
 
 	char		*kex, *key;	/* our lists in stock's order */
-	int		 is_other_key;	/* the next login asks for it */
 	int		 is_swapped;	/* this one has asked for another one */
 	int		 is_made;	/* a guess was sent */
 	int		 is_open;	/* and the server has not answered */
@@ -324,7 +323,6 @@ find_key(const struct kex *kex, const struct kexguess_lists *server,
 	    may_guess(kex, first, server)) {
 		debug("early login: the next one asks for the key of %s, "
 		    "which the server names first", first);
-		guess.is_other_key = 1;
 		return first;
 	}
 	return NULL;
@@ -525,7 +523,8 @@ guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
 void
 guess_check_key(const struct sshkey *key)
 {
-	if (!guess.is_swapped || known_names(key))
+	/* In a rekey the session has begun, and nothing may run twice. */
+	if (guess.phase != OVER || !guess.is_swapped || known_names(key))
 		return;
 	recall_mark_longest(&guess.now.plain);
 	begin_anew("the host has another key of the kind that was asked for");
@@ -534,7 +533,8 @@ guess_check_key(const struct sshkey *key)
 void
 guess_keep_key(void)
 {
-	if (!guess.is_other_key)
+	if (guess.now.hostkey[0] == '\0' ||
+	    strcmp(guess.now.hostkey, guess.ssh->kex->hostkey_alg) == 0)
 		return;
 	guess.now.own[0] = '\0';
 	recall_save(&guess.now);

@@ -139,11 +139,10 @@ login_streams(void)
 	const char *at = hayopt_get()->transfer_hosts;
 	int n = hayopt_get()->transfer_streams;
 
-	for (; at != NULL && n >= 1 && n <= HAYOPT_HOSTS_MAX &&
-	    hayopt_get()->transfer_streams == 1; n++) {
-		if ((at = strchr(at, ',')) != NULL)
-			at++;
-	}
+	if (n != 1 || at == NULL)
+		return n;
+	for (n = 2; (at = strchr(at, ',')) != NULL; at++)
+		n++;
 	return n;
 }
 
