@@ -30,6 +30,7 @@ HAYATE_CORE = \
 	cipher/packetq.c \
 	cipher/pool.c \
 	transfer/ahead.c \
+	transfer/apart.c \
 	transfer/checks.c \
 	transfer/flow.c \
 	transfer/jobs.c \

@@ -255,6 +255,31 @@ made in \"$T/there/\" has other contents there"
 	    sed -i '/^host-/d' known_hosts && known)
 }
 
+# below NAME: host x has a directory of its own where the others have NAME
+below() {
+	mkdir "${1/there/other}"
+	(cd "$F" && swapped x "/there/${1#there/}/" "/other/${1#there/}/" &&
+	    sed -i '/^host-/d' known_hosts && known)
+}
+
+@test "what is sent into a directory that a host has for itself is sent to the first" {
+	mkdir there/tree there/tree/some
+	mkdir other/tree
+	below there/tree/some
+	put x,b -rp "$F/tree" "hayate:$T/there/"
+	went hayate x b
+	grep -q "/there/tree/some/[0-9]*\" is not there for each host" log
+	alike
+	# An old file is in the way, with the same size.
+	find there/tree/some -type f -exec sh -c 'tr 0-9 x <"$1" >new; cat new >"$1"
+	    touch -d 2020-02-02 "$1"' _ {} \;
+	put x,b -r "$F/tree" "hayate:$T/there/"
+	grep -q "/there/tree/some/[0-9]*\" is another file for another host" log
+	diff -r "$F/tree" there/tree && clean
+	(cd "$F" && swapped x '/there/' '/other/' &&
+	    sed -i '/^host-/d' known_hosts && known)
+}
+
 @test "an unknown key, a wrong one, a refused login, no host: one line each" {
 	local logins
 	cp "$F/known_hosts" before

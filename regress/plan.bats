@@ -569,6 +569,29 @@ WIDE='set widen 5000'
 	done
 }
 
+@test "what went over another host is looked at over the first, and sent anew if it differs" {
+	local at
+	run -0 replay "$TOLD" "set lanes 4" "put 2 40 2000" "set apart 14" \
+	    "put 2 40 2000" "set other 2" "put 2 40 2000"
+	[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 3 ]
+	# 60 files were not over lane 0, and are looked at over two. The 20 of lane 2
+	# take 4 requests each once more.
+	[ $(($(of 1 requests) - $(of 0 requests))) = 120 ]
+	[ $(($(of 2 requests) - $(of 1 requests))) = 80 ]
+	[ "$(of 2 lane0)" = $(($(of 1 lane0) + 60)) ]
+	for at in 1 2 3 4 5 6 7 8 9; do
+		run -0 replay "$TOLD" "set lanes 4" "set apart 14" "set other 2" \
+		    "set lose 1" "set lose_at $at" "put 2 40 2000" \
+		    "set lose 2" "put 2 40 2000" \
+		    "set lose 0" "set interrupt $at" "put 2 40 2000"
+		[ "$(of 0 whole) $(of 0 failed) $(of 1 whole) $(of 1 failed)" = "80 0 80 0" ]
+		# What the lost lane had a part in goes over lane 0 as well.
+		[ $at != 5 ] || [ "$(of 0 lane0)" = 180 ]
+		# Behind an interrupt nothing counts that differs.
+		[ "$(of 2 whole)" -le 60 ] || [ "$(of 2 lane0)" -ge 120 ]
+	done
+}
+
 @test "behind an error or an interrupt nothing of a wide file is written" {
 	local set
 	for set in "bad 50001" "disk 50001" "interrupt 9"; do

@@ -84,6 +84,9 @@ enum plan_op {
 	/* After a lane was lost (loss.h): open it as it stands */
 	PLAN_REOPEN,
 
+	/* Of what other hosts had a part in (apart.h): what is there? */
+	PLAN_SEEN,
+
 	/* Local work, done when plan_next() or plan_worked() is called */
 	PLAN_BEGIN,		/* before all requests; plan_fail() ends it */
 	PLAN_CHECK,		/* before and after the copy: checks_begin() */

@@ -182,6 +182,7 @@ forget(struct run *t, struct file *file)
 	file_drop_texts(&file->text[0]);
 	file->status = file->to_status = SSH2_FX_OK;
 	file->failed = file->write_errno = 0;
+	file->seen.flags = 0;
 	t->count.bytes -= file->moved + file->skipped;
 	file->moved = file->skipped = 0;
 }
@@ -351,6 +352,7 @@ wanted_type(const struct plan_action *a)
 	case PLAN_STAT_TO:
 	case PLAN_FSTAT:
 	case PLAN_SAME:
+	case PLAN_SEEN:
 		return SSH2_FXP_ATTRS;
 	case PLAN_OPEN:
 	case PLAN_OPEN_NEW:

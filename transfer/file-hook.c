@@ -404,6 +404,16 @@ file_found_dir(struct run *t, struct file *file, struct reply *reply)
 	return PLAN_FAILED;
 }
 
+int
+file_is_same(const Attrib *a, const Attrib *b)
+{
+	const u_int flags = SSH2_FILEXFER_ATTR_SIZE |
+	    SSH2_FILEXFER_ATTR_ACMODTIME;
+
+	return (a->flags & b->flags & flags) == flags && a->size == b->size &&
+	    a->mtime == b->mtime;
+}
+
 void
 file_attrs(struct run *t, struct reply *reply, Attrib *a)
 {

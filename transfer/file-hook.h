@@ -81,6 +81,7 @@ struct file {
 	int	 is_new;		/* a directory we made, or in one */
 	char	*hidden;		/* name of a landing; NULL: none */
 	unsigned int width;		/* most links that carried it */
+	Attrib	 seen;			/* by PLAN_SEEN; no flags: not yet */
 	int	 is_noted;		/* in the journal */
 	uint64_t size, moved;		/* bytes */
 	uint64_t skipped;		/* bytes of holes, or there before */
@@ -245,6 +246,9 @@ enum plan_result file_is_other(struct run *, struct reply *);
 
 /* The result if what is there at the target has to be a directory */
 enum plan_result file_found_dir(struct run *, struct file *, struct reply *);
+
+/* Returns 1 if both have size and time, and the same. */
+int	file_is_same(const Attrib *, const Attrib *);
 
 /* Takes the attributes out of a reply; the bytes, of one to PLAN_READ. */
 void	file_attrs(struct run *, struct reply *, Attrib *);

@@ -247,13 +247,10 @@ static enum plan_result
 take_same(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply)
 {
-	const u_int flags = SSH2_FILEXFER_ATTR_SIZE |
-	    SSH2_FILEXFER_ATTR_ACMODTIME;
 	Attrib now;
 
 	file_attrs(t, reply, &now);
-	if ((now.flags & file->a.flags & flags) == flags &&
-	    now.size == file->a.size && now.mtime == file->a.mtime)
+	if (file_is_same(&now, &file->a))
 		return PLAN_OK;
 	if (a->lane != plan_lane(a->job) || plan_is_looked_at(a->job)) {
 		verbose("\"%s\" is another file for connection %u, which is "

@@ -60,6 +60,10 @@ struct job {
 	unsigned int barred;		/* a bit for each that may not */
 	unsigned int mover;		/* the lane with the newest range */
 	int	 is_looked_at;		/* PLAN_SAME right after it is open */
+	unsigned int parts;		/* lanes of other hosts that had one */
+	unsigned int to_see;		/* lanes that PLAN_SEEN goes over yet */
+	int	 is_looked_back;	/* PLAN_SEEN is under way */
+	int	 differs;		/* what was seen, or a lane was lost */
 	enum { HAS_HANDLE, LOST_HANDLE, REOPENING, NO_HANDLE } loss;
 	enum plan_op then;		/* behind PLAN_REOPEN; 0: data */
 	int	 is_drained, is_settled; /* no data is away; nor will be */

@@ -40,6 +40,8 @@ lanes_request(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 
 	if (r == NULL)
 		return -1;
+	if (s->conf.put && j->kind == PLAN_FILE)
+		j->parts |= s->apart & 1U << lane;
 	r->op = op;
 	r->job = j;
 	r->lane = lane;

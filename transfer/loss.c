@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 
+#include "apart.h"
 #include "checks.h"
 #include "job.h"
 #include "lanes.h"
@@ -139,28 +140,12 @@ rehome(struct plan *s, struct job *j)
 	}
 }
 
-/*
- * Another host may have acknowledged what it had in memory only, and with it
- * all that waits for its CLOSE. The file is copied anew, over the first host.
- */
-static void
-distrust(struct plan *s, struct job *j, unsigned int lane)
-{
-	if (s->conf.put && (s->apart >> lane & 1) != 0 &&
-	    j->kind == PLAN_FILE && (j->is_open || j->loss != HAS_HANDLE)) {
-		j->barred |= s->apart;
-		j->again |= !j->failed && !s->interrupted;
-	}
-}
-
 void
 loss_of(struct plan *s, unsigned int lane)
 {
 	struct job *guest = s->lane[lane].guest, *j;
 	struct node *l;
 
-	if (guest != NULL)
-		distrust(s, guest, lane);
 	s->up &= ~(1U << lane);
 	s->takes &= ~(1U << lane);
 	forget_requests(s, lane);
@@ -169,10 +154,9 @@ loss_of(struct plan *s, unsigned int lane)
 		j = of_walk(l);
 		if (j->ranges.naway > 0)
 			ranges_loosen(&j->ranges, lane);
-		if (j->is_in_lane && j->lane == lane) {
-			distrust(s, j, lane);
+		if (!apart_lost(s, j, lane) && j->is_in_lane &&
+		    j->lane == lane)
 			rehome(s, j);
-		}
 	}
 	if (guest != NULL && !guest->is_drained)
 		steps_go_on(s, guest);

@@ -35,6 +35,7 @@
 #include <string.h>
 
 #include "ahead.h"
+#include "apart.h"
 #include "checks.h"
 #include "job.h"
 #include "jobs.h"
@@ -219,6 +220,10 @@ next_step(struct plan *s, struct plan_action *a)
 		if (link_is_empty(&s->agenda))
 			return 0;
 		j = dequeue(&s->agenda);
+		if (j->step == PLAN_END)
+			apart_precedes_end(s, j);
+		if (j->step == PLAN_SEEN)
+			return apart_look(s, j, a);
 		if (j->step >= PLAN_BEGIN)
 			return local(s, j, j->step, a);
 	} while (loss_precedes(s, j));

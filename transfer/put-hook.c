@@ -129,8 +129,8 @@ send_path(struct run *t, struct file *file, const struct plan_action *a)
 	if (a->op == PLAN_MKDIR)
 		attrs.perm |= S_IWUSR | S_IXUSR;
 	file_send_path(t, a, a->op == PLAN_MKDIR ? SSH2_FXP_MKDIR :
-	    a->op == PLAN_STAT ? SSH2_FXP_STAT : SSH2_FXP_SETSTAT, file->dst,
-	    a->op == PLAN_STAT ? NULL : &attrs);
+	    a->op == PLAN_SETSTAT ? SSH2_FXP_SETSTAT : SSH2_FXP_STAT, file->dst,
+	    a->op == PLAN_STAT || a->op == PLAN_SEEN ? NULL : &attrs);
 }
 
 /* What opens a file of the server */
@@ -173,6 +173,7 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 	switch (a->op) {
 	case PLAN_MKDIR:
 	case PLAN_STAT:
+	case PLAN_SEEN:
 	case PLAN_SETSTAT:
 		send_path(t, file, a);
 		break;
@@ -218,6 +219,22 @@ may_empty(const struct run *t, const Attrib *found)
 	    found->size == 0);
 }
 
+/* All hosts that wrote a file have to see the same one. */
+static enum plan_result
+take_seen(struct run *t, struct file *file, struct reply *reply)
+{
+	Attrib seen;
+
+	file_attrs(t, reply, &seen);
+	if (file->seen.flags == 0)
+		file->seen = seen;
+	if (file_is_same(&seen, &file->seen))
+		return PLAN_OK;
+	verbose("\"%s\" is another file for another host, and is sent to the "
+	    "first one", file->dst);
+	return PLAN_FAILED;
+}
+
 static enum plan_result
 put_reply(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply, uint32_t *len)
@@ -233,6 +250,8 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 			check_opened(file);
 	} else if (a->op == PLAN_LANDING) {
 		landing_take(t, file, a, reply);
+	} else if (a->op == PLAN_SEEN) {
+		return take_seen(t, file, reply);
 	} else if (a->op == PLAN_FSTAT) {
 		return file_is_other(t, reply);
 	} else if (a->op == PLAN_MKDIR) {
@@ -253,8 +272,11 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	const char *why = fx2txt(status);
 
 	(void)t;
-	if (a->op == PLAN_JOIN)
-		return;				/* The file goes over fewer. */
+	if (a->op == PLAN_SEEN)
+		verbose("\"%s\" is not there for each host: %s", file->dst,
+		    why);
+	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN)
+		return;		/* It goes over fewer links, or once more. */
 	if (a->op == PLAN_LANDING) {
 		landing_fail(file, a, status);
 		return;

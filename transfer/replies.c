@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "ahead.h"
+#include "apart.h"
 #include "checks.h"
 #include "job.h"
 #include "jobs.h"
@@ -34,6 +35,7 @@ end(struct plan *s, struct job *j)
 		s->active--;
 	lanes_leave(s, j);
 	landings_drop(s, j);
+	j->parts = 0;
 	if (s->solo == j)
 		s->solo = NULL;
 	if (!j->failed && !j->looks)
@@ -55,7 +57,8 @@ begin_again(struct plan *s, struct job *j)
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = 0;
 	j->is_open = j->is_drained = j->is_settled = 0;
-	j->is_looked_at = 0;
+	j->is_looked_at = j->is_looked_back = j->differs = j->is_complete = 0;
+	j->parts = 0;
 	j->loss = HAS_HANDLE;
 	if (s->interrupted) {
 		j->failed = 1;
@@ -163,22 +166,7 @@ reply_readdir(struct plan *s, struct job *j, enum plan_result result)
 		link_remove(&j->queue);
 }
 
-/* Returns 1 if the file goes over a lane to another host than the first. */
-static int
-is_apart(const struct plan *s, const struct job *j)
-{
-	return j->kind == PLAN_FILE && (s->apart >> j->lane & 1) != 0;
-}
-
-/* That host does not see it as the first does, which it goes to now. */
-static void
-go_home(struct plan *s, struct job *j)
-{
-	j->barred |= s->apart;
-	j->again |= !j->failed && !s->interrupted;
-}
-
-/* The first look at a file over such a lane */
+/* The first look at a file over a lane to another host */
 static void
 reply_look(struct plan *s, struct job *j, enum plan_result result)
 {
@@ -186,7 +174,7 @@ reply_look(struct plan *s, struct job *j, enum plan_result result)
 	j->is_open = 1;
 	j->loss = HAS_HANDLE;
 	if (result != PLAN_OK)
-		go_home(s, j);
+		apart_go_home(s, j);
 	j->is_unseen = j->check != CHECK_NOT;
 	steps_go_on(s, j);
 }
@@ -203,8 +191,8 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 		return 1;
 	}
 	if (result != PLAN_OK) {
-		if (is_apart(s, j))
-			go_home(s, j);
+		if (apart_is(s, j))
+			apart_go_home(s, j);
 		else
 			pace_failed(s, j);
 		if (op == PLAN_OPEN_TO)
@@ -220,7 +208,7 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 		step(s, j, PLAN_READDIR);
 	else if (op == PLAN_OPEN && s->conf.cross)
 		step(s, j, PLAN_OPEN_TO);
-	else if (is_apart(s, j) && !s->conf.put) {
+	else if (apart_is(s, j) && !s->conf.put) {
 		j->is_looked_at = 1;
 		j->is_open = 0;
 		j->loss = REOPENING;
@@ -346,6 +334,10 @@ reply_own(struct plan *s, struct job *j, enum plan_op op,
 	if (op == PLAN_OPEN || op == PLAN_OPEN_NEW || op == PLAN_OPENDIR ||
 	    op == PLAN_OPEN_TO)
 		return reply_open(s, j, op, result);
+	if (op == PLAN_SEEN) {
+		apart_reply(s, j, result);
+		return j->again;
+	}
 	if (op == PLAN_CLEAR)
 		return reply_clear(s, j, result);
 	if (op == PLAN_FSTAT)

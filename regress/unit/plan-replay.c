@@ -182,7 +182,7 @@ fails(const struct plan_action *a)
 		    is_odd(plan_own(a->job)) == (a->op == PLAN_CLEAR);
 	if (a->op == PLAN_OPEN && set.blind && (set.apart >> a->lane & 1) != 0)
 		return 1;
-	if (a->op == PLAN_SAME)
+	if (a->op == PLAN_SAME || a->op == PLAN_SEEN)
 		return set.other != 0 && a->lane == set.other;
 	if (a->op == PLAN_READ && set.bad > a->off &&
 	    set.bad <= a->off + a->len)
