@@ -263,19 +263,24 @@ below() {
 }
 
 @test "what is sent into a directory that a host has for itself is sent to the first" {
-	mkdir there/tree there/tree/some
-	mkdir other/tree
-	below there/tree/some
-	put x,b -rp "$F/tree" "hayate:$T/there/"
+	local k
+	mkdir mine mine/some there/mine there/mine/some other/mine
+	for k in $(seq 60); do
+		tail -c +$((k * 500000)) "$F/bulk" | head -c 900000 >mine/some/$k
+	done
+	below there/mine/some
+	put x,b -r mine "hayate:$T/there/"
 	went hayate x b
-	grep -q "/there/tree/some/[0-9]*\" is not there for each host" log
-	alike
-	# An old file is in the way, with the same size.
-	find there/tree/some -type f -exec sh -c 'tr 0-9 x <"$1" >new; cat new >"$1"
-	    touch -d 2020-02-02 "$1"' _ {} \;
-	put x,b -r "$F/tree" "hayate:$T/there/"
-	grep -q "/there/tree/some/[0-9]*\" is another file for another host" log
-	diff -r "$F/tree" there/tree && clean
+	grep -q '/there/mine/some/[0-9]*" is not at each host' log
+	diff -r mine there/mine && clean
+	# An old file of the same size is in the way.
+	for k in there/mine/some/*; do
+		dd if=/dev/zero of="$k" bs=900000 count=1 conv=notrunc status=none
+	done
+	touch -d 2020-02-02 there/mine/some/*
+	put x,b -r mine "hayate:$T/there/"
+	grep -q '/there/mine/some/[0-9]*" is another file for another host' log
+	diff -r mine there/mine && clean
 	(cd "$F" && swapped x '/there/' '/other/' &&
 	    sed -i '/^host-/d' known_hosts && known)
 }

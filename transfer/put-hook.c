@@ -273,8 +273,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 
 	(void)t;
 	if (a->op == PLAN_SEEN)
-		verbose("\"%s\" is not there for each host: %s", file->dst,
-		    why);
+		verbose("\"%s\" is not at each host: %s", file->dst, why);
 	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN)
 		return;		/* It goes over fewer links, or once more. */
 	if (a->op == PLAN_LANDING) {
