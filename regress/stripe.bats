@@ -55,6 +55,9 @@ setup() {
 	TREE=$BATS_FILE_TMPDIR/tree
 	SCP=''
 	mkdir there
+	# of a test that failed
+	# shellcheck disable=SC2046 # numbers
+	poll 5 none_left || kill -9 $(servers)
 }
 
 teardown() {
@@ -78,8 +81,17 @@ tree_channels() {
 # alone NAME: nothing else lies there
 alone() { [ "$(ls -A there)" = "$1" ]; }
 
-# servers: the sftp-servers of these tests, oldest first
-servers() { pgrep -f "^$(bin sftp-server stock)$"; }
+# servers: the sftp-servers of these tests, oldest first. Other suites have such
+# servers at the same time, and numbers of processes begin anew.
+servers() {
+	local pid
+	for pid in $(pgrep --ns "$(cat "$(sshd_dir stock)/pid")" --nslist net \
+	    -f "^$(bin sftp-server stock)$"); do
+		awk -v pid="$pid" '{ sub(/.*\) /, ""); print $20, pid }' \
+		    "/proc/$pid/stat" 2>/dev/null || :
+	done | sort -n | cut -d' ' -f2
+}
+none_left() { [ -z "$(servers)" ]; }
 
 # holds: $VICTIM is a server of a further channel that holds a file, so its channel
 # is in use
