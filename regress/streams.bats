@@ -127,6 +127,17 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[[ ${lines[3]} = "want=1 "* ]]
 }
 
+# On a busy machine each reply may wait behind data, so that no reply tells the RTT.
+@test "channels are wanted where our window is the limit, and each reply is late" {
+	local all="rtt=100000 window=14336 assumed=14336 most=10"
+	run -0 replay width "$all ours=1 age=200000" "$all ours=1 age=130000" \
+	    "$all age=200000" "$all path=30000 ours=1 age=200000"
+	[[ ${lines[0]} = "want=1,"*"10 "*" has=10 limit=perhaps" ]]
+	[[ ${lines[1]} = "want=1,"*"10 "*" has=10 limit=perhaps" ]]
+	[[ ${lines[2]} = *" limit=no" ]]
+	[[ ${lines[3]} = "want=1 "*" has=1 limit=perhaps" ]]
+}
+
 @test "-j takes auto and 1 to 8, and anything else is refused with a reason" {
 	local value
 	for value in 0 9 x 44 -1 '' 1.5; do

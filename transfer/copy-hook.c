@@ -669,6 +669,7 @@ start_links(struct run *t)
 	t->team.where = where_to_prove;
 	t->team.also = t->to;
 	t->growth.window = t->side->is_put ? WIDTH_WINDOW : WIDTH_OURS;
+	t->growth.is_ours = !t->side->is_put;
 	if (t->to == NULL && server_is_tuned(t->server))
 		links_take_channels(&t->team);
 }

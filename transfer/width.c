@@ -109,7 +109,10 @@ width_moved(struct width *x, uint64_t bytes, uint64_t rest, unsigned int has,
 
 #define RTT_LEAST	8000
 
-/* Rates above that of the window in a row show that it is no limit. */
+/*
+ * Rates above that of the window in a row show that it is no limit, or if it is
+ * ours, that the RTT is less.
+ */
 #define BEYOND_MOST	3
 
 static const unsigned int levels[] = { 2, 4, 8, 10 };
@@ -135,7 +138,11 @@ consider(struct width *w, uint64_t bytes, unsigned int n)
 		return;
 	}
 	w->beyond = n == 1 && bytes > cap + cap / 4 ? w->beyond + 1 : 0;
-	if (w->beyond >= BEYOND_MOST)
+	if (w->beyond >= BEYOND_MOST && w->is_ours) {
+		w->rtt = w->rtt * cap / bytes;
+		bytes = cap;
+		w->beyond = 0;
+	} else if (w->beyond >= BEYOND_MOST)
 		w->never = 1;
 	w->limited = w->beyond == 0 && bytes >= cap / 10 * 6;
 	if (rises && w->beyond == 0 && bytes >= cap / 10 * 3)

@@ -21,8 +21,9 @@
  * channels are wanted: 2, 4, 8, 10 in all. A path that grows twofold in each
  * round trip is in slow start, so as many are wanted as it will need when they
  * are there. A server that moves more in a round trip has another window, and
- * gets one channel. On a path of less than 8 ms the window carries 2 Gbit/s and
- * is no limit.
+ * gets one channel. If the window is ours, there is no other one, and the round
+ * trip was seen too long: each reply may wait behind data. On a path of less
+ * than 8 ms the window carries 2 Gbit/s and is no limit.
  *
  * No I/O, no clock, no upstream header, no allocation. Tested alone by
  * regress/unit/width-replay.c.
@@ -55,6 +56,7 @@ struct width {
 
 	/* channels */
 	uint64_t window;		/* of one, bytes; 0: WIDTH_WINDOW */
+	int	 is_ours;		/* so no channel moves more */
 	int	 limited;		/* the window is the limit now */
 	int	 never;			/* it is not, and never will be */
 

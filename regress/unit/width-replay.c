@@ -25,6 +25,8 @@
  *   window   KB that one channel carries in a round trip
  *   assumed  KB that it is taken to carry
  *   start    KB of the first round trip, which doubles in each; 0: all at once
+ *   age      microseconds until a reply comes; 0: a round trip
+ *   ours     1 if no channel can carry more than is assumed
  *
  * The report: the numbers that were wanted, in order, and the time of the last,
  * in seconds or round trips.
@@ -40,7 +42,7 @@
 #define STEPS	100			/* in a second */
 
 static long each, path, slow, login, most, seconds, rest, noise, burst;
-static long rtt, window, assumed, start;
+static long rtt, window, assumed, start, age, ours;
 
 static const struct word keys[] = {
 	{ "each", &each, 1000 }, { "path", &path, 1000000 },
@@ -49,6 +51,7 @@ static const struct word keys[] = {
 	{ "noise", &noise, 0 }, { "burst", &burst, 0 },
 	{ "rtt", &rtt, 0 }, { "window", &window, 2048 },
 	{ "assumed", &assumed, 2048 }, { "start", &start, 0 },
+	{ "age", &age, 0 }, { "ours", &ours, 0 },
 };
 
 static long began[WIDTH_MOST];		/* step; 0: not there */
@@ -143,7 +146,7 @@ acknowledge(struct width *x, uint64_t bytes, unsigned int n, uint64_t *now)
 		len = (uint32_t)min_u64(left, 32 * 1024);
 		left -= len;
 		*now = begin + (uint64_t)rtt * (bytes - left) / bytes;
-		width_acked(x, len, rtt, *now, n);
+		width_acked(x, len, age > 0 ? age : rtt, *now, n);
 	}
 	*now = begin + rtt;
 }
@@ -158,6 +161,7 @@ run_channels(void)
 
 	memset(&x, 0, sizeof(x));
 	x.window = (uint64_t)assumed * 1024;
+	x.is_ours = (int)ours;
 	printf("want=1");
 	for (trip = 1; trip <= trips && trip <= 1000; trip++) {
 		bytes = (uint64_t)path * 1000 * rtt / 1000000;
