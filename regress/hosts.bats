@@ -358,12 +358,30 @@ kill_host() {
 	kill -KILL $all
 }
 
-# loses HOST COMMAND...: it is killed when connections go to it; the copy goes on
+# carries NAME: a process of that server holds a file that is copied
+carries() {
+	local next pid
+	next=$(cat "$(sshd_dir "$1")/pid")
+	while [ -n "$next" ]; do
+		for pid in $next; do
+			if find "/proc/$pid/fd" '(' -lname "$T/there/*" -o \
+			    -lname "$F/bulk" -o -lname "$F/tree/*" ')' \
+			    ! -lname '*hayate-host*' 2>/dev/null | grep -q .; then
+				return 0
+			fi
+		done
+		next=$(pgrep -d, -P "${next// /,}" | tr , ' ') || :
+	done
+	return 1
+}
+
+# loses HOST COMMAND...: it is killed when it carries something; the copy goes on
 loses() {
 	local pid
+	rm -f log
 	"${@:2}" & pid=$!
-	poll 10 grep -q "goes to $1" log
-	sleep 0.3
+	poll 10 grep -qs "goes to $1" log
+	poll 10 carries "$1"
 	kill_host "$1"
 	wait $pid || { tail -5 log; return 1; }
 	grep -q "Host $1 is lost; the copy goes on" log
