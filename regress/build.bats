@@ -217,7 +217,11 @@ shared_tree() {
 
 @test "a tarball with another hash is refused" {
 	head -c 100000 /dev/zero | gzip >"$BATS_TEST_TMPDIR/openssh.tar.gz"
-	configured --with-openssh="$BATS_TEST_TMPDIR/openssh.tar.gz" --enable-unpatched-upstream
+	cd "$SRC"
+	run ! ./configure -q --with-openssh="$BATS_TEST_TMPDIR/openssh.tar.gz" --enable-unpatched-upstream
+	[[ $output = *"has a sha256 that UPSTREAM does not name"* ]]
+	configured --with-openssh="$BUILD/upstream"
+	sed -i "s|^FROM=.*|FROM='$BATS_TEST_TMPDIR/openssh.tar.gz'|" build/options
 	refuses build/upstream/.source "sha256"
 }
 
@@ -255,7 +259,7 @@ pristine() {
 	pristine
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$orig"
-	[[ $output = *"10 patches for 7 CVEs"*CVE-2025-61984*"--with-openssh=apt"* ]]
+	[[ $output = *"OpenSSH 10.0p1 lacks these, "*CVE-2026-59996*CVE-2025-61984*"--with-openssh=apt"* ]]
 	[[ $output = *"none of the fixes made since"*"--enable-unpatched-upstream"* ]]
 	# The same tarball as a tree, and past configure.
 	mkdir "$BATS_TEST_TMPDIR/plain"
@@ -265,11 +269,11 @@ pristine() {
 	refuses build/upstream/.source "none of the fixes made since 10.0p1"
 	configured --with-openssh="$orig" --enable-unpatched-upstream
 	run -0 make -s build/upstream/.source
-	[[ $output = *"without the security fixes made since 10.0p1"* ]]
+	[[ $output = *"without the security fixes made since 10.0p1"*"openssh 10.0p1 lacks what 10.5p1 has: "*CVE-2025-61984* ]]
 	grep -x "revision unpatched 2025-04-09" build/upstream/.source
 }
 
-@test "UPSTREAM counts the missing fixes as Debian's patch series does" {
+@test "UPSTREAM names the fixes that Debian's patch series has" {
 	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
 	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
 	word() { sed -n "s/^$1[	 ]*//p" "$TOP/UPSTREAM"; }
@@ -277,10 +281,8 @@ pristine() {
 	cves() { grep -o '^CVE-[0-9]*-[0-9]*' "$BATS_TEST_TMPDIR/debian/patches/series"; }
 	# A newer revision may have more.
 	[ -z "$(comm -23 <(word fixed | tr ' ' '\n' | sort) <(cves | sort -u))" ]
-	[[ $dsc != *-"$(word revision).dsc" ]] || {
-		[ "$(cves | grep -c .)" = "$(word patches)" ]
-		[ "$(cves | sort -u | grep -c .)" = "$(word fixed | wc -w)" ]
-	}
+	[[ $dsc != *-"$(word revision).dsc" ]] ||
+	    [ "$(cves | sort -u | grep -c .)" = "$(word fixed | wc -w)" ]
 }
 
 @test "a tree with Debian's changelog names its revision only if the patches are applied" {

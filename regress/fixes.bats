@@ -154,6 +154,41 @@ stable() {
 	grep -x "  fixes on it:    none" summary
 }
 
+# lacks: what make says that this source lacks
+lacks() {
+	make -s build/upstream/.source >said
+	sed -n 's/^hayate: openssh 10[.0-9]*p1 lacks //p' said
+}
+
+@test "a tree and a tarball are told what they lack as well, but not what was applied" {
+	printf '%s\t%s\t%s\n' 10.12p1 CVE-1-8 "a flaw" 10.11p1 CVE-1-7 another >>build-aux/advisories
+	cp UPSTREAM one
+	mkdir some
+	cp "$UP/fixes/$A.patch" some/
+	for from in "$UP/openssh-10.9p1" "$UP/openssh-10.9p1.tar.gz"; do
+		cp one UPSTREAM
+		configured --with-openssh="$from" --with-upstream-fixes="$UP/fixes"
+		grep -A1 "^OpenSSH 10.9p1 lacks these, which later releases have:" summary | grep CVE-1-8
+		[ "$(lacks)" = "what later releases have: CVE-1-8 CVE-1-7; make security-status tells what they are" ]
+		# A newer one was tried, and one of the fixes cannot be had.
+		rm -r build/fixes
+		sed -i 's/^tried/tried	10.11p1 OpenSSH_10.11p1 2026-02-02 -\n&/' UPSTREAM
+		run ! ./configure -q --with-openssh="$from"
+		[[ $output = *"OpenSSH 10.9p1 lacks these, which 10.11p1 has"*CVE-1-7*"and these, "*CVE-1-8*"--enable-unpatched-upstream"* ]]
+		configured --with-openssh="$from" --with-upstream-fixes="$PWD/some" \
+		    --enable-unfixed-upstream --enable-unpatched-upstream
+		grep -A1 "^OpenSSH 10.9p1 lacks these, which 10.11p1 has," summary | grep CVE-1-7
+		[[ $(lacks) = "what 10.11p1 has: ${B:0:9} CVE-1-7; and what later releases have: CVE-1-8; "* ]]
+	done
+	# One that is newer than all
+	cp -a "$UP/openssh-10.9p1" newer
+	sed -i 's/10.9/10.12/' newer/version.h
+	configured --with-openssh="$PWD/newer" --enable-untested-upstream
+	run ! grep lacks summary
+	[ -z "$(lacks)" ]
+	grep untested said
+}
+
 @test "configure names no release that another source has left behind" {
 	stable
 	configured --with-upstream-fixes="$UP/fixes"
