@@ -223,6 +223,35 @@ lacks() {
 	done
 }
 
+# GitHub gives COMMIT.patch as git format-patch without a signature, byte for byte.
+@test "a patch as GitHub gives it has the hash of what git show prints" {
+	local as="format-patch -1 --stdout"
+	configured
+	git clone -q "$UP/clone" clone
+	printf 'int gone;\n' >clone/old.c
+	git -C clone add .
+	git -C clone -c user.name=A -c user.email=a@b commit -q -m "a file"
+	sed -i -e 's/int line_12;/char twelve;/' -e 's/v 1.9[0-9]*/v 1.920/' clone/piece.c
+	printf 'no end of line' >clone/new.c
+	rm clone/old.c
+	git -C clone add .
+	printf '%s\n' "first line" "" " piece.c | 2 +-" "@@ a function @@" "---" "-- " 2.1 |
+	    git -C clone -c user.name=Ä -c user.email=1+a@b commit -q --cleanup=verbatim -F -
+	git -C clone show >shown
+	[ "$(grep -c '^[-+]' <(build-aux/fixes text shown))" = 10 ]
+	for form in "$as --no-signature" "$as --no-signature --full-index" "$as" "show --abbrev=4 --format="; do
+		# shellcheck disable=SC2086 # words
+		git -C clone $form >other
+		[ "$(sum_of other)" = "$(sum_of shown)" ] || { cat other; false; }
+	done
+	# The form: a mail's head, statistics, and hunks up to the last line
+	# shellcheck disable=SC2086
+	git -C clone $as --no-signature >github
+	head -n 1 github | grep -xE 'From [0-9a-f]{40} Mon Sep 17 00:00:00 2001'
+	grep -x ' 3 files changed, .*' github
+	tail -n 1 github | grep '^ int line_'
+}
+
 @test "a fix that is missing, has another hash or does not apply stops the build" {
 	mkdir some
 	cp "$UP/fixes/$A.patch" some/
