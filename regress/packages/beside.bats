@@ -54,7 +54,9 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	for doc in client server; do
 		dpkg-deb -c "$BUILD"/deb/hayate-$doc-dbgsym_*.deb | grep -q '/usr/lib/debug/.*\.debug$'
 	done
-	[ -e "$ROOT/usr/share/doc/hayate-server/examples/fail2ban/filter.d/hayate-sshd.conf" ]
+	cd "$ROOT/usr/share/doc"
+	ls hayate-server/examples/{fail2ban/filter.d/hayate-sshd.conf,systemd/hayate-user.conf} \
+	    hayate-client/examples/{slurm/hayate.sbatch,htcondor/hayate.sub} ../../bin/hayate-fleet
 }
 
 @test "a first installation opens no door, and says what applies at that port" {

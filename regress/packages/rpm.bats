@@ -63,6 +63,9 @@ teardown_file() { shut_down; }
 		rpm -qlp "$client" | grep "/doc/.*/$name$"
 	done
 	rpm -qlp "$server" | grep '/doc/.*/sshd_config.system$'
+	rpm -qlp "$server" | grep '/doc/.*/systemd/hayate-user.conf$'
+	rpm -qlp "$client" | grep '/doc/.*/slurm/hayate.sbatch$'
+	rpm -qlp "$client" | grep -x /usr/bin/hayate-fleet
 	rpm -qp --requires "$server" | grep "hayate-client.* = 0"
 	mkdir "$BATS_TEST_TMPDIR/root"
 	cd "$BATS_TEST_TMPDIR/root"

@@ -42,6 +42,22 @@ conf() { echo "-F$BATS_FILE_TMPDIR/ssh_config"; }
 	cmp "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/back"
 }
 
+@test "hayate-fleet copies with the scp beside it, called by a link as well" {
+	cd "$BATS_TEST_TMPDIR"
+	mkdir from
+	echo one >from/1
+	ln -s "$PLACE/hayate/bin/hayate-fleet" fleet
+	printf '4 1\0' | ./fleet plan --shards 1 --from - --from0 from "system:$PWD/to" work "$(conf)"
+	# An scp in the way is not taken.
+	printf '#!/bin/sh\nexit 9\n' >scp
+	chmod +x scp
+	PATH=$PWD:$PATH ./fleet run work 1
+	./fleet summary work
+	cmp from/1 to/1
+	cd "$PLACE/hayate/share"
+	ls man/man1/hayate-fleet.1 doc/slurm/hayate.sbatch doc/htcondor/hayate.sub
+}
+
 @test "the tarball has manual pages and the licences, and nothing that is setuid" {
 	cd "$PLACE/hayate"
 	[ -f LICENCE ]
