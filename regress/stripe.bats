@@ -567,11 +567,12 @@ stranger() {
 }
 
 @test "what is no file, or has another name, is not removed" {
-	local name
+	local name last
 	name=$(hides "$SMALL" x)
+	last=$(tr 0-9a-f 1-9a-f0 <<<"${name: -1}")
 	mkdir "${name}0" "${name}4"
 	ln -s "$BULK" "${name}1"
-	echo other | tee "${name}8" "${name}a" "${name%?}00" "${name}" \
+	echo other | tee "${name}8" "${name}a" "${name%?}${last}0" "${name}" \
 	    "$(hides "$SMALL" y)0" "$(hides "$HALF" x)0" >others
 	find there -mindepth 1 | sort >before
 	[ "$(wc -l <before)" = 9 ]
