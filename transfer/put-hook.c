@@ -299,10 +299,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 		    "remote setstat \"%s\": %s", file->dst, why);
 	else if (a->op == PLAN_WRITE && file->status == SSH2_FX_OK)
 		file->status = status;
-	/*
-	 * Upstream ignores it if attributes cannot be set. But a hole at the
-	 * end is only there if the size is set.
-	 */
+	/* Upstream ignores attributes, but without a size there is no hole. */
 	if (a->op == PLAN_STAT || a->op == PLAN_OPEN || a->op == PLAN_CLOSE ||
 	    a->op == PLAN_REOPEN || a->op == PLAN_PART || a->op == PLAN_WRITE ||
 	    (a->op == PLAN_TRUNCATE && file->ends_in_hole))
