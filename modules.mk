@@ -51,6 +51,7 @@ HAYATE_CORE = \
 	transfer/replies.c \
 	transfer/steps.c \
 	transfer/tell.c \
+	transfer/uneven.c \
 	transfer/verify.c \
 	transfer/wide.c \
 	transfer/width.c \

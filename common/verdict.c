@@ -23,9 +23,6 @@
 #define LEAST_SAMPLES	4
 #define LEAST_RESENT	3
 
-/* A copy that its user should hear of */
-#define NEWS_US		10000000
-
 /*
  * What sysctl takes. The kernel enlarges a buffer only as far as it is used, so
  * the advice is for a path of 10 Gbit/s: who is limited by a buffer cannot know
@@ -550,6 +547,6 @@ verdict_is_news(const struct verdict_case *c, const struct verdict *v)
 	const struct figures *f = sender(c) != NULL ? sender(c) : c->here;
 
 	return f != NULL && v->limit != LIMIT_NONE &&
-	    v->limit != LIMIT_UNTOLD && c->us > NEWS_US &&
+	    v->limit != LIMIT_UNTOLD && c->us > VERDICT_NEWS_US &&
 	    c->bytes * 1e6 / c->us < f->n[FIGURE_BEST] / 2.0;
 }

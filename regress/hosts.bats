@@ -6,14 +6,14 @@
 # One copy over several hosts: --hosts and TransferHosts (transfer/hosts-hook.h,
 # transfer/proof-hook.h, ssh/login-hook.h, ssh/further-hook.h). "hayate", "b", "c" and
 # "d" have keys of their own and one directory behind them. Each sends 12 MB/s
-# (MaxRate), and what is put is as slow. "x" sees other files.
+# (MaxRate), and what is put is as slow. "x" sees other files, and "s" is slow.
 
 load helper
 
 setup_file() {
 	local k
 	cd "$BATS_FILE_TMPDIR" || return
-	for k in b c d x t w u r z; do
+	for k in b c d x t w u r s z; do
 		ssh-keygen -q -t ed25519 -N '' -C $k -f $k
 	done
 	sshd_up hayate "MaxRate 12M"
@@ -21,6 +21,7 @@ setup_file() {
 		sshd_up hayate:$k "MaxRate 12M" "HostKey $PWD/$k"
 	done
 	swapped x '/there/' '/other/'
+	sshd_up hayate:s "MaxRate 1M" "HostKey $PWD/s"
 	sshd_up stock
 	sshd_up stock:t "HostKey $PWD/t"
 	sshd_up hayate:w "HostKey $PWD/w"
@@ -52,10 +53,10 @@ swapped() {
 # known: the keys of all but u are known, of w that of another host; z is not there
 known() {
 	local k
-	for k in b c d x t r; do echo "host-$k $(cat $k.pub)"; done >>known_hosts
+	for k in b c d x t r s; do echo "host-$k $(cat $k.pub)"; done >>known_hosts
 	echo "host-w $(cat z.pub)" >>known_hosts
 	{
-		for k in b c d x t w u r z; do
+		for k in b c d x t w u r s z; do
 			printf 'Host %s\n\tHostKeyAlias host-%s\n' $k $k
 		done
 		printf 'Host z\n\tPort 1\n'
@@ -132,6 +133,24 @@ said() {
 	one=$(seconds copy "hayate:$F/bulk" other/)
 	four=$(seconds copy --hosts b,c,d "hayate:$F/bulk" other/)
 	true_ "$four * 2 < $one"
+}
+
+@test "a slow host is named, and the report has what each has carried" {
+	get b,s --report report "hayate:$F/bulk" other/
+	cmp "$F/bulk" other/bulk
+	grep -qE 'Connection [23], to s, is slow: [0-9.]+ MB/s, the others [0-9.]+ MB/s' log ||
+	    { grep 'scp: ' log; cat report; return 1; }
+	python3 - report <<-'END'
+	import json, sys
+	links = json.load(open(sys.argv[1]))["limit"]["links"]
+	assert sorted(k["host"] for k in links) == ["b", "hayate", "s"], links
+	assert sum(k["bytes"] for k in links) >= 60000000, links
+	assert min(links, key=lambda k: k["bytes"] / k["busy_s"])["host"] == "s", links
+	END
+	get b,c --report report "hayate:$F/bulk" other/
+	fails grep 'is slow' log
+	get none --report report "hayate:$F/bulk" other/
+	fails grep '"links"' report
 }
 
 @test "TransferHosts does the same, --hosts wins, and none is none" {
@@ -266,7 +285,7 @@ below() {
 	local k
 	mkdir mine mine/some there/mine there/mine/some other/mine
 	for k in $(seq 60); do
-		tail -c +$((k * 500000)) "$F/bulk" | head -c 900000 >mine/some/$k
+		tail -c +$((k * 500000)) "$F/bulk" | head -c 900000 >"mine/some/$k"
 	done
 	below there/mine/some
 	put x,b -r mine "hayate:$T/there/"

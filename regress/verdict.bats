@@ -275,3 +275,34 @@ print(*[min(1 << 56, (i + 1) << (8 * (i % 8))) for i in range(26)])')" ]
 		[ "$(echo "wire $odd" | unit verdict-replay)" = bad ]
 	done
 }
+
+### A slow connection (transfer/uneven.h)
+
+# slow COPY: prints the connection that is slow, its rate and the others'
+slow() { unit uneven-replay <<<"$1"; }
+
+@test "a connection below a quarter of the others is named, with both rates" {
+	[ "$(slow '0:1000@0-9000 1:249@0-9000')" = "1 249 1000" ]
+	[ "$(slow '0:1000@0-9000 1:250@0-9000')" = none ]
+	[ "$(slow '0:10@0-9000 1:900@0-9000 2:1000@0-9000 3:9000@0-9000')" = "0 10 1000" ]
+	# The lower one of two in the middle, and the slowest of two slow ones
+	[ "$(slow '0:10@0-9000 1:30@0-9000 2:900@0-9000')" = none ]
+	[ "$(slow '0:10@0-9000 1:30@0-9000 2:900@0-9000 3:900@0-9000')" = "0 10 900" ]
+	[ "$(slow '0:1000@0-9000')" = none ]
+	[ "$(slow '')" = none ]
+}
+
+@test "a connection that had nothing to do, or came late, is not slow" {
+	# It carries as fast as the others while it has something to do.
+	[ "$(slow '0:1000@0-9000 1:1000@0-1000 1:1000@5000-6500')" = none ]
+	[ "$(slow '0:1000@0-9000 1:100@0-2240')" = none ]
+	[ "$(slow '0:1000@0-9000 1:100@6700-9000')" = "1 100 1000" ]
+	[ "$(slow '0:1000@0-900 1:100@0-690')" = none ]
+	# Nor is it compared with.
+	[ "$(slow '0:1000@0-9000 1:9000@0-2000')" = none ]
+}
+
+@test "a connection to another host in the place of a lost one begins anew" {
+	[ "$(slow '0:1000@0-9000 1:10@0-4000/1 1:1000@5000-9000/2')" = none ]
+	[ "$(slow '0:1000@0-9000 1:1000@0-4000/1 1:10@5000-9000/2')" = "1 10 1000" ]
+}

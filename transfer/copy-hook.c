@@ -487,6 +487,7 @@ take_reply(struct run *t, struct sshbuf *m)
 		note_width(t, a.job, file);
 	count_bytes(t, file, a.op, len);
 	judge_window(t, &a, len);
+	verdict_acked(t, &a, len);
 	links_count(&t->team, len, rest_of(t));
 }
 

@@ -24,6 +24,7 @@
 #include "links-hook.h"
 #include "meter.h"
 #include "plan.h"
+#include "uneven.h"
 #include "width.h"
 
 /* Directories have fewer levels, as in upstream. */
@@ -138,6 +139,7 @@ struct run {
 	uint64_t moved;			/* bytes, as of all files */
 	unsigned int width;		/* most connections that were up */
 	struct figures files, files_from;	/* of verdict-hook.c */
+	struct uneven uneven;			/* likewise */
 	uint64_t mark, asked_us;
 	uint64_t drawn_us;		/* when the progress line was drawn */
 	int	 drawn;			/* it is on the screen */

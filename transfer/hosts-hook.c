@@ -55,6 +55,12 @@ hosts_are_many(const struct hosts *h)
 	return h->n > 1;
 }
 
+const char *
+hosts_name(const struct hosts *h, unsigned int i)
+{
+	return i < h->n ? h->name[i] : NULL;
+}
+
 unsigned int
 hosts_size(const struct hosts *h)
 {

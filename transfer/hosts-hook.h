@@ -34,6 +34,9 @@ void	hosts_end(struct hosts *);
 /* Returns 1 if there are others. */
 int	hosts_are_many(const struct hosts *);
 
+/* Its name, or NULL if there is only one. It lives as long as "hosts". */
+const char *hosts_name(const struct hosts *, unsigned int i);
+
 /* How many may be used, with the first */
 unsigned int hosts_size(const struct hosts *);
 

@@ -11,29 +11,35 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "log.h"
 #include "misc.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
 
 #include "clock.h"
 #include "file-hook.h"
 #include "figures.h"
 #include "hop-hook.h"
+#include "json.h"
 #include "report-hook.h"
 #include "server-hook.h"
 #include "usage.h"
 #include "verdict.h"
 #include "verdict-hook.h"
 
-/* An object of the report */
-#define OBJECT	1024
-
 /* How often the SFTP server is asked, and from how much on */
 #define ASK_US		500000
 #define ASK_BYTES	(64 * 1024)
 #define LEFT_US		1000000
+
+#define SLOW_LINE	256
+
+_Static_assert(UNEVEN_MOST >= LINKS_MOST, "each connection has a place");
 
 static int
 fd_of(const struct run *t)
@@ -62,6 +68,7 @@ verdict_begin(struct run *t)
 	memset(&t->files, 0, sizeof(t->files));
 	memset(&t->files_from, 0, sizeof(t->files_from));
 	(void)usage_read(&t->files_from);
+	memset(&t->uneven, 0, sizeof(t->uneven));
 	t->files_from.n[FIGURE_TIME] = clock_us();
 	server_ask_again(t->server);
 	t->mark = ++last;
@@ -95,6 +102,16 @@ verdict_tick(struct run *t)
 		t->width = MAXIMUM(t->width, links_size(&t->team));
 }
 
+/* Channels of one connection share what it carries. */
+void
+verdict_acked(struct run *t, const struct plan_action *a, uint32_t len)
+{
+	if ((a->op == PLAN_READ || a->op == PLAN_WRITE) &&
+	    t->to_conn == NULL && t->team.kind == LINKS_LOGINS)
+		uneven_acked(&t->uneven, a->lane, t->team.host[a->lane], len,
+		    a->sent, clock_us());
+}
+
 uint64_t
 verdict_call(void)
 {
@@ -114,6 +131,13 @@ verdict_has_written(struct run *t, uint64_t begun_us)
 }
 
 /* The report */
+
+/* The host that the connection went to; NULL: there is one for all. */
+static const char *
+host_of(const struct run *t, unsigned int i)
+{
+	return hosts_name(&t->team.kept->hosts, t->uneven.of[i].host);
+}
 
 /* Shares of the time of one end, in percent; "" if it has not told */
 static void
@@ -138,11 +162,58 @@ has_place(const struct verdict *v)
 	    v->limit != LIMIT_PATH && v->limit != LIMIT_LOSS;
 }
 
-static void
-put_in_report(const struct verdict_case *c, const struct verdict *v,
-    const struct verdict_whole *whole)
+/* "host":"NAME", with what has to stand in its way escaped */
+static int
+put_host(struct sshbuf *b, const char *name)
 {
-	char here[160], there[160], at[64] = "", path[80] = "", object[OBJECT];
+	char *text = xmalloc(JSON_BYTE * strlen(name) + 1);
+	int r;
+
+	(void)json_escape(text, name);
+	r = sshbuf_putf(b, "\"host\":\"%s\",", text);
+	free(text);
+	return r;
+}
+
+/*
+ * What each of several connections has carried, and for how long it had
+ * something to do; "" if there was one. The caller frees it.
+ */
+static char *
+compose_links(const struct run *t)
+{
+	struct sshbuf *b = sshbuf_new();
+	const char *host;
+	unsigned int i;
+	char *all;
+	int r = b == NULL ? SSH_ERR_ALLOC_FAIL : 0;
+
+	for (i = 0; r == 0 && t->width > 1 && i < UNEVEN_MOST; i++) {
+		if (t->uneven.of[i].busy_us == 0)
+			continue;
+		host = host_of(t, i);
+		r = sshbuf_putf(b, sshbuf_len(b) == 0 ? "\"links\":[{" : ",{");
+		if (r == 0 && host != NULL)
+			r = put_host(b, host);
+		if (r == 0)
+			r = sshbuf_putf(b, "\"bytes\":%llu,\"busy_s\":%.3f}",
+			    (unsigned long long)t->uneven.of[i].bytes,
+			    t->uneven.of[i].busy_us / 1e6);
+	}
+	if (r == 0 && sshbuf_len(b) != 0)
+		r = sshbuf_put(b, "],", 2);
+	if (r != 0 || (all = sshbuf_dup_string(b)) == NULL)
+		fatal_f("no memory");
+	sshbuf_free(b);
+	return all;
+}
+
+static void
+put_in_report(const struct run *t, const struct verdict_case *c,
+    const struct verdict *v, const struct verdict_whole *whole)
+{
+	char here[160], there[160], at[64] = "", path[80] = "";
+	char *links = compose_links(t), *object;
 
 	if (has_place(v))
 		snprintf(at, sizeof(at), "\"at\":\"%s\",%s",
@@ -156,22 +227,45 @@ put_in_report(const struct verdict_case *c, const struct verdict *v,
 		    v->min_rtt_us / 1e3, v->rtt_us / 1e3, v->loss_ppm / 1e6);
 	compose_waits(here, sizeof(here), "here", c->here);
 	compose_waits(there, sizeof(there), "there", c->there);
-	snprintf(object, sizeof(object), "{\"name\":\"%s\",%s\"share\":%.2f,"
-	    "\"peer_told\":%s,\"connections\":%u,%s\"waits\":{%s%s%s}}",
+	xasprintf(&object, "{\"name\":\"%s\",%s\"share\":%.2f,"
+	    "\"peer_told\":%s,\"connections\":%u,%s%s\"waits\":{%s%s%s}}",
 	    verdict_name(v), at, v->share / 100.0,
-	    c->there != NULL ? "true" : "false", whole->connections, path, here,
-	    *there != '\0' ? "," : "", there);
+	    c->there != NULL ? "true" : "false", whole->connections, links,
+	    path, here, *there != '\0' ? "," : "", there);
 	report_limit(object, whole->bytes);
+	free(object);
+	free(links);
 }
 
 /* The end */
+
+/* Names a slow connection of several; "" if there is none. */
+static int
+compose_slow(const struct run *t, uint64_t us, char *out, size_t room)
+{
+	uint64_t rate, others;
+	const char *host;
+	int i;
+
+	*out = '\0';
+	if (t->width < 2 ||
+	    (i = uneven_slowest(&t->uneven, us, &rate, &others)) == -1)
+		return 0;
+	host = host_of(t, (unsigned int)i);
+	snprintf(out, room, ". Connection %d%s%.100s is slow: %.1f MB/s, the "
+	    "others %.1f MB/s", i + 1, host == NULL ? "" : ", to ",
+	    host == NULL ? "" : host, rate / 1e6, others / 1e6);
+	return 1;
+}
 
 static void
 say(const struct run *t, struct verdict_case *c,
     const struct verdict_whole *whole)
 {
-	char line[VERDICT_LINE];
+	char line[VERDICT_LINE], slow[SLOW_LINE];
 	struct verdict v;
+	int is_news = compose_slow(t, whole->us, slow, sizeof(slow)) &&
+	    whole->us > VERDICT_NEWS_US;
 
 	/* One of several connections is judged by what it has moved. */
 	if (whole->connections > 1)
@@ -179,11 +273,11 @@ say(const struct run *t, struct verdict_case *c,
 		    FIGURE_RECEIVED];
 	v = verdict_of(c);
 	verdict_line(c, &v, whole, line);
-	if (verdict_is_news(c, &v) && isatty(STDERR_FILENO))
-		logit("%s", line);
+	if ((is_news || verdict_is_news(c, &v)) && isatty(STDERR_FILENO))
+		logit("%s%s", line, slow);
 	else
-		verbose("%s", line);
-	put_in_report(c, &v, whole);
+		verbose("%s%s", line, slow);
+	put_in_report(t, c, &v, whole);
 }
 
 void

@@ -24,13 +24,16 @@
 
 #include <stdint.h>
 
+struct plan_action;
 struct run;
-struct sshbuf;
 
 /* A copy begins; its loop goes round; it ends. */
 void	verdict_begin(struct run *);
 void	verdict_tick(struct run *);
 void	verdict_end(struct run *);
+
+/* A reply for "len" bytes of data has come. */
+void	verdict_acked(struct run *, const struct plan_action *, uint32_t len);
 
 /* A call is made that reads or writes a local file: returns when it began. */
 uint64_t verdict_call(void);
