@@ -138,7 +138,7 @@ said() {
 @test "a slow host is named, and the report has what each has carried" {
 	get b,s --report report "hayate:$F/bulk" other/
 	cmp "$F/bulk" other/bulk
-	grep -qE 'Connection [23], to s, is slow: [0-9.]+ MB/s, the others [0-9.]+ MB/s' log ||
+	grep -qE 'Connection [23] to s is slow: [0-9.]+ MB/s, the others [0-9.]+ MB/s' log ||
 	    { grep 'scp: ' log; cat report; return 1; }
 	python3 - report <<-'END'
 	import json, sys

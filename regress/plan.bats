@@ -614,6 +614,22 @@ WIDE='set widen 5000'
 	[ "$(of 0 pieces)" -le 4200 ]
 }
 
+@test "a slow lane gets no more than it soon carries, and a long one what it needs" {
+	# Each round is 0.1 s. One lane carries 20 MB in it, the other 1 MB/s.
+	run -0 replay "$TOLD" "set unit 100000" "set window 40000000" "$WIDE" \
+	    "set round_us 100000" "set lanes 2" "set slow 1" "set slow_each 1" \
+	    "get 1 1 300000000" "get 1 30 10000000" "put 1 30 10000000" \
+	    "set slow_each 0" "set slow_by 19" "get 1 1 300000000"
+	[ "$(of 0 whole) $(of 1 whole) $(of 2 whole)" = "1 30 30" ]
+	[ "$(of 0 rounds)" -le 40 ]
+	[ "$(of 0 lane1)" -ge 10 ]
+	[ "$(of 1 rounds)" -le 50 ]
+	# A whole file is put by one lane.
+	[ "$(of 2 rounds)" -le 110 ]
+	# Replies that are 2 s late are no queue: more is sent in each 2 s.
+	[ "$(of 3 lane1)" -ge 60 ]
+}
+
 @test "the loss of a lane costs no file, whatever it was doing" {
 	local -x FLAVOUR=plain
 	local way at lost

@@ -276,6 +276,7 @@ set_lanes(struct run *t)
 		sum += n;
 		takes = 0;
 	}
+	plan_set_uneven(t->s, t->team.kind == LINKS_LOGINS);
 	plan_set_lanes(t->s, up, takes);
 	plan_set_apart(t->s, links_apart(&t->team));
 	plan_set_has(t->s, has);

@@ -138,6 +138,9 @@ struct plan_req {
 struct lane {
 	struct node data;
 	uint64_t bytes, ahead;
+	uint64_t most;			/* bytes, beside others; lanes_aged() */
+	uint64_t least_age;		/* of a reply, in microseconds */
+	uint64_t halved_us, halved_age;	/* when "most" was, and the age then */
 	struct node hashes;		/* files that wait to be hashed */
 	uint64_t hashing;		/* bytes that the server hashes */
 	uint32_t files;			/* that are under way */
@@ -161,6 +164,7 @@ struct plan {
 	struct lane lane[PLAN_LANES];
 	unsigned int lanes;		/* the first so many have been up */
 	unsigned int up, takes;		/* bits of plan_set_lanes() */
+	int	 uneven;		/* see plan_set_uneven() */
 	unsigned int apart;		/* see plan_set_apart() */
 	unsigned int writers;		/* see plan_set_shared() */
 	uint32_t align;

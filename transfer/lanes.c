@@ -22,6 +22,16 @@
 /* What a file costs its lane beside its bytes, in bytes */
 #define FILE_COST	(32 * 1024)
 
+/*
+ * A lane that is new beside others begins with so many bytes under way. That
+ * and what it has carried is more than TCP lets through in its slow start.
+ */
+#define START		(512 * 1024)
+
+/* What is under way on a lane beside others should not wait for longer. */
+#define AGE_MOST	250000		/* microseconds, or */
+#define AGE_TIMES	4		/* times an RTT, if longer */
+
 struct plan_req **
 lanes_place(const struct plan *s, uint32_t id)
 {
@@ -106,15 +116,37 @@ lanes_work(const struct lane *l)
 	return l->bytes + l->ahead + (uint64_t)l->files * FILE_COST;
 }
 
+static int
+is_bounded(const struct plan *s)
+{
+	return s->uneven && s->up != 1;
+}
+
+uint64_t
+lanes_weight(const struct plan *s, unsigned int lane)
+{
+	uint64_t share = s->window / lanes_count(s->up);
+
+	return max_u64(1, is_bounded(s) ?
+	    min_u64(share, s->lane[lane].most) : share);
+}
+
+/* Who is through first, and not who has the least bytes: one may be slow. */
 unsigned int
 lanes_idlest(const struct plan *s)
 {
 	unsigned int i, best = 0;
+	double rounds, least = 0;
 
-	for (i = 1; i < s->lanes; i++) {
-		if ((s->up >> i & 1) != 0 &&
-		    lanes_work(&s->lane[i]) < lanes_work(&s->lane[best]))
+	for (i = 0; i < s->lanes; i++) {
+		if (i > 0 && (s->up >> i & 1) == 0)
+			continue;
+		rounds = (double)lanes_work(&s->lane[i]) /
+		    (double)lanes_weight(s, i);
+		if (i == 0 || rounds < least) {
 			best = i;
+			least = rounds;
+		}
 	}
 	return best;
 }
@@ -223,9 +255,64 @@ lanes_goes_on(const struct plan *s, const struct job *j, unsigned int lane)
 	    j->ranges.nloose == 0 && j->ranges.cursor % s->align != 0;
 }
 
-uint64_t
-lanes_most(const struct plan *s, const struct job *j)
+void
+lanes_set_up(struct plan *s, unsigned int up)
 {
-	return max_u64(lanes_share(s), j->landing == NULL ? 0 :
+	unsigned int i;
+
+	while (s->lanes < PLAN_LANES && up >> s->lanes != 0)
+		s->lanes++;
+	for (i = 1; i < s->lanes; i++) {
+		if (((up & ~s->up) >> i & 1) != 0) {
+			s->lane[i].most = s->uneven ? START : UINT64_MAX;
+			s->lane[i].least_age = s->lane[i].halved_age = 0;
+		}
+	}
+	s->up = up;
+}
+
+/*
+ * Half as much was under way when this was sent. If its reply is nearly as old
+ * as before, that is no queue but the path, which has become longer.
+ */
+static void
+judge_halved(struct lane *l, uint64_t age)
+{
+	if (age > l->halved_age / 4 * 3)
+		l->least_age = age;
+	l->halved_age = 0;
+}
+
+/*
+ * What waits on a slow lane when all else is done is what the copy waits for,
+ * and before it what comes early waits in memory. So such a lane gets little
+ * more at once than it carries in that time.
+ */
+void
+lanes_aged(struct plan *s, const struct plan_req *r, uint32_t len)
+{
+	struct lane *l = &s->lane[r->lane];
+	uint64_t age = s->now_us - r->sent, most;
+
+	if (l->least_age == 0 || age < l->least_age)
+		l->least_age = age;
+	if (l->halved_age != 0 && r->sent >= l->halved_us)
+		judge_halved(l, age);
+	most = max_u64(AGE_MOST, AGE_TIMES * l->least_age);
+	if (age < most / 2)
+		l->most += l->most == UINT64_MAX ? 0 : len;
+	else if (age > most && r->sent >= l->halved_us && is_bounded(s)) {
+		l->most = min_u64(l->most, l->bytes) / 2;
+		l->halved_us = s->now_us;
+		l->halved_age = age;
+	}
+}
+
+uint64_t
+lanes_most(const struct plan *s, const struct job *j, unsigned int lane)
+{
+	uint64_t most = max_u64(lanes_share(s), j->landing == NULL ? 0 :
 	    2 * WIDTH_WINDOW);
+
+	return is_bounded(s) ? min_u64(most, s->lane[lane].most) : most;
 }

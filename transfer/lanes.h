@@ -52,8 +52,12 @@ void	lanes_set_size(struct plan *, struct job *, uint64_t size);
 /* What waits of the job has changed, or how many lanes carry it. */
 void	lanes_count_kept(struct plan *, struct job *);
 
-/* What a lane has to do, in bytes; who has least; how many bits are set */
+/*
+ * What a lane has to do, and what it may have under way beside the others, in
+ * bytes; which has least to do for what it carries; how many bits are set.
+ */
 uint64_t lanes_work(const struct lane *);
+uint64_t lanes_weight(const struct plan *, unsigned int lane);
 unsigned int lanes_idlest(const struct plan *);
 unsigned int lanes_count(unsigned int bits);
 
@@ -67,12 +71,19 @@ uint64_t lanes_data_len(const struct plan *, const struct job *);
 int	lanes_goes_on(const struct plan *, const struct job *,
     unsigned int lane);
 
+/* These lanes are up; see plan_set_lanes(). */
+void	lanes_set_up(struct plan *, unsigned int up);
+
+/* A data request is answered, with "len" bytes. Before lanes_retire(). */
+void	lanes_aged(struct plan *, const struct plan_req *, uint32_t len);
+
 /*
- * Bytes that a lane may have under way; and if it moves this file. A channel
- * has at least what is on the path and as much that waits for the window in
- * ssh, so that none of it is lost while a reply returns.
+ * Bytes that a lane may have under way; and this lane, if it moves this file. A
+ * channel has at least what is on the path and as much that waits for the
+ * window in ssh, so that none of it is lost while a reply returns.
  */
 uint64_t lanes_share(const struct plan *);
-uint64_t lanes_most(const struct plan *, const struct job *);
+uint64_t lanes_most(const struct plan *, const struct job *,
+    unsigned int lane);
 
 #endif /* HAYATE_LANES_H */

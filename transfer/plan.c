@@ -263,7 +263,7 @@ next_in_lane(struct plan *s, unsigned int lane, struct plan_action *a)
 		return 0;
 	len = min_u64(lanes_data_len(s, j), rest_of(j));
 	if (keeps_enough(s) || (l->bytes > 0 && !lanes_goes_on(s, j, lane) &&
-	    l->bytes + LANES_OVERHEAD + len > lanes_most(s, j)))
+	    l->bytes + LANES_OVERHEAD + len > lanes_most(s, j, lane)))
 		return 0;
 	if (j->is_unseen && j->lane == lane)
 		return checks_see(s, j, a);
@@ -302,8 +302,9 @@ next_data(struct plan *s, struct plan_action *a)
 static int
 has_ahead(const struct plan *s)
 {
-	return s->lane[lanes_idlest(s)].ahead >=
-	    max_u64(s->window / lanes_count(s->up), AHEAD_LEAST);
+	unsigned int i = lanes_idlest(s);
+
+	return s->lane[i].ahead >= max_u64(lanes_weight(s, i), AHEAD_LEAST);
 }
 
 /* Returns 1 if the job may not begin beside those that are under way. */
@@ -583,10 +584,14 @@ plan_set_handles(struct plan *s, uint64_t handles)
 void
 plan_set_lanes(struct plan *s, unsigned int up, unsigned int takes)
 {
-	s->up = up;
+	lanes_set_up(s, up);
 	s->takes = takes;
-	while (s->lanes < PLAN_LANES && up >> s->lanes != 0)
-		s->lanes++;
+}
+
+void
+plan_set_uneven(struct plan *s, int uneven)
+{
+	s->uneven = uneven;
 }
 
 void
@@ -859,6 +864,7 @@ plan_new(const struct plan_conf *conf)
 		link_init(&s->lane[i].hashes);
 	}
 	s->up = s->takes = s->lanes = 1;
+	s->lane[0].most = UINT64_MAX;
 	return s;
 }
 

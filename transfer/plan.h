@@ -86,6 +86,12 @@ void	plan_set_window(struct plan *, uint64_t bytes);
 void	plan_set_lanes(struct plan *, unsigned int up, unsigned int takes);
 
 /*
+ * 1: each lane is a connection, and one may be slower than the others. 0, as at
+ * first: they share one. To be called before lanes come up.
+ */
+void	plan_set_uneven(struct plan *, int uneven);
+
+/*
  * Lanes that lead to other hosts than lane 0, a bit for each. What such a lane
  * cannot open, or is another file there, is copied over the others.
  */

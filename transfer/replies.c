@@ -137,6 +137,7 @@ reply_data(struct plan *s, struct plan_req **place, enum plan_result result,
 			pace_failed(s, j);
 	}
 	lanes_count_kept(s, j);
+	lanes_aged(s, r, len);
 	lanes_retire(s, place);
 	steps_go_on(s, j);
 	return j->again || is_known;

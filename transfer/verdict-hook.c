@@ -253,7 +253,7 @@ compose_slow(const struct run *t, uint64_t us, char *out, size_t room)
 		return 0;
 	host = host_of(t, (unsigned int)i);
 	snprintf(out, room, ". Connection %d%s%.100s is slow: %.1f MB/s, the "
-	    "others %.1f MB/s", i + 1, host == NULL ? "" : ", to ",
+	    "others %.1f MB/s", i + 1, host == NULL ? "" : " to ",
 	    host == NULL ? "" : host, rate / 1e6, others / 1e6);
 	return 1;
 }

@@ -27,6 +27,9 @@
  *       align N     parts of a file that lanes share begin at multiples of N
  *       lose N, lose_at N   lane N is lost after so many round trips
  *       slow N, slow_by N   replies of lane N come so many round trips later
+ *       slow_each N replies to its READs and WRITEs come so many round trips
+ *                   apart
+ *       round_us N  microseconds of a round trip; 0: lanes share a connection
  *       other N     another file stands under the name on lane N; 0: on none
  *       bad N       a READ of the byte N - 1 fails
  *       disk N      the byte N - 1 of a file that is got cannot be written
@@ -119,7 +122,8 @@ static struct {
 	uint64_t clear, odd, fixed, serve_late;
 	uint64_t asks, hash, back, from, complete;
 	uint64_t apart, blind, align;
-	uint64_t widen, lose, lose_at, slow, slow_by, other, bad, disk;
+	uint64_t widen, lose, lose_at, slow, slow_by, slow_each, round_us;
+	uint64_t other, bad, disk;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
 
@@ -142,6 +146,7 @@ static struct {
 	int	 refused;		/* an PLAN_CLEAR was */
 	int	 lost;			/* a lane was */
 	uint64_t hashing, most_hashing;	/* bytes, of all lanes */
+	uint64_t due;			/* when the slow lane replies next */
 	int	 interrupted;
 } r;
 
@@ -511,6 +516,16 @@ note_part(struct node *n, const struct plan_action *a)
 	n->part_lane = a->lane;
 }
 
+/* Round trips by which a reply of the slow lane is late */
+static uint64_t
+slowness(const struct plan_action *a)
+{
+	if (set.slow_each == 0 || (a->op != PLAN_READ && a->op != PLAN_WRITE))
+		return set.slow_by;
+	r.due = max(r.due, r.rounds) + set.slow_each;
+	return set.slow_by + r.due - r.rounds - 1;
+}
+
 static void
 send(const struct plan_action *a)
 {
@@ -556,7 +571,7 @@ send(const struct plan_action *a)
 	    "no more bytes are under way than the window has");
 	serve(n, &p);
 	sim_push(&sim, a->lane, &p, sizeof(p))->wait = sim_wait(&sim, a->op) +
-	    (set.slow_by != 0 && a->lane == set.slow ? set.slow_by : 0);
+	    (a->lane == set.slow ? slowness(a) : 0);
 }
 
 /* Between two servers: what was read is written. */
@@ -672,7 +687,7 @@ answer_all(void)
 		memcpy(&p, sim.now[i].body, sizeof(p));
 		answer(&p);
 	}
-	r.rounds++;
+	plan_set_clock(r.s, ++r.rounds * set.round_us);
 	if (r.rounds == set.interrupt) {
 		r.interrupted = 1;
 		plan_interrupt(r.s);
@@ -834,6 +849,7 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	plan_set_widen(r.s, set.widen);
 	plan_set_apart(r.s, (unsigned int)set.apart);
 	plan_set_shared(r.s, 0, (uint32_t)set.align);
+	plan_set_uneven(r.s, set.round_us != 0);
 	plan_set_lanes(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
 	sim_must(plan_add(r.s, NULL, PLAN_DIR, new_node(NULL, dirs, 1), 0) !=
 	    NULL, "memory");
@@ -889,7 +905,8 @@ setting(const char *key)
 	    { "blind", &set.blind }, { "align", &set.align },
 	    { "lose", &set.lose },
 	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
-	    { "slow_by", &set.slow_by }, { "other", &set.other },
+	    { "slow_by", &set.slow_by }, { "slow_each", &set.slow_each },
+	    { "round_us", &set.round_us }, { "other", &set.other },
 	    { "bad", &set.bad }, { "disk", &set.disk },
 	    { "clear", &set.clear }, { "odd", &set.odd },
 	    { "fixed", &set.fixed },

@@ -40,8 +40,8 @@ carry(const char *word)
 	    &rate, &from, &to, &host) < 4 || i >= UNEVEN_MOST)
 		errx(1, "\"%s\" is no I:RATE@FROM-TO", word);
 	for (t = from + EACH_MS; t <= to; t += EACH_MS)
-		uneven_acked(&u, i, host, rate * EACH_MS,
-		    1000 * max_u64(from, t < AGE_MS ? 0 : t - AGE_MS), 1000 * t);
+		uneven_acked(&u, i, host, rate * EACH_MS, 1000 *
+		    max_u64(from, t < AGE_MS ? 0 : t - AGE_MS), 1000 * t);
 	end_ms = max_u64(end_ms, to);
 }
 
