@@ -36,6 +36,7 @@ setup_file() {
 	sshd_up hayate
 	sshd_up stock
 	sshd_up hayate:narrow "WindowMax 2M"
+	sshd_up hayate:clear "WindowMax 2M" "NoneEnabled yes"
 	sshd_up hayate:bounded "MaxRate 5M"
 	sshd_up hayate:quiet "TellLimits no"
 	sshd_up hayate:old "Ciphers +3des-cbc"
@@ -316,6 +317,18 @@ says() {
 
 @test "our own window, get from stock: window here" {
 	get stock "$BULK" -o WindowMax=2M
+	names window here
+}
+
+@test "data in clear, put to Hayate: window there" {
+	put clear "$BULK" -o NoneEnabled=yes -o NoneSwitch=yes
+	grep -q 'NoneSwitch: data is in clear from here on' err
+	names window there
+}
+
+@test "data in clear, get from Hayate: window here" {
+	get clear "$BULK" -o NoneEnabled=yes -o NoneSwitch=yes -o WindowMax=2M
+	grep -q 'NoneSwitch: data is in clear from here on' err
 	names window here
 }
 
