@@ -111,6 +111,7 @@ HAYATE_HOOKS = \
 	transfer/verdict-hook.c \
 	transfer/where-hook.c \
 	transfer/sums-hook.c \
+	ssh/address-hook.c \
 	ssh/asked-hook.c \
 	ssh/authonly-client-hook.c \
 	ssh/authonly-mux-hook.c \

@@ -47,6 +47,8 @@ kex.o: CPPFLAGS += -DHAYATE_BANNER
 kex.o: CPPFLAGS += -Dmatch_list=kexguess_match_list
 sshd-auth.o: CPPFLAGS += -Dkex_setup=kexguess_setup
 ssh.o: CPPFLAGS += -Dssh_login=guess_login -Dssh_connect=guess_connect
+# address-hook.c has this, and remembers what is found.
+ssh.o: CPPFLAGS += -Dgetaddrinfo=address_look_up
 kexsntrup761x25519.o: CPPFLAGS += \
 	-Dcrypto_kem_sntrup761_keypair=keypair_sntrup761
 sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2 \

@@ -548,7 +548,7 @@ describe_values(const struct keyword *k, char *buf, size_t len)
 		    "allowed, of at most %d characters", HAYOPT_NAME_MAX);
 		break;
 	case HOSTS:
-		snprintf(buf, len, "%s", "none, or " HOSTS_WANTED);
+		snprintf(buf, len, "%s", "none, all, or " HOSTS_WANTED);
 		break;
 	case COUNT:
 	case NUMBER:

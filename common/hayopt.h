@@ -35,6 +35,7 @@
 #define HAYOPT_STREAMS_AUTO	0	/* as many as help */
 #define HAYOPT_STREAMS_MAX	8
 #define HAYOPT_HOSTS_MAX	7	/* beside the first */
+#define HAYOPT_HOSTS_ALL "all"	/* in the place of names: its addresses */
 #define HAYOPT_HOSTS_LEN	512	/* of their list, with its NUL */
 
 /* What a login sends before it is answered */

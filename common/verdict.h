@@ -110,8 +110,8 @@ void	verdict_line(const struct verdict_case *, const struct verdict *,
 
 /*
  * Whether a user who did not ask should hear of it: a copy of more than
- * VERDICT_NEWS_US, below half of what the path is known to carry, with a limit that has
- * a name.
+ * VERDICT_NEWS_US, below half of what the path is known to carry, with a limit
+ * that has a name.
  */
 #define VERDICT_NEWS_US	10000000
 int	verdict_is_news(const struct verdict_case *, const struct verdict *);

@@ -131,7 +131,7 @@ DEFAULTS="hayate yes windowtuning yes windowmax $(of_memory WindowMax) windowmem
 		RETIRED) continue ;;
 		AUTO_FLAG) want="auto, yes or no is allowed" ;;
 		HOSTS)	bad=7Q,
-			want="none, or names of 1 to 7 hosts are allowed, with commas between them and no spaces" ;;
+			want="none, all, or names of 1 to 7 hosts are allowed, with commas between them and no spaces" ;;
 		*)	want="yes or no is allowed" ;;
 		esac
 		printf '%s\n' "# one" "Host far" "$name $bad" >c

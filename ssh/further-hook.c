@@ -80,7 +80,17 @@ further_other(void)
 {
 	const char *host = further_host();
 
-	return host != NULL && *host == FURTHER_OTHER ? host + 1 : NULL;
+	if (host == NULL || *host != FURTHER_OTHER)
+		return NULL;
+	return host + (host[1] == FURTHER_ADDRESS ? 2 : 1);
+}
+
+const char *
+further_address(void)
+{
+	const char *name = further_other();
+
+	return name != NULL && name[-1] == FURTHER_ADDRESS ? name : NULL;
 }
 
 /* Upstream ends by exit() as well as by cleanup_exit(). */

@@ -23,6 +23,7 @@
 #define HAYATE_FURTHER_HOOK_H
 
 #define FURTHER_OTHER	'@'
+#define FURTHER_ADDRESS	'='		/* behind it: an address of its name */
 
 /* In the first, before the other is started and after: */
 enum further_voice { FURTHER_SILENT = 's', FURTHER_QUIET = 'q',
@@ -38,6 +39,9 @@ const char *further_host(void);
 
 /* Likewise, the name of another host; NULL: it goes to that of the first */
 const char *further_other(void);
+
+/* Of these, the address, if it has the first one's name; else NULL. */
+const char *further_address(void);
 
 /* At its first option: is silent from here on, if this is one. */
 void	further_begin(void);

@@ -32,6 +32,7 @@
 #include "sshkey.h"
 #include "xmalloc.h"
 
+#include "address-hook.h"
 #include "authonly-hook.h"
 #include "further-hook.h"
 #include "guess-hook.h"
@@ -122,35 +123,64 @@ login_verify_host_key(char *name, struct sockaddr *address,
 
 /* Other hosts */
 
-const char *
-login_hosts(void)
+/* The others are addresses of the host that was named. */
+static int
+are_addresses(void)
 {
-	static char *all;
+	const char *hosts = hayopt_get()->transfer_hosts;
 
-	if (all == NULL && hayopt_get()->transfer_hosts != NULL)
-		xasprintf(&all, "%s,%s", options.host_arg,
-		    hayopt_get()->transfer_hosts);
+	return hosts != NULL && strcasecmp(hosts, HAYOPT_HOSTS_ALL) == 0;
+}
+
+/* Those beside the first, or NULL; the caller frees it. */
+static char *
+other_hosts(struct ssh *ssh)
+{
+	const char *hosts = hayopt_get()->transfer_hosts;
+	char *all;
+
+	if (hosts == NULL || !are_addresses())
+		return hosts == NULL ? NULL : xstrdup(hosts);
+	if ((all = address_others(ssh)) == NULL)
+		logit("TransferHosts all: %s", options.proxy_command != NULL ?
+		    "behind a proxy the addresses of the host are not known" :
+		    "the host has one address");
+	return all;
+}
+
+const char *
+login_hosts(struct ssh *ssh)
+{
+	static int is_known;
+	static char *all;
+	char *others;
+
+	if (is_known++)
+		return all;
+	if ((others = other_hosts(ssh)) != NULL)
+		xasprintf(&all, "%s,%s", options.host_arg, others);
+	free(others);
 	return all;
 }
 
 int
-login_streams(void)
+login_streams(struct ssh *ssh)
 {
-	const char *at = hayopt_get()->transfer_hosts;
+	const char *at = login_hosts(ssh);
 	int n = hayopt_get()->transfer_streams;
 
 	if (n != 1 || at == NULL)
 		return n;
-	for (n = 2; (at = strchr(at, ',')) != NULL; at++)
+	for (; (at = strchr(at, ',')) != NULL; at++)
 		n++;
 	return n;
 }
 
 /* Returns the name of a host, which the caller frees; NULL: there is none. */
 static char *
-name_host(int number)
+name_host(struct ssh *ssh, int number)
 {
-	const char *at = login_hosts();
+	const char *at = login_hosts(ssh);
 	char *name;
 
 	while (at != NULL && number-- > 0) {
@@ -283,8 +313,8 @@ begin_share(struct ssh *ssh)
 	if (opt->max_rate == 0 || share.rate != 0)
 		return;
 	share.rate = opt->max_rate;
-	share.parts = login_streams() == 0 ? LINKS_MOST :
-	    MINIMUM(login_streams(), LINKS_MOST);
+	share.parts = login_streams(ssh) == 0 ? LINKS_MOST :
+	    MINIMUM(login_streams(ssh), LINKS_MOST);
 	share.fd = ssh_packet_get_connection_out(ssh);
 	memset(&sa, 0, sizeof(sa));
 	sa.sa_handler = take_back;
@@ -349,8 +379,8 @@ add_quiet(arglist *args, const char *other, int has_jump)
 
 /*
  * Adds our arguments. The host stands behind "--", as scp and sftp write it,
- * and "other", unless it is NULL, takes its place. Returns 0, or -1 if there is
- * no such place.
+ * and "other", unless it is NULL or an address, takes its place. Returns 0, or
+ * -1 if there is no such place.
  */
 static int
 add_own(arglist *args, const char *other, int has_jump, const char *word,
@@ -363,8 +393,8 @@ add_own(arglist *args, const char *other, int has_jump, const char *word,
 		if (has_jump && behind == -1 && strcmp(word, "-J") == 0)
 			word += sizeof("-J");	/* and its argument */
 		else
-			addargs(args, "%s", other != NULL && behind == 1 ?
-			    other : word);
+			addargs(args, "%s", other != NULL && behind == 1 &&
+			    !are_addresses() ? other : word);
 		if (behind == -1 && strcmp(word, "--") == 0)
 			behind = 0;
 	}
@@ -423,7 +453,11 @@ tell_host(struct ssh *ssh, const char *other)
 
 	if (other == NULL)
 		return describe_host(ssh);
-	xasprintf(&host, "%c%s", FURTHER_OTHER, other);
+	if (are_addresses())
+		xasprintf(&host, "%c%c%s", FURTHER_OTHER, FURTHER_ADDRESS,
+		    other);
+	else
+		xasprintf(&host, "%c%s", FURTHER_OTHER, other);
 	return host;
 }
 
@@ -443,7 +477,7 @@ login_start(struct ssh *ssh, int sock, int number)
 	arglist args = { 0 };
 	sigset_t child, old;
 	pid_t pid = -1;
-	char *host, *other = number == 0 ? NULL : name_host(number);
+	char *host, *other = number == 0 ? NULL : name_host(ssh, number);
 
 	if (number != 0 && other == NULL)
 		return -1;

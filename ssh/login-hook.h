@@ -21,7 +21,8 @@
  * anything if its own are others. Behind a proxy only the key can tell. A key
  * that is neither the first's nor known is an alarm, which the user hears.
  *
- * TransferHosts names other hosts. An ssh to one of these has that name in the
+ * TransferHosts names other hosts, or all addresses of this one
+ * (address-hook.h). An ssh to one of these has that name in the
  * place of the first one's, so ssh_config says for it what it says for this
  * name. Its key has to be known, whatever StrictHostKeyChecking says, and it
  * asks for data in clear only if the first connection has that. It gives up a
@@ -43,10 +44,13 @@ struct sshkey;
  * How many connections the user wants, with the first; HAYOPT_STREAMS_AUTO is
  * what helps. With other hosts it is one to each, unless there is a number.
  */
-int	login_streams(void);
+int	login_streams(struct ssh *);
 
-/* All hosts, the first included, with commas between; NULL: only that one */
-const char *login_hosts(void);
+/*
+ * After the login: all hosts, the first included, with commas between; NULL:
+ * only that one
+ */
+const char *login_hosts(struct ssh *);
 
 /*
  * The socket becomes standard input and output of the new process; it remains

@@ -215,15 +215,15 @@ static int
 may_have_channels(struct ssh *ssh)
 {
 	return tell_wished() != 0 && ((tell_wished() & TELL_CHANNELS) != 0 ||
-	    login_streams() != 1) &&
+	    login_streams(ssh) != 1) &&
 	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
 }
 
 /* Returns how many connections scp may use, and in "*alone" what it tells. */
 static int
-may_have_streams(int *alone)
+may_have_streams(struct ssh *ssh, int *alone)
 {
-	int streams = login_streams();
+	int streams = login_streams(ssh);
 
 	*alone = 0;
 	if (streams == 1 || !asked_user())
@@ -240,10 +240,10 @@ offer(struct ssh *ssh)
 	int streams, alone, fd = -1;
 
 	has_channels = may_have_channels(ssh);
-	streams = may_have_streams(&alone);
+	streams = may_have_streams(ssh, &alone);
 	has_logins = streams != 1;
 	if (has_channels || has_logins)
-		fd = tell_listen(streams, alone, login_hosts());
+		fd = tell_listen(streams, alone, login_hosts(ssh));
 	else if (alone)
 		tell_alone();
 	if (fd != -1 && has_logins)

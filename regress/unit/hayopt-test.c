@@ -38,8 +38,8 @@
 #define RATES	": none or a size from 1K to 4G is allowed, in bytes or " \
 	"with K, M or G] "
 
-#define HOSTS	": none, or names of 1 to 7 hosts are allowed, with commas " \
-	"between them and no spaces] "
+#define HOSTS	": none, all, or names of 1 to 7 hosts are allowed, with " \
+	"commas between them and no spaces] "
 
 #define LESS	": no channel gets more than WindowMemoryMax] "
 

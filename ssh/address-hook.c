@@ -1,0 +1,110 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See address-hook.h for the idea. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/socket.h>
+
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ssh.h"
+#include "packet.h"
+#include "xmalloc.h"
+
+#include "address-hook.h"
+#include "further-hook.h"
+#include "hayopt.h"
+
+static char *known[HAYOPT_HOSTS_MAX + 1];	/* of the last name */
+static size_t nknown;
+
+/* Returns 1 and the address as text, or 0. */
+static int
+print_address(const struct addrinfo *ai, char text[NI_MAXHOST])
+{
+	return getnameinfo(ai->ai_addr, ai->ai_addrlen, text, NI_MAXHOST, NULL,
+	    0, NI_NUMERICHOST) == 0;
+}
+
+static int
+is_known(const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < nknown && strcmp(known[i], text) != 0; i++)
+		;
+	return i < nknown;
+}
+
+static void
+remember(const struct addrinfo *ai)
+{
+	char text[NI_MAXHOST];
+
+	while (nknown > 0)
+		free(known[--nknown]);
+	for (; ai != NULL && nknown < HAYOPT_HOSTS_MAX + 1; ai = ai->ai_next) {
+		if (print_address(ai, text) && !is_known(text))
+			known[nknown++] = xstrdup(text);
+	}
+}
+
+/* Leaves those that are this address. */
+static struct addrinfo *
+keep_only(struct addrinfo *all, const char *address)
+{
+	struct addrinfo **at = &all, *one;
+	char text[NI_MAXHOST];
+
+	while ((one = *at) != NULL) {
+		if (print_address(one, text) && strcmp(text, address) == 0) {
+			at = &one->ai_next;
+			continue;
+		}
+		*at = one->ai_next;
+		one->ai_next = NULL;
+		freeaddrinfo(one);
+	}
+	return all;
+}
+
+int
+address_look_up(const char *name, const char *service,
+    const struct addrinfo *hints, struct addrinfo **found)
+{
+	const char *only = further_address();
+	int r = getaddrinfo(name, service, hints, found);
+
+	if (r != 0 || (hints->ai_flags & AI_NUMERICHOST) != 0)
+		return r;
+	if (only == NULL)
+		remember(*found);
+	else if ((*found = keep_only(*found, only)) == NULL)
+		return EAI_NONAME;
+	return 0;
+}
+
+char *
+address_others(struct ssh *ssh)
+{
+	const char *mine = ssh_remote_ipaddr(ssh);
+	char *all = NULL, *more;
+	size_t i, n = 0;
+
+	for (i = 0; i < nknown; i++) {
+		if (strcmp(known[i], mine) == 0 || n++ == HAYOPT_HOSTS_MAX)
+			continue;
+		xasprintf(&more, "%s%s%s", all == NULL ? "" : all,
+		    all == NULL ? "" : ",", known[i]);
+		free(all);
+		all = more;
+	}
+	return all;
+}
