@@ -1,11 +1,11 @@
 #!/usr/bin/env bats
-# Needs: hayate peers
+# Needs: hayate stock peers
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
 # A server that is trusted, and answers what is sent early with anything
-# (peers/hostile-login). HOSTILE_SECONDS=1800 does it at random for as long, and
-# CLIENT=asan with "make asan".
+# (peers/hostile-login), or shows another key later. HOSTILE_SECONDS=1800 does the
+# former at random for as long, and CLIENT=asan with "make asan".
 
 load helper
 
@@ -20,11 +20,7 @@ setup_file() {
 setup() {
 	need_asyncssh
 	own_memory
-	PORT=$((20000 + RANDOM % 12000))
-	echo good >plan
-	"$REGRESS/peers/hostile-login" "$PORT" "$F/host" plan >met 2>&1 3>&- &
-	HOSTILE=$!
-	poll 10 grep -qx ready met
+	hostile_up "$F/host"
 	for _ in 1 2; do login -v; done
 	grep 'the key exchange goes out' err
 	grep 'opening the session with it' err
@@ -33,6 +29,17 @@ setup() {
 	export ASAN_OPTIONS=detect_leaks=0
 }
 teardown() { [ -z "$HOSTILE" ] || kill "$HOSTILE"; }
+
+# hostile_up HOST-KEYS: start it, and do as it should at first
+hostile_up() {
+	[ -z "$HOSTILE" ] || kill "$HOSTILE"
+	PORT=$((20000 + RANDOM % 12000))
+	: >met
+	echo good >plan
+	"$REGRESS/peers/hostile-login" "$PORT" "$1" plan >>met 2>&1 3>&- &
+	HOSTILE=$!
+	poll 10 grep -qx ready met
+}
 
 # login [ARG...]: its status is $rc
 login() {
@@ -90,4 +97,50 @@ sound() {
 	login
 	[ $rc = 0 ]
 	[ -z "$HOSTILE_SECONDS" ] || echo "# $count logins from seed $seed" >&3
+}
+
+# The key that stands first at the server is asked for, which stock would not do.
+@test "a server that shows another key in a rekey is refused as by stock, and runs nothing twice" {
+	local key
+	for key in rsa ecdsa; do
+		ssh-keygen -q -t $key -N '' -f $key
+		ssh-keygen -q -t $key -N '' -f other.$key
+		ssh-keygen -q -t ed25519 -N '' -f other.ed25519
+		cp "$F/known_hosts" hosts
+		sed 's/^/hayate-test /' $key.pub >>hosts
+		hostile_up "$T/$key,$F/host"
+		for _ in 1 2 3; do login -vv; done
+		[ $rc = 0 ]
+		grep 'the key exchange goes out' err
+		grep -E "host key algorithm: (rsa-sha2|$key)" err
+		cp hayate_logins known
+		for other in $key "$F/host" other.$key other.ed25519; do
+			as_stock "$other"
+			case $other in
+			other.*) [ $rc = 255 ] && grep 'IDENTIFICATION HAS CHANGED' err ;;
+			*) [ $rc = 0 ] ;;
+			esac
+		done
+		rm other.ed25519 other.ed25519.pub
+	done
+}
+
+# as_stock KEY: shown in a rekey, ours ends as stock's does, after one command over one connection
+as_stock() {
+	local want
+	cp known hayate_logins
+	echo "rekey $1" >plan
+	CLIENT=stock login
+	cp err want.err
+	cp out want.out
+	want=$rc
+	: >met
+	login
+	echo "$1: $rc, with stock $want"
+	[ "$rc" = "$want" ]
+	diff want.err err
+	cmp want.out out
+	cat met
+	[ "$(<met)" = "connection
+command" ]
 }
