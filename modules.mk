@@ -121,6 +121,7 @@ HAYATE_HOOKS = \
 	ssh/early-input-hook.c \
 	ssh/early-session-hook.c \
 	ssh/further-hook.c \
+	ssh/gcm-hook.c \
 	ssh/guess-hook.c \
 	ssh/known-hook.c \
 	ssh/limit-hook.c \

@@ -152,6 +152,11 @@ recall() { unit recall-replay "$@"; }
 	[ "$(kind SSH-2.0-Cisco-1.25)" = none ]
 	[ "$(kind 'SSH-2.0-x OpenSSH_9.2')" = none ]
 	[ "$(kind '')" = none ]
+	again() { unit early-replay again "$1"; }
+	[ "$(again SSH-2.0-OpenSSH_10.2p1_hpn18.8.0)" = yes ]
+	[ "$(again SSH-2.0-OpenSSH_9.3-hpn14v15)" = yes ]
+	[ "$(again SSH-2.0-OpenSSH_10.0p2)" = no ]
+	[ "$(again SSH-2.0-hpn)" = no ]
 }
 
 @test "an entry of a key exchange is kept, and a part of one is not" {
@@ -165,6 +170,9 @@ $all" ]
 		sed "2$bad" one >two
 		run -1 recall find "$ID" <two
 	done
+	# shellcheck disable=SC2086 # words
+	recall put "$SALT" "$ID" $all again </dev/null >one
+	[ "$(recall find "$ID" <one | tail -n 1)" = "$all again" ]
 	recall put "$SALT" "$ID" own="$KEY" </dev/null >one
 	recall put "$SALT" "${ID/0/1}" plain <one >two
 	fails grep own= two
@@ -425,6 +433,39 @@ delays() { grep -c 'delaying .* (requested' "$(sshd_log "$1")" || :; }
 	[ "$(delays told)" = $((n + 2)) ]
 	CLIENT=stock run -255 far client never true
 	[ "$(delays never)" = 1 ]
+}
+
+# asked_for CIPHER ARG...: a login takes that cipher
+asked_for() {
+	log_in -v "${@:2}" true 2>err
+	[ "$(tr -d '\r' <err | sed -n 's/.*server->client cipher: \([^ ]*\) .*/\1/p')" = "$1" ]
+}
+
+@test "a server of HPN-SSH, which would exchange keys again, is asked for AES-GCM" {
+	local how chacha=chacha20-poly1305@openssh.com gcm=aes256-gcm@openssh.com
+	grep -qw aes /proc/cpuinfo || skip "no instructions for AES"
+	configured hpn stock "VersionAddendum hpn18.8.0"
+	asked_for $gcm hpn
+	asked_for $gcm hpn
+	[ "$(guesses)" = "$SENT" ]
+	grep 'AES-GCM stands first' err
+	# not where the user has said what to do, nor other servers
+	for how in EarlyLogin=no Hayate=no Ciphers=$chacha,$gcm Ciphers=-aes128-ctr; do
+		asked_for $chacha -o "$how" hpn
+	done
+	for how in stock hayate; do
+		asked_for $chacha $how
+		asked_for $chacha $how
+	done
+	# It is another one by now, which takes either, and the next login knows.
+	changed hpn
+	asked_for $gcm hpn
+	asked_for $chacha hpn
+	[ "$(guesses)" = "$SENT" ]
+	changed hpn "VersionAddendum hpn18.8.0"
+	asked_for $chacha hpn
+	asked_for $gcm hpn
+	sshd_down hpn
 }
 
 @test "a server of another method of key exchange is guessed by that one" {

@@ -57,6 +57,12 @@ early_takes_session(const char *banner)
 	    release[2] <= '9');
 }
 
+int
+early_exchanges_again(const char *banner)
+{
+	return early_is_openssh(banner) && strstr(banner, "hpn") != NULL;
+}
+
 /* Whether the list has the word of that length. */
 static int
 has_word(const char *list, const char *word, size_t len)

@@ -45,6 +45,12 @@ int	early_takes_session(const char *banner);
 int	early_skips_guess(const char *banner);
 
 /*
+ * Whether it exchanges keys once more when the session begins, if ChaCha20 or
+ * AES-CTR was chosen: HPN-SSH.
+ */
+int	early_exchanges_again(const char *banner);
+
+/*
  * Whether publickey is the first of the preferred methods that the server
  * offers. "enabled" answers for each of the others.
  */

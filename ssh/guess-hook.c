@@ -36,6 +36,7 @@
 #include "early.h"
 #include "early-hook.h"
 #include "further-hook.h"
+#include "gcm-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
 #include "kexguess.h"
@@ -192,11 +193,23 @@ announce(struct sshbuf *proposal)
 	    sshbuf_poke_u8(proposal, len - 5, 1);
 }
 
+/* By its banner, or before that comes by what is remembered */
+static int
+exchanges_again(struct ssh *ssh)
+{
+	if (guess.phase == COMPOSING)
+		return guess.was.again;
+	return hayopt_get()->early_login != HAYOPT_EARLY_NO &&
+	    peer_banner_is(ssh, early_exchanges_again);
+}
+
 int
 guess_setup(struct ssh *ssh, char **proposal)
 {
 	int r;
 
+	if (exchanges_again(ssh))
+		gcm_put_first(proposal);
 	if (guess.phase == OFF)
 		return kex_setup(ssh, proposal);
 	guess.kex = xstrdup(proposal[PROPOSAL_KEX_ALGS]);
@@ -335,6 +348,7 @@ learn(const struct kex *kex, const struct kexguess_lists *server)
 	const char *key;
 
 	guess.now.own[0] = guess.now.kex[0] = guess.now.hostkey[0] = '\0';
+	guess.now.again = peer_banner_is(guess.ssh, early_exchanges_again);
 	recall_mark_count(&guess.now.plain);
 	recall_mark_count(&guess.now.late);
 	if ((key = find_key(kex, server, first)) == NULL) {

@@ -14,11 +14,12 @@
  * banner, proposal and the first message of the exchange at once: a public key
  * that is made for this exchange, and nothing else.
  *
- * What is negotiated is what stock would negotiate, but for one thing. A stock
- * server names RSA first, and a guess is right only with its first algorithm.
- * Where the files of known hosts have that key of the host too, it is asked
- * for: somebody on the path can choose among the known keys in any case, by a
- * server that has one alone. Both lists of the server are compared with our own
+ * What is negotiated is what stock would negotiate, but for the cipher towards
+ * HPN-SSH (gcm-hook.h), and for one thing. A stock server names RSA first, and
+ * a guess is right only with its first algorithm. Where the files of known
+ * hosts have that key of the host too, it is asked for: somebody on the path
+ * can choose among the known keys in any case, by a server that has one alone.
+ * Both lists of the server are compared with our own
  * in stock's order, and if that would lead to another method or a better key,
  * the login begins anew without a guess, before anything else is sent. A guess
  * that is wrong otherwise is ignored by the server, and the exchange goes on as

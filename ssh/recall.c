@@ -105,6 +105,8 @@ read_word(struct recall_entry *e, const char *word)
 		return read_value(word + 8, NAME, 1, RECALL_NAME, e->hostkey);
 	if (strcmp(word, "ext") == 0)
 		e->ext = 1;
+	if (strcmp(word, "again") == 0)
+		e->again = 1;
 	if (strcmp(word, "wait") == 0)
 		e->wait = 1;
 	if (is_mark(word, "late"))
@@ -219,7 +221,8 @@ recall_same(const struct recall_entry *a, const struct recall_entry *b)
 	    strcmp(a->methods, b->methods) == 0 &&
 	    strcmp(a->own, b->own) == 0 && strcmp(a->kex, b->kex) == 0 &&
 	    strcmp(a->hostkey, b->hostkey) == 0 && a->ext == b->ext &&
-	    a->wait == b->wait && is_same_mark(&a->late, &b->late) &&
+	    a->again == b->again && a->wait == b->wait &&
+	    is_same_mark(&a->late, &b->late) &&
 	    is_same_mark(&a->plain, &b->plain);
 }
 
@@ -248,7 +251,8 @@ write_entry(FILE *out, const struct recall_entry *e)
 		    e->hostkey);
 	else if (e->own[0] == '\0' && e->kex[0] != '\0')
 		fprintf(out, " kex=%s", e->kex);
-	fprintf(out, "%s%s", e->ext ? " ext" : "", e->wait ? " wait" : "");
+	fprintf(out, "%s%s%s", e->again ? " again" : "", e->ext ? " ext" : "",
+	    e->wait ? " wait" : "");
 	write_mark(out, "late", &e->late);
 	write_mark(out, "plain", &e->plain);
 	fprintf(out, "\n");

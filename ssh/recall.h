@@ -15,7 +15,7 @@
  *   hayate-logins 1 SALT
  *   ID [key=HASH] [algs=HASH] [methods=LIST] [ext] [wait] [late=MARK]
  *       [plain=MARK]
- *   ID [[own=HASH] kex=NAME [hostkey=NAME]] [late=MARK] [plain=MARK]
+ *   ID [[own=HASH] kex=NAME [hostkey=NAME]] [again] [late=MARK] [plain=MARK]
  *
  * A MARK is left by a surprise: for so many logins something is not done, and
  * then it is tried again. A network that fails once costs a few round trips in
@@ -52,6 +52,7 @@ struct recall_entry {
 	char	kex[RECALL_NAME + 1];	/* the method that was chosen */
 	char	hostkey[RECALL_NAME + 1]; /* the algorithm of the host key */
 	int	ext;		/* EXT_INFO was the first message */
+	int	again;		/* keys are exchanged again, but with AES-GCM */
 	int	wait;		/* the next session is not opened early */
 	/* none is, and a guess only of our first method */
 	struct recall_mark late;

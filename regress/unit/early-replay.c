@@ -6,6 +6,7 @@
 /*
  *   early-replay kind BANNER			session, openssh, known or none
  *   early-replay skips BANNER			yes or no
+ *   early-replay again BANNER			yes or no
  *   early-replay first PREFERRED OFFERED [DISABLED]...	key or other
  */
 
@@ -40,6 +41,10 @@ main(int argc, char **argv)
 	}
 	if (argc == 3 && strcmp(argv[1], "skips") == 0) {
 		puts(early_skips_guess(argv[2]) ? "yes" : "no");
+		return 0;
+	}
+	if (argc == 3 && strcmp(argv[1], "again") == 0) {
+		puts(early_exchanges_again(argv[2]) ? "yes" : "no");
 		return 0;
 	}
 	if (argc < 4 || strcmp(argv[1], "first") != 0)

@@ -34,6 +34,8 @@ set_word(struct recall_entry *e, const char *word)
 		snprintf(e->hostkey, sizeof(e->hostkey), "%s", word + 8);
 	else if (strcmp(word, "ext") == 0)
 		e->ext = 1;
+	else if (strcmp(word, "again") == 0)
+		e->again = 1;
 	else if (strcmp(word, "wait") == 0)
 		e->wait = 1;
 	else if (strcmp(word, "late") == 0)
@@ -61,8 +63,8 @@ main(int argc, char **argv)
 		    "plain=%d.%d\n", e.key, e.methods, e.ext, e.wait,
 		    e.late.left, e.late.times, e.plain.left, e.plain.times);
 		if (e.own[0] != '\0' || e.kex[0] != '\0')
-			printf("own=%s kex=%s hostkey=%s\n", e.own, e.kex,
-			    e.hostkey);
+			printf("own=%s kex=%s hostkey=%s%s\n", e.own, e.kex,
+			    e.hostkey, e.again ? " again" : "");
 		return 0;
 	}
 	if (argc < 4 || strcmp(argv[1], "put") != 0)
