@@ -68,9 +68,10 @@ sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
 	-Dsshpkt_putb=early_put_signed -Dsshpkt_send=early_send \
 	-Dverify_host_key=login_verify_host_key \
 	-Dload_hostkeys=known_load_hostkeys
-# cleanup-hook.c has the first; early-session-hook.c looks at the second, and
+# cleanup-hook.c has the first; early-session-hook.c looks at the third, and
 # limit-hook.c says something when the loop has ended.
 clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
+	-Dhostkeys_foreach=known_foreach \
 	-Dsshpkt_put_cstring=early_session_put_cstring \
 	-Dchannel_free_all=limit_free_all
 # waits-hook.c looks at what both loops wait for.

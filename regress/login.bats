@@ -1115,7 +1115,7 @@ is_early() { steps | grep -q 'opening the session with it'; }
 		before=$(trips $what -o EarlyLogin=no)
 		trips $what >/dev/null
 		after=$(trips $what)
-		echo "$what: $before, $after"
+		echo "$what"
 		[ "$after" -le $((before - 5)) ]
 		[ $what = through ] || cmp some "${what/put/put}" 2>/dev/null || cmp some got
 		rm -f got
@@ -1230,6 +1230,88 @@ is_early() { steps | grep -q 'opening the session with it'; }
 	log_in -o EarlyLogin=no -o ProxyCommand="/usr/bin/python3 $T/proxy $(sshd_port stock)" stock true 2>err && false
 	cmp want err
 	grep 'Host key verification failed' err
+}
+
+# opened COMMAND...: how often it opens the file of known hosts
+opened() {
+	: >opened
+	OPENED=$T/opened LD_PRELOAD=$T/opened.so "$@" || return
+	wc -l <opened
+}
+tell_opened() {
+	cc -shared -fPIC -o opened.so -xc - <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <fcntl.h>
+	#include <stdio.h>
+	#include <stdlib.h>
+	#include <string.h>
+	#include <unistd.h>
+
+	FILE *
+	fopen(const char *path, const char *mode)
+	{
+		FILE *(*real)() = dlsym(RTLD_NEXT, "fopen");
+		size_t len = strlen(path);
+		int fd;
+
+		if (len >= 6 && strcmp(path + len - 6, "/hosts") == 0 &&
+		    (fd = open(getenv("OPENED"), O_WRONLY | O_APPEND)) != -1) {
+			if (write(fd, "\n", 1) != 1)
+				abort();
+			close(fd);
+		}
+		return real(path, mode);
+	}
+	END
+}
+
+@test "a file of known hosts is opened once, also where the server names its other keys" {
+	local update
+	tell_opened
+	host_keys >conf
+	configured more stock "$(<conf)"
+	sed 's/^/hayate-test /' rsa.pub >>hosts
+	ssh-keygen -q -H -f hosts 2>/dev/null
+	for update in yes no; do
+		[ "$(CLIENT=stock opened log_in -o UpdateHostKeys=$update more true)" -ge 2 ]
+		for _ in 1 2 3; do
+			[ "$(opened log_in -o UpdateHostKeys=$update more 'sleep 0.3')" = 1 ]
+		done
+	done
+	log_in -vvv -o UpdateHostKeys=yes more 'sleep 0.3' 2>err
+	grep 'no new or deprecated keys from server' err
+	sshd_down more
+}
+
+# learnt FILE: what is there after a login that learns keys
+learnt() {
+	cp "$1" hosts
+	log_in -vv -o UpdateHostKeys=yes -o HashKnownHosts=no more 'sleep 0.3' 2>err
+	cat hosts
+}
+
+@test "keys of the host are learnt as with stock, whatever else the file has" {
+	local what learnt=0
+	host_keys >conf
+	configured more stock "$(<conf)"
+	sed 's/^/hayate-test /' rsa.pub >rsa.line
+	sed 's/^/gone.example /' rsa.pub >other.line
+	ssh-keygen -q -t ed25519 -N '' -f bad
+	ssh-keygen -q -t ecdsa -N '' -f old
+	for what in 'true' 'cat other.line' 'ssh-keygen -q -H -f other.line; cat other.line' \
+	    'sed "s/^/@revoked /" other.line' 'echo "@revoked hayate-test $(<bad.pub)"' \
+	    'printf "# text\n\nhayate-test\nx y z\n|1|x|y ssh-rsa A\n@odd %s\n" "$(<rsa.line)"' \
+	    'echo "hayate-test $(<old.pub)"' 'echo "x,hayate-test,y,z $(<old.pub)"' \
+	    'echo "hayate-* $(<old.pub)"' 'cat rsa.line other.line'; do
+		{ eval "$what"; cat "$F/known_hosts"; } >before
+		CLIENT=stock learnt before >want
+		echo "$what"
+		learnt before | diff want -
+		cmp -s before want || learnt=$((learnt + 1))
+	done
+	[ $learnt = 3 ]
+	sshd_down more
 }
 
 ### The file

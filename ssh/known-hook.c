@@ -37,6 +37,8 @@ struct found {
 	char		*host, *path;
 	struct stat	 st;		/* of the file before it was read */
 	struct hostkeys	*keys;
+	char		*text;		/* that is read instead; or NULL */
+	size_t		 len;
 };
 
 static struct found *all;
@@ -100,7 +102,58 @@ add_copy(struct hostkeys *keys, const struct hostkey_entry *e, u_int note)
 	new->note = note;
 }
 
-/* Reads it as upstream does. */
+/*
+ * The line, in which a pattern that no name matches stands for the names that
+ * did not: so nothing is hashed when it is read again.
+ */
+static int
+write_line(struct hostkey_foreach_line *l, void *out)
+{
+	if (l->status == HKF_STATUS_COMMENT)
+		fprintf(out, "\n");
+	else if (l->status == HKF_STATUS_OK)
+		fprintf(out, "%s!* %s\n", l->marker == MRK_CA ? CA_MARKER " " :
+		    l->marker == MRK_REVOKE ? REVOKE_MARKER " " : "",
+		    l->rawkey);
+	else
+		fprintf(out, "%s\n", l->line);
+	return 0;
+}
+
+/* Sets f->text, the file with such lines. Returns 0 or -1. */
+static int
+read_lines(struct found *f)
+{
+	FILE *in = fopen(f->path, "r"), *out;
+	int r;
+
+	if (in == NULL || (out = open_memstream(&f->text, &f->len)) == NULL) {
+		if (in != NULL)
+			fclose(in);
+		return -1;
+	}
+	r = hostkeys_foreach_file(f->path, in, write_line, out, f->host, NULL,
+	    0, 0);
+	fclose(in);
+	if (fclose(out) == 0 && r == 0 && f->len > 0)
+		return 0;
+	free(f->text);
+	f->text = NULL;
+	return -1;
+}
+
+/* As upstream's load_hostkeys(), from the text. */
+static void
+load_lines(struct found *f)
+{
+	FILE *in = fmemopen(f->text, f->len, "r");
+
+	if (in == NULL)
+		fatal_f("fmemopen failed");
+	load_hostkeys_file(f->keys, f->host, f->path, in, 0);
+	fclose(in);
+}
+
 static struct found *
 read_file(const char *host, const char *path, const struct stat *st)
 {
@@ -110,7 +163,10 @@ read_file(const char *host, const char *path, const struct stat *st)
 	f->path = xstrdup(path);
 	f->st = *st;
 	f->keys = init_hostkeys();
-	load_hostkeys(f->keys, host, path, 0);
+	if (!options.update_hostkeys || read_lines(f) != 0)
+		load_hostkeys(f->keys, host, path, 0);
+	else
+		load_lines(f);
 	f->next = all;
 	all = f;
 	return f;
@@ -136,6 +192,28 @@ known_load_hostkeys(struct hostkeys *keys, const char *host, const char *path,
 		debug3("%s was read before", path);
 	for (i = 0; i < f->keys->num_entries; i++)
 		add_copy(keys, &f->keys->entries[i], note);
+}
+
+int
+known_foreach(const char *path, hostkeys_foreach_fn *callback, void *ctx,
+    const char *host, const char *ip, u_int wanted, u_int note)
+{
+	struct found *f = NULL;
+	struct stat st;
+	FILE *in;
+	int r;
+
+	if (ip == NULL && stat(path, &st) == 0)
+		f = find(host, path, &st);
+	if (f == NULL || f->text == NULL ||
+	    (in = fmemopen(f->text, f->len, "r")) == NULL)
+		return hostkeys_foreach(path, callback, ctx, host, ip, wanted,
+		    note);
+	debug3("%s was read before", path);
+	r = hostkeys_foreach_file(path, in, callback, ctx, host, ip, wanted,
+	    note);
+	fclose(in);
+	return r;
 }
 
 static int

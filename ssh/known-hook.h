@@ -7,12 +7,13 @@
  * known-hook: a file of known hosts is read once in a login.
  *
  * Upstream looks for the keys of a host before the key exchange, for the order
- * of algorithms, and again when the host has shown its key. Names may be
+ * of algorithms, again when the host has shown its key, and a third time, with
+ * UpdateHostKeys, when the server has named its other keys. Names may be
  * hashed, each with a salt of its own, so that each line costs a hash. What was
  * found is kept, and given again if the file is the same.
  *
- * For upstream's sshconnect.c and sshconnect2.c, for which build-aux/overlay.mk
- * renames a call; in ssh. Main thread only.
+ * For upstream's sshconnect.c, sshconnect2.c and clientloop.c, for which
+ * build-aux/overlay.mk renames a call; in ssh. Main thread only.
  */
 
 #ifndef HAYATE_KNOWN_HOOK_H
@@ -20,12 +21,18 @@
 
 #include <sys/types.h>
 
+struct hostkey_foreach_line;
 struct hostkeys;
 struct sshkey;
 
 /* As upstream's load_hostkeys(). */
 void	known_load_hostkeys(struct hostkeys *, const char *host,
     const char *path, u_int note);
+
+/* As upstream's hostkeys_foreach(). */
+int	known_foreach(const char *path,
+    int (*callback)(struct hostkey_foreach_line *, void *), void *ctx,
+    const char *host, const char *ip, u_int wanted, u_int note);
 
 /*
  * Whether the host may as well show the key of algorithm "alg" as that of
