@@ -110,7 +110,7 @@ $(MARKED): reserve-marked.o $(LIBCOMPAT) libssh.a
 
 # Fuzzers, which "make fuzz" makes with clang
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/fuzz
-HAYATE_FUZZERS = fuzz-sshbuf fuzz-sftp-client fuzz-sftp-links fuzz-sftp-server
+HAYATE_FUZZERS = fuzz-sshbuf fuzz-login fuzz-sftp-client fuzz-sftp-links fuzz-sftp-server
 fuzz-sftp-client fuzz-sftp-links: FUZZ_OBJS = sftp-client.o sftp-common.o progressmeter.o
 fuzz-sftp-server: FUZZ_OBJS = sftp-common.o
 fuzz-sftp-links: WRAP = -Wl,--wrap=poll,--wrap=read,--wrap=writev,--wrap=pread,--wrap=clock_gettime

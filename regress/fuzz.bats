@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: fuzz
-# Fuzzers of what we replaced: buffers, sftp-server's loop, and the engine that
-# takes a server's replies. Here each runs for seconds; "make fuzz" runs them for
+# Fuzzers of what we replaced: buffers, the memory of logins, sftp-server's loop, and
+# the engine that takes a server's replies. Here each runs for seconds; "make fuzz" runs them for
 # as long as one likes.
 
 load helper
@@ -16,6 +16,10 @@ fuzz() { HAYATE_BUILD=$BUILD run -0 "$REGRESS/fuzz/run" "${FUZZ_SECONDS:-15}" "$
 
 @test "two buffers do what arrays do, whatever the operations" {
 	fuzz fuzz-sshbuf
+}
+
+@test "what is remembered of logins is read, whatever the file and the server's lists have" {
+	fuzz fuzz-login
 }
 
 @test "sftp-server takes requests of any form" {
