@@ -85,6 +85,7 @@ recall() { unit recall-replay "$@"; }
 	sed "2s/\$/ methods=a b=\$(id)/;2s/methods=a/methods=A/" good >bad.7
 	sed "2s/\$/$(printf ' x%.0s' {1..300})/" good >bad.8
 	head -c 100000 /dev/urandom >bad.9
+	printf 'hayate-logins 1 %s\n%s own=%s kex=a\n' "$SALT" "$ID" "$KEY" >bad.10
 	for bad in bad.*; do
 		run -1 recall find "$ID" <"$bad"
 		recall put "$SALT" "${ID/0/1}" plain <"$bad" >new

@@ -116,6 +116,14 @@ read_word(struct recall_entry *e, const char *word)
 	return 0;
 }
 
+/* What is written with "own" stands in a line together, or the line is odd. */
+static int
+is_odd(const struct recall_entry *e)
+{
+	return e->own[0] != '\0' && (e->kex[0] == '\0' ||
+	    e->hostkey[0] == '\0');
+}
+
 /* Reads a line without its end. */
 static int
 read_entry(const char *line, size_t len, struct recall_entry *e)
@@ -134,7 +142,7 @@ read_entry(const char *line, size_t len, struct recall_entry *e)
 		if (read_word(e, word) != 0)
 			return -1;
 	}
-	return 0;
+	return is_odd(e) ? -1 : 0;
 }
 
 /*
