@@ -78,6 +78,7 @@ setup() {
 
 teardown() {
 	local pid
+	[ ! -e "$F/asleep" ] || kill -KILL "$(cat "$F/asleep")" 2>/dev/null || :
 	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
 }
 
@@ -494,6 +495,127 @@ loses() {
 	rm -r there/tree
 	loses b get b,c -rp "hayate:$F/tree" there/
 	alike
+}
+
+# sleepy WHAT: the server of host c sleeps from its first request of that kind on,
+# until wake; its process ID is in "asleep" (sftp-asleep)
+sleepy() {
+	rm -f "$F/asleep"
+	cat >"$F/sleep.c" <<-END
+	#!/bin/sh
+	exec $REGRESS/peers/sftp-asleep '$F/asleep' $1 $(bin sftp-server)
+	END
+	chmod +x "$F/sleep.c"
+	restart_c "Subsystem sftp $F/sleep.c"
+}
+restart_c() {
+	sshd_down c
+	(cd "$F" && sshd_up hayate:c "MaxRate 12M" "HostKey $F/c" "$@" >/dev/null &&
+	    sed -i '/^host-/d' known_hosts && known)
+}
+
+# cut_c: the connections of host c end; its SFTP server stays, and sleeps
+cut_c() {
+	local next all=
+	next=$(cat "$(sshd_dir c)/pid")
+	while [ -n "$next" ]; do
+		all="$all $next"
+		next=$(pgrep -d' ' -P "${next// /,}" sshd) || :
+	done
+	# shellcheck disable=SC2086 # words
+	kill -KILL $all
+}
+
+# wake: what host c was sent before is done now
+wake() {
+	local pid
+	pid=$(cat "$F/asleep")
+	kill -CONT "$pid"
+	poll 10 gone "$pid"
+}
+
+# oversleeps WHAT CHECK COMMAND...: host c falls asleep and is lost; the command
+# goes on without it and succeeds, and CHECK holds then and when c has woken up
+oversleeps() {
+	local pid
+	sleepy "$1"
+	rm -f log
+	"${@:3}" & pid=$!
+	poll 10 test -e "$F/asleep" || { tail -5 log; return 1; }
+	cut_c
+	wait $pid || { tail -5 log; return 1; }
+	grep -q "Host c is lost; the copy goes on" log
+	$2
+	wake
+	$2 || { echo "after it woke up"; return 1; }
+	restart_c
+}
+
+# sftp_put ARG...: as put with host c, by sftp
+sftp_put() { echo "put $*" | files -v -o MaxRate=48M --hosts c -b - hayate >log 2>&1; }
+
+# same NAME: what is there is the tree of that name; same_times: with its times
+same() { diff -r sent there/sent; }
+same_times() {
+	same && diff <(cd sent && find . -type f -printf '%P %T@\n' | sort) \
+	    <(cd there/sent && find . -type f -printf '%P %T@\n' | sort)
+}
+
+# sends: a tree of files to be sent, as large as a first round
+sends() {
+	local k
+	mkdir -p sent
+	for k in $(seq 80); do
+		tail -c +$((k * 10000)) "$F/bulk" | head -c 500000 >"sent/$k"
+	done
+	touch -d 2021-03-04T05:06:07 sent/*
+}
+
+@test "what a lost host has still to open is not emptied when it wakes up" {
+	local k
+	sends
+	oversleeps open same sftp_put -R sent "$T/there/"
+	rm -r there/sent
+	# Files with holes
+	for k in sent/*; do truncate -s 3M "$k"; done
+	oversleeps open same put c -r sent "hayate:$T/there/"
+}
+
+@test "what a lost host has still to empty or to cut stays whole when it wakes up" {
+	local k
+	mkdir -p sent there/sent
+	for k in $(seq 12); do
+		tail -c +$((k * 10000)) "$F/bulk" | head -c 9000000 >"sent/$k"
+		head -c 9500000 "$F/bulk" >"there/sent/$k"
+	done
+	oversleeps size same sftp_put -R sent "$T/there/"
+}
+
+@test "what changes a file by its name goes over the first host alone" {
+	local k
+	mkdir -p sent there/sent
+	head -c 30000 "$F/bulk" >some
+	cat some some >longer
+	for k in $(seq 3000); do
+		ln some "sent/$k"
+		cp longer "there/sent/$k"
+	done
+	sleepy named
+	(put c --resume -r sent "hayate:$T/there/" && : >ended) &
+	poll 20 eval '[ -e ended ] || [ -e "$F/asleep" ]'
+	[ ! -e "$F/asleep" ] || { wake; return 1; }
+	went hayate c
+	same
+	restart_c
+}
+
+@test "what a lost host has still to write changes no time when it wakes up" {
+	sends
+	oversleeps write same_times put c -rp sent "hayate:$T/there/"
+	rm -r sent/* there/sent
+	cp "$F/bulk" sent/ && touch -d 2021-03-04T05:06:07 sent/bulk
+	mkdir there/sent
+	oversleeps write same_times put c -p sent/bulk "hayate:$T/there/sent/"
 }
 
 # silent: a host that takes connections and never answers; its port is in port

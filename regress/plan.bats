@@ -592,6 +592,32 @@ WIDE='set widen 5000'
 	done
 }
 
+@test "what a lost lane has still to do does no harm, and is looked at" {
+	local way at n
+	# The driver ends if something else than that goes over a lane but the first,
+	# or if a file of a lost one is not looked at.
+	for way in "set clear 1" "set in_place 1" "set asks 2" "set handles 0"; do
+		for at in 1 2 3 4 5 6 8 10; do
+			run -0 replay "$TOLD" "set lanes 3" "set preserve 1" \
+			    "set window 20000" "$way" "set lose 1" "set lose_at $at" \
+			    "put 2 40 5000"
+			[[ $output = *"whole=80 cut=0 failed=0"* ]]
+		done
+	done
+	# What has another time then gets its own once more, and is looked at again.
+	run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set preserve 1" \
+	    "set lose 1" "set lose_at 4" "put 2 40 5000" "set aged 1" "put 2 40 5000"
+	[ "$(of 1 dressed)" = 1 ]
+	[ "$(of 1 requests)" = $(($(of 0 requests) + 2)) ]
+	# What is ours is removed before it is sent anew, over the first host.
+	run -0 replay "$TOLD" "set lanes 3" "set apart 2" "set lose 1" \
+	    "set lose_at 4" "put 2 40 5000" "set ours 1" "put 2 40 5000"
+	[[ $output != *whole=[!8]* ]]
+	[ "$(of 1 renewed)" = 27 ]
+	n=$(($(of 1 requests) - $(of 0 requests)))
+	[ "$n" -ge 27 ] && [ "$n" -le 30 ]
+}
+
 @test "behind an error or an interrupt nothing of a wide file is written" {
 	local set
 	for set in "bad 50001" "disk 50001" "interrupt 9"; do

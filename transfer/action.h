@@ -84,8 +84,12 @@ enum plan_op {
 	/* After a lane was lost (loss.h): open it as it stands */
 	PLAN_REOPEN,
 
-	/* Of what other hosts had a part in (apart.h): what is there? */
+	/*
+	 * Of what other hosts or lost lanes had a part in (apart.h): what is
+	 * there, of "off" bytes? Away with it, before it is opened as a new one
+	 */
 	PLAN_SEEN,
+	PLAN_RENEW,
 
 	/* Local work, done when plan_next() or plan_worked() is called */
 	PLAN_BEGIN,		/* before all requests; plan_fail() ends it */

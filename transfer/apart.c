@@ -27,7 +27,12 @@ static enum plan_op
 end_of(struct plan *s, struct job *j)
 {
 	j->is_looked_back = 0;
+	if (j->is_undressed && !j->differs) {
+		j->is_undressed = 0;
+		return PLAN_SETSTAT;
+	}
 	j->parts = 0;
+	j->is_late &= j->differs;
 	if (j->differs)
 		apart_go_home(s, j);
 	j->failed |= j->differs && !j->again;
@@ -37,7 +42,7 @@ end_of(struct plan *s, struct job *j)
 void
 apart_precedes_end(struct plan *s, struct job *j)
 {
-	if (j->parts == 0 || j->failed)
+	if ((j->parts == 0 && !j->is_late) || j->failed)
 		return;
 	j->step = PLAN_SEEN;
 	if (j->differs)
@@ -64,7 +69,8 @@ apart_look(struct plan *s, struct job *j, struct plan_action *a)
 void
 apart_reply(struct plan *s, struct job *j, enum plan_result result)
 {
-	j->differs |= result != PLAN_OK;
+	j->differs |= result == PLAN_FAILED;
+	j->is_undressed |= result == PLAN_EOF;
 	if (j->under_way == 0 && j->to_see == 0)
 		step(s, j, end_of(s, j));
 }
@@ -87,6 +93,7 @@ apart_lost(struct plan *s, struct job *j, unsigned int lane)
 		return 0;
 	}
 	j->differs = 1;
+	j->renews |= j->is_ours;
 	apart_go_home(s, j);
 	if (!j->is_looked_back)
 		return 0;

@@ -12,7 +12,14 @@
  * done (PLAN_SEEN), over lane 0 and each other host that had a part in it: what
  * the others wrote is where the first host sees it if it sees the same there.
  * What differs goes home. So does what a lost host had a part in: it may have
- * acknowledged what it had in memory only.
+ * acknowledged what it had in memory only. It may wake up as well, and go on
+ * with the file that it has open. So a file that is ours is removed before it
+ * begins once more (PLAN_RENEW), over lane 0: what is sent anew is in another
+ * one. A file that was there before stays, with its mode and its names.
+ *
+ * What any lost lane may still change is looked at in the same way when it is
+ * done: its size has to be that of the source, and its time what was set. If it
+ * is not the time, it is set (PLAN_SETSTAT) and looked at once more.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -31,7 +38,8 @@ void	apart_go_home(struct plan *, struct job *);
 /*
  * PLAN_END is the next step of a job. If it has to be looked at before that,
  * the step becomes PLAN_SEEN, and apart_look() returns 1 and the next of these
- * requests, or -1 if out of memory.
+ * requests, or -1 if out of memory. The result of one is PLAN_EOF if only the
+ * time differs.
  */
 void	apart_precedes_end(struct plan *, struct job *);
 int	apart_look(struct plan *, struct job *, struct plan_action *);

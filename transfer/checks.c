@@ -152,6 +152,8 @@ checks_lost(struct plan *s, struct job *j)
 	if (!j->is_checked)
 		return 0;
 	lanes_move(s, j, lanes_idlest(s));
+	if (j->under_way > 0)
+		return 1;		/* over lane 0 */
 	link_remove(&j->loose);
 	ranges_clear(&j->ranges);
 	j->is_back = 0;

@@ -64,6 +64,12 @@ struct job {
 	unsigned int to_see;		/* lanes that PLAN_SEEN goes over yet */
 	int	 is_looked_back;	/* PLAN_SEEN is under way */
 	int	 differs;		/* what was seen, or a lane was lost */
+	int	 is_late;		/* a lost lane may still change it */
+	int	 is_undressed;		/* as was seen, by its time */
+	int	 is_ours;		/* we made it, or its directory */
+	int	 renews;		/* PLAN_RENEW is to come */
+	int	 over;			/* see plan_over() */
+	int	 has_tried_new;		/* PLAN_OPEN_NEW, without a landing */
 	enum { HAS_HANDLE, LOST_HANDLE, REOPENING, NO_HANDLE } loss;
 	enum plan_op then;		/* behind PLAN_REOPEN; 0: data */
 	int	 is_drained, is_settled; /* no data is away; nor will be */

@@ -256,7 +256,7 @@ lanes_goes_on(const struct plan *s, const struct job *j, unsigned int lane)
 }
 
 void
-lanes_set_up(struct plan *s, unsigned int up)
+lanes_set_up(struct plan *s, unsigned int up, unsigned int takes)
 {
 	unsigned int i;
 
@@ -269,6 +269,7 @@ lanes_set_up(struct plan *s, unsigned int up)
 		}
 	}
 	s->up = up;
+	s->takes = takes;
 }
 
 /*

@@ -71,8 +71,8 @@ uint64_t lanes_data_len(const struct plan *, const struct job *);
 int	lanes_goes_on(const struct plan *, const struct job *,
     unsigned int lane);
 
-/* These lanes are up; see plan_set_lanes(). */
-void	lanes_set_up(struct plan *, unsigned int up);
+/* As plan_set_lanes() */
+void	lanes_set_up(struct plan *, unsigned int up, unsigned int takes);
 
 /* A data request is answered, with "len" bytes. Before lanes_retire(). */
 void	lanes_aged(struct plan *, const struct plan_req *, uint32_t len);

@@ -16,17 +16,19 @@
 #include "steps.h"
 #include "wide.h"
 
-/*
- * Whether the server has emptied the file is not known. What it acknowledged
- * before that may have gone with the old bytes.
- */
-static void
-forget_clear(struct plan *s, struct job *j)
+/* Returns 1 if the request, of a file that is put, may still change it. */
+static int
+is_late(const struct plan *s, const struct plan_req *r)
 {
-	j->clear = 1;
-	j->again |= j->has_reply && !j->failed;
-	if (s->clears == CLEARS_ASKED)
-		s->clears = CLEARS_UNKNOWN;
+	uint64_t at;
+
+	if (!s->conf.put || r->job->kind != PLAN_FILE)
+		return 0;
+	if (r->op == PLAN_WRITE)
+		return r->job->landing == NULL ||
+		    !landing_place(r->job->landing, r->off, &at);
+	return r->op == PLAN_CUT || r->op == PLAN_TRUNCATE ||
+	    r->op == PLAN_ATTRS;
 }
 
 static void
@@ -42,8 +44,7 @@ forget_requests(struct plan *s, unsigned int lane)
 				place = &r->next;
 				continue;
 			}
-			if (r->op == PLAN_CLEAR)
-				forget_clear(s, r->job);
+			r->job->is_late |= is_late(s, r);
 			lanes_retire(s, place);
 		}
 	}

@@ -15,6 +15,12 @@
  * and gets its size and attributes again. A handle that was only to be closed
  * is closed by the loss.
  *
+ * What was sent over the lane may still be done, at any time: its server
+ * sleeps, or its disk is slow. So nothing is sent there that does harm then.
+ * A file is opened there as it stands, or as a new one. It is written over with
+ * the same bytes, and cut at most to its size. What changes a file by its name
+ * goes over lane 0. That leaves the file's time, which apart.h looks at.
+ *
  * Lane 0 is never lost: with it the transfer ends.
  *
  * No I/O, no clock, no upstream header.

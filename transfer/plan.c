@@ -74,13 +74,6 @@
 #define KEPT_MOST	(64 * 1024 * 1024)
 #define PIECES_MOST	4096
 
-static int
-request(struct plan *s, struct job *j, enum plan_op op, uint64_t off,
-    uint32_t len, struct plan_action *a)
-{
-	return lanes_request(s, j, j->lane, op, off, len, a);
-}
-
 struct job *
 plan_add(struct plan *s, struct job *dir, enum plan_kind kind, void *own,
     uint64_t size)
@@ -174,7 +167,7 @@ clear(struct plan *s, struct job *j, struct plan_action *a)
 	if (s->clears == CLEARS_UNKNOWN)
 		s->clears = CLEARS_ASKED;
 	j->clear = 0;
-	return request(s, j, PLAN_CLEAR, 0, 0, a);
+	return lanes_request(s, j, j->lane, PLAN_CLEAR, 0, 0, a);
 }
 
 /* Returns 1 if what waits has to be written first. */
@@ -227,7 +220,8 @@ next_step(struct plan *s, struct plan_action *a)
 		if (j->step >= PLAN_BEGIN)
 			return local(s, j, j->step, a);
 	} while (loss_precedes(s, j));
-	if (request(s, j, j->step, steps_size(j), 0, a) != 1)
+	if (lanes_request(s, j, steps_lane(j), j->step, steps_size(j), 0,
+	    a) != 1)
 		return -1;
 	j->emptied |= j->step == PLAN_EMPTY;
 	if (steps_need_not_wait(s, j))
@@ -425,8 +419,9 @@ plan_skip(struct plan *s, uint32_t id, uint64_t off)
 static int
 can_cut(const struct plan *s, const struct job *j)
 {
-	return s->told && s->conf.in_place && j->landing == NULL && j->eof &&
-	    !j->skipped && !j->failed && j->under_way > 0;
+	return s->told && (s->conf.in_place || j->over) &&
+	    j->landing == NULL && j->eof && !j->skipped && !j->failed &&
+	    j->under_way > 0;
 }
 
 void
@@ -460,7 +455,7 @@ plan_relay(struct plan *s, struct job *j, uint64_t off, uint32_t len,
 	if (j->failed || j->again)
 		return 0;
 	return j->clear ? clear(s, j, a) :
-	    request(s, j, PLAN_WRITE, off, len, a);
+	    lanes_request(s, j, j->lane, PLAN_WRITE, off, len, a);
 }
 
 int
@@ -584,8 +579,7 @@ plan_set_handles(struct plan *s, uint64_t handles)
 void
 plan_set_lanes(struct plan *s, unsigned int up, unsigned int takes)
 {
-	lanes_set_up(s, up);
-	s->takes = takes;
+	lanes_set_up(s, up, takes);
 }
 
 void
@@ -740,6 +734,19 @@ void
 plan_set_size(struct plan *s, struct job *j, uint64_t size)
 {
 	lanes_set_size(s, j, size);
+}
+
+int
+plan_over(struct job *j, int is_ours)
+{
+	j->is_ours |= is_ours;
+	return j->over = j->lane != 0;
+}
+
+int
+plan_is_late(const struct job *j)
+{
+	return j->is_late;
 }
 
 /* What waits fails, but for the ends of directories. */

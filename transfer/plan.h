@@ -33,7 +33,8 @@
  * when they are opened. But a device or a fifo cannot be emptied, and gets its
  * data once: what could not be emptied is looked at (PLAN_FSTAT). One that is
  * written in place is likewise cut right after its last WRITE (PLAN_CUT), if
- * the server tells its limit.
+ * the server tells its limit, and so is each that goes over another lane than
+ * the first (plan_over()).
  *
  * Between two servers a job has requests for both. A file is opened at the
  * target when it is open at the source, what a READ brings becomes a WRITE, and
@@ -237,6 +238,19 @@ void	plan_set_size(struct plan *, struct job *, uint64_t size);
 
 /* In the reply to PLAN_STAT of a link: what it leads to */
 int	plan_become(struct plan *, struct job *, enum plan_kind, uint64_t size);
+
+/*
+ * In PLAN_BEGIN of a file that is put, or in PLAN_CHECK. Returns 1 if its lane
+ * may be lost: what is sent there may be done when another lane has written the
+ * file anew. So nothing there may make a file shorter than it will be. It is
+ * not emptied, but written over and cut last; and what the reply to PLAN_STAT
+ * says is not there is opened by PLAN_OPEN_NEW. If that fails, PLAN_STAT and
+ * PLAN_OPEN follow. "is_ours": no other than us has made the file.
+ */
+int	plan_over(struct job *, int is_ours);
+
+/* What a lost lane had under way may still change the file. */
+int	plan_is_late(const struct job *);
 
 /*
  * "len" bytes of the PLAN_WRITE were sent; 0: nothing was, because the source

@@ -28,6 +28,7 @@
 #include "check-hook.h"
 #include "file-hook.h"
 #include "from-hook.h"
+#include "hidden-hook.h"
 #include "landing-hook.h"
 #include "put-hook.h"
 #include "server-hook.h"
@@ -129,8 +130,11 @@ send_path(struct run *t, struct file *file, const struct plan_action *a)
 	if (a->op == PLAN_MKDIR)
 		attrs.perm |= S_IWUSR | S_IXUSR;
 	file_send_path(t, a, a->op == PLAN_MKDIR ? SSH2_FXP_MKDIR :
-	    a->op == PLAN_SETSTAT ? SSH2_FXP_SETSTAT : SSH2_FXP_STAT, file->dst,
-	    a->op == PLAN_STAT || a->op == PLAN_SEEN ? NULL : &attrs);
+	    a->op == PLAN_SETSTAT ? SSH2_FXP_SETSTAT :
+	    a->op == PLAN_RENEW ? SSH2_FXP_REMOVE : SSH2_FXP_STAT, file->dst,
+	    a->op == PLAN_MKDIR || a->op == PLAN_SETSTAT ? &attrs : NULL);
+	if (a->op == PLAN_SETSTAT)
+		file->seen.flags = 0;
 }
 
 /* What opens a file of the server */
@@ -138,7 +142,7 @@ static void
 send_open(struct run *t, struct file *file, const struct plan_action *a)
 {
 	int keeps = (t->in_place && !file->sparse) || file->clears ||
-	    file->from > 0;
+	    file->over || file->from > 0;
 
 	if (a->op == PLAN_JOIN)
 		file_send_open(t, a, file->hidden, SSH2_FXF_WRITE, NULL);
@@ -174,6 +178,7 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 	case PLAN_MKDIR:
 	case PLAN_STAT:
 	case PLAN_SEEN:
+	case PLAN_RENEW:
 	case PLAN_SETSTAT:
 		send_path(t, file, a);
 		break;
@@ -213,19 +218,61 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
  * source itself, by another name or host.
  */
 static int
-may_empty(const struct run *t, const Attrib *found)
+may_empty(const struct run *t, const struct file *file, const Attrib *found)
 {
-	return !t->in_place || ((found->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
-	    found->size == 0);
+	return (!t->in_place && !file->over) ||
+	    ((found->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 && found->size == 0);
+}
+
+/* A server may keep times in steps of two seconds. */
+#define TIME_STEP	2
+
+/* The server does what a lost lane was sent after we have set the time. */
+static enum plan_result
+judge_time(const struct run *t, struct file *file, const Attrib *seen)
+{
+	int64_t diff = (int64_t)seen->mtime - (int64_t)file->a.mtime;
+
+	if (!t->preserve || (seen->flags & SSH2_FILEXFER_ATTR_ACMODTIME) == 0 ||
+	    (diff <= TIME_STEP && diff >= -TIME_STEP))
+		return PLAN_OK;
+	if (file->looks++ == 0)
+		return PLAN_EOF;
+	SAY(file, "\"%s\" has another time than \"%s\"", file->dst,
+	    file->src);
+	return PLAN_OK;
+}
+
+/* A lost lane may have changed it since. Once more is enough. */
+static enum plan_result
+take_late(const struct run *t, struct file *file,
+    const struct plan_action *a, const Attrib *seen)
+{
+	if (!hidden_is_file(seen))
+		return PLAN_OK;
+	if (seen->size == file->end)
+		return judge_time(t, file, seen);
+	if (file->looks++ > 0) {
+		SAY(file, "\"%s\" has another size than \"%s\"", file->dst,
+		    file->src);
+		file->failed = 1;
+		plan_fail(a->job);
+	}
+	return PLAN_FAILED;
 }
 
 /* All hosts that wrote a file have to see the same one. */
 static enum plan_result
-take_seen(struct run *t, struct file *file, struct reply *reply)
+take_seen(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
 {
 	Attrib seen;
+	enum plan_result result;
 
 	file_attrs(t, reply, &seen);
+	if (a->lane == 0 && plan_is_late(a->job) &&
+	    (result = take_late(t, file, a, &seen)) != PLAN_OK)
+		return result;
 	if (file->seen.flags == 0)
 		file->seen = seen;
 	if (file_is_same(&seen, &file->seen))
@@ -251,7 +298,7 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 	} else if (a->op == PLAN_LANDING) {
 		landing_take(t, file, a, reply);
 	} else if (a->op == PLAN_SEEN) {
-		return take_seen(t, file, reply);
+		return take_seen(t, file, a, reply);
 	} else if (a->op == PLAN_FSTAT) {
 		return file_is_other(t, reply);
 	} else if (a->op == PLAN_MKDIR) {
@@ -259,7 +306,7 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 	} else if (a->op == PLAN_STAT && plan_kind(a->job) == PLAN_FILE) {
 		file_attrs(t, reply, &found);
 		file->sparse = S_ISREG(found.perm) &&
-		    may_empty(t, &found);
+		    may_empty(t, file, &found);
 	} else if (a->op == PLAN_STAT)
 		return file_found_dir(t, file, reply);
 	return PLAN_OK;
@@ -274,7 +321,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	(void)t;
 	if (a->op == PLAN_SEEN)
 		verbose("\"%s\" is not at each host: %s", file->dst, why);
-	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN)
+	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN || a->op == PLAN_RENEW)
 		return;		/* It goes over fewer links, or once more. */
 	if (a->op == PLAN_LANDING) {
 		landing_fail(file, a, status);
@@ -377,8 +424,9 @@ put_go_on(struct run *t, struct file *file, struct job *j)
 	if (file->sparse)
 		plan_look(j);
 	landing_begin(t, file, j, &sb);
-	file->clears = !t->in_place && !t->alone && !file->is_new &&
-	    file->hidden == NULL && plan_clear(t->s, j);
+	file->over = plan_over(j, file->is_new);
+	file->clears = !t->in_place && !file->over && !t->alone &&
+	    !file->is_new && file->hidden == NULL && plan_clear(t->s, j);
 }
 
 static void
@@ -403,6 +451,7 @@ static void
 put_settle(struct run *t, struct file *file, const struct plan_action *a)
 {
 	(void)t;
+	file->end = a->off;
 	if (file->status != SSH2_FX_OK)
 		SAY(file, "write remote \"%s\": %s", file->dst,
 		    fx2txt(file->status));

@@ -58,6 +58,7 @@ begin_again(struct plan *s, struct job *j)
 	j->clear = j->unclear = j->cut = j->has_reply = 0;
 	j->is_open = j->is_drained = j->is_settled = 0;
 	j->is_looked_at = j->is_looked_back = j->differs = j->is_complete = 0;
+	j->is_undressed = j->over = j->has_tried_new = 0;
 	j->parts = 0;
 	j->loss = HAS_HANDLE;
 	if (s->interrupted) {
@@ -180,17 +181,37 @@ reply_look(struct plan *s, struct job *j, enum plan_result result)
 	steps_go_on(s, j);
 }
 
+/* It is there. */
+static void
+reply_not_new(struct plan *s, struct job *j)
+{
+	if (j->landing != NULL)
+		landing_set_old(j->landing);
+	step(s, j, s->interrupted ? PLAN_END : j->landing != NULL ?
+	    PLAN_OPEN : PLAN_STAT);
+	j->failed |= s->interrupted;
+}
+
+/* A file that is put was looked at: is it there? */
+static void
+reply_stat_file(struct plan *s, struct job *j, enum plan_result result)
+{
+	int is_new = j->over && result != PLAN_OK && !j->has_tried_new;
+
+	j->has_tried_new |= is_new;
+	step(s, j, is_new ? PLAN_OPEN_NEW : PLAN_OPEN);
+}
+
 /* The reply to OPEN or OPENDIR, of the source or the target */
 static int
 reply_open(struct plan *s, struct job *j, enum plan_op op,
     enum plan_result result)
 {
 	if (op == PLAN_OPEN_NEW && result != PLAN_OK) {
-		landing_set_old(j->landing);
-		step(s, j, s->interrupted ? PLAN_END : PLAN_OPEN);
-		j->failed |= s->interrupted;
+		reply_not_new(s, j);
 		return 1;
 	}
+	j->is_ours |= op == PLAN_OPEN_NEW;
 	if (result != PLAN_OK) {
 		if (apart_is(s, j))
 			apart_go_home(s, j);
@@ -313,9 +334,12 @@ reply_status(struct plan *s, struct job *j, enum plan_op op,
 	    (op == PLAN_MKDIR || op == PLAN_STAT_TO))
 		step(s, j, steps_after_made(j));
 	else if (op == PLAN_STAT && s->conf.put && j->kind == PLAN_FILE)
-		step(s, j, PLAN_OPEN);
-	else if (op == PLAN_STAT && result == PLAN_OK && j->kind != PLAN_NOTE &&
-	    !s->conf.put)
+		reply_stat_file(s, j, result);
+	else if (op == PLAN_RENEW) {
+		j->renews = 0;
+		step(s, j, steps_first(s, j));
+	} else if (op == PLAN_STAT && result == PLAN_OK &&
+	    j->kind != PLAN_NOTE && !s->conf.put)
 		looked_up(s, j);
 	else if (op == PLAN_TRUNCATE || op == PLAN_ATTRS || op == PLAN_CLOSE ||
 	    op == PLAN_CLOSE_TO || op == PLAN_SYNC)

@@ -109,6 +109,8 @@ steps_first(const struct plan *s, const struct job *j)
 		return has_target(s) && !(j->found && s->conf.keep_found) ?
 		    PLAN_SETSTAT : PLAN_END;
 	default:
+		if (j->renews)
+			return PLAN_RENEW;
 		if (j->check == CHECK_FIRST)
 			return PLAN_CHECK;
 		return j->look ? PLAN_STAT : j->landing != NULL ?
@@ -141,7 +143,7 @@ steps_after_settle(const struct plan *s, const struct job *j, enum plan_op op)
 	if (s->conf.cross)
 		return after_settle_cross(s, j, op);
 	if (s->conf.put && op == PLAN_SETTLE && !(j->cut && is_whole(j)) &&
-	    (s->conf.in_place || j->failed || j->skipped))
+	    (s->conf.in_place || j->over || j->failed || j->skipped))
 		return PLAN_TRUNCATE;
 	if (s->conf.put && op != PLAN_ATTRS && op != PLAN_SYNC &&
 	    s->conf.preserve)
@@ -180,6 +182,14 @@ steps_need_not_wait(const struct plan *s, const struct job *j)
 		return !must_empty(j);		/* the other server is next */
 	return s->told && (j->step == PLAN_TRUNCATE || j->step == PLAN_ATTRS ||
 	    j->step == PLAN_SYNC);
+}
+
+unsigned int
+steps_lane(const struct job *j)
+{
+	return j->step == PLAN_SHORTEN || j->step == PLAN_DRESS ||
+	    j->step == PLAN_TAKE || j->step == PLAN_SWEEP ||
+	    j->step == PLAN_SETSTAT || j->step == PLAN_RENEW ? 0 : j->lane;
 }
 
 uint64_t

@@ -35,6 +35,12 @@ enum plan_op steps_after_settle(const struct plan *, const struct job *,
 /* Whether what follows the step is sent without its reply */
 int	steps_need_not_wait(const struct plan *, const struct job *);
 
+/*
+ * The lane that the step goes over. What changes a file by its name goes over
+ * lane 0: what a lost lane does late finds another file under that name.
+ */
+unsigned int steps_lane(const struct job *);
+
 /* The size that the step sets, of a file */
 uint64_t steps_size(const struct job *);
 

@@ -24,6 +24,9 @@
  *       widen N     a lane without work carries a file with N bytes left
  *       apart N     the lanes of these bits lead to other hosts
  *       blind 0|1   these cannot open a file
+ *       ours 0|1    nobody else makes a file that is put
+ *       aged N   the first N looks at files that a lost lane may still
+ *                   change find another time
  *       align N     parts of a file that lanes share begin at multiples of N
  *       lose N, lose_at N   lane N is lost after so many round trips
  *       slow N, slow_by N   replies of lane N come so many round trips later
@@ -74,7 +77,7 @@ static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "truncate", "attrs", "sync", "close", "setstat", "look", "see", "hash",
     "shorten", "dress", "find", "take", "sweep", "open_back", "back",
     "close_back", "stat_to", "open_to", "empty", "close_to", "join", "same",
-    "part", "open_new", "landing", "reopen" };
+    "part", "open_new", "landing", "reopen", "seen", "renew" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -92,6 +95,8 @@ struct node {
 	unsigned int lane;
 	unsigned int joined;		/* a bit for each further lane */
 	int	 lost;			/* a lane that had it was */
+	int	 over;			/* it is written over */
+	int	 is_late;		/* a lost lane may still change it */
 	uint64_t size;			/* of the server's file */
 	uint64_t moved, cut;		/* bytes without a hole; truncated to */
 	struct sim_file *came;		/* which bytes came; NULL: none */
@@ -121,7 +126,7 @@ static struct {
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, fixed, serve_late;
 	uint64_t asks, hash, back, from, complete;
-	uint64_t apart, blind, align;
+	uint64_t apart, blind, align, ours, aged;
 	uint64_t widen, lose, lose_at, slow, slow_by, slow_each, round_us;
 	uint64_t other, bad, disk;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
@@ -137,6 +142,8 @@ static struct {
 	unsigned long kept, kept_most;
 	unsigned int width;		/* most lanes of one file */
 	unsigned long shared;		/* parts that two lanes moved */
+	unsigned long renewed, dressed;	/* files */
+	uint64_t aged;
 	uint64_t come, waited;		/* bytes that wait: now, at most */
 	uint64_t ncome, pieces;		/* in pieces */
 	struct sim_handles handles, handles_to;
@@ -187,6 +194,8 @@ fails(const struct plan_action *a)
 		    is_odd(plan_own(a->job)) == (a->op == PLAN_CLEAR);
 	if (a->op == PLAN_OPEN && set.blind && (set.apart >> a->lane & 1) != 0)
 		return 1;
+	if (a->op == PLAN_RENEW)
+		r.renewed++;
 	if (a->op == PLAN_SAME || a->op == PLAN_SEEN)
 		return set.other != 0 && a->lane == set.other;
 	if (a->op == PLAN_READ && set.bad > a->off &&
@@ -274,10 +283,22 @@ serve_data(struct node *n, const struct reply *p)
 	if (set.clear && p->result == PLAN_OK &&
 	    (p->a.op == PLAN_CLEAR || p->a.op == PLAN_WRITE))
 		serve_bytes(n, p->a.op == PLAN_CLEAR, p->a.len);
-	if (p->result == PLAN_OK && p->a.op == PLAN_CUT) {
+	if (p->result == PLAN_OK && (p->a.op == PLAN_CUT ||
+	    (n->over && p->a.op == PLAN_TRUNCATE))) {
 		n->is_old = 0;
 		serve_bytes(n, 0, 0);
 	}
+}
+
+/* What a lost lane may have changed is looked at, over lane 0. */
+static void
+see_late(struct node *n, struct reply *p)
+{
+	if (r.aged < set.aged) {
+		r.aged++;
+		p->result = PLAN_EOF;
+	} else
+		n->is_late = 0;
 }
 
 static void
@@ -291,6 +312,8 @@ serve(struct node *n, struct reply *p)
 		sim_close(&r.handles, &n->is_open_back);
 	else if (p->a.op == PLAN_CLOSE_TO)
 		sim_close(&r.handles_to, &n->is_open_to);
+	if (p->a.op == PLAN_SEEN && n->is_late && p->a.lane == 0)
+		see_late(n, p);
 	is_nth = sim_serve(&sim, p->a.op);
 	if (is_nth || fails(&p->a))
 		p->result = PLAN_FAILED;
@@ -307,7 +330,8 @@ serve(struct node *n, struct reply *p)
 	} else if (p->a.op == PLAN_OPEN || p->a.op == PLAN_OPENDIR) {
 		n->is_open = 1;
 		sim_open(&r.handles);
-		if (set.clear && p->a.op == PLAN_OPEN && r.put && !set.in_place)
+		if (set.clear && p->a.op == PLAN_OPEN && r.put &&
+		    !set.in_place && !n->over)
 			serve_bytes(n, !n->clears, 0);
 	} else if (p->a.op == PLAN_OPEN_BACK) {
 		n->is_open_back = 1;
@@ -463,7 +487,8 @@ conclude(struct job *j, struct node *n)
 	if (n->is_copied)
 		return;
 	n->is_copied = 1;
-	n->clears = set.clear && !set.in_place && set.from == 0 &&
+	n->over = r.put && plan_over(j, (int)set.ours);
+	n->clears = set.clear && !set.in_place && set.from == 0 && !n->over &&
 	    plan_clear(r.s, j);
 	if (set.complete != 0 && n->number % (int)set.complete == 0) {
 		checks_complete(j);
@@ -500,6 +525,19 @@ check(struct job *j, struct node *n)
 		n->is_asked = 0;
 		conclude(j, n);
 	}
+}
+
+/* What is sent may be done when the lane is lost and others did its work. */
+static void
+check_late(const struct node *n, const struct plan_action *a)
+{
+	sim_must(!r.put || a->lane == 0 || (a->op != PLAN_CLEAR &&
+	    a->op != PLAN_SHORTEN && a->op != PLAN_DRESS &&
+	    a->op != PLAN_TAKE && a->op != PLAN_SWEEP &&
+	    a->op != PLAN_SETSTAT && a->op != PLAN_RENEW),
+	    "what does harm when it is late goes over the first lane");
+	sim_must(!r.put || a->lane == 0 || a->op != PLAN_OPEN || n->over,
+	    "a lane that may be lost empties no file");
 }
 
 /* A file that several lanes move is cut at boundaries. */
@@ -563,6 +601,8 @@ send(const struct plan_action *a)
 	if (a->op == PLAN_WRITE && r.put && send_data(n, &p) == 0)
 		return;
 	check_sent(n, a);
+	check_late(n, a);
+	r.dressed += a->op == PLAN_SETSTAT && plan_kind(a->job) == PLAN_FILE;
 	n->under_way++;
 	n->last += is_last(a->op);
 	r.requests++;
@@ -644,6 +684,9 @@ lose(unsigned int lane)
 		n = plan_own(p.a.job);
 		n->under_way--;
 		n->last -= is_last(p.a.op);
+		n->is_late |= r.put && (p.a.op == PLAN_WRITE ||
+		    p.a.op == PLAN_CUT || p.a.op == PLAN_TRUNCATE ||
+		    p.a.op == PLAN_ATTRS);
 		r.hashing -= p.a.op == PLAN_HASH ? p.a.len : 0;
 	}
 	sim_lose(&sim, lane);
@@ -715,7 +758,9 @@ end(struct job *j, struct node *n)
 	n->dir->begun--;
 	sim_must(!n->is_open && !n->is_open_to && n->joined == 0,
 	    "what ends is closed");
-	sim_must(!n->is_mixed || set.in_place,
+	sim_must(!n->is_late || !plan_is_whole(j),
+	    "what a lost lane may still change is looked at");
+	sim_must(!n->is_mixed || set.in_place || n->over,
 	    "new bytes come where no old ones are");
 	sim_must(!set.clear || !plan_is_whole(j) || n->served == size ||
 	    (n->lost && n->served > size), "no bytes are lost");
@@ -783,10 +828,13 @@ begin(struct job *j, struct node *n)
 		return;
 	n->dir->begun++;
 	n->is_old = set.clear && !is_odd(n);
-	if (set.asks != 0)
+	if (set.asks != 0) {
 		checks_begin(r.s, j);
-	else
-		n->clears = set.clear && !set.in_place && plan_clear(r.s, j);
+		return;
+	}
+	n->over = r.put && plan_over(j, (int)set.ours);
+	n->clears = set.clear && !set.in_place && !n->over &&
+	    plan_clear(r.s, j);
 }
 
 static void
@@ -878,6 +926,8 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 		    r.waited, r.pieces);
 	if (set.align != 0)
 		printf(" shared=%lu", r.shared);
+	if (set.ours || set.aged != 0)
+		printf(" renewed=%lu dressed=%lu", r.renewed, r.dressed);
 	for (i = 0; i < set.lanes; i++)
 		printf(" lane%u=%lu", i, r.data[i]);
 	putchar('\n');
@@ -902,6 +952,7 @@ setting(const char *key)
 	    { "hash", &set.hash }, { "back", &set.back },
 	    { "from", &set.from }, { "complete", &set.complete },
 	    { "widen", &set.widen }, { "apart", &set.apart },
+	    { "ours", &set.ours }, { "aged", &set.aged },
 	    { "blind", &set.blind }, { "align", &set.align },
 	    { "lose", &set.lose },
 	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
