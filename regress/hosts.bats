@@ -283,9 +283,12 @@ named() {
 }
 
 @test "a host behind a jump host of its own, and one with a user of its own" {
+	local before
 	printf 'Host b\n\tProxyJump hayate\nHost c\n\tUser nobody-at-all\n' |
 	    cat - "$F/ssh_config" >with
+	before=$(times_logged_in hayate)
 	get "b,$(id -un)@c" -F with "hayate:$F/bulk" other/
+	[ $(($(times_logged_in hayate) - before)) = 2 ]
 	grep -q 'connection 2 goes to b' log
 	grep -q "connection 3 goes to $(id -un)@c" log
 	cmp "$F/bulk" other/bulk

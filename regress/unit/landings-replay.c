@@ -68,12 +68,12 @@
 
 enum op { OPEN_NEW = 1, OPEN_OLD, LOOK, FIND, SWEEP, HIDE, OPEN_SECOND, SPACE,
     JOIN, WRITE, COPY, OWN, TRUNCATE, ATTRS, SHOW, LEAVE, CLOSE_SECOND,
-    REMOVE_SECOND, CLOSE, OPS };
+    REMOVE_SECOND, CLOSE, SEEN, OPS };
 
 static const char *const op_names[] = { "", "open_new", "open_old", "look",
     "find", "sweep", "hide", "open_second", "space", "join", "write", "copy",
     "own", "truncate", "attrs", "show", "leave", "close_second",
-    "remove_second", "close" };
+    "remove_second", "close", "seen" };
 
 #define PART	(1024 * KIB)		/* that one link writes */
 
@@ -183,6 +183,8 @@ op_of(const struct plan_action *a)
 		return LEAVE;
 	case PLAN_WRITE:
 		return WRITE;
+	case PLAN_SEEN:
+		return SEEN;
 	case PLAN_LANDING:
 		return asked[a->ask.op];
 	default:
@@ -314,6 +316,10 @@ serve(const struct plan_action *a)
 		return 1;
 	case COPY:
 		return copy_data(a);
+	case SEEN:
+		if (a->lane != 0)
+			broken("what a lost link had is seen over the first");
+		return named != NULL;
 	case TRUNCATE:
 		if (conf.stolen && named == NULL)
 			broken("another copy's file is cut");
