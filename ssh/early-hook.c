@@ -210,6 +210,19 @@ early_trusts(const struct ssh *ssh, int (*kind)(const char *banner))
 }
 
 /*
+ * Whether the server answers two requests in their order. asyncssh, which can
+ * call itself anything, works on both at once, and may then drop the second. So
+ * a server that is OpenSSH by its banner is one by its extensions too.
+ */
+static int
+keeps_order(const struct ssh *ssh)
+{
+	return hayopt_get()->early_login == HAYOPT_EARLY_YES ||
+	    (peer_banner_is(ssh, early_is_openssh) &&
+	    (ssh->kex->flags & KEX_HAS_PUBKEY_HOSTBOUND) != 0);
+}
+
+/*
  * Whether to offer the first key before it is known what may be tried. Without
  * a memory a server that counts this against the user would do so each time.
  */
@@ -217,8 +230,7 @@ static int
 has_blind_way(const struct ssh *ssh)
 {
 	return auth.has_asked && auth.is_kept && has_all_algs() &&
-	    auth.was.methods[0] == '\0' &&
-	    early_trusts(ssh, early_is_openssh) &&
+	    auth.was.methods[0] == '\0' && keeps_order(ssh) &&
 	    early_key_is_first(options.preferred_authentications,
 	    "gssapi-with-mic,hostbased,keyboard-interactive,password,publickey",
 	    is_enabled) && !may_need_passphrase();
