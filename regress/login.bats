@@ -491,8 +491,28 @@ asked_for() {
 	done
 }
 
+# silent PORT: there connections are not taken, as too many wait
+silent() {
+	cat >silent.py <<-'END'
+	import socket, sys, time
+	s = socket.socket()
+	s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+	s.bind(("10.77.0.2", int(sys.argv[1])))
+	s.listen(0)
+	waiting = [socket.socket() for i in range(4)]
+	for w in waiting:
+	    w.setblocking(False)
+	    w.connect_ex(s.getsockname())
+	open("silent", "w")
+	time.sleep(600)
+	END
+	$IN_SERVER /usr/bin/python3 silent.py "$1" 3>&- &
+	FOREIGN=$!
+	poll 10 test -e silent
+}
+
 @test "the key pair of sntrup761 is made while the connection is established" {
-	local s how early
+	local how by early jump begun
 	host_keys >conf
 	for how in ed25519 rsa; do
 		sshd_up stock:older "KexAlgorithms sntrup761x25519-sha512" "AuthorizedKeysFile $F/may" \
@@ -500,24 +520,35 @@ asked_for() {
 		rm -f hayate_logins
 		log_in -v older true 2>err
 		fails grep -q 'pair was made before' err
-		for s in 1 2; do
-			log_in -vv -o RekeyLimit=300K older 'head -c 9000000 /dev/zero' >out 2>err
-			[ "$(stat -c %s out)" = 9000000 ]
-			# each further exchange makes its own
-			[ "$(grep -c 'pair was made before' err)" = 1 ]
-			[ "$(grep -c 'SSH2_MSG_NEWKEYS received' err)" -gt 3 ]
-			early=$(guesses | wc -l)
-			[ "$early" = "$(case $how in rsa) echo 0 ;; *) echo 1 ;; esac)" ]
-		done
+		log_in -vv -o RekeyLimit=300K older 'head -c 9000000 /dev/zero' >out 2>err
+		[ "$(stat -c %s out)" = 9000000 ]
+		# each further exchange makes its own
+		[ "$(grep -c 'pair was made before' err)" = 1 ]
+		[ "$(grep -c 'SSH2_MSG_NEWKEYS received' err)" -gt 3 ]
+		early=$(guesses | wc -l)
+		[ "$early" = "$(case $how in rsa) echo 0 ;; *) echo 1 ;; esac)" ]
 		log_in -v -o EarlyLogin=no older true 2>err
 		fails grep -q 'pair was made before' err
-		log_in -v -o ConnectTimeout=10 older true 2>err
-		fails grep -q 'pair was made before' err
+		jump="$(bin ssh) -F $F/ssh_config ${KNOWN[*]} -o EarlyLogin=no -o HostName=10.77.0.2"
+		for by in ConnectTimeout=10 ConnectTimeout=none \
+		    "ProxyCommand=socat - TCP:%h:%p" \
+		    "ProxyCommand=$jump -W 10.77.0.2:%p stock"; do
+			log_in -v -o "$by" older true 2>err
+			[ "$(grep -c 'pair was made before' err)" = 1 ]
+		done
 		sshd_down older
-		# nobody listens
-		run -255 log_in older true
-		[[ $output = *"Connection refused"* ]]
+		# nobody listens, or nobody answers
+		for by in ConnectTimeout=none ConnectTimeout=5; do
+			run -255 log_in -o $by older true
+			[[ $output = *"Connection refused"* ]]
+		done
 	done
+	silent "$(sshd_port older)"
+	begun=$(date +%s%N)
+	run -255 log_in -o ConnectTimeout=1 older true
+	[[ $output = *"Connection timed out"* ]]
+	(($(date +%s%N) - begun < 10**10))
+	kill "$FOREIGN"
 	[[ $(exchange) = "" ]]
 }
 

@@ -567,13 +567,18 @@ guess_connect(struct ssh *ssh, const char *host, const char *host_arg,
 {
 	struct recall_entry e;
 	char *name = xstrdup(host);
+	int r;
 
 	lowercase(name);
 	is_costly = hayopt_get()->early_login != HAYOPT_EARLY_NO &&
 	    recall_load_host(name, port, &e) == 0 && keypair_is_costly(e.kex);
 	free(name);
-	return ssh_connect(ssh, host, host_arg, addrs, addr, port, attempts,
+	r = ssh_connect(ssh, host, host_arg, addrs, addr, port, attempts,
 	    timeout_ms, keep_alive);
+	/* A proxy has only begun to connect. */
+	if (r == 0 && is_costly && options.proxy_command != NULL)
+		keypair_prepare();
+	return r;
 }
 
 /* Returns as connect(2) without waiting. */
@@ -590,17 +595,19 @@ begin_connect(int sock, const struct sockaddr *addr, socklen_t len)
 	return r;
 }
 
-/* Waits for it. Returns as connect(2). */
+/* Waits for it, until the deadline. Returns as connect(2). */
 static int
-finish_connect(int sock)
+finish_connect(int sock, struct timespec *deadline)
 {
 	struct pollfd pfd = { .fd = sock, .events = POLLOUT };
-	int error = 0;
+	int r, error = ETIMEDOUT;
 	socklen_t len = sizeof(error);
 
-	while (poll(&pfd, 1, -1) == -1 && errno == EINTR)
-		;
-	if (getsockopt(sock, SOL_SOCKET, SO_ERROR, &error, &len) == -1)
+	do {
+		r = ppoll(&pfd, 1, ptimeout_get_tsp(deadline), NULL);
+	} while (r == -1 && errno == EINTR);
+	if (r == -1 || (r == 1 &&
+	    getsockopt(sock, SOL_SOCKET, SO_ERROR, &error, &len) == -1))
 		return -1;
 	errno = error;
 	return error == 0 ? 0 : -1;
@@ -610,15 +617,23 @@ int
 guess_timeout_connect(int sock, const struct sockaddr *addr, socklen_t len,
     int *timeout_ms)
 {
+	const int is_timed = timeout_ms != NULL && *timeout_ms > 0;
+	struct timespec deadline;
 	int r;
 
-	/* Upstream's function with a timeout begins for itself. */
-	if (!is_costly || (timeout_ms != NULL && *timeout_ms > 0))
+	if (!is_costly)
 		return timeout_connect(sock, addr, len, timeout_ms);
-	if ((r = begin_connect(sock, addr, len)) == 0 || errno != EINPROGRESS)
-		return r;
-	keypair_prepare();
-	return finish_connect(sock);
+	ptimeout_init(&deadline);
+	if (is_timed)
+		ptimeout_deadline_ms(&deadline, *timeout_ms);
+	if ((r = begin_connect(sock, addr, len)) == -1 &&
+	    errno == EINPROGRESS) {
+		keypair_prepare();
+		r = finish_connect(sock, &deadline);
+	}
+	if (is_timed)	/* 0 would be for ever */
+		*timeout_ms = MAXIMUM(1, ptimeout_get_ms(&deadline));
+	return r;
 }
 
 /* For upstream's ssh.c, in place of ssh_login(). */

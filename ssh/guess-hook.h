@@ -67,7 +67,8 @@ void	guess_dispatch_run(struct ssh *, int mode, volatile sig_atomic_t *done);
 
 /*
  * As ssh_connect(), in ssh.c, and timeout_connect(), in sshconnect.c: with a
- * server whose last exchange took a costly key pair, it is made meanwhile.
+ * server whose last exchange took a costly key pair, it is made meanwhile, or
+ * while a proxy connects.
  */
 int	guess_connect(struct ssh *, const char *host, const char *host_arg,
     struct addrinfo *, struct sockaddr_storage *, u_short port, int attempts,
