@@ -1636,43 +1636,46 @@ token() {
 	done
 }
 
-# accounts: sshd sees files of its own with a user "visitor", and a PAM service
+# accounts: sshd sees an /etc of its own with a user "visitor", and a PAM service
 accounts() {
-	cp /etc/passwd /etc/shadow .
-	echo "visitor:x:65432:65432::/:/bin/sh" >>passwd
-	echo 'visitor:*:20000::::::' >>shadow
-	mkdir -p pam.d
-	cp "$F/user.pub" pam.d/may	# where the visitor can read it
-	printf '%s required pam_unix.so\n' auth account session >pam.d/other
-	cat >see <<-END
-	mount --bind "$T/passwd" /etc/passwd && mount --bind "$T/shadow" /etc/shadow &&
-	    mount --bind "$T/pam.d" /etc/pam.d && exec "\$@"
-	END
+	cp -a /etc .
+	echo "visitor:x:65432:65432::/:/bin/sh" >>etc/passwd
+	echo 'visitor:*:20000::::::' >>etc/shadow
+	cp "$F/user.pub" etc/may	# where the visitor can read it
+	rm -rf etc/pam.d/* etc/nologin
+	printf '%s\n' "account required pam_nologin.so" "auth required pam_unix.so" \
+	    "account required pam_unix.so" "session required pam_unix.so" >etc/pam.d/other
+	echo "mount --bind $T/etc /etc && exec \"\$@\"" >see
 	IN_SERVER+=" unshare -m sh $T/see"
 }
-# aged FIELDS: of shadow, from the day of the password on. In place, as it is mounted
-aged() { sed "s/^visitor:.*/visitor:*:$1/" shadow >new; cat new >shadow; }
+# aged FIELDS: of shadow, from the day of the password on
+aged() { sed -i "s/^visitor:.*/visitor:*:$1/" etc/shadow; }
 NEVER=20000:::::: EXPIRED=20000:::::20001: CHANGE=0::::::
 
-@test "an account or password that has expired since is refused as by stock, and nothing runs" {
+@test "an account that has expired, or may not log in now, is refused as by stock, and nothing runs" {
 	need_root "other accounts for sshd"
 	local s pam how ran
 	ran=$(mktemp -u /tmp/ran.XXXXXX)
 	accounts
 	for s in stock:no hayate:no stock:yes hayate:yes; do
 		pam=${s#*:} s=${s%:*}
-		sshd_up "$s:dated" "AuthorizedKeysFile /etc/pam.d/may" "UsePAM $pam"
+		sshd_up "$s:dated" "AuthorizedKeysFile /etc/may" "UsePAM $pam" \
+		    "PerSourcePenalties no"
 		# Without PAM nobody asks about the password behind a key.
-		for how in $EXPIRED $([ "$pam" = no ] || echo $CHANGE); do
-			rm -f hayate_logins
+		for how in nologin $EXPIRED $([ "$pam" = no ] || echo $CHANGE); do
+			rm -f hayate_logins etc/nologin
 			aged $NEVER
 			for _ in 1 2; do log_in -v visitor@dated true 2>err; done
 			is_early
-			aged "$how"
+			case $how in
+			nologin) echo "closed for today" >etc/nologin ;;
+			*) aged "$how" ;;
+			esac
 			CLIENT=stock run log_in visitor@dated "touch $ran"
 			echo "$status" "$output" >stock
 			run log_in visitor@dated "touch $ran"
 			[ "$status" != 0 ]
+			[ "$how" != nologin ] || [[ $output = *"closed for today"* ]]
 			diff <(tr -d '0-9\r' <stock) <(echo "$status" "$output" | tr -d '0-9\r')
 			[ ! -e "$ran" ]
 		done
