@@ -127,6 +127,7 @@ HAYATE_HOOKS = \
 	ssh/limit-hook.c \
 	ssh/login-hook.c \
 	ssh/recall-hook.c \
+	ssh/reread-hook.c \
 	ssh/serve-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/figures-hook.c \

@@ -49,6 +49,8 @@ sshd-auth.o: CPPFLAGS += -Dkex_setup=kexguess_setup
 ssh.o: CPPFLAGS += -Dssh_login=guess_login -Dssh_connect=guess_connect
 # address-hook.c has this, and remembers what is found.
 ssh.o: CPPFLAGS += -Dgetaddrinfo=address_look_up
+# reread-hook.c has this, and notes a configuration that comes from a pipe.
+readconf.o: CPPFLAGS += -Dfopen=reread_fopen
 kexsntrup761x25519.o: CPPFLAGS += \
 	-Dcrypto_kem_sntrup761_keypair=keypair_sntrup761
 sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2 \
@@ -79,8 +81,8 @@ clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=waits_prepare_poll
 	-Dchannel_after_poll=waits_after_poll
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
-clientloop.o ed25519.o kex.o kexsntrup761x25519.o poly1305.o readpass.o \
-    serverloop.o sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o \
+clientloop.o ed25519.o kex.o kexsntrup761x25519.o poly1305.o readconf.o \
+    readpass.o serverloop.o sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o \
     sshconnect2.o sshd-auth.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 

@@ -410,6 +410,13 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 	local order=HostKeyAlgorithms=ssh-ed25519,rsa-sha2-512
 	for _ in 1 2; do log_in -o $order rsa true; done
 	[ "$(key_asked rsa -o $order)" = "4 ssh-ed25519" ]
+	# nor where DNS may know one key, and stock would warn of the other
+	rm -f hayate_logins
+	local dns=VerifyHostKeyDNS=yes
+	for _ in 1 2; do log_in -o $dns rsa true; done
+	[ "$(key_asked rsa -o $dns)" = "4 ssh-ed25519" ]
+	for _ in 1 2; do log_in rsa true; done
+	[[ $(key_asked rsa) = *rsa-sha2-512 ]]
 }
 
 # delays NAME: how often that server has held an answer back
@@ -729,6 +736,34 @@ met() { grep -c connection met; }
 	done
 }
 
+@test "a login that could not begin anew, as its configuration or connection is a pipe, sends no guess" {
+	local how last=(-v "${KNOWN[@]}" -o HostName=10.77.0.2 127.0.0.1 true)
+	behind pass pass
+	through
+	last=(-p "$FOREIGN_PORT" "${last[@]}")
+	mkfifo fifo
+	for how in file stdin fifo dash; do
+		behind pass
+		# shellcheck disable=SC2002 # it is to be a pipe
+		case $how in
+		file) at_a "$(bin ssh)" -F "$F/ssh_config" "${last[@]}" 2>err ;;
+		stdin) cat "$F/ssh_config" | at_a "$(bin ssh)" -F /dev/stdin "${last[@]}" 2>err ;;
+		fifo)
+			cat "$F/ssh_config" >fifo &
+			at_a "$(bin ssh)" -F fifo "${last[@]}" 2>err
+			;;
+		dash)
+			echo "exec $(bin ssh) -F $F/ssh_config -o ProxyCommand=- ${last[*]} 2>$T/err" >dash
+			at_a socat "TCP:10.77.0.2:$FOREIGN_PORT" "EXEC:sh $T/dash"
+			;;
+		esac
+		steps | grep 'signing with it'
+		[ "$(guesses)" = "$([ $how != file ] || echo "$SENT")" ]
+	done
+}
+# at_a COMMAND...: at the client's end of the path
+at_a() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
+
 @test "a server that loses what comes with the banner costs 15 seconds, once" {
 	local way
 	for way in deaf hush; do
@@ -901,6 +936,8 @@ asked() { wc -l <"$T/asked"; }
 	log_in -v "${how[@]}" stock true 2>err
 	[ "$(asked)" = 3 ]
 	[[ $(steps) != *"offering"* ]]
+	# it is signed with before the server has said that it would do
+	fails is_early
 }
 
 @test "an agent asks for a confirmation as often as with stock" {

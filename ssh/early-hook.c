@@ -31,11 +31,9 @@
 #include "sshkey.h"
 #include "xmalloc.h"
 
-#include "asked-hook.h"
 #include "early.h"
 #include "early-hook.h"
 #include "early-session-hook.h"
-#include "further-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
 #include "login-hook.h"
@@ -74,6 +72,8 @@ static struct {
 	int		 is_partial;	/* one method of several was right */
 	int		 is_vain;	/* a key is offered that may not be */
 	char		 key_hash[RECALL_HASH + 1]; /* signed with last */
+	const struct sshkey *offered;	/* last, not for use */
+	int		 is_accepted;	/* the one signed with was offered */
 	int		 is_sure;	/* that one without a question */
 	int		 is_signed;	/* the request that is being made */
 
@@ -453,6 +453,7 @@ early_may_sign(const struct sshkey *key, int agent, const char *file)
 	char hash[RECALL_HASH + 1];
 
 	auth.is_sure = 0;
+	auth.offered = key;
 	if (!auth.is_kept || auth.was.key[0] == '\0' ||
 	    auth.was.plain.left > 0 ||
 	    sshkey_is_sk(key) || sshkey_is_cert(key) ||
@@ -470,15 +471,16 @@ early_may_sign(const struct sshkey *key, int agent, const char *file)
 void
 early_note_key(const struct sshkey *key)
 {
+	/* A private key without a public half is signed with unasked. */
+	auth.is_accepted = key == auth.offered;
 	if (auth.is_kept)
 		recall_hash_key(key, auth.key_hash);
 }
 
-/* The server has accepted the key, before or just now. */
 static void
 has_signed(struct ssh *ssh)
 {
-	if (auth.phase != OFF && auth.is_kept && auth.was.plain.left == 0 &&
+	if (auth.phase != OFF && auth.is_accepted && auth.is_kept && auth.was.plain.left == 0 &&
 	    !auth.was.wait && auth.was.late.left == 0 && !auth.is_partial &&
 	    early_session_may(ssh))
 		early_session_send(ssh);
@@ -535,8 +537,5 @@ early_cleanup(void)
 	recall_save(&auth.now);
 	if (auth.is_known_kind && !auth.is_vain)
 		return;
-	if (asked_user() || further_host() != NULL)
-		return;
-	verbose("early login: the server did not take it, beginning anew");
-	login_again();
+	login_again("the server did not take it");
 }

@@ -100,10 +100,7 @@ begin_anew(const char *why)
 	guess.is_open = 0;
 	guess.now.own[0] = '\0';
 	recall_save(&guess.now);
-	if (!asked_user() && further_host() == NULL) {
-		verbose("early login: %s, beginning anew", why);
-		login_again();
-	}
+	login_again(why);
 	errno = saved_errno;
 }
 
@@ -654,7 +651,7 @@ guess_login(struct ssh *ssh, Sensitive *sensitive, const char *host,
 	guess.now = guess.was;
 	if (guess.phase == LOOKING && guess.was.own[0] != '\0' &&
 	    guess.was.plain.left == 0 && !asked_user() &&
-	    access("/proc/self/exe", X_OK) == 0) {
+	    login_can_begin()) {
 		guess.phase = READY;
 		kexguess_at_banner = send_early;
 	}

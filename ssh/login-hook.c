@@ -33,12 +33,14 @@
 #include "xmalloc.h"
 
 #include "address-hook.h"
+#include "asked-hook.h"
 #include "authonly-hook.h"
 #include "further-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
 #include "links-hook.h"
 #include "login-hook.h"
+#include "reread-hook.h"
 #include "tcp-path.h"
 
 extern Options options;
@@ -227,6 +229,31 @@ read_arguments(void)
 	return b;
 }
 
+static int
+are_lasting(char *const *paths, u_int n)
+{
+	u_int i;
+
+	for (i = 0; i < n && reread_file(paths[i]); i++)
+		;
+	return i == n;
+}
+
+/* Whether a process with these arguments reads what this one has read. */
+static int
+reads_the_same(void)
+{
+	return reread_all() &&
+	    are_lasting(options.identity_files, options.num_identity_files) &&
+	    are_lasting(options.certificate_files,
+	    options.num_certificate_files) &&
+	    are_lasting(options.user_hostfiles, options.num_user_hostfiles) &&
+	    are_lasting(options.system_hostfiles,
+	    options.num_system_hostfiles) &&
+	    (options.revoked_host_keys == NULL ||
+	    reread_file(options.revoked_host_keys));
+}
+
 /*
  * ProxyJump became a command that starts an ssh, which must not ask either.
  */
@@ -410,8 +437,12 @@ make_arguments(arglist *args, const char *other)
 	int r, has_jump = other == NULL && options.jump_host != NULL &&
 	    options.proxy_command != NULL;
 
-	if (b == NULL)
+	if (b == NULL || !reads_the_same()) {
+		verbose("the arguments, or a file that they name, cannot be "
+		    "read twice");
+		sshbuf_free(b);
 		return -1;
+	}
 	if (other == NULL && options.jump_extra != NULL) {
 		verbose("the ssh of a second jump host cannot be told "
 		    "not to ask");
@@ -507,15 +538,26 @@ login_start(struct ssh *ssh, int sock, int number)
 	return pid == -1 ? -1 : 0;
 }
 
+int
+login_can_begin(void)
+{
+	/* ProxyCommand -: the connection is our standard input. */
+	return reads_the_same() && (options.proxy_command == NULL ||
+	    strcmp(options.proxy_command, "-") != 0) &&
+	    access("/proc/self/exe", X_OK) == 0;
+}
+
 void
-login_again(void)
+login_again(const char *why)
 {
 	arglist args = { 0 };
-	struct sshbuf *b = read_arguments();
+	struct sshbuf *b;
 	const char *word, *end;
 
-	if (b == NULL)
+	if (asked_user() || further_host() != NULL || !login_can_begin() ||
+	    (b = read_arguments()) == NULL)
 		return;
+	verbose("early login: %s, beginning anew", why);
 	word = (const char *)sshbuf_ptr(b);
 	end = word + sshbuf_len(b);
 	addargs(&args, "%s", word);

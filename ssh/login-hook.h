@@ -66,9 +66,14 @@ int	login_start(struct ssh *, int sock, int number);
 void	login_quiet_jump(void);
 
 /*
- * Begins this ssh anew, with EarlyLogin no. Returns if that is not possible.
+ * Begins this ssh anew, with EarlyLogin no, for a reason that the user is told.
+ * Returns if that is not possible: the user would be asked again, or something
+ * that was read cannot be read twice.
  */
-void	login_again(void);
+void	login_again(const char *why);
+
+/* Whether that would be possible, as far as files and programs are concerned. */
+int	login_can_begin(void);
 
 /* Before the command: ends this ssh if it was started so, for another host. */
 void	login_check(struct ssh *);
