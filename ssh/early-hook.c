@@ -480,8 +480,9 @@ early_note_key(const struct sshkey *key)
 static void
 has_signed(struct ssh *ssh)
 {
-	if (auth.phase != OFF && auth.is_accepted && auth.is_kept && auth.was.plain.left == 0 &&
-	    !auth.was.wait && auth.was.late.left == 0 && !auth.is_partial &&
+	if (auth.phase != OFF && auth.is_accepted && auth.is_kept &&
+	    auth.was.plain.left == 0 && !auth.was.wait &&
+	    auth.was.late.left == 0 && !auth.is_partial &&
 	    early_session_may(ssh))
 		early_session_send(ssh);
 }

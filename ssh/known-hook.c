@@ -242,7 +242,8 @@ is_key_for(const struct sshkey *key, const char *alg)
 static int
 is_known_elsewhere(void)
 {
-	return is_partial || options.verify_host_key_dns != 0 || options.known_hosts_command != NULL ||
+	return is_partial || options.verify_host_key_dns != 0 ||
+	    options.known_hosts_command != NULL ||
 	    options.revoked_host_keys != NULL || options.check_host_ip == 1;
 }
 

@@ -72,7 +72,7 @@ void	login_quiet_jump(void);
  */
 void	login_again(const char *why);
 
-/* Whether that would be possible, as far as files and programs are concerned. */
+/* Whether files and the connection would permit that. */
 int	login_can_begin(void);
 
 /* Before the command: ends this ssh if it was started so, for another host. */

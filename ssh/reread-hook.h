@@ -4,12 +4,12 @@
  */
 
 /*
- * reread-hook: whether an ssh that begins anew, or a further one, finds the same
- * configuration.
+ * reread-hook: whether an ssh that begins anew, or a further one, finds the
+ * same configuration.
  *
- * It reads the files that its arguments name once more. What came from a pipe, as
- * with "vagrant ssh-config | ssh -F /dev/stdin host", is gone by then, and the
- * defaults would stand in its place: other ciphers, and host keys that were
+ * It reads the files that its arguments name once more. What came from a pipe,
+ * as with "vagrant ssh-config | ssh -F /dev/stdin host", is gone by then, and
+ * the defaults would stand in its place: other ciphers, and host keys that were
  * revoked. So no ssh is started again once such a file was read.
  *
  * For upstream's readconf.c, for which build-aux/overlay.mk renames a call, and
