@@ -33,8 +33,9 @@ end_of(struct plan *s, struct job *j)
 	}
 	j->parts = 0;
 	j->is_late &= j->differs;
-	if (j->differs)
+	if (j->differs && (!j->has_differed || (s->apart & ~j->barred) != 0))
 		apart_go_home(s, j);
+	j->has_differed |= j->differs;
 	j->failed |= j->differs && !j->again;
 	return j->again ? PLAN_AGAIN : PLAN_END;
 }

@@ -183,6 +183,7 @@ forget(struct run *t, struct file *file)
 	file->status = file->to_status = SSH2_FX_OK;
 	file->failed = file->write_errno = 0;
 	file->seen.flags = 0;
+	file->is_complete = file->over = file->clears = file->sparse = 0;
 	t->count.bytes -= file->moved + file->skipped;
 	file->moved = file->skipped = 0;
 }
@@ -283,10 +284,23 @@ set_lanes(struct run *t)
 	return sum;
 }
 
+/* A file that was not copied is never silent, whatever the reason was. */
+static void
+check_said(struct file *file, const struct job *j)
+{
+	if (file->failed || interrupted || plan_kind(j) != PLAN_FILE ||
+	    !plan_has_failed(j))
+		return;
+	SAY(file, "\"%s\" is not known to be whole, as a connection was lost",
+	    file->dst);
+	file->failed = 1;
+}
+
 static void
 end(struct run *t, struct file *file, struct job *j)
 {
 	check_end(file);
+	check_said(file, j);
 	t->side->end(t, file, j);
 	from_ended(t, file, j);
 	count_ended(t, file, plan_kind(j));

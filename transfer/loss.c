@@ -125,6 +125,11 @@ rehome(struct plan *s, struct job *j)
 			lanes_move(s, j, lanes_idlest(s));
 		return;
 	}
+	/* The answer to what is under way over the first lane says more. */
+	if (!was_open && (j->is_looked_back || j->under_way > 0)) {
+		lanes_move(s, j, lanes_idlest(s));
+		return;
+	}
 	link_remove(&j->queue);
 	link_remove(&j->loose);
 	if (!was_open) {
@@ -197,7 +202,7 @@ opened(struct plan *s, struct job *j)
 		steps_go_on(s, j);
 }
 
-void
+int
 loss_reply(struct plan *s, struct job *j, enum plan_op op,
     enum plan_result result)
 {
@@ -207,11 +212,13 @@ loss_reply(struct plan *s, struct job *j, enum plan_op op,
 		j->failed |= result != PLAN_OK;
 		opened(s, j);
 	} else {
+		/* What is sent anew was not lost here. */
 		j->loss = NO_HANDLE;
-		j->failed = 1;
+		j->failed |= !j->again;
 		if (j->then != 0)
 			step(s, j, j->then);
 		else
 			steps_go_on(s, j);
 	}
+	return j->again;
 }

@@ -39,8 +39,11 @@ void	loss_of(struct plan *, unsigned int lane);
  */
 int	loss_precedes(struct plan *, struct job *);
 
-/* A reply to PLAN_REOPEN, or to PLAN_SAME on the lane of the file */
-void	loss_reply(struct plan *, struct job *, enum plan_op,
+/*
+ * A reply to PLAN_REOPEN, or to PLAN_SAME on the lane of the file. Returns 1 if
+ * the file is sent anew, so that a failure is none.
+ */
+int	loss_reply(struct plan *, struct job *, enum plan_op,
     enum plan_result);
 
 #endif /* HAYATE_LOSS_H */

@@ -250,7 +250,7 @@ take_late(const struct run *t, struct file *file,
 {
 	if (!hidden_is_file(seen))
 		return PLAN_OK;
-	if (seen->size == file->end)
+	if (seen->size == (file->is_complete ? file->size : file->end))
 		return judge_time(t, file, seen);
 	if (file->looks++ > 0) {
 		SAY(file, "\"%s\" has another size than \"%s\"", file->dst,

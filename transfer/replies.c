@@ -402,7 +402,7 @@ replies_take(struct plan *s, uint32_t id, enum plan_result result,
 	}
 	if (op == PLAN_REOPEN || (lane == j->lane && (op == PLAN_JOIN ||
 	    op == PLAN_SAME)))
-		loss_reply(s, j, op, result);
+		return loss_reply(s, j, op, result);
 	else if (op == PLAN_JOIN || op == PLAN_SAME || op == PLAN_PART)
 		reply_guest(s, j, lane, op, result);
 	else if (op == PLAN_READDIR)

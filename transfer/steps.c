@@ -172,7 +172,7 @@ steps_closed(struct plan *s, struct job *j)
 	if (j->check == CHECK_LAST && !j->again && is_whole(j))
 		check_last(s, j);
 	else
-		step(s, j, j->again ? PLAN_AGAIN : PLAN_END);
+		step(s, j, j->again && !j->failed ? PLAN_AGAIN : PLAN_END);
 }
 
 int
