@@ -618,6 +618,25 @@ WIDE='set widen 5000'
 	[ "$n" -ge 27 ] && [ "$n" -le 30 ]
 }
 
+@test "a second loss, and what a lost lane leaves that is refused, costs no file in silence" {
+	local at
+	for at in 4 5 6 7 8 9 10 11 12; do
+		# The lost host's file is sent anew: that it cannot be opened is no error.
+		run -0 replay "$TOLD" "set lanes 3" "set apart 2" "set ours 1" \
+		    "set lose 1" "set lose_at $at" "set shut 1" "put 2 40 2000"
+		[ "$(of 0 whole) $(of 0 failed)" = "80 0" ]
+		# What cannot be looked at is sent twice, and has failed.
+		run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set lose 1" \
+		    "set lose_at $at" "set unseen 1" "put 2 40 5000"
+		[ $(($(of 0 whole) + $(of 0 failed))) = 80 ]
+		[ "$(of 0 failed)" -gt 0 ]
+		run -0 replay "$TOLD" "set lanes 4" "set lose 1" "set lose_at 5" \
+		    "set lose2 2" "set lose2_at $at" "put 2 40 5000" \
+		    "set apart 2" "set ours 1" "put 2 40 5000"
+		[ "$(of 0 whole) $(of 1 whole)" = "80 80" ]
+	done
+}
+
 @test "behind an error or an interrupt nothing of a wide file is written" {
 	local set
 	for set in "bad 50001" "disk 50001" "interrupt 9"; do

@@ -29,6 +29,8 @@
  *                   change find another time
  *       align N     parts of a file that lanes share begin at multiples of N
  *       lose N, lose_at N   lane N is lost after so many round trips
+ *       lose2 N, lose2_at N   and this one
+ *       unseen N, shut N   1: each look, or opening for that, is refused
  *       slow N, slow_by N   replies of lane N come so many round trips later
  *       slow_each N replies to its READs and WRITEs come so many round trips
  *                   apart
@@ -126,8 +128,8 @@ static struct {
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, fixed, serve_late;
 	uint64_t asks, hash, back, from, complete;
-	uint64_t apart, blind, align, ours, aged;
-	uint64_t widen, lose, lose_at, slow, slow_by, slow_each, round_us;
+	uint64_t apart, blind, align, ours, aged, unseen, shut;
+	uint64_t widen, lose, lose_at, lose2, lose2_at, slow, slow_by, slow_each, round_us;
 	uint64_t other, bad, disk;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
@@ -151,7 +153,7 @@ static struct {
 	uint64_t bytes;			/* under way, between two servers */
 	unsigned long data[PLAN_LANES];	/* requests */
 	int	 refused;		/* an PLAN_CLEAR was */
-	int	 lost;			/* a lane was */
+	unsigned int lost;		/* a bit for each lane that was */
 	uint64_t hashing, most_hashing;	/* bytes, of all lanes */
 	uint64_t due;			/* when the slow lane replies next */
 	int	 interrupted;
@@ -314,7 +316,9 @@ serve(struct node *n, struct reply *p)
 		sim_close(&r.handles_to, &n->is_open_to);
 	if (p->a.op == PLAN_SEEN && n->is_late && p->a.lane == 0)
 		see_late(n, p);
-	is_nth = sim_serve(&sim, p->a.op);
+	is_nth = sim_serve(&sim, p->a.op) ||
+	    (set.unseen && p->a.op == PLAN_SEEN) ||
+	    (set.shut && p->a.op == PLAN_REOPEN);
 	if (is_nth || fails(&p->a))
 		p->result = PLAN_FAILED;
 	else if (p->a.op == PLAN_OPEN_TO || p->a.op == PLAN_EMPTY)
@@ -591,8 +595,9 @@ send(const struct plan_action *a)
 		note_part(n, a);
 	if (a->lane == plan_lane(a->job))
 		n->lane = a->lane;
-	sim_must(a->lane < set.lanes && !(set.lose != 0 &&
-	    a->lane == set.lose && r.lost),
+	sim_must(a->op != PLAN_RENEW || n->under_way == 0,
+	    "a file is removed when nothing of it is under way");
+	sim_must(a->lane < set.lanes && !(r.lost >> a->lane & 1),
 	    "a lane that is not up has no file");
 	r.width = (unsigned int)max(r.width, plan_width(r.s, a->job));
 	r.data[a->lane] += a->op == PLAN_READ || a->op == PLAN_WRITE;
@@ -699,7 +704,7 @@ lose(unsigned int lane)
 		if (plan_lane(j) == lane && n->is_open)
 			sim_close(&r.handles, &n->is_open);
 	}
-	r.lost = 1;
+	r.lost |= 1U << lane;
 	plan_lost(r.s, lane);
 	/* Another lane that had it is its own now. */
 	for (j = plan_oldest(r.s); j != NULL; j = plan_after(r.s, j)) {
@@ -711,8 +716,8 @@ lose(unsigned int lane)
 			sim_open(&r.handles);
 		}
 	}
-	plan_set_lanes(r.s, ((1U << set.lanes) - 1) & ~(1U << lane),
-	    ((1U << set.lanes) - 1) & ~(1U << lane));
+	plan_set_lanes(r.s, ((1U << set.lanes) - 1) & ~r.lost,
+	    ((1U << set.lanes) - 1) & ~r.lost);
 }
 
 static void
@@ -723,6 +728,9 @@ answer_all(void)
 
 	if (set.lose != 0 && r.rounds == set.lose_at)
 		lose((unsigned int)set.lose);
+	if (set.lose2 != 0 && r.rounds == set.lose2_at)
+		lose((unsigned int)set.lose2);
+	sim_must(r.rounds < 5000, "it ends");
 	n = sim_round(&sim, set.order);
 	if (r.torn > r.most_torn)
 		r.most_torn = r.torn;
@@ -854,6 +862,8 @@ act(const struct plan_action *a)
 	else if (a->op == PLAN_AGAIN) {
 		sim_must(!n->is_open && !n->is_open_to,
 		    "what begins again is closed");
+		sim_must(!plan_has_failed(a->job) || r.interrupted,
+		    "what begins again has not failed");
 		n->dir->begun--;
 		n->cut = UINT64_MAX;
 		forget_bytes(n);
@@ -955,6 +965,8 @@ setting(const char *key)
 	    { "ours", &set.ours }, { "aged", &set.aged },
 	    { "blind", &set.blind }, { "align", &set.align },
 	    { "lose", &set.lose },
+	    { "unseen", &set.unseen }, { "shut", &set.shut },
+	    { "lose2", &set.lose2 }, { "lose2_at", &set.lose2_at },
 	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
 	    { "slow_by", &set.slow_by }, { "slow_each", &set.slow_each },
 	    { "round_us", &set.round_us }, { "other", &set.other },
