@@ -129,7 +129,8 @@ static struct {
 	uint64_t clear, odd, fixed, serve_late;
 	uint64_t asks, hash, back, from, complete;
 	uint64_t apart, blind, align, ours, aged, unseen, shut;
-	uint64_t widen, lose, lose_at, lose2, lose2_at, slow, slow_by, slow_each, round_us;
+	uint64_t widen, lose, lose_at, lose2, lose2_at;
+	uint64_t slow, slow_by, slow_each, round_us;
 	uint64_t other, bad, disk;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
