@@ -9,18 +9,21 @@
 #include <sys/stat.h>
 
 #include <stdio.h>
-#include <string.h>
 
 #include "reread-hook.h"
 
 static int is_lost;		/* something came from a pipe */
 
-/* /dev/null is empty each time. */
+/* The null device is empty each time, also by another name. */
 static int
-is_lasting(const char *path, const struct stat *st)
+is_lasting(const struct stat *st)
 {
-	return S_ISREG(st->st_mode) || S_ISDIR(st->st_mode) ||
-	    strcmp(path, "/dev/null") == 0;
+	struct stat null;
+
+	if (S_ISREG(st->st_mode) || S_ISDIR(st->st_mode))
+		return 1;
+	return S_ISCHR(st->st_mode) && stat("/dev/null", &null) == 0 &&
+	    S_ISCHR(null.st_mode) && st->st_rdev == null.st_rdev;
 }
 
 FILE *
@@ -29,8 +32,7 @@ reread_fopen(const char *path, const char *mode)
 	FILE *f = fopen(path, mode);
 	struct stat st;
 
-	if (f != NULL &&
-	    (fstat(fileno(f), &st) == -1 || !is_lasting(path, &st)))
+	if (f != NULL && (fstat(fileno(f), &st) == -1 || !is_lasting(&st)))
 		is_lost = 1;
 	return f;
 }
@@ -46,5 +48,5 @@ reread_file(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == -1 || is_lasting(path, &st);
+	return stat(path, &st) == -1 || is_lasting(&st);
 }
