@@ -135,6 +135,8 @@ read_lines(struct found *f)
 	r = hostkeys_foreach_file(f->path, in, write_line, out, f->host, NULL,
 	    0, 0);
 	fclose(in);
+	if (ferror(out))
+		r = -1;
 	if (fclose(out) == 0 && r == 0 && f->len > 0)
 		return 0;
 	free(f->text);
