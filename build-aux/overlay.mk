@@ -82,8 +82,8 @@ clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=waits_prepare_poll
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
 clientloop.o ed25519.o kex.o kexsntrup761x25519.o poly1305.o readconf.o \
-    readpass.o serverloop.o sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o \
-    sshconnect2.o sshd-auth.o: \
+    readpass.o serverloop.o sftp-client.o smult_curve25519_ref.o ssh.o \
+    sshconnect.o sshconnect2.o sshd-auth.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.

@@ -209,17 +209,22 @@ early_trusts(const struct ssh *ssh, int (*kind)(const char *banner))
 	    peer_banner_is(ssh, kind);
 }
 
+int
+early_is_genuine(const struct ssh *ssh, int (*kind)(const char *banner))
+{
+	return peer_banner_is(ssh, kind) &&
+	    (ssh->kex->flags & KEX_HAS_PUBKEY_HOSTBOUND) != 0;
+}
+
 /*
- * Whether the server answers two requests in their order. asyncssh, which can
- * call itself anything, works on both at once, and may then drop the second. So
- * a server that is OpenSSH by its banner is one by its extensions too.
+ * Whether the server answers two requests in their order. asyncssh works on
+ * both at once, and may then drop the second.
  */
 static int
 keeps_order(const struct ssh *ssh)
 {
 	return hayopt_get()->early_login == HAYOPT_EARLY_YES ||
-	    (peer_banner_is(ssh, early_is_openssh) &&
-	    (ssh->kex->flags & KEX_HAS_PUBKEY_HOSTBOUND) != 0);
+	    early_is_genuine(ssh, early_is_openssh);
 }
 
 /*

@@ -42,6 +42,13 @@ void	early_begin(struct ssh *, const char *user, const char *host,
 /* Whether the server's banner is of the kind, or the user trusts any. */
 int	early_trusts(const struct ssh *, int (*kind)(const char *banner));
 
+/*
+ * Whether the banner is of that kind of OpenSSH, and so are the extensions: a
+ * banner may say anything, and no other server names
+ * publickey-hostbound@openssh.com.
+ */
+int	early_is_genuine(const struct ssh *, int (*kind)(const char *banner));
+
 /* Whether the first request has been sent already. */
 int	early_has_asked(void);
 

@@ -17,7 +17,6 @@
 #include "openbsd-compat/sys-queue.h"
 
 #include "channels.h"
-#include "kex.h"
 #include "log.h"
 #include "misc.h"
 #include "packet.h"
@@ -27,11 +26,11 @@
 #include "sshbuf.h"
 
 #include "early.h"
+#include "early-hook.h"
 #include "early-input-hook.h"
 #include "early-session-hook.h"
 #include "further-hook.h"
 #include "hayopt.h"
-#include "peer-hook.h"
 
 extern Options options;
 
@@ -57,8 +56,7 @@ early_session_is_plain(void)
 int
 early_session_is_known(const struct ssh *ssh)
 {
-	return peer_banner_is(ssh, early_takes_session) &&
-	    (ssh->kex->flags & KEX_HAS_PUBKEY_HOSTBOUND) != 0;
+	return early_is_genuine(ssh, early_takes_session);
 }
 
 int

@@ -35,7 +35,6 @@
 #include "asked-hook.h"
 #include "early.h"
 #include "early-hook.h"
-#include "further-hook.h"
 #include "gcm-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
@@ -592,17 +591,16 @@ begin_connect(int sock, const struct sockaddr *addr, socklen_t len)
 	return r;
 }
 
-/* Waits for it, until the deadline. Returns as connect(2). */
+/* Waits for it, so many ms; -1: for ever. Returns as connect(2). */
 static int
-finish_connect(int sock, struct timespec *deadline)
+finish_connect(int sock, int timeout_ms)
 {
 	struct pollfd pfd = { .fd = sock, .events = POLLOUT };
 	int r, error = ETIMEDOUT;
 	socklen_t len = sizeof(error);
 
-	do {
-		r = ppoll(&pfd, 1, ptimeout_get_tsp(deadline), NULL);
-	} while (r == -1 && errno == EINTR);
+	while ((r = poll(&pfd, 1, timeout_ms)) == -1 && errno == EINTR)
+		;
 	if (r == -1 || (r == 1 &&
 	    getsockopt(sock, SOL_SOCKET, SO_ERROR, &error, &len) == -1))
 		return -1;
@@ -614,23 +612,15 @@ int
 guess_timeout_connect(int sock, const struct sockaddr *addr, socklen_t len,
     int *timeout_ms)
 {
-	const int is_timed = timeout_ms != NULL && *timeout_ms > 0;
-	struct timespec deadline;
 	int r;
 
 	if (!is_costly)
 		return timeout_connect(sock, addr, len, timeout_ms);
-	ptimeout_init(&deadline);
-	if (is_timed)
-		ptimeout_deadline_ms(&deadline, *timeout_ms);
-	if ((r = begin_connect(sock, addr, len)) == -1 &&
-	    errno == EINPROGRESS) {
-		keypair_prepare();
-		r = finish_connect(sock, &deadline);
-	}
-	if (is_timed)	/* 0 would be for ever */
-		*timeout_ms = MAXIMUM(1, ptimeout_get_ms(&deadline));
-	return r;
+	if ((r = begin_connect(sock, addr, len)) == 0 || errno != EINPROGRESS)
+		return r;
+	keypair_prepare();
+	return finish_connect(sock, timeout_ms == NULL || *timeout_ms <= 0 ?
+	    -1 : *timeout_ms);
 }
 
 /* For upstream's ssh.c, in place of ssh_login(). */

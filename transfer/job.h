@@ -64,7 +64,7 @@ struct job {
 	unsigned int to_see;		/* lanes that PLAN_SEEN goes over yet */
 	int	 is_looked_back;	/* PLAN_SEEN is under way */
 	int	 differs;		/* what was seen, or a lane was lost */
-	int	 has_differed;		/* before, and was sent anew */
+	int	 has_differed;		/* and was sent anew; not reset */
 	int	 is_late;		/* a lost lane may still change it */
 	int	 is_undressed;		/* as was seen, by its time */
 	int	 is_ours;		/* we made it, or its directory */
