@@ -625,6 +625,10 @@ WIDE='set widen 5000'
 		run -0 replay "$TOLD" "set lanes 3" "set apart 2" "set ours 1" \
 		    "set lose 1" "set lose_at $at" "set shut 1" "put 2 40 2000"
 		[ "$(of 0 whole) $(of 0 failed)" = "80 0" ]
+		# Nor is one of ours that was open over the lost lane.
+		run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set ours 1" "set lose 1" \
+		    "set lose_at $at" "set shut 1" "put 2 40 2000"
+		[ "$(of 0 whole) $(of 0 failed)" = "80 0" ]
 		# What cannot be looked at is sent twice, and has failed.
 		run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set lose 1" \
 		    "set lose_at $at" "set unseen 1" "put 2 40 5000"

@@ -212,6 +212,10 @@ loss_reply(struct plan *s, struct job *j, enum plan_op op,
 		j->failed |= result != PLAN_OK;
 		opened(s, j);
 	} else {
+		/* A file with a mode of 0444 is written by its first handle. */
+		if (s->conf.put && j->is_ours && result == PLAN_FAILED &&
+		    !j->failed && !s->interrupted)
+			j->again = j->renews = 1;
 		/* What is sent anew was not lost here. */
 		j->loss = NO_HANDLE;
 		j->failed |= !j->again;

@@ -69,17 +69,24 @@ cannot_read(struct run *t, struct file *file, struct job *j)
 	plan_fail(j);
 }
 
+/* Less than "len" is the end of the file, also where read() gives little. */
 static ssize_t
-read_local(struct run *t, const struct file *file, void *p, size_t len,
+read_local(struct run *t, const struct file *file, u_char *p, size_t len,
     off_t off)
 {
 	uint64_t begun_us = verdict_call();
-	ssize_t n;
+	size_t done = 0;
+	ssize_t n = 0;
 
-	while ((n = pread(file->fd, p, len, off)) == -1 && errno == EINTR)
-		;
+	while (done < len) {
+		n = pread(file->fd, p + done, len - done, off + done);
+		if (n > 0)
+			done += n;
+		else if (n == 0 || errno != EINTR)
+			break;
+	}
 	verdict_has_read(t, begun_us);
-	return n;
+	return n == -1 ? -1 : (ssize_t)done;
 }
 
 /* Reads into the message; without data there is no message. */
