@@ -56,23 +56,31 @@ remember(const struct addrinfo *ai)
 	}
 }
 
-/* Leaves those that are this address. */
+/* Leaves those that are this address. The first one has the name of all. */
 static struct addrinfo *
 keep_only(struct addrinfo *all, const char *address)
 {
-	struct addrinfo **at = &all, *one;
+	struct addrinfo *kept = NULL, *rest = NULL, *one;
+	struct addrinfo **kept_end = &kept, **rest_end = &rest;
 	char text[NI_MAXHOST];
 
-	while ((one = *at) != NULL) {
+	for (one = all; one != NULL; one = one->ai_next) {
 		if (print_address(one, text) && strcmp(text, address) == 0) {
-			at = &one->ai_next;
-			continue;
+			*kept_end = one;
+			kept_end = &one->ai_next;
+		} else {
+			*rest_end = one;
+			rest_end = &one->ai_next;
 		}
-		*at = one->ai_next;
-		one->ai_next = NULL;
-		freeaddrinfo(one);
 	}
-	return all;
+	*kept_end = *rest_end = NULL;
+	if (kept != NULL && rest == all) {
+		kept->ai_canonname = rest->ai_canonname;
+		rest->ai_canonname = NULL;
+	}
+	if (rest != NULL)
+		freeaddrinfo(rest);
+	return kept;
 }
 
 int

@@ -411,7 +411,9 @@ early_begin(struct ssh *ssh, const char *user, const char *host,
 	auth.list = list;
 	auth.key = key;
 	auth.offer = offer;
-	auth.is_kept = recall_load(host, options.port, user,
+	/* With a key exchange by GSSAPI there may be none, and so no memory. */
+	auth.is_kept = ssh->kex->initial_hostkey != NULL &&
+	    recall_load(host, options.port, user,
 	    ssh->kex->initial_hostkey, &auth.was) == 0;
 	auth.now = auth.was;
 	auth.is_known_kind = early_trusts(ssh, early_is_known_kind);

@@ -183,7 +183,7 @@ known_load_hostkeys(struct hostkeys *keys, const char *host, const char *path,
 	u_int i;
 
 	if (!hayopt_get()->hayate || stat(path, &st) == -1 ||
-	    !S_ISREG(st.st_mode)) {
+	    !S_ISREG(st.st_mode) || access(path, R_OK) != 0) {
 		is_partial |= access(path, F_OK) == 0;
 		load_hostkeys(keys, host, path, note);
 		return;
