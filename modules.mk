@@ -57,6 +57,7 @@ HAYATE_CORE = \
 	transfer/width.c \
 	ssh/early.c \
 	ssh/recall.c \
+	sshd/journald.c \
 
 HAYATE_HOOKS = \
 	common/machine-hook.c \

@@ -7,7 +7,7 @@
 #   hayate stock unit      builds; regress/lanes makes those that only one suite
 #   sanitized fuzz         has, beside other suites
 #   tests                  what every suite uses
-#   exporter               the reader of our metrics, unpacked
+#   exporter               the readers of our log and metrics
 #   fleet slurm            what cuts and runs a copy by many clients, unpacked
 #   path peers pages       packages: the emulated path, servers and clients that
 #   figures shells style   are not OpenSSH, readers of manuals, what draws and shows
@@ -51,6 +51,7 @@ packages_for() {
 	figures) echo gnuplot-nox chromium ;;
 	shells)	echo zsh bash-completion ;;
 	style)	echo shellcheck cppcheck uncrustify aspell aspell-en ;;
+	exporter) echo systemd ;;
 	upstream) echo softhsm2 dropbear-bin putty-tools ;;
 	sanitized) packages_for hayate ;;
 	fuzz)	packages_for hayate
@@ -64,7 +65,7 @@ packages_for() {
 unpacked_for() {
 	case $1 in
 	peers)	echo vsftpd pure-ftpd proftpd-core proftpd-mod-crypto fail2ban ;;
-	exporter) echo prometheus-node-exporter ;;
+	exporter) echo prometheus-node-exporter prometheus ;;
 	fleet)	echo fpart parallel ;;
 	slurm)	echo slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge ;;
 	esac

@@ -102,6 +102,44 @@ field() { tr ' ' '\n' <<<"$LINE" | sed -n "s/^$1=//p"; }
 	[ "$(field what)" = exec,sftp ]
 }
 
+@test "forwarding of X11 and of an agent is named" {
+	eval "$(ssh-agent)"
+	ssh-add -q "$BATS_FILE_TMPDIR/user"
+	DISPLAY=:9 logged hayate client -A -Y -o IdentityAgent=SSH_AUTH_SOCK -o XAuthLocation=/none hayate true
+	kill "$SSH_AGENT_PID"
+	[ "$(field what)" = x11,agent,exec ]
+	echo "$LINE" | metrics
+	[ "$(value 'sessions_total{kind="exec"}')" = 1 ]
+}
+
+# A journald of its own, below a /run that only it and its sshd see
+journal_up() {
+	keys
+	privsep_dirs
+	sshd_conf hayate "$T" "$1" "LogLevel INFO" "SyslogFacility LOCAL3" >config
+	unshare -m sh -c 'mount -t tmpfs none /run &&
+	    mkdir -p /run/sshd /run/systemd/journal /run/log/journal && { "$1" & } &&
+	    until [ -S /run/systemd/journal/socket ]; do sleep 0.1; done &&
+	    exec "$2" -D -f config' sh "$journald" "$(bin sshd)" >out 2>&1 </dev/null 3>&- &
+	JOURNAL=$!
+	poll 10 test -s pid
+}
+journal() { nsenter -m -t "$JOURNAL" sh -c 'journalctl -q -D /run/log/journal/* -o json --no-pager "$@"' sh "$@" >json; [ -s json ]; }
+of() { jq -r ".$1" json; }
+
+@test "systemd's journal has each field, and no second line" {
+	local port=$((20000 + RANDOM % 12000)) journald=/lib/systemd/systemd-journald
+	[ -x $journald ] && [ "$(id -u)" = 0 ] && unshare -m true || skip "no systemd-journald, or not root"
+	journal_up $port
+	client -p $port hayate true
+	poll 10 journal "HAYATE_USER=$(id -un)" MESSAGE_ID=9276c2a6c81c43aab14e0ddac6c5ebaa
+	kill "$JOURNAL"
+	[ "$(wc -l <json)" = 1 ]
+	[ "$(of HAYATE_WHAT) $(of HAYATE_FROM) $(of HAYATE_CLEAR)" = "exec 127.0.0.1 no" ]
+	[ "$(of PRIORITY) $(of SYSLOG_FACILITY) $(of SYSLOG_IDENTIFIER)" = "6 19 sshd-session" ]
+	[[ $(of MESSAGE) = "Session 1: user=$(of HAYATE_USER) from=127.0.0.1 port=$(of HAYATE_PORT) "* ]]
+}
+
 @test "each end of a connection is one line, also that of a killed client" {
 	logged hayate timeout -s KILL 2 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" hayate sleep 60
 	[ "$(field what)" = exec ]
@@ -245,18 +283,66 @@ value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 	[[ $output = usage:* ]]
 }
 
+# unpacked PROGRAM: that of the system, or the one that set_up unpacked
+unpacked() {
+	command -v "$1" || { [ -x "$BUILD/ftpd/usr/bin/$1" ] && echo "$BUILD/ftpd/usr/bin/$1"; }
+}
+
+# exporter_up PORT: serves hayate.prom; read with "served"
+exporter_up() {
+	local exporter
+	exporter=$(unpacked prometheus-node-exporter) || skip "no prometheus-node-exporter, which is a package"
+	"$exporter" --web.listen-address="127.0.0.1:$1" --collector.disable-defaults \
+	    --collector.textfile --collector.textfile.directory="$T" >exporter.log 2>&1 3>&- &
+	poll 10 url "http://127.0.0.1:$1/metrics"
+}
+url() { python3 -c "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())" "$1" >served 2>/dev/null; }
+
 @test "a real node exporter serves them" {
-	local exporter port=$((20000 + RANDOM % 12000))
-	exporter=$(command -v prometheus-node-exporter) ||
-	    exporter=$BUILD/ftpd/usr/bin/prometheus-node-exporter
-	[ -x "$exporter" ] || skip "no prometheus-node-exporter, which is a package"
+	local port=$((20000 + RANDOM % 12000))
 	logged hayate copy "hayate:$SOME" got
 	echo "$LINE" | metrics
-	"$exporter" --web.listen-address="127.0.0.1:$port" --collector.disable-defaults \
-	    --collector.textfile --collector.textfile.directory="$T" >exporter.log 2>&1 3>&- &
-	served() { python3 -c "import urllib.request as u; print(u.urlopen('http://127.0.0.1:$port/metrics').read().decode())" >served 2>/dev/null; }
-	poll 10 served
+	exporter_up $port
 	grep -x 'node_textfile_scrape_error 0' served
 	grep -x 'hayate_sessions_total{kind="sftp"} 1' served
 	grep -x '# TYPE hayate_rate_bytes_per_second histogram' served
+}
+
+# asked QUERY: Prometheus' answer has a value; $VALUE
+asked() {
+	url "http://127.0.0.1:$at/api/v1/query?query=$(jq -rn --arg q "$1" '$q | @uri')" &&
+	    VALUE=$(jq -er '.data.result[0].value[1]' served)
+}
+has_rates() { asked 'rate(hayate_sessions_total{kind="sftp"}[10s])' && [ "$VALUE" != 0 ]; }
+
+@test "each question of the dashboard has an answer of a real Prometheus" {
+	local prometheus port=$((20000 + RANDOM % 6000)) at=$((26000 + RANDOM % 6000)) q n=0
+	prometheus=$(unpacked prometheus) || skip "no prometheus, which is a package"
+	logged hayate copy "hayate:$SOME" got
+	{
+		echo "$LINE"
+		cat "$(sshd_log hayate)"
+		echo 'Data in clear began for root from ::1 port 22: aes128-gmac@hayate.invalid'
+		echo 'Data in clear refused to root from ::1 port 22: x'
+		echo 'drop connection #0 from [192.0.2.1]:5 on [192.0.2.2]:22 penalty: failed authentication'
+	} >log
+	metrics <log
+	exporter_up $port
+	printf '%s\n' 'global: {scrape_interval: 1s}' 'scrape_configs:' \
+	    "- {job_name: hayate, static_configs: [{targets: ['127.0.0.1:$port']}]}" >config.yml
+	"$prometheus" --config.file=config.yml --storage.tsdb.path=tsdb \
+	    --web.listen-address="127.0.0.1:$at" >prometheus.log 2>&1 3>&- &
+	poll 20 asked hayate_sessions_total
+	metrics <log
+	poll 20 has_rates
+	while IFS= read -r q; do
+		q=${q//'$instance'/.+} q=${q//'$__rate_interval'/60s}
+		asked "$q" || { echo "no answer to: $q"; cat served; return 1; }
+		n=$((n + 1))
+	done < <(jq -r '.panels[].targets[].expr' "$TOP/contrib/metrics/hayate-grafana.json")
+	[ $n -ge 12 ]
+	# Nothing that is counted is left out.
+	for q in $(sed -n 's/^# TYPE \([^ ]*\) .*/\1/p' hayate.prom | grep -v seconds_total); do
+		grep -q "$q" "$TOP/contrib/metrics/hayate-grafana.json"
+	done
 }

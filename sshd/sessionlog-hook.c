@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define SYSLOG_NAMES
+#include <syslog.h>
 
 #include "dispatch.h"
 #include "hostfile.h"
@@ -22,6 +24,7 @@
 #include "log.h"
 #include "misc.h"
 #include "packet.h"
+#include "servconf.h"
 #include "ssh2.h"
 #include "sshbuf.h"
 #include "xmalloc.h"
@@ -30,6 +33,7 @@
 #include "clock.h"
 #include "figures.h"
 #include "hayopt.h"
+#include "journald.h"
 #include "named-hook.h"
 #include "peer-hook.h"
 #include "sessionlog-hook.h"
@@ -41,6 +45,9 @@
 /* Kinds that are kept, and bytes of a name that a client chose */
 #define KINDS_MOST	8
 #define KIND_LEN	32
+
+extern ServerOptions options;
+extern char *__progname;
 
 static const Authctxt *user;		/* NULL: no line */
 static char *from;
@@ -74,6 +81,10 @@ sessionlog_request(const char *type)
 {
 	if (strcmp(type, "shell") == 0 || strcmp(type, "exec") == 0)
 		note(type);
+	else if (strcmp(type, "x11-req") == 0)
+		note("x11");
+	else if (strcmp(type, "auth-agent-req@openssh.com") == 0)
+		note("agent");
 }
 
 void
@@ -215,6 +226,29 @@ put_limit(struct sshbuf *b, struct ssh *ssh, const struct figures *f,
 	put(b, " share=%u", v.share);
 }
 
+/* SyslogFacility, as syslog.h has it */
+static int
+facility(void)
+{
+	const char *name = log_facility_name(options.log_facility);
+	const CODE *c;
+
+	for (c = facilitynames; name != NULL && c->c_name != NULL; c++) {
+		if (strcasecmp(c->c_name, name) == 0)
+			return c->c_val;
+	}
+	return LOG_AUTH;
+}
+
+/* With its fields where they are kept, and else as any other line */
+static void
+log_line(const char *line)
+{
+	if (log_level_get() < SYSLOG_LEVEL_INFO || log_is_on_stderr() ||
+	    journald_send(JOURNALD_SOCKET, __progname, facility(), line) == -1)
+		logit("%s", line);
+}
+
 void
 sessionlog_end(struct ssh *ssh)
 {
@@ -245,7 +279,7 @@ sessionlog_end(struct ssh *ssh)
 	put_path(b, &f);
 	put_limit(b, ssh, &f, out, in);
 	if ((line = sshbuf_dup_string(b)) != NULL)
-		logit("%s", line);
+		log_line(line);
 	free(line);
 	sshbuf_free(b);
 	user = NULL;

@@ -17,8 +17,9 @@
  * control character, quotation mark or equals sign in a value is written as
  * "_". What is not known is "-".
  *
- *   what      shell, exec, the name of a subsystem, forwarding (what the
- *             client asked for), in the order in which each came first; "none"
+ *   what      shell, exec, the name of a subsystem, forwarding (of ports and
+ *             sockets), x11, agent (what the client asked for), in the order in
+ *             which each came first; "none"
  *   sent      bytes of the connection, from here; likewise received
  *   cipher    of what is sent, at the end
  *   clear     whether data is in clear at the end
@@ -27,7 +28,9 @@
  *   window    bytes: the largest that a channel was offered
  *   limit     as this end sees it alone (verdict.h), with its percentage
  *
- * The level is INFO, as of "Accepted". SessionLog no: no line.
+ * The level is INFO, as of "Accepted". SessionLog no: no line. Where sshd logs to
+ * syslog and systemd's journald listens, the line goes there, with its fields
+ * (journald.h), and else to syslog.
  */
 
 #ifndef HAYATE_SESSIONLOG_HOOK_H
