@@ -49,8 +49,8 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 		run -0 --separate-stderr to -t 4
 		echo "$output"
 		[ -z "$stderr" ]
-		[[ ${lines[0]} = "host     $SERVER, OpenSSH_"*", login "*" s" ]]
-		[[ ${lines[1]} = "path     6"[0-9].[0-9]" ms; "* ]]
+		[[ ${lines[0]} = "host      $SERVER, OpenSSH_"*", login "*" s" ]]
+		[[ ${lines[1]} = "path      6"[0-9].[0-9]" ms; "* ]]
 		[[ ${lines[2]} = "to   "*" MB/s   limit: "* ]]
 		[[ ${lines[3]} = "from "*" MB/s   limit: "* ]]
 		awk '$1 == "to" && ($2 < 6 || $2 > 12.6) { exit 1 }
@@ -69,14 +69,18 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	    .min_rtt_ms > 59 and .min_rtt_ms < 80 and (.to.limit | length > 0)' out
 }
 
-@test "with a directory a file is written there, and none is left" {
+@test "with a directory a file is written there and read back, and none is left" {
 	local SERVER=stock
 	mkdir "$T/there"
 	to -j -t 1 -d "$T/there" >out
-	jq -e '.disk.mb_per_s > 1' out
+	jq -e '.disk.mb_per_s > 1 and .disk_read.mb_per_s > 1 and
+	    .disk_read.mb_per_s < 6.3 and (.disk_read.limit | length > 0)' out
 	[ -z "$(ls -A there)" ]
 	[ ! -d "$BATS_FILE_TMPDIR/full" ] || run -1 to -t 2 -d "$BATS_FILE_TMPDIR/full"
 	[[ $output = *"/full: nothing could be written: "*"No space left"* || ! -d $BATS_FILE_TMPDIR/full ]]
+	[ -z "$(ls -A "$BATS_FILE_TMPDIR/full")" ]
+	to -t 1 -d "$T/there" >out
+	grep '^disk read .* MB/s   limit: ' out
 	run -1 to -t 1 -d "$T/none"
 	[[ $output = *"$T/none: nothing could be written: "*"No such file"* ]]
 }
