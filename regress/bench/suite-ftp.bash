@@ -208,10 +208,16 @@ ftp_command() {
 	esac
 }
 
-ftp_carried() { sed -n 's/^ *lo: *\([0-9]*\).*/\1/p' /proc/net/dev; }
+ftp_carried() {
+	if [ "$PLACE" = path ]; then
+		carried
+	else
+		sed -n 's/^ *lo: *\([0-9]*\).*/\1/p' /proc/net/dev
+	fi
+}
 
-# The content of /dev/null cannot be checked. So loopback must have carried the
-# bytes meanwhile, and once for each job the same command must write a file.
+# The content of /dev/null cannot be checked. So loopback, or the path, must have
+# carried the bytes meanwhile, and once for each job the same command must write a file.
 v_ftp() {	# TOOL SERVER BYTES [SCP-OPTION...]
 	local COMMAND FROM n result
 	ftp_command "$1" "$2" "$3" /dev/null "${@:4}"
