@@ -23,11 +23,11 @@
 
 /*
  * Sends "line" with level INFO. For each of its words "name=value" there is a
- * field HAYATE_NAME. "facility" is one of syslog.h. Does not wait. Returns 0, or
- * -1 if nothing was sent: there is no journald, it is busy, or the line is too
- * long or has control characters.
+ * field HAYATE_NAME. "facility" is one of syslog.h. Does not wait. Returns 0,
+ * or -1 if nothing was sent: there is no journald, it is busy, or the line is
+ * too long or has control characters.
  */
 int	journald_send(const char *socket_path, const char *identifier,
-	    int facility, const char *line);
+    int facility, const char *line);
 
 #endif /* HAYATE_JOURNALD_H */

@@ -28,9 +28,9 @@
  *   window    bytes: the largest that a channel was offered
  *   limit     as this end sees it alone (verdict.h), with its percentage
  *
- * The level is INFO, as of "Accepted". SessionLog no: no line. Where sshd logs to
- * syslog and systemd's journald listens, the line goes there, with its fields
- * (journald.h), and else to syslog.
+ * The level is INFO, as of "Accepted". SessionLog no: no line. Where sshd logs
+ * to syslog and systemd's journald listens, the line goes there, with its
+ * fields (journald.h), and else to syslog.
  */
 
 #ifndef HAYATE_SESSIONLOG_HOOK_H
