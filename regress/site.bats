@@ -248,7 +248,7 @@ queues() {
 	ip -n $B addr add 10.79.0.2/24 dev v1
 	ip -n $A link set v0 up
 	ip -n $B link set v1 up
-	run env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 "$1"
+	run env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 "$@"
 	[[ $output != *"kind is unknown"* ]] || skip "no htb in this kernel"
 }
 
@@ -285,6 +285,32 @@ queues() {
 	cmp data got
 	[ "$(times_logged_in hayate)" = 4 ]
 	true_ "50000000 * 8 / (${to/,/.} - ${from/,/.}) <= 200e6"
+}
+
+@test "a user's connections have a rate together, and others do not" {
+	queues 900mbit 4=8mbit
+	[ "$status" = 0 ]
+	sent() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
+	export SERVER_ADDRESS=10.79.0.1 IN_SERVER="ip netns exec $A" IN_CLIENT="ip netns exec $B"
+	sshd_up hayate "Match User $(id -un) LocalAddress 10.79.0.1" "IPQoS 4" "Match all"
+	sshd_up hayate:other
+	head -c 1000000 /dev/zero >data
+	from=$EPOCHREALTIME
+	copy hayate:"$PWD/data" got &
+	copy hayate:"$PWD/data" got2
+	wait $!
+	to=$EPOCHREALTIME
+	marked=$(sent 40)
+	copy other:"$PWD/data" got3
+	cmp data got
+	cmp data got2
+	true_ "$marked > 2000000 && $(sent 40) - $marked < 20000"
+	# 1 MB/s, but for what the class may send at once
+	true_ "${to/,/.} - ${from/,/.} > 1.7"
+	for wrong in 0=1mbit 5=1mbit 256=1mbit 0x4=1mbit 4=fast 4=; do
+		run -2 env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 1gbit 8=1mbit $wrong
+	done
+	true_ "$(sent 40) >= $marked"
 }
 
 ### Units and reports

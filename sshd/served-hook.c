@@ -7,14 +7,31 @@
 
 #include "includes.h"
 
+#include <sys/types.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "log.h"
+#include "misc.h"
+#include "packet.h"
+#include "servconf.h"
+
 #include "authonly-server-hook.h"
 #include "figures-hook.h"
+#include "hayopt.h"
 #include "served-hook.h"
 #include "sessionlog-hook.h"
+
+extern ServerOptions options;
 
 void
 served_begin(struct ssh *ssh, const struct Authctxt *authctxt)
 {
+	/* Stock sets it before it knows which Match blocks apply. */
+	if (hayopt_get()->hayate)
+		ssh_packet_set_qos(ssh, options.ip_qos_interactive,
+		    options.ip_qos_bulk);
 	authonly_server_start(ssh, authctxt);
 	figures_serve(ssh);
 	sessionlog_begin(ssh, authctxt);

@@ -7,7 +7,7 @@
  * served-hook: the moments of a connection that sshd serves for a user, and
  * which modules hear of each.
  *
- *   begin     data in clear, the figures, and the log
+ *   begin     data in clear, the figures, the log, and IPQoS of a Match block
  *   request   data in clear may refuse it; the log notes it
  *   end       what is in clear ends; the log says what the connection was
  *
