@@ -32,6 +32,9 @@
 #define AGE_MOST	250000		/* microseconds, or */
 #define AGE_TIMES	4		/* times an RTT, if longer */
 
+/* So many requests fill a short path while one is served, and one answered. */
+#define LANE_LEAST	4
+
 struct plan_req **
 lanes_place(const struct plan *s, uint32_t id)
 {
@@ -312,8 +315,9 @@ lanes_aged(struct plan *s, const struct plan_req *r, uint32_t len)
 uint64_t
 lanes_most(const struct plan *s, const struct job *j, unsigned int lane)
 {
-	uint64_t most = max_u64(lanes_share(s), j->landing == NULL ? 0 :
-	    2 * WIDTH_WINDOW);
+	uint64_t least = (uint64_t)LANE_LEAST * (j->unit + LANES_OVERHEAD);
+	uint64_t most = max_u64(lanes_share(s), j->landing == NULL ?
+	    min_u64(least, s->window) : 2 * WIDTH_WINDOW);
 
 	return is_bounded(s) ? min_u64(most, s->lane[lane].most) : most;
 }
