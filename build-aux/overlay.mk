@@ -30,7 +30,8 @@ PATHSUBS += -e 's|/etc/ssh/ssh_host_mldsa44_|$(sysconfdir)/ssh_host_mldsa44_|g'
 # Core files include no upstream header, so they cannot use OpenSSH's copies of
 # the BSD functions. libbsd declares them.
 $(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)
-$(HAYATE_OBJS): CFLAGS += -Wextra
+# A member of upstream's has another type in another release: that is no warning.
+$(HAYATE_OBJS): CFLAGS += -Wextra -Werror=incompatible-pointer-types
 # build/asan: reports on others of upstream are not looked at.
 $(HAYATE_UNDEFINED): CFLAGS += -fsanitize=undefined
 

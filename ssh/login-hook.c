@@ -239,6 +239,13 @@ are_lasting(char *const *paths, u_int n)
 	return i == n;
 }
 
+/* RevokedHostKeys takes several files from 10.3 on. */
+#if HAYATE_OPENSSH >= 1003
+#define REVOKED	options.revoked_host_keys, options.num_revoked_host_keys
+#else
+#define REVOKED	&options.revoked_host_keys, options.revoked_host_keys != NULL
+#endif
+
 /* Whether a process with these arguments reads what this one has read. */
 static int
 reads_the_same(void)
@@ -250,8 +257,7 @@ reads_the_same(void)
 	    are_lasting(options.user_hostfiles, options.num_user_hostfiles) &&
 	    are_lasting(options.system_hostfiles,
 	    options.num_system_hostfiles) &&
-	    (options.revoked_host_keys == NULL ||
-	    reread_file(options.revoked_host_keys));
+	    are_lasting(REVOKED);
 }
 
 /*
