@@ -69,10 +69,13 @@ cannot_read(struct run *t, struct file *file, struct job *j)
 	plan_fail(j);
 }
 
-/* Less than "len" is the end of the file, also where read() gives little. */
-static ssize_t
-read_local(struct run *t, const struct file *file, u_char *p, size_t len,
-    off_t off)
+/*
+ * Less than "len" is the end of the file, also where read() gives little, or
+ * what was read before an error: then the file fails.
+ */
+static size_t
+read_local(struct run *t, struct file *file, struct job *j, u_char *p,
+    size_t len, off_t off)
 {
 	uint64_t begun_us = verdict_call();
 	size_t done = 0;
@@ -85,8 +88,10 @@ read_local(struct run *t, const struct file *file, u_char *p, size_t len,
 		else if (n == 0 || errno != EINTR)
 			break;
 	}
+	if (n == -1)
+		cannot_read(t, file, j);
 	verdict_has_read(t, begun_us);
-	return n == -1 ? -1 : (ssize_t)done;
+	return done;
 }
 
 /* Reads into the message; without data there is no message. */
@@ -99,7 +104,7 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	off_t off;
 	size_t at, len = skip_hole(t, file, a, &off);
 	u_char *p;
-	ssize_t n;
+	size_t n;
 	int r;
 
 	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
@@ -109,11 +114,7 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	if ((r = sshbuf_put_u32(m, 0)) != 0 ||
 	    (r = sshbuf_reserve(m, len, &p)) != 0)
 		fatal_fr(r, "compose");
-	n = read_local(t, file, p, len, off);
-	if (n == -1) {
-		cannot_read(t, file, a->job);
-		n = 0;
-	}
+	n = read_local(t, file, a->job, p, len, off);
 	if ((r = sshbuf_consume_end(m, len - n)) != 0 ||
 	    (r = sshbuf_poke_u32(m, at, n)) != 0)
 		fatal_fr(r, "compose");
@@ -121,7 +122,7 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	if (n == 0)
 		link_cancel(t->link);
 	else {
-		debug3("Sent message SSH2_FXP_WRITE I:%u O:%llu S:%zd", a->id,
+		debug3("Sent message SSH2_FXP_WRITE I:%u O:%llu S:%zu", a->id,
 		    (unsigned long long)off, n);
 		link_end(t->link);
 	}
