@@ -147,6 +147,10 @@ TOLD='set handles 1019'
 		done
 		# A file alone has the whole window.
 		[ "$(of 2 rounds)" -le 10 ]
+		# On a short path each has a few requests under way, and not one.
+		run -0 replay "$TOLD" "set unit 1000" "set window 4200" \
+		    "set lanes 4" "$way 1 8 40000"
+		[ "$(of 0 rounds)" -le 45 ]
 	done
 }
 
