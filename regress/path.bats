@@ -21,6 +21,10 @@ setup_file() {
 	IN_SERVER="ip netns exec lfp-$P-b"
 	sshd_up hayate "ListenAddress 10.77.0.2"
 	sshd_up stock "ListenAddress 10.77.0.2"
+	mkdir poor
+	printf '#!/bin/sh\nexit 1\n' >poor/dd
+	chmod +x poor/dd
+	sshd_up stock:poor "ListenAddress 10.77.0.2" "SetEnv PATH=$PWD/poor:$PATH SHLVL=1"
 	sed "s|@SSH@|$(bin ssh)|" "$TOP/contrib/bin/hayate-path" >tool
 	chmod +x tool
 }
@@ -81,6 +85,11 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	[ -z "$(ls -A "$BATS_FILE_TMPDIR/full")" ]
 	to -t 1 -d "$T/there" >out
 	grep '^disk read .* MB/s   limit: ' out
+	SERVER=poor
+	run -0 --separate-stderr to -t 1 -d "$T/there"
+	[[ $stderr = "hayate-path: poor:$T/there: not read back, "* ]]
+	[[ $output != *'disk read'* ]]
+	[ -z "$(ls -A there)" ]
 	run -1 to -t 1 -d "$T/none"
 	[[ $output = *"$T/none: nothing could be written: "*"No such file"* ]]
 }

@@ -307,7 +307,7 @@ queues() {
 	true_ "$marked > 2000000 && $(sent 40) - $marked < 20000"
 	# 1 MB/s, but for what the class may send at once
 	true_ "${to/,/.} - ${from/,/.} > 1.7"
-	for wrong in 0=1mbit 5=1mbit 256=1mbit 0x4=1mbit 4=fast 4=; do
+	for wrong in 0=1mbit 32=1mbit 5=1mbit 256=1mbit 0x4=1mbit 4=fast 4=; do
 		run -2 env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 1gbit 8=1mbit $wrong
 	done
 	true_ "$(sent 40) >= $marked"

@@ -70,8 +70,9 @@ cannot_read(struct run *t, struct file *file, struct job *j)
 }
 
 /*
- * Less than "len" is the end of the file, also where read() gives little, or
- * what was read before an error: then the file fails.
+ * Less than "len" is the end of the file, or what was read before an error:
+ * then the file fails. A file system may give less before the end, which would
+ * be taken for it.
  */
 static size_t
 read_local(struct run *t, struct file *file, struct job *j, u_char *p,
@@ -81,13 +82,12 @@ read_local(struct run *t, struct file *file, struct job *j, u_char *p,
 	size_t done = 0;
 	ssize_t n = 0;
 
-	while (done < len) {
+	do {
 		n = pread(file->fd, p + done, len - done, off + done);
 		if (n > 0)
 			done += n;
-		else if (n == 0 || errno != EINTR)
-			break;
-	}
+	} while ((n > 0 && done < len && off + done < file->size) ||
+	    (n == -1 && errno == EINTR));
 	if (n == -1)
 		cannot_read(t, file, j);
 	verdict_has_read(t, begun_us);
