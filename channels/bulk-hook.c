@@ -20,6 +20,7 @@
 #include "bulk-hook.h"
 #include "clock.h"
 #include "hayopt.h"
+#include "hop-hook.h"
 #include "peer-hook.h"
 #include "tcp-path.h"
 
@@ -176,6 +177,38 @@ bulk_output_poll(struct ssh *ssh)
 	    !ssh_packet_is_rekeying(ssh))
 		more = channel_output_poll(ssh);
 	return did;
+}
+
+/*
+ * Packets of stock's size are gathered, because a write of each costs more than
+ * a copy.
+ */
+#define PASS_LEAST	(64 * 1024)
+
+static int
+may_pass(const struct Channel *c)
+{
+	int flags;
+
+	return c->type == SSH_CHANNEL_OPEN && c->wfd != -1 && !c->isatty &&
+	    !c->datagram && c->output_filter == NULL &&
+	    sshbuf_len(c->output) == 0 && hayopt_get()->hayate &&
+	    (flags = fcntl(c->wfd, F_GETFL)) != -1 &&
+	    (flags & O_NONBLOCK) != 0;
+}
+
+size_t
+bulk_pass(struct Channel *c, const u_char **data, size_t *len)
+{
+	ssize_t n;
+
+	if (*len < PASS_LEAST || !may_pass(c) ||
+	    (n = hop_write(c->wfd, *data, *len)) <= 0)
+		return 0;
+	*data += n;
+	*len -= (size_t)n;
+	c->local_consumed += (u_int)n;
+	return (size_t)n;
 }
 
 u_int

@@ -51,6 +51,15 @@ size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
 int	bulk_output_poll(struct ssh *);
 
 /*
+ * Data has come for the channel. What is large is written at once where the
+ * channel's output goes, if nothing waits before it and that does not block, so
+ * that it is not copied into the output first. Moves "*data" and "*len" on,
+ * counts what was written as consumed, and returns how much it was. Errors are
+ * left to the next write.
+ */
+size_t	bulk_pass(struct Channel *, const u_char **data, size_t *len);
+
+/*
  * How many bytes of the window a peer may have used before it is told of more:
  * three packets of stock's size, as in stock.
  */

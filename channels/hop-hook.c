@@ -27,10 +27,12 @@
 
 #include "hop-hook.h"
 #include "ring.h"
+#include "sshbuf-hook.h"
 
 /* This process's ends by descriptor; NULL: none. A socket may have both. */
 struct hop {
 	struct ring *reads, *writes;
+	struct sshbuf *borrower;	/* of a slot of "reads"; or NULL */
 	int	 is_offered, memory;	/* that ssh may open */
 };
 static struct hop *hops;
@@ -52,17 +54,20 @@ make_hop(int fd)
 	return &hops[fd];
 }
 
-static struct ring *from_scp;		/* ssh's end of that memory */
+static struct ring *marked;		/* this program's end that has the mark */
 
 void
 hop_forget(int fd)
 {
 	struct hop *h = hop_of(fd);
+	int r;
 
 	if (h == NULL)
 		return;
-	if (from_scp == h->reads)
-		from_scp = NULL;
+	if (marked == h->reads)
+		marked = NULL;
+	if (h->borrower != NULL && (r = sshbuf_own(h->borrower)) != 0)
+		fatal_fr(r, "own");
 	ring_free(h->reads);
 	ring_free(h->writes);
 	if (h->is_offered)
@@ -192,17 +197,20 @@ hop_offer(const int in[2], const int out[2])
 }
 
 void
-hop_accept(int in, int out, struct ring *ends[2])
+hop_accept(int in, int out)
 {
 	int memory = receive_memory(out);
 
-	ends[RING_INPUT] = ends[RING_OUTPUT] = NULL;
 	if (memory == -1)
 		return;
-	ends[RING_INPUT] = ring_attach(memory, RING_INPUT, in);
-	ends[RING_OUTPUT] = ring_attach(memory, RING_OUTPUT, out);
-	debug("shared memory for sftp: %s", ends[RING_INPUT] != NULL &&
-	    ends[RING_OUTPUT] != NULL ? "attached" : "refused");
+	make_hop(in);
+	make_hop(out);
+	hop_forget(in);
+	hop_forget(out);
+	marked = hop_of(in)->reads = ring_attach(memory, RING_INPUT, in);
+	hop_of(out)->writes = ring_attach(memory, RING_OUTPUT, out);
+	debug("shared memory for sftp: %s", hop_of(in)->reads != NULL &&
+	    hop_of(out)->writes != NULL ? "attached" : "refused");
 	close(memory);
 }
 
@@ -272,7 +280,7 @@ attach_expected(int fd, enum ring_of of)
 	r = ring_attach(expected.memory, of, fd);
 	debug("shared memory with scp: %s", r != NULL ? "attached" : "refused");
 	if (of == RING_INPUT)
-		make_hop(fd)->reads = from_scp = r;
+		make_hop(fd)->reads = marked = r;
 	else
 		make_hop(fd)->writes = r;
 	if (of == RING_INPUT && r != NULL)
@@ -301,21 +309,64 @@ writes(int fd)
 
 void (*hop_ended)(int fd);
 
+/* The borrower of "fd" has used the slot. */
+static void
+end_loan(void *fd)
+{
+	struct hop *h = hop_of((int)(intptr_t)fd);
+
+	ring_return(h->reads);
+	h->borrower = NULL;
+}
+
+/* Lends what is large to an empty buffer. Returns 1 if there is more to do. */
+static int
+borrow(int fd, struct sshbuf *buf, ssize_t *n)
+{
+	const u_char *p;
+	int r;
+
+	if ((*n = ring_borrow(reads(fd), &p)) <= 0)
+		return 0;
+	if (p == NULL)
+		return 1;
+	if ((r = sshbuf_lend(buf, p, *n, end_loan, (void *)(intptr_t)fd)) != 0)
+		fatal_fr(r, "lend");
+	hop_of(fd)->borrower = buf;
+	return 0;
+}
+
+int
+hop_take(int fd, struct sshbuf *buf, size_t most, ssize_t *n)
+{
+	u_char *p;
+	int r, saved;
+
+	if (reads(fd) != NULL && sshbuf_len(buf) == 0 && !borrow(fd, buf, n))
+		return 0;
+	if ((r = sshbuf_reserve(buf, most, &p)) != 0)
+		return r;
+	*n = reads(fd) == NULL ? read(fd, p, most) :
+	    ring_read(reads(fd), p, most);
+	saved = errno;
+	r = sshbuf_consume_end(buf, most - (*n > 0 ? *n : 0));
+	errno = saved;
+	return r;
+}
+
 static int
 read_ring(int fd, struct sshbuf *buf, size_t *len)
 {
-	u_char *p;
 	ssize_t n;
-	int r, saved;
+	int r;
 
-	if ((r = sshbuf_reserve(buf, RING_SLOT, &p)) != 0)
+	*len = 0;
+	if ((r = hop_take(fd, buf, RING_SLOT, &n)) != 0)
 		return r;
-	n = ring_read(reads(fd), p, RING_SLOT);
-	saved = errno;
-	if ((r = sshbuf_consume_end(buf, RING_SLOT - (n > 0 ? n : 0))) != 0)
-		return r;
-	*len = n > 0 ? n : 0;
-	errno = n == 0 ? EPIPE : saved;
+	if (n > 0)
+		*len = n;
+	else if (n == 0)
+		errno = EPIPE;
 	return n > 0 ? 0 : SSH_ERR_SYSTEM_ERROR;
 }
 
@@ -344,13 +395,6 @@ hop_write(int fd, const void *p, size_t len)
 	    ring_write(writes(fd), p, len);
 }
 
-ssize_t
-hop_get(int fd, void *p, size_t len)
-{
-	return reads(fd) == NULL ? read(fd, p, len) :
-	    ring_read(reads(fd), p, len);
-}
-
 size_t
 hop_pending(int fd)
 {
@@ -362,13 +406,46 @@ static ssize_t
 get_or_wait(int fd, void *p, size_t len)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	ssize_t n = hop_get(fd, p, len);
+	ssize_t n = reads(fd) == NULL ? read(fd, p, len) :
+	    ring_read(reads(fd), p, len);
 
 	if (n == -1 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 		(void)poll(&pfd, 1, -1);
 		errno = EINTR;
 	}
 	return n;
+}
+
+void *
+hop_space(int fd, size_t len)
+{
+	return writes(fd) == NULL ? NULL : ring_space(writes(fd), len);
+}
+
+void *
+hop_space_now(int fd, size_t len)
+{
+	return writes(fd) == NULL ? NULL : ring_space_now(writes(fd), len);
+}
+
+/* Small requests wait for each other, and share a slot. */
+#define SHARE_MAX	(32 * 1024)
+#define BACKLOG_MAX	(512 * 1024)
+
+int
+hop_is_full(int fd, size_t len)
+{
+	struct ring *r = writes(fd);
+
+	if (r == NULL || (ring_space_now(r, 1) == NULL && !ring_is_on(r)))
+		return len >= BACKLOG_MAX;
+	return len >= SHARE_MAX || ring_space_now(r, 1) == NULL;
+}
+
+int
+hop_post(int fd, size_t len)
+{
+	return ring_post(writes(fd), len);
 }
 
 static ssize_t
@@ -431,14 +508,14 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 int
 hop_mark(void)
 {
-	return from_scp == NULL ? -1 : (int)(ring_mark(from_scp) & INT_MAX);
+	return marked == NULL ? -1 : (int)(ring_mark(marked) & INT_MAX);
 }
 
 int
 hop_tell(const uint64_t *p, size_t n)
 {
-	if (from_scp != NULL)
-		ring_put_note(from_scp, p, n);
+	if (marked != NULL)
+		ring_put_note(marked, p, n);
 	return hop_mark();
 }
 

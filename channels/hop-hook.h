@@ -27,7 +27,6 @@
 #include <stdint.h>
 
 struct iovec;
-struct ring;
 struct sshbuf;
 
 /*
@@ -36,8 +35,8 @@ struct sshbuf;
  */
 void	hop_offer(const int in[2], const int out[2]);
 
-/* In the SFTP server: its ends, which are NULL where nothing is offered. */
-void	hop_accept(int in, int out, struct ring *ends[2]);
+/* In the SFTP server: takes its ends, if they are offered. */
+void	hop_accept(int in, int out);
 
 /*
  * In scp: "fd" is connected to ssh, which both reads and writes it. Returns a
@@ -70,17 +69,37 @@ void	hop_forget(int fd);
 
 /*
  * Beside the bytes (ring_put_note()). In ssh: leaves a note for scp, and
- * returns the mark that scp has set; -1: there is no memory. In scp: reads the
- * note of the ssh behind "fd", returns 0 or -1; and sets the mark.
+ * returns the mark that scp has set; -1: there is no memory. In the SFTP server:
+ * hop_mark(). In scp: reads the note of the ssh behind "fd", returns 0 or -1;
+ * and sets the mark.
  */
 int	hop_tell(const uint64_t *, size_t n);
 int	hop_mark(void);
 int	hop_told(int fd, uint64_t *, size_t n);
 void	hop_set_mark(int fd, unsigned int);
 
-/* For scp, as read(). poll() does not know of what it leaves: hop_pending(). */
-ssize_t	hop_get(int fd, void *, size_t len);
+/*
+ * For scp and the SFTP server: reads up to "most" bytes into the buffer, and
+ * returns in "*n" what read() would return. What is large in a ring is lent to a
+ * buffer that is empty, and may be more than "most". poll() does not know of
+ * what is left: hop_pending(). Returns 0 or SSH_ERR_*.
+ */
+int	hop_take(int fd, struct sshbuf *, size_t most, ssize_t *n);
 size_t	hop_pending(int fd);
+
+/*
+ * For scp and the SFTP server: ring_space() and ring_post(); NULL where there
+ * is no ring. hop_space_now() does not wait.
+ */
+void	*hop_space(int fd, size_t len);
+void	*hop_space_now(int fd, size_t len);
+int	hop_post(int fd, size_t len);
+
+/*
+ * Whether more than "len" bytes that wait already are of no use now: a ring has
+ * no room, or would soon have a slot that cannot be filled in place.
+ */
+int	hop_is_full(int fd, size_t len);
 
 /*
  * For scp, as atomicio6() that reads, and atomiciov6() that writes. What is

@@ -7,7 +7,7 @@
  * sshbuf-hook: upstream's sshbuf.h, with memory that stays between packets.
  *
  * This file takes the place of upstream's sshbuf.c, and the interface is
- * upstream's. Five things differ, none of which a caller can see:
+ * upstream's. Six things differ, none of which a caller can see:
  *
  *   A buffer grows as bufgrow.h says, so a backlog costs what it holds and not
  *   the square of it.
@@ -27,6 +27,9 @@
  *
  *   From 1 MiB on a buffer is made of pages (bufmap.h): it grows without a copy
  *   of what it holds.
+ *
+ *   The content may be lent: "cd" is where it lies, and "d" stays the buffer's
+ *   own memory, which is not in use meanwhile.
  *
  * The promise is stock's: what a buffer held is wiped before its memory is
  * freed or after a reset, and pages by the kernel. A field out of its bounds
@@ -60,6 +63,12 @@
 /* An empty buffer keeps so much for the next burst. */
 #define KEEP_EMPTY	(4 * 1024 * 1024)
 
+struct loan {
+	void	(*ended)(void *);	/* NULL: there is no loan */
+	void	*arg;
+	size_t	 len;		/* at first */
+};
+
 struct sshbuf {
 	u_char	*d;		/* the memory; NULL: others own it */
 	const u_char *cd;	/* the same, or that of others */
@@ -70,16 +79,25 @@ struct sshbuf {
 	size_t	 alloc, max_size;
 	u_int	 refcount;	/* this buffer and its children */
 	struct sshbuf *parent;
+	struct loan loan;
 };
+
+static int
+is_lent(const struct sshbuf *buf)
+{
+	return buf->loan.ended != NULL;
+}
 
 /* Returns 0. A buffer with impossible fields ends the process. */
 static int
 check_sanity(const struct sshbuf *buf)
 {
 	if (buf != NULL && buf->cd != NULL &&
-	    (buf->d == NULL || buf->d == buf->cd) && buf->parent != buf &&
+	    (buf->d == NULL || buf->d == buf->cd || is_lent(buf)) &&
+	    buf->parent != buf &&
 	    buf->refcount >= 1 && buf->refcount <= SSHBUF_REFS_MAX &&
-	    buf->off <= buf->size && buf->size <= buf->alloc &&
+	    buf->off <= buf->size &&
+	    buf->size <= (is_lent(buf) ? buf->loan.len : buf->alloc) &&
 	    buf->dirty <= buf->alloc && buf->alloc <= buf->max_size &&
 	    buf->max_size <= SSHBUF_CHANNEL_MAX)
 		return 0;
@@ -197,6 +215,73 @@ make_room(struct sshbuf *buf, size_t len)
 }
 
 /*
+ * Loans
+ */
+
+/* Nothing is left of the content. */
+static void
+end_loan(struct sshbuf *buf)
+{
+	struct loan was = buf->loan;
+
+	memset(&buf->loan, 0, sizeof(buf->loan));
+	buf->cd = buf->d;
+	buf->off = buf->size = 0;
+	was.ended(was.arg);
+}
+
+/* A child may still look at what was lent. */
+static void
+end_used_loan(struct sshbuf *buf)
+{
+	if (is_lent(buf) && buf->refcount == 1)
+		end_loan(buf);
+}
+
+int
+sshbuf_lend(struct sshbuf *buf, const void *p, size_t len,
+    void (*ended)(void *), void *arg)
+{
+	int r;
+
+	if ((r = sshbuf_own(buf)) != 0)
+		return r;
+	if (is_fixed(buf))
+		return SSH_ERR_BUFFER_READ_ONLY;
+	if (p == NULL || ended == NULL || buf->off != buf->size)
+		return SSH_ERR_INVALID_ARGUMENT;
+	if (len > buf->max_size)
+		return SSH_ERR_NO_BUFFER_SPACE;
+	buf->loan = (struct loan){ .ended = ended, .arg = arg, .len = len };
+	buf->cd = p;
+	buf->off = 0;
+	buf->size = len;
+	return 0;
+}
+
+int
+sshbuf_own(struct sshbuf *buf)
+{
+	struct sshbuf was;
+	u_char *p;
+	int r;
+
+	if ((r = check_sanity(buf)) != 0 || !is_lent(buf))
+		return r;
+	was = *buf;
+	memset(&buf->loan, 0, sizeof(buf->loan));
+	buf->cd = buf->d;
+	buf->off = buf->size = 0;
+	if ((r = sshbuf_reserve(buf, was.size - was.off, &p)) != 0) {
+		*buf = was;
+		return r;
+	}
+	memcpy(p, was.cd + was.off, was.size - was.off);
+	was.loan.ended(was.loan.arg);
+	return 0;
+}
+
+/*
  * Making and freeing
  */
 
@@ -271,6 +356,8 @@ sshbuf_free(struct sshbuf *buf)
 		if (check_sanity(buf) != 0 || --buf->refcount > 0)
 			return;
 		parent = buf->parent;
+		if (is_lent(buf))
+			end_loan(buf);
 		if (buf->d != NULL)
 			free_memory(buf);
 		freezero(buf, sizeof(*buf));
@@ -286,6 +373,8 @@ sshbuf_reset(struct sshbuf *buf)
 		buf->off = buf->size;
 		return;
 	}
+	if (is_lent(buf))
+		end_loan(buf);
 	buf->off = buf->size = 0;
 	if (bufgrow_excessive(buf->alloc) &&
 	    move_content(buf, SSHBUF_SIZE_INIT) == 0)
@@ -332,6 +421,8 @@ sshbuf_set_max_size(struct sshbuf *buf, size_t max_size)
 		return r;
 	if (is_fixed(buf))
 		return SSH_ERR_BUFFER_READ_ONLY;
+	if ((r = sshbuf_own(buf)) != 0)
+		return r;
 	len = buf->size - buf->off;
 	if (max_size > SSHBUF_SIZE_MAX || max_size < len)
 		return SSH_ERR_NO_BUFFER_SPACE;
@@ -358,7 +449,8 @@ sshbuf_raise_max(struct sshbuf *buf, size_t max_size)
 void
 sshbuf_give_back(struct sshbuf *buf)
 {
-	if (check_sanity(buf) != 0 || is_fixed(buf) || !buf->mapped)
+	if (check_sanity(buf) != 0 || is_fixed(buf) || is_lent(buf) ||
+	    !buf->mapped)
 		return;
 	/* If this fails, the memory stays for a while. */
 	if (buf->off == buf->size && buf->alloc > KEEP_EMPTY) {
@@ -391,7 +483,8 @@ sshbuf_ptr(const struct sshbuf *buf)
 u_char *
 sshbuf_mutable_ptr(const struct sshbuf *buf)
 {
-	if (check_sanity(buf) != 0 || is_fixed(buf))
+	if (check_sanity(buf) != 0 || is_fixed(buf) || (is_lent(buf) &&
+	    sshbuf_own((struct sshbuf *)(uintptr_t)buf) != 0))
 		return NULL;
 	return buf->d + buf->off;
 }
@@ -419,7 +512,8 @@ sshbuf_allocate(struct sshbuf *buf, size_t len)
 {
 	int r;
 
-	if ((r = sshbuf_check_reserve(buf, len)) != 0)
+	if ((r = sshbuf_check_reserve(buf, len)) != 0 ||
+	    (r = sshbuf_own(buf)) != 0)
 		return r;
 	if (buf->size + len <= buf->alloc)
 		return 0;
@@ -452,8 +546,10 @@ sshbuf_consume(struct sshbuf *buf, size_t len)
 	if (len > buf->size - buf->off)
 		return SSH_ERR_MESSAGE_INCOMPLETE;
 	buf->off += len;
-	if (buf->off == buf->size)
+	if (buf->off == buf->size) {
+		end_used_loan(buf);
 		buf->off = buf->size = 0;
+	}
 	return 0;
 }
 
@@ -480,5 +576,7 @@ sshbuf_consume_end(struct sshbuf *buf, size_t len)
 	if (len > buf->size - buf->off)
 		return SSH_ERR_MESSAGE_INCOMPLETE;
 	buf->size -= len;
+	if (buf->off == buf->size)
+		end_used_loan(buf);
 	return 0;
 }

@@ -45,6 +45,9 @@
 #define PIPE_PAGES	4
 #define SLOTS		8
 
+/* A copy of less costs little, and names and lengths stay as they were read. */
+#define BORROW_LEAST	(32 * 1024)
+
 #define MAGIC		"hayate ring 3"
 
 /* vm.overcommit_ratio is rarely more than 100 %. */
@@ -381,9 +384,9 @@ look_ahead(const struct ring *r, size_t *len, ssize_t *end)
 	return 0;
 }
 
-/* A record has come. Returns its data as ring_read() does. */
-static ssize_t
-take_record(struct ring *r, const void *record, void *p, size_t len)
+/* A record has come. Its data is the rest. Returns 0, or -1 with errno. */
+static int
+take_record(struct ring *r, const void *record)
 {
 	struct record rec;
 
@@ -395,7 +398,7 @@ take_record(struct ring *r, const void *record, void *p, size_t len)
 	r->on = 1;
 	r->rest = r->slot[r->count++ % SLOTS];
 	r->rest_len = rec.len;
-	return take_rest(r, p, len);
+	return 0;
 }
 
 static int
@@ -403,6 +406,21 @@ is_record(const struct ring *r, const void *p, ssize_t n)
 {
 	return n == sizeof(struct record) &&
 	    memcmp(p, &r->secret, sizeof(r->secret)) == 0;
+}
+
+/* Reads a record or a stray, which are the rest. Returns as read(). */
+static ssize_t
+read_alone(struct ring *r)
+{
+	ssize_t n = read(r->fd, r->stray, sizeof(r->stray));
+
+	if (is_record(r, r->stray, n))
+		return take_record(r, r->stray) == -1 ? -1 : n;
+	if (n > 0) {
+		r->rest = r->stray;
+		r->rest_len = n;
+	}
+	return n;
 }
 
 ssize_t
@@ -415,15 +433,36 @@ ring_read(struct ring *r, void *p, size_t len)
 		return take_rest(r, p, len);
 	if (!alone && r->is_socket && (alone = look_ahead(r, &len, &n)) == -1)
 		return n;
-	n = alone ? read(r->fd, r->stray, sizeof(r->stray)) :
-	    read(r->fd, p, len);
-	if (is_record(r, alone ? r->stray : p, n))
-		return take_record(r, alone ? r->stray : p, p, len);
-	if (!alone || n <= 0)
+	if (alone)
+		return (n = read_alone(r)) <= 0 ? n : take_rest(r, p, len);
+	n = read(r->fd, p, len);
+	if (!is_record(r, p, n))
 		return n;
-	r->rest = r->stray;
-	r->rest_len = n;
-	return take_rest(r, p, len);
+	return take_record(r, p) == -1 ? -1 : take_rest(r, p, len);
+}
+
+ssize_t
+ring_borrow(struct ring *r, const u_char **p)
+{
+	ssize_t n;
+
+	*p = NULL;
+	if (!r->on)
+		return 1;
+	if (r->rest_len == 0 && (n = read_alone(r)) <= 0)
+		return n;
+	if (r->rest_len < BORROW_LEAST)
+		return 1;
+	*p = r->rest;
+	n = (ssize_t)r->rest_len;
+	r->rest_len = 0;
+	return n;
+}
+
+void
+ring_return(struct ring *r)
+{
+	atomic_store(&r->way->taken, r->count);
 }
 
 /* Returns 1 if all that was written has been read. */
@@ -509,9 +548,8 @@ is_withheld(const struct ring *r)
 	return poll(&pfd, 1, 0) == 1 && used_slots(r) >= SLOTS;
 }
 
-/* Room for "len" bytes, or NULL if no record can be written now */
-static void *
-space_now(struct ring *r, size_t len)
+void *
+ring_space_now(struct ring *r, size_t len)
 {
 	if (!r->on)
 		try_on(r);
@@ -525,7 +563,7 @@ ring_space(struct ring *r, size_t len)
 	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
 	void *space;
 
-	while ((space = space_now(r, len)) == NULL) {
+	while ((space = ring_space_now(r, len)) == NULL) {
 		if (!r->on || len > RING_SLOT || is_withheld(r))
 			return NULL;
 		(void)poll(&pfd, 1, -1);
@@ -549,7 +587,7 @@ ring_post(struct ring *r, size_t len)
 ssize_t
 ring_write(struct ring *r, const void *p, size_t len)
 {
-	void *space = space_now(r, min_u64(len, RING_SLOT));
+	void *space = ring_space_now(r, min_u64(len, RING_SLOT));
 
 	if (!r->on)
 		return write(r->fd, p, len);
@@ -620,6 +658,20 @@ ring_read(struct ring *r, void *p, size_t len)
 	return -1;
 }
 
+ssize_t
+ring_borrow(struct ring *r, const unsigned char **p)
+{
+	(void)r;
+	*p = NULL;
+	return -1;
+}
+
+void
+ring_return(struct ring *r)
+{
+	(void)r;
+}
+
 size_t
 ring_pending(const struct ring *r)
 {
@@ -673,6 +725,12 @@ ring_space(struct ring *r, size_t len)
 	(void)r;
 	(void)len;
 	return NULL;
+}
+
+void *
+ring_space_now(struct ring *r, size_t len)
+{
+	return ring_space(r, len);
 }
 
 int

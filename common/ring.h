@@ -10,7 +10,7 @@
  * costs a copy into the kernel, a copy out of it, and pages for what lies there
  * meanwhile. Here the writer copies up to a slot of 256 KiB into memory that
  * both have mapped, and sends a record of 16 bytes through the descriptor. The
- * reader takes the record and copies the slot out. So poll(), end of file,
+ * reader takes the record, and copies the slot out or borrows it. So poll(), end of file,
  * EPIPE and waiting stay what they were: a pipe holds as many records as it has
  * pages, if each is a packet (O_DIRECT), and a socket as many as its smallest
  * buffer takes.
@@ -76,6 +76,15 @@ void	ring_free(struct ring *);
  */
 ssize_t	ring_read(struct ring *, void *, size_t len);
 
+/*
+ * Without a copy by the reader: returns as ring_read() how much there is, and
+ * in "*p" where it lies until ring_return(). Between the two nothing else is
+ * read. The writer can change it meanwhile. NULL in "*p": it is little or no
+ * record, and ring_read() is to read it.
+ */
+ssize_t	ring_borrow(struct ring *, const unsigned char **p);
+void	ring_return(struct ring *);
+
 /* Returns how many bytes the next ring_read() has without the descriptor. */
 size_t	ring_pending(const struct ring *);
 
@@ -102,6 +111,9 @@ unsigned int ring_mark(const struct ring *);
  * with EPIPE.
  */
 void	*ring_space(struct ring *, size_t len);
+
+/* The same, but NULL also if there is no room now. */
+void	*ring_space_now(struct ring *, size_t len);
 
 /*
  * Writes the first "len" bytes of that room. Returns 0, or -1 with errno, and

@@ -91,7 +91,8 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	make -s -C "$BUILD/hayate" sshbuf-model >&2
 	for seed in 1 2 3; do
 		run -0 "$BUILD/hayate/sshbuf-model" $seed 20000
-		[[ $output = "20000 operations, "*" growths, "*" resets" ]]
+		[[ $output = "20000 operations, "*" growths, "*" resets, "* ]]
+		[[ $output = *" "[1-9][0-9][0-9]*" loans, "[1-9][0-9]*" used in part" ]]
 	done
 }
 

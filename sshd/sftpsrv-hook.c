@@ -19,7 +19,6 @@
 #include "sftp.h"
 
 #include "hop-hook.h"
-#include "ring.h"
 #include "sftpsrv-hook.h"
 
 #define SMALL_READ	(16 * 1024)	/* several requests without data */
@@ -53,9 +52,6 @@ next_request(const struct sshbuf *in)
 	    type : 0;
 }
 
-/* The hop to sshd; NULL: pipe and socket as they are */
-static struct ring *hop[2];
-
 /* sshd may have offered memory before it started this process. */
 static void
 attach_once(int in)
@@ -63,7 +59,7 @@ attach_once(int in)
 	static int done;
 
 	if (!done)
-		hop_accept(in, STDOUT_FILENO, hop);
+		hop_accept(in, STDOUT_FILENO);
 	done = 1;
 }
 
@@ -80,8 +76,7 @@ send_rest(void)
 	ssize_t n;
 
 	while (left > 0) {
-		n = hop[RING_OUTPUT] == NULL ? write(pfd.fd, p, left) :
-		    ring_write(hop[RING_OUTPUT], p, left);
+		n = hop_write(pfd.fd, p, left);
 		if (n > 0) {
 			p += n;
 			left -= (size_t)n;
@@ -95,28 +90,22 @@ send_rest(void)
 unsigned int
 sftpsrv_mark(void)
 {
-	return hop[RING_INPUT] == NULL ? 0 : ring_mark(hop[RING_INPUT]);
+	return MAXIMUM(hop_mark(), 0);
 }
 
 ssize_t
 sftpsrv_read(int fd, struct sshbuf *queue)
 {
 	size_t want = request_len(queue), have = sshbuf_len(queue);
-	u_char *p;
 	ssize_t len;
 	int r, saved;
 
 	attach_once(fd);
 	want = want > have ? want - have : 0;
 	want = MAXIMUM(MINIMUM(want, LARGE_READ), SMALL_READ);
-	if ((r = sshbuf_reserve(queue, want, &p)) != 0)
-		fatal_fr(r, "reserve");
-	len = hop[RING_INPUT] == NULL ? read(fd, p, want) :
-	    ring_read(hop[RING_INPUT], p, want);
+	if ((r = hop_take(fd, queue, want, &len)) != 0)
+		fatal_fr(r, "read");
 	saved = errno;
-	if ((r = sshbuf_consume_end(queue,
-	    len > 0 ? want - (size_t)len : want)) != 0)
-		fatal_fr(r, "consume");
 	if (len == 0 && replies != NULL)
 		send_rest();
 	filetimes_begin(next_request(queue));
@@ -132,11 +121,9 @@ write_some(int fd, const struct sshbuf *queue)
 	size_t len = sshbuf_len(queue), done = 0;
 	ssize_t n;
 
-	if (hop[RING_OUTPUT] == NULL)
-		return write(fd, p, len);
 	/* A tail that stayed would keep replies from being made in the ring. */
 	do {
-		n = ring_write(hop[RING_OUTPUT], p + done, len - done);
+		n = hop_write(fd, p + done, len - done);
 		if (n > 0)
 			done += n;
 		else if (done == 0 && n == -1 && errno == EAGAIN)
@@ -170,7 +157,7 @@ look(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
 	replies = out;
 	/* What is left in a ring would not wake poll(). */
 	while (is_little && !has_whole_request(in) &&
-	    hop[RING_INPUT] != NULL && ring_pending(hop[RING_INPUT]) > 0) {
+	    hop_pending(STDIN_FILENO) > 0) {
 		if (sftpsrv_read(STDIN_FILENO, in) <= 0)
 			break;
 	}
@@ -224,8 +211,8 @@ sftpsrv_space(struct sshbuf *out, size_t len)
 	int r;
 
 	/* Waiting costs less than a copy: the slots hold enough to read. */
-	in_ring = hop[RING_OUTPUT] == NULL || sshbuf_len(out) > 0 ? NULL :
-	    ring_space(hop[RING_OUTPUT], DATA_HEAD + len);
+	in_ring = sshbuf_len(out) > 0 ? NULL :
+	    hop_space(STDOUT_FILENO, DATA_HEAD + len);
 	if (in_ring == NULL &&
 	    ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0 ||
 	    (r = sshbuf_consume_end(out, DATA_HEAD + len)) != 0))
@@ -252,7 +239,7 @@ sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len)
 	filetimes_end_read();
 	if (p != NULL) {
 		make_head(p, id, len);
-		if (ring_post(hop[RING_OUTPUT], DATA_HEAD + len) == -1 &&
+		if (hop_post(STDOUT_FILENO, DATA_HEAD + len) == -1 &&
 		    (r = sshbuf_put(out, p, DATA_HEAD + len)) != 0)
 			fatal_fr(r, "put");
 		return;

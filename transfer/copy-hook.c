@@ -53,9 +53,6 @@
 /* Descriptors that are left to all else */
 #define DESCRIPTORS_SPARE	64
 
-/* With so much to be sent, a connection gets no more data. */
-#define BACKLOG_MAX	(512 * 1024)
-
 /* So many files are worth a further connection. */
 #define FILES_LEAST	1000
 
@@ -256,11 +253,10 @@ note_width(const struct run *t, const struct job *j, struct file *file)
 	    t->team.kind == LINKS_CHANNELS ? "channels" : "connections");
 }
 
-/* Each link is a lane. Returns the bytes that wait to be sent on all. */
-static size_t
+/* Each link is a lane. Returns those that take more, as bits. */
+static unsigned int
 set_lanes(struct run *t)
 {
-	size_t sum = 0, n;
 	unsigned int i, up = 0, takes = 0;
 	int has = 0;
 
@@ -268,20 +264,16 @@ set_lanes(struct run *t)
 		if (!links_is_up(&t->team, i))
 			continue;
 		has |= i == 0 ? 0 : landing_has(t->team.told[i]);
-		n = link_backlog(t->team.link[i]);
-		sum += n;
 		up |= 1U << i;
-		takes |= (n < BACKLOG_MAX ? 1U : 0) << i;
+		takes |= (link_is_full(t->team.link[i]) ? 0 : 1U) << i;
 	}
-	if (t->to != NULL && (n = link_backlog(t->to)) >= BACKLOG_MAX) {
-		sum += n;
+	if (t->to != NULL && link_is_full(t->to))
 		takes = 0;
-	}
 	plan_set_uneven(t->s, t->team.kind == LINKS_LOGINS);
 	plan_set_lanes(t->s, up, takes);
 	plan_set_apart(t->s, links_apart(&t->team));
 	plan_set_has(t->s, has);
-	return sum;
+	return takes;
 }
 
 /* A file that was not copied is never silent, whatever the reason was. */
@@ -513,11 +505,11 @@ static int
 work(struct run *t, const int *until)
 {
 	struct plan_action a;
-	size_t backlog;
+	unsigned int takes;
 	int r;
 
 	do {
-		backlog = set_lanes(t);
+		takes = set_lanes(t);
 		if ((r = plan_next(t->s, &a)) == -1)
 			fatal_f("out of memory");
 		if (r == 1) {
@@ -526,8 +518,7 @@ work(struct run *t, const int *until)
 		}
 		if (until != NULL && *until != 0)
 			return 1;
-	} while (r == 1 && backlog < BACKLOG_MAX * links_size(&t->team) &&
-	    t->worked == 0 && !t->waits);
+	} while (r == 1 && takes != 0 && t->worked == 0 && !t->waits);
 	return 0;
 }
 

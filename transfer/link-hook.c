@@ -41,7 +41,9 @@ struct link {
 	struct sshbuf *message;		/* a view of "from"; NULL: none */
 	struct sshbuf *from;		/* "in", or replies that are there */
 	size_t taken;			/* bytes of "from" that it has */
+	int waits;			/* for room, with a request */
 	size_t begun;			/* where in "out" the request begins */
+	u_char *in_ring;		/* where its data is; NULL: in "out" */
 	int lost;
 };
 
@@ -122,10 +124,68 @@ link_cancel(struct link *l)
 		fatal_fr(r, "cancel");
 }
 
-size_t
-link_backlog(const struct link *l)
+u_char *
+link_data(struct link *l, size_t len)
 {
-	return sshbuf_len(l->out);
+	u_char *p;
+	size_t head;
+	int r;
+
+	if ((r = sshbuf_put_u32(l->out, 0)) != 0)
+		fatal_fr(r, "compose");
+	head = sshbuf_len(l->out);
+	l->in_ring = len <= OPENING_MOST || l->begun != 0 || l->conf.may_end ?
+	    NULL : hop_space_now(l->conf.fd_out, head + len);
+	if (l->in_ring != NULL)
+		return l->in_ring + head;
+	if ((r = sshbuf_reserve(l->out, len, &p)) != 0)
+		fatal_fr(r, "reserve");
+	return p;
+}
+
+/* The head is in "out", alone. Returns 0, or -1 if it cannot be sent now. */
+static int
+post_request(struct link *l, size_t n)
+{
+	size_t head = sshbuf_len(l->out);
+	int r;
+
+	if ((r = sshbuf_poke_u32(l->out, 0, head - 4 + n)) != 0)
+		fatal_fr(r, "compose");
+	memcpy(l->in_ring, sshbuf_ptr(l->out), head);
+	if (hop_post(l->conf.fd_out, head + n) != 0)
+		return -1;
+	link_cancel(l);
+	return 0;
+}
+
+/* What ssh may have sent ahead (opening_has()) has little data. */
+void
+link_end_data(struct link *l, size_t len, size_t n)
+{
+	size_t after = l->in_ring != NULL ? 0 : len;
+	int r;
+
+	if ((r = sshbuf_poke_u32(l->out,
+	    sshbuf_len(l->out) - after - 4, n)) != 0)
+		fatal_fr(r, "compose");
+	if (l->in_ring == NULL)
+		r = sshbuf_consume_end(l->out, len - n);
+	else if (n > OPENING_MOST && post_request(l, n) == 0)
+		return;
+	else
+		r = sshbuf_put(l->out,
+		    l->in_ring + sshbuf_len(l->out), n);
+	if (r != 0)
+		fatal_fr(r, "compose");
+	link_end(l);
+}
+
+int
+link_is_full(struct link *l)
+{
+	return l->waits = hop_is_full(l->conf.may_end ? -1 : l->conf.fd_out,
+	    sshbuf_len(l->out));
 }
 
 int
@@ -172,15 +232,11 @@ send_some(struct link *l)
 static void
 receive_some(struct link *l)
 {
-	u_char *p;
 	ssize_t n;
 	int r;
 
-	if ((r = sshbuf_reserve(l->in, READ_SIZE, &p)) != 0)
-		fatal_fr(r, "reserve");
-	n = hop_get(l->conf.fd_in, p, READ_SIZE);
-	if ((r = sshbuf_consume_end(l->in, READ_SIZE - (n > 0 ? n : 0))) != 0)
-		fatal_fr(r, "consume");
+	if ((r = hop_take(l->conf.fd_in, l->in, READ_SIZE, &n)) != 0)
+		fatal_fr(r, "read");
 	if (n == 0 || (n == -1 && errno == ECONNRESET))
 		lose(l, "Connection closed", "");
 	else if (n == -1 && errno != EINTR && errno != EAGAIN &&
@@ -203,7 +259,7 @@ link_move(struct link *const *links, size_t n, int wake_fd, int ms)
 			return;
 		pfd[2 * i].fd = l->conf.fd_in;
 		pfd[2 * i].events = POLLIN;
-		pfd[2 * i + 1].fd = sshbuf_len(l->out) == 0 ? -1 :
+		pfd[2 * i + 1].fd = sshbuf_len(l->out) == 0 && !l->waits ? -1 :
 		    l->conf.fd_out;
 		pfd[2 * i + 1].events = POLLOUT;
 		if (hop_pending(l->conf.fd_in) > 0 ||

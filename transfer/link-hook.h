@@ -48,8 +48,19 @@ struct sshbuf *link_begin(struct link *, u_char code, uint32_t id);
 void	link_end(struct link *);
 void	link_cancel(struct link *);
 
-/* How many bytes wait to be sent */
-size_t	link_backlog(const struct link *);
+/*
+ * Data that ends a request that was begun: returns room for "len" bytes, in
+ * memory that ssh reads if that is possible. link_end_data() instead of
+ * link_end() sends the first "n" of them.
+ */
+u_char	*link_data(struct link *, size_t len);
+void	link_end_data(struct link *, size_t len, size_t n);
+
+/*
+ * Returns 1 if so much waits that more would be of no use. link_move() comes
+ * back when that is over.
+ */
+int	link_is_full(struct link *);
 
 /*
  * Waits until something can be sent or received, a signal, or at most "ms"

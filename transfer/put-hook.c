@@ -102,29 +102,20 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	const struct handle *h = a->second && a->lane == 0 ?
 	    &file->to_handle : file_on(file, a->lane);
 	off_t off;
-	size_t at, len = skip_hole(t, file, a, &off);
-	u_char *p;
-	size_t n;
+	size_t n, len = skip_hole(t, file, a, &off);
 	int r;
 
 	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
 	    (r = sshbuf_put_u64(m, a->at + (off - a->off))) != 0)
 		fatal_fr(r, "compose");
-	at = sshbuf_len(m);
-	if ((r = sshbuf_put_u32(m, 0)) != 0 ||
-	    (r = sshbuf_reserve(m, len, &p)) != 0)
-		fatal_fr(r, "compose");
-	n = read_local(t, file, a->job, p, len, off);
-	if ((r = sshbuf_consume_end(m, len - n)) != 0 ||
-	    (r = sshbuf_poke_u32(m, at, n)) != 0)
-		fatal_fr(r, "compose");
+	n = read_local(t, file, a->job, link_data(t->link, len), len, off);
 	file->ends_in_hole = n == 0 && (uint64_t)off != a->off;
 	if (n == 0)
 		link_cancel(t->link);
 	else {
 		debug3("Sent message SSH2_FXP_WRITE I:%u O:%llu S:%zu", a->id,
 		    (unsigned long long)off, n);
-		link_end(t->link);
+		link_end_data(t->link, len, n);
 	}
 	plan_sent(t->s, a->id, n);
 }

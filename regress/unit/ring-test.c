@@ -276,6 +276,65 @@ check_space(void)
 	end();
 }
 
+/* A slot that is borrowed counts as one that a reader holds. */
+static void
+check_borrowing(void)
+{
+	struct pollfd pfd = { .events = POLLOUT };
+	const unsigned char *p;
+	int n;
+
+	begin(1);
+	claim(ring_borrow(ends[RING_INPUT], &p) == 1 && p == NULL,
+	    "before the first record nothing is lent");
+	claim(arrives(to, ends[RING_INPUT], 10), "a record");
+	claim(ring_borrow(ends[RING_INPUT], &p) == -1 && errno == EAGAIN,
+	    "nothing is there");
+	claim(ring_write(to, bytes, 1000) == 1000 &&
+	    ring_borrow(ends[RING_INPUT], &p) == 1 && p == NULL &&
+	    ring_read(ends[RING_INPUT], got, sizeof(got)) == 1000 &&
+	    memcmp(got, bytes, 1000) == 0, "what is little is read");
+	claim(ring_write(to, bytes, 100000) == 100000 &&
+	    ring_read(ends[RING_INPUT], got, 1000) == 1000 &&
+	    ring_borrow(ends[RING_INPUT], &p) == 99000 &&
+	    ring_pending(ends[RING_INPUT]) == 0 &&
+	    memcmp(p, bytes + 1000, 99000) == 0, "the rest is lent");
+	pfd.fd = in[1];
+	for (n = 0; ring_write(to, bytes + n, RING_SLOT) == RING_SLOT; n++)
+		claim(n < 100, "a ring becomes full");
+	claim(errno == EAGAIN && poll(&pfd, 1, 0) == 0,
+	    "a writer can wait for a borrower");
+	claim(memcmp(p, bytes + 1000, 99000) == 0, "which keeps its slot");
+	ring_return(ends[RING_INPUT]);
+	while (n-- > 0)
+		claim(ring_borrow(ends[RING_INPUT], &p) == RING_SLOT &&
+		    p != NULL && (ring_return(ends[RING_INPUT]), 1),
+		    "each slot is lent");
+	claim(ring_write(to, bytes, RING_SLOT) == RING_SLOT, "there is room");
+	close(in[1]);
+	claim(ring_borrow(ends[RING_INPUT], &p) == RING_SLOT &&
+	    (ring_return(ends[RING_INPUT]), 1) &&
+	    ring_borrow(ends[RING_INPUT], &p) == 0, "and then the end");
+	in[1] = -1;
+	end();
+}
+
+/* One that borrows and returns nothing is refused, as any other. */
+static void
+check_keeping(void)
+{
+	const unsigned char *p;
+	int n = 0;
+
+	begin(1);
+	claim(arrives(to, ends[RING_INPUT], 10), "a record");
+	while (ring_write(to, bytes, RING_SLOT) == RING_SLOT)
+		claim(ring_borrow(ends[RING_INPUT], &p) == RING_SLOT &&
+		    n++ < 100, "a slot is borrowed");
+	claim(errno == EPROTO, "slots that nobody returns are an error");
+	end();
+}
+
 static void
 fill(struct ring *r)
 {
@@ -484,6 +543,8 @@ main(void)
 	end();
 	check_ends();
 	check_space();
+	check_borrowing();
+	check_keeping();
 	check_note();
 	check_waiting();
 	check_bad_length(0);

@@ -49,7 +49,7 @@ void __wrap_free(void *);
 static int watching;
 static u_char model[2 * MOST], chunk[MOST];
 static size_t model_off, model_end;
-static unsigned long long state, growths, resets;
+static unsigned long long state, growths, resets, loans, kept;
 
 static int
 has_content(const u_char *p, size_t len)
@@ -121,6 +121,41 @@ put(struct sshbuf *b, int reserve)
 	model_end += len;
 }
 
+/* What is lent. When the loan is over, others use it, and it has no content. */
+static u_char area[MOST];
+static int is_lent;
+
+static void
+end_loan(void *arg)
+{
+	if (arg != area || !is_lent)
+		errx(1, "a loan ends that is none");
+	memset(area, FRESH, sizeof(area));
+	is_lent = 0;
+}
+
+static void
+lend(struct sshbuf *b)
+{
+	size_t len = 1 + pick_size(), i;
+	int r, was_lent = is_lent, fits = model_off == model_end &&
+	    len <= sshbuf_max_size(b);
+
+	if (!was_lent)
+		for (i = 0; i < len; i++)
+			area[i] = (u_char)(0x80 | pick(0x7f));
+	r = sshbuf_lend(b, area, len, end_loan, area);
+	if (!fits && r != 0)
+		return;
+	if ((r == 0) != fits || was_lent)
+		errx(1, "%zu bytes lent: %d", len, r);
+	is_lent = 1;
+	loans++;
+	memcpy(model, area, len);
+	model_off = 0;
+	model_end = len;
+}
+
 static void
 take(struct sshbuf *b, int from_end)
 {
@@ -150,8 +185,11 @@ static void
 operate(struct sshbuf *b)
 {
 	size_t alloc = sshbuf_alloc(b), what = pick(99);
+	int was_lent = is_lent;
 
-	if (what < 50)
+	if (model_off == model_end && pick(1))
+		lend(b);
+	else if (what < 50)
 		put(b, what < 25);
 	else if (what < 85)
 		take(b, 0);
@@ -165,6 +203,9 @@ operate(struct sshbuf *b)
 		(void)sshbuf_set_max_size(b, model_end - model_off +
 		    pick(MOST - (model_end - model_off)));
 	growths += sshbuf_alloc(b) > alloc;
+	kept += was_lent && is_lent;
+	if (is_lent && sshbuf_len(b) == 0)
+		errx(1, "a loan is left of which nothing is");
 	if (sshbuf_len(b) != model_end - model_off ||
 	    memcmp(sshbuf_ptr(b), model + model_off, sshbuf_len(b)) != 0)
 		errx(1, "the content differs");
@@ -286,10 +327,12 @@ main(int argc, char **argv)
 	for (i = 0; i < n; i++)
 		operate(b);
 	sshbuf_free(b);
+	if (is_lent)
+		errx(1, "a loan outlives its buffer");
 	watching = 0;
 	for (i = 0; i < 200; i++)
 		compare_places(256 * 1024);
-	printf("%lu operations, %llu growths, %llu resets\n", n, growths,
-	    resets);
+	printf("%lu operations, %llu growths, %llu resets, %llu loans, "
+	    "%llu used in part\n", n, growths, resets, loans, kept);
 	return 0;
 }
