@@ -64,6 +64,35 @@ TELLS=limits=261120,261120,1019
 	same "mkdir b; ${ANY/-3/-3p}; touch -d '2002-02-02' . b"
 }
 
+# one SOURCE TARGET [OPTION]: how a file is copied to a name
+one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
+
+@test "one file under another name is copied as stock copies it" {
+	need_root
+	mkdir base
+	head -c 3000000 /dev/urandom >base/a
+	: >base/empty
+	mkdir base/dir
+	head -c 5000000 /dev/urandom >base/longer
+	echo closed >base/closed
+	chmod 600 base/a
+	chmod 0 base/closed
+	touch -d '2001-02-03 04:05:06' base/a
+	same "umask 027; $(one a b)"
+	cmp base/a run/b
+	same "$(one a longer)"
+	cmp base/a run/longer
+	same "$(one empty longer)"
+	same "$(one none b)"
+	same "$(one dir b)"
+	same "$(one closed b)"
+	same "$(one a closed)"
+	same "$(one a none/b)"
+	export TIMES=y
+	same "$(one a b -p); touch -d '2002-02-02' ."
+	[ "$(stat -c %Y run/b)" = "$(stat -c %Y run/a)" ]
+}
+
 @test "a tree over another tree leaves what stock leaves" {
 	need_root
 	mkdir base
@@ -125,6 +154,9 @@ TELLS=limits=261120,261120,1019
 	for f in run/b/*; do
 		[ ! -s "$f" ] || cmp "$f" "run/a/${f##*/}"
 	done
+	head -c 9000000 /dev/urandom >base/a/large
+	full "mkdir full/a; $(one a/large full/a/large)"
+	grep -q 'write dest' err.hayate
 }
 
 # listed: a directory of files for ANY and EACH

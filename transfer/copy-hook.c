@@ -791,18 +791,19 @@ copy_put_tree(copy_put_dir *stock, struct sftp_conn *conn, const char *src,
  * with an error.
  */
 static Attrib *
-look_at_file(struct sftp_conn *conn, const char *src, Attrib *a, Attrib *room)
+look_at_file(const struct run *t, const char *src, Attrib *a, Attrib *room)
 {
 	if (a == NULL)
-		a = server_use_kept_lstat(conn, src, NULL, room);
-	if (a == NULL && sftp_stat(conn, src, 0, room) != 0)
+		a = server_use_kept_lstat(t->conn, src, NULL, room);
+	if (a == NULL && sftp_stat(t->conn, src, 0, room) != 0)
 		return NULL;
 	if (a == NULL)
 		a = room;
 	if ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
 	    S_ISREG(a->perm))
 		return a;
-	error("download %s: not a regular file", src);
+	error(t->to_conn != NULL ? "download \"%s\": not a regular file" :
+	    "download %s: not a regular file", src);
 	return NULL;
 }
 
@@ -816,7 +817,7 @@ copy_file(struct run *t, const char *src, const char *dst, Attrib *a)
 	if (t->side->is_put)
 		return copy(t, PLAN_FILE, src, dst, NULL,
 		    stat(src, &sb) == 0 ? sb.st_size : 0);
-	if ((a = look_at_file(t->conn, src, a, &room)) == NULL)
+	if ((a = look_at_file(t, src, a, &room)) == NULL)
 		return -1;
 	return copy(t, PLAN_FILE, src, dst, a,
 	    (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? a->size : 0);

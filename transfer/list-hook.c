@@ -323,7 +323,8 @@ copy_alone(const struct run *t, const char *src, const char *dst, Attrib *a)
 		return copy_stock(t, src, dst, a);
 	report_expect_file(t->side == &cross_side ? REPORT_CROSS :
 	    is_put ? REPORT_PUT : REPORT_GET, src, dst);
-	r = t->side != &cross_side && copy_can(t->conn, t->resume) ?
+	r = copy_can(t->conn, t->resume) &&
+	    (t->to_conn == NULL || copy_can(t->to_conn, 0)) ?
 	    copy_file(&one, src, dst, a) : copy_stock(t, src, dst, a);
 	bytes = server_moved(q) - bytes;
 	if (!is_tuned && r == 0 && stat(is_put ? src : dst, &sb) == 0)
