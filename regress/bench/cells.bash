@@ -405,12 +405,15 @@ cell_connections() {
 }
 
 connections_jobs() {	# BYTES CC
-	local d target='rate>=3*single'
+	local d p target='rate>=3*single'
 	[ "$2" = cubic ] || target='rate>=1*single~'
 	for d in get put; do
-		set -- "$1" "$2" "v_login hayate hayate" v_scp hayate hayate "$1" $d
-		job hayate scp $d "$1" - "${@:3}"
-		job hayate 'scp -j auto' $d "$1" "$target" "${@:3}" -j auto
+		for p in ${BUILDS/stock/}; do
+			set -- "$1" "$2" "v_login $p $p" v_scp "$p" "$p" "$1" $d
+			job "$p" scp $d "$1" - "${@:3}"
+			job "$p" 'scp -j auto' $d "$1" \
+			    "$(target_for "$p" "$target")" "${@:3}" -j auto
+		done
 	done
 }
 
