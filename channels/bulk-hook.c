@@ -146,7 +146,7 @@ size_t
 bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
 {
 	static size_t largest;
-	size_t most;
+	size_t most, lent;
 
 	if (len >= PACKET_STOCK)
 		bulk_id = c->self;
@@ -160,6 +160,9 @@ bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
 		bulk_widen_pipe(c->rfd);
 	most = bulk_path_rate(ssh) * BULK_PACKET_US / 1000000;
 	len = MINIMUM(len, MAXIMUM(most, PACKET_STOCK));
+	lent = hop_lent(c->rfd);
+	if (lent <= len && lent > len / 2)
+		len = hop_cut(sshbuf_len(c->input), lent);
 	if (len > MAXIMUM(largest, PACKET_STOCK)) {
 		largest = len;
 		debug3("channel %d: packets of up to %zu bytes", c->self, len);
@@ -190,7 +193,7 @@ may_pass(const struct Channel *c)
 {
 	int flags;
 
-	return c->type == SSH_CHANNEL_OPEN && c->wfd != -1 && !c->isatty &&
+	return c->type == SSH_CHANNEL_OPEN && !c->isatty &&
 	    !c->datagram && c->output_filter == NULL &&
 	    sshbuf_len(c->output) == 0 && hayopt_get()->hayate &&
 	    (flags = fcntl(c->wfd, F_GETFL)) != -1 &&
@@ -202,8 +205,10 @@ bulk_pass(struct Channel *c, const u_char **data, size_t *len)
 {
 	ssize_t n;
 
-	if (*len < PASS_LEAST || !may_pass(c) ||
-	    (n = hop_write(c->wfd, *data, *len)) <= 0)
+	if (*len < PASS_LEAST || c->wfd == -1)
+		return 0;
+	hop_set_piece(c->wfd, *len);
+	if (!may_pass(c) || (n = hop_write(c->wfd, *data, *len)) <= 0)
 		return 0;
 	*data += n;
 	*len -= (size_t)n;

@@ -33,6 +33,8 @@
 struct hop {
 	struct ring *reads, *writes;
 	struct sshbuf *borrower;	/* of a slot of "reads"; or NULL */
+	size_t	 lent;			/* the last time */
+	size_t	 piece;			/* hop_cut() of "writes" */
 	int	 is_offered, memory;	/* that ssh may open */
 };
 static struct hop *hops;
@@ -333,7 +335,16 @@ borrow(int fd, struct sshbuf *buf, ssize_t *n)
 	if ((r = sshbuf_lend(buf, p, *n, end_loan, (void *)(intptr_t)fd)) != 0)
 		fatal_fr(r, "lend");
 	hop_of(fd)->borrower = buf;
+	hop_of(fd)->lent = (size_t)*n;
 	return 0;
+}
+
+size_t
+hop_lent(int fd)
+{
+	struct hop *h = hop_of(fd);
+
+	return h == NULL ? 0 : h->lent;
 }
 
 int
@@ -386,13 +397,29 @@ hop_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
 	return r;
 }
 
+size_t
+hop_cut(size_t len, size_t piece)
+{
+	if (piece == 0 || len <= piece)
+		return len;
+	return len % piece != 0 ? len % piece : piece;
+}
+
 ssize_t
 hop_write(int fd, const void *p, size_t len)
 {
 	if (writes(fd) == NULL)
 		attach_expected(fd, RING_OUTPUT);
-	return writes(fd) == NULL ? write(fd, p, len) :
-	    ring_write(writes(fd), p, len);
+	if (writes(fd) == NULL)
+		return write(fd, p, len);
+	return ring_write(writes(fd), p, hop_cut(len, hop_of(fd)->piece));
+}
+
+void
+hop_set_piece(int fd, size_t len)
+{
+	if (writes(fd) != NULL)
+		hop_of(fd)->piece = len;
 }
 
 size_t

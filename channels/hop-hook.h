@@ -61,6 +61,17 @@ void	hop_expect(int memory);
 int	hop_read(int fd, struct sshbuf *, size_t most, size_t *len);
 ssize_t	hop_write(int fd, const void *, size_t len);
 
+/*
+ * A message that is a slot at one end should be a packet, and a slot at the
+ * other end, where it can be used in place then. So what was gathered is cut
+ * where its last piece of the usual length begins: hop_cut() of "len" bytes that
+ * end with such pieces says how many come first. hop_set_piece() tells the usual
+ * length of what is written, hop_lent() that of what is read; 0: not known.
+ */
+size_t	hop_cut(size_t len, size_t piece);
+void	hop_set_piece(int fd, size_t len);
+size_t	hop_lent(int fd);
+
 /* Unless NULL: hop_read() has come to the end of "fd". */
 extern void (*hop_ended)(int fd);
 

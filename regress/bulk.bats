@@ -256,6 +256,77 @@ joins() {
 	[ "$(joins -O)" = 0 ]
 }
 
+# in_ring FILE: a library that appends to FILE the program, and "ring" or "own",
+# for each large piece of a file that it reads or writes
+in_ring() {
+	cc -shared -fPIC -o "$BATS_TEST_TMPDIR/in-ring.so" -xc - <<-END
+	#define _GNU_SOURCE
+	#include <sys/syscall.h>
+	#include <errno.h>
+	#include <stdio.h>
+	#include <string.h>
+	#include <unistd.h>
+	static void
+	note(const void *p, size_t n)
+	{
+		unsigned long from, to, at = (unsigned long)p;
+		const char *where = "own";
+		char line[500];
+		FILE *f;
+
+		if (n < 100000 || (f = fopen("/proc/self/maps", "r")) == NULL)
+			return;
+		while (fgets(line, sizeof(line), f) != NULL) {
+			if (strstr(line, "/memfd:hayate-ring") != NULL &&
+			    sscanf(line, "%lx-%lx", &from, &to) == 2 &&
+			    from <= at && at < to)
+				where = "ring";
+		}
+		fclose(f);
+		if ((f = fopen("$1", "a")) != NULL) {
+			fprintf(f, "%s %s\n", program_invocation_short_name, where);
+			fclose(f);
+		}
+	}
+	ssize_t read(int fd, void *p, size_t n)
+	{ note(p, n); return syscall(SYS_read, fd, p, n); }
+	ssize_t write(int fd, const void *p, size_t n)
+	{ note(p, n); return syscall(SYS_write, fd, p, n); }
+	ssize_t pread(int fd, void *p, size_t n, off_t off)
+	{ note(p, n); return syscall(SYS_pread64, fd, p, n, off); }
+	ssize_t pwrite(int fd, const void *p, size_t n, off_t off)
+	{ note(p, n); return syscall(SYS_pwrite64, fd, p, n, off); }
+	END
+}
+
+# share FILE PROGRAM: percent of its large pieces that lay in a ring
+share() {
+	awk -v p="$2" '$1 == p { n++; r += $2 == "ring" }
+	    END { print n ? int(100 * r / n) : "none" }' "$1"
+}
+
+# What comes while a ring is full, or a window, is gathered and copied.
+@test "scp and sftp-server read and write files where the ring lies" {
+	local at=$BATS_TEST_TMPDIR/at lib=$BATS_TEST_TMPDIR/in-ring.so d way
+	local far=$BATS_TEST_TMPDIR/far here=$BATS_TEST_TMPDIR/here reads writes
+	in_ring "$at"
+	head -c 30000000 /dev/urandom >"$far"
+	sshd_up hayate:ring "SetEnv LD_PRELOAD=$lib"
+	for d in get put; do
+		way=("ring:$far" "$here")
+		[ $d = get ] || way=("$far" "ring:$here")
+		rm -f "$at" "$here"
+		LD_PRELOAD=$lib copy "${way[@]}"
+		cmp "$far" "$here"
+		sort "$at" | uniq -c
+		reads=scp writes=sftp-server
+		[ $d = put ] || reads=sftp-server writes=scp
+		true_ "$(share "$at" $reads) >= 70"
+		true_ "$(share "$at" $writes) >= 1"
+	done
+	sshd_down ring
+}
+
 @test "a script between scp and ssh hands the memory on" {
 	printf '#!/bin/sh\nexec %s "$@"\n' "$(bin ssh)" >"$BATS_TEST_TMPDIR/with"
 	chmod +x "$BATS_TEST_TMPDIR/with"
