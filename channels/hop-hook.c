@@ -33,6 +33,7 @@
 struct hop {
 	struct ring *reads, *writes;
 	struct sshbuf *borrower;	/* of a slot of "reads"; or NULL */
+	pid_t	 borrowed_by;
 	size_t	 lent;			/* the last time */
 	size_t	 piece;			/* hop_cut() of "writes" */
 	int	 is_offered, memory;	/* that ssh may open */
@@ -311,13 +312,17 @@ writes(int fd)
 
 void (*hop_ended)(int fd);
 
-/* The borrower of "fd" has used the slot. */
+/*
+ * The borrower of "fd" has used the slot. A child that closes what it does not
+ * need says nothing for its parent.
+ */
 static void
 end_loan(void *fd)
 {
 	struct hop *h = hop_of((int)(intptr_t)fd);
 
-	ring_return(h->reads);
+	if (h->borrowed_by == getpid())
+		ring_return(h->reads);
 	h->borrower = NULL;
 }
 
@@ -335,6 +340,7 @@ borrow(int fd, struct sshbuf *buf, ssize_t *n)
 	if ((r = sshbuf_lend(buf, p, *n, end_loan, (void *)(intptr_t)fd)) != 0)
 		fatal_fr(r, "lend");
 	hop_of(fd)->borrower = buf;
+	hop_of(fd)->borrowed_by = getpid();
 	hop_of(fd)->lent = (size_t)*n;
 	return 0;
 }
@@ -353,8 +359,13 @@ hop_take(int fd, struct sshbuf *buf, size_t most, ssize_t *n)
 	u_char *p;
 	int r, saved;
 
-	if (reads(fd) != NULL && sshbuf_len(buf) == 0 && !borrow(fd, buf, n))
-		return 0;
+	/* One slot at a time: what was lent before goes back. */
+	if (reads(fd) != NULL && sshbuf_len(buf) == 0) {
+		if ((r = sshbuf_own(buf)) != 0)
+			return r;
+		if (!borrow(fd, buf, n))
+			return 0;
+	}
 	if ((r = sshbuf_reserve(buf, most, &p)) != 0)
 		return r;
 	*n = reads(fd) == NULL ? read(fd, p, most) :
@@ -464,9 +475,11 @@ hop_is_full(int fd, size_t len)
 {
 	struct ring *r = writes(fd);
 
-	if (r == NULL || (ring_space_now(r, 1) == NULL && !ring_is_on(r)))
+	int has_room = r != NULL && ring_space_now(r, 1) != NULL;
+
+	if (r == NULL || !ring_is_on(r))
 		return len >= BACKLOG_MAX;
-	return len >= SHARE_MAX || ring_space_now(r, 1) == NULL;
+	return len >= SHARE_MAX || (!has_room && !ring_is_withheld(r));
 }
 
 int

@@ -107,8 +107,9 @@ void	*hop_space_now(int fd, size_t len);
 int	hop_post(int fd, size_t len);
 
 /*
- * Whether more than "len" bytes that wait already are of no use now: a ring has
- * no room, or would soon have a slot that cannot be filled in place.
+ * Whether more should not be sent now, while "len" bytes wait already: a ring
+ * has no room, or data would be copied behind what waits. Returns 0 where a ring
+ * is broken, so that the next write fails.
  */
 int	hop_is_full(int fd, size_t len);
 

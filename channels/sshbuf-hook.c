@@ -218,7 +218,6 @@ make_room(struct sshbuf *buf, size_t len)
  * Loans
  */
 
-/* Nothing is left of the content. */
 static void
 end_loan(struct sshbuf *buf)
 {
@@ -228,14 +227,6 @@ end_loan(struct sshbuf *buf)
 	buf->cd = buf->d;
 	buf->off = buf->size = 0;
 	was.ended(was.arg);
-}
-
-/* A child may still look at what was lent. */
-static void
-end_used_loan(struct sshbuf *buf)
-{
-	if (is_lent(buf) && buf->refcount == 1)
-		end_loan(buf);
 }
 
 int
@@ -546,10 +537,8 @@ sshbuf_consume(struct sshbuf *buf, size_t len)
 	if (len > buf->size - buf->off)
 		return SSH_ERR_MESSAGE_INCOMPLETE;
 	buf->off += len;
-	if (buf->off == buf->size) {
-		end_used_loan(buf);
+	if (buf->off == buf->size)
 		buf->off = buf->size = 0;
-	}
 	return 0;
 }
 
@@ -576,7 +565,5 @@ sshbuf_consume_end(struct sshbuf *buf, size_t len)
 	if (len > buf->size - buf->off)
 		return SSH_ERR_MESSAGE_INCOMPLETE;
 	buf->size -= len;
-	if (buf->off == buf->size)
-		end_used_loan(buf);
 	return 0;
 }

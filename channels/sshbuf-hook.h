@@ -28,16 +28,19 @@ int	sshbuf_raise_max(struct sshbuf *, size_t max_size);
 void	sshbuf_give_back(struct sshbuf *);
 
 /*
- * An empty buffer gets "len" bytes as its content, without a copy: they stay
- * where they are until they are consumed, or the buffer is reset or freed. Then
- * "ended" is called once. Whoever would change the buffer before gets a copy of
- * what is left, which ends the loan as well. A child keeps the loan as it keeps
- * other memory. Returns 0 or SSH_ERR_*, and then nothing is lent.
+ * An empty buffer gets "len" bytes as its content, without a copy. They must
+ * stay where they are until "ended" is called, once: when the buffer is reset or
+ * freed, and before anything else becomes its content. So what was consumed can
+ * be used as in any buffer. Whoever would change the buffer gets a copy of what
+ * is left. Returns 0 or SSH_ERR_*, and then nothing is lent.
  */
 int	sshbuf_lend(struct sshbuf *, const void *, size_t len,
     void (*ended)(void *), void *arg);
 
-/* Ends the loan, if there is one, with a copy. Returns 0 or SSH_ERR_*. */
+/*
+ * Ends the loan, if there is one, with a copy of what is left. Returns 0 or
+ * SSH_ERR_*.
+ */
 int	sshbuf_own(struct sshbuf *);
 
 #endif /* HAYATE_SSHBUF_HOOK_H */

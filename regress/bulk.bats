@@ -96,6 +96,11 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	done
 }
 
+@test "a slot that is lent stays, whoever closes, forks, fills or withholds" {
+	make -s -C "$BUILD/hayate" hop-test >&2
+	[ "$("$BUILD/hayate/hop-test")" = ok ]
+}
+
 @test "a backlog of 600 MiB takes no more than itself, and goes back as it is taken" {
 	local most half rest
 	make -s -C "$BUILD/hayate" sshbuf-model >&2
@@ -254,6 +259,65 @@ joins() {
 	[ "$(joins -R 3)" = 0 ]
 	[ "$(joins -o Hayate=no)" = 0 ]
 	[ "$(joins -O)" = 0 ]
+}
+
+# Each session is a child of the process that reads the slots.
+@test "sessions that come and go on one connection harm no copy over it" {
+	local ctl=$BATS_TEST_TMPDIR/ctl pid n=0
+	truncate -s 2G "$BATS_TEST_TMPDIR/zeros"
+	client -M -S "$ctl" -f -N -o ControlPersist=yes hayate </dev/null
+	copy -q -o ControlPath="$ctl" "hayate:$BATS_TEST_TMPDIR/zeros" /dev/null \
+	    2>"$BATS_TEST_TMPDIR/err" &
+	pid=$!
+	while kill -0 $pid 2>/dev/null; do
+		client -S "$ctl" hayate true </dev/null
+		n=$((n + 1))
+	done
+	wait $pid
+	client -S "$ctl" -O exit hayate
+	true_ "$n >= 5"
+}
+
+# Its window is 64 KiB, so a packet may use all of it. What comes before makes
+# packets as large.
+@test "a message to an agent, and its answer, may be longer than its window" {
+	local n agent=$BATS_TEST_TMPDIR/agent pid
+	cat >"$BATS_TEST_TMPDIR/echo" <<-END
+	import socket
+	s = socket.socket(socket.AF_UNIX)
+	s.bind("$agent")
+	s.listen()
+	while True:
+	    c, _ = s.accept()
+	    while head := c.recv(4, socket.MSG_WAITALL):
+	        n = int.from_bytes(head, "big")
+	        text = c.recv(n, socket.MSG_WAITALL)
+	        if n == 1:
+	            head, text = bytes([0, 0, 0, 5]), bytes([12, 0, 0, 0, 0])
+	        c.sendall(head + text)
+	END
+	cat >"$BATS_TEST_TMPDIR/ask" <<-END
+	import os, socket, sys
+	s = socket.socket(socket.AF_UNIX)
+	s.connect(os.environ["SSH_AUTH_SOCK"])
+	n = int(sys.argv[1])
+	text = n.to_bytes(4, "big") + os.urandom(n)
+	s.sendall(text)
+	got = b""
+	while len(got) < len(text):
+	    got += s.recv(1 << 20)
+	sys.exit(got != text)
+	END
+	python3 "$BATS_TEST_TMPDIR/echo" 3>&- &
+	pid=$!
+	poll 5 test -S "$agent"
+	for n in 60000 100000 200000 300000; do
+		timeout 20 "$(bin ssh)" -A -o IdentityAgent="$agent" \
+		    -F "$BATS_FILE_TMPDIR/ssh_config" hayate \
+		    "head -c 200000000 /dev/zero; python3 $BATS_TEST_TMPDIR/ask $n" \
+		    >/dev/null 3>&-
+	done
+	kill $pid
 }
 
 # in_ring FILE: a library that appends to FILE the program, and "ring" or "own",

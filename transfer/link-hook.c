@@ -5,7 +5,8 @@
 
 /*
  * See link-hook.h. A message is built in place in the buffer of what is to be
- * sent, and a reply is read in place, so data is copied by the kernel only.
+ * sent, or with its data in a slot of the ring (link_data()). A reply is read in
+ * place. So data is copied by the kernel only.
  */
 
 #include "includes.h"
@@ -41,7 +42,7 @@ struct link {
 	struct sshbuf *message;		/* a view of "from"; NULL: none */
 	struct sshbuf *from;		/* "in", or replies that are there */
 	size_t taken;			/* bytes of "from" that it has */
-	int waits;			/* for room, with a request */
+	int waits;			/* link_is_full() has said so */
 	size_t begun;			/* where in "out" the request begins */
 	u_char *in_ring;		/* where its data is; NULL: in "out" */
 	int lost;

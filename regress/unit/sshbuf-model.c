@@ -121,37 +121,44 @@ put(struct sshbuf *b, int reserve)
 	model_end += len;
 }
 
-/* What is lent. When the loan is over, others use it, and it has no content. */
-static u_char area[MOST];
-static int is_lent;
+/*
+ * What is lent: one area, and then the other. When a loan is over, others use
+ * the area, and it has no content. Until then it has all, used or not.
+ */
+static u_char area[2][MOST];
+static const u_char *lent;
+static u_char lent_last;
+static size_t lent_len;
 
 static void
 end_loan(void *arg)
 {
-	if (arg != area || !is_lent)
+	if (arg != lent)
 		errx(1, "a loan ends that is none");
-	memset(area, FRESH, sizeof(area));
-	is_lent = 0;
+	memset(arg, FRESH, MOST);
+	lent = NULL;
 }
 
 static void
 lend(struct sshbuf *b)
 {
 	size_t len = 1 + pick_size(), i;
-	int r, was_lent = is_lent, fits = model_off == model_end &&
-	    len <= sshbuf_max_size(b);
+	u_char *p = lent == area[0] ? area[1] : area[0];
+	int r, fits = len <= sshbuf_max_size(b);
 
-	if (!was_lent)
-		for (i = 0; i < len; i++)
-			area[i] = (u_char)(0x80 | pick(0x7f));
-	r = sshbuf_lend(b, area, len, end_loan, area);
-	if (!fits && r != 0)
-		return;
-	if ((r == 0) != fits || was_lent)
+	for (i = 0; i < len; i++)
+		p[i] = (u_char)(0x80 | pick(0x7f));
+	if (((r = sshbuf_lend(b, p, len, end_loan, p)) == 0) != fits)
 		errx(1, "%zu bytes lent: %d", len, r);
-	is_lent = 1;
+	if (!fits)
+		return;
+	if (lent != NULL)
+		errx(1, "a loan is left when there is another");
+	lent = p;
+	lent_last = p[len - 1];
+	lent_len = len;
 	loans++;
-	memcpy(model, area, len);
+	memcpy(model, p, len);
 	model_off = 0;
 	model_end = len;
 }
@@ -185,7 +192,7 @@ static void
 operate(struct sshbuf *b)
 {
 	size_t alloc = sshbuf_alloc(b), what = pick(99);
-	int was_lent = is_lent;
+	int was_lent = lent != NULL;
 
 	if (model_off == model_end && pick(1))
 		lend(b);
@@ -203,9 +210,9 @@ operate(struct sshbuf *b)
 		(void)sshbuf_set_max_size(b, model_end - model_off +
 		    pick(MOST - (model_end - model_off)));
 	growths += sshbuf_alloc(b) > alloc;
-	kept += was_lent && is_lent;
-	if (is_lent && sshbuf_len(b) == 0)
-		errx(1, "a loan is left of which nothing is");
+	kept += was_lent && lent != NULL;
+	if (lent != NULL && lent[lent_len - 1] != lent_last)
+		errx(1, "what is lent has changed");
 	if (sshbuf_len(b) != model_end - model_off ||
 	    memcmp(sshbuf_ptr(b), model + model_off, sshbuf_len(b)) != 0)
 		errx(1, "the content differs");
@@ -327,7 +334,7 @@ main(int argc, char **argv)
 	for (i = 0; i < n; i++)
 		operate(b);
 	sshbuf_free(b);
-	if (is_lent)
+	if (lent != NULL)
 		errx(1, "a loan outlives its buffer");
 	watching = 0;
 	for (i = 0; i < 200; i++)

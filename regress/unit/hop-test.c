@@ -1,0 +1,205 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * hop-test: what a buffer that borrows a slot (channels/hop-hook.h) means to
+ * others: a child, whoever closes the descriptor, and a link that looks for
+ * room. One process plays both ends. Prints the first claim that does not hold
+ * and exits with 1.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sshbuf.h"
+
+#include "hop-hook.h"
+
+#define SLOT	(256 * 1024)
+#define LEN	200000
+#define SLOTS	8
+
+static int in[2], out[2];	/* of the program: a pipe, sockets */
+static u_char bytes[SLOT];
+
+static void
+claim(int so, const char *what)
+{
+	if (!so)
+		errx(1, "not so: %s (errno %d)", what, errno);
+}
+
+static void
+fill(u_char with)
+{
+	memset(bytes, with, sizeof(bytes));
+}
+
+/* Both ends are this process's: what is written to out[1] is read from out[0]. */
+static void
+begin(void)
+{
+	size_t n;
+	struct sshbuf *b = sshbuf_new();
+
+	claim(b != NULL && pipe(in) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM, 0, out) == 0 &&
+	    fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 &&
+	    fcntl(out[1], F_SETFL, O_NONBLOCK) == 0, "there are descriptors");
+	hop_offer(in, out);
+	hop_accept(in[0], out[1]);
+	fill(1);
+	claim(hop_write(out[1], bytes, 10) == 10 &&
+	    hop_read(out[0], b, SLOT, &n) == 0 && n == 10, "a record arrives");
+	sshbuf_free(b);
+}
+
+static void
+end(void)
+{
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		hop_forget(in[i]);
+		hop_forget(out[i]);
+		close(in[i]);
+		close(out[i]);
+	}
+}
+
+static struct sshbuf *
+borrow(u_char with)
+{
+	struct sshbuf *b = sshbuf_new();
+	size_t n;
+
+	fill(with);
+	claim(b != NULL && hop_write(out[1], bytes, LEN) == LEN &&
+	    hop_read(out[0], b, SLOT, &n) == 0 && n == LEN &&
+	    sshbuf_ptr(b)[LEN - 1] == with, "a slot is read");
+	return b;
+}
+
+/* sshd-session starts a program while a transfer goes on. */
+static void
+check_child(void)
+{
+	struct sshbuf *b;
+	int go[2], status, i;
+	pid_t child;
+
+	begin();
+	b = borrow(2);
+	claim(pipe(go) == 0, "there is a pipe");
+	if ((child = fork()) == 0) {
+		close(go[1]);
+		(void)read(go[0], bytes, 1);
+		hop_forget(out[0]);
+		sshbuf_free(b);
+		_exit(0);
+	}
+	for (i = 0; i < SLOTS; i++) {
+		sshbuf_free(b);
+		b = borrow((u_char)(3 + i));
+	}
+	close(go[1]);
+	claim(waitpid(child, &status, 0) == child && status == 0,
+	    "a child closes what it does not need");
+	claim(hop_write(out[1], bytes, LEN) == LEN, "and the parent has room");
+	sshbuf_free(b);
+	close(go[0]);
+	end();
+}
+
+/* What was read stays when the descriptor is closed. */
+static void
+check_closing(void)
+{
+	struct sshbuf *b;
+
+	begin();
+	b = borrow(7);
+	hop_forget(out[0]);
+	claim(sshbuf_len(b) == LEN && sshbuf_ptr(b)[0] == 7 &&
+	    sshbuf_ptr(b)[LEN - 1] == 7, "the content outlives the memory");
+	sshbuf_free(b);
+	end();
+}
+
+/* What was consumed is there until the next read (process_write()). */
+static void
+check_consumed(void)
+{
+	struct sshbuf *b;
+	const u_char *p;
+	size_t i, n;
+
+	begin();
+	b = borrow(9);
+	p = sshbuf_ptr(b);
+	claim(sshbuf_consume(b, LEN) == 0, "all is consumed");
+	fill(10);
+	while (hop_write(out[1], bytes, LEN) == LEN)
+		;
+	claim(errno == EAGAIN && hop_is_full(out[1], 0), "a ring is full");
+	for (i = 0; i < LEN; i++)
+		claim(p[i] == 9, "what was consumed stays");
+	claim(hop_read(out[0], b, SLOT, &n) == 0 && n == LEN &&
+	    sshbuf_ptr(b)[0] == 10, "the next one comes");
+	claim(!hop_is_full(out[1], 0), "and there is room");
+	sshbuf_free(b);
+	end();
+}
+
+/* A reader that frees nothing: the writer may write, which is an error. */
+static void
+check_withheld(void)
+{
+	char record[16];
+	int n = 0;
+
+	begin();
+	while (hop_write(out[1], bytes, 1) == 1)
+		claim(read(out[0], record, sizeof(record)) ==
+		    (ssize_t)sizeof(record) && n++ < 100, "a record is taken");
+	claim(errno == EPROTO && !hop_is_full(out[1], 0),
+	    "nobody waits for slots that are withheld");
+	end();
+}
+
+static void
+check_cut(void)
+{
+	claim(hop_cut(100, 0) == 100 && hop_cut(100, 200) == 100 &&
+	    hop_cut(200, 200) == 200 && hop_cut(400, 200) == 200 &&
+	    hop_cut(450, 200) == 50,
+	    "pieces of the usual length are at the end");
+}
+
+int
+main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	check_child();
+	check_closing();
+	check_consumed();
+	check_withheld();
+	check_cut();
+	puts("ok");
+	return 0;
+}
