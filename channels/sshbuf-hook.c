@@ -504,7 +504,7 @@ sshbuf_allocate(struct sshbuf *buf, size_t len)
 	int r;
 
 	if ((r = sshbuf_check_reserve(buf, len)) != 0 ||
-	    (r = sshbuf_own(buf)) != 0)
+	    (is_lent(buf) && (r = sshbuf_own(buf)) != 0))
 		return r;
 	if (buf->size + len <= buf->alloc)
 		return 0;

@@ -122,7 +122,7 @@ before_fatal(void *tree)
 	}
 	if (links_left(&t->team) != NULL)
 		error(LEFT_TEXT, links_left(&t->team));
-	for (i = 1; i < LINKS_MOST; i++) {
+	for (i = 1; i < t->team.end; i++) {
 		if (t->team.link[i] != NULL)
 			close(t->team.fd[i]);
 	}
@@ -260,7 +260,7 @@ set_lanes(struct run *t)
 	unsigned int i, up = 0, takes = 0;
 	int has = 0;
 
-	for (i = 0; i < LINKS_MOST; i++) {
+	for (i = 0; i < t->team.end; i++) {
 		if (!links_is_up(&t->team, i))
 			continue;
 		has |= i == 0 ? 0 : landing_has(t->team.told[i]);

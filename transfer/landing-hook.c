@@ -51,13 +51,15 @@ landing_begin(struct run *t, struct file *file, struct job *j,
     const struct stat *sb)
 {
 	struct landing_conf conf = { .size = file->size,
-	    .in_place = t->in_place, .preserve = t->preserve,
-	    .number = arc4random_uniform(LEFT_NAMES) };
-	int streams = tell_offers(t->team.main_fd);
+	    .in_place = t->in_place, .preserve = t->preserve };
+	int streams;
 
+	if (!landing_may_begin(t, file->size) || file->sparse)
+		return;
+	conf.number = arc4random_uniform(LEFT_NAMES);
+	streams = tell_offers(t->team.main_fd);
 	/* A file that its owner may not write is not opened again. */
-	if (!landing_may_begin(t, file->size) || file->sparse ||
-	    !plan_lands(t->s, j, &conf, (file->a.perm & S_IWUSR) != 0 ? 0 :
+	if (!plan_lands(t->s, j, &conf, (file->a.perm & S_IWUSR) != 0 ? 0 :
 	    LANDING_HAS_RENAME, streams > 1 ? streams - 1 : FILES_MOST))
 		return;
 	file->hidden = hidden_name(file->dst, file->size, &sb->st_mtim);

@@ -263,6 +263,7 @@ links_begin(struct links *t, int main_fd, struct links_kept *kept,
 	t->kept = kept;
 	hosts_begin(&kept->hosts, main_fd);
 	t->link[0] = link;
+	t->end = 1;
 	t->told[0] = LINKS_SPEAKS;
 	t->is_full = !may_grow(t);
 	t->before_fatal = before_fatal;
@@ -287,7 +288,7 @@ links_end(struct links *t)
 	int is_busy;
 
 	proof_witness_free(t->witness);
-	for (i = 1; i < LINKS_MOST; i++) {
+	for (i = 1; i < t->end; i++) {
 		if (t->link[i] == NULL)
 			continue;
 		is_busy = t->proof[i] != NULL;
@@ -340,7 +341,7 @@ links_size(const struct links *t)
 {
 	unsigned int i, n = 0;
 
-	for (i = 0; i < LINKS_MOST; i++)
+	for (i = 0; i < t->end; i++)
 		n += links_is_up(t, i);
 	return n;
 }
@@ -350,7 +351,7 @@ links_apart(const struct links *t)
 {
 	unsigned int i, bits = 0;
 
-	for (i = 1; i < LINKS_MOST; i++) {
+	for (i = 1; i < t->end; i++) {
 		if (t->link[i] != NULL && t->host[i] != 0)
 			bits |= 1U << i;
 	}
@@ -594,6 +595,7 @@ grow(struct links *t)
 	}
 	conf.fd_in = conf.fd_out = t->fd[place];
 	t->link[place] = link_new(&conf);
+	t->end = MAXIMUM(t->end, place + 1);
 	if (t->told[place] == LINKS_NEW) {
 		/* The version stands where others have their ID. */
 		link_begin(t->link[place], SSH2_FXP_INIT,
@@ -636,7 +638,7 @@ links_move(struct links *t, int wake_fd, int ms)
 	struct link *links[LINKS_MOST + 1];
 	unsigned int i, n = 0;
 
-	for (i = 0; i < LINKS_MOST; i++) {
+	for (i = 0; i < t->end; i++) {
 		if (t->link[i] != NULL)
 			links[n++] = t->link[i];
 	}
@@ -704,7 +706,7 @@ links_next(struct links *t, unsigned int *i)
 {
 	struct sshbuf *m;
 
-	for (*i = 0; *i < LINKS_MOST; ++*i) {
+	for (*i = 0; *i < t->end; ++*i) {
 		while (t->link[*i] != NULL &&
 		    (m = link_take(t->link[*i])) != NULL) {
 			if (t->told[*i] < 0)
@@ -716,5 +718,6 @@ links_next(struct links *t, unsigned int *i)
 		    link_is_lost(t->link[*i]) && lose(t, *i))
 			return NULL;
 	}
+	*i = LINKS_MOST;
 	return NULL;
 }

@@ -88,6 +88,7 @@ struct links {
 	int	 main_fd;
 	struct links_kept *kept;
 	struct link *link[LINKS_MOST];	/* NULL: none */
+	unsigned int end;		/* none is from this place on */
 	int	 fd[LINKS_MOST];
 	int	 told[LINKS_MOST];	/* of LINKS_*, or one of these: */
 #define LINKS_NEW	(-2)		/* no INIT */

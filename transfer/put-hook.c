@@ -384,28 +384,41 @@ begin_dir(struct run *t, struct file *file)
 
 /* Returns 0, or -1 with a text. */
 static int
-begin_file(struct run *t, struct file *file)
+begin_file(struct run *t, struct file *file, struct stat *sb)
 {
-	struct stat sb;
-
 	debug2_f("upload local \"%s\" to remote \"%s\"", file->src, file->dst);
 	if ((file->fd = open(file->src, O_RDONLY)) == -1) {
 		SAY(file, "open local \"%s\": %s", file->src, strerror(errno));
 		return -1;
 	}
-	if (fstat(file->fd, &sb) == -1) {
+	if (fstat(file->fd, sb) == -1) {
 		SAY(file, "fstat local \"%s\": %s", file->src,
 		    strerror(errno));
 		return -1;
 	}
-	if (!S_ISREG(sb.st_mode)) {
+	if (!S_ISREG(sb->st_mode)) {
 		SAY(file, "local \"%s\" is not a regular file", file->src);
 		return -1;
 	}
-	file->size = sb.st_size;
-	stat_to_attrib(&sb, &file->a);
+	file->size = sb->st_size;
+	stat_to_attrib(sb, &file->a);
 	file->a.perm &= 0777;
 	return 0;
+}
+
+static void
+go_on(struct run *t, struct file *file, struct job *j, const struct stat *sb)
+{
+	/* What tells no limits may refuse a WRITE behind the end. */
+	file->sparse = server_handles(t->server) != 0 &&
+	    sparse_is_worth(sb, landing_may_begin(t, file->size),
+	    t->alone) && sparse_has_hole(file->fd, sb);
+	if (file->sparse)
+		plan_look(j);
+	landing_begin(t, file, j, sb);
+	file->over = plan_over(j, file->is_new);
+	file->clears = !t->in_place && !file->over && !t->alone &&
+	    !file->is_new && file->hidden == NULL && plan_clear(t->s, j);
 }
 
 void
@@ -414,25 +427,17 @@ put_go_on(struct run *t, struct file *file, struct job *j)
 	struct stat sb;
 
 	/* The rest of a file is sent whole, to where it belongs. */
-	if (file->from > 0 || fstat(file->fd, &sb) == -1)
-		return;
-	/* What tells no limits may refuse a WRITE behind the end. */
-	file->sparse = server_handles(t->server) != 0 &&
-	    sparse_is_worth(&sb, landing_may_begin(t, file->size),
-	    t->alone) && sparse_has_hole(file->fd, &sb);
-	if (file->sparse)
-		plan_look(j);
-	landing_begin(t, file, j, &sb);
-	file->over = plan_over(j, file->is_new);
-	file->clears = !t->in_place && !file->over && !t->alone &&
-	    !file->is_new && file->hidden == NULL && plan_clear(t->s, j);
+	if (file->from == 0 && fstat(file->fd, &sb) == 0)
+		go_on(t, file, j, &sb);
 }
 
 static void
 put_begin(struct run *t, struct file *file, struct job *j)
 {
+	struct stat sb;
+
 	if ((file_is_dir(j) ? begin_dir(t, file) :
-	    begin_file(t, file)) != 0) {
+	    begin_file(t, file, &sb)) != 0) {
 		file->failed = 1;
 		plan_fail(j);
 		return;
@@ -442,8 +447,9 @@ put_begin(struct run *t, struct file *file, struct job *j)
 	file->a.flags &= ~SSH2_FILEXFER_ATTR_UIDGID;
 	if (!t->preserve)
 		file->a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
-	if (plan_kind(j) == PLAN_FILE && !check_begin(t, file, j))
-		put_go_on(t, file, j);
+	if (plan_kind(j) == PLAN_FILE && !check_begin(t, file, j) &&
+	    file->from == 0)
+		go_on(t, file, j, &sb);
 }
 
 static void
