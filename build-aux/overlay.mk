@@ -90,7 +90,7 @@ clientloop.o ed25519.o kex.o kexsntrup761x25519.o poly1305.o readconf.o \
 # Test drivers of the hooks need upstream's objects. They are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = authonly-tamper pipeline-oracle poly1305-model seal-speed \
-	sshbuf-model hop-test
+	sshbuf-model hop-model
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
 HAYATE_HELPERS = packet-ends.o $(P11OBJS) $(SKOBJS)
 $(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a

@@ -200,20 +200,23 @@ may_pass(const struct Channel *c)
 	    (flags & O_NONBLOCK) != 0;
 }
 
-size_t
-bulk_pass(struct Channel *c, const u_char **data, size_t *len)
+void
+bulk_pass(struct ssh *ssh, struct Channel *c, const u_char **data, size_t *len,
+    void (*used)(struct ssh *, struct Channel *),
+    int (*tell)(struct ssh *, struct Channel *))
 {
 	ssize_t n;
 
 	if (*len < PASS_LEAST || c->wfd == -1)
-		return 0;
+		return;
 	hop_set_piece(c->wfd, *len);
 	if (!may_pass(c) || (n = hop_write(c->wfd, *data, *len)) <= 0)
-		return 0;
+		return;
 	*data += n;
 	*len -= (size_t)n;
 	c->local_consumed += (u_int)n;
-	return (size_t)n;
+	used(ssh, c);
+	tell(ssh, c);
 }
 
 u_int

@@ -53,11 +53,13 @@ int	bulk_output_poll(struct ssh *);
 /*
  * Data has come for the channel. What is large is written at once where the
  * channel's output goes, if nothing waits before it and that does not block, so
- * that it is not copied into the output first. Moves "*data" and "*len" on,
- * counts what was written as consumed, and returns how much it was: then the
- * caller tells the peer of the window. Errors are left to the next write.
+ * that it is not copied into the output first. Moves "*data" and "*len" on, and
+ * counts what was written as consumed. Then "used" notes the time, and "tell"
+ * tells the peer of the window. Errors are left to the next write.
  */
-size_t	bulk_pass(struct Channel *, const u_char **data, size_t *len);
+void	bulk_pass(struct ssh *, struct Channel *, const u_char **data,
+    size_t *len, void (*used)(struct ssh *, struct Channel *),
+    int (*tell)(struct ssh *, struct Channel *));
 
 /*
  * How many bytes of the window a peer may have used before it is told of more:

@@ -57,7 +57,7 @@ make_hop(int fd)
 	return &hops[fd];
 }
 
-static struct ring *marked;		/* this program's end that has the mark */
+static struct ring *marked;		/* this program's end with the mark */
 
 void
 hop_forget(int fd)

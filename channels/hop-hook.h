@@ -64,9 +64,10 @@ ssize_t	hop_write(int fd, const void *, size_t len);
 /*
  * A message that is a slot at one end should be a packet, and a slot at the
  * other end, where it can be used in place then. So what was gathered is cut
- * where its last piece of the usual length begins: hop_cut() of "len" bytes that
- * end with such pieces says how many come first. hop_set_piece() tells the usual
- * length of what is written, hop_lent() that of what is read; 0: not known.
+ * where its last piece of the usual length begins: hop_cut() of "len" bytes
+ * that end with such pieces says how many come first. hop_set_piece() tells the
+ * usual length of what is written, hop_lent() that of what is read; 0: not
+ * known.
  */
 size_t	hop_cut(size_t len, size_t piece);
 void	hop_set_piece(int fd, size_t len);
@@ -80,9 +81,9 @@ void	hop_forget(int fd);
 
 /*
  * Beside the bytes (ring_put_note()). In ssh: leaves a note for scp, and
- * returns the mark that scp has set; -1: there is no memory. In the SFTP server:
- * hop_mark(). In scp: reads the note of the ssh behind "fd", returns 0 or -1;
- * and sets the mark.
+ * returns the mark that scp has set; -1: there is no memory. In the SFTP
+ * server: hop_mark(). In scp: reads the note of the ssh behind "fd", returns 0
+ * or -1; and sets the mark.
  */
 int	hop_tell(const uint64_t *, size_t n);
 int	hop_mark(void);
@@ -91,8 +92,8 @@ void	hop_set_mark(int fd, unsigned int);
 
 /*
  * For scp and the SFTP server: reads up to "most" bytes into the buffer, and
- * returns in "*n" what read() would return. What is large in a ring is lent to a
- * buffer that is empty, and may be more than "most". poll() does not know of
+ * returns in "*n" what read() would return. What is large in a ring is lent to
+ * a buffer that is empty, and may be more than "most". poll() does not know of
  * what is left: hop_pending(). Returns 0 or SSH_ERR_*.
  */
 int	hop_take(int fd, struct sshbuf *, size_t most, ssize_t *n);
@@ -108,8 +109,8 @@ int	hop_post(int fd, size_t len);
 
 /*
  * Whether more should not be sent now, while "len" bytes wait already: a ring
- * has no room, or data would be copied behind what waits. Returns 0 where a ring
- * is broken, so that the next write fails.
+ * has no room, or data would be copied behind what waits. Returns 0 where a
+ * ring is broken, so that the next write fails.
  */
 int	hop_is_full(int fd, size_t len);
 

@@ -29,10 +29,10 @@ void	sshbuf_give_back(struct sshbuf *);
 
 /*
  * An empty buffer gets "len" bytes as its content, without a copy. They must
- * stay where they are until "ended" is called, once: when the buffer is reset or
- * freed, and before anything else becomes its content. So what was consumed can
- * be used as in any buffer. Whoever would change the buffer gets a copy of what
- * is left. Returns 0 or SSH_ERR_*, and then nothing is lent.
+ * stay where they are until "ended" is called, once: when the buffer is reset
+ * or freed, and before anything else becomes its content. So what was consumed
+ * can be used as in any buffer. Whoever would change the buffer gets a copy of
+ * what is left. Returns 0 or SSH_ERR_*, and then nothing is lent.
  */
 int	sshbuf_lend(struct sshbuf *, const void *, size_t len,
     void (*ended)(void *), void *arg);

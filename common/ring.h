@@ -10,10 +10,10 @@
  * costs a copy into the kernel, a copy out of it, and pages for what lies there
  * meanwhile. Here the writer copies up to a slot of 256 KiB into memory that
  * both have mapped, and sends a record of 16 bytes through the descriptor. The
- * reader takes the record, and copies the slot out or borrows it. So poll(), end
- * of file, EPIPE and waiting stay what they were: a pipe holds as many records
- * as it has pages, if each is a packet (O_DIRECT), and a socket as many as its
- * smallest buffer takes.
+ * reader takes the record, and copies the slot out or borrows it. So poll(),
+ * end of file, EPIPE and waiting stay what they were: a pipe holds as many
+ * records as it has pages, if each is a packet (O_DIRECT), and a socket as many
+ * as its smallest buffer takes.
  *
  * Nothing changes until both ends are known to take part. One process makes the
  * rings of a program's input and output, and the program attaches to them. The

@@ -97,8 +97,8 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 }
 
 @test "a slot that is lent stays, whoever closes, forks, fills or withholds" {
-	make -s -C "$BUILD/hayate" hop-test >&2
-	[ "$("$BUILD/hayate/hop-test")" = ok ]
+	make -s -C "$BUILD/hayate" hop-model >&2
+	[ "$("$BUILD/hayate/hop-model")" = ok ]
 }
 
 @test "a backlog of 600 MiB takes no more than itself, and goes back as it is taken" {

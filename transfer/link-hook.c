@@ -5,8 +5,8 @@
 
 /*
  * See link-hook.h. A message is built in place in the buffer of what is to be
- * sent, or with its data in a slot of the ring (link_data()). A reply is read in
- * place. So data is copied by the kernel only.
+ * sent, or with its data in a slot of the ring (link_data()). A reply is read
+ * in place. So data is copied by the kernel only.
  */
 
 #include "includes.h"

@@ -4,7 +4,7 @@
  */
 
 /*
- * hop-test: what a buffer that borrows a slot (channels/hop-hook.h) means to
+ * hop-model: what a buffer that borrows a slot (channels/hop-hook.h) means to
  * others: a child, whoever closes the descriptor, and a link that looks for
  * room. One process plays both ends. Prints the first claim that does not hold
  * and exits with 1.
@@ -50,7 +50,7 @@ fill(u_char with)
 	memset(bytes, with, sizeof(bytes));
 }
 
-/* Both ends are this process's: what is written to out[1] is read from out[0]. */
+/* Both ends are this process's: what out[1] gets is read from out[0]. */
 static void
 begin(void)
 {
