@@ -416,14 +416,29 @@ hop_cut(size_t len, size_t piece)
 	return len % piece != 0 ? len % piece : piece;
 }
 
+/* What was gathered while the ring was full goes as far as there is room. */
+static ssize_t
+write_pieces(struct hop *h, const u_char *p, size_t len)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = ring_write(h->writes, p + done,
+		    hop_cut(len - done, h->piece));
+		if (n > 0)
+			done += (size_t)n;
+	} while (n > 0 && done < len && h->piece != 0);
+	return done > 0 ? (ssize_t)done : n;
+}
+
 ssize_t
 hop_write(int fd, const void *p, size_t len)
 {
 	if (writes(fd) == NULL)
 		attach_expected(fd, RING_OUTPUT);
-	if (writes(fd) == NULL)
-		return write(fd, p, len);
-	return ring_write(writes(fd), p, hop_cut(len, hop_of(fd)->piece));
+	return writes(fd) == NULL ? write(fd, p, len) :
+	    write_pieces(hop_of(fd), p, len);
 }
 
 void
