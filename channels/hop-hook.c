@@ -80,6 +80,16 @@ hop_forget(int fd)
 
 /* Offering, and what takes it */
 
+/* Their numbers may have been closed by someone else, or by a parent. */
+static void
+begin_ends(int in, int out)
+{
+	make_hop(in);
+	make_hop(out);
+	hop_forget(in);
+	hop_forget(out);
+}
+
 /* The maker's ends: it writes the program's input, and reads its output. */
 static int
 open_ends(int memory, int in, int out)
@@ -89,11 +99,7 @@ open_ends(int memory, int in, int out)
 	struct ring *from = memory == -1 ? NULL :
 	    ring_open(memory, RING_OUTPUT, out);
 
-	/* Their numbers may have been closed by someone else. */
-	make_hop(in);
-	make_hop(out);
-	hop_forget(in);
-	hop_forget(out);
+	begin_ends(in, out);
 	if (to == NULL || from == NULL) {
 		verbose("no shared memory for sftp: %s", strerror(errno));
 		ring_free(to);
@@ -206,10 +212,7 @@ hop_accept(int in, int out)
 
 	if (memory == -1)
 		return;
-	make_hop(in);
-	make_hop(out);
-	hop_forget(in);
-	hop_forget(out);
+	begin_ends(in, out);
 	marked = hop_of(in)->reads = ring_attach(memory, RING_INPUT, in);
 	hop_of(out)->writes = ring_attach(memory, RING_OUTPUT, out);
 	debug("shared memory for sftp: %s", hop_of(in)->reads != NULL &&
@@ -312,6 +315,13 @@ writes(int fd)
 
 void (*hop_ended)(int fd);
 
+static ssize_t
+get(int fd, void *p, size_t len)
+{
+	return reads(fd) == NULL ? read(fd, p, len) :
+	    ring_read(reads(fd), p, len);
+}
+
 /*
  * The borrower of "fd" has used the slot. A child that closes what it does not
  * need says nothing for its parent.
@@ -368,8 +378,7 @@ hop_take(int fd, struct sshbuf *buf, size_t most, ssize_t *n)
 	}
 	if ((r = sshbuf_reserve(buf, most, &p)) != 0)
 		return r;
-	*n = reads(fd) == NULL ? read(fd, p, most) :
-	    ring_read(reads(fd), p, most);
+	*n = get(fd, p, most);
 	saved = errno;
 	r = sshbuf_consume_end(buf, most - (*n > 0 ? *n : 0));
 	errno = saved;
@@ -416,7 +425,7 @@ hop_cut(size_t len, size_t piece)
 	return len % piece != 0 ? len % piece : piece;
 }
 
-/* What was gathered while the ring was full goes as far as there is room. */
+/* As far as there is room: behind a rest that stays, all else is copied. */
 static ssize_t
 write_pieces(struct hop *h, const u_char *p, size_t len)
 {
@@ -428,7 +437,7 @@ write_pieces(struct hop *h, const u_char *p, size_t len)
 		    hop_cut(len - done, h->piece));
 		if (n > 0)
 			done += (size_t)n;
-	} while (n > 0 && done < len && h->piece != 0);
+	} while (n > 0 && ring_is_on(h->writes) && done < len);
 	return done > 0 ? (ssize_t)done : n;
 }
 
@@ -459,8 +468,7 @@ static ssize_t
 get_or_wait(int fd, void *p, size_t len)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	ssize_t n = reads(fd) == NULL ? read(fd, p, len) :
-	    ring_read(reads(fd), p, len);
+	ssize_t n = get(fd, p, len);
 
 	if (n == -1 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 		(void)poll(&pfd, 1, -1);
@@ -489,7 +497,6 @@ int
 hop_is_full(int fd, size_t len)
 {
 	struct ring *r = writes(fd);
-
 	int has_room = r != NULL && ring_space_now(r, 1) != NULL;
 
 	if (r == NULL || !ring_is_on(r))

@@ -54,9 +54,9 @@ void	hop_settle(int fd);
 void	hop_expect(int memory);
 
 /*
- * For a channel, as sshbuf_read() and write(). From a ring, a whole slot is
- * read, which may be more than "most" bytes: what is left there would not wake
- * poll().
+ * As sshbuf_read() and write(). From a ring, a whole slot is read, which may be
+ * more than "most" bytes: what is left there would not wake poll(). Into a
+ * ring, as much is written as has room, in several slots.
  */
 int	hop_read(int fd, struct sshbuf *, size_t most, size_t *len);
 ssize_t	hop_write(int fd, const void *, size_t len);
@@ -110,7 +110,8 @@ int	hop_post(int fd, size_t len);
 /*
  * Whether more should not be sent now, while "len" bytes wait already: a ring
  * has no room, or data would be copied behind what waits. Returns 0 where a
- * ring is broken, so that the next write fails.
+ * ring is broken, so that the next write fails. May go over to records, as a
+ * write does.
  */
 int	hop_is_full(int fd, size_t len);
 

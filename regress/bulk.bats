@@ -308,7 +308,7 @@ joins() {
 	    got += s.recv(1 << 20)
 	sys.exit(got != text)
 	END
-	python3 "$BATS_TEST_TMPDIR/echo" 3>&- &
+	timeout 120 python3 "$BATS_TEST_TMPDIR/echo" 3>&- &
 	pid=$!
 	poll 5 test -S "$agent"
 	for n in 60000 100000 200000 300000; do

@@ -117,21 +117,12 @@ static ssize_t
 write_some(int fd, const struct sshbuf *queue)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-	const u_char *p = sshbuf_ptr(queue);
-	size_t len = sshbuf_len(queue), done = 0;
 	ssize_t n;
 
-	/* A tail that stayed would keep replies from being made in the ring. */
-	do {
-		n = hop_write(fd, p + done, len - done);
-		if (n > 0)
-			done += n;
-		else if (done == 0 && n == -1 && errno == EAGAIN)
-			(void)poll(&pfd, 1, -1);
-		else
-			return done > 0 ? (ssize_t)done : n;
-	} while (done < len);
-	return done;
+	while ((n = hop_write(fd, sshbuf_ptr(queue),
+	    sshbuf_len(queue))) == -1 && errno == EAGAIN)
+		(void)poll(&pfd, 1, -1);
+	return n;
 }
 
 ssize_t

@@ -409,6 +409,9 @@ begin_file(struct run *t, struct file *file, struct stat *sb)
 static void
 go_on(struct run *t, struct file *file, struct job *j, const struct stat *sb)
 {
+	/* The rest of a file is sent whole, to where it belongs. */
+	if (file->from > 0)
+		return;
 	/* What tells no limits may refuse a WRITE behind the end. */
 	file->sparse = server_handles(t->server) != 0 &&
 	    sparse_is_worth(sb, landing_may_begin(t, file->size),
@@ -426,8 +429,7 @@ put_go_on(struct run *t, struct file *file, struct job *j)
 {
 	struct stat sb;
 
-	/* The rest of a file is sent whole, to where it belongs. */
-	if (file->from == 0 && fstat(file->fd, &sb) == 0)
+	if (fstat(file->fd, &sb) == 0)
 		go_on(t, file, j, &sb);
 }
 
@@ -447,8 +449,7 @@ put_begin(struct run *t, struct file *file, struct job *j)
 	file->a.flags &= ~SSH2_FILEXFER_ATTR_UIDGID;
 	if (!t->preserve)
 		file->a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
-	if (plan_kind(j) == PLAN_FILE && !check_begin(t, file, j) &&
-	    file->from == 0)
+	if (plan_kind(j) == PLAN_FILE && !check_begin(t, file, j))
 		go_on(t, file, j, &sb);
 }
 

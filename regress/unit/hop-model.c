@@ -182,6 +182,39 @@ check_withheld(void)
 	end();
 }
 
+/* Returns the length of the next slot, which has "with" in it. */
+static size_t
+next_slot(u_char with)
+{
+	struct sshbuf *b = sshbuf_new();
+	size_t n;
+
+	claim(b != NULL && hop_read(out[0], b, SLOT, &n) == 0 &&
+	    sshbuf_ptr(b)[0] == with && sshbuf_ptr(b)[n - 1] == with,
+	    "a slot comes in its turn");
+	sshbuf_free(b);
+	return n;
+}
+
+/* What was gathered goes at once, and each message in a slot of its own. */
+static void
+check_gathered(void)
+{
+	static u_char three[2 * LEN + 100];
+
+	begin();
+	memset(three, 1, 100);
+	memset(three + 100, 2, LEN);
+	memset(three + 100 + LEN, 3, LEN);
+	hop_set_piece(out[1], LEN);
+	claim(hop_write(out[1], three, sizeof(three)) == sizeof(three),
+	    "all of it is written");
+	claim(next_slot(1) == 100 && next_slot(2) == LEN &&
+	    next_slot(3) == LEN, "and cut where messages begin");
+	claim(hop_lent(out[0]) == LEN, "the usual length is known");
+	end();
+}
+
 static void
 check_cut(void)
 {
@@ -199,6 +232,7 @@ main(void)
 	check_closing();
 	check_consumed();
 	check_withheld();
+	check_gathered();
 	check_cut();
 	puts("ok");
 	return 0;
