@@ -51,10 +51,12 @@
  * question does not help, because the credits are older than the RTT. But
  * the sender does not wait for the lost byte: what it may send goes on
  * arriving. So wait * rate bytes wait in the kernel, or all of the window if
- * that is less. The need is the BDP plus what waits, and a quarter of both.
- * While both are nearly all of the window, the window limits, and the tuner
- * doubles them, as slow start would. When the window limits no longer,
- * neither grows further, and the window ends below twice what the path holds.
+ * that is less. The path holds them beside the BDP, and the need is a multiple
+ * of both: the next hole may last longer than any before it, because what
+ * closes it may be lost too. A window of a quarter more was used up in half of
+ * the transfers whose slow start lost packets, and the sender paused for an RTT
+ * or two. While both are all of the window, the window limits, and grows with
+ * them. When it limits no longer, neither grows further.
  * Bytes that the reader has not consumed are in order, so they do not count.
  * What waits while the reader lags is forgotten, because the window that it
  * came from was too large.
@@ -110,11 +112,6 @@
 
 /* A credit this old lay unused; half a RTT allows for queues. */
 #define LAY_UNUSED(age, rtt)	((age) > (rtt) + (rtt) / 2)
-
-/* With loss: the need for what the path holds, and when that is the limit. */
-#define WITH_MARGIN(held)	((held) + (held) / 4)
-#define NEARLY_ALL(window)	((window) / 4 * 3)
-#define HELD_TIMES		2
 
 /* The reader lags if it always leaves more than this of the window. */
 #define LAG(window)		((window) / 8)
@@ -234,14 +231,15 @@ held_by_path(const struct bdp *b, uint64_t rate)
 }
 
 /*
- * The window that a path of this rate needs: a multiple of the BDP, or the
- * BDP and what waits behind lost bytes, if that is more.
+ * The window that a path of this rate needs, bytes: a multiple of the BDP, or
+ * of the BDP and what waits behind lost bytes, if that is more.
  */
 static uint64_t
-needed_window(const struct bdp *b, uint64_t rate, uint32_t gain_quarters)
+needed_window(const struct wtune *w, const struct bdp *b, uint64_t rate,
+    uint32_t gain_quarters)
 {
 	return max_u64(bdp_bytes(rate, bdp_rtt(b)) * gain_quarters / 4,
-	    WITH_MARGIN(held_by_path(b, rate)));
+	    held_by_path(b, rate) * w->conf.gain_quarters / 4);
 }
 
 /* The window to grow to, were it not for ceiling and memory. */
@@ -252,14 +250,10 @@ wanted_window(const struct wtune *w, const struct bdp *b,
 	uint32_t gain = w->rising ? GAIN_RISING_QUARTERS :
 	    w->conf.gain_quarters;
 	uint64_t rate = bdp_rate(b);
-	uint64_t clean = bdp_bytes(rate, bdp_rtt(b)) * gain / 4;
-	uint64_t held = held_by_path(b, rate);
 
-	if (now->backlog > LAG(now->window))
-		return clean;	/* the reader may be what limits */
-	if (bdp_waiting(b) != 0 && held >= NEARLY_ALL(now->window))
-		return max_u64(clean, HELD_TIMES * held);
-	return needed_window(b, rate, gain);
+	if (now->backlog > LAG(now->window))	/* the reader may limit */
+		return bdp_bytes(rate, bdp_rtt(b)) * gain / 4;
+	return needed_window(w, b, rate, gain);
 }
 
 /* The rate rises if it is above that of an RTT ago, and a new maximum. */
@@ -473,7 +467,7 @@ withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
 {
 	uint64_t need;
 
-	need = needed_window(b, bdp_rate_max(b), w->conf.gain_quarters);
+	need = needed_window(w, b, bdp_rate_max(b), w->conf.gain_quarters);
 	need = max_u64(need, w->conf.floor);
 	if (now->window < TOO_LARGE(need) || bdp_rtt(b) == 0)
 		w->too_large_us = 0;

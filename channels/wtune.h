@@ -13,8 +13,8 @@
  *   grow      to gain * BDP, by the best RTT known. Where no RTT is known to
  *             be the path's, it grows and sees whether that helps: as long as
  *             the age of a credit stays what it was, the window is what
- *             limits. With loss, it grows to the BDP and what waits behind
- *             lost bytes.
+ *             limits. With loss, what waits behind lost bytes counts like
+ *             the BDP.
  *   hold      while the reader lags, at a ceiling, or when the last growth
  *             made credits older and nothing faster.
  *   withdraw  when the path has held far less than the window for a while,
