@@ -35,9 +35,13 @@
  * age stays, the rate rises, and that age is the RTT; raising goes on until it
  * does not help. Any other sender lets the credit lie: the age rises and the
  * rate does not, so the growth is withdrawn. A question costs that growth
- * for one round, so it is asked again only when the rate has changed. A loss
- * makes all ages long and spoils one answer. The next answer counts in any
- * case, because a path whose RTT grew looks like a loss in every round.
+ * for one round, so it is asked again only when the rate has changed, or, while
+ * no RTT is known, after some seconds if the ages are as low as any have been:
+ * no credit lies then, and the path may have become faster than the window. A
+ * loss makes all ages long and spoils one answer. The next answer counts in any
+ * case, because a path whose RTT grew looks like a loss in every round. In slow
+ * start the age may be that of a queue that overflows, while the rate, as the
+ * estimator has it, multiplies: then the window did limit.
  *
  * Withdrawing takes many small steps. It goes on beside the states, until
  * the window is down to "withdraw_to" or grows again.
@@ -103,6 +107,9 @@
 /* One decision raises a window no further than this. */
 #define GROW_TIMES_MAX		4
 
+/* Where no RTT is known and no credit lies, an answer counts for so long. */
+#define ANSWER_US		5000000
+
 /* Two values that differ by jitter alone: a quarter. */
 #define NOT_ABOVE(a, b)		((a) <= (b) + (b) / 4)
 #define SAME(a, b)		(NOT_ABOVE(a, b) && NOT_ABOVE(b, a))
@@ -154,6 +161,7 @@ struct wtune {
 	uint64_t backlog_min;	/* of this round */
 	int	 reader_lags;	/* in the round before */
 	uint64_t round_age;	/* of a round at this window; 0: none yet */
+	uint64_t least_age;	/* of all rounds; 0: none yet */
 
 	/* slow start */
 	uint64_t rise_us, rise_rate;	/* what the rate is compared with */
@@ -165,7 +173,9 @@ struct wtune {
 	uint64_t asked_from;	/* the window before the first question */
 	uint64_t asked_us;	/* the rounds that agreed began */
 	uint64_t asked_rate;	/* before the last question */
+	uint64_t asked_max;	/* the estimator's, before the first one */
 	uint64_t answer_rate;	/* at the last "no"; 0: nothing is known */
+	uint64_t answer_us;	/* when that was */
 
 	/* what is withdrawn */
 	uint64_t too_large_us;	/* too large since then; 0: it is not */
@@ -324,9 +334,28 @@ judge_answer(const struct wtune *w, const struct bdp *b, uint64_t age,
 		return SPOILT;
 	if (NOT_ABOVE(age, w->round_age))
 		return LIMITS;
-	if (FASTER(rate, w->asked_rate))
+	if (FASTER(rate, w->asked_rate) || FASTER(bdp_rate_max(b),
+	    max_u64(w->asked_rate, w->asked_max)))
 		return LIMITED;
 	return NO_LIMIT;
+}
+
+/* At this rate the window does not limit; 0: nothing is known. */
+static void
+note_answer(struct wtune *w, uint64_t rate)
+{
+	w->answer_rate = rate;
+	w->answer_us = w->last_us;
+}
+
+/* Whether there is nothing to ask, because a round like this had an answer. */
+static int
+is_answered(const struct wtune *w, const struct bdp *b, uint64_t age,
+    uint64_t rate)
+{
+	return w->answer_rate != 0 && SAME(rate, w->answer_rate) &&
+	    (bdp_rtt(b) != 0 || LAY_UNUSED(age, w->least_age) ||
+	    w->last_us - w->answer_us < ANSWER_US);
 }
 
 /* A round after a question is over. Returns the next question, if any. */
@@ -354,7 +383,7 @@ take_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t rate)
 		break;
 	}
 	w->why = WTUNE_HOLD_PATH;
-	w->answer_rate = rate;
+	note_answer(w, rate);
 	w->round_age = 0;
 	if (!gained)
 		w->withdraw_to = w->asked_from;
@@ -398,13 +427,14 @@ compare_rounds(struct wtune *w, const struct bdp *b, uint64_t age,
 
 	w->round_age = age;
 	if (no_limit)	/* as good as an answer, unless the RTT may change */
-		w->answer_rate = socket_tells_rtt(w, b) ? 0 : rate;
+		note_answer(w, socket_tells_rtt(w, b) ? 0 : rate);
 	if (no_limit || age_before == 0 || !SAME(age, age_before) ||
-	    (w->answer_rate != 0 && SAME(rate, w->answer_rate)))
+	    is_answered(w, b, age, rate))
 		return WATCHING;
 	w->asked_from = window;
 	w->asked_us = w->last_round_us;
 	w->asked_rate = rate;
+	w->asked_max = bdp_rate_max(b);
 	return ASKED;
 }
 
@@ -418,6 +448,8 @@ judge_age(struct wtune *w, struct bdp *b, uint64_t window)
 		return WATCHING;
 	if (age < bdp_inband_rtt(b))	/* an age is never below the RTT */
 		bdp_set_inband_rtt(b, age);
+	if (w->least_age == 0 || age < w->least_age)
+		w->least_age = age;
 	rate = rate_of(window, age);
 	return w->state == WATCHING ? compare_rounds(w, b, age, rate, window) :
 	    take_answer(w, b, age, rate);
@@ -451,7 +483,8 @@ note_round(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 static uint64_t
 question_window(const struct wtune *w, const struct bdp *b, uint64_t window)
 {
-	if (window == w->conf.floor && bdp_rtt_now(b) == 0)
+	if (window == w->conf.floor && bdp_rtt_now(b) == 0 &&
+	    w->answer_rate == 0)
 		return FIRST_QUESTION_TIMES * window;
 	return QUESTION_TIMES * window;
 }
@@ -518,7 +551,7 @@ forget_path(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 	bdp_set_inband_rtt(b, 0);
 	w->rising = 1;
 	w->state = WATCHING;
-	w->round_age = w->answer_rate = 0;
+	w->round_age = w->least_age = w->answer_rate = 0;
 }
 
 int64_t

@@ -39,6 +39,21 @@ replay() {
 	[ "$(of 1 moved)" -ge 499000000 ]
 }
 
+# 128 requests of 255 KiB fill 111 MB/s at 300 ms.
+@test "a path that becomes faster than the requests carry is noticed" {
+	replay 'begin 261120 64 268435456' 'path 300 105' 'run 4' \
+	    'path 300 495' 'run 6' 'run 4'
+	[ "$(of 0 requests)" -eq 128 ]
+	[ "$(of 2 moved)" -ge $((4 * 480 * 1000000)) ]
+}
+
+# A queue overflows while the number of requests is tried, as in slow start.
+@test "old replies do not end the growth while the rate multiplies" {
+	replay 'begin 261120 64 268435456' 'path 300 105' 'run 1.8' \
+	    'path 665 495' 'run 1' 'path 300 495' 'run 4'
+	[ "$(of 2 moved)" -ge $((4 * 480 * 1000000)) ]
+}
+
 @test "after the path became slow two seconds of data are under way" {
 	local rtt
 	for rtt in 1 20 100 200; do

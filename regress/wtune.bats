@@ -85,11 +85,13 @@ why() { echo "${lines[$1]##*why=}"; }
 	[ "$(of 1 window)" -le 50000000 ]
 }
 
-@test "a probe without effect is withdrawn and not repeated" {
-	replay 'path 10 10' 'tcp off' 'run 4' 'run 30'
+@test "a probe without effect is withdrawn, and a smaller one follows after 5 s" {
+	replay 'path 10 10' 'tcp off' 'run 4' 'run 1' 'run 30'
 	[ "$(of 0 max)" -eq $((8 * MiB)) ]
 	[ "$(of 1 max)" -eq $((2 * MiB)) ]
 	[ "$(why 1)" = "hold: more window brings nothing" ]
+	[ "$(of 2 max)" -eq $((4 * MiB)) ]
+	[ "$(of 2 consumed)" -eq 300000000 ]
 }
 
 @test "a fourfold RTT is found although the socket reports the old one" {
