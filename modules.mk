@@ -11,6 +11,7 @@ HAYATE_ROOMS = common channels cipher transfer ssh sshd
 HAYATE_CORE = \
 	common/figures.c \
 	common/hayopt.c \
+	common/memlimit.c \
 	common/peer.c \
 	common/ring.c \
 	common/verdict.c \

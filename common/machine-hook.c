@@ -12,6 +12,8 @@
 
 #include "hayopt.h"
 #include "machine-hook.h"
+#include "memlimit.h"
+#include "minmax.h"
 
 /* Bytes; 0 where the system does not tell */
 static uint64_t
@@ -32,7 +34,8 @@ machine_options(void)
 	static int is_told;
 
 	if (!is_told)
-		hayopt_set_memory(memory_of_machine());
+		hayopt_set_memory(min_u64(memory_of_machine(),
+		    memlimit_read("")));
 	is_told = 1;
 	return hayopt_get();
 }

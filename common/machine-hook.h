@@ -5,10 +5,10 @@
 
 /*
  * machine-hook: the options in force, with the defaults that follow from the
- * memory of this machine.
+ * memory of this machine, or of the control group that this process is in.
  *
  * The memory is asked for once. Never call this from a process under a sandbox:
- * the system call is not on upstream's list.
+ * the system calls are not on upstream's list.
  */
 
 #ifndef HAYATE_MACHINE_HOOK_H

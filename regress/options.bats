@@ -41,9 +41,13 @@ good() {
 	esac
 }
 
-# of_memory NAME: a default that follows from the memory of this machine
+# of_memory NAME [BYTES]: a default that follows from the memory of this machine
+# or of its control group
 of_memory() {
-	awk -v name="$1" -v bytes=$(($(getconf _PHYS_PAGES) * $(getconf PAGE_SIZE))) '
+	local bytes=$(($(getconf _PHYS_PAGES) * $(getconf PAGE_SIZE))) bound
+	bound=$(FLAVOUR=plain unit memlimit-test)
+	[ "$bound" = none ] || bytes=$((bytes < bound ? bytes : bound))
+	awk -v name="$1" -v bytes="${2:-$bytes}" '
 	    function clamp(x, least, most) { return x < least ? least : x > most ? most : x }
 	    BEGIN {
 		one = clamp(int(bytes / 32), 67108864, 268435456)
@@ -52,6 +56,68 @@ of_memory() {
 }
 
 DEFAULTS="hayate yes windowtuning yes windowmax $(of_memory WindowMax) windowmemorymax $(of_memory WindowMemoryMax) "
+
+# group FILE BYTES: FILE of a control group, below the directory "root"
+group() {
+	mkdir -p "root/sys/fs/cgroup$(dirname "$1")"
+	echo "$2" >"root/sys/fs/cgroup$1"
+}
+
+# member LINE...: /proc/self/cgroup below "root", and what is read there
+member() {
+	local plain
+	mkdir -p root/proc/self
+	printf '%s\n' "$@" >root/proc/self/cgroup
+	plain=$(FLAVOUR=plain unit memlimit-test root)
+	[ "$(FLAVOUR=asan unit memlimit-test root)" = "$plain" ]
+	echo "$plain"
+}
+
+@test "the least memory of a control group and of those above it counts" {
+	cd "$BATS_TEST_TMPDIR"
+	[ "$(unit memlimit-test root)" = none ]
+	[ "$(member 0::/a/b)" = none ]
+	group /a/b/memory.max max
+	group /a/b/memory.high 5000000000
+	[ "$(member 0::/a/b)" = 5000000000 ]
+	group /a/memory.max 4000000000
+	[ "$(member 0::/a/b)" = 4000000000 ]
+	group /memory.max 3000000000	# as a container sees its own group
+	[ "$(member 0::/elsewhere/c)" = 3000000000 ]
+	[ "$(member 0::/)" = 3000000000 ]
+	group /memory/c/memory.limit_in_bytes 2000000000
+	[ "$(member '4:cpu,memory:/c' '1:name=memory:/c')" = 2000000000 ]
+	[ "$(member '4:memory:/c/d' '0::/a')" = 2000000000 ]
+	[ "$(member '4:cpu:/c' '3:memory_x,memor:/c')" = none ]
+	group /memory/memory.limit_in_bytes 9223372036854771712
+	[ "$(member 4:memory:/)" = 9223372036854771712 ]
+}
+
+@test "lines and numbers that are none bound no memory" {
+	cd "$BATS_TEST_TMPDIR"
+	group /memory.max 'a lot'
+	[ "$(member '' : :: 0: 0: 4:memory: 0::a 0::/../.. \
+	    "0::/$(printf '%05000d' 1)" 0::/)" = none ]
+	group /memory.max 99999999999999999999999
+	[ "$(member 0::/)" = none ]
+	: >root/sys/fs/cgroup/memory.max
+	[ "$(member 0::/)" = none ]
+}
+
+@test "in a control group the default of WindowMax is a share of its memory" {
+	local group=/sys/fs/cgroup/memory/hayate$$ bound=memory.limit_in_bytes
+	[ -d /sys/fs/cgroup/memory ] ||
+	    group=/sys/fs/cgroup/hayate$$ bound=memory.max
+	mkdir "$group" 2>/dev/null || skip "cannot make a control group"
+	if ! echo 3221225472 2>/dev/null >"$group/$bound"; then
+		rmdir "$group"
+		skip "no group of memory"
+	fi
+	run -0 sh -c "echo \$\$ >$group/cgroup.procs && exec \"\$@\"" sh \
+	    "$(bin ssh hayate)" -F none -G c
+	poll 10 rmdir "$group"
+	[[ $output = *$'\n'"windowmax $(of_memory WindowMax 3221225472)"$'\n'* ]]
+}
 
 @test "the keyword table returns the expected value or message for each case" {
 	FLAVOUR=plain unit hayopt-test
@@ -520,7 +586,7 @@ constant() { sed -n "s/^#define $1	*(*\([0-9]*\)\( \* M)\)*\$/\1/p" "$TOP/common
 # share NAME DEFAULT: a default, as the manual says it
 share() {
 	case $1:$2 in
-	WindowMax:-1) echo "1/$(constant WINDOW_SHARE) of the memory of the machine, at least $(constant WINDOW_LEAST)M and at most $(constant WINDOW_MOST)M" ;;
+	WindowMax:-1) echo "1/$(constant WINDOW_SHARE) of the memory of the machine, or of the least control group that the process is in, at least $(constant WINDOW_LEAST)M and at most $(constant WINDOW_MOST)M" ;;
 	WindowMemoryMax:-1) echo "$(constant SUM_LEAST)M, or $(constant SUM_TIMES) times .Cm WindowMax if that is more" ;;
 	*) short "$2" ;;
 	esac

@@ -1,0 +1,115 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See memlimit.h for the idea. */
+
+#include <sys/types.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memlimit.h"
+#include "minmax.h"
+
+/* Where a version of control groups keeps its bounds; NULL ends them. */
+static const struct version {
+	const char *mounted;
+	const char *bounds[3];
+} v1 = { "/sys/fs/cgroup/memory", { "memory.limit_in_bytes" } },
+    v2 = { "/sys/fs/cgroup", { "memory.max", "memory.high" } };
+
+/* The number in a file; UINT64_MAX if it has none, as in "max". */
+static uint64_t
+read_bound(const char *dir, const char *name)
+{
+	char path[PATH_MAX], text[32], *end;
+	uint64_t bound = UINT64_MAX;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
+	    (int)sizeof(path) || (f = fopen(path, "re")) == NULL)
+		return UINT64_MAX;
+	if (fgets(text, sizeof(text), f) != NULL) {
+		errno = 0;
+		bound = strtoull(text, &end, 10);
+		if (errno != 0 || end == text)
+			bound = UINT64_MAX;
+	}
+	fclose(f);
+	return bound;
+}
+
+/* The least bound of a group and of all above it */
+static uint64_t
+least_bound(const char *root, const struct version *v, const char *group)
+{
+	char dir[PATH_MAX];
+	size_t top = strlen(root) + strlen(v->mounted);
+	uint64_t least = UINT64_MAX;
+	const char *const *name;
+
+	if (snprintf(dir, sizeof(dir), "%s%s%s", root, v->mounted, group) >=
+	    (int)sizeof(dir))
+		return UINT64_MAX;
+	for (;;) {
+		for (name = v->bounds; *name != NULL; name++)
+			least = min_u64(least, read_bound(dir, *name));
+		if (strlen(dir) <= top)
+			return least;
+		*strrchr(dir, '/') = '\0';
+	}
+}
+
+/* Whether a list with commas has this word */
+static int
+has_word(const char *list, size_t len, const char *word)
+{
+	size_t n = strlen(word), at;
+
+	for (at = 0; at + n <= len; at += strcspn(list + at, ",:") + 1)
+		if (memcmp(list + at, word, n) == 0 &&
+		    strchr(",:", list[at + n]) != NULL)
+			return 1;
+	return 0;
+}
+
+/* A line of /proc/self/cgroup: a number, the controllers, and the group */
+static uint64_t
+bound_of_line(const char *root, char *line)
+{
+	char *controllers = strchr(line, ':');
+	char *group = controllers == NULL ? NULL : strchr(controllers + 1, ':');
+	size_t len;
+
+	line[strcspn(line, "\n")] = '\0';
+	if (group == NULL || group[1] != '/' || strstr(group, "/..") != NULL)
+		return UINT64_MAX;
+	len = (size_t)(group++ - ++controllers);
+	if (len == 0)
+		return least_bound(root, &v2, group);
+	return has_word(controllers, len, "memory") ?
+	    least_bound(root, &v1, group) : UINT64_MAX;
+}
+
+uint64_t
+memlimit_read(const char *root)
+{
+	char path[PATH_MAX], *line = NULL;
+	uint64_t least = UINT64_MAX;
+	size_t size = 0;
+	FILE *f;
+
+	if (snprintf(path, sizeof(path), "%s/proc/self/cgroup", root) >=
+	    (int)sizeof(path) || (f = fopen(path, "re")) == NULL)
+		return UINT64_MAX;
+	while (getline(&line, &size, f) != -1)
+		least = min_u64(least, bound_of_line(root, line));
+	free(line);
+	fclose(f);
+	return least;
+}
