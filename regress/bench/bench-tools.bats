@@ -3,9 +3,10 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# The benchmarks beside other tools (bench/suite-ftp, -files and -cross.bash),
-# each once in its smallest form: every job runs, what did not arrive is no
-# success, and what is missing is named. No speed is judged here.
+# The benchmarks beside other tools (bench/suite-ftp, -files and -cross.bash) and
+# of a slow disk (-disk.bash), each once in its smallest form: every job runs,
+# what did not arrive is no success, and what is missing is named. No speed is
+# judged here.
 
 load ../helper
 
@@ -177,6 +178,21 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	small files --quick
 	[ "$(lines 1 rtt_ms | sort -u)" = 22 ]
 	[ "$(lines 1 bytes | sort -nu | xargs)" = '12 4194304' ]
+}
+
+### disk
+
+@test "a disk of a bounded rate is read from and written to, and unmounted" {
+	need_path
+	[ -w /sys/fs/cgroup/blkio/blkio.throttle.write_bps_device ] ||
+	    skip "no blkio controller of cgroup v1"
+	DISK_RATE=2000000 small disk --bytes 4M
+	all_ran
+	[ "$(lines 1 program | sort | uniq -c | xargs)" = '3 hayate 3 stock' ]
+	[ "$(count 'v["mode"] == "scp cold" && v["seconds"] > 1.8')" = 2 ]
+	[ "$(count 'v["mode"] == "scp" && v["ms"] ~ /^[0-9]+$/')" = 4 ]
+	run ! grep -F "$T" /proc/mounts
+	[[ $(losetup --list) != *"$T"* ]]
 }
 
 ### cross

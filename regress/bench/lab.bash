@@ -26,6 +26,8 @@ GMAC=aes128-gmac@hayate.invalid
 # OPENSSL_ia32cap without AES-NI, PCLMULQDQ, SHA, VAES and VPCLMULQDQ
 WITHOUT_AES='~0x200000200000000:~0x60020000000'
 
+# Functions that remove what a suite has set up beside servers and path
+LAB_DOWN=
 # Additional lines in the server's and the client's configuration, by build
 declare -gA SSHD_SAYS=([hayate]='NoneEnabled yes') CLIENT_SAYS=()
 
@@ -196,8 +198,10 @@ lab_leave() {
 }
 
 lab_close() {
+	local down
 	[ -n "${LAB:-}" ] || return 0
 	lab_leave
+	for down in $LAB_DOWN; do $down; done
 	rm -rf "$LAB" "$DATA"
 	LAB=
 }

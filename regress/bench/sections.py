@@ -362,6 +362,8 @@ CELLS = {
               "and what memory does it take?", section_compared),
     "cross": ("Under cross traffic",
               "What rate is left when others use the link?", section_cross),
+    "disk": ("A slow disk behind a fast path",
+             "Does a copy pause while the disk catches up?", section_compared),
     "bottleneck": ("Limits made on purpose",
                    "Is the bottleneck named that was made?",
                    section_compared),
