@@ -19,6 +19,7 @@
  *   WATCHING ------ two rounds agree on the age: ask ------> ASKED
  *
  *   ASKED ----+---- the age stayed: ask again -------------> ASKED AGAIN
+ *             +---- it fell: credits lay before; withdraw -> WATCHING
  *             +---- it rose, and the rate rose: keep ------> WATCHING
  *             +---- it rose, and the rate did not: withdraw
  *             |                                        ----> WATCHING
@@ -37,11 +38,12 @@
  * rate does not, so the growth is withdrawn. A question costs that growth
  * for one round, so it is asked again only when the rate has changed, or, while
  * no RTT is known, after some seconds if the ages are as low as any have been:
- * no credit lies then, and the path may have become faster than the window. A
- * loss makes all ages long and spoils one answer. The next answer counts in any
- * case, because a path whose RTT grew looks like a loss in every round. In slow
- * start the age may be that of a queue that overflows, while the rate, as the
- * estimator has it, multiplies: then the window did limit.
+ * no credit is known to lie, and the path may be faster than the window by now.
+ * Behind a jump host sshd takes the RTT of the last leg for known. A loss makes
+ * all ages long and spoils one answer. The next answer counts in any case,
+ * because a path whose RTT grew looks like a loss in every round. In slow start
+ * the age may be that of a queue that overflows, while the rate, as the
+ * estimator has it, grows by a half or more: then the window did limit.
  *
  * Withdrawing takes many small steps. It goes on beside the states, until
  * the window is down to "withdraw_to" or grows again.
@@ -107,8 +109,11 @@
 /* One decision raises a window no further than this. */
 #define GROW_TIMES_MAX		4
 
-/* Where no RTT is known and no credit lies, an answer counts for so long. */
-#define ANSWER_US		5000000
+/*
+ * Where no RTT is known and no credit is known to lie, an answer counts for so
+ * long: a slow sender has long rounds, and is not asked all the time.
+ */
+#define ANSWER_US(age)		max_u64(5000000, 16 * (age))
 
 /* Two values that differ by jitter alone: a quarter. */
 #define NOT_ABOVE(a, b)		((a) <= (b) + (b) / 4)
@@ -116,6 +121,9 @@
 
 /* A rate that shows that a window brought something: an eighth more. */
 #define FASTER(a, b)		((a) > (b) + (b) / 8)
+
+/* A rate that was measured, and may have been a burst: a half more. */
+#define FAR_FASTER(a, b)	((a) > (b) + (b) / 2)
 
 /* A credit this old lay unused; half a RTT allows for queues. */
 #define LAY_UNUSED(age, rtt)	((age) > (rtt) + (rtt) / 2)
@@ -146,6 +154,7 @@ enum answer {
 	NO_ANSWER,
 	LIMITS,			/* the window limits the rate */
 	LIMITED,		/* it did; now something else does */
+	GREW,			/* it did: the rate grew, and a queue */
 	NO_LIMIT,		/* it does not, and did not */
 	SPOILT			/* a loss made the ages long */
 };
@@ -332,12 +341,14 @@ judge_answer(const struct wtune *w, const struct bdp *b, uint64_t age,
 {
 	if (w->last_answer != SPOILT && bdp_stall_us(b) > w->asked_us)
 		return SPOILT;
+	if (!NOT_ABOVE(w->round_age, age))	/* the sender became faster */
+		return NO_ANSWER;
 	if (NOT_ABOVE(age, w->round_age))
 		return LIMITS;
-	if (FASTER(rate, w->asked_rate) || FASTER(bdp_rate_max(b),
-	    max_u64(w->asked_rate, w->asked_max)))
+	if (FASTER(rate, w->asked_rate))
 		return LIMITED;
-	return NO_LIMIT;
+	return FAR_FASTER(bdp_rate_max(b), max_u64(w->asked_rate,
+	    w->asked_max)) ? GREW : NO_LIMIT;
 }
 
 /* At this rate the window does not limit; 0: nothing is known. */
@@ -346,16 +357,6 @@ note_answer(struct wtune *w, uint64_t rate)
 {
 	w->answer_rate = rate;
 	w->answer_us = w->last_us;
-}
-
-/* Whether there is nothing to ask, because a round like this had an answer. */
-static int
-is_answered(const struct wtune *w, const struct bdp *b, uint64_t age,
-    uint64_t rate)
-{
-	return w->answer_rate != 0 && SAME(rate, w->answer_rate) &&
-	    (bdp_rtt(b) != 0 || LAY_UNUSED(age, w->least_age) ||
-	    w->last_us - w->answer_us < ANSWER_US);
 }
 
 /* A round after a question is over. Returns the next question, if any. */
@@ -378,6 +379,14 @@ take_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t rate)
 	case LIMITED:
 		bdp_set_inband_rtt(b, w->round_age);
 		gained = 1;
+		break;
+	case GREW:
+		bdp_set_inband_rtt(b, w->least_age);
+		gained = 1;
+		break;
+	case NO_ANSWER:
+		gained = 0;
+		rate = 0;
 		break;
 	default:
 		break;
@@ -415,6 +424,16 @@ rtt_shows_no_limit(struct wtune *w, const struct bdp *b, uint64_t age,
 		return LAY_UNUSED(age, max_u64(rtt, bdp_rtt_now(b)));
 	return bdp_inband_rtt(b) != 0 && rate > w->answer_rate &&
 	    window >= 2 * bdp_bytes(rate, rtt);
+}
+
+/* Whether there is nothing to ask, because a round like this had an answer. */
+static int
+is_answered(const struct wtune *w, const struct bdp *b, uint64_t age,
+    uint64_t rate)
+{
+	return w->answer_rate != 0 && SAME(rate, w->answer_rate) &&
+	    (bdp_rtt(b) != 0 || LAY_UNUSED(age, w->least_age) ||
+	    w->last_us - w->answer_us < ANSWER_US(age));
 }
 
 /* A round without a question is over. Returns the question, if any. */

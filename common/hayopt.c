@@ -224,7 +224,7 @@ find_values(enum slot slot)
 	    HAYOPT_MATCH : HAYOPT_GLOBAL][slot];
 }
 
-static uint64_t memory;		/* of the machine; 0: not told */
+static uint64_t memory;		/* bytes; 0: not told */
 
 void
 hayopt_set_memory(uint64_t bytes)

@@ -68,7 +68,7 @@ struct hayopt {
 const struct hayopt *hayopt_get(void);
 
 /*
- * The memory of the machine, bytes, from which the default of WindowMax comes.
+ * The memory, bytes, from which the default of WindowMax comes.
  * What was not told is taken for little. machine-hook.h tells it.
  */
 void	hayopt_set_memory(uint64_t bytes);

@@ -28,14 +28,25 @@ memory_of_machine(void)
 #endif
 }
 
+static int is_told;
+
+void
+machine_measure(void)
+{
+	static uint64_t least = UINT64_MAX;
+
+	least = min_u64(least, memory_of_machine());
+#ifdef __linux__
+	least = min_u64(least, memlimit_read(""));
+#endif
+	hayopt_set_memory(least);
+	is_told = 1;
+}
+
 const struct hayopt *
 machine_options(void)
 {
-	static int is_told;
-
 	if (!is_told)
-		hayopt_set_memory(min_u64(memory_of_machine(),
-		    memlimit_read("")));
-	is_told = 1;
+		machine_measure();
 	return hayopt_get();
 }

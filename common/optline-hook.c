@@ -127,11 +127,10 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 	char **av = NULL, msg[512];
 	int ac = 0;
 
+	(void)machine_options();
 	if (!is_ours(side, table, keyword, rest, filename, linenum))
 		return 0;
 
-	/* What is said compares with defaults. */
-	(void)machine_options();
 	*ret = -1;
 	if (argv_split(rest, &ac, &av, 1) != 0) {
 		error("%s line %d: %s: quotes do not match", filename, linenum,

@@ -94,6 +94,17 @@ why() { echo "${lines[$1]##*why=}"; }
 	[ "$(of 2 consumed)" -eq 300000000 ]
 }
 
+@test "a probe of a sender that becomes slower is not repeated" {
+	replay 'path 30 60' 'tcp off' 'run 6' 'sender 10' 'run 4' 'run 20'
+	[ "$(of 2 max)" -eq $((2 * MiB)) ]
+}
+
+@test "a sender that becomes fast after a probe does not need its window" {
+	replay 'path 5 125' 'tcp off' 'sender 1' 'run 5' 'sender fast' 'run 10'
+	[ "$(of 0 window)" -eq $((8 * MiB)) ]
+	[ "$(of 1 window)" -eq $((2 * MiB)) ]
+}
+
 @test "a fourfold RTT is found although the socket reports the old one" {
 	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 12' 'run 4'
 	[ "$(of 2 consumed)" -ge 399000000 ]

@@ -20,6 +20,7 @@
 #include "authonly-server-hook.h"
 #include "figures-hook.h"
 #include "hayopt.h"
+#include "machine-hook.h"
 #include "served-hook.h"
 #include "sessionlog-hook.h"
 
@@ -33,6 +34,7 @@ served_begin(struct ssh *ssh, const struct Authctxt *authctxt)
 		ssh_packet_set_qos(ssh, options.ip_qos_interactive,
 		    options.ip_qos_bulk);
 	authonly_server_start(ssh, authctxt);
+	machine_measure();
 	figures_serve(ssh);
 	sessionlog_begin(ssh, authctxt);
 }

@@ -21,7 +21,7 @@ DISK_CACHE=600000000			# bytes that may wait for it
 DISK_PATH='100 2gbit'
 DISK_LEAST=100000
 DISK_BOUND=/sys/fs/cgroup/blkio/blkio.throttle
-DISK='' DISK_LOOP=''
+DISK='' DISK_LOOP='' DISK_SHARE=''
 LAB_DOWN+=' disk_down'
 
 # disk_bound read|write RATE
@@ -33,7 +33,6 @@ disk_bound() {
 # Before the servers are started: a namespace has the mounts that were there. The
 # rate is bounded last, so that the file system is made at once.
 disk_up() {	# BYTES
-	local cache
 	DISK=$LAB/disk
 	mkdir -p "$DISK"
 	truncate -s $(($1 * 2 + 268435456)) "$DATA/disk.img" &&
@@ -41,8 +40,9 @@ disk_up() {	# BYTES
 	    mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 \
 		"$DISK_LOOP" && mount "$DISK_LOOP" "$DISK" &&
 	    cp "$(file_of "$1")" "$DISK/cold" && sync -f "$DISK" || return
-	cache=/sys/class/bdi/$(<"/sys/block/${DISK_LOOP##*/}/dev")
-	echo 1 >"$cache/strict_limit" && echo "$DISK_CACHE" >"$cache/max_bytes" &&
+	DISK_SHARE=/sys/class/bdi/$(<"/sys/block/${DISK_LOOP##*/}/dev")
+	echo 1 >"$DISK_SHARE/strict_limit" &&
+	    echo "$DISK_CACHE" >"$DISK_SHARE/max_bytes" &&
 	    disk_bound read "$DISK_RATE" && disk_bound write "$DISK_RATE"
 }
 
@@ -50,6 +50,8 @@ disk_down() {
 	[ -z "$DISK_LOOP" ] || {
 		disk_bound read 0
 		disk_bound write 0
+		echo 0 >"$DISK_SHARE/strict_limit"
+		echo 100 >"$DISK_SHARE/max_ratio"
 		umount "$DISK"
 		losetup -d "$DISK_LOOP"
 	} 2>>"$LAB/err"
@@ -57,13 +59,13 @@ disk_down() {
 	rm -f "$DATA/disk.img"
 }
 
-# disk_watch FILE: seconds and received bytes, 50 times a second, until killed
+# disk_watch: seconds and received bytes, 50 times a second, until killed
 disk_watch() {
 	local bytes
 	while read -rt 0.02 -u 7; [ $? -gt 128 ]; do
 		bytes=$(</sys/class/net/lfp0/statistics/rx_bytes)
-		echo "$EPOCHREALTIME $bytes"
-	done 7<> <(:) >"$1"
+		echo "${EPOCHREALTIME/,/.} $bytes"
+	done 7<> <(:)
 }
 
 # disk_pause FILE: the longest pause, ms, between the first and last megabyte
@@ -78,7 +80,7 @@ disk_pause() {
 			if (at[i] - at[last] > most) most = at[i] - at[last]
 			if (n[i] >= n[last] + least) last = i
 		}
-		printf "%.0f\n", most * 1e3
+		if (last) printf "%.0f\n", most * 1e3; else print "-"
 	}' "$1"
 }
 
@@ -93,8 +95,8 @@ v_disk() {	# CLIENT SERVER BYTES get|put|cold
 		dd if="$DISK/cold" iflag=nocache count=0 2>/dev/null
 		;;
 	esac
-	# shellcheck disable=SC2086
-	$at bash -c "$(declare -f disk_watch); disk_watch '$LAB/watch'" &
+	$at bash -c "$(declare -f disk_watch); disk_watch" >"$LAB/watch" \
+	    2>>"$LAB/err" &
 	watcher=$!
 	out=$(copied "$3" "$got" "$(metered -f "$(pid_of "$2")" "${SCP[@]}" \
 	    "$from" "$to")")
