@@ -28,25 +28,22 @@ memory_of_machine(void)
 #endif
 }
 
-static int is_told;
+static uint64_t least = UINT64_MAX;	/* not asked for yet */
 
 void
 machine_measure(void)
 {
-	static uint64_t least = UINT64_MAX;
-
 	least = min_u64(least, memory_of_machine());
 #ifdef __linux__
 	least = min_u64(least, memlimit_read(""));
 #endif
 	hayopt_set_memory(least);
-	is_told = 1;
 }
 
 const struct hayopt *
 machine_options(void)
 {
-	if (!is_told)
+	if (least == UINT64_MAX)
 		machine_measure();
 	return hayopt_get();
 }

@@ -65,35 +65,27 @@ least_bound(const char *root, const struct version *v, const char *group)
 	}
 }
 
-/* Whether a list with commas has this word */
-static int
-has_word(const char *list, size_t len, const char *word)
-{
-	size_t n = strlen(word), at;
-
-	for (at = 0; at + n <= len; at += strcspn(list + at, ",:") + 1)
-		if (memcmp(list + at, word, n) == 0 &&
-		    strchr(",:", list[at + n]) != NULL)
-			return 1;
-	return 0;
-}
-
-/* A line of /proc/self/cgroup: a number, the controllers, and the group */
+/*
+ * A line of /proc/self/cgroup: a number, the controllers, of which version 2
+ * names none, and the group
+ */
 static uint64_t
 bound_of_line(const char *root, char *line)
 {
-	char *controllers = strchr(line, ':');
-	char *group = controllers == NULL ? NULL : strchr(controllers + 1, ':');
-	size_t len;
+	char *controllers, *word;
 
 	line[strcspn(line, "\n")] = '\0';
-	if (group == NULL || group[1] != '/' || strstr(group, "/..") != NULL)
+	(void)strsep(&line, ":");
+	controllers = strsep(&line, ":");
+	if (line == NULL || *line != '/' || strstr(line, "/..") != NULL)
 		return UINT64_MAX;
-	len = (size_t)(group++ - ++controllers);
-	if (len == 0)
-		return least_bound(root, &v2, group);
-	return has_word(controllers, len, "memory") ?
-	    least_bound(root, &v1, group) : UINT64_MAX;
+	if (*controllers == '\0')
+		return least_bound(root, &v2, line);
+	while ((word = strsep(&controllers, ",")) != NULL) {
+		if (strcmp(word, "memory") == 0)
+			return least_bound(root, &v1, line);
+	}
+	return UINT64_MAX;
 }
 
 uint64_t

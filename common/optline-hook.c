@@ -127,6 +127,7 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 	char **av = NULL, msg[512];
 	int ac = 0;
 
+	/* What is said compares with defaults, and a chroot may come. */
 	(void)machine_options();
 	if (!is_ours(side, table, keyword, rest, filename, linenum))
 		return 0;

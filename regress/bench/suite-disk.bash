@@ -36,11 +36,11 @@ disk_up() {	# BYTES
 	DISK=$LAB/disk
 	mkdir -p "$DISK"
 	truncate -s $(($1 * 2 + 268435456)) "$DATA/disk.img" &&
-	    DISK_LOOP=$(losetup --find --show "$DATA/disk.img") &&
-	    mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 \
-		"$DISK_LOOP" && mount "$DISK_LOOP" "$DISK" &&
-	    cp "$(file_of "$1")" "$DISK/cold" && sync -f "$DISK" || return
+	    DISK_LOOP=$(losetup --find --show "$DATA/disk.img") || return
 	DISK_SHARE=/sys/class/bdi/$(<"/sys/block/${DISK_LOOP##*/}/dev")
+	mkfs.ext4 -q -E lazy_itable_init=0,lazy_journal_init=0 \
+	    "$DISK_LOOP" && mount "$DISK_LOOP" "$DISK" &&
+	    cp "$(file_of "$1")" "$DISK/cold" && sync -f "$DISK" || return
 	echo 1 >"$DISK_SHARE/strict_limit" &&
 	    echo "$DISK_CACHE" >"$DISK_SHARE/max_bytes" &&
 	    disk_bound read "$DISK_RATE" && disk_bound write "$DISK_RATE"
