@@ -66,6 +66,7 @@ HAYATE_HOOKS = \
 	common/peer-hook.c \
 	common/blocksum-hook.c \
 	channels/bulk-hook.c \
+	channels/gather-hook.c \
 	channels/hop-hook.c \
 	channels/sshbuf-hook.c \
 	channels/tcpopt-hook.c \
@@ -144,7 +145,7 @@ HAYATE_HOOKS = \
 
 # Core headers that a patch includes directly: constants and inline functions.
 
-HAYATE_DIRECT = authonly.h cipher-seek.h gmac.h
+HAYATE_DIRECT = authonly.h cipher-seek.h
 
 # Files of upstream that one of ours takes the place of, in libssh.a.
 

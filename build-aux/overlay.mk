@@ -90,13 +90,14 @@ clientloop.o ed25519.o kex.o kexsntrup761x25519.o poly1305.o readconf.o \
 # Test drivers of the hooks need upstream's objects. They are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = authonly-tamper pipeline-oracle poly1305-model seal-speed \
-	sshbuf-model hop-model
+	sshbuf-model hop-model gather-oracle
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
 HAYATE_HELPERS = packet-ends.o $(P11OBJS) $(SKOBJS)
 $(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a
 	$(LD) -o $@ $*.o $(HAYATE_HELPERS) $(LDFLAGS) -lssh -lopenbsd-compat \
 	    $(CHANNELLIBS) $(LIBS) $(WRAP)
 pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
+gather-oracle: WRAP = -Wl,--wrap=sshbuf_put_outside
 poly1305-model: WRAP = -Wl,--wrap=EVP_MAC_fetch,--wrap=EVP_MAC_final
 sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 

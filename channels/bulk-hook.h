@@ -28,6 +28,8 @@
 
 #include <stdint.h>
 
+#include "gather-hook.h"	/* for channels.c, as the sizes below */
+
 struct Channel;
 struct ssh;
 

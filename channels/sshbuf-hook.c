@@ -7,7 +7,7 @@
  * sshbuf-hook: upstream's sshbuf.h, with memory that stays between packets.
  *
  * This file takes the place of upstream's sshbuf.c, and the interface is
- * upstream's. Six things differ, none of which a caller can see:
+ * upstream's. Seven things differ, none of which a caller can see:
  *
  *   A buffer grows as bufgrow.h says, so a backlog costs what it holds and not
  *   the square of it.
@@ -30,6 +30,9 @@
  *
  *   The content may be lent: "cd" is where it lies, and "d" stays the buffer's
  *   own memory, which is not in use meanwhile.
+ *
+ *   A part of the content may lie outside. Its room is never written, and so it
+ *   is not wiped.
  *
  * The promise is stock's: what a buffer held is wiped before its memory is
  * freed or after a reset, and pages by the kernel. A field out of its bounds
@@ -80,6 +83,7 @@ struct sshbuf {
 	u_int	 refcount;	/* this buffer and its children */
 	struct sshbuf *parent;
 	struct loan loan;
+	struct sshbuf_outside outside;	/* "at" is in d */
 };
 
 static int
@@ -136,6 +140,21 @@ mapped_size(size_t alloc)
 	return bufgrow_room(BUFMAP_FROM) + alloc;
 }
 
+/* All that was written */
+static void
+wipe(const struct sshbuf *buf)
+{
+	const struct sshbuf_outside *o = &buf->outside;
+	size_t behind = o->at + o->len;
+
+	if (o->len == 0) {
+		explicit_bzero(buf->d, buf->dirty);
+		return;
+	}
+	explicit_bzero(buf->d, o->at);
+	explicit_bzero(buf->d + behind, buf->dirty - behind);
+}
+
 static void
 free_memory(const struct sshbuf *buf)
 {
@@ -143,7 +162,7 @@ free_memory(const struct sshbuf *buf)
 		bufmap_free(buf->d - buf->colour, mapped_size(buf->alloc));
 		return;
 	}
-	explicit_bzero(buf->d, buf->dirty);
+	wipe(buf);
 	free(buf->d - buf->colour);
 }
 
@@ -207,6 +226,7 @@ make_room(struct sshbuf *buf, size_t len)
 	size_t front = buf->mapped ? bufmap_whole(buf->off) : 0, need;
 	int packs = bufgrow_packs(buf->off, buf->size, len, buf->alloc);
 
+	sshbuf_join(buf);
 	if ((packs && (!buf->mapped || buf->size - buf->off <= buf->off)) ||
 	    buf->size - front + len > buf->max_size) {
 		pack(buf);
@@ -279,6 +299,49 @@ sshbuf_own(struct sshbuf *buf)
 	memcpy(p, was.cd + was.off, was.size - was.off);
 	was.loan.ended(was.loan.arg);
 	return 0;
+}
+
+/*
+ * Content outside
+ */
+
+int
+sshbuf_put_outside(struct sshbuf *buf, const void *p, size_t len)
+{
+	size_t dirty;
+	u_char *room;
+	int r;
+
+	if (len == 0 || (r = sshbuf_allocate(buf, len)) != 0)
+		return len == 0 ? 0 : r;
+	sshbuf_join(buf);
+	dirty = buf->dirty;
+	if ((r = sshbuf_reserve(buf, len, &room)) != 0)
+		return r;
+	buf->outside = (struct sshbuf_outside){ .data = p, .len = len,
+	    .at = (size_t)(room - buf->d) };
+	if (dirty > buf->outside.at)
+		explicit_bzero(room, dirty - buf->outside.at);
+	return 0;
+}
+
+struct sshbuf_outside
+sshbuf_outside(const struct sshbuf *buf)
+{
+	struct sshbuf_outside o = buf->outside;
+
+	o.at -= check_sanity(buf) == 0 && o.len > 0 ? buf->off : 0;
+	return o;
+}
+
+void
+sshbuf_join(struct sshbuf *buf)
+{
+	struct sshbuf_outside *o = &buf->outside;
+
+	if (o->len > 0)
+		memcpy(buf->d + o->at, o->data, o->len);
+	memset(o, 0, sizeof(*o));
 }
 
 /*
@@ -376,11 +439,11 @@ sshbuf_reset(struct sshbuf *buf)
 	if (is_lent(buf))
 		end_loan(buf);
 	buf->off = buf->size = 0;
-	if (bufgrow_excessive(buf->alloc) &&
-	    move_content(buf, SSHBUF_SIZE_INIT) == 0)
-		return;
-	explicit_bzero(buf->d, buf->dirty);
+	if (!bufgrow_excessive(buf->alloc) ||
+	    move_content(buf, SSHBUF_SIZE_INIT) != 0)
+		wipe(buf);
 	buf->dirty = 0;
+	memset(&buf->outside, 0, sizeof(buf->outside));
 }
 
 /*
@@ -423,6 +486,7 @@ sshbuf_set_max_size(struct sshbuf *buf, size_t max_size)
 		return SSH_ERR_BUFFER_READ_ONLY;
 	if ((r = sshbuf_own(buf)) != 0)
 		return r;
+	sshbuf_join(buf);
 	len = buf->size - buf->off;
 	if (max_size > SSHBUF_SIZE_MAX || max_size < len)
 		return SSH_ERR_NO_BUFFER_SPACE;
@@ -452,6 +516,7 @@ sshbuf_give_back(struct sshbuf *buf)
 	if (check_sanity(buf) != 0 || is_fixed(buf) || is_lent(buf) ||
 	    !buf->mapped)
 		return;
+	sshbuf_join(buf);
 	/* If this fails, the memory stays for a while. */
 	if (buf->off == buf->size && buf->alloc > KEEP_EMPTY) {
 		buf->off = buf->size = 0;
@@ -545,6 +610,7 @@ sshbuf_consume(struct sshbuf *buf, size_t len)
 		return r;
 	if (len > buf->size - buf->off)
 		return SSH_ERR_MESSAGE_INCOMPLETE;
+	sshbuf_join(buf);
 	buf->off += len;
 	if (buf->off == buf->size)
 		buf->off = buf->size = 0;
@@ -573,6 +639,7 @@ sshbuf_consume_end(struct sshbuf *buf, size_t len)
 		return r;
 	if (len > buf->size - buf->off)
 		return SSH_ERR_MESSAGE_INCOMPLETE;
+	sshbuf_join(buf);
 	buf->size -= len;
 	return 0;
 }

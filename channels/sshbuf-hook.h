@@ -43,4 +43,23 @@ int	sshbuf_lend(struct sshbuf *, const void *, size_t len,
  */
 int	sshbuf_own(struct sshbuf *);
 
+/* Bytes of a buffer's content that lie outside of it */
+struct sshbuf_outside {
+	const unsigned char *data;
+	size_t	 at, len;	/* from sshbuf_ptr() on; or 0 bytes */
+};
+
+/*
+ * As sshbuf_put(), but the bytes stay outside. In their place the buffer has
+ * room that holds nothing: who put them sees to it that nobody reads it until
+ * sshbuf_join() or the next reset, and that they stay where they are. More may
+ * be put behind them. To take anything from the buffer, or to move it, is to
+ * join it. Returns 0 or SSH_ERR_*.
+ */
+int	sshbuf_put_outside(struct sshbuf *, const void *, size_t len);
+struct sshbuf_outside sshbuf_outside(const struct sshbuf *);
+
+/* Copies into the buffer what lies outside. */
+void	sshbuf_join(struct sshbuf *);
+
 #endif /* HAYATE_SSHBUF_HOOK_H */

@@ -26,6 +26,7 @@
 #include "clock.h"
 #include "cores.h"
 #include "direction-hook.h"
+#include "gather-hook.h"
 #include "hayopt.h"
 #include "pipeline-hook.h"
 #include "pool.h"
@@ -155,6 +156,8 @@ pipeline_change_keys(struct ssh *ssh, int mode, struct sshbuf *output)
 	size_t written;
 	int r = 0, sealed;
 
+	if (mode == MODE_OUT)
+		gather_next(ssh, NULL, NULL);
 	if (d->ssh != ssh)
 		return 0;
 	/* The peer sent them before it can have had our half of the keys. */
@@ -181,6 +184,7 @@ pipeline_close(struct ssh *ssh)
 	struct direction *in = &pipeline_directions[MODE_IN];
 	struct direction *out = &pipeline_directions[MODE_OUT];
 
+	gather_next(NULL, NULL, NULL);
 	if (out->ssh == ssh)
 		direction_close(out);
 	if (in->ssh == ssh) {

@@ -27,6 +27,8 @@
 #include "ssherr.h"
 
 #include "direction-hook.h"
+#include "gather-hook.h"
+#include "pieces-hook.h"
 #include "pipeline-hook.h"
 
 #define IOV	16		/* packets of one write: about 512 KiB */
@@ -41,8 +43,12 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 	struct sshbuf *empty;
 	struct crypt_job *j;
 
+	gather_next(ssh, packet, k != NULL && pieces_fit(k->enc.cipher) &&
+	    pipeline_threads() == 0 ? k : NULL);
 	if (!pipeline_takes_packet(ssh, out, k, &position))
 		return 0;
+	if (pipeline_threads() > 0)
+		gather_join();
 	if ((j = direction_queue_packet(out, position,
 	    sshbuf_len(*packet))) == NULL)
 		fatal_f("out of memory");

@@ -25,7 +25,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-oracle() { timeout 300 "$BUILD/hayate/pipeline-oracle" "$@"; }
+oracle() { timeout 300 "$BUILD/hayate/${oracle:-pipeline-oracle}" "$@"; }
 
 # tasks PID: how many threads it has
 tasks() { ls "/proc/$1/task" | wc -l; }
@@ -46,6 +46,15 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 		oracle $n "$RANDOM" chacha20-poly1305@openssh.com
 		oracle $n "$RANDOM" aes128-gmac@hayate.invalid
 	done
+}
+
+@test "a packet sealed from where its data lies has the same bytes" {
+	local n
+	make -s -C "$BUILD/hayate" gather-oracle >&2
+	n=$(oracle=gather-oracle oracle 0 "$RANDOM")
+	[[ $n =~ ^[0-9]{4}\ packets,\ [0-9]{3}\ outside$ ]]
+	n=$(oracle=gather-oracle oracle 2 "$RANDOM")
+	[[ $n =~ ^[0-9]{4}\ packets,\ [1-9]\ outside$ ]]
 }
 
 @test "the pool runs each job once, in any order of completion and waiting" {

@@ -123,9 +123,11 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 @test "packets opened in place while more is read cause no sanitizer report" {
 	local build
 	for build in asan tsan; do
-		make -s -C "$BUILD/$build" pipeline-oracle
+		make -s -C "$BUILD/$build" pipeline-oracle gather-oracle
 		"$BUILD/$build/pipeline-oracle" 2 "$RANDOM" aes128-gcm@openssh.com
 		"$BUILD/$build/pipeline-oracle" 8 "$RANDOM" aes128-ctr hmac-sha2-256
+		"$BUILD/$build/gather-oracle" 0 "$RANDOM"
+		"$BUILD/$build/gather-oracle" 2 "$RANDOM"
 	done
 }
 

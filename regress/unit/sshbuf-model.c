@@ -49,7 +49,8 @@ void __wrap_free(void *);
 static int watching;
 static u_char model[2 * MOST], chunk[MOST];
 static size_t model_off, model_end;
-static unsigned long long state, growths, resets, loans, kept;
+static unsigned long long state, growths, resets, loans, kept,
+    outside;
 
 static int
 has_content(const u_char *p, size_t len)
@@ -95,6 +96,20 @@ pick_size(void)
 }
 
 static void
+put_into_model(const u_char *p, size_t len)
+{
+	size_t held = model_end - model_off;
+
+	if (model_end + len > sizeof(model)) {
+		memmove(model, model + model_off, held);
+		model_off = 0;
+		model_end = held;
+	}
+	memcpy(model + model_end, p, len);
+	model_end += len;
+}
+
+static void
 put(struct sshbuf *b, int reserve)
 {
 	size_t len = pick_size(), i, held = model_end - model_off;
@@ -110,15 +125,8 @@ put(struct sshbuf *b, int reserve)
 		r = sshbuf_put(b, chunk, len);
 	if ((r == 0) != (held + len <= sshbuf_max_size(b)))
 		errx(1, "%zu bytes put behind %zu: %d", len, held, r);
-	if (r != 0)
-		return;
-	if (model_end + len > sizeof(model)) {
-		memmove(model, model + model_off, held);
-		model_off = 0;
-		model_end = held;
-	}
-	memcpy(model + model_end, chunk, len);
-	model_end += len;
+	if (r == 0)
+		put_into_model(chunk, len);
 }
 
 /*
@@ -163,6 +171,45 @@ lend(struct sshbuf *b)
 	model_end = len;
 }
 
+/* What lies outside, until the buffer is joined */
+static u_char far_area[MOST];
+
+static void
+put_outside(struct sshbuf *b)
+{
+	size_t len = pick_size(), i, held = model_end - model_off;
+	int r;
+
+	sshbuf_join(b);
+	for (i = 0; i < len; i++)
+		far_area[i] = (u_char)(0x80 | pick(0x7f));
+	r = sshbuf_put_outside(b, far_area, len);
+	if ((r == 0) != (held + len <= sshbuf_max_size(b)))
+		errx(1, "%zu bytes outside behind %zu: %d", len, held, r);
+	if (r == 0)
+		put_into_model(far_area, len);
+}
+
+/* Each byte is where it belongs, and nothing is in the room of others. */
+static int
+differs(const struct sshbuf *b)
+{
+	struct sshbuf_outside o = sshbuf_outside(b);
+	const u_char *p = sshbuf_ptr(b), *m = model + model_off;
+	size_t behind = o.at + o.len, len = model_end - model_off;
+
+	if (sshbuf_len(b) != len)
+		return 1;
+	if (o.len == 0)
+		return memcmp(p, m, len) != 0;
+	outside++;
+	if (has_content(p + o.at, o.len))
+		errx(1, "there is content in the room of what lies outside");
+	return behind > len || memcmp(p, m, o.at) != 0 ||
+	    memcmp(o.data, m + o.at, o.len) != 0 ||
+	    memcmp(p + behind, m + behind, len - behind) != 0;
+}
+
 static void
 take(struct sshbuf *b, int from_end)
 {
@@ -196,8 +243,10 @@ operate(struct sshbuf *b)
 
 	if (model_off == model_end && pick(1))
 		lend(b);
+	else if (what < 40)
+		put(b, what < 20);
 	else if (what < 50)
-		put(b, what < 25);
+		put_outside(b);
 	else if (what < 85)
 		take(b, 0);
 	else if (what < 95)
@@ -213,8 +262,7 @@ operate(struct sshbuf *b)
 	kept += was_lent && lent != NULL;
 	if (lent != NULL && lent[lent_len - 1] != lent_last)
 		errx(1, "what is lent has changed");
-	if (sshbuf_len(b) != model_end - model_off ||
-	    memcmp(sshbuf_ptr(b), model + model_off, sshbuf_len(b)) != 0)
+	if (differs(b))
 		errx(1, "the content differs");
 	if (sshbuf_alloc(b) > sshbuf_max_size(b))
 		errx(1, "more than the maximum is allocated");
@@ -340,6 +388,7 @@ main(int argc, char **argv)
 	for (i = 0; i < 200; i++)
 		compare_places(256 * 1024);
 	printf("%lu operations, %llu growths, %llu resets, %llu loans, "
-	    "%llu used in part\n", n, growths, resets, loans, kept);
+	    "%llu used in part, %llu times outside\n", n, growths, resets,
+	    loans, kept, outside);
 	return 0;
 }

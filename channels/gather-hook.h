@@ -1,0 +1,61 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * gather-hook: the data of a channel is sealed from where it lies.
+ *
+ * packet.c puts a packet together in a buffer and seals it from there into its
+ * output. So what a channel has read, or has in a slot of shared memory
+ * (ring.h), is copied once only to be read by the cipher. Here the buffer gets
+ * no more than room for the data, which stays outside (sshbuf_put_outside()),
+ * and the cipher takes the packet in three pieces: what stands before the data,
+ * the data, and what stands behind it. The bytes on the wire are the same.
+ *
+ * The data is outside during one call of sshpkt_send(). Who else reads a packet
+ * there gets it whole: a packet that waits for new keys and one for the first
+ * thread are joined, and compression takes from the buffer, which joins it. A
+ * packet that was sent and whose data nobody asked for ends the process before
+ * a byte of it is written.
+ *
+ * AES-GCM and GMAC only, because they are libcrypto's and take pieces. One
+ * connection; main thread only: while other threads seal, nothing is outside.
+ */
+
+#ifndef HAYATE_GATHER_HOOK_H
+#define HAYATE_GATHER_HOOK_H
+
+#include <sys/types.h>
+
+#include "sshbuf-hook.h"
+
+struct ssh;
+struct sshbuf;
+struct newkeys;
+
+/*
+ * In channels.c: puts a string behind what the packet has, and sends it.
+ * Returns 0 or SSH_ERR_*.
+ */
+int	gather_send(struct ssh *, const u_char *, size_t len);
+
+/*
+ * For the module that seals: the connection's next packet will be put together
+ * in "*packet", which stays the place of that pointer, and may be sealed in
+ * pieces. No keys: it may not, or the connection ends.
+ */
+void	gather_next(struct ssh *, struct sshbuf **packet,
+    const struct newkeys *);
+
+/* The same: somebody else will read the packet that is being sent. */
+void	gather_join(void);
+
+/*
+ * For the cipher: whether a part of this packet lies outside, and which, what
+ * is told once. Length 0: none.
+ */
+int	gather_has(const u_char *packet);
+struct sshbuf_outside gather_take(const u_char *packet);
+
+#endif /* HAYATE_GATHER_HOOK_H */

@@ -1,0 +1,209 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * gather-oracle: packets sealed from where their data lies (gather-hook.h),
+ * against packets that are put together first.
+ *
+ *   gather-oracle THREADS SEED
+ *
+ * For each cipher two senders with the same keys send the same strings of all
+ * lengths round the edges; one calls gather_send(). They must send the same
+ * bytes. The data is overwritten as soon as the call returns. In the middle
+ * some packets wait for new keys. THREADS start in the first of all, while the
+ * next packet is put together, and stay.
+ *
+ * Prints the packets of all ciphers, and of how many the data was outside; or
+ * the first difference, and exits with 1.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/mman.h>
+
+#include <err.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cipher.h"
+#include "kex.h"
+#include "log.h"
+#include "packet.h"
+#include "ssh2.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+
+#include "authonly.h"
+#include "gather-hook.h"
+#include "hayopt.h"
+#include "packet-ends.h"
+#include "pipeline-hook.h"
+
+#define LARGEST	(255 * 1024 + 256)
+static const size_t edge[] = {
+	8, 300, 8 * 1024, 9000, 32 * 1024, 65536, 200000, LARGEST - 8
+};
+#define EDGES	(sizeof(edge) / sizeof(edge[0]))
+#define ROUND	16
+#define PACKETS	(EDGES * ROUND)
+#define WAITING	20		/* so many after a KEXINIT */
+
+static u_char payload[LARGEST], scratch[LARGEST];
+static unsigned long packets, outside;
+static char *threads;			/* NULL: no, or they run already */
+static u_int64_t pad_state;
+
+/* The padding is the same for both senders. */
+void
+arc4random_buf(void *buf, size_t len)
+{
+	u_char *p = buf;
+
+	while (len-- > 0)
+		*p++ = (u_char)(pad_state = pad_state * 6364136223846793005 +
+		    1442695040888963407);
+}
+
+/* The linker replaces sshbuf_put_outside() by this function. */
+int	__real_sshbuf_put_outside(struct sshbuf *, const void *, size_t);
+int	__wrap_sshbuf_put_outside(struct sshbuf *, const void *, size_t);
+
+int
+__wrap_sshbuf_put_outside(struct sshbuf *b, const void *p, size_t len)
+{
+	outside++;
+	return __real_sshbuf_put_outside(b, p, len);
+}
+
+static void
+check(int r, const char *what)
+{
+	if (r != 0)
+		errx(1, "%s: %s", what, ssh_err(r));
+}
+
+static void
+send_string(struct ssh *ssh, size_t len, int gathers)
+{
+	check(sshpkt_start(ssh, SSH2_MSG_CHANNEL_DATA), "start");
+	check(sshpkt_put_u32(ssh, 7), "channel");
+	memcpy(scratch, payload, len);
+	if (gathers) {
+		check(gather_send(ssh, scratch, len), "gather");
+	} else {
+		check(sshpkt_put_string(ssh, scratch, len), "string");
+		check(sshpkt_send(ssh), "send");
+	}
+	memset(scratch, 0xee, sizeof(scratch));
+	packets++;
+}
+
+static void
+send_message(struct ssh *ssh, u_char type, size_t len)
+{
+	check(sshpkt_start(ssh, type), "start");
+	check(sshpkt_put(ssh, payload, len), "put");
+	check(sshpkt_send(ssh), "send");
+}
+
+static void
+start_threads(void)
+{
+	char msg[256];
+
+	if (threads == NULL)
+		return;
+	if (hayopt_read_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
+	    &threads, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
+		errx(2, "%s", msg);
+	pipeline_allow_threads();
+	threads = NULL;
+}
+
+/* Writes everything to a file, and returns that. */
+static int
+send_all(const struct end_keys *keys, int gathers)
+{
+	int fd = memfd_create("wire", 0);
+	struct ssh *ssh = end_new(keys, MODE_OUT, dup(fd));
+	size_t i;
+
+	pad_state = 1;
+	for (i = 0; i < PACKETS; i++) {
+		if (i == PACKETS / 3)
+			start_threads();
+		if (i == PACKETS / 2) {
+			send_message(ssh, SSH2_MSG_KEXINIT, 100);
+			end_next_keys(ssh, keys, MODE_OUT);
+		}
+		send_string(ssh, edge[i / ROUND] + i % ROUND - ROUND / 2,
+		    gathers);
+		if (i == PACKETS / 2 + WAITING)
+			send_message(ssh, SSH2_MSG_NEWKEYS, 0);
+		if (i % 3 == 0)
+			check(ssh_packet_write_wait(ssh), "write");
+	}
+	check(ssh_packet_write_wait(ssh), "write");
+	end_free(ssh);
+	return fd;
+}
+
+static void
+try(const char *cipher, const char *mac)
+{
+	struct end_keys keys = { .cipher = cipher, .mac = mac };
+	int a = send_all(&keys, 1), b = send_all(&keys, 0);
+	off_t len = lseek(a, 0, SEEK_END), i;
+	u_char *p, *q;
+
+	if (len < (off_t)(PACKETS * 1000) || len != lseek(b, 0, SEEK_END))
+		errx(1, "%s: %lld and %lld bytes", cipher, (long long)len,
+		    (long long)lseek(b, 0, SEEK_END));
+	p = mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, a, 0);
+	q = mmap(NULL, (size_t)len, PROT_READ, MAP_SHARED, b, 0);
+	if (p == MAP_FAILED || q == MAP_FAILED)
+		err(1, "mmap");
+	for (i = 0; i < len; i++) {
+		if (p[i] != q[i])
+			errx(1, "%s: the byte at %lld differs", cipher,
+			    (long long)i);
+	}
+	munmap(p, (size_t)len);
+	munmap(q, (size_t)len);
+	close(a);
+	close(b);
+}
+
+int
+main(int argc, char **argv)
+{
+	char *list = cipher_alg_list(',', 0), *p = list, *cipher;
+	size_t i;
+
+	if (argc != 3)
+		errx(2, "usage: gather-oracle THREADS SEED");
+	srandom((unsigned int)strtoul(argv[2], NULL, 10));
+	for (i = 0; i < sizeof(payload); i++)
+		payload[i] = (u_char)random();
+	log_init(argv[0], SYSLOG_LEVEL_QUIET, SYSLOG_FACILITY_USER, 1);
+	ends_offer_modes();
+	threads = strcmp(argv[1], "0") == 0 ? NULL : argv[1];
+	try(AUTHONLY_GMAC, NULL);
+	while ((cipher = strsep(&p, ",")) != NULL) {
+		if (cipher_authlen(cipher_by_name(cipher)) != 0) {
+			try(cipher, NULL);
+			continue;
+		}
+		try(cipher, "hmac-sha2-256");
+		try(cipher, "hmac-sha2-256-etm@openssh.com");
+	}
+	free(list);
+	printf("%lu packets, %lu outside\n", packets, outside);
+	return 0;
+}
