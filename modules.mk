@@ -78,6 +78,7 @@ HAYATE_HOOKS = \
 	cipher/kexguess-hook.c \
 	cipher/keypair-hook.c \
 	cipher/macrank-hook.c \
+	cipher/pieces-hook.c \
 	cipher/pipeline-hook.c \
 	cipher/poly1305-hook.c \
 	cipher/receiving-hook.c \

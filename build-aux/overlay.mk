@@ -77,14 +77,17 @@ clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dhostkeys_foreach=known_foreach \
 	-Dsshpkt_put_cstring=early_session_put_cstring \
 	-Dchannel_free_all=limit_free_all
+# pieces-hook.c encrypts a packet in pieces.
+cipher.o cipher-chachapoly-libcrypto.o: CPPFLAGS += -DEVP_Cipher=pieces_cipher
 # waits-hook.c looks at what both loops wait for.
 clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=waits_prepare_poll \
 	-Dchannel_after_poll=waits_after_poll
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
-clientloop.o ed25519.o kex.o kexsntrup761x25519.o poly1305.o readconf.o \
-    readpass.o serverloop.o sftp-client.o smult_curve25519_ref.o ssh.o \
-    sshconnect.o sshconnect2.o sshd-auth.o: \
+cipher.o cipher-chachapoly-libcrypto.o clientloop.o ed25519.o kex.o \
+    kexsntrup761x25519.o poly1305.o readconf.o readpass.o serverloop.o \
+    sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o sshconnect2.o \
+    sshd-auth.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.

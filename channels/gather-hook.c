@@ -31,7 +31,8 @@ static struct {
 	const struct newkeys *keys;	/* NULL: they do not take pieces */
 } next;
 
-static struct sshbuf *sending;		/* this one has data outside; or NULL */
+/* This one has data outside; or NULL, as in all other threads */
+static _Thread_local struct sshbuf *sending;
 
 void
 gather_next(struct ssh *ssh, struct sshbuf **packet, const struct newkeys *k)
@@ -51,19 +52,24 @@ gather_join(void)
 }
 
 int
-gather_has(const u_char *packet)
+gather_has(const u_char *p, size_t at)
 {
-	return sending != NULL && packet == sshbuf_ptr(sending);
+	if (sending == NULL || p != sshbuf_ptr(sending) + at)
+		return 0;
+	if (sshbuf_outside(sending).len == 0)	/* it was joined */
+		sending = NULL;
+	return sending != NULL;
 }
 
 struct sshbuf_outside
-gather_take(const u_char *packet)
+gather_take(const u_char *p, size_t at)
 {
-	struct sshbuf_outside o = { .data = packet };
+	struct sshbuf_outside o = { .data = p };
 
-	if (!gather_has(packet))
+	if (!gather_has(p, at))
 		return o;
 	o = sshbuf_outside(sending);
+	o.at -= at;
 	sending = NULL;
 	return o;
 }

@@ -13,14 +13,15 @@
  * and the cipher takes the packet in three pieces: what stands before the data,
  * the data, and what stands behind it. The bytes on the wire are the same.
  *
- * The data is outside during one call of sshpkt_send(). Who else reads a packet
- * there gets it whole: a packet that waits for new keys and one for the first
- * thread are joined, and compression takes from the buffer, which joins it. A
- * packet that was sent and whose data nobody asked for ends the process before
- * a byte of it is written.
+ * The data is outside during one call of sshpkt_send(). Whoever else reads the
+ * packet meanwhile gets all of it: a packet that waits for new keys and one for
+ * a thread are joined, and what is compressed is not put outside. A packet that
+ * was sent and whose data nobody asked for ends the process before a byte of it
+ * is written.
  *
- * AES-GCM and GMAC only, because they are libcrypto's and take pieces. One
- * connection; main thread only: while other threads seal, nothing is outside.
+ * Not for ciphers that need whole blocks, nor where a MAC is computed from what
+ * is not encrypted yet (pieces-hook.h). One connection. For the main thread; in
+ * others nothing is outside.
  */
 
 #ifndef HAYATE_GATHER_HOOK_H
@@ -36,7 +37,7 @@ struct newkeys;
 
 /*
  * In channels.c: puts a string behind what the packet has, and sends it.
- * Returns 0 or SSH_ERR_*.
+ * Returns 0 or SSH_ERR_*, and then the connection has to end.
  */
 int	gather_send(struct ssh *, const u_char *, size_t len);
 
@@ -52,10 +53,11 @@ void	gather_next(struct ssh *, struct sshbuf **packet,
 void	gather_join(void);
 
 /*
- * For the cipher: whether a part of this packet lies outside, and which, what
- * is told once. Length 0: none.
+ * For the cipher, which reads a packet from "p" on, its byte number "at":
+ * whether a part of it lies outside. gather_take() tells which, counted from
+ * "p", once; length 0: none.
  */
-int	gather_has(const u_char *packet);
-struct sshbuf_outside gather_take(const u_char *packet);
+int	gather_has(const u_char *p, size_t at);
+struct sshbuf_outside gather_take(const u_char *p, size_t at);
 
 #endif /* HAYATE_GATHER_HOOK_H */

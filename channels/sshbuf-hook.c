@@ -312,8 +312,8 @@ sshbuf_put_outside(struct sshbuf *buf, const void *p, size_t len)
 	u_char *room;
 	int r;
 
-	if (len == 0 || (r = sshbuf_allocate(buf, len)) != 0)
-		return len == 0 ? 0 : r;
+	if ((r = sshbuf_allocate(buf, len)) != 0)
+		return r;
 	sshbuf_join(buf);
 	dirty = buf->dirty;
 	if ((r = sshbuf_reserve(buf, len, &room)) != 0)
@@ -330,7 +330,8 @@ sshbuf_outside(const struct sshbuf *buf)
 {
 	struct sshbuf_outside o = buf->outside;
 
-	o.at -= check_sanity(buf) == 0 && o.len > 0 ? buf->off : 0;
+	if (check_sanity(buf) == 0 && o.len > 0)
+		o.at -= buf->off;
 	return o;
 }
 

@@ -83,7 +83,7 @@ packetq_is_finished(struct packet_job *job)
  */
 
 int
-packetq_gather(const struct packetq *q, struct iovec *iov, int max)
+packetq_collect(const struct packetq *q, struct iovec *iov, int max)
 {
 	struct packet_job *job;
 	size_t sent = q->written;

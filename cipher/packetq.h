@@ -104,7 +104,7 @@ int	packetq_is_finished(struct packet_job *);
  * Fills "iov" with the sealed bytes that can be sent now, oldest first, at most
  * "max" packets. A packet that failed stops the stream. Returns how many.
  */
-int	packetq_gather(const struct packetq *, struct iovec *iov, int max);
+int	packetq_collect(const struct packetq *, struct iovec *iov, int max);
 
 /* So many bytes of the stream have been sent. */
 void	packetq_add_written(struct packetq *, size_t);

@@ -42,10 +42,12 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 {
 	struct sshbuf *empty;
 	struct crypt_job *j;
+	int takes;
 
-	gather_next(ssh, packet, k != NULL && pieces_fit(k->enc.cipher) &&
+	takes = pipeline_takes_packet(ssh, out, k, &position);
+	gather_next(ssh, packet, k != NULL && pieces_fit(k) &&
 	    pipeline_threads() == 0 ? k : NULL);
-	if (!pipeline_takes_packet(ssh, out, k, &position))
+	if (!takes)
 		return 0;
 	if (pipeline_threads() > 0)
 		gather_join();
@@ -65,7 +67,7 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 
 /* The bytes that can be written now, oldest first. Returns how many vectors. */
 static int
-gather_output(struct iovec *iov, struct sshbuf *output)
+collect_output(struct iovec *iov, struct sshbuf *output)
 {
 	int n = 0;
 
@@ -73,7 +75,7 @@ gather_output(struct iovec *iov, struct sshbuf *output)
 		iov[n].iov_base = sshbuf_mutable_ptr(output);
 		iov[n++].iov_len = sshbuf_len(output);
 	}
-	return n + packetq_gather(&out->queue, iov + n, IOV - n);
+	return n + packetq_collect(&out->queue, iov + n, IOV - n);
 }
 
 /* So many bytes were written. */
@@ -100,14 +102,14 @@ pipeline_write_output(struct ssh *ssh, int fd, struct sshbuf *output)
 	int n, r, was_fresh = fresh;
 
 	fresh = 0;
-	n = gather_output(iov, output);
+	n = collect_output(iov, output);
 	if (n == 0 && out->queue.first != NULL) {
 		/* The loop may bring more packets for the threads first. */
 		if (was_fresh)
 			return 0;
 		if ((r = packetq_finish(out->queue.first)) != 0)
 			return r;
-		n = gather_output(iov, output);
+		n = collect_output(iov, output);
 	}
 	if (n == 0)
 		return 0;

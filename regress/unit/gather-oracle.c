@@ -11,9 +11,10 @@
  *
  * For each cipher two senders with the same keys send the same strings of all
  * lengths round the edges; one calls gather_send(). They must send the same
- * bytes. The data is overwritten as soon as the call returns. In the middle
- * some packets wait for new keys. THREADS start in the first of all, while the
- * next packet is put together, and stay.
+ * bytes, and where packets are compressed as well. The data is overwritten as
+ * soon as the call returns. In the middle some packets wait for new keys.
+ * THREADS start in the first sender of all, while the next packet is put
+ * together, and stay.
  *
  * Prints the packets of all ciphers, and of how many the data was outside; or
  * the first difference, and exits with 1.
@@ -53,10 +54,12 @@ static const size_t edge[] = {
 #define ROUND	16
 #define PACKETS	(EDGES * ROUND)
 #define WAITING	20		/* so many after a KEXINIT */
+#define OUTSIDE	88		/* 8 KiB or more, except behind new keys */
 
 static u_char payload[LARGEST], scratch[LARGEST];
 static unsigned long packets, outside;
-static char *threads;			/* NULL: no, or they run already */
+static char *threads;			/* to be started; or NULL */
+static int has_threads;
 static u_int64_t pad_state;
 
 /* The padding is the same for both senders. */
@@ -124,6 +127,24 @@ start_threads(void)
 		errx(2, "%s", msg);
 	pipeline_allow_threads();
 	threads = NULL;
+	has_threads = 1;
+}
+
+/* New keys while no packet waits; and a connection that comes and goes */
+static void
+send_last(struct ssh *ssh, const struct end_keys *keys, int gathers)
+{
+	struct ssh *other;
+
+	send_message(ssh, SSH2_MSG_KEXINIT, 100);
+	end_next_keys(ssh, keys, MODE_OUT);
+	send_message(ssh, SSH2_MSG_NEWKEYS, 0);
+	send_string(ssh, LARGEST, gathers);
+	other = end_new(keys, MODE_OUT, -1);
+	send_message(other, SSH2_MSG_IGNORE, 100);
+	send_string(ssh, LARGEST, gathers);
+	end_free(other);
+	send_string(ssh, LARGEST, gathers);
 }
 
 /* Writes everything to a file, and returns that. */
@@ -135,6 +156,8 @@ send_all(const struct end_keys *keys, int gathers)
 	size_t i;
 
 	pad_state = 1;
+	ssh_packet_set_server(ssh);
+	send_message(ssh, SSH2_MSG_USERAUTH_SUCCESS, 0);
 	for (i = 0; i < PACKETS; i++) {
 		if (i == PACKETS / 3)
 			start_threads();
@@ -149,19 +172,35 @@ send_all(const struct end_keys *keys, int gathers)
 		if (i % 3 == 0)
 			check(ssh_packet_write_wait(ssh), "write");
 	}
+	send_last(ssh, keys, gathers);
 	check(ssh_packet_write_wait(ssh), "write");
 	end_free(ssh);
 	return fd;
 }
 
-static void
-try(const char *cipher, const char *mac)
+static int
+fits(const struct end_keys *keys)
 {
-	struct end_keys keys = { .cipher = cipher, .mac = mac };
+	if (keys->compresses)
+		return 0;
+	if (keys->mac != NULL)
+		return strstr(keys->cipher, "-ctr") != NULL &&
+		    strstr(keys->mac, "-etm") != NULL;
+	return 1;
+}
+
+static void
+try(const char *cipher, const char *mac, int compresses)
+{
+	struct end_keys keys = { .cipher = cipher, .mac = mac,
+	    .compresses = compresses };
+	unsigned long before = outside;
 	int a = send_all(&keys, 1), b = send_all(&keys, 0);
 	off_t len = lseek(a, 0, SEEK_END), i;
 	u_char *p, *q;
 
+	if (!has_threads && outside - before != (fits(&keys) ? OUTSIDE : 0))
+		errx(1, "%s: %lu outside", cipher, outside - before);
 	if (len < (off_t)(PACKETS * 1000) || len != lseek(b, 0, SEEK_END))
 		errx(1, "%s: %lld and %lld bytes", cipher, (long long)len,
 		    (long long)lseek(b, 0, SEEK_END));
@@ -194,14 +233,15 @@ main(int argc, char **argv)
 	log_init(argv[0], SYSLOG_LEVEL_QUIET, SYSLOG_FACILITY_USER, 1);
 	ends_offer_modes();
 	threads = strcmp(argv[1], "0") == 0 ? NULL : argv[1];
-	try(AUTHONLY_GMAC, NULL);
+	try(AUTHONLY_GMAC, NULL, 0);
 	while ((cipher = strsep(&p, ",")) != NULL) {
 		if (cipher_authlen(cipher_by_name(cipher)) != 0) {
-			try(cipher, NULL);
+			try(cipher, NULL, 0);
+			try(cipher, NULL, 1);
 			continue;
 		}
-		try(cipher, "hmac-sha2-256");
-		try(cipher, "hmac-sha2-256-etm@openssh.com");
+		try(cipher, "hmac-sha2-256", 0);
+		try(cipher, "hmac-sha2-256-etm@openssh.com", 0);
 	}
 	free(list);
 	printf("%lu packets, %lu outside\n", packets, outside);

@@ -57,7 +57,8 @@ make_keys(const struct end_keys *from)
 			errx(2, "no MAC %s", from->mac);
 		k->mac.key = end_copy(from->bytes, k->mac.key_len);
 	}
-	k->comp.name = xstrdup("none");
+	k->comp.name = xstrdup(from->compresses ? "zlib@openssh.com" : "none");
+	k->comp.type = from->compresses ? COMP_DELAYED : COMP_NONE;
 	return k;
 }
 

@@ -22,6 +22,7 @@ struct end_keys {
 	const char *cipher, *mac;	/* mac: NULL for an AEAD */
 	u_char	bytes[64];		/* keys and nonces begin with these */
 	const u_char *iv;		/* if not NULL, nonces with these */
+	int	 compresses;		/* from USERAUTH_SUCCESS on */
 };
 
 /*

@@ -125,18 +125,19 @@ check_gather(void)
 	struct iovec iov[PACKETS];
 
 	begin(6, 100);
-	claim(packetq_gather(&q, iov, PACKETS) == 0, "nothing is sealed yet");
+	claim(packetq_collect(&q, iov, PACKETS) == 0, "nothing is sealed yet");
 	finish(1, 3);
-	claim(packetq_gather(&q, iov, PACKETS) == 0,
+	claim(packetq_collect(&q, iov, PACKETS) == 0,
 	    "nothing overtakes a packet that is not sealed");
 	finish(0, 1);
-	claim(packetq_gather(&q, iov, PACKETS) == 3, "what is sealed goes out");
+	claim(packetq_collect(&q, iov, PACKETS) == 3,
+	    "what is sealed goes out");
 	claim(*(uint8_t *)iov[2].iov_base == 2 && iov[2].iov_len == 100 + TAG,
 	    "each packet is sent whole, in its turn");
-	claim(packetq_gather(&q, iov, 2) == 2, "at most so many vectors");
+	claim(packetq_collect(&q, iov, 2) == 2, "at most so many vectors");
 	packet[4].fails = 1;
 	finish(3, 6);
-	claim(packetq_gather(&q, iov, PACKETS) == 4,
+	claim(packetq_collect(&q, iov, PACKETS) == 4,
 	    "nothing is sent from a failed packet on");
 }
 
@@ -149,7 +150,7 @@ check_written(void)
 	finish(0, 3);
 	packetq_add_written(&q, 50);
 	claim(!packetq_first_is_written(&q), "half a packet is not written");
-	claim(packetq_gather(&q, iov, PACKETS) == 3 &&
+	claim(packetq_collect(&q, iov, PACKETS) == 3 &&
 	    iov[0].iov_base == packet[0].sealed + 50 &&
 	    iov[0].iov_len == 50 + TAG && iov[1].iov_len == 100 + TAG,
 	    "the rest of a packet goes first");
@@ -256,7 +257,7 @@ check_threads(void)
 		begin(PACKETS, LONG);
 		submit(0, PACKETS);
 		for (sent = 0; q.first != NULL;) {
-			if ((n = packetq_gather(&q, iov, 16)) == 0) {
+			if ((n = packetq_collect(&q, iov, 16)) == 0) {
 				packetq_finish(q.first);
 				continue;
 			}

@@ -171,23 +171,26 @@ lend(struct sshbuf *b)
 	model_end = len;
 }
 
-/* What lies outside, until the buffer is joined */
-static u_char far_area[MOST];
+/* What lies outside, the first and the second in turn */
+static u_char far_area[2][MOST];
 
 static void
 put_outside(struct sshbuf *b)
 {
+	static int turn;
 	size_t len = pick_size(), i, held = model_end - model_off;
+	u_char *p = far_area[turn];
 	int r;
 
-	sshbuf_join(b);
 	for (i = 0; i < len; i++)
-		far_area[i] = (u_char)(0x80 | pick(0x7f));
-	r = sshbuf_put_outside(b, far_area, len);
+		p[i] = (u_char)(0x80 | pick(0x7f));
+	r = sshbuf_put_outside(b, p, len);
 	if ((r == 0) != (held + len <= sshbuf_max_size(b)))
 		errx(1, "%zu bytes outside behind %zu: %d", len, held, r);
-	if (r == 0)
-		put_into_model(far_area, len);
+	if (r != 0)
+		return;
+	put_into_model(p, len);
+	turn = !turn;
 }
 
 /* Each byte is where it belongs, and nothing is in the room of others. */
