@@ -126,8 +126,8 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 		make -s -C "$BUILD/$build" pipeline-oracle gather-oracle
 		"$BUILD/$build/pipeline-oracle" 2 "$RANDOM" aes128-gcm@openssh.com
 		"$BUILD/$build/pipeline-oracle" 8 "$RANDOM" aes128-ctr hmac-sha2-256
-		"$BUILD/$build/gather-oracle" 0 "$RANDOM"
-		"$BUILD/$build/gather-oracle" 2 "$RANDOM"
+		"$BUILD/$build/gather-oracle" 0 "$RANDOM" aes128-gcm@openssh.com
+		"$BUILD/$build/gather-oracle" 2 "$RANDOM" chacha20-poly1305@openssh.com
 	done
 }
 
