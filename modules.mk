@@ -68,6 +68,7 @@ HAYATE_HOOKS = \
 	channels/bulk-hook.c \
 	channels/gather-hook.c \
 	channels/hop-hook.c \
+	channels/outside-hook.c \
 	channels/sshbuf-hook.c \
 	channels/tcpopt-hook.c \
 	channels/waits-hook.c \

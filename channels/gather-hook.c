@@ -7,16 +7,13 @@
 
 #include <sys/types.h>
 
-#include <stdarg.h>
-#include <string.h>
-
 #include "kex.h"
-#include "log.h"
 #include "packet.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 
 #include "gather-hook.h"
+#include "outside-hook.h"
 #include "sshbuf-hook.h"
 
 /* A copy of less costs no more than two more calls of libcrypto. */
@@ -31,56 +28,12 @@ static struct {
 	const struct newkeys *keys;	/* NULL: they do not take pieces */
 } next;
 
-/* This one has data outside; or NULL, as in all other threads */
-static _Thread_local struct sshbuf *sending;
-
 void
 gather_next(struct ssh *ssh, struct sshbuf **packet, const struct newkeys *k)
 {
 	next.ssh = ssh;
 	next.packet = packet;
 	next.keys = k;
-}
-
-void
-gather_join(void)
-{
-	if (sending == NULL)
-		return;
-	sshbuf_join(sending);
-	sending = NULL;
-}
-
-int
-gather_has(const u_char *p, size_t at)
-{
-	if (sending == NULL || p != sshbuf_ptr(sending) + at)
-		return 0;
-	if (sshbuf_outside(sending).len == 0)	/* it was joined */
-		sending = NULL;
-	return sending != NULL;
-}
-
-struct sshbuf_outside
-gather_take(const u_char *p, size_t at)
-{
-	struct sshbuf_outside o = { .data = p };
-
-	if (!gather_has(p, at))
-		return o;
-	o = sshbuf_outside(sending);
-	o.at -= at;
-	sending = NULL;
-	return o;
-}
-
-/* The packet was sent, or waits for new keys. */
-static void
-end_sending(void)
-{
-	if (sending != NULL && sshbuf_len(sending) == 0)
-		fatal_f("a packet was sealed without its data");
-	gather_join();
 }
 
 int
@@ -100,11 +53,10 @@ gather_send(struct ssh *ssh, const u_char *p, size_t len)
 	    (r = sshbuf_allocate(b, len + PADDING_MAX)) != 0 ||
 	    (r = sshbuf_put_outside(b, p, len)) != 0)
 		return r;
-	sending = b;
-	if ((r = sshpkt_send(ssh)) != 0) {
-		sending = NULL;
-		return r;
-	}
-	end_sending();
-	return 0;
+	outside_begin(b);
+	if ((r = sshpkt_send(ssh)) == 0)
+		outside_end();
+	else
+		outside_begin(NULL);
+	return r;
 }

@@ -20,16 +20,14 @@
  * is written.
  *
  * Not for ciphers that need whole blocks, nor where a MAC is computed from what
- * is not encrypted yet (pieces-hook.h). One connection. For the main thread; in
- * others nothing is outside.
+ * is not encrypted yet (pieces-hook.h). outside-hook.h tells the cipher. One
+ * connection; main thread only.
  */
 
 #ifndef HAYATE_GATHER_HOOK_H
 #define HAYATE_GATHER_HOOK_H
 
 #include <sys/types.h>
-
-#include "sshbuf-hook.h"
 
 struct ssh;
 struct sshbuf;
@@ -48,16 +46,5 @@ int	gather_send(struct ssh *, const u_char *, size_t len);
  */
 void	gather_next(struct ssh *, struct sshbuf **packet,
     const struct newkeys *);
-
-/* The same: somebody else will read the packet that is being sent. */
-void	gather_join(void);
-
-/*
- * For the cipher, which reads a packet from "p" on, its byte number "at":
- * whether a part of it lies outside. gather_take() tells which, counted from
- * "p", once; length 0: none.
- */
-int	gather_has(const u_char *p, size_t at);
-struct sshbuf_outside gather_take(const u_char *p, size_t at);
 
 #endif /* HAYATE_GATHER_HOOK_H */

@@ -340,8 +340,9 @@ sshbuf_join(struct sshbuf *buf)
 {
 	struct sshbuf_outside *o = &buf->outside;
 
-	if (o->len > 0)
-		memcpy(buf->d + o->at, o->data, o->len);
+	if (o->len == 0)
+		return;
+	memcpy(buf->d + o->at, o->data, o->len);
 	memset(o, 0, sizeof(*o));
 }
 

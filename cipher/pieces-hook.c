@@ -12,7 +12,7 @@
 #include "cipher.h"
 #include "kex.h"
 
-#include "gather-hook.h"
+#include "outside-hook.h"
 #include "pieces-hook.h"
 
 /* Of the packet that precede what is encrypted */
@@ -39,9 +39,9 @@ pieces_cipher(EVP_CIPHER_CTX *evp, u_char *to, const u_char *from, u_int len)
 	struct sshbuf_outside o;
 	size_t behind;
 
-	if (!gather_has(from, LENGTH_FIELD))
+	if (!outside_has(from, LENGTH_FIELD))
 		return EVP_Cipher(evp, to, from, len);
-	o = gather_take(from, LENGTH_FIELD);
+	o = outside_take(from, LENGTH_FIELD);
 	behind = o.at + o.len;
 	if (EVP_Cipher(evp, to, from, (u_int)o.at) < 0 ||
 	    EVP_Cipher(evp, to + o.at, o.data, (u_int)o.len) < 0)

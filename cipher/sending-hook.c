@@ -28,6 +28,7 @@
 
 #include "direction-hook.h"
 #include "gather-hook.h"
+#include "outside-hook.h"
 #include "pieces-hook.h"
 #include "pipeline-hook.h"
 
@@ -50,7 +51,7 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 	if (!takes)
 		return 0;
 	if (pipeline_threads() > 0)
-		gather_join();
+		outside_join();
 	if ((j = direction_queue_packet(out, position,
 	    sshbuf_len(*packet))) == NULL)
 		fatal_f("out of memory");

@@ -45,6 +45,7 @@
 #include "hayopt.h"
 #include "packet-ends.h"
 #include "pipeline-hook.h"
+#include "same-padding.h"
 
 #define LARGEST	(255 * 1024 + 256)
 static const size_t edge[] = {
@@ -60,18 +61,6 @@ static u_char payload[LARGEST], scratch[LARGEST];
 static unsigned long packets, outside;
 static char *threads;			/* to be started; or NULL */
 static int has_threads;
-static u_int64_t pad_state;
-
-/* The padding is the same for both senders. */
-void
-arc4random_buf(void *buf, size_t len)
-{
-	u_char *p = buf;
-
-	while (len-- > 0)
-		*p++ = (u_char)(pad_state = pad_state * 6364136223846793005 +
-		    1442695040888963407);
-}
 
 /* The linker replaces sshbuf_put_outside() by this function. */
 int	__real_sshbuf_put_outside(struct sshbuf *, const void *, size_t);

@@ -49,6 +49,7 @@
 #include "packet-ends.h"
 #include "packetq.h"
 #include "pipeline-hook.h"
+#include "same-padding.h"
 
 #define SHORT	300		/* all lengths up to this one */
 #define LARGEST	(256 * 1024 - 300)
@@ -77,19 +78,6 @@ rnd(u_int64_t below)
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 	z = (z ^ z >> 27) * 0x94d049bb133111eb;
 	return (z ^ z >> 31) % below;
-}
-
-/* The padding is the same for both senders. */
-static u_int64_t pad_state;
-
-void
-arc4random_buf(void *buf, size_t len)
-{
-	u_char *p = buf;
-
-	while (len-- > 0)
-		*p++ = (u_char)(pad_state = pad_state * 6364136223846793005 +
-		    1442695040888963407);
 }
 
 /* The linker replaces pthread_attr_init() by this function. */
