@@ -39,6 +39,11 @@
  * for one round, so it is asked again only when the rate has changed, or, while
  * no RTT is known, after some seconds if the ages are as low as any have been:
  * no credit is known to lie, and the path may be faster than the window by now.
+ * In any case it is asked again after a minute: where the RTT has risen, credits
+ * seem to lie although the window limits.
+ * An answer can be wrong: when a slow sender becomes fast, credits that lay all
+ * the while seem to be those that the window limits. A rate that no window of
+ * this size can have, and ages far below the RTT that was found, show it.
  * Behind a jump host sshd takes the RTT of the last leg for known. A loss makes
  * all ages long and spoils one answer. The next answer counts in any case,
  * because a path whose RTT grew looks like a loss in every round. In slow start
@@ -110,10 +115,12 @@
 #define GROW_TIMES_MAX		4
 
 /*
- * Where no RTT is known and no credit is known to lie, an answer counts for so
- * long: a slow sender has long rounds, and is not asked all the time.
+ * An answer counts for so long: a slow sender has long rounds, and is not asked
+ * all the time. Where credits are known to lie it counts for longer, but not
+ * for ever, because the RTT may have risen.
  */
 #define ANSWER_US(age)		max_u64(5000000, 16 * (age))
+#define SURE_ANSWER_US		60000000
 
 /* Two values that differ by jitter alone: a quarter. */
 #define NOT_ABOVE(a, b)		((a) <= (b) + (b) / 4)
@@ -121,12 +128,16 @@
 
 /* A rate that shows that a window brought something: an eighth more. */
 #define FASTER(a, b)		((a) > (b) + (b) / 8)
+#define AS_FAST(a, b)		(!FASTER(a, b) && !FASTER(b, a))
 
 /* A rate that was measured, and may have been a burst: a half more. */
 #define FAR_FASTER(a, b)	((a) > (b) + (b) / 2)
 
 /* A credit this old lay unused; half a RTT allows for queues. */
 #define LAY_UNUSED(age, rtt)	((age) > (rtt) + (rtt) / 2)
+
+/* A path's RTT falls, but not by so much: this was none. */
+#define NO_RTT(rtt, age)	((rtt) / 4 > (age))
 
 /* The reader lags if it always leaves more than this of the window. */
 #define LAG(window)		((window) / 8)
@@ -181,6 +192,7 @@ struct wtune {
 	enum answer last_answer;
 	uint64_t asked_from;	/* the window before the first question */
 	uint64_t asked_us;	/* the rounds that agreed began */
+	uint64_t asked_rtt;	/* in band, before the first question */
 	uint64_t asked_rate;	/* before the last question */
 	uint64_t asked_max;	/* the estimator's, before the first one */
 	uint64_t answer_rate;	/* at the last "no"; 0: nothing is known */
@@ -261,6 +273,17 @@ needed_window(const struct wtune *w, const struct bdp *b, uint64_t rate,
 	    held_by_path(b, rate) * w->conf.gain_quarters / 4);
 }
 
+/*
+ * A path brings a window once in an RTT, so a rate above that refutes an RTT
+ * that was taken for known by an age. The next round will show a shorter one.
+ */
+static int
+rate_refutes_rtt(const struct bdp *b, uint64_t window)
+{
+	return bdp_rtt(b) == bdp_inband_rtt(b) &&
+	    !NOT_ABOVE(bdp_bytes(bdp_rate(b), bdp_rtt(b)), window);
+}
+
 /* The window to grow to, were it not for ceiling and memory. */
 static uint64_t
 wanted_window(const struct wtune *w, const struct bdp *b,
@@ -270,6 +293,8 @@ wanted_window(const struct wtune *w, const struct bdp *b,
 	    w->conf.gain_quarters;
 	uint64_t rate = bdp_rate(b);
 
+	if (rate_refutes_rtt(b, now->window))
+		return 0;
 	if (now->backlog > LAG(now->window))	/* the reader may limit */
 		return bdp_bytes(rate, bdp_rtt(b)) * gain / 4;
 	return needed_window(w, b, rate, gain);
@@ -384,7 +409,10 @@ take_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t rate)
 		bdp_set_inband_rtt(b, w->least_age);
 		gained = 1;
 		break;
-	case NO_ANSWER:
+	case NO_ANSWER:		/* nor was it one before */
+		if (gained)
+			bdp_set_inband_rtt(b, min_u64(w->asked_rtt,
+			    bdp_inband_rtt(b)));
 		gained = 0;
 		rate = 0;
 		break;
@@ -431,9 +459,11 @@ static int
 is_answered(const struct wtune *w, const struct bdp *b, uint64_t age,
     uint64_t rate)
 {
-	return w->answer_rate != 0 && SAME(rate, w->answer_rate) &&
-	    (bdp_rtt(b) != 0 || LAY_UNUSED(age, w->least_age) ||
-	    w->last_us - w->answer_us < ANSWER_US(age));
+	int sure = bdp_rtt(b) != 0 || LAY_UNUSED(age, w->least_age);
+
+	return w->answer_rate != 0 && AS_FAST(rate, w->answer_rate) &&
+	    w->last_us - w->answer_us <
+	    (sure ? SURE_ANSWER_US : ANSWER_US(age));
 }
 
 /* A round without a question is over. Returns the question, if any. */
@@ -451,6 +481,7 @@ compare_rounds(struct wtune *w, const struct bdp *b, uint64_t age,
 	    is_answered(w, b, age, rate))
 		return WATCHING;
 	w->asked_from = window;
+	w->asked_rtt = bdp_inband_rtt(b);
 	w->asked_us = w->last_round_us;
 	w->asked_rate = rate;
 	w->asked_max = bdp_rate_max(b);
@@ -463,12 +494,13 @@ judge_age(struct wtune *w, struct bdp *b, uint64_t window)
 {
 	uint64_t age = bdp_age(b), rate;
 
-	if (age < QUESTION_AGE_MIN_US)
-		return WATCHING;
-	if (age < bdp_inband_rtt(b))	/* an age is never below the RTT */
-		bdp_set_inband_rtt(b, age);
 	if (w->least_age == 0 || age < w->least_age)
 		w->least_age = age;
+	if (age < QUESTION_AGE_MIN_US && w->state == WATCHING)
+		return WATCHING;
+	if (age < bdp_inband_rtt(b))	/* an age is never below the RTT */
+		bdp_set_inband_rtt(b, NO_RTT(bdp_inband_rtt(b), age) ?
+		    0 : age);
 	rate = rate_of(window, age);
 	return w->state == WATCHING ? compare_rounds(w, b, age, rate, window) :
 	    take_answer(w, b, age, rate);
@@ -568,7 +600,6 @@ forget_path(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 	bdp_restart_rate(b, now->consumed, now->now_us);
 	bdp_restart_ages(b);
 	bdp_set_inband_rtt(b, 0);
-	w->rising = 1;
 	w->state = WATCHING;
 	w->round_age = w->least_age = w->answer_rate = 0;
 }

@@ -105,9 +105,38 @@ why() { echo "${lines[$1]##*why=}"; }
 	[ "$(of 1 window)" -eq $((2 * MiB)) ]
 }
 
+@test "a sender that becomes fast while its old credit answers does not widen the window for good" {
+	for slow in 7 11; do
+		replay 'path 5 125' 'tcp off' 'sender 1' "run $slow" 'sender fast' 'run 5' 'run 5'
+		[ "$(of 2 window)" -le $((8 * MiB)) ]
+		[ "$(of 2 consumed)" -eq 625000000 ]
+	done
+	replay 'path 100 125' 'tcp off' 'sender 1' 'run 7' 'sender fast' 'run 5' 'run 5'
+	[ "$(of 2 window)" -le 37500000 ]
+	[ "$(of 2 consumed)" -eq 625000000 ]
+}
+
+@test "ages below 20 ms show that later credits lie, so nothing is probed again" {
+	replay 'path 5 125' 'tcp off' 'run 3' 'sender 80' 'run 6' 'run 12'
+	[ "$(of 1 max)" -eq $((8 * MiB)) ]
+	[ "$(of 2 max)" -eq $((2 * MiB)) ]
+}
+
 @test "a fourfold RTT is found although the socket reports the old one" {
 	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 12' 'run 4'
 	[ "$(of 2 consumed)" -ge 399000000 ]
+}
+
+@test "an RTT that rises while the sender is slow is found within a minute" {
+	replay 'path 200 50' 'tcp off' 'sender 20' 'run 10' 'path 400 50' 'run 30' \
+	    'sender fast' 'run 60' 'run 10'
+	[ "$(of 3 consumed)" -eq 500000000 ]
+	[ "$(of 3 window)" -le 60000000 ]
+}
+
+@test "an RTT that rises during the first probe is found" {
+	replay 'path 100 300' 'tcp off' 'stall 210' 'run 1' 'path 200 300' 'run 12' 'run 5'
+	[ "$(of 2 consumed)" -eq 1500000000 ]
 }
 
 @test "a filling queue is not mistaken for a longer path" {
