@@ -143,6 +143,7 @@ hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
 }
 
 @test "Poly1305 is libcrypto's, or OpenSSH's where it has none, with the same tags" {
+	[[ $("$BUILD/hayate/ssh" -V 2>&1) != *"OpenSSL 1."* ]] || skip "OpenSSL 1.1.1 has no EVP_MAC"
 	make -s -C "$BUILD/hayate" poly1305-model >&2
 	run -0 "$BUILD/hayate/poly1305-model"
 	[ "$output" = "2583 tags, 1559 of them by libcrypto" ]
