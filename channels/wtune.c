@@ -39,11 +39,11 @@
  * for one round, so it is asked again only when the rate has changed, or, while
  * no RTT is known, after some seconds if the ages are as low as any have been:
  * no credit is known to lie, and the path may be faster than the window by now.
- * In any case it is asked again after a minute: where the RTT has risen, credits
- * seem to lie although the window limits.
- * An answer can be wrong: when a slow sender becomes fast, credits that lay all
- * the while seem to be those that the window limits. A rate that no window of
- * this size can have, and ages far below the RTT that was found, show it.
+ * In any case it is asked again after a minute: where the RTT has risen,
+ * credits seem to lie although the window limits. An answer can be wrong: when
+ * a slow sender becomes fast, credits that lay all the while seem to be those
+ * that the window limits. A rate that no window of this size can have, and ages
+ * far below the RTT that was found, show it.
  * Behind a jump host sshd takes the RTT of the last leg for known. A loss makes
  * all ages long and spoils one answer. The next answer counts in any case,
  * because a path whose RTT grew looks like a loss in every round. In slow start
