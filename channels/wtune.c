@@ -275,12 +275,13 @@ needed_window(const struct wtune *w, const struct bdp *b, uint64_t rate,
 
 /*
  * A path brings a window once in an RTT, so a rate above that refutes an RTT
- * that was taken for known by an age. The next round will show a shorter one.
+ * that an age after a question was taken for. The next round will show a
+ * shorter one.
  */
 static int
-rate_refutes_rtt(const struct bdp *b, uint64_t window)
+rate_refutes_rtt(const struct wtune *w, const struct bdp *b, uint64_t window)
 {
-	return bdp_rtt(b) == bdp_inband_rtt(b) &&
+	return bdp_rtt(b) == bdp_inband_rtt(b) && w->last_answer != GREW &&
 	    !NOT_ABOVE(bdp_bytes(bdp_rate(b), bdp_rtt(b)), window);
 }
 
@@ -293,7 +294,7 @@ wanted_window(const struct wtune *w, const struct bdp *b,
 	    w->conf.gain_quarters;
 	uint64_t rate = bdp_rate(b);
 
-	if (rate_refutes_rtt(b, now->window))
+	if (rate_refutes_rtt(w, b, now->window))
 		return 0;
 	if (now->backlog > LAG(now->window))	/* the reader may limit */
 		return bdp_bytes(rate, bdp_rtt(b)) * gain / 4;
@@ -494,13 +495,13 @@ judge_age(struct wtune *w, struct bdp *b, uint64_t window)
 {
 	uint64_t age = bdp_age(b), rate;
 
-	if (w->least_age == 0 || age < w->least_age)
-		w->least_age = age;
 	if (age < QUESTION_AGE_MIN_US && w->state == WATCHING)
 		return WATCHING;
 	if (age < bdp_inband_rtt(b))	/* an age is never below the RTT */
 		bdp_set_inband_rtt(b, NO_RTT(bdp_inband_rtt(b), age) ?
 		    0 : age);
+	if (w->least_age == 0 || age < w->least_age)
+		w->least_age = age;
 	rate = rate_of(window, age);
 	return w->state == WATCHING ? compare_rounds(w, b, age, rate, window) :
 	    take_answer(w, b, age, rate);

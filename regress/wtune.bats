@@ -116,12 +116,6 @@ why() { echo "${lines[$1]##*why=}"; }
 	[ "$(of 2 consumed)" -eq 625000000 ]
 }
 
-@test "ages below 20 ms show that later credits lie, so nothing is probed again" {
-	replay 'path 5 125' 'tcp off' 'run 3' 'sender 80' 'run 6' 'run 12'
-	[ "$(of 1 max)" -eq $((8 * MiB)) ]
-	[ "$(of 2 max)" -eq $((2 * MiB)) ]
-}
-
 @test "a fourfold RTT is found although the socket reports the old one" {
 	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 12' 'run 4'
 	[ "$(of 2 consumed)" -ge 399000000 ]
