@@ -26,7 +26,8 @@
  *             +---- a loss spoilt the answer: withdraw ----> WATCHING
  *
  *   ASKED  ---+---- the age stayed: ask again -------------> ASKED AGAIN
- *   AGAIN     +---- it rose: keep what was gained ---------> WATCHING
+ *   AGAIN     +---- it fell: none was an answer; withdraw -> WATCHING
+ *             +---- it rose: keep what was gained ---------> WATCHING
  *             +---- a loss spoilt the answer: withdraw ----> WATCHING
  *
  *   any state ----- the BDP grows the window, nothing may
@@ -136,7 +137,7 @@
 /* A credit this old lay unused; half a RTT allows for queues. */
 #define LAY_UNUSED(age, rtt)	((age) > (rtt) + (rtt) / 2)
 
-/* A path's RTT falls, but not by so much: this was none. */
+/* A path's RTT falls, but not to a quarter: this was none. */
 #define NO_RTT(rtt, age)	((rtt) / 4 > (age))
 
 /* The reader lags if it always leaves more than this of the window. */
@@ -410,8 +411,8 @@ take_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t rate)
 		bdp_set_inband_rtt(b, w->least_age);
 		gained = 1;
 		break;
-	case NO_ANSWER:		/* nor was it one before */
-		if (gained)
+	case NO_ANSWER:
+		if (gained)	/* nor was it one before */
 			bdp_set_inband_rtt(b, min_u64(w->asked_rtt,
 			    bdp_inband_rtt(b)));
 		gained = 0;
