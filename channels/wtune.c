@@ -40,16 +40,17 @@
  * for one round, so it is asked again only when the rate has changed, or, while
  * no RTT is known, after some seconds if the ages are as low as any have been:
  * no credit is known to lie, and the path may be faster than the window by now.
- * In any case it is asked again after a minute: where the RTT has risen,
- * credits seem to lie although the window limits. An answer can be wrong: when
- * a slow sender becomes fast, credits that lay all the while seem to be those
- * that the window limits. A rate that no window of this size can have, and ages
- * far below the RTT that was found, show it.
- * Behind a jump host sshd takes the RTT of the last leg for known. A loss makes
- * all ages long and spoils one answer. The next answer counts in any case,
- * because a path whose RTT grew looks like a loss in every round. In slow start
- * the age may be that of a queue that overflows, while the rate, as the
- * estimator has it, grows by a half or more: then the window did limit.
+ * An answer counts for a minute at most: where the RTT has risen, credits seem
+ * to lie although the window limits. Behind a jump host sshd takes the RTT of
+ * the last leg for known. A loss makes all ages long and spoils one answer. The
+ * next answer counts in any case, because a path whose RTT grew looks like a
+ * loss in every round. In slow start the age may be that of a queue that
+ * overflows, while the rate, as the estimator has it, grows by a half or more:
+ * then the window did limit.
+ *
+ * An answer can be wrong: when a slow sender becomes fast, credits that lay all
+ * the while seem to be those that the window limits. A rate that no window of
+ * this size can have, and ages far below the RTT that was found, show it.
  *
  * Withdrawing takes many small steps. It goes on beside the states, until
  * the window is down to "withdraw_to" or grows again.
@@ -193,7 +194,6 @@ struct wtune {
 	enum answer last_answer;
 	uint64_t asked_from;	/* the window before the first question */
 	uint64_t asked_us;	/* the rounds that agreed began */
-	uint64_t asked_rtt;	/* in band, before the first question */
 	uint64_t asked_rate;	/* before the last question */
 	uint64_t asked_max;	/* the estimator's, before the first one */
 	uint64_t answer_rate;	/* at the last "no"; 0: nothing is known */
@@ -276,13 +276,12 @@ needed_window(const struct wtune *w, const struct bdp *b, uint64_t rate,
 
 /*
  * A path brings a window once in an RTT, so a rate above that refutes an RTT
- * that an age after a question was taken for. The next round will show a
- * shorter one.
+ * that an age was taken for. The next round will show a shorter one.
  */
 static int
-rate_refutes_rtt(const struct wtune *w, const struct bdp *b, uint64_t window)
+rate_refutes_rtt(const struct bdp *b, uint64_t window)
 {
-	return bdp_rtt(b) == bdp_inband_rtt(b) && w->last_answer != GREW &&
+	return bdp_rtt(b) == bdp_inband_rtt(b) &&
 	    !NOT_ABOVE(bdp_bytes(bdp_rate(b), bdp_rtt(b)), window);
 }
 
@@ -295,7 +294,7 @@ wanted_window(const struct wtune *w, const struct bdp *b,
 	    w->conf.gain_quarters;
 	uint64_t rate = bdp_rate(b);
 
-	if (rate_refutes_rtt(w, b, now->window))
+	if (rate_refutes_rtt(b, now->window))
 		return 0;
 	if (now->backlog > LAG(now->window))	/* the reader may limit */
 		return bdp_bytes(rate, bdp_rtt(b)) * gain / 4;
@@ -412,9 +411,6 @@ take_answer(struct wtune *w, struct bdp *b, uint64_t age, uint64_t rate)
 		gained = 1;
 		break;
 	case NO_ANSWER:
-		if (gained)	/* nor was it one before */
-			bdp_set_inband_rtt(b, min_u64(w->asked_rtt,
-			    bdp_inband_rtt(b)));
 		gained = 0;
 		rate = 0;
 		break;
@@ -483,7 +479,6 @@ compare_rounds(struct wtune *w, const struct bdp *b, uint64_t age,
 	    is_answered(w, b, age, rate))
 		return WATCHING;
 	w->asked_from = window;
-	w->asked_rtt = bdp_inband_rtt(b);
 	w->asked_us = w->last_round_us;
 	w->asked_rate = rate;
 	w->asked_max = bdp_rate_max(b);

@@ -114,6 +114,9 @@ why() { echo "${lines[$1]##*why=}"; }
 	replay 'path 100 125' 'tcp off' 'sender 1' 'run 7' 'sender fast' 'run 5' 'run 5'
 	[ "$(of 2 window)" -le 37500000 ]
 	[ "$(of 2 consumed)" -eq 625000000 ]
+	# An age below 20 ms is an answer as well.
+	replay 'path 1 1000' 'tcp off' 'sender 1' 'run 7' 'sender fast' 'run 5'
+	[ "$(of 1 window)" -eq $((2 * MiB)) ]
 }
 
 @test "a fourfold RTT is found although the socket reports the old one" {
