@@ -90,6 +90,8 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	[[ $stderr = "hayate-path: poor:$T/there: not read back, "* ]]
 	[[ $output != *'disk read'* ]]
 	[ -z "$(ls -A there)" ]
+	# Nor does what watches the file outlive it.
+	poll 5 fails pgrep -f "$T/there/.hayate-path"
 	run -1 to -t 1 -d "$T/none"
 	[[ $output = *"$T/none: nothing could be written: "*"No such file"* ]]
 }
