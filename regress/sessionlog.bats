@@ -140,6 +140,33 @@ of() { jq -r ".$1" json; }
 	[[ $(of MESSAGE) = "Session 1: user=$(of HAYATE_USER) from=127.0.0.1 port=$(of HAYATE_PORT) "* ]]
 }
 
+# A /run without journald, and a /dev with a syslog, which only its sshd sees
+syslog_up() {
+	keys
+	privsep_dirs
+	sshd_conf hayate "$T" "$1" "LogLevel INFO" "SyslogFacility LOCAL3" >config
+	mkdir dev
+	unshare -m sh -c 'mount -t tmpfs none /run && mkdir /run/sshd &&
+	    mount -t tmpfs none dev && for d in null zero full random urandom tty; do
+		: >dev/$d && mount --bind /dev/$d dev/$d || exit
+	    done && mount --bind dev /dev && { timeout 60 socat -u UNIX-RECV:/dev/log OPEN:said,creat & } &&
+	    echo $! >reader && until [ -S /dev/log ]; do sleep 0.1; done &&
+	    exec "$1" -D -f config' sh "$(bin sshd)" >out 2>&1 </dev/null 3>&- &
+	SYSLOG=$!
+	poll 10 test -s pid
+}
+
+@test "without a journald the line goes to syslog, once" {
+	local port=$((20000 + RANDOM % 12000))
+	[ "$(id -u)" = 0 ] && unshare -m true || skip "not root, or no namespaces"
+	syslog_up $port
+	client -p $port hayate true
+	poll 10 grep -aq 'Session 1:' said
+	kill "$SYSLOG" "$(<reader)"
+	[ "$(tr '<' '\n' <said | grep -ac '^158>.*sshd-session\[[0-9]*\]: Session 1: user=')" = 1 ]
+	[ "$(grep -ao 'Session 1:' said | wc -l)" = 1 ]
+}
+
 @test "each end of a connection is one line, also that of a killed client" {
 	logged hayate timeout -s KILL 2 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" hayate sleep 60
 	[ "$(field what)" = exec ]
