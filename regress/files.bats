@@ -150,6 +150,36 @@ each_way() {
 	cmp a/3 b/3
 }
 
+@test "a file that is read and written in small pieces, with interrupts, arrives whole" {
+	local w
+	mkdir a
+	head -c 3000001 /dev/urandom >a/SHORT
+	bad_disk
+	near "env -u LD_PRELOAD $(bin sftp-server)"
+	echo "put a/SHORT $T/b" >put
+	echo "get $T/a/SHORT b" >get
+	for w in "scp a/SHORT h:$T/b" "scp h:$T/a/SHORT b" "scp -r a/. h:$T/b" \
+	    "scp -r h:$T/a/. b" "scp --checksum a/SHORT h:$T/b" \
+	    "scp --resume a/SHORT h:$T/b" "scp --resume h:$T/a/SHORT b" \
+	    "sftp -b put h" "sftp -b get h"; do
+		rm -rf b
+		mkdir b
+		[[ $w != *--resume* ]] || head -c 1500000 a/SHORT >b/SHORT
+		# shellcheck disable=SC2086 # words
+		run -0 env LD_PRELOAD="$T/bad.so" timeout 60 \
+		    "$BUILD/hayate/${w%% *}" -q -S ./near ${w#* } 3>&-
+		cmp a/SHORT b/SHORT
+	done
+	# Upstream's server fails a write that is short, and tells of a short read.
+	near "env CALM=1 LD_PRELOAD=$T/bad.so $(bin sftp-server)"
+	rm -rf b
+	mkdir b
+	run -1 copy_near a/SHORT "h:$T/b"
+	[[ $output = *"write remote \"$T/b/SHORT\": Failure"* ]]
+	run -0 copy_near "h:$T/a/SHORT" b
+	cmp a/SHORT b/SHORT
+}
+
 @test "a local file has failed whose close() says that there is no room" {
 	local w
 	mkdir a

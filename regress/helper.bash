@@ -120,8 +120,8 @@ need_asyncssh() {
 fails() { ! "$@"; }
 
 # bad_disk: what is loaded with bad.so cannot read files named BAD behind 300,000
-# bytes, or $BAD_AT, and has no room for files named FULL, of which it learns by
-# close()
+# bytes, or $BAD_AT, has no room for files named FULL, of which it learns by
+# close(), and moves files named SHORT in small pieces, with interrupts unless $CALM
 bad_disk() {
 	cc -shared -fPIC -o bad.so -xc - <<-'EOT'
 	#define _GNU_SOURCE
@@ -143,12 +143,26 @@ bad_disk() {
 		    strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name) == 0;
 	}
 
+	/* How much of n bytes is moved in one call; -1: interrupted */
+	static ssize_t
+	piece(int fd, size_t n)
+	{
+		static int calls;
+
+		if (!is(fd, "SHORT"))
+			return n;
+		errno = EINTR;
+		return ++calls % 5 == 0 && !getenv("CALM") ? -1 : n < 70001 ? n : 70001;
+	}
+
 	/* How much of n bytes can be read; -1: none */
 	static ssize_t
 	readable(int fd, off_t at, size_t n)
 	{
 		off_t end = getenv("BAD_AT") ? atol(getenv("BAD_AT")) : 300000;
 
+		if (is(fd, "SHORT"))
+			return piece(fd, n);
 		if (!is(fd, "BAD") || at + (off_t)n <= end)
 			return n;
 		errno = EIO;
@@ -177,6 +191,30 @@ bad_disk() {
 	pread64(int fd, void *p, size_t n, off_t at)
 	{
 		return pread(fd, p, n, at);
+	}
+
+	ssize_t
+	write(int fd, const void *p, size_t n)
+	{
+		ssize_t (*real)() = dlsym(RTLD_NEXT, "write");
+		ssize_t most = piece(fd, n);
+
+		return most == -1 ? -1 : real(fd, p, most);
+	}
+
+	ssize_t
+	pwrite(int fd, const void *p, size_t n, off_t at)
+	{
+		ssize_t (*real)() = dlsym(RTLD_NEXT, "pwrite");
+		ssize_t most = piece(fd, n);
+
+		return most == -1 ? -1 : real(fd, p, most, at);
+	}
+
+	ssize_t
+	pwrite64(int fd, const void *p, size_t n, off_t at)
+	{
+		return pwrite(fd, p, n, at);
 	}
 
 	int
