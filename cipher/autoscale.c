@@ -4,6 +4,8 @@
  */
 
 #include "autoscale.h"
+#include "minmax.h"
+#include "pool.h"
 
 #define FIRST_BYTES	(8 << 20)	/* shorter sessions gain nothing */
 #define BULK_RATE	(20 << 20)	/* bytes per second; less needs none */
@@ -11,27 +13,30 @@
 #define CRYPTO		0.15		/* of a core; less is not worth it */
 #define FREE		0.50		/* idle cores that a trial needs */
 #define FREE_SMOOTH	3		/* intervals in their mean */
-#define PAYS		1.03		/* a trial's rate, times that before */
+#define PAYS		1.03		/* its mean rate, times that before */
 #define LOST		0.90		/* mean rate, times the best one */
 #define SMOOTH		8		/* intervals in the mean rate */
-#define WARM_UP		2		/* intervals: the start is in them */
+#define MEASURED	4		/* intervals of a trial, after the first */
 #define PAUSE_US	5000000		/* after a trial that did not pay */
 #define PAUSE_MOST_US	80000000
 
+/* An uneven rate that is low at the moment would make any thread pay. */
 static void
 begin_trial(struct autoscale *a, uint64_t rate)
 {
 	a->threads++;
 	a->state = AUTOSCALE_TRIAL;
-	a->intervals = 1;
-	a->rate_before = rate;
+	a->intervals = 0;
+	a->rate_trial = 0;
+	a->rate_before = max_u64(rate, (uint64_t)a->rate_mean);
 }
 
+/* So many threads stay, and for a while no trial follows. */
 static void
-remove_thread(struct autoscale *a, uint64_t now_us)
+end_trials(struct autoscale *a, unsigned int threads, uint64_t now_us)
 {
-	a->threads--;
-	a->state = a->threads == 0 ? AUTOSCALE_OFF : AUTOSCALE_STEADY;
+	a->threads = threads;
+	a->state = threads == 0 ? AUTOSCALE_OFF : AUTOSCALE_STEADY;
 	a->rate_best = 0;
 	a->pause_us = a->pause_us == 0 ? PAUSE_US : a->pause_us * 2;
 	if (a->pause_us > PAUSE_MOST_US)
@@ -42,14 +47,17 @@ remove_thread(struct autoscale *a, uint64_t now_us)
 static void
 judge_trial(struct autoscale *a, uint64_t rate, uint64_t now_us)
 {
-	if (a->intervals++ < WARM_UP)
+	if (a->intervals++ == 0)
+		return;		/* the start is in it */
+	a->rate_trial += rate / MEASURED;
+	if (a->intervals <= MEASURED)
 		return;
-	if ((double)rate < PAYS * (double)a->rate_before) {
-		remove_thread(a, now_us);
+	if ((double)a->rate_trial < PAYS * (double)a->rate_before) {
+		end_trials(a, a->threads - 1, now_us);
 		return;
 	}
 	a->state = AUTOSCALE_STEADY;
-	a->rate_best = a->rate_mean = (int64_t)rate;
+	a->rate_best = a->rate_mean = (int64_t)a->rate_trial;
 	a->pause_us = 0;
 	a->retry_us = now_us + AUTOSCALE_US;
 }
@@ -98,11 +106,11 @@ judge_interval(struct autoscale *a, const struct autoscale_now *now,
 		a->rate_best = a->rate_mean;
 	if (a->threads > 0 && !spare &&
 	    (double)a->rate_mean < LOST * (double)a->rate_best) {
-		remove_thread(a, now->now_us);
+		end_trials(a, a->threads - 1, now->now_us);
 		return;
 	}
 	if (busy < BUSY || !spare || now->now_us < a->retry_us ||
-	    a->threads + 1 >= now->cores)
+	    a->threads + 1 >= now->cores || a->threads >= POOL_MOST)
 		return;
 	if (a->state == AUTOSCALE_OFF)
 		a->state = AUTOSCALE_STEADY;
@@ -130,4 +138,11 @@ autoscale_decide(struct autoscale *a, const struct autoscale_now *now)
 		    (double)(now->crypto_us - a->last.crypto_us) / us);
 	a->last = *now;
 	return a->threads != threads || (a->state == AUTOSCALE_OFF) != off;
+}
+
+void
+autoscale_have(struct autoscale *a, unsigned int threads)
+{
+	if (threads < a->threads)
+		end_trials(a, threads, a->last.now_us);
 }

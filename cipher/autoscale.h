@@ -48,6 +48,7 @@ struct autoscale {
 	struct autoscale_now last;
 	int	 intervals;	/* of this trial */
 	uint64_t rate_before;	/* bytes per second, before the trial */
+	uint64_t rate_trial;	/* the mean in it, once it is over */
 	int64_t	 rate_mean;	/* of the last intervals */
 	int64_t	 rate_best;	/* the best mean with so many threads */
 	double	 free_mean;	/* idle cores, of the last intervals */
@@ -60,5 +61,11 @@ struct autoscale {
  * first. Returns 1 if "threads" has changed, or "state" from or to OFF.
  */
 int	autoscale_decide(struct autoscale *, const struct autoscale_now *);
+
+/*
+ * No more than so many threads could be made. If that is fewer than there
+ * should be, a trial has failed, and the next one waits as after any that did.
+ */
+void	autoscale_have(struct autoscale *, unsigned int threads);
 
 #endif /* HAYATE_AUTOSCALE_H */

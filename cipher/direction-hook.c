@@ -37,7 +37,7 @@ direction_make_sealers(struct direction *d, unsigned int threads)
 {
 	int r;
 
-	while (d->nsealers <= threads) {
+	while (d->nsealers <= threads && d->nsealers <= POOL_MOST) {
 		if ((r = sealer_init(&d->sealer[d->nsealers],
 		    &d->keys)) != 0) {
 			debug_fr(r, "%s", d->keys.newkeys->enc.name);

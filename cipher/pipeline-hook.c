@@ -62,7 +62,10 @@ set_threads(unsigned int threads)
 	got = pool_resize(threads);
 	if (got != had)
 		debug("packets are sealed and opened by %u threads", got);
-	scale.threads = got;
+	if (policy == THREADS_AUTO)
+		autoscale_have(&scale, got);
+	else
+		scale.threads = got;
 }
 
 static u_int64_t

@@ -115,6 +115,74 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
+# To autoscale.h this process is busy, and three cores are idle.
+@test "auto goes on if the thread of a trial cannot be created, and tries it seldom" {
+	local bytes=1000000000 begun
+	cc -shared -fPIC -o none.so -xc - <<-'EOT'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <errno.h>
+	#include <pthread.h>
+	#include <sched.h>
+	#include <stdio.h>
+	#include <string.h>
+	#include <time.h>
+	#include <unistd.h>
+
+	int
+	pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *arg)
+	{
+		(void)!write(2, "no thread\n", 10);
+		return EAGAIN;
+	}
+
+	int
+	sched_getaffinity(pid_t pid, size_t n, cpu_set_t *set)
+	{
+		memset(set, 0xf, 1);
+		memset((char *)set + 1, 0, n - 1);
+		return 0;
+	}
+
+	int
+	clock_gettime(clockid_t id, struct timespec *t)
+	{
+		int (*real)() = dlsym(RTLD_NEXT, "clock_gettime");
+
+		return real(id == CLOCK_THREAD_CPUTIME_ID ? CLOCK_MONOTONIC : id, t);
+	}
+
+	FILE *
+	fopen64(const char *path, const char *mode)
+	{
+		static char text[64];
+		FILE *(*real)() = dlsym(RTLD_NEXT, "fopen64");
+		struct timespec t;
+
+		if (strcmp(path, "/proc/stat") != 0)
+			return real(path, mode);
+		clock_gettime(CLOCK_MONOTONIC, &t);
+		snprintf(text, sizeof(text), "cpu 0 0 0 %.0f",
+		    3. * sysconf(_SC_CLK_TCK) * (t.tv_sec + t.tv_nsec / 1e9));
+		return fmemopen(text, strlen(text), "r");
+	}
+
+	FILE *
+	fopen(const char *path, const char *mode)
+	{
+		return fopen64(path, mode);
+	}
+	EOT
+	LD_PRELOAD=$PWD/none.so sshd_up hayate:none
+	begun=$SECONDS
+	[ "$(LD_PRELOAD=$PWD/none.so client -c aes128-ctr -m hmac-sha2-512-etm@openssh.com none \
+	    "env -u LD_PRELOAD head -c $bytes /dev/zero" 2>err | wc -c)" = $bytes ]
+	sshd_down none
+	grep -aq 'no thread' "$(sshd_dir none)"/*
+	grep -q 'no thread' err
+	[ "$(grep -c 'no thread' err)" -le $((1 + (SECONDS - begun) / 5)) ]
+}
+
 @test "pool threads block all signals and end when idle" {
 	FLAVOUR=plain unit pool-test signals
 	FLAVOUR=plain unit pool-test idle

@@ -16,9 +16,12 @@
 #include <string.h>
 
 #include "autoscale.h"
+#include "pool.h"
+
+#define RATES	5
 
 struct machine {
-	double	rate[5];	/* bytes per second, with so many threads */
+	double	rate[RATES];	/* bytes per second, with so many threads */
 	double	busy, crypto, free_cores;
 	unsigned int cores;
 };
@@ -26,7 +29,9 @@ struct machine {
 static struct autoscale a;
 static struct autoscale_now now;
 static unsigned int most, changes;
-static double uneven;		/* share by which a rate varies */
+static double uneven;		/* share by which a rate varies in turns */
+static double noise;		/* the same, at random */
+static int can_start = 1;	/* threads can be started */
 
 static void
 begin(void)
@@ -35,6 +40,16 @@ begin(void)
 	now = (struct autoscale_now){ .now_us = 1000000 };
 	most = changes = 0;
 	autoscale_decide(&a, &now);
+}
+
+/* From -1 to 1, at random (the generator of Knuth's MMIX) */
+static double
+rnd(void)
+{
+	static uint64_t state;
+
+	state = state * 6364136223846793005 + 1442695040888963407;
+	return (double)(state >> 33) / (1 << 30) - 1;
 }
 
 static void
@@ -46,8 +61,8 @@ live(const struct machine *m, double seconds)
 
 	for (; seconds > 0; seconds -= interval / 1e6) {
 		now.now_us += (uint64_t)interval;
-		rate = m->rate[a.threads] *
-		    (1 + uneven * (7 * n++ % 5 / 2.0 - 1));
+		rate = m->rate[a.threads < RATES ? a.threads : RATES - 1] *
+		    (1 + uneven * (7 * n++ % 5 / 2.0 - 1) + noise * rnd());
 		now.bytes += (uint64_t)(rate * interval / 1e6);
 		now.cpu_us += (uint64_t)(m->busy * interval);
 		now.crypto_us += (uint64_t)(a.state == AUTOSCALE_OFF ? 0 :
@@ -57,6 +72,8 @@ live(const struct machine *m, double seconds)
 		changes += (unsigned int)autoscale_decide(&a, &now);
 		if (a.threads > most)
 			most = a.threads;
+		if (!can_start)
+			autoscale_have(&a, 0);
 	}
 }
 
@@ -84,6 +101,7 @@ main(void)
 	    two = { { 4e8, 6e8, 8e8, 8e8, 8e8 }, 0.99, 0.6, 1, 2 },
 	    enough = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, 0.6, 2 },
 	    taken = { { 4e8, 6e8, 6e8, 6e8, 6e8 }, 0.99, 0.6, 0.1, 2 },
+	    many = { { 4e8, 6e8, 8e8, 8e8, 8e8 }, 0.99, 0.6, 8, 40 },
 	    starting = { { 3e7, 3e7, 3e7, 3e7, 3e7 }, 0.99, 0.6, 4, 4 },
 	    crowded = { { 2e8, 2e8, 2e8, 2e8, 2e8 }, 0.99, 0.6, 0, 8 };
 	int i;
@@ -139,6 +157,24 @@ main(void)
 	live(&taken, 30);
 	claim(changes == 2, "and stays, though its core is no longer free");
 	uneven = 0;
+
+	begin();
+	noise = 0.1;
+	live(&many, 3600);
+	claim(a.threads >= 2 && most <= 4, "chance adds few threads in an hour");
+	begin();
+	noise = 0.4;
+	live(&many, 36000);
+	claim(most <= POOL_MOST, "never more threads than there can be");
+	noise = 0;
+
+	begin();
+	can_start = 0;
+	live(&helps, 60);
+	claim(most == 1 && a.state != AUTOSCALE_TRIAL,
+	    "a trial without a thread is over");
+	claim(changes <= 12, "and not repeated all the time");
+	can_start = 1;
 
 	begin();
 	live(&starting, 0.1);
