@@ -37,6 +37,8 @@ struct hop {
 	size_t	 lent;			/* the last time */
 	size_t	 piece;			/* hop_cut() of "writes" */
 	int	 is_offered, memory;	/* that ssh may open */
+	dev_t	 dev;			/* of an end whose other end */
+	ino_t	 ino;			/* has not attached; or 0 */
 };
 static struct hop *hops;
 static int nhops;
@@ -90,6 +92,17 @@ begin_ends(int in, int out)
 	hop_forget(out);
 }
 
+static void
+note_file(int fd)
+{
+	struct stat sb;
+
+	if (fstat(fd, &sb) == -1)
+		return;
+	hop_of(fd)->dev = sb.st_dev;
+	hop_of(fd)->ino = sb.st_ino;
+}
+
 /* The maker's ends: it writes the program's input, and reads its output. */
 static int
 open_ends(int memory, int in, int out)
@@ -108,6 +121,8 @@ open_ends(int memory, int in, int out)
 	}
 	hop_of(in)->writes = to;
 	hop_of(out)->reads = from;
+	note_file(in);
+	note_file(out);
 	return 0;
 }
 
@@ -295,10 +310,30 @@ attach_expected(int fd, enum ring_of of)
 	expected.memory = -1;
 }
 
+/*
+ * Upstream closes the ends of a program that cannot be started, and the next
+ * file has their numbers.
+ */
+static struct hop *
+live_hop(int fd)
+{
+	struct hop *h = hop_of(fd);
+	struct stat sb;
+
+	if (h == NULL || h->ino == 0)
+		return h;
+	if (ring_is_attached(h->reads != NULL ? h->reads : h->writes))
+		h->ino = 0;
+	else if (fstat(fd, &sb) == -1 || sb.st_dev != h->dev ||
+	    sb.st_ino != h->ino)
+		hop_forget(fd);
+	return h;
+}
+
 static struct ring *
 reads(int fd)
 {
-	struct hop *h = hop_of(fd);
+	struct hop *h = live_hop(fd);
 
 	return h == NULL ? NULL : h->reads;
 }
@@ -306,7 +341,7 @@ reads(int fd)
 static struct ring *
 writes(int fd)
 {
-	struct hop *h = hop_of(fd);
+	struct hop *h = live_hop(fd);
 
 	return h == NULL ? NULL : h->writes;
 }

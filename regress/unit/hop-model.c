@@ -215,6 +215,28 @@ check_gathered(void)
 	end();
 }
 
+/* A program that cannot be started leaves numbers, which others get. */
+static void
+check_not_started(void)
+{
+	struct sshbuf *b = sshbuf_new();
+	int next[2];
+	size_t n;
+
+	claim(b != NULL && pipe(in) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM, 0, out) == 0, "there are files");
+	hop_offer(in, out);
+	claim(pipe(next) == 0 && dup2(next[0], out[0]) == out[0] &&
+	    dup2(next[1], in[1]) == in[1], "their numbers are another's");
+	claim(hop_write(in[1], "hello", 5) == 5 &&
+	    hop_read(out[0], b, SLOT, &n) == 0 && n == 5 &&
+	    memcmp(sshbuf_ptr(b), "hello", 5) == 0, "and its bytes pass");
+	sshbuf_free(b);
+	close(next[0]);
+	close(next[1]);
+	end();
+}
+
 static void
 check_cut(void)
 {
@@ -233,6 +255,7 @@ main(void)
 	check_consumed();
 	check_withheld();
 	check_gathered();
+	check_not_started();
 	check_cut();
 	puts("ok");
 	return 0;
