@@ -231,6 +231,12 @@ other() {
 	logged open "Data in clear began for .*: none with hmac-sha2-256-etm@openssh.com"
 }
 
+@test "the line of a client that breaks the protocol has its address" {
+	need_asyncssh
+	fails other none hmac-sha2-256-etm@openssh.com open -break
+	logged open "Data in clear ended for $(id -un) from 127.0.0.1 port [1-9][0-9]+: none [^,]*, at least [0-9]+ bytes, "
+}
+
 @test "a client like HPN-SSH is disconnected without permission or a suitable MAC" {
 	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com closed true

@@ -19,6 +19,7 @@
 #include "hostfile.h"
 #include "auth.h"
 #include "log.h"
+#include "misc.h"
 #include "packet.h"
 #include "ssh2.h"
 #include "ssherr.h"
@@ -28,26 +29,35 @@
 #include "authonly-server-hook.h"
 #include "clock.h"
 #include "named-hook.h"
+#include "waits-hook.h"
 
 static const Authctxt *user;
 
 /* The period in clear that is under way */
 static struct {
 	char	*mode;		/* NULL: there is none */
+	char	*from;		/* of the client */
+	int	 port;
 	uint64_t since_us;
 	u_int64_t bytes;	/* of the connection, when it began */
 } period;
 
+/*
+ * ssh_packet_disconnect() has closed the connection before the period ends: then
+ * what the kernel last said is the least that it can have been.
+ */
 static u_int64_t
 count_bytes(struct ssh *ssh)
 {
 	u_int64_t in = 0, out = 0;
+	struct figures f;
 
-	/* ssh_packet_disconnect() has closed the connection before it ends. */
-	if (ssh->state == NULL)
-		return period.bytes;
-	ssh_packet_get_bytes(ssh, &in, &out);
-	return in + out;
+	if (ssh->state != NULL) {
+		ssh_packet_get_bytes(ssh, &in, &out);
+		return in + out;
+	}
+	f = waits_read(ssh);
+	return MAXIMUM(f.n[FIGURE_RECEIVED] + f.n[FIGURE_SENT], period.bytes);
 }
 
 static void
@@ -56,12 +66,13 @@ log_end(struct ssh *ssh)
 	if (period.mode == NULL)
 		return;
 	logit("Data in clear ended for %s from %s port %d: %s, "
-	    "%llu bytes, %.1f seconds", user->user, ssh_remote_ipaddr(ssh),
-	    ssh_remote_port(ssh), period.mode,
+	    "%s%llu bytes, %.1f seconds", user->user, period.from,
+	    period.port, period.mode, ssh->state == NULL ? "at least " : "",
 	    (unsigned long long)(count_bytes(ssh) - period.bytes),
 	    (clock_us() - period.since_us) / 1e6);
 	free(period.mode);
-	period.mode = NULL;
+	free(period.from);
+	period.mode = period.from = NULL;
 }
 
 static void
@@ -72,10 +83,12 @@ log_mode_change(struct ssh *ssh)
 		return;
 	}
 	period.mode = xstrdup(authonly_mode_in_force());
+	period.from = xstrdup(ssh_remote_ipaddr(ssh));
+	period.port = ssh_remote_port(ssh);
 	period.since_us = clock_us();
 	period.bytes = count_bytes(ssh);
 	logit("Data in clear began for %s from %s port %d: %s", user->user,
-	    ssh_remote_ipaddr(ssh), ssh_remote_port(ssh), period.mode);
+	    period.from, period.port, period.mode);
 }
 
 static void

@@ -161,7 +161,7 @@ main(void)
 	begin();
 	noise = 0.1;
 	live(&many, 3600);
-	claim(a.threads >= 2 && most <= 4, "chance adds few threads in an hour");
+	claim(a.threads >= 2 && most <= 4, "chance adds few threads");
 	begin();
 	noise = 0.4;
 	live(&many, 36000);
