@@ -16,7 +16,7 @@
 #define PAYS		1.03		/* its mean rate, times that before */
 #define LOST		0.90		/* mean rate, times the best one */
 #define SMOOTH		8		/* intervals in the mean rate */
-#define MEASURED	4		/* intervals of a trial, after the first */
+#define MEASURED	4		/* intervals of a trial; one is before */
 #define PAUSE_US	5000000		/* after a trial that did not pay */
 #define PAUSE_MOST_US	80000000
 

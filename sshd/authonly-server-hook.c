@@ -43,7 +43,7 @@ static struct {
 } period;
 
 /*
- * ssh_packet_disconnect() has closed the connection before the period ends: then
+ * ssh_packet_disconnect() closes the connection before the period ends. Then
  * what the kernel last said is the least that it can have been.
  */
 static u_int64_t

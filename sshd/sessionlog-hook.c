@@ -83,7 +83,8 @@ sessionlog_request(const char *type)
 		note(type);
 	else if (strcmp(type, "x11-req") == 0)
 		note("x11");
-	else if (strcmp(type, "auth-agent-req@openssh.com") == 0)
+	else if (strcmp(type, "auth-agent-req@openssh.com") == 0 ||
+	    strcmp(type, "agent-req") == 0)	/* since 10.3 */
 		note("agent");
 }
 
