@@ -16,7 +16,7 @@
 #define PAYS		1.03		/* its mean rate, times that before */
 #define LOST		0.90		/* mean rate, times the best one */
 #define SMOOTH		8		/* intervals in the mean rate */
-#define MEASURED	4		/* intervals of a trial; one is before */
+#define MEASURED	4		/* intervals of a trial, after one */
 #define PAUSE_US	5000000		/* after a trial that did not pay */
 #define PAUSE_MOST_US	80000000
 
@@ -48,7 +48,7 @@ static void
 judge_trial(struct autoscale *a, uint64_t rate, uint64_t now_us)
 {
 	if (a->intervals++ == 0)
-		return;		/* the start is in it */
+		return;		/* the start is in this one */
 	a->rate_trial += rate / MEASURED;
 	if (a->intervals <= MEASURED)
 		return;
