@@ -219,11 +219,44 @@ all_failed() {
 			[[ $output = *"journal \"${why%%:*}\":${why#*:}"* ]]
 		done
 		run -1 "$BUILD"/hayate/${p%% *} --journal same --report same ${p#* }
-		[[ $output = *"report \"the journal\":"* ]]
+		[[ $output = *"this is the journal; each needs a file of its own" ]]
 		run -1 "$BUILD"/hayate/${p%% *} --journal
 		[[ $output = *"--journal needs an argument"* ]]
 	done
 	[ ! -e began ]
+}
+
+@test "a report or journal that is a file of the copy leaves it whole, and is an error" {
+	local o t
+	near "$(bin sftp-server)"
+	mkdir -p a b/a
+	head -c 300000 /dev/urandom | tee a/f >orig
+	echo "put a/f $T/b" >put
+	echo "get $T/orig a/f" >get
+	for o in report journal; do
+		for t in "scp -q --$o a/f a/f h:$T/b" "scp -q --$o a/f h:$T/orig a/f" \
+		    "scp -q --checksum --$o a/f h:$T/orig a/f" \
+		    "scp -qr --$o b/a/f h:$T/a b" "scp -qr --$o b/a/f -j 2 h:$T/a b" \
+		    "sftp -q --$o a/f -b put h" "sftp -q --$o a/f -b get h"; do
+			cp orig a/f
+			rm -f b/a/f
+			# shellcheck disable=SC2086 # words
+			run -1 timeout 60 "$BUILD/hayate/${t%% *}" -S ./near ${t#* } 3>&-
+			[[ $output = *"$o \""*'f": not written, because this file is copied'* ]]
+			cmp orig a/f
+			[[ $t != *b/a/f* ]] || cmp orig b/a/f
+			[ "$(ls -A a)" = f ]
+		done
+	done
+	# It may not have been there before, and in a tree it is no more than a file.
+	rm a/f
+	run -1 copy_near --report a/f "h:$T/orig" a/f
+	cmp orig a/f
+	run -0 copy_near -r --report a/r a "h:$T/b/new"
+	run -0 copy_near -r --report a/r a "h:$T/b/new"
+	cmp orig b/new/a/f
+	run -1 copy_near --report x --journal x a/f "h:$T/b"
+	[[ $output = *'report "x": this is the journal'* ]]
 }
 
 @test "a journal without room is an error that is named, and the copy goes on" {

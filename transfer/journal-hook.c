@@ -29,6 +29,7 @@ static struct {
 	const char *name;		/* as given */
 	int	 is_cut;		/* its last line has no end */
 	int	 write_errno;		/* the first error of a write */
+	int	 is_copied;		/* nothing is written */
 	int	 is_told;		/* the user knows of it */
 } journal = { .fd = -1 };
 
@@ -90,6 +91,12 @@ journal_is_in(const struct stat *sb)
 	    ours.st_ino == sb->st_ino;
 }
 
+void
+journal_spare(void)
+{
+	journal.is_copied = 1;
+}
+
 /* The reader of a pipe is gone, which is our error, and not scp's. */
 static void
 drop_signal(void)
@@ -109,6 +116,8 @@ journal_write(const char *line, size_t len)
 {
 	ssize_t n;
 
+	if (journal.is_copied)
+		return;
 	if (journal.is_cut) {
 		line--;
 		len++;
@@ -136,12 +145,12 @@ journal_write(const char *line, size_t len)
 int
 journal_failed(void)
 {
-	if (journal.write_errno == 0)
+	if (journal.write_errno == 0 && !journal.is_copied)
 		return 0;
 	if (!journal.is_told) {
 		journal.is_told = 1;
-		error("journal \"%s\": %s", journal.name,
-		    strerror(journal.write_errno));
+		error("journal \"%s\": %s", journal.name, journal.is_copied ?
+		    JOURNAL_IS_COPIED : strerror(journal.write_errno));
 	}
 	return 1;
 }

@@ -29,6 +29,12 @@ int	journal_is_open(void);
 /* Returns 1 if the journal is this file, which a report must not replace. */
 int	journal_is_in(const struct stat *);
 
+/* The journal is a file that is copied: nothing more is written into it. */
+void	journal_spare(void);
+
+/* What a report or a journal says that would spoil a file of the copy */
+#define JOURNAL_IS_COPIED	"not written, because this file is copied"
+
 /*
  * Writes a line, with its newline at the end. The byte before it is a newline
  * as well. Signals are blocked. A signal's handler may call it.

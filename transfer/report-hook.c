@@ -67,6 +67,7 @@ static struct {
 	int	 is_fatal;		/* what ends the process was printed */
 	int	 fd;
 	int	 write_errno;
+	int	 is_copied;		/* the older one: it stays */
 	const char *name;		/* as given */
 	char	*path, *temp;		/* absolute; NULL: written directly */
 	const char *program, *prefix;	/* prefix: of messages */
@@ -76,6 +77,7 @@ static struct {
 	uint64_t begun_us;
 	uint64_t files, failed, bytes;
 	struct sshbuf *file;		/* the names of one that is expected */
+	char	*local;			/* it, if it must be spared; or NULL */
 	int	 expects;
 	uint64_t file_us;		/* since when */
 	char	 text[TEXT_MAX];	/* errors of that file */
@@ -195,6 +197,24 @@ compose_file(int in_journal, uint64_t bytes, uint64_t us, int has_failed)
 	r.is_line = 0;
 }
 
+/*
+ * A report would take the place of what was just copied, and a journal grow at
+ * its end. An older report in a tree that is put is no more than a file of it.
+ */
+static void
+spare_copied(void)
+{
+	struct stat sb, old;
+
+	if (r.local == NULL || stat(r.local, &sb) == -1)
+		return;
+	if (journal_is_in(&sb))
+		journal_spare();
+	if (r.temp != NULL && stat(r.path, &old) == 0 &&
+	    old.st_dev == sb.st_dev && old.st_ino == sb.st_ino)
+		r.is_copied = 1;
+}
+
 /* "where" is REPORT_IN_LIST or REPORT_IN_JOURNAL, or both. */
 static void
 put_file(int where, uint64_t bytes, uint64_t us, int has_failed)
@@ -260,10 +280,11 @@ finish_report(int signal)
 	put_end(signal);
 	if (close(r.fd) == -1 && r.write_errno == 0)
 		r.write_errno = errno;
-	if (r.temp != NULL && r.write_errno == 0 &&
+	if (r.temp != NULL && r.write_errno == 0 && !r.is_copied &&
 	    rename(r.temp, r.path) == -1)
 		r.write_errno = errno;
-	if (r.temp != NULL && r.fd != -1 && r.write_errno != 0)
+	if (r.temp != NULL && r.fd != -1 &&
+	    (r.write_errno != 0 || r.is_copied))
 		unlink(r.temp);
 }
 
@@ -405,6 +426,10 @@ expect(enum report_way way, const char *from, const char *to)
 		r.line = xreallocarray(r.line, 1, room);
 		r.room = room;
 	}
+	free(r.local);
+	r.local = way == REPORT_GET && to != NULL ? xstrdup(to) :
+	    way == REPORT_PUT && (r.source == NULL ||
+	    strcmp(from, r.source) == 0) ? xstrdup(from) : NULL;
 	*r.text = '\0';
 	r.how = NULL;
 	r.skipped = 0;
@@ -543,8 +568,9 @@ finish_at_exit(void)
 	finish(0);
 	restore_signals(&old);
 	has_failed = journal_failed();
-	if (r.write_errno != 0) {
-		error("report \"%s\": %s", r.name, strerror(r.write_errno));
+	if (r.write_errno != 0 || r.is_copied) {
+		error("report \"%s\": %s", r.name, r.is_copied ?
+		    JOURNAL_IS_COPIED : strerror(r.write_errno));
 		has_failed = 1;
 	}
 	if (!has_failed)
@@ -587,8 +613,9 @@ open_report(const char *path)
 	r.has_report = 1;
 	if ((is_output ? fstat(STDOUT_FILENO, &sb) : stat(path, &sb)) == 0 &&
 	    journal_is_in(&sb)) {
-		errno = EEXIST;
-		refuse("the journal");
+		fprintf(stderr, "%s: report \"%s\": this is the journal; "
+		    "each needs a file of its own\n", __progname, path);
+		exit(1);
 	}
 	if (is_output) {
 		if ((r.fd = dup(STDOUT_FILENO)) == -1)
@@ -777,6 +804,7 @@ report_file(int where, uint64_t bytes, uint64_t us, int ret)
 	if (!r.wanted)
 		return;
 	block_signals(&old);
+	spare_copied();
 	put_file(where, bytes, us, ret != 0);
 	restore_signals(&old);
 	journal_failed();
