@@ -38,6 +38,7 @@ static enum {
 } policy;
 static struct autoscale scale;
 static struct autoscale_now total;
+static struct { u_int64_t in, out; } closed;	/* bytes until then */
 
 /*
  * How many threads
@@ -187,6 +188,7 @@ pipeline_close(struct ssh *ssh)
 	struct direction *in = &pipeline_directions[MODE_IN];
 	struct direction *out = &pipeline_directions[MODE_OUT];
 
+	ssh_packet_get_bytes(ssh, &closed.in, &closed.out);
 	gather_next(NULL, NULL, NULL);
 	if (out->ssh == ssh)
 		direction_close(out);
@@ -202,4 +204,15 @@ u_int64_t
 pipeline_crypto_us(void)
 {
 	return crypto_us();
+}
+
+void
+pipeline_get_bytes(struct ssh *ssh, u_int64_t *in, u_int64_t *out)
+{
+	if (ssh->state != NULL)
+		ssh_packet_get_bytes(ssh, in, out);
+	else {
+		*in = closed.in;
+		*out = closed.out;
+	}
 }

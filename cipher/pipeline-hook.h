@@ -70,6 +70,12 @@ int	pipeline_change_keys(struct ssh *, int mode, struct sshbuf *output);
 void	pipeline_close(struct ssh *);
 
 /*
+ * As ssh_packet_get_bytes(), but also of a connection that is closed, as it is
+ * before the end if the peer breaks the protocol.
+ */
+void	pipeline_get_bytes(struct ssh *, u_int64_t *in, u_int64_t *out);
+
+/*
  * For packet.c, sending (sending-hook.c)
  */
 

@@ -231,10 +231,10 @@ other() {
 	logged open "Data in clear began for .*: none with hmac-sha2-256-etm@openssh.com"
 }
 
-@test "the line of a client that breaks the protocol has its address" {
+@test "the line of a client that breaks the protocol has its address and its bytes" {
 	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com open -break
-	logged open "Data in clear ended for $(id -un) from 127.0.0.1 port [1-9][0-9]+: none [^,]*, at least [0-9]+ bytes, "
+	logged open "Data in clear ended for $(id -un) from 127.0.0.1 port [1-9][0-9]+: none [^,]*, [3-9][0-9]{6} bytes, "
 }
 
 @test "a client like HPN-SSH is disconnected without permission or a suitable MAC" {

@@ -181,6 +181,10 @@ syslog_up() {
 	t = paramiko.Transport(("127.0.0.1", $(sshd_port hayate)))
 	t.start_client()
 	t.auth_publickey("$(id -un)", paramiko.Ed25519Key.from_private_key_file("$BATS_FILE_TMPDIR/user"))
+	c = t.open_session()
+	c.exec_command("head -c 300000 /dev/zero")
+	while c.recv(99999):
+	    pass
 	m = paramiko.Message()
 	m.add_byte(bytes([94]))		# data for a channel that was never opened
 	m.add_int(99)
@@ -191,7 +195,8 @@ syslog_up() {
 	logged hayate /usr/bin/python3 breaks
 	[ "$(field from)" = 127.0.0.1 ]
 	[[ $(field port) = [1-9]* ]]
-	[ "$(field what)" = none ]
+	[ "$(field what)" = exec ]
+	true_ "$(field sent) > 300000 && $(field sent) < 400000"
 	run ! grep -a 'signal 11\|Segmentation' "$(sshd_log hayate)"
 }
 

@@ -19,7 +19,6 @@
 #include "hostfile.h"
 #include "auth.h"
 #include "log.h"
-#include "misc.h"
 #include "packet.h"
 #include "ssh2.h"
 #include "ssherr.h"
@@ -29,7 +28,7 @@
 #include "authonly-server-hook.h"
 #include "clock.h"
 #include "named-hook.h"
-#include "waits-hook.h"
+#include "pipeline-hook.h"
 
 static const Authctxt *user;
 
@@ -42,22 +41,13 @@ static struct {
 	u_int64_t bytes;	/* of the connection, when it began */
 } period;
 
-/*
- * ssh_packet_disconnect() closes the connection before the period ends. Then
- * what the kernel last said is the least that it can have been.
- */
 static u_int64_t
 count_bytes(struct ssh *ssh)
 {
-	u_int64_t in = 0, out = 0;
-	struct figures f;
+	u_int64_t in, out;
 
-	if (ssh->state != NULL) {
-		ssh_packet_get_bytes(ssh, &in, &out);
-		return in + out;
-	}
-	f = waits_read(ssh);
-	return MAXIMUM(f.n[FIGURE_RECEIVED] + f.n[FIGURE_SENT], period.bytes);
+	pipeline_get_bytes(ssh, &in, &out);
+	return in + out;
 }
 
 static void
@@ -66,8 +56,8 @@ log_end(struct ssh *ssh)
 	if (period.mode == NULL)
 		return;
 	logit("Data in clear ended for %s from %s port %d: %s, "
-	    "%s%llu bytes, %.1f seconds", user->user, period.from,
-	    period.port, period.mode, ssh->state == NULL ? "at least " : "",
+	    "%llu bytes, %.1f seconds", user->user, period.from, period.port,
+	    period.mode,
 	    (unsigned long long)(count_bytes(ssh) - period.bytes),
 	    (clock_us() - period.since_us) / 1e6);
 	free(period.mode);

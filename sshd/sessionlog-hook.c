@@ -36,6 +36,7 @@
 #include "journald.h"
 #include "named-hook.h"
 #include "peer-hook.h"
+#include "pipeline-hook.h"
 #include "sessionlog-hook.h"
 #include "verdict.h"
 #include "waits-hook.h"
@@ -256,17 +257,13 @@ sessionlog_end(struct ssh *ssh)
 	const char *mode = authonly_mode_in_force();
 	struct figures f;
 	struct sshbuf *b;
-	u_int64_t in = 0, out = 0;
+	u_int64_t in, out;
 	char *line;
 
 	if (user == NULL || (b = sshbuf_new()) == NULL)
 		return;
 	f = waits_read(ssh);
-	in = f.n[FIGURE_RECEIVED];
-	out = f.n[FIGURE_SENT];
-	/* ssh_packet_disconnect() has closed the connection before it ends. */
-	if (ssh->state != NULL)
-		ssh_packet_get_bytes(ssh, &in, &out);
+	pipeline_get_bytes(ssh, &in, &out);
 	put(b, "Session %d:", FORMAT);
 	put_text(b, "user", user->user);
 	put_text(b, "from", from);
