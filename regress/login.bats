@@ -1079,6 +1079,34 @@ is_early() { steps | grep -q 'opening the session with it'; }
 	as_stock -tt stock true
 }
 
+# blocking COMMAND...: it leaves descriptors that are pipes as it found them, and its
+# last line of "flags" says whether they block
+blocking() {
+	sleep 0.1 | {
+		"$@" || :
+		python3 -c 'import os; print(*map(os.get_blocking, (0, 1, 2)))' >>flags
+	} 2>&1 | cat >/dev/null
+}
+
+@test "standard input, output and error are left blocking, however the login ends" {
+	echo x >x
+	echo "put x $T/y" >put
+	log_in hayate true
+	blocking far client "${KNOWN[@]}" hayate true
+	blocking far copy "${KNOWN[@]}" x "hayate:$T/y"
+	blocking far copy "${KNOWN[@]}" "hayate:$T/x" y
+	blocking far files "${KNOWN[@]}" -b put hayate
+	# a key that is accepted no more, and a session that is refused
+	: >"$F/may"
+	blocking far client "${KNOWN[@]}" hayate true
+	cp "$F/user.pub" "$F/may"
+	sshd_up hayate:none "AuthorizedKeysFile $F/may" "MaxSessions 0"
+	log_in none true || :
+	blocking far client "${KNOWN[@]}" none true
+	sshd_down none
+	[ "$(uniq -c flags | xargs)" = "6 True True True" ]
+}
+
 @test "a server that permits no session, or one, is met as with stock" {
 	local n
 	for n in 0 1; do

@@ -525,6 +525,7 @@ early_cleanup(void)
 	int is_unheard = auth.has_asked && !auth.heard;
 	enum phase phase = auth.phase;
 
+	early_session_cleanup();
 	guess_cleanup();
 	auth.phase = OFF;
 	if (phase != OFF && early_session_is_unanswered()) {

@@ -9,10 +9,12 @@
 
 #include <sys/types.h>
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "openbsd-compat/sys-queue.h"
 
@@ -38,6 +40,8 @@ int	early_session_put_cstring(struct ssh *, const void *);
 
 static enum { NOT_SENT, SENT, NOT_TAKEN } state;
 static int channel, is_answered, is_learning;
+static struct ssh *connection;
+static pid_t owner;		/* a child is not this process */
 
 int
 early_session_is_plain(void)
@@ -110,6 +114,8 @@ early_session_send(struct ssh *ssh)
 	/* A server may answer a signature as if it was none. */
 	if (state == SENT)
 		return;
+	connection = ssh;
+	owner = getpid();
 	channel = early_session_calls.open(ssh);
 	c = channel_by_id(ssh, channel);
 	c->remote_id = EARLY_SESSION_FIRST;
@@ -120,6 +126,26 @@ early_session_send(struct ssh *ssh)
 	state = SENT;
 	debug("early login: opening the session with it");
 	early_input_send(ssh);
+}
+
+static void
+restore(const Channel *c, int fd, int which, int i)
+{
+	if (fd != -1 && (c->restore_block & which) != 0)
+		(void)fcntl(fd, F_SETFL, c->restore_flags[i]);
+}
+
+void
+early_session_cleanup(void)
+{
+	Channel *c;
+
+	if (state == NOT_SENT || owner != getpid() ||
+	    (c = channel_lookup(connection, channel)) == NULL)
+		return;
+	restore(c, c->rfd, CHANNEL_RESTORE_RFD, 0);
+	restore(c, c->wfd, CHANNEL_RESTORE_WFD, 1);
+	restore(c, c->efd, CHANNEL_RESTORE_EFD, 2);
 }
 
 void
