@@ -287,6 +287,23 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	grep 'open local "got/large/m1": Is a directory' log
 }
 
+@test "a server that cannot cut a file leaves none longer that has not failed" {
+	local i
+	sshd_up hayate:nocut "Subsystem sftp $(bin sftp-server) -P fsetstat"
+	mkdir a there/a
+	for i in $(seq 400); do
+		head -c 100000 "$LESS" >a/$i
+		head -c 200000 "$BULK" >there/a/$i
+	done
+	echo x >a/new
+	echo "put -r a $T/there" >put
+	files -o MaxRate=30M -j 2 --report report -b put nocut >log 2>&1 || i=$?
+	sshd_down nocut
+	reported "all((x['status'] == 'ok') <= (open(x['from'], 'rb').read() == open(x['to'], 'rb').read()) for x in r['files'])"
+	reported "(r['totals']['failed'] > 0) == ($i == 1)"
+	reported "f['new']['status'] == 'ok' and len(r['files']) > 400"
+}
+
 @test "auto adds a connection where one is held back" {
 	sshd_up hayate:held "MaxRate 6M"
 	copy -v -j auto "held:$BULK" got 2>log

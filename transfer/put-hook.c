@@ -292,6 +292,8 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 	    a->op == PLAN_REOPEN || a->op == PLAN_JOIN) {
 		file_handle(t, file, reply, file_on(file, a->lane));
 		file->has_data = 1;
+		if (a->op == PLAN_OPEN_NEW)
+			file->over = 0;
 		if (a->op == PLAN_OPEN || a->op == PLAN_OPEN_NEW)
 			check_opened(file);
 	} else if (a->op == PLAN_LANDING) {
@@ -317,7 +319,6 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 {
 	const char *why = fx2txt(status);
 
-	(void)t;
 	if (a->op == PLAN_SEEN)
 		verbose("\"%s\" is not at each host: %s", file->dst, why);
 	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN || a->op == PLAN_RENEW)
@@ -345,10 +346,14 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 		    "remote setstat \"%s\": %s", file->dst, why);
 	else if (a->op == PLAN_WRITE && file->status == SSH2_FX_OK)
 		file->status = status;
-	/* Upstream ignores attributes, but without a size there is no hole. */
+	/*
+	 * Upstream ignores attributes, but without a size there is no hole, and
+	 * what was longer before has its old end.
+	 */
 	if (a->op == PLAN_STAT || a->op == PLAN_OPEN || a->op == PLAN_CLOSE ||
 	    a->op == PLAN_REOPEN || a->op == PLAN_PART || a->op == PLAN_WRITE ||
-	    (a->op == PLAN_TRUNCATE && file->ends_in_hole))
+	    (a->op == PLAN_TRUNCATE && (file->ends_in_hole ||
+	    (file->over && !t->in_place))))
 		file->failed = 1;
 }
 
