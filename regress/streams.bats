@@ -292,8 +292,8 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	sshd_up hayate:nocut "Subsystem sftp $(bin sftp-server) -P fsetstat"
 	mkdir a there/a
 	for i in $(seq 400); do
-		head -c 100000 "$LESS" >a/$i
-		head -c 200000 "$BULK" >there/a/$i
+		head -c 100000 "$LESS" >"a/$i"
+		head -c 200000 "$BULK" >"there/a/$i"
 	done
 	echo x >a/new
 	echo "put -r a $T/there" >put

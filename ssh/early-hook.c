@@ -177,7 +177,10 @@ has_all_algs(void)
 	return has_all;
 }
 
-/* The way "known" */
+/*
+ * The way "known". Not before the server has named its algorithms: until then
+ * an RSA key can use none, and is not tried again.
+ */
 static void
 offer_known(struct ssh *ssh)
 {
@@ -423,13 +426,10 @@ early_begin(struct ssh *ssh, const char *user, const char *host,
 	ssh_dispatch_set(ssh, SSH2_MSG_EXT_INFO, &receive_ext);
 	if (auth.was.plain.left > 0)
 		debug("early login: not with this server");
-	else if (!has_known_way()) {
-		if (auth.was.methods[0] != '\0' || auth.is_known_kind)
-			ask_none(ssh);
-	} else if (auth.was.ext)
+	else if (auth.was.ext && has_known_way())
 		auth.awaits_ext = 1;
-	else
-		offer_known(ssh);
+	else if (auth.was.methods[0] != '\0' || auth.is_known_kind)
+		ask_none(ssh);
 }
 
 int
@@ -540,11 +540,8 @@ early_cleanup(void)
 		return;
 	if (is_unheard) {
 		auth.now.key[0] = auth.now.methods[0] = '\0';
-		if (!auth.is_known_kind)
-			recall_mark_set(&auth.now.plain);
+		recall_mark_set(&auth.now.plain);
 	}
 	recall_save(&auth.now);
-	if (auth.is_known_kind && !auth.is_vain)
-		return;
 	login_again("the server did not take it");
 }

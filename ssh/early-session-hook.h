@@ -60,9 +60,9 @@ void	early_session_refuse(void);
 int	early_session_is_open(struct ssh *, int *id);
 
 /*
- * The process ends by cleanup_exit(). The session has made standard input, output
- * and error non-blocking, which other programs have as well; here stock has no
- * session yet, or frees it.
+ * The process ends by cleanup_exit(). The session has made standard input,
+ * output and error non-blocking, which other programs have as well; here stock
+ * has no session yet, or frees it.
  */
 void	early_session_cleanup(void);
 

@@ -11,7 +11,7 @@
 
 /* Behind "SSH-2.0-". Each was tried; regress/login.bats tries them again. */
 static const char *const kinds[] = { "OpenSSH_", "dropbear", "paramiko_",
-    "AsyncSSH_", "libssh_", "Go", "mod_sftp" };
+    "AsyncSSH_", "libssh_", "mod_sftp" };
 
 static int
 begins(const char *banner, const char *name)
@@ -26,6 +26,8 @@ early_is_known_kind(const char *banner)
 {
 	size_t i;
 
+	if (strcmp(banner, "SSH-2.0-Go") == 0 || strcmp(banner, "Go") == 0)
+		return 1;
 	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		if (begins(banner, kinds[i]))
 			return 1;

@@ -79,7 +79,7 @@ struct file {
 	int	 ends_in_hole;
 	int	 clears;		/* at a server: no open empties it */
 	int	 over;			/* likewise, and may be longer: see
-					   plan_over() */
+	    plan_over() */
 	uint64_t end;			/* of what was put, bytes */
 	unsigned int looks;		/* by PLAN_SEEN that it did not pass */
 	int	 emptied;		/* of a get: the old bytes are gone */
