@@ -206,6 +206,7 @@ refused() {
 	refused '1 to 1000' --shards 1001 a h:b work
 	refused '1 to 1000' --shards 0 a h:b work
 	refused 'is below the source' a h:b a/work
+	refused 'is below the source' / h:b work
 	refused 'a path alone' --to d1,d2 a h:b work
 	refused 'a host is empty' --to d1,,d2 a b work
 	refused '--from0 is for' --from0 a h:b work

@@ -567,6 +567,13 @@ farewell(const struct run *t)
 		free(text);
 		free(line);
 	}
+	/* A handler writes it, and a server has named what is in it. */
+	if (all != NULL) {
+		if (stravis(&text, all, VIS_SAFE | VIS_OCTAL) == -1)
+			fatal_f("out of memory");
+		free(all);
+		all = text;
+	}
 	return all;
 }
 

@@ -114,7 +114,7 @@ file_add(struct run *t, struct job *dir, enum plan_kind kind,
 void
 file_say(struct file *file, int after, int level, const char *fmt, ...)
 {
-	struct text *text = xcalloc(1, sizeof(*text)), **end;
+	struct text *text = xcalloc(1, sizeof(*text));
 	va_list args;
 	int n;
 
@@ -124,9 +124,11 @@ file_say(struct file *file, int after, int level, const char *fmt, ...)
 	if (n == -1)
 		fatal_f("out of memory");
 	text->level = level;
-	for (end = &file->text[after]; *end != NULL; end = &(*end)->next)
-		;
-	*end = text;
+	if (file->text[after] == NULL)
+		file->text[after] = text;
+	else
+		file->last[after]->next = text;
+	file->last[after] = text;
 }
 
 void

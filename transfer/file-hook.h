@@ -62,6 +62,7 @@ struct file {
 	int	 depth;			/* of a directory; the root has 0 */
 	Attrib	 a;
 	struct text *text[2];		/* before and after what is below */
+	struct text *last[2];		/* of them, where there is one */
 
 	/* a file */
 	int	 fd;

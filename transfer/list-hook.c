@@ -547,16 +547,19 @@ begin_opening(char *source, char *target)
 void
 list_argument(char *const *args)
 {
+	static char *const *end;	/* the last word of all */
 	static int is_later;
 	struct stat sb;
 	char *target;
-	int remote = is_remote(args[0]), last = 0;
+	int remote = is_remote(args[0]);
 
-	while (args[last + 1] != NULL)
-		last++;
-	target = args[last];
+	if (end == NULL) {
+		for (end = args; end[1] != NULL; end++)
+			;
+	}
+	target = *end;
 	opening_none();
-	if (last == 1 && !is_later)
+	if (end == args + 1 && !is_later)
 		begin_opening(args[0], target);
 	is_later = 1;
 	report_host("scp", remote ? args[0] : target,
