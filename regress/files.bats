@@ -117,6 +117,13 @@ each_way() {
 	same "mkdir b; printf '%s\n' 'mput a/* b' 'mget b/* .' | $SFTP"
 }
 
+# on_bad_disk "PROGRAM ARG...": ours, with the files of bad_disk() and near()
+on_bad_disk() {
+	# shellcheck disable=SC2086 # words
+	env LD_PRELOAD="$T/bad.so" timeout 60 \
+	    "$BUILD/hayate/${1%% *}" -q -S ./near ${1#* } 3>&-
+}
+
 @test "a local file that cannot be read fails alone, and is cut where it was read to" {
 	local w
 	mkdir a
@@ -131,9 +138,7 @@ each_way() {
 		rm -rf b
 		mkdir b
 		head -c 1000000 /dev/zero >b/BAD
-		# shellcheck disable=SC2086 # words
-		run -1 env LD_PRELOAD="$T/bad.so" timeout 60 \
-		    "$BUILD/hayate/${w%% *}" -q -S ./near ${w#* } 3>&-
+		run -1 on_bad_disk "$w"
 		[[ $output = *'read local "a/'*'BAD": Input/output error'* ]]
 		[ ! -e b/a ] || mv b/a/* b
 		cmp a/1 b/1
@@ -165,9 +170,7 @@ each_way() {
 		rm -rf b
 		mkdir b
 		[[ $w != *--resume* ]] || head -c 1500000 a/SHORT >b/SHORT
-		# shellcheck disable=SC2086 # words
-		run -0 env LD_PRELOAD="$T/bad.so" timeout 60 \
-		    "$BUILD/hayate/${w%% *}" -q -S ./near ${w#* } 3>&-
+		run -0 on_bad_disk "$w"
 		cmp a/SHORT b/SHORT
 	done
 	# Upstream's server fails a write that is short, and tells of a short read.
@@ -193,9 +196,7 @@ each_way() {
 	    "scp -p --report report h:$T/a/* b" "sftp -b get h" "sftp -b tree h"; do
 		rm -rf b
 		mkdir b
-		# shellcheck disable=SC2086 # words
-		run -1 env LD_PRELOAD="$T/bad.so" timeout 60 \
-		    "$BUILD/hayate/${w%% *}" -q -S ./near ${w#* } 3>&-
+		run -1 on_bad_disk "$w"
 		[[ $output = *'close local "b/'*'FULL": Disk quota exceeded'* ]]
 		cmp a/1 b/1
 		cmp a/3 b/3
@@ -208,9 +209,7 @@ each_way() {
 	for w in "scp h:$T/a/FULL b" "scp -p --report report h:$T/a/FULL b" \
 	    "scp --resume h:$T/a/FULL b" "sftp -b get h"; do
 		rm -f b/FULL
-		# shellcheck disable=SC2086 # words
-		run -1 env LD_PRELOAD="$T/bad.so" timeout 60 \
-		    "$BUILD/hayate/${w%% *}" -q -S ./near ${w#* } 3>&-
+		run -1 on_bad_disk "$w"
 		[[ $output = *'close local "b/FULL": Disk quota exceeded'* ]]
 	done
 	reported "f['FULL']['status'] == 'failed'"

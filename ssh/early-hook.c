@@ -61,7 +61,6 @@ static struct {
 	int		(*offer)(struct ssh *);
 	const char	*user;
 
-	int		 is_known_kind;	/* of server */
 	int		 is_kept;	/* there is a memory */
 	struct recall_entry was, now;
 	char		*algs;		/* of signatures: the first list */
@@ -419,7 +418,6 @@ early_begin(struct ssh *ssh, const char *user, const char *host,
 	    recall_load(host, options.port, user,
 	    ssh->kex->initial_hostkey, &auth.was) == 0;
 	auth.now = auth.was;
-	auth.is_known_kind = early_trusts(ssh, early_is_known_kind);
 	auth.accept = ssh->dispatch[SSH2_MSG_SERVICE_ACCEPT];
 	auth.ext = ssh->dispatch[SSH2_MSG_EXT_INFO];
 	ssh_dispatch_set(ssh, SSH2_MSG_SERVICE_ACCEPT, &receive_accept);
@@ -428,7 +426,8 @@ early_begin(struct ssh *ssh, const char *user, const char *host,
 		debug("early login: not with this server");
 	else if (auth.was.ext && has_known_way())
 		auth.awaits_ext = 1;
-	else if (auth.was.methods[0] != '\0' || auth.is_known_kind)
+	else if (auth.was.methods[0] != '\0' ||
+	    early_trusts(ssh, early_is_known_kind))
 		ask_none(ssh);
 }
 

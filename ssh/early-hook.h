@@ -18,7 +18,8 @@
  * All of it follows the verification of the host key. The answers are read by
  * stock's handlers, which ours stand before; a refused key therefore leads to
  * the next one as in stock. Nothing is asked of the user before the server has
- * answered: no passphrase, no PIN, no touch of a token.
+ * answered: no passphrase, no PIN, no touch of a token. An agent that asks its
+ * user by itself does not say so, and signs with the key of the last login.
  *
  * Called from patches/248-sshconnect2-early.patch.
  */

@@ -79,8 +79,7 @@ struct file {
 	int	 sparse;		/* its holes need not be sent */
 	int	 ends_in_hole;
 	int	 clears;		/* at a server: no open empties it */
-	int	 over;			/* likewise, and may be longer: see
-	    plan_over() */
+	int	 over;			/* may be longer: see plan_over() */
 	uint64_t end;			/* of what was put, bytes */
 	unsigned int looks;		/* by PLAN_SEEN that it did not pass */
 	int	 emptied;		/* of a get: the old bytes are gone */
