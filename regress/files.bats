@@ -817,6 +817,21 @@ interrupted() {
 	done
 }
 
+@test "a file that was to be tried again is a beginning behind an interrupt" {
+	local n sftp
+	sftp="$(bin sftp) -q -S ./near -b - h"
+	mkdir a
+	for n in $(seq 8); do head -c 400000 /dev/urandom >"a/$n"; done
+	for n in 10 20 30 40 50; do
+		rm -rf b
+		mkdir b
+		peer "fail=$n" rate=20000000 \
+		    "interrupt=$((n * 32768 + 100000)),99999999"
+		run timeout 20 bash -c "$sftp" <<<"put a/* $T/b"
+		prefixes a b
+	done
+}
+
 @test "after an interrupted list sftp goes on with the next command" {
 	local i
 	mkdir a

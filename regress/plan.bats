@@ -324,6 +324,29 @@ TOLD='set handles 1019'
 	done
 }
 
+@test "a server that cuts no file gets each one whole" {
+	local order in_place lanes handles
+	for order in 0 1 2 3; do
+		for in_place in 0 1; do
+			for lanes in 1 3; do
+				for handles in 0 1000; do
+					run -0 replay "set handles $handles" \
+					    "set window 20000" "set order $order" \
+					    "set clear 1" "set fixed 1" \
+					    "set in_place $in_place" \
+					    "set lanes $lanes" "put 2 60 5000" \
+					    "set interrupt 7" "put 2 60 5000"
+					[ "$(of 0 whole)" = 120 ]
+				done
+			done
+		done
+	done
+	# What is new has its size, and needs no second copy.
+	run -0 replay "$TOLD" "set fixed 1" "set lanes 3" "put 2 60 5000"
+	[ "$(of 0 whole)" = 120 ]
+	[ "$(($(of 0 lane0) + $(of 0 lane1) + $(of 0 lane2)))" = 720 ]
+}
+
 @test "a READ that returns less is asked again for the rest" {
 	run -0 replay "$TOLD" "set short 300" "get 1 20 4096"
 	[ "$(of 0 whole)" = 20 ]

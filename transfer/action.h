@@ -42,6 +42,7 @@ enum plan_op {
 	PLAN_CUT,		/* to "off" bytes, right after the last one */
 	PLAN_FSTAT,		/* after PLAN_CLEAR failed: what it is */
 	PLAN_TRUNCATE,		/* to "off" bytes */
+	PLAN_SIZE,		/* it failed: has the file "off" bytes? */
 	PLAN_ATTRS,
 	PLAN_SYNC,
 	PLAN_CLOSE,

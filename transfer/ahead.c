@@ -9,6 +9,7 @@
 
 #include "ahead.h"
 #include "job.h"
+#include "jobs.h"
 #include "lanes.h"
 #include "ranges.h"
 
@@ -94,4 +95,23 @@ ahead_looked(struct plan *s, struct job *j)
 	ranges_begin(&j->ranges, 0);
 	park(s, j);
 	return 1;
+}
+
+void
+ahead_fail(struct plan *s, struct node *queue)
+{
+	struct node *l, *next;
+	struct job *j;
+
+	for (l = queue->next; l != queue; l = next) {
+		next = l->next;
+		j = of_queue(l);
+		if (j->kind == PLAN_LEAVE)
+			continue;
+		link_remove(l);
+		s->nready -= !j->is_known;
+		ahead_leaves(s, j);
+		j->failed = 1;
+		jobs_done(s, j);
+	}
 }

@@ -22,6 +22,8 @@
 
 #include "action.h"
 
+struct node;
+
 void	ahead_begin(struct plan *);
 
 /* As plan_wait() and plan_go() */
@@ -40,5 +42,8 @@ void	ahead_leaves(struct plan *, struct job *);
 
 /* A job was looked up. Returns 0 if it ends. */
 int	ahead_looked(struct plan *, struct job *);
+
+/* What waits in "queue" fails, but for the ends of directories. */
+void	ahead_fail(struct plan *, struct node *queue);
 
 #endif /* HAYATE_AHEAD_H */

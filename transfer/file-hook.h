@@ -77,9 +77,8 @@ struct file {
 	int	*outcome;		/* set when printed: 1, or -1 failed */
 	int	 has_data;		/* it came to reading and writing */
 	int	 sparse;		/* its holes need not be sent */
-	int	 ends_in_hole;
 	int	 clears;		/* at a server: no open empties it */
-	int	 over;			/* may be longer: see plan_over() */
+	int	 over;			/* likewise: see plan_over() */
 	uint64_t end;			/* of what was put, bytes */
 	unsigned int looks;		/* by PLAN_SEEN that it did not pass */
 	int	 emptied;		/* of a get: the old bytes are gone */

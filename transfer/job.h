@@ -89,6 +89,7 @@ struct job {
 	int	 clear;			/* PLAN_CLEAR is to come */
 	int	 unclear;		/* it failed: PLAN_FSTAT is to come */
 	int	 cut;			/* PLAN_CUT was done */
+	int	 not_cut;		/* was not cut once; not reset */
 	int	 has_reply;		/* to a WRITE */
 	int	 skipped;		/* some bytes are not sent */
 	int	 emptied;		/* PLAN_EMPTY was sent */
@@ -194,6 +195,7 @@ struct plan {
 	uint32_t clean, epoch;		/* done since the limit changed */
 	struct job *solo;		/* nothing was begun beside it */
 	enum clears clears;
+	int	 cuts_not;		/* a longer file was not cut */
 	int	 told, strict, interrupted;
 	struct plan_action last;	/* local work that was handed out */
 };
@@ -301,7 +303,7 @@ rest_of(const struct job *j)
 static inline int
 is_whole(const struct job *j)
 {
-	return j->eof && !j->failed && j->is_whole;
+	return j->eof && !j->failed && !j->again && j->is_whole;
 }
 
 /* No more data is to be requested. */

@@ -196,7 +196,7 @@ lanes_enter(struct plan *s, struct job *j)
 {
 	if (takes_lane(j)) {
 		j->lane = lanes_idlest(s);
-		if ((j->barred >> j->lane & 1) != 0)
+		if (s->cuts_not || (j->barred >> j->lane & 1) != 0)
 			j->lane = 0;
 		s->lane[j->lane].files++;
 		j->is_in_lane = 1;

@@ -737,6 +737,12 @@ plan_set_size(struct plan *s, struct job *j, uint64_t size)
 }
 
 int
+plan_empties(const struct plan *s)
+{
+	return s->cuts_not;
+}
+
+int
 plan_over(struct job *j, int is_ours)
 {
 	j->is_ours |= is_ours;
@@ -747,26 +753,6 @@ int
 plan_is_late(const struct job *j)
 {
 	return j->is_late;
-}
-
-/* What waits fails, but for the ends of directories. */
-static void
-fail_waiting(struct plan *s, struct node *queue)
-{
-	struct node *l, *next;
-	struct job *j;
-
-	for (l = queue->next; l != queue; l = next) {
-		next = l->next;
-		j = of_queue(l);
-		if (j->kind == PLAN_LEAVE)
-			continue;
-		link_remove(l);
-		s->nready -= !j->is_known;
-		ahead_leaves(s, j);
-		j->failed = 1;
-		jobs_done(s, j);
-	}
 }
 
 void
@@ -782,9 +768,9 @@ plan_interrupt(struct plan *s)
 	if (s->paused != NULL)
 		plan_listed(s, s->paused);
 	s->paused = NULL;
-	fail_waiting(s, &s->ready);
-	fail_waiting(s, &s->known);
-	fail_waiting(s, &s->parked);
+	ahead_fail(s, &s->ready);
+	ahead_fail(s, &s->known);
+	ahead_fail(s, &s->parked);
 	for (i = 0; i < PLAN_LANES; i++)
 		while (!link_is_empty(&s->lane[i].data))
 			steps_go_on(s, dequeue(&s->lane[i].data));

@@ -34,7 +34,9 @@
  * data once: what could not be emptied is looked at (PLAN_FSTAT). One that is
  * written in place is likewise cut right after its last WRITE (PLAN_CUT), if
  * the server tells its limit, and so is each that goes over another lane than
- * the first (plan_over()).
+ * the first (plan_over()). If the server refuses that, and the size is another
+ * (PLAN_SIZE), the file begins once more, on the first lane, and is emptied
+ * when it is opened, as each one after it.
  *
  * Between two servers a job has requests for both. A file is opened at the
  * target when it is open at the source, what a READ brings becomes a WRITE, and
@@ -248,6 +250,9 @@ int	plan_become(struct plan *, struct job *, enum plan_kind, uint64_t size);
  * PLAN_OPEN follow. "is_ours": no other than us has made the file.
  */
 int	plan_over(struct job *, int is_ours);
+
+/* The server did not cut a file at its end: PLAN_OPEN is to empty each. */
+int	plan_empties(const struct plan *);
 
 /* What a lost lane had under way may still change the file. */
 int	plan_is_late(const struct job *);

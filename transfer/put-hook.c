@@ -109,7 +109,6 @@ send_write(struct run *t, struct file *file, const struct plan_action *a)
 	    (r = sshbuf_put_u64(m, a->at + (off - a->off))) != 0)
 		fatal_fr(r, "compose");
 	n = read_local(t, file, a->job, link_data(t->link, len), len, off);
-	file->ends_in_hole = n == 0 && (uint64_t)off != a->off;
 	if (n == 0)
 		link_cancel(t->link);
 	else {
@@ -140,8 +139,8 @@ send_path(struct run *t, struct file *file, const struct plan_action *a)
 static void
 send_open(struct run *t, struct file *file, const struct plan_action *a)
 {
-	int keeps = (t->in_place && !file->sparse) || file->clears ||
-	    file->over || file->from > 0;
+	int keeps = file->clears || file->over || file->from > 0 ||
+	    (t->in_place && !file->sparse && !plan_empties(t->s));
 
 	if (a->op == PLAN_JOIN)
 		file_send_open(t, a, file->hidden, SSH2_FXF_WRITE, NULL);
@@ -205,8 +204,8 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 		file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &file->a);
 		break;
 	default:
-		file_send_handle(t, a, h, a->op == PLAN_FSTAT ?
-		    SSH2_FXP_FSTAT : SSH2_FXP_CLOSE, NULL);
+		file_send_handle(t, a, h, a->op == PLAN_FSTAT ||
+		    a->op == PLAN_SIZE ? SSH2_FXP_FSTAT : SSH2_FXP_CLOSE, NULL);
 	}
 }
 
@@ -281,6 +280,29 @@ take_seen(struct run *t, struct file *file, const struct plan_action *a,
 	return PLAN_FAILED;
 }
 
+/*
+ * It could not be cut. A device has no old bytes, and what has the right size
+ * is whole. If it begins once more, the text is dropped.
+ */
+static enum plan_result
+take_size(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
+{
+	Attrib found;
+
+	file_attrs(t, reply, &found);
+	if ((found.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    !S_ISREG(found.perm))
+		return PLAN_OK;
+	if ((found.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	    found.size == a->off)
+		return PLAN_OK;
+	SAY(file, "\"%s\" has another size than was put, and the server did "
+	    "not set it", file->dst);
+	file->failed = 1;
+	return PLAN_FAILED;
+}
+
 static enum plan_result
 put_reply(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply, uint32_t *len)
@@ -292,8 +314,6 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 	    a->op == PLAN_REOPEN || a->op == PLAN_JOIN) {
 		file_handle(t, file, reply, file_on(file, a->lane));
 		file->has_data = 1;
-		if (a->op == PLAN_OPEN_NEW)
-			file->over = 0;
 		if (a->op == PLAN_OPEN || a->op == PLAN_OPEN_NEW)
 			check_opened(file);
 	} else if (a->op == PLAN_LANDING) {
@@ -302,6 +322,8 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 		return take_seen(t, file, a, reply);
 	} else if (a->op == PLAN_FSTAT) {
 		return file_is_other(t, reply);
+	} else if (a->op == PLAN_SIZE) {
+		return take_size(t, file, a, reply);
 	} else if (a->op == PLAN_MKDIR) {
 		file->is_new = 1;
 	} else if (a->op == PLAN_STAT && plan_kind(a->job) == PLAN_FILE) {
@@ -319,6 +341,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 {
 	const char *why = fx2txt(status);
 
+	(void)t;
 	if (a->op == PLAN_SEEN)
 		verbose("\"%s\" is not at each host: %s", file->dst, why);
 	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN || a->op == PLAN_RENEW)
@@ -346,14 +369,13 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 		    "remote setstat \"%s\": %s", file->dst, why);
 	else if (a->op == PLAN_WRITE && file->status == SSH2_FX_OK)
 		file->status = status;
-	/*
-	 * Upstream ignores attributes, but without a size there is no hole, and
-	 * what was longer before has its old end.
-	 */
+	else if (a->op == PLAN_SIZE)
+		SAY(file, "\"%s\" was not cut, and its size is unknown: %s",
+		    file->dst, why);
+	/* Upstream ignores attributes. */
 	if (a->op == PLAN_STAT || a->op == PLAN_OPEN || a->op == PLAN_CLOSE ||
 	    a->op == PLAN_REOPEN || a->op == PLAN_PART || a->op == PLAN_WRITE ||
-	    (a->op == PLAN_TRUNCATE && (file->ends_in_hole ||
-	    (file->over && !t->in_place))))
+	    a->op == PLAN_SIZE)
 		file->failed = 1;
 }
 
@@ -418,9 +440,9 @@ go_on(struct run *t, struct file *file, struct job *j, const struct stat *sb)
 	if (file->from > 0)
 		return;
 	/* What tells no limits may refuse a WRITE behind the end. */
-	file->sparse = server_handles(t->server) != 0 &&
-	    sparse_is_worth(sb, landing_may_begin(t, file->size),
-	    t->alone) && sparse_has_hole(file->fd, sb);
+	file->sparse = server_handles(t->server) != 0 && !plan_empties(t->s) &&
+	    sparse_is_worth(sb, landing_may_begin(t, file->size), t->alone) &&
+	    sparse_has_hole(file->fd, sb);
 	if (file->sparse)
 		plan_look(j);
 	landing_begin(t, file, j, sb);

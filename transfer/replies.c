@@ -309,6 +309,23 @@ reply_fstat(struct plan *s, struct job *j, enum plan_result result)
 	return j->again;
 }
 
+/*
+ * A file that was not cut has its size, or begins once more. Then the first
+ * lane empties it when it is opened, as each that follows.
+ */
+static int
+reply_size(struct plan *s, struct job *j, enum plan_result result)
+{
+	if (result != PLAN_OK) {
+		j->failed |= j->not_cut;
+		j->again = !j->failed;
+		j->not_cut = s->cuts_not = 1;
+	}
+	step(s, j, j->again ? PLAN_CLOSE :
+	    steps_after_settle(s, j, PLAN_TRUNCATE));
+	return j->again;
+}
+
 /* A link has become something else. */
 static void
 looked_up(struct plan *s, struct job *j)
@@ -365,8 +382,14 @@ reply_own(struct plan *s, struct job *j, enum plan_op op,
 	}
 	if (op == PLAN_CLEAR)
 		return reply_clear(s, j, result);
+	if (op == PLAN_TRUNCATE && result != PLAN_OK && is_whole(j)) {
+		step(s, j, PLAN_SIZE);
+		return 1;
+	}
 	if (op == PLAN_FSTAT)
 		return reply_fstat(s, j, result);
+	if (op == PLAN_SIZE)
+		return reply_size(s, j, result);
 	if (op == PLAN_CUT)
 		reply_cut(s, j, result);
 	else

@@ -33,7 +33,7 @@ drained(struct plan *s, struct job *j)
 		return;			/* landings_next() */
 	if (j->unclear)
 		step(s, j, PLAN_FSTAT);
-	else if (j->again || is_untouched(j)) {
+	else if (is_untouched(j)) {
 		j->failed |= !j->again;
 		step(s, j, s->conf.cross ? PLAN_CLOSE_TO : PLAN_CLOSE);
 	} else if (s->conf.cross && j->clear && is_whole(j)) {
@@ -122,8 +122,7 @@ steps_first(const struct plan *s, const struct job *j)
 static int
 must_empty(const struct job *j)
 {
-	return !is_whole(j) && !j->again && !j->emptied && !j->clear &&
-	    !is_untouched(j);
+	return !is_whole(j) && !j->emptied && !j->clear && !is_untouched(j);
 }
 
 /* What follows "op" when a file has all its data, between two servers */
@@ -143,8 +142,11 @@ steps_after_settle(const struct plan *s, const struct job *j, enum plan_op op)
 	if (s->conf.cross)
 		return after_settle_cross(s, j, op);
 	if (s->conf.put && op == PLAN_SETTLE && !(j->cut && is_whole(j)) &&
-	    (s->conf.in_place || j->over || j->failed || j->skipped))
+	    (s->conf.in_place || j->over || j->failed || j->again ||
+	    j->skipped))
 		return PLAN_TRUNCATE;
+	if (j->again)
+		return PLAN_CLOSE;
 	if (s->conf.put && op != PLAN_ATTRS && op != PLAN_SYNC &&
 	    s->conf.preserve)
 		return PLAN_ATTRS;
@@ -169,7 +171,7 @@ steps_closed(struct plan *s, struct job *j)
 {
 	if (j->under_way > 0 || j->guests > 0)
 		return;
-	if (j->check == CHECK_LAST && !j->again && is_whole(j))
+	if (j->check == CHECK_LAST && is_whole(j))
 		check_last(s, j);
 	else
 		step(s, j, j->again && !j->failed ? PLAN_AGAIN : PLAN_END);
@@ -180,8 +182,8 @@ steps_need_not_wait(const struct plan *s, const struct job *j)
 {
 	if (j->step == PLAN_CLOSE_TO)
 		return !must_empty(j);		/* the other server is next */
-	return s->told && (j->step == PLAN_TRUNCATE || j->step == PLAN_ATTRS ||
-	    j->step == PLAN_SYNC);
+	return s->told && ((j->step == PLAN_TRUNCATE && !is_whole(j)) ||
+	    j->step == PLAN_ATTRS || j->step == PLAN_SYNC);
 }
 
 unsigned int
@@ -199,7 +201,8 @@ steps_size(const struct job *j)
 		return j->ask_off;
 	if (j->step == PLAN_CUT)
 		return j->ranges.cursor;
-	return j->step == PLAN_TRUNCATE ? ranges_frontier(&j->ranges) : 0;
+	return j->step == PLAN_TRUNCATE || j->step == PLAN_SIZE ?
+	    ranges_frontier(&j->ranges) : 0;
 }
 
 /* The rest is asked for again. */

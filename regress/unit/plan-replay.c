@@ -47,7 +47,7 @@
  *       clear 0|1   a put is over longer old files, which are emptied by
  *                   PLAN_CLEAR unless it is in place; likewise at the target
  *       odd N       each Nth file there is a device; 0: none
- *       fixed 0|1   the server empties no file that is open
+ *       fixed 0|1   the server empties or cuts no file that is open
  *       serve_late 0|1   it empties and writes in the order of its replies
  *       files N, unit N, window N, in_place 0|1, preserve 0|1,
  *       keep_found 0|1
@@ -76,8 +76,8 @@
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
-    "truncate", "attrs", "sync", "close", "setstat", "look", "see", "hash",
-    "shorten", "dress", "find", "take", "sweep", "open_back", "back",
+    "truncate", "size", "attrs", "sync", "close", "setstat", "look", "see",
+    "hash", "shorten", "dress", "find", "take", "sweep", "open_back", "back",
     "close_back", "stat_to", "open_to", "empty", "close_to", "join", "same",
     "part", "open_new", "landing", "reopen", "seen", "renew" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
@@ -195,6 +195,8 @@ fails(const struct plan_action *a)
 	if (a->op == PLAN_CLEAR || a->op == PLAN_FSTAT)
 		return (a->op == PLAN_CLEAR && set.fixed) ||
 		    is_odd(plan_own(a->job)) == (a->op == PLAN_CLEAR);
+	if (a->op == PLAN_CUT || a->op == PLAN_TRUNCATE)
+		return set.fixed != 0;
 	if (a->op == PLAN_OPEN && set.blind && (set.apart >> a->lane & 1) != 0)
 		return 1;
 	if (a->op == PLAN_RENEW)
@@ -287,7 +289,7 @@ serve_data(struct node *n, const struct reply *p)
 	    (p->a.op == PLAN_CLEAR || p->a.op == PLAN_WRITE))
 		serve_bytes(n, p->a.op == PLAN_CLEAR, p->a.len);
 	if (p->result == PLAN_OK && (p->a.op == PLAN_CUT ||
-	    (n->over && p->a.op == PLAN_TRUNCATE))) {
+	    p->a.op == PLAN_TRUNCATE)) {
 		n->is_old = 0;
 		serve_bytes(n, 0, 0);
 	}
@@ -336,8 +338,11 @@ serve(struct node *n, struct reply *p)
 		n->is_open = 1;
 		sim_open(&r.handles);
 		if (set.clear && p->a.op == PLAN_OPEN && r.put &&
-		    !set.in_place && !n->over)
+		    !n->over && (!set.in_place || plan_empties(r.s)))
 			serve_bytes(n, !n->clears, 0);
+	} else if (p->a.op == PLAN_SIZE) {
+		if (n->is_old || n->moved != p->a.off)
+			p->result = PLAN_FAILED;
 	} else if (p->a.op == PLAN_OPEN_BACK) {
 		n->is_open_back = 1;
 		sim_open(&r.handles);
@@ -769,6 +774,8 @@ end(struct job *j, struct node *n)
 	    "what ends is closed");
 	sim_must(!n->is_late || !plan_is_whole(j),
 	    "what a lost lane may still change is looked at");
+	sim_must(!n->is_old || !plan_is_whole(j),
+	    "what is whole has no old end");
 	sim_must(!n->is_mixed || set.in_place || n->over,
 	    "new bytes come where no old ones are");
 	sim_must(!set.clear || !plan_is_whole(j) || n->served == size ||
@@ -865,6 +872,9 @@ act(const struct plan_action *a)
 		    "what begins again is closed");
 		sim_must(!plan_has_failed(a->job) || r.interrupted,
 		    "what begins again has not failed");
+		sim_must(n->came == NULL || n->lost || n->is_emptied ||
+		    (r.put ? n->cut <= n->moved : !r.cross),
+		    "what begins again has no hole");
 		n->dir->begun--;
 		n->cut = UINT64_MAX;
 		forget_bytes(n);
