@@ -431,11 +431,14 @@ begun() {
 }
 
 @test "GNU parallel and a shell loop run it" {
-	need parallel
+	local gnu=$BUILD/ftpd/usr/bin/parallel	# moreutils has one as well
+	[ -x "$gnu" ] || gnu=parallel
+	"$gnu" --version 2>/dev/null | grep -q '^GNU' ||
+	    skip "no GNU parallel (package parallel)"
 	many 100
 	(cd a && find . -type f -printf '%s %p\n') >list
 	fleet plan --shards 6 --from list a "hayate:$T/b" work
-	seq "$(cat work/shards)" | parallel -j 3 "$FLEET" run work 3>&-
+	seq "$(cat work/shards)" | "$gnu" -j 3 "$FLEET" run work 3>&-
 	as_copied
 	rm -r work b
 	fleet plan --shards 3 --from list a "hayate:$T/b" work
