@@ -832,6 +832,42 @@ interrupted() {
 	done
 }
 
+@test "a file that is its own source and is tried again keeps its bytes" {
+	local n
+	mkdir a
+	for n in 1 2 3 4 5; do head -c 300000 /dev/urandom >"a/$n"; done
+	for n in 1 3; do
+		cp -r a b
+		peer "unread=$n"
+		run -0 copy_near "h:$T/b/*" b
+		peer "fail=$n"
+		run -0 copy_near b/* "h:$T/b"
+		diff -r a b
+		rm -r b
+	done
+}
+
+@test "at a server that cuts no file one that is its own source keeps its bytes" {
+	local n
+	near "$(bin sftp-server)" -P fsetstat
+	mkdir a b
+	for n in $(seq 1000 1700); do echo "$n" >"a/$n"; done
+	head -c 100000 /dev/zero >b/1000
+	head -c 300000 /dev/urandom >b/own
+	cp b/own own
+	run -0 copy_near a/* b/own "h:$T/b"
+	cmp own b/own
+	cmp a/1000 b/1000
+}
+
+@test "a server that neither cuts a file nor tells its size gets it whole" {
+	near "$(bin sftp-server)" -P fsetstat,fstat
+	head -c 300000 /dev/urandom >a
+	head -c 400000 /dev/zero >b
+	run -0 copy_near a "h:$T/b"
+	cmp a b
+}
+
 @test "after an interrupted list sftp goes on with the next command" {
 	local i
 	mkdir a

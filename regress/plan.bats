@@ -345,6 +345,11 @@ TOLD='set handles 1019'
 	run -0 replay "$TOLD" "set fixed 1" "set lanes 3" "put 2 60 5000"
 	[ "$(of 0 whole)" = 120 ]
 	[ "$(($(of 0 lane0) + $(of 0 lane1) + $(of 0 lane2)))" = 720 ]
+	# What has no PLAN_CUT needs less than what has one.
+	run -0 replay "$TOLD" "set in_place 1" "put 1 1 0" "put 1 1 10" \
+	    "put 2 400 0" "put 2 400 10"
+	[ "$(of 0 rounds)" -lt "$(of 1 rounds)" ]
+	[ "$(of 2 rounds)" -lt "$(of 3 rounds)" ]
 }
 
 @test "a READ that returns less is asked again for the rest" {

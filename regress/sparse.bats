@@ -149,6 +149,12 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	run -0 copy_near a/1 "h:$T/b"
 	[ -z "$output" ]
 	cmp a/1 b
+	run -0 "$(bin sftp)" -q -S ./near -b - h <<<"put a/1 $T/c"
+	cmp a/1 c
+	truncate -s 3M a/2
+	run -0 copy_near -r a "h:$T/d"
+	[ -z "$output" ]
+	diff -r a d
 }
 
 @test "Hayate no writes and sends every byte, as stock" {

@@ -364,12 +364,16 @@ get_begin(struct run *t, struct file *file, struct job *j)
 
 /*
  * Cuts what may be longer than what came. A file that was not emptied is empty
- * at the server, or of it nothing came: then it stays as it was.
+ * at the server, or of it nothing came: then it stays as it was. What is tried
+ * again in place may be its own source.
  */
 static void
-cut_local(struct run *t, struct file *file, uint64_t off, int whole)
+cut_local(struct run *t, struct file *file, const struct plan_action *a)
 {
-	if (!t->in_place && whole == file->emptied)
+	uint64_t off = a->off;
+
+	if (t->in_place ? plan_goes_again(a->job) && !interrupted :
+	    plan_is_whole(a->job) == file->emptied)
 		return;
 	debug("truncating at %llu", (unsigned long long)off);
 	if (ftruncate(file->fd, off) == 0)
@@ -383,7 +387,7 @@ get_settle(struct run *t, struct file *file, const struct plan_action *a)
 {
 	int whole = plan_is_whole(a->job);
 
-	cut_local(t, file, a->off, whole);
+	cut_local(t, file, a);
 	if (file->status != SSH2_FX_OK)
 		SAY(file, "read remote \"%s\" : %s", file->src,
 		    fx2txt(file->status));

@@ -89,7 +89,7 @@ struct job {
 	int	 clear;			/* PLAN_CLEAR is to come */
 	int	 unclear;		/* it failed: PLAN_FSTAT is to come */
 	int	 cut;			/* PLAN_CUT was done */
-	int	 not_cut;		/* was not cut once; not reset */
+	int	 not_cut;		/* see plan_was_not_cut(); not reset */
 	int	 has_reply;		/* to a WRITE */
 	int	 skipped;		/* some bytes are not sent */
 	int	 emptied;		/* PLAN_EMPTY was sent */

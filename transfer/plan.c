@@ -419,7 +419,7 @@ plan_skip(struct plan *s, uint32_t id, uint64_t off)
 static int
 can_cut(const struct plan *s, const struct job *j)
 {
-	return s->told && (s->conf.in_place || j->over) &&
+	return s->told && ((s->conf.in_place && !j->not_cut) || j->over) &&
 	    j->landing == NULL && j->eof && !j->skipped && !j->failed &&
 	    j->under_way > 0;
 }
@@ -737,9 +737,21 @@ plan_set_size(struct plan *s, struct job *j, uint64_t size)
 }
 
 int
-plan_empties(const struct plan *s)
+plan_cuts_not(const struct plan *s)
 {
 	return s->cuts_not;
+}
+
+int
+plan_goes_again(const struct job *j)
+{
+	return j->again;
+}
+
+int
+plan_was_not_cut(const struct job *j)
+{
+	return j->not_cut;
 }
 
 int

@@ -36,7 +36,7 @@
  * the server tells its limit, and so is each that goes over another lane than
  * the first (plan_over()). If the server refuses that, and the size is another
  * (PLAN_SIZE), the file begins once more, on the first lane, and is emptied
- * when it is opened, as each one after it.
+ * when it is opened. Each one after it goes over that lane.
  *
  * Between two servers a job has requests for both. A file is opened at the
  * target when it is open at the source, what a READ brings becomes a WRITE, and
@@ -251,8 +251,15 @@ int	plan_become(struct plan *, struct job *, enum plan_kind, uint64_t size);
  */
 int	plan_over(struct job *, int is_ours);
 
-/* The server did not cut a file at its end: PLAN_OPEN is to empty each. */
-int	plan_empties(const struct plan *);
+/*
+ * The server did not cut a file, or this one: then PLAN_OPEN is to empty it. As
+ * its size is not that of its source, it is another file.
+ */
+int	plan_cuts_not(const struct plan *);
+int	plan_was_not_cut(const struct job *);
+
+/* It is not whole, and PLAN_AGAIN follows unless the user interrupts. */
+int	plan_goes_again(const struct job *);
 
 /* What a lost lane had under way may still change the file. */
 int	plan_is_late(const struct job *);

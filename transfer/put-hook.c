@@ -140,7 +140,7 @@ static void
 send_open(struct run *t, struct file *file, const struct plan_action *a)
 {
 	int keeps = file->clears || file->over || file->from > 0 ||
-	    (t->in_place && !file->sparse && !plan_empties(t->s));
+	    (t->in_place && !file->sparse && !plan_was_not_cut(a->job));
 
 	if (a->op == PLAN_JOIN)
 		file_send_open(t, a, file->hidden, SSH2_FXF_WRITE, NULL);
@@ -440,7 +440,7 @@ go_on(struct run *t, struct file *file, struct job *j, const struct stat *sb)
 	if (file->from > 0)
 		return;
 	/* What tells no limits may refuse a WRITE behind the end. */
-	file->sparse = server_handles(t->server) != 0 && !plan_empties(t->s) &&
+	file->sparse = server_handles(t->server) != 0 && !plan_cuts_not(t->s) &&
 	    sparse_is_worth(sb, landing_may_begin(t, file->size), t->alone) &&
 	    sparse_has_hole(file->fd, sb);
 	if (file->sparse)

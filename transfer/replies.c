@@ -55,7 +55,7 @@ begin_again(struct plan *s, struct job *j)
 	j->check = CHECK_NOT;
 	j->is_back = j->is_unseen = j->is_checked = j->is_ask_lost = 0;
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
-	j->clear = j->unclear = j->cut = j->has_reply = 0;
+	j->clear = j->unclear = j->cut = j->has_reply = j->look = 0;
 	j->is_open = j->is_drained = j->is_settled = 0;
 	j->is_looked_at = j->is_looked_back = j->differs = j->is_complete = 0;
 	j->is_undressed = j->over = j->has_tried_new = 0;
@@ -309,9 +309,22 @@ reply_fstat(struct plan *s, struct job *j, enum plan_result result)
 	return j->again;
 }
 
+/* PLAN_TRUNCATE failed. If the next step was taken, no other look helps. */
+static int
+reply_uncut(struct plan *s, struct job *j)
+{
+	if (j->step == PLAN_TRUNCATE)
+		step(s, j, PLAN_SIZE);
+	else {
+		j->again = j->not_cut = s->cuts_not = 1;
+		reply_last(s, j, PLAN_TRUNCATE);
+	}
+	return 1;
+}
+
 /*
  * A file that was not cut has its size, or begins once more. Then the first
- * lane empties it when it is opened, as each that follows.
+ * lane empties it when it is opened.
  */
 static int
 reply_size(struct plan *s, struct job *j, enum plan_result result)
@@ -382,10 +395,8 @@ reply_own(struct plan *s, struct job *j, enum plan_op op,
 	}
 	if (op == PLAN_CLEAR)
 		return reply_clear(s, j, result);
-	if (op == PLAN_TRUNCATE && result != PLAN_OK && is_whole(j)) {
-		step(s, j, PLAN_SIZE);
-		return 1;
-	}
+	if (op == PLAN_TRUNCATE && result != PLAN_OK && is_whole(j))
+		return reply_uncut(s, j);
 	if (op == PLAN_FSTAT)
 		return reply_fstat(s, j, result);
 	if (op == PLAN_SIZE)

@@ -136,14 +136,27 @@ after_settle_cross(const struct plan *s, const struct job *j, enum plan_op op)
 	return must_empty(j) ? PLAN_EMPTY : PLAN_CLOSE;
 }
 
+/*
+ * Returns 1 if a file that is put has to be cut. What is tried again may be its
+ * own source, or be written by another lane before a late cut is done.
+ */
+static int
+must_cut(const struct plan *s, const struct job *j)
+{
+	int is_old = j->over || (s->conf.in_place && !j->not_cut);
+
+	if (j->again && !s->interrupted && (j->over || s->conf.in_place))
+		return 0;
+	return !(j->cut && is_whole(j)) &&
+	    (is_old || j->failed || j->again || j->skipped);
+}
+
 enum plan_op
 steps_after_settle(const struct plan *s, const struct job *j, enum plan_op op)
 {
 	if (s->conf.cross)
 		return after_settle_cross(s, j, op);
-	if (s->conf.put && op == PLAN_SETTLE && !(j->cut && is_whole(j)) &&
-	    (s->conf.in_place || j->over || j->failed || j->again ||
-	    j->skipped))
+	if (s->conf.put && op == PLAN_SETTLE && must_cut(s, j))
 		return PLAN_TRUNCATE;
 	if (j->again)
 		return PLAN_CLOSE;
@@ -177,13 +190,25 @@ steps_closed(struct plan *s, struct job *j)
 		step(s, j, j->again && !j->failed ? PLAN_AGAIN : PLAN_END);
 }
 
+/*
+ * PLAN_SIZE follows if PLAN_TRUNCATE fails. A file of which nothing was sent,
+ * or not all, rather begins once more: it has no PLAN_CUT, and would always
+ * wait.
+ */
+static int
+asks_size(const struct job *j)
+{
+	return is_whole(j) &&
+	    (j->not_cut || (!j->skipped && j->ranges.cursor > 0));
+}
+
 int
 steps_need_not_wait(const struct plan *s, const struct job *j)
 {
 	if (j->step == PLAN_CLOSE_TO)
 		return !must_empty(j);		/* the other server is next */
-	return s->told && ((j->step == PLAN_TRUNCATE && !is_whole(j)) ||
-	    j->step == PLAN_ATTRS || j->step == PLAN_SYNC);
+	return s->told && (j->step == PLAN_ATTRS || j->step == PLAN_SYNC ||
+	    (j->step == PLAN_TRUNCATE && !asks_size(j)));
 }
 
 unsigned int

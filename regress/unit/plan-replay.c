@@ -338,7 +338,7 @@ serve(struct node *n, struct reply *p)
 		n->is_open = 1;
 		sim_open(&r.handles);
 		if (set.clear && p->a.op == PLAN_OPEN && r.put &&
-		    !n->over && (!set.in_place || plan_empties(r.s)))
+		    !n->over && (!set.in_place || plan_was_not_cut(p->a.job)))
 			serve_bytes(n, !n->clears, 0);
 	} else if (p->a.op == PLAN_SIZE) {
 		if (n->is_old || n->moved != p->a.off)
@@ -544,7 +544,8 @@ check_late(const struct node *n, const struct plan_action *a)
 	sim_must(!r.put || a->lane == 0 || (a->op != PLAN_CLEAR &&
 	    a->op != PLAN_SHORTEN && a->op != PLAN_DRESS &&
 	    a->op != PLAN_TAKE && a->op != PLAN_SWEEP &&
-	    a->op != PLAN_SETSTAT && a->op != PLAN_RENEW),
+	    a->op != PLAN_SETSTAT && a->op != PLAN_RENEW &&
+	    (a->op != PLAN_TRUNCATE || n->over)),
 	    "what does harm when it is late goes over the first lane");
 	sim_must(!r.put || a->lane == 0 || a->op != PLAN_OPEN || n->over,
 	    "a lane that may be lost empties no file");
@@ -786,7 +787,7 @@ end(struct job *j, struct node *n)
 		r.ncut++;
 	} else if (n->moved == size && plan_is_whole(j) &&
 	    (!r.put || (!set.in_place && set.hole_end == 0) ||
-	    n->cut == size))
+	    n->cut == size || plan_was_not_cut(j)))
 		r.whole++;
 	else if (n->moved < size && !plan_is_whole(j) && r.put &&
 	    (n->cut == n->moved || (set.hole_end && n->cut < n->moved)))
@@ -873,8 +874,8 @@ act(const struct plan_action *a)
 		sim_must(!plan_has_failed(a->job) || r.interrupted,
 		    "what begins again has not failed");
 		sim_must(n->came == NULL || n->lost || n->is_emptied ||
-		    (r.put ? n->cut <= n->moved : !r.cross),
-		    "what begins again has no hole");
+		    (r.put ? set.in_place || n->over || n->cut <= n->moved :
+		    !r.cross), "what begins again has no hole");
 		n->dir->begun--;
 		n->cut = UINT64_MAX;
 		forget_bytes(n);
