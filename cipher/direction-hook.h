@@ -110,6 +110,12 @@ int	pipeline_takes_packet(struct ssh *, struct direction *,
 /* Threads, of which those that ended for lack of work are started again. */
 unsigned int pipeline_start_threads(void);
 
+/*
+ * Seals what is queued into "output", behind what it has. Returns "r" if that
+ * is not 0, or SSH_ERR_*; the queue is empty in any case.
+ */
+int	pipeline_drain(struct direction *, struct sshbuf *output, int r);
+
 /* Threads that there should be. */
 unsigned int pipeline_threads(void);
 

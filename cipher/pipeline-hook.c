@@ -153,20 +153,12 @@ pipeline_takes_packet(struct ssh *ssh, struct direction *d,
  */
 
 int
-pipeline_change_keys(struct ssh *ssh, int mode, struct sshbuf *output)
+pipeline_drain(struct direction *d, struct sshbuf *output, int r)
 {
-	struct direction *d = &pipeline_directions[mode];
 	struct packet_job *first;
 	size_t written;
-	int r = 0, sealed;
+	int sealed;
 
-	if (mode == MODE_OUT)
-		gather_next(ssh, NULL, NULL);
-	if (d->ssh != ssh)
-		return 0;
-	/* The peer sent them before it can have had our half of the keys. */
-	if (mode == MODE_IN && d->queue.first != NULL)
-		r = SSH_ERR_MAC_INVALID;
 	/* Whatever fails, no thread may have a job when the keys go. */
 	while ((first = d->queue.first) != NULL) {
 		written = d->queue.written;
@@ -176,6 +168,23 @@ pipeline_change_keys(struct ssh *ssh, int mode, struct sshbuf *output)
 			    first->wire_len - written);
 		direction_remove_first(d);
 	}
+	return r;
+}
+
+int
+pipeline_change_keys(struct ssh *ssh, int mode, struct sshbuf *output)
+{
+	struct direction *d = &pipeline_directions[mode];
+	int r = 0;
+
+	if (mode == MODE_OUT)
+		gather_next(ssh, NULL, NULL);
+	if (d->ssh != ssh)
+		return 0;
+	/* The peer sent them before it can have had our half of the keys. */
+	if (mode == MODE_IN && d->queue.first != NULL)
+		r = SSH_ERR_MAC_INVALID;
+	r = pipeline_drain(d, output, r);
 	if (mode == MODE_IN)
 		receiving_release_reads();
 	direction_forget_keys(d);

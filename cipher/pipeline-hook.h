@@ -82,10 +82,12 @@ void	pipeline_get_bytes(struct ssh *, u_int64_t *in, u_int64_t *out);
 /*
  * Takes a padded packet to be sealed and sent. Returns 1 and leaves an empty,
  * wiped buffer in its place; or 0 when upstream's code has to seal the packet.
- * If sealing fails, pipeline_write_output() returns the error in its turn.
+ * If sealing fails, pipeline_write_output() returns the error in its turn. Many
+ * packets go to "output", as upstream's do: it takes less for each, and ends a
+ * connection that has 128 MiB to write.
  */
 int	pipeline_seal_packet(struct ssh *, const struct newkeys *,
-    struct stream_position, struct sshbuf **packet);
+    struct sshbuf *output, struct stream_position, struct sshbuf **packet);
 
 /* Whether packets are queued, so that pipeline_write_output() has to write. */
 int	pipeline_has_packets(struct ssh *);

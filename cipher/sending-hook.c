@@ -34,16 +34,20 @@
 
 #define IOV	16		/* packets of one write: about 512 KiB */
 
+/* So many are queued where a peer reads no answers. A job takes 1 KiB. */
+#define QUEUE_MOST	1024
+
 static struct direction *const out = &pipeline_directions[MODE_OUT];
 static int fresh;		/* a thread got a packet since the last write */
 
 int
 pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
-    struct stream_position position, struct sshbuf **packet)
+    struct sshbuf *output, struct stream_position position,
+    struct sshbuf **packet)
 {
 	struct sshbuf *empty;
 	struct crypt_job *j;
-	int takes;
+	int takes, r;
 
 	takes = pipeline_takes_packet(ssh, out, k, &position);
 	gather_next(ssh, packet, k != NULL && pieces_fit(k) &&
@@ -63,6 +67,9 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 		fresh = 1;
 	else
 		packetq_finish(&j->packet);
+	if (out->queue.count >= QUEUE_MOST &&
+	    (r = pipeline_drain(out, output, 0)) != 0)
+		fatal_fr(r, "pipeline_drain");
 	return 1;
 }
 

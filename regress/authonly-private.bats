@@ -468,7 +468,7 @@ peer() {
 	END
 	local who
 	who="$(id -un) from 127.0.0.1 port [0-9]+, because data is in clear"
-	poll 5 grep -qE "Channel direct-tcpip refused to $who" "$(sshd_log open)"
-	poll 5 grep -qE "Request tcpip-forward refused to $who" "$(sshd_log open)"
-	poll 5 grep -qE "Request shell refused to $who" "$(sshd_log open)"
+	poll 5 grep -qE "Channel \"direct-tcpip\" refused to $who" "$(sshd_log open)"
+	poll 5 grep -qE "Request \"tcpip-forward\" refused to $who" "$(sshd_log open)"
+	poll 5 grep -qE "Request \"shell\" refused to $who" "$(sshd_log open)"
 }

@@ -273,7 +273,7 @@ other() {
 	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com open -tty
 	grep -q "PTY request failed" err
-	logged open "Request pty-req refused to .*, because data is in clear"
+	logged open "Request \"pty-req\" refused to .*, because data is in clear"
 }
 
 @test "the server refuses data in clear after a terminal" {

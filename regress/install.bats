@@ -166,4 +166,10 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 	client -s hayate shell
 	[ "$(grep -c 'cannot run' "$(sshd_log hayate)")" = 1 ]
 	sshd_down
+	# It is not run.
+	sshd_up hayate "Subsystem sftp /nonexistent/sftp-server" \
+	    "ForceCommand internal-sftp"
+	copy "$BATS_TEST_TMPDIR/x" hayate:"$BATS_TEST_TMPDIR/y"
+	run ! grep 'cannot run' "$(sshd_log hayate)"
+	sshd_down
 }

@@ -363,6 +363,40 @@ peak() {
 	    $((off + 16384)) ]
 }
 
+# A client that asks for channels and reads no answer. 150,000 take 100 MB if each
+# waits as a job; some lie in the buffers of TCP.
+@test "answers that a client does not read take little memory" {
+	need_paramiko
+	cat >asks <<-END
+	import os, paramiko, subprocess, time
+	def kids(p):
+	    own = subprocess.run(["pgrep", "-P", str(p)], stdout=subprocess.PIPE, text=True).stdout.split()
+	    return sum((kids(k) for k in own), own)
+	t = paramiko.Transport(("127.0.0.1", $(sshd_port hayate)))
+	t.packetizer.REKEY_BYTES = t.packetizer.REKEY_PACKETS = 2 ** 50
+	t.get_security_options().ciphers = ("aes128-ctr",)
+	t.start_client()
+	t.auth_publickey("$(id -un)", paramiko.Ed25519Key.from_private_key_file("$BATS_FILE_TMPDIR/user"))
+	t.packetizer.read_message = lambda: time.sleep(600)
+	m = paramiko.Message()
+	m.add_byte(bytes([90]))
+	m.add_string(b"x")
+	m.add_int(7)
+	m.add_int(1 << 20)
+	m.add_int(32768)
+	t._send_message(m)
+	for i in range(150000):
+	    t.packetizer.send_message(m)
+	time.sleep(2)
+	print(max(int(l.split()[1]) for k in kids($(cat "$(sshd_dir hayate)/pid"))
+	    for l in open("/proc/%s/status" % k) if l.startswith("VmRSS")))
+	os._exit(0)
+	END
+	run -0 timeout 100 /usr/bin/python3 asks
+	echo "$output KiB"
+	[ "${lines[-1]}" -le 30000 ]
+}
+
 @test "a process that exits or is killed while threads are busy ends at once" {
 	local i pid ssh
 	ssh=("$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${TWO[@]}")

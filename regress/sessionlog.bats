@@ -208,15 +208,25 @@ syslog_up() {
 	[ "$(count hayate)" = "$before" ]
 }
 
-@test "a name that a client chose cannot make up a field or a line" {
+@test "a name that a client chose is not kept" {
 	logged hayate client -s hayate 'x" limit=none "'
-	[ "$(field what)" = 'x__limit_none__' ]
+	[ "$(field what)" = unknown ]
 	logged hayate client -s hayate "$(printf 'a\nSession 1: user=root')"
-	[ "$(field what)" = a_Session_1:_user_root ]
-	logged hayate client -s hayate 'shell,exec'
-	[ "$(field what)" = shell_exec ]
-	logged hayate client -s hayate "$(printf '%0100d' 0)"
-	[ "$(field what)" = "$(printf '%032d' 0)" ]
+	[ "$(field what)" = unknown ]
+}
+
+# many: nine subsystems that are not there, over one connection, then a command
+many() {
+	local i
+	client -M -S "$T/ctl" -o ControlPersist=yes -N -f hayate
+	for i in $(seq 9); do client -S "$T/ctl" -s hayate "no$i" || :; done
+	client -S "$T/ctl" hayate true
+	client -S "$T/ctl" -O exit hayate
+}
+
+@test "what a session did is named whatever it asked for before" {
+	logged hayate many
+	[ "$(field what)" = unknown,exec ]
 }
 
 @test "data in clear is named" {

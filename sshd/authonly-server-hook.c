@@ -106,15 +106,23 @@ static const struct authonly_side server = {
  * encrypted, upstream's code calls authonly_encrypt_before() for it.
  */
 
-/* Returns 1 and logs the refusal if data is in clear, or may soon be. */
+/*
+ * Returns 1 and logs the refusal if data is in clear, or may soon be. The
+ * client chose the type, so it is quoted and cut.
+ */
 static int
 refuse(struct ssh *ssh, const char *what, const char *type)
 {
+	char *shown;
+
 	if (!authonly_in_force_or_pending(ssh))
 		return 0;
-	logit("%s %s refused to %s from %s port %d, because data is in clear",
-	    what, type, user->user, ssh_remote_ipaddr(ssh),
+	if (stravis(&shown, type, VIS_OCTAL | VIS_NL | VIS_DQ) == -1)
+		fatal_f("out of memory");
+	logit("%s \"%.64s\" refused to %s from %s port %d, because data is "
+	    "in clear", what, shown, user->user, ssh_remote_ipaddr(ssh),
 	    ssh_remote_port(ssh));
+	free(shown);
 	return 1;
 }
 
@@ -169,7 +177,8 @@ input_global(int type, u_int32_t seq, struct ssh *ssh)
 	    (r = sshpkt_get_u8(ssh, &want_reply)) != 0 ||
 	    (want_reply &&
 	    ((r = sshpkt_start(ssh, SSH2_MSG_REQUEST_FAILURE)) != 0 ||
-	    (r = sshpkt_send(ssh)) != 0)))
+	    (r = sshpkt_send(ssh)) != 0 ||
+	    (r = ssh_packet_write_wait(ssh)) != 0)))
 		sshpkt_fatal(ssh, r, "%s: refuse request", __func__);
 	return 0;
 }

@@ -43,8 +43,9 @@
 
 #define FORMAT		1		/* the version of the line */
 
-/* Kinds that are kept, and bytes of a name that a client chose */
-#define KINDS_MOST	8
+/* Kinds that are kept, those that are no subsystem, and bytes of one */
+#define KINDS_MOST	16
+#define KINDS_FIXED	5
 #define KIND_LEN	32
 
 extern ServerOptions options;
@@ -92,7 +93,8 @@ sessionlog_request(const char *type)
 void
 sessionlog_subsystem(const char *name)
 {
-	note(name);
+	if (nkinds < KINDS_MOST - KINDS_FIXED)
+		note(name);
 }
 
 static dispatch_fn *next_open, *next_global;

@@ -42,7 +42,7 @@ struct Authctxt;
 /* "authctxt" must exist until the process ends. */
 void	sessionlog_begin(struct ssh *, const struct Authctxt *);
 
-/* A request on a session channel, or the name of the subsystem it wants */
+/* A request on a session channel, or the name of a configured subsystem */
 void	sessionlog_request(const char *type);
 void	sessionlog_subsystem(const char *name);
 

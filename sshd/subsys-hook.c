@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hostfile.h"
+#include "auth.h"
+#include "auth-options.h"
 #include "log.h"
 #include "misc.h"
 #include "servconf.h"
@@ -27,6 +30,8 @@
 #include "hop-hook.h"
 #include "sessionlog-hook.h"
 #include "subsys-hook.h"
+
+extern struct sshauthopt *auth_opts;
 
 static const char *
 program_of(const ServerOptions *o, const char *name)
@@ -40,14 +45,26 @@ program_of(const ServerOptions *o, const char *name)
 	return NULL;
 }
 
+/* Another program runs in its place, or it lies where we do not see it. */
+static int
+is_elsewhere(const ServerOptions *o)
+{
+	return o->adm_forced_command != NULL ||
+	    (auth_opts != NULL && auth_opts->force_command != NULL) ||
+	    (o->chroot_directory != NULL &&
+	    strcasecmp(o->chroot_directory, "none") != 0);
+}
+
 void
 subsys_check_program(const ServerOptions *o, const char *name,
     const char *user)
 {
 	const char *program = program_of(o, name);
 
-	sessionlog_subsystem(name);
-	if (program == NULL || *program != '/' || access(program, X_OK) == 0)
+	/* A name that no configuration has is not kept. */
+	sessionlog_subsystem(program == NULL ? "unknown" : name);
+	if (program == NULL || *program != '/' || is_elsewhere(o) ||
+	    access(program, X_OK) == 0)
 		return;
 	error("subsystem %.100s for user %.100s: cannot run %.1000s: %s "
 	    "(see \"Subsystem\" in sshd_config)", name, user, program,
