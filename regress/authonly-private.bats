@@ -462,6 +462,7 @@ peer() {
 	direct-tcpip refused: data is in clear
 	direct-streamlocal@openssh.com refused: data is in clear
 	tun@openssh.com refused: data is in clear
+	odd refused: data is in clear
 	tcpip-forward refused
 	streamlocal-forward@openssh.com refused
 	shell refused
@@ -469,6 +470,7 @@ peer() {
 	local who
 	who="$(id -un) from 127.0.0.1 port [0-9]+, because data is in clear"
 	poll 5 grep -qE "Channel \"direct-tcpip\" refused to $who" "$(sshd_log open)"
+	poll 5 grep -qE "Channel \"odd .*forgedy+\" refused to $who" "$(sshd_log open)"
 	poll 5 grep -qE "Request \"tcpip-forward\" refused to $who" "$(sshd_log open)"
 	poll 5 grep -qE "Request \"shell\" refused to $who" "$(sshd_log open)"
 }

@@ -11,6 +11,8 @@ load helper
 setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	sshd_up hayate "LogLevel INFO"
+	sshd_up hayate:named "LogLevel INFO" "Subsystem 'x\" limit=none,y' true" \
+	    "Subsystem $(printf '%040d' 0) true"
 	sshd_up hayate:quiet "LogLevel INFO" "SessionLog no"
 	sshd_up hayate:off "LogLevel INFO" "Hayate no"
 	sshd_up hayate:clear "LogLevel INFO" "NoneEnabled yes"
@@ -208,7 +210,11 @@ syslog_up() {
 	[ "$(count hayate)" = "$before" ]
 }
 
-@test "a name that a client chose is not kept" {
+@test "a name of a subsystem cannot make up a field, and one that a client chose is not kept" {
+	logged named client -s named 'x" limit=none,y'
+	[ "$(field what)" = x__limit_none_y ]
+	logged named client -s named "$(printf '%040d' 0)"
+	[ "$(field what)" = "$(printf '%032d' 0)" ]
 	logged hayate client -s hayate 'x" limit=none "'
 	[ "$(field what)" = unknown ]
 	logged hayate client -s hayate "$(printf 'a\nSession 1: user=root')"

@@ -182,6 +182,8 @@ static enum plan_result
 cross_reply(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply, uint32_t *len)
 {
+	Attrib found;
+
 	switch (a->op) {
 	case PLAN_OPEN:
 		file_handle(t, file, reply, file_on(file, a->lane));
@@ -198,7 +200,7 @@ cross_reply(struct run *t, struct file *file, const struct plan_action *a,
 	case PLAN_STAT_TO:
 		return file_found_dir(t, file, reply);
 	case PLAN_FSTAT:
-		return file_is_other(t, reply);
+		return file_is_other(t, reply, &found);
 	case PLAN_MKDIR:
 		file->is_new = 1;
 		return PLAN_OK;

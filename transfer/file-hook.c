@@ -384,13 +384,11 @@ file_handle(struct run *t, const struct file *file, struct reply *reply,
 }
 
 enum plan_result
-file_is_other(struct run *t, struct reply *reply)
+file_is_other(struct run *t, struct reply *reply, Attrib *found)
 {
-	Attrib a;
-
-	file_attrs(t, reply, &a);
-	return (a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
-	    S_ISREG(a.perm) ? PLAN_FAILED : PLAN_OK;
+	file_attrs(t, reply, found);
+	return (found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(found->perm) ? PLAN_FAILED : PLAN_OK;
 }
 
 enum plan_result

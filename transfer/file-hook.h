@@ -246,8 +246,8 @@ void	file_send_read(struct run *, struct file *, const struct plan_action *);
 void	file_handle(struct run *, const struct file *, struct reply *,
     struct handle *);
 
-/* The result of a reply to PLAN_FSTAT */
-enum plan_result file_is_other(struct run *, struct reply *);
+/* The result of a reply to PLAN_FSTAT, and in "found" what it says */
+enum plan_result file_is_other(struct run *, struct reply *, Attrib *found);
 
 /* The result if what is there at the target has to be a directory */
 enum plan_result file_found_dir(struct run *, struct file *, struct reply *);

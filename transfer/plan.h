@@ -251,11 +251,13 @@ int	plan_become(struct plan *, struct job *, enum plan_kind, uint64_t size);
  */
 int	plan_over(struct job *, int is_ours);
 
-/*
- * The server did not cut a file, or this one: then PLAN_OPEN is to empty it. As
- * its size is not that of its source, it is another file.
- */
+/* The server did not cut some file: it makes no hole at an end either. */
 int	plan_cuts_not(const struct plan *);
+
+/*
+ * It did not cut this one, which PLAN_OPEN is to empty. As the size was not
+ * that of what was put, it is not its own source.
+ */
 int	plan_was_not_cut(const struct job *);
 
 /* It is not whole, and PLAN_AGAIN follows unless the user interrupts. */

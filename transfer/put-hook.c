@@ -290,12 +290,9 @@ take_size(struct run *t, struct file *file, const struct plan_action *a,
 {
 	Attrib found;
 
-	file_attrs(t, reply, &found);
-	if ((found.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-	    !S_ISREG(found.perm))
-		return PLAN_OK;
-	if ((found.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
-	    found.size == a->off)
+	if (file_is_other(t, reply, &found) == PLAN_OK ||
+	    ((found.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	    found.size == a->off))
 		return PLAN_OK;
 	SAY(file, "\"%s\" has another size than was put, and the server did "
 	    "not set it", file->dst);
@@ -321,7 +318,7 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 	} else if (a->op == PLAN_SEEN) {
 		return take_seen(t, file, a, reply);
 	} else if (a->op == PLAN_FSTAT) {
-		return file_is_other(t, reply);
+		return file_is_other(t, reply, &found);
 	} else if (a->op == PLAN_SIZE) {
 		return take_size(t, file, a, reply);
 	} else if (a->op == PLAN_MKDIR) {
