@@ -377,3 +377,21 @@ all_failed() {
 	[ "$(<status.hayate)" = 141 ]
 	[ "$(<status.stock)" = 141 ]
 }
+
+# A wrapper that permits "scp -f" alone looks at no more than that.
+@test "as a server scp takes no long option, before -f or -t or behind it" {
+	local mode option
+	echo 1 >a
+	for mode in -f -rf -t; do
+		for option in --report=told --journal=told --checksum --resume --from0 \
+		    --files-from=a --hosts=h --help; do
+			run -1 "$(bin scp)" $mode $option a </dev/null
+			run -1 "$(bin scp)" $option $mode a </dev/null
+		done
+		run -1 "$(bin scp)" $mode --report told a </dev/null
+		run -1 "$(bin scp)" -j2 $mode a </dev/null
+	done
+	[ "$(ls -A)" = a ]
+	# and it serves without them
+	printf '\0\0\0' | "$(bin scp)" -f a | grep -a '^C0[0-7]* 2 a$'
+}

@@ -195,9 +195,10 @@ int
 longopt_take(struct longopt *o, enum longopt_of of, int argc, char **argv,
     const char *letters, char *why, size_t whylen)
 {
-	int i = 1, n, drop;
+	int i = 1, n, drop, has_long = 0;
 
 	while (i < argc && is_option(argv[i])) {
+		has_long |= argv[i][1] == '-';
 		if (argv[i][1] != '-')
 			n = take_short(o, argv + i, letters, &drop, why,
 			    whylen);
@@ -212,6 +213,12 @@ longopt_take(struct longopt *o, enum longopt_of of, int argc, char **argv,
 		i += n - drop;
 	}
 	o->operands = i < argc ? i + (strcmp(argv[i], "--") == 0) : argc;
+	/* Who may run "scp -f" on a server may be meant to do no more. */
+	if (of == LONGOPT_SCP && o->server && (has_long || o->streams)) {
+		snprintf(why, whylen, "neither a long option nor -j is taken "
+		    "with -t or -f");
+		return -1;
+	}
 	return argc;
 }
 
