@@ -578,6 +578,75 @@ a_list() {
 	"$TOP/build-aux/refresh-advisories" check "$TOP/build-aux/advisories"
 }
 
+# https_up: serves a list at /list, sends /moved on to it by http, and /endless has
+# no end; $HTTPS is its address
+https_up() {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
+	    -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout key -out cert 2>/dev/null
+	cat >serve <<-'END'
+	import http.server as h, ssl, threading
+	class Handler(h.BaseHTTPRequestHandler):
+	    def do_GET(self):
+	        self.send_response(302 if self.path == "/moved" else 200)
+	        if self.path == "/moved":
+	            self.send_header("Location", "http://localhost:%d/list" % plain.server_port)
+	        text = open("new", "rb").read() if self.path == "/list" else b""
+	        if text:
+	            self.send_header("Content-Length", str(len(text)))
+	        self.end_headers()
+	        self.wfile.write(text)
+	        while self.path == "/endless":
+	            self.wfile.write(b"#" * 99999)
+	    def log_message(self, *_):
+	        pass
+	plain, tls = (h.ThreadingHTTPServer(("127.0.0.1", 0), Handler) for _ in "12")
+	context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+	context.load_cert_chain("cert", "key")
+	tls.socket = context.wrap_socket(tls.socket, server_side=True)
+	threading.Thread(target=plain.serve_forever, daemon=True).start()
+	print(tls.server_port, flush=True)
+	tls.serve_forever()
+	END
+	python3 serve >port 2>/dev/null 3>&- &
+	HTTPS_PID=$!
+	poll 10 test -s port
+	HTTPS=https://localhost:$(<port)
+}
+
+@test "over https a list of at most a megabyte is taken, and no redirect to http, by curl and by wget" {
+	local program tool
+	need openssl curl wget
+	a_list 5 10.6p1 >list
+	a_list 4 10.6p2 >new
+	https_up
+	echo "ca_certificate = $PWD/cert" >wgetrc
+	for program in curl wget; do
+		mkdir $program
+		for tool in sh awk cat chmod date dirname head id mkdir mktemp mv rm sed sort tail timeout wc $program; do
+			ln -s "$(command -v $tool)" $program
+		done
+		# another user does not see this directory
+		printf '#!/bin/sh\nshift 3\nexec "$@"\n' >$program/setpriv
+		chmod +x $program/setpriv
+	done
+	refresh() {
+		PATH=$PWD/$program WGETRC=$PWD/wgetrc CURL_CA_BUNDLE=$PWD/cert timeout 30 \
+		    "$TOP/build-aux/refresh-advisories" "$HTTPS/$1" taken
+	}
+	for program in curl wget; do
+		cp list taken
+		run -1 refresh moved
+		[[ $output = *"could not be had: taken stays"* ]]
+		run -1 refresh endless
+		[[ $output = *"could not be had: taken stays"* ]]
+		cmp list taken
+		run -0 refresh list
+		cmp new taken
+	done
+	kill "$HTTPS_PID"
+	[ -z "$(compgen -G 'taken.*')" ]
+}
+
 @test "a list is refreshed from the changelog of what apt has, and dated if all were read" {
 	mkdir -p parts/build-aux
 	cp "$TOP/build-aux/refresh-advisories" parts/build-aux
