@@ -378,6 +378,27 @@ all_failed() {
 	[ "$(<status.stock)" = 141 ]
 }
 
+@test "no name of a server brings C1 or bidi controls into a report or a journal" {
+	mkdir there
+	python3 - <<-'END'
+	for c in [*range(0x7f, 0xa0), 0x61c, 0x200e, 0x200f, *range(0x202a, 0x202f),
+	    *range(0x2066, 0x206a), 0xa0, 0xe9, 0x200d, 0x2030, 0x2065, 0x206a, 0x1f600]:
+	    open(f"there/{c:x}-{chr(c)}.", "w").close()
+	END
+	near "$(bin sftp-server)"
+	timeout 60 "$(bin scp)" -q -S ./near --report - --journal journal -r "h:$PWD/there" here 3>&- >report
+	# readers get each name as it is, and a terminal none of these characters
+	both "sorted(os.path.basename(x['from']) for x in j) == sorted(os.listdir('there')) and len(j) == 52"
+	python3 - <<-'END'
+	import re
+	for name in "report", "journal":
+	    text = open(name, encoding="utf-8", newline="").read()
+	    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]", text), name
+	    # others are not escaped
+	    assert "\xe9" in text and "\u206a" in text and "\U0001f600" in text
+	END
+}
+
 # A wrapper that permits "scp -f" alone looks at no more than that.
 @test "as a server scp takes no long option, before -f or -t or behind it" {
 	local mode option

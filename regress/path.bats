@@ -112,3 +112,36 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	run -2 tool
 	[[ $output = usage:* ]]
 }
+
+# false_ssh STATUS: in the place of ssh; what it says has controls, as a server may
+# have it
+false_ssh() {
+	cat >ssh <<-END
+	#!/bin/bash
+	for command do :; done
+	[ "\$command" != true ] || exit $1
+	echo
+	[[ \$command != *'cat >/dev/null' ]] || cat >/dev/null
+	END
+	sed -i '2i printf "%b" "debug1: Remote protocol version 2.0, remote software version Open\\x1b[2J\\b\\xc2\\x9b31m\\xe2\\x80\\xae\\\\\\"\\x5cSSH\\n" "debug1: kex: server->client cipher: c\\xc2\\x85\\n" "9 MiB in 1 s, 9 MB/s. Limit: the\\xe2\\x81\\xa6 \\tpath\\x9b\\n" "why \\x1b]0;x\\a\\xc2\\x9d\\n" >\&2' ssh
+	chmod +x ssh
+	sed "s|@SSH@|$T/ssh|" "$TOP/contrib/bin/hayate-path" >false
+	chmod +x false
+}
+# clean TEXT: ASCII that a terminal shows
+clean() { [ -z "$(printf %s "$1" | LC_ALL=C tr -d '\n -~')" ]; }
+
+@test "what a server calls itself or says brings no control to a terminal or into JSON" {
+	false_ssh 0
+	run -0 --separate-stderr ./false -j -t 1 "$(printf 'h\302\233')"
+	echo "$output" >&2
+	jq -e '.server and .to.limit and (.to.mb_per_s == 9)' <<<"$output"
+	clean "$output$stderr"
+	run -0 --separate-stderr ./false -t 1 h
+	[[ $output = *SSH*path* ]]
+	clean "$output$stderr"
+	false_ssh 1
+	run -1 ./false -t 1 h
+	[[ $output = 'hayate-path: h: why'* ]]
+	clean "$output"
+}

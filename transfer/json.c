@@ -56,6 +56,39 @@ put(char *out, const char *text)
 	return n;
 }
 
+/*
+ * A character of more than one byte that tells a terminal something else than
+ * to show it: C1, or a control of the direction of text. Returns it, or 0.
+ */
+static unsigned int
+control(const unsigned char *s, size_t n)
+{
+	unsigned int c;
+
+	if (n == 2)
+		c = (s[0] & 0x1fU) << 6 | (s[1] & 0x3fU);
+	else if (n == 3)
+		c = (s[0] & 0xfU) << 12 | (s[1] & 0x3fU) << 6 | (s[2] & 0x3fU);
+	else
+		return 0;
+	return c < 0xa0 || c == 0x61c || c == 0x200e || c == 0x200f ||
+	    (c >= 0x202a && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069) ?
+	    c : 0;
+}
+
+/* At most 16 bits */
+static size_t
+escape_unit(char *out, unsigned int c)
+{
+	int shift;
+
+	*out++ = '\\';
+	*out++ = 'u';
+	for (shift = 12; shift >= 0; shift -= 4)
+		*out++ = digits[c >> shift & 15];
+	return JSON_BYTE;
+}
+
 /* One byte that is a character of its own */
 static size_t
 escape_byte(char *out, unsigned char c)
@@ -71,16 +104,14 @@ escape_byte(char *out, unsigned char c)
 		out[0] = (char)c;
 		return 1;
 	}
-	n = put(out, "\\u00");
-	out[n++] = digits[c >> 4];
-	out[n++] = digits[c & 15];
-	return n;
+	return escape_unit(out, c);
 }
 
 size_t
 json_escape(char *out, const char *s)
 {
 	const char *from = out;
+	unsigned int c;
 	size_t n;
 
 	while (*s != '\0') {
@@ -89,6 +120,8 @@ json_escape(char *out, const char *s)
 			out += put(out, "\\ufffd");
 		else if (n == 1)
 			out += escape_byte(out, (unsigned char)*s);
+		else if ((c = control((const unsigned char *)s, n)) != 0)
+			out += escape_unit(out, c);
 		else {
 			memcpy(out, s, n);
 			out += n;

@@ -8,7 +8,8 @@
  *
  * A name of a file is any bytes, a string of JSON is Unicode. So what is not
  * UTF-8 becomes U+FFFD, and a reader who needs the name exactly gets its bytes
- * as well, in hexadecimal.
+ * as well, in hexadecimal. A server chooses names, and a terminal may show the
+ * text: controls are escaped, C1 and those of the direction of text as well.
  *
  * No upstream header, no allocation.
  */
