@@ -217,7 +217,7 @@ refused() {
 	run -2 fleet plan a
 	run -2 fleet
 	run -2 fleet run none 1
-	[[ $output = *'"none" has no plan'* ]]
+	[[ $output = *'/none" has no plan'* ]]
 	run -2 fleet status a
 	echo '5 1' | fleet plan --from - a h:b work
 	run -2 fleet plan --from list a h:b work
@@ -231,6 +231,69 @@ refused() {
 		run -2 fleet run work 1
 		[[ $output = *'belongs to another user'* ]]
 	fi
+}
+
+# refuses WHY: each verb ends with 2, says so, and starts no scp
+refuses() {
+	local verb
+	for verb in run status summary; do
+		TOLD=$T/told run -2 fleet $verb work
+		[[ $output = *"$1"* ]] || { echo "$output"; return 1; }
+	done
+	[ ! -e told ]
+	[ "$(<mine)" = mine ]
+}
+
+@test "a plan that others may write is refused, and no link is followed" {
+	local part
+	mkdir a
+	echo 1 >a/1
+	echo mine >mine
+	mkdir shared
+	chmod 2775 shared
+	echo '5 1' >list
+	run -2 fleet plan --from list a h:b shared
+	[[ $output = *"others may write $T/shared; "*'chmod go-w'* ]]
+	[ -z "$(ls -A shared)" ]
+	(umask 0; fleet plan --from list a "hayate:$T/b" work)
+	[ -z "$(find work -perm /077)" ]
+	for part in work work/plan work/1; do
+		chmod g+w $part
+		refuses "others may write $T/$part; "
+		chmod g-w $part
+	done
+	# what somebody has put there while it could be written
+	for part in plan 1/state 1/journal.x; do
+		[ ! -e work/$part ] || mv work/$part kept
+		ln -s "$T/mine" work/$part
+		refuses "work/$part: a link"
+		rm work/$part
+		[ ! -e kept ] || mv kept work/$part
+	done
+	mv work/1/names kept
+	for part in names left said; do
+		ln -s "$T/mine" work/1/$part
+		TOLD=$T/told run -2 fleet run work
+		[[ $output = *"work/1/$part: a link"* ]]
+		[ "$(<mine)" = mine ]
+		rm work/1/$part
+		[ ! -e kept ] || mv kept work/1/names
+	done
+	(umask 0; quick work)
+	cmp a/1 b/1
+	[ "$(stat -c %a b/1)" = "$(stat -c %a a/1)" ]
+	[ -z "$(find work -perm /077)" ]
+}
+
+@test "the files that a run brings have their modes, and new directories those of the user" {
+	echo 1 >1
+	chmod 664 1
+	mkdir a
+	mv 1 a
+	mkdir there
+	(umask 002; echo '2 1' | fleet plan --from - "hayate:$T/a" there/b work; quick work)
+	[ "$(stat -c %a there/b/1)" = 664 ]
+	[ "$(stat -c %a work/1/journal.*)" = 600 ]
 }
 
 @test "a plan that misses something says so, and so does the summary" {
