@@ -31,7 +31,7 @@ setup() {
 
 teardown() {
 	local pid
-	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
+	for pid in $(jobs -pr) $(cat journald 2>/dev/null); do kill "$pid" 2>/dev/null || :; done
 }
 
 # lines [SERVER]: its lines for connections that have ended
@@ -120,7 +120,7 @@ journal_up() {
 	privsep_dirs
 	sshd_conf hayate "$T" "$1" "LogLevel INFO" "SyslogFacility LOCAL3" >config
 	unshare -m sh -c 'mount -t tmpfs none /run &&
-	    mkdir -p /run/sshd /run/systemd/journal /run/log/journal && { "$1" & } &&
+	    mkdir -p /run/sshd /run/systemd/journal /run/log/journal && { "$1" & echo $! >journald; } &&
 	    until [ -S /run/systemd/journal/socket ]; do sleep 0.1; done &&
 	    exec "$2" -D -f config' sh "$journald" "$(bin sshd)" >out 2>&1 </dev/null 3>&- &
 	JOURNAL=$!
@@ -317,7 +317,7 @@ value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 		echo 'drop connection #9 from [192.0.2.1]:5 on [192.0.2.2]:22 Maxstartups'
 	} | metrics
 	[ "$(value 'refused_total{why="clear"}')" = 1 ]
-	[ "$(grep -c clear_granted_total hayate.prom)" = 2 ]
+	[ "$(value clear_granted_total)" = 0 ]
 	echo 'Data in clear began for root from ::1 port 22: aes128-gmac@hayate.invalid' | metrics
 	[ "$(value clear_granted_total)" = 1 ]
 	[ "$(value 'refused_total{why="penalty"}')" = 1 ]
@@ -329,6 +329,100 @@ value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 	[[ $output = *"$T/none/hayate.prom.new: No such file"* ]]
 	run -1 "$TOP/contrib/metrics/hayate-metrics" "$T/hayate.txt" </dev/null
 	[[ $output = usage:* ]]
+}
+
+# steady [OPTION]: the program that counts, which writes after each line
+steady() {
+	sed 's/^EVERY = .*/EVERY = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >steady
+	exec python3 steady "$@" "$T/hayate.prom" 2>said 3>&-
+}
+is() { [ "$(value "$1")" = "$2" ]; }
+
+@test "each counter is written as 0 before anything is counted" {
+	local name n=0
+	metrics </dev/null
+	for name in 'sessions_total{kind="sftp"}' 'sent_bytes_total{kind="none"}' \
+	    'received_bytes_total{kind="other"}' 'seconds_total{kind="shell"}' \
+	    'limits_total{limit="receive-buffer"}' 'limits_total{limit="unknown"}' \
+	    'refused_total{why="penalty"}' 'refused_total{why="clear"}' clear_granted_total \
+	    resent_segments_total clear_sessions_total; do
+		is "$name" 0 || { echo "$name is \"$(value "$name")\""; false; }
+	done
+	# before the input has said a word
+	rm hayate.prom
+	mkfifo log
+	(steady <log) &
+	exec 8>log
+	poll 10 is clear_granted_total 0
+	exec 8>&-
+	# Each label that a line may count stands there from the first.
+	cut -d ' ' -f 1 hayate.prom >names
+	metrics <"$(sshd_log hayate)"
+	for n in {{,un}known,max-rate,{send,receive}-buffer}; do
+		echo "Session 1: user=a from=b port=1 what=shell limit=$n sent=2e6"
+	done | metrics
+	cut -d ' ' -f 1 hayate.prom | diff names -
+}
+
+@test "a full disk stops the figures, and not the counting" {
+	local line='Session 1: user=a from=b port=1 what=exec sent=100' pid
+	mkfifo log
+	(steady <log) &
+	pid=$!
+	exec 8>log
+	echo "$line" >&8
+	poll 10 is 'sessions_total{kind="exec"}' 1
+	# as on a full disk: standard error, which is short, can be written
+	prlimit --pid $pid --fsize=2000:unlimited
+	printf '%s\n' "$line" "$line" >&8
+	poll 10 test -s said
+	is 'sessions_total{kind="exec"}' 1
+	[[ $(<said) = "hayate-metrics: $T/hayate.prom: "* ]]
+	prlimit --pid $pid --fsize=unlimited:unlimited
+	echo "$line" >&8
+	poll 10 is 'sessions_total{kind="exec"}' 4
+	# which is said once
+	[ "$(wc -l <said)" = 1 ]
+	exec 8>&-
+	wait $pid
+}
+
+@test "with the journal the counting goes on where it ended, also when it was killed" {
+	local port=$((20000 + RANDOM % 12000)) journald=/lib/systemd/systemd-journald pid n
+	[ -x $journald ] && [ "$(id -u)" = 0 ] && unshare -m true || skip "no systemd-journald, or not root"
+	journal_up $port
+	mkdir bin
+	printf '#!/bin/sh\nexec %s -D /run/log/journal/* "$@"\n' "$(command -v journalctl)" >bin/journalctl
+	chmod +x bin/journalctl
+	client -p $port hayate true
+	poll 10 journal MESSAGE_ID=9276c2a6c81c43aab14e0ddac6c5ebaa
+	started() { (steady --journal) & pid=$!; }
+	steady() {
+		sed 's/^EVERY = .*/EVERY = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >steady
+		exec nsenter -m -t "$JOURNAL" --wd="$T" env PATH="$T/bin:$PATH" \
+		    python3 steady "$@" "$T/hayate.prom" 2>said 3>&-
+	}
+	# What was logged before it ran for the first time does not count.
+	started
+	poll 10 is 'sessions_total{kind="exec"}' 0
+	client -p $port hayate true
+	poll 10 is 'sessions_total{kind="exec"}' 1
+	pgrep -P $pid >reader
+	kill -KILL $pid "$(<reader)"
+	# While it does not run, more is logged than journalctl shows unasked.
+	for n in {1..12}; do client -p $port hayate true; done
+	poll 10 eval 'journal MESSAGE_ID=9276c2a6c81c43aab14e0ddac6c5ebaa && [ "$(wc -l <json)" = 14 ]'
+	started
+	poll 10 is 'sessions_total{kind="exec"}' 13
+	kill $pid $(pgrep -P $pid) "$JOURNAL"
+}
+
+@test "the unit is correct, and leaves the program no rights" {
+	hash systemd-analyze || skip "no systemd-analyze (package systemd)"
+	sed "s,^ExecStart=[^ ]*,ExecStart=/bin/true," "$TOP/contrib/metrics/hayate-metrics.service" >hayate-metrics.service
+	systemd-analyze --man=no verify ./hayate-metrics.service 2>said || { cat said; false; }
+	run -1 grep hayate said
+	systemd-analyze security --offline=yes --no-pager --threshold=15 ./hayate-metrics.service >said || { tail -n 2 said; false; }
 }
 
 # unpacked PROGRAM: that of the system, or the one that set_up unpacked
@@ -349,7 +443,9 @@ url() { python3 -c "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]
 @test "a real node exporter serves them" {
 	local port=$((20000 + RANDOM % 12000))
 	logged hayate copy "hayate:$SOME" got
+	echo '# cursor s=1;i=2' >hayate.prom
 	echo "$LINE" | metrics
+	grep -x '# cursor s=1;i=2' hayate.prom
 	exporter_up $port
 	grep -x 'node_textfile_scrape_error 0' served
 	grep -x 'hayate_sessions_total{kind="sftp"} 1' served
