@@ -425,7 +425,46 @@ spoil() {
 	head -c 100000 a >b
 	run -0 put a b
 	cmp a b
-	[[ $output = *"/b\" flags WRITE,CREATE mode"* ]]
+	[[ $output = *"/b\" flags WRITE mode"* ]]
+}
+
+# Between the comparison and the first WRITE somebody else changes what was compared:
+# "b" is 100000 bytes of 300000, and the script runs before the server opens it.
+@test "what was compared and is another file, longer or gone at its OPEN is sent anew" {
+	local change how
+	noise a 300000
+	while read -r change; do
+		for how in scp sftp; do
+			rm -rf b c
+			head -c 100000 a >b
+			touch -d 2001-02-03 b
+			echo "$change" >change
+			peer hash=true cut=well "before=$T/change"
+			echo "$how: $change"
+			case $how in
+			scp) run -0 put a b -v ;;
+			sftp) run -0 sftp_ "reput a $T/b" ;;
+			esac
+			cmp a b
+		done
+	done <<-END
+	mv b c
+	rm b
+	: >b
+	truncate -s 50000 b
+	rm b; head -c 100000 /dev/zero >b
+	rm b; ln -s c b; head -c 120000 /dev/zero >c
+	head -c 9 a >>b
+	END
+	# what is no file is not written to as if it had a beginning
+	rm -f b
+	head -c 100000 a >b
+	echo "rm b; mkdir b" >change
+	peer hash=true cut=well "before=$T/change"
+	run -1 put a b
+	# nothing but what was asked for was made
+	[ -d b ]
+	[ -z "$(ls b)" ]
 }
 
 @test "a prefix that was tampered with is found, and copied from there" {

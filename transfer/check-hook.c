@@ -135,7 +135,7 @@ int
 check_begin(struct run *t, struct file *file, struct job *j)
 {
 	const struct judge_conf conf = { .put = t->side->is_put,
-	    .resume = t->resumes,
+	    .resume = t->resumes && !file->anew,
 	    .cuts = longopt_get()->resume,
 	    .checksum = longopt_get()->checksum,
 	    .strict = longopt_verifies(), .preserve = t->preserve,
@@ -225,6 +225,38 @@ check_is_same(const struct file *file, const struct stat *sb)
 	    sb->st_size == seen->st_size &&
 	    sb->st_mtime == seen->st_mtime &&
 	    sb->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+}
+
+/* It has the size of what is kept, and nobody has written to it since. */
+int
+check_kept(struct file *file, const Attrib *found)
+{
+	const Attrib *was = &file->check->target;
+	u_int both = was->flags & found->flags;
+	int is_kept = found->size == file->from &&
+	    ((both & SSH2_FILEXFER_ATTR_ACMODTIME) == 0 ||
+	    found->mtime == was->mtime) &&
+	    ((both & SSH2_FILEXFER_ATTR_UIDGID) == 0 ||
+	    found->uid == was->uid);
+
+	if (!is_kept) {
+		verbose("\"%s\" is not what was compared, begins again",
+		    file->dst);
+		file->anew = 1;
+	}
+	return is_kept;
+}
+
+int
+check_is_gone(struct file *file, const struct plan_action *a, u_int status)
+{
+	if (file->from == 0 || status == SSH2_FX_OK)
+		return 0;
+	file->anew |= a->op == PLAN_SAME;
+	if (a->op != PLAN_OPEN || status != SSH2_FX_NO_SUCH_FILE)
+		return 0;
+	verbose("\"%s\" is not there any more, begins again", file->dst);
+	return file->anew = 1;
 }
 
 /* Comparison */

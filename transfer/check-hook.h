@@ -94,6 +94,13 @@ void	check_opened(struct file *);
  */
 int	check_is_same(const struct file *, const struct stat *);
 
+/*
+ * Likewise of a put: what the server has opened. If it is another one, or has
+ * changed, or is not there, the copy begins once more, without it.
+ */
+int	check_kept(struct file *, const Attrib *);
+int	check_is_gone(struct file *, const struct plan_action *, u_int status);
+
 /* The file ends, or begins once more: what was verified is kept, or not. */
 void	check_end(struct file *);
 void	check_forget(struct file *);

@@ -479,6 +479,8 @@ take_reply(struct run *t, struct sshbuf *m)
 	parse_reply(t, m, &a, &reply);
 	file = plan_own(a.job);
 	result = result_of(&a, &reply);
+	if (t->side->is_put && check_is_gone(file, &a, reply.status))
+		result = PLAN_EOF;
 	is_error = result == PLAN_FAILED;
 	if (plan_is_ask(a.op))
 		result = asks_reply(t, file, &a, &reply, &len);

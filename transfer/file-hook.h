@@ -94,6 +94,7 @@ struct file {
 	/* a file that is checked */
 	struct checking *check;		/* NULL: it is not, or ended */
 	uint64_t from;			/* the copy goes on at this offset */
+	int	 anew;			/* what is there is not kept */
 	const char *how;		/* as for report_verified() */
 	uint64_t verified;		/* bytes */
 	int	 is_complete;		/* nothing was copied */

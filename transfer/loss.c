@@ -202,15 +202,31 @@ opened(struct plan *s, struct job *j)
 		steps_go_on(s, j);
 }
 
+/* A put has opened another file, which is left as it is. */
+static void
+part(struct plan *s, struct job *j)
+{
+	j->is_open = 1;
+	j->loss = HAS_HANDLE;
+	j->then = 0;
+	j->failed |= s->interrupted;
+	j->again |= !j->failed;
+	link_remove(&j->loose);
+	step(s, j, PLAN_CLOSE);
+}
+
 int
 loss_reply(struct plan *s, struct job *j, enum plan_op op,
     enum plan_result result)
 {
-	if (op != PLAN_SAME && result == PLAN_OK && !s->conf.put)
+	if (op != PLAN_SAME && result == PLAN_OK)
 		step(s, j, PLAN_SAME);
 	else if (op == PLAN_SAME || result == PLAN_OK) {
-		j->failed |= result != PLAN_OK;
-		opened(s, j);
+		j->failed |= result != PLAN_OK && !s->conf.put;
+		if (result == PLAN_OK || !s->conf.put)
+			opened(s, j);
+		else
+			part(s, j);
 	} else {
 		/* A file with a mode of 0444 is written by its first handle. */
 		if (s->conf.put && j->is_ours && result == PLAN_FAILED &&

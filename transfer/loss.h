@@ -10,10 +10,11 @@
  * are dealt again. A file that had its home there moves to another lane. What
  * had not been opened yet begins with its first request. What was open is
  * opened once more (PLAN_REOPEN), as it stands, before its next request that
- * needs a handle. A file that is got has to be the same then (PLAN_SAME); one
- * that is put is written again from the first byte that was not acknowledged,
- * and gets its size and attributes again. A handle that was only to be closed
- * is closed by the loss.
+ * needs a handle. A file that is got has to be the same then (PLAN_SAME). One
+ * that is put has to have what was acknowledged, or begins once more; it is
+ * written again from the first byte that was not acknowledged, and gets its
+ * size and attributes again. A handle that was only to be closed is closed by
+ * the loss.
  *
  * What was sent over the lane may still be done, at any time: its server
  * sleeps, or its disk is slow. So nothing is sent there that does harm then.

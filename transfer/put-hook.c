@@ -147,8 +147,8 @@ send_open(struct run *t, struct file *file, const struct plan_action *a)
 	else if (a->op == PLAN_REOPEN)
 		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, NULL);
 	else
-		file_send_open(t, a, file->dst,
-		    SSH2_FXF_WRITE | SSH2_FXF_CREAT |
+		file_send_open(t, a, file->dst, SSH2_FXF_WRITE |
+		    (file->from > 0 ? 0 : SSH2_FXF_CREAT) |
 		    (a->op == PLAN_OPEN_NEW ? SSH2_FXF_EXCL :
 		    keeps ? 0 : SSH2_FXF_TRUNC), &file->a);
 }
@@ -205,7 +205,8 @@ put_send(struct run *t, struct file *file, const struct plan_action *a)
 		break;
 	default:
 		file_send_handle(t, a, h, a->op == PLAN_FSTAT ||
-		    a->op == PLAN_SIZE ? SSH2_FXP_FSTAT : SSH2_FXP_CLOSE, NULL);
+		    a->op == PLAN_SIZE || a->op == PLAN_SAME ?
+		    SSH2_FXP_FSTAT : SSH2_FXP_CLOSE, NULL);
 	}
 }
 
@@ -300,6 +301,24 @@ take_size(struct run *t, struct file *file, const struct plan_action *a,
 	return PLAN_FAILED;
 }
 
+/*
+ * What was opened without its beginning being sent has to be what was compared,
+ * and what was opened once more has to have all that was acknowledged.
+ */
+static enum plan_result
+take_same(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
+{
+	Attrib found;
+
+	file_attrs(t, reply, &found);
+	if (!hidden_is_file(&found))
+		return PLAN_FAILED;
+	if (!plan_is_looked_at(a->job))
+		return found.size >= a->off ? PLAN_OK : PLAN_FAILED;
+	return check_kept(file, &found) ? PLAN_OK : PLAN_FAILED;
+}
+
 static enum plan_result
 put_reply(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply, uint32_t *len)
@@ -317,6 +336,8 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 		landing_take(t, file, a, reply);
 	} else if (a->op == PLAN_SEEN) {
 		return take_seen(t, file, a, reply);
+	} else if (a->op == PLAN_SAME) {
+		return take_same(t, file, a, reply);
 	} else if (a->op == PLAN_FSTAT) {
 		return file_is_other(t, reply, &found);
 	} else if (a->op == PLAN_SIZE) {
@@ -341,7 +362,8 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	(void)t;
 	if (a->op == PLAN_SEEN)
 		verbose("\"%s\" is not at each host: %s", file->dst, why);
-	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN || a->op == PLAN_RENEW)
+	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN || a->op == PLAN_RENEW ||
+	    a->op == PLAN_SAME)
 		return;		/* It goes over fewer links, or once more. */
 	if (a->op == PLAN_LANDING) {
 		landing_fail(file, a, status);

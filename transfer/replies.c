@@ -177,7 +177,7 @@ reply_look(struct plan *s, struct job *j, enum plan_result result)
 	j->loss = HAS_HANDLE;
 	if (result != PLAN_OK)
 		apart_go_home(s, j);
-	j->is_unseen = j->check != CHECK_NOT;
+	j->is_unseen = j->check != CHECK_NOT && !s->conf.put;
 	steps_go_on(s, j);
 }
 
@@ -215,6 +215,8 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 	if (result != PLAN_OK) {
 		if (apart_is(s, j))
 			apart_go_home(s, j);
+		else if (result == PLAN_EOF && !s->interrupted)
+			j->again = 1;		/* What was kept is gone. */
 		else
 			pace_failed(s, j);
 		if (op == PLAN_OPEN_TO)
@@ -230,7 +232,7 @@ reply_open(struct plan *s, struct job *j, enum plan_op op,
 		step(s, j, PLAN_READDIR);
 	else if (op == PLAN_OPEN && s->conf.cross)
 		step(s, j, PLAN_OPEN_TO);
-	else if (apart_is(s, j) && !s->conf.put) {
+	else if (s->conf.put ? j->begin > 0 : apart_is(s, j)) {
 		j->is_looked_at = 1;
 		j->is_open = 0;
 		j->loss = REOPENING;

@@ -226,7 +226,8 @@ steps_size(const struct job *j)
 		return j->ask_off;
 	if (j->step == PLAN_CUT)
 		return j->ranges.cursor;
-	return j->step == PLAN_TRUNCATE || j->step == PLAN_SIZE ?
+	return j->step == PLAN_TRUNCATE || j->step == PLAN_SIZE ||
+	    j->step == PLAN_SAME ?
 	    ranges_frontier(&j->ranges) : 0;
 }
 
