@@ -458,6 +458,30 @@ own_memory() {
 	KNOWN=(-o UserKnownHostsFile="$T/hosts")
 }
 
+# starts_itself BIN: the ssh and scp there, which the loader has started, make a further
+# connection, and a second login after a server that hangs up on an early one. They have
+# own_memory; the test's teardown calls foreign_down and sshd_down.
+starts_itself() {
+	sshd_up hayate:itself
+	head -c 8000000 /dev/urandom >sent
+	"$1/scp" -v -F "$F/ssh_config" "${KNOWN[@]}" -o MaxRate=4M -j 2 sent itself:"$PWD/got" >said 2>&1
+	cmp sent got
+	fails grep 'error while loading' said
+	[ "$(times_logged_in itself)" = 2 ] || return
+	ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f rsa
+	echo "hayate-test $(cat rsa.pub)" >hosts
+	rm -f hayate_logins
+	FOREIGN_PORT=$((20000 + RANDOM % 12000))
+	"$REGRESS/peers/login-peer" 127.0.0.1 "$FOREIGN_PORT" rsa impatient >said 2>&1 3>&- &
+	FOREIGN=$!
+	poll 10 grep -qx ready said
+	for _ in 1 2; do
+		[ "$("$1/ssh" -v -F "$F/ssh_config" "${KNOWN[@]}" -p "$FOREIGN_PORT" -- \
+		    127.0.0.1 echo in 2>err </dev/null)" = in ] || return
+	done
+	tr -d '\r' <err | grep -x 'early login: the server did not take it, beginning anew'
+}
+
 # trips COMMAND...: round trips over the path $P until its last answer
 trips() {
 	"$LFP" clear "$P"

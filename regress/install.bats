@@ -5,6 +5,11 @@
 
 load helper
 
+teardown() {
+	foreign_down
+	sshd_down
+}
+
 setup_file() {
 	export DEST=$BATS_FILE_TMPDIR/dest
 	make -s -C "$TOP" install DESTDIR="$DEST"
@@ -172,4 +177,26 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 	copy "$BATS_TEST_TMPDIR/x" hayate:"$BATS_TEST_TMPDIR/y"
 	run ! grep 'cannot run' "$(sshd_log hayate)"
 	sshd_down
+}
+
+# launched: the programs of this build, each started by the loader, as build-aux/client-run
+# does it in the client's tarball
+launched() {
+	local program loader
+	loader=$(readelf -l "$(bin ssh)" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
+	mkdir -p away/bin away/lib away/libexec
+	for program in ssh scp; do
+		cp "$(bin $program)" away/libexec/
+		sed "s,@LOADER@,$loader," "$TOP/build-aux/client-run" >away/bin/$program
+		chmod 755 away/bin/$program
+	done
+}
+
+@test "a client that the loader starts can start itself: for connections, and anew" {
+	need readelf binutils
+	need_paramiko
+	keys
+	own_memory
+	launched
+	starts_itself "$PWD/away/bin"
 }

@@ -203,6 +203,41 @@ static const char *const quiet[] = { "-oBatchMode=yes", "-oControlMaster=no",
 /* The most that is read at once */
 #define ARGUMENTS_CHUNK	4096
 
+/* What starts this program again */
+static const char *self = "/proc/self/exe";
+
+/* LOADER --argv0 SELF --library-path DIRECTORIES PROGRAM */
+#define LOADER_WORDS	6
+
+/*
+ * In the client's tarball the kernel has started the loader, with the words
+ * above (build-aux/client-run): SELF starts us again, and is our first word.
+ */
+static struct sshbuf *
+skip_loader(struct sshbuf *b)
+{
+	const char *word = (const char *)sshbuf_ptr(b);
+	const char *end = word + sshbuf_len(b), *at[LOADER_WORDS];
+	struct sshbuf *own;
+	int i;
+
+	for (i = 0; i < LOADER_WORDS && word < end; i++) {
+		at[i] = word;
+		word += strlen(word) + 1;
+	}
+	if (i < LOADER_WORDS || strcmp(at[1], "--argv0") != 0 ||
+	    strcmp(at[3], "--library-path") != 0)
+		return b;
+	if (strcmp(self, at[2]) != 0)
+		self = xstrdup(at[2]);
+	if ((own = sshbuf_new()) == NULL ||
+	    sshbuf_put(own, self, strlen(self) + 1) != 0 ||
+	    sshbuf_put(own, word, (size_t)(end - word)) != 0)
+		fatal_f("out of memory");
+	sshbuf_free(b);
+	return own;
+}
+
 /*
  * Our arguments, each with its NUL, as they were when we began. The kernel says
  * that this file has no bytes, and from 10.5 on sshbuf_load_file() believes it.
@@ -226,7 +261,7 @@ read_arguments(void)
 	}
 	if (fd != -1)
 		close(fd);
-	return b;
+	return b == NULL ? NULL : skip_loader(b);
 }
 
 static int
@@ -478,7 +513,7 @@ become(int sock, arglist *args)
 	setenv(SSH_ASKPASS_REQUIRE_ENV, "never", 1);
 	if (dup2(sock, STDIN_FILENO) == -1 || dup2(sock, STDOUT_FILENO) == -1)
 		_exit(255);
-	execv("/proc/self/exe", args->list);
+	execv(self, args->list);
 	_exit(255);
 }
 
@@ -571,5 +606,5 @@ login_again(const char *why)
 	while ((word += strlen(word) + 1) < end)
 		addargs(&args, "%s", word);
 	ssh_kill_proxy_command();
-	execv("/proc/self/exe", args.list);
+	execv(self, args.list);
 }
