@@ -128,13 +128,16 @@ ascending() {
 	[ "${lines[0]}" = "epoch 1790000000" ]
 	[ "${lines[2]}" = "author A <a@example.org>" ]
 	[ "${lines[3]}" = "mark 20260921.141320" ]
+	[ "$(build-aux/stamp version)" = "0.2-${lines[1]#commit }" ]
 	echo "# x" >>build-aux/stamp
 	run -0 build-aux/stamp
 	[ "${lines[3]}" = "mark 20260921.141320.edited" ]
+	[ "$(build-aux/stamp version)" = "0.2-${lines[1]#commit }.edited" ]
 	git checkout -q .
 	git tag "v$(sed -n 's/^AC_INIT(\[Hayate\], \[\([^]]*\)\].*/\1/p' configure.ac)"
 	run -0 build-aux/stamp
 	[ "${lines[3]}" = "mark " ]
+	[ "$(build-aux/stamp version)" = 0.2 ]
 }
 
 @test "unit, PAM service and user are made from Debian's, and touch none of it" {

@@ -386,16 +386,16 @@ told() {
 	[[ $output = *"with openssh-10.9p1.tar.gz and the fixes CVE-1-2 ${B:0:9}" ]]
 	cp hayate-*.tar.gz first.tar.gz
 	make -s dist
-	cmp first.tar.gz hayate-0.2.tar.gz
+	cmp first.tar.gz hayate-0.2-0a1b2c3d.tar.gz
 	tar xzf first.tar.gz
-	cd hayate-0.2
+	cd hayate-0.2-0a1b2c3d
 	./configure -q --without-upstream-fixes | grep "tarball .*/carried/openssh-10.9p1.tar.gz, released"
 	run -0 make -s build/upstream/.source
 	[[ $output = *"lacks: CVE-1-2 ${B:0:9}" ]]
 	grep mended_18 build/upstream/piece.c
 	# It packs them once more, and one that was changed stops it.
 	make -s dist
-	cmp ../first.tar.gz hayate-0.2.tar.gz
+	cmp ../first.tar.gz hayate-0.2-0a1b2c3d.tar.gz
 	rm -r build
 	sed -i 's/mended_18/mended_19/' "carried/fixes/$B.patch"
 	./configure -q --without-upstream-fixes >/dev/null
@@ -420,8 +420,8 @@ told() {
 	sed -i "s/^fix	$B [0-9a-f]*/fix	$B 0/" UPSTREAM
 	run -0 make -s dist
 	[[ $output = *"it lacks the fixes ${B:0:9}: "* ]]
-	[ ! -e hayate-0.2 ]
-	run -0 tar tzf hayate-0.2.tar.gz
+	[ ! -e hayate-0.2-0a1b2c3d ]
+	run -0 tar tzf hayate-0.2-0a1b2c3d.tar.gz
 	[[ $output = *"carried/fixes/$A.patch"* && $output != *"$B"* ]]
 }
 

@@ -6,15 +6,17 @@ load ../helper
 load root
 
 setup_file() {
-	export PLACE="$BATS_FILE_TMPDIR/home"
+	export PLACE="$BATS_FILE_TMPDIR/home" TARBALL
 	make -s -C "$TOP" client-tarball
+	TARBALL=$TOP/hayate-client-$("$TOP/build-aux/stamp" version)-$(uname -m).tar.gz
 	mkdir "$PLACE"
-	tar xzf "$TOP"/hayate-client-*.tar.gz -C "$PLACE"
+	tar xzf "$TARBALL" -C "$PLACE"
 	mv "$PLACE"/hayate-client-* "$PLACE/hayate"
 	sshd_up system
 }
 
 teardown_file() { sshd_down; }
+teardown() { foreign_down; }
 
 # The option that names the configuration
 conf() { echo "-F$BATS_FILE_TMPDIR/ssh_config"; }
@@ -40,6 +42,12 @@ conf() { echo "-F$BATS_FILE_TMPDIR/ssh_config"; }
 	echo "get $BATS_TEST_TMPDIR/sent $BATS_TEST_TMPDIR/back" |
 	    "$PLACE/hayate/bin/sftp" "$(conf)" -q -b - system
 	cmp "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/back"
+}
+
+@test "it starts itself: for a further connection, and anew after a server that hangs up" {
+	need_paramiko
+	own_memory
+	starts_itself "$PLACE/hayate/bin"
 }
 
 @test "hayate-fleet copies with the scp beside it, called by a link as well" {
@@ -70,9 +78,9 @@ conf() { echo "-F$BATS_FILE_TMPDIR/ssh_config"; }
 }
 
 @test "two runs give the same bytes" {
-	sum=$(sha256sum <"$(ls "$TOP"/hayate-client-*.tar.gz)")
+	sum=$(sha256sum <"$TARBALL")
 	make -s -C "$TOP" client-tarball
-	[ "$(sha256sum <"$(ls "$TOP"/hayate-client-*.tar.gz)")" = "$sum" ]
+	[ "$(sha256sum <"$TARBALL")" = "$sum" ]
 }
 
 # A system from before the libc of the build. Its archive may be gone.
