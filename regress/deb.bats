@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate unit
+# Needs: hayate stock unit
 # The Debian packages as far as no compiler is needed: versions, what is taken
 # from Debian's packaging, and what is said when something is missing.
 
@@ -205,7 +205,8 @@ ascending() {
 	# before the diversion ends and the new sshd is started
 	[ "$(grep -nE '^	(create_keys|accept_configuration)$|dpkg-divert|^#DEBHELPER#' $d/openssh-server.postinst |
 	    sed 's/^[0-9]*:[	 ]*//; s/ .*//' | paste -sd' ')" = 'create_keys accept_configuration dpkg-divert #DEBHELPER#' ]
-	grep -F '(Hayate|WindowTuning|WindowMax|' $d/openssh-server.prerm
+	grep -F "words='Hayate|WindowTuning|WindowMax|" $d/openssh-server.prerm
+	grep -F 'sshd -t $SSHD_OPTS' $d/openssh-server.postrm
 	# what Debian's knows is not named, and what it does not know is
 	run ! grep -E 'GSSAPIKeyExchange|DebianBanner|NoneSwitch|@' $d/openssh-server.prerm
 	run ! grep -E 'GSSAPIKeyExchange|GSSAPITrustDns|@' $d/openssh-client.prerm
@@ -220,20 +221,156 @@ ascending() {
 	[[ $output = *"packaging changed"*"create_keys"* ]]
 }
 
-@test "a file set aside keeps the one before, and a diversion of the administrator stays" {
-	local n
-	mkdir -p etc/sshd_config.d sbin admin
-	sed -e "s,/etc/ssh,$PWD/etc,g" -e 's/@PROGRAM@/sshd/g' -e 's/@KEYWORDS@/MaxRate/' \
-	    "$TOP/contrib/deb/replace/aside" >aside
-	for n in 1 2; do
-		echo "MaxRate $n" >etc/sshd_config.d/hayate.conf
-		sh -e aside remove
-	done
-	[ "$(cat etc/sshd_config.d/*.aside*)" = "$(printf 'MaxRate %s\n' 2 1)" ]
-	echo "MaxRate 3" >etc/sshd_config
-	run -0 sh -e aside remove
-	[[ $output = *"sshd_config:1:MaxRate 3"*"move them to $PWD/etc/sshd_config.d/hayate.conf.aside" ]]
+# below TEXT: a script, for /etc and the rest below this directory
+below() {
+	sed "s,/etc/,$PWD/etc/,g; s,/var/lib/hayate,$PWD/lib,g; s,/run/sshd,$PWD/run,g
+	    s,/usr/sbin/sshd,$PWD/sbin/sshd,g" >script
+}
 
+# back: sshd's configuration on the way back; forth: and on the next way there
+back() {
+	below <"build/deb/replace/debian/openssh-${SIDE-server}.prerm"
+	sh script upgrade "${1-1:10.0p1-7+deb13u5}"
+}
+forth() {
+	sed -n '/^# What the way back/,/^fi$/p' \
+	    "build/deb/replace/debian/openssh-${SIDE-server}.postinst" | below
+	sh -e script
+}
+
+# replacing: the scripts of these packages, and a configuration that includes a directory
+replacing() {
+	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
+	ours ""
+	src/build-aux/deb replace tree
+	mkdir -p etc/ssh/sshd_config.d etc/ssh/ssh_config.d etc/default run
+	echo "Include $PWD/etc/ssh/sshd_config.d/*.conf" >etc/ssh/sshd_config
+	echo "Include $PWD/etc/ssh/ssh_config.d/*.conf" >etc/ssh/ssh_config
+}
+
+@test "the way back makes our keywords comments, wherever and however they stand, and nothing else" {
+	replacing
+	printf '%s\n' 'maxrate 5M' '  WINDOWMAX = 8M' 'PermitTTY no # MaxRate' '"NoneEnabled" no' \
+	    '#MaxRate 6M' 'Match User bob' '	NoneEnabled=yes' '	ForceCommand internal-sftp' \
+	    '	HPNDisabled no' "Include 'a b' \"$PWD/etc/ssh/c d\" rel* # MaxRate" \
+	    'Match all' '="CongestionControl" bbr' >etc/ssh/sshd_config.d/site.conf
+	printf 'CipherThreads 1\r\nPermitOpen none\r\nMaxRate 7M' >etc/ssh/rel1
+	printf '%s\n' "Include $PWD/etc/ssh/rel1 a\\ b" 'TellLimits no' 'AllowUsers MaxRate' >'etc/ssh/a b'
+	mkdir far
+	echo 'SessionLog no' >far/file
+	ln -s "$PWD/far/file" 'etc/ssh/c d'
+	echo 'MaxRate 8M' >far/other
+	echo 'SSHD_OPTS="-4 -f '"$PWD"'/far/other -u0"' >etc/default/ssh
+	echo 'MaxRate 9M' >etc/ssh/sshd_config.d/none.off
+	chmod 640 far/file
+	cp -a etc before
+	cp -a far before-far
+	back 2>said
+	cat said
+	# what no longer holds is named, with file and line
+	grep -F "$PWD/etc/ssh/sshd_config.d/site.conf:1: maxrate 5M" said
+	grep -F "$PWD/etc/ssh/sshd_config.d/site.conf:7: 	NoneEnabled=yes" said
+	grep -F "$PWD/etc/ssh/c d:1: SessionLog no" said
+	[ "$(grep -c "^$PWD/" said)" = 11 ]
+	[ "$(sed -n '/^[^#]/p' etc/ssh/sshd_config.d/site.conf)" = "$(printf '%s\n' 'PermitTTY no # MaxRate' \
+	    'Match User bob' '	ForceCommand internal-sftp' "Include 'a b' \"$PWD/etc/ssh/c d\" rel* # MaxRate" 'Match all')" ]
+	[ "$(sed '/^#/d' etc/ssh/rel1)" = $'PermitOpen none\r' ]
+	[ "$(sed '/^#/d' 'etc/ssh/a b')" = "Include $PWD/etc/ssh/rel1 a\\ b"$'\n''AllowUsers MaxRate' ]
+	run ! grep -v '^#' far/file far/other
+	[ -L 'etc/ssh/c d' ]
+	[ "$(stat -c %a far/file)" = 640 ]
+	cmp etc/ssh/sshd_config.d/none.off before/ssh/sshd_config.d/none.off
+	# as it was, for the return
+	cmp "lib/aside/sshd$PWD/etc/ssh/rel1" before/ssh/rel1
+	# twice is once
+	run -0 back
+	[ -z "$output" ]
+	# What was edited in the meantime stays, and what was ours is in force again.
+	echo 'PermitTTY yes' >>'before/ssh/a b'
+	echo 'PermitTTY yes' >>'etc/ssh/a b'
+	run -0 forth
+	[ -z "$output" ]
+	diff -r etc before
+	diff -r far before-far
+	[ ! -e lib/aside/sshd ]
+	# A file that is gone or new is not brought back, and its copy is kept and named.
+	back
+	rm etc/ssh/rel1
+	run -0 forth
+	[[ $output = *"$PWD/lib/aside/sshd$PWD/etc/ssh/rel1"* ]]
+	[ ! -e etc/ssh/rel1 ]
+	# An upgrade to another Hayate changes nothing.
+	run -0 back 1:10.0p1-7+deb13u4+hayate0.3
+	[ -z "$output" ]
+	grep -qx 'maxrate 5M' etc/ssh/sshd_config.d/site.conf
+}
+
+@test "the distribution's sshd says what it refuses, with its options, before it is started" {
+	mkdir -p sbin etc/default
+	printf '%s\n' '#!/bin/sh' 'echo "$*"' '[ "$3" != 10.4 ]' >sbin/sshd
+	chmod +x sbin/sshd
+	below <"$TOP/contrib/deb/replace/refused"
+	run -0 sh -e script upgrade 1:9.2p1-2
+	[ "$output" = "-t" ]
+	echo 'SSHD_OPTS="-o 10.4"' >etc/default/ssh
+	run -0 sh -e script upgrade 1:9.2p1-2
+	[[ $output = "-t -o 10.4"*"refuses the configuration"*"systemctl restart ssh"* ]]
+	run -0 sh -e script upgrade 1:10.0p1-7+hayate0.3
+	[ -z "$output" ]
+}
+
+# held BUILD: who is held to internal-sftp gets no command there, and files
+held() {
+	sshd_up "$1" "Include $PWD/etc/ssh/sshd_config"
+	CLIENT=stock run ! client "$1" echo a shell
+	[[ $output != *"a shell"* ]]
+	echo "get $PWD/sent $PWD/got" | CLIENT=stock files -b - "$1"
+	sshd_down
+	cmp sent got
+	rm got
+}
+
+@test "with each sample in place the distribution's sshd starts, and who is held stays held" {
+	local build sample keywords='Hayate|Window|None|Cipher|Congestion|MaxRate'
+	replacing
+	keys
+	privsep_dirs
+	echo data >sent
+	for sample in "$TOP"/contrib/site/sshd_config.{data,frontend,transfer,visualisation}; do
+		cp "$sample" "etc/ssh/sshd_config.d/${sample##*.}.conf"
+		printf '%s\n' "Match User $(id -un)" 'MaxRate 50M' 'ForceCommand internal-sftp' \
+		    'NoneEnabled no' 'AllowTcpForwarding no' >etc/ssh/sshd_config.d/users.conf
+		cp -a etc before
+		"$(bin sshd)" -t -f etc/ssh/sshd_config -h "$BATS_FILE_TMPDIR/host"
+		run ! "$(bin sshd stock)" -t -f etc/ssh/sshd_config -h "$BATS_FILE_TMPDIR/host"
+		run -0 back
+		[[ $output = *"/users.conf:2: MaxRate 50M"*"no longer hold"* ]]
+		for build in stock system; do
+			[ -x "$(bin sshd $build)" ] || continue
+			"$(bin sshd $build)" -t -f etc/ssh/sshd_config -h "$BATS_FILE_TMPDIR/host"
+			held $build
+		done
+		# All else is as in the sample.
+		diff <(sed -E "/^[[:space:]]*($keywords)/d" "$sample") \
+		    <(sed '/^# set aside/d' "etc/ssh/sshd_config.d/${sample##*.}.conf")
+		forth
+		diff -r before etc
+		rm -r before etc/ssh/sshd_config.d/*
+	done
+	# and the clients'
+	for sample in "$TOP"/contrib/site/ssh_config.*; do
+		cp "$sample" "etc/ssh/ssh_config.d/${sample##*.}.conf"
+	done
+	SIDE=client back
+	"$(bin ssh stock)" -G -F etc/ssh/ssh_config dtn.example >said
+	grep -qix 'requesttty false' said
+	SIDE=client forth
+	"$(bin ssh)" -G -F etc/ssh/ssh_config dtn.example | grep -qix 'congestioncontrol bbr'
+}
+
+@test "a diversion of the administrator stays, and that of the package ends" {
+	local n
+	mkdir -p sbin admin
 	sed "s,/usr/sbin,$PWD/sbin,g" "$TOP/contrib/deb/replace/abort" >abort
 	export DPKG_ADMINDIR=$PWD/admin
 	divert() { dpkg-divert --no-rename --divert "$PWD/sbin/sshd.$1" "${@:2}" "$PWD/sbin/sshd"; }
