@@ -37,6 +37,10 @@ $(HAYATE_UNDEFINED): CFLAGS += -fsanitize=undefined
 
 # Where a function of ours does what one of upstream does, it follows the release.
 $(HAYATE_OBJS): CPPFLAGS += -DHAYATE_OPENSSH=$(HAYATE_OPENSSH)
+# So does the type of an address, which came with a fix.
+HAYATE_ADDRESS := $(shell sed -n \
+	's/.*ssh_kex2.*struct \(sockaddr[a-z_]*\) .*/\1/p' sshconnect.h)
+$(HAYATE_OBJS): CPPFLAGS += -DHAYATE_ADDRESS=$(HAYATE_ADDRESS)
 # A libc that has them goes first, and then libbsd is not loaded.
 LIBS += $(BSD_LIBS:%=-lc -Wl,--as-needed %)
 

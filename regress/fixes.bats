@@ -115,6 +115,40 @@ strings() {
 	[[ $output = *"is no directory and no address that begins with https://"* ]]
 }
 
+@test "a row adapt changes a patch for the releases that it names, and for no other" {
+	mkdir tree
+	cp -a "$UP/openssh-10.9p1/." tree
+	sed -i 's/int line_9;/u_int line_9;/' tree/piece.c
+	configured --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
+	stopped "without the fixes CVE-1-2: it does not apply to this source"
+	printf 'adapt	%.9s 10.8p1 %s\n' "$A" 's/ int line_9;/ u_int line_9;/' >>UPSTREAM
+	stopped "without the fixes CVE-1-2: it does not apply to this source"
+	# The first that applies is taken.
+	printf 'adapt	%.9s 10.8p1,10.9p1 %s\n' "$A" 's/mended/spoilt/' \
+	    "$A" 's/ int line_9;/ u_int line_9;/' "$A" 's/mended/spoilt/' >>UPSTREAM
+	run -0 make -s build/upstream/.source
+	[ "$(grep -c 'u_int line_9;\|long mended_10;' build/upstream/piece.c)" = 2 ]
+	[ "$(sed -n 's/^fix //p' build/upstream/.source)" = "$A CVE-1-2"$'\n'"$B ${B:0:9}" ]
+	# Fetched again, and from a tree that has it
+	./configure -q --with-openssh="$PWD/build/upstream" --with-upstream-fixes="$UP/fixes" >/dev/null
+	run -0 make -s fetch
+	[ "$(grep -c 'long mended' build/upstream/piece.c)" = 2 ]
+	run -0 build-aux/fixes row "$A" CVE-1-2 "$PWD/tree"
+	[[ $output = "fix	$A "*" 10.9p1 CVE-1-2" ]]
+}
+
+@test "a fix that Debian's revision has is neither applied nor named once more" {
+	mkdir tree
+	cp -a "$UP/openssh-10.9p1/." tree
+	printf '%s\n' "revision Debian-1 2026-01-01" "fixed CVE-1-2 0a1b2c3d4" >tree/.source
+	sed -i 's/int line_10;/another mend/' tree/piece.c
+	configured --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
+	grep -x "  fixes on it:    ${B:0:9}" summary
+	run -0 make -s build/upstream/.source
+	[ "$(sed -n 's/^fix //p' build/upstream/.source)" = "$B ${B:0:9}" ]
+	grep "another mend" build/upstream/piece.c
+}
+
 # stable: Debian's stable distribution has 10.0p1, with a fix of its own and one that
 # UPSTREAM names for it. Later releases have more, and ours closes one of these.
 stable() {
@@ -312,7 +346,8 @@ told() {
 	sed -i 's/^mark .*/mark /' STAMP
 	printf 'ID=debian\nVERSION_ID="12"\n' >release
 	export OS_RELEASE=$PWD/release
-	all=$(build-aux/fixes names 10.0p1)
+	# shellcheck disable=SC2046 # names
+	all=$(build-aux/fixes names 10.0p1 $(sed -n 's/^fixed	//p' UPSTREAM))
 	{
 		# shellcheck disable=SC2086 # names
 		kind 10.0p1 Debian-7+deb13u4 $all

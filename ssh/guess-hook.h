@@ -48,9 +48,9 @@ struct ssh;
 struct ssh_conn_info;
 struct sshkey;
 
-/* The type of an address in upstream's functions */
-#if HAYATE_OPENSSH >= 1004
-typedef struct sockaddr_storage guess_address;
+/* The type of an address in upstream's functions (build-aux/overlay.mk) */
+#ifdef HAYATE_ADDRESS
+typedef struct HAYATE_ADDRESS guess_address;
 #else
 typedef struct sockaddr guess_address;
 #endif
