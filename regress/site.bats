@@ -134,6 +134,39 @@ sample() {
 	"$(bin ssh)" -G -F "$f" elsewhere.example | grep -qx 'maxrate none'
 }
 
+@test "who may only transfer forwards nothing, from any address, and reads or copies" {
+	local opened
+	export SERVER_ADDRESS=127.0.0.1
+	# barred NAME: -L, -R and a socket are refused, and so is a terminal
+	barred() {
+		opened=$(client -W "127.0.0.1:$(sshd_port "$1")" "$1" 2>/dev/null </dev/null || :)
+		[ -z "$opened" ] || { echo "-L: $opened"; return 1; }
+		for to in 0 "$PWD/socket"; do
+			run -255 client -o ExitOnForwardFailure=yes -R "$to:127.0.0.1:22" "$1" true </dev/null
+			[[ $output = *"forwarding failed"* ]] || { echo "$output"; return 1; }
+		done
+		run client -tt "$1" true </dev/null
+		[[ $output = *"PTY allocation request failed"* ]]
+	}
+	echo data >sent
+	sed "s/Group pubdata/Group $(id -gn)/" "$TOP/contrib/site/sshd_config.data" >away
+	sed -e "s,10.20.0.0/16 LocalAddress 10.20.0.1,127.0.0.0/8 LocalAddress 127.0.0.1," away >here
+	for f in here away; do
+		sshd_up "hayate:$f" "Include $PWD/$f"
+		barred "$f"
+		echo "get $PWD/sent $PWD/got" | files -b - "$f"
+		cmp sent got
+		echo "put $PWD/sent $PWD/put" | fails files -b - "$f"
+		[ ! -e put ]
+		sshd_down "$f"
+		rm got
+	done
+	sshd_up hayate:dtn "Include $TOP/contrib/site/sshd_config.transfer"
+	barred dtn
+	copy sent dtn:"$PWD/got"
+	cmp sent got
+}
+
 @test "a server with the transfer node's sample serves a copy" {
 	echo data >sent
 	sshd_up hayate "Include $PWD/$(sample sshd_config.transfer)"
