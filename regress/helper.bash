@@ -607,17 +607,11 @@ foreign_paramiko() {
 	        except OSError as e:
 	            return S.convert_errno(e.errno)
 	    return g
-	# paramiko's own empties a file before it sets the size.
-	def set_attr(name, a):
-	    if a._flags & A.FLAG_SIZE:
-	        os.truncate(name, a.st_size)
-	        a._flags &= ~A.FLAG_SIZE
-	    S.set_file_attr(name, a)
 	class Handle(paramiko.SFTPHandle):
 	    stat = tried(lambda s: A.from_stat(os.fstat(s.readfile.fileno())))
 	    @tried
 	    def chattr(self, a):
-	        set_attr(self.name, a)
+	        S.set_file_attr(self.name, a)
 	        return paramiko.SFTP_OK
 	class Files(paramiko.SFTPServerInterface):
 	    @tried
@@ -640,11 +634,11 @@ foreign_paramiko() {
 	    @tried
 	    def mkdir(self, path, attr):
 	        os.mkdir(path)
-	        set_attr(path, attr)
+	        S.set_file_attr(path, attr)
 	        return paramiko.SFTP_OK
 	    @tried
 	    def chattr(self, path, attr):
-	        set_attr(path, attr)
+	        S.set_file_attr(path, attr)
 	        return paramiko.SFTP_OK
 	class Server(paramiko.ServerInterface):
 	    def check_auth_publickey(self, user, key):

@@ -286,6 +286,25 @@ TOLD='set handles 1019'
 	done
 }
 
+@test "no size is set of what is known to be no longer, but behind an error" {
+	local handles n order
+	for handles in 0 1019; do
+		run -0 replay "set handles $handles" "set in_place 1" "put 1 50 5000" \
+		    "set known 5001" "put 1 50 5000" "set known 5002" "put 1 50 5000" \
+		    "set lanes 3" "put 1 50 5000" "set known 1" "put 1 50 5000"
+		[ "$(of 1 requests)" = $(($(of 0 requests) - 50)) ]
+		[ "$(of 2 requests)" = "$(of 0 requests)" ]
+		[ "$(of 4 requests)" = $(($(of 3 requests) - 50)) ]
+	done
+	for order in 0 1 2; do
+		for n in 1 2 5; do
+			run -0 replay "$TOLD" "set order $order" "set in_place 1" \
+			    "set known 1" "fail write $n" "put 1 9 5000"
+			[ "$(of 0 cut)" = 1 ]
+		done
+	done
+}
+
 @test "what cannot be emptied because it is a device gets its data once" {
 	local way odd order n
 	for way in put cross; do

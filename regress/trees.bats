@@ -382,6 +382,37 @@ foreign_tree() {
 	[ ! -e status ]
 }
 
+@test "a server that empties what it sets the size of, as paramiko, keeps whole files" {
+	local way j
+	need_paramiko
+	foreign_up paramiko
+	mkdir a
+	head -c 300000 /dev/urandom >a/1
+	head -c 5000 /dev/urandom >a/2
+	: >a/3
+	for j in 1 2; do
+		for way in new shorter equal longer itself tree "tree over"; do
+			rm -rf b
+			mkdir b
+			case $way in
+			shorter) echo x | tee b/1 >b/2 ;;
+			equal) cp a/* b; printf x | dd of=b/1 conv=notrunc status=none ;;
+			longer) head -c 400000 /dev/zero | tee b/1 b/2 >b/3 ;;
+			itself) cp a/* b ;;
+			*over) cp -r a b; head -c 400000 /dev/zero | tee b/a/1 b/a/2 >b/a/3 ;;
+			esac
+			case $way in
+			itself) copy_foreign -q -j "$j" b/1 b/2 b/3 "127.0.0.1:$T/b" ;;
+			tree*) copy_foreign -q -j "$j" -r a "127.0.0.1:$T/b" ;;
+			*)	copy_foreign -q -j "$j" a/1 "127.0.0.1:$T/b/1"
+				copy_foreign -q -j "$j" a/2 a/3 "127.0.0.1:$T/b" ;;
+			esac || { echo "$way $j: $?"; false; }
+			[[ $way != tree* ]] || { mv b c; mv c/a b; rm -r c; }
+			diff -r a b || { echo "$way $j"; false; }
+		done
+	done
+}
+
 # beginning FILE FILE: the second is one of the first, as it is written in order
 beginning() { cmp -n "$(stat -c %s "$2")" "$1" "$2"; }
 

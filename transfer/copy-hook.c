@@ -181,6 +181,7 @@ forget(struct run *t, struct file *file)
 	file->failed = file->write_errno = 0;
 	file->seen.flags = 0;
 	file->is_complete = file->over = file->clears = file->sparse = 0;
+	file->empties = 0;
 	t->count.bytes -= file->moved + file->skipped;
 	file->moved = file->skipped = 0;
 }

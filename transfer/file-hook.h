@@ -79,6 +79,7 @@ struct file {
 	int	 sparse;		/* its holes need not be sent */
 	int	 clears;		/* at a server: no open empties it */
 	int	 over;			/* likewise: see plan_over() */
+	int	 empties;		/* there: the one that opens it does */
 	uint64_t end;			/* of what was put, bytes */
 	unsigned int looks;		/* by PLAN_SEEN that it did not pass */
 	int	 emptied;		/* of a get: the old bytes are gone */

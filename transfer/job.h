@@ -91,6 +91,8 @@ struct job {
 	int	 cut;			/* PLAN_CUT was done */
 	int	 not_cut;		/* see plan_was_not_cut(); not reset */
 	int	 has_reply;		/* to a WRITE */
+	int	 knows_old;		/* see steps_set_old() */
+	uint64_t old;			/* bytes */
 	int	 skipped;		/* some bytes are not sent */
 	int	 emptied;		/* PLAN_EMPTY was sent */
 	int	 again;			/* failed, is to be tried again */
@@ -283,6 +285,14 @@ step(struct plan *s, struct job *j, enum plan_op op)
 {
 	j->step = op;
 	enqueue(&s->agenda, j);
+}
+
+/* Nothing of the file at the server is behind "size". */
+static inline int
+fits(const struct job *j, uint64_t size)
+{
+	return j->knows_old && !j->skipped && max_u64(j->old, j->highest) <=
+	    size;
 }
 
 /* New data may be asked for or sent. */

@@ -33,7 +33,15 @@
 #include "put-hook.h"
 #include "server-hook.h"
 #include "sparse-hook.h"
+#include "steps.h"
 #include "verdict-hook.h"
+
+/* Returns 1 if a file is looked at before it is opened: see judge_old(). */
+static int
+looks_first(const struct run *t)
+{
+	return t->in_place && !server_has_limits(t->server);
+}
 
 /* Requests */
 
@@ -135,13 +143,19 @@ send_path(struct run *t, struct file *file, const struct plan_action *a)
 		file->seen.flags = 0;
 }
 
+/* Returns 1 if the file of the server has its old bytes when it is open. */
+static int
+keeps_old(const struct run *t, const struct file *file, const struct job *j)
+{
+	return file->clears || file->over || file->from > 0 ||
+	    (t->in_place && !file->sparse && !file->empties &&
+	    !plan_was_not_cut(j));
+}
+
 /* What opens a file of the server */
 static void
 send_open(struct run *t, struct file *file, const struct plan_action *a)
 {
-	int keeps = file->clears || file->over || file->from > 0 ||
-	    (t->in_place && !file->sparse && !plan_was_not_cut(a->job));
-
 	if (a->op == PLAN_JOIN)
 		file_send_open(t, a, file->hidden, SSH2_FXF_WRITE, NULL);
 	else if (a->op == PLAN_REOPEN)
@@ -150,7 +164,8 @@ send_open(struct run *t, struct file *file, const struct plan_action *a)
 		file_send_open(t, a, file->dst, SSH2_FXF_WRITE |
 		    (file->from > 0 ? 0 : SSH2_FXF_CREAT) |
 		    (a->op == PLAN_OPEN_NEW ? SSH2_FXF_EXCL :
-		    keeps ? 0 : SSH2_FXF_TRUNC), &file->a);
+		    keeps_old(t, file, a->job) ? 0 : SSH2_FXF_TRUNC),
+		    &file->a);
 }
 
 static void
@@ -221,6 +236,33 @@ may_empty(const struct run *t, const struct file *file, const Attrib *found)
 {
 	return (!t->in_place && !file->over) ||
 	    ((found->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 && found->size == 0);
+}
+
+/*
+ * What was found where a file is put in place, at a server that may not be able
+ * to cut it: paramiko's empties it, and then makes it as long. A longer one is
+ * emptied when it is opened, unless it may be the source, which grows.
+ */
+static void
+judge_old(const struct run *t, struct file *file, struct job *j,
+    const Attrib *found)
+{
+	struct stat sb;
+
+	if (!looks_first(t))
+		return;
+	if ((found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    !S_ISREG(found->perm))
+		steps_set_old(j, 0);	/* Nothing can be cut. */
+	else if ((found->flags & SSH2_FILEXFER_ATTR_SIZE) == 0)
+		return;
+	else if (found->size <= file->size)
+		steps_set_old(j, found->size);
+	else if (file->over)
+		steps_go_home(j);
+	else
+		file->empties = fstat(file->fd, &sb) == 0 &&
+		    (uint64_t)sb.st_size == file->size;
 }
 
 /* A server may keep times in steps of two seconds. */
@@ -332,6 +374,9 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 		file->has_data = 1;
 		if (a->op == PLAN_OPEN || a->op == PLAN_OPEN_NEW)
 			check_opened(file);
+		if (a->op == PLAN_OPEN_NEW || (a->op == PLAN_OPEN &&
+		    !keeps_old(t, file, a->job)))
+			steps_set_old(a->job, 0);
 	} else if (a->op == PLAN_LANDING) {
 		landing_take(t, file, a, reply);
 	} else if (a->op == PLAN_SEEN) {
@@ -346,11 +391,20 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 		file->is_new = 1;
 	} else if (a->op == PLAN_STAT && plan_kind(a->job) == PLAN_FILE) {
 		file_attrs(t, reply, &found);
-		file->sparse = S_ISREG(found.perm) &&
+		file->sparse &= S_ISREG(found.perm) &&
 		    may_empty(t, file, &found);
+		judge_old(t, file, a->job, &found);
 	} else if (a->op == PLAN_STAT)
 		return file_found_dir(t, file, reply);
 	return PLAN_OK;
+}
+
+/* A file was looked at, and is not there, or nothing is known of it. */
+static void
+note_absent(struct file *file, int is_absent)
+{
+	file->sparse &= is_absent;
+	file->empties |= is_absent;
 }
 
 static void
@@ -365,15 +419,12 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	if (a->op == PLAN_JOIN || a->op == PLAN_SEEN || a->op == PLAN_RENEW ||
 	    a->op == PLAN_SAME)
 		return;		/* It goes over fewer links, or once more. */
-	if (a->op == PLAN_LANDING) {
+	if (a->op == PLAN_LANDING)
 		landing_fail(file, a, status);
+	else if (a->op == PLAN_STAT && plan_kind(a->job) == PLAN_FILE) {
+		note_absent(file, status == SSH2_FX_NO_SUCH_FILE);
 		return;
-	}
-	if (a->op == PLAN_STAT && plan_kind(a->job) == PLAN_FILE) {
-		file->sparse = status == SSH2_FX_NO_SUCH_FILE;
-		return;
-	}
-	if (a->op == PLAN_STAT)
+	} else if (a->op == PLAN_STAT)
 		SAY(file, "stat remote: %s", why);
 	else if (a->op == PLAN_OPEN || a->op == PLAN_REOPEN)
 		SAY(file, "dest open \"%s\": %s", file->dst, why);
@@ -462,10 +513,11 @@ go_on(struct run *t, struct file *file, struct job *j, const struct stat *sb)
 	file->sparse = server_handles(t->server) != 0 && !plan_cuts_not(t->s) &&
 	    sparse_is_worth(sb, landing_may_begin(t, file->size), t->alone) &&
 	    sparse_has_hole(file->fd, sb);
-	if (file->sparse)
-		plan_look(j);
 	landing_begin(t, file, j, sb);
 	file->over = plan_over(j, file->is_new);
+	file->empties = file->is_new && !file->over;
+	if (file->sparse || (looks_first(t) && !file->empties))
+		plan_look(j);
 	file->clears = !t->in_place && !file->over && !t->alone &&
 	    !file->is_new && file->hidden == NULL && plan_clear(t->s, j);
 }

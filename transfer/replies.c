@@ -56,6 +56,7 @@ begin_again(struct plan *s, struct job *j)
 	j->is_back = j->is_unseen = j->is_checked = j->is_ask_lost = 0;
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = j->look = 0;
+	j->knows_old = 0;
 	j->is_open = j->is_drained = j->is_settled = 0;
 	j->is_looked_at = j->is_looked_back = j->differs = j->is_complete = 0;
 	j->is_undressed = j->over = j->has_tried_new = 0;
@@ -199,7 +200,8 @@ reply_stat_file(struct plan *s, struct job *j, enum plan_result result)
 	int is_new = j->over && result != PLAN_OK && !j->has_tried_new;
 
 	j->has_tried_new |= is_new;
-	step(s, j, is_new ? PLAN_OPEN_NEW : PLAN_OPEN);
+	step(s, j, j->again ? PLAN_AGAIN :
+	    is_new ? PLAN_OPEN_NEW : PLAN_OPEN);
 }
 
 /* The reply to OPEN or OPENDIR, of the source or the target */

@@ -745,3 +745,9 @@ server_handles(const struct server *q)
 {
 	return q->handles;
 }
+
+int
+server_has_limits(const struct server *q)
+{
+	return q->handles != 0 || q->limits_id != 0;
+}

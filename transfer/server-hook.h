@@ -197,4 +197,7 @@ int	server_owes_figures(const struct server *);
 /* Returns the server's limit of open handles; 0: none, or not yet known. */
 uint64_t server_handles(const struct server *);
 
+/* Returns 1 if it has told limits, or may yet do so. */
+int	server_has_limits(const struct server *);
+
 #endif /* HAYATE_SERVER_HOOK_H */

@@ -138,14 +138,16 @@ after_settle_cross(const struct plan *s, const struct job *j, enum plan_op op)
 
 /*
  * Returns 1 if a file that is put has to be cut. What is tried again may be its
- * own source, or be written by another lane before a late cut is done.
+ * own source, or be written by another lane before a late cut is done. Nothing
+ * is cut without need: some servers empty a file before they set its size.
  */
 static int
 must_cut(const struct plan *s, const struct job *j)
 {
 	int is_old = j->over || (s->conf.in_place && !j->not_cut);
 
-	if (j->again && !s->interrupted && (j->over || s->conf.in_place))
+	if ((j->again && !s->interrupted && (j->over || s->conf.in_place)) ||
+	    fits(j, ranges_frontier(&j->ranges)))
 		return 0;
 	return !(j->cut && is_whole(j)) &&
 	    (is_old || j->failed || j->again || j->skipped);
@@ -217,6 +219,20 @@ steps_lane(const struct job *j)
 	return j->step == PLAN_SHORTEN || j->step == PLAN_DRESS ||
 	    j->step == PLAN_TAKE || j->step == PLAN_SWEEP ||
 	    j->step == PLAN_SETSTAT || j->step == PLAN_RENEW ? 0 : j->lane;
+}
+
+void
+steps_set_old(struct job *j, uint64_t size)
+{
+	j->knows_old = 1;
+	j->old = size;
+}
+
+void
+steps_go_home(struct job *j)
+{
+	j->barred = ~1U;
+	j->again = 1;
 }
 
 uint64_t

@@ -41,6 +41,14 @@ int	steps_need_not_wait(const struct plan *, const struct job *);
  */
 unsigned int steps_lane(const struct job *);
 
+/*
+ * In the reply to PLAN_STAT of a file that is put, or to what opens it: it has
+ * so many bytes at most, so it is cut only if something was written behind its
+ * end. Or in the reply to PLAN_STAT: it begins once more, on the first lane.
+ */
+void	steps_set_old(struct job *, uint64_t size);
+void	steps_go_home(struct job *);
+
 /* The size that the step sets, of a file */
 uint64_t steps_size(const struct job *);
 

@@ -47,6 +47,7 @@
  *       clear 0|1   a put is over longer old files, which are emptied by
  *                   PLAN_CLEAR unless it is in place; likewise at the target
  *       odd N       each Nth file there is a device; 0: none
+ *       known N     a put knows that what is there has N - 1 bytes at most
  *       fixed 0|1   the server empties or cuts no file that is open
  *       serve_late 0|1   it empties and writes in the order of its replies
  *       files N, unit N, window N, in_place 0|1, preserve 0|1,
@@ -73,6 +74,7 @@
 #include "checks.h"
 #include "plan.h"
 #include "sim.h"
+#include "steps.h"
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
@@ -126,7 +128,7 @@ static struct {
 	uint64_t handles, strict, strict_to, full, shorten, actual, order;
 	uint64_t interrupt, names, hole, hole_end;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
-	uint64_t clear, odd, fixed, serve_late;
+	uint64_t clear, odd, known, fixed, serve_late;
 	uint64_t asks, hash, back, from, complete;
 	uint64_t apart, blind, align, ours, aged, unseen, shut;
 	uint64_t widen, lose, lose_at, lose2, lose2_at;
@@ -787,7 +789,8 @@ end(struct job *j, struct node *n)
 		r.ncut++;
 	} else if (n->moved == size && plan_is_whole(j) &&
 	    (!r.put || (!set.in_place && set.hole_end == 0) ||
-	    n->cut == size || plan_was_not_cut(j)))
+	    n->cut == size || (set.known != 0 && set.known <= size + 1) ||
+	    plan_was_not_cut(j)))
 		r.whole++;
 	else if (n->moved < size && !plan_is_whole(j) && r.put &&
 	    (n->cut == n->moved || (set.hole_end && n->cut < n->moved)))
@@ -849,6 +852,8 @@ begin(struct job *j, struct node *n)
 		checks_begin(r.s, j);
 		return;
 	}
+	if (set.known != 0)
+		steps_set_old(j, set.known - 1);
 	n->over = r.put && plan_over(j, (int)set.ours);
 	n->clears = set.clear && !set.in_place && !n->over &&
 	    plan_clear(r.s, j);
@@ -984,6 +989,7 @@ setting(const char *key)
 	    { "round_us", &set.round_us }, { "other", &set.other },
 	    { "bad", &set.bad }, { "disk", &set.disk },
 	    { "clear", &set.clear }, { "odd", &set.odd },
+	    { "known", &set.known },
 	    { "fixed", &set.fixed },
 	    { "serve_late", &set.serve_late },
 	    { "in_place", &set.in_place }, { "preserve", &set.preserve },
