@@ -286,10 +286,9 @@ refuses() {
 }
 
 @test "the files that a run brings have their modes, and new directories those of the user" {
-	echo 1 >1
-	chmod 664 1
 	mkdir a
-	mv 1 a
+	echo 1 >a/1
+	chmod 664 a/1
 	mkdir there
 	(umask 002; echo '2 1' | fleet plan --from - "hayate:$T/a" there/b work; quick work)
 	[ "$(stat -c %a there/b/1)" = 664 ]

@@ -611,7 +611,7 @@ a_list() {
 	"$TOP/build-aux/refresh-advisories" check "$TOP/build-aux/advisories"
 }
 
-# https_up: serves a list at /list, sends /moved on to it by http, and /endless has
+# https_up: serves a list at /list, sends /moved on to it by HTTP, and /endless has
 # no end; $HTTPS is its address
 https_up() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
@@ -646,7 +646,7 @@ https_up() {
 	HTTPS=https://localhost:$(<port)
 }
 
-@test "over https a list of at most a megabyte is taken, and no redirect to http, by curl and by wget" {
+@test "over https a list of at most a megabyte is taken, and no redirect to HTTP, by curl and by wget" {
 	local program tool
 	need openssl curl wget
 	a_list 5 10.6p1 >list
@@ -656,7 +656,7 @@ https_up() {
 	for program in curl wget; do
 		mkdir $program
 		for tool in sh awk cat chmod date dirname head id mkdir mktemp mv rm sed sort tail timeout wc $program; do
-			ln -s "$(command -v $tool)" $program
+			ln -s "$(command -v "$tool")" "$program"
 		done
 		# another user does not see this directory
 		printf '#!/bin/sh\nshift 3\nexec "$@"\n' >$program/setpriv

@@ -93,8 +93,6 @@ escape_unit(char *out, unsigned int c)
 static size_t
 escape_byte(char *out, unsigned char c)
 {
-	size_t n;
-
 	if (c == '"' || c == '\\') {
 		out[0] = '\\';
 		out[1] = (char)c;
