@@ -137,6 +137,7 @@ HAYATE_HOOKS = \
 	sshd/authonly-server-hook.c \
 	sshd/figures-hook.c \
 	sshd/filetimes-hook.c \
+	sshd/monitor-hook.c \
 	sshd/named-hook.c \
 	sshd/served-hook.c \
 	sshd/sessionlog-hook.c \

@@ -86,12 +86,15 @@ cipher.o cipher-chachapoly-libcrypto.o: CPPFLAGS += -DEVP_Cipher=pieces_cipher
 # waits-hook.c looks at what both loops wait for.
 clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=waits_prepare_poll \
 	-Dchannel_after_poll=waits_after_poll
+# monitor-hook.c has both, and calls upstream's: the monitor writes the log.
+sshd-session.o: CPPFLAGS += -Dmonitor_reinit=monitor_hook_reinit \
+	-Dmonitor_child_postauth=monitor_hook_postauth
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
 cipher.o cipher-chachapoly-libcrypto.o clientloop.o ed25519.o kex.o \
     kexsntrup761x25519.o poly1305.o readconf.o readpass.o serverloop.o \
     sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o sshconnect2.o \
-    sshd-auth.o: \
+    sshd-auth.o sshd-session.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.

@@ -53,7 +53,7 @@ logged() {
 }
 
 # field NAME: its value in $LINE
-field() { tr ' ' '\n' <<<"$LINE" | sed -n "s/^$1=//p"; }
+field() { tr -s ' \r' '[\n*]' <<<"$LINE" | sed -n "s/^$1=//p"; }
 
 ### The line
 
@@ -77,7 +77,8 @@ field() { tr ' ' '\n' <<<"$LINE" | sed -n "s/^$1=//p"; }
 	[ "$(field sent)" -lt 100000 ]
 	# in this order, and nothing else
 	[ "$(grep -o '[a-z_]*=' <<<"$LINE" | xargs)" = \
-	    "user= from= port= what= sent= received= seconds= cipher= clear= rtt_ms= min_rtt_ms= resent= window= limit= share=" ]
+	    "user= from= port= what= sent= received= seconds= cipher= clear= rtt_ms= min_rtt_ms= resent= window= limit= share= end= granted= refused=" ]
+	[ "$(field end) $(field granted) $(field refused)" = "closed 0 0" ]
 }
 
 @test "a stock client has its line as well" {
@@ -118,7 +119,7 @@ field() { tr ' ' '\n' <<<"$LINE" | sed -n "s/^$1=//p"; }
 journal_up() {
 	keys
 	privsep_dirs
-	sshd_conf hayate "$T" "$1" "LogLevel INFO" "SyslogFacility LOCAL3" >config
+	sshd_conf hayate "$T" "$1" "LogLevel INFO" "SyslogFacility LOCAL3" "${@:2}" >config
 	unshare -m sh -c 'mount -t tmpfs none /run &&
 	    mkdir -p /run/sshd /run/systemd/journal /run/log/journal && { "$1" & echo $! >journald; } &&
 	    until [ -S /run/systemd/journal/socket ]; do sleep 0.1; done &&
@@ -173,6 +174,72 @@ syslog_up() {
 	logged hayate timeout -s KILL 2 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" hayate sleep 60
 	[ "$(field what)" = exec ]
 	logged hayate client hayate 'exit 7'
+}
+
+@test "a session that kills its sshd-session has its line, with the bytes that the kernel counted" {
+	head -c 300000 /dev/zero >zeros
+	killing() { client hayate 'head -c 300000 >/dev/null; kill -9 $PPID' <zeros; }
+	logged hayate killing <zeros
+	[ "$(field user) $(field from) $(field what)" = "$(id -un) 127.0.0.1 exec" ]
+	[ "$(field end)" = killed ]
+	true_ "$(field received) > 300000 && $(field received) < 320000"
+	true_ "$(field sent) > 1000 && $(field sent) < 20000"
+	[ "$(field cipher)$(field window)$(field limit)$(field clear)" = ---- ]
+	echo "$LINE" | metrics
+	[ "$(value 'received_bytes_total{kind="exec"}')" = "$(field received)" ]
+}
+
+# as_nobody PORT: a copy by an account that is not root, into a temporary directory
+as_nobody() {
+	files -q -P "$1" -o User=nobody -o CertificateFile="$T/nobody-cert.pub" -b - hayate <<<"put $SOME $TO/some"
+}
+
+@test "the monitor writes the line, as root, and nothing that a user logs counts" {
+	local port=$((20000 + RANDOM % 12000)) journald=/lib/systemd/systemd-journald fake line name
+	[ -x $journald ] && [ "$(id -u)" = 0 ] && unshare -m true || skip "no systemd-journald, or not root"
+	keys
+	ssh-keygen -q -s "$BATS_FILE_TMPDIR/host" -I nobody -n nobody "$BATS_FILE_TMPDIR/user.pub"
+	mv "$BATS_FILE_TMPDIR/user-cert.pub" nobody-cert.pub
+	TO=$(mktemp -d)
+	chown nobody "$TO"
+	cp "$BATS_FILE_TMPDIR/host.pub" ca
+	printf 'Match User nobody\n\tForceCommand internal-sftp\n\tTrustedUserCAKeys %s\n' "$T/ca" >match
+	journal_up $port "Include $T/match"
+	as_nobody $port
+	rm -r "$TO"
+	poll 10 journal HAYATE_USER=nobody
+	[ "$(of _UID) $(of HAYATE_WHAT) $(of HAYATE_END)" = "0 sftp closed" ]
+	# What the user logs, by a program of the same name
+	fake='Session 1: user=nobody from=192.0.2.1 port=1 what=exec sent=900000000000000000 received=0 seconds=1.0 granted=9 refused=9'
+	cp "$(command -v logger)" /tmp/sshd-session
+	for line in "$fake" 'Failed password for root from 192.0.2.1 port 1 ssh2' \
+	    'drop connection #0 from [192.0.2.1]:5 on [192.0.2.2]:22 Maxstartups'; do
+		for name in sshd-session sshd; do
+			printf '%s\n' "MESSAGE=$line" "SYSLOG_IDENTIFIER=$name" |
+			    nsenter -m -t "$JOURNAL" setpriv --reuid=nobody --clear-groups /tmp/sshd-session --journald
+		done
+	done
+	rm /tmp/sshd-session
+	client -p $port hayate true
+	poll 10 journal "HAYATE_USER=$(id -un)"
+	mkdir bin
+	# all of it, and no more
+	printf '#!/bin/sh\nshift 2\nexec %s -D /run/log/journal/* -q "$@" -n all\n' "$(command -v journalctl)" >bin/journalctl
+	chmod +x bin/journalctl
+	sed 's/^EVERY = .*/EVERY = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >eager
+	run -1 nsenter -m -t "$JOURNAL" --wd="$T" env PATH="$T/bin:$PATH" \
+	    python3 eager --journal "$T/hayate.prom"
+	journal -t sshd-session -t sshd
+	[ "$(grep -c 192.0.2.1 json)" = 6 ]
+	# what fail2ban is told to ask for
+	# shellcheck disable=SC2046 # words
+	journal $(sed -n 's/^journalmatch = //p' "$TOP/contrib/fail2ban/filter.d/hayate-sshd.conf")
+	run -1 grep 192.0.2.1 json
+	grep 'Session 1: user=nobody from=127.0.0.1 ' json
+	kill "$JOURNAL" "$(<journald)"
+	[ "$(value 'sessions_total{kind="sftp"}') $(value 'sessions_total{kind="exec"}')" = "1 1" ]
+	[ "$(value 'sent_bytes_total{kind="exec"}')" -lt 100000 ]
+	[ "$(value clear_granted_total) $(value 'refused_total{why="clear"}') $(value 'refused_total{why="startups"}')" = "0 0 0" ]
 }
 
 # sshd ends such a connection itself, and has freed all of it before the log is written.
@@ -239,6 +306,11 @@ many() {
 	logged clear copy -o NoneEnabled=yes -o NoneSwitch=yes "clear:$SOME" got
 	[ "$(field clear)" = yes ]
 	[ "$(field cipher)" = aes128-gmac@hayate.invalid ]
+	[ "$(field granted) $(field refused)" = "1 0" ]
+	echo "$LINE" | metrics
+	[ "$(value clear_granted_total)" = 1 ]
+	logged hayate copy -o NoneEnabled=yes -o NoneSwitch=yes "hayate:$SOME" got
+	[ "$(field granted) $(field refused)" = "0 1" ]
 }
 
 @test "SessionLog no and Hayate no have no line, and Match decides for each connection" {
@@ -310,16 +382,16 @@ value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 }
 
 @test "what is refused is counted by its reason" {
-	copy -o NoneEnabled=yes -o NoneSwitch=yes "hayate:$SOME" got 2>err
+	logged hayate copy -o NoneEnabled=yes -o NoneSwitch=yes "hayate:$SOME" got
 	{
-		cat "$(sshd_log hayate)"
+		echo "$LINE"
 		echo 'drop connection #0 from [192.0.2.1]:5 on [192.0.2.2]:22 penalty: failed authentication'
 		echo 'drop connection #9 from [192.0.2.1]:5 on [192.0.2.2]:22 Maxstartups'
 	} | metrics
 	[ "$(value 'refused_total{why="clear"}')" = 1 ]
 	[ "$(value clear_granted_total)" = 0 ]
-	echo 'Data in clear began for root from ::1 port 22: aes128-gmac@hayate.invalid' | metrics
-	[ "$(value clear_granted_total)" = 1 ]
+	echo 'Session 1: user=a from=b port=1 what=none end=closed granted=2 refused=0' | metrics
+	[ "$(value clear_granted_total)" = 2 ]
 	[ "$(value 'refused_total{why="penalty"}')" = 1 ]
 	[ "$(value 'refused_total{why="startups"}')" = 1 ]
 }
@@ -466,8 +538,7 @@ has_rates() { asked 'rate(hayate_sessions_total{kind="sftp"}[10s])' && [ "$VALUE
 	{
 		echo "$LINE"
 		cat "$(sshd_log hayate)"
-		echo 'Data in clear began for root from ::1 port 22: aes128-gmac@hayate.invalid'
-		echo 'Data in clear refused to root from ::1 port 22: x'
+		echo 'Session 1: user=a from=b port=1 what=none end=closed granted=1 refused=1'
 		echo 'drop connection #0 from [192.0.2.1]:5 on [192.0.2.2]:22 penalty: failed authentication'
 	} >log
 	metrics <log

@@ -29,6 +29,7 @@
 #include "clock.h"
 #include "named-hook.h"
 #include "pipeline-hook.h"
+#include "sessionlog-hook.h"
 
 static const Authctxt *user;
 
@@ -79,6 +80,7 @@ log_mode_change(struct ssh *ssh)
 	period.bytes = count_bytes(ssh);
 	logit("Data in clear began for %s from %s port %d: %s", user->user,
 	    period.from, period.port, period.mode);
+	sessionlog_clear(1);
 }
 
 static void
@@ -89,6 +91,7 @@ log_refusal(struct ssh *ssh, enum authonly_answer answer, int ends)
 	if (has_logged)		/* each rekey asks again */
 		return;
 	has_logged = 1;
+	sessionlog_clear(0);
 	logit("Data in clear refused to %s from %s port %d, because %s%s",
 	    user->user, ssh_remote_ipaddr(ssh), ssh_remote_port(ssh),
 	    authonly_explain_answer(answer, authonly_get_private()), ends ?

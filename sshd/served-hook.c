@@ -36,7 +36,7 @@ served_begin(struct ssh *ssh, const struct Authctxt *authctxt)
 	authonly_server_start(ssh, authctxt);
 	machine_measure();	/* by now in the control group of the user */
 	figures_serve(ssh);
-	sessionlog_begin(ssh, authctxt);
+	sessionlog_begin(ssh);
 }
 
 int

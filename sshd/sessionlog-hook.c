@@ -8,8 +8,10 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/mman.h>
 
 #include <ctype.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -38,6 +40,7 @@
 #include "peer-hook.h"
 #include "pipeline-hook.h"
 #include "sessionlog-hook.h"
+#include "tcp-path.h"
 #include "verdict.h"
 #include "waits-hook.h"
 
@@ -51,12 +54,30 @@
 extern ServerOptions options;
 extern char *__progname;
 
-static const Authctxt *user;		/* NULL: no line */
-static char *from;
-static int port;
-static uint64_t begun_us;
-static char *kinds[KINDS_MOST];
-static size_t nkinds;
+/*
+ * What the process of the user tells the monitor, in memory that both share: a
+ * process that is killed leaves what it has told until then.
+ */
+static struct record {
+	char	 kinds[KINDS_MOST][KIND_LEN + 1];
+	size_t	 nkinds;
+	uint64_t granted, refused;
+
+	int	 is_whole;		/* the rest is there */
+	int	 is_clear;
+	char	 cipher[64], limit[32];	/* no limit: "" */
+	unsigned int share;		/* percent */
+	uint64_t sent, received, rtt_us, min_rtt_us, resent, window;
+} *shared;				/* NULL: no line */
+
+/* The monitor's own */
+static struct {
+	pid_t	 pid;
+	const char *user;
+	char	*from;
+	int	 port, fd;
+	uint64_t begun_us;
+} watch;
 
 /* What was asked for */
 
@@ -66,16 +87,17 @@ note(const char *kind)
 	size_t i;
 	char *p;
 
-	if (user == NULL || nkinds == KINDS_MOST)
+	if (shared == NULL || shared->nkinds == KINDS_MOST)
 		return;
-	for (i = 0; i < nkinds; i++) {
-		if (strncmp(kinds[i], kind, KIND_LEN) == 0)
+	for (i = 0; i < shared->nkinds; i++) {
+		if (strncmp(shared->kinds[i], kind, KIND_LEN) == 0)
 			return;
 	}
-	if ((kinds[nkinds] = strndup(kind, KIND_LEN)) == NULL)
-		return;
-	for (p = kinds[nkinds++]; *p != '\0'; p++)
+	p = shared->kinds[i];
+	strlcpy(p, kind, sizeof(shared->kinds[i]));
+	for (; *p != '\0'; p++)
 		*p = *p == ',' ? '_' : *p;
+	shared->nkinds++;
 }
 
 void
@@ -93,8 +115,17 @@ sessionlog_request(const char *type)
 void
 sessionlog_subsystem(const char *name)
 {
-	if (nkinds < KINDS_MOST - KINDS_FIXED)
+	if (shared != NULL && shared->nkinds < KINDS_MOST - KINDS_FIXED)
 		note(name);
+}
+
+void
+sessionlog_clear(int is_granted)
+{
+	if (shared != NULL && is_granted)
+		shared->granted++;
+	else if (shared != NULL)
+		shared->refused++;
 }
 
 static dispatch_fn *next_open, *next_global;
@@ -132,16 +163,49 @@ see_requests(struct ssh *ssh)
 }
 
 void
-sessionlog_begin(struct ssh *ssh, const struct Authctxt *authctxt)
+sessionlog_begin(struct ssh *ssh)
 {
-	if (!hayopt_get()->session_log)
+	if (shared == NULL)
 		return;
-	user = authctxt;
-	from = xstrdup(ssh_remote_ipaddr(ssh));
-	port = ssh_remote_port(ssh);
-	begun_us = clock_us();
 	waits_begin(NULL);
 	see_requests(ssh);
+}
+
+static void
+tell_limit(struct ssh *ssh, const struct figures *f)
+{
+	struct verdict_case c = { .is_put = shared->sent > shared->received,
+	    .here = f, .bytes = MAXIMUM(shared->sent, shared->received),
+	    .us = f->n[FIGURE_TIME], .is_peer_hayate = peer_is_hayate(ssh) };
+	struct verdict v = verdict_of(&c);
+
+	if (!verdict_is_one_way(shared->sent, shared->received))
+		return;
+	strlcpy(shared->limit, verdict_name(&v), sizeof(shared->limit));
+	shared->share = v.share;
+}
+
+/* At the end of the process of the user */
+static void
+tell(struct ssh *ssh)
+{
+	struct figures f = waits_read(ssh);
+	const uint64_t *n = f.n;
+	u_int64_t in, out;
+
+	pipeline_get_bytes(ssh, &in, &out);
+	shared->sent = out;
+	shared->received = in;
+	strlcpy(shared->cipher, authonly_cipher_in_force(),
+	    sizeof(shared->cipher));
+	shared->is_clear = authonly_mode_in_force() != NULL;
+	shared->rtt_us = n[FIGURE_SAMPLES] == 0 ? 0 :
+	    n[FIGURE_RTT_SUM] / n[FIGURE_SAMPLES];
+	shared->min_rtt_us = n[FIGURE_MIN_RTT];
+	shared->resent = n[FIGURE_RESENT];
+	shared->window = n[FIGURE_OWN_WINDOW];
+	tell_limit(ssh, &f);
+	shared->is_whole = 1;
 }
 
 /* The line */
@@ -173,21 +237,24 @@ put_text(struct sshbuf *b, const char *name, const char *value)
 }
 
 static void
-put_kinds(struct sshbuf *b)
+put_kinds(struct sshbuf *b, struct record *r)
 {
-	struct sshbuf *all = sshbuf_new();
-	char *text;
+	char text[sizeof(r->kinds)] = "";
 	size_t i;
 
-	if (all == NULL)
-		fatal_f("sshbuf_new failed");
-	for (i = 0; i < nkinds; i++)
-		put(all, "%s%s", i == 0 ? "" : ",", kinds[i]);
-	if ((text = sshbuf_dup_string(all)) == NULL)
-		fatal_f("out of memory");
-	put_text(b, "what", nkinds == 0 ? "none" : text);
-	free(text);
-	sshbuf_free(all);
+	for (i = 0; i < r->nkinds && i < KINDS_MOST; i++) {
+		r->kinds[i][KIND_LEN] = '\0';
+		if (i > 0)
+			strlcat(text, ",", sizeof(text));
+		strlcat(text, r->kinds[i], sizeof(text));
+	}
+	put_text(b, "what", i == 0 ? "none" : text);
+}
+
+static void
+put_number(struct sshbuf *b, const char *name, uint64_t n)
+{
+	put(b, " %s=%llu", name, (unsigned long long)n);
 }
 
 /* Milliseconds with one decimal, or "-" */
@@ -200,34 +267,44 @@ put_ms(struct sshbuf *b, const char *name, uint64_t us)
 		put(b, " %s=%.1f", name, us / 1e3);
 }
 
+/* Bytes and time: those of the user's process, or else of the kernel */
 static void
-put_path(struct sshbuf *b, const struct figures *f)
+put_amount(struct sshbuf *b, const struct record *r)
 {
-	const uint64_t *n = f->n;
+	struct tcp_path path;
 
-	put_ms(b, "rtt_ms", n[FIGURE_SAMPLES] == 0 ? 0 :
-	    n[FIGURE_RTT_SUM] / n[FIGURE_SAMPLES]);
-	put_ms(b, "min_rtt_ms", n[FIGURE_MIN_RTT]);
-	put(b, " resent=%llu window=%llu",
-	    (unsigned long long)n[FIGURE_RESENT],
-	    (unsigned long long)n[FIGURE_OWN_WINDOW]);
+	if (r->is_whole) {
+		put_number(b, "sent", r->sent);
+		put_number(b, "received", r->received);
+	} else if (tcp_path_read(watch.fd, &path) == 0) {
+		put_number(b, "sent", path.acked);
+		put_number(b, "received", path.received);
+	} else
+		put(b, " sent=- received=-");
+	put(b, " seconds=%.1f", (clock_us() - watch.begun_us) / 1e6);
 }
 
 static void
-put_limit(struct sshbuf *b, struct ssh *ssh, const struct figures *f,
-    uint64_t sent, uint64_t received)
+put_how(struct sshbuf *b, struct record *r)
 {
-	struct verdict_case c = { .is_put = sent > received, .here = f,
-	    .bytes = MAXIMUM(sent, received), .us = f->n[FIGURE_TIME],
-	    .is_peer_hayate = peer_is_hayate(ssh) };
-	struct verdict v = verdict_of(&c);
-
-	if (!verdict_is_one_way(sent, received)) {
-		put(b, " limit=- share=-");
+	if (!r->is_whole) {
+		put(b, " cipher=- clear=- rtt_ms=- min_rtt_ms=- resent=- "
+		    "window=- limit=- share=-");
 		return;
 	}
-	put_text(b, "limit", verdict_name(&v));
-	put(b, " share=%u", v.share);
+	r->cipher[sizeof(r->cipher) - 1] = '\0';
+	r->limit[sizeof(r->limit) - 1] = '\0';
+	put_text(b, "cipher", r->cipher);
+	put_text(b, "clear", r->is_clear ? "yes" : "no");
+	put_ms(b, "rtt_ms", r->rtt_us);
+	put_ms(b, "min_rtt_ms", r->min_rtt_us);
+	put_number(b, "resent", r->resent);
+	put_number(b, "window", r->window);
+	put_text(b, "limit", r->limit);
+	if (*r->limit == '\0')
+		put(b, " share=-");
+	else
+		put_number(b, "share", r->share);
 }
 
 /* SyslogFacility, as syslog.h has it */
@@ -253,34 +330,77 @@ log_line(const char *line)
 		logit("%s", line);
 }
 
-void
-sessionlog_end(struct ssh *ssh)
+/* What is shared is read once: nobody changes it while it is looked at. */
+static void
+write_line(void)
 {
-	const char *mode = authonly_mode_in_force();
-	struct figures f;
+	struct record r;
 	struct sshbuf *b;
-	u_int64_t in, out;
 	char *line;
 
-	if (user == NULL || (b = sshbuf_new()) == NULL)
+	if ((b = sshbuf_new()) == NULL)
 		return;
-	f = waits_read(ssh);
-	pipeline_get_bytes(ssh, &in, &out);
+	memcpy(&r, shared, sizeof(r));
+	shared = NULL;
 	put(b, "Session %d:", FORMAT);
-	put_text(b, "user", user->user);
-	put_text(b, "from", from);
-	put(b, " port=%d", port);
-	put_kinds(b);
-	put(b, " sent=%llu received=%llu seconds=%.1f",
-	    (unsigned long long)out, (unsigned long long)in,
-	    (clock_us() - begun_us) / 1e6);
-	put_text(b, "cipher", authonly_cipher_in_force());
-	put_text(b, "clear", mode == NULL ? "no" : "yes");
-	put_path(b, &f);
-	put_limit(b, ssh, &f, out, in);
+	put_text(b, "user", watch.user);
+	put_text(b, "from", watch.from);
+	put(b, " port=%d", watch.port);
+	put_kinds(b, &r);
+	put_amount(b, &r);
+	put_how(b, &r);
+	put_text(b, "end", r.is_whole ? "closed" : "killed");
+	put_number(b, "granted", r.granted);
+	put_number(b, "refused", r.refused);
 	if ((line = sshbuf_dup_string(b)) != NULL)
 		log_line(line);
 	free(line);
 	sshbuf_free(b);
-	user = NULL;
+}
+
+void
+sessionlog_end(struct ssh *ssh)
+{
+	if (shared == NULL)
+		return;
+	if (getpid() == watch.pid)
+		write_line();
+	else if (!shared->is_whole)
+		tell(ssh);
+}
+
+/* The monitor */
+
+static void
+end_at_exit(void)
+{
+	if (shared != NULL && getpid() == watch.pid)
+		write_line();
+}
+
+void
+sessionlog_share(void)
+{
+	void *memory;
+
+	if (!hayopt_get()->session_log)
+		return;
+	if ((memory = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANON, -1, 0)) == MAP_FAILED)
+		fatal_f("mmap: %s", strerror(errno));
+	shared = memory;
+}
+
+void
+sessionlog_watch(struct ssh *ssh, const struct Authctxt *authctxt)
+{
+	if (shared == NULL)
+		return;
+	watch.pid = getpid();
+	watch.user = authctxt->user;
+	watch.from = xstrdup(ssh_remote_ipaddr(ssh));
+	watch.port = ssh_remote_port(ssh);
+	watch.fd = ssh_packet_get_connection_in(ssh);
+	watch.begun_us = clock_us();
+	atexit(end_at_exit);
 }
