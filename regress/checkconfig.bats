@@ -19,14 +19,15 @@ setup() {
 	export HOME=$BATS_TEST_TMPDIR
 }
 
-# check: without what it says of the release, which is the same for most files
+# check: without how it reads a file, and what it says of the release, which is the
+# same for most files
 check() {
-	timeout 60 "$CHECK" "$@" | sed '/:0: [A-Za-z0-9-]*: release: /d'
+	timeout 60 "$CHECK" "$@" | sed '/: [A-Za-z0-9-]*: release: /d; /: is read as ssh.*_config(5)$/d'
 	return "${PIPESTATUS[0]}"
 }
 
 # release ARGUMENT...: what it says of the release, as KEYWORD: TEXT
-release() { timeout 60 "$CHECK" "$@" | sed -n 's/^.*:0: \([A-Za-z0-9-]*\): release: /\1: /p'; }
+release() { timeout 60 "$CHECK" "$@" | sed -n 's/^.*: \([A-Za-z0-9-]*\): release: /\1: /p'; }
 
 # told LINE...: the output is these lines
 told() { diff <(printf '%s\n' "$@") <(printf '%s\n' "$output"); }
@@ -122,11 +123,11 @@ others() {
 	    'ssh_config:7: Ciphers: names a cipher of HPN-SSH, which is read as chacha20-poly1305@openssh.com,aes128-ctr; write that (in Host far)' \
 	    'ssh_config:8: Metrics: is ignored: nothing is recorded, "ssh -vv" shows windows, rate and round-trip time; remove the line (in Host far)' \
 	    'ssh_config:9: NoneMacEnabled: has no effect: every packet has a MAC; remove the line (in Host far)' \
-	    "ssh_config:0: Port: is not set: HPN-SSH's ssh tries 2222 and then 22, Hayate's only 22; write \"Port 2222\" for hosts that HPN-SSH serves there"
+	    "ssh_config: Port: is not set: HPN-SSH's ssh tries 2222 and then 22, Hayate's only 22; write \"Port 2222\" for hosts that HPN-SSH serves there"
 	# with a port the first line is gone
 	echo "Port 2222" >>ssh_config
 	run -1 check ssh_config
-	[[ $output != *":0: Port"* ]]
+	[[ $output != *": Port: "* ]]
 }
 
 @test "a server's configuration for HPN-SSH names what HPN-SSH ignores within Match" {
@@ -417,7 +418,7 @@ as_printed() {
 	: >ssh_config
 	: >sshd_config
 	release ssh_config | sed 's/:.*//' >told.c
-	release sshd_config | sed 's/:.*//' | grep -v '^-$' >told.s
+	release sshd_config | sed 's/:.*//' | grep -v '^sshd$' >told.s
 	# Paths, what is off, and what changes nothing for a connection, apart
 	differs() {
 		comm -13 "$1" "$2" | sed 's/ .*//' | sort -u |
@@ -450,7 +451,7 @@ as_printed() {
 	# an older program has nothing new
 	printf '#!/bin/sh\necho "kexalgorithms none"\n' >old
 	chmod +x old
-	[ "$(release -s -p "$PWD/old" s | sed 's/:.*//')" = - ]
+	[ "$(release -s -p "$PWD/old" s | sed 's/:.*//')" = sshd ]
 	# sshd prints its keywords so from 10.4 on
 	printf '#!/bin/sh\necho "CiPhErs none"\n' >old
 	: >empty
@@ -490,4 +491,68 @@ as_printed() {
 	echo 'IdentityFile ~/.ssh/id_dsa' >c
 	run -2 check -c c
 	told "c:1: IdentityFile: ~/.ssh/id_dsa is a DSA key, which this release does not read; remove the line"
+}
+
+@test "what is said of a whole file has no line" {
+	printf '%s\n' "HPNDisabled no" >ssh_config
+	printf '%s\n' "UseMPTCP no" "Subsystem sftp internal-sftp" >sshd_config
+	local f n=0
+	for f in ssh_config sshd_config; do
+		run -1 timeout 60 "$CHECK" $f
+		grep "^$f: Port: is not set" <<<"$output"
+		grep "^$f: [A-Za-z]*: release: " <<<"$output"
+		run ! grep -E "^$f:0" <<<"$output"
+		n=$((n + 1))
+	done
+	# a text of ssh that names no line of the file
+	printf '%s\n' 'echo "of the whole file" >&2; exit 255' >says
+	chmod +x says
+	run -2 check -c -p "$PWD/says" ssh_config
+	[[ $output = *"ssh_config: ssh: is refused: of the whole file"* ]]
+}
+
+@test "Include in a block for all hosts stands where it belongs, as Red Hat's" {
+	mkdir -p "$ETC/ssh_config.d" "$ETC/policies"
+	echo "Ciphers aes128-ctr" >"$ETC/policies/openssh.config"
+	printf '%s\n' "Match final all" "	Include $ETC/policies/openssh.config" \
+	    "	GSSAPIAuthentication yes" "	SendEnv LANG" >"$ETC/ssh_config.d/50-redhat.conf"
+	echo "Include $ETC/ssh_config.d/*.conf" >"$ETC/ssh_config"
+	run check "$ETC/ssh_config"
+	[[ $output != *Include* ]] || { echo "$output"; false; }
+	local block
+	for block in "Match final" "match  FINAL  all" "Match all" "Host *"; do
+		printf '%s\n' "$block" "Include $ETC/policies/*" >c
+		run -0 check -c c
+	done
+	# others are a choice
+	for block in "Match canonical all" "Match final user x" "Match final host a*" "Host * !x"; do
+		printf '%s\n' "$block" "Include $ETC/policies/*" >c
+		run -1 check -c c
+		[[ $output = "c:2: Include: "*" applies only in $block; "* ]]
+	done
+	printf '%s\n' "Match final all" "Include $ETC/policies/*" >s
+	run -2 check -s s
+	[[ $output = *"s:2: Include: "*" applies only in "* ]]
+}
+
+@test "the first line says as what a file is read, and --help what may be asked" {
+	: >ssh_config
+	: >any
+	echo "Subsystem sftp internal-sftp" >other
+	first() { timeout 60 "$CHECK" "$@" | head -n 1; }
+	[ "$(first ssh_config)" = "ssh_config: is read as ssh_config(5)" ]
+	[ "$(first any)" = "any: is read as ssh_config(5)" ]
+	[ "$(first other)" = "other: is read as sshd_config(5)" ]
+	[ "$(first -s any)" = "any: is read as sshd_config(5)" ]
+	echo "NoSuch 1" >any
+	[ "$(first any)" = "any: is read as ssh_config(5)" ]
+	local help
+	for help in --help -h; do
+		run -0 --separate-stderr "$CHECK" $help
+		[ "${lines[0]}" = "usage: hayate-check-config [-c | -s] [-p PROGRAM] FILE..." ]
+		[ -z "$stderr" ]
+	done
+	run -2 --separate-stderr "$CHECK" -x any
+	[ -z "$output" ]
+	[[ $stderr = *usage:* ]]
 }
