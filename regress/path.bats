@@ -113,13 +113,31 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	[[ $output = usage:* ]]
 }
 
+@test "an account that runs no command is named as such" {
+	local name n=0
+	sshd_up stock:sftp "ListenAddress 127.0.0.1" "ForceCommand internal-sftp"
+	sshd_up stock:nologin "ListenAddress 127.0.0.1" "ForceCommand /usr/sbin/nologin"
+	sshd_up stock:noisy "ListenAddress 127.0.0.1" 'ForceCommand echo welcome; $SSH_ORIGINAL_COMMAND'
+	for name in sftp nologin; do
+		run -1 --separate-stderr timeout 60 "$BATS_FILE_TMPDIR/tool" -t 1 \
+		    -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=127.0.0.1 $name
+		[ -z "$output" ]
+		[ "$stderr" = "hayate-path: $name: the login succeeded, but the account runs no command, as one for SFTP alone, and hayate-path needs a shell" ]
+		n=$((n + 1))
+	done
+	[ $n = 2 ]
+	# One whose login prints a line runs them.
+	run "$BATS_FILE_TMPDIR/tool" -t 1 -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=127.0.0.1 noisy
+	[[ $output != *"no command"* ]]
+}
+
 # false_ssh STATUS: in the place of ssh; what it says has controls, as a server may
 # have it
 false_ssh() {
 	cat >ssh <<-END
 	#!/bin/bash
 	for command do :; done
-	[ "\$command" != true ] || exit $1
+	[ "\$command" != 'echo hayate-path' ] || { (($1)) || echo hayate-path; exit $1; }
 	echo
 	[[ \$command != *'cat >/dev/null' ]] || cat >/dev/null
 	END
