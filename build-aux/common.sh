@@ -36,10 +36,16 @@ fixes_with() {
 }
 
 # version_line: what the programs of build/upstream say they are: the release, whose
-# fixes, who changed it, and the fixes of upstream that the release does not have
+# fixes, who changed it, whether it was not tried, and the fixes of upstream that the
+# release does not have
 version_line() {
 	revision=$(source_word revision)
-	echo "$(banner_of "$BUILD/upstream") ${revision% *} Hayate_$VERSION$(fixes_with fix)"
+	revision=${revision% *} banner=$(banner_of "$BUILD/upstream") untested=
+	case $revision,$(tried 3 "$banner") in
+	untested,*) ;;
+	*,)	untested=" untested" ;;
+	esac
+	echo "$banner $revision Hayate_$VERSION$untested$(fixes_with fix)"
 }
 
 # fix_mark: for the version of a package, +fix and how many, or nothing
@@ -47,7 +53,10 @@ fix_mark() { source_word fix | awk 'END { if (NR) print "+fix" NR }'; }
 
 # permits: the switches that another build of build/upstream needs
 permits() {
-	[ "$UNTESTED" != yes ] || printf ' %s' --enable-untested-upstream
+	case $UNTESTED in
+	yes)	printf ' %s' --enable-untested-upstream ;;
+	no)	printf ' %s' --disable-untested-upstream ;;
+	esac
 	case $(source_word revision) in
 	unpatched*) printf ' %s' --enable-unpatched-upstream ;;
 	esac

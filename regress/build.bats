@@ -230,13 +230,51 @@ shared_tree() {
 	refuses build/upstream/.source "UPSTREAM names 10.5p1, 10.4p1"
 }
 
-@test "a newer tree needs --enable-untested-upstream and is then named" {
+# says: what ssh -V of the source that was fetched says
+says() { (. build-aux/common.sh; version_line); }
+
+@test "a newer tree is taken if it holds nothing new for ours, and calls itself untested" {
 	newer=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
+	rm -rf "$newer/.source" "$newer/debian"
 	configured --with-openssh="$newer"
-	refuses build/upstream/.source "enable-untested-upstream"
+	run -0 make -s build/upstream/.source
+	[[ $output = *"OpenSSH_99.1p"[0-9]" (untested) was not tried with Hayate; all of it that ours relies on was read"* ]]
+	[[ $(says) =~ ^OpenSSH_99.1p[0-9]\ untested\ Hayate_[0-9.]+$ ]]
+	configured --with-openssh="$newer" --disable-untested-upstream
+	refuses build/upstream/.source "disable-untested-upstream was given"
+	# One text that nobody has read
+	sed -i 's/^channel_check_window(.*/&\n\/* new *\//' "$newer/channels.c"
+	configured --with-openssh="$newer"
+	refuses build/upstream/.source "nobody has read its text of channel_check_window in channels.c: configure with --enable-untested-upstream"
 	configured --with-openssh="$newer" --enable-untested-upstream
 	run -0 make -s build/upstream/.source
-	[[ $output = *"OpenSSH_99.1p"[0-9]" is newer than OpenSSH_10.5p1: untested"* ]]
+	[[ $output = *"OpenSSH_99.1p"[0-9]" (untested) was not tried with Hayate"$'\n'* ]]
+}
+
+@test "a tree from between two releases is named by its commit, or as a snapshot" {
+	local git="git -c user.name=A -c user.email=a@b"
+	between=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_10.5/; s/"p2"/"p1"/')
+	rm -rf "$between/.source" "$between/debian"
+	configured --with-openssh="$between"
+	run -0 make -s build/upstream/.source
+	[[ $output = *"OpenSSH_10.5p1 (snapshot) was not tried with Hayate"* ]]
+	[[ $(says) = "OpenSSH_10.5p1 snapshot Hayate_"* ]]
+	$git -C "$between" init -q
+	$git -C "$between" add -A
+	$git -C "$between" commit -q -m x
+	id=$(git -C "$between" rev-parse --short=9 HEAD)
+	configured --with-openssh="$between"
+	make -s build/upstream/.source
+	[[ $(says) = "OpenSSH_10.5p1 git-$id Hayate_"* ]]
+	grep -x "revision git-$id $(date -u +%F)" build/upstream/.source
+	[[ $(build-aux/deb-version beside) = *"+10.5p1-0git$id~"* ]]
+	echo >>"$between/kex.c"
+	[ "$(build-aux/revision "$between")" = "git-$id+ $(date -u +%F)" ]
+	# What was changed may be what ours relies on.
+	: >"$between/misc.h"
+	sed -i 's/^channel_check_window(.*/&\n\/* new *\//' "$between/channels.c"
+	configured --with-openssh="$between"
+	refuses build/upstream/.source "nobody has read its text of channel_check_window"
 }
 
 @test "a directory without OpenSSH sources is refused" {
@@ -537,14 +575,81 @@ falls_behind() {
 	[[ $line = *CVE-2026-59996* ]]
 }
 
-@test "what is listed and not served, or not tried, is named and stops no build" {
+# invent RELEASE FILE SED: unstable has a release that nobody knows: upstream as it is
+# here with one file edited
+invent() {
+	local work=$BATS_TEST_TMPDIR/openssh-$1
+	rm -rf "$work" "$ARCHIVE/$1-1"
+	mkdir -p "$ARCHIVE/$1-1"
+	cp -a "$BUILD/upstream" "$work"
+	rm "$work/.source"
+	sed -i -e "s/OpenSSH_[0-9.]*/OpenSSH_${1%p*}/" -e 's/"p2"/"p1"/' "$work/version.h"
+	sed -i "$3" "$work/$2"
+	tar czf "$ARCHIVE/$1-1/openssh_$1.orig.tar.gz" -C "$BATS_TEST_TMPDIR" "openssh-$1"
+	mkdir -p "$work/debian/source" "$work/debian/patches"
+	echo '3.0 (quilt)' >"$work/debian/source/format"
+	echo one >"$work/debian/patches/series"
+	printf '%s\n' '--- /dev/null' '+++ b/one' '@@ -0,0 +1 @@' '+one' >"$work/debian/patches/one"
+	printf '%s\n' 'Source: openssh' 'Maintainer: A <a@b>' '' 'Package: openssh-client' \
+	    'Architecture: any' 'Description: x' >"$work/debian/control"
+	printf '%s\n' "openssh (1:$1-1) unstable; urgency=low" '' '  * New.' '' \
+	    ' -- A <a@b>  Thu, 01 Oct 2026 00:00:00 +0000' >"$work/debian/changelog"
+	cp "$ARCHIVE/$1-1"/* "$BATS_TEST_TMPDIR"
+	(cd "$BATS_TEST_TMPDIR" && dpkg-source -b "openssh-$1" >/dev/null 2>&1)
+	mv "$BATS_TEST_TMPDIR"/openssh_* "$ARCHIVE/$1-1"
+	printf '%s\n' "$1-1" "$(here)" >"$ARCHIVE/versions.unstable"
+}
+
+@test "a newer release of apt is built if it holds nothing new for ours" {
+	fake_apt
+	offer "$(here)"
+	# A change elsewhere
+	invent 99.1p1 ssh-keygen.c '$s/$/\n\/* new *\//'
+	configured --with-openssh=apt
+	run -0 make -s build/upstream/.source
+	[[ $output = *"OpenSSH_99.1p1 (Debian-1) was not tried with Hayate; all of it that ours relies on was read"* ]]
+	[[ ${lines[-1]} = *"upstream is openssh_99.1p1-1 of 2026-10-01"*", verified" ]]
+	grep -x "release 99.1p1 unstable" build/upstream/.source
+	[[ $(says) =~ ^OpenSSH_99.1p1\ Debian-1\ Hayate_[0-9.]+\ untested$ ]]
+	run build-aux/security-status
+	[[ $output = *"source:    no fix of the list is missing"* ]]
+	configured --with-openssh=apt --disable-untested-upstream
+	run -0 make -s build/upstream/.source
+	[[ $output = *"openssh 99.1p1-1 of Debian unstable is not built, because --disable-untested-upstream was given; it has fixes that 10.0p1 lacks: "*CVE-2026-106* ]]
+	grep -x "release 10.0p1 trixie" build/upstream/.source
+}
+
+@test "a newer release with a text that nobody has read is named, with what that costs" {
+	fake_apt
+	offer "$(here)"
+	# A change in a function that a patch changes
+	invent 99.1p1 channels.c 's/^channel_check_window(.*/&\n\/* new *\//'
+	configured --with-openssh=apt
+	run -0 make -s build/upstream/.source
+	line=$(grep 'openssh 99.1p1-1 of Debian unstable is not built, because it was not tried, and nobody has read its text of channel_check_window in channels.c; it has fixes that 10.0p1 lacks: ' <<<"$output")
+	[[ $line = *CVE-2026-106* && $line = *CVE-2026-60002* ]]
+	[[ $line != *CVE-2026-35414* && $line != *CVE-2026-59995* ]]
+	[[ ${lines[-1]} = *"upstream is openssh_$(here) of 20"*", verified" ]]
+	grep -x "release 10.0p1 trixie" build/upstream/.source
+	[ "$(says)" = "$(ours "Debian-$(here | sed 's/.*-//')")" ]
+	# A line of context that moved, in a function of which the text is not new
+	invent 99.1p1 kex.c '/^kex_send_kexinit(/,/^}/{/kex->done = 0;/{N;s/\n/\n\n/}}'
+	run ! diff "$BUILD/upstream/kex.c" "$BATS_TEST_TMPDIR/openssh-99.1p1/kex.c"
+	configured --with-openssh=apt
+	run -0 make -s build/upstream/.source
+	[[ $output = *"99.1p1-1 of Debian unstable is not built, because it was not tried, and patches/210-kex-authonly.patch does not apply to it; it has fixes"* ]]
+	grep -x "release 10.0p1 trixie" build/upstream/.source
+}
+
+@test "what is listed and not served is named and stops no build" {
 	fake_apt
 	offer "$(here)"
 	printf '%s\n' 99.1p1-1 10.3p1-4 "$(here)" >"$ARCHIVE/versions.unstable"
 	configured --with-openssh=apt
 	run -0 make -s build/upstream/.source
-	[[ ${lines[0]} = *"unstable lists openssh 99.1p1-1, with which the series was not tried"* ]]
-	[[ ${lines[1]} = *"unstable lists openssh 10.3p1-4, but does not serve it"* ]]
+	[[ ${lines[0]} = *"openssh 99.1p1-1 of Debian unstable is not built, because it is listed and not served; it has fixes that 10.0p1 lacks: "*CVE-2026-106* ]]
+	[[ ${lines[1]} = *"openssh 10.3p1-4 of Debian unstable is not built, because it is listed and not served; it has fixes that 10.0p1 lacks: "* ]]
+	[[ ${lines[1]} != *CVE-2026-6000* ]]
 	falls_behind
 	[[ ${lines[-1]} = *"upstream is openssh_$(here) of 20"*", verified" ]]
 	grep -x "release 10.0p1 trixie" build/upstream/.source
@@ -557,6 +662,10 @@ falls_behind() {
 	[[ $output = *"name a distribution of Debian"* ]]
 	newest=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_10.5/; s/"p2"/"p1"/')
 	rm -rf "$newest/.source" "$newest/debian"
+	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
+	SRC=$BATS_TEST_TMPDIR/src
+	sum=$(cd "$newest" && ls -- *.[ch] openbsd-compat/*.[ch] | LC_ALL=C sort | xargs cat | sha256sum)
+	sed -i "s/^\(tried	10.5p1 .* \)[0-9a-f]*$/\1${sum%% *}/" "$SRC/UPSTREAM"
 	configured --with-openssh="$newest"
 	make -s build/upstream/.source
 	grep -x "revision released 2026-08-11" build/upstream/.source

@@ -325,7 +325,8 @@ lacks() {
 kind() {
 	local fix
 	mkdir -p build/upstream
-	awk -v r="$1" '$1 == "tried" && $2 == r { print "#define SSH_VERSION \"" $3 "\"" }' \
+	awk -v r="$1" '$1 == "tried" && $2 == r { is = $3 }
+	    END { print "#define SSH_VERSION \"" (is ? is : "OpenSSH_" r) "\"" }' \
 	    "$TOP/UPSTREAM" >build/upstream/version.h
 	printf '%s\n' "release $1 -" "revision $2 2026-05-06" >build/upstream/.source
 	for fix in "${@:3}"; do echo "fix 0a $fix"; done >>build/upstream/.source
@@ -361,7 +362,17 @@ told() {
 		told
 		kind "$newest" unknown
 		rm build/upstream/.source
+		# as if these were its sources
+		sed -i '/^tried/s/ [0-9a-f]*$//' UPSTREAM
 		kind "$newest" "$(build-aux/revision build/upstream | sed 's/ .*//')"
+		told
+		kind "$newest" git-0ef0f5a83
+		told
+		kind 10.6p1 unknown
+		rm build/upstream/.source
+		kind 10.6p1 "$(build-aux/revision build/upstream | sed 's/ .*//')"
+		told
+		kind 10.6p1 Debian-1
 		told
 	} >rows
 	diff <(sed -n '/^| source and switches/,/^$/p' "$TOP/SECURITY.md" | sed '1,2d;/^$/d;s/^|[^|]*//') rows
