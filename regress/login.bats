@@ -1113,6 +1113,70 @@ blocking() {
 	[ "$(uniq -c flags | xargs)" = "6 True True True" ]
 }
 
+# twofold METHODS [LINE...]: a stock server "twofold" where a visitor's key is not
+# enough; PAM has no question and says yes
+twofold() {
+	echo "AuthenticationMethods $1" >conf
+	sshd_up stock:twofold "AuthorizedKeysFile /etc/may" "UsePAM yes" "Include $T/conf" \
+	    "PasswordAuthentication yes" "KbdInteractiveAuthentication yes" \
+	    "PerSourcePenalties no" "${@:2}"
+}
+# too_early: how many messages the server has had for a user who was not in
+too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" || :; }
+
+@test "where a key is not enough, later logins wait with session and command for the rest" {
+	need_root "other accounts for sshd"
+	local methods n how=(-o BatchMode=no -i "$F/second" visitor@twofold)
+	set_asker secret
+	accounts
+	cat "$F/second.pub" >>etc/may
+	sed -i '/pam_nologin/d; s/pam_unix/pam_permit/' etc/pam.d/other
+	for methods in publickey,keyboard-interactive publickey,password publickey,publickey; do
+		rm -f hayate_logins
+		twofold $methods
+		[ "$(log_in -v "${how[@]}" 'echo yes' 2>err)" = yes ]
+		is_early
+		n=$(too_early)
+		[ "$n" -gt 0 ]
+		for _ in 1 2 3; do
+			[ "$(log_in -v "${how[@]}" 'echo yes' 2>err)" = yes ]
+			fails is_early
+			steps | grep 'signing with it'
+			grep 'partial success' err
+			[ "$(too_early)" = "$n" ]
+		done
+		# The key is enough by now.
+		changed twofold "AuthenticationMethods publickey"
+		log_in -v "${how[@]}" true 2>err
+		fails is_early
+		log_in -v "${how[@]}" true 2>err
+		is_early
+		sshd_down twofold
+	done
+}
+
+@test "where a key is not enough, that is remembered if the rest was wrong, and with one host key" {
+	need_root "other accounts for sshd"
+	local n how=(-o BatchMode=no visitor@twofold) KNOWN=(-o "UserKnownHostsFile=$T/hosts")
+	set_asker secret
+	accounts
+	sed -i '/pam_nologin/d; s/pam_unix/pam_deny/' etc/pam.d/other
+	ssh-keygen -q -t rsa -N '' -f rsa
+	name_key rsa
+	twofold publickey,password "HostKey $T/rsa" "MaxAuthTries 2"
+	run -255 log_in -v "${how[@]}" true
+	n=$(too_early)
+	[ "$n" -gt 0 ]
+	run -255 log_in -v "${how[@]}" true
+	[[ $output = *"signing with it"* ]]
+	[ "$(too_early)" = "$n" ]
+	# Another key of the host would lead to another memory.
+	sed -i s/pam_deny/pam_permit/ etc/pam.d/other
+	for _ in 1 2 3; do log_in "${how[@]}" true; done
+	[ "$(too_early)" = "$n" ]
+	sshd_down twofold
+}
+
 @test "a server that permits no session, or one, is met as with stock" {
 	local n
 	for n in 0 1; do
@@ -1148,7 +1212,7 @@ blocking() {
 	sshd_up stock:two "AuthorizedKeysFile $F/may" \
 	    "AuthenticationMethods publickey,publickey"
 	cat "$F/user.pub" "$F/second.pub" >"$F/may"
-	log_in -i "$F/second" two true
+	rm hayate_logins
 	log_in -v -i "$F/second" two "echo ran | tee -a $T/ran" >out 2>err
 	is_early
 	[ "$(<out)" = ran ]

@@ -281,6 +281,7 @@ learn_failure(struct ssh *ssh)
 			strlcpy(auth.now.key, auth.key_hash,
 			    sizeof(auth.now.key));
 		auth.is_partial = 1;
+		early_wait_next("one method was not enough");
 	} else if (!auth.is_partial) {
 		if (strcmp(auth.was.methods, list) != 0 && !auth.heard)
 			recall_set_methods(&auth.now, list);
@@ -344,7 +345,7 @@ receive_success(int type, u_int32_t seq, struct ssh *ssh)
 	if (!auth.is_partial)
 		strlcpy(auth.now.key, *auth.method == auth.key ?
 		    auth.key_hash : "", sizeof(auth.now.key));
-	auth.now.wait = 0;
+	auth.now.wait = auth.is_partial;
 	auth.now.algs[0] = '\0';
 	if (auth.algs != NULL && ssh->kex->server_sig_algs != NULL &&
 	    strcmp(auth.algs, ssh->kex->server_sig_algs) == 0)
