@@ -245,6 +245,35 @@ not asking what may be tried (publickey)" ]
 	[ ! -e hayate_logins ]
 }
 
+# homeless [ARG...]: ssh in a home directory of its own, "home", mounted ${HOW-rw}
+homeless() {
+	at_a unshare -m sh -c 'mount --bind "$1" ~ && mount -o "remount,bind,$2" ~ &&
+	    shift 2 && exec "$@"' - "$T/home" "${HOW-rw}" "$(bin ssh)" -F none \
+	    -p "$(sshd_port stock)" -i "$F/user" -o GlobalKnownHostsFile="$T/known" "$@" 10.77.0.2 true
+}
+
+@test "without ~/.ssh it is made, and a later login needs 3 round trips" {
+	mkdir -m 755 home
+	sed "s/hayate-test/[10.77.0.2]:$(sshd_port stock)/" "$F/known_hosts" >known
+	[ "$(trips homeless)" = 5 ]
+	[ "$(stat -c %a home/.ssh)" = 700 ]
+	[ "$(ls home/.ssh)" = hayate_logins ]
+	[ "$(trips homeless)" = 3 ]
+	# no other directory is, nor is it where nothing is remembered
+	rm -r home/.ssh
+	for how in UserKnownHostsFile="$T/none/hosts" UserKnownHostsFile=none EarlyLogin=no; do
+		homeless -o "$how"
+		[ -z "$(ls -A home)" ]
+		[ ! -e none ]
+	done
+	# and where it cannot be made, nothing is said
+	echo x >home/.ssh
+	homeless 2>err
+	rm home/.ssh
+	HOW=ro homeless 2>>err
+	[ ! -s err ]
+}
+
 @test "EarlyLogin no and Hayate no ask as stock, and remember nothing" {
 	local how
 	for how in EarlyLogin=no Hayate=no; do

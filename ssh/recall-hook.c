@@ -20,6 +20,7 @@
 
 #include "atomicio.h"
 #include "digest.h"
+#include "hostfile.h"
 #include "log.h"
 #include "misc.h"
 #include "pathnames.h"
@@ -182,6 +183,17 @@ recall_load_host(const char *host, int port, struct recall_entry *e)
 	return recall_load(host, port, "", NULL, e);
 }
 
+/* Makes ~/.ssh as stock does to learn a key, but says nothing if it cannot. */
+static void
+make_directory(const char *path)
+{
+	char *home = tilde_expand_filename("~/", getuid());
+
+	if (access(home, W_OK) == 0)
+		hostfile_create_user_ssh_dir(path, 0);
+	free(home);
+}
+
 /* Returns 0, or -1 with errno. */
 static int
 replace_file(const char *path, const char *text)
@@ -190,6 +202,7 @@ replace_file(const char *path, const char *text)
 	size_t len = strlen(text);
 	int fd, r = -1, saved_errno;
 
+	make_directory(path);
 	xasprintf(&temp, "%s.XXXXXXXXXX", path);
 	if ((fd = mkstemp(temp)) != -1) {
 		r = atomicio(vwrite, fd, (void *)(uintptr_t)text, len) == len ?
