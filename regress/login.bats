@@ -388,7 +388,8 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 	grep 'another key of the kind that was asked for, beginning anew' err
 	fails grep -q CHANGED err
 	[ "$(connections rsa)" = $((n + 2)) ]
-	for _ in 1 2 3 4 5; do log_in rsa true; done
+	for _ in 1 2 3 4 5; do log_in -o LogLevel=ERROR rsa true 2>>quiet; done
+	[ ! -s quiet ]
 	[ "$(key_asked rsa)" = "4 ssh-ed25519" ]
 	[ "$(connections rsa)" = $((n + 8)) ]
 	# SHA-1, and keys of which other places than these files tell
@@ -402,6 +403,61 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 	: >revoked
 	for _ in 1 2; do log_in -o RevokedHostKeys="$T/revoked" rsa true; done
 	[ "$(key_asked rsa -o RevokedHostKeys="$T/revoked")" = "4 ssh-ed25519" ]
+}
+
+# false_key: a server "false", whose keys are others, and a line of the true one that
+# a guess will ask for
+false_key() {
+	local k
+	for k in true_rsa false_rsa; do ssh-keygen -q -t rsa -N '' -f $k; done
+	ssh-keygen -q -t ed25519 -N '' -f false_ed25519
+	sshd_up stock:true "HostKey $T/true_rsa" "AuthorizedKeysFile $F/may"
+	printf '%s\n' "HostKey $T/false_rsa" "HostKey $T/false_ed25519" >conf
+	mv "$F/host" "$F/host.kept"
+	cp false_ed25519 "$F/host"
+	sshd_up stock:false "AuthorizedKeysFile $F/may" "HostKey $T/false_rsa"
+	mv "$F/host.kept" "$F/host"
+	cp "$F/known_hosts" hosts
+	name_key true_rsa
+}
+
+@test "a false key of the kind that was asked for is named before the next connection" {
+	local level n print good bad
+	local KNOWN=(-o "UserKnownHostsFile=$T/hosts" -o StrictHostKeyChecking=yes)
+	false_key
+	good=$(sshd_port true) bad=$(sshd_port false)
+	print=$(ssh-keygen -lf false_rsa.pub | cut -d' ' -f2)
+	behind "$bad"
+	CLIENT=stock through 2>err && false
+	grep 'REMOTE HOST IDENTIFICATION HAS CHANGED' err
+	for level in FATAL ERROR INFO DEBUG1; do
+		rm -f hayate_logins
+		behind "$good" "$good" "$good" "$good"
+		for _ in 1 2 3; do through; done
+		through -vv 2>err
+		grep 'kex: host key algorithm: rsa-sha2-512' err
+		# in the first connection alone
+		behind "$bad" "$good"
+		n=$(met)
+		through -o LogLevel=$level 2>err
+		[ "$(met)" = $((n + 2)) ]
+		[ "$(grep -c "$print" err)" = 1 ]
+		grep "RSA.*hayate-test.*$print" err
+		grep "$T/hosts:2" err
+	done
+	# Who hears nothing is asked for the key of stock.
+	rm -f hayate_logins
+	behind "$good" "$good" "$good" "$bad"
+	for _ in 1 2 3; do through; done
+	n=$(met)
+	run -255 through -q
+	[ "$(met)" = $((n + 1)) ]
+	# in both
+	rm -f hayate_logins
+	behind "$good" "$good" "$good" "$good" "$bad" "$bad"
+	for _ in 1 2 3 4; do through; done
+	run -255 --separate-stderr through
+	[[ $stderr = *"$print"*"REMOTE HOST IDENTIFICATION HAS CHANGED"* ]]
 }
 
 @test "UpdateHostKeys brings that key: a default stock server takes 3 round trips soon" {
@@ -664,6 +720,13 @@ the key exchange is another one by now, forgotten" ]
 	[ "$(connections better)" = $((before + 2)) ]
 	grep 'kex: algorithm: mlkem' err
 	[ "$(exchange)" = "" ]
+	# Somebody on the path could have said so, and no signature showed it.
+	rm hayate_logins
+	changed better "KexAlgorithms curve25519-sha256"
+	log_in better true
+	changed better
+	log_in -o LogLevel=INFO better true 2>err
+	grep 'a better choice by now, beginning anew' err
 	# it may change its mind at random: then only stock's first one is guessed
 	changed better "KexAlgorithms curve25519-sha256"
 	log_in better true
@@ -844,6 +907,49 @@ at_a() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 	done
 }
 
+# late_write: ssh writes more than its banner when the proxy has gone
+late_write() {
+	cc -shared -fPIC -o late.so -xc - <<-'END'
+	#define _GNU_SOURCE
+	#include <dlfcn.h>
+	#include <poll.h>
+	#include <string.h>
+	#include <unistd.h>
+
+	ssize_t
+	write(int fd, const void *p, size_t n)
+	{
+		ssize_t (*real)(int, const void *, size_t) = dlsym(RTLD_NEXT, "write");
+		ssize_t r = real(fd, p, n);
+		struct pollfd pfd = { .fd = fd };
+
+		if (n > 4 && memcmp(p, "SSH-", 4) == 0)
+			(void)poll(&pfd, 1, 5000);
+		return r;
+	}
+	END
+}
+
+@test "where the guess cannot be written, stock says why the login ends" {
+	local how=(-o ProxyCommand="sh $T/proxy")
+	late_write
+	echo "exec socat - TCP:10.77.0.2:$(sshd_port stock)" >proxy
+	log_in "${how[@]}" stock true
+	log_in -v "${how[@]}" stock true 2>err
+	[ "$(guesses)" = "$SENT" ]
+	cp hayate_logins kept
+	echo 'read line' >proxy
+	CLIENT=stock run -255 log_in -o LogLevel=INFO "${how[@]}" stock true
+	echo "$output" >want
+	LD_PRELOAD=$T/late.so run -255 log_in -o LogLevel=INFO "${how[@]}" stock true
+	echo "$output" | uniq | diff want -
+	# with one that was away for a moment the login begins anew
+	cp kept hayate_logins
+	echo "mkdir $T/away && { read line; exit; }; exec socat - TCP:10.77.0.2:$(sshd_port stock)" >proxy
+	LD_PRELOAD=$T/late.so log_in "${how[@]}" stock true
+	[ -d away ]
+}
+
 @test "an answer that comes before the server's proposal is no answer" {
 	behind
 	through
@@ -855,6 +961,51 @@ at_a() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 	grep 'strict KEX violation' err || grep 'type 31' err
 	through
 }
+
+@test "a message that is inserted before the guess ends the login as with stock" {
+	local way before
+	for way in first second told; do
+		rm -f hayate_logins
+		behind $way
+		CLIENT=stock through -o LogLevel=INFO 2>want && false
+		behind
+		through
+		through -v 2>err
+		[ "$(guesses)" = "$SENT" ]
+		behind $way
+		before=$(met)
+		through -o LogLevel=INFO 2>err && false
+		[ "$(met)" = $((before + 1)) ]
+		grep -q 'strict KEX violation' err
+		diff <(plain_text <want) <(plain_text <err)
+		# The next one sends no guess, and many do not if the server objected.
+		through -v 2>err
+		[ "$(guesses)" = "" ]
+		[ $way = told ] || grep 'plain=255.3' hayate_logins
+	done
+}
+
+@test "a packet that was changed on the way ends the login as with stock" {
+	local n
+	behind flip
+	CLIENT=stock through -o LogLevel=INFO 2>want && false
+	grep 'message authentication code incorrect' want
+	# at first, with a guess, and with a key that was accepted before
+	behind flip
+	n=$(met)
+	for _ in 1 2 3; do
+		behind flip
+		through -o LogLevel=INFO 2>err && false
+		diff <(plain_text <want) <(plain_text <err)
+		through
+		through -v 2>err
+	done
+	[ "$(guesses)" = "$SENT" ]
+	steps | grep 'signing with it'
+	[ "$(met)" = $((n + 9)) ]
+}
+# plain_text: lines in which ports are no numbers
+plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 
 @test "sshd takes a guess by either rule, and passes over one that is wrong" {
 	local s rule strict

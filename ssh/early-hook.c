@@ -70,6 +70,7 @@ static struct {
 	int		 heard;		/* any answer about a method */
 	int		 is_partial;	/* one method of several was right */
 	int		 is_vain;	/* a key is offered that may not be */
+	int		 is_faulty;	/* what came was wrong */
 	char		 key_hash[RECALL_HASH + 1]; /* signed with last */
 	const struct sshkey *offered;	/* last, not for use */
 	int		 is_accepted;	/* the one signed with was offered */
@@ -514,6 +515,12 @@ early_send(struct ssh *ssh)
 	return r;
 }
 
+void
+early_note_fault(void)
+{
+	auth.is_faulty = 1;
+}
+
 /*
  * The connection ended before the user was in. If what was sent early may be
  * the reason, the login begins anew without: nothing but requests for
@@ -535,7 +542,7 @@ early_cleanup(void)
 		recall_save(&auth.now);
 		return;
 	}
-	if (phase == OFF || phase == DONE || !auth.is_kept ||
+	if (phase == OFF || phase == DONE || !auth.is_kept || auth.is_faulty ||
 	    (!is_unheard && !auth.is_vain))
 		return;
 	if (is_unheard) {
@@ -543,5 +550,5 @@ early_cleanup(void)
 		recall_mark_set(&auth.now.plain);
 	}
 	recall_save(&auth.now);
-	login_again("the server did not take it");
+	login_again(SYSLOG_LEVEL_VERBOSE, "the server did not take it");
 }

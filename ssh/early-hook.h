@@ -62,6 +62,12 @@ int	early_may_sign(const struct sshkey *, int agent, const char *file);
 /* The key is being signed with. */
 void	early_note_key(const struct sshkey *);
 
+/*
+ * What came is wrong, as a packet that somebody has changed: the login ends, as
+ * in stock.
+ */
+void	early_note_fault(void);
+
 /* The program ends, perhaps because the server closed the connection. */
 void	early_cleanup(void);
 

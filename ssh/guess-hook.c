@@ -18,7 +18,9 @@
 #include <unistd.h>
 
 #include "compat.h"
+#include "digest.h"
 #include "dispatch.h"
+#include "hostfile.h"
 #include "kex.h"
 #include "log.h"
 #include "misc.h"
@@ -30,6 +32,7 @@
 #include "sshbuf.h"
 #include "sshconnect.h"
 #include "ssherr.h"
+#include "sshkey.h"
 #include "xmalloc.h"
 
 #include "asked-hook.h"
@@ -89,17 +92,20 @@ static struct {
 
 /*
  * Forgets the guess, and begins the login anew without. Returns if that cannot
- * be done, because the user would be asked again.
+ * be done, because the user would be asked again. The user is told of what the
+ * server has said, which somebody on the path may have changed: stock would end
+ * at the signature that covers it.
  */
 static void
 begin_anew(const char *why)
 {
+	const int is_heard = guess.phase == HEARD || guess.phase == OVER;
 	int saved_errno = errno;
 
 	guess.is_open = 0;
 	guess.now.own[0] = '\0';
 	recall_save(&guess.now);
-	login_again(why);
+	login_again(is_heard ? SYSLOG_LEVEL_INFO : SYSLOG_LEVEL_VERBOSE, why);
 	errno = saved_errno;
 }
 
@@ -157,6 +163,22 @@ is_guessable(const char *method)
 	return 0;
 }
 
+static int
+is_first(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncmp(list, name, len) == 0 &&
+	    (list[len] == ',' || list[len] == '\0');
+}
+
+/* Who hears of no false key is asked for the one of stock (warn_of_key()). */
+static int
+may_swap(void)
+{
+	return log_level_get() > SYSLOG_LEVEL_QUIET;
+}
+
 /* Puts the guess into the proposal. Returns 0 if there is none to make. */
 static int
 put_guess(char **proposal)
@@ -167,6 +189,7 @@ put_guess(char **proposal)
 
 	hash_lists(own);
 	can = strcmp(own, guess.was.own) == 0 && is_guessable(guess.was.kex) &&
+	    (may_swap() || is_first(guess.key, guess.was.hostkey)) &&
 	    arrange(guess.was.kex, guess.was.hostkey, &lists) == 0;
 	if (can) {
 		free(proposal[PROPOSAL_KEX_ALGS]);
@@ -249,15 +272,6 @@ set_patience(int seconds)
 	else
 		ssh_packet_set_timeout(guess.ssh, options.server_alive_interval,
 		    options.server_alive_count_max);
-}
-
-static int
-is_first(const char *list, const char *name)
-{
-	size_t len = strlen(name);
-
-	return strncmp(list, name, len) == 0 &&
-	    (list[len] == ',' || list[len] == '\0');
 }
 
 /* The server has answered, the guess or what followed it. */
@@ -446,6 +460,26 @@ make_guess(struct ssh *ssh)
 	    "(%s, %s)", guess.was.kex, guess.was.hostkey);
 }
 
+static int
+is_hangup(int r)
+{
+	return r == SSH_ERR_CONN_CLOSED || r == SSH_ERR_CONN_TIMEOUT ||
+	    r == SSH_ERR_DISCONNECTED || r == SSH_ERR_SYSTEM_ERROR;
+}
+
+/* As ssh_dispatch_run_fatal(); a login may begin anew only after a hang-up. */
+static void
+run_dispatch(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
+{
+	int r = ssh_dispatch_run(ssh, mode, done);
+
+	if (r == 0)
+		return;
+	if (!is_hangup(r))
+		early_note_fault();
+	sshpkt_fatal(ssh, r, "ssh_dispatch_run_fatal");
+}
+
 void
 guess_dispatch_run(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
 {
@@ -454,13 +488,14 @@ guess_dispatch_run(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
 	if (guess.phase == LOOKING || guess.phase == COMPOSING)
 		take_over(ssh->kex);
 	if (guess.phase != COMPOSING) {
-		ssh_dispatch_run_fatal(ssh, mode, done);
+		run_dispatch(ssh, mode, done);
 		return;
 	}
 	if (guess.is_made)
 		make_guess(ssh);
+	/* Stock says why when it reads the banner. */
 	if ((r = ssh_packet_write_wait(ssh)) != 0)
-		sshpkt_fatal(ssh, r, "%s", __func__);
+		debug_fr(r, "sending the guess");
 }
 
 static void
@@ -484,12 +519,16 @@ check_kind(void)
 	}
 }
 
-/* Whether a server that did not take the guess could be the reason. */
+/*
+ * Whether a server that did not take the guess could be the reason. One with
+ * strict KEX knows of guesses, so it objects to a message that somebody has put
+ * before ours.
+ */
 static int
 is_refusal(int r)
 {
-	return r == SSH_ERR_CONN_CLOSED || r == SSH_ERR_CONN_TIMEOUT ||
-	    r == SSH_ERR_DISCONNECTED || r == SSH_ERR_SYSTEM_ERROR;
+	return is_hangup(r) &&
+	    (r != SSH_ERR_DISCONNECTED || !guess.ssh->kex->kex_strict);
 }
 
 static void
@@ -507,7 +546,8 @@ run_exchange(struct ssh *ssh)
 		else
 			recall_mark_set(&guess.now.plain);
 		begin_anew("the server did not take it");
-	}
+	} else if (guess.is_open && r == SSH_ERR_DISCONNECTED)
+		recall_mark_longest(&guess.now.plain);
 	sshpkt_fatal(ssh, r, "ssh_dispatch_run_fatal");
 }
 
@@ -530,12 +570,29 @@ guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
 	guess.kex = guess.key = NULL;
 }
 
+/* Stock would have asked for another key, and could not have been shown it. */
+static void
+warn_of_key(const struct sshkey *key)
+{
+	const struct hostkey_entry *e = known_other(key);
+	char *print = sshkey_fingerprint(key, SSH_DIGEST_SHA256, SSH_FP_BASE64);
+
+	do_log2(SYSLOG_LEVEL_FATAL, "WARNING: the %s key that %s has shown, "
+	    "%s, is not the one in %s:%lu. If its administrator has not "
+	    "changed it, somebody may be between you and the host. Connecting "
+	    "again, to ask for its other key.", sshkey_type(key),
+	    e == NULL ? guess.host : e->host, print == NULL ? "-" : print,
+	    e == NULL ? "-" : e->file, e == NULL ? 0 : e->line);
+	free(print);
+}
+
 void
 guess_check_key(const struct sshkey *key)
 {
 	/* In a rekey the session has begun, and nothing may run twice. */
 	if (guess.phase != OVER || !guess.is_swapped || known_names(key))
 		return;
+	warn_of_key(key);
 	recall_mark_longest(&guess.now.plain);
 	begin_anew("the host has another key of the kind that was asked for");
 }

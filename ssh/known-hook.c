@@ -287,3 +287,22 @@ known_names(const struct sshkey *key)
 	}
 	return 0;
 }
+
+const struct hostkey_entry *
+known_other(const struct sshkey *key)
+{
+	const struct hostkey_entry *e;
+	const struct found *f;
+	u_int i;
+
+	for (f = all; f != NULL; f = f->next) {
+		for (i = 0; i < f->keys->num_entries; i++) {
+			e = &f->keys->entries[i];
+			if (e->marker == MRK_NONE &&
+			    e->key->type == key->type &&
+			    e->key->ecdsa_nid == key->ecdsa_nid)
+				return e;
+		}
+	}
+	return NULL;
+}

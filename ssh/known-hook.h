@@ -21,6 +21,7 @@
 
 #include <sys/types.h>
 
+struct hostkey_entry;
 struct hostkey_foreach_line;
 struct hostkeys;
 struct sshkey;
@@ -45,5 +46,8 @@ int	known_serves(const char *alg, const char *preferred);
 
 /* Whether these files name this very key. */
 int	known_names(const struct sshkey *);
+
+/* The first line of these files with a key of the same kind, or NULL. */
+const struct hostkey_entry *known_other(const struct sshkey *);
 
 #endif /* HAYATE_KNOWN_HOOK_H */

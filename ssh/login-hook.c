@@ -589,7 +589,7 @@ login_can_begin(void)
 }
 
 void
-login_again(const char *why)
+login_again(int level, const char *why)
 {
 	arglist args = { 0 };
 	struct sshbuf *b;
@@ -598,7 +598,7 @@ login_again(const char *why)
 	if (asked_user() || further_host() != NULL || !login_can_begin() ||
 	    (b = read_arguments()) == NULL)
 		return;
-	verbose("early login: %s, beginning anew", why);
+	do_log2(level, "early login: %s, beginning anew", why);
 	word = (const char *)sshbuf_ptr(b);
 	end = word + sshbuf_len(b);
 	addargs(&args, "%s", word);

@@ -66,11 +66,12 @@ int	login_start(struct ssh *, int sock, int number);
 void	login_quiet_jump(void);
 
 /*
- * Begins this ssh anew, with EarlyLogin no, for a reason that the user is told.
+ * Begins this ssh anew, with EarlyLogin no, for a reason that the user is told
+ * at this level of log.h.
  * Returns if that is not possible: the user would be asked again, or something
  * that was read cannot be read twice.
  */
-void	login_again(const char *why);
+void	login_again(int level, const char *why);
 
 /* Whether files and the connection would permit that. */
 int	login_can_begin(void);
