@@ -139,7 +139,6 @@ tcp_path_bears_loss(int fd)
 #endif
 }
 
-#define NO_TCP		"the connection is no TCP connection"
 #define NO_OPTION	"this system cannot set it"
 
 const char *
@@ -150,7 +149,7 @@ tcp_path_set_congestion(int fd, const char *name)
 	socklen_t len = sizeof(now);
 
 	if (getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, now, &len) == -1)
-		return NO_TCP;
+		return TCP_PATH_NO_TCP;
 	if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, name,
 	    (socklen_t)strlen(name)) == 0)
 		return NULL;
@@ -174,7 +173,7 @@ tcp_path_set_rate(int fd, uint64_t bytes_per_second)
 	struct tcp_path path;
 
 	if (tcp_path_read(fd, &path) == -1)
-		return NO_TCP;
+		return TCP_PATH_NO_TCP;
 	return setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
 	    sizeof(rate)) == 0 ? NULL : strerror(errno);
 #else

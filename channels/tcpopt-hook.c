@@ -7,6 +7,8 @@
 
 #include <sys/types.h>
 
+#include <string.h>
+
 #include "log.h"
 #include "misc.h"
 #include "packet.h"
@@ -22,8 +24,13 @@ set_congestion(int fd, const char *name)
 
 	if (why == NULL)
 		debug("CongestionControl %s", name);
-	else
+	else if (strcmp(why, TCP_PATH_NO_TCP) == 0)
 		verbose("CongestionControl %s has no effect: %s", name, why);
+	else if (log_is_on_stderr())	/* unless LogLevel is QUIET */
+		sshlog(__FILE__, __func__, __LINE__, 0, SYSLOG_LEVEL_FATAL,
+		    NULL, "CongestionControl %s has no effect: %s", name, why);
+	else
+		error("CongestionControl %s has no effect: %s", name, why);
 }
 
 static void

@@ -25,12 +25,9 @@
 #include "machine-hook.h"
 #include "optline-hook.h"
 
-/*
- * Whether sshd's listener has read this configuration before, and has reported
- * its errors. These are sshd's names for it.
- */
-static int
-is_read_again(const char *filename)
+/* These are sshd's names for it. */
+int
+optline_is_read_again(const char *filename)
 {
 	return strcmp(filename, "rexec") == 0 ||
 	    strcmp(filename, "reprocess config") == 0;
@@ -146,7 +143,7 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 	if (verdict != HAYOPT_BAD)
 		*ret = 0;
 	if (verdict == HAYOPT_BAD ||
-	    (verdict == HAYOPT_REFUSED && !is_read_again(filename)))
+	    (verdict == HAYOPT_REFUSED && !optline_is_read_again(filename)))
 		error("%s line %d: %s", filename, linenum, msg);
 	else if (*msg != '\0')
 		log_note(filename, linenum, "%s", msg);

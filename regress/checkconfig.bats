@@ -493,6 +493,12 @@ as_printed() {
 	told "c:1: IdentityFile: ~/.ssh/id_dsa is a DSA key, which this release does not read; remove the line"
 }
 
+@test "a congestion control that the kernel lacks is a change, and no refusal" {
+	printf '%s\n' "Port 22" "CongestionControl nosuch" >s
+	run -1 check -s s
+	[[ $output = "s:2: CongestionControl: CongestionControl nosuch has no effect: "* ]]
+}
+
 @test "what is said of a whole file has no line" {
 	printf '%s\n' "HPNDisabled no" >ssh_config
 	printf '%s\n' "UseMPTCP no" "Subsystem sftp internal-sftp" >sshd_config

@@ -13,11 +13,50 @@
 
 #include "includes.h"
 
+#include <sys/types.h>
+
+#include <stdio.h>
 #include <string.h>
+
+#include "log.h"
+#include "misc.h"
 
 #include "optline-hook.h"
 #include "peer-hook.h"
 #include "srvopt-hook.h"
+
+/* Which of them users may choose; with it an absent file says nothing. */
+#define ALLOWED	"/proc/sys/net/ipv4/tcp_allowed_congestion_control"
+
+static int
+is_allowed(const char *algorithm)
+{
+	char line[1024], *word, *rest = line;
+	FILE *in = fopen(ALLOWED, "r");
+	int found = in == NULL || fgets(line, sizeof(line), in) == NULL;
+
+	if (in != NULL)
+		fclose(in);
+	while (!found && (word = strsep(&rest, " \n")) != NULL)
+		found = strcmp(word, algorithm) == 0;
+	return found;
+}
+
+static void
+check_congestion(const char *rest, const char *filename, int linenum)
+{
+	char **av = NULL;
+	int ac = 0;
+
+	if (optline_is_read_again(filename) ||
+	    argv_split(rest, &ac, &av, 1) != 0)
+		return;
+	if (ac > 0 && strcasecmp(av[0], "default") != 0 && !is_allowed(av[0]))
+		error("%s line %d: CongestionControl %s has no effect: the "
+		    "kernel does not list it in " ALLOWED ", as one whose "
+		    "module is not loaded", filename, linenum, av[0]);
+	argv_free(av, ac);
+}
 
 int
 srvopt_read_line(char **keyword, char *rest, const char *const *first,
@@ -30,6 +69,8 @@ srvopt_read_line(char **keyword, char *rest, const char *const *first,
 	    matching ? HAYOPT_MATCH : HAYOPT_GLOBAL, table, keyword,
 	    rest, filename, linenum, active, ret))
 		return 0;
+	if (*ret == 0 && strcasecmp(*keyword, "CongestionControl") == 0)
+		check_congestion(rest, filename, linenum);
 	peer_tell_children();
 	return 1;
 }
