@@ -38,6 +38,7 @@ enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
 	TRANSFER_STREAMS, TRANSFER_HOSTS, EARLY_LOGIN, TELL_LIMITS, SESSION_LOG,
+	VERSION_DETAILS,
 	NSLOTS,
 	NONE = NSLOTS		/* rows that set nothing */
 };
@@ -101,6 +102,7 @@ static const struct keyword {
 	{ "EarlyLogin", C, AUTO_FLAG, EARLY_LOGIN, AUTO, 0, 1, NULL },
 	{ "TellLimits", S, FLAG, TELL_LIMITS, 1, 0, 1, NULL },
 	{ "SessionLog", S, FLAG, SESSION_LOG, 1, 0, 1, NULL },
+	{ "VersionDetails", B, FLAG, VERSION_DETAILS, 1, 0, 1, NULL },
 
 	{ "HPNDisabled", B, OTHER_NOT, HAYATE, 0, 0, 0, NULL },
 	{ "TcpRcvBufPoll", B, OTHER_FLAG, WINDOW_TUNING, 0, 0, 0, NULL },
@@ -314,6 +316,7 @@ hayopt_get(void)
 		    HAYOPT_EARLY_NO;
 		current.session_log =
 		    current.hayate && get_value(SESSION_LOG) != 0;
+		current.version_details = get_value(VERSION_DETAILS) != 0;
 		current.tell_limits =
 		    current.hayate && get_value(TELL_LIMITS) != 0;
 		stale = 0;

@@ -57,6 +57,7 @@ struct hayopt {
 	enum hayopt_early early_login;
 	int		session_log;	/* server: a line at the end */
 	int		tell_limits;	/* server: to a client that asks */
+	int		version_details; /* more in the banner than a release */
 };
 
 /*

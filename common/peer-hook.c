@@ -38,37 +38,59 @@
 #define PEER_KNOWS_FIGURES	0x10000000U
 
 /*
- * From 10.4 on sshd-auth, which sends the extension, reads no configuration: it
- * gets upstream's options from sshd-session, and this word from the
- * environment. The word counts only if it comes from the parent, because a
- * listener that reads its configuration again has the environment of the first
- * time.
+ * From 10.4 on sshd-auth, which sends the banner and the extension, reads no
+ * configuration: it gets upstream's options from sshd-session, and these words
+ * from the environment. A word counts only if it comes from the parent, because
+ * a listener that reads its configuration again has the environment of the
+ * first time.
  */
-#define OFF_BY	"HAYATE_OFF_BY"
+#define OFF_BY		"HAYATE_OFF_BY"		/* Hayate no */
+#define RELEASE_BY	"HAYATE_RELEASE_BY"	/* VersionDetails no */
+
+/* Tells it to the children, or tells it no longer */
+static void
+tell_children(const char *word, int tell)
+{
+	char pid[32];
+
+	if (!tell) {
+		(void)unsetenv(word);
+		return;
+	}
+	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
+	if (setenv(word, pid, 1) == -1)
+		fatal_f("setenv: %s", strerror(errno));
+}
 
 void
 peer_tell_children(void)
 {
-	char pid[32];
-
-	if (hayopt_get()->hayate) {
-		(void)unsetenv(OFF_BY);
-		return;
-	}
-	snprintf(pid, sizeof(pid), "%ld", (long)getpid());
-	if (setenv(OFF_BY, pid, 1) == -1)
-		fatal_f("setenv: %s", strerror(errno));
+	tell_children(OFF_BY, !hayopt_get()->hayate);
+	tell_children(RELEASE_BY, !hayopt_get()->version_details);
 }
 
-static int told_off;
+static int told_off, told_release;
+
+static int
+parent_told(const char *word)
+{
+	const char *pid = getenv(word);
+
+	return pid != NULL && atol(pid) == (long)getppid();
+}
 
 /* Before main(): later the sandbox ends a process that asks who it is. */
 static void __attribute__((constructor))
 hear_parent(void)
 {
-	const char *pid = getenv(OFF_BY);
+	told_off = parent_told(OFF_BY);
+	told_release = parent_told(RELEASE_BY);
+}
 
-	told_off = pid != NULL && atol(pid) == (long)getppid();
+const char *
+peer_banner_version(const char *release, const char *whole)
+{
+	return told_release || !hayopt_get()->version_details ? release : whole;
 }
 
 int

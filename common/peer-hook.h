@@ -34,6 +34,12 @@ void	peer_tell_children(void);
 int	peer_is_off(void);
 
 /*
+ * What our banner calls this program: "whole", or with VersionDetails no the
+ * "release" alone. version.h calls it in kex.c (build-aux/prep).
+ */
+const char *peer_banner_version(const char *release, const char *whole);
+
+/*
  * Reads one extension of the peer's message. Returns 1 if it is ours, 0 if
  * upstream has to read it.
  */

@@ -122,6 +122,22 @@ banner_of_server() {
 	sshd_down
 }
 
+@test "with VersionDetails no client and server name the release of OpenSSH alone" {
+	local release
+	release=$(ours)
+	release=${release%% *}
+	for no in "" "DebianBanner no"; do
+		sshd_up hayate "VersionDetails no" "VersionAddendum ours" ${no:+"$no"}
+		[ "$(banner_of_server)" = "SSH-2.0-$release ours" ]
+		client -v -o VersionDetails=no hayate true 2>"$BATS_TEST_TMPDIR/said"
+		grep -x "debug1: Local version string SSH-2.0-$release" \
+		    <(tr -d '\r' <"$BATS_TEST_TMPDIR/said")
+		# It is known for what it is by its extension.
+		grep "the peer is Hayate" "$BATS_TEST_TMPDIR/said"
+		sshd_down
+	done
+}
+
 # zeroing: the compiler's option that zeroes the stack, if it has one (gcc from 12 on)
 zeroing() {
 	local cc

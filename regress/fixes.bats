@@ -85,7 +85,8 @@ strings() {
 	make -s build/hayate/.prepared >/dev/null
 	printf '#include "version.h"\nSSH_RELEASE\n' >v.c
 	for flag in -U -D; do
-		gcc -E -P ${flag}HAYATE_BANNER -Ibuild/hayate v.c | tr -d '"' | sed 's/ *$//'
+		gcc -E -P ${flag}HAYATE_BANNER -Ibuild/hayate v.c | sed -e '/^const/d' \
+		    -e 's/^peer_banner_version(".*", \(.*\))$/\1/' | tr -d '"' | sed 's/ *$//'
 	done
 }
 

@@ -295,6 +295,14 @@ member() {
 	done
 }
 
+@test "VersionDetails is yes or no, at both ends" {
+	[[ $(cli /dev/null) = *"versiondetails yes"* ]]
+	cli /dev/null -o VersionDetails=no | grep -qx 'versiondetails no'
+	srv /dev/null -o VersionDetails=no | grep -qx 'versiondetails no'
+	run -1 srv /dev/null -o VersionDetails=perhaps
+	[[ $output = *'VersionDetails "perhaps": yes or no is allowed'* ]]
+}
+
 @test "a wrong value after -o ends ssh and sshd" {
 	run -255 cli /dev/null -o WindowMax=1
 	[ "${output%$'\r'}" = 'command-line line 0: WindowMax "1": a size from 2M to 1G is allowed, in bytes or with K, M or G' ]

@@ -208,6 +208,12 @@ static const struct {
 	{ S, "g SessionLog no;m SessionLog yes", DEF },
 	{ C, "g SessionLog no", "pass " DEF },
 
+	/* what the banner says, also with Hayate no */
+	{ C, "g VersionDetails no", DEF " release" },
+	{ S, "g VersionDetails no;g VersionDetails yes", DEF " release" },
+	{ S, "g VersionDetails some", "[VersionDetails \"some\": yes or no is "
+	    "allowed] " DEF },
+
 	/* both are off with "Hayate no" */
 	{ C, "g CongestionControl bbr;g MaxRate 1M;g Hayate no",
 	    "no no 67108864 268435456" },
@@ -449,6 +455,8 @@ run(int side, const char *in, const char *out)
 	}
 	if (!o->session_log && side == S && o->hayate)
 		add("silent");
+	if (!o->version_details)
+		add("release");
 	if (strcmp(got, out) == 0)
 		return 0;
 	printf("\"%s\"\n  want %s\n  got  %s\n", in, out, got);
@@ -461,8 +469,8 @@ dump(int side)
 {
 	const char *want = side == C ?
 	    DUMP " noneswitch no" THREADS " transferstreams 1 "
-	    "transferhosts none earlylogin auto" :
-	    DUMP THREADS " telllimits yes sessionlog yes";
+	    "transferhosts none earlylogin auto versiondetails yes" :
+	    DUMP THREADS " telllimits yes sessionlog yes versiondetails yes";
 	char no[] = "no", size[] = "8M", *av[1], msg[256], line[128];
 	size_t i;
 
