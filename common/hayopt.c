@@ -34,6 +34,9 @@
 #define SUM_LEAST	(256 * M)
 #define SUM_TIMES	2
 
+/* Of a session that its user cannot shape: 2.6 Gbit/s at 100 ms */
+#define SUM_CONFINED	(64 * M)
+
 enum slot {
 	HAYATE, WINDOW_TUNING, WINDOW_MAX, WINDOW_MEMORY_MAX,
 	NONE_ENABLED, NONE_SWITCH, CIPHER_THREADS, CONGESTION_CONTROL, MAX_RATE,
@@ -245,6 +248,15 @@ window_default(void)
 	    bytes > WINDOW_MOST ? WINDOW_MOST : bytes;
 }
 
+static int confined;
+
+void
+hayopt_set_confined(int is_confined)
+{
+	confined = is_confined;
+	stale = 1;
+}
+
 static uint64_t get_value(enum slot);
 
 /* The default of WindowMemoryMax, for the WindowMax in force */
@@ -253,6 +265,8 @@ sum_default(void)
 {
 	uint64_t bytes = SUM_TIMES * get_value(WINDOW_MAX);
 
+	if (confined && find_values(WINDOW_MAX)->have == 0)
+		return SUM_CONFINED;
 	return bytes < SUM_LEAST ? SUM_LEAST : bytes;
 }
 

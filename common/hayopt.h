@@ -75,6 +75,13 @@ const struct hayopt *hayopt_get(void);
 void	hayopt_set_memory(uint64_t bytes);
 
 /*
+ * The user of the session runs no program of their own: a forced command, or a
+ * chroot. What they can make this process hold is then all the memory that they
+ * reach, and WindowMemoryMax has a smaller default.
+ */
+void	hayopt_set_confined(int is_confined);
+
+/*
  * For the parsers.
  */
 

@@ -754,3 +754,20 @@ lacks() {
 		diff before after
 	done
 }
+
+@test "windows of a user who runs no program of their own have a bound, unless it is configured" {
+	local keys=$BATS_TEST_TMPDIR/keys server bound
+	sed 's/^/command="true" /' "$BATS_FILE_TMPDIR/authorized_keys" >"$keys"
+	sshd_up hayate:free
+	sshd_up hayate:forced "ForceCommand true"
+	sshd_up hayate:key "AuthorizedKeysFile $keys"
+	sshd_up hayate:set "ForceCommand true" "WindowMemoryMax 100M"
+	sshd_up hayate:root "ChrootDirectory /" "ForceCommand internal-sftp"
+	for server in free:0 forced:67108864 key:67108864 set:104857600 root:67108864; do
+		bound=${server#*:} server=${server%:*}
+		[ "$server" != root ] || [ "$(id -u)" = 0 ] || continue
+		client "$server" true || [ "$server" = root ]
+		[ "$(sed -n 's/.*all windows hold \([0-9]*\) bytes at most.*/\1/p' "$(sshd_log "$server")" | tail -n 1)" = "${bound#0}" ]
+	done
+	sshd_down
+}

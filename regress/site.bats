@@ -404,6 +404,9 @@ a_user_of() {
 	cp "$TOP/contrib/systemd/hayate-user.conf" units/x.slice.d/
 	systemd-analyze --man=no verify units/x.slice 2>said || { cat said; false; }
 	run -1 grep -E 'units|hayate' said
+	grep -qF '100 / 3 * 88 MiB = 2.9 GiB' units/x.slice.d/hayate-user.conf
+	true_ "8 + 64 * 5 / 4 == 88 && 100 / 3 * 88 <= 2.9 * 1024"
+	grep -x TasksMax=100 units/x.slice.d/hayate-user.conf
 	# Three tasks each: there is room for two, and a part of the third.
 	a_user_of 8
 	for n in 1 2; do

@@ -10,17 +10,41 @@
 #include <sys/types.h>
 
 #include <stdio.h>
+#include <strings.h>
 
+#include "auth-options.h"
+#include "log.h"
+#include "misc.h"
 #include "monitor.h"
+#include "servconf.h"
 
+#include "hayopt.h"
 #include "monitor-hook.h"
 #include "sessionlog-hook.h"
 
 extern struct Authctxt *the_authctxt;
+extern struct sshauthopt *auth_opts;
+extern ServerOptions options;
+
+/* Whether the user runs no program of their own choice */
+static int
+is_confined(void)
+{
+	return (options.chroot_directory != NULL &&
+	    strcasecmp(options.chroot_directory, "none") != 0) ||
+	    options.adm_forced_command != NULL ||
+	    (auth_opts != NULL && auth_opts->force_command != NULL);
+}
 
 void
 monitor_hook_reinit(struct monitor *monitor)
 {
+	if (is_confined()) {
+		hayopt_set_confined(1);
+		debug("the user runs no program of their own: all windows "
+		    "hold %llu bytes at most",
+		    (unsigned long long)hayopt_get()->window_memory_max);
+	}
 	sessionlog_share();
 	monitor_reinit(monitor);
 }

@@ -8,7 +8,9 @@
  *
  * sshd-session forks then: one process gets the rights of the user and serves
  * them, the other one stays root's and only answers what this process may ask.
- * Here the second is told what it has to know for the log (sessionlog-hook.h).
+ * Here the second is told what it has to know for the log (sessionlog-hook.h),
+ * and both, whether the user is held to one program or a chroot (hayopt.h):
+ * the first one enters the chroot and forgets it.
  *
  * Called from upstream's sshd-session.c, in the places of monitor_reinit(),
  * before the fork, and monitor_child_postauth(), which does not return; they

@@ -150,6 +150,38 @@ still() {
 	true_ "$now >= $n * ($one - $MIB)"
 }
 
+# settled: no window has grown for three seconds
+settled() {
+	local was=$now
+	now=$(widest "$(sshd_log hayate)")
+	[ "$was" = "$now" ] || { sleep 3; false; }
+}
+
+@test "a session that its user cannot shape holds 88 MiB at most, whatever the machine has" {
+	need_path
+	local now=''
+	export P=many$$
+	"$LFP" up "$P" --rtt 800ms --rate 2gbit --queue 128MB --cc reno
+	export IN_SERVER="ip netns exec lfp-$P-b" IN_CLIENT="ip netns exec lfp-$P-a"
+	export SERVER_ADDRESS=10.77.0.2
+	printf '#!/bin/sh\necho up\necho $$ >%s/reader.1\nexec cat >/dev/null\n' "$PWD" >forced
+	chmod +x forced
+	sshd_up hayate "ForceCommand $PWD/forced"
+	BYTES=$((16384 * MIB)) up 1 true
+	go
+	poll 60 grown 1 $((24 * MIB))
+	poll 90 settled
+	cat reader.* | xargs kill -STOP
+	now=''
+	poll 120 still
+	echo "# full windows of $(($(widest "$(sshd_log hayate)") / MIB)) MiB behind a ForceCommand: $((now / MIB)) MiB" >&3
+	cat reader.* | xargs kill -CONT
+	cat reader.* | xargs kill
+	true_ "$now <= (8 + 64 * 5 / 4) * $MIB"
+	# and the window was full
+	true_ "$now >= 24 * $MIB"
+}
+
 # gone_below BYTES: what the sessions take
 gone_below() { now=$(taken); echo "$now"; [ "$now" -le "$1" ]; }
 

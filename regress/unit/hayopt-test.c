@@ -141,6 +141,13 @@ static const struct {
 	{ S, "memory 8192", "yes yes 268435456 536870912" },
 	{ S, "memory 999999999", "yes yes 268435456 536870912" },
 	{ S, "memory 8192;g WindowMax 64M", "yes yes 67108864 268435456" },
+	/* a session that its user cannot shape; what is configured holds */
+	{ S, "memory 8192;confined", "yes yes 268435456 67108864" },
+	{ S, "confined", "yes yes 67108864 67108864" },
+	{ S, "memory 8192;confined;m WindowMemoryMax 256M",
+	    "yes yes 268435456 268435456" },
+	{ S, "memory 8192;g WindowMax 64M;confined",
+	    "yes yes 67108864 268435456" },
 	{ S, "memory 8192;g WindowMemoryMax 59M",
 	    "[WindowMemoryMax 61865984 is below WindowMax 268435456" LESS
 	    "yes yes 268435456 61865984" },
@@ -387,6 +394,10 @@ feed(int side, char *line)
 		hayopt_set_memory(strtoull(keyword, NULL, 10) << 20);
 		return;
 	}
+	if (strcmp(line, "confined") == 0) {
+		hayopt_set_confined(1);
+		return;
+	}
 	layer = *line == 'm' ? HAYOPT_MATCH : HAYOPT_GLOBAL;
 	switch (hayopt_read_line(side, layer,
 	    keyword, ac, av, *line != 'x', msg, sizeof(msg))) {
@@ -420,6 +431,7 @@ run(int side, const char *in, const char *out)
 	got[0] = '\0';
 	hayopt_reset();
 	hayopt_set_memory(0);
+	hayopt_set_confined(0);
 	for (line = strtok_r(copy, ";", &last); line != NULL;
 	    line = strtok_r(NULL, ";", &last))
 		feed(side, line);
