@@ -97,6 +97,10 @@ reports() {
 	grep -qF 'No window grows beyond some size' text
 }
 
+@test "no macro stands within a line, where it is text" {
+	run -1 grep -nE '. \.[A-Z][a-z]( |$)' "$TOP"/man/*.[1-8] "$TOP"/man/*.inc "$TOP"/man/*.section
+}
+
 @test "hayate(7) names each keyword with the default that ssh -G prints" {
 	local name want
 	need mandoc

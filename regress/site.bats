@@ -137,14 +137,15 @@ sample() {
 @test "who may only transfer forwards nothing, from any address, and reads or copies" {
 	local opened
 	export SERVER_ADDRESS=127.0.0.1
-	# barred NAME: -L, -R and a socket are refused, and so is a terminal
+	# barred NAME FILE: -L and -R are refused, and so is a terminal. Sockets, which no
+	# sshd forwards for root, are by what -T says.
 	barred() {
 		opened=$(client -W "127.0.0.1:$(sshd_port "$1")" "$1" 2>/dev/null </dev/null || :)
 		[ -z "$opened" ] || { echo "-L: $opened"; return 1; }
-		for to in 0 "$PWD/socket"; do
-			run -255 client -o ExitOnForwardFailure=yes -R "$to:127.0.0.1:22" "$1" true </dev/null
-			[[ $output = *"forwarding failed"* ]] || { echo "$output"; return 1; }
-		done
+		run -255 client -o ExitOnForwardFailure=yes -R 0:127.0.0.1:22 "$1" true </dev/null
+		[[ $output = *"forwarding failed"* ]] || { echo "$output"; return 1; }
+		server "$2" -C "user=$(id -un),host=h,addr=127.0.0.1,laddr=127.0.0.1" |
+		    grep -x 'disableforwarding yes' || return
 		run client -tt "$1" true </dev/null
 		[[ $output = *"PTY allocation request failed"* ]]
 	}
@@ -153,7 +154,7 @@ sample() {
 	sed -e "s,10.20.0.0/16 LocalAddress 10.20.0.1,127.0.0.0/8 LocalAddress 127.0.0.1," away >here
 	for f in here away; do
 		sshd_up "hayate:$f" "Include $PWD/$f"
-		barred "$f"
+		barred "$f" "$f"
 		echo "get $PWD/sent $PWD/got" | files -b - "$f"
 		cmp sent got
 		echo "put $PWD/sent $PWD/put" | fails files -b - "$f"
@@ -162,7 +163,7 @@ sample() {
 		rm got
 	done
 	sshd_up hayate:dtn "Include $TOP/contrib/site/sshd_config.transfer"
-	barred dtn
+	barred dtn "$TOP/contrib/site/sshd_config.transfer"
 	copy sent dtn:"$PWD/got"
 	cmp sent got
 }
@@ -296,6 +297,10 @@ queues() {
 	bulk=$(sent 30) other=$(sent 20)
 	client -tt -o "IPQoS af21 cs1" hayate true </dev/null || :
 	typed=$(sent 10)
+	# and what this build marks by default
+	client -G hayate | grep -i '^ipqos ef '
+	client -tt hayate true </dev/null || :
+	by_default=$(($(sent 10) - typed))
 	copy -o "IPQoS cs0 cs0" data hayate:"$PWD/got2"
 	unmarked=$(sent 20)
 	# twice is no error, and a wrong rate is
@@ -305,6 +310,7 @@ queues() {
 	cmp data got
 	true_ "$bulk > 3000000 && $other < 20000"
 	true_ "$typed > 1000 && $unmarked > 3000000"
+	true_ "$by_default > 1000"
 }
 
 @test "the queues bound all connections of a copy together" {
@@ -340,7 +346,7 @@ queues() {
 	true_ "$marked > 2000000 && $(sent 40) - $marked < 20000"
 	# 1 MB/s, but for what the class may send at once
 	true_ "${to/,/.} - ${from/,/.} > 1.7"
-	for wrong in 0=1mbit 32=1mbit 5=1mbit 256=1mbit 0x4=1mbit 4=fast 4=; do
+	for wrong in 0=1mbit 32=1mbit 184=1mbit 5=1mbit 256=1mbit 0x4=1mbit 4=fast 4=; do
 		run -2 env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 1gbit 8=1mbit $wrong
 	done
 	true_ "$(sent 40) >= $marked"
@@ -426,11 +432,11 @@ a_user_of() {
 	line=$(sed -n 's/^[0-9 *]*	root	//p' "$TOP/contrib/cron/hayate-security-status" | sed 's/\\%/%/g')
 	[ -n "$line" ]
 	mkdir bin
-	for want in 0 1 2; do
+	for want in 0 1 2 3; do
 		printf '#!/bin/sh\necho "said 100%%"\nexit %s\n' $want >bin/hayate-security-status
 		chmod +x bin/hayate-security-status
 		run -0 env PATH="$PWD/bin:$PATH" sh -c "$line"
-		if [ $want = 0 ]; then [ -z "$output" ]; else [ "$output" = "said 100%" ]; fi
+		if [ $want = 0 ] || [ $want = 3 ]; then [ -z "$output" ]; else [ "$output" = "said 100%" ]; fi
 	done
 }
 
@@ -469,17 +475,18 @@ an_sshd() {
 	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1, OpenSSL 3.0"
 	# The list as it is: what Debian and what ours mended is not missing.
 	REAL=yes run -1 status_of "$v" 10.0p1-7+deb13u4
-	[[ $output = *"fixes are missing: OpenSSH 10.0p1 Debian-7+deb13u4 lacks"*"10.4p1  CVE-2026-60002"*"Of these 10.5p1, "* ]]
+	[[ $output = *"fixes are missing: OpenSSH 10.0p1 Debian-7+deb13u4 lacks"*"10.4p1  CVE-2026-60002"*"mended in no build of this Hayate, up to OpenSSH 10.5p1"*"10.6p1  CVE-2026-106552"* ]]
 	[[ $output != *CVE-2026-35414* && $output != *CVE-2026-59995* && $output != *hayate-* ]]
 	REAL=yes run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u2 Hayate_0.1, x" 10.0p1-7+deb13u2
 	[[ $output = *CVE-2026-35414* ]]
-	REAL=yes run -1 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
-	[[ $output = *"10.6p1  CVE-2026-106552"* && $output != *"  CVE-2026-73282"* ]]
+	# Of what no build has, it says so, with a status of its own.
+	REAL=yes run -3 status_of "OpenSSH_10.5p1 released Hayate_0.1 CVE-2026-73282 CVE-2026-73281 CVE-2026-73283, x"
+	[[ $output = *"no fix of the list is missing that another build has"*"no build of this Hayate"*"10.6p1  CVE-2026-106552"* && $output != *"  CVE-2026-73282"* ]]
 	# As on a system with RPM: without an answer from apt the list decides.
 	run -0 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	DATED="31 days ago" run -2 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	[[ $output = *"(31 days old): newer fixes are not in it"* ]]
-	MENDED=10.6p2 run -1 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
+	MENDED=10.6p2 run -3 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	run -2 status_of "OpenSSH_10.7p1 released Hayate_0.1, x"
 	[[ $output = *"is no release that the list knows"* ]]
 	# Fixes of upstream that the program names beyond its release
@@ -544,9 +551,39 @@ an_sshd() {
 	DATED="31 days ago" run -2 motd
 	[ -z "$output" ]
 	grep '(31 days old): newer fixes are not in it' said
-	MENDED=10.6p1 run -1 motd
-	[[ $output = "Hayate, the OpenSSH of this host, lacks security fixes"* && ${#lines[@]} = 1 ]]
+	# what no build has is in the report alone
+	MENDED=10.6p1 run -3 motd
+	[ -z "$output" ]
 	grep '10.6p1  CVE-1-2  a flaw' said
+	v="OpenSSH_10.4p1 released Hayate_0.1, x"
+	MENDED=10.5p1 run -1 motd
+	[[ $output = "Hayate, the OpenSSH of this host, lacks security fixes that can be had"* && ${#lines[@]} = 1 ]]
+	grep '10.5p1  CVE-1-2  a flaw' said
+}
+
+@test "what is missing stands by who reaches it, apart from what no build has, and says if Debian lacks it" {
+	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.2"
+	REAL=yes run -1 status_of "$v, x" "" --offline
+	printf '%s\n' "${lines[@]}" | sed -n '/^installed: fixes/,/lacks it too/p' >could
+	grep -n ':$' could | sed 's/^[0-9]*: *//' | diff - <(printf '%s\n' "sshd, before a login:" \
+	    "sshd and sftp-server, after a login:" "ssh, scp and sftp:" ssh-agent: GSSAPI:)
+	grep -A9 'before a login:' could | sed '/after a login/q' | grep -F '         * 10.4p1  CVE-2026-60001  sshd before login'
+	grep -A9 'GSSAPI:' could | grep -F '10.4p1  CVE-2026-60000'
+	tail -n 1 could | grep -x "         \* Debian trixie's openssh 10.0p1-7+deb13u4 lacks it too"
+	# what Debian mended is not marked
+	REAL=yes run -1 status_of "OpenSSH_10.0p2 unpatched Hayate_0.2, x" "" --offline
+	[[ $output = *"           10.3p1  CVE-2026-35414"*"         * 10.4p1  CVE-2026-59997"* ]]
+	# Each row of the list stands once, in one half.
+	REAL=yes run -1 status_of "$v, x" "" --offline
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '10\.[0-9]p[12]  ')" = "$(
+	    printf '%s\n' "${lines[@]}" | grep -o '10\.[0-9]p[12]  .*' | sort -u | wc -l)" ]
+	[ "$(printf '%s\n' "${lines[@]}" | sed '1,/no build of this/d' | grep -c '10.6p1')" = 5 ]
+	run ! grep 10.6p1 could
+	# With all fixes that a build can have, none is missing that could be had.
+	fixes=$(cd "$TOP" && awk '$1 == "fix" && $4 ~ /10.4p1/ { print $5 }' UPSTREAM | paste -sd' ')
+	REAL=yes run -1 status_of "OpenSSH_10.4p1 released Hayate_0.2, x"
+	[[ $output = *"fixes are missing: OpenSSH 10.4p1"*"10.5p1  CVE-2026-73281"* ]]
+	REAL=yes run -3 status_of "OpenSSH_10.4p1 released Hayate_0.2 $fixes, x"
 }
 
 # a_list DAYS-AGO RELEASE: a whole list of that day, with a flaw that RELEASE mended
@@ -560,13 +597,13 @@ a_list() {
 	v="OpenSSH_10.5p1 released Hayate_0.1, x"
 	mkdir etc var
 	a_list 3 10.6p1 >etc/advisories
-	DATED="31 days ago" run -1 status_of "$v" "" --offline
+	DATED="31 days ago" run -3 status_of "$v" "" --offline
 	[[ $output = *"known on $(date -u -d '3 days ago' +%F) ($PWD/etc/advisories)"*"10.6p1  CVE-1-2"* ]]
 	# the newest of them
 	a_list 2 10.5p1 >var/advisories
 	DATED="31 days ago" run -0 status_of "$v" "" --offline
 	# one that is older than what came with the programs says nothing
-	DATED="1 day ago" MENDED=10.6p2 run -1 status_of "$v" "" --offline
+	DATED="1 day ago" MENDED=10.6p2 run -3 status_of "$v" "" --offline
 	[[ $output = *"10.6p2  CVE-1-2"* ]]
 	rm etc/advisories
 	chmod o+w var/advisories
@@ -768,8 +805,8 @@ https_up() {
 	"$PWD/sbin/sshd-of-test" 60 3>&- &
 	started=$!
 	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
-	MENDED=10.6p1 run -1 status_of "$v, x"
-	[[ $output = *"installed: fixes are missing"*"running:   $v CVE-1-2 (process $started)"*"running:   no fix of the list is missing"* ]]
+	MENDED=10.6p1 run -3 status_of "$v, x"
+	[[ $output = *"installed: these are mended in no build"*"running:   $v CVE-1-2 (process $started)"*"running:   no fix of the list is missing"* ]]
 	kill $started
 }
 
