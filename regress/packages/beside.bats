@@ -106,6 +106,11 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	printf 'dated\t%s\n99.1p1\tCVE-1-2\ta flaw\nend\n' "$(date -u +%F)" >"$ROOT/root/list"
 	cp "$ROOT$list" "$BATS_TEST_TMPDIR/list"
 	cp "$ROOT/root/list" "$ROOT$list"
+	# what no build has is no news at login
+	inside systemctl start $unit
+	[ "$(inside wc -c /run/motd.d/60-hayate)" = "0 /run/motd.d/60-hayate" ]
+	sed -i '0,/^tried/s//tried	99.1p1 OpenSSH_99.1p1 2026-01-01 -\ntried/' \
+	    "$ROOT/usr/lib/hayate/hayate-status/UPSTREAM"
 	inside systemctl start $unit
 	[ "$(inside wc -l /run/motd.d/60-hayate)" = "1 /run/motd.d/60-hayate" ]
 	[ "$(greets)" = 1 ]
