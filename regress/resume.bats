@@ -870,11 +870,11 @@ same_tree() {
 	noise a 1000
 	near "$(bin sftp-server stock)"
 	run -255 scp_ --checksum a "h:$T/b"
-	[[ $output = *"--checksum: this server does not hash files"* ]]
+	[[ $output = *"--checksum needs Hayate's sftp-server at the other end, which can tell what a file holds; this server cannot, and nothing was copied"* ]]
 	run -255 scp_ --checksum "h:$T/a" b
 	[ ! -e b ]
 	run -255 scp_ --checksum -r "h:$T" b
-	[[ $output = *"--checksum: this server does not hash files"* ]]
+	[[ $output = *"--checksum needs Hayate's sftp-server"* ]]
 }
 
 @test "a source that changes during the copy is reported, and the copy fails" {
@@ -980,6 +980,34 @@ within_twice() {
 	cmp c d
 	run -0 scp_ --resume a "h:$T/b"
 	[ -z "$output" ]
+}
+
+# stays: the lines that are left on a terminal
+stays() { sed 's/\r$//; s/.*\r//' "$1" | sed 's/ *$//' | grep . || :; }
+
+@test "the meter of a comparison leaves the line of the copy where it is" {
+	local way n=0
+	near "$(bin sftp-server)"
+	noise a $((65 * MIB))
+	printf '#!/bin/sh\nexec "%s" -S "%s" --checksum "$@"\n' "$(bin scp)" "$T/near" >checksum
+	chmod +x checksum
+	for way in "a h:$T/b" "h:$T/a c"; do
+		timeout 20 script -qefc "./checksum $way" out </dev/null >shown 3>&-
+		stays shown >lines
+		cat lines
+		[ "$(wc -l <lines)" = 2 ]
+		grep -E '^a +100% ' lines
+		grep -E '^a: comparing +100% ' lines
+		n=$((n + 1))
+	done
+	cmp a b
+	cmp a c
+	# a tree has one line
+	mkdir d
+	ln a d/1
+	noise d/2 1000
+	timeout 20 script -qefc "./checksum -r d h:$T/e" out </dev/null >shown 3>&-
+	[ "$(stays shown | wc -l)" = 1 ]
 }
 
 ### Interruptions

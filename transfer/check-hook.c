@@ -32,6 +32,7 @@
 #include "judge.h"
 #include "longopt-hook.h"
 #include "server-hook.h"
+#include "show-hook.h"
 #include "sums-hook.h"
 #include "width.h"
 
@@ -121,8 +122,9 @@ check_run(struct run *t)
 		return;
 	t->resumes = t->resume || longopt_get()->resume;
 	if (longopt_get()->checksum && !server_has_hashes(t->server))
-		fatal("--checksum: this server does not hash files (it lacks "
-		    "check-file-name), nothing was copied");
+		fatal("--checksum needs Hayate's sftp-server at the other "
+		    "end, which can tell what a file holds; this server "
+		    "cannot, and nothing was copied");
 	/*
 	 * A file is copied in place because it may be the source itself. What
 	 * differs from the source is not, and no size has to be set at the end.
@@ -297,6 +299,7 @@ check_show(struct run *t, struct file *file, uint64_t off)
 		refresh_progress_meter(0);
 	else if (t->alone && showprogress && (total > VERIFY_RANGE ||
 	    clock_us() - c->begun_us > SILENT_US)) {
+		show_finish(t);
 		xasprintf(&c->name, "%s: comparing",
 		    slash != NULL ? slash + 1 : file->src);
 		start_progress_meter(c->name, (off_t)total, &c->done);

@@ -149,6 +149,7 @@ struct run {
 	uint64_t drawn_us;		/* when the progress line was drawn */
 	int	 drawn;			/* it is on the screen */
 	char	*meter_name;		/* of one file alone, in upstream's */
+	int	 meter_ended;
 	off_t	 shown;			/* bytes, there */
 	struct file **open;		/* local files that are written */
 	size_t	 nopen;

@@ -101,7 +101,7 @@ show_one(struct run *t)
 	const struct job *j = plan_oldest(t->s);
 	const struct file *file = j != NULL ? plan_own(j) : NULL;
 
-	if (!showprogress || file == NULL || !file->has_data ||
+	if (!showprogress || t->meter_ended || file == NULL || !file->has_data ||
 	    (!t->side->is_put && file->size == 0))
 		return;
 	t->shown = (off_t)t->count.bytes;
@@ -137,12 +137,21 @@ show_clear(struct run *t)
 }
 
 void
+show_finish(struct run *t)
+{
+	if (t->meter_name == NULL)
+		return;
+	t->shown = (off_t)t->count.bytes;
+	stop_progress_meter();
+	free(t->meter_name);
+	t->meter_name = NULL;
+	t->meter_ended = 1;
+}
+
+void
 show_end(struct run *t)
 {
-	t->shown = (off_t)t->count.bytes;
-	if (t->meter_name != NULL)
-		stop_progress_meter();
-	free(t->meter_name);
+	show_finish(t);
 	if (t->meter.begun_us == 0 || !can_draw(t))
 		return;
 	draw(t, 1);

@@ -24,6 +24,9 @@ void	show_tick(struct run *);
 /* Removes the line, because something is going to be printed. */
 void	show_clear(struct run *);
 
+/* One file alone is copied: its line is complete, and stays. */
+void	show_finish(struct run *);
+
 /* All is copied: draws the line once more, and ends it. */
 void	show_end(struct run *);
 
