@@ -487,7 +487,7 @@ an_sshd() {
 	DATED="31 days ago" run -2 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	[[ $output = *"(31 days old): newer fixes are not in it"* ]]
 	MENDED=10.6p2 run -3 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
-	run -2 status_of "OpenSSH_10.7p1 released Hayate_0.1, x"
+	run -2 status_of "OpenSSH_9.9p1 released Hayate_0.1, x"
 	[[ $output = *"is no release that the list knows"* ]]
 	# Fixes of upstream that the program names beyond its release
 	MENDED=10.4p1 run -0 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-9-9 CVE-1-2, x" 10.0p1-7+deb13u4
