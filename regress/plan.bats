@@ -572,6 +572,35 @@ WIDE='set widen 5000'
 	[ "$(of 0 whole) $(of 0 lane2) $(of 0 width)" = "1 0 3" ]
 }
 
+@test "a lane counts only after both handles had the same bytes at one place" {
+	local at order
+	for order in 0 1 3; do
+		run -0 replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
+		    "set lanes 4" "set mixed 2" "get 1 1 100000" \
+		    "set mixed 0" "fail refer 2" "get 1 1 100000" "fail refer 0" \
+		    "fail probe 1" "get 1 1 100000"
+		[ "$(of 0 whole) $(of 0 lane2) $(of 0 width)" = "1 0 3" ]
+		[ "$(of 1 whole) $(of 1 width)" = "1 3" ]
+		[ "$(of 2 whole) $(of 2 width)" = "1 3" ]
+	done
+	# A lane is lost while others compare, or begin.
+	for at in 5 6 7 8 9 10 11 12; do
+		for order in 0 1 2; do
+			run -0 replay "$TOLD" "set order $order" "set window 20000" \
+			    "$WIDE" "set lanes 4" "late refer 1 4" "late probe 2 3" \
+			    "set lose 1" "set lose_at $at" "get 1 2 100000" \
+			    "set lose2 2" "set lose2_at $((at + 1))" "get 1 2 100000" \
+			    "set mixed 3" "get 1 2 100000" "set interrupt $((at + 1))" \
+			    "get 1 2 100000"
+			[ "$(of 0 whole) $(of 1 whole) $(of 2 whole)" = "2 2 2" ]
+		done
+	done
+	# What is opened after a loss has to go on where the other one stopped.
+	run -0 replay "$TOLD" "set window 20000" "set lanes 2" "set lose 1" "set lose_at 12" \
+	    "get 1 2 100000" "set changed 1" "get 1 2 100000"
+	[ "$(of 0 whole) $(of 1 whole)" = "2 1" ]
+}
+
 @test "a file that hosts share is cut at boundaries, and has so many writers" {
 	local order
 	for order in 0 1 3; do

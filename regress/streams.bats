@@ -577,6 +577,22 @@ odd_get() { rm -rf there/*; odd "$1"; run slow -v -j 3 "odd:$BULK" there/x; }
 	done
 }
 
+@test "a get takes no byte of a file that has taken the name, with its size and time" {
+	local i
+	for i in 1 2 3; do
+		cp "$BULK" from
+		head -c 134217728 /dev/urandom >new
+		chmod --reference=from new
+		touch -r from new
+		rm -f there/x
+		odd "mv -f $T/new $T/from; exec $(bin sftp-server stock)"
+		run -0 slow -v -j 3 "odd:$T/from" there/x
+		[ ! -e new ]
+		cmp "$BULK" there/x
+		[[ $output = *"has other bytes for a further connection"* ]]
+	done
+}
+
 @test "a further connection that breaks the protocol ends scp with a clear error" {
 	local peer="exec $REGRESS/peers/sftp-peer limits=261120,261120,1019" n
 	odd_get "$peer bad=ids"

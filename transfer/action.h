@@ -76,6 +76,8 @@ enum plan_op {
 	/* Of a large file, on a further lane (wide.h): */
 	PLAN_JOIN,		/* open it there as well */
 	PLAN_SAME,		/* is it the file that is copied? */
+	PLAN_REFER,		/* reads at "off", on the lane of the file, */
+	PLAN_PROBE,		/* and on the further one: the same bytes? */
 	PLAN_PART,		/* close it there */
 
 	/* Of a file that is put and may go over several lanes (landings.h): */
@@ -84,6 +86,7 @@ enum plan_op {
 
 	/* After a lane was lost (loss.h): open it as it stands */
 	PLAN_REOPEN,
+	PLAN_RECALL,		/* reads at "off": is it what has come? */
 
 	/*
 	 * Of what other hosts or lost lanes had a part in (apart.h): what is
@@ -115,6 +118,9 @@ struct plan_action {
 	uint64_t sent;		/* by the clock of the plan; of plan_find() */
 };
 
+/* Bytes that PLAN_REFER, PLAN_PROBE and PLAN_RECALL read, at most */
+#define PLAN_PROBE_LEN	(32 * 1024)
+
 /* A request of a file that is checked */
 static inline int
 plan_is_ask(enum plan_op op)
@@ -134,6 +140,7 @@ struct plan_conf {
 	uint32_t files;		/* most jobs under way: descriptors, memory */
 	uint32_t unit;		/* bytes of one READ or WRITE, at most */
 	uint32_t first_id;
+	uint64_t seed;		/* of the places where files are compared */
 };
 
 #endif /* HAYATE_ACTION_H */

@@ -372,6 +372,9 @@ wanted_type(const struct plan_action *a)
 	case PLAN_OPENDIR:
 		return SSH2_FXP_HANDLE;
 	case PLAN_READ:
+	case PLAN_REFER:
+	case PLAN_PROBE:
+	case PLAN_RECALL:
 		return SSH2_FXP_DATA;
 	case PLAN_READDIR:
 		return SSH2_FXP_NAME;
@@ -494,7 +497,8 @@ take_reply(struct run *t, struct sshbuf *m)
 		    "%u were asked for", len, file->src, a.len);
 	if (is_error && r == 0 && !plan_is_ask(a.op))
 		t->side->fail(t, file, &a, reply.status);
-	if (a.op == PLAN_SAME || a.op == PLAN_JOIN)
+	if (a.op == PLAN_SAME || a.op == PLAN_JOIN ||
+	    a.op == PLAN_REFER || a.op == PLAN_PROBE)
 		note_width(t, a.job, file);
 	count_bytes(t, file, a.op, len);
 	judge_window(t, &a, len);
@@ -708,6 +712,7 @@ copy_start(struct run *t)
 	conf.unit = server_take(t->server, t->finish, conf.put, t->alone,
 	    &t->window[0]);
 	conf.first_id = *server_get_conn(t->server)->msg_id;
+	arc4random_buf(&conf.seed, sizeof(conf.seed));
 	if (t->to_conn != NULL)
 		start_target(t, &conf);
 	if ((t->s = plan_new(&conf)) == NULL)

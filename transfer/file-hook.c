@@ -256,7 +256,12 @@ static void
 forget_all(struct file *file)
 {
 	struct handle *h;
+	struct probe *p;
 
+	while ((p = file->probes) != NULL) {
+		file->probes = p->next;
+		free(p);
+	}
 	forget(&file->handle);
 	forget(&file->to_handle);
 	while ((h = file->handle.next) != NULL) {

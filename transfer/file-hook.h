@@ -51,6 +51,14 @@ struct handle {
 	size_t	 len;
 };
 
+/* What a file has at one place, on one of two links */
+struct probe {
+	struct probe *next;
+	uint64_t off;
+	size_t	 len;
+	u_char	 data[];
+};
+
 struct checking;			/* see check-hook.h */
 struct server;				/* see server-hook.h */
 
@@ -87,6 +95,7 @@ struct file {
 	char	*hidden;		/* name of a landing; NULL: none */
 	unsigned int width;		/* most links that carried it */
 	Attrib	 seen;			/* by PLAN_SEEN; no flags: not yet */
+	struct probe *probes;		/* that wait for the other link */
 	int	 is_noted;		/* in the journal */
 	uint64_t size, moved;		/* bytes */
 	uint64_t skipped;		/* bytes of holes, or there before */

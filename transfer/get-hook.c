@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "log.h"
+#include "misc.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 #include "xmalloc.h"
@@ -39,6 +40,8 @@ extern volatile sig_atomic_t interrupted;
 static void
 get_send(struct run *t, struct file *file, const struct plan_action *a)
 {
+	struct plan_action probe;
+
 	switch (a->op) {
 	case PLAN_STAT:
 		file_send_path(t, a, SSH2_FXP_STAT, file->src, NULL);
@@ -61,6 +64,13 @@ get_send(struct run *t, struct file *file, const struct plan_action *a)
 		break;
 	case PLAN_READ:
 		file_send_read(t, file, a);
+		break;
+	case PLAN_REFER:
+	case PLAN_PROBE:
+	case PLAN_RECALL:
+		probe = *a;
+		probe.len = PLAN_PROBE_LEN;
+		file_send_read(t, file, &probe);
 		break;
 	default:
 		file_send_handle(t, a, file_on(file, a->lane),
@@ -239,6 +249,17 @@ take_names(struct run *t, struct file *file, struct reply *reply)
 	return count == 0 ? PLAN_EOF : PLAN_OK;
 }
 
+/* Returns 1 if mode and owner are the same, as far as both are told. */
+static int
+has_same_owner(const Attrib *a, const Attrib *b)
+{
+	u_int both = a->flags & b->flags;
+
+	return ((both & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    a->perm == b->perm) && ((both & SSH2_FILEXFER_ATTR_UIDGID) == 0 ||
+	    (a->uid == b->uid && a->gid == b->gid));
+}
+
 /*
  * The reply to PLAN_SAME. A file that has taken the place of the first is not
  * the one that is read. Without another link that has it the copy fails.
@@ -250,13 +271,90 @@ take_same(struct run *t, struct file *file, const struct plan_action *a,
 	Attrib now;
 
 	file_attrs(t, reply, &now);
-	if (file_is_same(&now, &file->a))
+	if (file_is_same(&now, &file->a) && has_same_owner(&now, &file->a))
 		return PLAN_OK;
 	if (a->lane != plan_lane(a->job) || plan_is_looked_at(a->job)) {
 		verbose("\"%s\" is another file for connection %u, which is "
 		    "not used", file->src, a->lane + 1);
 		return PLAN_FAILED;
 	}
+	SAY(file, "remote \"%s\" is another file since a connection was lost",
+	    file->src);
+	file->failed = 1;
+	return PLAN_FAILED;
+}
+
+static void
+take_probe_data(struct run *t, const struct plan_action *a,
+    struct reply *reply, const u_char **p, size_t *n)
+{
+	struct plan_action probe = *a;
+
+	probe.len = PLAN_PROBE_LEN;
+	file_data(t, &probe, reply, p, n);
+}
+
+/* The reply to PLAN_REFER or PLAN_PROBE: the second one is compared. */
+static enum plan_result
+take_probe(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
+{
+	struct probe **place = &file->probes, *other;
+	const u_char *p;
+	size_t n;
+	int same;
+
+	take_probe_data(t, a, reply, &p, &n);
+	while (*place != NULL && (*place)->off != a->off)
+		place = &(*place)->next;
+	if ((other = *place) == NULL) {
+		*place = other = xcalloc(1, sizeof(*other) + n);
+		other->off = a->off;
+		other->len = n;
+		memcpy(other->data, p, n);
+		return PLAN_OK;
+	}
+	*place = other->next;
+	n = MINIMUM(n, other->len);
+	same = n > 0 && memcmp(p, other->data, n) == 0;
+	free(other);
+	if (same)
+		return PLAN_OK;
+	verbose("\"%s\" has other bytes for a further connection, which is not "
+	    "used", file->src);
+	return PLAN_FAILED;
+}
+
+/* Reads of what was got. Returns -1 if it cannot be read. */
+static ssize_t
+read_back(const struct file *file, void *p, size_t len, off_t off)
+{
+	int fd = open(file->dst, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct stat sb;
+	ssize_t n = -1;
+
+	if (fd != -1 && fstat(fd, &sb) == 0 && S_ISREG(sb.st_mode) &&
+	    sb.st_ino == file->ino && sb.st_dev == file->dev)
+		n = pread(fd, p, len, off);
+	if (fd != -1)
+		close(fd);
+	return n;
+}
+
+/* The reply to PLAN_RECALL: what has come is a part of it. */
+static enum plan_result
+take_recall(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
+{
+	u_char ours[PLAN_PROBE_LEN];
+	const u_char *p;
+	size_t n;
+	ssize_t len;
+
+	take_probe_data(t, a, reply, &p, &n);
+	len = read_back(file, ours, n, a->off);
+	if (len == -1 || (len > 0 && memcmp(p, ours, len) == 0))
+		return PLAN_OK;
 	SAY(file, "remote \"%s\" is another file since a connection was lost",
 	    file->src);
 	file->failed = 1;
@@ -273,6 +371,10 @@ get_reply(struct run *t, struct file *file, const struct plan_action *a,
 		return take_names(t, file, reply);
 	if (a->op == PLAN_SAME)
 		return take_same(t, file, a, reply);
+	if (a->op == PLAN_REFER || a->op == PLAN_PROBE)
+		return take_probe(t, file, a, reply);
+	if (a->op == PLAN_RECALL)
+		return take_recall(t, file, a, reply);
 	if (a->op == PLAN_STAT)
 		follow(t, file, a->job, reply);
 	if (a->op == PLAN_OPEN || a->op == PLAN_OPENDIR ||
@@ -293,7 +395,7 @@ get_fail(struct run *t, struct file *file, const struct plan_action *a,
 
 	/* The file goes over fewer links. */
 	if (a->op == PLAN_JOIN || a->op == PLAN_PART ||
-	    (a->op == PLAN_SAME && a->lane != plan_lane(a->job)))
+	    a->op == PLAN_REFER || a->op == PLAN_PROBE || (a->op == PLAN_SAME && a->lane != plan_lane(a->job)))
 		return;
 	file->failed |= a->op != PLAN_CLOSE || plan_kind(a->job) == PLAN_FILE;
 	if (a->op == PLAN_CLOSE)

@@ -71,8 +71,10 @@ struct job {
 	int	 renews;		/* PLAN_RENEW is to come */
 	int	 over;			/* see plan_over() */
 	int	 has_tried_new;		/* PLAN_OPEN_NEW, without a landing */
-	enum { HAS_HANDLE, LOST_HANDLE, REOPENING, NO_HANDLE } loss;
+	enum { HAS_HANDLE, LOST_HANDLE, REOPENING, IS_UNSURE,
+	    NO_HANDLE } loss;		/* unsure: the handle is looked at */
 	enum plan_op then;		/* behind PLAN_REOPEN; 0: data */
+	uint64_t recall_off;		/* of PLAN_RECALL */
 	int	 is_drained, is_settled; /* no data is away; nor will be */
 
 	/* of a file that is put over several lanes */
@@ -157,6 +159,9 @@ struct lane {
 	struct job *guest;		/* of another lane; NULL: none */
 	enum guest { GUEST_JOINS, GUEST_IS_READY, GUEST_PARTS } guest_is;
 	enum plan_op guest_step;	/* to be sent; 0: none */
+	uint64_t probe_off;		/* where the guest is compared */
+	unsigned int probes;		/* replies that are due then */
+	int	 differs;		/* one of them says so */
 };
 
 /* What the server does with PLAN_CLEAR */

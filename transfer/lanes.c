@@ -321,3 +321,12 @@ lanes_most(const struct plan *s, const struct job *j, unsigned int lane)
 
 	return is_bounded(s) ? min_u64(most, s->lane[lane].most) : most;
 }
+
+uint64_t
+lanes_random(struct plan *s, uint64_t n)
+{
+	uint64_t *x = &s->conf.seed;
+
+	*x = *x * 6364136223846793005U + 1442695040888963407U;
+	return n == 0 ? 0 : (*x >> 16) % n;
+}

@@ -86,4 +86,7 @@ uint64_t lanes_share(const struct plan *);
 uint64_t lanes_most(const struct plan *, const struct job *,
     unsigned int lane);
 
+/* A number below "n", or 0: where files are compared */
+uint64_t lanes_random(struct plan *, uint64_t n);
+
 #endif /* HAYATE_LANES_H */

@@ -12,6 +12,7 @@
 #include "job.h"
 #include "lanes.h"
 #include "loss.h"
+#include "minmax.h"
 #include "ranges.h"
 #include "steps.h"
 #include "wide.h"
@@ -85,7 +86,8 @@ promote(struct plan *s, struct job *j, unsigned int lane)
 
 	wide_forget(s, lane);
 	j->is_open = is_ready;
-	j->loss = is_ready ? HAS_HANDLE : REOPENING;
+	j->loss = is_ready ? HAS_HANDLE : op == PLAN_SAME ? IS_UNSURE :
+	    REOPENING;
 	if (op != 0)
 		step(s, j, op);
 }
@@ -95,6 +97,7 @@ find_home(struct plan *s, struct job *j)
 {
 	unsigned int lane = new_home(s, j);
 
+	wide_look_again(s, j);
 	j->is_open = 0;
 	j->then = 0;
 	j->loss = lane == PLAN_LANES ? NO_HANDLE : LOST_HANDLE;
@@ -175,7 +178,9 @@ int
 loss_precedes(struct plan *s, struct job *j)
 {
 	if (j->loss == HAS_HANDLE || j->step == PLAN_REOPEN ||
-	    j->step == PLAN_SAME || !j->is_drained)
+	    j->step == PLAN_SAME || j->step == PLAN_RECALL || !j->is_drained)
+		return 0;
+	if (j->loss == IS_UNSURE && j->step == PLAN_CLOSE)
 		return 0;
 	if (j->loss == NO_HANDLE || j->step == PLAN_CLOSE) {
 		steps_closed(s, j);
@@ -219,9 +224,15 @@ int
 loss_reply(struct plan *s, struct job *j, enum plan_op op,
     enum plan_result result)
 {
-	if (op != PLAN_SAME && result == PLAN_OK)
+	uint64_t come = s->conf.put ? 0 : ranges_frontier(&j->ranges);
+
+	if (op != PLAN_SAME && op != PLAN_RECALL && result == PLAN_OK)
 		step(s, j, PLAN_SAME);
-	else if (op == PLAN_SAME || result == PLAN_OK) {
+	else if (op == PLAN_SAME && result == PLAN_OK && come > 0) {
+		j->recall_off = lanes_random(s,
+		    come - min_u64(come, PLAN_PROBE_LEN));
+		step(s, j, PLAN_RECALL);
+	} else if (op == PLAN_SAME || op == PLAN_RECALL) {
 		j->failed |= result != PLAN_OK && !s->conf.put;
 		if (result == PLAN_OK || !s->conf.put)
 			opened(s, j);

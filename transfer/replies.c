@@ -273,6 +273,20 @@ reply_guest(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 		steps_closed(s, j);
 }
 
+/* The file was read at one place, on one of the two lanes. */
+static int
+reply_probe(struct plan *s, struct plan_req **place, enum plan_result result)
+{
+	struct job *j = (*place)->job;
+	uint64_t off = (*place)->off;
+
+	lanes_retire(s, place);
+	wide_probed(s, j, off, result);
+	if (!j->is_drained)
+		steps_go_on(s, j);
+	return 0;
+}
+
 /* If it failed, PLAN_TRUNCATE comes. */
 static void
 reply_cut(struct plan *s, struct job *j, enum plan_result result)
@@ -433,12 +447,14 @@ replies_take(struct plan *s, uint32_t id, enum plan_result result,
 		return checks_reply(s, place, result, len);
 	lane = (*place)->lane;
 	ask = (*place)->ask;
+	if (op == PLAN_REFER || op == PLAN_PROBE)
+		return reply_probe(s, place, result);
 	lanes_retire(s, place);
 	if (op == PLAN_SAME && lane == j->lane && j->is_looked_at) {
 		reply_look(s, j, result);
 		return j->again;
 	}
-	if (op == PLAN_REOPEN || (lane == j->lane && (op == PLAN_JOIN ||
+	if (op == PLAN_REOPEN || op == PLAN_RECALL || (lane == j->lane && (op == PLAN_JOIN ||
 	    op == PLAN_SAME)))
 		return loss_reply(s, j, op, result);
 	else if (op == PLAN_JOIN || op == PLAN_SAME || op == PLAN_PART)

@@ -51,7 +51,7 @@ must_reopen(struct plan *s, struct job *j)
 		j->loss = REOPENING;
 		step(s, j, PLAN_REOPEN);
 	}
-	return j->loss == REOPENING;
+	return j->loss == REOPENING || j->loss == IS_UNSURE;
 }
 
 /* The last reply to what was read back has come. */
@@ -242,6 +242,8 @@ steps_size(const struct job *j)
 		return j->ask_off;
 	if (j->step == PLAN_CUT)
 		return j->ranges.cursor;
+	if (j->step == PLAN_RECALL)
+		return j->recall_off;
 	return j->step == PLAN_TRUNCATE || j->step == PLAN_SIZE ||
 	    j->step == PLAN_SAME ?
 	    ranges_frontier(&j->ranges) : 0;

@@ -49,7 +49,7 @@ unsigned int steps_lane(const struct job *);
 void	steps_set_old(struct job *, uint64_t size);
 void	steps_go_home(struct job *);
 
-/* The size that the step sets, of a file */
+/* The size that the step sets, of a file, or where it reads */
 uint64_t steps_size(const struct job *);
 
 /*

@@ -10,6 +10,7 @@
 #include "job.h"
 #include "landing.h"
 #include "lanes.h"
+#include "minmax.h"
 #include "ranges.h"
 #include "wide.h"
 #include "width.h"
@@ -75,6 +76,13 @@ wide_begin(struct plan *s, struct plan_action *a)
 	return 0;
 }
 
+static void
+set_step(struct plan *s, struct lane *l, enum plan_op op)
+{
+	s->guest_steps += (op != 0) - (l->guest_step != 0);
+	l->guest_step = op;
+}
+
 int
 wide_step(struct plan *s, struct plan_action *a)
 {
@@ -84,20 +92,14 @@ wide_step(struct plan *s, struct plan_action *a)
 
 	for (i = 0; s->guest_steps > 0 && i < s->lanes; i++) {
 		l = &s->lane[i];
-		if ((op = l->guest_step) == 0)
+		if ((op = l->guest_step) == 0 ||
+		    (op == PLAN_REFER && !l->guest->is_open))
 			continue;
-		l->guest_step = 0;
-		s->guest_steps--;
-		return lanes_request(s, l->guest, i, op, 0, 0, a);
+		set_step(s, l, op == PLAN_REFER ? PLAN_PROBE : 0);
+		return lanes_request(s, l->guest, op == PLAN_REFER ?
+		    l->guest->lane : i, op, l->probe_off, 0, a);
 	}
 	return 0;
-}
-
-static void
-set_step(struct plan *s, struct lane *l, enum plan_op op)
-{
-	s->guest_steps += (op != 0) - (l->guest_step != 0);
-	l->guest_step = op;
 }
 
 struct job *
@@ -113,6 +115,7 @@ static void
 part(struct plan *s, struct lane *l)
 {
 	l->guest_is = GUEST_PARTS;
+	l->probes = 0;
 	set_step(s, l, PLAN_PART);
 }
 
@@ -138,9 +141,60 @@ wide_forget(struct plan *s, unsigned int lane)
 	if (l->guest == NULL)
 		return;
 	set_step(s, l, 0);
+	l->probes = 0;
 	l->guest->guests--;
 	lanes_count_kept(s, l->guest);
 	l->guest = NULL;
+}
+
+/*
+ * A file that took the place of another one by its name may have its size and
+ * time. So both are read at one place.
+ */
+static void
+probe(struct plan *s, struct lane *l)
+{
+	uint64_t size = l->guest->size;
+
+	l->probe_off = lanes_random(s, size - min_u64(size, PLAN_PROBE_LEN));
+	l->probes = 2;
+	l->differs = 0;
+	set_step(s, l, PLAN_REFER);
+}
+
+void
+wide_look_again(struct plan *s, struct job *j)
+{
+	struct lane *l;
+
+	for (l = s->lane; l < s->lane + s->lanes; l++) {
+		if (l->guest == j && l->probes > 0) {
+			l->probes = 0;
+			set_step(s, l, PLAN_SAME);
+		}
+	}
+}
+
+void
+wide_probed(struct plan *s, struct job *j, uint64_t off,
+    enum plan_result result)
+{
+	struct lane *l = s->lane;
+
+	while (l < s->lane + s->lanes && (l->guest != j || l->probes == 0 ||
+	    l->probe_off != off))
+		l++;
+	if (l == s->lane + s->lanes)
+		return;
+	l->differs |= result != PLAN_OK;
+	if (--l->probes > 0)
+		return;
+	if (!l->differs && !has_all(s, j)) {
+		l->guest_is = GUEST_IS_READY;
+		return;
+	}
+	j->barred |= 1U << (l - s->lane);
+	part(s, l);
 }
 
 void
@@ -151,6 +205,8 @@ wide_reply(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 
 	if (op == PLAN_JOIN && result == PLAN_OK && !s->conf.put)
 		set_step(s, l, PLAN_SAME);
+	else if (op == PLAN_SAME && result == PLAN_OK && !has_all(s, j))
+		probe(s, l);
 	else if (op != PLAN_PART && result == PLAN_OK && !has_all(s, j))
 		l->guest_is = GUEST_IS_READY;
 	else {

@@ -36,6 +36,8 @@
  *                   apart
  *       round_us N  microseconds of a round trip; 0: lanes share a connection
  *       other N     another file stands under the name on lane N; 0: on none
+ *       mixed N     likewise, of the same size and time
+ *       changed 0|1 what is opened after a loss has other bytes
  *       bad N       a READ of the byte N - 1 fails
  *       disk N      the byte N - 1 of a file that is got cannot be written
  *       asks N      each file is checked: before and after its copy the caller
@@ -81,7 +83,8 @@ static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "truncate", "size", "attrs", "sync", "close", "setstat", "look", "see",
     "hash", "shorten", "dress", "find", "take", "sweep", "open_back", "back",
     "close_back", "stat_to", "open_to", "empty", "close_to", "join", "same",
-    "part", "open_new", "landing", "reopen", "seen", "renew" };
+    "refer", "probe", "part", "open_new", "landing", "reopen", "recall",
+    "seen", "renew" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -133,7 +136,7 @@ static struct {
 	uint64_t apart, blind, align, ours, aged, unseen, shut;
 	uint64_t widen, lose, lose_at, lose2, lose2_at;
 	uint64_t slow, slow_by, slow_each, round_us;
-	uint64_t other, bad, disk;
+	uint64_t other, mixed, changed, bad, disk;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
 
@@ -205,6 +208,10 @@ fails(const struct plan_action *a)
 		r.renewed++;
 	if (a->op == PLAN_SAME || a->op == PLAN_SEEN)
 		return set.other != 0 && a->lane == set.other;
+	if (a->op == PLAN_PROBE)
+		return set.mixed != 0 && a->lane == set.mixed;
+	if (a->op == PLAN_RECALL)
+		return set.changed != 0;
 	if (a->op == PLAN_READ && set.bad > a->off &&
 	    set.bad <= a->off + a->len)
 		return 1;
@@ -987,6 +994,7 @@ setting(const char *key)
 	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
 	    { "slow_by", &set.slow_by }, { "slow_each", &set.slow_each },
 	    { "round_us", &set.round_us }, { "other", &set.other },
+	    { "mixed", &set.mixed }, { "changed", &set.changed },
 	    { "bad", &set.bad }, { "disk", &set.disk },
 	    { "clear", &set.clear }, { "odd", &set.odd },
 	    { "known", &set.known },

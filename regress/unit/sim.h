@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SIM_OPS		40
+#define SIM_OPS		48
 #define SIM_LINKS	32
 #define SIM_REQUESTS	20000		/* that wait at once */
 #define SIM_BODY	160		/* bytes of what the driver keeps */
