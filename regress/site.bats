@@ -487,6 +487,11 @@ an_sshd() {
 	DATED="31 days ago" run -2 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	[[ $output = *"(31 days old): newer fixes are not in it"* ]]
 	MENDED=10.6p2 run -3 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
+	# newer than all that were tried
+	run -0 status_of "OpenSSH_10.7p1 untested Hayate_0.2, x"
+	[[ $output = *"no fix of the list is missing"* ]]
+	MENDED=10.8p1 run -2 status_of "OpenSSH_10.7p1 git-0ef0f5a83 Hayate_0.2, x"
+	[[ $output = *"cannot tell which of these git-0ef0f5a83 has"*"10.8p1  CVE-1-2"* ]]
 	run -2 status_of "OpenSSH_9.9p1 released Hayate_0.1, x"
 	[[ $output = *"is no release that the list knows"* ]]
 	# Fixes of upstream that the program names beyond its release
