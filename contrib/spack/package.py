@@ -3,7 +3,8 @@
 #
 # Hayate for Spack: the client, and with +server an sshd for administrators. Put
 # this file into packages/hayate/ of a repository of your own, as Spack makes one,
-# and the tarball of "make dist" into the current directory:
+# and the tarball of "make dist" into the current directory, as hayate-0.2.tar.gz where
+# its name has the commit as well:
 #
 #     spack install --no-checksum hayate
 #
