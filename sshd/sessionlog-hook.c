@@ -191,12 +191,13 @@ tell(struct ssh *ssh)
 {
 	struct figures f = waits_read(ssh);
 	const uint64_t *n = f.n;
+	const char *cipher = authonly_cipher_in_force();
 	u_int64_t in, out;
 
 	pipeline_get_bytes(ssh, &in, &out);
 	shared->sent = out;
 	shared->received = in;
-	strlcpy(shared->cipher, authonly_cipher_in_force(),
+	strlcpy(shared->cipher, cipher == NULL ? "" : cipher,
 	    sizeof(shared->cipher));
 	shared->is_clear = authonly_mode_in_force() != NULL;
 	shared->rtt_us = n[FIGURE_SAMPLES] == 0 ? 0 :
