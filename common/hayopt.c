@@ -64,6 +64,7 @@ enum kind {
 	/* Keywords of other builds of OpenSSH, if upstream lacks them */
 	FOREIGN,		/* any value, without effect */
 	FOREIGN_LOUD,		/* likewise, and an error is logged */
+	FOREIGN_LOST,		/* likewise in sshd, unless it is no */
 	FOREIGN_YES,		/* only yes, which is the fixed behaviour */
 	FOREIGN_NAME,		/* upstream has another name for it */
 	FOREIGN_STOP		/* any value: the process ends */
@@ -137,7 +138,7 @@ static const struct keyword {
 	 * whom it is meant to keep out, it is obeyed, or it is an error.
 	 */
 #define KEYEX	"keys are not exchanged by GSSAPI"
-	{ "GSSAPIKeyExchange", B, FOREIGN, NONE, 0, 0, 0, KEYEX },
+	{ "GSSAPIKeyExchange", B, FOREIGN_LOST, NONE, 0, 0, 0, KEYEX },
 	{ "GSSAPIKexAlgorithms", B, FOREIGN, NONE, 0, 0, 0, KEYEX },
 	{ "GSSAPIRenewalForcesRekey", C, FOREIGN, NONE, 0, 0, 0, KEYEX },
 	{ "GSSAPIStoreCredentialsOnRekey", S, FOREIGN, NONE, 0, 0, 0, KEYEX },
@@ -576,6 +577,7 @@ describe_values(const struct keyword *k, char *buf, size_t len)
 	case RETIRED:
 	case FOREIGN:
 	case FOREIGN_LOUD:
+	case FOREIGN_LOST:
 	case FOREIGN_STOP:
 		snprintf(buf, len, "one value is expected");
 		break;
@@ -715,8 +717,9 @@ hayopt_read_line(int side, enum hayopt_layer layer, const char *keyword,
 		return HAYOPT_TAKEN;
 	noted[k - keywords] = 1;
 	snprintf(msg, msglen, "%s ignored: %s", k->name, k->note);
-	return k->kind == REFUSED_FLAG || k->kind == FOREIGN_LOUD ?
-	    HAYOPT_REFUSED : HAYOPT_TAKEN;
+	return k->kind == REFUSED_FLAG || k->kind == FOREIGN_LOUD ||
+	    (k->kind == FOREIGN_LOST && side == S &&
+	    strcasecmp(av[0], "no") != 0) ? HAYOPT_REFUSED : HAYOPT_TAKEN;
 }
 
 static void

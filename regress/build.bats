@@ -468,12 +468,14 @@ switches() {
 	pristine
 	run -0 ./configure -q --with-openssh="$orig" --enable-unpatched-upstream
 	[[ $output = *"without: "*tcp-wrappers* ]]
+	[[ $output = *"without: "*", GSSAPI key exchange (Debian's package has it)"* ]]
 	run ! grep tcp-wrappers build/options
 	run ! ./configure -q --with-openssh="$orig" --enable-unpatched-upstream --with-tcp-wrappers
 	[[ $output = *"knows no --with-tcp-wrappers"* ]]
 	[ -f /usr/include/tcpd.h ] || skip "no libwrap0-dev"
 	run -0 ./configure -q --with-openssh="$BUILD/upstream"
 	[[ $output = *"  with: "*tcp-wrappers*"without:"* ]]
+	[[ $output != *"GSSAPI key exchange"* ]]
 }
 
 @test "configure refuses --without-openssl at once, and says what to do" {

@@ -142,3 +142,77 @@ applies() {
 	diff <(awk '$1 == "tried" { print $3 }' "$TOP/UPSTREAM" | sort) \
 	    <(sed -n 's/^release //p' "$patches/reviewed" | sort)
 }
+
+### What a peer reaches before login
+
+# linked: upstream's files in ssh and in the programs of sshd
+linked() {
+	sed -e ':a' -e '/\\$/{N; s/\\\n//; ta' -e '}' "$BUILD/upstream/Makefile.in" |
+	    sed -nE 's/^(LIBOPENSSH_OBJS|LIBSSH_OBJS|SSHOBJS|SSHDOBJS|SSHD_SESSION_OBJS|SSHD_AUTH_OBJS)=//p' |
+	    tr -s '[:blank:]' '\n' | sed -n 's/\.o$/.c/p' | sort -u
+}
+
+# Of these files a peer reaches nothing before login: there are no channels, no
+# session and no loop yet, and a control socket is the user's own.
+AFTER='channels.c clientloop.c serverloop.c session.c mux.c sftp-server.c'
+# Of the others, what comes behind the login (245, 246, monitor_hook), and what reads
+# the words of the user (310, 312, reread_fopen)
+NOT_REACHED='245 246 310 312 reread_fopen() monitor_hook_reinit() monitor_hook_postauth()'
+
+is_before() { [[ " $(linked | tr '\n' ' ') " = *" $1 "* && " $AFTER " != *" $1 "* ]]; }
+
+# reached PATCHES OVERLAY: the numbers of patches and the functions of ours, one a line
+reached() {
+	local p f objects flags flag
+	for p in "$1"/*.patch; do
+		for f in $(sed -n 's|^+++ b/\([^	 ]*\).*|\1|p' "$p"); do
+			! is_before "$f" || basename "${p%%-*}"
+		done
+	done
+	sed -e ':a' -e '/\\$/{N; s/\\\n//; ta' -e '}' "$2" |
+	    sed -nE 's/^([a-z0-9 .-]+\.o): CPPFLAGS \+= (.*-D[A-Za-z].*)/\1:\2/p' >redirected
+	while IFS=: read -r objects flags; do
+		for f in $objects; do
+			is_before "${f%.o}.c" || continue
+			for flag in $flags; do
+				case $flag in
+				-D*=stock_*|-D*=*_portable) flag=${flag#-D} flag=${flag%=*} ;;
+				-D*=[a-z]*) flag=${flag#*=} ;;
+				*) continue ;;
+				esac
+				echo "$flag()"
+			done
+		done
+	done <redirected
+	sed -n 's/^HAYATE_REPLACED = //p' "$TOP/modules.mk" | tr ' ' '\n'
+}
+
+# unnamed PATCHES OVERLAY: what of it SECURITY.md does not name, and what that names
+# and is not reached
+unnamed() {
+	awk '/^## / { on = /What a peer reaches before login/ } on' "$TOP/SECURITY.md" |
+	    grep '^|' | grep -oE '\b[1-4][0-9][0-9]\b|`[a-z0-9_]+\(\)`|`(sshbuf|cleanup)\.c`' | tr -d '`' | sort -u >named
+	reached "$@" | grep -vxF -f <(tr ' ' '\n' <<<"$NOT_REACHED") | sort -u | comm -3 - named
+}
+
+@test "SECURITY names each patch and each function that a peer reaches before login" {
+	run -0 unnamed "$patches" "$TOP/build-aux/overlay.mk"
+	echo "$output"
+	[ -z "$output" ]
+	[ "$(wc -l <named)" -ge 25 ]
+	grep -qx 255 named
+	grep -qx 'pieces_cipher()' named
+	# A new patch or function is one that has to be named.
+	cp -r "$patches" more
+	sed 's/^+++ b.auth2.c/+++ b\/monitor.c/' more/255-*.patch >more/256-monitor.patch
+	cat "$TOP/build-aux/overlay.mk" - >overlay <<-'END'
+	cipher.o mac.o: CPPFLAGS += -Dfoo=ours_foo \
+		-Dbar=stock_bar
+	sftp.o: CPPFLAGS += -Dquux=not_ours
+	END
+	run -0 unnamed more overlay
+	[ "$(tr -d '\t' <<<"$output" | sort | xargs)" = "256 bar() ours_foo()" ]
+	rm more/255-*.patch
+	run -0 unnamed more overlay
+	[[ $output = *255* ]]
+}

@@ -101,8 +101,8 @@ show_one(struct run *t)
 	const struct job *j = plan_oldest(t->s);
 	const struct file *file = j != NULL ? plan_own(j) : NULL;
 
-	if (!showprogress || t->meter_ended || file == NULL || !file->has_data ||
-	    (!t->side->is_put && file->size == 0))
+	if (!showprogress || t->meter_ended || file == NULL ||
+	    !file->has_data || (!t->side->is_put && file->size == 0))
 		return;
 	t->shown = (off_t)t->count.bytes;
 	if (t->meter_name == NULL) {
