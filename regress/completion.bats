@@ -77,8 +77,8 @@ alone() { completed /nonexistent "$@"; }
 
 # long_options PROGRAM: as it names them itself, with their argument
 long_options() {
-	"$(bin "$1")" --no-such-option 2>&1 |
-	    sed -n 's/^long options: \(.*\);.*/\1/p' | grep -o '\[[^]]*\]' | tr -d '[]'
+	"$(bin "$1")" --no-such-option 2>&1 | tr -s ' \n' '  ' |
+	    sed -n 's/.*long options: \(.*\) The others.*/\1/p' | grep -o '\[[^]]*\]' | tr -d '[]'
 }
 
 @test "each long option of scp and sftp is completed, and no other" {

@@ -310,10 +310,11 @@ usage_of() {
 	for program in scp sftp; do
 		run -1 "$(bin $program)" --nonsense a h:b
 		[[ $output = *"unknown option --nonsense"* ]]
-		[[ $output = *": $(usage_of $program);"* ]]
+		[[ $(tr -s ' \n' '  ' <<<"$output") = *"long options: $(usage_of $program) The others are in $program(1)."* ]]
+		run ! grep -E '.{81}' <<<"$output"
 		run -1 "$(bin $program)" --resum a h:b
 		run -1 "$(bin $program)" --resume=yes a h:b
-		[[ $output = *"--resume has no argument"* ]]
+		[ "$output" = "$program: option --resume has no argument" ]
 		run -1 "$(bin $program)" -v -i --nonsense --nonsense2 a h:b
 		[[ $output = *"unknown option --nonsense2"* ]]
 	done
@@ -327,7 +328,7 @@ usage_of() {
 }
 
 @test "the usage of scp and sftp names our options, and --help explains them" {
-	local program line
+	local program line said
 	for program in scp sftp; do
 		# as upstream gives them to getopt
 		line=$(sed -n 's/^	    "\(12[0-9]*6[^"]*:\)")) != -1) {$/\1/p' \
@@ -337,8 +338,13 @@ usage_of() {
 		for line in "" -Z "-qZ a h:b" -v; do
 			# shellcheck disable=SC2086 # words
 			run -1 "$(bin $program)" $line
-			grep -xF "usage: $program [-j N] $(usage_of $program) [--help], and:" <<<"$output"
-			grep '^usage: [^ ]* \[-[34]' <<<"$output"
+			# one text, and no line is longer than a terminal
+			[ "$(grep -c '^usage: ' <<<"$output")" = 1 ]
+			said=$(tr -d '\r' <<<"$output" | tr -s ' \n' '  ')
+			[[ $line != -Z || $said = *"unknown option -- Z "* ]]
+			run ! grep -E '.{81}' <<<"$output"
+			grep -E "usage: $program \[-j N\] .* \[--help\] \[-[34].* (source ... target|destination) " <<<"$said"
+			[[ $said = *" $(usage_of $program) [--help] ["* ]]
 		done
 		run -0 --separate-stderr "$(bin $program)" -q --help a
 		[ -z "$stderr" ]

@@ -40,17 +40,31 @@ static void refuse(const char *, ...)
 static void
 refuse(const char *why, ...)
 {
-	char usage[256];
 	va_list args;
 
-	longopt_usage(of, usage, sizeof(usage));
 	fprintf(stderr, "%s: ", __progname);
 	va_start(args, why);
 	vfprintf(stderr, why, args);
 	va_end(args);
-	fprintf(stderr, "\nlong options: %s; the others are in %s(1)\n", usage,
-	    __progname);
+	fprintf(stderr, "\n");
 	exit(1);
+}
+
+/* Writes "[a] [b]" behind "first", in lines of at most 79 columns. */
+static void
+put_words(const char *first, const char *words)
+{
+	int indent = (int)strlen(first), at = indent, len;
+
+	fputs(first, stderr);
+	for (; *words != '\0'; words += len + (words[len] == ' ')) {
+		len = (int)strcspn(words, "]");
+		len += (int)strcspn(words + len, " ");
+		if (at > indent && at + 1 + len > 79)
+			at = fprintf(stderr, "\n%*s", indent, "") - 1;
+		at += fprintf(stderr, "%s%.*s", at > indent ? " " : "", len,
+		    words);
+	}
 }
 
 static int
@@ -59,9 +73,15 @@ take(int argc, char **argv, const char *letters)
 	char why[256];
 
 	argc = longopt_take(&taken, of, argc, argv, letters, why, sizeof(why));
-	if (argc == -1)
+	if (argc != -1)
+		return argc;
+	if (strncmp(why, "unknown", strlen("unknown")) != 0)
 		refuse("%s", why);
-	return argc;
+	fprintf(stderr, "%s: %s\n", __progname, why);
+	longopt_usage(of, why, sizeof(why));
+	put_words("long options: ", why);
+	fprintf(stderr, "\nThe others are in %s(1).\n", __progname);
+	exit(1);
 }
 
 static void
@@ -90,17 +110,47 @@ help(char **argv)
 	return 1;
 }
 
-/* "few": there are too few words. */
+static FILE *held;		/* what upstream says */
+static int shown;		/* standard error */
+
+static void
+put_usage(void)
+{
+	char line[256], first[64], text[256] = "[-j N] ";
+	size_t at = strlen(text);
+	int indent = 0;
+
+	fflush(stderr);
+	if (dup2(shown, STDERR_FILENO) == -1)
+		return;
+	rewind(held);
+	while (fgets(line, sizeof(line), held) != NULL) {
+		if (indent == 0 && strncmp(line, "usage: ", 7) == 0) {
+			longopt_usage(of, text + at, sizeof(text) - at - 9);
+			strlcat(text, " [--help]", sizeof(text));
+			snprintf(first, sizeof(first), "usage: %s ",
+			    __progname);
+			put_words(first, text);
+			indent = (int)strlen(first);
+			at = 7 + strcspn(line + 7, " ");
+			fprintf(stderr, "\n%*s%s", indent, "",
+			    line + at + (line[at] == ' '));
+		} else
+			fprintf(stderr, "%*s%s", indent, "",
+			    line + (indent == 0 ? 0 : strspn(line, " ")));
+	}
+}
+
+/* "few": there are too few words. Upstream shows its usage, and ours is in it. */
 static void
 precede_usage(int few)
 {
-	char text[256];
-
 	if (!few && !taken.unknown)
 		return;
-	longopt_usage(of, text, sizeof(text));
-	fprintf(stderr, "usage: %s [-j N] %s [--help], and:\n", __progname,
-	    text);
+	if ((held = tmpfile()) == NULL || (shown = dup(STDERR_FILENO)) == -1 ||
+	    atexit(put_usage) != 0 ||
+	    dup2(fileno(held), STDERR_FILENO) == -1)
+		return;
 }
 
 /* The words are "source ... target". One side has to be remote, not both. */
