@@ -73,8 +73,11 @@ decides() {
 }
 
 @test "a time that is believed completes a file, but not one of another size" {
-	decides 'same_time=1 hashes=1 source=100 target=100' 'done=100'
 	decides 'same_time=1 source=100 target=100' 'done=100'
+	# where there are hashes, they decide
+	decides 'same_time=1 hashes=1 source=100 target=100' 'hash=0+100 done=100'
+	decides 'same_time=1 hashes=1 source=100 target=100 differs=0' \
+	    'hash=0+100 copy=0'
 	decides 'same_time=1 hashes=1 source=100 target=99' 'hash=0+99 copy=99'
 	decides 'same_time=1 source=100 target=101' 'read=0+100 done=100'
 }
@@ -139,7 +142,10 @@ asks() {
 	local s="resume=1 old=1 hashes=1 preserve=1 source=100"
 	asks "$s" "target copy=0 source end nothing=0"
 	asks "$s target=40" "target source hash=0+40 copy=40 source end hashes=40"
-	asks "$s target=100 stime=50 ttime=50 now=60" "target complete time=100"
+	asks "$s target=100 stime=50 ttime=50 now=60" \
+	    "target source hash=0+100 complete hashes=100"
+	asks "$s target=100 stime=50 ttime=50 now=60 hashes=0" \
+	    "target complete time=100"
 	asks "$s target=100 stime=50 ttime=51 now=60" \
 	    "target source hash=0+100 complete hashes=100"
 	asks "$s target=100 stime=50 ttime=50 now=52" \

@@ -55,8 +55,8 @@ compare(struct judge *x, enum judge_state state, int same_time)
 	    .hashes = x->has_hashes };
 
 	x->state = state;
-	x->how = same_time && x->source.size == x->target.size ? JUDGE_TIME :
-	    JUDGE_NOTHING;
+	x->how = same_time && !x->has_hashes &&
+	    x->source.size == x->target.size ? JUDGE_TIME : JUDGE_NOTHING;
 	verify_begin(&x->verify, &conf);
 }
 
@@ -89,8 +89,8 @@ look(struct judge *x, struct judge_action *a)
 		a->op = JUDGE_SOURCE;
 	else if (x->conf.resume && x->source.is_there && !x->knows_target)
 		a->op = JUDGE_TARGET;
-	else if (x->is_old && x->target.is_there && !(has_set_time(x) &&
-	    x->target.size == x->source.size))
+	else if (x->is_old && x->target.is_there && (x->has_hashes ||
+	    !has_set_time(x) || x->target.size != x->source.size))
 		a->op = JUDGE_SOURCE;
 	else
 		looked(x);

@@ -16,8 +16,9 @@
  * before.
  *
  * What a listing told of the source may be old. It is enough to believe in the
- * time of a target that is as old, and to begin a copy, which looks when the
- * file is open: what changes before that has not changed.
+ * time of a target that is as old, where there are no hashes, and to begin a
+ * copy, which looks when the file is open: what changes before that has not
+ * changed.
  *
  * The caller does what judge_next() says and tells the result, until that is
  * one of the answers. No upstream header, no I/O, no clock, no allocation.

@@ -22,7 +22,7 @@ verify_begin(struct verify *x, const struct verify_conf *conf)
 	x->conf = *conf;
 	x->common = least(conf->source, conf->target);
 	x->state = conf->hashes ? HASHING : READING;
-	if (conf->same_time && conf->source == conf->target)
+	if (conf->same_time && !conf->hashes && conf->source == conf->target)
 		x->equal = x->common;
 }
 

@@ -15,8 +15,10 @@
  * the last block that is equal before the first that is not. From another one
  * everything is read back, which costs about as much as copying it.
  *
- * One thing is believed: a time that an earlier copy has set, if it and the
- * size are equal, because it is set when all bytes are written.
+ * One thing is believed, of a server that tells no hashes: a time that an
+ * earlier copy has set, if it and the size are equal, because it is set when
+ * all bytes are written. A disk may have lost them since, or refused them, so
+ * where there are hashes they decide.
  *
  * The caller does what verify_next() says and tells the result, until that is
  * VERIFY_COPY or VERIFY_DONE. No upstream header, no I/O, no allocation.
@@ -35,7 +37,7 @@
 
 struct verify_conf {
 	uint64_t source, target;	/* sizes in bytes */
-	int	 same_time;		/* set by a copy, and to be believed */
+	int	 same_time;		/* set by a copy; for lack of hashes */
 	int	 hashes;		/* the server can be asked */
 };
 
