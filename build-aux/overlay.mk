@@ -75,12 +75,13 @@ sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
 	-Dsshpkt_putb=early_put_signed -Dsshpkt_send=early_send \
 	-Dverify_host_key=login_verify_host_key \
 	-Dload_hostkeys=known_load_hostkeys
-# cleanup-hook.c has the first; early-session-hook.c looks at the third, and
-# limit-hook.c says something when the loop has ended.
+# cleanup-hook.c has the first; early-session-hook.c looks at the third, limit-hook.c
+# says something when the loop has ended, and early-input-hook.c looks at VERSION.
 clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dhostkeys_foreach=known_foreach \
 	-Dsshpkt_put_cstring=early_session_put_cstring \
-	-Dchannel_free_all=limit_free_all
+	-Dchannel_free_all=limit_free_all \
+	-Dchannel_input_data=early_input_data
 # pieces-hook.c encrypts a packet in pieces.
 cipher.o cipher-chachapoly-libcrypto.o: CPPFLAGS += -DEVP_Cipher=pieces_cipher
 # waits-hook.c looks at what both loops wait for.

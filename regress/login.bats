@@ -67,6 +67,11 @@ recall() { unit recall-replay "$@"; }
 	[ "$(wc -l <three)" = 3 ]
 	[ "$(recall find "$ID" <three)" = "key= methods=password ext=0 wait=0 late=0.0 plain=0.0" ]
 	[ "$(recall find "${ID/0/1}" <three)" = "key= methods= ext=0 wait=0 late=0.0 plain=4.1" ]
+	# what a session spoke belongs to its key
+	recall put "$SALT" "$ID" key="$KEY" sftp </dev/null >one
+	[ "$(recall find "$ID" <one)" = "key=$KEY sftp methods= ext=0 wait=0 late=0.0 plain=0.0" ]
+	recall put "$SALT" "$ID" methods=password sftp </dev/null >one
+	[ "$(recall find "$ID" <one)" = "key= methods=password ext=0 wait=0 late=0.0 plain=0.0" ]
 	# one that says nothing is forgotten
 	recall put "$SALT" "$ID" ext <three >four
 	run -1 recall find "$ID" <four

@@ -33,6 +33,7 @@
 
 #include "early.h"
 #include "early-hook.h"
+#include "early-input-hook.h"
 #include "early-session-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
@@ -346,6 +347,8 @@ receive_success(int type, u_int32_t seq, struct ssh *ssh)
 	if (!auth.is_partial)
 		strlcpy(auth.now.key, *auth.method == auth.key ?
 		    auth.key_hash : "", sizeof(auth.now.key));
+	if (strcmp(auth.now.key, auth.was.key) != 0)
+		auth.now.sftp = 0;
 	auth.now.wait = auth.is_partial;
 	auth.now.algs[0] = '\0';
 	if (auth.algs != NULL && ssh->kex->server_sig_algs != NULL &&
@@ -378,6 +381,27 @@ early_wait_next(const char *why)
 	if (auth.is_kept)
 		recall_save(&auth.now);
 	guess_keep_key();
+}
+
+/* Until the user is in, the key is the one that was signed with. */
+int
+early_sftp_is_known(void)
+{
+	return auth.is_kept && auth.was.sftp && auth.was.key[0] != '\0' &&
+	    !auth.is_partial && strcmp(auth.was.key,
+	    auth.phase == DONE ? auth.now.key : auth.key_hash) == 0;
+}
+
+void
+early_note_sftp(int is_sftp)
+{
+	if (auth.now.key[0] == '\0' || auth.now.sftp == is_sftp)
+		return;
+	debug("early login: %s SFTP server was seen with this key",
+	    is_sftp ? "an" : "no");
+	auth.now.sftp = is_sftp;
+	if (auth.is_kept)
+		recall_save(&auth.now);
 }
 
 static int
@@ -532,6 +556,7 @@ early_cleanup(void)
 	int is_unheard = auth.has_asked && !auth.heard;
 	enum phase phase = auth.phase;
 
+	early_input_end();
 	early_session_cleanup();
 	guess_cleanup();
 	auth.phase = OFF;

@@ -27,6 +27,7 @@
 #include "ssh.h"
 #include "readconf.h"
 #include "ssh2.h"
+#include "sftp.h"
 #include "sshbuf.h"
 #include "ssherr.h"
 
@@ -34,15 +35,23 @@
 #include "early-session-hook.h"
 #include "hayopt.h"
 #include "hop-hook.h"
+#include "opening-hook.h"
+#include "opening.h"
 #include "serve-hook.h"
 #include "tell.h"
 
 extern Options options;
 extern struct sshbuf *command;
 
+/* For upstream's clientloop.c, as channel_input_data() */
+int	early_input_data(int, u_int32_t, struct ssh *);
+
 /* Of what went out with the signature */
 #define MOST	(64 * 1024)
 #define CHUNK	(32 * 1024)		/* of one message */
+
+/* The beginning of VERSION: length, type, number */
+#define VERSION_HEAD	9
 
 /* SFTP's first message: length, INIT, version 3 */
 static const u_char init[] = { 0, 0, 0, 5, 1, 0, 0, 0, 3 };
@@ -53,6 +62,10 @@ static const u_char init[] = { 0, 0, 0, 5, 1, 0, 0, 0, 3 };
 static struct ssh *connection;
 static double begun;			/* seconds */
 static struct sshbuf *sent;		/* with the signature; NULL: nothing */
+
+static int awaits_version;
+static struct sshbuf *first;		/* of what came; NULL: no matter */
+static int is_own;			/* the server's end is the session's */
 
 static int
 is_for_sftp(void)
@@ -76,29 +89,55 @@ attach(struct ssh *ssh)
 	is_done = 1;
 }
 
-/* Adds the requests that scp knows, and tells it. */
+/* The requests that scp knows, or -1; they are in "input" behind INIT. */
+static int requests = -1;
+static int has_requests;
+
+/* It has no name. Returns -1 if it is no such memory. */
+static int
+says(void)
+{
+	struct stat st;
+	u_char said;
+
+	return requests != -1 && fstat(requests, &st) == 0 &&
+	    S_ISREG(st.st_mode) && st.st_nlink == 0 && st.st_size > 1 &&
+	    st.st_size <= MOST && pread(requests, &said, 1, 0) == 1 ?
+	    said : -1;
+}
+
+static int
+say(u_char said)
+{
+	return pwrite(requests, &said, 1, 0) == 1;
+}
+
+/* Adds the requests that nobody has taken, and tells scp. */
 static void
 add_requests(struct sshbuf *input)
 {
-	int fd = tell_requests(), r;
 	struct stat st;
-	u_char *p, is_sent = 1;
+	size_t len;
+	u_char *p;
+	int r;
 
-	if (fd == -1)
+	requests = tell_requests();
+	if (says() != OPENING_NOTHING || fstat(requests, &st) == -1)
 		return;
-	/* It has no name, and nobody has taken them. */
-	if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_nlink == 0 &&
-	    pread(fd, &is_sent, 1, 0) == 1 && !is_sent &&
-	    st.st_size > 1 && st.st_size <= MOST) {
-		if ((r = sshbuf_reserve(input, st.st_size - 1, &p)) != 0)
-			fatal_fr(r, "reserve");
-		if (pread(fd, p, st.st_size - 1, 1) == st.st_size - 1 &&
-		    pwrite(fd, "\1", 1, 0) == 1)
-			debug("early login: the first requests of scp with it");
-		else if ((r = sshbuf_consume_end(input, st.st_size - 1)) != 0)
-			fatal_fr(r, "consume");
+	if (!early_sftp_is_known()) {
+		debug("early login: the first requests of scp with VERSION");
+		(void)say(OPENING_SEND);
+		return;
 	}
-	close(fd);
+	len = st.st_size - 1;
+	if ((r = sshbuf_reserve(input, len, &p)) != 0)
+		fatal_fr(r, "reserve");
+	has_requests = pread(requests, p, len, 1) == (ssize_t)len &&
+	    say(OPENING_SENT);
+	if (has_requests)
+		debug("early login: the first requests of scp with it");
+	else if ((r = sshbuf_consume_end(input, len)) != 0)
+		fatal_fr(r, "consume");
 }
 
 /* Reads what scp has said so far. */
@@ -113,6 +152,92 @@ read_input(struct ssh *ssh, Channel *c)
 	    sshbuf_len(c->input) == sizeof(init) &&
 	    memcmp(sshbuf_ptr(c->input), init, sizeof(init)) == 0)
 		add_requests(c->input);
+}
+
+/* What the server says first */
+
+/* A longer VERSION has nothing for us. */
+#define VERSION_MOST	4096
+
+/* Whether VERSION, behind its number, says that its end is the session's end */
+static int
+has_own(const u_char *p, size_t len)
+{
+	struct sshbuf *b = sshbuf_from(p, len);
+	const u_char *name;
+	size_t n;
+	int found = 0;
+
+	while (b != NULL && !found &&
+	    sshbuf_get_string_direct(b, &name, &n) == 0) {
+		found = n == strlen(OPENING_OWN) &&
+		    memcmp(name, OPENING_OWN, n) == 0;
+		if (sshbuf_get_string_direct(b, NULL, NULL) != 0)
+			break;
+	}
+	sshbuf_free(b);
+	return found;
+}
+
+/* Looks at what has come. Returns 1 if nothing more is to be looked at. */
+static int
+look_at(const struct sshbuf *b)
+{
+	const u_char *p = sshbuf_ptr(b);
+	size_t len;
+
+	if (sshbuf_len(b) < VERSION_HEAD)
+		return 0;
+	len = (size_t)PEEK_U32(p) + 4;
+	if (len < VERSION_HEAD || p[4] != SSH2_FXP_VERSION ||
+	    PEEK_U32(p + 5) != SSH2_FILEXFER_VERSION)
+		return 1;
+	awaits_version = 0;
+	early_note_sftp(1);
+	if (len <= VERSION_MOST && sshbuf_len(b) < len)
+		return 0;
+	is_own = len <= VERSION_MOST &&
+	    has_own(p + VERSION_HEAD, len - VERSION_HEAD);
+	return 1;
+}
+
+int
+early_input_data(int type, u_int32_t seq, struct ssh *ssh)
+{
+	const u_char *p;
+	size_t len;
+	int r;
+
+	/* the channel, the length of the data, the data */
+	p = sshpkt_ptr(ssh, &len);
+	if (first != NULL && len > 8 && PEEK_U32(p) == SESSION) {
+		if ((r = sshbuf_put(first, p + 8, len - 8)) != 0)
+			fatal_fr(r, "keep");
+		if (look_at(first)) {
+			sshbuf_free(first);
+			first = NULL;
+		}
+	}
+	if (first == NULL)
+		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_DATA,
+		    &channel_input_data);
+	return channel_input_data(type, seq, ssh);
+}
+
+static void
+expect_version(void)
+{
+	if (!awaits_version && (first = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
+	awaits_version = 1;
+}
+
+void
+early_input_end(void)
+{
+	if (awaits_version)
+		early_note_sftp(0);
+	awaits_version = 0;
 }
 
 static void
@@ -139,6 +264,7 @@ early_input_send(struct ssh *ssh)
 
 	if (!is_for_sftp())
 		return;
+	expect_version();
 	read_input(ssh, c);
 	if (sshbuf_len(c->input) == 0)
 		return;
@@ -194,6 +320,10 @@ early_input_refused(struct ssh *ssh)
 
 	if (sent == NULL)
 		return;
+	/* Another key or method may bring another program. */
+	if (has_requests && say(OPENING_SEND) && (r =
+	    sshbuf_consume_end(sent, sshbuf_len(sent) - sizeof(init))) != 0)
+		fatal_fr(r, "consume");
 	if ((r = sshbuf_putb(channel_by_id(ssh, SESSION)->input, sent)) != 0)
 		fatal_fr(r, "send again");
 	forget_sent();
@@ -247,6 +377,7 @@ end(int fd)
 
 	if (c == NULL || c->rfd != fd || c->type != SSH_CHANNEL_OPEN ||
 	    sshbuf_len(c->input) > 0 || !is_gone(fd) ||
+	    (!is_own && says() != OPENING_STUCK) ||
 	    serve_has_more() || ssh_packet_is_rekeying(connection))
 		return;
 	debug("early login: scp has ended, so has ssh");
@@ -268,6 +399,7 @@ early_input_begin(struct ssh *ssh)
 	    (c = channel_by_id(ssh, SESSION)) == NULL ||
 	    strcmp(c->ctype, "session") != 0)
 		return;
+	expect_version();
 	connection = ssh;
 	begun = monotime_double();
 	hop_ended = end;

@@ -14,11 +14,21 @@
  * they are subtracted when it is announced. What went out with a signature that
  * was refused goes out again.
  *
- * scp and sftp close their socket when they have the reply to all that they
- * have asked for. So ssh does not wait for the end of the SFTP server either.
- * It says that it disconnects, with exit status 0.
+ * The requests of scp name files and may bring one. What runs at the other end
+ * may be no SFTP server: a key or an account may have another program, such as
+ * a shell. So they go out behind INIT only if this host answered VERSION in the
+ * last session that this user had there with the same key. Else scp sends them
+ * when VERSION has come. Whether it does is remembered (recall.h).
  *
- * Called by early-session-hook.c and serve-hook.c. Main thread only.
+ * scp and sftp close their socket when they have the reply to all that they
+ * have asked for. ssh ends then, and says that it disconnects, with exit status
+ * 0, if VERSION says that the SFTP server is all that the session runs
+ * (sftpsrv-hook.h). Another program may go on, and its exit status counts. It
+ * ends as well if the server may wait for ever in a request of scp.
+ *
+ * Called by early-session-hook.c, serve-hook.c, early-hook.c and limit-hook.c,
+ * and from upstream's clientloop.c, for which build-aux/overlay.mk renames
+ * channel_input_data(). Main thread only.
  */
 
 #ifndef HAYATE_EARLY_INPUT_HOOK_H
@@ -37,5 +47,8 @@ void	early_input_refused(struct ssh *);
 
 /* The first session was opened, early or not. */
 void	early_input_begin(struct ssh *);
+
+/* The session or the program ends. */
+void	early_input_end(void);
 
 #endif /* HAYATE_EARLY_INPUT_HOOK_H */

@@ -81,4 +81,11 @@ void	early_wait_next(const char *why);
 /* Likewise: the server has taken the session. */
 void	early_session_was_taken(void);
 
+/*
+ * For early-input-hook.c, likewise: whether the last session that this user had
+ * with the key of this login got an SFTP server; and what this one has.
+ */
+int	early_sftp_is_known(void);
+void	early_note_sftp(int);
+
 #endif /* HAYATE_EARLY_SESSION_HOOK_H */

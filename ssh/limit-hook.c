@@ -28,6 +28,7 @@
 #include "ssherr.h"
 
 #include "clock.h"
+#include "early-input-hook.h"
 #include "figures.h"
 #include "hayopt.h"
 #include "hop-hook.h"
@@ -243,5 +244,6 @@ limit_free_all(struct ssh *ssh)
 {
 	if (l.is_on && !l.is_child && !tty_flag)
 		say(ssh);
+	early_input_end();
 	channel_free_all(ssh);
 }

@@ -103,6 +103,8 @@ read_word(struct recall_entry *e, const char *word)
 		return read_value(word + 4, NAME, 1, RECALL_NAME, e->kex);
 	if (strncmp(word, "hostkey=", 8) == 0)
 		return read_value(word + 8, NAME, 1, RECALL_NAME, e->hostkey);
+	if (strcmp(word, "sftp") == 0)
+		e->sftp = 1;
 	if (strcmp(word, "ext") == 0)
 		e->ext = 1;
 	if (strcmp(word, "again") == 0)
@@ -229,6 +231,7 @@ recall_same(const struct recall_entry *a, const struct recall_entry *b)
 	    strcmp(a->methods, b->methods) == 0 &&
 	    strcmp(a->own, b->own) == 0 && strcmp(a->kex, b->kex) == 0 &&
 	    strcmp(a->hostkey, b->hostkey) == 0 && a->ext == b->ext &&
+	    (a->key[0] == '\0' || a->sftp == b->sftp) &&
 	    a->again == b->again && a->wait == b->wait &&
 	    is_same_mark(&a->late, &b->late) &&
 	    is_same_mark(&a->plain, &b->plain);
@@ -249,7 +252,7 @@ write_entry(FILE *out, const struct recall_entry *e)
 		return;
 	fprintf(out, "%s", e->id);
 	if (e->key[0] != '\0')
-		fprintf(out, " key=%s", e->key);
+		fprintf(out, " key=%s%s", e->key, e->sftp ? " sftp" : "");
 	if (e->algs[0] != '\0')
 		fprintf(out, " algs=%s", e->algs);
 	if (e->methods[0] != '\0')

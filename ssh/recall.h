@@ -13,7 +13,7 @@
  * is no secret and no proof: a wrong one costs a round trip.
  *
  *   hayate-logins 1 SALT
- *   ID [key=HASH] [algs=HASH] [methods=LIST] [ext] [wait] [late=MARK]
+ *   ID [key=HASH [sftp]] [algs=HASH] [methods=LIST] [ext] [wait] [late=MARK]
  *       [plain=MARK]
  *   ID [[own=HASH] kex=NAME [hostkey=NAME]] [again] [late=MARK] [plain=MARK]
  *
@@ -51,6 +51,7 @@ struct recall_entry {
 	char	own[RECALL_HASH + 1];	/* our proposal; "": no guess */
 	char	kex[RECALL_NAME + 1];	/* the method that was chosen */
 	char	hostkey[RECALL_NAME + 1]; /* the algorithm of the host key */
+	int	sftp;		/* the last session with "key" spoke SFTP */
 	int	ext;		/* EXT_INFO was the first message */
 	int	again;		/* keys are exchanged again, but with AES-GCM */
 	int	wait;		/* the next session is not opened early */

@@ -16,7 +16,9 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -295,23 +297,51 @@ receive(int fd, u_char *p, size_t len)
 	return n;
 }
 
+/* Behind VERSION, before any other request */
+static void
+send_requests(int fd)
+{
+	size_t len, n;
+	const u_char *p = opening_bytes(state.requests, &len);
+	struct iovec iov[2];
+
+	for (; len > 0; p += n, len -= n) {
+		n = 4 + PEEK_U32(p);
+		iov[0].iov_base = (void *)(uintptr_t)p;
+		iov[0].iov_len = 4;
+		iov[1].iov_base = (void *)(uintptr_t)(p + 4);
+		iov[1].iov_len = n - 4;
+		if (hop_send(fd, iov, 2, NULL, NULL) != n)
+			fatal("Couldn't send packet: %s", strerror(errno));
+	}
+}
+
+/* The server may never end, so ssh is not to wait for that. */
+static void
+say_stuck(void)
+{
+	const u_char says = OPENING_STUCK;
+
+	if (pwrite(state.memory, &says, 1, 0) != 1)
+		debug_f("pwrite: %s", strerror(errno));
+}
+
 void
 opening_begin(int fd)
 {
-	char is_sent = 0;
-	u_char *p;
+	u_char *p, says;
 	size_t n;
 
 	if (state.memory == -1 || fd != state.fd)
 		return;
-	if (pread(state.memory, &is_sent, 1, 0) != 1)
-		is_sent = 0;
-	close(state.memory);
-	state.memory = -1;
-	if (!is_sent) {
+	if (pread(state.memory, &says, 1, 0) != 1 || says == OPENING_NOTHING) {
+		close(state.memory);
+		state.memory = -1;
 		opening_none();
 		return;
 	}
+	if (says == OPENING_SEND)
+		send_requests(fd);
 	state.is_sent = 1;
 	if ((state.ready = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
@@ -322,7 +352,14 @@ opening_begin(int fd)
 			fatal("The server sent a message that answers nothing");
 	}
 	free(p);
-	debug("the first requests went out with INIT, and were answered");
+	if (opening_is_stuck(state.requests))
+		say_stuck();
+	close(state.memory);
+	state.memory = -1;
+	debug("the first requests went out %s, and were answered",
+	    says == OPENING_SEND ? "behind VERSION" : "with INIT");
+	if (opening_has_failed(state.requests))
+		debug("one of them failed, so the file is opened once more");
 }
 
 /* Returns 1 if the file that was sent is the one that lies there. */

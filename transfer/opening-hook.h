@@ -7,9 +7,11 @@
  * opening-hook: scp's first requests go out before their turn (opening.h).
  *
  * scp writes them into memory that ssh may have, and tells it where (tell.h).
- * Only ssh knows the server. If that is known to take them, ssh sends them
- * behind INIT, and says so in the memory before scp can get VERSION. Otherwise
- * nothing is different.
+ * Only ssh knows the server. What it does stands in the memory, before scp can
+ * get VERSION (opening_says). To a server that is known to take them, ssh
+ * sends them behind INIT if the user was seen to get an SFTP server there with
+ * this key, and otherwise scp sends them behind VERSION: before that nobody
+ * knows what program reads them. With another server nothing is different.
  *
  * It is done where scp has one source, which is one file: without -r, and
  * without a pattern. A file that is sent goes out whole before VERSION if it
@@ -30,6 +32,14 @@ struct sshbuf;
 
 #define OPENING_MOST	(32 * 1024)
 
+/* The first byte of the memory; the requests follow. */
+enum opening_says {
+	OPENING_NOTHING,
+	OPENING_SENT,			/* ssh: they went out with INIT */
+	OPENING_SEND,			/* ssh: they may go out with VERSION */
+	OPENING_STUCK			/* scp: one may never be answered */
+};
+
 /* scp is going to copy this one file; "preserve": with its times. */
 void	opening_get(const char *path);
 void	opening_put(const char *file, const char *target, int preserve);
@@ -44,8 +54,8 @@ void	opening_none(void);
 int	opening_offer(int fd);
 
 /*
- * VERSION has come over "fd". If ssh has sent the requests, waits for their
- * replies.
+ * VERSION has come over "fd". If ssh has sent the requests, or says that they
+ * may be sent now, waits for their replies.
  */
 void	opening_begin(int fd);
 

@@ -15,7 +15,8 @@
 
 /* draft-ietf-secsh-filexfer-02, 3 */
 enum {
-	OPEN = 3, CLOSE = 4, READ = 5, STATUS = 101, DATA = 103, ATTRS = 105
+	OPEN = 3, CLOSE = 4, READ = 5, STATUS = 101, HANDLE = 102, DATA = 103,
+	ATTRS = 105
 };
 #define STATUS_OK	0
 #define STATUS_EOF	1
@@ -23,7 +24,7 @@ enum {
 #define HAS_OWNER	0x2
 #define HAS_MODE	0x4
 
-#define MOST		8		/* requests */
+#define MOST		OPENING_REQUESTS
 #define HEAD		5		/* type and ID */
 
 /* Behind the head of a READ: the handle, with its length; offset; length */
@@ -239,12 +240,44 @@ data_len(const struct opening *o, size_t i)
 }
 
 static int
-is_eof(const struct opening *o, size_t i)
+has_status(const struct opening *o, size_t i, uint32_t status)
 {
 	const uint8_t *p = o->r[i].reply;
 
 	return o->r[i].reply_len >= HEAD + 4 && p[0] == STATUS &&
-	    get_u32(p + HEAD) == STATUS_EOF;
+	    get_u32(p + HEAD) == status;
+}
+
+static int
+is_eof(const struct opening *o, size_t i)
+{
+	return has_status(o, i, STATUS_EOF);
+}
+
+static int
+is_success(const struct opening *o, size_t i)
+{
+	const uint8_t *p = o->r[i].reply;
+
+	if (i == o->open_at)
+		return p[0] == HANDLE && o->r[i].reply_len == READ_OFFSET &&
+		    memcmp(p + HEAD + 4, OPENING_HANDLE,
+		    OPENING_HANDLE_LEN) == 0;
+	if (is_read(request_of(o, i), o->r[i].len))
+		return data_len(o, i) > 0 || is_eof(o, i);
+	return has_status(o, i, STATUS_OK);
+}
+
+int
+opening_has_failed(const struct opening *o)
+{
+	size_t i;
+
+	for (i = o->open_at; i < o->n && o->r[i].reply != NULL; i++) {
+		if (!is_success(o, i))
+			return 1;
+	}
+	return 0;
 }
 
 /*
@@ -300,7 +333,8 @@ answers(const struct opening *o, size_t i, const uint8_t *m, size_t len)
 {
 	const uint8_t *p = request_of(o, i);
 
-	if (o->r[i].reply == NULL || (i > o->open_at && !o->is_open))
+	if (o->r[i].reply == NULL || (i > o->open_at && !o->is_open) ||
+	    (i >= o->open_at && opening_has_failed(o)))
 		return 0;
 	if (is_read(m, len))
 		return answers_read(o, i, m) || answers_end(o, i, m);
@@ -336,8 +370,8 @@ is_close(const struct opening *o, const uint8_t *m, size_t len)
  * Whether the server is busy with opening what it may never have opened. It
  * answers nothing, so what it has said is still good.
  */
-static int
-is_stuck(const struct opening *o)
+int
+opening_is_stuck(const struct opening *o)
 {
 	return o->n > 0 && o->r[o->n - 1].reply == NULL;
 }
@@ -359,7 +393,7 @@ opening_answer(struct opening *o, const void *request, size_t len,
 		*reply_len = sizeof(ok);
 		return make(o, ok, sizeof(ok), m);
 	}
-	for (i = is_stuck(o) ? 0 : o->used; i < o->n; i++) {
+	for (i = opening_is_stuck(o) ? 0 : o->used; i < o->n; i++) {
 		if (!answers(o, i, m, len))
 			continue;
 		o->used = i + 1;

@@ -16,6 +16,9 @@
  * request is answered by a later one of the opening: nothing is used twice, and
  * nothing that is older than what was used before.
  *
+ * If one reply from that to OPEN on is no success, none of these is used: the
+ * file is opened anew, and all that follows is asked in turn.
+ *
  * The file is opened by name, and what follows names it by the handle that a
  * server of OpenSSH gives the first file, four bytes of zero. Any other server
  * refuses a handle that it has not given.
@@ -36,6 +39,13 @@
 
 /* The ID of the first request; later ones count up. */
 #define OPENING_ID		0x80000000U
+#define OPENING_REQUESTS	8	/* at most */
+
+/*
+ * In VERSION, a name with the value "1": the SFTP server is all that the
+ * session runs, and once the client has hung up it ends with status 0.
+ */
+#define OPENING_OWN		"own@hayate.invalid"
 
 struct opening;
 
@@ -63,6 +73,12 @@ int	opening_keep(struct opening *, const void *message, size_t len);
  * to be opened is neither file nor directory: to open it may take for ever.
  */
 int	opening_has_all(const struct opening *);
+
+/* After that: whether the server has not answered, because it opens such. */
+int	opening_is_stuck(const struct opening *);
+
+/* Whether a reply from that to OPEN on was no success. */
+int	opening_has_failed(const struct opening *);
 
 /*
  * A request is about to be sent. Returns its reply, with its ID, or NULL if it

@@ -33,6 +33,7 @@
 #define DATA3	"\147iiii\0\0\0\3abc"
 #define DATA8	"\147iiii\0\0\0\10abcdefgh"
 #define EOF_	"\145iiii\0\0\0\1\0\0\0\0\0\0\0\0"
+#define OK	"\145iiii\0\0\0\0\0\0\0\0\0\0\0\0"
 #define NONE	"\145iiii\0\0\0\2\0\0\0\0\0\0\0\0"
 
 /* A string with its length, without the NUL at its end */
@@ -161,36 +162,65 @@ test_get(void)
 	ASKS(o, CLOSE, "+101 17", "and is closed");
 	opening_free(o);
 
+	o = got((struct message)M(ATTRS("\3", REGULAR)), three,
+	    (struct message)M(NONE));
+	check(opening_has_failed(o), "a READ that fails");
+	ASKS(o, LSTAT, "105 21", "changes nothing before");
+	ASKS(o, OPEN, "", "and has the file opened anew");
+	ASKS(o, READ("\0", "\3"), "", "and read");
+	opening_free(o);
+
 	o = make(get, 5);
 	check(reply(o, 0, (struct message)M(ATTRS("\0", FIFO))) == 1 &&
 	    !opening_has_all(o), "a FIFO has attributes");
 	check(reply(o, 1, (struct message)M(ATTRS("\0", FIFO))) == 1 &&
-	    opening_has_all(o), "and is not opened");
+	    opening_has_all(o) && opening_is_stuck(o), "and is not opened");
 	ASKS(o, STAT, "105 21", "is looked at");
 	ASKS(o, STAT, "105 21", "and again, while the server opens it");
 	ASKS(o, OPEN, "", "what has not come is no answer");
 	opening_free(o);
 }
 
-static void
-test_put(void)
+static const struct message put[] = { M(STAT), M(OPEN), M(WRITE), M(CLOSE) };
+
+/* A put of which request "fails", which is none of 4 */
+static struct opening *
+stored(unsigned int fails)
 {
-	static const struct message put[] = { M(STAT), M(OPEN), M(WRITE),
-	    M(CLOSE) };
+	static const struct message replies[] = { M(NONE), M(HANDLE), M(OK),
+	    M(OK) };
 	struct opening *o = make(put, 4);
 	unsigned int i;
 
 	for (i = 0; i < 4; i++)
-		check(reply(o, i, (struct message)M(NONE)) == 1, "put");
+		check(reply(o, i, i == fails ? (struct message)M(NONE) :
+		    replies[i]) == 1, "put");
+	return o;
+}
+
+static void
+test_put(void)
+{
+	struct opening *o = stored(4);
+	unsigned int i;
+
+	check(!opening_has_failed(o), "all went well");
 	ASKS(o, STAT, "101 17", "stat");
 	ASKS(o, OPEN "x", "", "another open");
-	ASKS(o, OPEN, "101 17", "open");
+	ASKS(o, OPEN, "102 13", "open");
 	ASKS(o, CLOSE, "101 17", "close waits for the server's answer");
 	ASKS(o, CLOSE, "", "once");
 	opening_free(o);
-	o = make(put, 4);
-	for (i = 0; i < 4; i++)
-		check(reply(o, i, (struct message)M(NONE)) == 1, "put");
+	for (i = 1; i < 4; i++) {
+		o = stored(i);
+		check(opening_has_failed(o), "one has failed");
+		ASKS(o, STAT, "101 17", "stat");
+		ASKS(o, OPEN, "", "the file is opened anew");
+		ASKS(o, WRITE, "", "written anew");
+		ASKS(o, CLOSE, "", "and closed");
+		opening_free(o);
+	}
+	o = stored(4);
 	ASKS(o, OPEN "x", "", "what is opened is another file");
 	ASKS(o, WRITE, "", "so its handle is another");
 	ASKS(o, CLOSE, "", "and is to be closed");

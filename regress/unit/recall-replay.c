@@ -32,6 +32,8 @@ set_word(struct recall_entry *e, const char *word)
 		snprintf(e->kex, sizeof(e->kex), "%s", word + 4);
 	else if (strncmp(word, "hostkey=", 8) == 0)
 		snprintf(e->hostkey, sizeof(e->hostkey), "%s", word + 8);
+	else if (strcmp(word, "sftp") == 0)
+		e->sftp = 1;
 	else if (strcmp(word, "ext") == 0)
 		e->ext = 1;
 	else if (strcmp(word, "again") == 0)
@@ -59,9 +61,10 @@ main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "find") == 0) {
 		if (recall_find(text, argv[2], &e) != 0)
 			errx(1, "none");
-		printf("key=%s methods=%s ext=%d wait=%d late=%d.%d "
-		    "plain=%d.%d\n", e.key, e.methods, e.ext, e.wait,
-		    e.late.left, e.late.times, e.plain.left, e.plain.times);
+		printf("key=%s%s methods=%s ext=%d wait=%d late=%d.%d "
+		    "plain=%d.%d\n", e.key, e.sftp ? " sftp" : "", e.methods,
+		    e.ext, e.wait, e.late.left, e.late.times, e.plain.left,
+		    e.plain.times);
 		if (e.own[0] != '\0' || e.kex[0] != '\0')
 			printf("own=%s kex=%s hostkey=%s%s\n", e.own, e.kex,
 			    e.hostkey, e.again ? " again" : "");
