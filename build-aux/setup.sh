@@ -49,7 +49,7 @@ packages_for() {
 		    golang-golang-x-crypto-dev ;;
 	pages)	echo mandoc man-db ;;
 	figures) echo gnuplot-nox chromium ;;
-	shells)	echo zsh bash-completion ;;
+	shells)	echo zsh bash-completion tcsh ;;
 	style)	echo shellcheck cppcheck uncrustify aspell aspell-en ;;
 	exporter) echo systemd ;;
 	upstream) echo softhsm2 dropbear-bin putty-tools ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Needs: hayate stock unit path
+# Needs: hayate stock unit path shells
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
@@ -16,6 +16,8 @@ setup_file() {
 	"$LFP" up "$P" --rtt 60ms 3>&-
 	keys
 	ssh-keygen -q -t ed25519 -N '' -C second -f second
+	mkdir full
+	mount -t tmpfs -o size=1m full full
 	sshd_up stock "AuthorizedKeysFile $PWD/may"
 	sshd_up hayate "AuthorizedKeysFile $PWD/may"
 }
@@ -23,6 +25,7 @@ setup_file() {
 teardown_file() {
 	sshd_down
 	[ -s "$BATS_FILE_TMPDIR/why" ] || "$LFP" down "$P"
+	umount "$BATS_FILE_TMPDIR/full" 2>/dev/null || :
 }
 
 setup() {
@@ -59,8 +62,8 @@ tree() {
 	FLAVOUR=asan unit opening-test random 20000
 }
 
-@test "a small file needs 3 round trips, and 5 at first, where stock needs 20 and 19" {
-	local s
+@test "a small file needs 3 round trips, and 6 at first, where stock needs 20 and 19" {
+	local s more first
 	head -c 1024 /dev/urandom >some
 	for s in stock hayate; do
 		[ "$(CLIENT=stock trips scp_far "$s:$T/some" got)" = 20 ]
@@ -71,34 +74,36 @@ tree() {
 	[ "$(trips scp_far -o Hayate=no stock:"$T/some" got)" -gt 8 ]
 	rm got
 	farther
-	for s in stock hayate; do
-		rm -f hayate_logins
-		[ "$(trips scp_far "$s:$T/some" got)" = 5 ]
-		cmp some got
-		rm got
-		[ "$(trips scp_far "$s:$T/some" got)" = 3 ]
-		[ "$(trips scp_far some "$s:$T/put")" = 3 ]
-		cmp some got
-		cmp some put
-		rm got put
+	# a stock server does not say that nothing else runs, so its end is waited for
+	for s in hayate:0 stock:1; do
+		more=${s#*:} s=${s%:*}
+		for first in "$s:$T/some got" "some $s:$T/put"; do
+			rm -f hayate_logins got put
+			# shellcheck disable=SC2086
+			[ "$(trips scp_far $first)" = $((6 + more)) ]
+			[ "$(trips scp_far "$s:$T/some" got)" = $((3 + more)) ]
+			[ "$(trips scp_far some "$s:$T/put")" = $((3 + more)) ]
+			cmp some got
+			cmp some put
+		done
 	done
 	# without a memory the session is opened behind the login
 	KNOWN=(-o UserKnownHostsFile=none -o GlobalKnownHostsFile="$F/known_hosts")
-	[ "$(trips scp_far stock:"$T/some" got)" = 9 ]
+	[ "$(trips scp_far stock:"$T/some" got)" = 11 ]
 }
 
 @test "a put keeps the time of access, and sends no read-only file early" {
 	head -c 1024 /dev/urandom >some
-	scp_far -q stock:"$F/may" seen
+	scp_far -q hayate:"$F/may" seen
 	touch -a -d '2001-02-03 04:05:06' some
 	farther
-	[ "$(trips scp_far -p some stock:"$T/put")" = 3 ]
+	[ "$(trips scp_far -p some hayate:"$T/put")" = 3 ]
 	[ "$(stat -c %X put)" = "$(date -d '2001-02-03 04:05:06' +%s)" ]
 	# a second OPEN of such a file is refused, unless by root. What lies at the
 	# target is asked early, as for a large file.
 	chmod 444 some
 	rm put
-	[ "$(trips scp_far some stock:"$T/put")" = 6 ]
+	[ "$(trips scp_far some hayate:"$T/put")" = 6 ]
 	cmp some put
 }
 
@@ -179,6 +184,42 @@ as_stock() {
 	as_stock stock:@/file fifo.d/
 }
 
+@test "a FIFO at our server is not opened, and whoever writes into it loses nothing" {
+	mkdir given
+	mkfifo given/fifo fifo
+	ln -s fifo given/link
+	scp_far -q hayate:"$F/may" seen
+	as_stock hayate:@/fifo got
+	as_stock hayate:@/link got
+	timeout 60 sh -c 'echo precious >fifo' 3>&- &
+	run -1 scp_far -v hayate:"$T/fifo" got
+	[[ $output = *"went out with INIT"* && $output = *"not a regular file"* ]]
+	[ "$(timeout 10 cat fifo)" = precious ]
+	wait $!
+}
+
+@test "our sftp-server answers what came before a request that waits for a writer" {
+	mkfifo fifo
+	timeout 20 /usr/bin/python3 - "$(bin sftp-server)" "$T/fifo" <<-'END'
+	import os, struct, subprocess, sys
+	p = subprocess.Popen(sys.argv[1:2], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+	path = struct.pack(">I", len(sys.argv[2])) + sys.argv[2].encode()
+	def message(b):
+	    return struct.pack(">I", len(b)) + b
+	p.stdin.write(message(struct.pack(">BI", 1, 3)) +
+	    message(struct.pack(">BI", 7, 8) + path) +
+	    message(struct.pack(">BI", 3, 9) + path + struct.pack(">II", 1, 0)))
+	p.stdin.flush()
+	def get():
+	    return p.stdout.read(struct.unpack(">I", p.stdout.read(4))[0])
+	assert get()[0] == 2
+	assert get()[:5] == struct.pack(">BI", 105, 8)
+	# it waits, as stock's does, until somebody writes
+	fd = os.open(sys.argv[2], os.O_WRONLY)
+	assert get()[:5] == struct.pack(">BI", 102, 9)
+	END
+}
+
 @test "behind a FIFO ssh ends while keys are learnt, and the next logins learn them" {
 	ssh-keygen -q -t ecdsa -N '' -f host_ecdsa
 	sshd_up stock:keyed "AuthorizedKeysFile $F/may" "HostKey $T/host_ecdsa"
@@ -245,10 +286,40 @@ as_stock() {
 		fi
 		grep -q 'bytes of its input with it' err
 		grep -q 'not accepted any more' err
-		went_ahead
+		grep -q 'first requests went out behind VERSION' err
 		cmp some other
 		rm other hayate_logins
 	done
+}
+
+@test "a small file whose WRITE fails has no size and time by which it would be believed" {
+	local s
+	head -c 20000 /dev/urandom >some
+	touch -d '2001-02-03 04:05:06' some
+	for s in stock hayate; do
+		scp_far -q "$s:$F/may" seen
+		fails dd if=/dev/zero of="$F/full/rest" 2>dd
+		run -1 scp_far -v -p some "$s:$F/full/put"
+		[[ $output = *"went out with INIT"* && $output = *"write remote"* ]]
+		[ "$(stat -c %s "$F/full/put")" = 0 ]
+		rm "$F/full/rest"
+		scp_far -q -p --resume some "$s:$F/full/put"
+		cmp some "$F/full/put"
+		rm "$F/full/put"
+	done
+}
+
+@test "with -p --resume our server's hash decides, and not a time and size that match" {
+	head -c 20000 /dev/urandom >some
+	touch -d '2001-02-03 04:05:06' some
+	head -c 20000 /dev/zero >put
+	touch -r some put
+	scp_far -q -p --resume some hayate:"$T/put"
+	cmp some put
+	head -c 20000 /dev/zero >got
+	touch -r some got
+	scp_far -q -p --resume hayate:"$T/some" got
+	cmp some got
 }
 
 # odd_sftp HOW: an SFTP server of that kind behind stock's sshd, which is "odd"
@@ -320,14 +391,14 @@ odd_sftp() {
 }
 
 @test "servers with other handles, short reads or another order give the whole file" {
-	local how
+	local how n
 	printf '0123456789%.0s' {1..100} >want
 	for how in plain handles short; do
 		odd_sftp $how
-		for _ in 1 2 3; do
+		for n in 1 2 3; do
 			rm -f got
 			scp_far -v odd:any got 2>err
-			went_ahead
+			[ $n = 1 ] || went_ahead
 			cmp want got
 		done
 		sshd_down odd
@@ -362,13 +433,165 @@ odd_sftp() {
 	sshd_down forced
 }
 
+### What goes to a program that was not seen to speak SFTP
+
+# told PROGRAM: the account runs it, with what it is told, also in the file "told"
+told() {
+	sshd_up stock:forced "AuthorizedKeysFile $F/may" \
+	    "ForceCommand cd $T/account && timeout 0.7 tee $T/told | $1"
+}
+
+# tells WHO ARG...: the program is told INIT alone, by that scp
+tells() {
+	rm -f told
+	CLIENT=$1 IN_CLIENT="timeout 10 ip netns exec lfp-$P-a" \
+	    copy -q -o HostName=10.77.0.2 "${KNOWN[@]}" "${@:2}" \
+	    >out 2>&1 </dev/null && return 1
+	[ "$(od -An -tx1 told | tr -d ' \n')" = 000000050100000003 ]
+}
+
+@test "a program that is no SFTP server is told INIT alone, as by stock, and does nothing" {
+	local program name
+	need tcsh
+	mkdir account
+	cat >cmd <<-'END'
+	#!/usr/bin/python3
+	# as cmd.exe: commands end with &, | or a line, > names a file, %X% is a value
+	import re, subprocess, sys
+	text = sys.stdin.buffer.read().replace(b"\0", b"")
+	for line in re.split(rb"[\r\n]", re.sub(rb"%\w*%", b"", text)):
+	    for part in re.split(rb"[&|]+", line):
+	        words = part.split(b">")
+	        for name in words[1:]:
+	            open(name.strip() or b"none", "wb").close()
+	        if words[0].split():
+	            subprocess.call([b"/bin/sh", b"-c", words[0]])
+	END
+	chmod +x cmd
+	printf 'touch a\n\ntouch b & touch c | touch d\nopen("e", "w")\n' >some
+	name=$'x\ntouch a\nopen("b", "w")\n'
+	for program in 'bash -s' tcsh python3 "$T/cmd" "cat >$T/kept" sh; do
+		told "$program"
+		tells stock some forced:"$name"
+		for _ in 1 2; do
+			tells hayate some forced:"$name"
+			tells hayate forced:"$name" got
+		done
+		[ "$program" = sh ] || sshd_down forced
+	done
+	[ "$(od -An -tx1 kept | tr -d ' \n')" = 000000050100000003 ]
+	# characters of a shell, and a name whose length is ">" to it
+	for name in 'x;touch a&touch b|touch c;$(touch d)`touch e`' \
+	    "$(printf '%062d' 0)"; do
+		tells hayate some forced:"$name"
+		tells hayate forced:"$name" got
+	done
+	[ -z "$(ls -A account)" ]
+	sshd_down forced
+}
+
+# kept: how many bytes the account's cat was given, by a copy of the file "some"
+kept() {
+	rm -f kept
+	IN_CLIENT="timeout 3 ip netns exec lfp-$P-a" copy -q -o HostName=10.77.0.2 \
+	    "${KNOWN[@]}" "$@" some stock:"$T/put" >out 2>&1 </dev/null && return 1
+	stat -c %s kept
+}
+
+@test "contents go with the login if this key was answered last time, and no other" {
+	head -c 1000 /dev/urandom >some
+	scp_far -v some stock:"$T/put" 2>err
+	fails went_ahead
+	grep -q 'first requests went out behind VERSION' err
+	cmp some put
+	scp_far -v some stock:"$T/put" 2>err
+	went_ahead
+	# the account of another key runs another program
+	sed "s|^|command=\"cat >$T/kept\" |" "$F/second.pub" >>"$F/may"
+	[ "$(kept -i "$F/second")" = 9 ]
+	[ "$(kept -i "$F/second")" = 9 ]
+	# a key that is refused is followed by that one
+	scp_far -q -i "$F/user" stock:"$F/may" seen
+	scp_far -v some stock:"$T/put" 2>err
+	went_ahead
+	sed -i 1d "$F/may"
+	[ "$(kept -i "$F/user" -i "$F/second")" = 9 ]
+	# the program of an account has changed: once
+	cp "$F/user.pub" "$F/may"
+	scp_far -q some stock:"$T/put"
+	scp_far -v some stock:"$T/put" 2>err
+	went_ahead
+	sed -i "s|^|command=\"cat >$T/kept\" |" "$F/may"
+	[ "$(kept)" -gt 1000 ]
+	[ "$(kept)" = 9 ]
+	cp "$F/user.pub" "$F/may"
+	scp_far -v some stock:"$T/put" 2>err
+	fails went_ahead
+	scp_far -v some stock:"$T/put" 2>err
+	went_ahead
+}
+
+### The end
+
+@test "the status of a program around the SFTP server is scp's, and its end is waited for" {
+	local s how
+	head -c 1000 /dev/urandom >some
+	echo "get $T/some got" >batch
+	for s in stock hayate; do
+		printf '#!/bin/sh\n%s\nsleep 0.3\ntouch %s/ended\nexit 7\n' \
+		    "$(bin sftp-server $s)" "$T" >wrap
+		chmod +x wrap
+		for how in "Subsystem sftp $T/wrap" "ForceCommand $T/wrap" \
+		    "ForceCommand $(bin sftp-server $s); sleep 0.3; touch $T/ended; exit 7"; do
+			sshd_up $s:wrapped "AuthorizedKeysFile $F/may" "$how"
+			for _ in 1 2; do
+				rm -f put got ended
+				run -1 scp_far some wrapped:"$T/put"
+				cmp some put
+				rm ended
+				run -1 scp_far wrapped:"$T/some" got
+				cmp some got
+				rm ended
+				far files -q "${KNOWN[@]}" -b batch wrapped
+				rm ended
+			done
+			sshd_down wrapped
+		done
+	done
+}
+
+@test "our sftp-server says that its end is the end if it is what the session runs" {
+	/usr/bin/python3 - "$(bin sftp-server)" <<-'END'
+	import socket, struct, subprocess, sys
+	def version(words, pipe):
+	    a, b = socket.socketpair()
+	    out = subprocess.PIPE if pipe else b
+	    p = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=out)
+	    p.stdin.write(struct.pack(">IBI", 5, 1, 3))
+	    p.stdin.flush()
+	    got = p.stdout.read(9) if pipe else a.recv(9, socket.MSG_WAITALL)
+	    left = struct.unpack(">I", got[:4])[0] - 5
+	    got = p.stdout.read(left) if pipe else a.recv(left, socket.MSG_WAITALL)
+	    p.stdin.close()
+	    p.wait()
+	    return b"own@hayate.invalid" in got
+	server = sys.argv[1]
+	assert version([server], False)
+	assert version(["/bin/sh", "-c", "exec " + server], False)
+	assert not version([server], True)
+	assert not version(["/bin/sh", "-c", server + "; exit 7"], False)
+	END
+}
+
 @test "ssh ends with scp and sftp, and a shared connection goes on" {
 	head -c 1000 /dev/urandom >some
 	echo "get $T/some got" >batch
+	scp_far -v hayate:"$T/some" got 2>err
+	grep -q 'scp has ended, so has ssh' err
+	far files -v "${KNOWN[@]}" -b batch hayate 2>err
+	grep -q 'scp has ended, so has ssh' err
 	scp_far -v stock:"$T/some" got 2>err
-	grep -q 'scp has ended, so has ssh' err
-	far files -v "${KNOWN[@]}" -b batch stock 2>err
-	grep -q 'scp has ended, so has ssh' err
+	fails grep -q 'scp has ended, so has ssh' err
 	far client "${KNOWN[@]}" -f -N -M -S "$T/master" stock 3>&-
 	for _ in 1 2; do
 		rm got

@@ -6,10 +6,14 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -19,6 +23,7 @@
 #include "sftp.h"
 
 #include "hop-hook.h"
+#include "opening.h"
 #include "sftpsrv-hook.h"
 
 #define SMALL_READ	(16 * 1024)	/* several requests without data */
@@ -64,27 +69,109 @@ attach_once(int in)
 }
 
 /* The queue of replies */
-static const struct sshbuf *replies;
+static struct sshbuf *replies;
 
-/* The input has ended, so the server ends. What it has made is sent before. */
+/*
+ * Sends what the server has made: it ends, or the next request may take for
+ * ever. What cannot be sent stays.
+ */
 static void
 send_rest(void)
 {
 	struct pollfd pfd = { .fd = STDOUT_FILENO, .events = POLLOUT };
-	const u_char *p = sshbuf_ptr(replies);
-	size_t left = sshbuf_len(replies);
 	ssize_t n;
 
-	while (left > 0) {
-		n = hop_write(pfd.fd, p, left);
-		if (n > 0) {
-			p += n;
-			left -= (size_t)n;
-		} else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+	while (sshbuf_len(replies) > 0) {
+		n = hop_write(pfd.fd, sshbuf_ptr(replies),
+		    sshbuf_len(replies));
+		if (n > 0)
+			(void)sshbuf_consume(replies, (size_t)n);
+		else if (n == 0 || (errno != EAGAIN && errno != EINTR))
 			return;
 		else
 			(void)poll(&pfd, 1, -1);
 	}
+}
+
+/* Behind the length: type, ID, the length of the path, the path, flags */
+#define OPEN_PATH	(4 + 1 + 4 + 4)
+
+/* Whether the next request is an OPEN, and what it names is no file */
+static int
+opens_special(const struct sshbuf *in, u_int32_t *id, u_int32_t *flags)
+{
+	const u_char *p = sshbuf_ptr(in);
+	char path[PATH_MAX];
+	struct stat st;
+	size_t len;
+
+	if (next_request(in) != SSH2_FXP_OPEN || request_len(in) < OPEN_PATH)
+		return 0;
+	len = PEEK_U32(p + OPEN_PATH - 4);
+	if (len >= sizeof(path) || OPEN_PATH + len + 4 > request_len(in))
+		return 0;
+	memcpy(path, p + OPEN_PATH, len);
+	path[len] = '\0';
+	*id = PEEK_U32(p + 5);
+	*flags = PEEK_U32(p + OPEN_PATH + len);
+	/* A look costs time where a file is made, which waits for nobody. */
+	return ((*flags & SSH2_FXF_CREAT) == 0 || *id >= OPENING_ID) &&
+	    stat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
+	    !S_ISDIR(st.st_mode);
+}
+
+static void
+refuse(struct sshbuf *in, u_int32_t id)
+{
+	static const u_char texts[8];	/* two empty strings */
+	int r;
+
+	debug("request %u: what it opens is no file", id);
+	if ((r = sshbuf_consume(in, request_len(in))) != 0 ||
+	    (r = sshbuf_put_u32(replies, 1 + 4 + 4 + sizeof(texts))) != 0 ||
+	    (r = sshbuf_put_u8(replies, SSH2_FXP_STATUS)) != 0 ||
+	    (r = sshbuf_put_u32(replies, id)) != 0 ||
+	    (r = sshbuf_put_u32(replies, SSH2_FX_FAILURE)) != 0 ||
+	    (r = sshbuf_put(replies, texts, sizeof(texts))) != 0)
+		fatal_fr(r, "compose");
+}
+
+/* Is called before each request is processed that may be an OPEN. */
+static void
+look_at_open(struct sshbuf *in, int may_send)
+{
+	u_int32_t id, flags, from = OPENING_ID;
+
+	while (replies != NULL && next_request(in) == SSH2_FXP_OPEN &&
+	    (sshbuf_len(replies) > 0 || PEEK_U32((const u_char *)
+	    sshbuf_ptr(in) + 5) >= from) && opens_special(in, &id, &flags)) {
+		if (id - from < OPENING_REQUESTS && flags == SSH2_FXF_READ)
+			refuse(in, id);
+		else {
+			if (may_send)
+				send_rest();
+			return;
+		}
+	}
+}
+
+const char *
+sftpsrv_announce(struct sshbuf *version)
+{
+#ifdef SO_PEERCRED
+	struct ucred maker;
+	socklen_t len = sizeof(maker);
+	int r;
+
+	if (getsockopt(STDOUT_FILENO, SOL_SOCKET, SO_PEERCRED, &maker,
+	    &len) == 0 && maker.pid > 0 && maker.pid == getppid() &&
+	    ((r = sshbuf_put_cstring(version, OPENING_OWN)) != 0 ||
+	    (r = sshbuf_put_cstring(version, "1")) != 0))
+		fatal_fr(r, "compose");
+#else
+	(void)version;
+#endif
+	return "1";
 }
 
 unsigned int
@@ -108,6 +195,8 @@ sftpsrv_read(int fd, struct sshbuf *queue)
 	saved = errno;
 	if (len == 0 && replies != NULL)
 		send_rest();
+	/* What waits to be sent is, after this. */
+	look_at_open(queue, 0);
 	filetimes_begin(next_request(queue));
 	errno = saved;
 	return len;
@@ -140,18 +229,25 @@ sftpsrv_write(int fd, const struct sshbuf *queue)
 static int took_long;
 
 static int
-look(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
+look(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 {
 	int is_little = sshbuf_len(out) <= LITTLE_TO_SEND, looks = took_long;
 
 	took_long = 0;
 	replies = out;
+	if (is_little)
+		look_at_open(in, 1);
 	/* What is left in a ring would not wake poll(). */
 	while (is_little && !has_whole_request(in) &&
 	    hop_pending(STDIN_FILENO) > 0) {
 		if (sftpsrv_read(STDIN_FILENO, in) <= 0)
 			break;
 	}
+	if (is_little)
+		look_at_open(in, 1);
+	/* What was sent just now is not to be written again. */
+	if (sshbuf_len(out) == 0)
+		pfd[1].fd = -1;
 	if (!has_whole_request(in))
 		return poll(pfd, 2, -1);
 	/*
@@ -165,7 +261,7 @@ look(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
 }
 
 int
-sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, const struct sshbuf *out)
+sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 {
 	int n, saved;
 

@@ -13,6 +13,11 @@
  * end of its input stock's ends at once, with requests that were not answered
  * and replies that were not sent; ours answers and sends them first.
  *
+ * What is no file may keep an OPEN waiting, and be changed by it: a FIFO has a
+ * writer whose bytes are lost. So what has been answered is sent before, and an
+ * OPEN that a client sends for reading before it can know what lies there
+ * (opening.h) fails.
+ *
  * Runs as the user, in sftp-server and internal-sftp. Uses no libcrypto.
  * Errors of memory end the process, as stock's do. Not thread safe.
  */
@@ -36,7 +41,14 @@ struct sshbuf;
  * that replies leave and a client that has hung up is seen.
  */
 int	sftpsrv_poll(struct pollfd [2], struct sshbuf *in,
-    const struct sshbuf *out);
+    struct sshbuf *out);
+
+/*
+ * Adds to VERSION that this process is all that the session runs, if it is: its
+ * output is a socket that was made by the process that started it. A program in
+ * between has neither. Returns the version of figures@hayate.invalid.
+ */
+const char *sftpsrv_announce(struct sshbuf *version);
 
 /* The mark of the memory that sshd has offered (ring.h), or 0 */
 unsigned int sftpsrv_mark(void);
