@@ -92,8 +92,10 @@ sshd-session.o: CPPFLAGS += -Dmonitor_reinit=monitor_hook_reinit \
 	-Dmonitor_child_postauth=monitor_hook_postauth
 # close-hook.c has the first, and listens to close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
+# from-hook.c has this: each name of a list that failed has said so.
+scp.o: CPPFLAGS += -Dsftp_upload_dir=from_upload_dir
 cipher.o cipher-chachapoly-libcrypto.o clientloop.o ed25519.o kex.o \
-    kexsntrup761x25519.o poly1305.o readconf.o readpass.o serverloop.o \
+    kexsntrup761x25519.o poly1305.o readconf.o readpass.o scp.o serverloop.o \
     sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o sshconnect2.o \
     sshd-auth.o sshd-session.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk

@@ -229,6 +229,22 @@ mixed() {
 	each_way mixed
 }
 
+lacks_one() {
+	run -1 listed "$SOURCE" "$TARGET"
+	echo "$output"
+	cmp a/3 b/3
+	cmp a/d/2 b/d/2
+	[ "${#lines[@]}" = 1 ]
+	[[ $output = *"a/none"*"No such file or directory"* ]]
+}
+
+@test "of a list that names one missing file only that is said" {
+	small
+	near "$(bin sftp-server)"
+	printf '%s\n' 3 none d/2 >list
+	each_way lacks_one
+}
+
 hostile() {
 	run -1 listed "$SOURCE" "$TARGET"
 	[ "$(find b -type f | sort | xargs)" = "b/3 b/etc/passwd" ]

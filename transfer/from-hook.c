@@ -102,6 +102,22 @@ from_target(void)
 	return list.target;
 }
 
+/* scp's exit status; sftp has no lists, and no such variable. */
+extern int errs __attribute__((weak));
+
+int
+from_upload_dir(struct sftp_conn *conn, const char *src, const char *dst,
+    int preserve, int print, int resume, int sync, int follow, int inplace)
+{
+	int r = sftp_upload_dir(conn, src, dst, preserve, print, resume, sync,
+	    follow, inplace);
+
+	if (r == 0 || !from_is_wanted())
+		return r;
+	errs = 1;
+	return 0;
+}
+
 int
 from_refuse(const char *src)
 {
