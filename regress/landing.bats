@@ -13,23 +13,59 @@ load helper
 # replay WORDS...: one line of results for each
 replay() { printf '%s\n' "$@" | unit landing-replay; }
 
-NEW=old=-1 OLD="old=2000 in_place=1"
+NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 
 @test "a file becomes wide where it may, and is whole at the end" {
 	local way
-	for way in "$NEW" "$OLD" "old=500"; do
-		run -0 replay "$way" "$way seed=2" "$way wide=-1" "$way has=0" \
-		    "$way size=10 wide=0" "$way size=0"
-		[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 6 ]
-		[ "$(of 0 wide) $(of 1 wide) $(of 2 wide) $(of 3 wide)" = "1 1 0 0" ]
+	for way in "$NEW" "$LATE" "$OLD" "old=500"; do
+		run -0 replay "$way" "$way seed=2" "$way size=10 wide=0" "$way size=0"
+		[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 4 ]
+		[ "$(of 0 wide) $(of 1 wide)" = "1 1" ]
+	done
+	for way in "$LATE" "$OLD" "old=500"; do
+		run -0 replay "$way wide=-1" "$way has=0"
+		[ "$(grep -c 'name=whole hidden=none.* wide=0' <<<"$output")" = 2 ]
 	done
 	# Without space for the second file, or a name for it, it does not.
-	run -0 replay "$OLD space=100" "$OLD left=240 alive=240" "$NEW left=15 alive=15"
-	[ "$(grep -c 'name=whole hidden=none.* wide=0' <<<"$output")" = 3 ]
+	run -0 replay "$OLD space=100" "$OLD left=240 alive=240" \
+	    "$LATE space=100" "$NEW left=255 alive=255"
+	[ "$(grep -c 'name=whole hidden=none.* wide=0' <<<"$output")" = 4 ]
+}
+
+@test "one link carries it where others may write in the directory, or no time can be set" {
+	local way
+	for way in "$NEW" "$LATE" "$OLD"; do
+		run -0 replay "$way unsafe=1" "$way unmarked=1" "$way fail=4" "$way fail=256"
+		[ "$(grep -c 'name=whole hidden=none.* wide=0 failed=0' <<<"$output")" = 4 ]
+	done
+}
+
+@test "what stands under the name of a new file is not replaced, and is no success" {
+	local n
+	for n in 1 200 500; do
+		run -0 replay "$NEW made=$n" "$NEW made=$n stop=1000" "$NEW made=$n write=300"
+		[ "$(grep -c 'name=other hidden=none.* failed=1 again=0' <<<"$output")" = 3 ]
+		[ "$(of 0 told)" = 1 ]
+	done
+	# What cannot get its name, though that is free, is put once more, over one link.
+	run -0 replay "$NEW fail=8192" "$NEW fail=8192 write=300"
+	[ "$(of 0 name) $(of 0 hidden) $(of 0 failed) $(of 0 again)" = "none none 0 1" ]
+}
+
+@test "a file that another one took the place of is no success, and is not touched" {
+	run -0 replay "$NEW swapped=1" "$NEW swapped=1 write=300" "$NEW swapped=1 stop=500"
+	[ "$(grep -c 'failed=1 again=0' <<<"$output")" = 3 ]
+	[ "$(grep -c 'name=whole' <<<"$output")" = 0 ]
+}
+
+@test "an old file that could not be cut is put once more if it was longer" {
+	run -0 replay "$OLD size=1000 fail=4096" "old=500 size=1000 in_place=1 fail=4096" \
+	    "$OLD size=1000 fail=4096 wide=-1"
+	[ "$(of 0 again) $(of 1 again) $(of 2 again)" = "1 0 1" ]
 }
 
 @test "an error leaves what is complete from the start, and is told if it matters" {
-	run -0 replay "$NEW write=300" "$OLD write=300" "$NEW write=5 wide=-1"
+	run -0 replay "$NEW write=300" "$OLD write=300" "$LATE write=5 wide=-1"
 	[[ $(of 0 name) = [1-9]*+0 && $(of 0 hidden) = none && $(of 0 failed) = 1 ]]
 	# The second file is given up, and the file goes on without it.
 	[ "$(of 1 name) $(of 1 hidden) $(of 1 failed)" = "whole none 0" ]
@@ -40,7 +76,7 @@ NEW=old=-1 OLD="old=2000 in_place=1"
 	run -0 unit landing-replay <"$BATS_TEST_TMPDIR/rooms"
 	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 901 ]
 	# What could not be cut keeps its hidden name, which another may take.
-	run -0 replay "$NEW write=300 fail=512" "$NEW write=300 stolen=1"
+	run -0 replay "$NEW write=300 fail=4096" "$NEW write=300 stolen=1"
 	[[ $(of 0 name) = none && $(of 0 hidden) = [1-9]* && $(of 0 told) = 1 ]]
 	[[ $(of 1 name) = none && $(of 1 told) = 1 ]]
 }
@@ -49,7 +85,7 @@ NEW=old=-1 OLD="old=2000 in_place=1"
 	local n
 	run -0 replay "$OLD stop=1"
 	[ "$(of 0 name)" = 0+2000 ]
-	for n in 100 300 700 1500; do
+	for n in 100 300 700 1300; do
 		run -0 replay "$NEW stop=$n" "$OLD stop=$n"
 		[[ $(of 0 name) = [1-9]*+0 && $(of 1 name) = [1-9]*+0 ]]
 		[ "$(grep -c hidden=none <<<"$output")" = 2 ]
@@ -58,11 +94,12 @@ NEW=old=-1 OLD="old=2000 in_place=1"
 
 @test "what a copy that was killed has left is removed, and nothing else is" {
 	local way
-	for way in "$NEW" "$OLD"; do
+	for way in "$NEW" "$LATE" "$OLD"; do
 		run -0 replay "$way left=165" "$way left=165 alive=33" \
-		    "$way left=165 stop=900" "$way left=165 write=1"
-		[ "$(of 0 left) $(of 1 left) $(of 3 left)" = "0 33 165" ]
-		[ "$(grep -c hidden=none <<<"$output")" = 4 ]
+		    "$way left=165 stop=900" "$way left=165 write=1" \
+		    "$way left=165 foreign=36"
+		[ "$(of 0 left) $(of 1 left) $(of 3 left) $(of 4 left)" = "0 33 165 36" ]
+		[ "$(grep -c hidden=none <<<"$output")" = 5 ]
 	done
 }
 
@@ -80,7 +117,10 @@ any() {
 			    "stop=" one_of("-1 -1 1 50 700"), "write=" one_of("0 0 1 20 300"), \
 			    "room=" one_of("-1 -1 0 700 2999"), "left=" one_of("0 0 165 255"), \
 			    "alive=" one_of("0 33 255"), "stolen=" one_of("0 0 0 1"), \
-			    "fail=" (rand() < .5 ? 0 : 2 ^ int(1 + rand() * 14))
+			    "wants=" one_of("0 1 1"), "unsafe=" one_of("0 0 0 1"), \
+			    "unmarked=" one_of("0 0 0 1"), "foreign=" one_of("0 0 36 255"), \
+			    "swapped=" one_of("0 0 0 1"), "made=" one_of("-1 -1 -1 20 900"), \
+			    "fail=" (rand() < .5 ? 0 : 2 ^ int(rand() * 20))
 	}'
 }
 

@@ -10,7 +10,7 @@ load helper
 replay() { printf '%s\n' "$@" | unit landings-replay; }
 
 SIZE=200000	# KiB
-NEW='set old -1' OLD='set old 150000'
+NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 
 @test "a path that holds more than the window gets channels, a smaller one none" {
 	run -0 replay "set path 1000" "put $SIZE" "set path 3500" "put $SIZE" \
@@ -54,10 +54,10 @@ NEW='set old -1' OLD='set old 150000'
 }
 
 @test "the second file is used only if the server has what it takes" {
-	run -0 replay "$OLD" "set has 2" "put $SIZE" "set has 3" \
+	run -0 replay "$OLD" "set has 0" "put $SIZE" "set has 1" \
 	    "set space 100000" "put $SIZE" "set space 500000" "put $SIZE" \
-	    "set special 1" "put $SIZE" "set special 0" "$NEW" "set has 1" \
-	    "put $SIZE"
+	    "set special 1" "put $SIZE" "set special 0" "$NEW" "set has 0" \
+	    "set wants 0" "put $SIZE"
 	[ "$(of 0 channels)" = 1 ]
 	[ "$(of 1 channels)" = 1 ]
 	[ "$(of 2 channels)" -gt 1 ]
@@ -80,9 +80,13 @@ NEW='set old -1' OLD='set old 150000'
 				done
 			done <<-END
 			open_new whole 0
+			dir whole 0
 			look whole 0
 			find whole 0
-			hide whole 0
+			mark whole 0
+			know whole 0
+			same whole 0
+			shown whole 0
 			open_second whole 0
 			space whole 0
 			join whole 0
@@ -90,7 +94,7 @@ NEW='set old -1' OLD='set old 150000'
 			copy any 1
 			truncate whole 1
 			attrs whole 1
-			show any 1
+			show whole 1
 			leave whole 1
 			close_second whole 0
 			remove_second whole 1
@@ -122,6 +126,32 @@ NEW='set old -1' OLD='set old 150000'
 		[ "$(of 0 hidden)" = none ]
 		[ "$(of 0 failed)" = 0 ]
 	done
+}
+
+@test "a file that another program makes meanwhile is not replaced, and the copy fails" {
+	local n
+	for n in 2 5 12 25; do
+		run -0 replay "$NEW" "set made $n" "put $SIZE"
+		[ "$(of 0 name) $(of 0 hidden) $(of 0 failed)" = "other none 1" ]
+	done
+}
+
+@test "a further link that opens another file, or where others may write, carries nothing" {
+	local s
+	for s in "$NEW" "$LATE" "$OLD"; do
+		run -0 replay "$s" "set swapped 1" "put $SIZE" "set swapped 0" \
+		    "set unsafe 1" "put $SIZE" "set unsafe 0" \
+		    "set unmarked 1" "put $SIZE"
+		[ "$(grep -c 'channels=1 .*told=0 failed=0 name=whole hidden=none' <<<"$output")" = 3 ]
+	done
+}
+
+@test "an old file that the server does not cut is put once more, and keeps no tail" {
+	run -0 replay "set old 250000" "fail truncate 1" "put $SIZE" \
+	    "set old 150000" "put $SIZE"
+	[ "$(of 0 channels)" -gt 1 ]
+	[ "$(grep -c 'failed=0 name=whole hidden=none' <<<"$output")" = 2 ]
+	true_ "$(of 0 rounds) > 2 * $(of 1 rounds)"
 }
 
 @test "an interrupt before the first data leaves an old file as it was" {
@@ -194,13 +224,13 @@ NEW='set old -1' OLD='set old 150000'
 
 @test "an interrupt leaves what is complete from the start" {
 	local s n
-	for s in "$NEW" "$OLD"; do
+	for s in "$NEW" "$LATE" "$OLD"; do
 		for n in 0 1 2 3 4 5 6 7 8 9 10 12 15 18; do
 			run -0 replay "$s" "set stop $n" "put $SIZE"
 			[ "$(of 0 hidden)" = none ]
 			# before it is opened there is none, or the old one
 			[[ $(of 0 name) = "$(of 0 frontier)+0" || $(of 0 name) = 0+150000 ||
-			    "$n $(of 0 name)" = "0 none" ]]
+			    "$n $(of 0 name)" = [01]" none" ]]
 			[ "$(of 0 told)" = 0 ]
 		done
 	done
@@ -234,8 +264,9 @@ any() {
 	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }
 	function below(n) { return int(rand() * n) }
 	BEGIN {
-		ops = "open_new open_old look find sweep hide open_second space join" \
-		    " write copy own truncate attrs show leave close_second remove_second close"
+		ops = "open_new open_old dir look find sweep open_second mark know space" \
+		    " join same write copy own truncate attrs show shown drop leave" \
+		    " close_second remove_second close"
 		srand(seed)
 		while (n-- > 0) {
 			size = one_of("33000 100000 200000 200000")
@@ -244,7 +275,12 @@ any() {
 			print "set window", one_of("512 2048 2048 2048 2048 2048")
 			print "set most", one_of("1 2 3 5 10 10 10 10")
 			print "set old", one_of("-1 -1 -1 0 100 40000 90000")
-			print "set has", one_of("0 1 2 3 3 3 3 3 3")
+			print "set has", one_of("0 1 1")
+			print "set wants", one_of("0 1 1")
+			print "set unsafe", one_of("0 0 0 1")
+			print "set unmarked", one_of("0 0 0 1")
+			print "set swapped", one_of("0 0 0 1")
+			print "set made", one_of("-1 -1 -1 " below(60))
 			print "set space", one_of("0 50000 1000000000 1000000000")
 			print "set actual", one_of("-1 -1 -1 -1 1 20000 " size + 5000)
 			print "set shrink", one_of("-1 3 8 15")

@@ -440,6 +440,25 @@ spoil() {
 	[[ $output = *"/b\" flags WRITE mode"* ]]
 }
 
+@test "what is resumed is not emptied before, as another copy may write it" {
+	local old
+	noise a 300000
+	near "$(bin sftp-server)" -e -l debug
+	for old in none empty other longer; do
+		rm -f b
+		case $old in
+		empty) : >b ;;
+		other) noise b 200000 ;;
+		longer) noise b 400000 ;;
+		esac
+		run -0 put a b
+		cmp a b
+		echo "$old: $(grep -e flags -e size <<<"$output")"
+		[[ $output = *"/b\" flags WRITE,CREATE mode"* ]]
+		[[ $output != *"size 0"* ]]
+	done
+}
+
 # Between the comparison and the first WRITE somebody else changes what was compared:
 # "b" is 100000 bytes of 300000, and the script runs before the server opens it.
 @test "what was compared and is another file, longer or gone at its OPEN is sent anew" {

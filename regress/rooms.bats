@@ -197,7 +197,7 @@ defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -
 # test
 lost() {
 	local f
-	for f in "$REGRESS"/{,memory/}*.bats; do
+	for f in "$REGRESS"/{,memory/,race/}*.bats; do
 		sed -n "s/^@test \"\(.*\)\" {$/$(basename "$f" .bats): \1/p" "$f"
 	done | sort >"$BATS_TEST_TMPDIR/tests"
 	sed -n 's/^- //p' "$1" | sort -u | comm -23 - "$BATS_TEST_TMPDIR/tests"

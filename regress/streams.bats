@@ -198,6 +198,165 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[ "$(stat -c %Y got)" = "$(stat -c %Y "$BULK")" ]
 }
 
+# Whoever may write in the target's directory can give names there to other files.
+
+# hidden: the hidden file of x
+hidden() { find there -name '.x.hayate-????????????????'; }
+
+# width LOG: the most connections that a file went over
+width() {
+	sed -n 's/.* goes over \([0-9]*\) connections.*/\1/p' "$1" | sort -n |
+	    tail -n 1 | grep . || echo 1
+}
+
+# carried: $BULK is put to the server "odd", over three connections if they can be had
+carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
+
+@test "a file that another program renames to the name is not touched, and the copy fails" {
+	local n
+	for n in 2 4; do
+		rm -rf there
+		mkdir there
+		head -c 130000000 "$BULK" | tr '\0-\377' '\1-\377\0' >other
+		cp other new
+		slow -j $n "$BULK" "stock:$T/there/x" >log 2>&1 &
+		poll 10 eval '[ -n "$(ls -A there)" ]'
+		mv new there/x
+		fails wait $!
+		grep -F "\"$T/there/x\" was made by another program meanwhile" log
+		cmp other there/x
+		[ "$(ls -A there)" = x ]
+	done
+}
+
+@test "of two puts to one new name one is whole and the other fails, and no more is there" {
+	local first second s
+	tr '\0-\377' '\1-\377\0' <"$BULK" >other
+	for s in hayate stock; do
+		rm -rf there
+		mkdir there
+		slow -j 2 "$BULK" "$s:$T/there/x" 2>log &
+		first=$!
+		slow -j 2 other "$s:$T/there/x" 2>log.2 &
+		second=$!
+		if wait $first; then
+			fails wait $second
+			cmp "$BULK" there/x
+		else
+			wait $second
+			cmp other there/x
+		fi
+		grep 'was made by another program meanwhile' log log.2
+		[ "$(ls -A there)" = x ]
+	done
+}
+
+@test "a further connection that opens another file writes nothing to it" {
+	local old
+	for old in no yes; do
+		rm -rf there
+		mkdir there
+		[ $old = no ] || head -c 150000000 /dev/zero >there/x
+		head -c 134217728 /dev/zero >victim
+		ln victim there/y
+		odd "exec $REGRESS/peers/sftp-swap '[.]x[.]hayate-[0-9a-f]*' y $(bin sftp-server stock)"
+		carried
+		grep 'what a further link opened as .* is another file' log
+		cmp -n 134217728 victim /dev/zero
+		cmp "$BULK" there/x
+		[ "$(width log)" = 1 ]
+		[ "$(ls -A there)" = x$'\n'y ]
+	done
+}
+
+@test "where others may write in the directory one connection carries a file, unless it is sticky" {
+	local mode n old
+	while read -r mode n; do
+		for old in no yes; do
+			rm -rf there
+			mkdir there
+			chmod "$mode" there
+			[ $old = no ] || head -c 150000000 /dev/zero >there/x
+			slow -v -j 3 "$BULK" "stock:$T/there/x" 2>log
+			cmp "$BULK" there/x
+			[ "$(width log)" = "$n" ]
+			[ "$(ls -A there)" = x ]
+		done
+	done <<-END
+	2775 1
+	757 1
+	1777 3
+	END
+	# The name of a link says nothing of the directory.
+	rm -rf there
+	mkdir real
+	chmod 2775 real
+	ln -s real there
+	slow -v -j 3 "$BULK" "stock:$T/there/x" 2>log
+	[ "$(width log)" = 1 ]
+}
+
+@test "what took the place of the hidden file is no success, and is not removed" {
+	slow -j 3 "$BULK" "stock:$T/there/x" >log 2>&1 &
+	poll 10 eval '[ -n "$(hidden)" ]'
+	echo other >there/other
+	mv there/other "$(hidden)"
+	fails wait $!
+	grep 'is another file than was put' log
+	[ "$(cat there/* there/.x.* 2>/dev/null)" = other ]
+}
+
+@test "a hidden file of another user is neither removed nor gone on with" {
+	local name
+	need_root
+	slow -j 2 "$LESS" "stock:$T/there/x" >log 2>&1 &
+	poll 10 eval '[ -n "$(hidden)" ]'
+	name=$(hidden)
+	kill -9 "$(pgrep -P $! -x scp || echo $!)"
+	wait $! || :
+	name=${name%?}
+	rm -f there/* there/.x*
+	head -c 20000000 "$LESS" | tee "${name}0" >"${name}2"
+	chown 65534 "${name}0"
+	copy -q -j 2 --resume "$LESS" "stock:$T/there/x"
+	cmp "$LESS" there/x
+	[ "$(stat -c %u there/x)" = 0 ]
+	[ "$(ls -A there)" = "$(basename "${name}0")"$'\n'x ]
+	copy -q -j 2 "$LESS" "stock:$T/there/x"
+	[ "$(ls -A there)" = "$(basename "${name}0")"$'\n'x ]
+	# without another one the longest is gone on with
+	rm there/x
+	chown 0 "${name}0"
+	copy -v -j 2 --resume "$LESS" "stock:$T/there/x" 2>log
+	grep 'there/x" goes on at 20000000 of' log
+	[ "$(ls -A there)" = x ]
+}
+
+@test "a server that renames nothing, or cuts nothing, gets a file whole over one connection" {
+	local deny
+	for deny in rename fsetstat; do
+		sshd_up stock:deny "Subsystem sftp $(bin sftp-server stock) -P $deny"
+		for old in no yes; do
+			rm -rf there
+			mkdir there
+			[ $old = no ] || head -c 150000000 /dev/zero >there/x
+			slow -v -j 3 "$BULK" "deny:$T/there/x" 2>log
+			cmp "$BULK" there/x
+			[ "$(ls -A there)" = x ]
+		done
+		sshd_down deny
+	done
+}
+
+@test "what was put over several connections has a time of now, unless -p keeps it" {
+	touch -d 2001-02-03 "$LESS"
+	copy -j 2 "$LESS" "stock:$T/there/x"
+	true_ "$(stat -c %Y there/x) >= $(date +%s) - 20 && $(stat -c %X there/x) <= $(date +%s) + 2"
+	true_ "$(stat -c %Y there/x) <= $(date +%s) + 2"
+	copy -p -j 2 "$LESS" "stock:$T/there/y"
+	[ "$(stat -c %Y there/y)" = "$(stat -c %Y "$LESS")" ]
+}
+
 @test "TransferStreams in ssh_config does what -j does, and -j wins" {
 	{ echo "TransferStreams 3"; cat "$BATS_FILE_TMPDIR/ssh_config"; } >c
 	counted hayate 3 copy -v -F c "hayate:$BULK" got

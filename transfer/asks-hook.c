@@ -68,10 +68,18 @@ send_size(struct run *t, struct file *file, const struct plan_action *a)
 	file_send_path(t, a, SSH2_FXP_SETSTAT, remote_path(t, file), &size);
 }
 
-/* About a hidden file. The next one need not wait for the reply. */
+/*
+ * About a hidden file, or for the user's number there, his directory. The next
+ * one need not wait for the reply.
+ */
 static void
 send_hidden(struct run *t, struct file *file, const struct plan_action *a)
 {
+	if (a->off == LEFT_NAMES) {
+		file_send_path(t, a, SSH2_FXP_STAT, ".", NULL);
+		checks_later(t->s, a->job);
+		return;
+	}
 	hidden_number(file->check->hidden, (unsigned int)a->off);
 	if (a->op != PLAN_TAKE) {
 		file_send_path(t, a, a->op == PLAN_FIND ? SSH2_FXP_LSTAT :
@@ -270,18 +278,21 @@ look(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply)
 {
 	struct checking *c = file->check;
+	struct left_file left = { .is = LEFT_ABSENT };
 	Attrib room;
 	const Attrib *found = take_attrs(t, reply, &room);
 
 	c->status = reply->status;
 	if (a->op == PLAN_LOOK)
 		take_look(t, file, a->job, found);
-	else if (a->op == PLAN_FIND)
-		left_found(&c->left, (unsigned int)a->off,
-		    found == NULL ? LEFT_ABSENT : hidden_is_file(found) ?
-		    LEFT_FILE : LEFT_OTHER, found != NULL ? found->size : 0,
-		    found != NULL ? found->mtime : 0);
-	else if (found != NULL)
+	else if (a->op == PLAN_FIND) {
+		if (found != NULL)
+			left = hidden_found(found);
+		if (a->off == LEFT_NAMES && (found == NULL ||
+		    (found->flags & SSH2_FILEXFER_ATTR_UIDGID) == 0))
+			left.is = LEFT_ABSENT;
+		left_found(&c->left, (unsigned int)a->off, &left);
+	} else if (found != NULL)
 		see(file, found);
 }
 

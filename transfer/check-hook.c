@@ -161,9 +161,9 @@ check_begin(struct run *t, struct file *file, struct job *j)
 	    !t->side->is_put, server_has_hashes(t->server));
 	if (conf.put && conf.resume && source.size >= WIDTH_LEAST &&
 	    server_is_tuned(t->server)) {
-		c->hidden = hidden_name(file->dst, source.size,
-		    &c->seen.st_mtim);
+		c->hidden = hidden_name(file->dst);
 		left_begin(&c->left);
+		left_ask_owner(&c->left);
 	}
 	checks_begin(t->s, j);
 	return 1;
@@ -229,13 +229,20 @@ check_is_same(const struct file *file, const struct stat *sb)
 	    sb->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
 }
 
-/* It has the size of what is kept, and nobody has written to it since. */
+int
+check_is_shared(const struct run *t)
+{
+	return t->side->is_put && t->resumes &&
+	    server_handles(t->server) != 0 && !plan_cuts_not(t->s);
+}
+
+/* It has the size that was seen, and nobody has written to it since. */
 int
 check_kept(struct file *file, const Attrib *found)
 {
 	const Attrib *was = &file->check->target;
 	u_int both = was->flags & found->flags;
-	int is_kept = found->size == file->from &&
+	int is_kept = found->size == was->size &&
 	    ((both & SSH2_FILEXFER_ATTR_ACMODTIME) == 0 ||
 	    found->mtime == was->mtime) &&
 	    ((both & SSH2_FILEXFER_ATTR_UIDGID) == 0 ||
@@ -583,14 +590,21 @@ end(struct run *t, struct file *file, struct job *j)
 
 /* The work */
 
-/* The target to "size" bytes. Returns 1 if that is done. */
+/*
+ * The target to "size" bytes, unless it is cut last: another copy may write it.
+ * Returns 1 if that is done.
+ */
 static int
 shorten(struct run *t, struct file *file, struct job *j, uint64_t size)
 {
+	struct checking *c = file->check;
+
+	if (check_is_shared(t) && !c->is_hidden && judge_keep(&c->judge))
+		return 1;
 	if (t->side->is_put)
 		checks_ask(t->s, j, PLAN_SHORTEN, size, 0);
 	else
-		judge_cut(&file->check->judge,
+		judge_cut(&c->judge,
 		    truncate(file->dst, (off_t)size) == 0);
 	return !t->side->is_put;
 }

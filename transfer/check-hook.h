@@ -95,7 +95,13 @@ void	check_opened(struct file *);
 int	check_is_same(const struct file *, const struct stat *);
 
 /*
- * Likewise of a put: what the server has opened. If it is another one, or has
+ * Returns 1 if what is resumed may be what another copy writes, and the server
+ * cuts files. So it is neither emptied nor cut before all is written.
+ */
+int	check_is_shared(const struct run *);
+
+/*
+ * Of a put: what the server has opened. If it is another one, or has
  * changed, or is not there, the copy begins once more, without it.
  */
 int	check_kept(struct file *, const Attrib *);

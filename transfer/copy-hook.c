@@ -170,8 +170,10 @@ count_ended(struct run *t, const struct file *file, enum plan_kind kind)
 
 /* It will begin once more, and then says what it has to say. */
 static void
-forget(struct run *t, struct file *file)
+forget(struct run *t, struct file *file, const struct job *j)
 {
+	const struct landing *landing = plan_landing(j);
+
 	debug2_f("\"%s\" is tried again, with at most %u under way",
 	    file->src, plan_limit(t->s));
 	check_forget(file);
@@ -180,6 +182,9 @@ forget(struct run *t, struct file *file)
 	file->status = file->to_status = SSH2_FX_OK;
 	file->failed = file->write_errno = 0;
 	file->seen.flags = 0;
+	file->is_narrow |= landing != NULL && landing_goes_again(landing);
+	free(file->hidden);
+	file->hidden = NULL;
 	file->is_complete = file->over = file->clears = file->sparse = 0;
 	file->empties = 0;
 	t->count.bytes -= file->moved + file->skipped;
@@ -274,6 +279,7 @@ set_lanes(struct run *t)
 	plan_set_lanes(t->s, up, takes);
 	plan_set_apart(t->s, links_apart(&t->team));
 	plan_set_has(t->s, has);
+	plan_set_wants(t->s, landing_is_wanted(t));
 	return takes;
 }
 
@@ -322,7 +328,7 @@ act(struct run *t, const struct plan_action *a)
 		t->side->settle(t, file, a);
 		break;
 	case PLAN_AGAIN:
-		forget(t, file);
+		forget(t, file, a->job);
 		break;
 	case PLAN_END:
 		end(t, file, a->job);

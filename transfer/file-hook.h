@@ -93,6 +93,10 @@ struct file {
 	int	 emptied;		/* of a get: the old bytes are gone */
 	int	 is_new;		/* a directory we made, or in one */
 	char	*hidden;		/* name of a landing; NULL: none */
+	uint32_t mark;			/* time of its hidden file */
+	Attrib	 known;			/* of that, by its first handle */
+	int64_t	 ahead;			/* of its clock to ours, seconds */
+	int	 is_narrow;		/* it has no landing any more */
 	unsigned int width;		/* most links that carried it */
 	Attrib	 seen;			/* by PLAN_SEEN; no flags: not yet */
 	struct probe *probes;		/* that wait for the other link */

@@ -28,25 +28,19 @@
 #define NAME_KEPT	230
 
 static uint64_t
-hash(const char *name, uint64_t size, const struct timespec *mtime)
+hash(const char *name)
 {
-	const uint64_t numbers[] = { size, mtime->tv_sec, mtime->tv_nsec };
-	u_char sum[SHA256_DIGEST_LENGTH], number[8];
+	u_char sum[SHA256_DIGEST_LENGTH];
 	SHA2_CTX sha;
-	size_t i;
 
 	SHA256Init(&sha);
-	for (i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-		POKE_U64(number, numbers[i]);
-		SHA256Update(&sha, number, sizeof(number));
-	}
 	SHA256Update(&sha, (const u_char *)name, strlen(name));
 	SHA256Final(sum, &sha);
 	return PEEK_U64(sum);
 }
 
 char *
-hidden_name(const char *path, uint64_t size, const struct timespec *mtime)
+hidden_name(const char *path)
 {
 	const char *slash = strrchr(path, '/'), *name;
 	char *hidden;
@@ -54,7 +48,7 @@ hidden_name(const char *path, uint64_t size, const struct timespec *mtime)
 	name = slash == NULL ? path : slash + 1;
 	xasprintf(&hidden, "%.*s.%.*s.hayate-%016llx", (int)(name - path),
 	    path, NAME_KEPT, name,
-	    (unsigned long long)hash(name, size, mtime) & ~15ULL);
+	    (unsigned long long)hash(name) & ~15ULL);
 	return hidden;
 }
 
@@ -71,4 +65,13 @@ hidden_is_file(const Attrib *a)
 	    SSH2_FILEXFER_ATTR_PERMISSIONS | SSH2_FILEXFER_ATTR_ACMODTIME;
 
 	return (a->flags & needed) == needed && S_ISREG(a->perm);
+}
+
+struct left_file
+hidden_found(const Attrib *a)
+{
+	return (struct left_file){ .is = hidden_is_file(a) &&
+	    (a->flags & SSH2_FILEXFER_ATTR_UIDGID) != 0 ? LEFT_FILE :
+	    LEFT_OTHER, .owner = a->uid, .size = a->size,
+	    .mtime = a->mtime };
 }

@@ -79,7 +79,7 @@ struct job {
 
 	/* of a file that is put over several lanes */
 	struct landing *landing;
-	int	 has_not;		/* of LANDING_HAS_* */
+	int	 is_looking;		/* before it is opened */
 	uint32_t controls;		/* of its requests, but WRITEs */
 	uint64_t highest;		/* of what was sent */
 	int	 refused;		/* by the server: a WRITE, or a close */
@@ -174,7 +174,7 @@ struct plan {
 	struct node known, parked;
 	struct node landings;
 	unsigned int nlandings;
-	int	 has;			/* see plan_set_has() */
+	int	 has, wants;		/* see plan_set_has() */
 	uint64_t now_us;
 	struct lane lane[PLAN_LANES];
 	unsigned int lanes;		/* the first so many have been up */

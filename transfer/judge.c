@@ -264,6 +264,15 @@ judge_cut(struct judge *x, int ok)
 		copy_from(x, 0, 0);
 }
 
+int
+judge_keep(struct judge *x)
+{
+	if (x->is_complete)
+		return 0;
+	copy_from(x, x->off, 0);
+	return 1;
+}
+
 void
 judge_take(struct judge *x, const struct judge *from)
 {

@@ -116,6 +116,12 @@ void	judge_compared(struct judge *, uint64_t equal);
 void	judge_cut(struct judge *, int ok);
 
 /*
+ * In place of a cut, if more is to be copied: what is behind "off" is written
+ * over, and cut last. Returns 0 if all of the source is there.
+ */
+int	judge_keep(struct judge *);
+
+/*
  * The file that another one has judged got the name of the target, which was
  * not there. If it still has the size that is to be kept, it is not compared
  * again.

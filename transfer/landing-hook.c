@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "log.h"
 #include "misc.h"
@@ -39,6 +40,24 @@
  */
 #define FILES_MOST	4
 
+/* A mark, in seconds: days from now, among so many */
+#define MARK_AHEAD	(2 * 24 * 3600)
+#define MARK_LEAST	(1 << 24)
+
+/*
+ * A time that nobody knows, as a file's time of access: writing does not change
+ * it. It is days ahead, so that reading does not either, where that is set only
+ * if it was less than the other times.
+ */
+static uint32_t
+new_mark(void)
+{
+	const uint32_t first = (uint32_t)time(NULL) + MARK_AHEAD;
+
+	return first + arc4random_uniform(first < INT32_MAX - MARK_LEAST ?
+	    INT32_MAX - first : MARK_LEAST);
+}
+
 int
 landing_may_begin(const struct run *t, uint64_t size)
 {
@@ -47,32 +66,55 @@ landing_may_begin(const struct run *t, uint64_t size)
 }
 
 void
-landing_begin(struct run *t, struct file *file, struct job *j,
-    const struct stat *sb)
+landing_start(struct run *t, struct file *file, struct job *j)
 {
 	struct landing_conf conf = { .size = file->size,
 	    .in_place = t->in_place, .preserve = t->preserve };
 	int streams;
 
-	if (!landing_may_begin(t, file->size) || file->sparse)
+	if (!landing_may_begin(t, file->size) || file->sparse ||
+	    file->is_narrow || plan_was_not_cut(j))
 		return;
 	conf.number = arc4random_uniform(LEFT_NAMES);
 	streams = tell_offers(t->team.main_fd);
-	/* A file that its owner may not write is not opened again. */
-	if (!plan_lands(t->s, j, &conf, (file->a.perm & S_IWUSR) != 0 ? 0 :
-	    LANDING_HAS_RENAME, streams > 1 ? streams - 1 : FILES_MOST))
+	if (!plan_lands(t->s, j, &conf, streams > 1 ? streams - 1 :
+	    FILES_MOST))
 		return;
-	file->hidden = hidden_name(file->dst, file->size, &sb->st_mtim);
+	file->hidden = hidden_name(file->dst);
+	file->mark = new_mark();
+	file->known.flags = 0;
 	signals_catch();
 }
 
 int
 landing_has(int told)
 {
-	const int copy = LINKS_COPY | LINKS_SPACE;
+	const int needs = LINKS_LIMITS | LINKS_COPY | LINKS_SPACE;
 
-	return (told & LINKS_LIMITS) == 0 ? 0 : LANDING_HAS_RENAME |
-	    ((told & copy) == copy ? LANDING_HAS_COPY : 0);
+	return (told & needs) == needs ? LANDING_HAS_COPY : 0;
+}
+
+int
+landing_is_wanted(const struct run *t)
+{
+	return t->team.kind == LINKS_CHANNELS || (t->team.takes_channels &&
+	    tell_offers(t->team.main_fd) == 1) ?
+	    width_may_be_limited(&t->growth) :
+	    tell_offers(t->team.main_fd) != 1;
+}
+
+int
+landing_is_same(const struct file *file, const Attrib *found)
+{
+	const Attrib *known = &file->known;
+	const u_int all = SSH2_FILEXFER_ATTR_SIZE | SSH2_FILEXFER_ATTR_UIDGID |
+	    SSH2_FILEXFER_ATTR_PERMISSIONS | SSH2_FILEXFER_ATTR_ACMODTIME;
+
+	return (known->flags & found->flags & all) == all &&
+	    S_ISREG(found->perm) && found->perm == known->perm &&
+	    found->uid == known->uid && found->gid == known->gid &&
+	    found->atime == known->atime && (known->atime == file->mark ||
+	    (found->mtime == known->mtime && found->size == known->size));
 }
 
 /* Requests */
@@ -87,6 +129,39 @@ send_second(struct run *t, struct file *file, const struct plan_action *a)
 	attrs.perm = 0600;
 	file_send_open(t, a, file->hidden, SSH2_FXF_WRITE | SSH2_FXF_READ |
 	    SSH2_FXF_CREAT | SSH2_FXF_EXCL, &attrs);
+}
+
+/* The directory of the file, and not a link to it */
+static void
+send_dir(struct run *t, const struct file *file, const struct plan_action *a)
+{
+	const char *slash = strrchr(file->dst, '/');
+	char *path;
+
+	xasprintf(&path, "%.*s.", slash == NULL ? 0 :
+	    (int)(slash - file->dst) + 1, file->dst);
+	file_send_path(t, a, SSH2_FXP_LSTAT, path, NULL);
+	free(path);
+}
+
+/*
+ * Of the times that a hidden file gets at the end, that of its last WRITE is
+ * not known, but how far the clocks are apart.
+ */
+static void
+send_attrs(struct run *t, const struct file *file, const struct plan_action *a,
+    const struct handle *h)
+{
+	Attrib attrs = file->a;
+
+	if (a->ask.op == LANDING_MARK)
+		attrs.atime = attrs.mtime = file->mark;
+	else if (!t->preserve)
+		attrs.atime = attrs.mtime = (uint32_t)(time(NULL) +
+		    file->ahead);
+	if (a->ask.op == LANDING_MARK || !t->preserve)
+		attrs.flags = SSH2_FILEXFER_ATTR_ACMODTIME;
+	file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &attrs);
 }
 
 /* What is under a hidden name, also of another copy */
@@ -138,8 +213,12 @@ static void
 send_about_name(struct run *t, struct file *file, const struct plan_action *a)
 {
 	switch (a->ask.op) {
-	case LANDING_HIDE:
-		file_send_rename(t, a, file->dst, file->hidden);
+	case LANDING_TARGET:
+	case LANDING_SHOWN:
+		file_send_path(t, a, SSH2_FXP_LSTAT, file->dst, NULL);
+		break;
+	case LANDING_DIR:
+		send_dir(t, file, a);
 		break;
 	case LANDING_SHOW:
 		file_send_rename(t, a, file->hidden, file->dst);
@@ -147,6 +226,7 @@ send_about_name(struct run *t, struct file *file, const struct plan_action *a)
 	case LANDING_OPEN_SECOND:
 		send_second(t, file, a);
 		break;
+	case LANDING_DROP:
 	case LANDING_REMOVE_SECOND:
 		file_send_path(t, a, SSH2_FXP_REMOVE, file->hidden, NULL);
 		break;
@@ -158,9 +238,10 @@ send_about_name(struct run *t, struct file *file, const struct plan_action *a)
 void
 landing_send(struct run *t, struct file *file, const struct plan_action *a)
 {
-	const struct handle *h = file_on(file, 0);
+	const struct handle *h = file_on(file, 0), *marked =
+	    landing_has_second(plan_landing(a->job)) ? &file->to_handle : h;
 
-	if (a->ask.op == LANDING_HIDE || a->ask.op == LANDING_OPEN_SECOND)
+	if (a->ask.op == LANDING_OPEN_SECOND)
 		hidden_number(file->hidden, a->ask.number);
 	switch (a->ask.op) {
 	case LANDING_LOOK:
@@ -175,8 +256,14 @@ landing_send(struct run *t, struct file *file, const struct plan_action *a)
 	case LANDING_TRUNCATE:
 		file_send_size(t, a, h);
 		break;
+	case LANDING_MARK:
+		send_attrs(t, file, a, marked);
+		break;
+	case LANDING_KNOW:
+		file_send_handle(t, a, marked, SSH2_FXP_FSTAT, NULL);
+		break;
 	case LANDING_ATTRS:
-		file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &file->a);
+		send_attrs(t, file, a, h);
 		break;
 	case LANDING_CLOSE_SECOND:
 		file_send_handle(t, a, &file->to_handle, SSH2_FXP_CLOSE, NULL);
@@ -197,9 +284,13 @@ landing_wanted(const struct plan_action *a)
 	switch (a->ask.op) {
 	case LANDING_OPEN_SECOND:
 		return SSH2_FXP_HANDLE;
+	case LANDING_TARGET:
+	case LANDING_DIR:
 	case LANDING_LOOK:
 	case LANDING_FIND:
+	case LANDING_KNOW:
 	case LANDING_OWN:
+	case LANDING_SHOWN:
 		return SSH2_FXP_ATTRS;
 	case LANDING_SPACE:
 		return SSH2_FXP_EXTENDED_REPLY;
@@ -208,21 +299,71 @@ landing_wanted(const struct plan_action *a)
 	}
 }
 
+/* Nobody else may give names to other files there. */
+static int
+is_safe(const Attrib *dir)
+{
+	return (dir->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    S_ISDIR(dir->perm) && ((dir->perm & S_ISVTX) != 0 ||
+	    (dir->perm & (S_IWGRP | S_IWOTH)) == 0);
+}
+
+/* The hidden file, as its handle has it */
 static void
-take_attrs(struct run *t, const struct plan_action *a, struct reply *reply)
+take_known(struct file *file, struct landing *landing, const Attrib *now)
+{
+	int is_marked = (now->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0 &&
+	    now->atime == file->mark;
+
+	file->known = *now;
+	if (is_marked && now->mtime != file->mark)
+		file->ahead = (int64_t)now->mtime - time(NULL);
+	landing_known(landing, is_marked && landing_is_same(file, now));
+}
+
+static void
+saw(struct file *file, struct landing *landing, enum landing_op op,
+    const Attrib *now)
+{
+	int is_same = landing_is_same(file, now);
+
+	if (!is_same && op == LANDING_OWN)
+		SAY(file, "\"%s\" is another file than was put",
+		    file->hidden);
+	else if (!is_same && landing_is_shown(landing))
+		SAY(file, "\"%s\" is another file than was put", file->dst);
+	else if (!is_same)
+		SAY(file, "\"%s\" was made by another program meanwhile",
+		    file->dst);
+	landing_saw(landing, op, is_same);
+}
+
+static void
+take_attrs(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
 {
 	struct landing *landing = plan_landing(a->job);
+	struct left_file left;
 	Attrib now;
 
 	file_attrs(t, reply, &now);
-	if (a->ask.op == LANDING_FIND)
-		landing_found(landing, a->ask.number, hidden_is_file(&now),
-		    now.size, now.mtime);
-	if (a->ask.op == LANDING_LOOK)
+	if (a->ask.op == LANDING_DIR)
+		landing_dir(landing, is_safe(&now));
+	else if (a->ask.op == LANDING_FIND) {
+		left = hidden_found(&now);
+		landing_found(landing, a->ask.number, &left);
+	} else if (a->ask.op == LANDING_OWN || a->ask.op == LANDING_SHOWN)
+		saw(file, landing, a->ask.op, &now);
+	else if (a->ask.op == LANDING_LOOK)
 		landing_looked(landing,
 		    (now.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
 		    (now.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
 		    S_ISREG(now.perm), now.size);
+	else if (a->ask.op == LANDING_KNOW)
+		take_known(file, landing, &now);
+	if ((a->ask.op == LANDING_LOOK || a->ask.op == LANDING_KNOW) &&
+	    (now.flags & SSH2_FILEXFER_ATTR_UIDGID) != 0)
+		landing_owner(landing, now.uid);
 }
 
 static void
@@ -248,7 +389,7 @@ landing_take(struct run *t, struct file *file, const struct plan_action *a,
 		file_handle(t, file, reply, &file->to_handle);
 		break;
 	case SSH2_FXP_ATTRS:
-		take_attrs(t, a, reply);
+		take_attrs(t, file, a, reply);
 		break;
 	case SSH2_FXP_EXTENDED_REPLY:
 		take_space(t, a, reply);
@@ -274,6 +415,14 @@ landing_fail(struct file *file, const struct plan_action *a, u_int status)
 		break;
 	case LANDING_OWN:
 		SAY(file, "remote lstat \"%s\": %s", file->hidden, why);
+		break;
+	case LANDING_SHOWN:
+		SAY(file, "remote lstat \"%s\": %s", file->dst, why);
+		break;
+	case LANDING_DROP:
+		/* It is told if the file is put once more as well. */
+		file_say(file, 1, SYSLOG_LEVEL_ERROR,
+		    "remote delete \"%s\": %s", file->hidden, why);
 		break;
 	case LANDING_REMOVE_SECOND:
 		SAY(file, "remote delete \"%s\": %s", file->hidden, why);

@@ -15,19 +15,28 @@
 
 #include <sys/types.h>
 
+struct Attrib;
 struct file;
 struct job;
 struct plan_action;
 struct reply;
 struct run;
-struct stat;
 
 /*
- * A file that is put begins; "sb" is the local one. It may go over several
- * links if it is large and ssh offers them.
+ * A file that is put begins. It may go over several links if it is large and
+ * ssh offers them.
  */
-void	landing_begin(struct run *, struct file *, struct job *,
-    const struct stat *sb);
+void	landing_start(struct run *, struct file *, struct job *);
+
+/* Returns 1 if the user wants several links, or the path may need them. */
+int	landing_is_wanted(const struct run *);
+
+/*
+ * Returns 1 if what was found is the hidden file, as its first handle knows it:
+ * by its owner, its mode, and the time that it was given, or if the server does
+ * not keep that, by its time and size.
+ */
+int	landing_is_same(const struct file *, const struct Attrib *found);
 
 /* Returns 1 if a file of this size might. */
 int	landing_may_begin(const struct run *, uint64_t size);

@@ -68,25 +68,36 @@ landing_written(struct ranges *rs, int ok)
 enum place { NAMED, HIDDEN, SECOND };
 
 /* How far the end is */
-enum stage { COPYING, CUTTING, ENDING, SWEEPING, ENDED };
+enum stage { COPYING, CUTTING, ENDING, PROVING, SWEEPING, ENDED };
+
+/* What was seen under a name */
+enum seen { UNSEEN, ABSENT, OTHER, SAME };
 
 struct landing {
 	struct landing_conf conf;
 	struct left left;		/* what is under hidden names */
 	int	 has_looked;		/* at all of them */
-	int	 is_clean;		/* nothing of others is left over */
+	int	 cleans, is_clean;	/* nothing of others is left over */
 	unsigned int number;		/* of our hidden name */
+	unsigned int questions;		/* before it is open */
+	int	 is_there, is_safe;	/* the file, the directory, then */
+	enum landing_way way;
 	enum place place;
-	int	 is_old, looks, looked;
+	int	 is_old, is_special, looks, looked;
 	int	 never;			/* more than one link */
+	unsigned int marks;		/* requests that tell the hidden file */
+	int	 is_known;		/* it has the time */
 	int	 has_space;
 	enum { NOT, ASKING, MEASURING, DECIDING, DROPPING } converting;
 	int	 is_copying;
 	enum stage stage;
 	unsigned int step;		/* of the stage */
-	int	 revert, failed, cut_failed, copy_failed;
+	int	 revert, failed, cut_failed, copy_failed, uncut, again;
 	int	 is_lost;		/* the hidden name */
 	int	 is_hidden, has_second;
+	int	 shows, is_shown;	/* it gets its name, has it */
+	enum seen own, shown;		/* under both */
+	unsigned int looks_shown;
 	uint64_t old_size;
 	uint64_t base, copied;		/* of the second file */
 };
@@ -107,12 +118,6 @@ void
 landing_free(struct landing *l)
 {
 	free(l);
-}
-
-void
-landing_set_old(struct landing *l)
-{
-	l->is_old = 1;
 }
 
 uint64_t
@@ -156,8 +161,9 @@ look_beside(struct landing *l, const struct landing_now *now,
 	struct left_action next;
 
 	left_next(&l->left, now->us, &next);
-	if (next.op == LEFT_END && !l->has_looked) {
-		l->has_looked = 1;
+	l->has_looked |= next.op == LEFT_END;
+	if (next.op == LEFT_END && l->left.has_owner && !l->cleans) {
+		l->cleans = 1;
 		left_clean(&l->left);
 		left_next(&l->left, now->us, &next);
 	}
@@ -169,10 +175,10 @@ look_beside(struct landing *l, const struct landing_now *now,
 
 /* Returns 0, or -1 if no name is free. */
 static int
-choose_name(struct landing *l)
+choose_name(struct landing *l, int is_second)
 {
-	const unsigned int first = l->is_old ? LEFT_SECOND : 0;
-	const unsigned int n = l->is_old ?
+	const unsigned int first = is_second ? LEFT_SECOND : 0;
+	const unsigned int n = is_second ?
 	    LEFT_NAMES - LEFT_SECOND : LEFT_SECOND;
 	unsigned int i, number;
 
@@ -186,24 +192,81 @@ choose_name(struct landing *l)
 	return -1;
 }
 
+/* Before it is open */
+
+int
+landing_begin(struct landing *l, const struct landing_now *now,
+    struct landing_ask *a)
+{
+	if (l->way != LANDING_WAITS || now->stopped)
+		return 0;
+	if (l->questions < 2)
+		return ask(l, l->questions++ == 0 ? LANDING_TARGET :
+		    LANDING_DIR, now, a);
+	return look_beside(l, now, a);
+}
+
+enum landing_way
+landing_opens(struct landing *l, const struct landing_now *now)
+{
+	if (now->controls > 0 || (!l->has_looked && !now->stopped))
+		return LANDING_WAITS;
+	l->never |= !l->is_safe;
+	l->way = l->is_there ? LANDING_IS_OLD : now->is_wanted && !l->never &&
+	    !l->conf.is_locked && choose_name(l, 0) == 0 ?
+	    LANDING_IS_HIDDEN : LANDING_IS_NEW;
+	l->is_old = l->is_there;
+	return l->way;
+}
+
+int
+landing_open(struct landing *l, int ok)
+{
+	enum landing_way was = l->way;
+
+	if (ok) {
+		l->is_hidden = was == LANDING_IS_HIDDEN;
+		l->place = l->is_hidden ? HIDDEN : NAMED;
+		return 0;
+	}
+	l->way = was == LANDING_IS_HIDDEN ? LANDING_IS_NEW : LANDING_IS_OLD;
+	l->is_old = l->way == LANDING_IS_OLD;
+	return l->way != was;
+}
+
+enum landing_way
+landing_way(const struct landing *l, unsigned int *number)
+{
+	*number = l->number;
+	return l->way;
+}
+
 /* While it moves */
 
-/* One more link is there: where may its data go? */
+/* The hidden file is marked; when it has data, it tells the server's clock. */
+static int
+know(struct landing *l, const struct landing_now *now, struct landing_ask *a)
+{
+	if (l->place != HIDDEN || l->marks > 2 ||
+	    (l->marks == 2 && now->frontier == 0))
+		return 0;
+	return ask(l, l->marks++ == 0 ? LANDING_MARK : LANDING_KNOW, now, a);
+}
+
+/* One more link is there: may its data go into a second file? */
 static int
 convert(struct landing *l, const struct landing_now *now,
     struct landing_ask *a)
 {
-	int needs = l->is_old ? LANDING_HAS_COPY : LANDING_HAS_RENAME;
-
 	if (l->never || l->converting || l->place != NAMED ||
-	    !now->may_widen || (l->is_old && !l->looked) || !l->has_looked)
+	    !now->may_widen || !l->looked)
 		return 0;
-	if ((now->told & needs) == 0 || choose_name(l) == -1) {
+	if ((now->told & LANDING_HAS_COPY) == 0 || choose_name(l, 1) == -1) {
 		l->never = 1;
 		return 0;
 	}
 	l->converting = ASKING;
-	return ask(l, l->is_old ? LANDING_OPEN_SECOND : LANDING_HIDE, now, a);
+	return ask(l, LANDING_OPEN_SECOND, now, a);
 }
 
 /* The second file is open. It is used if there is space for what comes. */
@@ -215,12 +278,15 @@ prepare(struct landing *l, const struct landing_now *now,
 	case MEASURING:
 		if (now->is_over)
 			break;
+		if (l->marks++ < 2)
+			return ask(l, l->marks == 1 ? LANDING_MARK :
+			    LANDING_KNOW, now, a);
 		l->converting = DECIDING;
 		return ask(l, LANDING_SPACE, now, a);
 	case DECIDING:
 		if (now->controls > 0)
 			return 0;
-		if (now->is_over || !l->has_space)
+		if (now->is_over || !l->has_space || !l->is_known)
 			break;
 		l->converting = NOT;
 		l->place = SECOND;
@@ -267,12 +333,12 @@ landing_move(struct landing *l, const struct landing_now *now,
 		return 1;
 	if (now->is_over)
 		return 0;
-	if (l->is_old && !l->looks) {
+	if (l->place == NAMED && !l->looks) {
 		l->looks = 1;
 		return ask(l, LANDING_LOOK, now, a);
 	}
-	return look_beside(l, now, a) || convert(l, now, a) ||
-	    copy_some(l, COPY_UNIT, 0, now, a);
+	return look_beside(l, now, a) || know(l, now, a) ||
+	    convert(l, now, a) || copy_some(l, COPY_UNIT, 0, now, a);
 }
 
 /* The end */
@@ -325,7 +391,7 @@ landing_reverts(struct landing *l, const struct landing_now *now)
 }
 
 /*
- * Only a file that is known to be cut gets its name back. One that has lost its
+ * Only a file that is known to be cut gets its name. One that has lost its
  * hidden name belongs to another copy, and is left as it is. An old file into
  * which nothing was written stays as well.
  */
@@ -337,45 +403,94 @@ cut(struct landing *l, const struct landing_now *now, struct landing_ask *a)
 	int is_touched = !now->stopped || now->sent > 0;
 	int is_hidden = l->place == HIDDEN;
 
-	if (!has_hole && (!l->conf.in_place || !is_touched || is_hidden)) {
+	if ((!has_hole && (!l->conf.in_place || !is_touched || is_hidden)) ||
+	    (now->again && is_hidden)) {
 		begin_stage(l, ENDING);
 		return 0;
 	}
-	if (l->step == 0 && is_hidden) {
-		l->step = 1;
-		return ask(l, LANDING_OWN, now, a);
-	}
+	if (l->step < 2 && is_hidden)
+		return ask(l, l->step++ == 0 ? LANDING_KNOW : LANDING_OWN,
+		    now, a);
 	if (is_hidden && now->controls > 0)
 		return 0;
-	if (l->step < 2 && !l->is_lost) {
-		l->step = 2;
+	if (l->step < 3 && !l->is_lost) {
+		l->step = 3;
 		return ask(l, LANDING_TRUNCATE, now, a);
 	}
 	begin_stage(l, ENDING);
 	return 0;
 }
 
+/*
+ * Nothing is written any more, so what is asked about the names need not wait.
+ */
 static int
 end(struct landing *l, const struct landing_now *now, struct landing_ask *a)
 {
+	int is_ours = l->place == HIDDEN && !l->is_lost;
+
 	for (;;) {
 		switch (l->step++) {
 		case 0:
-			if (l->conf.preserve && !l->is_lost)
-				return ask(l, LANDING_ATTRS, now, a);
-			break;
+			if (!is_ours)
+				break;
+			l->own = UNSEEN;
+			return ask(l, LANDING_KNOW, now, a);
 		case 1:
-			if (l->place == HIDDEN && !l->cut_failed)
-				return ask(l, LANDING_SHOW, now, a);
+			if (is_ours)
+				return ask(l, LANDING_OWN, now, a);
 			break;
 		case 2:
+			l->shows = is_ours && !l->cut_failed && !now->again;
+			if (l->shows)
+				return ask(l, LANDING_SHOW, now, a);
+			break;
+		case 3:
+			if (l->shows)
+				return ask(l, LANDING_SHOWN, now, a);
+			break;
+		case 4:
+			if ((l->conf.preserve || l->place == HIDDEN) &&
+			    !l->is_lost)
+				return ask(l, LANDING_ATTRS, now, a);
+			break;
+		case 5:
 			return ask(l, LANDING_CLOSE, now, a);
 		default:
 			if (now->controls == 0)
-				begin_stage(l, SWEEPING);
+				begin_stage(l, PROVING);
 			return 0;
 		}
 	}
+}
+
+/*
+ * What has the name is looked at twice if nothing was there after the rename: a
+ * server may not keep the order. What has not got its name, and is known to be
+ * ours, is removed.
+ */
+static int
+prove(struct landing *l, const struct landing_now *now, struct landing_ask *a)
+{
+	int is_free = l->shows && l->shown == ABSENT;
+
+	if (now->controls > 0)
+		return 0;
+	if (l->is_shown && is_free && l->looks_shown == 1)
+		return ask(l, LANDING_SHOWN, now, a);
+	if (l->is_hidden && l->own == SAME && !l->cut_failed && l->step == 0) {
+		l->step = 1;
+		return ask(l, LANDING_DROP, now, a);
+	}
+	if (l->is_shown)
+		l->failed |= l->shown != SAME;
+	else if (l->shows) {
+		l->again = is_free && l->own == SAME && !now->stopped;
+		l->failed |= !l->again;
+	} else
+		l->failed |= l->is_lost;
+	begin_stage(l, SWEEPING);
+	return 0;
 }
 
 /* What was left over is not needed: the file is whole. */
@@ -383,7 +498,8 @@ static int
 sweep_last(struct landing *l, const struct landing_now *now,
     struct landing_ask *a)
 {
-	if (!now->stopped && !now->failed && !landing_has_failed(l)) {
+	if (!now->stopped && !now->failed && !landing_has_failed(l) &&
+	    !now->again && !l->again && l->left.has_owner) {
 		if (look_beside(l, now, a) == 1)
 			return 1;
 		if (!l->is_clean)
@@ -405,6 +521,7 @@ landing_end(struct landing *l, const struct landing_now *now,
 		was = l->stage;
 		r = was == COPYING ? copy_rest(l, now, a) : was == CUTTING ?
 		    cut(l, now, a) : was == ENDING ? end(l, now, a) :
+		    was == PROVING ? prove(l, now, a) :
 		    was == SWEEPING ? sweep_last(l, now, a) : 0;
 	} while (r == 0 && l->stage != was);
 	return r;
@@ -418,39 +535,60 @@ landing_has_ended(const struct landing *l)
 
 /* Replies */
 
+/* Old bytes may be behind the new ones, but not in a device. */
+static int
+has_tail(const struct landing *l, const struct landing_now *now)
+{
+	return l->is_old && !l->is_special && (!l->looked ||
+	    l->old_size > landing_kept(l, now->frontier));
+}
+
 /* Returns 1 if the error is to be told. */
 static int
 fail(struct landing *l, const struct landing_ask *a,
     const struct landing_now *now)
 {
+	static const struct left_file none = { .is = LEFT_ABSENT };
+
 	switch (a->op) {
 	case LANDING_LOOK:
-	case LANDING_HIDE:
 	case LANDING_OPEN_SECOND:
 		l->never = 1;
 		l->converting = NOT;
 		return 0;
 	case LANDING_FIND:
-		left_found(&l->left, a->number, LEFT_ABSENT, 0, 0);
+		left_found(&l->left, a->number, &none);
 		return 0;
-	case LANDING_SPACE:		/* landing_space() was not called */
+	case LANDING_KNOW:
+		l->is_known = 0;
+		return 0;
+	case LANDING_TARGET:		/* What they tell was not told. */
+	case LANDING_DIR:
+	case LANDING_MARK:
+	case LANDING_SPACE:
 	case LANDING_SWEEP:
 	case LANDING_CLOSE_SECOND:
 		return 0;
 	case LANDING_OWN:
-		l->cut_failed = l->is_lost = 1;
-		l->is_hidden = 0;
+		l->own = ABSENT;
+		l->is_lost = 1;
+		l->cut_failed |= l->stage == CUTTING;
 		return 1;
+	case LANDING_SHOWN:
+		l->shown = ABSENT;
+		return ++l->looks_shown > 1;
 	case LANDING_COPY:
 		/* The second file took the space: the file goes on alone. */
 		l->copy_failed = l->revert = 1;
 		return 0;
 	case LANDING_TRUNCATE:
-		/* Of a device, for instance, which had no need of it */
 		l->cut_failed = l->failed || now->failed ||
 		    landing_kept(l, now->frontier) < now->sent;
+		l->uncut = !l->cut_failed && has_tail(l, now);
 		return 1;
+	case LANDING_SHOW:
 	case LANDING_ATTRS:
+	case LANDING_DROP:
 	case LANDING_REMOVE_SECOND:
 		return 1;
 	default:
@@ -464,6 +602,9 @@ succeed(struct landing *l, const struct landing_ask *a,
     const struct landing_now *now)
 {
 	switch (a->op) {
+	case LANDING_TARGET:
+		l->is_there = 1;
+		break;
 	case LANDING_OPEN_SECOND:
 		l->converting = MEASURING;
 		l->has_second = 1;
@@ -471,16 +612,15 @@ succeed(struct landing *l, const struct landing_ask *a,
 	case LANDING_REMOVE_SECOND:
 		l->has_second = 0;
 		break;
-	case LANDING_HIDE:
-		l->converting = NOT;
-		l->place = HIDDEN;
-		l->is_hidden = 1;
-		break;
 	case LANDING_COPY:
 		l->copied = a->len == 0 ? now->frontier :
 		    a->off + a->len - COPY_CHUNK;
 		break;
 	case LANDING_SHOW:
+		l->is_shown = 1;
+		l->is_hidden = 0;
+		break;
+	case LANDING_DROP:
 		l->is_hidden = 0;
 		break;
 	default:
@@ -500,11 +640,16 @@ landing_reply(struct landing *l, const struct landing_ask *a, int ok,
 }
 
 void
-landing_found(struct landing *l, unsigned int number, int is_regular,
-    uint64_t size, uint64_t mtime)
+landing_dir(struct landing *l, int is_safe)
 {
-	left_found(&l->left, number, is_regular ? LEFT_FILE : LEFT_OTHER, size,
-	    (int64_t)mtime);
+	l->is_safe = is_safe;
+}
+
+void
+landing_found(struct landing *l, unsigned int number,
+    const struct left_file *f)
+{
+	left_found(&l->left, number, f);
 }
 
 void
@@ -512,7 +657,33 @@ landing_looked(struct landing *l, int is_regular, uint64_t size)
 {
 	l->looked = 1;
 	l->old_size = size;
+	l->is_special = !is_regular;
 	l->never |= !is_regular;
+}
+
+void
+landing_known(struct landing *l, int is_marked)
+{
+	l->is_known = is_marked;
+}
+
+void
+landing_owner(struct landing *l, uint32_t owner)
+{
+	left_set_owner(&l->left, owner);
+}
+
+void
+landing_saw(struct landing *l, enum landing_op op, int is_same)
+{
+	if (op == LANDING_SHOWN)
+		l->shown = is_same ? SAME : OTHER;
+	else {
+		l->own = is_same ? SAME : OTHER;
+		l->is_lost |= !is_same;
+		l->is_hidden &= is_same;
+		l->cut_failed |= !is_same && l->stage == CUTTING;
+	}
 }
 
 /* The rest goes into the second file, and what is new of it into the file. */
@@ -528,7 +699,13 @@ landing_space(struct landing *l, uint64_t available, uint64_t rest)
 int
 landing_is_wide(const struct landing *l)
 {
-	return l->place != NAMED;
+	return l->place != NAMED && l->is_known;
+}
+
+int
+landing_has_second(const struct landing *l)
+{
+	return l->has_second;
 }
 
 int
@@ -543,13 +720,38 @@ landing_has_failed(const struct landing *l)
 	return l->failed || l->cut_failed;
 }
 
+int
+landing_goes_again(const struct landing *l)
+{
+	return l->again;
+}
+
+int
+landing_is_uncut(const struct landing *l)
+{
+	return l->uncut;
+}
+
+int
+landing_is_shown(const struct landing *l)
+{
+	return l->is_shown;
+}
+
+int
+landing_is_unshown(const struct landing *l)
+{
+	return l->place == HIDDEN && !l->is_shown;
+}
+
 enum landing_left
 landing_left(const struct landing *l)
 {
 	if (l->is_hidden)
-		return LANDING_LEFT_HIDDEN;
+		return l->own == ABSENT ? LANDING_LEFT_PERHAPS :
+		    LANDING_LEFT_HIDDEN;
 	if (l->has_second)
 		return LANDING_LEFT_SECOND;
-	return l->converting == ASKING && !l->is_old ? LANDING_LEFT_PERHAPS :
-	    LANDING_LEFT_NOTHING;
+	return l->way == LANDING_IS_HIDDEN && l->place == NAMED ?
+	    LANDING_LEFT_PERHAPS : LANDING_LEFT_NOTHING;
 }

@@ -12,18 +12,30 @@
  * behind the end, is not written. The caller bounds what waits: ranges.h counts
  * it.
  *
- * A file that is put begins under its name, in order, over one link. No byte is
- * written behind a hole there. So before a second link may write,
+ * A file that is put grows under its name, in order, over one link. No byte is
+ * written behind a hole there. Before it is opened, its name, the directory and
+ * all hidden names are looked at, in one round trip. Then
  *
- *   a file that is new is renamed to a hidden name, and gets its name back when
- *   it is complete, or is cut behind its last byte without a hole;
+ *   a file that is new and for which several links are wanted is made under a
+ *   hidden name, and gets its own when it is complete, or is cut behind its
+ *   last byte without a hole;
  *
- *   a file that was there before gets, in order, what is complete in a hidden
- *   second file, which the server itself copies.
+ *   any other begins under its name. If a second link comes it gets, in order,
+ *   what is complete in a hidden second file, which the server itself copies.
  *
- * Before a hidden name is taken all are looked at. What was left over by a copy
- * that was killed is removed (left.h). If the second file cannot be written,
- * the first is continued over one link.
+ * What stands under its name is never renamed, nor replaced: it may be another
+ * program's. Two copies of one new file each have a hidden file of their own,
+ * and the second one to show it fails, and removes it.
+ *
+ * A further link opens the hidden file by its name, which another user may have
+ * given to another file if he may write in the directory. So there is only one
+ * link where others may, unless the directory is sticky. And the first link
+ * sets a time of the file that nobody can know, by its handle: what another
+ * link has opened counts if it has that time, owner and mode, and so does what
+ * has the file's name at the end. If it has not, the copy has failed.
+ *
+ * What was left over by a copy that was killed is removed (left.h). If the
+ * second file cannot be written, the first is continued over one link.
  *
  * What is asked for a put goes over link 0, which never ends. The caller sends
  * it and reports each reply. No I/O, no clock, no upstream header. Not thread
@@ -35,6 +47,7 @@
 
 #include <stdint.h>
 
+struct left_file;
 struct range;
 struct ranges;
 
@@ -60,20 +73,26 @@ void	landing_written(struct ranges *, int ok);
 /* A file that is put */
 
 enum landing_op {
-	LANDING_LOOK = 1,	/* attributes of the file that is open */
-	LANDING_FIND,		/* attributes of the hidden name "number" */
+	/* Before the file is open: attributes of what has its name, of */
+	LANDING_TARGET = 1,
+	LANDING_DIR,		/* its directory, */
+	LANDING_FIND,		/* and the hidden name "number" */
 	LANDING_SWEEP,		/* remove that file */
-	LANDING_HIDE,		/* rename the file to its hidden name */
+	LANDING_LOOK,		/* attributes of the file that is open */
 	LANDING_OPEN_SECOND,	/* a hidden file, which must not exist */
+	LANDING_MARK,		/* sets the time, of the open hidden file */
+	LANDING_KNOW,		/* attributes, likewise */
 	LANDING_SPACE,		/* of the hidden file's file system */
 	LANDING_COPY,		/* "len" bytes, second file to file; 0: all */
-	LANDING_OWN,		/* attributes of the hidden name: there? */
+	LANDING_OWN,		/* what has the hidden name: is it the file? */
 	LANDING_TRUNCATE,	/* the file to "off" bytes */
-	LANDING_ATTRS,		/* set those of the local file */
 	LANDING_SHOW,		/* rename the hidden file to its name */
+	LANDING_SHOWN,		/* what has its name: is it the file? */
+	LANDING_ATTRS,		/* set those of the local file */
 	LANDING_CLOSE_SECOND,
 	LANDING_REMOVE_SECOND,
-	LANDING_CLOSE		/* the file */
+	LANDING_CLOSE,		/* the file */
+	LANDING_DROP		/* remove the hidden file */
 };
 
 struct landing_ask {
@@ -91,18 +110,20 @@ struct landing_now {
 	unsigned int controls;		/* requests under way, but WRITEs */
 	int	 is_over;		/* nothing more is dealt */
 	int	 stopped, failed;	/* by the user, the server */
+	int	 again;			/* what is there will be put anew */
+	int	 is_wanted;		/* more than one link */
 	int	 may_widen;		/* a further link is up, and helps */
 	int	 told;			/* LANDING_HAS_*, once it is */
 };
 
 /* What the server is known to have */
 #define LANDING_HAS_COPY	1	/* copy-data, and space can be asked */
-#define LANDING_HAS_RENAME	2	/* a hidden file can be opened */
 
 struct landing_conf {
 	uint64_t size;			/* of the local file, when opened */
 	int	 in_place;		/* an old file is cut last, not first */
 	int	 preserve;		/* LANDING_ATTRS is wanted */
+	int	 is_locked;		/* its mode lets nobody open it again */
 	unsigned int number;		/* of the hidden name, if it is free */
 };
 
@@ -112,8 +133,22 @@ struct landing;			/* private to landing.c */
 struct landing *landing_new(const struct landing_conf *);
 void	landing_free(struct landing *);		/* accepts NULL */
 
-/* The file was there before. */
-void	landing_set_old(struct landing *);
+/*
+ * Before the file is open: returns 1 and what is to be asked, or 0. When all is
+ * answered, landing_opens() says how it is opened. After the reply
+ * landing_open() returns 1 if it is to be opened in another way.
+ */
+enum landing_way {
+	LANDING_WAITS,
+	LANDING_IS_HIDDEN,	/* as new, under the hidden name "number" */
+	LANDING_IS_NEW,		/* as new, under its name */
+	LANDING_IS_OLD		/* it may be there */
+};
+int	landing_begin(struct landing *, const struct landing_now *,
+    struct landing_ask *);
+enum landing_way landing_opens(struct landing *, const struct landing_now *);
+int	landing_open(struct landing *, int ok);
+enum landing_way landing_way(const struct landing *, unsigned int *number);
 
 /*
  * While the file moves, and when nothing is dealt any more and no range is
@@ -130,15 +165,19 @@ int	landing_reverts(struct landing *, const struct landing_now *);
 
 /*
  * A reply has come. Returns 1 if the error is to be told to the user.
- * landing_looked(), landing_found() and landing_space() come before it, with
- * what a reply that is no error says: bytes. What is no regular file is left
- * alone.
+ * The functions behind it come before, with what a reply that is no error says:
+ * bytes. What is no regular file is left alone. "is_marked": the file has the
+ * time that was set. "is_same": it is the file of the handle.
  */
 int	landing_reply(struct landing *, const struct landing_ask *, int ok,
     const struct landing_now *);
+void	landing_dir(struct landing *, int is_safe);
 void	landing_looked(struct landing *, int is_regular, uint64_t size);
-void	landing_found(struct landing *, unsigned int number, int is_regular,
-    uint64_t size, uint64_t mtime);
+void	landing_found(struct landing *, unsigned int number,
+    const struct left_file *);
+void	landing_known(struct landing *, int is_marked);
+void	landing_owner(struct landing *, uint32_t owner);
+void	landing_saw(struct landing *, enum landing_op, int is_same);
 void	landing_space(struct landing *, uint64_t available, uint64_t rest);
 
 /*
@@ -148,8 +187,9 @@ void	landing_space(struct landing *, uint64_t available, uint64_t rest);
 int	landing_place(const struct landing *, uint64_t off, uint64_t *at);
 void	landing_lost_second(struct landing *);
 
-/* More links may write. */
+/* More links may write. MARK and KNOW are about the second file. */
 int	landing_is_wide(const struct landing *);
+int	landing_has_second(const struct landing *);
 
 /* The file is on its way back to one link: nothing more is dealt. */
 int	landing_is_reverting(const struct landing *);
@@ -159,6 +199,17 @@ uint64_t landing_kept(const struct landing *, uint64_t frontier);
 
 /* Returns 1 if the file is not complete, because the server failed. */
 int	landing_has_failed(const struct landing *);
+
+/*
+ * Return 1 if the file has to be put once more, over one link: it has not got
+ * its name, which is free; or it was not cut, and has old bytes at its end.
+ */
+int	landing_goes_again(const struct landing *);
+int	landing_is_uncut(const struct landing *);
+
+/* The hidden file got the name, or did not. */
+int	landing_is_shown(const struct landing *);
+int	landing_is_unshown(const struct landing *);
 
 /*
  * What the server would keep if all ended now: the file under its hidden name,

@@ -61,8 +61,8 @@ now_of(const struct plan *s, const struct job *j)
 	    .cursor = j->ranges.cursor, .sent = j->highest,
 	    .controls = j->controls, .is_over = has_all(s, j),
 	    .stopped = s->interrupted || (j->failed && !j->refused),
-	    .failed = j->refused, .told = s->has & ~j->has_not,
-	    .may_widen = may_widen(s, j) };
+	    .failed = j->refused, .again = j->again, .told = s->has,
+	    .is_wanted = s->wants, .may_widen = may_widen(s, j) };
 }
 
 static int
@@ -100,10 +100,56 @@ next_of_end(struct plan *s, struct job *j, struct landing_ask *l)
 		revert(s, j, kept);
 	else if (landing_has_ended(j->landing)) {
 		j->failed |= landing_has_failed(j->landing);
+		j->again |= landing_goes_again(j->landing) && !j->failed;
+		/* What has the name is not ours. */
+		j->renews &= !landing_is_unshown(j->landing);
 		j->is_open = 0;
 		step(s, j, PLAN_SETTLE);
 	}
 	return 0;
+}
+
+int
+landings_precede(struct job *j)
+{
+	unsigned int number;
+
+	if (j->landing == NULL || j->step != PLAN_OPEN_NEW ||
+	    landing_way(j->landing, &number) != LANDING_WAITS)
+		return 0;
+	j->is_looking = 1;
+	return 1;
+}
+
+/* Before it is open. When all is answered its next step is made. */
+static int
+next_of_begin(struct plan *s, struct job *j, struct landing_ask *l)
+{
+	struct landing_now now = now_of(s, j);
+	enum landing_way way;
+
+	if (landing_begin(j->landing, &now, l) == 1)
+		return 1;
+	if ((way = landing_opens(j->landing, &now)) == LANDING_WAITS)
+		return 0;
+	j->is_looking = 0;
+	j->failed |= s->interrupted;
+	step(s, j, j->failed ? PLAN_END : way == LANDING_IS_OLD ? PLAN_OPEN :
+	    PLAN_OPEN_NEW);
+	return 0;
+}
+
+int
+landings_open(struct plan *s, struct job *j, int ok)
+{
+	unsigned int number;
+
+	if (landing_open(j->landing, ok) == 0)
+		return 0;
+	j->failed |= s->interrupted;
+	step(s, j, j->failed ? PLAN_END : landing_way(j->landing,
+	    &number) == LANDING_IS_OLD ? PLAN_OPEN : PLAN_OPEN_NEW);
+	return 1;
 }
 
 static int
@@ -111,6 +157,8 @@ next_of(struct plan *s, struct job *j, struct landing_ask *l)
 {
 	struct landing_now now;
 
+	if (j->is_looking)
+		return next_of_begin(s, j, l);
 	if (!j->is_open)
 		return 0;
 	if (j->is_drained)
@@ -165,7 +213,12 @@ landings_reply(struct plan *s, struct job *j, const struct landing_ask *l,
 	j->controls--;
 	now = now_of(s, j);
 	told = landing_reply(j->landing, l, ok, &now);
-	if (!j->is_drained)
+	if (landing_is_uncut(j->landing) && !j->not_cut) {
+		j->again |= !s->interrupted && !j->failed;
+		j->failed |= !j->again;
+		j->not_cut = s->cuts_not = 1;
+	}
+	if (j->is_open && !j->is_drained)
 		steps_go_on(s, j);
 	return !ok && !told;
 }

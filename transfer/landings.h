@@ -8,11 +8,11 @@
  *
  * landing.h says by which rule the bytes of such a file appear under its name,
  * and what has to be asked for that, over lane 0, which never ends. So the file
- * has its home there. It is opened as a new one first (PLAN_OPEN_NEW), as it
- * matters whether it was there before. While it moves, and after its further
- * lanes have parted with it, the requests of its landing are sent
- * (PLAN_LANDING). What they asked for at the end takes the place of what other
- * files have there.
+ * has its home there. Before it is opened, while it moves, and after its
+ * further lanes have parted with it, the requests of its landing are sent
+ * (PLAN_LANDING). The first ones tell how it is opened: as a new one
+ * (PLAN_OPEN_NEW), under its name or a hidden one, or as it stands. What they
+ * ask for at the end takes the place of what other files have there.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -30,6 +30,13 @@ struct plan_req;
 /* As plan_lands() */
 int	landings_add(struct plan *, struct job *, const struct landing_conf *);
 void	landings_drop(struct plan *, struct job *);
+
+/*
+ * PLAN_OPEN_NEW is the next step of a file: returns 1 if its landing has to ask
+ * before. landings_open() takes the reply, and returns 1 unless it is open.
+ */
+int	landings_precede(struct job *);
+int	landings_open(struct plan *, struct job *, int ok);
 
 /* The next request of a landing: 1; 0: none now; -1: out of memory */
 int	landings_next(struct plan *, struct plan_action *);

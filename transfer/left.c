@@ -19,14 +19,42 @@ left_begin(struct left *l)
 }
 
 void
+left_ask_owner(struct left *l)
+{
+	l->ask |= 1U << LEFT_NAMES;
+}
+
+void
+left_set_owner(struct left *l, uint32_t owner)
+{
+	l->has_owner = 1;
+	l->owner = owner;
+}
+
+/* What others own is not looked at any more. */
+static void
+leave_others(struct left *l)
+{
+	struct left_name *name;
+
+	for (name = l->name; name < l->name + LEFT_NAMES; name++) {
+		if (name->is >= LEFT_FOUND &&
+		    (!l->has_owner || name->owner != l->owner))
+			name->is = LEFT_STRANGE;
+	}
+}
+
+void
 left_search(struct left *l)
 {
+	leave_others(l);
 	l->phase = LEFT_SEARCHES;
 }
 
 void
 left_clean(struct left *l)
 {
+	leave_others(l);
 	l->phase = LEFT_CLEANS;
 }
 
@@ -152,20 +180,24 @@ left_next(struct left *l, uint64_t us, struct left_action *a)
 }
 
 void
-left_found(struct left *l, unsigned int number, enum left_is is, uint64_t size,
-    int64_t mtime)
+left_found(struct left *l, unsigned int number, const struct left_file *f)
 {
 	struct left_name *name = &l->name[number];
 
 	l->due &= ~(1U << number);
-	if (l->phase == LEFT_LOOKS) {
-		name->is = is == LEFT_FILE ? LEFT_FOUND : is == LEFT_OTHER ?
-		    LEFT_STRANGE : LEFT_NONE;
-		name->size = size;
-		name->mtime = mtime;
+	if (number == LEFT_NAMES) {
+		if (f->is != LEFT_ABSENT)
+			left_set_owner(l, f->owner);
+	} else if (l->phase == LEFT_LOOKS) {
+		name->is = f->is == LEFT_FILE ? LEFT_FOUND :
+		    f->is == LEFT_OTHER ? LEFT_STRANGE : LEFT_NONE;
+		name->owner = f->owner;
+		name->size = f->size;
+		name->mtime = f->mtime;
 	} else
-		name->is = is == LEFT_FILE && size == name->size &&
-		    mtime == name->mtime ? LEFT_DEAD : LEFT_ALIVE;
+		name->is = f->is == LEFT_FILE && f->owner == name->owner &&
+		    f->size == name->size && f->mtime == name->mtime ?
+		    LEFT_DEAD : LEFT_ALIVE;
 }
 
 int

@@ -15,6 +15,10 @@
  * taken hours, and the names be those of another copy then, so they are looked
  * at once more.
  *
+ * Names can be taken by anyone who may write in the directory. So what is not
+ * the user's own is left alone: a file whose owner is another one, or as long
+ * as the user's number there is not known (left_set_owner()).
+ *
  * The caller does what left_next() says. No I/O, no clock, no allocation.
  */
 
@@ -51,18 +55,28 @@ struct left {
 	} phase;
 	uint64_t looked;		/* when, in microseconds */
 	unsigned int ask, due;		/* a bit for each name */
+	int	 has_owner;
+	uint32_t owner;			/* the user's number there */
 	struct left_name {
 		enum {
 			LEFT_NONE, LEFT_STRANGE, LEFT_FOUND, LEFT_DEAD,
 			LEFT_ALIVE
 		} is;
 		int	 tried;
+		uint32_t owner;
 		uint64_t size;
 		int64_t	 mtime;
 	} name[LEFT_NAMES];
 };
 
 void	left_begin(struct left *);
+
+/*
+ * Before left_search() or left_clean(). left_ask_owner(), right after
+ * left_begin(): the number LEFT_NAMES is looked at as well, for its owner.
+ */
+void	left_ask_owner(struct left *);
+void	left_set_owner(struct left *, uint32_t owner);
 
 /*
  * After LEFT_END these two begin the search for something to go on with, if the
@@ -74,10 +88,16 @@ void	left_clean(struct left *);
 /* "us": the time; it only goes forward */
 void	left_next(struct left *, uint64_t us, struct left_action *);
 
-/* What a name is; of a regular file its size and time in seconds */
+/* What a name is; of a regular file its owner, size and time in seconds */
 enum left_is { LEFT_ABSENT, LEFT_OTHER, LEFT_FILE };
-void	left_found(struct left *, unsigned int number, enum left_is,
-    uint64_t size, int64_t mtime);
+struct left_file {
+	enum left_is is;
+	uint32_t owner;
+	uint64_t size;
+	int64_t	 mtime;
+};
+void	left_found(struct left *, unsigned int number,
+    const struct left_file *);
 
 /* Returns 1 if there was nothing under the name. */
 int	left_is_free(const struct left *, unsigned int number);

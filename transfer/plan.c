@@ -219,6 +219,8 @@ next_step(struct plan *s, struct plan_action *a)
 			return apart_look(s, j, a);
 		if (j->step >= PLAN_BEGIN)
 			return local(s, j, j->step, a);
+		if (landings_precede(j))
+			return landings_next(s, a);
 	} while (loss_precedes(s, j));
 	if (lanes_request(s, j, steps_lane(j), j->step, steps_size(j), 0,
 	    a) != 1)
@@ -615,11 +617,10 @@ plan_set_widen(struct plan *s, uint64_t least)
 
 int
 plan_lands(struct plan *s, struct job *j, const struct landing_conf *conf,
-    int has_not, unsigned int most)
+    unsigned int most)
 {
 	if (!s->told || s->nlandings >= most)
 		return 0;
-	j->has_not = has_not;
 	return landings_add(s, j, conf) == 0;
 }
 
@@ -639,6 +640,12 @@ void
 plan_set_has(struct plan *s, int has)
 {
 	s->has = has;
+}
+
+void
+plan_set_wants(struct plan *s, int wants)
+{
+	s->wants = wants;
 }
 
 void
@@ -755,10 +762,10 @@ plan_was_not_cut(const struct job *j)
 }
 
 int
-plan_over(struct job *j, int is_ours)
+plan_over(struct job *j, int is_ours, int is_shared)
 {
 	j->is_ours |= is_ours;
-	return j->over = j->lane != 0;
+	return j->over = j->lane != 0 || is_shared;
 }
 
 int

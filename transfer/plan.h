@@ -113,13 +113,12 @@ void	plan_set_shared(struct plan *, unsigned int writers, uint32_t align);
 void	plan_set_widen(struct plan *, uint64_t least);
 
 /*
- * In PLAN_BEGIN of a file that is put: it may go over several lanes, if the
- * server has what "has_not" does not name of LANDING_HAS_*. Returns 0, and it
- * goes over one, if "most" such files are under way or the server has not told
- * its limit.
+ * In PLAN_BEGIN of a file that is put: it may go over several lanes. Returns 0,
+ * and it goes over one, if "most" such files are under way or the server has
+ * not told its limit.
  */
 int	plan_lands(struct plan *, struct job *, const struct landing_conf *,
-    int has_not, unsigned int most);
+    unsigned int most);
 
 /* Its landing; NULL: none */
 struct landing *plan_landing(const struct job *);
@@ -127,8 +126,12 @@ struct landing *plan_landing(const struct job *);
 /* How many such files are under way */
 unsigned int plan_landings(const struct plan *);
 
-/* What the server has of LANDING_HAS_*, and a clock that only goes forward */
+/*
+ * What the server has of LANDING_HAS_*, whether several lanes are wanted, and a
+ * clock that only goes forward
+ */
 void	plan_set_has(struct plan *, int has);
+void	plan_set_wants(struct plan *, int wants);
 void	plan_set_clock(struct plan *, uint64_t us);
 
 /* In the reply to LANDING_SPACE, before plan_reply(): bytes */
@@ -247,9 +250,10 @@ int	plan_become(struct plan *, struct job *, enum plan_kind, uint64_t size);
  * file anew. So nothing there may make a file shorter than it will be. It is
  * not emptied, but written over and cut last; and what the reply to PLAN_STAT
  * says is not there is opened by PLAN_OPEN_NEW. If that fails, PLAN_STAT and
- * PLAN_OPEN follow. "is_ours": no other than us has made the file.
+ * PLAN_OPEN follow. "is_ours": no other than us has made the file. "is_shared":
+ * another copy may write it, so that this is done on lane 0 as well.
  */
-int	plan_over(struct job *, int is_ours);
+int	plan_over(struct job *, int is_ours, int is_shared);
 
 /* The server did not cut some file: it makes no hole at an end either. */
 int	plan_cuts_not(const struct plan *);

@@ -156,7 +156,14 @@ keeps_old(const struct run *t, const struct file *file, const struct job *j)
 static void
 send_open(struct run *t, struct file *file, const struct plan_action *a)
 {
-	if (a->op == PLAN_JOIN)
+	unsigned int number;
+
+	if (a->op == PLAN_OPEN_NEW && plan_landing(a->job) != NULL &&
+	    landing_way(plan_landing(a->job), &number) == LANDING_IS_HIDDEN) {
+		hidden_number(file->hidden, number);
+		file_send_open(t, a, file->hidden, SSH2_FXF_WRITE |
+		    SSH2_FXF_CREAT | SSH2_FXF_EXCL, &file->a);
+	} else if (a->op == PLAN_JOIN)
 		file_send_open(t, a, file->hidden, SSH2_FXF_WRITE, NULL);
 	else if (a->op == PLAN_REOPEN)
 		file_send_open(t, a, file->dst, SSH2_FXF_WRITE, NULL);
@@ -345,7 +352,8 @@ take_size(struct run *t, struct file *file, const struct plan_action *a,
 
 /*
  * What was opened without its beginning being sent has to be what was compared,
- * and what was opened once more has to have all that was acknowledged.
+ * what a further link has opened the file of the first, and what was opened
+ * once more has to have all that was acknowledged.
  */
 static enum plan_result
 take_same(struct run *t, struct file *file, const struct plan_action *a,
@@ -356,6 +364,13 @@ take_same(struct run *t, struct file *file, const struct plan_action *a,
 	file_attrs(t, reply, &found);
 	if (!hidden_is_file(&found))
 		return PLAN_FAILED;
+	if (a->lane != plan_lane(a->job)) {
+		if (landing_is_same(file, &found))
+			return PLAN_OK;
+		verbose("what a further link opened as \"%s\" is another "
+		    "file", file->hidden);
+		return PLAN_FAILED;
+	}
 	if (!plan_is_looked_at(a->job))
 		return found.size >= a->off ? PLAN_OK : PLAN_FAILED;
 	return check_kept(file, &found) ? PLAN_OK : PLAN_FAILED;
@@ -507,14 +522,16 @@ static void
 go_on(struct run *t, struct file *file, struct job *j, const struct stat *sb)
 {
 	/* The rest of a file is sent whole, to where it belongs. */
-	if (file->from > 0)
+	if (file->from > 0) {
+		file->over = plan_over(j, file->is_new, check_is_shared(t));
 		return;
+	}
 	/* What tells no limits may refuse a WRITE behind the end. */
 	file->sparse = server_handles(t->server) != 0 && !plan_cuts_not(t->s) &&
 	    sparse_is_worth(sb, landing_may_begin(t, file->size), t->alone) &&
 	    sparse_has_hole(file->fd, sb);
-	landing_begin(t, file, j, sb);
-	file->over = plan_over(j, file->is_new);
+	landing_start(t, file, j);
+	file->over = plan_over(j, file->is_new, check_is_shared(t));
 	file->empties = file->is_new && !file->over;
 	if (file->sparse || (looks_first(t) && !file->empties))
 		plan_look(j);

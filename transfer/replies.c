@@ -59,7 +59,7 @@ begin_again(struct plan *s, struct job *j)
 	j->knows_old = 0;
 	j->is_open = j->is_drained = j->is_settled = 0;
 	j->is_looked_at = j->is_looked_back = j->differs = j->is_complete = 0;
-	j->is_undressed = j->over = j->has_tried_new = 0;
+	j->is_undressed = j->over = j->has_tried_new = j->is_looking = 0;
 	j->parts = 0;
 	j->loss = HAS_HANDLE;
 	if (s->interrupted) {
@@ -186,10 +186,7 @@ reply_look(struct plan *s, struct job *j, enum plan_result result)
 static void
 reply_not_new(struct plan *s, struct job *j)
 {
-	if (j->landing != NULL)
-		landing_set_old(j->landing);
-	step(s, j, s->interrupted ? PLAN_END : j->landing != NULL ?
-	    PLAN_OPEN : PLAN_STAT);
+	step(s, j, s->interrupted ? PLAN_END : PLAN_STAT);
 	j->failed |= s->interrupted;
 }
 
@@ -209,6 +206,9 @@ static int
 reply_open(struct plan *s, struct job *j, enum plan_op op,
     enum plan_result result)
 {
+	if (op == PLAN_OPEN_NEW && j->landing != NULL &&
+	    landings_open(s, j, result == PLAN_OK))
+		return 1;
 	if (op == PLAN_OPEN_NEW && result != PLAN_OK) {
 		reply_not_new(s, j);
 		return 1;

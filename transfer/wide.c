@@ -203,9 +203,10 @@ wide_reply(struct plan *s, struct job *j, unsigned int lane, enum plan_op op,
 {
 	struct lane *l = &s->lane[lane];
 
-	if (op == PLAN_JOIN && result == PLAN_OK && !s->conf.put)
+	if (op == PLAN_JOIN && result == PLAN_OK)
 		set_step(s, l, PLAN_SAME);
-	else if (op == PLAN_SAME && result == PLAN_OK && !has_all(s, j))
+	else if (op == PLAN_SAME && result == PLAN_OK && !s->conf.put &&
+	    !has_all(s, j))
 		probe(s, l);
 	else if (op != PLAN_PART && result == PLAN_OK && !has_all(s, j))
 		l->guest_is = GUEST_IS_READY;

@@ -13,15 +13,22 @@
  *   old        of the file that exists; -1: none does
  *   wide       a further link is there after so many steps; -1: never
  *   has        LANDING_HAS_*
+ *   wants      1: several links are wanted
+ *   unsafe     1: others may write in the directory
+ *   unmarked   1: the server does not keep the time that is set
  *   space      that is free
  *   in_place, preserve   as in struct landing_conf
  *   stop       the user interrupts after so many steps; -1: never
- *   fail       a bit for each LANDING_* that fails
+ *   fail       a bit for each LANDING_* that fails, the first for the OPEN of
+ *              the hidden file
  *   write      this WRITE fails; 0: none
  *   room       a COPY can write so many pieces of the file; -1: all
  *   left       a bit for each hidden name that exists, and
- *   alive      for each that another copy writes to
+ *   alive      for each that another copy writes to, and
+ *   foreign    for each that another user owns
  *   stolen     1: another copy renames the hidden file
+ *   swapped    1: another file gets the hidden name, and that of the file
+ *   made       another program makes the file after so many steps; -1: never
  *   seed       of chance
  *
  * Requests of the landing are served in order, as they go over one link, and so
@@ -31,10 +38,10 @@
  * already under way, until it is cut. A promise of landing.h that is broken
  * ends the run with its name.
  *
- * The report: what lies under the name and the hidden name ("whole", "none", or
- * new and old pieces), the requests of the landing, how many had errors that
- * are told, whether the file was ever wide, whether it has failed, and which
- * hidden names of others are left.
+ * The report: what lies under the name and the hidden name ("whole", "none",
+ * "other", or new and old pieces), the requests of the landing, how many had
+ * errors that are told, whether the file was ever wide, whether it has failed,
+ * or goes again, and which hidden names of others are left.
  */
 
 #include <err.h>
@@ -57,6 +64,7 @@
 static struct {
 	long size, old, wide, has, space, in_place, preserve, stop, fail;
 	long write, room, left, alive, stolen, seed;
+	long wants, unsafe, unmarked, foreign, swapped, made;
 } conf;
 
 static const struct word keys[] = {
@@ -67,7 +75,10 @@ static const struct word keys[] = {
 	{ "fail", &conf.fail, 0 }, { "write", &conf.write, 0 },
 	{ "room", &conf.room, -1 }, { "left", &conf.left, 0 },
 	{ "alive", &conf.alive, 0 }, { "stolen", &conf.stolen, 0 },
-	{ "seed", &conf.seed, 1 },
+	{ "seed", &conf.seed, 1 }, { "wants", &conf.wants, 1 },
+	{ "unsafe", &conf.unsafe, 0 }, { "unmarked", &conf.unmarked, 0 },
+	{ "foreign", &conf.foreign, 0 }, { "swapped", &conf.swapped, 0 },
+	{ "made", &conf.made, -1 },
 };
 
 struct content {
@@ -85,6 +96,7 @@ static long step, told, asked, nwrites, others, seen;
 static uint64_t sent;
 static unsigned int number;
 static int is_open, stopped, failed, eof, is_torn, was_wide;
+static int is_marked, is_other;	/* the file; what has its name */
 
 static void
 must(int holds, const char *promise)
@@ -151,25 +163,57 @@ copy_data(const struct landing_ask *a)
 	return 1;
 }
 
+/* A hidden file is made. */
 static int
-choose(const struct landing_ask *a)
+choose(unsigned int n, int is_second)
 {
-	number = a->number;
-	must((seen >> number & 1) == 0, "a name that is taken is not used");
-	must((number >= LEFT_SECOND) == (a->op == LANDING_OPEN_SECOND) &&
-	    number < LEFT_NAMES, "a name is of its own kind");
-	return (others >> number & 1) == 0;
+	number = n;
+	must((seen >> n & 1) == 0, "a name that is taken is not used");
+	must((n >= LEFT_SECOND) == is_second && n < LEFT_NAMES,
+	    "a name is of its own kind");
+	must(!conf.unsafe, "none is made where others may write");
+	if ((others >> n & 1) != 0)
+		return 0;
+	hidden.is_there = 1;
+	return 1;
 }
 
 static int
 find(unsigned int n)
 {
+	struct left_file f = { .is = LEFT_FILE, .size = 1000,
+	    .owner = (conf.foreign >> n & 1) + 1,
+	    .mtime = conf.alive >> n & 1 ? step : 5 };
+
 	if ((others >> n & 1) == 0)
 		return 0;
 	seen |= 1L << n;
-	landing_found(l, n, 1, 1000, conf.alive >> n & 1 ?
-	    (uint64_t)step : 5);
+	landing_found(l, n, &f);
 	return 1;
+}
+
+static int
+show(void)
+{
+	if (conf.stolen || is_other)
+		return 0;
+	if (conf.swapped)
+		is_other = 1;
+	else
+		move(&hidden, &named);
+	return 1;
+}
+
+static int
+look(enum landing_op op)
+{
+	int is_there = op == LANDING_OWN ? hidden.is_there && !conf.stolen :
+	    named.is_there || is_other;
+
+	if (is_there)
+		landing_saw(l, op, op == LANDING_OWN ? !conf.swapped :
+		    !is_other);
+	return is_there;
 }
 
 /* Returns 1 if it succeeds. */
@@ -178,11 +222,25 @@ serve(const struct landing_ask *a)
 {
 	uint64_t cursor = rs.cursor, size = (uint64_t)conf.size * PIECE;
 
-	if (conf.fail >> a->op & 1)
+	if (conf.fail >> a->op & 1 && !(a->op == LANDING_TARGET &&
+	    named.is_there))
 		return 0;
 	switch (a->op) {
+	case LANDING_TARGET:
+		return named.is_there;
+	case LANDING_DIR:
+		landing_dir(l, !conf.unsafe);
+		break;
 	case LANDING_LOOK:
 		landing_looked(l, 1, (uint64_t)named.size * PIECE);
+		landing_owner(l, 1);
+		break;
+	case LANDING_MARK:
+		is_marked = !conf.unmarked;
+		break;
+	case LANDING_KNOW:
+		landing_known(l, is_marked);
+		landing_owner(l, 1);
 		break;
 	case LANDING_FIND:
 		return find(a->number);
@@ -190,18 +248,12 @@ serve(const struct landing_ask *a)
 		must((conf.alive >> a->number & 1) == 0 &&
 		    (others >> a->number & 1) == 1,
 		    "what another copy writes to is not removed");
+		must((conf.foreign >> a->number & 1) == 0,
+		    "what another user owns is not removed");
 		others &= ~(1L << a->number);
 		break;
-	case LANDING_HIDE:
-		if (!choose(a))
-			return 0;
-		move(&named, &hidden);
-		break;
 	case LANDING_OPEN_SECOND:
-		if (!choose(a))
-			return 0;
-		hidden.is_there = 1;
-		break;
+		return choose(a->number, 1);
 	case LANDING_SPACE:
 		landing_space(l, (uint64_t)conf.space * PIECE,
 		    size - (cursor < size ? cursor : size));
@@ -209,7 +261,8 @@ serve(const struct landing_ask *a)
 	case LANDING_COPY:
 		return copy_data(a);
 	case LANDING_OWN:
-		return !conf.stolen;
+	case LANDING_SHOWN:
+		return look(a->op);
 	case LANDING_TRUNCATE:
 		must(!conf.stolen || named.is_there,
 		    "another copy's file is not cut");
@@ -217,8 +270,11 @@ serve(const struct landing_ask *a)
 		cut(named.is_there ? &named : &hidden, (long)(a->off / PIECE));
 		break;
 	case LANDING_SHOW:
-		move(&hidden, &named);
-		break;
+		return show();
+	case LANDING_DROP:
+		must(!conf.stolen && !conf.swapped,
+		    "another's file is not removed");
+	/* FALLTHROUGH */
 	case LANDING_REMOVE_SECOND:
 		memset(&hidden, 0, sizeof(hidden));
 		break;
@@ -247,6 +303,7 @@ now_of(void)
 	    .frontier = ranges_frontier(&rs), .cursor = rs.cursor,
 	    .sent = sent, .controls = (unsigned int)nqueue,
 	    .is_over = is_over(), .stopped = stopped, .failed = failed,
+	    .is_wanted = (int)conf.wants,
 	    .may_widen = conf.wide >= 0 && step >= conf.wide,
 	    .told = (int)conf.has };
 }
@@ -254,8 +311,10 @@ now_of(void)
 static void
 send(const struct landing_ask *a)
 {
-	must(is_open || a->op == LANDING_FIND || a->op == LANDING_SWEEP,
-	    "nothing is asked of a file that was closed");
+	must(is_open || a->op == LANDING_FIND || a->op == LANDING_SWEEP ||
+	    a->op == LANDING_TARGET || a->op == LANDING_DIR ||
+	    a->op == LANDING_SHOWN || a->op == LANDING_DROP,
+	    "nothing is asked of a file that is not open");
 	must(nqueue < sizeof(queue) / sizeof(*queue), "few are under way");
 	queue[nqueue++] = *a;
 	asked++;
@@ -372,12 +431,54 @@ print(const char *name, const struct content *f)
 
 	for (i = 0; i < f->size; i++)
 		fresh += f->map[i] == NEW;
-	if (!f->is_there)
+	if (f == &named && is_other)
+		printf("%s=other ", name);
+	else if (!f->is_there)
 		printf("%s=none ", name);
 	else if (fresh == conf.size && f->size == conf.size)
 		printf("%s=whole ", name);
 	else
 		printf("%s=%ld+%ld ", name, fresh, f->size - fresh);
+}
+
+/* What is asked before is answered in order, at once. */
+static enum landing_way
+open_as(void)
+{
+	struct landing_now now = now_of();
+	struct landing_ask a;
+	enum landing_way way;
+
+	while ((way = landing_opens(l, &now)) == LANDING_WAITS) {
+		if (landing_begin(l, &now, &a) == 1)
+			send(&a);
+		else if (nqueue > 0)
+			answer();
+		now = now_of();
+	}
+	return way;
+}
+
+static void
+open_file(void)
+{
+	enum landing_way way = open_as();
+	unsigned int n;
+	int ok;
+
+	do {
+		(void)landing_way(l, &n);
+		must(way != LANDING_IS_HIDDEN || conf.wants,
+		    "a file is hidden for several links");
+		ok = way == LANDING_IS_HIDDEN ? (conf.fail & 1) == 0 &&
+		    choose(n, 0) : way != LANDING_IS_NEW || !named.is_there;
+		if (way == LANDING_IS_OLD)
+			break;
+		must(landing_open(l, ok) == !ok, "what failed is tried again");
+		way = landing_way(l, &n);
+	} while (!ok);
+	named.is_there |= way != LANDING_IS_HIDDEN;
+	is_open = 1;
 }
 
 static void
@@ -391,7 +492,7 @@ begin(void)
 	srand((unsigned int)conf.seed);
 	memset(&named, 0, sizeof(named));
 	memset(&hidden, 0, sizeof(hidden));
-	named.is_there = is_open = 1;
+	named.is_there = conf.old >= 0;
 	named.size = conf.old > 0 && conf.in_place ? conf.old : 0;
 	for (i = 0; i < named.size; i++)
 		named.map[i] = OLD;
@@ -400,10 +501,10 @@ begin(void)
 	others = conf.left;
 	sent = 0;
 	stopped = failed = eof = is_torn = was_wide = 0;
+	is_open = is_marked = is_other = 0;
 	ranges_begin(&rs, 0);
 	must((l = landing_new(&c)) != NULL, "memory");
-	if (conf.old >= 0)
-		landing_set_old(l);
+	open_file();
 }
 
 static void
@@ -417,6 +518,7 @@ put(void)
 	while (is_moving || r) {
 		must(++step < STEPS, "it ends");
 		stopped |= step == conf.stop;
+		is_other |= step == conf.made && !named.is_there;
 		if (is_moving)
 			is_moving = move_on();
 		else if ((r = end_one()) == 0 && !landing_has_ended(l))
@@ -425,14 +527,18 @@ put(void)
 	}
 	must(nqueue == 0 && rs.naway == 0, "nothing is under way at the end");
 	must((landing_left(l) == LANDING_LEFT_HIDDEN) ==
-	    (!named.is_there && hidden.is_there && !conf.stolen),
+	    (!named.is_there && hidden.is_there && !conf.stolen &&
+	    !conf.swapped && (conf.fail >> LANDING_OWN & 1) == 0),
 	    "what is hidden is told");
+	must(!is_other || landing_has_failed(l),
+	    "what is another's is no success");
 	must((landing_left(l) == LANDING_LEFT_SECOND) ==
 	    (named.is_there && hidden.is_there), "a second file is told");
 	print("name", &named);
 	print("hidden", &hidden);
-	printf("asked=%ld told=%ld wide=%d failed=%d left=%ld\n", asked, told,
-	    was_wide, landing_has_failed(l) || failed, others);
+	printf("asked=%ld told=%ld wide=%d failed=%d again=%d left=%ld\n",
+	    asked, told, was_wide, landing_has_failed(l) || failed,
+	    landing_goes_again(l) || landing_is_uncut(l), others);
 	ranges_clear(&rs);
 	landing_free(l);
 }

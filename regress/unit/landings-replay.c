@@ -20,7 +20,10 @@
  *       logins N    connections that the server allows
  *       old N       KiB of the file that exists; -1: none exists
  *       special 1   what exists is no regular file
- *       has N       LANDING_HAS_*
+ *       has N       1: LANDING_HAS_COPY
+ *       wants 0|1   several links are wanted from the start
+ *       unsafe 1    others may write in the directory
+ *       unmarked 1  the server does not keep the time that is set
  *       space N     KiB that are free
  *       actual N    KiB that the local file really has
  *       shrink N    the local file has "actual" from the Nth round trip on
@@ -30,6 +33,8 @@
  *       left N      a bit for each hidden name that exists, and "alive N" for
  *                   each that another copy writes to
  *       stolen 1    another copy renames the hidden file
+ *       swapped 1   what a further link opens is another file
+ *       made N      another program makes the file in the Nth round trip
  *       writers N   so many links write it at most; 0: any number
  *       in_place 0|1, preserve 0|1, unit N
  *   fail OP N      the Nth request OP fails
@@ -43,9 +48,9 @@
  * Never are two connections asked for at once.
  *
  * The report: round trips, most channels, how many requests had errors that are
- * told, what lies under the name and under the hidden name: "whole", "none", or
- * KiB of new and of old data, and which hidden names of others exist. A promise
- * of plan.h that is broken ends the run with its name.
+ * told, what lies under the name and under the hidden name: "whole", "none",
+ * "other", or KiB of new and of old data, and which hidden names of others
+ * exist. A promise of plan.h that is broken ends the run with its name.
  */
 
 #include <err.h>
@@ -66,14 +71,15 @@
 #define CREDIT		(16 * 1024 * KIB)	/* as for one file alone */
 #define ROUNDS_MAX	20000
 
-enum op { OPEN_NEW = 1, OPEN_OLD, LOOK, FIND, SWEEP, HIDE, OPEN_SECOND, SPACE,
-    JOIN, WRITE, COPY, OWN, TRUNCATE, ATTRS, SHOW, LEAVE, CLOSE_SECOND,
-    REMOVE_SECOND, CLOSE, SEEN, OPS };
+enum op { OPEN_NEW = 1, OPEN_OLD, TARGET, DIR, LOOK, FIND, SWEEP, OPEN_SECOND,
+    MARK, KNOW, SPACE, JOIN, SAME, WRITE, COPY, OWN, TRUNCATE, ATTRS, SHOW,
+    SHOWN, DROP, LEAVE, CLOSE_SECOND, REMOVE_SECOND, CLOSE, SEEN, OPS };
 
-static const char *const op_names[] = { "", "open_new", "open_old", "look",
-    "find", "sweep", "hide", "open_second", "space", "join", "write", "copy",
-    "own", "truncate", "attrs", "show", "leave", "close_second",
-    "remove_second", "close", "seen" };
+static const char *const op_names[] = { "", "open_new", "open_old", "target",
+    "dir", "look", "find", "sweep", "open_second", "mark", "know", "space",
+    "join", "same", "write", "copy", "own", "truncate", "attrs", "show",
+    "shown", "drop", "leave", "close_second", "remove_second", "close",
+    "seen" };
 
 #define PART	(1024 * KIB)		/* that one link writes */
 
@@ -81,8 +87,10 @@ static struct {
 	long rtt, path, slow, window, most, old, special, has, space, actual;
 	long shrink, stop, in_place, preserve, unit, room, streams, logins;
 	long left, alive, stolen, writers;
-} conf = { 100, 12500, 0, 2048, 10, -1, 0, 3, 1L << 30, -1, -1, -1, 1, 0,
-    256, 0, 0, 10, 0, 0, 0, 0 };
+	long wants, unsafe, unmarked, swapped, made;
+} conf = { .rtt = 100, .path = 12500, .window = 2048, .most = 10, .old = -1,
+    .has = 1, .space = 1L << 30, .actual = -1, .shrink = -1, .stop = -1,
+    .in_place = 1, .unit = 256, .logins = 10, .wants = 1, .made = -1 };
 
 static const struct {
 	const char *name;
@@ -98,7 +106,9 @@ static const struct {
 	{ "room", &conf.room }, { "streams", &conf.streams },
 	{ "logins", &conf.logins }, { "writers", &conf.writers },
 	{ "left", &conf.left }, { "alive", &conf.alive },
-	{ "stolen", &conf.stolen },
+	{ "stolen", &conf.stolen }, { "wants", &conf.wants },
+	{ "unsafe", &conf.unsafe }, { "unmarked", &conf.unmarked },
+	{ "swapped", &conf.swapped }, { "made", &conf.made },
 };
 
 static long loses[CHANNELS];	/* in which round trip; -1: never */
@@ -110,9 +120,10 @@ static struct sim_file *named, *hidden;	/* units are KiB */
 static long size, now, told, connected, logged;
 static int is_up[CHANNELS];
 static int is_torn;			/* a WRITE failed, others were behind */
+static int is_marked, is_other;		/* the hidden file; what has the name */
 static long rounds;
 static uint64_t acked, kept;
-static int is_over, is_full, has_failed, uses_channels;
+static int is_over, is_full, has_failed, uses_channels, goes_again;
 static long left, is_told;		/* a bit for each hidden name */
 static unsigned int number;		/* of our own */
 
@@ -163,8 +174,11 @@ static enum op
 op_of(const struct plan_action *a)
 {
 	static const enum op asked[] = { [LANDING_LOOK] = LOOK,
+	    [LANDING_TARGET] = TARGET, [LANDING_DIR] = DIR,
 	    [LANDING_FIND] = FIND, [LANDING_SWEEP] = SWEEP,
-	    [LANDING_HIDE] = HIDE, [LANDING_OPEN_SECOND] = OPEN_SECOND,
+	    [LANDING_OPEN_SECOND] = OPEN_SECOND, [LANDING_MARK] = MARK,
+	    [LANDING_KNOW] = KNOW, [LANDING_SHOWN] = SHOWN,
+	    [LANDING_DROP] = DROP,
 	    [LANDING_SPACE] = SPACE, [LANDING_COPY] = COPY,
 	    [LANDING_OWN] = OWN, [LANDING_TRUNCATE] = TRUNCATE,
 	    [LANDING_ATTRS] = ATTRS, [LANDING_SHOW] = SHOW,
@@ -179,6 +193,8 @@ op_of(const struct plan_action *a)
 		return OPEN_OLD;
 	case PLAN_JOIN:
 		return JOIN;
+	case PLAN_SAME:
+		return SAME;
 	case PLAN_PART:
 		return LEAVE;
 	case PLAN_WRITE:
@@ -187,6 +203,14 @@ op_of(const struct plan_action *a)
 		return SEEN;
 	case PLAN_LANDING:
 		return asked[a->ask.op];
+	case PLAN_TRUNCATE:
+		return TRUNCATE;
+	case PLAN_ATTRS:
+		return ATTRS;
+	case PLAN_SIZE:
+	case PLAN_CUT:
+	case PLAN_CLOSE:
+		return CLOSE;
 	default:
 		broken("a request that is none of a landing");
 		return 0;
@@ -200,17 +224,6 @@ target(const struct plan_action *a)
 	if (a->op == PLAN_WRITE && !a->second && a->lane == 0)
 		return named != NULL ? named : hidden;
 	return hidden;
-}
-
-static int
-rename_file(struct sim_file **from, struct sim_file **to)
-{
-	if (*from == NULL)
-		broken("a rename of nothing");
-	sim_file_free(*to);
-	*to = *from;
-	*from = NULL;
-	return 1;
 }
 
 /* Copies as sftp-server does, chunk by chunk. Returns what it would tell. */
@@ -233,28 +246,81 @@ copy_data(const struct plan_action *a)
 	return 1;
 }
 
-/* Returns 1 if the name is free. */
+/* A hidden file is made, if the name is free. */
 static int
-choose(const struct plan_action *a)
+choose(unsigned int n, int is_second)
 {
-	number = a->ask.number;
-	if (is_told >> number & 1)
+	number = n;
+	if (is_told >> n & 1)
 		broken("a name that is taken is used");
-	if ((number >= LEFT_SECOND) !=
-	    (a->ask.op == LANDING_OPEN_SECOND) ||
-	    number >= LEFT_NAMES)
+	if ((n >= LEFT_SECOND) != is_second || n >= LEFT_NAMES)
 		broken("a name of another kind is used");
-	return (left >> number & 1) == 0;
+	if (conf.unsafe)
+		broken("a hidden file where others may write");
+	if ((left >> n & 1) != 0)
+		return 0;
+	hidden = file_new(0);
+	return 1;
+}
+
+static int
+open_new(const struct plan_action *a)
+{
+	unsigned int n;
+
+	if (landing_way(plan_landing(a->job), &n) == LANDING_IS_HIDDEN)
+		return choose(n, 0);
+	if (named != NULL || conf.special || is_other)
+		return 0;
+	named = file_new(0);
+	return 1;
+}
+
+static int
+show(void)
+{
+	if (is_other || conf.stolen)
+		return 0;
+	if (hidden == NULL)
+		broken("a rename of nothing");
+	named = hidden;
+	hidden = NULL;
+	return 1;
+}
+
+static int
+look_at(struct job *j, enum op op)
+{
+	if (op == OWN ? conf.stolen || hidden == NULL :
+	    named == NULL && !is_other)
+		return 0;
+	landing_saw(plan_landing(j), op == OWN ? LANDING_OWN : LANDING_SHOWN,
+	    op == OWN || !is_other);
+	return 1;
+}
+
+/* Attributes of a handle */
+static void
+know(struct job *j, enum op op)
+{
+	if (op == LOOK)
+		landing_looked(plan_landing(j), !conf.special,
+		    named->size * (uint64_t)KIB);
+	else
+		landing_known(plan_landing(j), is_marked);
+	landing_owner(plan_landing(j), 1);
 }
 
 static int
 find_name(struct job *j, unsigned int n)
 {
+	struct left_file f = { .is = LEFT_FILE, .owner = 1, .size = 1000,
+	    .mtime = conf.alive >> n & 1 ? rounds : 5 };
+
 	if ((left >> n & 1) == 0)
 		return 0;
 	is_told |= 1L << n;
-	landing_found(plan_landing(j), n, 1, 1000,
-	    conf.alive >> n & 1 ? rounds : 5);
+	landing_found(plan_landing(j), n, &f);
 	return 1;
 }
 
@@ -282,14 +348,25 @@ serve(const struct plan_action *a)
 	}
 	switch (op) {
 	case OPEN_NEW:
-		if (named != NULL || conf.special)
-			return 0;
-		named = file_new(0);
+		return open_new(a);
+	case TARGET:
+		return named != NULL || conf.special || is_other;
+	case DIR:
+		landing_dir(plan_landing(a->job), !conf.unsafe);
 		return 1;
+	case MARK:
+		is_marked = !conf.unmarked;
+		return 1;
+	case LOOK:
+	case KNOW:
+		know(a->job, op);
+		return 1;
+	case SAME:
+		return !conf.swapped;
 	case OPEN_OLD:
 		if (named == NULL)
 			named = file_new(0);
-		if (!conf.in_place)
+		if (!conf.in_place || plan_was_not_cut(a->job))
 			sim_truncate(named, 0);
 		return 1;
 	case FIND:
@@ -297,16 +374,16 @@ serve(const struct plan_action *a)
 	case SWEEP:
 		return sweep_name(a->ask.number);
 	case OWN:
-		return !conf.stolen;
-	case HIDE:
-		return choose(a) && rename_file(&named, &hidden);
+	case SHOWN:
+		return look_at(a->job, op);
 	case SHOW:
-		return rename_file(&hidden, &named);
+		return show();
 	case OPEN_SECOND:
-		if (!choose(a))
-			return 0;
-		hidden = file_new(0);
-		return 1;
+		return choose(a->ask.number, 1);
+	case DROP:
+		if (conf.stolen)
+			broken("another copy's file is removed");
+	/* FALLTHROUGH */
 	case REMOVE_SECOND:
 		sim_file_free(hidden);
 		hidden = NULL;
@@ -325,7 +402,7 @@ serve(const struct plan_action *a)
 			broken("another copy's file is cut");
 		is_torn = 0;
 		sim_truncate(named != NULL ? named : hidden,
-		    a->ask.off / KIB);
+		    (a->op == PLAN_LANDING ? a->ask.off : a->off) / KIB);
 		return 1;
 	default:
 		return 1;
@@ -336,7 +413,7 @@ serve(const struct plan_action *a)
 static int
 is_of_ours(enum op op)
 {
-	return op == SHOW || op == JOIN || op == OWN ||
+	return op == SHOW || op == OWN || op == DROP ||
 	    op == REMOVE_SECOND;
 }
 
@@ -354,17 +431,16 @@ reply(const struct plan_action *a)
 	if (is_of_ours(op) && a->op == PLAN_LANDING &&
 	    a->ask.number != number)
 		broken("a name that is not ours is used");
+	if (op == WRITE && a->lane != 0 && conf.swapped)
+		broken("a further link writes to another file");
 	if (op != WRITE && op != COPY)
 		check_named();
-	if (ok && op == LOOK)
-		landing_looked(plan_landing(a->job), !conf.special,
-		    named->size * (uint64_t)KIB);
 	if (ok && op == SPACE)
 		plan_space(a->job, conf.space * (uint64_t)KIB);
 	r = plan_reply(s, a->id, ok ? PLAN_OK : PLAN_FAILED, 0);
 	if (r == -1)
 		broken("a good reply is good");
-	told += !ok && r == 0 && op != JOIN;
+	told += !ok && r == 0 && op != JOIN && op != SAME;
 	if (ok && op == WRITE) {
 		acked += a->len;
 		width_acked(&growth, a->len, conf.rtt * 1000, now * 1000,
@@ -402,7 +478,9 @@ begin(struct job *j)
 	    .in_place = conf.in_place, .preserve = conf.preserve,
 	    .number = size % LEFT_NAMES };
 
-	if (plan_lands(s, j, &c, 0, 1) != 1)
+	if (goes_again)
+		return;			/* It goes over one link. */
+	if (plan_lands(s, j, &c, 1) != 1)
 		broken("a file can land");
 	plan_set_size(s, j, size * (uint64_t)KIB);
 }
@@ -411,9 +489,11 @@ begin(struct job *j)
 static void
 settle(const struct plan_action *a)
 {
-	enum landing_left is = landing_left(plan_landing(a->job));
+	struct landing *l = plan_landing(a->job);
+	enum landing_left is = l == NULL ? LANDING_LEFT_NOTHING :
+	    landing_left(l);
 
-	kept = landing_kept(plan_landing(a->job), a->off);
+	kept = l == NULL ? a->off : landing_kept(l, a->off);
 	has_failed = plan_has_failed(a->job);
 	if ((is == LANDING_LEFT_HIDDEN) != (named == NULL && hidden != NULL &&
 	    !(conf.stolen && sim.seen[OWN] > 0)))
@@ -429,6 +509,8 @@ act(const struct plan_action *a)
 		begin(a->job);
 	else if (a->op == PLAN_SETTLE)
 		settle(a);
+	else if (a->op == PLAN_AGAIN)
+		goes_again = 1;
 	else if (a->op == PLAN_END)
 		has_failed |= plan_has_failed(a->job);
 	else if (a->op == PLAN_PRINT)
@@ -510,6 +592,7 @@ set_lanes(void)
 		up |= (is_up[c] == 2 ? 1U : 0) << c;
 	plan_set_lanes(s, up, up);
 	plan_set_has(s, up == 1 ? 0 : (int)conf.has);
+	plan_set_wants(s, (int)conf.wants);
 	plan_set_widen(s, !uses_channels ? WIDTH_REST :
 	    growth.limited ? WIDTH_LEAST : 0);
 	plan_set_clock(s, now * 1000);
@@ -548,7 +631,9 @@ print_file(const char *name, const struct sim_file *f)
 {
 	uint64_t fresh = f == NULL ? 0 : sim_count(f, SIM_NEW);
 
-	if (f == NULL)
+	if (is_other && strcmp(name, "name") == 0)
+		printf(" %s=other", name);
+	else if (f == NULL)
 		printf(" %s=none", name);
 	else if (fresh == (uint64_t)size && f->size == fresh)
 		printf(" %s=whole", name);
@@ -568,6 +653,7 @@ run(void)
 	for (rounds = 0; !is_over; rounds++) {
 		if (rounds == conf.stop)
 			plan_interrupt(s);
+		is_other |= rounds == conf.made && named == NULL;
 		set_lanes();
 		while ((r = plan_next(s, &a)) == 1)
 			act(&a);
@@ -601,7 +687,8 @@ put(void)
 	is_told = 0;
 	now = 1;
 	acked = kept = 0;
-	told = connected = logged = is_torn = 0;
+	told = connected = logged = is_torn = is_marked = is_other = 0;
+	goes_again = 0;
 	is_over = is_full = has_failed = 0;
 	uses_channels = conf.streams == 0;
 	memset(is_up, 0, sizeof(is_up));

@@ -506,7 +506,7 @@ conclude(struct job *j, struct node *n)
 	if (n->is_copied)
 		return;
 	n->is_copied = 1;
-	n->over = r.put && plan_over(j, (int)set.ours);
+	n->over = r.put && plan_over(j, (int)set.ours, 0);
 	n->clears = set.clear && !set.in_place && set.from == 0 && !n->over &&
 	    plan_clear(r.s, j);
 	if (set.complete != 0 && n->number % (int)set.complete == 0) {
@@ -861,7 +861,7 @@ begin(struct job *j, struct node *n)
 	}
 	if (set.known != 0)
 		steps_set_old(j, set.known - 1);
-	n->over = r.put && plan_over(j, (int)set.ours);
+	n->over = r.put && plan_over(j, (int)set.ours, 0);
 	n->clears = set.clear && !set.in_place && !n->over &&
 	    plan_clear(r.s, j);
 }
