@@ -61,6 +61,7 @@ HAYATE_CORE = \
 	sshd/journald.c \
 
 HAYATE_HOOKS = \
+	common/localtime-hook.c \
 	common/machine-hook.c \
 	common/optline-hook.c \
 	common/peer-hook.c \
@@ -85,6 +86,7 @@ HAYATE_HOOKS = \
 	cipher/receiving-hook.c \
 	cipher/sealer-hook.c \
 	cipher/sending-hook.c \
+	cipher/zlib-hook.c \
 	transfer/asks-hook.c \
 	transfer/check-hook.c \
 	transfer/close-hook.c \
@@ -133,12 +135,16 @@ HAYATE_HOOKS = \
 	ssh/login-hook.c \
 	ssh/recall-hook.c \
 	ssh/reread-hook.c \
+	ssh/ruser-hook.c \
 	ssh/serve-hook.c \
 	sshd/authonly-server-hook.c \
+	sshd/crypt-hook.c \
 	sshd/figures-hook.c \
 	sshd/filetimes-hook.c \
+	sshd/gss-hook.c \
 	sshd/monitor-hook.c \
 	sshd/named-hook.c \
+	sshd/restrict-hook.c \
 	sshd/served-hook.c \
 	sshd/sessionlog-hook.c \
 	sshd/checkfile-hook.c \

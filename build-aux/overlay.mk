@@ -94,10 +94,25 @@ sshd-session.o: CPPFLAGS += -Dmonitor_reinit=monitor_hook_reinit \
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
 # from-hook.c has this: each name of a list that failed has said so.
 scp.o: CPPFLAGS += -Dsftp_upload_dir=from_upload_dir
-cipher.o cipher-chachapoly-libcrypto.o clientloop.o ed25519.o kex.o \
-    kexsntrup761x25519.o poly1305.o readconf.o readpass.o scp.o serverloop.o \
-    sftp-client.o smult_curve25519_ref.o ssh.o sshconnect.o sshconnect2.o \
-    sshd-auth.o sshd-session.o: \
+# What upstream's own functions lack in the releases before 10.6, and what the merge
+# of a key's options forgets: zlib-hook.h, localtime-hook.h, ruser-hook.h,
+# names-hook.h, restrict-hook.h, crypt-hook.h and gss-hook.h say of each why. They
+# call upstream's.
+packet.o: CPPFLAGS += -Dinflate=bounded_inflate -DdeflateInit_=huffman_init
+misc.o: CPPFLAGS += -Dmktime=localtime_make
+ssh.o: CPPFLAGS += -Dlog_init=ruser_log_init
+scp.o: CPPFLAGS += -Dsftp_expand_path=names_expand_path
+auth.o auth2-pubkey.o auth2-pubkeyfile.o: CPPFLAGS += \
+	-Dsshauthopt_merge=restrict_merge
+auth-passwd.o: CPPFLAGS += -Dxcrypt=crypt_or_fail
+auth2.o: CPPFLAGS += -Dauth2_challenge_stop=gss_challenge_stop
+monitor.o: CPPFLAGS += -Dssh_gssapi_accept_ctx=gss_accept_ctx
+sshd-session.o: CPPFLAGS += -Dssh_gssapi_storecreds=gss_store_creds
+auth.o auth-passwd.o auth2.o auth2-pubkey.o auth2-pubkeyfile.o cipher.o \
+    cipher-chachapoly-libcrypto.o clientloop.o ed25519.o kex.o \
+    kexsntrup761x25519.o misc.o monitor.o packet.o poly1305.o readconf.o \
+    readpass.o scp.o serverloop.o sftp-client.o smult_curve25519_ref.o ssh.o \
+    sshconnect.o sshconnect2.o sshd-auth.o sshd-session.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
 # Test drivers of the hooks need upstream's objects. They are made on demand.

@@ -46,7 +46,8 @@ packages_for() {
 		    openssh-server btrfs-progs ;;
 	peers)	echo rsync dropbear-bin putty-tools python3-asyncssh \
 		    python3-paramiko tnftp lftp rclone libssh-dev golang-go \
-		    golang-golang-x-crypto-dev ;;
+		    golang-golang-x-crypto-dev krb5-kdc krb5-admin-server \
+		    krb5-user tzdata ;;
 	pages)	echo mandoc man-db ;;
 	figures) echo gnuplot-nox chromium ;;
 	shells)	echo zsh bash-completion tcsh ;;

@@ -588,8 +588,8 @@ falls_behind() {
 	[ "$(grep -c . <<<"$line")" = 1 ]
 	has=${line%%;*}
 	[[ $has = *" what 10.5p1 has: "*CVE-2026-73283*CVE-2026-60002*5a5e47740* ]]
-	[[ ${line#"$has"} = *"what later releases have: "*CVE-2026-106552*"make security-status"* ]]
-	[[ $has != *CVE-2026-106* && $line != *CVE-2026-35414* && $line != *CVE-2026-59995* ]]
+	[[ $line = *"; make security-status"* ]]
+	[[ $line != *CVE-2026-106* && $line != *CVE-2026-35414* && $line != *CVE-2026-59995* ]]
 	[[ $line = *CVE-2026-59996* ]]
 }
 
@@ -633,7 +633,7 @@ invent() {
 	[[ $output = *"source:    no fix of the list is missing"* ]]
 	configured --with-openssh=apt --disable-untested-upstream
 	run -0 make -s build/upstream/.source
-	[[ $output = *"openssh 99.1p1-1 of Debian unstable is not built, because --disable-untested-upstream was given; it has fixes that 10.0p1 lacks: "*CVE-2026-106* ]]
+	[[ $output = *"openssh 99.1p1-1 of Debian unstable is not built, because --disable-untested-upstream was given; it has fixes that 10.0p1 lacks: "*CVE-2026-73283* ]]
 	grep -x "release 10.0p1 trixie" build/upstream/.source
 }
 
@@ -645,7 +645,7 @@ invent() {
 	configured --with-openssh=apt
 	run -0 make -s build/upstream/.source
 	line=$(grep 'openssh 99.1p1-1 of Debian unstable is not built, because it was not tried, and nobody has read its text of channel_check_window in channels.c; it has fixes that 10.0p1 lacks: ' <<<"$output")
-	[[ $line = *CVE-2026-106* && $line = *CVE-2026-60002* ]]
+	[[ $line = *CVE-2026-73283* && $line = *CVE-2026-60002* ]]
 	[[ $line != *CVE-2026-35414* && $line != *CVE-2026-59995* ]]
 	[[ ${lines[-1]} = *"upstream is openssh_$(here) of 20"*", verified" ]]
 	grep -x "release 10.0p1 trixie" build/upstream/.source
@@ -665,7 +665,7 @@ invent() {
 	printf '%s\n' 99.1p1-1 10.3p1-4 "$(here)" >"$ARCHIVE/versions.unstable"
 	configured --with-openssh=apt
 	run -0 make -s build/upstream/.source
-	[[ ${lines[0]} = *"openssh 99.1p1-1 of Debian unstable is not built, because it is listed and not served; it has fixes that 10.0p1 lacks: "*CVE-2026-106* ]]
+	[[ ${lines[0]} = *"openssh 99.1p1-1 of Debian unstable is not built, because it is listed and not served; it has fixes that 10.0p1 lacks: "*CVE-2026-73283* ]]
 	[[ ${lines[1]} = *"openssh 10.3p1-4 of Debian unstable is not built, because it is listed and not served; it has fixes that 10.0p1 lacks: "* ]]
 	[[ ${lines[1]} != *CVE-2026-6000* ]]
 	falls_behind

@@ -116,6 +116,32 @@ strings() {
 	[[ $output = *"is no directory and no address that begins with https://"* ]]
 }
 
+# answers RELEASE: the fixes that neither a row of UPSTREAM nor ours brings to it
+answers() {
+	# shellcheck disable=SC2046 # names
+	build-aux/lacks names "$1" $(build-aux/fixes names "$1")
+}
+
+@test "each known fix has an answer for each release: a row of UPSTREAM, or ours closes it" {
+	local release
+	configured
+	cp "$TOP/UPSTREAM" .
+	cp "$TOP/build-aux/advisories" build-aux/
+	[ "$(grep -c '^tried' UPSTREAM)" -ge 6 ]
+	for release in $(awk '$1 == "tried" { print $2 }' UPSTREAM); do
+		run -0 answers "$release"
+		[ -z "$output" ] || { echo "$release: $output"; false; }
+	done
+	# It names each whose row is not there.
+	grep -v '^fix' "$TOP/UPSTREAM" >UPSTREAM
+	grep -v '^closed' "$TOP/build-aux/advisories" >build-aux/advisories
+	run -0 answers 10.0p1
+	diff <(grep -oE 'CVE-[0-9-]+|\<[0-9a-f]{9}\>' <<<"$output" | sort) \
+	    <(grep -v 'musl' "$TOP/build-aux/advisories" |
+	    sed -nE 's/^10[^	]*	(commit )?([^	]*)	.*/\2/p' | sort)
+	[ "$(wc -w <<<"$output")" -gt 30 ]
+}
+
 @test "a row adapt changes a patch for the releases that it names, and for no other" {
 	mkdir tree
 	cp -a "$UP/openssh-10.9p1/." tree

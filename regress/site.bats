@@ -491,17 +491,18 @@ an_sshd() {
 	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1, OpenSSL 3.0"
 	# The list as it is: what Debian and what ours mended is not missing.
 	REAL=yes run -1 status_of "$v" 10.0p1-7+deb13u4
-	[[ $output = *"fixes are missing: OpenSSH 10.0p1 Debian-7+deb13u4 lacks"*"10.4p1  CVE-2026-60002"*"mended in no build of this Hayate, up to OpenSSH 10.5p1"*"10.6p1  CVE-2026-106552"* ]]
-	[[ $output != *CVE-2026-35414* && $output != *CVE-2026-59995* && $output != *hayate-* ]]
+	[[ $output = *"fixes are missing: OpenSSH 10.0p1 Debian-7+deb13u4 lacks"*"10.4p1  CVE-2026-60002"* ]]
+	[[ $output != *CVE-2026-106552* && $output != *CVE-2026-35414* && $output != *CVE-2026-59995* && $output != *hayate-* ]]
 	REAL=yes run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u2 Hayate_0.1, x" 10.0p1-7+deb13u2
 	[[ $output = *CVE-2026-35414* ]]
-	# Of what no build has, it says so, with a status of its own.
-	REAL=yes run -3 status_of "OpenSSH_10.5p1 released Hayate_0.1 CVE-2026-73282 CVE-2026-73281 CVE-2026-73283, x"
-	[[ $output = *"no fix of the list is missing that another build has"*"no build of this Hayate"*"10.6p1  CVE-2026-106552"* && $output != *"  CVE-2026-73282"* ]]
+	# What 10.6 mends ours closes.
+	REAL=yes run -0 status_of "OpenSSH_10.5p1 released Hayate_0.1 CVE-2026-73282 CVE-2026-73281 CVE-2026-73283, x"
+	[[ $output = *"no fix of the list is missing"* && $output != *"  CVE-2026-"* ]]
 	# As on a system with RPM: without an answer from apt the list decides.
 	run -0 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	DATED="31 days ago" run -2 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	[[ $output = *"(31 days old): newer fixes are not in it"* ]]
+	# Of what no build has, it says so, with a status of its own.
 	MENDED=10.6p2 run -3 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
 	# newer than all that were tried
 	run -0 status_of "OpenSSH_10.7p1 untested Hayate_0.2, x"

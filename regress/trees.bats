@@ -188,6 +188,59 @@ GET_P=${GET/-r/-rp}
 	[ "$(grep -c 'suspect path' <<<"$output")" = 5 ]
 }
 
+# in_place COMMAND: run it in an empty directory, and see that all that it left is
+# below b there, and no link
+in_place() {
+	rm -rf in
+	mkdir in
+	find . /tmp/evil ! -path './in*' 2>/dev/null | sort >before
+	(cd in && timeout 60 bash -c "$1" >../said 2>&1) 3>&- || echo "$1: status $?" >>said
+	find . /tmp/evil ! -path './in*' 2>/dev/null | sort | diff before - &&
+	    [ -z "$(find in -mindepth 1 ! -path in/b ! -path 'in/b/*')" ] &&
+	    [ -z "$(find in -type l)" ] || { echo "$1"; find in; head said; false; }
+}
+
+@test "whatever names, kinds and paths a server tells, nothing is written elsewhere" {
+	local hayate alone=
+	mkdir -p srv/x srv/a/d srv/s
+	echo good | tee srv/a/f srv/a/d/g >srv/s/h
+	ln -s ../s srv/a/l
+	echo a >list
+	mkdir bin
+	ln -s "$(bin scp)" bin/scp
+	ln -s "$(bin sftp)" bin/sftp
+	export PATH=$PWD/bin:$PATH
+	touch before log said
+	# Upstream's functions: scp with "Hayate no", sftp with -R
+	for hayate in yes no; do
+		[ $hayate = yes ] || alone="-R 64"
+		peer names=2 "home=$T/srv/x/.."
+		in_place "scp -q -o Hayate=$hayate -S ../near -r h:$T/srv/a b"
+		grep -l good in/b/f in/b/d/g
+		in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r 'h:$T/srv/*' 'h:$T/srv/a/d*' b"
+		grep -l good in/b/a/f in/b/s/h in/b/d/g
+		in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r 'h:*' b"
+		in_place "scp -q -3 -o Hayate=$hayate -S ../near -r h:$T/srv/a g:$T/in/b"
+		grep -l good in/b/f in/b/d/g
+		in_place "mkdir b; scp -q -3 -o Hayate=$hayate -S ../near -r 'h:$T/srv/a/*' g:$T/in/b"
+		grep -l good in/b/f in/b/d/g
+		in_place "echo 'get -r $T/srv/a b' | sftp -q $alone -S ../near -b - h"
+		grep -l good in/b/f in/b/d/g
+		in_place "mkdir b; printf '%s\n' 'lcd b' 'get -r *' 'reget -r *' | sftp -q $alone -S ../near -b - h"
+		in_place "mkdir b; printf '%s\n' 'cd $T/srv/a' 'lcd b' 'get -rp d*' | sftp -q $alone -S ../near -b - h"
+		grep -l good in/b/d/g
+		in_place "mkdir -p a/q; echo put >a/q/r; echo 'put -r a $T/in/b' | sftp -q $alone -S ../near -b - h; rm -r a"
+		grep -l put in/b/q/r
+		# The server chooses the path of ~user, and its last name is that of the copy.
+		peer names=2 "expand=$T/srv/a/.."
+		in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r h:~eve/a b"
+		in_place "mkdir b; scp -q -3 -o Hayate=$hayate -S ../near -r h:~eve/a g:$T/in/b"
+	done
+	peer names=2
+	in_place "scp -q -S ../near -r --files-from ../list h:$T/srv b"
+	grep -l good in/b/a/f in/b/a/d/g
+}
+
 @test "a server that breaks the protocol ends the copy with a clear message" {
 	local bad said
 	some 3

@@ -21,6 +21,7 @@
 #ifndef _COMPAT_GLOB_H_
 #include <glob.h>
 #endif
+#include <libgen.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -321,7 +322,8 @@ glob_readdir(void *arg)
 
 /*
  * A pattern never brings the directory itself or the one above, as in shells of
- * today: "dir/.*" would copy both whole, one of them beside the target.
+ * today: "dir/.*" would copy both whole, one of them beside the target. An empty
+ * name would bring the directory, whose path the server may end with "..".
  */
 static struct dirent *
 readdir_below(void *arg)
@@ -330,9 +332,42 @@ readdir_below(void *arg)
 
 	do
 		entry = g.readdir(arg);
-	while (entry != NULL && (strcmp(entry->d_name, ".") == 0 ||
+	while (entry != NULL && (*entry->d_name == '\0' ||
+	    strcmp(entry->d_name, ".") == 0 ||
 	    strcmp(entry->d_name, "..") == 0));
 	return entry;
+}
+
+/* Returns 1 if glob() would make a path of this whose last name is a directory
+ * above, or none: it takes backslashes away. */
+static int
+leads_above(const char *path)
+{
+	char *plain = xstrdup(path), *to = plain, *name;
+	int r;
+
+	for (; *path != '\0'; path++)
+		if (*path != '\\')
+			*to++ = *path;
+	*to = '\0';
+	name = basename(plain);
+	r = strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+	free(plain);
+	return r;
+}
+
+char *
+names_expand_path(struct sftp_conn *conn, const char *path)
+{
+	char *expanded = sftp_expand_path(conn, path);
+
+	if (expanded != NULL && leads_above(expanded)) {
+		error("Server sent suspect path \"%s\" for \"%s\"", expanded,
+		    path);
+		free(expanded);
+		expanded = NULL;
+	}
+	return expanded;
 }
 
 /* Keeps what matched; enlarges the array when its length is a power of two. */
