@@ -19,8 +19,8 @@ struct ssh;
 
 /*
  * Sets what is configured, at the first call. If the kernel refuses, the
- * connection keeps its default, and one line says why: of MaxRate, and of what is
- * no TCP connection, at -v in ssh and with LogLevel VERBOSE in sshd, and of
+ * connection keeps its default, and one line says why: of MaxRate, and of what
+ * is no TCP connection, at -v in ssh and with LogLevel VERBOSE in sshd, and of
  * CongestionControl at each level but QUIET. Main thread only.
  */
 void	tcpopt_set(struct ssh *);

@@ -51,12 +51,13 @@ const char *from_target(void);
 int	from_refuse(const char *src);
 
 /*
- * scp calls it in the place of sftp_upload_dir(), and says of what fails that the
- * directory does. Of a list each name has said why, so only the exit status is set.
+ * scp calls it in the place of sftp_upload_dir(), and says of what fails that
+ * the directory does. Of a list each name has said why, so only the exit status
+ * is set.
  */
 struct sftp_conn;
-int	from_upload_dir(struct sftp_conn *, const char *, const char *, int, int,
-    int, int, int, int);
+int	from_upload_dir(struct sftp_conn *, const char *, const char *, int,
+    int, int, int, int, int);
 
 /* A run begins; its root was added. */
 void	from_begin(struct run *, struct file *root, struct job *);

@@ -141,7 +141,7 @@ put_usage(void)
 	}
 }
 
-/* "few": there are too few words. Upstream shows its usage, and ours is in it. */
+/* "few": there are too few words. Upstream shows its usage, with ours in it. */
 static void
 precede_usage(int few)
 {
