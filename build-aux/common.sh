@@ -48,6 +48,18 @@ version_line() {
 	echo "$banner $revision Hayate_$VERSION$untested$(fixes_with fix)"
 }
 
+# package_revision: for the version of a package, whose fixes the source has: Debian's
+# 7+deb13u4, 0git0ef0f5a83, or 0 and the word, as 0unpatched
+package_revision() {
+	revision=$(source_word revision)
+	revision=${revision% *}
+	case $revision in
+	git-*)	echo "0git${revision#git-}" ;;
+	*-*)	echo "${revision#*-}" ;;
+	*)	echo "0$revision" ;;
+	esac
+}
+
 # fix_mark: for the version of a package, +fix and how many, or nothing
 fix_mark() { source_word fix | awk 'END { if (NR) print "+fix" NR }'; }
 

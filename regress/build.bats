@@ -226,8 +226,10 @@ shared_tree() {
 	for goal in all stock; do
 		make -s -C "$TOP" $goal
 		run -0 make -s --no-print-directory -C "$TOP" $goal
-		[ "${#lines[@]}" = 1 ]
-		[[ $output = "hayate: build/"*" is up to date" ]]
+		[[ ${lines[0]} = "hayate: build/"*" is up to date" ]]
+		# and what the source lacks, if it lacks anything
+		diff <(tail -n +2 <<<"$output") \
+		    <([ $goal != all ] || (cd "$BUILD/.." && "$TOP/build-aux/missing"))
 	done
 }
 

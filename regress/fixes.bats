@@ -80,6 +80,14 @@ stopped() {
 	[ ! -e build/upstream ]
 }
 
+# changed NAME WHY: the patch is another than UPSTREAM names, which no switch passes over
+changed() {
+	run -2 make -s build/upstream/.source
+	[[ $output = *"the patch for $1 is not the one that UPSTREAM names: "*"$2"*"--enable-unfixed-upstream does not pass over it"* ]] ||
+	    { echo "$output"; false; }
+	[ ! -e build/upstream ]
+}
+
 # strings: what version.h says, as in ssh -V and in the banner
 strings() {
 	make -s build/hayate/.prepared >/dev/null
@@ -179,7 +187,7 @@ answers() {
 # stable: Debian's stable distribution has 10.0p1, with a fix of its own and one that
 # UPSTREAM names for it. Later releases have more, and ours closes one of these.
 stable() {
-	printf '%s\n' 'suites	unstable trixie' 'suite	trixie' 'revision	7+deb13u4' 'fixed	CVE-1-4' \
+	printf '%s\n' 'commits	https://host/commits' 'suites	unstable trixie' 'suite	trixie' 'revision	7+deb13u4' 'fixed	CVE-1-4' \
 	    "fix	$A 0 10.0p1 CVE-1-2" >>UPSTREAM
 	printf '%s\t%s\t%s\n' 10.10p1 CVE-1-6 "in no release that was tried" \
 	    10.9p1 CVE-1-3 "a flaw" 10.9p1 "commit 0a1b2c3d4" another \
@@ -319,7 +327,7 @@ lacks() {
 	configured --with-upstream-fixes="$PWD/some"
 	stopped "without the fixes ${B:0:9}: no such COMMIT.patch in $PWD/some"
 	sed 's/long mended/char mended/' "$UP/fixes/$B.patch" >"some/$B.patch"
-	stopped "${B:0:9}: what came has sha256 "
+	changed "${B:0:9}" "what came has sha256 "
 	head -c 300 "$UP/fixes/$B.patch" >"some/$B.patch"
 	stopped "${B:0:9}: what came is no whole patch"
 	# Fuzz would take it.
@@ -329,6 +337,75 @@ lacks() {
 	sed -i "s/ -\$/ x\"y/" UPSTREAM
 	run -2 make -s build/upstream/.source
 	[[ $output = *'letters, digits and "-" alone go into version strings'* ]]
+}
+
+@test "with --enable-unfixed-upstream a patch with another hash is an error all the same" {
+	mkdir some
+	cp "$UP/fixes"/* some/
+	sed -i 's/long mended/char mended/' "some/$B.patch"
+	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
+	changed "${B:0:9}" "what came has sha256 "
+	# What was kept of an older UPSTREAM is not: it is got anew.
+	cp "$UP/fixes/$B.patch" some/
+	sed 's/long mended/char mended/' "$UP/fixes/$B.patch" >"build/fixes/$B.patch"
+	run -0 make -s build/upstream/.source
+	[[ $output = *"with fixes that 10.9p1 lacks: CVE-1-2 ${B:0:9}" ]]
+}
+
+@test "a directory is asked for a fix first, and upstream's address second" {
+	mkdir bin some
+	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho "$3" >>"%s"\ncp "%s/${3##*/}" "$2"\n' \
+	    "$PWD/asked" "$UP/fixes" >bin/curl
+	chmod +x bin/curl
+	PATH=$PWD/bin:$PATH
+	cp "$UP/fixes/$A.patch" some/
+	echo 'commits	https://host/commits' >>UPSTREAM
+	configured --with-upstream-fixes="$PWD/some"
+	run -0 make -s build/upstream/.source
+	[[ $output = *"with fixes that 10.9p1 lacks: CVE-1-2 ${B:0:9}" ]]
+	diff asked - <<<"https://host/commits/$B.patch"
+	# Neither has it.
+	rm -r build/fixes build/upstream
+	printf '#!/bin/sh\nexit 6\n' >bin/curl
+	stopped "${B:0:9}: no such COMMIT.patch in $PWD/some, and could not be fetched from https://host/commits"
+}
+
+# lacking ARG...: what the source lacks, in the words of build-aux/missing, on a system
+# with a changelog of its own openssh
+lacking() {
+	mkdir -p doc/openssh-client
+	printf '%s\n' 'openssh (1:1-1) x' '  * CVE-1-2: mended' | gzip >doc/openssh-client/changelog.Debian.gz
+	SYSTEM_DOC=$PWD/doc build-aux/missing "$@"
+}
+
+@test "what a source lacks is told in one block, by what keeps it out" {
+	mkdir some
+	cp "$UP/fixes/$B.patch" some/
+	printf '%s\t%s\t%s\n' 10.9p2 CVE-1-5 "in no build" 10.9p1 CVE-1-3 "not here" >>build-aux/advisories
+	sed -i 's/^tried/tried	10.9p2 OpenSSH_10.9p2 2026-02-02 -\n&/; s/10.8p1,10.9p1/10.8p1,10.9p1,10.9p2/' UPSTREAM
+	printf '%s\t%s\t%s\n' 10.11p1 CVE-1-4 "nobody has it" >>build-aux/advisories
+	configured --with-openssh="$UP/openssh-10.9p1.tar.gz" --with-upstream-fixes="$PWD/some" \
+	    --enable-unfixed-upstream --enable-unpatched-upstream
+	make -s build/upstream/.source
+	run -0 lacking
+	[[ ${lines[0]} = "This OpenSSH 10.9p1 lacks 3 known security fixes:" ]]
+	[[ ${lines[1]} = "  1 could not be had when the source was fetched: CVE-1-2" ]]
+	[[ ${lines[2]} = "  1 are in later releases, and UPSTREAM has no row of them for 10.9p1: CVE-1-5" ]]
+	[[ ${lines[3]} = "  1 are in no release that Hayate was tried with: CVE-1-4" ]]
+	[[ ${lines[4]} = "  The changelog of this system's own openssh "*" names 1 of these 3 CVEs." ||
+	    ${lines[4]} = *"cannot be told here." ]]
+	[[ ${lines[5]} = *"make security-status tells"* ]]
+	[ "$(lacking source)" = "$(printf '%s\n' "${lines[@]:0:4}")" ]
+	# make ends with it, also where nothing is to be done.
+	mkdir -p build/hayate
+	touch build/hayate/.prepared
+	touch build/hayate/.built
+	for goal in all dist; do
+		run -0 make -s $goal
+		[[ $output = *"This OpenSSH 10.9p1 lacks 3 known security fixes:"*"make security-status tells what each of them is." ]]
+	done
+	sed -i '/^10/d' build-aux/advisories
+	[ -z "$(lacking)" ]
 }
 
 @test "with --enable-unfixed-upstream it goes on, says what is missing, and names the rest" {
@@ -472,7 +549,7 @@ told() {
 	rm -r build
 	sed -i 's/mended_18/mended_19/' "carried/fixes/$B.patch"
 	./configure -q --without-upstream-fixes >/dev/null
-	stopped "${B:0:9}: "*"/carried/fixes/$B.patch has sha256 "
+	changed "${B:0:9}" "/carried/fixes/$B.patch has sha256 "
 }
 
 @test "make dist refuses what it cannot pack or what is not what was built" {
@@ -489,8 +566,9 @@ told() {
 	[[ $output = *"was made from openssh-10.9p1.tar.gz, and $PWD/openssh-10.9p1.tar.gz is not that any more"* ]]
 	cp "$UP/openssh-10.9p1.tar.gz" .
 	rm -r build/fixes
-	configured --with-openssh="$PWD/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes" --enable-unfixed-upstream
-	sed -i "s/^fix	$B [0-9a-f]*/fix	$B 0/" UPSTREAM
+	mkdir some
+	cp "$UP/fixes/$A.patch" some
+	configured --with-openssh="$PWD/openssh-10.9p1.tar.gz" --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
 	run -0 make -s dist
 	[[ $output = *"it lacks the fixes ${B:0:9}: "* ]]
 	[ ! -e hayate-0.2-0a1b2c3d ]
