@@ -70,6 +70,7 @@ ed25519.o smult_curve25519_ref.o: CFLAGS += -funroll-loops -falign-loops=64
 # poly1305-hook.c has the name of upstream's function and calls it by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
 # So has asked-hook.c. sshconnect2.c and sshconnect.c call ours, which call upstream's.
+sftp-server.o: CPPFLAGS += -Dreaddir=sftpsrv_readdir
 readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
 sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
 	-Dsshpkt_putb=early_put_signed -Dsshpkt_send=early_send \

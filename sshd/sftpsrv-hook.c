@@ -21,6 +21,7 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 #include "sftp.h"
+#include "xmalloc.h"
 
 #include "hop-hook.h"
 #include "opening.h"
@@ -260,11 +261,74 @@ look(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 	return looks ? poll(pfd, 2, 0) : 0;
 }
 
+/* Directories that could not be read to their end */
+static DIR **broken;
+static size_t nbroken;
+static int is_broken;			/* the one that was just read */
+
+static size_t
+place_of(const DIR *dir)
+{
+	size_t i;
+
+	for (i = 0; i < nbroken && broken[i] != dir; i++)
+		;
+	return i;
+}
+
+/* A directory that has just been opened may lie where a broken one did. */
+struct dirent *
+sftpsrv_readdir(DIR *dir)
+{
+	size_t i = place_of(dir);
+	struct dirent *entry;
+
+	if (i < nbroken && telldir(dir) != 0) {
+		is_broken = 1;
+		return NULL;
+	}
+	if (i < nbroken)
+		broken[i] = broken[--nbroken];
+	errno = 0;
+	if ((entry = readdir(dir)) == NULL && errno != 0) {
+		error("readdir: %s", strerror(errno));
+		broken = xreallocarray(broken, nbroken + 1, sizeof(*broken));
+		broken[nbroken++] = dir;
+		is_broken = 1;
+	}
+	return entry;
+}
+
+/* SSH_FXP_STATUS of the end: length, type, id, status, its text, no language */
+#define END_TEXT	"End of file"
+#define END_LEN		(4 + 1 + 4 + 4 + 4 + sizeof(END_TEXT) - 1 + 4)
+#define END_STATUS	(4 + 1 + 4)
+
+/* Upstream has answered that there are no more names, which is not known. */
+static void
+fail_listing(struct sshbuf *out)
+{
+	size_t at = sshbuf_len(out) - MINIMUM(sshbuf_len(out), END_LEN);
+	const u_char *p = sshbuf_ptr(out);
+	u_char *status;
+
+	if (!is_broken)
+		return;
+	is_broken = 0;
+	if (sshbuf_len(out) < END_LEN || PEEK_U32(p + at) != END_LEN - 4 ||
+	    p[at + 4] != SSH2_FXP_STATUS ||
+	    PEEK_U32(p + at + END_STATUS) != SSH2_FX_EOF)
+		return;
+	status = sshbuf_mutable_ptr(out);
+	POKE_U32(status + at + END_STATUS, SSH2_FX_FAILURE);
+}
+
 int
 sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 {
 	int n, saved;
 
+	fail_listing(out);
 	filetimes_end();
 	n = look(pfd, in, out);
 	saved = errno;

@@ -27,6 +27,8 @@
 
 #include <sys/types.h>
 
+#include <dirent.h>
+
 #include "checkfile-hook.h"
 #include "filetimes-hook.h"
 
@@ -76,5 +78,11 @@ void	*sftpsrv_space(struct sshbuf *out, size_t len);
 
 /* Sends the first "len" bytes of that room as SSH_FXP_DATA. */
 void	sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len);
+
+/*
+ * As readdir(3), for sftp-server.c, whose answer to a READDIR of a directory
+ * that could not be read to its end becomes a failure in sftpsrv_poll().
+ */
+struct dirent *sftpsrv_readdir(DIR *);
 
 #endif /* HAYATE_SFTPSRV_HOOK_H */

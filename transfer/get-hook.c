@@ -395,7 +395,8 @@ get_fail(struct run *t, struct file *file, const struct plan_action *a,
 
 	/* The file goes over fewer links. */
 	if (a->op == PLAN_JOIN || a->op == PLAN_PART ||
-	    a->op == PLAN_REFER || a->op == PLAN_PROBE || (a->op == PLAN_SAME && a->lane != plan_lane(a->job)))
+	    a->op == PLAN_REFER || a->op == PLAN_PROBE ||
+	    (a->op == PLAN_SAME && a->lane != plan_lane(a->job)))
 		return;
 	file->failed |= a->op != PLAN_CLOSE || plan_kind(a->job) == PLAN_FILE;
 	if (a->op == PLAN_CLOSE)

@@ -596,10 +596,15 @@ list_dir(struct file *file, struct job *j)
 		plan_fail(j);
 		return;
 	}
-	while ((dp = readdir(dirp)) != NULL) {
+	while ((errno = 0, dp = readdir(dirp)) != NULL) {
 		if (dp->d_ino != 0 && strcmp(dp->d_name, ".") != 0 &&
 		    strcmp(dp->d_name, "..") != 0)
 			file_name(file, dp->d_name, NULL);
+	}
+	if (errno != 0) {
+		SAY(file, "local readdir \"%s\": %s", file->src,
+		    strerror(errno));
+		file->failed = 1;
 	}
 	closedir(dirp);
 	file_last_name(file);

@@ -454,8 +454,8 @@ replies_take(struct plan *s, uint32_t id, enum plan_result result,
 		reply_look(s, j, result);
 		return j->again;
 	}
-	if (op == PLAN_REOPEN || op == PLAN_RECALL || (lane == j->lane && (op == PLAN_JOIN ||
-	    op == PLAN_SAME)))
+	if (op == PLAN_REOPEN || op == PLAN_RECALL ||
+	    (lane == j->lane && (op == PLAN_JOIN || op == PLAN_SAME)))
 		return loss_reply(s, j, op, result);
 	else if (op == PLAN_JOIN || op == PLAN_SAME || op == PLAN_PART)
 		reply_guest(s, j, lane, op, result);
