@@ -309,6 +309,16 @@ listed() {
 	[ "$(find b -type f -empty | wc -l)" = 1 ]
 }
 
+@test "a CLOSE that fails at the target is an error" {
+	mkdir a
+	head -c 5000 /dev/urandom >a/1
+	peers "$TELLS" "$TELLS unclosed=1"
+	run -1 cross -r "g:$T/a" "h:$T/b"
+	[[ $output = *'close remote: Failure'* ]]
+	run -1 cross "g:$T/a/1" "h:$T/c"
+	[[ $output = *'close remote: Failure'* ]]
+}
+
 @test "names of a source lead nowhere outside the target" {
 	mkdir a
 	echo good | tee good a/in >a/same

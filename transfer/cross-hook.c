@@ -235,9 +235,9 @@ cross_fail(struct run *t, struct file *file, const struct plan_action *a,
 		file->to_status = status;
 	if (a->op == PLAN_EMPTY)
 		SAY(file, "dest truncate \"%s\" failed", file->dst);
-	/* Upstream ignores what happens after the last WRITE. */
+	/* Upstream ignores what happens after the last WRITE, also a CLOSE. */
 	if (a->op == PLAN_STAT_TO || a->op == PLAN_OPEN_TO ||
-	    a->op == PLAN_WRITE)
+	    a->op == PLAN_WRITE || a->op == PLAN_CLOSE_TO)
 		file->failed = 1;
 }
 
