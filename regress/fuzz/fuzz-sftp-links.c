@@ -95,6 +95,7 @@ struct file {
 	uint64_t size, touched;
 	uint64_t base;			/* where it begins in the whole */
 	int	 has_base;
+	uint32_t atime;			/* that was set; 0: none */
 };
 
 static struct fuzz input;
@@ -343,9 +344,9 @@ take_name(struct fields *f)
 	if (is_text(&s, "there/x"))
 		return &named;
 	n = number_of(&s);
-	if (hidden_name[0] == '\0') {
+	/* What was refused, or is gone, may be tried under another one. */
+	if (hidden == -1) {
 		must(left_over[n].size == 0);
-		must(n < LEFT_SECOND ? !was_old : was_old || seems_old);
 		memcpy(hidden_name, s.p, s.left);
 	}
 	must(is_text(&s, hidden_name));
@@ -358,6 +359,7 @@ clear(struct file *file)
 	memset(file->data, 0, file->touched);
 	file->size = file->touched = 0;
 	file->has_base = 0;
+	file->atime = 0;
 }
 
 static void
@@ -459,6 +461,8 @@ do_fsetstat(const struct link *l, struct fields *f, int ok)
 		resize(file, take_u64(f));
 	else if ((flags & SSH2_FILEXFER_ATTR_SIZE) != 0)
 		truncate_refused = 1;
+	else if (flags == SSH2_FILEXFER_ATTR_ACMODTIME && ok)
+		file->atime = take_u32(f);
 	return ok ? SSH2_FX_OK : SSH2_FX_FAILURE;
 }
 
@@ -507,17 +511,24 @@ put_version(struct sshbuf *m)
 }
 
 static void
-put_attrs(struct sshbuf *m, uint64_t size)
+put_attrs_of(struct sshbuf *m, uint64_t size, u_int perm, uint32_t atime)
 {
 	Attrib a;
 
 	attrib_clear(&a);
 	a.flags = SSH2_FILEXFER_ATTR_SIZE | SSH2_FILEXFER_ATTR_PERMISSIONS |
-	    SSH2_FILEXFER_ATTR_ACMODTIME;
+	    SSH2_FILEXFER_ATTR_ACMODTIME | SSH2_FILEXFER_ATTR_UIDGID;
 	a.size = size;
-	a.perm = 0100644;
-	a.atime = a.mtime = 1000000000;
+	a.perm = perm;
+	a.mtime = 1000000000;
+	a.atime = atime == 0 ? a.mtime : atime;
 	must(encode_attrib(m, &a) == 0);
+}
+
+static void
+put_attrs(struct sshbuf *m, uint64_t size)
+{
+	put_attrs_of(m, size, 0100644, 0);
 }
 
 static u_char
@@ -584,7 +595,8 @@ reply_fstat(struct link *l, struct sshbuf *m, struct fields *f, unsigned how)
 	struct file *file = take_handle(l, f);
 
 	if (is_put) {
-		put_attrs(m, file->size);
+		put_attrs_of(m, file->size, 0100644, file->atime +
+		    (how >= 0xf0));
 		return SSH2_FXP_ATTRS;
 	}
 	/* On the first link it says what the file is now. */
@@ -593,26 +605,42 @@ reply_fstat(struct link *l, struct sshbuf *m, struct fields *f, unsigned how)
 	return SSH2_FXP_ATTRS;
 }
 
+/* Of a file of the server, unless it lies */
+static u_char
+reply_known(struct sshbuf *m, int which, unsigned how, int ok)
+{
+	if (!ok || which == -1)
+		return reply_status(m, SSH2_FX_NO_SUCH_FILE);
+	put_attrs_of(m, files[which].size, 0100644, files[which].atime +
+	    (how >= 0xf0));
+	return SSH2_FXP_ATTRS;
+}
+
 /* The attributes of "there/x", or of what is under a hidden name */
 static u_char
-reply_lstat(struct sshbuf *m, struct fields *f, unsigned how, int ok)
+reply_lstat(struct sshbuf *m, struct fields *f, unsigned how, int ok,
+    int follows)
 {
 	struct fields s = take_string(f);
 	unsigned n, size = how >> 4;
 
+	if (is_text(&s, "there/.")) {
+		put_attrs_of(m, 0, how >= 0xe0 ? 040777 : 040755, 0);
+		return SSH2_FXP_ATTRS;
+	}
+	if (is_text(&s, "there/x") && is_put && !follows)
+		return reply_known(m, named, how, ok);
 	if (is_text(&s, "there/x")) {
 		put_attrs(m, CLAIMED);
 		return SSH2_FXP_ATTRS;
 	}
 	n = number_of(&s);
-	if (hidden_name[0] != '\0' && is_text(&s, hidden_name))
-		size = hidden != -1;
-	else {
-		if (!ok)
-			size = 0;
-		left_over[n].is_same = left_over[n].size == size;
-		left_over[n].size = size;
-	}
+	if (hidden != -1 && is_text(&s, hidden_name))
+		return reply_known(m, hidden, how, ok);
+	if (!ok)
+		size = 0;
+	left_over[n].is_same = left_over[n].size == size;
+	left_over[n].size = size;
 	if (!ok || size == 0)
 		return reply_status(m, SSH2_FX_NO_SUCH_FILE);
 	put_attrs(m, size);
@@ -680,7 +708,7 @@ reply(struct link *l, struct sshbuf *m, u_char type, struct fields *f,
 		    reply_status(m, SSH2_FX_FAILURE);
 	case SSH2_FXP_STAT:
 	case SSH2_FXP_LSTAT:		/* STAT of version 0 */
-		return reply_lstat(m, f, how, ok);
+		return reply_lstat(m, f, how, ok, type == SSH2_FXP_STAT);
 	case SSH2_FXP_FSETSTAT:
 		return reply_status(m, do_fsetstat(l, f, ok));
 	case SSH2_FXP_RENAME:
