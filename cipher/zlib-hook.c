@@ -15,9 +15,9 @@
 #define PACKET_MAX	(256 * 1024)
 
 /*
- * packet.c calls it for each 4 KB of output, until Z_BUF_ERROR says that the input
- * of this packet is used up. A process has one stream that goes in; a new one
- * counts from 0.
+ * packet.c calls it for each 4 KB of output, until Z_BUF_ERROR says that the
+ * input of this packet is used up. A process has one stream that goes in; a new
+ * one counts from 0.
  */
 int
 bounded_inflate(z_streamp stream, int flush)

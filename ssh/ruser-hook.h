@@ -4,11 +4,11 @@
  */
 
 /*
- * A user name of the command line may reach a shell, as %r in ProxyCommand or Match
- * exec, so it may have neither "$" nor "\": upstream refuses them from 10.6 on
- * (CVE-2026-106583). "User" in a file may have them. ssh.c calls this for
- * log_init() (build-aux/overlay.mk), first when it has read the command line and no
- * file.
+ * A user name of the command line may reach a shell, as %r in ProxyCommand or
+ * Match exec, so it may have neither "$" nor "\": upstream refuses them from
+ * 10.6 on (CVE-2026-106583). "User" in a file may have them. ssh.c calls this
+ * for log_init() (build-aux/overlay.mk), first when it has read the command
+ * line and no file.
  */
 
 #ifndef HAYATE_RUSER_HOOK_H

@@ -322,8 +322,9 @@ glob_readdir(void *arg)
 
 /*
  * A pattern never brings the directory itself or the one above, as in shells of
- * today: "dir/.*" would copy both whole, one of them beside the target. An empty
- * name would bring the directory, whose path the server may end with "..".
+ * today: "dir/.*" would copy both whole, one of them beside the target. An
+ * empty name would bring the directory, whose path the server may end with
+ * "..".
  */
 static struct dirent *
 readdir_below(void *arg)

@@ -52,8 +52,8 @@ void	names_expect(char *const *names, size_t n);
 const struct Attrib *names_file(const struct sftp_conn *, const char *path);
 
 /*
- * As sftp_expand_path(), in scp.c. What the server makes of ~user is refused if its
- * last name is "." or "..", as the copy would get that name.
+ * As sftp_expand_path(), in scp.c. What the server makes of ~user is refused if
+ * its last name is "." or "..", as the copy would get that name.
  */
 char	*names_expand_path(struct sftp_conn *, const char *path);
 

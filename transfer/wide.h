@@ -9,10 +9,10 @@
  * A lane that has nothing of its own to do takes a large file of another lane
  * as its guest. It opens the file once more (PLAN_JOIN), and if it is the same
  * file there (PLAN_SAME; of what is got, also the same bytes at one place,
- * PLAN_REFER and PLAN_PROBE), it moves ranges of it. What the lane has of its own
- * goes first. The lane keeps its guest until all of the file is dealt and has
- * come, and then closes it (PLAN_PART). A lane has one guest at most, a file as
- * many lanes as there are.
+ * PLAN_REFER and PLAN_PROBE), it moves ranges of it. What the lane has of its
+ * own goes first. The lane keeps its guest until all of the file is dealt and
+ * has come, and then closes it (PLAN_PART). A lane has one guest at most, a
+ * file as many lanes as there are.
  *
  * A file that may not be carried, because another one stands under its name, is
  * not asked for again on that lane.
