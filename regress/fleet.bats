@@ -12,10 +12,12 @@ setup_file() {
 	sshd_up hayate
 	sshd_up hayate:narrow
 	narrow_door
-	# as a user who may not write what is read-only; $VIA takes the place of a network
+	# as a user who may not write what is read-only; $VIA takes the place of a network,
+	# and $FIRST is done before
 	cat >"$SCP" <<-END
 	#!/bin/sh
 	echo "\$*" >>"\${TOLD:-/dev/null}"
+	eval "\${FIRST-}"
 	exec setpriv --bounding-set -dac_override,-dac_read_search $(bin scp) \
 	    -S "\${VIA:-$(bin ssh)}" -F "$BATS_FILE_TMPDIR/ssh_config" "\$@"
 	END
@@ -283,6 +285,21 @@ refuses() {
 	cmp a/1 b/1
 	[ "$(stat -c %a b/1)" = "$(stat -c %a a/1)" ]
 	[ -z "$(find work -perm /077)" ]
+}
+
+# Who may write where the plan lies gives its name to another directory when scp starts.
+@test "a plan that gets another name stays the one whose files scp reads and writes" {
+	mkdir a evil evil/1
+	echo 1 >a/1
+	echo 2 >a/2
+	echo mine >mine
+	printf '2\0' >evil/1/left
+	echo '2 1' | fleet plan --from - a "hayate:$T/b" work
+	ln -s "$T/mine" evil/1/journal.x
+	SLURMD_NODENAME=x FIRST="mv $T/work $T/moved; mv $T/evil $T/work" run -2 quick work
+	[ "$(<mine)" = mine ]
+	[ "$(ls b)" = 1 ]
+	[ "$(jq -r .from moved/1/journal.x)" = "$T/a/1" ]
 }
 
 @test "the files that a run brings have their modes, and new directories those of the user" {
