@@ -498,6 +498,40 @@ spoil() {
 	[ -z "$(ls b)" ]
 }
 
+# The same of a file that is got: while it is compared, somebody who may write in the
+# directory gives its name to another file, or to a link.
+@test "what takes the place of a file that is compared here gets no mode or time" {
+	noise a 300000
+	echo secret >key
+	chmod 600 key
+	touch -d 2001-02-03 key
+	cp a b
+	touch -d 2002-02-03 b
+	echo "mv b c; ln -s key b" >change
+	peer hash=true "during=$T/change"
+	run -1 get a b -p
+	[[ $output = *'"b" is not what was compared'* ]]
+	[ "$(stat -c "%a %Y" key)" = "600 $(date -d 2001-02-03 +%s)" ]
+	# what stays in its place does
+	rm b key
+	mv c b
+	chmod 200 b
+	run -0 get a b -p
+	[ "$(stat -c "%a %Y" b)" = "$(stat -c "%a %Y" a)" ]
+}
+
+@test "what takes the place of a file that is compared here is not taken for it" {
+	noise a 300000
+	noise other 300000
+	cat a other >b
+	cat other other >d
+	touch -r b d
+	echo "mv b c; mv d b" >change
+	peer hash=true "during=$T/change"
+	run -0 get a b
+	cmp a b
+}
+
 @test "a prefix that was tampered with is found, and copied from there" {
 	local way at
 	noise a $((20 * MIB))

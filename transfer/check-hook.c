@@ -277,6 +277,23 @@ fail(struct file *file, struct job *j)
 	plan_fail(j);
 }
 
+/*
+ * Opens a local file that was looked at, for what its name may not be trusted
+ * with: somebody may have given it to another file. Returns -1 with errno.
+ */
+static int
+open_seen(const struct run *t, const struct file *file, int how)
+{
+	struct stat sb;
+	int fd = open(local_path(t, file), how | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd == -1 || (fstat(fd, &sb) == 0 && check_is_same(file, &sb)))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
 /* Returns -1 if there is nothing to compare with. */
 static int
 open_local(struct run *t, struct file *file)
@@ -285,7 +302,7 @@ open_local(struct run *t, struct file *file)
 
 	if (c->fd != -1)
 		return 0;
-	c->fd = open(local_path(t, file), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	c->fd = open_seen(t, file, O_RDONLY);
 	if (c->fd == -1)
 		debug_f("\"%s\" cannot be read: %s", local_path(t, file),
 		    strerror(errno));
@@ -434,6 +451,23 @@ copy_from(struct run *t, struct file *file, struct job *j, uint64_t off)
 	count_kept(t, file, off);
 }
 
+static void
+dress_local(struct run *t, struct file *file, struct job *j)
+{
+	int fd = open_seen(t, file, O_RDONLY);
+
+	if (fd == -1 && errno == EACCES)
+		fd = open_seen(t, file, O_WRONLY);
+	if (fd != -1) {
+		file_dress(file, fd);
+		close(fd);
+		return;
+	}
+	SAY(file, "\"%s\" is not what was compared: %s", file->dst,
+	    strerror(errno));
+	fail(file, j);
+}
+
 /* Sets what a copy would have set. Returns 1 if the server does. */
 static int
 dress(struct run *t, struct file *file, struct job *j)
@@ -447,7 +481,7 @@ dress(struct run *t, struct file *file, struct job *j)
 	if (t->side->is_put)
 		checks_ask(t->s, j, PLAN_DRESS, 0, 0);
 	else
-		file_dress(file);
+		dress_local(t, file, j);
 	return t->side->is_put;
 }
 
@@ -598,15 +632,19 @@ static int
 shorten(struct run *t, struct file *file, struct job *j, uint64_t size)
 {
 	struct checking *c = file->check;
+	int fd;
 
 	if (check_is_shared(t) && !c->is_hidden && judge_keep(&c->judge))
 		return 1;
-	if (t->side->is_put)
+	if (t->side->is_put) {
 		checks_ask(t->s, j, PLAN_SHORTEN, size, 0);
-	else
-		judge_cut(&c->judge,
-		    truncate(file->dst, (off_t)size) == 0);
-	return !t->side->is_put;
+		return 0;
+	}
+	fd = open_seen(t, file, O_WRONLY);
+	judge_cut(&c->judge, fd != -1 && ftruncate(fd, (off_t)size) == 0);
+	if (fd != -1)
+		close(fd);
+	return 1;
 }
 
 /* Returns 1 if the next question can be asked at once. */

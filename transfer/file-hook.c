@@ -455,11 +455,17 @@ file_set_times(struct file *file, int after)
 }
 
 void
-file_dress(struct file *file)
+file_dress(struct file *file, int fd)
 {
+	struct timespec tv[2] = { { .tv_sec = file->a.atime },
+	    { .tv_sec = file->a.mtime } };
+
 	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
-	    chmod(file->dst, file->a.perm & 0777) == -1)
+	    fchmod(fd, file->a.perm & 0777) == -1)
 		SAY(file, "local chmod \"%s\": %s", file->dst,
 		    strerror(errno));
-	file_set_times(file, 0);
+	if ((file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0 &&
+	    futimens(fd, tv) == -1)
+		SAY(file, "local set times \"%s\": %s", file->dst,
+		    strerror(errno));
 }

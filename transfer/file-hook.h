@@ -278,9 +278,9 @@ void	file_data(struct run *, const struct plan_action *, struct reply *,
 
 /*
  * Sets mode and times of a local file as the server has them; the times alone,
- * "after" what is below a directory.
+ * by its name, "after" what is below a directory.
  */
-void	file_dress(struct file *);
+void	file_dress(struct file *, int fd);
 void	file_set_times(struct file *, int after);
 
 #endif /* HAYATE_FILE_HOOK_H */
