@@ -69,7 +69,8 @@ void
 landing_start(struct run *t, struct file *file, struct job *j)
 {
 	struct landing_conf conf = { .size = file->size,
-	    .in_place = t->in_place, .preserve = t->preserve };
+	    .in_place = t->in_place, .preserve = t->preserve,
+	    .is_locked = (file->a.perm & S_IWUSR) == 0 };
 	int streams;
 
 	if (!landing_may_begin(t, file->size) || file->sparse ||
