@@ -202,7 +202,7 @@ listed() {
 	same "mkdir b; ${w/-3/-3r} g:\$PWD/a/dir g:\$PWD/a/5 h:b"
 	# several into one name, the last of which stays
 	same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:b"
-	same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:a/1"
+	same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:a/4"
 }
 
 ### Other servers
@@ -307,6 +307,40 @@ listed() {
 	[[ $output = *'write dest "'*'": Failure'*'crossload "'*' failed'* ]]
 	[ "$(find b -type f -size +4k | wc -l)" = 29 ]
 	[ "$(find b -type f -empty | wc -l)" = 1 ]
+}
+
+@test "a file or tree onto itself is an error, and stays as it is" {
+	local to
+	some 20
+	head -c 3000000 /dev/urandom >a/large
+	touch -d '2001-02-03 04:05:06' a/* a/sub/*
+	cp -a a old
+	for to in "$(bin sftp-server)" "$(bin sftp-server stock)" \
+	    "$REGRESS/peers/sftp-peer" "$REGRESS/peers/sftp-peer $TELLS"; do
+		near_two "$to" "$to"
+		run -1 cross "g:$T/a/large" "h:$T/a/large"
+		[[ $output = *'are the same file, or it changed'* ]]
+		run -1 cross -r "g:$T/a" "h:$T"
+		[ "$(grep -c 'are the same file' <<<"$output")" -ge 20 ]
+		touch -d '2001-02-03 04:05:06' a/* a/sub/*
+		run -1 cross -p "g:$T/a/*[0-9]" "h:$T/a"
+		diff -r old a
+		touch -d '2001-02-03 04:05:06' a/* a/sub/*
+	done
+	# another file that looks the same is copied
+	head -c 3000000 /dev/urandom >like
+	touch -r a/large like
+	cross -p "g:$T/a/large" "h:$T/like"
+	cmp a/large like
+}
+
+@test "a file that looks like the source stays whole where a READ fails" {
+	head -c 3000000 /dev/urandom >a
+	touch -d '2001-02-03 04:05:06' a
+	cp -p a old
+	peers "$TELLS unread=7" "$TELLS"
+	run -1 cross "g:$T/a" "h:$T/a"
+	cmp old a
 }
 
 @test "a CLOSE that fails at the target is an error" {

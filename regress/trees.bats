@@ -390,6 +390,38 @@ in_place() {
 	done
 }
 
+@test "sftp's put and get of files onto themselves are errors, and all stays as it is" {
+	local to w
+	some 20
+	head -c 3000000 /dev/urandom >a/large
+	truncate -s 200000 a/holes
+	truncate -s 3000000 a/holes
+	head -c 40000000 /dev/urandom >a/wide
+	touch -d '2001-02-03 04:05:06' a/* a/sub/*
+	cp -a a old
+	for to in "$(bin sftp-server)" "$(bin sftp-server stock)" \
+	    "$REGRESS/peers/sftp-peer" "$REGRESS/peers/sftp-peer $TELLS"; do
+		near "$to"
+		for w in put get; do for w in "$w a/large $T/a" "$w $T/a/wide a/wide" \
+		    "$w -r $T/a $T" "$w -p a/holes $T/a/holes"; do
+			touch -d '2001-02-03 04:05:06' a/* a/sub/*
+			echo "cd $T" >batch
+			echo "$w" >>batch
+			echo "$to: $w"
+			run -1 timeout 60 "$(bin sftp)" -q -S ./near -b batch h 3>&-
+			diff -r old a
+			[[ $output = *'are the same file, or it changed'* ]]
+		done; done
+	done
+	head -c 3000000 /dev/urandom >like
+	touch -r a/large like
+	cp -p like like2
+	printf '%s\n' "put -p a/large $T/like" "get -p $T/a/large like2" >batch
+	timeout 60 "$(bin sftp)" -q -S ./near -b batch h 3>&-
+	cmp a/large like
+	cmp a/large like2
+}
+
 @test "sftp says when the connection is lost, whoever finds out first" {
 	local n client
 	some 200

@@ -43,6 +43,7 @@ enum plan_op {
 	PLAN_FSTAT,		/* after PLAN_CLEAR failed: what it is */
 	PLAN_TRUNCATE,		/* to "off" bytes */
 	PLAN_SIZE,		/* it failed: has the file "off" bytes? */
+	PLAN_PROVE,		/* what is the source now? steps_keep() */
 	PLAN_ATTRS,
 	PLAN_SYNC,
 	PLAN_CLOSE,

@@ -366,6 +366,7 @@ wanted_type(const struct plan_action *a)
 	case PLAN_STAT_TO:
 	case PLAN_FSTAT:
 	case PLAN_SIZE:
+	case PLAN_PROVE:
 	case PLAN_SAME:
 	case PLAN_SEEN:
 		return SSH2_FXP_ATTRS;

@@ -89,7 +89,8 @@ send_open_to(struct run *t, struct file *file, const struct plan_action *a)
 	if (a->op == PLAN_EMPTY)
 		debug("truncating \"%s\" at 0", file->dst);
 	file_send_open(t, a, file->dst, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
-	    (a->op == PLAN_OPEN_TO && file->clears ? 0 : SSH2_FXF_TRUNC),
+	    (a->op == PLAN_OPEN_TO && (file->clears || file->keeps) ? 0 :
+	    SSH2_FXF_TRUNC),
 	    &attrs);
 }
 
@@ -198,6 +199,11 @@ cross_reply(struct run *t, struct file *file, const struct plan_action *a,
 		file_handle(t, file, reply, &file->to_handle);
 		return PLAN_OK;
 	case PLAN_STAT_TO:
+		if (plan_kind(a->job) == PLAN_FILE) {
+			file_attrs(t, reply, &found);
+			file_keep(file, a->job, &found);
+			return PLAN_OK;
+		}
 		return file_found_dir(t, file, reply);
 	case PLAN_FSTAT:
 		return file_is_other(t, reply, &found);
@@ -220,6 +226,8 @@ cross_fail(struct run *t, struct file *file, const struct plan_action *a,
 		get_side.fail(t, file, a, status);
 		return;
 	}
+	if (a->op == PLAN_STAT_TO && plan_kind(a->job) == PLAN_FILE)
+		return;
 	if (a->op == PLAN_STAT_TO)
 		SAY(file, "stat remote: %s", why);
 	else if (a->op == PLAN_OPEN_TO || a->op == PLAN_EMPTY)
@@ -248,8 +256,11 @@ cross_begin(struct run *t, struct file *file, struct job *j)
 {
 	if (plan_kind(j) == PLAN_FILE)
 		debug2_f("crossload \"%s\" to \"%s\"", file->src, file->dst);
-	if (plan_kind(j) == PLAN_FILE)
-		file->clears = !file->is_new && plan_clear(t->s, j);
+	if (plan_kind(j) == PLAN_FILE && !file->is_new) {
+		file->clears = plan_clear(t->s, j);
+		file->keeps = 0;
+		plan_look(j);
+	}
 	if (file_is_dir(j) && get_enter(t, file) != 0) {
 		file->failed = 1;
 		plan_fail(j);
@@ -260,8 +271,8 @@ static void
 cross_settle(struct run *t, struct file *file, const struct plan_action *a)
 {
 	(void)t;
-	(void)file;
-	(void)a;
+	if (file->keeps && plan_is_whole(a->job) && a->off < file->a.size)
+		file_is_own(file);
 }
 
 static void

@@ -25,6 +25,7 @@
 #include "xmalloc.h"
 
 #include "file-hook.h"
+#include "steps.h"
 
 /* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
 #define HANDLE_MAX	256
@@ -417,6 +418,34 @@ file_is_same(const Attrib *a, const Attrib *b)
 
 	return (a->flags & b->flags & flags) == flags && a->size == b->size &&
 	    a->mtime == b->mtime;
+}
+
+void
+file_is_own(struct file *file)
+{
+	SAY(file, "\"%s\" and \"%s\" are the same file, or it changed while it "
+	    "was copied", file->src, file->dst);
+	file->failed = 1;
+}
+
+void
+file_keep(struct file *file, struct job *j, const Attrib *found)
+{
+	if (!file_is_same(found, &file->a))
+		return;
+	file->keeps = 1;
+	steps_keep(j);
+}
+
+enum plan_result
+file_proves(struct run *t, struct file *file, struct reply *reply)
+{
+	Attrib now;
+
+	file_attrs(t, reply, &now);
+	if (!file_is_same(&now, &file->a))
+		file_is_own(file);
+	return PLAN_OK;
 }
 
 void

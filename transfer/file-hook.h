@@ -87,6 +87,8 @@ struct file {
 	int	 sparse;		/* its holes need not be sent */
 	int	 clears;		/* at a server: no open empties it */
 	int	 over;			/* likewise: see plan_over() */
+	int	 keeps;			/* see steps_keep() */
+	struct timespec changed;	/* then, of a local source: when */
 	int	 empties;		/* there: the one that opens it does */
 	uint64_t end;			/* of what was put, bytes */
 	unsigned int looks;		/* by PLAN_SEEN that it did not pass */
@@ -270,6 +272,14 @@ enum plan_result file_found_dir(struct run *, struct file *, struct reply *);
 
 /* Returns 1 if both have size and time, and the same. */
 int	file_is_same(const Attrib *, const Attrib *);
+
+/*
+ * What may be the source, by what is there (steps_keep()); the reply to
+ * PLAN_PROVE; and a text that says so
+ */
+void	file_keep(struct file *, struct job *, const Attrib *);
+enum plan_result file_proves(struct run *, struct file *, struct reply *);
+void	file_is_own(struct file *);
 
 /* Takes the attributes out of a reply; the bytes, of one to PLAN_READ. */
 void	file_attrs(struct run *, struct reply *, Attrib *);

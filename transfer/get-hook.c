@@ -59,6 +59,7 @@ get_send(struct run *t, struct file *file, const struct plan_action *a)
 		    SSH2_FXP_READDIR, NULL);
 		break;
 	case PLAN_SAME:
+	case PLAN_PROVE:
 		file_send_handle(t, a, file_on(file, a->lane),
 		    SSH2_FXP_FSTAT, NULL);
 		break;
@@ -135,6 +136,7 @@ static void
 open_local(struct run *t, struct file *file, struct job *j)
 {
 	struct stat sb;
+	Attrib found;
 
 	file->fd = open(file->dst, O_WRONLY | O_CREAT, mode_of(file) | S_IWUSR);
 	if (file->fd == -1 || fstat(file->fd, &sb) == -1) {
@@ -148,8 +150,12 @@ open_local(struct run *t, struct file *file, struct job *j)
 		plan_defer(j);
 		return;
 	}
+	file->keeps = 0;
+	stat_to_attrib(&sb, &found);
+	if (!t->in_place && S_ISREG(sb.st_mode) && file->from == 0)
+		file_keep(file, j, &found);
 	file->emptied = t->in_place || !S_ISREG(sb.st_mode) ||
-	    sb.st_size == 0 || file->from > 0;
+	    sb.st_size == 0 || file->from > 0 || file->keeps;
 	file->dev = sb.st_dev;
 	file->ino = sb.st_ino;
 	t->open[t->nopen++] = file;
@@ -371,6 +377,8 @@ get_reply(struct run *t, struct file *file, const struct plan_action *a,
 		return take_names(t, file, reply);
 	if (a->op == PLAN_SAME)
 		return take_same(t, file, a, reply);
+	if (a->op == PLAN_PROVE)
+		return file_proves(t, file, reply);
 	if (a->op == PLAN_REFER || a->op == PLAN_PROBE)
 		return take_probe(t, file, a, reply);
 	if (a->op == PLAN_RECALL)
@@ -394,7 +402,7 @@ get_fail(struct run *t, struct file *file, const struct plan_action *a,
 	const char *why = fx2txt(status);
 
 	/* The file goes over fewer links. */
-	if (a->op == PLAN_JOIN || a->op == PLAN_PART ||
+	if (a->op == PLAN_JOIN || a->op == PLAN_PART || a->op == PLAN_PROVE ||
 	    a->op == PLAN_REFER || a->op == PLAN_PROBE ||
 	    (a->op == PLAN_SAME && a->lane != plan_lane(a->job)))
 		return;
@@ -475,8 +483,9 @@ cut_local(struct run *t, struct file *file, const struct plan_action *a)
 {
 	uint64_t off = a->off;
 
-	if (t->in_place ? plan_goes_again(a->job) && !interrupted :
-	    plan_is_whole(a->job) == file->emptied)
+	if (file->keeps || (t->in_place ?
+	    plan_goes_again(a->job) && !interrupted :
+	    plan_is_whole(a->job) == file->emptied))
 		return;
 	debug("truncating at %llu", (unsigned long long)off);
 	if (ftruncate(file->fd, off) == 0)
@@ -491,6 +500,8 @@ get_settle(struct run *t, struct file *file, const struct plan_action *a)
 	int whole = plan_is_whole(a->job);
 
 	cut_local(t, file, a);
+	if (file->keeps && whole && a->off < file->a.size)
+		file_is_own(file);
 	if (file->status != SSH2_FX_OK)
 		SAY(file, "read remote \"%s\" : %s", file->src,
 		    fx2txt(file->status));

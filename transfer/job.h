@@ -95,6 +95,7 @@ struct job {
 	int	 has_reply;		/* to a WRITE */
 	int	 knows_old;		/* see steps_set_old() */
 	uint64_t old;			/* bytes */
+	int	 keeps;			/* see steps_keep() */
 	int	 skipped;		/* some bytes are not sent */
 	int	 emptied;		/* PLAN_EMPTY was sent */
 	int	 again;			/* failed, is to be tried again */

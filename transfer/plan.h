@@ -218,8 +218,8 @@ struct job *plan_after(const struct plan *, const struct job *);
 void	plan_fail(struct job *);
 
 /*
- * In PLAN_BEGIN of a file that is put: PLAN_STAT comes before PLAN_OPEN, which
- * follows whatever the reply is.
+ * In PLAN_BEGIN of a file that is put, or goes between two servers: PLAN_STAT,
+ * or PLAN_STAT_TO, comes before PLAN_OPEN, which follows whatever the reply is.
  */
 void	plan_look(struct job *);
 

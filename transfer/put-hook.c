@@ -147,7 +147,7 @@ send_path(struct run *t, struct file *file, const struct plan_action *a)
 static int
 keeps_old(const struct run *t, const struct file *file, const struct job *j)
 {
-	return file->clears || file->over || file->from > 0 ||
+	return file->clears || file->over || file->keeps || file->from > 0 ||
 	    (t->in_place && !file->sparse && !file->empties &&
 	    !plan_was_not_cut(j));
 }
@@ -270,6 +270,25 @@ judge_old(const struct run *t, struct file *file, struct job *j,
 	else
 		file->empties = fstat(file->fd, &sb) == 0 &&
 		    (uint64_t)sb.st_size == file->size;
+}
+
+/* What may be the source is written over, as scp does it with any file. */
+static void
+keep_own(const struct run *t, struct file *file, struct job *j,
+    const Attrib *found)
+{
+	struct stat sb;
+	Attrib a;
+
+	if (t->in_place || fstat(file->fd, &sb) == -1)
+		return;
+	stat_to_attrib(&sb, &a);
+	if (!file_is_same(found, &a))
+		return;
+	file->keeps = 1;
+	file->sparse = 0;
+	file->changed = sb.st_ctim;
+	steps_keep(j);
 }
 
 /* A server may keep times in steps of two seconds. */
@@ -409,6 +428,7 @@ put_reply(struct run *t, struct file *file, const struct plan_action *a,
 		file->sparse &= S_ISREG(found.perm) &&
 		    may_empty(t, file, &found);
 		judge_old(t, file, a->job, &found);
+		keep_own(t, file, a->job, &found);
 	} else if (a->op == PLAN_STAT)
 		return file_found_dir(t, file, reply);
 	return PLAN_OK;
@@ -533,7 +553,9 @@ go_on(struct run *t, struct file *file, struct job *j, const struct stat *sb)
 	landing_start(t, file, j);
 	file->over = plan_over(j, file->is_new, check_is_shared(t));
 	file->empties = file->is_new && !file->over;
-	if (file->sparse || (looks_first(t) && !file->empties))
+	file->keeps = 0;
+	if (file->sparse || (looks_first(t) ? !file->empties :
+	    !t->in_place && !file->is_new && file->hidden == NULL))
 		plan_look(j);
 	file->clears = !t->in_place && !file->over && !t->alone &&
 	    !file->is_new && file->hidden == NULL && plan_clear(t->s, j);
@@ -571,8 +593,15 @@ put_begin(struct run *t, struct file *file, struct job *j)
 static void
 put_settle(struct run *t, struct file *file, const struct plan_action *a)
 {
+	struct stat sb;
+
 	(void)t;
 	file->end = a->off;
+	if (file->keeps && plan_is_whole(a->job) && (a->off < file->size ||
+	    fstat(file->fd, &sb) == -1 ||
+	    sb.st_ctim.tv_sec != file->changed.tv_sec ||
+	    sb.st_ctim.tv_nsec != file->changed.tv_nsec))
+		file_is_own(file);
 	if (file->status != SSH2_FX_OK)
 		SAY(file, "write remote \"%s\": %s", file->dst,
 		    fx2txt(file->status));

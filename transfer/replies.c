@@ -56,7 +56,7 @@ begin_again(struct plan *s, struct job *j)
 	j->is_back = j->is_unseen = j->is_checked = j->is_ask_lost = 0;
 	j->eof = j->past = j->empty = j->again = j->skipped = j->emptied = 0;
 	j->clear = j->unclear = j->cut = j->has_reply = j->look = 0;
-	j->knows_old = 0;
+	j->knows_old = j->keeps = 0;
 	j->is_open = j->is_drained = j->is_settled = 0;
 	j->is_looked_at = j->is_looked_back = j->differs = j->is_complete = 0;
 	j->is_undressed = j->over = j->has_tried_new = j->is_looking = 0;
@@ -378,6 +378,8 @@ reply_status(struct plan *s, struct job *j, enum plan_op op,
 		step(s, j, s->conf.cross ? PLAN_STAT_TO : PLAN_STAT);
 	} else if (op == PLAN_EMPTY)
 		step(s, j, result == PLAN_OK ? PLAN_CLOSE_TO : PLAN_CLOSE);
+	else if (op == PLAN_STAT_TO && j->kind == PLAN_FILE)
+		step(s, j, j->failed ? PLAN_END : PLAN_OPEN);
 	else if (s->conf.cross && result == PLAN_OK &&
 	    (op == PLAN_MKDIR || op == PLAN_STAT_TO))
 		step(s, j, steps_after_made(j));
@@ -390,7 +392,7 @@ reply_status(struct plan *s, struct job *j, enum plan_op op,
 	    j->kind != PLAN_NOTE && !s->conf.put)
 		looked_up(s, j);
 	else if (op == PLAN_TRUNCATE || op == PLAN_ATTRS || op == PLAN_CLOSE ||
-	    op == PLAN_CLOSE_TO || op == PLAN_SYNC)
+	    op == PLAN_CLOSE_TO || op == PLAN_SYNC || op == PLAN_PROVE)
 		reply_last(s, j, op);
 	else {
 		j->failed |= (op == PLAN_STAT || op == PLAN_STAT_TO) &&

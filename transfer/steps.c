@@ -113,8 +113,9 @@ steps_first(const struct plan *s, const struct job *j)
 			return PLAN_RENEW;
 		if (j->check == CHECK_FIRST)
 			return PLAN_CHECK;
-		return j->look ? PLAN_STAT : j->landing != NULL ?
-		    PLAN_OPEN_NEW : PLAN_OPEN;
+		if (j->look)
+			return s->conf.cross ? PLAN_STAT_TO : PLAN_STAT;
+		return j->landing != NULL ? PLAN_OPEN_NEW : PLAN_OPEN;
 	}
 }
 
@@ -122,14 +123,16 @@ steps_first(const struct plan *s, const struct job *j)
 static int
 must_empty(const struct job *j)
 {
-	return !is_whole(j) && !j->emptied && !j->clear && !is_untouched(j);
+	return !is_whole(j) && !j->emptied && !j->clear && !j->keeps &&
+	    !is_untouched(j);
 }
 
 /* What follows "op" when a file has all its data, between two servers */
 static enum plan_op
 after_settle_cross(const struct plan *s, const struct job *j, enum plan_op op)
 {
-	if (op == PLAN_SETTLE && s->conf.preserve && is_whole(j))
+	if ((op == PLAN_SETTLE || op == PLAN_PROVE) && s->conf.preserve &&
+	    is_whole(j))
 		return PLAN_ATTRS;
 	if (op != PLAN_CLOSE_TO)
 		return PLAN_CLOSE_TO;
@@ -147,7 +150,7 @@ must_cut(const struct plan *s, const struct job *j)
 	int is_old = j->over || (s->conf.in_place && !j->not_cut);
 
 	if ((j->again && !s->interrupted && (j->over || s->conf.in_place)) ||
-	    fits(j, ranges_frontier(&j->ranges)))
+	    fits(j, ranges_frontier(&j->ranges)) || j->keeps)
 		return 0;
 	return !(j->cut && is_whole(j)) &&
 	    (is_old || j->failed || j->again || j->skipped);
@@ -156,6 +159,8 @@ must_cut(const struct plan *s, const struct job *j)
 enum plan_op
 steps_after_settle(const struct plan *s, const struct job *j, enum plan_op op)
 {
+	if (!s->conf.put && op == PLAN_SETTLE && j->keeps && is_whole(j))
+		return PLAN_PROVE;
 	if (s->conf.cross)
 		return after_settle_cross(s, j, op);
 	if (s->conf.put && op == PLAN_SETTLE && must_cut(s, j))
@@ -233,6 +238,13 @@ steps_go_home(struct job *j)
 {
 	j->barred = ~1U;
 	j->again = 1;
+}
+
+void
+steps_keep(struct job *j)
+{
+	j->keeps = 1;
+	j->clear = 0;
 }
 
 uint64_t

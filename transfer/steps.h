@@ -49,6 +49,14 @@ unsigned int steps_lane(const struct job *);
 void	steps_set_old(struct job *, uint64_t size);
 void	steps_go_home(struct job *);
 
+/*
+ * In the reply to PLAN_STAT or PLAN_STAT_TO of a file, or to PLAN_OPEN of one
+ * that is got: what is at the target may be the source itself. Nothing empties
+ * or cuts it. PLAN_PROVE asks a server of which it was read whole what it is at
+ * the end.
+ */
+void	steps_keep(struct job *);
+
 /* The size that the step sets, of a file, or where it reads */
 uint64_t steps_size(const struct job *);
 
