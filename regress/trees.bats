@@ -422,6 +422,27 @@ in_place() {
 	cmp a/large like2
 }
 
+@test "an fsync that fails is an error of sftp -f, at either end" {
+	local w
+	some 3
+	mkdir b
+	peer fsync=1
+	for w in "put -f a/1 $T/b" "put -fr a $T/b"; do
+		run -1 timeout 60 "$(bin sftp)" -q -S ./near -b - h <<<"$w" 3>&-
+		[[ $output = *'remote fsync: Failure'* ]]
+	done
+	peer limits=261120,261120,1019 fsync=1
+	run -1 timeout 60 "$(bin sftp)" -q -S ./near -b - h <<<"put -fr a $T/b" 3>&-
+	printf '#include <errno.h>\nint fsync(int fd) { (void)fd; errno = EIO; return -1; }\n' |
+	    cc -shared -fPIC -o unsynced.so -xc -
+	near "env -u LD_PRELOAD $(bin sftp-server)"
+	for w in "get -f $T/a/1 b" "get -fr $T/a b"; do
+		LD_PRELOAD=$T/unsynced.so run -1 timeout 60 "$(bin sftp)" -q \
+		    -S ./near -b - h <<<"$w" 3>&-
+		[[ $output = *'local sync "'*'": Input/output error'* ]]
+	done
+}
+
 @test "sftp says when the connection is lost, whoever finds out first" {
 	local n client
 	some 200

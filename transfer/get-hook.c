@@ -516,9 +516,10 @@ static void
 sync_local(struct file *file)
 {
 	debug("syncing \"%s\"", file->dst);
-	if (fsync(file->fd) == -1)
-		SAY(file, "local sync \"%s\": %s", file->dst,
-		    strerror(errno));
+	if (fsync(file->fd) == 0)
+		return;
+	SAY(file, "local sync \"%s\": %s", file->dst, strerror(errno));
+	file->failed = 1;
 }
 
 /*

@@ -480,7 +480,7 @@ put_fail(struct run *t, struct file *file, const struct plan_action *a,
 	/* Upstream ignores attributes. */
 	if (a->op == PLAN_STAT || a->op == PLAN_OPEN || a->op == PLAN_CLOSE ||
 	    a->op == PLAN_REOPEN || a->op == PLAN_PART || a->op == PLAN_WRITE ||
-	    a->op == PLAN_SIZE)
+	    a->op == PLAN_SIZE || a->op == PLAN_SYNC)
 		file->failed = 1;
 }
 
