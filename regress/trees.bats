@@ -479,6 +479,23 @@ in_place() {
 	cmp a/1 b/target || cmp a/2 b/target || cmp a/3 b/target || cmp a/4 b/target
 }
 
+@test "of names that a server does not tell apart the last file stays, and no mixture" {
+	local d way
+	for d in a a/q_d a/Q_d a/q_d/deep a/Q_d/deep; do
+		mkdir $d
+		head -c 30000 /dev/zero | tr '\0' 1 | tee $d/q_1 $d/Q_2 $d/q_3 >$d/Q_4
+		head -c 5000 /dev/zero | tr '\0' 2 | tee $d/Q_1 $d/q_2 $d/Q_3 >$d/q_4
+		truncate -s -3 $d/*3
+	done
+	find a/Q_d -type f -exec truncate -s -7 {} +
+	near "$REGRESS/peers/sftp-swap" '[qQ]_' Q_ "$(bin sftp-server stock)"
+	for way in new old; do
+		"$(bin scp stock)" -q -S ./near -r a "h:$T/b" 3>&-
+		copy_near -r a "h:$T/c"
+		diff -rq b c
+	done
+}
+
 @test "with -X and -l one file is copied after the other" {
 	local o
 	some 30

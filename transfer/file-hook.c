@@ -11,11 +11,13 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -156,12 +158,13 @@ file_name(struct file *file, const char *name, const Attrib *a)
 	file->names[n].name = xstrdup(name);
 	if (a != NULL)
 		file->names[n].a = *a;
+	file->names[n].is_like = 0;
 	file->nnames++;
 }
 
 /* FNV-1a from a start that no server knows */
-uint32_t
-file_hash(const char *name)
+static uint32_t
+hash(const char *name, int folds)
 {
 	static uint64_t start;
 	const u_char *p = (const u_char *)name;
@@ -170,20 +173,26 @@ file_hash(const char *name)
 	if (start == 0)
 		start = (uint64_t)arc4random() << 32 | arc4random() | 1;
 	for (h = start; *p != '\0'; p++)
-		h = (h ^ *p) * 0x100000001b3ULL;
+		h = (h ^ (folds ? tolower(*p) : *p)) * 0x100000001b3ULL;
 	return (uint32_t)(h >> 32);
+}
+
+uint32_t
+file_hash(const char *name)
+{
+	return hash(name, 0);
 }
 
 /* Returns the place of a name in the table, or where it belongs. */
 static uint32_t *
 place_of(const struct file *file, const char *name)
 {
-	uint32_t i = file_hash(name), *place;
+	uint32_t i = hash(name, file->folds), *place;
 
 	for (;; i++) {
 		place = &file->places[i & (file->nplaces - 1)];
-		if (*place == 0 ||
-		    strcmp(file->names[*place - 1].name, name) == 0)
+		if (*place == 0 || (file->folds ? strcasecmp : strcmp)
+		    (file->names[*place - 1].name, name) == 0)
 			return place;
 	}
 }

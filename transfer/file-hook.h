@@ -34,6 +34,7 @@
 struct name {
 	char	*name;
 	Attrib	 a;			/* from the server */
+	int	 is_like;		/* one before, but for its case */
 };
 
 struct text {
@@ -121,6 +122,8 @@ struct file {
 	int	 has_names;		/* all of them */
 	uint32_t *places;		/* names by hash, from 1; 0: free */
 	size_t	 nplaces;
+	int	 folds;			/* names that are alike are told */
+	int	 is_like;		/* its name, or that of one above */
 
 	/* of a list */
 	enum file_role role;
@@ -232,8 +235,8 @@ uint32_t file_hash(const char *name);
 
 /*
  * Adds an entry to a directory's. file_new_name() returns -1 if there is one
- * of this name; no name is freed until file_last_name() says that this was the
- * last one.
+ * of this name, or with "folds" of one that differs only in case; no name is
+ * freed until file_last_name() says that this was the last one.
  */
 void	file_name(struct file *, const char *, const Attrib *);
 int	file_new_name(struct file *, const char *, const Attrib *);

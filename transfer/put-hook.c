@@ -611,6 +611,17 @@ put_settle(struct run *t, struct file *file, const struct plan_action *a)
 	file->fd = -1;
 }
 
+/* A server may not tell apart names that differ only in case. */
+static void
+add_name(struct file *file, const char *name)
+{
+	file->folds = 1;
+	if (file_new_name(file, name, NULL) == 0)
+		return;
+	file_name(file, name, NULL);
+	file->names[file->nnames - 1].is_like = 1;
+}
+
 /* Names are read at once, so that no descriptor is held. */
 static void
 list_dir(struct file *file, struct job *j)
@@ -628,7 +639,7 @@ list_dir(struct file *file, struct job *j)
 	while ((errno = 0, dp = readdir(dirp)) != NULL) {
 		if (dp->d_ino != 0 && strcmp(dp->d_name, ".") != 0 &&
 		    strcmp(dp->d_name, "..") != 0)
-			file_name(file, dp->d_name, NULL);
+			add_name(file, dp->d_name);
 	}
 	if (errno != 0) {
 		SAY(file, "local readdir \"%s\": %s", file->src,
@@ -693,7 +704,10 @@ put_add(struct run *t, struct file *dir, struct job *job,
 	if (look_up(t, file, name->name, &sb) == 0)
 		kind = S_ISDIR(sb.st_mode) ? PLAN_DIR : PLAN_FILE;
 	file->is_new = dir->is_new && kind == PLAN_FILE;
-	file_add(t, job, kind, file, sb.st_size);
+	file->is_like = name->is_like || (dir->is_like && !dir->is_new);
+	job = file_add(t, job, kind, file, sb.st_size);
+	if (file->is_like)
+		steps_go_alone(job);
 }
 
 const struct side put_side = { 1, NULL, NULL, put_send, put_reply,

@@ -247,6 +247,12 @@ steps_keep(struct job *j)
 	j->clear = 0;
 }
 
+void
+steps_go_alone(struct job *j)
+{
+	j->alone = 1;
+}
+
 uint64_t
 steps_size(const struct job *j)
 {

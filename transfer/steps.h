@@ -57,6 +57,9 @@ void	steps_go_home(struct job *);
  */
 void	steps_keep(struct job *);
 
+/* Before PLAN_BEGIN: it begins when nothing else is under way. */
+void	steps_go_alone(struct job *);
+
 /* The size that the step sets, of a file, or where it reads */
 uint64_t steps_size(const struct job *);
 
