@@ -348,6 +348,21 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	done
 }
 
+@test "a server that tells no owner, or other modes of a name than of a handle, gets a file whole" {
+	local says
+	for says in nobody private; do
+		printf '#!/bin/sh\nSWAP_SAYS=%s exec %s nothing nothing %s\n' $says \
+		    "$REGRESS/peers/sftp-swap" "$(bin sftp-server stock)" >server
+		chmod +x server
+		sshd_up stock:says "Subsystem sftp $T/server"
+		copy -j 2 "$LESS" "says:$T/there/x"
+		cmp "$LESS" there/x
+		[ "$(ls -A there)" = x ]
+		rm there/x
+		sshd_down says
+	done
+}
+
 @test "what was put over several connections has a time of now, unless -p keeps it" {
 	touch -d 2001-02-03 "$LESS"
 	copy -j 2 "$LESS" "stock:$T/there/x"

@@ -40,6 +40,10 @@
  */
 #define FILES_MOST	4
 
+#define SAME_NEEDS	(SSH2_FILEXFER_ATTR_SIZE | \
+	SSH2_FILEXFER_ATTR_UIDGID | SSH2_FILEXFER_ATTR_PERMISSIONS | \
+	SSH2_FILEXFER_ATTR_ACMODTIME)
+
 /* A mark, in seconds: days from now, among so many */
 #define MARK_AHEAD	(2 * 24 * 3600)
 #define MARK_LEAST	(1 << 24)
@@ -108,11 +112,9 @@ int
 landing_is_same(const struct file *file, const Attrib *found)
 {
 	const Attrib *known = &file->known;
-	const u_int all = SSH2_FILEXFER_ATTR_SIZE | SSH2_FILEXFER_ATTR_UIDGID |
-	    SSH2_FILEXFER_ATTR_PERMISSIONS | SSH2_FILEXFER_ATTR_ACMODTIME;
 
-	return (known->flags & found->flags & all) == all &&
-	    S_ISREG(found->perm) && found->perm == known->perm &&
+	return (known->flags & found->flags & SAME_NEEDS) == SAME_NEEDS &&
+	    S_ISREG(found->perm) && S_ISREG(known->perm) &&
 	    found->uid == known->uid && found->gid == known->gid &&
 	    found->atime == known->atime && (known->atime == file->mark ||
 	    (found->mtime == known->mtime && found->size == known->size));
@@ -300,11 +302,14 @@ landing_wanted(const struct plan_action *a)
 	}
 }
 
-/* Nobody else may give names to other files there. */
+/*
+ * Nobody else may give names to other files there, and the server tells what
+ * landing_is_same() looks at.
+ */
 static int
 is_safe(const Attrib *dir)
 {
-	return (dir->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	return (dir->flags & SAME_NEEDS) == SAME_NEEDS &&
 	    S_ISDIR(dir->perm) && ((dir->perm & S_ISVTX) != 0 ||
 	    (dir->perm & (S_IWGRP | S_IWOTH)) == 0);
 }

@@ -33,8 +33,9 @@ int	landing_is_wanted(const struct run *);
 
 /*
  * Returns 1 if what was found is the hidden file, as its first handle knows it:
- * by its owner, its mode, and the time that it was given, or if the server does
- * not keep that, by its time and size.
+ * by its owner and the time that it was given, or if the server does not keep
+ * that, by its time and size. Not by its mode: a server on Windows tells
+ * another one of a name than of a handle.
  */
 int	landing_is_same(const struct file *, const struct Attrib *found);
 

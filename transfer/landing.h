@@ -31,8 +31,8 @@
  * given to another file if he may write in the directory. So there is only one
  * link where others may, unless the directory is sticky. And the first link
  * sets a time of the file that nobody can know, by its handle: what another
- * link has opened counts if it has that time, owner and mode, and so does what
- * has the file's name at the end. If it has not, the copy has failed.
+ * link has opened counts if it has that time and owner, and so does what has
+ * the file's name at the end. If it has not, the copy has failed.
  *
  * What was left over by a copy that was killed is removed (left.h). If the
  * second file cannot be written, the first is continued over one link.
