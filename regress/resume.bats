@@ -459,6 +459,21 @@ spoil() {
 	done
 }
 
+@test "what was compared is gone on with at a server that tells no times" {
+	local how
+	noise a 300000
+	near "env SWAP_SAYS=timeless $REGRESS/peers/sftp-swap nothing nothing" \
+	    "$(bin sftp-server stock)"
+	for how in scp sftp; do
+		head -c 100000 a >b
+		case $how in
+		scp) run -0 put a b -v ;;
+		sftp) run -0 sftp_ "reput a $T/b" ;;
+		esac
+		cmp a b
+	done
+}
+
 # Between the comparison and the first WRITE somebody else changes what was compared:
 # "b" is 100000 bytes of 300000, and the script runs before the server opens it.
 @test "what was compared and is another file, longer or gone at its OPEN is sent anew" {

@@ -242,7 +242,10 @@ check_kept(struct file *file, const Attrib *found)
 {
 	const Attrib *was = &file->check->target;
 	u_int both = was->flags & found->flags;
-	int is_kept = found->size == was->size &&
+	int is_kept = (both & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	    found->size == was->size &&
+	    ((found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(found->perm)) &&
 	    ((both & SSH2_FILEXFER_ATTR_ACMODTIME) == 0 ||
 	    found->mtime == was->mtime) &&
 	    ((both & SSH2_FILEXFER_ATTR_UIDGID) == 0 ||

@@ -381,6 +381,8 @@ take_same(struct run *t, struct file *file, const struct plan_action *a,
 	Attrib found;
 
 	file_attrs(t, reply, &found);
+	if (a->lane == plan_lane(a->job) && plan_is_looked_at(a->job))
+		return check_kept(file, &found) ? PLAN_OK : PLAN_FAILED;
 	if (!hidden_is_file(&found))
 		return PLAN_FAILED;
 	if (a->lane != plan_lane(a->job)) {
@@ -390,9 +392,7 @@ take_same(struct run *t, struct file *file, const struct plan_action *a,
 		    "file", file->hidden);
 		return PLAN_FAILED;
 	}
-	if (!plan_is_looked_at(a->job))
-		return found.size >= a->off ? PLAN_OK : PLAN_FAILED;
-	return check_kept(file, &found) ? PLAN_OK : PLAN_FAILED;
+	return found.size >= a->off ? PLAN_OK : PLAN_FAILED;
 }
 
 static enum plan_result
