@@ -554,8 +554,9 @@ go_on(struct run *t, struct file *file, struct job *j, const struct stat *sb)
 	file->over = plan_over(j, file->is_new, check_is_shared(t));
 	file->empties = file->is_new && !file->over;
 	file->keeps = 0;
-	if (file->sparse || (looks_first(t) ? !file->empties :
-	    !t->in_place && !file->is_new && file->hidden == NULL))
+	/* What was compared, and differs, is not the source. */
+	if (file->sparse || (looks_first(t) ? !file->empties : !t->in_place &&
+	    !t->resumes && !file->is_new && file->hidden == NULL))
 		plan_look(j);
 	file->clears = !t->in_place && !file->over && !t->alone &&
 	    !file->is_new && file->hidden == NULL && plan_clear(t->s, j);
