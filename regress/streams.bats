@@ -330,6 +330,12 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	copy -v -j 2 --resume "$LESS" "stock:$T/there/x" 2>log
 	grep 'there/x" goes on at 20000000 of' log
 	[ "$(ls -A there)" = x ]
+	# where others may write, who owns the file that is there may not be the user
+	chmod 2775 there
+	head -c 20000000 "$LESS" >"${name}0"
+	chown 65534 "${name}0" there/x
+	copy -q -j 2 "$LESS" "stock:$T/there/x"
+	[ "$(ls -A there)" = "$(basename "${name}0")"$'\n'x ]
 }
 
 @test "a server that renames nothing, or cuts nothing, gets a file whole over one connection" {

@@ -670,7 +670,8 @@ landing_known(struct landing *l, int is_marked)
 void
 landing_owner(struct landing *l, uint32_t owner)
 {
-	left_set_owner(&l->left, owner);
+	if (!l->is_old || l->has_second || l->is_safe)
+		left_set_owner(&l->left, owner);
 }
 
 void
