@@ -431,6 +431,23 @@ begun() {
 	[ "$(sent 2/47)" = 100 ]
 }
 
+@test "a file that became a directory has failed, and is tried again when one asks" {
+	many 60
+	(cd a && find . -type f -printf '%s %p\n') | fleet plan --shards 2 --from - a "hayate:$T/b" work
+	mv a/1/25 .
+	mkdir a/1/25
+	echo new >a/1/25/in
+	run -1 quick work
+	run -1 fleet summary work
+	[[ $output = *"2 done, 0 running, 0 left; files: 59 of 60, 1 failed"* ]]
+	[[ $output = *"failed: $T/a/1/25: "*"is a directory"* ]]
+	rm -r a/1/25 b/1/25
+	mv 25 a/1
+	quick --again work
+	as_copied
+	[ "$(total '"\(.status) \(.files.ok) \(.files.failed)"')" = "0 60 0" ]
+}
+
 @test "a host that is not reached is tried three times, then the shard is left" {
 	export TOLD=$T/told
 	many 3
