@@ -440,6 +440,27 @@ spoil() {
 	[[ $output = *"/b\" flags WRITE mode"* ]]
 }
 
+@test "a source that is longer than its server says keeps its end at a resumed get" {
+	local o
+	noise a 300000
+	for o in hash=true hash=unknown; do
+		cp a b
+		peer more=-90000 limits=261120,261120,1019 $o
+		run -0 scp_ --resume "h:$T/a" b
+		cmp a b
+		# its end cannot be read
+		peer more=-90000 limits=261120,261120,1019 $o unread=1
+		[ $o = hash=unknown ] || run -1 scp_ --resume "h:$T/a" b
+		cmp a b
+		# what is behind its end is cut
+		noise c 70000
+		cat a c >b
+		peer limits=261120,261120,1019 $o
+		run -0 scp_ --resume "h:$T/a" b
+		cmp a b
+	done
+}
+
 @test "what is resumed is not emptied before, as another copy may write it" {
 	local old
 	noise a 300000

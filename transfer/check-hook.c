@@ -643,6 +643,8 @@ shorten(struct run *t, struct file *file, struct job *j, uint64_t size)
 		checks_ask(t->s, j, PLAN_SHORTEN, size, 0);
 		return 0;
 	}
+	if (judge_read_on(&c->judge))
+		return 1;
 	fd = open_seen(t, file, O_WRONLY);
 	judge_cut(&c->judge, fd != -1 && ftruncate(fd, (off_t)size) == 0);
 	if (fd != -1)

@@ -475,17 +475,18 @@ get_begin(struct run *t, struct file *file, struct job *j)
 
 /*
  * Cuts what may be longer than what came. A file that was not emptied is empty
- * at the server, or of it nothing came: then it stays as it was. What is tried
- * again in place may be its own source.
+ * at the server, or of it nothing came: then it stays as it was, as does the
+ * end of one that goes on. What is tried again in place may be its own source.
  */
 static void
 cut_local(struct run *t, struct file *file, const struct plan_action *a)
 {
 	uint64_t off = a->off;
+	int whole = plan_is_whole(a->job);
 
 	if (file->keeps || (t->in_place ?
-	    plan_goes_again(a->job) && !interrupted :
-	    plan_is_whole(a->job) == file->emptied))
+	    plan_goes_again(a->job) && !interrupted : file->from > 0 ?
+	    !whole && off == file->from : whole == file->emptied))
 		return;
 	debug("truncating at %llu", (unsigned long long)off);
 	if (ftruncate(file->fd, off) == 0)

@@ -273,6 +273,15 @@ judge_keep(struct judge *x)
 	return 1;
 }
 
+int
+judge_read_on(struct judge *x)
+{
+	if (!x->is_complete)
+		return 0;
+	copy_from(x, x->off, 0);
+	return 1;
+}
+
 void
 judge_take(struct judge *x, const struct judge *from)
 {

@@ -122,6 +122,13 @@ void	judge_cut(struct judge *, int ok);
 int	judge_keep(struct judge *);
 
 /*
+ * In place of a cut of a local file: if all of the source is there by its size,
+ * which may be too small, what is behind that is asked for. Returns 0 if more
+ * is to be copied.
+ */
+int	judge_read_on(struct judge *);
+
+/*
  * The file that another one has judged got the name of the target, which was
  * not there. If it still has the size that is to be kept, it is not compared
  * again.
