@@ -186,6 +186,38 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
+@test "a file over one link removes that as well, and takes no round trip more" {
+	local s fails
+	for s in "$NEW" "set old 20000"; do
+		run -0 replay "$s" "set most 1" "set rtt 5" "put 33000" \
+		    "put 2000000" "set plain 1" "put 33000" "set left 165" \
+		    "put 33000" "put 2000000" "set alive 33" "set stranger 4" \
+		    "put 33000" "set stop 2" "put $SIZE"
+		[ "$(grep -c 'channels=1 .* failed=0 .* hidden=none' <<<"$output")" = 7 ]
+		# nothing waits if nothing is left over, or when it is removed meanwhile
+		[ "$(of 2 rounds)" -le "$(of 0 rounds)" ]
+		[ "$(of 4 rounds)" -le "$(of 1 rounds)" ]
+		[ "$(of 4 left)" = 0 ]
+		# also if the file is put sooner than that is known
+		[ "$(of 3 left)" = 0 ]
+		[ "$(of 3 rounds)" -ge 600 ]
+		# neither what a copy writes nor what another user owns
+		[ "$(of 5 left)" = 37 ]
+		[ "$(of 5 name)" = whole ]
+		# an interrupt, an error or an unknown owner removes nothing
+		[ "$(of 6 left)" = 165 ]
+		# the file's owner may be another user where others may write
+		run -0 replay "$s" "set plain 1" "set left 165" "set unsafe 1" \
+		    "put $SIZE"
+		[ "$(of 0 left)" = 165 ]
+		for fails in write look dir; do
+			run -0 replay "$s" "set plain 1" "set left 165" \
+			    "fail $fails 1" "put $SIZE"
+			[ "$(of 0 left)" = 165 ]
+		done
+	done
+}
+
 @test "where every hidden name is taken there is one channel, and no harm" {
 	local s
 	for s in "$NEW" "$OLD"; do

@@ -338,6 +338,42 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	[ "$(ls -A there)" = "$(basename "${name}0")"$'\n'x ]
 }
 
+# let_go FILE: no process has it open
+let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
+
+@test "a plain put removes what a killed one has left, and nothing else" {
+	local name s writer
+	for s in hayate stock; do
+		slow -j 2 "$LESS" "$s:$T/there/x" >log 2>&1 &
+		poll 10 eval '[ -n "$(hidden)" ]'
+		kill -9 "$(pgrep -P $! -x scp || echo $!)"
+		wait $! || :
+		name=$(hidden)
+		poll 10 let_go "$name"
+		[ ! -e there/x ]
+		name=${name%?}
+		echo other >"${name}6"
+		# one that a copy still writes, and what is no file of the user's
+		while printf x; do sleep 0.2; done >>"${name}5" &
+		writer=$!
+		mkdir "${name}7"
+		if [ "$(id -u)" = 0 ]; then
+			echo other >"${name}4"
+			chown 65534 "${name}4"
+		fi
+		copy -v "$LESS" "$s:$T/there/x" 2>log
+		kill $writer
+		cmp "$LESS" there/x
+		[ "$(over log)" = 1 ]
+		[ -s "${name}5" ]
+		[ -d "${name}7" ]
+		[ "$(id -u)" != 0 ] || [ -s "${name}4" ]
+		rm -r "${name}"[457]
+		[ "$(ls -A there)" = x ]
+		rm there/x
+	done
+}
+
 @test "a server that renames nothing, or cuts nothing, gets a file whole over one connection" {
 	local deny
 	for deny in rename fsetstat; do

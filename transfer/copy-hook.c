@@ -616,7 +616,8 @@ wait_ms(const struct run *t)
 {
 	if (t->worked > 0)
 		return 0;
-	return t->has_landings || t->waits ? WAIT_MS : show_wait();
+	return t->has_landings || t->waits || plan_sweeping(t->s) > 0 ?
+	    WAIT_MS : show_wait();
 }
 
 void

@@ -38,7 +38,7 @@ struct node {
 struct job {
 	struct node walk, queue;
 	struct node loose;		/* with ranges to be asked for again */
-	struct node lands;		/* with a landing */
+	struct node lands;		/* with a landing, or a sweeper */
 	enum plan_kind kind;
 	void	*own;
 	struct job *dir;		/* second half of its directory */
@@ -79,6 +79,8 @@ struct job {
 
 	/* of a file that is put over several lanes */
 	struct landing *landing;
+	struct landing *sweeper;	/* of a file without a landing */
+	int	 is_sweeping;		/* it has its last step before it */
 	int	 is_looking;		/* before it is opened */
 	uint32_t controls;		/* of its requests, but WRITEs */
 	uint64_t highest;		/* of what was sent */
@@ -175,6 +177,7 @@ struct plan {
 	struct node known, parked;
 	struct node landings;
 	unsigned int nlandings;
+	unsigned int nsweeping;		/* that wait for their last step */
 	int	 has, wants;		/* see plan_set_has() */
 	uint64_t now_us;
 	struct lane lane[PLAN_LANES];

@@ -69,8 +69,9 @@ landing_may_begin(const struct run *t, uint64_t size)
 	    !t->resumes && server_can_widen(t->server, UNIT_LEAST);
 }
 
-void
-landing_start(struct run *t, struct file *file, struct job *j)
+/* Returns 1 if it has a landing. */
+static int
+start(struct run *t, struct file *file, struct job *j)
 {
 	struct landing_conf conf = { .size = file->size,
 	    .in_place = t->in_place, .preserve = t->preserve,
@@ -79,16 +80,25 @@ landing_start(struct run *t, struct file *file, struct job *j)
 
 	if (!landing_may_begin(t, file->size) || file->sparse ||
 	    file->is_narrow || plan_was_not_cut(j))
-		return;
+		return 0;
 	conf.number = arc4random_uniform(LEFT_NAMES);
 	streams = tell_offers(t->team.main_fd);
 	if (!plan_lands(t->s, j, &conf, streams > 1 ? streams - 1 :
 	    FILES_MOST))
-		return;
+		return 0;
 	file->hidden = hidden_name(file->dst);
 	file->mark = new_mark();
 	file->known.flags = 0;
 	signals_catch();
+	return 1;
+}
+
+void
+landing_start(struct run *t, struct file *file, struct job *j)
+{
+	if (!start(t, file, j) && t->side->is_put && !t->resumes &&
+	    file->size >= WIDTH_LEAST && server_is_tuned(t->server))
+		plan_sweeps(t->s, j);
 }
 
 int
@@ -171,7 +181,7 @@ send_attrs(struct run *t, const struct file *file, const struct plan_action *a,
 static void
 send_name(struct run *t, const struct file *file, const struct plan_action *a)
 {
-	char *name = xstrdup(file->hidden);
+	char *name = hidden_name(file->dst);
 
 	hidden_number(name, a->ask.number);
 	if (a->ask.op == LANDING_SWEEP)
@@ -242,7 +252,7 @@ void
 landing_send(struct run *t, struct file *file, const struct plan_action *a)
 {
 	const struct handle *h = file_on(file, 0), *marked =
-	    landing_has_second(plan_landing(a->job)) ? &file->to_handle : h;
+	    landing_has_second(plan_asker(a->job)) ? &file->to_handle : h;
 
 	if (a->ask.op == LANDING_OPEN_SECOND)
 		hidden_number(file->hidden, a->ask.number);
@@ -348,7 +358,7 @@ static void
 take_attrs(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply)
 {
-	struct landing *landing = plan_landing(a->job);
+	struct landing *landing = plan_asker(a->job);
 	struct left_file left;
 	Attrib now;
 

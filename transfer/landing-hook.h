@@ -24,7 +24,7 @@ struct run;
 
 /*
  * A file that is put begins. It may go over several links if it is large and
- * ssh offers them.
+ * ssh offers them. If it is large, what killed copies have left is removed.
  */
 void	landing_start(struct run *, struct file *, struct job *);
 

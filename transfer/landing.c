@@ -111,6 +111,12 @@ landing_new(const struct landing_conf *conf)
 		return NULL;
 	l->conf = *conf;
 	left_begin(&l->left);
+	if (conf->only_sweeps) {
+		l->way = LANDING_IS_OLD;
+		l->never = 1;
+		l->is_old = 1;		/* It may be. */
+		l->stage = SWEEPING;
+	}
 	return l;
 }
 
@@ -333,6 +339,10 @@ landing_move(struct landing *l, const struct landing_now *now,
 		return 1;
 	if (now->is_over)
 		return 0;
+	if (l->conf.only_sweeps && l->questions == 0) {
+		l->questions = 1;
+		return ask(l, LANDING_DIR, now, a);
+	}
 	if (l->place == NAMED && !l->looks) {
 		l->looks = 1;
 		return ask(l, LANDING_LOOK, now, a);

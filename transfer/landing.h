@@ -37,6 +37,11 @@
  * What was left over by a copy that was killed is removed (left.h). If the
  * second file cannot be written, the first is continued over one link.
  *
+ * A file that is put over one link in any case can have a landing that only
+ * does that ("only_sweeps"). It has no part in how the file is opened, written
+ * and closed: landing_move() looks while the file moves, and landing_end(),
+ * when the file is closed, waits if something was found.
+ *
  * What is asked for a put goes over link 0, which never ends. The caller sends
  * it and reports each reply. No I/O, no clock, no upstream header. Not thread
  * safe.
@@ -125,6 +130,7 @@ struct landing_conf {
 	int	 preserve;		/* LANDING_ATTRS is wanted */
 	int	 is_locked;		/* its mode lets nobody open it again */
 	unsigned int number;		/* of the hidden name, if it is free */
+	int	 only_sweeps;		/* what was left over; see below */
 };
 
 struct landing;			/* private to landing.c */

@@ -25,15 +25,33 @@ landings_add(struct plan *s, struct job *j, const struct landing_conf *conf)
 	return 0;
 }
 
+int
+landings_sweep(struct plan *s, struct job *j)
+{
+	static const struct landing_conf conf = { .only_sweeps = 1 };
+
+	if ((j->sweeper = landing_new(&conf)) == NULL)
+		return -1;
+	link_before(&j->lands, &s->landings);
+	return 0;
+}
+
 void
 landings_drop(struct plan *s, struct job *j)
 {
-	if (j->landing == NULL)
-		return;
+	s->nlandings -= j->landing != NULL;
+	s->nsweeping -= j->is_sweeping;
+	j->is_sweeping = 0;
 	landing_free(j->landing);
-	j->landing = NULL;
+	landing_free(j->sweeper);
+	j->landing = j->sweeper = NULL;
 	link_remove(&j->lands);
-	s->nlandings--;
+}
+
+struct landing *
+landings_asker(const struct job *j)
+{
+	return j->landing != NULL ? j->landing : j->sweeper;
 }
 
 /* Returns 1 if a lane that is up has nothing to do, and would help. */
@@ -109,11 +127,24 @@ next_of_end(struct plan *s, struct job *j, struct landing_ask *l)
 	return 0;
 }
 
+/* Returns 1 if it may have to remove something before the file's end. */
+static int
+sweep_precedes(struct plan *s, struct job *j)
+{
+	if (j->sweeper == NULL || landing_has_ended(j->sweeper))
+		return 0;
+	j->is_sweeping = 1;
+	s->nsweeping++;
+	return 1;
+}
+
 int
-landings_precede(struct job *j)
+landings_precede(struct plan *s, struct job *j)
 {
 	unsigned int number;
 
+	if (j->step == PLAN_END)
+		return sweep_precedes(s, j);
 	if (j->landing == NULL || j->step != PLAN_OPEN_NEW ||
 	    landing_way(j->landing, &number) != LANDING_WAITS)
 		return 0;
@@ -152,11 +183,32 @@ landings_open(struct plan *s, struct job *j, int ok)
 	return 1;
 }
 
+/* Beside a file that has no landing, or when it is closed */
+static int
+next_of_sweep(struct plan *s, struct job *j, struct landing_ask *l)
+{
+	struct landing_now now = now_of(s, j);
+
+	if (!j->is_sweeping)
+		return j->is_open && !j->is_drained && j->lane == 0 &&
+		    landing_move(j->sweeper, &now, l);
+	if (landing_end(j->sweeper, &now, l) == 1)
+		return 1;
+	if (landing_has_ended(j->sweeper)) {
+		j->is_sweeping = 0;
+		s->nsweeping--;
+		step(s, j, PLAN_END);
+	}
+	return 0;
+}
+
 static int
 next_of(struct plan *s, struct job *j, struct landing_ask *l)
 {
 	struct landing_now now;
 
+	if (j->landing == NULL)
+		return next_of_sweep(s, j, l);
 	if (j->is_looking)
 		return next_of_begin(s, j, l);
 	if (!j->is_open)
@@ -207,13 +259,14 @@ int
 landings_reply(struct plan *s, struct job *j, const struct landing_ask *l,
     int ok)
 {
+	struct landing *landing = landings_asker(j);
 	struct landing_now now;
 	int told;
 
 	j->controls--;
 	now = now_of(s, j);
-	told = landing_reply(j->landing, l, ok, &now);
-	if (landing_is_uncut(j->landing) && !j->not_cut) {
+	told = landing_reply(landing, l, ok, &now);
+	if (landing_is_uncut(landing) && !j->not_cut) {
 		j->again |= !s->interrupted && !j->failed;
 		j->failed |= !j->again;
 		j->not_cut = s->cuts_not = 1;

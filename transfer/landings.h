@@ -14,6 +14,11 @@
  * (PLAN_OPEN_NEW), under its name or a hidden one, or as it stands. What they
  * ask for at the end takes the place of what other files have there.
  *
+ * Any other file that is put may have a landing that only removes what killed
+ * copies have left beside it. It asks while the data moves, and if it has found
+ * something, before PLAN_END. It takes the owner from the handle of lane 0, so
+ * a file that has another lane asks nothing.
+ *
  * No I/O, no clock, no upstream header.
  */
 
@@ -29,14 +34,23 @@ struct plan_req;
 
 /* As plan_lands() */
 int	landings_add(struct plan *, struct job *, const struct landing_conf *);
+
+/* As plan_sweeps() */
+int	landings_sweep(struct plan *, struct job *);
+
+/* Drops both. */
 void	landings_drop(struct plan *, struct job *);
 
 /*
- * PLAN_OPEN_NEW is the next step of a file: returns 1 if its landing has to ask
- * before. landings_open() takes the reply, and returns 1 unless it is open.
+ * The next step of a file is PLAN_OPEN_NEW or PLAN_END: returns 1 if its
+ * landing has to ask before, and then makes that step. landings_open() takes
+ * the reply to PLAN_OPEN_NEW, and returns 1 unless it is open.
  */
-int	landings_precede(struct job *);
+int	landings_precede(struct plan *, struct job *);
 int	landings_open(struct plan *, struct job *, int ok);
+
+/* What has sent PLAN_LANDING, of either kind */
+struct landing *landings_asker(const struct job *);
 
 /* The next request of a landing: 1; 0: none now; -1: out of memory */
 int	landings_next(struct plan *, struct plan_action *);

@@ -208,6 +208,7 @@ static int
 next_step(struct plan *s, struct plan_action *a)
 {
 	struct job *j;
+	int r;
 
 	do {
 		if (link_is_empty(&s->agenda))
@@ -217,10 +218,12 @@ next_step(struct plan *s, struct plan_action *a)
 			apart_precedes_end(s, j);
 		if (j->step == PLAN_SEEN)
 			return apart_look(s, j, a);
+		/* The end of a landing makes a step. */
+		if (landings_precede(s, j))
+			return (r = landings_next(s, a)) != 0 ? r :
+			    next_step(s, a);
 		if (j->step >= PLAN_BEGIN)
 			return local(s, j, j->step, a);
-		if (landings_precede(j))
-			return landings_next(s, a);
 	} while (loss_precedes(s, j));
 	if (lanes_request(s, j, steps_lane(j), j->step, steps_size(j), 0,
 	    a) != 1)
@@ -624,16 +627,35 @@ plan_lands(struct plan *s, struct job *j, const struct landing_conf *conf,
 	return landings_add(s, j, conf) == 0;
 }
 
+void
+plan_sweeps(struct plan *s, struct job *j)
+{
+	if (s->told && j->landing == NULL)
+		(void)landings_sweep(s, j);
+}
+
 struct landing *
 plan_landing(const struct job *j)
 {
 	return j->landing;
 }
 
+struct landing *
+plan_asker(const struct job *j)
+{
+	return landings_asker(j);
+}
+
 unsigned int
 plan_landings(const struct plan *s)
 {
 	return s->nlandings;
+}
+
+unsigned int
+plan_sweeping(const struct plan *s)
+{
+	return s->nsweeping;
 }
 
 void

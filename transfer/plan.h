@@ -120,11 +120,22 @@ void	plan_set_widen(struct plan *, uint64_t least);
 int	plan_lands(struct plan *, struct job *, const struct landing_conf *,
     unsigned int most);
 
-/* Its landing; NULL: none */
-struct landing *plan_landing(const struct job *);
+/*
+ * Likewise, if plan_lands() has returned 0: what copies that were killed have
+ * left beside it is removed, if the server has told its limit.
+ */
+void	plan_sweeps(struct plan *, struct job *);
 
-/* How many such files are under way */
+/* Its landing; NULL: none. What has sent PLAN_LANDING of it */
+struct landing *plan_landing(const struct job *);
+struct landing *plan_asker(const struct job *);
+
+/*
+ * How many such files are under way, and how many wait, with a clock, until
+ * something can be removed
+ */
 unsigned int plan_landings(const struct plan *);
+unsigned int plan_sweeping(const struct plan *);
 
 /*
  * What the server has of LANDING_HAS_*, whether several lanes are wanted, and a

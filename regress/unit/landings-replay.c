@@ -35,6 +35,8 @@
  *       stolen 1    another copy renames the hidden file
  *       swapped 1   what a further link opens is another file
  *       made N      another program makes the file in the Nth round trip
+ *       plain 1     the file has no landing, and removes what was left over
+ *       stranger N  a bit for each hidden name that another user owns
  *       writers N   so many links write it at most; 0: any number
  *       in_place 0|1, preserve 0|1, unit N
  *   fail OP N      the Nth request OP fails
@@ -87,7 +89,7 @@ static struct {
 	long rtt, path, slow, window, most, old, special, has, space, actual;
 	long shrink, stop, in_place, preserve, unit, room, streams, logins;
 	long left, alive, stolen, writers;
-	long wants, unsafe, unmarked, swapped, made;
+	long wants, unsafe, unmarked, swapped, made, plain, stranger;
 } conf = { .rtt = 100, .path = 12500, .window = 2048, .most = 10, .old = -1,
     .has = 1, .space = 1L << 30, .actual = -1, .shrink = -1, .stop = -1,
     .in_place = 1, .unit = 256, .logins = 10, .wants = 1, .made = -1 };
@@ -109,6 +111,7 @@ static const struct {
 	{ "stolen", &conf.stolen }, { "wants", &conf.wants },
 	{ "unsafe", &conf.unsafe }, { "unmarked", &conf.unmarked },
 	{ "swapped", &conf.swapped }, { "made", &conf.made },
+	{ "plain", &conf.plain }, { "stranger", &conf.stranger },
 };
 
 static long loses[CHANNELS];	/* in which round trip; -1: never */
@@ -304,23 +307,24 @@ static void
 know(struct job *j, enum op op)
 {
 	if (op == LOOK)
-		landing_looked(plan_landing(j), !conf.special,
+		landing_looked(plan_asker(j), !conf.special,
 		    named->size * (uint64_t)KIB);
 	else
 		landing_known(plan_landing(j), is_marked);
-	landing_owner(plan_landing(j), 1);
+	landing_owner(plan_asker(j), 1);
 }
 
 static int
 find_name(struct job *j, unsigned int n)
 {
-	struct left_file f = { .is = LEFT_FILE, .owner = 1, .size = 1000,
+	struct left_file f = { .is = LEFT_FILE,
+	    .owner = conf.stranger >> n & 1 ? 2 : 1, .size = 1000,
 	    .mtime = conf.alive >> n & 1 ? rounds : 5 };
 
 	if ((left >> n & 1) == 0)
 		return 0;
 	is_told |= 1L << n;
-	landing_found(plan_landing(j), n, &f);
+	landing_found(plan_asker(j), n, &f);
 	return 1;
 }
 
@@ -331,6 +335,8 @@ sweep_name(unsigned int n)
 		broken("what is not there is removed");
 	if (conf.alive >> n & 1)
 		broken("what another copy writes to is removed");
+	if (conf.stranger >> n & 1)
+		broken("what another user owns is removed");
 	left &= ~(1L << n);
 	return 1;
 }
@@ -352,7 +358,7 @@ serve(const struct plan_action *a)
 	case TARGET:
 		return named != NULL || conf.special || is_other;
 	case DIR:
-		landing_dir(plan_landing(a->job), !conf.unsafe);
+		landing_dir(plan_asker(a->job), !conf.unsafe);
 		return 1;
 	case MARK:
 		is_marked = !conf.unmarked;
@@ -480,7 +486,9 @@ begin(struct job *j)
 
 	if (goes_again)
 		return;			/* It goes over one link. */
-	if (plan_lands(s, j, &c, 1) != 1)
+	if (conf.plain)
+		plan_sweeps(s, j);
+	else if (plan_lands(s, j, &c, 1) != 1)
 		broken("a file can land");
 	plan_set_size(s, j, size * (uint64_t)KIB);
 }
