@@ -947,6 +947,23 @@ same_tree() {
 	cmp a b
 }
 
+@test "--checksum of a file onto itself says that it is the same file" {
+	noise a 300000
+	touch -d '2001-02-03 04:05:06' a
+	cp a old
+	near "$(bin sftp-server)"
+	run -1 scp_ --checksum a "h:$T/a"
+	[[ $output = *'changed while it was copied, or '*' is the same file'* ]]
+	touch -d '2001-02-03 04:05:06' a
+	run -1 scp_ --checksum "h:$T/a" a
+	[[ $output = *'changed while it was copied, or '*' is the same file'* ]]
+	touch -d '2001-02-03 04:05:06' a
+	run -1 timeout 60 "$(bin sftp)" --checksum -q -S ./near -b - h \
+	    <<<"put a $T/a" 3>&-
+	[ "$(grep -c 'changed while' <<<"$output")" = 1 ]
+	cmp old a
+}
+
 @test "--checksum names the file that differs, and fails" {
 	mkdir d
 	noise d/1 100000

@@ -410,7 +410,7 @@ in_place() {
 			echo "$to: $w"
 			run -1 timeout 60 "$(bin sftp)" -q -S ./near -b batch h 3>&-
 			diff -r old a
-			[[ $output = *'are the same file, or it changed'* ]]
+			[[ $output = *'changed while it was copied, or '*' is the same file'* ]]
 		done; done
 	done
 	head -c 3000000 /dev/urandom >like

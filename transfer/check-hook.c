@@ -515,9 +515,12 @@ refuse_longer(struct run *t, struct file *file, struct job *j)
 }
 
 static void
-refuse_changed(struct file *file, struct job *j)
+refuse_changed(const struct run *t, struct file *file, struct job *j)
 {
-	SAY(file, "\"%s\" changed while it was copied", file->src);
+	if (t->in_place)
+		file_is_own(file);
+	else if (!file->keeps || !file->failed)
+		SAY(file, "\"%s\" changed while it was copied", file->src);
 	judge_said(&file->check->judge);
 	if (file->check->judge.conf.strict)
 		fail(file, j);
@@ -708,7 +711,7 @@ go_on(struct run *t, struct file *file, struct job *j)
 		refuse_longer(t, file, j);
 		return 0;
 	case JUDGE_CHANGED:
-		refuse_changed(file, j);
+		refuse_changed(t, file, j);
 		return !file->failed;
 	case JUDGE_DIFFERS:
 		refuse_other(file, j);

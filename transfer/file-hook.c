@@ -432,8 +432,8 @@ file_is_same(const Attrib *a, const Attrib *b)
 void
 file_is_own(struct file *file)
 {
-	SAY(file, "\"%s\" and \"%s\" are the same file, or it changed while it "
-	    "was copied", file->src, file->dst);
+	SAY(file, "\"%s\" changed while it was copied, or \"%s\" is the same "
+	    "file", file->src, file->dst);
 	file->failed = 1;
 }
 
