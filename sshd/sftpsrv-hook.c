@@ -144,8 +144,9 @@ look_at_open(struct sshbuf *in, int may_send)
 	u_int32_t id, flags, from = OPENING_ID;
 
 	while (replies != NULL && next_request(in) == SSH2_FXP_OPEN &&
-	    (sshbuf_len(replies) > 0 || PEEK_U32((const u_char *)
-	    sshbuf_ptr(in) + 5) >= from) && opens_special(in, &id, &flags)) {
+	    sshbuf_peek_u32(in, 5, &id) == 0 &&
+	    (sshbuf_len(replies) > 0 || id >= from) &&
+	    opens_special(in, &id, &flags)) {
 		if (id - from < OPENING_REQUESTS && flags == SSH2_FXF_READ)
 			refuse(in, id);
 		else {
