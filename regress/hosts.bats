@@ -402,6 +402,33 @@ below() {
 	grep -q 'Host u is left out: what stands above says why' log
 }
 
+@test "a host whose name does not resolve is named after a small copy, too" {
+	local name before
+	name=$(printf '%070d' 0 | tr 0 x)	# longer than DNS has any
+	printf 'Host n o\n\tHostName %s\nHost o\n\tProxyJump b\n' "$name" |
+	    cat - "$F/ssh_config" >with
+	before=$(times_logged_in b)
+	echo 1 >small
+	copy -F with --hosts b,n,o small "hayate:$T/there/" 2>said
+	said "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
+	copy -F with --hosts n,o,b "hayate:$T/there/small" other/ 2>said
+	said "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
+	cmp small other/small
+	# What a file names is looked up when it is needed.
+	copy -F with -o TransferHosts=n small "hayate:$T/there/" 2>said
+	grep -q 'Host n is left out' said
+	{ printf 'TransferHosts n\n'; cat with; } >more
+	copy -F more small "hayate:$T/there/" 2>said
+	[ ! -s said ]
+	# None is logged in to for that, and with -q nothing is said.
+	[ "$(times_logged_in b)" = "$before" ]
+	copy -q -F with --hosts n small "hayate:$T/there/" 2>said
+	[ ! -s said ]
+	# A copy that would use it says it once.
+	copy -F with --hosts n,b "hayate:$F/less" other/ 2>said
+	said "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
+}
+
 @test "data is not in clear at another host if it is encrypted at the first" {
 	sshd_down c
 	(cd "$F" && sshd_up hayate:c "NoneEnabled yes" "HostKey $F/c" &&

@@ -90,6 +90,8 @@ address_look_up(const char *name, const char *service,
 	const char *only = further_address();
 	int r = getaddrinfo(name, service, hints, found);
 
+	if (r == 0)
+		further_is_resolved();
 	if (r != 0 || (hints->ai_flags & AI_NUMERICHOST) != 0)
 		return r;
 	if (only == NULL)

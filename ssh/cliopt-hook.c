@@ -16,6 +16,8 @@
 
 #include "includes.h"
 
+#include <string.h>
+
 #include "asked-hook.h"
 #include "cliopt-hook.h"
 #include "further-hook.h"
@@ -24,6 +26,9 @@
 
 /* Weak: another program that reads options does not link it. */
 extern void	login_quiet_jump(void) __attribute__((weak));
+extern void	login_look_up(void) __attribute__((weak));
+
+static int has_hosts;		/* that the command line names */
 
 int
 cliopt_read_line(char **keyword, char *rest, const char *const *first,
@@ -38,6 +43,8 @@ cliopt_read_line(char **keyword, char *rest, const char *const *first,
 
 	if (ours && !hayopt_get()->hayate)
 		tell_stock();
+	if (strcmp(filename, "command-line") == 0)
+		has_hosts = hayopt_get()->transfer_hosts != NULL;
 	return ours;
 }
 
@@ -53,6 +60,8 @@ cliopt_log_deferred(void)
 	optline_log_deferred();
 	if (login_quiet_jump != NULL)
 		login_quiet_jump();
+	if (has_hosts && login_look_up != NULL)
+		login_look_up();
 	if (hayopt_get()->hayate && (hayopt_get()->transfer_streams != 1 ||
 	    hayopt_get()->transfer_hosts != NULL))
 		asked_begin();

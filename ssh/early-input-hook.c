@@ -35,6 +35,7 @@
 #include "early-session-hook.h"
 #include "hayopt.h"
 #include "hop-hook.h"
+#include "login-hook.h"
 #include "opening-hook.h"
 #include "opening.h"
 #include "serve-hook.h"
@@ -385,6 +386,7 @@ end(int fd)
 		early_wait_next("keys of the host may not be learnt yet");
 	disconnect();
 	say_transferred();
+	login_tell_unresolved();
 	cleanup_exit(0);
 }
 

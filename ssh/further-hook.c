@@ -93,6 +93,15 @@ further_address(void)
 	return name != NULL && name[-1] == FURTHER_ADDRESS ? name : NULL;
 }
 
+void
+further_is_resolved(void)
+{
+	const char *text = told();
+
+	if (text != NULL && *text == FURTHER_NAME)
+		_exit(0);
+}
+
 /* Upstream ends by exit() as well as by cleanup_exit(). */
 static void
 begin_other(int is_quiet)

@@ -15,6 +15,9 @@
  * says until it has logged in is kept. If it ends before that, while the first
  * still waits for it, one line says that the host is left out, and why.
  *
+ * One that is to look up the name of another host (FURTHER_NAME) ends before it
+ * connects, with such a line only if there is no address of that name.
+ *
  * The environment has the process ID of the first, how loud it is, and its
  * host, or behind FURTHER_OTHER the name of another one.
  */
@@ -27,7 +30,7 @@
 
 /* In the first, before the other is started and after: */
 enum further_voice { FURTHER_SILENT = 's', FURTHER_QUIET = 'q',
-    FURTHER_LOUD = 'v' };
+    FURTHER_LOUD = 'v', FURTHER_NAME = 'n' };
 void	further_tell(const char *host, enum further_voice);
 void	further_told(void);
 
@@ -42,6 +45,9 @@ const char *further_other(void);
 
 /* Of these, the address, if it has the first one's name; else NULL. */
 const char *further_address(void);
+
+/* Once the name is resolved, or need not be: ends this ssh if that was all. */
+void	further_is_resolved(void);
 
 /* At its first option: is silent from here on, if this is one. */
 void	further_begin(void);

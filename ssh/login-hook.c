@@ -8,6 +8,8 @@
 #include "includes.h"
 
 #include <sys/types.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 #include <errno.h>
@@ -42,6 +44,7 @@
 #include "login-hook.h"
 #include "reread-hook.h"
 #include "tcp-path.h"
+#include "tell.h"
 
 extern Options options;
 
@@ -316,6 +319,8 @@ login_quiet_jump(void)
 	const char *command = options.proxy_command, *at;
 	char *text;
 
+	if (command != NULL)
+		further_is_resolved();
 	if (further_other() == NULL || options.jump_host == NULL ||
 	    command == NULL)
 		return;
@@ -543,6 +548,112 @@ voice(void)
 	    FURTHER_SILENT;
 }
 
+/*
+ * The names of other hosts. What an ssh that looks one up has to say is kept in
+ * a file in memory, and nobody waits for it.
+ */
+static struct {
+	pid_t	 pid;			/* 0: none is looked up */
+	int	 said;
+	int	 sock;			/* That ssh is silent when it ends. */
+} lookup[HAYOPT_HOSTS_MAX];
+
+/* The line as it is, or nothing */
+#define SAID_MOST	1024
+
+/* Returns 1 if the name of a host is known to have no address, and says so. */
+static int
+tell_lookup(size_t i)
+{
+	char text[SAID_MOST];
+	ssize_t n;
+
+	if (lookup[i].pid == 0)
+		return 0;
+	n = pread(lookup[i].said, text, sizeof(text), 0);
+	if (n > 0)
+		(void)write(STDERR_FILENO, text, (size_t)n);
+	close(lookup[i].said);
+	close(lookup[i].sock);
+	(void)kill(lookup[i].pid, SIGKILL);
+	(void)waitpid(lookup[i].pid, NULL, 0);
+	lookup[i].pid = 0;
+	return n > 0;
+}
+
+void
+login_tell_unresolved(void)
+{
+	size_t i;
+
+	for (i = 0; i < HAYOPT_HOSTS_MAX; i++)
+		(void)tell_lookup(i);
+}
+
+/* Returns a file in memory, or -1. */
+static int
+open_said(void)
+{
+#ifdef MFD_CLOEXEC
+	return memfd_create("said", MFD_CLOEXEC);
+#else
+	return -1;
+#endif
+}
+
+/* Returns its process ID, with "*said" and "*sock", or 0. */
+static pid_t
+start_lookup(const char *name, int *said, int *sock)
+{
+	arglist args = { 0 };
+	int pair[2];
+	pid_t pid = 0;
+	char *host;
+
+	if (make_arguments(&args, name) == 0 &&
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
+		xasprintf(&host, "%c%s", FURTHER_OTHER, name);
+		further_tell(host, FURTHER_NAME);
+		if ((*said = open_said()) != -1 && (pid = fork()) == 0) {
+			dup2(*said, STDERR_FILENO);
+			become(pair[1], &args);
+		}
+		further_told();
+		free(host);
+		close(pair[1]);
+		*sock = pair[0];
+		if (pid <= 0) {
+			close(pair[0]);
+			close(*said);
+			pid = 0;
+		}
+	}
+	freeargs(&args);
+	return pid;
+}
+
+void
+login_look_up(void)
+{
+	static int has_begun;
+	const char *hosts = hayopt_get()->transfer_hosts;
+	char *all, *rest, *name;
+	size_t i;
+
+	if (has_begun++ || hosts == NULL || are_addresses() ||
+	    further_host() != NULL || !tell_wished() ||
+	    log_level_get() < SYSLOG_LEVEL_INFO)
+		return;
+	all = rest = xstrdup(hosts);
+	for (i = 0; i < HAYOPT_HOSTS_MAX; i++) {
+		if ((name = strsep(&rest, ",")) == NULL)
+			break;
+		lookup[i].pid = start_lookup(name, &lookup[i].said,
+		    &lookup[i].sock);
+	}
+	free(all);
+}
+
 int
 login_start(struct ssh *ssh, int sock, int number)
 {
@@ -553,6 +664,11 @@ login_start(struct ssh *ssh, int sock, int number)
 
 	if (number != 0 && other == NULL)
 		return -1;
+	if (number > 0 && number <= HAYOPT_HOSTS_MAX &&
+	    tell_lookup((size_t)number - 1)) {
+		free(other);
+		return -1;
+	}
 
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);

@@ -28,6 +28,11 @@
  * asks for data in clear only if the first connection has that. It gives up a
  * host that does not answer (CONNECT_S, ALIVE_S, unless the user chose others).
  *
+ * A small copy ends before another host is needed. So the names that
+ * the command line has are looked up while the first connection is made, each
+ * by an ssh that ends then. One line for each that has no address is said when
+ * a connection to it is asked for, or at the end. Nothing waits for that.
+ *
  * Called by serve-hook.c, and by upstream's sshconnect2.c, for which
  * build-aux/overlay.mk renames a call; in ssh. Main thread only.
  */
@@ -64,6 +69,12 @@ int	login_start(struct ssh *, int sock, int number);
  * must not ask either.
  */
 void	login_quiet_jump(void);
+
+/* Then, in the first ssh of a copy: begins to look up the other names. */
+void	login_look_up(void);
+
+/* At the end: names those that have no address, unless that was said. */
+void	login_tell_unresolved(void);
 
 /*
  * Begins this ssh anew, with EarlyLogin no, for a reason that the user is told

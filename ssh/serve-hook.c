@@ -242,6 +242,7 @@ offer(struct ssh *ssh)
 	has_channels = may_have_channels(ssh);
 	streams = may_have_streams(ssh, &alone);
 	has_logins = streams != 1;
+	atexit(login_tell_unresolved);
 	if (has_channels || has_logins)
 		fd = tell_listen(streams, alone, login_hosts(ssh));
 	else if (alone)
