@@ -425,8 +425,8 @@ static int
 can_cut(const struct plan *s, const struct job *j)
 {
 	return s->told && ((s->conf.in_place && !j->not_cut) || j->over) &&
-	    j->landing == NULL && j->eof && !j->keeps && !j->skipped && !j->failed &&
-	    j->under_way > 0 && !fits(j, j->ranges.cursor);
+	    j->landing == NULL && j->eof && !j->keeps && !j->skipped &&
+	    !j->failed && j->under_way > 0 && !fits(j, j->ranges.cursor);
 }
 
 void
