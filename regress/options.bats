@@ -139,17 +139,17 @@ member() {
 	FLAVOUR=asan unit hayopt-test
 }
 
-@test "ssh -G differs from stock by twelve lines" {
+@test "ssh -G differs from stock by 13 lines" {
 	: >c
 	cli c >with
 	BUILD_OF=stock cli c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 12 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 13 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
-@test "sshd -T differs from stock by ten lines" {
+@test "sshd -T differs from stock by 11 lines" {
 	cat >s <<-EOF
 	SshdSessionPath /bin/sh
 	SshdAuthPath /bin/sh
@@ -158,7 +158,7 @@ member() {
 	BUILD_OF=stock srv s >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
-	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 10 ]
+	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 11 ]
 	[ "$(ours <with)" = "$DEFAULTS" ]
 }
 
