@@ -599,13 +599,13 @@ an_sshd() {
 	REAL=yes run -1 status_of "$v, x" "" --offline
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '10\.[0-9]p[12]  ')" = "$(
 	    printf '%s\n' "${lines[@]}" | grep -o '10\.[0-9]p[12]  .*' | sort -u | wc -l)" ]
-	[ "$(printf '%s\n' "${lines[@]}" | sed '1,/no build of this/d' | grep -c '10.6p1')" = 5 ]
-	run ! grep 10.6p1 could
+	# What 10.6 mends is closed by ours.
+	[[ $output != *10.6p1* ]]
 	# With all fixes that a build can have, none is missing that could be had.
 	fixes=$(cd "$TOP" && awk '$1 == "fix" && $4 ~ /10.4p1/ { print $5 }' UPSTREAM | paste -sd' ')
 	REAL=yes run -1 status_of "OpenSSH_10.4p1 released Hayate_0.2, x"
 	[[ $output = *"fixes are missing: OpenSSH 10.4p1"*"10.5p1  CVE-2026-73281"* ]]
-	REAL=yes run -3 status_of "OpenSSH_10.4p1 released Hayate_0.2 $fixes, x"
+	REAL=yes run -0 status_of "OpenSSH_10.4p1 released Hayate_0.2 $fixes, x"
 }
 
 # a_list DAYS-AGO RELEASE: a whole list of that day, with a flaw that RELEASE mended

@@ -402,8 +402,8 @@ in_place() {
 	for to in "$(bin sftp-server)" "$(bin sftp-server stock)" \
 	    "$REGRESS/peers/sftp-peer" "$REGRESS/peers/sftp-peer $TELLS"; do
 		near "$to"
-		for w in put get; do for w in "$w a/large $T/a" "$w $T/a/wide a/wide" \
-		    "$w -r $T/a $T" "$w -p a/holes $T/a/holes"; do
+		for way in put get; do for w in "$way a/large $T/a" "$way $T/a/wide a/wide" \
+		    "$way -r $T/a $T" "$way -p a/holes $T/a/holes"; do
 			touch -d '2001-02-03 04:05:06' a/* a/sub/*
 			echo "cd $T" >batch
 			echo "$w" >>batch

@@ -174,8 +174,8 @@ int	landing_reverts(struct landing *, const struct landing_now *);
  * The functions behind it come before, with what a reply that is no error says:
  * bytes. What is no regular file is left alone. "is_marked": the file has the
  * time that was set. "is_same": it is the file of the handle. An owner is that
- * of the file that LOOK or KNOW is about; one that was there may be another's,
- * and counts only where nobody else may write in the directory.
+ * of the file that LOOK or KNOW is about. One that was there may be of another
+ * user, and counts only where nobody else may write in the directory.
  */
 int	landing_reply(struct landing *, const struct landing_ask *, int ok,
     const struct landing_now *);

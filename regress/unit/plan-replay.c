@@ -80,10 +80,10 @@
 
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
-    "truncate", "size", "attrs", "sync", "close", "setstat", "look", "see",
-    "hash", "shorten", "dress", "find", "take", "sweep", "open_back", "back",
-    "close_back", "stat_to", "open_to", "empty", "close_to", "join", "same",
-    "refer", "probe", "part", "open_new", "landing", "reopen", "recall",
+    "truncate", "size", "prove", "attrs", "sync", "close", "setstat", "look",
+    "see", "hash", "shorten", "dress", "find", "take", "sweep", "open_back",
+    "back", "close_back", "stat_to", "open_to", "empty", "close_to", "join",
+    "same", "refer", "probe", "part", "open_new", "landing", "reopen", "recall",
     "seen", "renew" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
