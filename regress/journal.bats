@@ -320,7 +320,7 @@ all_failed() {
 		cp -p a/2 b/2
 		rm -f journal
 		run -0 scp_ --resume -p $w
-		both "f['1']['verified'] == 'time' and f['1']['skipped'] and f['1']['verified_bytes'] == $block + 5000"
+		both "f['1']['verified'] == 'hashes' and f['1']['skipped'] and f['1']['verified_bytes'] == $block + 5000"
 		near "$(bin sftp-server stock)"
 		rm -f journal
 		run scp_ --resume $w
