@@ -56,7 +56,7 @@ int	tcp_path_bound_unsent(int fd, uint32_t bytes);
 /* Returns 1 if losses alone do not slow the sender down: BBR. */
 int	tcp_path_bears_loss(int fd);
 
-/* What both say of a pipe */
+/* The answer of both for a pipe */
 #define TCP_PATH_NO_TCP	"the connection is no TCP connection"
 
 /*
