@@ -354,6 +354,40 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'|100.0|'* && $output != *'|25.0|'* ]]
 }
 
+# at_rtts MS...: a copy by each program at these RTTs, slower at each further one
+at_rtts() {
+	local rtt p n=0
+	head_
+	for rtt in "$@"; do
+		((++n))
+		line path512 iperf3 iperf3 get 1000000000 $((4 * n)) \
+		    rtt_ms="$rtt"
+		for p in stock:50 hpn:10 hayate:5; do
+			line path512 "${p%:*}" scp get 1000000000 \
+			    $((${p#*:} * n)) rtt_ms="$rtt"
+		done
+	done
+}
+
+@test "the figure of README names each line at its end, with its last value" {
+	local d=$BATS_TEST_TMPDIR
+	at_rtts 0.25 8 200 >"$d/rtts.tsv"
+	"$REPORT" -o "$d/page" "$d/rtts.tsv"
+	python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' \
+	    "$d/rtt.svg"
+	run -0 sed -n 's/.*<text[^>]*> *\(.*\)<\/text>.*/\1/p' "$d/rtt.svg"
+	for text in 'OpenSSH 7' 'HPN-SSH 33' 'Hayate 67' 'iperf3 83' \
+	    0.25 8 200 'scp of 954 MiB over 1 Gbit/s'; do
+		grep -qxF "$text" <<<"$output"
+	done
+	grep -qi "<rect x=\"0\" y=\"0\".* fill=\"#ffffff\"" "$d/rtt.svg"
+	# Two points are no curve.
+	rm "$d/rtt.svg"
+	at_rtts 8 200 >"$d/rtts.tsv"
+	"$REPORT" -o "$d/page" "$d/rtts.tsv"
+	[ ! -e "$d/rtt.svg" ]
+}
+
 @test "a truncated line is not counted" {
 	local d=$BATS_TEST_TMPDIR
 	{ head_

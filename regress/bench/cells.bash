@@ -20,7 +20,7 @@ CELLS='path path512 sender stripe connections forward slow loopback memory idle 
 QUICK_CELLS='path slow loopback echo'
 
 about_path='one stream over 1 Gbit/s, against iperf3'
-about_path512='512 MiB in SFTP mode at 100 ms, against iperf3'
+about_path512='512 MiB in SFTP mode at 100 ms (or --rtt), against iperf3'
 about_sender='towards a stock sender'
 about_stripe='a large file put to a stock server, 100 and 200 ms'
 about_connections='scp -j auto against one connection, 1 % loss, 100 ms'
@@ -295,9 +295,12 @@ cell_path() {
 
 # SFTP mode alone. The file is small enough that slow start takes half the time.
 cell_path512() {
-	at_path 100 1gbit || return
-	path_jobs 100 $((BYTES / 2)) "v_scp" 0.86
-	sitting "$RUNS"
+	local rtt
+	for rtt in ${RTTS:-100}; do
+		at_path "$rtt" 1gbit || return
+		path_jobs "$rtt" $((BYTES / 2)) "v_scp" 0.86
+		sitting "$RUNS"
+	done
 }
 
 path_jobs() {	# RTT_MS BYTES VERBS [FACTOR]

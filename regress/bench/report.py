@@ -5,13 +5,16 @@
 report: what the benchmarks measured, as one HTML page.
 
 Without files it reads all in build/bench; without -o the page is report.html
-there. The page needs no other file and runs no script. Its parts come from
+there. The page needs no other file and runs no script. If the cell path512 was
+run at several RTTs, rtt.svg beside the page is the figure of README.md. The
+parts of both come from
 
     sittings.py   the lines that count: of each set of conditions the newest
     sections.py   a section for each cell of the benchmark
     series.py     rows as the points of a figure; figure.py draws them as SVG
     sentences.py  captions, limits, conditions and tables
     published.py  figures that others have published
+    picture.py    rtt.svg
     page.py       HTML
 """
 
@@ -22,6 +25,7 @@ import sys
 
 sys.dont_write_bytecode = True      # the source tree stays clean
 import figure                                               # noqa: E402
+import picture                                              # noqa: E402
 import published                                            # noqa: E402
 import sittings                                             # noqa: E402
 import stats                                                # noqa: E402
@@ -85,8 +89,7 @@ def files_section(all_):
                id="data") + "\n"
 
 
-def whole(all_, quoted):
-    rows = sittings.choose(all_)
+def whole(all_, rows, quoted):
     by_cell = {}
     for row in rows.values():
         by_cell.setdefault(row.given["cell"], []).append(row)
@@ -140,9 +143,15 @@ def main(argv):
         if not found:
             die("no measurements in %s: run make bench first" %
                 (", ".join(files) or os.path.dirname(out)))
-        text = whole(found, published.read())
+        rows = sittings.choose(found)
+        text = whole(found, rows, published.read())
         with open(out, "w", encoding="utf-8") as f:
             f.write(text)
+        svg = picture.drawn(rows.values())
+        if svg:
+            with open(os.path.join(os.path.dirname(out), picture.NAME), "w",
+                      encoding="utf-8") as f:
+                f.write(svg)
     except OSError as e:
         die("%s: %s" % (e.filename, e.strerror))
     except figure.Missing:
