@@ -28,7 +28,7 @@ page() { mandoc -T ascii "$1" | col -bx; }
 	cp -a "$MAN" man
 	mandb -q -c -u man
 	run -0 apropos -M man hayate
-	[[ $output = *"hayate (7) "*"OpenSSH that follows the path"* ]]
+	[[ $output = *"hayate (7) "*"OpenSSH tuned to the network path"* ]]
 	[[ $output = *"hayate-check-config (1) "* ]]
 	[[ $output = *"hayate-security-status (1) "* ]]
 	# and a page that was taken away is not found
