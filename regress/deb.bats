@@ -402,8 +402,10 @@ held() {
 	local link n=0
 	ours ""
 	cp "$TOP"/{README,INSTALL,SECURITY}.md "$TOP/PROTOCOL" src/
+	echo '![a picture](regress/bench/rtt.svg)' >>src/README.md
 	echo '[a](INSTALL.md) [`b`](HOUSE.md), [c](https://example.org/x) [d](man/hayate.7)' >>src/README.md
 	src/build-aux/doc out
+	run ! grep '^!' out/README.md
 	[ "$(tail -n 1 out/README.md)" = '[a](INSTALL.md) `b`, [c](https://example.org/x) d' ]
 	while read -r link; do
 		n=$((n + 1))
