@@ -234,7 +234,7 @@ proposed() {
 	sshd_down both
 }
 
-@test "no exchange of keys leaves a MAC behind in memory, says valgrind" {
+@test "valgrind finds no MAC key in memory after a key exchange" {
 	need valgrind
 	sshd_up hayate:lean "NoneEnabled yes" "MACs $SHORT,$S512"
 	IN_CLIENT="valgrind -q --leak-check=full --log-file=$PWD/lost" \

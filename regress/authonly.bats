@@ -23,7 +23,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-@test "the modes may be named for the right facts only, of all combinations" {
+@test "of all combinations of conditions only the right ones allow the modes" {
 	FLAVOUR=plain unit authonly-test
 	FLAVOUR=asan unit authonly-test
 }
@@ -33,7 +33,7 @@ setup() {
 	FLAVOUR=asan unit authonly-proposal-test
 }
 
-@test "a permitted request gets data in clear, by GMAC or a MAC, with the same bytes" {
+@test "a permitted request gets data in clear, with GMAC or a MAC, and the same bytes" {
 	run -0 --separate-stderr client "${ASK[@]}" open "cat $DATA | cksum; cat $DATA | cksum >&2"
 	said_once "data is in clear from here on, authenticated by "
 	client -q "${ASK[@]}" open "cat $DATA" | cmp - "$DATA"
@@ -116,7 +116,7 @@ mode() {
 	said_once "data stays encrypted, because the server does not know how."
 }
 
-@test "scp, sftp and rsync pass the options on and carry the same bytes" {
+@test "scp, sftp and rsync pass the options on and transfer the same bytes" {
 	local data=$DATA
 	ask() { "$@" "${ASK[@]}"; }
 	run -0 --separate-stderr copy "${ASK[@]}" "open:$data" got
@@ -149,7 +149,7 @@ mode() {
 told() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
 
 # With threads the cipher opens packets before upstream asks for them.
-@test "ssh -O conninfo tells the mode and all bytes, and the cipher after a terminal" {
+@test "ssh -O conninfo reports the mode and all bytes, and the cipher after a terminal" {
 	local threads ctl mode=aes128-gmac@hayate.invalid
 	run -255 client -S none -O conninfo open
 	[[ $output != *"Invalid multiplex command"* ]] || skip "ssh -O conninfo is new in 10.3"
@@ -231,7 +231,7 @@ other() {
 	logged open "Data in clear began for .*: none with hmac-sha2-256-etm@openssh.com"
 }
 
-@test "the line of a client that breaks the protocol has its address and its bytes" {
+@test "the log line of a client that breaks the protocol has its address and its bytes" {
 	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com open -break
 	logged open "Data in clear ended for $(id -un) from 127.0.0.1 port [1-9][0-9]+: none [^,]*, [3-9][0-9]{6} bytes, "
@@ -293,7 +293,7 @@ other() {
 }
 
 # As many as a window that is under way lets there be.
-@test "a rekey each 64 KiB over 1 GiB leaves the bytes intact" {
+@test "a rekey after each 64 KiB of 1 GiB leaves the bytes intact" {
 	local gib="head -c 1073741824 /dev/zero | openssl enc -aes-128-ctr
 	    -K 00112233445566778899aabbccddeeff -iv 0123456789abcdef0123456789abcdef"
 	gib=${gib//$'\n'/ }
@@ -321,7 +321,7 @@ other() {
 	    grep -qx 'noneswitch no'
 }
 
-@test "keys of clear modes and ChaCha20 last 64 GiB, and with Hayate no stock's limit" {
+@test "keys of integrity-only modes and ChaCha20 last 64 GiB, and with Hayate no stock's limit" {
 	client -vv "${ASK[@]}" open true 2>err
 	grep -qE 'a key of (none|aes128-gmac.*) lasts (4294967296|8589934592) blocks' err
 	client -v -c chacha20-poly1305@openssh.com open true 2>err
@@ -350,7 +350,7 @@ other() {
 	[[ $stderr = *'data is in clear from here on, authenticated by '* ]]
 }
 
-@test "no cipher list of a user can select the clear modes" {
+@test "no cipher list of a user can select the integrity-only modes" {
 	local c
 	for c in none aes128-gmac@hayate.invalid; do
 		run -255 client -o Ciphers=$c open true

@@ -172,7 +172,7 @@ shared_tree() {
 	cd ../..
 }
 
-@test "stock takes those objects of hayate that it would make of the same, in the same way" {
+@test "the stock build shares those objects of hayate whose sources and flags are the same" {
 	cd "$BATS_TEST_TMPDIR"
 	shared_tree hayate
 	shared_tree stock
@@ -193,7 +193,7 @@ shared_tree() {
 	    "./openbsd-compat/compat.o ./same.o" ]
 }
 
-@test "all variables on the stack are zeroed, but for two arrays of channels.c" {
+@test "all variables on the stack are initialised to zero, except two arrays of channels.c" {
 	run -0 make -n -C "$BUILD/hayate" -W channels.c channels.o
 	[[ $output = *"$(zeroing)"*channels.c* ]]
 	[[ $output != *-ftrivial-auto-var-init=[!z]* ]]
@@ -209,7 +209,7 @@ shared_tree() {
 	[ "$output" = 'char buf[CHAN_RBUF] ;' ]
 }
 
-@test "the cores and their drivers compile with musl-gcc, and say there what they say here" {
+@test "the cores and their drivers compile with musl-gcc, and print the same there" {
 	local driver at=$BUILD/unit/musl
 	command -v musl-gcc >/dev/null || skip "no musl-gcc (package musl-tools)"
 	make -s -j "$(nproc)" -C "$TOP" musl
@@ -251,7 +251,7 @@ shared_tree() {
 # says: what ssh -V of the source that was fetched says
 says() { (. build-aux/common.sh; version_line); }
 
-@test "a newer tree is taken if it holds nothing new for ours, and calls itself untested" {
+@test "a newer tree is accepted if nothing that we rely on changed, and is named untested" {
 	newer=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
 	rm -rf "$newer/.source" "$newer/debian"
 	configured --with-openssh="$newer"
@@ -620,7 +620,7 @@ invent() {
 	printf '%s\n' "$1-1" "$(here)" >"$ARCHIVE/versions.unstable"
 }
 
-@test "a newer release of apt is built if it holds nothing new for ours" {
+@test "a newer release of apt is built if nothing that we rely on changed" {
 	fake_apt
 	offer "$(here)"
 	# A change elsewhere
@@ -639,7 +639,7 @@ invent() {
 	grep -x "release 10.0p1 trixie" build/upstream/.source
 }
 
-@test "a newer release with a text that nobody has read is named, with what that costs" {
+@test "a newer release with an unreviewed change is named, with the fixes that are missed" {
 	fake_apt
 	offer "$(here)"
 	# A change in a function that a patch changes
@@ -661,7 +661,7 @@ invent() {
 	grep -x "release 10.0p1 trixie" build/upstream/.source
 }
 
-@test "what is listed and not served is named and stops no build" {
+@test "a release that apt lists and does not serve is named and stops no build" {
 	fake_apt
 	offer "$(here)"
 	printf '%s\n' 99.1p1-1 10.3p1-4 "$(here)" >"$ARCHIVE/versions.unstable"
@@ -795,7 +795,7 @@ knows() {
 	    "$2" >"$SRC/build-aux/advisories"
 }
 
-@test "the exit status of security-status tells current, newer, unpatched and unknown apart" {
+@test "the exit status of security-status distinguishes current, newer, unpatched and unknown" {
 	fake_apt
 	offer "$(here)"
 	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
@@ -869,7 +869,7 @@ stubbed() {
 	PATH=$BATS_TEST_TMPDIR/stub:$PATH
 }
 
-@test "try-upstream tries each release, names what failed in a table, and does not change the build" {
+@test "try-upstream tests each release, lists failures in a table, and does not change the build" {
 	local s
 	spoilt=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
 	: >"$spoilt/kex.c"
@@ -903,7 +903,7 @@ stubbed() {
 	rm -r "$SRC/regress"
 }
 
-@test "watch-upstream tells newer, nothing newer and unknown apart" {
+@test "watch-upstream distinguishes newer, nothing newer and unknown" {
 	local newest
 	configured --with-openssh="$BUILD/upstream"
 	stubbed
@@ -919,7 +919,7 @@ stubbed() {
 	[[ $output = *"upstream: 99.10p1, newer than $newest, "*"patches/README"* ]]
 }
 
-@test "a build in the source directory is not taken for one elsewhere" {
+@test "a build in the source directory is not mistaken for one elsewhere" {
 	local made
 	configured --with-openssh="$BUILD/upstream"
 	for made in upstream/.source hayate/.prepared; do

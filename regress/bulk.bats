@@ -42,7 +42,7 @@ streams() {
 	done
 }
 
-@test "a server takes packets of 255 KiB, with Hayate no of 32 KiB" {
+@test "a server accepts packets of 255 KiB, and of 32 KiB with Hayate no" {
 	[ "$(announced hayate)" = 261376 ]
 	[ "$(announced small)" = 32768 ]
 }
@@ -86,7 +86,7 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	sshd_down told
 }
 
-@test "a buffer agrees with its model, and nothing that it held stays in memory" {
+@test "a buffer agrees with its model, and none of its contents remain in memory" {
 	local seed
 	make -s -C "$BUILD/hayate" sshbuf-model >&2
 	for seed in 1 2 3; do
@@ -97,12 +97,12 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	done
 }
 
-@test "a slot that is lent stays, whoever closes, forks, fills or withholds" {
+@test "a referenced slot stays valid, whoever closes, forks, fills or stalls" {
 	make -s -C "$BUILD/hayate" hop-model >&2
 	[ "$("$BUILD/hayate/hop-model")" = ok ]
 }
 
-@test "a backlog of 600 MiB takes no more than itself, and goes back as it is taken" {
+@test "a backlog of 600 MiB takes no more memory than its size, which is freed as it drains" {
 	local most half rest
 	make -s -C "$BUILD/hayate" sshbuf-model >&2
 	read -r most half rest < <("$BUILD/hayate/sshbuf-model" -m 600)
@@ -124,7 +124,7 @@ watched() {
 # hole FILLED: what valgrind says of 64 bytes that are reserved and sent
 hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
 
-@test "who reserves room in a buffer fills it, says valgrind" {
+@test "valgrind finds that reserved room in a buffer is always filled" {
 	local session data=$BATS_TEST_TMPDIR/data
 	need valgrind
 	make -s -C "$BUILD/hayate" marked-{hole,scp,ssh,sshd-session} >&2
@@ -142,7 +142,7 @@ hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
 	run -1 grep -A9 uninitialised "$BATS_TEST_TMPDIR"/{scp,ssh,sshd-session}.*
 }
 
-@test "Poly1305 is libcrypto's, or OpenSSH's where it has none, with the same tags" {
+@test "Poly1305 is libcrypto's, or OpenSSH's where libcrypto has none, with the same tags" {
 	[[ $("$BUILD/hayate/ssh" -V 2>&1) != *"OpenSSL 1."* ]] || skip "OpenSSL 1.1.1 has no EVP_MAC"
 	make -s -C "$BUILD/hayate" poly1305-model >&2
 	run -0 "$BUILD/hayate/poly1305-model"
@@ -151,11 +151,11 @@ hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
 	[ "$output" = "2583 tags, 0 of them by libcrypto" ]
 }
 
-@test "streams of each size round a packet arrive between two Hayates" {
+@test "streams of each size around that of a packet arrive between two Hayates" {
 	streams hayate hayate
 }
 
-@test "streams of each size round a packet arrive from and at stock peers" {
+@test "streams of each size around that of a packet arrive from and at stock peers" {
 	streams stock hayate
 	streams hayate stock
 }
@@ -200,7 +200,7 @@ stdio() {
 	sshd_down beside
 }
 
-@test "a ring keeps its promises, whatever reads, writes or attaches" {
+@test "a ring keeps its invariants, whatever reads, writes or attaches" {
 	local flavour
 	for flavour in plain asan tsan; do
 		FLAVOUR=$flavour unit ring-test
@@ -264,7 +264,7 @@ joins() {
 }
 
 # Each session is a child of the process that reads the slots.
-@test "sessions that come and go on one connection harm no copy over it" {
+@test "sessions that start and end on one connection do not disturb a copy over it" {
 	local ctl=$BATS_TEST_TMPDIR/ctl pid n=0
 	truncate -s 2G "$BATS_TEST_TMPDIR/zeros"
 	client -M -S "$ctl" -f -N -o ControlPersist=yes hayate </dev/null
@@ -372,7 +372,7 @@ share() {
 }
 
 # What comes while a ring is full, or a window, is gathered and copied.
-@test "scp and sftp-server read and write files where the ring lies" {
+@test "scp and sftp-server read and write files directly in the ring" {
 	local at=$BATS_TEST_TMPDIR/at lib=$BATS_TEST_TMPDIR/in-ring.so d way
 	local far=$BATS_TEST_TMPDIR/far here=$BATS_TEST_TMPDIR/here reads writes
 	in_ring "$at"
@@ -393,13 +393,13 @@ share() {
 	sshd_down ring
 }
 
-@test "a script between scp and ssh hands the memory on" {
+@test "a script between scp and ssh passes the shared memory on" {
 	printf '#!/bin/sh\nexec %s "$@"\n' "$(bin ssh)" >"$BATS_TEST_TMPDIR/with"
 	chmod +x "$BATS_TEST_TMPDIR/with"
 	[ "$(joins -S "$BATS_TEST_TMPDIR/with")" = 4 ]
 }
 
-@test "a shared connection of the user's carries the plain stream" {
+@test "a user's shared connection carries the plain stream, without shared memory" {
 	local ctl=$BATS_TEST_TMPDIR/ctl
 	client -M -N -f -S "$ctl" hayate
 	[ "$(joins -o ControlPath="$ctl")" = 0 ]

@@ -38,13 +38,13 @@ others() {
 	    "$TOP/common/hayopt.c"
 }
 
-@test "the configurations that stock installs draw no line" {
+@test "the configurations that stock installs cause no message" {
 	sed "s,/usr/libexec,$BUILD/hayate," "$BUILD/upstream/sshd_config" >sshd_config
 	run -0 check "$BUILD/upstream/ssh_config" sshd_config
 	told "$BUILD/upstream/ssh_config: no line changes" "sshd_config: no line changes"
 }
 
-@test "stock keywords of every kind draw no line, in blocks as well" {
+@test "stock keywords of every kind cause no message, in blocks as well" {
 	cat >config <<-EOF
 	Include none/*.conf
 	User=someone
@@ -80,7 +80,7 @@ others() {
 	told "sshd_config: no line changes"
 }
 
-@test "each keyword of HPN-SSH is named with what to write or do, and no value is missed" {
+@test "each keyword of HPN-SSH is named with advice, for every value" {
 	local name sides kind value n=0
 	while read -r name sides kind; do
 		for value in yes no; do
@@ -150,7 +150,7 @@ others() {
 	    'sshd_config:9: HPNBufferSize: is ignored: windows follow the path; remove the line, or bound them with WindowMax (in Match all)'
 }
 
-@test "the reasons agree with what ssh itself says" {
+@test "the reasons agree with the messages of ssh itself" {
 	local name sides kind
 	while read -r name sides kind; do
 		[ "$kind" = RETIRED ] || continue
@@ -162,7 +162,7 @@ others() {
 	done < <(others | grep ' [CB] ')
 }
 
-@test "a subsystem whose program is missing or not executable is refused" {
+@test "a subsystem whose program is missing or not executable is reported" {
 	: >plain
 	mkdir hpn
 	cp /bin/true hpn/hpnsftp-server
@@ -277,7 +277,7 @@ others() {
 	[[ $output = "c:1: Include: /etc/%h.conf is not followed, because "* ]]
 }
 
-@test "a file that includes itself ends, however often and through others" {
+@test "a file that includes itself, directly or through others, ends and is reported" {
 	printf '%s\n' "Include $PWD/a" "Include $PWD/b" "Include $PWD/b" >a
 	printf '%s\n' "Include $PWD/a" "Include $PWD/b" >b
 	for side in -c -s; do
@@ -322,7 +322,7 @@ others() {
 	[[ $output = *"cannot be checked without $PWD/no-such-ssh"* ]]
 }
 
-@test "the highest status of several files is that of the program" {
+@test "the exit status is the highest of several files" {
 	: >same
 	echo "UseMPTCP no" >changes
 	echo "NoSuch 1" >refused
@@ -380,7 +380,7 @@ others() {
 	done
 }
 
-@test "ten thousand lines are read, and every one that changes is named" {
+@test "ten thousand lines are read, and every line that changes is named" {
 	for ((i = 0; i < 2500; i++)); do
 		printf '%s\n' "Host h$i" "	Port 22" "	UseMPTCP no" "	User u$i"
 	done >c
@@ -393,7 +393,7 @@ others() {
 	[ "$(grep -c ': NoSuch: unknown keyword' <<<"$output")" = 2500 ]
 }
 
-@test "the side is told by the name, by an option, or by what stands in the file" {
+@test "client or server is recognised by the name, an option, or the keywords in the file" {
 	echo "NoneSwitch no" >my.sshd_config
 	run -2 check my.sshd_config
 	run -0 check -c my.sshd_config
@@ -412,7 +412,7 @@ as_printed() {
 		END { for (k in all) print k, all[k] }' | sort
 }
 
-@test "what the release changes is what differs from the OpenSSH of Debian 12, and no more" {
+@test "the reported changes of the release are exactly the differences from Debian 12's OpenSSH" {
 	local old=/usr/sbin/sshd old_ssh=/usr/bin/ssh name
 	[[ $("$old_ssh" -V 2>&1) = OpenSSH_9.2p1* ]] || skip "no OpenSSH 9.2 here"
 	: >ssh_config
@@ -441,7 +441,7 @@ as_printed() {
 	done
 }
 
-@test "what the file says itself the release does not change" {
+@test "a value that the file sets is not reported as a change of the release" {
 	printf '%s\n' "KexAlgorithms curve25519-sha256" "Ciphers +aes128-cbc" "PerSourcePenalties no" \
 	    "Match user x" "IPQoS none" >s
 	release -s s >said
@@ -479,7 +479,7 @@ as_printed() {
 	run -0 check -c c
 }
 
-@test "a DSA host key is named, by its name or by what it holds, and no other" {
+@test "a DSA host key is named, by its file name or contents, and no other key" {
 	ssh-keygen -q -t ecdsa -N "" -f ssh_host_ecdsa_key
 	ssh-keygen -q -t ed25519 -N "" -f key
 	echo 'ssh-dss AAAA' >hidden.pub
@@ -493,13 +493,13 @@ as_printed() {
 	told "c:1: IdentityFile: ~/.ssh/id_dsa is a DSA key, which this release does not read; remove the line"
 }
 
-@test "a congestion control that the kernel lacks is a change, and no refusal" {
+@test "a congestion control that the kernel lacks is reported as a change, not as an error" {
 	printf '%s\n' "Port 22" "CongestionControl nosuch" >s
 	run -1 check -s s
 	[[ $output = "s:2: CongestionControl: CongestionControl nosuch has no effect: "* ]]
 }
 
-@test "what is said of a whole file has no line" {
+@test "a message about a whole file has no line number" {
 	printf '%s\n' "HPNDisabled no" >ssh_config
 	printf '%s\n' "UseMPTCP no" "Subsystem sftp internal-sftp" >sshd_config
 	local f n=0
@@ -517,7 +517,7 @@ as_printed() {
 	[[ $output = *"ssh_config: ssh: is refused: of the whole file"* ]]
 }
 
-@test "Include in a block for all hosts stands where it belongs, as Red Hat's" {
+@test "Include in a block for all hosts, such as Red Hat's, is not reported" {
 	mkdir -p "$ETC/ssh_config.d" "$ETC/policies"
 	echo "Ciphers aes128-ctr" >"$ETC/policies/openssh.config"
 	printf '%s\n' "Match final all" "	Include $ETC/policies/openssh.config" \
@@ -541,7 +541,7 @@ as_printed() {
 	[[ $output = *"s:2: Include: "*" applies only in "* ]]
 }
 
-@test "the first line says as what a file is read, and --help what may be asked" {
+@test "the first line says which manual page a file is read by, and --help lists the options" {
 	: >ssh_config
 	: >any
 	echo "Subsystem sftp internal-sftp" >other

@@ -17,7 +17,7 @@ teardown() {
 	sshd_down
 }
 
-@test "a user name of the command line has neither a dollar nor a backslash" {
+@test "a user name on the command line with a dollar or backslash is refused" {
 	local name
 	printf '%s\n' 'Match exec "touch run-%r"' 'Host alias' "User DOMAIN\\\\me" >config
 	for name in 'a$HOME' 'DOMAIN\me' "a\\" '$(id)'; do
@@ -71,7 +71,7 @@ zlib_peer() {
 	END
 }
 
-@test "a compressed packet becomes no more than a packet may have, at both ends" {
+@test "a compressed packet expands to at most the size limit of a packet, at both ends" {
 	local size
 	need_asyncssh
 	zlib_peer
@@ -105,7 +105,7 @@ sent() {
 	    sed -n 's/^debug1: compress outgoing: .* compressed \([0-9]*\),.*/\1/p'
 }
 
-@test "what one channel sent tells nothing of another by the length of its packets" {
+@test "packet lengths of one channel reveal nothing about the data of another" {
 	sshd_up hayate "Compression yes"
 	head -c 20000 /dev/urandom | base64 -w 0 >once
 	cat once once once once >again
@@ -115,7 +115,7 @@ sent() {
 	[ "$(sent again)" -lt $(($(wc -c <again) * 85 / 100)) ]
 }
 
-@test "a certificate begins and ends at the time of the clock, also in summer" {
+@test "the validity of a certificate begins and ends at local time, also in summer" {
 	local zone
 	cp "$F/user.pub" key.pub
 	for zone in Europe/Berlin America/New_York UTC; do
@@ -160,7 +160,7 @@ sent() {
 	cp "$F/user.pub" "$F/authorized_keys"
 }
 
-@test "a crypt() that fails gives no hash, such as that of a locked account" {
+@test "a crypt() that fails yields no hash, for instance for a locked account" {
 	cat >crypt.c <<-'END'
 	#include <stdio.h>
 	char *crypt_or_fail(const char *, const char *);
@@ -212,7 +212,7 @@ by_gssapi() {
 	    -o PreferredAuthentications=gssapi-with-mic,publickey "$@"
 }
 
-@test "a GSSAPI login that failed leaves no credentials to one by a key" {
+@test "a failed GSSAPI login leaves no credentials to a later login by key" {
 	kdc_up
 	# shellcheck disable=SC2016 # the server's
 	local said='echo "by ${KRB5CCNAME:-none}"'

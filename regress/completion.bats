@@ -46,13 +46,13 @@ alone() { completed /nonexistent "$@"; }
 	[ "$(alone ssh -o Cong)" = "CongestionControl=" ]
 }
 
-@test "everything else is the distribution's alone" {
+@test "everything else is completed by the distribution alone" {
 	[ "$(both ssh host)" = "host1 host2" ]
 	[ "$(both ssh -i Window)" = "WindowsOfTheirs=" ]
 	[ "$(alone ssh Window)" = "" ]
 }
 
-@test "the values of a keyword are completed, and the kernel's algorithms" {
+@test "the values of a keyword are completed, and the congestion controls of the kernel" {
 	[ "$(both ssh -o CipherThreads = a)" = auto ]
 	[ "$(both ssh -o CipherThreads =)" = "1 16 2 4 8 auto off" ]
 	[ "$(alone ssh -oHayate = n)" = no ]
@@ -62,7 +62,7 @@ alone() { completed /nonexistent "$@"; }
 	[[ " $(alone ssh -o CongestionControl =) " = *" $first "* ]]
 }
 
-@test "each keyword of ssh is completed, and each value is one that ssh takes" {
+@test "each keyword of ssh is completed, and each value is one that ssh accepts" {
 	local name value n=0
 	while read -r name; do
 		[ "$(alone ssh -o "$name")" = "$name=" ] || [ "$name" = WindowM ]
@@ -99,7 +99,7 @@ long_options() {
 	[ "$(completed "$PWD/more" scp --resu)" = --resume ]
 }
 
-@test "behind a long option with an argument come files, and nothing else" {
+@test "after a long option with an argument only files are completed" {
 	local program option n=0
 	touch host1.json zfile
 	for program in scp sftp; do
@@ -114,7 +114,7 @@ long_options() {
 	[ "$(both scp --resume host)" = "host1 host2" ]
 }
 
-@test "behind --hosts come names of hosts, one after the other" {
+@test "after --hosts names of hosts are completed, separated by commas" {
 	local program
 	touch host1.json
 	echo "127.0.0.1 dtn1 dtn2 other" >hosts
@@ -127,7 +127,7 @@ long_options() {
 	done
 }
 
-@test "-j of scp and sftp is completed, and behind it the values that it takes" {
+@test "-j of scp and sftp is completed, and so are its values" {
 	local program value n=0
 	for program in scp sftp; do
 		[ "$(both $program -j)" = -j ]
@@ -171,7 +171,7 @@ long_options() {
 	[ "${lines[3]}" = --checksum ]
 }
 
-@test "install leaves a completion of the distribution as it is, uninstall as well" {
+@test "install and uninstall leave a completion of the distribution unchanged" {
 	elsewhere
 	share=to$(sed -n 's/^prefix=//p' "$BUILD/hayate/Makefile")/share
 	mkdir -p "$share/bash-completion/completions"
@@ -209,7 +209,7 @@ zsh_sees() {
 	run ! zsh_sees "ssh -o NoSuchT" "NoSuchThreads="
 }
 
-@test "zsh completes each long option of scp and sftp, and a file behind one" {
+@test "zsh completes each long option of scp and sftp, and a file after one" {
 	need zsh
 	local program option argument
 	cd "$BATS_TEST_TMPDIR"

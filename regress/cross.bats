@@ -143,7 +143,7 @@ one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 	grep -q 'Maximum directory depth exceeded' err.hayate
 }
 
-@test "on a full disk each file is whole or empty, as in stock" {
+@test "on a full disk each file is complete or empty, as in stock" {
 	local i f
 	export TEXTS=y		# which of them fit is chance
 	need_root
@@ -234,7 +234,7 @@ listed() {
 	done
 }
 
-@test "strict servers at either end get one file after the other" {
+@test "servers that refuse a second open file, at either end, get one file after the other" {
 	local n
 	some 40
 	for n in 1 2; do
@@ -266,7 +266,7 @@ listed() {
 	done
 }
 
-@test "READs and WRITEs have the smaller of both servers' sizes" {
+@test "READs and WRITEs have the smaller of both servers' request sizes" {
 	local n
 	mkdir a
 	head -c 1000001 /dev/urandom >a/x
@@ -280,7 +280,7 @@ listed() {
 	done
 }
 
-@test "short READs, and sizes that are not true, give whole files" {
+@test "short READs and wrong sizes give complete files" {
 	local o
 	some 30
 	head -c 700000 /dev/urandom >a/large
@@ -292,7 +292,7 @@ listed() {
 	done
 }
 
-@test "a file of which a READ or WRITE fails is emptied, and the others arrive" {
+@test "a file whose READ or WRITE fails is truncated to zero, and the others arrive" {
 	local i
 	mkdir a
 	for i in $(seq 30); do head -c 5000 /dev/urandom >"a/$i"; done
@@ -309,7 +309,7 @@ listed() {
 	[ "$(find b -type f -empty | wc -l)" = 1 ]
 }
 
-@test "a file or tree onto itself is an error, and stays as it is" {
+@test "a copy of a file or tree onto itself is an error, and changes nothing" {
 	local to
 	some 20
 	head -c 3000000 /dev/urandom >a/large
@@ -334,7 +334,7 @@ listed() {
 	cmp a/large like
 }
 
-@test "a file that looks like the source stays whole where a READ fails" {
+@test "a target that looks like the source stays complete if a READ fails" {
 	head -c 3000000 /dev/urandom >a
 	touch -d '2001-02-03 04:05:06' a
 	cp -p a old
@@ -353,7 +353,7 @@ listed() {
 	[[ $output = *'close remote: Failure'* ]]
 }
 
-@test "names of a source lead nowhere outside the target" {
+@test "names from a source cannot escape the target" {
 	mkdir a
 	echo good | tee good a/in >a/same
 	peers names=1 "$TELLS"
@@ -364,7 +364,7 @@ listed() {
 	[ "$(grep -c 'suspect path' <<<"$output")" = 5 ]
 }
 
-@test "a pattern that begins with a dot leads nowhere outside the target" {
+@test "a pattern that begins with a dot cannot escape the target" {
 	mkdir -p top/a b/c
 	echo 1 >top/a/.f
 	echo 2 | tee top/a/plain >top/above
@@ -426,7 +426,7 @@ listed() {
 	diff status.stock status.hayate
 }
 
-@test "a lost link leaves an old tree at the target as it was, but for the file under way" {
+@test "a lost connection leaves an old tree at the target unchanged, except the file in progress" {
 	local i n way
 	mkdir a old
 	for i in $(seq 250); do
@@ -447,7 +447,7 @@ listed() {
 	done
 }
 
-@test "a tree goes over an old one, also where no open file can be emptied" {
+@test "a tree overwrites an old one, also if the server cannot truncate an open file" {
 	local i odd
 	mkdir a old
 	for i in $(seq 100); do
@@ -521,13 +521,13 @@ from_and_to() {
 	diff -r a b2/a
 }
 
-@test "a tree goes to proftpd's mod_sftp and back" {
+@test "a tree is copied to proftpd's mod_sftp and back" {
 	need_proftpd
 	from_and_to proftpd
 	[ ! -e status ]
 }
 
-@test "a tree goes to asyncssh, which answers in any order, and back" {
+@test "a tree is copied to asyncssh, which replies in any order, and back" {
 	need_asyncssh
 	from_and_to asyncssh	# without an exit status, for which scp fails
 }

@@ -91,7 +91,7 @@ ascending() {
 	grep -qx '0.1~git20260801.120001+10.0p1-7+deb13u4~debian12' versions
 }
 
-@test "versions that replace are between Debian's revision and its next" {
+@test "versions of the replacing packages sort between Debian's revision and the next one" {
 	release 10.0
 	fixed 0
 	printf 'ID=debian\nVERSION_ID="12"\n' >os
@@ -140,7 +140,7 @@ ascending() {
 	[ "$(build-aux/stamp version)" = 0.2 ]
 }
 
-@test "unit, PAM service and user are made from Debian's, and touch none of it" {
+@test "unit, PAM service and user are derived from Debian's, which stay unchanged" {
 	local d=build/deb/beside/debian
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
 	ours 20260801.120000
@@ -156,7 +156,7 @@ ascending() {
 	run ! grep -rE '/etc/ssh|Alias=|(init.d|default)/ssh|[^-]sshd \|OpenBSD' $d --include='hayate-server.hayate-sshd.*'
 }
 
-@test "for a tree Debian's packaging is fetched and named, and what was fetched before stays" {
+@test "for a tree Debian's packaging is fetched and named, and an earlier download is kept" {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
 	ours 20260801.120000
 	sed -i "s|^FROM=.*|FROM='$PWD/tree'|" build/options
@@ -188,7 +188,7 @@ ascending() {
 	[[ $output = *"sbin/sshd"*"the distribution's"* ]]
 }
 
-@test "packages that replace have Debian's files, and our parts of its scripts" {
+@test "the replacing packages have Debian's files, and our parts of its scripts" {
 	local d=build/deb/replace/debian f
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
 	ours 20260801.120000
@@ -250,7 +250,7 @@ replacing() {
 	echo "Include $PWD/etc/ssh/ssh_config.d/*.conf" >etc/ssh/ssh_config
 }
 
-@test "the way back makes our keywords comments, wherever and however they stand, and nothing else" {
+@test "going back comments out our keywords, wherever and however they are written, and nothing else" {
 	replacing
 	printf '%s\n' 'maxrate 5M' '  WINDOWMAX = 8M' 'PermitTTY no # MaxRate' '"NoneEnabled" no' \
 	    '#MaxRate 6M' 'Match User bob' '	NoneEnabled=yes' '	ForceCommand internal-sftp' \
@@ -307,7 +307,7 @@ replacing() {
 	grep -qx 'maxrate 5M' etc/ssh/sshd_config.d/site.conf
 }
 
-@test "the distribution's sshd says what it refuses, with its options, before it is started" {
+@test "before the distribution's sshd is started, it is asked what it refuses, with its options" {
 	mkdir -p sbin etc/default
 	printf '%s\n' '#!/bin/sh' 'echo "$*"' '[ "$3" != 10.4 ]' >sbin/sshd
 	chmod +x sbin/sshd
@@ -332,7 +332,7 @@ held() {
 	rm got
 }
 
-@test "with each sample in place the distribution's sshd starts, and who is held stays held" {
+@test "with each sample in place the distribution's sshd starts, and restrictions stay in force" {
 	local build sample keywords='Hayate|Window|None|Cipher|Congestion|MaxRate'
 	replacing
 	keys
@@ -398,7 +398,7 @@ held() {
 	done
 }
 
-@test "documents of the packages link to what the packages have" {
+@test "documents in the packages link only to files that the packages contain" {
 	local link n=0
 	ours ""
 	cp "$TOP"/{README,INSTALL,SECURITY}.md "$TOP/PROTOCOL" src/
@@ -418,7 +418,7 @@ held() {
 	done < <(cd "$TOP" && grep -oh ']([^)]*)' README.md INSTALL.md SECURITY.md PROTOCOL | sed 's/^](//; s/)$//; /^https:/d; s/#.*//')
 }
 
-@test "a maintainer with signs that sed knows stays as written" {
+@test "a maintainer's name with characters that are special to sed is kept" {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
 	ours 20260801.120000
 	DEBFULLNAME='A/B & C\D' DEBEMAIL=a@example.org run -0 src/build-aux/deb beside tree
@@ -469,7 +469,7 @@ held() {
 	done
 }
 
-@test "a fresh install makes the host keys that sshd names, in the case of any release" {
+@test "a fresh install makes the host keys that sshd names, in upper or lower case" {
 	local word
 	mkdir bin
 	ln -s "$(bin ssh-keygen)" bin/hayate-ssh-keygen

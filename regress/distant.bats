@@ -83,27 +83,27 @@ foreign_server() {
 	both_ways copy_foreign 127.0.0.1
 }
 
-@test "a tree and a larger file go to our server and back at 22 and 100 ms" {
+@test "a tree and a larger file are copied to our server and back at 22 and 100 ms" {
 	over_paths ssh_server hayate
 }
 
-@test "a tree and a larger file go to stock's server and back at 22 and 100 ms" {
+@test "a tree and a larger file are copied to stock's server and back at 22 and 100 ms" {
 	over_paths ssh_server stock
 }
 
-@test "a tree and a larger file go to proftpd and back at 22 and 100 ms" {
+@test "a tree and a larger file are copied to proftpd and back at 22 and 100 ms" {
 	need_proftpd
 	over_paths foreign_server proftpd
 }
 
 # asyncssh over a path, and paramiko, send no exit status, so scp may end with 1, as
 # stock's does.
-@test "a tree and a larger file go to asyncssh and back at 22 and 100 ms" {
+@test "a tree and a larger file are copied to asyncssh and back at 22 and 100 ms" {
 	need_asyncssh
 	NO_STATUS=yes over_paths foreign_server asyncssh
 }
 
-@test "a tree and a larger file go to paramiko and back at 22 and 100 ms" {
+@test "a tree and a larger file are copied to paramiko and back at 22 and 100 ms" {
 	need_paramiko
 	NO_STATUS=yes over_paths foreign_server paramiko
 }

@@ -116,7 +116,7 @@ ask_stock() {
 	cp "$F/known_hosts" hosts
 }
 
-@test "each login to a server that changes its mind ends as with stock" {
+@test "each login to a server that behaves differently each time ends as with stock" {
 	local i kind before n way rc seed=${FICKLE_SEED:-$RANDOM} bad=0
 	fickle_up "$seed"
 	ask_stock
@@ -161,7 +161,7 @@ is_known() {
 	    grep -q 'opening the session with it' err
 }
 
-@test "a server that answers a signature as if it was none gets one command" {
+@test "a server that answers a signature like a key query gets one command" {
 	fickle_up 1
 	only promising
 	[ "$(login run -v)" = 255 ]

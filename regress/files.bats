@@ -60,7 +60,7 @@ each_way() {
 	done
 }
 
-@test "a target that is absent or no directory is what it is in stock" {
+@test "a target that is absent or not a directory is treated as in stock" {
 	need_root
 	mkdir base
 	fill base/a
@@ -124,7 +124,7 @@ on_bad_disk() {
 	    "$BUILD/hayate/${1%% *}" -q -S ./near ${1#* } 3>&-
 }
 
-@test "a local file that cannot be read fails alone, and is cut where it was read to" {
+@test "a local file that cannot be read fails alone, and its target ends at the last byte read" {
 	local w
 	mkdir a
 	head -c 300000 /dev/urandom | tee a/1 >a/3
@@ -155,7 +155,7 @@ on_bad_disk() {
 	cmp a/3 b/3
 }
 
-@test "a file that is read and written in small pieces, with interrupts, arrives whole" {
+@test "a file that is read and written in small pieces, with interrupts, arrives complete" {
 	local w
 	mkdir a
 	head -c 3000001 /dev/urandom >a/SHORT
@@ -183,7 +183,7 @@ on_bad_disk() {
 	cmp a/SHORT b/SHORT
 }
 
-@test "a local file has failed whose close() says that there is no room" {
+@test "a local file fails if its close() reports a full disk" {
 	local w
 	mkdir a
 	head -c 300000 /dev/urandom | tee a/1 a/FULL >a/3
@@ -221,7 +221,7 @@ on_bad_disk() {
 	[ "$(stat -c %y b/FULL | cut -c1-4)" != 2001 ]
 }
 
-@test "an argument that becomes a directory while it is its turn ends nothing else" {
+@test "an argument that becomes a directory before its turn fails alone" {
 	local i
 	mkdir a b
 	for i in $(seq 9); do head -c 300000 /dev/urandom >"a/$i"; done
@@ -235,7 +235,7 @@ on_bad_disk() {
 	cmp tree/x b/tree/x
 }
 
-@test "a fifo of the server is refused, and the files round it arrive" {
+@test "a fifo at the server is refused, and the files around it arrive" {
 	need_root
 	mkdir base
 	fill base/a
@@ -246,7 +246,7 @@ on_bad_disk() {
 	grep -q 'not a regular file' err.hayate
 }
 
-@test "a fifo as the source of a put is opened once, and refused" {
+@test "a fifo as the source of an upload is opened once, and refused" {
 	need_root
 	mkdir base
 	fill base/a
@@ -276,7 +276,7 @@ on_bad_disk() {
 	[ "$(<run/b/1)" = "long d 1" ]
 }
 
-@test "names that differ only in case are not under way together" {
+@test "names that differ only in case are not copied at the same time" {
 	mkdir a b
 	touch a/{B,b,c}
 	peer limits=261120,261120,1019 gather=0.1
@@ -317,7 +317,7 @@ on_bad_disk() {
 	same "printf '%s\n' 'ls a/*' '-rm a/1*' 'ls a' 'chmod 600 a/2*' | $SFTP"
 }
 
-@test "directories among the files are copied with -r, and refused without" {
+@test "directories among the files are copied with -r, and refused without it" {
 	need_root
 	mkdir base
 	fill base/a
@@ -330,7 +330,7 @@ on_bad_disk() {
 	diff -r run/a/30dir run/b.GET/30dir
 }
 
-@test "a full disk is reported as by stock, and no file has anything but its bytes" {
+@test "a full disk is reported as by stock, and no file contains wrong bytes" {
 	local i
 	export TEXTS=y		# stock counts what was not written
 	need_root
@@ -349,7 +349,7 @@ dotted() {
 	mkdir -p b/c
 }
 
-@test "a pattern that begins with a dot leads neither above its directory nor to what it does not name" {
+@test "a pattern that begins with a dot matches nothing outside its directory" {
 	local how names
 	mkdir -p top/a/.d b/c
 	echo 1 | tee top/a/.f top/a/.d/plain >top/a/plain
@@ -422,7 +422,7 @@ sftp_near() {
 	counted 25 copy_near "${each[@]}" b
 }
 
-@test "a server that tells no limit gets few files, and a strict one one" {
+@test "a server that announces no limit gets few files at once, and one that refuses more gets one" {
 	local n
 	some 60
 	for n in 0 1 2; do
@@ -439,7 +439,7 @@ sftp_near() {
 	done
 }
 
-@test "a server that answers backwards gives and gets what it should" {
+@test "copies to and from a server that replies in reverse order are correct" {
 	some 50
 	peer limits=261120,261120,1019 gather=0.1 backwards=1
 	mkdir b b2
@@ -449,7 +449,7 @@ sftp_near() {
 	diff -r a b2
 }
 
-@test "after kill -9 files got from a server that answers backwards are beginnings" {
+@test "after kill -9 files downloaded from a server that replies in reverse order are prefixes" {
 	local n f
 	mkdir a
 	for f in 1 2 3; do head -c 4000000 /dev/urandom >a/$f; done
@@ -469,7 +469,7 @@ sftp_near() {
 }
 
 # What comes early may wait in memory, 64 MiB of it; scp takes 48 MiB without.
-@test "a server that answers the start of each file last fills no memory" {
+@test "a server that replies to the first READ of each file last cannot exhaust memory" {
 	local i kib
 	mkdir a
 	for i in $(seq 40); do truncate -s 2M "a/$i"; done
@@ -512,7 +512,7 @@ source_bytes() {
 	END
 }
 
-@test "files that are put to links of one file leave bytes of theirs there, and the links" {
+@test "uploads to several links of one file leave bytes of these uploads, and the links" {
 	local i
 	mkdir -p a b/a
 	for i in 1 2 3 4; do
@@ -540,7 +540,7 @@ source_bytes() {
 	[ "$(of 0 rounds)" -le 6 ]
 }
 
-@test "a file is closed without waiting for its attributes, where limits are told" {
+@test "a file is closed without waiting for its attributes if the server announces limits" {
 	mkdir a b
 	echo 1 >a/1
 	peer limits=261120,261120,1019 gather=0.1
@@ -559,7 +559,7 @@ source_bytes() {
 	[ "$(of 0 early)" = 0 ]
 }
 
-@test "sftp goes on after matches that vanish while they are copied" {
+@test "sftp continues after matches that vanish while they are copied" {
 	local i
 	mkdir a b
 	for i in 1 2 3 4; do head -c 3000000 /dev/urandom >a/$i; done
@@ -619,7 +619,7 @@ logged_in() { wc -l <starts; }
 	done
 }
 
-@test "-f has each file written to the disk, at either end, and many go on at once" {
+@test "-f syncs each file to disk, at either end, with many files in flight" {
 	local w
 	some 30
 	peer limits=261120,261120,1019		# which cannot
@@ -642,7 +642,7 @@ logged_in() { wc -l <starts; }
 	[ "$(grep -c 'syncing "b/' said)" = 1 ]
 }
 
-@test "Hayate no copies one file after the other, each with its connection" {
+@test "Hayate no copies one file after the other, each over a connection of its own" {
 	sshd_up hayate
 	some 3
 	mkdir b b2 b3
@@ -663,7 +663,7 @@ logged_in() { wc -l <starts; }
 # meter LINE...: what the line says
 meter() { printf '%s\n' "$@" | unit meter-replay; }
 
-@test "the progress line says files, bytes, rate and time left" {
+@test "the progress line shows files, bytes, rate and time left" {
 	run -0 meter 10 "11 5 1024000 100 10240000" "12 10 2048000 100 10240000" \
 	    "last 20 100 10240000 100 10240000"
 	[ "${lines[0]}" = "[5/100 files  10%   1.0MB   1.0MB/s   00:09 ETA]" ]
@@ -674,12 +674,12 @@ meter() { printf '%s\n' "$@" | unit meter-replay; }
 	[[ ${lines[1]} = *"--:-- ETA]" && ${lines[2]} = *"00:00 ETA]" ]]
 }
 
-@test "the progress line takes rates beyond 2 GiB/s" {
+@test "the progress line shows rates beyond 2 GiB/s" {
 	run -0 meter 0 "0.5 1 4500000000 10 90000000000" "1 2 9000000000 10 90000000000"
 	[ "${lines[1]}" = "[2/10 files  10%   8.4GB   8.4GB/s   00:09 ETA]" ]
 }
 
-@test "the progress line says no percentage and no time left while more may be found" {
+@test "the progress line shows no percentage and no time left while the tree is being scanned" {
 	run -0 meter 10 "11 1803 1024000 2827 10240000 1" "12 2827 2048000 2827 10240000 1" \
 	    "13 2827 2048000 5654 4096000 0" "last 20 5653 4096000 5654 4096000 1"
 	[ "${lines[0]}" = "[1803 of 2827+ files   1.0MB   1.0MB/s]" ]
@@ -688,7 +688,7 @@ meter() { printf '%s\n' "$@" | unit meter-replay; }
 	[[ ${lines[3]} = "[5653/5654 files  99% "* ]]
 }
 
-@test "the progress line has bounds" {
+@test "the progress line has a bounded length" {
 	local n=18446744073709551615
 	run -0 meter 0 "0 0 0 0 0" "1 0 0 2 0" "2 1 0 2 0" "3 0 9 1 5" \
 	    "4 $n $n $n $n" "1000000000 1 1 $n $n" "last 0 0 0 0 0"
@@ -797,7 +797,7 @@ interrupted() {
 	run timeout 20 bash -c "$2"
 }
 
-@test "an interrupted list or tree leaves beginnings of files, and ends soon" {
+@test "an interrupted list or tree leaves prefixes of files, and ends soon" {
 	local i sftp w
 	sftp="$(bin sftp) -q -S ./near -b - h"
 	mkdir a
@@ -817,7 +817,7 @@ interrupted() {
 	done
 }
 
-@test "a file that was to be tried again is a beginning behind an interrupt" {
+@test "a file that was to be restarted is a prefix after an interrupt" {
 	local n sftp
 	sftp="$(bin sftp) -q -S ./near -b - h"
 	mkdir a
@@ -832,7 +832,7 @@ interrupted() {
 	done
 }
 
-@test "a file that is its own source and is tried again keeps its bytes" {
+@test "a file that is its own source and is restarted keeps its bytes" {
 	local n
 	mkdir a
 	for n in 1 2 3 4 5; do head -c 300000 /dev/urandom >"a/$n"; done
@@ -847,7 +847,7 @@ interrupted() {
 	done
 }
 
-@test "at a server that cuts no file one that is its own source keeps its bytes" {
+@test "at a server that cannot truncate, a file that is its own source keeps its bytes" {
 	local n
 	near "$(bin sftp-server)" -P fsetstat
 	mkdir a b
@@ -860,7 +860,7 @@ interrupted() {
 	cmp a/1000 b/1000
 }
 
-@test "a server that neither cuts a file nor tells its size gets it whole" {
+@test "a server that neither truncates a file nor reports its size gets it complete" {
 	near "$(bin sftp-server)" -P fsetstat,fstat
 	head -c 300000 /dev/urandom >a
 	head -c 400000 /dev/zero >b
@@ -868,7 +868,7 @@ interrupted() {
 	cmp a b
 }
 
-@test "after an interrupted list sftp goes on with the next command" {
+@test "after an interrupted list sftp continues with the next command" {
 	local i
 	mkdir a
 	for i in $(seq 30); do head -c 700000 /dev/urandom >"a/$i"; done
@@ -895,7 +895,7 @@ interrupted() {
 	done
 }
 
-@test "--report says what became of each file" {
+@test "--report has the result of each file" {
 	local w n
 	need_root
 	some 20
@@ -924,7 +924,7 @@ interrupted() {
 	done
 }
 
-@test "--report has every name, whatever is in it, and files of trees" {
+@test "--report has every name, with any bytes, and the files of trees" {
 	mkdir -p a/sub
 	echo 1 >"a/"$'\xff\n"\\\x7f'
 	echo 2 >"a/sub/"$'\xc3\xa4\x01'
@@ -942,7 +942,7 @@ interrupted() {
 	reported "len(f) == 2"
 }
 
-@test "--report is whole after a failure, an interrupt and a lost connection" {
+@test "--report is complete after a failure, an interrupt and a lost connection" {
 	local i
 	mkdir a b
 	for i in $(seq 30); do head -c 700000 /dev/urandom >"a/$i"; done
@@ -961,7 +961,7 @@ interrupted() {
 	[ "$(echo report*)" = report ]
 }
 
-@test "--report to a pipe, to standard output, and to where it cannot be" {
+@test "--report goes to a pipe or standard output, and a place that cannot be written is an error" {
 	some 2
 	mkdir b
 	near "$(bin sftp-server)"
@@ -982,7 +982,7 @@ interrupted() {
 	[ ! -e full ]
 }
 
-@test "texts are the same with --report and without" {
+@test "messages are the same with --report and without" {
 	some 5
 	mkdir b b/3
 	near "$(bin sftp-server)"
@@ -993,7 +993,7 @@ interrupted() {
 	diff before - <<<"$output"
 }
 
-@test "--report stays where it was asked for when sftp changes its directory" {
+@test "--report stays where the option named it when sftp changes its directory" {
 	some 2
 	mkdir b
 	near "$(bin sftp-server)"

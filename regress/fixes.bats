@@ -115,7 +115,7 @@ strings() {
 	[ -z "$output" ]
 }
 
-@test "configure names release and fixes, and refuses a place that is none" {
+@test "configure names release and fixes, and refuses a source that does not exist" {
 	configured --with-upstream-fixes="$UP/fixes"
 	grep -x "Hayate .* on OpenSSH 10.9p1" summary
 	grep -x "  fixes on it:    CVE-1-2 ${B:0:9}" summary
@@ -130,7 +130,7 @@ answers() {
 	build-aux/lacks names "$1" $(build-aux/fixes names "$1")
 }
 
-@test "each known fix has an answer for each release: a row of UPSTREAM, or ours closes it" {
+@test "each known fix is covered for each release: by a row of UPSTREAM, or by our code" {
 	local release
 	configured
 	cp "$TOP/UPSTREAM" .
@@ -150,7 +150,7 @@ answers() {
 	[ "$(wc -w <<<"$output")" -gt 30 ]
 }
 
-@test "a row adapt changes a patch for the releases that it names, and for no other" {
+@test "a row "adapt" changes a patch for the releases that it names, and for no other" {
 	mkdir tree
 	cp -a "$UP/openssh-10.9p1/." tree
 	sed -i 's/int line_9;/u_int line_9;/' tree/piece.c
@@ -172,7 +172,7 @@ answers() {
 	[[ $output = "fix	$A "*" 10.9p1 CVE-1-2" ]]
 }
 
-@test "a fix that Debian's revision has is neither applied nor named once more" {
+@test "a fix that Debian's revision has is neither applied nor named a second time" {
 	mkdir tree
 	cp -a "$UP/openssh-10.9p1/." tree
 	printf '%s\n' "revision Debian-1 2026-01-01" "fixed CVE-1-2 0a1b2c3d4" >tree/.source
@@ -196,7 +196,7 @@ stable() {
 	printf '%s\t%s\n' closed CVE-1-5 >>build-aux/advisories
 }
 
-@test "configure names what Debian's stable package lacks, for who asks for that one" {
+@test "configure names the fixes that Debian's stable package lacks, if that package was chosen" {
 	stable
 	configured --with-openssh=apt:trixie
 	grep -x "Hayate .* on OpenSSH 10.0p1" summary
@@ -229,7 +229,7 @@ lacks() {
 	sed -n 's/^hayate: openssh 10[.0-9]*p1 lacks //p' said
 }
 
-@test "a tree and a tarball are told what they lack as well, but not what was applied" {
+@test "the fixes that a tree or tarball lacks are named as well, but not those already applied" {
 	printf '%s\t%s\t%s\n' 10.12p1 CVE-1-8 "a flaw" 10.11p1 CVE-1-7 another >>build-aux/advisories
 	cp UPSTREAM one
 	mkdir some
@@ -258,7 +258,7 @@ lacks() {
 	grep untested said
 }
 
-@test "configure names no release that another source has left behind" {
+@test "configure names no release left over from another source" {
 	stable
 	configured --with-upstream-fixes="$UP/fixes"
 	make -s build/upstream/.source
@@ -378,7 +378,7 @@ lacking() {
 	SYSTEM_DOC=$PWD/doc build-aux/missing "$@"
 }
 
-@test "what a source lacks is told in one block, by what keeps it out" {
+@test "the fixes that a source lacks are listed in one block, by the reason" {
 	mkdir some
 	cp "$UP/fixes/$B.patch" some/
 	printf '%s\t%s\t%s\n' 10.9p2 CVE-1-5 "in no build" 10.9p1 CVE-1-3 "not here" >>build-aux/advisories
@@ -408,7 +408,7 @@ lacking() {
 	[ -z "$(lacking)" ]
 }
 
-@test "with --enable-unfixed-upstream it goes on, says what is missing, and names the rest" {
+@test "--enable-unfixed-upstream continues, names the missing fixes, and lists the others" {
 	mkdir some
 	cp "$UP/fixes/$A.patch" some/
 	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
@@ -443,7 +443,7 @@ told() {
 	    "$(build-aux/deb-version beside)" "$(build-aux/deb-version replace)"
 }
 
-@test "SECURITY.md has what ssh -V and the packages of each kind of build say" {
+@test "SECURITY.md has the version strings of ssh -V and the packages for each kind of build" {
 	local all newest
 	configured
 	cp "$TOP/UPSTREAM" .
@@ -482,7 +482,7 @@ told() {
 	diff <(sed -n '/^| source and switches/,/^$/p' "$TOP/SECURITY.md" | sed '1,2d;/^$/d;s/^|[^|]*//') rows
 }
 
-@test "from an address each fix is asked for once, and none after the network failed" {
+@test "each fix is requested from an address once, and none after the network failed" {
 	mkdir bin
 	printf '#!/bin/sh\nfor last do :; done\necho "$last" >>"%s"\ncat <"%s/${last##*/}" || exit 22\n' \
 	    "$PWD/asked" "$UP/fixes" >bin/get
@@ -518,7 +518,7 @@ told() {
 	[ "$(grep -c '^fix ' build/upstream/.source)" = 2 ]
 }
 
-@test "the banner stays below 255 characters, and says how many names it leaves out" {
+@test "the banner stays below 255 characters, and gives the number of names that it omits" {
 	configured --with-upstream-fixes="$UP/fixes"
 	make -s build/upstream/.source
 	seq -f 'fix x CVE-2026-%05g' 40 >>build/upstream/.source
@@ -530,7 +530,7 @@ told() {
 	[ "${#lines[1]}" -le 190 ]
 }
 
-@test "a tarball of make dist carries release and fixes, verified, and builds without network" {
+@test "a tarball of make dist contains the verified release and fixes, and builds offline" {
 	configured --with-openssh="$UP/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes"
 	run -0 make -s dist
 	[[ $output = *"with openssh-10.9p1.tar.gz and the fixes CVE-1-2 ${B:0:9}" ]]
@@ -552,7 +552,7 @@ told() {
 	changed "${B:0:9}" "/carried/fixes/$B.patch has sha256 "
 }
 
-@test "make dist refuses what it cannot pack or what is not what was built" {
+@test "make dist refuses a source that it cannot pack or that differs from the build" {
 	configured --with-upstream-fixes="$UP/fixes"
 	mkdir -p build/fetched
 	touch build/fetched/openssh_1.dsc
@@ -576,7 +576,7 @@ told() {
 	[[ $output = *"carried/fixes/$A.patch"* && $output != *"$B"* ]]
 }
 
-@test "security-status counts an applied fix as mended, and sees a program without it" {
+@test "security-status counts an applied fix as fixed, and detects a program without it" {
 	mkdir some
 	cp "$UP/fixes/$A.patch" some/
 	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream --prefix="$PWD/none"

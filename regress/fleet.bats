@@ -174,7 +174,7 @@ refused() {
 	[ ! -e work ]
 }
 
-@test "a list that is wrong is an error with its line, and no plan is left" {
+@test "an invalid list is an error with its line number, and no plan remains" {
 	mkdir a
 	printf '5 fine\nword\n' >list
 	refused 'list, line 2: "word": a size, a blank' --from list a h:b work
@@ -196,7 +196,7 @@ refused() {
 	[ "$(tr '\0' '|' <work/0/names)" = ".|d|" ]
 }
 
-@test "wrong use is an error that says why" {
+@test "invalid arguments are an error with the reason" {
 	mkdir a
 	echo x >file
 	refused 'one of source and target is HOST:PATH' a b work
@@ -288,7 +288,7 @@ refuses() {
 }
 
 # Who may write where the plan lies gives its name to another directory when scp starts.
-@test "a plan that gets another name stays the one whose files scp reads and writes" {
+@test "after a plan is renamed, scp still reads and writes the files of that plan" {
 	mkdir a evil evil/1
 	echo 1 >a/1
 	echo 2 >a/2
@@ -312,7 +312,7 @@ refuses() {
 	[ "$(stat -c %a work/1/journal.*)" = 600 ]
 }
 
-@test "a plan that misses something says so, and so does the summary" {
+@test "names that the plan could not read are reported by plan and summary" {
 	need_root
 	need_fpart
 	many 30
@@ -352,7 +352,7 @@ begun() {
 	    poll 10 eval '[ "$(cat work/1/journal.* | wc -l)" -ge 5 ]'
 }
 
-@test "a shard is copied once, whoever runs it and when" {
+@test "a shard is copied once, even if several runs want it" {
 	export TOLD=$T/told
 	slow_plan
 	quick work 1 &
@@ -383,7 +383,7 @@ begun() {
 	[ "$(wc -l <told)" = 2 ]
 }
 
-@test "after a kill only what was under way is sent again, and that from its end on" {
+@test "after a kill only unfinished files are sent, and they are resumed at their end" {
 	slow_plan
 	setsid "$FLEET" run work 1 3>&- &
 	begun
@@ -398,7 +398,7 @@ begun() {
 	[ "$(total .status)" = 0 ]
 }
 
-@test "a signal ends the copy, with the status that says: again" {
+@test "a signal ends the copy, with the exit status that asks for another run" {
 	slow_plan
 	"$FLEET" run work 1 3>&- &
 	begun
@@ -410,7 +410,7 @@ begun() {
 	[ "$(fleet status --json work | jq -c .shards)" = '{"done":0,"running":0,"left":1}' ]
 }
 
-@test "a file that is gone has failed once, and is tried again when one asks" {
+@test "a file that is gone fails once, and is retried with --again" {
 	export TOLD=$T/told
 	many 60
 	(cd a && find . -type f -printf '%s %p\n') | fleet plan --shards 2 --from - a "hayate:$T/b" work
@@ -431,7 +431,7 @@ begun() {
 	[ "$(sent 2/47)" = 100 ]
 }
 
-@test "a file that became a directory has failed, and is tried again when one asks" {
+@test "a file that became a directory fails, and is retried with --again" {
 	many 60
 	(cd a && find . -type f -printf '%s %p\n') | fleet plan --shards 2 --from - a "hayate:$T/b" work
 	mv a/1/25 .
@@ -448,7 +448,7 @@ begun() {
 	[ "$(total '"\(.status) \(.files.ok) \(.files.failed)"')" = "0 60 0" ]
 }
 
-@test "a host that is not reached is tried three times, then the shard is left" {
+@test "a host that cannot be reached is tried three times, then the shard is given up" {
 	export TOLD=$T/told
 	many 3
 	echo '100 0/1' >list
@@ -460,7 +460,7 @@ begun() {
 	[[ $output = "shards: 0 done, 0 running, 1 left; files: 0 of 1, 0 failed"* ]]
 }
 
-@test "shards are spread over the hosts of a target, and go on with the next one" {
+@test "shards are spread over the hosts of a target, and fail over to the next one" {
 	export TOLD=$T/told
 	many 40
 	(cd a && find . -type f -printf '%s %p\n') |
@@ -476,7 +476,7 @@ begun() {
 	[ "$(grep -c " no-such-host.invalid:" told)" = 3 ]
 }
 
-@test "a server that takes no more logins is waited for" {
+@test "a server that refuses further logins is waited for" {
 	local narrow
 	many 3
 	narrow=$(sshd_port narrow)
@@ -493,7 +493,7 @@ begun() {
 	[ "$(grep -c 'Connection closed by\|Connection reset by\|kex_exchange_id' err)" -ge 4 ]
 }
 
-@test "names below directories that cannot be written are one shard" {
+@test "names below directories that cannot be written form one shard" {
 	need_root
 	need_fpart
 	many 400
@@ -544,7 +544,7 @@ begun() {
 
 ### status and summary
 
-@test "status and summary tell how far it is, for people and programs" {
+@test "status and summary report the progress, as text and as JSON" {
 	slow_plan
 	run -0 fleet status work
 	[ "$output" = "shards: 0 done, 0 running, 1 left; files: 0 of 41, 0 failed; 0 B of 12.0 MB, 0.0 MB/s" ]
@@ -567,7 +567,7 @@ begun() {
 	true_ "$(total .mb_per_s) < 6 && $(total .mb_per_s) > 0.5"
 }
 
-@test "what was verified is counted, and a name cannot write to a terminal" {
+@test "verified files are counted, and a name cannot send control characters to a terminal" {
 	mkdir a
 	echo x >a/$'\e[31mred'
 	echo y >a/y

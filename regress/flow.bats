@@ -18,20 +18,20 @@ replay() {
 	printf '%s\n' "$plain"
 }
 
-@test "a path that 64 requests fill gets no more" {
+@test "a path that 64 requests fill gets no more requests" {
 	replay 'path 1 100' "$BEGIN" 'run 5'
 	[ "$(of 0 most)" -eq 64 ]
 	[ "$(of 0 moved)" -ge 499000000 ]
 }
 
 # A receive buffer of 1 or 2 MiB at 100 ms looks like this.
-@test "a low rate is not taken for a short path" {
+@test "a low rate is not mistaken for a short path" {
 	replay 'path 100 10' "$BEGIN" 'run 5' 'path 100 5' 'run 5'
 	[[ ${lines[0]} = *"reason: this rate needs no more" ]]
 	[[ ${lines[1]} = *"reason: an interrupt would wait too long" ]]
 }
 
-@test "a path that 64 requests do not fill gets more until it is filled" {
+@test "a path that 64 requests do not fill gets more requests until it is filled" {
 	replay 'path 200 125' "$BEGIN" 'run 2' 'run 5'
 	[ "$(of 1 moved)" -ge 624000000 ]
 	replay 'path 600 100' "$BEGIN" 'run 4' 'run 5'
@@ -40,7 +40,7 @@ replay() {
 }
 
 # 128 requests of 255 KiB fill 111 MB/s at 300 ms.
-@test "a path that becomes faster than the requests carry is noticed" {
+@test "an increase of the path's rate beyond what the requests allow is detected" {
 	replay 'begin 261120 64 268435456' 'path 300 105' 'run 4' \
 	    'path 300 495' 'run 6' 'run 4'
 	[ "$(of 0 requests)" -eq 128 ]
@@ -54,7 +54,7 @@ replay() {
 	[ "$(of 2 moved)" -ge $((4 * 480 * 1000000)) ]
 }
 
-@test "after the path became slow two seconds of data are under way" {
+@test "after the path became slow two seconds of data are in flight" {
 	local rtt
 	for rtt in 1 20 100 200; do
 		replay "path $rtt 125" "$BEGIN" 'run 5' "path $rtt 2" \
@@ -81,7 +81,7 @@ replay() {
 	[ "$(of 3 moved)" -ge 624000000 ]
 }
 
-@test "a slow path keeps two requests under way" {
+@test "a slow path keeps two requests in flight" {
 	replay 'path 100 0.05' "$BEGIN" 'run 50' 'run 60'
 	[ "$(of 1 most)" -eq 2 ]
 	[ "$(of 1 moved)" -ge 2600000 ]
@@ -109,7 +109,7 @@ replay() {
 	[ "$(of 1 moved)" -ge 70000000 ]
 }
 
-@test "on a path of a second more than two seconds are under way" {
+@test "on a path with an RTT of a second more than two seconds of data are in flight" {
 	# they are 957 requests, and a lost packet would leave 479 of them
 	replay 'path 1000 125' 'begin 261120 64 268435456' 'run 12'
 	[ "$(of 0 requests)" -gt 957 ]
@@ -134,7 +134,7 @@ replay() {
 	[ "$(of 0 most)" -eq 64 ]
 }
 
-@test "a transfer starts with the number that the one before measured" {
+@test "a transfer starts with the number of requests that the previous one measured" {
 	replay 'path 200 125' "$BEGIN" 'run 3' "$BEGIN" 'run 1'
 	[ "$(of 1 moved)" -ge 99000000 ]
 	replay 'path 200 125' "$BEGIN" 'run 3' 'path 200 1' 'run 30' \

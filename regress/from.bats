@@ -44,7 +44,7 @@ cleaned() {
 	echo "$all"
 }
 
-@test "names of a list are cleaned, and end with the list" {
+@test "names of a list are normalised, and the last one needs no terminator" {
 	[ "$(cleaned 'a/b\n/x//y/./z/\n\n./.\nlast')" = "1 2 [a/b]
 2 3 [x/y/z]
 4 0 []
@@ -60,7 +60,7 @@ b]
 	[ -z "$(cleaned '\n\n')" ]
 }
 
-@test "bad lines of a list are named, and those behind them are good" {
+@test "invalid lines of a list are named, and the lines after them are used" {
 	local long
 	[ "$(cleaned '../x\nx/..\na/../b\n..\nq')" = '1 0 ".." is not allowed [../x]
 2 0 ".." is not allowed [x/..]
@@ -95,7 +95,7 @@ as_tree() {
 	diff state.stock state.b
 }
 
-@test "a list of a tree leaves what scp -r leaves, whatever its order" {
+@test "a list of a tree gives the same result as scp -r, in any order" {
 	export TIMES=y P=p
 	need_root
 	grow run.a
@@ -147,7 +147,7 @@ twice() {
 	[ "$(stat -c %a%Y a a/b a/b/c a/d)" = "$(stat -c %a%Y b b/b b/b/c b/d)" ]
 }
 
-@test "a name that comes twice, or below one that has come, is whole" {
+@test "a name that occurs twice, or lies below an earlier one, arrives complete" {
 	small
 	head -c 3000000 /dev/urandom >a/d/large
 	touch -d '2001-02-03 04:05:06' a a/b a/b/c a/d
@@ -167,7 +167,7 @@ over() {
 	[ -d b/d/2 ]
 }
 
-@test "a target that exists is filled, and what is in the way stays" {
+@test "an existing target is filled, and a file in the place of a directory is kept" {
 	small
 	printf 'b/c/1\nd/2\n3\n' >list
 	near "$(bin sftp-server)"
@@ -216,7 +216,7 @@ mixed() {
 	[ ! -e b/fifo ]
 }
 
-@test "what cannot be copied has failed under its whole path, and the rest is copied" {
+@test "a name that cannot be copied fails with its full path, and the rest is copied" {
 	need_root
 	need python3
 	small
@@ -238,7 +238,7 @@ lacks_one() {
 	[[ $output = *"a/none"*"No such file or directory"* ]]
 }
 
-@test "of a list that names one missing file only that is said" {
+@test "a list with a single missing file produces one error" {
 	small
 	near "$(bin sftp-server)"
 	printf '%s\n' 3 none d/2 >list
@@ -257,7 +257,7 @@ hostile() {
 	[ ! -e evil ]
 }
 
-@test "a hostile list leads nowhere, and each of its lines is named" {
+@test "a hostile list cannot escape the root, and each of its lines is named" {
 	local i deep=
 	small
 	mkdir a/etc
@@ -281,7 +281,7 @@ any_byte() {
 	diff -r a b
 }
 
-@test "names have any bytes but the one that ends them" {
+@test "names may have any bytes except the terminator" {
 	local i
 	mkdir -p a/$'new\nline'
 	for i in $'\xff\xfe' $'new\nline/\n' ' ' '*' '?[a]' '~' '#x' '-r' $'cr\r' '"' "'"; do
@@ -322,7 +322,7 @@ unwritable() {
 	[ "$(find b)" = b ]
 }
 
-@test "names whose directory cannot be made have failed" {
+@test "names whose directory cannot be made fail" {
 	need_root
 	small
 	printf 'd/2\nb/c/1\n' >list
@@ -347,13 +347,13 @@ slow() {
 	rm names
 }
 
-@test "a name is copied while the list is still written" {
+@test "a name is copied while the list is still being written" {
 	small
 	near "$(bin sftp-server)"
 	each_way slow
 }
 
-@test "a list comes from standard input, and - is no other file" {
+@test "a list is read from standard input, and - names no other file" {
 	small
 	near "$(bin sftp-server)"
 	echo d/2 >-
@@ -372,7 +372,7 @@ refused() {
 	[ ! -e b ]
 }
 
-@test "wrong use ends before anything is copied, and says why" {
+@test "invalid options end scp with the reason before anything is copied" {
 	small
 	echo 3 >list
 	near "$(bin sftp-server)"
@@ -395,7 +395,7 @@ refused() {
 	[[ $output = *'unknown option --files-from'* ]]
 }
 
-@test "where one file goes after the other a list is refused" {
+@test "a list is refused in modes that copy one file after the other" {
 	local o way
 	small
 	echo 3 >list
@@ -433,7 +433,7 @@ verified() {
 	SOURCE=h:$T/a TARGET=b verified
 }
 
-@test "a directory whose name looks like a pattern is a root" {
+@test "a directory whose name looks like a pattern can be the root" {
 	mkdir 'a[b]*'
 	echo x >'a[b]*/x'
 	echo x >list
@@ -442,7 +442,7 @@ verified() {
 	diff -r 'a[b]*' b
 }
 
-@test "URIs, a home and a login name the root, and -j is for lists too" {
+@test "the root may be a URI, a home directory or a login's, and -j works with lists" {
 	small
 	sshd_up
 	(cd a && find . -type f) >list
@@ -486,7 +486,7 @@ many() {
 	[ "$(of 0 rounds)" -le 11 ]
 }
 
-@test "a server may answer in any order, tell no limit, or be strict" {
+@test "a server may reply in any order, announce no limit, or refuse a second open file" {
 	local odd
 	many
 	echo nothing/here >>list
@@ -511,7 +511,7 @@ odd() {
 	run "-$2" listed "${@:3}" "h:$T/a" b
 }
 
-@test "what a server says of a name is believed as far as it goes" {
+@test "attributes from a server are used only as far as they are given" {
 	small
 	printf 'b/c/1\n3\n' >list
 	odd block 1
@@ -534,7 +534,7 @@ odd() {
 	[[ $output = *'Expected packet of type'* ]]
 }
 
-@test "a lost connection is 255, and a file that failed is 1" {
+@test "the exit status is 255 for a lost connection, and 1 for a file that failed" {
 	local n
 	many
 	for n in 20 300 700; do

@@ -14,22 +14,22 @@ setup_file() {
 
 fuzz() { HAYATE_BUILD=$BUILD run -0 "$REGRESS/fuzz/run" "${FUZZ_SECONDS:-15}" "$1"; }
 
-@test "two buffers do what arrays do, whatever the operations" {
+@test "two buffers behave like arrays under any sequence of operations" {
 	fuzz fuzz-sshbuf
 }
 
-@test "what is remembered of logins is read, whatever the file and the server's lists have" {
+@test "the login cache is parsed safely, whatever the file and the server's lists contain" {
 	fuzz fuzz-login
 }
 
-@test "sftp-server takes requests of any form" {
+@test "sftp-server handles requests of any form" {
 	fuzz fuzz-sftp-server
 }
 
-@test "a hostile server harms neither a tree that is copied nor what is beside it" {
+@test "a hostile server harms neither a copied tree nor the files beside it" {
 	fuzz fuzz-sftp-client
 }
 
-@test "a hostile server gets no hole and no other byte into a file over several links" {
+@test "a hostile server gets no hole and no wrong byte into a file over several connections" {
 	fuzz fuzz-sftp-links
 }

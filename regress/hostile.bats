@@ -59,7 +59,7 @@ sound() {
 	fails grep -E 'Sanitizer|runtime error|corrupt|free\(\)|assert' err
 }
 
-@test "whatever answers an early message, ssh ends in order, and logs in later" {
+@test "whatever replies to an early message, ssh ends cleanly, and logs in later" {
 	local n reply bad=0
 	for n in 1 2 3 4; do
 		while read -r reply; do
@@ -84,7 +84,7 @@ sound() {
 	[ $bad = 0 ]
 }
 
-@test "no mixture of answers makes ssh or scp end in disorder" {
+@test "no mixture of replies makes ssh or scp end uncleanly" {
 	local end=$((SECONDS + ${HOSTILE_SECONDS:-5})) seed=$RANDOM$RANDOM count=0
 	cp hosts true_hosts
 	while ((SECONDS < end)); do

@@ -109,7 +109,7 @@ said() {
 
 ### What works
 
-@test "a large file goes over all hosts, with one login to each, both ways" {
+@test "a large file is striped over all hosts, with one login to each, both ways" {
 	local k before
 	before=$(times_logged_in c)
 	put b,c,d "$F/bulk" "hayate:$T/there/"
@@ -123,7 +123,7 @@ said() {
 	[ $(($(times_logged_in c) - before)) = 2 ]
 }
 
-@test "a tree goes over all hosts, both ways, and directories keep their times" {
+@test "a tree is copied over all hosts, both ways, and directories keep their times" {
 	put b,c,d -rp "$F/tree" "hayate:$T/there/"
 	went hayate b c d
 	alike
@@ -144,7 +144,7 @@ shares() {
 	END
 }
 
-@test "each of four hosts carries its part, both ways" {
+@test "each of four hosts transfers its share, both ways" {
 	cat "$F/bulk" "$F/bulk" "$F/bulk" >thrice
 	get b,c,d --report report "hayate:$T/thrice" other/
 	shares hayate b c d
@@ -152,7 +152,7 @@ shares() {
 	shares hayate b c d
 }
 
-@test "a slow host is named, and the report has what each has carried" {
+@test "a slow host is named, and the report has the bytes of each host" {
 	get b,s --report report "hayate:$F/bulk" other/
 	cmp "$F/bulk" other/bulk
 	grep -qE 'Connection [23] to s is slow: [0-9.]+ MB/s, the others [0-9.]+ MB/s' log ||
@@ -191,7 +191,7 @@ named() {
 	sed "s/^hayate-test /$1 /; s/^host-[bc] /$1 /" "$F/known_hosts" >keys
 }
 
-@test "all addresses of a name are hosts, each by the keys of that name" {
+@test "all addresses of a name are used as hosts, each verified by the keys of that name" {
 	local k before
 	named dtn.test 1 2 3
 	before=$(times_logged_in hayate)
@@ -214,7 +214,7 @@ named() {
 	cmp "$F/bulk" again
 }
 
-@test "where there is one address, or a proxy, --hosts all says so and copies" {
+@test "with a single address or a proxy --hosts all says so and copies" {
 	named alone.test 1
 	copy -F with -o UserKnownHostsFile="$T/keys" --hosts all "alone.test:$F/less" other/ 2>said
 	said "TransferHosts all: the host has one address"
@@ -226,7 +226,7 @@ named() {
 	cmp "$F/less" other/2
 }
 
-@test "TransferHosts does the same, --hosts wins, and none is none" {
+@test "TransferHosts does the same, --hosts takes precedence, and "none" disables it" {
 	{ printf 'TransferHosts b,c\n'; cat "$F/ssh_config"; } >with
 	copy -v -F with "hayate:$F/bulk" other/ 2>log
 	went hayate b c
@@ -237,7 +237,7 @@ named() {
 	[ "$(client -G -F with hayate | grep transferhosts)" = "transferhosts b,c" ]
 }
 
-@test "with -j they take turns, and sftp has --hosts as well" {
+@test "with -j connections are spread over the hosts, and sftp has --hosts as well" {
 	cat "$F/bulk" "$F/bulk" "$F/bulk" >thrice
 	get b,c -j 5 "hayate:$T/thrice" other/
 	[ "$(grep -c 'scp: connection . goes to' log)" = 5 ]
@@ -250,7 +250,7 @@ named() {
 	cmp "$F/bulk" there/bulk
 }
 
-@test "a file is written in parts of 1 MiB, by four at most" {
+@test "a file is written in extents of 1 MiB, by at most four hosts" {
 	local k
 	for k in e f; do
 		[ -d "$(sshd_dir $k)" ] || (
@@ -282,7 +282,7 @@ named() {
 	[ "$(cut -d' ' -f1 parts | uniq -d | wc -l)" -le 3 ]
 }
 
-@test "a host behind a jump host of its own, and one with a user of its own" {
+@test "a host may have its own jump host or its own user" {
 	local before
 	printf 'Host b\n\tProxyJump hayate\nHost c\n\tUser nobody-at-all\n' |
 	    cat - "$F/ssh_config" >with
@@ -306,7 +306,7 @@ named() {
 
 ### Who is left out
 
-@test "a host that sees other files is left out, with one line, and gets nothing" {
+@test "a host that sees other files is excluded, with one line, and gets no data" {
 	copy -o MaxRate=24M -rp --hosts b,x "$F/tree" \
 	    "hayate:$T/there/" 2>said
 	said "Host x is left out: it does not see the same files: one that was just \
@@ -327,7 +327,7 @@ made in \"$T/there/tree\" could not be read there: No such file or directory"
 	cmp "$F/bulk" got
 }
 
-@test "a server that lies about the hidden file is left out" {
+@test "a server that lies about the temporary file is excluded" {
 	local lie=.hayate-host-00000000000000000000000000000000
 	(cd "$F" && swapped x '\.hayate-host-[0-9a-f]*' "$lie" &&
 	    sed -i '/^host-/d' known_hosts && known)
@@ -339,7 +339,7 @@ made in \"$T/there/\" has other contents there"
 	rm there/$lie && clean
 }
 
-@test "a file that is another one at a host comes from the first" {
+@test "a file that differs on another host is downloaded from the first" {
 	(cd "$F" && swapped x '(/some/7[0-9]*|/tree/[456])$' '/tree/1' &&
 	    sed -i '/^host-/d' known_hosts && known)
 	get x,b -rp "hayate:$F/tree" there/
@@ -357,7 +357,7 @@ below() {
 	    sed -i '/^host-/d' known_hosts && known)
 }
 
-@test "what is sent into a directory that a host has for itself is sent to the first" {
+@test "files below a directory that another host does not share are sent to the first host" {
 	local k
 	mkdir mine mine/some there/mine there/mine/some other/mine
 	for k in $(seq 60); do
@@ -380,7 +380,7 @@ below() {
 	    sed -i '/^host-/d' known_hosts && known)
 }
 
-@test "an unknown key, a wrong one, a refused login, no host: one line each" {
+@test "an unknown key, a wrong key, a refused login and an unknown host cause one line each" {
 	local logins
 	cp "$F/known_hosts" before
 	logins=$(times_logged_in hayate)
@@ -445,7 +445,7 @@ below() {
 	    sed -i '/^host-/d' known_hosts && known)
 }
 
-@test "what --hosts cannot do is refused with a reason" {
+@test "unsupported uses of --hosts are refused with a reason" {
 	local list
 	run -1 copy --hosts b,c "hayate:$F/bulk" b:x
 	[[ $output = *"--hosts does not work between two remote hosts"* ]]
@@ -511,7 +511,7 @@ loses() {
 	    sed -i '/^host-/d' known_hosts && known)
 }
 
-@test "a host that is killed costs its rate only: a large file, both ways" {
+@test "a host that is killed costs only its rate: a large file, both ways" {
 	cat "$F/bulk" "$F/bulk" "$F/bulk" >thrice
 	loses c put b,c,d thrice "hayate:$T/there/"
 	cmp thrice there/thrice && clean
@@ -519,7 +519,7 @@ loses() {
 	cmp thrice other/thrice
 }
 
-@test "a host that is killed costs its rate only: a tree, both ways" {
+@test "a host that is killed costs only its rate: a tree, both ways" {
 	loses b put b,c -rp "$F/tree" "hayate:$T/there/"
 	alike
 	rm -r there/tree
@@ -601,7 +601,7 @@ sends() {
 	touch -d 2021-03-04T05:06:07 sent/*
 }
 
-@test "what a lost host has still to open is not emptied when it wakes up" {
+@test "an OPEN that a lost host executes late does not truncate the file" {
 	local k
 	sends
 	oversleeps open same sftp_put -R sent "$T/there/"
@@ -611,7 +611,7 @@ sends() {
 	oversleeps open same put c -r sent "hayate:$T/there/"
 }
 
-@test "what a lost host has still to empty or to cut stays whole when it wakes up" {
+@test "a truncation that a lost host executes late leaves the file complete" {
 	local k
 	mkdir -p sent there/sent
 	for k in $(seq 12); do
@@ -621,7 +621,7 @@ sends() {
 	oversleeps size same sftp_put -R sent "$T/there/"
 }
 
-@test "what changes a file by its name goes over the first host alone" {
+@test "requests that change a file by name are sent to the first host only" {
 	local k
 	mkdir -p sent there/sent
 	head -c 30000 "$F/bulk" >some
@@ -639,7 +639,7 @@ sends() {
 	restart_c
 }
 
-@test "what a lost host has still to write changes no time when it wakes up" {
+@test "a write that a lost host executes late does not change the mtime" {
 	sends
 	oversleeps write same_times put c -rp sent "hayate:$T/there/"
 	rm -r sent/* there/sent
@@ -660,7 +660,7 @@ silent() {
 	printf 'Host s\n\tPort %s\n' "$(cat port)" | cat - "$F/ssh_config" >with
 }
 
-@test "a host that never answers delays nothing, and leaves no hidden file" {
+@test "a host that never replies delays nothing, and leaves no temporary file" {
 	silent
 	put b,s -F with "$F/bulk" "hayate:$T/there/"
 	went hayate b
@@ -670,7 +670,7 @@ silent() {
 	alike
 }
 
-@test "no signal to scp leaves the hidden file behind" {
+@test "no signal to scp leaves the temporary file behind" {
 	local sig scp
 	silent
 	for sig in INT TERM HUP; do
@@ -692,7 +692,7 @@ silent() {
 	[ "$(stat -c '%a %s' there/tree/.hayate-host-*)" = "600 64" ]
 }
 
-@test "if the first connection is lost, the hidden file is named" {
+@test "if the first connection is lost, the temporary file is named" {
 	silent
 	copy -F with -o MaxRate=8M --hosts s "$F/bulk" "hayate:$T/there/" 2>said &
 	poll 10 eval '[ -e there/.hayate-host-* ]'

@@ -192,7 +192,7 @@ launched() {
 	done
 }
 
-@test "a client that the loader starts can start itself: for connections, and anew" {
+@test "a client started through the dynamic loader can start further connections and re-execute itself" {
 	need readelf binutils
 	need_paramiko
 	keys

@@ -429,7 +429,7 @@ both_ways() {
 	done
 }
 
-@test "bulk with threads survives rekeys with stock and every cipher, both ways" {
+@test "bulk data with threads survives rekeys with stock and every cipher, both ways" {
 	local c
 	long
 	for c in $("$(bin ssh stock)" -Q cipher | grep -v cbc); do
@@ -440,7 +440,7 @@ both_ways() {
 	done
 }
 
-@test "bulk with threads survives rekeys with dropbear, both ways" {
+@test "bulk data with threads survives rekeys with dropbear, both ways" {
 	local c
 	need_dropbear
 	long
@@ -453,7 +453,7 @@ both_ways() {
 	done
 }
 
-@test "bulk with threads survives rekeys with PuTTY, both ways" {
+@test "bulk data with threads survives rekeys with PuTTY, both ways" {
 	need plink putty-tools
 	local c
 	long

@@ -60,7 +60,7 @@ all_failed() {
 	reported "r['totals']['failed'] == $# == len([x for x in r['files'] if x.get('error')])"
 }
 
-@test "a part of a tree that cannot be read has failed, under its whole path" {
+@test "a part of a tree that cannot be read fails with its full path" {
 	need_root
 	unreadable
 	near "$(bin sftp-server)"
@@ -92,7 +92,7 @@ all_failed() {
 	done
 }
 
-@test "a name of a list that is not there, or not to be read, has failed" {
+@test "a name of a list that is missing or unreadable fails" {
 	local way
 	need_root
 	plain 3
@@ -118,7 +118,7 @@ all_failed() {
 	reported "r['totals']['failed'] == 4 and not r['errors']"
 }
 
-@test "a name that is not there is told exactly, whatever is in it" {
+@test "a missing name is recorded exactly, with any bytes" {
 	local name
 	near "$(bin sftp-server)"
 	mkdir b
@@ -178,7 +178,7 @@ all_failed() {
 	in_journal "[x['from'] for x in j] == ['a/2']"
 }
 
-@test "a journal is valid after kill -9, and a line that was cut is let alone" {
+@test "a journal is valid after kill -9, and a truncated line is left unchanged" {
 	local lines
 	mkdir a b
 	head -c 30000000 /dev/urandom >a/0
@@ -199,7 +199,7 @@ all_failed() {
 	in_journal "[x['from'] for x in j[-2:]] == ['a/1', 'a/2'] and len(j) == $lines + 1"
 }
 
-@test "a file that is under way when scp is told to end has failed in the journal" {
+@test "a file in progress when scp is terminated fails in the journal" {
 	mkdir a b
 	head -c 9000000 /dev/urandom >a/1
 	peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
@@ -226,7 +226,7 @@ all_failed() {
 	[ ! -e began ]
 }
 
-@test "a report or journal that is a file of the copy leaves it whole, and is an error" {
+@test "a report or journal that is also a source or target is an error, and stays complete" {
 	local o t
 	near "$(bin sftp-server)"
 	mkdir -p a b/a
@@ -259,7 +259,7 @@ all_failed() {
 	[[ $output = *'report "x": this is the journal'* ]]
 }
 
-@test "a journal without room is an error that is named, and the copy goes on" {
+@test "a journal on a full disk is a reported error, and the copy continues" {
 	local w
 	plain 30
 	mkdir b
@@ -282,7 +282,7 @@ all_failed() {
 	in_journal "j[-1]['from'] == 'a/7'"
 }
 
-@test "a journal whose reader is gone is an error that is named" {
+@test "a journal whose reader is gone is a reported error" {
 	plain 3
 	mkdir b
 	near "$(bin sftp-server)"
@@ -295,7 +295,7 @@ all_failed() {
 	cmp a/2 b/2
 }
 
-@test "a journal says what was verified, how, and what was skipped" {
+@test "a journal records which files were verified, how, and which were skipped" {
 	local block=$((8 * 1024 * 1024)) w
 	mkdir a b
 	head -c $((block + 5000)) /dev/urandom >a/1
@@ -365,7 +365,7 @@ all_failed() {
 	done
 }
 
-@test "sftp whose output nobody reads ends as stock's" {
+@test "sftp whose output is not read ends like stock's" {
 	local p
 	near "$(bin sftp-server)"
 	yes pwd | head -n 20000 >commands
@@ -378,7 +378,7 @@ all_failed() {
 	[ "$(<status.stock)" = 141 ]
 }
 
-@test "no name of a server brings C1 or bidi controls into a report or a journal" {
+@test "no name from a server puts C1 or bidi controls into a report or a journal" {
 	mkdir there
 	python3 - <<-'END'
 	for c in [*range(0x7f, 0xa0), 0x61c, 0x200e, 0x200f, *range(0x202a, 0x202f),
@@ -400,7 +400,7 @@ all_failed() {
 }
 
 # A wrapper that permits "scp -f" alone looks at no more than that.
-@test "as a server scp takes no long option, before -f or -t or behind it" {
+@test "as a server scp accepts no long option, before or after -f or -t" {
 	local mode option
 	echo 1 >a
 	for mode in -f -rf -t; do

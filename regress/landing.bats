@@ -15,7 +15,7 @@ replay() { printf '%s\n' "$@" | unit landing-replay; }
 
 NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 
-@test "a file becomes wide where it may, and is whole at the end" {
+@test "a file is striped where that is allowed, and is complete at the end" {
 	local way
 	for way in "$NEW" "$LATE" "$OLD" "old=500"; do
 		run -0 replay "$way" "$way seed=2" "$way size=10 wide=0" "$way size=0"
@@ -32,7 +32,7 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 	[ "$(grep -c 'name=whole hidden=none.* wide=0' <<<"$output")" = 4 ]
 }
 
-@test "one link carries it where others may write in the directory, or no time can be set" {
+@test "a file uses one connection if others may write to its directory, or no time can be set" {
 	local way
 	for way in "$NEW" "$LATE" "$OLD"; do
 		run -0 replay "$way unsafe=1" "$way unmarked=1" "$way fail=4" "$way fail=256"
@@ -40,7 +40,7 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 	done
 }
 
-@test "what stands under the name of a new file is not replaced, and is no success" {
+@test "a file that appears under the name of a new one is not replaced, and the copy fails" {
 	local n
 	for n in 1 200 500; do
 		run -0 replay "$NEW made=$n" "$NEW made=$n stop=1000" "$NEW made=$n write=300"
@@ -52,19 +52,19 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 	[ "$(of 0 name) $(of 0 hidden) $(of 0 failed) $(of 0 again)" = "none none 0 1" ]
 }
 
-@test "a file that another one took the place of is no success, and is not touched" {
+@test "if another file replaces the target, the copy fails and that file is not touched" {
 	run -0 replay "$NEW swapped=1" "$NEW swapped=1 write=300" "$NEW swapped=1 stop=500"
 	[ "$(grep -c 'failed=1 again=0' <<<"$output")" = 3 ]
 	[ "$(grep -c 'name=whole' <<<"$output")" = 0 ]
 }
 
-@test "an old file that could not be cut is put once more if it was longer" {
+@test "an old file that could not be truncated is uploaded again if it was longer" {
 	run -0 replay "$OLD size=1000 fail=4096" "old=500 size=1000 in_place=1 fail=4096" \
 	    "$OLD size=1000 fail=4096 wide=-1"
 	[ "$(of 0 again) $(of 1 again) $(of 2 again)" = "1 0 1" ]
 }
 
-@test "an error leaves what is complete from the start, and is told if it matters" {
+@test "an error leaves the complete prefix, and is reported if it affects the result" {
 	run -0 replay "$NEW write=300" "$OLD write=300" "$LATE write=5 wide=-1"
 	[[ $(of 0 name) = [1-9]*+0 && $(of 0 hidden) = none && $(of 0 failed) = 1 ]]
 	# The second file is given up, and the file goes on without it.
@@ -81,7 +81,7 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 	[[ $(of 1 name) = none && $(of 1 told) = 1 ]]
 }
 
-@test "an interrupt leaves a beginning, and an old file without new bytes as it was" {
+@test "an interrupt leaves a prefix, and an old file without new data unchanged" {
 	local n
 	run -0 replay "$OLD stop=1"
 	[ "$(of 0 name)" = 0+2000 ]
@@ -92,7 +92,7 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 	done
 }
 
-@test "what a copy that was killed has left is removed, and nothing else is" {
+@test "stale temporary files of a killed copy are removed, and no other files" {
 	local way
 	for way in "$NEW" "$LATE" "$OLD"; do
 		run -0 replay "$way left=165" "$way left=165 alive=33" \
@@ -124,7 +124,7 @@ any() {
 	}'
 }
 
-@test "whatever fails, the promises hold" {
+@test "whatever fails, the invariants hold" {
 	any 1500 >"$BATS_TEST_TMPDIR/any"
 	run -0 unit landing-replay <"$BATS_TEST_TMPDIR/any"
 	[ "${#lines[@]}" = 1500 ]

@@ -12,7 +12,7 @@ replay() { printf '%s\n' "$@" | unit landings-replay; }
 SIZE=200000	# KiB
 NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 
-@test "a path that holds more than the window gets channels, a smaller one none" {
+@test "a path that holds more than the window gets channels, a smaller one gets none" {
 	run -0 replay "set path 1000" "put $SIZE" "set path 3500" "put $SIZE" \
 	    "set path 7000" "put $SIZE" "set path 50000" "put $SIZE"
 	[ "$(of 0 channels)" = 1 ]
@@ -34,7 +34,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "no channel is asked for at 5 ms, where the window is no limit, nor for a small file" {
+@test "no channel is requested at 5 ms, where the window is no limit, nor for a small file" {
 	run -0 replay "set rtt 5" "put $SIZE" "set rtt 100" "put 30000" \
 	    "set window 100000" "put 1048576"
 	[ "$(of 0 asked)" = 0 ]
@@ -42,7 +42,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	[ "$(of 2 channels)" = 1 ]
 }
 
-@test "what the server refuses is the limit, and is asked for once" {
+@test "a channel that the server refuses sets the limit, and is requested once" {
 	local most
 	for most in 1 2 3 7; do
 		run -0 replay "set most $most" "put $SIZE"
@@ -53,7 +53,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "the second file is used only if the server has what it takes" {
+@test "the staging file is used only if the server has the extensions for it" {
 	run -0 replay "$OLD" "set has 0" "put $SIZE" "set has 1" \
 	    "set space 100000" "put $SIZE" "set space 500000" "put $SIZE" \
 	    "set special 1" "put $SIZE" "set special 0" "$NEW" "set has 0" \
@@ -66,7 +66,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 5 ]
 }
 
-@test "an error of any request leaves no hole, and is told if it matters" {
+@test "an error of any request leaves no hole, and is reported if it affects the result" {
 	local op n s place name told
 	for s in "$NEW" "$OLD"; do
 		for place in 0 1; do
@@ -104,7 +104,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "a server that does not take data gets the file cut, under its name" {
+@test "a server that rejects data gets the file truncated, under its name" {
 	run -0 replay "$NEW" "fail write 500" "put $SIZE"
 	[ "$(of 0 failed)" = 1 ]
 	[ "$(of 0 hidden)" = none ]
@@ -117,7 +117,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	[ "$(of 0 hidden)" = none ]
 }
 
-@test "an error of a copy that sftp-server does not tell loses no data" {
+@test "a copy-data error that sftp-server does not report loses no data" {
 	local room
 	for room in 1 30000 65535 65536 65537 131000 163840 199990 199999; do
 		run -0 replay "$OLD" "set room $room" "put $SIZE"
@@ -128,7 +128,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "a file that another program makes meanwhile is not replaced, and the copy fails" {
+@test "a file that another program creates meanwhile is not replaced, and the copy fails" {
 	local n
 	for n in 2 5 12 25; do
 		run -0 replay "$NEW" "set made $n" "put $SIZE"
@@ -136,7 +136,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "a further link that opens another file, or where others may write, carries nothing" {
+@test "a further connection gets no data if it opens another file, or others may write to it" {
 	local s
 	for s in "$NEW" "$LATE" "$OLD"; do
 		run -0 replay "$s" "set swapped 1" "put $SIZE" "set swapped 0" \
@@ -146,7 +146,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "an old file that the server does not cut is put once more, and keeps no tail" {
+@test "an old file that the server does not truncate is uploaded again, and keeps no tail" {
 	run -0 replay "set old 250000" "fail truncate 1" "put $SIZE" \
 	    "set old 150000" "put $SIZE"
 	[ "$(of 0 channels)" -gt 1 ]
@@ -154,19 +154,19 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	true_ "$(of 0 rounds) > 2 * $(of 1 rounds)"
 }
 
-@test "an interrupt before the first data leaves an old file as it was" {
+@test "an interrupt before the first data leaves an old file unchanged" {
 	run -0 replay "$OLD" "set stop 0" "put $SIZE"
 	[ "$(of 0 name)" = 0+150000 ]
 }
 
-@test "a file that could not be cut keeps its hidden name" {
+@test "a file that could not be truncated keeps its temporary name" {
 	run -0 replay "$NEW" "fail write 500" "fail truncate 1" "put $SIZE"
 	[ "$(of 0 name)" = none ]
 	[ "$(of 0 hidden)" != none ]
 	[ "$(of 0 failed)" = 1 ]
 }
 
-@test "what a copy that was killed has left is removed, and nothing else is" {
+@test "stale temporary files of a killed copy are removed, and no other files" {
 	local s
 	for s in "$NEW" "$OLD"; do
 		run -0 replay "$s" "set left 165" "put $SIZE" \
@@ -186,7 +186,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "a file over one link removes that as well, and takes no round trip more" {
+@test "a file over one connection removes them as well, without a further round trip" {
 	local s fails
 	for s in "$NEW" "set old 20000"; do
 		run -0 replay "$s" "set most 1" "set rtt 5" "put 33000" \
@@ -218,7 +218,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "where every hidden name is taken there is one channel, and no harm" {
+@test "if every temporary name is in use, one channel is used" {
 	local s
 	for s in "$NEW" "$OLD"; do
 		run -0 replay "$s" "set left 255" "set alive 255" "put $SIZE"
@@ -232,14 +232,14 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "a hidden file that another copy has taken is not cut, and that is told" {
+@test "a temporary file that another copy has adopted is not truncated, and that is reported" {
 	run -0 replay "$NEW" "set stolen 1" "fail write 500" "put $SIZE"
 	[ "$(of 0 failed)" = 1 ]
 	[ "$(of 0 told)" = 2 ]
 	[ "$(of 0 name)" = none ]
 }
 
-@test "the ranges of a lost channel are dealt again" {
+@test "the extents of a lost channel are assigned again" {
 	local s c n
 	for s in "$NEW" "$OLD"; do
 		for c in 1 2 5; do
@@ -254,7 +254,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "an interrupt leaves what is complete from the start" {
+@test "an interrupt leaves the complete prefix" {
 	local s n
 	for s in "$NEW" "$LATE" "$OLD"; do
 		for n in 0 1 2 3 4 5 6 7 8 9 10 12 15 18; do
@@ -268,7 +268,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	done
 }
 
-@test "a file that is longer or shorter than it was is put as it is" {
+@test "a file that has grown or shrunk is uploaded with its current size" {
 	local s n
 	for s in "$NEW" "$OLD"; do
 		for n in 0 200001 250000; do
@@ -333,7 +333,7 @@ any() {
 	}'
 }
 
-@test "whatever fails and whichever channel is lost, the promises hold" {
+@test "whatever fails and whichever channel is lost, the invariants hold" {
 	local seed
 	cd "$BATS_TEST_TMPDIR"
 	for seed in 1 2 3 4 5 6 7 8; do
@@ -346,7 +346,7 @@ any() {
 	grep -q 'failed=1' out
 }
 
-@test "connections that are wanted come one by one, and take the place of channels" {
+@test "further connections are opened one by one, and replace channels" {
 	local s
 	for s in "$NEW" "$OLD"; do
 		# with no limit by the window, and at 5 ms
@@ -362,7 +362,7 @@ any() {
 	done
 }
 
-@test "a connection that is refused is the last, and without any there are channels" {
+@test "a refused connection is the last request, and channels are used if there is none" {
 	local s
 	for s in "$NEW" "$OLD"; do
 		run -0 replay "$s" "set streams 4" "set logins 3" "put $SIZE" \
@@ -376,7 +376,7 @@ any() {
 	done
 }
 
-@test "a connection that is lost costs its ranges nothing" {
+@test "the extents of a lost connection are transferred over another one" {
 	local s n
 	for s in "$NEW" "$OLD"; do
 		for n in 3 5 8 12 20; do

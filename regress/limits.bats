@@ -474,24 +474,24 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 
 # The server has sent all at once, and its command has ended. What it does then is
 # no waiting for data.
-@test "a short get whose reader is slow has no wrong name" {
+@test "a short download with a slow reader gets no wrong bottleneck" {
 	ssh_ hayate "cat $FEW" | paced >/dev/null
 	says 'what takes the data here' || says 'no single one'
 }
 
-@test "a slow reader here, from Hayate and stock: what takes the data here" {
+@test "a slow reader here, from Hayate and stock: the program that reads here" {
 	for s in hayate stock; do
 		ssh_ $s "cat $TEN" | paced >/dev/null
 		says 'what takes the data here'
 	done
 }
 
-@test "a slow writer there, Hayate: what gives the data to the server" {
+@test "a slow writer there, Hayate: the program that writes to the server" {
 	ssh_ hayate "$PACED; paced $TEN" >/dev/null
 	says 'what gives the data to the server'
 }
 
-@test "a command that waits before it writes at the path's rate: what gives the data" {
+@test "a command that waits before it writes at the path's rate: the program that writes" {
 	ssh_ hayate "sleep 3; cat $MORE" >/dev/null
 	says 'what gives the data to the server'
 }
@@ -501,14 +501,14 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	says 'the path or the server'
 }
 
-@test "a slow writer here, to Hayate and stock: what gives the data here (held out)" {
+@test "a slow writer here, to Hayate and stock: the program that writes here (held out)" {
 	for s in hayate stock; do
 		paced "$TEN" | ssh_ $s "cat >$T/out"
 		says 'what gives the data here'
 	done
 }
 
-@test "a slow reader there, Hayate: what takes the data from the server (held out)" {
+@test "a slow reader there, Hayate: the program that reads from the server (held out)" {
 	ssh_ hayate "$PACED; paced >/dev/null" <"$TEN"
 	says 'what takes the data from the server'
 }
@@ -530,7 +530,7 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 }
 
 # Both processes of an end share a quota, so neither needs one all the time.
-@test "a quota of the processor there, put to Hayate: cpu there, or no name (held out)" {
+@test "a CPU quota there, put to Hayate: cpu there, or none (held out)" {
 	quota 2
 	cat "$(sshd_dir narrow)/pid" >"$CG/cpu/$P/tasks"
 	put narrow "$MORE"
@@ -540,7 +540,7 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 
 ### Connections of other kinds
 
-@test "over two connections the first is judged, and the line says so" {
+@test "with two connections the bottleneck is that of the first, and the line says so" {
 	copy -v -j 2 --report report "$BULK" "hayate:$T/out" 2>err
 	names path,none,path-or-peer
 	tr -d '\r' <err | grep 'Limit of the first of 2 connections: '
@@ -551,18 +551,18 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	names path
 }
 
-@test "through a jump host nobody names a part of TCP, and the line says why" {
+@test "through a jump host no part of TCP is named, and the line says why" {
 	put narrow "$MORE" -o ProxyJump=hayate
 	names path-or-peer
 	grep -q 'ssh does not see it through ProxyJump or ProxyCommand' said
 }
 
-@test "through a jump host a get has no wrong name" {
+@test "through a jump host a download gets no wrong bottleneck" {
 	get hayate "$MORE" -o ProxyJump=narrow
 	names path-or-peer,none
 }
 
-@test "over a connection that is shared nothing is said" {
+@test "over a shared connection no bottleneck is reported" {
 	client -M -S "$T/ctl" -f -N hayate
 	copy -v -o ControlPath="$T/ctl" --report report "$MORE" "hayate:$T/out" 2>err
 	client -S "$T/ctl" -O exit hayate
@@ -571,7 +571,7 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	run ! grep '"limit"' report
 }
 
-@test "with TellLimits no a server does not tell" {
+@test "with TellLimits no a server does not report its stall counters" {
 	get quiet "$MORE"
 	names path-or-peer
 	grep '"peer_told":false' report
@@ -579,14 +579,14 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	grep -q 'the SFTP server does not tell what takes its time' err
 }
 
-@test "with Hayate no nothing is asked, counted or said" {
+@test "with Hayate no nothing is requested, counted or reported" {
 	copy -vvv -o Hayate=no "$FEW" "hayate:$T/out" 2>err
 	run ! grep -aE 'Limit|rtype figures|does not tell' err
 	client -vvv -o Hayate=no hayate "cat $FEW" >out 2>err
 	run ! grep -aE 'Limit|figures' err
 }
 
-@test "no line comes without -v, with -q or of a small file" {
+@test "no line is printed without -v, with -q or for a small file" {
 	copy "$MORE" "hayate:$T/out" 2>err
 	run ! grep Limit err
 	copy -q "$FEW" "hayate:$T/out" 2>err
@@ -638,7 +638,7 @@ odd_server() {
 	END
 }
 
-@test "odd answers of an SFTP server change no copy, and are no figures" {
+@test "malformed replies of an SFTP server change no copy, and are not used" {
 	local type hex most
 	most=$(printf 'ff%.0s' {1..208})
 	while read -r type hex; do
@@ -675,7 +675,7 @@ sys.exit(p.wait())
 " "$@"
 }
 
-@test "a long copy far below the path's rate says so on a terminal, not in a file" {
+@test "a long copy far below the path's rate is reported on a terminal, not in a file" {
 	slow_disk here
 	local scp
 	scp="$(bin scp) -S $(bin ssh) -F $F/ssh_config"

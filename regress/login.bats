@@ -58,7 +58,7 @@ KEY=$(printf 'a%.0s' {1..40})
 SALT=$(printf 'b%.0s' {1..32})
 recall() { unit recall-replay "$@"; }
 
-@test "an entry is found again, and replaced by a later one with its id" {
+@test "an entry of the login cache is found, and replaced by a later one with the same ID" {
 	run -1 recall find "$ID" </dev/null
 	recall put "$SALT" "$ID" key="$KEY" methods=publickey,password ext </dev/null >one
 	[ "$(recall find "$ID" <one)" = "key=$KEY methods=publickey,password ext=1 wait=0 late=0.0 plain=0.0" ]
@@ -78,7 +78,7 @@ recall() { unit recall-replay "$@"; }
 	[ "$(wc -l <four)" = 2 ]
 }
 
-@test "a text that is not ours, or not whole, is no memory and does no harm" {
+@test "a foreign or truncated text is not a cache entry and does no harm" {
 	local bad
 	recall put "$SALT" "$ID" key="$KEY" </dev/null >good
 	printf 'hayate-logins 2 %s\n%s key=%s\n' "$SALT" "$ID" "$KEY" >bad.1
@@ -105,7 +105,7 @@ recall() { unit recall-replay "$@"; }
 	sed '2s/$/ later=7/' good | recall find "$ID"
 }
 
-@test "a surprise is forgotten after 4 logins, after others 32, and then 256" {
+@test "a failure causes a back-off of 4 logins, the next one of 32, later ones of 256" {
 	mark() { recall put "$SALT" "$ID" "$@" </dev/null | sed -n '2s/^[0-9]* //p'; }
 	[ "$(mark late)" = late=4.1 ]
 	[ "$(mark late late- late- late- late-)" = late=0.1 ]
@@ -118,7 +118,7 @@ recall() { unit recall-replay "$@"; }
 	[ "$(recall find "$ID" <old)" = "key= methods= ext=0 wait=0 late=4.1 plain=4.1" ]
 }
 
-@test "the oldest entries go when there are 500" {
+@test "the oldest entries are removed beyond 500" {
 	{
 		echo "hayate-logins 1 $SALT"
 		for i in $(seq 500); do printf '%040d plain\n' "$i"; done
@@ -130,7 +130,7 @@ recall() { unit recall-replay "$@"; }
 	recall find "$(printf '%040d' 501)" <new
 }
 
-@test "a key comes first unless another method does that is enabled and offered" {
+@test "a key is tried first unless an enabled and offered method precedes it" {
 	local stock=gssapi-with-mic,hostbased,publickey,keyboard-interactive,password
 	first() { unit early-replay first "$@"; }
 	[ "$(first $stock publickey)" = key ]
@@ -167,7 +167,7 @@ recall() { unit recall-replay "$@"; }
 	[ "$(again SSH-2.0-hpn)" = no ]
 }
 
-@test "an entry of a key exchange is kept, and a part of one is not" {
+@test "the entry of a complete key exchange is kept, and that of an incomplete one is not" {
 	local all="own=$KEY kex=mlkem768x25519-sha256 hostkey=ssh-ed25519" bad
 	# shellcheck disable=SC2086 # words
 	recall put "$SALT" "$ID" $all late </dev/null >one
@@ -243,7 +243,7 @@ not asking what may be tried (publickey)" ]
 	done
 }
 
-@test "without memory a login needs 8 round trips" {
+@test "without a cache a login needs 8 round trips" {
 	KNOWN=(-o UserKnownHostsFile=none -o GlobalKnownHostsFile="$F/known_hosts")
 	[ "$(trips log_in stock true)" = 8 ]
 	[ "$(trips log_in stock true)" = 8 ]
@@ -257,7 +257,7 @@ homeless() {
 	    -p "$(sshd_port stock)" -i "$F/user" -o GlobalKnownHostsFile="$T/known" "$@" 10.77.0.2 true
 }
 
-@test "without ~/.ssh it is made, and a later login needs 3 round trips" {
+@test "a missing ~/.ssh is created, and a later login needs 3 round trips" {
 	mkdir -m 755 home
 	sed "s/hayate-test/[10.77.0.2]:$(sshd_port stock)/" "$F/known_hosts" >known
 	[ "$(trips homeless)" = 5 ]
@@ -279,7 +279,7 @@ homeless() {
 	[ ! -s err ]
 }
 
-@test "EarlyLogin no and Hayate no ask as stock, and remember nothing" {
+@test "EarlyLogin no and Hayate no send what stock sends, and cache nothing" {
 	local how
 	for how in EarlyLogin=no Hayate=no; do
 		trips log_in -v -o $how stock true >trips
@@ -297,7 +297,7 @@ homeless() {
 	done
 }
 
-@test "a server of an older release takes what is sent early" {
+@test "a server of an older release accepts early requests" {
 	local before
 	before=$(trips log_in -o EarlyLogin=no system true)
 	[ "$(trips log_in system true)" -lt "$before" ]
@@ -326,7 +326,7 @@ host_keys() {
 	echo "HostKey $T/rsa"
 }
 
-@test "where another host key stands first, Hayate needs 3 round trips, and stock 4" {
+@test "if another host key is preferred, Hayate needs 3 round trips, and stock 4" {
 	local s
 	host_keys >conf
 	for s in stock hayate; do
@@ -355,7 +355,7 @@ key_asked() {
 # name_key KEY [MARK]: the client's file names that key of the server too
 name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 
-@test "where the key that stands first is known as well, stock takes 3 round trips too" {
+@test "if the preferred key is known as well, a login to stock takes 3 round trips too" {
 	local s n type=rsa-sha2-512 KNOWN=(-o "UserKnownHostsFile=$T/hosts")
 	for s in rsa ecdsa; do
 		ssh-keygen -q -t $s -N '' -f $s
@@ -380,7 +380,7 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 	[ "$(key_asked ecdsa)" = "4 ssh-ed25519" ]
 }
 
-@test "an old line for the key that stands first costs one connection, and no login" {
+@test "an outdated line for the preferred key costs one connection, and no login" {
 	local n KNOWN=(-o "UserKnownHostsFile=$T/hosts" -o StrictHostKeyChecking=yes)
 	ssh-keygen -q -t rsa -N '' -f rsa
 	ssh-keygen -q -t rsa -N '' -f gone
@@ -426,7 +426,7 @@ false_key() {
 	name_key true_rsa
 }
 
-@test "a false key of the kind that was asked for is named before the next connection" {
+@test "a false key of the requested type is named before the next connection" {
 	local level n print good bad
 	local KNOWN=(-o "UserKnownHostsFile=$T/hosts" -o StrictHostKeyChecking=yes)
 	false_key
@@ -482,7 +482,7 @@ false_key() {
 	[[ $trips = *" ssh-ed25519 4 rsa-sha2-512 3 rsa-sha2-512" ]]
 }
 
-@test "a key that is weaker, or beside a mark in the file, is not asked for first" {
+@test "a weaker key, or one beside a marker in the file, is not requested first" {
 	local mark KNOWN=(-o "UserKnownHostsFile=$T/hosts")
 	ssh-keygen -q -t rsa -N '' -f rsa
 	ssh-keygen -q -t rsa -b 2048 -N '' -f small
@@ -518,7 +518,7 @@ false_key() {
 # delays NAME: how often that server has held an answer back
 delays() { grep -c 'delaying .* (requested' "$(sshd_log "$1")" || :; }
 
-@test "a right signature is answered at once, and all that is refused later" {
+@test "a valid signature is answered at once, and every refusal with a delay" {
 	local s n DEBUG="LogLevel DEBUG3"
 	sshd_up hayate:told "$DEBUG" "PasswordAuthentication yes"
 	sshd_up hayate:off "$DEBUG" "Hayate no"
@@ -545,7 +545,7 @@ asked_for() {
 	[ "$(tr -d '\r' <err | sed -n 's/.*server->client cipher: \([^ ]*\) .*/\1/p')" = "$1" ]
 }
 
-@test "a server of HPN-SSH, which would exchange keys again, is asked for AES-GCM" {
+@test "a server of HPN-SSH, which would re-key otherwise, is asked for AES-GCM" {
 	local how chacha=chacha20-poly1305@openssh.com gcm=aes256-gcm@openssh.com
 	grep -qw aes /proc/cpuinfo || skip "no instructions for AES"
 	configured hpn stock "VersionAddendum hpn18.8.0"
@@ -572,7 +572,7 @@ asked_for() {
 	sshd_down hpn
 }
 
-@test "a server of another method of key exchange is guessed by that one" {
+@test "the guess for a server with another key exchange method is that method" {
 	local s method
 	for s in stock hayate; do
 		for method in curve25519-sha256 sntrup761x25519-sha512 \
@@ -655,7 +655,7 @@ silent() {
 	[[ $(exchange) = "" ]]
 }
 
-@test "a wrong guess is passed over, and the login goes on in the same connection" {
+@test "a wrong guess is ignored, and the login continues on the same connection" {
 	local s before change
 	ssh-keygen -q -t ecdsa -N '' -f ecdsa
 	host_keys >/dev/null
@@ -688,7 +688,7 @@ the key exchange is another one by now, forgotten" ]
 	done
 }
 
-@test "~R exchanges keys after a guess that was right, and one that was wrong" {
+@test "~R re-keys after a right guess and after a wrong one" {
 	local change
 	configured turned stock
 	mkfifo keyboard
@@ -712,7 +712,7 @@ the key exchange is another one by now, forgotten" ]
 	sshd_down turned
 }
 
-@test "a server that has a better method now gets it, in a second connection" {
+@test "a server that now offers a better method gets it, in a second connection" {
 	local before
 	configured better stock "KexAlgorithms curve25519-sha256"
 	log_in better true
@@ -744,7 +744,7 @@ the key exchange is another one by now, forgotten" ]
 	sshd_down better
 }
 
-@test "a key of the host that is learnt does not replace the one that stands first" {
+@test "a learnt host key does not replace the preferred one" {
 	local KNOWN=(-o "UserKnownHostsFile=$T/hosts")
 	algorithm() { tr -d '\r' <err | sed -n 's/.*kex: host key algorithm: //p' | tail -n 1; }
 	ssh-keygen -q -t ecdsa -N '' -f ecdsa
@@ -788,7 +788,7 @@ the key exchange is another one by now, forgotten" ]
 	[ "$(tr '\n' ' ' <types)" = "20 30 " ]
 }
 
-@test "a later key exchange of the connection guesses nothing and chooses the same" {
+@test "a later key exchange of the connection sends no guess and chooses the same methods" {
 	local s
 	for s in stock hayate; do
 		log_in $s true
@@ -814,7 +814,7 @@ behind() {
 through() { log_in -p "$FOREIGN_PORT" "$@" 127.0.0.1 true; }
 met() { grep -c connection met; }
 
-@test "a server that does not take a guess costs one connection, once" {
+@test "a server that cannot handle a guess costs one connection, once" {
 	local way before
 	for way in close cut odd; do
 		rm -f hayate_logins
@@ -839,7 +839,7 @@ met() { grep -c connection met; }
 	done
 }
 
-@test "a login that could not begin anew, as its configuration or connection is a pipe, sends no guess" {
+@test "a login that could not be restarted, because a file or connection is a pipe, sends no guess" {
 	local how last=(-v "${KNOWN[@]}" -o HostName=10.77.0.2 127.0.0.1 true)
 	behind pass pass
 	through
@@ -875,7 +875,7 @@ met() { grep -c connection met; }
 # at_a COMMAND...: at the client's end of the path
 at_a() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 
-@test "a server that loses what comes with the banner costs 15 seconds, once" {
+@test "a server that loses data sent with the banner costs 15 seconds, once" {
 	local way
 	for way in deaf hush; do
 		rm -f hayate_logins
@@ -890,7 +890,7 @@ at_a() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 	done
 }
 
-@test "a server that does not pass over a wrong guess is met by another connection" {
+@test "a server that does not ignore a wrong guess is contacted by a second connection" {
 	local name
 	# the second one only says that it would
 	for name in paramiko_3 OpenSSH_7.4; do
@@ -935,7 +935,7 @@ late_write() {
 	END
 }
 
-@test "where the guess cannot be written, stock says why the login ends" {
+@test "if the guess cannot be written, the login ends with stock's message" {
 	local how=(-o ProxyCommand="sh $T/proxy")
 	late_write
 	echo "exec socat - TCP:10.77.0.2:$(sshd_port stock)" >proxy
@@ -955,7 +955,7 @@ late_write() {
 	[ -d away ]
 }
 
-@test "an answer that comes before the server's proposal is no answer" {
+@test "a reply before the server's proposal is not accepted" {
 	behind
 	through
 	behind reply reply
@@ -1012,7 +1012,7 @@ late_write() {
 # plain_text: lines in which ports are no numbers
 plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 
-@test "sshd takes a guess by either rule, and passes over one that is wrong" {
+@test "sshd accepts a guess by either rule, and ignores a wrong one" {
 	local s rule strict
 	guess() { $IN_SERVER "$REGRESS/peers/guess-client" 10.77.0.2 "$(sshd_port "$1")" "${@:2}"; }
 	for s in stock hayate; do
@@ -1057,7 +1057,7 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 
 ### Keys
 
-@test "a key that is refused now is forgotten, and the next one logs in" {
+@test "a refused key is removed from the cache, and the next key logs in" {
 	local both=(-i "$F/user" -i "$F/second")
 	log_in stock true
 	[[ $(memory) = *" key="* ]]
@@ -1139,7 +1139,7 @@ asked() { wc -l <"$T/asked"; }
 	fails is_early
 }
 
-@test "an agent asks for a confirmation as often as with stock" {
+@test "an agent asks for confirmation as often as with stock" {
 	set_asker yes
 	eval "$(ssh-agent -s)" >/dev/null
 	AGENT=$SSH_AGENT_PID
@@ -1154,7 +1154,7 @@ asked() { wc -l <"$T/asked"; }
 	[ "$(asked)" = 4 ]
 }
 
-@test "two keys that are both wanted log in, with two signatures" {
+@test "if two keys are required, both log in, with two signatures" {
 	sshd_up stock:two "AuthorizedKeysFile $F/may" \
 	    "AuthenticationMethods publickey,publickey"
 	cat "$F/user.pub" "$F/second.pub" >"$F/may"
@@ -1166,7 +1166,7 @@ asked() { wc -l <"$T/asked"; }
 	sshd_down two
 }
 
-@test "where a key is no use, and one try is allowed, the login ends as with stock" {
+@test "if the key is useless and one attempt is allowed, the login ends as with stock" {
 	local n
 	sshd_up stock:tight "AuthorizedKeysFile $F/may" "MaxAuthTries 1" \
 	    "PubkeyAuthentication no" "KbdInteractiveAuthentication yes"
@@ -1242,7 +1242,7 @@ as_stock() {
 }
 is_early() { steps | grep -q 'opening the session with it'; }
 
-@test "a command that was sent early writes and ends as with stock" {
+@test "a command that was sent early has stock's output and exit status" {
 	local s
 	head -c 3000000 /dev/urandom >large
 	for s in stock hayate; do
@@ -1309,7 +1309,7 @@ twofold() {
 # too_early: how many messages the server has had for a user who was not in
 too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" || :; }
 
-@test "where a key is not enough, later logins wait with session and command for the rest" {
+@test "if a key is not enough, later logins hold back session and command until the last method" {
 	need_root "other accounts for sshd"
 	local methods n how=(-o BatchMode=no -i "$F/second" visitor@twofold)
 	set_asker secret
@@ -1340,7 +1340,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	done
 }
 
-@test "where a key is not enough, that is remembered if the rest was wrong, and with one host key" {
+@test "if a key is not enough, that is cached even if the rest failed, and with one host key" {
 	need_root "other accounts for sshd"
 	local n how=(-o BatchMode=no visitor@twofold) KNOWN=(-o "UserKnownHostsFile=$T/hosts")
 	set_asker secret
@@ -1362,7 +1362,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	sshd_down twofold
 }
 
-@test "a server that permits no session, or one, is met as with stock" {
+@test "a server that permits no session, or only one, is treated as by stock" {
 	local n
 	for n in 0 1; do
 		sshd_up stock:few "AuthorizedKeysFile $F/may" "MaxSessions $n"
@@ -1377,7 +1377,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	done
 }
 
-@test "a command runs once, also when the key is refused or not enough" {
+@test "a command runs once, also if the key is refused or not enough" {
 	local both=(-i "$F/user" -i "$F/second")
 	log_in "${both[@]}" stock true
 	# the first key is no longer accepted
@@ -1464,7 +1464,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	sshd_down keyed
 }
 
-@test "scp, sftp and a jump need fewer round trips" {
+@test "scp, sftp and a jump host need fewer round trips" {
 	head -c 1000 /dev/urandom >some
 	get() { far copy -q "${KNOWN[@]}" "$@" stock:"$T/some" got; }
 	put() { far copy -q "${KNOWN[@]}" "$@" some stock:"$T/put"; }
@@ -1483,7 +1483,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	cmp some put
 }
 
-@test "a server that is not what it calls itself is asked for no session early" {
+@test "a server that is not what its banner claims gets no early session request" {
 	need_asyncssh
 	cat >server <<-END
 	import asyncio, asyncssh
@@ -1511,7 +1511,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	steps | grep 'signing with it'
 }
 
-@test "behind a path that cuts such a login the next four wait for each answer" {
+@test "after a path broke an early login the next four logins wait for each reply" {
 	cat >proxy <<-'END'
 	import os, select, socket, sys
 	s = socket.create_connection(("10.77.0.2", int(sys.argv[1])))
@@ -1654,7 +1654,7 @@ learnt() {
 	cat hosts
 }
 
-@test "keys of the host are learnt as with stock, whatever else the file has" {
+@test "host keys are learnt as with stock, whatever else the file contains" {
 	local what learnt=0
 	host_keys >conf
 	configured more stock "$(<conf)"
@@ -1679,7 +1679,7 @@ learnt() {
 
 ### The file
 
-@test "the memory is a file of the user that names nobody" {
+@test "the login cache is a private file that contains no names" {
 	log_in stock true
 	[ "$(stat -c '%a %U' hayate_logins)" = "600 $(id -un)" ]
 	[ "$(wc -l <hayate_logins)" = 3 ]
@@ -1730,7 +1730,7 @@ learnt() {
 	[[ $(steps) = *signing* ]]
 }
 
-@test "a memory of a server that was exchanged costs no login" {
+@test "a cache entry of a replaced server costs no login" {
 	# what the first said is told of the second
 	log_in stock true
 	salt=$(sed -n '1s/.* //p' hayate_logins)
@@ -1751,7 +1751,7 @@ learnt() {
 	[[ $(memory) = "$id key="*"publickey ext" ]]
 }
 
-@test "20 logins at once leave a whole file" {
+@test "20 simultaneous logins leave a complete cache file" {
 	for i in $(seq 20); do
 		log_in -o HostKeyAlias=hayate-test "$( ((i % 2)) && echo stock || echo hayate)" true &
 	done
@@ -1789,7 +1789,7 @@ no_worse() {
 	[ "$n" -lt "$before" ]
 }
 
-@test "proftpd takes what is sent early" {
+@test "proftpd accepts early requests" {
 	need_proftpd
 	foreign proftpd
 	head -c 1000 /dev/urandom >some
@@ -1798,7 +1798,7 @@ no_worse() {
 	cmp some there
 }
 
-@test "asyncssh takes what is sent early" {
+@test "asyncssh accepts early requests" {
 	need_asyncssh
 	foreign asyncssh
 	WORST=1
@@ -1808,7 +1808,7 @@ no_worse() {
 	cmp some there
 }
 
-@test "paramiko takes what is sent early" {
+@test "paramiko accepts early requests" {
 	need_paramiko
 	foreign paramiko
 	WORST=1
@@ -1843,14 +1843,14 @@ serve() {
 	cmp want err
 }
 
-@test "libssh takes what is sent early" {
+@test "libssh accepts early requests" {
 	echo '#include <libssh/server.h>' | cc -E - >cpp 2>&1 ||
 	    skip "no libssh/server.h (package libssh-dev)"
 	cc -o libssh "$REGRESS/peers/libssh-server.c" -lssh
 	serve ./libssh 10.77.0.2 2222 "$F/host" "$F/user.pub"
 }
 
-@test "the library of Go takes what is sent early" {
+@test "the library of Go accepts early requests" {
 	[ -x /usr/bin/go ] || skip "no /usr/bin/go (package golang-go)"
 	[ -d /usr/share/gocode/src/golang.org/x/crypto/ssh ] ||
 	    skip "no package golang-golang-x-crypto-dev"
@@ -1859,7 +1859,7 @@ serve() {
 	serve ./go 10.77.0.2:2222 "$F/host" "$F/user.pub"
 }
 
-@test "dropbear takes what is sent early" {
+@test "dropbear accepts early requests" {
 	need dropbear dropbear-bin
 	mkdir -p home/.ssh
 	cp "$F/user.pub" home/.ssh/authorized_keys
@@ -1906,7 +1906,7 @@ odd_server() {
 	LAST=(-p "$FOREIGN_PORT" 127.0.0.1 true)
 }
 
-@test "a server of an unknown kind is first met as stock meets it" {
+@test "the first login to an unknown implementation is like stock's" {
 	odd_server patient
 	log_in -v "${LAST[@]}" 2>err
 	[ "$(steps)" = "" ]
@@ -1920,7 +1920,7 @@ odd_server() {
 	[[ $(steps) = "asking what may be tried"* ]]
 }
 
-@test "a server that does not take it costs one connection, once, whatever its banner says" {
+@test "a server that rejects early requests costs one connection, once, whatever its banner" {
 	local name
 	for name in Odd_1 OpenSSH_7.4 GoAnywhere7.4; do
 		odd_server impatient $name
@@ -1953,7 +1953,7 @@ token() {
 	"$(bin ssh-keygen)" -q -t ed25519-sk -N '' -w "$so" -f key
 }
 
-@test "a token is asked once in a login, and not before the server wants its key" {
+@test "a token is used once in a login, and not before the server accepts its key" {
 	local s how
 	token
 	cat key.pub >may

@@ -65,7 +65,7 @@ over_four() { copy -j 4 -o MaxRate=60M "$@"; }
 WARNING='WARNING: connection is not using a post-quantum key exchange'
 
 # The list is the server's: who writes one for the client is not warned.
-@test "a key exchange without a post-quantum part is warned of, once for all connections of a copy" {
+@test "a key exchange without a post-quantum part causes one warning for all connections of a copy" {
 	need_text ssh "$WARNING" 10.1
 	client old true 2>said
 	[ "$(grep -c "$WARNING" said)" = 1 ]
@@ -129,7 +129,7 @@ in_home() {
 # listed PATTERN: what "ssh -O channels" says has a line that is so
 listed() { client -S ctl -O channels hayate | tr -d '\r' | grep -qE "$1"; }
 
-@test "ssh -O channels lists sessions, copies and forwarded connections, with what waits here" {
+@test "ssh -O channels lists sessions, copies and forwarded connections, with their queued bytes" {
 	local pid
 	run -255 client -S none -O channels hayate
 	[[ $output != *"Invalid multiplex command"* ]] || skip "ssh -O channels is new in 10.3"

@@ -56,7 +56,7 @@ tree() {
 	find . -type f ! -name hosts ! -name 'hayate_logins*' -exec md5sum {} + | sort
 }
 
-@test "answers are used once, in order, and only for what was asked" {
+@test "replies are used once, in order, and only for the request that was sent" {
 	unit opening-test
 	FLAVOUR=asan unit opening-test
 	FLAVOUR=asan unit opening-test random 20000
@@ -92,7 +92,7 @@ tree() {
 	[ "$(trips scp_far stock:"$T/some" got)" = 11 ]
 }
 
-@test "a put keeps the time of access, and sends no read-only file early" {
+@test "an upload keeps the access time, and sends no read-only file early" {
 	head -c 1024 /dev/urandom >some
 	scp_far -q hayate:"$F/may" seen
 	touch -a -d '2001-02-03 04:05:06' some
@@ -107,7 +107,7 @@ tree() {
 	cmp some put
 }
 
-@test "files of every size come and go whole, with mode and times, new or in place" {
+@test "files of every size are copied both ways, with mode and times, new or overwritten" {
 	local n how
 	scp_far -q stock:"$F/may" seen
 	for n in 0 1 1023 32767 32768 32769 65535 65536 65537 200000; do
@@ -162,7 +162,7 @@ as_stock() {
 	diff "$T/stock.out" "$T/hayate.out"
 }
 
-@test "what is no file to get is refused as by stock, and nothing hangs" {
+@test "a source that is no regular file is refused as by stock, and nothing hangs" {
 	mkdir -p given/dir
 	head -c 500 /dev/urandom >given/file
 	mkfifo given/fifo
@@ -184,7 +184,7 @@ as_stock() {
 	as_stock stock:@/file fifo.d/
 }
 
-@test "a FIFO at our server is not opened, and whoever writes into it loses nothing" {
+@test "a FIFO at our server is not opened, and its writer loses no data" {
 	mkdir given
 	mkfifo given/fifo fifo
 	ln -s fifo given/link
@@ -198,7 +198,7 @@ as_stock() {
 	wait $!
 }
 
-@test "our sftp-server answers what came before a request that waits for a writer" {
+@test "our sftp-server answers the requests before one that waits for a writer" {
 	mkfifo fifo
 	timeout 20 /usr/bin/python3 - "$(bin sftp-server)" "$T/fifo" <<-'END'
 	import os, struct, subprocess, sys
@@ -220,7 +220,7 @@ as_stock() {
 	END
 }
 
-@test "behind a FIFO ssh ends while keys are learnt, and the next logins learn them" {
+@test "after a FIFO ssh ends while keys are being learnt, and the next logins learn them" {
 	ssh-keygen -q -t ecdsa -N '' -f host_ecdsa
 	sshd_up stock:keyed "AuthorizedKeysFile $F/may" "HostKey $T/host_ecdsa"
 	mkfifo fifo
@@ -234,7 +234,7 @@ as_stock() {
 	sshd_down keyed
 }
 
-@test "where a file is to be put is found out as by stock" {
+@test "the target of an upload is determined as by stock" {
 	mkdir -p given/dir given/full
 	head -c 500 /dev/urandom >given/file
 	head -c 900 /dev/urandom >given/other
@@ -260,7 +260,7 @@ as_stock() {
 	as_stock -d file stock:@/made
 }
 
-@test "a file that changes during the login is copied as it is then" {
+@test "a file that changes during the login is copied with its new contents" {
 	scp_far -q stock:"$F/may" seen
 	echo first >from
 	printf '#!/bin/sh\necho the second, which is longer >%s/from\n' "$T" >change
@@ -272,7 +272,7 @@ as_stock() {
 	grep -q second to
 }
 
-@test "a key that is refused costs the requests nothing" {
+@test "early requests survive a refused key" {
 	local both=(-i "$F/user" -i "$F/second")
 	head -c 20000 /dev/urandom >some
 	for what in get put; do
@@ -292,7 +292,7 @@ as_stock() {
 	done
 }
 
-@test "a small file whose WRITE fails has no size and time by which it would be believed" {
+@test "a small file whose WRITE fails does not end up with the source's size and time" {
 	local s
 	head -c 20000 /dev/urandom >some
 	touch -d '2001-02-03 04:05:06' some
@@ -309,7 +309,7 @@ as_stock() {
 	done
 }
 
-@test "with -p --resume our server's hash decides, and not a time and size that match" {
+@test "with -p --resume our server's hash decides, not a matching time and size" {
 	head -c 20000 /dev/urandom >some
 	touch -d '2001-02-03 04:05:06' some
 	head -c 20000 /dev/zero >put
@@ -390,7 +390,7 @@ odd_sftp() {
 	sshd_up stock:odd "AuthorizedKeysFile $F/may" "Subsystem sftp $T/odd"
 }
 
-@test "servers with other handles, short reads or another order give the whole file" {
+@test "servers with other handles, short reads or another order give the complete file" {
 	local how n
 	printf '0123456789%.0s' {1..100} >want
 	for how in plain handles short; do
@@ -408,7 +408,7 @@ odd_sftp() {
 	sshd_down odd
 }
 
-@test "a server that ends, or answers what was not asked, is an error" {
+@test "a server that ends, or replies to no request, is an error" {
 	local how
 	for how in ends nobody; do
 		odd_sftp $how
@@ -422,7 +422,7 @@ odd_sftp() {
 	[[ $output = *"answers nothing"* ]]
 }
 
-@test "a command that is forced is no SFTP server, as with stock" {
+@test "a forced command is not treated as an SFTP server, as with stock" {
 	echo 'no such thing' >some
 	sshd_up stock:forced "AuthorizedKeysFile $F/may" "ForceCommand /bin/echo hello"
 	for _ in 1 2; do
@@ -450,7 +450,7 @@ tells() {
 	[ "$(od -An -tx1 told | tr -d ' \n')" = 000000050100000003 ]
 }
 
-@test "a program that is no SFTP server is told INIT alone, as by stock, and does nothing" {
+@test "a program that is no SFTP server is sent INIT only, as by stock, and does nothing" {
 	local program name
 	need tcsh
 	mkdir account
@@ -498,7 +498,7 @@ kept() {
 	stat -c %s kept
 }
 
-@test "contents go with the login if this key was answered last time, and no other" {
+@test "contents are sent with the login only if the last login used this key" {
 	head -c 1000 /dev/urandom >some
 	scp_far -v some stock:"$T/put" 2>err
 	fails went_ahead
@@ -533,7 +533,7 @@ kept() {
 
 ### The end
 
-@test "the status of a program around the SFTP server is scp's, and its end is waited for" {
+@test "scp waits for a program around the SFTP server, and exits with its status" {
 	local s how
 	head -c 1000 /dev/urandom >some
 	echo "get $T/some got" >batch
@@ -560,7 +560,7 @@ kept() {
 	done
 }
 
-@test "our sftp-server says that its end is the end if it is what the session runs" {
+@test "our sftp-server announces that its end is final if the session runs nothing else" {
 	/usr/bin/python3 - "$(bin sftp-server)" <<-'END'
 	import socket, struct, subprocess, sys
 	def version(words, pipe):

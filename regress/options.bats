@@ -78,7 +78,7 @@ member() {
 	echo "$plain"
 }
 
-@test "the least memory of a control group and of those above it counts" {
+@test "the smallest memory limit of a control group and its parents counts" {
 	cd "$BATS_TEST_TMPDIR"
 	[ "$(unit memlimit-test root)" = none ]
 	[ "$(member 0::/a/b)" = none ]
@@ -98,7 +98,7 @@ member() {
 	[ "$(member 4:memory:/)" = 9223372036854771712 ]
 }
 
-@test "lines and numbers that are none bound no memory" {
+@test "invalid lines and numbers set no memory limit" {
 	cd "$BATS_TEST_TMPDIR"
 	group /memory.max 1000
 	group /memory/memory.limit_in_bytes 2000
@@ -282,7 +282,7 @@ member() {
 	[[ $output = 'command-line line 0: CongestionControl "bbr/../x": default or'* ]]
 }
 
-@test "TellLimits and SessionLog are the server's alone, follow Match, and print what they read" {
+@test "TellLimits and SessionLog are keywords of the server only, follow Match, and print what they read" {
 	local k
 	for k in TellLimits SessionLog; do
 		printf '%s\n' "$k no" "Match user alice" "$k yes" >s
@@ -675,7 +675,7 @@ lacks() {
 	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|AUTO_FLAG|HOSTS|NAME)$')" ]
 }
 
-@test "each entry says what, values and units, default, interplay, and what a stock peer does" {
+@test "each manual entry has purpose, values and units, default, interplay, and the effect with a stock peer" {
 	local name sides kind default least most page
 	while IFS='|' read -r name sides kind default least most; do
 		for page in ssh_config:C sshd_config:S; do
@@ -755,7 +755,7 @@ lacks() {
 	done
 }
 
-@test "windows of a user who runs no program of their own have a bound, unless it is configured" {
+@test "windows of a user with a forced command have a bound, unless it is configured" {
 	local keys=$BATS_TEST_TMPDIR/keys server bound
 	sed 's/^/command="true" /' "$BATS_FILE_TMPDIR/authorized_keys" >"$keys"
 	sshd_up hayate:free

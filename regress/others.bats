@@ -15,7 +15,7 @@ setup() {
 
 compare() { "$RUN" compare "$@"; }
 
-@test "a test that fails, is skipped or does not run with ours alone is a difference" {
+@test "a test that fails, is skipped or does not run only with ours is a difference" {
 	printf '%s\n' 'PASS a' 'PASS b/1' 'FAIL c' 'SKIP d' >stock
 	run -0 compare stock stock
 	[ -z "$output" ]
@@ -82,7 +82,7 @@ go_up() {
 }
 others() { PATH=$PWD/bin:$PATH TMPDIR=$PWD/tmp HAYATE_BUILD=$PWD/build "$RUN" 2>&1; }
 
-@test "a made-up difference fails the whole, and none does not" {
+@test "a simulated difference fails the run, and none does not" {
 	go_up go1.99
 	sed -i '1i ours=PASS' says
 	run -0 others
@@ -99,7 +99,7 @@ others() { PATH=$PWD/bin:$PATH TMPDIR=$PWD/tmp HAYATE_BUILD=$PWD/build "$RUN" 2>
 	[ -z "$(ls -A tmp)" ]
 }
 
-@test "a module that is not what is pinned, and a Go that is too old, are errors" {
+@test "a module that differs from its pinned version, and a Go that is too old, are errors" {
 	go_up go1.26.1
 	: >changed
 	run -1 others

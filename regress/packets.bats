@@ -147,7 +147,7 @@ both_ways() {
 	    cmp - <(yes long | head -n 600000) || { cat err odd.err; return 1; }
 }
 
-@test "a server of another kind gets and sends packets of 32 KiB, whatever it announces" {
+@test "a server of another implementation gets and sends packets of 32 KiB, whatever it announces" {
 	local name
 	seq 500000 | tr '\n' ' ' | fold -w 4000 >lines
 	echo >>lines
@@ -168,7 +168,7 @@ both_ways() {
 
 # A peer of OpenSSH 10.4 or later ends the connection at any other message, and
 # authonly-peer itself does so here.
-@test "between our KEXINIT and NEWKEYS a peer gets the exchange alone, also with threads and in clear" {
+@test "between our KEXINIT and NEWKEYS a peer gets key exchange messages only, also with threads and in clear" {
 	local clear=(-o NoneEnabled=yes -o NoneSwitch=yes) how s
 	seq 500000 | tr '\n' ' ' | fold -w 4000 >lines
 	echo >>lines
@@ -193,7 +193,7 @@ both_ways() {
 	intact often get_scp put_ssh "${MORE[@]}"
 }
 
-@test "a client of another kind gets and sends packets of 32 KiB, whatever it announces" {
+@test "a client of another implementation gets and sends packets of 32 KiB, whatever it announces" {
 	need_asyncssh
 	local name
 	for name in banner=OpenSSH_10.2p1_hpn18.8.0 banner=Go; do

@@ -45,7 +45,7 @@ reports() {
 }
 
 # As lintian of Debian 13 sees it. A word that fits on no line belongs into a display.
-@test "groff warns of no line of ours, and of upstream's as it did" {
+@test "groff warns about none of our lines, and about upstream's as before" {
 	need man man-db
 	local page
 	for page in "$BUILD"/upstream/{ssh,sshd}_config.5 "$BUILD"/upstream/{scp,sftp}.1; do
@@ -84,7 +84,7 @@ reports() {
 	[[ $output = *"unknown macro"* ]]
 }
 
-@test "a word of a title that is also a macro of mdoc is shown" {
+@test "a word in a title that is also an mdoc macro is shown as text" {
 	local line n=0
 	need mandoc
 	page "$TOP/man/hayate.7" | tr -s ' \n' ' ' >text
@@ -97,7 +97,7 @@ reports() {
 	grep -qF 'No window grows beyond some size' text
 }
 
-@test "no macro stands within a line, where it is text" {
+@test "no macro name occurs within a line, where it would be text" {
 	run -1 grep -nE '. \.[A-Z][a-z]( |$)' "$TOP"/man/*.[1-8] "$TOP"/man/*.inc "$TOP"/man/*.section
 }
 
@@ -122,7 +122,7 @@ reports() {
 	done < <(sed -n 's/^\.It Cm \([A-Za-z]*\) Ta .*/\1/p' "$TOP/man/hayate.7")
 }
 
-@test "each message of hayate(7) is one that the code has" {
+@test "each message quoted in hayate(7) is in the code" {
 	local line word n=0
 	sed 's/\\$//' "$TOP"/*/*.c | tr -d '\n\t' | sed 's/" *"//g' >code
 	while read -r line; do
@@ -189,7 +189,7 @@ reports() {
 	[ "$output" = "section: page: nothing to insert" ]
 }
 
-@test "migrate.md names every keyword of HPN-SSH with what Hayate makes of it" {
+@test "migrate.md names every keyword of HPN-SSH with its effect in Hayate" {
 	local name kind row side
 	while read -r name kind; do
 		row=$(grep "\`${name}[ \`]" "$TOP/contrib/migrate.md" | head -n 1)

@@ -32,7 +32,7 @@ applies() {
 	[ -z "$(find "$d" -name '*.rej' -o -name '*.orig')" ]
 }
 
-@test "the series names every patch there is, and no other" {
+@test "the series names every existing patch, and no other" {
 	diff <(series | sort) <(cd "$patches" && ls -- *.patch | sort)
 	diff <(series) <(series | sort)
 }
@@ -117,7 +117,7 @@ applies() {
 	grep -x 'new	sshbuf.c sshbuf_restart, a file that ours replaces' <<<"$output"
 }
 
-@test "make hooks fails for a text or a release that nobody has read, and says what ours relies on" {
+@test "make hooks fails for an unreviewed text or release, and names what our code relies on" {
 	cp -r "$BUILD/upstream" new
 	sed -i '/^kex_input_newkeys(/,/^}/s/done = 1/done = 2/' new/kex.c
 	sed -i '/^static const struct sshcipher ciphers/,/^}/s/"aes256-ctr"/"aes256-crt"/' new/cipher.c
@@ -131,7 +131,7 @@ applies() {
 	[ "$(grep -c ^unread <<<"$output")" = 4 ]
 }
 
-@test "what ours relies on names files that exist, and each release that was tried was read" {
+@test "the list of what we rely on names existing files, and each tested release was reviewed" {
 	local f n=0 what ours
 	while IFS='	' read -r f _ ours what; do
 		case $f in ''|'#'*) continue ;; esac

@@ -73,7 +73,7 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	    .min_rtt_ms > 59 and .min_rtt_ms < 80 and (.to.limit | length > 0)' out
 }
 
-@test "with a directory a file is written there and read back, and none is left" {
+@test "with a directory a file is written there, read back and removed" {
 	local SERVER=stock
 	mkdir "$T/there"
 	to -j -t 1 -d "$T/there" >out
@@ -96,7 +96,7 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	[[ $output = *"$T/none: nothing could be written: "*"No such file"* ]]
 }
 
-@test "a login that takes longer than a part takes nothing of it, and a proxy no figure of TCP" {
+@test "a slow login does not shorten a measurement, and a proxy gives no TCP figures" {
 	local SERVER=stock
 	to -j -t 2 -o ProxyCommand="sh -c 'sleep 3; exec socat - TCP:10.77.0.2:%p'" >out
 	jq -e '.to.mb_per_s > 6 and .from.mb_per_s > 3 and .min_rtt_ms == null and
@@ -149,7 +149,7 @@ false_ssh() {
 # clean TEXT: ASCII that a terminal shows
 clean() { [ -z "$(printf %s "$1" | LC_ALL=C tr -d '\n -~')" ]; }
 
-@test "what a server calls itself or says brings no control to a terminal or into JSON" {
+@test "text from a server puts no control characters on a terminal or into JSON" {
 	false_ssh 0
 	run -0 --separate-stderr ./false -j -t 1 "$(printf 'h\302\233')"
 	echo "$output" >&2

@@ -66,7 +66,7 @@ NAME='hayate@hayate.invalid '
 	sed "1s/\$/$NAME/" stock | diff - ours
 }
 
-@test "with Hayate no on the client a stock server receives what stock sends" {
+@test "with Hayate no a stock server receives from the client what stock sends" {
 	CLIENT=stock talk stock
 	extensions "$(sshd_log stock)" >stock
 	: >"$(sshd_log stock)"
@@ -76,7 +76,7 @@ NAME='hayate@hayate.invalid '
 	cmp stock ours
 }
 
-@test "with Hayate no on the server a stock client receives what stock sends" {
+@test "with Hayate no a stock client receives from the server what stock sends" {
 	CLIENT=stock talk stock
 	extensions "$log" >stock
 	CLIENT=stock talk silent

@@ -48,7 +48,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	done
 }
 
-@test "a packet sealed from where its data lies has the same bytes" {
+@test "a packet sealed without copying its data has the same bytes" {
 	local n
 	make -s -C "$BUILD/hayate" gather-oracle >&2
 	n=$(oracle=gather-oracle oracle 0 "$RANDOM")
@@ -116,7 +116,7 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 }
 
 # To autoscale.h this process is busy, and three cores are idle.
-@test "auto goes on if the thread of a trial cannot be created, and tries it seldom" {
+@test "auto continues if the thread of a trial cannot be created, and retries rarely" {
 	local bytes=1000000000 begun
 	cc -shared -fPIC -o none.so -xc - <<-'EOT'
 	#define _GNU_SOURCE
@@ -365,7 +365,7 @@ peak() {
 
 # A client that asks for channels and reads no answer. 150,000 take 145 MB if each
 # waits as a job of its own, and 16 MB if not.
-@test "answers that a client does not read take little memory" {
+@test "replies that a client does not read take little memory" {
 	need_paramiko
 	cat >asks <<-END
 	import os, paramiko, subprocess, time

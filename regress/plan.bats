@@ -29,7 +29,7 @@ TOLD='set handles 1019'
 	[ "$(of 0 whole)" = 1 ]
 }
 
-@test "files begin while their directory is still read, if the limit is told" {
+@test "files start while their directory is still being read, if the server announces a limit" {
 	# 16 READDIRs find the first directory, the second is not read to its end.
 	run -0 replay "$TOLD" "set unit 5000" "set names 10" "get 1 400 4096" \
 	    "get 160 2 4096" "set names 0" "get 1 400 4096"
@@ -42,7 +42,7 @@ TOLD='set handles 1019'
 	[ "$(of 0 rounds)" = 11 ]
 }
 
-@test "hundreds of files are under way to the end of a tree, whatever its shape" {
+@test "hundreds of files are in flight until the end of a tree, whatever its shape" {
 	local -x FLAVOUR=plain way set n
 	for way in get put cross; do
 		for set in "20 1000" "100 200" "3 6000" "4000 5"; do
@@ -59,7 +59,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "what waits for a file that is late is bounded, and hundreds follow it" {
+@test "files that wait behind a late one are bounded, and hundreds follow it" {
 	local -x FLAVOUR=plain way
 	for way in "get read" "put write" "cross open_to"; do
 		run -0 replay "$TOLD" "set names 100" "late ${way#* } 1 1000" \
@@ -71,7 +71,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "a file is cut, gets its times and is closed in one round trip, if limits are told" {
+@test "a file is truncated, gets its times and is closed in one round trip, if limits are announced" {
 	local way
 	for way in "set preserve 0" "set preserve 1"; do
 		# MKDIR, OPEN, WRITE, the last three, SETSTAT
@@ -82,7 +82,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "files are whole whatever the order of replies, their number and size" {
+@test "files are complete whatever the order, number and size of replies" {
 	local order way set
 	for order in 0 1 2 3; do
 		for way in put get; do
@@ -97,7 +97,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "no more files are open than the server tells, and 16 are left to others" {
+@test "no more files are open than the server announces, and 16 handles are left to others" {
 	local handles most
 	while read -r handles most; do
 		run -0 replay "set handles $handles" "put 1 600 10"
@@ -130,7 +130,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "files are dealt to the lanes, which share the window" {
+@test "files are assigned to connections, which share the window" {
 	local way i
 	for way in put get; do
 		run -0 replay "$TOLD" "set unit 100000" "set window 4000000" \
@@ -154,7 +154,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "files are whole over lanes, whatever the order, failures and interrupts" {
+@test "files over several connections are complete, whatever the order, failures and interrupts" {
 	local order way set
 	for order in 0 1 2 3; do
 		for way in put get; do
@@ -169,7 +169,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "an unknown server gets 8 files, then twice as many after each round" {
+@test "a server without an announced limit gets 8 files, then twice as many after each round" {
 	run -0 replay "put 1 9 10" "put 1 2000 10"
 	[ "$(of 0 most)" = 8 ]
 	[ "$(of 1 most)" = 64 ]
@@ -193,7 +193,7 @@ TOLD='set handles 1019'
 	[ "$(of 0 limit)" = 1 ]
 }
 
-@test "a file that fails once beside others is tried again" {
+@test "a file that fails once beside others is restarted" {
 	local op
 	for op in open write; do
 		run -0 replay "fail $op 5" "put 1 50 10"
@@ -201,13 +201,13 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "a server that tells its limit is believed: what fails has failed" {
+@test "if the server announces its limit, a failure is final" {
 	run -0 replay "$TOLD" "fail open 5" "put 1 50 10"
 	[ "$(of 0 whole)" = 49 ]
 	[ "$(of 0 limit)" = 512 ]
 }
 
-@test "a failed WRITE cuts the file where the bytes before it end" {
+@test "a failed WRITE truncates the file at the end of the bytes before it" {
 	local order n
 	for order in 0 1 2 3; do
 		for n in 1 2 5; do
@@ -218,7 +218,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "a hole that is left out counts as written, and the size is set at the end" {
+@test "a hole that is not sent counts as written, and the size is set at the end" {
 	local hole order n
 	for hole in "0 3000" "2000 4000" "3500 9999" "0 9999"; do
 		for order in 0 1 2; do
@@ -238,7 +238,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "few files are emptied and not written, whatever the window, and none is mixed" {
+@test "few files are truncated and not yet written, whatever the window, and none is mixed" {
 	local window lanes size more
 	for window in 3000 100000 10000000; do
 		for lanes in 1 4; do
@@ -262,7 +262,7 @@ TOLD='set handles 1019'
 	[ "$(of 0 torn)" -gt 1 ]
 }
 
-@test "few files that are put in place have new bytes and old ones behind them" {
+@test "few files that are overwritten in place have old bytes after new ones" {
 	local window lanes order n
 	for window in 3000 100000 10000000; do
 		for lanes in 1 4; do
@@ -286,7 +286,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "no size is set of what is known to be no longer, but behind an error" {
+@test "no size is set for a file known not to be longer, except after an error" {
 	local handles n order
 	for handles in 0 1019; do
 		run -0 replay "set handles $handles" "set in_place 1" "put 1 50 5000" \
@@ -305,7 +305,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "what cannot be emptied because it is a device gets its data once" {
+@test "a device that cannot be truncated gets its data once" {
 	local way odd order n
 	for way in put cross; do
 		for odd in 1 2 7; do
@@ -326,7 +326,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "a server that empties no open file, or in another order, gets whole files" {
+@test "a server that cannot truncate an open file, or reorders requests, gets complete files" {
 	local order n way
 	for order in 0 1 2 3; do
 		for n in 1 2 50; do
@@ -343,7 +343,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "a server that cuts no file gets each one whole" {
+@test "a server that cannot truncate gets complete files" {
 	local order in_place lanes handles
 	for order in 0 1 2 3; do
 		for in_place in 0 1; do
@@ -371,14 +371,14 @@ TOLD='set handles 1019'
 	[ "$(of 2 rounds)" -lt "$(of 3 rounds)" ]
 }
 
-@test "a READ that returns less is asked again for the rest" {
+@test "after a short READ the rest is requested" {
 	run -0 replay "$TOLD" "set short 300" "get 1 20 4096"
 	[ "$(of 0 whole)" = 20 ]
 	run -0 replay "$TOLD" "set order 2" "set short 300" "get 1 20 4096"
 	[ "$(of 0 whole)" = 20 ]
 }
 
-@test "a file ends where its data ends, not where its size says" {
+@test "a file ends where its data ends, not at the announced size" {
 	local actual order
 	for order in 0 1 2; do
 		for actual in 0 1 4095 4097 9000; do
@@ -389,7 +389,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "bytes under way stay within the window" {
+@test "bytes in flight stay within the window" {
 	run -0 replay "$TOLD" "set window 10000" "put 1 20 10000"
 	[ "$(of 0 rounds)" -gt 20 ]
 	[ "$(of 0 whole)" = 20 ]
@@ -397,7 +397,7 @@ TOLD='set handles 1019'
 	[ "$(of 0 whole)" = 3 ]
 }
 
-@test "when a listing fails half way, nothing more of it begins" {
+@test "when a listing fails half way, no further file of it starts" {
 	local n order
 	for n in 1 2 5 17 20 30; do
 		for order in 0 1 2 3; do
@@ -408,7 +408,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "a directory that was there keeps its attributes if it is asked for" {
+@test "an existing directory keeps its attributes if that was requested" {
 	local way keep
 	for way in put cross; do
 		for keep in 0 1; do
@@ -421,7 +421,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "each request may fail at each place, and all the others are done" {
+@test "each request may fail at each place, and all others are completed" {
 	local op n handles way
 	for op in stat mkdir opendir readdir open read write clear cut fstat truncate attrs close \
 	    setstat stat_to open_to empty close_to; do
@@ -439,7 +439,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "an interrupt ends what is under way, and begins nothing" {
+@test "an interrupt ends the files in progress, and starts no other" {
 	local n way
 	for way in put get cross; do
 		for n in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
@@ -450,7 +450,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "files are finished in order: an interrupt leaves few of them in part" {
+@test "files are finished in order, so an interrupt leaves few incomplete files" {
 	run -0 replay "$TOLD" "set window 100000" "set in_place 1" \
 	    "set interrupt 15" "put 1 100 20000"
 	[ "$(of 0 whole)" -ge 20 ]
@@ -469,7 +469,7 @@ TOLD='set handles 1019'
 	[ "$(of 2 whole)" = 500 ]
 }
 
-@test "files between servers are whole whatever the order, sizes and windows" {
+@test "files between servers are complete whatever the order, sizes and windows" {
 	local order set
 	for order in 0 1 2 3; do
 		for set in "0 0 0" "1 0 1" "3 7 0" "3 1 1000" "2 2 1001" \
@@ -484,7 +484,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "a strict server at either end gets what it can take" {
+@test "a server that refuses a second open file, at either end, gets one at a time" {
 	local set
 	for set in "strict 1" "strict 3" "strict_to 1" "strict_to 3" "full 1"; do
 		run -0 replay "set $set" "cross 1 50 4096"
@@ -493,7 +493,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "between servers a file is emptied of which a READ or WRITE fails, and no other" {
+@test "between servers a file whose READ or WRITE fails is truncated to zero, and no other" {
 	local order op n
 	for order in 0 1 2 3; do
 		for op in read write; do
@@ -507,7 +507,7 @@ TOLD='set handles 1019'
 	done
 }
 
-@test "between servers few files are neither old nor new" {
+@test "between servers few files are neither old nor new at any time" {
 	local order n size way
 	for size in 0 800 4096; do
 		run -0 replay "$TOLD" "set window 100000" "set clear 1" \
@@ -540,7 +540,7 @@ TOLD='set handles 1019'
 
 WIDE='set widen 5000'
 
-@test "a large file goes over all lanes that have nothing to do, and is whole" {
+@test "a large file is striped over all idle connections, and is complete" {
 	local order
 	for order in 0 1 2 3; do
 		run -0 replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
@@ -557,7 +557,7 @@ WIDE='set widen 5000'
 	[ "$(of 1 lane1)" -ge 15 ]
 }
 
-@test "a large file among small ones goes over lanes that have none, and delays none" {
+@test "a large file among small ones uses idle connections, and delays no other file" {
 	run -0 replay "$TOLD" "set window 20000" "set lanes 4" "get 1 40 10" \
 	    "get 1 3 60000" "$WIDE" "get 1 40 10" "get 1 3 60000"
 	[ "$(of 2 rounds)" = "$(of 0 rounds)" ]
@@ -566,13 +566,13 @@ WIDE='set widen 5000'
 	[ "$(of 3 lane0)" -ge 20 ]
 }
 
-@test "a lane that has another file under the name moves none of it" {
+@test "a connection that sees another file under the name transfers none of it" {
 	run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
 	    "set other 2" "get 1 1 100000"
 	[ "$(of 0 whole) $(of 0 lane2) $(of 0 width)" = "1 0 3" ]
 }
 
-@test "a lane counts only after both handles had the same bytes at one place" {
+@test "a connection is used only after both handles had the same bytes at one offset" {
 	local at order
 	for order in 0 1 3; do
 		run -0 replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
@@ -601,7 +601,7 @@ WIDE='set widen 5000'
 	[ "$(of 0 whole) $(of 1 whole)" = "2 1" ]
 }
 
-@test "a file that hosts share is cut at boundaries, and has so many writers" {
+@test "a file striped over hosts is divided at boundaries, with a bounded number of writers" {
 	local order
 	for order in 0 1 3; do
 		run -0 replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
@@ -626,7 +626,7 @@ WIDE='set widen 5000'
 	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 3 ]
 }
 
-@test "what another host does not see as the first does goes over the first" {
+@test "a file that differs on another host is transferred over the first" {
 	local way
 	run -0 replay "$TOLD" "set lanes 4" "get 2 40 2000" "set apart 14" \
 	    "get 2 40 2000" "set other 2" "get 2 40 2000" "set blind 1" \
@@ -649,7 +649,7 @@ WIDE='set widen 5000'
 	done
 }
 
-@test "what went over another host is looked at over the first, and sent anew if it differs" {
+@test "a file sent over another host is verified over the first, and sent again if it differs" {
 	local at
 	run -0 replay "$TOLD" "set lanes 4" "put 2 40 2000" "set apart 14" \
 	    "put 2 40 2000" "set other 2" "put 2 40 2000"
@@ -672,7 +672,7 @@ WIDE='set widen 5000'
 	done
 }
 
-@test "what a lost lane has still to do does no harm, and is looked at" {
+@test "late writes of a lost connection do no harm, and the file is verified" {
 	local way at n
 	# The driver ends if something else than that goes over a lane but the first,
 	# or if a file of a lost one is not looked at.
@@ -698,7 +698,7 @@ WIDE='set widen 5000'
 	[ "$n" -ge 27 ] && [ "$n" -le 30 ]
 }
 
-@test "a second loss, and what a lost lane leaves that is refused, costs no file in silence" {
+@test "a second lost connection, or refused late requests, lose no file silently" {
 	local at
 	for at in 4 5 6 7 8 9 10 11 12; do
 		# The lost host's file is sent anew: that it cannot be opened is no error.
@@ -721,7 +721,7 @@ WIDE='set widen 5000'
 	done
 }
 
-@test "behind an error or an interrupt nothing of a wide file is written" {
+@test "after an error or an interrupt nothing more of a striped file is written" {
 	local set
 	for set in "bad 50001" "disk 50001" "interrupt 9"; do
 		run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
@@ -731,7 +731,7 @@ WIDE='set widen 5000'
 	done
 }
 
-@test "what comes early of a wide file waits in bounds, while a lane is slow" {
+@test "early data of a striped file is buffered within bounds while a connection is slow" {
 	run -0 replay "$TOLD" "set unit 1000000" "set window 400000000" "$WIDE" \
 	    "set lanes 2" "set slow 1" "set slow_by 300" "get 1 1 300000000"
 	[ "$(of 0 whole)" = 1 ]
@@ -743,7 +743,7 @@ WIDE='set widen 5000'
 	[ "$(of 0 pieces)" -le 4200 ]
 }
 
-@test "a slow lane gets no more than it soon carries, and a long one what it needs" {
+@test "a slow connection gets only what it can soon send, and a long one what it needs" {
 	# Each round is 0.1 s. One lane carries 20 MB in it, the other 1 MB/s.
 	run -0 replay "$TOLD" "set unit 100000" "set window 40000000" "$WIDE" \
 	    "set round_us 100000" "set lanes 2" "set slow 1" "set slow_each 1" \
@@ -759,7 +759,7 @@ WIDE='set widen 5000'
 	[ "$(of 3 lane1)" -ge 60 ]
 }
 
-@test "the loss of a lane costs no file, whatever it was doing" {
+@test "a lost connection costs no file, whatever it was doing" {
 	local -x FLAVOUR=plain
 	local way at lost
 	cd "$BATS_TEST_TMPDIR"
@@ -780,7 +780,7 @@ WIDE='set widen 5000'
 	done
 }
 
-@test "what a lane has that is lost goes on with another, and is not sent twice" {
+@test "the files of a lost connection continue on another, and nothing is sent twice" {
 	run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
 	    "get 1 1 200000" "set lose 1" "set lose_at 12" "get 1 1 200000"
 	# What was under way there, opened once more at most
@@ -806,7 +806,7 @@ ONCE='set asks 1'
 	done
 }
 
-@test "one lane has the server hash 64 MiB at a time, or one range that is longer" {
+@test "a connection has the server hash 64 MiB at a time, or one longer range" {
 	run -0 replay "$TOLD" "$ONCE" "set hash 20000000" "put 1 50 100" \
 	    "set hash 90000000" "put 1 50 100" "set lanes 3" "put 1 50 100"
 	[ "$(of 0 hashing) $(of 1 hashing)" = "60000000 90000000" ]
@@ -814,14 +814,14 @@ ONCE='set asks 1'
 	[ "$(grep -c 'whole=50 ' <<<"$output")" = 3 ]
 }
 
-@test "a file that was checked is opened when little data is ahead of it" {
+@test "a verified file is opened when little data is queued before it" {
 	# as one that was not, in the test of a large file above
 	run -0 replay "$TOLD" "put 1 50 9000000" "$ONCE" "put 1 50 9000000"
 	[ "$(of 0 whole) $(of 1 whole)" = "50 50" ]
 	[ "$(of 1 most)" = "$(of 0 most)" ]
 }
 
-@test "what is read back is read once, and the copy begins where it is told" {
+@test "data that is read back is read once, and the copy starts at the given offset" {
 	local order from
 	for order in 0 1 2 3; do
 		for from in 0 700; do
@@ -836,7 +836,7 @@ ONCE='set asks 1'
 	done
 }
 
-@test "a check that fails, is interrupted or loses its lane costs no other file" {
+@test "a comparison that fails, is interrupted or loses its connection costs no other file" {
 	local op at
 	for op in look hash open_back back close_back see; do
 		run -0 replay "$TOLD" "$ONCE" "set hash 1000" "set back 1" \

@@ -20,7 +20,7 @@ replay() {
 # all TEXT WORDS...: each run reports that
 all() { [ "$(replay "${@:2}" | grep -c "^$1")" = $((50 * ($# - 1))) ]; }
 
-@test "a file is moved once and whole, whatever comes late, short or never" {
+@test "a file is transferred once and completely, whatever replies are late, short or lost" {
 	local way
 	for way in put=0 put=1 "put=1 hole=3"; do
 		all "frontier=5000 behind=0" "$way" "$way links=8 most=60" \
@@ -43,7 +43,7 @@ all() { [ "$(replay "${@:2}" | grep -c "^$1")" = $((50 * ($# - 1))) ]; }
 	[ "$(replay "put=1 bad=2500 most=30" | grep -c 'behind=[1-9]')" -ge 40 ]
 }
 
-@test "what comes in order does not wait, nor does one request at a time" {
+@test "data that arrives in order is not buffered, nor is it with one request at a time" {
 	all "frontier=5000 behind=0 dealt=51 kept=0" "most=1 links=1"
 	all ".* kept=0" "most=1 links=1 short=2" "put=1 short=2"
 }

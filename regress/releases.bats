@@ -8,7 +8,7 @@
 
 load helper
 
-@test "the other releases that can be had take the series, compile and pass two suites" {
+@test "the other available releases accept the series, compile and pass two suites" {
 	local table=$BUILD/try-upstream.txt
 	cd "$BUILD/.."
 	# The part of Bats that runs a test cannot begin another run.

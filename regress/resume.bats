@@ -40,7 +40,7 @@ decides() {
 	[ "${lines[0]}" = "$2" ]
 }
 
-@test "a prefix that is equal stays, to the byte, and is asked for in 64 MiB" {
+@test "an equal prefix is kept, to the byte, and compared in steps of 64 MiB" {
 	decides 'hashes=1 source=100 target=40' 'hash=0+40 copy=40'
 	decides 'hashes=1 source=9M target=8M' \
 	    "hash=0+8388608 copy=8388608"
@@ -50,7 +50,7 @@ decides() {
 	decides 'hashes=1 source=100 target=300' 'hash=0+100 done=100'
 }
 
-@test "the copy goes on at the first block that differs" {
+@test "the copy continues at the first block that differs" {
 	decides 'hashes=1 source=200M target=100M differs=0' \
 	    'hash=0+67108864 copy=0'
 	decides 'hashes=1 source=200M target=100M differs=8388607' \
@@ -65,14 +65,14 @@ decides() {
 	    'hash=0+100 done=100'
 }
 
-@test "an empty file on one side needs no question" {
+@test "an empty file at one end needs no comparison" {
 	decides 'hashes=1 source=0 target=0' 'done=0'
 	decides 'hashes=1 source=0 target=5' 'done=0'
 	decides 'hashes=1 source=5 target=0' 'copy=0'
 	decides 'source=5 target=0' 'copy=0'
 }
 
-@test "a time that is believed completes a file, but not one of another size" {
+@test "a trusted mtime completes a file, but not one of another size" {
 	decides 'same_time=1 source=100 target=100' 'done=100'
 	# where there are hashes, they decide
 	decides 'same_time=1 hashes=1 source=100 target=100' 'hash=0+100 done=100'
@@ -82,7 +82,7 @@ decides() {
 	decides 'same_time=1 source=100 target=101' 'read=0+100 done=100'
 }
 
-@test "without hashes all that is kept is read back, whatever its length" {
+@test "without hashes all data that is kept is read back, whatever its length" {
 	decides 'source=9M target=5M' 'read=0+5242880 copy=5242880'
 	decides 'source=9M target=5M differs=4194304' \
 	    'read=0+5242880 copy=4194304'
@@ -94,7 +94,7 @@ decides() {
 	decides 'source=2M target=3M differs=7' 'read=0+2097152 copy=7'
 }
 
-@test "a server that refuses, or tells too few hashes, is believed no byte more" {
+@test "no bytes are kept beyond the hashes that a server returned" {
 	decides 'hashes=1 answers=0 source=9M target=5M' \
 	    'hash=0+5242880 read=0+5242880 copy=5242880'
 	decides 'hashes=1 answers=1 source=90M target=80M differs=9' \
@@ -118,7 +118,7 @@ asks() {
 	[ "$asan" = "$2" ]
 }
 
-@test "both ends are looked at, and what is cut of a server's file is compared again" {
+@test "both ends are looked up, and the truncated part of a server's file is compared again" {
 	local s="resume=1 cuts=1 hashes=1 source=20M"
 	asks "put=1 $s" "target copy=0 source end nothing=0"
 	asks "put=1 $s target=5" "target hash=0+5 copy=5 source end hashes=5"
@@ -138,7 +138,7 @@ asks() {
 	asks "$s target=0" "source target copy=0 source end nothing=0"
 }
 
-@test "what a listing told is enough for a time that is believed, and for a new copy" {
+@test "the attributes of a listing suffice for a trusted mtime, and for a new copy" {
 	local s="resume=1 old=1 hashes=1 preserve=1 source=100"
 	asks "$s" "target copy=0 source end nothing=0"
 	asks "$s target=40" "target source hash=0+40 copy=40 source end hashes=40"
@@ -158,7 +158,7 @@ asks() {
 	    "target source hash=0+90 copy=90 source end hashes=90"
 }
 
-@test "a source that changed is told, but not if it changed before its copy began" {
+@test "a source that changed is reported, but not if it changed before its copy started" {
 	local s="checksum=1 strict=1 old=1 hashes=1 source=100"
 	asks "$s" "copy=0 source target hash=0+100 end hashes=100"
 	asks "$s flip=1" "copy=0 source target hash=0+100 differs hashes=0"
@@ -171,7 +171,7 @@ asks() {
 	asks "$s resume=1 target=100" "target source hash=0+100 complete hashes=100"
 }
 
-@test "what a killed copy has left is not compared twice, if it has its length" {
+@test "the temporary file of a killed copy is not compared twice if it has the full length" {
 	local s="put=1 resume=1 cuts=1 hashes=1 source=100"
 	asks "$s target=60 taken=60" "target copy=60 source end hashes=60"
 	asks "$s target=61 taken=60" "target hash=0+61 copy=61 source end hashes=61"
@@ -189,7 +189,7 @@ ask() {
 # sum FILE OFFSET LENGTH: what sha256sum says of the range
 sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 
-@test "check-file-name tells the SHA-256 of each block, the last one shorter" {
+@test "check-file-name returns the SHA-256 of each block, the last one shorter" {
 	head -c 10000 /dev/urandom >f
 	ask sha256 0 0 4096 f
 	[ "${lines[0]}" = "check-file-name=1" ]
@@ -311,7 +311,7 @@ usage_of() {
 	echo "[--checksum]$list [--hosts LIST] [--journal FILE] [--report FILE] [--resume]"
 }
 
-@test "long options are taken where options may stand, and nowhere else" {
+@test "long options are accepted where options are allowed, and nowhere else" {
 	local program
 	for program in scp sftp; do
 		run -1 "$(bin $program)" --nonsense a h:b
@@ -366,7 +366,7 @@ usage_of() {
 	[[ $output != *usage* ]]
 }
 
-@test "what --resume and --checksum cannot do is refused, with the reason" {
+@test "unsupported uses of --resume and --checksum are refused, with the reason" {
 	local o
 	for o in --resume --checksum; do
 		run -1 "$(bin scp)" $o -O a h:b
@@ -416,7 +416,7 @@ spoil() {
 	printf %s "$c" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
 }
 
-@test "a partial file goes on where it stopped, and its prefix is not sent" {
+@test "a partial file is continued at its end, and its prefix is not sent" {
 	local way
 	noise a $((20 * MIB))
 	near "$(bin sftp-server)"
@@ -440,7 +440,7 @@ spoil() {
 	[[ $output = *"/b\" flags WRITE mode"* ]]
 }
 
-@test "a source that is longer than its server says keeps its end at a resumed get" {
+@test "a source that is longer than its server reports keeps its end in a resumed download" {
 	local o
 	noise a 300000
 	for o in hash=true hash=unknown; do
@@ -461,7 +461,7 @@ spoil() {
 	done
 }
 
-@test "what is resumed is not emptied before, as another copy may write it" {
+@test "a resumed file is not truncated before, because another copy may be writing it" {
 	local old
 	noise a 300000
 	near "$(bin sftp-server)" -e -l debug
@@ -480,7 +480,7 @@ spoil() {
 	done
 }
 
-@test "what was compared is gone on with at a server that tells no times" {
+@test "a compared file is resumed at a server that reports no times" {
 	local how
 	noise a 300000
 	near "env SWAP_SAYS=timeless $REGRESS/peers/sftp-swap nothing nothing" \
@@ -497,7 +497,7 @@ spoil() {
 
 # Between the comparison and the first WRITE somebody else changes what was compared:
 # "b" is 100000 bytes of 300000, and the script runs before the server opens it.
-@test "what was compared and is another file, longer or gone at its OPEN is sent anew" {
+@test "a file that was compared and then replaced, extended or removed is sent from the start" {
 	local change how
 	noise a 300000
 	while read -r change; do
@@ -536,7 +536,7 @@ spoil() {
 
 # The same of a file that is got: while it is compared, somebody who may write in the
 # directory gives its name to another file, or to a link.
-@test "what takes the place of a file that is compared here gets no mode or time" {
+@test "a local file that replaces one being compared gets no mode or time" {
 	noise a 300000
 	echo secret >key
 	chmod 600 key
@@ -556,7 +556,7 @@ spoil() {
 	[ "$(stat -c "%a %Y" b)" = "$(stat -c "%a %Y" a)" ]
 }
 
-@test "what takes the place of a file that is compared here is not taken for it" {
+@test "a local file that replaces one being compared is not mistaken for it" {
 	noise a 300000
 	noise other 300000
 	cat a other >b
@@ -568,7 +568,7 @@ spoil() {
 	cmp a b
 }
 
-@test "a prefix that was tampered with is found, and copied from there" {
+@test "a modified prefix is detected, and copied from the first difference" {
 	local way at
 	noise a $((20 * MIB))
 	near "$(bin sftp-server)"
@@ -616,7 +616,7 @@ wrong_targets() {
 	done
 }
 
-@test "without hashes no wrong file is taken for done, or for a good prefix" {
+@test "without hashes no wrong file is mistaken for a complete one, or for a good prefix" {
 	local way
 	near "$(bin sftp-server stock)"
 	for way in put get; do
@@ -627,7 +627,7 @@ wrong_targets() {
 	done
 }
 
-@test "what is read back keeps to the rate of -l" {
+@test "data that is read back obeys the rate of -l" {
 	local begun
 	noise a $((3 * MIB))
 	cp a b
@@ -637,7 +637,7 @@ wrong_targets() {
 	((${EPOCHREALTIME/./} - begun > 700000))
 }
 
-@test "a time is believed with -p, and only one that a copy has set" {
+@test "with -p an mtime is trusted, and only one that a copy has set" {
 	local way
 	noise a 300000
 	touch -d 2001-01-01 a
@@ -657,7 +657,7 @@ wrong_targets() {
 	cmp a b
 }
 
-@test "stock's server gives no hashes: what is there is read back, at full width" {
+@test "stock's server has no hashes, so the file is read back, with all requests in flight" {
 	local way
 	noise a $((5 * MIB))
 	for way in put get; do
@@ -690,7 +690,7 @@ wrong_targets() {
 	[[ $output = *"goes on at $((49 * 32768)) of"* ]]
 }
 
-@test "a server that empties what it should cut does not leave zeros" {
+@test "a server that truncates to zero instead of a size does not leave zeros" {
 	local how
 	noise a $((10 * MIB))
 	for how in "" hash=true; do
@@ -708,7 +708,7 @@ wrong_targets() {
 	done
 }
 
-@test "targets of any length, links, and files that are in the way" {
+@test "targets of any length, links, and files in the way are handled" {
 	local way server n
 	noise a 300000
 	for server in hayate stock; do
@@ -788,7 +788,7 @@ same_tree() {
 	diff -r a b
 }
 
-@test "a half copied tree becomes whole, and what is complete is left alone" {
+@test "a half copied tree is completed, and complete files are not touched" {
 	local server way
 	need_root
 	for server in hayate stock; do
@@ -835,7 +835,7 @@ same_tree() {
 	done
 }
 
-@test "sftp's reget and reput verify, and refuse what is longer, as stock's do" {
+@test "sftp's reget and reput verify, and refuse a longer file, as stock's do" {
 	local server
 	noise a $((9 * MIB))
 	for server in hayate stock; do
@@ -868,7 +868,7 @@ same_tree() {
 	done
 }
 
-@test "an answer that is no good is no answer: too long, of md5, refused" {
+@test "an invalid reply counts as none: too long, of md5, refused" {
 	local how
 	noise a $((3 * MIB))
 	for how in long odd md5 refused; do
@@ -915,7 +915,7 @@ same_tree() {
 	[[ $output = *"Unexpected reply"* ]]
 }
 
-@test "a server that cannot cut a file gets the whole file" {
+@test "a server that cannot truncate gets the complete file" {
 	noise a $((10 * MIB))
 	peer hash=true			# its SETSTAT does nothing
 	head -c $((10 * MIB)) a >b
@@ -947,7 +947,7 @@ same_tree() {
 	cmp a b
 }
 
-@test "--checksum of a file onto itself says that it is the same file" {
+@test "--checksum of a file onto itself reports that source and target are the same file" {
 	noise a 300000
 	touch -d '2001-02-03 04:05:06' a
 	cp a old
@@ -1065,7 +1065,7 @@ within_twice() {
 	[ "$i" -le 60 ]
 }
 
-@test "SIGINT in a comparison of many files leaves all, and sftp goes on" {
+@test "SIGINT in a comparison of many files leaves all unchanged, and sftp continues" {
 	local i way
 	mkdir a b
 	for i in $(seq 100); do noise "a/$i" 30000; done
@@ -1080,7 +1080,7 @@ within_twice() {
 	done
 }
 
-@test "what is compared for long has a meter" {
+@test "a long comparison has a progress display" {
 	local name
 	near "$(bin sftp-server)"
 	truncate -s $((65 * MIB)) a b
@@ -1103,7 +1103,7 @@ within_twice() {
 # stays: the lines that are left on a terminal
 stays() { sed 's/\r$//; s/.*\r//' "$1" | sed 's/ *$//' | grep . || :; }
 
-@test "the meter of a comparison leaves the line of the copy where it is" {
+@test "the progress display of a comparison leaves the line of the copy in place" {
 	local way n=0
 	near "$(bin sftp-server)"
 	noise a $((65 * MIB))
@@ -1256,14 +1256,14 @@ foreign_resume() {
 	diff -r a d/a
 }
 
-@test "a copy goes on with proftpd's mod_sftp" {
+@test "a copy to proftpd's mod_sftp is resumed" {
 	need_proftpd
 	foreign_resume proftpd
 	run -1 grep 'read back' put get said
 	[ ! -e status ]
 }
 
-@test "a copy goes on with asyncssh" {
+@test "a copy to asyncssh is resumed" {
 	need_asyncssh
 	foreign_resume asyncssh
 	grep -q 'large": without hashes' said

@@ -57,7 +57,7 @@ field() { tr -s ' \r' '[\n*]' <<<"$LINE" | sed -n "s/^$1=//p"; }
 
 ### The line
 
-@test "a copy is one line, with who, what, how much and how" {
+@test "a copy causes one line, with user, kind, bytes and cipher" {
 	logged hayate copy -c aes128-gcm@openssh.com "hayate:$SOME" got
 	cmp "$SOME" got
 	[ "$(field user)" = "$(id -un)" ]
@@ -81,13 +81,13 @@ field() { tr -s ' \r' '[\n*]' <<<"$LINE" | sed -n "s/^$1=//p"; }
 	[ "$(field end) $(field granted) $(field refused)" = "closed 0 0" ]
 }
 
-@test "a stock client has its line as well" {
+@test "a stock client causes its line as well" {
 	CLIENT=stock logged hayate copy "hayate:$SOME" got
 	[ "$(field what)" = sftp ]
 	[ "$(field sent)" -gt 5000000 ]
 }
 
-@test "what was asked for is named, each once, in order" {
+@test "requests of a session are named, each once, in order" {
 	local port=$((20000 + RANDOM % 12000))
 	logged hayate client hayate true
 	[ "$(field what)" = exec ]
@@ -170,7 +170,7 @@ syslog_up() {
 	[ "$(grep -ao 'Session 1:' said | wc -l)" = 1 ]
 }
 
-@test "each end of a connection is one line, also that of a killed client" {
+@test "each end of a connection causes one line, also that of a killed client" {
 	logged hayate timeout -s KILL 2 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" hayate sleep 60
 	[ "$(field what)" = exec ]
 	logged hayate client hayate 'exit 7'
@@ -194,7 +194,7 @@ as_nobody() {
 	files -q -P "$1" -o User=nobody -o CertificateFile="$T/nobody-cert.pub" -b - hayate <<<"put $SOME $TO/some"
 }
 
-@test "the monitor writes the line, as root, and nothing that a user logs counts" {
+@test "the monitor writes the line, as root, and lines logged by a user do not count" {
 	local port=$((20000 + RANDOM % 12000)) journald=/lib/systemd/systemd-journald fake line name
 	[ -x $journald ] && [ "$(id -u)" = 0 ] && unshare -m true || skip "no systemd-journald, or not root"
 	keys
@@ -269,7 +269,7 @@ as_nobody() {
 	run ! grep -a 'signal 11\|Segmentation' "$(sshd_log hayate)"
 }
 
-@test "a login that fails has none" {
+@test "a login that fails causes no line" {
 	local before
 	before=$(count hayate)
 	run -255 client -o User=nobody hayate true
@@ -277,7 +277,7 @@ as_nobody() {
 	[ "$(count hayate)" = "$before" ]
 }
 
-@test "a name of a subsystem cannot make up a field, and one that a client chose is not kept" {
+@test "a subsystem's name cannot forge a field, and a name chosen by a client is not logged" {
 	logged named client -s named 'x" limit=none,y'
 	[ "$(field what)" = x__limit_none_y ]
 	logged named client -s named "$(printf '%040d' 0)"
@@ -297,7 +297,7 @@ many() {
 	client -S "$T/ctl" -O exit hayate
 }
 
-@test "what a session did is named whatever it asked for before" {
+@test "the kind of a session is named whatever it requested before" {
 	logged hayate many
 	[ "$(field what)" = unknown,exec ]
 }
@@ -313,7 +313,7 @@ many() {
 	[ "$(field granted) $(field refused)" = "0 1" ]
 }
 
-@test "SessionLog no and Hayate no have no line, and Match decides for each connection" {
+@test "SessionLog no and Hayate no cause no line, and Match decides for each connection" {
 	local s
 	for s in quiet off; do
 		client $s true
@@ -331,7 +331,7 @@ metrics() { "$TOP/contrib/metrics/hayate-metrics" "$T/hayate.prom"; }
 # value NAME: of a metric
 value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 
-@test "the metrics are the sums of the lines, and go on where they were" {
+@test "the metrics are the sums of the lines, and continue after a restart" {
 	local before=0 i
 	for i in 1 2; do
 		logged hayate copy "hayate:$SOME" got
@@ -353,7 +353,7 @@ value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 	[ "$(ls -A)" = "$(printf '%s\n' err got hayate.prom line.1 line.2 out)" ]
 }
 
-@test "a whole log counts each connection once, and no name that looks like a line" {
+@test "a log is counted with each connection once, and without names that look like a line" {
 	local n
 	logged hayate client -s hayate 'Session 1: user=root what=shell'
 	logged hayate client -s hayate 'sshd[1]: Session 1: user=root what=shell'
@@ -381,7 +381,7 @@ value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 	diff was hayate.prom
 }
 
-@test "what is refused is counted by its reason" {
+@test "refusals are counted by their reason" {
 	logged hayate copy -o NoneEnabled=yes -o NoneSwitch=yes "hayate:$SOME" got
 	{
 		echo "$LINE"
@@ -396,7 +396,7 @@ value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 	[ "$(value 'refused_total{why="startups"}')" = 1 ]
 }
 
-@test "metrics that cannot be written are an error, and the old ones stay" {
+@test "metrics that cannot be written are an error, and the old file stays" {
 	run -1 "$TOP/contrib/metrics/hayate-metrics" "$T/none/hayate.prom" </dev/null
 	[[ $output = *"$T/none/hayate.prom.new: No such file"* ]]
 	run -1 "$TOP/contrib/metrics/hayate-metrics" "$T/hayate.txt" </dev/null
@@ -436,7 +436,7 @@ is() { [ "$(value "$1")" = "$2" ]; }
 	cut -d ' ' -f 1 hayate.prom | diff names -
 }
 
-@test "a full disk stops the figures, and not the counting" {
+@test "a full disk stops the writing of metrics, and not the counting" {
 	local line='Session 1: user=a from=b port=1 what=exec sent=100' pid
 	mkfifo log
 	(steady <log) &
@@ -459,7 +459,7 @@ is() { [ "$(value "$1")" = "$2" ]; }
 	wait $pid
 }
 
-@test "with the journal the counting goes on where it ended, also when it was killed" {
+@test "with the journal counting continues where it ended, also after a kill" {
 	local port=$((20000 + RANDOM % 12000)) journald=/lib/systemd/systemd-journald pid n
 	[ -x $journald ] && [ "$(id -u)" = 0 ] && unshare -m true || skip "no systemd-journald, or not root"
 	journal_up $port
@@ -489,7 +489,7 @@ is() { [ "$(value "$1")" = "$2" ]; }
 	kill $pid $(pgrep -P $pid) "$JOURNAL"
 }
 
-@test "the unit is correct, and leaves the program no rights" {
+@test "the unit is correct, and gives the program no privileges" {
 	hash systemd-analyze || skip "no systemd-analyze (package systemd)"
 	sed "s,^ExecStart=[^ ]*,ExecStart=/bin/true," "$TOP/contrib/metrics/hayate-metrics.service" >hayate-metrics.service
 	systemd-analyze --man=no verify ./hayate-metrics.service 2>said || { cat said; false; }
@@ -512,7 +512,7 @@ exporter_up() {
 }
 url() { python3 -c "import sys, urllib.request as u; print(u.urlopen(sys.argv[1]).read().decode())" "$1" >served 2>/dev/null; }
 
-@test "a real node exporter serves them" {
+@test "a real node exporter serves the metrics" {
 	local port=$((20000 + RANDOM % 12000))
 	logged hayate copy "hayate:$SOME" got
 	echo '# cursor s=1;i=2' >hayate.prom
@@ -531,7 +531,7 @@ asked() {
 }
 has_rates() { asked 'rate(hayate_sessions_total{kind="sftp"}[10s])' && [ "$VALUE" != 0 ]; }
 
-@test "each question of the dashboard has an answer of a real Prometheus" {
+@test "each query of the dashboard is answered by a real Prometheus" {
 	local prometheus port=$((20000 + RANDOM % 6000)) at=$((26000 + RANDOM % 6000)) q n=0
 	prometheus=$(unpacked prometheus) || skip "no prometheus, which is a package"
 	logged hayate copy "hayate:$SOME" got

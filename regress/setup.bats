@@ -124,7 +124,7 @@ suite_of() {
 	[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
 }
 
-@test "CPU is counted with that of processes without a parent" {
+@test "CPU time includes that of orphaned processes" {
 	mkfifo "$R/ended"
 	suite_of busy nothing "@test \"works\" { (sh -c 'sh -c \"ulimit -t 1; while :; do :; done\"; echo >$R/ended' &); read -r _ <$R/ended; }"
 	suite_of idle nothing '@test "rests" { :; }'
@@ -141,7 +141,7 @@ suite_of() {
 	[[ ${lines[-1]} =~ ^0\ passed,\ [45]\ failed,\ 0\ skipped$ ]]
 }
 
-@test "nothing goes on when ./check is ended" {
+@test "no process continues after ./check is ended" {
 	suite_of long nothing "@test \"sleeps\" { echo \$\$ >$R/pid; sleep 300; }"
 	mkdir -p "$R/tree/build"
 	cp "$REGRESS"/{lanes,cpu} "$R/tree/regress"
@@ -153,7 +153,7 @@ suite_of() {
 	poll 10 gone
 }
 
-@test "each suite says what it needs, in words that ./check knows" {
+@test "each suite declares its needs, in words that ./check knows" {
 	local f word
 	for f in "$REGRESS"/*.bats "$REGRESS"/{lfp,bench,memory}/*.bats; do
 		for word in $(sed -n '2s/^# Needs: //p' "$f" | grep .); do
@@ -163,7 +163,7 @@ suite_of() {
 	done
 }
 
-@test "a browser is installed for the suite of the report alone" {
+@test "a browser is installed only for the suite of the report" {
 	local f
 	for f in "$REGRESS"/*.bats "$REGRESS"/{lfp,bench,memory}/*.bats; do
 		# shellcheck disable=SC2046 # words

@@ -220,7 +220,7 @@ pipelined() {
 	    -gt 128 ]
 }
 
-@test "at 400 Mbit/s and 500 ms more than 64 requests of 255 KiB are under way" {
+@test "at 400 Mbit/s and 500 ms more than 64 requests of 255 KiB are in flight" {
 	need_path
 	"$LFP" set "$P" --rtt 500ms --rate 400mbit --queue 30MB
 	far files -vv -c aes128-gcm@openssh.com -b - far <<-END >/dev/null 2>log
@@ -236,7 +236,7 @@ pipelined() {
 	more log
 }
 
-@test "with -R, -B, -X or -l the number of requests is the user's" {
+@test "with -R, -B, -X or -l the user sets the number of requests" {
 	need_path
 	local i=0 o
 	for o in "files -R 64" "files -B 32768" "copy -X nrequests=64" \
@@ -342,7 +342,7 @@ blind() {
 }
 
 # A request is no handle, though stock before 10.3 counts it as one.
-@test "with a limit of 4 open handles, or none, at least 64 requests are under way" {
+@test "with a limit of 4 open handles, or none, at least 64 requests are in flight" {
 	local n
 	for n in 4 0; do
 		peer limits=32768,32768,$n rate=40000000 <<-END
@@ -396,7 +396,7 @@ blind() {
 	cmp "$SIZES/10485761" back
 }
 
-@test "put leaves no data in the file behind a WRITE that failed" {
+@test "put leaves no data in the file after a failed WRITE" {
 	run ! peer fail=5 <<<"put $SIZES/10485761 $T/there"
 	[ "$(stat -c %s there)" -eq $((4 * 32768)) ]
 	cmp -n $((4 * 32768)) there "$SIZES/10485761"
@@ -618,7 +618,7 @@ from_home() {
 	"$(bin sftp "${CLIENT-hayate}")" -q -S "$PWD/ssh" "host:$2" 3>&-
 }
 
-@test "a server cannot say under which name sftp writes the file it was asked for" {
+@test "a server cannot choose the name under which sftp writes a file" {
 	mkdir "$T/here" "$T/evil" "$T/a b"
 	cd "$T/here"
 	echo alias ls=rm >"$T/evil/1"
@@ -634,7 +634,7 @@ from_home() {
 	from_home "$T/a b" x 2>why || grep -F 'which sftp cannot use with HOST:FILE' why
 }
 
-@test "a whole path can be had where the server begins in a directory with a blank" {
+@test "an absolute path works if the server starts in a directory with a blank in its name" {
 	mkdir "$T/here" "$T/a b"
 	cd "$T/here"
 	echo data >"$T/report.txt"
@@ -643,7 +643,7 @@ from_home() {
 	from_home "$T/a b" "$T" <<<ls | grep -F report.txt
 }
 
-@test "sftp-server answers what came before the end of its input" {
+@test "sftp-server answers all requests before the end of its input" {
 	local s n
 	head -c 3000000 /dev/urandom >data
 	# INIT, OPEN, and READs, which stock drops when its input has ended

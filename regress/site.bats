@@ -29,7 +29,7 @@ sample() {
 	echo "$1"
 }
 
-@test "each sample is accepted by its program without a word, and Hayate names each as its own" {
+@test "each sample is accepted by its program without a message, and "Hayate" lists each one" {
 	local f n=0
 	for f in "$TOP"/contrib/site/sshd_config.*; do
 		sed 's,^HostKey .*,,' "$f" >s
@@ -49,7 +49,7 @@ sample() {
 	run ! "$(bin sshd)" -t -f s -h "$BATS_FILE_TMPDIR/host"
 }
 
-@test "each sample applies where its first lines say, also behind a Match of the site" {
+@test "each sample applies where its first lines say, also after a Match of the site" {
 	local f name all here got
 	mkdir d
 	for f in "$TOP"/contrib/site/sshd_config.{data,frontend,transfer,visualisation}; do
@@ -72,7 +72,7 @@ sample() {
 	done
 }
 
-@test "with the rules of port 22 the system's files decide, and without them sshd does not start" {
+@test "with the rules of port 22 the system's files apply, and without them sshd does not start" {
 	local line
 	mkdir sys
 	sed "s,/etc/ssh,$PWD/sys,g" "$TOP/contrib/site/sshd_config.system" >system.conf
@@ -98,7 +98,7 @@ sample() {
 	[ "$(from v 2>/dev/null | grep -c '^allowgroups')" = 2 ]
 }
 
-@test "the front-end bounds everybody, and the transfer node less" {
+@test "the front-end limits every user, and the transfer node less strictly" {
 	f=$(sample sshd_config.frontend)
 	from() { server "$f" -C "user=u,host=h,addr=$1" | grep -E "^(windowmemorymax|windowmax|maxrate|cipherthreads) " | sort | paste -sd' '; }
 	[ "$(from 198.51.100.1)" = "cipherthreads 1 maxrate 524288000 windowmax 33554432 windowmemorymax 61865984" ]
@@ -135,7 +135,7 @@ sample() {
 	"$(bin ssh)" -G -F "$f" elsewhere.example | grep -qx 'maxrate none'
 }
 
-@test "who may only transfer forwards nothing, from any address, and reads or copies" {
+@test "an account for transfers cannot forward, from any address, and can read or copy" {
 	local opened
 	export SERVER_ADDRESS=127.0.0.1
 	# barred NAME FILE: -L and -R are refused, and so is a terminal. Sockets, which no
@@ -169,7 +169,7 @@ sample() {
 	cmp sent got
 }
 
-@test "a sample with MaxRate says what that is" {
+@test "a sample with MaxRate states the rate" {
 	local f rate n=0
 	while IFS=: read -r f rate; do
 		rate=$(awk -v m="${rate//[!0-9]}" 'BEGIN { printf "%.3g MB/s", m * 1048576 / 1e6 }')
@@ -302,7 +302,7 @@ queues() {
 	[[ $output != *"kind is unknown"* ]] || skip "no htb in this kernel"
 }
 
-@test "what ssh marks as bulk goes to the class that gets what others leave" {
+@test "packets that ssh marks as bulk go to the class with the lowest priority" {
 	queues 900mbit
 	[ "$status" = 0 ]
 	sent() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
@@ -329,7 +329,7 @@ queues() {
 	true_ "$by_default > 1000"
 }
 
-@test "the queues bound all connections of a copy together" {
+@test "the queues limit all connections of a copy together" {
 	queues 200mbit
 	export SERVER_ADDRESS=10.79.0.1 IN_SERVER="ip netns exec $A" IN_CLIENT="ip netns exec $B"
 	sshd_up hayate "MaxRate 20M"
@@ -342,7 +342,7 @@ queues() {
 	true_ "50000000 * 8 / (${to/,/.} - ${from/,/.}) <= 200e6"
 }
 
-@test "a user's connections have a rate together, and others do not" {
+@test "a user's connections share one rate limit, and others have none" {
 	queues 900mbit 4=8mbit
 	[ "$status" = 0 ]
 	sent() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
@@ -388,7 +388,7 @@ queues() {
 	[[ $output = *dayly* ]]
 }
 
-@test "the drop-in bounds what its arithmetic says" {
+@test "the drop-in sets the limits that its arithmetic states" {
 	need systemd-analyze systemd
 	f=$TOP/contrib/systemd/hayate-memory.conf
 	mkdir -p units/x.slice.d
@@ -416,7 +416,7 @@ a_user_of() {
 	IN_SERVER="unshare -m sh $PWD/see" sshd_up hayate "UsePAM yes" "MaxStartups 100"
 }
 
-@test "the drop-in for a user is one, and its bound of tasks refuses further connections alone" {
+@test "the user drop-in is valid, and its task limit refuses further connections only" {
 	need_root "PAM of another kind"
 	need systemd-analyze systemd
 	[ -w /sys/fs/cgroup/pids/cgroup.procs ] || skip "no cgroup for pids here"
@@ -444,7 +444,7 @@ a_user_of() {
 	poll 10 rmdir "/sys/fs/cgroup/pids/user$$"
 }
 
-@test "the cron job mails a report only if there is something to do" {
+@test "the cron job mails a report only if action is needed" {
 	line=$(sed -n 's/^[0-9 *]*	root	//p' "$TOP/contrib/cron/hayate-security-status" | sed 's/\\%/%/g')
 	[ -n "$line" ]
 	mkdir bin
@@ -527,7 +527,7 @@ an_sshd() {
 	[[ $output = *"cannot tell which of these Debian-7+deb13u5 has"*"10.4p1  CVE-1-2  a flaw"* ]]
 }
 
-@test "a revision that nobody pinned is decided by what its source said of itself" {
+@test "an unpinned revision is judged by what its source states" {
 	export SOURCE=$PWD/source
 	v="OpenSSH_10.0p2 Debian-7+deb13u9 Hayate_0.2, x"
 	printf '%s\n' 'release 10.0p1 trixie' 'revision Debian-7+deb13u9 2026-11-20' 'fixed 72b05ecd1 CVE-1-2' >source
@@ -545,7 +545,7 @@ an_sshd() {
 	[[ $output != *72b05ecd1* && $output != *CVE-2026-60002* && $output = *CVE-2026-59996* ]]
 }
 
-@test "what a revision has fixed is read from its series, its patches and its changelog" {
+@test "the fixes of a revision are read from its series, its patches and its changelog" {
 	mkdir -p tree/debian/patches
 	cd tree/debian
 	printf '%s\n' CVE-2026-1111-1.patch '# off.patch' other.patch >patches/series
@@ -583,7 +583,7 @@ an_sshd() {
 	grep '10.5p1  CVE-1-2  a flaw' said
 }
 
-@test "what is missing stands by who reaches it, apart from what no build has, and says if Debian lacks it" {
+@test "missing fixes are listed by who can reach them, apart from unavailable ones, and whether Debian lacks them" {
 	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.2"
 	REAL=yes run -1 status_of "$v, x" "" --offline
 	printf '%s\n' "${lines[@]}" | sed -n '/^installed: fixes/,/lacks it too/p' >could
@@ -614,7 +614,7 @@ a_list() {
 	    "$(date -u -d "$1 days ago" +%F)" "$2"
 }
 
-@test "a newer list is taken from the site, if it is whole and nobody else writes it" {
+@test "a newer list of the site is used if it is complete and writable by nobody else" {
 	need_root "a file that only root writes"
 	v="OpenSSH_10.5p1 released Hayate_0.1, x"
 	mkdir etc var
@@ -637,7 +637,7 @@ a_list() {
 	[[ $output = *"not read: $PWD/var/advisories is no list of security fixes: no last line \"end\": it was cut short"* ]]
 }
 
-@test "a list is refreshed by one that is whole and newer, and stays otherwise" {
+@test "a list is replaced only by a complete and newer one" {
 	refresh() { "$TOP/build-aux/refresh-advisories" "$1" list; }
 	a_list 5 10.6p1 >list
 	stays() {
@@ -708,7 +708,7 @@ https_up() {
 	HTTPS=https://localhost:$(<port)
 }
 
-@test "over https a list of at most a megabyte is taken, and no redirect to HTTP, by curl and by wget" {
+@test "over https a list of at most a megabyte and no redirect to HTTP is accepted, by curl and wget" {
 	local program tool
 	need openssl curl wget
 	a_list 5 10.6p1 >list
@@ -742,7 +742,7 @@ https_up() {
 	[ -z "$(compgen -G 'taken.*')" ]
 }
 
-@test "a list is refreshed from the changelog of what apt has, and dated if all were read" {
+@test "a list is refreshed from the changelogs of apt's packages, and dated if all were read" {
 	mkdir -p parts/build-aux
 	cp "$TOP/build-aux/refresh-advisories" parts/build-aux
 	printf 'suites\tunstable trixie\nversion\t10.0p1\nfixed\tCVE-2025-2\n' >parts/UPSTREAM
@@ -832,7 +832,7 @@ https_up() {
 	kill $started
 }
 
-@test "hayate-security-status tells current, newer, unpatched and unknown apart without a build" {
+@test "hayate-security-status distinguishes current, newer, unpatched and unknown without a build" {
 	command -v apt-config >/dev/null || skip "no apt here"
 	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1, OpenSSL 3.0"
 	run -0 status_of "$v" 10.0p1-7+deb13u4

@@ -63,7 +63,7 @@ TOLD=limits=261120,261120,1019
 	done
 }
 
-@test "an old target has the bytes of the source, not its own in the holes" {
+@test "an old target gets the bytes of the source, and keeps none of its own in holes" {
 	local way
 	need_holes
 	mkdir a b
@@ -101,7 +101,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	done
 }
 
-@test "a target that is no regular file gets every byte" {
+@test "a target that is not a regular file gets every byte" {
 	need_holes
 	mkdir a
 	holed a/1
@@ -112,7 +112,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	[ "$(kib b)" -gt 8000 ]
 }
 
-@test "a server that tells no limits gets every byte" {
+@test "a server that announces no limits gets every byte" {
 	need_holes
 	mkdir a
 	holed a/1
@@ -122,7 +122,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	[ "$(kib b)" -gt 8000 ]
 }
 
-@test "a copy that was interrupted is a beginning of its source" {
+@test "an interrupted copy is a prefix of its source" {
 	local n way
 	need_holes
 	mkdir a
@@ -157,7 +157,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	diff -r a d
 }
 
-@test "Hayate no writes and sends every byte, as stock" {
+@test "Hayate no writes and sends every byte, as stock does" {
 	need_holes
 	mkdir a
 	holed a/1
@@ -170,7 +170,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	[ "$(kib b2)" -gt 8000 ]
 }
 
-@test "holes go to proftpd and asyncssh and back" {
+@test "holes are kept to proftpd and asyncssh and back" {
 	local kind
 	need_holes
 	need_proftpd
@@ -189,7 +189,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	done
 }
 
-@test "--report has the bytes that were moved, without those of holes" {
+@test "--report has the bytes that were transferred, without those of holes" {
 	need_holes
 	mkdir a
 	holed a/1

@@ -90,7 +90,7 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[ "$(grep -c 'has=8$' <<<"$output")" = 5 ]
 }
 
-@test "auto begins no trial where the rest takes a few seconds" {
+@test "auto starts no trial if the rest takes a few seconds" {
 	run -0 replay width "each=1000 rest=10" "each=1000 rest=11" \
 	    "each=1000 rest=25" "each=1000 rest=40"
 	[[ ${lines[0]} = "want=1 "* ]]
@@ -99,7 +99,7 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[[ ${lines[3]} = "want=1,2,4 "* ]]
 }
 
-@test "channels are wanted where the server's window is the limit, up to 10" {
+@test "channels are opened if the server's window is the limit, up to 10" {
 	run -0 replay width "rtt=100000 most=10" "rtt=100000 path=40000 most=10" \
 	    "rtt=100000 path=10000" "rtt=100000 path=40000 most=2" \
 	    "rtt=8000 most=10" "rtt=7999" "rtt=100000 window=32768" \
@@ -128,7 +128,7 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 }
 
 # On a busy machine each reply may wait behind data, so that no reply tells the RTT.
-@test "channels are wanted where our window is the limit, and each reply is late" {
+@test "channels are opened if our window is the limit, and each reply is late" {
 	local all="rtt=100000 window=14336 assumed=14336 most=10"
 	run -0 replay width "$all ours=1 age=200000" "$all ours=1 age=130000" \
 	    "$all age=200000" "$all path=30000 ours=1 age=200000"
@@ -138,7 +138,7 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[[ ${lines[3]} = "want=1 "*" has=1 limit=perhaps" ]]
 }
 
-@test "-j takes auto and 1 to 8, and anything else is refused with a reason" {
+@test "-j accepts auto and 1 to 8, and anything else is refused with a reason" {
 	local value
 	for value in 0 9 x 44 -1 '' 1.5; do
 		run -1 copy -j "$value" "$LESS" "hayate:$T/x"
@@ -159,7 +159,7 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[ "$(stat -c %Y there/b)" = "$(stat -c %Y "$TREE/1")" ]
 }
 
-@test "-j is refused where there is not one server" {
+@test "-j is refused unless there is exactly one server" {
 	run -1 copy -j 2 "hayate:$LESS" "stock:$T/x"
 	[[ $output = *"-j does not work between two remote hosts"* ]]
 	run -1 copy -j 2 "$LESS" x
@@ -170,7 +170,7 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 
 ### What it does
 
-@test "a large file goes over as many connections as are wanted, both ways" {
+@test "a large file is striped over the requested number of connections, both ways" {
 	local s
 	for s in hayate stock; do
 		rm -f there/x
@@ -184,7 +184,7 @@ replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
 	[ "$(over log)" = 4 ]
 }
 
-@test "a file that exists is put over several connections, and keeps its inode" {
+@test "an existing file is uploaded over several connections, and keeps its inode" {
 	local inode
 	head -c 150000000 /dev/zero >there/x
 	inode=$(stat -c %i there/x)
@@ -212,7 +212,7 @@ width() {
 # carried: $BULK is put to the server "odd", over three connections if they can be had
 carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 
-@test "a file that another program renames to the name is not touched, and the copy fails" {
+@test "a file that another program renames to the target's name is not touched, and the copy fails" {
 	local n
 	for n in 2 4; do
 		rm -rf there
@@ -229,7 +229,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	done
 }
 
-@test "of two puts to one new name one is whole and the other fails, and no more is there" {
+@test "of two uploads to one new name one is complete and the other fails, and no other file remains" {
 	local first second s
 	tr '\0-\377' '\1-\377\0' <"$BULK" >other
 	for s in hayate stock; do
@@ -269,7 +269,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	done
 }
 
-@test "where others may write in the directory one connection carries a file, unless it is sticky" {
+@test "if others may write in the directory, one connection is used, unless it is sticky" {
 	local mode n old
 	while read -r mode n; do
 		for old in no yes; do
@@ -296,7 +296,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	[ "$(width log)" = 1 ]
 }
 
-@test "what took the place of the hidden file is no success, and is not removed" {
+@test "a file that replaced the temporary file fails the copy, and is not removed" {
 	slow -j 3 "$BULK" "stock:$T/there/x" >log 2>&1 &
 	poll 10 eval '[ -n "$(hidden)" ]'
 	echo other >there/other
@@ -306,7 +306,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	[ "$(cat there/* there/.x.* 2>/dev/null)" = other ]
 }
 
-@test "a hidden file of another user is neither removed nor gone on with" {
+@test "a temporary file of another user is neither removed nor adopted" {
 	local name
 	need_root
 	slow -j 2 "$LESS" "stock:$T/there/x" >log 2>&1 &
@@ -341,7 +341,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 # let_go FILE: no process has it open
 let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 
-@test "a plain put removes what a killed one has left, and nothing else" {
+@test "a plain upload removes stale temporary files of a killed one, and nothing else" {
 	local name s writer
 	for s in hayate stock; do
 		slow -j 2 "$LESS" "$s:$T/there/x" >log 2>&1 &
@@ -374,7 +374,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	done
 }
 
-@test "a server that renames nothing, or cuts nothing, gets a file whole over one connection" {
+@test "a server that cannot rename or truncate gets a complete file over one connection" {
 	local deny
 	for deny in rename fsetstat; do
 		sshd_up stock:deny "Subsystem sftp $(bin sftp-server stock) -P $deny"
@@ -390,7 +390,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	done
 }
 
-@test "a server that tells no owner, or other modes of a name than of a handle, gets a file whole" {
+@test "a server that reports no owner, or inconsistent modes, gets a complete file" {
 	local says
 	for says in nobody private; do
 		printf '#!/bin/sh\nSWAP_SAYS=%s exec %s nothing nothing %s\n' $says \
@@ -405,7 +405,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	done
 }
 
-@test "what was put over several connections has a time of now, unless -p keeps it" {
+@test "a file uploaded over several connections has the current time, unless -p keeps it" {
 	touch -d 2001-02-03 "$LESS"
 	copy -j 2 "$LESS" "stock:$T/there/x"
 	true_ "$(stat -c %Y there/x) >= $(date +%s) - 20 && $(stat -c %X there/x) <= $(date +%s) + 2"
@@ -414,7 +414,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	[ "$(stat -c %Y there/y)" = "$(stat -c %Y "$LESS")" ]
 }
 
-@test "TransferStreams in ssh_config does what -j does, and -j wins" {
+@test "TransferStreams in ssh_config does what -j does, and -j takes precedence" {
 	{ echo "TransferStreams 3"; cat "$BATS_FILE_TMPDIR/ssh_config"; } >c
 	counted hayate 3 copy -v -F c "hayate:$BULK" got
 	cmp "$BULK" got
@@ -422,7 +422,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	counted hayate 1 copy -v -F c -j 1 "hayate:$LESS" got
 }
 
-@test "further connections need no TMPDIR that can be written" {
+@test "further connections need no writable TMPDIR" {
 	export TMPDIR
 	for TMPDIR in "$T/none" "$T/$(printf '%0200d' 0)"; do
 		counted hayate 2 copy -v -j 2 "hayate:$LESS" got
@@ -430,7 +430,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	done
 }
 
-@test "the files of sftp and of a list use the connections that are there" {
+@test "the files of sftp and of a list use the existing connections" {
 	counted hayate 3 files -v -j 3 -b - hayate <<-END
 	get $BULK a
 	get $BULK b
@@ -444,7 +444,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	cmp "$TREE/1" there/1
 }
 
-@test "the files of a tree go over several connections, both ways" {
+@test "the files of a tree are copied over several connections, both ways" {
 	counted hayate 3 slow -v -rp -j 3 "$TREE" "hayate:$T/there"
 	diff -r "$TREE" there/tree
 	[ "$(over log)" = 3 ]
@@ -456,7 +456,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	[ "$(stat -c '%a %Y' got/some)" = "$(stat -c '%a %Y' "$TREE/some")" ]
 }
 
-@test "a large file of a tree goes over several connections, both ways" {
+@test "a large file of a tree is striped over several connections, both ways" {
 	mkdir -p large/some
 	cat "$BULK" "$BULK" >large/m
 	chmod 640 large/m
@@ -503,7 +503,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	grep 'open local "got/large/m1": Is a directory' log
 }
 
-@test "a server that cannot cut a file gets each one whole" {
+@test "a server that cannot truncate gets complete files" {
 	local i
 	sshd_up hayate:nocut "Subsystem sftp $(bin sftp-server) -P fsetstat"
 	mkdir a there/a old
@@ -531,7 +531,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	sshd_down nocut
 }
 
-@test "auto adds a connection where one is held back" {
+@test "auto adds a connection if one alone is limited" {
 	sshd_up hayate:held "MaxRate 6M"
 	copy -v -j auto "held:$BULK" got 2>log
 	cmp "$BULK" got
@@ -546,7 +546,7 @@ paced() {
 	    sort -n | paste -sd' ')" = "$*" ]
 }
 
-@test "the connections of one copy share MaxRate, and what ends gives its share back" {
+@test "the connections of one copy share MaxRate, and one that ends releases its share" {
 	local t
 	t=$(seconds copy -v -j 4 -o MaxRate=16M "$LESS" "stock:$T/there/x" 2>log)
 	cmp "$LESS" there/x
@@ -563,7 +563,7 @@ paced() {
 	poll 5 paced 100663296
 }
 
-@test "a local file that cannot be read ends scp as in stock, with what was read before" {
+@test "a local file that cannot be read ends scp as in stock, with the data read before" {
 	local old
 	bad_disk
 	ln "$BULK" BAD
@@ -582,7 +582,7 @@ paced() {
 	done
 }
 
-@test "connections to one server carry nothing to or from the next one" {
+@test "connections to one server are not used for the next one" {
 	local n
 	n=$(times_logged_in stock)
 	counted hayate 3 copy -v -j 2 "hayate:$LESS" "hayate:$TREE/2" \
@@ -594,7 +594,7 @@ paced() {
 
 ### Logins
 
-@test "one connection at a time is not authenticated" {
+@test "at most one connection at a time is unauthenticated" {
 	local s
 	for s in one two; do
 		counted $s 4 slow -v -j 4 "$BULK" "$s:$T/there/$s"
@@ -659,7 +659,7 @@ alone() {
 	kill "$SSH_AGENT_PID"
 }
 
-@test "what an ssh that is gone left in the environment writes into no other's pipe" {
+@test "stale environment variables of an earlier ssh write into no other pipe" {
 	mkfifo pipe
 	cat pipe >came &
 	exec {out}>pipe
@@ -675,7 +675,7 @@ alone() {
 }
 
 # With penalties the address would be shut out after few copies.
-@test "a password or an answer is never tried again, so no address is shut out" {
+@test "a password or an answer is never sent again, so no address gets blocked" {
 	local way
 	need_asyncssh
 	cat >server <<-END
@@ -748,7 +748,7 @@ changed() {
 	chmod +x go
 }
 
-@test "the alarm that a further connection met another host key is heard" {
+@test "the warning of a further connection about another host key is shown" {
 	local way
 	changed
 	for way in "" -v; do
@@ -793,7 +793,7 @@ odd_get() { rm -rf there/*; odd "$1"; run slow -v -j 3 "odd:$BULK" there/x; }
 	done
 }
 
-@test "a get takes no byte of a file that has taken the name, with its size and time" {
+@test "a download takes no byte of another file that took the name, even with the same size and time" {
 	local i
 	for i in 1 2 3; do
 		cp "$BULK" from
@@ -834,7 +834,7 @@ pair_up() {
 	sshd_up stock:pair "Subsystem sftp $T/pair"
 }
 
-@test "an answer with the ID of another connection's request ends a tree, and nothing is wrong" {
+@test "a reply with the ID of another connection's request ends a tree, and no data is wrong" {
 	local f way
 	pair_up
 	for way in "$TREE pair:$T/there" "pair:$TREE there"; do
@@ -849,7 +849,7 @@ pair_up() {
 	done
 }
 
-@test "after a connection that cannot be had, none is tried again" {
+@test "after a connection that fails, no other is attempted" {
 	cat >once <<-END
 	#!/bin/bash
 	echo try >>$T/tries
@@ -863,13 +863,13 @@ pair_up() {
 	[ "$(grep -c 'a further connection was refused' log)" = 1 ]
 }
 
-@test "further connections go through a ProxyJump as well" {
+@test "further connections use a ProxyJump as well" {
 	counted one 2 copy -v -j 2 -J stock "one:$LESS" got
 	cmp "$LESS" got
 	[ "$(over log)" = 2 ]
 }
 
-@test "Hayate no, a rate and a shared connection keep to one" {
+@test "Hayate no, -l and a shared connection use one connection" {
 	counted hayate 1 copy -v -j 4 -o Hayate=no "hayate:$LESS" got
 	cmp "$LESS" got
 	counted hayate 1 copy -v -j 4 -l 800000 "hayate:$LESS" got
@@ -902,7 +902,7 @@ start() {
 # scp: the program, not the shell that waits for it
 scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 
-@test "the loss of a further connection costs nothing but its rate" {
+@test "the loss of a further connection costs only its rate" {
 	start "hayate:$BULK" got
 	kill -9 "$(further)"
 	wait $SCP
@@ -923,7 +923,7 @@ lose_one() {
 	grep 'a further connection is lost' log
 }
 
-@test "the loss of a connection costs a tree nothing but its rate, both ways" {
+@test "the loss of a connection costs a tree only its rate, both ways" {
 	local f
 	start -rp "hayate:$TREE" got
 	lose_one
@@ -940,7 +940,7 @@ lose_one() {
 	done
 }
 
-@test "after kill -9 a file that is got is a beginning, which can be resumed" {
+@test "after kill -9 a downloaded file is a prefix, which can be resumed" {
 	local n
 	start "hayate:$BULK" got
 	kill -9 "$(scp)"
@@ -963,7 +963,7 @@ several_hosts() {
 	} >config
 }
 
-@test "a name that stands for several hosts gets one connection, and all files one host" {
+@test "a name of several hosts gets one connection, and all files are copied to one host" {
 	several_hosts
 	run -0 counted stock 1 counted hayate 1 copy -F config -v -j 3 "$BULK" \
 	    "hayate:$T/there/x"
@@ -973,7 +973,7 @@ several_hosts() {
 	cmp "$BULK" there/x
 }
 
-@test "a local file that is larger than the remote one stays as it is" {
+@test "a local file that is larger than the remote one stays unchanged" {
 	local before
 	cp "$LESS" there/x
 	head -c 50000000 "$BULK" >there/y
@@ -989,7 +989,7 @@ several_hosts() {
 # arrived: some of it is there
 arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1)" -gt 20000000 ]; }
 
-@test "^C at the terminal leaves the beginning of a file that is put, under its name" {
+@test "^C at the terminal leaves the prefix of an uploaded file, under its name" {
 	need script bsdutils
 	mkfifo keys
 	declare -f copy bin peer_bin >run
@@ -1009,7 +1009,7 @@ arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1
 	cmp -n "$(stat -c %s there/x)" there/x "$BULK"
 }
 
-@test "the loss of the first connection is an error, and nothing is wrong" {
+@test "the loss of the first connection is an error, and no data is wrong" {
 	start "hayate:$BULK" got
 	kill -9 "$(pgrep -P "$(scp)" -x ssh)"
 	fails wait $SCP

@@ -152,7 +152,7 @@ continued() {
 
 ### What it does
 
-@test "a file that is new goes over several channels of one login" {
+@test "a new file is striped over several channels of one login" {
 	local before
 	before=$(times_logged_in stock)
 	far copy -v "$BULK" "stock:$T/there/x" 2>log
@@ -165,7 +165,7 @@ continued() {
 	run ! grep 'Requesting no-more-sessions' log
 }
 
-@test "a file that exists keeps inode, mode and links, and is cut" {
+@test "an existing file keeps inode, mode and links, and is truncated" {
 	local inode
 	cp "$OLD" there/x
 	chmod 604 there/x
@@ -179,7 +179,7 @@ continued() {
 	[ "$(channels log)" -ge 3 ]
 }
 
-@test "sftp puts over several channels, and -p keeps time and mode" {
+@test "sftp uploads over several channels, and -p keeps time and mode" {
 	touch -d 2001-02-03 "$BULK"
 	far files -v -p -b - stock <<<"put $BULK $T/there/x" >out 2>log
 	cmp "$BULK" there/x
@@ -188,7 +188,7 @@ continued() {
 	[ "$(stat -c '%Y %a' there/x)" = "$(stat -c '%Y %a' "$BULK")" ]
 }
 
-@test "what MaxSessions refuses is the limit, and nothing is said" {
+@test "a channel that MaxSessions refuses sets the limit, without a message" {
 	run --separate-stderr -0 far copy "$BULK" "one:$T/there/x"
 	[ -z "$output$stderr" ]
 	cmp "$BULK" there/x
@@ -198,7 +198,7 @@ continued() {
 	[ -z "$(hidden)" ]
 }
 
-@test "a directory that may not be written has one channel, and no hole" {
+@test "a read-only directory gets one channel, and no hole" {
 	need_root
 	cp "$OLD" there/x
 	chattr +i there 2>/dev/null || skip "no chattr here"
@@ -212,7 +212,7 @@ continued() {
 
 ### What it leaves alone
 
-@test "the files of a tree and of a list go over several channels of one login" {
+@test "the files of a tree and of a list are copied over several channels of one login" {
 	local before
 	before=$(times_logged_in stock)
 	far copy -v -rp "$TREE" "stock:$T/there" 2>log
@@ -238,7 +238,7 @@ large_tree() {
 	for f in a z below/a below/z; do head -c 300000 "$BULK" >large/$f; done
 }
 
-@test "a large file of a tree goes over several channels, and all others as well" {
+@test "a large file of a tree is striped over several channels, and all others use them as well" {
 	large_tree
 	far copy -v -rp --report report large "stock:$T/there" 2>log
 	diff -r large there/large
@@ -248,7 +248,7 @@ large_tree() {
 	reported "r['totals']['bytes'] == 269635456 and f['m']['bytes'] == 268435456"
 }
 
-@test "a large file of a tree that cannot be put fails as in stock, and the others do not" {
+@test "a large file of a tree that cannot be uploaded fails as in stock, and the others do not" {
 	large_tree
 	mkdir -p there/large/m
 	fails far copy -v -r --report report large "stock:$T/there" 2>log
@@ -259,7 +259,7 @@ large_tree() {
 	reported "'Failure' in f['m']['error'] and f['m']['status'] == 'failed'"
 }
 
-@test "SIGTERM leaves the beginning of a large file of a tree under its name" {
+@test "SIGTERM leaves the prefix of a large file of a tree under its name" {
 	large_tree
 	start -r large "stock:$T/there"
 	kill -TERM "$SCP"
@@ -280,7 +280,7 @@ large_tree() {
 
 # Of 21 files the 11th in the order of the directory is large. The others cannot
 # be put.
-@test "errors of other files are not lost when the connection is, during a large file" {
+@test "errors of other files are not lost if the connection breaks during a large file" {
 	local big f
 	mkdir large
 	for f in $(seq 21); do echo x >"large/$f"; done
@@ -296,7 +296,7 @@ large_tree() {
 	reported "'dest open' not in str(f['${big#*/}'].get('error'))"
 }
 
-@test "a tree goes over as many channels as MaxSessions allows, and nothing is said" {
+@test "a tree uses as many channels as MaxSessions allows, without a message" {
 	far copy -r "$TREE" "one:$T/there/one" >out 2>&1
 	far copy -v -r "$TREE" "two:$T/there/two" 2>log
 	diff -r "$TREE" there/one
@@ -317,7 +317,7 @@ large_tree() {
 	grep 'stat local "files/ap"' log
 }
 
-@test "the loss of a channel costs a tree nothing but its rate" {
+@test "the loss of a channel costs a tree only its rate" {
 	local job
 	far copy -v -rp "$TREE" "stock:$T/there/x" >log 2>&1 &
 	job=$!
@@ -328,7 +328,7 @@ large_tree() {
 	diff -r "$TREE" there/x
 }
 
-@test "no channels are wanted or offered where nothing can be striped" {
+@test "no channels are requested or offered if nothing can be striped" {
 	local how
 	head -c 1000000 "$BULK" >some
 	far copy -v some "stock:$T/there/some" 2>log.small
@@ -349,14 +349,14 @@ large_tree() {
 	cmp large there/large
 }
 
-@test "a copy that can be resumed has one channel, and grows under its name" {
+@test "a resumable copy uses one channel, and grows under its name" {
 	far copy -v --resume "$BULK" "stock:$T/there/x" 2>log
 	[ "$(channels log)" = 1 ]
 	cmp "$BULK" there/x
 	alone x
 }
 
-@test "a shared connection of the user is left alone" {
+@test "a user's shared connection gets no further channels" {
 	far client -v -M -N -f -S "$T/mux" stock 2>master
 	far copy -v -o ControlPath="$T/mux" "$BULK" "stock:$T/there/x" 2>log
 	far client -S "$T/mux" -O exit stock 2>/dev/null
@@ -365,7 +365,7 @@ large_tree() {
 }
 
 # The class of traffic follows the channels that are open.
-@test "further channels are bulk to the network, and so is their connection" {
+@test "further channels and their connection are marked as bulk" {
 	run strings "$(bin ssh)"
 	[[ $output = *"classify type"* ]] || skip "no line says how a channel is classed in this release"
 	start -vv -o IPQoS="cs6 cs1" "$BULK" "stock:$T/there/x"
@@ -472,7 +472,7 @@ stranger() {
 }
 
 # It is not opened again: its further channels write a second file.
-@test "a file that its owner may not write goes over several channels, and keeps its mode" {
+@test "a read-only file is striped over several channels, and keeps its mode" {
 	head -c 60000000 "$BULK" >locked
 	chmod 444 locked
 	start locked "stock:$T/there/x"
@@ -485,7 +485,7 @@ stranger() {
 	alone x
 }
 
-@test "a file whose name has 250 bytes goes over several channels" {
+@test "a file with a name of 250 bytes is striped over several channels" {
 	local name
 	name=there/$(printf '%0250d' 7)
 	start "$BULK" "stock:$T/$name"
@@ -497,7 +497,7 @@ stranger() {
 	alone "${name#there/}"
 }
 
-@test "a file that is copied onto itself is what it was" {
+@test "a file that is copied onto itself stays unchanged" {
 	cp "$BULK" there/x
 	far copy -v there/x "stock:$T/there/x" 2>log
 	cmp "$BULK" there/x
@@ -516,7 +516,7 @@ stranger() {
 	[[ $(hidden) = $(hides x)[0-3] ]]
 }
 
-@test "the next copy to the same name removes what a killed one has left" {
+@test "the next copy to the same name removes stale temporary files of a killed one" {
 	local left
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$SCP"
@@ -529,7 +529,7 @@ stranger() {
 	alone x
 }
 
-@test "the second files that copies over an old file have left are removed" {
+@test "stale staging files of copies over an old file are removed" {
 	cp "$OLD" there/x
 	head -c 9999 "$SMALL" | tee "$(hides x)4" >"$(hides x)7"
 	far copy "$SMALL" "stock:$T/there/x"
@@ -537,7 +537,7 @@ stranger() {
 	alone x
 }
 
-@test "two copies of the same source at once take nothing of each other" {
+@test "two simultaneous copies of the same source do not adopt each other's files" {
 	# long enough that the second looks while the first still moves
 	local second first=0
 	start "$BULK" "stock:$T/there/x"
@@ -558,7 +558,7 @@ stranger() {
 	grep -F "\"$T/there/x\" was made by another program meanwhile" "log$first"
 }
 
-@test "what is no file, or has another name, is not removed" {
+@test "other kinds of files, and other names, are not removed" {
 	local name last
 	name=$(hides x)
 	last=$(tr 0-9a-f 1-9a-f0 <<<"${name: -1}")
@@ -572,7 +572,7 @@ stranger() {
 	find there -mindepth 1 ! -name x | sort | diff before -
 }
 
-@test "--resume goes on with what a killed copy has left, before its first hole" {
+@test "--resume continues the temporary file of a killed copy at its first hole" {
 	local name
 	name=$(hides x)
 	head -c 26000000 "$SMALL" >"${name}2"
@@ -585,7 +585,7 @@ stranger() {
 	alone x
 }
 
-@test "--resume leaves the hidden file of a copy that runs, and begins again where data is wrong" {
+@test "--resume leaves the temporary file of a running copy, and restarts at the first wrong data" {
 	local name writer
 	name=$(hides x)
 	head -c 9999999 "$SMALL" >"${name}1"
@@ -625,7 +625,7 @@ stranger() {
 }
 
 # ssh ends after all its channels, and scp after ssh.
-@test "the loss of the first channel ends scp, which names the hidden file" {
+@test "the loss of the first channel ends scp, which names the temporary file" {
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$(servers | head -n 1)"
 	fails wait $SCP_JOB
@@ -634,7 +634,7 @@ stranger() {
 	[ ! -e there/x ]
 }
 
-@test "a file that another makes under the name meanwhile is not replaced" {
+@test "a file that another program creates under the name is not replaced" {
 	start "$BULK" "stock:$T/there/x"
 	echo other >there/x
 	ended 1
@@ -657,7 +657,7 @@ come() {
 	    tail -n 1 | grep . || echo 1
 }
 
-@test "what is got comes over several channels of one login, where one carries too little" {
+@test "a download uses several channels of one login if the window limits one" {
 	local before
 	longer
 	before=$(times_logged_in stock)
@@ -676,7 +676,7 @@ come() {
 
 # scp does not know before the login what it will get; who wants more connections
 # and would have to type a passphrase for each gets channels.
-@test "scp -j gets over channels where there can be no further connection" {
+@test "scp -j downloads over channels if no further connection is possible" {
 	local before
 	passphrase
 	longer
@@ -688,7 +688,7 @@ come() {
 	[ "$(<asked)" = asked ]
 }
 
-@test "the loss of a channel costs nothing but its rate" {
+@test "the loss of a channel costs only its rate" {
 	start "$BULK" "stock:$T/there/x"
 	poll 10 holds
 	kill -9 "$VICTIM"
@@ -728,7 +728,7 @@ come() {
 	[ -n "$(hidden)" ]
 }
 
-@test "a file that exists has one channel if the next one's server cannot copy" {
+@test "an existing file uses one channel if the next channel's server lacks copy-data" {
 	cp "$OLD" there/x
 	odd "exec $REGRESS/peers/sftp-peer limits=261120,261120,1019 bad=ids"
 	far copy -v "$BULK" "odd:$T/there/x" 2>log
@@ -746,7 +746,7 @@ interrupt() {
 	kill -s "$1" $ssh "$SCP"
 }
 
-@test "SIGTERM and SIGHUP, also to all, leave the beginning of the file under its name" {
+@test "SIGTERM and SIGHUP, also to the group, leave the prefix of the file under its name" {
 	local old sig who
 	while read -r old sig who; do
 		rm -f there/x
@@ -778,7 +778,7 @@ stall() {
 # signalled SIGNAL: scp gets it until it is gone
 signalled() { ! kill -s "$1" "$SCP" 2>/dev/null; }
 
-@test "the second signal ends scp, which names what is left" {
+@test "the second signal ends scp, which names the temporary file" {
 	local old sig began
 	while read -r old sig; do
 		stall "$old"
@@ -800,7 +800,7 @@ signalled() { ! kill -s "$1" "$SCP" 2>/dev/null; }
 zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 
 # An ssh whose scp says nothing is the second one here.
-@test "with a server that stands still a signal ends scp after 10 s, ssh alone after 12" {
+@test "with a stalled server a signal ends scp after 10 s, ssh alone after 12" {
 	local began ssh scp other
 	far copy -v "$OLD" "stock:$T/y" >log.y 2>&1 3>&- &
 	poll 10 grep -q 'goes over' log.y
@@ -822,7 +822,7 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	grep -F "what was put of \"$T/there/x\" is \"$T/$(hidden)\"" log
 }
 
-@test "SIGHUP leaves the beginning of a file that sftp puts under its name" {
+@test "SIGHUP leaves the prefix of a file that sftp uploads under its name" {
 	echo "put $BULK $T/there/x" >batch
 	far files -v -b batch stock >log 2>&1 &
 	SCP_JOB=$!
@@ -834,7 +834,7 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	alone x
 }
 
-@test "^C at the terminal leaves the beginning of the file under its name" {
+@test "^C at the terminal leaves the prefix of the file under its name" {
 	need script bsdutils
 	mkfifo keys
 	IN_CLIENT="ip netns exec lfp-$P-a" declare -f copy far bin peer_bin >run
@@ -855,7 +855,7 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	run ! grep 'closed' out
 }
 
-@test "a full disk keeps what is complete from the start" {
+@test "a full disk keeps the complete prefix" {
 	local full=$BATS_FILE_TMPDIR/full
 	[ -d "$full" ] || skip "cannot mount a tmpfs"
 	run -1 far copy "$BULK" "stock:$full/x"
@@ -870,7 +870,7 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	prefix "$full/x"
 }
 
-@test "a file that shrinks while it is read is put as far as it goes" {
+@test "a file that shrinks while it is read is uploaded up to its new end" {
 	cp "$BULK" bulk
 	start bulk "stock:$T/there/x"
 	truncate -s 30000000 bulk

@@ -106,7 +106,7 @@ gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
 	has "$FAR" "$DEFAULT" none
 }
 
-@test "an unknown algorithm draws one line, and the login works with the default" {
+@test "an unknown algorithm causes one message, and the login works with the default" {
 	run -0 --separate-stderr client -o CongestionControl=nosuch unknown echo in
 	[ "$output" = in ]
 	[ "${stderr%$'\r'}" = "CongestionControl nosuch has no effect: the kernel has no such algorithm" ]
@@ -124,7 +124,7 @@ gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
 	has "$FAR" "$DEFAULT" none
 }
 
-@test "the line of an unknown algorithm is in each log, and sshd -t says it" {
+@test "the message about an unknown algorithm is in each log, and printed by sshd -t" {
 	local level
 	for level in ERROR INFO; do
 		sshd_up hayate:$level "LogLevel $level" "CongestionControl nosuch"
@@ -139,7 +139,7 @@ gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
 	[ "${output//$'\r'}" = "s line 2: CongestionControl nosuch has no effect: the kernel does not list it in /proc/sys/net/ipv4/tcp_allowed_congestion_control, as one whose module is not loaded" ]
 }
 
-@test "a ProxyCommand's pipe is left alone with one line for each option" {
+@test "a ProxyCommand's pipe is left alone, with one message for each option" {
 	need socat
 	run -0 --separate-stderr client -v -o CongestionControl="$OTHER" -o MaxRate=1M \
 	    -o "ProxyCommand socat - TCP:127.0.0.1:$(sshd_port plain)" plain echo in
@@ -195,7 +195,7 @@ order() {
 	    s/^debug1: getsockopt TCP_NODELAY.*/refused/p'
 }
 
-@test "no message of a login waits for an acknowledgement, but with Hayate no" {
+@test "no message of a login waits for a TCP acknowledgement, except with Hayate no" {
 	need socat
 	[ "$(order | xargs)" = 'at once keys' ]
 	[ "$(order -o "Hayate no" | xargs)" = 'keys at once' ]

@@ -90,7 +90,7 @@ GET_P=${GET/-r/-rp}
 	grep -q 'Maximum directory depth exceeded' err.hayate
 }
 
-@test "a full disk is reported as by stock, and no file has anything but its bytes" {
+@test "a full disk is reported as by stock, and no file contains wrong bytes" {
 	local i
 	export TEXTS=y		# stock counts what was not written
 	need_root
@@ -104,7 +104,7 @@ GET_P=${GET/-r/-rp}
 
 ### Other servers
 
-@test "200 files take a few round trips to and from a server that tells a limit" {
+@test "200 files take a few round trips to and from a server that announces a limit" {
 	some 200
 	peer limits=261120,261120,1019 gather=0.1
 	copy_near -r a "h:$T/b"
@@ -199,7 +199,7 @@ GET_P=${GET/-r/-rp}
 	[ "$(ls b)" != "" ]
 }
 
-@test "a server that tells no limit gets few files, and a strict one one" {
+@test "a server that announces no limit gets few files at once, and one that refuses more gets one" {
 	local n
 	some 60
 	for n in 0 1 2; do
@@ -215,14 +215,14 @@ GET_P=${GET/-r/-rp}
 	done
 }
 
-@test "a server is believed that tells a limit: what it denies has failed" {
+@test "if the server announces a limit, a refusal is final" {
 	some 30
 	peer limits=261120,261120,1019 strict=1
 	run -1 copy_near -r a "h:$T/b"
 	[[ $output = *'dest open'*'Failure'*'failed'* ]]
 }
 
-@test "names of a server lead nowhere outside the target" {
+@test "names from a server cannot escape the target" {
 	mkdir a
 	echo good | tee good a/in >a/same
 	peer names=1
@@ -245,7 +245,7 @@ in_place() {
 	    [ -z "$(find in -type l)" ] || { echo "$1"; find in; head said; false; }
 }
 
-@test "whatever names, kinds and paths a server tells, nothing is written elsewhere" {
+@test "whatever names, types and paths a server sends, nothing is written elsewhere" {
 	local hayate alone=
 	mkdir -p srv/x srv/a/d srv/s
 	echo good | tee srv/a/f srv/a/d/g >srv/s/h
@@ -303,7 +303,7 @@ in_place() {
 	END
 }
 
-@test "a lost link leaves an old tree as it was, but for the file under way" {
+@test "a lost connection leaves an old tree unchanged, except the file in progress" {
 	local i n w
 	mkdir a old
 	for i in $(seq 250); do
@@ -327,7 +327,7 @@ in_place() {
 	done
 }
 
-@test "an interrupt leaves an old tree as it was, but for the file under way" {
+@test "an interrupt leaves an old tree unchanged, except the file in progress" {
 	local i w
 	mkdir a old
 	for i in $(seq 250); do
@@ -347,7 +347,7 @@ in_place() {
 	done
 }
 
-@test "sftp puts a tree over an old one, also where no open file can be emptied" {
+@test "sftp overwrites an old tree, also if the server cannot truncate an open file" {
 	local i odd
 	mkdir a old
 	for i in $(seq 100); do
@@ -390,7 +390,7 @@ in_place() {
 	done
 }
 
-@test "sftp's put and get of files onto themselves are errors, and all stays as it is" {
+@test "sftp's put and get of files onto themselves are errors, and change nothing" {
 	local to w
 	some 20
 	head -c 3000000 /dev/urandom >a/large
@@ -443,7 +443,7 @@ in_place() {
 	done
 }
 
-@test "sftp says when the connection is lost, whoever finds out first" {
+@test "sftp reports a lost connection, whether a read or a write notices first" {
 	local n client
 	some 200
 	echo "get -r $T/a b" >get
@@ -457,7 +457,7 @@ in_place() {
 
 # What has been printed is freed. Freed memory has a pattern, so whoever uses it
 # does not get far.
-@test "a connection that ends while much waits to be sent is an error, and no crash" {
+@test "a connection that ends with much data queued is an error, and no crash" {
 	local i
 	mkdir a
 	for i in $(seq 40); do head -c 100000 /dev/zero >"a/$i"; done
@@ -466,7 +466,7 @@ in_place() {
 	[[ $output = *': Connection closed'* ]]
 }
 
-@test "of files that links lead to one file one stays, and no mixture" {
+@test "of files copied through links to one file one remains, not a mixture" {
 	local i
 	mkdir -p a b/a
 	for i in 1 2 3 4; do
@@ -479,7 +479,7 @@ in_place() {
 	cmp a/1 b/target || cmp a/2 b/target || cmp a/3 b/target || cmp a/4 b/target
 }
 
-@test "of names that a server does not tell apart the last file stays, and no mixture" {
+@test "of names that a server does not distinguish the last file remains, not a mixture" {
 	local d way
 	for d in a a/q_d a/Q_d a/q_d/deep a/Q_d/deep; do
 		mkdir $d
@@ -532,25 +532,25 @@ foreign_tree() {
 	diff -r a b2
 }
 
-@test "a tree goes to proftpd's mod_sftp and back" {
+@test "a tree is copied to proftpd's mod_sftp and back" {
 	need_proftpd
 	foreign_tree proftpd
 	[ ! -e status ]
 }
 
-@test "a tree goes to asyncssh, which answers in any order, and back" {
+@test "a tree is copied to asyncssh, which replies in any order, and back" {
 	need_asyncssh
 	foreign_tree asyncssh
 }
 
-@test "a tree goes to paramiko and back" {
+@test "a tree is copied to paramiko and back" {
 	need_paramiko
 	foreign_tree paramiko
 	# paramiko sends no exit status, so scp may end with 1, as stock's does.
 	[ ! -e status ] || [ "$(sort status | tr '\n' ' ')" = "get 1 put 1 " ]
 }
 
-@test "a server that empties what it sets the size of, as paramiko, keeps whole files" {
+@test "a server that empties a file when its size is set, as paramiko does, keeps complete files" {
 	local way j
 	need_paramiko
 	foreign_up paramiko
@@ -589,7 +589,7 @@ killed() {
 	run -137 copy_near "$@"
 }
 
-@test "after kill -9 a file got alone from a server that answers backwards is a beginning" {
+@test "after kill -9 a single file from a server that replies in reverse order is a prefix" {
 	local n
 	mkdir a
 	head -c 4000000 /dev/urandom >a/1

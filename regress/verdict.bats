@@ -24,20 +24,20 @@ FAR="us=10000000 here.samples=100 here.rtt-sum=10100000 here.min-rtt=100000 here
 far() { judge "$FAR bytes=$(($1 * 1000000)) here.sent=$(($1 * 1000000)) ${*:2}"; }
 WAITS="here.cpu=1000000 here.tcp=8500000"
 
-@test "a copy that was short or small has no limit" {
+@test "a short or small copy has no bottleneck" {
 	judge put us=600000 bytes=100000000 here.tcp=600000 here.samples=10
 	is none here
 	judge put us=9000000 bytes=400000 here.tcp=9000000 here.samples=90
 	is none here
 }
 
-@test "nothing that has less than half of the time is a limit" {
+@test "a cause of less than half of the time is no bottleneck" {
 	far 100 put here.tcp=4900000 here.window=2000000 here.cpu=2000000
 	is none here
 	[ "$TEXT" = "no single one" ]
 }
 
-@test "a sender that waits for TCP meets the path, if a queue stands on it" {
+@test "a sender that waits for TCP is limited by the path if the path has a standing queue" {
 	far 500 put "$WAITS"
 	is none here
 	far 500 put "$WAITS" here.bears-loss=1
@@ -49,13 +49,13 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is path there
 }
 
-@test "without the kernel's view nobody says which part of TCP it is" {
+@test "without the kernel's statistics no part of TCP is named" {
 	judge put us=10000000 bytes=100000000 here.tcp=9000000
 	is path-or-peer there
 	[[ $TEXT = "the path or the server (90 %"* ]]
 }
 
-@test "loss is named where the RTT and the rate say so, and not at a full path" {
+@test "loss is named if RTT and rate show it, and not at a full path" {
 	# 0.05 %: 1.22 * 1448 / 0.101 / sqrt(0.0005) = 0.78 MB/s, three times is 2.3
 	lost="$WAITS here.segments=200000 here.resent=100"
 	far 20 put "$lost"
@@ -71,12 +71,12 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is path there
 }
 
-@test "BBR that loses 2 % at full rate meets the path" {
+@test "BBR that loses 2 % at full rate is limited by the path" {
 	far 450 put "$WAITS" here.segments=400000 here.resent=9200 here.bears-loss=1
 	is path there
 }
 
-@test "a window of the peer is the limit if the path holds half of it" {
+@test "the peer's window is the bottleneck if the path holds half of it" {
 	w="here.window=9100000 here.peer-window=2097152"
 	far 200 put "$w"
 	is window there
@@ -134,7 +134,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is none here
 }
 
-@test "time in read() is a disk's only without the processor and its queue" {
+@test "time in read() is the disk's only without CPU time and run queue" {
 	judge put files us=10000000 bytes=100000000 here.input=9000000 \
 	    files-here.read=9000000 files-here.cpu=500000
 	is disk-read here
@@ -144,7 +144,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is path-or-peer there
 }
 
-@test "a disk that is read while the network is full is not the limit" {
+@test "a disk that is read while the network is full is not the bottleneck" {
 	far 300 put files "$WAITS" here.rtt-sum=13000000 files-here.read=6000000
 	is path there
 }
@@ -158,7 +158,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	[[ $TEXT = "disk read by the server (90 %"* ]]
 }
 
-@test "a process that has a processor, or waits for one, is the limit" {
+@test "a process that runs on a CPU, or waits for one, is the bottleneck" {
 	judge put us=10000000 bytes=900000000 here.cpu=9600000 there.cpu=8000000
 	is cpu here
 	[[ $TEXT = *"try another cipher"* ]]
@@ -173,7 +173,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is none here
 }
 
-@test "without files it is the program that gives or takes the data" {
+@test "without files the program that writes or reads the data is the bottleneck" {
 	judge put us=10000000 bytes=90000000 here.input=9000000
 	is writer here
 	judge get us=10000000 bytes=90000000 here.net=9000000 there.input=9000000
@@ -182,12 +182,12 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is reader here
 }
 
-@test "a get that the server does not explain is the path's or the server's" {
+@test "a download that the server does not explain is limited by the path or the server" {
 	far 20 get here.net=9500000 here.own-window=67108864
 	is path-or-peer there
 }
 
-@test "our own window is named in a get if the path fills it, not at twice the path" {
+@test "our own window is named in a download if the path fills it, not at twice the path" {
 	far 200 get here.net=9500000 here.own-window=2097152
 	is window here
 	[[ $TEXT = "the window here, "*"raise WindowMax here"* ]]
@@ -195,7 +195,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is path-or-peer there
 }
 
-@test "what the server tells of a get is used" {
+@test "the server's stall counters of a download are used" {
 	s="there.samples=100 there.min-rtt=100000 there.rtt-sum=10100000 there.mss=1448"
 	far 200 get here.net=9500000 "$s" there.tcp=8000000 there.at-buffer=90
 	is send-buffer there
@@ -216,7 +216,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is requests here
 }
 
-@test "only a long copy at half of the path's rate, with a name, is news" {
+@test "only a long copy at half of the path's rate, with a bottleneck, is reported" {
 	judge put us=11000000 bytes=100000000 here.input=10000000 here.best=90000000
 	[[ $(judge put us=11000000 bytes=100000000 here.input=10000000 here.best=90000000) = *" news |"* ]]
 	[[ $(judge put us=11000000 bytes=100000000 here.input=10000000 here.best=18000000) != *news* ]]
@@ -224,7 +224,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	[[ $(judge put us=11000000 bytes=100000000 here.tcp=10000000 here.best=90000000) != *news* ]]
 }
 
-@test "figures of a server are not used for a copy that took twice as long" {
+@test "a server's counters are not used for a copy that took twice as long" {
 	s="there.input=4500000 there.net=4500000"
 	judge get us=10000000 bytes=90000000 here.net=9500000 "$s" there.time=5000000
 	is writer there
@@ -232,7 +232,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is path-or-peer there
 }
 
-@test "figures of a server that cannot be are not believed" {
+@test "impossible counters of a server are not used" {
 	judge get us=10000000 bytes=90000000 here.net=9500000 there.input=9500000
 	is writer there
 	for odd in input=11300000 output=9000000 cpu=12000000 write=12000000; do
@@ -245,7 +245,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 }
 
 # Under UBSan: no number of a peer overflows
-@test "a peer may tell any numbers" {
+@test "a peer may send any numbers" {
 	local most=$((1 << 56)) all='' n
 	for n in time tcp window input output net cpu queue read write samples at-window at-buffer \
 	    sent received segments resent rtt-sum min-rtt mss tcp-window max-rate own-window \
@@ -261,7 +261,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	done
 }
 
-@test "figures survive the wire, and odd ones are refused or read as far as they go" {
+@test "counters survive encoding, and malformed ones are refused or read as far as they go" {
 	hex=$(echo write | unit verdict-replay)
 	[ ${#hex} -eq $((2 * (8 + 26 * 8))) ]
 	[[ $hex = 000000010000001a* ]]
@@ -292,7 +292,7 @@ slow() { unit uneven-replay <<<"$1"; }
 	[ "$(slow '')" = none ]
 }
 
-@test "a connection that had nothing to do, or came late, is not slow" {
+@test "a connection that was idle, or opened late, is not slow" {
 	# It carries as fast as the others while it has something to do.
 	[ "$(slow '0:1000@0-9000 1:1000@0-1000 1:1000@5000-6500')" = none ]
 	[ "$(slow '0:1000@0-9000 1:100@0-2240')" = none ]
@@ -302,7 +302,7 @@ slow() { unit uneven-replay <<<"$1"; }
 	[ "$(slow '0:1000@0-9000 1:9000@0-2000')" = none ]
 }
 
-@test "a connection to another host in the place of a lost one begins anew" {
+@test "a connection to another host that replaces a lost one starts with new counters" {
 	[ "$(slow '0:1000@0-9000 1:10@0-4000/1 1:1000@5000-9000/2')" = none ]
 	[ "$(slow '0:1000@0-9000 1:1000@0-4000/1 1:10@5000-9000/2')" = "1 10 1000" ]
 }

@@ -117,7 +117,7 @@ quiet_path() {
 # The program begins late, so what was sent waits for it.
 pipe_size() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(0, 1032))"'; }
 
-@test "only the pipe of a program that reads bulk is enlarged" {
+@test "only the pipe of a program that reads bulk data is enlarged" {
 	[ "$(client hayate "$(pipe_size)" <"$SOME")" -eq 262144 ]
 	[ "$(client hayate "$(pipe_size)" </dev/null)" -eq 65536 ]
 	[ "$(client stock "$(pipe_size)" <"$SOME")" -eq 65536 ]
@@ -143,13 +143,13 @@ pipe_size() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl; print(f
 	cmp "$SOME" back
 }
 
-@test "bulk on standard error grows the client's window" {
+@test "bulk data on standard error grows the client's window" {
 	client -vv -E get.log hayate "cat $SOME >&2" 2>got
 	cmp "$SOME" got
 	grew get.log
 }
 
-@test "compressed bulk grows the client's window" {
+@test "compressed bulk data grows the client's window" {
 	# 2 MiB a round trip are less than zlib manages
 	"$LFP" set "$P" --rtt 150ms
 	get hayate -C

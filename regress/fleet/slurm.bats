@@ -229,7 +229,7 @@ figure() { echo "# $*" >&3; }
 	poll 20 eval '[ "$(sinfo -h -t idle -o %D)" = 3 ]'
 }
 
-@test "a task that is told to end is requeued, one with a file that is gone is not" {
+@test "a terminated task is requeued, one with a file that is gone is not" {
 	planned 3M 25000000 3000000 3000000
 	mv a/2/7 .
 	submit

@@ -311,7 +311,7 @@ asks() {
 	count back trips
 }
 
-@test "trips counts the questions that waited for an answer, whatever they took" {
+@test "trips counts the requests that waited for a reply, however long that took" {
 	command -v perl >/dev/null || skip "no perl"
 	up "$P" --rtt 40ms
 	echoes 7 1
@@ -367,7 +367,7 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 	done
 }
 
-@test "down removes what an interrupted up has left" {
+@test "down removes the remains of an interrupted up" {
 	for after in 0.02 0.05 0.1 0.2 0.3; do
 		paths+=("$P")
 		timeout -s KILL $after "$LFP" up "$P" --rtt 10ms 3>&- || :

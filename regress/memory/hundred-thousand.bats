@@ -97,7 +97,7 @@ over_path() {
 	diff -rq a c
 }
 
-@test "a list of 100,000 names takes no more memory, and 1.2 times as long as its tree" {
+@test "a list of 100,000 names takes no more memory, and 1.2 times the time of its tree" {
 	local tree list ways way
 	need python3
 	room
@@ -120,7 +120,7 @@ over_path() {
 	done
 }
 
-@test "over a path of 20 ms a list takes 1.2 times as long as its tree" {
+@test "over a path of 20 ms a list takes 1.2 times the time of its tree" {
 	local tree list
 	need python3
 	need_path

@@ -126,7 +126,7 @@ still() {
 	[ "$was" = "$now" ] || { sleep 1; false; }
 }
 
-@test "full windows and readers that stop take no more than the bound says" {
+@test "full windows and stalled readers take no more memory than the bound" {
 	need_path
 	local n=4 w=32 one
 	# one channel may grow by half of what the process has left
@@ -157,7 +157,7 @@ settled() {
 	[ "$was" = "$now" ] || { sleep 3; false; }
 }
 
-@test "a session that its user cannot shape holds 88 MiB at most, whatever the machine has" {
+@test "a session without a program of its user's choice holds at most 88 MiB on any machine" {
 	need_path
 	local now=''
 	export P=many$$
@@ -185,7 +185,7 @@ settled() {
 # gone_below BYTES: what the sessions take
 gone_below() { now=$(taken); echo "$now"; [ "$now" -le "$1" ]; }
 
-@test "a full window of 400 MiB takes what it holds, and goes back once it is read" {
+@test "a full window of 400 MiB takes its size in memory, which is freed once it is read" {
 	need_path
 	local now was
 	export P=many$$

@@ -43,7 +43,7 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	[[ $output != *[EW]": "* ]]
 }
 
-@test "the documents are there, whose links lead to files, and symbols come apart" {
+@test "the documents are installed, their links lead to files, and debug symbols are separate" {
 	local doc link name=$ROOT/usr/share/doc/hayate-client
 	for doc in README.md INSTALL.md SECURITY.md PROTOCOL; do
 		[ -s "$name/$doc" ]
@@ -59,7 +59,7 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	    hayate-client/examples/{slurm/hayate.sbatch,htcondor/hayate.sub} ../../bin/hayate-fleet
 }
 
-@test "a first installation opens no door, and says what applies at that port" {
+@test "a first installation opens no port, and says which rules apply there" {
 	afresh >"$BATS_TEST_TMPDIR/said"
 	run -1 inside systemctl is-enabled hayate-sshd
 	[ "$output" = disabled ]
@@ -131,7 +131,7 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	run ! inside test -e /run/motd.d/60-hayate -o -e /var/lib/hayate
 }
 
-@test "with the sample of port 22's rules, who is refused there is refused here" {
+@test "with the sample of port 22's rules, users refused there are refused here" {
 	local conf=$ROOT/etc/ssh/sshd_config.d/rules.conf
 	does() { PROGRAM=hayate-ssh login 2222 -o BatchMode=yes; }
 	[ "$(does)" = tester ]
@@ -186,7 +186,7 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	serves 2222
 }
 
-@test "HostKey lines show the distribution's host keys, and there is a way back" {
+@test "HostKey lines use the distribution's host keys, and can be reverted" {
 	shown() { inside ssh-keyscan -p "$1" -t ed25519 127.0.0.1 2>/dev/null | cut -d' ' -f2-; }
 	own=$(shown 2222)
 	[ "$own" != "$(shown 22)" ]
@@ -292,7 +292,7 @@ with_foreign() { mkdir -p usr/bin && touch usr/bin/ssh; }
 	serves 22 2222
 }
 
-@test "removal stops the server and leaves the distribution's; purge removes all" {
+@test "removal stops the server and leaves the distribution's; purge removes everything" {
 	key=$(cat "$ROOT/etc/hayate/ssh_host_ed25519_key.pub")
 	inside dpkg --remove hayate-server hayate-client
 	serves 22

@@ -304,7 +304,7 @@ kerberos() {
 	run ! does 'ssh -o BatchMode=yes t id -un'
 }
 
-@test "a window of X11 comes through" {
+@test "an X11 window is forwarded" {
 	run -0 does 'Xvfb :7 -ac >/dev/null 2>&1 & x=$!
 		for i in 1 2 3 4 5 6 7 8 9; do [ -e /tmp/.X11-unix/X7 ] && break; sleep 0.3; done
 		DISPLAY=:7 ssh -Y t "echo at \$DISPLAY; xdpyinfo" | head -n 5; kill $x'

@@ -122,7 +122,7 @@ bob_held() {
 	rm "$ROOT/home/bob/moduli"
 }
 
-@test "the way back keeps keys, sessions and rules: our keywords alone become comments" {
+@test "going back keeps keys, sessions and rules: only our keywords become comments" {
 	local key sample
 	inside sh -ec 'useradd -m -s /bin/sh bob; install -d -o bob /home/bob/.ssh
 		usermod -p "*" bob
@@ -228,7 +228,7 @@ with_foreign() { mkdir -p usr/bin && touch usr/bin/dpkg; }
 	serves 22
 }
 
-@test "removal stops sshd and keeps configuration and keys; a purge takes them" {
+@test "removal stops sshd and keeps configuration and keys; a purge removes them" {
 	local key
 	take_over
 	key=$(cat "$ROOT/etc/ssh/ssh_host_ed25519_key.pub")

@@ -46,7 +46,7 @@ teardown_file() { shut_down; }
 	run ! grep -E 'crypto-policies|semanage' "$BATS_TEST_TMPDIR/spec"
 }
 
-@test "rpmlint names nothing that is not explained: spec, source and packages" {
+@test "every rpmlint warning about spec, source and packages is explained" {
 	need rpmlint
 	run rpmlint -r "$TOP/contrib/rpm/hayate.rpmlintrc" "$BUILD/rpm/hayate.spec" "$SRPM" "$client" "$server"
 	[[ $output = *"3 packages and 1 specfiles checked; 0 errors, 0 warnings"* ]] || {
@@ -55,7 +55,7 @@ teardown_file() { shut_down; }
 	}
 }
 
-@test "rpmbuild packs every file that is installed, and what is packed runs" {
+@test "rpmbuild packs every installed file, and the packed programs run" {
 	local name
 	rpm -qlp "$client" | grep -x /usr/bin/hayate-ssh
 	rpm -qlp "$server" | grep -x /usr/lib/systemd/system/hayate-sshd.service
@@ -99,7 +99,7 @@ RequiredRSASize 3072' >"$ROOT/etc/crypto-policies/back-ends/opensshserver.config
 	chmod 755 "$ROOT/usr/sbin/semanage" "$ROOT/usr/sbin/restorecon"
 }
 
-@test "installed with rpm it serves beside the system's OpenSSH, with its PAM service" {
+@test "installed with rpm sshd serves beside the system's OpenSSH, with its own PAM service" {
 	need_root
 	need systemd-nspawn systemd-container
 	need mmdebstrap
@@ -123,7 +123,7 @@ RequiredRSASize 3072' >"$ROOT/etc/crypto-policies/back-ends/opensshserver.config
 # ciphers PROGRAM ARGUMENT...: which it would use
 ciphers() { inside "$@" | sed -n 's/^ciphers //Ip'; }
 
-@test "it follows the policy of the system, and a site's file as that OpenSSH does" {
+@test "sshd follows the system's crypto policy, and a site's file as that OpenSSH does" {
 	local dir=$ROOT/etc/hayate
 	[ -d "$dir" ] || skip "nothing is installed"
 	[ "$(ciphers hayate-ssh -G x)" = aes256-gcm@openssh.com ]
@@ -157,7 +157,7 @@ ciphers() { inside "$@" | sed -n 's/^ciphers //Ip'; }
 	session_lives
 }
 
-@test "removed with rpm it takes its labels along and leaves keys and the system's sshd" {
+@test "removal with rpm removes our labels and leaves keys and the system's sshd" {
 	[ -d "$ROOT/etc/hayate" ] || skip "nothing is installed"
 	inside systemctl stop hayate-sshd
 	rpm_in -e hayate-server hayate-client
@@ -172,7 +172,7 @@ ciphers() { inside "$@" | sed -n 's/^ciphers //Ip'; }
 	[ ! -e "$ROOT/var/lib/hayate" ]
 }
 
-@test "a label that the site gave to port 2222 is the site's after the removal as well" {
+@test "a label that the site gave to port 2222 remains after the removal" {
 	local line
 	[ -e "$ROOT/usr/sbin/semanage" ] || skip "nothing is installed"
 	for line in 'ssh_port_t                     tcp      2222' \

@@ -44,7 +44,7 @@ conf() { echo "-F$BATS_FILE_TMPDIR/ssh_config"; }
 	cmp "$BATS_TEST_TMPDIR/sent" "$BATS_TEST_TMPDIR/back"
 }
 
-@test "it starts itself: for a further connection, and anew after a server that hangs up" {
+@test "ssh starts itself for a further connection, and again after a server that hangs up" {
 	need_paramiko
 	own_memory
 	starts_itself "$PLACE/hayate/bin"
@@ -66,7 +66,7 @@ conf() { echo "-F$BATS_FILE_TMPDIR/ssh_config"; }
 	ls man/man1/hayate-fleet.1 doc/slurm/hayate.sbatch doc/htcondor/hayate.sub
 }
 
-@test "the tarball has manual pages and the licences, and nothing that is setuid" {
+@test "the tarball has manual pages and licences, and no setuid file" {
 	cd "$PLACE/hayate"
 	[ -f LICENCE ]
 	[ -f LICENCE.OpenSSH ]

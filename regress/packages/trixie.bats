@@ -63,7 +63,7 @@ setup() {
 	export CONFIG=$ROOT/etc/ssh/sshd_config
 }
 
-@test "make deb on Debian 13 names what it lacks, and then builds both flavours" {
+@test "make deb on Debian 13 names missing packages, and then builds both flavours" {
 	grep 'packages to build with are missing: apt-get install .*debhelper' "$BATS_FILE_TMPDIR/lacking.beside"
 	grep 'packages to build with are missing: apt-get install .*dh-exec' "$BATS_FILE_TMPDIR/lacking.replace"
 	[ "$(find "$DEBS" -name '*.deb' | wc -l)" = 10 ]
@@ -83,7 +83,7 @@ setup() {
 	[[ $output != *[EW]": "* ]]
 }
 
-@test "beside the distribution's OpenSSH both serve, and after a purge the one" {
+@test "beside the distribution's OpenSSH both serve, and after a purge the distribution's" {
 	install_debs hayate-client hayate-server
 	run ! login 2222
 	inside systemctl enable -q --now hayate-sshd
@@ -99,7 +99,7 @@ setup() {
 	[ ! -e "$ROOT/etc/hayate" ]
 }
 
-@test "in its place it keeps configuration, keys and sessions, and is given back" {
+@test "in its place configuration, keys and sessions are kept, also on the way back" {
 	local key
 	key=$(host_key)
 	sed -i 's/^#MaxAuthTries .*/MaxAuthTries 3/' "$CONFIG"
@@ -131,7 +131,7 @@ setup() {
 	serves 22
 }
 
-@test "a purge of the packages in its place takes keys and configuration" {
+@test "a purge of the replacing packages removes keys and configuration" {
 	take_over
 	inside dpkg --remove openssh-server
 	run ! login 22

@@ -149,7 +149,7 @@ pair() {
 	judge "$killed" "${files[@]}"
 }
 
-@test "two copies to one name at once leave one whole, and none that says 0 was not" {
+@test "two simultaneous copies to one name leave one complete file, and no false success" {
 	local i
 	RANDOM=${SEED-27}
 	for ((i = 1; i <= ${PAIRS-100}; i++)); do
