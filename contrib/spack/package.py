@@ -2,18 +2,17 @@
 # SPDX-License-Identifier: ISC
 #
 # Hayate for Spack: the client, and with +server an sshd for administrators. Put
-# this file into packages/hayate/ of a repository of your own, as Spack makes one,
-# and the tarball of "make dist" into the current directory, as hayate-0.2.tar.gz where
-# its name has the commit as well:
+# this file into packages/hayate/ of a Spack repository of your own, and the tarball
+# of "make dist" into the current directory. If the name of the tarball has the commit
+# in it, rename it to hayate-0.2.tar.gz:
 #
 #     spack install --no-checksum hayate
 #
-# The tarball has no public address, so there is no checksum here; compare what
-# "make checksums" prints. The tarball carries upstream with Debian's fixes.
+# The tarball has no public address, so there is no checksum here; compare it with the
+# output of "make checksums". The tarball contains upstream with Debian's fixes.
 #
-# What was run: Python, with a stand-in for what Spack gives a recipe, for each set
-# of variants (regress/recipes.bats). What was not run: Spack, a build and an
-# installation by it.
+# Tested: the recipe in Python, for each set of variants, with stubs for Spack's
+# functions (regress/recipes.bats). Not tested: Spack itself, building and installing.
 
 import os
 
@@ -37,7 +36,7 @@ class Hayate(AutotoolsPackage):
     variant("fido", default=False, description="Keys in FIDO tokens")
 
     depends_on("c", type="build")
-    # upstream's configure is made again, as Debian's patches change its source
+    # upstream's configure is regenerated, because Debian's patches change configure.ac
     depends_on("autoconf", type="build")
     depends_on("automake", type="build")
     depends_on("pkgconfig", type="build")
@@ -74,5 +73,5 @@ class Hayate(AutotoolsPackage):
         return args
 
     def install(self, spec, prefix):
-        # With a DESTDIR no host keys are made; the administrator makes them.
+        # With DESTDIR set no host keys are generated; the administrator does that.
         make("install", "DESTDIR=/")

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Part of rules: the packages beside the distribution's OpenSSH. sshd has a user,
-# a PAM service and a directory of its own, so that nothing which happens to the
-# package openssh-server reaches it.
+# Part of rules: the packages beside the distribution's OpenSSH. sshd has its own
+# user, PAM service and directory, so changes of the package openssh-server do not
+# affect it.
 
 ETC = hayate
 LIBEXEC = hayate
@@ -14,7 +14,8 @@ SWITCHES = --sysconfdir=/etc/hayate --libexecdir=/usr/lib/hayate \
 	--with-privsep-path=/usr/lib/hayate/empty --with-privsep-user=hayate-sshd \
 	--with-pam-service=hayate-sshd
 
-# Not started before somebody has decided who may log in; see hayate-server.postinst.
+# The server is not started until somebody has decided who may log in; see
+# hayate-server.postinst.
 override_dh_installinit:
 	dh_installinit -phayate-server --name=hayate-sshd --no-enable --no-start
 

@@ -1,19 +1,19 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Part of rules: the packages in place of the distribution's OpenSSH. They have its
-# names, paths, units and files, so the steps are those of Debian's own rules.
+# Part of rules: the packages that replace the distribution's OpenSSH. They have the
+# same names, paths, units and files, so the steps are those of Debian's own rules.
 
 ETC = ssh
 LIBEXEC = openssh
 PREFIX =
 SWITCHES =
-# dh-exec hides which files the packages take.
+# dh_missing cannot see which files the packages install through dh-exec.
 MISSING = list
 # From Debian 13 on, units belong below /usr.
 WITH = --with runit $(if $(wildcard /usr/bin/dh_movetousr),--with movetousr)
 
-# ucf takes a file whose sum is listed for one that nobody edited.
+# ucf treats a file whose checksum is listed as one that nobody edited.
 execute_before_dh_install:
 	cp debian/tmp/etc/ssh/sshd_config .
 	debian/openssh/check-ucf-md5sums || \
