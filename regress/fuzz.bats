@@ -12,7 +12,7 @@ setup_file() {
 	    { cat "$BATS_FILE_TMPDIR/made"; false; }
 }
 
-fuzz() { HAYATE_BUILD=$BUILD run -0 "$REGRESS/fuzz/run" "${FUZZ_SECONDS:-15}" "$1"; }
+fuzz() { HAYATE_BUILD=$BUILD run -0 "$REGRESS/fuzz/run" "${FUZZ_SECONDS:-6}" "$1"; }
 
 @test "two buffers behave like arrays under any sequence of operations" {
 	fuzz fuzz-sshbuf
