@@ -188,7 +188,7 @@ refused() {
 	refused 'line 1' --from list a h:b work
 	refused 'list.none: No such file' --from list.none a h:b work
 	seq 20000 >list
-	refused 'list: a text of more than 65536 bytes; do they end with NUL?' --from list --from0 a h:b work
+	refused 'list: a record exceeds 65536 bytes; are the names terminated by NUL?' --from list --from0 a h:b work
 	# and other ways to write a good one
 	printf '5 %s/a/1\n  6\t./2 \n7 d/\n' "$T" >list
 	fleet plan --shards 9 --from - a h:b work <list
@@ -199,22 +199,23 @@ refused() {
 @test "invalid arguments are an error with the reason" {
 	mkdir a
 	echo x >file
-	refused 'one of source and target is HOST:PATH' a b work
-	refused 'one of source and target is HOST:PATH' h:a h:b work
+	refused 'one of source and target must be HOST:PATH' a b work
+	refused 'one of source and target must be HOST:PATH' h:a h:b work
 	refused 'is not a directory' none h:b work
 	refused 'is not a directory' file h:b work
-	refused 'needs its names: --from' h:a b work
-	refused 'without a pattern' --from file 'h:a*' b work
+	refused 'requires --from LIST' h:a b work
+	refused 'without wildcards' --from file 'h:a*' b work
 	refused '1 to 1000' --shards 1001 a h:b work
 	refused '1 to 1000' --shards 0 a h:b work
 	refused 'is below the source' a h:b a/work
 	refused 'is below the source' / h:b work
-	refused 'a path alone' --to d1,d2 a h:b work
-	refused 'a host is empty' --to d1,,d2 a b work
-	refused '--from0 is for' --from0 a h:b work
+	refused 'must be a path without a host' --to d1,d2 a h:b work
+	refused '--to requires a local source' --to d1,d2 h:a b work
+	refused 'has an empty host name' --to d1,,d2 a b work
+	refused '--from0 requires' --from0 a h:b work
 	PATH=/usr/bin:/bin
 	if ! command -v fpart >/dev/null; then
-		refused 'there is no fpart here; install it, or: (cd SRC && find' a h:b work
+		refused 'fpart is not installed; install it, or: (cd SRC && find' a h:b work
 	fi
 	run -2 fleet plan a
 	run -2 fleet
@@ -225,9 +226,9 @@ refused() {
 	run -2 fleet plan --from list a h:b work
 	[[ $output = *'work" is not empty'* ]]
 	run -2 fleet run work 2
-	[[ $output = *'no shard 2: the plan has 1 to 1'* ]]
+	[[ $output = *'shard 2 does not exist: the plan has shards 1 to 1'* ]]
 	run -2 fleet run --pause -1 work
-	[[ $output = *'--pause -1.0: seconds are expected'* ]]
+	[[ $output = *'--pause -1.0: expected a number of seconds'* ]]
 	if ((EUID == 0)); then
 		chown 1 work/plan
 		run -2 fleet run work 1
@@ -255,20 +256,20 @@ refuses() {
 	chmod 2775 shared
 	echo '5 1' >list
 	run -2 fleet plan --from list a h:b shared
-	[[ $output = *"others may write $T/shared; "*'chmod go-w'* ]]
+	[[ $output = *"$T/shared is writable by others "*'chmod go-w'* ]]
 	[ -z "$(ls -A shared)" ]
 	(umask 0; fleet plan --from list a "hayate:$T/b" work)
 	[ -z "$(find work -perm /077)" ]
 	for part in work work/plan work/1; do
 		chmod g+w $part
-		refuses "others may write $T/$part; "
+		refuses "$T/$part is writable by others "
 		chmod g-w $part
 	done
 	# what somebody has put there while it could be written
 	for part in plan 1/state 1/journal.x; do
 		[ ! -e work/$part ] || mv work/$part kept
 		ln -s "$T/mine" work/$part
-		refuses "work/$part: a link"
+		refuses "work/$part is a symbolic link"
 		rm work/$part
 		[ ! -e kept ] || mv kept work/$part
 	done
@@ -276,7 +277,7 @@ refuses() {
 	for part in names left said; do
 		ln -s "$T/mine" work/1/$part
 		TOLD=$T/told run -2 fleet run work
-		[[ $output = *"work/1/$part: a link"* ]]
+		[[ $output = *"work/1/$part is a symbolic link"* ]]
 		[ "$(<mine)" = mine ]
 		rm work/1/$part
 		[ ! -e kept ] || mv kept work/1/names
@@ -359,7 +360,7 @@ begun() {
 	begun
 	# another one waits for the lock, and has nothing to do then
 	run -0 quick work 1
-	[[ $output = *'shard 1: waiting for '*', which copies it'* ]]
+	[[ $output = *'shard 1: waiting for '*', which is copying it'* ]]
 	wait $!
 	quick work
 	as_copied
@@ -454,7 +455,7 @@ begun() {
 	echo '100 0/1' >list
 	fleet plan --from list a "hayate:$T/b" work -o Port=9
 	run -75 quick work
-	[[ $output = *'Connection refused'*'shard 1: not done; scp to hayate:'*'ended with 255'* ]]
+	[[ $output = *'Connection refused'*'shard 1: not done after 3 attempts without progress; scp to hayate:'*'exited with 255'* ]]
 	[ "$(wc -l <told)" = 3 ]
 	run -75 fleet summary work
 	[[ $output = "shards: 0 done, 0 running, 1 left; files: 0 of 1, 0 failed"* ]]
@@ -502,7 +503,7 @@ begun() {
 	chmod 555 a/ro/deep/er a/ro
 	touch -d '2001-02-03 04:05:06' a/ro a/ro/deep/er
 	run -0 fleet plan --shards 12 a "hayate:$T/b" work
-	[[ $output = *"9 files are below directories that their owner cannot write: they are one shard"* ]]
+	[[ $output = *"9 files are below directories that are not writable by their owner, and form one shard"* ]]
 	printf '#!/bin/sh\nexec setpriv --bounding-set -dac_override,-dac_read_search %s\n' \
 	    "$(bin sftp-server)" >near
 	chmod +x near
