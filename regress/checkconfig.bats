@@ -116,11 +116,11 @@ others() {
 	NoneMacEnabled no
 	EOF
 	run -1 check ssh_config
-	told 'ssh_config:2: HPNDisabled: is read as "Hayate no", which turns off all that Hayate adds, not only the windows; write that' \
-	    'ssh_config:4: TcpRcvBufPoll: is read as "WindowTuning no"; write that (in Host far)' \
-	    'ssh_config:5: NoneEnabled: weakens: data may be in clear, though authenticated, where NoneSwitch asks for it (in Host far)' \
-	    'ssh_config:6: noneswitch: weakens: with NoneEnabled yes data is in clear, though authenticated; HPN-SSH obeys it on the command line alone, Hayate in files as well (in Host far)' \
-	    'ssh_config:7: Ciphers: names a cipher of HPN-SSH, which is read as chacha20-poly1305@openssh.com,aes128-ctr; write that (in Host far)' \
+	told 'ssh_config:2: HPNDisabled: is read as "Hayate no", which turns off all that Hayate adds, not only the windows; write that instead' \
+	    'ssh_config:4: TcpRcvBufPoll: is read as "WindowTuning no"; write that instead (in Host far)' \
+	    'ssh_config:5: NoneEnabled: weakens security: with NoneSwitch yes data is authenticated but not encrypted (in Host far)' \
+	    'ssh_config:6: noneswitch: weakens security: with NoneEnabled yes data is authenticated but not encrypted; HPN-SSH obeys it on the command line only, Hayate in files as well (in Host far)' \
+	    'ssh_config:7: Ciphers: names a cipher of HPN-SSH, which is read as chacha20-poly1305@openssh.com,aes128-ctr; write that instead (in Host far)' \
 	    'ssh_config:8: Metrics: is ignored: nothing is recorded, "ssh -vv" shows windows, rate and round-trip time; remove the line (in Host far)' \
 	    'ssh_config:9: NoneMacEnabled: has no effect: every packet has a MAC; remove the line (in Host far)' \
 	    "ssh_config: Port: is not set: HPN-SSH's ssh tries 2222 and then 22, Hayate's only 22; write \"Port 2222\" for hosts that HPN-SSH serves there"
@@ -143,10 +143,10 @@ others() {
 	    HPNBufferSize 4096
 	EOF
 	run -2 check sshd_config
-	told 'sshd_config:2: NoneEnabled: weakens: data of clients that ask for it is in clear, though authenticated; keep it to the users and networks that need it' \
+	told 'sshd_config:2: NoneEnabled: weakens security: data of clients that ask for it is authenticated but not encrypted; restrict it to the users and networks that need it' \
 	    'sshd_config:3: NoneMacEnabled: is refused and has no effect: every packet has a MAC; remove the line' \
-	    'sshd_config:6: NoneEnabled: weakens: data of clients that ask for it is in clear, though authenticated; keep it to the users and networks that need it; HPN-SSH ignores it within Match (in Match Group data Address 10.0.0.0/8)' \
-	    'sshd_config:7: DisableMTAES: is read as "CipherThreads off", for every cipher; write that; HPN-SSH ignores it within Match (in Match Group data Address 10.0.0.0/8)' \
+	    'sshd_config:6: NoneEnabled: weakens security: data of clients that ask for it is authenticated but not encrypted; restrict it to the users and networks that need it; HPN-SSH ignores it within Match (in Match Group data Address 10.0.0.0/8)' \
+	    'sshd_config:7: DisableMTAES: is read as "CipherThreads off", for every cipher; write that instead; HPN-SSH ignores it within Match (in Match Group data Address 10.0.0.0/8)' \
 	    'sshd_config:9: HPNBufferSize: is ignored: windows follow the path; remove the line, or bound them with WindowMax (in Match all)'
 }
 
@@ -221,11 +221,11 @@ others() {
 @test "a keyword of another build is named with upstream's name" {
 	printf '%s\n' "RSAMinSize 2048" "Match user x" "RSAMinSize 3000" >s
 	run check -s s
-	[[ ${lines[0]} = "s:1: RSAMinSize: is read as requiredrsasize; write that" ]]
+	[[ ${lines[0]} = "s:1: RSAMinSize: is read as requiredrsasize; write that instead" ]]
 	[[ ${lines[1]} = "s:3: RSAMinSize: "*"(in Match user x)" ]]
 	echo "RekeyLimit default 1h" >c
 	run -1 check -c c
-	told "c:1: RekeyLimit: default means 64 GiB with chacha20-poly1305, and not 1 GiB"
+	told "c:1: RekeyLimit: \"default\" means 64 GiB with chacha20-poly1305 instead of 1 GiB"
 }
 
 @test "files of Include are read, with the block that includes them, and each once" {
@@ -270,7 +270,7 @@ others() {
 	echo "Metrics no" >hpnssh/part
 	printf '%s\n' "Port 1" "Include part" >hpnssh/ssh_config
 	run -1 check "$PWD/hpnssh/ssh_config"
-	told "$PWD/hpnssh/ssh_config:2: Include: part is looked for in $HOME/.ssh here, and stands in $PWD/hpnssh; write the whole path" \
+	told "$PWD/hpnssh/ssh_config:2: Include: part is looked for in $HOME/.ssh, but it is in $PWD/hpnssh; write the absolute path" \
 	    "$PWD/hpnssh/part:1: Metrics: is ignored: nothing is recorded, \"ssh -vv\" shows windows, rate and round-trip time; remove the line"
 	printf '%s\n' 'Include /etc/%h.conf' >c
 	run -1 check -c c
@@ -299,7 +299,7 @@ others() {
 @test "a NUL byte is named with its line, and bytes of any value do no harm" {
 	printf 'Port 22\nUser a\0b\nUseMPTCP no\n' >c
 	run -2 check -c c
-	[[ ${lines[0]} = "c:2: -: holds a NUL byte, "* ]]
+	[[ ${lines[0]} = "c:2: -: contains a NUL byte, "* ]]
 	[[ ${lines[1]} = "c:3: UseMPTCP: "* ]]
 	head -c 100000 /dev/urandom >c
 	run -2 check -c c
@@ -319,7 +319,7 @@ others() {
 	run -2 check
 	run -2 check -x c
 	run -2 check -c -p "$PWD/no-such-ssh" c
-	[[ $output = *"cannot be checked without $PWD/no-such-ssh"* ]]
+	[[ $output = *"cannot be checked, because $PWD/no-such-ssh is missing"* ]]
 }
 
 @test "the exit status is the highest of several files" {
