@@ -81,7 +81,7 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	    .disk_read.mb_per_s < 6.3 and (.disk_read.limit | length > 0)' out
 	[ -z "$(ls -A there)" ]
 	[ ! -d "$BATS_FILE_TMPDIR/full" ] || run -1 to -t 2 -d "$BATS_FILE_TMPDIR/full"
-	[[ $output = *"/full: nothing could be written: "*"No space left"* || ! -d $BATS_FILE_TMPDIR/full ]]
+	[[ $output = *"/full: cannot write a file: "*"No space left"* || ! -d $BATS_FILE_TMPDIR/full ]]
 	[ -z "$(ls -A "$BATS_FILE_TMPDIR/full")" ]
 	to -t 1 -d "$T/there" >out
 	grep '^disk read .* MB/s   limit: ' out
@@ -93,7 +93,7 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	# Nor does what watches the file outlive it.
 	poll 5 fails pgrep -f "$T/there/.hayate-path"
 	run -1 to -t 1 -d "$T/none"
-	[[ $output = *"$T/none: nothing could be written: "*"No such file"* ]]
+	[[ $output = *"$T/none: cannot write a file: "*"No such file"* ]]
 }
 
 @test "a slow login does not shorten a measurement, and a proxy gives no TCP figures" {
@@ -122,7 +122,7 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 		run -1 --separate-stderr timeout 60 "$BATS_FILE_TMPDIR/tool" -t 1 \
 		    -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=127.0.0.1 $name
 		[ -z "$output" ]
-		[ "$stderr" = "hayate-path: $name: the login succeeded, but the account runs no command, as one for SFTP alone, and hayate-path needs a shell" ]
+		[ "$stderr" = "hayate-path: $name: the login succeeded, but the account cannot run a command (perhaps it is restricted to SFTP), and hayate-path needs a shell" ]
 		n=$((n + 1))
 	done
 	[ $n = 2 ]
