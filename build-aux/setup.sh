@@ -22,25 +22,25 @@ as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-# clang_version: of the package "clang"; Debian 12 has 14
-clang_version() {
+# print_clang_version: of the package "clang"; Debian 12 has 14
+print_clang_version() {
 	v=$(apt-cache depends clang 2>/dev/null |
 	    sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')
 	echo "${v:-14}"
 }
 
-# packages_for WORD
-packages_for() {
+# list_packages WORD
+list_packages() {
 	case $1 in
 	hayate|stock)
 		echo gcc libc6-dev make patch pkg-config autoconf automake \
 		    dpkg-dev libssl-dev zlib1g-dev libpam0g-dev libedit-dev \
 		    libkrb5-dev libselinux1-dev libfido2-dev libaudit-dev \
 		    libwrap0-dev libbsd-dev openssh-client openssl ;;
-	unit)	packages_for hayate
+	unit)	list_packages hayate
 		echo valgrind ;;
 	musl)	echo musl-tools linux-libc-dev ;;
-	path)	packages_for unit
+	path)	list_packages unit
 		echo iproute2 iputils-ping procps iperf3 tcpdump python3 ;;
 	tests)	echo bats jq socat python3 procps iproute2 quilt \
 		    openssh-server btrfs-progs ;;
@@ -54,16 +54,16 @@ packages_for() {
 	style)	echo shellcheck cppcheck uncrustify aspell aspell-en ;;
 	exporter) echo systemd ;;
 	upstream) echo softhsm2 dropbear-bin putty-tools ;;
-	sanitized) packages_for hayate ;;
-	fuzz)	packages_for hayate
-		echo clang "libclang-rt-$(clang_version)-dev" ;;
+	sanitized) list_packages hayate ;;
+	fuzz)	list_packages hayate
+		echo clang "libclang-rt-$(print_clang_version)-dev" ;;
 	esac
 }
 
-# unpacked_for WORD: packages that are unpacked into build/ftpd, and of which
+# list_unpacked WORD: packages that are unpacked into build/ftpd, and of which
 # only the libraries are installed, because Debian would start them, and because
 # they conflict. Tests that need a missing one are skipped.
-unpacked_for() {
+list_unpacked() {
 	case $1 in
 	peers)	echo vsftpd pure-ftpd proftpd-core proftpd-mod-crypto fail2ban ;;
 	exporter) echo prometheus-node-exporter prometheus ;;
@@ -107,8 +107,8 @@ install_packages() {
 	rm -f apt-install.log
 }
 
-# libraries_of PACKAGE...: that they need
-libraries_of() {
+# list_libraries PACKAGE...: that they need
+list_libraries() {
 	command -v apt-cache >/dev/null || return 0
 	apt-cache depends "$@" 2>/dev/null |
 	    sed -n 's/^ *Depends: \(lib[^<]*\)$/\1/p' | sort -u
@@ -126,19 +126,19 @@ unpack_packages() {
 	done
 }
 
-# privsep_user: sshd wants one that owns nothing. Debian's package makes it, but
+# add_privsep_user: sshd wants one that owns nothing. Debian's package makes it, but
 # is a server on port 22 as well.
-privsep_user() {
+add_privsep_user() {
 	! getent passwd sshd >/dev/null || return 0
 	as_root useradd --system --home-dir /run/sshd --no-create-home \
 	    --shell /usr/sbin/nologin sshd ||
 	    die "there is no user sshd, which sshd needs, and none could be added"
 }
 
-# build WORD...: a configured tree is not configured again. A fix of upstream that
+# build_goals WORD...: a configured tree is not configured again. A fix of upstream that
 # cannot be fetched is named, and stops no test. The unit drivers need no upstream and
 # are compiled while its configure runs, which keeps one core busy.
-build() {
+build_goals() {
 	case " $* " in
 	*" hayate "*|*" stock "*|*" unit "*) ;;
 	*)	return 0 ;;
@@ -164,14 +164,14 @@ build() {
 
 set_up() {
 	# shellcheck disable=SC2046 # words
-	install_packages $(for w do packages_for "$w"; done | tr ' ' '\n' | sort -u)
-	unpacked=$(for w do unpacked_for "$w"; done)
+	install_packages $(for w do list_packages "$w"; done | tr ' ' '\n' | sort -u)
+	unpacked=$(for w do list_unpacked "$w"; done)
 	if [ -n "$unpacked" ]; then
 		# shellcheck disable=SC2046,SC2086 # words
-		install_packages $(libraries_of $unpacked)
+		install_packages $(list_libraries $unpacked)
 		# shellcheck disable=SC2086
 		unpack_packages $unpacked
 	fi
-	case " $* " in *" hayate "*) privsep_user ;; esac
-	build "$@"
+	case " $* " in *" hayate "*) add_privsep_user ;; esac
+	build_goals "$@"
 }

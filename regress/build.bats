@@ -249,7 +249,7 @@ shared_tree() {
 }
 
 # says: what ssh -V of the source that was fetched says
-says() { (. build-aux/common.sh; version_line); }
+says() { (. build-aux/common.sh; print_version_line); }
 
 @test "a newer tree is accepted if nothing that we rely on changed, and is named untested" {
 	newer=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
@@ -504,11 +504,11 @@ dev_packages() { tr -sc 'a-z0-9-' '\n' | grep -x '\(lib\|zlib\).*-dev' | grep -v
 
 @test "INSTALL names the libraries that ./check installs, and configure needs no other" {
 	. "$TOP/build-aux/setup.sh"
-	diff <(packages_for hayate | dev_packages) \
+	diff <(list_packages hayate | dev_packages) \
 	    <(sed -n '/apt-get install build-essential/,/[^\]$/p' "$TOP/INSTALL.md" | dev_packages)
-	[ "$(packages_for hayate | dev_packages | grep -c .)" -gt 8 ]
+	[ "$(list_packages hayate | dev_packages | grep -c .)" -gt 8 ]
 	# One that it knows besides is in no Debian before 13.
-	diff <(packages_for hayate | dev_packages | grep -vE 'ssl|zlib|bsd') \
+	diff <(list_packages hayate | dev_packages | grep -vE 'ssl|zlib|bsd') \
 	    <(sed -n 's/^HY_FEATURE(.*\[\(lib[a-z0-9]*-dev\)\].*/\1/p' "$TOP/configure.ac" | grep -v wtmpdb | sort)
 }
 

@@ -439,7 +439,7 @@ kind() {
 # told: of that source, a row of the table behind the switches
 told() {
 	# shellcheck disable=SC2016 # quotes of Markdown
-	printf '| `%s` | `%s`, `%s` |\n' "$(. build-aux/common.sh; version_line)" \
+	printf '| `%s` | `%s`, `%s` |\n' "$(. build-aux/common.sh; print_version_line)" \
 	    "$(build-aux/deb-version beside)" "$(build-aux/deb-version replace)"
 }
 

@@ -168,7 +168,7 @@ suite_of() {
 	for f in "$REGRESS"/*.bats "$REGRESS"/{lfp,bench,memory}/*.bats; do
 		# shellcheck disable=SC2046 # words
 		(. "$TOP/build-aux/setup.sh"
-		for w in tests $(sed -n '2s/^# Needs: //p' "$f"); do packages_for "$w"; done) |
+		for w in tests $(sed -n '2s/^# Needs: //p' "$f"); do list_packages "$w"; done) |
 		    grep -qw chromium && basename "$f"
 	done >"$BATS_TEST_TMPDIR/with" || :
 	diff "$BATS_TEST_TMPDIR/with" - <<<bench-report.bats
