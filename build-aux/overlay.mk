@@ -30,31 +30,32 @@ PATHSUBS += -e 's|/etc/ssh/ssh_host_mldsa44_|$(sysconfdir)/ssh_host_mldsa44_|g'
 # Core files include no upstream header, so they cannot use OpenSSH's copies of
 # the BSD functions. libbsd declares them.
 $(call hy_objs,$(HAYATE_CORE)): CPPFLAGS += $(BSD_CPPFLAGS)
-# A member of upstream's has another type in another release: that is no warning.
+# A member of an upstream structure has different types in different releases, so this
+# warning has to be an error.
 $(HAYATE_OBJS): CFLAGS += -Wextra -Werror=incompatible-pointer-types
-# build/asan: reports on others of upstream are not looked at.
+# In build/asan UBSan covers our objects and those of upstream that the series changes.
 $(HAYATE_UNDEFINED): CFLAGS += -fsanitize=undefined
 
-# Where a function of ours does what one of upstream does, it follows the release.
+# A function of ours that mirrors one of upstream follows the release.
 $(HAYATE_OBJS): CPPFLAGS += -DHAYATE_OPENSSH=$(HAYATE_OPENSSH)
-# So does the type of an address, which came with a fix.
+# The type of an address depends on the release as well: a fix changed it.
 HAYATE_ADDRESS := $(shell sed -n \
 	's/.*ssh_kex2.*struct \(sockaddr[a-z_]*\) .*/\1/p' sshconnect.h)
 $(HAYATE_OBJS): CPPFLAGS += -DHAYATE_ADDRESS=$(HAYATE_ADDRESS)
-# A libc that has them goes first, and then libbsd is not loaded.
+# If libc has the BSD functions, they are taken from there, and libbsd is not loaded.
 LIBS += $(BSD_LIBS:%=-lc -Wl,--as-needed %)
 
-# It sends the banner, which is bounded (build-aux/prep).
+# kex.c sends the banner, whose length is bounded (build-aux/prep).
 kex.o: CPPFLAGS += -DHAYATE_BANNER
 
-# A key exchange may go out with the banner. kexguess-hook.c has the first two, and
-# guess-hook.c the others; each calls upstream's.
+# A key exchange may be sent with the banner. The first two functions are in
+# kexguess-hook.c, the others in guess-hook.c; each calls upstream's.
 kex.o: CPPFLAGS += -Dmatch_list=kexguess_match_list
 sshd-auth.o: CPPFLAGS += -Dkex_setup=kexguess_setup
 ssh.o: CPPFLAGS += -Dssh_login=guess_login -Dssh_connect=guess_connect
-# address-hook.c has this, and remembers what is found.
+# address-hook.c has this function, which remembers the addresses found.
 ssh.o: CPPFLAGS += -Dgetaddrinfo=address_look_up
-# reread-hook.c has this, and notes a configuration that comes from a pipe.
+# reread-hook.c has this function, which notes a configuration read from a pipe.
 readconf.o: CPPFLAGS += -Dfopen=reread_fopen
 kexsntrup761x25519.o: CPPFLAGS += \
 	-Dcrypto_kem_sntrup761_keypair=keypair_sntrup761
@@ -63,21 +64,23 @@ sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2 \
 sshconnect2.o: CPPFLAGS += -Dkex_setup=guess_setup \
 	-Dssh_dispatch_run_fatal=guess_dispatch_run
 
-# Most of a login's CPU time goes into loops of a few instructions. Where the linker
-# puts them makes a quarter of it, unless they are aligned.
+# Most of a login's CPU time is spent in loops of a few instructions. Without alignment
+# their position in the program changes it by a quarter.
 ed25519.o smult_curve25519_ref.o: CFLAGS += -funroll-loops -falign-loops=64
 
-# poly1305-hook.c has the name of upstream's function and calls it by this one.
+# poly1305-hook.c has the name of upstream's function, which it calls by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
-# So has asked-hook.c. sshconnect2.c and sshconnect.c call ours, which call upstream's.
+# asked-hook.c does the same. sshconnect2.c and sshconnect.c call our functions, which
+# call upstream's.
 sftp-server.o: CPPFLAGS += -Dreaddir=sftpsrv_readdir
 readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
 sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
 	-Dsshpkt_putb=early_put_signed -Dsshpkt_send=early_send \
 	-Dverify_host_key=login_verify_host_key \
 	-Dload_hostkeys=known_load_hostkeys
-# cleanup-hook.c has the first; early-session-hook.c looks at the third, limit-hook.c
-# says something when the loop has ended, and early-input-hook.c looks at VERSION.
+# cleanup-hook.c has the first function. early-session-hook.c inspects the data of the
+# third, limit-hook.c prints its report after the loop, and early-input-hook.c inspects
+# VERSION.
 clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dhostkeys_foreach=known_foreach \
 	-Dsshpkt_put_cstring=early_session_put_cstring \
@@ -85,20 +88,19 @@ clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dchannel_input_data=early_input_data
 # pieces-hook.c encrypts a packet in pieces.
 cipher.o cipher-chachapoly-libcrypto.o: CPPFLAGS += -DEVP_Cipher=pieces_cipher
-# waits-hook.c looks at what both loops wait for.
+# waits-hook.c records what both loops wait for.
 clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=waits_prepare_poll \
 	-Dchannel_after_poll=waits_after_poll
-# monitor-hook.c has both, and calls upstream's: the monitor writes the log.
+# monitor-hook.c has both functions, which call upstream's: the monitor writes the log.
 sshd-session.o: CPPFLAGS += -Dmonitor_reinit=monitor_hook_reinit \
 	-Dmonitor_child_postauth=monitor_hook_postauth
-# close-hook.c has the first, and listens to close().
+# close-hook.c has the first function, and is informed of each close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
-# from-hook.c has this: each name of a list that failed has said so.
+# from-hook.c has this function: each failed name of a list has been reported already.
 scp.o: CPPFLAGS += -Dsftp_upload_dir=from_upload_dir
-# What upstream's own functions lack in the releases before 10.6, and what the merge
-# of a key's options forgets: zlib-hook.h, localtime-hook.h, ruser-hook.h,
-# names-hook.h, restrict-hook.h, crypt-hook.h and gss-hook.h say of each why. They
-# call upstream's.
+# These functions add what upstream's lack in releases before 10.6, and what the merge
+# of a key's options omits; they call upstream's. zlib-hook.h, localtime-hook.h,
+# ruser-hook.h, names-hook.h, restrict-hook.h, crypt-hook.h and gss-hook.h explain each.
 packet.o: CPPFLAGS += -Dinflate=bounded_inflate -DdeflateInit_=huffman_init
 misc.o: CPPFLAGS += -Dmktime=localtime_make
 ssh.o: CPPFLAGS += -Dlog_init=ruser_log_init
@@ -116,7 +118,7 @@ auth.o auth-passwd.o auth2.o auth2-pubkey.o auth2-pubkeyfile.o cipher.o \
     sshconnect.o sshconnect2.o sshd-auth.o sshd-session.o: \
     $(HAYATE_TOP)/build-aux/overlay.mk
 
-# Test drivers of the hooks need upstream's objects. They are made on demand.
+# Test drivers of the hooks need upstream's objects, and are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = authonly-tamper pipeline-oracle poly1305-model seal-speed \
 	sshbuf-model hop-model gather-oracle
@@ -130,7 +132,7 @@ gather-oracle: WRAP = -Wl,--wrap=sshbuf_put_outside
 poly1305-model: WRAP = -Wl,--wrap=EVP_MAC_fetch,--wrap=EVP_MAC_final
 sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 
-# Programs in which valgrind takes reserved memory for undefined
+# Programs in which valgrind treats reserved memory as undefined
 MARKED = marked-hole marked-scp marked-ssh marked-sshd-session
 marked-hole: marked-hole.o $(P11OBJS) $(SKOBJS)
 marked-scp: $(SCP_OBJS)

@@ -1,20 +1,19 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Sourced by demo and check in the top directory: set_up WORD... installs on
-# Debian what the words ask for, and builds it.
+# Functions for demo and check in the top directory, which source this file:
+# set_up WORD... installs the packages for the words on Debian, and builds.
 #
-#   hayate stock unit      builds; regress/lanes makes those that only one suite
-#   sanitized fuzz         has, beside other suites
-#   tests                  what every suite uses
-#   exporter               the readers of our log and metrics
-#   fleet slurm            what cuts and runs a copy by many clients, unpacked
-#   path peers pages       packages: the emulated path, servers and clients that
-#   figures shells style   are not OpenSSH, readers of manuals, what draws and shows
-#   upstream musl          figures, shells, checkers of our sources, upstream's
-#                          suite, another libc
+#   hayate stock unit      builds; regress/lanes makes a build that only one suite
+#   sanitized fuzz         uses, while other suites run
+#   tests                  packages that every suite uses
+#   exporter               readers of our log and metrics
+#   fleet slurm            tools for a copy by many clients, unpacked
+#   path peers pages       packages: the emulated path, other SSH servers and clients,
+#   figures shells style   readers of manuals, gnuplot and a browser, shells, checkers
+#   upstream musl          of our sources, upstream's suite, another libc
 #
-# Other words, as "timed", mean nothing here.
+# Other words, such as "timed", are ignored.
 
 die() { echo "${0##*/}: $*" >&2; exit 1; }
 
@@ -22,14 +21,14 @@ as_root() {
 	if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-# print_clang_version: of the package "clang"; Debian 12 has 14
+# print_clang_version: prints the version of the package "clang"; Debian 12 has 14
 print_clang_version() {
 	v=$(apt-cache depends clang 2>/dev/null |
 	    sed -n 's/.*Depends: clang-\([0-9]*\)$/\1/p')
 	echo "${v:-14}"
 }
 
-# list_packages WORD
+# list_packages WORD: prints the packages to install
 list_packages() {
 	case $1 in
 	hayate|stock)
@@ -60,9 +59,9 @@ list_packages() {
 	esac
 }
 
-# list_unpacked WORD: packages that are unpacked into build/ftpd, and of which
-# only the libraries are installed, because Debian would start them, and because
-# they conflict. Tests that need a missing one are skipped.
+# list_unpacked WORD: prints packages that are unpacked into build/ftpd instead of being
+# installed, because Debian would start their servers and because they conflict. Only
+# their libraries are installed. Tests that need a missing one are skipped.
 list_unpacked() {
 	case $1 in
 	peers)	echo vsftpd pure-ftpd proftpd-core proftpd-mod-crypto fail2ban ;;
@@ -72,11 +71,11 @@ list_unpacked() {
 	esac
 }
 
-# install_packages PACKAGE...: those that are missing. A server that one of them
-# brings is not started: policy-rc.d(8) says no while they are installed.
+# install_packages PACKAGE...: installs the missing ones. policy-rc.d(8) prevents the start
+# of their servers.
 install_packages() {
 	command -v dpkg-query >/dev/null || {
-		echo "not a Debian system: taking the tools and libraries as they are"
+		echo "not a Debian system: using the installed tools and libraries"
 		return 0
 	}
 	missing=
@@ -90,7 +89,7 @@ install_packages() {
 	as_root true 2>/dev/null ||
 	    die "run as root (or with sudo): apt-get install$missing"
 	echo "installing$missing"
-	# A failed update, as of a third party's list, is not an error.
+	# A failed update, for instance of a third party's list, is not an error.
 	as_root env APT_WAIT="${APT_WAIT-}" build-aux/apt-wait apt-install.log update || :
 	policy=/usr/sbin/policy-rc.d
 	if [ -e $policy ]; then policy=/dev/null; else
@@ -107,13 +106,14 @@ install_packages() {
 	rm -f apt-install.log
 }
 
-# list_libraries PACKAGE...: that they need
+# list_libraries PACKAGE...: prints the libraries on which the packages depend
 list_libraries() {
 	command -v apt-cache >/dev/null || return 0
 	apt-cache depends "$@" 2>/dev/null |
 	    sed -n 's/^ *Depends: \(lib[^<]*\)$/\1/p' | sort -u
 }
 
+# unpack_packages PACKAGE...: unpacks each package into build/ftpd once
 unpack_packages() {
 	command -v dpkg-deb >/dev/null || return 0
 	for p do
@@ -126,18 +126,18 @@ unpack_packages() {
 	done
 }
 
-# add_privsep_user: sshd wants one that owns nothing. Debian's package makes it, but
-# is a server on port 22 as well.
+# add_privsep_user: adds the user sshd, which sshd needs for privilege separation. Debian's
+# package adds it as well, but also starts a server on port 22.
 add_privsep_user() {
 	! getent passwd sshd >/dev/null || return 0
 	as_root useradd --system --home-dir /run/sshd --no-create-home \
 	    --shell /usr/sbin/nologin sshd ||
-	    die "there is no user sshd, which sshd needs, and none could be added"
+	    die "cannot add the user sshd, which sshd needs"
 }
 
-# build_goals WORD...: a configured tree is not configured again. A fix of upstream that
-# cannot be fetched is named, and stops no test. The unit drivers need no upstream and
-# are compiled while its configure runs, which keeps one core busy.
+# build_goals WORD...: runs configure, unless that was done, and make. A fix of upstream
+# that cannot be fetched is named, and stops no test. The unit drivers need no upstream
+# and are compiled while its configure runs, which keeps one core busy.
 build_goals() {
 	case " $* " in
 	*" hayate "*|*" stock "*|*" unit "*) ;;
@@ -162,6 +162,7 @@ build_goals() {
 	trap - HUP INT TERM
 }
 
+# set_up WORD...: installs packages and builds
 set_up() {
 	# shellcheck disable=SC2046 # words
 	install_packages $(for w do list_packages "$w"; done | tr ' ' '\n' | sort -u)

@@ -260,10 +260,10 @@ says() { (. build-aux/common.sh; print_version_line); }
 	[[ $(says) =~ ^OpenSSH_99.1p[0-9]\ untested\ Hayate_[0-9.]+$ ]]
 	configured --with-openssh="$newer" --disable-untested-upstream
 	refuses build/upstream/.source "disable-untested-upstream was given"
-	# One text that nobody has read
+	# one text that was not reviewed
 	sed -i 's/^channel_check_window(.*/&\n\/* new *\//' "$newer/channels.c"
 	configured --with-openssh="$newer"
-	refuses build/upstream/.source "nobody has read its text of channel_check_window in channels.c: configure with --enable-untested-upstream"
+	refuses build/upstream/.source "its text of channel_check_window in channels.c was not reviewed: configure with --enable-untested-upstream"
 	configured --with-openssh="$newer" --enable-untested-upstream
 	run -0 make -s build/upstream/.source
 	[[ $output = *"OpenSSH_99.1p"[0-9]" (untested) was not tried with Hayate"$'\n'* ]]
@@ -292,7 +292,7 @@ says() { (. build-aux/common.sh; print_version_line); }
 	: >"$between/misc.h"
 	sed -i 's/^channel_check_window(.*/&\n\/* new *\//' "$between/channels.c"
 	configured --with-openssh="$between"
-	refuses build/upstream/.source "nobody has read its text of channel_check_window"
+	refuses build/upstream/.source "its text of channel_check_window in channels.c was not reviewed"
 }
 
 @test "a directory without OpenSSH sources is refused" {
@@ -646,7 +646,7 @@ invent() {
 	invent 99.1p1 channels.c 's/^channel_check_window(.*/&\n\/* new *\//'
 	configured --with-openssh=apt
 	run -0 make -s build/upstream/.source
-	line=$(grep 'openssh 99.1p1-1 of Debian unstable is not built, because it was not tried, and nobody has read its text of channel_check_window in channels.c; it has fixes that 10.0p1 lacks: ' <<<"$output")
+	line=$(grep 'openssh 99.1p1-1 of Debian unstable is not built, because it was not tried, and its text of channel_check_window in channels.c was not reviewed; it has fixes that 10.0p1 lacks: ' <<<"$output")
 	[[ $line = *CVE-2026-73283* && $line = *CVE-2026-60002* ]]
 	[[ $line != *CVE-2026-35414* && $line != *CVE-2026-59995* ]]
 	[[ ${lines[-1]} = *"upstream is openssh_$(here) of 20"*", verified" ]]

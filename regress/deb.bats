@@ -428,7 +428,7 @@ held() {
 @test "a flavour that does not exist is an error that names those that do" {
 	ours ""
 	run -1 src/build-aux/deb instead
-	[[ $output = *"FLAVOUR=instead"*"beside and replace"* ]]
+	[[ $output = *"FLAVOUR=instead"*"beside or replace"* ]]
 }
 
 @test "a source without Debian's fixes is built as unpatched" {

@@ -510,7 +510,7 @@ an_sshd() {
 	MENDED=10.8p1 run -2 status_of "OpenSSH_10.7p1 git-0ef0f5a83 Hayate_0.2, x"
 	[[ $output = *"cannot tell which of these git-0ef0f5a83 has"*"10.8p1  CVE-1-2"* ]]
 	run -2 status_of "OpenSSH_9.9p1 released Hayate_0.1, x"
-	[[ $output = *"is no release that the list knows"* ]]
+	[[ $output = *"the list does not know the release"* ]]
 	# Fixes of upstream that the program names beyond its release
 	MENDED=10.4p1 run -0 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-9-9 CVE-1-2, x" 10.0p1-7+deb13u4
 	MENDED=10.4p1 run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-1-20, x"
@@ -634,7 +634,7 @@ a_list() {
 	chmod o-w var/advisories
 	sed -i '$d' var/advisories
 	run -2 status_of "$v" "" --offline
-	[[ $output = *"not read: $PWD/var/advisories is no list of security fixes: no last line \"end\": it was cut short"* ]]
+	[[ $output = *"not read: $PWD/var/advisories is no list of security fixes: no last line \"end\": it is truncated"* ]]
 }
 
 @test "a list is replaced only by a complete and newer one" {
@@ -650,13 +650,13 @@ a_list() {
 	a_list 4 10.6p2 >new
 	run -0 refresh new
 	cmp new list
-	stays 0 new "it stays"
+	stays 0 new "it is kept"
 	a_list 9 10.6p1 >old
-	stays 0 old "it stays"
+	stays 0 old "it is kept"
 	a_list -3 10.6p2 >ahead
-	stays 1 ahead "its day is none, or lies ahead"
+	stays 1 ahead "its date is invalid or in the future"
 	a_list 3 10.6p2 | sed '$d' >cut
-	stays 1 cut 'no last line "end": it was cut short'
+	stays 1 cut 'no last line "end": it is truncated'
 	a_list 3 10.6p2 | sed 's/a flaw/a \x1b[2Jflaw/' >escape
 	stays 1 escape "line 4: a character that is not printable"
 	a_list 3 10.6p2 | sed 's/CVE-1-2/what?/' >row
@@ -665,9 +665,9 @@ a_list() {
 	stays 1 undated "line 1: no day"
 	echo '<html>404</html>' >page
 	stays 1 page "line 1: no day"
-	stays 1 none "could not be had"
-	stays 1 http://127.0.0.1:1/list "by https only"
-	stays 1 https://127.0.0.1:1/list "could not be had"
+	stays 1 none "cannot fetch"
+	stays 1 http://127.0.0.1:1/list "only https is accepted"
+	stays 1 https://127.0.0.1:1/list "cannot fetch"
 	run -1 refresh ""
 	# the one of the project is one
 	"$TOP/build-aux/refresh-advisories" check "$TOP/build-aux/advisories"
@@ -731,9 +731,9 @@ https_up() {
 	for program in curl wget; do
 		cp list taken
 		run -1 refresh moved
-		[[ $output = *"could not be had: taken stays"* ]]
+		[[ $output = *"cannot fetch "*": taken is kept"* ]]
 		run -1 refresh endless
-		[[ $output = *"could not be had: taken stays"* ]]
+		[[ $output = *"cannot fetch "*": taken is kept"* ]]
 		cmp list taken
 		run -0 refresh list
 		cmp new taken
@@ -766,7 +766,7 @@ https_up() {
 	refresh() { parts/build-aux/refresh-advisories apt list; }
 	# One suite cannot be read: what was found counts, and the day stays.
 	run -1 refresh
-	[[ $output = *"Debian trixie was not read"*"not all could be told"* ]]
+	[[ $output = *"cannot read the changelog of Debian trixie"*"could not be classified"* ]]
 	[[ $(grep -c CVE list) = 3 && $(sed -n 1p list) != *"$(date -u +%F)" ]]
 	grep -q "^10.6p1	CVE-2026-1002	" list
 	# A fix that Debian had before a release had it
@@ -813,7 +813,7 @@ https_up() {
 		chmod -R a+rX . "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
 		nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups dest/bin/hayate-security-status --offline; }
 		run -0 nobody
-		[[ $output = *"process $started started after the installed $PWD/sbin/sshd-of-test came"* ]]
+		[[ $output = *"process $started started after $PWD/sbin/sshd-of-test was installed"* ]]
 		# a process may seem to have begun a second later
 		newer() { an_sshd "$v" && [ "$(stat -c %W sbin/sshd-of-test)" -gt $(($(stat -c %Y /proc/$started) + 2)) ]; }
 		poll 10 newer
@@ -828,7 +828,7 @@ https_up() {
 	started=$!
 	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
 	MENDED=10.6p1 run -3 status_of "$v, x"
-	[[ $output = *"installed: these are mended in no build"*"running:   $v CVE-1-2 (process $started)"*"running:   no fix of the list is missing"* ]]
+	[[ $output = *"installed: no build of this Hayate has these fixes"*"running:   $v CVE-1-2 (process $started)"*"running:   no fix of the list is missing"* ]]
 	kill $started
 }
 
