@@ -226,11 +226,11 @@ proposed() {
 	sshd_up hayate:both "NoneEnabled yes" "MACs $SHORT,$S512" "RekeyLimit 200K"
 	other none "$SHORT,$S512" both "cat $DATA" </dev/null >got
 	cmp got "$DATA"
-	logged both 'Data in clear began for .*: none with hmac-sha2-512-etm'
+	wait_for_log both 'Data in clear began for .*: none with hmac-sha2-512-etm'
 	[ "$(grep -c "cipher: none MAC: $S512" "$(sshd_log both)")" -ge 8 ]
 	fails grep "cipher: none MAC: $SHORT" "$(sshd_log both)"
 	other none "$SHORT" both true
-	logged both 'Data in clear began for .*: none with hmac-sha1-96-etm'
+	wait_for_log both 'Data in clear began for .*: none with hmac-sha1-96-etm'
 	sshd_down both
 }
 
@@ -258,10 +258,10 @@ proposed() {
 	local who ends='this client offers no other cipher, so the connection ends'
 	who="$(id -un) from 127.0.0.1 port [0-9]+"
 	fails other none $S512 closed
-	logged closed "^Data in clear refused to $who, because NoneEnabled is not set to yes here; $ends"
+	wait_for_log closed "^Data in clear refused to $who, because NoneEnabled is not set to yes here; $ends"
 	fails other none hmac-sha2-256 plain
-	logged plain "^Data in clear refused to $who, because both sides share no MAC that ends in -etm@openssh.com; $ends"
+	wait_for_log plain "^Data in clear refused to $who, because both sides share no MAC that ends in -etm@openssh.com; $ends"
 	sshd_up hayate:closed2
 	client "${ASK[@]}" closed2 true 2>err
-	logged closed2 "^Data in clear refused to $who, because NoneEnabled is not set to yes here.?$"
+	wait_for_log closed2 "^Data in clear refused to $who, because NoneEnabled is not set to yes here.?$"
 }

@@ -24,22 +24,22 @@ setup() {
 }
 
 @test "of all combinations of conditions only the right ones allow the modes" {
-	FLAVOUR=plain unit authonly-test
-	FLAVOUR=asan unit authonly-test
+	FLAVOUR=plain run_unit authonly-test
+	FLAVOUR=asan run_unit authonly-test
 }
 
 @test "a proposal names the modes and MACs that fit the lists of both sides" {
-	FLAVOUR=plain unit authonly-proposal-test
-	FLAVOUR=asan unit authonly-proposal-test
+	FLAVOUR=plain run_unit authonly-proposal-test
+	FLAVOUR=asan run_unit authonly-proposal-test
 }
 
 @test "a permitted request gets data in clear, with GMAC or a MAC, and the same bytes" {
 	run -0 --separate-stderr client "${ASK[@]}" open "cat $DATA | cksum; cat $DATA | cksum >&2"
-	said_once "data is in clear from here on, authenticated by "
+	check_none_line "data is in clear from here on, authenticated by "
 	client -q "${ASK[@]}" open "cat $DATA" | cmp - "$DATA"
 	client -q "${ASK[@]}" open "cat >$PWD/got" <"$DATA"
-	logged open "Data in clear began for $(id -un) from 127.0.0.1 port [0-9]+: (aes128-gmac@|none with )"
-	logged open "Data in clear ended for $(id -un) from 127.0.0.1 port [0-9]+: .*, [0-9]+ bytes, [0-9.]+ seconds"
+	wait_for_log open "Data in clear began for $(id -un) from 127.0.0.1 port [0-9]+: (aes128-gmac@|none with )"
+	wait_for_log open "Data in clear ended for $(id -un) from 127.0.0.1 port [0-9]+: .*, [0-9]+ bytes, [0-9.]+ seconds"
 }
 
 @test "a session that does not ask is encrypted and prints nothing" {
@@ -52,14 +52,14 @@ setup() {
 @test "without consent, permission or support data stays encrypted, and the client says why" {
 	run -0 --separate-stderr client -o NoneSwitch=yes open echo fine
 	[ "$output" = fine ]
-	said_once "data stays encrypted, because NoneEnabled is not set to yes here."
+	check_none_line "data stays encrypted, because NoneEnabled is not set to yes here."
 	run -0 --separate-stderr client "${ASK[@]}" closed echo fine
 	[ "$output" = fine ]
-	said_once "data stays encrypted, because the server refused."
-	logged closed "Data in clear refused to .*, because NoneEnabled is not set to yes here"
+	check_none_line "data stays encrypted, because the server refused."
+	wait_for_log closed "Data in clear refused to .*, because NoneEnabled is not set to yes here"
 	run -0 --separate-stderr client "${ASK[@]}" stock echo fine
 	[ "$output" = fine ]
-	said_once "data stays encrypted, because the server does not know how."
+	check_none_line "data stays encrypted, because the server does not know how."
 }
 
 # mode OPTION... -- COMMAND...: "clear" or "encrypted", as its client said
@@ -94,7 +94,7 @@ mode() {
 	{ printf 'Host open\nRequestTTY force\nNoneEnabled yes\nNoneSwitch yes\n'
 	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
 	run -0 --separate-stderr "$(bin ssh)" -F "$config" open true
-	said_once "data stays encrypted, because a terminal was asked for."
+	check_none_line "data stays encrypted, because a terminal was asked for."
 }
 
 @test "NoneEnabled and NoneSwitch work in a file, in Host and in Match" {
@@ -103,7 +103,7 @@ mode() {
 	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
 	run -0 --separate-stderr "$(bin ssh)" -F "$config" \
 	    -o HostName=127.0.0.1 open true
-	said_once "data is in clear from here on"
+	check_none_line "data is in clear from here on"
 	run -0 --separate-stderr "$(bin ssh)" -F "$config" closed true
 	[ -z "$stderr" ]
 }
@@ -113,25 +113,25 @@ mode() {
 	[ -z "$stderr" ]
 	sshd_up hayate:off "NoneEnabled yes" "Hayate no"
 	run -0 --separate-stderr client "${ASK[@]}" off true
-	said_once "data stays encrypted, because the server does not know how."
+	check_none_line "data stays encrypted, because the server does not know how."
 }
 
 @test "scp, sftp and rsync pass the options on and transfer the same bytes" {
 	local data=$DATA
 	ask() { "$@" "${ASK[@]}"; }
 	run -0 --separate-stderr copy "${ASK[@]}" "open:$data" got
-	said_once "data is in clear from here on"
+	check_none_line "data is in clear from here on"
 	cmp "$data" got
 	run -0 --separate-stderr copy -O "${ASK[@]}" "$data" "open:$PWD/put"
-	said_once "data is in clear from here on"
+	check_none_line "data is in clear from here on"
 	cmp "$data" put
 	run -0 --separate-stderr files "${ASK[@]}" -b - open <<<"get $data $PWD/got2"
-	said_once "data is in clear from here on"
+	check_none_line "data is in clear from here on"
 	cmp "$data" got2
 	command -v rsync >/dev/null || skip "no rsync, which is in the package rsync"
 	run -0 --separate-stderr rsync -e "$(bin ssh) -F $BATS_FILE_TMPDIR/ssh_config ${ASK[*]}" \
 	    "open:$data" got3
-	said_once "data is in clear from here on"
+	check_none_line "data is in clear from here on"
 	cmp "$data" got3
 }
 
@@ -142,7 +142,7 @@ mode() {
 	grep -q 'NoneSwitch: data is in clear' err
 	client -q "${ASK[@]}" -S "$ctl" open "cat $DATA" | cmp - "$DATA"
 	client -S "$ctl" -O exit open
-	logged open "Data in clear ended for .*, [0-9]{7,} bytes"
+	wait_for_log open "Data in clear ended for .*, [0-9]{7,} bytes"
 }
 
 # told MASTER: what "ssh -O conninfo" says of that connection
@@ -201,7 +201,7 @@ told() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
 	client -q "${ASK[@]}" -S "$ctl" open "cat $DATA" | cmp - "$DATA"
 	client -q "${ASK[@]}" -S "$ctl" -tt open true </dev/null >/dev/null
 	client -S "$ctl" -O exit open
-	logged open "Data in clear ended for .*, [0-9]{7,} bytes"
+	wait_for_log open "Data in clear ended for .*, [0-9]{7,} bytes"
 }
 
 @test "input typed at a terminal is encrypted from its first byte" {
@@ -228,21 +228,21 @@ other() {
 	grep -qx 'none none' err
 	other none hmac-sha2-256-etm@openssh.com open "cat >$PWD/got" <"$DATA"
 	cmp got "$DATA"
-	logged open "Data in clear began for .*: none with hmac-sha2-256-etm@openssh.com"
+	wait_for_log open "Data in clear began for .*: none with hmac-sha2-256-etm@openssh.com"
 }
 
 @test "the log line of a client that breaks the protocol has its address and its bytes" {
 	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com open -break
-	logged open "Data in clear ended for $(id -un) from 127.0.0.1 port [1-9][0-9]+: none [^,]*, [3-9][0-9]{6} bytes, "
+	wait_for_log open "Data in clear ended for $(id -un) from 127.0.0.1 port [1-9][0-9]+: none [^,]*, [3-9][0-9]{6} bytes, "
 }
 
 @test "a client like HPN-SSH is disconnected without permission or a suitable MAC" {
 	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com closed true
-	logged closed "no matching cipher found. Their offer: none"
+	wait_for_log closed "no matching cipher found. Their offer: none"
 	fails other none hmac-sha2-256 open true
-	logged open "no matching cipher found. Their offer: none"
+	wait_for_log open "no matching cipher found. Their offer: none"
 }
 
 @test "an independent GMAC written from PROTOCOL interoperates, both ways" {
@@ -273,13 +273,13 @@ other() {
 	need_asyncssh
 	fails other none hmac-sha2-256-etm@openssh.com open -tty
 	grep -q "PTY request failed" err
-	logged open "Request \"pty-req\" refused to .*, because data is in clear"
+	wait_for_log open "Request \"pty-req\" refused to .*, because data is in clear"
 }
 
 @test "the server refuses data in clear after a terminal" {
 	need_asyncssh
 	fails other aes128-gmac@hayate.invalid hmac-sha2-256 open -tty-first
-	logged open "Data in clear refused to .*, because a terminal was asked for"
+	wait_for_log open "Data in clear refused to .*, because a terminal was asked for"
 }
 
 @test "rekeys keep data in clear and leave the bytes intact" {

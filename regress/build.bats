@@ -11,7 +11,7 @@ setup_file() {
 	mkdir "$SRC"
 	# shellcheck disable=SC2046 # names
 	(cd "$TOP" && cp -a UPSTREAM configure configure.ac Makefile.in modules.mk \
-	    build-aux patches man $(rooms) "$SRC/")
+	    build-aux patches man $(list_rooms) "$SRC/")
 	# The fixes that it names are for fixes.bats.
 	sed -i '/^fix	/d' "$SRC/UPSTREAM"
 	# What the compiler knows is found out once.
@@ -215,11 +215,11 @@ shared_tree() {
 	make -s -j "$(nproc)" -C "$TOP" musl
 	readelf -l "$at/hayopt-test" | grep ld-musl
 	for driver in authonly authonly-proposal autoscale hayopt packetq ring; do
-		diff <(FLAVOUR=plain unit $driver-test) <(FLAVOUR=musl unit $driver-test)
+		diff <(FLAVOUR=plain run_unit $driver-test) <(FLAVOUR=musl run_unit $driver-test)
 	done
-	FLAVOUR=musl unit pool-test orders
-	diff <(FLAVOUR=plain unit wtune-replay <"$REGRESS/unit/wtune-proxy.trace") \
-	    <(FLAVOUR=musl unit wtune-replay <"$REGRESS/unit/wtune-proxy.trace")
+	FLAVOUR=musl run_unit pool-test orders
+	diff <(FLAVOUR=plain run_unit wtune-replay <"$REGRESS/unit/wtune-proxy.trace") \
+	    <(FLAVOUR=musl run_unit wtune-replay <"$REGRESS/unit/wtune-proxy.trace")
 }
 
 @test "a second make does nothing and prints one line" {

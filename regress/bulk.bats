@@ -107,7 +107,7 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	make -s -C "$BUILD/hayate" sshbuf-model >&2
 	read -r most half rest < <("$BUILD/hayate/sshbuf-model" -m 600)
 	echo "$most MiB, then $half, then $rest"
-	true_ "$most >= 599 && $most < 610 && $half < 320 && $rest < 10"
+	check_true "$most >= 599 && $most < 610 && $half < 320 && $rest < 10"
 }
 
 # watched PROGRAM: write a script that runs it in valgrind, and print its name
@@ -203,7 +203,7 @@ stdio() {
 @test "a ring keeps its invariants, whatever reads, writes or attaches" {
 	local flavour
 	for flavour in plain asan tsan; do
-		FLAVOUR=$flavour unit ring-test
+		FLAVOUR=$flavour run_unit ring-test
 	done
 }
 
@@ -277,7 +277,7 @@ joins() {
 	done
 	wait $pid
 	client -S "$ctl" -O exit hayate
-	true_ "$n >= 5"
+	check_true "$n >= 5"
 }
 
 # Its window is 64 KiB, so a packet may use all of it. What comes before makes
@@ -387,8 +387,8 @@ share() {
 		sort "$at" | uniq -c
 		reads=scp writes=sftp-server
 		[ $d = put ] || reads=sftp-server writes=scp
-		true_ "$(share "$at" $reads) >= 70"
-		true_ "$(share "$at" $writes) >= 1"
+		check_true "$(share "$at" $reads) >= 70"
+		check_true "$(share "$at" $writes) >= 1"
 	done
 	sshd_down ring
 }

@@ -5,7 +5,7 @@
 
 load helper
 
-setup_file() { keys; }
+setup_file() { make_keys; }
 export PYTHONWARNINGS=ignore
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
@@ -96,7 +96,7 @@ zlib_peer() {
 	run -0 python3 compressing.py 127.0.0.1 "$(<"$(sshd_dir hayate)/port")" 200000 "$(id -un)" "$F/user"
 	[ "$output" = whole ]
 	run ! timeout 30 python3 compressing.py 127.0.0.1 "$(<"$(sshd_dir hayate)/port")" 100000000 "$(id -un)" "$F/user"
-	logged hayate "invalid format"
+	wait_for_log hayate "invalid format"
 }
 
 # sent FILE: how many bytes ssh says that it sent of it, as compressed
@@ -148,10 +148,10 @@ sent() {
 		sed "s/^/$1 /" "$F/user.pub" >"$F/authorized_keys"
 		: >"$(sshd_log hayate)"
 		run -0 timeout 30 python3 tun.py "$(<"$(sshd_dir hayate)/port")" "$(id -un)" "$F/user"
-		[ -n "$output" ] && logged hayate server_input_channel_open
+		[ -n "$output" ] && wait_for_log hayate server_input_channel_open
 	}
 	tun ""
-	logged hayate sys_tun_open
+	wait_for_log hayate sys_tun_open
 	for options in restrict 'restrict,tunnel="7"' 'restrict,pty,port-forwarding'; do
 		tun "$options"
 		[ "$output" != opened ]
@@ -218,7 +218,7 @@ by_gssapi() {
 	local said='echo "by ${KRB5CCNAME:-none}"'
 	sshd_up hayate "GSSAPIAuthentication yes" "GSSAPIStrictAcceptorCheck no" "LogLevel DEBUG"
 	run -0 --separate-stderr by_gssapi hayate "$said"
-	logged hayate "Accepted gssapi-with-mic"
+	wait_for_log hayate "Accepted gssapi-with-mic"
 	[[ $output = "by FILE:"* ]]
 	# With a MIC that is wrong
 	cat >mic.c <<-'END'
@@ -239,8 +239,8 @@ by_gssapi() {
 	export LD_PRELOAD=$PWD/mic.so
 	run -0 --separate-stderr by_gssapi hayate "$said"
 	unset LD_PRELOAD
-	logged hayate "GSSAPI MIC check failed"
-	logged hayate "Accepted publickey"
+	wait_for_log hayate "GSSAPI MIC check failed"
+	wait_for_log hayate "Accepted publickey"
 	[ "$output" = "by none" ]
 }
 
@@ -272,5 +272,5 @@ by_gssapi() {
 	timeout 30 python3 late.py "$(<"$(sshd_dir hayate)/port")" "$(id -un)" 3>&- &
 	LATE=$!
 	poll 30 grep -q "Postponed gssapi-with-mic" "$(sshd_log hayate)"
-	logged hayate "protocol error: rcvd type 65"
+	wait_for_log hayate "protocol error: rcvd type 65"
 }

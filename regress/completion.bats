@@ -172,7 +172,7 @@ long_options() {
 }
 
 @test "install and uninstall leave a completion of the distribution unchanged" {
-	elsewhere
+	copy_build
 	share=to$(sed -n 's/^prefix=//p' "$BUILD/hayate/Makefile")/share
 	mkdir -p "$share/bash-completion/completions"
 	echo "complete -F _ssh ssh" >"$share/bash-completion/completions/ssh"

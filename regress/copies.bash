@@ -21,23 +21,23 @@ teardown() {
 	sshd_down
 }
 
-# near SERVER...: what scp starts in place of ssh
-near() {
+# set_server SERVER...: what scp starts in place of ssh
+set_server() {
 	printf '#!/bin/sh\nexec %s\n' "$*" >near
 	chmod +x near
 }
 
-# state DIR: its files with modes and contents, and times if $TIMES is set
+# print_state DIR: its files with modes and contents, and times if $TIMES is set
 # shellcheck disable=SC1083 # names
-state() {
+print_state() {
 	(cd "$1" && find . -printf "%p %y %m %s ${TIMES:+%T@} %l\\n" | LC_ALL=C sort
 	find . -type f -print0 | LC_ALL=C sort -z | xargs -0r md5sum)
 }
 
-# alone TEXT CLIENT SERVER: run TEXT in a copy of base; "a" and "b" are in it. The
+# run_client TEXT CLIENT SERVER: run TEXT in a copy of base; "a" and "b" are in it. The
 # limited root may not read what it has no permission for.
-alone() {
-	near "$(bin sftp-server "$3")"
+run_client() {
+	set_server "$(bin sftp-server "$3")"
 	rm -rf run
 	cp -a base run
 	local status=0
@@ -45,45 +45,45 @@ alone() {
 	    -dac_override,-dac_read_search bash -c "$1" \
 	    >"$T/out.$2" 2>"$T/err.$2" </dev/null 3>&-) || status=$?
 	echo "status $status" >>"$T/out.$2"
-	state run >"$T/state.$2"
+	print_state run >"$T/state.$2"
 }
 
-# same TEXT: our client does what stock's does, with our server and with stock's
-same() {
+# check_same TEXT: our client does what stock's does, with our server and with stock's
+check_same() {
 	local server
 	for server in hayate stock; do
-		alone "$1" stock $server
-		alone "$1" hayate $server
+		run_client "$1" stock $server
+		run_client "$1" hayate $server
 		diff out.stock out.hayate
 		diff err.stock err.hayate
 		[ -n "${TEXTS:-}" ] || diff state.stock state.hayate
 	done
 }
 
-# prefixes DIR DIR: each file of the second begins the one of the first
-prefixes() {
+# check_prefixes DIR DIR: each file of the second begins the one of the first
+check_prefixes() {
 	local f
 	for f in "$2"/*; do
 		cmp -n "$(stat -c %s "$f")" "$f" "$1/${f##*/}" || return 1
 	done
 }
 
-# full COMMAND [DIR]: run it with a disk "full" of 5 MiB, and keep as b what is in
+# run_on_full_disk COMMAND [DIR]: run it with a disk "full" of 5 MiB, and keep as b what is in
 # its directory
-full() {
-	same "mkdir full; mount -t tmpfs -o size=5m none full
+run_on_full_disk() {
+	check_same "mkdir full; mount -t tmpfs -o size=5m none full
 	    $1; s=\$?; cp -a full/${2-a} b; umount full; exit \$s"
-	prefixes run/a run/b
+	check_prefixes run/a run/b
 }
 
-# peer OPTION...: scp is going to talk to sftp-peer
-peer() { near "$REGRESS/peers/sftp-peer" "$@" "log=$T/log"; }
+# use_peer OPTION...: scp is going to talk to sftp-peer
+use_peer() { set_server "$REGRESS/peers/sftp-peer" "$@" "log=$T/log"; }
 
-# copy_near ARG...: run our scp with what near() made
+# copy_near ARG...: run our scp with what set_server() made
 copy_near() { timeout 60 "$(bin scp)" -q -S ./near "$@" 3>&-; }
 
-# grow DIR: a tree with most of what a tree may have
-grow() {
+# make_tree DIR: a tree with most of what a tree may have
+make_tree() {
 	local i
 	mkdir -p "$1/empty" "$1/deep/er/est" "$1/many" "$1/sp ace" "$1/-dash" \
 	    "$1/new"$'\n'line
@@ -103,8 +103,8 @@ grow() {
 	touch -d '2001-02-03 04:05:06' "$1/many/9" "$1/deep/er"
 }
 
-# mislead DIR: links and a fifo in that tree
-mislead() {
+# add_links DIR: links and a fifo in that tree
+add_links() {
 	ln -s many "$1/dirlink"
 	ln -s many/5 "$1/filelink"
 	ln -s nowhere "$1/dangling"
@@ -113,23 +113,23 @@ mislead() {
 	ln -s fifo "$1/fifolink"
 }
 
-# plain N: files of a, and nothing else
-plain() {
+# make_files N: files of a, and nothing else
+make_files() {
 	local i
 	mkdir -p a
 	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
 }
 
-# some N: a tree "a" of N files
-some() {
+# make_small_tree N: a tree "a" of N files
+make_small_tree() {
 	local i
 	mkdir -p a/sub
 	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
 	echo x >a/sub/x
 }
 
-# torn NEW OLD DIR: how many of its files are neither
-torn() {
+# count_torn NEW OLD DIR: how many of its files are neither
+count_torn() {
 	local d
 	{
 		for d in "$1" "$2"; do (cd "$d" && md5sum -- *); done

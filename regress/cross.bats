@@ -29,7 +29,7 @@ peers() {
 in_log() {
 	poll 5 test -s "log.$1"
 	run -0 cat "log.$1"
-	of 0 "$2"
+	get_value 0 "$2"
 }
 
 # cross ARG...: scp -3 from g to h
@@ -46,8 +46,8 @@ TELLS=limits=261120,261120,1019
 @test "a tree arrives as stock copies it" {
 	need_root
 	mkdir base
-	grow base/a
-	same "umask 027; $TREE"
+	make_tree base/a
+	check_same "umask 027; $TREE"
 	cmp run/a/deep/large run/b/deep/large
 	[ "$(stat -c %a run/b/many/9)" = 640 ]
 }
@@ -56,12 +56,12 @@ TELLS=limits=261120,261120,1019
 	export TIMES=y
 	need_root
 	mkdir base
-	grow base/a
+	make_tree base/a
 	touch -d '2001-02-03 04:05:06' base base/a base/a/*
-	same "$TREE_P; touch -d '2002-02-02' ."
+	check_same "$TREE_P; touch -d '2002-02-02' ."
 	[ "$(stat -c %Y run/b/many/9)" = "$(stat -c %Y run/a/many/9)" ]
 	[ "$(stat -c %Y%a run/b/deep/er)" = "$(stat -c %Y%a run/a/deep/er)" ]
-	same "mkdir b; ${ANY/-3/-3p}; touch -d '2002-02-02' . b"
+	check_same "mkdir b; ${ANY/-3/-3p}; touch -d '2002-02-02' . b"
 }
 
 # one SOURCE TARGET [OPTION]: how a file is copied to a name
@@ -78,29 +78,29 @@ one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 	chmod 600 base/a
 	chmod 0 base/closed
 	touch -d '2001-02-03 04:05:06' base/a
-	same "umask 027; $(one a b)"
+	check_same "umask 027; $(one a b)"
 	cmp base/a run/b
-	same "$(one a longer)"
+	check_same "$(one a longer)"
 	cmp base/a run/longer
-	same "$(one empty longer)"
-	same "$(one none b)"
-	same "$(one dir b)"
-	same "$(one closed b)"
-	same "$(one a closed)"
-	same "$(one a none/b)"
+	check_same "$(one empty longer)"
+	check_same "$(one none b)"
+	check_same "$(one dir b)"
+	check_same "$(one closed b)"
+	check_same "$(one a closed)"
+	check_same "$(one a none/b)"
 	export TIMES=y
-	same "$(one a b -p); touch -d '2002-02-02' ."
+	check_same "$(one a b -p); touch -d '2002-02-02' ."
 	[ "$(stat -c %Y run/b)" = "$(stat -c %Y run/a)" ]
 }
 
 @test "a tree over another tree leaves what stock leaves" {
 	need_root
 	mkdir base
-	grow base/a
+	make_tree base/a
 	mkdir -p base/b/a/many base/b/a/deep/zero
 	head -c 100000 /dev/urandom >base/b/a/many/1
 	echo in the way >base/b/a/empty
-	same "$TREE"
+	check_same "$TREE"
 	[ "$(stat -c %s run/b/a/many/1)" = 37 ]
 	grep -q 'exists but is not a directory' err.hayate
 	grep -q 'dest open' err.hayate
@@ -109,28 +109,28 @@ one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 @test "files that cannot be read or written are reported in stock's order" {
 	need_root
 	mkdir base
-	grow base/a
+	make_tree base/a
 	chmod 0 base/a/many/3 base/a/many/33 base/a/many/133 base/a/empty
 	mkdir -p base/b/a/deep
 	chmod 555 base/b/a/deep
-	same "$TREE"
+	check_same "$TREE"
 	grep -q 'origin open.*Permission denied' err.hayate
 	grep -q 'dest open.*Permission denied' err.hayate
 	grep -q 'origin readdir' err.hayate
-	same "mkdir b; chmod 500 b; $TREE"
-	same "echo in the way >b; $TREE"
-	same "${TREE/h:b/h:none\/b}"
+	check_same "mkdir b; chmod 500 b; $TREE"
+	check_same "echo in the way >b; $TREE"
+	check_same "${TREE/h:b/h:none\/b}"
 }
 
 @test "links and other files are followed, left out and reported as in stock" {
 	need_root
 	mkdir base
-	grow base/a
-	mislead base/a
-	same "$TREE"
+	make_tree base/a
+	add_links base/a
+	check_same "$TREE"
 	grep -q dangling err.hayate
 	grep -q 'origin .*not a regular file' err.hayate
-	same "mkdir b; $ANY"
+	check_same "mkdir b; $ANY"
 }
 
 @test "no directory below the 64th is entered" {
@@ -139,7 +139,7 @@ one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 	for i in $(seq 70); do deep+=/d; done
 	mkdir -p "$deep"
 	echo x >"$deep/x"
-	same "$TREE"
+	check_same "$TREE"
 	grep -q 'Maximum directory depth exceeded' err.hayate
 }
 
@@ -149,20 +149,20 @@ one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 	need_root
 	mkdir -p base/a
 	for i in $(seq 30); do head -c 300000 /dev/urandom >"base/a/$i"; done
-	full "${TREE/h:b/h:full}"
+	run_on_full_disk "${TREE/h:b/h:full}"
 	grep -q 'write dest' err.hayate
 	for f in run/b/*; do
 		[ ! -s "$f" ] || cmp "$f" "run/a/${f##*/}"
 	done
 	head -c 9000000 /dev/urandom >base/a/large
-	full "mkdir full/a; $(one a/large full/a/large)"
+	run_on_full_disk "mkdir full/a; $(one a/large full/a/large)"
 	grep -q 'write dest' err.hayate
 }
 
 # listed: a directory of files for ANY and EACH
 listed() {
 	mkdir base
-	grow base/a
+	make_tree base/a
 	mv base/a/many base/m
 	cp base/a/deep/large base/a/deep/zero base/m
 	rm -r base/a
@@ -172,9 +172,9 @@ listed() {
 @test "files of arguments and patterns arrive as stock copies them" {
 	need_root
 	listed
-	same "mkdir b; umask 027; $ANY"
+	check_same "mkdir b; umask 027; $ANY"
 	cmp run/a/large run/b/large
-	same "mkdir b; echo old >b/3; seq 9999 >b/4; chmod 600 b/4; $EACH"
+	check_same "mkdir b; echo old >b/3; seq 9999 >b/4; chmod 600 b/4; $EACH"
 	[ "$(stat -c %s run/b/4)" = 148 ]
 }
 
@@ -187,29 +187,29 @@ listed() {
 	ln -s 5 base/a/55link
 	ln -s nowhere base/a/56dangling
 	for w in "$ANY" "$EACH"; do
-		same "mkdir b; $w"
-		same "mkdir b b/11; echo ours >b/22; chmod 0 b/22; ln -s none/x b/44; $w"
-		same "mkdir b; chmod 500 b; $w"
-		same "$w"
-		same "echo in the way >b; $w"
-		same "ln -s nowhere b; $w"
+		check_same "mkdir b; $w"
+		check_same "mkdir b b/11; echo ours >b/22; chmod 0 b/22; ln -s none/x b/44; $w"
+		check_same "mkdir b; chmod 500 b; $w"
+		check_same "$w"
+		check_same "echo in the way >b; $w"
+		check_same "ln -s nowhere b; $w"
 	done
 	w='scp -q -3 -S ../near g:$PWD/a/1 g:$PWD/a/none g:$PWD/a/4'
-	same "mkdir b; $w h:b"
+	check_same "mkdir b; $w h:b"
 	grep -q 'a/none' err.hayate
 	[ -e run/b/4 ]
-	same "mkdir b; $w g:\$PWD/a/4 g:\$PWD/a/dir g:\$PWD/a/5 h:b"
-	same "mkdir b; ${w/-3/-3r} g:\$PWD/a/dir g:\$PWD/a/5 h:b"
+	check_same "mkdir b; $w g:\$PWD/a/4 g:\$PWD/a/dir g:\$PWD/a/5 h:b"
+	check_same "mkdir b; ${w/-3/-3r} g:\$PWD/a/dir g:\$PWD/a/5 h:b"
 	# several into one name, the last of which stays
-	same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:b"
-	same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:a/4"
+	check_same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:b"
+	check_same "scp -q -3 -S ../near \"g:\$PWD/a/[12]\" h:a/4"
 }
 
 ### Other servers
 
 @test "200 files take a few round trips at either server" {
 	local h
-	some 200
+	make_small_tree 200
 	peers "$TELLS gather=0.1" "$TELLS gather=0.1"
 	cross -r "g:$T/a" "h:$T/b"
 	diff -r a b
@@ -221,7 +221,7 @@ listed() {
 
 @test "200 files of arguments take a few round trips and one login of each server" {
 	local h
-	some 200
+	make_small_tree 200
 	mkdir b
 	peers "$TELLS gather=0.1" "$TELLS gather=0.1"
 	# shellcheck disable=SC2046 # words
@@ -236,7 +236,7 @@ listed() {
 
 @test "servers that refuse a second open file, at either end, get one file after the other" {
 	local n
-	some 40
+	make_small_tree 40
 	for n in 1 2; do
 		rm -rf b
 		peers "strict=$n" gather=0
@@ -253,7 +253,7 @@ listed() {
 
 @test "no more files are open than the lower limit of both servers allows" {
 	local g h
-	some 100
+	make_small_tree 100
 	for g in 40 1019; do
 		h=$((1059 - g))
 		rm -rf b
@@ -282,7 +282,7 @@ listed() {
 
 @test "short READs and wrong sizes give complete files" {
 	local o
-	some 30
+	make_small_tree 30
 	head -c 700000 /dev/urandom >a/large
 	for o in short=1000 more=5000 more=1000000 "more=300 short=700 backwards=1"; do
 		rm -rf b
@@ -311,7 +311,7 @@ listed() {
 
 @test "a copy of a file or tree onto itself is an error, and changes nothing" {
 	local to
-	some 20
+	make_small_tree 20
 	head -c 3000000 /dev/urandom >a/large
 	touch -d '2001-02-03 04:05:06' a/* a/sub/*
 	cp -a a old
@@ -375,7 +375,7 @@ listed() {
 
 @test "a server that breaks the protocol ends the copy with a clear message" {
 	local bad said
-	some 3
+	make_small_tree 3
 	while read -r bad said; do
 		rm -rf b
 		peers "$TELLS bad=$bad" "$TELLS"
@@ -397,7 +397,7 @@ listed() {
 
 @test "with -X and -l one file is copied after the other" {
 	local o
-	some 20
+	make_small_tree 20
 	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
 		rm -rf b
 		peers "$TELLS" "$TELLS"
@@ -410,7 +410,7 @@ listed() {
 
 @test "^C ends a copy at once, with stock's status" {
 	local client
-	some 30
+	make_small_tree 30
 	head -c 20000000 /dev/urandom >a/large
 	for client in stock hayate; do
 		rm -rf b
@@ -440,10 +440,10 @@ listed() {
 			peers "$TELLS" "$TELLS gather=0.02 die=$n"
 			# shellcheck disable=SC2086 # words
 			run -255 cross $way
-			echo "$way $n: $(torn a old b) of $(torn old old b)"
-			[ "$(torn a old b)" -le 1 ]
+			echo "$way $n: $(count_torn a old b) of $(count_torn old old b)"
+			[ "$(count_torn a old b)" -le 1 ]
 		done
-		[ "$(torn old old b)" -ge 40 ]
+		[ "$(count_torn old old b)" -ge 40 ]
 	done
 }
 
@@ -470,7 +470,7 @@ listed() {
 @test "Hayate no at either end copies with upstream's functions" {
 	local o
 	sshd_up hayate
-	some 3
+	make_small_tree 3
 	mkdir l
 	run -0 copy -3 -vv -r "hayate:$T/a" "hayate:$T/b"
 	[[ $output != *crossload_dir_internal* ]]
@@ -496,12 +496,12 @@ listed() {
 @test "files of arguments share one connection to the source" {
 	sshd_up hayate
 	sshd_up hayate:second
-	some 20
+	make_small_tree 20
 	mkdir b
 	# shellcheck disable=SC2046 # words
 	copy -q -3 $(printf "hayate:$T/a/%s " $(seq 20)) "second:$T/b"
-	[ "$(times_logged_in hayate)" = 1 ]
-	[ "$(times_logged_in second)" = 1 ]
+	[ "$(count_logins hayate)" = 1 ]
+	[ "$(count_logins second)" = 1 ]
 	rm -r a/sub
 	diff -r a b
 }
@@ -510,7 +510,7 @@ listed() {
 from_and_to() {
 	sshd_up hayate
 	foreign_up "$1"
-	some 100
+	make_small_tree 100
 	mkdir -p b/a b2/a	# proftpd has no real path for what is absent
 	printf 'Host foreign\n\tPort %s\n\tStrictHostKeyChecking no\n' \
 	    "$FOREIGN_PORT" | sed '$a\	UserKnownHostsFile /dev/null' |

@@ -335,7 +335,7 @@ held() {
 @test "with each sample in place the distribution's sshd starts, and restrictions stay in force" {
 	local build sample keywords='Hayate|Window|None|Cipher|Congestion|MaxRate'
 	replacing
-	keys
+	make_keys
 	privsep_dirs
 	echo data >sent
 	for sample in "$TOP"/contrib/site/sshd_config.{data,frontend,transfer,visualisation}; do

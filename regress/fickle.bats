@@ -10,7 +10,7 @@
 load helper
 
 setup_file() {
-	keys
+	make_keys
 	cd "$BATS_FILE_TMPDIR" || return
 	ssh-keygen -q -t ed25519 -N '' -C second -f second
 	ssh-keygen -q -t ecdsa -N '' -f ecdsa
@@ -37,7 +37,7 @@ setup_file() {
 teardown_file() { sshd_down; }
 
 setup() {
-	own_memory
+	use_own_cache
 	need_asyncssh
 	head -c 20000 /dev/urandom >input
 	head -c 1000 /dev/urandom >small

@@ -42,7 +42,7 @@ each_way() {
 	for w in "${WAYS[@]}"; do
 		all+="echo $w; ($1; ${!w}); echo \$?; chmod u+rwx b; mv b b.$w;"
 	done
-	same "$all" || { cat out.stock; return 1; }
+	check_same "$all" || { cat out.stock; return 1; }
 }
 
 @test "files arrive as stock copies them" {
@@ -50,7 +50,7 @@ each_way() {
 	need_root
 	mkdir base
 	fill base/a
-	same "$GET"
+	check_same "$GET"
 	cmp run/a/large run/b/large
 	each_way "umask 027; mkdir b"
 	cmp run/a/large run/b.SFTP_GET/large
@@ -64,17 +64,17 @@ each_way() {
 	need_root
 	mkdir base
 	fill base/a
-	same "$PUT"
+	check_same "$PUT"
 	[ -d run/b ]
-	same "$GET"
+	check_same "$GET"
 	[ -d run/b ]
 	each_way ":"
 	each_way "echo in the way >b"
 	each_way "mkdir b; chmod 500 b"
 	each_way "ln -s nowhere b"
-	same "$ANY a/1 a/2 h:b/none"
-	same "$ANY a/1 h:b"
-	same "$ANY a/1 h:a/2"
+	check_same "$ANY a/1 a/2 h:b/none"
+	check_same "$ANY a/1 h:b"
+	check_same "$ANY a/1 h:a/2"
 }
 
 @test "-p keeps times and modes as stock keeps them" {
@@ -86,7 +86,7 @@ each_way() {
 	touch -d '2001-02-03 04:05:06' base base/a
 	for w in "$PUT" "$GET" "$GET_EACH" "echo 'put -p a/* b' | $SFTP" \
 	    "echo \"get -p \$PWD/a/* b\" | $SFTP"; do
-		same "mkdir b; ${w/scp/scp -p}; s=\$?; touch -d 2002-02-02 . b; exit \$s"
+		check_same "mkdir b; ${w/scp/scp -p}; s=\$?; touch -d 2002-02-02 . b; exit \$s"
 	done
 	[ "$(stat -c %Y%a run/b/7)" = "$(stat -c %Y run/a/7)711" ]
 }
@@ -104,20 +104,20 @@ each_way() {
 	ln -s loop base/a/loop
 	each_way "mkdir b"
 	each_way "mkdir b b/11; echo ours >b/22; chmod 0 b/22; ln -s absent/x b/44"
-	same "mkdir b; $ANY a/1 a/2 a/none a/4 h:b"
+	check_same "mkdir b; $ANY a/1 a/2 a/none a/4 h:b"
 	[[ $(<err.hayate) = *'stat local "a/none"'* ]]
 	[ ! -e run/b/4 ]
-	same "mkdir b; $ANY h:\$PWD/a/1 h:\$PWD/a/none h:\$PWD/a/4 b"
+	check_same "mkdir b; $ANY h:\$PWD/a/1 h:\$PWD/a/none h:\$PWD/a/4 b"
 	[ -e run/b/4 ]
-	same "mkdir b; $ANY h:\$PWD/a/1 \"h:\$PWD/a/none*\" h:\$PWD/a/4 b"
-	same "echo 'put a/none* b' | $SFTP"
-	same "echo 'get a/none* b' | $SFTP"
+	check_same "mkdir b; $ANY h:\$PWD/a/1 \"h:\$PWD/a/none*\" h:\$PWD/a/4 b"
+	check_same "echo 'put a/none* b' | $SFTP"
+	check_same "echo 'get a/none* b' | $SFTP"
 	# With -b - the first error ends it, with a dash it does not.
-	same "mkdir b; printf '%s\n' '-put a/* b' '-get a/* b' 'ls b' | $SFTP"
-	same "mkdir b; printf '%s\n' 'mput a/* b' 'mget b/* .' | $SFTP"
+	check_same "mkdir b; printf '%s\n' '-put a/* b' '-get a/* b' 'ls b' | $SFTP"
+	check_same "mkdir b; printf '%s\n' 'mput a/* b' 'mget b/* .' | $SFTP"
 }
 
-# on_bad_disk "PROGRAM ARG...": ours, with the files of bad_disk() and near()
+# on_bad_disk "PROGRAM ARG...": ours, with the files of bad_disk() and set_server()
 on_bad_disk() {
 	# shellcheck disable=SC2086 # words
 	env LD_PRELOAD="$T/bad.so" timeout 60 \
@@ -130,7 +130,7 @@ on_bad_disk() {
 	head -c 300000 /dev/urandom | tee a/1 >a/3
 	head -c 900000 /dev/urandom >a/BAD
 	bad_disk
-	near "env -u LD_PRELOAD $(bin sftp-server)"
+	set_server "env -u LD_PRELOAD $(bin sftp-server)"
 	echo "put a/* $T/b" >put
 	echo "put -r a $T/b" >tree
 	for w in "scp a/1 a/BAD a/3 h:$T/b" "scp -r a/. h:$T/b" "sftp -b put h" \
@@ -160,7 +160,7 @@ on_bad_disk() {
 	mkdir a
 	head -c 3000001 /dev/urandom >a/SHORT
 	bad_disk
-	near "env -u LD_PRELOAD $(bin sftp-server)"
+	set_server "env -u LD_PRELOAD $(bin sftp-server)"
 	echo "put a/SHORT $T/b" >put
 	echo "get $T/a/SHORT b" >get
 	for w in "scp a/SHORT h:$T/b" "scp h:$T/a/SHORT b" "scp -r a/. h:$T/b" \
@@ -174,7 +174,7 @@ on_bad_disk() {
 		cmp a/SHORT b/SHORT
 	done
 	# Upstream's server fails a write that is short, and tells of a short read.
-	near "env CALM=1 LD_PRELOAD=$T/bad.so $(bin sftp-server)"
+	set_server "env CALM=1 LD_PRELOAD=$T/bad.so $(bin sftp-server)"
 	rm -rf b
 	mkdir b
 	run -1 copy_near a/SHORT "h:$T/b"
@@ -189,7 +189,7 @@ on_bad_disk() {
 	head -c 300000 /dev/urandom | tee a/1 a/FULL >a/3
 	touch -d '2001-02-03' a/*
 	bad_disk
-	near "env -u LD_PRELOAD $(bin sftp-server)"
+	set_server "env -u LD_PRELOAD $(bin sftp-server)"
 	echo "get -p $T/a/* b" >get
 	echo "get -pr $T/a/. b" >tree
 	for w in "scp -p h:$T/a/1 h:$T/a/FULL h:$T/a/3 b" "scp -rp h:$T/a/. b" \
@@ -203,7 +203,7 @@ on_bad_disk() {
 		[ "$(stat -c %y b/1 | cut -c1-4)" = 2001 ]
 		[ "$(stat -c %y b/FULL | cut -c1-4)" != 2001 ]
 	done
-	reported "f['FULL']['status'] == 'failed' and f['3']['status'] == 'ok'"
+	check_report "f['FULL']['status'] == 'failed' and f['3']['status'] == 'ok'"
 	# One alone is copied by upstream's function, or over several connections.
 	echo "get $T/a/FULL b" >get
 	for w in "scp h:$T/a/FULL b" "scp -p --report report h:$T/a/FULL b" \
@@ -212,7 +212,7 @@ on_bad_disk() {
 		run -1 on_bad_disk "$w"
 		[[ $output = *'close local "b/FULL": Disk quota exceeded'* ]]
 	done
-	reported "f['FULL']['status'] == 'failed'"
+	check_report "f['FULL']['status'] == 'failed'"
 	sshd_up hayate
 	truncate -s 40000000 a/FULL
 	run -1 env LD_PRELOAD="$T/bad.so" "$(bin scp)" -v -p -j 3 -S "$(bin ssh)" \
@@ -227,7 +227,7 @@ on_bad_disk() {
 	for i in $(seq 9); do head -c 300000 /dev/urandom >"a/$i"; done
 	mkdir tree
 	echo x >tree/x
-	peer limits=261120,261120,1019 "swap=$T/a/3"
+	use_peer limits=261120,261120,1019 "swap=$T/a/3"
 	run -1 copy_near -r a/[1-9] tree "h:$T/b"
 	[[ $output != *"ID mismatch"* ]]
 	[[ $output = *'b/3" exists but is not a directory'* ]]
@@ -251,7 +251,7 @@ on_bad_disk() {
 	mkdir base
 	fill base/a
 	mkfifo base/a/fifo
-	same "mkdir b; echo x >a/fifo & scp -q -S ../near a/1 a/fifo a/2 h:b; s=\$?
+	check_same "mkdir b; echo x >a/fifo & scp -q -S ../near a/1 a/fifo a/2 h:b; s=\$?
 	    wait; exit \$s"
 	grep -q 'not a regular file' err.hayate
 	[ -e run/b/2 ]
@@ -271,7 +271,7 @@ on_bad_disk() {
 	    "$ANY h:\$PWD/{a/1,c/1,a/2,d/1,a/1,a/1,d/2,c/3} b" \
 	    "$ANY h:\$PWD/{d/1,c/1,a/1} b" "$ANY \"h:\$PWD/?/*\" b" \
 	    "echo 'put ?/* b' | $SFTP" "echo \"get \$PWD/?/* b\" | $SFTP"; do
-		same "mkdir b; $w"
+		check_same "mkdir b; $w"
 	done
 	[ "$(<run/b/1)" = "long d 1" ]
 }
@@ -279,12 +279,12 @@ on_bad_disk() {
 @test "names that differ only in case are not copied at the same time" {
 	mkdir a b
 	touch a/{B,b,c}
-	peer limits=261120,261120,1019 gather=0.1
+	use_peer limits=261120,261120,1019 gather=0.1
 	run -0 copy_near -vv a/B a/b "h:$T/b"
 	[[ $output != *'begin_list:'* ]]
 	copy_near a/B a/c a/b "h:$T/b"
 	run -0 cat log
-	[ "$(of 0 open)" = 2 ]
+	[ "$(get_value 0 open)" = 2 ]
 }
 
 @test "patterns match and find what they do in stock" {
@@ -312,9 +312,9 @@ on_bad_disk() {
 		    printf '%s\n' 'get a/$p b/$n/4' | $SFTP; echo \$?
 		    "
 	done
-	same "$all"
+	check_same "$all"
 	[ -e run/b/1/1/x.c ]
-	same "printf '%s\n' 'ls a/*' '-rm a/1*' 'ls a' 'chmod 600 a/2*' | $SFTP"
+	check_same "printf '%s\n' 'ls a/*' '-rm a/1*' 'ls a' 'chmod 600 a/2*' | $SFTP"
 }
 
 @test "directories among the files are copied with -r, and refused without it" {
@@ -336,9 +336,9 @@ on_bad_disk() {
 	need_root
 	mkdir -p base/a
 	for i in $(seq 30); do head -c 300000 /dev/urandom >"base/a/$i"; done
-	full "$ANY a/* h:full" .
+	run_on_full_disk "$ANY a/* h:full" .
 	grep -q 'write remote' err.hayate
-	full "$ANY \"h:\$PWD/a/*\" full" .
+	run_on_full_disk "$ANY \"h:\$PWD/a/*\" full" .
 	grep -q 'No space left' err.hayate
 }
 
@@ -354,7 +354,7 @@ dotted() {
 	mkdir -p top/a/.d b/c
 	echo 1 | tee top/a/.f top/a/.d/plain >top/a/plain
 	echo 2 >top/above
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	for how in -r -rp "-r --resume" "-r --checksum" "-r -o Hayate=no"; do
 		for names in 'a/.*' '?/.[!x]*'; do
 			# shellcheck disable=SC2086 # options
@@ -380,7 +380,7 @@ dotted() {
 ### How it is done
 
 # some N: files in "a"
-some() { plain "$1"; }
+some() { make_files "$1"; }
 
 # counted MOST COMMAND...: with so many round trips, and at least 100 files open
 counted() {
@@ -389,11 +389,11 @@ counted() {
 	"${@:2}"
 	diff -r a b
 	run -0 cat log
-	[ "$(of 0 rounds)" -le "$1" ]
-	[ "$(of 0 open)" -ge 100 ]
+	[ "$(get_value 0 rounds)" -le "$1" ]
+	[ "$(get_value 0 open)" -ge 100 ]
 }
 
-# sftp_near COMMAND: our sftp with what near() made
+# sftp_near COMMAND: our sftp with what set_server() made
 sftp_near() {
 	echo "$1" | timeout 60 "$(bin sftp)" -q -S ./near -b - h 3>&-
 }
@@ -403,7 +403,7 @@ sftp_near() {
 	some 200
 	each=(a/*)
 	each=("${each[@]/#/h:$T/}")
-	peer limits=261120,261120,1019 gather=0.1
+	use_peer limits=261120,261120,1019 gather=0.1
 	counted 20 copy_near a/* "h:$T/b"
 	counted 20 copy_near "h:$T/a/*" b
 	counted 20 copy_near "${each[@]}" b
@@ -417,7 +417,7 @@ sftp_near() {
 	for i in $(seq 2 200); do ln -s 1 "a/$i"; done
 	each=(a/*)
 	each=("${each[@]/#/h:$T/}")
-	peer limits=261120,261120,1019 gather=0.1
+	use_peer limits=261120,261120,1019 gather=0.1
 	counted 25 copy_near "h:$T/a/*" b
 	counted 25 copy_near "${each[@]}" b
 }
@@ -426,14 +426,14 @@ sftp_near() {
 	local n
 	some 60
 	for n in 0 1 2; do
-		peer strict=$n
+		use_peer strict=$n
 		rm -rf b b2
 		mkdir b b2
 		copy_near a/* "h:$T/b"
 		diff -r a b
 		run -0 cat log
-		[ $n = 0 ] || [ "$(of 0 open)" = $n ]
-		[ "$(of 0 open)" -le 32 ]
+		[ $n = 0 ] || [ "$(get_value 0 open)" = $n ]
+		[ "$(get_value 0 open)" -le 32 ]
 		copy_near "h:$T/a/*" b2
 		diff -r a b2
 	done
@@ -441,7 +441,7 @@ sftp_near() {
 
 @test "copies to and from a server that replies in reverse order are correct" {
 	some 50
-	peer limits=261120,261120,1019 gather=0.1 backwards=1
+	use_peer limits=261120,261120,1019 gather=0.1 backwards=1
 	mkdir b b2
 	copy_near a/* "h:$T/b"
 	diff -r a b
@@ -454,16 +454,16 @@ sftp_near() {
 	mkdir a
 	for f in 1 2 3; do head -c 4000000 /dev/urandom >a/$f; done
 	for n in 3 8 13 20; do
-		peer limits=261120,261120,1019 gather=0.1 backwards=1 kill=$n
+		use_peer limits=261120,261120,1019 gather=0.1 backwards=1 kill=$n
 		mkdir b
 		run -137 copy_near "h:$T/a/1" "h:$T/a/2" "h:$T/a/3" b
-		prefixes a b
+		check_prefixes a b
 		rm -r b
 		run -137 copy_near -r "h:$T/a" b
-		prefixes a b
+		check_prefixes a b
 		rm -r b
 	done
-	peer limits=261120,261120,1019 gather=0.1 backwards=1 short=100000
+	use_peer limits=261120,261120,1019 gather=0.1 backwards=1 short=100000
 	copy_near -r "h:$T/a" b
 	diff -r a b
 }
@@ -474,9 +474,9 @@ sftp_near() {
 	mkdir a
 	for i in $(seq 40); do truncate -s 2M "a/$i"; done
 	truncate -s 60M a/large
-	peer limits=261120,261120,1019 starts=0.05
-	kib=$(peak timeout 60 "$(bin scp)" -q -S ./near -r "h:$T/a" b 3>&-)
-	true_ "$kib < 140 * 1024"
+	use_peer limits=261120,261120,1019 starts=0.05
+	kib=$(measure_peak timeout 60 "$(bin scp)" -q -S ./near -r "h:$T/a" b 3>&-)
+	check_true "$kib < 140 * 1024"
 	diff -rq a b
 }
 
@@ -485,7 +485,7 @@ sftp_near() {
 	some 200
 	# 64 are kept for all else
 	for most in 100 20; do
-		peer limits=261120,261120,1019 gather=0.0$((most / 50))
+		use_peer limits=261120,261120,1019 gather=0.0$((most / 50))
 		sed -i '2i ulimit -Sn 1024' near
 		ulimit -Sn $((most + 64))
 		for to in "-r a h:$T/b" "-r h:$T/a b" "h:$T/a/[0-9]* b"; do
@@ -495,7 +495,7 @@ sftp_near() {
 			copy_near $to
 			diff -r a b
 			run -0 cat log
-			true_ "$(of 0 open) <= $most && ($most == 20 || $(of 0 open) > 50)"
+			check_true "$(get_value 0 open) <= $most && ($most == 20 || $(get_value 0 open) > 50)"
 		done
 	done
 }
@@ -519,7 +519,7 @@ source_bytes() {
 		head -c $((i % 3 * 30000 + 100)) /dev/zero | tr '\0' $i >a/$i
 	done
 	for i in 0 1; do
-		peer limits=32768,32768,1019 gather=0.03 backwards=${i#0}
+		use_peer limits=32768,32768,1019 gather=0.03 backwards=${i#0}
 		rm -f b/a/*
 		head -c 90000 /dev/zero | tr '\0' o >b/a/1
 		ln b/a/1 b/a/2
@@ -534,36 +534,36 @@ source_bytes() {
 @test "one file takes no more round trips than in stock" {
 	mkdir a b
 	echo 1 >a/1
-	peer limits=261120,261120,1019 gather=0.1
+	use_peer limits=261120,261120,1019 gather=0.1
 	copy_near "h:$T/a/1" b
 	run -0 cat log
-	[ "$(of 0 rounds)" -le 6 ]
+	[ "$(get_value 0 rounds)" -le 6 ]
 }
 
 @test "a file is closed without waiting for its attributes if the server announces limits" {
 	mkdir a b
 	echo 1 >a/1
-	peer limits=261120,261120,1019 gather=0.1
+	use_peer limits=261120,261120,1019 gather=0.1
 	copy_near -p a/1 "h:$T/b"
 	cmp a/1 b/1
 	run -0 cat log
-	[ "$(of 0 early)" = 1 ]
+	[ "$(get_value 0 early)" = 1 ]
 	sftp_near "put -p a/1 $T/b/2"
 	run -0 cat log
-	[ "$(of 0 early)" = 1 ]
+	[ "$(get_value 0 early)" = 1 ]
 	# a server that says nothing about itself gets one after the other
-	peer gather=0.1
+	use_peer gather=0.1
 	copy_near -p a/1 "h:$T/b/3"
 	cmp a/1 b/3
 	run -0 cat log
-	[ "$(of 0 early)" = 0 ]
+	[ "$(get_value 0 early)" = 0 ]
 }
 
 @test "sftp continues after matches that vanish while they are copied" {
 	local i
 	mkdir a b
 	for i in 1 2 3 4; do head -c 3000000 /dev/urandom >a/$i; done
-	peer limits=261120,261120,1019 rate=20000000
+	use_peer limits=261120,261120,1019 rate=20000000
 	(until [ -e b/1 ]; do sleep 0.01; done; rm a/3 a/4) 3>&- &
 	printf '%s\n' "-put a/* $T/b" "mkdir $T/d" >commands
 	run -0 timeout 60 "$(bin sftp)" -q -S ./near -b commands h
@@ -579,7 +579,7 @@ logged_in() { wc -l <starts; }
 
 @test "arguments of one server share a connection, those of others do not" {
 	some 5
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	sed -i "2i echo >>$T/starts" near
 	mkdir b
 	: >starts
@@ -600,14 +600,14 @@ logged_in() { wc -l <starts; }
 @test "with -X and -l one file of several is copied after the other" {
 	local o
 	some 30
-	peer limits=261120,261120,1019
+	use_peer limits=261120,261120,1019
 	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
 		rm -rf b
 		mkdir b
 		copy_near $o a/* "h:$T/b"
 		diff -r a b
 		run -0 cat log
-		[ "$(of 0 open)" = 1 ]
+		[ "$(get_value 0 open)" = 1 ]
 	done
 	for o in -R7 -B32000; do
 		rm -rf b
@@ -615,23 +615,23 @@ logged_in() { wc -l <starts; }
 		    timeout 60 "$(bin sftp)" $o -q -S ./near -b - h 3>&-
 		diff -r a b
 		run -0 cat log
-		[ "$(of 0 open)" = 1 ]
+		[ "$(get_value 0 open)" = 1 ]
 	done
 }
 
 @test "-f syncs each file to disk, at either end, with many files in flight" {
 	local w
 	some 30
-	peer limits=261120,261120,1019		# which cannot
+	use_peer limits=261120,261120,1019		# which cannot
 	for w in "put -f a/* $T/b" "get -f $T/a/* b" "put -rf a $T/b" "get -a $T/a/* b"; do
 		rm -rf b
 		mkdir b
 		sftp_near "$w"
 		[ -e b/a ] || diff -r a b
 		run -0 cat log
-		[ "$(of 0 open)" -ge 8 ]
+		[ "$(get_value 0 open)" -ge 8 ]
 	done
-	near "$(bin sftp-server) -e -l verbose"
+	set_server "$(bin sftp-server) -e -l verbose"
 	for w in "put -f a/* $T/b" "put -f a/7 $T/b" "put -rf a $T/b"; do
 		echo "$w" | "$(bin sftp)" -q -S ./near -b - h 2>said 3>&-
 		[ "$(grep -c 'fsync "' said)" = "$(grep -c 'flags WRITE' said)" ]
@@ -661,7 +661,7 @@ logged_in() { wc -l <starts; }
 ### Progress
 
 # meter LINE...: what the line says
-meter() { printf '%s\n' "$@" | unit meter-replay; }
+meter() { printf '%s\n' "$@" | run_unit meter-replay; }
 
 @test "the progress line shows files, bytes, rate and time left" {
 	run -0 meter 10 "11 5 1024000 100 10240000" "12 10 2048000 100 10240000" \
@@ -729,7 +729,7 @@ terminal_lines() { on_terminal "$@" | tr -d '\033' | tr '\r' '\n' | awk NF; }
 	scp="$(bin scp) -S ./near"
 	some 40
 	mkdir b
-	peer limits=261120,261120,1019 gather=0.1
+	use_peer limits=261120,261120,1019 gather=0.1
 	run -0 terminal_lines 80 "$scp a/* h:$T/b; $scp 'h:$T/a/*' b; $scp -r a h:$T/c"
 	[ "$(grep -c '^ *40/40 files 100%  *8.0KB .*/s  *00:0[0-9] *$' <<<"$output")" = 3 ]
 	[[ $output = *"/40 files"*"ETA"* ]]
@@ -754,7 +754,7 @@ totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -
 	ln -s a/1 link
 	ln -s ../../2/deep/last a/3/deep/last
 	ln -s nowhere a/3/broken
-	peer limits=261120,261120,1019 gather=0.05 links=1
+	use_peer limits=261120,261120,1019 gather=0.05 links=1
 	for way in "a h:$T/b" "h:$T/a c" "h:$T/link d" "-3 h:$T/a g:$T/e"; do
 		run terminal_lines 80 "$scp $way"
 		[ "$(totals)" = "$([[ $way = *link* ]] && echo 700 || echo 2102)" ]
@@ -765,7 +765,7 @@ totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -
 	done
 	# Names of a directory that cannot be read to its end do not count: a server
 	# that tells no limit has none of them begun before.
-	peer gather=0.05 links=1 lists=21
+	use_peer gather=0.05 links=1 lists=21
 	run terminal_lines 80 "$scp h:$T/a f"
 	[[ $output = *"Couldn't read directory"* ]]
 	[ "$(totals)" = "$(find f -type f | wc -l)" ]
@@ -778,7 +778,7 @@ totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -
 	some 40
 	mkdir b b/20 b/a-name-that-is-long
 	mv a/21 "a/a-name-that-is-long"
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	run -1 on_terminal 30 "$scp a/* h:$T/b"
 	[[ $output = *$'dest open "'*'/b/20": Failure'$'\r'* ]]
 	run -0 awk -v RS='[\r\n]' '!/scp:/ { gsub(/\033\[K/, ""); if (length > 30) print }' <<<"$output"
@@ -791,7 +791,7 @@ totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -
 
 # interrupted BYTES COMMAND: after so many bytes; sets $status and $output
 interrupted() {
-	peer limits=261120,261120,1019 rate=20000000 "interrupt=$1,100000"
+	use_peer limits=261120,261120,1019 rate=20000000 "interrupt=$1,100000"
 	rm -rf b
 	mkdir b
 	run timeout 20 bash -c "$2"
@@ -806,7 +806,7 @@ interrupted() {
 	    "echo 'put -r a/. $T/b' | $sftp" "echo 'get -r $T/a/. b' | $sftp"; do
 		interrupted 4000000 "$w"
 		[ "$status" -le 1 ]
-		prefixes a b
+		check_prefixes a b
 		run -0 du -sb b
 		[ "${output%%[!0-9]*}" -ge 2000000 ]
 		[ "${output%%[!0-9]*}" -le 15000000 ]
@@ -825,10 +825,10 @@ interrupted() {
 	for n in 10 20 30 40 50; do
 		rm -rf b
 		mkdir b
-		peer "fail=$n" rate=20000000 \
+		use_peer "fail=$n" rate=20000000 \
 		    "interrupt=$((n * 32768 + 100000)),99999999"
 		run timeout 20 bash -c "$sftp" <<<"put a/* $T/b"
-		prefixes a b
+		check_prefixes a b
 	done
 }
 
@@ -838,9 +838,9 @@ interrupted() {
 	for n in 1 2 3 4 5; do head -c 300000 /dev/urandom >"a/$n"; done
 	for n in 1 3; do
 		cp -r a b
-		peer "unread=$n"
+		use_peer "unread=$n"
 		run -0 copy_near "h:$T/b/*" b
-		peer "fail=$n"
+		use_peer "fail=$n"
 		run -0 copy_near b/* "h:$T/b"
 		diff -r a b
 		rm -r b
@@ -849,7 +849,7 @@ interrupted() {
 
 @test "at a server that cannot truncate, a file that is its own source keeps its bytes" {
 	local n
-	near "$(bin sftp-server)" -P fsetstat
+	set_server "$(bin sftp-server)" -P fsetstat
 	mkdir a b
 	for n in $(seq 1000 1700); do echo "$n" >"a/$n"; done
 	head -c 100000 /dev/zero >b/1000
@@ -861,7 +861,7 @@ interrupted() {
 }
 
 @test "a server that neither truncates a file nor reports its size gets it complete" {
-	near "$(bin sftp-server)" -P fsetstat,fstat
+	set_server "$(bin sftp-server)" -P fsetstat,fstat
 	head -c 300000 /dev/urandom >a
 	head -c 400000 /dev/zero >b
 	run -0 copy_near a "h:$T/b"
@@ -884,14 +884,14 @@ interrupted() {
 @test "--report names the host of each file, as the command line does" {
 	some 4
 	mkdir b
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	"$(bin scp)" -q --report report -S ./near "u@one:$T/a/1" "scp://u@two:2222/$T/a/2" "[::1]:$T/a/3" b
-	reported "[f[n]['host'] for n in '123'] == ['one', 'two', '::1']"
+	check_report "[f[n]['host'] for n in '123'] == ['one', 'two', '::1']"
 	"$(bin scp)" -q --report report -S ./near a/1 a/2 "scp://three/$T/b"
-	reported "{x['host'] for x in r['files']} == {'three'} and len(f) == 2"
+	check_report "{x['host'] for x in r['files']} == {'three'} and len(f) == 2"
 	for to in four u@four "u@four:$T" "sftp://u@four:2200/$T"; do
 		echo "put a/1 $T/b/1" | "$(bin sftp)" -q --resume --report report -S ./near -b - "$to"
-		reported "f['1']['host'] == 'four'"
+		check_report "f['1']['host'] == 'four'"
 	done
 }
 
@@ -901,7 +901,7 @@ interrupted() {
 	some 20
 	mkdir b a/dir b/20
 	chmod 0 a/7
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	for w in "scp -q -S ./near a/* h:$T/b" "scp -q -S ./near 'h:$T/a/*' b" \
 	    "sftp -q -S ./near -b put h" "sftp -q -S ./near -b get h"; do
 		rm -f report
@@ -911,16 +911,16 @@ interrupted() {
 		run -1 setpriv --bounding-set -dac_override,-dac_read_search \
 		    bash -c "$BUILD/hayate/$w 3>&-"
 		n=$((2100 - 70 - 200))
-		reported "r['hayate_report'] == 1 and r['program'] == '${w%% *}'"
-		reported "r['totals']['files'] == 21 == len(r['files'])"
-		reported "r['totals']['failed'] == 3 and not r['interrupted']"
-		reported "r['totals']['bytes'] == $n"
-		reported "f['5']['bytes'] == 50 and f['5']['status'] == 'ok'"
-		reported "f['5']['to'].endswith('b/5') and 'error' not in f['5']"
-		reported "f['5']['host'] == 'h'"
-		reported "f['5']['seconds'] >= 0 and f['5']['direction'] in ('put', 'get')"
-		reported "'Permission denied' in f['7']['error'] and f['7']['status'] == 'failed'"
-		reported "f['20']['status'] == 'failed'"
+		check_report "r['hayate_report'] == 1 and r['program'] == '${w%% *}'"
+		check_report "r['totals']['files'] == 21 == len(r['files'])"
+		check_report "r['totals']['failed'] == 3 and not r['interrupted']"
+		check_report "r['totals']['bytes'] == $n"
+		check_report "f['5']['bytes'] == 50 and f['5']['status'] == 'ok'"
+		check_report "f['5']['to'].endswith('b/5') and 'error' not in f['5']"
+		check_report "f['5']['host'] == 'h'"
+		check_report "f['5']['seconds'] >= 0 and f['5']['direction'] in ('put', 'get')"
+		check_report "'Permission denied' in f['7']['error'] and f['7']['status'] == 'failed'"
+		check_report "f['20']['status'] == 'failed'"
 	done
 }
 
@@ -929,50 +929,50 @@ interrupted() {
 	echo 1 >"a/"$'\xff\n"\\\x7f'
 	echo 2 >"a/sub/"$'\xc3\xa4\x01'
 	echo 3 >"a/sub/"$'\xed\xa0\x80\xf4\x90\x80\x80\xc0\xaf'
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	run -0 copy_near --report report -r a "h:$T/b"
 	[ -z "$output" ]
-	reported "sorted(bytes.fromhex(x['from_hex']) if 'from_hex' in x else
+	check_report "sorted(bytes.fromhex(x['from_hex']) if 'from_hex' in x else
 	    x['from'].encode() for x in r['files']) == sorted(
 	    os.path.join(d, n) for d, _, names in os.walk(b'a') for n in names)"
-	reported "f[chr(228) + chr(1)]['to'] == '$T/b/sub/' + chr(228) + chr(1)"
+	check_report "f[chr(228) + chr(1)]['to'] == '$T/b/sub/' + chr(228) + chr(1)"
 	copy_near --report report a/sub/* "h:$T/b"
-	reported "len(f) == 2"
+	check_report "len(f) == 2"
 	copy_near --report report "h:$T/a/sub/*" b
-	reported "len(f) == 2"
+	check_report "len(f) == 2"
 }
 
 @test "--report is complete after a failure, an interrupt and a lost connection" {
 	local i
 	mkdir a b
 	for i in $(seq 30); do head -c 700000 /dev/urandom >"a/$i"; done
-	peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
+	use_peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
 	run -1 copy_near --report report a/* "h:$T/b"
-	reported "r['interrupted'] and r['totals']['bytes'] < 21000000"
+	check_report "r['interrupted'] and r['totals']['bytes'] < 21000000"
 	echo "get $T/a/* b" >get
 	run timeout 20 "$(bin sftp)" --report report -q -S ./near -b get h
-	reported "r['interrupted'] and 0 < r['totals']['failed']"
-	near "dd bs=64k count=4 status=none | $(bin sftp-server)"
+	check_report "r['interrupted'] and 0 < r['totals']['failed']"
+	set_server "dd bs=64k count=4 status=none | $(bin sftp-server)"
 	echo old >report
 	run -255 copy_near --report report a/* "h:$T/b"
-	reported "'Connection closed' in str(r['errors']) and not r['interrupted']"
+	check_report "'Connection closed' in str(r['errors']) and not r['interrupted']"
 	run -255 timeout 20 "$(bin sftp)" --report report -q -S ./near -b get h
-	reported "'Connection closed' in str(r['errors']) and not r['interrupted']"
+	check_report "'Connection closed' in str(r['errors']) and not r['interrupted']"
 	[ "$(echo report*)" = report ]
 }
 
 @test "--report goes to a pipe or standard output, and a place that cannot be written is an error" {
 	some 2
 	mkdir b
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	mkfifo pipe
 	cat pipe >report &
 	copy_near --report pipe a/* "h:$T/b"
 	wait
-	reported "len(f) == 2"
+	check_report "len(f) == 2"
 	[ -p pipe ]
 	copy_near --report - a/* "h:$T/b" >report
-	reported "len(f) == 2"
+	check_report "len(f) == 2"
 	run ! copy_near --report none/report a/* "h:$T/b"
 	[[ $output = *'report "none/report": No such file or directory'* ]]
 	run ! copy_near --report
@@ -985,7 +985,7 @@ interrupted() {
 @test "messages are the same with --report and without" {
 	some 5
 	mkdir b b/3
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	run -255 copy_near a/* a/$'\xff\\\t' "h:$T/b"
 	[ "${#lines[@]}" = 3 ]
 	echo "$output" >before
@@ -996,10 +996,10 @@ interrupted() {
 @test "--report stays where the option named it when sftp changes its directory" {
 	some 2
 	mkdir b
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	printf '%s\n' "lcd a" "put * $T/b" >put
 	timeout 60 "$(bin sftp)" --report report -q -S "$T/near" -b put h
-	reported "len(f) == 2"
+	check_report "len(f) == 2"
 	[ ! -e a/report ]
 }
 
@@ -1007,22 +1007,22 @@ interrupted() {
 	mkdir a b
 	head -c 9000000 /dev/urandom >a/1
 	# What dd leaves in its pipe is lost, and nobody would end.
-	near "sh -c 'echo \$\$ >$T/pid; exec $(bin sftp-server)' |" \
+	set_server "sh -c 'echo \$\$ >$T/pid; exec $(bin sftp-server)' |" \
 	    "{ dd bs=64k count=20 status=none; kill \$(cat $T/pid); }"
 	run ! copy_near --report report "h:$T/a/1" b	# by EOF or by SIGPIPE
 	[ "$status" -ne 124 ]
-	reported "f['1']['status'] == 'failed' and (r['interrupted'] or f['1']['error'])"
-	reported "r['totals']['failed'] == 1 and not r['errors']"
-	peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
+	check_report "f['1']['status'] == 'failed' and (r['interrupted'] or f['1']['error'])"
+	check_report "r['totals']['failed'] == 1 and not r['errors']"
+	use_peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
 	run -1 copy_near --report report a/1 "h:$T/b"
-	reported "r['interrupted'] and f['1']['status'] == 'failed'"
+	check_report "r['interrupted'] and f['1']['status'] == 'failed'"
 }
 
 @test "--report has the files of a tree that is resumed or verified" {
 	local w
 	mkdir -p a/dir
 	head -c 30000 /dev/urandom | tee a/1 a/dir/2 >a/3
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	mkdir c
 	for w in "scp --resume -r a h:$T/c" "scp --checksum -r a h:$T/c" \
 	    "scp --resume -r h:$T/a c" "scp --checksum -r h:$T/a c" \
@@ -1032,14 +1032,14 @@ interrupted() {
 		echo "get -ra $T/a c" >get
 		w=${w/ / --report report -q -S ./near }
 		run -0 bash -c "timeout 60 $BUILD/hayate/$w 3>&-"
-		reported "sorted(f) == ['1', '2', '3'] and r['totals']['files'] == 3"
-		reported "r['totals']['bytes'] == 90000 and not r['totals']['failed']"
+		check_report "sorted(f) == ['1', '2', '3'] and r['totals']['files'] == 3"
+		check_report "r['totals']['bytes'] == 90000 and not r['totals']['failed']"
 	done
 }
 
 @test "an interrupt before the login leaves the old report and no other file" {
 	local p
-	near sleep 30
+	set_server sleep 30
 	echo old >report
 	for p in scp sftp; do
 		run timeout -s INT 1 "$(bin $p)" --report report -q -S ./near h:x .

@@ -37,7 +37,7 @@ setup_file() {
 	cd "$SRC"
 	# shellcheck disable=SC2046 # names
 	(cd "$TOP" && cp -a configure configure.ac Makefile.in modules.mk build-aux \
-	    contrib $(rooms) "$SRC/")
+	    contrib $(list_rooms) "$SRC/")
 	mkdir patches man
 	touch patches/series
 	printf '#!/bin/sh\n' | tee man/splice >man/section

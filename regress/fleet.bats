@@ -81,8 +81,8 @@ names() { cat work/$1/names | tr -cd '\0' | wc -c; }
 as_copied() {
 	rm -rf plain
 	copy -q -rp a "hayate:$T/plain"
-	TIMES=y state plain >want
-	TIMES=y state b >got
+	TIMES=y print_state plain >want
+	TIMES=y print_state b >got
 	diff want got
 }
 
@@ -159,12 +159,12 @@ shards_of() {
 	local n
 	for n in 20000 300000; do
 		seq $n | sed 's|.*|10 some/directory/of/a/tree/&|' | shuf --random-source=/bin/bash >list
-		peak "$FLEET" plan --shards 50 --from list h:/src b work >peak.$n
+		measure_peak "$FLEET" plan --shards 50 --from list h:/src b work >peak.$n
 		[ "$(cat work/[1-9]*/names | tr -cd '\0' | wc -c)" = $n ]
 		rm -r work
 	done
 	tail -n 1 peak.*
-	true_ "$(tail -n 1 peak.300000) < $(tail -n 1 peak.20000) + 8192"
+	check_true "$(tail -n 1 peak.300000) < $(tail -n 1 peak.20000) + 8192"
 }
 
 # refused TEXT ARG...: plan ends with 2 and this text, and leaves nothing
@@ -395,7 +395,7 @@ begun() {
 	quick work
 	as_copied
 	[ "$(cat work/1/journal.* | jq -r .from | sort | uniq -d)" = "" ]
-	true_ "$(sent 0/large) < 9000000"
+	check_true "$(sent 0/large) < 9000000"
 	[ "$(total .status)" = 0 ]
 }
 
@@ -552,20 +552,20 @@ begun() {
 	SLURMD_NODENAME=node7 "$FLEET" run work 3>&- &
 	begun
 	[ "$(fleet status --json work | jq -c .shards)" = '{"done":0,"running":1,"left":0}' ]
-	true_ "$(fleet status --json work | jq .files.ok) >= 5"
+	check_true "$(fleet status --json work | jq .files.ok) >= 5"
 	run -75 fleet summary work
 	wait $!
 	run -0 fleet summary work
 	[[ ${lines[0]} = "shards: 1 done, 0 running, 0 left; files: 41 of 41, 0 failed; 12.0 MB of 12.0 MB, "* ]]
 	[[ ${lines[1]} = "verified: 0 files, 0 B; directories: done" ]]
 	[[ ${lines[2]} = "node node7: 41 files, 12.0 MB, "*" s, "*" MB/s" ]]
-	true_ "$(total '.nodes.node7.mb_per_s') < 3.5 && $(total '.nodes.node7.mb_per_s') > 1.5"
+	check_true "$(total '.nodes.node7.mb_per_s') < 3.5 && $(total '.nodes.node7.mb_per_s') > 1.5"
 	# of a single file as well
 	head -c 3000000 a/0/large >a/one
 	rm -r work
 	echo '3000000 one' | fleet plan --from - a "hayate:$T/b" work -o MaxRate=3M
 	quick work
-	true_ "$(total .mb_per_s) < 6 && $(total .mb_per_s) > 0.5"
+	check_true "$(total .mb_per_s) < 6 && $(total .mb_per_s) > 0.5"
 }
 
 @test "verified files are counted, and a name cannot send control characters to a terminal" {

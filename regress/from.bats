@@ -39,8 +39,8 @@ small() {
 # shellcheck disable=SC2059 # it is a format
 cleaned() {
 	local text=${*: -1} all
-	all=$(printf "$text" | unit lines-replay "${@:1:$#-1}")
-	[ "$(printf "$text" | unit lines-replay "${@:1:$#-1}" 1)" = "$all" ]
+	all=$(printf "$text" | run_unit lines-replay "${@:1:$#-1}")
+	[ "$(printf "$text" | run_unit lines-replay "${@:1:$#-1}" 1)" = "$all" ]
 	echo "$all"
 }
 
@@ -83,22 +83,22 @@ b]
 # leaves
 as_tree() {
 	(cd run.a && find . -mindepth 1 -print0 | $1) >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	[ ! -e b ] || chmod -R u+rwX b
 	rm -rf a b stock
 	cp -a run.a a
 	"$(bin scp stock)" -q -S ./near "-r$P" "$SOURCE" "$TARGET" 3>&-
 	mv b stock
 	listed --from0 ${P:+-$P} "$SOURCE" "$TARGET"
-	state stock >state.stock
-	state b >state.b
+	print_state stock >state.stock
+	print_state b >state.b
 	diff state.stock state.b
 }
 
 @test "a list of a tree gives the same result as scp -r, in any order" {
 	export TIMES=y P=p
 	need_root
-	grow run.a
+	make_tree run.a
 	touch -d '2001-02-03 04:05:06' run.a run.a/*
 	each_way as_tree 'sort -z'
 	each_way as_tree 'sort -zr'
@@ -107,7 +107,7 @@ as_tree() {
 
 @test "without -p modes are those that scp -r gives" {
 	need_root
-	grow run.a
+	make_tree run.a
 	chmod 700 run.a/many
 	chmod 1777 run.a/deep
 	umask 027
@@ -137,7 +137,7 @@ only_made() {
 @test "a directory is made, and copied with its tree only with -r" {
 	small
 	printf 'b\nd/\n' >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way only_made
 }
 
@@ -152,7 +152,7 @@ twice() {
 	head -c 3000000 /dev/urandom >a/d/large
 	touch -d '2001-02-03 04:05:06' a a/b a/b/c a/d
 	printf '%s\n' b/c/1 b b/c/1 d/large d d/large 3 3 3 d/2 >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way twice
 }
 
@@ -170,7 +170,7 @@ over() {
 @test "an existing target is filled, and a file in the place of a directory is kept" {
 	small
 	printf 'b/c/1\nd/2\n3\n' >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way over
 }
 
@@ -186,7 +186,7 @@ linked() {
 	ln -s b/c a/link
 	ln -s 3 a/three
 	printf 'link/1\nthree\n' >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way linked
 }
 
@@ -194,7 +194,7 @@ linked() {
 
 # has_failed NAME TEXT: it is in the report and the journal, under its whole path
 has_failed() {
-	reported "[x['status'] for x in r['files'] if x['from'] == '${SOURCE#h:}/$1'
+	check_report "[x['status'] for x in r['files'] if x['from'] == '${SOURCE#h:}/$1'
 	    and '''$2''' in x['error']] == ['failed']"
 	grep -F "\"from\":\"${SOURCE#h:}/$1\"" journal | grep -q '"status":"failed"'
 }
@@ -211,7 +211,7 @@ mixed() {
 	has_failed locked 'Permission denied'
 	has_failed ../out 'line 4: "../out": ".." is not allowed'
 	[[ $output = *'"list", line 4: "../out"'* ]]
-	reported "r['totals']['failed'] == 7 and r['totals']['files'] == 10"
+	check_report "r['totals']['failed'] == 7 and r['totals']['files'] == 10"
 	[ ! -e b/gone ]
 	[ ! -e b/fifo ]
 }
@@ -225,7 +225,7 @@ mixed() {
 	chmod 0 a/locked
 	echo secret >out
 	printf '%s\n' b/c/1 none b/none ../out gone/none d/2 fifo 3/x locked 3 >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way mixed
 }
 
@@ -240,7 +240,7 @@ lacks_one() {
 
 @test "a list with a single missing file produces one error" {
 	small
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	printf '%s\n' 3 none d/2 >list
 	each_way lacks_one
 }
@@ -271,7 +271,7 @@ hostile() {
 		head -c 1000000 /dev/zero | tr '\0' /
 		printf 'x\nnul\0l\n%s' 3
 	} >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way hostile
 	rm "$T/../evil.$$"
 }
@@ -288,7 +288,7 @@ any_byte() {
 		echo x >"a/$i"
 	done
 	(cd a && find . -type f -printf '%P\0') >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way any_byte
 	(cd a && find . -maxdepth 1 -type f -printf '%P\n') >list
 	rm -rf b a/new*
@@ -308,7 +308,7 @@ depth() {
 	deep+=x
 	echo x >"a/$deep"
 	echo "$deep" >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way depth
 }
 
@@ -326,7 +326,7 @@ unwritable() {
 	need_root
 	small
 	printf 'd/2\nb/c/1\n' >list
-	near "setpriv --bounding-set -dac_override,-dac_read_search $(bin sftp-server)"
+	set_server "setpriv --bounding-set -dac_override,-dac_read_search $(bin sftp-server)"
 	each_way unwritable
 }
 
@@ -349,13 +349,13 @@ slow() {
 
 @test "a name is copied while the list is still being written" {
 	small
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	each_way slow
 }
 
 @test "a list is read from standard input, and - names no other file" {
 	small
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	echo d/2 >-
 	printf 'b/c/1\n3' | listed --files-from - a "h:$T/b"
 	[ "$(find b -type f | sort | xargs)" = "b/3 b/b/c/1" ]
@@ -375,7 +375,7 @@ refused() {
 @test "invalid options end scp with the reason before anything is copied" {
 	small
 	echo 3 >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	refused 'list.none": No such file' --files-from list.none a h:b
 	refused 'Is a directory' --files-from a a h:b
 	refused 'needs an argument' --files-from
@@ -400,7 +400,7 @@ refused() {
 	small
 	echo 3 >list
 	for o in -l100000 -Xnrequests=7; do
-		near "$(bin sftp-server)"
+		set_server "$(bin sftp-server)"
 		refused '--files-from copies many files at once' $o --files-from list a "h:$T/b"
 		refused '--files-from copies many files at once' $o --files-from list "h:$T/a" b
 	done
@@ -415,10 +415,10 @@ verified() {
 	head -c 700000 /dev/zero >b/b/other
 	listed -p --resume --report report "$SOURCE" "$TARGET"
 	diff -r a b
-	reported "f['3'].get('skipped') and f['large']['bytes'] < 3000000"
-	reported "f['other']['bytes'] == 700000 and f['1']['bytes'] == 2"
+	check_report "f['3'].get('skipped') and f['large']['bytes'] < 3000000"
+	check_report "f['other']['bytes'] == 700000 and f['1']['bytes'] == 2"
 	listed --checksum --report report "$SOURCE" "$TARGET"
-	reported "[x['verified'] for x in r['files']] == ['hashes'] * 5"
+	check_report "[x['verified'] for x in r['files']] == ['hashes'] * 5"
 }
 
 @test "the files of a list are resumed and compared" {
@@ -427,7 +427,7 @@ verified() {
 	head -c 3000000 /dev/urandom >a/d/large
 	head -c 700000 /dev/urandom >a/b/other
 	(cd a && find . -type f) >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	SOURCE=a TARGET=h:$T/b verified
 	rm -r b
 	SOURCE=h:$T/a TARGET=b verified
@@ -437,7 +437,7 @@ verified() {
 	mkdir 'a[b]*'
 	echo x >'a[b]*/x'
 	echo x >list
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	listed "h:$T/a\\[b]\\*" b
 	diff -r 'a[b]*' b
 }
@@ -470,20 +470,20 @@ many() {
 
 @test "500 names take 11 round trips, both ways" {
 	many
-	peer limits=261120,261120,1019 gather=0.1
+	use_peer limits=261120,261120,1019 gather=0.1
 	# INIT, the root twice, STAT, OPEN, READ, CLOSE
 	listed "h:$T/a" b
 	diff -r a b
 	run -0 cat log
 	echo "$output"
-	[ "$(of 0 rounds)" -le 11 ]
-	[ "$(of 0 open)" -ge 400 ]
+	[ "$(get_value 0 rounds)" -le 11 ]
+	[ "$(get_value 0 open)" -ge 400 ]
 	# INIT, the real path, MKDIR of three levels, OPEN, WRITE, CLOSE, SETSTAT of three
 	listed a "h:$T/b2"
 	diff -r a b2
 	run -0 cat log
 	echo "$output"
-	[ "$(of 0 rounds)" -le 11 ]
+	[ "$(get_value 0 rounds)" -le 11 ]
 }
 
 @test "a server may reply in any order, announce no limit, or refuse a second open file" {
@@ -494,7 +494,7 @@ many() {
 	    strict=1 strict=2 "limits=261120,261120,40 strict=40"; do
 		rm -rf b b2
 		# shellcheck disable=SC2086 # words
-		peer $odd
+		use_peer $odd
 		run -1 listed "h:$T/a" b
 		[[ $output = *'nothing/here'* ]]
 		[ "$(wc -l <<<"$output")" = 1 ]
@@ -507,7 +507,7 @@ many() {
 # odd STAT STATUS ARG...: get the list from a server that says this
 odd() {
 	rm -rf b
-	peer limits=261120,261120,1019 "stat=$1"
+	use_peer limits=261120,261120,1019 "stat=$1"
 	run "-$2" listed "${@:3}" "h:$T/a" b
 }
 
@@ -539,7 +539,7 @@ odd() {
 	many
 	for n in 20 300 700; do
 		rm -rf b
-		peer limits=261120,261120,1019 gather=0.02 die=$n
+		use_peer limits=261120,261120,1019 gather=0.02 die=$n
 		run -255 listed "h:$T/a" b
 		[[ $output = *"Connection closed"* ]]
 		rm -rf b
@@ -548,7 +548,7 @@ odd() {
 	done
 	chmod 0 a/3/7
 	rm -rf b
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	need_root
 	run -1 listed a "h:$T/b"
 	[ "$(find b -type f | wc -l)" = 499 ]

@@ -41,8 +41,8 @@ if [ -x /usr/bin/python3 ] && [ "${BASH_CMDS[python3]-}" != /usr/bin/python3 ] &
 	esac
 fi
 
-# rooms: the directories of our modules
-rooms() { sed -n 's/^HAYATE_ROOMS = //p' "$TOP/modules.mk"; }
+# list_rooms: the directories of our modules
+list_rooms() { sed -n 's/^HAYATE_ROOMS = //p' "$TOP/modules.mk"; }
 
 PEERS=${PEERS-}
 PEER_DIRS='bin sbin libexec libexec/openssh lib/openssh lib/ssh .'
@@ -231,8 +231,8 @@ bad_disk() {
 	EOT
 }
 
-# reported EXPRESSION: Python, of the report r; files by the name of "from"
-reported() {
+# check_report EXPRESSION: Python, of the report r; files by the name of "from"
+check_report() {
 	python3 - "$1" <<-'END' || { cat report; return 1; }
 	import json, os, sys
 	r = json.load(open("report"))
@@ -241,15 +241,15 @@ reported() {
 	END
 }
 
-# seconds COMMAND...: how long it takes
-seconds() {
+# measure_seconds COMMAND...: how long it takes
+measure_seconds() {
 	local from=$EPOCHREALTIME
 	"$@" || return
 	echo "${EPOCHREALTIME/,/.} ${from/,/.}" | awk '{ print $1 - $2 }'
 }
 
-# peak COMMAND...: KiB, the most that it had in memory
-peak() {
+# measure_peak COMMAND...: KiB, the most that it had in memory
+measure_peak() {
 	python3 - "$@" <<-'END'
 	import resource, subprocess, sys
 	subprocess.check_call(sys.argv[1:], stdin=subprocess.DEVNULL)
@@ -257,21 +257,21 @@ peak() {
 	END
 }
 
-# true_ EXPRESSION: of numbers, as awk sees it; prints it when it is false
-true_() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
+# check_true EXPRESSION: of numbers, as awk sees it; prints it when it is false
+check_true() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
-# unit DRIVER [ARG...]: run a driver of "make unit", built as ${FLAVOUR-asan}
-unit() { "$BUILD/unit/${FLAVOUR-asan}/$1" "${@:2}"; }
+# run_unit DRIVER [ARG...]: run a driver of "make unit", built as ${FLAVOUR-asan}
+run_unit() { "$BUILD/unit/${FLAVOUR-asan}/$1" "${@:2}"; }
 
-# of RUN KEY: a value that a replay driver printed about that run
-of() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
+# get_value RUN KEY: a value that a replay driver printed about that run
+get_value() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 
 sshd_dir() { echo "$BATS_FILE_TMPDIR/sshd.$1"; }
 sshd_log() { echo "$BATS_FILE_TMPDIR/sshd.$1/log"; }
 sshd_port() { cat "$BATS_FILE_TMPDIR/sshd.$1/port"; }
 
-# keys: make keys and known_hosts, once per Bats file
-keys() {
+# make_keys: make keys and known_hosts, once per Bats file
+make_keys() {
 	local d=$BATS_FILE_TMPDIR k
 	[ -f "$d/known_hosts" ] && return
 	for k in host user; do
@@ -346,7 +346,7 @@ sshd_up() {
 		echo "no $(bin sshd "$build")" >&2
 		return 1
 	}
-	keys
+	make_keys
 	privsep_dirs
 	mkdir -p "$dir"
 	for _ in 1 2 3 4 5 6 7 8; do
@@ -356,7 +356,7 @@ sshd_up() {
 		# shellcheck disable=SC2086
 		setsid $IN_SERVER "$(bin sshd "$build")" -D -f "$dir/config" \
 		    -E "$dir/log" </dev/null >"$dir/out" 2>&1 3>&- &
-		poll 10 sshd_settled "$dir" $!
+		poll 10 has_sshd_settled "$dir" $!
 		if [ -s "$dir/pid" ]; then
 			echo $port >"$dir/port"
 			ssh_conf >"$BATS_FILE_TMPDIR/ssh_config"
@@ -368,11 +368,11 @@ sshd_up() {
 }
 
 # sshd writes its pid when it listens
-sshd_settled() { [ -s "$1/pid" ] || ! kill -0 "$2" 2>/dev/null; }
+has_sshd_settled() { [ -s "$1/pid" ] || ! kill -0 "$2" 2>/dev/null; }
 
-# odd_up [OPTION...]: start a stock server "odd", whose first SFTP session is as it
-# should be, and each other what odd() says
-odd_up() {
+# start_odd_server [OPTION...]: start a stock server "odd", whose first SFTP session is as it
+# should be, and each other what set_odd_server() says
+start_odd_server() {
 	local at=$BATS_FILE_TMPDIR/odd
 	cat >"$at" <<-END
 	#!/bin/sh
@@ -383,14 +383,14 @@ odd_up() {
 	sshd_up stock:odd "Subsystem sftp $at" "$@"
 }
 
-# odd COMMAND: what serves each session after the next one
-odd() {
+# set_odd_server COMMAND: what serves each session after the next one
+set_odd_server() {
 	rm -rf "$BATS_FILE_TMPDIR/odd.first"
 	echo "$1" >"$BATS_FILE_TMPDIR/odd.further"
 }
 
-# times_logged_in NAME: how many times a user has logged in with a key
-times_logged_in() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
+# count_logins NAME: how many times a user has logged in with a key
+count_logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
 
 # sshd_down [NAME...]: stop the servers, or all if none is named, with sessions
 sshd_down() {
@@ -401,10 +401,10 @@ sshd_down() {
 		dir=$BATS_FILE_TMPDIR/sshd.${dir##*/sshd.}
 		pid=$(cat "$dir/pid" 2>/dev/null) || continue
 		kill -- "-$pid" 2>/dev/null || kill "$pid" 2>/dev/null || continue
-		poll 10 gone "$pid"
+		poll 10 is_gone "$pid"
 	done
 }
-gone() { ! kill -0 "$1" 2>/dev/null; }
+is_gone() { ! kill -0 "$1" 2>/dev/null; }
 
 # ssh_conf: print a Host block for each server. 127.0.0.1 is the server that was
 # started last
@@ -446,9 +446,9 @@ files() {
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 
-# own_memory: this test's directories T and F, the keys that may log in, and a
+# use_own_cache: this test's directories T and F, the keys that may log in, and a
 # memory of logins of its own
-own_memory() {
+use_own_cache() {
 	cd "$BATS_TEST_TMPDIR" || return
 	T=$BATS_TEST_TMPDIR
 	F=$BATS_FILE_TMPDIR
@@ -458,16 +458,16 @@ own_memory() {
 	KNOWN=(-o UserKnownHostsFile="$T/hosts")
 }
 
-# starts_itself BIN: the ssh and scp there, which the loader has started, make a further
+# check_self_start BIN: the ssh and scp there, which the loader has started, make a further
 # connection, and a second login after a server that hangs up on an early one. They have
 # own_memory; the test's teardown calls foreign_down and sshd_down.
-starts_itself() {
+check_self_start() {
 	sshd_up hayate:itself
 	head -c 8000000 /dev/urandom >sent
 	"$1/scp" -v -F "$F/ssh_config" "${KNOWN[@]}" -o MaxRate=4M -j 2 sent itself:"$PWD/got" >said 2>&1
 	cmp sent got
 	fails grep 'error while loading' said
-	[ "$(times_logged_in itself)" = 2 ] || return
+	[ "$(count_logins itself)" = 2 ] || return
 	ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f rsa
 	echo "hayate-test $(cat rsa.pub)" >hosts
 	rm -f hayate_logins
@@ -482,31 +482,31 @@ starts_itself() {
 	tr -d '\r' <err | grep -x 'early login: the server did not take it, beginning anew'
 }
 
-# trips COMMAND...: round trips over the path $P until its last answer
-trips() {
+# count_trips COMMAND...: round trips over the path $P until its last answer
+count_trips() {
 	"$LFP" clear "$P"
 	"$@" >out 2>err </dev/null || { cat err >&2; return 1; }
 	"$LFP" stat "$P" back trips
 }
 
-# askpass: answers "secret", and keeps in the file "asked" that it was asked
-askpass() {
+# make_askpass: answers "secret", and keeps in the file "asked" that it was asked
+make_askpass() {
 	printf '#!/bin/sh\necho asked >>%s\necho secret\n' "$PWD/asked" >askpass
 	chmod +x askpass
 	export SSH_ASKPASS=$PWD/askpass SSH_ASKPASS_REQUIRE=force
 }
 
-# passphrase: the key of the configuration "c" needs one for each login, of askpass
-passphrase() {
+# require_passphrase: the key of the configuration "c" needs one for each login, of askpass
+require_passphrase() {
 	cp "$BATS_FILE_TMPDIR/user" key
 	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
 	sed "s|IdentityFile .*|IdentityFile $PWD/key|" "$BATS_FILE_TMPDIR/ssh_config" >c
-	askpass
+	make_askpass
 }
 
 # far copy|files|client ARG...: over the path $P, from a to b, 10.77.0.2. SIGHUP ends
 # it even if nohup started the tests.
-far() {
+run_far() {
 	IN_CLIENT="env --default-signal=HUP ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
 }
 
@@ -663,47 +663,47 @@ foreign_paramiko() {
 
 ### What logs say
 
-# logged SERVER PATTERN: in its log, now or within 5 s
-logged() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
+# wait_for_log SERVER PATTERN: in its log, now or within 5 s
+wait_for_log() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
 
-# said_once CLAUSE: one line of NoneSwitch on stderr, and it is this
-said_once() {
+# check_none_line CLAUSE: one line of NoneSwitch on stderr, and it is this
+check_none_line() {
 	[ "$(grep -c '^NoneSwitch: ' <<<"$stderr")" = 1 ] &&
 	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
 }
 
 STOCK_WINDOW=$((2 << 20))
 
-# windows LOG: "channel from to why" of each line of the tuner
-windows() {
+# list_windows LOG: "channel from to why" of each line of the tuner
+list_windows() {
 	tr -d '\r' <"$1" |
 	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) -> \([0-9]*\), \([^(]*\) (.*/\1 \2 \3 \4/p'
 }
 
-# widest LOG [CHANNEL]: print the largest window that the tuner chose, or 0
-widest() {
-	windows "$1" | awk -v c="$2" '(c == "" || $1 == c) && $3 > w { w = $3 }
+# find_widest_window LOG [CHANNEL]: print the largest window that the tuner chose, or 0
+find_widest_window() {
+	list_windows "$1" | awk -v c="$2" '(c == "" || $1 == c) && $3 > w { w = $3 }
 	    END { print w + 0 }'
 }
 
-# credit LOG [CHANNEL]: the most that was left of a window and its adjust,
+# find_largest_credit LOG [CHANNEL]: the most that was left of a window and its adjust,
 # which is what went over the wire, whoever wrote the log
-credit() {
+find_largest_credit() {
 	tr -d '\r' <"$1" |
 	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) sent adjust \([0-9]*\).*/\1 \2 \3/p' |
 	    awk -v c="$2" '(c == "" || $1 == c) && $2 + $3 > w { w = $2 + $3 }
 	    END { print w + 0 }'
 }
 
-# grew LOG [CHANNEL]: the tuner raised a window, and the peer was told
-grew() {
-	[ "$(widest "$@")" -gt $STOCK_WINDOW ] &&
-	    [ "$(credit "$@")" -gt $STOCK_WINDOW ]
+# has_window_grown LOG [CHANNEL]: the tuner raised a window, and the peer was told
+has_window_grown() {
+	[ "$(find_widest_window "$@")" -gt $STOCK_WINDOW ] &&
+	    [ "$(find_largest_credit "$@")" -gt $STOCK_WINDOW ]
 }
 
-# elsewhere [FILE]: a build directory whose trees are those of $BUILD, with
+# copy_build [FILE]: a build directory whose trees are those of $BUILD, with
 # other options; the test may write to FILE
-elsewhere() {
+copy_build() {
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir -p build/upstream
 	cp -al "$BUILD/hayate" build/hayate

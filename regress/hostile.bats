@@ -10,7 +10,7 @@
 load helper
 
 setup_file() {
-	keys
+	make_keys
 	cd "$BATS_FILE_TMPDIR" || return
 	sshd_up hayate		# for ssh_config alone
 	sshd_down
@@ -19,7 +19,7 @@ setup_file() {
 
 setup() {
 	need_asyncssh
-	own_memory
+	use_own_cache
 	hostile_up "$F/host"
 	for _ in 1 2; do login -v; done
 	grep 'the key exchange goes out' err

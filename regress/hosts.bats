@@ -111,7 +111,7 @@ said() {
 
 @test "a large file is striped over all hosts, with one login to each, both ways" {
 	local k before
-	before=$(times_logged_in c)
+	before=$(count_logins c)
 	put b,c,d "$F/bulk" "hayate:$T/there/"
 	went hayate b c d
 	grep -q 'goes over 4 connections' log
@@ -120,7 +120,7 @@ said() {
 	went hayate b c d
 	grep -q 'comes over 4 connections' log
 	cmp "$F/bulk" other/bulk
-	[ $(($(times_logged_in c) - before)) = 2 ]
+	[ $(($(count_logins c) - before)) = 2 ]
 }
 
 @test "a tree is copied over all hosts, both ways, and directories keep their times" {
@@ -194,17 +194,17 @@ named() {
 @test "all addresses of a name are used as hosts, each verified by the keys of that name" {
 	local k before
 	named dtn.test 1 2 3
-	before=$(times_logged_in hayate)
+	before=$(count_logins hayate)
 	get all -F with -o UserKnownHostsFile="$T/keys" "dtn.test:$F/bulk" other/
 	cmp "$F/bulk" other/bulk
 	grep -q 'comes over 3 connections' log
 	grep -q 'goes to 127.0.0.2: ' log
 	grep -q 'goes to 127.0.0.3: ' log
-	[ "$(times_logged_in n2)$(times_logged_in n3)" = 11 ]
-	[ $(($(times_logged_in hayate) - before)) = 1 ]
+	[ "$(count_logins n2)$(count_logins n3)" = 11 ]
+	[ $(($(count_logins hayate) - before)) = 1 ]
 	put all -F with -o UserKnownHostsFile="$T/keys" -rp "$F/tree" "dtn.test:$T/there/"
 	alike
-	[ "$(times_logged_in n2)$(times_logged_in n3)" = 22 ]
+	[ "$(count_logins n2)$(count_logins n3)" = 22 ]
 	# The key of one is not among those of the name.
 	grep -v "$(cut -d' ' -f2 "$F/c.pub")" keys >fewer
 	copy -F with -o UserKnownHostsFile="$T/fewer" --hosts all "dtn.test:$F/bulk" \
@@ -286,9 +286,9 @@ named() {
 	local before
 	printf 'Host b\n\tProxyJump hayate\nHost c\n\tUser nobody-at-all\n' |
 	    cat - "$F/ssh_config" >with
-	before=$(times_logged_in hayate)
+	before=$(count_logins hayate)
 	get "b,$(id -un)@c" -F with "hayate:$F/bulk" other/
-	[ $(($(times_logged_in hayate) - before)) = 2 ]
+	[ $(($(count_logins hayate) - before)) = 2 ]
 	grep -q 'connection 2 goes to b' log
 	grep -q "connection 3 goes to $(id -un)@c" log
 	cmp "$F/bulk" other/bulk
@@ -383,7 +383,7 @@ below() {
 @test "an unknown key, a wrong key, a refused login and an unknown host cause one line each" {
 	local logins
 	cp "$F/known_hosts" before
-	logins=$(times_logged_in hayate)
+	logins=$(count_logins hayate)
 	copy -o StrictHostKeyChecking=accept-new --hosts u,w,r,z \
 	    "hayate:$F/less" other/ 2>all </dev/null
 	sort all >said
@@ -393,8 +393,8 @@ below() {
 	    "Host z is left out: ssh: connect to host 127.0.0.1 port 1: Connection refused"
 	cmp "$F/less" other/less
 	cmp before "$F/known_hosts"
-	[ $(($(times_logged_in hayate) - logins)) = 1 ]
-	[ "$(times_logged_in u)$(times_logged_in w)$(times_logged_in r)" = 000 ]
+	[ $(($(count_logins hayate) - logins)) = 1 ]
+	[ "$(count_logins u)$(count_logins w)$(count_logins r)" = 000 ]
 	# With -q nothing is said, and with -v all.
 	copy -q --hosts u,w "hayate:$F/less" other/ 2>said
 	[ ! -s said ]
@@ -407,7 +407,7 @@ below() {
 	name=$(printf '%070d' 0 | tr 0 x)	# longer than DNS has any
 	printf 'Host n o\n\tHostName %s\nHost o\n\tProxyJump b\n' "$name" |
 	    cat - "$F/ssh_config" >with
-	before=$(times_logged_in b)
+	before=$(count_logins b)
 	echo 1 >small
 	copy -F with --hosts b,n,o small "hayate:$T/there/" 2>said
 	said "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
@@ -421,7 +421,7 @@ below() {
 	copy -F more small "hayate:$T/there/" 2>said
 	[ ! -s said ]
 	# None is logged in to for that, and with -q nothing is said.
-	[ "$(times_logged_in b)" = "$before" ]
+	[ "$(count_logins b)" = "$before" ]
 	copy -q -F with --hosts n small "hayate:$T/there/" 2>said
 	[ ! -s said ]
 	# A copy that would use it says it once.
@@ -561,7 +561,7 @@ wake() {
 	local pid
 	pid=$(cat "$F/asleep")
 	kill -CONT "$pid"
-	poll 10 gone "$pid"
+	poll 10 is_gone "$pid"
 }
 
 # oversleeps WHAT CHECK COMMAND...: host c falls asleep and is lost; the command

@@ -115,7 +115,7 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 @test "install-strip strips what --disable-strip would leave" {
 	cd "$TOP"
 	sed 's/^STRIP_OPT=.*/STRIP_OPT=/' "$BUILD/hayate/Makefile" >"$BATS_TEST_TMPDIR/Makefile"
-	elsewhere hayate/Makefile
+	copy_build hayate/Makefile
 	mv "$BATS_TEST_TMPDIR/Makefile" build/hayate/Makefile
 	"$TOP/build-aux/install" install "$PWD/whole" ''
 	run ! stripped "whole$bindir/ssh"
@@ -143,7 +143,7 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 }
 
 @test "a client-only build compiles and installs no part of the server" {
-	elsewhere
+	copy_build
 	sed -i "s/^SSHD=.*/SSHD='no'/" build/options
 	"$TOP/build-aux/install" install "$PWD/client" ''
 	cd client
@@ -195,8 +195,8 @@ launched() {
 @test "a client started through the dynamic loader can start further connections and re-execute itself" {
 	need readelf binutils
 	need_paramiko
-	keys
-	own_memory
+	make_keys
+	use_own_cache
 	launched
-	starts_itself "$PWD/away/bin"
+	check_self_start "$PWD/away/bin"
 }

@@ -65,7 +65,7 @@ crypto() {
 }
 
 # widened LOG: whether the tuner raised a window; always true without a path
-widened() { [ -s "$F/why" ] || grew "$1"; }
+widened() { [ -s "$F/why" ] || has_window_grown "$1"; }
 
 # met LOG BANNER: whether the peer sent that banner
 met() { grep -q "remote software version $2" "$1"; }

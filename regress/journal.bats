@@ -31,7 +31,7 @@ in_journal() {
 
 # both EXPRESSION: it is true of the report's files and of the journal's lines
 both() {
-	reported "(lambda f, j: $1)(f, r['files'])"
+	check_report "(lambda f, j: $1)(f, r['files'])"
 	in_journal "$1"
 }
 
@@ -57,13 +57,13 @@ all_failed() {
 		# shellcheck disable=SC2059 # the path has a place for it
 		both "[x['status'] for x in j if x['from'] == $(printf "$at" "$n")] == ['failed']"
 	done
-	reported "r['totals']['failed'] == $# == len([x for x in r['files'] if x.get('error')])"
+	check_report "r['totals']['failed'] == $# == len([x for x in r['files'] if x.get('error')])"
 }
 
 @test "a part of a tree that cannot be read fails with its full path" {
 	need_root
 	unreadable
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	run -1 scp_ -r a "h:$T/b"
 	all_failed a locked locked-dir hidden-names/4
 	both "f['1']['status'] == f['2']['status'] == 'ok' and len(j) == 5"
@@ -95,13 +95,13 @@ all_failed() {
 @test "a name of a list that is missing or unreadable fails" {
 	local way
 	need_root
-	plain 3
+	make_files 3
 	mkdir b
 	chmod 0 a/2
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	run -255 scp_ a/1 a/none a/3 "h:$T/b"
 	all_failed a none
-	reported "not r['errors']"
+	check_report "not r['errors']"
 	again
 	run -1 scp_ a/1 a/2 a/3 "h:$T/b"
 	all_failed a 2
@@ -115,12 +115,12 @@ all_failed() {
 	ln -s nowhere a/broken
 	run -1 sftp_ "-put a/none $T/b" "-get $T/a/none b" "put a/* $T/b"
 	both "[x['from'] for x in j if x['status'] == 'failed'] == ['a/none', '$T/a/none', 'a/2', 'a/broken']"
-	reported "r['totals']['failed'] == 4 and not r['errors']"
+	check_report "r['totals']['failed'] == 4 and not r['errors']"
 }
 
 @test "a missing name is recorded exactly, with any bytes" {
 	local name
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	mkdir b
 	for name in $'\xc3\xa4' 'a\101' 'a\b' 'q"x, y' $'\xff'; do
 		rm -f report journal
@@ -130,17 +130,17 @@ all_failed() {
 	done
 	# An error of another command is of no source.
 	run -1 sftp_ "ls $T/none"
-	reported "not r['files'] and r['errors']"
+	check_report "not r['files'] and r['errors']"
 }
 
 ### The journal
 
 @test "a journal has a line for each file, as the report has" {
 	local w n
-	plain 20
+	make_files 20
 	mkdir -p a/sub b
 	echo x >a/sub/21
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	for w in "scp_ -r a h:$T/b" "scp_ -r h:$T/a b" "scp_ -3 -r h:$T/a g:$T/b" \
 	    "scp_ $(echo a/?) h:$T/b" "scp_ h:$T/a/? b" "scp_ -3 h:$T/a/? g:$T/b" \
 	    "scp_ a/1 h:$T/b" "scp_ h:$T/a/1 b/1" "scp_ -3 h:$T/a/1 g:$T/b/1" \
@@ -152,7 +152,7 @@ all_failed() {
 		*"a/?"*|*" a/2 "*) n=9 ;;
 		*)		n=1 ;;
 		esac
-		reported "len(f) == $n"
+		check_report "len(f) == $n"
 		# In the order in which they were done
 		in_journal "sorted((x['from'], x['to'], x['bytes'], x['status']) for x in j) == sorted(
 		    (x['from'], x['to'], x['bytes'], 'ok') for x in json.load(open('report'))['files'])"
@@ -165,9 +165,9 @@ all_failed() {
 }
 
 @test "a journal is continued, and the report may be left out" {
-	plain 3
+	make_files 3
 	mkdir b
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	copy_near --journal journal a/1 "h:$T/b"
 	chmod 600 journal
 	timeout 60 "$(bin sftp)" --journal=journal -q -S ./near -b - h <<<"get $T/a/* b" 3>&-
@@ -182,9 +182,9 @@ all_failed() {
 	local lines
 	mkdir a b
 	head -c 30000000 /dev/urandom >a/0
-	plain 40
+	make_files 40
 	# The large file goes on while the small ones are done.
-	peer limits=261120,261120,1019 rate=20000000
+	use_peer limits=261120,261120,1019 rate=20000000
 	"$(bin scp)" -q --journal journal -S ./near -r a "h:$T/b" 3>&- &
 	poll 20 eval '[ "$(cat journal 2>/dev/null | wc -l)" -ge 10 ]'
 	kill -9 $!
@@ -192,7 +192,7 @@ all_failed() {
 	in_journal "len(j) >= 10 and '0' not in f and {x['status'] for x in j} == {'ok'}"
 	lines=$(wc -l <journal)
 	truncate -s -5 journal
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	copy_near --journal journal a/1 a/2 "h:$T/b"
 	[ "$(wc -l <journal)" = $((lines + 2)) ]
 	sed -i "${lines}d" journal
@@ -202,17 +202,17 @@ all_failed() {
 @test "a file in progress when scp is terminated fails in the journal" {
 	mkdir a b
 	head -c 9000000 /dev/urandom >a/1
-	peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
+	use_peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
 	run -1 copy_near --journal journal a/1 "h:$T/b"
 	in_journal "[x['status'] for x in j] == ['failed']"
 }
 
 @test "a journal that cannot be opened ends scp and sftp before anything is copied" {
 	local p why
-	plain 1
+	make_files 1
 	mkdir b
 	echo "put a/1 $T/b" >put
-	near "sh -c 'touch $T/began; exec $(bin sftp-server)'"
+	set_server "sh -c 'touch $T/began; exec $(bin sftp-server)'"
 	for p in "scp -q -S ./near a/1 h:$T/b" "sftp -q -S ./near -b put h"; do
 		for why in "none/journal: No such file" ".: Is a directory"; do
 			run -1 "$BUILD"/hayate/${p%% *} --journal "${why%%:*}" ${p#* }
@@ -228,7 +228,7 @@ all_failed() {
 
 @test "a report or journal that is also a source or target is an error, and stays complete" {
 	local o t
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	mkdir -p a b/a
 	head -c 300000 /dev/urandom | tee a/f >orig
 	echo "put a/f $T/b" >put
@@ -261,9 +261,9 @@ all_failed() {
 
 @test "a journal on a full disk is a reported error, and the copy continues" {
 	local w
-	plain 30
+	make_files 30
 	mkdir b
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	for w in "a/1 h:$T/b" "-r a h:$T/b" "h:$T/a/1 b"; do
 		run -1 copy_near --journal /dev/full $w
 		[ "${output%$'\r'}" = "$(bin scp): journal \"/dev/full\": No space left on device" ]
@@ -283,13 +283,13 @@ all_failed() {
 }
 
 @test "a journal whose reader is gone is a reported error" {
-	plain 3
+	make_files 3
 	mkdir b
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	mkfifo pipe
 	sleep 60 <>pipe 3>&- &
 	# Opened for both, so that nobody waits; nobody reads when it is written.
-	near "sh -c 'kill $!; while kill -0 $! 2>/dev/null; do :; done; exec $(bin sftp-server)'"
+	set_server "sh -c 'kill $!; while kill -0 $! 2>/dev/null; do :; done; exec $(bin sftp-server)'"
 	run -1 copy_near --journal pipe a/1 a/2 "h:$T/b"
 	[ "${output%$'\r'}" = "$(bin scp): journal \"pipe\": Broken pipe" ]
 	cmp a/2 b/2
@@ -301,7 +301,7 @@ all_failed() {
 	head -c $((block + 5000)) /dev/urandom >a/1
 	head -c 3000 /dev/urandom >a/2
 	for w in "put" "get"; do
-		near "$(bin sftp-server)"
+		set_server "$(bin sftp-server)"
 		[ $w = put ] && w="a/1 a/2 h:$T/b" || w="h:$T/a/1 h:$T/a/2 b"
 		rm -f journal
 		cp a/2 b/2
@@ -321,13 +321,13 @@ all_failed() {
 		rm -f journal
 		run -0 scp_ --resume -p $w
 		both "f['1']['verified'] == 'hashes' and f['1']['skipped'] and f['1']['verified_bytes'] == $block + 5000"
-		near "$(bin sftp-server stock)"
+		set_server "$(bin sftp-server stock)"
 		rm -f journal
 		run scp_ --resume $w
 		both "f['2']['verified'] == 'bytes' and f['2']['skipped']"
 	done
 	again
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	head -c 1000 a/2 >b/2
 	run -0 sftp_ "put -ra a $T/b" "reput a/2 $T/b/2"
 	in_journal "[x.get('verified') for x in j] == [None, None, 'bytes'] or j[-1]['status'] == 'ok'"
@@ -343,7 +343,7 @@ all_failed() {
 	echo "put a/1 $T/b" >put1
 	echo "get $T/a/* b" >get
 	# By an end of file or by SIGPIPE, as chance has it
-	near "dd bs=64k count=4 status=none | $(bin sftp-server)"
+	set_server "dd bs=64k count=4 status=none | $(bin sftp-server)"
 	for w in "scp a/1 h:$T/b" "scp a/1 a/2 h:$T/b" "scp -r a h:$T/b" "scp -l 500000 a/1 h:$T/b" \
 	    "sftp -b put1 h" "sftp -b put h" "sftp -R 3 -b put1 h"; do
 		for n in 1 2 3; do
@@ -351,13 +351,13 @@ all_failed() {
 			[[ $output = *"Connection closed"* || $output = *"Broken pipe"* ]]
 		done
 	done
-	near "$(bin sftp-server) | dd bs=64k count=4 status=none"
+	set_server "$(bin sftp-server) | dd bs=64k count=4 status=none"
 	run -255 copy_near "h:$T/a/1" b
-	near false
+	set_server false
 	for w in "scp a/1 h:$T/b" "sftp -b put h"; do
 		run -255 timeout 60 "$BUILD"/hayate/${w/ / -q -S ./near } 3>&-
 	done
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	rm -rf b
 	mkdir -p b/1
 	for w in "scp a/1 h:$T/b" "scp a/1 a/2 h:$T/b" "scp h:$T/none b" "sftp -b put1 h"; do
@@ -367,7 +367,7 @@ all_failed() {
 
 @test "sftp whose output is not read ends like stock's" {
 	local p
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	yes pwd | head -n 20000 >commands
 	for p in hayate stock; do
 		timeout 60 "$(bin sftp $p)" -S ./near -b commands h 2>/dev/null 3>&- |
@@ -385,7 +385,7 @@ all_failed() {
 	    *range(0x2066, 0x206a), 0xa0, 0xe9, 0x200d, 0x2030, 0x2065, 0x206a, 0x1f600]:
 	    open(f"there/{c:x}-{chr(c)}.", "w").close()
 	END
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	timeout 60 "$(bin scp)" -q -S ./near --report - --journal journal -r "h:$PWD/there" here 3>&- >report
 	# readers get each name as it is, and a terminal none of these characters
 	both "sorted(os.path.basename(x['from']) for x in j) == sorted(os.listdir('there')) and len(j) == 52"

@@ -11,7 +11,7 @@
 load helper
 
 # replay WORDS...: one line of results for each
-replay() { printf '%s\n' "$@" | unit landing-replay; }
+replay() { printf '%s\n' "$@" | run_unit landing-replay; }
 
 NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 
@@ -20,7 +20,7 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 	for way in "$NEW" "$LATE" "$OLD" "old=500"; do
 		run -0 replay "$way" "$way seed=2" "$way size=10 wide=0" "$way size=0"
 		[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 4 ]
-		[ "$(of 0 wide) $(of 1 wide)" = "1 1" ]
+		[ "$(get_value 0 wide) $(get_value 1 wide)" = "1 1" ]
 	done
 	for way in "$LATE" "$OLD" "old=500"; do
 		run -0 replay "$way wide=-1" "$way has=0"
@@ -45,11 +45,11 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 	for n in 1 200 500; do
 		run -0 replay "$NEW made=$n" "$NEW made=$n stop=1000" "$NEW made=$n write=300"
 		[ "$(grep -c 'name=other hidden=none.* failed=1 again=0' <<<"$output")" = 3 ]
-		[ "$(of 0 told)" = 1 ]
+		[ "$(get_value 0 told)" = 1 ]
 	done
 	# What cannot get its name, though that is free, is put once more, over one link.
 	run -0 replay "$NEW fail=8192" "$NEW fail=8192 write=300"
-	[ "$(of 0 name) $(of 0 hidden) $(of 0 failed) $(of 0 again)" = "none none 0 1" ]
+	[ "$(get_value 0 name) $(get_value 0 hidden) $(get_value 0 failed) $(get_value 0 again)" = "none none 0 1" ]
 }
 
 @test "if another file replaces the target, the copy fails and that file is not touched" {
@@ -61,33 +61,33 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 @test "an old file that could not be truncated is uploaded again if it was longer" {
 	run -0 replay "$OLD size=1000 fail=4096" "old=500 size=1000 in_place=1 fail=4096" \
 	    "$OLD size=1000 fail=4096 wide=-1"
-	[ "$(of 0 again) $(of 1 again) $(of 2 again)" = "1 0 1" ]
+	[ "$(get_value 0 again) $(get_value 1 again) $(get_value 2 again)" = "1 0 1" ]
 }
 
 @test "an error leaves the complete prefix, and is reported if it affects the result" {
 	run -0 replay "$NEW write=300" "$OLD write=300" "$LATE write=5 wide=-1"
-	[[ $(of 0 name) = [1-9]*+0 && $(of 0 hidden) = none && $(of 0 failed) = 1 ]]
+	[[ $(get_value 0 name) = [1-9]*+0 && $(get_value 0 hidden) = none && $(get_value 0 failed) = 1 ]]
 	# The second file is given up, and the file goes on without it.
-	[ "$(of 1 name) $(of 1 hidden) $(of 1 failed)" = "whole none 0" ]
-	[ "$(of 2 name)" = 16+0 ]
+	[ "$(get_value 1 name) $(get_value 1 hidden) $(get_value 1 failed)" = "whole none 0" ]
+	[ "$(get_value 2 name)" = 16+0 ]
 	# An error of a COPY that sftp-server does not tell loses no data: it tells
 	# none of its last piece, whichever that is.
 	seq 500 1400 | sed "s/^/$OLD room=/" >"$BATS_TEST_TMPDIR/rooms"
-	run -0 unit landing-replay <"$BATS_TEST_TMPDIR/rooms"
+	run -0 run_unit landing-replay <"$BATS_TEST_TMPDIR/rooms"
 	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 901 ]
 	# What could not be cut keeps its hidden name, which another may take.
 	run -0 replay "$NEW write=300 fail=4096" "$NEW write=300 stolen=1"
-	[[ $(of 0 name) = none && $(of 0 hidden) = [1-9]* && $(of 0 told) = 1 ]]
-	[[ $(of 1 name) = none && $(of 1 told) = 1 ]]
+	[[ $(get_value 0 name) = none && $(get_value 0 hidden) = [1-9]* && $(get_value 0 told) = 1 ]]
+	[[ $(get_value 1 name) = none && $(get_value 1 told) = 1 ]]
 }
 
 @test "an interrupt leaves a prefix, and an old file without new data unchanged" {
 	local n
 	run -0 replay "$OLD stop=1"
-	[ "$(of 0 name)" = 0+2000 ]
+	[ "$(get_value 0 name)" = 0+2000 ]
 	for n in 100 300 700 1300; do
 		run -0 replay "$NEW stop=$n" "$OLD stop=$n"
-		[[ $(of 0 name) = [1-9]*+0 && $(of 1 name) = [1-9]*+0 ]]
+		[[ $(get_value 0 name) = [1-9]*+0 && $(get_value 1 name) = [1-9]*+0 ]]
 		[ "$(grep -c hidden=none <<<"$output")" = 2 ]
 	done
 }
@@ -98,7 +98,7 @@ NEW=old=-1 LATE="old=-1 wants=0" OLD="old=2000 in_place=1"
 		run -0 replay "$way left=165" "$way left=165 alive=33" \
 		    "$way left=165 stop=900" "$way left=165 write=1" \
 		    "$way left=165 foreign=36"
-		[ "$(of 0 left) $(of 1 left) $(of 3 left) $(of 4 left)" = "0 33 165 36" ]
+		[ "$(get_value 0 left) $(get_value 1 left) $(get_value 3 left) $(get_value 4 left)" = "0 33 165 36" ]
 		[ "$(grep -c hidden=none <<<"$output")" = 5 ]
 	done
 }
@@ -126,7 +126,7 @@ any() {
 
 @test "whatever fails, the invariants hold" {
 	any 1500 >"$BATS_TEST_TMPDIR/any"
-	run -0 unit landing-replay <"$BATS_TEST_TMPDIR/any"
+	run -0 run_unit landing-replay <"$BATS_TEST_TMPDIR/any"
 	[ "${#lines[@]}" = 1500 ]
 	# They came to every end.
 	grep -q 'name=whole' <<<"$output"

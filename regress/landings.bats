@@ -7,7 +7,7 @@
 load helper
 
 # replay COMMAND...: one line of results for each put
-replay() { printf '%s\n' "$@" | unit landings-replay; }
+replay() { printf '%s\n' "$@" | run_unit landings-replay; }
 
 SIZE=200000	# KiB
 NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
@@ -15,10 +15,10 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 @test "a path that holds more than the window gets channels, a smaller one gets none" {
 	run -0 replay "set path 1000" "put $SIZE" "set path 3500" "put $SIZE" \
 	    "set path 7000" "put $SIZE" "set path 50000" "put $SIZE"
-	[ "$(of 0 channels)" = 1 ]
-	[ "$(of 1 channels)" = 4 ]
-	[ "$(of 2 channels)" = 8 ]
-	[ "$(of 3 channels)" = 10 ]
+	[ "$(get_value 0 channels)" = 1 ]
+	[ "$(get_value 1 channels)" = 4 ]
+	[ "$(get_value 2 channels)" = 8 ]
+	[ "$(get_value 3 channels)" = 10 ]
 	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 4 ]
 }
 
@@ -27,29 +27,29 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	for s in "$NEW" "$OLD"; do
 		# 84 at 12500 KiB, slow start and the ends
 		run -0 replay "set slow 1" "$s" "put 1048576"
-		[ "$(of 0 rounds)" -le 112 ]
+		[ "$(get_value 0 rounds)" -le 112 ]
 		# what one channel takes
 		run -0 replay "set slow 1" "set most 1" "$s" "put 1048576"
-		[ "$(of 0 rounds)" -ge 512 ]
+		[ "$(get_value 0 rounds)" -ge 512 ]
 	done
 }
 
 @test "no channel is requested at 5 ms, where the window is no limit, nor for a small file" {
 	run -0 replay "set rtt 5" "put $SIZE" "set rtt 100" "put 30000" \
 	    "set window 100000" "put 1048576"
-	[ "$(of 0 asked)" = 0 ]
-	[ "$(of 1 asked)" = 0 ]
-	[ "$(of 2 channels)" = 1 ]
+	[ "$(get_value 0 asked)" = 0 ]
+	[ "$(get_value 1 asked)" = 0 ]
+	[ "$(get_value 2 channels)" = 1 ]
 }
 
 @test "a channel that the server refuses sets the limit, and is requested once" {
 	local most
 	for most in 1 2 3 7; do
 		run -0 replay "set most $most" "put $SIZE"
-		[ "$(of 0 channels)" = "$most" ]
-		[ "$(of 0 asked)" -le 9 ]
-		[ "$(of 0 name)" = whole ]
-		[ "$(of 0 told)" = 0 ]
+		[ "$(get_value 0 channels)" = "$most" ]
+		[ "$(get_value 0 asked)" -le 9 ]
+		[ "$(get_value 0 name)" = whole ]
+		[ "$(get_value 0 told)" = 0 ]
 	done
 }
 
@@ -58,11 +58,11 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	    "set space 100000" "put $SIZE" "set space 500000" "put $SIZE" \
 	    "set special 1" "put $SIZE" "set special 0" "$NEW" "set has 0" \
 	    "set wants 0" "put $SIZE"
-	[ "$(of 0 channels)" = 1 ]
-	[ "$(of 1 channels)" = 1 ]
-	[ "$(of 2 channels)" -gt 1 ]
-	[ "$(of 3 channels)" = 1 ]
-	[ "$(of 4 channels)" = 1 ]
+	[ "$(get_value 0 channels)" = 1 ]
+	[ "$(get_value 1 channels)" = 1 ]
+	[ "$(get_value 2 channels)" -gt 1 ]
+	[ "$(get_value 3 channels)" = 1 ]
+	[ "$(get_value 4 channels)" = 1 ]
 	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 5 ]
 }
 
@@ -75,8 +75,8 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 					run -0 replay "$s" "set in_place $place" \
 					    "set preserve 1" "fail $op $n" \
 					    "put $SIZE"
-					[ "$(of 0 told)" -le "$told" ]
-					[[ $name = any || $(of 0 name) = whole ]]
+					[ "$(get_value 0 told)" -le "$told" ]
+					[[ $name = any || $(get_value 0 name) = whole ]]
 				done
 			done <<-END
 			open_new whole 0
@@ -106,25 +106,25 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 
 @test "a server that rejects data gets the file truncated, under its name" {
 	run -0 replay "$NEW" "fail write 500" "put $SIZE"
-	[ "$(of 0 failed)" = 1 ]
-	[ "$(of 0 hidden)" = none ]
-	[ "$(of 0 name)" = "$(of 0 frontier)+0" ]
-	[ "$(of 0 frontier)" -gt 50000 ]
+	[ "$(get_value 0 failed)" = 1 ]
+	[ "$(get_value 0 hidden)" = none ]
+	[ "$(get_value 0 name)" = "$(get_value 0 frontier)+0" ]
+	[ "$(get_value 0 frontier)" -gt 50000 ]
 	# the second file is given up, and the file goes on without it
 	run -0 replay "$OLD" "fail write 500" "put $SIZE"
-	[ "$(of 0 failed)" = 0 ]
-	[ "$(of 0 name)" = whole ]
-	[ "$(of 0 hidden)" = none ]
+	[ "$(get_value 0 failed)" = 0 ]
+	[ "$(get_value 0 name)" = whole ]
+	[ "$(get_value 0 hidden)" = none ]
 }
 
 @test "a copy-data error that sftp-server does not report loses no data" {
 	local room
 	for room in 1 30000 65535 65536 65537 131000 163840 199990 199999; do
 		run -0 replay "$OLD" "set room $room" "put $SIZE"
-		[ "$(of 0 channels)" -gt 1 ]
-		[ "$(of 0 name)" = whole ]
-		[ "$(of 0 hidden)" = none ]
-		[ "$(of 0 failed)" = 0 ]
+		[ "$(get_value 0 channels)" -gt 1 ]
+		[ "$(get_value 0 name)" = whole ]
+		[ "$(get_value 0 hidden)" = none ]
+		[ "$(get_value 0 failed)" = 0 ]
 	done
 }
 
@@ -132,7 +132,7 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	local n
 	for n in 2 5 12 25; do
 		run -0 replay "$NEW" "set made $n" "put $SIZE"
-		[ "$(of 0 name) $(of 0 hidden) $(of 0 failed)" = "other none 1" ]
+		[ "$(get_value 0 name) $(get_value 0 hidden) $(get_value 0 failed)" = "other none 1" ]
 	done
 }
 
@@ -149,21 +149,21 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 @test "an old file that the server does not truncate is uploaded again, and keeps no tail" {
 	run -0 replay "set old 250000" "fail truncate 1" "put $SIZE" \
 	    "set old 150000" "put $SIZE"
-	[ "$(of 0 channels)" -gt 1 ]
+	[ "$(get_value 0 channels)" -gt 1 ]
 	[ "$(grep -c 'failed=0 name=whole hidden=none' <<<"$output")" = 2 ]
-	true_ "$(of 0 rounds) > 2 * $(of 1 rounds)"
+	check_true "$(get_value 0 rounds) > 2 * $(get_value 1 rounds)"
 }
 
 @test "an interrupt before the first data leaves an old file unchanged" {
 	run -0 replay "$OLD" "set stop 0" "put $SIZE"
-	[ "$(of 0 name)" = 0+150000 ]
+	[ "$(get_value 0 name)" = 0+150000 ]
 }
 
 @test "a file that could not be truncated keeps its temporary name" {
 	run -0 replay "$NEW" "fail write 500" "fail truncate 1" "put $SIZE"
-	[ "$(of 0 name)" = none ]
-	[ "$(of 0 hidden)" != none ]
-	[ "$(of 0 failed)" = 1 ]
+	[ "$(get_value 0 name)" = none ]
+	[ "$(get_value 0 hidden)" != none ]
+	[ "$(get_value 0 failed)" = 1 ]
 }
 
 @test "stale temporary files of a killed copy are removed, and no other files" {
@@ -173,16 +173,16 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 		    "set alive 33" "put $SIZE" "set rtt 5" "put 33000" \
 		    "set stop 2" "put $SIZE" \
 		    "set stop -1" "fail write 1" "put $SIZE"
-		[ "$(of 0 left)" = 0 ]
-		[ "$(of 0 channels)" -gt 1 ]
-		[ "$(of 1 left)" = 33 ]
-		[ "$(of 1 name)" = whole ]
+		[ "$(get_value 0 left)" = 0 ]
+		[ "$(get_value 0 channels)" -gt 1 ]
+		[ "$(get_value 1 left)" = 33 ]
+		[ "$(get_value 1 name)" = whole ]
 		# also if the file is put sooner than that is known
-		[ "$(of 2 left)" = 33 ]
-		[ "$(of 2 rounds)" -ge 600 ]
+		[ "$(get_value 2 left)" = 33 ]
+		[ "$(get_value 2 rounds)" -ge 600 ]
 		# an interrupt or an error removes nothing
-		[ "$(of 3 left)" = 165 ]
-		[ "$(of 4 left)" = 165 ]
+		[ "$(get_value 3 left)" = 165 ]
+		[ "$(get_value 4 left)" = 165 ]
 	done
 }
 
@@ -195,25 +195,25 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 		    "put 33000" "set stop 2" "put $SIZE"
 		[ "$(grep -c 'channels=1 .* failed=0 .* hidden=none' <<<"$output")" = 7 ]
 		# nothing waits if nothing is left over, or when it is removed meanwhile
-		[ "$(of 2 rounds)" -le "$(of 0 rounds)" ]
-		[ "$(of 4 rounds)" -le "$(of 1 rounds)" ]
-		[ "$(of 4 left)" = 0 ]
+		[ "$(get_value 2 rounds)" -le "$(get_value 0 rounds)" ]
+		[ "$(get_value 4 rounds)" -le "$(get_value 1 rounds)" ]
+		[ "$(get_value 4 left)" = 0 ]
 		# also if the file is put sooner than that is known
-		[ "$(of 3 left)" = 0 ]
-		[ "$(of 3 rounds)" -ge 600 ]
+		[ "$(get_value 3 left)" = 0 ]
+		[ "$(get_value 3 rounds)" -ge 600 ]
 		# neither what a copy writes nor what another user owns
-		[ "$(of 5 left)" = 37 ]
-		[ "$(of 5 name)" = whole ]
+		[ "$(get_value 5 left)" = 37 ]
+		[ "$(get_value 5 name)" = whole ]
 		# an interrupt, an error or an unknown owner removes nothing
-		[ "$(of 6 left)" = 165 ]
+		[ "$(get_value 6 left)" = 165 ]
 		# the file's owner may be another user where others may write
 		run -0 replay "$s" "set plain 1" "set left 165" "set unsafe 1" \
 		    "put $SIZE"
-		[ "$(of 0 left)" = 165 ]
+		[ "$(get_value 0 left)" = 165 ]
 		for fails in write look dir; do
 			run -0 replay "$s" "set plain 1" "set left 165" \
 			    "fail $fails 1" "put $SIZE"
-			[ "$(of 0 left)" = 165 ]
+			[ "$(get_value 0 left)" = 165 ]
 		done
 	done
 }
@@ -222,21 +222,21 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	local s
 	for s in "$NEW" "$OLD"; do
 		run -0 replay "$s" "set left 255" "set alive 255" "put $SIZE"
-		[ "$(of 0 channels)" = 1 ]
-		[ "$(of 0 name)" = whole ]
-		[ "$(of 0 left)" = 255 ]
+		[ "$(get_value 0 channels)" = 1 ]
+		[ "$(get_value 0 name)" = whole ]
+		[ "$(get_value 0 left)" = 255 ]
 		# one is free
 		run -0 replay "$s" "set left 187" "set alive 187" "put $SIZE"
-		[ "$(of 0 channels)" -gt 1 ]
-		[ "$(of 0 name)" = whole ]
+		[ "$(get_value 0 channels)" -gt 1 ]
+		[ "$(get_value 0 name)" = whole ]
 	done
 }
 
 @test "a temporary file that another copy has adopted is not truncated, and that is reported" {
 	run -0 replay "$NEW" "set stolen 1" "fail write 500" "put $SIZE"
-	[ "$(of 0 failed)" = 1 ]
-	[ "$(of 0 told)" = 2 ]
-	[ "$(of 0 name)" = none ]
+	[ "$(get_value 0 failed)" = 1 ]
+	[ "$(get_value 0 told)" = 2 ]
+	[ "$(get_value 0 name)" = none ]
 }
 
 @test "the extents of a lost channel are assigned again" {
@@ -246,9 +246,9 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 			for n in 3 6 9 14 20; do
 				run -0 replay "$s" "lose $c $n" "lose 3 17" \
 				    "put $SIZE"
-				[ "$(of 0 name)" = whole ]
-				[ "$(of 0 hidden)" = none ]
-				[ "$(of 0 told)" = 0 ]
+				[ "$(get_value 0 name)" = whole ]
+				[ "$(get_value 0 hidden)" = none ]
+				[ "$(get_value 0 told)" = 0 ]
 			done
 		done
 	done
@@ -259,11 +259,11 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 	for s in "$NEW" "$LATE" "$OLD"; do
 		for n in 0 1 2 3 4 5 6 7 8 9 10 12 15 18; do
 			run -0 replay "$s" "set stop $n" "put $SIZE"
-			[ "$(of 0 hidden)" = none ]
+			[ "$(get_value 0 hidden)" = none ]
 			# before it is opened there is none, or the old one
-			[[ $(of 0 name) = "$(of 0 frontier)+0" || $(of 0 name) = 0+150000 ||
-			    "$n $(of 0 name)" = [01]" none" ]]
-			[ "$(of 0 told)" = 0 ]
+			[[ $(get_value 0 name) = "$(get_value 0 frontier)+0" || $(get_value 0 name) = 0+150000 ||
+			    "$n $(get_value 0 name)" = [01]" none" ]]
+			[ "$(get_value 0 told)" = 0 ]
 		done
 	done
 }
@@ -274,18 +274,18 @@ NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
 		for n in 0 200001 250000; do
 			run -0 replay "$s" "set shrink $n" "set actual 180000" \
 			    "put $SIZE"
-			[ "$(of 0 hidden)" = none ]
+			[ "$(get_value 0 hidden)" = none ]
 			run -0 replay "$s" "set actual 210000" "put $SIZE"
-			[ "$(of 0 name)" = 210000+0 ]
-			[ "$(of 0 hidden)" = none ]
+			[ "$(get_value 0 name)" = 210000+0 ]
+			[ "$(get_value 0 hidden)" = none ]
 		done
 		# while it is read, and a lost channel has to be read once more
 		for n in 5 8 12; do
 			run -0 replay "$s" "set shrink $n" "set actual 40000" \
 			    "lose 1 $n" "put $SIZE"
-			[ "$(of 0 hidden)" = none ]
-			[ "$(of 0 name)" = "$(of 0 frontier)+0" ]
-			[ "$(of 0 failed)" = 0 ]
+			[ "$(get_value 0 hidden)" = none ]
+			[ "$(get_value 0 name)" = "$(get_value 0 frontier)+0" ]
+			[ "$(get_value 0 failed)" = 0 ]
 		done
 	done
 }
@@ -337,7 +337,7 @@ any() {
 	local seed
 	cd "$BATS_TEST_TMPDIR"
 	for seed in 1 2 3 4 5 6 7 8; do
-		any 100 $seed | unit landings-replay >>out || { tail -n 1 out; false; }
+		any 100 $seed | run_unit landings-replay >>out || { tail -n 1 out; false; }
 	done
 	[ "$(grep -c '^rounds=' out)" = 800 ]
 	# they came to every end
@@ -352,12 +352,12 @@ any() {
 		# with no limit by the window, and at 5 ms
 		run -0 replay "$s" "set streams 4" "put $SIZE" "set rtt 5" \
 		    "set window 100000" "put $SIZE" "set streams 1" "put $SIZE"
-		[ "$(of 0 channels)" = 4 ]
-		[ "$(of 1 channels)" = 4 ]
-		[ "$(of 0 logins)" = 3 ]
-		[ "$(of 1 logins)" = 3 ]
-		[ "$(of 2 logins)" = 0 ]
-		[ "$(of 2 channels)" = 1 ]
+		[ "$(get_value 0 channels)" = 4 ]
+		[ "$(get_value 1 channels)" = 4 ]
+		[ "$(get_value 0 logins)" = 3 ]
+		[ "$(get_value 1 logins)" = 3 ]
+		[ "$(get_value 2 logins)" = 0 ]
+		[ "$(get_value 2 channels)" = 1 ]
 		[ "$(grep -c 'asked=0 .*name=whole hidden=none' <<<"$output")" = 3 ]
 	done
 }
@@ -367,11 +367,11 @@ any() {
 	for s in "$NEW" "$OLD"; do
 		run -0 replay "$s" "set streams 4" "set logins 3" "put $SIZE" \
 		    "set logins 1" "put $SIZE"
-		[ "$(of 0 channels)" = 3 ]
-		[ "$(of 0 logins)" = 3 ]
-		[ "$(of 0 asked)" = 0 ]
-		[ "$(of 1 logins)" = 1 ]
-		[ "$(of 1 channels)" -gt 4 ]
+		[ "$(get_value 0 channels)" = 3 ]
+		[ "$(get_value 0 logins)" = 3 ]
+		[ "$(get_value 0 asked)" = 0 ]
+		[ "$(get_value 1 logins)" = 1 ]
+		[ "$(get_value 1 channels)" -gt 4 ]
 		[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 2 ]
 	done
 }
@@ -381,9 +381,9 @@ any() {
 	for s in "$NEW" "$OLD"; do
 		for n in 3 5 8 12 20; do
 			run -0 replay "$s" "set streams 4" "lose 2 $n" "put $SIZE"
-			[ "$(of 0 name)" = whole ]
-			[ "$(of 0 hidden)" = none ]
-			[ "$(of 0 told)" = 0 ]
+			[ "$(get_value 0 name)" = whole ]
+			[ "$(get_value 0 hidden)" = none ]
+			[ "$(get_value 0 told)" = 0 ]
 		done
 	done
 }

@@ -13,7 +13,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	"$LFP" check 2>why || return 0
 	"$LFP" up "$P" --rtt 100ms 3>&-
-	keys
+	make_keys
 	for k in second third; do
 		ssh-keygen -q -t ed25519 -N '' -C $k -f $k
 	done
@@ -29,7 +29,7 @@ teardown_file() {
 
 setup() {
 	need_path
-	own_memory
+	use_own_cache
 }
 
 teardown() {
@@ -39,7 +39,7 @@ teardown() {
 }
 
 # log_in ARG...: ssh over the path, with the memory of this test
-log_in() { far client "${KNOWN[@]}" "$@" </dev/null; }
+log_in() { run_far client "${KNOWN[@]}" "$@" </dev/null; }
 
 # steps: what was done early by the login whose standard error is the file err,
 # but for its key exchange, which guesses() prints
@@ -56,7 +56,7 @@ exchange() { sed 1d hayate_logins | grep ' own=' || :; }
 ID=$(printf '%040d' 1)
 KEY=$(printf 'a%.0s' {1..40})
 SALT=$(printf 'b%.0s' {1..32})
-recall() { unit recall-replay "$@"; }
+recall() { run_unit recall-replay "$@"; }
 
 @test "an entry of the login cache is found, and replaced by a later one with the same ID" {
 	run -1 recall find "$ID" </dev/null
@@ -132,7 +132,7 @@ recall() { unit recall-replay "$@"; }
 
 @test "a key is tried first unless an enabled and offered method precedes it" {
 	local stock=gssapi-with-mic,hostbased,publickey,keyboard-interactive,password
-	first() { unit early-replay first "$@"; }
+	first() { run_unit early-replay first "$@"; }
 	[ "$(first $stock publickey)" = key ]
 	[ "$(first $stock publickey,password)" = key ]
 	[ "$(first $stock password,publickey)" = key ]
@@ -146,7 +146,7 @@ recall() { unit recall-replay "$@"; }
 }
 
 @test "servers are known by the beginning of their banner" {
-	kind() { unit early-replay kind "$1"; }
+	kind() { run_unit early-replay kind "$1"; }
 	[ "$(kind SSH-2.0-OpenSSH_9.2p1)" = session ]
 	[ "$(kind SSH-2.0-OpenSSH_10.0p2)" = session ]
 	[ "$(kind SSH-2.0-OpenSSH_99.0)" = session ]
@@ -160,7 +160,7 @@ recall() { unit recall-replay "$@"; }
 	[ "$(kind SSH-2.0-Cisco-1.25)" = none ]
 	[ "$(kind 'SSH-2.0-x OpenSSH_9.2')" = none ]
 	[ "$(kind '')" = none ]
-	again() { unit early-replay again "$1"; }
+	again() { run_unit early-replay again "$1"; }
 	[ "$(again SSH-2.0-OpenSSH_10.2p1_hpn18.8.0)" = yes ]
 	[ "$(again SSH-2.0-OpenSSH_9.3-hpn14v15)" = yes ]
 	[ "$(again SSH-2.0-OpenSSH_10.0p2)" = no ]
@@ -187,7 +187,7 @@ $all" ]
 }
 
 @test "a guess is right if the first names are equal, or with the other rule chosen" {
-	guess() { unit kexguess-replay guess "$@"; }
+	guess() { run_unit kexguess-replay guess "$@"; }
 	local rule=,kexguess2@matt.ucc.asn.au
 	[ "$(guess a,b k,l a,c k,m)" = "right by what is first" ]
 	[ "$(guess a k a k)" = "right by what is first" ]
@@ -203,9 +203,9 @@ $all" ]
 	# the rule is no method, so it is not what is chosen
 	[ "$(guess ${rule#,},a k a$rule k)" = "wrong by what is chosen" ]
 	[ "$(guess $rule k $rule k)" = "wrong by what is chosen" ]
-	unit kexguess-replay noise 1
-	unit kexguess-replay noise 2
-	front() { unit kexguess-replay front "$@"; }
+	run_unit kexguess-replay noise 1
+	run_unit kexguess-replay noise 2
+	front() { run_unit kexguess-replay front "$@"; }
 	[ "$(front a,b,c b)" = b,a,c ]
 	[ "$(front a,b,c a)" = a,b,c ]
 	[ "$(front a a)" = a ]
@@ -214,10 +214,10 @@ $all" ]
 	[ "$(front a,b '')" = none ]
 	[ "$(front a,b a,b)" = none ]
 	[ "$(front '' a)" = none ]
-	[ "$(unit early-replay skips SSH-2.0-OpenSSH_7.4)" = yes ]
-	[ "$(unit early-replay skips SSH-2.0-dropbear_2022.83)" = yes ]
-	[ "$(unit early-replay skips SSH-2.0-paramiko_3)" = no ]
-	[ "$(unit early-replay skips SSH-2.0-Go)" = no ]
+	[ "$(run_unit early-replay skips SSH-2.0-OpenSSH_7.4)" = yes ]
+	[ "$(run_unit early-replay skips SSH-2.0-dropbear_2022.83)" = yes ]
+	[ "$(run_unit early-replay skips SSH-2.0-paramiko_3)" = no ]
+	[ "$(run_unit early-replay skips SSH-2.0-Go)" = no ]
 }
 
 ### Round trips
@@ -229,13 +229,13 @@ SENT="the key exchange goes out with the banner (mlkem768x25519-sha256, ssh-ed25
 	local s
 	for s in stock hayate; do
 		rm -f hayate_logins
-		[ "$(CLIENT=stock trips log_in $s true)" = 11 ]
-		[ "$(trips log_in -v $s true)" = 5 ]
+		[ "$(CLIENT=stock count_trips log_in $s true)" = 11 ]
+		[ "$(count_trips log_in -v $s true)" = 5 ]
 		[ "$(steps)" = "asking what may be tried
 offering a key with it
 opening the session with it" ]
 		[ "$(guesses)" = "" ]
-		[ "$(trips log_in -v $s true)" = 3 ]
+		[ "$(count_trips log_in -v $s true)" = 3 ]
 		[ "$(guesses)" = "$SENT" ]
 		[ "$(steps)" = "the key was accepted before, signing with it
 opening the session with it
@@ -245,8 +245,8 @@ not asking what may be tried (publickey)" ]
 
 @test "without a cache a login needs 8 round trips" {
 	KNOWN=(-o UserKnownHostsFile=none -o GlobalKnownHostsFile="$F/known_hosts")
-	[ "$(trips log_in stock true)" = 8 ]
-	[ "$(trips log_in stock true)" = 8 ]
+	[ "$(count_trips log_in stock true)" = 8 ]
+	[ "$(count_trips log_in stock true)" = 8 ]
 	[ ! -e hayate_logins ]
 }
 
@@ -260,10 +260,10 @@ homeless() {
 @test "a missing ~/.ssh is created, and a later login needs 3 round trips" {
 	mkdir -m 755 home
 	sed "s/hayate-test/[10.77.0.2]:$(sshd_port stock)/" "$F/known_hosts" >known
-	[ "$(trips homeless)" = 5 ]
+	[ "$(count_trips homeless)" = 5 ]
 	[ "$(stat -c %a home/.ssh)" = 700 ]
 	[ "$(ls home/.ssh)" = hayate_logins ]
-	[ "$(trips homeless)" = 3 ]
+	[ "$(count_trips homeless)" = 3 ]
 	# no other directory is, nor is it where nothing is remembered
 	rm -r home/.ssh
 	for how in UserKnownHostsFile="$T/none/hosts" UserKnownHostsFile=none EarlyLogin=no; do
@@ -282,7 +282,7 @@ homeless() {
 @test "EarlyLogin no and Hayate no send what stock sends, and cache nothing" {
 	local how
 	for how in EarlyLogin=no Hayate=no; do
-		trips log_in -v -o $how stock true >trips
+		count_trips log_in -v -o $how stock true >trips
 		echo "$how $(<trips)"
 		[ "$(<trips)" -ge 9 ]
 		[ "$(said)" = "" ]
@@ -299,9 +299,9 @@ homeless() {
 
 @test "a server of an older release accepts early requests" {
 	local before
-	before=$(trips log_in -o EarlyLogin=no system true)
-	[ "$(trips log_in system true)" -lt "$before" ]
-	[ "$(trips log_in -v system true)" -le $((before - 5)) ]
+	before=$(count_trips log_in -o EarlyLogin=no system true)
+	[ "$(count_trips log_in system true)" -lt "$before" ]
+	[ "$(count_trips log_in -v system true)" -le $((before - 5)) ]
 	steps | grep 'opening the session with it'
 }
 
@@ -333,7 +333,7 @@ host_keys() {
 		sshd_up $s:rsa "Include $T/conf" "AuthorizedKeysFile $F/may"
 		rm -f hayate_logins
 		log_in rsa true
-		trips log_in -vv rsa true >trips
+		count_trips log_in -vv rsa true >trips
 		grep 'host key algorithm: ssh-ed25519' err
 		if [ $s = hayate ]; then
 			[ "$(<trips)" = 3 ]
@@ -349,7 +349,7 @@ host_keys() {
 
 # key_asked HOST [ARG...]: the round trips of a login, and the key that it asked for
 key_asked() {
-	trips log_in -vv "${@:2}" "$1" true >trips
+	count_trips log_in -vv "${@:2}" "$1" true >trips
 	echo "$(<trips) $(tr -d '\r' <err | sed -n 's/.*host key algorithm: //p')"
 }
 # name_key KEY [MARK]: the client's file names that key of the server too
@@ -526,16 +526,16 @@ delays() { grep -c 'delaying .* (requested' "$(sshd_log "$1")" || :; }
 	sshd_up stock:as "$DEBUG"
 	# The key is offered, then the signature comes.
 	for s in told:1 off:2 as:2; do
-		CLIENT=stock far client "${s%:*}" true
+		CLIENT=stock run_far client "${s%:*}" true
 		[ "$(delays "${s%:*}")" = "${s#*:}" ]
 	done
 	printf '#!/bin/sh\necho wrong\n' >askpass
 	chmod +x askpass
 	n=$(delays told)
-	SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force CLIENT=stock run -255 far client \
+	SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force CLIENT=stock run -255 run_far client \
 	    -o BatchMode=no -o PreferredAuthentications=password -o NumberOfPasswordPrompts=2 told true
 	[ "$(delays told)" = $((n + 2)) ]
-	CLIENT=stock run -255 far client never true
+	CLIENT=stock run -255 run_far client never true
 	[ "$(delays never)" = 1 ]
 }
 
@@ -580,7 +580,7 @@ asked_for() {
 			configured other $s "KexAlgorithms $method"
 			rm -f hayate_logins
 			log_in other true
-			trips log_in -vvv other true >trips
+			count_trips log_in -vvv other true >trips
 			grep 'will use strict KEX ordering' err
 			case $s$method in
 			*ecdh*) [ "$(<trips)" = 4 ] && [ "$(guesses)" = "" ] ;;
@@ -697,7 +697,7 @@ the key exchange is another one by now, forgotten" ]
 		changed turned
 		log_in turned true
 		changed turned "$change"
-		far client "${KNOWN[@]}" -tt -vvv turned 'stty -echo; cat' <keyboard >out 2>err &
+		run_far client "${KNOWN[@]}" -tt -vvv turned 'stty -echo; cat' <keyboard >out 2>err &
 		exec 8>keyboard
 		poll 10 grep -q 'Sending command' err
 		printf '~Rone\n' >&8
@@ -882,7 +882,7 @@ at_a() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 		behind
 		through
 		behind $way
-		[ "$(seconds through -v 2>err | cut -d. -f1)" -ge 15 ]
+		[ "$(measure_seconds through -v 2>err | cut -d. -f1)" -ge 15 ]
 		[ "$(tr -d '\r' <err | grep -c 'beginning anew')" = 1 ]
 		grep 'plain=256.3' hayate_logins
 		through -v 2>err
@@ -1038,7 +1038,7 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 			# the rule is no method
 			rule=${rule#,}
 			[ "$(guess curve "$rule$strict" ssh-ed25519 junk)" = closed ]
-			logged curve 'no matching key exchange method found'
+			wait_for_log curve 'no matching key exchange method found'
 			fails grep -q 'unsupported KEX method' "$(sshd_log curve)"
 			[ "$(guess curve "$rule,curve25519-sha256$strict" ssh-ed25519 junk)" = waits ]
 		done
@@ -1227,16 +1227,16 @@ asked() { wc -l <"$T/asked"; }
 # stock's does; the later one opened its session early
 as_stock() {
 	local i rc=0
-	CLIENT=stock far client "${KNOWN[@]}" "$@" >want.out 2>want.err \
+	CLIENT=stock run_far client "${KNOWN[@]}" "$@" >want.out 2>want.err \
 	    <"${INPUT-/dev/null}" || rc=$?
 	for i in 1 2; do
 		got=0
-		far client "${KNOWN[@]}" "$@" >got.out 2>got.err <"${INPUT-/dev/null}" || got=$?
+		run_far client "${KNOWN[@]}" "$@" >got.out 2>got.err <"${INPUT-/dev/null}" || got=$?
 		[ $got = $rc ]
 		cmp want.out got.out
 		cmp want.err got.err
 	done
-	far client -v "${KNOWN[@]}" "$@" >got.out 2>err <"${INPUT-/dev/null}" || :
+	run_far client -v "${KNOWN[@]}" "$@" >got.out 2>err <"${INPUT-/dev/null}" || :
 	cmp want.out got.out
 	is_early
 }
@@ -1283,17 +1283,17 @@ blocking() {
 	echo x >x
 	echo "put x $T/y" >put
 	log_in hayate true
-	blocking far client "${KNOWN[@]}" hayate true
-	blocking far copy "${KNOWN[@]}" x "hayate:$T/y"
-	blocking far copy "${KNOWN[@]}" "hayate:$T/x" y
-	blocking far files "${KNOWN[@]}" -b put hayate
+	blocking run_far client "${KNOWN[@]}" hayate true
+	blocking run_far copy "${KNOWN[@]}" x "hayate:$T/y"
+	blocking run_far copy "${KNOWN[@]}" "hayate:$T/x" y
+	blocking run_far files "${KNOWN[@]}" -b put hayate
 	# a key that is accepted no more, and a session that is refused
 	: >"$F/may"
-	blocking far client "${KNOWN[@]}" hayate true
+	blocking run_far client "${KNOWN[@]}" hayate true
 	cp "$F/user.pub" "$F/may"
 	sshd_up hayate:none "AuthorizedKeysFile $F/may" "MaxSessions 0"
 	log_in none true || :
-	blocking far client "${KNOWN[@]}" none true
+	blocking run_far client "${KNOWN[@]}" none true
 	sshd_down none
 	[ "$(uniq -c flags | xargs)" = "6 True True True" ]
 }
@@ -1434,7 +1434,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	local m=(-o ControlPath="$T/m")
 	log_in "${m[@]}" -o ControlMaster=yes -o ControlPersist=yes stock true
 	[ "$(log_in "${m[@]}" stock 'echo shared')" = shared ]
-	[ "$(trips log_in "${m[@]}" stock true)" -le 3 ]
+	[ "$(count_trips log_in "${m[@]}" stock true)" -le 3 ]
 	log_in "${m[@]}" -O exit stock
 }
 
@@ -1466,15 +1466,15 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 
 @test "scp, sftp and a jump host need fewer round trips" {
 	head -c 1000 /dev/urandom >some
-	get() { far copy -q "${KNOWN[@]}" "$@" stock:"$T/some" got; }
-	put() { far copy -q "${KNOWN[@]}" "$@" some stock:"$T/put"; }
+	get() { run_far copy -q "${KNOWN[@]}" "$@" stock:"$T/some" got; }
+	put() { run_far copy -q "${KNOWN[@]}" "$@" some stock:"$T/put"; }
 	echo "get $T/some got" >batch
-	ftp() { far files -q -b batch "${KNOWN[@]}" "$@" stock; }
+	ftp() { run_far files -q -b batch "${KNOWN[@]}" "$@" stock; }
 	through() { log_in -o ProxyCommand="$(bin ssh) -F $F/ssh_config ${KNOWN[*]} $* -o HostName=10.77.0.2 -W 10.77.0.2:$(sshd_port hayate) stock" "$@" hayate true; }
 	for what in get put ftp through; do
-		before=$(trips $what -o EarlyLogin=no)
-		trips $what >/dev/null
-		after=$(trips $what)
+		before=$(count_trips $what -o EarlyLogin=no)
+		count_trips $what >/dev/null
+		after=$(count_trips $what)
 		echo "$what"
 		[ "$after" -le $((before - 5)) ]
 		[ $what = through ] || cmp some "${what/put/put}" 2>/dev/null || cmp some got
@@ -1772,7 +1772,7 @@ foreign() {
 }
 # These two end a session without a status, so scp ends with 255 or 1.
 copy_far() {
-	far copy -q "${KNOWN[@]}" -o Port="$FOREIGN_PORT" \
+	run_far copy -q "${KNOWN[@]}" -o Port="$FOREIGN_PORT" \
 	    -o StrictHostKeyChecking=accept-new "$@" || [[ $? = [${WORST-0}] ]]
 }
 
@@ -1780,9 +1780,9 @@ copy_far() {
 # more round trips, and fewer at last
 no_worse() {
 	local before n
-	before=$(trips "$@" -o EarlyLogin=no "${LAST[@]}")
+	before=$(count_trips "$@" -o EarlyLogin=no "${LAST[@]}")
 	for i in 1 2 3; do
-		n=$(trips "$@" "${LAST[@]}")
+		n=$(count_trips "$@" "${LAST[@]}")
 		echo "$BATS_TEST_DESCRIPTION: $before, $n"
 		[ "$n" -le "$before" ]
 	done
@@ -1829,10 +1829,10 @@ serve() {
 	no_worse log_in
 	rm hayate_logins
 	head -c 100000 /dev/urandom >large
-	CLIENT=stock far client "${KNOWN[@]}" "${how[@]}" 'cat; exit 3' <large >want && rc=0 || rc=$?
+	CLIENT=stock run_far client "${KNOWN[@]}" "${how[@]}" 'cat; exit 3' <large >want && rc=0 || rc=$?
 	[ $rc = 3 ]
 	for _ in 1 2 3; do
-		far client "${KNOWN[@]}" "${how[@]}" 'cat; exit 3' <large >out && got=0 || got=$?
+		run_far client "${KNOWN[@]}" "${how[@]}" 'cat; exit 3' <large >out && got=0 || got=$?
 		[ $got = $rc ]
 		cmp want out
 	done
@@ -1883,7 +1883,7 @@ serve() {
 	need dbclient dropbear-bin
 	dropbearconvert openssh dropbear "$F/user" id 2>/dev/null
 	for s in stock hayate; do
-		trips ip netns exec "lfp-$P-a" dbclient -i id -y -y -p "$(sshd_port $s)" \
+		count_trips ip netns exec "lfp-$P-a" dbclient -i id -y -y -p "$(sshd_port $s)" \
 		    root@10.77.0.2 true >$s
 	done
 	echo "$(<stock) $(<hayate)"

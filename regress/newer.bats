@@ -51,10 +51,10 @@ need_text() {
 # "said"
 logins() {
 	local before
-	before=$(times_logged_in "$1")
+	before=$(count_logins "$1")
 	"${@:3}" 2>said || { cat said; return 1; }
-	[ $(($(times_logged_in "$1") - before)) = "$2" ] ||
-	    { echo "$(($(times_logged_in "$1") - before)) logins"; cat said; return 1; }
+	[ $(($(count_logins "$1") - before)) = "$2" ] ||
+	    { echo "$(($(count_logins "$1") - before)) logins"; cat said; return 1; }
 }
 
 # over_four ARG...: scp, as slow as four connections are
@@ -168,7 +168,7 @@ need_mldsa() { [ -s "$F/mldsa" ] || skip "ML-DSA keys are new in 10.4"; }
 	logins mldsa 4 over_four -v "${KEYS[@]}" -i "$F/mldsa" "$F/data" "mldsa:$T/got"
 	cmp "$F/data" got
 	grep "Server host key: $MLDSA SHA256:" said
-	logged mldsa 'Accepted publickey .*MLDSA44-ED25519 SHA256:'
+	wait_for_log mldsa 'Accepted publickey .*MLDSA44-ED25519 SHA256:'
 	logins mldsa 4 over_four "${KEYS[@]}" -i "$F/mldsa" "mldsa:$F/data" back
 	cmp "$F/data" back
 }
@@ -182,5 +182,5 @@ need_mldsa() { [ -s "$F/mldsa" ] || skip "ML-DSA keys are new in 10.4"; }
 	    "${KEYS[@]}" -o IdentityAgent=SSH_AUTH_SOCK -i "$F/mldsa.pub" \
 	    mldsa "cksum <$F/data"
 	[ "$output" = "$(cksum <"$F/data")" ]
-	said_once "data is in clear from here on"
+	check_none_line "data is in clear from here on"
 }

@@ -14,7 +14,7 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	"$LFP" check 2>why || return 0
 	"$LFP" up "$P" --rtt 60ms 3>&-
-	keys
+	make_keys
 	ssh-keygen -q -t ed25519 -N '' -C second -f second
 	mkdir full
 	mount -t tmpfs -o size=1m full full
@@ -30,7 +30,7 @@ teardown_file() {
 
 setup() {
 	need_path
-	own_memory
+	use_own_cache
 	umask 022
 }
 
@@ -44,7 +44,7 @@ farther() {
 }
 
 # scp_far ARG...: over the path, with the memory of this test
-scp_far() { far copy "${KNOWN[@]}" "$@"; }
+scp_far() { run_far copy "${KNOWN[@]}" "$@"; }
 
 # went_ahead: the requests went out early in the copy whose errors are in err
 went_ahead() { grep -q 'first requests went out with INIT' err; }
@@ -57,21 +57,21 @@ tree() {
 }
 
 @test "replies are used once, in order, and only for the request that was sent" {
-	unit opening-test
-	FLAVOUR=asan unit opening-test
-	FLAVOUR=asan unit opening-test random 20000
+	run_unit opening-test
+	FLAVOUR=asan run_unit opening-test
+	FLAVOUR=asan run_unit opening-test random 20000
 }
 
 @test "a small file needs 3 round trips, and 6 at first, where stock needs 20 and 19" {
 	local s more first
 	head -c 1024 /dev/urandom >some
 	for s in stock hayate; do
-		[ "$(CLIENT=stock trips scp_far "$s:$T/some" got)" = 20 ]
-		[ "$(CLIENT=stock trips scp_far some "$s:$T/put")" = 19 ]
+		[ "$(CLIENT=stock count_trips scp_far "$s:$T/some" got)" = 20 ]
+		[ "$(CLIENT=stock count_trips scp_far some "$s:$T/put")" = 19 ]
 		rm got put
 	done
-	[ "$(trips scp_far -o EarlyLogin=no stock:"$T/some" got)" -gt 8 ]
-	[ "$(trips scp_far -o Hayate=no stock:"$T/some" got)" -gt 8 ]
+	[ "$(count_trips scp_far -o EarlyLogin=no stock:"$T/some" got)" -gt 8 ]
+	[ "$(count_trips scp_far -o Hayate=no stock:"$T/some" got)" -gt 8 ]
 	rm got
 	farther
 	# a stock server does not say that nothing else runs, so its end is waited for
@@ -80,16 +80,16 @@ tree() {
 		for first in "$s:$T/some got" "some $s:$T/put"; do
 			rm -f hayate_logins got put
 			# shellcheck disable=SC2086
-			[ "$(trips scp_far $first)" = $((6 + more)) ]
-			[ "$(trips scp_far "$s:$T/some" got)" = $((3 + more)) ]
-			[ "$(trips scp_far some "$s:$T/put")" = $((3 + more)) ]
+			[ "$(count_trips scp_far $first)" = $((6 + more)) ]
+			[ "$(count_trips scp_far "$s:$T/some" got)" = $((3 + more)) ]
+			[ "$(count_trips scp_far some "$s:$T/put")" = $((3 + more)) ]
 			cmp some got
 			cmp some put
 		done
 	done
 	# without a memory the session is opened behind the login
 	KNOWN=(-o UserKnownHostsFile=none -o GlobalKnownHostsFile="$F/known_hosts")
-	[ "$(trips scp_far stock:"$T/some" got)" = 11 ]
+	[ "$(count_trips scp_far stock:"$T/some" got)" = 11 ]
 }
 
 @test "an upload keeps the access time, and sends no read-only file early" {
@@ -97,13 +97,13 @@ tree() {
 	scp_far -q hayate:"$F/may" seen
 	touch -a -d '2001-02-03 04:05:06' some
 	farther
-	[ "$(trips scp_far -p some hayate:"$T/put")" = 3 ]
+	[ "$(count_trips scp_far -p some hayate:"$T/put")" = 3 ]
 	[ "$(stat -c %X put)" = "$(date -d '2001-02-03 04:05:06' +%s)" ]
 	# a second OPEN of such a file is refused, unless by root. What lies at the
 	# target is asked early, as for a large file.
 	chmod 444 some
 	rm put
-	[ "$(trips scp_far some hayate:"$T/put")" = 6 ]
+	[ "$(count_trips scp_far some hayate:"$T/put")" = 6 ]
 	cmp some put
 }
 
@@ -552,7 +552,7 @@ kept() {
 				run -1 scp_far wrapped:"$T/some" got
 				cmp some got
 				rm ended
-				far files -q "${KNOWN[@]}" -b batch wrapped
+				run_far files -q "${KNOWN[@]}" -b batch wrapped
 				rm ended
 			done
 			sshd_down wrapped
@@ -588,17 +588,17 @@ kept() {
 	echo "get $T/some got" >batch
 	scp_far -v hayate:"$T/some" got 2>err
 	grep -q 'scp has ended, so has ssh' err
-	far files -v "${KNOWN[@]}" -b batch hayate 2>err
+	run_far files -v "${KNOWN[@]}" -b batch hayate 2>err
 	grep -q 'scp has ended, so has ssh' err
 	scp_far -v stock:"$T/some" got 2>err
 	fails grep -q 'scp has ended, so has ssh' err
-	far client "${KNOWN[@]}" -f -N -M -S "$T/master" stock 3>&-
+	run_far client "${KNOWN[@]}" -f -N -M -S "$T/master" stock 3>&-
 	for _ in 1 2; do
 		rm got
 		scp_far -q -o ControlPath="$T/master" stock:"$T/some" got
 		cmp some got
 	done
-	far client -S "$T/master" -O exit stock
+	run_far client -S "$T/master" -O exit stock
 	# a program that is not ours, and ends early, is heard to its end
-	[ "$(: | far client "${KNOWN[@]}" stock 'sleep 0.2; echo late')" = late ]
+	[ "$(: | run_far client "${KNOWN[@]}" stock 'sleep 0.2; echo late')" = late ]
 }

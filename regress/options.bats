@@ -7,7 +7,7 @@ load helper
 
 setup_file() {
 	privsep_dirs
-	keys
+	make_keys
 }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
@@ -44,7 +44,7 @@ good() {
 # memory: bytes, of this machine or of its control group
 memory() {
 	local bytes=$(($(getconf _PHYS_PAGES) * $(getconf PAGE_SIZE))) bound
-	bound=$(FLAVOUR=plain unit memlimit-test)
+	bound=$(FLAVOUR=plain run_unit memlimit-test)
 	[ "$bound" = none ] || bytes=$((bytes < bound ? bytes : bound))
 	echo $bytes
 }
@@ -72,15 +72,15 @@ member() {
 	local plain
 	mkdir -p root/proc/self
 	printf '%s\n' "$@" >root/proc/self/cgroup
-	plain=$(FLAVOUR=plain unit memlimit-test root)
-	[ "$(FLAVOUR=asan unit memlimit-test root)" = "$plain" ] ||
+	plain=$(FLAVOUR=plain run_unit memlimit-test root)
+	[ "$(FLAVOUR=asan run_unit memlimit-test root)" = "$plain" ] ||
 	    { echo "builds differ"; return 1; }
 	echo "$plain"
 }
 
 @test "the smallest memory limit of a control group and its parents counts" {
 	cd "$BATS_TEST_TMPDIR"
-	[ "$(unit memlimit-test root)" = none ]
+	[ "$(run_unit memlimit-test root)" = none ]
 	[ "$(member 0::/a/b)" = none ]
 	group /a/b/memory.max max
 	group /a/b/memory.high 5000000000
@@ -135,8 +135,8 @@ member() {
 }
 
 @test "the keyword table returns the expected value or message for each case" {
-	FLAVOUR=plain unit hayopt-test
-	FLAVOUR=asan unit hayopt-test
+	FLAVOUR=plain run_unit hayopt-test
+	FLAVOUR=asan run_unit hayopt-test
 }
 
 @test "ssh -G differs from stock by 13 lines" {

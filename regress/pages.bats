@@ -144,16 +144,16 @@ reports() {
 	# N * (8 MiB + 5/4 * WindowMemoryMax), with the least and the most default
 	grep -qF "$((8 + 256 * 5 / 4)) MiB for each of them on a machine with 4 GiB, and $((8 + 512 * 5 / 4)) MiB on one with 8 GiB" text
 	max=$("$(bin sshd)" -G -f /dev/null | sed -n 's/^windowmemorymax //p')
-	true_ "$max >= 256 * 1048576 && $max <= 512 * 1048576"
+	check_true "$max >= 256 * 1048576 && $max <= 512 * 1048576"
 	# the bound that it derives keeps 100 sessions below 8 GiB, and the next does not
 	value=$(sed -n 's/.* = \([0-9]*\) MiB and write .*/\1/p' text)
 	grep -qF "WindowMemoryMax ${value}M" text
-	true_ "100 * (8 + 5 / 4 * $value) <= 8192 && 100 * (8 + 5 / 4 * ($value + 1)) > 8192"
+	check_true "100 * (8 + 5 / 4 * $value) <= 8192 && 100 * (8 + 5 / 4 * ($value + 1)) > 8192"
 	# rates: a window of 14 MiB and of 30 MiB at 100 ms
 	grep -qF "14 MiB carry 1.1 Gbit/s at 100 ms" text
-	true_ "int(14 * 1048576 * 8 / 0.1 / 1e8) == 11"
+	check_true "int(14 * 1048576 * 8 / 0.1 / 1e8) == 11"
 	grep -qF "30 MiB, enough for 2.5 Gbit/s at 100 ms" text
-	true_ "int(30 * 1048576 * 8 / 0.1 / 1e8) == 25"
+	check_true "int(30 * 1048576 * 8 / 0.1 / 1e8) == 25"
 }
 
 @test "upstream's pages have a section on Hayate, once, and lead to hayate(7)" {

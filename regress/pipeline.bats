@@ -61,16 +61,16 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	local flavour
 	export TSAN_OPTIONS=die_after_fork=0
 	for flavour in asan tsan; do
-		FLAVOUR=$flavour unit pool-test orders
-		FLAVOUR=$flavour unit pool-test random "$RANDOM" 4000
-		FLAVOUR=$flavour unit pool-test fork
+		FLAVOUR=$flavour run_unit pool-test orders
+		FLAVOUR=$flavour run_unit pool-test random "$RANDOM" 4000
+		FLAVOUR=$flavour run_unit pool-test fork
 	done
 }
 
 @test "the packet queue keeps the order of the stream and its size limits" {
 	local flavour
 	for flavour in plain asan tsan; do
-		FLAVOUR=$flavour unit packetq-test
+		FLAVOUR=$flavour run_unit packetq-test
 	done
 }
 
@@ -184,12 +184,12 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 }
 
 @test "pool threads block all signals and end when idle" {
-	FLAVOUR=plain unit pool-test signals
-	FLAVOUR=plain unit pool-test idle
+	FLAVOUR=plain run_unit pool-test signals
+	FLAVOUR=plain run_unit pool-test idle
 }
 
 @test "autoscale keeps a thread only if data moves faster with it" {
-	unit autoscale-test
+	run_unit autoscale-test
 }
 
 ### Between programs
@@ -407,7 +407,7 @@ peak() {
 		pid=$!
 		sleep 0.$((RANDOM % 6 + 2))
 		kill $pid
-		poll 5 gone $pid
+		poll 5 is_gone $pid
 	done
 	poll 10 eval '! pgrep -P "$(cat "$(sshd_dir hayate)/pid")" >/dev/null'
 	fails grep -aE 'fatal|crash|SIGSEGV|SIGABRT' "$(sshd_log hayate)"

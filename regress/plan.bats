@@ -7,7 +7,7 @@
 load helper
 
 # replay COMMAND...: one line of results for each put and get
-replay() { printf '%s\n' "$@" | unit plan-replay; }
+replay() { printf '%s\n' "$@" | run_unit plan-replay; }
 
 TOLD='set handles 1019'
 
@@ -16,30 +16,30 @@ TOLD='set handles 1019'
 	for way in put get; do
 		run -0 replay "$TOLD" "set in_place 1" "set window 10000000" \
 		    "$way 1 1 4096" "$way 1 500 4096"
-		[ "$(of 0 rounds)" -le 10 ]
-		[ "$(of 1 rounds)" = "$(of 0 rounds)" ]
-		[ "$(of 1 whole)" = 500 ]
+		[ "$(get_value 0 rounds)" -le 10 ]
+		[ "$(get_value 1 rounds)" = "$(get_value 0 rounds)" ]
+		[ "$(get_value 1 whole)" = 500 ]
 	done
 }
 
 @test "a file whose size is known is read to its end in one round trip" {
 	# OPENDIR and READDIR twice, OPEN, READ and the end, CLOSE
 	run -0 replay "$TOLD" "set unit 5000" "get 1 1 4096"
-	[ "$(of 0 rounds)" = 7 ]
-	[ "$(of 0 whole)" = 1 ]
+	[ "$(get_value 0 rounds)" = 7 ]
+	[ "$(get_value 0 whole)" = 1 ]
 }
 
 @test "files start while their directory is still being read, if the server announces a limit" {
 	# 16 READDIRs find the first directory, the second is not read to its end.
 	run -0 replay "$TOLD" "set unit 5000" "set names 10" "get 1 400 4096" \
 	    "get 160 2 4096" "set names 0" "get 1 400 4096"
-	[ "$(of 0 whole)" = 400 ]
-	[ "$(of 0 rounds)" -le $(($(of 2 rounds) + 2)) ]
-	[ "$(of 1 whole)" = 320 ]
-	[ "$(of 1 rounds)" -le $(($(of 2 rounds) + 1)) ]
+	[ "$(get_value 0 whole)" = 400 ]
+	[ "$(get_value 0 rounds)" -le $(($(get_value 2 rounds) + 2)) ]
+	[ "$(get_value 1 whole)" = 320 ]
+	[ "$(get_value 1 rounds)" -le $(($(get_value 2 rounds) + 1)) ]
 	# The listing and its CLOSE come first.
 	run -0 replay "set names 10" "set unit 5000" "get 1 1 4096"
-	[ "$(of 0 rounds)" = 11 ]
+	[ "$(get_value 0 rounds)" = 11 ]
 }
 
 @test "hundreds of files are in flight until the end of a tree, whatever its shape" {
@@ -47,15 +47,15 @@ TOLD='set handles 1019'
 	for way in get put cross; do
 		for set in "20 1000" "100 200" "3 6000" "4000 5"; do
 			run -0 replay "$TOLD" "set names 100" "$way $set 10"
-			[ "$(of 0 whole)" = $((${set% *} * ${set#* })) ]
-			[ "$(of 0 requests)" -ge $((400 * $(of 0 rounds))) ]
+			[ "$(get_value 0 whole)" = $((${set% *} * ${set#* })) ]
+			[ "$(get_value 0 requests)" -ge $((400 * $(get_value 0 rounds))) ]
 		done
 	done
 	# The first directory is told late: thousands of later ones are done by then.
 	for n in 8 18; do
 		run -0 replay "$TOLD" "set names 100" "late readdir $n 100" "get 30 1000 10"
-		[ "$(of 0 whole)" = 30000 ]
-		[ "$(of 0 requests)" -ge $((400 * ($(of 0 rounds) - 100))) ]
+		[ "$(get_value 0 whole)" = 30000 ]
+		[ "$(get_value 0 requests)" -ge $((400 * ($(get_value 0 rounds) - 100))) ]
 	done
 }
 
@@ -64,10 +64,10 @@ TOLD='set handles 1019'
 	for way in "get read" "put write" "cross open_to"; do
 		run -0 replay "$TOLD" "set names 100" "late ${way#* } 1 1000" \
 		    "${way% *} 20 1000 10"
-		[ "$(of 0 whole)" = 20000 ]
-		[ "$(of 0 kept)" -ge 8000 ]
-		[ "$(of 0 kept)" -le 10000 ]
-		[ "$(of 0 rounds)" -le 1150 ]
+		[ "$(get_value 0 whole)" = 20000 ]
+		[ "$(get_value 0 kept)" -ge 8000 ]
+		[ "$(get_value 0 kept)" -le 10000 ]
+		[ "$(get_value 0 rounds)" -le 1150 ]
 	done
 }
 
@@ -77,8 +77,8 @@ TOLD='set handles 1019'
 		# MKDIR, OPEN, WRITE, the last three, SETSTAT
 		run -0 replay "$TOLD" "$way" "set in_place 1" "set unit 5000" \
 		    "put 1 1 4096" "set handles 0" "put 1 1 4096"
-		[ "$(of 0 rounds)" = 7 ]
-		[ "$(of 1 rounds)" = $((8 + ${way##* })) ]
+		[ "$(get_value 0 rounds)" = 7 ]
+		[ "$(get_value 1 rounds)" = $((8 + ${way##* })) ]
 	done
 }
 
@@ -91,7 +91,7 @@ TOLD='set handles 1019'
 				run -0 replay "$TOLD" "set order $order" \
 				    "set in_place 1" "set preserve 1" "$way $set"
 				read -r dirs files _ <<<"$set"
-				[ "$(of 0 whole)" = $((dirs * files)) ]
+				[ "$(get_value 0 whole)" = $((dirs * files)) ]
 			done
 		done
 	done
@@ -101,8 +101,8 @@ TOLD='set handles 1019'
 	local handles most
 	while read -r handles most; do
 		run -0 replay "set handles $handles" "put 1 600 10"
-		[ "$(of 0 most)" = "$most" ]
-		[ "$(of 0 whole)" = 600 ]
+		[ "$(get_value 0 most)" = "$most" ]
+		[ "$(get_value 0 whole)" = 600 ]
 	done <<-END
 	1 1
 	2 1
@@ -115,8 +115,8 @@ TOLD='set handles 1019'
 
 @test "no more files are open than descriptors allow" {
 	run -0 replay "$TOLD" "set files 3" "put 1 50 10" "get 1 50 10"
-	[ "$(of 0 most)" = 3 ]
-	[ "$(of 1 most)" = 3 ]
+	[ "$(get_value 0 most)" = 3 ]
+	[ "$(get_value 1 most)" = 3 ]
 }
 
 @test "a large file is opened when the one before it is nearly done" {
@@ -124,9 +124,9 @@ TOLD='set handles 1019'
 	for way in put get; do
 		run -0 replay "$TOLD" "set unit 200000" "set window 1000000" "$way 1 5 5000000" \
 		    "$way 1 500 4096"
-		[ "$(of 0 most)" = 2 ]
-		[ "$(of 0 whole)" = 5 ]
-		[ "$(of 1 most)" = 500 ]
+		[ "$(get_value 0 most)" = 2 ]
+		[ "$(get_value 0 whole)" = 5 ]
+		[ "$(get_value 1 most)" = 500 ]
 	done
 }
 
@@ -136,21 +136,21 @@ TOLD='set handles 1019'
 		run -0 replay "$TOLD" "set unit 100000" "set window 4000000" \
 		    "$way 1 8 5000000" "set lanes 4" "$way 1 8 5000000" \
 		    "$way 1 1 5000000" "$way 1 500 4096"
-		[ "$(of 0 most)" -le 3 ]
+		[ "$(get_value 0 most)" -le 3 ]
 		# one large file in each lane, and the next when it is nearly done
-		[ "$(of 1 most)" -ge 4 ]
-		[ "$(of 1 most)" -le 8 ]
-		[ "$(of 1 whole)" = 8 ]
+		[ "$(get_value 1 most)" -ge 4 ]
+		[ "$(get_value 1 most)" -le 8 ]
+		[ "$(get_value 1 whole)" = 8 ]
 		for i in 0 1 2 3; do
-			[ "$(of 1 lane$i)" -ge 90 ]
-			[ "$(of 3 lane$i)" -ge 100 ]
+			[ "$(get_value 1 lane$i)" -ge 90 ]
+			[ "$(get_value 3 lane$i)" -ge 100 ]
 		done
 		# A file alone has the whole window.
-		[ "$(of 2 rounds)" -le 10 ]
+		[ "$(get_value 2 rounds)" -le 10 ]
 		# On a short path each has a few requests under way, and not one.
 		run -0 replay "$TOLD" "set unit 1000" "set window 4200" \
 		    "set lanes 4" "$way 1 8 40000"
-		[ "$(of 0 rounds)" -le 45 ]
+		[ "$(get_value 0 rounds)" -le 45 ]
 	done
 }
 
@@ -162,8 +162,8 @@ TOLD='set handles 1019'
 				run -0 replay "set lanes 8" "set order $order" "$TOLD" \
 				    "$way $set" "set short 300" "$way $set" \
 				    "set handles 0" "$way $set" "set interrupt 7" "$way $set"
-				[ "$(of 0 failed)" = 0 ]
-				[ "$(of 0 whole)" = $((${set%% *} * $(cut -d' ' -f2 <<<"$set"))) ]
+				[ "$(get_value 0 failed)" = 0 ]
+				[ "$(get_value 0 whole)" = $((${set%% *} * $(cut -d' ' -f2 <<<"$set"))) ]
 			done
 		done
 	done
@@ -171,40 +171,40 @@ TOLD='set handles 1019'
 
 @test "a server without an announced limit gets 8 files, then twice as many after each round" {
 	run -0 replay "put 1 9 10" "put 1 2000 10"
-	[ "$(of 0 most)" = 8 ]
-	[ "$(of 1 most)" = 64 ]
-	[ "$(of 1 whole)" = 2000 ]
+	[ "$(get_value 0 most)" = 8 ]
+	[ "$(get_value 1 most)" = 64 ]
+	[ "$(get_value 1 whole)" = 2000 ]
 }
 
 @test "a server that refuses a second open file gets one after the other" {
 	local n
 	for n in 1 3; do
 		run -0 replay "set strict $n" "put 1 50 4096" "get 1 50 4096"
-		[ "$(of 0 whole)" = 50 ]
-		[ "$(of 0 limit)" -le $n ]
-		[ "$(of 1 whole)" = 50 ]
-		[ "$(of 1 limit)" -le $n ]
+		[ "$(get_value 0 whole)" = 50 ]
+		[ "$(get_value 0 limit)" -le $n ]
+		[ "$(get_value 1 whole)" = 50 ]
+		[ "$(get_value 1 limit)" -le $n ]
 	done
 }
 
 @test "a server that refuses a WRITE beside others gets one file after the other" {
 	run -0 replay "set full 1" "set in_place 1" "put 1 50 4096"
-	[ "$(of 0 whole)" = 50 ]
-	[ "$(of 0 limit)" = 1 ]
+	[ "$(get_value 0 whole)" = 50 ]
+	[ "$(get_value 0 limit)" = 1 ]
 }
 
 @test "a file that fails once beside others is restarted" {
 	local op
 	for op in open write; do
 		run -0 replay "fail $op 5" "put 1 50 10"
-		[ "$(of 0 whole)" = 50 ]
+		[ "$(get_value 0 whole)" = 50 ]
 	done
 }
 
 @test "if the server announces its limit, a failure is final" {
 	run -0 replay "$TOLD" "fail open 5" "put 1 50 10"
-	[ "$(of 0 whole)" = 49 ]
-	[ "$(of 0 limit)" = 512 ]
+	[ "$(get_value 0 whole)" = 49 ]
+	[ "$(get_value 0 limit)" = 512 ]
 }
 
 @test "a failed WRITE truncates the file at the end of the bytes before it" {
@@ -213,7 +213,7 @@ TOLD='set handles 1019'
 		for n in 1 2 5; do
 			run -0 replay "$TOLD" "set order $order" "fail write $n" \
 			    "put 1 1 5000"
-			[ "$(of 0 cut)" = 1 ]
+			[ "$(get_value 0 cut)" = 1 ]
 		done
 	done
 }
@@ -225,14 +225,14 @@ TOLD='set handles 1019'
 			run -0 replay "$TOLD" "set order $order" \
 			    "set hole ${hole% *}" "set hole_end ${hole#* }" \
 			    "put 1 9 5000"
-			[ "$(of 0 whole)" = 9 ]
+			[ "$(get_value 0 whole)" = 9 ]
 			for n in 1 2; do
 				[ "$hole" = "0 9999" ] && continue
 				run -0 replay "$TOLD" "set order $order" \
 				    "set hole ${hole% *}" "set hole_end ${hole#* }" \
 				    "fail write $n" "put 1 1 5000"
-				[ "$(of 0 whole)" = 0 ]
-				[ "$(of 0 cut)" = 1 ]
+				[ "$(get_value 0 whole)" = 0 ]
+				[ "$(get_value 0 cut)" = 1 ]
 			done
 		done
 	done
@@ -246,20 +246,20 @@ TOLD='set handles 1019'
 				run -0 replay "$TOLD" "set window $window" "set clear 1" \
 				    "set lanes $lanes" "put 2 300 $size" \
 				    "set clear 0" "put 2 300 $size"
-				[ "$(of 0 whole)" = 600 ]
-				[ "$(of 0 torn)" -le "$lanes" ]
+				[ "$(get_value 0 whole)" = 600 ]
+				[ "$(get_value 0 torn)" -le "$lanes" ]
 				# The first one shows what the server does. One
 				# of no bytes takes no longer than one with some.
 				more=$((size > 0 ? 1 : 3))
-				[ "$window" -lt 10000000 ] || [ "$(of 0 rounds)" -le \
-				    $(($(of 1 rounds) + more)) ]
+				[ "$window" -lt 10000000 ] || [ "$(get_value 0 rounds)" -le \
+				    $(($(get_value 1 rounds) + more)) ]
 			done
 		done
 	done
 	# An unknown server empties them when it opens them.
 	run -0 replay "set clear 1" "put 2 300 4096"
-	[ "$(of 0 whole)" = 600 ]
-	[ "$(of 0 torn)" -gt 1 ]
+	[ "$(get_value 0 whole)" = 600 ]
+	[ "$(get_value 0 torn)" -gt 1 ]
 }
 
 @test "few files that are overwritten in place have old bytes after new ones" {
@@ -269,9 +269,9 @@ TOLD='set handles 1019'
 			run -0 replay "$TOLD" "set window $window" "set in_place 1" \
 			    "set lanes $lanes" "put 2 300 4096" "set clear 1" \
 			    "put 2 300 4096"
-			[ "$(of 1 whole)" = 600 ]
-			[ "$(of 1 torn)" -le "$lanes" ]
-			[ "$(of 1 requests)" = "$(of 0 requests)" ]
+			[ "$(get_value 1 whole)" = 600 ]
+			[ "$(get_value 1 torn)" -le "$lanes" ]
+			[ "$(get_value 1 requests)" = "$(get_value 0 requests)" ]
 		done
 	done
 	# A file of which a WRITE or this cut fails is cut once more.
@@ -280,8 +280,8 @@ TOLD='set handles 1019'
 			run -0 replay "$TOLD" "set order $order" "set in_place 1" \
 			    "fail write $n" "put 1 9 5000" "fail write 0" \
 			    "fail cut $n" "put 1 9 5000"
-			[ "$(of 0 whole) $(of 0 cut)" = "8 1" ]
-			[ "$(of 1 whole)" = 9 ]
+			[ "$(get_value 0 whole) $(get_value 0 cut)" = "8 1" ]
+			[ "$(get_value 1 whole)" = 9 ]
 		done
 	done
 }
@@ -292,15 +292,15 @@ TOLD='set handles 1019'
 		run -0 replay "set handles $handles" "set in_place 1" "put 1 50 5000" \
 		    "set known 5001" "put 1 50 5000" "set known 5002" "put 1 50 5000" \
 		    "set lanes 3" "put 1 50 5000" "set known 1" "put 1 50 5000"
-		[ "$(of 1 requests)" = $(($(of 0 requests) - 50)) ]
-		[ "$(of 2 requests)" = "$(of 0 requests)" ]
-		[ "$(of 4 requests)" = $(($(of 3 requests) - 50)) ]
+		[ "$(get_value 1 requests)" = $(($(get_value 0 requests) - 50)) ]
+		[ "$(get_value 2 requests)" = "$(get_value 0 requests)" ]
+		[ "$(get_value 4 requests)" = $(($(get_value 3 requests) - 50)) ]
 	done
 	for order in 0 1 2; do
 		for n in 1 2 5; do
 			run -0 replay "$TOLD" "set order $order" "set in_place 1" \
 			    "set known 1" "fail write $n" "put 1 9 5000"
-			[ "$(of 0 cut)" = 1 ]
+			[ "$(get_value 0 cut)" = 1 ]
 		done
 	done
 }
@@ -313,7 +313,7 @@ TOLD='set handles 1019'
 				run -0 replay "$TOLD" "set clear 1" "set odd $odd" \
 				    "set order $order" "set window 20000" \
 				    "$way 2 60 5000" "set window 1000000" "$way 2 60 900"
-				[ "$(of 0 whole) $(of 1 whole)" = "120 120" ]
+				[ "$(get_value 0 whole) $(get_value 1 whole)" = "120 120" ]
 				for n in 3 6 9 12; do
 					replay "$TOLD" "set clear 1" "set odd $odd" \
 					    "set interrupt $n" "$way 2 60 5000"
@@ -322,7 +322,7 @@ TOLD='set handles 1019'
 		done
 		# The others keep theirs until new bytes come.
 		run -0 replay "$TOLD" "set clear 1" "set odd 3" "$way 2 60 5000"
-		[ "$(of 0 torn)" -le 1 ]
+		[ "$(get_value 0 torn)" -le 1 ]
 	done
 }
 
@@ -337,7 +337,7 @@ TOLD='set handles 1019'
 			    "put 2 60 5000" "set interrupt $((n % 50 + 4))" \
 			    "put 2 60 5000"
 			for way in 0 1 2 3 4; do
-				[ "$(of $way whole)" = 120 ]
+				[ "$(get_value $way whole)" = 120 ]
 			done
 		done
 	done
@@ -355,27 +355,27 @@ TOLD='set handles 1019'
 					    "set in_place $in_place" \
 					    "set lanes $lanes" "put 2 60 5000" \
 					    "set interrupt 7" "put 2 60 5000"
-					[ "$(of 0 whole)" = 120 ]
+					[ "$(get_value 0 whole)" = 120 ]
 				done
 			done
 		done
 	done
 	# What is new has its size, and needs no second copy.
 	run -0 replay "$TOLD" "set fixed 1" "set lanes 3" "put 2 60 5000"
-	[ "$(of 0 whole)" = 120 ]
-	[ "$(($(of 0 lane0) + $(of 0 lane1) + $(of 0 lane2)))" = 720 ]
+	[ "$(get_value 0 whole)" = 120 ]
+	[ "$(($(get_value 0 lane0) + $(get_value 0 lane1) + $(get_value 0 lane2)))" = 720 ]
 	# What has no PLAN_CUT needs less than what has one.
 	run -0 replay "$TOLD" "set in_place 1" "put 1 1 0" "put 1 1 10" \
 	    "put 2 400 0" "put 2 400 10"
-	[ "$(of 0 rounds)" -lt "$(of 1 rounds)" ]
-	[ "$(of 2 rounds)" -lt "$(of 3 rounds)" ]
+	[ "$(get_value 0 rounds)" -lt "$(get_value 1 rounds)" ]
+	[ "$(get_value 2 rounds)" -lt "$(get_value 3 rounds)" ]
 }
 
 @test "after a short READ the rest is requested" {
 	run -0 replay "$TOLD" "set short 300" "get 1 20 4096"
-	[ "$(of 0 whole)" = 20 ]
+	[ "$(get_value 0 whole)" = 20 ]
 	run -0 replay "$TOLD" "set order 2" "set short 300" "get 1 20 4096"
-	[ "$(of 0 whole)" = 20 ]
+	[ "$(get_value 0 whole)" = 20 ]
 }
 
 @test "a file ends where its data ends, not at the announced size" {
@@ -384,17 +384,17 @@ TOLD='set handles 1019'
 		for actual in 0 1 4095 4097 9000; do
 			run -0 replay "$TOLD" "set order $order" \
 			    "set actual $actual" "get 1 1 10000"
-			[ "$(of 0 whole)" = 1 ]
+			[ "$(get_value 0 whole)" = 1 ]
 		done
 	done
 }
 
 @test "bytes in flight stay within the window" {
 	run -0 replay "$TOLD" "set window 10000" "put 1 20 10000"
-	[ "$(of 0 rounds)" -gt 20 ]
-	[ "$(of 0 whole)" = 20 ]
+	[ "$(get_value 0 rounds)" -gt 20 ]
+	[ "$(get_value 0 whole)" = 20 ]
 	run -0 replay "$TOLD" "set window 1" "get 1 3 5000"
-	[ "$(of 0 whole)" = 3 ]
+	[ "$(get_value 0 whole)" = 3 ]
 }
 
 @test "when a listing fails half way, no further file of it starts" {
@@ -403,7 +403,7 @@ TOLD='set handles 1019'
 		for order in 0 1 2 3; do
 			run -0 replay "$TOLD" "set names 10" "set order $order" \
 			    "fail readdir $n" "get 2 300 4096"
-			[ "$(of 0 whole)" -lt 600 ]
+			[ "$(get_value 0 whole)" -lt 600 ]
 		done
 	done
 }
@@ -414,8 +414,8 @@ TOLD='set handles 1019'
 		for keep in 0 1; do
 			run -0 replay "$TOLD" "set keep_found $keep" "fail mkdir 1" \
 			    "$way 2 3 100"
-			[ "$(of 0 whole)" = 6 ]
-			requests[keep]=$(of 0 requests)
+			[ "$(get_value 0 whole)" = 6 ]
+			requests[keep]=$(get_value 0 requests)
 		done
 		[ "${requests[0]}" = $((requests[1] + 1)) ]
 	done
@@ -432,7 +432,7 @@ TOLD='set handles 1019'
 					    "set preserve 1" "set in_place 1" \
 					    "set names 7" \
 					    "set order 2" "fail $op $n" "$way 3 20 5000"
-					[ "$(of 0 rounds)" -gt 0 ]
+					[ "$(get_value 0 rounds)" -gt 0 ]
 				done
 			done
 		done
@@ -445,7 +445,7 @@ TOLD='set handles 1019'
 		for n in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
 			run -0 replay "$TOLD" "set interrupt $n" "set in_place 1" \
 			    "set names 10" "$way 5 100 20000"
-			[ "$(of 0 rounds)" -le $((n + 5 + 3 * (${#way} / 5))) ]
+			[ "$(get_value 0 rounds)" -le $((n + 5 + 3 * (${#way} / 5))) ]
 		done
 	done
 }
@@ -453,8 +453,8 @@ TOLD='set handles 1019'
 @test "files are finished in order, so an interrupt leaves few incomplete files" {
 	run -0 replay "$TOLD" "set window 100000" "set in_place 1" \
 	    "set interrupt 15" "put 1 100 20000"
-	[ "$(of 0 whole)" -ge 20 ]
-	[ "$(of 0 cut)" -le 2 ]
+	[ "$(get_value 0 whole)" -ge 20 ]
+	[ "$(get_value 0 cut)" -le 2 ]
 }
 
 ### Between two servers
@@ -463,10 +463,10 @@ TOLD='set handles 1019'
 	run -0 replay "$TOLD" "set window 10000000" "cross 1 1 4096" \
 	    "cross 1 500 4096" "set preserve 1" "cross 1 500 4096"
 	# MKDIR, OPENDIR and READDIR twice, OPEN twice, READ, WRITE, CLOSE, SETSTAT twice
-	[ "$(of 0 rounds)" = 13 ]
-	[ "$(of 1 rounds)" = 13 ]
-	[ "$(of 2 rounds)" = 13 ]
-	[ "$(of 2 whole)" = 500 ]
+	[ "$(get_value 0 rounds)" = 13 ]
+	[ "$(get_value 1 rounds)" = 13 ]
+	[ "$(get_value 2 rounds)" = 13 ]
+	[ "$(get_value 2 whole)" = 500 ]
 }
 
 @test "files between servers are complete whatever the order, sizes and windows" {
@@ -478,8 +478,8 @@ TOLD='set handles 1019'
 			    "set short 700" "set names 7" "cross $set" \
 			    "set handles 0" "cross $set"
 			read -r dirs files _ <<<"$set"
-			[ "$(of 0 whole)" = $((dirs * files)) ]
-			[ "$(of 1 whole)" = $((dirs * files)) ]
+			[ "$(get_value 0 whole)" = $((dirs * files)) ]
+			[ "$(get_value 1 whole)" = $((dirs * files)) ]
 		done
 	done
 }
@@ -488,8 +488,8 @@ TOLD='set handles 1019'
 	local set
 	for set in "strict 1" "strict 3" "strict_to 1" "strict_to 3" "full 1"; do
 		run -0 replay "set $set" "cross 1 50 4096"
-		[ "$(of 0 whole)" = 50 ]
-		[ "$(of 0 limit)" -le "${set#* }" ]
+		[ "$(get_value 0 whole)" = 50 ]
+		[ "$(get_value 0 limit)" -le "${set#* }" ]
 	done
 }
 
@@ -500,8 +500,8 @@ TOLD='set handles 1019'
 			for n in 1 2 50; do
 				run -0 replay "$TOLD" "set order $order" \
 				    "fail $op $n" "cross 1 20 5000"
-				[ "$(of 0 cut)" = 1 ]
-				[ "$(of 0 whole)" = 19 ]
+				[ "$(get_value 0 cut)" = 1 ]
+				[ "$(get_value 0 whole)" = 19 ]
 			done
 		done
 	done
@@ -512,9 +512,9 @@ TOLD='set handles 1019'
 	for size in 0 800 4096; do
 		run -0 replay "$TOLD" "set window 100000" "set clear 1" \
 		    "cross 2 300 $size" "set clear 0" "cross 2 300 $size"
-		[ "$(of 0 whole)" = 600 ]
-		[ "$(of 0 torn)" -le 1 ]
-		[ "$(of 0 rounds)" -le $(($(of 1 rounds) + 3)) ]
+		[ "$(get_value 0 whole)" = 600 ]
+		[ "$(get_value 0 torn)" -le 1 ]
+		[ "$(get_value 0 rounds)" -le $(($(get_value 1 rounds) + 3)) ]
 	done
 	for order in 0 1 2 3; do
 		for n in 1 2 50; do
@@ -524,7 +524,7 @@ TOLD='set handles 1019'
 			    "fail clear 0" "set serve_late 1" "cross 2 60 5000" \
 			    "set interrupt $((n % 50 + 4))" "cross 2 60 5000"
 			for way in 0 1 2 3; do
-				[ "$(of $way whole)" = 120 ]
+				[ "$(get_value $way whole)" = 120 ]
 			done
 		done
 	done
@@ -532,8 +532,8 @@ TOLD='set handles 1019'
 
 @test "between servers a file that cannot be opened at the target is not read" {
 	run -0 replay "$TOLD" "cross 1 1 5000" "fail open_to 1" "cross 1 1 5000"
-	[ "$(of 1 failed)" = 1 ]
-	[ "$(of 0 requests)" -ge $(($(of 1 requests) + 10)) ]
+	[ "$(get_value 1 failed)" = 1 ]
+	[ "$(get_value 0 requests)" -ge $(($(get_value 1 requests) + 10)) ]
 }
 
 ### Files over several lanes
@@ -553,23 +553,23 @@ WIDE='set widen 5000'
 	done
 	run -0 replay "$TOLD" "set window 20000" "set lanes 4" "get 1 1 100000" \
 	    "$WIDE" "get 1 1 100000" "get 1 1 4999"
-	[ "$(of 0 lane2) $(of 2 width)" = "0 1" ]
-	[ "$(of 1 lane1)" -ge 15 ]
+	[ "$(get_value 0 lane2) $(get_value 2 width)" = "0 1" ]
+	[ "$(get_value 1 lane1)" -ge 15 ]
 }
 
 @test "a large file among small ones uses idle connections, and delays no other file" {
 	run -0 replay "$TOLD" "set window 20000" "set lanes 4" "get 1 40 10" \
 	    "get 1 3 60000" "$WIDE" "get 1 40 10" "get 1 3 60000"
-	[ "$(of 2 rounds)" = "$(of 0 rounds)" ]
-	[ "$(of 3 whole)" = 3 ]
-	[ "$(of 1 lane0)" = 0 ]
-	[ "$(of 3 lane0)" -ge 20 ]
+	[ "$(get_value 2 rounds)" = "$(get_value 0 rounds)" ]
+	[ "$(get_value 3 whole)" = 3 ]
+	[ "$(get_value 1 lane0)" = 0 ]
+	[ "$(get_value 3 lane0)" -ge 20 ]
 }
 
 @test "a connection that sees another file under the name transfers none of it" {
 	run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
 	    "set other 2" "get 1 1 100000"
-	[ "$(of 0 whole) $(of 0 lane2) $(of 0 width)" = "1 0 3" ]
+	[ "$(get_value 0 whole) $(get_value 0 lane2) $(get_value 0 width)" = "1 0 3" ]
 }
 
 @test "a connection is used only after both handles had the same bytes at one offset" {
@@ -579,9 +579,9 @@ WIDE='set widen 5000'
 		    "set lanes 4" "set mixed 2" "get 1 1 100000" \
 		    "set mixed 0" "fail refer 2" "get 1 1 100000" "fail refer 0" \
 		    "fail probe 1" "get 1 1 100000"
-		[ "$(of 0 whole) $(of 0 lane2) $(of 0 width)" = "1 0 3" ]
-		[ "$(of 1 whole) $(of 1 width)" = "1 3" ]
-		[ "$(of 2 whole) $(of 2 width)" = "1 3" ]
+		[ "$(get_value 0 whole) $(get_value 0 lane2) $(get_value 0 width)" = "1 0 3" ]
+		[ "$(get_value 1 whole) $(get_value 1 width)" = "1 3" ]
+		[ "$(get_value 2 whole) $(get_value 2 width)" = "1 3" ]
 	done
 	# A lane is lost while others compare, or begin.
 	for at in 5 6 7 8 9 10 11 12; do
@@ -592,13 +592,13 @@ WIDE='set widen 5000'
 			    "set lose2 2" "set lose2_at $((at + 1))" "get 1 2 100000" \
 			    "set mixed 3" "get 1 2 100000" "set interrupt $((at + 1))" \
 			    "get 1 2 100000"
-			[ "$(of 0 whole) $(of 1 whole) $(of 2 whole)" = "2 2 2" ]
+			[ "$(get_value 0 whole) $(get_value 1 whole) $(get_value 2 whole)" = "2 2 2" ]
 		done
 	done
 	# What is opened after a loss has to go on where the other one stopped.
 	run -0 replay "$TOLD" "set window 20000" "set lanes 2" "set lose 1" "set lose_at 12" \
 	    "get 1 2 100000" "set changed 1" "get 1 2 100000"
-	[ "$(of 0 whole) $(of 1 whole)" = "2 1" ]
+	[ "$(get_value 0 whole) $(get_value 1 whole)" = "2 1" ]
 }
 
 @test "a file striped over hosts is divided at boundaries, with a bounded number of writers" {
@@ -608,13 +608,13 @@ WIDE='set widen 5000'
 		    "set lanes 4" "get 1 1 400000" "set align 8192" "get 1 1 400000" \
 		    "set lose 2" "set lose_at 20" "get 1 1 400000"
 		[ "$(grep -c 'whole=1 ' <<<"$output")" = 3 ]
-		[ "$(of 1 width)" = 4 ]
+		[ "$(get_value 1 width)" = 4 ]
 		# where the others join
-		[ "$(of 1 shared)" -le 3 ]
-		true_ "$(of 1 lane3) >= 40 && $(of 1 lane3) * 4 >= $(of 1 lane0)"
+		[ "$(get_value 1 shared)" -le 3 ]
+		check_true "$(get_value 1 lane3) >= 40 && $(get_value 1 lane3) * 4 >= $(get_value 1 lane0)"
 	done
 	# A put has so many writers, and a get as many readers as there are.
-	run -0 unit landings-replay <<-END
+	run -0 run_unit landings-replay <<-END
 	set streams 8
 	put 400000
 	set writers 4
@@ -622,7 +622,7 @@ WIDE='set widen 5000'
 	set old 150000
 	put 400000
 	END
-	[ "$(of 0 channels) $(of 1 channels) $(of 2 channels)" = "8 4 4" ]
+	[ "$(get_value 0 channels) $(get_value 1 channels) $(get_value 2 channels)" = "8 4 4" ]
 	[ "$(grep -c 'name=whole hidden=none' <<<"$output")" = 3 ]
 }
 
@@ -633,12 +633,12 @@ WIDE='set widen 5000'
 	    "get 2 40 2000" "put 2 40 2000" "set handles 0" "get 2 40 2000"
 	[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 6 ]
 	# Each file is looked at there, and one that is another one is read elsewhere.
-	[ "$(of 1 requests)" -ge $(($(of 0 requests) + 50)) ]
-	[ "$(of 1 lane2)" -ge 20 ]
-	[ "$(of 2 lane2)" = 0 ]
-	[ "$(of 2 lane1)" -ge 20 ]
+	[ "$(get_value 1 requests)" -ge $(($(get_value 0 requests) + 50)) ]
+	[ "$(get_value 1 lane2)" -ge 20 ]
+	[ "$(get_value 2 lane2)" = 0 ]
+	[ "$(get_value 2 lane1)" -ge 20 ]
 	for way in 3 4 5; do
-		[ "$(of $way lane1)$(of $way lane2)$(of $way lane3)" = 000 ]
+		[ "$(get_value $way lane1)$(get_value $way lane2)$(get_value $way lane3)" = 000 ]
 	done
 	# A lane is lost, at any time.
 	for at in 1 2 3 5 8 13; do
@@ -656,19 +656,19 @@ WIDE='set widen 5000'
 	[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 3 ]
 	# 60 files were not over lane 0, and are looked at over two. The 20 of lane 2
 	# take 4 requests each once more.
-	[ $(($(of 1 requests) - $(of 0 requests))) = 120 ]
-	[ $(($(of 2 requests) - $(of 1 requests))) = 80 ]
-	[ "$(of 2 lane0)" = $(($(of 1 lane0) + 60)) ]
+	[ $(($(get_value 1 requests) - $(get_value 0 requests))) = 120 ]
+	[ $(($(get_value 2 requests) - $(get_value 1 requests))) = 80 ]
+	[ "$(get_value 2 lane0)" = $(($(get_value 1 lane0) + 60)) ]
 	for at in 1 2 3 4 5 6 7 8 9; do
 		run -0 replay "$TOLD" "set lanes 4" "set apart 14" "set other 2" \
 		    "set lose 1" "set lose_at $at" "put 2 40 2000" \
 		    "set lose 2" "put 2 40 2000" \
 		    "set lose 0" "set interrupt $at" "put 2 40 2000"
-		[ "$(of 0 whole) $(of 0 failed) $(of 1 whole) $(of 1 failed)" = "80 0 80 0" ]
+		[ "$(get_value 0 whole) $(get_value 0 failed) $(get_value 1 whole) $(get_value 1 failed)" = "80 0 80 0" ]
 		# What the lost lane had a part in goes over lane 0 as well.
-		[ $at != 5 ] || [ "$(of 0 lane0)" = 180 ]
+		[ $at != 5 ] || [ "$(get_value 0 lane0)" = 180 ]
 		# Behind an interrupt nothing counts that differs.
-		[ "$(of 2 whole)" -le 60 ] || [ "$(of 2 lane0)" -ge 120 ]
+		[ "$(get_value 2 whole)" -le 60 ] || [ "$(get_value 2 lane0)" -ge 120 ]
 	done
 }
 
@@ -687,14 +687,14 @@ WIDE='set widen 5000'
 	# What has another time then gets its own once more, and is looked at again.
 	run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set preserve 1" \
 	    "set lose 1" "set lose_at 4" "put 2 40 5000" "set aged 1" "put 2 40 5000"
-	[ "$(of 1 dressed)" = 1 ]
-	[ "$(of 1 requests)" = $(($(of 0 requests) + 2)) ]
+	[ "$(get_value 1 dressed)" = 1 ]
+	[ "$(get_value 1 requests)" = $(($(get_value 0 requests) + 2)) ]
 	# What is ours is removed before it is sent anew, over the first host.
 	run -0 replay "$TOLD" "set lanes 3" "set apart 2" "set lose 1" \
 	    "set lose_at 4" "put 2 40 5000" "set ours 1" "put 2 40 5000"
 	[[ $output != *whole=[!8]* ]]
-	[ "$(of 1 renewed)" = 27 ]
-	n=$(($(of 1 requests) - $(of 0 requests)))
+	[ "$(get_value 1 renewed)" = 27 ]
+	n=$(($(get_value 1 requests) - $(get_value 0 requests)))
 	[ "$n" -ge 27 ] && [ "$n" -le 30 ]
 }
 
@@ -704,20 +704,20 @@ WIDE='set widen 5000'
 		# The lost host's file is sent anew: that it cannot be opened is no error.
 		run -0 replay "$TOLD" "set lanes 3" "set apart 2" "set ours 1" \
 		    "set lose 1" "set lose_at $at" "set shut 1" "put 2 40 2000"
-		[ "$(of 0 whole) $(of 0 failed)" = "80 0" ]
+		[ "$(get_value 0 whole) $(get_value 0 failed)" = "80 0" ]
 		# Nor is one of ours that was open over the lost lane.
 		run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set ours 1" "set lose 1" \
 		    "set lose_at $at" "set shut 1" "put 2 40 2000"
-		[ "$(of 0 whole) $(of 0 failed)" = "80 0" ]
+		[ "$(get_value 0 whole) $(get_value 0 failed)" = "80 0" ]
 		# What cannot be looked at is sent twice, and has failed.
 		run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set lose 1" \
 		    "set lose_at $at" "set unseen 1" "put 2 40 5000"
-		[ $(($(of 0 whole) + $(of 0 failed))) = 80 ]
-		[ "$(of 0 failed)" -gt 0 ]
+		[ $(($(get_value 0 whole) + $(get_value 0 failed))) = 80 ]
+		[ "$(get_value 0 failed)" -gt 0 ]
 		run -0 replay "$TOLD" "set lanes 4" "set lose 1" "set lose_at 5" \
 		    "set lose2 2" "set lose2_at $at" "put 2 40 5000" \
 		    "set apart 2" "set ours 1" "put 2 40 5000"
-		[ "$(of 0 whole) $(of 1 whole)" = "80 80" ]
+		[ "$(get_value 0 whole) $(get_value 1 whole)" = "80 80" ]
 	done
 }
 
@@ -726,21 +726,21 @@ WIDE='set widen 5000'
 	for set in "bad 50001" "disk 50001" "interrupt 9"; do
 		run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
 		    "set order 3" "set $set" "get 1 1 100000"
-		[ "$(of 0 whole)" = 0 ]
-		[ "$(of 0 requests)" -le 110 ]
+		[ "$(get_value 0 whole)" = 0 ]
+		[ "$(get_value 0 requests)" -le 110 ]
 	done
 }
 
 @test "early data of a striped file is buffered within bounds while a connection is slow" {
 	run -0 replay "$TOLD" "set unit 1000000" "set window 400000000" "$WIDE" \
 	    "set lanes 2" "set slow 1" "set slow_by 300" "get 1 1 300000000"
-	[ "$(of 0 whole)" = 1 ]
+	[ "$(get_value 0 whole)" = 1 ]
 	# 64 MiB, and what one lane may have under way
-	[ "$(of 0 waited)" -le $((67108864 + 200000000)) ]
+	[ "$(get_value 0 waited)" -le $((67108864 + 200000000)) ]
 	run -0 replay "$TOLD" "set window 4000000" "$WIDE" "set short 10" \
 	    "set lanes 2" "set slow 1" "set slow_by 50" "get 1 1 100000"
-	[ "$(of 0 whole)" = 1 ]
-	[ "$(of 0 pieces)" -le 4200 ]
+	[ "$(get_value 0 whole)" = 1 ]
+	[ "$(get_value 0 pieces)" -le 4200 ]
 }
 
 @test "a slow connection gets only what it can soon send, and a long one what it needs" {
@@ -749,14 +749,14 @@ WIDE='set widen 5000'
 	    "set round_us 100000" "set lanes 2" "set slow 1" "set slow_each 1" \
 	    "get 1 1 300000000" "get 1 30 10000000" "put 1 30 10000000" \
 	    "set slow_each 0" "set slow_by 19" "get 1 1 300000000"
-	[ "$(of 0 whole) $(of 1 whole) $(of 2 whole)" = "1 30 30" ]
-	[ "$(of 0 rounds)" -le 40 ]
-	[ "$(of 0 lane1)" -ge 10 ]
-	[ "$(of 1 rounds)" -le 50 ]
+	[ "$(get_value 0 whole) $(get_value 1 whole) $(get_value 2 whole)" = "1 30 30" ]
+	[ "$(get_value 0 rounds)" -le 40 ]
+	[ "$(get_value 0 lane1)" -ge 10 ]
+	[ "$(get_value 1 rounds)" -le 50 ]
 	# A whole file is put by one lane.
-	[ "$(of 2 rounds)" -le 110 ]
+	[ "$(get_value 2 rounds)" -le 110 ]
 	# Replies that are 2 s late are no queue: more is sent in each 2 s.
-	[ "$(of 3 lane1)" -ge 60 ]
+	[ "$(get_value 3 lane1)" -ge 60 ]
 }
 
 @test "a lost connection costs no file, whatever it was doing" {
@@ -784,8 +784,8 @@ WIDE='set widen 5000'
 	run -0 replay "$TOLD" "set window 20000" "$WIDE" "set lanes 4" \
 	    "get 1 1 200000" "set lose 1" "set lose_at 12" "get 1 1 200000"
 	# What was under way there, opened once more at most
-	[ $(($(of 1 requests) - $(of 0 requests))) -le 8 ]
-	[ "$(of 1 whole)" = 1 ]
+	[ $(($(get_value 1 requests) - $(get_value 0 requests))) -le 8 ]
+	[ "$(get_value 1 whole)" = 1 ]
 }
 
 ### Files that are checked
@@ -798,10 +798,10 @@ ONCE='set asks 1'
 		run -0 replay "$TOLD" "$way 1 500 100" "$ONCE" "$way 1 500 100" \
 		    "set complete 1" "$way 1 500 100" "set complete 0" \
 		    "set hash 1000" "$way 1 500 100"
-		[ "$(of 1 rounds)" = $(($(of 0 rounds) + 2)) ]
-		[ "$(of 2 rounds)" -lt "$(of 0 rounds)" ]
-		[ "$(of 2 most)" -le 1 ]	# none is opened
-		[ "$(of 3 rounds)" = $(($(of 0 rounds) + 4)) ]
+		[ "$(get_value 1 rounds)" = $(($(get_value 0 rounds) + 2)) ]
+		[ "$(get_value 2 rounds)" -lt "$(get_value 0 rounds)" ]
+		[ "$(get_value 2 most)" -le 1 ]	# none is opened
+		[ "$(get_value 3 rounds)" = $(($(get_value 0 rounds) + 4)) ]
 		[ "$(grep -c 'whole=500 ' <<<"$output")" = 4 ]
 	done
 }
@@ -809,16 +809,16 @@ ONCE='set asks 1'
 @test "a connection has the server hash 64 MiB at a time, or one longer range" {
 	run -0 replay "$TOLD" "$ONCE" "set hash 20000000" "put 1 50 100" \
 	    "set hash 90000000" "put 1 50 100" "set lanes 3" "put 1 50 100"
-	[ "$(of 0 hashing) $(of 1 hashing)" = "60000000 90000000" ]
-	[ "$(of 2 hashing)" = 270000000 ]
+	[ "$(get_value 0 hashing) $(get_value 1 hashing)" = "60000000 90000000" ]
+	[ "$(get_value 2 hashing)" = 270000000 ]
 	[ "$(grep -c 'whole=50 ' <<<"$output")" = 3 ]
 }
 
 @test "a verified file is opened when little data is queued before it" {
 	# as one that was not, in the test of a large file above
 	run -0 replay "$TOLD" "put 1 50 9000000" "$ONCE" "put 1 50 9000000"
-	[ "$(of 0 whole) $(of 1 whole)" = "50 50" ]
-	[ "$(of 1 most)" = "$(of 0 most)" ]
+	[ "$(get_value 0 whole) $(get_value 1 whole)" = "50 50" ]
+	[ "$(get_value 1 most)" = "$(get_value 0 most)" ]
 }
 
 @test "data that is read back is read once, and the copy starts at the given offset" {

@@ -14,7 +14,7 @@ replay() {
 	local words seed
 	for words in "$@"; do
 		for seed in $(seq 50); do echo "$words seed=$seed"; done
-	done | unit ranges-replay
+	done | run_unit ranges-replay
 }
 
 # all TEXT WORDS...: each run reports that

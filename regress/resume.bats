@@ -27,8 +27,8 @@ teardown() {
 # decide COPY...: one copy a line, one answer a line in lines[]
 decide() {
 	local asan plain
-	plain=$(printf '%s\n' "$@" | FLAVOUR=plain unit verify-replay) || return
-	asan=$(printf '%s\n' "$@" | FLAVOUR=asan unit verify-replay) || return
+	plain=$(printf '%s\n' "$@" | FLAVOUR=plain run_unit verify-replay) || return
+	asan=$(printf '%s\n' "$@" | FLAVOUR=asan run_unit verify-replay) || return
 	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
 	mapfile -t lines <<<"$plain"
 	printf '%s\n' "$plain"
@@ -112,9 +112,9 @@ decides() {
 # asks FILE ANSWER: one file of judge-replay
 asks() {
 	local asan
-	run -0 unit judge-replay <<<"$1"
+	run -0 run_unit judge-replay <<<"$1"
 	[ "$output" = "$2" ]
-	asan=$(FLAVOUR=asan unit judge-replay <<<"$1")
+	asan=$(FLAVOUR=asan run_unit judge-replay <<<"$1")
 	[ "$asan" = "$2" ]
 }
 
@@ -278,8 +278,8 @@ flood() { timeout 60 "$REGRESS/peers/hash-flood" "$1" "$2" "$T/f" "${@:3}"; }
 	local whole
 	truncate -s 64M f
 	whole=$(flood 1 1 "$(bin sftp-server)")
-	true_ "$(flood 1 0 "$(bin sftp-server)") < 0.6 * $whole"
-	true_ "$(flood 200 1 "$(bin sftp-server)") < 4 * $whole"
+	check_true "$(flood 1 0 "$(bin sftp-server)") < 0.6 * $whole"
+	check_true "$(flood 200 1 "$(bin sftp-server)") < 4 * $whole"
 }
 
 ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
@@ -682,7 +682,7 @@ wrong_targets() {
 	cmp a b
 	[[ $output = *"goes on at $((3 * MIB)) of"* ]]
 	run -0 cat log
-	[ "$(of 0 most)" -ge 30 ]
+	[ "$(get_value 0 most)" -ge 30 ]
 	peer unread=50 cut=well
 	head -c $((3 * MIB)) a >b
 	run -0 put a b -v
@@ -905,10 +905,10 @@ same_tree() {
 	run -0 scp_ --resume -r c "h:$T/d"
 	diff -r c d/c
 	run -0 cat log
-	[ "$(of 0 asked)" = 2 ]		# of two files at once
+	[ "$(get_value 0 asked)" = 2 ]		# of two files at once
 	run -0 sftp_ "reput a $T/d/c/a" "reput a $T/d/c/b"
 	run -0 cat log
-	[ "$(of 0 asked)" = 1 ]
+	[ "$(get_value 0 asked)" = 1 ]
 	peer hash=hashid
 	head -c $((2 * MIB)) a >b
 	run -255 put a b
@@ -1038,10 +1038,10 @@ within_twice() {
 	peer limits=261120,261120,1019 gather=0.02 "hash=$1" "log=$T/log"
 	rm -rf b c
 	n=$(rounds -rp a "h:$T/b")
-	true_ "$(rounds "${@:2}" -r a/. "h:$T/b") <= 2 * $n"
+	check_true "$(rounds "${@:2}" -r a/. "h:$T/b") <= 2 * $n"
 	diff -r a b
 	n=$(rounds -rp "h:$T/a" c)
-	true_ "$(rounds "${@:2}" -r "h:$T/a/." c) <= 2 * $n"
+	check_true "$(rounds "${@:2}" -r "h:$T/a/." c) <= 2 * $n"
 	diff -r a c
 }
 
@@ -1058,7 +1058,7 @@ within_twice() {
 	# files that are named, and those of a pattern
 	peer limits=261120,261120,1019 gather=0.02 hash=true "log=$T/log"
 	i=$(rounds a/* "h:$T/b")
-	true_ "$(rounds --resume a/* "h:$T/b") <= 2 * $i"
+	check_true "$(rounds --resume a/* "h:$T/b") <= 2 * $i"
 	sftp_ "reput a/* $T/b" "reget $T/a/* c"
 	i=$(sed -n 's/.*rounds=\([0-9]*\).*/\1/p' log)
 	echo "$i round trips"

@@ -9,7 +9,7 @@ load helper
 house() {
 	mkdir -p "$1"
 	# shellcheck disable=SC2046 # names
-	(cd "$TOP" && cp -a HOUSE.md modules.mk build-aux $(rooms) "$1/")
+	(cd "$TOP" && cp -a HOUSE.md modules.mk build-aux $(list_rooms) "$1/")
 	mkdir "$1/regress"
 	cp "$TOP"/regress/*.bats "$TOP/regress/covers" "$1/regress/"
 }
@@ -102,7 +102,7 @@ house() {
 @test "every C file is listed in modules.mk" {
 	local f
 	# shellcheck disable=SC2046 # names
-	for f in $(cd "$TOP" && ls $(rooms | sed 's|[a-z]*|&/*.c|g')); do
+	for f in $(cd "$TOP" && ls $(list_rooms | sed 's|[a-z]*|&/*.c|g')); do
 		grep -q "^	$f " "$TOP/modules.mk" || echo "$f"
 	done >"$BATS_TEST_TMPDIR/missing"
 	run -0 cat "$BATS_TEST_TMPDIR/missing"

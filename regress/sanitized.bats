@@ -23,7 +23,7 @@ setup() { exec 2>>"$BATS_FILE_TMPDIR/err"; }
 # After each test no sanitizer may have reported anything in our files.
 teardown() {
 	local ours found
-	ours="/($(rooms | tr ' ' '|'))/[a-z-]*[.]c"
+	ours="/($(list_rooms | tr ' ' '|'))/[a-z-]*[.]c"
 	found=$(find "$BATS_FILE_TMPDIR" -type f \( -name 'found.*' -o -name err \
 	    -o -name out -o -name log \) -exec grep -hE \
 	    "ERROR: AddressSanitizer|WARNING: ThreadSanitizer|$ours:[0-9]+:[0-9]+: runtime error" {} +)

@@ -117,7 +117,7 @@ field() { tr -s ' \r' '[\n*]' <<<"$LINE" | sed -n "s/^$1=//p"; }
 
 # A journald of its own, below a /run that only it and its sshd see
 journal_up() {
-	keys
+	make_keys
 	privsep_dirs
 	sshd_conf hayate "$T" "$1" "LogLevel INFO" "SyslogFacility LOCAL3" "${@:2}" >config
 	unshare -m sh -c 'mount -t tmpfs none /run &&
@@ -145,7 +145,7 @@ of() { jq -r ".$1" json; }
 
 # A /run without journald, and a /dev with a syslog, which only its sshd sees
 syslog_up() {
-	keys
+	make_keys
 	privsep_dirs
 	sshd_conf hayate "$T" "$1" "LogLevel INFO" "SyslogFacility LOCAL3" >config
 	mkdir dev
@@ -182,8 +182,8 @@ syslog_up() {
 	logged hayate killing <zeros
 	[ "$(field user) $(field from) $(field what)" = "$(id -un) 127.0.0.1 exec" ]
 	[ "$(field end)" = killed ]
-	true_ "$(field received) > 300000 && $(field received) < 320000"
-	true_ "$(field sent) > 1000 && $(field sent) < 20000"
+	check_true "$(field received) > 300000 && $(field received) < 320000"
+	check_true "$(field sent) > 1000 && $(field sent) < 20000"
 	[ "$(field cipher)$(field window)$(field limit)$(field clear)" = ---- ]
 	echo "$LINE" | metrics
 	[ "$(value 'received_bytes_total{kind="exec"}')" = "$(field received)" ]
@@ -197,7 +197,7 @@ as_nobody() {
 @test "the monitor writes the line, as root, and lines logged by a user do not count" {
 	local port=$((20000 + RANDOM % 12000)) journald=/lib/systemd/systemd-journald fake line name
 	[ -x $journald ] && [ "$(id -u)" = 0 ] && unshare -m true || skip "no systemd-journald, or not root"
-	keys
+	make_keys
 	ssh-keygen -q -s "$BATS_FILE_TMPDIR/host" -I nobody -n nobody "$BATS_FILE_TMPDIR/user.pub"
 	mv "$BATS_FILE_TMPDIR/user-cert.pub" nobody-cert.pub
 	TO=$(mktemp -d)
@@ -265,7 +265,7 @@ as_nobody() {
 	[ "$(field from)" = 127.0.0.1 ]
 	[[ $(field port) = [1-9]* ]]
 	[ "$(field what)" = exec ]
-	true_ "$(field sent) > 300000 && $(field sent) < 400000"
+	check_true "$(field sent) > 300000 && $(field sent) < 400000"
 	run ! grep -a 'signal 11\|Segmentation' "$(sshd_log hayate)"
 }
 

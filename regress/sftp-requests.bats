@@ -185,7 +185,7 @@ pipelined() {
 @test "a download starts with many requests, and their number grows" {
 	need_path
 	longer
-	far copy -vvv "far-old:$BULK" got 2>log
+	run_far copy -vvv "far-old:$BULK" got 2>log
 	cmp "$BULK" got
 	pipelined log
 	requests_grew log
@@ -194,7 +194,7 @@ pipelined() {
 @test "an upload's requests grow, and several are sent before the first reply" {
 	need_path
 	longer
-	far copy -vvv "$BULK" "far-old:$T/there" 2>log
+	run_far copy -vvv "$BULK" "far-old:$T/there" 2>log
 	cmp "$BULK" there
 	requests_grew log
 	tr -d '\r' <log | awk '/Sent message SSH2_FXP_WRITE/ { n++ }
@@ -204,7 +204,7 @@ pipelined() {
 @test "the requests of a copy between servers grow" {
 	need_path
 	longer
-	far copy -vvv -3 "far-old:$BULK" "far:$T/there" 2>log
+	run_far copy -vvv -3 "far-old:$BULK" "far:$T/there" 2>log
 	cmp "$BULK" there
 	requests_grew log
 }
@@ -213,7 +213,7 @@ pipelined() {
 	need_path
 	longer
 	# 10 MB of path are over 300 requests of the destination's 32 KiB
-	far copy -vvv -3 "far:$BULK" "far-old:$T/there" 2>log
+	run_far copy -vvv -3 "far:$BULK" "far-old:$T/there" 2>log
 	cmp "$BULK" there
 	requests log
 	[ "$(requests log | awk '$2 > most { most = $2 } END { print most }')" \
@@ -223,7 +223,7 @@ pipelined() {
 @test "at 400 Mbit/s and 500 ms more than 64 requests of 255 KiB are in flight" {
 	need_path
 	"$LFP" set "$P" --rtt 500ms --rate 400mbit --queue 30MB
-	far files -vv -c aes128-gcm@openssh.com -b - far <<-END >/dev/null 2>log
+	run_far files -vv -c aes128-gcm@openssh.com -b - far <<-END >/dev/null 2>log
 	put $BULK $T/1
 	put $BULK $T/1
 	put $BULK $T/1
@@ -243,7 +243,7 @@ pipelined() {
 	    "copy -X buffer=32768" "copy -l 400000"; do
 		i=$((i + 1))
 		# shellcheck disable=SC2086 # a command and its options
-		far $o -vvv far-old:"$SOME" $i 2>$i.log >/dev/null &
+		run_far $o -vvv far-old:"$SOME" $i 2>$i.log >/dev/null &
 		pids+=($!)
 	done
 	for i in 1 2 3 4 5; do

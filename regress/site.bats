@@ -6,7 +6,7 @@
 load helper
 
 setup_file() {
-	keys
+	make_keys
 	privsep_dirs
 }
 
@@ -104,7 +104,7 @@ sample() {
 	[ "$(from 198.51.100.1)" = "cipherthreads 1 maxrate 524288000 windowmax 33554432 windowmemorymax 61865984" ]
 	[ "$(from 10.20.3.4)" = "cipherthreads auto maxrate none windowmax 67108864 windowmemorymax 268435456" ]
 	# 100 sessions stay below a half of 16 GiB
-	true_ "100 * (8 + 5 / 4 * 61865984 / 1048576) <= 8192"
+	check_true "100 * (8 + 5 / 4 * 61865984 / 1048576) <= 8192"
 }
 
 @test "the transfer node chooses bbr, and a partner's share" {
@@ -181,7 +181,7 @@ sample() {
 	printf 'MaxRate 500M\n' >s
 	ssh-keygen -q -t ed25519 -N '' -f host
 	"$(bin sshd)" -T -f s -h host | grep -x 'maxrate 524288000'
-	true_ "524288000 * 8 > 4.19e9 && 524288000 * 8 < 4.2e9"
+	check_true "524288000 * 8 > 4.19e9 && 524288000 * 8 < 4.2e9"
 }
 
 @test "a server with the transfer node's sample serves a copy" {
@@ -262,8 +262,8 @@ value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 		gbit=$(basename "$f" g.conf) bdp=$((gbit * 125000000 / 10))
 		grep -qF "= $bdp bytes" "$f"
 		for key in tcp_rmem tcp_wmem; do
-			true_ "$(value "$f" net.ipv4.$key 3) >= ($bdp * 2 < 2147483647 ? $bdp * 2 : 2147483647)"
-			true_ "$(value "$f" net.ipv4.$key 1) <= $(value "$f" net.ipv4.$key 2)"
+			check_true "$(value "$f" net.ipv4.$key 3) >= ($bdp * 2 < 2147483647 ? $bdp * 2 : 2147483647)"
+			check_true "$(value "$f" net.ipv4.$key 1) <= $(value "$f" net.ipv4.$key 2)"
 		done
 		for key in $(sed -n 's/^\([a-z].*\) = .*/\1/p' "$f"); do
 			[ -e "/proc/sys/${key//.//}" ] || { echo "$f: $key"; false; }
@@ -324,9 +324,9 @@ queues() {
 	run -2 env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 fast
 	TC="tc -n $A" "$TOP/contrib/qos/htb" v0 off
 	cmp data got
-	true_ "$bulk > 3000000 && $other < 20000"
-	true_ "$typed > 1000 && $unmarked > 3000000"
-	true_ "$by_default > 1000"
+	check_true "$bulk > 3000000 && $other < 20000"
+	check_true "$typed > 1000 && $unmarked > 3000000"
+	check_true "$by_default > 1000"
 }
 
 @test "the queues limit all connections of a copy together" {
@@ -338,8 +338,8 @@ queues() {
 	copy -v -j 4 hayate:"$PWD/data" got 2>log
 	to=$EPOCHREALTIME
 	cmp data got
-	[ "$(times_logged_in hayate)" = 4 ]
-	true_ "50000000 * 8 / (${to/,/.} - ${from/,/.}) <= 200e6"
+	[ "$(count_logins hayate)" = 4 ]
+	check_true "50000000 * 8 / (${to/,/.} - ${from/,/.}) <= 200e6"
 }
 
 @test "a user's connections share one rate limit, and others have none" {
@@ -359,13 +359,13 @@ queues() {
 	copy other:"$PWD/data" got3
 	cmp data got
 	cmp data got2
-	true_ "$marked > 2000000 && $(sent 40) - $marked < 20000"
+	check_true "$marked > 2000000 && $(sent 40) - $marked < 20000"
 	# 1 MB/s, but for what the class may send at once
-	true_ "${to/,/.} - ${from/,/.} > 1.7"
+	check_true "${to/,/.} - ${from/,/.} > 1.7"
 	for wrong in 0=1mbit 32=1mbit 184=1mbit 5=1mbit 256=1mbit 0x4=1mbit 4=fast 4=; do
 		run -2 env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 1gbit 8=1mbit $wrong
 	done
-	true_ "$(sent 40) >= $marked"
+	check_true "$(sent 40) >= $marked"
 }
 
 ### Units and reports
@@ -398,7 +398,7 @@ queues() {
 	run -1 grep -E 'units|hayate' said
 	high=$(sed -n 's/^MemoryHigh=\([0-9]*\)G$/\1/p' "$f")
 	grep -qF '100 * (8 + 73.75) MiB = 8.0 GiB' "$f"
-	true_ "59 * 5 / 4 == 73.75 && 100 * (8 + 73.75) <= 8192 && $high * 1024 > 8192"
+	check_true "59 * 5 / 4 == 73.75 && 100 * (8 + 73.75) <= 8192 && $high * 1024 > 8192"
 }
 
 # a_user_of TASKS: sshd whose PAM moves a session into a group of that size, as
@@ -427,7 +427,7 @@ a_user_of() {
 	systemd-analyze --man=no verify units/x.slice 2>said || { cat said; false; }
 	run -1 grep -E 'units|hayate' said
 	grep -qF '100 / 3 * 88 MiB = 2.9 GiB' units/x.slice.d/hayate-user.conf
-	true_ "8 + 64 * 5 / 4 == 88 && 100 / 3 * 88 <= 2.9 * 1024"
+	check_true "8 + 64 * 5 / 4 == 88 && 100 / 3 * 88 <= 2.9 * 1024"
 	grep -x TasksMax=100 units/x.slice.d/hayate-user.conf
 	# Three tasks each: there is room for two, and a part of the third.
 	a_user_of 8

@@ -42,7 +42,7 @@ TOLD=limits=261120,261120,1019
 	holed a/1
 	echo 2 >a/2
 	for server in hayate stock; do
-		near "$(bin sftp-server $server)"
+		set_server "$(bin sftp-server $server)"
 		rm -rf b
 		mkdir b
 		copy_near a/1 "h:$T/b/alone"
@@ -68,7 +68,7 @@ TOLD=limits=261120,261120,1019
 	need_holes
 	mkdir a b
 	holed a/1
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	for way in "a/1 h:$T/b/1" "h:$T/a/1 b/1" "-r a h:$T" "-r h:$T/a b"; do
 		rm -rf b
 		mkdir -p b/a
@@ -93,7 +93,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	holed a/1
 	echo 2 >a/2
 	cp a/1 whole
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	for way in "a/1 h:$T/a/1" "a/1 a/2 h:$T/a" "-r a h:$T" "h:$T/a/1 a/1"; do
 		# shellcheck disable=SC2086 # words
 		copy_near $way
@@ -106,7 +106,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	mkdir a
 	holed a/1
 	head -c 9000001 /dev/urandom >b
-	peer $TOLD stat=block
+	use_peer $TOLD stat=block
 	copy_near a/1 "h:$T/b"
 	cmp a/1 b
 	[ "$(kib b)" -gt 8000 ]
@@ -116,7 +116,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	need_holes
 	mkdir a
 	holed a/1
-	peer
+	use_peer
 	copy_near a/1 "h:$T/b"
 	cmp a/1 b
 	[ "$(kib b)" -gt 8000 ]
@@ -129,7 +129,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	holed a/1
 	head -c 3000000 /dev/urandom | put_at a/1 5500000
 	for n in 1 250000 400000 1500000; do
-		peer $TOLD interrupt=$n,99999999 rate=3000000 fast=1000
+		use_peer $TOLD interrupt=$n,99999999 rate=3000000 fast=1000
 		for way in "a/1 h:$T/b" "h:$T/a/1 b"; do
 			rm -f b
 			# shellcheck disable=SC2086 # words
@@ -145,7 +145,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	need_holes
 	mkdir a
 	holed a/1
-	peer $TOLD nosize=1
+	use_peer $TOLD nosize=1
 	run -0 copy_near a/1 "h:$T/b"
 	[ -z "$output" ]
 	cmp a/1 b
@@ -193,7 +193,7 @@ copy_near_b() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	need_holes
 	mkdir a
 	holed a/1
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	copy_near --report report a/1 "h:$T/b"
 	is_holed b
 	run -0 grep -o '"bytes":[0-9]*' report

@@ -16,7 +16,7 @@ setup_file() {
 	sshd_up stock
 	sshd_up hayate:one "MaxRate 15M" "PerSourceMaxStartups 1"
 	sshd_up stock:two "PerSourceMaxStartups 1"
-	odd_up
+	start_odd_server
 	head -c 134217728 /dev/urandom >bulk
 	head -c 40000000 /dev/urandom >less
 	mkdir tree tree/some
@@ -43,10 +43,10 @@ teardown() {
 # counted SERVER N COMMAND...: it succeeds, with so many logins
 counted() {
 	local before
-	before=$(times_logged_in "$1")
+	before=$(count_logins "$1")
 	"${@:3}" >log 2>&1 || { cat log; return 1; }
-	[ $(($(times_logged_in "$1") - before)) = "$2" ] ||
-	    { echo "$(($(times_logged_in "$1") - before)) logins"; cat log; return 1; }
+	[ $(($(count_logins "$1") - before)) = "$2" ] ||
+	    { echo "$(($(count_logins "$1") - before)) logins"; cat log; return 1; }
 }
 
 # over LOG: the most connections that a file or tree went over
@@ -69,7 +69,7 @@ slow() { copy -o MaxRate=60M "$@"; }
 
 ### What decides
 
-replay() { printf '%s\n' "${@:2}" | unit "$1-replay"; }
+replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 
 @test "auto adds connections while they help, and keeps those that did" {
 	run -0 replay width "each=1000" "each=1000 path=1000" \
@@ -259,7 +259,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 		[ $old = no ] || head -c 150000000 /dev/zero >there/x
 		head -c 134217728 /dev/zero >victim
 		ln victim there/y
-		odd "exec $REGRESS/peers/sftp-swap '[.]x[.]hayate-[0-9a-f]*' y $(bin sftp-server stock)"
+		set_odd_server "exec $REGRESS/peers/sftp-swap '[.]x[.]hayate-[0-9a-f]*' y $(bin sftp-server stock)"
 		carried
 		grep 'what a further link opened as .* is another file' log
 		cmp -n 134217728 victim /dev/zero
@@ -408,8 +408,8 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 @test "a file uploaded over several connections has the current time, unless -p keeps it" {
 	touch -d 2001-02-03 "$LESS"
 	copy -j 2 "$LESS" "stock:$T/there/x"
-	true_ "$(stat -c %Y there/x) >= $(date +%s) - 20 && $(stat -c %X there/x) <= $(date +%s) + 2"
-	true_ "$(stat -c %Y there/x) <= $(date +%s) + 2"
+	check_true "$(stat -c %Y there/x) >= $(date +%s) - 20 && $(stat -c %X there/x) <= $(date +%s) + 2"
+	check_true "$(stat -c %Y there/x) <= $(date +%s) + 2"
 	copy -p -j 2 "$LESS" "stock:$T/there/y"
 	[ "$(stat -c %Y there/y)" = "$(stat -c %Y "$LESS")" ]
 }
@@ -470,8 +470,8 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	diff -r large got
 	[ "$(grep -c 'm" comes over 4 connections' log)" = 1 ]
 	[ "$(stat -c '%a %Y' got/m there/large/m | uniq)" = "$(stat -c '%a %Y' large/m)" ]
-	reported "r['totals']['files'] == 5 and r['totals']['failed'] == 0"
-	reported "f['m']['bytes'] == 268435456"
+	check_report "r['totals']['files'] == 5 and r['totals']['failed'] == 0"
+	check_report "f['m']['bytes'] == 268435456"
 	# zeros become a hole
 	rm -r got large/m
 	truncate -s 300M large/m
@@ -548,10 +548,10 @@ paced() {
 
 @test "the connections of one copy share MaxRate, and one that ends releases its share" {
 	local t
-	t=$(seconds copy -v -j 4 -o MaxRate=16M "$LESS" "stock:$T/there/x" 2>log)
+	t=$(measure_seconds copy -v -j 4 -o MaxRate=16M "$LESS" "stock:$T/there/x" 2>log)
 	cmp "$LESS" there/x
 	[ "$(over log)" = 4 ]
-	true_ "40 / $t <= 1.2 * 16.8"
+	check_true "40 / $t <= 1.2 * 16.8"
 	RATE=12M start "$BULK" "stock:$T/there/y"
 	poll 5 paced 33554432 33554432 33554432
 	kill "$(scp)"
@@ -576,7 +576,7 @@ paced() {
 		[ "$status" = 255 ]
 		grep 'read local "BAD": Input/output error' log
 		[ "$(over log)" = 3 ]
-		true_ "$(stat -c %s there/x) > 59e6 && $(stat -c %s there/x) <= 6e7"
+		check_true "$(stat -c %s there/x) > 59e6 && $(stat -c %s there/x) <= 6e7"
 		cmp -n "$(stat -c %s there/x)" "$BULK" there/x
 		[ "$(ls -A there)" = x ]
 	done
@@ -584,10 +584,10 @@ paced() {
 
 @test "connections to one server are not used for the next one" {
 	local n
-	n=$(times_logged_in stock)
+	n=$(count_logins stock)
 	counted hayate 3 copy -v -j 2 "hayate:$LESS" "hayate:$TREE/2" \
 	    "stock:$TREE/6" "stock:$TREE/3" "hayate:$TREE/1" there
-	[ $(($(times_logged_in stock) - n)) = 2 ]
+	[ $(($(count_logins stock) - n)) = 2 ]
 	for n in 1 2 3 6; do cmp "$TREE/$n" "there/$n"; done
 	cmp "$LESS" there/less
 }
@@ -627,7 +627,7 @@ alone() {
 # A passphrase has to be typed for each login.
 @test "where a passphrase was typed there is one login, and one line says why" {
 	local s n
-	passphrase
+	require_passphrase
 	set -- -F c -o BatchMode=no -j 4
 	for s in hayate stock; do
 		alone $s copy "$@" "$LESS" "$s:$T/there/$s"
@@ -665,7 +665,7 @@ alone() {
 	exec {out}>pipe
 	cp "$BATS_FILE_TMPDIR/user" key
 	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
-	askpass
+	make_askpass
 	HAYATE_ASKED="$BASHPID $out" client -i key -o IdentitiesOnly=yes -o BatchMode=no hayate true
 	HAYATE_ASKED="$BASHPID $out 1" client -i key -o IdentitiesOnly=yes -o BatchMode=no hayate true
 	[ -s asked ]
@@ -704,7 +704,7 @@ alone() {
 	    await asyncio.sleep(100)
 	asyncio.run(main())
 	END
-	askpass
+	make_askpass
 	for way in password answer push; do
 		/usr/bin/python3 server $way >from.$way 2>/dev/null 3>&- &
 		poll 10 test -s from.$way
@@ -776,8 +776,8 @@ changed() {
 }
 
 # odd_put, odd_get FURTHER: sets $status and $output of a copy by "odd"
-odd_put() { rm -rf there/*; odd "$1"; run slow -v -j 3 "$BULK" "odd:$T/there/x"; }
-odd_get() { rm -rf there/*; odd "$1"; run slow -v -j 3 "odd:$BULK" there/x; }
+odd_put() { rm -rf there/*; set_odd_server "$1"; run slow -v -j 3 "$BULK" "odd:$T/there/x"; }
+odd_get() { rm -rf there/*; set_odd_server "$1"; run slow -v -j 3 "odd:$BULK" there/x; }
 
 @test "a further connection that is silent, ends at once or speaks no SFTP costs nothing" {
 	local way further
@@ -801,7 +801,7 @@ odd_get() { rm -rf there/*; odd "$1"; run slow -v -j 3 "odd:$BULK" there/x; }
 		chmod --reference=from new
 		touch -r from new
 		rm -f there/x
-		odd "mv -f $T/new $T/from; exec $(bin sftp-server stock)"
+		set_odd_server "mv -f $T/new $T/from; exec $(bin sftp-server stock)"
 		run -0 slow -v -j 3 "odd:$T/from" there/x
 		[ ! -e new ]
 		cmp "$BULK" there/x
@@ -1026,9 +1026,9 @@ arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1
 	start "hayate:$BULK" got
 	n=$(further)
 	kill -9 "$(scp)"
-	poll 10 gone "$n"
+	poll 10 is_gone "$n"
 	copy -v -j 3 "hayate:$BULK" got >log 2>&1
 	for n in $(sed -n 's/.*is started, process \([0-9]*\).*/\1/p' log); do
-		poll 10 gone "$n"
+		poll 10 is_gone "$n"
 	done
 }

@@ -27,7 +27,7 @@ setup_file() {
 	sshd_up stock:one "ListenAddress 10.77.0.2" "MaxSessions 1"
 	sshd_up stock:two "ListenAddress 10.77.0.2" "MaxSessions 2"
 	sshd_up hayate "ListenAddress 10.77.0.2"
-	odd_up "ListenAddress 10.77.0.2"
+	start_odd_server "ListenAddress 10.77.0.2"
 	head -c 134217728 /dev/urandom >bulk
 	head -c 150000000 /dev/zero | tr '\0' o >old
 	chmod 640 bulk
@@ -119,7 +119,7 @@ begun() {
 
 # start ARG...: scp in the background; its log is "log", its process $SCP
 start() {
-	far copy -v "$@" >log 2>&1 &
+	run_far copy -v "$@" >log 2>&1 &
 	poll 10 begun
 	SCP=$(pgrep -P $! -x scp || echo $!)
 	SCP_JOB=$!
@@ -154,13 +154,13 @@ continued() {
 
 @test "a new file is striped over several channels of one login" {
 	local before
-	before=$(times_logged_in stock)
-	far copy -v "$BULK" "stock:$T/there/x" 2>log
+	before=$(count_logins stock)
+	run_far copy -v "$BULK" "stock:$T/there/x" 2>log
 	cmp "$BULK" there/x
 	alone x
 	[ "$(channels log)" -ge 3 ]
-	[ $(($(times_logged_in stock) - before)) = 1 ]
-	CLIENT=stock far copy -q "$BULK" "stock:$T/y"
+	[ $(($(count_logins stock) - before)) = 1 ]
+	CLIENT=stock run_far copy -q "$BULK" "stock:$T/y"
 	[ "$(stat -c %a there/x)" = "$(stat -c %a y)" ]
 	run ! grep 'Requesting no-more-sessions' log
 }
@@ -171,7 +171,7 @@ continued() {
 	chmod 604 there/x
 	ln there/x y
 	inode=$(stat -c %i there/x)
-	far copy -v "$BULK" "stock:$T/there/x" 2>log
+	run_far copy -v "$BULK" "stock:$T/there/x" 2>log
 	cmp "$BULK" there/x
 	cmp "$BULK" y
 	[ "$(stat -c '%i %a %h' there/x)" = "$inode 604 2" ]
@@ -181,7 +181,7 @@ continued() {
 
 @test "sftp uploads over several channels, and -p keeps time and mode" {
 	touch -d 2001-02-03 "$BULK"
-	far files -v -p -b - stock <<<"put $BULK $T/there/x" >out 2>log
+	run_far files -v -p -b - stock <<<"put $BULK $T/there/x" >out 2>log
 	cmp "$BULK" there/x
 	alone x
 	[ "$(channels log)" -ge 3 ]
@@ -189,10 +189,10 @@ continued() {
 }
 
 @test "a channel that MaxSessions refuses sets the limit, without a message" {
-	run --separate-stderr -0 far copy "$BULK" "one:$T/there/x"
+	run --separate-stderr -0 run_far copy "$BULK" "one:$T/there/x"
 	[ -z "$output$stderr" ]
 	cmp "$BULK" there/x
-	far copy -v "$BULK" "two:$T/there/y" 2>log
+	run_far copy -v "$BULK" "two:$T/there/y" 2>log
 	cmp "$BULK" there/y
 	[ "$(channels log)" = 2 ]
 	[ -z "$(hidden)" ]
@@ -202,7 +202,7 @@ continued() {
 	need_root
 	cp "$OLD" there/x
 	chattr +i there 2>/dev/null || skip "no chattr here"
-	run far copy -v "$BULK" "stock:$T/there/x"
+	run run_far copy -v "$BULK" "stock:$T/there/x"
 	chattr -i there
 	[ "$status" = 0 ]
 	cmp "$BULK" there/x
@@ -214,19 +214,19 @@ continued() {
 
 @test "the files of a tree and of a list are copied over several channels of one login" {
 	local before
-	before=$(times_logged_in stock)
-	far copy -v -rp "$TREE" "stock:$T/there" 2>log
+	before=$(count_logins stock)
+	run_far copy -v -rp "$TREE" "stock:$T/there" 2>log
 	diff -r "$TREE" there/tree
 	[ "$(tree_channels log)" -gt 8 ]
 	[ "$(stat -c '%a %Y' there/tree/below)" = "$(stat -c '%a %Y' "$TREE/below")" ]
-	far copy -v "$TREE"/below/* "stock:$T/there" 2>log
+	run_far copy -v "$TREE"/below/* "stock:$T/there" 2>log
 	[ "$(tree_channels log)" -ge 2 ]
 	diff -r -x tree "$TREE/below" there
 	rm -r there/*
-	echo "put -r $TREE there" | far files -v -b - "stock:$T" >log 2>&1
+	echo "put -r $TREE there" | run_far files -v -b - "stock:$T" >log 2>&1
 	diff -r "$TREE" there/tree
 	[ "$(tree_channels log)" -ge 2 ]
-	[ $(($(times_logged_in stock) - before)) = 3 ]
+	[ $(($(count_logins stock) - before)) = 3 ]
 }
 
 # large_tree: a tree whose file "m" waits for its turn, among others
@@ -240,23 +240,23 @@ large_tree() {
 
 @test "a large file of a tree is striped over several channels, and all others use them as well" {
 	large_tree
-	far copy -v -rp --report report large "stock:$T/there" 2>log
+	run_far copy -v -rp --report report large "stock:$T/there" 2>log
 	diff -r large there/large
 	[ "$(channels log)" -ge 3 ]
 	[ "$(stat -c '%a %Y' there/large/m)" = "$(stat -c '%a %Y' large/m)" ]
-	reported "r['totals']['files'] == 5 and r['totals']['failed'] == 0"
-	reported "r['totals']['bytes'] == 269635456 and f['m']['bytes'] == 268435456"
+	check_report "r['totals']['files'] == 5 and r['totals']['failed'] == 0"
+	check_report "r['totals']['bytes'] == 269635456 and f['m']['bytes'] == 268435456"
 }
 
 @test "a large file of a tree that cannot be uploaded fails as in stock, and the others do not" {
 	large_tree
 	mkdir -p there/large/m
-	fails far copy -v -r --report report large "stock:$T/there" 2>log
+	fails run_far copy -v -r --report report large "stock:$T/there" 2>log
 	grep 'dest open ".*/there/large/m": Failure' log
 	grep 'scp: upload "large/m" to ".*/there/large/m" failed' log
 	diff -r -x m large there/large
-	reported "r['totals']['files'] == 5 and r['totals']['failed'] == 1"
-	reported "'Failure' in f['m']['error'] and f['m']['status'] == 'failed'"
+	check_report "r['totals']['files'] == 5 and r['totals']['failed'] == 1"
+	check_report "'Failure' in f['m']['error'] and f['m']['status'] == 'failed'"
 }
 
 @test "SIGTERM leaves the prefix of a large file of a tree under its name" {
@@ -272,7 +272,7 @@ large_tree() {
 	mkdir large
 	truncate -s 300M large/hole
 	dd if="$BULK" of=large/hole bs=1M count=200 conv=notrunc status=none
-	far copy -v -r large "stock:$T/there" 2>log
+	run_far copy -v -r large "stock:$T/there" 2>log
 	cmp large/hole there/large/hole
 	[ "$(channels log)" = 1 ]
 	[ "$(du -m there/large/hole | cut -f 1)" -le 220 ]
@@ -292,13 +292,13 @@ large_tree() {
 	kill -9 "$(pgrep -P "$SCP" -x ssh)"
 	ended 255
 	[ "$(grep -c 'dest open ".*/there/large/[0-9]*": Failure' log)" = 20 ]
-	reported "len(r['files']) == 21 and r['totals']['failed'] == 21"
-	reported "'dest open' not in str(f['${big#*/}'].get('error'))"
+	check_report "len(r['files']) == 21 and r['totals']['failed'] == 21"
+	check_report "'dest open' not in str(f['${big#*/}'].get('error'))"
 }
 
 @test "a tree uses as many channels as MaxSessions allows, without a message" {
-	far copy -r "$TREE" "one:$T/there/one" >out 2>&1
-	far copy -v -r "$TREE" "two:$T/there/two" 2>log
+	run_far copy -r "$TREE" "one:$T/there/one" >out 2>&1
+	run_far copy -v -r "$TREE" "two:$T/there/two" 2>log
 	diff -r "$TREE" there/one
 	diff -r "$TREE" there/two
 	[ "$(tree_channels log)" = 2 ]
@@ -308,7 +308,7 @@ large_tree() {
 @test "a file of a list that vanishes before its turn ends scp as in stock" {
 	local job
 	cp -r "$TREE/below" files
-	far copy -v files/* "stock:$T/there" >log 2>&1 &
+	run_far copy -v files/* "stock:$T/there" >log 2>&1 &
 	job=$!
 	poll 10 grep -q 'there are [2-9] channels' log
 	rm files/ap
@@ -319,7 +319,7 @@ large_tree() {
 
 @test "the loss of a channel costs a tree only its rate" {
 	local job
-	far copy -v -rp "$TREE" "stock:$T/there/x" >log 2>&1 &
+	run_far copy -v -rp "$TREE" "stock:$T/there/x" >log 2>&1 &
 	job=$!
 	poll 10 holds
 	kill -9 "$VICTIM"
@@ -331,17 +331,17 @@ large_tree() {
 @test "no channels are requested or offered if nothing can be striped" {
 	local how
 	head -c 1000000 "$BULK" >some
-	far copy -v some "stock:$T/there/some" 2>log.small
-	far copy -v "stock:$T/there/some" got 2>log.get
-	far copy -v -l 800000 some "stock:$T/there/some" 2>log.limit
+	run_far copy -v some "stock:$T/there/some" 2>log.small
+	run_far copy -v "stock:$T/there/some" got 2>log.get
+	run_far copy -v -l 800000 some "stock:$T/there/some" 2>log.limit
 	truncate -s 40M large
-	far copy -v -X nrequests=64 large "stock:$T/there/large" 2>log.chosen
-	far copy -v -O large "stock:$T/there/large" 2>log.old
-	far copy -v -o Hayate=no large "stock:$T/there/large" 2>log.no
-	far copy -v large "hayate:$T/there/large" 2>log.ours
+	run_far copy -v -X nrequests=64 large "stock:$T/there/large" 2>log.chosen
+	run_far copy -v -O large "stock:$T/there/large" 2>log.old
+	run_far copy -v -o Hayate=no large "stock:$T/there/large" 2>log.no
+	run_far copy -v large "hayate:$T/there/large" 2>log.ours
 	mkdir few
 	cp some few
-	far copy -v -r few "stock:$T/there" 2>log.tree
+	run_far copy -v -r few "stock:$T/there" 2>log.tree
 	for how in small get limit chosen old no ours tree; do
 		grep 'Requesting no-more-sessions' log.$how
 		run ! grep 'more channels can be had' log.$how
@@ -350,16 +350,16 @@ large_tree() {
 }
 
 @test "a resumable copy uses one channel, and grows under its name" {
-	far copy -v --resume "$BULK" "stock:$T/there/x" 2>log
+	run_far copy -v --resume "$BULK" "stock:$T/there/x" 2>log
 	[ "$(channels log)" = 1 ]
 	cmp "$BULK" there/x
 	alone x
 }
 
 @test "a user's shared connection gets no further channels" {
-	far client -v -M -N -f -S "$T/mux" stock 2>master
-	far copy -v -o ControlPath="$T/mux" "$BULK" "stock:$T/there/x" 2>log
-	far client -S "$T/mux" -O exit stock 2>/dev/null
+	run_far client -v -M -N -f -S "$T/mux" stock 2>master
+	run_far copy -v -o ControlPath="$T/mux" "$BULK" "stock:$T/there/x" 2>log
+	run_far client -S "$T/mux" -O exit stock 2>/dev/null
 	cmp "$BULK" there/x
 	[ "$(channels log)" = 1 ]
 }
@@ -499,7 +499,7 @@ stranger() {
 
 @test "a file that is copied onto itself stays unchanged" {
 	cp "$BULK" there/x
-	far copy -v there/x "stock:$T/there/x" 2>log
+	run_far copy -v there/x "stock:$T/there/x" 2>log
 	cmp "$BULK" there/x
 	alone x
 	[ "$(channels log)" -ge 3 ]
@@ -510,7 +510,7 @@ stranger() {
 @test "kill -9 of scp leaves no file under the name of a new one" {
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$SCP"
-	poll 5 gone "$SCP"
+	poll 5 is_gone "$SCP"
 	sleep 0.5
 	[ ! -e there/x ]
 	[[ $(hidden) = $(hides x)[0-3] ]]
@@ -521,9 +521,9 @@ stranger() {
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$SCP"
 	fails wait $SCP_JOB
-	poll 5 gone "$SCP"
+	poll 5 is_gone "$SCP"
 	left=$(hidden)
-	far copy -v "$HALF" "stock:$T/there/x" 2>log
+	run_far copy -v "$HALF" "stock:$T/there/x" 2>log
 	grep -F "removing \"$T/$left\"" log
 	cmp "$HALF" there/x
 	alone x
@@ -532,7 +532,7 @@ stranger() {
 @test "stale staging files of copies over an old file are removed" {
 	cp "$OLD" there/x
 	head -c 9999 "$SMALL" | tee "$(hides x)4" >"$(hides x)7"
-	far copy "$SMALL" "stock:$T/there/x"
+	run_far copy "$SMALL" "stock:$T/there/x"
 	cmp "$SMALL" there/x
 	alone x
 }
@@ -541,7 +541,7 @@ stranger() {
 	# long enough that the second looks while the first still moves
 	local second first=0
 	start "$BULK" "stock:$T/there/x"
-	far copy -v "$BULK" "stock:$T/there/x" >log.2 2>&1 &
+	run_far copy -v "$BULK" "stock:$T/there/x" >log.2 2>&1 &
 	second=$!
 	wait $SCP_JOB || first=1
 	# the other one fails as where anything is made under the name, and leaves nothing
@@ -568,7 +568,7 @@ stranger() {
 	    "$(hides y)0" >others
 	find there -mindepth 1 | sort >before
 	[ "$(wc -l <before)" = 8 ]
-	far copy "$SMALL" "stock:$T/there/x"
+	run_far copy "$SMALL" "stock:$T/there/x"
 	find there -mindepth 1 ! -name x | sort | diff before -
 }
 
@@ -579,7 +579,7 @@ stranger() {
 	truncate -s 30000000 "${name}2"
 	# one that was less far
 	head -c 1000000 "$SMALL" >"${name}0"
-	far copy -v --resume "$SMALL" "hayate:$T/there/x" 2>log
+	run_far copy -v --resume "$SMALL" "hayate:$T/there/x" 2>log
 	grep 'there/x" goes on at 25165824 of' log
 	cmp "$SMALL" there/x
 	alone x
@@ -593,7 +593,7 @@ stranger() {
 	cp "$SMALL" "${name}3"
 	while printf x; do sleep 0.2; done >>"${name}3" &
 	writer=$!
-	far copy --resume "$SMALL" "stock:$T/there/x" 2>log
+	run_far copy --resume "$SMALL" "stock:$T/there/x" 2>log
 	kill $writer
 	cat log
 	grep -F "${name##*/}3\" belongs to a copy that still runs" log
@@ -608,7 +608,7 @@ stranger() {
 	cp "$OLD" there/x
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$SCP"
-	poll 5 gone "$SCP"
+	poll 5 is_gone "$SCP"
 	sleep 0.5
 	continued there/x
 	[[ $(hidden) = $(hides x)[4-7] ]]
@@ -660,13 +660,13 @@ come() {
 @test "a download uses several channels of one login if the window limits one" {
 	local before
 	longer
-	before=$(times_logged_in stock)
-	far files -v -b - stock <<<"get $T/large x" >log 2>&1
+	before=$(count_logins stock)
+	run_far files -v -b - stock <<<"get $T/large x" >log 2>&1
 	cmp large x
 	[ "$(come log)" -ge 2 ]
-	[ $(($(times_logged_in stock) - before)) = 1 ]
+	[ $(($(count_logins stock) - before)) = 1 ]
 	# One that is lost costs its rate.
-	far files -v -b - stock <<<"get $T/large y" >log 2>&1 3>&- &
+	run_far files -v -b - stock <<<"get $T/large y" >log 2>&1 3>&- &
 	poll 20 holds
 	kill -9 "$VICTIM"
 	wait $!
@@ -678,13 +678,13 @@ come() {
 # and would have to type a passphrase for each gets channels.
 @test "scp -j downloads over channels if no further connection is possible" {
 	local before
-	passphrase
+	require_passphrase
 	longer
-	before=$(times_logged_in stock)
-	far copy -F c -o BatchMode=no -v -j 4 "stock:$T/large" x 2>log
+	before=$(count_logins stock)
+	run_far copy -F c -o BatchMode=no -v -j 4 "stock:$T/large" x 2>log
 	cmp large x
 	[ "$(come log)" -ge 2 ]
-	[ $(($(times_logged_in stock) - before)) = 1 ]
+	[ $(($(count_logins stock) - before)) = 1 ]
 	[ "$(<asked)" = asked ]
 }
 
@@ -703,8 +703,8 @@ come() {
 	for further in 'exit 1' 'exec cat >/dev/null' \
 	    'echo HTTP/1.1 400 Bad Request; exec cat >/dev/null'; do
 		rm -f there/x
-		odd "$further"
-		far copy -v "$BULK" "odd:$T/there/x" 2>log
+		set_odd_server "$further"
+		run_far copy -v "$BULK" "odd:$T/there/x" 2>log
 		cmp "$BULK" there/x
 		alone x
 		[ "$(channels log)" = 1 ]
@@ -714,15 +714,15 @@ come() {
 
 @test "a further channel that breaks the protocol ends scp with a clear error, and no hole" {
 	local peer="exec $REGRESS/peers/sftp-peer limits=261120,261120,1019"
-	odd 'exec cat /dev/zero'
-	run -255 far copy "$BULK" "odd:$T/there/x"
+	set_odd_server 'exec cat /dev/zero'
+	run -255 run_far copy "$BULK" "odd:$T/there/x"
 	[[ $output = *"what was put of \"$T/there/x\" is "*'parse version: incomplete message'* ]]
 	[ ! -e there/x ]
 	prefix "$(hidden)"
 	rm "$(hidden)"
 	# its replies belong to no request
-	odd "$peer bad=ids"
-	run -255 far copy "$BULK" "odd:$T/there/x"
+	set_odd_server "$peer bad=ids"
+	run -255 run_far copy "$BULK" "odd:$T/there/x"
 	[[ $output = *"what was put of \"$T/there/x\" is "*'Unexpected reply'* ]]
 	[ ! -e there/x ]
 	[ -n "$(hidden)" ]
@@ -730,8 +730,8 @@ come() {
 
 @test "an existing file uses one channel if the next channel's server lacks copy-data" {
 	cp "$OLD" there/x
-	odd "exec $REGRESS/peers/sftp-peer limits=261120,261120,1019 bad=ids"
-	far copy -v "$BULK" "odd:$T/there/x" 2>log
+	set_odd_server "exec $REGRESS/peers/sftp-peer limits=261120,261120,1019 bad=ids"
+	run_far copy -v "$BULK" "odd:$T/there/x" 2>log
 	cmp "$BULK" there/x
 	alone x
 	[ "$(channels log)" = 1 ]
@@ -802,7 +802,7 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 # An ssh whose scp says nothing is the second one here.
 @test "with a stalled server a signal ends scp after 10 s, ssh alone after 12" {
 	local began ssh scp other
-	far copy -v "$OLD" "stock:$T/y" >log.y 2>&1 3>&- &
+	run_far copy -v "$OLD" "stock:$T/y" >log.y 2>&1 3>&- &
 	poll 10 grep -q 'goes over' log.y
 	scp=$(pgrep -P $! -x scp || echo $!)
 	other=$(pgrep -P "$scp" -x ssh)
@@ -817,14 +817,14 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	kill -9 "$scp"
 	ended 1
 	[ $((SECONDS - began)) -ge 10 ]
-	gone "$ssh"
+	is_gone "$ssh"
 	kill -9 "${STOPPED[@]}"
 	grep -F "what was put of \"$T/there/x\" is \"$T/$(hidden)\"" log
 }
 
 @test "SIGHUP leaves the prefix of a file that sftp uploads under its name" {
 	echo "put $BULK $T/there/x" >batch
-	far files -v -b batch stock >log 2>&1 &
+	run_far files -v -b batch stock >log 2>&1 &
 	SCP_JOB=$!
 	poll 10 begun
 	SCP=$(pgrep -P $SCP_JOB -x sftp || echo $SCP_JOB)
@@ -837,10 +837,10 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 @test "^C at the terminal leaves the prefix of the file under its name" {
 	need script bsdutils
 	mkfifo keys
-	IN_CLIENT="ip netns exec lfp-$P-a" declare -f copy far bin peer_bin >run
+	IN_CLIENT="ip netns exec lfp-$P-a" declare -f copy run_far bin peer_bin >run
 	cat >>run <<-END
 	BUILD=$BUILD PEERS='' P=$P BATS_FILE_TMPDIR=$BATS_FILE_TMPDIR
-	far copy -q "$BULK" "stock:$T/there/x" 3>&-
+	run_far copy -q "$BULK" "stock:$T/there/x" 3>&-
 	echo "scp ended with \$?"
 	END
 	timeout 30 script -qefc "bash run" /dev/null <keys >out 2>&1 3>&- &
@@ -858,14 +858,14 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 @test "a full disk keeps the complete prefix" {
 	local full=$BATS_FILE_TMPDIR/full
 	[ -d "$full" ] || skip "cannot mount a tmpfs"
-	run -1 far copy "$BULK" "stock:$full/x"
+	run -1 run_far copy "$BULK" "stock:$full/x"
 	[[ $output = *"write remote \"$full/x\": Failure"* ]]
 	mv "$full/x" there/
 	[ -z "$(ls -A "$full")" ]
 	prefix there/x
 	# no space for a second file
 	head -c 20000000 "$OLD" >"$full/x"
-	run -1 far copy "$BULK" "stock:$full/x"
+	run -1 run_far copy "$BULK" "stock:$full/x"
 	[ "$(ls -A "$full")" = x ]
 	prefix "$full/x"
 }

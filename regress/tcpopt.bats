@@ -118,7 +118,7 @@ gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
 	[ -z "$stderr" ]
 	: >"$(sshd_log unknown)"
 	session -o CongestionControl=nosuch unknown
-	logged unknown 'CongestionControl nosuch has no effect: the kernel has no such algorithm'
+	wait_for_log unknown 'CongestionControl nosuch has no effect: the kernel has no such algorithm'
 	[ "$(grep -c nosuch "$(sshd_log unknown)")" = 1 ]
 	has "$NEAR" "$DEFAULT" none
 	has "$FAR" "$DEFAULT" none
@@ -167,11 +167,11 @@ fetch() { client set 'head -c 6M /dev/zero' >got; }
 @test "nothing is sent faster than MaxRate, in either direction" {
 	local t
 	head -c 6M /dev/zero >data
-	t=$(seconds client -o MaxRate=2M plain 'cat >/dev/null' <data)
-	true_ "6 / $t <= 2.5"
-	t=$(seconds fetch)
+	t=$(measure_seconds client -o MaxRate=2M plain 'cat >/dev/null' <data)
+	check_true "6 / $t <= 2.5"
+	t=$(measure_seconds fetch)
 	cmp got data
-	true_ "6 / $t <= 3.75"
+	check_true "6 / $t <= 3.75"
 }
 
 @test "sshd sets both options with the privileges of the user" {
@@ -181,7 +181,7 @@ fetch() { client set 'head -c 6M /dev/zero' >got; }
 	    "AuthorizedKeysCommandUser nobody" "ForceCommand internal-sftp"
 	waiting client -l nobody -s user sftp
 	gets "sport = :$(sshd_port user)" "$OTHER" $((3 << 20))
-	logged user 'MaxRate 3145728'
+	wait_for_log user 'MaxRate 3145728'
 	ps -o user= -p "$(sed -n 's/.*User child is on pid \([0-9]*\).*/\1/p' \
 	    "$(sshd_log user)")" | grep -qx nobody
 	sshd_down user

@@ -17,65 +17,65 @@ GET_P=${GET/-r/-rp}
 @test "a tree arrives as stock copies it" {
 	need_root
 	mkdir base
-	grow base/a
-	same "umask 027; $PUT"
+	make_tree base/a
+	check_same "umask 027; $PUT"
 	[ -s run/b/deep/large ]
-	same "umask 077; $GET"
+	check_same "umask 077; $GET"
 	cmp run/a/deep/large run/b/deep/large
-	same "$SFTP_PUT; $SFTP_GET"
+	check_same "$SFTP_PUT; $SFTP_GET"
 }
 
 @test "-p keeps times and modes, as stock keeps them" {
 	export TIMES=y
 	need_root
 	mkdir base
-	grow base/a
+	make_tree base/a
 	touch -d '2001-02-03 04:05:06' base base/a base/a/*
-	same "$PUT_P; touch -d '2002-02-02' ."
+	check_same "$PUT_P; touch -d '2002-02-02' ."
 	[ "$(stat -c %Y run/b/many/9)" = "$(stat -c %Y run/a/many/9)" ]
-	same "$GET_P; touch -d '2002-02-02' ."
+	check_same "$GET_P; touch -d '2002-02-02' ."
 	[ "$(stat -c %Y%a run/b/deep/er)" = "$(stat -c %Y%a run/a/deep/er)" ]
 }
 
 @test "a tree over another tree leaves what stock leaves" {
 	need_root
 	mkdir base
-	grow base/a
+	make_tree base/a
 	mkdir -p base/b/a/many base/b/a/deep/zero base/b/many base/b/deep/zero
 	head -c 100000 /dev/urandom | tee base/b/a/many/1 >base/b/many/1
 	echo in the way | tee base/b/a/empty >base/b/empty
-	same "$PUT"
+	check_same "$PUT"
 	[ "$(stat -c %s run/b/a/many/1)" = 37 ]
-	same "$GET"
+	check_same "$GET"
 	[ "$(stat -c %s run/b/a/many/1)" = 37 ]
 	grep -q 'is not a directory\|File exists\|Is a directory' err.hayate
-	same "$SFTP_PUT; $SFTP_GET"
+	check_same "$SFTP_PUT; $SFTP_GET"
 }
 
 @test "files that cannot be read or written are reported in stock's order" {
 	need_root
 	mkdir base
-	grow base/a
+	make_tree base/a
 	chmod 0 base/a/many/3 base/a/many/33 base/a/many/133 base/a/empty
 	mkdir -p base/b/a/deep base/b/deep
 	chmod 555 base/b/a/deep base/b/deep
-	same "$PUT"
+	check_same "$PUT"
 	grep -q 'Permission denied' err.hayate
-	same "$GET"
+	check_same "$GET"
 	grep -q 'Permission denied' err.hayate
-	same "$SFTP_PUT; $SFTP_GET"
+	check_same "$SFTP_PUT; $SFTP_GET"
 }
 
 @test "links and other files are followed, left out and reported as in stock" {
 	need_root
 	mkdir base
-	grow base/a
-	mislead base/a
-	same "$PUT"
+	make_tree base/a
+	add_links base/a
+	check_same "$PUT"
 	grep -q dangling err.hayate
-	same "$GET"
+	check_same "$GET"
 	grep -q dangling err.hayate
-	same "$SFTP_PUT; $SFTP_GET"
+	check_same "$SFTP_PUT; $SFTP_GET"
 }
 
 @test "no directory below the 64th is entered" {
@@ -84,9 +84,9 @@ GET_P=${GET/-r/-rp}
 	for i in $(seq 70); do deep+=/d; done
 	mkdir -p "$deep"
 	echo x >"$deep/x"
-	same "$PUT"
+	check_same "$PUT"
 	grep -q 'Maximum directory depth exceeded' err.hayate
-	same "$GET"
+	check_same "$GET"
 	grep -q 'Maximum directory depth exceeded' err.hayate
 }
 
@@ -96,45 +96,45 @@ GET_P=${GET/-r/-rp}
 	need_root
 	mkdir -p base/a
 	for i in $(seq 30); do head -c 300000 /dev/urandom >"base/a/$i"; done
-	full 'scp -q -S ../near -r a h:full'
+	run_on_full_disk 'scp -q -S ../near -r a h:full'
 	grep -q 'write remote' err.hayate
-	full 'scp -q -S ../near -r h:$PWD/a full'
+	run_on_full_disk 'scp -q -S ../near -r h:$PWD/a full'
 	grep -q 'No space left' err.hayate
 }
 
 ### Other servers
 
 @test "200 files take a few round trips to and from a server that announces a limit" {
-	some 200
-	peer limits=261120,261120,1019 gather=0.1
+	make_small_tree 200
+	use_peer limits=261120,261120,1019 gather=0.1
 	copy_near -r a "h:$T/b"
 	diff -r a b
 	run -0 cat log
-	[ "$(of 0 rounds)" -le 40 ]
-	[ "$(of 0 open)" -ge 100 ]
+	[ "$(get_value 0 rounds)" -le 40 ]
+	[ "$(get_value 0 open)" -ge 100 ]
 	copy_near -r "h:$T/a" b2
 	diff -r a b2
 	run -0 cat log
-	[ "$(of 0 rounds)" -le 40 ]
-	[ "$(of 0 open)" -ge 100 ]
+	[ "$(get_value 0 rounds)" -le 40 ]
+	[ "$(get_value 0 open)" -ge 100 ]
 }
 
 @test "a directory of 500 files takes 11 round trips, both ways" {
 	local i
-	some 5
+	make_small_tree 5
 	for i in $(seq 495); do echo "$i" >"a/sub/$i"; done
-	peer limits=261120,261120,1019 gather=0.1
+	use_peer limits=261120,261120,1019 gather=0.1
 	# LSTAT, OPENDIR and READDIR twice, OPEN, READ, CLOSE
 	copy_near -r "h:$T/a" b
 	diff -r a b
 	run -0 cat log
-	[ "$(of 0 rounds)" -le 11 ]
-	[ "$(of 0 open)" -ge 400 ]
+	[ "$(get_value 0 rounds)" -le 11 ]
+	[ "$(get_value 0 open)" -ge 400 ]
 	# INIT, STAT and the real path, MKDIR twice, OPEN, WRITE, CLOSE, SETSTAT twice
 	copy_near -r a "h:$T/b2"
 	diff -r a b2
 	run -0 cat log
-	[ "$(of 0 rounds)" -le 11 ]
+	[ "$(get_value 0 rounds)" -le 11 ]
 }
 
 @test "a listing that fails half way is reported as by stock, and ends the directory" {
@@ -144,7 +144,7 @@ GET_P=${GET/-r/-rp}
 	for n in 2 3; do
 		for client in stock hayate; do
 			rm -rf b
-			peer limits=261120,261120,1019 lists=$n
+			use_peer limits=261120,261120,1019 lists=$n
 			run -1 --separate-stderr timeout 60 "$(bin scp $client)" -q \
 			    -S ./near -r "h:$T/a" b 3>&-
 			echo "${stderr//"$(bin scp $client)"/}" >"err.$client"
@@ -183,17 +183,17 @@ GET_P=${GET/-r/-rp}
 		return real(d);
 	}
 	EOT
-	plain 30
+	make_files 30
 	mkdir b
 	mv a BROKEN
-	near "env LD_PRELOAD=$T/broken.so $(bin sftp-server)"
+	set_server "env LD_PRELOAD=$T/broken.so $(bin sftp-server)"
 	for way in "scp -r h:$T/BROKEN b" "scp h:$T/BROKEN/* b"; do
 		# shellcheck disable=SC2086
 		run -1 timeout 60 "$BUILD/hayate/${way%% *}" -q -S ./near ${way#* }
 		[ -n "$output" ]
 	done
 	rm -rf b
-	near "env -u LD_PRELOAD $(bin sftp-server)"
+	set_server "env -u LD_PRELOAD $(bin sftp-server)"
 	LD_PRELOAD=$T/broken.so run -1 copy_near -r BROKEN "h:$T/b"
 	[[ $output = *'local readdir "BROKEN": Stale file handle'* ]]
 	[ "$(ls b)" != "" ]
@@ -201,23 +201,23 @@ GET_P=${GET/-r/-rp}
 
 @test "a server that announces no limit gets few files at once, and one that refuses more gets one" {
 	local n
-	some 60
+	make_small_tree 60
 	for n in 0 1 2; do
 		rm -rf b b2
-		peer strict=$n
+		use_peer strict=$n
 		copy_near -r a "h:$T/b"
 		diff -r a b
 		run -0 cat log
-		[ $n = 0 ] || [ "$(of 0 open)" = $n ]
-		[ "$(of 0 open)" -le 32 ]
+		[ $n = 0 ] || [ "$(get_value 0 open)" = $n ]
+		[ "$(get_value 0 open)" -le 32 ]
 		copy_near -r "h:$T/a" b2
 		diff -r a b2
 	done
 }
 
 @test "if the server announces a limit, a refusal is final" {
-	some 30
-	peer limits=261120,261120,1019 strict=1
+	make_small_tree 30
+	use_peer limits=261120,261120,1019 strict=1
 	run -1 copy_near -r a "h:$T/b"
 	[[ $output = *'dest open'*'Failure'*'failed'* ]]
 }
@@ -225,7 +225,7 @@ GET_P=${GET/-r/-rp}
 @test "names from a server cannot escape the target" {
 	mkdir a
 	echo good | tee good a/in >a/same
-	peer names=1
+	use_peer names=1
 	run -0 copy_near -r "h:$T/a" b
 	[ "$(find b -mindepth 1 | sort | xargs)" = "b/in b/same" ]
 	[ ! -e evil ]
@@ -259,7 +259,7 @@ in_place() {
 	# Upstream's functions: scp with "Hayate no", sftp with -R
 	for hayate in yes no; do
 		[ $hayate = yes ] || alone="-R 64"
-		peer names=2 "home=$T/srv/x/.."
+		use_peer names=2 "home=$T/srv/x/.."
 		in_place "scp -q -o Hayate=$hayate -S ../near -r h:$T/srv/a b"
 		grep -l good in/b/f in/b/d/g
 		in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r 'h:$T/srv/*' 'h:$T/srv/a/d*' b"
@@ -277,21 +277,21 @@ in_place() {
 		in_place "mkdir -p a/q; echo put >a/q/r; echo 'put -r a $T/in/b' | sftp -q $alone -S ../near -b - h; rm -r a"
 		grep -l put in/b/q/r
 		# The server chooses the path of ~user, and its last name is that of the copy.
-		peer names=2 "expand=$T/srv/a/.."
+		use_peer names=2 "expand=$T/srv/a/.."
 		in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r h:~eve/a b"
 		in_place "mkdir b; scp -q -3 -o Hayate=$hayate -S ../near -r h:~eve/a g:$T/in/b"
 	done
-	peer names=2
+	use_peer names=2
 	in_place "scp -q -S ../near -r --files-from ../list h:$T/srv b"
 	grep -l good in/b/a/f in/b/a/d/g
 }
 
 @test "a server that breaks the protocol ends the copy with a clear message" {
 	local bad said
-	some 3
+	make_small_tree 3
 	while read -r bad said; do
 		rm -rf b
-		peer limits=261120,261120,1019 "bad=$bad"
+		use_peer limits=261120,261120,1019 "bad=$bad"
 		run -255 copy_near -r "h:$T/a" b
 		[[ $output = *$said* ]]
 	done <<-END
@@ -316,13 +316,13 @@ in_place() {
 		for n in 290 400 640; do
 			rm -rf b
 			cp -a old b
-			peer limits=261120,261120,1019 gather=0.02 die=$n
+			use_peer limits=261120,261120,1019 gather=0.02 die=$n
 			# shellcheck disable=SC2086 # words
 			run ! timeout 60 "$BUILD/hayate/"${w/ / -q -S ./near } 3>&-
-			echo "$w $n: $(torn a old b) of $(torn old old b)"
+			echo "$w $n: $(count_torn a old b) of $(count_torn old old b)"
 			[ "$status" = 255 ]
 			[[ $output = *"Connection closed"* ]]
-			[ "$(torn a old b)" -le 1 ]
+			[ "$(count_torn a old b)" -le 1 ]
 		done
 	done
 }
@@ -339,11 +339,11 @@ in_place() {
 	for w in put get; do
 		rm -rf b
 		cp -a old b
-		peer limits=261120,261120,1019 rate=10000000 interrupt=1000000,100000
+		use_peer limits=261120,261120,1019 rate=10000000 interrupt=1000000,100000
 		run timeout 60 "$(bin sftp)" -q -S ./near -b $w h 3>&-
-		[ "$(torn old old b)" -ge 40 ]
-		[ "$(torn a a b)" -ge 40 ]
-		[ "$(torn a old b)" -le 1 ]
+		[ "$(count_torn old old b)" -ge 40 ]
+		[ "$(count_torn a a b)" -ge 40 ]
+		[ "$(count_torn a old b)" -le 1 ]
 	done
 }
 
@@ -361,12 +361,12 @@ in_place() {
 		rm -rf b
 		cp -a old b
 		# shellcheck disable=SC2086 # words
-		peer limits=261120,261120,1019 $odd
+		use_peer limits=261120,261120,1019 $odd
 		timeout 60 "$(bin sftp)" -q -S ./near -b put h 3>&-
 		diff -r a b
 	done
 	truncate -s 100000 a/2		# a hole
-	peer limits=261120,261120,1019
+	use_peer limits=261120,261120,1019
 	timeout 60 "$(bin sftp)" -q -S ./near -b put h 3>&-
 	diff -r a b
 }
@@ -384,7 +384,7 @@ in_place() {
 		rm -rf b
 		cp -a old b
 		: >"b/$name"
-		peer limits=261120,261120,1019 gather=0.02 device="$name" log="$T/log"
+		use_peer limits=261120,261120,1019 gather=0.02 device="$name" log="$T/log"
 		timeout 60 "$(bin sftp)" -q -S ./near -b put h 3>&-
 		diff -r a b
 	done
@@ -392,7 +392,7 @@ in_place() {
 
 @test "sftp's put and get of files onto themselves are errors, and change nothing" {
 	local to w
-	some 20
+	make_small_tree 20
 	head -c 3000000 /dev/urandom >a/large
 	truncate -s 200000 a/holes
 	truncate -s 3000000 a/holes
@@ -401,7 +401,7 @@ in_place() {
 	cp -a a old
 	for to in "$(bin sftp-server)" "$(bin sftp-server stock)" \
 	    "$REGRESS/peers/sftp-peer" "$REGRESS/peers/sftp-peer $TELLS"; do
-		near "$to"
+		set_server "$to"
 		for way in put get; do for w in "$way a/large $T/a" "$way $T/a/wide a/wide" \
 		    "$way -r $T/a $T" "$way -p a/holes $T/a/holes"; do
 			touch -d '2001-02-03 04:05:06' a/* a/sub/*
@@ -424,18 +424,18 @@ in_place() {
 
 @test "an fsync that fails is an error of sftp -f, at either end" {
 	local w
-	some 3
+	make_small_tree 3
 	mkdir b
-	peer fsync=1
+	use_peer fsync=1
 	for w in "put -f a/1 $T/b" "put -fr a $T/b"; do
 		run -1 timeout 60 "$(bin sftp)" -q -S ./near -b - h <<<"$w" 3>&-
 		[[ $output = *'remote fsync: Failure'* ]]
 	done
-	peer limits=261120,261120,1019 fsync=1
+	use_peer limits=261120,261120,1019 fsync=1
 	run -1 timeout 60 "$(bin sftp)" -q -S ./near -b - h <<<"put -fr a $T/b" 3>&-
 	printf '#include <errno.h>\nint fsync(int fd) { (void)fd; errno = EIO; return -1; }\n' |
 	    cc -shared -fPIC -o unsynced.so -xc -
-	near "env -u LD_PRELOAD $(bin sftp-server)"
+	set_server "env -u LD_PRELOAD $(bin sftp-server)"
 	for w in "get -f $T/a/1 b" "get -fr $T/a b"; do
 		LD_PRELOAD=$T/unsynced.so run -1 timeout 60 "$(bin sftp)" -q \
 		    -S ./near -b - h <<<"$w" 3>&-
@@ -445,11 +445,11 @@ in_place() {
 
 @test "sftp reports a lost connection, whether a read or a write notices first" {
 	local n client
-	some 200
+	make_small_tree 200
 	echo "get -r $T/a b" >get
 	for n in 100 300 400; do
 		rm -rf b
-		peer limits=261120,261120,1019 gather=0.02 deaf=$n
+		use_peer limits=261120,261120,1019 gather=0.02 deaf=$n
 		run -255 timeout 60 "$(bin sftp)" -q -S ./near -b get h 3>&-
 		[[ $output = *"Connection closed"* ]]
 	done
@@ -461,7 +461,7 @@ in_place() {
 	local i
 	mkdir a
 	for i in $(seq 40); do head -c 100000 /dev/zero >"a/$i"; done
-	peer limits=261120,261120,1019 stall=4
+	use_peer limits=261120,261120,1019 stall=4
 	MALLOC_PERTURB_=165 run -255 copy_near -r a "h:$T/b"
 	[[ $output = *': Connection closed'* ]]
 }
@@ -474,7 +474,7 @@ in_place() {
 		: >b/target
 		ln -s ../target b/a/$i
 	done
-	peer limits=261120,261120,1019 gather=0.1 backwards=1
+	use_peer limits=261120,261120,1019 gather=0.1 backwards=1
 	copy_near -r "h:$T/a" b
 	cmp a/1 b/target || cmp a/2 b/target || cmp a/3 b/target || cmp a/4 b/target
 }
@@ -488,7 +488,7 @@ in_place() {
 		truncate -s -3 $d/*3
 	done
 	find a/Q_d -type f -exec truncate -s -7 {} +
-	near "$REGRESS/peers/sftp-swap" '[qQ]_' Q_ "$(bin sftp-server stock)"
+	set_server "$REGRESS/peers/sftp-swap" '[qQ]_' Q_ "$(bin sftp-server stock)"
 	for way in new old; do
 		"$(bin scp stock)" -q -S ./near -r a "h:$T/b" 3>&-
 		copy_near -r a "h:$T/c"
@@ -498,20 +498,20 @@ in_place() {
 
 @test "with -X and -l one file is copied after the other" {
 	local o
-	some 30
+	make_small_tree 30
 	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
-		peer limits=261120,261120,1019
+		use_peer limits=261120,261120,1019
 		rm -rf b
 		copy_near $o -r a "h:$T/b"
 		diff -r a b
 		run -0 cat log
-		[ "$(of 0 open)" = 1 ]
+		[ "$(get_value 0 open)" = 1 ]
 	done
 }
 
 @test "Hayate no copies one file after the other, with upstream's functions" {
 	sshd_up hayate
-	some 3
+	make_small_tree 3
 	run -0 copy -vv -r a "hayate:$T/b"
 	[[ $output = *"begin_dir: upload local dir"* ]]
 	run -0 copy -vv -o Hayate=no -r a "hayate:$T/b2"
@@ -524,7 +524,7 @@ in_place() {
 # foreign_tree KIND: a server of another kind gets and gives a tree
 foreign_tree() {
 	foreign_up "$1"
-	some 100
+	make_small_tree 100
 	mkdir -p b/a		# proftpd has no real path for what is absent
 	copy_foreign -q -rp a "127.0.0.1:$T/b" || echo "put $?" >status
 	diff -r a b/a
@@ -594,7 +594,7 @@ killed() {
 	mkdir a
 	head -c 4000000 /dev/urandom >a/1
 	for n in 3 8 13 20; do
-		peer limits=261120,261120,1019 gather=0.1 backwards=1 kill=$n
+		use_peer limits=261120,261120,1019 gather=0.1 backwards=1 kill=$n
 		killed "h:$T/a/1" alone
 		beginning a/1 alone
 	done

@@ -81,13 +81,13 @@ put() {
 # stock LOG: there were adjusts, none beyond a stock window, and no tuner
 stock() {
 	local most
-	most=$(credit "$1")
-	echo "$1: at most $most; $(windows "$1")"
+	most=$(find_largest_credit "$1")
+	echo "$1: at most $most; $(list_windows "$1")"
 	[ "$most" -gt 0 ] && [ "$most" -le "$STOCK_WINDOW" ] &&
-	    [ -z "$(windows "$1")" ]
+	    [ -z "$(list_windows "$1")" ]
 }
 
-says() { windows "$2" | grep -q "$1"; }
+says() { list_windows "$2" | grep -q "$1"; }
 
 # quiet_path: whether no data moved for some round trips
 quiet_path() {
@@ -104,13 +104,13 @@ quiet_path() {
 
 @test "a download grows the client's window" {
 	get hayate
-	grew get.log
-	stock "$(sshd_log hayate)" || [ -z "$(windows "$(sshd_log hayate)")" ]
+	has_window_grown get.log
+	stock "$(sshd_log hayate)" || [ -z "$(list_windows "$(sshd_log hayate)")" ]
 }
 
 @test "an upload grows the server's window" {
 	put hayate
-	grew "$(sshd_log hayate)"
+	has_window_grown "$(sshd_log hayate)"
 }
 
 # pipe_size: of standard input, asked when all has come
@@ -125,35 +125,35 @@ pipe_size() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl; print(f
 
 @test "a download from a stock server grows the client's window" {
 	get stock
-	grew get.log
-	[ -z "$(windows "$(sshd_log stock)")" ]
+	has_window_grown get.log
+	[ -z "$(list_windows "$(sshd_log stock)")" ]
 }
 
 @test "an upload from a stock client grows the server's window" {
 	CLIENT=stock put hayate
-	grew "$(sshd_log hayate)"
-	[ -z "$(windows put.log)" ]
+	has_window_grown "$(sshd_log hayate)"
+	[ -z "$(list_windows put.log)" ]
 }
 
 @test "scp over SFTP grows the window of each direction" {
 	copy -vv "$SOME" "hayate:$T/there" 2>put.log
-	grew "$(sshd_log hayate)"
+	has_window_grown "$(sshd_log hayate)"
 	copy -vv "hayate:$T/there" back 2>get.log
-	grew get.log
+	has_window_grown get.log
 	cmp "$SOME" back
 }
 
 @test "bulk data on standard error grows the client's window" {
 	client -vv -E get.log hayate "cat $SOME >&2" 2>got
 	cmp "$SOME" got
-	grew get.log
+	has_window_grown get.log
 }
 
 @test "compressed bulk data grows the client's window" {
 	# 2 MiB a round trip are less than zlib manages
 	"$LFP" set "$P" --rtt 150ms
 	get hayate -C
-	grew get.log
+	has_window_grown get.log
 }
 
 # far_path: 20 MB of it
@@ -163,31 +163,31 @@ far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 	far_path
 	client -vv -c aes128-gcm@openssh.com hayate "cat $BULK $BULK" 2>get.log |
 	    cmp - <(cat "$BULK" "$BULK")
-	[ "$(widest get.log)" -gt $STOCK_MAX ]
-	[ "$(credit get.log)" -gt $STOCK_MAX ]
+	[ "$(find_widest_window get.log)" -gt $STOCK_MAX ]
+	[ "$(find_largest_credit get.log)" -gt $STOCK_MAX ]
 }
 
 @test "the window for a stock peer stops at 14 MiB, both ways" {
 	far_path
 	client -vv -c aes128-gcm@openssh.com stock "cat $BULK $BULK" 2>get.log |
 	    cmp - <(cat "$BULK" "$BULK")
-	[ "$(widest get.log)" = $STOCK_MAX ]
-	[ "$(credit get.log)" -le $STOCK_MAX ]
+	[ "$(find_widest_window get.log)" = $STOCK_MAX ]
+	[ "$(find_largest_credit get.log)" -le $STOCK_MAX ]
 	cat "$BULK" "$BULK" | CLIENT=stock client -c aes128-gcm@openssh.com hayate \
 	    "cat >$T/there"
 	cat "$BULK" "$BULK" | cmp - there
-	[ "$(widest "$(sshd_log hayate)")" = $STOCK_MAX ]
-	[ "$(credit "$(sshd_log hayate)")" -le $STOCK_MAX ]
+	[ "$(find_widest_window "$(sshd_log hayate)")" = $STOCK_MAX ]
+	[ "$(find_largest_credit "$(sshd_log hayate)")" -le $STOCK_MAX ]
 }
 
 ### What the log says
 
 @test "at -vv an adjust is logged for each change of the window, at -vvv each one" {
 	get hayate
-	grew get.log
-	[ "$(grep -c 'sent adjust' get.log)" -le $(($(windows get.log | wc -l) + 1)) ]
+	has_window_grown get.log
+	[ "$(grep -c 'sent adjust' get.log)" -le $(($(list_windows get.log | wc -l) + 1)) ]
 	get hayate -vvv
-	[ "$(grep -c 'sent adjust' get.log)" -gt $(($(windows get.log | wc -l) * 2)) ]
+	[ "$(grep -c 'sent adjust' get.log)" -gt $(($(list_windows get.log | wc -l) * 2)) ]
 }
 
 ### Loss
@@ -213,9 +213,9 @@ behind() {
 	"$LFP" set "$P" --loss 0% --cc reno
 	cmp "$BULK" there
 	for log in get.log "$(sshd_log hayate)"; do
-		echo "$log: $(behind "$log") behind losses, window $(widest "$log")"
+		echo "$log: $(behind "$log") behind losses, window $(find_widest_window "$log")"
 		[ "$(behind "$log")" -gt $((STOCK_WINDOW / 4)) ]
-		grew "$log"
+		has_window_grown "$log"
 	done
 }
 
@@ -265,8 +265,8 @@ send_long() {
 
 @test "the client's window never exceeds WindowMax" {
 	get hayate -o WindowMax=4M
-	[ "$(widest get.log)" = 4194304 ]
-	[ "$(credit get.log)" -le 4194304 ]
+	[ "$(find_widest_window get.log)" = 4194304 ]
+	[ "$(find_largest_credit get.log)" -le 4194304 ]
 	says "hold: at the ceiling" get.log
 }
 
@@ -274,8 +274,8 @@ send_long() {
 	sshd_up hayate:max "WindowMax 5M" "Match User $(id -un)" "WindowMax 3M" \
 	    "Match all"
 	put max
-	[ "$(widest "$(sshd_log max)")" = 3145728 ]
-	[ "$(credit "$(sshd_log max)")" -le 3145728 ]
+	[ "$(find_widest_window "$(sshd_log max)")" = 3145728 ]
+	[ "$(find_largest_credit "$(sshd_log max)")" -le 3145728 ]
 	sshd_down max
 }
 
@@ -326,15 +326,15 @@ together() {
 	pids+=($!)
 	exec 4>in
 	poll 30 longer_than out 33554432
-	first=$(windows master.log | tail -1 | cut -d' ' -f1)
-	[ "$(widest master.log "$first")" -gt "$STOCK_WINDOW" ]
+	first=$(list_windows master.log | tail -1 | cut -d' ' -f1)
+	[ "$(find_widest_window master.log "$first")" -gt "$STOCK_WINDOW" ]
 	: >master.log
 	client -S "$T/ctl" hayate "cat $BULK" >got
 	exec 4>&-
 	cmp "$BULK" got
-	run -1 grep "^$first " <(windows master.log)
-	grew master.log
-	[ "$(widest master.log)" = $((9 << 19)) ]
+	run -1 grep "^$first " <(list_windows master.log)
+	has_window_grown master.log
+	[ "$(find_widest_window master.log)" = $((9 << 19)) ]
 }
 
 ### Stock on request
@@ -396,7 +396,7 @@ refuse() {
 	sshd_up hayate:other "Match User nobody-$$" "Hayate no" \
 	    "Match Address 10.78.0.0/24" "WindowTuning no" "Match all"
 	put other
-	grew "$(sshd_log other)"
+	has_window_grown "$(sshd_log other)"
 	sshd_down other
 }
 
@@ -417,8 +417,8 @@ channel() {
 	cmp "$SOME" got
 	wait "${pids[0]}"
 	cmp "$SOME" beside
-	[ "$(windows master.log | cut -d' ' -f1 | sort -u | wc -l)" = 1 ]
-	grew master.log
+	[ "$(list_windows master.log | cut -d' ' -f1 | sort -u | wc -l)" = 1 ]
+	has_window_grown master.log
 	# the terminal of the server receives: send once it is raw
 	mkfifo in
 	client -tt -e none -S "$T/ctl" hayate "stty raw -echo; echo ready
@@ -430,7 +430,7 @@ channel() {
 	exec 4>&-
 	wait "${pids[1]}"
 	cmp "$SOME" there
-	[ -z "$(windows "$(sshd_log hayate)")" ]
+	[ -z "$(list_windows "$(sshd_log hayate)")" ]
 }
 
 # until_down FILE: shell words that send it, and no EOF until LITTLE came back,
@@ -457,10 +457,10 @@ until_down() {
 	cmp "$SOME" got
 	cmp "$LITTLE" down
 	poll 5 sh -c "for f in up.*; do ! cmp -s \$f $LITTLE || exit 0; done; exit 1"
-	grew get.log "$(channel get.log 'session')"
-	[ "$(windows get.log | cut -d' ' -f1 | sort -u | wc -l)" = 1 ]
+	has_window_grown get.log "$(channel get.log 'session')"
+	[ "$(list_windows get.log | cut -d' ' -f1 | sort -u | wc -l)" = 1 ]
 	[ -n "$(channel get.log 'agent-connection')" ]
-	[ -z "$(windows "$(sshd_log hayate)")" ]
+	[ -z "$(list_windows "$(sshd_log hayate)")" ]
 }
 
 # An X client that sends SOME after its cookie, and keeps what comes back
@@ -498,9 +498,9 @@ x_client() {
 	cmp "$SOME" up
 	cmp "$LITTLE" down
 	[ -n "$(channel get.log x11)" ]
-	grew get.log
-	[ "$(windows get.log | cut -d' ' -f1 | sort -u)" = 0 ]
-	[ -z "$(windows "$(sshd_log x11)")" ]
+	has_window_grown get.log
+	[ "$(list_windows get.log | cut -d' ' -f1 | sort -u)" = 0 ]
+	[ -z "$(list_windows "$(sshd_log x11)")" ]
 	sshd_down x11
 }
 
@@ -508,8 +508,8 @@ x_client() {
 	local first second
 	master
 	client -S "$T/ctl" hayate "cat $SOME" >one
-	first=$(windows master.log | tail -1 | cut -d' ' -f1)
-	grew master.log "$first"
+	first=$(list_windows master.log | tail -1 | cut -d' ' -f1)
+	has_window_grown master.log "$first"
 	: >master.log
 	# another stays open, so that the number is not the same
 	mkfifo in
@@ -518,10 +518,10 @@ x_client() {
 	exec 4>in
 	poll 10 grep -q ready out
 	client -S "$T/ctl" hayate "cat $SOME" >two
-	second=$(windows master.log | tail -1 | cut -d' ' -f1)
+	second=$(list_windows master.log | tail -1 | cut -d' ' -f1)
 	exec 4>&-
 	[ "$first" != "$second" ]
-	grew master.log "$second"
+	has_window_grown master.log "$second"
 	cmp "$SOME" one
 	cmp "$SOME" two
 }
@@ -558,7 +558,7 @@ pull() {
 	: >"$3"
 	$1 socat -b 65536 -u "$2" CREATE:got
 	cmp "$SOME" got
-	grew "$3"
+	has_window_grown "$3"
 }
 
 # push here|there ADDRESS LOG
@@ -567,7 +567,7 @@ push() {
 	rm -f sunk
 	$1 socat -b 65536 -u OPEN:"$SOME" "$2"
 	poll 10 cmp -s "$SOME" sunk
-	grew "$3"
+	has_window_grown "$3"
 }
 
 @test "-L grows the window of the receiving side" {
@@ -612,11 +612,11 @@ push() {
 	services there
 	client -vv -W 127.0.0.1:7001 hayate </dev/null >got 2>get.log
 	cmp "$SOME" got
-	grew get.log
+	has_window_grown get.log
 	: >"$(sshd_log hayate)"
 	client -W 127.0.0.1:7002 hayate <"$SOME"
 	poll 10 cmp -s "$SOME" sunk
-	grew "$(sshd_log hayate)"
+	has_window_grown "$(sshd_log hayate)"
 }
 
 @test "-L of a local socket grows the window of the receiving side" {
@@ -644,13 +644,13 @@ edge() {
 @test "with ProxyCommand the age of credits alone grows the client's window" {
 	need socat
 	get hayate -o ProxyCommand="socat -b 65536 - TCP:%h:%p,nodelay"
-	grew get.log
+	has_window_grown get.log
 	edge get.log
 }
 
 @test "with ProxyJump the age of credits alone grows the client's window" {
 	get hayate -J stock
-	grew get.log
+	has_window_grown get.log
 	edge get.log
 }
 
@@ -686,7 +686,7 @@ memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 	pids+=($!)
 	poll 20 test -e stop
 	poll 20 quiet_path
-	window=$(widest "$(sshd_log hayate)")
+	window=$(find_widest_window "$(sshd_log hayate)")
 	echo "window $window, memory $(memory "$(cat pid)")"
 	[ "$window" -gt "$STOCK_WINDOW" ]
 	[ "$(memory "$(cat pid)")" -lt $((2 * window + (24 << 20))) ]
@@ -722,8 +722,8 @@ endless() {
 	    tee >(sha256sum >$T/sent)" 2>get.log | sha256sum >got
 }
 
-wider_than() { [ "$(widest get.log)" -gt "$1" ]; }
-latest() { windows get.log | tail -1 | cut -d' ' -f3; }
+wider_than() { [ "$(find_widest_window get.log)" -gt "$1" ]; }
+latest() { list_windows get.log | tail -1 | cut -d' ' -f3; }
 narrower_than() { [ "$(latest)" -lt "$1" ]; }
 
 @test "the window grows for a longer path and is withdrawn for a slower one" {
@@ -732,7 +732,7 @@ narrower_than() { [ "$(latest)" -lt "$1" ]; }
 	endless &
 	pids+=($!)
 	poll 10 wider_than "$STOCK_WINDOW"
-	before=$(widest get.log)
+	before=$(find_widest_window get.log)
 	"$LFP" set "$P" --rtt 120ms
 	poll 20 wider_than $((before * 2))
 	sleep 2			# what was asked has been answered
@@ -762,7 +762,7 @@ older() { (($(date +%s) - $(stat -c %Y "$1") > $2)); }
 	touch resume
 	poll 20 test -e idle.done
 	cat some some | cmp - idle.got
-	grew idle.log
+	has_window_grown idle.log
 	says "withdraw: the channel idled" idle.log
 }
 

@@ -56,7 +56,7 @@ speed() {
 	all_well 20
 	for p in $(lines '{ print $at["program"] }' | sort -u); do
 		small=$(speed 64K "$p") any=$(speed unlimited "$p")
-		true_ "$small * 2 < $any"
+		check_true "$small * 2 < $any"
 	done
 	lines '$at["window"] == "64K" && $at["program"] == "hayate" &&
 	    $at["bytes"] > 0 { s[$at["streams"]] = $at["bytes"] / $at["seconds"] }

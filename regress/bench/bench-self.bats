@@ -55,17 +55,17 @@ named() {
 	[ -n "$(field @head 1)" ]
 	[ "$(field dd 2)" = 1 ]
 	# all but the last moments, of which there are 20 ms or a few more
-	true_ "$(field dd 3) + $(field dd 4) <= $near + 0.02"
-	true_ "$(field dd 3) + $(field dd 4) > $near * 0.6 - 0.05"
-	true_ "$(field dd 6) > 100000 && $(field dd 6) < 210000"
-	true_ "$(field dd 8) + $(field dd 9) > 0.8"
-	true_ "$(field sleep 8) < 0.1"
+	check_true "$(field dd 3) + $(field dd 4) <= $near + 0.02"
+	check_true "$(field dd 3) + $(field dd 4) > $near * 0.6 - 0.05"
+	check_true "$(field dd 6) > 100000 && $(field dd 6) < 210000"
+	check_true "$(field dd 8) + $(field dd 9) > 0.8"
+	check_true "$(field sleep 8) < 0.1"
 	grep -q ' cores=[0-9.]*$' "$PROCS"
 }
 
 @test "the slow reader keeps its rate while the meter watches" {
 	read -r seconds _ < <("$METER" run -p "$PROCS" -r 10e6 head -c 3000000 /dev/zero)
-	true_ "$seconds >= 0.28 && $seconds < 3"
+	check_true "$seconds >= 0.28 && $seconds < 3"
 }
 
 @test "the smallest self suite names the processes and the bottleneck of each row" {

@@ -76,7 +76,7 @@ verdict() {
 
 @test "the meter times the whole process and passes its status on" {
 	read -r seconds near far kib status < <("$METER" run sh -c 'sleep 0.3; exit 7')
-	true_ "$seconds >= 0.3 && $near < 0.3 && $far == 0 && $kib > 0"
+	check_true "$seconds >= 0.3 && $near < 0.3 && $far == 0 && $kib > 0"
 	[ "$status" = 7 ]
 	read -r _ _ _ _ status < <("$METER" run -t 1 sleep 30)
 	[ "$status" = 143 ]
@@ -91,12 +91,12 @@ verdict() {
 	read -r _ near far _ _ < <("$METER" run -f $pid -- \
 	    sh -c "echo >'$BATS_TEST_TMPDIR/ask'; sleep 0.2")
 	kill $pid
-	true_ "$far > $near"
+	check_true "$far > $near"
 }
 
 @test "the slow reader reads at the configured rate" {
 	read -r seconds _ < <("$METER" run -r 10e6 head -c 3000000 /dev/zero)
-	true_ "$seconds >= 0.28"
+	check_true "$seconds >= 0.28"
 }
 
 @test "the smallest benchmark measures every job and leaves only its results behind" {

@@ -111,7 +111,7 @@ slurm_down() {
 	scancel -u root 2>/dev/null || :
 	poll 10 eval '[ -z "$(squeue -h 2>/dev/null)" ]' || :
 	for pid in node1 node2 node3 slurmctld munged; do
-		pid=$(cat $pid.pid 2>/dev/null) && kill "$pid" && poll 10 gone "$pid"
+		pid=$(cat $pid.pid 2>/dev/null) && kill "$pid" && poll 10 is_gone "$pid"
 	done
 	return 0
 }

@@ -74,7 +74,7 @@ ci() { awk -v n="$1" -v p="$2" -v b="${3:-1}" -v z=$Z \
 	for ms in 24 100 200; do
 		"$LFP" set "$P" --rtt ${ms}ms
 		got=$(rtt "$P")
-		true_ "$got >= $ms && $got <= $ms + ($ms > 50 ? $ms / 50 : 1)"
+		check_true "$got >= $ms && $got <= $ms + ($ms > 50 ? $ms / 50 : 1)"
 	done
 }
 
@@ -85,8 +85,8 @@ ci() { awk -v n="$1" -v p="$2" -v b="${3:-1}" -v z=$Z \
 	there=$(sed -n '/TS:/{n;s/[^0-9]//gp}' <<<"$output")
 	back=$(sed -n '/TS:/{n;n;n;s/[^0-9]//gp}' <<<"$output")
 	# Each stamp is cut to whole milliseconds, of a clock that may be slewed.
-	true_ "$there >= 79 && $there <= 82"
-	true_ "$back >= 19 && $back <= 22"
+	check_true "$there >= 79 && $there <= 82"
+	check_true "$back >= 19 && $back <= 22"
 }
 
 # steady NAME SECONDS: Mbit/s of payload received, median of the last three
@@ -113,8 +113,8 @@ goodput() {
 		got=$(<"$BATS_TEST_TMPDIR/$cc")
 		echo "$1 $cc: $got Mbit/s"
 		"$LFP" stat "$P-$cc"
-		true_ "$got >= 0.95 * $rate" || got=$(steady "$P-$cc" "$2")
-		true_ "$got >= 0.95 * $rate && $got <= $rate"
+		check_true "$got >= 0.95 * $rate" || got=$(steady "$P-$cc" "$2")
+		check_true "$got >= 0.95 * $rate && $got <= $rate"
 	done
 }
 
@@ -135,7 +135,7 @@ goodput() {
 	server "$P"
 	fwd=$(client "$P" -t 2 | jq '.end.sum_received.bits_per_second / 1e6')
 	back=$(client "$P" -R -t 2 | jq '.end.sum_received.bits_per_second / 1e6')
-	true_ "$fwd > 90 && $fwd < 100 && $back > 18 && $back < 20"
+	check_true "$fwd > 90 && $fwd < 100 && $back > 18 && $back < 20"
 }
 
 @test "the loss rate lies in its 99 % interval, and iperf3 counts the same losses" {
@@ -148,9 +148,9 @@ goodput() {
 	lost=$(count fwd lost)
 	full=$(at "$P" b nstat -azs UdpRcvbufErrors | awk '/^Udp/ { print $2 }')
 	echo "of $n lost $lost, missed $missed, socket full $full"
-	true_ "$n > 20000 && ($lost / $n - 0.01) ^ 2 < $(ci "$n" 0.01) ^ 2"
+	check_true "$n > 20000 && ($lost / $n - 0.01) ^ 2 < $(ci "$n" 0.01) ^ 2"
 	# the last packets are missed by nobody
-	true_ "$missed - $full <= $lost && $missed - $full >= $lost - 5"
+	check_true "$missed - $full <= $lost && $missed - $full >= $lost - 5"
 	[ "$(count back lost)" = 0 ]
 }
 
@@ -173,9 +173,9 @@ pings() {
 	read -r lost bursts < <(pings "$P" 4000 | missing 4000)
 	echo "lost $lost in $bursts bursts"
 	[ "$(count fwd lost) $(count fwd bursts)" = "$lost $bursts" ]
-	true_ "($lost / 4000 - 0.1) ^ 2 < $(ci 4000 0.1 4) ^ 2"
+	check_true "($lost / 4000 - 0.1) ^ 2 < $(ci 4000 0.1 4) ^ 2"
 	# a geometric length of mean 4 has the deviation sqrt(4 * 3)
-	true_ "($lost / $bursts - 4) ^ 2 < ($Z * sqrt(12 / $bursts)) ^ 2"
+	check_true "($lost / $bursts - 4) ^ 2 < ($Z * sqrt(12 / $bursts)) ^ 2"
 }
 
 @test "the same seed gives the same losses" {
@@ -197,9 +197,9 @@ pings() {
 	lost=$(count fwd lost) n=$(count fwd packets)
 	echo "of $n lost $lost, sent again $again"
 	"$LFP" stat "$P"
-	true_ "$(count fwd split) > 0 && $(count fwd qdrop) == 0"
-	true_ "$again >= 0.9 * $lost && $again <= 1.1 * $lost + 5"
-	true_ "($lost / $n - 0.002) ^ 2 < $(ci "$n" 0.002) ^ 2"
+	check_true "$(count fwd split) > 0 && $(count fwd qdrop) == 0"
+	check_true "$again >= 0.9 * $lost && $again <= 1.1 * $lost + 5"
+	check_true "($lost / $n - 0.002) ^ 2 < $(ci "$n" 0.002) ^ 2"
 }
 
 # transfer ADDRESS: 8 MiB from a to b, compared
@@ -222,7 +222,7 @@ transfer() {
 	for addr in 10.77.0.2 fd77::2; do
 		"$LFP" clear "$P"
 		transfer $addr
-		true_ "$(count fwd split) > 10 && $(count fwd lost) > 10"
+		check_true "$(count fwd split) > 10 && $(count fwd lost) > 10"
 	done
 }
 
@@ -236,8 +236,8 @@ transfer() {
 	    sed -n 's/.*time=\([0-9.]*\) ms/\1/p' | sort -n | tail -10 | head -1)
 	wait $!
 	echo "90 of 100 within $worst ms, largest backlog $(count fwd qmax)"
-	true_ "$worst > 20 + 40 * 0.7 && $worst <= 20 + 40 + 1"
-	true_ "$(count fwd qmax) <= 100000"
+	check_true "$worst > 20 + 40 * 0.7 && $worst <= 20 + 40 + 1"
+	check_true "$(count fwd qmax) <= 100000"
 }
 
 # sent: bytes written to b and the emulator's clock in us, of one moment
@@ -269,10 +269,10 @@ connections() { at "$P" a ss -Htn state established dport = :5201; }
 	after=$(speed)
 	"$LFP" set "$P" --rate 200mbit
 	echo "$before, $after Mbit/s"
-	true_ "$before >= 95 && $before <= 102 && $after >= 28 && $after <= 31"
+	check_true "$before >= 95 && $before <= 102 && $after >= 28 && $after <= 31"
 	poll 10 eval '[ "$(speed)" -gt 150 ]'
 	[ "$(connections | awk '{ print $3 }' | sort)" = "$ports" ]
-	true_ "$(rtt "$P") >= 30"
+	check_true "$(rtt "$P") >= 30"
 }
 
 @test "the netem backend accepts the same options and keeps the round trip" {
@@ -281,7 +281,7 @@ connections() { at "$P" a ss -Htn state established dport = :5201; }
 	up "$P" --emulator netem --rtt 24ms --rate 100mbit --loss 0.1% --burst 2
 	"$LFP" set "$P" --rtt 40ms --loss 0
 	got=$(rtt "$P")
-	true_ "$got >= 40 && $got <= 41"
+	check_true "$got >= 40 && $got <= 41"
 }
 
 # echoes PORT NODELAY: what b hears goes back line by line
@@ -336,9 +336,9 @@ asks() {
 @test "two paths with the same addresses do not interfere" {
 	up "$P-1" --rtt 10ms
 	up "$P-2" --rtt 60ms
-	true_ "$(rtt "$P-1") < 12 && $(rtt "$P-2") >= 60"
+	check_true "$(rtt "$P-1") < 12 && $(rtt "$P-2") >= 60"
 	"$LFP" down "$P-1"
-	true_ "$(rtt "$P-2") >= 60"
+	check_true "$(rtt "$P-2") >= 60"
 }
 
 # nothing NAME: no namespace, state or device of it is left
@@ -380,7 +380,7 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 @test "a name in use is refused, and a bad option leaves nothing behind" {
 	up "$P" --rtt 10ms
 	run -1 "$LFP" up "$P" --rtt 20ms
-	true_ "$(rtt "$P") < 12"
+	check_true "$(rtt "$P") < 12"
 	for bad in "--rate 10" "--rtt 10" "--loss 101%" "--burst 0.5" "--rtt"; do
 		# shellcheck disable=SC2086
 		run -1 "$LFP" up "$P-bad" $bad
@@ -388,7 +388,7 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 		# shellcheck disable=SC2086
 		run -1 "$LFP" set "$P" $bad
 	done
-	true_ "$(rtt "$P") < 12"
+	check_true "$(rtt "$P") < 12"
 }
 
 @test "ASan and UBSan report nothing under load, loss and changes" {
@@ -402,7 +402,7 @@ inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 		"$LFP" set "$P" $opt
 		n=$(count fwd packets)
 		at "$P" a ping -6 -nc 5 -i 0.02 -W 0.1 -s 4000 fd77::2 >/dev/null || :
-		true_ "$(count fwd packets) > $n"
+		check_true "$(count fwd packets) > $n"
 	done
 	wait $! || :
 	"$LFP" down "$P"

@@ -44,7 +44,7 @@ tree() {
 # small COMMAND...: it takes less than 32 MiB; with all items kept, scp takes 39
 small() {
 	local kib
-	kib=$(peak "$@" 3>&-)
+	kib=$(measure_peak "$@" 3>&-)
 	echo "$kib KiB"
 	[ "$kib" -lt 32768 ]
 }
@@ -55,7 +55,7 @@ fastest() {
 	local _
 	for _ in 1 2 3; do
 		rm -rf b
-		seconds "$@" >&3
+		measure_seconds "$@" >&3
 	done 3>times
 	sort -n times | head -n 1
 }
@@ -116,7 +116,7 @@ over_path() {
 		# shellcheck disable=SC2086 # words
 		list=$(fastest "$(bin scp)" -q -S ./near --files-from list $way)
 		echo "$way: tree $tree s, list $list s"
-		true_ "$list <= 1.2 * $tree"
+		check_true "$list <= 1.2 * $tree"
 	done
 }
 
@@ -130,9 +130,9 @@ over_path() {
 	IN_SERVER="ip netns exec lfp-$P-b" sshd_up
 	tree 100
 	(cd a && find . -type f) >list
-	tree=$(seconds over_path -r "hayate:$PWD/a" b 2>/dev/null | tail -n 1)
-	list=$(seconds over_path --files-from list "hayate:$PWD/a" c 2>/dev/null | tail -n 1)
+	tree=$(measure_seconds over_path -r "hayate:$PWD/a" b 2>/dev/null | tail -n 1)
+	list=$(measure_seconds over_path --files-from list "hayate:$PWD/a" c 2>/dev/null | tail -n 1)
 	diff -rq a c
 	echo "tree $tree s, list $list s"
-	true_ "$list <= 1.2 * $tree"
+	check_true "$list <= 1.2 * $tree"
 }

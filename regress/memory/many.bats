@@ -100,7 +100,7 @@ ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
 	[ "$(cat status.* | sort -u)" = 0 ]
 	[ "$(killed)" = 0 ]
 	echo "# peak of $n sessions: $(($(peak) / MIB)) MiB of $((bound / MIB))" >&3
-	true_ "$(peak) < $bound && $(peak) > $n * $MIB"
+	check_true "$(peak) < $bound && $(peak) > $n * $MIB"
 }
 
 @test "a bound that is too small kills sessions: the test above would see it" {
@@ -117,7 +117,7 @@ ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
 
 # grown N BYTES: as many channels have a window of this or more
 grown() {
-	[ "$(windows "$(sshd_log hayate)" | awk -v w="$2" '$3 >= w' | wc -l)" -ge "$1" ]
+	[ "$(list_windows "$(sshd_log hayate)" | awk -v w="$2" '$3 >= w' | wc -l)" -ge "$1" ]
 }
 # still: what is taken did not change for a second
 still() {
@@ -145,15 +145,15 @@ still() {
 	echo "# $n sessions with full windows of $((one / MIB)) MiB: $((now / MIB)) MiB" >&3
 	cat reader.* | xargs kill -CONT
 	cat reader.* | xargs kill
-	true_ "$now <= $n * (8 + $w * 5 / 4) * $MIB"
+	check_true "$now <= $n * (8 + $w * 5 / 4) * $MIB"
 	# and the windows were full
-	true_ "$now >= $n * ($one - $MIB)"
+	check_true "$now >= $n * ($one - $MIB)"
 }
 
 # settled: no window has grown for three seconds
 settled() {
 	local was=$now
-	now=$(widest "$(sshd_log hayate)")
+	now=$(find_widest_window "$(sshd_log hayate)")
 	[ "$was" = "$now" ] || { sleep 3; false; }
 }
 
@@ -174,12 +174,12 @@ settled() {
 	cat reader.* | xargs kill -STOP
 	now=''
 	poll 120 still
-	echo "# full windows of $(($(widest "$(sshd_log hayate)") / MIB)) MiB behind a ForceCommand: $((now / MIB)) MiB" >&3
+	echo "# full windows of $(($(find_widest_window "$(sshd_log hayate)") / MIB)) MiB behind a ForceCommand: $((now / MIB)) MiB" >&3
 	cat reader.* | xargs kill -CONT
 	cat reader.* | xargs kill
-	true_ "$now <= (8 + 64 * 5 / 4) * $MIB"
+	check_true "$now <= (8 + 64 * 5 / 4) * $MIB"
 	# and the window was full
-	true_ "$now >= 24 * $MIB"
+	check_true "$now >= 24 * $MIB"
 }
 
 # gone_below BYTES: what the sessions take
@@ -200,9 +200,9 @@ gone_below() { now=$(taken); echo "$now"; [ "$now" -le "$1" ]; }
 	cat reader.* | xargs kill -STOP
 	now=''
 	poll 120 still
-	was=$(widest "$(sshd_log hayate)")
+	was=$(find_widest_window "$(sshd_log hayate)")
 	echo "# a window of $((was / MIB)) MiB, full: $((now / MIB)) MiB" >&3
-	true_ "$now >= $was * 0.9 && $now <= 8 * $MIB + $was * 5 / 4"
+	check_true "$now >= $was * 0.9 && $now <= 8 * $MIB + $was * 5 / 4"
 	# while it is read, and more comes
 	cat reader.* | xargs kill -CONT
 	poll 60 gone_below $((64 * MIB))

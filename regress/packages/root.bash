@@ -80,7 +80,7 @@ boot() {
 shut_down() {
 	[ -s "$BATS_FILE_TMPDIR/nspawn" ] || return 0
 	inside poweroff || :
-	poll 30 gone "$(cat "$BATS_FILE_TMPDIR/nspawn")" ||
+	poll 30 is_gone "$(cat "$BATS_FILE_TMPDIR/nspawn")" ||
 	    kill -9 "$(cat "$BATS_FILE_TMPDIR/nspawn")"
 }
 

@@ -46,8 +46,8 @@ conf() { echo "-F$BATS_FILE_TMPDIR/ssh_config"; }
 
 @test "ssh starts itself for a further connection, and again after a server that hangs up" {
 	need_paramiko
-	own_memory
-	starts_itself "$PLACE/hayate/bin"
+	use_own_cache
+	check_self_start "$PLACE/hayate/bin"
 }
 
 @test "hayate-fleet copies with the scp beside it, called by a link as well" {
