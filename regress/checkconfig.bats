@@ -26,14 +26,14 @@ check() {
 	return "${PIPESTATUS[0]}"
 }
 
-# release ARGUMENT...: what it says of the release, as KEYWORD: TEXT
-release() { timeout 60 "$CHECK" "$@" | sed -n 's/^.*: \([A-Za-z0-9-]*\): release: /\1: /p'; }
+# list_release_lines ARGUMENT...: what it says of the release, as KEYWORD: TEXT
+list_release_lines() { timeout 60 "$CHECK" "$@" | sed -n 's/^.*: \([A-Za-z0-9-]*\): release: /\1: /p'; }
 
-# told LINE...: the output is these lines
-told() { diff <(printf '%s\n' "$@") <(printf '%s\n' "$output"); }
+# check_lines LINE...: the output is these lines
+check_lines() { diff <(printf '%s\n' "$@") <(printf '%s\n' "$output"); }
 
-# others: name, sides and kind of the keywords of HPN-SSH
-others() {
+# list_hpn_keywords: name, sides and kind of the keywords of HPN-SSH
+list_hpn_keywords() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(OTHER_[A-Z]*\|REFUSED_FLAG\|RETIRED\), .*/\1 \2 \3/p' \
 	    "$TOP/common/hayopt.c"
 }
@@ -41,7 +41,7 @@ others() {
 @test "the configurations that stock installs cause no message" {
 	sed "s,/usr/libexec,$BUILD/hayate," "$BUILD/upstream/sshd_config" >sshd_config
 	run -0 check "$BUILD/upstream/ssh_config" sshd_config
-	told "$BUILD/upstream/ssh_config: no line changes" "sshd_config: no line changes"
+	check_lines "$BUILD/upstream/ssh_config: no line changes" "sshd_config: no line changes"
 }
 
 @test "stock keywords of every kind cause no message, in blocks as well" {
@@ -64,7 +64,7 @@ others() {
 		WindowMax 4M
 	EOF
 	run -0 check config
-	told "config: no line changes"
+	check_lines "config: no line changes"
 	cat >sshd_config <<-EOF
 	Port 2200
 	ListenAddress 127.0.0.1
@@ -77,7 +77,7 @@ others() {
 		PermitTTY yes
 	EOF
 	run -0 check sshd_config
-	told "sshd_config: no line changes"
+	check_lines "sshd_config: no line changes"
 }
 
 @test "each keyword of HPN-SSH is named with advice, for every value" {
@@ -99,7 +99,7 @@ others() {
 			esac
 		done
 		n=$((n + 1))
-	done < <(others)
+	done < <(list_hpn_keywords)
 	((n >= 15))
 }
 
@@ -116,7 +116,7 @@ others() {
 	NoneMacEnabled no
 	EOF
 	run -1 check ssh_config
-	told 'ssh_config:2: HPNDisabled: is read as "Hayate no", which turns off all that Hayate adds, not only the windows; write that instead' \
+	check_lines 'ssh_config:2: HPNDisabled: is read as "Hayate no", which turns off all that Hayate adds, not only the windows; write that instead' \
 	    'ssh_config:4: TcpRcvBufPoll: is read as "WindowTuning no"; write that instead (in Host far)' \
 	    'ssh_config:5: NoneEnabled: weakens security: with NoneSwitch yes data is authenticated but not encrypted (in Host far)' \
 	    'ssh_config:6: noneswitch: weakens security: with NoneEnabled yes data is authenticated but not encrypted; HPN-SSH obeys it on the command line only, Hayate in files as well (in Host far)' \
@@ -143,7 +143,7 @@ others() {
 	    HPNBufferSize 4096
 	EOF
 	run -2 check sshd_config
-	told 'sshd_config:2: NoneEnabled: weakens security: data of clients that ask for it is authenticated but not encrypted; restrict it to the users and networks that need it' \
+	check_lines 'sshd_config:2: NoneEnabled: weakens security: data of clients that ask for it is authenticated but not encrypted; restrict it to the users and networks that need it' \
 	    'sshd_config:3: NoneMacEnabled: is refused and has no effect: every packet has a MAC; remove the line' \
 	    'sshd_config:6: NoneEnabled: weakens security: data of clients that ask for it is authenticated but not encrypted; restrict it to the users and networks that need it; HPN-SSH ignores it within Match (in Match Group data Address 10.0.0.0/8)' \
 	    'sshd_config:7: DisableMTAES: is read as "CipherThreads off", for every cipher; write that instead; HPN-SSH ignores it within Match (in Match Group data Address 10.0.0.0/8)' \
@@ -159,7 +159,7 @@ others() {
 		[[ $stderr = *"line line 1: $name ignored: "* ]]
 		run -1 check -c line
 		[[ $output = "line:1: $name: is ignored: "* ]]
-	done < <(others | grep ' [CB] ')
+	done < <(list_hpn_keywords | grep ' [CB] ')
 }
 
 @test "a subsystem whose program is missing or not executable is reported" {
@@ -173,7 +173,7 @@ others() {
 	    "SshdSessionPath /usr/libexec/hpnsshd-session" >s
 	run -2 check -s s
 	ours="write $BUILD/hayate/sftp-server"
-	told "s:1: Subsystem: $PWD/none/sftp-server is missing; $ours" \
+	check_lines "s:1: Subsystem: $PWD/none/sftp-server is missing; $ours" \
 	    "s:2: subsystem: $PWD/plain is not executable; $ours" \
 	    "s:3: Subsystem: $PWD is not executable; $ours" \
 	    "s:4: Subsystem: $PWD/hpn/hpnsftp-server is a program of HPN-SSH; $ours" \
@@ -200,7 +200,7 @@ others() {
 	[ ${#lines[@]} = 5 ]
 	printf '%s\n' "IgnoreUnknown No*" "NoSuch 1" >c
 	run -1 check -c c
-	told "c:2: NoSuch: is unknown here, and IgnoreUnknown hides it; remove the line"
+	check_lines "c:2: NoSuch: is unknown here, and IgnoreUnknown hides it; remove the line"
 	cat >s <<-EOF
 	NoSuch 1
 	MaxRate 5
@@ -225,7 +225,7 @@ others() {
 	[[ ${lines[1]} = "s:3: RSAMinSize: "*"(in Match user x)" ]]
 	echo "RekeyLimit default 1h" >c
 	run -1 check -c c
-	told "c:1: RekeyLimit: \"default\" means 64 GiB with chacha20-poly1305 instead of 1 GiB"
+	check_lines "c:1: RekeyLimit: \"default\" means 64 GiB with chacha20-poly1305 instead of 1 GiB"
 }
 
 @test "files of Include are read, with the block that includes them, and each once" {
@@ -237,7 +237,7 @@ others() {
 	run -1 check -s s
 	alone="applies only in Match user x; for all, write it above the first block, or \"Match all\" above it"
 	ignored="is ignored: windows follow the path; remove the line, or bound them with WindowMax"
-	told "s:3: Include: conf.d/*.conf $alone" "s:4: Include: conf.d/c.conf $alone" \
+	check_lines "s:3: Include: conf.d/*.conf $alone" "s:4: Include: conf.d/c.conf $alone" \
 	    "s:5: Include: /nonexistent/* $alone" "$ETC/conf.d/a b.conf:1: HPNBufferSize: $ignored (in Match user x)" \
 	    "$ETC/conf.d/c.conf:1: UseMPTCP: is ignored: connections use TCP; remove the line (in Match user x)" \
 	    "$ETC/conf.d/c.conf:3: TcpRcvBuf: $ignored (in Match user y)"
@@ -262,7 +262,7 @@ others() {
 	run -0 check -s s
 	printf '%s\n' "Host far" "Include $ETC/none" "Host *" "Include $ETC/none" >c
 	run -1 check -c c
-	told "c:2: Include: $ETC/none ${alone/Match user x/Host far}"
+	check_lines "c:2: Include: $ETC/none ${alone/Match user x/Host far}"
 }
 
 @test "Include of a file beside the configuration is named if it is not looked for there" {
@@ -270,7 +270,7 @@ others() {
 	echo "Metrics no" >hpnssh/part
 	printf '%s\n' "Port 1" "Include part" >hpnssh/ssh_config
 	run -1 check "$PWD/hpnssh/ssh_config"
-	told "$PWD/hpnssh/ssh_config:2: Include: part is looked for in $HOME/.ssh, but it is in $PWD/hpnssh; write the absolute path" \
+	check_lines "$PWD/hpnssh/ssh_config:2: Include: part is looked for in $HOME/.ssh, but it is in $PWD/hpnssh; write the absolute path" \
 	    "$PWD/hpnssh/part:1: Metrics: is ignored: nothing is recorded, \"ssh -vv\" shows windows, rate and round-trip time; remove the line"
 	printf '%s\n' 'Include /etc/%h.conf' >c
 	run -1 check -c c
@@ -282,7 +282,7 @@ others() {
 	printf '%s\n' "Include $PWD/a" "Include $PWD/b" >b
 	for side in -c -s; do
 		run -2 check $side "$PWD/a"
-		told "$PWD/a:1: Include: $PWD/a includes itself" \
+		check_lines "$PWD/a:1: Include: $PWD/a includes itself" \
 		    "$PWD/b:1: Include: $PWD/a includes itself" \
 		    "$PWD/b:2: Include: $PWD/b includes itself"
 	done
@@ -404,9 +404,9 @@ others() {
 	run -0 check any
 }
 
-# as_printed PROGRAM ARGUMENT...: one keyword a line, with all its values, sorted, in
+# normalise_settings PROGRAM ARGUMENT...: one keyword a line, with all its values, sorted, in
 # the case and with the names that sshd printed before 10.4
-as_printed() {
+normalise_settings() {
 	"$@" 2>/dev/null | sed 's/^[^ ]*/\L&/; s/ prohibit-password$/ without-password/' |
 	    awk '{ k = $1; sub(/^[^ ]* */, ""); if (k in all) $0 = all[k] "," $0; all[k] = $0 }
 		END { for (k in all) print k, all[k] }' | sort
@@ -417,49 +417,49 @@ as_printed() {
 	[[ $("$old_ssh" -V 2>&1) = OpenSSH_9.2p1* ]] || skip "no OpenSSH 9.2 here"
 	: >ssh_config
 	: >sshd_config
-	release ssh_config | sed 's/:.*//' >told.c
-	release sshd_config | sed 's/:.*//' | grep -v '^sshd$' >told.s
+	list_release_lines ssh_config | sed 's/:.*//' >told.c
+	list_release_lines sshd_config | sed 's/:.*//' | grep -v '^sshd$' >told.s
 	# Paths, what is off, and what changes nothing for a connection, apart
 	differs() {
 		comm -13 "$1" "$2" | sed 's/ .*//' | sort -u |
 		    grep -vxE 'globalknownhostsfile|modulifile|pidfile|xauthlocation|channeltimeout|refuseconnection|revokedhostkeys|gssapidelegatecredentials|debianbanner|pamservicename|persourcepenaltyexemptlist|sshd(auth|session)path|usepam'
 	}
-	as_printed "$old_ssh" -G -F /dev/null near >old.c
-	as_printed "$(bin ssh stock)" -G -F /dev/null near >new.c
+	normalise_settings "$old_ssh" -G -F /dev/null near >old.c
+	normalise_settings "$(bin ssh stock)" -G -F /dev/null near >new.c
 	ssh-keygen -q -t ed25519 -N "" -f host
 	[ "$EUID" != 0 ] || mkdir -p /run/sshd
-	as_printed "$old" -T -h host -f sshd_config >old.s
+	normalise_settings "$old" -T -h host -f sshd_config >old.s
 	[ -s old.s ] || skip "sshd of Debian does not run here"
-	as_printed "$(bin sshd stock)" -T -h host -f sshd_config >new.s
+	normalise_settings "$(bin sshd stock)" -T -h host -f sshd_config >new.s
 	diff <(differs old.c new.c) <(tr '[:upper:]' '[:lower:]' <told.c | sort)
 	diff <(differs old.s new.s) <(tr '[:upper:]' '[:lower:]' <told.s | sort)
 	# and the values that it gives 9.2 are those that it has
-	release sshd_config | grep -qF "was \"$(sed -n 's/^ipqos //p' old.s)\" in"
+	list_release_lines sshd_config | grep -qF "was \"$(sed -n 's/^ipqos //p' old.s)\" in"
 	list() { sed -n 's/^kexalgorithms //p' "$1" | tr , '\n' | sort; }
 	for name in $(comm -3 <(list old.s) <(list new.s)); do
-		release sshd_config | grep '^Kex' | grep -qF "$name"
+		list_release_lines sshd_config | grep '^Kex' | grep -qF "$name"
 	done
 }
 
 @test "a value that the file sets is not reported as a change of the release" {
 	printf '%s\n' "KexAlgorithms curve25519-sha256" "Ciphers +aes128-cbc" "PerSourcePenalties no" \
 	    "Match user x" "IPQoS none" >s
-	release -s s >said
+	list_release_lines -s s >said
 	run -1 grep -E '^(KexAlgorithms|PerSourcePenalties): ' said
 	grep '^Ciphers: ' said
 	grep '^IPQoS: ' said
 	# an older program has nothing new
 	printf '#!/bin/sh\necho "kexalgorithms none"\n' >old
 	chmod +x old
-	[ "$(release -s -p "$PWD/old" s | sed 's/:.*//')" = sshd ]
+	[ "$(list_release_lines -s -p "$PWD/old" s | sed 's/:.*//')" = sshd ]
 	# sshd prints its keywords so from 10.4 on
 	printf '#!/bin/sh\necho "CiPhErs none"\n' >old
 	: >empty
-	release -s -p "$PWD/old" empty | grep '^Ciphers: '
+	list_release_lines -s -p "$PWD/old" empty | grep '^Ciphers: '
 	# with lines that are refused as well
 	echo "NoSuch 1" >s
 	run -2 check -s s
-	release -s s | grep '^KexAlgorithms: '
+	list_release_lines -s s | grep '^KexAlgorithms: '
 }
 
 @test "WindowMemoryMax below WindowMax is named in each block where both apply" {
@@ -468,14 +468,14 @@ as_printed() {
 	    "	WindowMax 4MiB" "	windowmemorymax \"3M\"" "Host mid" "	WindowMax 2M" "	WindowMemoryMax 16M" \
 	    "Host *" "	WindowMemoryMax 12M" >c
 	run -1 check -c c
-	told "c:3: WindowMemoryMax: WindowMemoryMax 8388608 is below WindowMax 16777216: $below (in Host far)" \
+	check_lines "c:3: WindowMemoryMax: WindowMemoryMax 8388608 is below WindowMax 16777216: $below (in Host far)" \
 	    "c:6: windowmemorymax: WindowMemoryMax 3145728 is below WindowMax 16777216: $below (in Host near)" \
 	    "c:11: WindowMemoryMax: WindowMemoryMax 12582912 is below WindowMax 16777216: $below (in Host *)"
 	# The first value counts for ssh, that of the block for sshd.
 	printf '%s\n' "WindowMax 16M" "WindowMemoryMax 16M" "Match user x" "	WindowMax 32M" \
 	    "Match user y" "	WindowMax 4M" >c
 	run -1 check -s c
-	told "c:4: WindowMax: WindowMemoryMax 16777216 is below WindowMax 33554432: $below (in Match user x)"
+	check_lines "c:4: WindowMax: WindowMemoryMax 16777216 is below WindowMax 33554432: $below (in Match user x)"
 	run -0 check -c c
 }
 
@@ -486,11 +486,11 @@ as_printed() {
 	printf '%s\n' "HostKey $PWD/ssh_host_ecdsa_key" "HostKey /etc/x/ssh_host_dsa_key" \
 	    "hostkey \"$PWD/hidden\"" "HostKey $PWD/key" >s
 	run -2 check -s s
-	told "s:2: HostKey: /etc/x/ssh_host_dsa_key is a DSA key, which this release does not read; remove the line" \
+	check_lines "s:2: HostKey: /etc/x/ssh_host_dsa_key is a DSA key, which this release does not read; remove the line" \
 	    "s:3: hostkey: $PWD/hidden is a DSA key, which this release does not read; remove the line"
 	echo 'IdentityFile ~/.ssh/id_dsa' >c
 	run -2 check -c c
-	told "c:1: IdentityFile: ~/.ssh/id_dsa is a DSA key, which this release does not read; remove the line"
+	check_lines "c:1: IdentityFile: ~/.ssh/id_dsa is a DSA key, which this release does not read; remove the line"
 }
 
 @test "a congestion control that the kernel lacks is reported as a change, not as an error" {

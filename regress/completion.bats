@@ -25,9 +25,9 @@ setup_file() {
 	    "$BATS_FILE_TMPDIR/theirs/bash-completion/completions/sftp"
 }
 
-# completed [DIR] WORD...: what bash offers for the last word of a line, whose
+# complete_line [DIR] WORD...: what bash offers for the last word of a line, whose
 # words are split as bash splits them; DIR has the distribution's files
-completed() {
+complete_line() {
 	XDG_DATA_DIRS=$1 bash --norc -c '
 	. "$0/bash-completion/completions/$1"
 	COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)) COMP_LINE=$* COMP_POINT=${#COMP_LINE}
@@ -35,38 +35,38 @@ completed() {
 	"$how" "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
 	printf "%s\n" "${COMPREPLY[@]}" | sort | paste -sd" "' "${OURS-$DEST/share}" "${@:2}"
 }
-both() { completed "$BATS_FILE_TMPDIR/theirs" "$@"; }
-alone() { completed /nonexistent "$@"; }
+complete_both() { complete_line "$BATS_FILE_TMPDIR/theirs" "$@"; }
+complete_alone() { complete_line /nonexistent "$@"; }
 
 @test "a keyword is completed behind -o, beside the distribution's" {
-	[ "$(both ssh -o Window)" = "WindowMax= WindowMemoryMax= WindowTuning= WindowsOfTheirs=" ]
-	[ "$(both scp -o Hay)" = "Hayate=" ]
-	[ "$(both sftp -4 -oNoneS)" = "-oNoneSwitch=" ]
-	[ "$(both ssh -p 22 -o T)" = "Theirs= TransferHosts= TransferStreams=" ]
-	[ "$(alone ssh -o Cong)" = "CongestionControl=" ]
+	[ "$(complete_both ssh -o Window)" = "WindowMax= WindowMemoryMax= WindowTuning= WindowsOfTheirs=" ]
+	[ "$(complete_both scp -o Hay)" = "Hayate=" ]
+	[ "$(complete_both sftp -4 -oNoneS)" = "-oNoneSwitch=" ]
+	[ "$(complete_both ssh -p 22 -o T)" = "Theirs= TransferHosts= TransferStreams=" ]
+	[ "$(complete_alone ssh -o Cong)" = "CongestionControl=" ]
 }
 
 @test "everything else is completed by the distribution alone" {
-	[ "$(both ssh host)" = "host1 host2" ]
-	[ "$(both ssh -i Window)" = "WindowsOfTheirs=" ]
-	[ "$(alone ssh Window)" = "" ]
+	[ "$(complete_both ssh host)" = "host1 host2" ]
+	[ "$(complete_both ssh -i Window)" = "WindowsOfTheirs=" ]
+	[ "$(complete_alone ssh Window)" = "" ]
 }
 
 @test "the values of a keyword are completed, and the congestion controls of the kernel" {
-	[ "$(both ssh -o CipherThreads = a)" = auto ]
-	[ "$(both ssh -o CipherThreads =)" = "1 16 2 4 8 auto off" ]
-	[ "$(alone ssh -oHayate = n)" = no ]
-	[ "$(alone ssh -o NoSuch = n)" = "" ]
-	[[ " $(alone ssh -o CongestionControl =) " = *" default "* ]]
+	[ "$(complete_both ssh -o CipherThreads = a)" = auto ]
+	[ "$(complete_both ssh -o CipherThreads =)" = "1 16 2 4 8 auto off" ]
+	[ "$(complete_alone ssh -oHayate = n)" = no ]
+	[ "$(complete_alone ssh -o NoSuch = n)" = "" ]
+	[[ " $(complete_alone ssh -o CongestionControl =) " = *" default "* ]]
 	read -r first _ </proc/sys/net/ipv4/tcp_allowed_congestion_control
-	[[ " $(alone ssh -o CongestionControl =) " = *" $first "* ]]
+	[[ " $(complete_alone ssh -o CongestionControl =) " = *" $first "* ]]
 }
 
 @test "each keyword of ssh is completed, and each value is one that ssh accepts" {
 	local name value n=0
 	while read -r name; do
-		[ "$(alone ssh -o "$name")" = "$name=" ] || [ "$name" = WindowM ]
-		for value in $(alone ssh -o "$name" =); do
+		[ "$(complete_alone ssh -o "$name")" = "$name=" ] || [ "$name" = WindowM ]
+		for value in $(complete_alone ssh -o "$name" =); do
 			"$(bin ssh)" -G -F /dev/null -o "$name=$value" near >/dev/null
 			n=$((n + 1))
 		done
@@ -75,8 +75,8 @@ alone() { completed /nonexistent "$@"; }
 	((n >= 20))
 }
 
-# long_options PROGRAM: as it names them itself, with their argument
-long_options() {
+# list_long_options PROGRAM: as it names them itself, with their argument
+list_long_options() {
 	"$(bin "$1")" --no-such-option 2>&1 | tr -s ' \n' '  ' |
 	    sed -n 's/.*long options: \(.*\) The others.*/\1/p' | grep -o '\[[^]]*\]' | tr -d '[]'
 }
@@ -84,19 +84,19 @@ long_options() {
 @test "each long option of scp and sftp is completed, and no other" {
 	local program
 	for program in scp sftp; do
-		long_options $program | sed 's/ .*//' >named
+		list_long_options $program | sed 's/ .*//' >named
 		grep -qx -e --resume named
-		[ "$(alone $program --)" = "$(sort named | paste -sd' ')" ]
-		[ "$(both $program -r --resum)" = --resume ]
-		[ "$(alone $program -)" = "$({ cat named; echo -j; } | sort | paste -sd' ')" ]
+		[ "$(complete_alone $program --)" = "$(sort named | paste -sd' ')" ]
+		[ "$(complete_both $program -r --resum)" = --resume ]
+		[ "$(complete_alone $program -)" = "$({ cat named; echo -j; } | sort | paste -sd' ')" ]
 	done
-	[ "$(alone ssh --)" = "" ]
-	[ "$(both scp --nosuch)" = "" ]
+	[ "$(complete_alone ssh --)" = "" ]
+	[ "$(complete_both scp --nosuch)" = "" ]
 	# once, if the distribution's function has read it in the usage
 	sed 's/Theirs=/--resume/' "$BATS_FILE_TMPDIR/theirs/bash-completion/completions/scp" >t
 	mkdir -p more/bash-completion/completions
 	mv t more/bash-completion/completions/scp
-	[ "$(completed "$PWD/more" scp --resu)" = --resume ]
+	[ "$(complete_line "$PWD/more" scp --resu)" = --resume ]
 }
 
 @test "after a long option with an argument only files are completed" {
@@ -104,14 +104,14 @@ long_options() {
 	touch host1.json zfile
 	for program in scp sftp; do
 		while read -r option _; do
-			[ "$(both $program "$option" host1)" = host1.json ]
-			[ "$(both $program "$option" = zf)" = zfile ]
-			[ "$(alone $program "$option" =)" = "host1.json zfile" ]
+			[ "$(complete_both $program "$option" host1)" = host1.json ]
+			[ "$(complete_both $program "$option" = zf)" = zfile ]
+			[ "$(complete_alone $program "$option" =)" = "host1.json zfile" ]
 			n=$((n + 1))
-		done < <(long_options $program | grep ' ' | grep -v -e --hosts)
+		done < <(list_long_options $program | grep ' ' | grep -v -e --hosts)
 	done
 	((n >= 2))
-	[ "$(both scp --resume host)" = "host1 host2" ]
+	[ "$(complete_both scp --resume host)" = "host1 host2" ]
 }
 
 @test "after --hosts names of hosts are completed, separated by commas" {
@@ -120,19 +120,19 @@ long_options() {
 	echo "127.0.0.1 dtn1 dtn2 other" >hosts
 	export HOSTFILE=$PWD/hosts
 	for program in scp sftp; do
-		[ "$(alone $program --hosts dt)" = "dtn1 dtn2" ]
-		[ "$(both $program --hosts = dtn1)" = dtn1 ]
-		[ "$(alone $program --hosts dtn1,o)" = dtn1,other ]
-		[ "$(both $program --hosts host1)" = "" ]
+		[ "$(complete_alone $program --hosts dt)" = "dtn1 dtn2" ]
+		[ "$(complete_both $program --hosts = dtn1)" = dtn1 ]
+		[ "$(complete_alone $program --hosts dtn1,o)" = dtn1,other ]
+		[ "$(complete_both $program --hosts host1)" = "" ]
 	done
 }
 
 @test "-j of scp and sftp is completed, and so are its values" {
 	local program value n=0
 	for program in scp sftp; do
-		[ "$(both $program -j)" = -j ]
-		[ "$(both $program -j a)" = auto ]
-		for value in $(both $program -j ''); do
+		[ "$(complete_both $program -j)" = -j ]
+		[ "$(complete_both $program -j a)" = auto ]
+		for value in $(complete_both $program -j ''); do
 			run "$(bin $program)" -j "$value" -S /bin/false host:x y
 			[[ $output != *"is allowed"* ]]
 			n=$((n + 1))
@@ -141,15 +141,15 @@ long_options() {
 	((n == 10))
 	run "$(bin scp)" -j 9 -S /bin/false host:x y
 	[[ $output = *"is allowed"* ]]
-	[ "$(both ssh -j a)" = "" ]
-	[ "$(both scp -j 4 host)" = "host1 host2" ]
+	[ "$(complete_both ssh -j a)" = "" ]
+	[ "$(complete_both scp -j 4 host)" = "host1 host2" ]
 }
 
 @test "renamed programs have completions of their own" {
 	OURS=$DEST/renamed/share
-	[ "$(both hayate-ssh -o NoneE)" = "NoneEnabled=" ]
-	[ "$(both hayate-scp host)" = "host1 host2" ]
-	[ "$(both hayate-sftp --resu)" = --resume ]
+	[ "$(complete_both hayate-ssh -o NoneE)" = "NoneEnabled=" ]
+	[ "$(complete_both hayate-scp host)" = "host1 host2" ]
+	[ "$(complete_both hayate-sftp --resu)" = --resume ]
 	[ ! -e "$OURS/bash-completion/completions/ssh" ]
 }
 
@@ -187,8 +187,8 @@ long_options() {
 	[ ! -e "$share/zsh/site-functions/_hayate" ]
 }
 
-# zsh_sees LINE PATTERN: a Tab at the end of a line makes a terminal of zsh show it
-zsh_sees() {
+# check_zsh_tab LINE PATTERN: a Tab at the end of a line makes a terminal of zsh show it
+check_zsh_tab() {
 	timeout 20 zsh -f -s -- "$1" "$2" "$DEST/share/zsh/site-functions" <<-'EOT'
 	zmodload zsh/zpty
 	zpty z "TERM=dumb zsh -f -i"
@@ -202,11 +202,11 @@ zsh_sees() {
 
 @test "zsh completes a keyword, a value, and what its own function offers" {
 	need zsh
-	zsh_sees "ssh -o CipherT" "CipherThreads="
-	zsh_sees "ssh -oCipherT" "-oCipherThreads="
-	zsh_sees "ssh -o CipherThreads=au" "CipherThreads=auto"
-	zsh_sees "scp -o ForwardAg" "ForwardAgent="
-	run ! zsh_sees "ssh -o NoSuchT" "NoSuchThreads="
+	check_zsh_tab "ssh -o CipherT" "CipherThreads="
+	check_zsh_tab "ssh -oCipherT" "-oCipherThreads="
+	check_zsh_tab "ssh -o CipherThreads=au" "CipherThreads=auto"
+	check_zsh_tab "scp -o ForwardAg" "ForwardAgent="
+	run ! check_zsh_tab "ssh -o NoSuchT" "NoSuchThreads="
 }
 
 @test "zsh completes each long option of scp and sftp, and a file after one" {
@@ -216,20 +216,20 @@ zsh_sees() {
 	echo >given.json
 	for program in scp sftp; do
 		while read -r option argument; do
-			zsh_sees "$program ${option%?}" "$option"
+			check_zsh_tab "$program ${option%?}" "$option"
 			[ -n "$argument" ] || continue
 			if [ "$option" = --hosts ]; then
-				zsh_sees "$program $option localho" "localhost"
-				zsh_sees "$program $option=a,localho" "a,localhost"
+				check_zsh_tab "$program $option localho" "localhost"
+				check_zsh_tab "$program $option=a,localho" "a,localhost"
 				continue
 			fi
-			zsh_sees "$program $option giv" "given.json"
-			zsh_sees "$program $option=giv" "given.json"
-		done < <(long_options $program)
+			check_zsh_tab "$program $option giv" "given.json"
+			check_zsh_tab "$program $option=giv" "given.json"
+		done < <(list_long_options $program)
 	done
-	zsh_sees "sftp -j au" "-j auto"
+	check_zsh_tab "sftp -j au" "-j auto"
 	# what follows is that of zsh
-	zsh_sees "sftp --resume -o ForwardAg" "ForwardAgent="
-	zsh_sees "sftp -j 4 -o ForwardAg" "ForwardAgent="
-	zsh_sees "scp --report r.json giv" "given.json"
+	check_zsh_tab "sftp --resume -o ForwardAg" "ForwardAgent="
+	check_zsh_tab "sftp -j 4 -o ForwardAg" "ForwardAgent="
+	check_zsh_tab "scp --report r.json giv" "given.json"
 }

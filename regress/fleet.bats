@@ -11,7 +11,7 @@ setup_file() {
 	command -v fpart >/dev/null || PATH=$PATH:$BUILD/ftpd/usr/bin
 	sshd_up hayate
 	sshd_up hayate:narrow
-	narrow_door
+	limit_logins
 	# as a user who may not write what is read-only; $VIA takes the place of a network,
 	# and $FIRST is done before
 	cat >"$SCP" <<-END
@@ -27,8 +27,8 @@ setup_file() {
 
 teardown_file() { sshd_down; }
 
-# narrow_door: the server "narrow" takes one login at a time
-narrow_door() {
+# limit_logins: the server "narrow" takes one login at a time
+limit_logins() {
 	local at
 	at=$(sshd_dir narrow)
 	sed -i 's/^MaxStartups .*/MaxStartups 1:100:1/' "$at/config"
@@ -39,15 +39,15 @@ narrow_door() {
 # the servers are those of the file
 teardown() { :; }
 
-fleet() { timeout 60 "$FLEET" "$@" 3>&-; }
+run_fleet() { timeout 60 "$FLEET" "$@" 3>&-; }
 
-# quick VERB ARG...: run without long pauses
-quick() { fleet run --pause 0.2 "$@"; }
+# run_shards VERB ARG...: run without long pauses
+run_shards() { run_fleet run --pause 0.2 "$@"; }
 
 need_fpart() { need fpart; }
 
-# odd_tree: names that a line cannot hold, empty directories, links, modes, times
-odd_tree() {
+# make_odd_tree: names that a line cannot hold, empty directories, links, modes, times
+make_odd_tree() {
 	mkdir -p a/d/e a/empty a/$'new\nline' a/-dash
 	echo 1 >a/d/e/1
 	echo 2 >a/$'new\nline'/$'2\n3 x'
@@ -62,8 +62,8 @@ odd_tree() {
 	touch -d '2001-02-03 04:05:06' a/d/some a/d/e a/d a/empty a/$'new\nline' a
 }
 
-# many N [BYTES]: so many files in directories of 20
-many() {
+# make_many_files N [BYTES]: so many files in directories of 20
+make_many_files() {
 	python3 - "$@" <<-'END'
 	import os, sys
 	for i in range(int(sys.argv[1])):
@@ -73,12 +73,12 @@ many() {
 	END
 }
 
-# names SHARD: how many they have
+# count_names SHARD: how many they have
 # shellcheck disable=SC2086 # it may be a pattern
-names() { cat work/$1/names | tr -cd '\0' | wc -c; }
+count_names() { cat work/$1/names | tr -cd '\0' | wc -c; }
 
-# as_copied: the copy is what scp -rp makes of the tree
-as_copied() {
+# check_copied: the copy is what scp -rp makes of the tree
+check_copied() {
 	rm -rf plain
 	copy -q -rp a "hayate:$T/plain"
 	TIMES=y print_state plain >want
@@ -86,35 +86,35 @@ as_copied() {
 	diff want got
 }
 
-# sent NAME: bytes that all journals tell of that name, one a line
-sent() {
+# list_sent_bytes NAME: bytes that all journals tell of that name, one a line
+list_sent_bytes() {
 	cat work/*/journal.* | jq -r --arg n "/$1" 'select(.from | endswith($n)) | .bytes' | xargs
 }
 
-# total EXPRESSION: jq, of the summary
-total() { fleet summary --json work | jq -r "$1"; }
+# query_summary EXPRESSION: jq, of the summary
+query_summary() { run_fleet summary --json work | jq -r "$1"; }
 
 ### plan
 
 @test "a tree arrives as scp -rp copies it, with any names, by three shards at once" {
 	need_fpart
-	odd_tree
-	many 300
-	fleet plan --shards 5 a "hayate:$T/b" work
+	make_odd_tree
+	make_many_files 300
+	run_fleet plan --shards 5 a "hayate:$T/b" work
 	[ "$(cat work/shards)" = 5 ]
-	quick work 1 &
-	quick work 2 3 &
-	quick work 4 5
+	run_shards work 1 &
+	run_shards work 2 3 &
+	run_shards work 4 5
 	wait $!
 	wait
-	as_copied
-	fleet summary work
-	[ "$(total '.files.ok')" = 307 ]
+	check_copied
+	run_fleet summary work
+	[ "$(query_summary '.files.ok')" = 307 ]
 }
 
-# shards_of LIST N: "bytes files" of each, of a source that is not looked at
-shards_of() {
-	fleet plan --shards "$2" --from "$1" h:/src b work >/dev/null
+# list_shards LIST N: "bytes files" of each, of a source that is not looked at
+list_shards() {
+	run_fleet plan --shards "$2" --from "$1" h:/src b work >/dev/null
 	jq -r '.shards[] | "\(.bytes) \(.files)"' work/plan
 	rm -r work
 }
@@ -127,7 +127,7 @@ shards_of() {
 		seq 8000 | sed 's|.*|1000 small/&|'
 		echo 30000000 huge/2
 	} >list
-	shards_of list 20 >got
+	list_shards list 20 >got
 	cat got
 	[ "$(wc -l <got)" = 20 ]
 	[ "$(head -n 2 got | xargs)" = "900000000 1 30000000 1" ]
@@ -136,10 +136,10 @@ shards_of() {
 	    { last = w }
 	    NR == 3 { most = w }
 	    END { exit !(w > most * 0.95 && bytes == 1138000000 && files == 10002) }' got
-	shards_of list 1 >got
+	list_shards list 1 >got
 	[ "$(cat got)" = "1138000000 10002" ]
 	# each name once
-	fleet plan --shards 20 --from list h:/src b work
+	run_fleet plan --shards 20 --from list h:/src b work
 	cut -d' ' -f2 list | sort >want
 	cat work/[1-9]*/names | tr '\0' '\n' | sort | diff - want
 	[ "$(tr '\0' ' ' <work/0/names)" = ". big huge small " ]
@@ -147,12 +147,12 @@ shards_of() {
 
 @test "a large file of a tree is a shard, and what fpart has cut stays together" {
 	need_fpart
-	many 130
+	make_many_files 130
 	truncate -s 300M a/3/large
-	fleet plan --shards 9 a "hayate:$T/b" work
+	run_fleet plan --shards 9 a "hayate:$T/b" work
 	[ "$(tr '\0' ' ' <work/1/names)" = "3/large " ]
 	[ "$(cat work/shards)" -ge 4 ]
-	[ "$(names [2-9])" = 130 ]
+	[ "$(count_names [2-9])" = 130 ]
 }
 
 @test "memory does not depend on the number of names" {
@@ -167,9 +167,9 @@ shards_of() {
 	check_true "$(tail -n 1 peak.300000) < $(tail -n 1 peak.20000) + 8192"
 }
 
-# refused TEXT ARG...: plan ends with 2 and this text, and leaves nothing
-refused() {
-	run -2 fleet plan "${@:2}"
+# check_refused_plan TEXT ARG...: plan ends with 2 and this text, and leaves nothing
+check_refused_plan() {
+	run -2 run_fleet plan "${@:2}"
 	[[ $output = "hayate-fleet: "*"$1"* ]] || { echo "$output"; return 1; }
 	[ ! -e work ]
 }
@@ -177,21 +177,21 @@ refused() {
 @test "an invalid list is an error with its line number, and no plan remains" {
 	mkdir a
 	printf '5 fine\nword\n' >list
-	refused 'list, line 2: "word": a size, a blank' --from list a h:b work
+	check_refused_plan 'list, line 2: "word": expected a size, a blank' --from list a h:b work
 	printf '5 fine\n5 a/../b\n' >list
-	refused 'component ".."' --from list a h:b work
+	check_refused_plan 'component ".."' --from list a h:b work
 	printf '5 fine\n5 /etc/passwd\n' >list
-	refused '"/etc/passwd" is not below the source' --from list a h:b work
+	check_refused_plan '"/etc/passwd" is not below the source' --from list a h:b work
 	printf '5 x/1\n5 ./x//1\n' >list
-	refused '"x/1" is in the list twice' --from list a h:b work
+	check_refused_plan '"x/1" is in the list twice' --from list a h:b work
 	printf -- '-5 x\n' >list
-	refused 'line 1' --from list a h:b work
-	refused 'list.none: No such file' --from list.none a h:b work
+	check_refused_plan 'line 1' --from list a h:b work
+	check_refused_plan 'list.none: No such file' --from list.none a h:b work
 	seq 20000 >list
-	refused 'list: a record exceeds 65536 bytes; are the names terminated by NUL?' --from list --from0 a h:b work
+	check_refused_plan 'list: a record exceeds 65536 bytes; are the names terminated by NUL?' --from list --from0 a h:b work
 	# and other ways to write a good one
 	printf '5 %s/a/1\n  6\t./2 \n7 d/\n' "$T" >list
-	fleet plan --shards 9 --from - a h:b work <list
+	run_fleet plan --shards 9 --from - a h:b work <list
 	[ "$(cat work/[12]/names | tr '\0' '|')" = "2 |1|" ]
 	[ "$(tr '\0' '|' <work/0/names)" = ".|d|" ]
 }
@@ -199,48 +199,48 @@ refused() {
 @test "invalid arguments are an error with the reason" {
 	mkdir a
 	echo x >file
-	refused 'one of source and target must be HOST:PATH' a b work
-	refused 'one of source and target must be HOST:PATH' h:a h:b work
-	refused 'is not a directory' none h:b work
-	refused 'is not a directory' file h:b work
-	refused 'requires --from LIST' h:a b work
-	refused 'without wildcards' --from file 'h:a*' b work
-	refused '1 to 1000' --shards 1001 a h:b work
-	refused '1 to 1000' --shards 0 a h:b work
-	refused 'is below the source' a h:b a/work
-	refused 'is below the source' / h:b work
-	refused 'must be a path without a host' --to d1,d2 a h:b work
-	refused '--to requires a local source' --to d1,d2 h:a b work
-	refused 'has an empty host name' --to d1,,d2 a b work
-	refused '--from0 requires' --from0 a h:b work
+	check_refused_plan 'one of source and target must be HOST:PATH' a b work
+	check_refused_plan 'one of source and target must be HOST:PATH' h:a h:b work
+	check_refused_plan 'is not a directory' none h:b work
+	check_refused_plan 'is not a directory' file h:b work
+	check_refused_plan 'requires --from LIST' h:a b work
+	check_refused_plan 'without wildcards' --from file 'h:a*' b work
+	check_refused_plan '1 to 1000' --shards 1001 a h:b work
+	check_refused_plan '1 to 1000' --shards 0 a h:b work
+	check_refused_plan 'is below the source' a h:b a/work
+	check_refused_plan 'is below the source' / h:b work
+	check_refused_plan 'must be a path without a host' --to d1,d2 a h:b work
+	check_refused_plan '--to requires a local source' --to d1,d2 h:a b work
+	check_refused_plan 'has an empty host name' --to d1,,d2 a b work
+	check_refused_plan '--from0 requires' --from0 a h:b work
 	PATH=/usr/bin:/bin
 	if ! command -v fpart >/dev/null; then
-		refused 'fpart is not installed; install it, or: (cd SRC && find' a h:b work
+		check_refused_plan 'fpart is not installed; install it, or: (cd SRC && find' a h:b work
 	fi
-	run -2 fleet plan a
-	run -2 fleet
-	run -2 fleet run none 1
+	run -2 run_fleet plan a
+	run -2 run_fleet
+	run -2 run_fleet run none 1
 	[[ $output = *'/none" has no plan'* ]]
-	run -2 fleet status a
-	echo '5 1' | fleet plan --from - a h:b work
-	run -2 fleet plan --from list a h:b work
+	run -2 run_fleet status a
+	echo '5 1' | run_fleet plan --from - a h:b work
+	run -2 run_fleet plan --from list a h:b work
 	[[ $output = *'work" is not empty'* ]]
-	run -2 fleet run work 2
+	run -2 run_fleet run work 2
 	[[ $output = *'shard 2 does not exist: the plan has shards 1 to 1'* ]]
-	run -2 fleet run --pause -1 work
+	run -2 run_fleet run --pause -1 work
 	[[ $output = *'--pause -1.0: expected a number of seconds'* ]]
 	if ((EUID == 0)); then
 		chown 1 work/plan
-		run -2 fleet run work 1
+		run -2 run_fleet run work 1
 		[[ $output = *'belongs to another user'* ]]
 	fi
 }
 
-# refuses WHY: each verb ends with 2, says so, and starts no scp
-refuses() {
+# check_refused_verbs WHY: each verb ends with 2, says so, and starts no scp
+check_refused_verbs() {
 	local verb
 	for verb in run status summary; do
-		TOLD=$T/told run -2 fleet $verb work
+		TOLD=$T/told run -2 run_fleet $verb work
 		[[ $output = *"$1"* ]] || { echo "$output"; return 1; }
 	done
 	[ ! -e told ]
@@ -255,34 +255,34 @@ refuses() {
 	mkdir shared
 	chmod 2775 shared
 	echo '5 1' >list
-	run -2 fleet plan --from list a h:b shared
+	run -2 run_fleet plan --from list a h:b shared
 	[[ $output = *"$T/shared is writable by others "*'chmod go-w'* ]]
 	[ -z "$(ls -A shared)" ]
-	(umask 0; fleet plan --from list a "hayate:$T/b" work)
+	(umask 0; run_fleet plan --from list a "hayate:$T/b" work)
 	[ -z "$(find work -perm /077)" ]
 	for part in work work/plan work/1; do
 		chmod g+w $part
-		refuses "$T/$part is writable by others "
+		check_refused_verbs "$T/$part is writable by others "
 		chmod g-w $part
 	done
 	# what somebody has put there while it could be written
 	for part in plan 1/state 1/journal.x; do
 		[ ! -e work/$part ] || mv work/$part kept
 		ln -s "$T/mine" work/$part
-		refuses "work/$part is a symbolic link"
+		check_refused_verbs "work/$part is a symbolic link"
 		rm work/$part
 		[ ! -e kept ] || mv kept work/$part
 	done
 	mv work/1/names kept
 	for part in names left said; do
 		ln -s "$T/mine" work/1/$part
-		TOLD=$T/told run -2 fleet run work
+		TOLD=$T/told run -2 run_fleet run work
 		[[ $output = *"work/1/$part is a symbolic link"* ]]
 		[ "$(<mine)" = mine ]
 		rm work/1/$part
 		[ ! -e kept ] || mv kept work/1/names
 	done
-	(umask 0; quick work)
+	(umask 0; run_shards work)
 	cmp a/1 b/1
 	[ "$(stat -c %a b/1)" = "$(stat -c %a a/1)" ]
 	[ -z "$(find work -perm /077)" ]
@@ -295,9 +295,9 @@ refuses() {
 	echo 2 >a/2
 	echo mine >mine
 	printf '2\0' >evil/1/left
-	echo '2 1' | fleet plan --from - a "hayate:$T/b" work
+	echo '2 1' | run_fleet plan --from - a "hayate:$T/b" work
 	ln -s "$T/mine" evil/1/journal.x
-	SLURMD_NODENAME=x FIRST="mv $T/work $T/moved; mv $T/evil $T/work" run -2 quick work
+	SLURMD_NODENAME=x FIRST="mv $T/work $T/moved; mv $T/evil $T/work" run -2 run_shards work
 	[ "$(<mine)" = mine ]
 	[ "$(ls b)" = 1 ]
 	[ "$(jq -r .from moved/1/journal.x)" = "$T/a/1" ]
@@ -308,7 +308,7 @@ refuses() {
 	echo 1 >a/1
 	chmod 664 a/1
 	mkdir there
-	(umask 002; echo '2 1' | fleet plan --from - "hayate:$T/a" there/b work; quick work)
+	(umask 002; echo '2 1' | run_fleet plan --from - "hayate:$T/a" there/b work; run_shards work)
 	[ "$(stat -c %a there/b/1)" = 664 ]
 	[ "$(stat -c %a work/1/journal.*)" = 600 ]
 }
@@ -316,177 +316,177 @@ refuses() {
 @test "names that the plan could not read are reported by plan and summary" {
 	need_root
 	need_fpart
-	many 30
+	make_many_files 30
 	mkdir a/locked
 	chmod 0 a/locked
 	run -1 setpriv --bounding-set -dac_override,-dac_read_search \
 	    "$FLEET" plan a "hayate:$T/b" work
 	[[ $output = *'not read: ./locked: Permission denied'* ]]
-	quick work
-	run -1 fleet summary work
+	run_shards work
+	run -1 run_fleet summary work
 	[[ $output = *'failed: ./locked: Permission denied: not read'* ]]
 	chmod 700 a/locked
 	rm -r work b
 	deep=a/$(yes d/ | head -n 64 | tr -d '\n')
 	mkdir -p "$deep"
 	echo x >"$deep/x"
-	run -1 fleet plan a "hayate:$T/b" work
+	run -1 run_fleet plan a "hayate:$T/b" work
 	[[ $output = *'not read: d/d/'*'/x: too long a path'* ]]
-	quick work
-	run -1 fleet summary work
+	run_shards work
+	run -1 run_fleet summary work
 	[[ ${lines[0]} = *'files: 30 of 30, 1 failed'* ]]
 }
 
 ### run
 
-# slow_plan: one file that takes some seconds, and small ones
-slow_plan() {
-	many 40
+# make_slow_plan: one file that takes some seconds, and small ones
+make_slow_plan() {
+	make_many_files 40
 	head -c 12000000 /dev/urandom >a/0/large
 	find a -type f -printf '%s %P\n' | sort -n |
-	    fleet plan --shards 1 --from - a "hayate:$T/b" work -o MaxRate=3M
+	    run_fleet plan --shards 1 --from - a "hayate:$T/b" work -o MaxRate=3M
 }
 
-# begun: the large file is under way, and others are done
-begun() {
+# wait_until_started: the large file is under way, and others are done
+wait_until_started() {
 	poll 10 eval '[ "$(du -sk b 2>/dev/null | cut -f 1)0" -gt 40000 ]' &&
 	    poll 10 eval '[ "$(cat work/1/journal.* | wc -l)" -ge 5 ]'
 }
 
 @test "a shard is copied once, even if several runs want it" {
 	export TOLD=$T/told
-	slow_plan
-	quick work 1 &
-	begun
+	make_slow_plan
+	run_shards work 1 &
+	wait_until_started
 	# another one waits for the lock, and has nothing to do then
-	run -0 quick work 1
+	run -0 run_shards work 1
 	[[ $output = *'shard 1: waiting for '*', which is copying it'* ]]
 	wait $!
-	quick work
-	as_copied
+	run_shards work
+	check_copied
 	# scp was started for the shard and for the directories
 	[ "$(wc -l <told)" = 2 ]
-	[ "$(sent 0/large) $(sent 1/33)" = "12000000 100" ]
+	[ "$(list_sent_bytes 0/large) $(list_sent_bytes 1/33)" = "12000000 100" ]
 }
 
 @test "the lock stays until scp has ended, if hayate-fleet alone is killed" {
 	export TOLD=$T/told
 	local pid
-	slow_plan
+	make_slow_plan
 	"$FLEET" run work 1 3>&- &
 	pid=$!
-	begun
+	wait_until_started
 	kill -9 "$pid"
-	run -0 quick work 1
+	run -0 run_shards work 1
 	[[ $output = *'waiting for'* ]]
-	as_copied
-	[ "$(sent 0/large)" = 12000000 ]
+	check_copied
+	[ "$(list_sent_bytes 0/large)" = 12000000 ]
 	[ "$(wc -l <told)" = 2 ]
 }
 
 @test "after a kill only unfinished files are sent, and they are resumed at their end" {
-	slow_plan
+	make_slow_plan
 	setsid "$FLEET" run work 1 3>&- &
-	begun
+	wait_until_started
 	kill -9 -- "-$!"
 	wait $! || true
-	run -75 fleet summary work
+	run -75 run_fleet summary work
 	[[ $output = *'0 done, 0 running, 1 left'* ]]
-	quick work
-	as_copied
+	run_shards work
+	check_copied
 	[ "$(cat work/1/journal.* | jq -r .from | sort | uniq -d)" = "" ]
-	check_true "$(sent 0/large) < 9000000"
-	[ "$(total .status)" = 0 ]
+	check_true "$(list_sent_bytes 0/large) < 9000000"
+	[ "$(query_summary .status)" = 0 ]
 }
 
 @test "a signal ends the copy, with the exit status that asks for another run" {
-	slow_plan
+	make_slow_plan
 	"$FLEET" run work 1 3>&- &
-	begun
+	wait_until_started
 	kill "$!"
 	status=0
 	wait "$!" || status=$?
 	[ "$status" = 75 ]
 	flock -n work/1/state true
-	[ "$(fleet status --json work | jq -c .shards)" = '{"done":0,"running":0,"left":1}' ]
+	[ "$(run_fleet status --json work | jq -c .shards)" = '{"done":0,"running":0,"left":1}' ]
 }
 
 @test "a file that is gone fails once, and is retried with --again" {
 	export TOLD=$T/told
-	many 60
-	(cd a && find . -type f -printf '%s %p\n') | fleet plan --shards 2 --from - a "hayate:$T/b" work
+	make_many_files 60
+	(cd a && find . -type f -printf '%s %p\n') | run_fleet plan --shards 2 --from - a "hayate:$T/b" work
 	mv a/1/25 .
-	run -1 quick work
-	run -1 quick work
+	run -1 run_shards work
+	run -1 run_shards work
 	[ "$(wc -l <told)" = 3 ]
-	run -1 fleet summary work
+	run -1 run_fleet summary work
 	[[ $output = *"2 done, 0 running, 0 left; files: 59 of 60, 1 failed"* ]]
 	[[ $output = *"failed: $T/a/1/25: "*"No such file"* ]]
 	[ "$(grep -c '^failed' <<<"$output")" = 1 ]
-	run -1 quick --again work
+	run -1 run_shards --again work
 	mv 25 a/1/
-	quick --again work
-	as_copied
-	[ "$(total '"\(.status) \(.files.ok) \(.files.failed)"')" = "0 60 0" ]
+	run_shards --again work
+	check_copied
+	[ "$(query_summary '"\(.status) \(.files.ok) \(.files.failed)"')" = "0 60 0" ]
 	# nothing else was sent again
-	[ "$(sent 2/47)" = 100 ]
+	[ "$(list_sent_bytes 2/47)" = 100 ]
 }
 
 @test "a file that became a directory fails, and is retried with --again" {
-	many 60
-	(cd a && find . -type f -printf '%s %p\n') | fleet plan --shards 2 --from - a "hayate:$T/b" work
+	make_many_files 60
+	(cd a && find . -type f -printf '%s %p\n') | run_fleet plan --shards 2 --from - a "hayate:$T/b" work
 	mv a/1/25 .
 	mkdir a/1/25
 	echo new >a/1/25/in
-	run -1 quick work
-	run -1 fleet summary work
+	run -1 run_shards work
+	run -1 run_fleet summary work
 	[[ $output = *"2 done, 0 running, 0 left; files: 59 of 60, 1 failed"* ]]
 	[[ $output = *"failed: $T/a/1/25: "*"is a directory"* ]]
 	rm -r a/1/25 b/1/25
 	mv 25 a/1
-	quick --again work
-	as_copied
-	[ "$(total '"\(.status) \(.files.ok) \(.files.failed)"')" = "0 60 0" ]
+	run_shards --again work
+	check_copied
+	[ "$(query_summary '"\(.status) \(.files.ok) \(.files.failed)"')" = "0 60 0" ]
 }
 
 @test "a host that cannot be reached is tried three times, then the shard is given up" {
 	export TOLD=$T/told
-	many 3
+	make_many_files 3
 	echo '100 0/1' >list
-	fleet plan --from list a "hayate:$T/b" work -o Port=9
-	run -75 quick work
+	run_fleet plan --from list a "hayate:$T/b" work -o Port=9
+	run -75 run_shards work
 	[[ $output = *'Connection refused'*'shard 1: not done after 3 attempts without progress; scp to hayate:'*'exited with 255'* ]]
 	[ "$(wc -l <told)" = 3 ]
-	run -75 fleet summary work
+	run -75 run_fleet summary work
 	[[ $output = "shards: 0 done, 0 running, 1 left; files: 0 of 1, 0 failed"* ]]
 }
 
 @test "shards are spread over the hosts of a target, and fail over to the next one" {
 	export TOLD=$T/told
-	many 40
+	make_many_files 40
 	(cd a && find . -type f -printf '%s %p\n') |
-	    fleet plan --shards 4 --from - --to hayate,127.0.0.1 a "$T/b" work
-	quick work
+	    run_fleet plan --shards 4 --from - --to hayate,127.0.0.1 a "$T/b" work
+	run_shards work
 	[ "$(grep -c " 127.0.0.1:$T/b\$" told) $(grep -c " hayate:$T/b\$" told)" = "2 3" ]
-	as_copied
+	check_copied
 	rm -r work b told
 	(cd a && find . -type f -printf '%s %p\n') |
-	    fleet plan --shards 4 --from - --to no-such-host.invalid,hayate a "$T/b" work
-	quick work
-	as_copied
+	    run_fleet plan --shards 4 --from - --to no-such-host.invalid,hayate a "$T/b" work
+	run_shards work
+	check_copied
 	[ "$(grep -c " no-such-host.invalid:" told)" = 3 ]
 }
 
 @test "a server that refuses further logins is waited for" {
 	local narrow
-	many 3
+	make_many_files 3
 	narrow=$(sshd_port narrow)
-	echo '100 0/1' | fleet plan --from - a "narrow:$T/b" work
+	echo '100 0/1' | run_fleet plan --from - a "narrow:$T/b" work
 	exec 9<>"/dev/tcp/127.0.0.1/$narrow"
 	head -n 1 <&9
 	: >told
 	export TOLD=$T/told
-	quick work 3>&- 9>&- 2>err &
+	run_shards work 3>&- 9>&- 2>err &
 	poll 20 eval '[ "$(wc -l <told)" -ge 5 ]'
 	exec 9>&-
 	wait $!
@@ -497,34 +497,34 @@ begun() {
 @test "names below directories that cannot be written form one shard" {
 	need_root
 	need_fpart
-	many 400
+	make_many_files 400
 	mkdir -p a/ro/deep/er
 	for i in 1 2 3; do echo $i | tee a/ro/$i a/ro/deep/$i >a/ro/deep/er/$i; done
 	chmod 555 a/ro/deep/er a/ro
 	touch -d '2001-02-03 04:05:06' a/ro a/ro/deep/er
-	run -0 fleet plan --shards 12 a "hayate:$T/b" work
+	run -0 run_fleet plan --shards 12 a "hayate:$T/b" work
 	[[ $output = *"9 files are below directories that are not writable by their owner, and form one shard"* ]]
 	printf '#!/bin/sh\nexec setpriv --bounding-set -dac_override,-dac_read_search %s\n' \
 	    "$(bin sftp-server)" >near
 	chmod +x near
 	VIA=$T/near quick work
-	as_copied
+	check_copied
 	chmod -R u+w a b plain
 }
 
 @test "a source on a server is copied by its list" {
-	odd_tree
-	many 50
+	make_odd_tree
+	make_many_files 50
 	(cd a && find -L . ! -type d -printf '%s %P\0' -o -empty -printf '0 %P/\0') >list
-	fleet plan --shards 4 --from list --from0 "hayate:$T/a/" b work
-	quick work
-	as_copied
-	[ "$(total '"\(.status) \(.files.ok)"')" = "0 57" ]
+	run_fleet plan --shards 4 --from list --from0 "hayate:$T/a/" b work
+	run_shards work
+	check_copied
+	[ "$(query_summary '"\(.status) \(.files.ok)"')" = "0 57" ]
 	rm -r b work
 	rm a/1/30
-	fleet plan --shards 4 --from list --from0 "hayate:$T/a" b work
-	run -1 quick work
-	[ "$(total '"\(.status) \(.files.ok) \(.failed[].from)"')" = "1 56 $T/a/1/30" ]
+	run_fleet plan --shards 4 --from list --from0 "hayate:$T/a" b work
+	run -1 run_shards work
+	[ "$(query_summary '"\(.status) \(.files.ok) \(.failed[].from)"')" = "1 56 $T/a/1/30" ]
 }
 
 @test "GNU parallel and a shell loop run it" {
@@ -532,56 +532,56 @@ begun() {
 	[ -x "$gnu" ] || gnu=parallel
 	"$gnu" --version 2>/dev/null | grep -q '^GNU' ||
 	    skip "no GNU parallel (package parallel)"
-	many 100
+	make_many_files 100
 	(cd a && find . -type f -printf '%s %p\n') >list
-	fleet plan --shards 6 --from list a "hayate:$T/b" work
+	run_fleet plan --shards 6 --from list a "hayate:$T/b" work
 	seq "$(cat work/shards)" | "$gnu" -j 3 "$FLEET" run work 3>&-
-	as_copied
+	check_copied
 	rm -r work b
-	fleet plan --shards 3 --from list a "hayate:$T/b" work
-	for n in $(seq "$(cat work/shards)"); do quick work "$n"; done
-	as_copied
+	run_fleet plan --shards 3 --from list a "hayate:$T/b" work
+	for n in $(seq "$(cat work/shards)"); do run_shards work "$n"; done
+	check_copied
 }
 
 ### status and summary
 
 @test "status and summary report the progress, as text and as JSON" {
-	slow_plan
-	run -0 fleet status work
+	make_slow_plan
+	run -0 run_fleet status work
 	[ "$output" = "shards: 0 done, 0 running, 1 left; files: 0 of 41, 0 failed; 0 B of 12.0 MB, 0.0 MB/s" ]
 	SLURMD_NODENAME=node7 "$FLEET" run work 3>&- &
-	begun
-	[ "$(fleet status --json work | jq -c .shards)" = '{"done":0,"running":1,"left":0}' ]
-	check_true "$(fleet status --json work | jq .files.ok) >= 5"
-	run -75 fleet summary work
+	wait_until_started
+	[ "$(run_fleet status --json work | jq -c .shards)" = '{"done":0,"running":1,"left":0}' ]
+	check_true "$(run_fleet status --json work | jq .files.ok) >= 5"
+	run -75 run_fleet summary work
 	wait $!
-	run -0 fleet summary work
+	run -0 run_fleet summary work
 	[[ ${lines[0]} = "shards: 1 done, 0 running, 0 left; files: 41 of 41, 0 failed; 12.0 MB of 12.0 MB, "* ]]
 	[[ ${lines[1]} = "verified: 0 files, 0 B; directories: done" ]]
 	[[ ${lines[2]} = "node node7: 41 files, 12.0 MB, "*" s, "*" MB/s" ]]
-	check_true "$(total '.nodes.node7.mb_per_s') < 3.5 && $(total '.nodes.node7.mb_per_s') > 1.5"
+	check_true "$(query_summary '.nodes.node7.mb_per_s') < 3.5 && $(query_summary '.nodes.node7.mb_per_s') > 1.5"
 	# of a single file as well
 	head -c 3000000 a/0/large >a/one
 	rm -r work
-	echo '3000000 one' | fleet plan --from - a "hayate:$T/b" work -o MaxRate=3M
-	quick work
-	check_true "$(total .mb_per_s) < 6 && $(total .mb_per_s) > 0.5"
+	echo '3000000 one' | run_fleet plan --from - a "hayate:$T/b" work -o MaxRate=3M
+	run_shards work
+	check_true "$(query_summary .mb_per_s) < 6 && $(query_summary .mb_per_s) > 0.5"
 }
 
 @test "verified files are counted, and a name cannot send control characters to a terminal" {
 	mkdir a
 	echo x >a/$'\e[31mred'
 	echo y >a/y
-	printf '2 y\0002 \e[31mred\0' | fleet plan --from - --from0 a "hayate:$T/b" work --checksum
+	printf '2 y\0002 \e[31mred\0' | run_fleet plan --from - --from0 a "hayate:$T/b" work --checksum
 	mv a/y .
-	run -1 quick work
-	[ "$(total '"\(.files.verified) \(.bytes.verified)"')" = "1 2" ]
+	run -1 run_shards work
+	[ "$(query_summary '"\(.files.verified) \(.bytes.verified)"')" = "1 2" ]
 	rm -r work
 	mv y a/
-	printf '2 y\0002 \e[31mred\0' | fleet plan --from - --from0 a "hayate:$T/b" work
+	printf '2 y\0002 \e[31mred\0' | run_fleet plan --from - --from0 a "hayate:$T/b" work
 	rm a/*red
-	run -1 quick work
-	run -1 fleet summary work
+	run -1 run_shards work
+	run -1 run_fleet summary work
 	[[ $output = *'/a/\x1b[31mred: '* ]]
 	[[ $output != *$'\e'* ]]
 }

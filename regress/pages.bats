@@ -14,14 +14,14 @@ setup_file() {
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# options: name and sides of our own keywords
-options() {
+# list_options: name and sides of our own keywords
+list_options() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), .*/\1 \2/p' \
 	    "$TOP/common/hayopt.c"
 }
 
-# page FILE: as text
-page() { mandoc -T ascii "$1" | col -bx; }
+# print_page FILE: as text
+print_page() { mandoc -T ascii "$1" | col -bx; }
 
 @test "apropos finds hayate and its programs in the installed pages" {
 	need mandb man-db
@@ -38,8 +38,8 @@ page() { mandoc -T ascii "$1" | col -bx; }
 	[[ $output != *"hayate (7)"* ]]
 }
 
-# reports FILE: what groff says of a page at 80 columns, but where
-reports() {
+# list_groff_warnings FILE: what groff says of a page at 80 columns, but where
+list_groff_warnings() {
 	MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l -Tutf8 -Z "$1" 2>&1 >/dev/null |
 	    sed -n 's/.*warning.*: *//p' | sort
 }
@@ -49,12 +49,12 @@ reports() {
 	need man man-db
 	local page
 	for page in "$BUILD"/upstream/{ssh,sshd}_config.5 "$BUILD"/upstream/{scp,sftp}.1; do
-		reports "$page" >before
-		reports "$BUILD/hayate/${page##*/}" >after
+		list_groff_warnings "$page" >before
+		list_groff_warnings "$BUILD/hayate/${page##*/}" >after
 		diff before after
 	done
 	for page in "$MAN"/man?/hayate*; do
-		[ -z "$(reports "$page")" ]
+		[ -z "$(list_groff_warnings "$page")" ]
 	done
 }
 
@@ -87,7 +87,7 @@ reports() {
 @test "a word in a title that is also an mdoc macro is shown as text" {
 	local line n=0
 	need mandoc
-	page "$TOP/man/hayate.7" | tr -s ' \n' ' ' >text
+	print_page "$TOP/man/hayate.7" | tr -s ' \n' ' ' >text
 	sed -n '/^\.Sh TROUBLESHOOTING/,/^\.Sh SEE/s/^\.It \(.*\)/\1/p' "$TOP/man/hayate.7" >titles
 	while read -r line; do
 		grep -qF -e "${line#\\&}" text || { echo "$line"; false; }
@@ -104,7 +104,7 @@ reports() {
 @test "hayate(7) names each keyword with the default that ssh -G prints" {
 	local name want
 	need mandoc
-	page "$TOP/man/hayate.7" >text
+	print_page "$TOP/man/hayate.7" >text
 	"$(bin ssh)" -G -F /dev/null near >given
 	while read -r name _; do
 		want=$(sed -n "s/^${name,,} //p" given)
@@ -115,10 +115,10 @@ reports() {
 		*)	want=$((want / 1048576))M ;;
 		esac
 		grep -qE "^ *$name +$want " text || { echo "$name $want"; false; }
-	done < <(options)
+	done < <(list_options)
 	# and none that does not exist
 	while read -r name; do
-		options | grep -q "^$name " || { echo "$name"; false; }
+		list_options | grep -q "^$name " || { echo "$name"; false; }
 	done < <(sed -n 's/^\.It Cm \([A-Za-z]*\) Ta .*/\1/p' "$TOP/man/hayate.7")
 }
 
@@ -140,7 +140,7 @@ reports() {
 
 @test "the arithmetic of hayate(7) is right" {
 	need mandoc
-	page "$TOP/man/hayate.7" | tr -s ' \n' ' ' >text
+	print_page "$TOP/man/hayate.7" | tr -s ' \n' ' ' >text
 	# N * (8 MiB + 5/4 * WindowMemoryMax), with the least and the most default
 	grep -qF "$((8 + 256 * 5 / 4)) MiB for each of them on a machine with 4 GiB, and $((8 + 512 * 5 / 4)) MiB on one with 8 GiB" text
 	max=$("$(bin sshd)" -G -f /dev/null | sed -n 's/^windowmemorymax //p')
@@ -162,7 +162,7 @@ reports() {
 	for name in scp.1 sftp.1 ssh.1 sshd.8; do
 		[ "$(grep -c '^\.Sh HAYATE$' "$BUILD/hayate/$name")" = 1 ]
 		[ "$(grep -c '^\.Xr hayate 7 ,$' "$BUILD/hayate/$name")" = 1 ]
-		page "$BUILD/hayate/$name" | grep -A3 '^HAYATE' | grep -q 'hayate(7)'
+		print_page "$BUILD/hayate/$name" | grep -A3 '^HAYATE' | grep -q 'hayate(7)'
 		cp "$BUILD/upstream/$name" once
 		chmod u+w once
 		"$TOP/man/section" once "$TOP/man/$name.section"
@@ -214,7 +214,7 @@ reports() {
 	# stock's ssh reads a file with every keyword behind the line that is given
 	{
 		sed -n 's/^    \(IgnoreUnknown .*None\*.*\)/\1/p' "$TOP/contrib/migrate.md"
-		while read -r name side; do [ "$side" = S ] || echo "$name x"; done < <(options)
+		while read -r name side; do [ "$side" = S ] || echo "$name x"; done < <(list_options)
 	} >c
 	"$(bin ssh stock)" -G -F c near >/dev/null
 }

@@ -5,25 +5,25 @@
 load helper
 
 patches=$TOP/patches
-series() { sed -e 's/#.*//' -e 's/[	 ].*//' -e '/^$/d' "$patches/series"; }
+list_series() { sed -e 's/#.*//' -e 's/[	 ].*//' -e '/^$/d' "$patches/series"; }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# header PATCH: all that comes before the diff
-header() { sed '/^--- /,$d' "$patches/$1"; }
+# print_header PATCH: all that comes before the diff
+print_header() { sed '/^--- /,$d' "$patches/$1"; }
 
-# touched PATCH...: upstream's files in it
-touched() { (cd "$patches" && sed -n 's|^+++ b/\([^	 ]*\).*|\1|p' "$@") | sort -u; }
+# list_touched PATCH...: upstream's files in it
+list_touched() { (cd "$patches" && sed -n 's|^+++ b/\([^	 ]*\).*|\1|p' "$@") | sort -u; }
 
-# applies TREE: the whole series, in order, to a copy of the files it touches
-applies() {
+# check_applies TREE: the whole series, in order, to a copy of the files it touches
+check_applies() {
 	local p f d=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$d"
 	# shellcheck disable=SC2046 # names
-	for f in $(touched $(series)); do
+	for f in $(list_touched $(list_series)); do
 		(cd "$1" && cp --parents "$f" "$d")
 	done
-	for p in $(series); do
+	for p in $(list_series); do
 		patch -d "$d" -p1 -f --fuzz=0 --no-backup-if-mismatch <"$patches/$p" || {
 			echo "$p does not apply"
 			return 1
@@ -33,16 +33,16 @@ applies() {
 }
 
 @test "the series names every existing patch, and no other" {
-	diff <(series | sort) <(cd "$patches" && ls -- *.patch | sort)
-	diff <(series) <(series | sort)
+	diff <(list_series | sort) <(cd "$patches" && ls -- *.patch | sort)
+	diff <(list_series) <(list_series | sort)
 }
 
 @test "every patch header has all fields and says why its place was chosen" {
-	for p in $(series); do
+	for p in $(list_series); do
 		[[ $p =~ ^[0-4][0-9][0-9]-[a-z0-9-]+\.patch$ ]]
 		for field in "Subject: [a-z0-9, /-]*: " "Upstream: openssh 1" \
 		    "Calls: " "Forwarded: " "Why here: "; do
-			header "$p" | grep -q "^$field" || {
+			print_header "$p" | grep -q "^$field" || {
 				echo "$p: no $field"
 				false
 			}
@@ -51,8 +51,8 @@ applies() {
 }
 
 @test "every module that a patch header names exists" {
-	for p in $(series); do
-		for h in $(header "$p" | sed -n 's/^Calls: //p' | grep -o '[a-z]*/[a-z0-9-]*\.h'); do
+	for p in $(list_series); do
+		for h in $(print_header "$p" | sed -n 's/^Calls: //p' | grep -o '[a-z]*/[a-z0-9-]*\.h'); do
 			[ -f "$TOP/$h" ] || { echo "$p: $h"; false; }
 		done
 	done
@@ -74,13 +74,13 @@ applies() {
 }
 
 @test "no patch creates or removes a file or has git lines or timestamps" {
-	for p in $(series); do
+	for p in $(list_series); do
 		run ! grep -E '^(---|\+\+\+) /dev/null|^(index|diff|Index) |^(---|\+\+\+) .*[0-9]:[0-9]' "$patches/$p"
 	done
 }
 
 @test "the series applies without fuzz to the upstream tree in use" {
-	applies "$BUILD/upstream"
+	check_applies "$BUILD/upstream"
 }
 
 @test "the series applies without fuzz to the pristine release" {
@@ -88,11 +88,11 @@ applies() {
 	[ -n "$orig" ] || skip "no release tarball here, upstream is a tree"
 	mkdir "$BATS_TEST_TMPDIR/pristine"
 	tar xzf "$orig" -C "$BATS_TEST_TMPDIR/pristine" --strip-components=1
-	applies "$BATS_TEST_TMPDIR/pristine"
+	check_applies "$BATS_TEST_TMPDIR/pristine"
 }
 
 @test "the series adds at most 190 lines" {
-	n=$(for p in $(series); do
+	n=$(for p in $(list_series); do
 		case $p in 4*) ;; *) grep -c '^+[^+]' "$patches/$p" || : ;; esac
 	done | awk '{ n += $1 } END { print n + 0 }')
 	echo "$n lines"
@@ -145,8 +145,8 @@ applies() {
 
 ### What a peer reaches before login
 
-# linked: upstream's files in ssh and in the programs of sshd
-linked() {
+# list_linked: upstream's files in ssh and in the programs of sshd
+list_linked() {
 	sed -e ':a' -e '/\\$/{N; s/\\\n//; ta' -e '}' "$BUILD/upstream/Makefile.in" |
 	    sed -nE 's/^(LIBOPENSSH_OBJS|LIBSSH_OBJS|SSHOBJS|SSHDOBJS|SSHD_SESSION_OBJS|SSHD_AUTH_OBJS)=//p' |
 	    tr -s '[:blank:]' '\n' | sed -n 's/\.o$/.c/p' | sort -u
@@ -159,9 +159,9 @@ AFTER='channels.c clientloop.c serverloop.c session.c mux.c sftp-server.c'
 # the words of the user (310, 312, reread_fopen)
 NOT_REACHED='245 246 310 312 reread_fopen() monitor_hook_reinit() monitor_hook_postauth()'
 
-is_before() { [[ " $(linked | tr '\n' ' ') " = *" $1 "* && " $AFTER " != *" $1 "* ]]; }
+is_before() { [[ " $(list_linked | tr '\n' ' ') " = *" $1 "* && " $AFTER " != *" $1 "* ]]; }
 
-# reached PATCHES OVERLAY: the numbers of patches and the functions of ours, one a line
+# list_reached PATCHES OVERLAY: the numbers of patches and the functions of ours, one a line
 reached() {
 	local p f objects flags flag
 	for p in "$1"/*.patch; do
@@ -187,16 +187,16 @@ reached() {
 	sed -n 's/^HAYATE_REPLACED = //p' "$TOP/modules.mk" | tr ' ' '\n'
 }
 
-# unnamed PATCHES OVERLAY: what of it SECURITY.md does not name, and what that names
+# list_unnamed PATCHES OVERLAY: what of it SECURITY.md does not name, and what that names
 # and is not reached
-unnamed() {
+list_unnamed() {
 	awk '/^## / { on = /What a peer reaches before login/ } on' "$TOP/SECURITY.md" |
 	    grep '^|' | grep -oE '\b[1-4][0-9][0-9]\b|`[a-z0-9_]+\(\)`|`(sshbuf|cleanup)\.c`' | tr -d '`' | sort -u >named
-	reached "$@" | grep -vxF -f <(tr ' ' '\n' <<<"$NOT_REACHED") | sort -u | comm -3 - named
+	list_reached "$@" | grep -vxF -f <(tr ' ' '\n' <<<"$NOT_REACHED") | sort -u | comm -3 - named
 }
 
 @test "SECURITY names each patch and each function that a peer reaches before login" {
-	run -0 unnamed "$patches" "$TOP/build-aux/overlay.mk"
+	run -0 list_unnamed "$patches" "$TOP/build-aux/overlay.mk"
 	echo "$output"
 	[ -z "$output" ]
 	[ "$(wc -l <named)" -ge 25 ]
@@ -210,9 +210,9 @@ unnamed() {
 		-Dbar=stock_bar
 	sftp.o: CPPFLAGS += -Dquux=not_ours
 	END
-	run -0 unnamed more overlay
+	run -0 list_unnamed more overlay
 	[ "$(tr -d '\t' <<<"$output" | sort | xargs)" = "256 bar() ours_foo()" ]
 	rm more/255-*.patch
-	run -0 unnamed more overlay
+	run -0 list_unnamed more overlay
 	[[ $output = *255* ]]
 }

@@ -87,8 +87,8 @@ assert r["build"]["script"] and r["requirements"]["host"] and r["test"]["command
 	grep -qx "%global openssh $(sed -n 's/^version[	 ]*//p' UPSTREAM)" contrib/rpm/hayate.spec
 }
 
-# switches FILE: those of configure that a text names, as upstream-switches does
-switches() {
+# list_switches FILE: those of configure that a text names, as upstream-switches does
+list_switches() {
 	grep -v '^ *#' "$1" | grep -oE -e '--(with|enable)(out)?-[a-z0-9-]+|--disable-[a-z0-9-]+' |
 	    sed -e 's/^--without-/with-/' -e 's/^--disable-/enable-/' -e 's/^--//' | sort -u
 }
@@ -96,12 +96,12 @@ switches() {
 @test "every switch of configure in the recipes is one that configure knows" {
 	./configure --help >"$BATS_TEST_TMPDIR/help"
 	{
-		switches "$BATS_TEST_TMPDIR/help"
+		list_switches "$BATS_TEST_TMPDIR/help"
 		cat build-aux/upstream-switches
 	} | sort -u >"$BATS_TEST_TMPDIR/known"
 	for f in contrib/rpm/hayate.spec contrib/spack/package.py contrib/conda/meta.yaml; do
-		[ "$(switches "$f" | grep -c .)" -gt 3 ]
-		switches "$f" | comm -23 - "$BATS_TEST_TMPDIR/known"
+		[ "$(list_switches "$f" | grep -c .)" -gt 3 ]
+		list_switches "$f" | comm -23 - "$BATS_TEST_TMPDIR/known"
 	done >"$BATS_TEST_TMPDIR/unknown"
 	diff /dev/null "$BATS_TEST_TMPDIR/unknown"
 }

@@ -24,10 +24,10 @@ setup() {
 	holder=
 }
 
-teardown() { release; }
+teardown() { release_lock; }
 
-# hold FILE: as apt and dpkg lock it
-hold() {
+# hold_lock FILE: as apt and dpkg lock it
+hold_lock() {
 	rm -f "$R/held"
 	python3 -c '
 import fcntl, signal, sys
@@ -39,15 +39,15 @@ signal.pause()' "$1" "$R/held" 3>&- &
 	poll 10 test -e "$R/held"
 }
 
-release() {
+release_lock() {
 	[ -n "$holder" ] || return 0
 	kill "$holder" 2>/dev/null || :
 	wait "$holder" || :
 	holder=
 }
 
-# demo_missing: ./demo in a copy of the tree, on a machine without make(1)
-demo_missing() {
+# run_demo_without_make: ./demo in a copy of the tree, on a machine without make(1)
+run_demo_without_make() {
 	mkdir "$R/tree"
 	cp -a "$TOP/demo" "$TOP/build-aux" "$R/tree"
 	cat >"$R/bin/dpkg-query" <<-'END'
@@ -60,15 +60,15 @@ demo_missing() {
 	demo=$!
 }
 
-waits() { grep -q '^waiting for another package manager to finish: .*'"$1" "$R/out"; }
+is_waiting() { grep -q '^waiting for another package manager to finish: .*'"$1" "$R/out"; }
 
 @test "demo waits for the lock of apt's lists, says so once, and continues" {
-	hold "$R/lists/lock"
-	demo_missing
-	poll 20 waits "$R/lists/lock"
+	hold_lock "$R/lists/lock"
+	run_demo_without_make
+	poll 20 is_waiting "$R/lists/lock"
 	grep "held by process $holder" "$R/out"
 	kill -0 $demo
-	release
+	release_lock
 	if wait $demo; then false; fi
 	# The archive is empty, so the wait is over where make is not found.
 	grep 'Unable to locate package make' "$R/tree/apt-install.log"
@@ -77,72 +77,72 @@ waits() { grep -q '^waiting for another package manager to finish: .*'"$1" "$R/o
 }
 
 @test "demo waits for dpkg's lock" {
-	hold "$R/dpkg/lock-frontend"
-	demo_missing
-	poll 20 waits "$R/dpkg/lock-frontend"
+	hold_lock "$R/dpkg/lock-frontend"
+	run_demo_without_make
+	poll 20 is_waiting "$R/dpkg/lock-frontend"
 	kill -0 $demo
-	release
+	release_lock
 	if wait $demo; then false; fi
 	grep 'Unable to locate package make' "$R/tree/apt-install.log"
 }
 
 @test "apt-wait gives up after a time, and at once on other failures" {
-	hold "$R/lists/lock"
+	hold_lock "$R/lists/lock"
 	APT_WAIT=0 run ! "$TOP/build-aux/apt-wait" "$R/log" update
 	[ -z "$output" ]
 	grep 'Could not get lock' "$R/log"
-	release
+	release_lock
 	run ! "$TOP/build-aux/apt-wait" "$R/log" -y install nonexistent-package
 	[ -z "$output" ]
 	run -0 "$TOP/build-aux/apt-wait" "$R/log" update
 }
 
-# lanes SUITE...: in a tree of its own, with the suites that stand in it
-lanes() {
+# run_lanes SUITE...: in a tree of its own, with the suites that stand in it
+run_lanes() {
 	mkdir -p "$R/tree/regress" "$R/tree/build"
 	cp "$REGRESS"/{lanes,cpu} "$R/tree/regress"
 	(cd "$R/tree" && env -u BATS_TMPDIR -u BATS_RUN_TMPDIR regress/lanes "$@" 3>&-)
 }
 
 # suite_of NAME NEEDS TEXT
-suite_of() {
+make_suite() {
 	mkdir -p "$R/tree/regress"
 	printf '#!/usr/bin/env bats\n# Needs: %s\n%b\n' "$2" "$3" \
 	    >"$R/tree/regress/$1.bats"
 }
 
 @test "the suites are counted, and a test that passes only alone is named" {
-	suite_of one nothing '@test "holds" { :; }\n@test "waits" { skip "for a reason"; }'
-	suite_of two timed "@test \"comes late\" { [ -e $R/late ] || ! touch $R/late || false; }"
-	run -0 lanes regress/one.bats regress/two.bats
+	make_suite one nothing '@test "holds" { :; }\n@test "waits" { skip "for a reason"; }'
+	make_suite two timed "@test \"comes late\" { [ -e $R/late ] || ! touch $R/late || false; }"
+	run -0 run_lanes regress/one.bats regress/two.bats
 	[[ $output = *"passed only alone: comes late"* ]]
 	[[ $output = *"1 skipped: for a reason"* ]]
 	[ "${lines[-1]}" = "2 passed, 0 failed, 1 skipped" ]
 	rm "$R/late"
-	ALONE_MOST=0 run -1 lanes regress/one.bats regress/two.bats
+	ALONE_MOST=0 run -1 run_lanes regress/one.bats regress/two.bats
 	[[ $output = *"not ok (two.bats) comes late"* ]]
 	[ "${lines[-1]}" = "1 passed, 1 failed, 1 skipped" ]
 }
 
 @test "CPU time includes that of orphaned processes" {
 	mkfifo "$R/ended"
-	suite_of busy nothing "@test \"works\" { (sh -c 'sh -c \"ulimit -t 1; while :; do :; done\"; echo >$R/ended' &); read -r _ <$R/ended; }"
-	suite_of idle nothing '@test "rests" { :; }'
-	run -0 lanes regress/busy.bats regress/idle.bats
+	make_suite busy nothing "@test \"works\" { (sh -c 'sh -c \"ulimit -t 1; while :; do :; done\"; echo >$R/ended' &); read -r _ <$R/ended; }"
+	make_suite idle nothing '@test "rests" { :; }'
+	run -0 run_lanes regress/busy.bats regress/idle.bats
 	[[ $output =~ the\ most\ CPU.*[[:space:]](0[.][6-9]|[12][.][0-9])\ busy.*[[:space:]]0[.][0-4]\ idle ]]
 }
 
 @test "a failed test, a suite that dies and one that does not parse are failures" {
-	suite_of bad nothing '@test "is wrong" { false; }'
-	suite_of dead nothing '@test "never ends" { kill -9 $PPID $$; }\n@test "never begins" { :; }'
-	suite_of broken timed '@test "x" { '
-	run -1 lanes regress/bad.bats regress/dead.bats regress/broken.bats
+	make_suite bad nothing '@test "is wrong" { false; }'
+	make_suite dead nothing '@test "never ends" { kill -9 $PPID $$; }\n@test "never begins" { :; }'
+	make_suite broken timed '@test "x" { '
+	run -1 run_lanes regress/bad.bats regress/dead.bats regress/broken.bats
 	[[ $output = *"not ok (bad.bats) is wrong"* ]]
 	[[ ${lines[-1]} =~ ^0\ passed,\ [45]\ failed,\ 0\ skipped$ ]]
 }
 
 @test "no process continues after ./check is ended" {
-	suite_of long nothing "@test \"sleeps\" { echo \$\$ >$R/pid; sleep 300; }"
+	make_suite long nothing "@test \"sleeps\" { echo \$\$ >$R/pid; sleep 300; }"
 	mkdir -p "$R/tree/build"
 	cp "$REGRESS"/{lanes,cpu} "$R/tree/regress"
 	(cd "$R/tree" && exec regress/lanes regress/long.bats >"$R/out" 2>&1 3>&-) &
