@@ -1,10 +1,9 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Completion of Hayate's keywords behind -o, and of its options of scp and sftp,
-# for bash-completion. What the distribution completes for ssh, scp and sftp
-# stays: its file is loaded, its function is called first, and our words are added
-# to its own.
+# Completion of Hayate's keywords after -o, and of its options of scp and sftp, for
+# bash-completion. The distribution's completion of ssh, scp and sftp is kept: its
+# file is loaded, its function is called first, and our words are added to its own.
 
 _hayate_names='@NAMES@'
 _hayate_keywords='@KEYWORDS@'
@@ -12,8 +11,8 @@ _hayate_scp='@SCP@'
 _hayate_sftp='@SFTP@'
 declare -gA _hayate_theirs
 
-# Loads the distribution's file for a program of OpenSSH: the first that is not
-# ours.
+# _hayate_load PROGRAM: loads the distribution's completion of a program of OpenSSH:
+# the first file that is not ours.
 _hayate_load()
 {
 	local dir dirs
@@ -28,7 +27,7 @@ _hayate_load()
 	return 1
 }
 
-# The values of a keyword that stands in "NAME:VALUE,VALUE"
+# _hayate_values KEYWORD: prints the values of a keyword, from its "NAME:VALUE,VALUE".
 _hayate_values()
 {
 	local row
@@ -44,7 +43,8 @@ _hayate_values()
 	done
 }
 
-# Adds our words for the last words of the line, which bash splits at "=".
+# _hayate_add: adds our keywords and values for the end of the line, which bash splits
+# at "=".
 _hayate_add()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} n=$COMP_CWORD word value
@@ -72,9 +72,9 @@ _hayate_add()
 	done
 }
 
-# _hayate_add_options OPTION...: adds -j and its values and these, or offers files
-# alone behind one that has an argument. The distribution's function may have read
-# our options in the usage.
+# _hayate_add_options OPTION...: adds -j, its values and these options, or offers only
+# files after an option with an argument. The distribution's function may have found
+# our options in the usage already.
 _hayate_add_options()
 {
 	local cur=${COMP_WORDS[COMP_CWORD]} n=$COMP_CWORD word
@@ -123,7 +123,8 @@ _hayate()
 	esac
 }
 
-# Takes the place of what completes a program now, which _hayate calls.
+# _hayate_take NAME:PROGRAM: replaces the current completion of a program, which
+# _hayate calls.
 _hayate_take()
 {
 	local name=${1%%:*} program=${1#*:} spec how
