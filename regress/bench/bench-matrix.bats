@@ -183,11 +183,11 @@ resume() { "$RUN" --resume "$@" 3>&-; }
 	[ "$(runs | grep -c ' hayate ')" = 12 ]
 	tail -n +2 "$TSV" | head -n "$(wc -l <"$BATS_TEST_TMPDIR/before")" |
 	    cmp - "$BATS_TEST_TMPDIR/before"
-	# And once more: there is nothing left to do.
+	# A second resume finds nothing to do.
 	cp "$TSV" "$BATS_TEST_TMPDIR/whole"
 	run -0 --separate-stderr resume "$TSV"
 	cmp "$TSV" "$BATS_TEST_TMPDIR/whole"
-	# What had failed, or was cut short, is run again, and only that.
+	# Only failed or truncated runs are run again.
 	python3 - "$TSV" <<-'EOT'
 	import sys
 	lines = open(sys.argv[1]).read().splitlines()

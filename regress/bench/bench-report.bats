@@ -278,7 +278,7 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 }
 
 @test "programs differ in their marks and not only in colour" {
-	# Who is drawn in which colour, and with which mark
+	# colour and mark of each program
 	local first
 	first=$(sed -n '/<figure>/,/<\/figure>/p; /<\/figure>/q' "$PAGE" |
 	    sed -n "s/.*href='#fig1-\(gpPt[0-9]*\)'.*class='\(open \)*\(c[0-9]\)'.*/\3 \1/p" |

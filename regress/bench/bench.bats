@@ -34,7 +34,7 @@ record() {
 	done >>"$f"
 }
 
-# verdict REFERENCE: what the table says of that target
+# verdict REFERENCE: prints the verdict in the table on that target
 verdict() {
 	python3 "$STATS" table "$BATS_TEST_TMPDIR/recorded.tsv" |
 	    sed -n "s/.*hayate.*=[0-9.]*[*]$1~\{0,1\}  *//p"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# What is measured: a function cell_NAME for each question, and the verbs that a
+# The measurements: a function cell_NAME for each question, and the verbs that a
 # cell measures with. A cell sets up a place, lists its jobs and runs them:
 #
 #   at_loop | at_path RTT_MS RATE
@@ -333,7 +333,7 @@ path_job() {	# BUILD get|put BYTES VERB FACTOR
 }
 
 # Stock sends, the row's program receives. A stock scp that puts in SFTP mode
-# keeps 2 MiB under way whatever the window, so its target is not iperf3.
+# keeps 2 MiB in flight whatever the window, so its target is not iperf3.
 cell_sender() {
 	local rtt far
 	for rtt in ${RTTS:-$SENDER_RTTS}; do

@@ -330,7 +330,7 @@ def network(row):
 
 
 def causes(row):
-    """What limited the row, and what its processes did: indented lines."""
+    """Returns indented lines: the bottleneck of the row, and its processes."""
     usage, n = row.usage(), row.column("bytes")
     if not usage or not n or not median(n) or row.program == "iperf3":
         return []

@@ -5,7 +5,7 @@
 #
 # In a shared storage of sites 0.16 to 29 ms apart (HPCI, 2013), creating a file
 # of 3 bytes took about twenty round trips: small files wait for round trips, not
-# for the rate. So sets of files are put and got with the tools that people use
+# for the rate. Sets of files are therefore copied with the tools that people use
 # over Secure Shell: scp -r, scp of a list, sftp, rsync, tar through ssh, rclone
 # and lftp.
 #

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# What calls ssh, over 100 ms: a login is most of what it does. Sourced by run.
+# Programs that call ssh, over 100 ms: most of their time is the login. Sourced by run.
 #
 #   login_callers    seconds of "git clone" of a small repository and of rsync
 #                    with nothing to do, where they are installed

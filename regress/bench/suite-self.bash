@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 #
 # self: scp from a host to itself, put and get, cipher by cipher, one copy and
-# several at once. What limits the rate where there is no path?
+# several at once. Which bottleneck remains without a path?
 #
 # RIKEN and Kobe University asked this in 2016, between the K computer's front-end
 # and a visualisation server. One scp reached about 220 MiB/s whatever the window,

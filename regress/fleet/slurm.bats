@@ -220,7 +220,7 @@ figure() { echo "# $*" >&3; }
 	"$FLEET" summary work
 	as_source
 	figure "sent in parts: $(parts | xargs)"
-	# of what was under way, the rest; and no other file twice, nor in parts
+	# only the rest of unfinished files is sent, and no other file twice or in parts
 	[ "$(parts | wc -l)" = 1 ]
 	parts | awk '!/\/large / || $2 > 35000000 { exit 1 }'
 	[ "$("$FLEET" summary --json work | jq -r '"\(.status) \(.files.ok)"')" = "0 252" ]

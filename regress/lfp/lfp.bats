@@ -98,7 +98,7 @@ steady() {
 }
 
 # goodput RTT SECONDS: cubic and BBR at once. One that a busy machine has slowed
-# is measured once more, by itself. LFP_RATE, in Mbit/s, is what any machine
+# is measured again, by itself. LFP_RATE, in Mbit/s, is what any machine
 # carries; with 1000 the test judges the machine as well.
 goodput() {
 	local cc got rate=${LFP_RATE:-200} pid=()
@@ -326,7 +326,7 @@ asks() {
 		# Nagle: the second answer waits until the first was seen
 		[ "$(asks 8 6 3)" = 5 ]
 	done
-	# nothing of what was under way before counts
+	# packets in flight before do not count
 	asks 7 6 1 >/dev/null
 	"$LFP" clear "$P"
 	sleep 0.2

@@ -12,7 +12,7 @@
  *   TUN -> drop-tail queue (bytes) -> link (rate) -> loss -> delay -> TUN
  *
  * and has its own rate, delay, loss and queue, which the front end (the shell
- * script "lfp") may change while packets are under way.
+ * script "lfp") may change while packets are in flight.
  *
  * Rate and queue count IP-layer bytes. A full packet of 1500 bytes with TCP
  * timestamps carries 1448 bytes of payload, so goodput is at most 96.5 % of the
@@ -664,7 +664,7 @@ dir_packet(struct dir *d, struct pkt *p, uint64_t now)
 	}
 }
 
-/* Read what has come in. Returns the number of packets. */
+/* Reads the packets that have arrived. Returns their number. */
 static int
 dir_input(struct dir *d, uint64_t now)
 {

@@ -93,7 +93,7 @@ main_pid() { inside systemctl show -P MainPID "${1-hayate-sshd}"; }
 	local unit=hayate-security-status list=/usr/lib/hayate/hayate-status/build-aux/advisories
 	inside systemctl is-active $unit.timer
 	inside systemctl is-enabled $unit.timer
-	# It has not run yet; now it does, by its clock or at once.
+	# The service has not run yet, and runs now, by its timer or at once.
 	inside systemctl start $unit
 	inside journalctl -o cat -u $unit | grep -F "installed: $(inside hayate-ssh -V 2>&1 | sed 's/,.*//')"
 	inside journalctl -o cat -u $unit | grep -F "running:   process $(main_pid) started after"

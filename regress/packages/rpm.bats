@@ -7,7 +7,7 @@
 load ../helper
 load root
 
-# Long: everything is compiled once more. Debian's rpm does not know what Debian's
+# This suite takes long: everything is compiled again. Debian's rpm does not know what Debian's
 # packages provide, so the dependencies are not checked.
 setup_file() {
 	export SRPM RPMS=$BATS_FILE_TMPDIR/rpms
@@ -133,7 +133,7 @@ ciphers() { inside "$@" | sed -n 's/^ciphers //Ip'; }
 	[ "$(ciphers hayate-ssh -G x)" = aes128-ctr ]
 	[ "$(ciphers hayate-sshd -T)" = aes256-gcm@openssh.com ]
 	rm "$dir"/ssh*_config.d/60-site.conf
-	# what INSTALL.md says of a policy for a later OpenSSH
+	# the advice of INSTALL.md on a policy for a later OpenSSH
 	echo 'KexAlgorithms curve25519-sha256,no-such' >>"$ROOT/etc/crypto-policies/back-ends/opensshserver.config"
 	run ! inside hayate-sshd -t
 	[[ $output = *opensshserver.config*no-such* ]]

@@ -24,8 +24,8 @@ lacking() {
 	    sed -n 's/.*: apt-get install //p'
 }
 
-# wanting: why nothing can be run here. Bats knows no skip in setup_file. What fails
-# although the archive can be read is a failure.
+# wanting: prints why nothing can be run here. Bats knows no skip in setup_file. If the
+# archive can be read, an error is a failure.
 wanting() {
 	local tool
 	[ "$EUID" = 0 ] || echo "this needs root"
