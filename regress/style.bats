@@ -54,8 +54,8 @@ x() { cat $1; }')"
 	[[ $output = *bdp.c:*arrayIndexOutOfBounds* ]]
 }
 
-# guards FILE...: the headers without the guard HAYATE_NAME_H
-guards() {
+# list_missing_guards FILE...: the headers without the guard HAYATE_NAME_H
+list_missing_guards() {
 	local f name
 	for f; do
 		name=HAYATE_$(basename "$f" .h | tr a-z- A-Z_)_H
@@ -67,19 +67,19 @@ guards() {
 @test "each header has the guard HAYATE_NAME_H" {
 	local other
 	other=$(spoilt cipher/pool.h s/HAYATE_POOL_H/POOL_H/)
-	run -0 guards "$other"
+	run -0 list_missing_guards "$other"
 	[ "$output" = "$other" ]
-	run -0 guards ./*/*.h regress/*/*.h
+	run -0 list_missing_guards ./*/*.h regress/*/*.h
 	[ -z "$output" ]
 }
 
-# wide FILE...: comments with two spaces between sentences
-wide() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
+# list_double_spaces FILE...: comments with two spaces between sentences
+list_double_spaces() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
 
 @test "one space stands between the sentences of a comment" {
 	echo '# One.  Two.' >"$BATS_TEST_TMPDIR/two"
-	run -0 wide "$BATS_TEST_TMPDIR/two"
-	run -1 wide check demo ./*/*.[ch] regress/*/*.[ch] regress/*.ba* \
+	run -0 list_double_spaces "$BATS_TEST_TMPDIR/two"
+	run -1 list_double_spaces check demo ./*/*.[ch] regress/*/*.[ch] regress/*.ba* \
 	    regress/*/*.ba* build-aux/*[!~] regress/lfp/lfp
 	[ -z "$output" ]
 }
@@ -89,21 +89,21 @@ wide() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
 	[ -z "$output" ]
 }
 
-# misspelt FILE SED: the changed file, where spell names one wrong word
-misspelt() {
+# check_misspelt FILE SED: the changed file, where spell names one wrong word
+check_misspelt() {
 	run -1 build-aux/spell "$(spoilt "$1" "$2")"
 	[[ $output = *"${1##*/}:"*": recieve" && ${#lines[@]} = 1 ]]
 }
 
 @test "a misspelt word of a page, comment, manual, patch or test name is named" {
-	misspelt README.md '3a\
+	check_misspelt README.md '3a\
 They recieve it.'
-	misspelt channels/bdp.c '1s/$/ recieve/'
-	misspelt check '5s/$/ recieve/'
-	misspelt man/ssh_config.inc '$a\
+	check_misspelt channels/bdp.c '1s/$/ recieve/'
+	check_misspelt check '5s/$/ recieve/'
+	check_misspelt man/ssh_config.inc '$a\
 recieve'
-	misspelt patches/110-channels-window.patch '1s/$/ recieve/'
-	misspelt regress/rooms.bats 's/^@test "no /&recieve /'
+	check_misspelt patches/110-channels-window.patch '1s/$/ recieve/'
+	check_misspelt regress/rooms.bats 's/^@test "no /&recieve /'
 	# not in code
 	run -0 build-aux/spell "$(spoilt channels/bdp.c '$a\
 static int recieve;')"
@@ -113,8 +113,67 @@ static int recieve;')"
 	LC_ALL=C sort -c -u regress/words
 }
 
-# overlong FILE...: lines of more than 80 columns; a tab ends at a multiple of 8
-overlong() {
+@test "no room has more house words, or sentences without a noun, than its bound" {
+	run -0 build-aux/wording
+	[ -z "$output" ] || sed 's/^/# /' <<<"$output" >&3
+}
+
+# check_wording FILE SED TEXT: wording names TEXT in the changed file
+check_wording() {
+	run -1 build-aux/wording "$(spoilt "$1" "$2")"
+	[[ $output = *"${1##*/}:"*": \"$3\": "* ]]
+}
+
+@test "a house word of a comment, message, page, manual, patch or test title is named" {
+	check_wording cipher/pool.h '1s/$/ under way/' 'under way'
+	check_wording cipher/pool.h '2s/$/ under\
+ * way/' 'under way'
+	check_wording cipher/pool.c '$a\
+static char *x = "is tried "\
+    "again";' 'tried again'
+	check_wording check '5s/$/ once more/' 'once more'
+	check_wording README.md '3a\
+It takes so many files.' 'so many files'
+	check_wording man/ssh_config.inc '$a\
+begins anew' 'begins anew'
+	check_wording patches/110-channels-window.patch '1s/$/ under way/' 'under way'
+	check_wording regress/rooms.bats 's/^@test "no /&hidden file /' 'hidden file'
+}
+
+@test "a sentence that begins with What, Who, So or It, and lacks a noun, is named" {
+	check_wording cipher/pool.h '1a\
+ * It is free.' 'It is'
+	check_wording cipher/pool.h '2s/$/. Who asks waits./' 'Who asks'
+	check_wording check '5a\
+#\
+# name: So does this' 'So does'
+	check_wording build-aux/spell 's/"""Returns the comments/"""What is a comment/' 'What is'
+	check_wording README.md '3a\
+What was copied is compared.' 'What was'
+	# not where the subject is a sentence before it, or within the sentence
+	run -0 build-aux/wording "$(spoilt cipher/pool.h '1a\
+ * The pool is small. It is free.\
+ * What users see is small.')"
+}
+
+@test "more house words or such sentences than the bound fail, fewer ask for a lower bound" {
+	local dir=$BATS_TEST_TMPDIR/tree bounds out=()
+	mkdir -p "$dir"/{build-aux,cipher,regress}
+	cp build-aux/{spell,wording} "$dir/build-aux"
+	cp regress/house-words "$dir/regress"
+	echo '/* What is under way? */' >"$dir/cipher/a.c"
+	for bounds in '1 1' '2 2' '0 1' '1 0'; do
+		printf '%s\t%s\t%s\n' cipher $bounds build-aux 9 9 \
+		    >"$dir/regress/wording-bounds"
+		run "$dir/build-aux/wording"
+		out+=("$status" "$(grep -c '^cipher: .* lower' <<<"$output")" \
+		    "$(grep -c '^cipher/a.c:1: ' <<<"$output" || :)")
+	done
+	[ "${out[*]}" = '0 0 0 0 2 0 1 0 1 1 0 1' ]
+}
+
+# list_long_lines FILE...: lines of more than 80 columns; a tab ends at a multiple of 8
+list_long_lines() {
 	local f
 	for f; do
 		expand "$f" | grep -nE '^.{81}' | sed "s|^|$f:|"
@@ -123,14 +182,14 @@ overlong() {
 
 @test "no line of the C is longer than 80 columns" {
 	printf '\t%072d\n\t%073d\n' 0 0 >"$BATS_TEST_TMPDIR/wide.c"
-	run overlong "$BATS_TEST_TMPDIR/wide.c"
+	run list_long_lines "$BATS_TEST_TMPDIR/wide.c"
 	[[ ${#lines[@]} = 1 && $output = *wide.c:2:* ]]
-	run overlong ./*/*.[ch] regress/*/*.[ch]
+	run list_long_lines ./*/*.[ch] regress/*/*.[ch]
 	[ -z "$output" ]
 }
 
-# twice FILE...: functions that stand in two of the suites, word for word
-twice() {
+# list_duplicates FILE...: functions that stand in two of the suites, word for word
+list_duplicates() {
 	awk '
 	function told(name) {
 		if (text in first && first[text] != FILENAME)
@@ -152,15 +211,15 @@ twice() {
 @test "a function that two suites need stands in helper.bash" {
 	local other
 	other=$(spoilt regress/wtune.bats 's/^load.*/&\nfails() { ! "$@"; }/')
-	run -0 twice regress/helper.bash "$other"
+	run -0 list_duplicates regress/helper.bash "$other"
 	[ "$output" = "fails(): regress/helper.bash $other" ]
-	run -0 twice regress/*.ba* regress/*/*.bats
+	run -0 list_duplicates regress/*.ba* regress/*/*.bats
 	[ -z "$output" ]
 }
 
-# joined FILE...: tests that && joins where the failure of the first is no error:
+# list_joined_tests FILE...: tests that && joins where the failure of the first is no error:
 # on any line of a function but its last
-joined() {
+list_joined_tests() {
 	awk '
 	FNR == 1 { held = text = "" }
 	text == "" { at = FILENAME ":" FNR }
@@ -191,8 +250,8 @@ joined() {
 		[ 1 = 2 ] @@ [ 2 = 2 ]
 	}
 	END
-	run -0 joined "$bad"
+	run -0 list_joined_tests "$bad"
 	[ "${lines[*]##*:}" = '2 4 8' ]
-	run -0 joined regress/*.ba* regress/*/*.ba*
+	run -0 list_joined_tests regress/*.ba* regress/*/*.ba*
 	[ -z "$output" ]
 }
