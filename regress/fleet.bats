@@ -507,7 +507,7 @@ wait_until_started() {
 	printf '#!/bin/sh\nexec setpriv --bounding-set -dac_override,-dac_read_search %s\n' \
 	    "$(bin sftp-server)" >near
 	chmod +x near
-	VIA=$T/near quick work
+	VIA=$T/near run_shards work
 	check_copied
 	chmod -R u+w a b plain
 }

@@ -162,7 +162,7 @@ NOT_REACHED='245 246 310 312 reread_fopen() monitor_hook_reinit() monitor_hook_p
 is_before() { [[ " $(list_linked | tr '\n' ' ') " = *" $1 "* && " $AFTER " != *" $1 "* ]]; }
 
 # list_reached PATCHES OVERLAY: the numbers of patches and the functions of ours, one a line
-reached() {
+list_reached() {
 	local p f objects flags flag
 	for p in "$1"/*.patch; do
 		for f in $(sed -n 's|^+++ b/\([^	 ]*\).*|\1|p' "$p"); do

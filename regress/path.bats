@@ -87,7 +87,7 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	grep '^disk read .* MB/s   limit: ' out
 	SERVER=poor
 	run -0 --separate-stderr to -t 1 -d "$T/there"
-	[[ $stderr = "hayate-path: poor:$T/there: not read back, "* ]]
+	[[ $stderr = "hayate-path: poor:$T/there: skipping the read test, "* ]]
 	[[ $output != *'disk read'* ]]
 	[ -z "$(ls -A there)" ]
 	# Nor does what watches the file outlive it.
@@ -108,7 +108,7 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	run -1 to -t 1 -p 9
 	[[ $output = "hayate-path: hayate: "*"Connection refused"* ]]
 	run -2 tool -t 0 hayate
-	[[ $output = *'-t "0": a number from 1 to 60'* ]]
+	[[ $output = *'-t "0": expected a number from 1 to 60'* ]]
 	run -2 tool
 	[[ $output = usage:* ]]
 }

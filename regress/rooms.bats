@@ -216,7 +216,7 @@ lost() {
 	} | grep -v '^- plan: 500 files are checked\|^- resume: 500 files' >"$at"
 	run -0 lost "$at"
 	[ "${lines[0]}" = "trees: none" ]
-	[[ ${lines[1]} = "Many complete files"* ]]
+	[[ ${lines[1]} = "Verifying many complete files"* ]]
 	[ "${lines[2]} ${lines[3]}" = "First. Last." ]
 	[ ${#lines[@]} = 4 ]
 }

@@ -115,7 +115,7 @@ static int recieve;')"
 
 @test "no room has more house words, or sentences without a noun, than its bound" {
 	run -0 build-aux/wording
-	[ -z "$output" ] || sed 's/^/# /' <<<"$output" >&3
+	[ -z "$output" ] || printf '# %s\n' "${lines[@]}" >&3
 }
 
 # check_wording FILE SED TEXT: wording names TEXT in the changed file
@@ -163,7 +163,7 @@ What was copied is compared.' 'What was'
 	cp regress/house-words "$dir/regress"
 	echo '/* What is under way? */' >"$dir/cipher/a.c"
 	for bounds in '1 1' '2 2' '0 1' '1 0'; do
-		printf '%s\t%s\t%s\n' cipher $bounds build-aux 9 9 \
+		printf 'cipher\t%s\nbuild-aux\t9\t9\n' "${bounds/ /$'\t'}" \
 		    >"$dir/regress/wording-bounds"
 		run "$dir/build-aux/wording"
 		out+=("$status" "$(grep -c '^cipher: .* lower' <<<"$output")" \
