@@ -378,6 +378,16 @@ TOLD='set handles 1019'
 	[ "$(get_value 0 whole)" = 20 ]
 }
 
+@test "short replies in any order are requested again in few round trips" {
+	local order
+	for order in 1 2 3; do
+		run -0 replay "$TOLD" "set unit 30000" "set window 4000000" \
+		    "set ragged 1" "set order $order" "get 1 1 12000000"
+		[ "$(of 0 whole)" = 1 ]
+		[ "$(of 0 rounds)" -le 100 ]
+	done
+}
+
 @test "a file ends where its data ends, not at the announced size" {
 	local actual order
 	for order in 0 1 2; do

@@ -47,3 +47,11 @@ all() { [ "$(replay "${@:2}" | grep -c "^$1")" = $((50 * ($# - 1))) ]; }
 	all "frontier=5000 behind=0 dealt=51 kept=0" "most=1 links=1"
 	all ".* kept=0" "most=1 links=1 short=2" "put=1 short=2"
 }
+
+@test "short replies that wait need one buffer for each range, however short they are" {
+	local most
+	for most in 2 20 60; do
+		[ "$(replay "short=1 most=$most" | sed 's/.*pieces=//' |
+		    sort -n | tail -n 1)" -le 50 ]
+	done
+}

@@ -13,6 +13,12 @@
 #include "minmax.h"
 #include "ranges.h"
 
+/*
+ * A piece that waits grows by what follows it up to this size, in bytes. So a
+ * server that answers in the shortest of pieces leaves one for each request.
+ */
+#define PIECE	(64 * 1024)
+
 int
 landing_data(struct ranges *rs, struct range *r, const unsigned char *data,
     uint32_t len)
@@ -25,6 +31,9 @@ landing_data(struct ranges *rs, struct range *r, const unsigned char *data,
 		ranges_miss(rs, r);
 		return 0;
 	}
+	if (!is_next && r->prev->state == RANGE_KEPT &&
+	    r->prev->off + r->prev->len == r->off && r->prev->len < PIECE)
+		return ranges_join(rs, r, data, len);
 	if (!is_next) {
 		if ((copy = malloc(len)) == NULL)
 			return -1;

@@ -68,8 +68,8 @@
 
 /*
  * A server that answers in another order than it was asked fills memory with
- * what waits: no more is asked for when it is so much, in bytes or in pieces,
- * however short they are.
+ * what waits: nothing new is asked for when it is so much, in bytes or pieces.
+ * The rest of what came short is, as what waits needs it. It adds no pieces.
  */
 #define KEPT_MOST	(64 * 1024 * 1024)
 #define PIECES_MOST	4096
@@ -177,30 +177,15 @@ keeps_enough(const struct plan *s)
 	return s->kept >= KEPT_MOST || s->npieces >= PIECES_MOST;
 }
 
-/*
- * A file of which something came short, or was lost. While too much waits, only
- * the first byte that is missing can be asked for: what waits needs it.
- */
-static struct job *
-loose_job(const struct plan *s)
-{
-	const struct node *l;
-
-	for (l = s->loose.next; l != &s->loose; l = l->next) {
-		if (!keeps_enough(s) ||
-		    of_loose(l)->ranges.first->state == RANGE_LOOSE)
-			return of_loose(l);
-	}
-	return NULL;
-}
-
+/* A file of which something came short, or was lost */
 static int
 next_loose(struct plan *s, struct plan_action *a)
 {
-	struct job *j = loose_job(s);
+	struct job *j;
 
-	if (j == NULL)
+	if (link_is_empty(&s->loose))
 		return 0;
+	j = of_loose(s->loose.next);
 	return must_clear(s, j) ? clear(s, j, a) : deal(s, j, j->lane, a);
 }
 

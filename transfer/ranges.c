@@ -6,6 +6,7 @@
 /* See ranges.h for the idea. */
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "minmax.h"
 #include "ranges.h"
@@ -35,6 +36,9 @@ set_state(struct ranges *rs, struct range *r, enum range_state state)
 	count(rs, r, -1);
 	r->state = state;
 	count(rs, r, 1);
+	if (state == RANGE_LOOSE &&
+	    (rs->loose == NULL || r->off < rs->loose->off))
+		rs->loose = r;
 }
 
 static void
@@ -43,6 +47,8 @@ drop(struct ranges *rs, struct range *r)
 	*(r->prev == NULL ? &rs->first : &r->prev->next) = r->next;
 	*(r->next == NULL ? &rs->last : &r->next->prev) = r->prev;
 	set_state(rs, r, RANGE_UNUSED);
+	if (rs->loose == r)
+		rs->loose = r->next;
 	rs->n--;
 	free(r->data);
 	if (r != &rs->own)
@@ -78,11 +84,12 @@ insert(struct ranges *rs, struct range *prev, uint64_t off, uint32_t len)
 struct range *
 ranges_deal(struct ranges *rs, unsigned int link, uint32_t len)
 {
-	struct range *r = rs->first;
+	struct range *r = rs->loose;
 
 	if (rs->nloose > 0) {
 		while (r->state != RANGE_LOOSE)
 			r = r->next;
+		rs->loose = r;
 	} else if ((r = insert(rs, rs->last, rs->cursor, len)) != NULL)
 		rs->cursor += len;
 	if (r == NULL)
@@ -135,6 +142,24 @@ ranges_keep(struct ranges *rs, struct range *r, unsigned char *data,
 	set_state(rs, r, RANGE_UNUSED);
 	r->len = len;
 	set_state(rs, r, RANGE_KEPT);
+	return 0;
+}
+
+int
+ranges_join(struct ranges *rs, struct range *r, const unsigned char *data,
+    uint32_t len)
+{
+	struct range *prev = r->prev;
+	unsigned char *all = realloc(prev->data, prev->len + len);
+
+	if (all == NULL)
+		return -1;
+	memcpy(all + prev->len, data, len);
+	prev->data = all;
+	set_state(rs, prev, RANGE_UNUSED);
+	prev->len += len;
+	set_state(rs, prev, RANGE_KEPT);
+	ranges_done(rs, r, len);
 	return 0;
 }
 

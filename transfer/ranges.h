@@ -45,6 +45,7 @@ struct range {
 
 struct ranges {
 	struct range *first, *last;	/* in the order of their offsets */
+	struct range *loose;		/* none before it is loose */
 	struct range own;
 	uint64_t cursor;		/* where the next new one begins */
 	uint64_t high;			/* behind the highest byte moved */
@@ -82,6 +83,13 @@ void	ranges_done(struct ranges *, struct range *, uint32_t len);
  * 0, or -1 if out of memory: "data" is the caller's then.
  */
 int	ranges_keep(struct ranges *, struct range *, unsigned char *data,
+    uint32_t len);
+
+/*
+ * Likewise, with a copy of "data", in one piece with the range before it, which
+ * is kept: returns 0, or -1 if out of memory.
+ */
+int	ranges_join(struct ranges *, struct range *, const unsigned char *data,
     uint32_t len);
 
 /* Nothing of the range will come. */

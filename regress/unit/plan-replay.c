@@ -15,6 +15,7 @@
  *       strict_to N likewise at the target, between two servers
  *       full N      a WRITE fails while more than N files are open
  *       short N     a READ returns at most N bytes
+ *       ragged 0|1  a READ returns as many as chance wants
  *       names N     a READDIR returns at most N names; 0: all
  *       actual N    bytes that the files really have
  *       hole N, hole_end N   a put leaves out the bytes between these
@@ -128,7 +129,8 @@ struct reply {
 };
 
 static struct {
-	uint64_t handles, strict, strict_to, full, shorten, actual, order;
+	uint64_t handles, strict, strict_to, full, shorten, ragged;
+	uint64_t actual, order;
 	uint64_t interrupt, names, hole, hole_end;
 	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
 	uint64_t clear, odd, known, fixed, serve_late;
@@ -231,6 +233,8 @@ serve_read(struct node *n, struct reply *p)
 	p->len = (uint32_t)(left < p->a.len ? left : p->a.len);
 	if (set.shorten != 0 && p->len > set.shorten)
 		p->len = (uint32_t)set.shorten;
+	if (set.ragged && p->len > 0)
+		p->len = 1 + (uint32_t)rand() % p->len;
 	if (left == 0)
 		p->result = PLAN_EOF;
 	n->size = size;
@@ -365,9 +369,8 @@ serve(struct node *n, struct reply *p)
 
 /* The caller */
 
-/* Bytes count only if none before them is missing at the end. */
 static void
-mark(struct node *n, uint64_t off, uint32_t len)
+fill(struct node *n, uint64_t off, uint32_t len, enum sim_content content)
 {
 	uint64_t size = !r.put && set.actual != UINT64_MAX ? set.actual :
 	    r.size;
@@ -376,8 +379,24 @@ mark(struct node *n, uint64_t off, uint32_t len)
 		n->came = sim_file_new(0, size);
 	if (off < size)
 		sim_fill(n->came, off, len < size - off ? len : size - off,
-		    SIM_NEW);
+		    content);
+}
+
+/* Bytes count only if none before them is missing at the end. */
+static void
+mark(struct node *n, uint64_t off, uint32_t len)
+{
+	fill(n, off, len, SIM_NEW);
 	n->moved = n->came->frontier;
+}
+
+/* What comes behind bytes that wait makes no piece of its own. */
+static void
+count_piece(struct node *n, uint64_t off, uint32_t len)
+{
+	fill(n, off, len, SIM_OLD);
+	r.ncome += off == 0 || n->came->map[off - 1] != SIM_OLD;
+	r.pieces = max(r.pieces, r.ncome);
 }
 
 /* A file that is got is written in order. */
@@ -392,7 +411,7 @@ take_data(struct node *n, const struct reply *p)
 	if (r.put || r.cross || p->a.op != PLAN_READ || p->result != PLAN_OK)
 		return;
 	r.waited = max(r.waited, r.come += p->len);
-	r.pieces = max(r.pieces, ++r.ncome);
+	count_piece(n, p->a.off, p->len);
 	for (i = 0; i < p->len; i++)
 		data[i] = (unsigned char)((p->a.off + i) * 7);
 	more = plan_data(r.s, p->a.id, data, p->len, &w);
@@ -977,6 +996,7 @@ setting(const char *key)
 	} keys[] = { { "handles", &set.handles }, { "strict", &set.strict },
 	    { "strict_to", &set.strict_to },
 	    { "full", &set.full }, { "short", &set.shorten },
+	    { "ragged", &set.ragged },
 	    { "actual", &set.actual }, { "order", &set.order },
 	    { "names", &set.names }, { "hole", &set.hole },
 	    { "hole_end", &set.hole_end },

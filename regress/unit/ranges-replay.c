@@ -25,7 +25,8 @@
  * A map of the bytes is kept beside the ranges, and the two are compared after
  * each event. A promise of ranges.h or landing.h that is broken ends the run
  * with its name. The report: the frontier, the bytes behind it that were moved,
- * the requests that were dealt, and the most bytes that waited in memory.
+ * the requests that were dealt, and the most bytes that waited in memory, and
+ * the most pieces of them.
  */
 
 #include <err.h>
@@ -59,7 +60,7 @@ static const struct word keys[] = {
 static struct ranges rs;
 static unsigned char map[2 * BYTES];	/* 1: this byte is done */
 static uint64_t written, most_kept;
-static unsigned int dealt;
+static unsigned int dealt, most_pieces;
 static int is_over;
 
 static void
@@ -115,6 +116,8 @@ check(void)
 	    "what is got is written in order");
 	if (kept > most_kept)
 		most_kept = kept;
+	if (rs.nkept > most_pieces)
+		most_pieces = rs.nkept;
 }
 
 static void
@@ -233,7 +236,7 @@ copy(void)
 	memset(map, 0, sizeof(map));
 	srand((unsigned int)conf.seed);
 	written = (uint64_t)conf.off;
-	most_kept = dealt = 0;
+	most_kept = most_pieces = dealt = 0;
 	is_over = 0;
 	ranges_begin(&rs, written);
 	while (may_deal() || rs.naway > 0) {
@@ -251,7 +254,8 @@ copy(void)
 	must(behind == 0 || rs.high > ranges_frontier(&rs),
 	    "what was moved behind the frontier is known");
 	printf("frontier=%" PRIu64 " behind=%" PRIu64 " dealt=%u kept=%" PRIu64
-	    "\n", ranges_frontier(&rs), behind, dealt, most_kept);
+	    " pieces=%u\n", ranges_frontier(&rs), behind, dealt, most_kept,
+	    most_pieces);
 	ranges_clear(&rs);
 	must(rs.n == 0 && rs.kept == 0, "all is freed");
 }
