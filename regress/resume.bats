@@ -143,19 +143,24 @@ asks() {
 	asks "$s" "target copy=0 source end nothing=0"
 	asks "$s target=40" "target source hash=0+40 copy=40 source end hashes=40"
 	asks "$s target=100 stime=50 ttime=50 now=60" \
-	    "target source hash=0+100 complete hashes=100"
+	    "target source hash=0+100 more=100 complete hashes=100"
 	asks "$s target=100 stime=50 ttime=50 now=60 hashes=0" \
 	    "target complete time=100"
 	asks "$s target=100 stime=50 ttime=51 now=60" \
-	    "target source hash=0+100 complete hashes=100"
+	    "target source hash=0+100 more=100 complete hashes=100"
 	asks "$s target=100 stime=50 ttime=50 now=52" \
-	    "target source hash=0+100 complete hashes=100"
+	    "target source hash=0+100 more=100 complete hashes=100"
 	asks "$s target=100 stime=50 ttime=50 tnsec=4 now=60" \
-	    "target source hash=0+100 complete hashes=100"
+	    "target source hash=0+100 more=100 complete hashes=100"
 	asks "$s target=100 stime=50 ttime=50 now=60 checksum=1" \
-	    "target source hash=0+100 complete hashes=100"
+	    "target source hash=0+100 more=100 complete hashes=100"
 	asks "$s target=90 stime=50 ttime=50 now=60" \
 	    "target source hash=0+90 copy=90 source end hashes=90"
+	# A size may be too small, and what has set a time has read to the end.
+	asks "$s target=100 longer=1" \
+	    "target source hash=0+100 more=100 copy=100 source end hashes=100"
+	asks "$s target=100 stime=50 ttime=50 now=60 hashes=0 longer=1" \
+	    "target complete time=100"
 }
 
 @test "a source that changed is reported, but not if it changed before its copy started" {
@@ -168,7 +173,7 @@ asks() {
 	# The rest has to fit what was compared.
 	asks "resume=1 old=1 hashes=1 source=100 target=50 seen=1" \
 	    "target source hash=0+50 copy=50 source changed end hashes=50"
-	asks "$s resume=1 target=100" "target source hash=0+100 complete hashes=100"
+	asks "$s resume=1 target=100" "target source hash=0+100 more=100 complete hashes=100"
 }
 
 @test "the temporary file of a killed copy is not compared twice if it has the full length" {
@@ -448,6 +453,9 @@ spoil() {
 		peer more=-90000 limits=261120,261120,1019 $o
 		run -0 scp_ --resume "h:$T/a" b
 		cmp a b
+		head -c 210000 a >b
+		run -0 scp_ --resume "h:$T/a" b
+		cmp a b
 		# its end cannot be read
 		peer more=-90000 limits=261120,261120,1019 $o unread=1
 		[ $o = hash=unknown ] || run -1 scp_ --resume "h:$T/a" b
@@ -459,6 +467,11 @@ spoil() {
 		run -0 scp_ --resume "h:$T/a" b
 		cmp a b
 	done
+	# no size at all is told of these
+	near "$(bin sftp-server)"
+	: >b
+	run -0 scp_ --resume h:/proc/version b
+	cmp /proc/version b
 }
 
 @test "a resumed file is not truncated before, because another copy may be writing it" {

@@ -334,6 +334,8 @@ asks_reply(struct run *t, struct file *file, const struct plan_action *a,
 		take_status(file, a, reply);
 	else if (a->op == PLAN_HASH)
 		take_hashes(t, file->check, a, reply);
+	else if (a->op == PLAN_BACK && reply->status == SSH2_FX_EOF)
+		file->check->has_ended = 1;
 	else if (a->op == PLAN_BACK && ok) {
 		file_data(t, a, reply, &p, &n);
 		take_back(t, file, a, p, n);

@@ -358,6 +358,11 @@ has_compared(struct run *t, struct file *file, struct job *j)
 	const unsigned char *ours;
 	size_t n;
 
+	if (c->asked.op == JUDGE_MORE) {
+		c->asked.op = 0;
+		judge_more(&c->judge, !c->has_ended);
+		return 1;
+	}
 	if (c->asked.op == JUDGE_BACK) {
 		c->asked.op = 0;
 		judge_compared(check_judge(c), MINIMUM(checks_came(j),
@@ -403,6 +408,16 @@ compare(struct run *t, struct file *file, struct job *j,
 	c->differs = UINT64_MAX;
 	checks_back(t->s, j, a->off, a->len);
 	return 0;
+}
+
+/* One byte is read behind the size that the server has told. */
+static void
+read_on(struct run *t, struct file *file, struct job *j,
+    const struct judge_action *a)
+{
+	file->check->asked = *a;
+	file->check->has_ended = 0;
+	checks_back(t->s, j, a->off, 1);
 }
 
 /* Answers */
@@ -704,6 +719,9 @@ go_on(struct run *t, struct file *file, struct job *j)
 		return compare(t, file, j, &a);
 	case JUDGE_CUT:
 		return shorten(t, file, j, a.off);
+	case JUDGE_MORE:
+		read_on(t, file, j, &a);
+		return 0;
 	case JUDGE_COPY:
 	case JUDGE_COMPLETE:
 		return answer(t, file, j, &a);

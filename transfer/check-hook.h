@@ -60,6 +60,7 @@ struct checking {
 	ssize_t	 ntheirs;		/* -1: refused */
 	int	 has_theirs;
 	uint64_t differs;		/* what was read back, at this offset */
+	int	 has_ended;		/* by a READ of what was read back */
 	uint64_t begun_us;
 	off_t	 done;
 	char	*name;			/* in the meter; NULL: none */

@@ -105,9 +105,11 @@ compared(struct judge *x, uint64_t off, int is_done)
 	if (x->state == COMPARING_ALL) {
 		x->verified = is_done ? x->source.size : 0;
 		x->state = is_done ? ENDING : DIFFERING;
-	} else if (off == x->target.size)
+	} else if (off == x->target.size) {
 		copy_from(x, off, is_done);
-	else if (first && off > 0) {
+		if (is_done && !x->conf.put && x->how != JUDGE_TIME)
+			x->state = PASSING;
+	} else if (first && off > 0) {
 		x->state = CUTTING;
 		x->off = off;
 		x->is_complete = is_done;
@@ -143,6 +145,9 @@ answer(const struct judge *x, struct judge_action *a)
 		break;
 	case TAKING:
 		a->op = JUDGE_TARGET;
+		break;
+	case PASSING:
+		a->op = JUDGE_MORE;
 		break;
 	case COPYING:
 		a->op = x->is_complete ? JUDGE_COMPLETE : JUDGE_COPY;
@@ -262,6 +267,12 @@ judge_cut(struct judge *x, int ok)
 	x->knows_target = 0;
 	if (!ok)
 		copy_from(x, 0, 0);
+}
+
+void
+judge_more(struct judge *x, int more)
+{
+	copy_from(x, x->off, !more);
 }
 
 int

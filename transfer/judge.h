@@ -11,6 +11,10 @@
  * on there; or the file is complete. A server may empty a file that it should
  * cut, and then make it as long, so what it cut is compared again.
  *
+ * The size that a server tells of a source may be too small. So a file that is
+ * complete by it is so only if nothing follows. A time that is believed needs
+ * no such look: the copy that has set it has read to the end.
+ *
  * After the copy the source is looked at once more: it may have changed. With
  * --checksum both files are then compared as a whole, unless that was done
  * before.
@@ -58,6 +62,7 @@ enum judge_op {
 	JUDGE_HASH,			/* judge_hashed() or judge_refused() */
 	JUDGE_BACK,			/* judge_compared() */
 	JUDGE_CUT,			/* the target to "off"; judge_cut() */
+	JUDGE_MORE,			/* of the source: judge_more() */
 
 	/* Answers, before the copy */
 	/* From "off" on; judge_opened() at its first byte, judge_copied() */
@@ -83,7 +88,7 @@ enum judge_how { JUDGE_NOTHING, JUDGE_TIME, JUDGE_HASHES, JUDGE_BYTES };
 struct judge {
 	struct judge_conf conf;
 	enum judge_state {
-		LOOKING, COMPARING, CUTTING, COMPARING_AGAIN,
+		LOOKING, COMPARING, CUTTING, COMPARING_AGAIN, PASSING,
 		TAKING, REFUSING, COPYING, LOOKING_AGAIN, TELLING,
 		COMPARING_ALL, DIFFERING, ENDING
 	} state;
@@ -120,6 +125,9 @@ void	judge_cut(struct judge *, int ok);
  * over, and cut last. Returns 0 if all of the source is there.
  */
 int	judge_keep(struct judge *);
+
+/* Whether the server's file has bytes from "off" on, behind its size */
+void	judge_more(struct judge *, int more);
 
 /*
  * In place of a cut of a local file: if all of the source is there by its size,

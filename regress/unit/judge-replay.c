@@ -19,6 +19,7 @@
  *                    and made as long (2)
  *   seen, changed    the source is so many bytes longer when it is open, and
  *                    when it was copied
+ *   longer           the source has bytes behind its size
  *   flip             the copy differs from its source
  *   taken            the target is what another judge found, up to this byte
  *
@@ -42,7 +43,7 @@ static struct {
 	struct judge_conf conf;
 	uint64_t source, target, differs, stime, ttime, tnsec, now;
 	uint64_t cut, seen, changed, taken;
-	int	 old, hashes, flip;
+	int	 old, hashes, longer, flip;
 } s;
 
 static const struct {
@@ -56,7 +57,8 @@ static const struct {
 	{ "now", &s.now, NULL }, { "cut", &s.cut, NULL },
 	{ "seen", &s.seen, NULL }, { "changed", &s.changed, NULL },
 	{ "taken", &s.taken, NULL }, { "old", NULL, &s.old },
-	{ "hashes", NULL, &s.hashes }, { "flip", NULL, &s.flip },
+	{ "hashes", NULL, &s.hashes }, { "longer", NULL, &s.longer },
+	{ "flip", NULL, &s.flip },
 	{ "put", NULL, &s.conf.put }, { "resume", NULL, &s.conf.resume },
 	{ "cuts", NULL, &s.conf.cuts },
 	{ "checksum", NULL, &s.conf.checksum },
@@ -176,7 +178,10 @@ go_on(struct judge *x)
 		judge_compared(x, equal(&a));
 	} else if (a.op == JUDGE_CUT)
 		cut(x, a.off);
-	else if (a.op == JUDGE_COPY)
+	else if (a.op == JUDGE_MORE) {
+		printf("more=%" PRIu64 " ", a.off);
+		judge_more(x, s.longer);
+	} else if (a.op == JUDGE_COPY)
 		copy(x, a.off);
 	else
 		printf("%s", ends[a.op - JUDGE_COMPLETE]);
