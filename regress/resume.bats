@@ -569,6 +569,54 @@ spoil() {
 	[ "$(stat -c "%a %Y" b)" = "$(stat -c "%a %Y" a)" ]
 }
 
+@test "a remote file that replaces the one compared gets no mode or time" {
+	local change mode
+	noise a 300000
+	touch -d 2002-02-03 a
+	near "env SWAP_RUNS=$T/change $REGRESS/peers/sftp-swap" nothing nothing \
+	    "$(bin sftp-server)"
+	while read -r change; do
+		echo "$change"
+		rm -f b c key
+		echo secret >key
+		chmod 600 key
+		touch -d 2001-02-03 key
+		cp a b
+		echo "$change" >change
+		run -1 put a b -p
+		[[ $output = *"/b\" is not what was compared"* ||
+		    $output = *"remote setstat \"$T/b\": No such file or directory"* ]]
+		[ "$(stat -c "%a %Y" key)" = "600 $(date -d 2001-02-03 +%s)" ]
+		cmp a c
+	done <<-END
+	mv b c; ln -s key b
+	mv b c; ln key b
+	mv b c
+	mv b c; cp a b; touch -d 2001-02-03 b
+	END
+	# what stays in its place does, whatever its owner may do with it
+	rm -f b
+	near "$(bin sftp-server stock)"
+	for mode in 600 444 222; do
+		cp a b
+		[ $mode != 222 ] || touch -r a b
+		chmod $mode b
+		run -0 put a b -p -v
+		[[ $output = *'b" is complete'* ]]
+		[ "$(stat -c "%a %Y" b)" = "$(stat -c "%a %Y" a)" ]
+		rm -f b
+	done
+	# a server may open one file at a time
+	mkdir d
+	for mode in {1..9}; do
+		cp a d/$mode
+	done
+	cp -r d e
+	peer strict=1 hash=true
+	run -0 scp_ -rp --resume d/. "h:$T/e"
+	[ -z "$output" ]
+}
+
 @test "a local file that replaces one being compared is not mistaken for it" {
 	noise a 300000
 	noise other 300000

@@ -98,6 +98,7 @@ asks_send(struct run *t, struct file *file, const struct plan_action *a)
 		file_send_path(t, a, SSH2_FXP_STAT, remote_path(t, file), NULL);
 		break;
 	case PLAN_SEE:
+	case PLAN_HELD:
 		file_send_handle(t, a, file_on(file, a->lane),
 		    SSH2_FXP_FSTAT, NULL);
 		break;
@@ -112,8 +113,12 @@ asks_send(struct run *t, struct file *file, const struct plan_action *a)
 	case PLAN_SWEEP:
 		send_hidden(t, file, a);
 		break;
+	case PLAN_HOLD:
+		file_send_open(t, a, file->dst, file->check->flags, NULL);
+		break;
 	case PLAN_DRESS:
-		file_send_path(t, a, SSH2_FXP_SETSTAT, file->dst, &file->a);
+		file_send_handle(t, a, file_on(file, a->lane),
+		    SSH2_FXP_FSETSTAT, &file->a);
 		break;
 	case PLAN_OPEN_BACK:
 		file_send_open(t, a, remote_path(t, file), SSH2_FXF_READ, NULL);
@@ -134,10 +139,12 @@ asks_wanted(enum plan_op op)
 	case PLAN_LOOK:
 	case PLAN_SEE:
 	case PLAN_FIND:
+	case PLAN_HELD:
 		return SSH2_FXP_ATTRS;
 	case PLAN_HASH:
 		return SSH2_FXP_EXTENDED_REPLY;
 	case PLAN_OPEN_BACK:
+	case PLAN_HOLD:
 		return SSH2_FXP_HANDLE;
 	case PLAN_BACK:
 		return SSH2_FXP_DATA;
@@ -312,12 +319,41 @@ take_status(struct file *file, const struct plan_action *a,
 			left_taken(&c->left, c->number);
 			judge_take(&c->judge, &c->other);
 		}
-	} else if (a->op == PLAN_DRESS && !ok) {
-		SAY(file, "remote setstat \"%s\": %s", file->dst,
-		    fx2txt(reply->status));
-		file->failed = 1;
-		plan_fail(a->job);
 	}
+}
+
+/* Returns what is next of a file that is held. */
+static enum plan_op
+take_held(struct run *t, struct file *file, const struct plan_action *a,
+    struct reply *reply)
+{
+	struct checking *c = file->check;
+	int ok = reply->status == SSH2_FX_OK;
+	Attrib found;
+
+	if (a->op == PLAN_LET_GO)
+		return PLAN_HOLD;
+	c->status = reply->status;
+	if (a->op == PLAN_HOLD && ok) {
+		file_handle(t, file, reply, file_on(file, a->lane));
+		return PLAN_HELD;
+	}
+	if (a->op == PLAN_HELD && ok) {
+		file_attrs(t, reply, &found);
+		if (check_is_kept(file, &found))
+			return PLAN_DRESS;
+		SAY(file, "\"%s\" is not what was compared", file->dst);
+		file->failed = 1;
+	}
+	c->flags = ok || c->flags == SSH2_FXF_WRITE ? 0 : SSH2_FXF_WRITE;
+	return a->op == PLAN_HOLD ? PLAN_HOLD : PLAN_LET_GO;
+}
+
+/* A file that is held, to be dressed */
+static int
+is_of_held(enum plan_op op)
+{
+	return op >= PLAN_HOLD && op <= PLAN_LET_GO;
 }
 
 enum plan_result
@@ -328,7 +364,9 @@ asks_reply(struct run *t, struct file *file, const struct plan_action *a,
 	const u_char *p;
 	size_t n = 0;
 
-	if (asks_wanted(a->op) == SSH2_FXP_ATTRS)
+	if (is_of_held(a->op))
+		file->check->held = take_held(t, file, a, reply);
+	else if (asks_wanted(a->op) == SSH2_FXP_ATTRS)
 		look(t, file, a, reply);
 	else if (asks_wanted(a->op) == SSH2_FXP_STATUS)
 		take_status(file, a, reply);

@@ -238,11 +238,12 @@ check_is_shared(const struct run *t)
 
 /* It has the size that was seen, and nobody has written to it since. */
 int
-check_kept(struct file *file, const Attrib *found)
+check_is_kept(const struct file *file, const Attrib *found)
 {
 	const Attrib *was = &file->check->target;
 	u_int both = was->flags & found->flags;
-	int is_kept = (both & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+
+	return (both & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
 	    found->size == was->size &&
 	    ((found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
 	    S_ISREG(found->perm)) &&
@@ -250,6 +251,12 @@ check_kept(struct file *file, const Attrib *found)
 	    found->mtime == was->mtime) &&
 	    ((both & SSH2_FILEXFER_ATTR_UIDGID) == 0 ||
 	    found->uid == was->uid);
+}
+
+int
+check_kept(struct file *file, const Attrib *found)
+{
+	int is_kept = check_is_kept(file, found);
 
 	if (!is_kept) {
 		verbose("\"%s\" is not what was compared, begins again",
@@ -486,6 +493,30 @@ dress_local(struct run *t, struct file *file, struct job *j)
 	fail(file, j);
 }
 
+/*
+ * The server sets mode and time by a handle, as the name may have been given to
+ * another file since. It is opened for reading: for that the user may lack no
+ * permission, and no server takes it for a new version. One that wants it open
+ * for writing is asked once more. Returns 0 if nothing more is asked.
+ */
+static int
+hold(struct run *t, struct file *file, struct job *j)
+{
+	struct checking *c = file->check;
+
+	if (c->held != PLAN_HOLD || c->flags != 0) {
+		checks_ask(t->s, j, c->held, 0, 0);
+		return 1;
+	}
+	c->held = 0;
+	if (c->status != SSH2_FX_OK)
+		SAY(file, "remote setstat \"%s\": %s", file->dst,
+		    fx2txt(c->status));
+	if (file->failed || c->status != SSH2_FX_OK)
+		fail(file, j);
+	return 0;
+}
+
 /* Sets what a copy would have set. Returns 1 if the server does. */
 static int
 dress(struct run *t, struct file *file, struct job *j)
@@ -496,11 +527,13 @@ dress(struct run *t, struct file *file, struct job *j)
 	    target->mtime == file->check->judge.source.mtime &&
 	    ((target->perm ^ file->a.perm) & 0777) == 0))
 		return 0;
-	if (t->side->is_put)
-		checks_ask(t->s, j, PLAN_DRESS, 0, 0);
-	else
+	if (!t->side->is_put) {
 		dress_local(t, file, j);
-	return t->side->is_put;
+		return 0;
+	}
+	file->check->held = PLAN_HOLD;
+	file->check->flags = SSH2_FXF_READ;
+	return hold(t, file, j);
 }
 
 /* Returns 1 if nothing more is to be asked. */
@@ -758,7 +791,7 @@ check_work(struct run *t, struct file *file, struct job *j)
 
 	if (checks_ask_is_lost(j))
 		ask_again(c);
-	if (interrupted || file->failed)
+	if ((c->held != 0 && hold(t, file, j)) || interrupted || file->failed)
 		return 0;
 	if (file->is_complete || c->is_over) {
 		end(t, file, j);

@@ -53,6 +53,10 @@ struct checking {
 	int	 is_copied;
 	int	 is_over;		/* but for what is left over */
 
+	/* the server's file, while it is held to be dressed */
+	enum plan_op held;		/* what is asked next; 0: it is not */
+	u_int	 flags;			/* that open it; 0: none do */
+
 	/* a comparison */
 	struct judge_action asked;	/* op 0: nothing is under way */
 	struct sums *ours;
@@ -103,9 +107,11 @@ int	check_is_shared(const struct run *);
 
 /*
  * Of a put: what the server has opened. If it is another one, or has
- * changed, or is not there, the copy begins once more, without it.
+ * changed, or is not there, the copy begins once more, without it. The second
+ * one only says whether it is.
  */
 int	check_kept(struct file *, const Attrib *);
+int	check_is_kept(const struct file *, const Attrib *);
 int	check_is_gone(struct file *, const struct plan_action *, u_int status);
 
 /* The file ends, or begins once more: what was verified is kept, or not. */

@@ -193,14 +193,16 @@ reply_back(struct plan *s, struct plan_req **place, enum plan_result result,
 
 /* Another server than one that has too many open files means what it says. */
 static int
-reply_open_back(struct plan *s, struct job *j, enum plan_result result)
+reply_open(struct plan *s, struct job *j, enum plan_op op,
+    enum plan_result result)
 {
-	if (result == PLAN_OK) {
+	if (result == PLAN_OK && op == PLAN_OPEN_BACK) {
 		j->is_back = 1;
 		steps_go_on(s, j);
 		return 0;
 	}
-	pace_failed(s, j);
+	if (result != PLAN_OK)
+		pace_failed(s, j);
 	if (!j->again)
 		j->failed = 0;
 	step(s, j, j->again ? PLAN_AGAIN : PLAN_CHECK);
@@ -217,8 +219,8 @@ checks_reply(struct plan *s, struct plan_req **place, enum plan_result result,
 	if (op == PLAN_BACK)
 		return reply_back(s, place, result, len);
 	lanes_retire(s, place);
-	if (op == PLAN_OPEN_BACK)
-		return reply_open_back(s, j, result);
+	if (op == PLAN_OPEN_BACK || op == PLAN_HOLD)
+		return reply_open(s, j, op, result);
 	if (op == PLAN_SEE) {
 		steps_go_on(s, j);
 		return 0;

@@ -221,7 +221,7 @@ steps_need_not_wait(const struct plan *s, const struct job *j)
 unsigned int
 steps_lane(const struct job *j)
 {
-	return j->step == PLAN_SHORTEN || j->step == PLAN_DRESS ||
+	return (j->step >= PLAN_SHORTEN && j->step <= PLAN_LET_GO) ||
 	    j->step == PLAN_TAKE || j->step == PLAN_SWEEP ||
 	    j->step == PLAN_SETSTAT || j->step == PLAN_RENEW ? 0 : j->lane;
 }

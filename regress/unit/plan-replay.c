@@ -82,10 +82,10 @@
 static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "readdir", "open", "read", "write", "clear", "cut", "fstat",
     "truncate", "size", "prove", "attrs", "sync", "close", "setstat", "look",
-    "see", "hash", "shorten", "dress", "find", "take", "sweep", "open_back",
-    "back", "close_back", "stat_to", "open_to", "empty", "close_to", "join",
-    "same", "refer", "probe", "part", "open_new", "landing", "reopen", "recall",
-    "seen", "renew" };
+    "see", "hash", "shorten", "hold", "held", "dress", "let_go", "find",
+    "take", "sweep", "open_back", "back", "close_back", "stat_to", "open_to",
+    "empty", "close_to", "join", "same", "refer", "probe", "part", "open_new",
+    "landing", "reopen", "recall", "seen", "renew" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
 
 /* What the caller of the scheduler knows of a job */
@@ -570,7 +570,7 @@ static void
 check_late(const struct node *n, const struct plan_action *a)
 {
 	sim_must(!r.put || a->lane == 0 || (a->op != PLAN_CLEAR &&
-	    a->op != PLAN_SHORTEN && a->op != PLAN_DRESS &&
+	    (a->op < PLAN_SHORTEN || a->op > PLAN_LET_GO) &&
 	    a->op != PLAN_TAKE && a->op != PLAN_SWEEP &&
 	    a->op != PLAN_SETSTAT && a->op != PLAN_RENEW &&
 	    (a->op != PLAN_TRUNCATE || n->over)),
