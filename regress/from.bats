@@ -167,6 +167,26 @@ over() {
 	[ -d b/d/2 ]
 }
 
+@test "if names in a list differ in case only, the last file stays whole" {
+	local i way
+	mkdir -p a/q_d/deep a/Q_d/deep
+	for i in {1..12}; do
+		head -c $((30000 + i)) /dev/zero | tr '\0' 1 | tee a/q_$i >a/q_d/deep/$i
+		head -c $((5000 + i)) /dev/zero | tr '\0' 2 | tee a/Q_$i >a/Q_d/deep/$i
+		printf '%s\n' q_$i Q_$i
+	done >list
+	printf '%s\n' q_d/deep/{1..12} Q_d/deep/{1..12} >>list
+	near "$REGRESS/peers/sftp-swap" '[qQ]_' Q_ "$(bin sftp-server stock)"
+	for way in new old tree; do
+		[ $way != tree ] || printf '%s\n' {q,Q}_{1..12} {q,Q}_d >list
+		listed -r a "h:$T/b"
+		for i in {1..12}; do
+			cmp a/Q_$i b/Q_$i
+			cmp a/Q_d/deep/$i b/Q_d/deep/$i
+		done
+	done
+}
+
 @test "an existing target is filled, and a file in the place of a directory is kept" {
 	small
 	printf 'b/c/1\nd/2\n3\n' >list

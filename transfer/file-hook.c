@@ -163,8 +163,8 @@ file_name(struct file *file, const char *name, const Attrib *a)
 }
 
 /* FNV-1a from a start that no server knows */
-static uint32_t
-hash(const char *name, int folds)
+uint32_t
+file_hash(const char *name, int folds)
 {
 	static uint64_t start;
 	const u_char *p = (const u_char *)name;
@@ -177,17 +177,11 @@ hash(const char *name, int folds)
 	return (uint32_t)(h >> 32);
 }
 
-uint32_t
-file_hash(const char *name)
-{
-	return hash(name, 0);
-}
-
 /* Returns the place of a name in the table, or where it belongs. */
 static uint32_t *
 place_of(const struct file *file, const char *name)
 {
-	uint32_t i = hash(name, file->folds), *place;
+	uint32_t i = file_hash(name, file->folds), *place;
 
 	for (;; i++) {
 		place = &file->places[i & (file->nplaces - 1)];

@@ -128,6 +128,7 @@ struct file {
 	/* of a list */
 	enum file_role role;
 	struct place *place;		/* its directory; on the way: itself */
+	struct file *like;		/* of from_tell_apart() */
 	struct job *job;		/* while it waits, with others */
 	struct file *next, **back;	/* back: what leads here; NULL: not */
 };
@@ -230,8 +231,8 @@ void	file_say(struct file *, int after, int level, const char *, ...)
 #define NOTE(file, ...)	file_say(file, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
 void	file_drop_texts(struct text **);
 
-/* A hash whose clashes no server can choose */
-uint32_t file_hash(const char *name);
+/* A hash whose clashes no server can choose. "folds": it is that of each case. */
+uint32_t file_hash(const char *name, int folds);
 
 /*
  * Adds an entry to a directory's. file_new_name() returns -1 if there is one

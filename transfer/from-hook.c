@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "log.h"
@@ -26,9 +27,13 @@
 #include "file-hook.h"
 #include "from-hook.h"
 #include "lines.h"
+#include "steps.h"
 
 /* Directories are found by their names: 256 KiB, as far as it is used */
 #define BUCKETS	(32 * 1024)
+
+/* Files that are not printed, at most as many as a plan has jobs, likewise */
+#define FILES	(4 * 1024)
 
 /* A bad line is shown as far as this, in bytes. */
 #define SHOWN	80
@@ -60,6 +65,7 @@ static struct {
 	int	 is_paused;
 	struct place *bucket[BUCKETS];
 	struct place *left;		/* whose turn to be left it is */
+	struct file *files[FILES];	/* by their names in one case */
 } list = { .fd = -1 };
 
 /* Options */
@@ -178,7 +184,7 @@ depth_of(const struct place *p)
 static struct place **
 bucket_of(const struct place *up, const char *name)
 {
-	return &list.bucket[(file_hash(name) ^
+	return &list.bucket[(file_hash(name, 0) ^
 	    (uint32_t)((uintptr_t)up / sizeof(*up)) * 0x9e3779b1U) % BUCKETS];
 }
 
@@ -291,6 +297,30 @@ parent_of(struct run *t, const char *name)
 
 /* Names */
 
+static struct file **
+files_like(const struct file *file)
+{
+	return &list.files[file_hash(file->dst, 1) % FILES];
+}
+
+void
+from_tell_apart(struct file *file, struct job *j)
+{
+	struct file **bucket = files_like(file), *other;
+
+	if (!from_is_wanted())
+		return;
+	for (other = *bucket; other != NULL; other = other->like) {
+		if (strcasecmp(other->dst, file->dst) != 0)
+			continue;
+		steps_go_alone(other->job);
+		steps_go_alone(j);
+	}
+	file->job = j;
+	file->like = *bucket;
+	*bucket = file;
+}
+
 static void
 fail(struct run *t, struct file *file)
 {
@@ -334,6 +364,7 @@ add_local(struct run *t, const struct line *line, struct file *file)
 	struct stat sb;
 	enum plan_kind kind = look_up(file, &sb);
 	struct place *p;
+	struct job *j;
 	char *name;
 
 	if (kind == PLAN_NOTE) {
@@ -349,8 +380,11 @@ add_local(struct run *t, const struct line *line, struct file *file)
 	}
 	p = parent_of(t, line->name);
 	file->place = p;
-	wait_for(t, p, file, file_add(t, list.job, kind, file,
-	    kind == PLAN_FILE ? sb.st_size : 0));
+	j = file_add(t, list.job, kind, file, kind == PLAN_FILE ?
+	    sb.st_size : 0);
+	if (kind == PLAN_FILE)
+		from_tell_apart(file, j);
+	wait_for(t, p, file, j);
 }
 
 static void
@@ -655,8 +689,18 @@ from_ended(struct run *t, struct file *file, struct job *j)
 void
 from_printed(struct file *file)
 {
+	struct file **place;
+
 	if (file->back != NULL)
 		stop_waiting(up_of(file), file);
+	if (!from_is_wanted() || file->dst == NULL)
+		return;
+	for (place = files_like(file); *place != NULL; place = &(*place)->like) {
+		if (*place == file) {
+			*place = file->like;
+			break;
+		}
+	}
 }
 
 /* A directory that is named is only made. Others may have it on their way. */

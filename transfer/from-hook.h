@@ -75,6 +75,13 @@ void	from_add(struct run *, struct job *);
 int	from_look(struct run *);
 int	from_fd(void);
 
+/*
+ * A file that is put was added, while there is a list. A server may not tell
+ * apart names that differ only in case: of files that have such names none is
+ * under way beside others. Known are those that are not printed.
+ */
+void	from_tell_apart(struct file *, struct job *);
+
 /* PLAN_BEGIN of a job. Returns 0, or -1 with a text if it has failed. */
 int	from_starts(struct file *, struct job *);
 

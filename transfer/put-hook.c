@@ -709,6 +709,8 @@ put_add(struct run *t, struct file *dir, struct job *job,
 	job = file_add(t, job, kind, file, sb.st_size);
 	if (file->is_like)
 		steps_go_alone(job);
+	if (kind == PLAN_FILE)
+		from_tell_apart(file, job);
 }
 
 const struct side put_side = { 1, NULL, NULL, put_send, put_reply,
