@@ -73,7 +73,7 @@ settled() {
 	    diff - <(echo "${2-aes256-ctr} $1")
 }
 
-### What is named
+### Names of the modes
 
 @test "a client names none only if each direction has a MAC for it" {
 	local way other
@@ -251,7 +251,7 @@ proposed() {
 	    "$S512,$S1,hmac-sha1,$S256,hmac-sha2-256" ]
 }
 
-### What the log says of a client that names nothing else
+### The log line for a client that names nothing else
 
 @test "the log says why a client that offers only none is disconnected" {
 	need_asyncssh

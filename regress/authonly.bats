@@ -145,7 +145,7 @@ mode() {
 	wait_for_log open "Data in clear ended for .*, [0-9]{7,} bytes"
 }
 
-# told MASTER: what "ssh -O conninfo" says of that connection
+# told MASTER: runs "ssh -O conninfo" for that connection
 told() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
 
 # With threads the cipher opens packets before upstream asks for them.
@@ -292,7 +292,7 @@ other() {
 	fails grep -q 'data is encrypted again' err
 }
 
-# As many as a window that is under way lets there be.
+# as many rekeys as a window of data in flight allows
 @test "a rekey after each 64 KiB of 1 GiB leaves the bytes intact" {
 	local gib="head -c 1073741824 /dev/zero | openssl enc -aes-128-ctr
 	    -K 00112233445566778899aabbccddeeff -iv 0123456789abcdef0123456789abcdef"

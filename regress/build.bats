@@ -132,7 +132,7 @@ banner_of_server() {
 		client -v -o VersionDetails=no hayate true 2>"$BATS_TEST_TMPDIR/said"
 		grep -x "debug1: Local version string SSH-2.0-$release" \
 		    <(tr -d '\r' <"$BATS_TEST_TMPDIR/said")
-		# It is known for what it is by its extension.
+		# The client recognises the server by its extension.
 		grep "the peer is Hayate" "$BATS_TEST_TMPDIR/said"
 		sshd_down
 	done
@@ -288,7 +288,7 @@ says() { (. build-aux/common.sh; print_version_line); }
 	[[ $(build-aux/deb-version beside) = *"+10.5p1-0git$id~"* ]]
 	echo >>"$between/kex.c"
 	[ "$(build-aux/revision "$between")" = "git-$id+ $(date -u +%F)" ]
-	# What was changed may be what ours relies on.
+	# Our code may rely on the changed text.
 	: >"$between/misc.h"
 	sed -i 's/^channel_check_window(.*/&\n\/* new *\//' "$between/channels.c"
 	configured --with-openssh="$between"
@@ -446,7 +446,7 @@ switches() {
 	pristine
 	mkdir "$BATS_TEST_TMPDIR/plain"
 	tar xzf "$orig" -C "$BATS_TEST_TMPDIR/plain" --strip-components=1
-	# What configure says of tarballs and tcp-wrappers.
+	# configure's messages about tarballs and tcp-wrappers
 	[ "$(comm -13 <(switches "$BATS_TEST_TMPDIR/plain") <(switches "$BUILD/upstream"))" = with-tcp-wrappers ]
 }
 
@@ -830,7 +830,7 @@ knows() {
 	run -1 build-aux/security-status
 	[[ $output = *"built:     OpenSSH_10.0p2 Debian-1 Hayate_0.1, not from this source: run make"* ]]
 	rm -r build/hayate
-	# A list that nobody dated anew, and one without a date.
+	# a list with an old date, and one without a date
 	here >"$ARCHIVE/versions"
 	echo "deb http://mirror/security $(. /etc/os-release && echo "$VERSION_CODENAME")-security main" >>"$BATS_TEST_TMPDIR/fake/list"
 	run -0 build-aux/security-status

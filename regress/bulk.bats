@@ -121,7 +121,7 @@ watched() {
 	echo "$at"
 }
 
-# hole FILLED: what valgrind says of 64 bytes that are reserved and sent
+# hole FILLED: prints valgrind's messages about 64 bytes that are reserved and sent
 hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
 
 @test "valgrind finds that reserved room in a buffer is always filled" {
@@ -280,7 +280,7 @@ joins() {
 	check_true "$n >= 5"
 }
 
-# Its window is 64 KiB, so a packet may use all of it. What comes before makes
+# Its window is 64 KiB, so a packet may use all of it. The data before it makes
 # packets as large.
 @test "a message to an agent, and its answer, may be longer than its window" {
 	local n agent=$BATS_TEST_TMPDIR/agent pid
@@ -371,7 +371,7 @@ share() {
 	    END { print n ? int(100 * r / n) : "none" }' "$1"
 }
 
-# What comes while a ring is full, or a window, is gathered and copied.
+# Data that arrives while a ring or a window is full is gathered and copied.
 @test "scp and sftp-server read and write files directly in the ring" {
 	local at=$BATS_TEST_TMPDIR/at lib=$BATS_TEST_TMPDIR/in-ring.so d way
 	local far=$BATS_TEST_TMPDIR/far here=$BATS_TEST_TMPDIR/here reads writes
@@ -406,7 +406,7 @@ share() {
 	client -q -S "$ctl" -O exit hayate
 }
 
-# What is denied is not announced either.
+# A denied extension is not announced either.
 @test "sftp-server answers requests in bursts and pieces byte for byte as stock" {
 	local seed build
 	for seed in 1 2 3 4; do

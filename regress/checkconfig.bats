@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate stock
-# hayate-check-config: what it says of configurations for stock, for HPN-SSH, and of
-# files that are no configuration at all.
+# hayate-check-config: its messages about configurations for stock, for HPN-SSH, and
+# about files that are no configuration.
 
 load helper
 
@@ -19,14 +19,14 @@ setup() {
 	export HOME=$BATS_TEST_TMPDIR
 }
 
-# check: without how it reads a file, and what it says of the release, which is the
+# check: runs it, and omits its lines about the kind of file and the release, which are the
 # same for most files
 check() {
 	timeout 60 "$CHECK" "$@" | sed '/: [A-Za-z0-9-]*: release: /d; /: is read as ssh.*_config(5)$/d'
 	return "${PIPESTATUS[0]}"
 }
 
-# list_release_lines ARGUMENT...: what it says of the release, as KEYWORD: TEXT
+# list_release_lines ARGUMENT...: prints its lines about the release, as KEYWORD: TEXT
 list_release_lines() { timeout 60 "$CHECK" "$@" | sed -n 's/^.*: \([A-Za-z0-9-]*\): release: /\1: /p'; }
 
 # check_lines LINE...: the output is these lines

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock peers
-# Trees and files between two servers (scp -3), copied with many files under way
+# Trees and files between two servers (scp -3), copied with many files in flight
 # (transfer/cross-hook.c). What a user gets is compared with what stock's client does.
 
 load helper

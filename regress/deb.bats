@@ -287,7 +287,7 @@ replacing() {
 	# twice is once
 	run -0 back
 	[ -z "$output" ]
-	# What was edited in the meantime stays, and what was ours is in force again.
+	# Edits made in the meantime are kept, and our keywords are in force again.
 	echo 'PermitTTY yes' >>'before/ssh/a b'
 	echo 'PermitTTY yes' >>'etc/ssh/a b'
 	run -0 forth

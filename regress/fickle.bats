@@ -95,7 +95,7 @@ fair() {
 	if [ "$3" = "${WANT[$1 done]}" ]; then whole "$1" || return; fi
 	[ "$3" != 255 ] || [ -s err ] || return
 	case $2 in
-	# It may be cut too late to matter.
+	# The connection may break too late to matter.
 	cut) [ "$3" != 0 ] || whole "$1" ;;
 	# scp learns the status of the transfer from replies
 	asyncssh|posing|odd) [ "$3" = "${WANT[$1 $2]}" ] || { [ "$1$3" != run0 ] && [ "$3" = 0 ] && whole "$1"; } ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
-# Files that are named one by one, or by a pattern, copied with many under way
+# Files that are named one by one, or by a pattern, copied with many in flight
 # (transfer/list-hook.h). What a user gets is compared with what stock's client does.
 
 load helper
@@ -146,7 +146,7 @@ on_bad_disk() {
 		[ "$(stat -c %s b/BAD)" = 300000 ]
 		cmp -n 300000 a/BAD b/BAD
 	done
-	# What cannot be read at all leaves the old file.
+	# A file that cannot be read at all leaves the old target.
 	ln -s /proc/self/mem a/2
 	echo old >b/2
 	run -1 copy_near a/1 a/2 a/3 "h:$T/b"
@@ -468,7 +468,7 @@ sftp_near() {
 	diff -r a b
 }
 
-# What comes early may wait in memory, 64 MiB of it; scp takes 48 MiB without.
+# Up to 64 MiB of early data are buffered; scp takes 48 MiB without them.
 @test "a server that replies to the first READ of each file last cannot exhaust memory" {
 	local i kib
 	mkdir a
@@ -789,7 +789,7 @@ totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -
 
 ### Interrupts
 
-# interrupted BYTES COMMAND: after so many bytes; sets $status and $output
+# interrupted BYTES COMMAND: interrupts it after BYTES; sets $status and $output
 interrupted() {
 	use_peer limits=261120,261120,1019 rate=20000000 "interrupt=$1,100000"
 	rm -rf b

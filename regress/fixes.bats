@@ -28,7 +28,7 @@ setup_file() {
 	cp piece.c openssh-10.9p1
 	printf '#define SSH_VERSION "OpenSSH_10.9"\n#define SSH_PORTABLE "p1"\n' >openssh-10.9p1/version.h
 	touch -d '1 hour ago' openssh-10.9p1/configure.ac
-	# It keeps what it found out, as prep expects.
+	# This configure writes its cache, as prep expects.
 	printf '#!/bin/sh\nfor a do case $a in --cache-file=*) : >"${a#*=}" ;; esac; done\n' \
 	    >openssh-10.9p1/configure
 	chmod +x openssh-10.9p1/configure
@@ -80,7 +80,7 @@ stopped() {
 	[ ! -e build/upstream ]
 }
 
-# changed NAME WHY: the patch is another than UPSTREAM names, which no switch passes over
+# changed NAME WHY: the patch differs from UPSTREAM's, which no switch allows
 changed() {
 	run -2 make -s build/upstream/.source
 	[[ $output = *"the patch for $1 is not the one that UPSTREAM names: "*"$2"*"--enable-unfixed-upstream does not allow it"* ]] ||
@@ -210,7 +210,7 @@ stable() {
 	(build-aux/advisories of $(date -u +%F))
 	Now run make; "make help" says what else there is.
 	END
-	# What is not fetched is missing as well, and what a tree has is not.
+	# A fix that is not fetched is missing as well, and one that a tree has is not.
 	configured --with-openssh=apt:trixie --without-upstream-fixes
 	grep -x "    10.9p1  CVE-1-2  what UPSTREAM mends" summary
 	configured
@@ -283,7 +283,7 @@ lacks() {
 	[ "$(sum_of "$at/twice")" = "$want" ]
 	sed 's/long mended/char mended/' "$at/other" >"$at/spoilt"
 	[ "$(sum_of "$at/spoilt")" != "$want" ]
-	# What is cut off, has no hunk, or cannot be told by its hunks is no patch.
+	# A patch that is truncated, has no hunk, or has none that identifies it is refused.
 	head -n 25 "$at/other" >"$at/cut"
 	sed '/^@@ .*/,$d' "$at/other" >"$at/none"
 	sed 's/^--- a.piece.c/rename from x\n&/' "$at/other" >"$at/renamed"
@@ -345,7 +345,7 @@ lacks() {
 	sed -i 's/long mended/char mended/' "some/$B.patch"
 	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
 	changed "${B:0:9}" "what came has sha256 "
-	# What was kept of an older UPSTREAM is not: it is got anew.
+	# A patch kept for an older UPSTREAM is not used, but fetched again.
 	cp "$UP/fixes/$B.patch" some/
 	sed 's/long mended/char mended/' "$UP/fixes/$B.patch" >"build/fixes/$B.patch"
 	run -0 make -s build/upstream/.source
@@ -510,7 +510,7 @@ told() {
 	make -s build/upstream/.source
 	[ "$(grep -c mended build/upstream/piece.c)" = 2 ]
 	[ "$(grep -c '^fix ' build/upstream/.source)" = 2 ]
-	# So does another build of the same source, which needs no patch.
+	# Another build of the same source has the fixes as well, and needs no patch.
 	mkdir other
 	cd other
 	../configure -q --with-openssh=../build/upstream --without-upstream-fixes >/dev/null
@@ -543,7 +543,7 @@ told() {
 	run -0 make -s build/upstream/.source
 	[[ $output = *"lacks: CVE-1-2 ${B:0:9}" ]]
 	grep mended_18 build/upstream/piece.c
-	# It packs them once more, and one that was changed stops it.
+	# make dist packs the fixes again, and a changed one stops it.
 	make -s dist
 	cmp ../first.tar.gz hayate-0.2-0a1b2c3d.tar.gz
 	rm -r build

@@ -41,7 +41,7 @@ teardown() { :; }
 
 run_fleet() { timeout 60 "$FLEET" "$@" 3>&-; }
 
-# run_shards VERB ARG...: run without long pauses
+# run_shards ARG...: runs shards without long pauses
 run_shards() { run_fleet run --pause 0.2 "$@"; }
 
 need_fpart() { need fpart; }
@@ -62,7 +62,7 @@ make_odd_tree() {
 	touch -d '2001-02-03 04:05:06' a/d/some a/d/e a/d a/empty a/$'new\nline' a
 }
 
-# make_many_files N [BYTES]: so many files in directories of 20
+# make_many_files N [BYTES]: makes N files in directories of 20
 make_many_files() {
 	python3 - "$@" <<-'END'
 	import os, sys
@@ -73,7 +73,7 @@ make_many_files() {
 	END
 }
 
-# count_names SHARD: how many they have
+# count_names SHARD: prints the number of names
 # shellcheck disable=SC2086 # it may be a pattern
 count_names() { cat work/$1/names | tr -cd '\0' | wc -c; }
 
@@ -288,7 +288,7 @@ check_refused_verbs() {
 	[ -z "$(find work -perm /077)" ]
 }
 
-# Who may write where the plan lies gives its name to another directory when scp starts.
+# Somebody who may write in the parent directory replaces the plan when scp starts.
 @test "after a plan is renamed, scp still reads and writes the files of that plan" {
 	mkdir a evil evil/1
 	echo 1 >a/1
@@ -347,7 +347,7 @@ make_slow_plan() {
 	    run_fleet plan --shards 1 --from - a "hayate:$T/b" work -o MaxRate=3M
 }
 
-# wait_until_started: the large file is under way, and others are done
+# wait_until_started: waits until the large file is in progress, and others are done
 wait_until_started() {
 	poll 10 eval '[ "$(du -sk b 2>/dev/null | cut -f 1)0" -gt 40000 ]' &&
 	    poll 10 eval '[ "$(cat work/1/journal.* | wc -l)" -ge 5 ]'

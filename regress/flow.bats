@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
-# How many SFTP requests may be under way (transfer/flow.h), on paths made of text.
+# How many SFTP requests may be in flight (transfer/flow.h), on paths made of text.
 # Each scenario runs twice: plain, and under ASan and UBSan.
 
 load helper

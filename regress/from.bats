@@ -210,7 +210,7 @@ linked() {
 	each_way linked
 }
 
-### What fails
+### Failures
 
 # has_failed NAME TEXT: it is in the report and the journal, under its whole path
 has_failed() {

@@ -661,7 +661,7 @@ foreign_paramiko() {
 	exec $IN_SERVER /usr/bin/python3 "$1/server"
 }
 
-### What logs say
+### Messages in logs
 
 # wait_for_log SERVER PATTERN: in its log, now or within 5 s
 wait_for_log() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
@@ -695,7 +695,7 @@ find_largest_credit() {
 	    END { print w + 0 }'
 }
 
-# has_window_grown LOG [CHANNEL]: the tuner raised a window, and the peer was told
+# has_window_grown LOG [CHANNEL]: the tuner raised a window and sent the adjust
 has_window_grown() {
 	[ "$(find_widest_window "$@")" -gt $STOCK_WINDOW ] &&
 	    [ "$(find_largest_credit "$@")" -gt $STOCK_WINDOW ]

@@ -69,7 +69,7 @@ sound() {
 			login
 			grep -qx so met || { echo "$n $reply: not sent"; bad=1; }
 			sound || { echo "$n $reply: status $rc"; cat err; bad=1; }
-			# It is done if the server said so, and else there is a text. A
+			# The copy succeeds if the server said so, or else prints a message. A
 			# session that is closed without a status has none with stock.
 			case "$n $reply $rc" in
 			"4 status 0"|"4 close 255") ;;

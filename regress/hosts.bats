@@ -304,7 +304,7 @@ named() {
 	alike
 }
 
-### Who is left out
+### Excluded hosts
 
 @test "a host that sees other files is excluded, with one line, and gets no data" {
 	copy -o MaxRate=24M -rp --hosts b,x "$F/tree" \
@@ -464,7 +464,7 @@ below() {
 	done
 }
 
-### What is lost
+### Lost hosts
 
 # kill_host NAME: its connections end, and it takes no more
 kill_host() {

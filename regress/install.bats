@@ -171,7 +171,7 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 	client -s hayate shell
 	[ "$(grep -c 'cannot run' "$(sshd_log hayate)")" = 1 ]
 	sshd_down
-	# It is not run.
+	# The server is not started.
 	sshd_up hayate "Subsystem sftp /nonexistent/sftp-server" \
 	    "ForceCommand internal-sftp"
 	copy "$BATS_TEST_TMPDIR/x" hayate:"$BATS_TEST_TMPDIR/y"

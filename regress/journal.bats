@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
-# --journal FILE of scp and sftp (transfer/journal-hook.h), what --report says of
+# --journal FILE of scp and sftp (transfer/journal-hook.h), the results in --report for
 # sources that could not be read, and exit statuses.
 # shellcheck disable=SC2086 # commands in words
 
@@ -248,7 +248,7 @@ all_failed() {
 			[ "$(ls -A a)" = f ]
 		done
 	done
-	# It may not have been there before, and in a tree it is no more than a file.
+	# The journal may be a new file, and in a tree it is only a file.
 	rm a/f
 	run -1 copy_near --report a/f "h:$T/orig" a/f
 	cmp orig a/f

@@ -142,7 +142,7 @@ grouped() {
 	echo "sh $T/in-group"
 }
 
-# quota PERCENT: a group with so much of a processor
+# quota PERCENT: makes a group with that share of a CPU
 quota() {
 	[ -w "$CG/cpu/cpu.cfs_quota_us" ] || [ -w "$CG/cpu/tasks" ] || skip "no cpu cgroup"
 	mkdir -p "$CG/cpu/$P"

@@ -101,7 +101,7 @@ recall() { run_unit recall-replay "$@"; }
 		recall put "$SALT" "$ID" key="$KEY" late </dev/null | sed "2s/late=4.1/$bad/" >new
 		run -1 recall find "$ID" <new
 	done
-	# a word of a later version is passed over
+	# a word of a later version is ignored
 	sed '2s/$/ later=7/' good | recall find "$ID"
 }
 
@@ -371,7 +371,7 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 		[ "$(key_asked $s)" = "3 $type" ]
 		type=ecdsa-sha2-nistp256
 	done
-	# It is not known any more: nothing is asked, and stock's key is taken.
+	# The key is unknown now: nothing is asked, and stock's key is taken.
 	cp "$F/known_hosts" hosts
 	n=$(connections ecdsa)
 	log_in -v -o StrictHostKeyChecking=yes ecdsa true 2>err
@@ -561,7 +561,7 @@ asked_for() {
 		asked_for $chacha $how
 		asked_for $chacha $how
 	done
-	# It is another one by now, which takes either, and the next login knows.
+	# The server now accepts either, and the next login knows that.
 	changed hpn
 	asked_for $gcm hpn
 	asked_for $chacha hpn
@@ -1501,7 +1501,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	$IN_SERVER /usr/bin/python3 -Wignore server >log 2>&1 3>&- &
 	FOREIGN=$!
 	poll 10 ip netns exec "lfp-$P-b" bash -c 'exec 9<>/dev/tcp/10.77.0.2/2222' 2>/dev/null
-	# It may answer a second request first, and then drop the other one.
+	# The server may answer a second request first, and then drop the other one.
 	log_in -v -p 2222 127.0.0.1 true 2>err
 	[ "$(steps)" = "asking what may be tried" ]
 	for i in 1 2; do
@@ -1731,7 +1731,7 @@ learnt() {
 }
 
 @test "a cache entry of a replaced server costs no login" {
-	# what the first said is told of the second
+	# the entry of the first server is used for the second one
 	log_in stock true
 	salt=$(sed -n '1s/.* //p' hayate_logins)
 	id=$(memory | cut -d' ' -f1)

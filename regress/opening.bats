@@ -99,8 +99,8 @@ tree() {
 	farther
 	[ "$(count_trips scp_far -p some hayate:"$T/put")" = 3 ]
 	[ "$(stat -c %X put)" = "$(date -d '2001-02-03 04:05:06' +%s)" ]
-	# a second OPEN of such a file is refused, unless by root. What lies at the
-	# target is asked early, as for a large file.
+	# a second OPEN of such a file is refused, unless by root. The target's file
+	# is looked up early, as for a large file.
 	chmod 444 some
 	rm put
 	[ "$(count_trips scp_far some hayate:"$T/put")" = 6 ]
@@ -433,15 +433,15 @@ odd_sftp() {
 	sshd_down forced
 }
 
-### What goes to a program that was not seen to speak SFTP
+### Requests to a program that has not spoken SFTP before
 
-# told PROGRAM: the account runs it, with what it is told, also in the file "told"
+# told PROGRAM: makes the account run it, and keeps its input in the file "told"
 told() {
 	sshd_up stock:forced "AuthorizedKeysFile $F/may" \
 	    "ForceCommand cd $T/account && timeout 0.7 tee $T/told | $1"
 }
 
-# tells WHO ARG...: the program is told INIT alone, by that scp
+# tells WHO ARG...: that scp sends the program only INIT
 tells() {
 	rm -f told
 	CLIENT=$1 IN_CLIENT="timeout 10 ip netns exec lfp-$P-a" \

@@ -3,7 +3,7 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# regress/others/run, which compares what tests of others say of stock and of ours.
+# regress/others/run, which compares the results of others' tests for stock and for ours.
 # The tests themselves "make check-others" runs: here a go command is in their place.
 
 load helper

@@ -38,7 +38,7 @@ print_page() { mandoc -T ascii "$1" | col -bx; }
 	[[ $output != *"hayate (7)"* ]]
 }
 
-# list_groff_warnings FILE: what groff says of a page at 80 columns, but where
+# list_groff_warnings FILE: prints groff's warnings for a page at 80 columns
 list_groff_warnings() {
 	MANWIDTH=80 LC_ALL=C.UTF-8 man --warnings -l -Tutf8 -Z "$1" 2>&1 >/dev/null |
 	    sed -n 's/.*warning.*: *//p' | sort
@@ -200,7 +200,7 @@ list_groff_warnings() {
 		esac || { echo "$name $kind: $row"; false; }
 	done < <(sed -n 's/^	{ "\([A-Za-z0-9]*\)", [CSB], \(OTHER_[A-Z]*\|REFUSED_FLAG\|RETIRED\), .*/\1 \2/p' \
 	    "$TOP/common/hayopt.c")
-	# what it says of aliases, ssh itself says
+	# ssh itself confirms the aliases
 	while read -r name kind; do
 		echo "$name" >c
 		"$(bin ssh)" -G -F c near | grep -qx "$kind"

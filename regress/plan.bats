@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: unit
-# The scheduler of many files under way (transfer/plan.h), with a server made of
+# The scheduler of many files in flight (transfer/plan.h), with a server made of
 # text that answers only when nothing more is sent: a round is a round trip. The
 # driver ends with "broken" and the promise, if one of plan.h does not hold.
 
@@ -51,7 +51,7 @@ TOLD='set handles 1019'
 			[ "$(get_value 0 requests)" -ge $((400 * $(get_value 0 rounds))) ]
 		done
 	done
-	# The first directory is told late: thousands of later ones are done by then.
+	# The first directory is reported late: thousands of later ones are done by then.
 	for n in 8 18; do
 		run -0 replay "$TOLD" "set names 100" "late readdir $n 100" "get 30 1000 10"
 		[ "$(get_value 0 whole)" = 30000 ]
@@ -147,7 +147,7 @@ TOLD='set handles 1019'
 		done
 		# A file alone has the whole window.
 		[ "$(get_value 2 rounds)" -le 10 ]
-		# On a short path each has a few requests under way, and not one.
+		# On a short path each has a few requests in flight, and not one.
 		run -0 replay "$TOLD" "set unit 1000" "set window 4200" \
 		    "set lanes 4" "$way 1 8 40000"
 		[ "$(get_value 0 rounds)" -le 45 ]
@@ -274,7 +274,7 @@ TOLD='set handles 1019'
 			[ "$(get_value 1 requests)" = "$(get_value 0 requests)" ]
 		done
 	done
-	# A file of which a WRITE or this cut fails is cut once more.
+	# A file whose WRITE or truncation fails is truncated again.
 	for order in 0 1 2; do
 		for n in 1 2 5; do
 			run -0 replay "$TOLD" "set order $order" "set in_place 1" \
@@ -360,11 +360,11 @@ TOLD='set handles 1019'
 			done
 		done
 	done
-	# What is new has its size, and needs no second copy.
+	# A new file has its size, and needs no second copy.
 	run -0 replay "$TOLD" "set fixed 1" "set lanes 3" "put 2 60 5000"
 	[ "$(get_value 0 whole)" = 120 ]
 	[ "$(($(get_value 0 lane0) + $(get_value 0 lane1) + $(get_value 0 lane2)))" = 720 ]
-	# What has no PLAN_CUT needs less than what has one.
+	# A file without PLAN_CUT needs less than one with it.
 	run -0 replay "$TOLD" "set in_place 1" "put 1 1 0" "put 1 1 10" \
 	    "put 2 400 0" "put 2 400 10"
 	[ "$(get_value 0 rounds)" -lt "$(get_value 1 rounds)" ]
@@ -605,7 +605,7 @@ WIDE='set widen 5000'
 			[ "$(get_value 0 whole) $(get_value 1 whole) $(get_value 2 whole)" = "2 2 2" ]
 		done
 	done
-	# What is opened after a loss has to go on where the other one stopped.
+	# A file opened after a loss has to continue where the other one stopped.
 	run -0 replay "$TOLD" "set window 20000" "set lanes 2" "set lose 1" "set lose_at 12" \
 	    "get 1 2 100000" "set changed 1" "get 1 2 100000"
 	[ "$(get_value 0 whole) $(get_value 1 whole)" = "2 1" ]
@@ -719,7 +719,7 @@ WIDE='set widen 5000'
 		run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set ours 1" "set lose 1" \
 		    "set lose_at $at" "set shut 1" "put 2 40 2000"
 		[ "$(get_value 0 whole) $(get_value 0 failed)" = "80 0" ]
-		# What cannot be looked at is sent twice, and has failed.
+		# A file that cannot be verified is sent twice, and fails.
 		run -0 replay "$TOLD" "set lanes 3" "set window 20000" "set lose 1" \
 		    "set lose_at $at" "set unseen 1" "put 2 40 5000"
 		[ $(($(get_value 0 whole) + $(get_value 0 failed))) = 80 ]
@@ -745,7 +745,7 @@ WIDE='set widen 5000'
 	run -0 replay "$TOLD" "set unit 1000000" "set window 400000000" "$WIDE" \
 	    "set lanes 2" "set slow 1" "set slow_by 300" "get 1 1 300000000"
 	[ "$(get_value 0 whole)" = 1 ]
-	# 64 MiB, and what one lane may have under way
+	# 64 MiB, and the bytes that one connection may have in flight
 	[ "$(get_value 0 waited)" -le $((67108864 + 200000000)) ]
 	run -0 replay "$TOLD" "set window 4000000" "$WIDE" "set short 10" \
 	    "set lanes 2" "set slow 1" "set slow_by 50" "get 1 1 100000"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate
 # The recipes for other package systems, as far as they can be read without them.
-# What is not run is said at the top of each recipe.
+# The top of each recipe names the parts that are not run.
 
 load helper
 

@@ -107,7 +107,7 @@ decides() {
 	    'hash=0+67108864 copy=0'
 }
 
-### What is asked, in which order
+### The requests, and their order
 
 # asks FILE ANSWER: one file of judge-replay
 asks() {
@@ -191,7 +191,7 @@ ask() {
 	    "$(bin sftp-server)" "${@:6}"
 }
 
-# sum FILE OFFSET LENGTH: what sha256sum says of the range
+# sum FILE OFFSET LENGTH: prints the SHA-256 of the range
 sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 
 @test "check-file-name returns the SHA-256 of each block, the last one shorter" {

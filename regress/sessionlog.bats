@@ -231,7 +231,7 @@ as_nobody() {
 	    python3 eager --journal "$T/hayate.prom"
 	journal -t sshd-session -t sshd
 	[ "$(grep -c 192.0.2.1 json)" = 6 ]
-	# what fail2ban is told to ask for
+	# the fields that fail2ban is configured to read
 	# shellcheck disable=SC2046 # words
 	journal $(sed -n 's/^journalmatch = //p' "$TOP/contrib/fail2ban/filter.d/hayate-sshd.conf")
 	run -1 grep 192.0.2.1 json
@@ -474,7 +474,7 @@ is() { [ "$(value "$1")" = "$2" ]; }
 		exec nsenter -m -t "$JOURNAL" --wd="$T" env PATH="$T/bin:$PATH" \
 		    python3 steady "$@" "$T/hayate.prom" 2>said 3>&-
 	}
-	# What was logged before it ran for the first time does not count.
+	# Lines logged before its first run do not count.
 	started
 	poll 10 is 'sessions_total{kind="exec"}' 0
 	client -p $port hayate true

@@ -138,8 +138,8 @@ sample() {
 @test "an account for transfers cannot forward, from any address, and can read or copy" {
 	local opened
 	export SERVER_ADDRESS=127.0.0.1
-	# barred NAME FILE: -L and -R are refused, and so is a terminal. Sockets, which no
-	# sshd forwards for root, are by what -T says.
+	# barred NAME FILE: checks that -L, -R and a terminal are refused. Sockets, which no
+	# sshd forwards for root, are checked by the output of -T.
 	barred() {
 		opened=$(client -W "127.0.0.1:$(sshd_port "$1")" "$1" 2>/dev/null </dev/null || :)
 		[ -z "$opened" ] || { echo "-L: $opened"; return 1; }

@@ -200,7 +200,7 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 
 # Whoever may write in the target's directory can give names there to other files.
 
-# hidden: the hidden file of x
+# hidden: prints the temporary file of x
 hidden() { find there -name '.x.hayate-????????????????'; }
 
 # width LOG: the most connections that a file went over
@@ -645,7 +645,7 @@ alone() {
 		[ -z "$output$stderr" ]
 		[ "$(<asked)" = asked ]
 	done
-	# What may be asked at a jump host is asked by another ssh.
+	# Questions of a jump host are asked by another ssh.
 	printf 'Host hayate\n\tIdentityFile %s\n' "$BATS_FILE_TMPDIR/user" >j
 	sed 's/^Host \*/&\n\tBatchMode no/' c >>j
 	n=$(connections stock)
@@ -881,7 +881,7 @@ pair_up() {
 	client -S "$T/mux" -O exit hayate 2>/dev/null
 }
 
-### What is left behind
+### Stale files
 
 # further: a connection that ssh has started
 further() {
@@ -889,7 +889,7 @@ further() {
 	    tail -n 1 | grep .
 }
 
-# begun N: so many connections carry the file
+# begun N: succeeds if N connections transfer the file
 begun() { [ "$(over log)" -ge "$1" ]; }
 
 # start ARG...: a copy in the background, until it has three connections

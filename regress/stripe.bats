@@ -82,7 +82,7 @@ tree_channels() {
 alone() { [ "$(ls -A there)" = "$1" ]; }
 
 # servers: the sftp-servers of these tests, oldest first. Other suites have such
-# servers at the same time, and numbers of processes begin anew.
+# servers at the same time, and process IDs are reused.
 servers() {
 	local pid
 	for pid in $(pgrep --ns "$(cat "$(sshd_dir stock)/pid")" --nslist net \
@@ -104,10 +104,10 @@ holds() {
 	return 1
 }
 
-# hidden: the file under its hidden name
+# hidden: prints the temporary file
 hidden() { find there -name '.*.hayate-????????????????'; }
 
-# hides NAME: the hidden name beside it, without the number
+# hides NAME: prints its temporary name, without the number
 hides() { printf 'there/.%s.hayate-%.15s' "$1" "$(printf %s "$1" | sha256sum)"; }
 
 # begun [KIB]: a put goes over several channels, and as much of it is there
@@ -471,7 +471,7 @@ stranger() {
 	[ "$(channels log)" -ge 3 ]
 }
 
-# It is not opened again: its further channels write a second file.
+# The file is not opened again: its further channels write a staging file.
 @test "a read-only file is striped over several channels, and keeps its mode" {
 	head -c 60000000 "$BULK" >locked
 	chmod 444 locked
@@ -505,7 +505,7 @@ stranger() {
 	[ "$(channels log)" -ge 3 ]
 }
 
-### What is left behind
+### Stale files
 
 @test "kill -9 of scp leaves no file under the name of a new one" {
 	start "$BULK" "stock:$T/there/x"
@@ -651,7 +651,7 @@ longer() {
 	"$LFP" set "$P" --rtt 400ms --queue 32MB
 }
 
-# come LOG: over so many channels came what was got
+# come LOG: prints the number of channels that a download used
 come() {
 	sed -n 's/.* comes over \([0-9]*\) channels.*/\1/p' "$1" | sort -n |
 	    tail -n 1 | grep . || echo 1
@@ -863,7 +863,7 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	mv "$full/x" there/
 	[ -z "$(ls -A "$full")" ]
 	prefix there/x
-	# no space for a second file
+	# no space for a staging file
 	head -c 20000000 "$OLD" >"$full/x"
 	run -1 run_far copy "$BULK" "stock:$full/x"
 	[ "$(ls -A "$full")" = x ]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate style
-# The text of the tree: what tools say of its C, its scripts and its prose.
+# The text of the tree: findings of tools in its C, its scripts and its prose.
 
 load helper
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: hayate stock peers
-# Trees of files, copied with many files under way (transfer/copy-hook.h). What a
+# Trees of files, copied with many files in flight (transfer/copy-hook.h). What a
 # user gets is compared with what stock's client does.
 
 load helper
@@ -455,7 +455,7 @@ in_place() {
 	done
 }
 
-# What has been printed is freed. Freed memory has a pattern, so whoever uses it
+# Printed names are freed. Freed memory has a pattern, so code that uses it
 # does not get far.
 @test "a connection that ends with much data queued is an error, and no crash" {
 	local i

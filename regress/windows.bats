@@ -113,7 +113,7 @@ quiet_path() {
 	has_window_grown "$(sshd_log hayate)"
 }
 
-# pipe_size: of standard input, asked when all has come
+# pipe_size: prints the size of the pipe at standard input after all data has arrived
 # The program begins late, so what was sent waits for it.
 pipe_size() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(0, 1032))"'; }
 

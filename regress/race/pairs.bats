@@ -15,7 +15,7 @@
 #
 # A copy that writes in place, as stock's and one over one connection do, cannot know
 # of another one. So two copies have different bytes only where both begin under
-# hidden names; else they have the same source. In place then nothing is lost, as
+# temporary names; else they have the same source. In place then nothing is lost, as
 # neither empties the file.
 
 load ../helper
@@ -89,7 +89,7 @@ begins_hidden() {
 	[ "$1" = j2 ] || { [ "$1" = plain ] && [ "$2" = far-stock ]; }
 }
 
-# wrong WHAT: it is told
+# wrong WHAT: reports a violation
 wrong() { echo "wrong: $1 ($PAIR)" | tee -a wrongs; }
 
 # judge KILLED FILE.1 FILE.2
@@ -100,7 +100,7 @@ judge() {
 		read -r status was <"end.$n"
 		[ "$status $was" != "0 broken" ] || wrong "copy $n ended with 0 and was not whole"
 		[ "$status" != 0 ] || whole=claimed
-		# What it says of a failure is this alone.
+		# This is the only message for a failure.
 		[ "$status" = 0 ] || grep -q 'was made by another program meanwhile' "said.$n" ||
 		    wrong "copy $n ended with $status: $(tr '\n' ' ' <"said.$n")"
 	done
