@@ -172,11 +172,36 @@ is_first(const char *list, const char *name)
 	    (list[len] == ',' || list[len] == '\0');
 }
 
-/* Who hears of no false key is asked for the one of stock (warn_of_key()). */
 static int
-may_swap(void)
+starts_with_certificate(const char *list)
 {
-	return log_level_get() > SYSLOG_LEVEL_QUIET;
+	char *name;
+	int type;
+
+	xasprintf(&name, "%.*s", (int)strcspn(list, ","), list);
+	type = sshkey_type_from_name(name);
+	free(name);
+	return sshkey_type_is_cert(type);
+}
+
+/*
+ * Returns 1 if a guess may ask for a host key of this algorithm. At LogLevel
+ * QUIET nobody sees warn_of_key(), so it has to be the one that stock's order
+ * asks a server for that has no certificate.
+ */
+static int
+may_ask_for(const char *algorithm)
+{
+	const char *list = guess.key;
+
+	if (log_level_get() > SYSLOG_LEVEL_QUIET)
+		return 1;
+	while (list != NULL && !is_first(list, algorithm) &&
+	    starts_with_certificate(list)) {
+		if ((list = strchr(list, ',')) != NULL)
+			list++;
+	}
+	return list != NULL && is_first(list, algorithm);
 }
 
 /* Puts the guess into the proposal. Returns 0 if there is none to make. */
@@ -189,7 +214,7 @@ put_guess(char **proposal)
 
 	hash_lists(own);
 	can = strcmp(own, guess.was.own) == 0 && is_guessable(guess.was.kex) &&
-	    (may_swap() || is_first(guess.key, guess.was.hostkey)) &&
+	    may_ask_for(guess.was.hostkey) &&
 	    arrange(guess.was.kex, guess.was.hostkey, &lists) == 0;
 	if (can) {
 		free(proposal[PROPOSAL_KEX_ALGS]);
