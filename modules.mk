@@ -9,12 +9,12 @@ HAYATE_ROOMS = common channels cipher transfer ssh sshd
 # HAYATE_HOOKS  called by the patches; include upstream headers
 
 HAYATE_CORE = \
-	common/figures.c \
+	common/stall-stats.c \
 	common/hayopt.c \
 	common/memlimit.c \
 	common/peer.c \
 	common/ring.c \
-	common/verdict.c \
+	common/bottleneck.c \
 	channels/bdp.c \
 	channels/bufgrow.c \
 	channels/bufmap.c \

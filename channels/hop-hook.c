@@ -189,7 +189,7 @@ receive_memory(int fd)
 	return memory;
 }
 
-#else /* ring_make() has made nothing that could be sent. */
+#else /* ring_create() has made nothing that could be sent. */
 
 static int
 send_memory(int fd, int memory)
@@ -211,7 +211,7 @@ receive_memory(int fd)
 void
 hop_offer(const int in[2], const int out[2])
 {
-	int memory = ring_make(in[0], out[1]);
+	int memory = ring_create(in[0], out[1]);
 
 	if (open_ends(memory, in[1], out[0]) == 0 &&
 	    send_memory(out[0], memory) == -1)
@@ -238,7 +238,7 @@ hop_accept(int in, int out)
 int
 hop_offer_ssh(int fd)
 {
-	int memory = ring_make(-1, -1);
+	int memory = ring_create(-1, -1);
 
 	if (open_ends(memory, fd, fd) == -1) {
 		if (memory != -1)
@@ -290,7 +290,7 @@ hop_expect(int memory)
 
 /* ssh reads first, so that nothing is expected any more when it has written. */
 static void
-attach_expected(int fd, enum ring_of of)
+attach_expected(int fd, enum ring_dir of)
 {
 	struct ring *r;
 	struct stat st;
@@ -367,7 +367,7 @@ end_loan(void *fd)
 	struct hop *h = hop_of((int)(intptr_t)fd);
 
 	if (h->borrowed_by == getpid())
-		ring_return(h->reads);
+		ring_release(h->reads);
 	h->borrower = NULL;
 }
 
@@ -378,7 +378,7 @@ borrow(int fd, struct sshbuf *buf, ssize_t *n)
 	const u_char *p;
 	int r;
 
-	if ((*n = ring_borrow(reads(fd), &p)) <= 0)
+	if ((*n = ring_acquire(reads(fd), &p)) <= 0)
 		return 0;
 	if (p == NULL)
 		return 1;
@@ -472,7 +472,7 @@ write_pieces(struct hop *h, const u_char *p, size_t len)
 		    hop_cut(len - done, h->piece));
 		if (n > 0)
 			done += (size_t)n;
-	} while (n > 0 && ring_is_on(h->writes) && done < len);
+	} while (n > 0 && ring_uses_records(h->writes) && done < len);
 	return done > 0 ? (ssize_t)done : n;
 }
 
@@ -515,13 +515,13 @@ get_or_wait(int fd, void *p, size_t len)
 void *
 hop_space(int fd, size_t len)
 {
-	return writes(fd) == NULL ? NULL : ring_space(writes(fd), len);
+	return writes(fd) == NULL ? NULL : ring_reserve(writes(fd), len);
 }
 
 void *
 hop_space_now(int fd, size_t len)
 {
-	return writes(fd) == NULL ? NULL : ring_space_now(writes(fd), len);
+	return writes(fd) == NULL ? NULL : ring_try_reserve(writes(fd), len);
 }
 
 /* Small requests wait for each other, and share a slot. */
@@ -532,17 +532,17 @@ int
 hop_is_full(int fd, size_t len)
 {
 	struct ring *r = writes(fd);
-	int has_room = r != NULL && ring_space_now(r, 1) != NULL;
+	int has_room = r != NULL && ring_try_reserve(r, 1) != NULL;
 
-	if (r == NULL || !ring_is_on(r))
+	if (r == NULL || !ring_uses_records(r))
 		return len >= BACKLOG_MAX;
-	return len >= SHARE_MAX || (!has_room && !ring_is_withheld(r));
+	return len >= SHARE_MAX || (!has_room && !ring_peer_stalled(r));
 }
 
 int
 hop_post(int fd, size_t len)
 {
-	return ring_post(writes(fd), len);
+	return ring_commit(writes(fd), len);
 }
 
 static ssize_t
@@ -561,7 +561,7 @@ hop_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t), void *arg)
 static size_t
 send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
 {
-	u_char *p = ring_space(r, len);
+	u_char *p = ring_reserve(r, len);
 	int i;
 
 	if (p == NULL)
@@ -570,7 +570,7 @@ send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
 		memcpy(p, iov[i].iov_base, iov[i].iov_len);
 		p += iov[i].iov_len;
 	}
-	return ring_post(r, len) == 0 ? len : 0;
+	return ring_commit(r, len) == 0 ? len : 0;
 }
 
 size_t
@@ -585,7 +585,7 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
 	done = send_at_once(writes(fd), iov, n, len);
-	if (done == 0 && !ring_is_on(writes(fd)))
+	if (done == 0 && !ring_uses_records(writes(fd)))
 		return atomiciov6(writev, fd, iov, n, cb, arg);
 	if (done > 0 && cb != NULL)
 		(void)cb(arg, done);
@@ -605,26 +605,26 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 int
 hop_mark(void)
 {
-	return marked == NULL ? -1 : (int)(ring_mark(marked) & INT_MAX);
+	return marked == NULL ? -1 : (int)(ring_tag(marked) & INT_MAX);
 }
 
 int
 hop_tell(const uint64_t *p, size_t n)
 {
 	if (marked != NULL)
-		ring_put_note(marked, p, n);
+		ring_put_side_data(marked, p, n);
 	return hop_mark();
 }
 
 int
 hop_told(int fd, uint64_t *p, size_t n)
 {
-	return reads(fd) == NULL ? -1 : ring_get_note(reads(fd), p, n);
+	return reads(fd) == NULL ? -1 : ring_get_side_data(reads(fd), p, n);
 }
 
 void
 hop_set_mark(int fd, unsigned int mark)
 {
 	if (reads(fd) != NULL)
-		ring_set_mark(reads(fd), mark);
+		ring_set_tag(reads(fd), mark);
 }

@@ -80,7 +80,7 @@ extern void (*hop_ended)(int fd);
 void	hop_forget(int fd);
 
 /*
- * Beside the bytes (ring_put_note()). In ssh: leaves a note for scp, and
+ * Beside the bytes (ring_put_side_data()). In ssh: leaves a note for scp, and
  * returns the mark that scp has set; -1: there is no memory. In the SFTP
  * server: hop_mark(). In scp: reads the note of the ssh behind "fd", returns 0
  * or -1; and sets the mark.
@@ -100,8 +100,8 @@ int	hop_take(int fd, struct sshbuf *, size_t most, ssize_t *n);
 size_t	hop_pending(int fd);
 
 /*
- * For scp and the SFTP server: ring_space() and ring_post(); NULL where there
- * is no ring. hop_space_now() does not wait.
+ * For scp and the SFTP server: ring_reserve() and ring_commit(); NULL where
+ * there is no ring. hop_space_now() does not wait.
  */
 void	*hop_space(int fd, size_t len);
 void	*hop_space_now(int fd, size_t len);

@@ -57,12 +57,12 @@ read_queue(uint64_t *queue_us)
 }
 
 int
-usage_read(struct figures *f)
+usage_read(struct stall_stats *f)
 {
 	struct rusage u;
 
-	f->n[FIGURE_CPU] = f->n[FIGURE_QUEUE] = 0;
+	f->n[STAT_CPU] = f->n[STAT_WAIT_CPU] = 0;
 	if (getrusage(WHO, &u) == 0)
-		f->n[FIGURE_CPU] = in_us(&u.ru_utime) + in_us(&u.ru_stime);
-	return read_queue(&f->n[FIGURE_QUEUE]);
+		f->n[STAT_CPU] = in_us(&u.ru_utime) + in_us(&u.ru_stime);
+	return read_queue(&f->n[STAT_WAIT_CPU]);
 }

@@ -16,12 +16,12 @@
 #ifndef HAYATE_USAGE_H
 #define HAYATE_USAGE_H
 
-#include "figures.h"
+#include "stall-stats.h"
 
 /*
- * Sets FIGURE_CPU and FIGURE_QUEUE. Returns 1 if both are known, 0 if the
+ * Sets STAT_CPU and STAT_WAIT_CPU. Returns 1 if both are known, 0 if the
  * system does not tell the latter, as in a chroot without /proc.
  */
-int	usage_read(struct figures *);
+int	usage_read(struct stall_stats *);
 
 #endif /* HAYATE_USAGE_H */

@@ -36,24 +36,24 @@
 
 static struct {
 	int	 is_on;
-	void	(*sampled)(struct ssh *, const struct figures *);
-	struct figures f;
+	void	(*sampled)(struct ssh *, const struct stall_stats *);
+	struct stall_stats f;
 	uint64_t begun_us;
 	uint64_t poll_us;		/* when poll() began; 0: it did not */
 	int	 is_shut, has_input, has_output;	/* of the channels */
-	enum figure sends, receives;	/* what this poll() is for, or none */
+	enum stall_stat sends, receives; /* what this poll() is for, or none */
 	uint64_t asked_us;		/* the kernel */
 	uint64_t second_us, second_bytes;	/* with what it began */
 	uint64_t delivers;		/* bytes per second, on average */
 } w;
 
 void
-waits_begin(void (*sampled)(struct ssh *, const struct figures *))
+waits_begin(void (*sampled)(struct ssh *, const struct stall_stats *))
 {
 	w.is_on = 1;
 	w.sampled = sampled;
 	w.begun_us = w.second_us = clock_us();
-	w.f.n[FIGURE_MAX_RATE] = hayopt_get()->max_rate;
+	w.f.n[STAT_MAX_RATE] = hayopt_get()->max_rate;
 }
 
 void
@@ -68,9 +68,9 @@ waits_note(const struct Channel *c)
 		w.has_input = 1;
 	if (sshbuf_len(c->output) > 0)
 		w.has_output = 1;
-	w.f.n[FIGURE_OWN_WINDOW] = MAXIMUM(w.f.n[FIGURE_OWN_WINDOW],
+	w.f.n[STAT_OWN_WINDOW] = MAXIMUM(w.f.n[STAT_OWN_WINDOW],
 	    c->local_window_max);
-	w.f.n[FIGURE_PEER_WINDOW] = MAXIMUM(w.f.n[FIGURE_PEER_WINDOW],
+	w.f.n[STAT_PEER_WINDOW] = MAXIMUM(w.f.n[STAT_PEER_WINDOW],
 	    c->remote_window);
 }
 
@@ -84,9 +84,9 @@ look_for_best(const struct tcp_path *path, uint64_t now_us)
 	w.delivers += path->delivery_rate / 8 - w.delivers / 8;
 	if (us < SECOND_US)
 		return;
-	best = figures_scale(bytes - w.second_bytes, SECOND_US, us);
+	best = stall_stats_scale(bytes - w.second_bytes, SECOND_US, us);
 	best = MAXIMUM(best, w.delivers);
-	w.f.n[FIGURE_BEST] = MAXIMUM(w.f.n[FIGURE_BEST], best);
+	w.f.n[STAT_BEST_RATE] = MAXIMUM(w.f.n[STAT_BEST_RATE], best);
 	w.second_us = now_us;
 	w.second_bytes = bytes;
 }
@@ -99,7 +99,7 @@ look_for_best(const struct tcp_path *path, uint64_t now_us)
 static int
 waits_for_buffer(const struct tcp_path *path)
 {
-	return w.sends == FIGURE_TCP && path->unsent <= UNSENT_LITTLE &&
+	return w.sends == STAT_WAIT_TCP && path->unsent <= UNSENT_LITTLE &&
 	    !FULL(path->unacked, path->cwnd) &&
 	    (path->window == 0 || !FULL(path->unacked, path->window));
 }
@@ -109,20 +109,20 @@ add_path(const struct tcp_path *path)
 {
 	uint64_t *n = w.f.n;
 
-	n[FIGURE_SAMPLES]++;
-	n[FIGURE_RTT_SUM] += path->rtt_us;
-	n[FIGURE_AT_WINDOW] += path->window != 0 &&
+	n[STAT_SAMPLES]++;
+	n[STAT_RTT_SUM] += path->rtt_us;
+	n[STAT_RWND_FULL] += path->window != 0 &&
 	    FULL(path->unacked, path->window);
-	n[FIGURE_AT_BUFFER] += waits_for_buffer(path);
-	n[FIGURE_SENT] = path->acked;
-	n[FIGURE_RECEIVED] = path->received;
-	n[FIGURE_SEGMENTS] = path->segments;
-	n[FIGURE_RESENT] = path->resent;
-	n[FIGURE_MIN_RTT] = path->min_rtt_us;
-	n[FIGURE_MSS] = path->mss;
-	n[FIGURE_TCP_WINDOW] = MAXIMUM(n[FIGURE_TCP_WINDOW], path->window);
+	n[STAT_SNDBUF_FULL] += waits_for_buffer(path);
+	n[STAT_SENT] = path->acked;
+	n[STAT_RECEIVED] = path->received;
+	n[STAT_SEGMENTS] = path->segments;
+	n[STAT_RESENT] = path->resent;
+	n[STAT_MIN_RTT] = path->min_rtt_us;
+	n[STAT_MSS] = path->mss;
+	n[STAT_TCP_RWND] = MAXIMUM(n[STAT_TCP_RWND], path->window);
 	/* A window that is used as it is opened is never seen whole. */
-	n[FIGURE_PEER_WINDOW] = MAXIMUM(n[FIGURE_PEER_WINDOW], path->unacked);
+	n[STAT_PEER_WINDOW] = MAXIMUM(n[STAT_PEER_WINDOW], path->unacked);
 }
 
 static void
@@ -133,16 +133,16 @@ look_at_kernel(struct ssh *ssh, uint64_t now_us)
 
 	w.asked_us = now_us;
 	if (tcp_path_read(fd, &path) == 0) {
-		if (w.f.n[FIGURE_SAMPLES] == 0)
-			w.f.n[FIGURE_BEARS_LOSS] = tcp_path_bears_loss(fd);
+		if (w.f.n[STAT_SAMPLES] == 0)
+			w.f.n[STAT_LOSS_TOLERANT] = tcp_path_bears_loss(fd);
 		add_path(&path);
 		look_for_best(&path, now_us);
 	}
 	(void)usage_read(&w.f);
-	w.f.n[FIGURE_TIME] = now_us - w.begun_us;
+	w.f.n[STAT_TIME] = now_us - w.begun_us;
 }
 
-struct figures
+struct stall_stats
 waits_read(struct ssh *ssh)
 {
 	/* After ssh_packet_disconnect() the last look is all there is. */
@@ -159,10 +159,10 @@ waits_prepare_poll(struct ssh *ssh, struct pollfd **pfd, u_int *alloc,
 	channel_prepare_poll(ssh, pfd, alloc, active, reserved, timeout);
 	if (!w.is_on)
 		return;
-	w.sends = ssh_packet_have_data_to_write(ssh) ? FIGURE_TCP :
-	    w.is_shut ? FIGURE_WINDOW : w.has_input ? FIGURE_INPUT :
-	    FIGURES;
-	w.receives = w.has_output ? FIGURE_OUTPUT : FIGURE_NET;
+	w.sends = ssh_packet_have_data_to_write(ssh) ? STAT_WAIT_TCP :
+	    w.is_shut ? STAT_WAIT_WINDOW : w.has_input ? STAT_WAIT_INPUT :
+	    STAT_COUNT;
+	w.receives = w.has_output ? STAT_WAIT_OUTPUT : STAT_WAIT_NET;
 	w.poll_us = clock_us();
 }
 
@@ -174,7 +174,7 @@ waits_after_poll(struct ssh *ssh, struct pollfd *pfd, u_int active)
 	if (w.is_on && w.poll_us != 0) {
 		now_us = clock_us();
 		/* After the end of all input nothing is waited for. */
-		if (w.sends != FIGURES)
+		if (w.sends != STAT_COUNT)
 			w.f.n[w.sends] += now_us - w.poll_us;
 		w.f.n[w.receives] += now_us - w.poll_us;
 		w.poll_us = 0;

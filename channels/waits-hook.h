@@ -4,7 +4,7 @@
  */
 
 /*
- * waits-hook: what ssh and sshd-session wait for, added up (figures.h).
+ * waits-hook: what ssh and sshd-session wait for, added up (stall-stats.h).
  *
  * The loops of both poll for what they could do. What they poll for when they
  * have to wait is what holds them up: the connection if there are packets to
@@ -24,7 +24,7 @@
 
 #include <sys/types.h>
 
-#include "figures.h"
+#include "stall-stats.h"
 
 struct Channel;
 struct pollfd;
@@ -35,10 +35,10 @@ struct timespec;
  * From now on it counts. "sampled" is NULL, or is called after each look at the
  * kernel, with the figures of then.
  */
-void	waits_begin(void (*sampled)(struct ssh *, const struct figures *));
+void	waits_begin(void (*sampled)(struct ssh *, const struct stall_stats *));
 
 /* Returns the figures of now; all are 0 if nothing is counted. */
-struct figures waits_read(struct ssh *);
+struct stall_stats waits_read(struct ssh *);
 
 /* A channel says what it is going to wait for. */
 void	waits_note(const struct Channel *);

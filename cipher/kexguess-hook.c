@@ -71,7 +71,7 @@ kexguess_setup(struct ssh *ssh, char **proposal)
 {
 	char *list;
 
-	if (!peer_is_off()) {
+	if (!peer_is_disabled()) {
 		list = namelist_join(proposal[PROPOSAL_KEX_ALGS],
 		    KEXGUESS_NAME);
 		if (list == NULL)

@@ -20,12 +20,12 @@
 /* Less than the first cache of a core, and few calls a megabyte */
 #define READ_SIZE	(32 * 1024)
 
-#define ASK_EACH	(1024 * 1024)
+#define CALL_EACH	(1024 * 1024)
 
 /* Sums at most "len" bytes. Returns how many there were, -1 after an error. */
 static int64_t
-sum_block(int fd, uint64_t off, uint64_t len, unsigned char *sum,
-    int (*go_on)(void))
+hash_block(int fd, uint64_t off, uint64_t len, unsigned char *sum,
+    int (*keep_going)(void))
 {
 	unsigned char buf[READ_SIZE];
 	SHA2_CTX ctx;
@@ -34,12 +34,12 @@ sum_block(int fd, uint64_t off, uint64_t len, unsigned char *sum,
 
 	SHA256Init(&ctx);
 	while (done < len && n != 0) {
-		if (go_on != NULL && done >= ask) {
-			if (!go_on()) {
+		if (keep_going != NULL && done >= ask) {
+			if (!keep_going()) {
 				errno = ECANCELED;
 				return -1;
 			}
-			ask = done + ASK_EACH;
+			ask = done + CALL_EACH;
 		}
 		n = pread(fd, buf,
 		    len - done < sizeof(buf) ? len - done : sizeof(buf),
@@ -57,18 +57,19 @@ sum_block(int fd, uint64_t off, uint64_t len, unsigned char *sum,
 
 ssize_t
 blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
-    unsigned char *sums, size_t most, int (*go_on)(void))
+    unsigned char *sums, size_t most, int (*keep_going)(void))
 {
 	uint64_t done = 0, want;
 	size_t n = 0;
 	int64_t got;
 
 	if (block == 0 && most > 0)
-		return sum_block(fd, off, len, sums, go_on) == -1 ? -1 : 1;
+		return hash_block(fd, off, len, sums, keep_going) == -1 ? -1 :
+		    1;
 	while (n < most && done < len) {
 		want = len - done < block ? len - done : block;
-		got = sum_block(fd, off + done, want, sums + n * BLOCKSUM_LEN,
-		    go_on);
+		got = hash_block(fd, off + done, want, sums + n * BLOCKSUM_LEN,
+		    keep_going);
 		if (got == -1)
 			return -1;
 		if (got == 0)

@@ -26,10 +26,10 @@
  * Sums each "block" bytes of the "len" bytes from "off" on into "sums", which
  * has room for "most" sums. The last block ends with the range, or with the
  * file. A block of 0 gives one sum of the whole range, even of an empty one.
- * "go_on", if not NULL, is asked about every MiB, and 0 ends it with ECANCELED.
- * Returns the number of sums, or -1 with errno if a read failed.
+ * "keep_going", if not NULL, is asked about every MiB, and 0 ends it with
+ * ECANCELED. Returns the number of sums, or -1 with errno if a read failed.
  */
 ssize_t	blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
-    unsigned char *sums, size_t most, int (*go_on)(void));
+    unsigned char *sums, size_t most, int (*keep_going)(void));
 
 #endif /* HAYATE_BLOCKSUM_HOOK_H */

@@ -185,7 +185,7 @@ static struct value {
 } layers[HAYOPT_MATCH + 1][NSLOTS];
 
 static char hosts[HAYOPT_HOSTS_LEN];	/* "": none; of the global layer */
-static int noted[NKEYWORDS];	/* its note was given */
+static int is_logged[NKEYWORDS];	/* its note was given */
 static int stale = 1;		/* "current" has to be computed again */
 static struct hayopt current;
 
@@ -203,20 +203,20 @@ find_keyword(int side, const char *name)
 }
 
 static int
-is_option(const struct keyword *k)
+sets_option(const struct keyword *k)
 {
 	return k->kind <= NAME;
 }
 
 /* Returns the row that sets the slot by either name, or NULL. */
 static const struct keyword *
-find_row(enum slot slot, int by)
+find_option_row(enum slot slot, int by)
 {
 	size_t i;
 
 	for (i = 0; i < NKEYWORDS; i++) {
 		if (keywords[i].slot == slot &&
-		    is_option(&keywords[i]) == (by == BY_NAME))
+		    sets_option(&keywords[i]) == (by == BY_NAME))
 			return &keywords[i];
 	}
 	return NULL;
@@ -224,7 +224,7 @@ find_row(enum slot slot, int by)
 
 /* Returns the values of the layer in force: the match layer if it has any. */
 static const struct value *
-find_values(enum slot slot)
+find_layer_values(enum slot slot)
 {
 	return &layers[layers[HAYOPT_MATCH][slot].have != 0 ?
 	    HAYOPT_MATCH : HAYOPT_GLOBAL][slot];
@@ -266,7 +266,7 @@ sum_default(void)
 {
 	uint64_t bytes = SUM_TIMES * get_value(WINDOW_MAX);
 
-	if (confined && find_values(WINDOW_MAX)->have == 0)
+	if (confined && find_layer_values(WINDOW_MAX)->have == 0)
 		return SUM_CONFINED;
 	return bytes < SUM_LEAST ? SUM_LEAST : bytes;
 }
@@ -276,14 +276,14 @@ get_default(enum slot slot)
 {
 	return slot == WINDOW_MAX ? window_default() :
 	    slot == WINDOW_MEMORY_MAX ? sum_default() :
-	    find_row(slot, BY_NAME)->def;
+	    find_option_row(slot, BY_NAME)->def;
 }
 
 /* Returns the value in force: by our name first. */
 static uint64_t
 get_value(enum slot slot)
 {
-	const struct value *v = find_values(slot);
+	const struct value *v = find_layer_values(slot);
 
 	if (v->have & BY_NAME)
 		return v->named;
@@ -296,7 +296,7 @@ get_value(enum slot slot)
 static const char *
 get_name(enum slot slot)
 {
-	const struct value *v = find_values(slot);
+	const struct value *v = find_layer_values(slot);
 
 	return v->text[0] != '\0' ? v->text : NULL;
 }
@@ -343,7 +343,7 @@ void
 hayopt_reset(void)
 {
 	memset(layers, 0, sizeof(layers));
-	memset(noted, 0, sizeof(noted));
+	memset(is_logged, 0, sizeof(is_logged));
 	hosts[0] = '\0';
 	stale = 1;
 }
@@ -505,7 +505,7 @@ parse_name(const char *word)
 
 /* A name of a list, as far as can be said without a look at it */
 static int
-is_host(const char *name, size_t len)
+is_host_name(const char *name, size_t len)
 {
 	size_t i;
 
@@ -529,7 +529,7 @@ hayopt_refuse_hosts(const char *list)
 		return HOSTS_WANTED ", at most 511 characters";
 	for (;; list += len + 1) {
 		len = strcspn(list, ",");
-		if (!is_host(list, len) || ++n > HAYOPT_HOSTS_MAX)
+		if (!is_host_name(list, len) || ++n > HAYOPT_HOSTS_MAX)
 			return HOSTS_WANTED;
 		if (list[len] == '\0')
 			return NULL;
@@ -643,7 +643,7 @@ store_value(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
     const char *word, char *msg, size_t msglen)
 {
 	struct value *v = &layers[layer][k->slot];
-	int by = is_option(k) ? BY_NAME : BY_OTHER;
+	int by = sets_option(k) ? BY_NAME : BY_OTHER;
 
 	if (v->have & by)
 		return;
@@ -655,14 +655,14 @@ store_value(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
 	if (by == BY_NAME)
 		v->named = val;
 	else if (k->kind == OTHER_OFF)
-		v->other = val ? 0 : find_row(k->slot, BY_NAME)->def;
+		v->other = val ? 0 : find_option_row(k->slot, BY_NAME)->def;
 	else
 		v->other = k->kind == OTHER_NOT ? !val : val;
 	stale = 1;
 	if (v->have == (BY_NAME | BY_OTHER) && v->named != v->other) {
 		snprintf(msg, msglen, "%s wins over %s",
-		    find_row(k->slot, BY_NAME)->name,
-		    find_row(k->slot, BY_OTHER)->name);
+		    find_option_row(k->slot, BY_NAME)->name,
+		    find_option_row(k->slot, BY_OTHER)->name);
 	}
 }
 
@@ -670,7 +670,7 @@ store_value(const struct keyword *k, enum hayopt_layer layer, uint64_t val,
  * If no channel can have a window of WindowMax, msg says so. If both values
  * were configured, one of them is a mistake, and the message is for the user.
  */
-static enum hayopt_verdict
+static enum hayopt_result
 compare_sizes(const struct keyword *k, char *msg, size_t msglen)
 {
 	const struct value *g = layers[HAYOPT_GLOBAL];
@@ -678,18 +678,18 @@ compare_sizes(const struct keyword *k, char *msg, size_t msglen)
 	uint64_t one = get_value(WINDOW_MAX);
 	uint64_t all = get_value(WINDOW_MEMORY_MAX);
 
-	if (all >= one || noted[k - keywords])
-		return HAYOPT_TAKEN;
-	noted[k - keywords] = 1;
+	if (all >= one || is_logged[k - keywords])
+		return HAYOPT_ACCEPTED;
+	is_logged[k - keywords] = 1;
 	snprintf(msg, msglen, "WindowMemoryMax %llu is below WindowMax %llu: "
 	    "no channel gets more than WindowMemoryMax",
 	    (unsigned long long)all, (unsigned long long)one);
 	return (g[WINDOW_MAX].have || m[WINDOW_MAX].have) &&
 	    (g[WINDOW_MEMORY_MAX].have || m[WINDOW_MEMORY_MAX].have) ?
-	    HAYOPT_REFUSED : HAYOPT_TAKEN;
+	    HAYOPT_ACCEPTED_LOUD : HAYOPT_ACCEPTED;
 }
 
-enum hayopt_verdict
+enum hayopt_result
 hayopt_read_line(int side, enum hayopt_layer layer, const char *keyword,
     int ac, char **av, int active, char *msg, size_t msglen)
 {
@@ -702,24 +702,25 @@ hayopt_read_line(int side, enum hayopt_layer layer, const char *keyword,
 	if (parse_value(k, side, ac, av, &val, msg, msglen) != 0)
 		return HAYOPT_BAD;
 	if (!active)
-		return HAYOPT_TAKEN;
+		return HAYOPT_ACCEPTED;
 	if (k->slot != NONE) {
 		store_value(k, layer, val, av[0], msg, msglen);
 		return k->kind == SIZE ? compare_sizes(k, msg, msglen) :
-		    HAYOPT_TAKEN;
+		    HAYOPT_ACCEPTED;
 	}
 	if (k->kind == FOREIGN_STOP) {
 		snprintf(msg, msglen, "%s: %s", k->name, av[0]);
 		return HAYOPT_STOP;
 	}
-	if (noted[k - keywords] || k->kind == FOREIGN_YES ||
+	if (is_logged[k - keywords] || k->kind == FOREIGN_YES ||
 	    (k->kind == REFUSED_FLAG && val == 0))
-		return HAYOPT_TAKEN;
-	noted[k - keywords] = 1;
+		return HAYOPT_ACCEPTED;
+	is_logged[k - keywords] = 1;
 	snprintf(msg, msglen, "%s ignored: %s", k->name, k->note);
 	return k->kind == REFUSED_FLAG || k->kind == FOREIGN_LOUD ||
 	    (k->kind == FOREIGN_LOST && side == S &&
-	    strcasecmp(av[0], "no") != 0) ? HAYOPT_REFUSED : HAYOPT_TAKEN;
+	    strcasecmp(av[0], "no") != 0) ? HAYOPT_ACCEPTED_LOUD :
+	    HAYOPT_ACCEPTED;
 }
 
 static void
@@ -753,7 +754,7 @@ hayopt_dump(int side, size_t i, char *buf, size_t len)
 
 	for (n = 0; n < NKEYWORDS; n++) {
 		k = &keywords[n];
-		if (!is_option(k) || (k->sides & side) == 0 || i-- != 0)
+		if (!sets_option(k) || (k->sides & side) == 0 || i-- != 0)
 			continue;
 		dump_option(k, buf, len);
 		for (at = 0; buf[at] != '\0' && buf[at] != ' '; at++)

@@ -91,10 +91,10 @@ void	hayopt_set_confined(int is_confined);
 
 enum hayopt_layer { HAYOPT_GLOBAL, HAYOPT_MATCH };
 
-enum hayopt_verdict {
+enum hayopt_result {
 	HAYOPT_PASS,		/* not ours: upstream reads the line */
-	HAYOPT_TAKEN,		/* ours and correct */
-	HAYOPT_REFUSED,		/* likewise, but log msg as an error */
+	HAYOPT_ACCEPTED,		/* ours and correct */
+	HAYOPT_ACCEPTED_LOUD,		/* likewise, but log msg as an error */
 	HAYOPT_STOP,		/* ours: end the process with msg */
 	HAYOPT_BAD		/* ours and wrong: msg says what is allowed */
 };
@@ -102,11 +102,11 @@ enum hayopt_verdict {
 /*
  * Reads one line, whose text after the keyword is split into "ac" words at
  * "av". A line of a block that does not apply ("active" is 0) is checked and
- * has no effect. Sets "msg", always terminated: for HAYOPT_TAKEN to "" or to a
- * note for the debug log, once per keyword and process; for the others to the
+ * has no effect. Sets "msg", always terminated: for HAYOPT_ACCEPTED to "" or to
+ * a note for the debug log, once per keyword and process; for the others to the
  * message.
  */
-enum hayopt_verdict hayopt_read_line(int side, enum hayopt_layer layer,
+enum hayopt_result hayopt_read_line(int side, enum hayopt_layer layer,
     const char *keyword, int ac, char **av, int active,
     char *msg, size_t msglen);
 

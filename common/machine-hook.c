@@ -17,7 +17,7 @@
 
 /* Bytes; 0 where the system does not tell */
 static uint64_t
-memory_of_machine(void)
+physical_memory(void)
 {
 #ifdef _SC_PHYS_PAGES
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -28,22 +28,22 @@ memory_of_machine(void)
 #endif
 }
 
-static uint64_t least = UINT64_MAX;	/* not asked for yet */
+static uint64_t memory_min = UINT64_MAX;	/* not asked for yet */
 
 void
-machine_measure(void)
+machine_read_memory(void)
 {
-	least = min_u64(least, memory_of_machine());
+	memory_min = min_u64(memory_min, physical_memory());
 #ifdef __linux__
-	least = min_u64(least, memlimit_read(""));
+	memory_min = min_u64(memory_min, memlimit_read(""));
 #endif
-	hayopt_set_memory(least);
+	hayopt_set_memory(memory_min);
 }
 
 const struct hayopt *
 machine_options(void)
 {
-	if (least == UINT64_MAX)
-		machine_measure();
+	if (memory_min == UINT64_MAX)
+		machine_read_memory();
 	return hayopt_get();
 }

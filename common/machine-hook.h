@@ -18,7 +18,7 @@
 struct hayopt;
 
 /* Asks for the memory again, and keeps the least that there was. */
-void	machine_measure(void);
+void	machine_read_memory(void);
 
 /* As hayopt_get() */
 const struct hayopt *machine_options(void);

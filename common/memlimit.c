@@ -18,17 +18,17 @@
 
 /* Where a version of control groups keeps its bounds; NULL ends them. */
 static const struct version {
-	const char *mounted;
-	const char *bounds[3];
+	const char *mount_point;
+	const char *files[3];
 } v1 = { "/sys/fs/cgroup/memory", { "memory.limit_in_bytes" } },
     v2 = { "/sys/fs/cgroup", { "memory.max", "memory.high" } };
 
 /* The number in a file; UINT64_MAX if it has none, as in "max". */
 static uint64_t
-read_bound(const char *dir, const char *name)
+read_limit(const char *dir, const char *name)
 {
 	char path[PATH_MAX], text[32], *end;
-	uint64_t bound = UINT64_MAX;
+	uint64_t limit = UINT64_MAX;
 	FILE *f;
 
 	if (snprintf(path, sizeof(path), "%s/%s", dir, name) >=
@@ -36,29 +36,29 @@ read_bound(const char *dir, const char *name)
 		return UINT64_MAX;
 	if (fgets(text, sizeof(text), f) != NULL) {
 		errno = 0;
-		bound = strtoull(text, &end, 10);
+		limit = strtoull(text, &end, 10);
 		if (errno != 0 || end == text)
-			bound = UINT64_MAX;
+			limit = UINT64_MAX;
 	}
 	fclose(f);
-	return bound;
+	return limit;
 }
 
 /* The least bound of a group and of all above it */
 static uint64_t
-least_bound(const char *root, const struct version *v, const char *group)
+lowest_limit(const char *root, const struct version *v, const char *group)
 {
 	char dir[PATH_MAX];
-	size_t top = strlen(root) + strlen(v->mounted);
+	size_t top = strlen(root) + strlen(v->mount_point);
 	uint64_t least = UINT64_MAX;
 	const char *const *name;
 
-	if (snprintf(dir, sizeof(dir), "%s%s%s", root, v->mounted, group) >=
+	if (snprintf(dir, sizeof(dir), "%s%s%s", root, v->mount_point, group) >=
 	    (int)sizeof(dir))
 		return UINT64_MAX;
 	for (;;) {
-		for (name = v->bounds; *name != NULL; name++)
-			least = min_u64(least, read_bound(dir, *name));
+		for (name = v->files; *name != NULL; name++)
+			least = min_u64(least, read_limit(dir, *name));
 		if (strlen(dir) <= top)
 			return least;
 		*strrchr(dir, '/') = '\0';
@@ -70,7 +70,7 @@ least_bound(const char *root, const struct version *v, const char *group)
  * names none, and the group
  */
 static uint64_t
-bound_of_line(const char *root, char *line)
+limit_of_line(const char *root, char *line)
 {
 	char *controllers, *word;
 
@@ -80,10 +80,10 @@ bound_of_line(const char *root, char *line)
 	if (line == NULL || *line != '/' || strstr(line, "/..") != NULL)
 		return UINT64_MAX;
 	if (*controllers == '\0')
-		return least_bound(root, &v2, line);
+		return lowest_limit(root, &v2, line);
 	while ((word = strsep(&controllers, ",")) != NULL) {
 		if (strcmp(word, "memory") == 0)
-			return least_bound(root, &v1, line);
+			return lowest_limit(root, &v1, line);
 	}
 	return UINT64_MAX;
 }
@@ -100,7 +100,7 @@ memlimit_read(const char *root)
 	    (int)sizeof(path) || (f = fopen(path, "re")) == NULL)
 		return UINT64_MAX;
 	while (getline(&line, &size, f) != -1)
-		least = min_u64(least, bound_of_line(root, line));
+		least = min_u64(least, limit_of_line(root, line));
 	free(line);
 	fclose(f);
 	return least;

@@ -27,7 +27,7 @@
 
 /* These are sshd's names for it. */
 int
-optline_is_read_again(const char *filename)
+optline_is_reread(const char *filename)
 {
 	return strcmp(filename, "rexec") == 0 ||
 	    strcmp(filename, "reprocess config") == 0;
@@ -35,12 +35,12 @@ optline_is_read_again(const char *filename)
 
 static char *deferred;	/* lines to be logged later, each with a line feed */
 
-static void log_note(const char *, int, const char *, ...)
+static void log_or_defer(const char *, int, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Logs a line at debug level, or keeps it if no level has been set yet. */
 static void
-log_note(const char *filename, int linenum, const char *fmt, ...)
+log_or_defer(const char *filename, int linenum, const char *fmt, ...)
 {
 	char *text, *more;
 	va_list args;
@@ -75,12 +75,12 @@ void
 optline_replace_ciphers(char *text, const char *filename, int linenum)
 {
 	if (hayopt_replace_ciphers(text))
-		log_note(filename, linenum, "HPN-SSH's name of a cipher is "
+		log_or_defer(filename, linenum, "HPN-SSH's name of a cipher is "
 		    "taken for the stock name: %s", text);
 }
 
 static int
-upstream_knows(struct optline_table table, const char *keyword)
+is_upstream_keyword(struct optline_table table, const char *keyword)
 {
 	const char *const *name;
 
@@ -97,7 +97,7 @@ upstream_knows(struct optline_table table, const char *keyword)
  * in the header says.
  */
 static int
-is_ours(int side, struct optline_table table, char **keyword, char *rest,
+is_our_keyword(int side, struct optline_table table, char **keyword, char *rest,
     const char *filename, int linenum)
 {
 	enum hayopt_claim claim = hayopt_classify(side, *keyword);
@@ -106,11 +106,11 @@ is_ours(int side, struct optline_table table, char **keyword, char *rest,
 	if (strcasecmp(*keyword, "Ciphers") == 0)
 		optline_replace_ciphers(rest, filename, linenum);
 	if (claim == HAYOPT_UNKNOWN ||
-	    (claim == HAYOPT_FOREIGN && upstream_knows(table, *keyword)))
+	    (claim == HAYOPT_FOREIGN && is_upstream_keyword(table, *keyword)))
 		return 0;
 	if ((name = hayopt_upstream_name(side, *keyword)) == NULL)
 		return 1;
-	log_note(filename, linenum, "%s is taken for %s", *keyword, name);
+	log_or_defer(filename, linenum, "%s is taken for %s", *keyword, name);
 	*keyword = (char *)name;	/* upstream only reads it */
 	return 0;
 }
@@ -120,13 +120,13 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
     char **keyword, char *rest, const char *filename, int linenum, int active,
     int *ret)
 {
-	enum hayopt_verdict verdict;
+	enum hayopt_result result;
 	char **av = NULL, msg[512];
 	int ac = 0;
 
 	/* What is said compares with defaults, and a chroot may come. */
 	(void)machine_options();
-	if (!is_ours(side, table, keyword, rest, filename, linenum))
+	if (!is_our_keyword(side, table, keyword, rest, filename, linenum))
 		return 0;
 
 	*ret = -1;
@@ -135,18 +135,18 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 		    *keyword);
 		return 1;
 	}
-	verdict = hayopt_read_line(side, layer, *keyword, ac, av, active, msg,
+	result = hayopt_read_line(side, layer, *keyword, ac, av, active, msg,
 	    sizeof(msg));
 	argv_free(av, ac);
-	if (verdict == HAYOPT_STOP)
+	if (result == HAYOPT_STOP)
 		fatal("%s line %d: %s", filename, linenum, msg);
-	if (verdict != HAYOPT_BAD)
+	if (result != HAYOPT_BAD)
 		*ret = 0;
-	if (verdict == HAYOPT_BAD ||
-	    (verdict == HAYOPT_REFUSED && !optline_is_read_again(filename)))
+	if (result == HAYOPT_BAD ||
+	    (result == HAYOPT_ACCEPTED_LOUD && !optline_is_reread(filename)))
 		error("%s line %d: %s", filename, linenum, msg);
 	else if (*msg != '\0')
-		log_note(filename, linenum, "%s", msg);
+		log_or_defer(filename, linenum, "%s", msg);
 	return 1;
 }
 

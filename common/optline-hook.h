@@ -42,7 +42,7 @@ int	optline_read(int side, enum hayopt_layer layer,
  * Whether sshd's listener has read this configuration before, and has reported
  * its errors.
  */
-int	optline_is_read_again(const char *filename);
+int	optline_is_reread(const char *filename);
 
 /* As hayopt_replace_ciphers(), and logs what was replaced. */
 void	optline_replace_ciphers(char *text, const char *filename, int linenum);

@@ -35,7 +35,7 @@
  */
 #define PEER_IS_HAYATE		0x40000000U
 #define PEER_KNOWS_AUTHONLY	0x20000000U
-#define PEER_KNOWS_FIGURES	0x10000000U
+#define PEER_KNOWS_STALL_STATS	0x10000000U
 
 /*
  * From 10.4 on sshd-auth, which sends the banner and the extension, reads no
@@ -49,11 +49,11 @@
 
 /* Tells it to the children, or tells it no longer */
 static void
-tell_children(const char *word, int tell)
+export_word(const char *word, int set)
 {
 	char pid[32];
 
-	if (!tell) {
+	if (!set) {
 		(void)unsetenv(word);
 		return;
 	}
@@ -63,16 +63,16 @@ tell_children(const char *word, int tell)
 }
 
 void
-peer_tell_children(void)
+peer_export_options(void)
 {
-	tell_children(OFF_BY, !hayopt_get()->hayate);
-	tell_children(RELEASE_BY, !hayopt_get()->version_details);
+	export_word(OFF_BY, !hayopt_get()->hayate);
+	export_word(RELEASE_BY, !hayopt_get()->version_details);
 }
 
-static int told_off, told_release;
+static int off_by_parent, release_by_parent;
 
 static int
-parent_told(const char *word)
+parent_exported(const char *word)
 {
 	const char *pid = getenv(word);
 
@@ -81,22 +81,23 @@ parent_told(const char *word)
 
 /* Before main(): later the sandbox ends a process that asks who it is. */
 static void __attribute__((constructor))
-hear_parent(void)
+import_words(void)
 {
-	told_off = parent_told(OFF_BY);
-	told_release = parent_told(RELEASE_BY);
+	off_by_parent = parent_exported(OFF_BY);
+	release_by_parent = parent_exported(RELEASE_BY);
 }
 
 const char *
 peer_banner_version(const char *release, const char *whole)
 {
-	return told_release || !hayopt_get()->version_details ? release : whole;
+	return release_by_parent || !hayopt_get()->version_details ? release :
+	    whole;
 }
 
 int
-peer_is_off(void)
+peer_is_disabled(void)
 {
-	return told_off || !hayopt_get()->hayate;
+	return off_by_parent || !hayopt_get()->hayate;
 }
 
 void
@@ -106,7 +107,7 @@ peer_add_extension(struct ssh *ssh, struct sshbuf *m)
 	u_int32_t n;
 	int r;
 
-	if (peer_is_off())
+	if (peer_is_disabled())
 		return;
 	if ((r = sshbuf_peek_u32(m, 0, &n)) == 0 &&
 	    (r = sshbuf_put_cstring(m, PEER_EXT_NAME)) == 0 &&
@@ -131,7 +132,7 @@ peer_read_extension(struct ssh *ssh, const char *name,
 	 * for stock, and we take it for stock as well. The same applies to a
 	 * name in a later message, since we send ours in the first one only.
 	 */
-	if (peer_is_off() || ssh->kex->ext_info_received != 1)
+	if (peer_is_disabled() || ssh->kex->ext_info_received != 1)
 		return 0;
 	if ((version = peer_parse_version(value, len)) == 0) {
 		debug_f("%s: no version in its %zu byte value, ignored",
@@ -142,8 +143,8 @@ peer_read_extension(struct ssh *ssh, const char *name,
 	ssh->kex->flags |= PEER_IS_HAYATE;
 	if (version >= PEER_VERSION_AUTHONLY)
 		ssh->kex->flags |= PEER_KNOWS_AUTHONLY;
-	if (version >= PEER_VERSION_FIGURES)
-		ssh->kex->flags |= PEER_KNOWS_FIGURES;
+	if (version >= PEER_VERSION_STALL_STATS)
+		ssh->kex->flags |= PEER_KNOWS_STALL_STATS;
 	return 1;
 }
 
@@ -162,21 +163,21 @@ peer_knows_authonly(const struct ssh *ssh)
 }
 
 int
-peer_knows_figures(const struct ssh *ssh)
+peer_knows_stall_stats(const struct ssh *ssh)
 {
 	return peer_is_hayate(ssh) &&
-	    (ssh->kex->flags & PEER_KNOWS_FIGURES) != 0;
+	    (ssh->kex->flags & PEER_KNOWS_STALL_STATS) != 0;
 }
 
 int
-peer_banner_is(const struct ssh *ssh, int (*kind)(const char *banner))
+peer_banner_matches(const struct ssh *ssh, int (*kind)(const char *banner))
 {
 	char *banner = sshbuf_dup_string(ssh->kex->server ?
 	    ssh->kex->client_version : ssh->kex->server_version);
-	int is_one = banner != NULL && kind(banner);
+	int matches = banner != NULL && kind(banner);
 
 	free(banner);
-	return is_one;
+	return matches;
 }
 
 int
@@ -184,5 +185,5 @@ peer_takes_large_packets(const struct ssh *ssh)
 {
 	if (!hayopt_get()->hayate || ssh == NULL || ssh->kex == NULL)
 		return 0;
-	return peer_is_hayate(ssh) || peer_banner_is(ssh, peer_is_openssh);
+	return peer_is_hayate(ssh) || peer_banner_matches(ssh, peer_is_openssh);
 }

@@ -28,10 +28,10 @@ void	peer_add_extension(struct ssh *, struct sshbuf *);
  * sshd: a keyword of ours was read. The processes that this one starts take
  * "Hayate no" from it, so far as they read no configuration themselves.
  */
-void	peer_tell_children(void);
+void	peer_export_options(void);
 
 /* Returns 1 with "Hayate no", here or in the sshd that started this process. */
-int	peer_is_off(void);
+int	peer_is_disabled(void);
 
 /*
  * What our banner calls this program: "whole", or with VersionDetails no the
@@ -56,11 +56,12 @@ int	peer_is_hayate(const struct ssh *);
 /* Returns 1 if, in addition, the peer knows the modes of cipher/authonly.h. */
 int	peer_knows_authonly(const struct ssh *);
 
-/* Returns 1 if, in addition, the peer tells its figures (figures.h). */
-int	peer_knows_figures(const struct ssh *);
+/* Returns 1 if, in addition, the peer tells its figures (stall-stats.h). */
+int	peer_knows_stall_stats(const struct ssh *);
 
 /* Returns what "kind" says of the peer's banner, or 0 if there is none yet. */
-int	peer_banner_is(const struct ssh *, int (*kind)(const char *banner));
+int	peer_banner_matches(const struct ssh *,
+    int (*kind)(const char *banner));
 
 /*
  * Returns 1 if the peer is known to take, and to send, packets of more than

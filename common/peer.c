@@ -58,7 +58,7 @@ skip_release(const char *s)
 
 /* strcasestr() is not everywhere. */
 static int
-names_hpn(const char *s)
+contains_hpn(const char *s)
 {
 	for (; *s != '\0'; s++) {
 		if (tolower((unsigned char)s[0]) == 'h' &&
@@ -80,5 +80,5 @@ peer_is_openssh(const char *banner)
 	    strncmp(s + 1, name, sizeof(name) - 1) != 0 ||
 	    (s = skip_release(s + sizeof(name))) == NULL)
 		return 0;
-	return (*s == '\0' || *s == ' ') && !names_hpn(s);
+	return (*s == '\0' || *s == ' ') && !contains_hpn(s);
 }

@@ -21,7 +21,7 @@
 #define PEER_EXT_NAME	"hayate@hayate.invalid"
 #define PEER_EXT_VALUE	"3"		/* our version of PROTOCOL */
 #define PEER_VERSION_AUTHONLY 2		/* the first with data in clear */
-#define PEER_VERSION_FIGURES 3		/* the first that tells figures */
+#define PEER_VERSION_STALL_STATS 3	/* the first that tells figures */
 
 /*
  * Returns the version in the value that a peer sent: the decimal number at its

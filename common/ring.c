@@ -46,12 +46,12 @@
 #define SLOTS		8
 
 /* A copy of less costs little, and names and lengths stay as they were read. */
-#define BORROW_LEAST	(32 * 1024)
+#define ZERO_COPY_MIN	(32 * 1024)
 
 #define MAGIC		"hayate ring 3"
 
 /* vm.overcommit_ratio is rarely more than 100 %. */
-#define PROMISE		4
+#define OVERCOMMIT_PROBE		4
 
 #ifndef MFD_NOEXEC_SEAL		/* Linux 6.3 */
 #define MFD_NOEXEC_SEAL	0x0008U
@@ -59,20 +59,20 @@
 
 typedef u_char ring_slot[RING_SLOT];
 
-/* At the start of the memory; one "way" for each ring. */
-struct way {
+/* At the start of the memory; one struct control for each ring. */
+struct control {
 	uint64_t	secret;
 	uint64_t	inode;		/* of the program's end; 0: any */
 	atomic_uint	attached;
-	atomic_uint	taken;		/* slots that the reader has used */
+	atomic_uint	released;	/* slots that the reader has used */
 };
 
-struct head {
+struct header {
 	char		magic[sizeof(MAGIC)];
-	struct way	way[2];
-	atomic_uint	mark;
-	atomic_uint	changes;	/* of the note; odd: it changes now */
-	_Atomic uint64_t note[RING_NOTE];
+	struct control	ctl[2];
+	atomic_uint	tag;
+	atomic_uint	side_seq;	/* of the note; odd: it changes now */
+	_Atomic uint64_t side_data[RING_SIDE_WORDS];
 };
 
 /*
@@ -82,7 +82,7 @@ struct head {
  */
 struct memory {
 	union {
-		struct head	head;
+		struct header	head;
 		u_char		page[4096 + 64];
 	};
 	ring_slot	slot[2][SLOTS];
@@ -96,18 +96,18 @@ struct record {
 struct ring {
 	int		 fd, is_socket;
 	struct memory	*memory;
-	struct way	*way;
+	struct control	*ctl;
 	ring_slot	*slot;
 	uint64_t	 secret;
 	unsigned int	 count;		/* slots written, or read */
-	int		 on;
+	int		 uses_records;
 	const u_char	*rest;		/* of the slot, or of "stray" */
 	size_t		 rest_len;
 	u_char		 stray[sizeof(struct record)];	/* data, no record */
 };
 
 static uint64_t
-inode_of(int fd)
+get_inode(int fd)
 {
 	struct stat st;
 
@@ -124,7 +124,7 @@ is_socket(int fd)
 
 /* A process with a limit gets a signal if it makes a larger file. */
 static int
-may_have_size(size_t size)
+fits_file_limit(size_t size)
 {
 	struct rlimit limit;
 
@@ -137,7 +137,7 @@ may_have_size(size_t size)
  * refuses only where it keeps its promises, or where the process has a limit.
  */
 static int
-is_promised_too_much(void)
+probe_overcommit(void)
 {
 	struct sysinfo has;
 	uint64_t all;
@@ -146,13 +146,13 @@ is_promised_too_much(void)
 	if (sysinfo(&has) == -1)
 		return 0;
 	all = ((uint64_t)has.totalram + has.totalswap) * has.mem_unit;
-	if (all > SIZE_MAX / PROMISE)
+	if (all > SIZE_MAX / OVERCOMMIT_PROBE)
 		return 0;
-	m = mmap(NULL, all * PROMISE, PROT_READ | PROT_WRITE,
+	m = mmap(NULL, all * OVERCOMMIT_PROBE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (m == MAP_FAILED)
 		return 0;
-	munmap(m, all * PROMISE);
+	munmap(m, all * OVERCOMMIT_PROBE);
 	return 1;
 }
 
@@ -161,21 +161,21 @@ is_promised_too_much(void)
  * first may end the process. In a ChrootDirectory there is no /proc.
  */
 static int
-may_overcommit(void)
+kernel_overcommits(void)
 {
 	char policy;
 	int fd = open("/proc/sys/vm/overcommit_memory", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
 	if (fd == -1)
-		return is_promised_too_much();
+		return probe_overcommit();
 	n = read(fd, &policy, 1);
 	close(fd);
-	return n == 1 ? policy != '2' : is_promised_too_much();
+	return n == 1 ? policy != '2' : probe_overcommit();
 }
 
 static struct memory *
-map(int memory)
+map_memory(int memory)
 {
 	void *m = mmap(NULL, sizeof(struct memory), PROT_READ | PROT_WRITE,
 	    MAP_SHARED, memory, 0);
@@ -187,24 +187,24 @@ map(int memory)
 }
 
 static int
-write_head(int memory, int in, int out)
+write_header(int memory, int in, int out)
 {
-	struct head head = { .magic = MAGIC };
+	struct header head = { .magic = MAGIC };
 	uint64_t secrets[2];
 
 	if (getrandom(secrets, sizeof(secrets), GRND_NONBLOCK) !=
 	    sizeof(secrets))
 		return -1;
-	head.way[RING_INPUT].secret = secrets[0];
-	head.way[RING_INPUT].inode = inode_of(in);
-	head.way[RING_OUTPUT].secret = secrets[1];
-	head.way[RING_OUTPUT].inode = inode_of(out);
+	head.ctl[RING_INPUT].secret = secrets[0];
+	head.ctl[RING_INPUT].inode = get_inode(in);
+	head.ctl[RING_OUTPUT].secret = secrets[1];
+	head.ctl[RING_OUTPUT].inode = get_inode(out);
 	return pwrite(memory, &head, sizeof(head), 0) == sizeof(head) ? 0 : -1;
 }
 
 /* Memory that nobody can execute, where the kernel knows of that */
 static int
-make_memory(void)
+create_memfd(void)
 {
 	unsigned int flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 	int memory = memfd_create("hayate-ring", flags | MFD_NOEXEC_SEAL);
@@ -216,23 +216,23 @@ make_memory(void)
 #define SEALS	(F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 
 int
-ring_make(int in, int out)
+ring_create(int in, int out)
 {
 	int memory;
 
-	if (!may_have_size(sizeof(struct memory))) {
+	if (!fits_file_limit(sizeof(struct memory))) {
 		errno = EFBIG;
 		return -1;
 	}
-	if (!may_overcommit()) {
+	if (!kernel_overcommits()) {
 		errno = ENOMEM;
 		return -1;
 	}
-	if ((memory = make_memory()) == -1)
+	if ((memory = create_memfd()) == -1)
 		return -1;
 	if (ftruncate(memory, sizeof(struct memory)) == -1 ||
 	    fcntl(memory, F_ADD_SEALS, SEALS) == -1 ||
-	    write_head(memory, in, out) == -1) {
+	    write_header(memory, in, out) == -1) {
 		close(memory);
 		return -1;
 	}
@@ -240,19 +240,19 @@ ring_make(int in, int out)
 }
 
 struct ring *
-ring_open(int memory, enum ring_of of, int fd)
+ring_open(int memory, enum ring_dir dir, int fd)
 {
 	struct ring *r = calloc(1, sizeof(*r));
 
-	if (r == NULL || (r->memory = map(memory)) == NULL) {
+	if (r == NULL || (r->memory = map_memory(memory)) == NULL) {
 		free(r);
 		return NULL;
 	}
 	r->fd = fd;
 	r->is_socket = is_socket(fd);
-	r->way = &r->memory->head.way[of];
-	r->slot = r->memory->slot[of];
-	r->secret = r->way->secret;
+	r->ctl = &r->memory->head.ctl[dir];
+	r->slot = r->memory->slot[dir];
+	r->secret = r->ctl->secret;
 	return r;
 }
 
@@ -267,46 +267,46 @@ ring_free(struct ring *r)
 /* The note */
 
 void
-ring_put_note(struct ring *r, const uint64_t *p, size_t n)
+ring_put_side_data(struct ring *r, const uint64_t *p, size_t n)
 {
-	struct head *h = &r->memory->head;
+	struct header *h = &r->memory->head;
 	size_t i;
 
-	atomic_fetch_add(&h->changes, 1);
-	for (i = 0; i < n && i < RING_NOTE; i++)
-		atomic_store(&h->note[i], p[i]);
-	atomic_fetch_add(&h->changes, 1);
+	atomic_fetch_add(&h->side_seq, 1);
+	for (i = 0; i < n && i < RING_SIDE_WORDS; i++)
+		atomic_store(&h->side_data[i], p[i]);
+	atomic_fetch_add(&h->side_seq, 1);
 }
 
 int
-ring_get_note(const struct ring *r, uint64_t *p, size_t n)
+ring_get_side_data(const struct ring *r, uint64_t *p, size_t n)
 {
-	struct head *h = &r->memory->head;
-	unsigned int was = atomic_load(&h->changes);
+	struct header *h = &r->memory->head;
+	unsigned int was = atomic_load(&h->side_seq);
 	size_t i;
 
 	if (was == 0 || was % 2 != 0)
 		return -1;
 	for (i = 0; i < n; i++)
-		p[i] = i < RING_NOTE ? atomic_load(&h->note[i]) : 0;
-	return atomic_load(&h->changes) == was ? 0 : -1;
+		p[i] = i < RING_SIDE_WORDS ? atomic_load(&h->side_data[i]) : 0;
+	return atomic_load(&h->side_seq) == was ? 0 : -1;
 }
 
 void
-ring_set_mark(struct ring *r, unsigned int mark)
+ring_set_tag(struct ring *r, unsigned int tag)
 {
-	atomic_store(&r->memory->head.mark, mark);
+	atomic_store(&r->memory->head.tag, tag);
 }
 
 unsigned int
-ring_mark(const struct ring *r)
+ring_tag(const struct ring *r)
 {
-	return atomic_load(&r->memory->head.mark);
+	return atomic_load(&r->memory->head.tag);
 }
 
-/* Whether it is memory that ring_make() has made, and that cannot shrink */
+/* Whether it is memory that ring_create() has made, and that cannot shrink */
 static int
-is_memory(int memory)
+is_ring_memory(int memory)
 {
 	struct stat st;
 	int seals = fcntl(memory, F_GET_SEALS);
@@ -316,31 +316,31 @@ is_memory(int memory)
 }
 
 struct ring *
-ring_attach(int memory, enum ring_of of, int fd)
+ring_attach(int memory, enum ring_dir dir, int fd)
 {
 	struct ring *r;
 
-	if (!is_memory(memory) || (r = ring_open(memory, of, fd)) == NULL)
+	if (!is_ring_memory(memory) || (r = ring_open(memory, dir, fd)) == NULL)
 		return NULL;
 	if (memcmp(r->memory->head.magic, MAGIC, sizeof(MAGIC)) != 0 ||
-	    (r->way->inode != 0 && r->way->inode != inode_of(fd))) {
+	    (r->ctl->inode != 0 && r->ctl->inode != get_inode(fd))) {
 		ring_free(r);
 		return NULL;
 	}
-	atomic_store(&r->way->attached, 1);
+	atomic_store(&r->ctl->attached, 1);
 	return r;
 }
 
 int
 ring_is_attached(const struct ring *r)
 {
-	return atomic_load(&r->way->attached) != 0;
+	return atomic_load(&r->ctl->attached) != 0;
 }
 
 int
-ring_is_on(const struct ring *r)
+ring_uses_records(const struct ring *r)
 {
-	return r->on;
+	return r->uses_records;
 }
 
 size_t
@@ -351,14 +351,14 @@ ring_pending(const struct ring *r)
 
 /* Copies out what the slot still has. */
 static ssize_t
-take_rest(struct ring *r, void *p, size_t len)
+copy_rest(struct ring *r, void *p, size_t len)
 {
 	len = min_u64(len, r->rest_len);
 	memcpy(p, r->rest, len);
 	r->rest += len;
 	r->rest_len -= len;
 	if (r->rest_len == 0)	/* harmless after a stray */
-		atomic_store(&r->way->taken, r->count);
+		atomic_store(&r->ctl->released, r->count);
 	return len;
 }
 
@@ -369,7 +369,7 @@ take_rest(struct ring *r, void *p, size_t len)
  * may follow it in a moment. Returns -1 if there is nothing, or no more.
  */
 static int
-look_ahead(const struct ring *r, size_t *len, ssize_t *end)
+peek_record(const struct ring *r, size_t *len, ssize_t *end)
 {
 	struct record rec;
 	int n = 0;
@@ -386,7 +386,7 @@ look_ahead(const struct ring *r, size_t *len, ssize_t *end)
 
 /* A record has come. Its data is the rest. Returns 0, or -1 with errno. */
 static int
-take_record(struct ring *r, const void *record)
+accept_record(struct ring *r, const void *record)
 {
 	struct record rec;
 
@@ -395,7 +395,7 @@ take_record(struct ring *r, const void *record)
 		errno = EPROTO;
 		return -1;
 	}
-	r->on = 1;
+	r->uses_records = 1;
 	r->rest = r->slot[r->count++ % SLOTS];
 	r->rest_len = rec.len;
 	return 0;
@@ -410,12 +410,12 @@ is_record(const struct ring *r, const void *p, ssize_t n)
 
 /* Reads a record or a stray, which are the rest. Returns as read(). */
 static ssize_t
-read_alone(struct ring *r)
+read_record(struct ring *r)
 {
 	ssize_t n = read(r->fd, r->stray, sizeof(r->stray));
 
 	if (is_record(r, r->stray, n))
-		return take_record(r, r->stray) == -1 ? -1 : n;
+		return accept_record(r, r->stray) == -1 ? -1 : n;
 	if (n > 0) {
 		r->rest = r->stray;
 		r->rest_len = n;
@@ -426,32 +426,32 @@ read_alone(struct ring *r)
 ssize_t
 ring_read(struct ring *r, void *p, size_t len)
 {
-	int alone = r->on || len < sizeof(r->stray);
+	int alone = r->uses_records || len < sizeof(r->stray);
 	ssize_t n;
 
 	if (r->rest_len > 0)
-		return take_rest(r, p, len);
-	if (!alone && r->is_socket && (alone = look_ahead(r, &len, &n)) == -1)
+		return copy_rest(r, p, len);
+	if (!alone && r->is_socket && (alone = peek_record(r, &len, &n)) == -1)
 		return n;
 	if (alone)
-		return (n = read_alone(r)) <= 0 ? n : take_rest(r, p, len);
+		return (n = read_record(r)) <= 0 ? n : copy_rest(r, p, len);
 	n = read(r->fd, p, len);
 	if (!is_record(r, p, n))
 		return n;
-	return take_record(r, p) == -1 ? -1 : take_rest(r, p, len);
+	return accept_record(r, p) == -1 ? -1 : copy_rest(r, p, len);
 }
 
 ssize_t
-ring_borrow(struct ring *r, const u_char **p)
+ring_acquire(struct ring *r, const u_char **p)
 {
 	ssize_t n;
 
 	*p = NULL;
-	if (!r->on)
+	if (!r->uses_records)
 		return 1;
-	if (r->rest_len == 0 && (n = read_alone(r)) <= 0)
+	if (r->rest_len == 0 && (n = read_record(r)) <= 0)
 		return n;
-	if (r->rest_len < BORROW_LEAST)
+	if (r->rest_len < ZERO_COPY_MIN)
 		return 1;
 	*p = r->rest;
 	n = (ssize_t)r->rest_len;
@@ -460,14 +460,14 @@ ring_borrow(struct ring *r, const u_char **p)
 }
 
 void
-ring_return(struct ring *r)
+ring_release(struct ring *r)
 {
-	atomic_store(&r->way->taken, r->count);
+	atomic_store(&r->ctl->released, r->count);
 }
 
 /* Returns 1 if all that was written has been read. */
 static int
-is_empty(const struct ring *r)
+is_drained(const struct ring *r)
 {
 	int n = 0;
 
@@ -477,7 +477,7 @@ is_empty(const struct ring *r)
 
 /* From now on each write to the pipe is a packet, which takes a page. */
 static int
-make_packets(int fd)
+set_packet_mode(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -494,20 +494,21 @@ make_packets(int fd)
  * From then on it holds fewer records than there are slots.
  */
 static void
-try_on(struct ring *r)
+try_records(struct ring *r)
 {
 	int least = 1;
 
-	if (!atomic_load(&r->way->attached) || !is_empty(r))
+	if (!atomic_load(&r->ctl->attached) || !is_drained(r))
 		return;
-	r->on = r->is_socket ? setsockopt(r->fd, SOL_SOCKET, SO_SNDBUF, &least,
-	    sizeof(least)) == 0 : make_packets(r->fd);
+	r->uses_records = r->is_socket ?
+	    setsockopt(r->fd, SOL_SOCKET, SO_SNDBUF, &least,
+	    sizeof(least)) == 0 : set_packet_mode(r->fd);
 }
 
 static unsigned int
 used_slots(const struct ring *r)
 {
-	return r->count - atomic_load(&r->way->taken);
+	return r->count - atomic_load(&r->ctl->released);
 }
 
 /*
@@ -515,7 +516,7 @@ used_slots(const struct ring *r)
  * here, before anything is copied; one that blocks waits in write().
  */
 static int
-has_slot(const struct ring *r)
+has_free_slot(const struct ring *r)
 {
 	unsigned int used = used_slots(r);
 	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
@@ -527,7 +528,7 @@ has_slot(const struct ring *r)
 
 /* Nobody will free a slot any more. */
 static int
-is_deserted(const struct ring *r)
+reader_is_gone(const struct ring *r)
 {
 	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
 
@@ -536,7 +537,7 @@ is_deserted(const struct ring *r)
 }
 
 int
-ring_is_withheld(const struct ring *r)
+ring_peer_stalled(const struct ring *r)
 {
 	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
 
@@ -544,22 +545,22 @@ ring_is_withheld(const struct ring *r)
 }
 
 void *
-ring_space_now(struct ring *r, size_t len)
+ring_try_reserve(struct ring *r, size_t len)
 {
-	if (!r->on)
-		try_on(r);
-	return r->on && len <= RING_SLOT && has_slot(r) ?
+	if (!r->uses_records)
+		try_records(r);
+	return r->uses_records && len <= RING_SLOT && has_free_slot(r) ?
 	    r->slot[r->count % SLOTS] : NULL;
 }
 
 void *
-ring_space(struct ring *r, size_t len)
+ring_reserve(struct ring *r, size_t len)
 {
 	struct pollfd pfd = { .fd = r->fd, .events = POLLOUT };
 	void *space;
 
-	while ((space = ring_space_now(r, len)) == NULL) {
-		if (!r->on || len > RING_SLOT || ring_is_withheld(r))
+	while ((space = ring_try_reserve(r, len)) == NULL) {
+		if (!r->uses_records || len > RING_SLOT || ring_peer_stalled(r))
 			return NULL;
 		(void)poll(&pfd, 1, -1);
 		if ((pfd.revents & (POLLERR | POLLHUP)) != 0)
@@ -569,7 +570,7 @@ ring_space(struct ring *r, size_t len)
 }
 
 int
-ring_post(struct ring *r, size_t len)
+ring_commit(struct ring *r, size_t len)
 {
 	struct record rec = { .secret = r->secret, .len = len };
 
@@ -582,24 +583,24 @@ ring_post(struct ring *r, size_t len)
 ssize_t
 ring_write(struct ring *r, const void *p, size_t len)
 {
-	void *space = ring_space_now(r, min_u64(len, RING_SLOT));
+	void *space = ring_try_reserve(r, min_u64(len, RING_SLOT));
 
-	if (!r->on)
+	if (!r->uses_records)
 		return write(r->fd, p, len);
 	if (space == NULL) {
-		errno = is_deserted(r) ? EPIPE :
-		    ring_is_withheld(r) ? EPROTO : EAGAIN;
+		errno = reader_is_gone(r) ? EPIPE :
+		    ring_peer_stalled(r) ? EPROTO : EAGAIN;
 		return -1;
 	}
 	len = min_u64(len, RING_SLOT);
 	memcpy(space, p, len);
-	return ring_post(r, len) == 0 ? (ssize_t)len : -1;
+	return ring_commit(r, len) == 0 ? (ssize_t)len : -1;
 }
 
 #else /* !__linux__ */
 
 int
-ring_make(int in, int out)
+ring_create(int in, int out)
 {
 	(void)in;
 	(void)out;
@@ -608,18 +609,18 @@ ring_make(int in, int out)
 }
 
 struct ring *
-ring_open(int memory, enum ring_of of, int fd)
+ring_open(int memory, enum ring_dir dir, int fd)
 {
 	(void)memory;
-	(void)of;
+	(void)dir;
 	(void)fd;
 	return NULL;
 }
 
 struct ring *
-ring_attach(int memory, enum ring_of of, int fd)
+ring_attach(int memory, enum ring_dir dir, int fd)
 {
-	return ring_open(memory, of, fd);
+	return ring_open(memory, dir, fd);
 }
 
 /* Nobody has a ring, so these are not reached. */
@@ -638,7 +639,7 @@ ring_is_attached(const struct ring *r)
 }
 
 int
-ring_is_on(const struct ring *r)
+ring_uses_records(const struct ring *r)
 {
 	(void)r;
 	return 0;
@@ -654,7 +655,7 @@ ring_read(struct ring *r, void *p, size_t len)
 }
 
 ssize_t
-ring_borrow(struct ring *r, const unsigned char **p)
+ring_acquire(struct ring *r, const unsigned char **p)
 {
 	(void)r;
 	*p = NULL;
@@ -662,7 +663,7 @@ ring_borrow(struct ring *r, const unsigned char **p)
 }
 
 void
-ring_return(struct ring *r)
+ring_release(struct ring *r)
 {
 	(void)r;
 }
@@ -684,14 +685,14 @@ ring_write(struct ring *r, const void *p, size_t len)
 }
 
 int
-ring_is_withheld(const struct ring *r)
+ring_peer_stalled(const struct ring *r)
 {
 	(void)r;
 	return 0;
 }
 
 void
-ring_put_note(struct ring *r, const uint64_t *p, size_t n)
+ring_put_side_data(struct ring *r, const uint64_t *p, size_t n)
 {
 	(void)r;
 	(void)p;
@@ -699,7 +700,7 @@ ring_put_note(struct ring *r, const uint64_t *p, size_t n)
 }
 
 int
-ring_get_note(const struct ring *r, uint64_t *p, size_t n)
+ring_get_side_data(const struct ring *r, uint64_t *p, size_t n)
 {
 	(void)r;
 	(void)p;
@@ -708,21 +709,21 @@ ring_get_note(const struct ring *r, uint64_t *p, size_t n)
 }
 
 void
-ring_set_mark(struct ring *r, unsigned int mark)
+ring_set_tag(struct ring *r, unsigned int tag)
 {
 	(void)r;
-	(void)mark;
+	(void)tag;
 }
 
 unsigned int
-ring_mark(const struct ring *r)
+ring_tag(const struct ring *r)
 {
 	(void)r;
 	return 0;
 }
 
 void *
-ring_space(struct ring *r, size_t len)
+ring_reserve(struct ring *r, size_t len)
 {
 	(void)r;
 	(void)len;
@@ -730,13 +731,13 @@ ring_space(struct ring *r, size_t len)
 }
 
 void *
-ring_space_now(struct ring *r, size_t len)
+ring_try_reserve(struct ring *r, size_t len)
 {
-	return ring_space(r, len);
+	return ring_reserve(r, len);
 }
 
 int
-ring_post(struct ring *r, size_t len)
+ring_commit(struct ring *r, size_t len)
 {
 	(void)r;
 	(void)len;

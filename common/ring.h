@@ -41,7 +41,7 @@
 #define RING_SLOT	(256 * 1024)	/* the most that moves at once */
 
 /* From which side a program sees a ring */
-enum ring_of { RING_INPUT, RING_OUTPUT };
+enum ring_dir { RING_INPUT, RING_OUTPUT };
 
 struct ring;
 
@@ -50,29 +50,29 @@ struct ring;
  * closes, or -1 with errno. "in" and "out" are what the program reads and
  * writes; -1 is any, which the two have agreed on in another way.
  */
-int	ring_make(int in, int out);
+int	ring_create(int in, int out);
 
 /* For the process that made them: the other end of "in" or "out", or NULL. */
-struct ring *ring_open(int memory, enum ring_of, int fd);
+struct ring *ring_open(int memory, enum ring_dir, int fd);
 
 /*
  * For the program: its end, or NULL if the memory is something else, or was
  * made for another descriptor.
  */
-struct ring *ring_attach(int memory, enum ring_of, int fd);
+struct ring *ring_attach(int memory, enum ring_dir, int fd);
 
 /* Whether the program has attached to this ring */
 int	ring_is_attached(const struct ring *);
 
 /* Whether records are in use */
-int	ring_is_on(const struct ring *);
+int	ring_uses_records(const struct ring *);
 
 /*
  * Whether the reader takes records and does not free their slots, so that
  * poll() would wake the writer again and again. A reader that works holds one
  * slot, and a descriptor that has room few; after poll() it may only free some.
  */
-int	ring_is_withheld(const struct ring *);
+int	ring_peer_stalled(const struct ring *);
 
 /* Does not close the descriptor. NULL is taken. */
 void	ring_free(struct ring *);
@@ -85,12 +85,12 @@ ssize_t	ring_read(struct ring *, void *, size_t len);
 
 /*
  * Without a copy by the reader: returns as ring_read() how much there is, and
- * in "*p" where it lies until ring_return(). Between the two nothing else is
+ * in "*p" where it lies until ring_release(). Between the two nothing else is
  * read. The writer can change it meanwhile. NULL in "*p": it is little or no
  * record, and ring_read() is to read it.
  */
-ssize_t	ring_borrow(struct ring *, const unsigned char **p);
-void	ring_return(struct ring *);
+ssize_t	ring_acquire(struct ring *, const unsigned char **p);
+void	ring_release(struct ring *);
 
 /* Returns how many bytes the next ring_read() has without the descriptor. */
 size_t	ring_pending(const struct ring *);
@@ -100,32 +100,32 @@ ssize_t	ring_write(struct ring *, const void *, size_t len);
 
 /*
  * Beside the bytes: the program leaves a note of "n" numbers, at most
- * RING_NOTE, and whoever made the memory gives it a number, which is 0 at
- * first. Neither is believed. ring_get_note() returns 0, or -1 if there is no
- * note, or one that just changes.
+ * RING_SIDE_WORDS, and whoever made the memory gives it a number, which is 0 at
+ * first. Neither is believed. ring_get_side_data() returns 0, or -1 if there is
+ * no note, or one that just changes.
  */
-#define RING_NOTE	64
-void	ring_put_note(struct ring *, const uint64_t *, size_t n);
-int	ring_get_note(const struct ring *, uint64_t *, size_t n);
-void	ring_set_mark(struct ring *, unsigned int);
-unsigned int ring_mark(const struct ring *);
+#define RING_SIDE_WORDS	64
+void	ring_put_side_data(struct ring *, const uint64_t *, size_t n);
+int	ring_get_side_data(const struct ring *, uint64_t *, size_t n);
+void	ring_set_tag(struct ring *, unsigned int);
+unsigned int ring_tag(const struct ring *);
 
 /*
  * Without a copy by the writer: waits until there is room for "len" bytes in
  * the next slot, and returns it. Returns NULL if records are not in use, or
  * "len" is more than a slot. It does not wait for a reader that frees no slot,
- * nor if nobody reads any more: either this returns NULL, or ring_post() fails
- * with EPIPE.
+ * nor if nobody reads any more: either this returns NULL, or ring_commit()
+ * fails with EPIPE.
  */
-void	*ring_space(struct ring *, size_t len);
+void	*ring_reserve(struct ring *, size_t len);
 
 /* The same, but NULL also if there is no room now. */
-void	*ring_space_now(struct ring *, size_t len);
+void	*ring_try_reserve(struct ring *, size_t len);
 
 /*
  * Writes the first "len" bytes of that room. Returns 0, or -1 with errno, and
  * then they can be posted again.
  */
-int	ring_post(struct ring *, size_t len);
+int	ring_commit(struct ring *, size_t len);
 
 #endif /* HAYATE_RING_H */

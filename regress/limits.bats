@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # What limits a copy, through real programs: each test makes one limit true and
-# expects its name (common/verdict.h, ssh/limit-hook.h, transfer/verdict-hook.h).
+# expects its name (common/bottleneck.h, ssh/limit-hook.h, transfer/verdict-hook.h).
 #
 #     client, a 10.77.0.1  ==== 60 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
 #
@@ -524,7 +524,7 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	on --rtt 1ms --rate 0
 	put old "$MORE" -c 3des-cbc
 	names cpu anywhere
-	# The second is right where the machine has more to do; verdict.bats tells
+	# The second is right where the machine has more to do; bottleneck.bats tells
 	# them apart.
 	grep -qE 'try another cipher|other programs or a quota take it' said
 }

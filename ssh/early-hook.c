@@ -210,13 +210,13 @@ int
 early_trusts(const struct ssh *ssh, int (*kind)(const char *banner))
 {
 	return hayopt_get()->early_login == HAYOPT_EARLY_YES ||
-	    peer_banner_is(ssh, kind);
+	    peer_banner_matches(ssh, kind);
 }
 
 int
 early_is_genuine(const struct ssh *ssh, int (*kind)(const char *banner))
 {
-	return peer_banner_is(ssh, kind) &&
+	return peer_banner_matches(ssh, kind) &&
 	    (ssh->kex->flags & KEX_HAS_PUBKEY_HOSTBOUND) != 0;
 }
 

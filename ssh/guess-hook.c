@@ -244,7 +244,7 @@ exchanges_again(struct ssh *ssh)
 	if (guess.phase == COMPOSING)
 		return guess.was.again;
 	return hayopt_get()->early_login != HAYOPT_EARLY_NO &&
-	    peer_banner_is(ssh, early_exchanges_again);
+	    peer_banner_matches(ssh, early_exchanges_again);
 }
 
 int
@@ -383,7 +383,7 @@ learn(const struct kex *kex, const struct kexguess_lists *server)
 	const char *key;
 
 	guess.now.own[0] = guess.now.kex[0] = guess.now.hostkey[0] = '\0';
-	guess.now.again = peer_banner_is(guess.ssh, early_exchanges_again);
+	guess.now.again = peer_banner_matches(guess.ssh, early_exchanges_again);
 	recall_mark_count(&guess.now.plain);
 	recall_mark_count(&guess.now.late);
 	if ((key = find_key(kex, server, first)) == NULL) {
@@ -410,7 +410,7 @@ judge(struct kex *kex, const struct kexguess_lists *mine,
 		return 1;
 	debug("early login: the key exchange is another one by now, forgotten");
 	drop_key(kex);
-	if (!peer_banner_is(guess.ssh, early_skips_guess)) {
+	if (!peer_banner_matches(guess.ssh, early_skips_guess)) {
 		recall_mark_set(&guess.now.plain);
 		begin_anew_or_end("the server may not pass over it");
 	}

@@ -29,13 +29,13 @@
 
 #include "clock.h"
 #include "early-input-hook.h"
-#include "figures.h"
+#include "stall-stats.h"
 #include "hayopt.h"
 #include "hop-hook.h"
 #include "limit-hook.h"
 #include "peer-hook.h"
 #include "tell.h"
-#include "verdict.h"
+#include "bottleneck.h"
 #include "waits-hook.h"
 
 extern Options options;
@@ -49,8 +49,8 @@ static struct {
 	int	 is_on;
 	int	 is_child;		/* of scp, or of something like it */
 	uint64_t mark;
-	struct figures from, now;	/* of this end */
-	struct figures there_from, there;
+	struct stall_stats from, now;	/* of this end */
+	struct stall_stats there_from, there;
 	int	 replies;		/* of the server, in this span */
 	int	 asks, refuses;
 	uint64_t asked_us, asked_bytes;
@@ -58,16 +58,16 @@ static struct {
 } l;
 
 static uint64_t
-moved(const struct figures *f)
+moved(const struct stall_stats *f)
 {
-	return f->n[FIGURE_SENT] + f->n[FIGURE_RECEIVED];
+	return f->n[STAT_SENT] + f->n[STAT_RECEIVED];
 }
 
 /* The server */
 
 /* A command is the whole session, so all that the server counted is of it. */
 static void
-begin_there(const struct figures *f)
+begin_there(const struct stall_stats *f)
 {
 	if (l.is_child) {
 		l.there_from = *f;
@@ -80,7 +80,7 @@ begin_there(const struct figures *f)
 static void
 take_reply(struct ssh *ssh, int type, u_int32_t seq, void *ctx)
 {
-	struct figures f;
+	struct stall_stats f;
 	const u_char *p;
 	size_t len = 0;
 
@@ -89,7 +89,7 @@ take_reply(struct ssh *ssh, int type, u_int32_t seq, void *ctx)
 	l.asks = 0;
 	p = sshpkt_ptr(ssh, &len);
 	if (type != SSH2_MSG_REQUEST_SUCCESS || p == NULL ||
-	    figures_read(&f, p, len) == -1) {
+	    stall_stats_decode(&f, p, len) == -1) {
 		debug("the server does not tell what it waits for");
 		l.refuses = 1;
 		return;
@@ -112,7 +112,7 @@ ask(struct ssh *ssh, uint64_t now_us)
 	l.asked_us = now_us;
 	l.asked_bytes = moved(&l.now);
 	if ((r = sshpkt_start(ssh, SSH2_MSG_GLOBAL_REQUEST)) != 0 ||
-	    (r = sshpkt_put_cstring(ssh, FIGURES_REQUEST)) != 0 ||
+	    (r = sshpkt_put_cstring(ssh, STALL_STATS_REQUEST)) != 0 ||
 	    (r = sshpkt_put_u8(ssh, 1)) != 0 ||	/* a reply is wanted */
 	    (r = sshpkt_send(ssh)) != 0)
 		fatal_fr(r, "send");
@@ -123,7 +123,7 @@ ask(struct ssh *ssh, uint64_t now_us)
 static int
 is_due(const struct ssh *ssh, uint64_t now_us)
 {
-	if (l.asks || l.refuses || !peer_knows_figures(ssh))
+	if (l.asks || l.refuses || !peer_knows_stall_stats(ssh))
 		return 0;
 	if (l.replies == 0)
 		return moved(&l.now) - moved(&l.from) >= FIRST_BYTES;
@@ -145,19 +145,19 @@ begin_span(uint64_t mark)
 static void
 tell(const struct ssh *ssh)
 {
-	struct figures_note note = { .mark = l.mark };
+	struct stall_stats_note note = { .tag = l.mark };
 
-	note.here = figures_since(&l.from, &l.now);
-	note.there = figures_since(&l.there_from, &l.there);
+	note.local = stall_stats_diff(&l.from, &l.now);
+	note.remote = stall_stats_diff(&l.there_from, &l.there);
 	if (l.replies > 1)
-		note.flags |= FIGURES_IS_TOLD;
+		note.flags |= STALL_STATS_HAS_REMOTE;
 	if (peer_is_hayate(ssh))
-		note.flags |= FIGURES_HAYATE;
-	(void)hop_tell((const uint64_t *)&note, FIGURES_NOTE);
+		note.flags |= STALL_STATS_HAYATE;
+	(void)hop_tell((const uint64_t *)&note, STALL_NOTE_WORDS);
 }
 
 static void
-sampled(struct ssh *ssh, const struct figures *now)
+sampled(struct ssh *ssh, const struct stall_stats *now)
 {
 	uint64_t now_us = clock_us();
 	int mark = hop_mark();
@@ -187,25 +187,25 @@ limit_begin(struct ssh *ssh)
 
 /* Sets direction and bytes. Returns 0 if both ways are used alike. */
 static int
-is_one_way(struct ssh *ssh, struct verdict_case *c)
+is_one_way(struct ssh *ssh, struct bottleneck_input *c)
 {
 	u_int64_t in = 0, out = 0;
 
 	ssh_packet_get_bytes(ssh, &in, &out);
 	c->is_put = out > in;
 	c->bytes = MAXIMUM(in, out);
-	return verdict_is_one_way(in, out);
+	return bottleneck_is_one_way(in, out);
 }
 
 /* For hayate-path. Only who sends knows of losses. */
 static void
-say_path(const struct verdict_case *c, const struct verdict *v)
+say_path(const struct bottleneck_input *c, const struct bottleneck *v)
 {
 	char loss[16] = "-";
 
 	if (v->rtt_us == 0)
 		return;			/* The socket is no TCP. */
-	if (c->is_put || c->there != NULL)
+	if (c->is_put || c->remote != NULL)
 		snprintf(loss, sizeof(loss), "%.3f", v->loss_ppm / 1e4);
 	debug("path: rtt_ms=%.1f min_rtt_ms=%.1f loss=%s", v->rtt_us / 1e3,
 	    v->min_rtt_us / 1e3, loss);
@@ -214,26 +214,26 @@ say_path(const struct verdict_case *c, const struct verdict *v)
 static void
 say(struct ssh *ssh)
 {
-	struct figures here = waits_read(ssh);
-	struct figures there = figures_since(&l.there_from, &l.there);
-	struct verdict_case c = { .here = &here,
+	struct stall_stats here = waits_read(ssh);
+	struct stall_stats there = stall_stats_diff(&l.there_from, &l.there);
+	struct bottleneck_input c = { .local = &here,
 	    .is_peer_hayate = peer_is_hayate(ssh) };
-	struct verdict_whole whole = { 0, 0, 1 };
-	char line[VERDICT_LINE];
-	struct verdict v;
+	struct bottleneck_totals whole = { 0, 0, 1 };
+	char line[BOTTLENECK_LINE];
+	struct bottleneck v;
 
 	if (!is_one_way(ssh, &c))
 		return;
 	if (l.replies > 1)
-		c.there = &there;
+		c.remote = &there;
 	whole.bytes = c.bytes;
-	whole.us = c.us = here.n[FIGURE_TIME];
-	v = verdict_of(&c);
+	whole.us = c.us = here.n[STAT_TIME];
+	v = bottleneck_find(&c);
 	say_path(&c, &v);
-	verdict_line(&c, &v, &whole, line);
+	bottleneck_summarise(&c, &v, &whole, line);
 	/* A command that is slow itself is no news. */
-	if (verdict_is_news(&c, &v) && v.limit != LIMIT_WRITER &&
-	    v.limit != LIMIT_READER && isatty(STDERR_FILENO))
+	if (bottleneck_is_notable(&c, &v) && v.cause != BOTTLENECK_WRITER &&
+	    v.cause != BOTTLENECK_READER && isatty(STDERR_FILENO))
 		logit("%s", line);
 	else
 		verbose("%s", line);

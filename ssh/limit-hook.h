@@ -11,7 +11,7 @@
  * The scp or sftp that started it gets both by the memory that they share, and
  * says what they mean; it sets a mark when a copy begins, which begins a new
  * span here. An ssh with a command says so itself at its end: at -v, or if it
- * is news (verdict.h), standard error is a terminal and -q is not given.
+ * is news (bottleneck.h), standard error is a terminal and -q is not given.
  *
  * Nothing is counted with "Hayate no", in a process that uses the connection of
  * another (ControlMaster), and without a session. What goes over a terminal is

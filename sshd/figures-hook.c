@@ -19,7 +19,7 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
-#include "figures.h"
+#include "stall-stats.h"
 #include "figures-hook.h"
 #include "hayopt.h"
 #include "named-hook.h"
@@ -33,7 +33,7 @@ static int
 is_ours(struct ssh *ssh)
 {
 	char *name = named_peek(ssh);
-	int is = name != NULL && strcmp(name, FIGURES_REQUEST) == 0;
+	int is = name != NULL && strcmp(name, STALL_STATS_REQUEST) == 0;
 
 	free(name);
 	return is;
@@ -42,11 +42,11 @@ is_ours(struct ssh *ssh)
 static int
 send_figures(struct ssh *ssh)
 {
-	unsigned char told[FIGURES_ROOM];
-	struct figures now = waits_read(ssh);
+	unsigned char told[STALL_STATS_WIRE_LEN];
+	struct stall_stats now = waits_read(ssh);
 	int r;
 
-	figures_write(&now, told);
+	stall_stats_encode(&now, told);
 	if ((r = sshpkt_start(ssh, SSH2_MSG_REQUEST_SUCCESS)) != 0 ||
 	    (r = sshpkt_put(ssh, told, sizeof(told))) != 0)
 		return r;
@@ -71,7 +71,7 @@ input_global(int type, u_int32_t seq, struct ssh *ssh)
 void
 figures_serve(struct ssh *ssh)
 {
-	if (!hayopt_get()->tell_limits || !peer_knows_figures(ssh))
+	if (!hayopt_get()->tell_limits || !peer_knows_stall_stats(ssh))
 		return;
 	waits_begin(NULL);
 	upstream_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];

@@ -17,12 +17,12 @@
 #include "ssherr.h"
 
 #include "clock.h"
-#include "figures.h"
+#include "stall-stats.h"
 #include "filetimes-hook.h"
 #include "sftpsrv-hook.h"
 #include "usage.h"
 
-static struct figures f;
+static struct stall_stats f;
 static uint64_t begun_us;		/* when it first waited for a request */
 static uint64_t since_us, read_us;	/* the call; 0: there is none */
 
@@ -51,7 +51,7 @@ void
 filetimes_end(void)
 {
 	if (since_us != 0)
-		f.n[FIGURE_WRITE] += clock_us() - since_us;
+		f.n[STAT_FILE_WRITE] += clock_us() - since_us;
 	since_us = read_us = 0;
 }
 
@@ -65,29 +65,29 @@ void
 filetimes_end_read(void)
 {
 	if (read_us != 0)
-		f.n[FIGURE_READ] += clock_us() - read_us;
+		f.n[STAT_FILE_READ] += clock_us() - read_us;
 	read_us = 0;
 }
 
-static struct figures
+static struct stall_stats
 now(void)
 {
-	struct figures told = f;
+	struct stall_stats told = f;
 
-	told.n[FIGURE_TIME] = clock_us() - begun_us;
+	told.n[STAT_TIME] = clock_us() - begun_us;
 	if (!usage_read(&told))
-		told.n[FIGURE_READ] = told.n[FIGURE_WRITE] = 0;
+		told.n[STAT_FILE_READ] = told.n[STAT_FILE_WRITE] = 0;
 	return told;
 }
 
 static void
 put_figures(struct sshbuf *m)
 {
-	unsigned char told[FIGURES_ROOM];
-	struct figures figures = now();
+	unsigned char told[STALL_STATS_WIRE_LEN];
+	struct stall_stats stats = now();
 	int r;
 
-	figures_write(&figures, told);
+	stall_stats_encode(&figures, told);
 	if ((r = sshbuf_put(m, told, sizeof(told))) != 0)
 		fatal_fr(r, "compose");
 }

@@ -10,7 +10,7 @@
  * sftpsrv-hook.c stands before and behind each request. It costs two readings
  * of the clock for each request that moves data. Where the system does not tell
  * how long a process waited for a processor, the times are not told either
- * (verdict.h).
+ * (bottleneck.h).
  *
  * The request is refused where the list of denied requests has "figures", and
  * with "TellLimits no", which sshd tells by the mark of the memory that it

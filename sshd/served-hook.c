@@ -34,7 +34,7 @@ served_begin(struct ssh *ssh, const struct Authctxt *authctxt)
 		ssh_packet_set_qos(ssh, options.ip_qos_interactive,
 		    options.ip_qos_bulk);
 	authonly_server_start(ssh, authctxt);
-	machine_measure();	/* by now in the control group of the user */
+	machine_read_memory();	/* by now in the control group of the user */
 	figures_serve(ssh);
 	sessionlog_begin(ssh);
 }

@@ -33,7 +33,7 @@
 
 #include "authonly-hook.h"
 #include "clock.h"
-#include "figures.h"
+#include "stall-stats.h"
 #include "hayopt.h"
 #include "journald.h"
 #include "named-hook.h"
@@ -41,7 +41,7 @@
 #include "pipeline-hook.h"
 #include "sessionlog-hook.h"
 #include "tcp-path.h"
-#include "verdict.h"
+#include "bottleneck.h"
 #include "waits-hook.h"
 
 #define FORMAT		1		/* the version of the line */
@@ -172,24 +172,24 @@ sessionlog_begin(struct ssh *ssh)
 }
 
 static void
-tell_limit(struct ssh *ssh, const struct figures *f)
+tell_limit(struct ssh *ssh, const struct stall_stats *f)
 {
-	struct verdict_case c = { .is_put = shared->sent > shared->received,
-	    .here = f, .bytes = MAXIMUM(shared->sent, shared->received),
-	    .us = f->n[FIGURE_TIME], .is_peer_hayate = peer_is_hayate(ssh) };
-	struct verdict v = verdict_of(&c);
+	struct bottleneck_input c = { .is_put = shared->sent > shared->received,
+	    .local = f, .bytes = MAXIMUM(shared->sent, shared->received),
+	    .us = f->n[STAT_TIME], .is_peer_hayate = peer_is_hayate(ssh) };
+	struct bottleneck v = bottleneck_find(&c);
 
-	if (!verdict_is_one_way(shared->sent, shared->received))
+	if (!bottleneck_is_one_way(shared->sent, shared->received))
 		return;
-	strlcpy(shared->limit, verdict_name(&v), sizeof(shared->limit));
-	shared->share = v.share;
+	strlcpy(shared->limit, bottleneck_name(&v), sizeof(shared->limit));
+	shared->share = v.percent;
 }
 
 /* At the end of the process of the user */
 static void
 tell(struct ssh *ssh)
 {
-	struct figures f = waits_read(ssh);
+	struct stall_stats f = waits_read(ssh);
 	const uint64_t *n = f.n;
 	const char *cipher = authonly_cipher_in_force();
 	u_int64_t in, out;
@@ -200,11 +200,11 @@ tell(struct ssh *ssh)
 	strlcpy(shared->cipher, cipher == NULL ? "" : cipher,
 	    sizeof(shared->cipher));
 	shared->is_clear = authonly_mode_in_force() != NULL;
-	shared->rtt_us = n[FIGURE_SAMPLES] == 0 ? 0 :
-	    n[FIGURE_RTT_SUM] / n[FIGURE_SAMPLES];
-	shared->min_rtt_us = n[FIGURE_MIN_RTT];
-	shared->resent = n[FIGURE_RESENT];
-	shared->window = n[FIGURE_OWN_WINDOW];
+	shared->rtt_us = n[STAT_SAMPLES] == 0 ? 0 :
+	    n[STAT_RTT_SUM] / n[STAT_SAMPLES];
+	shared->min_rtt_us = n[STAT_MIN_RTT];
+	shared->resent = n[STAT_RESENT];
+	shared->window = n[STAT_OWN_WINDOW];
 	tell_limit(ssh, &f);
 	shared->is_whole = 1;
 }

@@ -26,7 +26,7 @@
  *   rtt_ms    mean of what the kernel said, and its least
  *   resent    TCP segments
  *   window    bytes: the largest that a channel was offered
- *   limit     as this end sees it alone (verdict.h), with its percentage
+ *   limit     as this end sees it alone (bottleneck.h), with its percentage
  *   end       closed, or killed: by a signal, and then "sent" and "received"
  *             are what the kernel counted, and how it was is not known
  *   granted   so often data in clear began

@@ -48,7 +48,7 @@ check_congestion(const char *rest, const char *filename, int linenum)
 	char **av = NULL;
 	int ac = 0;
 
-	if (optline_is_read_again(filename) ||
+	if (optline_is_reread(filename) ||
 	    argv_split(rest, &ac, &av, 1) != 0)
 		return;
 	if (ac > 0 && strcasecmp(av[0], "default") != 0 && !is_allowed(av[0]))
@@ -71,7 +71,7 @@ srvopt_read_line(char **keyword, char *rest, const char *const *first,
 		return 0;
 	if (*ret == 0 && strcasecmp(*keyword, "CongestionControl") == 0)
 		check_congestion(rest, filename, linenum);
-	peer_tell_children();
+	peer_export_options();
 	return 1;
 }
 
@@ -84,7 +84,7 @@ srvopt_dump(void)
 int
 srvopt_answers_at_once(int authenticated, const char *method)
 {
-	return authenticated && !peer_is_off() &&
+	return authenticated && !peer_is_disabled() &&
 	    (strcmp(method, "publickey") == 0 ||
 	    strcmp(method, "publickey-hostbound-v00@openssh.com") == 0);
 }

@@ -19,7 +19,7 @@
 #include "sftp-common.h"
 #include "sftp-client.h"
 
-#include "figures.h"
+#include "stall-stats.h"
 #include "link-hook.h"
 #include "links-hook.h"
 #include "meter.h"
@@ -162,7 +162,7 @@ struct run {
 	int	 counted;		/* the total is known from the start */
 	uint64_t moved;			/* bytes, as of all files */
 	unsigned int width;		/* most connections that were up */
-	struct figures files, files_from;	/* of verdict-hook.c */
+	struct stall_stats files, files_from;	/* of verdict-hook.c */
 	struct uneven uneven;			/* likewise */
 	uint64_t mark, asked_us;
 	uint64_t drawn_us;		/* when the progress line was drawn */

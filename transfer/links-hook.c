@@ -25,7 +25,7 @@
 #include "ssherr.h"
 
 #include "clock.h"
-#include "figures.h"
+#include "stall-stats.h"
 #include "hop-hook.h"
 #include "link-hook.h"
 #include "links-hook.h"
@@ -202,7 +202,7 @@ links_offers(struct sshbuf *m, int *offers)
 	    { "copy-data", "1", LINKS_COPY },
 	    { "fstatvfs@openssh.com", "2", LINKS_SPACE },
 	    { "fsync@openssh.com", NULL, LINKS_FSYNC },
-	    { FIGURES_REQUEST, NULL, LINKS_FIGURES },
+	    { STALL_STATS_REQUEST, NULL, LINKS_FIGURES },
 	    { "check-file-name", NULL, LINKS_HASHES },
 	    { "check-file", NULL, LINKS_HASHES },
 	    { "versions", NULL, LINKS_HASHES } };

@@ -27,7 +27,7 @@
 #include "xmalloc.h"
 
 #include "clock.h"
-#include "figures.h"
+#include "stall-stats.h"
 #include "flow.h"
 #include "hayopt.h"
 #include "hop-hook.h"
@@ -101,7 +101,7 @@ struct server {
 	int	 told;			/* so often in this copy */
 	int	 has_copied;		/* this is not the first one */
 	uint64_t copy_us;		/* when it began */
-	struct figures from, now;	/* what was told first and last */
+	struct stall_stats from, now;	/* what was told first and last */
 };
 
 static struct server *servers;		/* of this process */
@@ -359,13 +359,13 @@ take_limits(struct server *q, struct sshbuf *m, u_char type, u_int id)
  * the first copy all that it did counts, from when the copy began.
  */
 static void
-begin_with_copy(struct server *q, const struct figures *f)
+begin_with_copy(struct server *q, const struct stall_stats *f)
 {
 	uint64_t us = clock_us() - q->copy_us;
 
 	memset(&q->from, 0, sizeof(q->from));
-	q->from.n[FIGURE_TIME] = f->n[FIGURE_TIME] -
-	    MINIMUM(us, f->n[FIGURE_TIME]);
+	q->from.n[STAT_TIME] = f->n[STAT_TIME] -
+	    MINIMUM(us, f->n[STAT_TIME]);
 	q->told = 2;
 }
 
@@ -373,13 +373,14 @@ begin_with_copy(struct server *q, const struct figures *f)
 static int
 take_figures(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 {
-	struct figures f;
+	struct stall_stats f;
 
 	if (!q->asks_figures || id != FIGURES_ID)
 		return 0;
 	q->asks_figures = 0;
 	if (type != SSH2_FXP_EXTENDED_REPLY || sshbuf_len(m) < 5 ||
-	    figures_read(&f, sshbuf_ptr(m) + 5, sshbuf_len(m) - 5) == -1) {
+	    stall_stats_decode(&f, sshbuf_ptr(m) + 5,
+	    sshbuf_len(m) - 5) == -1) {
 		debug("the SFTP server does not tell what takes its time");
 		q->offers &= ~LINKS_FIGURES;
 	} else {
@@ -722,15 +723,15 @@ server_ask_figures(struct server *q, struct link *link)
 		return;
 	q->asks_figures = 1;
 	m = link_begin(link, SSH2_FXP_EXTENDED, FIGURES_ID);
-	if ((r = sshbuf_put_cstring(m, FIGURES_REQUEST)) != 0)
+	if ((r = sshbuf_put_cstring(m, STALL_STATS_REQUEST)) != 0)
 		fatal_fr(r, "compose");
 	link_end(link);
 }
 
 int
-server_told(const struct server *q, struct figures *span)
+server_told(const struct server *q, struct stall_stats *span)
 {
-	*span = figures_since(&q->from, &q->now);
+	*span = stall_stats_diff(&q->from, &q->now);
 	return q->told;
 }
 

@@ -34,7 +34,7 @@
 struct sftp_conn;
 struct Attrib;
 struct links_kept;
-struct figures;
+struct stall_stats;
 struct link;
 struct server;				/* private to server-hook.c */
 struct sshbuf;
@@ -189,7 +189,7 @@ void	server_add_moved(struct server *, uint64_t bytes);
  */
 void	server_ask_again(struct server *);
 void	server_ask_figures(struct server *, struct link *);
-int	server_told(const struct server *, struct figures *span);
+int	server_told(const struct server *, struct stall_stats *span);
 
 /* Returns 1 while that answer is due, for which a copy has to wait. */
 int	server_owes_figures(const struct server *);

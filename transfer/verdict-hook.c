@@ -23,13 +23,13 @@
 
 #include "clock.h"
 #include "file-hook.h"
-#include "figures.h"
+#include "stall-stats.h"
 #include "hop-hook.h"
 #include "json.h"
 #include "report-hook.h"
 #include "server-hook.h"
 #include "usage.h"
-#include "verdict.h"
+#include "bottleneck.h"
 #include "verdict-hook.h"
 
 /* How often the SFTP server is asked, and from how much on */
@@ -49,15 +49,15 @@ fd_of(const struct run *t)
 
 /* Sets what grew since the copy began. */
 static void
-read_own(const struct run *t, struct figures *f)
+read_own(const struct run *t, struct stall_stats *f)
 {
-	struct figures now = t->files;
+	struct stall_stats now = t->files;
 
-	now.n[FIGURE_TIME] = clock_us();
+	now.n[STAT_TIME] = clock_us();
 	/* Time in calls says nothing if that without a processor is unknown. */
 	if (!usage_read(&now))
-		now.n[FIGURE_READ] = now.n[FIGURE_WRITE] = 0;
-	*f = figures_since(&t->files_from, &now);
+		now.n[STAT_FILE_READ] = now.n[STAT_FILE_WRITE] = 0;
+	*f = stall_stats_diff(&t->files_from, &now);
 }
 
 void
@@ -69,7 +69,7 @@ verdict_begin(struct run *t)
 	memset(&t->files_from, 0, sizeof(t->files_from));
 	(void)usage_read(&t->files_from);
 	memset(&t->uneven, 0, sizeof(t->uneven));
-	t->files_from.n[FIGURE_TIME] = clock_us();
+	t->files_from.n[STAT_TIME] = clock_us();
 	server_ask_again(t->server);
 	t->mark = ++last;
 	hop_set_mark(fd_of(t), last);
@@ -82,7 +82,7 @@ goes_on(const struct run *t, uint64_t now_us)
 	uint64_t left = t->count.bytes_known -
 	    MINIMUM(t->count.bytes_known, t->count.bytes);
 
-	return figures_scale(left, now_us - t->files_from.n[FIGURE_TIME],
+	return stall_stats_scale(left, now_us - t->files_from.n[STAT_TIME],
 	    t->moved) >= LEFT_US;
 }
 
@@ -121,13 +121,13 @@ verdict_call(void)
 void
 verdict_has_read(struct run *t, uint64_t begun_us)
 {
-	t->files.n[FIGURE_READ] += clock_us() - begun_us;
+	t->files.n[STAT_FILE_READ] += clock_us() - begun_us;
 }
 
 void
 verdict_has_written(struct run *t, uint64_t begun_us)
 {
-	t->files.n[FIGURE_WRITE] += clock_us() - begun_us;
+	t->files.n[STAT_FILE_WRITE] += clock_us() - begun_us;
 }
 
 /* The report */
@@ -142,24 +142,28 @@ host_of(const struct run *t, unsigned int i)
 /* Shares of the time of one end, in percent; "" if it has not told */
 static void
 compose_waits(char *out, size_t room, const char *name,
-    const struct figures *f)
+    const struct stall_stats *f)
 {
 	*out = '\0';
 	if (f == NULL)
 		return;
 	snprintf(out, room, "\"%s\":{\"tcp\":%u,\"window\":%u,\"input\":%u,"
 	    "\"output\":%u,\"net\":%u,\"cpu\":%u,\"runq\":%u}", name,
-	    figures_share(f, FIGURE_TCP), figures_share(f, FIGURE_WINDOW),
-	    figures_share(f, FIGURE_INPUT), figures_share(f, FIGURE_OUTPUT),
-	    figures_share(f, FIGURE_NET), figures_share(f, FIGURE_CPU),
-	    figures_share(f, FIGURE_QUEUE));
+	    stall_stats_percent(f, STAT_WAIT_TCP),
+	    stall_stats_percent(f, STAT_WAIT_WINDOW),
+	    stall_stats_percent(f, STAT_WAIT_INPUT),
+	    stall_stats_percent(f, STAT_WAIT_OUTPUT),
+	    stall_stats_percent(f, STAT_WAIT_NET),
+	    stall_stats_percent(f, STAT_CPU),
+	    stall_stats_percent(f, STAT_WAIT_CPU));
 }
 
 static int
-has_place(const struct verdict *v)
+has_place(const struct bottleneck *v)
 {
-	return v->limit != LIMIT_NONE && v->limit != LIMIT_UNTOLD &&
-	    v->limit != LIMIT_PATH && v->limit != LIMIT_LOSS;
+	return v->cause != BOTTLENECK_NONE &&
+	    v->cause != BOTTLENECK_PATH_OR_PEER &&
+	    v->cause != BOTTLENECK_PATH && v->cause != BOTTLENECK_LOSS;
 }
 
 /* "host":"NAME", with what has to stand in its way escaped */
@@ -209,28 +213,28 @@ compose_links(const struct run *t)
 }
 
 static void
-put_in_report(const struct run *t, const struct verdict_case *c,
-    const struct verdict *v, const struct verdict_whole *whole)
+put_in_report(const struct run *t, const struct bottleneck_input *c,
+    const struct bottleneck *v, const struct bottleneck_totals *whole)
 {
 	char here[160], there[160], at[64] = "", path[80] = "";
 	char *links = compose_links(t), *object;
 
 	if (has_place(v))
 		snprintf(at, sizeof(at), "\"at\":\"%s\",%s",
-		    v->is_there ? "there" : "here",
-		    v->limit != LIMIT_CPU ? "" : v->is_files ?
+		    v->is_remote ? "there" : "here",
+		    v->cause != BOTTLENECK_CPU ? "" : v->is_files ?
 		    "\"process\":\"files\"," : "\"process\":\"ssh\",");
 	/* Behind a proxy the socket is no TCP. */
 	if (v->rtt_us != 0)
 		snprintf(path, sizeof(path), "\"rtt_ms\":%.1f,"
 		    "\"rtt_now_ms\":%.1f,\"loss\":%.6f,",
 		    v->min_rtt_us / 1e3, v->rtt_us / 1e3, v->loss_ppm / 1e6);
-	compose_waits(here, sizeof(here), "here", c->here);
-	compose_waits(there, sizeof(there), "there", c->there);
+	compose_waits(here, sizeof(here), "here", c->local);
+	compose_waits(there, sizeof(there), "there", c->remote);
 	xasprintf(&object, "{\"name\":\"%s\",%s\"share\":%.2f,"
 	    "\"peer_told\":%s,\"connections\":%u,%s%s\"waits\":{%s%s%s}}",
-	    verdict_name(v), at, v->share / 100.0,
-	    c->there != NULL ? "true" : "false", whole->connections, links,
+	    bottleneck_name(v), at, v->percent / 100.0,
+	    c->remote != NULL ? "true" : "false", whole->connections, links,
 	    path, here, *there != '\0' ? "," : "", there);
 	report_limit(object, whole->bytes);
 	free(object);
@@ -259,21 +263,21 @@ compose_slow(const struct run *t, uint64_t us, char *out, size_t room)
 }
 
 static void
-say(const struct run *t, struct verdict_case *c,
-    const struct verdict_whole *whole)
+say(const struct run *t, struct bottleneck_input *c,
+    const struct bottleneck_totals *whole)
 {
-	char line[VERDICT_LINE], slow[SLOW_LINE];
-	struct verdict v;
+	char line[BOTTLENECK_LINE], slow[SLOW_LINE];
+	struct bottleneck v;
 	int is_news = compose_slow(t, whole->us, slow, sizeof(slow)) &&
-	    whole->us > VERDICT_NEWS_US;
+	    whole->us > BOTTLENECK_NOTABLE_US;
 
 	/* One of several connections is judged by what it has moved. */
 	if (whole->connections > 1)
-		c->bytes = c->here->n[t->side->is_put ? FIGURE_SENT :
-		    FIGURE_RECEIVED];
-	v = verdict_of(c);
-	verdict_line(c, &v, whole, line);
-	if ((is_news || verdict_is_news(c, &v)) && isatty(STDERR_FILENO))
+		c->bytes = c->local->n[t->side->is_put ? STAT_SENT :
+		    STAT_RECEIVED];
+	v = bottleneck_find(c);
+	bottleneck_summarise(c, &v, whole, line);
+	if ((is_news || bottleneck_is_notable(c, &v)) && isatty(STDERR_FILENO))
 		logit("%s%s", line, slow);
 	else
 		verbose("%s%s", line, slow);
@@ -283,24 +287,24 @@ say(const struct run *t, struct verdict_case *c,
 void
 verdict_end(struct run *t)
 {
-	struct figures_note note;
-	struct figures files, server;
-	struct verdict_whole whole = { .bytes = t->moved,
+	struct stall_stats_note note;
+	struct stall_stats files, server;
+	struct bottleneck_totals whole = { .bytes = t->moved,
 	    .connections = t->width > 1 ? t->width : 1 };
-	struct verdict_case c = { .is_put = t->side->is_put, .is_files = 1,
-	    .here = &note.here, .files_here = &files };
+	struct bottleneck_input c = { .is_put = t->side->is_put, .is_files = 1,
+	    .local = &note.local, .local_files = &files };
 
 	if (t->to_conn != NULL || t->moved == 0 || hop_told(fd_of(t),
-	    (uint64_t *)&note, FIGURES_NOTE) == -1 || note.mark != t->mark)
+	    (uint64_t *)&note, STALL_NOTE_WORDS) == -1 || note.tag != t->mark)
 		return;
 	read_own(t, &files);
 	c.bytes = whole.bytes;
-	c.us = whole.us = files.n[FIGURE_TIME];
-	c.is_peer_hayate = (note.flags & FIGURES_HAYATE) != 0;
-	if ((note.flags & FIGURES_IS_TOLD) != 0)
-		c.there = &note.there;
+	c.us = whole.us = files.n[STAT_TIME];
+	c.is_peer_hayate = (note.flags & STALL_STATS_HAYATE) != 0;
+	if ((note.flags & STALL_STATS_HAS_REMOTE) != 0)
+		c.remote = &note.remote;
 	if (server_told(t->server, &server) > 1)
-		c.files_there = &server;
+		c.remote_files = &server;
 	if (!server_is_tuned(t->server))
 		c.requests = t->window[0];
 	say(t, &c, &whole);

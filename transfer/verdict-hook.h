@@ -5,7 +5,7 @@
 
 /*
  * verdict-hook: scp and sftp say at the end of a copy what limited it
- * (verdict.h).
+ * (bottleneck.h).
  *
  * They add up what they spend in reading and writing files. What ssh waits for,
  * and what the server has told it, they read in the memory that they share

@@ -211,7 +211,7 @@ start_threads(char *word)
 	char msg[256], *words[1] = { strcmp(word, "0") == 0 ? "1" : word };
 
 	if (hayopt_read_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
-	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
+	    words, 1, msg, sizeof(msg)) != HAYOPT_ACCEPTED)
 		errx(2, "%s", msg);
 	pipeline_allow_threads();
 }

@@ -112,7 +112,7 @@ start_threads(void)
 	if (threads == NULL)
 		return;
 	if (hayopt_read_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
-	    &threads, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
+	    &threads, 1, msg, sizeof(msg)) != HAYOPT_ACCEPTED)
 		errx(2, "%s", msg);
 	pipeline_allow_threads();
 	threads = NULL;

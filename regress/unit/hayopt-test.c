@@ -407,11 +407,11 @@ feed(int side, char *line)
 	case HAYOPT_STOP:
 		add("stop");
 		goto message;
-	case HAYOPT_REFUSED:
+	case HAYOPT_ACCEPTED_LOUD:
 		add("aloud");
 		goto message;
 	case HAYOPT_BAD:
-	case HAYOPT_TAKEN:
+	case HAYOPT_ACCEPTED:
 message:
 		if (msg[0] != '\0') {
 			snprintf(note, sizeof(note), "[%s]", msg);

@@ -533,7 +533,7 @@ main(int argc, char **argv)
 	ends_offer_modes();
 	words[0] = strcmp(argv[1], "0") == 0 ? "1" : argv[1];
 	if (hayopt_read_line(HAYOPT_CLIENT, HAYOPT_GLOBAL, "CipherThreads", 1,
-	    words, 1, msg, sizeof(msg)) != HAYOPT_TAKEN)
+	    words, 1, msg, sizeof(msg)) != HAYOPT_ACCEPTED)
 		errx(2, "%s", msg);
 	no_threads = strcmp(argv[1], "0") == 0;
 	pipeline_allow_threads();

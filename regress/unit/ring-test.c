@@ -74,7 +74,7 @@ begin(int attach)
 	claim(pipe2(in, O_NONBLOCK) == 0 &&
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, out) == 0,
 	    "there are descriptors");
-	claim((memory = ring_make(in[0], out[1])) != -1, "there is memory");
+	claim((memory = ring_create(in[0], out[1])) != -1, "there is memory");
 	to = ring_open(memory, RING_INPUT, in[1]);
 	from = ring_open(memory, RING_OUTPUT, out[0]);
 	claim(to != NULL && from != NULL, "the maker has its ends");
@@ -238,8 +238,8 @@ check_withheld(struct ring *w, int reader)
 		claim(read(reader, record, RECORD) == RECORD && n++ < 100,
 		    "a record is taken");
 	}
-	claim(errno == EPROTO && ring_space(w, 1) == NULL &&
-	    ring_is_withheld(w), "slots that nobody frees are an error");
+	claim(errno == EPROTO && ring_reserve(w, 1) == NULL &&
+	    ring_peer_stalled(w), "slots that nobody frees are an error");
 }
 
 static void
@@ -265,14 +265,14 @@ check_space(void)
 	uint8_t *p;
 
 	begin(1);
-	claim((uintptr_t)ring_space(to, 1) % 4096 == 64,
+	claim((uintptr_t)ring_reserve(to, 1) % 4096 == 64,
 	    "a slot begins a cache line behind a page");
-	claim((p = ring_space(to, 1000)) != NULL, "there is room");
+	claim((p = ring_reserve(to, 1000)) != NULL, "there is room");
 	memcpy(p, bytes, 1000);
-	claim(ring_post(to, 900) == 0, "a part of it is posted");
+	claim(ring_commit(to, 900) == 0, "a part of it is posted");
 	claim(ring_read(ends[RING_INPUT], got, sizeof(got)) == 900 &&
 	    memcmp(got, bytes, 900) == 0, "that part arrives");
-	claim(ring_space(to, RING_SLOT + 1) == NULL, "a slot is the most");
+	claim(ring_reserve(to, RING_SLOT + 1) == NULL, "a slot is the most");
 	end();
 }
 
@@ -285,36 +285,36 @@ check_borrowing(void)
 	int n;
 
 	begin(1);
-	claim(ring_borrow(ends[RING_INPUT], &p) == 1 && p == NULL,
+	claim(ring_acquire(ends[RING_INPUT], &p) == 1 && p == NULL,
 	    "before the first record nothing is lent");
 	claim(arrives(to, ends[RING_INPUT], 10), "a record");
-	claim(ring_borrow(ends[RING_INPUT], &p) == -1 && errno == EAGAIN,
+	claim(ring_acquire(ends[RING_INPUT], &p) == -1 && errno == EAGAIN,
 	    "nothing is there");
 	claim(ring_write(to, bytes, 1000) == 1000 &&
-	    ring_borrow(ends[RING_INPUT], &p) == 1 && p == NULL &&
+	    ring_acquire(ends[RING_INPUT], &p) == 1 && p == NULL &&
 	    ring_read(ends[RING_INPUT], got, sizeof(got)) == 1000 &&
 	    memcmp(got, bytes, 1000) == 0, "what is little is read");
 	claim(ring_write(to, bytes, 100000) == 100000 &&
 	    ring_read(ends[RING_INPUT], got, 1000) == 1000 &&
-	    ring_borrow(ends[RING_INPUT], &p) == 99000 &&
+	    ring_acquire(ends[RING_INPUT], &p) == 99000 &&
 	    ring_pending(ends[RING_INPUT]) == 0 &&
 	    memcmp(p, bytes + 1000, 99000) == 0, "the rest is lent");
 	pfd.fd = in[1];
 	for (n = 0; ring_write(to, bytes + n, RING_SLOT) == RING_SLOT; n++)
 		claim(n < 100, "a ring becomes full");
 	claim(errno == EAGAIN && poll(&pfd, 1, 0) == 0 &&
-	    !ring_is_withheld(to), "a writer can wait for a borrower");
+	    !ring_peer_stalled(to), "a writer can wait for a borrower");
 	claim(memcmp(p, bytes + 1000, 99000) == 0, "which keeps its slot");
-	ring_return(ends[RING_INPUT]);
+	ring_release(ends[RING_INPUT]);
 	while (n-- > 0)
-		claim(ring_borrow(ends[RING_INPUT], &p) == RING_SLOT &&
-		    p != NULL && (ring_return(ends[RING_INPUT]), 1),
+		claim(ring_acquire(ends[RING_INPUT], &p) == RING_SLOT &&
+		    p != NULL && (ring_release(ends[RING_INPUT]), 1),
 		    "each slot is lent");
 	claim(ring_write(to, bytes, RING_SLOT) == RING_SLOT, "there is room");
 	close(in[1]);
-	claim(ring_borrow(ends[RING_INPUT], &p) == RING_SLOT &&
-	    (ring_return(ends[RING_INPUT]), 1) &&
-	    ring_borrow(ends[RING_INPUT], &p) == 0, "and then the end");
+	claim(ring_acquire(ends[RING_INPUT], &p) == RING_SLOT &&
+	    (ring_release(ends[RING_INPUT]), 1) &&
+	    ring_acquire(ends[RING_INPUT], &p) == 0, "and then the end");
 	in[1] = -1;
 	end();
 }
@@ -329,7 +329,7 @@ check_keeping(void)
 	begin(1);
 	claim(arrives(to, ends[RING_INPUT], 10), "a record");
 	while (ring_write(to, bytes, RING_SLOT) == RING_SLOT)
-		claim(ring_borrow(ends[RING_INPUT], &p) == RING_SLOT &&
+		claim(ring_acquire(ends[RING_INPUT], &p) == RING_SLOT &&
 		    n++ < 100, "a slot is borrowed");
 	claim(errno == EPROTO, "slots that nobody returns are an error");
 	end();
@@ -350,23 +350,24 @@ check_waiting(void)
 	pid_t reader;
 
 	begin(0);
-	claim(ring_space(to, 1) == NULL, "without records nobody waits");
+	claim(ring_reserve(to, 1) == NULL, "without records nobody waits");
 	end();
 	begin(1);
 	fill(to);
-	claim(ring_space(to, RING_SLOT + 1) == NULL,
+	claim(ring_reserve(to, RING_SLOT + 1) == NULL,
 	    "nor for more than a slot");
 	if ((reader = fork()) == 0) {
 		usleep(50000);
 		_exit(ring_read(ends[RING_INPUT], got, sizeof(got)) != 1);
 	}
-	claim(ring_space(to, 1) != NULL, "room is waited for");
+	claim(ring_reserve(to, 1) != NULL, "room is waited for");
 	claim(waitpid(reader, &status, 0) == reader && status == 0,
 	    "because the reader has read");
 	fill(to);
 	close(in[0]);
-	claim(ring_space(to, 1) == NULL ||
-	    (ring_post(to, 1) == -1 && errno == EPIPE), "not if nobody reads");
+	claim(ring_reserve(to, 1) == NULL ||
+	    (ring_commit(to, 1) == -1 && errno == EPIPE),
+	    "not if nobody reads");
 	end();
 }
 
@@ -411,7 +412,7 @@ check_attaching(void)
 	close(other[1]);
 	end();
 	claim(setrlimit(RLIMIT_FSIZE, &least) == 0, "files are limited");
-	claim(ring_make(0, 1) == -1 && errno == EFBIG,
+	claim(ring_create(0, 1) == -1 && errno == EFBIG,
 	    "a limit of files is an error and no signal");
 }
 
@@ -440,7 +441,7 @@ fail_call(uint32_t call, unsigned int n, uint32_t mask, int error)
 	    "a call fails");
 }
 
-/* Returns 0 or errno of ring_make() in a process that has called "how". */
+/* Returns 0 or errno of ring_create() in a process that has called "how". */
 static int
 make_with(void (*how)(void))
 {
@@ -449,7 +450,7 @@ make_with(void (*how)(void))
 
 	if (child == 0) {
 		how();
-		_exit(ring_make(-1, -1) == -1 ? errno : 0);
+		_exit(ring_create(-1, -1) == -1 ? errno : 0);
 	}
 	claim(waitpid(child, &status, 0) == child && WIFEXITED(status),
 	    "a process tries");
@@ -501,25 +502,26 @@ check_making(void)
 static void
 check_note(void)
 {
-	uint64_t note[RING_NOTE + 1], read[RING_NOTE + 1];
+	uint64_t note[RING_SIDE_WORDS + 1], read[RING_SIDE_WORDS + 1];
 	size_t i;
 
-	for (i = 0; i <= RING_NOTE; i++)
+	for (i = 0; i <= RING_SIDE_WORDS; i++)
 		note[i] = UINT64_MAX - i;
 	begin(1);
-	claim(ring_get_note(to, read, 1) == -1, "there is no note at first");
-	claim(ring_mark(ends[RING_INPUT]) == 0, "nor a mark");
-	ring_put_note(ends[RING_INPUT], note, RING_NOTE + 1);
-	claim(ring_get_note(to, read, RING_NOTE) == 0 &&
+	claim(ring_get_side_data(to, read, 1) == -1,
+	    "there is no note at first");
+	claim(ring_tag(ends[RING_INPUT]) == 0, "nor a mark");
+	ring_put_side_data(ends[RING_INPUT], note, RING_SIDE_WORDS + 1);
+	claim(ring_get_side_data(to, read, RING_SIDE_WORDS) == 0 &&
 	    memcmp(read, note, sizeof(note) - sizeof(*note)) == 0,
 	    "a note is read");
-	claim(ring_get_note(from, read, RING_NOTE + 1) == 0 &&
-	    read[RING_NOTE] == 0, "what is too long is cut");
-	ring_put_note(ends[RING_INPUT], note + 1, 1);
-	claim(ring_get_note(to, read, 2) == 0 && read[0] == note[1] &&
+	claim(ring_get_side_data(from, read, RING_SIDE_WORDS + 1) == 0 &&
+	    read[RING_SIDE_WORDS] == 0, "what is too long is cut");
+	ring_put_side_data(ends[RING_INPUT], note + 1, 1);
+	claim(ring_get_side_data(to, read, 2) == 0 && read[0] == note[1] &&
 	    read[1] == note[1], "a short note changes what it has");
-	ring_set_mark(to, 7);
-	claim(ring_mark(ends[RING_INPUT]) == 7, "a mark is read");
+	ring_set_tag(to, 7);
+	claim(ring_tag(ends[RING_INPUT]) == 7, "a mark is read");
 	claim(arrives(to, ends[RING_INPUT], 1000), "and bytes still pass");
 	end();
 }

@@ -9,7 +9,7 @@
  * Data passes a row of stages: a file is read, a process sends, the path
  * carries, a process receives, a file is written. Each stage that is not the
  * limit waits for one that is. Those before the limit are full, those behind it
- * are empty. So each process counts what it waits for (figures.h), and the
+ * are empty. So each process counts what it waits for (stall-stats.h), and the
  * limit is named where these waits meet. TCP_INFO only says which part of TCP
  * it is.
  *
@@ -33,87 +33,89 @@
  * Numbers in, numbers and text out. No I/O, no clock, no upstream header.
  */
 
-#ifndef HAYATE_VERDICT_H
-#define HAYATE_VERDICT_H
+#ifndef HAYATE_BOTTLENECK_H
+#define HAYATE_BOTTLENECK_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "figures.h"
+#include "stall-stats.h"
 
-enum limit {
-	LIMIT_NONE,		/* nothing has half of the time */
-	LIMIT_UNTOLD,		/* the path or the peer, which has not told */
-	LIMIT_DISK_READ, LIMIT_DISK_WRITE,
-	LIMIT_WRITER, LIMIT_READER,	/* who gives or takes the data */
-	LIMIT_CPU,
-	LIMIT_WINDOW,		/* of SSH */
-	LIMIT_REQUESTS,		/* of SFTP, which the user chose */
-	LIMIT_PATH, LIMIT_LOSS,
-	LIMIT_SEND_BUFFER, LIMIT_RECEIVE_BUFFER,	/* of TCP */
-	LIMIT_MAX_RATE
+enum bottleneck_cause {
+	BOTTLENECK_NONE,		/* nothing has half of the time */
+	BOTTLENECK_PATH_OR_PEER,	/* the peer has not reported */
+	BOTTLENECK_DISK_READ, BOTTLENECK_DISK_WRITE,
+	BOTTLENECK_WRITER, BOTTLENECK_READER, /* who gives or takes the data */
+	BOTTLENECK_CPU,
+	BOTTLENECK_WINDOW,		/* of SSH */
+	BOTTLENECK_REQUESTS,		/* of SFTP, which the user chose */
+	BOTTLENECK_PATH, BOTTLENECK_LOSS,
+	BOTTLENECK_SEND_BUFFER, BOTTLENECK_RECEIVE_BUFFER,	/* of TCP */
+	BOTTLENECK_MAX_RATE
 };
 
 /* The spans of one copy; NULL: no such process, or it has not told. */
-struct verdict_case {
+struct bottleneck_input {
 	int	 is_put;		/* the data goes from here to there */
 	int	 is_files;		/* by SFTP: scp or sftp */
 	int	 is_peer_hayate;
 	uint64_t bytes;
 	uint64_t us;
 	uint64_t requests;		/* bytes that the user allows; 0: any */
-	const struct figures *here, *there;	/* ssh and sshd */
-	const struct figures *files_here, *files_there;
+	const struct stall_stats *local, *remote;	/* ssh and sshd */
+	const struct stall_stats *local_files, *remote_files;
 };
 
-struct verdict {
-	enum limit limit;
-	int	 is_there;
-	unsigned int share;		/* percent of the time */
+struct bottleneck {
+	enum bottleneck_cause cause;
+	int	 is_remote;
+	unsigned int percent;		/* percent of the time */
 	int	 is_files;		/* of cpu: it copies files, no ssh */
-	int	 is_queue;		/* of cpu: it waits for one */
+	int	 lacks_cpu;		/* of cpu: it waits for one */
 	uint64_t amount;		/* bytes of a window; a rate */
 	uint64_t min_rtt_us, rtt_us;	/* 0: unknown */
 	unsigned int loss_ppm;
 };
 
-struct verdict verdict_of(const struct verdict_case *);
+struct bottleneck bottleneck_find(const struct bottleneck_input *);
 
 /*
  * Whether a connection that carried so many bytes each way is a copy. Where
  * both ways are busy, what an end waits for explains neither.
  */
-int	verdict_is_one_way(uint64_t sent, uint64_t received);
+int	bottleneck_is_one_way(uint64_t sent, uint64_t received);
 
 /* "disk-read" and so on, for programs */
-const char *verdict_name(const struct verdict *);
+const char *bottleneck_name(const struct bottleneck *);
 
 /*
  * What a user reads: "disk read here (97 % of the time); ADVICE". Returns the
- * length, which is less than VERDICT_TEXT.
+ * length, which is less than BOTTLENECK_TEXT.
  */
-#define VERDICT_TEXT	256
-size_t	verdict_text(const struct verdict_case *, const struct verdict *,
-    char text[VERDICT_TEXT]);
+#define BOTTLENECK_TEXT	256
+size_t	bottleneck_describe(const struct bottleneck_input *,
+    const struct bottleneck *, char text[BOTTLENECK_TEXT]);
 
 /*
  * The line of a whole copy: "64.0 MiB in 12.8 s, 5.2 MB/s. Limit: TEXT". The
  * verdict may be of one of several connections.
  */
-#define VERDICT_LINE	(VERDICT_TEXT + 128)
-struct verdict_whole {
+#define BOTTLENECK_LINE	(BOTTLENECK_TEXT + 128)
+struct bottleneck_totals {
 	uint64_t bytes, us;
 	unsigned int connections;
 };
-void	verdict_line(const struct verdict_case *, const struct verdict *,
-    const struct verdict_whole *, char line[VERDICT_LINE]);
+void	bottleneck_summarise(const struct bottleneck_input *,
+    const struct bottleneck *, const struct bottleneck_totals *,
+    char line[BOTTLENECK_LINE]);
 
 /*
  * Whether a user who did not ask should hear of it: a copy of more than
- * VERDICT_NEWS_US, below half of what the path is known to carry, with a limit
- * that has a name.
+ * BOTTLENECK_NOTABLE_US, below half of what the path is known to carry, with a
+ * limit that has a name.
  */
-#define VERDICT_NEWS_US	10000000
-int	verdict_is_news(const struct verdict_case *, const struct verdict *);
+#define BOTTLENECK_NOTABLE_US	10000000
+int	bottleneck_is_notable(const struct bottleneck_input *,
+    const struct bottleneck *);
 
-#endif /* HAYATE_VERDICT_H */
+#endif /* HAYATE_BOTTLENECK_H */

@@ -4,13 +4,13 @@
  */
 
 /*
- * verdict-replay: copies made of text.
+ * bottleneck-replay: copies made of text.
  *
  * Each line is one copy: the words "put" or "get", "files" (by SFTP), "hayate"
  * (the peer), and KEY=VALUE. "bytes", "us" and "requests" are of the copy. A
  * figure is END.NAME, with END "here", "there", "files-here" or "files-there",
- * and a name of figures.h in lower case; an end with no figure has not told.
- * Each END has the time of the copy unless it says so.
+ * and a name of stall-stats.h in lower case; an end with no figure has not
+ * told. Each END has the time of the copy unless it says so.
  *
  * The answer is the limit, where it is, its share, and the line of a user:
  *
@@ -26,9 +26,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "verdict.h"
+#include "bottleneck.h"
 
-static const char *const names[FIGURES] = {
+static const char *const names[STAT_COUNT] = {
 	"time", "tcp", "window", "input", "output", "net", "cpu", "queue",
 	"read", "write", "samples", "at-window", "at-buffer", "sent",
 	"received", "segments", "resent", "rtt-sum", "min-rtt", "mss",
@@ -40,8 +40,8 @@ static const char *const ends[] = { "here", "there", "files-here",
     "files-there" };
 #define ENDS	(sizeof(ends) / sizeof(*ends))
 
-static struct verdict_case c;
-static struct figures told[ENDS];
+static struct bottleneck_input c;
+static struct stall_stats told[ENDS];
 static int has[ENDS];
 
 static int
@@ -49,9 +49,9 @@ figure_of(const char *name)
 {
 	int i;
 
-	for (i = 0; i < FIGURES && strcmp(names[i], name) != 0; i++)
+	for (i = 0; i < STAT_COUNT && strcmp(names[i], name) != 0; i++)
 		;
-	if (i == FIGURES)
+	if (i == STAT_COUNT)
 		errx(1, "unknown figure \"%s\"", name);
 	return i;
 }
@@ -97,41 +97,41 @@ set_word(char *word)
 		set_figure(word, n);
 }
 
-static const struct figures *
+static const struct stall_stats *
 end_of(int i)
 {
 	if (!has[i])
 		return NULL;
-	if (told[i].n[FIGURE_TIME] == 0)
-		told[i].n[FIGURE_TIME] = c.us;
+	if (told[i].n[STAT_TIME] == 0)
+		told[i].n[STAT_TIME] = c.us;
 	return &told[i];
 }
 
 static void
 judge(void)
 {
-	char text[VERDICT_TEXT];
-	struct verdict v;
+	char text[BOTTLENECK_TEXT];
+	struct bottleneck v;
 	size_t n;
 
-	c.here = end_of(0);
-	c.there = end_of(1);
-	c.files_here = end_of(2);
-	c.files_there = end_of(3);
-	v = verdict_of(&c);
-	n = verdict_text(&c, &v, text);
+	c.local = end_of(0);
+	c.remote = end_of(1);
+	c.local_files = end_of(2);
+	c.remote_files = end_of(3);
+	v = bottleneck_find(&c);
+	n = bottleneck_describe(&c, &v, text);
 	if (n != strlen(text))
 		errx(1, "the length is %zu", n);
-	printf("%s %s %u%s | %s\n", verdict_name(&v),
-	    v.is_there ? "there" : "here", v.share,
-	    verdict_is_news(&c, &v) ? " news" : "", text);
+	printf("%s %s %u%s | %s\n", bottleneck_name(&v),
+	    v.is_remote ? "there" : "here", v.percent,
+	    bottleneck_is_notable(&c, &v) ? " news" : "", text);
 }
 
 static void
 read_wire(const char *hex)
 {
 	unsigned char *p = malloc(strlen(hex) / 2 + 1);
-	struct figures f;
+	struct stall_stats f;
 	size_t n = 0;
 	unsigned int byte;
 	int i;
@@ -140,10 +140,10 @@ read_wire(const char *hex)
 		err(1, NULL);
 	for (; sscanf(hex, "%2x", &byte) == 1; hex += 2)
 		p[n++] = (unsigned char)byte;
-	if (figures_read(&f, p, n) == -1)
+	if (stall_stats_decode(&f, p, n) == -1)
 		printf("bad");
 	else {
-		for (i = 0; i < FIGURES; i++)
+		for (i = 0; i < STAT_COUNT; i++)
 			printf("%s%" PRIu64, i == 0 ? "" : " ", f.n[i]);
 	}
 	printf("\n");
@@ -153,13 +153,13 @@ read_wire(const char *hex)
 static void
 write_wire(void)
 {
-	unsigned char out[FIGURES_ROOM];
-	struct figures f;
+	unsigned char out[STALL_STATS_WIRE_LEN];
+	struct stall_stats f;
 	size_t i;
 
-	for (i = 0; i < FIGURES; i++)
+	for (i = 0; i < STAT_COUNT; i++)
 		f.n[i] = (i + 1) << (8 * (i % 8));
-	figures_write(&f, out);
+	stall_stats_encode(&f, out);
 	for (i = 0; i < sizeof(out); i++)
 		printf("%02x", out[i]);
 	printf("\n");

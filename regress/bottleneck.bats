@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: unit
-# What limits a copy (common/verdict.h, figures.h), by numbers alone. Each case
+# What limits a copy (common/bottleneck.h, stall-stats.h), by numbers alone. Each case
 # runs twice: plain, and under ASan and UBSan. limits.bats has the programs.
 
 load helper
@@ -8,8 +8,8 @@ load helper
 # judge WORD...: one copy; sets NAME, AT, SHARE and TEXT
 judge() {
 	local asan plain
-	plain=$(echo "$*" | FLAVOUR=plain run_unit verdict-replay) || return
-	asan=$(echo "$*" | FLAVOUR=asan run_unit verdict-replay) || return
+	plain=$(echo "$*" | FLAVOUR=plain run_unit bottleneck-replay) || return
+	asan=$(echo "$*" | FLAVOUR=asan run_unit bottleneck-replay) || return
 	[ "$plain" = "$asan" ] || { echo "builds differ"; return 1; }
 	echo "$plain"
 	read -r NAME AT SHARE _ <<<"$plain"
@@ -262,17 +262,17 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 }
 
 @test "counters survive encoding, and malformed ones are refused or read as far as they go" {
-	hex=$(echo write | run_unit verdict-replay)
+	hex=$(echo write | run_unit bottleneck-replay)
 	[ ${#hex} -eq $((2 * (8 + 26 * 8))) ]
 	[[ $hex = 000000010000001a* ]]
-	[ "$(echo "wire $hex" | run_unit verdict-replay)" = "$(python3 -c '
+	[ "$(echo "wire $hex" | run_unit bottleneck-replay)" = "$(python3 -c '
 print(*[min(1 << 56, (i + 1) << (8 * (i % 8))) for i in range(26)])')" ]
-	more=$(echo "wire 000000010000001b${hex:16}0000000000000001" | run_unit verdict-replay)
-	[ "$more" = "$(echo "wire $hex" | run_unit verdict-replay)" ]
-	[[ $(echo "wire 000000010000000100000000000000ff" | run_unit verdict-replay) = "255 0 0 "* ]]
+	more=$(echo "wire 000000010000001b${hex:16}0000000000000001" | run_unit bottleneck-replay)
+	[ "$more" = "$(echo "wire $hex" | run_unit bottleneck-replay)" ]
+	[[ $(echo "wire 000000010000000100000000000000ff" | run_unit bottleneck-replay) = "255 0 0 "* ]]
 	for odd in '' 00000001 0000000200000000 0000000100000001000000 \
 	    00000001ffffffff "${hex:0:${#hex}-2}"; do
-		[ "$(echo "wire $odd" | run_unit verdict-replay)" = bad ]
+		[ "$(echo "wire $odd" | run_unit bottleneck-replay)" = bad ]
 	done
 }
 
