@@ -18,7 +18,7 @@ HAYATE_CORE = \
 	channels/bdp.c \
 	channels/bufgrow.c \
 	channels/bufmap.c \
-	channels/starve.c \
+	channels/window-limited.c \
 	channels/tcp-path.c \
 	channels/usage.c \
 	channels/wtune.c \
@@ -68,11 +68,11 @@ HAYATE_HOOKS = \
 	common/blocksum-hook.c \
 	channels/bulk-hook.c \
 	channels/gather-hook.c \
-	channels/hop-hook.c \
-	channels/outside-hook.c \
+	channels/shmpipe-hook.c \
+	channels/external-hook.c \
 	channels/sshbuf-hook.c \
 	channels/tcpopt-hook.c \
-	channels/waits-hook.c \
+	channels/stalls-hook.c \
 	channels/wtune-hook.c \
 	cipher/authonly-hook.c \
 	cipher/authonly-proposal-hook.c \

@@ -88,9 +88,9 @@ clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dchannel_input_data=early_input_data
 # pieces-hook.c encrypts a packet in pieces.
 cipher.o cipher-chachapoly-libcrypto.o: CPPFLAGS += -DEVP_Cipher=pieces_cipher
-# waits-hook.c records what both loops wait for.
-clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=waits_prepare_poll \
-	-Dchannel_after_poll=waits_after_poll
+# stalls-hook.c records what both loops wait for.
+clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=stalls_prepare_poll \
+	-Dchannel_after_poll=stalls_after_poll
 # monitor-hook.c has both functions, which call upstream's: the monitor writes the log.
 sshd-session.o: CPPFLAGS += -Dmonitor_reinit=monitor_hook_reinit \
 	-Dmonitor_child_postauth=monitor_hook_postauth
@@ -121,14 +121,14 @@ auth.o auth-passwd.o auth2.o auth2-pubkey.o auth2-pubkeyfile.o cipher.o \
 # Test drivers of the hooks need upstream's objects, and are made on demand.
 VPATH := $(VPATH):$(HAYATE_TOP)/regress/unit:$(HAYATE_TOP)/regress/bench
 HAYATE_DRIVERS = authonly-tamper pipeline-oracle poly1305-model seal-speed \
-	sshbuf-model hop-model gather-oracle
+	sshbuf-model shmpipe-model gather-oracle
 $(HAYATE_DRIVERS:=.o) packet-ends.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/unit
 HAYATE_HELPERS = packet-ends.o $(P11OBJS) $(SKOBJS)
 $(HAYATE_DRIVERS): %: %.o $(HAYATE_HELPERS) $(LIBCOMPAT) libssh.a
 	$(LD) -o $@ $*.o $(HAYATE_HELPERS) $(LDFLAGS) -lssh -lopenbsd-compat \
 	    $(CHANNELLIBS) $(LIBS) $(WRAP)
 pipeline-oracle seal-speed: WRAP = -Wl,--wrap=pthread_attr_init
-gather-oracle: WRAP = -Wl,--wrap=sshbuf_put_outside
+gather-oracle: WRAP = -Wl,--wrap=sshbuf_put_external
 poly1305-model: WRAP = -Wl,--wrap=EVP_MAC_fetch,--wrap=EVP_MAC_final
 sshbuf-model: WRAP = -Wl,--wrap=malloc,--wrap=free
 

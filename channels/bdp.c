@@ -63,7 +63,7 @@ struct bdp {
 	uint64_t span_us;		/* when the running bucket began */
 	uint64_t rate_max[2];
 	uint64_t rtt_min[2];		/* of rtt_now_us */
-	uint64_t wait_max[2];		/* bytes behind lost ones */
+	uint64_t out_of_order_max[2];		/* bytes behind lost ones */
 
 	struct {
 		uint64_t edge, at_us;
@@ -105,16 +105,16 @@ bdp_inband_rtt(const struct bdp *b)
 }
 
 void
-bdp_forget_waiting(struct bdp *b)
+bdp_forget_out_of_order(struct bdp *b)
 {
-	b->wait_max[0] = b->wait_max[1] = 0;
+	b->out_of_order_max[0] = b->out_of_order_max[1] = 0;
 }
 
 void
-bdp_note_waiting(struct bdp *b, uint64_t bytes)
+bdp_note_out_of_order(struct bdp *b, uint64_t bytes)
 {
-	if (bytes > b->wait_max[0])
-		b->wait_max[0] = bytes;
+	if (bytes > b->out_of_order_max[0])
+		b->out_of_order_max[0] = bytes;
 }
 
 void
@@ -167,7 +167,7 @@ bdp_restart_rate(struct bdp *b, uint64_t pos, uint64_t now_us)
 {
 	b->slot_used = b->slot_next = 0;
 	b->rate = b->rate_max[0] = b->rate_max[1] = 0;
-	bdp_forget_waiting(b);
+	bdp_forget_out_of_order(b);
 	b->span_us = now_us;
 	bdp_consumed(b, pos, now_us);
 }
@@ -189,7 +189,7 @@ slot_us(const struct bdp *b)
  * the link.
  */
 static const struct slot *
-slot_of_rtt_ago(const struct bdp *b, uint64_t now_us)
+find_slot_of_rtt_ago(const struct bdp *b, uint64_t now_us)
 {
 	uint64_t rtt = bdp_rtt(b) == 0 ? UINT64_MAX : slot_us(b) * SLOTS;
 	const struct slot *slot = NULL;
@@ -213,8 +213,8 @@ keep_extremes(struct bdp *b, uint64_t now_us)
 		b->rate_max[0] = 0;
 		b->rtt_min[1] = b->rtt_min[0];
 		b->rtt_min[0] = 0;
-		b->wait_max[1] = b->wait_max[0];
-		b->wait_max[0] = 0;
+		b->out_of_order_max[1] = b->out_of_order_max[0];
+		b->out_of_order_max[0] = 0;
 		b->span_us = now_us;
 	}
 	if (b->rate > b->rate_max[0])
@@ -224,7 +224,7 @@ keep_extremes(struct bdp *b, uint64_t now_us)
 }
 
 int
-bdp_due(const struct bdp *b, uint64_t now_us)
+bdp_sample_due(const struct bdp *b, uint64_t now_us)
 {
 	unsigned int last = (b->slot_next + SLOTS - 1) % SLOTS;
 
@@ -266,7 +266,7 @@ bdp_consumed(struct bdp *b, uint64_t pos, uint64_t now_us)
 		b->span_us = now_us;
 	else {
 		note_stall(b, last, now_us);
-		b->rate = rate_between(slot_of_rtt_ago(b, now_us), &now);
+		b->rate = rate_between(find_slot_of_rtt_ago(b, now_us), &now);
 		mean = rate_between(&b->before_stall, &now);
 		if (now_us < b->stall_until_us && mean < b->rate)
 			b->rate = mean;
@@ -324,10 +324,10 @@ bdp_rate_max(const struct bdp *b)
 }
 
 uint64_t
-bdp_waiting(const struct bdp *b)
+bdp_out_of_order(const struct bdp *b)
 {
-	return b->wait_max[0] > b->wait_max[1] ? b->wait_max[0] :
-	    b->wait_max[1];
+	return b->out_of_order_max[0] > b->out_of_order_max[1] ?
+	    b->out_of_order_max[0] : b->out_of_order_max[1];
 }
 
 uint64_t

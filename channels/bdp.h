@@ -66,16 +66,16 @@ void	 bdp_granted(struct bdp *, uint64_t edge, uint64_t now_us);
  * So many bytes of the stream have arrived and wait behind lost ones. A
  * lossy path holds them beside the product: see wtune.c.
  */
-void	 bdp_note_waiting(struct bdp *, uint64_t bytes);
+void	 bdp_note_out_of_order(struct bdp *, uint64_t bytes);
 
 /* Forget what waited: the reader was slow, so it says nothing of the path. */
-void	 bdp_forget_waiting(struct bdp *);
+void	 bdp_forget_out_of_order(struct bdp *);
 
 /* The stream has arrived up to "pos" at "now_us". Completes ages. */
 void	 bdp_arrived(struct bdp *, uint64_t pos, uint64_t now_us);
 
 /* Whether the rate is due for a new sample; about eight times per RTT. */
-int	 bdp_due(const struct bdp *, uint64_t now_us);
+int	 bdp_sample_due(const struct bdp *, uint64_t now_us);
 
 /* A sample: the application has consumed up to "pos" at "now_us". */
 void	 bdp_consumed(struct bdp *, uint64_t pos, uint64_t now_us);
@@ -98,7 +98,7 @@ uint64_t bdp_age(const struct bdp *);		/* least of this round, or 0 */
 uint64_t bdp_last_age(const struct bdp *);	/* of the round before, or 0 */
 uint64_t bdp_rate(const struct bdp *);		/* over the last RTT, bounded */
 uint64_t bdp_rate_max(const struct bdp *);	/* most of 5 to 10 seconds */
-uint64_t bdp_waiting(const struct bdp *);	/* most of 5 to 10 seconds */
+uint64_t bdp_out_of_order(const struct bdp *);	/* most of 5 to 10 seconds */
 
 /* rate * rtt in bytes, without overflow for any rate below 2^44. */
 uint64_t bdp_bytes(uint64_t rate, uint64_t rtt_us);

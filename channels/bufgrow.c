@@ -40,19 +40,19 @@ bufgrow_size(size_t have, size_t need, size_t max)
 }
 
 int
-bufgrow_packs(size_t off, size_t size, size_t len, size_t have)
+bufgrow_should_compact(size_t off, size_t size, size_t len, size_t have)
 {
 	return size - off + len <= have && off >= have / 5;
 }
 
 int
-bufgrow_excessive(size_t have)
+bufgrow_should_release(size_t have)
 {
 	return have > BUFGROW_KEEP;
 }
 
 size_t
-bufgrow_room(size_t alloc)
+bufgrow_padding(size_t alloc)
 {
 	return alloc < BUFGROW_PAGES ? 0 : PAGE;
 }

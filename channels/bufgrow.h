@@ -37,10 +37,11 @@ size_t	bufgrow_size(size_t have, size_t need, size_t max);
  * to the front instead of growing. The content ends at "size", the first "off"
  * bytes are free, "have" is allocated.
  */
-int	bufgrow_packs(size_t off, size_t size, size_t len, size_t have);
+int	bufgrow_should_compact(size_t off, size_t size, size_t len,
+    size_t have);
 
 /* Whether a reset should give an allocation of "have" bytes back. */
-int	bufgrow_excessive(size_t have);
+int	bufgrow_should_release(size_t have);
 
 /*
  * A large buffer begins at another cache line of a page than the one before.
@@ -49,11 +50,11 @@ int	bufgrow_excessive(size_t have);
  * 4096 (glibc bug 30994). Two mapped buffers and the header of a packet are
  * such a case.
  *
- * bufgrow_room() says how many bytes to allocate beyond "alloc", 0 for a small
- * buffer. bufgrow_colour() says how far behind "memory" the buffer begins, at
- * most as far as there is room.
+ * bufgrow_padding() says how many bytes to allocate beyond "alloc", 0 for a
+ * small buffer. bufgrow_colour() says how far behind "memory" the buffer
+ * begins, at most as far as there is room.
  */
-size_t	bufgrow_room(size_t alloc);
+size_t	bufgrow_padding(size_t alloc);
 size_t	bufgrow_colour(size_t room, const void *memory);
 
 #endif /* HAYATE_BUFGROW_H */

@@ -28,34 +28,35 @@ page_size(void)
 }
 
 size_t
-bufmap_whole(size_t bytes)
+bufmap_page_floor(size_t bytes)
 {
 	return bytes - bytes % page_size();
 }
 
 /* With the page that it ends in; 0 if that cannot be. */
 static size_t
-in_pages(size_t bytes)
+page_ceil(size_t bytes)
 {
 	size_t page = page_size();
 
-	return bytes > SIZE_MAX - page ? 0 : bufmap_whole(bytes + page - 1);
+	return bytes > SIZE_MAX - page ? 0 :
+	    bufmap_page_floor(bytes + page - 1);
 }
 
 void *
 bufmap_new(size_t len)
 {
-	void *memory = mmap(NULL, in_pages(len), PROT_READ | PROT_WRITE,
+	void *memory = mmap(NULL, page_ceil(len), PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
 void *
-bufmap_move(void *memory, size_t len, size_t front, size_t want)
+bufmap_resize(void *memory, size_t len, size_t front, size_t want)
 {
 	char *rest = (char *)memory + front;
-	void *moved = mremap(rest, in_pages(len) - front, in_pages(want),
+	void *moved = mremap(rest, page_ceil(len) - front, page_ceil(want),
 	    MREMAP_MAYMOVE);
 
 	if (moved == MAP_FAILED)
@@ -68,7 +69,7 @@ bufmap_move(void *memory, size_t len, size_t front, size_t want)
 void
 bufmap_free(void *memory, size_t len)
 {
-	(void)munmap(memory, in_pages(len));
+	(void)munmap(memory, page_ceil(len));
 }
 
 #else /* The caller takes malloc(). */
@@ -81,7 +82,7 @@ bufmap_new(size_t len)
 }
 
 void *
-bufmap_move(void *memory, size_t len, size_t front, size_t want)
+bufmap_resize(void *memory, size_t len, size_t front, size_t want)
 {
 	(void)memory;
 	(void)len;
@@ -91,7 +92,7 @@ bufmap_move(void *memory, size_t len, size_t front, size_t want)
 }
 
 size_t
-bufmap_whole(size_t bytes)
+bufmap_page_floor(size_t bytes)
 {
 	(void)bytes;
 	return 0;

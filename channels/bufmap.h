@@ -14,7 +14,7 @@
  * The promise that what a buffer held is wiped holds here as well: the kernel
  * gives nobody a page before it has zeroed it.
  *
- * Units: bytes. "len" is what its maker asked for, or bufmap_move() was told
+ * Units: bytes. "len" is what its maker asked for, or bufmap_resize() was told
  * last. Where the system cannot move pages, nothing is made, and the caller
  * takes malloc(). Thread safe.
  */
@@ -25,20 +25,20 @@
 #include <stddef.h>
 
 /* Less is copied sooner than its pages are moved. */
-#define BUFMAP_FROM	(1024 * 1024)
+#define BUFMAP_MIN	(1024 * 1024)
 
 /* Zeroed memory that begins with a page, or NULL. */
 void	*bufmap_new(size_t len);
 
 /*
- * Gives back the pages before "front", which bufmap_whole() has made, and makes
- * the rest "want" bytes long. Returns where it is now, or NULL, and then
+ * Gives back the pages before "front", which bufmap_page_floor() has made, and
+ * makes the rest "want" bytes long. Returns where it is now, or NULL, and then
  * nothing has changed.
  */
-void	*bufmap_move(void *memory, size_t len, size_t front, size_t want);
+void	*bufmap_resize(void *memory, size_t len, size_t front, size_t want);
 
 /* So many of these bytes are whole pages. */
-size_t	 bufmap_whole(size_t bytes);
+size_t	 bufmap_page_floor(size_t bytes);
 
 void	 bufmap_free(void *memory, size_t len);
 

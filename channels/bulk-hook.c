@@ -20,7 +20,7 @@
 #include "bulk-hook.h"
 #include "clock.h"
 #include "hayopt.h"
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "peer-hook.h"
 #include "tcp-path.h"
 
@@ -105,7 +105,7 @@ static uint64_t typed_us, small_us;
 static int typed_id, bulk_id = -1;	/* channels */
 
 static void
-note_small(int id)
+note_small_packet(int id)
 {
 	uint64_t now_us = clock_us();
 
@@ -128,7 +128,7 @@ is_typing(void)
  * another. Its pipe shrinks as soon as it holds no more than a small one does.
  */
 static int
-must_yield(const struct Channel *c)
+yields_to_typing(const struct Channel *c)
 {
 	static int was;
 	int typing = is_typing();
@@ -146,23 +146,23 @@ size_t
 bulk_packet_len(struct ssh *ssh, const struct Channel *c, size_t len)
 {
 	static size_t largest;
-	size_t most, lent;
+	size_t most, record;
 
 	if (len >= PACKET_STOCK)
 		bulk_id = c->self;
 	else if (len > 0 && len <= TYPED_MAX && c->self != bulk_id)
-		note_small(c->self);
+		note_small_packet(c->self);
 	if (len <= PACKET_STOCK || !hayopt_get()->hayate)
 		return len;
-	if (c->isatty || must_yield(c) || !peer_takes_large_packets(ssh))
+	if (c->isatty || yields_to_typing(c) || !peer_takes_large_packets(ssh))
 		return PACKET_STOCK;
 	if (len <= BULK_PIPE_STOCK)
-		bulk_widen_pipe(c->rfd);
+		bulk_enlarge_pipe(c->rfd);
 	most = bulk_path_rate(ssh) * BULK_PACKET_US / 1000000;
 	len = MINIMUM(len, MAXIMUM(most, PACKET_STOCK));
-	lent = hop_lent(c->rfd);
-	if (lent <= len && lent > len / 2)
-		len = hop_cut(sshbuf_len(c->input), lent);
+	record = shmpipe_record_size(c->rfd);
+	if (record <= len && record > len / 2)
+		len = shmpipe_split(sshbuf_len(c->input), record);
 	if (len > MAXIMUM(largest, PACKET_STOCK)) {
 		largest = len;
 		debug3("channel %d: packets of up to %zu bytes", c->self, len);
@@ -186,10 +186,10 @@ bulk_output_poll(struct ssh *ssh)
  * Packets of stock's size are gathered, because a write of each costs more than
  * a copy.
  */
-#define PASS_LEAST	(64 * 1024)
+#define WRITE_THROUGH_MIN	(64 * 1024)
 
 static int
-may_pass(const struct Channel *c)
+can_write_through(const struct Channel *c)
 {
 	int flags;
 
@@ -201,16 +201,17 @@ may_pass(const struct Channel *c)
 }
 
 void
-bulk_pass(struct ssh *ssh, struct Channel *c, const u_char **data, size_t *len,
-    void (*used)(struct ssh *, struct Channel *),
+bulk_write_through(struct ssh *ssh, struct Channel *c, const u_char **data,
+    size_t *len, void (*used)(struct ssh *, struct Channel *),
     int (*tell)(struct ssh *, struct Channel *))
 {
 	ssize_t n;
 
-	if (*len < PASS_LEAST || c->wfd == -1)
+	if (*len < WRITE_THROUGH_MIN || c->wfd == -1)
 		return;
-	hop_set_piece(c->wfd, *len);
-	if (!may_pass(c) || (n = hop_write(c->wfd, *data, *len)) <= 0)
+	shmpipe_set_record_size(c->wfd, *len);
+	if (!can_write_through(c) ||
+	    (n = shmpipe_write(c->wfd, *data, *len)) <= 0)
 		return;
 	*data += n;
 	*len -= (size_t)n;
@@ -226,7 +227,7 @@ bulk_adjust_step(const struct Channel *c)
 }
 
 void
-bulk_widen_pipe(int fd)
+bulk_enlarge_pipe(int fd)
 {
 	resize_pipe(fd, 1, PIPE_SIZE - 1, PIPE_SIZE);
 }

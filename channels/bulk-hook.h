@@ -59,7 +59,7 @@ int	bulk_output_poll(struct ssh *);
  * counts what was written as consumed. Then "used" notes the time, and "tell"
  * tells the peer of the window. Errors are left to the next write.
  */
-void	bulk_pass(struct ssh *, struct Channel *, const u_char **data,
+void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
     size_t *len, void (*used)(struct ssh *, struct Channel *),
     int (*tell)(struct ssh *, struct Channel *));
 
@@ -76,11 +76,11 @@ u_int	bulk_adjust_step(const struct Channel *);
  */
 #ifdef __has_attribute
 # if __has_attribute(__uninitialized__)
-#  define BULK_UNZEROED	__attribute__((__uninitialized__))
+#  define BULK_UNINITIALIZED	__attribute__((__uninitialized__))
 # endif
 #endif
-#ifndef BULK_UNZEROED
-# define BULK_UNZEROED
+#ifndef BULK_UNINITIALIZED
+# define BULK_UNINITIALIZED
 #endif
 
 /*
@@ -88,7 +88,7 @@ u_int	bulk_adjust_step(const struct Channel *);
  * a pipe that moves as much as it holds by default.
  */
 #define BULK_PIPE_STOCK	(64 * 1024)
-void	bulk_widen_pipe(int fd);
+void	bulk_enlarge_pipe(int fd);
 
 /*
  * Upstream's names for these sizes, at the end of channels.h. The size of a

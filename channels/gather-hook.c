@@ -13,11 +13,11 @@
 #include "ssherr.h"
 
 #include "gather-hook.h"
-#include "outside-hook.h"
+#include "external-hook.h"
 #include "sshbuf-hook.h"
 
 /* A copy of less costs no more than two more calls of libcrypto. */
-#define LEAST		(8 * 1024)
+#define GATHER_MIN		(8 * 1024)
 
 /* The most that packet.c puts behind a packet's data */
 #define PADDING_MAX	255
@@ -26,14 +26,15 @@ static struct {
 	struct ssh *ssh;
 	struct sshbuf **packet;
 	const struct newkeys *keys;	/* NULL: they do not take pieces */
-} next;
+} next_packet;
 
 void
-gather_next(struct ssh *ssh, struct sshbuf **packet, const struct newkeys *k)
+gather_set_packet(struct ssh *ssh, struct sshbuf **packet,
+    const struct newkeys *k)
 {
-	next.ssh = ssh;
-	next.packet = packet;
-	next.keys = k;
+	next_packet.ssh = ssh;
+	next_packet.packet = packet;
+	next_packet.keys = k;
 }
 
 int
@@ -42,21 +43,21 @@ gather_send(struct ssh *ssh, const u_char *p, size_t len)
 	struct sshbuf *b;
 	int r;
 
-	if (len < LEAST || next.ssh != ssh || next.keys == NULL ||
-	    next.keys->comp.enabled) {
+	if (len < GATHER_MIN || next_packet.ssh != ssh ||
+	    next_packet.keys == NULL || next_packet.keys->comp.enabled) {
 		if ((r = sshpkt_put_string(ssh, p, len)) != 0)
 			return r;
 		return sshpkt_send(ssh);
 	}
-	b = *next.packet;
+	b = *next_packet.packet;
 	if ((r = sshpkt_put_u32(ssh, (u_int32_t)len)) != 0 ||
 	    (r = sshbuf_allocate(b, len + PADDING_MAX)) != 0 ||
-	    (r = sshbuf_put_outside(b, p, len)) != 0)
+	    (r = sshbuf_put_external(b, p, len)) != 0)
 		return r;
-	outside_begin(b);
+	external_begin(b);
 	if ((r = sshpkt_send(ssh)) == 0)
-		outside_end();
+		external_end();
 	else
-		outside_begin(NULL);
+		external_begin(NULL);
 	return r;
 }

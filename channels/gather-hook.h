@@ -9,7 +9,7 @@
  * packet.c puts a packet together in a buffer and seals it from there into its
  * output. So what a channel has read, or has in a slot of shared memory
  * (ring.h), is copied once only to be read by the cipher. Here the buffer gets
- * no more than room for the data, which stays outside (sshbuf_put_outside()),
+ * no more than room for the data, which stays outside (sshbuf_put_external()),
  * and the cipher takes the packet in three pieces: what stands before the data,
  * the data, and what stands behind it. The bytes on the wire are the same.
  *
@@ -20,7 +20,7 @@
  * is written.
  *
  * Not for ciphers that need whole blocks, nor where a MAC is computed from what
- * is not encrypted yet (pieces-hook.h). outside-hook.h tells the cipher. One
+ * is not encrypted yet (pieces-hook.h). external-hook.h tells the cipher. One
  * connection; main thread only.
  */
 
@@ -44,7 +44,7 @@ int	gather_send(struct ssh *, const u_char *, size_t len);
  * in "*packet", which stays the place of that pointer, and may be sealed in
  * pieces. No keys: it may not, or the connection ends.
  */
-void	gather_next(struct ssh *, struct sshbuf **packet,
+void	gather_set_packet(struct ssh *, struct sshbuf **packet,
     const struct newkeys *);
 
 #endif /* HAYATE_GATHER_HOOK_H */

@@ -61,13 +61,13 @@
 #include "sshbuf-hook.h"
 
 /* What was taken goes back to the kernel in pieces of this, at least. */
-#define GIVE_BACK	(8 * 1024 * 1024)
+#define TRIM_MIN	(8 * 1024 * 1024)
 
 /* An empty buffer keeps so much for the next burst. */
 #define KEEP_EMPTY	(4 * 1024 * 1024)
 
-struct loan {
-	void	(*ended)(void *);	/* NULL: there is no loan */
+struct attachment {
+	void	(*release)(void *);	/* NULL: there is no loan */
 	void	*arg;
 	size_t	 len;		/* at first */
 };
@@ -82,18 +82,18 @@ struct sshbuf {
 	size_t	 alloc, max_size;
 	u_int	 refcount;	/* this buffer and its children */
 	struct sshbuf *parent;
-	struct loan loan;
-	struct sshbuf_outside outside;	/* "at" is in d */
+	struct attachment attached;
+	struct sshbuf_external external;	/* "at" is in d */
 };
 
 static int
-is_lent(const struct sshbuf *buf)
+is_attached(const struct sshbuf *buf)
 {
-	return buf->loan.ended != NULL;
+	return buf->attached.release != NULL;
 }
 
 static int
-end_insane(void)
+end_corrupt(void)
 {
 	ssh_signal(SIGSEGV, SIG_DFL);
 	raise(SIGSEGV);
@@ -108,15 +108,15 @@ static inline int __attribute__((__always_inline__))
 check_sanity(const struct sshbuf *buf)
 {
 	if (buf != NULL && buf->cd != NULL &&
-	    (buf->d == NULL || buf->d == buf->cd || is_lent(buf)) &&
+	    (buf->d == NULL || buf->d == buf->cd || is_attached(buf)) &&
 	    buf->parent != buf &&
 	    buf->refcount >= 1 && buf->refcount <= SSHBUF_REFS_MAX &&
 	    buf->off <= buf->size &&
-	    buf->size <= (is_lent(buf) ? buf->loan.len : buf->alloc) &&
+	    buf->size <= (is_attached(buf) ? buf->attached.len : buf->alloc) &&
 	    buf->dirty <= buf->alloc && buf->alloc <= buf->max_size &&
 	    buf->max_size <= SSHBUF_CHANNEL_MAX)
 		return 0;
-	return end_insane();
+	return end_corrupt();
 }
 
 static int
@@ -127,7 +127,7 @@ is_fixed(const struct sshbuf *buf)
 
 /* Moves the content to the front. */
 static void
-pack(struct sshbuf *buf)
+compact(struct sshbuf *buf)
 {
 	memmove(buf->d, buf->d + buf->off, buf->size - buf->off);
 	buf->size -= buf->off;
@@ -137,14 +137,14 @@ pack(struct sshbuf *buf)
 static size_t
 mapped_size(size_t alloc)
 {
-	return bufgrow_room(BUFMAP_FROM) + alloc;
+	return bufgrow_padding(BUFMAP_MIN) + alloc;
 }
 
 /* All that was written */
 static void
 wipe(const struct sshbuf *buf)
 {
-	const struct sshbuf_outside *o = &buf->outside;
+	const struct sshbuf_external *o = &buf->external;
 	size_t behind = o->at + o->len;
 
 	if (o->len == 0) {
@@ -156,7 +156,7 @@ wipe(const struct sshbuf *buf)
 }
 
 static void
-free_memory(const struct sshbuf *buf)
+free_buffer_memory(const struct sshbuf *buf)
 {
 	if (buf->mapped) {
 		bufmap_free(buf->d - buf->colour, mapped_size(buf->alloc));
@@ -173,8 +173,9 @@ free_memory(const struct sshbuf *buf)
 static int
 move_content(struct sshbuf *buf, size_t alloc)
 {
-	size_t len = buf->size - buf->off, room = bufgrow_room(alloc), colour;
-	u_char *d = alloc < BUFMAP_FROM ? NULL :
+	size_t len = buf->size - buf->off, room = bufgrow_padding(alloc),
+	    colour;
+	u_char *d = alloc < BUFMAP_MIN ? NULL :
 	    bufmap_new(mapped_size(alloc));
 	int mapped = d != NULL;
 
@@ -183,7 +184,7 @@ move_content(struct sshbuf *buf, size_t alloc)
 	colour = bufgrow_colour(room, d);
 	d += colour;
 	memcpy(d, buf->d + buf->off, len);
-	free_memory(buf);
+	free_buffer_memory(buf);
 	buf->cd = buf->d = d;
 	buf->colour = colour;
 	buf->mapped = mapped;
@@ -200,8 +201,8 @@ move_content(struct sshbuf *buf, size_t alloc)
 static int
 move_pages(struct sshbuf *buf, size_t alloc)
 {
-	size_t front = bufmap_whole(buf->off);
-	u_char *memory = bufmap_move(buf->d - buf->colour,
+	size_t front = bufmap_page_floor(buf->off);
+	u_char *memory = bufmap_resize(buf->d - buf->colour,
 	    mapped_size(buf->alloc), front, mapped_size(alloc));
 
 	if (memory == NULL)
@@ -223,13 +224,14 @@ move_pages(struct sshbuf *buf, size_t alloc)
 static int
 make_room(struct sshbuf *buf, size_t len)
 {
-	size_t front = buf->mapped ? bufmap_whole(buf->off) : 0, need;
-	int packs = bufgrow_packs(buf->off, buf->size, len, buf->alloc);
+	size_t front = buf->mapped ? bufmap_page_floor(buf->off) : 0, need;
+	int compacts = bufgrow_should_compact(buf->off, buf->size, len,
+	    buf->alloc);
 
-	sshbuf_join(buf);
-	if ((packs && (!buf->mapped || buf->size - buf->off <= buf->off)) ||
+	sshbuf_linearize(buf);
+	if ((compacts && (!buf->mapped || buf->size - buf->off <= buf->off)) ||
 	    buf->size - front + len > buf->max_size) {
-		pack(buf);
+		compact(buf);
 		front = 0;
 		if (buf->size + len <= buf->alloc)
 			return 0;
@@ -239,7 +241,7 @@ make_room(struct sshbuf *buf, size_t len)
 	if (!buf->mapped)
 		return move_content(buf,
 		    bufgrow_size(buf->alloc, need, buf->max_size));
-	return move_pages(buf, packs ? MAXIMUM(need, buf->alloc) :
+	return move_pages(buf, compacts ? MAXIMUM(need, buf->alloc) :
 	    bufgrow_size(buf->alloc, need, buf->max_size));
 }
 
@@ -248,31 +250,32 @@ make_room(struct sshbuf *buf, size_t len)
  */
 
 static void
-end_loan(struct sshbuf *buf)
+release_attached(struct sshbuf *buf)
 {
-	struct loan was = buf->loan;
+	struct attachment was = buf->attached;
 
-	memset(&buf->loan, 0, sizeof(buf->loan));
+	memset(&buf->attached, 0, sizeof(buf->attached));
 	buf->cd = buf->d;
 	buf->off = buf->size = 0;
-	was.ended(was.arg);
+	was.release(was.arg);
 }
 
 int
-sshbuf_lend(struct sshbuf *buf, const void *p, size_t len,
-    void (*ended)(void *), void *arg)
+sshbuf_attach(struct sshbuf *buf, const void *p, size_t len,
+    void (*release)(void *), void *arg)
 {
 	int r;
 
-	if ((r = sshbuf_own(buf)) != 0)
+	if ((r = sshbuf_unshare(buf)) != 0)
 		return r;
 	if (is_fixed(buf))
 		return SSH_ERR_BUFFER_READ_ONLY;
-	if (p == NULL || ended == NULL || buf->off != buf->size)
+	if (p == NULL || release == NULL || buf->off != buf->size)
 		return SSH_ERR_INVALID_ARGUMENT;
 	if (len > buf->max_size)
 		return SSH_ERR_NO_BUFFER_SPACE;
-	buf->loan = (struct loan){ .ended = ended, .arg = arg, .len = len };
+	buf->attached = (struct attachment){ .release = release, .arg = arg,
+	    .len = len };
 	buf->cd = p;
 	buf->off = 0;
 	buf->size = len;
@@ -280,16 +283,16 @@ sshbuf_lend(struct sshbuf *buf, const void *p, size_t len,
 }
 
 int
-sshbuf_own(struct sshbuf *buf)
+sshbuf_unshare(struct sshbuf *buf)
 {
 	struct sshbuf was;
 	u_char *p;
 	int r;
 
-	if ((r = check_sanity(buf)) != 0 || !is_lent(buf))
+	if ((r = check_sanity(buf)) != 0 || !is_attached(buf))
 		return r;
 	was = *buf;
-	memset(&buf->loan, 0, sizeof(buf->loan));
+	memset(&buf->attached, 0, sizeof(buf->attached));
 	buf->cd = buf->d;
 	buf->off = buf->size = 0;
 	if ((r = sshbuf_reserve(buf, was.size - was.off, &p)) != 0) {
@@ -297,7 +300,7 @@ sshbuf_own(struct sshbuf *buf)
 		return r;
 	}
 	memcpy(p, was.cd + was.off, was.size - was.off);
-	was.loan.ended(was.loan.arg);
+	was.attached.release(was.attached.arg);
 	return 0;
 }
 
@@ -306,7 +309,7 @@ sshbuf_own(struct sshbuf *buf)
  */
 
 int
-sshbuf_put_outside(struct sshbuf *buf, const void *p, size_t len)
+sshbuf_put_external(struct sshbuf *buf, const void *p, size_t len)
 {
 	size_t dirty;
 	u_char *room;
@@ -314,21 +317,21 @@ sshbuf_put_outside(struct sshbuf *buf, const void *p, size_t len)
 
 	if ((r = sshbuf_allocate(buf, len)) != 0)
 		return r;
-	sshbuf_join(buf);
+	sshbuf_linearize(buf);
 	dirty = buf->dirty;
 	if ((r = sshbuf_reserve(buf, len, &room)) != 0)
 		return r;
-	buf->outside = (struct sshbuf_outside){ .data = p, .len = len,
+	buf->external = (struct sshbuf_external){ .data = p, .len = len,
 	    .at = (size_t)(room - buf->d) };
-	if (dirty > buf->outside.at)
-		explicit_bzero(room, dirty - buf->outside.at);
+	if (dirty > buf->external.at)
+		explicit_bzero(room, dirty - buf->external.at);
 	return 0;
 }
 
-struct sshbuf_outside
-sshbuf_outside(const struct sshbuf *buf)
+struct sshbuf_external
+sshbuf_external(const struct sshbuf *buf)
 {
-	struct sshbuf_outside o = buf->outside;
+	struct sshbuf_external o = buf->external;
 
 	if (check_sanity(buf) == 0 && o.len > 0)
 		o.at -= buf->off;
@@ -336,9 +339,9 @@ sshbuf_outside(const struct sshbuf *buf)
 }
 
 void
-sshbuf_join(struct sshbuf *buf)
+sshbuf_linearize(struct sshbuf *buf)
 {
-	struct sshbuf_outside *o = &buf->outside;
+	struct sshbuf_external *o = &buf->external;
 
 	if (o->len == 0)
 		return;
@@ -421,10 +424,10 @@ sshbuf_free(struct sshbuf *buf)
 		if (check_sanity(buf) != 0 || --buf->refcount > 0)
 			return;
 		parent = buf->parent;
-		if (is_lent(buf))
-			end_loan(buf);
+		if (is_attached(buf))
+			release_attached(buf);
 		if (buf->d != NULL)
-			free_memory(buf);
+			free_buffer_memory(buf);
 		freezero(buf, sizeof(*buf));
 	}
 }
@@ -438,14 +441,14 @@ sshbuf_reset(struct sshbuf *buf)
 		buf->off = buf->size;
 		return;
 	}
-	if (is_lent(buf))
-		end_loan(buf);
+	if (is_attached(buf))
+		release_attached(buf);
 	buf->off = buf->size = 0;
-	if (!bufgrow_excessive(buf->alloc) ||
+	if (!bufgrow_should_release(buf->alloc) ||
 	    move_content(buf, SSHBUF_SIZE_INIT) != 0)
 		wipe(buf);
 	buf->dirty = 0;
-	memset(&buf->outside, 0, sizeof(buf->outside));
+	memset(&buf->external, 0, sizeof(buf->external));
 }
 
 /*
@@ -486,9 +489,9 @@ sshbuf_set_max_size(struct sshbuf *buf, size_t max_size)
 		return r;
 	if (is_fixed(buf))
 		return SSH_ERR_BUFFER_READ_ONLY;
-	if ((r = sshbuf_own(buf)) != 0)
+	if ((r = sshbuf_unshare(buf)) != 0)
 		return r;
-	sshbuf_join(buf);
+	sshbuf_linearize(buf);
 	len = buf->size - buf->off;
 	if (max_size > SSHBUF_SIZE_MAX || max_size < len)
 		return SSH_ERR_NO_BUFFER_SPACE;
@@ -513,18 +516,18 @@ sshbuf_raise_max(struct sshbuf *buf, size_t max_size)
 }
 
 void
-sshbuf_give_back(struct sshbuf *buf)
+sshbuf_trim(struct sshbuf *buf)
 {
-	if (check_sanity(buf) != 0 || is_fixed(buf) || is_lent(buf) ||
+	if (check_sanity(buf) != 0 || is_fixed(buf) || is_attached(buf) ||
 	    !buf->mapped)
 		return;
-	sshbuf_join(buf);
+	sshbuf_linearize(buf);
 	/* If this fails, the memory stays for a while. */
 	if (buf->off == buf->size && buf->alloc > KEEP_EMPTY) {
 		buf->off = buf->size = 0;
 		(void)move_pages(buf, KEEP_EMPTY);
-	} else if (buf->off >= GIVE_BACK)
-		(void)move_pages(buf, buf->alloc - bufmap_whole(buf->off));
+	} else if (buf->off >= TRIM_MIN)
+		(void)move_pages(buf, buf->alloc - bufmap_page_floor(buf->off));
 }
 
 size_t
@@ -550,8 +553,8 @@ sshbuf_ptr(const struct sshbuf *buf)
 u_char *
 sshbuf_mutable_ptr(const struct sshbuf *buf)
 {
-	if (check_sanity(buf) != 0 || is_fixed(buf) || (is_lent(buf) &&
-	    sshbuf_own((struct sshbuf *)(uintptr_t)buf) != 0))
+	if (check_sanity(buf) != 0 || is_fixed(buf) || (is_attached(buf) &&
+	    sshbuf_unshare((struct sshbuf *)(uintptr_t)buf) != 0))
 		return NULL;
 	return buf->d + buf->off;
 }
@@ -580,7 +583,7 @@ sshbuf_allocate(struct sshbuf *buf, size_t len)
 	int r;
 
 	if ((r = sshbuf_check_reserve(buf, len)) != 0 ||
-	    (is_lent(buf) && (r = sshbuf_own(buf)) != 0))
+	    (is_attached(buf) && (r = sshbuf_unshare(buf)) != 0))
 		return r;
 	if (buf->size + len <= buf->alloc)
 		return 0;
@@ -612,7 +615,7 @@ sshbuf_consume(struct sshbuf *buf, size_t len)
 		return r;
 	if (len > buf->size - buf->off)
 		return SSH_ERR_MESSAGE_INCOMPLETE;
-	sshbuf_join(buf);
+	sshbuf_linearize(buf);
 	buf->off += len;
 	if (buf->off == buf->size)
 		buf->off = buf->size = 0;
@@ -641,7 +644,7 @@ sshbuf_consume_end(struct sshbuf *buf, size_t len)
 		return r;
 	if (len > buf->size - buf->off)
 		return SSH_ERR_MESSAGE_INCOMPLETE;
-	sshbuf_join(buf);
+	sshbuf_linearize(buf);
 	buf->size -= len;
 	return 0;
 }

@@ -25,7 +25,7 @@ int	sshbuf_raise_max(struct sshbuf *, size_t max_size);
  * Gives back the memory of what was taken from a large buffer. Pointers into it
  * are no longer valid, which is why sshbuf_consume() does not do this.
  */
-void	sshbuf_give_back(struct sshbuf *);
+void	sshbuf_trim(struct sshbuf *);
 
 /*
  * An empty buffer gets "len" bytes as its content, without a copy. They must
@@ -34,17 +34,17 @@ void	sshbuf_give_back(struct sshbuf *);
  * can be used as in any buffer. Whoever would change the buffer gets a copy of
  * what is left. Returns 0 or SSH_ERR_*, and then nothing is lent.
  */
-int	sshbuf_lend(struct sshbuf *, const void *, size_t len,
-    void (*ended)(void *), void *arg);
+int	sshbuf_attach(struct sshbuf *, const void *, size_t len,
+    void (*release)(void *), void *arg);
 
 /*
  * Ends the loan, if there is one, with a copy of what is left. Returns 0 or
  * SSH_ERR_*.
  */
-int	sshbuf_own(struct sshbuf *);
+int	sshbuf_unshare(struct sshbuf *);
 
 /* Bytes of a buffer's content that lie outside of it */
-struct sshbuf_outside {
+struct sshbuf_external {
 	const unsigned char *data;
 	size_t	 at, len;	/* from sshbuf_ptr() on; or 0 bytes */
 };
@@ -52,14 +52,14 @@ struct sshbuf_outside {
 /*
  * As sshbuf_put(), but the bytes stay outside. In their place the buffer has
  * room that holds nothing: who put them sees to it that nobody reads it until
- * sshbuf_join() or the next reset, and that they stay where they are. More may
- * be put behind them. To take anything from the buffer, or to move it, is to
- * join it. Returns 0 or SSH_ERR_*.
+ * sshbuf_linearize() or the next reset, and that they stay where they are. More
+ * may be put behind them. To take anything from the buffer, or to move it, is
+ * to join it. Returns 0 or SSH_ERR_*.
  */
-int	sshbuf_put_outside(struct sshbuf *, const void *, size_t len);
-struct sshbuf_outside sshbuf_outside(const struct sshbuf *);
+int	sshbuf_put_external(struct sshbuf *, const void *, size_t len);
+struct sshbuf_external sshbuf_external(const struct sshbuf *);
 
 /* Copies into the buffer what lies outside. */
-void	sshbuf_join(struct sshbuf *);
+void	sshbuf_linearize(struct sshbuf *);
 
 #endif /* HAYATE_SSHBUF_HOOK_H */

@@ -78,7 +78,7 @@ tcp_path_read(int fd, struct tcp_path *p)
 	if (HAVE_FIELD(len, tcpi_bytes_received))
 		p->received = ti.tcpi_bytes_received;
 	if (HAVE_FIELD(len, tcpi_rcv_ooopack))
-		p->behind_holes = (uint64_t)ti.tcpi_rcv_ooopack *
+		p->out_of_order = (uint64_t)ti.tcpi_rcv_ooopack *
 		    ti.tcpi_rcv_mss;
 	read_sending(&ti, len, p);
 #endif
@@ -91,7 +91,7 @@ tcp_path_read(int fd, struct tcp_path *p)
 }
 
 uint64_t
-tcp_path_waiting(int fd)
+tcp_path_out_of_order(int fd)
 {
 #if defined(SO_MEMINFO) && defined(FIONREAD)
 	uint32_t mem[SK_MEMINFO_VARS] = { 0 };
@@ -112,7 +112,7 @@ tcp_path_waiting(int fd)
 }
 
 int
-tcp_path_bound_unsent(int fd, uint32_t bytes)
+tcp_path_limit_unsent(int fd, uint32_t bytes)
 {
 #ifdef TCP_NOTSENT_LOWAT
 	return setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &bytes,
@@ -125,7 +125,7 @@ tcp_path_bound_unsent(int fd, uint32_t bytes)
 }
 
 int
-tcp_path_bears_loss(int fd)
+tcp_path_tolerates_loss(int fd)
 {
 #ifdef TCP_CONGESTION
 	char now[64] = "";

@@ -24,7 +24,7 @@ struct tcp_path {
 	uint64_t delivery_rate;	/* what we send, bytes per second; 0: unknown */
 	uint64_t unacked;	/* bytes sent, and not acknowledged in order */
 	uint64_t received;	/* bytes ever received in order */
-	uint64_t behind_holes;	/* bytes ever received out of order; wraps */
+	uint64_t out_of_order;	/* bytes ever received out of order; wraps */
 	uint64_t acked;		/* bytes ever acknowledged */
 	uint64_t segments;	/* ever sent; wraps */
 	uint64_t resent;	/* of those, again; wraps */
@@ -45,16 +45,16 @@ int	tcp_path_read(int fd, struct tcp_path *);
  * where the system does not tell. If other bytes are readable at the same
  * time, the answer is too low.
  */
-uint64_t tcp_path_waiting(int fd);
+uint64_t tcp_path_out_of_order(int fd);
 
 /*
  * Keep no more than "bytes" unsent in the kernel (TCP_NOTSENT_LOWAT), so
  * that urgent data does not wait behind bulk data. Returns 0 or -1.
  */
-int	tcp_path_bound_unsent(int fd, uint32_t bytes);
+int	tcp_path_limit_unsent(int fd, uint32_t bytes);
 
 /* Returns 1 if losses alone do not slow the sender down: BBR. */
-int	tcp_path_bears_loss(int fd);
+int	tcp_path_tolerates_loss(int fd);
 
 /* The answer of both for a pipe */
 #define TCP_PATH_NO_TCP	"the connection is no TCP connection"

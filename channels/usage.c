@@ -27,14 +27,14 @@
 #endif
 
 static uint64_t
-in_us(const struct timeval *t)
+to_us(const struct timeval *t)
 {
 	return (uint64_t)t->tv_sec * 1000000 + (uint64_t)t->tv_usec;
 }
 
 /* Nanoseconds that it ran, that it waited, and how often: /proc's text */
 static int
-read_queue(uint64_t *queue_us)
+read_schedstat(uint64_t *queue_us)
 {
 	static pid_t of;
 	static int fd;
@@ -63,6 +63,6 @@ usage_read(struct stall_stats *f)
 
 	f->n[STAT_CPU] = f->n[STAT_WAIT_CPU] = 0;
 	if (getrusage(WHO, &u) == 0)
-		f->n[STAT_CPU] = in_us(&u.ru_utime) + in_us(&u.ru_stime);
-	return read_queue(&f->n[STAT_WAIT_CPU]);
+		f->n[STAT_CPU] = to_us(&u.ru_utime) + to_us(&u.ru_stime);
+	return read_schedstat(&f->n[STAT_WAIT_CPU]);
 }

@@ -40,10 +40,10 @@
 #include "machine-hook.h"
 #include "peer-hook.h"
 #include "sshbuf-hook.h"
-#include "starve.h"
+#include "window-limited.h"
 #include "tcp-path.h"
 #include "tcpopt-hook.h"
-#include "waits-hook.h"
+#include "stalls-hook.h"
 #include "wtune.h"
 #include "wtune-hook.h"
 
@@ -93,10 +93,10 @@ struct chan_state {
 	u_int logged_window;	/* and the window with it */
 	int	 adjust_logged;	/* the adjust behind that line as well */
 	uint64_t large_us;	/* when there last was a large backlog */
-	struct starve starve;	/* as a sender */
+	struct window_limited limited;	/* as a sender */
 	u_int peer_window;	/* the largest seen of the peer's */
-	uint64_t behind_holes;	/* of struct tcp_path, at the last decision */
-	int	 pipe_widened;
+	uint64_t out_of_order;	/* of struct tcp_path, at the last decision */
+	int	 pipe_enlarged;
 };
 
 static struct chan_state **states;	/* by channel number */
@@ -128,7 +128,7 @@ state_free(struct chan_state *s)
  * beyond it before stock ends the connection.
  */
 static uint64_t
-ceiling_of(const struct Channel *c)
+get_ceiling(const struct Channel *c)
 {
 	uint64_t most = machine_options()->window_max, whole = most / 4 * 5;
 
@@ -143,7 +143,7 @@ static struct chan_state *
 state_new(const struct ssh *ssh, const struct Channel *c)
 {
 	struct wtune_conf conf = { .floor = c->local_window_max,
-	    .ceiling = ceiling_of(c),
+	    .ceiling = get_ceiling(c),
 	    .gain_quarters = GAIN_QUARTERS,
 	    /* an sshd's socket may end at a jump host; a mux proxy has none */
 	    .whole_path = ssh->kex != NULL && !ssh->kex->server };
@@ -177,7 +177,7 @@ has_state(const struct Channel *c)
  * not tuned.
  */
 static struct chan_state *
-state_of(const struct ssh *ssh, const struct Channel *c)
+get_state(const struct ssh *ssh, const struct Channel *c)
 {
 	struct chan_state **grown;
 	size_t n;
@@ -224,7 +224,8 @@ adjust_is_due(const struct Channel *c)
  * and a line for each quarter is enough.
  */
 static int
-is_logged(const struct Channel *c, const struct chan_state *s, u_int was)
+is_decision_logged(const struct Channel *c, const struct chan_state *s,
+    u_int was)
 {
 	u_int window = c->local_window_max;
 
@@ -238,7 +239,7 @@ log_decision(const struct Channel *c, struct chan_state *s, u_int was)
 {
 	const struct bdp *b = s->bdp;
 
-	if (is_logged(c, s, was))
+	if (is_decision_logged(c, s, was))
 		return;
 	s->logged = wtune_why(s->wtune);
 	s->logged_window = c->local_window_max;
@@ -248,7 +249,7 @@ log_decision(const struct Channel *c, struct chan_state *s, u_int was)
 	    c->self, was, c->local_window_max, wtune_why_text(s->logged),
 	    bdp_rtt(b) / 1e3, bdp_last_age(b) / 1e3, bdp_rate(b) / 1e6,
 	    (unsigned long long)bdp_bytes(bdp_rate(b), bdp_rtt(b)),
-	    (unsigned long long)bdp_waiting(b), sshbuf_len(c->output));
+	    (unsigned long long)bdp_out_of_order(b), sshbuf_len(c->output));
 }
 
 /* What wtune-replay reads. */
@@ -268,30 +269,30 @@ log_sample(const struct Channel *c, const struct bdp *b,
  * of order meanwhile waited together.
  */
 static uint64_t
-waiting_of_connection(struct ssh *ssh, struct chan_state *s,
+connection_out_of_order(struct ssh *ssh, struct chan_state *s,
     const struct tcp_path *path)
 {
-	uint64_t waiting = path->behind_holes - s->behind_holes;
+	uint64_t waiting = path->out_of_order - s->out_of_order;
 
-	s->behind_holes = path->behind_holes;
+	s->out_of_order = path->out_of_order;
 	if (waiting == 0)
 		return 0;
 	waiting = MAXIMUM(waiting,
-	    tcp_path_waiting(ssh_packet_get_connection_in(ssh)));
+	    tcp_path_out_of_order(ssh_packet_get_connection_in(ssh)));
 	return MINIMUM(waiting, UINT32_MAX);
 }
 
 /* The channel's share of these bytes, by its share of the rate. */
 static uint64_t
-waiting_of(struct ssh *ssh, struct chan_state *s, const struct tcp_path *path,
-    uint64_t now_us)
+channel_out_of_order(struct ssh *ssh, struct chan_state *s,
+    const struct tcp_path *path, uint64_t now_us)
 {
-	uint64_t waiting = waiting_of_connection(ssh, s, path), mine, all;
+	uint64_t waiting = connection_out_of_order(ssh, s, path), mine, all;
 
 	if (wire == NULL && (wire = bdp_new()) == NULL)
 		return 0;
 	bdp_set_rtt(wire, path->min_rtt_us, path->rtt_us);
-	if (bdp_due(wire, now_us))
+	if (bdp_sample_due(wire, now_us))
 		bdp_consumed(wire, path->received, now_us);
 	mine = bdp_rate_max(s->bdp);
 	all = bdp_rate_max(wire);
@@ -323,8 +324,8 @@ tune_window(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 
 	if (tcp_path_read(ssh_packet_get_connection_in(ssh), &path) == 0) {
 		bdp_set_rtt(s->bdp, path.min_rtt_us, path.rtt_us);
-		waiting = waiting_of(ssh, s, &path, now->now_us);
-		bdp_note_waiting(s->bdp, MINIMUM(waiting, now->window));
+		waiting = channel_out_of_order(ssh, s, &path, now->now_us);
+		bdp_note_out_of_order(s->bdp, MINIMUM(waiting, now->window));
 	}
 	bdp_consumed(s->bdp, now->consumed, now->now_us);
 	log_sample(c, s->bdp, now, waiting);
@@ -343,8 +344,8 @@ trim_buffer(struct Channel *c, struct chan_state *s, uint64_t now_us)
 {
 	size_t alloc;
 
-	sshbuf_give_back(c->output);
-	sshbuf_give_back(c->extended);
+	sshbuf_trim(c->output);
+	sshbuf_trim(c->extended);
 	alloc = sshbuf_alloc(c->output);
 	if (alloc <= STOCK_WINDOW ||
 	    sshbuf_len(c->output) > LARGE_BACKLOG(alloc))
@@ -356,7 +357,7 @@ trim_buffer(struct Channel *c, struct chan_state *s, uint64_t now_us)
 
 /* Arrived, not yet consumed. */
 static u_int
-backlog_of(const struct Channel *c)
+get_backlog(const struct Channel *c)
 {
 	u_int known = c->local_window + c->local_consumed;
 
@@ -365,7 +366,7 @@ backlog_of(const struct Channel *c)
 }
 
 static uint64_t
-free_memory(const struct hayopt *opt)
+free_window_memory(const struct hayopt *opt)
 {
 	return opt->window_memory_max > windows_total ?
 	    opt->window_memory_max - windows_total : 0;
@@ -375,20 +376,20 @@ void
 wtune_channel(struct ssh *ssh, struct Channel *c)
 {
 	const struct hayopt *opt = machine_options();
-	u_int backlog = backlog_of(c);
+	u_int backlog = get_backlog(c);
 	struct chan_state *s;
 	struct wtune_now now;
 	int grew = 0;
 
 	if (!opt->window_tuning || (backlog == 0 && c->local_consumed == 0) ||
-	    (s = state_of(ssh, c)) == NULL)
+	    (s = get_state(ssh, c)) == NULL)
 		return;
 	s->consumed += c->local_consumed - s->unannounced;
 	now = (struct wtune_now) { .now_us = clock_us(),
 	    .window = c->local_window_max, .consumed = s->consumed,
-	    .backlog = backlog, .free = free_memory(opt) };
+	    .backlog = backlog, .free = free_window_memory(opt) };
 	bdp_arrived(s->bdp, s->consumed + backlog, now.now_us);
-	if (bdp_due(s->bdp, now.now_us))
+	if (bdp_sample_due(s->bdp, now.now_us))
 		grew = tune_window(ssh, c, s, &now);
 	s->unannounced = c->local_consumed;
 	if (adjust_is_due(c)) {
@@ -398,9 +399,9 @@ wtune_channel(struct ssh *ssh, struct Channel *c)
 		s->unannounced = 0;
 	}
 	trim_buffer(c, s, now.now_us);
-	if (backlog > BULK_PIPE_STOCK && !s->pipe_widened) {
-		s->pipe_widened = 1;
-		bulk_widen_pipe(c->wfd);
+	if (backlog > BULK_PIPE_STOCK && !s->pipe_enlarged) {
+		s->pipe_enlarged = 1;
+		bulk_enlarge_pipe(c->wfd);
 	}
 }
 
@@ -419,7 +420,7 @@ wtune_log_adjust(const struct Channel *c)
 
 /* Bounds what waits unsent in the kernel by the path's rate. */
 static void
-bound_unsent(struct ssh *ssh)
+limit_unsent(struct ssh *ssh)
 {
 	static uint32_t bound;
 	uint64_t rate = bulk_path_rate(ssh), want;
@@ -429,7 +430,7 @@ bound_unsent(struct ssh *ssh)
 	if (rate == 0 ||
 	    (bound != 0 && !FAR_ABOVE(want, bound) && !FAR_BELOW(want, bound)))
 		return;
-	if (tcp_path_bound_unsent(ssh_packet_get_connection_out(ssh),
+	if (tcp_path_limit_unsent(ssh_packet_get_connection_out(ssh),
 	    want) == 0) {
 		debug3("at most %llu bytes unsent in the kernel",
 		    (unsigned long long)want);
@@ -439,7 +440,7 @@ bound_unsent(struct ssh *ssh)
 
 /* Says whose window limits, in terms of what the user sees. */
 static void
-log_starved(struct ssh *ssh, const struct Channel *c, u_int window,
+log_window_limited(struct ssh *ssh, const struct Channel *c, u_int window,
     const struct tcp_path *path)
 {
 	int server = ssh->kex != NULL && ssh->kex->server;
@@ -454,16 +455,16 @@ log_starved(struct ssh *ssh, const struct Channel *c, u_int window,
 
 /* Notes whether the peer's window holds up what we send. */
 static void
-note_starved(struct ssh *ssh, struct Channel *c)
+check_window_limited(struct ssh *ssh, struct Channel *c)
 {
 	struct chan_state *s;
 	struct tcp_path path;
-	int starves = 0;
+	int is_limited = 0;
 
 	/* a channel that never used up its credit needs no state */
 	if (c->remote_window > 0 && !has_state(c))
 		return;
-	if ((s = state_of(ssh, c)) == NULL || s->starve.said)
+	if ((s = get_state(ssh, c)) == NULL || s->limited.reported)
 		return;
 	s->peer_window = MAXIMUM(s->peer_window, c->remote_window);
 	if (c->remote_window == 0) {
@@ -472,11 +473,11 @@ note_starved(struct ssh *ssh, struct Channel *c)
 			return;
 		s->peer_window = MAXIMUM(s->peer_window,
 		    MINIMUM(path.unacked, UINT_MAX));
-		starves = path.unacked >= HALF_WINDOW(s->peer_window) &&
+		is_limited = path.unacked >= HALF_WINDOW(s->peer_window) &&
 		    path.rtt_us < path.min_rtt_us + path.min_rtt_us / 2;
 	}
-	if (starve_note(&s->starve, starves, clock_us()))
-		log_starved(ssh, c, s->peer_window, &path);
+	if (window_limited_update(&s->limited, is_limited, clock_us()))
+		log_window_limited(ssh, c, s->peer_window, &path);
 }
 
 void
@@ -485,12 +486,12 @@ wtune_input(struct ssh *ssh, struct Channel *c)
 	if (!hayopt_get()->hayate)
 		return;
 	tcpopt_set(ssh);
-	waits_note(c);
-	note_starved(ssh, c);
+	stalls_note_channel(c);
+	check_window_limited(ssh, c);
 	if (sshbuf_len(c->input) >= STOCK_WINDOW)
 		c->io_want &= ~SSH_CHAN_IO_RFD;
 	if (sshbuf_len(c->extended) >= STOCK_WINDOW)
 		c->io_want &= ~SSH_CHAN_IO_EFD_R;
 	if (sshbuf_len(c->input) > 0)
-		bound_unsent(ssh);
+		limit_unsent(ssh);
 }

@@ -259,7 +259,7 @@ rate_of(uint64_t window, uint64_t age_us)
 static uint64_t
 held_by_path(const struct bdp *b, uint64_t rate)
 {
-	return bdp_bytes(rate, bdp_rtt(b)) + bdp_waiting(b);
+	return bdp_bytes(rate, bdp_rtt(b)) + bdp_out_of_order(b);
 }
 
 /*
@@ -324,7 +324,7 @@ share_of_memory(const struct wtune *w, const struct wtune_now *now)
 }
 
 static int
-may_grow(struct wtune *w, const struct wtune_now *now)
+can_grow_window(struct wtune *w, const struct wtune_now *now)
 {
 	if (now->window >= w->conf.ceiling)
 		w->why = WTUNE_HOLD_CEILING;
@@ -340,7 +340,7 @@ may_grow(struct wtune *w, const struct wtune_now *now)
  * that question, if it is one.
  */
 static int64_t
-grow(struct wtune *w, struct bdp *b, const struct wtune_now *now,
+grow_window(struct wtune *w, struct bdp *b, const struct wtune_now *now,
     uint64_t want, enum state question)
 {
 	uint64_t to = min_u64(want, GROW_TIMES_MAX * now->window);
@@ -543,8 +543,8 @@ question_window(const struct wtune *w, const struct bdp *b, uint64_t window)
  * RTT no window is known to be too large.
  */
 static int64_t
-withdraw(struct wtune *w, const struct bdp *b, const struct wtune_now *now,
-    int idled)
+withdraw_window(struct wtune *w, const struct bdp *b,
+    const struct wtune_now *now, int idled)
 {
 	uint64_t need;
 
@@ -584,7 +584,7 @@ hold_reader(struct wtune *w, struct bdp *b, const struct wtune_now *now,
 	if (wanted || w->reader_lags)
 		w->why = WTUNE_HOLD_READER;
 	if (w->reader_lags)
-		bdp_forget_waiting(b);
+		bdp_forget_out_of_order(b);
 	if (!w->reader_lags || now->window <= need)
 		return 0;
 	return -(int64_t)(now->window - need);
@@ -592,7 +592,7 @@ hold_reader(struct wtune *w, struct bdp *b, const struct wtune_now *now,
 
 /* The channel idled, so what is known of the path may be wrong by now. */
 static void
-forget_path(struct wtune *w, struct bdp *b, const struct wtune_now *now)
+reset_path(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 {
 	bdp_restart_rate(b, now->consumed, now->now_us);
 	bdp_restart_ages(b);
@@ -610,7 +610,7 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 
 	w->last_us = now->now_us;
 	if (idled)
-		forget_path(w, b, now);
+		reset_path(w, b, now);
 	note_rise(w, b, now->now_us);
 	question = note_round(w, b, now);
 	want = wanted_window(w, b, now);
@@ -620,9 +620,9 @@ wtune_decide(struct wtune *w, struct bdp *b, const struct wtune_now *now)
 	if (question != WATCHING)
 		want = max_u64(want, question_window(w, b, now->window));
 	if (want > now->window + STEP(now->window)) {
-		if (may_grow(w, now))
-			return grow(w, b, now, want, question);
+		if (can_grow_window(w, now))
+			return grow_window(w, b, now, want, question);
 		w->state = WATCHING;
 	}
-	return withdraw(w, b, now, idled);
+	return withdraw_window(w, b, now, idled);
 }

@@ -18,13 +18,13 @@
 #define HAYATE_GMAC_HOOK_H
 #ifdef CIPHER_SEEK_HERE
 
-#include "outside-hook.h"
+#include "external-hook.h"
 
 /* As memcpy(), of a packet */
 static void
 gmac_copy(u_char *dest, const u_char *src, size_t len)
 {
-	struct sshbuf_outside o = outside_take(src, 0);
+	struct sshbuf_external o = external_take(src, 0);
 	size_t behind = o.at + o.len;
 
 	memcpy(dest, src, o.at);

@@ -12,7 +12,7 @@
 #include "cipher.h"
 #include "kex.h"
 
-#include "outside-hook.h"
+#include "external-hook.h"
 #include "pieces-hook.h"
 
 /* Of the packet that precede what is encrypted */
@@ -36,12 +36,12 @@ pieces_fit(const struct newkeys *k)
 int
 pieces_cipher(EVP_CIPHER_CTX *evp, u_char *to, const u_char *from, u_int len)
 {
-	struct sshbuf_outside o;
+	struct sshbuf_external o;
 	size_t behind;
 
-	if (!outside_has(from, LENGTH_FIELD))
+	if (!external_has(from, LENGTH_FIELD))
 		return EVP_Cipher(evp, to, from, len);
-	o = outside_take(from, LENGTH_FIELD);
+	o = external_take(from, LENGTH_FIELD);
 	behind = o.at + o.len;
 	if (EVP_Cipher(evp, to, from, (u_int)o.at) < 0 ||
 	    EVP_Cipher(evp, to + o.at, o.data, (u_int)o.len) < 0)

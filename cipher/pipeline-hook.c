@@ -178,7 +178,7 @@ pipeline_change_keys(struct ssh *ssh, int mode, struct sshbuf *output)
 	int r = 0;
 
 	if (mode == MODE_OUT)
-		gather_next(ssh, NULL, NULL);
+		gather_set_packet(ssh, NULL, NULL);
 	if (d->ssh != ssh)
 		return 0;
 	/* The peer sent them before it can have had our half of the keys. */
@@ -198,7 +198,7 @@ pipeline_close(struct ssh *ssh)
 	struct direction *out = &pipeline_directions[MODE_OUT];
 
 	ssh_packet_get_bytes(ssh, &closed.in, &closed.out);
-	gather_next(NULL, NULL, NULL);
+	gather_set_packet(NULL, NULL, NULL);
 	if (out->ssh == ssh)
 		direction_close(out);
 	if (in->ssh == ssh) {

@@ -28,7 +28,7 @@
 
 #include "direction-hook.h"
 #include "gather-hook.h"
-#include "outside-hook.h"
+#include "external-hook.h"
 #include "pieces-hook.h"
 #include "pipeline-hook.h"
 
@@ -50,12 +50,12 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 	int takes, r;
 
 	takes = pipeline_takes_packet(ssh, out, k, &position);
-	gather_next(ssh, packet, k != NULL && pieces_fit(k) &&
+	gather_set_packet(ssh, packet, k != NULL && pieces_fit(k) &&
 	    pipeline_threads() == 0 ? k : NULL);
 	if (!takes)
 		return 0;
 	if (pipeline_threads() > 0)
-		outside_join();
+		external_linearize();
 	if ((j = direction_queue_packet(out, position,
 	    sshbuf_len(*packet))) == NULL)
 		fatal_f("out of memory");

@@ -197,10 +197,10 @@ shared_tree() {
 	run -0 make -n -C "$BUILD/hayate" -W channels.c channels.o
 	[[ $output = *"$(zeroing)"*channels.c* ]]
 	[[ $output != *-ftrivial-auto-var-init=[!z]* ]]
-	[ "$(cat "$BUILD"/hayate/*.c | grep -c BULK_UNZEROED)" = 2 ]
+	[ "$(cat "$BUILD"/hayate/*.c | grep -c BULK_UNINITIALIZED)" = 2 ]
 	# gcc 11 knows neither the option nor the attribute.
-	echo 'char buf[CHAN_RBUF] BULK_UNZEROED;' >"$BATS_TEST_TMPDIR/stack.c"
-	grep -B 9 -A 3 'ifndef BULK_UNZEROED' "$TOP/channels/bulk-hook.h" |
+	echo 'char buf[CHAN_RBUF] BULK_UNINITIALIZED;' >"$BATS_TEST_TMPDIR/stack.c"
+	grep -B 9 -A 3 'ifndef BULK_UNINITIALIZED' "$TOP/channels/bulk-hook.h" |
 	    sed -n '/^#/p' >"$BATS_TEST_TMPDIR/stack.h"
 	run -0 cc -w -E -P -include "$BATS_TEST_TMPDIR/stack.h" "$BATS_TEST_TMPDIR/stack.c"
 	[[ $output = *uninitialized* ]]

@@ -98,8 +98,8 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 }
 
 @test "a referenced slot stays valid, whoever closes, forks, fills or stalls" {
-	make -s -C "$BUILD/hayate" hop-model >&2
-	[ "$("$BUILD/hayate/hop-model")" = ok ]
+	make -s -C "$BUILD/hayate" shmpipe-model >&2
+	[ "$("$BUILD/hayate/shmpipe-model")" = ok ]
 }
 
 @test "a backlog of 600 MiB takes no more memory than its size, which is freed as it drains" {

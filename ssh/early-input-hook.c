@@ -34,7 +34,7 @@
 #include "early-input-hook.h"
 #include "early-session-hook.h"
 #include "hayopt.h"
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "login-hook.h"
 #include "opening-hook.h"
 #include "opening.h"
@@ -86,7 +86,7 @@ attach(struct ssh *ssh)
 	static int is_done;
 
 	if (!is_done && hayopt_get()->hayate && !ssh_packet_get_mux(ssh))
-		hop_expect(tell_memory());
+		shmpipe_expect_stdin(tell_memory());
 	is_done = 1;
 }
 
@@ -148,7 +148,7 @@ read_input(struct ssh *ssh, Channel *c)
 	size_t n;
 
 	attach(ssh);
-	(void)hop_read(c->rfd, c->input, CHUNK, &n);
+	(void)shmpipe_read(c->rfd, c->input, CHUNK, &n);
 	if (early_session_is_known(ssh) &&
 	    sshbuf_len(c->input) == sizeof(init) &&
 	    memcmp(sshbuf_ptr(c->input), init, sizeof(init)) == 0)
@@ -404,7 +404,7 @@ early_input_begin(struct ssh *ssh)
 	expect_version();
 	connection = ssh;
 	begun = monotime_double();
-	hop_ended = end;
+	shmpipe_at_eof = end;
 	if (sent == NULL && sshbuf_len(c->input) == 0)
 		read_input(ssh, c);
 }

@@ -31,12 +31,12 @@
 #include "early-input-hook.h"
 #include "stall-stats.h"
 #include "hayopt.h"
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "limit-hook.h"
 #include "peer-hook.h"
 #include "tell.h"
 #include "bottleneck.h"
-#include "waits-hook.h"
+#include "stalls-hook.h"
 
 extern Options options;
 extern int tty_flag, muxserver_sock;
@@ -153,14 +153,14 @@ tell(const struct ssh *ssh)
 		note.flags |= STALL_STATS_HAS_REMOTE;
 	if (peer_is_hayate(ssh))
 		note.flags |= STALL_STATS_HAYATE;
-	(void)hop_tell((const uint64_t *)&note, STALL_NOTE_WORDS);
+	(void)shmpipe_put_side_data((const uint64_t *)&note, STALL_NOTE_WORDS);
 }
 
 static void
 sampled(struct ssh *ssh, const struct stall_stats *now)
 {
 	uint64_t now_us = clock_us();
-	int mark = hop_mark();
+	int mark = shmpipe_tag();
 
 	l.now = *now;
 	if (mark > 0 && (uint64_t)mark != l.mark)
@@ -180,7 +180,7 @@ limit_begin(struct ssh *ssh)
 	l.is_on = 1;
 	l.is_child = tell_wished() != 0 ||
 	    options.session_type == SESSION_TYPE_SUBSYSTEM;
-	waits_begin(sampled);
+	stalls_begin(sampled);
 }
 
 /* The user */
@@ -214,7 +214,7 @@ say_path(const struct bottleneck_input *c, const struct bottleneck *v)
 static void
 say(struct ssh *ssh)
 {
-	struct stall_stats here = waits_read(ssh);
+	struct stall_stats here = stalls_read(ssh);
 	struct stall_stats there = stall_stats_diff(&l.there_from, &l.there);
 	struct bottleneck_input c = { .local = &here,
 	    .is_peer_hayate = peer_is_hayate(ssh) };

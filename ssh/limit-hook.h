@@ -6,7 +6,7 @@
 /*
  * limit-hook: ssh finds out what limits the data that it moves.
  *
- * It counts its own waits (waits-hook.h). While data moves it asks a server
+ * It counts its own waits (stalls-hook.h). While data moves it asks a server
  * that knows of it for its own, twice a second at most (PROTOCOL, section 6).
  * The scp or sftp that started it gets both by the memory that they share, and
  * says what they mean; it sets a mark when a copy begins, which begins a new

@@ -24,7 +24,7 @@
 #include "hayopt.h"
 #include "named-hook.h"
 #include "peer-hook.h"
-#include "waits-hook.h"
+#include "stalls-hook.h"
 
 static dispatch_fn *upstream_global;
 
@@ -43,7 +43,7 @@ static int
 send_figures(struct ssh *ssh)
 {
 	unsigned char told[STALL_STATS_WIRE_LEN];
-	struct stall_stats now = waits_read(ssh);
+	struct stall_stats now = stalls_read(ssh);
 	int r;
 
 	stall_stats_encode(&now, told);
@@ -73,7 +73,7 @@ figures_serve(struct ssh *ssh)
 {
 	if (!hayopt_get()->tell_limits || !peer_knows_stall_stats(ssh))
 		return;
-	waits_begin(NULL);
+	stalls_begin(NULL);
 	upstream_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
 	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_global);
 }

@@ -42,7 +42,7 @@
 #include "sessionlog-hook.h"
 #include "tcp-path.h"
 #include "bottleneck.h"
-#include "waits-hook.h"
+#include "stalls-hook.h"
 
 #define FORMAT		1		/* the version of the line */
 
@@ -167,7 +167,7 @@ sessionlog_begin(struct ssh *ssh)
 {
 	if (shared == NULL)
 		return;
-	waits_begin(NULL);
+	stalls_begin(NULL);
 	see_requests(ssh);
 }
 
@@ -189,7 +189,7 @@ tell_limit(struct ssh *ssh, const struct stall_stats *f)
 static void
 tell(struct ssh *ssh)
 {
-	struct stall_stats f = waits_read(ssh);
+	struct stall_stats f = stalls_read(ssh);
 	const uint64_t *n = f.n;
 	const char *cipher = authonly_cipher_in_force();
 	u_int64_t in, out;

@@ -23,7 +23,7 @@
 #include "sftp.h"
 #include "xmalloc.h"
 
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "opening.h"
 #include "sftpsrv-hook.h"
 
@@ -65,7 +65,7 @@ attach_once(int in)
 	static int done;
 
 	if (!done)
-		hop_accept(in, STDOUT_FILENO);
+		shmpipe_accept(in, STDOUT_FILENO);
 	done = 1;
 }
 
@@ -83,7 +83,7 @@ send_rest(void)
 	ssize_t n;
 
 	while (sshbuf_len(replies) > 0) {
-		n = hop_write(pfd.fd, sshbuf_ptr(replies),
+		n = shmpipe_write(pfd.fd, sshbuf_ptr(replies),
 		    sshbuf_len(replies));
 		if (n > 0)
 			(void)sshbuf_consume(replies, (size_t)n);
@@ -179,7 +179,7 @@ sftpsrv_announce(struct sshbuf *version)
 unsigned int
 sftpsrv_mark(void)
 {
-	return MAXIMUM(hop_mark(), 0);
+	return MAXIMUM(shmpipe_tag(), 0);
 }
 
 ssize_t
@@ -192,7 +192,7 @@ sftpsrv_read(int fd, struct sshbuf *queue)
 	attach_once(fd);
 	want = want > have ? want - have : 0;
 	want = MAXIMUM(MINIMUM(want, LARGE_READ), SMALL_READ);
-	if ((r = hop_take(fd, queue, want, &len)) != 0)
+	if ((r = shmpipe_read_ref(fd, queue, want, &len)) != 0)
 		fatal_fr(r, "read");
 	saved = errno;
 	if (len == 0 && replies != NULL)
@@ -210,7 +210,7 @@ write_some(int fd, const struct sshbuf *queue)
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
 	ssize_t n;
 
-	while ((n = hop_write(fd, sshbuf_ptr(queue),
+	while ((n = shmpipe_write(fd, sshbuf_ptr(queue),
 	    sshbuf_len(queue))) == -1 && errno == EAGAIN)
 		(void)poll(&pfd, 1, -1);
 	return n;
@@ -241,7 +241,7 @@ look(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 		look_at_open(in, 1);
 	/* What is left in a ring would not wake poll(). */
 	while (is_little && !has_whole_request(in) &&
-	    hop_pending(STDIN_FILENO) > 0) {
+	    shmpipe_pending(STDIN_FILENO) > 0) {
 		if (sftpsrv_read(STDIN_FILENO, in) <= 0)
 			break;
 	}
@@ -364,7 +364,7 @@ sftpsrv_space(struct sshbuf *out, size_t len)
 
 	/* Waiting costs less than a copy: the slots hold enough to read. */
 	in_ring = sshbuf_len(out) > 0 ? NULL :
-	    hop_space(STDOUT_FILENO, DATA_HEAD + len);
+	    shmpipe_reserve(STDOUT_FILENO, DATA_HEAD + len);
 	if (in_ring == NULL &&
 	    ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0 ||
 	    (r = sshbuf_consume_end(out, DATA_HEAD + len)) != 0))
@@ -391,7 +391,7 @@ sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len)
 	filetimes_end_read();
 	if (p != NULL) {
 		make_head(p, id, len);
-		if (hop_post(STDOUT_FILENO, DATA_HEAD + len) == -1 &&
+		if (shmpipe_commit(STDOUT_FILENO, DATA_HEAD + len) == -1 &&
 		    (r = sshbuf_put(out, p, DATA_HEAD + len)) != 0)
 			fatal_fr(r, "put");
 		return;

@@ -27,7 +27,7 @@
 
 #include "filetimes-hook.h"
 #include "hayopt.h"
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "sessionlog-hook.h"
 #include "subsys-hook.h"
 
@@ -124,8 +124,8 @@ subsys_open_output(const ServerOptions *o, const int in[2], int out[2],
 		return pipe(out);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, out) == -1)
 		return -1;
-	hop_offer(in, out);
+	shmpipe_offer(in, out);
 	if (!hayopt_get()->tell_limits)
-		hop_set_mark(out[0], FILETIMES_QUIET);
+		shmpipe_set_tag(out[0], FILETIMES_QUIET);
 	return 0;
 }

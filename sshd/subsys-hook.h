@@ -28,10 +28,10 @@ void	subsys_check_program(const ServerOptions *, const char *name,
 /*
  * As pipe() for the output of "command", which a session runs.
  *
- * Our own SFTP server gets a pair of sockets, which only hop-hook.h uses the
- * other way round, for the memory: internal-sftp, and the sftp-server beside
- * sshd-session where the command names it first and runs nothing else. Others
- * get a pipe, the script that starts that server too, because what opens
+ * Our own SFTP server gets a pair of sockets, which only shmpipe-hook.h uses
+ * the other way round, for the memory: internal-sftp, and the sftp-server
+ * beside sshd-session where the command names it first and runs nothing else.
+ * Others get a pipe, the script that starts that server too, because what opens
  * /dev/stdout fails if it is a socket. The input of all of them stays a pipe:
  * bash reads ~/.bashrc if its input is a socket. With "Hayate no" all are
  * pipes.

@@ -244,7 +244,7 @@ flow_count(struct flow *f, size_t len, uint64_t now_us)
 	advance_slots(f, now_us);
 	f->slot[f->slot_now % SLOTS] += len;
 	bdp_arrived(f->bdp, f->replied_bytes, now_us);
-	if (bdp_due(f->bdp, now_us)) {
+	if (bdp_sample_due(f->bdp, now_us)) {
 		bdp_consumed(f->bdp, f->replied_bytes, now_us);
 		delta = wtune_decide(f->wtune, f->bdp, &now);
 	}

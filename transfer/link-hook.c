@@ -30,7 +30,7 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "link-hook.h"
 #include "opening-hook.h"
 
@@ -136,7 +136,7 @@ link_data(struct link *l, size_t len)
 		fatal_fr(r, "compose");
 	head = sshbuf_len(l->out);
 	l->in_ring = len <= OPENING_MOST || l->begun != 0 || l->conf.may_end ?
-	    NULL : hop_space_now(l->conf.fd_out, head + len);
+	    NULL : shmpipe_try_reserve(l->conf.fd_out, head + len);
 	if (l->in_ring != NULL)
 		return l->in_ring + head;
 	if ((r = sshbuf_reserve(l->out, len, &p)) != 0)
@@ -154,7 +154,7 @@ post_request(struct link *l, size_t n)
 	if ((r = sshbuf_poke_u32(l->out, 0, head - 4 + n)) != 0)
 		fatal_fr(r, "compose");
 	memcpy(l->in_ring, sshbuf_ptr(l->out), head);
-	if (hop_post(l->conf.fd_out, head + n) != 0)
+	if (shmpipe_commit(l->conf.fd_out, head + n) != 0)
 		return -1;
 	link_cancel(l);
 	return 0;
@@ -185,7 +185,7 @@ link_end_data(struct link *l, size_t len, size_t n)
 int
 link_is_full(struct link *l)
 {
-	return l->waits = hop_is_full(l->conf.may_end ? -1 : l->conf.fd_out,
+	return l->waits = shmpipe_is_full(l->conf.may_end ? -1 : l->conf.fd_out,
 	    sshbuf_len(l->out));
 }
 
@@ -216,7 +216,7 @@ send_some(struct link *l)
 		return;
 	n = l->conf.may_end ?
 	    send(l->conf.fd_out, sshbuf_ptr(l->out), sshbuf_len(l->out),
-	    MSG_NOSIGNAL) : hop_write(l->conf.fd_out,
+	    MSG_NOSIGNAL) : shmpipe_write(l->conf.fd_out,
 	    sshbuf_ptr(l->out), sshbuf_len(l->out));
 	if (n == -1) {
 		if (errno == EPIPE || errno == ECONNRESET)
@@ -236,7 +236,7 @@ receive_some(struct link *l)
 	ssize_t n;
 	int r;
 
-	if ((r = hop_take(l->conf.fd_in, l->in, READ_SIZE, &n)) != 0)
+	if ((r = shmpipe_read_ref(l->conf.fd_in, l->in, READ_SIZE, &n)) != 0)
 		fatal_fr(r, "read");
 	if (n == 0 || (n == -1 && errno == ECONNRESET))
 		lose(l, "Connection closed", "");
@@ -263,7 +263,7 @@ link_move(struct link *const *links, size_t n, int wake_fd, int ms)
 		pfd[2 * i + 1].fd = sshbuf_len(l->out) == 0 && !l->waits ? -1 :
 		    l->conf.fd_out;
 		pfd[2 * i + 1].events = POLLOUT;
-		if (hop_pending(l->conf.fd_in) > 0 ||
+		if (shmpipe_pending(l->conf.fd_in) > 0 ||
 		    opening_ready(l->conf.fd_in) != NULL)
 			ms = 0;
 	}
@@ -278,7 +278,7 @@ link_move(struct link *const *links, size_t n, int wake_fd, int ms)
 		if (pfd[2 * i + 1].revents != 0)
 			send_some(links[i]);
 		if ((pfd[2 * i].revents != 0 ||
-		    hop_pending(pfd[2 * i].fd) > 0) && !links[i]->lost)
+		    shmpipe_pending(pfd[2 * i].fd) > 0) && !links[i]->lost)
 			receive_some(links[i]);
 	}
 }

@@ -26,7 +26,7 @@
 
 #include "clock.h"
 #include "stall-stats.h"
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "link-hook.h"
 #include "links-hook.h"
 #include "opening-hook.h"
@@ -74,7 +74,7 @@ links_judge(int argc, char **argv)
 void
 links_wish(int fd)
 {
-	tell_wish(fd, is_wanted, hop_offer_ssh(fd), opening_offer(fd));
+	tell_wish(fd, is_wanted, shmpipe_offer_ssh(fd), opening_offer(fd));
 }
 
 /* What is kept of one server between transfers */

@@ -30,7 +30,7 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "opening.h"
 #include "opening-hook.h"
 #include "tell.h"
@@ -288,11 +288,11 @@ receive(int fd, u_char *p, size_t len)
 	u_char head[4];
 	size_t n;
 
-	if (hop_receive(fd, head, sizeof(head), NULL, NULL) != sizeof(head))
+	if (shmpipe_receive(fd, head, sizeof(head), NULL, NULL) != sizeof(head))
 		fatal("Connection closed");
 	if ((n = PEEK_U32(head)) > len)
 		fatal("Received message too long %zu", n);
-	if (hop_receive(fd, p, n, NULL, NULL) != n)
+	if (shmpipe_receive(fd, p, n, NULL, NULL) != n)
 		fatal("Connection closed");
 	return n;
 }
@@ -311,7 +311,7 @@ send_requests(int fd)
 		iov[0].iov_len = 4;
 		iov[1].iov_base = (void *)(uintptr_t)(p + 4);
 		iov[1].iov_len = n - 4;
-		if (hop_send(fd, iov, 2, NULL, NULL) != n)
+		if (shmpipe_send(fd, iov, 2, NULL, NULL) != n)
 			fatal("Couldn't send packet: %s", strerror(errno));
 	}
 }
@@ -431,7 +431,7 @@ opening_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 	/* the length, and the message */
 	if (n == 2 && opening_has(fd, iov[1].iov_base, iov[1].iov_len))
 		return iov[0].iov_len + iov[1].iov_len;
-	return hop_send(fd, iov, n, cb, arg);
+	return shmpipe_send(fd, iov, n, cb, arg);
 }
 
 size_t
@@ -441,7 +441,7 @@ opening_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t),
 	struct sshbuf *ready = opening_ready(fd);
 
 	if (ready == NULL)
-		return hop_receive(fd, p, len, cb, arg);
+		return shmpipe_receive(fd, p, len, cb, arg);
 	/* Each reply is whole, and is read as it is written. */
 	return sshbuf_get(ready, p, len) == 0 ? len : 0;
 }

@@ -18,7 +18,7 @@
  * has at most OPENING_MOST bytes. If it has changed since, nothing of what came
  * back is used.
  *
- * Called from patches/136-sftp-client-hop.patch and by the hooks that send
+ * Called from patches/136-sftp-client-shmpipe.patch and by the hooks that send
  * requests and take replies. Main thread only.
  */
 
@@ -74,7 +74,7 @@ struct sshbuf *opening_ready(int fd);
  */
 int	opening_drops(int fd, uint32_t id);
 
-/* As hop_send() and hop_receive(), for upstream's functions */
+/* As shmpipe_send() and shmpipe_receive(), for upstream's functions */
 size_t	opening_send(int fd, struct iovec *, int n,
     int (*)(void *, size_t), void *);
 size_t	opening_receive(int fd, void *, size_t len,

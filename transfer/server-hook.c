@@ -30,7 +30,7 @@
 #include "stall-stats.h"
 #include "flow.h"
 #include "hayopt.h"
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "link-hook.h"
 #include "links-hook.h"
 #include "lost-hook.h"
@@ -216,7 +216,7 @@ send_text(const struct server_conn *c, u_char code, const char *text)
 	iov.iov_base = sshbuf_mutable_ptr(framed);
 	iov.iov_len = sshbuf_len(framed);
 	if (!opening_has(c->fd_out, sshbuf_ptr(m), sshbuf_len(m)) &&
-	    hop_send(c->fd_out, &iov, 1, NULL, NULL) != iov.iov_len)
+	    shmpipe_send(c->fd_out, &iov, 1, NULL, NULL) != iov.iov_len)
 		fatal("Couldn't send packet: %s", strerror(errno));
 	sshbuf_free(m);
 	sshbuf_free(framed);
@@ -229,7 +229,7 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 	struct server *q = server_of(conn);
 
 	q->c = *c;
-	hop_settle(c->fd_in);
+	shmpipe_end_offer(c->fd_in);
 	opening_begin(c->fd_in);
 	report_connect();
 	if (q->chosen || !hayopt_get()->hayate || tell_is_stock(c->fd_in))

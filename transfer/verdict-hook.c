@@ -24,7 +24,7 @@
 #include "clock.h"
 #include "file-hook.h"
 #include "stall-stats.h"
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "json.h"
 #include "report-hook.h"
 #include "server-hook.h"
@@ -72,7 +72,7 @@ verdict_begin(struct run *t)
 	t->files_from.n[STAT_TIME] = clock_us();
 	server_ask_again(t->server);
 	t->mark = ++last;
-	hop_set_mark(fd_of(t), last);
+	shmpipe_set_tag(fd_of(t), last);
 }
 
 /* For so long, as it seems, that no copy has to wait for the last answer */
@@ -294,8 +294,9 @@ verdict_end(struct run *t)
 	struct bottleneck_input c = { .is_put = t->side->is_put, .is_files = 1,
 	    .local = &note.local, .local_files = &files };
 
-	if (t->to_conn != NULL || t->moved == 0 || hop_told(fd_of(t),
-	    (uint64_t *)&note, STALL_NOTE_WORDS) == -1 || note.tag != t->mark)
+	if (t->to_conn != NULL || t->moved == 0 ||
+	    shmpipe_get_side_data(fd_of(t), (uint64_t *)&note,
+	    STALL_NOTE_WORDS) == -1 || note.tag != t->mark)
 		return;
 	read_own(t, &files);
 	c.bytes = whole.bytes;

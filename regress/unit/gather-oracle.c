@@ -62,15 +62,15 @@ static unsigned long packets, outside;
 static char *threads;			/* to be started; or NULL */
 static int has_threads;
 
-/* The linker replaces sshbuf_put_outside() by this function. */
-int	__real_sshbuf_put_outside(struct sshbuf *, const void *, size_t);
-int	__wrap_sshbuf_put_outside(struct sshbuf *, const void *, size_t);
+/* The linker replaces sshbuf_put_external() by this function. */
+int	__real_sshbuf_put_external(struct sshbuf *, const void *, size_t);
+int	__wrap_sshbuf_put_external(struct sshbuf *, const void *, size_t);
 
 int
-__wrap_sshbuf_put_outside(struct sshbuf *b, const void *p, size_t len)
+__wrap_sshbuf_put_external(struct sshbuf *b, const void *p, size_t len)
 {
 	outside++;
-	return __real_sshbuf_put_outside(b, p, len);
+	return __real_sshbuf_put_external(b, p, len);
 }
 
 static void

@@ -156,7 +156,7 @@ lend(struct sshbuf *b)
 
 	for (i = 0; i < len; i++)
 		p[i] = (u_char)(0x80 | pick(0x7f));
-	if (((r = sshbuf_lend(b, p, len, end_loan, p)) == 0) != fits)
+	if (((r = sshbuf_attach(b, p, len, end_loan, p)) == 0) != fits)
 		errx(1, "%zu bytes lent: %d", len, r);
 	if (!fits)
 		return;
@@ -184,7 +184,7 @@ put_outside(struct sshbuf *b)
 
 	for (i = 0; i < len; i++)
 		p[i] = (u_char)(0x80 | pick(0x7f));
-	r = sshbuf_put_outside(b, p, len);
+	r = sshbuf_put_external(b, p, len);
 	if ((r == 0) != (held + len <= sshbuf_max_size(b)))
 		errx(1, "%zu bytes outside behind %zu: %d", len, held, r);
 	if (r != 0)
@@ -197,7 +197,7 @@ put_outside(struct sshbuf *b)
 static int
 differs(const struct sshbuf *b)
 {
-	struct sshbuf_outside o = sshbuf_outside(b);
+	struct sshbuf_external o = sshbuf_external(b);
 	const u_char *p = sshbuf_ptr(b), *m = model + model_off;
 	size_t behind = o.at + o.len, len = model_end - model_off;
 
@@ -255,7 +255,7 @@ operate(struct sshbuf *b)
 	else if (what < 95)
 		take(b, 1);
 	else if (what < 97)
-		sshbuf_give_back(b);
+		sshbuf_trim(b);
 	else if (what < 98)
 		reset(b);
 	else
@@ -337,7 +337,7 @@ take_packet(struct sshbuf *b, size_t place)
 	}
 	if (sshbuf_consume(b, PACKET) != 0)
 		errx(1, "nothing at %zu", place);
-	sshbuf_give_back(b);
+	sshbuf_trim(b);
 }
 
 static void

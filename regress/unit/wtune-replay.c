@@ -42,7 +42,7 @@
 #include <string.h>
 
 #include "bdp.h"
-#include "starve.h"
+#include "window-limited.h"
 #include "wtune.h"
 
 #define TICK_US		100
@@ -183,7 +183,7 @@ decide(void)
 
 	uint64_t rtt_us = s.tcp_true ? s.rtt_us : s.tcp_us;
 	bdp_set_rtt(s.bdp, rtt_us, s.tcp_now_us ? s.tcp_now_us : rtt_us);
-	bdp_note_waiting(s.bdp, min_u64(s.waiting, s.window));
+	bdp_note_out_of_order(s.bdp, min_u64(s.waiting, s.window));
 	bdp_consumed(s.bdp, s.consumed, s.now_us);
 	delta = wtune_decide(s.tuner, s.bdp, &now);
 	if (delta < 0)
@@ -203,7 +203,7 @@ hook(void)
 	if (s.unannounced == 0 && s.arrived == s.consumed)
 		return;
 	bdp_arrived(s.bdp, s.arrived, s.now_us);
-	if (bdp_due(s.bdp, s.now_us))
+	if (bdp_sample_due(s.bdp, s.now_us))
 		delta = decide();
 	if (s.unannounced == 0 || (s.window - s.local_window <= 3 * MAXPACKET &&
 	    s.local_window >= s.window / 2))
@@ -259,11 +259,11 @@ sample(const char *arg)
 		bdp_granted(s.bdp, s.consumed + s.window, s.now_us);
 }
 
-/* Moments of a sender, for starve.h. */
+/* Moments of a sender, for window-limited.h. */
 static void
 starve(const char *arg)
 {
-	static struct starve sender;
+	static struct window_limited sender;
 	static uint64_t now_us = 1, began_us = 1;
 	uint64_t us, n;
 	int starves;
@@ -272,7 +272,7 @@ starve(const char *arg)
 		errx(2, "starve %s: three numbers are needed", arg);
 	for (; n > 0; n--) {
 		now_us += us;
-		if (starve_note(&sender, starves, now_us))
+		if (window_limited_update(&sender, starves, now_us))
 			printf("starves after=%" PRIu64 "\n",
 			    now_us - began_us);
 	}

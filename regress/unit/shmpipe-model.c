@@ -4,10 +4,10 @@
  */
 
 /*
- * hop-model: what a buffer that borrows a slot (channels/hop-hook.h) means to
- * others: a child, whoever closes the descriptor, and a link that looks for
- * room. One process plays both ends. Prints the first claim that does not hold
- * and exits with 1.
+ * shmpipe-model: what a buffer that borrows a slot (channels/shmpipe-hook.h)
+ * means to others: a child, whoever closes the descriptor, and a link that
+ * looks for room. One process plays both ends. Prints the first claim that does
+ * not hold and exits with 1.
  */
 
 #include "includes.h"
@@ -28,7 +28,7 @@
 
 #include "sshbuf.h"
 
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 
 #define SLOT	(256 * 1024)
 #define LEN	200000
@@ -61,11 +61,12 @@ begin(void)
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, out) == 0 &&
 	    fcntl(out[0], F_SETFL, O_NONBLOCK) == 0 &&
 	    fcntl(out[1], F_SETFL, O_NONBLOCK) == 0, "there are descriptors");
-	hop_offer(in, out);
-	hop_accept(in[0], out[1]);
+	shmpipe_offer(in, out);
+	shmpipe_accept(in[0], out[1]);
 	fill(1);
-	claim(hop_write(out[1], bytes, 10) == 10 &&
-	    hop_read(out[0], b, SLOT, &n) == 0 && n == 10, "a record arrives");
+	claim(shmpipe_write(out[1], bytes, 10) == 10 &&
+	    shmpipe_read(out[0], b, SLOT, &n) == 0 && n == 10,
+	    "a record arrives");
 	sshbuf_free(b);
 }
 
@@ -75,8 +76,8 @@ end(void)
 	int i;
 
 	for (i = 0; i < 2; i++) {
-		hop_forget(in[i]);
-		hop_forget(out[i]);
+		shmpipe_forget(in[i]);
+		shmpipe_forget(out[i]);
 		close(in[i]);
 		close(out[i]);
 	}
@@ -89,8 +90,8 @@ borrow(u_char with)
 	size_t n;
 
 	fill(with);
-	claim(b != NULL && hop_write(out[1], bytes, LEN) == LEN &&
-	    hop_read(out[0], b, SLOT, &n) == 0 && n == LEN &&
+	claim(b != NULL && shmpipe_write(out[1], bytes, LEN) == LEN &&
+	    shmpipe_read(out[0], b, SLOT, &n) == 0 && n == LEN &&
 	    sshbuf_ptr(b)[LEN - 1] == with, "a slot is read");
 	return b;
 }
@@ -109,7 +110,7 @@ check_child(void)
 	if ((child = fork()) == 0) {
 		close(go[1]);
 		(void)read(go[0], bytes, 1);
-		hop_forget(out[0]);
+		shmpipe_forget(out[0]);
 		sshbuf_free(b);
 		_exit(0);
 	}
@@ -120,7 +121,8 @@ check_child(void)
 	close(go[1]);
 	claim(waitpid(child, &status, 0) == child && status == 0,
 	    "a child closes what it does not need");
-	claim(hop_write(out[1], bytes, LEN) == LEN, "and the parent has room");
+	claim(shmpipe_write(out[1], bytes, LEN) == LEN,
+	    "and the parent has room");
 	sshbuf_free(b);
 	close(go[0]);
 	end();
@@ -134,7 +136,7 @@ check_closing(void)
 
 	begin();
 	b = borrow(7);
-	hop_forget(out[0]);
+	shmpipe_forget(out[0]);
 	claim(sshbuf_len(b) == LEN && sshbuf_ptr(b)[0] == 7 &&
 	    sshbuf_ptr(b)[LEN - 1] == 7, "the content outlives the memory");
 	sshbuf_free(b);
@@ -154,14 +156,14 @@ check_consumed(void)
 	p = sshbuf_ptr(b);
 	claim(sshbuf_consume(b, LEN) == 0, "all is consumed");
 	fill(10);
-	while (hop_write(out[1], bytes, LEN) == LEN)
+	while (shmpipe_write(out[1], bytes, LEN) == LEN)
 		;
-	claim(errno == EAGAIN && hop_is_full(out[1], 0), "a ring is full");
+	claim(errno == EAGAIN && shmpipe_is_full(out[1], 0), "a ring is full");
 	for (i = 0; i < LEN; i++)
 		claim(p[i] == 9, "what was consumed stays");
-	claim(hop_read(out[0], b, SLOT, &n) == 0 && n == LEN &&
+	claim(shmpipe_read(out[0], b, SLOT, &n) == 0 && n == LEN &&
 	    sshbuf_ptr(b)[0] == 10, "the next one comes");
-	claim(!hop_is_full(out[1], 0), "and there is room");
+	claim(!shmpipe_is_full(out[1], 0), "and there is room");
 	sshbuf_free(b);
 	end();
 }
@@ -174,10 +176,10 @@ check_withheld(void)
 	int n = 0;
 
 	begin();
-	while (hop_write(out[1], bytes, 1) == 1)
+	while (shmpipe_write(out[1], bytes, 1) == 1)
 		claim(read(out[0], record, sizeof(record)) ==
 		    (ssize_t)sizeof(record) && n++ < 100, "a record is taken");
-	claim(errno == EPROTO && !hop_is_full(out[1], 0),
+	claim(errno == EPROTO && !shmpipe_is_full(out[1], 0),
 	    "nobody waits for slots that are withheld");
 	end();
 }
@@ -189,7 +191,7 @@ next_slot(u_char with)
 	struct sshbuf *b = sshbuf_new();
 	size_t n;
 
-	claim(b != NULL && hop_read(out[0], b, SLOT, &n) == 0 &&
+	claim(b != NULL && shmpipe_read(out[0], b, SLOT, &n) == 0 &&
 	    sshbuf_ptr(b)[0] == with && sshbuf_ptr(b)[n - 1] == with,
 	    "a slot comes in its turn");
 	sshbuf_free(b);
@@ -206,12 +208,12 @@ check_gathered(void)
 	memset(three, 1, 100);
 	memset(three + 100, 2, LEN);
 	memset(three + 100 + LEN, 3, LEN);
-	hop_set_piece(out[1], LEN);
-	claim(hop_write(out[1], three, sizeof(three)) == sizeof(three),
+	shmpipe_set_record_size(out[1], LEN);
+	claim(shmpipe_write(out[1], three, sizeof(three)) == sizeof(three),
 	    "all of it is written");
 	claim(next_slot(1) == 100 && next_slot(2) == LEN &&
 	    next_slot(3) == LEN, "and cut where messages begin");
-	claim(hop_lent(out[0]) == LEN, "the usual length is known");
+	claim(shmpipe_record_size(out[0]) == LEN, "the usual length is known");
 	end();
 }
 
@@ -225,11 +227,11 @@ check_not_started(void)
 
 	claim(b != NULL && pipe(in) == 0 &&
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, out) == 0, "there are files");
-	hop_offer(in, out);
+	shmpipe_offer(in, out);
 	claim(pipe(next) == 0 && dup2(next[0], out[0]) == out[0] &&
 	    dup2(next[1], in[1]) == in[1], "their numbers are another's");
-	claim(hop_write(in[1], "hello", 5) == 5 &&
-	    hop_read(out[0], b, SLOT, &n) == 0 && n == 5 &&
+	claim(shmpipe_write(in[1], "hello", 5) == 5 &&
+	    shmpipe_read(out[0], b, SLOT, &n) == 0 && n == 5 &&
 	    memcmp(sshbuf_ptr(b), "hello", 5) == 0, "and its bytes pass");
 	sshbuf_free(b);
 	close(next[0]);
@@ -240,9 +242,9 @@ check_not_started(void)
 static void
 check_cut(void)
 {
-	claim(hop_cut(100, 0) == 100 && hop_cut(100, 200) == 100 &&
-	    hop_cut(200, 200) == 200 && hop_cut(400, 200) == 200 &&
-	    hop_cut(450, 200) == 50,
+	claim(shmpipe_split(100, 0) == 100 && shmpipe_split(100, 200) == 100 &&
+	    shmpipe_split(200, 200) == 200 && shmpipe_split(400, 200) == 200 &&
+	    shmpipe_split(450, 200) == 50,
 	    "pieces of the usual length are at the end");
 }
 

@@ -18,23 +18,24 @@
  * header. Not thread safe.
  */
 
-#ifndef HAYATE_STARVE_H
-#define HAYATE_STARVE_H
+#ifndef HAYATE_WINDOW_LIMITED_H
+#define HAYATE_WINDOW_LIMITED_H
 
 #include <stdint.h>
 
-struct starve {			/* all zero to begin with */
-	uint64_t last_us;	/* of the last note */
+struct window_limited {			/* all zero to begin with */
+	uint64_t updated_us;	/* of the last note */
 	uint64_t since_us;	/* when the time looked at began */
-	uint64_t starved_us;	/* how much of it the sender starved */
-	int	 starved;	/* at the last note */
-	int	 said;		/* once is enough */
+	uint64_t limited_us;	/* how much of it the sender starved */
+	int	 was_limited;	/* at the last note */
+	int	 reported;		/* once is enough */
 };
 
 /*
- * The sender starves, or does not, from now on. Call it as often as anything
+ * The sender is_limited, or does not, from now on. Call it as often as anything
  * moves. Returns 1 once, when the log should say so, else 0.
  */
-int	starve_note(struct starve *, int starves, uint64_t now_us);
+int	window_limited_update(struct window_limited *, int is_limited,
+    uint64_t now_us);
 
-#endif /* HAYATE_STARVE_H */
+#endif /* HAYATE_WINDOW_LIMITED_H */

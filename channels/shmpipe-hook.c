@@ -25,56 +25,56 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "hop-hook.h"
+#include "shmpipe-hook.h"
 #include "ring.h"
 #include "sshbuf-hook.h"
 
 /* This process's ends by descriptor; NULL: none. A socket may have both. */
-struct hop {
-	struct ring *reads, *writes;
-	struct sshbuf *borrower;	/* of a slot of "reads"; or NULL */
-	pid_t	 borrowed_by;
-	size_t	 lent;			/* the last time */
-	size_t	 piece;			/* hop_cut() of "writes" */
+struct shmpipe {
+	struct ring *in, *out;
+	struct sshbuf *ref_buf;	/* of a slot of "reads"; or NULL */
+	pid_t	 ref_pid;
+	size_t	 read_size;			/* the last time */
+	size_t	 write_size;	/* shmpipe_split() of "writes" */
 	int	 is_offered, memory;	/* that ssh may open */
 	dev_t	 dev;			/* of an end whose other end */
 	ino_t	 ino;			/* has not attached; or 0 */
 };
-static struct hop *hops;
-static int nhops;
+static struct shmpipe *pipes;
+static int npipes;
 
-static struct hop *
-hop_of(int fd)
+static struct shmpipe *
+find_pipe(int fd)
 {
-	return fd >= 0 && fd < nhops ? &hops[fd] : NULL;
+	return fd >= 0 && fd < npipes ? &pipes[fd] : NULL;
 }
 
-static struct hop *
-make_hop(int fd)
+static struct shmpipe *
+get_pipe(int fd)
 {
-	if (fd >= nhops) {
-		hops = xrecallocarray(hops, nhops, fd + 1, sizeof(*hops));
-		nhops = fd + 1;
+	if (fd >= npipes) {
+		pipes = xrecallocarray(pipes, npipes, fd + 1, sizeof(*pipes));
+		npipes = fd + 1;
 	}
-	return &hops[fd];
+	return &pipes[fd];
 }
 
-static struct ring *marked;		/* this program's end with the mark */
+static struct ring *tagged;		/* this program's end with the mark */
 
 void
-hop_forget(int fd)
+shmpipe_forget(int fd)
 {
-	struct hop *h = hop_of(fd);
+	struct shmpipe *h = find_pipe(fd);
 	int r;
 
 	if (h == NULL)
 		return;
-	if (marked == h->reads)
-		marked = NULL;
-	if (h->borrower != NULL && (r = sshbuf_own(h->borrower)) != 0)
+	if (tagged == h->in)
+		tagged = NULL;
+	if (h->ref_buf != NULL && (r = sshbuf_unshare(h->ref_buf)) != 0)
 		fatal_fr(r, "own");
-	ring_free(h->reads);
-	ring_free(h->writes);
+	ring_free(h->in);
+	ring_free(h->out);
 	if (h->is_offered)
 		close(h->memory);
 	memset(h, 0, sizeof(*h));
@@ -84,23 +84,23 @@ hop_forget(int fd)
 
 /* Their numbers may have been closed by someone else, or by a parent. */
 static void
-begin_ends(int in, int out)
+reset_ends(int in, int out)
 {
-	make_hop(in);
-	make_hop(out);
-	hop_forget(in);
-	hop_forget(out);
+	get_pipe(in);
+	get_pipe(out);
+	shmpipe_forget(in);
+	shmpipe_forget(out);
 }
 
 static void
-note_file(int fd)
+note_inode(int fd)
 {
 	struct stat sb;
 
 	if (fstat(fd, &sb) == -1)
 		return;
-	hop_of(fd)->dev = sb.st_dev;
-	hop_of(fd)->ino = sb.st_ino;
+	find_pipe(fd)->dev = sb.st_dev;
+	find_pipe(fd)->ino = sb.st_ino;
 }
 
 /* The maker's ends: it writes the program's input, and reads its output. */
@@ -112,17 +112,17 @@ open_ends(int memory, int in, int out)
 	struct ring *from = memory == -1 ? NULL :
 	    ring_open(memory, RING_OUTPUT, out);
 
-	begin_ends(in, out);
+	reset_ends(in, out);
 	if (to == NULL || from == NULL) {
 		verbose("no shared memory for sftp: %s", strerror(errno));
 		ring_free(to);
 		ring_free(from);
 		return -1;
 	}
-	hop_of(in)->writes = to;
-	hop_of(out)->reads = from;
-	note_file(in);
-	note_file(out);
+	find_pipe(in)->out = to;
+	find_pipe(out)->in = from;
+	note_inode(in);
+	note_inode(out);
 	return 0;
 }
 
@@ -146,7 +146,7 @@ init_message(struct msghdr *m, struct iovec *byte, union control *control)
 }
 
 static int
-send_memory(int fd, int memory)
+send_memfd(int fd, int memory)
 {
 	struct iovec byte = { "", 1 };
 	union control control;
@@ -167,7 +167,7 @@ send_memory(int fd, int memory)
  * not ours: "fd" may be the socket that the requests come from.
  */
 static int
-receive_memory(int fd)
+receive_memfd(int fd)
 {
 	int memory = -1;
 	char byte;
@@ -192,7 +192,7 @@ receive_memory(int fd)
 #else /* ring_create() has made nothing that could be sent. */
 
 static int
-send_memory(int fd, int memory)
+send_memfd(int fd, int memory)
 {
 	(void)fd;
 	(void)memory;
@@ -200,7 +200,7 @@ send_memory(int fd, int memory)
 }
 
 static int
-receive_memory(int fd)
+receive_memfd(int fd)
 {
 	(void)fd;
 	return -1;
@@ -209,34 +209,34 @@ receive_memory(int fd)
 #endif
 
 void
-hop_offer(const int in[2], const int out[2])
+shmpipe_offer(const int in[2], const int out[2])
 {
 	int memory = ring_create(in[0], out[1]);
 
 	if (open_ends(memory, in[1], out[0]) == 0 &&
-	    send_memory(out[0], memory) == -1)
+	    send_memfd(out[0], memory) == -1)
 		debug("cannot offer shared memory: %s", strerror(errno));
 	if (memory != -1)
 		close(memory);
 }
 
 void
-hop_accept(int in, int out)
+shmpipe_accept(int in, int out)
 {
-	int memory = receive_memory(out);
+	int memory = receive_memfd(out);
 
 	if (memory == -1)
 		return;
-	begin_ends(in, out);
-	marked = hop_of(in)->reads = ring_attach(memory, RING_INPUT, in);
-	hop_of(out)->writes = ring_attach(memory, RING_OUTPUT, out);
-	debug("shared memory for sftp: %s", hop_of(in)->reads != NULL &&
-	    hop_of(out)->writes != NULL ? "attached" : "refused");
+	reset_ends(in, out);
+	tagged = find_pipe(in)->in = ring_attach(memory, RING_INPUT, in);
+	find_pipe(out)->out = ring_attach(memory, RING_OUTPUT, out);
+	debug("shared memory for sftp: %s", find_pipe(in)->in != NULL &&
+	    find_pipe(out)->out != NULL ? "attached" : "refused");
 	close(memory);
 }
 
 int
-hop_offer_ssh(int fd)
+shmpipe_offer_ssh(int fd)
 {
 	int memory = ring_create(-1, -1);
 
@@ -245,22 +245,22 @@ hop_offer_ssh(int fd)
 			close(memory);
 		return -1;
 	}
-	hop_of(fd)->is_offered = 1;
-	return hop_of(fd)->memory = memory;
+	find_pipe(fd)->is_offered = 1;
+	return find_pipe(fd)->memory = memory;
 }
 
 void
-hop_settle(int fd)
+shmpipe_end_offer(int fd)
 {
-	struct hop *h = hop_of(fd);
+	struct shmpipe *h = find_pipe(fd);
 
 	if (h == NULL || !h->is_offered)
 		return;
 	h->is_offered = 0;
 	close(h->memory);
-	if (!ring_is_attached(h->reads) && !ring_is_attached(h->writes) &&
-	    ring_pending(h->reads) == 0)
-		hop_forget(fd);
+	if (!ring_is_attached(h->in) && !ring_is_attached(h->out) &&
+	    ring_pending(h->in) == 0)
+		shmpipe_forget(fd);
 }
 
 /* What ssh expects: descriptors that are copies of what was standard input */
@@ -271,7 +271,7 @@ static struct {
 } expected = { .memory = -1 };
 
 void
-hop_expect(int memory)
+shmpipe_expect_stdin(int memory)
 {
 	struct stat in, out;
 
@@ -290,7 +290,7 @@ hop_expect(int memory)
 
 /* ssh reads first, so that nothing is expected any more when it has written. */
 static void
-attach_expected(int fd, enum ring_dir of)
+attach_expected(int fd, enum ring_dir dir)
 {
 	struct ring *r;
 	struct stat st;
@@ -298,13 +298,13 @@ attach_expected(int fd, enum ring_dir of)
 	if (expected.memory == -1 || fstat(fd, &st) == -1 ||
 	    st.st_ino != expected.ino || st.st_dev != expected.dev)
 		return;
-	r = ring_attach(expected.memory, of, fd);
+	r = ring_attach(expected.memory, dir, fd);
 	debug("shared memory with scp: %s", r != NULL ? "attached" : "refused");
-	if (of == RING_INPUT)
-		make_hop(fd)->reads = marked = r;
+	if (dir == RING_INPUT)
+		get_pipe(fd)->in = tagged = r;
 	else
-		make_hop(fd)->writes = r;
-	if (of == RING_INPUT && r != NULL)
+		get_pipe(fd)->out = r;
+	if (dir == RING_INPUT && r != NULL)
 		return;
 	close(expected.memory);
 	expected.memory = -1;
@@ -314,47 +314,47 @@ attach_expected(int fd, enum ring_dir of)
  * Upstream closes the ends of a program that cannot be started, and the next
  * file has their numbers.
  */
-static struct hop *
-live_hop(int fd)
+static struct shmpipe *
+find_live_pipe(int fd)
 {
-	struct hop *h = hop_of(fd);
+	struct shmpipe *h = find_pipe(fd);
 	struct stat sb;
 
 	if (h == NULL || h->ino == 0)
 		return h;
-	if (ring_is_attached(h->reads != NULL ? h->reads : h->writes))
+	if (ring_is_attached(h->in != NULL ? h->in : h->out))
 		h->ino = 0;
 	else if (fstat(fd, &sb) == -1 || sb.st_dev != h->dev ||
 	    sb.st_ino != h->ino)
-		hop_forget(fd);
+		shmpipe_forget(fd);
 	return h;
 }
 
 static struct ring *
-reads(int fd)
+get_reader(int fd)
 {
-	struct hop *h = live_hop(fd);
+	struct shmpipe *h = find_live_pipe(fd);
 
-	return h == NULL ? NULL : h->reads;
+	return h == NULL ? NULL : h->in;
 }
 
 static struct ring *
-writes(int fd)
+get_writer(int fd)
 {
-	struct hop *h = live_hop(fd);
+	struct shmpipe *h = find_live_pipe(fd);
 
-	return h == NULL ? NULL : h->writes;
+	return h == NULL ? NULL : h->out;
 }
 
 /* Moving data */
 
-void (*hop_ended)(int fd);
+void (*shmpipe_at_eof)(int fd);
 
 static ssize_t
-get(int fd, void *p, size_t len)
+read_pipe(int fd, void *p, size_t len)
 {
-	return reads(fd) == NULL ? read(fd, p, len) :
-	    ring_read(reads(fd), p, len);
+	return get_reader(fd) == NULL ? read(fd, p, len) :
+	    ring_read(get_reader(fd), p, len);
 }
 
 /*
@@ -362,58 +362,59 @@ get(int fd, void *p, size_t len)
  * need says nothing for its parent.
  */
 static void
-end_loan(void *fd)
+release_slot(void *fd)
 {
-	struct hop *h = hop_of((int)(intptr_t)fd);
+	struct shmpipe *h = find_pipe((int)(intptr_t)fd);
 
-	if (h->borrowed_by == getpid())
-		ring_release(h->reads);
-	h->borrower = NULL;
+	if (h->ref_pid == getpid())
+		ring_release(h->in);
+	h->ref_buf = NULL;
 }
 
 /* Lends what is large to an empty buffer. Returns 1 if there is more to do. */
 static int
-borrow(int fd, struct sshbuf *buf, ssize_t *n)
+attach_slot(int fd, struct sshbuf *buf, ssize_t *n)
 {
 	const u_char *p;
 	int r;
 
-	if ((*n = ring_acquire(reads(fd), &p)) <= 0)
+	if ((*n = ring_acquire(get_reader(fd), &p)) <= 0)
 		return 0;
 	if (p == NULL)
 		return 1;
-	if ((r = sshbuf_lend(buf, p, *n, end_loan, (void *)(intptr_t)fd)) != 0)
+	if ((r = sshbuf_attach(buf, p, *n, release_slot,
+	    (void *)(intptr_t)fd)) != 0)
 		fatal_fr(r, "lend");
-	hop_of(fd)->borrower = buf;
-	hop_of(fd)->borrowed_by = getpid();
-	hop_of(fd)->lent = (size_t)*n;
+	find_pipe(fd)->ref_buf = buf;
+	find_pipe(fd)->ref_pid = getpid();
+	find_pipe(fd)->read_size = (size_t)*n;
 	return 0;
 }
 
 size_t
-hop_lent(int fd)
+shmpipe_record_size(int fd)
 {
-	struct hop *h = hop_of(fd);
+	struct shmpipe *h = find_pipe(fd);
 
-	return h == NULL ? 0 : h->lent;
+	return h == NULL ? 0 : h->read_size;
 }
 
 int
-hop_take(int fd, struct sshbuf *buf, size_t most, ssize_t *n)
+shmpipe_read_ref(int fd, struct sshbuf *buf, size_t most, ssize_t *n)
 {
 	u_char *p;
 	int r, saved;
 
 	/* One slot at a time: what was lent before goes back. */
-	if (reads(fd) != NULL && sshbuf_len(buf) == 0) {
-		if ((r = sshbuf_own(buf)) != 0)
+	if (get_reader(fd) != NULL && sshbuf_len(buf) == 0) {
+		if ((r = sshbuf_unshare(buf)) != 0)
 			return r;
-		if (!borrow(fd, buf, n))
+		if (!attach_slot(fd, buf, n))
 			return 0;
 	}
 	if ((r = sshbuf_reserve(buf, most, &p)) != 0)
 		return r;
-	*n = get(fd, p, most);
+	*n = read_pipe(fd, p, most);
 	saved = errno;
 	r = sshbuf_consume_end(buf, most - (*n > 0 ? *n : 0));
 	errno = saved;
@@ -427,7 +428,7 @@ read_ring(int fd, struct sshbuf *buf, size_t *len)
 	int r;
 
 	*len = 0;
-	if ((r = hop_take(fd, buf, RING_SLOT, &n)) != 0)
+	if ((r = shmpipe_read_ref(fd, buf, RING_SLOT, &n)) != 0)
 		return r;
 	if (n > 0)
 		*len = n;
@@ -437,73 +438,74 @@ read_ring(int fd, struct sshbuf *buf, size_t *len)
 }
 
 int
-hop_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
+shmpipe_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
 {
 	int r;
 
-	if (reads(fd) == NULL)
+	if (get_reader(fd) == NULL)
 		attach_expected(fd, RING_INPUT);
-	r = reads(fd) == NULL ? sshbuf_read(fd, buf, most, len) :
+	r = get_reader(fd) == NULL ? sshbuf_read(fd, buf, most, len) :
 	    read_ring(fd, buf, len);
-	if (r == SSH_ERR_SYSTEM_ERROR && errno == EPIPE && hop_ended != NULL) {
-		hop_ended(fd);
+	if (r == SSH_ERR_SYSTEM_ERROR && errno == EPIPE &&
+	    shmpipe_at_eof != NULL) {
+		shmpipe_at_eof(fd);
 		errno = EPIPE;
 	}
 	return r;
 }
 
 size_t
-hop_cut(size_t len, size_t piece)
+shmpipe_split(size_t len, size_t record)
 {
-	if (piece == 0 || len <= piece)
+	if (record == 0 || len <= record)
 		return len;
-	return len % piece != 0 ? len % piece : piece;
+	return len % record != 0 ? len % record : record;
 }
 
 /* As far as there is room: behind a rest that stays, all else is copied. */
 static ssize_t
-write_pieces(struct hop *h, const u_char *p, size_t len)
+write_records(struct shmpipe *h, const u_char *p, size_t len)
 {
 	size_t done = 0;
 	ssize_t n;
 
 	do {
-		n = ring_write(h->writes, p + done,
-		    hop_cut(len - done, h->piece));
+		n = ring_write(h->out, p + done,
+		    shmpipe_split(len - done, h->write_size));
 		if (n > 0)
 			done += (size_t)n;
-	} while (n > 0 && ring_uses_records(h->writes) && done < len);
+	} while (n > 0 && ring_uses_records(h->out) && done < len);
 	return done > 0 ? (ssize_t)done : n;
 }
 
 ssize_t
-hop_write(int fd, const void *p, size_t len)
+shmpipe_write(int fd, const void *p, size_t len)
 {
-	if (writes(fd) == NULL)
+	if (get_writer(fd) == NULL)
 		attach_expected(fd, RING_OUTPUT);
-	return writes(fd) == NULL ? write(fd, p, len) :
-	    write_pieces(hop_of(fd), p, len);
+	return get_writer(fd) == NULL ? write(fd, p, len) :
+	    write_records(find_pipe(fd), p, len);
 }
 
 void
-hop_set_piece(int fd, size_t len)
+shmpipe_set_record_size(int fd, size_t len)
 {
-	if (writes(fd) != NULL)
-		hop_of(fd)->piece = len;
+	if (get_writer(fd) != NULL)
+		find_pipe(fd)->write_size = len;
 }
 
 size_t
-hop_pending(int fd)
+shmpipe_pending(int fd)
 {
-	return reads(fd) == NULL ? 0 : ring_pending(reads(fd));
+	return get_reader(fd) == NULL ? 0 : ring_pending(get_reader(fd));
 }
 
 /* For atomicio6(), which would wait for a descriptor to be writable. */
 static ssize_t
-get_or_wait(int fd, void *p, size_t len)
+read_or_wait(int fd, void *p, size_t len)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	ssize_t n = get(fd, p, len);
+	ssize_t n = read_pipe(fd, p, len);
 
 	if (n == -1 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
 		(void)poll(&pfd, 1, -1);
@@ -513,15 +515,17 @@ get_or_wait(int fd, void *p, size_t len)
 }
 
 void *
-hop_space(int fd, size_t len)
+shmpipe_reserve(int fd, size_t len)
 {
-	return writes(fd) == NULL ? NULL : ring_reserve(writes(fd), len);
+	return get_writer(fd) == NULL ? NULL :
+	    ring_reserve(get_writer(fd), len);
 }
 
 void *
-hop_space_now(int fd, size_t len)
+shmpipe_try_reserve(int fd, size_t len)
 {
-	return writes(fd) == NULL ? NULL : ring_try_reserve(writes(fd), len);
+	return get_writer(fd) == NULL ? NULL :
+	    ring_try_reserve(get_writer(fd), len);
 }
 
 /* Small requests wait for each other, and share a slot. */
@@ -529,9 +533,9 @@ hop_space_now(int fd, size_t len)
 #define BACKLOG_MAX	(512 * 1024)
 
 int
-hop_is_full(int fd, size_t len)
+shmpipe_is_full(int fd, size_t len)
 {
-	struct ring *r = writes(fd);
+	struct ring *r = get_writer(fd);
 	int has_room = r != NULL && ring_try_reserve(r, 1) != NULL;
 
 	if (r == NULL || !ring_uses_records(r))
@@ -540,26 +544,27 @@ hop_is_full(int fd, size_t len)
 }
 
 int
-hop_post(int fd, size_t len)
+shmpipe_commit(int fd, size_t len)
 {
-	return ring_commit(writes(fd), len);
+	return ring_commit(get_writer(fd), len);
 }
 
 static ssize_t
-put(int fd, void *p, size_t len)
+write_pipe(int fd, void *p, size_t len)
 {
-	return hop_write(fd, p, len);
+	return shmpipe_write(fd, p, len);
 }
 
 size_t
-hop_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t), void *arg)
+shmpipe_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t),
+    void *arg)
 {
-	return atomicio6(get_or_wait, fd, p, len, cb, arg);
+	return atomicio6(read_or_wait, fd, p, len, cb, arg);
 }
 
 /* Writes all pieces into one slot. Returns 0 if there is none. */
 static size_t
-send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
+send_one_record(struct ring *r, const struct iovec *iov, int n, size_t len)
 {
 	u_char *p = ring_reserve(r, len);
 	int i;
@@ -574,23 +579,23 @@ send_at_once(struct ring *r, const struct iovec *iov, int n, size_t len)
 }
 
 size_t
-hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
+shmpipe_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
     void *arg)
 {
 	size_t len = 0, done;
 	int i;
 
-	if (writes(fd) == NULL)
+	if (get_writer(fd) == NULL)
 		return atomiciov6(writev, fd, iov, n, cb, arg);
 	for (i = 0; i < n; i++)
 		len += iov[i].iov_len;
-	done = send_at_once(writes(fd), iov, n, len);
-	if (done == 0 && !ring_uses_records(writes(fd)))
+	done = send_one_record(get_writer(fd), iov, n, len);
+	if (done == 0 && !ring_uses_records(get_writer(fd)))
 		return atomiciov6(writev, fd, iov, n, cb, arg);
 	if (done > 0 && cb != NULL)
 		(void)cb(arg, done);
 	for (i = 0; done < len && i < n; i++) {
-		size_t sent = atomicio6(put, fd, iov[i].iov_base,
+		size_t sent = atomicio6(write_pipe, fd, iov[i].iov_base,
 		    iov[i].iov_len, cb, arg);
 
 		done += sent;
@@ -603,28 +608,29 @@ hop_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 /* Notes */
 
 int
-hop_mark(void)
+shmpipe_tag(void)
 {
-	return marked == NULL ? -1 : (int)(ring_tag(marked) & INT_MAX);
+	return tagged == NULL ? -1 : (int)(ring_tag(tagged) & INT_MAX);
 }
 
 int
-hop_tell(const uint64_t *p, size_t n)
+shmpipe_put_side_data(const uint64_t *p, size_t n)
 {
-	if (marked != NULL)
-		ring_put_side_data(marked, p, n);
-	return hop_mark();
+	if (tagged != NULL)
+		ring_put_side_data(tagged, p, n);
+	return shmpipe_tag();
 }
 
 int
-hop_told(int fd, uint64_t *p, size_t n)
+shmpipe_get_side_data(int fd, uint64_t *p, size_t n)
 {
-	return reads(fd) == NULL ? -1 : ring_get_side_data(reads(fd), p, n);
+	return get_reader(fd) == NULL ? -1 :
+	    ring_get_side_data(get_reader(fd), p, n);
 }
 
 void
-hop_set_mark(int fd, unsigned int mark)
+shmpipe_set_tag(int fd, unsigned int tag)
 {
-	if (reads(fd) != NULL)
-		ring_set_tag(reads(fd), mark);
+	if (get_reader(fd) != NULL)
+		ring_set_tag(get_reader(fd), tag);
 }

@@ -4,7 +4,7 @@
  */
 
 /*
- * waits-hook: what ssh and sshd-session wait for, added up (stall-stats.h).
+ * stalls-hook: what ssh and sshd-session wait for, added up (stall-stats.h).
  *
  * The loops of both poll for what they could do. What they poll for when they
  * have to wait is what holds them up: the connection if there are packets to
@@ -16,11 +16,11 @@
  * The two functions that both loops call around poll() are replaced by ours in
  * build-aux/overlay.mk, and wtune_input() passes on each channel. They run
  * after authentication and outside any sandbox. Nothing is counted until
- * waits_begin(). Main thread only.
+ * stalls_begin(). Main thread only.
  */
 
-#ifndef HAYATE_WAITS_HOOK_H
-#define HAYATE_WAITS_HOOK_H
+#ifndef HAYATE_STALLS_HOOK_H
+#define HAYATE_STALLS_HOOK_H
 
 #include <sys/types.h>
 
@@ -35,17 +35,17 @@ struct timespec;
  * From now on it counts. "sampled" is NULL, or is called after each look at the
  * kernel, with the figures of then.
  */
-void	waits_begin(void (*sampled)(struct ssh *, const struct stall_stats *));
+void	stalls_begin(void (*sampled)(struct ssh *, const struct stall_stats *));
 
 /* Returns the figures of now; all are 0 if nothing is counted. */
-struct stall_stats waits_read(struct ssh *);
+struct stall_stats stalls_read(struct ssh *);
 
 /* A channel says what it is going to wait for. */
-void	waits_note(const struct Channel *);
+void	stalls_note_channel(const struct Channel *);
 
 /* As channel_prepare_poll() and channel_after_poll(), with these around them */
-void	waits_prepare_poll(struct ssh *, struct pollfd **, u_int *, u_int *,
+void	stalls_prepare_poll(struct ssh *, struct pollfd **, u_int *, u_int *,
     u_int, struct timespec *);
-void	waits_after_poll(struct ssh *, struct pollfd *, u_int);
+void	stalls_after_poll(struct ssh *, struct pollfd *, u_int);
 
-#endif /* HAYATE_WAITS_HOOK_H */
+#endif /* HAYATE_STALLS_HOOK_H */
