@@ -79,8 +79,8 @@ HAYATE_HOOKS = \
 	cipher/direction-hook.c \
 	cipher/kexguess-hook.c \
 	cipher/keypair-hook.c \
-	cipher/macrank-hook.c \
-	cipher/pieces-hook.c \
+	cipher/macspeed-hook.c \
+	cipher/segments-hook.c \
 	cipher/pipeline-hook.c \
 	cipher/poly1305-hook.c \
 	cipher/receiving-hook.c \

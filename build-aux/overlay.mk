@@ -86,8 +86,8 @@ clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
 	-Dsshpkt_put_cstring=early_session_put_cstring \
 	-Dchannel_free_all=limit_free_all \
 	-Dchannel_input_data=early_input_data
-# pieces-hook.c encrypts a packet in pieces.
-cipher.o cipher-chachapoly-libcrypto.o: CPPFLAGS += -DEVP_Cipher=pieces_cipher
+# segments-hook.c encrypts a packet in pieces.
+cipher.o cipher-chachapoly-libcrypto.o: CPPFLAGS += -DEVP_Cipher=segments_cipher
 # stalls-hook.c records what both loops wait for.
 clientloop.o serverloop.o: CPPFLAGS += -Dchannel_prepare_poll=stalls_prepare_poll \
 	-Dchannel_after_poll=stalls_after_poll
@@ -101,7 +101,7 @@ scp.o: CPPFLAGS += -Dsftp_upload_dir=from_upload_dir
 # These functions add what upstream's lack in releases before 10.6, and what the merge
 # of a key's options omits; they call upstream's. zlib-hook.h, localtime-hook.h,
 # ruser-hook.h, names-hook.h, restrict-hook.h, crypt-hook.h and gss-hook.h explain each.
-packet.o: CPPFLAGS += -Dinflate=bounded_inflate -DdeflateInit_=huffman_init
+packet.o: CPPFLAGS += -Dinflate=zlib_bounded_inflate -DdeflateInit_=zlib_huffman_init
 misc.o: CPPFLAGS += -Dmktime=localtime_make
 ssh.o: CPPFLAGS += -Dlog_init=ruser_log_init
 scp.o: CPPFLAGS += -Dsftp_expand_path=names_expand_path

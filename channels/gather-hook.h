@@ -20,7 +20,7 @@
  * is written.
  *
  * Not for ciphers that need whole blocks, nor where a MAC is computed from what
- * is not encrypted yet (pieces-hook.h). external-hook.h tells the cipher. One
+ * is not encrypted yet (segments-hook.h). external-hook.h tells the cipher. One
  * connection; main thread only.
  */
 

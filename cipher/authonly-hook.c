@@ -186,7 +186,7 @@ describe_mode(const struct newkeys *keys)
 
 /* See authonly_max_key_bytes() for the ciphers that have a limit of ours. */
 static void
-limit_key(const struct newkeys *keys, u_int64_t rekey_limit,
+limit_key_blocks(const struct newkeys *keys, u_int64_t rekey_limit,
     u_int64_t *max_blocks)
 {
 	u_int64_t bytes = authonly_max_key_bytes(keys->enc.name);
@@ -207,7 +207,7 @@ limit_key(const struct newkeys *keys, u_int64_t rekey_limit,
  * one packet and what waits to be sent; the next exchange has the user's order.
  */
 static void
-see_refusal(int mode, const struct newkeys *keys, u_int64_t *max_blocks)
+note_refusal(int mode, const struct newkeys *keys, u_int64_t *max_blocks)
 {
 	if (mode == MODE_IN && authonly_mode_in_force() == NULL)
 		state.refused = 1;
@@ -229,13 +229,13 @@ authonly_check_newkeys(struct ssh *ssh, int mode, const struct newkeys *keys,
 		authonly_proposal_note_server(ssh);
 	if ((r = check_cipher(keys)) != 0)
 		return r;
-	limit_key(keys, rekey_limit, max_blocks);
+	limit_key_blocks(keys, rekey_limit, max_blocks);
 	free(state.mode[mode]);
 	state.mode[mode] = describe_mode(keys);
 	if (mode == MODE_OUT)
 		strlcpy(state.cipher, keys->enc.name, sizeof(state.cipher));
 	if (authonly_proposal_has_modes() && !state.side->server)
-		see_refusal(mode, keys, max_blocks);
+		note_refusal(mode, keys, max_blocks);
 	/* Both roles send NEWKEYS before they accept the other's. */
 	if (mode == MODE_IN &&
 	    state.was_in_force != (authonly_mode_in_force() != NULL)) {

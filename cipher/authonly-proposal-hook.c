@@ -25,15 +25,15 @@
 
 #include "authonly.h"
 #include "authonly-proposal-hook.h"
-#include "macrank-hook.h"
+#include "macspeed-hook.h"
 #include "peer-hook.h"
 
 /* Where a direction's lists stand in a proposal */
-static const int cipher_index[AUTHONLY_WAYS] = {
+static const int cipher_index[AUTHONLY_DIRS] = {
 	[AUTHONLY_CTOS] = PROPOSAL_ENC_ALGS_CTOS,
 	[AUTHONLY_STOC] = PROPOSAL_ENC_ALGS_STOC,
 };
-static const int mac_index[AUTHONLY_WAYS] = {
+static const int mac_index[AUTHONLY_DIRS] = {
 	[AUTHONLY_CTOS] = PROPOSAL_MAC_ALGS_CTOS,
 	[AUTHONLY_STOC] = PROPOSAL_MAC_ALGS_STOC,
 };
@@ -43,7 +43,7 @@ static int server_has_none;		/* it named "none" at login */
 
 static int has_modes;			/* our last proposal named a mode */
 /* The user's MACs, while those of kex->my are others; else NULL */
-static char *user_macs[AUTHONLY_WAYS];
+static char *user_macs[AUTHONLY_DIRS];
 
 static void
 free_proposal(char **prop)
@@ -54,14 +54,14 @@ free_proposal(char **prop)
 }
 
 static struct authonly_lists
-get_lists(char **prop)
+get_proposal_lists(char **prop)
 {
 	struct authonly_lists lists;
-	int way;
+	int dir;
 
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		lists.ciphers[way] = prop[cipher_index[way]];
-		lists.macs[way] = prop[mac_index[way]];
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		lists.ciphers[dir] = prop[cipher_index[dir]];
+		lists.macs[dir] = prop[mac_index[dir]];
 	}
 	return lists;
 }
@@ -84,17 +84,17 @@ authonly_proposal_note_server(struct ssh *ssh)
 {
 	struct authonly_lists lists;
 	char **peer = NULL;
-	int way, none = 1;
+	int dir, none = 1;
 
 	if (kex_buf2prop(ssh->kex->peer, NULL, &peer) != 0)
 		return;
-	lists = get_lists(peer);
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		replace_string(&server.ciphers[way],
-		    xstrdup(lists.ciphers[way]));
-		replace_string(&server.macs[way], xstrdup(lists.macs[way]));
+	lists = get_proposal_lists(peer);
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		replace_string(&server.ciphers[dir],
+		    xstrdup(lists.ciphers[dir]));
+		replace_string(&server.macs[dir], xstrdup(lists.macs[dir]));
 		none = none &&
-		    namelist_has_any(lists.ciphers[way], AUTHONLY_NONE);
+		    namelist_has_any(lists.ciphers[dir], AUTHONLY_NONE);
 	}
 	if ((ssh->kex->flags & KEX_INITIAL) != 0)
 		server_has_none = none;
@@ -117,20 +117,20 @@ authonly_proposal_none_is_usable(struct ssh *ssh)
 	if (server.macs[0] == NULL ||
 	    kex_buf2prop(ssh->kex->my, NULL, &my) != 0)
 		return 0;
-	lists = get_lists(my);
+	lists = get_proposal_lists(my);
 	usable = authonly_proposal_shares_etm(&lists, &server);
 	free_proposal(my);
 	return usable;
 }
 
 int
-authonly_proposal_displaced(enum authonly_way way, const char *mac)
+authonly_proposal_displaced(enum authonly_dir dir, const char *mac)
 {
 	char usual[NAMELIST_NAME_SIZE];
 
-	if (user_macs[way] == NULL)
+	if (user_macs[dir] == NULL)
 		return 0;
-	if (!namelist_choose(user_macs[way], server.macs[way], usual))
+	if (!namelist_choose(user_macs[dir], server.macs[dir], usual))
 		usual[0] = '\0';
 	if (strcmp(usual, mac) == 0)
 		return 0;
@@ -169,8 +169,8 @@ has_short_tag(const char *name)
 }
 
 static const struct authonly_algorithms algorithms = {
-	.is_aead = is_aead, .sort_macs = macrank_sort,
-	.gmac_is_fastest = macrank_gmac_is_fastest,
+	.is_aead = is_aead, .sort_macs = macspeed_sort,
+	.gmac_is_fastest = macspeed_gmac_is_fastest,
 	.has_short_tag = has_short_tag,
 };
 
@@ -179,15 +179,15 @@ static void
 restore_proposal(char **my)
 {
 	char **ciphers;
-	int way;
+	int dir;
 
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		ciphers = &my[cipher_index[way]];
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		ciphers = &my[cipher_index[dir]];
 		replace_string(ciphers,
 		    namelist_remove(*ciphers, AUTHONLY_ALL));
-		if (user_macs[way] != NULL)
-			replace_string(&my[mac_index[way]], user_macs[way]);
-		user_macs[way] = NULL;
+		if (user_macs[dir] != NULL)
+			replace_string(&my[mac_index[dir]], user_macs[dir]);
+		user_macs[dir] = NULL;
 	}
 	has_modes = 0;
 }
@@ -197,10 +197,10 @@ static void
 add_to_ciphers(const struct ssh *ssh, char **my, const char *modes)
 {
 	char **ciphers;
-	int way;
+	int dir;
 
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		ciphers = &my[cipher_index[way]];
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		ciphers = &my[cipher_index[dir]];
 		replace_string(ciphers, ssh->kex->server ?
 		    namelist_join(*ciphers, modes) :
 		    namelist_join(modes, *ciphers));
@@ -211,13 +211,13 @@ add_to_ciphers(const struct ssh *ssh, char **my, const char *modes)
 static void
 replace_macs(char **my, char **macs)
 {
-	int way;
+	int dir;
 
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		if (macs[way] == NULL)
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		if (macs[dir] == NULL)
 			continue;
-		user_macs[way] = my[mac_index[way]];
-		my[mac_index[way]] = macs[way];
+		user_macs[dir] = my[mac_index[dir]];
+		my[mac_index[dir]] = macs[dir];
 	}
 }
 
@@ -226,19 +226,19 @@ replace_macs(char **my, char **macs)
  * so that the same one is chosen.
  */
 static void
-keep_answer(const char *modes, char **macs, int begins)
+keep_answered_macs(const char *modes, char **macs, int begins)
 {
-	static char *kept[AUTHONLY_WAYS];
-	int way;
+	static char *kept[AUTHONLY_DIRS];
+	int dir;
 
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
 		if (!begins) {
-			free(kept[way]);
-			kept[way] = macs[way] == NULL ? NULL :
-			    xstrdup(macs[way]);
-		} else if (kept[way] != NULL &&
+			free(kept[dir]);
+			kept[dir] = macs[dir] == NULL ? NULL :
+			    xstrdup(macs[dir]);
+		} else if (kept[dir] != NULL &&
 		    namelist_has_any(modes, AUTHONLY_NONE))
-			macs[way] = xstrdup(kept[way]);
+			macs[dir] = xstrdup(kept[dir]);
 	}
 }
 
@@ -247,13 +247,13 @@ static void
 add_modes(struct ssh *ssh, char **my, const struct authonly_lists *peer,
     const char *in_force)
 {
-	const struct authonly_lists lists = get_lists(my);
+	const struct authonly_lists lists = get_proposal_lists(my);
 	const struct authonly_exchange x = {
 		.my = &lists, .peer = ssh->kex->server ? peer : &server,
 		.peer_knows_gmac = peer_knows_authonly(ssh),
 		.peer_began = peer != NULL, .algorithms = &algorithms,
 	};
-	char *macs[AUTHONLY_WAYS] = { NULL, NULL };
+	char *macs[AUTHONLY_DIRS] = { NULL, NULL };
 	const char *modes;
 
 	if (ssh->kex->server) {
@@ -264,16 +264,16 @@ add_modes(struct ssh *ssh, char **my, const struct authonly_lists *peer,
 	if (modes == NULL)
 		fatal_f("out of memory");
 	if (ssh->kex->server)
-		keep_answer(modes, macs, peer == NULL);
+		keep_answered_macs(modes, macs, peer == NULL);
 	add_to_ciphers(ssh, my, modes);
 	replace_macs(my, macs);
 	has_modes = *modes != '\0';
 }
 
 static enum authonly_proposed
-see_result(char **my, const struct authonly_lists *peer)
+get_result(char **my, const struct authonly_lists *peer)
 {
-	const struct authonly_lists lists = get_lists(my);
+	const struct authonly_lists lists = get_proposal_lists(my);
 
 	if (has_modes)
 		return AUTHONLY_NAMED;
@@ -299,13 +299,13 @@ authonly_proposal_rewrite(struct ssh *ssh, int may_name, const char *in_force,
 			goto out;
 		if (!ssh->kex->server)
 			authonly_proposal_note_server(ssh);
-		lists = get_lists(peer);
+		lists = get_proposal_lists(peer);
 		peer_lists = &lists;
 	}
 	restore_proposal(my);
 	if (may_name)
 		add_modes(ssh, my, peer_lists, in_force);
-	*result = see_result(my, peer_lists);
+	*result = get_result(my, peer_lists);
 	r = kex_prop2buf(ssh->kex->my, my);
 out:
 	free_proposal(my);

@@ -56,6 +56,6 @@ int	authonly_proposal_none_is_usable(struct ssh *);
  * Returns 1 if the last proposal changed the order of MACs, and "mac" is not
  * the one that the user's order leads to.
  */
-int	authonly_proposal_displaced(enum authonly_way, const char *mac);
+int	authonly_proposal_displaced(enum authonly_dir, const char *mac);
 
 #endif /* HAYATE_AUTHONLY_PROPOSAL_HOOK_H */

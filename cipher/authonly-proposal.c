@@ -28,7 +28,7 @@ choose_etm(const char *client, const char *server,
 
 /* As choose_etm(), with a tag of 128 bits or more. */
 static int
-choose_long(const struct authonly_exchange *x, const char *client,
+choose_etm_long(const struct authonly_exchange *x, const char *client,
     const char *server, char mac[NAMELIST_NAME_SIZE])
 {
 	return choose_etm(client, server, mac) &&
@@ -37,7 +37,7 @@ choose_long(const struct authonly_exchange *x, const char *client,
 
 /* Returns the names with long tags, in their order; NULL: no memory. */
 static char *
-pick_long(const struct authonly_exchange *x, const char *list)
+filter_long_tags(const struct authonly_exchange *x, const char *list)
 {
 	char *names = strdup(list), *rest = names, *name;
 	char *picked = calloc(1, strlen(list) + 1);
@@ -64,13 +64,13 @@ pick_long(const struct authonly_exchange *x, const char *list)
  */
 static int
 gmac_is_best(const struct authonly_exchange *x,
-    char *const client[AUTHONLY_WAYS], char *const server[AUTHONLY_WAYS])
+    char *const client[AUTHONLY_DIRS], char *const server[AUTHONLY_DIRS])
 {
 	char mac[NAMELIST_NAME_SIZE];
-	int way, best = 1;
+	int dir, best = 1;
 
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		if (!choose_etm(client[way], server[way], mac))
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		if (!choose_etm(client[dir], server[dir], mac))
 			continue;
 		if (x->algorithms->has_short_tag(mac))
 			return 1;
@@ -85,11 +85,11 @@ gmac_is_best(const struct authonly_exchange *x,
 
 /* Whether the user's ciphers lead to one that needs no MAC. */
 static int
-leads_to_aead(const struct authonly_exchange *x, enum authonly_way way)
+leads_to_aead(const struct authonly_exchange *x, enum authonly_dir dir)
 {
 	char cipher[NAMELIST_NAME_SIZE];
 
-	return namelist_choose(x->my->ciphers[way], x->peer->ciphers[way],
+	return namelist_choose(x->my->ciphers[dir], x->peer->ciphers[dir],
 	    cipher) && x->algorithms->is_aead(cipher);
 }
 
@@ -98,13 +98,14 @@ static int
 may_name_none(const struct authonly_exchange *x)
 {
 	char mac[NAMELIST_NAME_SIZE];
-	int way;
+	int dir;
 
 	if (!authonly_proposal_shares_etm(x->my, x->peer))
 		return 0;
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		if (x->peer_knows_gmac && !leads_to_aead(x, way) &&
-		    !choose_long(x, x->my->macs[way], x->peer->macs[way], mac))
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		if (x->peer_knows_gmac && !leads_to_aead(x, dir) &&
+		    !choose_etm_long(x, x->my->macs[dir], x->peer->macs[dir],
+		    mac))
 			return 0;
 	}
 	return 1;
@@ -112,7 +113,7 @@ may_name_none(const struct authonly_exchange *x)
 
 /* Returns the list with the names of "first" in front; NULL: no memory. */
 static char *
-put_first(const char *first, const char *list)
+move_macs_first(const char *first, const char *list)
 {
 	char *rest = namelist_remove(list, first), *both = NULL;
 
@@ -124,26 +125,26 @@ put_first(const char *first, const char *list)
 
 /* Returns the MACs of a client that names "none"; NULL: no memory. */
 static char *
-order_macs(const struct authonly_exchange *x, enum authonly_way way)
+order_macs(const struct authonly_exchange *x, enum authonly_dir dir)
 {
-	const char *my = x->my->macs[way];
+	const char *my = x->my->macs[dir];
 	char mac[NAMELIST_NAME_SIZE], *etm, *more, *ordered = NULL;
 
-	if (!leads_to_aead(x, way) &&
-	    choose_long(x, my, x->peer->macs[way], mac))
+	if (!leads_to_aead(x, dir) &&
+	    choose_etm_long(x, my, x->peer->macs[dir], mac))
 		return strdup(my);
-	etm = namelist_common(my, x->peer->macs[way], ETM);
-	if (etm != NULL && leads_to_aead(x, way)) {
+	etm = namelist_common(my, x->peer->macs[dir], ETM);
+	if (etm != NULL && leads_to_aead(x, dir)) {
 		more = x->algorithms->sort_macs(etm);
 		free(etm);
 		etm = more;
 	}
-	if (etm != NULL && (more = pick_long(x, etm)) != NULL) {
-		ordered = put_first(more, etm);
+	if (etm != NULL && (more = filter_long_tags(x, etm)) != NULL) {
+		ordered = move_macs_first(more, etm);
 		free(more);
 		free(etm);
 		etm = ordered;
-		ordered = etm != NULL ? put_first(etm, my) : NULL;
+		ordered = etm != NULL ? move_macs_first(etm, my) : NULL;
 	}
 	free(etm);
 	return ordered;
@@ -154,12 +155,12 @@ authonly_proposal_shares_etm(const struct authonly_lists *my,
     const struct authonly_lists *peer)
 {
 	char *macs;
-	int way, shares = 1;
+	int dir, shares = 1;
 
-	for (way = 0; shares && way < AUTHONLY_WAYS; way++) {
-		if (peer->macs[way] == NULL)
+	for (dir = 0; shares && dir < AUTHONLY_DIRS; dir++) {
+		if (peer->macs[dir] == NULL)
 			return 0;
-		macs = namelist_common(my->macs[way], peer->macs[way], ETM);
+		macs = namelist_common(my->macs[dir], peer->macs[dir], ETM);
 		shares = macs != NULL && *macs != '\0';
 		free(macs);
 	}
@@ -167,7 +168,7 @@ authonly_proposal_shares_etm(const struct authonly_lists *my,
 }
 
 static int
-both_ways_have(const struct authonly_lists *lists, const char *mode)
+both_dirs_have(const struct authonly_lists *lists, const char *mode)
 {
 	return namelist_has_any(lists->ciphers[AUTHONLY_CTOS], mode) &&
 	    namelist_has_any(lists->ciphers[AUTHONLY_STOC], mode);
@@ -175,19 +176,19 @@ both_ways_have(const struct authonly_lists *lists, const char *mode)
 
 const char *
 authonly_proposal_client_modes(const struct authonly_exchange *x,
-    char *macs[AUTHONLY_WAYS])
+    char *macs[AUTHONLY_DIRS])
 {
-	int gmac = x->peer_knows_gmac, none = may_name_none(x), way;
+	int gmac = x->peer_knows_gmac, none = may_name_none(x), dir;
 
 	/* A server that began has said what it takes. */
 	if (x->peer_began) {
-		gmac = gmac && both_ways_have(x->peer, AUTHONLY_GMAC);
-		none = none && both_ways_have(x->peer, AUTHONLY_NONE);
+		gmac = gmac && both_dirs_have(x->peer, AUTHONLY_GMAC);
+		none = none && both_dirs_have(x->peer, AUTHONLY_NONE);
 	}
 	if (!none)
 		return gmac ? AUTHONLY_GMAC : "";
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		if ((macs[way] = order_macs(x, way)) == NULL)
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		if ((macs[dir] = order_macs(x, dir)) == NULL)
 			return NULL;
 	}
 	if (!gmac)
@@ -206,32 +207,32 @@ authonly_proposal_client_modes(const struct authonly_exchange *x,
  * would be left; NULL: no memory.
  */
 static char *
-leave_out_short(const struct authonly_exchange *x, enum authonly_way way)
+list_without_short(const struct authonly_exchange *x, enum authonly_dir dir)
 {
 	char mac[NAMELIST_NAME_SIZE], *etm, *picked = NULL;
 
-	if (choose_long(x, x->peer->macs[way], x->my->macs[way], mac))
+	if (choose_etm_long(x, x->peer->macs[dir], x->my->macs[dir], mac))
 		return strdup("");
-	etm = namelist_common(x->my->macs[way], x->peer->macs[way], ETM);
+	etm = namelist_common(x->my->macs[dir], x->peer->macs[dir], ETM);
 	if (etm != NULL)
-		picked = pick_long(x, etm);
+		picked = filter_long_tags(x, etm);
 	free(etm);
 	return picked;
 }
 
 /* Sets "macs" for each direction that is better off with others. */
 static int
-set_server_macs(const struct authonly_exchange *x, char *macs[AUTHONLY_WAYS])
+set_server_macs(const struct authonly_exchange *x, char *macs[AUTHONLY_DIRS])
 {
-	int way;
+	int dir;
 
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		if ((macs[way] = leave_out_short(x, way)) == NULL)
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		if ((macs[dir] = list_without_short(x, dir)) == NULL)
 			return -1;
-		if (*macs[way] != '\0')
+		if (*macs[dir] != '\0')
 			continue;
-		free(macs[way]);
-		macs[way] = NULL;
+		free(macs[dir]);
+		macs[dir] = NULL;
 	}
 	return 0;
 }
@@ -239,24 +240,24 @@ set_server_macs(const struct authonly_exchange *x, char *macs[AUTHONLY_WAYS])
 /* The client's order decides, so the worse mode of the two is left out. */
 const char *
 authonly_proposal_server_modes(const struct authonly_exchange *x,
-    char *macs[AUTHONLY_WAYS])
+    char *macs[AUTHONLY_DIRS])
 {
 	const char *asked = x->peer->ciphers[AUTHONLY_CTOS];
 	int gmac = namelist_has_any(asked, AUTHONLY_GMAC);
-	int none = namelist_has_any(asked, AUTHONLY_NONE), way, is_short = 0;
-	char mac[NAMELIST_NAME_SIZE], *usable[AUTHONLY_WAYS];
+	int none = namelist_has_any(asked, AUTHONLY_NONE), dir, is_short = 0;
+	char mac[NAMELIST_NAME_SIZE], *usable[AUTHONLY_DIRS];
 
-	for (way = 0; way < AUTHONLY_WAYS; way++)
-		none = none && choose_etm(x->peer->macs[way],
-		    x->my->macs[way], mac);
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++)
+		none = none && choose_etm(x->peer->macs[dir],
+		    x->my->macs[dir], mac);
 	if (!none)
 		return gmac ? AUTHONLY_GMAC : "";
 	if (set_server_macs(x, macs) == -1)
 		return NULL;
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		usable[way] = macs[way] != NULL ? macs[way] : x->my->macs[way];
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		usable[dir] = macs[dir] != NULL ? macs[dir] : x->my->macs[dir];
 		is_short = is_short ||
-		    !choose_long(x, x->peer->macs[way], usable[way], mac);
+		    !choose_etm_long(x, x->peer->macs[dir], usable[dir], mac);
 	}
 	if (gmac && is_short)
 		return AUTHONLY_GMAC;
@@ -269,11 +270,11 @@ authonly_proposal_shares_ciphers(const struct authonly_lists *client,
     const struct authonly_lists *server)
 {
 	char cipher[NAMELIST_NAME_SIZE];
-	int way;
+	int dir;
 
-	for (way = 0; way < AUTHONLY_WAYS; way++) {
-		if (!namelist_choose(client->ciphers[way],
-		    server->ciphers[way], cipher))
+	for (dir = 0; dir < AUTHONLY_DIRS; dir++) {
+		if (!namelist_choose(client->ciphers[dir],
+		    server->ciphers[dir], cipher))
 			return 0;
 	}
 	return 1;

@@ -38,16 +38,16 @@
 
 #include "namelist.h"
 
-enum authonly_way {
+enum authonly_dir {
 	AUTHONLY_CTOS,		/* client to server */
 	AUTHONLY_STOC,		/* server to client */
-	AUTHONLY_WAYS
+	AUTHONLY_DIRS
 };
 
 /* The lists of one side, by direction */
 struct authonly_lists {
-	char	*ciphers[AUTHONLY_WAYS];
-	char	*macs[AUTHONLY_WAYS];
+	char	*ciphers[AUTHONLY_DIRS];
+	char	*macs[AUTHONLY_DIRS];
 };
 
 /* What the caller knows of algorithms */
@@ -81,7 +81,7 @@ int	authonly_proposal_shares_etm(const struct authonly_lists *my,
  * Returns NULL if out of memory.
  */
 const char *authonly_proposal_client_modes(const struct authonly_exchange *,
-    char *macs[AUTHONLY_WAYS]);
+    char *macs[AUTHONLY_DIRS]);
 
 /*
  * Returns the modes that a server names in its answer, which may be "". "macs"
@@ -89,7 +89,7 @@ const char *authonly_proposal_client_modes(const struct authonly_exchange *,
  * Returns NULL if out of memory.
  */
 const char *authonly_proposal_server_modes(const struct authonly_exchange *,
-    char *macs[AUTHONLY_WAYS]);
+    char *macs[AUTHONLY_DIRS]);
 
 /* Returns 1 if both sides share a cipher in each direction. */
 int	authonly_proposal_shares_ciphers(const struct authonly_lists *client,

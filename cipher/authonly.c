@@ -42,7 +42,7 @@ authonly_explain_answer(enum authonly_answer answer,
 		[AUTHONLY_SHELL] = "a shell was asked for",
 		[AUTHONLY_FORWARD] = "a forwarding was asked for",
 		[AUTHONLY_PROXY] = "a proxied client is attached",
-		[AUTHONLY_GUEST] = "a session of the shared connection did not "
+		[AUTHONLY_MUX] = "a session of the shared connection did not "
 		    "ask for it",
 		[AUTHONLY_OTHER] = "something unknown was asked for",
 	};

@@ -41,7 +41,7 @@ enum authonly_private {
 	AUTHONLY_SHELL,		/* a shell without a terminal */
 	AUTHONLY_FORWARD,	/* ports, sockets, stdio, tunnels */
 	AUTHONLY_PROXY,		/* a client of "ssh -O proxy" */
-	AUTHONLY_GUEST,		/* a session of another ssh that did not ask */
+	AUTHONLY_MUX,		/* a session of another ssh that did not ask */
 	AUTHONLY_OTHER,		/* a request that we do not know */
 	AUTHONLY_NPRIVATE
 };

@@ -11,12 +11,12 @@
 #define BULK_RATE	(20 << 20)	/* bytes per second; less needs none */
 #define BUSY		0.80		/* CPU time of the owner, of a core */
 #define CRYPTO		0.15		/* of a core; less is not worth it */
-#define FREE		0.50		/* idle cores that a trial needs */
-#define FREE_SMOOTH	3		/* intervals in their mean */
+#define SPARE_CORES		0.50	/* idle cores that a trial needs */
+#define SPARE_SMOOTH	3		/* intervals in their mean */
 #define PAYS		1.03		/* its mean rate, times that before */
-#define LOST		0.90		/* mean rate, times the best one */
+#define SLOWER		0.90		/* mean rate, times the best one */
 #define SMOOTH		8		/* intervals in the mean rate */
-#define MEASURED	4		/* intervals of a trial, after one */
+#define TRIAL_INTERVALS	4		/* intervals of a trial, after one */
 #define PAUSE_US	5000000		/* after a trial that did not pay */
 #define PAUSE_MOST_US	80000000
 
@@ -49,8 +49,8 @@ judge_trial(struct autoscale *a, uint64_t rate, uint64_t now_us)
 {
 	if (a->intervals++ == 0)
 		return;		/* the start is in this one */
-	a->rate_trial += rate / MEASURED;
-	if (a->intervals <= MEASURED)
+	a->rate_trial += rate / TRIAL_INTERVALS;
+	if (a->intervals <= TRIAL_INTERVALS)
 		return;
 	if ((double)a->rate_trial < PAYS * (double)a->rate_before) {
 		end_trials(a, a->threads - 1, now_us);
@@ -82,8 +82,8 @@ has_spare_core(struct autoscale *a, double free_cores)
 {
 	if (free_cores < 0)
 		return 0;
-	a->free_mean += (free_cores - a->free_mean) / FREE_SMOOTH;
-	return a->free_mean >= FREE;
+	a->free_mean += (free_cores - a->free_mean) / SPARE_SMOOTH;
+	return a->free_mean >= SPARE_CORES;
 }
 
 /* "busy" and "crypto" are shares of a core, in this interval. */
@@ -105,12 +105,12 @@ judge_interval(struct autoscale *a, const struct autoscale_now *now,
 	if (a->rate_mean > a->rate_best)
 		a->rate_best = a->rate_mean;
 	if (a->threads > 0 && !spare &&
-	    (double)a->rate_mean < LOST * (double)a->rate_best) {
+	    (double)a->rate_mean < SLOWER * (double)a->rate_best) {
 		end_trials(a, a->threads - 1, now->now_us);
 		return;
 	}
 	if (busy < BUSY || !spare || now->now_us < a->retry_us ||
-	    a->threads + 1 >= now->cores || a->threads >= POOL_MOST)
+	    a->threads + 1 >= now->cores || a->threads >= POOL_MAX)
 		return;
 	if (a->state == AUTOSCALE_OFF)
 		a->state = AUTOSCALE_STEADY;
@@ -141,7 +141,7 @@ autoscale_decide(struct autoscale *a, const struct autoscale_now *now)
 }
 
 void
-autoscale_have(struct autoscale *a, unsigned int threads)
+autoscale_set_started(struct autoscale *a, unsigned int threads)
 {
 	if (threads < a->threads)
 		end_trials(a, threads, a->last.now_us);

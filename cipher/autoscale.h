@@ -66,6 +66,6 @@ int	autoscale_decide(struct autoscale *, const struct autoscale_now *);
  * No more than so many threads could be made. If that is fewer than there
  * should be, a trial has failed, and the next one waits as after any that did.
  */
-void	autoscale_have(struct autoscale *, unsigned int threads);
+void	autoscale_set_started(struct autoscale *, unsigned int threads);
 
 #endif /* HAYATE_AUTOSCALE_H */

@@ -47,7 +47,7 @@ cores_idle(uint64_t now_us)
 }
 
 uint64_t
-cores_used_us(void)
+cores_thread_cpu_us(void)
 {
 	struct timespec t;
 

@@ -25,6 +25,6 @@ unsigned int cores_count(void);
 double	cores_idle(uint64_t now_us);
 
 /* Returns the caller's CPU time, of this thread alone; 0 if unknown. */
-uint64_t cores_used_us(void);
+uint64_t cores_thread_cpu_us(void);
 
 #endif /* HAYATE_CORES_H */

@@ -37,7 +37,7 @@ direction_make_sealers(struct direction *d, unsigned int threads)
 {
 	int r;
 
-	while (d->nsealers <= threads && d->nsealers <= POOL_MOST) {
+	while (d->nsealers <= threads && d->nsealers <= POOL_MAX) {
 		if ((r = sealer_init(&d->sealer[d->nsealers],
 		    &d->keys)) != 0) {
 			debug_fr(r, "%s", d->keys.newkeys->enc.name);
@@ -62,14 +62,14 @@ int
 direction_use_keys(struct direction *d, const struct newkeys *k,
     unsigned int threads)
 {
-	if (d->state == KEYS_UNFIT)
+	if (d->state == KEYS_UNSUPPORTED)
 		return 0;
 	if (sealer_set_keys(&d->keys, k, d->mode) != 0 ||
 	    direction_make_sealers(d, threads) < (int)threads) {
 		debug("%s is sealed and opened without threads",
 		    k->enc.name);
 		direction_forget_keys(d);
-		d->state = KEYS_UNFIT;
+		d->state = KEYS_UNSUPPORTED;
 		return 0;
 	}
 	d->state = KEYS_PIPELINE;
@@ -81,7 +81,7 @@ direction_use_keys(struct direction *d, const struct newkeys *k,
  */
 
 static void
-seal(struct crypt_job *j, struct sealer *s)
+seal_packet(struct crypt_job *j, struct sealer *s)
 {
 	const struct sealer_keys *keys = &j->direction->keys;
 	struct packet_job *p = &j->packet;
@@ -93,7 +93,7 @@ seal(struct crypt_job *j, struct sealer *s)
 }
 
 static void
-open_up(struct crypt_job *j, struct sealer *s)
+open_packet(struct crypt_job *j, struct sealer *s)
 {
 	const struct sealer_keys *keys = &j->direction->keys;
 	struct packet_job *p = &j->packet;
@@ -109,16 +109,16 @@ open_up(struct crypt_job *j, struct sealer *s)
  * does not have to.
  */
 static void
-run_job(struct pool_job *pool, unsigned int worker)
+run_crypt_job(struct pool_job *pool, unsigned int worker)
 {
 	struct crypt_job *j = (struct crypt_job *)pool;
 	struct sealer *s = &j->direction->sealer[worker];
 	uint64_t start = clock_us();
 
 	if (j->direction->mode == MODE_OUT)
-		seal(j, s);
+		seal_packet(j, s);
 	else
-		open_up(j, s);
+		open_packet(j, s);
 	j->packet.us = (unsigned int)(clock_us() - start);
 }
 
@@ -149,7 +149,7 @@ new_job(struct direction *d)
 		return NULL;
 	}
 	j->direction = d;
-	j->packet.pool.run = run_job;
+	j->packet.pool.run = run_crypt_job;
 	return j;
 }
 

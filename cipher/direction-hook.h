@@ -13,7 +13,7 @@
  *	   |   ^                                     |
  *	   |   +------ direction_forget_keys() ------+
  *	   v                                         |
- *	KEYS_UNFIT (CBC, or no memory) --------------+
+ *	KEYS_UNSUPPORTED (CBC, or no memory) --------------+
  *
  * For the files of pipeline-hook.h only, and for the thread that owns the pool.
  */
@@ -34,7 +34,7 @@ struct newkeys;
 
 enum keys_state {
 	KEYS_UPSTREAM,		/* upstream's code seals and opens */
-	KEYS_UNFIT,		/* the same, because we cannot use these keys */
+	KEYS_UNSUPPORTED,	/* the same, because we cannot use these keys */
 	KEYS_PIPELINE		/* every packet comes through the pipeline */
 };
 
@@ -52,7 +52,7 @@ struct direction {
 	struct ssh	*ssh;		/* the owner; NULL: none yet */
 	enum keys_state	 state;
 	struct sealer_keys keys;
-	struct sealer	 sealer[POOL_MOST + 1];	/* one for each worker */
+	struct sealer	 sealer[POOL_MAX + 1];	/* one for each worker */
 	unsigned int	 nsealers;
 	struct packetq	 queue;		/* of struct crypt_job */
 	struct packet_job *spare;	/* kept for the next packets */

@@ -8,7 +8,8 @@
  *
  * All of a packet is associated data. The nonce, the tag and the order of the
  * fields are those of aes128-gcm@openssh.com (RFC 5647). A packet may lie in
- * pieces (pieces-hook.h): it is copied first, and the tag is that of the copy.
+ * pieces (segments-hook.h): it is copied first, and the tag is that of the
+ * copy.
  *
  * Upstream's contexts are private to cipher.c, which defines CIPHER_SEEK_HERE
  * and includes this file. Called from patches/200-cipher-gmac.patch.

@@ -32,7 +32,7 @@ kexguess_banner_sent(struct ssh *ssh)
 }
 
 static struct kexguess_lists
-get_lists(char **proposal)
+get_guess_lists(char **proposal)
 {
 	struct kexguess_lists lists = {
 		.kex = proposal[PROPOSAL_KEX_ALGS],
@@ -45,7 +45,8 @@ get_lists(char **proposal)
 int
 kexguess_fits(const struct kex *kex, char **my, char **peer)
 {
-	struct kexguess_lists server = get_lists(my), client = get_lists(peer);
+	struct kexguess_lists server = get_guess_lists(my),
+	    client = get_guess_lists(peer);
 
 	return kex->server && kexguess_is_named(&client, &server) &&
 	    kexguess_is_right(&client, &server);

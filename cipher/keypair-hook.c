@@ -24,7 +24,7 @@ static struct {
 } pair;
 
 int
-keypair_is_costly(const char *method)
+keypair_is_slow(const char *method)
 {
 	return strcmp(method, "sntrup761x25519-sha512") == 0 ||
 	    strcmp(method, "sntrup761x25519-sha512@openssh.com") == 0;

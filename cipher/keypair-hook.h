@@ -19,7 +19,7 @@
 #define HAYATE_KEYPAIR_HOOK_H
 
 /* Whether the method of key exchange has a pair that takes long. */
-int	keypair_is_costly(const char *method);
+int	keypair_is_slow(const char *method);
 
 /* Makes a pair for the next exchange of such a method. */
 void	keypair_prepare(void);

@@ -120,7 +120,7 @@ packetq_unwritten(const struct packetq *q)
 size_t
 packetq_backlog(const struct packetq *q, size_t before, unsigned int cores)
 {
-	size_t len = before + packetq_unwritten(q), under_way = 0;
+	size_t len = before + packetq_unwritten(q), in_flight = 0;
 	struct packet_job *job;
 	unsigned int n = 0;
 
@@ -129,10 +129,10 @@ packetq_backlog(const struct packetq *q, size_t before, unsigned int cores)
 	for (job = q->first; job != NULL; job = job->next) {
 		if (packetq_is_finished(job))
 			continue;
-		under_way += job->wire_len;
+		in_flight += job->wire_len;
 		n++;
 	}
-	return len - under_way + (n > cores ? under_way / cores : 0);
+	return len - in_flight + (n > cores ? in_flight / cores : 0);
 }
 
 /*
@@ -140,7 +140,7 @@ packetq_backlog(const struct packetq *q, size_t before, unsigned int cores)
  */
 
 size_t
-packetq_bytes_from(const struct packetq *q, const void *source)
+packetq_bytes_in_read(const struct packetq *q, const void *source)
 {
 	const struct packet_job *job;
 	size_t bytes = 0;
@@ -160,10 +160,10 @@ packetq_wants_more(const struct packetq *q, unsigned int threads)
 }
 
 int
-packetq_may_leave_first(const struct packetq *q, unsigned int threads,
-    unsigned int unbegun, unsigned int reads)
+packetq_may_defer_first(const struct packetq *q, unsigned int threads,
+    unsigned int queued, unsigned int reads)
 {
 	return q->first != NULL && q->first->state == PACKET_SUBMITTED &&
-	    !packetq_is_finished(q->first) && unbegun < SUPPLY * threads &&
+	    !packetq_is_finished(q->first) && queued < SUPPLY * threads &&
 	    reads < PACKETQ_READS && q->bytes < READ_ON_BYTES;
 }

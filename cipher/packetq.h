@@ -39,7 +39,7 @@
 #define PACKETQ_BYTES	(1024 * 1024)
 
 /*
- * Packets that are opened before they are asked for: enough for POOL_MOST
+ * Packets that are opened before they are asked for: enough for POOL_MAX
  * threads to have two each.
  */
 #define PACKETQ_AHEAD	32
@@ -128,7 +128,7 @@ size_t	packetq_backlog(const struct packetq *, size_t before,
  */
 
 /* Bytes of the queue's packets that lie in this read. */
-size_t	packetq_bytes_from(const struct packetq *, const void *source);
+size_t	packetq_bytes_in_read(const struct packetq *, const void *source);
 
 /* Whether one more packet should be queued before it is asked for. */
 int	packetq_wants_more(const struct packetq *, unsigned int threads);
@@ -138,7 +138,7 @@ int	packetq_wants_more(const struct packetq *, unsigned int threads);
  * will soon have nothing to begin, of which there are "unbegun" jobs, and there
  * is room for another read beside the "reads" that are held.
  */
-int	packetq_may_leave_first(const struct packetq *, unsigned int threads,
-    unsigned int unbegun, unsigned int reads);
+int	packetq_may_defer_first(const struct packetq *, unsigned int threads,
+    unsigned int queued, unsigned int reads);
 
 #endif /* HAYATE_PACKETQ_H */

@@ -64,7 +64,7 @@ set_threads(unsigned int threads)
 	if (got != had)
 		debug("packets are sealed and opened by %u threads", got);
 	if (policy == THREADS_AUTO)
-		autoscale_have(&scale, got);
+		autoscale_set_started(&scale, got);
 	else
 		scale.threads = got;
 }
@@ -84,7 +84,7 @@ rescale(void)
 	if (total.now_us - scale.last.now_us < AUTOSCALE_US)
 		return;
 	total.crypto_us = crypto_us();
-	total.cpu_us = cores_used_us();
+	total.cpu_us = cores_thread_cpu_us();
 	total.free_cores = cores_idle(total.now_us);
 	if (autoscale_decide(&scale, &total))
 		set_threads(scale.threads);

@@ -39,8 +39,8 @@
 #define STACK	(256 * 1024)	/* bytes */
 #define SPIN_US	50		/* about one read or write of the owner's */
 
-/* JOB_NEW -> JOB_SUBMITTED -> JOB_BEGUN -> JOB_DONE */
-enum job_state { JOB_NEW, JOB_SUBMITTED, JOB_BEGUN, JOB_DONE };
+/* JOB_NEW -> JOB_SUBMITTED -> JOB_STARTED -> JOB_DONE */
+enum job_state { JOB_NEW, JOB_SUBMITTED, JOB_STARTED, JOB_DONE };
 
 /* ABSENT -> RUNNING -> ENDED, when it returned -> ABSENT, when it was joined */
 enum worker_state { WORKER_ABSENT, WORKER_RUNNING, WORKER_ENDED };
@@ -50,7 +50,7 @@ static struct {
 	pthread_cond_t	 work;		/* threads wait here for a job */
 	pthread_cond_t	 done;		/* the owner and fork() wait here */
 	struct pool_job	*first, **last;	/* jobs that nobody has begun */
-	atomic_int	 unbegun;	/* how many these are */
+	atomic_int	 queued;	/* how many these are */
 	unsigned int	 size;		/* threads that are running */
 	unsigned int	 target;	/* workers above this one end */
 	unsigned int	 idle;		/* running threads that wait for work */
@@ -62,7 +62,7 @@ static struct {
 	struct {
 		pthread_t	thread;
 		enum worker_state state;
-	} worker[POOL_MOST + 1];
+	} worker[POOL_MAX + 1];
 } pool = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,
 	.work = PTHREAD_COND_INITIALIZER,
@@ -72,15 +72,15 @@ static struct {
 
 /* The job has been taken out of the list. The mutex is held. */
 static void
-mark_begun(struct pool_job *job)
+mark_started(struct pool_job *job)
 {
-	atomic_fetch_sub_explicit(&pool.unbegun, 1, memory_order_relaxed);
-	atomic_store_explicit(&job->state, JOB_BEGUN, memory_order_relaxed);
+	atomic_fetch_sub_explicit(&pool.queued, 1, memory_order_relaxed);
+	atomic_store_explicit(&job->state, JOB_STARTED, memory_order_relaxed);
 }
 
 /* Takes the first job out of the list; NULL if none. The mutex is held. */
 static struct pool_job *
-begin_first(void)
+start_first(void)
 {
 	struct pool_job *job = pool.first;
 
@@ -88,12 +88,12 @@ begin_first(void)
 		return NULL;
 	if ((pool.first = job->next) == NULL)
 		pool.last = &pool.first;
-	mark_begun(job);
+	mark_started(job);
 	return job;
 }
 
 static void
-run_job(struct pool_job *job, unsigned int worker)
+run_pool_job(struct pool_job *job, unsigned int worker)
 {
 	job->run(job, worker);
 	PUBLISHES(&job->state);
@@ -133,7 +133,7 @@ wait_for_work(unsigned int self)
 
 	if (pool.first == NULL && self <= pool.target && !pool.forking) {
 		pthread_mutex_unlock(&pool.mutex);
-		while (atomic_load_explicit(&pool.unbegun,
+		while (atomic_load_explicit(&pool.queued,
 		    memory_order_relaxed) == 0 && spin_once(since))
 			continue;
 		pthread_mutex_lock(&pool.mutex);
@@ -156,10 +156,10 @@ run_worker(void *arg)
 
 	pthread_mutex_lock(&pool.mutex);
 	while (wait_for_work(self)) {
-		job = begin_first();
+		job = start_first();
 		pool.busy++;
 		pthread_mutex_unlock(&pool.mutex);
-		run_job(job, self);
+		run_pool_job(job, self);
 		pthread_mutex_lock(&pool.mutex);
 		pool.busy--;
 		if (pool.wanted == job || pool.forking)
@@ -177,7 +177,7 @@ join_ended_workers(void)
 {
 	unsigned int i;
 
-	for (i = 1; i <= POOL_MOST; i++) {
+	for (i = 1; i <= POOL_MAX; i++) {
 		pthread_mutex_lock(&pool.mutex);
 		if (pool.worker[i].state == WORKER_ENDED ||
 		    (pool.worker[i].state == WORKER_RUNNING &&
@@ -214,7 +214,7 @@ in_child(void)
 {
 	unsigned int i;
 
-	for (i = 1; i <= POOL_MOST; i++)
+	for (i = 1; i <= POOL_MAX; i++)
 		pool.worker[i].state = WORKER_ABSENT;
 	pool.size = pool.target = pool.idle = 0;
 	pool.forking = 0;
@@ -240,7 +240,7 @@ prepare_process(void)
 {
 	if (pool.prepared)
 		return 0;
-	NO_RACE_IN(&pool.unbegun);
+	NO_RACE_IN(&pool.queued);
 	if (atexit(stop_all_workers) != 0 ||
 	    pthread_atfork(before_fork, after_fork, in_child) != 0)
 		return -1;
@@ -299,8 +299,8 @@ pool_resize(unsigned int want)
 {
 	sigset_t all, were;
 
-	if (want > POOL_MOST)
-		want = POOL_MOST;
+	if (want > POOL_MAX)
+		want = POOL_MAX;
 	pthread_mutex_lock(&pool.mutex);
 	pool.target = pool.target < want ? pool.target : want;
 	pthread_cond_broadcast(&pool.work);
@@ -339,16 +339,16 @@ pool_submit(struct pool_job *job)
 	pthread_mutex_lock(&pool.mutex);
 	*pool.last = job;
 	pool.last = &job->next;
-	atomic_fetch_add_explicit(&pool.unbegun, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&pool.queued, 1, memory_order_relaxed);
 	if (pool.idle > 0)
 		pthread_cond_signal(&pool.work);
 	pthread_mutex_unlock(&pool.mutex);
 }
 
 unsigned int
-pool_count_unbegun(void)
+pool_count_queued(void)
 {
-	return (unsigned int)atomic_load_explicit(&pool.unbegun,
+	return (unsigned int)atomic_load_explicit(&pool.queued,
 	    memory_order_relaxed);
 }
 
@@ -362,10 +362,10 @@ pool_is_done(struct pool_job *job)
 }
 
 int
-pool_is_begun(struct pool_job *job)
+pool_is_started(struct pool_job *job)
 {
 	return atomic_load_explicit(&job->state, memory_order_relaxed) ==
-	    JOB_BEGUN;
+	    JOB_STARTED;
 }
 
 /*
@@ -373,7 +373,7 @@ pool_is_begun(struct pool_job *job)
  * is held.
  */
 static int
-begin_this(struct pool_job *job)
+start_this(struct pool_job *job)
 {
 	struct pool_job **p;
 
@@ -382,7 +382,7 @@ begin_this(struct pool_job *job)
 			continue;
 		if ((*p = job->next) == NULL)
 			pool.last = p;
-		mark_begun(job);
+		mark_started(job);
 		return 1;
 	}
 	return 0;
@@ -397,11 +397,11 @@ pool_wait(struct pool_job *job)
 	/* While a thread runs this job, the owner runs others. */
 	while (!pool_is_done(job)) {
 		pthread_mutex_lock(&pool.mutex);
-		other = begin_this(job) ? job : begin_first();
+		other = start_this(job) ? job : start_first();
 		pthread_mutex_unlock(&pool.mutex);
 		if (other == NULL)
 			break;
-		run_job(other, 0);
+		run_pool_job(other, 0);
 	}
 	since = clock_us();
 	while (!pool_is_done(job) && spin_once(since))

@@ -25,7 +25,7 @@
 
 #include <stdatomic.h>
 
-#define POOL_MOST	16	/* threads */
+#define POOL_MAX	16	/* threads */
 #define POOL_IDLE_MS	2000
 
 /* The first member of the caller's own job; zeroed before its first use. */
@@ -52,13 +52,13 @@ unsigned int pool_size(void);
 void	pool_submit(struct pool_job *);
 
 /* Jobs that were submitted and that nobody has begun. */
-unsigned int pool_count_unbegun(void);
+unsigned int pool_count_queued(void);
 
 /* Whether a job is done. */
 int	pool_is_done(struct pool_job *);
 
 /* Whether a job that is not done has been begun. */
-int	pool_is_begun(struct pool_job *);
+int	pool_is_started(struct pool_job *);
 
 /*
  * Returns when the job is done. Runs it if nobody has begun it. While a thread

@@ -79,7 +79,7 @@ receiving_close(void)
 static int
 hold_read(struct sshbuf **input)
 {
-	size_t queued = packetq_bytes_from(&in->queue, *input);
+	size_t queued = packetq_bytes_in_read(&in->queue, *input);
 	struct sshbuf *next;
 	struct packet_job *job;
 	int r;
@@ -133,7 +133,7 @@ static int
 queue_packets(struct ssh *ssh, struct sshbuf *input,
     struct stream_position position)
 {
-	size_t queued = packetq_bytes_from(&in->queue, input);
+	size_t queued = packetq_bytes_in_read(&in->queue, input);
 	const u_char *data = sshbuf_ptr(input) + queued;
 	size_t left = sshbuf_len(input) - queued;
 	struct packet_job *p;
@@ -234,13 +234,13 @@ report_failure(struct ssh *ssh, int failure)
  * between two reads, and the loop comes back at once.
  */
 static int
-leave_to_threads(struct ssh *ssh, const struct packet_job *first)
+defer_to_threads(struct ssh *ssh, const struct packet_job *first)
 {
 	int there;
 
 	if (reads.fd == -1 || !ssh->kex->done ||
-	    !packetq_may_leave_first(&in->queue, pipeline_threads(),
-	    pool_count_unbegun(), reads.nheld) ||
+	    !packetq_may_defer_first(&in->queue, pipeline_threads(),
+	    pool_count_queued(), reads.nheld) ||
 	    ioctl(reads.fd, FIONREAD, &there) == -1 ||
 	    there < (int)first->wire_len)
 		return 0;
@@ -250,7 +250,7 @@ leave_to_threads(struct ssh *ssh, const struct packet_job *first)
 
 /* The first packet is open: swaps it with "packet" and removes it. */
 static int
-hand_out_first(struct sshbuf *input, struct sshbuf **packet, u_int *packlen)
+return_first(struct sshbuf *input, struct sshbuf **packet, u_int *packlen)
 {
 	struct crypt_job *j = direction_first(in);
 	struct sshbuf *used = *packet;
@@ -280,9 +280,9 @@ pipeline_open_packet(struct ssh *ssh, const struct newkeys *k,
 		return r;
 	if ((first = in->queue.first) == NULL)
 		return check_length(ssh, input, &position);
-	if (leave_to_threads(ssh, first))
+	if (defer_to_threads(ssh, first))
 		return 0;
 	if ((r = packetq_finish(first)) != 0)
 		return report_failure(ssh, r);
-	return hand_out_first(input, packet, packlen);
+	return return_first(input, packet, packlen);
 }

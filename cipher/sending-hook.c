@@ -29,13 +29,13 @@
 #include "direction-hook.h"
 #include "gather-hook.h"
 #include "external-hook.h"
-#include "pieces-hook.h"
+#include "segments-hook.h"
 #include "pipeline-hook.h"
 
 #define IOV	16		/* packets of one write: about 512 KiB */
 
 /* So many are queued where a peer reads no answers. A job takes 1 KiB. */
-#define QUEUE_MOST	1024
+#define QUEUE_MAX	1024
 
 static struct direction *const out = &pipeline_directions[MODE_OUT];
 static int fresh;		/* a thread got a packet since the last write */
@@ -50,7 +50,7 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 	int takes, r;
 
 	takes = pipeline_takes_packet(ssh, out, k, &position);
-	gather_set_packet(ssh, packet, k != NULL && pieces_fit(k) &&
+	gather_set_packet(ssh, packet, k != NULL && segments_supported(k) &&
 	    pipeline_threads() == 0 ? k : NULL);
 	if (!takes)
 		return 0;
@@ -67,7 +67,7 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 		fresh = 1;
 	else
 		packetq_finish(&j->packet);
-	if (out->queue.count >= QUEUE_MOST &&
+	if (out->queue.count >= QUEUE_MAX &&
 	    (r = pipeline_drain(out, output, 0)) != 0)
 		fatal_fr(r, "pipeline_drain");
 	return 1;

@@ -20,7 +20,7 @@
  * one counts from 0.
  */
 int
-bounded_inflate(z_streamp stream, int flush)
+zlib_bounded_inflate(z_streamp stream, int flush)
 {
 	static uLong before;		/* what earlier packets became */
 	int r = inflate(stream, flush);
@@ -35,7 +35,7 @@ bounded_inflate(z_streamp stream, int flush)
 }
 
 int
-huffman_init(z_streamp stream, int level, const char *version, int size)
+zlib_huffman_init(z_streamp stream, int level, const char *version, int size)
 {
 	return deflateInit2_(stream, level, Z_DEFLATED, MAX_WBITS, 8,
 	    Z_HUFFMAN_ONLY, version, size);

@@ -22,7 +22,7 @@
 
 #include <zlib.h>
 
-int	bounded_inflate(z_streamp, int flush);
-int	huffman_init(z_streamp, int level, const char *version, int size);
+int	zlib_bounded_inflate(z_streamp, int flush);
+int	zlib_huffman_init(z_streamp, int level, const char *version, int size);
 
 #endif /* HAYATE_ZLIB_HOOK_H */

@@ -201,7 +201,7 @@ list_unnamed() {
 	[ -z "$output" ]
 	[ "$(wc -l <named)" -ge 25 ]
 	grep -qx 255 named
-	grep -qx 'pieces_cipher()' named
+	grep -qx 'segments_cipher()' named
 	# A new patch or function is one that has to be named.
 	cp -r "$patches" more
 	sed 's/^+++ b.auth2.c/+++ b\/monitor.c/' more/255-*.patch >more/256-monitor.patch

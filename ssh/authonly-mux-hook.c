@@ -188,7 +188,7 @@ authonly_mux_before_request(struct ssh *ssh, Channel *c, const char *type)
 	int tell = has_wish(c->ctl_chan, TELL);
 
 	if (!tell && !has_wish(c->ctl_chan, QUIET))
-		authonly_encrypt_before(ssh, AUTHONLY_GUEST);
+		authonly_encrypt_before(ssh, AUTHONLY_MUX);
 	else if (tell && (strcmp(type, "exec") == 0 ||
 	    strcmp(type, "subsystem") == 0 || strcmp(type, "shell") == 0))
 		tell_user(ssh, c);

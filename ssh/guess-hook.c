@@ -387,7 +387,7 @@ learn(const struct kex *kex, const struct kexguess_lists *server)
 	recall_mark_count(&guess.now.plain);
 	recall_mark_count(&guess.now.late);
 	if ((key = find_key(kex, server, first)) == NULL) {
-		if (keypair_is_costly(kex->name))
+		if (keypair_is_slow(kex->name))
 			strlcpy(guess.now.kex, kex->name,
 			    sizeof(guess.now.kex));
 		return;
@@ -649,7 +649,7 @@ guess_connect(struct ssh *ssh, const char *host, const char *host_arg,
 
 	lowercase(name);
 	is_costly = hayopt_get()->early_login != HAYOPT_EARLY_NO &&
-	    recall_load_host(name, port, &e) == 0 && keypair_is_costly(e.kex);
+	    recall_load_host(name, port, &e) == 0 && keypair_is_slow(e.kex);
 	free(name);
 	r = ssh_connect(ssh, host, host_arg, addrs, addr, port, attempts,
 	    timeout_ms, keep_alive);

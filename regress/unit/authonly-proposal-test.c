@@ -181,7 +181,7 @@ static const struct client_case {
 
 /* The modes, and the MACs if they are set, which are freed. */
 static char *
-print(const char *modes, char *macs[AUTHONLY_WAYS])
+print(const char *modes, char *macs[AUTHONLY_DIRS])
 {
 	char have[300];
 
@@ -208,7 +208,7 @@ test_client(const struct client_case *c)
 	struct authonly_exchange x = {
 		&my, &server, c->hayate, c->began, &algorithms,
 	};
-	char *macs[AUTHONLY_WAYS] = { NULL, NULL };
+	char *macs[AUTHONLY_DIRS] = { NULL, NULL };
 
 	gmac_fastest = c->gmac_fastest;
 	expect(print(authonly_proposal_client_modes(&x, macs), macs), c->want,
@@ -223,7 +223,7 @@ test_one_way(void)
 	struct authonly_lists peer = { { NONE, NONE }, { FAST, PLAIN } };
 	struct authonly_lists unknown = { { NULL, NULL }, { NULL, NULL } };
 	struct authonly_exchange x = { &my, &peer, 0, 0, &algorithms };
-	char *macs[AUTHONLY_WAYS] = { NULL, NULL };
+	char *macs[AUTHONLY_DIRS] = { NULL, NULL };
 
 	expect(strdup(authonly_proposal_client_modes(&x, macs)), "",
 	    "a client without a MAC in one direction");
@@ -280,7 +280,7 @@ test_server(const struct server_case *c)
 		{ (char *)c->macs, (char *)c->macs },
 	};
 	struct authonly_exchange x = { &my, &client, 0, 1, &algorithms };
-	char *macs[AUTHONLY_WAYS] = { NULL, NULL };
+	char *macs[AUTHONLY_DIRS] = { NULL, NULL };
 
 	gmac_fastest = c->gmac_fastest;
 	expect(print(authonly_proposal_server_modes(&x, macs), macs), c->want,

@@ -108,7 +108,7 @@ check_states(void)
 	claim(packetq_finish(&packet[0].job) == -5 && packet[0].times == 1,
 	    "a finished packet is not done again");
 	submit(1, 2);
-	claim(!packetq_is_finished(&packet[1].job) && pool_count_unbegun() == 1,
+	claim(!packetq_is_finished(&packet[1].job) && pool_count_queued() == 1,
 	    "without threads a submitted packet is under way");
 	claim(packetq_finish(&packet[1].job) == 0 && packet[1].times == 1,
 	    "who waits for it runs it");
@@ -211,12 +211,12 @@ check_reads(void)
 	begin(3, 100);
 	packet[0].job.source = packet[1].job.source = &read[0];
 	packet[2].job.source = &read[1];
-	claim(packetq_bytes_from(&q, &read[0]) == 2 * (100 + TAG) &&
-	    packetq_bytes_from(&q, &read[1]) == 100 + TAG &&
-	    packetq_bytes_from(&q, packet) == 0,
+	claim(packetq_bytes_in_read(&q, &read[0]) == 2 * (100 + TAG) &&
+	    packetq_bytes_in_read(&q, &read[1]) == 100 + TAG &&
+	    packetq_bytes_in_read(&q, packet) == 0,
 	    "bytes of a read are those of its packets");
 	packetq_remove_first(&q);
-	claim(packetq_bytes_from(&q, &read[0]) == 100 + TAG,
+	claim(packetq_bytes_in_read(&q, &read[0]) == 100 + TAG,
 	    "a packet that is removed leaves its read");
 }
 
@@ -224,24 +224,24 @@ static void
 check_leaving(void)
 {
 	begin(3, LONG);
-	claim(!packetq_may_leave_first(&q, 1, 0, 0),
+	claim(!packetq_may_defer_first(&q, 1, 0, 0),
 	    "a packet that no thread has is not left");
 	submit(0, 1);
-	claim(packetq_may_leave_first(&q, 1, 0, 0), "a submitted one is");
-	claim(packetq_may_leave_first(&q, 2, 15, 0) &&
-	    !packetq_may_leave_first(&q, 2, 16, 0),
+	claim(packetq_may_defer_first(&q, 1, 0, 0), "a submitted one is");
+	claim(packetq_may_defer_first(&q, 2, 15, 0) &&
+	    !packetq_may_defer_first(&q, 2, 16, 0),
 	    "not while the threads have enough to begin");
-	claim(packetq_may_leave_first(&q, 1, 0, PACKETQ_READS - 1) &&
-	    !packetq_may_leave_first(&q, 1, 0, PACKETQ_READS),
+	claim(packetq_may_defer_first(&q, 1, 0, PACKETQ_READS - 1) &&
+	    !packetq_may_defer_first(&q, 1, 0, PACKETQ_READS),
 	    "nor when no further read can be held");
 	q.bytes = PACKETQ_BYTES / 2;
-	claim(!packetq_may_leave_first(&q, 1, 0, 0),
+	claim(!packetq_may_defer_first(&q, 1, 0, 0),
 	    "nor when enough bytes are under way");
 	q.bytes = 3 * (LONG + TAG);
 	finish(0, 1);
-	claim(!packetq_may_leave_first(&q, 1, 0, 0), "nor when it is done");
+	claim(!packetq_may_defer_first(&q, 1, 0, 0), "nor when it is done");
 	begin(0, 0);
-	claim(!packetq_may_leave_first(&q, 1, 0, 0), "nor when there is none");
+	claim(!packetq_may_defer_first(&q, 1, 0, 0), "nor when there is none");
 }
 
 /* Threads finish packets in any order; they are written in queue order. */

@@ -125,7 +125,7 @@ one_order(const int *ends, const int *waits, unsigned int begun)
 	for (i = 0; i < 3; i++)
 		give(&job[i], &until[i], 0);
 	for (i = 0; i < (int)begun; i++) {
-		while (!pool_is_begun(&job[i].pool))
+		while (!pool_is_started(&job[i].pool))
 			rest_ms(1);
 	}
 	if (pthread_create(&controller, NULL, release, (void *)ends) != 0)

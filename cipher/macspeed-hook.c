@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See macrank-hook.h for the idea. */
+/* See macspeed-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -21,7 +21,7 @@
 
 #include "authonly.h"
 #include "clock.h"
-#include "macrank-hook.h"
+#include "macspeed-hook.h"
 
 #define PACKET_SIZE	32768
 #define PACKETS		4	/* a run takes tens of microseconds */
@@ -113,7 +113,7 @@ time_gmac(void)
 
 /* Returns the microseconds of a run, which is timed once in a process. */
 static uint64_t
-get_time(const char *name)
+get_run_time(const char *name)
 {
 	size_t i;
 
@@ -139,7 +139,7 @@ static int
 may_overtake(char *name, char *first)
 {
 	return match_pattern_list(name, STRONG, 0) == 1 &&
-	    get_time(name) < get_time(first);
+	    get_run_time(name) < get_run_time(first);
 }
 
 /* Returns the name that the sorted list begins with; NULL: it is empty. */
@@ -159,7 +159,7 @@ find_first(const char *list)
 }
 
 char *
-macrank_sort(const char *list)
+macspeed_sort(const char *list)
 {
 	char *left = xstrdup(list), *ranked = xstrdup(""), *name, *more;
 
@@ -179,7 +179,7 @@ macrank_sort(const char *list)
 }
 
 int
-macrank_gmac_is_fastest(const char *mac)
+macspeed_gmac_is_fastest(const char *mac)
 {
-	return get_time(AUTHONLY_GMAC) <= get_time(mac);
+	return get_run_time(AUTHONLY_GMAC) <= get_run_time(mac);
 }

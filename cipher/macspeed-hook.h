@@ -4,7 +4,7 @@
  */
 
 /*
- * macrank-hook: finds the fastest MAC on this processor, and whether GMAC is
+ * macspeed-hook: finds the fastest MAC on this processor, and whether GMAC is
  * faster still.
  *
  * Instructions for SHA, AES and carry-less multiplication make a MAC up to ten
@@ -13,8 +13,8 @@
  * takes less than a millisecond on a processor with these instructions.
  */
 
-#ifndef HAYATE_MACRANK_HOOK_H
-#define HAYATE_MACRANK_HOOK_H
+#ifndef HAYATE_MACSPEED_HOOK_H
+#define HAYATE_MACSPEED_HOOK_H
 
 /*
  * Returns the list with the fastest first, which the caller frees. Some MACs
@@ -22,9 +22,9 @@
  * those with tags of less than 128 bits, because speed is no reason to weaken
  * what the user preferred, and those that cannot be timed.
  */
-char	*macrank_sort(const char *list);
+char	*macspeed_sort(const char *list);
 
 /* Returns 1 if GMAC is at least as fast as this MAC. */
-int	 macrank_gmac_is_fastest(const char *mac);
+int	 macspeed_gmac_is_fastest(const char *mac);
 
-#endif /* HAYATE_MACRANK_HOOK_H */
+#endif /* HAYATE_MACSPEED_HOOK_H */

@@ -4,8 +4,8 @@
  */
 
 /*
- * pieces-hook: encrypts a packet that lies in pieces, because gather-hook.h has
- * left its data where it was.
+ * segments-hook: encrypts a packet that lies in pieces, because gather-hook.h
+ * has left its data where it was.
  *
  * Upstream's code calls EVP_Cipher() for what follows the length field of a
  * packet, and computes the tag or MAC from the encrypted bytes, which lie in
@@ -17,8 +17,8 @@
  * and whatever was read is what is sent and authenticated.
  */
 
-#ifndef HAYATE_PIECES_HOOK_H
-#define HAYATE_PIECES_HOOK_H
+#ifndef HAYATE_SEGMENTS_HOOK_H
+#define HAYATE_SEGMENTS_HOOK_H
 
 #include <sys/types.h>
 
@@ -27,10 +27,10 @@
 struct newkeys;
 
 /* Whether packets with these keys may lie in pieces. */
-int	pieces_fit(const struct newkeys *);
+int	segments_supported(const struct newkeys *);
 
 /* As EVP_Cipher(). For any thread; only the main thread has pieces. */
-int	pieces_cipher(EVP_CIPHER_CTX *, unsigned char *, const unsigned char *,
-    unsigned int);
+int	segments_cipher(EVP_CIPHER_CTX *, unsigned char *,
+    const unsigned char *, unsigned int);
 
-#endif /* HAYATE_PIECES_HOOK_H */
+#endif /* HAYATE_SEGMENTS_HOOK_H */

@@ -13,7 +13,7 @@
 #include "kex.h"
 
 #include "external-hook.h"
-#include "pieces-hook.h"
+#include "segments-hook.h"
 
 /* Of the packet that precede what is encrypted */
 #define LENGTH_FIELD	4
@@ -26,7 +26,7 @@
 #endif
 
 int
-pieces_fit(const struct newkeys *k)
+segments_supported(const struct newkeys *k)
 {
 	if (cipher_authlen(k->enc.cipher) == 0)
 		return k->mac.etm && strstr(k->enc.name, "-ctr") != NULL;
@@ -34,7 +34,7 @@ pieces_fit(const struct newkeys *k)
 }
 
 int
-pieces_cipher(EVP_CIPHER_CTX *evp, u_char *to, const u_char *from, u_int len)
+segments_cipher(EVP_CIPHER_CTX *evp, u_char *to, const u_char *from, u_int len)
 {
 	struct sshbuf_external o;
 	size_t behind;
