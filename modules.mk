@@ -139,13 +139,13 @@ HAYATE_HOOKS = \
 	ssh/serve-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/crypt-hook.c \
-	sshd/figures-hook.c \
-	sshd/filetimes-hook.c \
+	sshd/stall-stats-hook.c \
+	sshd/iotime-hook.c \
 	sshd/gss-hook.c \
 	sshd/monitor-hook.c \
-	sshd/named-hook.c \
+	sshd/msgname-hook.c \
 	sshd/restrict-hook.c \
-	sshd/served-hook.c \
+	sshd/lifecycle-hook.c \
 	sshd/sessionlog-hook.c \
 	sshd/checkfile-hook.c \
 	sshd/sftpsrv-hook.c \

@@ -27,7 +27,7 @@
 #include "authonly-hook.h"
 #include "authonly-server-hook.h"
 #include "clock.h"
-#include "named-hook.h"
+#include "msgname-hook.h"
 #include "pipeline-hook.h"
 #include "sessionlog-hook.h"
 
@@ -43,7 +43,7 @@ static struct {
 } period;
 
 static u_int64_t
-count_bytes(struct ssh *ssh)
+get_connection_bytes(struct ssh *ssh)
 {
 	u_int64_t in, out;
 
@@ -52,14 +52,14 @@ count_bytes(struct ssh *ssh)
 }
 
 static void
-log_end(struct ssh *ssh)
+log_period_end(struct ssh *ssh)
 {
 	if (period.mode == NULL)
 		return;
 	logit("Data in clear ended for %s from %s port %d: %s, "
 	    "%llu bytes, %.1f seconds", user->user, period.from, period.port,
 	    period.mode,
-	    (unsigned long long)(count_bytes(ssh) - period.bytes),
+	    (unsigned long long)(get_connection_bytes(ssh) - period.bytes),
 	    (clock_us() - period.since_us) / 1e6);
 	free(period.mode);
 	free(period.from);
@@ -67,20 +67,20 @@ log_end(struct ssh *ssh)
 }
 
 static void
-log_mode_change(struct ssh *ssh)
+log_server_mode_change(struct ssh *ssh)
 {
 	if (authonly_mode_in_force() == NULL) {
-		log_end(ssh);
+		log_period_end(ssh);
 		return;
 	}
 	period.mode = xstrdup(authonly_mode_in_force());
 	period.from = xstrdup(ssh_remote_ipaddr(ssh));
 	period.port = ssh_remote_port(ssh);
 	period.since_us = clock_us();
-	period.bytes = count_bytes(ssh);
+	period.bytes = get_connection_bytes(ssh);
 	logit("Data in clear began for %s from %s port %d: %s", user->user,
 	    period.from, period.port, period.mode);
-	sessionlog_clear(1);
+	sessionlog_cleartext(1);
 }
 
 static void
@@ -91,7 +91,7 @@ log_refusal(struct ssh *ssh, enum authonly_answer answer, int ends)
 	if (has_logged)		/* each rekey asks again */
 		return;
 	has_logged = 1;
-	sessionlog_clear(0);
+	sessionlog_cleartext(0);
 	logit("Data in clear refused to %s from %s port %d, because %s%s",
 	    user->user, ssh_remote_ipaddr(ssh), ssh_remote_port(ssh),
 	    authonly_explain_answer(answer, authonly_get_private()), ends ?
@@ -100,7 +100,7 @@ log_refusal(struct ssh *ssh, enum authonly_answer answer, int ends)
 }
 
 static const struct authonly_side server = {
-	.server = 1, .mode_changed = log_mode_change,
+	.server = 1, .mode_changed = log_server_mode_change,
 	.modes_withheld = log_refusal,
 };
 
@@ -114,7 +114,7 @@ static const struct authonly_side server = {
  * client chose the type, so it is quoted and cut.
  */
 static int
-refuse(struct ssh *ssh, const char *what, const char *type)
+refuse_type(struct ssh *ssh, const char *what, const char *type)
 {
 	char *shown;
 
@@ -137,9 +137,9 @@ static int
 refuse_message(struct ssh *ssh, const char *what,
     enum authonly_private (*classify)(const char *))
 {
-	char *type = named_peek(ssh);
+	char *type = msgname_peek(ssh);
 	int refused = type != NULL && classify(type) != AUTHONLY_PUBLIC &&
-	    refuse(ssh, what, type);
+	    refuse_type(ssh, what, type);
 
 	free(type);
 	return refused;
@@ -148,7 +148,7 @@ refuse_message(struct ssh *ssh, const char *what,
 static dispatch_fn *upstream_open, *upstream_global;
 
 static int
-input_open(int type, u_int32_t seq, struct ssh *ssh)
+guard_channel_open(int type, u_int32_t seq, struct ssh *ssh)
 {
 	u_int32_t id;
 	int r;
@@ -169,7 +169,7 @@ input_open(int type, u_int32_t seq, struct ssh *ssh)
 }
 
 static int
-input_global(int type, u_int32_t seq, struct ssh *ssh)
+guard_global_request(int type, u_int32_t seq, struct ssh *ssh)
 {
 	u_char want_reply;
 	int r;
@@ -193,8 +193,8 @@ authonly_server_start(struct ssh *ssh, const Authctxt *authctxt)
 	authonly_start(&server, 0);
 	upstream_open = ssh->dispatch[SSH2_MSG_CHANNEL_OPEN];
 	upstream_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
-	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, input_open);
-	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_global);
+	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, guard_channel_open);
+	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, guard_global_request);
 }
 
 int
@@ -204,7 +204,7 @@ authonly_server_refuses_request(struct ssh *ssh, const char *type)
 
 	if (why == AUTHONLY_PUBLIC)
 		return 0;
-	if (refuse(ssh, "Request", type))
+	if (refuse_type(ssh, "Request", type))
 		return 1;
 	authonly_set_private(why);
 	return 0;
@@ -214,5 +214,5 @@ void
 authonly_server_log_end(struct ssh *ssh)
 {
 	if (user != NULL)
-		log_end(ssh);
+		log_period_end(ssh);
 }

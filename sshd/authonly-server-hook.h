@@ -15,7 +15,7 @@
  * call the handlers that they replaced. A Hayate client never requests a
  * forwarding then: it restores encryption first.
  *
- * Called by served-hook.c.
+ * Called by lifecycle-hook.c.
  */
 
 #ifndef HAYATE_AUTHONLY_SERVER_HOOK_H

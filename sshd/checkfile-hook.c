@@ -41,7 +41,7 @@ struct refusal {
 };
 
 static int
-is_in(const char *name, const char *list)
+list_has(const char *name, const char *list)
 {
 	char *found = list == NULL ? NULL : match_list(name, list, NULL);
 
@@ -50,7 +50,7 @@ is_in(const char *name, const char *list)
 }
 
 static void
-take_request(struct request *q, struct sshbuf *in)
+parse_request(struct request *q, struct sshbuf *in)
 {
 	int r;
 
@@ -63,7 +63,7 @@ take_request(struct request *q, struct sshbuf *in)
 }
 
 static int
-refuse(struct refusal *why, u_int32_t status, const char *text)
+set_refusal(struct refusal *why, u_int32_t status, const char *text)
 {
 	why->status = status;
 	why->text = text;
@@ -71,9 +71,9 @@ refuse(struct refusal *why, u_int32_t status, const char *text)
 }
 
 static int
-refuse_errno(struct refusal *why)
+set_refusal_errno(struct refusal *why)
 {
-	return refuse(why, errno == ENOENT || errno == ENOTDIR ||
+	return set_refusal(why, errno == ENOENT || errno == ENOTDIR ||
 	    errno == ELOOP ? SSH2_FX_NO_SUCH_FILE : errno == EACCES ||
 	    errno == EPERM ? SSH2_FX_PERMISSION_DENIED : SSH2_FX_FAILURE,
 	    strerror(errno));
@@ -86,15 +86,15 @@ open_file(const struct request *q, struct stat *sb, struct refusal *why)
 	int fd;
 
 	if (stat(q->path, sb) == -1)
-		return refuse_errno(why);
+		return set_refusal_errno(why);
 	if (!S_ISREG(sb->st_mode))
-		return refuse(why, SSH2_FX_FAILURE, "not a regular file");
+		return set_refusal(why, SSH2_FX_FAILURE, "not a regular file");
 	fd = open(q->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd == -1)
-		return refuse_errno(why);
+		return set_refusal_errno(why);
 	if (fstat(fd, sb) == -1 || !S_ISREG(sb->st_mode)) {
 		close(fd);
-		return refuse(why, SSH2_FX_FAILURE, "not a regular file");
+		return set_refusal(why, SSH2_FX_FAILURE, "not a regular file");
 	}
 	return fd;
 }
@@ -108,11 +108,11 @@ bound_range(struct request *q, u_int64_t size, struct refusal *why)
 	if (q->len == 0 || q->len > rest)
 		q->len = rest;
 	if (q->len > CHECKFILE_RANGE_MAX)
-		return refuse(why, SSH2_FX_FAILURE,
+		return set_refusal(why, SSH2_FX_FAILURE,
 		    "more than 64 MiB in one request");
 	if (q->block != 0 && (q->len + q->block - 1) / q->block >
 	    CHECKFILE_SUMS_MAX)
-		return refuse(why, SSH2_FX_FAILURE,
+		return set_refusal(why, SSH2_FX_FAILURE,
 		    "more than 4096 blocks in one request");
 	return 0;
 }
@@ -126,10 +126,10 @@ sum_file(struct request *q, struct sshbuf *sums, struct refusal *why)
 	u_char *p;
 	int fd, r;
 
-	if (!is_in(BLOCKSUM_NAME, q->algorithms))
-		return refuse(why, SSH2_FX_FAILURE, "no hash but sha256");
+	if (!list_has(BLOCKSUM_NAME, q->algorithms))
+		return set_refusal(why, SSH2_FX_FAILURE, "no hash but sha256");
 	if (q->block != 0 && q->block < CHECKFILE_BLOCK_MIN)
-		return refuse(why, SSH2_FX_BAD_MESSAGE,
+		return set_refusal(why, SSH2_FX_BAD_MESSAGE,
 		    "blocks of less than 256 bytes");
 	if ((fd = open_file(q, &sb, why)) == -1)
 		return -1;
@@ -138,9 +138,9 @@ sum_file(struct request *q, struct sshbuf *sums, struct refusal *why)
 		    CHECKFILE_SUMS_MAX * BLOCKSUM_LEN, &p)) != 0)
 			fatal_fr(r, "reserve");
 		n = blocksum_file(fd, q->off, q->len, q->block, p,
-		    CHECKFILE_SUMS_MAX, sftpsrv_is_wanted);
+		    CHECKFILE_SUMS_MAX, sftpsrv_client_waits);
 		if (n == -1)
-			refuse_errno(why);
+			set_refusal_errno(why);
 		else if ((r = sshbuf_consume_end(sums,
 		    (CHECKFILE_SUMS_MAX - (size_t)n) * BLOCKSUM_LEN)) != 0)
 			fatal_fr(r, "consume");
@@ -202,11 +202,12 @@ checkfile_answer(u_int32_t id, struct sshbuf *in, struct sshbuf *out,
 	struct refusal why = { SSH2_FX_OK, NULL };
 	struct sshbuf *sums;
 
-	take_request(&q, in);
+	parse_request(&q, in);
 	if ((sums = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
-	if (is_in("read", denied) || is_in("open", denied))
-		refuse(&why, SSH2_FX_PERMISSION_DENIED, "reading is denied");
+	if (list_has("read", denied) || list_has("open", denied))
+		set_refusal(&why, SSH2_FX_PERMISSION_DENIED,
+		    "reading is denied");
 	else
 		(void)sum_file(&q, sums, &why);
 	log_answer(&q, &why);

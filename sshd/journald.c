@@ -37,7 +37,7 @@ put_fields(FILE *out, const char *line)
 
 /* Returns the length of the message in "buf", or 0 if it does not fit. */
 static size_t
-compose(char *buf, size_t size, const char *identifier, int facility,
+compose_message(char *buf, size_t size, const char *identifier, int facility,
     const char *line)
 {
 	FILE *out = fmemopen(buf, size, "w");
@@ -76,7 +76,8 @@ journald_send(const char *socket_path, const char *identifier, int facility,
 	int fd;
 
 	if (has_control(line) || strlen(socket_path) >= sizeof(to.sun_path) ||
-	    (len = compose(buf, sizeof(buf), identifier, facility, line)) == 0)
+	    (len = compose_message(buf, sizeof(buf), identifier, facility,
+	    line)) == 0)
 		return -1;
 	memcpy(to.sun_path, socket_path, strlen(socket_path));
 	if ((fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) == -1)

@@ -28,7 +28,7 @@ extern ServerOptions options;
 
 /* Whether the user runs no program of their own choice */
 static int
-is_confined(void)
+user_is_confined(void)
 {
 	return (options.chroot_directory != NULL &&
 	    strcasecmp(options.chroot_directory, "none") != 0) ||
@@ -39,7 +39,7 @@ is_confined(void)
 void
 monitor_hook_reinit(struct monitor *monitor)
 {
-	if (is_confined()) {
+	if (user_is_confined()) {
 		hayopt_set_confined(1);
 		debug("the user runs no program of their own: all windows "
 		    "hold %llu bytes at most",

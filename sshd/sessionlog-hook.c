@@ -36,7 +36,7 @@
 #include "stall-stats.h"
 #include "hayopt.h"
 #include "journald.h"
-#include "named-hook.h"
+#include "msgname-hook.h"
 #include "peer-hook.h"
 #include "pipeline-hook.h"
 #include "sessionlog-hook.h"
@@ -47,7 +47,7 @@
 #define FORMAT		1		/* the version of the line */
 
 /* Kinds that are kept, those that are no subsystem, and bytes of one */
-#define KINDS_MOST	16
+#define KINDS_MAX	16
 #define KINDS_FIXED	5
 #define KIND_LEN	32
 
@@ -59,7 +59,7 @@ extern char *__progname;
  * process that is killed leaves what it has told until then.
  */
 static struct record {
-	char	 kinds[KINDS_MOST][KIND_LEN + 1];
+	char	 kinds[KINDS_MAX][KIND_LEN + 1];
 	size_t	 nkinds;
 	uint64_t granted, refused;
 
@@ -82,12 +82,12 @@ static struct {
 /* What was asked for */
 
 static void
-note(const char *kind)
+add_kind(const char *kind)
 {
 	size_t i;
 	char *p;
 
-	if (shared == NULL || shared->nkinds == KINDS_MOST)
+	if (shared == NULL || shared->nkinds == KINDS_MAX)
 		return;
 	for (i = 0; i < shared->nkinds; i++) {
 		if (strncmp(shared->kinds[i], kind, KIND_LEN) == 0)
@@ -104,23 +104,23 @@ void
 sessionlog_request(const char *type)
 {
 	if (strcmp(type, "shell") == 0 || strcmp(type, "exec") == 0)
-		note(type);
+		add_kind(type);
 	else if (strcmp(type, "x11-req") == 0)
-		note("x11");
+		add_kind("x11");
 	else if (strcmp(type, "auth-agent-req@openssh.com") == 0 ||
 	    strcmp(type, "agent-req") == 0)	/* since 10.3 */
-		note("agent");
+		add_kind("agent");
 }
 
 void
 sessionlog_subsystem(const char *name)
 {
-	if (shared != NULL && shared->nkinds < KINDS_MOST - KINDS_FIXED)
-		note(name);
+	if (shared != NULL && shared->nkinds < KINDS_MAX - KINDS_FIXED)
+		add_kind(name);
 }
 
 void
-sessionlog_clear(int is_granted)
+sessionlog_cleartext(int is_granted)
 {
 	if (shared != NULL && is_granted)
 		shared->granted++;
@@ -131,35 +131,35 @@ sessionlog_clear(int is_granted)
 static dispatch_fn *next_open, *next_global;
 
 static int
-input_open(int type, u_int32_t seq, struct ssh *ssh)
+note_channel_open(int type, u_int32_t seq, struct ssh *ssh)
 {
-	char *name = named_peek(ssh);
+	char *name = msgname_peek(ssh);
 
 	if (name != NULL && strcmp(name, "session") != 0)
-		note("forwarding");
+		add_kind("forwarding");
 	free(name);
 	return next_open(type, seq, ssh);
 }
 
 static int
-input_global(int type, u_int32_t seq, struct ssh *ssh)
+note_global_request(int type, u_int32_t seq, struct ssh *ssh)
 {
-	char *name = named_peek(ssh);
+	char *name = msgname_peek(ssh);
 
 	if (name != NULL && (strcmp(name, "tcpip-forward") == 0 ||
 	    strcmp(name, "streamlocal-forward@openssh.com") == 0))
-		note("forwarding");
+		add_kind("forwarding");
 	free(name);
 	return next_global(type, seq, ssh);
 }
 
 static void
-see_requests(struct ssh *ssh)
+watch_requests(struct ssh *ssh)
 {
 	next_open = ssh->dispatch[SSH2_MSG_CHANNEL_OPEN];
 	next_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
-	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, input_open);
-	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_global);
+	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN, note_channel_open);
+	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, note_global_request);
 }
 
 void
@@ -168,11 +168,11 @@ sessionlog_begin(struct ssh *ssh)
 	if (shared == NULL)
 		return;
 	stalls_begin(NULL);
-	see_requests(ssh);
+	watch_requests(ssh);
 }
 
 static void
-tell_limit(struct ssh *ssh, const struct stall_stats *f)
+record_bottleneck(struct ssh *ssh, const struct stall_stats *f)
 {
 	struct bottleneck_input c = { .is_put = shared->sent > shared->received,
 	    .local = f, .bytes = MAXIMUM(shared->sent, shared->received),
@@ -187,7 +187,7 @@ tell_limit(struct ssh *ssh, const struct stall_stats *f)
 
 /* At the end of the process of the user */
 static void
-tell(struct ssh *ssh)
+record_session(struct ssh *ssh)
 {
 	struct stall_stats f = stalls_read(ssh);
 	const uint64_t *n = f.n;
@@ -205,14 +205,14 @@ tell(struct ssh *ssh)
 	shared->min_rtt_us = n[STAT_MIN_RTT];
 	shared->resent = n[STAT_RESENT];
 	shared->window = n[STAT_OWN_WINDOW];
-	tell_limit(ssh, &f);
+	record_bottleneck(ssh, &f);
 	shared->is_whole = 1;
 }
 
 /* The line */
 
 static void
-put(struct sshbuf *b, const char *fmt, ...)
+append(struct sshbuf *b, const char *fmt, ...)
 {
 	va_list ap;
 	int r;
@@ -224,93 +224,93 @@ put(struct sshbuf *b, const char *fmt, ...)
 }
 
 static void
-put_text(struct sshbuf *b, const char *name, const char *value)
+append_text(struct sshbuf *b, const char *name, const char *value)
 {
 	size_t i;
 	u_char c;
 
-	put(b, " %s=", name);
+	append(b, " %s=", name);
 	if (value == NULL || *value == '\0')
 		value = "-";
 	for (i = 0; (c = value[i]) != '\0'; i++)
-		put(b, "%c", iscntrl(c) || strchr(" \"=", c) != NULL ?
+		append(b, "%c", iscntrl(c) || strchr(" \"=", c) != NULL ?
 		    '_' : c);
 }
 
 static void
-put_kinds(struct sshbuf *b, struct record *r)
+append_kinds(struct sshbuf *b, struct record *r)
 {
 	char text[sizeof(r->kinds)] = "";
 	size_t i;
 
-	for (i = 0; i < r->nkinds && i < KINDS_MOST; i++) {
+	for (i = 0; i < r->nkinds && i < KINDS_MAX; i++) {
 		r->kinds[i][KIND_LEN] = '\0';
 		if (i > 0)
 			strlcat(text, ",", sizeof(text));
 		strlcat(text, r->kinds[i], sizeof(text));
 	}
-	put_text(b, "what", i == 0 ? "none" : text);
+	append_text(b, "what", i == 0 ? "none" : text);
 }
 
 static void
-put_number(struct sshbuf *b, const char *name, uint64_t n)
+append_number(struct sshbuf *b, const char *name, uint64_t n)
 {
-	put(b, " %s=%llu", name, (unsigned long long)n);
+	append(b, " %s=%llu", name, (unsigned long long)n);
 }
 
 /* Milliseconds with one decimal, or "-" */
 static void
-put_ms(struct sshbuf *b, const char *name, uint64_t us)
+append_ms(struct sshbuf *b, const char *name, uint64_t us)
 {
 	if (us == 0)
-		put(b, " %s=-", name);
+		append(b, " %s=-", name);
 	else
-		put(b, " %s=%.1f", name, us / 1e3);
+		append(b, " %s=%.1f", name, us / 1e3);
 }
 
 /* Bytes and time: those of the user's process, or else of the kernel */
 static void
-put_amount(struct sshbuf *b, const struct record *r)
+append_amounts(struct sshbuf *b, const struct record *r)
 {
 	struct tcp_path path;
 
 	if (r->is_whole) {
-		put_number(b, "sent", r->sent);
-		put_number(b, "received", r->received);
+		append_number(b, "sent", r->sent);
+		append_number(b, "received", r->received);
 	} else if (tcp_path_read(watch.fd, &path) == 0) {
-		put_number(b, "sent", path.acked);
-		put_number(b, "received", path.received);
+		append_number(b, "sent", path.acked);
+		append_number(b, "received", path.received);
 	} else
-		put(b, " sent=- received=-");
-	put(b, " seconds=%.1f", (clock_us() - watch.begun_us) / 1e6);
+		append(b, " sent=- received=-");
+	append(b, " seconds=%.1f", (clock_us() - watch.begun_us) / 1e6);
 }
 
 static void
-put_how(struct sshbuf *b, struct record *r)
+append_transport(struct sshbuf *b, struct record *r)
 {
 	if (!r->is_whole) {
-		put(b, " cipher=- clear=- rtt_ms=- min_rtt_ms=- resent=- "
+		append(b, " cipher=- clear=- rtt_ms=- min_rtt_ms=- resent=- "
 		    "window=- limit=- share=-");
 		return;
 	}
 	r->cipher[sizeof(r->cipher) - 1] = '\0';
 	r->limit[sizeof(r->limit) - 1] = '\0';
-	put_text(b, "cipher", r->cipher);
-	put_text(b, "clear", r->is_clear ? "yes" : "no");
-	put_ms(b, "rtt_ms", r->rtt_us);
-	put_ms(b, "min_rtt_ms", r->min_rtt_us);
-	put_number(b, "resent", r->resent);
-	put_number(b, "window", r->window);
-	put_text(b, "limit", r->limit);
+	append_text(b, "cipher", r->cipher);
+	append_text(b, "clear", r->is_clear ? "yes" : "no");
+	append_ms(b, "rtt_ms", r->rtt_us);
+	append_ms(b, "min_rtt_ms", r->min_rtt_us);
+	append_number(b, "resent", r->resent);
+	append_number(b, "window", r->window);
+	append_text(b, "limit", r->limit);
 	if (*r->limit == '\0')
-		put(b, " share=-");
+		append(b, " share=-");
 	else
-		put_number(b, "share", r->share);
+		append_number(b, "share", r->share);
 }
 
 /* SyslogFacility, as syslog.h has it */
 static int
-facility(void)
+syslog_facility(void)
 {
 	const char *name = log_facility_name(options.log_facility);
 	const CODE *c;
@@ -327,13 +327,14 @@ static void
 log_line(const char *line)
 {
 	if (log_level_get() < SYSLOG_LEVEL_INFO || log_is_on_stderr() ||
-	    journald_send(JOURNALD_SOCKET, __progname, facility(), line) == -1)
+	    journald_send(JOURNALD_SOCKET, __progname, syslog_facility(),
+	    line) == -1)
 		logit("%s", line);
 }
 
 /* What is shared is read once: nobody changes it while it is looked at. */
 static void
-write_line(void)
+write_session_line(void)
 {
 	struct record r;
 	struct sshbuf *b;
@@ -343,16 +344,16 @@ write_line(void)
 		return;
 	memcpy(&r, shared, sizeof(r));
 	shared = NULL;
-	put(b, "Session %d:", FORMAT);
-	put_text(b, "user", watch.user);
-	put_text(b, "from", watch.from);
-	put(b, " port=%d", watch.port);
-	put_kinds(b, &r);
-	put_amount(b, &r);
-	put_how(b, &r);
-	put_text(b, "end", r.is_whole ? "closed" : "killed");
-	put_number(b, "granted", r.granted);
-	put_number(b, "refused", r.refused);
+	append(b, "Session %d:", FORMAT);
+	append_text(b, "user", watch.user);
+	append_text(b, "from", watch.from);
+	append(b, " port=%d", watch.port);
+	append_kinds(b, &r);
+	append_amounts(b, &r);
+	append_transport(b, &r);
+	append_text(b, "end", r.is_whole ? "closed" : "killed");
+	append_number(b, "granted", r.granted);
+	append_number(b, "refused", r.refused);
 	if ((line = sshbuf_dup_string(b)) != NULL)
 		log_line(line);
 	free(line);
@@ -365,9 +366,9 @@ sessionlog_end(struct ssh *ssh)
 	if (shared == NULL)
 		return;
 	if (getpid() == watch.pid)
-		write_line();
+		write_session_line();
 	else if (!shared->is_whole)
-		tell(ssh);
+		record_session(ssh);
 }
 
 /* The monitor */
@@ -376,7 +377,7 @@ static void
 end_at_exit(void)
 {
 	if (shared != NULL && getpid() == watch.pid)
-		write_line();
+		write_session_line();
 }
 
 void

@@ -63,7 +63,7 @@ void	sessionlog_request(const char *type);
 void	sessionlog_subsystem(const char *name);
 
 /* Data in clear began, or was refused. */
-void	sessionlog_clear(int is_granted);
+void	sessionlog_cleartext(int is_granted);
 
 /* In both: the process of the user tells, and the monitor writes the line. */
 void	sessionlog_end(struct ssh *);

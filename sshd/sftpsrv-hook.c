@@ -77,7 +77,7 @@ static struct sshbuf *replies;
  * ever. What cannot be sent stays.
  */
 static void
-send_rest(void)
+send_replies(void)
 {
 	struct pollfd pfd = { .fd = STDOUT_FILENO, .events = POLLOUT };
 	ssize_t n;
@@ -122,7 +122,7 @@ opens_special(const struct sshbuf *in, u_int32_t *id, u_int32_t *flags)
 }
 
 static void
-refuse(struct sshbuf *in, u_int32_t id)
+refuse_open(struct sshbuf *in, u_int32_t id)
 {
 	static const u_char texts[8];	/* two empty strings */
 	int r;
@@ -139,7 +139,7 @@ refuse(struct sshbuf *in, u_int32_t id)
 
 /* Is called before each request is processed that may be an OPEN. */
 static void
-look_at_open(struct sshbuf *in, int may_send)
+check_open(struct sshbuf *in, int may_send)
 {
 	u_int32_t id, flags, from = OPENING_ID;
 
@@ -148,10 +148,10 @@ look_at_open(struct sshbuf *in, int may_send)
 	    (sshbuf_len(replies) > 0 || id >= from) &&
 	    opens_special(in, &id, &flags)) {
 		if (id - from < OPENING_REQUESTS && flags == SSH2_FXF_READ)
-			refuse(in, id);
+			refuse_open(in, id);
 		else {
 			if (may_send)
-				send_rest();
+				send_replies();
 			return;
 		}
 	}
@@ -177,7 +177,7 @@ sftpsrv_announce(struct sshbuf *version)
 }
 
 unsigned int
-sftpsrv_mark(void)
+sftpsrv_tag(void)
 {
 	return MAXIMUM(shmpipe_tag(), 0);
 }
@@ -196,16 +196,16 @@ sftpsrv_read(int fd, struct sshbuf *queue)
 		fatal_fr(r, "read");
 	saved = errno;
 	if (len == 0 && replies != NULL)
-		send_rest();
+		send_replies();
 	/* What waits to be sent is, after this. */
-	look_at_open(queue, 0);
-	filetimes_begin(next_request(queue));
+	check_open(queue, 0);
+	iotime_begin(next_request(queue));
 	errno = saved;
 	return len;
 }
 
 static ssize_t
-write_some(int fd, const struct sshbuf *queue)
+write_or_wait(int fd, const struct sshbuf *queue)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
 	ssize_t n;
@@ -219,10 +219,10 @@ write_some(int fd, const struct sshbuf *queue)
 ssize_t
 sftpsrv_write(int fd, const struct sshbuf *queue)
 {
-	ssize_t n = write_some(fd, queue);
+	ssize_t n = write_or_wait(fd, queue);
 	int saved = errno;
 
-	filetimes_again();
+	iotime_restart();
 	errno = saved;
 	return n;
 }
@@ -231,14 +231,14 @@ sftpsrv_write(int fd, const struct sshbuf *queue)
 static int took_long;
 
 static int
-look(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
+poll_queues(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 {
-	int is_little = sshbuf_len(out) <= LITTLE_TO_SEND, looks = took_long;
+	int is_little = sshbuf_len(out) <= LITTLE_TO_SEND, polls = took_long;
 
 	took_long = 0;
 	replies = out;
 	if (is_little)
-		look_at_open(in, 1);
+		check_open(in, 1);
 	/* What is left in a ring would not wake poll(). */
 	while (is_little && !has_whole_request(in) &&
 	    shmpipe_pending(STDIN_FILENO) > 0) {
@@ -246,7 +246,7 @@ look(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 			break;
 	}
 	if (is_little)
-		look_at_open(in, 1);
+		check_open(in, 1);
 	/* What was sent just now is not to be written again. */
 	if (sshbuf_len(out) == 0)
 		pfd[1].fd = -1;
@@ -259,7 +259,7 @@ look(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 	pfd[0].fd = -1;
 	if (!is_little)
 		return poll(pfd, 2, -1);
-	return looks ? poll(pfd, 2, 0) : 0;
+	return polls ? poll(pfd, 2, 0) : 0;
 }
 
 /* Directories that could not be read to their end */
@@ -268,7 +268,7 @@ static size_t nbroken;
 static int is_broken;			/* the one that was just read */
 
 static size_t
-place_of(const DIR *dir)
+find_broken(const DIR *dir)
 {
 	size_t i;
 
@@ -281,7 +281,7 @@ place_of(const DIR *dir)
 struct dirent *
 sftpsrv_readdir(DIR *dir)
 {
-	size_t i = place_of(dir);
+	size_t i = find_broken(dir);
 	struct dirent *entry;
 
 	if (i < nbroken && telldir(dir) != 0) {
@@ -307,7 +307,7 @@ sftpsrv_readdir(DIR *dir)
 
 /* Upstream has answered that there are no more names, which is not known. */
 static void
-fail_listing(struct sshbuf *out)
+fail_broken_listing(struct sshbuf *out)
 {
 	size_t at = sshbuf_len(out) - MINIMUM(sshbuf_len(out), END_LEN);
 	const u_char *p = sshbuf_ptr(out);
@@ -329,17 +329,17 @@ sftpsrv_poll(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 {
 	int n, saved;
 
-	fail_listing(out);
-	filetimes_end();
-	n = look(pfd, in, out);
+	fail_broken_listing(out);
+	iotime_end();
+	n = poll_queues(pfd, in, out);
 	saved = errno;
-	filetimes_begin(next_request(in));
+	iotime_begin(next_request(in));
 	errno = saved;
 	return n;
 }
 
 int
-sftpsrv_is_wanted(void)
+sftpsrv_client_waits(void)
 {
 	struct pollfd pfd[2] = {
 		{ .fd = STDIN_FILENO }, { .fd = STDOUT_FILENO }
@@ -351,32 +351,32 @@ sftpsrv_is_wanted(void)
 }
 
 /* SSH_FXP_DATA: length, type, id, length of the data, the data. */
-#define DATA_HEAD	(4 + 1 + 4 + 4)
+#define DATA_HEADER	(4 + 1 + 4 + 4)
 
 /* Where the reply is made in a ring, or NULL */
-static u_char *in_ring;
+static u_char *ring_reply;
 
 void *
-sftpsrv_space(struct sshbuf *out, size_t len)
+sftpsrv_reserve(struct sshbuf *out, size_t len)
 {
 	u_char *p = NULL;
 	int r;
 
 	/* Waiting costs less than a copy: the slots hold enough to read. */
-	in_ring = sshbuf_len(out) > 0 ? NULL :
-	    shmpipe_reserve(STDOUT_FILENO, DATA_HEAD + len);
-	if (in_ring == NULL &&
-	    ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0 ||
-	    (r = sshbuf_consume_end(out, DATA_HEAD + len)) != 0))
+	ring_reply = sshbuf_len(out) > 0 ? NULL :
+	    shmpipe_reserve(STDOUT_FILENO, DATA_HEADER + len);
+	if (ring_reply == NULL &&
+	    ((r = sshbuf_reserve(out, DATA_HEADER + len, &p)) != 0 ||
+	    (r = sshbuf_consume_end(out, DATA_HEADER + len)) != 0))
 		fatal_fr(r, "reserve");
-	filetimes_begin_read();
-	return (in_ring != NULL ? in_ring : p) + DATA_HEAD;
+	iotime_begin_read();
+	return (ring_reply != NULL ? ring_reply : p) + DATA_HEADER;
 }
 
 static void
-make_head(u_char *p, u_int32_t id, size_t len)
+put_data_header(u_char *p, u_int32_t id, size_t len)
 {
-	POKE_U32(p, DATA_HEAD - 4 + len);
+	POKE_U32(p, DATA_HEADER - 4 + len);
 	p[4] = SSH2_FXP_DATA;
 	POKE_U32(p + 5, id);
 	POKE_U32(p + 9, len);
@@ -385,18 +385,18 @@ make_head(u_char *p, u_int32_t id, size_t len)
 void
 sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len)
 {
-	u_char *p = in_ring;
+	u_char *p = ring_reply;
 	int r;
 
-	filetimes_end_read();
+	iotime_end_read();
 	if (p != NULL) {
-		make_head(p, id, len);
-		if (shmpipe_commit(STDOUT_FILENO, DATA_HEAD + len) == -1 &&
-		    (r = sshbuf_put(out, p, DATA_HEAD + len)) != 0)
+		put_data_header(p, id, len);
+		if (shmpipe_commit(STDOUT_FILENO, DATA_HEADER + len) == -1 &&
+		    (r = sshbuf_put(out, p, DATA_HEADER + len)) != 0)
 			fatal_fr(r, "put");
 		return;
 	}
-	if ((r = sshbuf_reserve(out, DATA_HEAD + len, &p)) != 0)
+	if ((r = sshbuf_reserve(out, DATA_HEADER + len, &p)) != 0)
 		fatal_fr(r, "reserve");
-	make_head(p, id, len);
+	put_data_header(p, id, len);
 }

@@ -30,7 +30,7 @@
 #include <dirent.h>
 
 #include "checkfile-hook.h"
-#include "filetimes-hook.h"
+#include "iotime-hook.h"
 
 struct pollfd;
 struct sshbuf;
@@ -39,8 +39,8 @@ struct sshbuf;
  * As poll(2) of input and output, with the events that upstream wants. Returns
  * 0 at once while a whole request waits in "in", or in the ring, from which it
  * is then read, and there is little to send in "out". No more input is taken
- * while one waits. After sftpsrv_is_wanted() it looks at both in any case, so
- * that replies leave and a client that has hung up is seen.
+ * while one waits. After sftpsrv_client_waits() it looks at both in any case,
+ * so that replies leave and a client that has hung up is seen.
  */
 int	sftpsrv_poll(struct pollfd [2], struct sshbuf *in,
     struct sshbuf *out);
@@ -53,13 +53,13 @@ int	sftpsrv_poll(struct pollfd [2], struct sshbuf *in,
 const char *sftpsrv_announce(struct sshbuf *version);
 
 /* The mark of the memory that sshd has offered (ring.h), or 0 */
-unsigned int sftpsrv_mark(void);
+unsigned int sftpsrv_tag(void);
 
 /*
  * For a request that takes long, now and then: whether the client is still
  * there. If it is not, the answer would reach nobody.
  */
-int	sftpsrv_is_wanted(void);
+int	sftpsrv_client_waits(void);
 
 /*
  * Appends to "queue" what a read(2) of "fd" brings: the rest of a request that
@@ -74,7 +74,7 @@ ssize_t	sftpsrv_write(int fd, const struct sshbuf *queue);
  * Room for "len" bytes of a file where the reply to a READ will hold them;
  * valid until "out" changes.
  */
-void	*sftpsrv_space(struct sshbuf *out, size_t len);
+void	*sftpsrv_reserve(struct sshbuf *out, size_t len);
 
 /* Sends the first "len" bytes of that room as SSH_FXP_DATA. */
 void	sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len);

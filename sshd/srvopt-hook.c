@@ -29,7 +29,7 @@
 #define ALLOWED	"/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 
 static int
-is_allowed(const char *algorithm)
+is_allowed_congestion(const char *algorithm)
 {
 	char line[1024], *word, *rest = line;
 	FILE *in = fopen(ALLOWED, "r");
@@ -51,7 +51,8 @@ check_congestion(const char *rest, const char *filename, int linenum)
 	if (optline_is_reread(filename) ||
 	    argv_split(rest, &ac, &av, 1) != 0)
 		return;
-	if (ac > 0 && strcasecmp(av[0], "default") != 0 && !is_allowed(av[0]))
+	if (ac > 0 && strcasecmp(av[0], "default") != 0 &&
+	    !is_allowed_congestion(av[0]))
 		error("%s line %d: CongestionControl %s has no effect: the "
 		    "kernel does not list it in " ALLOWED ", as one whose "
 		    "module is not loaded", filename, linenum, av[0]);
@@ -82,7 +83,7 @@ srvopt_dump(void)
 }
 
 int
-srvopt_answers_at_once(int authenticated, const char *method)
+srvopt_skips_delay(int authenticated, const char *method)
 {
 	return authenticated && !peer_is_disabled() &&
 	    (strcmp(method, "publickey") == 0 ||

@@ -39,7 +39,7 @@ int	srvopt_read_line(char **keyword, char *rest, const char *const *first,
  * right. Who made it has the key, and could have asked before whether it would
  * be taken, so the time tells nothing new. For auth2.c, in sshd-auth.
  */
-int	srvopt_answers_at_once(int authenticated, const char *method);
+int	srvopt_skips_delay(int authenticated, const char *method);
 
 /* Adds our options to the output of sshd -T. */
 void	srvopt_dump(void);

@@ -25,7 +25,7 @@
 #include "servconf.h"
 #include "xmalloc.h"
 
-#include "filetimes-hook.h"
+#include "iotime-hook.h"
 #include "hayopt.h"
 #include "shmpipe-hook.h"
 #include "sessionlog-hook.h"
@@ -34,7 +34,7 @@
 extern struct sshauthopt *auth_opts;
 
 static const char *
-program_of(const ServerOptions *o, const char *name)
+find_program(const ServerOptions *o, const char *name)
 {
 	u_int i;
 
@@ -47,7 +47,7 @@ program_of(const ServerOptions *o, const char *name)
 
 /* Another program runs in its place, or it lies where we do not see it. */
 static int
-is_elsewhere(const ServerOptions *o)
+is_replaced(const ServerOptions *o)
 {
 	return o->adm_forced_command != NULL ||
 	    (auth_opts != NULL && auth_opts->force_command != NULL) ||
@@ -59,11 +59,11 @@ void
 subsys_check_program(const ServerOptions *o, const char *name,
     const char *user)
 {
-	const char *program = program_of(o, name);
+	const char *program = find_program(o, name);
 
 	/* A name that no configuration has is not kept. */
 	sessionlog_subsystem(program == NULL ? "unknown" : name);
-	if (program == NULL || *program != '/' || is_elsewhere(o) ||
+	if (program == NULL || *program != '/' || is_replaced(o) ||
 	    access(program, X_OK) == 0)
 		return;
 	error("subsystem %.100s for user %.100s: cannot run %.1000s: %s "
@@ -73,7 +73,7 @@ subsys_check_program(const ServerOptions *o, const char *name,
 
 /* Whether both are the same program */
 static int
-is_same_file(const char *a, const char *b)
+is_same_program(const char *a, const char *b)
 {
 	struct stat x, y;
 
@@ -93,14 +93,14 @@ is_our_server(const ServerOptions *o, const char *word)
 	if (name == NULL)
 		return 0;
 	xasprintf(&ours, "%.*s/sftp-server", (int)(name - session), session);
-	same = is_same_file(word, ours);
+	same = is_same_program(word, ours);
 	free(ours);
 	return same;
 }
 
 /* Whether nothing but our SFTP server writes what "command" writes */
 static int
-is_sftp(const ServerOptions *o, const char *command)
+runs_our_server(const ServerOptions *o, const char *command)
 {
 	char *word;
 	int is;
@@ -120,12 +120,12 @@ int
 subsys_open_output(const ServerOptions *o, const int in[2], int out[2],
     const char *command)
 {
-	if (!hayopt_get()->hayate || !is_sftp(o, command))
+	if (!hayopt_get()->hayate || !runs_our_server(o, command))
 		return pipe(out);
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, out) == -1)
 		return -1;
 	shmpipe_offer(in, out);
 	if (!hayopt_get()->tell_limits)
-		shmpipe_set_tag(out[0], FILETIMES_QUIET);
+		shmpipe_set_tag(out[0], IOTIME_DISABLED);
 	return 0;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See named-hook.h. */
+/* See msgname-hook.h. */
 
 #include "includes.h"
 
@@ -15,10 +15,10 @@
 #include "packet.h"
 #include "sshbuf.h"
 
-#include "named-hook.h"
+#include "msgname-hook.h"
 
 char *
-named_peek(struct ssh *ssh)
+msgname_peek(struct ssh *ssh)
 {
 	const u_char *data;
 	struct sshbuf *copy;

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See filetimes-hook.h. */
+/* See iotime-hook.h. */
 
 #include "includes.h"
 
@@ -18,7 +18,7 @@
 
 #include "clock.h"
 #include "stall-stats.h"
-#include "filetimes-hook.h"
+#include "iotime-hook.h"
 #include "sftpsrv-hook.h"
 #include "usage.h"
 
@@ -27,28 +27,28 @@ static uint64_t begun_us;		/* when it first waited for a request */
 static uint64_t since_us, read_us;	/* the call; 0: there is none */
 
 static int
-writes(u_char type)
+is_write(u_char type)
 {
 	return type == SSH2_FXP_WRITE || type == SSH2_FXP_CLOSE;
 }
 
 void
-filetimes_begin(u_char type)
+iotime_begin(u_char type)
 {
-	since_us = writes(type) ? clock_us() : 0;
+	since_us = is_write(type) ? clock_us() : 0;
 	if (begun_us == 0)
 		begun_us = clock_us();
 }
 
 void
-filetimes_again(void)
+iotime_restart(void)
 {
 	if (since_us != 0)
 		since_us = clock_us();
 }
 
 void
-filetimes_end(void)
+iotime_end(void)
 {
 	if (since_us != 0)
 		f.n[STAT_FILE_WRITE] += clock_us() - since_us;
@@ -56,13 +56,13 @@ filetimes_end(void)
 }
 
 void
-filetimes_begin_read(void)
+iotime_begin_read(void)
 {
 	read_us = clock_us();
 }
 
 void
-filetimes_end_read(void)
+iotime_end_read(void)
 {
 	if (read_us != 0)
 		f.n[STAT_FILE_READ] += clock_us() - read_us;
@@ -70,25 +70,25 @@ filetimes_end_read(void)
 }
 
 static struct stall_stats
-now(void)
+get_stats(void)
 {
-	struct stall_stats told = f;
+	struct stall_stats stats = f;
 
-	told.n[STAT_TIME] = clock_us() - begun_us;
-	if (!usage_read(&told))
-		told.n[STAT_FILE_READ] = told.n[STAT_FILE_WRITE] = 0;
-	return told;
+	stats.n[STAT_TIME] = clock_us() - begun_us;
+	if (!usage_read(&stats))
+		stats.n[STAT_FILE_READ] = stats.n[STAT_FILE_WRITE] = 0;
+	return stats;
 }
 
 static void
-put_figures(struct sshbuf *m)
+put_stats(struct sshbuf *m)
 {
-	unsigned char told[STALL_STATS_WIRE_LEN];
-	struct stall_stats stats = now();
+	unsigned char wire[STALL_STATS_WIRE_LEN];
+	struct stall_stats stats = get_stats();
 	int r;
 
-	stall_stats_encode(&figures, told);
-	if ((r = sshbuf_put(m, told, sizeof(told))) != 0)
+	stall_stats_encode(&stats, wire);
+	if ((r = sshbuf_put(m, wire, sizeof(wire))) != 0)
 		fatal_fr(r, "compose");
 }
 
@@ -104,21 +104,21 @@ put_refusal(struct sshbuf *m, u_int version)
 }
 
 void
-filetimes_answer(u_int32_t id, struct sshbuf *out, u_int version)
+iotime_answer(u_int32_t id, struct sshbuf *out, u_int version)
 {
-	int quiet = sftpsrv_mark() == FILETIMES_QUIET, r;
+	int disabled = sftpsrv_tag() == IOTIME_DISABLED, r;
 	struct sshbuf *m;
 
 	if ((m = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
-	if ((r = sshbuf_put_u8(m, quiet ? SSH2_FXP_STATUS :
+	if ((r = sshbuf_put_u8(m, disabled ? SSH2_FXP_STATUS :
 	    SSH2_FXP_EXTENDED_REPLY)) != 0 ||
 	    (r = sshbuf_put_u32(m, id)) != 0)
 		fatal_fr(r, "compose");
-	if (quiet)
+	if (disabled)
 		put_refusal(m, version);
 	else
-		put_figures(m);
+		put_stats(m);
 	if ((r = sshbuf_put_stringb(out, m)) != 0)
 		fatal_fr(r, "enqueue");
 	sshbuf_free(m);

@@ -4,7 +4,7 @@
  */
 
 /*
- * served-hook: the moments of a connection that sshd serves for a user, and
+ * lifecycle-hook: the moments of a connection that sshd serves for a user, and
  * which modules hear of each.
  *
  *   begin     data in clear, the figures, the log, and IPQoS of a Match block
@@ -16,8 +16,8 @@
  * user, after authentication, where the Match blocks are merged.
  */
 
-#ifndef HAYATE_SERVED_HOOK_H
-#define HAYATE_SERVED_HOOK_H
+#ifndef HAYATE_LIFECYCLE_HOOK_H
+#define HAYATE_LIFECYCLE_HOOK_H
 
 struct ssh;
 struct Authctxt;
@@ -26,12 +26,12 @@ struct Authctxt;
  * Upstream has installed the handlers of its messages. "authctxt" must exist
  * until the process ends.
  */
-void	served_begin(struct ssh *, const struct Authctxt *);
+void	lifecycle_begin(struct ssh *, const struct Authctxt *);
 
 /* A request on a session channel. Returns 1 if it has to fail. */
-int	served_refuses_request(struct ssh *, const char *type);
+int	lifecycle_refuses_request(struct ssh *, const char *type);
 
 /* The connection ends, in whatever way. Called once. */
-void	served_end(struct ssh *);
+void	lifecycle_end(struct ssh *);
 
-#endif /* HAYATE_SERVED_HOOK_H */
+#endif /* HAYATE_LIFECYCLE_HOOK_H */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See figures-hook.h. */
+/* See stall-stats-hook.h. */
 
 #include "includes.h"
 
@@ -20,9 +20,9 @@
 #include "ssherr.h"
 
 #include "stall-stats.h"
-#include "figures-hook.h"
+#include "stall-stats-hook.h"
 #include "hayopt.h"
-#include "named-hook.h"
+#include "msgname-hook.h"
 #include "peer-hook.h"
 #include "stalls-hook.h"
 
@@ -30,9 +30,9 @@ static dispatch_fn *upstream_global;
 
 /* Whether the message that was just received asks for the figures */
 static int
-is_ours(struct ssh *ssh)
+is_stats_request(struct ssh *ssh)
 {
-	char *name = named_peek(ssh);
+	char *name = msgname_peek(ssh);
 	int is = name != NULL && strcmp(name, STALL_STATS_REQUEST) == 0;
 
 	free(name);
@@ -40,40 +40,40 @@ is_ours(struct ssh *ssh)
 }
 
 static int
-send_figures(struct ssh *ssh)
+send_stats(struct ssh *ssh)
 {
-	unsigned char told[STALL_STATS_WIRE_LEN];
+	unsigned char wire[STALL_STATS_WIRE_LEN];
 	struct stall_stats now = stalls_read(ssh);
 	int r;
 
-	stall_stats_encode(&now, told);
+	stall_stats_encode(&now, wire);
 	if ((r = sshpkt_start(ssh, SSH2_MSG_REQUEST_SUCCESS)) != 0 ||
-	    (r = sshpkt_put(ssh, told, sizeof(told))) != 0)
+	    (r = sshpkt_put(ssh, wire, sizeof(wire))) != 0)
 		return r;
 	return sshpkt_send(ssh);
 }
 
 static int
-input_global(int type, u_int32_t seq, struct ssh *ssh)
+input_stats_request(int type, u_int32_t seq, struct ssh *ssh)
 {
 	u_char want_reply;
 	int r;
 
-	if (!is_ours(ssh))
+	if (!is_stats_request(ssh))
 		return upstream_global(type, seq, ssh);
 	if ((r = sshpkt_get_string(ssh, NULL, NULL)) != 0 ||
 	    (r = sshpkt_get_u8(ssh, &want_reply)) != 0 ||
-	    (want_reply && (r = send_figures(ssh)) != 0))
+	    (want_reply && (r = send_stats(ssh)) != 0))
 		sshpkt_fatal(ssh, r, "%s: tell figures", __func__);
 	return 0;
 }
 
 void
-figures_serve(struct ssh *ssh)
+stall_stats_serve(struct ssh *ssh)
 {
 	if (!hayopt_get()->tell_limits || !peer_knows_stall_stats(ssh))
 		return;
 	stalls_begin(NULL);
 	upstream_global = ssh->dispatch[SSH2_MSG_GLOBAL_REQUEST];
-	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_global);
+	ssh_dispatch_set(ssh, SSH2_MSG_GLOBAL_REQUEST, input_stats_request);
 }

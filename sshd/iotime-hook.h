@@ -4,7 +4,7 @@
  */
 
 /*
- * filetimes-hook: how long sftp-server is in calls that read, write and close
+ * iotime-hook: how long sftp-server is in calls that read, write and close
  * files, for a client that asks (PROTOCOL, section 6).
  *
  * sftpsrv-hook.c stands before and behind each request. It costs two readings
@@ -18,38 +18,38 @@
  * thread safe.
  */
 
-#ifndef HAYATE_FILETIMES_HOOK_H
-#define HAYATE_FILETIMES_HOOK_H
+#ifndef HAYATE_IOTIME_HOOK_H
+#define HAYATE_IOTIME_HOOK_H
 
 #include <sys/types.h>
 
 struct sshbuf;
 
 /* A request of this type is next; 0: none is there. */
-void	filetimes_begin(u_char type);
+void	iotime_begin(u_char type);
 
 /* It is still next: something else took time meanwhile. */
-void	filetimes_again(void);
+void	iotime_restart(void);
 
 /* It is answered. */
-void	filetimes_end(void);
+void	iotime_end(void);
 
 /* A file is read now; it was read. */
-void	filetimes_begin_read(void);
-void	filetimes_end_read(void);
+void	iotime_begin_read(void);
+void	iotime_end_read(void);
 
 /* Such a mark says that nothing is told. */
-#define FILETIMES_QUIET	1
+#define IOTIME_DISABLED	1
 
 /* Appends the reply to request "id" to "out". "version" is the client's. */
-void	filetimes_answer(u_int32_t id, struct sshbuf *out, u_int version);
+void	iotime_answer(u_int32_t id, struct sshbuf *out, u_int version);
 
 #ifdef SFTP_MAX_READ_LENGTH	/* in sftp-server.c, for its table */
 static void
-filetimes_tell(u_int32_t id)
+iotime_reply(u_int32_t id)
 {
-	filetimes_answer(id, oqueue, version);
+	iotime_answer(id, oqueue, version);
 }
 #endif
 
-#endif /* HAYATE_FILETIMES_HOOK_H */
+#endif /* HAYATE_IOTIME_HOOK_H */

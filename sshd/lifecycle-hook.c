@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See served-hook.h for the idea. */
+/* See lifecycle-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -18,16 +18,16 @@
 #include "servconf.h"
 
 #include "authonly-server-hook.h"
-#include "figures-hook.h"
+#include "stall-stats-hook.h"
 #include "hayopt.h"
 #include "machine-hook.h"
-#include "served-hook.h"
+#include "lifecycle-hook.h"
 #include "sessionlog-hook.h"
 
 extern ServerOptions options;
 
 void
-served_begin(struct ssh *ssh, const struct Authctxt *authctxt)
+lifecycle_begin(struct ssh *ssh, const struct Authctxt *authctxt)
 {
 	/* Stock sets it before it knows which Match blocks apply. */
 	if (hayopt_get()->hayate)
@@ -35,12 +35,12 @@ served_begin(struct ssh *ssh, const struct Authctxt *authctxt)
 		    options.ip_qos_bulk);
 	authonly_server_start(ssh, authctxt);
 	machine_read_memory();	/* by now in the control group of the user */
-	figures_serve(ssh);
+	stall_stats_serve(ssh);
 	sessionlog_begin(ssh);
 }
 
 int
-served_refuses_request(struct ssh *ssh, const char *type)
+lifecycle_refuses_request(struct ssh *ssh, const char *type)
 {
 	if (authonly_server_refuses_request(ssh, type))
 		return 1;
@@ -49,7 +49,7 @@ served_refuses_request(struct ssh *ssh, const char *type)
 }
 
 void
-served_end(struct ssh *ssh)
+lifecycle_end(struct ssh *ssh)
 {
 	authonly_server_log_end(ssh);
 	sessionlog_end(ssh);

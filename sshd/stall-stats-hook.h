@@ -4,7 +4,7 @@
  */
 
 /*
- * figures-hook: sshd tells a client what this session waits for (PROTOCOL,
+ * stall-stats-hook: sshd tells a client what this session waits for (PROTOCOL,
  * section 6), so that the client can say what limits a download.
  *
  * Only where a user is logged in, only to a Hayate, and only of this one
@@ -12,14 +12,14 @@
  * is counted. It needs no cipher: nothing of what is told is a secret of the
  * user.
  *
- * Called by served-hook.c when the loop of a session begins.
+ * Called by lifecycle-hook.c when the loop of a session begins.
  */
 
-#ifndef HAYATE_FIGURES_HOOK_H
-#define HAYATE_FIGURES_HOOK_H
+#ifndef HAYATE_STALL_STATS_HOOK_H
+#define HAYATE_STALL_STATS_HOOK_H
 
 struct ssh;
 
-void	figures_serve(struct ssh *);
+void	stall_stats_serve(struct ssh *);
 
-#endif /* HAYATE_FIGURES_HOOK_H */
+#endif /* HAYATE_STALL_STATS_HOOK_H */
