@@ -17,12 +17,13 @@
 
 #include "blocksum-hook.h"
 
-/* Less than the first cache of a core, and few calls a megabyte */
+/* Fits into the first-level cache and needs few system calls per MiB. */
 #define READ_SIZE	(32 * 1024)
 
+/* Bytes between two calls of keep_going() */
 #define CALL_EACH	(1024 * 1024)
 
-/* Sums at most "len" bytes. Returns how many there were, -1 after an error. */
+/* Sums at max "len" bytes. Returns how many there were, -1 after an error. */
 static int64_t
 hash_block(int fd, uint64_t off, uint64_t len, unsigned char *sum,
     int (*keep_going)(void))
@@ -57,16 +58,16 @@ hash_block(int fd, uint64_t off, uint64_t len, unsigned char *sum,
 
 ssize_t
 blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
-    unsigned char *sums, size_t most, int (*keep_going)(void))
+    unsigned char *sums, size_t max, int (*keep_going)(void))
 {
 	uint64_t done = 0, want;
 	size_t n = 0;
 	int64_t got;
 
-	if (block == 0 && most > 0)
+	if (block == 0 && max > 0)
 		return hash_block(fd, off, len, sums, keep_going) == -1 ? -1 :
 		    1;
-	while (n < most && done < len) {
+	while (n < max && done < len) {
 		want = len - done < block ? len - done : block;
 		got = hash_block(fd, off + done, want, sums + n * BLOCKSUM_LEN,
 		    keep_going);

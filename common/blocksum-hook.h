@@ -4,13 +4,15 @@
  */
 
 /*
- * blocksum-hook: SHA-256 of the blocks of a file.
+ * blocksum-hook: SHA-256 checksums of the blocks of a file.
  *
- * Client and server compare files by these sums (check-file-name, PROTOCOL, 4).
- * The SHA-256 is the one that upstream links into every program: that of libc
- * or libmd, or its own copy. scp, sftp and sftp-server have no libcrypto.
+ * Client and server compare these checksums instead of the bytes of a file
+ * (extension check-file-name, PROTOCOL, section 4). The SHA-256 code is the one
+ * that upstream links into every program: that of libc or libmd, or its own.
+ * scp, sftp and sftp-server do not link libcrypto.
  *
- * Does no allocation, keeps no state, and leaves the file's offset alone.
+ * No state, no allocation. Thread safe. The offset of the descriptor does not
+ * move.
  */
 
 #ifndef HAYATE_BLOCKSUM_HOOK_H
@@ -19,17 +21,22 @@
 #include <sys/types.h>
 #include <stdint.h>
 
-#define BLOCKSUM_NAME	"sha256"	/* as the draft of check-file says it */
-#define BLOCKSUM_LEN	32		/* bytes of one sum */
+#define BLOCKSUM_NAME	"sha256"	/* the algorithm's name on the wire */
+#define BLOCKSUM_LEN	32		/* bytes of one checksum */
 
 /*
- * Sums each "block" bytes of the "len" bytes from "off" on into "sums", which
- * has room for "most" sums. The last block ends with the range, or with the
- * file. A block of 0 gives one sum of the whole range, even of an empty one.
- * "keep_going", if not NULL, is asked about every MiB, and 0 ends it with
- * ECANCELED. Returns the number of sums, or -1 with errno if a read failed.
+ * Computes one checksum for each "block" bytes of the "len" bytes at offset
+ * "off" and stores up to "max" of them in "sums", BLOCKSUM_LEN bytes each. The
+ * last block ends with the range or at end of file, so it may be shorter. Block
+ * size 0 means one checksum of the whole range, even of an empty one.
+ *
+ * "keep_going", if not NULL, is called once for each MiB; the computation stops
+ * with errno ECANCELED when it returns 0.
+ *
+ * Returns the number of checksums stored (0 if the file ends at or before
+ * "off"), or -1 with errno set if a read failed.
  */
 ssize_t	blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
-    unsigned char *sums, size_t most, int (*keep_going)(void));
+    unsigned char *sums, size_t max, int (*keep_going)(void));
 
 #endif /* HAYATE_BLOCKSUM_HOOK_H */

@@ -4,25 +4,24 @@
  */
 
 /*
- * verdict: what limits a copy.
+ * bottleneck: finds the one thing that limits the rate of a copy.
  *
  * Data passes a row of stages: a file is read, a process sends, the path
- * carries, a process receives, a file is written. Each stage that is not the
- * limit waits for one that is. Those before the limit are full, those behind it
- * are empty. So each process counts what it waits for (stall-stats.h), and the
- * limit is named where these waits meet. TCP_INFO only says which part of TCP
- * it is.
+ * carries, a process receives, a file is written. Every stage but the slowest
+ * waits for it: buffers before it are full, buffers behind it are empty. So
+ * each process counts what it waits for (stall-stats.h), and the bottleneck is
+ * where these waits meet. TCP_INFO only tells which part of TCP it is.
  *
- * A wrong name is worse than none. A name needs half of the time and, where
- * other causes look the same, a second sign:
+ * A wrong answer is worse than none. A cause needs half of the elapsed time
+ * and, where other causes look the same, a second sign:
  *
  *   windows    The path has to hold half of the window. If it holds less, a
  *              slow reader keeps the window shut.
- *   loss       The RTT has not grown, so no queue stands on the path, and the
- *              rate is near what loss leaves to Reno. BBR bears losses.
- *   path       A queue stands on it, or the sender is BBR, which wants none.
- *   the peer   What it told has to be of half of the copy, or more.
- *   disks      Time in read() and write() is also time with, or without, a
+ *   loss       The RTT has not grown, so there is no queue on the path, and the
+ *              rate is near what loss leaves to Reno. BBR tolerates losses.
+ *   path       There is a queue on it, or the sender is BBR, which avoids one.
+ *   the peer   Its reading has to cover half of the copy, or more.
+ *   disks      Time in read() and write() includes time on, or waiting for, a
  *              processor, so that is subtracted.
  *
  * Not used: tcpi_busy_time, which is all of the time at any rate;
@@ -30,7 +29,8 @@
  * tcpi_sndbuf_limited, which stays 0 where a poll waits for the buffer; and
  * tcpi_delivery_rate as the rate of a path.
  *
- * Numbers in, numbers and text out. No I/O, no clock, no upstream header.
+ * Numbers in, numbers and text out. No I/O, no clock, no state, no upstream
+ * header.
  */
 
 #ifndef HAYATE_BOTTLENECK_H
@@ -42,67 +42,82 @@
 #include "stall-stats.h"
 
 enum bottleneck_cause {
-	BOTTLENECK_NONE,		/* nothing has half of the time */
-	BOTTLENECK_PATH_OR_PEER,	/* the peer has not reported */
-	BOTTLENECK_DISK_READ, BOTTLENECK_DISK_WRITE,
-	BOTTLENECK_WRITER, BOTTLENECK_READER, /* who gives or takes the data */
+	BOTTLENECK_NONE,		/* nothing takes half of the time */
+	BOTTLENECK_PATH_OR_PEER,	/* either: the peer has not reported */
+	BOTTLENECK_DISK_READ,
+	BOTTLENECK_DISK_WRITE,
+	BOTTLENECK_WRITER,		/* the program that supplies the data */
+	BOTTLENECK_READER,		/* the program that consumes it */
 	BOTTLENECK_CPU,
-	BOTTLENECK_WINDOW,		/* of SSH */
-	BOTTLENECK_REQUESTS,		/* of SFTP, which the user chose */
-	BOTTLENECK_PATH, BOTTLENECK_LOSS,
-	BOTTLENECK_SEND_BUFFER, BOTTLENECK_RECEIVE_BUFFER,	/* of TCP */
-	BOTTLENECK_MAX_RATE
+	BOTTLENECK_WINDOW,		/* of an SSH channel */
+	BOTTLENECK_REQUESTS,		/* SFTP in flight: -R, -B, -X */
+	BOTTLENECK_PATH,		/* its capacity */
+	BOTTLENECK_LOSS,
+	BOTTLENECK_SEND_BUFFER,		/* of TCP */
+	BOTTLENECK_RECEIVE_BUFFER,	/* of TCP */
+	BOTTLENECK_MAX_RATE		/* the keyword MaxRate */
 };
 
-/* The spans of one copy; NULL: no such process, or it has not told. */
+/*
+ * One copy, or one connection. Each reading covers the time of the copy
+ * (stall_stats_diff()); it is NULL if there is no such process, or if it has
+ * not reported.
+ */
 struct bottleneck_input {
-	int	 is_put;		/* the data goes from here to there */
-	int	 is_files;		/* by SFTP: scp or sftp */
-	int	 is_peer_hayate;
-	uint64_t bytes;
-	uint64_t us;
-	uint64_t requests;		/* bytes that the user allows; 0: any */
-	const struct stall_stats *local, *remote;	/* ssh and sshd */
-	const struct stall_stats *local_files, *remote_files;
+	int	 is_put;		/* 1: upload; 0: download */
+	int	 is_files;		/* 1: by SFTP; 0: any other session */
+	int	 is_peer_hayate;	/* for the advice alone */
+	uint64_t bytes;			/* moved in the direction of the copy */
+	uint64_t us;			/* duration of the copy */
+	uint64_t requests;		/* bytes in flight allowed; 0: any */
+	const struct stall_stats *local, *remote;	/* ssh, sshd-session */
+	const struct stall_stats *local_files;		/* scp or sftp */
+	const struct stall_stats *remote_files;		/* sftp-server */
 };
 
 struct bottleneck {
 	enum bottleneck_cause cause;
-	int	 is_remote;
-	unsigned int percent;		/* percent of the time */
-	int	 is_files;		/* of cpu: it copies files, no ssh */
-	int	 lacks_cpu;		/* of cpu: it waits for one */
-	uint64_t amount;		/* bytes of a window; a rate */
-	uint64_t min_rtt_us, rtt_us;	/* 0: unknown */
-	unsigned int loss_ppm;
+	int	 is_remote;		/* the cause is at the server's end */
+	unsigned int percent;		/* of the elapsed time */
+	int	 is_files;		/* CPU: of scp, sftp or sftp-server */
+	int	 lacks_cpu;		/* CPU: mostly waits for a processor */
+	uint64_t amount;		/* windows: bytes; MaxRate: bytes/s */
+	uint64_t min_rtt_us, rtt_us;	/* least and mean; 0: unknown */
+	unsigned int loss_ppm;		/* retransmitted segments per million */
 };
 
+/*
+ * Returns the bottleneck: BOTTLENECK_NONE for a copy of less than 0.7 s or 512
+ * KiB. Implausible readings of the peer are ignored.
+ */
 struct bottleneck bottleneck_find(const struct bottleneck_input *);
 
 /*
- * Whether a connection that carried so many bytes each way is a copy. Where
- * both ways are busy, what an end waits for explains neither.
+ * Returns 1 if a connection that carried so many bytes each way can be analysed
+ * as a copy: one direction has less than a quarter of the other. Waits of a
+ * connection that is busy both ways explain neither direction.
  */
 int	bottleneck_is_one_way(uint64_t sent, uint64_t received);
 
-/* "disk-read" and so on, for programs */
+/* Returns the cause as a word for programs: "disk-read", "window" and so on. */
 const char *bottleneck_name(const struct bottleneck *);
 
 /*
- * What a user reads: "disk read here (97 % of the time); ADVICE". Returns the
- * length, which is less than BOTTLENECK_TEXT.
+ * Writes the sentence for the user: "disk read here (97 % of the time);
+ * ADVICE". Returns its length, which is less than BOTTLENECK_TEXT.
  */
 #define BOTTLENECK_TEXT	256
 size_t	bottleneck_describe(const struct bottleneck_input *,
     const struct bottleneck *, char text[BOTTLENECK_TEXT]);
 
 /*
- * The line of a whole copy: "64.0 MiB in 12.8 s, 5.2 MB/s. Limit: TEXT". The
- * verdict may be of one of several connections.
+ * Writes the line for a whole copy: "64.0 MiB in 12.8 s, 5.2 MB/s. Limit: " and
+ * that sentence. With several connections the input and the bottleneck are
+ * those of the first one, and the line says so.
  */
 #define BOTTLENECK_LINE	(BOTTLENECK_TEXT + 128)
 struct bottleneck_totals {
-	uint64_t bytes, us;
+	uint64_t bytes, us;		/* of all connections */
 	unsigned int connections;
 };
 void	bottleneck_summarise(const struct bottleneck_input *,
@@ -110,9 +125,9 @@ void	bottleneck_summarise(const struct bottleneck_input *,
     char line[BOTTLENECK_LINE]);
 
 /*
- * Whether a user who did not ask should hear of it: a copy of more than
- * BOTTLENECK_NOTABLE_US, below half of what the path is known to carry, with a
- * limit that has a name.
+ * Returns 1 if the user should see the line without asking for it: the copy
+ * took more than BOTTLENECK_NOTABLE_US, its rate was below half of the best
+ * that the path has carried, and the cause is known.
  */
 #define BOTTLENECK_NOTABLE_US	10000000
 int	bottleneck_is_notable(const struct bottleneck_input *,

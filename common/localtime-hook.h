@@ -4,10 +4,12 @@
  */
 
 /*
- * A time without a zone, as "ssh-keygen -V 20260701" has it, is one of the
- * clock on the wall, in summer as well. misc.c calls this for mktime()
- * (build-aux/overlay.mk); upstream took the time of winter for all of the year
- * before 10.6 (CVE-2026-106584), so certificates began and ended an hour late.
+ * localtime-hook: converts a local time without a zone, as in "ssh-keygen -V
+ * 20260701", with daylight saving time where it applies.
+ *
+ * Before 10.6 upstream assumed standard time for the whole year
+ * (CVE-2026-106584), so certificates began and ended an hour late in summer.
+ * misc.c calls this function for mktime() (build-aux/overlay.mk).
  */
 
 #ifndef HAYATE_LOCALTIME_HOOK_H
@@ -15,6 +17,7 @@
 
 #include <time.h>
 
+/* As mktime(3), but ignores tm_isdst and determines it. */
 time_t	localtime_make(struct tm *);
 
 #endif /* HAYATE_LOCALTIME_HOOK_H */

@@ -5,11 +5,12 @@
 
 /*
  * machine-hook: the options in force, with the defaults that follow from the
- * memory of this machine, or of the control group that this process is in.
+ * memory of this machine, or of the control group of this process.
  *
- * The memory is asked for when the configuration is read, before a chroot hides
- * it, and by a server again in the group of its user. Never call this from a
- * process under a sandbox: the system calls are not on upstream's list.
+ * The memory is read when the configuration is parsed, before a chroot hides
+ * /proc, and again in sshd once the process is in the control group of its
+ * user. Never call this from a process under a sandbox: the system calls are
+ * not on upstream's list. Main thread only.
  */
 
 #ifndef HAYATE_MACHINE_HOOK_H
@@ -17,10 +18,10 @@
 
 struct hayopt;
 
-/* Asks for the memory again, and keeps the least that there was. */
+/* Reads the memory sizes again; the smallest value ever read counts. */
 void	machine_read_memory(void);
 
-/* As hayopt_get() */
+/* As hayopt_get(), after the first machine_read_memory() */
 const struct hayopt *machine_options(void);
 
 #endif /* HAYATE_MACHINE_HOOK_H */

@@ -4,14 +4,15 @@
  */
 
 /*
- * memlimit: how much memory the control groups of this process leave it.
+ * memlimit: how much memory the control groups of this process allow it.
  *
- * A container may have far less memory than its machine. The kernel bounds a
- * group and all groups below it, so the least bound on the way up counts. What
- * cannot be read bounds nothing: a container may see the names of groups that
- * only exist outside, and a ChrootDirectory has no /proc.
+ * A container may have far less memory than its machine. The kernel limits a
+ * group together with all groups below it, so the lowest limit on the way up to
+ * the root counts. A limit that cannot be read is ignored: a container may see
+ * the names of groups that only exist outside, and a ChrootDirectory has no
+ * /proc.
  *
- * No upstream header. Thread safe. It opens files, so a process under a sandbox
+ * No upstream header. Thread safe. Opens files, so a process under a sandbox
  * must not call it.
  *
  * Source: Linux, Documentation/admin-guide/cgroup-v2.rst (memory.max,
@@ -23,7 +24,11 @@
 
 #include <stdint.h>
 
-/* Bytes, or UINT64_MAX. "root" stands before /proc and /sys; it is "". */
+/*
+ * Returns the lowest limit in bytes, or UINT64_MAX if there is none. "root" is
+ * a directory that stands for "/" (a test's copy of /proc and /sys); ""
+ * otherwise.
+ */
 uint64_t memlimit_read(const char *root);
 
 #endif /* HAYATE_MEMLIMIT_H */

@@ -4,10 +4,10 @@
  */
 
 /*
- * optline-hook: what the hooks of both option parsers share. It splits a line
- * as upstream does, passes it to hayopt.h, and logs the result.
+ * optline-hook: the common part of the hooks of both option parsers. It splits
+ * a line as upstream does, passes it to hayopt.h, and logs the result.
  *
- * No patch calls it.
+ * Called by ssh/cliopt-hook.c and sshd/srvopt-hook.c, not by a patch.
  */
 
 #ifndef HAYATE_OPTLINE_HOOK_H
@@ -17,7 +17,7 @@
 
 /*
  * Upstream's own table of keywords: "first" is the name in its first row,
- * "stride" is the size of a row. The name in the last row is NULL.
+ * "stride" the size of a row in bytes. The name in the last row is NULL.
  */
 struct optline_table {
 	const char *const *first;
@@ -25,35 +25,38 @@ struct optline_table {
 };
 
 /*
- * Reads one line of configuration.
+ * Reads one line of configuration; "rest" is the text after the keyword.
  *
- * Returns 0 if upstream has to read the line. Two things may be changed then:
- * "*keyword", to a constant, if upstream has another name for this option; and
- * the names in a list of ciphers.
+ * Returns 0 if upstream has to read the line. Then "*keyword" may have been set
+ * to upstream's name of this option, and HPN-SSH's names in a list of ciphers
+ * may have been replaced.
  *
- * Returns 1 if the line is ours. "*ret" is then 0, or -1 if the line is wrong,
- * which was logged. Ends the process if the keyword requires that.
+ * Returns 1 if the line is ours. "*ret" is the parser's result then: 0, or -1
+ * for an invalid line, which was logged. The process ends if the keyword
+ * requires that (HAYOPT_STOP).
  */
 int	optline_read(int side, enum hayopt_layer layer,
     struct optline_table table, char **keyword, char *rest,
     const char *filename, int linenum, int active, int *ret);
 
 /*
- * Whether sshd's listener has read this configuration before, and has reported
- * its errors.
+ * Returns 1 if "filename" is one of the names that sshd uses when it parses its
+ * configuration again in a process for one connection. The listener has
+ * reported the errors of that configuration already.
  */
 int	optline_is_reread(const char *filename);
 
-/* As hayopt_replace_ciphers(), and logs what was replaced. */
+/* As hayopt_replace_ciphers(); logs at -v what was replaced. */
 void	optline_replace_ciphers(char *text, const char *filename, int linenum);
 
 /*
- * Logs what was kept of ssh's command line, which is read before the log is set
- * up.
+ * Logs the messages about ssh's command line. They were kept, because the
+ * command line is read before the log level is known. Call it once the level is
+ * set.
  */
 void	optline_log_deferred(void);
 
-/* Prints our options of this side to stdout, one per line. */
+/* Prints our options of this side to stdout, one per line: ssh -G, sshd -T. */
 void	optline_dump(int side);
 
 #endif /* HAYATE_OPTLINE_HOOK_H */

@@ -4,9 +4,15 @@
  */
 
 /*
- * peer-hook: tells the peer that we are Hayate, and learns whether it is.
+ * peer-hook: tells the peer that we are Hayate, and learns whether the peer is.
  *
- * Called from patches/150-kex-ext-info.patch and from sshd/srvopt-hook.c.
+ * The answers come from extensions and banners of the peer and are flags of
+ * ssh->kex, so they survive the change of process from sshd's authentication to
+ * its session. A mux client has no key exchange of its own: the functions that
+ * ask about the peer return 0 there.
+ *
+ * Called from patches/150-kex-ext-info.patch and by the modules. Main thread
+ * only.
  */
 
 #ifndef HAYATE_PEER_HOOK_H
@@ -18,56 +24,63 @@ struct ssh;
 struct sshbuf;
 
 /*
- * Adds our name to the first SSH2_MSG_EXT_INFO, which upstream has composed, as
- * client or server. Does nothing with "Hayate no". It cannot fail: if out of
- * memory, the message stays as upstream composed it.
+ * Adds our extension (peer.h) to the first SSH2_MSG_EXT_INFO, which upstream
+ * has composed, as client or server. Does nothing with "Hayate no". It cannot
+ * fail: out of memory, the message stays as upstream composed it.
  */
 void	peer_add_extension(struct ssh *, struct sshbuf *);
 
 /*
- * sshd: a keyword of ours was read. The processes that this one starts take
- * "Hayate no" from it, so far as they read no configuration themselves.
- */
-void	peer_export_options(void);
-
-/* Returns 1 with "Hayate no", here or in the sshd that started this process. */
-int	peer_is_disabled(void);
-
-/*
- * What our banner calls this program: "whole", or with VersionDetails no the
- * "release" alone. version.h calls it in kex.c (build-aux/prep).
- */
-const char *peer_banner_version(const char *release, const char *whole);
-
-/*
- * Reads one extension of the peer's message. Returns 1 if it is ours, 0 if
- * upstream has to read it.
+ * Reads one extension of the peer's SSH2_MSG_EXT_INFO. Returns 1 if it is ours,
+ * 0 if upstream has to read it: also with "Hayate no", and in any but the first
+ * message.
  */
 int	peer_read_extension(struct ssh *, const char *name,
     const unsigned char *value, size_t len);
 
 /*
- * Returns 1 if both sides are Hayate and have recognised each other. Returns 0
- * in a mux client, which has no key exchange; until the peer's first
- * SSH2_MSG_EXT_INFO has come; and with "Hayate no".
+ * For sshd's parser: exports "Hayate no" and "VersionDetails no", or that they
+ * no longer apply, in the environment, for child processes that read no
+ * configuration (sshd-auth). Call it after each of our keywords.
+ */
+void	peer_export_options(void);
+
+/*
+ * Returns 1 with "Hayate no", here or in the sshd that started this process.
+ * Use it instead of hayopt_get() before authentication.
+ */
+int	peer_is_disabled(void);
+
+/*
+ * Returns how our banner names this program: "whole", or with "VersionDetails
+ * no" only "release". version.h calls it in kex.c (build-aux/prep).
+ */
+const char *peer_banner_version(const char *release, const char *whole);
+
+/*
+ * Returns 1 if both sides are Hayate and have recognised each other: after the
+ * peer's first SSH2_MSG_EXT_INFO, and not with "Hayate no".
  */
 int	peer_is_hayate(const struct ssh *);
 
 /* Returns 1 if, in addition, the peer knows the modes of cipher/authonly.h. */
 int	peer_knows_authonly(const struct ssh *);
 
-/* Returns 1 if, in addition, the peer tells its figures (stall-stats.h). */
+/* Returns 1 if, in addition, the peer answers STALL_STATS_REQUEST. */
 int	peer_knows_stall_stats(const struct ssh *);
 
-/* Returns what "kind" says of the peer's banner, or 0 if there is none yet. */
+/*
+ * Returns kind(BANNER) for the peer's banner; 0 if there is none yet. Not for a
+ * mux client: ssh->kex must exist.
+ */
 int	peer_banner_matches(const struct ssh *,
     int (*kind)(const char *banner));
 
 /*
- * Returns 1 if the peer is known to take, and to send, packets of more than
- * 32 KiB: a Hayate that we recognise, or an OpenSSH by its banner (peer.h).
- * HPN-SSH garbles such packets or ends the connection, and what others do has
- * not been seen. Returns 0 in a mux client, also a proxied one.
+ * Returns 1 if the peer is known to handle packets of more than 32 KiB in both
+ * directions: a Hayate that we recognise, or an unmodified OpenSSH by its
+ * banner (peer.h). HPN-SSH garbles such packets or ends the connection; other
+ * implementations were not tested.
  */
 int	peer_takes_large_packets(const struct ssh *);
 

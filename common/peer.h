@@ -10,7 +10,8 @@
  * (RFC 8308) that stock OpenSSH sends right after the first key exchange. Other
  * implementations ignore it. PROTOCOL, section 1, has the layout.
  *
- * No I/O and no upstream header; peer-hook.c writes and reads the message.
+ * No I/O, no state and no upstream header; peer-hook.c writes and reads the
+ * message.
  */
 
 #ifndef HAYATE_PEER_H
@@ -20,21 +21,21 @@
 
 #define PEER_EXT_NAME	"hayate@hayate.invalid"
 #define PEER_EXT_VALUE	"3"		/* our version of PROTOCOL */
-#define PEER_VERSION_AUTHONLY 2		/* the first with data in clear */
-#define PEER_VERSION_STALL_STATS 3	/* the first that tells figures */
+#define PEER_VERSION_AUTHONLY 2		/* the first with unencrypted data */
+#define PEER_VERSION_STALL_STATS 3	/* the first with STALL_STATS_REQUEST */
 
 /*
  * Returns the version in the value that a peer sent: the decimal number at its
- * start, at most 65535; what follows is ignored. Returns 0 if the value is not
- * valid: it has no number, the number 0, or a NUL byte anywhere.
+ * start, at most 65535; any text behind it is ignored. Returns 0 if the value
+ * is invalid: no number, the number 0, or a NUL byte anywhere.
  */
 unsigned int peer_parse_version(const unsigned char *value, size_t len);
 
 /*
- * Returns 1 if the banner is that of an unchanged OpenSSH: a release of its
- * own, alone or followed by a space and any text, and "hpn" nowhere. A fork
- * that names itself behind the release ("10.2p1_hpn18.8.0", "9.3p1c-GSI") is
- * none, and neither is OpenSSH_for_Windows.
+ * Returns 1 if the banner is that of an unmodified OpenSSH: a release of its
+ * own, alone or followed by a space and any text that does not contain "hpn". A
+ * fork that names itself in the release ("10.2p1_hpn18.8.0", "9.3p1c-GSI") is
+ * not one, and neither is OpenSSH_for_Windows.
  */
 int	 peer_is_openssh(const char *banner);
 

@@ -9,26 +9,30 @@
  * A byte of SFTP passes through two pipes or sockets on each host, and each
  * costs a copy into the kernel, a copy out of it, and pages for what lies there
  * meanwhile. Here the writer copies up to a slot of 256 KiB into memory that
- * both have mapped, and sends a record of 16 bytes through the descriptor. The
- * reader takes the record, and copies the slot out or borrows it. So poll(),
- * end of file, EPIPE and waiting stay what they were: a pipe holds as many
- * records as it has pages, if each is a packet (O_DIRECT), and a socket as many
- * as its smallest buffer takes.
+ * both processes have mapped, and sends a record of 16 bytes through the
+ * descriptor. The reader takes the record, and copies the slot out or uses it
+ * in place. So poll(), end of file, EPIPE and blocking work as before: a pipe
+ * holds as many records as it has pages, if each is a packet (O_DIRECT), and a
+ * socket as many as its smallest buffer takes.
  *
- * Nothing changes until both ends are known to take part. One process makes the
- * rings of a program's input and output, and the program attaches to them. The
- * writer goes over to records when the reader has attached and has read all
- * that was written before. A record begins with a secret of its ring; whatever
- * else is read is data. So a program that does not attach finds an ordinary
- * pipe. So does one that runs before one that attaches, or writes after it.
+ * One process, the creator, makes the rings of a program's input and output
+ * before it starts the program, which attaches to them:
  *
- * Trust: neither end believes what is in the memory. Sizes are sealed, the
- * place of a slot is counted by each end, and a length is checked. A bad peer
- * can only send wrong data, which it could without a ring as well. Where a
- * reader takes records and frees no slot, the writer gets EPROTO.
+ *	BYTES ----- the reader has attached, the descriptor is empty,
+ *	  |         and the writer writes ---------------------------> RECORDS
+ *	  +-------- otherwise: an ordinary pipe, for ever
  *
- * Linux only; elsewhere nothing attaches. No upstream header. An end is used by
- * one thread.
+ * A record begins with a secret of its ring; whatever else is read is data. So
+ * a program that does not attach finds an ordinary pipe, and so does one that
+ * runs before one that attaches, or writes after it.
+ *
+ * Trust: neither end believes what is in the memory. Its size is sealed, each
+ * end counts the slots itself, and lengths are checked. A bad peer can only
+ * send wrong data, which it could without a ring as well. If a reader takes
+ * records and frees no slot, writing fails with EPROTO.
+ *
+ * Linux only; elsewhere nothing can be created or attached. No upstream header.
+ * An end belongs to one thread.
  */
 
 #ifndef HAYATE_RING_H
@@ -38,94 +42,99 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define RING_SLOT	(256 * 1024)	/* the most that moves at once */
+#define RING_SLOT	(256 * 1024)	/* bytes of a slot: the most at once */
 
-/* From which side a program sees a ring */
+/* Which of the program's two rings, as the program sees it */
 enum ring_dir { RING_INPUT, RING_OUTPUT };
 
-struct ring;
+struct ring;		/* one end of one ring; private to ring.c */
 
 /*
- * Returns a descriptor of memory for the rings of a program, which the caller
- * closes, or -1 with errno. "in" and "out" are what the program reads and
- * writes; -1 is any, which the two have agreed on in another way.
+ * Creates the memory of both rings of a program, about 4 MiB of which pages are
+ * used on demand. "in" and "out" are the descriptors that the program will read
+ * and write: no other can be attached. -1 means any descriptor. Returns a
+ * descriptor of the memory, which the caller closes, or -1 with errno set.
  */
 int	ring_create(int in, int out);
 
-/* For the process that made them: the other end of "in" or "out", or NULL. */
+/*
+ * Returns the creator's end of one ring, over its own descriptor "fd", or NULL
+ * with errno set. The memory may be closed afterwards.
+ */
 struct ring *ring_open(int memory, enum ring_dir, int fd);
 
 /*
- * For the program: its end, or NULL if the memory is something else, or was
- * made for another descriptor.
+ * Returns the program's end of one ring and makes the ring attached; NULL if
+ * "memory" is no such memory, or was created for another descriptor than "fd".
  */
 struct ring *ring_attach(int memory, enum ring_dir, int fd);
 
-/* Whether the program has attached to this ring */
+/* Returns 1 once the program has attached to this ring. */
 int	ring_is_attached(const struct ring *);
 
-/* Whether records are in use */
+/* Returns 1 once this end has gone over to records; it never goes back. */
 int	ring_uses_records(const struct ring *);
 
 /*
- * Whether the reader takes records and does not free their slots, so that
- * poll() would wake the writer again and again. A reader that works holds one
- * slot, and a descriptor that has room few; after poll() it may only free some.
+ * For a writer: returns 1 if the descriptor is writable and yet no slot is
+ * free, because the reader takes records without freeing their slots. poll()
+ * would return at once again and again. A reader that works holds one slot.
  */
 int	ring_peer_stalled(const struct ring *);
 
-/* Does not close the descriptor. NULL is taken. */
+/* Unmaps the memory; does not close the descriptor. Accepts NULL. */
 void	ring_free(struct ring *);
 
 /*
- * As read(). If "len" is less than RING_SLOT, a rest may wait that poll() does
- * not know of: ring_pending(). From a pipe, "len" is at least 16.
+ * Reads as read(2) does. If "len" is less than RING_SLOT, a rest of the slot
+ * may remain, of which poll() does not know: check ring_pending(). "len" has to
+ * be at least 16 (the size of a record) on a pipe.
  */
 ssize_t	ring_read(struct ring *, void *, size_t len);
 
+/* Returns how many bytes ring_read() can return without the descriptor. */
+size_t	ring_pending(const struct ring *);
+
 /*
- * Without a copy by the reader: returns as ring_read() how much there is, and
- * in "*p" where it lies until ring_release(). Between the two nothing else is
- * read. The writer can change it meanwhile. NULL in "*p": it is little or no
- * record, and ring_read() is to read it.
+ * Reads a slot without a copy. Returns what ring_read() would, and sets "*p" to
+ * the bytes; they stay valid until ring_release(), and no other read may happen
+ * before that. The peer can change them at any time, so read each byte once.
+ * "*p" is NULL if there are less than 32 KiB or no record; if the result is 1
+ * or more then, call ring_read().
  */
 ssize_t	ring_acquire(struct ring *, const unsigned char **p);
 void	ring_release(struct ring *);
 
-/* Returns how many bytes the next ring_read() has without the descriptor. */
-size_t	ring_pending(const struct ring *);
-
-/* As write(). Never writes more than RING_SLOT once records are in use. */
+/* Writes as write(2) does, but never more than RING_SLOT in a record. */
 ssize_t	ring_write(struct ring *, const void *, size_t len);
 
 /*
- * Beside the bytes: the program leaves a note of "n" numbers, at most
- * RING_SIDE_WORDS, and whoever made the memory gives it a number, which is 0 at
- * first. Neither is believed. ring_get_side_data() returns 0, or -1 if there is
- * no note, or one that just changes.
+ * Writes without a copy, in two steps. ring_reserve() waits for a free slot and
+ * returns it. It returns NULL if the ring does not use records, "len" is more
+ * than a slot, the reader has gone or has stalled; ring_write() works then, or
+ * reports the error. ring_try_reserve() returns NULL also instead of waiting.
+ */
+void	*ring_reserve(struct ring *, size_t len);
+void	*ring_try_reserve(struct ring *, size_t len);
+
+/*
+ * Sends the first "len" bytes of the reserved slot. Returns 0, or -1 with errno
+ * set; the slot stays reserved then.
+ */
+int	ring_commit(struct ring *, size_t len);
+
+/*
+ * Side data: up to RING_SIDE_WORDS numbers that the program publishes for the
+ * creator, outside of the stream of bytes. Each call replaces the last data.
+ * ring_get_side_data() returns 0, or -1 if there is none or it is just being
+ * replaced. Do not trust it: the peer writes it.
  */
 #define RING_SIDE_WORDS	64
 void	ring_put_side_data(struct ring *, const uint64_t *, size_t n);
 int	ring_get_side_data(const struct ring *, uint64_t *, size_t n);
+
+/* The tag: one number that the creator sets for the program; 0 at first. */
 void	ring_set_tag(struct ring *, unsigned int);
 unsigned int ring_tag(const struct ring *);
-
-/*
- * Without a copy by the writer: waits until there is room for "len" bytes in
- * the next slot, and returns it. Returns NULL if records are not in use, or
- * "len" is more than a slot. It does not wait for a reader that frees no slot,
- * nor if nobody reads any more: either this returns NULL, or ring_commit()
- * fails with EPIPE.
- */
-void	*ring_reserve(struct ring *, size_t len);
-
-/* The same, but NULL also if there is no room now. */
-void	*ring_try_reserve(struct ring *, size_t len);
-
-/*
- * Writes the first "len" bytes of that room. Returns 0, or -1 with errno, and
- * then they can be posted again.
- */
-int	ring_commit(struct ring *, size_t len);
 
 #endif /* HAYATE_RING_H */

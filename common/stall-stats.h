@@ -4,15 +4,16 @@
  */
 
 /*
- * figures: where one process of a copy waits, in numbers that only grow.
+ * stall-stats: where one process of a copy spends its time waiting.
  *
- * ssh, sshd-session, scp or sftp, and sftp-server each keep one. Two readings
- * of the same process make a interval: stall_stats_diff(). The two ends of a
- * connection tell each other theirs, so the order here is that on the wire. New
- * ones are added at the end. bottleneck.h says what they mean together.
+ * ssh, sshd-session, scp or sftp, and sftp-server each keep one struct
+ * stall_stats. Its counters only grow, so the difference of two readings of one
+ * process describes the interval between them: stall_stats_diff(). The two ends
+ * of a connection exchange their readings, and bottleneck.h derives the
+ * bottleneck of the copy from all of them.
  *
  * Units: microseconds, bytes, bytes per second. No I/O, no clock, no upstream
- * header.
+ * header. Thread safe: no state.
  */
 
 #ifndef HAYATE_STALL_STATS_H
@@ -21,88 +22,104 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/*
+ * Index into struct stall_stats. The order is the order on the wire: add new
+ * entries at the end.
+ *
+ * At any moment a process is in at most one of the three states of sending
+ * (WAIT_TCP, WAIT_WINDOW, WAIT_INPUT) and in one of the two of receiving
+ * (WAIT_OUTPUT, WAIT_NET). Time in none of them is time at work.
+ */
 enum stall_stat {
-	/* sums */
-	STAT_TIME,		/* since the process counts */
-	STAT_WAIT_TCP,		/* it waited to write to the connection */
-	STAT_WAIT_WINDOW,		/* it waited for the peer's window */
-	STAT_WAIT_INPUT,		/* it had nothing to send */
-	STAT_WAIT_OUTPUT,	/* it waited for who takes what it received */
-	STAT_WAIT_NET,		/* it had received nothing */
-	STAT_CPU,		/* it ran */
-	STAT_WAIT_CPU,		/* it could have run, and had no processor */
-	STAT_FILE_READ,		/* in calls that read a file */
-	STAT_FILE_WRITE,	/* in calls that write, sync and close one */
-	STAT_SAMPLES,		/* of the kernel's view of the connection */
-	STAT_RWND_FULL,	/* so many with the peer's TCP window full */
-	STAT_SNDBUF_FULL,	/* with nothing but the send buffer full */
-	STAT_SENT,		/* bytes that the peer's kernel has */
-	STAT_RECEIVED,
-	STAT_SEGMENTS,	/* that were sent */
-	STAT_RESENT,		/* and sent again */
-	STAT_RTT_SUM,		/* of the samples */
+	/* counters: microseconds, unless noted */
+	STAT_TIME,		/* elapsed since counting began */
+	STAT_WAIT_TCP,		/* socket not writable, data to send */
+	STAT_WAIT_WINDOW,	/* peer's window used up, data to send */
+	STAT_WAIT_INPUT,	/* nothing to send: the source is idle */
+	STAT_WAIT_OUTPUT,	/* the consumer takes no received data */
+	STAT_WAIT_NET,		/* no received data to pass on */
+	STAT_CPU,		/* running: user and system time */
+	STAT_WAIT_CPU,		/* runnable, but without a processor */
+	STAT_FILE_READ,		/* in system calls that read files */
+	STAT_FILE_WRITE,	/* in those that write, sync, close */
+	STAT_SAMPLES,		/* number of readings of TCP_INFO */
+	STAT_RWND_FULL,		/* samples: the peer's TCP window full */
+	STAT_SNDBUF_FULL,	/* samples: only our send buffer full */
+	STAT_SENT,		/* bytes, acknowledged by the peer's TCP */
+	STAT_RECEIVED,		/* bytes, in order */
+	STAT_SEGMENTS,		/* number sent, retransmissions included */
+	STAT_RESENT,		/* number retransmitted */
+	STAT_RTT_SUM,		/* sum over STAT_SAMPLES */
 
-	/* states: what is, not how much it grew */
-	STAT_MIN_RTT,
-	STAT_MSS,
-	STAT_TCP_RWND,	/* of the peer, the largest seen */
-	STAT_MAX_RATE,	/* that is configured; 0: none */
-	STAT_OWN_WINDOW,	/* of a channel, the largest offered */
-	STAT_PEER_WINDOW,	/* of a channel, the largest seen */
-	STAT_BEST_RATE,		/* rate of the path, as far as seen */
-	STAT_LOSS_TOLERANT,	/* 1: the congestion control does, as BBR */
+	/* gauges: the present value, not a sum */
+	STAT_MIN_RTT,		/* smallest that the kernel remembers */
+	STAT_MSS,		/* bytes of a full segment */
+	STAT_TCP_RWND,		/* largest TCP window of the peer, bytes */
+	STAT_MAX_RATE,		/* MaxRate, bytes per second; 0: none */
+	STAT_OWN_WINDOW,	/* largest offered to a channel, bytes */
+	STAT_PEER_WINDOW,	/* largest the peer offered to one */
+	STAT_BEST_RATE,		/* best rate seen on this path */
+	STAT_LOSS_TOLERANT,	/* 1: congestion control ignores loss */
 	STAT_COUNT
 };
 
 struct stall_stats {
-	uint64_t n[STAT_COUNT];
+	uint64_t n[STAT_COUNT];	/* by enum stall_stat; 0 if unknown */
 };
 
 /*
- * What ssh leaves for the scp or sftp that started it, beside the bytes
- * (ring.h): of the copy that has this mark, at its end and at the server's.
+ * The side data (ring.h) that ssh leaves in shared memory for the scp or sftp
+ * that started it.
  */
 struct stall_stats_note {
-	uint64_t tag;
-	uint64_t flags;
-	struct stall_stats local, remote;
+	uint64_t tag;		/* of the copy: the tag that scp has set */
+	uint64_t flags;		/* STALL_STATS_* */
+	struct stall_stats local;	/* ssh, since the copy began */
+	struct stall_stats remote;	/* sshd; valid with HAS_REMOTE only */
 };
-#define STALL_STATS_HAS_REMOTE	1		/* "there" is known */
-#define STALL_STATS_HAYATE	2		/* the server is Hayate */
+#define STALL_STATS_HAS_REMOTE	1
+#define STALL_STATS_HAYATE	2	/* the server is Hayate */
 #define STALL_NOTE_WORDS	\
 	(sizeof(struct stall_stats_note) / sizeof(uint64_t))
 
-/* What one process did from one reading to a later one. */
+/*
+ * Returns what a process did between two of its readings: the counters are
+ * subtracted (never below 0), the gauges are those of "to".
+ */
 struct stall_stats stall_stats_diff(const struct stall_stats *from,
     const struct stall_stats *to);
 
 /*
- * Returns 0 of a interval that cannot be: a process does one thing at a time. A
- * peer may tell anything.
+ * Returns 1 unless states that exclude each other add up to clearly more than
+ * the elapsed time (by more than an eighth). Check what a peer has sent.
  */
 int	stall_stats_are_plausible(const struct stall_stats *);
 
-/* Percent of its time that a process spent with that; at most 100 */
+/* Returns which share of the elapsed time a counter has: 0 to 100 percent. */
 unsigned int stall_stats_percent(const struct stall_stats *, enum stall_stat);
 
-/* a * b / by, bounded; 0 if "by" is 0 */
+/* Returns a * b / by without overflow, at most 2^56; 0 if "by" is 0. */
 uint64_t stall_stats_scale(uint64_t a, uint64_t b, uint64_t by);
 
-/* Bytes per second of a sum */
+/* Returns a counter's growth per second of the elapsed time. */
 uint64_t stall_stats_rate(const struct stall_stats *, enum stall_stat);
 
-/* The request for it: a global one, or one of SFTP */
+/* Name of the request for a reading: an SSH global request, or one of SFTP */
 #define STALL_STATS_REQUEST	"figures@hayate.invalid"
 
-/* As it is told: version and number (uint32), and each (uint64) */
+/*
+ * Encodes a reading for the wire: version and number of values (uint32), then
+ * each value (uint64), all big endian.
+ */
 #define STALL_STATS_VERSION	1
 #define STALL_STATS_WIRE_LEN	(4 + 4 + 8 * STAT_COUNT)
 void	stall_stats_encode(const struct stall_stats *,
     unsigned char out[STALL_STATS_WIRE_LEN]);
 
 /*
- * Reads what a peer has told. What it does not know is 0, what we do not know
- * is passed over. Returns 0, or -1 if it is none or was cut short.
+ * Decodes a peer's reading. Values that the peer did not send become 0, values
+ * that we do not know are skipped, and huge ones are cut to 2^56. Returns 0, or
+ * -1 if the version is unknown or the message is truncated.
  */
 int	stall_stats_decode(struct stall_stats *, const unsigned char *,
     size_t len);
