@@ -58,12 +58,12 @@ bufgrow_padding(size_t alloc)
 }
 
 size_t
-bufgrow_colour(size_t room, const void *memory)
+bufgrow_colour(size_t padding, const void *memory)
 {
 	static atomic_size_t lines;
 	size_t line;
 
-	if (room == 0)
+	if (padding == 0)
 		return 0;
 	line = atomic_fetch_add_explicit(&lines, 1, memory_order_relaxed);
 	/* Never the first: what malloc() maps by itself begins there. */

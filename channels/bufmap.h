@@ -4,19 +4,20 @@
  */
 
 /*
- * bufmap: pages of a large buffer, which grow and go back without a copy.
+ * bufmap: memory of a large buffer in whole pages, which grows and shrinks
+ * without a copy.
  *
- * A window of 512 MiB may stand in one buffer while its reader is slow. Memory
- * of malloc() would hold it twice while it grows, copy all of it each time, and
- * keep what the reader has taken until the buffer is empty. The kernel moves
- * pages by reference and takes them back from either end.
+ * A window of 512 MiB may be queued in one buffer while its reader is slow.
+ * Memory of malloc() would exist twice while it grows, be copied each time, and
+ * stay allocated until the buffer is empty. The kernel moves pages by reference
+ * (mremap) and takes them back from either end.
  *
- * The promise that what a buffer held is wiped holds here as well: the kernel
- * gives nobody a page before it has zeroed it.
+ * The promise that the content of a buffer is wiped holds here as well: the
+ * kernel zeroes a page before anybody else gets it.
  *
- * Units: bytes. "len" is what its maker asked for, or bufmap_resize() was told
- * last. Where the system cannot move pages, nothing is made, and the caller
- * takes malloc(). Thread safe.
+ * Units: bytes. "len" is always the size passed to bufmap_new(), or to the last
+ * bufmap_resize(). Without mremap (outside Linux) nothing can be mapped; the
+ * caller uses malloc() then. Thread safe.
  */
 
 #ifndef HAYATE_BUFMAP_H
@@ -24,20 +25,20 @@
 
 #include <stddef.h>
 
-/* Less is copied sooner than its pages are moved. */
+/* Smaller buffers are copied faster than their pages are moved. */
 #define BUFMAP_MIN	(1024 * 1024)
 
-/* Zeroed memory that begins with a page, or NULL. */
+/* Returns zeroed memory that begins at a page, or NULL. */
 void	*bufmap_new(size_t len);
 
 /*
- * Gives back the pages before "front", which bufmap_page_floor() has made, and
- * makes the rest "want" bytes long. Returns where it is now, or NULL, and then
- * nothing has changed.
+ * Unmaps the first "front" bytes, a result of bufmap_page_floor(), and makes
+ * the rest "want" bytes long. Returns its new address, or NULL with nothing
+ * changed.
  */
 void	*bufmap_resize(void *memory, size_t len, size_t front, size_t want);
 
-/* So many of these bytes are whole pages. */
+/* Returns "bytes" rounded down to whole pages. */
 size_t	 bufmap_page_floor(size_t bytes);
 
 void	 bufmap_free(void *memory, size_t len);

@@ -203,7 +203,7 @@ can_write_through(const struct Channel *c)
 void
 bulk_write_through(struct ssh *ssh, struct Channel *c, const u_char **data,
     size_t *len, void (*used)(struct ssh *, struct Channel *),
-    int (*tell)(struct ssh *, struct Channel *))
+    int (*adjust)(struct ssh *, struct Channel *))
 {
 	ssize_t n;
 
@@ -217,7 +217,7 @@ bulk_write_through(struct ssh *ssh, struct Channel *c, const u_char **data,
 	*len -= (size_t)n;
 	c->local_consumed += (u_int)n;
 	used(ssh, c);
-	tell(ssh, c);
+	adjust(ssh, c);
 }
 
 u_int

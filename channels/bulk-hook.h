@@ -4,21 +4,23 @@
  */
 
 /*
- * bulk-hook: how much of a stream moves at once.
+ * bulk-hook: how many bytes of a channel are read, sealed and written at once.
  *
  * Stock OpenSSH reads, seals and writes 32 KiB and then goes round its poll
  * loop. On a short path the loop costs more than the cipher. So a channel
- * takes packets of up to 255 KiB, as RFC 4254, section 5.1 lets it say, if the
- * peer is known to send such packets right. It reads as much at once, and
- * fills the output queue in one turn of the loop towards a peer that takes
- * 32 KiB. Pipes hold what a read or a packet brings.
+ * accepts packets of up to 255 KiB, as RFC 4254, section 5.1 allows it to
+ * announce, if the peer is known to send such packets correctly. It reads as
+ * much at once, and towards a peer that accepts only 32 KiB it fills the output
+ * queue in one turn of the loop. Pipes are enlarged to hold one read or one
+ * packet.
  *
- * What waits before a keystroke stays bounded: packets grow beyond 32 KiB only
- * where the path carries one in BULK_PACKET_US, and the queue is filled no
+ * The delay of interactive data stays bounded: packets grow beyond 32 KiB only
+ * if the path carries one in BULK_PACKET_US, and the output queue is filled no
  * further than stock fills it. While someone types into another channel of the
  * connection, packets, pipes and turns of the loop are as small as in stock.
  *
- * "Hayate no" gives stock's sizes. Not thread safe.
+ * "Hayate no" gives stock's sizes. Not thread safe. The patches
+ * 130-channels-bulk.patch and 135-channels-shmpipe.patch call this.
  */
 
 #ifndef HAYATE_BULK_HOOK_H
@@ -34,45 +36,58 @@ struct Channel;
 struct ssh;
 
 /*
- * The largest packet of channel data that we take from this peer, bytes of
- * payload: beyond 32 KiB only from one that is known to send such packets
- * right (peer_takes_large_packets()).
+ * Returns the largest payload of a channel data packet that we announce to this
+ * peer, bytes: more than 32 KiB only if peer_takes_large_packets().
  */
 u_int	bulk_packet_max(const struct ssh *);
 
-/* How much is read from a file or a program at once. */
+/* Returns how many bytes to read from a file or program at once. */
 size_t	bulk_read_max(void);
 
-/* What the path carried lately, bytes per second; 0 if that is unknown. */
+/*
+ * Returns the delivery rate of the connection, bytes per second, at most a
+ * tenth of a second old; 0 if it is unknown.
+ */
 uint64_t bulk_path_rate(struct ssh *);
 
-/* How much of "len" bytes of this channel the next packet should hold. */
+/*
+ * Returns how many of "len" bytes of channel input go into the next packet.
+ * Also detects typing by the sizes and times of its calls, so call it for each
+ * packet.
+ */
 size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
 
-/* As channel_output_poll(), until the queue is as full as stock lets it be. */
+/*
+ * As channel_output_poll(), repeated until the output queue is as full as stock
+ * lets it be. Returns as the first call.
+ */
 int	bulk_output_poll(struct ssh *);
 
 /*
- * Data has come for the channel. What is large is written at once where the
- * channel's output goes, if nothing waits before it and that does not block, so
- * that it is not copied into the output first. Moves "*data" and "*len" on, and
- * counts what was written as consumed. Then "used" notes the time, and "tell"
- * tells the peer of the window. Errors are left to the next write.
+ * Writes data that has arrived for the channel straight to its descriptor, so
+ * that it need not be copied into the channel's output first. Only large data
+ * is written, only while that output is empty, and only if writing does not
+ * block.
+ *
+ * Advances "*data" and "*len" past what was written and adds it to
+ * local_consumed; then calls used(), which notes the time, and adjust(), which
+ * may send a window adjust. Errors are left to the next ordinary write.
  */
 void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
     size_t *len, void (*used)(struct ssh *, struct Channel *),
-    int (*tell)(struct ssh *, struct Channel *));
+    int (*adjust)(struct ssh *, struct Channel *));
 
 /*
- * How many bytes of the window a peer may have used before it is told of more:
- * three packets of stock's size, as in stock.
+ * Returns after how many consumed bytes a window adjust is due: three packets
+ * of stock's size, as in stock.
  */
 u_int	bulk_adjust_step(const struct Channel *);
 
 /*
- * Of an array of 16 KiB that is written before it is read, in a function that
- * each packet passes through: builds that zero all variables on the stack leave
- * it out, because zeroing it would cost as much as a copy of the data.
+ * Marks an array of 16 KiB on the stack that is written before it is read, in a
+ * function that runs for each packet. Builds that zero all variables on the
+ * stack (-ftrivial-auto-var-init) skip it: zeroing it would cost as much as a
+ * copy of the data.
  */
 #ifdef __has_attribute
 # if __has_attribute(__uninitialized__)
@@ -84,16 +99,17 @@ u_int	bulk_adjust_step(const struct Channel *);
 #endif
 
 /*
- * Lets a pipe hold 256 KiB. Does nothing if "fd" is something else. It pays for
- * a pipe that moves as much as it holds by default.
+ * Lets a pipe hold 256 KiB. Does nothing if "fd" is something else. Worth it
+ * for a pipe that moves BULK_PIPE_STOCK bytes at once, its default capacity.
  */
 #define BULK_PIPE_STOCK	(64 * 1024)
 void	bulk_enlarge_pipe(int fd);
 
 /*
- * Upstream's names for these sizes, at the end of channels.h. The size of a
- * packet depends on the connection, which is "ssh" in each function that opens
- * a channel. The windows that upstream computes from it stay what they are.
+ * Replaces upstream's constants; channels.h includes this file at its end. The
+ * size of a packet depends on the connection, and each function that opens a
+ * channel has that in a variable "ssh". The windows, which upstream derives
+ * from the size of a packet, keep their values.
  */
 #undef CHANNEL_MAX_READ
 #undef CHAN_SES_PACKET_DEFAULT

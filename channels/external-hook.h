@@ -4,11 +4,17 @@
  */
 
 /*
- * external-hook: the packet whose data lies outside of it while it is sealed.
+ * external-hook: the packet whose data lies outside of its buffer while it is
+ * sealed (sshbuf_put_external()).
  *
- * Between gather-hook.h, which knows the packet layer, and the ciphers, which
- * do not and are in programs that have none. Each thread has its own packet;
- * only the main thread ever has one.
+ * It connects gather-hook.h, which knows the packet layer, with the ciphers,
+ * which do not, and which are linked into programs without one:
+ *
+ *	NONE -- external_begin(packet) --> SET -- a cipher takes the data,
+ *	  ^                                 |     external_linearize() or
+ *	  +---------------------------------+     external_end()
+ *
+ * The state is per thread; only the main thread ever sets a packet.
  */
 
 #ifndef HAYATE_EXTERNAL_HOOK_H
@@ -20,22 +26,27 @@
 
 struct sshbuf;
 
-/* This packet is about to be sent; NULL: none is any more. */
+/* Sets the packet that is about to be sent; NULL: removes it. */
 void	external_begin(struct sshbuf *);
 
 /*
- * It was sent, or waits for new keys, and then it gets its data. If it was
- * sealed and nobody asked for the data, this ends the process.
+ * Call it when the packet was sent or queued for new keys. A packet in the
+ * queue gets its data copied into it. Ends the process if the packet was sealed
+ * and no cipher has taken the data.
  */
 void	external_end(void);
 
-/* Somebody else will read it: it gets its data. */
+/*
+ * Copies the data into the packet, because code that does not know of it, such
+ * as another thread, is going to read the packet.
+ */
 void	external_linearize(void);
 
 /*
- * For a cipher that reads a packet from "p" on, its byte number "at": whether a
- * part of it lies outside. external_take() tells which, counted from "p", once;
- * length 0: none.
+ * For a cipher that reads the packet's bytes from "p" on, where "p" is byte
+ * "at" of the packet. external_has() returns 1 if a part of them lies outside.
+ * external_take() returns that part, with its position counted from "p", and
+ * removes the packet, so it works once; length 0 if there is none.
  */
 int	external_has(const u_char *p, size_t at);
 struct sshbuf_external external_take(const u_char *p, size_t at);

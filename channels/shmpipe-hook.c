@@ -400,7 +400,7 @@ shmpipe_record_size(int fd)
 }
 
 int
-shmpipe_read_ref(int fd, struct sshbuf *buf, size_t most, ssize_t *n)
+shmpipe_read_ref(int fd, struct sshbuf *buf, size_t max, ssize_t *n)
 {
 	u_char *p;
 	int r, saved;
@@ -412,11 +412,11 @@ shmpipe_read_ref(int fd, struct sshbuf *buf, size_t most, ssize_t *n)
 		if (!attach_slot(fd, buf, n))
 			return 0;
 	}
-	if ((r = sshbuf_reserve(buf, most, &p)) != 0)
+	if ((r = sshbuf_reserve(buf, max, &p)) != 0)
 		return r;
-	*n = read_pipe(fd, p, most);
+	*n = read_pipe(fd, p, max);
 	saved = errno;
-	r = sshbuf_consume_end(buf, most - (*n > 0 ? *n : 0));
+	r = sshbuf_consume_end(buf, max - (*n > 0 ? *n : 0));
 	errno = saved;
 	return r;
 }
@@ -438,13 +438,13 @@ read_ring(int fd, struct sshbuf *buf, size_t *len)
 }
 
 int
-shmpipe_read(int fd, struct sshbuf *buf, size_t most, size_t *len)
+shmpipe_read(int fd, struct sshbuf *buf, size_t max, size_t *len)
 {
 	int r;
 
 	if (get_reader(fd) == NULL)
 		attach_expected(fd, RING_INPUT);
-	r = get_reader(fd) == NULL ? sshbuf_read(fd, buf, most, len) :
+	r = get_reader(fd) == NULL ? sshbuf_read(fd, buf, max, len) :
 	    read_ring(fd, buf, len);
 	if (r == SSH_ERR_SYSTEM_ERROR && errno == EPIPE &&
 	    shmpipe_at_eof != NULL) {

@@ -4,20 +4,28 @@
  */
 
 /*
- * shmpipe-hook: the hop between two programs of ours goes through shared memory
- * (ring.h), at the server between sshd-session and the SFTP server, at the
- * client between scp or sftp and ssh.
+ * shmpipe-hook: the pipe between two programs of ours on one host goes through
+ * shared memory (ring.h): at the server between sshd-session and the SFTP
+ * server, at the client between scp or sftp and ssh.
  *
- * sshd-session sends the memory through the socket that will be the output of
- * the SFTP server, which nobody reads at that end. The server attaches when it
- * begins to read; any other program leaves it there, and keeps its pipes. scp
- * tells ssh where the memory is (tell.h). ssh attaches when it first reads
- * what scp sends.
+ * Each function takes a descriptor. Where it is an end of a ring, the function
+ * uses the ring, and otherwise it does what read(2) or write(2) does, so that
+ * callers need not know. A ring is set up in one of two ways:
+ *
+ *	sshd-session           SFTP server          ssh              scp, sftp
+ *	shmpipe_offer()                                     shmpipe_offer_ssh()
+ *	   memory over the output's socket    memory by its number (tell.h)
+ *	              shmpipe_accept()        shmpipe_expect_stdin()
+ *	                                      attaches at its first read
+ *	                                                    shmpipe_end_offer()
+ *
+ * Another program in the place of the SFTP server never receives the memory,
+ * and keeps its pipes.
  *
  * Called from patches/135-channels-shmpipe.patch and
  * 136-sftp-client-shmpipe.patch, and by the hooks of scp, ssh, sshd-session and
- * sftp-server. Does nothing where the memory cannot be had: one line at -v.
- * Main thread only.
+ * sftp-server. If the memory cannot be had, the pipes stay, with one line at
+ * -v. Main thread only.
  */
 
 #ifndef HAYATE_SHMPIPE_HOOK_H
@@ -30,98 +38,113 @@ struct iovec;
 struct sshbuf;
 
 /*
- * In sshd-session: "in" is a pipe and "out" a pair of sockets, as pipe()
- * returns them, for a program that is about to be started.
+ * In sshd-session, for a program that is about to be started: creates the
+ * memory and sends it. "in" is the pipe of its input, "out" the socket pair of
+ * its output, as pipe(2) returns them.
  */
 void	shmpipe_offer(const int in[2], const int out[2]);
 
-/* In the SFTP server: takes its ends, if they are offered. */
+/* In the SFTP server: attaches to the memory, if sshd-session has sent any. */
 void	shmpipe_accept(int in, int out);
 
 /*
- * In scp: "fd" is connected to ssh, which both reads and writes it. Returns a
- * descriptor of the memory, which is open until shmpipe_forget(), or -1.
+ * In scp: creates the memory for the socket "fd", which ssh reads and writes.
+ * Returns the descriptor of the memory, which this module closes, or -1.
  */
 int	shmpipe_offer_ssh(int fd);
 
 /*
- * In scp: ssh has read the first message. So it has attached, or never will.
- * Closes the memory, and forgets it in that case.
+ * In scp, once ssh has read the first message, so that it has attached or never
+ * will: closes the memory. If ssh has not attached, "fd" is a plain socket from
+ * now on.
  */
 void	shmpipe_end_offer(int fd);
 
-/* In ssh: "memory", which this closes, is for standard input; -1: none. */
+/*
+ * In ssh: "memory", which this module closes, belongs to standard input and
+ * output. The ends attach at the first shmpipe_read() and shmpipe_write(). Does
+ * nothing if "memory" is -1.
+ */
 void	shmpipe_expect_stdin(int memory);
 
-/*
- * As sshbuf_read() and write(). From a ring, a whole slot is read, which may be
- * more than "most" bytes: what is left there would not wake poll(). Into a
- * ring, as much is written as has room, in several slots.
- */
-int	shmpipe_read(int fd, struct sshbuf *, size_t most, size_t *len);
-ssize_t	shmpipe_write(int fd, const void *, size_t len);
-
-/*
- * A message that is a slot at one end should be a packet, and a slot at the
- * other end, where it can be used in place then. So what was gathered is cut
- * where its last piece of the usual length begins: shmpipe_split() of "len"
- * bytes that end with such pieces says how many come first.
- * shmpipe_set_record_size() tells the usual length of what is written,
- * shmpipe_record_size() that of what is read; 0: not known.
- */
-size_t	shmpipe_split(size_t len, size_t record);
-void	shmpipe_set_record_size(int fd, size_t len);
-size_t	shmpipe_record_size(int fd);
-
-/* Unless NULL: shmpipe_read() has come to the end of "fd". */
-extern void (*shmpipe_at_eof)(int fd);
-
-/* The descriptor is about to be closed. */
+/* Call it before "fd" is closed: removes its ring, if it has one. */
 void	shmpipe_forget(int fd);
 
 /*
- * Beside the bytes (ring_put_side_data()). In ssh: leaves a note for scp, and
- * returns the mark that scp has set; -1: there is no memory. In the SFTP
- * server: shmpipe_tag(). In scp: reads the note of the ssh behind "fd", returns
- * 0 or -1; and sets the mark.
+ * For ssh and sshd-session: as sshbuf_read() and write(2). From a ring a whole
+ * slot is read, which may be more than "max" bytes, because poll() would not
+ * report a rest. To a ring as many slots are written as are free.
  */
-int	shmpipe_put_side_data(const uint64_t *, size_t n);
-int	shmpipe_tag(void);
-int	shmpipe_get_side_data(int fd, uint64_t *, size_t n);
-void	shmpipe_set_tag(int fd, unsigned int);
+int	shmpipe_read(int fd, struct sshbuf *, size_t max, size_t *len);
+ssize_t	shmpipe_write(int fd, const void *, size_t len);
+
+/* If not NULL, shmpipe_read() calls this at end of file. */
+extern void (*shmpipe_at_eof)(int fd);
 
 /*
- * For scp and the SFTP server: reads up to "most" bytes into the buffer, and
- * returns in "*n" what read() would return. What is large in a ring is lent to
- * a buffer that is empty, and may be more than "most". poll() does not know of
- * what is left: shmpipe_pending(). Returns 0 or SSH_ERR_*.
+ * Record sizes. Data can be used in place at the far end if one SFTP message is
+ * one slot here, one packet on the wire and one slot there. The three functions
+ * keep these boundaries, assuming that records of a transfer have one usual
+ * size.
+ *
+ * shmpipe_record_size() returns the size of the last slot read from "fd", 0 if
+ * there is none. shmpipe_set_record_size() sets the usual size for what is
+ * written to "fd". shmpipe_split() returns how many of "len" gathered bytes to
+ * write first: all if they are at most one record or "record" is 0, else the odd
+ * bytes before the last whole records, else one record.
  */
-int	shmpipe_read_ref(int fd, struct sshbuf *, size_t most, ssize_t *n);
+size_t	shmpipe_record_size(int fd);
+void	shmpipe_set_record_size(int fd, size_t len);
+size_t	shmpipe_split(size_t len, size_t record);
+
+/*
+ * For scp and the SFTP server: reads up to "max" bytes into the buffer and sets
+ * "*n" to what read(2) would return, with errno. If the buffer is empty, a
+ * large slot is attached to it without a copy (sshbuf_attach()), and may be
+ * more than "max". Returns 0 or SSH_ERR_* of the buffer.
+ */
+int	shmpipe_read_ref(int fd, struct sshbuf *, size_t max, ssize_t *n);
+
+/* Returns how many bytes can be read that poll() does not report. */
 size_t	shmpipe_pending(int fd);
 
 /*
- * For scp and the SFTP server: ring_reserve() and ring_commit(); NULL where
- * there is no ring. shmpipe_try_reserve() does not wait.
+ * For scp and the SFTP server: as ring_reserve(), ring_try_reserve() and
+ * ring_commit(). The first two return NULL without a ring.
  */
 void	*shmpipe_reserve(int fd, size_t len);
 void	*shmpipe_try_reserve(int fd, size_t len);
 int	shmpipe_commit(int fd, size_t len);
 
 /*
- * Whether more should not be sent now, while "len" bytes wait already: a ring
- * has no room, or data would be copied behind what waits. Returns 0 where a
- * ring is broken, so that the next write fails. May go over to records, as a
- * write does.
+ * Returns 1 if no more should be written to "fd" now, while "len" unsent bytes
+ * are queued already: the ring has no free slot, or new data would be copied
+ * behind the queue. Returns 0 if the reader has stalled, so that the next write
+ * reports it. May go over to records, as a write does.
  */
 int	shmpipe_is_full(int fd, size_t len);
 
 /*
- * For scp, as atomicio6() that reads, and atomiciov6() that writes. What is
- * sent is one message, which begins with its length.
+ * For scp: as atomicio6() for reading, and atomiciov6() for writing. The
+ * vectors are one SFTP message.
  */
 size_t	shmpipe_receive(int fd, void *, size_t len, int (*)(void *, size_t),
     void *);
 size_t	shmpipe_send(int fd, struct iovec *, int n, int (*)(void *, size_t),
     void *);
+
+/*
+ * Side data and tag (ring.h). In ssh and the SFTP server, of the memory that
+ * this program attached to: shmpipe_put_side_data() publishes data; both it and
+ * shmpipe_tag() return the tag, or -1 without memory.
+ *
+ * At the other end, in scp and sshd-session: shmpipe_get_side_data() copies the
+ * data that the program behind "fd" has published and returns 0, or -1 if there
+ * is none; shmpipe_set_tag() sets the tag.
+ */
+int	shmpipe_put_side_data(const uint64_t *, size_t n);
+int	shmpipe_tag(void);
+int	shmpipe_get_side_data(int fd, uint64_t *, size_t n);
+void	shmpipe_set_tag(int fd, unsigned int);
 
 #endif /* HAYATE_SHMPIPE_HOOK_H */

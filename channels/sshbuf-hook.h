@@ -4,8 +4,19 @@
  */
 
 /*
- * sshbuf-hook: what our buffers can do beyond upstream's sshbuf.h. A channel's
- * output holds as much as its window lets come, and upstream's end at 128 MiB.
+ * sshbuf-hook: what our buffers offer beyond upstream's sshbuf.h: content
+ * without a copy, more than 128 MiB, and memory that goes back before the
+ * buffer is empty. A channel's output has to hold a whole window.
+ *
+ * A buffer's content lies in one of three places:
+ *
+ *	OWN        in memory of the buffer, as upstream
+ *	ATTACHED   all of it in the caller's memory: sshbuf_attach()
+ *	EXTERNAL   a part of it in the caller's memory: sshbuf_put_external()
+ *
+ * Reading works in all of them. Whatever changes an ATTACHED buffer copies the
+ * content first, so callers of sshbuf.h see no difference. A buffer belongs to
+ * one thread at a time.
  */
 
 #ifndef HAYATE_SSHBUF_HOOK_H
@@ -15,51 +26,59 @@
 
 struct sshbuf;
 
-/* The largest window, and a quarter for peers that send more than they may */
+/* Bytes: the largest window, and a quarter for peers that exceed it */
 #define SSHBUF_CHANNEL_MAX	((size_t)5 << 28)
 
-/* Lets a buffer hold more. Returns 0, or SSH_ERR_* if that is too much. */
+/*
+ * Raises the limit of a buffer to "max_size" bytes; never lowers it. Returns 0,
+ * or SSH_ERR_INVALID_ARGUMENT beyond SSHBUF_CHANNEL_MAX or for a read-only
+ * buffer.
+ */
 int	sshbuf_raise_max(struct sshbuf *, size_t max_size);
 
 /*
- * Gives back the memory of what was taken from a large buffer. Pointers into it
- * are no longer valid, which is why sshbuf_consume() does not do this.
+ * Returns memory of consumed content of a large buffer to the system. Moves the
+ * content: pointers into it become invalid, which is why sshbuf_consume() does
+ * not do this.
  */
 void	sshbuf_trim(struct sshbuf *);
 
 /*
- * An empty buffer gets "len" bytes as its content, without a copy. They must
- * stay where they are until "ended" is called, once: when the buffer is reset
- * or freed, and before anything else becomes its content. So what was consumed
- * can be used as in any buffer. Whoever would change the buffer gets a copy of
- * what is left. Returns 0 or SSH_ERR_*, and then nothing is lent.
+ * Makes "len" bytes at "p" the content of an empty buffer, without a copy. They
+ * must stay readable and in place until release(arg) is called, exactly once:
+ * when the buffer is reset, freed or changed. Consuming all of them does not
+ * release them. Returns 0, or SSH_ERR_* with nothing attached.
  */
-int	sshbuf_attach(struct sshbuf *, const void *, size_t len,
+int	sshbuf_attach(struct sshbuf *, const void *p, size_t len,
     void (*release)(void *), void *arg);
 
 /*
- * Ends the loan, if there is one, with a copy of what is left. Returns 0 or
- * SSH_ERR_*.
+ * Copies attached content into the buffer's own memory and releases it. Does
+ * nothing if none is attached. Returns 0, or SSH_ERR_* with nothing changed.
  */
 int	sshbuf_unshare(struct sshbuf *);
 
-/* Bytes of a buffer's content that lie outside of it */
+/* The external part of a buffer's content */
 struct sshbuf_external {
-	const unsigned char *data;
-	size_t	 at, len;	/* from sshbuf_ptr() on; or 0 bytes */
+	const unsigned char *data;	/* the caller's memory */
+	size_t	 at;		/* its position, from sshbuf_ptr() on */
+	size_t	 len;		/* bytes; 0: no part is external */
 };
 
 /*
- * As sshbuf_put(), but the bytes stay outside. In their place the buffer has
- * room that holds nothing: who put them sees to it that nobody reads it until
- * sshbuf_linearize() or the next reset, and that they stay where they are. More
- * may be put behind them. To take anything from the buffer, or to move it, is
- * to join it. Returns 0 or SSH_ERR_*.
+ * Appends "len" bytes as sshbuf_put() does, but leaves them where they are. The
+ * buffer has a gap of undefined bytes in their place: the caller must keep
+ * readers of the buffer away from it, and the data unchanged, until
+ * sshbuf_linearize() or the next reset. More may be appended behind them;
+ * consuming or growing linearizes the buffer. One part at a time. Returns 0 or
+ * SSH_ERR_*.
  */
 int	sshbuf_put_external(struct sshbuf *, const void *, size_t len);
+
+/* Returns the external part. */
 struct sshbuf_external sshbuf_external(const struct sshbuf *);
 
-/* Copies into the buffer what lies outside. */
+/* Copies the external part into its gap, if there is one. */
 void	sshbuf_linearize(struct sshbuf *);
 
 #endif /* HAYATE_SSHBUF_HOOK_H */

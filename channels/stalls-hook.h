@@ -4,18 +4,19 @@
  */
 
 /*
- * stalls-hook: what ssh and sshd-session wait for, added up (stall-stats.h).
+ * stalls-hook: counts what ssh and sshd-session wait for (stall-stats.h).
  *
- * The loops of both poll for what they could do. What they poll for when they
- * have to wait is what holds them up: the connection if there are packets to
- * send, the peer's window if it is used up, else who gives the data; and on the
- * other way who takes it. So the time of each poll() is added to one figure of
- * what is sent and one of what is received. That costs two readings of the
- * clock. Ten times a second at most the kernel's view is added.
+ * The loops of both poll for whatever they could do next. If they have to wait,
+ * what they poll for is what holds them up. When sending, that is the socket if
+ * there are packets to write, the peer's window if it is used up, or else the
+ * source of the data; when receiving, the consumer of the data or the network.
+ * So the time of each poll() is added to one counter of sending and one of
+ * receiving, which costs two readings of the clock. TCP_INFO is read at most
+ * ten times a second.
  *
- * The two functions that both loops call around poll() are replaced by ours in
- * build-aux/overlay.mk, and wtune_input() passes on each channel. They run
- * after authentication and outside any sandbox. Nothing is counted until
+ * build-aux/overlay.mk replaces the two functions that both loops call around
+ * poll() by ours, and wtune_input() reports each channel. All run after
+ * authentication and outside any sandbox. Nothing is counted before
  * stalls_begin(). Main thread only.
  */
 
@@ -32,18 +33,19 @@ struct ssh;
 struct timespec;
 
 /*
- * From now on it counts. "sampled" is NULL, or is called after each look at the
- * kernel, with the figures of then.
+ * Starts counting. "sampled", if not NULL, is called after each periodic
+ * reading of TCP_INFO, with the counters of that moment. A second call restarts
+ * the time and replaces "sampled".
  */
 void	stalls_begin(void (*sampled)(struct ssh *, const struct stall_stats *));
 
-/* Returns the figures of now; all are 0 if nothing is counted. */
+/* Returns the counters of this moment; all 0 before stalls_begin(). */
 struct stall_stats stalls_read(struct ssh *);
 
-/* A channel says what it is going to wait for. */
+/* Call it for each channel before each poll(): notes what it waits for. */
 void	stalls_note_channel(const struct Channel *);
 
-/* As channel_prepare_poll() and channel_after_poll(), with these around them */
+/* Call channel_prepare_poll() and channel_after_poll() and measure between. */
 void	stalls_prepare_poll(struct ssh *, struct pollfd **, u_int *, u_int *,
     u_int, struct timespec *);
 void	stalls_after_poll(struct ssh *, struct pollfd *, u_int);

@@ -4,10 +4,10 @@
  */
 
 /*
- * tcpopt-hook: options of the socket of the connection. They concern what this
+ * tcpopt-hook: options of the connection's socket. They affect only what this
  * end sends.
  *
- * CongestionControl and MaxRate are set by wtune-hook.c, so after
+ * wtune-hook.c sets CongestionControl and MaxRate. It runs after
  * authentication, when every Match block is known, with the user's privileges
  * and outside any sandbox.
  */
@@ -18,18 +18,19 @@
 struct ssh;
 
 /*
- * Sets what is configured, at the first call. If the kernel refuses, the
- * connection keeps its default, and one line says why: of MaxRate, and of what
- * is no TCP connection, at -v in ssh and with LogLevel VERBOSE in sshd, and of
- * CongestionControl at each level but QUIET. Main thread only.
+ * Sets CongestionControl and MaxRate at the first call; later calls do nothing.
+ * If the kernel refuses, the connection keeps its default, and one line gives
+ * the reason: for CongestionControl at every log level but QUIET; for MaxRate,
+ * and if the connection is not TCP, at -v in ssh and LogLevel VERBOSE in sshd.
+ * Main thread only.
  */
 void	tcpopt_set(struct ssh *);
 
 /*
- * In ssh, from patches/314-ssh-login.patch, once it is connected: switches the
- * algorithm of Nagle (RFC 896) off, so that no message of the login waits for
- * the acknowledgement of the one before. Not with "Hayate no", nor on the pipes
- * of a ProxyCommand.
+ * In ssh, once it is connected (patches/314-ssh-login.patch): switches Nagle's
+ * algorithm (RFC 896) off, so that no message of the login waits for the
+ * acknowledgement of the one before. Does nothing with "Hayate no", or over the
+ * pipes of a ProxyCommand.
  */
 void	tcpopt_no_delay(struct ssh *);
 

@@ -4,13 +4,13 @@
  */
 
 /*
- * usage: how long this process ran, and how long it could have run but had no
- * processor. A cgroup's quota is seen as the latter.
+ * usage: how long this process has run, and how long it was runnable but had no
+ * processor. The latter includes throttling by a cgroup's CPU quota.
  *
- * Both are of the thread that called first, because the threads of a cipher
- * work beside it. Costs two system calls, about 2 us.
+ * Both are of the calling thread, because the threads of a cipher work beside
+ * it. Call it from one thread only. Costs two system calls, about 2 us.
  *
- * No upstream header.
+ * No upstream header. Not for a process under a sandbox: opens a file in /proc.
  */
 
 #ifndef HAYATE_USAGE_H
@@ -19,8 +19,9 @@
 #include "stall-stats.h"
 
 /*
- * Sets STAT_CPU and STAT_WAIT_CPU. Returns 1 if both are known, 0 if the
- * system does not tell the latter, as in a chroot without /proc.
+ * Sets STAT_CPU and STAT_WAIT_CPU, microseconds since the thread began. Returns
+ * 1 if both are known; 0 if STAT_WAIT_CPU is not, as in a chroot without /proc,
+ * and is set to 0.
  */
 int	usage_read(struct stall_stats *);
 

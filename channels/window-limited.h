@@ -4,15 +4,18 @@
  */
 
 /*
- * starve: whether the peer's window is what limits what we send.
+ * window-limited: finds out whether the peer's window limits what we send.
  *
- * A sender starves while it has used up all credit and the path still holds
- * at least half of it: the path is then free before new credit comes. If the
- * path holds less, the bytes have arrived, and the reader at the far end keeps
- * the credit. If the RTT has grown by a half, a queue stands on the path, and
- * more credit would make it longer. Only the peer can raise its window, so
- * starve says this once, and only where it cost something: a second of
- * starving, and half of the time since it began.
+ * The window limits while the sender has used up all of it and the path still
+ * holds at least half: the path is empty before new credit arrives. If the path
+ * holds less, the bytes have arrived, and a slow reader at the far end
+ * withholds the credit. If the RTT has grown by a half, there is a queue on the
+ * path, and more credit would make it longer. The caller decides this at each
+ * call.
+ *
+ * Only the peer can raise its window, so the user is told once, and only if it
+ * cost something: if the window has limited for a second in all, and for half
+ * of the last 4 seconds.
  *
  * Units: microseconds of a monotonic clock. No I/O, no clock, no upstream
  * header. Not thread safe.
@@ -23,17 +26,19 @@
 
 #include <stdint.h>
 
-struct window_limited {			/* all zero to begin with */
-	uint64_t updated_us;	/* of the last note */
-	uint64_t since_us;	/* when the time looked at began */
-	uint64_t limited_us;	/* how much of it the sender starved */
-	int	 was_limited;	/* at the last note */
-	int	 reported;		/* once is enough */
+/* Of one channel; zero it before its first use. */
+struct window_limited {
+	uint64_t updated_us;	/* time of the last call */
+	uint64_t since_us;	/* when the present span of 4 s began */
+	uint64_t limited_us;	/* time in that span with is_limited set */
+	int	 was_limited;	/* is_limited at the last call */
+	int	 reported;	/* 1 once the function has returned 1 */
 };
 
 /*
- * The sender is_limited, or does not, from now on. Call it as often as anything
- * moves. Returns 1 once, when the log should say so, else 0.
+ * Call it whenever data moves, with is_limited set if the window limits from
+ * now on. A second without a call begins a new span. Returns 1 the first time
+ * that the user should be told, else 0.
  */
 int	window_limited_update(struct window_limited *, int is_limited,
     uint64_t now_us);

@@ -6,7 +6,7 @@
 /*
  * wtune: how large a window the path, the reader and the memory deserve.
  *
- * A peer may have one window under way per round trip. Stock OpenSSH always
+ * A peer may have one window in flight per round trip. Stock OpenSSH always
  * offers 2 MiB, which caps 100 ms at 20 MB/s. wtune reads a struct bdp and
  * answers by how many bytes to move the window:
  *
@@ -23,16 +23,16 @@
  *
  * It never goes below the floor, which is the window the channel had.
  *
- * Memory. Credit cannot be called back from a peer that is silent, so no
- * tuner takes all that is free. One may grow by half of what the others
- * leave: with N bytes free and G bytes grown already, by (N - G) / 2 more.
- * In 256 MiB four channels of 64 MiB hold 64, 64, 64 and 33 MiB, and may
- * keep them while they idle; a fifth still gets 16.5 MiB, a sixth 8.25.
+ * Memory. Credit cannot be called back from a peer that is silent, so no tuner
+ * takes all that is free. One may grow by half of what the others leave: with N
+ * bytes free and G bytes grown already, by (N - G) / 2 more. In 256 MiB four
+ * channels of 64 MiB hold 64, 64, 64 and 33 MiB, and may keep them while they
+ * idle; a fifth still gets 16.5 MiB, a sixth 8.25.
  *
  * SFTP's requests in flight are a window as well, and use the same tuner.
  *
- * Units: bytes, microseconds. No I/O, no clock, no upstream header.
- * Not thread safe.
+ * Units: bytes, microseconds. No I/O, no clock, no upstream header. Not thread
+ * safe.
  */
 
 #ifndef HAYATE_WTUNE_H
@@ -45,32 +45,33 @@
 struct wtune;			/* private to wtune.c */
 
 struct wtune_conf {
-	uint64_t floor;		/* least, bytes, not 0: the stock window */
-	uint64_t ceiling;	/* most, bytes */
-	uint32_t gain_quarters;	/* window over BDP, in quarters: 8 is twice */
-	int	 whole_path;	/* the transport's RTT is that of the path */
+	uint64_t floor;		/* smallest window, bytes, not 0 */
+	uint64_t ceiling;	/* largest window, bytes */
+	uint32_t gain_quarters;	/* window / BDP, in quarters: 8 is twice */
+	int	 whole_path;	/* 1: no jump host hides behind the socket */
 };
 
-/* What the caller sees at one moment. */
+/* What the caller sees at one moment; bytes, but for the time */
 struct wtune_now {
-	uint64_t now_us;
-	uint64_t window;	/* as the peer knows it */
-	uint64_t consumed;	/* position in the stream */
+	uint64_t now_us;	/* monotonic clock */
+	uint64_t window;	/* size of the window, as the peer knows it */
+	uint64_t consumed;	/* position in the stream: consumed so far */
 	uint64_t backlog;	/* arrived, not yet consumed */
-	uint64_t free;		/* memory for windows that no channel has */
+	uint64_t free;		/* of the memory for windows, in no window */
 };
 
+/* The reason of the last change, or why there was none */
 enum wtune_why {
-	WTUNE_QUIET,		/* nothing to say yet */
-	WTUNE_GROW_BDP,		/* rate * RTT needs it */
-	WTUNE_GROW_EDGE,	/* credits are used as soon as they arrive */
+	WTUNE_QUIET,		/* nothing was decided yet */
+	WTUNE_GROW_BDP,		/* rate * RTT needs a larger window */
+	WTUNE_GROW_EDGE,	/* the peer uses credit as soon as it arrives */
 	WTUNE_HOLD_READER,	/* the local reader lags */
-	WTUNE_HOLD_PATH,	/* more window brings nothing */
-	WTUNE_HOLD_CEILING,
-	WTUNE_HOLD_MEMORY,
-	WTUNE_WITHDRAW_PATH,
-	WTUNE_WITHDRAW_PAUSE,	/* no answer to a question */
-	WTUNE_WITHDRAW_IDLE
+	WTUNE_HOLD_PATH,	/* the last growth did not raise the rate */
+	WTUNE_HOLD_CEILING,	/* conf.ceiling is reached */
+	WTUNE_HOLD_MEMORY,	/* its share of the memory is used up */
+	WTUNE_WITHDRAW_PATH,	/* the path has held far less for 2 s */
+	WTUNE_WITHDRAW_PAUSE,	/* a loss spoilt the trial of a growth */
+	WTUNE_WITHDRAW_IDLE	/* no data for 10 s */
 };
 
 /* Returns NULL if out of memory; the channel then keeps its stock window. */
@@ -80,12 +81,12 @@ struct wtune *wtune_new(const struct wtune_conf *);
 void	 wtune_free(struct wtune *);
 
 /*
- * How many bytes to add to the window (> 0), to withhold from it (< 0, as
- * far as the caller can), or 0. Call after each bdp_consumed().
+ * Returns how many bytes to add to the window (> 0), to withhold from it (< 0,
+ * as far as the caller can), or 0. Call after each bdp_consumed().
  */
 int64_t	 wtune_decide(struct wtune *, struct bdp *, const struct wtune_now *);
 
-/* The reason of the last decision, and its words for the log. */
+/* Return the reason of the last decision, and its text for the log. */
 enum wtune_why	 wtune_why(const struct wtune *);
 const char	*wtune_why_text(enum wtune_why);
 
