@@ -8,13 +8,13 @@
  * KEXINIT when they may be named, and checks the keys that follow.
  *
  * A client puts the modes before its own ciphers, a server behind its own. A
- * side that does not want a mode does not name it, and the exchange ends with
- * encryption. A client that was refused does not name the modes again, and gets
- * the MAC of the user's own order before it sends data.
+ * side that does not want a mode does not name it, and the key exchange ends
+ * with encryption. A client that was refused does not name the modes again, and
+ * gets the MAC of the user's own order before it sends data.
  *
- * No mode is named before authonly_start(), which is called after
- * authentication: by ssh before its loop, and by the sshd process that serves
- * the session, in its loop. One connection per process. Not thread safe.
+ * No mode is named before authonly_start(), which runs after authentication: in
+ * ssh before its loop, and in the sshd process that serves the session. One
+ * connection per process. Main thread only.
  */
 
 #ifndef HAYATE_AUTHONLY_HOOK_H
@@ -31,21 +31,27 @@ struct newkeys;
  * For the patches
  */
 
-/* kex_send_kexinit(): rewrites ssh->kex->my. Returns 0 or SSH_ERR_*. */
+/*
+ * In kex_send_kexinit(): rewrites the proposal in ssh->kex->my, with or without
+ * the modes. Returns 0 or SSH_ERR_*.
+ */
 int	authonly_edit_proposal(struct ssh *);
 
 /*
- * ssh_set_newkeys(): refuses keys that we did not offer, and sets how many
- * blocks a key may protect. "rekey_limit" is in bytes, 0 for none. Returns 0 or
- * SSH_ERR_*, which ends the connection.
+ * In ssh_set_newkeys(), for each direction ("mode" is MODE_IN or MODE_OUT):
+ * refuses a mode that we did not offer, and sets "*max_blocks", how many cipher
+ * blocks the key may protect, where upstream's limit is too low. "rekey_limit"
+ * is RekeyLimit in bytes, 0 for none. Returns 0 or SSH_ERR_*, which ends the
+ * connection.
  */
 int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
     u_int64_t rekey_limit, u_int64_t *max_blocks);
 
 /*
- * channel_request_start(), channel_new(), and other places where something
- * private begins: what is sent after these calls is encrypted, if it has to be.
- * They may wait, as authonly_start_encryption() does.
+ * In channel_request_start(), channel_new(), and other places before something
+ * private is sent. If the request, the channel type or the reason "why" is
+ * private, everything sent after the call is encrypted, until the connection
+ * ends. They may block, as authonly_start_encryption() does.
  */
 void	authonly_encrypt_before_request(struct ssh *, int channel,
     const char *type);
@@ -56,57 +62,72 @@ void	authonly_encrypt_before(struct ssh *, enum authonly_private);
  * For the two sides, ssh/authonly-client-hook.c and sshd/authonly-server-hook.c
  */
 
+/* Callbacks of one side; the structure must exist until the process ends. */
 struct authonly_side {
-	int	server;
-	/* Data is in clear, or encrypted again: new keys in both directions. */
+	int	server;		/* 1: server, 0: client */
+	/*
+	 * Called when new keys are in use in both directions and data became
+	 * unencrypted, or encrypted again.
+	 */
 	void	(*mode_changed)(struct ssh *);
 	/*
-	 * The client named modes, and we named none. "ends": no other cipher is
-	 * shared, so the connection ends. NULL in a client.
+	 * Server, else NULL. Called when the client named modes and we named
+	 * none, with the reason. "ends" is 1 if no other cipher is shared, so
+	 * that the connection ends.
 	 */
 	void	(*modes_withheld)(struct ssh *, enum authonly_answer, int ends);
-	/* A channel request is about to be sent. NULL in a server. */
+	/* Client, else NULL. Called before a channel request is sent. */
 	void	(*before_request)(struct ssh *, int channel, const char *type);
 };
 
-/* The session's loop begins. "asked": the client's user wants the mode. */
+/*
+ * Call it after authentication: from now on the modes may be named. "asked" is
+ * 1 in a client whose user wants a mode (NoneSwitch).
+ */
 void	authonly_start(const struct authonly_side *, int asked);
 
-/* Returns whether the modes may be named at this moment. */
+/* Returns AUTHONLY_OFFER if the modes may be named now, or why not. */
 enum authonly_answer authonly_decide_now(struct ssh *);
 
 /*
  * Returns why a client's data is encrypted, as a clause for the user; never
- * NULL.
+ * NULL. Call it only while no mode is in force.
  */
 const char *authonly_explain_encryption(struct ssh *);
 
 /*
- * A client asks for a mode. Returns when the server has answered: after one key
- * exchange, or after two if the first was refused and took a MAC that the
- * user's order does not lead to. Messages are dispatched meanwhile.
+ * In a client: asks the server for a mode and blocks until it has answered: for
+ * one key exchange, or for two if the first was refused and chose a MAC that
+ * the user's order does not lead to. Dispatches messages meanwhile.
  */
 void	authonly_negotiate(struct ssh *);
 
-/* Returns the mode in force with its MAC, for people; NULL: encryption. */
+/*
+ * Returns the mode in force in either direction, with its MAC, as text for the
+ * user; NULL if data is encrypted.
+ */
 const char *authonly_mode_in_force(void);
 
-/* Returns the name of the cipher of what is sent; NULL: there are no keys. */
+/* Returns the name of the cipher for sending; NULL before the first keys. */
 const char *authonly_cipher_in_force(void);
 
 /*
- * Returns 1 if a mode is in force, or may be once the key exchange under way
- * has ended.
+ * Returns 1 if a mode is in force, or may be in force once the key exchange in
+ * progress has ended.
  */
 int	authonly_in_force_or_pending(struct ssh *);
 
-/* Something private follows. The first reason is kept. */
+/*
+ * authonly_set_private() notes that private data follows, so that no mode is
+ * named any more; the first reason is kept. It does not start encryption.
+ */
 void	authonly_set_private(enum authonly_private);
 enum authonly_private authonly_get_private(void);
 
 /*
- * Makes sure that all that is sent from now on is encrypted. May wait until the
- * key exchange under way has ended, and dispatches messages meanwhile.
+ * Makes sure that everything sent from now on is encrypted: starts a key
+ * exchange if a mode is in force. Blocks until a key exchange in progress has
+ * ended, and dispatches messages meanwhile. Call authonly_set_private() first.
  */
 void	authonly_start_encryption(struct ssh *);
 

@@ -21,17 +21,19 @@
 
 struct ssh;
 
+/* What our proposal does about the modes */
 enum authonly_proposed {
-	AUTHONLY_NAMED,		/* the proposal names a mode */
-	AUTHONLY_NOT_NAMED,	/* it does not */
-	AUTHONLY_WITHHELD,	/* nor does it, but the peer named one */
+	AUTHONLY_NAMED,		/* it names a mode */
+	AUTHONLY_NOT_NAMED,	/* it names none, and neither does the peer's */
+	AUTHONLY_WITHHELD,	/* it names none, but the peer's does */
 	AUTHONLY_WITHHELD_ALL	/* likewise, and no other cipher is shared */
 };
 
 /*
- * Rewrites ssh->kex->my. Names modes only if "may_name" is set. A server that
- * begins the exchange names "in_force", the cipher that it receives now, or ""
- * for none of the modes. Returns 0 or SSH_ERR_*.
+ * Rewrites ssh->kex->my from the user's own proposal, and names modes only if
+ * "may_name" is set. A server that begins the key exchange names just
+ * "in_force", the mode in which it receives now; "" if it receives encrypted
+ * data. Sets the result. Returns 0 or SSH_ERR_*.
  */
 int	authonly_proposal_rewrite(struct ssh *, int may_name,
     const char *in_force, enum authonly_proposed *);
@@ -43,18 +45,18 @@ int	authonly_proposal_has_modes(void);
  * For a client
  */
 
-/* Keeps the lists of the server's last proposal. */
+/* Saves the lists of the server's last proposal, from ssh->kex->peer. */
 void	authonly_proposal_note_server(struct ssh *);
 
 /* Returns 1 if the server named "none" in its first proposal. */
 int	authonly_proposal_server_has_none(void);
 
-/* Returns 1 if "none" can have a MAC in each direction. */
+/* Returns 1 if both sides share a MAC for "none" in each direction. */
 int	authonly_proposal_none_is_usable(struct ssh *);
 
 /*
- * Returns 1 if the last proposal changed the order of MACs, and "mac" is not
- * the one that the user's order leads to.
+ * Returns 1 if the last proposal changed the order of the user's MACs, so that
+ * "mac" was chosen and the user's order would have led to another one.
  */
 int	authonly_proposal_displaced(enum authonly_dir, const char *mac);
 

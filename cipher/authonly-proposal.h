@@ -44,48 +44,52 @@ enum authonly_dir {
 	AUTHONLY_DIRS
 };
 
-/* The lists of one side, by direction */
+/* The lists of one side by direction, comma-separated (namelist.h) */
 struct authonly_lists {
 	char	*ciphers[AUTHONLY_DIRS];
 	char	*macs[AUTHONLY_DIRS];
 };
 
-/* What the caller knows of algorithms */
+/* Properties of algorithms, which the caller provides */
 struct authonly_algorithms {
+	/* Returns 1 if the cipher needs no MAC. */
 	int	 (*is_aead)(const char *cipher);
 	/* Returns the list with the fastest first; the caller frees it. */
 	char	*(*sort_macs)(const char *list);
+	/* Returns 1 if GMAC is at least as fast as this MAC. */
 	int	 (*gmac_is_fastest)(const char *mac);
 	/* Returns 1 if the tag has less than 128 bits. */
 	int	 (*has_short_tag)(const char *mac);
 };
 
+/* One key exchange */
 struct authonly_exchange {
-	const struct authonly_lists *my;	/* without any mode */
-	const struct authonly_lists *peer;	/* its last proposal */
-	int	 peer_knows_gmac;
-	int	 peer_began;		/* "peer" belongs to this exchange */
+	const struct authonly_lists *my;	/* ours, without any mode */
+	const struct authonly_lists *peer;	/* the peer's last proposal */
+	int	 peer_knows_gmac;	/* peer_knows_authonly() */
+	int	 peer_began;		/* 1: "peer" is of this exchange */
 	const struct authonly_algorithms *algorithms;
 };
 
 /*
- * Returns 1 if both sides share a MAC for "none" in each direction; 0 also if
- * the lists of "peer" are NULL because they are not known.
+ * Returns 1 if both sides share an encrypt-then-MAC MAC, which "none" needs, in
+ * each direction; 0 also if the lists of "peer" are NULL (not known).
  */
 int	authonly_proposal_shares_etm(const struct authonly_lists *my,
     const struct authonly_lists *peer);
 
 /*
- * Returns the modes that a client names, which may be "". If "none" is one of
- * them, "macs" are set to the MACs that go with it, which the caller frees.
- * Returns NULL if out of memory.
+ * Returns the modes that a client should name, in order; may be "". The text is
+ * constant. If "none" is one of them, "macs" is set to the list of MACs to name
+ * in each direction, which the caller frees. Returns NULL if out of memory.
  */
 const char *authonly_proposal_client_modes(const struct authonly_exchange *,
     char *macs[AUTHONLY_DIRS]);
 
 /*
- * Returns the modes that a server names in its answer, which may be "". "macs"
- * are set where it should name others than its own, which the caller frees.
+ * Returns the modes that a server should name in answer to a client's proposal;
+ * may be "". The text is constant. For a direction in which it should name
+ * other MACs than its own, "macs" is set to them, which the caller frees.
  * Returns NULL if out of memory.
  */
 const char *authonly_proposal_server_modes(const struct authonly_exchange *,

@@ -4,8 +4,8 @@
  */
 
 /*
- * authonly: decides whether data may travel authenticated but in clear, and
- * explains why not.
+ * authonly: decides whether data may be sent with authentication only, that is
+ * unencrypted, and explains why not.
  *
  * There are two modes. Cipher "none" with an encrypt-then-MAC MAC is known to
  * HPN-SSH as well. AUTHONLY_GMAC, an AEAD that authenticates and does not
@@ -31,9 +31,9 @@
 #define AUTHONLY_GMAC	"aes128-gmac@hayate.invalid"
 #define AUTHONLY_ALL	AUTHONLY_NONE "," AUTHONLY_GMAC
 
-/* What requires encryption. The first such thing counts until the end. */
+/* Why encryption is required: the first such reason holds until the end. */
 enum authonly_private {
-	AUTHONLY_PUBLIC,	/* nothing does */
+	AUTHONLY_PUBLIC,	/* it is not required */
 	AUTHONLY_TTY,
 	AUTHONLY_AGENT,
 	AUTHONLY_X11,
@@ -46,7 +46,7 @@ enum authonly_private {
 	AUTHONLY_NPRIVATE
 };
 
-/* What is known when a key exchange begins. All but "private" are 0 or 1. */
+/* Input of the decision at a key exchange. All but "private" are 0 or 1. */
 struct authonly_facts {
 	int	server;		/* we are the server */
 	int	serving;	/* authenticated, and in the session's loop */
@@ -55,12 +55,12 @@ struct authonly_facts {
 	int	asked;		/* NoneSwitch is yes */
 	int	peer;		/* the server knows a mode */
 	int	usable;		/* one of these modes has the MAC it needs */
-	int	refused;	/* the server did not take what we named */
+	int	refused;	/* the server refused the modes we named */
 	enum authonly_private private;
 };
 
 enum authonly_answer {
-	AUTHONLY_OFFER,
+	AUTHONLY_OFFER,		/* name the modes; all others: do not */
 	AUTHONLY_NOT_AUTHENTICATED,
 	AUTHONLY_NOT_ASKED,
 	AUTHONLY_NOT_ENABLED,	/* in our own configuration */
@@ -70,19 +70,17 @@ enum authonly_answer {
 	AUTHONLY_REFUSED	/* by the server */
 };
 
-/*
- * Returns whether our KEXINIT may name the modes: AUTHONLY_OFFER, or why not.
- */
+/* Returns AUTHONLY_OFFER if our KEXINIT may name the modes, or why not. */
 enum authonly_answer authonly_decide(const struct authonly_facts *);
 
-/* Returns the reason for a refusal as a clause for the user; never NULL. */
+/* Returns an answer as a clause for the user ("the server refused"). */
 const char *authonly_explain_answer(enum authonly_answer,
     enum authonly_private);
 
 /*
- * Return what a channel request (RFC 4254, section 6), a channel of this type
- * (on the wire, or in channel_new()), or a global request (section 4) requires.
- * Unknown types are private.
+ * Return why a channel request (RFC 4254, section 6), a channel of this type
+ * (on the wire, or in channel_new()), or a global request (section 4) requires
+ * encryption; AUTHONLY_PUBLIC if it does not. Unknown types do.
  */
 enum authonly_private authonly_classify_request(const char *type);
 enum authonly_private authonly_classify_channel(const char *type);
@@ -98,8 +96,8 @@ int	authonly_is_mode(const char *cipher);
  * - The modes do not encrypt, so no block of a key stream can repeat. An HMAC
  *   or UMAC with SSH's 32-bit sequence number needs a new key before the number
  *   wraps (RFC 4344, section 3.1); OpenSSH counts packets for that. GMAC's
- *   nonce is a 64-bit counter (RFC 5647, section 7.1). A forged packet of
- *   256 KiB is accepted with a probability of 2^-114 at most (McGrew and Viega
+ *   nonce is a 64-bit counter (RFC 5647, section 7.1). A forged packet of 256
+ *   KiB is accepted with a probability of 2^-114 at most (McGrew and Viega
  *   2004: its blocks divided by 2^128), and one that is not accepted ends the
  *   connection.
  * - ChaCha20's nonce is the sequence number. The birthday bound on blocks of 8

@@ -26,16 +26,15 @@
 
 #include <stdint.h>
 
-/* Shorter intervals are not judged: microseconds. */
-#define AUTOSCALE_US	150000
+#define AUTOSCALE_US	150000	/* least time between two decisions */
 
-/* Totals since the session began, except for the last two */
+/* What the caller has measured; totals are since the session began */
 struct autoscale_now {
-	uint64_t now_us;
-	uint64_t bytes;		/* sealed and opened */
-	uint64_t crypto_us;	/* that took, in all threads; 0: unknown */
-	uint64_t cpu_us;	/* CPU time of the owner's thread */
-	unsigned int cores;	/* that this process may use */
+	uint64_t now_us;	/* monotonic clock */
+	uint64_t bytes;		/* total: sealed and opened */
+	uint64_t crypto_us;	/* total: time this took in all threads */
+	uint64_t cpu_us;	/* total: CPU time of the pool's owner */
+	unsigned int cores;	/* cores that this process may use */
 	double	free_cores;	/* idle since the last call; < 0: unknown */
 };
 
@@ -43,28 +42,29 @@ enum autoscale_state { AUTOSCALE_OFF, AUTOSCALE_STEADY, AUTOSCALE_TRIAL };
 
 struct autoscale {
 	enum autoscale_state state;
-	unsigned int threads;	/* that there should be */
+	unsigned int threads;	/* the wanted number of threads */
 	/* private */
 	struct autoscale_now last;
-	int	 intervals;	/* of this trial */
-	uint64_t rate_before;	/* bytes per second, before the trial */
-	uint64_t rate_trial;	/* the mean in it, once it is over */
-	int64_t	 rate_mean;	/* of the last intervals */
-	int64_t	 rate_best;	/* the best mean with so many threads */
-	double	 free_mean;	/* idle cores, of the last intervals */
+	int	 intervals;	/* TRIAL: intervals since it began */
+	uint64_t rate_before;	/* TRIAL: bytes per second before it */
+	uint64_t rate_trial;	/* TRIAL: mean rate of its intervals so far */
+	int64_t	 rate_mean;	/* mean rate of the last 8 intervals */
+	int64_t	 rate_best;	/* best rate_mean with this number of threads */
+	double	 free_mean;	/* mean of the last values of free_cores */
 	uint64_t retry_us;	/* no trial before this time */
-	uint64_t pause_us;	/* after the last trial that did not pay */
+	uint64_t pause_us;	/* its length; doubles with each failed trial */
 };
 
 /*
- * Judges the interval since the last call. The structure is zeroed before the
- * first. Returns 1 if "threads" has changed, or "state" from or to OFF.
+ * Evaluates the interval since the last call, if it is AUTOSCALE_US or longer.
+ * Zero the structure before the first call. Returns 1 if "threads" has changed,
+ * or "state" has become OFF or left it: apply "threads" then.
  */
 int	autoscale_decide(struct autoscale *, const struct autoscale_now *);
 
 /*
- * No more than so many threads could be made. If that is fewer than there
- * should be, a trial has failed, and the next one waits as after any that did.
+ * Tells how many threads there are now. Fewer than wanted means that no more
+ * could be started: a trial has failed, and "threads" becomes that number.
  */
 void	autoscale_set_started(struct autoscale *, unsigned int threads);
 

@@ -22,8 +22,8 @@ struct sshcipher_ctx;
 
 /*
  * Sets the IV of the next packet, of "len" bytes: the nonce of GCM, or the
- * counter of CTR. Does nothing for ciphers that use the sequence number
- * instead. For the thread that owns the context. Returns 0 or SSH_ERR_*.
+ * counter of CTR. Does nothing for ChaCha20, which uses the sequence number
+ * instead. A context belongs to one thread at a time. Returns 0 or SSH_ERR_*.
  */
 int	cipher_seek(struct sshcipher_ctx *, const u_char *iv, u_int len);
 

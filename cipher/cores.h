@@ -4,7 +4,7 @@
  */
 
 /*
- * cores: how many cores this machine has, and how much of them is in use.
+ * cores: how many cores this process may use, and how many of them are idle.
  *
  * For autoscale.h. Not thread safe; no upstream header.
  */
@@ -18,13 +18,13 @@
 unsigned int cores_count(void);
 
 /*
- * Returns how many cores of the machine were idle on average since the last
- * call, at the time "now_us"; < 0 if that is unknown, as in the first call.
- * From /proc/stat.
+ * Returns how many cores of the machine were idle on average between the last
+ * call and this one, at "now_us"; < 0 if that is unknown, as in the first call.
+ * Reads /proc/stat.
  */
 double	cores_idle(uint64_t now_us);
 
-/* Returns the caller's CPU time, of this thread alone; 0 if unknown. */
+/* Returns the CPU time of the calling thread, microseconds; 0: unknown. */
 uint64_t cores_thread_cpu_us(void);
 
 #endif /* HAYATE_CORES_H */

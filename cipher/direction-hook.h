@@ -4,16 +4,17 @@
  */
 
 /*
- * direction-hook: one direction of the pipeline: its keys, the contexts of its
- * threads, and the packets that are being sealed or opened.
+ * direction-hook: one direction (sending or receiving) of the pipeline: its
+ * keys, the cipher contexts of its threads, and the packets in progress.
  *
- * A direction belongs to the connection that used it first, until that closes:
+ * A direction belongs to the connection that used it first, until that closes.
+ * The states of its keys:
  *
  *	KEYS_UPSTREAM -- direction_use_keys() --> KEYS_PIPELINE
  *	   |   ^                                     |
  *	   |   +------ direction_forget_keys() ------+
  *	   v                                         |
- *	KEYS_UNSUPPORTED (CBC, or no memory) --------------+
+ *	KEYS_UNSUPPORTED (CBC, or no memory) --------+
  *
  * For the files of pipeline-hook.h only, and for the thread that owns the pool.
  */
@@ -33,100 +34,107 @@ struct sshbuf;
 struct newkeys;
 
 enum keys_state {
-	KEYS_UPSTREAM,		/* upstream's code seals and opens */
+	KEYS_UPSTREAM,		/* upstream's code seals and opens packets */
 	KEYS_UNSUPPORTED,	/* the same, because we cannot use these keys */
 	KEYS_PIPELINE		/* every packet comes through the pipeline */
 };
 
-/* A packet, with what a thread needs to seal or open it */
+/* A packet, with the input of the thread that seals or opens it */
 struct crypt_job {
-	struct packet_job packet;	/* first: all that the queue knows */
+	struct packet_job packet;	/* must be first: the queue's part */
 	struct direction *direction;
 	struct stream_position position;
-	struct sshbuf	*plain, *wire;	/* incoming packets do not use "wire" */
-	const u_char	*in;		/* incoming: the packet on the wire */
+	struct sshbuf	*plain;		/* plaintext: of sealing the input */
+	struct sshbuf	*wire;		/* outgoing: the sealed packet */
+	const u_char	*in;		/* incoming: the sealed packet */
 };
 
 struct direction {
 	const int	 mode;		/* MODE_IN, MODE_OUT */
-	struct ssh	*ssh;		/* the owner; NULL: none yet */
+	struct ssh	*ssh;		/* its connection; NULL: none yet */
 	enum keys_state	 state;
-	struct sealer_keys keys;
-	struct sealer	 sealer[POOL_MAX + 1];	/* one for each worker */
-	unsigned int	 nsealers;
-	struct packetq	 queue;		/* of struct crypt_job */
-	struct packet_job *spare;	/* kept for the next packets */
-	unsigned int	 nspare;
-	u_int64_t	 seen_bytes;	/* of the stream, when last asked */
-	u_int64_t	 crypto_us;	/* that removed packets took, in all */
+	struct sealer_keys keys;	/* valid in KEYS_PIPELINE */
+	struct sealer	 sealer[POOL_MAX + 1];	/* by worker, 0 is the owner */
+	unsigned int	 nsealers;	/* initialised entries of "sealer" */
+	struct packetq	 queue;		/* of struct crypt_job, oldest first */
+	struct packet_job *spare;	/* unused jobs, for new packets */
+	unsigned int	 nspare;	/* its length */
+	u_int64_t	 seen_bytes;	/* stream position at the last packet */
+	u_int64_t	 crypto_us;	/* total time of removed packets */
 };
 
-extern struct direction pipeline_directions[];	/* by mode */
+extern struct direction pipeline_directions[];	/* by MODE_IN, MODE_OUT */
 
 /*
- * Makes contexts for the owner and for so many threads. Returns for how many
- * threads there are contexts, which is fewer if some could not be made; -1 if
- * not even the owner has one.
+ * Makes cipher contexts for the owner and for this number of threads. Returns
+ * for how many threads there are contexts: fewer if some could not be made, -1
+ * if not even the owner has one.
  */
 int	direction_make_sealers(struct direction *, unsigned int threads);
 
 /*
- * Makes the pipeline use these keys. Returns 0 if they are unfit, or if there
- * is no memory for contexts of all threads: upstream's code goes on then.
+ * Goes over to KEYS_PIPELINE with these keys, which upstream owns. Returns 1;
+ * or 0 if the cipher is unsupported or there is no memory for the contexts of
+ * all threads: upstream's code has to go on then, until the next keys.
  */
 int	direction_use_keys(struct direction *, const struct newkeys *,
     unsigned int threads);
 
-/* Wipes the keys. No job may be left. */
+/* Goes back to KEYS_UPSTREAM and wipes the keys. The queue must be empty. */
 void	direction_forget_keys(struct direction *);
 
 /*
- * Queues a packet of "len" bytes, length field to padding. The caller sets what
- * it is made from, and submits it. NULL if out of memory.
+ * Queues a packet of "len" bytes, from its length field to its padding. The
+ * caller then sets its input ("plain", or "in") and calls direction_submit().
+ * Returns NULL if out of memory.
  */
 struct crypt_job *direction_queue_packet(struct direction *,
     struct stream_position, size_t len);
 
-/* Lets a thread do the job if it is worth it and there are threads. */
+/*
+ * Gives the job to the threads, unless the packet is too short for that or
+ * there are none. packetq_finish() does the job then.
+ */
 void	direction_submit(struct crypt_job *);
 
-/* The first packet, or NULL. */
+/* Returns the oldest packet of the queue, or NULL. */
 struct crypt_job *direction_first(struct direction *);
 
-/* The first packet is no longer needed; its buffers are kept for later. */
+/* Removes the oldest packet and keeps its buffers for later packets. */
 void	direction_remove_first(struct direction *);
 
-/* Ends and removes all packets, and frees what was kept for more of them. */
+/* Finishes and removes all packets, wipes the keys, frees all memory. */
 void	direction_close(struct direction *);
 
 /*
  * In pipeline-hook.c
  */
 
-/* Whether this packet goes through the pipeline, or through upstream's code. */
+/* Returns 1 if this packet goes through the pipeline, 0: upstream's code. */
 int	pipeline_takes_packet(struct ssh *, struct direction *,
     const struct newkeys *, const struct stream_position *);
 
-/* Threads, of which those that ended for lack of work are started again. */
+/* Restarts threads that have ended for lack of work; returns how many run. */
 unsigned int pipeline_start_threads(void);
 
 /*
- * Seals what is queued into "output", behind what it has. Returns "r" if that
- * is not 0, or SSH_ERR_*; the queue is empty in any case.
+ * Finishes all queued packets and appends their sealed bytes to "output". With
+ * "r" other than 0, an earlier error, it only finishes them and returns "r".
+ * Returns 0 or SSH_ERR_*; the queue is empty in any case.
  */
 int	pipeline_drain(struct direction *, struct sshbuf *output, int r);
 
-/* Threads that there should be. */
+/* Returns the wanted number of threads. */
 unsigned int pipeline_threads(void);
 
 /*
  * In receiving-hook.c
  */
 
-/* Frees the reads that no queued packet lies in. */
+/* Releases the input buffers in which no queued packet lies any more. */
 void	receiving_release_reads(void);
 
-/* The connection ends; its packets are gone. */
+/* Frees all input buffers. The queue must be empty. */
 void	receiving_close(void);
 
 #endif /* HAYATE_DIRECTION_HOOK_H */

@@ -6,10 +6,10 @@
 /*
  * gmac-hook: AES-GCM that encrypts nothing (NIST SP 800-38D, section 3: GMAC).
  *
- * All of a packet is associated data. The nonce, the tag and the order of the
- * fields are those of aes128-gcm@openssh.com (RFC 5647). A packet may lie in
- * pieces (segments-hook.h): it is copied first, and the tag is that of the
- * copy.
+ * The whole packet is associated data. The nonce, the tag and the order of the
+ * fields are those of aes128-gcm@openssh.com (RFC 5647). A packet may have
+ * external data (segments-hook.h): it is copied first, and the tag is that of
+ * the copy.
  *
  * Upstream's contexts are private to cipher.c, which defines CIPHER_SEEK_HERE
  * and includes this file. Called from patches/200-cipher-gmac.patch.
@@ -21,7 +21,7 @@
 
 #include "external-hook.h"
 
-/* As memcpy(), of a packet */
+/* As memcpy(), of a packet that may have external data */
 static void
 gmac_copy(u_char *dest, const u_char *src, size_t len)
 {
@@ -33,7 +33,7 @@ gmac_copy(u_char *dest, const u_char *src, size_t len)
 	memcpy(dest + behind, src + behind, len - behind);
 }
 
-/* As cipher_crypt(), of "len" bytes that are all associated data */
+/* As cipher_crypt(), with "len" bytes of associated data and no other */
 static int
 gmac_crypt(struct sshcipher_ctx *cc, u_char *dest, const u_char *src,
     u_int len, u_int authlen)

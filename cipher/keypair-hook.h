@@ -4,11 +4,11 @@
  */
 
 /*
- * keypair-hook: the key pair of a key exchange is made before it is wanted.
+ * keypair-hook: generates the key pair of a key exchange in advance.
  *
- * That of sntrup761, which servers before OpenSSH 9.9 choose, takes tens of
- * milliseconds. A client that knows that it will be asked for makes it while it
- * waits for the connection. It is used once, and the next exchange makes its
+ * A pair for sntrup761, which servers before OpenSSH 9.9 choose, takes tens of
+ * milliseconds. A client that expects this method generates it while it waits
+ * for the connection. The pair is used once; later exchanges generate their
  * own.
  *
  * For upstream's kexsntrup761x25519.c, for which build-aux/overlay.mk renames a
@@ -18,16 +18,16 @@
 #ifndef HAYATE_KEYPAIR_HOOK_H
 #define HAYATE_KEYPAIR_HOOK_H
 
-/* Whether the method of key exchange has a pair that takes long. */
+/* Returns 1 if it pays to call keypair_prepare() for this kex method. */
 int	keypair_is_slow(const char *method);
 
-/* Makes a pair for the next exchange of such a method. */
+/* Generates the pair for the next key exchange, unless there is one. */
 void	keypair_prepare(void);
 
-/* The exchange is over: a pair that was not used is wiped. */
+/* Wipes a pair that was not used. Call it after the key exchange. */
 void	keypair_forget(void);
 
-/* As upstream's crypto_kem_sntrup761_keypair(): that pair, or a new one. */
+/* As upstream's crypto_kem_sntrup761_keypair(); uses the prepared pair. */
 int	keypair_sntrup761(unsigned char *public, unsigned char *secret);
 
 #endif /* HAYATE_KEYPAIR_HOOK_H */

@@ -4,23 +4,23 @@
  */
 
 /*
- * macspeed-hook: finds the fastest MAC on this processor, and whether GMAC is
- * faster still.
+ * macspeed-hook: measures which MAC is fastest on this processor, and whether
+ * GMAC is faster still.
  *
  * Instructions for SHA, AES and carry-less multiplication make a MAC up to ten
- * times as fast, and libcrypto may be configured not to use them. So the MACs
- * are timed: each one once in a process, with some packets of 32 KiB. This
- * takes less than a millisecond on a processor with these instructions.
+ * times as fast, and libcrypto may be configured not to use them. So each MAC
+ * is timed once per process, with some packets of 32 KiB. This takes less than
+ * a millisecond on a processor with these instructions. Main thread only.
  */
 
 #ifndef HAYATE_MACSPEED_HOOK_H
 #define HAYATE_MACSPEED_HOOK_H
 
 /*
- * Returns the list with the fastest first, which the caller frees. Some MACs
- * never move ahead of one that stood before them: those with SHA-1 or MD5,
- * those with tags of less than 128 bits, because speed is no reason to weaken
- * what the user preferred, and those that cannot be timed.
+ * Returns the list sorted by speed, fastest first, which the caller frees. Some
+ * MACs never move ahead of one that stood before them, because speed is no
+ * reason to weaken what the user preferred: those with SHA-1 or MD5, those with
+ * tags of less than 128 bits, and those that cannot be timed.
  */
 char	*macspeed_sort(const char *list);
 

@@ -7,8 +7,8 @@
  * namelist: the lists of names in a KEXINIT (RFC 4251, section 5).
  *
  * A list is a string of names with commas between them; "" is the empty list.
- * Names are compared as a whole and case counts. No name is a pattern, because
- * the peer chooses its own.
+ * Names are compared as a whole, and case counts. Names are never patterns,
+ * because the peer chooses its own.
  *
  * A function that returns a list allocates it, and the caller frees it. It
  * returns NULL if out of memory, or if its first argument is NULL.
@@ -21,26 +21,26 @@
 
 #define NAMELIST_NAME_SIZE	65	/* RFC 4251, section 6, and a NUL */
 
-/* Returns 1 if the list has the name, or any of several names. */
+/* Returns 1 if the list has at least one of the names. */
 int	namelist_has_any(const char *list, const char *names);
 
 /*
- * Copies the first name of "client" that "server" has to "name": what a key
- * exchange chooses (RFC 4253, section 7.1). Returns 0 if there is none. A name
- * that is longer than the RFC allows is skipped.
+ * Negotiates as a key exchange does (RFC 4253, section 7.1): copies the first
+ * name of "client" that "server" has, too, into "name". Returns 1, or 0 if
+ * there is none. Names longer than the RFC allows are skipped.
  */
 int	namelist_choose(const char *client, const char *server,
     char name[NAMELIST_NAME_SIZE]);
 
-/* Returns the names of both lists, those of the first in front. */
+/* Returns the names of both lists, those of the first in front, not sorted. */
 char	*namelist_join(const char *first, const char *second);
 
 /* Returns the list without these names. */
 char	*namelist_remove(const char *list, const char *names);
 
 /*
- * Returns the names of "list" that "other" has too and that end in "suffix", in
- * the order of "list".
+ * Returns those names of "list" that "other" has, too, and that end in
+ * "suffix", in the order of "list".
  */
 char	*namelist_common(const char *list, const char *other,
     const char *suffix);

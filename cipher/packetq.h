@@ -4,8 +4,8 @@
  */
 
 /*
- * packetq: the packets of one direction that are being sealed or opened, in the
- * order of the stream, and what is decided about them.
+ * packetq: a queue of the packets of one direction that are being sealed or
+ * opened, in the order of the stream.
  *
  * Each packet is a job. A thread of the pool does it (pool.h), or the owner of
  * the queue does it when it needs the result:
@@ -33,8 +33,8 @@
 #include "pool.h"
 
 /*
- * Bytes on the wire that a queue may hold before it takes no more: as much as
- * some threads do in a millisecond or two. One packet more may be added.
+ * Bytes on the wire that a queue may hold before it accepts no more: as much as
+ * some threads process in a millisecond or two. One more packet may be added.
  */
 #define PACKETQ_BYTES	(1024 * 1024)
 
@@ -44,56 +44,57 @@
  */
 #define PACKETQ_AHEAD	32
 
-/* A shorter packet is done sooner than another core learns of it. Bytes */
+/* Bytes. The owner does a shorter packet faster than it can wake a thread. */
 #define PACKETQ_SHORT	2048
 
-/* Reads whose packets may be under way while the next one is made */
+/* Input buffers with unfinished packets while the next read is made */
 #define PACKETQ_READS	4
 
 enum packet_state {
-	PACKET_WAITING,		/* no thread will do it */
-	PACKET_SUBMITTED,	/* the pool has it, or had it */
+	PACKET_WAITING,		/* the owner has to do it */
+	PACKET_SUBMITTED,	/* a thread does it, or has done it */
 	PACKET_FINISHED		/* "result" and "out" are valid */
 };
 
 struct packet_job {
-	struct pool_job	 pool;		/* first: all that the pool knows */
-	struct packet_job *next;
-	enum packet_state state;
+	struct pool_job	 pool;		/* must be first: the pool's part */
+	struct packet_job *next;	/* private to packetq.c */
+	enum packet_state state;	/* as the owner knows it */
 	int		 result;	/* 0 or an error; set by the job */
-	unsigned int	 us;		/* that it took; set by the job */
-	size_t		 len;		/* length field to padding */
-	size_t		 wire_len;	/* with what authenticates it */
-	const void	*source;	/* the read that it lies in; or NULL */
-	uint8_t		*out;		/* the sealed bytes, or the plaintext */
+	unsigned int	 us;		/* duration; set by the job */
+	size_t		 len;		/* bytes from length field to padding */
+	size_t		 wire_len;	/* bytes with the MAC or tag */
+	const void	*source;	/* incoming: its input buffer */
+	uint8_t		*out;		/* result bytes; set by the job */
 };
 
 /* Zeroed before its first use */
 struct packetq {
-	struct packet_job *first, *last;
-	unsigned int	 count;
-	size_t		 bytes;		/* on the wire, of all of these */
-	size_t		 written;	/* bytes of the first that were sent */
+	struct packet_job *first, *last;	/* NULL: empty */
+	unsigned int	 count;		/* packets in the queue */
+	size_t		 bytes;		/* sum of their wire_len */
+	size_t		 written;	/* sent, of packets not removed yet */
 };
 
-/* The caller keeps the packet's memory until it has removed it. */
+/* Appends a packet, whose memory must stay until it is removed. */
 void	packetq_add(struct packetq *, struct packet_job *);
 
 /*
- * Removes the first packet, and what was written of it from the count; NULL if
- * there is none.
+ * Removes and returns the first packet; NULL if there is none. Subtracts its
+ * length from "written". Its job must be finished, or never submitted.
  */
 struct packet_job *packetq_remove_first(struct packetq *);
 
-/* Whether a packet is worth the attention of another core. */
+/* Returns 1 if a packet is long enough to be given to a thread. */
 int	packetq_is_long(const struct packet_job *);
 
-/* Lets a thread of the pool do the packet. */
+/* Submits the packet to the pool. */
 void	packetq_submit(struct packet_job *);
 
-/* Runs the job or waits for it. Returns its result. */
+/* Runs the job, or blocks until a thread has done it. Returns its result. */
 int	packetq_finish(struct packet_job *);
 
+/* Returns 1 if the result is there. Does not block. */
 int	packetq_is_finished(struct packet_job *);
 
 /*
@@ -101,24 +102,26 @@ int	packetq_is_finished(struct packet_job *);
  */
 
 /*
- * Fills "iov" with the sealed bytes that can be sent now, oldest first, at most
- * "max" packets. A packet that failed stops the stream. Returns how many.
+ * Fills "iov" with the sealed bytes that can be sent now, oldest first, up to
+ * "max" packets; stops at a packet that is unfinished or has failed. Returns
+ * the number of entries.
  */
 int	packetq_collect(const struct packetq *, struct iovec *iov, int max);
 
-/* So many bytes of the stream have been sent. */
+/* Call it when these bytes were sent. */
 void	packetq_add_written(struct packetq *, size_t);
 
-/* Whether the first packet has been sent as a whole, and may be removed. */
+/* Returns 1 if the first packet was sent completely: remove it. */
 int	packetq_first_is_written(const struct packetq *);
 
-/* Bytes that are still to be sent. */
+/* Returns the bytes on the wire that are not sent yet, sealed or not. */
 size_t	packetq_unwritten(const struct packetq *);
 
 /*
- * The bytes that wait for the path when "before" bytes wait before the queue.
- * Packets that are still being sealed do not count while each of "cores" has
- * one: the sender has to go on for them to have work.
+ * Returns how many bytes wait for the network, with "before" bytes in front of
+ * the queue. Packets that are still being sealed do not count as long as there
+ * is one for each of "cores": the sender has to go on, so that threads have
+ * work.
  */
 size_t	packetq_backlog(const struct packetq *, size_t before,
     unsigned int cores);
@@ -127,16 +130,17 @@ size_t	packetq_backlog(const struct packetq *, size_t before,
  * Receiving
  */
 
-/* Bytes of the queue's packets that lie in this read. */
+/* Returns the bytes of queued packets that lie in this input buffer. */
 size_t	packetq_bytes_in_read(const struct packetq *, const void *source);
 
-/* Whether one more packet should be queued before it is asked for. */
+/* Returns 1 if one more packet should be opened before it is asked for. */
 int	packetq_wants_more(const struct packetq *, unsigned int threads);
 
 /*
- * Whether the first packet may be left to the threads while more is read: they
- * will soon have nothing to begin, of which there are "unbegun" jobs, and there
- * is room for another read beside the "reads" that are held.
+ * Returns 1 if the owner should read more input instead of waiting for the
+ * first packet: a thread is working on it, the threads will soon run out of
+ * work (they have "queued" jobs left), and one more input buffer is allowed
+ * besides the "reads" that are in use.
  */
 int	packetq_may_defer_first(const struct packetq *, unsigned int threads,
     unsigned int queued, unsigned int reads);

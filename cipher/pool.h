@@ -6,16 +6,18 @@
 /*
  * pool: runs jobs in threads, or in the thread that waits for them.
  *
- * Jobs are begun in the order in which they were submitted. A caller that waits
- * for a job which no thread has begun runs it itself. So nothing depends on a
- * thread: without any, the pool is a list of functions to call later.
+ *	NEW --> pool_submit() --> SUBMITTED --> STARTED, by a worker --> DONE
  *
- * There is one pool in a process. Only the thread that owns it may call these
- * functions. The owner is worker 0 in the jobs that it runs itself. The threads
- * are workers 1 and up. They block all signals, and end when they have had no
- * work for POOL_IDLE_MS. The child of a fork has the same pool without threads:
- * fork() waits until no thread runs a job, and the child can run those that
- * were not begun.
+ * Jobs are started in the order in which they were submitted. A caller that
+ * waits for a job that no thread has started runs it itself. So nothing depends
+ * on a thread: without any, the pool is a list of functions to call later.
+ *
+ * There is one pool per process. Only the thread that owns it may call these
+ * functions. In the jobs that it runs itself the owner is worker 0; the threads
+ * are workers 1 to POOL_MAX. They block all signals, and end when they have had
+ * no work for POOL_IDLE_MS. The child of a fork has the same pool without
+ * threads: fork() waits until no thread runs a job, and the child can run the
+ * queued ones.
  *
  * No upstream header.
  */
@@ -28,11 +30,11 @@
 #define POOL_MAX	16	/* threads */
 #define POOL_IDLE_MS	2000
 
-/* The first member of the caller's own job; zeroed before its first use. */
+/* The first member of the caller's own job. Zero it before its first use. */
 struct pool_job {
 	/*
-	 * Does the work. It must not log, exit, or touch what another job may
-	 * touch.
+	 * Does the work; set by the caller. It must not log, exit, or use data
+	 * that another job may use.
 	 */
 	void	(*run)(struct pool_job *, unsigned int worker);
 	struct pool_job *next;	/* private */
@@ -40,29 +42,31 @@ struct pool_job {
 };
 
 /*
- * Starts or ends threads until there are "want". Returns how many there are.
- * They are fewer when the system does not start more.
+ * Starts or ends threads until there are "want", at most POOL_MAX; blocks until
+ * those that end have finished their jobs. Returns how many there are, which is
+ * fewer if the system starts no more.
  */
 unsigned int pool_resize(unsigned int want);
 
-/* Threads that exist: those that were started and have not ended. */
+/* Returns the number of threads that were started and have not ended. */
 unsigned int pool_size(void);
 
-/* The caller may not touch the job until it is done. */
+/* Queues a job. The caller must not touch it until it is done. */
 void	pool_submit(struct pool_job *);
 
-/* Jobs that were submitted and that nobody has begun. */
+/* Returns the number of jobs that were submitted and not started. */
 unsigned int pool_count_queued(void);
 
-/* Whether a job is done. */
+/* Returns 1 if the job is done; its results are visible to the caller then. */
 int	pool_is_done(struct pool_job *);
 
-/* Whether a job that is not done has been begun. */
+/* Returns 1 while a job is running: started and not done. */
 int	pool_is_started(struct pool_job *);
 
 /*
- * Returns when the job is done. Runs it if nobody has begun it. While a thread
- * runs it, the caller runs other jobs, or waits if there are none.
+ * Returns when the job is done. Runs it if no thread has started it. While a
+ * thread runs it, the caller runs other queued jobs, or blocks if there are
+ * none.
  */
 void	pool_wait(struct pool_job *);
 

@@ -13,9 +13,10 @@
  * has its own cipher and MAC context, so several threads can work on packets
  * with the same keys. The bytes on the wire are those of upstream's code.
  *
- * "len" is a packet's length from length field to padding, without the MAC or
- * tag. Errors are SSH_ERR_*. A sealer is for one thread at a time. The threads
- * share struct sealer_keys, which may change only while none of them has a job.
+ * "len" is a packet's length from its length field to its padding, without MAC
+ * or tag. Functions return 0 or SSH_ERR_*, unless noted. A sealer belongs to
+ * one thread at a time. The threads share struct sealer_keys, which may change
+ * only while none of them has a job.
  *
  * RFC 5647, section 7.1; RFC 4344, section 4; RFC 4253, section 6.4
  */
@@ -31,47 +32,59 @@ struct newkeys;
 struct stream_position;
 struct sshcipher_ctx;
 
-/* A direction's keys and what follows from them; zeroed before first use */
+/* The keys of a direction, and values derived from them. Zero it at first. */
 struct sealer_keys {
 	const struct newkeys *newkeys;	/* upstream owns and frees them */
 	int	 mode;			/* MODE_IN, MODE_OUT */
-	u_int	 authlen;		/* of the AEAD's tag, or 0 */
-	u_int	 maclen;		/* of the MAC, or 0 */
-	u_int	 aadlen;		/* bytes that are not encrypted */
-	u_int	 block_size;
-	int	 etm;			/* MAC of the encrypted bytes */
-	u_char	 iv[16];
-	u_int	 iv_len;
+	u_int	 authlen;		/* bytes of the AEAD's tag, or 0 */
+	u_int	 maclen;		/* bytes of the MAC, or 0 */
+	u_int	 aadlen;		/* 4: the length field is plain; or 0 */
+	u_int	 block_size;		/* bytes, of the cipher */
+	int	 etm;			/* 1: MAC of the encrypted bytes */
+	u_char	 iv[16];		/* of the first packet with the keys */
+	u_int	 iv_len;		/* bytes used of it */
 };
 
-/* Zeroed before first use */
+/* The contexts of one thread. Zero it at first. */
 struct sealer {
 	struct sshcipher_ctx *cc;
 	struct sshmac mac;
-	int	 placed;	/* the cipher stands at "next" */
-	u_int64_t next;		/* packet (AEAD) or block (CTR) */
+	int	 placed;	/* 1: the context's IV is that of "next" */
+	u_int64_t next;		/* number of a packet (AEAD) or block (CTR) */
 };
 
-/* Returns 0, or -1 if a packet needs the one before it (CBC). */
+/*
+ * Derives the values of "keys". Returns -1 if the cipher is not supported,
+ * because a packet needs the one before it (CBC).
+ */
 int	sealer_set_keys(struct sealer_keys *, const struct newkeys *, int mode);
+
+/* Zeroes them. All sealers must have been freed. */
 void	sealer_wipe_keys(struct sealer_keys *);
 
-/* Makes the contexts. After an error, sealer_free() frees what was made. */
+/* Creates the contexts. Call sealer_free() also after an error. */
 int	sealer_init(struct sealer *, const struct sealer_keys *);
 void	sealer_free(struct sealer *);
 
-/* "out" has room for "len", authlen and maclen bytes. */
+/*
+ * Seals the packet "plain" into "out", which has room for len + authlen +
+ * maclen bytes.
+ */
 int	sealer_seal(struct sealer *, const struct sealer_keys *,
     const struct stream_position *, const u_char *plain, u_int len,
     u_char *out);
 
-/* "in" holds "len" bytes and their tag or MAC. "out" has room for "len". */
+/*
+ * Verifies and decrypts the packet "in", which has "len" bytes and their tag or
+ * MAC, into "out", which has room for "len" bytes. SSH_ERR_MAC_INVALID: discard
+ * "out".
+ */
 int	sealer_open(struct sealer *, const struct sealer_keys *,
     const struct stream_position *, const u_char *in, u_int len, u_char *out);
 
 /*
- * Returns the length field of the packet at "in", of which "have" bytes are
- * there; 0 if they are too few. It is not verified and may be anything.
+ * Returns the decrypted length field of the packet at "in", of which "have"
+ * bytes were received; 0 if these are too few. The value is not authenticated.
  */
 u_int	sealer_read_length(struct sealer *, const struct sealer_keys *,
     const struct stream_position *, const u_char *in, size_t have);

@@ -4,17 +4,17 @@
  */
 
 /*
- * segments-hook: encrypts a packet that lies in pieces, because gather-hook.h
- * has left its data where it was.
+ * segments-hook: encrypts a packet that lies in three segments, because
+ * gather-hook.h has left its data in external memory.
  *
- * Upstream's code calls EVP_Cipher() for what follows the length field of a
- * packet, and computes the tag or MAC from the encrypted bytes, which lie in
- * one piece. So that call can take the three pieces one after the other, with
- * ciphers that go on at any byte. build-aux/overlay.mk gives it our name in
- * cipher.c and in cipher-chachapoly-libcrypto.c.
+ * Upstream's code calls EVP_Cipher() for everything after the length field of a
+ * packet, and computes the tag or MAC from the encrypted bytes, which are
+ * contiguous. So that call can encrypt the three segments one after the other,
+ * if the cipher can stop at any byte. build-aux/overlay.mk replaces the call in
+ * cipher.c and in cipher-chachapoly-libcrypto.c by segments_cipher().
  *
- * What lies outside may be in memory that others can write. It is read once,
- * and whatever was read is what is sent and authenticated.
+ * The external memory may be writable by another process. It is read once, so
+ * whatever was read is both sent and authenticated.
  */
 
 #ifndef HAYATE_SEGMENTS_HOOK_H
@@ -26,10 +26,13 @@
 
 struct newkeys;
 
-/* Whether packets with these keys may lie in pieces. */
+/*
+ * Returns 1 if packets with these keys may have external data: AES-GCM, GMAC,
+ * AES-CTR with an encrypt-then-MAC MAC, and ChaCha20 where libcrypto has it.
+ */
 int	segments_supported(const struct newkeys *);
 
-/* As EVP_Cipher(). For any thread; only the main thread has pieces. */
+/* As EVP_Cipher(). Any thread; only the main thread has external data. */
 int	segments_cipher(EVP_CIPHER_CTX *, unsigned char *,
     const unsigned char *, unsigned int);
 

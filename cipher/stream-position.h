@@ -22,13 +22,16 @@
 #include <stdint.h>
 
 struct stream_position {
-	uint32_t seqnr;
-	uint32_t packets;	/* with these keys, like the rest */
-	uint64_t blocks;	/* of the cipher */
-	uint64_t bytes;
+	uint32_t seqnr;		/* its sequence number */
+	uint32_t packets;	/* packets before this one with these keys */
+	uint64_t blocks;	/* cipher blocks before it with these keys */
+	uint64_t bytes;		/* bytes before it with these keys */
 };
 
-/* Moves over a packet of "len" bytes, from its length field to its padding. */
+/*
+ * Advances the position past a packet of "len" bytes, counted from its length
+ * field to its padding.
+ */
 static inline void
 stream_position_advance(struct stream_position *p, size_t len,
     size_t block_size)

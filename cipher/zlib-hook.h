@@ -4,17 +4,18 @@
  */
 
 /*
- * What zlib may do for a peer. packet.c calls these by build-aux/overlay.mk,
- * and they call zlib's.
+ * zlib-hook: two fixes for compression that upstream has from 10.6 on. packet.c
+ * calls these for zlib's functions (build-aux/overlay.mk), and they call
+ * zlib's.
  *
- * A compressed packet may become as much as an uncompressed one may have, and
- * no more: upstream bounds it from 10.6 on (CVE-2026-106585), and before that
- * by the 128 MB of a buffer. A peer that sends more breaks the protocol.
+ * A compressed packet must not decompress to more than an uncompressed one may
+ * have (CVE-2026-106585); before 10.6 the limit was the 128 MB of a buffer.
  *
- * What is compressed is coded without references to earlier text, as upstream
- * does from 10.6 on (CVE-2026-106582): the length of a packet told what of it
- * another channel had sent before. Called in the main thread, or wherever
- * packets are read.
+ * Outgoing data is compressed without references to earlier text
+ * (CVE-2026-106582): the length of a packet revealed which of its text another
+ * channel had sent before.
+ *
+ * One connection per process; the thread that reads and writes packets.
  */
 
 #ifndef HAYATE_ZLIB_HOOK_H
@@ -22,7 +23,9 @@
 
 #include <zlib.h>
 
+/* As inflate(); Z_DATA_ERROR if a packet becomes larger than 256 KiB. */
 int	zlib_bounded_inflate(z_streamp, int flush);
+/* As deflateInit_(), with the strategy Z_HUFFMAN_ONLY. */
 int	zlib_huffman_init(z_streamp, int level, const char *version, int size);
 
 #endif /* HAYATE_ZLIB_HOOK_H */
