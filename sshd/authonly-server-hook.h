@@ -4,18 +4,17 @@
  */
 
 /*
- * authonly-server-hook: the server's side of data in clear (cipher/authonly.h).
- * It permits the mode, refuses what is private meanwhile, and logs both.
- *
- * It is used in the process that serves the session of one user, after
- * authentication, where the Match blocks are merged.
+ * authonly-server-hook: the server's side of unencrypted data
+ * (cipher/authonly.h). It permits the mode, refuses private requests while it
+ * is in force, and logs both.
  *
  * It replaces the handlers of SSH2_MSG_CHANNEL_OPEN and SSH2_MSG_GLOBAL_REQUEST
- * with its own, which refuse forwardings while data is in clear, and otherwise
- * call the handlers that they replaced. A Hayate client never requests a
- * forwarding then: it restores encryption first.
+ * by its own, which refuse forwardings while data is unencrypted, and otherwise
+ * call the replaced handlers. A Hayate client never requests a forwarding then:
+ * it restores encryption first.
  *
- * Called by lifecycle-hook.c.
+ * Called by lifecycle-hook.c, in the process that serves the session of one
+ * user, after authentication. Main thread only.
  */
 
 #ifndef HAYATE_AUTHONLY_SERVER_HOOK_H
@@ -25,19 +24,21 @@ struct ssh;
 struct Authctxt;
 
 /*
- * The session of this user begins. Upstream has installed the handlers of its
- * messages. "authctxt" must exist until the process ends.
+ * Starts the modes for this user (authonly_start()) and replaces the handlers.
+ * Call it after upstream has installed its own. "authctxt" must exist until the
+ * process ends.
  */
 void	authonly_server_start(struct ssh *, const struct Authctxt *);
 
 /*
- * A request on a session channel. Returns 1 if it is private while data is in
- * clear: the request has to fail. A private request that comes while data is
- * encrypted is allowed, and data stays encrypted.
+ * Call it for each request on a session channel. Returns 1 if the request has
+ * to fail, because it is private and data is unencrypted or may soon be. A
+ * private request while data is encrypted is allowed, and data stays encrypted
+ * then.
  */
 int	authonly_server_refuses_request(struct ssh *, const char *type);
 
-/* The connection ends, in whatever way: logs the end of a mode in force. */
+/* Call it when the connection ends: logs the end of a mode in force. */
 void	authonly_server_log_end(struct ssh *);
 
 #endif /* HAYATE_AUTHONLY_SERVER_HOOK_H */

@@ -4,16 +4,16 @@
  */
 
 /*
- * checkfile-hook: sftp-server tells the SHA-256 of blocks of a file.
+ * checkfile-hook: sftp-server answers requests for SHA-256 checksums of a file.
  *
- * A client that goes on with a file that is there in part compares these with
- * its own, so the bytes need not be copied again, or read back. The request is
- * check-file-name of draft-ietf-secsh-filexfer-extensions-00 (PROTOCOL, 4).
+ * A client that resumes a file compares these with its own, so that the bytes
+ * need not be copied again, or read back. The request is check-file-name of
+ * draft-ietf-secsh-filexfer-extensions-00 (PROTOCOL, 4).
  *
- * It reads, so it is there in read-only mode, and is refused where the list of
- * denied requests has it, or "read" or "open". Only regular files are read, at
- * most 64 MiB for one request, and nothing is written. It ends within a MiB of
- * the client's end.
+ * The request only reads, so it is allowed in read-only mode, and refused if
+ * the list of denied requests (-P) has it, or "read" or "open". Only regular
+ * files are read, at most 64 MiB for one request. If the client disconnects,
+ * reading stops within a MiB.
  *
  * Called from patches/168-sftp-server-check-file.patch. Runs as the user, in
  * sftp-server and internal-sftp. Not thread safe.
@@ -26,19 +26,21 @@
 
 struct sshbuf;
 
-#define CHECKFILE_RANGE_MAX	(64 * 1024 * 1024)	/* bytes of a request */
-#define CHECKFILE_SUMS_MAX	4096			/* 128 KiB of reply */
-#define CHECKFILE_BLOCK_MIN	256			/* says the draft */
+#define CHECKFILE_RANGE_MAX	(64 * 1024 * 1024)	/* bytes per request */
+#define CHECKFILE_SUMS_MAX	4096	/* checksums in a reply: 128 KiB */
+#define CHECKFILE_BLOCK_MIN	256	/* bytes; set by the draft */
 
 /*
- * Takes the fields of request "id" from "in" and appends the reply to "out".
- * "denied" is the list of denied requests, or NULL. "version" is the client's.
- * A malformed request ends the process, as upstream's do.
+ * Parses the fields of request "id" from "in" and appends the reply to "out":
+ * the checksums, or a status. "denied" is the list of denied requests, or NULL;
+ * "version" is that of the client's protocol. A malformed request ends the
+ * process, as in upstream's handlers.
  */
 void	checkfile_answer(u_int32_t id, struct sshbuf *in, struct sshbuf *out,
     const char *denied, u_int version);
 
-#ifdef SFTP_MAX_READ_LENGTH	/* in sftp-server.c, for its table */
+/* The handler, in sftp-server.c, for its table */
+#ifdef SFTP_MAX_READ_LENGTH
 static void
 checkfile_name(u_int32_t id)
 {

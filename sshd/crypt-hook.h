@@ -4,16 +4,19 @@
  */
 
 /*
- * Where crypt() fails, musl's returns "*", as for a password of more than 256
- * characters. An account that nobody can log in to may have just that for its
- * hash, so without PAM each such password was right (CVE-2026-123158, from
- * 10.6p2 on). auth-passwd.c calls this for xcrypt() (build-aux/overlay.mk).
+ * crypt-hook: a password that cannot be hashed is never right.
+ *
+ * If crypt(3) fails, for example for a password of more than 256 characters,
+ * musl's returns "*". A locked account may have just that in the place of its
+ * hash, so without PAM every such password was accepted (CVE-2026-123158; fixed
+ * upstream in 10.6p2). auth-passwd.c calls this for xcrypt()
+ * (build-aux/overlay.mk).
  */
 
 #ifndef HAYATE_CRYPT_HOOK_H
 #define HAYATE_CRYPT_HOOK_H
 
-/* As xcrypt(), but NULL if that has failed */
+/* As xcrypt(), but returns NULL unless the result is long enough for a hash. */
 char	*crypt_or_fail(const char *password, const char *salt);
 
 #endif /* HAYATE_CRYPT_HOOK_H */

@@ -4,10 +4,11 @@
  */
 
 /*
- * A GSSAPI login leaves nothing to the next one (CVE-2026-106555), nor
- * credentials to a login by another method (CVE-2026-106553), as in upstream
- * from 10.6 on. auth2.c, monitor.c and sshd-session.c call these by
- * build-aux/overlay.mk, and they call upstream's.
+ * gss-hook: a failed GSSAPI login leaves no state for the next attempt
+ * (CVE-2026-106555), and no credentials for a login by another method
+ * (CVE-2026-106553), as in upstream from 10.6 on. auth2.c, monitor.c and
+ * sshd-session.c call these instead of upstream's (build-aux/overlay.mk), and
+ * they call upstream's.
  */
 
 #ifndef HAYATE_GSS_HOOK_H
@@ -15,20 +16,27 @@
 
 struct ssh;
 
-/* As auth2_challenge_stop(): a request for a login ends the one before. */
+/*
+ * As auth2_challenge_stop(), which runs at each authentication request: also
+ * ends a GSSAPI exchange in progress.
+ */
 void	gss_challenge_stop(struct ssh *);
 
 #ifdef GSSAPI
 #include "ssh-gss.h"
 
 /*
- * As ssh_gssapi_accept_ctx(). An exchange that is complete but proved no name,
- * and so left that of the one before it, has failed.
+ * As ssh_gssapi_accept_ctx(), but fails if the exchange is complete without
+ * mutual authentication and integrity. Such an exchange has not set the
+ * client's name, so that of an earlier exchange would be used.
  */
 OM_uint32 gss_accept_ctx(Gssctxt *, gss_buffer_desc *in, gss_buffer_desc *out,
     OM_uint32 *flags);
 
-/* As ssh_gssapi_storecreds(), if GSSAPI has let the user in */
+/*
+ * As ssh_gssapi_storecreds(), but does nothing unless a GSSAPI method has
+ * authenticated the user.
+ */
 void	gss_store_creds(void);
 #endif
 

@@ -4,18 +4,19 @@
  */
 
 /*
- * iotime-hook: how long sftp-server is in calls that read, write and close
- * files, for a client that asks (PROTOCOL, section 6).
+ * iotime-hook: measures how long sftp-server is in system calls that read,
+ * write and close files, and sends the times to a client that asks (PROTOCOL,
+ * 6).
  *
- * sftpsrv-hook.c stands before and behind each request. It costs two readings
- * of the clock for each request that moves data. Where the system does not tell
- * how long a process waited for a processor, the times are not told either
- * (bottleneck.h).
+ * sftpsrv-hook.c calls this before and after each request. That costs two
+ * readings of the clock for each request that moves data. If the system does
+ * not provide the time spent waiting for a processor, the two times are sent as
+ * 0, because bottleneck.h could not tell a slow disk from a busy machine.
  *
- * The request is refused where the list of denied requests has "figures", and
- * with "TellLimits no", which sshd tells by the mark of the memory that it
- * shares (ring.h). Runs as the user, in sftp-server and internal-sftp. Not
- * thread safe.
+ * The request is refused if the list of denied requests (-P) has "figures", and
+ * with "TellLimits no", which sshd passes on by the tag IOTIME_DISABLED of the
+ * shared memory (ring.h). Runs as the user, in sftp-server and internal-sftp.
+ * Not thread safe.
  */
 
 #ifndef HAYATE_IOTIME_HOOK_H
@@ -25,26 +26,35 @@
 
 struct sshbuf;
 
-/* A request of this type is next; 0: none is there. */
+/*
+ * Call it before a request of this type is processed: its time counts from now
+ * on if it is a WRITE or CLOSE. 0: no request is there yet.
+ */
 void	iotime_begin(u_char type);
 
-/* It is still next: something else took time meanwhile. */
+/*
+ * Counts the time of that request from now on, because other work came first.
+ */
 void	iotime_restart(void);
 
-/* It is answered. */
+/* Call it when the request has been processed: adds its time. */
 void	iotime_end(void);
 
-/* A file is read now; it was read. */
+/* Call them right before and after a file is read for a READ. */
 void	iotime_begin_read(void);
 void	iotime_end_read(void);
 
-/* Such a mark says that nothing is told. */
+/* Tag of the shared memory: do not send the times */
 #define IOTIME_DISABLED	1
 
-/* Appends the reply to request "id" to "out". "version" is the client's. */
+/*
+ * Appends the reply to request "id" to "out": a struct stall_stats, or a
+ * status. "version" is that of the client's protocol.
+ */
 void	iotime_answer(u_int32_t id, struct sshbuf *out, u_int version);
 
-#ifdef SFTP_MAX_READ_LENGTH	/* in sftp-server.c, for its table */
+/* The handler, in sftp-server.c, for its table */
+#ifdef SFTP_MAX_READ_LENGTH
 static void
 iotime_reply(u_int32_t id)
 {

@@ -4,28 +4,31 @@
  */
 
 /*
- * journald: a line of the log with its fields, for systemd's journal.
+ * journald: sends a log line with its fields to systemd's journal.
  *
- * syslog(3) knows one text. journald takes fields as well, so that one can ask
- * "journalctl HAYATE_USER=alice" and count without taking lines apart. This is
- * its native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram with a
- * line NAME=value for each field. It needs no library in sshd.
+ * syslog(3) knows only one text. journald accepts fields as well, so that one
+ * can ask "journalctl HAYATE_USER=alice" and count without parsing lines. This
+ * is its native protocol (systemd.io/JOURNAL_NATIVE_PROTOCOL): a datagram with
+ * a line NAME=value for each field. sshd needs no library for it.
+ *
+ * No state, no upstream header. Thread safe.
  */
 
 #ifndef HAYATE_JOURNALD_H
 #define HAYATE_JOURNALD_H
 
-/* Where journald listens */
+/* The socket of journald */
 #define JOURNALD_SOCKET	"/run/systemd/journal/socket"
 
-/* The messages that have our fields: journalctl MESSAGE_ID=... */
+/* The MESSAGE_ID of our lines, to find all of them with journalctl */
 #define JOURNALD_ID	"9276c2a6c81c43aab14e0ddac6c5ebaa"
 
 /*
- * Sends "line" with level INFO. For each of its words "name=value" there is a
- * field HAYATE_NAME. "facility" is one of syslog.h. Does not wait. Returns 0,
- * or -1 if nothing was sent: there is no journald, it is busy, or the line is
- * too long or has control characters.
+ * Sends "line" with priority INFO, and each of its words "name=value" as a
+ * field HAYATE_NAME, too. "identifier" is the program's name for the log,
+ * "facility" one of syslog.h. Does not block. Returns 0, or -1 if nothing was
+ * sent: journald does not run or is busy, or the line is longer than about 4
+ * KiB or has control characters. Use syslog then.
  */
 int	journald_send(const char *socket_path, const char *identifier,
     int facility, const char *line);

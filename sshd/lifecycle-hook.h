@@ -4,12 +4,13 @@
  */
 
 /*
- * lifecycle-hook: the moments of a connection that sshd serves for a user, and
- * which modules hear of each.
+ * lifecycle-hook: the events in the life of a user's connection, and which
+ * modules are called at each.
  *
- *   begin     data in clear, the figures, the log, and IPQoS of a Match block
- *   request   data in clear may refuse it; the log notes it
- *   end       what is in clear ends; the log says what the connection was
+ *   begin     unencrypted data, stall counters, session log, and the IPQoS of
+ *             Match blocks
+ *   request   unencrypted data, which may refuse it; session log
+ *   end       unencrypted data; session log
  *
  * Called from patches/250-serverloop-authonly.patch and
  * 260-session-authonly.patch, in the process that serves the session of one
@@ -23,15 +24,15 @@ struct ssh;
 struct Authctxt;
 
 /*
- * Upstream has installed the handlers of its messages. "authctxt" must exist
- * until the process ends.
+ * Call it once, after upstream has installed the handlers of its messages and
+ * before its loop. "authctxt" must exist until the process ends.
  */
 void	lifecycle_begin(struct ssh *, const struct Authctxt *);
 
-/* A request on a session channel. Returns 1 if it has to fail. */
+/* Call it for each request on a session channel. Returns 1 if it must fail. */
 int	lifecycle_refuses_request(struct ssh *, const char *type);
 
-/* The connection ends, in whatever way. Called once. */
+/* Call it when the connection ends, in whatever way, also in the monitor. */
 void	lifecycle_end(struct ssh *);
 
 #endif /* HAYATE_LIFECYCLE_HOOK_H */

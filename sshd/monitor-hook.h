@@ -4,17 +4,18 @@
  */
 
 /*
- * monitor-hook: the monitor of a connection, as soon as a user has logged in.
+ * monitor-hook: prepares the two processes of a connection once a user has
+ * logged in.
  *
- * sshd-session forks then: one process gets the rights of the user and serves
- * them, the other one stays root's and only answers what this process may ask.
- * Here the second is told what it has to know for the log (sessionlog-hook.h),
- * and both, whether the user is held to one program or a chroot (hayopt.h):
- * the first one enters the chroot and forgets it.
+ * sshd-session forks then: the child gets the rights of the user and serves the
+ * session, and the parent, the monitor, stays root and answers its requests.
+ * The session log (sessionlog-hook.h) needs memory that both share. Both must
+ * know whether the user is confined to one program or a chroot (hayopt.h); it
+ * is determined before the fork, because upstream clears the option once the
+ * child has entered the chroot.
  *
- * Called from upstream's sshd-session.c, in the places of monitor_reinit(),
- * before the fork, and monitor_child_postauth(), which does not return; they
- * call these (build-aux/overlay.mk).
+ * build-aux/overlay.mk makes sshd-session.c call these instead of upstream's
+ * functions, which they call.
  */
 
 #ifndef HAYATE_MONITOR_HOOK_H
@@ -23,7 +24,12 @@
 struct monitor;
 struct ssh;
 
+/* As monitor_reinit(), before the fork */
 void	monitor_hook_reinit(struct monitor *);
+
+/*
+ * As monitor_child_postauth(), in the monitor after the fork; does not return
+ */
 void	monitor_hook_postauth(struct ssh *, struct monitor *);
 
 #endif /* HAYATE_MONITOR_HOOK_H */

@@ -4,8 +4,9 @@
  */
 
 /*
- * msgname-hook: looks at the name with which a message begins, before its
- * handler reads it: the type of a channel, or of a request.
+ * msgname-hook: reads the string with which a message begins, such as the type
+ * of a channel or the name of a request, without consuming it. Main thread
+ * only.
  */
 
 #ifndef HAYATE_MSGNAME_HOOK_H
@@ -14,8 +15,8 @@
 struct ssh;
 
 /*
- * Of the message that was just received: its name, which the caller frees, or
- * NULL if it is cut short, which upstream's handler reports.
+ * Returns the name in the message that was just received, which the caller
+ * frees; NULL if the message is truncated, which upstream's handler reports.
  */
 char	*msgname_peek(struct ssh *);
 

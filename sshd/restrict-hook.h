@@ -4,12 +4,13 @@
  */
 
 /*
- * "restrict" in authorized_keys forbids tunnels as well (CVE-2026-73283,
- * CVE-2026-106586). Upstream asks for it from 10.5 on, where a tunnel is
- * opened; but options of a key are merged with others before, and the merge
- * forgets it. auth.c, auth2-pubkey.c and auth2-pubkeyfile.c call this for
- * sshauthopt_merge() (build-aux/overlay.mk). It keeps it, and leaves no device
- * that a release before 10.5 could open.
+ * restrict-hook: "restrict" in authorized_keys forbids tunnels as well
+ * (CVE-2026-73283, CVE-2026-106586).
+ *
+ * From 10.5 on upstream checks the flag when a tunnel is opened. But before
+ * that the options of a key are merged with others, and the merge drops the
+ * flag. auth.c, auth2-pubkey.c and auth2-pubkeyfile.c call this function
+ * instead of sshauthopt_merge() (build-aux/overlay.mk).
  */
 
 #ifndef HAYATE_RESTRICT_HOOK_H
@@ -17,6 +18,10 @@
 
 struct sshauthopt;
 
+/*
+ * As sshauthopt_merge(), but keeps the flag, and sets the forced tunnel device
+ * to an invalid one, for releases before 10.5.
+ */
 struct sshauthopt *restrict_merge(const struct sshauthopt *,
     const struct sshauthopt *, const char **error);
 

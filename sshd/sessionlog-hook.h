@@ -4,8 +4,8 @@
  */
 
 /*
- * sessionlog-hook: one line in the log when a connection ends: who moved how
- * much, how, for how long, and what limited it.
+ * sessionlog-hook: one line in the log when a connection ends: who transferred
+ * how much, how, for how long, and what limited it.
  *
  *   Session 1: user=alice from=192.0.2.7 port=50022 what=sftp,forwarding
  *   sent=536870912 received=91833 seconds=61.2 cipher=aes128-gcm@openssh.com
@@ -13,33 +13,34 @@
  *   limit=path share=93 end=closed granted=0 refused=0
  *
  * It is one line. The number is the version of the format: fields keep their
- * names, their order and their meaning, and new ones come at the end. A space,
- * control character, quotation mark or equals sign in a value is written as
- * "_". What is not known is "-".
+ * names, their order and their meaning, and new ones are added at the end. A
+ * space, control character, quotation mark or equals sign in a value is written
+ * as "_". A value that is not known is "-".
  *
- *   what      shell, exec, the name of a subsystem, forwarding (of ports and
- *             sockets), x11, agent (what the client asked for), in the order in
- *             which each came first; "none"
- *   sent      bytes of the connection, from here; likewise received
- *   cipher    of what is sent, at the end
- *   clear     whether data is in clear at the end
- *   rtt_ms    mean of what the kernel said, and its least
- *   resent    TCP segments
- *   window    bytes: the largest that a channel was offered
- *   limit     as this end sees it alone (bottleneck.h), with its percentage
- *   end       closed, or killed: by a signal, and then "sent" and "received"
- *             are what the kernel counted, and how it was is not known
- *   granted   so often data in clear began
- *   refused   1 if it was asked for and refused
+ *   what      what the client has requested, in order of the first request:
+ *             shell, exec, the name of a subsystem, forwarding (of ports and
+ *             sockets), x11, agent; or "none"
+ *   sent      bytes of the connection sent by sshd; "received" likewise
+ *   cipher    for sending, at the end
+ *   clear     whether data is unencrypted at the end
+ *   rtt_ms    mean of the kernel's RTT, and the minimum
+ *   resent    TCP segments that were retransmitted
+ *   window    bytes: the largest receive window of a channel
+ *   limit     the bottleneck as this end alone sees it (bottleneck.h), and
+ *             its share of the time in percent
+ *   end       closed, or killed: by a signal. Then "sent" and "received" are
+ *             the kernel's, and the fields about the transport are "-"
+ *   granted   how often unencrypted data began
+ *   refused   1 if it was requested and refused
  *
- * The monitor writes it, which is root's: a user can neither keep the line back
- * nor change it. What happened is counted by the process of the user, in memory
- * that only these two have. So a user who takes over this process by a flaw of
- * it can make up what follows "what".
+ * The monitor writes the line. It runs as root, so a user can neither suppress
+ * the line nor change it. The events are counted by the process of the user, in
+ * memory that only these two share. So a user who takes over that process
+ * through a flaw can forge the fields after "port".
  *
- * The level is INFO, as of "Accepted". SessionLog no: no line. Where sshd logs
- * to syslog and systemd's journald listens, the line goes there, with its
- * fields (journald.h), and else to syslog.
+ * The level is INFO, as that of "Accepted". With "SessionLog no" there is no
+ * line. Where sshd logs to syslog and systemd's journald is running, the line
+ * goes there with its fields (journald.h), otherwise to syslog.
  */
 
 #ifndef HAYATE_SESSIONLOG_HOOK_H
@@ -49,23 +50,30 @@ struct Authctxt;
 struct ssh;
 
 /*
- * In the monitor (monitor-hook.h): before the process of the user begins, and
- * beside it. "authctxt" must exist until the process ends.
+ * For the monitor. sessionlog_share() creates the shared memory; call it before
+ * the fork. sessionlog_watch() notes the connection; call it after the fork.
+ * "authctxt" must exist until the process ends.
  */
 void	sessionlog_share(void);
 void	sessionlog_watch(struct ssh *, const struct Authctxt *);
 
-/* In the process of the user */
+/*
+ * For the process of the user. sessionlog_begin() starts counting; call it
+ * before its loop, after upstream has installed its handlers.
+ */
 void	sessionlog_begin(struct ssh *);
 
-/* A request on a session channel, or the name of a configured subsystem */
+/* Call them for a request on a session channel, and a configured subsystem. */
 void	sessionlog_request(const char *type);
 void	sessionlog_subsystem(const char *name);
 
-/* Data in clear began, or was refused. */
+/* Call it when unencrypted data begins (1), or was refused (0). */
 void	sessionlog_cleartext(int is_granted);
 
-/* In both: the process of the user tells, and the monitor writes the line. */
+/*
+ * Call it when either process ends. That of the user stores the totals, the
+ * monitor writes the line, once.
+ */
 void	sessionlog_end(struct ssh *);
 
 #endif /* HAYATE_SESSIONLOG_HOOK_H */

@@ -4,22 +4,22 @@
  */
 
 /*
- * sftp-server reads a request into its queue and a file into the
- * reply, without a copy between.
+ * sftpsrv-hook: input and output of sftp-server. A request is read into the
+ * queue, and a file into the reply, without a copy between.
  *
  * Stock's sftp-server copies what it reads from the client twice, what it reads
- * from a file three times, takes 16 KiB from its pipe at once, and answers one
- * request in each turn of its poll loop. The messages are the same here. At the
- * end of its input stock's ends at once, with requests that were not answered
- * and replies that were not sent; ours answers and sends them first.
+ * from a file three times, reads 16 KiB from its pipe at once, and answers one
+ * request in each turn of its poll loop. The messages are the same here. At end
+ * of input stock's exits at once, with requests not answered and replies not
+ * sent; ours answers and sends them first.
  *
- * What is no file may keep an OPEN waiting, and be changed by it: a FIFO has a
- * writer whose bytes are lost. So what has been answered is sent before, and an
- * OPEN that a client sends for reading before it can know what lies there
- * (opening.h) fails.
+ * OPEN of a FIFO or device may block, and may have side effects: the writer of
+ * a FIFO may lose its bytes. So replies are sent before such an OPEN, and an
+ * early OPEN for reading (opening.h), which the client has sent without knowing
+ * the type of the file, fails.
  *
- * Runs as the user, in sftp-server and internal-sftp. Uses no libcrypto.
- * Errors of memory end the process, as stock's do. Not thread safe.
+ * Runs as the user, in sftp-server and internal-sftp. Uses no libcrypto. Out of
+ * memory ends the process, as in stock's. Not thread safe.
  */
 
 #ifndef HAYATE_SFTPSRV_HOOK_H
@@ -36,52 +36,58 @@ struct pollfd;
 struct sshbuf;
 
 /*
- * As poll(2) of input and output, with the events that upstream wants. Returns
- * 0 at once while a whole request waits in "in", or in the ring, from which it
- * is then read, and there is little to send in "out". No more input is taken
- * while one waits. After sftpsrv_client_waits() it looks at both in any case,
- * so that replies leave and a client that has hung up is seen.
+ * As poll(2) of input (pfd[0]) and output (pfd[1]), with the events that
+ * upstream wants. "in" and "out" are the queues of requests and replies.
+ * Returns 0 at once while a complete request is in "in" or in the ring, from
+ * which it is read then, and "out" has at most 64 KiB. No more input is read
+ * while a request is queued. After a call of sftpsrv_client_waits() the
+ * descriptors are polled in any case, so that replies are sent and a
+ * disconnected client is noticed.
  */
 int	sftpsrv_poll(struct pollfd [2], struct sshbuf *in,
     struct sshbuf *out);
 
 /*
- * Adds to VERSION that this process is all that the session runs, if it is: its
- * output is a socket that was made by the process that started it. A program in
- * between has neither. Returns the version of figures@hayate.invalid.
+ * Adds the extension OPENING_OWN to the VERSION reply if this process is the
+ * only program of the session: then its output is a socket that its parent
+ * process has created, and with a script in between it is not. Returns the
+ * version of figures@hayate.invalid for the same reply.
  */
 const char *sftpsrv_announce(struct sshbuf *version);
 
-/* The mark of the memory that sshd has offered (ring.h), or 0 */
+/* Returns the tag of the memory shared with sshd (ring.h), or 0. */
 unsigned int sftpsrv_tag(void);
 
 /*
- * For a request that takes long, now and then: whether the client is still
- * there. If it is not, the answer would reach nobody.
+ * For a request that takes long, to be called now and then: returns 0 if the
+ * client has disconnected, so that nobody would receive the reply.
  */
 int	sftpsrv_client_waits(void);
 
 /*
- * Appends to "queue" what a read(2) of "fd" brings: the rest of a request that
- * is there in part, or 16 KiB where that is more. Returns as read(2).
+ * Reads from "fd" and appends to "queue": the rest of a request of which a part
+ * is queued (up to 256 KiB), but at least 16 KiB. Returns as read(2). Attaches
+ * to sshd's shared memory at the first call.
  */
 ssize_t	sftpsrv_read(int fd, struct sshbuf *queue);
 
-/* Writes from the front of "queue". Returns as write(2), and waits for room. */
+/* Writes from the front of "queue", blocking. Returns as write(2). */
 ssize_t	sftpsrv_write(int fd, const struct sshbuf *queue);
 
 /*
- * Room for "len" bytes of a file where the reply to a READ will hold them;
- * valid until "out" changes.
+ * Returns room for "len" bytes of a file, at the place that they will have in
+ * the reply to a READ: in "out" or in the ring. Valid until "out" changes;
+ * follow it by sftpsrv_send_data() or by any other reply.
  */
 void	*sftpsrv_reserve(struct sshbuf *out, size_t len);
 
-/* Sends the first "len" bytes of that room as SSH_FXP_DATA. */
+/* Replies to request "id" with the first "len" bytes of that room. */
 void	sftpsrv_send_data(struct sshbuf *out, u_int32_t id, size_t len);
 
 /*
- * As readdir(3), for sftp-server.c, whose answer to a READDIR of a directory
- * that could not be read to its end becomes a failure in sftpsrv_poll().
+ * As readdir(3), for sftp-server.c. If it fails before the end of the
+ * directory, sftpsrv_poll() changes the reply to READDIR from "end of file" to
+ * a failure.
  */
 struct dirent *sftpsrv_readdir(DIR *);
 

@@ -17,31 +17,32 @@
 
 /*
  * Reads one line of configuration, after upstream has split "*keyword" off
- * "rest". "first" is the name in the first row of upstream's own keywords,
- * "stride" is the size of a row.
+ * "rest". "first" is the name in the first row of upstream's table of keywords,
+ * "stride" the size of a row in bytes.
  *
  * Returns 0 if upstream has to read the line. The keyword and the names in a
  * list of ciphers may have been replaced by upstream's names.
  *
- * Returns 1 if the line is ours. The parser then returns "*ret": 0, or -1 for a
- * wrong line, which was logged and ends sshd as any bad option does.
+ * Returns 1 if the line is ours. The parser then has to return "*ret": 0, or -1
+ * for an invalid line, which was logged and ends sshd as any bad option does.
  *
- * "matching" is 1 in the second pass, which knows the connection. "active" is 0
- * in a Match block that does not apply, and in the second pass also outside of
- * Match blocks. Such a line is checked and has no effect.
+ * "matching" is 1 in the second pass, which knows the user. "active" is 0 in a
+ * Match block that does not apply, and in the second pass also outside of Match
+ * blocks. Such a line is checked and has no effect.
  */
 int	srvopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active,
     int matching, int *ret);
 
 /*
- * Whether the result of a login needs no delay: it is a signature that was
- * right. Who made it has the key, and could have asked before whether it would
- * be taken, so the time tells nothing new. For auth2.c, in sshd-auth.
+ * Returns 1 if the reply to an authentication request can be sent without
+ * upstream's delay, which hides how long the check took: after a valid
+ * signature. Whoever made it has the key, and could have asked before whether
+ * it is accepted, so the time reveals nothing new. For auth2.c, in sshd-auth.
  */
 int	srvopt_skips_delay(int authenticated, const char *method);
 
-/* Adds our options to the output of sshd -T. */
+/* Prints our options for sshd -T. */
 void	srvopt_dump(void);
 
 #endif /* HAYATE_SRVOPT_HOOK_H */

@@ -4,15 +4,13 @@
  */
 
 /*
- * stall-stats-hook: sshd tells a client what this session waits for (PROTOCOL,
- * section 6), so that the client can say what limits a download.
+ * stall-stats-hook: sshd sends a client its stall counters (PROTOCOL, section
+ * 6), so that the client can find the bottleneck of a download.
  *
- * Only where a user is logged in, only to a Hayate, and only of this one
+ * It answers only after login, only a Hayate client, and only about its own
  * connection. "TellLimits no" and "Hayate no" switch it off, and then nothing
- * is counted. It needs no cipher: nothing of what is told is a secret of the
- * user.
- *
- * Called by lifecycle-hook.c when the loop of a session begins.
+ * is counted. The counters are no secret of the user, so unencrypted data may
+ * contain them.
  */
 
 #ifndef HAYATE_STALL_STATS_HOOK_H
@@ -20,6 +18,10 @@
 
 struct ssh;
 
+/*
+ * Starts counting and answers STALL_STATS_REQUEST from now on. Call it when the
+ * loop of a session begins, after upstream has installed its handlers.
+ */
 void	stall_stats_serve(struct ssh *);
 
 #endif /* HAYATE_STALL_STATS_HOOK_H */
