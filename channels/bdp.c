@@ -172,7 +172,9 @@ bdp_restart_rate(struct bdp *b, uint64_t pos, uint64_t now_us)
 	bdp_consumed(b, pos, now_us);
 }
 
-/* How long a slot is: an eighth of the best RTT known. */
+/*
+ * Returns the length of a slot, microseconds: an eighth of the best RTT known.
+ */
 static uint64_t
 slot_us(const struct bdp *b)
 {
@@ -184,9 +186,9 @@ slot_us(const struct bdp *b)
 }
 
 /*
- * The youngest slot of a RTT ago, with a sixteenth for jitter. If there is
- * none, or the RTT is not known, the oldest: over less, a burst has the rate of
- * the link.
+ * Returns the youngest slot that is an RTT old, less a sixteenth for jitter;
+ * the oldest if there is none or the RTT is not known, because over a shorter
+ * time a burst has the rate of the link.
  */
 static const struct slot *
 find_slot_of_rtt_ago(const struct bdp *b, uint64_t now_us)
@@ -203,7 +205,7 @@ find_slot_of_rtt_ago(const struct bdp *b, uint64_t now_us)
 	return slot;
 }
 
-/* Moves on to the next buckets when it is time, and fills the running ones. */
+/* Starts new buckets when it is time, and updates the running ones. */
 static void
 keep_extremes(struct bdp *b, uint64_t now_us)
 {

@@ -33,7 +33,7 @@ bufmap_page_floor(size_t bytes)
 	return bytes - bytes % page_size();
 }
 
-/* With the page that it ends in; 0 if that cannot be. */
+/* Rounds up to whole pages; 0 on overflow. */
 static size_t
 page_ceil(size_t bytes)
 {

@@ -38,8 +38,8 @@
 #define RATE_EVERY_US	100000
 
 /*
- * A read or a packet brings as much. The system allows a user 16,384 pages in
- * pipes (fs.pipe-user-pages-soft), which are 256 pipes of this size.
+ * Bytes: one read or one packet. The system allows a user 16,384 pages in pipes
+ * (fs.pipe-user-pages-soft), which are 256 pipes of this size.
  */
 #define PIPE_SIZE	(256 * 1024)
 
@@ -71,8 +71,8 @@ bulk_path_rate(struct ssh *ssh)
 }
 
 /*
- * Gives a pipe of "least" to "most" bytes another size, unless it holds packets
- * (ring.h).
+ * Changes the capacity of a pipe that has "least" to "most" bytes now, unless
+ * it holds packets (ring.h).
  */
 static void
 resize_pipe(int fd, int least, int most, int size)
@@ -93,9 +93,9 @@ resize_pipe(int fd, int least, int most, int size)
 }
 
 /*
- * Someone types into a channel if its packets are small and come one by one.
- * The requests of another transfer are as small, but come in a row. What the
- * channel of the bulk sent before that, to open the file, is not typed.
+ * Typing is recognised by small packets that come one by one. The requests of
+ * another transfer are as small, but come in a row. Small packets that the bulk
+ * channel itself sent before, to open its file, do not count.
  */
 #define TYPED_MAX	256
 #define TYPED_GAP_US	10000
@@ -124,8 +124,9 @@ is_typing(void)
 }
 
 /*
- * Whether bulk on this channel has to be small beside what is typed into
- * another. Its pipe shrinks as soon as it holds no more than a small one does.
+ * Returns 1 if bulk data on this channel has to use small packets, because
+ * somebody types into another channel. Shrinks its pipe as soon as that holds
+ * no more than a small one.
  */
 static int
 yields_to_typing(const struct Channel *c)
@@ -183,8 +184,8 @@ bulk_output_poll(struct ssh *ssh)
 }
 
 /*
- * Packets of stock's size are gathered, because a write of each costs more than
- * a copy.
+ * Bytes. Smaller data is collected in the output first, because a write of each
+ * packet of stock's size costs more than a copy.
  */
 #define WRITE_THROUGH_MIN	(64 * 1024)
 

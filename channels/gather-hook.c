@@ -16,7 +16,7 @@
 #include "external-hook.h"
 #include "sshbuf-hook.h"
 
-/* A copy of less costs no more than two more calls of libcrypto. */
+/* Bytes: copying less data costs no more than two more calls of libcrypto. */
 #define GATHER_MIN		(8 * 1024)
 
 /* The most that packet.c puts behind a packet's data */
@@ -25,7 +25,7 @@
 static struct {
 	struct ssh *ssh;
 	struct sshbuf **packet;
-	const struct newkeys *keys;	/* NULL: they do not take pieces */
+	const struct newkeys *keys;	/* NULL: not usable with segments */
 } next_packet;
 
 void

@@ -29,16 +29,16 @@
 #include "ring.h"
 #include "sshbuf-hook.h"
 
-/* This process's ends by descriptor; NULL: none. A socket may have both. */
+/* The ends of this process, by descriptor. A socket may have both. */
 struct shmpipe {
 	struct ring *in, *out;
-	struct sshbuf *ref_buf;	/* of a slot of "reads"; or NULL */
+	struct sshbuf *ref_buf;	/* buffer with a slot of "in" */
 	pid_t	 ref_pid;
-	size_t	 read_size;			/* the last time */
-	size_t	 write_size;	/* shmpipe_split() of "writes" */
-	int	 is_offered, memory;	/* that ssh may open */
-	dev_t	 dev;			/* of an end whose other end */
-	ino_t	 ino;			/* has not attached; or 0 */
+	size_t	 read_size;			/* shmpipe_record_size() */
+	size_t	 write_size;	/* shmpipe_set_record_size() */
+	int	 is_offered, memory;	/* offer to ssh, not ended */
+	dev_t	 dev;			/* file of "fd" until the */
+	ino_t	 ino;			/* peer attaches; or 0 */
 };
 static struct shmpipe *pipes;
 static int npipes;
@@ -59,7 +59,7 @@ get_pipe(int fd)
 	return &pipes[fd];
 }
 
-static struct ring *tagged;		/* this program's end with the mark */
+static struct ring *tagged;		/* our end of an attached memory */
 
 void
 shmpipe_forget(int fd)
@@ -80,9 +80,12 @@ shmpipe_forget(int fd)
 	memset(h, 0, sizeof(*h));
 }
 
-/* Offering, and what takes it */
+/* Set-up */
 
-/* Their numbers may have been closed by someone else, or by a parent. */
+/*
+ * Empties the entries of two descriptors, which earlier files may have left:
+ * someone else, or a parent, has closed those.
+ */
 static void
 reset_ends(int in, int out)
 {
@@ -103,7 +106,9 @@ note_inode(int fd)
 	find_pipe(fd)->ino = sb.st_ino;
 }
 
-/* The maker's ends: it writes the program's input, and reads its output. */
+/*
+ * Opens the creator's ends: it writes the program's input and reads its output.
+ */
 static int
 open_ends(int memory, int in, int out)
 {
@@ -128,7 +133,7 @@ open_ends(int memory, int in, int out)
 
 #ifdef __linux__
 
-/* One byte carries a descriptor. */
+/* A message of one byte that carries a descriptor */
 union control {
 	struct cmsghdr	head;
 	char		room[CMSG_SPACE(sizeof(int))];
@@ -163,8 +168,8 @@ send_memfd(int fd, int memory)
 }
 
 /*
- * Returns a descriptor, or -1 if none has been sent. What else waits there is
- * not ours: "fd" may be the socket that the requests come from.
+ * Returns a descriptor, or -1 if none was sent. Leaves any other data, because
+ * "fd" may be the socket from which the requests are read.
  */
 static int
 receive_memfd(int fd)
@@ -263,7 +268,7 @@ shmpipe_end_offer(int fd)
 		shmpipe_forget(fd);
 }
 
-/* What ssh expects: descriptors that are copies of what was standard input */
+/* In ssh: memory that belongs to copies of the descriptor of standard input */
 static struct {
 	int	 memory;
 	dev_t	 dev;
@@ -288,7 +293,10 @@ shmpipe_expect_stdin(int memory)
 	expected.ino = in.st_ino;
 }
 
-/* ssh reads first, so that nothing is expected any more when it has written. */
+/*
+ * Attaches "fd" if it is a copy of standard input. ssh reads before it writes,
+ * so the memory is closed after the writing end.
+ */
 static void
 attach_expected(int fd, enum ring_dir dir)
 {
@@ -311,8 +319,8 @@ attach_expected(int fd, enum ring_dir dir)
 }
 
 /*
- * Upstream closes the ends of a program that cannot be started, and the next
- * file has their numbers.
+ * Returns the entry of "fd", emptied if "fd" is another file by now: upstream
+ * closes the ends of a program that cannot be started without shmpipe_forget().
  */
 static struct shmpipe *
 find_live_pipe(int fd)
@@ -358,8 +366,9 @@ read_pipe(int fd, void *p, size_t len)
 }
 
 /*
- * The borrower of "fd" has used the slot. A child that closes what it does not
- * need says nothing for its parent.
+ * Releases the slot of "fd" that was attached to a buffer. Does nothing in a
+ * child process, which may free its copy of the buffer while the parent still
+ * uses the slot.
  */
 static void
 release_slot(void *fd)
@@ -371,7 +380,10 @@ release_slot(void *fd)
 	h->ref_buf = NULL;
 }
 
-/* Lends what is large to an empty buffer. Returns 1 if there is more to do. */
+/*
+ * Attaches a large slot to the empty buffer. Returns 1 if the caller has to
+ * read, 0 if "*n" is set.
+ */
 static int
 attach_slot(int fd, struct sshbuf *buf, ssize_t *n)
 {
@@ -405,7 +417,7 @@ shmpipe_read_ref(int fd, struct sshbuf *buf, size_t max, ssize_t *n)
 	u_char *p;
 	int r, saved;
 
-	/* One slot at a time: what was lent before goes back. */
+	/* At most one slot is attached: the last one is released first. */
 	if (get_reader(fd) != NULL && sshbuf_len(buf) == 0) {
 		if ((r = sshbuf_unshare(buf)) != 0)
 			return r;
@@ -462,7 +474,10 @@ shmpipe_split(size_t len, size_t record)
 	return len % record != 0 ? len % record : record;
 }
 
-/* As far as there is room: behind a rest that stays, all else is copied. */
+/*
+ * Writes records as long as slots are free. If the rest stayed in the buffer,
+ * all later data would be copied behind it.
+ */
 static ssize_t
 write_records(struct shmpipe *h, const u_char *p, size_t len)
 {
@@ -500,7 +515,10 @@ shmpipe_pending(int fd)
 	return get_reader(fd) == NULL ? 0 : ring_pending(get_reader(fd));
 }
 
-/* For atomicio6(), which would wait for a descriptor to be writable. */
+/*
+ * Reads for atomicio6(), which would otherwise wait until the descriptor is
+ * writable.
+ */
 static ssize_t
 read_or_wait(int fd, void *p, size_t len)
 {
@@ -528,7 +546,7 @@ shmpipe_try_reserve(int fd, size_t len)
 	    ring_try_reserve(get_writer(fd), len);
 }
 
-/* Small requests wait for each other, and share a slot. */
+/* Bytes queued: small requests are collected up to this, and share a slot. */
 #define SHARE_MAX	(32 * 1024)
 #define BACKLOG_MAX	(512 * 1024)
 
@@ -562,7 +580,10 @@ shmpipe_receive(int fd, void *p, size_t len, int (*cb)(void *, size_t),
 	return atomicio6(read_or_wait, fd, p, len, cb, arg);
 }
 
-/* Writes all pieces into one slot. Returns 0 if there is none. */
+/*
+ * Writes all vectors into one slot. Returns their length, or 0 if there is no
+ * slot.
+ */
 static size_t
 send_one_record(struct ring *r, const struct iovec *iov, int n, size_t len)
 {
@@ -605,7 +626,7 @@ shmpipe_send(int fd, struct iovec *iov, int n, int (*cb)(void *, size_t),
 	return done;
 }
 
-/* Notes */
+/* Side data and tag */
 
 int
 shmpipe_tag(void)

@@ -60,10 +60,10 @@
 #include "bufmap.h"
 #include "sshbuf-hook.h"
 
-/* What was taken goes back to the kernel in pieces of this, at least. */
+/* Bytes: less consumed content is not worth a system call. */
 #define TRIM_MIN	(8 * 1024 * 1024)
 
-/* An empty buffer keeps so much for the next burst. */
+/* Bytes that an empty buffer keeps for the next burst */
 #define KEEP_EMPTY	(4 * 1024 * 1024)
 
 struct attachment {
@@ -140,7 +140,7 @@ mapped_size(size_t alloc)
 	return bufgrow_padding(BUFMAP_MIN) + alloc;
 }
 
-/* All that was written */
+/* Wipes everything that was ever written into the memory. */
 static void
 wipe(const struct sshbuf *buf)
 {

@@ -28,10 +28,12 @@
 #define EVERY_US	100000		/* the kernel is asked */
 #define SECOND_US	1000000
 
-/* Full at 85 %: what is under way changes by packets. */
+/* Full means 85 %, because the bytes in flight change by whole packets. */
 #define FULL(unacked, window)	((unacked) > (window) / 20 * 17)
 
-/* So little unsent is none: TCP waits until it can send a large segment. */
+/*
+ * Unsent bytes that count as none: TCP waits until it can send a large segment.
+ */
 #define UNSENT_MIN	(64 * 1024)
 
 static struct {
@@ -74,7 +76,7 @@ stalls_note_channel(const struct Channel *c)
 	    c->remote_window);
 }
 
-/* The best second, or what the path delivers on average */
+/* Updates the best rate: that of the best second, or the mean delivery rate. */
 static void
 note_best_rate(const struct tcp_path *path, uint64_t now_us)
 {
@@ -92,9 +94,9 @@ note_best_rate(const struct tcp_path *path, uint64_t now_us)
 }
 
 /*
- * The socket took no more although TCP could have sent more: all that the
- * buffer holds is under way. The kernel's own count of this stays 0 where a
- * poll waits.
+ * Returns 1 if the send buffer limits: the socket accepts no more although TCP
+ * could send more, because all of the buffer is in flight. The kernel's own
+ * counter of this stays 0 if a poll waits.
  */
 static int
 is_sndbuf_limited(const struct tcp_path *path)

@@ -33,7 +33,7 @@
 	sizeof(((struct tcp_info *)NULL)->field))
 
 #if defined(TCP_INFO) && defined(__linux__)
-/* What a sender is held up by */
+/* Fills in the fields that show what limits a sender. */
 static void
 read_sending(const struct tcp_info *ti, socklen_t len, struct tcp_path *p)
 {
@@ -69,7 +69,7 @@ tcp_path_read(int fd, struct tcp_path *p)
 	p->min_rtt_us = p->rtt_us = ti.tcpi_rtt;
 #ifdef __linux__
 	p->unacked = (uint64_t)ti.tcpi_unacked * ti.tcpi_snd_mss;
-	/* all ones: nothing measured yet */
+	/* UINT32_MAX: nothing measured yet */
 	if (HAVE_FIELD(len, tcpi_min_rtt) && ti.tcpi_min_rtt != 0 &&
 	    ti.tcpi_min_rtt != UINT32_MAX)
 		p->min_rtt_us = ti.tcpi_min_rtt;

@@ -32,7 +32,10 @@ to_us(const struct timeval *t)
 	return (uint64_t)t->tv_sec * 1000000 + (uint64_t)t->tv_usec;
 }
 
-/* Nanoseconds that it ran, that it waited, and how often: /proc's text */
+/*
+ * Reads /proc's text: nanoseconds running, nanoseconds waiting, number of
+ * slices.
+ */
 static int
 read_schedstat(uint64_t *queue_us)
 {
@@ -42,7 +45,10 @@ read_schedstat(uint64_t *queue_us)
 	char text[80];
 	ssize_t n;
 
-	/* After a fork it is the parent's, is closed, or is another file. */
+	/*
+	 * After a fork the descriptor is the parent's, is closed, or is another
+	 * file.
+	 */
 	if (of != getpid()) {
 		of = getpid();
 		fd = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);

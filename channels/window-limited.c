@@ -7,9 +7,9 @@
 
 #include "window-limited.h"
 
-#define REPORT_MIN_US	1000000	/* starved for less: not worth a line */
-#define SPAN_US		4000000	/* the shares of time are of this at most */
-#define SILENCE_US	1000000	/* no credit for so long: the reader stopped */
+#define REPORT_MIN_US	1000000	/* limited for less: not worth a line */
+#define SPAN_US		4000000	/* longest span */
+#define SILENCE_US	1000000	/* no call this long: the reader stopped */
 
 int
 window_limited_update(struct window_limited *s, int is_limited, uint64_t now_us)

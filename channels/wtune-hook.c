@@ -47,7 +47,9 @@
 #include "wtune.h"
 #include "wtune-hook.h"
 
-/* What a stock session or forwarding offers; smaller ones stay as they are. */
+/*
+ * The window of a stock session or forwarding. Smaller ones are never changed.
+ */
 #define STOCK_WINDOW	CHAN_SES_WINDOW_DEFAULT
 
 /*
@@ -73,11 +75,11 @@
 #define UNSENT_MAX		(16 * 1024 * 1024)	/* of 10 Gbit/s */
 #define UNSENT_PER_SECOND	100
 
-/* A buffer without a large backlog for so long is given back. */
+/* Microseconds without a large backlog after which a buffer is freed */
 #define TRIM_AFTER_US		2000000
 #define LARGE_BACKLOG(alloc)	((alloc) / 8)
 
-/* A sender starves only while the path holds half of the window or more. */
+/* The window limits only while the path holds half of it or more. */
 #define HALF_WINDOW(window)	((window) / 2)
 
 /* The bound on unsent bytes stays as long as the want is near it. */
@@ -124,8 +126,9 @@ state_free(struct chan_state *s)
 }
 
 /*
- * How far a window may grow: the buffer must hold it, and what a peer sends
- * beyond it before stock ends the connection.
+ * Returns the largest window of the channel. The buffer must hold it, and a
+ * quarter more, which a peer may send beyond it before stock ends the
+ * connection.
  */
 static uint64_t
 get_ceiling(const struct Channel *c)
@@ -207,7 +210,9 @@ wtune_channel_free(struct Channel *c)
 	states[c->self] = NULL;
 }
 
-/* The test that stock makes next, to know whether it sends an adjust. */
+/*
+ * Repeats the test that stock makes next, to know whether it sends an adjust.
+ */
 static int
 adjust_is_due(const struct Channel *c)
 {
@@ -220,8 +225,8 @@ adjust_is_due(const struct Channel *c)
 }
 
 /*
- * Whether the log has this already. A withdrawal comes in many small steps,
- * and a line for each quarter is enough.
+ * Returns 1 if the log has this decision already. A withdrawal takes many small
+ * steps, and one line for each quarter is enough.
  */
 static int
 is_decision_logged(const struct Channel *c, const struct chan_state *s,
@@ -252,7 +257,7 @@ log_decision(const struct Channel *c, struct chan_state *s, u_int was)
 	    (unsigned long long)bdp_out_of_order(b), sshbuf_len(c->output));
 }
 
-/* What wtune-replay reads. */
+/* Logs the input of the tuner, for regress/unit/wtune-replay.c. */
 static void
 log_sample(const struct Channel *c, const struct bdp *b,
     const struct wtune_now *now, uint64_t waiting)
@@ -264,9 +269,9 @@ log_sample(const struct Channel *c, const struct bdp *b,
 }
 
 /*
- * Bytes of the connection that wait behind lost ones, or have waited since
- * the last decision. If nothing could be read for a while, all that came out
- * of order meanwhile waited together.
+ * Returns the bytes of the connection that were out of order since the last
+ * decision. If nothing could be read for a while, all that came out of order in
+ * that time was in the kernel together.
  */
 static uint64_t
 connection_out_of_order(struct ssh *ssh, struct chan_state *s,
@@ -282,7 +287,7 @@ connection_out_of_order(struct ssh *ssh, struct chan_state *s,
 	return MINIMUM(waiting, UINT32_MAX);
 }
 
-/* The channel's share of these bytes, by its share of the rate. */
+/* Returns the channel's share of these bytes, by its share of the rate. */
 static uint64_t
 channel_out_of_order(struct ssh *ssh, struct chan_state *s,
     const struct tcp_path *path, uint64_t now_us)
@@ -300,7 +305,7 @@ channel_out_of_order(struct ssh *ssh, struct chan_state *s,
 }
 
 /*
- * Move the window by so many bytes. Only what was consumed and not yet
+ * Moves the window by "delta" bytes. Only bytes that were consumed and not yet
  * announced can be withheld.
  */
 static void
@@ -313,7 +318,7 @@ move_window(struct Channel *c, int64_t delta)
 	windows_total += delta;
 }
 
-/* Sample the path, ask the tuner, move the window. Returns 1 if it grew. */
+/* Samples the path, asks the tuner, moves the window. Returns 1 if it grew. */
 static int
 tune_window(struct ssh *ssh, struct Channel *c, struct chan_state *s,
     const struct wtune_now *now)
@@ -335,9 +340,9 @@ tune_window(struct ssh *ssh, struct Channel *c, struct chan_state *s,
 }
 
 /*
- * Gives back what the reader has taken from a large buffer, and a smaller one
- * that has not held a large backlog for a while. If it did that at once, a
- * reader in bursts would pay for the growth each time.
+ * Frees memory of consumed data in a large buffer, and all of a smaller one
+ * that has had no large backlog for a while. Without the delay, a reader in
+ * bursts would pay for the growth each time.
  */
 static void
 trim_buffer(struct Channel *c, struct chan_state *s, uint64_t now_us)
@@ -355,7 +360,7 @@ trim_buffer(struct Channel *c, struct chan_state *s, uint64_t now_us)
 		sshbuf_reset(c->output);
 }
 
-/* Arrived, not yet consumed. */
+/* Returns the bytes that arrived and are not consumed yet. */
 static u_int
 get_backlog(const struct Channel *c)
 {
@@ -418,7 +423,7 @@ wtune_log_adjust(const struct Channel *c)
 		s->adjust_logged = 1;
 }
 
-/* Bounds what waits unsent in the kernel by the path's rate. */
+/* Limits the unsent bytes in the kernel to 10 ms of the path's rate. */
 static void
 limit_unsent(struct ssh *ssh)
 {
@@ -438,7 +443,7 @@ limit_unsent(struct ssh *ssh)
 	}
 }
 
-/* Says whose window limits, in terms of what the user sees. */
+/* Logs whose window limits, in terms of what the user sees. */
 static void
 log_window_limited(struct ssh *ssh, const struct Channel *c, u_int window,
     const struct tcp_path *path)
@@ -453,7 +458,7 @@ log_window_limited(struct ssh *ssh, const struct Channel *c, u_int window,
 	    ", and stock OpenSSH has no setting for it");
 }
 
-/* Notes whether the peer's window holds up what we send. */
+/* Checks whether the peer's window limits what this channel sends. */
 static void
 check_window_limited(struct ssh *ssh, struct Channel *c)
 {

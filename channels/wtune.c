@@ -117,9 +117,9 @@
 #define GROW_TIMES_MAX		4
 
 /*
- * An answer counts for so long: a slow sender has long rounds, and is not asked
- * all the time. Where credits are known to lie it counts for longer, but not
- * for ever, because the RTT may have risen.
+ * Microseconds for which an answer counts: a slow sender has long rounds, and
+ * should not be asked all the time. If credits are known to lie unused it
+ * counts longer, but not for ever, because the RTT may have risen.
  */
 #define ANSWER_US(age)		max_u64(5000000, 16 * (age))
 #define SURE_ANSWER_US		60000000
@@ -147,7 +147,7 @@
 /* A backlog so large is the reader's, whatever it left before. */
 #define LARGE_BACKLOG(window)	((window) / 2)
 
-/* What keeps a slow reader busy: its BDP and a quarter. */
+/* The window that keeps a slow reader busy: its BDP and a quarter. */
 #define FOR_SLOW_READER(bdp)	((bdp) + (bdp) / 4)
 
 /* A window above this is too large; it is withdrawn after so long. */
@@ -248,14 +248,16 @@ wtune_why_text(enum wtune_why why)
 	return text[why];
 }
 
-/* By Little's law. */
+/* Returns the rate by Little's law. */
 static uint64_t
 rate_of(uint64_t window, uint64_t age_us)
 {
 	return window * 1000000 / age_us;
 }
 
-/* How many bytes the path holds, with what waits behind lost ones. */
+/*
+ * Returns the bytes that the path holds, with those out of order behind losses.
+ */
 static uint64_t
 held_by_path(const struct bdp *b, uint64_t rate)
 {
@@ -314,7 +316,9 @@ note_rise(struct wtune *w, const struct bdp *b, uint64_t now_us)
 	w->rise_us = now_us;
 }
 
-/* How much more of the free memory this window may have: see wtune.h. */
+/*
+ * Returns by how much this window may grow with regard to memory: see wtune.h.
+ */
 static uint64_t
 share_of_memory(const struct wtune *w, const struct wtune_now *now)
 {
@@ -360,7 +364,7 @@ grow_window(struct wtune *w, struct bdp *b, const struct wtune_now *now,
 	return (int64_t)(to - now->window);
 }
 
-/* What a round of that age after a question says. */
+/* Interprets a round of that age after a question. */
 static enum answer
 judge_answer(const struct wtune *w, const struct bdp *b, uint64_t age,
     uint64_t rate)
@@ -433,10 +437,10 @@ socket_tells_rtt(const struct wtune *w, const struct bdp *b)
 }
 
 /*
- * Whether the RTT shows that the window does not limit, so that there is
+ * Returns 1 if the RTT shows that the window does not limit, so that there is
  * nothing to ask. Where the transport's RTT is that of the whole path, no
- * credit that lay unused limits. It is that of the whole path once a credit
- * was as young as that RTT, because no age is below the path's.
+ * credit that lay unused limits. It is that of the whole path once a credit was
+ * as young as that RTT, because no age is below the path's.
  */
 static int
 rtt_shows_no_limit(struct wtune *w, const struct bdp *b, uint64_t age,
@@ -452,7 +456,7 @@ rtt_shows_no_limit(struct wtune *w, const struct bdp *b, uint64_t age,
 	    window >= 2 * bdp_bytes(rate, rtt);
 }
 
-/* Whether there is nothing to ask, because a round like this had an answer. */
+/* Returns 1 if a round like this one was already answered. */
 static int
 is_answered(const struct wtune *w, const struct bdp *b, uint64_t age,
     uint64_t rate)
@@ -485,7 +489,7 @@ compare_rounds(struct wtune *w, const struct bdp *b, uint64_t age,
 	return ASKED;
 }
 
-/* What the age of this round says. Returns the question to ask, if any. */
+/* Interprets the age of this round. Returns the question to ask, if any. */
 static enum state
 judge_age(struct wtune *w, struct bdp *b, uint64_t window)
 {

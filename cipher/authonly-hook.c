@@ -201,10 +201,11 @@ limit_key_blocks(const struct newkeys *keys, u_int64_t rekey_limit,
 }
 
 /*
- * A client named modes: sees whether the server refused them. If the order of
- * MACs was not the user's (see authonly-proposal.h), the refusal may have taken
- * a MAC that the user's order does not lead to. Such a key is replaced after
- * one packet and what waits to be sent; the next exchange has the user's order.
+ * In a client that named modes: notes whether the server refused them. If the
+ * order of MACs was not the user's (see authonly-proposal.h), the refusal may
+ * have chosen a MAC that the user's order does not lead to. Such a key is
+ * replaced after one packet and what is queued; the next exchange has the
+ * user's order.
  */
 static void
 note_refusal(int mode, const struct newkeys *keys, u_int64_t *max_blocks)
@@ -263,7 +264,7 @@ authonly_in_force_or_pending(struct ssh *ssh)
  */
 
 /*
- * Waits until no key exchange is under way. The handler of a message that is
+ * Blocks until no key exchange is in progress. The handler of a message that is
  * dispatched here may call this again.
  */
 static void

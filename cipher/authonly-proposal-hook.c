@@ -75,9 +75,7 @@ replace_string(char **slot, char *string)
 	*slot = string;
 }
 
-/*
- * What is known of the server
- */
+/* The server's proposal */
 
 void
 authonly_proposal_note_server(struct ssh *ssh)
@@ -222,8 +220,8 @@ replace_macs(char **my, char **macs)
 }
 
 /*
- * In an exchange that a server begins, it names the MACs of its last answer,
- * so that the same one is chosen.
+ * In an exchange that a server begins, the server names the MACs of its last
+ * answer, so that the same one is chosen.
  */
 static void
 keep_answered_macs(const char *modes, char **macs, int begins)

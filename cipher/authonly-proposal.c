@@ -26,7 +26,7 @@ choose_etm(const char *client, const char *server,
 	return len >= strlen(ETM) && strcmp(mac + len - strlen(ETM), ETM) == 0;
 }
 
-/* As choose_etm(), with a tag of 128 bits or more. */
+/* As choose_etm(), but the tag must have 128 bits or more. */
 static int
 choose_etm_long(const struct authonly_exchange *x, const char *client,
     const char *server, char mac[NAMELIST_NAME_SIZE])
@@ -59,8 +59,8 @@ filter_long_tags(const struct authonly_exchange *x, const char *list)
 }
 
 /*
- * Whether GMAC goes before "none": it is faster than the MAC of each direction,
- * or one of these has a short tag.
+ * Returns 1 if GMAC should come before "none": it is faster than the MAC of
+ * each direction, or one of these has a short tag.
  */
 static int
 gmac_is_best(const struct authonly_exchange *x,
@@ -83,7 +83,7 @@ gmac_is_best(const struct authonly_exchange *x,
  * The client
  */
 
-/* Whether the user's ciphers lead to one that needs no MAC. */
+/* Returns 1 if the user's ciphers lead to one that needs no MAC. */
 static int
 leads_to_aead(const struct authonly_exchange *x, enum authonly_dir dir)
 {
@@ -93,7 +93,7 @@ leads_to_aead(const struct authonly_exchange *x, enum authonly_dir dir)
 	    cipher) && x->algorithms->is_aead(cipher);
 }
 
-/* Whether "none" finds a MAC, in an order that does no harm. */
+/* Returns 1 if there is a MAC for "none", in an order that does no harm. */
 static int
 may_name_none(const struct authonly_exchange *x)
 {
@@ -220,7 +220,7 @@ list_without_short(const struct authonly_exchange *x, enum authonly_dir dir)
 	return picked;
 }
 
-/* Sets "macs" for each direction that is better off with others. */
+/* Sets "macs" for each direction in which other MACs are better. */
 static int
 set_server_macs(const struct authonly_exchange *x, char *macs[AUTHONLY_DIRS])
 {

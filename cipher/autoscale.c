@@ -31,7 +31,7 @@ begin_trial(struct autoscale *a, uint64_t rate)
 	a->rate_before = max_u64(rate, (uint64_t)a->rate_mean);
 }
 
-/* So many threads stay, and for a while no trial follows. */
+/* Keeps this number of threads, and starts no trial for a while. */
 static void
 end_trials(struct autoscale *a, unsigned int threads, uint64_t now_us)
 {
@@ -62,7 +62,7 @@ judge_trial(struct autoscale *a, uint64_t rate, uint64_t now_us)
 	a->retry_us = now_us + AUTOSCALE_US;
 }
 
-/* Little data moves: no thread is needed. What is measured stays measured. */
+/* Little data moves, so no thread is needed. Measurements are kept. */
 static void
 remove_all_threads(struct autoscale *a)
 {

@@ -36,7 +36,9 @@ static struct {
 
 static u_char in[4 + PACKET_SIZE], out[4 + PACKET_SIZE + 16];
 
-/* These return the microseconds of one run, or -1 if it failed. */
+/*
+ * run_mac() and run_gmac() return the microseconds of one run, or -1 on error.
+ */
 static int64_t
 run_mac(struct sshmac *mac)
 {
@@ -131,10 +133,10 @@ get_run_time(const char *name)
 	return timed[i].us;
 }
 
-/* These have tags of 128 bits or more, and no broken hash. */
+/* MACs with tags of 128 bits or more, and no broken hash */
 #define STRONG	"umac-128*,hmac-sha2-256*,hmac-sha2-512*"
 
-/* Whether a MAC may move ahead of one that stands before it in the list. */
+/* Returns 1 if a MAC may move ahead of one that precedes it in the list. */
 static int
 may_overtake(char *name, char *first)
 {

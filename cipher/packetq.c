@@ -6,14 +6,14 @@
 #include "packetq.h"
 
 /*
- * Jobs that a thread finds while the owner makes one read: it takes about as
- * long as opening so many packets of 32 KiB.
+ * Jobs per thread while the owner makes one read, which takes about as long as
+ * opening this number of packets of 32 KiB
  */
 #define SUPPLY		8
 
 /*
- * Bytes under way beyond which another read only adds memory: the threads have
- * enough until it could be used.
+ * Bytes in progress beyond which another read only adds memory: the threads
+ * have enough until its packets could be used.
  */
 #define READ_ON_BYTES	(PACKETQ_BYTES / 2)
 

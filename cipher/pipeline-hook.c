@@ -38,13 +38,14 @@ static enum {
 } policy;
 static struct autoscale scale;
 static struct autoscale_now total;
-static struct { u_int64_t in, out; } closed;	/* bytes until then */
+static struct { u_int64_t in, out; } closed;	/* bytes, if closed */
+
+/* The number of threads */
 
 /*
- * How many threads
+ * Starts or ends threads until there are this many, or fewer if there are no
+ * contexts or the system starts no more.
  */
-
-/* Has so many threads, or fewer if there are no contexts or no more threads. */
 static void
 set_threads(unsigned int threads)
 {
@@ -76,7 +77,7 @@ crypto_us(void)
 	    pipeline_directions[MODE_OUT].crypto_us;
 }
 
-/* Asks autoscale.h, if its interval is over. */
+/* Lets autoscale.h decide, if its interval is over. */
 static void
 rescale(void)
 {
@@ -124,9 +125,7 @@ pipeline_allow_threads(void)
 		    threads);
 }
 
-/*
- * Which packets
- */
+/* Choosing packets */
 
 int
 pipeline_takes_packet(struct ssh *ssh, struct direction *d,
@@ -181,7 +180,10 @@ pipeline_change_keys(struct ssh *ssh, int mode, struct sshbuf *output)
 		gather_set_packet(ssh, NULL, NULL);
 	if (d->ssh != ssh)
 		return 0;
-	/* The peer sent them before it can have had our half of the keys. */
+	/*
+	 * The peer sent these packets before it can have had our half of the
+	 * keys.
+	 */
 	if (mode == MODE_IN && d->queue.first != NULL)
 		r = SSH_ERR_MAC_INVALID;
 	r = pipeline_drain(d, output, r);

@@ -36,7 +36,10 @@ void	poly1305_portable(u_char out[POLY1305_TAGLEN], const u_char *m,
 
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
 
-/* There libcrypto takes half as long (regress/unit/poly1305-model speed). */
+/*
+ * Bytes at which libcrypto takes half as long (regress/unit/poly1305-model
+ * speed)
+ */
 #define LONG_PACKET	1024
 
 static EVP_MAC *poly1305;
@@ -48,7 +51,7 @@ fetch_poly1305(void)
 		verbose("libcrypto has no Poly1305: OpenSSH's own is used");
 }
 
-/* Whether libcrypto made the tag. */
+/* Returns 1 if libcrypto has made the tag. */
 static int
 make_tag(u_char out[POLY1305_TAGLEN], const u_char *m, size_t inlen,
     const u_char key[POLY1305_KEYLEN])

@@ -24,7 +24,10 @@
 #include "clock.h"
 #include "pool.h"
 
-/* Valgrind's helgrind does not know C11 atomics: it is told what they order. */
+/*
+ * Valgrind's helgrind does not know C11 atomics: these macros say what they
+ * order.
+ */
 #ifdef POOL_HELGRIND
 #include <valgrind/helgrind.h>
 #define NO_RACE_IN(p)	VALGRIND_HG_DISABLE_CHECKING(p, sizeof(*(p)))
@@ -70,7 +73,7 @@ static struct {
 	.last = &pool.first,
 };
 
-/* The job has been taken out of the list. The mutex is held. */
+/* Call it for a job that was taken out of the list. The mutex is held. */
 static void
 mark_started(struct pool_job *job)
 {
@@ -171,7 +174,7 @@ run_worker(void *arg)
 	return NULL;
 }
 
-/* Joins the threads that have ended, and those that were told to. */
+/* Joins the threads that have ended, and those above the target, which will. */
 static void
 join_ended_workers(void)
 {

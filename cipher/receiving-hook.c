@@ -33,10 +33,10 @@
 static struct direction *const in = &pipeline_directions[MODE_IN];
 
 static struct {
-	struct sshbuf	*held[PACKETQ_READS];	/* queued packets lie in them */
+	struct sshbuf	*held[PACKETQ_READS];	/* with queued packets */
 	unsigned int	 nheld;
 	struct sshbuf	*spare;		/* empty; or NULL */
-	int		 fd;	/* last read; -1: a packet was left since */
+	int		 fd;	/* last read; -1: a packet was deferred */
 } reads = { .fd = -1 };
 
 /*
@@ -229,9 +229,9 @@ report_failure(struct ssh *ssh, int failure)
 }
 
 /*
- * Whether the first packet is left to the threads for now, because they will
- * soon need more work and there is more to be read. It is left at most once
- * between two reads, and the loop comes back at once.
+ * Returns 1 if the first packet should be left to the threads for now, because
+ * they will soon need more work and there is more to read. This happens at most
+ * once between two reads, and the loop calls again at once.
  */
 static int
 defer_to_threads(struct ssh *ssh, const struct packet_job *first)

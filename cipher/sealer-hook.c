@@ -134,7 +134,10 @@ crypt_packet(struct sealer *s, const struct sealer_keys *keys,
 	return 0;
 }
 
-/* As mac_compute(), which has one static buffer for all threads. */
+/*
+ * Computes as mac_compute(), which cannot be used in threads: it has a static
+ * buffer.
+ */
 static int
 compute_mac(const struct sealer *s, u_int32_t seqnr, const u_char *data,
     u_int len, u_char *mac)
@@ -163,7 +166,7 @@ compute_mac(const struct sealer *s, u_int32_t seqnr, const u_char *data,
 	return 0;
 }
 
-/* As mac_check(). */
+/* Verifies as mac_check(). */
 static int
 verify_mac(const struct sealer *s, u_int32_t seqnr, const u_char *data,
     u_int len, const u_char *mac)

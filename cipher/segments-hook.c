@@ -15,10 +15,13 @@
 #include "external-hook.h"
 #include "segments-hook.h"
 
-/* Of the packet that precede what is encrypted */
+/* Bytes of the packet before the encrypted ones */
 #define LENGTH_FIELD	4
 
-/* Without libcrypto's ChaCha20, upstream's own reads the packet. */
+/*
+ * Without libcrypto's ChaCha20 upstream's own code reads the packet, which
+ * knows no segments.
+ */
 #if defined(HAVE_EVP_CHACHA20) && !defined(HAVE_BROKEN_CHACHA20)
 # define CHACHA20_FITS	1
 #else

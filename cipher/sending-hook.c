@@ -34,11 +34,11 @@
 
 #define IOV	16		/* packets of one write: about 512 KiB */
 
-/* So many are queued where a peer reads no answers. A job takes 1 KiB. */
+/* Packets, reached if a peer reads no replies. A job takes 1 KiB. */
 #define QUEUE_MAX	1024
 
 static struct direction *const out = &pipeline_directions[MODE_OUT];
-static int fresh;		/* a thread got a packet since the last write */
+static int fresh;		/* a thread got a packet after */
 
 int
 pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
@@ -73,7 +73,10 @@ pipeline_seal_packet(struct ssh *ssh, const struct newkeys *k,
 	return 1;
 }
 
-/* The bytes that can be written now, oldest first. Returns how many vectors. */
+/*
+ * Collects the bytes that can be written now, oldest first. Returns the number
+ * of vectors.
+ */
 static int
 collect_output(struct iovec *iov, struct sshbuf *output)
 {
@@ -86,7 +89,7 @@ collect_output(struct iovec *iov, struct sshbuf *output)
 	return n + packetq_collect(&out->queue, iov + n, IOV - n);
 }
 
-/* So many bytes were written. */
+/* Removes "len" written bytes from "output", then from the queue. */
 static int
 consume_output(struct sshbuf *output, size_t len)
 {
@@ -101,7 +104,7 @@ consume_output(struct sshbuf *output, size_t len)
 	return 0;
 }
 
-/* As ssh_packet_write_poll(), from the queue as well. */
+/* Writes as ssh_packet_write_poll(), but also from the queue. */
 int
 pipeline_write_output(struct ssh *ssh, int fd, struct sshbuf *output)
 {

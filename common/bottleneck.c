@@ -13,20 +13,20 @@
 #include "bottleneck.h"
 
 /* Percent of the time */
-#define MAJOR		50	/* what names a limit */
+#define MAJOR		50	/* minimum of a cause */
 #define BUSY		85	/* a process that runs, or wants to */
-#define READER_MIN		30 /* of a reader, where more speaks for it */
+#define READER_MIN		30 /* a reader, with a second sign */
 
-/* Less says nothing. */
+/* A copy with less cannot be analysed. */
 #define LEAST_US	700000
 #define LEAST_BYTES	(512 * 1024)
 #define LEAST_SAMPLES	4
 #define LEAST_RESENT	3
 
 /*
- * What sysctl takes. The kernel enlarges a buffer only as far as it is used, so
- * the advice is for a path of 10 Gbit/s: who is limited by a buffer cannot know
- * what the path carries.
+ * Sizes for the advice on sysctl. The kernel enlarges a buffer only as far as
+ * it is used, so the advice is for a path of 10 Gbit/s: a sender that a buffer
+ * limits cannot know what the path carries.
  */
 #define BUFFER_LEAST	(16 * 1024 * 1024)
 #define BUFFER_MOST	(1024 * 1024 * 1024)
@@ -48,7 +48,7 @@ set_cause(struct bottleneck *v, enum bottleneck_cause cause, int is_remote,
 	return 1;
 }
 
-/* The other way of a copy has less than one part in so many. */
+/* The other direction of a copy has less than one part in this number. */
 #define ONE_WAY		4
 
 int
@@ -57,7 +57,7 @@ bottleneck_is_one_way(uint64_t sent, uint64_t received)
 	return min_u64(sent, received) < max_u64(sent, received) / ONE_WAY;
 }
 
-/* Who has the data at first, and who gets it */
+/* The ssh or sshd that sends the data, and the one that receives it */
 static const struct stall_stats *
 sending_ssh(const struct bottleneck_input *c)
 {
@@ -82,7 +82,7 @@ target_files(const struct bottleneck_input *c)
 	return c->is_put ? c->remote_files : c->local_files;
 }
 
-/* A process that has a processor all of the time, or wants one */
+/* Records a process that has a processor all of the time, or wants one. */
 static void
 check_cpu(struct bottleneck *v, const struct stall_stats *f, int is_remote,
     int is_files)
@@ -124,7 +124,7 @@ disk_percent(const struct stall_stats *f, enum stall_stat which)
 	return stall_stats_percent(&disk, which);
 }
 
-/* A disk that is read is the limit only if the network waits for it. */
+/* A disk that is read is the bottleneck only if the network waits for it. */
 static int
 find_disk(const struct bottleneck_input *c, struct bottleneck *v)
 {
@@ -141,21 +141,24 @@ find_disk(const struct bottleneck_input *c, struct bottleneck *v)
 	return 0;
 }
 
-/* Bytes that the path holds without a queue, at the rate of the copy */
+/*
+ * Returns the bytes that the path holds without a queue, at the rate of the
+ * copy.
+ */
 static uint64_t
 path_bytes(const struct bottleneck_input *c, const struct bottleneck *v)
 {
 	return stall_stats_scale(c->bytes, v->min_rtt_us, c->us);
 }
 
-/* A queue stands on the path: it carries no more. */
+/* Returns 1 if there is a standing queue: the path carries no more. */
 static int
 has_standing_queue(const struct bottleneck *v)
 {
 	return v->rtt_us > v->min_rtt_us + v->min_rtt_us / 2 + 5000;
 }
 
-/* As much as shows that packets wait somewhere */
+/* Returns 1 if the RTT shows that packets are queued somewhere. */
 static int
 has_some_queue(const struct bottleneck *v)
 {
@@ -188,7 +191,7 @@ is_loss_limited(const struct bottleneck_input *c, const struct stall_stats *f,
 	return rate * rate * v->loss_ppm / 1e6 < 9 * each * each;
 }
 
-/* The sender waits for TCP. */
+/* The sender waits for TCP: finds out which part of TCP limits. */
 static int
 find_in_tcp(const struct bottleneck_input *c, const struct stall_stats *f,
     struct bottleneck *v, unsigned int percent)
@@ -210,7 +213,7 @@ find_in_tcp(const struct bottleneck_input *c, const struct stall_stats *f,
 	if (has_standing_queue(v))
 		return set_cause(v, BOTTLENECK_PATH, c->is_put, percent);
 	if (full >= MAJOR) {
-		/* Who reads slowly shuts the window as well. */
+		/* A slow reader shuts the window as well. */
 		if (2 * path_bytes(c, v) < f->n[STAT_TCP_RWND])
 			return set_cause(v, BOTTLENECK_PATH_OR_PEER, to,
 			    percent);
@@ -242,7 +245,10 @@ find_in_window(const struct bottleneck_input *c, const struct stall_stats *f,
 	return set_cause(v, BOTTLENECK_PATH_OR_PEER, 1, percent);
 }
 
-/* A window that the path fills. Ours is mostly twice what the path holds. */
+/*
+ * Returns 1 if the path fills the window. Ours is mostly twice what the path
+ * holds.
+ */
 static int
 fills_path(const struct bottleneck_input *c, const struct bottleneck *v,
     uint64_t window)
@@ -269,7 +275,10 @@ find_in_input(const struct bottleneck_input *c, struct bottleneck *v,
 		return 1;
 	if (!c->is_files)
 		return set_cause(v, BOTTLENECK_WRITER, !c->is_put, percent);
-	/* The file's process waits: for replies, if it is here. */
+	/*
+	 * Local: scp itself waits for replies. Remote: sftp-server has not
+	 * reported.
+	 */
 	if (c->remote_files == NULL)
 		return set_cause(v, BOTTLENECK_PATH_OR_PEER, 1, percent);
 	return 0;
@@ -297,7 +306,7 @@ find_sender(const struct bottleneck_input *c, struct bottleneck *v)
 	return 0;
 }
 
-/* Only this end has told, and it receives. */
+/* This end receives, and the peer has not reported. */
 static int
 find_receiver(const struct bottleneck_input *c, struct bottleneck *v)
 {
@@ -324,7 +333,10 @@ find_reader(const struct bottleneck_input *c, struct bottleneck *v)
 	    set_cause(v, BOTTLENECK_READER, c->is_put, percent);
 }
 
-/* What is known of the path: by the sender, whose RTT has the queues in it */
+/*
+ * Reads the state of the path from the sender's readings, whose RTT includes
+ * queues.
+ */
 static void
 read_path(const struct bottleneck_input *c, struct bottleneck *v)
 {
@@ -341,7 +353,10 @@ read_path(const struct bottleneck_input *c, struct bottleneck *v)
 		    f->n[STAT_SEGMENTS]));
 }
 
-/* What a peer has told: it can be, and is of half of the time at least. */
+/*
+ * Returns 1 for a plausible reading of a peer that covers half of the time or
+ * more.
+ */
 static int
 is_usable(const struct bottleneck_input *c, const struct stall_stats *f)
 {
@@ -405,9 +420,9 @@ bottleneck_name(const struct bottleneck *v)
 }
 
 /*
- * A buffer that leaves room for four times as much, and for twice what a fast
- * path of this length holds, because half of a buffer is the window; as a power
- * of two
+ * Returns the advised buffer size: room for four times as much, and for twice
+ * what a fast path of this length holds, because half of a buffer is the
+ * window; rounded up to a power of two.
  */
 static uint64_t
 wanted_buffer(const struct bottleneck_input *c, const struct bottleneck *v)
@@ -421,7 +436,7 @@ wanted_buffer(const struct bottleneck_input *c, const struct bottleneck *v)
 	return bytes;
 }
 
-/* Who can change what the verdict names: "here" or "there" */
+/* Returns the end whose setting has to change: "here" or "there". */
 static const char *
 side_name(const struct bottleneck *v)
 {
@@ -430,7 +445,7 @@ side_name(const struct bottleneck *v)
 
 #define ADVICE	160
 
-/* What a person can do about a window or the processor */
+/* Writes the advice about a window or the processor. */
 static void
 advise_setting(const struct bottleneck_input *c, const struct bottleneck *v,
     char out[ADVICE])
@@ -486,7 +501,7 @@ advise(const struct bottleneck_input *c, const struct bottleneck *v,
 		    "or ProxyCommand");
 }
 
-/* Figures that belong to a name; returns the length. */
+/* Writes the numbers that belong to a cause; returns the length. */
 static int
 describe_detail(const struct bottleneck *v, char *out, size_t room)
 {

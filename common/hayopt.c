@@ -34,7 +34,7 @@
 #define SUM_LEAST	(256 * M)
 #define SUM_TIMES	2
 
-/* Of a session that its user cannot shape: 2.6 Gbit/s at 100 ms */
+/* The sum for a confined user: 2.6 Gbit/s at 100 ms */
 #define SUM_CONFINED	(64 * M)
 
 enum slot {
@@ -185,7 +185,7 @@ static struct value {
 } layers[HAYOPT_MATCH + 1][NSLOTS];
 
 static char hosts[HAYOPT_HOSTS_LEN];	/* "": none; of the global layer */
-static int is_logged[NKEYWORDS];	/* its note was given */
+static int is_logged[NKEYWORDS];	/* its remark was logged */
 static int stale = 1;		/* "current" has to be computed again */
 static struct hayopt current;
 
@@ -230,7 +230,7 @@ find_layer_values(enum slot slot)
 	    HAYOPT_MATCH : HAYOPT_GLOBAL][slot];
 }
 
-static uint64_t memory;		/* bytes; 0: not told */
+static uint64_t memory;		/* bytes; 0: not set */
 
 void
 hayopt_set_memory(uint64_t bytes)
@@ -375,7 +375,7 @@ is_name(const char *p, size_t len, const char *name)
 	return len == strlen(name) && strncmp(p, name, len) == 0;
 }
 
-/* Whether HPN-SSH's name is one of those between p and end. */
+/* Returns 1 if HPN-SSH's name is one of those between p and end. */
 static int
 has_hpn_name(const char *p, const char *end)
 {
@@ -503,7 +503,7 @@ parse_name(const char *word)
 	    len <= HAYOPT_NAME_MAX ? 0 : -1;
 }
 
-/* A name of a list, as far as can be said without a look at it */
+/* Checks one host name by its characters. */
 static int
 is_host_name(const char *name, size_t len)
 {
@@ -635,7 +635,7 @@ parse_value(const struct keyword *k, int side, int ac, char **av,
 }
 
 /*
- * Keeps a value unless the layer has one by that name already. If both names
+ * Stores a value unless the layer has one by that name already. If both names
  * have a value and they differ, msg says which name wins.
  */
 static void

@@ -15,7 +15,7 @@
 #include "memlimit.h"
 #include "minmax.h"
 
-/* Bytes; 0 where the system does not tell */
+/* Returns bytes; 0 if the system does not tell. */
 static uint64_t
 physical_memory(void)
 {
@@ -28,7 +28,7 @@ physical_memory(void)
 #endif
 }
 
-static uint64_t memory_min = UINT64_MAX;	/* not asked for yet */
+static uint64_t memory_min = UINT64_MAX;	/* not read yet */
 
 void
 machine_read_memory(void)

@@ -16,14 +16,14 @@
 #include "memlimit.h"
 #include "minmax.h"
 
-/* Where a version of control groups keeps its bounds; NULL ends them. */
+/* Where a version of control groups has its limits; the list ends with NULL. */
 static const struct version {
 	const char *mount_point;
 	const char *files[3];
 } v1 = { "/sys/fs/cgroup/memory", { "memory.limit_in_bytes" } },
     v2 = { "/sys/fs/cgroup", { "memory.max", "memory.high" } };
 
-/* The number in a file; UINT64_MAX if it has none, as in "max". */
+/* Returns the number in a file; UINT64_MAX if it has none, as in "max". */
 static uint64_t
 read_limit(const char *dir, const char *name)
 {
@@ -44,7 +44,7 @@ read_limit(const char *dir, const char *name)
 	return limit;
 }
 
-/* The least bound of a group and of all above it */
+/* Returns the lowest limit of a group and of all above it. */
 static uint64_t
 lowest_limit(const char *root, const struct version *v, const char *group)
 {
@@ -66,8 +66,8 @@ lowest_limit(const char *root, const struct version *v, const char *group)
 }
 
 /*
- * A line of /proc/self/cgroup: a number, the controllers, of which version 2
- * names none, and the group
+ * Returns the limit of the group in a line of /proc/self/cgroup: a number, the
+ * controllers, of which version 2 names none, and the group.
  */
 static uint64_t
 limit_of_line(const char *root, char *line)

@@ -25,7 +25,7 @@
 #include "machine-hook.h"
 #include "optline-hook.h"
 
-/* These are sshd's names for it. */
+/* sshd uses these names. */
 int
 optline_is_reread(const char *filename)
 {
@@ -38,7 +38,7 @@ static char *deferred;	/* lines to be logged later, each with a line feed */
 static void log_or_defer(const char *, int, const char *, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Logs a line at debug level, or keeps it if no level has been set yet. */
+/* Logs a line at debug level, or keeps it if the log level is not known yet. */
 static void
 log_or_defer(const char *filename, int linenum, const char *fmt, ...)
 {
@@ -93,8 +93,8 @@ is_upstream_keyword(struct optline_table table, const char *keyword)
 }
 
 /*
- * Whether the line is ours. If it is not, it may be changed as optline_read()
- * in the header says.
+ * Returns 1 if the line is ours. If it is not, it may be changed as described
+ * at optline_read().
  */
 static int
 is_our_keyword(int side, struct optline_table table, char **keyword, char *rest,
@@ -124,7 +124,7 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 	char **av = NULL, msg[512];
 	int ac = 0;
 
-	/* What is said compares with defaults, and a chroot may come. */
+	/* Messages compare with defaults, and a chroot may follow. */
 	(void)machine_options();
 	if (!is_our_keyword(side, table, keyword, rest, filename, linenum))
 		return 0;

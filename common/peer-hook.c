@@ -47,7 +47,7 @@
 #define OFF_BY		"HAYATE_OFF_BY"		/* Hayate no */
 #define RELEASE_BY	"HAYATE_RELEASE_BY"	/* VersionDetails no */
 
-/* Tells it to the children, or tells it no longer */
+/* Sets the word in the environment of child processes, or removes it. */
 static void
 export_word(const char *word, int set)
 {
@@ -79,7 +79,10 @@ parent_exported(const char *word)
 	return pid != NULL && atol(pid) == (long)getppid();
 }
 
-/* Before main(): later the sandbox ends a process that asks who it is. */
+/*
+ * Runs before main(), because later the sandbox kills a process that calls
+ * getppid().
+ */
 static void __attribute__((constructor))
 import_words(void)
 {

@@ -38,14 +38,17 @@
 #include "minmax.h"
 
 /*
- * A pipe of so many pages holds as many records. One more slot is read while
- * the pipe is full, and one more is written. The smallest buffer of a socket
- * takes six records.
+ * A pipe of PIPE_PAGES pages holds as many records. One more slot is being read
+ * while the pipe is full, and one more is being written. The smallest buffer of
+ * a socket holds six records.
  */
 #define PIPE_PAGES	4
 #define SLOTS		8
 
-/* A copy of less costs little, and names and lengths stay as they were read. */
+/*
+ * Bytes. A copy of less costs little, and names and lengths in it cannot change
+ * after they were checked.
+ */
 #define ZERO_COPY_MIN	(32 * 1024)
 
 #define MAGIC		"hayate ring 3"
@@ -59,24 +62,24 @@
 
 typedef u_char ring_slot[RING_SLOT];
 
-/* At the start of the memory; one struct control for each ring. */
+/* The control block of a ring, at the start of the memory */
 struct control {
 	uint64_t	secret;
-	uint64_t	inode;		/* of the program's end; 0: any */
+	uint64_t	inode;		/* of its descriptor; 0: any */
 	atomic_uint	attached;
-	atomic_uint	released;	/* slots that the reader has used */
+	atomic_uint	released;	/* slots that the reader has freed */
 };
 
 struct header {
 	char		magic[sizeof(MAGIC)];
 	struct control	ctl[2];
 	atomic_uint	tag;
-	atomic_uint	side_seq;	/* of the note; odd: it changes now */
+	atomic_uint	side_seq;	/* odd while it is being changed */
 	_Atomic uint64_t side_data[RING_SIDE_WORDS];
 };
 
 /*
- * malloc() places what is large 16 bytes behind the start of a page, and some
+ * malloc() places large memory 16 bytes behind the start of a page, and some
  * processors copy slowly to a place just behind that (channels/bufgrow.h). So a
  * slot begins a cache line behind a page.
  */
@@ -101,7 +104,7 @@ struct ring {
 	uint64_t	 secret;
 	unsigned int	 count;		/* slots written, or read */
 	int		 uses_records;
-	const u_char	*rest;		/* of the slot, or of "stray" */
+	const u_char	*rest;		/* unread part of slot or "stray" */
 	size_t		 rest_len;
 	u_char		 stray[sizeof(struct record)];	/* data, no record */
 };
@@ -122,7 +125,10 @@ is_socket(int fd)
 	return fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode);
 }
 
-/* A process with a limit gets a signal if it makes a larger file. */
+/*
+ * Returns 1 if the process may make a file of that size; beyond its limit it
+ * would get a signal.
+ */
 static int
 fits_file_limit(size_t size)
 {
@@ -133,8 +139,8 @@ fits_file_limit(size_t size)
 }
 
 /*
- * Whether the kernel gives a promise of far more memory than there is, which it
- * refuses only where it keeps its promises, or where the process has a limit.
+ * Returns 1 if the kernel grants far more memory than there is. It refuses that
+ * only if it does not overcommit, or if the process has a limit.
  */
 static int
 probe_overcommit(void)
@@ -157,8 +163,9 @@ probe_overcommit(void)
 }
 
 /*
- * Where the kernel promises no more memory than it has, a page that is touched
- * first may end the process. In a ChrootDirectory there is no /proc.
+ * Returns 1 if the kernel overcommits memory. If it does not, touching a page
+ * for the first time may end the process. In a ChrootDirectory there is no
+ * /proc.
  */
 static int
 kernel_overcommits(void)
@@ -202,7 +209,7 @@ write_header(int memory, int in, int out)
 	return pwrite(memory, &head, sizeof(head), 0) == sizeof(head) ? 0 : -1;
 }
 
-/* Memory that nobody can execute, where the kernel knows of that */
+/* Creates memory that nobody can execute, if the kernel knows that flag. */
 static int
 create_memfd(void)
 {
@@ -264,7 +271,7 @@ ring_free(struct ring *r)
 	free(r);
 }
 
-/* The note */
+/* Side data */
 
 void
 ring_put_side_data(struct ring *r, const uint64_t *p, size_t n)
@@ -304,7 +311,7 @@ ring_tag(const struct ring *r)
 	return atomic_load(&r->memory->head.tag);
 }
 
-/* Whether it is memory that ring_create() has made, and that cannot shrink */
+/* Returns 1 if ring_create() has made this memory, so that it cannot shrink. */
 static int
 is_ring_memory(int memory)
 {
@@ -349,7 +356,7 @@ ring_pending(const struct ring *r)
 	return r->rest_len;
 }
 
-/* Copies out what the slot still has. */
+/* Copies out the rest of the slot. */
 static ssize_t
 copy_rest(struct ring *r, void *p, size_t len)
 {
@@ -363,10 +370,11 @@ copy_rest(struct ring *r, void *p, size_t len)
 }
 
 /*
- * Before the first record, a pipe gives it alone because it is a packet; a
- * socket would give what follows too. Looks at what is there, and returns 1 if
- * that is a record, or else 0 and in "*len" how much is there, because a record
- * may follow it in a moment. Returns -1 if there is nothing, or no more.
+ * Looks at the next bytes of a socket before the first record. (A pipe returns
+ * the record alone, because it is a packet; a socket would return what follows,
+ * too.) Returns 1 if they are a record; 0 with the number of bytes in "*len",
+ * because a record may follow them in a moment; or -1 if there are none, with
+ * the result of read() in "*end".
  */
 static int
 peek_record(const struct ring *r, size_t *len, ssize_t *end)
@@ -384,7 +392,7 @@ peek_record(const struct ring *r, size_t *len, ssize_t *end)
 	return 0;
 }
 
-/* A record has come. Its data is the rest. Returns 0, or -1 with errno. */
+/* Makes the slot of a record the rest. Returns 0, or -1 with errno. */
 static int
 accept_record(struct ring *r, const void *record)
 {
@@ -408,7 +416,10 @@ is_record(const struct ring *r, const void *p, ssize_t n)
 	    memcmp(p, &r->secret, sizeof(r->secret)) == 0;
 }
 
-/* Reads a record or a stray, which are the rest. Returns as read(). */
+/*
+ * Reads a record, or up to 16 bytes of data; either becomes the rest. Returns
+ * as read().
+ */
 static ssize_t
 read_record(struct ring *r)
 {
@@ -465,7 +476,7 @@ ring_release(struct ring *r)
 	atomic_store(&r->ctl->released, r->count);
 }
 
-/* Returns 1 if all that was written has been read. */
+/* Returns 1 if the reader has read everything that was written. */
 static int
 is_drained(const struct ring *r)
 {
@@ -475,7 +486,10 @@ is_drained(const struct ring *r)
 	    n == 0;
 }
 
-/* From now on each write to the pipe is a packet, which takes a page. */
+/*
+ * Makes each write to the pipe a packet, which takes a page. Returns 1 on
+ * success.
+ */
 static int
 set_packet_mode(int fd)
 {
@@ -491,7 +505,7 @@ set_packet_mode(int fd)
 
 /*
  * Goes over to records if the reader has attached and the descriptor is empty.
- * From then on it holds fewer records than there are slots.
+ * From then on the descriptor holds fewer records than there are slots.
  */
 static void
 try_records(struct ring *r)
@@ -512,7 +526,7 @@ used_slots(const struct ring *r)
 }
 
 /*
- * Whether the slot after "count" is free. A descriptor that is full is found
+ * Returns 1 if the slot after "count" is free. A full descriptor is detected
  * here, before anything is copied; one that blocks waits in write().
  */
 static int
@@ -526,7 +540,7 @@ has_free_slot(const struct ring *r)
 	return used < SLOTS && poll(&pfd, 1, 0) == 1;
 }
 
-/* Nobody will free a slot any more. */
+/* Returns 1 if the reader has closed the descriptor. */
 static int
 reader_is_gone(const struct ring *r)
 {
@@ -623,7 +637,7 @@ ring_attach(int memory, enum ring_dir dir, int fd)
 	return ring_open(memory, dir, fd);
 }
 
-/* Nobody has a ring, so these are not reached. */
+/* Without a ring these are never called. */
 
 void
 ring_free(struct ring *r)

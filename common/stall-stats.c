@@ -10,10 +10,10 @@
 #include "stall-stats.h"
 #include "minmax.h"
 
-/* A peer that tells more is none of ours, however much later it is. */
+/* A peer that sends more values is not a Hayate, however new. */
 #define COUNT_MAX	1000
 
-/* Larger numbers are none: sums of a few of these do not overflow. */
+/* Larger values are cut, so that sums of a few of them do not overflow. */
 #define VALUE_MAX		((uint64_t)1 << 56)
 
 static int
@@ -29,7 +29,7 @@ stall_stats_diff(const struct stall_stats *from, const struct stall_stats *to)
 	int i;
 
 	for (i = 0; i < STAT_COUNT; i++) {
-		/* A peer may tell anything. */
+		/* A peer may send anything. */
 		if (is_counter(i))
 			diff.n[i] -= min_u64(from->n[i], to->n[i]);
 	}

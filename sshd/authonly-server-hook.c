@@ -33,7 +33,7 @@
 
 static const Authctxt *user;
 
-/* The period in clear that is under way */
+/* The present period of unencrypted data */
 static struct {
 	char	*mode;		/* NULL: there is none */
 	char	*from;		/* of the client */
@@ -88,7 +88,7 @@ log_refusal(struct ssh *ssh, enum authonly_answer answer, int ends)
 {
 	static int has_logged;
 
-	if (has_logged)		/* each rekey asks again */
+	if (has_logged)		/* each rekey requests it again */
 		return;
 	has_logged = 1;
 	sessionlog_cleartext(0);
@@ -105,13 +105,14 @@ static const struct authonly_side server = {
 };
 
 /*
- * What is refused while data is in clear. Where it is allowed because data is
- * encrypted, upstream's code calls authonly_encrypt_before() for it.
+ * Requests that are refused while data is unencrypted. If they are allowed
+ * because data is encrypted, upstream's code calls authonly_encrypt_before()
+ * for them.
  */
 
 /*
- * Returns 1 and logs the refusal if data is in clear, or may soon be. The
- * client chose the type, so it is quoted and cut.
+ * Returns 1 and logs the refusal if data is unencrypted, or may soon be. The
+ * client chose the type, so it is escaped and truncated.
  */
 static int
 refuse_type(struct ssh *ssh, const char *what, const char *type)
@@ -130,8 +131,8 @@ refuse_type(struct ssh *ssh, const char *what, const char *type)
 }
 
 /*
- * Refuses the message just received if the type that it begins with is private
- * while data is in clear. Returns 1 if it is refused.
+ * Refuses the message just received if its type is private while data is
+ * unencrypted. Returns 1 if it is refused.
  */
 static int
 refuse_message(struct ssh *ssh, const char *what,

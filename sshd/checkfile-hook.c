@@ -34,7 +34,7 @@ struct request {
 	u_int32_t block;
 };
 
-/* Why there are no sums */
+/* Why there are no checksums */
 struct refusal {
 	u_int32_t status;
 	const char *text;
@@ -79,7 +79,10 @@ set_refusal_errno(struct refusal *why)
 	    strerror(errno));
 }
 
-/* Opens a regular file. A fifo is not opened, because others would notice. */
+/*
+ * Opens a regular file. A FIFO is not opened, because that would have side
+ * effects.
+ */
 static int
 open_file(const struct request *q, struct stat *sb, struct refusal *why)
 {
@@ -99,7 +102,7 @@ open_file(const struct request *q, struct stat *sb, struct refusal *why)
 	return fd;
 }
 
-/* Cuts the range at the end of the file. Returns -1 if it is too much. */
+/* Limits the range to the end of the file. Returns -1 if it is too large. */
 static int
 bound_range(struct request *q, u_int64_t size, struct refusal *why)
 {
@@ -117,7 +120,7 @@ bound_range(struct request *q, u_int64_t size, struct refusal *why)
 	return 0;
 }
 
-/* Appends the sums to "sums". Returns -1 if there are none to be had. */
+/* Appends the checksums to "sums". Returns -1 if there are none. */
 static int
 sum_file(struct request *q, struct sshbuf *sums, struct refusal *why)
 {
@@ -183,7 +186,7 @@ send_answer(const struct request *q, struct sshbuf *out, struct sshbuf *sums,
 	sshbuf_free(m);
 }
 
-/* At the level of the lines about files that are opened and closed */
+/* Logs at the level of upstream's lines about opened and closed files. */
 static void
 log_answer(const struct request *q, const struct refusal *why)
 {

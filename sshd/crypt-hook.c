@@ -9,7 +9,9 @@
 
 #include "crypt-hook.h"
 
-/* The shortest hash, of DES; what says that there is none is shorter. */
+/*
+ * Characters of the shortest hash (DES); marks of a locked account are shorter.
+ */
 #define HASH_MIN	13
 
 char *

@@ -23,8 +23,8 @@
 #include "usage.h"
 
 static struct stall_stats f;
-static uint64_t begun_us;		/* when it first waited for a request */
-static uint64_t since_us, read_us;	/* the call; 0: there is none */
+static uint64_t begun_us;		/* start of the first wait */
+static uint64_t since_us, read_us;	/* start of the call; 0: none */
 
 static int
 is_write(u_char type)

@@ -26,7 +26,7 @@ extern struct Authctxt *the_authctxt;
 extern struct sshauthopt *auth_opts;
 extern ServerOptions options;
 
-/* Whether the user runs no program of their own choice */
+/* Returns 1 if the user cannot choose the programs of the session. */
 static int
 user_is_confined(void)
 {

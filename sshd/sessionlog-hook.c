@@ -46,7 +46,9 @@
 
 #define FORMAT		1		/* the version of the line */
 
-/* Kinds that are kept, those that are no subsystem, and bytes of one */
+/*
+ * Number of kinds that are kept, number that are not subsystems, bytes of one
+ */
 #define KINDS_MAX	16
 #define KINDS_FIXED	5
 #define KIND_LEN	32
@@ -55,15 +57,15 @@ extern ServerOptions options;
 extern char *__progname;
 
 /*
- * What the process of the user tells the monitor, in memory that both share: a
- * process that is killed leaves what it has told until then.
+ * The data that the process of the user leaves for the monitor, in memory that
+ * both share. If the process is killed, the data so far remains.
  */
 static struct record {
 	char	 kinds[KINDS_MAX][KIND_LEN + 1];
 	size_t	 nkinds;
 	uint64_t granted, refused;
 
-	int	 is_whole;		/* the rest is there */
+	int	 is_whole;		/* the rest is valid */
 	int	 is_clear;
 	char	 cipher[64], limit[32];	/* no limit: "" */
 	unsigned int share;		/* percent */
@@ -79,7 +81,7 @@ static struct {
 	uint64_t begun_us;
 } watch;
 
-/* What was asked for */
+/* Requests */
 
 static void
 add_kind(const char *kind)
@@ -185,7 +187,7 @@ record_bottleneck(struct ssh *ssh, const struct stall_stats *f)
 	shared->share = v.percent;
 }
 
-/* At the end of the process of the user */
+/* Stores the totals at the end of the process of the user. */
 static void
 record_session(struct ssh *ssh)
 {
@@ -268,7 +270,9 @@ append_ms(struct sshbuf *b, const char *name, uint64_t us)
 		append(b, " %s=%.1f", name, us / 1e3);
 }
 
-/* Bytes and time: those of the user's process, or else of the kernel */
+/*
+ * Appends bytes and time: the process's own, or the kernel's if it was killed.
+ */
 static void
 append_amounts(struct sshbuf *b, const struct record *r)
 {
@@ -308,7 +312,7 @@ append_transport(struct sshbuf *b, struct record *r)
 		append_number(b, "share", r->share);
 }
 
-/* SyslogFacility, as syslog.h has it */
+/* Returns SyslogFacility as a constant of syslog.h. */
 static int
 syslog_facility(void)
 {
@@ -322,7 +326,7 @@ syslog_facility(void)
 	return LOG_AUTH;
 }
 
-/* With its fields where they are kept, and else as any other line */
+/* Sends the line to journald with its fields, or else logs it as any other. */
 static void
 log_line(const char *line)
 {
@@ -332,7 +336,10 @@ log_line(const char *line)
 		logit("%s", line);
 }
 
-/* What is shared is read once: nobody changes it while it is looked at. */
+/*
+ * Copies the shared data before it checks it, so that nobody can change it in
+ * between.
+ */
 static void
 write_session_line(void)
 {

@@ -31,7 +31,10 @@
 #define LARGE_READ	(256 * 1024)	/* the longest message for stock */
 #define LITTLE_TO_SEND	(64 * 1024)
 
-/* Length of the whole request at the front; 0: its first word is not there. */
+/*
+ * Returns the length of the request at the front of the queue; 0 if its length
+ * field is incomplete.
+ */
 static size_t
 request_len(const struct sshbuf *queue)
 {
@@ -48,7 +51,7 @@ has_whole_request(const struct sshbuf *in)
 	return len > 4 && len <= sshbuf_len(in);
 }
 
-/* The type of the request that is next, or 0 */
+/* Returns the type of the next complete request, or 0. */
 static u_char
 next_request(const struct sshbuf *in)
 {
@@ -58,7 +61,10 @@ next_request(const struct sshbuf *in)
 	    type : 0;
 }
 
-/* sshd may have offered memory before it started this process. */
+/*
+ * Attaches to the memory that sshd may have sent before it started this
+ * process.
+ */
 static void
 attach_once(int in)
 {
@@ -73,8 +79,8 @@ attach_once(int in)
 static struct sshbuf *replies;
 
 /*
- * Sends what the server has made: it ends, or the next request may take for
- * ever. What cannot be sent stays.
+ * Sends all replies, because the server ends or the next request may block for
+ * ever. Stops at an error.
  */
 static void
 send_replies(void)
@@ -94,10 +100,13 @@ send_replies(void)
 	}
 }
 
-/* Behind the length: type, ID, the length of the path, the path, flags */
+/* Offset of the path in an OPEN: length, type, ID, length of the path */
 #define OPEN_PATH	(4 + 1 + 4 + 4)
 
-/* Whether the next request is an OPEN, and what it names is no file */
+/*
+ * Returns 1 if the next request is an OPEN of something that is no file or
+ * directory.
+ */
 static int
 opens_special(const struct sshbuf *in, u_int32_t *id, u_int32_t *flags)
 {
@@ -115,7 +124,7 @@ opens_special(const struct sshbuf *in, u_int32_t *id, u_int32_t *flags)
 	path[len] = '\0';
 	*id = PEEK_U32(p + 5);
 	*flags = PEEK_U32(p + OPEN_PATH + len);
-	/* A look costs time where a file is made, which waits for nobody. */
+	/* stat() costs time when a file is created, which never blocks. */
 	return ((*flags & SSH2_FXF_CREAT) == 0 || *id >= OPENING_ID) &&
 	    stat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
 	    !S_ISDIR(st.st_mode);
@@ -137,7 +146,7 @@ refuse_open(struct sshbuf *in, u_int32_t id)
 		fatal_fr(r, "compose");
 }
 
-/* Is called before each request is processed that may be an OPEN. */
+/* Call it before each request is processed that may be an OPEN. */
 static void
 check_open(struct sshbuf *in, int may_send)
 {
@@ -197,7 +206,7 @@ sftpsrv_read(int fd, struct sshbuf *queue)
 	saved = errno;
 	if (len == 0 && replies != NULL)
 		send_replies();
-	/* What waits to be sent is, after this. */
+	/* Upstream sends the queued replies after this. */
 	check_open(queue, 0);
 	iotime_begin(next_request(queue));
 	errno = saved;
@@ -227,7 +236,7 @@ sftpsrv_write(int fd, const struct sshbuf *queue)
 	return n;
 }
 
-/* A request that took long is over, so the descriptors are looked at. */
+/* A request that took long is over, so the descriptors are polled. */
 static int took_long;
 
 static int
@@ -239,7 +248,7 @@ poll_queues(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 	replies = out;
 	if (is_little)
 		check_open(in, 1);
-	/* What is left in a ring would not wake poll(). */
+	/* The rest of a slot would not wake poll(). */
 	while (is_little && !has_whole_request(in) &&
 	    shmpipe_pending(STDIN_FILENO) > 0) {
 		if (sftpsrv_read(STDIN_FILENO, in) <= 0)
@@ -247,14 +256,14 @@ poll_queues(struct pollfd pfd[2], struct sshbuf *in, struct sshbuf *out)
 	}
 	if (is_little)
 		check_open(in, 1);
-	/* What was sent just now is not to be written again. */
+	/* Replies that were just sent must not be written again. */
 	if (sshbuf_len(out) == 0)
 		pfd[1].fd = -1;
 	if (!has_whole_request(in))
 		return poll(pfd, 2, -1);
 	/*
-	 * Requests that came now would only wait in memory, and at the end of
-	 * the input those that are here would be lost.
+	 * More requests would only use memory, and at end of input those that
+	 * are queued would be lost.
 	 */
 	pfd[0].fd = -1;
 	if (!is_little)
@@ -277,7 +286,7 @@ find_broken(const DIR *dir)
 	return i;
 }
 
-/* A directory that has just been opened may lie where a broken one did. */
+/* A new DIR may have the address of one that was closed: its position is 0. */
 struct dirent *
 sftpsrv_readdir(DIR *dir)
 {
@@ -305,7 +314,10 @@ sftpsrv_readdir(DIR *dir)
 #define END_LEN		(4 + 1 + 4 + 4 + 4 + sizeof(END_TEXT) - 1 + 4)
 #define END_STATUS	(4 + 1 + 4)
 
-/* Upstream has answered that there are no more names, which is not known. */
+/*
+ * Upstream has replied "end of file", but the directory could not be read to
+ * its end.
+ */
 static void
 fail_broken_listing(struct sshbuf *out)
 {
@@ -346,14 +358,14 @@ sftpsrv_client_waits(void)
 	};
 
 	took_long = 1;
-	/* At the end of its input the server ends, and sends no reply more. */
+	/* At end of input the server ends, and sends no more replies. */
 	return poll(pfd, 2, 0) <= 0;
 }
 
 /* SSH_FXP_DATA: length, type, id, length of the data, the data. */
 #define DATA_HEADER	(4 + 1 + 4 + 4)
 
-/* Where the reply is made in a ring, or NULL */
+/* The reply's place in a ring, or NULL */
 static u_char *ring_reply;
 
 void *

@@ -25,7 +25,10 @@
 #include "peer-hook.h"
 #include "srvopt-hook.h"
 
-/* Which of them users may choose; with it an absent file says nothing. */
+/*
+ * The algorithms that users may choose. If the file is absent, nothing is
+ * known.
+ */
 #define ALLOWED	"/proc/sys/net/ipv4/tcp_allowed_congestion_control"
 
 static int

@@ -28,7 +28,7 @@
 
 static dispatch_fn *upstream_global;
 
-/* Whether the message that was just received asks for the figures */
+/* Returns 1 if the message that was just received is STALL_STATS_REQUEST. */
 static int
 is_stats_request(struct ssh *ssh)
 {

@@ -45,7 +45,7 @@ find_program(const ServerOptions *o, const char *name)
 	return NULL;
 }
 
-/* Another program runs in its place, or it lies where we do not see it. */
+/* Returns 1 if another program runs instead, or the file is in a chroot. */
 static int
 is_replaced(const ServerOptions *o)
 {
@@ -61,7 +61,7 @@ subsys_check_program(const ServerOptions *o, const char *name,
 {
 	const char *program = find_program(o, name);
 
-	/* A name that no configuration has is not kept. */
+	/* A name that is not configured is not logged. */
 	sessionlog_subsystem(program == NULL ? "unknown" : name);
 	if (program == NULL || *program != '/' || is_replaced(o) ||
 	    access(program, X_OK) == 0)
@@ -71,7 +71,7 @@ subsys_check_program(const ServerOptions *o, const char *name,
 	    strerror(errno));
 }
 
-/* Whether both are the same program */
+/* Returns 1 if both are the same program. */
 static int
 is_same_program(const char *a, const char *b)
 {
@@ -81,7 +81,7 @@ is_same_program(const char *a, const char *b)
 	    x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
-/* Whether "word" is the sftp-server beside sshd-session */
+/* Returns 1 if "word" is the sftp-server beside sshd-session. */
 static int
 is_our_server(const ServerOptions *o, const char *word)
 {
@@ -98,14 +98,14 @@ is_our_server(const ServerOptions *o, const char *word)
 	return same;
 }
 
-/* Whether nothing but our SFTP server writes what "command" writes */
+/* Returns 1 if only our SFTP server writes the output of "command". */
 static int
 runs_our_server(const ServerOptions *o, const char *command)
 {
 	char *word;
 	int is;
 
-	/* For a shell, several programs */
+	/* A command for the shell may run several programs. */
 	if (command == NULL || strpbrk(command, "|&;()`$\n") != NULL)
 		return 0;
 	word = xstrdup(command);
