@@ -135,8 +135,8 @@ yields_to_typing(const struct Channel *c)
 	int typing = is_typing();
 
 	if (typing && !was)
-		debug3("channel %d: packets of 32 KiB beside what is typed",
-		    c->self);
+		debug3("channel %d: packets of 32 KiB while another channel "
+		    "is interactive", c->self);
 	was = typing;
 	if (typing)
 		resize_pipe(c->rfd, PIPE_SIZE, PIPE_SIZE, BULK_PIPE_STOCK);

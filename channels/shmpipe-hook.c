@@ -119,7 +119,8 @@ open_ends(int memory, int in, int out)
 
 	reset_ends(in, out);
 	if (to == NULL || from == NULL) {
-		verbose("no shared memory for sftp: %s", strerror(errno));
+		verbose("no shared memory for sftp, using pipes: %s",
+		    strerror(errno));
 		ring_free(to);
 		ring_free(from);
 		return -1;

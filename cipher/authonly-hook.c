@@ -273,7 +273,8 @@ wait_for_kex(struct ssh *ssh)
 	static int depth;
 
 	if (++depth > MAX_DEPTH)
-		fatal("the server asks for too much during a key exchange");
+		fatal("too many requests from the server during a key "
+		    "exchange");
 	while (!ssh->kex->done)
 		ssh_dispatch_run_fatal(ssh, DISPATCH_BLOCK, &ssh->kex->done);
 	depth--;

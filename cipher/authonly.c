@@ -34,32 +34,32 @@ authonly_explain_answer(enum authonly_answer answer,
     enum authonly_private private)
 {
 	static const char *const reasons[] = {
-		[AUTHONLY_PUBLIC] = "nothing private was asked for",
-		[AUTHONLY_TTY] = "a terminal was asked for",
-		[AUTHONLY_AGENT] = "agent forwarding was asked for",
-		[AUTHONLY_X11] = "X11 forwarding was asked for",
+		[AUTHONLY_PUBLIC] = "nothing private was requested",
+		[AUTHONLY_TTY] = "a terminal was requested",
+		[AUTHONLY_AGENT] = "agent forwarding was requested",
+		[AUTHONLY_X11] = "X11 forwarding was requested",
 		[AUTHONLY_TYPED] = "input is typed at a terminal",
-		[AUTHONLY_SHELL] = "a shell was asked for",
-		[AUTHONLY_FORWARD] = "a forwarding was asked for",
+		[AUTHONLY_SHELL] = "a shell was requested",
+		[AUTHONLY_FORWARD] = "a forwarding was requested",
 		[AUTHONLY_PROXY] = "a proxied client is attached",
 		[AUTHONLY_MUX] = "a session of the shared connection did not "
 		    "ask for it",
-		[AUTHONLY_OTHER] = "something unknown was asked for",
+		[AUTHONLY_OTHER] = "an unknown feature was requested",
 	};
 
 	switch (answer) {
 	case AUTHONLY_OFFER:
 		return "it is allowed";
 	case AUTHONLY_NOT_AUTHENTICATED:
-		return "nobody is authenticated yet";
+		return "the user is not authenticated yet";
 	case AUTHONLY_NOT_ASKED:
-		return "nobody asked for it";
+		return "it was not requested";
 	case AUTHONLY_NOT_ENABLED:
 		return "NoneEnabled is not set to yes here";
 	case AUTHONLY_PRIVATE:
 		return reasons[private];
 	case AUTHONLY_NOT_SUPPORTED:
-		return "the server does not know how";
+		return "the server does not support it";
 	case AUTHONLY_NO_MAC:
 		return "both sides share no MAC that ends in "
 		    "-etm@openssh.com";

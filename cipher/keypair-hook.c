@@ -54,7 +54,7 @@ keypair_sntrup761(u_char *public, u_char *secret)
 	memcpy(public, pair.public, sizeof(pair.public));
 	memcpy(secret, pair.secret, sizeof(pair.secret));
 	keypair_forget();
-	debug("early login: the key pair was made before");
+	debug("early login: using the key pair made in advance");
 	return 0;
 }
 

@@ -386,26 +386,27 @@ bottleneck_find(const struct bottleneck_input *all)
 static const struct {
 	const char *name, *local, *remote;
 } texts[] = {
-	[BOTTLENECK_NONE] = { "none", "no single one", "no single one" },
+	[BOTTLENECK_NONE] = { "none", "no single cause", "no single cause" },
 	[BOTTLENECK_PATH_OR_PEER] = { "path-or-peer", "the path or %s",
 	    "the path or %s" },
 	[BOTTLENECK_DISK_READ] = { "disk-read", "disk read here",
 	    "disk read by %s" },
 	[BOTTLENECK_DISK_WRITE] = { "disk-write", "disk write here",
 	    "disk write by %s" },
-	[BOTTLENECK_WRITER] = { "writer", "what gives the data here",
-	    "what gives the data to %s" },
-	[BOTTLENECK_READER] = { "reader", "what takes the data here",
-	    "what takes the data from %s" },
+	[BOTTLENECK_WRITER] = { "writer",
+	    "the program here that supplies the data",
+	    "the program at %s that supplies the data" },
+	[BOTTLENECK_READER] = { "reader",
+	    "the program here that reads the data",
+	    "the program at %s that reads the data" },
 	[BOTTLENECK_CPU] = { "cpu", "the processor here",
 	    "the processor of %s" },
 	[BOTTLENECK_WINDOW] = { "window", "the window here",
 	    "the window of %s" },
-	[BOTTLENECK_REQUESTS] = { "requests", "the requests that you allow",
-	    "the requests of %s" },
+	[BOTTLENECK_REQUESTS] = { "requests",
+	    "the requests in flight that you allow", "the requests of %s" },
 	[BOTTLENECK_PATH] = { "path", "the path", "the path" },
-	[BOTTLENECK_LOSS] = { "loss", "packets that are lost",
-	    "packets that are lost" },
+	[BOTTLENECK_LOSS] = { "loss", "packet loss", "packet loss" },
 	[BOTTLENECK_SEND_BUFFER] = { "send-buffer", "the TCP send buffer here",
 	    "the TCP send buffer of %s" },
 	[BOTTLENECK_RECEIVE_BUFFER] = { "receive-buffer",
@@ -451,7 +452,7 @@ advise_setting(const struct bottleneck_input *c, const struct bottleneck *v,
     char out[ADVICE])
 {
 	if (v->cause == BOTTLENECK_CPU && v->lacks_cpu)
-		snprintf(out, ADVICE, "other programs or a quota take it");
+		snprintf(out, ADVICE, "other programs or a CPU quota use it");
 	else if (v->cause == BOTTLENECK_CPU && v->is_files)
 		snprintf(out, ADVICE, "-j 4 uses more processors");
 	else if (v->cause == BOTTLENECK_CPU)
@@ -492,9 +493,9 @@ advise(const struct bottleneck_input *c, const struct bottleneck *v,
 		snprintf(out, ADVICE, "leave out -R, -B and -X");
 	else if (v->cause == BOTTLENECK_DISK_READ ||
 	    v->cause == BOTTLENECK_DISK_WRITE)
-		snprintf(out, ADVICE, "nothing of the network helps");
+		snprintf(out, ADVICE, "network settings do not help");
 	else if (v->cause == BOTTLENECK_PATH)
-		snprintf(out, ADVICE, "it carries no more");
+		snprintf(out, ADVICE, "its capacity is used up");
 	else if (v->cause == BOTTLENECK_PATH_OR_PEER && c->local != NULL &&
 	    c->local->n[STAT_SAMPLES] == 0)
 		snprintf(out, ADVICE, "ssh does not see it through ProxyJump "

@@ -120,7 +120,7 @@ static const struct keyword {
 	{ "HPNBufferLimit", B, RETIRED, NONE, 0, 0, 0, WINDOWS },
 	{ "TcpRcvBuf", B, RETIRED, NONE, 0, 0, 0, WINDOWS },
 
-#define ABSENT	"there is no such feature"
+#define ABSENT	"not supported"
 	{ "UseMPTCP", B, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "HappyEyes", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "HappyDelay", C, RETIRED, NONE, 0, 0, 0, ABSENT },
@@ -128,28 +128,28 @@ static const struct keyword {
 	{ "MetricsInterval", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "MetricsPath", C, RETIRED, NONE, 0, 0, 0, ABSENT },
 	{ "Fallback", C, RETIRED, NONE, 0, 0, 0,
-	    "the port is the standard one" },
+	    "there is no fallback port" },
 	{ "FallbackPort", C, RETIRED, NONE, 0, 0, 0,
-	    "the port is the standard one" },
+	    "there is no fallback port" },
 
 	/*
 	 * Known to the OpenSSH of Debian, Red Hat or both, or to releases
 	 * later than ours. Where ignoring the keyword would admit somebody
 	 * whom it is meant to keep out, it is obeyed, or it is an error.
 	 */
-#define KEYEX	"keys are not exchanged by GSSAPI"
+#define KEYEX	"GSSAPI key exchange is not supported"
 	{ "GSSAPIKeyExchange", B, FOREIGN_LOST, NONE, 0, 0, 0, KEYEX },
 	{ "GSSAPIKexAlgorithms", B, FOREIGN, NONE, 0, 0, 0, KEYEX },
 	{ "GSSAPIRenewalForcesRekey", C, FOREIGN, NONE, 0, 0, 0, KEYEX },
 	{ "GSSAPIStoreCredentialsOnRekey", S, FOREIGN, NONE, 0, 0, 0, KEYEX },
 	{ "GSSAPITrustDns", C, FOREIGN, NONE, 0, 0, 0,
-	    "GSSAPI is given the name as it was typed" },
+	    "GSSAPI gets the host name as typed" },
 	{ "GSSAPIClientIdentity", C, FOREIGN_LOUD, NONE, 0, 0, 0,
 	    "GSSAPI uses the default identity" },
 	{ "GSSAPIServerIdentity", C, FOREIGN_LOUD, NONE, 0, 0, 0,
 	    "GSSAPI expects the identity of the host name" },
 	{ "GSSAPIEnablek5users", S, FOREIGN, NONE, 0, 0, 0,
-	    "~/.k5users lets nobody in" },
+	    "~/.k5users is not read" },
 	{ "GSSAPICleanupCreds", S, FOREIGN_NAME, NONE, 0, 0, 0,
 	    "gssapicleanupcredentials" },
 	{ "GSSAPIDelegateCredentials", S, FOREIGN_YES, NONE, 0, 0, 0,
@@ -158,7 +158,7 @@ static const struct keyword {
 	{ "GSSUseSessionCcache", S, FOREIGN, NONE, 0, 0, 0, ABSENT },
 	{ "KerberosUniqueCCache", S, FOREIGN, NONE, 0, 0, 0, ABSENT },
 	{ "KerberosUseKuserok", S, FOREIGN_YES, NONE, 0, 0, 0,
-	    "~/.k5login is always asked" },
+	    "~/.k5login is always checked" },
 	{ "RSAMinSize", B, FOREIGN_NAME, NONE, 0, 0, 0, "requiredrsasize" },
 	{ "DebianBanner", S, FOREIGN, NONE, 0, 0, 0,
 	    "the banner does not name Debian" },

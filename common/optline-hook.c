@@ -131,7 +131,7 @@ optline_read(int side, enum hayopt_layer layer, struct optline_table table,
 
 	*ret = -1;
 	if (argv_split(rest, &ac, &av, 1) != 0) {
-		error("%s line %d: %s: quotes do not match", filename, linenum,
+		error("%s line %d: %s: unmatched quotes", filename, linenum,
 		    *keyword);
 		return 1;
 	}

@@ -125,7 +125,7 @@ room() {
 	seen said-in-clear
 	"$1" said-by-a-program
 	unseen said-by-a-program
-	again "a forwarding was asked for"
+	again "a forwarding was requested"
 	own said-later
 	unseen said-later
 	master_ends
@@ -182,7 +182,7 @@ stdio_forward() {
 	MASTER=$!
 	poll 10 grep -q 'NoneSwitch: \|Tunnel device open failed' master.err
 	grep -q 'Tunnel forwarding using interface' master.err || skip "no tun devices are permitted"
-	grep -q 'NoneSwitch: data stays encrypted, because a forwarding was asked for' master.err
+	grep -q 'NoneSwitch: data stays encrypted, because a forwarding was requested' master.err
 }
 
 @test "a client that forwards from the start stays encrypted and reports why" {
@@ -192,7 +192,7 @@ stdio_forward() {
 		# shellcheck disable=SC2086 # an option and its value
 		run -0 --separate-stderr client "${ASK[@]}" $what open true
 		[ "$(grep NoneSwitch <<<"$stderr" | tr -d '\r')" = \
-		    "NoneSwitch: data stays encrypted, because a forwarding was asked for." ] || {
+		    "NoneSwitch: data stays encrypted, because a forwarding was requested." ] || {
 			echo "$what"; echo "$stderr"; return 1
 		}
 	done
@@ -213,7 +213,7 @@ stdio_forward() {
 		    script -qefc ./type "out$n" >/dev/null 3>&- || true
 		heard "typed-for-w-$n" "out$n"
 		unseen "typed-for-w-$n"
-		grep -q 'data stays encrypted, because a forwarding was asked for' "out$n"
+		grep -q 'data stays encrypted, because a forwarding was requested' "out$n"
 	done
 }
 # The terminal repeats it, and so does the service.
@@ -222,14 +222,14 @@ heard() { [ "$(grep -c "$1" "$2")" -ge 2 ]; }
 @test "a shell is encrypted, with and without a terminal" {
 	run -0 --separate-stderr client "${ASK[@]}" "$(wire)" -T open <<<"echo said-to-a-shell"
 	[[ $output = *said-to-a-shell* ]]
-	[[ $stderr = *"data stays encrypted, because a shell was asked for."* ]]
+	[[ $stderr = *"data stays encrypted, because a shell was requested."* ]]
 	unseen said-to-a-shell
 	master
 	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" -T open <<<"echo said-to-a-shell"
 	[[ $output = *said-to-a-shell* ]]
-	[[ $stderr = *"data stays encrypted, because a shell was asked for."* ]]
+	[[ $stderr = *"data stays encrypted, because a shell was requested."* ]]
 	unseen said-to-a-shell
-	again "a shell was asked for"
+	again "a shell was requested"
 }
 
 ### Clients of one connection
@@ -446,7 +446,7 @@ peer() {
 	client -q "${ASK[@]}" -S "$CTL" open agent </dev/null >got || true
 	kill "$SSH_AGENT_PID"
 	grep -qE '^agent [0-9]{2,}' got
-	again "a forwarding was asked for"
+	again "a forwarding was requested"
 	unseen comment-of-my-key
 }
 

@@ -59,7 +59,7 @@ setup() {
 	wait_for_log closed "Data in clear refused to .*, because NoneEnabled is not set to yes here"
 	run -0 --separate-stderr client "${ASK[@]}" stock echo fine
 	[ "$output" = fine ]
-	check_none_line "data stays encrypted, because the server does not know how."
+	check_none_line "data stays encrypted, because the server does not support it."
 }
 
 # mode OPTION... -- COMMAND...: "clear" or "encrypted", as its client said
@@ -94,7 +94,7 @@ mode() {
 	{ printf 'Host open\nRequestTTY force\nNoneEnabled yes\nNoneSwitch yes\n'
 	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
 	run -0 --separate-stderr "$(bin ssh)" -F "$config" open true
-	check_none_line "data stays encrypted, because a terminal was asked for."
+	check_none_line "data stays encrypted, because a terminal was requested."
 }
 
 @test "NoneEnabled and NoneSwitch work in a file, in Host and in Match" {
@@ -113,7 +113,7 @@ mode() {
 	[ -z "$stderr" ]
 	sshd_up hayate:off "NoneEnabled yes" "Hayate no"
 	run -0 --separate-stderr client "${ASK[@]}" off true
-	check_none_line "data stays encrypted, because the server does not know how."
+	check_none_line "data stays encrypted, because the server does not support it."
 }
 
 @test "scp, sftp and rsync pass the options on and transfer the same bytes" {
@@ -188,9 +188,9 @@ told() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
 		wait $master || true
 		[ "$(grep -c NoneSwitch "err$n")" = 2 ]
 	done <<-END
-	-tt a terminal was asked for
-	-A agent forwarding was asked for
-	-X X11 forwarding was asked for
+	-tt a terminal was requested
+	-A agent forwarding was requested
+	-X X11 forwarding was requested
 	END
 }
 
@@ -279,7 +279,7 @@ other() {
 @test "the server refuses data in clear after a terminal" {
 	need_asyncssh
 	fails other aes128-gmac@hayate.invalid hmac-sha2-256 open -tty-first
-	wait_for_log open "Data in clear refused to .*, because a terminal was asked for"
+	wait_for_log open "Data in clear refused to .*, because a terminal was requested"
 }
 
 @test "rekeys keep data in clear and leave the bytes intact" {

@@ -34,7 +34,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 @test "a cause of less than half of the time is no bottleneck" {
 	far 100 put here.tcp=4900000 here.window=2000000 here.cpu=2000000
 	is none here
-	[ "$TEXT" = "no single one" ]
+	[ "$TEXT" = "no single cause" ]
 }
 
 @test "a sender that waits for TCP is limited by the path if the path has a standing queue" {
@@ -166,7 +166,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is cpu there
 	judge put us=10000000 bytes=90000000 here.cpu=1500000 here.queue=7500000
 	is cpu here
-	[[ $TEXT = *"other programs or a quota"* ]]
+	[[ $TEXT = *"other programs or a CPU quota"* ]]
 	judge put files us=10000000 bytes=90000000 here.cpu=1500000 files-here.cpu=9000000
 	[[ $TEXT = *"-j 4"* ]]
 	judge put us=10000000 bytes=90000000 here.cpu=8400000

@@ -64,12 +64,12 @@ typed() {
 	"$@" | client -S "$ctl" hayate cat >/dev/null
 	wait $!
 	client -q -S "$ctl" -O exit hayate
-	grep -o 'beside what is typed' "$log" || true
+	grep -o 'while another channel is interactive' "$log" || true
 }
 typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 
 @test "packets stay at 32 KiB while someone types into another session" {
-	[ "$(typed typist | sort -u)" = "beside what is typed" ]
+	[ "$(typed typist | sort -u)" = "while another channel is interactive" ]
 	[ -z "$(typed head -c 300000 /dev/zero)" ]
 }
 
@@ -81,7 +81,7 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	    >"$BATS_TEST_TMPDIR/get" 2>&1
 	grep -q 'packets of up to' "$BATS_TEST_TMPDIR/put"
 	grep -q 'packets of up to' "$(sshd_log told)"
-	fails grep 'beside what is typed' "$BATS_TEST_TMPDIR/put" \
+	fails grep 'while another channel is interactive' "$BATS_TEST_TMPDIR/put" \
 	    "$(sshd_log told)"
 	sshd_down told
 }

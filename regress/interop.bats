@@ -339,7 +339,7 @@ putty() {
 		[ $name != dropbear ] || where="-p $DROPBEAR_PORT 127.0.0.1"
 		# shellcheck disable=SC2086
 		client $ask $where "cat $SOME" 2>err | cmp - "$SOME"
-		grep -q 'data stays encrypted, because the server does not know how' err
+		grep -q 'data stays encrypted, because the server does not support it' err
 	done
 }
 

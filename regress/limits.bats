@@ -476,24 +476,24 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 # no waiting for data.
 @test "a short download with a slow reader gets no wrong bottleneck" {
 	ssh_ hayate "cat $FEW" | paced >/dev/null
-	says 'what takes the data here' || says 'no single one'
+	says 'the program here that reads the data' || says 'no single cause'
 }
 
 @test "a slow reader here, from Hayate and stock: the program that reads here" {
 	for s in hayate stock; do
 		ssh_ $s "cat $TEN" | paced >/dev/null
-		says 'what takes the data here'
+		says 'the program here that reads the data'
 	done
 }
 
 @test "a slow writer there, Hayate: the program that writes to the server" {
 	ssh_ hayate "$PACED; paced $TEN" >/dev/null
-	says 'what gives the data to the server'
+	says 'the program at the server that supplies the data'
 }
 
 @test "a command that waits before it writes at the path's rate: the program that writes" {
 	ssh_ hayate "sleep 3; cat $MORE" >/dev/null
-	says 'what gives the data to the server'
+	says 'the program at the server that supplies the data'
 }
 
 @test "a slow writer there, stock: path or peer" {
@@ -504,13 +504,13 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 @test "a slow writer here, to Hayate and stock: the program that writes here (held out)" {
 	for s in hayate stock; do
 		paced "$TEN" | ssh_ $s "cat >$T/out"
-		says 'what gives the data here'
+		says 'the program here that supplies the data'
 	done
 }
 
 @test "a slow reader there, Hayate: the program that reads from the server (held out)" {
 	ssh_ hayate "$PACED; paced >/dev/null" <"$TEN"
-	says 'what takes the data from the server'
+	says 'the program at the server that reads the data'
 }
 
 @test "a slow reader there, stock: path or peer (held out)" {
@@ -526,7 +526,7 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	names cpu anywhere
 	# The second is right where the machine has more to do; bottleneck.bats tells
 	# them apart.
-	grep -qE 'try another cipher|other programs or a quota take it' said
+	grep -qE 'try another cipher|other programs or a CPU quota use it' said
 }
 
 # Both processes of an end share a quota, so neither needs one all the time.

@@ -623,22 +623,22 @@ silent() {
 		    "$(case $how in rsa) cat conf ;; *) echo "HostKey $F/host" ;; esac)"
 		rm -f hayate_logins
 		log_in -v older true 2>err
-		fails grep -q 'pair was made before' err
+		fails grep -q 'pair made in advance' err
 		log_in -vv -o RekeyLimit=300K older 'head -c 9000000 /dev/zero' >out 2>err
 		[ "$(stat -c %s out)" = 9000000 ]
 		# each further exchange makes its own
-		[ "$(grep -c 'pair was made before' err)" = 1 ]
+		[ "$(grep -c 'pair made in advance' err)" = 1 ]
 		[ "$(grep -c 'SSH2_MSG_NEWKEYS received' err)" -gt 3 ]
 		early=$(guesses | wc -l)
 		[ "$early" = "$(case $how in rsa) echo 0 ;; *) echo 1 ;; esac)" ]
 		log_in -v -o EarlyLogin=no older true 2>err
-		fails grep -q 'pair was made before' err
+		fails grep -q 'pair made in advance' err
 		jump="$(bin ssh) -F $F/ssh_config ${KNOWN[*]} -o EarlyLogin=no -o HostName=10.77.0.2"
 		for by in ConnectTimeout=10 ConnectTimeout=none \
 		    "ProxyCommand=socat - TCP:%h:%p" \
 		    "ProxyCommand=$jump -W 10.77.0.2:%p stock"; do
 			log_in -v -o "$by" older true 2>err
-			[ "$(grep -c 'pair was made before' err)" = 1 ]
+			[ "$(grep -c 'pair made in advance' err)" = 1 ]
 		done
 		sshd_down older
 		# nobody listens, or nobody answers

@@ -227,7 +227,7 @@ sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 	ask sha256 0 0 255 f
 	[[ ${lines[1]} = "status 5 "* ]]
 	ask md5,sha1 0 9 0 f
-	[[ ${lines[1]} = "status 4 no hash but sha256" ]]
+	[[ ${lines[1]} = "status 4 only sha256 is supported" ]]
 }
 
 @test "check-file-name reads regular files only, and does not wait for a fifo" {

@@ -130,7 +130,8 @@ sum_file(struct request *q, struct sshbuf *sums, struct refusal *why)
 	int fd, r;
 
 	if (!list_has(BLOCKSUM_NAME, q->algorithms))
-		return set_refusal(why, SSH2_FX_FAILURE, "no hash but sha256");
+		return set_refusal(why, SSH2_FX_FAILURE,
+		    "only sha256 is supported");
 	if (q->block != 0 && q->block < CHECKFILE_BLOCK_MIN)
 		return set_refusal(why, SSH2_FX_BAD_MESSAGE,
 		    "blocks of less than 256 bytes");

@@ -41,8 +41,8 @@ monitor_hook_reinit(struct monitor *monitor)
 {
 	if (user_is_confined()) {
 		hayopt_set_confined(1);
-		debug("the user runs no program of their own: all windows "
-		    "hold %llu bytes at most",
+		debug("confined user: all windows together hold at most "
+		    "%llu bytes",
 		    (unsigned long long)hayopt_get()->window_memory_max);
 	}
 	sessionlog_share();

@@ -136,7 +136,7 @@ refuse_open(struct sshbuf *in, u_int32_t id)
 	static const u_char texts[8];	/* two empty strings */
 	int r;
 
-	debug("request %u: what it opens is no file", id);
+	debug("request %u: refused early OPEN of a special file", id);
 	if ((r = sshbuf_consume(in, request_len(in))) != 0 ||
 	    (r = sshbuf_put_u32(replies, 1 + 4 + 4 + sizeof(texts))) != 0 ||
 	    (r = sshbuf_put_u8(replies, SSH2_FXP_STATUS)) != 0 ||

@@ -304,21 +304,22 @@ static const struct {
 	    "[NoneMacEnabled \"maybe\": yes or no is allowed] " DEF },
 
 	{ C, "g MetricsPath /x/y",
-	    "[MetricsPath ignored: there is no such feature] " DEF },
+	    "[MetricsPath ignored: not supported] " DEF },
 	{ S, "g MetricsPath /x/y", "pass " DEF },
 	{ S, "g NoneSwitch yes", "pass " DEF },
 	{ S, "g Fallback yes", "pass " DEF },
 
 	/* keywords of other builds, asked for after upstream's */
 	{ S, "g GSSAPIKexAlgorithms a,b;m GSSAPIKexAlgorithms c",
-	    "[GSSAPIKexAlgorithms ignored: keys are not exchanged by GSSAPI] "
+	    "[GSSAPIKexAlgorithms ignored: GSSAPI key exchange is not "
+	    "supported] "
 	    DEF },
 	{ C, "g DebianBanner no", "pass " DEF },
 	{ S, "g DebianBanner \"\"",
 	    "[DebianBanner without a value: one value is expected] " DEF },
 	{ S, "x KerberosUseKuserok no",
 	    "[KerberosUseKuserok \"no\": only yes is "
-	    "allowed, ~/.k5login is always asked] " DEF },
+	    "allowed, ~/.k5login is always checked] " DEF },
 	{ S, "g KerberosUseKuserok yes", DEF },
 	{ C, "g RefuseConnection maintenance",
 	    "stop [RefuseConnection: maintenance] " DEF },
