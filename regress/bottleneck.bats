@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: unit
-# What limits a copy (common/bottleneck.h, stall-stats.h), by numbers alone. Each case
+# The bottleneck of a copy (common/bottleneck.h, stall-stats.h), from numbers. Each case
 # runs twice: plain, and under ASan and UBSan. limits.bats has the programs.
 
 load helper
@@ -16,23 +16,23 @@ judge() {
 	TEXT=${plain#* | }
 }
 
-# is NAME AT: the last verdict
+# is NAME AT: the last bottleneck
 is() { [ "$NAME $AT" = "$1 $2" ]; }
 
 # 10 s at 100 ms; MB gives the bytes. The path has no queue.
 FAR="us=10000000 here.samples=100 here.rtt-sum=10100000 here.min-rtt=100000 here.mss=1448"
 far() { judge "$FAR bytes=$(($1 * 1000000)) here.sent=$(($1 * 1000000)) ${*:2}"; }
-WAITS="here.cpu=1000000 here.tcp=8500000"
+WAITS="here.cpu=1000000 here.wait-tcp=8500000"
 
 @test "a short or small copy has no bottleneck" {
-	judge put us=600000 bytes=100000000 here.tcp=600000 here.samples=10
+	judge put us=600000 bytes=100000000 here.wait-tcp=600000 here.samples=10
 	is none here
-	judge put us=9000000 bytes=400000 here.tcp=9000000 here.samples=90
+	judge put us=9000000 bytes=400000 here.wait-tcp=9000000 here.samples=90
 	is none here
 }
 
 @test "a cause of less than half of the time is no bottleneck" {
-	far 100 put here.tcp=4900000 here.window=2000000 here.cpu=2000000
+	far 100 put here.wait-tcp=4900000 here.wait-window=2000000 here.cpu=2000000
 	is none here
 	[ "$TEXT" = "no single cause" ]
 }
@@ -40,17 +40,17 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 @test "a sender that waits for TCP is limited by the path if the path has a standing queue" {
 	far 500 put "$WAITS"
 	is none here
-	far 500 put "$WAITS" here.bears-loss=1
+	far 500 put "$WAITS" here.loss-tolerant=1
 	is path there
 	far 500 put "$WAITS" here.rtt-sum=13000000
 	is path there
 	[[ $TEXT = "the path, RTT 100.0 ms, now 130.0 ms (85 % of the time); "* ]]
-	far 500 put "$WAITS" here.rtt-sum=20000000 here.tcp-window=99000000 here.at-window=95
+	far 500 put "$WAITS" here.rtt-sum=20000000 here.tcp-rwnd=99000000 here.rwnd-full=95
 	is path there
 }
 
 @test "without the kernel's statistics no part of TCP is named" {
-	judge put us=10000000 bytes=100000000 here.tcp=9000000
+	judge put us=10000000 bytes=100000000 here.wait-tcp=9000000
 	is path-or-peer there
 	[[ $TEXT = "the path or the server (90 %"* ]]
 }
@@ -67,17 +67,17 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	is path there
 	far 20 put "$WAITS" here.segments=4000 here.resent=2
 	is none here
-	far 20 put "$lost" here.bears-loss=1
+	far 20 put "$lost" here.loss-tolerant=1
 	is path there
 }
 
 @test "BBR that loses 2 % at full rate is limited by the path" {
-	far 450 put "$WAITS" here.segments=400000 here.resent=9200 here.bears-loss=1
+	far 450 put "$WAITS" here.segments=400000 here.resent=9200 here.loss-tolerant=1
 	is path there
 }
 
 @test "the peer's window is the bottleneck if the path holds half of it" {
-	w="here.window=9100000 here.peer-window=2097152"
+	w="here.wait-window=9100000 here.peer-window=2097152"
 	far 200 put "$w"
 	is window there
 	[ "$SHARE" = 91 ]
@@ -91,38 +91,38 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 }
 
 @test "a window that a slow reader keeps shut is the reader's" {
-	w="here.window=9100000 here.peer-window=2097152"
-	far 50 put "$w" there.output=9000000
+	w="here.wait-window=9100000 here.peer-window=2097152"
+	far 50 put "$w" there.wait-output=9000000
 	is reader there
-	far 50 put "$w" there.output=3100000
+	far 50 put "$w" there.wait-output=3100000
 	is reader there
-	far 50 put "$w" there.output=2900000
+	far 50 put "$w" there.wait-output=2900000
 	is path-or-peer there
-	far 50 put files "$w" there.output=9000000 files-there.write=8000000
+	far 50 put files "$w" there.wait-output=9000000 files-there.file-write=8000000
 	is disk-write there
 }
 
 @test "the receiver's TCP buffer is named if the path holds half of it" {
-	w="$WAITS here.at-window=95 here.tcp-window=1000000"
+	w="$WAITS here.rwnd-full=95 here.tcp-rwnd=1000000"
 	far 90 put "$w"
 	is receive-buffer there
 	[[ $TEXT = *'sysctl net.ipv4.tcp_rmem="4096 131072 268435456" there' ]]
 	far 40 put "$w"
 	is path-or-peer there
-	far 90 put "$WAITS" here.at-window=49 here.tcp-window=1000000
+	far 90 put "$WAITS" here.rwnd-full=49 here.tcp-rwnd=1000000
 	is none here
 }
 
 @test "the send buffer is named if it alone is full in most samples" {
-	far 90 put "$WAITS" here.at-buffer=84
+	far 90 put "$WAITS" here.sndbuf-full=84
 	is send-buffer here
 	[[ $TEXT = *'sysctl net.ipv4.tcp_wmem="4096 16384 268435456" here' ]]
-	far 90 put "$WAITS" here.at-buffer=49
+	far 90 put "$WAITS" here.sndbuf-full=49
 	is none here
 	# as much as 10 Gbit/s need at this RTT, and more if it is faster
-	far 9000 put "$WAITS" here.at-buffer=84
+	far 9000 put "$WAITS" here.sndbuf-full=84
 	[[ $TEXT = *536870912* ]]
-	far 90 put "$WAITS" here.at-buffer=84 here.min-rtt=4000 here.rtt-sum=404000
+	far 90 put "$WAITS" here.sndbuf-full=84 here.min-rtt=4000 here.rtt-sum=404000
 	[[ $TEXT = *16777216* ]]
 }
 
@@ -135,25 +135,25 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 }
 
 @test "time in read() is the disk's only without CPU time and run queue" {
-	judge put files us=10000000 bytes=100000000 here.input=9000000 \
-	    files-here.read=9000000 files-here.cpu=500000
+	judge put files us=10000000 bytes=100000000 here.wait-input=9000000 \
+	    files-here.file-read=9000000 files-here.cpu=500000
 	is disk-read here
 	[ "$SHARE" = 85 ]
-	judge put files us=10000000 bytes=100000000 here.input=9000000 \
-	    files-here.read=9000000 files-here.cpu=500000 files-here.queue=7000000
+	judge put files us=10000000 bytes=100000000 here.wait-input=9000000 \
+	    files-here.file-read=9000000 files-here.cpu=500000 files-here.wait-cpu=7000000
 	is path-or-peer there
 }
 
 @test "a disk that is read while the network is full is not the bottleneck" {
-	far 300 put files "$WAITS" here.rtt-sum=13000000 files-here.read=6000000
+	far 300 put files "$WAITS" here.rtt-sum=13000000 files-here.file-read=6000000
 	is path there
 }
 
 @test "a disk is named at either end, in either direction" {
-	judge get files us=10000000 bytes=100000000 here.output=9000000 files-here.write=9000000
+	judge get files us=10000000 bytes=100000000 here.wait-output=9000000 files-here.file-write=9000000
 	is disk-write here
-	judge get files us=10000000 bytes=100000000 here.net=9500000 there.input=9000000 \
-	    files-there.read=9000000
+	judge get files us=10000000 bytes=100000000 here.wait-net=9500000 there.wait-input=9000000 \
+	    files-there.file-read=9000000
 	is disk-read there
 	[[ $TEXT = "disk read by the server (90 %"* ]]
 }
@@ -164,7 +164,7 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 	[[ $TEXT = *"try another cipher"* ]]
 	judge put us=10000000 bytes=900000000 here.cpu=3000000 there.cpu=8700000
 	is cpu there
-	judge put us=10000000 bytes=90000000 here.cpu=1500000 here.queue=7500000
+	judge put us=10000000 bytes=90000000 here.cpu=1500000 here.wait-cpu=7500000
 	is cpu here
 	[[ $TEXT = *"other programs or a CPU quota"* ]]
 	judge put files us=10000000 bytes=90000000 here.cpu=1500000 files-here.cpu=9000000
@@ -174,87 +174,87 @@ WAITS="here.cpu=1000000 here.tcp=8500000"
 }
 
 @test "without files the program that writes or reads the data is the bottleneck" {
-	judge put us=10000000 bytes=90000000 here.input=9000000
+	judge put us=10000000 bytes=90000000 here.wait-input=9000000
 	is writer here
-	judge get us=10000000 bytes=90000000 here.net=9000000 there.input=9000000
+	judge get us=10000000 bytes=90000000 here.wait-net=9000000 there.wait-input=9000000
 	is writer there
-	judge get us=10000000 bytes=90000000 here.output=9000000
+	judge get us=10000000 bytes=90000000 here.wait-output=9000000
 	is reader here
 }
 
 @test "a download that the server does not explain is limited by the path or the server" {
-	far 20 get here.net=9500000 here.own-window=67108864
+	far 20 get here.wait-net=9500000 here.own-window=67108864
 	is path-or-peer there
 }
 
 @test "our own window is named in a download if the path fills it, not at twice the path" {
-	far 200 get here.net=9500000 here.own-window=2097152
+	far 200 get here.wait-net=9500000 here.own-window=2097152
 	is window here
 	[[ $TEXT = "the window here, "*"raise WindowMax here"* ]]
-	far 110 get here.net=9500000 here.own-window=2097152
+	far 110 get here.wait-net=9500000 here.own-window=2097152
 	is path-or-peer there
 }
 
 @test "the server's stall counters of a download are used" {
 	s="there.samples=100 there.min-rtt=100000 there.rtt-sum=10100000 there.mss=1448"
-	far 200 get here.net=9500000 "$s" there.tcp=8000000 there.at-buffer=90
+	far 200 get here.wait-net=9500000 "$s" there.wait-tcp=8000000 there.sndbuf-full=90
 	is send-buffer there
 	[[ $TEXT = *there ]]
-	far 200 get here.net=9500000 "$s" there.window=9000000 there.peer-window=2097152
+	far 200 get here.wait-net=9500000 "$s" there.wait-window=9000000 there.peer-window=2097152
 	is window here
-	far 200 get here.net=9500000 "$s" there.tcp=9000000 there.rtt-sum=13000000
+	far 200 get here.wait-net=9500000 "$s" there.wait-tcp=9000000 there.rtt-sum=13000000
 	is path here
 }
 
 @test "requests are named only if the user chose them and the path fills them" {
-	far 20 put files here.input=9500000 requests=261120
+	far 20 put files here.wait-input=9500000 requests=261120
 	is path-or-peer there
-	far 24 put files here.input=9500000 requests=261120
+	far 24 put files here.wait-input=9500000 requests=261120
 	is requests here
 	[[ $TEXT = *"leave out -R, -B and -X" ]]
-	far 24 get files here.net=9500000 requests=261120
+	far 24 get files here.wait-net=9500000 requests=261120
 	is requests here
 }
 
 @test "only a long copy at half of the path's rate, with a bottleneck, is reported" {
-	judge put us=11000000 bytes=100000000 here.input=10000000 here.best=90000000
-	[[ $(judge put us=11000000 bytes=100000000 here.input=10000000 here.best=90000000) = *" news |"* ]]
-	[[ $(judge put us=11000000 bytes=100000000 here.input=10000000 here.best=18000000) != *news* ]]
-	[[ $(judge put us=9000000 bytes=100000000 here.input=9000000 here.best=90000000) != *news* ]]
-	[[ $(judge put us=11000000 bytes=100000000 here.tcp=10000000 here.best=90000000) != *news* ]]
+	judge put us=11000000 bytes=100000000 here.wait-input=10000000 here.best-rate=90000000
+	[[ $(judge put us=11000000 bytes=100000000 here.wait-input=10000000 here.best-rate=90000000) = *" notable |"* ]]
+	[[ $(judge put us=11000000 bytes=100000000 here.wait-input=10000000 here.best-rate=18000000) != *notable* ]]
+	[[ $(judge put us=9000000 bytes=100000000 here.wait-input=9000000 here.best-rate=90000000) != *notable* ]]
+	[[ $(judge put us=11000000 bytes=100000000 here.wait-tcp=10000000 here.best-rate=90000000) != *notable* ]]
 }
 
 @test "a server's counters are not used for a copy that took twice as long" {
-	s="there.input=4500000 there.net=4500000"
-	judge get us=10000000 bytes=90000000 here.net=9500000 "$s" there.time=5000000
+	s="there.wait-input=4500000 there.wait-net=4500000"
+	judge get us=10000000 bytes=90000000 here.wait-net=9500000 "$s" there.time=5000000
 	is writer there
-	judge get us=10000000 bytes=90000000 here.net=9500000 "$s" there.time=4999999
+	judge get us=10000000 bytes=90000000 here.wait-net=9500000 "$s" there.time=4999999
 	is path-or-peer there
 }
 
 @test "impossible counters of a server are not used" {
-	judge get us=10000000 bytes=90000000 here.net=9500000 there.input=9500000
+	judge get us=10000000 bytes=90000000 here.wait-net=9500000 there.wait-input=9500000
 	is writer there
-	for odd in input=11300000 output=9000000 cpu=12000000 write=12000000; do
-		judge get us=10000000 bytes=90000000 here.net=9500000 there.input=9500000 \
-		    there.net=9500000 "there.$odd"
+	for odd in wait-input=11300000 wait-output=9000000 cpu=12000000 file-write=12000000; do
+		judge get us=10000000 bytes=90000000 here.wait-net=9500000 there.wait-input=9500000 \
+		    there.wait-net=9500000 "there.$odd"
 		is path-or-peer there
 	done
-	judge put files us=10000000 bytes=90000000 here.input=9500000 files-there.write=11300000
+	judge put files us=10000000 bytes=90000000 here.wait-input=9500000 files-there.file-write=11300000
 	is path-or-peer there
 }
 
 # Under UBSan: no number of a peer overflows
 @test "a peer may send any numbers" {
 	local most=$((1 << 56)) all='' n
-	for n in time tcp window input output net cpu queue read write samples at-window at-buffer \
-	    sent received segments resent rtt-sum min-rtt mss tcp-window max-rate own-window \
-	    peer-window best bears-loss; do
+	for n in time wait-tcp wait-window wait-input wait-output wait-net cpu wait-cpu file-read \
+	    file-write samples rwnd-full sndbuf-full sent received segments resent rtt-sum min-rtt \
+	    mss tcp-rwnd max-rate own-window peer-window best-rate loss-tolerant; do
 		all="$all there.$n=$most files-there.$n=$most"
 	done
 	for way in put get; do
 		judge $way files us=10000000 bytes=$most here.samples=1 "$all"
-		for n in cpu queue read write output tcp; do
+		for n in cpu wait-cpu file-read file-write wait-output wait-tcp; do
 			all="$all there.$n=0 files-there.$n=0"
 			judge $way files hayate us=10000000 bytes=$most "$all"
 		done

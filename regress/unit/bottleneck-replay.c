@@ -7,17 +7,19 @@
  * bottleneck-replay: copies made of text.
  *
  * Each line is one copy: the words "put" or "get", "files" (by SFTP), "hayate"
- * (the peer), and KEY=VALUE. "bytes", "us" and "requests" are of the copy. A
- * figure is END.NAME, with END "here", "there", "files-here" or "files-there",
- * and a name of stall-stats.h in lower case; an end with no figure has not
- * told. Each END has the time of the copy unless it says so.
+ * (the peer), and KEY=VALUE. "bytes", "us" and "requests" are those of struct
+ * bottleneck_input. A counter is END.NAME, with END "here", "there",
+ * "files-here" or "files-there", and NAME as in stall-stats.h, in lower case.
+ * An end without counters has not reported. The time of each END is that of the
+ * copy unless it is given.
  *
- * The answer is the limit, where it is, its share, and the line of a user:
+ * The answer is the cause, the end, its percentage, "notable" or nothing, and
+ * the sentence for the user:
  *
  *   window there 91 | the window of the server, ...
  *
- * A line "wire HEX" reads figures as a peer tells them, and prints them, or
- * "bad". A line "write" prints some as they are told.
+ * A line "wire HEX" decodes a reading and prints its values, or "bad". A line
+ * "write" prints an encoded reading.
  */
 
 #include <err.h>
@@ -29,11 +31,11 @@
 #include "bottleneck.h"
 
 static const char *const names[STAT_COUNT] = {
-	"time", "tcp", "window", "input", "output", "net", "cpu", "queue",
-	"read", "write", "samples", "at-window", "at-buffer", "sent",
-	"received", "segments", "resent", "rtt-sum", "min-rtt", "mss",
-	"tcp-window", "max-rate", "own-window", "peer-window", "best",
-	"bears-loss"
+	"time", "wait-tcp", "wait-window", "wait-input", "wait-output",
+	"wait-net", "cpu", "wait-cpu", "file-read", "file-write", "samples",
+	"rwnd-full", "sndbuf-full", "sent", "received", "segments", "resent",
+	"rtt-sum", "min-rtt", "mss", "tcp-rwnd", "max-rate", "own-window",
+	"peer-window", "best-rate", "loss-tolerant"
 };
 
 static const char *const ends[] = { "here", "there", "files-here",
@@ -41,23 +43,23 @@ static const char *const ends[] = { "here", "there", "files-here",
 #define ENDS	(sizeof(ends) / sizeof(*ends))
 
 static struct bottleneck_input c;
-static struct stall_stats told[ENDS];
+static struct stall_stats ends_read[ENDS];
 static int has[ENDS];
 
 static int
-figure_of(const char *name)
+find_stat(const char *name)
 {
 	int i;
 
 	for (i = 0; i < STAT_COUNT && strcmp(names[i], name) != 0; i++)
 		;
 	if (i == STAT_COUNT)
-		errx(1, "unknown figure \"%s\"", name);
+		errx(1, "unknown counter \"%s\"", name);
 	return i;
 }
 
 static void
-set_figure(char *word, uint64_t value)
+set_stat(char *word, uint64_t value)
 {
 	char *dot = strchr(word, '.');
 	size_t i;
@@ -70,7 +72,7 @@ set_figure(char *word, uint64_t value)
 	if (i == ENDS)
 		errx(1, "unknown end \"%s\"", word);
 	has[i] = 1;
-	told[i].n[figure_of(dot + 1)] = value;
+	ends_read[i].n[find_stat(dot + 1)] = value;
 }
 
 static void
@@ -94,37 +96,37 @@ set_word(char *word)
 	else if (strcmp(word, "requests") == 0)
 		c.requests = n;
 	else
-		set_figure(word, n);
+		set_stat(word, n);
 }
 
 static const struct stall_stats *
-end_of(int i)
+get_end(int i)
 {
 	if (!has[i])
 		return NULL;
-	if (told[i].n[STAT_TIME] == 0)
-		told[i].n[STAT_TIME] = c.us;
-	return &told[i];
+	if (ends_read[i].n[STAT_TIME] == 0)
+		ends_read[i].n[STAT_TIME] = c.us;
+	return &ends_read[i];
 }
 
 static void
-judge(void)
+find(void)
 {
 	char text[BOTTLENECK_TEXT];
 	struct bottleneck v;
 	size_t n;
 
-	c.local = end_of(0);
-	c.remote = end_of(1);
-	c.local_files = end_of(2);
-	c.remote_files = end_of(3);
+	c.local = get_end(0);
+	c.remote = get_end(1);
+	c.local_files = get_end(2);
+	c.remote_files = get_end(3);
 	v = bottleneck_find(&c);
 	n = bottleneck_describe(&c, &v, text);
 	if (n != strlen(text))
 		errx(1, "the length is %zu", n);
 	printf("%s %s %u%s | %s\n", bottleneck_name(&v),
 	    v.is_remote ? "there" : "here", v.percent,
-	    bottleneck_is_notable(&c, &v) ? " news" : "", text);
+	    bottleneck_is_notable(&c, &v) ? " notable" : "", text);
 }
 
 static void
@@ -172,7 +174,7 @@ main(void)
 
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		memset(&c, 0, sizeof(c));
-		memset(told, 0, sizeof(told));
+		memset(ends_read, 0, sizeof(ends_read));
 		memset(has, 0, sizeof(has));
 		if ((word = strtok(line, " \n")) == NULL)
 			continue;
@@ -187,7 +189,7 @@ main(void)
 		}
 		for (; word != NULL; word = strtok(NULL, " \n"))
 			set_word(word);
-		judge();
+		find();
 	}
 	return 0;
 }
