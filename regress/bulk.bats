@@ -93,7 +93,7 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 		run -0 "$BUILD/hayate/sshbuf-model" $seed 20000
 		[[ $output = "20000 operations, "*" growths, "*" resets, "* ]]
 		[[ $output = *" "[1-9][0-9][0-9]*" loans, "[1-9][0-9]*" used in part, "* ]]
-		[[ $output = *" "[1-9][0-9][0-9]*" times outside" ]]
+		[[ $output = *" "[1-9][0-9][0-9]*" times external" ]]
 	done
 }
 

@@ -52,9 +52,9 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	local n
 	make -s -C "$BUILD/hayate" gather-oracle >&2
 	n=$(oracle=gather-oracle oracle 0 "$RANDOM")
-	[[ $n =~ ^[0-9]{4}\ packets,\ [0-9]{3}\ outside$ ]]
+	[[ $n =~ ^[0-9]{4}\ packets,\ [0-9]{3}\ external$ ]]
 	n=$(oracle=gather-oracle oracle 2 "$RANDOM")
-	[[ $n =~ ^[0-9]{4}\ packets,\ [1-9]\ outside$ ]]
+	[[ $n =~ ^[0-9]{4}\ packets,\ [1-9]\ external$ ]]
 }
 
 @test "the pool runs each job once, in any order of completion and waiting" {

@@ -311,29 +311,29 @@ share() {
 	[ "$(get_value 0 max)" -le $((8 * MiB)) ]
 }
 
-@test "a starved sender is reported once, after a second" {
-	replay 'starve 5000 1000 1'
+@test "a sender that the window limits is reported once, after a second" {
+	replay 'limited 5000 1000 1'
 	[ "${#lines[@]}" -eq 1 ]
 	[ "$(get_value 0 after)" -eq 1005000 ]
 }
 
-@test "a sender that starves less than half of the time is not reported" {
+@test "a sender that is limited for less than half of the time is not reported" {
 	local moments=()
-	for _ in {1..30}; do moments+=('starve 10000 20 1' 'starve 10000 30 0'); done
+	for _ in {1..30}; do moments+=('limited 10000 20 1' 'limited 10000 30 0'); done
 	none=$(replay "${moments[@]}")
 	[ -z "$none" ]
 	moments=()
-	for _ in {1..30}; do moments+=('starve 10000 30 1' 'starve 10000 20 0'); done
+	for _ in {1..30}; do moments+=('limited 10000 30 1' 'limited 10000 20 0'); done
 	replay "${moments[@]}"
 	[ "${#lines[@]}" -eq 1 ]
 }
 
 @test "a sender whose credit pauses for more than a second is not reported" {
-	none=$(replay 'starve 1000001 60 1')
+	none=$(replay 'limited 1000001 60 1')
 	[ -z "$none" ]
 }
 
-@test "a sender that starves later is still reported" {
-	replay 'starve 10000 3000 0' 'starve 10000 800 1'
+@test "a sender that is limited later is still reported" {
+	replay 'limited 10000 3000 0' 'limited 10000 800 1'
 	[ "${#lines[@]}" -eq 1 ]
 }

@@ -16,7 +16,7 @@
  * the middle some packets wait for new keys. THREADS start in the first sender
  * of all, while the next packet is put together, and stay.
  *
- * Prints the packets of all ciphers, and of how many the data was outside; or
+ * Prints the packets of all ciphers, and of how many the data was external; or
  * the first difference, and exits with 1.
  */
 
@@ -58,7 +58,7 @@ static const size_t edge[] = {
 #define OUTSIDE	88		/* 8 KiB or more, except behind new keys */
 
 static u_char payload[LARGEST], scratch[LARGEST];
-static unsigned long packets, outside;
+static unsigned long packets, external;
 static char *threads;			/* to be started; or NULL */
 static int has_threads;
 
@@ -69,7 +69,7 @@ int	__wrap_sshbuf_put_external(struct sshbuf *, const void *, size_t);
 int
 __wrap_sshbuf_put_external(struct sshbuf *b, const void *p, size_t len)
 {
-	outside++;
+	external++;
 	return __real_sshbuf_put_external(b, p, len);
 }
 
@@ -183,13 +183,13 @@ try(const char *cipher, const char *mac, int compresses)
 {
 	struct end_keys keys = { .cipher = cipher, .mac = mac,
 	    .compresses = compresses };
-	unsigned long before = outside;
+	unsigned long before = external;
 	int a = send_all(&keys, 1), b = send_all(&keys, 0);
 	off_t len = lseek(a, 0, SEEK_END), i;
 	u_char *p, *q;
 
-	if (!has_threads && outside - before != (fits(&keys) ? OUTSIDE : 0))
-		errx(1, "%s: %lu outside", cipher, outside - before);
+	if (!has_threads && external - before != (fits(&keys) ? OUTSIDE : 0))
+		errx(1, "%s: %lu external", cipher, external - before);
 	if (len < (off_t)(PACKETS * 1000) || len != lseek(b, 0, SEEK_END))
 		errx(1, "%s: %lld and %lld bytes", cipher, (long long)len,
 		    (long long)lseek(b, 0, SEEK_END));
@@ -235,6 +235,6 @@ main(int argc, char **argv)
 		try(cipher, "hmac-sha2-256-etm@openssh.com", 0);
 	}
 	free(list);
-	printf("%lu packets, %lu outside\n", packets, outside);
+	printf("%lu packets, %lu external\n", packets, external);
 	return 0;
 }

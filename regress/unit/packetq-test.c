@@ -109,7 +109,7 @@ check_states(void)
 	    "a finished packet is not done again");
 	submit(1, 2);
 	claim(!packetq_is_finished(&packet[1].job) && pool_count_queued() == 1,
-	    "without threads a submitted packet is under way");
+	    "without threads a submitted packet is in progress");
 	claim(packetq_finish(&packet[1].job) == 0 && packet[1].times == 1,
 	    "who waits for it runs it");
 	packet[0].job.len = PACKETQ_SHORT - 1;
@@ -134,7 +134,7 @@ check_gather(void)
 	    "what is sealed goes out");
 	claim(*(uint8_t *)iov[2].iov_base == 2 && iov[2].iov_len == 100 + TAG,
 	    "each packet is sent whole, in its turn");
-	claim(packetq_collect(&q, iov, 2) == 2, "at most so many vectors");
+	claim(packetq_collect(&q, iov, 2) == 2, "at most that many vectors");
 	packet[4].fails = 1;
 	finish(3, 6);
 	claim(packetq_collect(&q, iov, PACKETS) == 4,
@@ -236,7 +236,7 @@ check_leaving(void)
 	    "nor when no further read can be held");
 	q.bytes = PACKETQ_BYTES / 2;
 	claim(!packetq_may_defer_first(&q, 1, 0, 0),
-	    "nor when enough bytes are under way");
+	    "nor when enough bytes are in progress");
 	q.bytes = 3 * (LONG + TAG);
 	finish(0, 1);
 	claim(!packetq_may_defer_first(&q, 1, 0, 0), "nor when it is done");

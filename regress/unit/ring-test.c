@@ -138,12 +138,12 @@ check_pieces(void)
 	while (n < 100000) {
 		ssize_t len = ring_read(ends[RING_INPUT], got + n, 777);
 
-		claim(len > 0, "a slot is read in pieces");
+		claim(len > 0, "a slot is read in parts");
 		n += len;
 		claim(ring_pending(ends[RING_INPUT]) == 100000 - n,
-		    "what is left is told");
+		    "the rest is pending");
 	}
-	claim(memcmp(got, bytes, n) == 0, "the pieces are the slot");
+	claim(memcmp(got, bytes, n) == 0, "the parts are the slot");
 	claim(ring_read(ends[RING_INPUT], got, 777) == -1 && errno == EAGAIN,
 	    "then there is no more");
 	end();
@@ -276,7 +276,7 @@ check_space(void)
 	end();
 }
 
-/* A slot that is borrowed counts as one that a reader holds. */
+/* An acquired slot counts as one that a reader holds. */
 static void
 check_borrowing(void)
 {
@@ -286,7 +286,7 @@ check_borrowing(void)
 
 	begin(1);
 	claim(ring_acquire(ends[RING_INPUT], &p) == 1 && p == NULL,
-	    "before the first record nothing is lent");
+	    "before the first record nothing is acquired");
 	claim(arrives(to, ends[RING_INPUT], 10), "a record");
 	claim(ring_acquire(ends[RING_INPUT], &p) == -1 && errno == EAGAIN,
 	    "nothing is there");
@@ -298,18 +298,18 @@ check_borrowing(void)
 	    ring_read(ends[RING_INPUT], got, 1000) == 1000 &&
 	    ring_acquire(ends[RING_INPUT], &p) == 99000 &&
 	    ring_pending(ends[RING_INPUT]) == 0 &&
-	    memcmp(p, bytes + 1000, 99000) == 0, "the rest is lent");
+	    memcmp(p, bytes + 1000, 99000) == 0, "the rest is acquired");
 	pfd.fd = in[1];
 	for (n = 0; ring_write(to, bytes + n, RING_SLOT) == RING_SLOT; n++)
 		claim(n < 100, "a ring becomes full");
 	claim(errno == EAGAIN && poll(&pfd, 1, 0) == 0 &&
-	    !ring_peer_stalled(to), "a writer can wait for a borrower");
+	    !ring_peer_stalled(to), "a writer can wait for such a reader");
 	claim(memcmp(p, bytes + 1000, 99000) == 0, "which keeps its slot");
 	ring_release(ends[RING_INPUT]);
 	while (n-- > 0)
 		claim(ring_acquire(ends[RING_INPUT], &p) == RING_SLOT &&
 		    p != NULL && (ring_release(ends[RING_INPUT]), 1),
-		    "each slot is lent");
+		    "each slot is acquired");
 	claim(ring_write(to, bytes, RING_SLOT) == RING_SLOT, "there is room");
 	close(in[1]);
 	claim(ring_acquire(ends[RING_INPUT], &p) == RING_SLOT &&
@@ -319,7 +319,7 @@ check_borrowing(void)
 	end();
 }
 
-/* One that borrows and returns nothing is refused, as any other. */
+/* A reader that releases nothing stalls the ring, as any other. */
 static void
 check_keeping(void)
 {
@@ -330,7 +330,7 @@ check_keeping(void)
 	claim(arrives(to, ends[RING_INPUT], 10), "a record");
 	while (ring_write(to, bytes, RING_SLOT) == RING_SLOT)
 		claim(ring_acquire(ends[RING_INPUT], &p) == RING_SLOT &&
-		    n++ < 100, "a slot is borrowed");
+		    n++ < 100, "a slot is acquired");
 	claim(errno == EPROTO, "slots that nobody returns are an error");
 	end();
 }
@@ -502,26 +502,26 @@ check_making(void)
 static void
 check_note(void)
 {
-	uint64_t note[RING_SIDE_WORDS + 1], read[RING_SIDE_WORDS + 1];
+	uint64_t side[RING_SIDE_WORDS + 1], read[RING_SIDE_WORDS + 1];
 	size_t i;
 
 	for (i = 0; i <= RING_SIDE_WORDS; i++)
-		note[i] = UINT64_MAX - i;
+		side[i] = UINT64_MAX - i;
 	begin(1);
 	claim(ring_get_side_data(to, read, 1) == -1,
-	    "there is no note at first");
-	claim(ring_tag(ends[RING_INPUT]) == 0, "nor a mark");
-	ring_put_side_data(ends[RING_INPUT], note, RING_SIDE_WORDS + 1);
+	    "there is no side data at first");
+	claim(ring_tag(ends[RING_INPUT]) == 0, "nor a tag");
+	ring_put_side_data(ends[RING_INPUT], side, RING_SIDE_WORDS + 1);
 	claim(ring_get_side_data(to, read, RING_SIDE_WORDS) == 0 &&
-	    memcmp(read, note, sizeof(note) - sizeof(*note)) == 0,
-	    "a note is read");
+	    memcmp(read, side, sizeof(side) - sizeof(*side)) == 0,
+	    "side data is read");
 	claim(ring_get_side_data(from, read, RING_SIDE_WORDS + 1) == 0 &&
 	    read[RING_SIDE_WORDS] == 0, "what is too long is cut");
-	ring_put_side_data(ends[RING_INPUT], note + 1, 1);
-	claim(ring_get_side_data(to, read, 2) == 0 && read[0] == note[1] &&
-	    read[1] == note[1], "a short note changes what it has");
+	ring_put_side_data(ends[RING_INPUT], side + 1, 1);
+	claim(ring_get_side_data(to, read, 2) == 0 && read[0] == side[1] &&
+	    read[1] == side[1], "short side data changes its numbers only");
 	ring_set_tag(to, 7);
-	claim(ring_tag(ends[RING_INPUT]) == 7, "a mark is read");
+	claim(ring_tag(ends[RING_INPUT]) == 7, "a tag is read");
 	claim(arrives(to, ends[RING_INPUT], 1000), "and bytes still pass");
 	end();
 }

@@ -4,7 +4,7 @@
  */
 
 /*
- * shmpipe-model: what a buffer that borrows a slot (channels/shmpipe-hook.h)
+ * shmpipe-model: what a buffer with an attached slot (channels/shmpipe-hook.h)
  * means to others: a child, whoever closes the descriptor, and a link that
  * looks for room. One process plays both ends. Prints the first claim that does
  * not hold and exits with 1.
@@ -84,7 +84,7 @@ end(void)
 }
 
 static struct sshbuf *
-borrow(u_char with)
+attach_slot(u_char with)
 {
 	struct sshbuf *b = sshbuf_new();
 	size_t n;
@@ -105,7 +105,7 @@ check_child(void)
 	pid_t child;
 
 	begin();
-	b = borrow(2);
+	b = attach_slot(2);
 	claim(pipe(go) == 0, "there is a pipe");
 	if ((child = fork()) == 0) {
 		close(go[1]);
@@ -116,7 +116,7 @@ check_child(void)
 	}
 	for (i = 0; i < SLOTS; i++) {
 		sshbuf_free(b);
-		b = borrow((u_char)(3 + i));
+		b = attach_slot((u_char)(3 + i));
 	}
 	close(go[1]);
 	claim(waitpid(child, &status, 0) == child && status == 0,
@@ -135,7 +135,7 @@ check_closing(void)
 	struct sshbuf *b;
 
 	begin();
-	b = borrow(7);
+	b = attach_slot(7);
 	shmpipe_forget(out[0]);
 	claim(sshbuf_len(b) == LEN && sshbuf_ptr(b)[0] == 7 &&
 	    sshbuf_ptr(b)[LEN - 1] == 7, "the content outlives the memory");
@@ -152,7 +152,7 @@ check_consumed(void)
 	size_t i, n;
 
 	begin();
-	b = borrow(9);
+	b = attach_slot(9);
 	p = sshbuf_ptr(b);
 	claim(sshbuf_consume(b, LEN) == 0, "all is consumed");
 	fill(10);
@@ -180,7 +180,7 @@ check_withheld(void)
 		claim(read(out[0], record, sizeof(record)) ==
 		    (ssize_t)sizeof(record) && n++ < 100, "a record is taken");
 	claim(errno == EPROTO && !shmpipe_is_full(out[1], 0),
-	    "nobody waits for slots that are withheld");
+	    "nobody waits for a stalled reader");
 	end();
 }
 
@@ -245,7 +245,7 @@ check_cut(void)
 	claim(shmpipe_split(100, 0) == 100 && shmpipe_split(100, 200) == 100 &&
 	    shmpipe_split(200, 200) == 200 && shmpipe_split(400, 200) == 200 &&
 	    shmpipe_split(450, 200) == 50,
-	    "pieces of the usual length are at the end");
+	    "records of the usual size are at the end");
 }
 
 int

@@ -49,8 +49,8 @@ void __wrap_free(void *);
 static int watching;
 static u_char model[2 * MOST], chunk[MOST];
 static size_t model_off, model_end;
-static unsigned long long state, growths, resets, loans, kept,
-    outside;
+static unsigned long long state, growths, resets, attachments, kept,
+    externals;
 
 static int
 has_content(const u_char *p, size_t len)
@@ -130,52 +130,52 @@ put(struct sshbuf *b, int reserve)
 }
 
 /*
- * What is lent: one area, and then the other. When a loan is over, others use
- * the area, and it has no content. Until then it has all, used or not.
+ * Attached content: one area, and then the other. Once released, others use the
+ * area, and it has no content. Until then it has all, used or not.
  */
 static u_char area[2][MOST];
-static const u_char *lent;
-static u_char lent_last;
-static size_t lent_len;
+static const u_char *attached;
+static u_char attached_last;
+static size_t attached_len;
 
 static void
-end_loan(void *arg)
+release_area(void *arg)
 {
-	if (arg != lent)
-		errx(1, "a loan ends that is none");
+	if (arg != attached)
+		errx(1, "content is released that is not attached");
 	memset(arg, FRESH, MOST);
-	lent = NULL;
+	attached = NULL;
 }
 
 static void
-lend(struct sshbuf *b)
+attach(struct sshbuf *b)
 {
 	size_t len = 1 + pick_size(), i;
-	u_char *p = lent == area[0] ? area[1] : area[0];
+	u_char *p = attached == area[0] ? area[1] : area[0];
 	int r, fits = len <= sshbuf_max_size(b);
 
 	for (i = 0; i < len; i++)
 		p[i] = (u_char)(0x80 | pick(0x7f));
-	if (((r = sshbuf_attach(b, p, len, end_loan, p)) == 0) != fits)
-		errx(1, "%zu bytes lent: %d", len, r);
+	if (((r = sshbuf_attach(b, p, len, release_area, p)) == 0) != fits)
+		errx(1, "%zu bytes attached: %d", len, r);
 	if (!fits)
 		return;
-	if (lent != NULL)
-		errx(1, "a loan is left when there is another");
-	lent = p;
-	lent_last = p[len - 1];
-	lent_len = len;
-	loans++;
+	if (attached != NULL)
+		errx(1, "two areas are attached");
+	attached = p;
+	attached_last = p[len - 1];
+	attached_len = len;
+	attachments++;
 	memcpy(model, p, len);
 	model_off = 0;
 	model_end = len;
 }
 
-/* What lies outside, the first and the second in turn */
+/* External data, the first and the second area in turn */
 static u_char far_area[2][MOST];
 
 static void
-put_outside(struct sshbuf *b)
+put_external(struct sshbuf *b)
 {
 	static int turn;
 	size_t len = pick_size(), i, held = model_end - model_off;
@@ -186,7 +186,7 @@ put_outside(struct sshbuf *b)
 		p[i] = (u_char)(0x80 | pick(0x7f));
 	r = sshbuf_put_external(b, p, len);
 	if ((r == 0) != (held + len <= sshbuf_max_size(b)))
-		errx(1, "%zu bytes outside behind %zu: %d", len, held, r);
+		errx(1, "%zu bytes external behind %zu: %d", len, held, r);
 	if (r != 0)
 		return;
 	put_into_model(p, len);
@@ -205,9 +205,9 @@ differs(const struct sshbuf *b)
 		return 1;
 	if (o.len == 0)
 		return memcmp(p, m, len) != 0;
-	outside++;
+	externals++;
 	if (has_content(p + o.at, o.len))
-		errx(1, "there is content in the room of what lies outside");
+		errx(1, "there is content in the gap of external data");
 	return behind > len || memcmp(p, m, o.at) != 0 ||
 	    memcmp(o.data, m + o.at, o.len) != 0 ||
 	    memcmp(p + behind, m + behind, len - behind) != 0;
@@ -242,14 +242,14 @@ static void
 operate(struct sshbuf *b)
 {
 	size_t alloc = sshbuf_alloc(b), what = pick(99);
-	int was_lent = lent != NULL;
+	int was_attached = attached != NULL;
 
 	if (model_off == model_end && pick(1))
-		lend(b);
+		attach(b);
 	else if (what < 40)
 		put(b, what < 20);
 	else if (what < 50)
-		put_outside(b);
+		put_external(b);
 	else if (what < 85)
 		take(b, 0);
 	else if (what < 95)
@@ -262,9 +262,9 @@ operate(struct sshbuf *b)
 		(void)sshbuf_set_max_size(b, model_end - model_off +
 		    pick(MOST - (model_end - model_off)));
 	growths += sshbuf_alloc(b) > alloc;
-	kept += was_lent && lent != NULL;
-	if (lent != NULL && lent[lent_len - 1] != lent_last)
-		errx(1, "what is lent has changed");
+	kept += was_attached && attached != NULL;
+	if (attached != NULL && attached[attached_len - 1] != attached_last)
+		errx(1, "attached content has changed");
 	if (differs(b))
 		errx(1, "the content differs");
 	if (sshbuf_alloc(b) > sshbuf_max_size(b))
@@ -385,13 +385,13 @@ main(int argc, char **argv)
 	for (i = 0; i < n; i++)
 		operate(b);
 	sshbuf_free(b);
-	if (lent != NULL)
-		errx(1, "a loan outlives its buffer");
+	if (attached != NULL)
+		errx(1, "attached content outlives its buffer");
 	watching = 0;
 	for (i = 0; i < 200; i++)
 		compare_places(256 * 1024);
-	printf("%lu operations, %llu growths, %llu resets, %llu loans, "
-	    "%llu used in part, %llu times outside\n", n, growths, resets,
-	    loans, kept, outside);
+	printf("%lu operations, %llu growths, %llu resets, %llu attached, "
+	    "%llu used in part, %llu times external\n", n, growths, resets,
+	    attachments, kept, externals);
 	return 0;
 }

@@ -26,11 +26,12 @@
  *   sample US CONSUMED BACKLOG RTT_US [WAITING]   a recorded moment, as logged
  *                        with -vvv; WAITING bytes are behind a loss
  *   report               report without running
- *   starve US TIMES 0|1  TIMES moments of US each, in which the sender is
- *                        starved (1) or not; prints when that is recognised
+ *   limited US TIMES 0|1 TIMES moments of US each, in which the sender is
+ *                        limited by the window (1) or not; prints when that is
+ * recognised
  *
  * The simulated sender slow-starts from ten segments while the congestion
- * window limits it, and keeps at most two BDP under way. The link serialises.
+ * window limits it, and keeps at most two BDP in flight. The link serialises.
  * Credit and data take half a round trip each. The channel follows stock's
  * rules for window adjusts.
  */
@@ -261,19 +262,20 @@ sample(const char *arg)
 
 /* Moments of a sender, for window-limited.h. */
 static void
-starve(const char *arg)
+update_limited(const char *arg)
 {
 	static struct window_limited sender;
 	static uint64_t now_us = 1, began_us = 1;
 	uint64_t us, n;
-	int starves;
+	int is_limited;
 
-	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %d", &us, &n, &starves) != 3)
-		errx(2, "starve %s: three numbers are needed", arg);
+	if (sscanf(arg, "%" SCNu64 " %" SCNu64 " %d", &us, &n,
+	    &is_limited) != 3)
+		errx(2, "limited %s: three numbers are needed", arg);
 	for (; n > 0; n--) {
 		now_us += us;
-		if (window_limited_update(&sender, starves, now_us))
-			printf("starves after=%" PRIu64 "\n",
+		if (window_limited_update(&sender, is_limited, now_us))
+			printf("limited after=%" PRIu64 "\n",
 			    now_us - began_us);
 	}
 }
@@ -348,8 +350,8 @@ command(char *line)
 		sample(arg);
 	else if (strcmp(line, "report") == 0)
 		report();
-	else if (strcmp(line, "starve") == 0)
-		starve(arg);
+	else if (strcmp(line, "limited") == 0)
+		update_limited(arg);
 	else if (*line != '\0' && *line != '#')
 		errx(2, "%s: no such command", line);
 }
