@@ -32,7 +32,7 @@
 void	*bufmap_new(size_t len);
 
 /*
- * Unmaps the first "front" bytes, a result of bufmap_page_floor(), and makes
+ * Frees the first "front" bytes, a result of bufmap_page_floor(), and makes
  * the rest "want" bytes long. Returns its new address, or NULL with nothing
  * changed.
  */

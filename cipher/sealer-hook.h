@@ -67,8 +67,8 @@ int	sealer_init(struct sealer *, const struct sealer_keys *);
 void	sealer_free(struct sealer *);
 
 /*
- * Seals the packet "plain" into "out", which has room for len + authlen +
- * maclen bytes.
+ * Seals the packet "plain" into "out", which has room for "len" bytes and the
+ * MAC or tag.
  */
 int	sealer_seal(struct sealer *, const struct sealer_keys *,
     const struct stream_position *, const u_char *plain, u_int len,

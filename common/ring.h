@@ -82,7 +82,7 @@ int	ring_uses_records(const struct ring *);
  */
 int	ring_peer_stalled(const struct ring *);
 
-/* Unmaps the memory; does not close the descriptor. Accepts NULL. */
+/* Frees this end; does not close the descriptor. Accepts NULL. */
 void	ring_free(struct ring *);
 
 /*
