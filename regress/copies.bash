@@ -1,11 +1,11 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# Copies by our client and by stock's, compared: texts, exit status, files. For
+# Compares copies by our client and by stock's: messages, exit status, files. For
 # trees.bats, files.bats and cross.bats.
 #
-# scp starts a server in place of ssh (-S), so no test needs a network. Odd
-# servers are sftp-peer's.
+# scp starts a server in place of ssh (-S), so no test needs a network. Servers with
+# deviations are those of peers/sftp-peer.
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
@@ -21,21 +21,21 @@ teardown() {
 	sshd_down
 }
 
-# set_server SERVER...: what scp starts in place of ssh
+# set_server SERVER...: makes "near", which scp starts in place of ssh
 set_server() {
 	printf '#!/bin/sh\nexec %s\n' "$*" >near
 	chmod +x near
 }
 
-# print_state DIR: its files with modes and contents, and times if $TIMES is set
+# print_state DIR: prints its files with modes and contents, and times if $TIMES is set
 # shellcheck disable=SC1083 # names
 print_state() {
 	(cd "$1" && find . -printf "%p %y %m %s ${TIMES:+%T@} %l\\n" | LC_ALL=C sort
 	find . -type f -print0 | LC_ALL=C sort -z | xargs -0r md5sum)
 }
 
-# run_client TEXT CLIENT SERVER: run TEXT in a copy of base; "a" and "b" are in it. The
-# limited root may not read what it has no permission for.
+# run_client TEXT CLIENT SERVER: runs TEXT in a copy of base, which contains "a" and "b",
+# as a root without the right to ignore permissions
 run_client() {
 	set_server "$(bin sftp-server "$3")"
 	rm -rf run
@@ -48,7 +48,7 @@ run_client() {
 	print_state run >"$T/state.$2"
 }
 
-# check_same TEXT: our client does what stock's does, with our server and with stock's
+# check_same TEXT: checks that our client does what stock's does, with either server
 check_same() {
 	local server
 	for server in hayate stock; do
@@ -60,7 +60,8 @@ check_same() {
 	done
 }
 
-# check_prefixes DIR DIR: each file of the second begins the one of the first
+# check_prefixes DIR DIR: checks that each file of the second is a prefix of the one in the
+# first
 check_prefixes() {
 	local f
 	for f in "$2"/*; do
@@ -68,21 +69,21 @@ check_prefixes() {
 	done
 }
 
-# run_on_full_disk COMMAND [DIR]: run it with a disk "full" of 5 MiB, and keep as b what is in
-# its directory
+# run_on_full_disk COMMAND [DIR]: runs it with a disk "full" of 5 MiB, and keeps the files on
+# it as b
 run_on_full_disk() {
 	check_same "mkdir full; mount -t tmpfs -o size=5m none full
 	    $1; s=\$?; cp -a full/${2-a} b; umount full; exit \$s"
 	check_prefixes run/a run/b
 }
 
-# use_peer OPTION...: scp is going to talk to sftp-peer
+# use_peer OPTION...: makes sftp-peer the server of scp
 use_peer() { set_server "$REGRESS/peers/sftp-peer" "$@" "log=$T/log"; }
 
-# copy_near ARG...: run our scp with what set_server() made
+# copy_near ARG...: runs our scp with the server of set_server()
 copy_near() { timeout 60 "$(bin scp)" -q -S ./near "$@" 3>&-; }
 
-# make_tree DIR: a tree with most of what a tree may have
+# make_tree DIR: makes a tree with most kinds of names, sizes and modes
 make_tree() {
 	local i
 	mkdir -p "$1/empty" "$1/deep/er/est" "$1/many" "$1/sp ace" "$1/-dash" \
@@ -103,7 +104,7 @@ make_tree() {
 	touch -d '2001-02-03 04:05:06' "$1/many/9" "$1/deep/er"
 }
 
-# add_links DIR: links and a fifo in that tree
+# add_links DIR: adds links and a fifo to that tree
 add_links() {
 	ln -s many "$1/dirlink"
 	ln -s many/5 "$1/filelink"
@@ -113,14 +114,14 @@ add_links() {
 	ln -s fifo "$1/fifolink"
 }
 
-# make_files N: files of a, and nothing else
+# make_files N: makes N files in "a"
 make_files() {
 	local i
 	mkdir -p a
 	for i in $(seq "$1"); do head -c $((i * 10)) /dev/urandom >"a/$i"; done
 }
 
-# make_small_tree N: a tree "a" of N files
+# make_small_tree N: makes a tree "a" of N files
 make_small_tree() {
 	local i
 	mkdir -p a/sub
@@ -128,7 +129,8 @@ make_small_tree() {
 	echo x >a/sub/x
 }
 
-# count_torn NEW OLD DIR: how many of its files are neither
+# count_torn NEW OLD DIR: prints how many files of DIR equal neither their new nor their old
+# version
 count_torn() {
 	local d
 	{

@@ -41,13 +41,14 @@ if [ -x /usr/bin/python3 ] && [ "${BASH_CMDS[python3]-}" != /usr/bin/python3 ] &
 	esac
 fi
 
-# list_rooms: the directories of our modules
+# list_rooms: prints the directories of our modules
 list_rooms() { sed -n 's/^HAYATE_ROOMS = //p' "$TOP/modules.mk"; }
 
 PEERS=${PEERS-}
 PEER_DIRS='bin sbin libexec libexec/openssh lib/openssh lib/ssh .'
 
-# peer_bin PROGRAM NAME: as bin, for a peer; fails if no peer has that name
+# peer_bin PROGRAM NAME: prints the path of a peer's program; fails if no peer has that
+# name
 peer_bin() {
 	local peer prefix stem d
 	for peer in $PEERS; do
@@ -67,7 +68,7 @@ peer_bin() {
 	return 1
 }
 
-# bin PROGRAM [BUILD]: print its absolute path, even if it is missing
+# bin PROGRAM [BUILD]: prints its absolute path, even if it is missing
 bin() {
 	peer_bin "$1" "${2-hayate}" && return
 	case ${2-hayate} in
@@ -80,7 +81,7 @@ bin() {
 	esac
 }
 
-# poll SECONDS COMMAND...: repeat COMMAND until it succeeds; fails if it does not
+# poll SECONDS COMMAND...: repeats COMMAND until it succeeds; fails after SECONDS
 poll() {
 	local end=$((SECONDS + $1 + 1))
 	shift
@@ -90,13 +91,13 @@ poll() {
 	done
 }
 
-# need_root [WHAT]: skip without root
+# need_root [WHAT]: skips the test without root
 need_root() { ((EUID == 0)) || skip "${1:-this} needs root"; }
 
-# need COMMAND [PACKAGE]: skip without it
+# need COMMAND [PACKAGE]: skips the test without COMMAND
 need() { command -v "$1" >/dev/null || skip "no $1 (package ${2-$1})"; }
 
-# must COMMAND [PACKAGE]: fail without it, in setup_file, where Bats knows no skip
+# must COMMAND [PACKAGE]: fails without COMMAND, for setup_file, where Bats has no skip
 must() {
 	command -v "$1" >/dev/null || {
 		echo "no $1: install the package ${2-$1}"
@@ -104,24 +105,24 @@ must() {
 	}
 }
 
-# need_path: skip where no path can be emulated
+# need_path: skips the test where no path can be emulated
 need_path() {
 	local why
 	why=$("$LFP" check 2>&1) || skip "no path: ${why#lfp: }"
 }
 
-# need_asyncssh: skip without the SSH of Python that regress/peers uses
+# need_asyncssh: skips the test without the Python package that regress/peers uses
 need_asyncssh() {
 	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"
 }
 
-# fails COMMAND...: it must; a test goes on after "! command"
+# fails COMMAND...: succeeds if COMMAND fails. A test would continue after "! command".
 fails() { ! "$@"; }
 
-# bad_disk: what is loaded with bad.so cannot read files named BAD behind 300,000
-# bytes, or $BAD_AT, has no room for files named FULL, of which it learns by
-# close(), and moves files named SHORT in small pieces, with interrupts unless $CALM
+# bad_disk: compiles bad.so. A program that has loaded it gets an error when it reads files
+# named BAD beyond 300,000 bytes, or $BAD_AT, and when it closes files named FULL, and
+# reads and writes files named SHORT in small pieces, with EINTR unless $CALM is set.
 bad_disk() {
 	cc -shared -fPIC -o bad.so -xc - <<-'EOT'
 	#define _GNU_SOURCE
@@ -143,7 +144,7 @@ bad_disk() {
 		    strcmp(strrchr(path, '/') ? strrchr(path, '/') + 1 : path, name) == 0;
 	}
 
-	/* How much of n bytes is moved in one call; -1: interrupted */
+	/* Returns how many of n bytes one call transfers; -1: interrupted */
 	static ssize_t
 	piece(int fd, size_t n)
 	{
@@ -155,7 +156,7 @@ bad_disk() {
 		return ++calls % 5 == 0 && !getenv("CALM") ? -1 : n < 70001 ? n : 70001;
 	}
 
-	/* How much of n bytes can be read; -1: none */
+	/* Returns how many of n bytes can be read; -1: none */
 	static ssize_t
 	readable(int fd, off_t at, size_t n)
 	{
@@ -231,7 +232,8 @@ bad_disk() {
 	EOT
 }
 
-# check_report EXPRESSION: Python, of the report r; files by the name of "from"
+# check_report EXPRESSION: checks a Python expression of the report r and its files f, by
+# the name in "from"
 check_report() {
 	python3 - "$1" <<-'END' || { cat report; return 1; }
 	import json, os, sys
@@ -241,14 +243,14 @@ check_report() {
 	END
 }
 
-# measure_seconds COMMAND...: how long it takes
+# measure_seconds COMMAND...: prints how many seconds it takes
 measure_seconds() {
 	local from=$EPOCHREALTIME
 	"$@" || return
 	echo "${EPOCHREALTIME/,/.} ${from/,/.}" | awk '{ print $1 - $2 }'
 }
 
-# measure_peak COMMAND...: KiB, the most that it had in memory
+# measure_peak COMMAND...: prints its peak memory in KiB
 measure_peak() {
 	python3 - "$@" <<-'END'
 	import resource, subprocess, sys
@@ -257,20 +259,20 @@ measure_peak() {
 	END
 }
 
-# check_true EXPRESSION: of numbers, as awk sees it; prints it when it is false
+# check_true EXPRESSION: checks an awk expression of numbers, and prints it if it is false
 check_true() { awk "BEGIN { exit !($1) }" || { echo "not so: $1"; return 1; }; }
 
-# run_unit DRIVER [ARG...]: run a driver of "make unit", built as ${FLAVOUR-asan}
+# run_unit DRIVER [ARG...]: runs a driver of "make unit", built as ${FLAVOUR-asan}
 run_unit() { "$BUILD/unit/${FLAVOUR-asan}/$1" "${@:2}"; }
 
-# get_value RUN KEY: a value that a replay driver printed about that run
+# get_value RUN KEY: prints a value from the output of a replay driver about that run
 get_value() { sed -n "s/^\(.* \)\{0,1\}$2=\([^ ]*\).*/\2/p" <<<"${lines[$1]}"; }
 
 sshd_dir() { echo "$BATS_FILE_TMPDIR/sshd.$1"; }
 sshd_log() { echo "$BATS_FILE_TMPDIR/sshd.$1/log"; }
 sshd_port() { cat "$BATS_FILE_TMPDIR/sshd.$1/port"; }
 
-# make_keys: make keys and known_hosts, once per Bats file
+# make_keys: makes keys and known_hosts, once per Bats file
 make_keys() {
 	local d=$BATS_FILE_TMPDIR k
 	[ -f "$d/known_hosts" ] && return
@@ -281,7 +283,8 @@ make_keys() {
 	echo "hayate-test $(cat "$d/host.pub")" >"$d/known_hosts"
 }
 
-# sshd requires its empty directory, which only "make install" creates.
+# privsep_dirs: makes the empty directory that sshd requires, which only "make install"
+# creates otherwise
 privsep_dirs() {
 	local d
 	((EUID == 0)) || return 0
@@ -290,7 +293,7 @@ privsep_dirs() {
 	done
 }
 
-# sshd_conf BUILD DIR PORT OPTION...: print a configuration. The given options come
+# sshd_conf BUILD DIR PORT OPTION...: prints a configuration. The given options come
 # first, so they take precedence. SHLVL keeps bash from reading the user's .bashrc
 # for each command, which it does if it detects that sshd started it.
 sshd_conf() {
@@ -321,7 +324,7 @@ sshd_conf() {
 	sshd_parts "$build"
 }
 
-# sshd_parts BUILD: print the paths of sshd-session and sshd-auth. Older releases
+# sshd_parts BUILD: prints the paths of sshd-session and sshd-auth. Older releases
 # have neither the programs nor the keywords.
 sshd_parts() {
 	local part program
@@ -334,7 +337,7 @@ sshd_parts() {
 	done
 }
 
-# sshd_up [BUILD[:NAME]] ["Option value"...]: start a server. client, copy and the
+# sshd_up [BUILD[:NAME]] ["Option value"...]: starts a server. client, copy and the
 # functions above know it as NAME, or BUILD without a NAME. $IN_SERVER, if set, is
 # a command prefix, as in IN_SERVER="ip netns exec far".
 sshd_up() {
@@ -367,11 +370,11 @@ sshd_up() {
 	return 1
 }
 
-# sshd writes its pid when it listens
+# has_sshd_settled DIR PID: succeeds if sshd has ended, or listens and has written its pid
 has_sshd_settled() { [ -s "$1/pid" ] || ! kill -0 "$2" 2>/dev/null; }
 
-# start_odd_server [OPTION...]: start a stock server "odd", whose first SFTP session is as it
-# should be, and each other what set_odd_server() says
+# start_odd_server [OPTION...]: starts a stock server "odd", whose first SFTP session is
+# normal, and whose others run the command of set_odd_server()
 start_odd_server() {
 	local at=$BATS_FILE_TMPDIR/odd
 	cat >"$at" <<-END
@@ -383,16 +386,16 @@ start_odd_server() {
 	sshd_up stock:odd "Subsystem sftp $at" "$@"
 }
 
-# set_odd_server COMMAND: what serves each session after the next one
+# set_odd_server COMMAND: sets the command for each session after the next one
 set_odd_server() {
 	rm -rf "$BATS_FILE_TMPDIR/odd.first"
 	echo "$1" >"$BATS_FILE_TMPDIR/odd.further"
 }
 
-# count_logins NAME: how many times a user has logged in with a key
+# count_logins NAME: prints how many times a user has logged in with a key
 count_logins() { grep -c 'Accepted publickey' "$(sshd_log "$1")" || :; }
 
-# sshd_down [NAME...]: stop the servers, or all if none is named, with sessions
+# sshd_down [NAME...]: stops the servers, or all if none is named, with their sessions
 sshd_down() {
 	local dir pid
 	if (($# == 0)); then set -- "$BATS_FILE_TMPDIR"/sshd.*/; fi
@@ -406,8 +409,8 @@ sshd_down() {
 }
 is_gone() { ! kill -0 "$1" 2>/dev/null; }
 
-# ssh_conf: print a Host block for each server. 127.0.0.1 is the server that was
-# started last
+# ssh_conf: prints a Host block for each server. 127.0.0.1 is the server that was started
+# last.
 ssh_conf() {
 	local p name host last=
 	for p in $(ls -t "$BATS_FILE_TMPDIR"/sshd.*/port); do
@@ -431,7 +434,7 @@ ssh_conf() {
 	EOF
 }
 
-# client, copy, files ARG...: run ssh, scp or sftp of the build ${CLIENT-hayate}.
+# client, copy, files ARG...: runs ssh, scp or sftp of the build ${CLIENT-hayate}.
 # Server names are host names. $IN_CLIENT, if set, is a command prefix.
 client() {
 	$IN_CLIENT "$(bin ssh "${CLIENT-hayate}")" \
@@ -446,8 +449,8 @@ files() {
 	    -F "$BATS_FILE_TMPDIR/ssh_config" "$@" 3>&-
 }
 
-# use_own_cache: this test's directories T and F, the keys that may log in, and a
-# memory of logins of its own
+# use_own_cache: sets this test's directories T and F, the keys that may log in, and a
+# login cache of its own
 use_own_cache() {
 	cd "$BATS_TEST_TMPDIR" || return
 	T=$BATS_TEST_TMPDIR
@@ -458,9 +461,10 @@ use_own_cache() {
 	KNOWN=(-o UserKnownHostsFile="$T/hosts")
 }
 
-# check_self_start BIN: the ssh and scp there, which the loader has started, make a further
-# connection, and a second login after a server that hangs up on an early one. They have
-# own_memory; the test's teardown calls foreign_down and sshd_down.
+# check_self_start BIN: checks that ssh and scp in BIN, started by the dynamic loader, can
+# start a further connection, and log in again after a server closed the connection of an
+# early login. The test calls use_own_cache first, and its teardown foreign_down and
+# sshd_down.
 check_self_start() {
 	sshd_up hayate:itself
 	head -c 8000000 /dev/urandom >sent
@@ -482,21 +486,22 @@ check_self_start() {
 	tr -d '\r' <err | grep -x 'early login: the server did not take it, beginning anew'
 }
 
-# count_trips COMMAND...: round trips over the path $P until its last answer
+# count_trips COMMAND...: prints the round trips over the path $P until its last reply
 count_trips() {
 	"$LFP" clear "$P"
 	"$@" >out 2>err </dev/null || { cat err >&2; return 1; }
 	"$LFP" stat "$P" back trips
 }
 
-# make_askpass: answers "secret", and keeps in the file "asked" that it was asked
+# make_askpass: makes an SSH_ASKPASS that answers "secret" and adds a line to "asked"
 make_askpass() {
 	printf '#!/bin/sh\necho asked >>%s\necho secret\n' "$PWD/asked" >askpass
 	chmod +x askpass
 	export SSH_ASKPASS=$PWD/askpass SSH_ASKPASS_REQUIRE=force
 }
 
-# require_passphrase: the key of the configuration "c" needs one for each login, of askpass
+# require_passphrase: makes the configuration "c", whose key needs a passphrase for each
+# login, which make_askpass answers
 require_passphrase() {
 	cp "$BATS_FILE_TMPDIR/user" key
 	"$(bin ssh-keygen)" -q -p -P '' -N secret -f key
@@ -504,17 +509,17 @@ require_passphrase() {
 	make_askpass
 }
 
-# far copy|files|client ARG...: over the path $P, from a to b, 10.77.0.2. SIGHUP ends
-# it even if nohup started the tests.
+# run_far copy|files|client ARG...: runs it over the path $P, from a to b, 10.77.0.2. SIGHUP
+# ends it even if nohup started the tests.
 run_far() {
 	IN_CLIENT="env --default-signal=HUP ip netns exec lfp-$P-a" "$1" -o HostName=10.77.0.2 "${@:2}"
 }
 
-### SFTP servers of other kinds, with our keys
+### Other implementations of SFTP servers, with our keys
 
-# The proftpd of the system, or the one that ./check unpacks
 PROFTPD_AT=
 command -v proftpd >/dev/null || PROFTPD_AT=$BUILD/ftpd
+# need_proftpd: skips the test without proftpd of the system, or the one that ./check unpacks
 need_proftpd() {
 	need_root
 	[ -x "$PROFTPD_AT/usr/sbin/proftpd" ] &&
@@ -522,14 +527,14 @@ need_proftpd() {
 	    skip "no proftpd, which is in the package proftpd-mod-crypto"
 }
 
-# need_paramiko: skip without Python's other SSH
+# need_paramiko: skips the test without Python's paramiko
 need_paramiko() {
 	/usr/bin/python3 -c 'import paramiko' 2>/dev/null ||
 	    skip "no paramiko, which is in the package python3-paramiko"
 }
 
-# foreign_up KIND: start proftpd, asyncssh or paramiko, for copy_foreign. The
-# test's teardown calls foreign_down and sshd_down.
+# foreign_up KIND: starts proftpd, asyncssh or paramiko, for copy_foreign. The test's
+# teardown calls foreign_down and sshd_down.
 foreign_up() {
 	SERVER=${SERVER_ADDRESS-127.0.0.1}
 	FOREIGN_PORT=$((20000 + RANDOM % 12000))
@@ -544,13 +549,13 @@ foreign_down() {
 	FOREIGN=
 }
 
-# copy_foreign ARG...: run scp; the server is 127.0.0.1
+# copy_foreign ARG...: runs scp; the server is 127.0.0.1
 copy_foreign() {
 	copy -o Port="$FOREIGN_PORT" -o StrictHostKeyChecking=no \
 	    -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR "$@"
 }
 
-# foreign_KIND DIR: become that server
+# foreign_KIND DIR: becomes that server (exec)
 foreign_proftpd() {
 	[ -s "$1/host.rsa" ] ||
 	    ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f "$1/host.rsa"
@@ -663,10 +668,10 @@ foreign_paramiko() {
 
 ### Messages in logs
 
-# wait_for_log SERVER PATTERN: in its log, now or within 5 s
+# wait_for_log SERVER PATTERN: waits up to 5 s for a line in its log
 wait_for_log() { poll 5 grep -qE -- "$2" "$(sshd_log "$1")"; }
 
-# check_none_line CLAUSE: one line of NoneSwitch on stderr, and it is this
+# check_none_line CLAUSE: checks that $stderr has one line of NoneSwitch, with this text
 check_none_line() {
 	[ "$(grep -c '^NoneSwitch: ' <<<"$stderr")" = 1 ] &&
 	    [[ $stderr = *"NoneSwitch: $1"* ]] || { echo "said: $stderr"; return 1; }
@@ -674,20 +679,20 @@ check_none_line() {
 
 STOCK_WINDOW=$((2 << 20))
 
-# list_windows LOG: "channel from to why" of each line of the tuner
+# list_windows LOG: prints "channel from to why" for each line of the tuner
 list_windows() {
 	tr -d '\r' <"$1" |
 	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) -> \([0-9]*\), \([^(]*\) (.*/\1 \2 \3 \4/p'
 }
 
-# find_widest_window LOG [CHANNEL]: print the largest window that the tuner chose, or 0
+# find_widest_window LOG [CHANNEL]: prints the largest window that the tuner chose, or 0
 find_widest_window() {
 	list_windows "$1" | awk -v c="$2" '(c == "" || $1 == c) && $3 > w { w = $3 }
 	    END { print w + 0 }'
 }
 
-# find_largest_credit LOG [CHANNEL]: the most that was left of a window and its adjust,
-# which is what went over the wire, whoever wrote the log
+# find_largest_credit LOG [CHANNEL]: prints the largest sum of a remaining window and its
+# adjust, which is the window on the wire, whichever end wrote the log
 find_largest_credit() {
 	tr -d '\r' <"$1" |
 	    sed -n 's/.*channel \([0-9]*\): window \([0-9]*\) sent adjust \([0-9]*\).*/\1 \2 \3/p' |
@@ -701,8 +706,8 @@ has_window_grown() {
 	    [ "$(find_largest_credit "$@")" -gt $STOCK_WINDOW ]
 }
 
-# copy_build [FILE]: a build directory whose trees are those of $BUILD, with
-# other options; the test may write to FILE
+# copy_build [FILE]: makes a build directory with the trees of $BUILD and other options.
+# The test may write to FILE.
 copy_build() {
 	cd "$BATS_TEST_TMPDIR" || return
 	mkdir -p build/upstream
