@@ -235,7 +235,7 @@ back() {
 	sh script upgrade "${1-1:10.0p1-7+deb13u5}"
 }
 forth() {
-	sed -n '/^# What the way back/,/^fi$/p' \
+	sed -n '/^kept=.*aside/,/^fi$/p' \
 	    "build/deb/replace/debian/openssh-${SIDE-server}.postinst" | below
 	sh -e script
 }
