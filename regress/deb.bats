@@ -150,6 +150,7 @@ ascending() {
 	grep -qx '@include common-account' $d/hayate-server.hayate-sshd.pam
 	grep -q '^u hayate-sshd ' $d/hayate-server.sysusers
 	grep -qx ' -- A B <a@example.org>  Mon, 21 Sep 2026 14:13:20 +0000' $d/changelog
+	[ "$(grep -c '^$' $d/changelog)" = 2 ]
 	grep -qx 'Maintainer: A B <a@example.org>' $d/control
 	sh -n $d/hayate-server.hayate-sshd.init
 	grep -F -- '--pidfile /run/hayate/sshd.pid --exec /usr/sbin/hayate-sshd' $d/hayate-server.hayate-sshd.init
