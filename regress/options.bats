@@ -767,7 +767,7 @@ lacks() {
 		bound=${server#*:} server=${server%:*}
 		[ "$server" != root ] || [ "$(id -u)" = 0 ] || continue
 		client "$server" true || [ "$server" = root ]
-		[ "$(sed -n 's/.*all windows hold \([0-9]*\) bytes at most.*/\1/p' "$(sshd_log "$server")" | tail -n 1)" = "${bound#0}" ]
+		[ "$(sed -n 's/.*all windows together hold at most \([0-9]*\) bytes.*/\1/p' "$(sshd_log "$server")" | tail -n 1)" = "${bound#0}" ]
 	done
 	sshd_down
 }
