@@ -52,7 +52,7 @@ setup_file() {
 	./configure -q --cache-file="$BATS_FILE_TMPDIR/site" --with-openssh="$UP/openssh-10.9p1" >/dev/null
 	sed -i /ac_cv_env_/d "$BATS_FILE_TMPDIR/site"
 	CONFIG_SITE=$BATS_FILE_TMPDIR/site
-	rows
+	list_rows
 }
 
 setup() {
@@ -61,35 +61,35 @@ setup() {
 	rm -rf build
 }
 
-sum_of() { build-aux/fixes text "$1" | sha256sum | sed 's/ .*//'; }
+hash_patch() { build-aux/fixes text "$1" | sha256sum | sed 's/ .*//'; }
 
-# rows: of UPSTREAM, for both fixes
-rows() {
-	printf 'fix	%s %s 10.8p1,10.9p1 %s\n' "$A" "$(sum_of "$UP/fixes/$A.patch")" CVE-1-2 \
-	    "$B" "$(sum_of "$UP/fixes/$B.patch")" - >>UPSTREAM
+# list_rows: of UPSTREAM, for both fixes
+list_rows() {
+	printf 'fix	%s %s 10.8p1,10.9p1 %s\n' "$A" "$(hash_patch "$UP/fixes/$A.patch")" CVE-1-2 \
+	    "$B" "$(hash_patch "$UP/fixes/$B.patch")" - >>UPSTREAM
 }
 
-# configured ARG...: with the small tree
-configured() { ./configure -q --with-openssh="$UP/openssh-10.9p1" "$@" >summary; }
+# run_configure ARG...: with the small tree
+run_configure() { ./configure -q --with-openssh="$UP/openssh-10.9p1" "$@" >summary; }
 
-# stopped PATTERN: no source is left, and the three ways on are named
-stopped() {
+# check_stopped PATTERN: no source is left, and the three ways on are named
+check_stopped() {
 	run -2 make -s build/upstream/.source
 	[[ $output = *$1* ]] || { echo "no $1"; false; }
 	[[ $output = *"make dist"*"--with-upstream-fixes=DIRECTORY"*"--enable-unfixed-upstream"* ]]
 	[ ! -e build/upstream ]
 }
 
-# changed NAME WHY: the patch differs from UPSTREAM's, which no switch allows
-changed() {
+# check_changed_patch NAME WHY: the patch differs from UPSTREAM's, which no switch allows
+check_changed_patch() {
 	run -2 make -s build/upstream/.source
 	[[ $output = *"the patch for $1 is not the one that UPSTREAM names: "*"$2"*"--enable-unfixed-upstream does not allow it"* ]] ||
 	    { echo "$output"; false; }
 	[ ! -e build/upstream ]
 }
 
-# strings: what version.h says, as in ssh -V and in the banner
-strings() {
+# list_version_strings: what version.h says, as in ssh -V and in the banner
+list_version_strings() {
 	make -s build/hayate/.prepared >/dev/null
 	printf '#include "version.h"\nSSH_RELEASE\n' >v.c
 	for flag in -U -D; do
@@ -101,14 +101,14 @@ strings() {
 @test "a fix is verified, applied without the OpenBSD line of the file, and named" {
 	for where in "$UP/fixes" "file://$UP/fixes"; do
 		rm -rf build
-		configured --with-upstream-fixes="$where"
+		run_configure --with-upstream-fixes="$where"
 		run -0 make -s build/upstream/.source
 		[[ $output = *"with fixes that 10.9p1 lacks: CVE-1-2 ${B:0:9}" ]]
 		diff build/upstream/piece.c <(sed -e 's/int line_10/long mended_10/' \
 		    -e 's/int line_18/long mended_18/' "$UP/piece.c")
 		[ "$(sed -n 's/^fix //p' build/upstream/.source)" = "$A CVE-1-2"$'\n'"$B ${B:0:9}" ]
 	done
-	run -0 strings
+	run -0 list_version_strings
 	[[ ${lines[0]} = "OpenSSH_10.9p1 released Hayate_0.2 CVE-1-2 ${B:0:9}" ]]
 	[ "${lines[1]}" = "${lines[0]}" ]
 	run -0 make -s build/upstream/.source
@@ -116,7 +116,7 @@ strings() {
 }
 
 @test "configure names release and fixes, and refuses a source that does not exist" {
-	configured --with-upstream-fixes="$UP/fixes"
+	run_configure --with-upstream-fixes="$UP/fixes"
 	grep -x "Hayate .* on OpenSSH 10.9p1" summary
 	grep -x "  fixes on it:    CVE-1-2 ${B:0:9}" summary
 	grep -F "(from $UP/fixes)" summary
@@ -124,26 +124,26 @@ strings() {
 	[[ $output = *"is no directory and no address that begins with https://"* ]]
 }
 
-# answers RELEASE: the fixes that neither a row of UPSTREAM nor ours brings to it
-answers() {
+# list_uncovered_fixes RELEASE: the fixes that neither a row of UPSTREAM nor ours brings to it
+list_uncovered_fixes() {
 	# shellcheck disable=SC2046 # names
 	build-aux/lacks names "$1" $(build-aux/fixes names "$1")
 }
 
 @test "each known fix is covered for each release: by a row of UPSTREAM, or by our code" {
 	local release
-	configured
+	run_configure
 	cp "$TOP/UPSTREAM" .
 	cp "$TOP/build-aux/advisories" build-aux/
 	[ "$(grep -c '^tried' UPSTREAM)" -ge 6 ]
 	for release in $(awk '$1 == "tried" { print $2 }' UPSTREAM); do
-		run -0 answers "$release"
+		run -0 list_uncovered_fixes "$release"
 		[ -z "$output" ] || { echo "$release: $output"; false; }
 	done
 	# It names each whose row is not there.
 	grep -v '^fix' "$TOP/UPSTREAM" >UPSTREAM
 	grep -v '^closed' "$TOP/build-aux/advisories" >build-aux/advisories
-	run -0 answers 10.0p1
+	run -0 list_uncovered_fixes 10.0p1
 	diff <(grep -oE 'CVE-[0-9-]+|\<[0-9a-f]{9}\>' <<<"$output" | sort) \
 	    <(grep -v 'musl' "$TOP/build-aux/advisories" |
 	    sed -nE 's/^10[^	]*	(commit )?([^	]*)	.*/\2/p' | sort)
@@ -154,10 +154,10 @@ answers() {
 	mkdir tree
 	cp -a "$UP/openssh-10.9p1/." tree
 	sed -i 's/int line_9;/u_int line_9;/' tree/piece.c
-	configured --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
-	stopped "without the fixes CVE-1-2: it does not apply to this source"
+	run_configure --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
+	check_stopped "without the fixes CVE-1-2: it does not apply to this source"
 	printf 'adapt	%.9s 10.8p1 %s\n' "$A" 's/ int line_9;/ u_int line_9;/' >>UPSTREAM
-	stopped "without the fixes CVE-1-2: it does not apply to this source"
+	check_stopped "without the fixes CVE-1-2: it does not apply to this source"
 	# The first that applies is taken.
 	printf 'adapt	%.9s 10.8p1,10.9p1 %s\n' "$A" 's/mended/spoilt/' \
 	    "$A" 's/ int line_9;/ u_int line_9;/' "$A" 's/mended/spoilt/' >>UPSTREAM
@@ -177,16 +177,16 @@ answers() {
 	cp -a "$UP/openssh-10.9p1/." tree
 	printf '%s\n' "revision Debian-1 2026-01-01" "fixed CVE-1-2 0a1b2c3d4" >tree/.source
 	sed -i 's/int line_10;/another mend/' tree/piece.c
-	configured --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
+	run_configure --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
 	grep -x "  fixes on it:    ${B:0:9}" summary
 	run -0 make -s build/upstream/.source
 	[ "$(sed -n 's/^fix //p' build/upstream/.source)" = "$B ${B:0:9}" ]
 	grep "another mend" build/upstream/piece.c
 }
 
-# stable: Debian's stable distribution has 10.0p1, with a fix of its own and one that
+# make_stable: Debian's stable distribution has 10.0p1, with a fix of its own and one that
 # UPSTREAM names for it. Later releases have more, and ours closes one of these.
-stable() {
+make_stable() {
 	printf '%s\n' 'commits	https://host/commits' 'suites	unstable trixie' 'suite	trixie' 'revision	7+deb13u4' 'fixed	CVE-1-4' \
 	    "fix	$A 0 10.0p1 CVE-1-2" >>UPSTREAM
 	printf '%s\t%s\t%s\n' 10.10p1 CVE-1-6 "in no release that was tried" \
@@ -197,8 +197,8 @@ stable() {
 }
 
 @test "configure names the fixes that Debian's stable package lacks, if that package was chosen" {
-	stable
-	configured --with-openssh=apt:trixie
+	make_stable
+	run_configure --with-openssh=apt:trixie
 	grep -x "Hayate .* on OpenSSH 10.0p1" summary
 	grep -x "  fixes on it:    CVE-1-2" summary
 	diff <(sed -n '/^OpenSSH .* lacks/,/^Now/p' summary) - <<-END
@@ -211,20 +211,20 @@ stable() {
 	Now run make; "make help" says what else there is.
 	END
 	# A fix that is not fetched is missing as well, and one that a tree has is not.
-	configured --with-openssh=apt:trixie --without-upstream-fixes
+	run_configure --with-openssh=apt:trixie --without-upstream-fixes
 	grep -x "    10.9p1  CVE-1-2  what UPSTREAM mends" summary
-	configured
+	run_configure
 	run ! grep CVE-1-3 summary
 	grep -A1 "^OpenSSH 10.9p1 lacks these, which later releases have:" summary | grep CVE-1-6
 	sed -i '/^10.10p1/d' build-aux/advisories
 	sed -i '/^fix/d' UPSTREAM
-	configured
+	run_configure
 	run ! grep lacks summary
 	grep -x "  fixes on it:    none" summary
 }
 
-# lacks: what make says that this source lacks
-lacks() {
+# list_missing: what make says that this source lacks
+list_missing() {
 	make -s build/upstream/.source >said
 	sed -n 's/^hayate: openssh 10[.0-9]*p1 lacks //p' said
 }
@@ -236,53 +236,53 @@ lacks() {
 	cp "$UP/fixes/$A.patch" some/
 	for from in "$UP/openssh-10.9p1" "$UP/openssh-10.9p1.tar.gz"; do
 		cp one UPSTREAM
-		configured --with-openssh="$from" --with-upstream-fixes="$UP/fixes"
+		run_configure --with-openssh="$from" --with-upstream-fixes="$UP/fixes"
 		grep -A1 "^OpenSSH 10.9p1 lacks these, which later releases have:" summary | grep CVE-1-8
-		[ "$(lacks)" = "what later releases have: CVE-1-8 CVE-1-7; make security-status tells what they are" ]
+		[ "$(list_missing)" = "what later releases have: CVE-1-8 CVE-1-7; make security-status tells what they are" ]
 		# A newer one was tried, and one of the fixes cannot be had.
 		rm -r build/fixes
 		sed -i 's/^tried/tried	10.11p1 OpenSSH_10.11p1 2026-02-02 -\n&/' UPSTREAM
 		run ! ./configure -q --with-openssh="$from"
 		[[ $output = *"OpenSSH 10.9p1 lacks these, which 10.11p1 has"*CVE-1-7*"and these, "*CVE-1-8*"--enable-unpatched-upstream"* ]]
-		configured --with-openssh="$from" --with-upstream-fixes="$PWD/some" \
+		run_configure --with-openssh="$from" --with-upstream-fixes="$PWD/some" \
 		    --enable-unfixed-upstream --enable-unpatched-upstream
 		grep -A1 "^OpenSSH 10.9p1 lacks these, which 10.11p1 has," summary | grep CVE-1-7
-		[[ $(lacks) = "what 10.11p1 has: ${B:0:9} CVE-1-7; and what later releases have: CVE-1-8; "* ]]
+		[[ $(list_missing) = "what 10.11p1 has: ${B:0:9} CVE-1-7; and what later releases have: CVE-1-8; "* ]]
 	done
 	# One that is newer than all
 	cp -a "$UP/openssh-10.9p1" newer
 	sed -i 's/10.9/10.12/' newer/version.h
-	configured --with-openssh="$PWD/newer" --enable-untested-upstream
+	run_configure --with-openssh="$PWD/newer" --enable-untested-upstream
 	run ! grep lacks summary
-	[ -z "$(lacks)" ]
+	[ -z "$(list_missing)" ]
 	grep untested said
 }
 
 @test "configure names no release left over from another source" {
-	stable
-	configured --with-upstream-fixes="$UP/fixes"
+	make_stable
+	run_configure --with-upstream-fixes="$UP/fixes"
 	make -s build/upstream/.source
-	configured --with-openssh=apt
+	run_configure --with-openssh=apt
 	grep -x "Hayate .* on OpenSSH as apt serves it" summary
-	configured --with-openssh=apt:sid
+	run_configure --with-openssh=apt:sid
 	grep -x "Hayate .* on OpenSSH as apt serves it" summary
 	sed -i 's/^wanted [^ ]*/wanted apt:sid/' build/upstream/.source
-	configured --with-openssh=apt:sid
+	run_configure --with-openssh=apt:sid
 	grep -x "Hayate .* on OpenSSH 10.9p1" summary
 }
 
 @test "the hash does not follow how git abbreviates, nor message, marks and function" {
 	local at=$BATS_TEST_TMPDIR
-	configured --with-upstream-fixes="$UP/fixes"
-	want=$(sum_of "$UP/fixes/$A.patch")
+	run_configure --with-upstream-fixes="$UP/fixes"
+	want=$(hash_patch "$UP/fixes/$A.patch")
 	git -C "$UP/clone" format-patch -1 --stdout --full-index --signature=other "$A" |
 	    sed -e 's/^\(@@ .* @@\).*/\1 another();/' -e 's/^Subject.*/&\n\n--- a\n- b/' >"$at/other"
 	run ! cmp "$at/other" "$UP/fixes/$A.patch"
-	[ "$(sum_of "$at/other")" = "$want" ]
+	[ "$(hash_patch "$at/other")" = "$want" ]
 	build-aux/fixes text "$at/other" >"$at/twice"
-	[ "$(sum_of "$at/twice")" = "$want" ]
+	[ "$(hash_patch "$at/twice")" = "$want" ]
 	sed 's/long mended/char mended/' "$at/other" >"$at/spoilt"
-	[ "$(sum_of "$at/spoilt")" != "$want" ]
+	[ "$(hash_patch "$at/spoilt")" != "$want" ]
 	# A patch that is truncated, has no hunk, or has none that identifies it is refused.
 	head -n 25 "$at/other" >"$at/cut"
 	sed '/^@@ .*/,$d' "$at/other" >"$at/none"
@@ -295,7 +295,7 @@ lacks() {
 # GitHub gives COMMIT.patch as git format-patch without a signature, byte for byte.
 @test "a patch as GitHub gives it has the hash of what git show prints" {
 	local as="format-patch -1 --stdout"
-	configured
+	run_configure
 	git clone -q "$UP/clone" clone
 	printf 'int gone;\n' >clone/old.c
 	git -C clone add .
@@ -311,7 +311,7 @@ lacks() {
 	for form in "$as --no-signature" "$as --no-signature --full-index" "$as" "show --abbrev=4 --format="; do
 		# shellcheck disable=SC2086 # words
 		git -C clone $form >other
-		[ "$(sum_of other)" = "$(sum_of shown)" ] || { cat other; false; }
+		[ "$(hash_patch other)" = "$(hash_patch shown)" ] || { cat other; false; }
 	done
 	# The form: a mail's head, statistics, and hunks up to the last line
 	# shellcheck disable=SC2086
@@ -324,16 +324,16 @@ lacks() {
 @test "a fix that is missing, has another hash or does not apply stops the build" {
 	mkdir some
 	cp "$UP/fixes/$A.patch" some/
-	configured --with-upstream-fixes="$PWD/some"
-	stopped "without the fixes ${B:0:9}: no such COMMIT.patch in $PWD/some"
+	run_configure --with-upstream-fixes="$PWD/some"
+	check_stopped "without the fixes ${B:0:9}: no such COMMIT.patch in $PWD/some"
 	sed 's/long mended/char mended/' "$UP/fixes/$B.patch" >"some/$B.patch"
-	changed "${B:0:9}" "what came has sha256 "
+	check_changed_patch "${B:0:9}" "what came has sha256 "
 	head -c 300 "$UP/fixes/$B.patch" >"some/$B.patch"
-	stopped "${B:0:9}: what came is no whole patch"
+	check_stopped "${B:0:9}: what came is no whole patch"
 	# Fuzz would take it.
 	sed 's/ int line_16;/ int other_16;/' "$UP/fixes/$B.patch" >"some/$B.patch"
-	sed -i "s/^fix	$B [0-9a-f]*/fix	$B $(sum_of "some/$B.patch")/" UPSTREAM
-	stopped "${B:0:9}: it does not apply to this source"
+	sed -i "s/^fix	$B [0-9a-f]*/fix	$B $(hash_patch "some/$B.patch")/" UPSTREAM
+	check_stopped "${B:0:9}: it does not apply to this source"
 	sed -i "s/ -\$/ x\"y/" UPSTREAM
 	run -2 make -s build/upstream/.source
 	[[ $output = *'letters, digits and "-" alone go into version strings'* ]]
@@ -343,8 +343,8 @@ lacks() {
 	mkdir some
 	cp "$UP/fixes"/* some/
 	sed -i 's/long mended/char mended/' "some/$B.patch"
-	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
-	changed "${B:0:9}" "what came has sha256 "
+	run_configure --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
+	check_changed_patch "${B:0:9}" "what came has sha256 "
 	# A patch kept for an older UPSTREAM is not used, but fetched again.
 	cp "$UP/fixes/$B.patch" some/
 	sed 's/long mended/char mended/' "$UP/fixes/$B.patch" >"build/fixes/$B.patch"
@@ -360,19 +360,19 @@ lacks() {
 	PATH=$PWD/bin:$PATH
 	cp "$UP/fixes/$A.patch" some/
 	echo 'commits	https://host/commits' >>UPSTREAM
-	configured --with-upstream-fixes="$PWD/some"
+	run_configure --with-upstream-fixes="$PWD/some"
 	run -0 make -s build/upstream/.source
 	[[ $output = *"with fixes that 10.9p1 lacks: CVE-1-2 ${B:0:9}" ]]
 	diff asked - <<<"https://host/commits/$B.patch"
 	# Neither has it.
 	rm -r build/fixes build/upstream
 	printf '#!/bin/sh\nexit 6\n' >bin/curl
-	stopped "${B:0:9}: no such COMMIT.patch in $PWD/some, and could not be fetched from https://host/commits"
+	check_stopped "${B:0:9}: no such COMMIT.patch in $PWD/some, and could not be fetched from https://host/commits"
 }
 
-# lacking ARG...: what the source lacks, in the words of build-aux/missing, on a system
+# run_missing ARG...: what the source lacks, in the words of build-aux/missing, on a system
 # with a changelog of its own openssh
-lacking() {
+run_missing() {
 	mkdir -p doc/openssh-client
 	printf '%s\n' 'openssh (1:1-1) x' '  * CVE-1-2: mended' | gzip >doc/openssh-client/changelog.Debian.gz
 	SYSTEM_DOC=$PWD/doc build-aux/missing "$@"
@@ -384,10 +384,10 @@ lacking() {
 	printf '%s\t%s\t%s\n' 10.9p2 CVE-1-5 "in no build" 10.9p1 CVE-1-3 "not here" >>build-aux/advisories
 	sed -i 's/^tried/tried	10.9p2 OpenSSH_10.9p2 2026-02-02 -\n&/; s/10.8p1,10.9p1/10.8p1,10.9p1,10.9p2/' UPSTREAM
 	printf '%s\t%s\t%s\n' 10.11p1 CVE-1-4 "nobody has it" >>build-aux/advisories
-	configured --with-openssh="$UP/openssh-10.9p1.tar.gz" --with-upstream-fixes="$PWD/some" \
+	run_configure --with-openssh="$UP/openssh-10.9p1.tar.gz" --with-upstream-fixes="$PWD/some" \
 	    --enable-unfixed-upstream --enable-unpatched-upstream
 	make -s build/upstream/.source
-	run -0 lacking
+	run -0 run_missing
 	[[ ${lines[0]} = "This OpenSSH 10.9p1 lacks 3 known security fixes:" ]]
 	[[ ${lines[1]} = "  1 could not be fetched with the source: CVE-1-2" ]]
 	[[ ${lines[2]} = "  1 are in later releases, and UPSTREAM has no row of them for 10.9p1: CVE-1-5" ]]
@@ -395,7 +395,7 @@ lacking() {
 	[[ ${lines[4]} = "  The changelog of this system's own openssh "*" names 1 of these 3 CVEs." ||
 	    ${lines[4]} = *"cannot be determined here"* ]]
 	[[ ${lines[5]} = *"make security-status tells"* ]]
-	[ "$(lacking source)" = "$(printf '%s\n' "${lines[@]:0:4}")" ]
+	[ "$(run_missing source)" = "$(printf '%s\n' "${lines[@]:0:4}")" ]
 	# make ends with it, also where nothing is to be done.
 	mkdir -p build/hayate
 	touch build/hayate/.prepared
@@ -405,28 +405,28 @@ lacking() {
 		[[ $output = *"This OpenSSH 10.9p1 lacks 3 known security fixes:"*"make security-status tells what each of them is." ]]
 	done
 	sed -i '/^10/d' build-aux/advisories
-	[ -z "$(lacking)" ]
+	[ -z "$(run_missing)" ]
 }
 
 @test "--enable-unfixed-upstream continues, names the missing fixes, and lists the others" {
 	mkdir some
 	cp "$UP/fixes/$A.patch" some/
-	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
+	run_configure --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
 	run -0 make -s build/upstream/.source
 	[[ $output = *"OpenSSH 10.9p1 without the fixes ${B:0:9}: no such COMMIT.patch"*"lacks: CVE-1-2" ]]
 	grep -x "unfixed $B ${B:0:9}" build/upstream/.source
-	run -0 strings
+	run -0 list_version_strings
 	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.2 CVE-1-2" ]
-	configured --without-upstream-fixes --enable-unfixed-upstream
+	run_configure --without-upstream-fixes --enable-unfixed-upstream
 	rm -r build/fixes
 	run -0 make -s build/upstream/.source
 	[[ $output = *"without the fixes CVE-1-2 ${B:0:9}: not looked for"* ]]
-	run -0 strings
+	run -0 list_version_strings
 	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.2" ]
 }
 
-# kind RELEASE REVISION FIX...: what fetch wrote down of such a source
-kind() {
+# set_source RELEASE REVISION FIX...: what fetch wrote down of such a source
+set_source() {
 	local fix
 	mkdir -p build/upstream
 	awk -v r="$1" '$1 == "tried" && $2 == r { is = $3 }
@@ -436,8 +436,8 @@ kind() {
 	for fix in "${@:3}"; do echo "fix 0a $fix"; done >>build/upstream/.source
 }
 
-# told: of that source, a row of the table behind the switches
-told() {
+# print_table_row: of that source, a row of the table behind the switches
+print_table_row() {
 	# shellcheck disable=SC2016 # quotes of Markdown
 	printf '| `%s` | `%s`, `%s` |\n' "$(. build-aux/common.sh; print_version_line)" \
 	    "$(build-aux/deb-version beside)" "$(build-aux/deb-version replace)"
@@ -445,7 +445,7 @@ told() {
 
 @test "SECURITY.md has the version strings of ssh -V and the packages for each kind of build" {
 	local all newest
-	configured
+	run_configure
 	cp "$TOP/UPSTREAM" .
 	newest=$(awk '$1 == "tried" { print $2; exit }' UPSTREAM)
 	sed -i 's/^mark .*/mark /' STAMP
@@ -455,29 +455,29 @@ told() {
 	all=$(build-aux/fixes names 10.0p1 $(sed -n 's/^fixed	//p' UPSTREAM))
 	{
 		# shellcheck disable=SC2086 # names
-		kind 10.0p1 Debian-7+deb13u4 $all
-		told
-		kind 10.0p1 Debian-7+deb13u4 CVE-2026-59995 CVE-2026-59997
-		told
-		kind 10.0p1 Debian-7+deb13u4
-		told
+		set_source 10.0p1 Debian-7+deb13u4 $all
+		print_table_row
+		set_source 10.0p1 Debian-7+deb13u4 CVE-2026-59995 CVE-2026-59997
+		print_table_row
+		set_source 10.0p1 Debian-7+deb13u4
+		print_table_row
 		# shellcheck disable=SC2046
-		kind 10.3p1 unpatched $(build-aux/fixes names 10.3p1)
-		told
-		kind "$newest" unknown
+		set_source 10.3p1 unpatched $(build-aux/fixes names 10.3p1)
+		print_table_row
+		set_source "$newest" unknown
 		rm build/upstream/.source
 		# as if these were its sources
 		sed -i '/^tried/s/ [0-9a-f]*$//' UPSTREAM
-		kind "$newest" "$(build-aux/revision build/upstream | sed 's/ .*//')"
-		told
-		kind "$newest" git-0ef0f5a83
-		told
-		kind 10.6p1 unknown
+		set_source "$newest" "$(build-aux/revision build/upstream | sed 's/ .*//')"
+		print_table_row
+		set_source "$newest" git-0ef0f5a83
+		print_table_row
+		set_source 10.6p1 unknown
 		rm build/upstream/.source
-		kind 10.6p1 "$(build-aux/revision build/upstream | sed 's/ .*//')"
-		told
-		kind 10.6p1 Debian-1
-		told
+		set_source 10.6p1 "$(build-aux/revision build/upstream | sed 's/ .*//')"
+		print_table_row
+		set_source 10.6p1 Debian-1
+		print_table_row
 	} >rows
 	diff <(sed -n '/^| source and switches/,/^$/p' "$TOP/SECURITY.md" | sed '1,2d;/^$/d;s/^|[^|]*//') rows
 }
@@ -489,7 +489,7 @@ told() {
 	printf '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n"%s/bin/get" "$3" >"$2"\n' "$PWD" >bin/curl
 	chmod +x bin/*
 	PATH=$PWD/bin:$PATH
-	configured --with-upstream-fixes=https://host/commits
+	run_configure --with-upstream-fixes=https://host/commits
 	make -s build/upstream/.source
 	diff asked - <<<"https://host/commits/$A.patch"$'\n'"https://host/commits/$B.patch"
 	# They are kept.
@@ -498,7 +498,7 @@ told() {
 	[ ! -e asked ]
 	rm -r build/fixes build/upstream
 	sed -i 's/22$/6/; s/^cat .*/exit 6/' bin/get
-	stopped "CVE-1-2 ${B:0:9}: could not be fetched from https://host/commits"
+	check_stopped "CVE-1-2 ${B:0:9}: could not be fetched from https://host/commits"
 	[ "$(grep -c . asked)" = 1 ]
 }
 
@@ -506,7 +506,7 @@ told() {
 	mkdir tree
 	cp -a "$UP/openssh-10.9p1/." tree
 	sed -i 's/int line_10/long mended_10/' tree/piece.c
-	configured --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
+	run_configure --with-openssh="$PWD/tree" --with-upstream-fixes="$UP/fixes"
 	make -s build/upstream/.source
 	[ "$(grep -c mended build/upstream/piece.c)" = 2 ]
 	[ "$(grep -c '^fix ' build/upstream/.source)" = 2 ]
@@ -519,10 +519,10 @@ told() {
 }
 
 @test "the banner stays below 255 characters, and gives the number of names that it omits" {
-	configured --with-upstream-fixes="$UP/fixes"
+	run_configure --with-upstream-fixes="$UP/fixes"
 	make -s build/upstream/.source
 	seq -f 'fix x CVE-2026-%05g' 40 >>build/upstream/.source
-	run -0 strings
+	run -0 list_version_strings
 	[[ ${lines[0]} = *" CVE-2026-00040" ]]
 	[[ ${lines[1]} =~ ^OpenSSH_10.9p1\ released\ Hayate_0.2\ CVE-1-2\ .*\ \+([0-9]+)$ ]]
 	[ "$(($(wc -w <<<"${lines[1]}") - 4 + BASH_REMATCH[1]))" = 42 ]
@@ -531,7 +531,7 @@ told() {
 }
 
 @test "a tarball of make dist contains the verified release and fixes, and builds offline" {
-	configured --with-openssh="$UP/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes"
+	run_configure --with-openssh="$UP/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes"
 	run -0 make -s dist
 	[[ $output = *"with openssh-10.9p1.tar.gz and the fixes CVE-1-2 ${B:0:9}" ]]
 	cp hayate-*.tar.gz first.tar.gz
@@ -549,17 +549,17 @@ told() {
 	rm -r build
 	sed -i 's/mended_18/mended_19/' "carried/fixes/$B.patch"
 	./configure -q --without-upstream-fixes >/dev/null
-	changed "${B:0:9}" "/carried/fixes/$B.patch has sha256 "
+	check_changed_patch "${B:0:9}" "/carried/fixes/$B.patch has sha256 "
 }
 
 @test "make dist refuses a source that it cannot pack or that differs from the build" {
-	configured --with-upstream-fixes="$UP/fixes"
+	run_configure --with-upstream-fixes="$UP/fixes"
 	mkdir -p build/fetched
 	touch build/fetched/openssh_1.dsc
 	run -2 make -s dist
 	[[ $output = *"upstream is the tree $UP/openssh-10.9p1, which recipients cannot verify"*"--with-openssh=apt"* ]]
 	cp "$UP/openssh-10.9p1.tar.gz" .
-	configured --with-openssh="$PWD/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes"
+	run_configure --with-openssh="$PWD/openssh-10.9p1.tar.gz" --with-upstream-fixes="$UP/fixes"
 	make -s build/upstream/.source
 	echo x >>openssh-10.9p1.tar.gz
 	run -2 make -s dist
@@ -568,7 +568,7 @@ told() {
 	rm -r build/fixes
 	mkdir some
 	cp "$UP/fixes/$A.patch" some
-	configured --with-openssh="$PWD/openssh-10.9p1.tar.gz" --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
+	run_configure --with-openssh="$PWD/openssh-10.9p1.tar.gz" --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream
 	run -0 make -s dist
 	[[ $output = *"it lacks the fixes ${B:0:9}: "* ]]
 	[ ! -e hayate-0.2-0a1b2c3d ]
@@ -579,12 +579,12 @@ told() {
 @test "security-status counts an applied fix as fixed, and detects a program without it" {
 	mkdir some
 	cp "$UP/fixes/$A.patch" some/
-	configured --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream --prefix="$PWD/none"
+	run_configure --with-upstream-fixes="$PWD/some" --enable-unfixed-upstream --prefix="$PWD/none"
 	make -s build/upstream/.source
 	run -1 build-aux/security-status
 	[[ $output = *"source:    released of 2026-01-01"*", and CVE-1-2"*"commit ${B:0:9}  another"* ]]
 	[[ $output != *"10.10p1  CVE-1-2"* ]]
-	configured --with-upstream-fixes="$UP/fixes" --prefix="$PWD/none"
+	run_configure --with-upstream-fixes="$UP/fixes" --prefix="$PWD/none"
 	make -s build/upstream/.source
 	run -0 build-aux/security-status
 	[[ $output = *"source:    no fix of the list is missing"* ]]
@@ -605,10 +605,10 @@ told() {
 	cp -a "$UP/openssh-10.9p1" has
 	sed -i 's/int line_10/long mended_10/' has/piece.c
 	sed -i '/^fix/d' UPSTREAM
-	configured --with-upstream-fixes="$UP/fixes"
+	run_configure --with-upstream-fixes="$UP/fixes"
 	make -s build/upstream/.source
 	build-aux/fixes row "$A" CVE-1-2 build/upstream "$PWD/has" >row 2>said
-	diff row - <<<"fix	$A $(sum_of "$UP/fixes/$A.patch") 10.9p1 CVE-1-2"
+	diff row - <<<"fix	$A $(hash_patch "$UP/fixes/$A.patch") 10.9p1 CVE-1-2"
 	grep -x "hayate: $PWD/has has it" said
 	cat row >>UPSTREAM
 	run -0 make -s build/upstream/.source

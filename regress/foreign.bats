@@ -18,7 +18,7 @@ setup_file() {
 		[CB]) sed -i "/^	{ \"${name,,}\",/d" readconf.c ;;&
 		[SB]) sed -i "/^	{ \"${name,,}\",/d" servconf.c ;;
 		esac
-	done < <(foreign)
+	done < <(list_foreign)
 	touch readconf.c servconf.c
 	rm -f ./*.d		# which may name files by their way from there
 	make ssh sshd >log 2>&1 3>&- || { tail -n 20 log; false; }
@@ -27,9 +27,9 @@ setup_file() {
 setup() { cd "$BATS_TEST_TMPDIR"; }
 teardown() { sshd_down; }
 
-# foreign: name, sides (C, S or B) and kind of each word. From 10.4 on servconf.h
+# list_foreign: name, sides (C, S or B) and kind of each word. From 10.4 on servconf.h
 # makes more than a parser of each of its words, which are left out here.
-foreign() {
+list_foreign() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FOREIGN[A-Z_]*\), .*/\1 \2 \3/p' \
 	    "$TOP/common/hayopt.c" |
 	    while read -r name rest; do
@@ -37,23 +37,23 @@ foreign() {
 	    done
 }
 
-# cli, srv BUILD FILE [ARG...]: what ssh would use for host "near", and sshd
-cli() { "$(program "$1" ssh)" -F "$2" -TG "${@:3}" near; }
-srv() {
+# query_ssh, query_sshd BUILD FILE [ARG...]: what ssh would use for host "near", and sshd
+query_ssh() { "$(find_program "$1" ssh)" -F "$2" -TG "${@:3}" near; }
+query_sshd() {
 	[ -s host ] || ssh-keygen -q -t ed25519 -N '' -f host
-	"$(program "$1" sshd)" -T -f "$2" -h host "${@:3}"
+	"$(find_program "$1" sshd)" -T -f "$2" -h host "${@:3}"
 }
-program() {
+find_program() {
 	case $1 in
 	lacking) echo "$BATS_FILE_TMPDIR/lacking/$2" ;;
 	*) bin "$2" "$1" ;;
 	esac
 }
-# said: standard error without carriage returns
-said() { printf '%s' "${stderr//$'\r'}"; }
+# print_stderr: standard error without carriage returns
+print_stderr() { printf '%s' "${stderr//$'\r'}"; }
 
-# good KIND: a value
-good() {
+# print_good_value KIND: a value
+print_good_value() {
 	case $1 in
 	FOREIGN_YES) echo yes ;;
 	FOREIGN_NAME) echo 2000 ;;
@@ -69,8 +69,8 @@ good() {
 		[CB]) run -1 grep "\"${name,,}\"" "$BATS_FILE_TMPDIR/lacking/readconf.c" ;;&
 		[SB]) run -1 grep "\"${name,,}\"" "$BATS_FILE_TMPDIR/lacking/servconf.c" ;;
 		esac
-	done < <(foreign)
-	[ "$(foreign | wc -l)" -ge 20 ]
+	done < <(list_foreign)
+	[ "$(list_foreign | wc -l)" -ge 20 ]
 }
 
 @test "each foreign keyword is accepted without upstream's support, also in blocks" {
@@ -78,17 +78,17 @@ good() {
 	while read -r name sides kind; do
 		[ "$kind" != FOREIGN_STOP ] || continue
 		[ "$name" != GSSAPICleanupCreds ] || continue
-		value=$(good "$kind")
+		value=$(print_good_value "$kind")
 		printf '%s\n' "Host far" "$name $value" "Host near" "$name=$value" >c
 		printf '%s\n' "$name $value" "Match user x" "$name \"$value\"" >s
 		case $sides in
-		[CB])	cli lacking c >/dev/null
-			cli lacking /dev/null -o "$name=$value" >/dev/null ;;&
-		[SB])	srv lacking s >/dev/null
-			srv lacking s -C user=x >/dev/null
-			srv lacking /dev/null -o "$name=$value" >/dev/null ;;
+		[CB])	query_ssh lacking c >/dev/null
+			query_ssh lacking /dev/null -o "$name=$value" >/dev/null ;;&
+		[SB])	query_sshd lacking s >/dev/null
+			query_sshd lacking s -C user=x >/dev/null
+			query_sshd lacking /dev/null -o "$name=$value" >/dev/null ;;
 		esac
-	done < <(foreign)
+	done < <(list_foreign)
 }
 
 @test "each foreign keyword without effect is logged in one line" {
@@ -97,13 +97,13 @@ good() {
 		case $kind in FOREIGN|FOREIGN_LO[US]*) ;; *) continue ;; esac
 		printf '%s\n' "$name 1" "$name 1" >c
 		case $sides in
-		[CB])	run -0 --separate-stderr cli lacking c -v
+		[CB])	run -0 --separate-stderr query_ssh lacking c -v
 			[ "$(grep -c "c line 1: $name ignored: ." <<<"$stderr")" = 1 ]
 			[ "$(grep -c "$name ignored" <<<"$stderr")" = 1 ] ;;&
-		[SB])	run -0 --separate-stderr srv lacking c -ddd
+		[SB])	run -0 --separate-stderr query_sshd lacking c -ddd
 			[ "$(grep -c "c line 1: $name ignored: ." <<<"$stderr")" = 1 ] ;;
 		esac
-	done < <(foreign)
+	done < <(list_foreign)
 }
 
 @test "the client reads Red Hat's configuration silently and applies upstream's keywords" {
@@ -123,7 +123,7 @@ good() {
 		GSSAPIKeyExchange no
 		ForwardX11Trusted yes
 	EOF
-	run -0 --separate-stderr cli lacking c
+	run -0 --separate-stderr query_ssh lacking c
 	[ -z "$stderr" ]
 	[[ $output = *"ciphers aes256-gcm@openssh.com,aes256-ctr"* ]]
 	[[ $output = *"requiredrsasize 3000"* ]]
@@ -146,74 +146,74 @@ good() {
 	Match user alice
 		GSSAPIEnablek5users no
 	EOF
-	run -0 --separate-stderr srv lacking s
+	run -0 --separate-stderr query_sshd lacking s
 	[ -z "$stderr" ]
 	[[ ${output,,} = *"requiredrsasize 3000"* ]]
 }
 
 @test "Debian's keywords are accepted silently, and its aliases set upstream's keywords" {
 	printf '%s\n' "DebianBanner no" "GSSAPIStoreCredentialsOnRekey no" >s
-	run -0 --separate-stderr srv lacking s
+	run -0 --separate-stderr query_sshd lacking s
 	[ -z "$stderr" ]
 	echo "GSSAPICleanupCreds no" >s
 	echo "GSSAPICleanupCredentials no" >same
-	diff <(srv lacking s 2>&1) <(srv lacking same 2>&1)
+	diff <(query_sshd lacking s 2>&1) <(query_sshd lacking same 2>&1)
 	printf '%s\n' "ProtocolKeepAlives 33" "SetupTimeOut 44" >c
-	run -0 --separate-stderr cli lacking c -v
+	run -0 --separate-stderr query_ssh lacking c -v
 	[[ $output = *"serveraliveinterval 33"* ]]
 	[[ $output = *"connecttimeout 44"* ]]
 	[[ $stderr = *"c line 1: protocolkeepalives is taken for serveraliveinterval"* ]]
 	echo "SetupTimeOut never" >c
-	run -255 cli lacking c
+	run -255 query_ssh lacking c
 	[[ $output = *"c line 1: "* ]]
 }
 
 @test "a GSSAPI identity that is ignored is reported on standard error" {
 	echo "GSSAPIServerIdentity host/other.example" >c
-	run -0 --separate-stderr cli lacking c
-	[ "$(said)" = "c line 1: GSSAPIServerIdentity ignored: GSSAPI expects the identity of the host name" ]
+	run -0 --separate-stderr query_ssh lacking c
+	[ "$(print_stderr)" = "c line 1: GSSAPIServerIdentity ignored: GSSAPI expects the identity of the host name" ]
 	printf '%s\n' "Host far" "GSSAPIClientIdentity me@X" >c
-	run -0 --separate-stderr cli lacking c
+	run -0 --separate-stderr query_ssh lacking c
 	[ -z "$stderr" ]
 }
 
 @test "GSSAPI key exchange that this build lacks is named by sshd -t" {
 	ssh-keygen -q -t ed25519 -N '' -f host
 	printf '%s\n' "GSSAPIAuthentication yes" "GSSAPIKeyExchange yes" >s
-	run -0 "$(program lacking sshd)" -t -f s -h host
+	run -0 "$(find_program lacking sshd)" -t -f s -h host
 	[ "${output//$'\r'}" = "s line 2: GSSAPIKeyExchange ignored: GSSAPI key exchange is not supported" ]
 	echo "GSSAPIKeyExchange no" >s
-	run -0 "$(program lacking sshd)" -t -f s -h host
+	run -0 "$(find_program lacking sshd)" -t -f s -h host
 	[ -z "$output" ]
 	# ssh goes on as before, which has another way to the host
 	echo "GSSAPIKeyExchange yes" >c
-	run -0 --separate-stderr cli lacking c
+	run -0 --separate-stderr query_ssh lacking c
 	[ -z "$stderr" ]
 }
 
 @test "a keyword that would deny access is never ignored" {
 	local word
-	for word in $(foreign | sed -n 's/ S FOREIGN_YES$//p'); do
+	for word in $(list_foreign | sed -n 's/ S FOREIGN_YES$//p'); do
 		printf '%s\n' "Match user x" "$word no" >s
-		run -255 srv lacking s
+		run -255 query_sshd lacking s
 		[[ $output = "s line 2: $word \"no\": only yes is allowed, "* ]]
 	done
 	echo "GSSAPIIndicators hardened" >s
-	run -255 srv lacking s
+	run -255 query_sshd lacking s
 	[[ $output = *"Bad configuration option: GSSAPIIndicators"* ]]
 }
 
 @test "RefuseConnection ends ssh before it connects if its block applies" {
 	printf '%s\n' "Host far" "RefuseConnection \"use the other one\"" >c
-	cli lacking c >/dev/null
+	query_ssh lacking c >/dev/null
 	printf '%s\n' "Host near" "HostName 127.0.0.1" "ProxyCommand touch $PWD/connected" \
 	    "RefuseConnection \"use the other one\"" >c
-	run -255 "$(program lacking ssh)" -F c near true
+	run -255 "$(find_program lacking ssh)" -F c near true
 	[ "${output//$'\r'}" = "c line 4: RefuseConnection: use the other one" ]
 	[ ! -e connected ]
-	run -255 cli lacking /dev/null -o RefuseConnection=no
+	run -255 query_ssh lacking /dev/null -o RefuseConnection=no
 	printf '%s\n' "Match host near" "RefuseConnection" >c
-	run -255 cli lacking c
+	run -255 query_ssh lacking c
 	[[ $output != *"RefuseConnection: "* ]]
 }
 
@@ -231,11 +231,11 @@ good() {
 	grep -Eqi '"debianbanner"|, DebianBanner,' "$BUILD"/hayate/servconf.[ch] ||
 	    skip "this upstream is not Debian's"
 	printf '%s\n' "DebianBanner no" >s
-	srv hayate s | grep -qix 'debianbanner no'
-	run -255 srv hayate /dev/stdin <<<"GSSAPIKeyExchange 7"
+	query_sshd hayate s | grep -qix 'debianbanner no'
+	run -255 query_sshd hayate /dev/stdin <<<"GSSAPIKeyExchange 7"
 	[[ $output != *ignored* ]]
-	run -255 cli hayate /dev/null -o GSSAPIKexAlgorithms=nonsense
-	run -0 cli lacking /dev/null -o GSSAPIKexAlgorithms=nonsense
+	run -255 query_ssh hayate /dev/null -o GSSAPIKexAlgorithms=nonsense
+	run -0 query_ssh lacking /dev/null -o GSSAPIKexAlgorithms=nonsense
 }
 
 MT=chacha20-poly1305-mt@hpnssh.org
@@ -247,9 +247,9 @@ CHACHA=chacha20-poly1305@openssh.com
 		list=${list//MT/$MT} list=${list//CHACHA/$CHACHA}
 		want=${want//CHACHA/$CHACHA}
 		echo "Ciphers $list" >c
-		cli hayate c | grep -qx "ciphers $want" || { echo "$list"; false; }
-		srv hayate c | grep -qix "ciphers $want" || { echo "$list"; false; }
-		cli hayate /dev/null -c "${list//\"}" | grep -qx "ciphers $want"
+		query_ssh hayate c | grep -qx "ciphers $want" || { echo "$list"; false; }
+		query_sshd hayate c | grep -qix "ciphers $want" || { echo "$list"; false; }
+		query_ssh hayate /dev/null -c "${list//\"}" | grep -qx "ciphers $want"
 	done <<-EOF
 	MT CHACHA
 	MT,MT CHACHA
@@ -267,17 +267,17 @@ CHACHA=chacha20-poly1305@openssh.com
 		echo "Ciphers $sign$CHACHA" >stock
 		echo "Ciphers $sign$MT" >c
 		[ $sign != - ] || : >stock
-		[ "$(cli hayate c | grep '^ciphers')" = "$(cli stock stock | grep '^ciphers')" ]
-		[ "$(srv hayate c | grep '^ciphers')" = "$(srv hayate stock | grep '^ciphers')" ]
+		[ "$(query_ssh hayate c | grep '^ciphers')" = "$(query_ssh stock stock | grep '^ciphers')" ]
+		[ "$(query_sshd hayate c | grep '^ciphers')" = "$(query_sshd hayate stock | grep '^ciphers')" ]
 	done
 }
 
 @test "a name that only resembles HPN-SSH's cipher is refused as in stock" {
 	local name
 	for name in x$MT ${MT}x $MT-$MT $MT,x; do
-		run ! cli hayate /dev/null -o "Ciphers=$name"
+		run ! query_ssh hayate /dev/null -o "Ciphers=$name"
 		[[ $output = *"Bad SSH2 cipher spec"* ]]
-		run ! cli hayate /dev/null -c "$name"
+		run ! query_ssh hayate /dev/null -c "$name"
 		[[ $output = *"Unknown cipher type"* ]]
 	done
 }
@@ -303,14 +303,14 @@ CHACHA=chacha20-poly1305@openssh.com
 	CipherThreads off
 	User someone
 	EOF
-	run -0 --separate-stderr cli stock c
+	run -0 --separate-stderr query_ssh stock c
 	[ -z "$stderr" ]
 	[[ $output = *"user someone"* ]]
-	cli hayate c | grep -qx 'windowmax 4194304'
+	query_ssh hayate c | grep -qx 'windowmax 4194304'
 	for page in README.md man/ssh_config.inc; do
 		tr '\n' ' ' <"$TOP/$page" |
 		    grep -qF 'IgnoreUnknown Window*,Hayate,None*,CipherThreads'
 	done
 	sed 1d c >bare
-	run -255 cli stock bare
+	run -255 query_ssh stock bare
 }

@@ -12,26 +12,26 @@ setup_file() {
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# ours: of the output of ssh -G or sshd -T, the lines that are Hayate's
-ours() { grep -E '^(hayate|window)' | tr '\n' ' '; }
+# list_our_lines: of the output of ssh -G or sshd -T, the lines that are Hayate's
+list_our_lines() { grep -E '^(hayate|window)' | tr '\n' ' '; }
 
-# cli FILE [ARG...]: what ssh would use for host "near"
-cli() { "$(bin ssh "${BUILD_OF-hayate}")" -F "$1" -TG "${@:2}" near; }
-# srv FILE [ARG...]: what sshd would use
-srv() {
+# query_ssh FILE [ARG...]: what ssh would use for host "near"
+query_ssh() { "$(bin ssh "${BUILD_OF-hayate}")" -F "$1" -TG "${@:2}" near; }
+# query_sshd FILE [ARG...]: what sshd would use
+query_sshd() {
 	"$(bin sshd "${BUILD_OF-hayate}")" -T -f "$1" -h "$BATS_FILE_TMPDIR/host" \
 	    "${@:2}"
 }
 
-# table: name, sides (C, S or B) and kind of every keyword but those of other
+# list_keywords: name, sides (C, S or B) and kind of every keyword but those of other
 # builds of OpenSSH, which have a suite of their own (foreign.bats)
-table() { words | grep -v ' FOREIGN'; }
-words() {
+list_keywords() { list_all_keywords | grep -v ' FOREIGN'; }
+list_all_keywords() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \([A-Z_]*\), .*/\1 \2 \3/p' \
 	    "$TOP/common/hayopt.c"
 }
-# good KIND: a value that it takes
-good() {
+# print_good_value KIND: a value that it takes
+print_good_value() {
 	case $1 in
 	SIZE|LIMIT) echo 4M ;;
 	NAME) echo reno ;;
@@ -41,17 +41,17 @@ good() {
 	esac
 }
 
-# memory: bytes, of this machine or of its control group
-memory() {
+# print_memory: bytes, of this machine or of its control group
+print_memory() {
 	local bytes=$(($(getconf _PHYS_PAGES) * $(getconf PAGE_SIZE))) bound
 	bound=$(FLAVOUR=plain run_unit memlimit-test)
 	[ "$bound" = none ] || bytes=$((bytes < bound ? bytes : bound))
 	echo $bytes
 }
 
-# of_memory NAME [BYTES]: a default that follows from the memory
-of_memory() {
-	awk -v name="$1" -v bytes="${2:-$(memory)}" '
+# print_memory_share NAME [BYTES]: a default that follows from the memory
+print_memory_share() {
+	awk -v name="$1" -v bytes="${2:-$(print_memory)}" '
 	    function clamp(x, least, most) { return x < least ? least : x > most ? most : x }
 	    BEGIN {
 		one = clamp(int(bytes / 32), 67108864, 268435456)
@@ -59,16 +59,16 @@ of_memory() {
 	    }'
 }
 
-DEFAULTS="hayate yes windowtuning yes windowmax $(of_memory WindowMax) windowmemorymax $(of_memory WindowMemoryMax) "
+DEFAULTS="hayate yes windowtuning yes windowmax $(print_memory_share WindowMax) windowmemorymax $(print_memory_share WindowMemoryMax) "
 
-# group FILE BYTES: FILE of a control group, below the directory "root"
-group() {
+# make_group FILE BYTES: FILE of a control group, below the directory "root"
+make_group() {
 	mkdir -p "root/sys/fs/cgroup$(dirname "$1")"
 	echo "$2" >"root/sys/fs/cgroup$1"
 }
 
-# member LINE...: /proc/self/cgroup below "root", and what is read there
-member() {
+# set_member LINE...: /proc/self/cgroup below "root", and what is read there
+set_member() {
 	local plain
 	mkdir -p root/proc/self
 	printf '%s\n' "$@" >root/proc/self/cgroup
@@ -81,40 +81,40 @@ member() {
 @test "the smallest memory limit of a control group and its parents counts" {
 	cd "$BATS_TEST_TMPDIR"
 	[ "$(run_unit memlimit-test root)" = none ]
-	[ "$(member 0::/a/b)" = none ]
-	group /a/b/memory.max max
-	group /a/b/memory.high 5000000000
-	[ "$(member 0::/a/b)" = 5000000000 ]
-	group /a/memory.max 4000000000
-	[ "$(member 0::/a/b)" = 4000000000 ]
-	group /memory.max 3000000000	# as a container sees its own group
-	[ "$(member 0::/elsewhere/c)" = 3000000000 ]
-	[ "$(member 0::/)" = 3000000000 ]
-	group /memory/c/memory.limit_in_bytes 2000000000
-	[ "$(member '4:cpu,memory:/c' '1:name=memory:/c')" = 2000000000 ]
-	[ "$(member '4:memory:/c/d' '0::/a')" = 2000000000 ]
-	[ "$(member '4:cpu:/c' '3:memory_x,memor:/c')" = none ]
-	group /memory/memory.limit_in_bytes 9223372036854771712
-	[ "$(member 4:memory:/)" = 9223372036854771712 ]
+	[ "$(set_member 0::/a/b)" = none ]
+	make_group /a/b/memory.max max
+	make_group /a/b/memory.high 5000000000
+	[ "$(set_member 0::/a/b)" = 5000000000 ]
+	make_group /a/memory.max 4000000000
+	[ "$(set_member 0::/a/b)" = 4000000000 ]
+	make_group /memory.max 3000000000	# as a container sees its own group
+	[ "$(set_member 0::/elsewhere/c)" = 3000000000 ]
+	[ "$(set_member 0::/)" = 3000000000 ]
+	make_group /memory/c/memory.limit_in_bytes 2000000000
+	[ "$(set_member '4:cpu,memory:/c' '1:name=memory:/c')" = 2000000000 ]
+	[ "$(set_member '4:memory:/c/d' '0::/a')" = 2000000000 ]
+	[ "$(set_member '4:cpu:/c' '3:memory_x,memor:/c')" = none ]
+	make_group /memory/memory.limit_in_bytes 9223372036854771712
+	[ "$(set_member 4:memory:/)" = 9223372036854771712 ]
 }
 
 @test "invalid lines and numbers set no memory limit" {
 	cd "$BATS_TEST_TMPDIR"
-	group /memory.max 1000
-	group /memory/memory.limit_in_bytes 2000
+	make_group /memory.max 1000
+	make_group /memory/memory.limit_in_bytes 2000
 	local line long
 	long=$(printf '%05000d' 1)
 	for line in '' : :: 0: 0:: 4:memory: 4:memory 0::a 4:memory:a 0::/../.. \
 	    "0::/$long" "4:memory:/$long"; do
-		[ "$(member "$line")" = none ]
+		[ "$(set_member "$line")" = none ]
 	done
-	[ "$(member "4:$long,memory:/$long" '' 4:memory:/)" = 2000 ]
-	group /memory.max 'a lot'
-	[ "$(member 0::/)" = none ]
-	group /memory.max 99999999999999999999999
-	[ "$(member 0::/)" = none ]
+	[ "$(set_member "4:$long,memory:/$long" '' 4:memory:/)" = 2000 ]
+	make_group /memory.max 'a lot'
+	[ "$(set_member 0::/)" = none ]
+	make_group /memory.max 99999999999999999999999
+	[ "$(set_member 0::/)" = none ]
 	: >root/sys/fs/cgroup/memory.max
-	[ "$(member 0::/)" = none ]
+	[ "$(set_member 0::/)" = none ]
 }
 
 @test "in a control group the default of WindowMax is a share of its memory" {
@@ -129,9 +129,9 @@ member() {
 	run sh -c "echo \$\$ >$group/cgroup.procs && exec \"\$@\"" sh \
 	    "$(bin ssh hayate)" -F none -G c
 	poll 10 rmdir "$group"
-	least=$(printf '%s\n' 3221225472 "$(memory)" | sort -n | head -n 1)
+	least=$(printf '%s\n' 3221225472 "$(print_memory)" | sort -n | head -n 1)
 	[[ $status = 0 && $output = \
-	    *$'\n'"windowmax $(of_memory WindowMax "$least")"$'\n'* ]]
+	    *$'\n'"windowmax $(print_memory_share WindowMax "$least")"$'\n'* ]]
 }
 
 @test "the keyword table returns the expected value or message for each case" {
@@ -141,12 +141,12 @@ member() {
 
 @test "ssh -G differs from stock by 13 lines" {
 	: >c
-	cli c >with
-	BUILD_OF=stock cli c >without
+	query_ssh c >with
+	BUILD_OF=stock query_ssh c >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 13 ]
-	[ "$(ours <with)" = "$DEFAULTS" ]
+	[ "$(list_our_lines <with)" = "$DEFAULTS" ]
 }
 
 @test "sshd -T differs from stock by 11 lines" {
@@ -154,48 +154,48 @@ member() {
 	SshdSessionPath /bin/sh
 	SshdAuthPath /bin/sh
 	EOF
-	srv s >with
-	BUILD_OF=stock srv s >without
+	query_sshd s >with
+	BUILD_OF=stock query_sshd s >without
 	run diff without with
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^<')" = 0 ]
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '^>')" = 11 ]
-	[ "$(ours <with)" = "$DEFAULTS" ]
+	[ "$(list_our_lines <with)" = "$DEFAULTS" ]
 }
 
 @test "the output of ssh -G and sshd -T is accepted as input and reproduces itself" {
 	printf '%s\n' "Hayate no" "WindowTuning no" "WindowMax 3M" \
 	    "WindowMemoryMax 5M" >c
-	cli c | grep -E '^(hayate|window)' >again
-	[ "$(cli again | ours)" = "$(ours <again)" ]
-	[ "$(srv again | ours)" = "$(ours <again)" ]
-	[ "$(ours <again)" = "hayate no windowtuning no windowmax 3145728 windowmemorymax 5242880 " ]
+	query_ssh c | grep -E '^(hayate|window)' >again
+	[ "$(query_ssh again | list_our_lines)" = "$(list_our_lines <again)" ]
+	[ "$(query_sshd again | list_our_lines)" = "$(list_our_lines <again)" ]
+	[ "$(list_our_lines <again)" = "hayate no windowtuning no windowmax 3145728 windowmemorymax 5242880 " ]
 }
 
 @test "each keyword is accepted in a file, in a block and with -o, by its programs only" {
 	local name sides kind value side n=0
 	while read -r name sides kind; do
-		value=$(good "$kind") n=$((n + 1))
+		value=$(print_good_value "$kind") n=$((n + 1))
 		printf '%s\n' "$name $value" >bare
 		printf '%s\n' "Host far" "$name $value" "Host near" \
 		    "$name=$value" "Match all" "$name \"$value\" # why" >blocks
 		printf '%s\n' "Match user nobody" "$name $value" \
 		    "Match all" "$name = '$value'" >match
 		case $sides in [CB])
-			cli bare >/dev/null
-			cli blocks >/dev/null
-			cli /dev/null -o "$name=$value" >/dev/null
-			cli /dev/null -o "${name^^} $value" >/dev/null ;;
-		*)	run ! cli bare ;;
+			query_ssh bare >/dev/null
+			query_ssh blocks >/dev/null
+			query_ssh /dev/null -o "$name=$value" >/dev/null
+			query_ssh /dev/null -o "${name^^} $value" >/dev/null ;;
+		*)	run ! query_ssh bare ;;
 		esac
 		case $sides in [SB])
-			srv bare >/dev/null
-			srv match >/dev/null
-			srv match -C user=nobody >/dev/null
-			srv /dev/null -o "$name=$value" >/dev/null
-			srv /dev/null -o "${name,,} $value" >/dev/null ;;
-		*)	run ! srv bare ;;
+			query_sshd bare >/dev/null
+			query_sshd match >/dev/null
+			query_sshd match -C user=nobody >/dev/null
+			query_sshd /dev/null -o "$name=$value" >/dev/null
+			query_sshd /dev/null -o "${name,,} $value" >/dev/null ;;
+		*)	run ! query_sshd bare ;;
 		esac
-	done < <(table)
+	done < <(list_keywords)
 	((n >= 20))
 }
 
@@ -219,33 +219,33 @@ member() {
 		printf '%s\n' "# one" "Match user x" "$name $bad" >s
 		want="line 3: $name \"$bad\": $want"
 		case $sides in [CB])
-			run -255 cli c
+			run -255 query_ssh c
 			[[ $output =~ ^c\ $want ]]
 			[[ $output == *"c: terminating, 1 bad configuration options"* ]] ;;
 		esac
 		case $sides in [SB])
-			run -255 srv s
+			run -255 query_sshd s
 			[[ $output =~ ^s\ $want ]]
 			[[ $output == *"s: terminating, 1 bad configuration options"* ]] ;;
 		esac
-	done < <(table)
+	done < <(list_keywords)
 }
 
 @test "CipherThreads accepts auto, off and numbers, and DisableMTAES yes means off" {
 	local word value
 	for word in auto off 1 16 AUTO; do
-		cli /dev/null -o CipherThreads=$word | grep -qx "cipherthreads ${word,,}"
-		srv /dev/null -o CipherThreads=$word | grep -qx "cipherthreads ${word,,}"
+		query_ssh /dev/null -o CipherThreads=$word | grep -qx "cipherthreads ${word,,}"
+		query_sshd /dev/null -o CipherThreads=$word | grep -qx "cipherthreads ${word,,}"
 	done
-	cli /dev/null -o CipherThreads=3 | grep '^cipherthreads' >again
-	cli again | grep -qx 'cipherthreads 3'
+	query_ssh /dev/null -o CipherThreads=3 | grep '^cipherthreads' >again
+	query_ssh again | grep -qx 'cipherthreads 3'
 	for word in 0 17 -1 1K two no; do
-		run -255 cli /dev/null -o CipherThreads=$word
+		run -255 query_ssh /dev/null -o CipherThreads=$word
 		[[ $output = *"CipherThreads \"$word\": auto, off or a number"* ]]
 	done
 	while read -r word value; do
 		printf '%s\n' "${word//,/$'\n'}" | tr : ' ' >c
-		cli c | grep -qx "cipherthreads $value" || { cat c; return 1; }
+		query_ssh c | grep -qx "cipherthreads $value" || { cat c; return 1; }
 	done <<-EOF
 	DisableMTAES:yes off
 	DisableMTAES:no auto
@@ -253,8 +253,8 @@ member() {
 	CipherThreads:off,DisableMTAES:no off
 	EOF
 	printf '%s\n' "DisableMTAES yes" "Match user alice" "CipherThreads 2" >s
-	srv s | grep -qx 'cipherthreads off'
-	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'cipherthreads 2'
+	query_sshd s | grep -qx 'cipherthreads off'
+	query_sshd s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'cipherthreads 2'
 }
 
 @test "CongestionControl and MaxRate follow Host and Match, and print what they read" {
@@ -268,17 +268,17 @@ member() {
 	Host *
 		CongestionControl cubic
 	EOF
-	cli c | grep -E '^(congestioncontrol|maxrate) ' >again
+	query_ssh c | grep -E '^(congestioncontrol|maxrate) ' >again
 	[ "$(tr '\n' ' ' <again)" = "congestioncontrol reno maxrate 5242880 " ]
-	[ "$(cli again | grep -cxf again)" = 2 ]
-	[ "$(srv again | grep -cxf again)" = 2 ]
+	[ "$(query_ssh again | grep -cxf again)" = 2 ]
+	[ "$(query_sshd again | grep -cxf again)" = 2 ]
 	printf '%s\n' "CongestionControl bbr" "MaxRate 1G" "Match user alice" \
 	    "CongestionControl default" "MaxRate none" >s
-	srv s | grep -qx 'congestioncontrol bbr'
-	srv s | grep -qx 'maxrate 1073741824'
-	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'congestioncontrol default'
-	srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'maxrate none'
-	run -255 cli /dev/null -o CongestionControl=bbr/../x
+	query_sshd s | grep -qx 'congestioncontrol bbr'
+	query_sshd s | grep -qx 'maxrate 1073741824'
+	query_sshd s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'congestioncontrol default'
+	query_sshd s -C user=alice,host=h,addr=1.1.1.1 | grep -qx 'maxrate none'
+	run -255 query_ssh /dev/null -o CongestionControl=bbr/../x
 	[[ $output = 'command-line line 0: CongestionControl "bbr/../x": default or'* ]]
 }
 
@@ -286,49 +286,49 @@ member() {
 	local k
 	for k in TellLimits SessionLog; do
 		printf '%s\n' "$k no" "Match user alice" "$k yes" >s
-		srv s | grep -qx "${k,,} no"
-		srv s -C user=alice,host=h,addr=1.1.1.1 | grep -qx "${k,,} yes"
-		run -255 cli /dev/null -o $k=no
+		query_sshd s | grep -qx "${k,,} no"
+		query_sshd s -C user=alice,host=h,addr=1.1.1.1 | grep -qx "${k,,} yes"
+		run -255 query_ssh /dev/null -o $k=no
 		[[ $output = *"Bad configuration option: ${k,,}"* ]]
-		run -1 srv /dev/null -o $k=perhaps
+		run -1 query_sshd /dev/null -o $k=perhaps
 		[[ $output = *"$k \"perhaps\": yes or no is allowed"* ]]
 	done
 }
 
 @test "VersionDetails is yes or no, at both ends" {
-	[[ $(cli /dev/null) = *"versiondetails yes"* ]]
-	cli /dev/null -o VersionDetails=no | grep -qx 'versiondetails no'
-	srv /dev/null -o VersionDetails=no | grep -qx 'versiondetails no'
-	run -1 srv /dev/null -o VersionDetails=perhaps
+	[[ $(query_ssh /dev/null) = *"versiondetails yes"* ]]
+	query_ssh /dev/null -o VersionDetails=no | grep -qx 'versiondetails no'
+	query_sshd /dev/null -o VersionDetails=no | grep -qx 'versiondetails no'
+	run -1 query_sshd /dev/null -o VersionDetails=perhaps
 	[[ $output = *'VersionDetails "perhaps": yes or no is allowed'* ]]
 }
 
 @test "a wrong value after -o ends ssh and sshd" {
-	run -255 cli /dev/null -o WindowMax=1
+	run -255 query_ssh /dev/null -o WindowMax=1
 	[ "${output%$'\r'}" = 'command-line line 0: WindowMax "1": a size from 2M to 1G is allowed, in bytes or with K, M or G' ]
-	run -1 srv /dev/null -o Hayate=perhaps
+	run -1 query_sshd /dev/null -o Hayate=perhaps
 	[ "${output%$'\r'}" = 'command-line line 0: Hayate "perhaps": yes or no is allowed' ]
 }
 
 @test "the suffixes MB and MiB mean the same as M" {
 	echo "WindowMax 16MB" >c
-	[[ $(cli c | ours) == *"windowmax 16777216 "* ]]
-	[[ $(srv c -o WindowMemoryMax=64MiB | ours) == *"windowmax 16777216 windowmemorymax 67108864 " ]]
+	[[ $(query_ssh c | list_our_lines) == *"windowmax 16777216 "* ]]
+	[[ $(query_sshd c -o WindowMemoryMax=64MiB | list_our_lines) == *"windowmax 16777216 windowmemorymax 67108864 " ]]
 }
 
 @test "WindowMemoryMax below WindowMax causes one warning and takes effect" {
 	printf '%s\n' "WindowMemoryMax 16M" "WindowMax 32M" >c
 	line="c line 2: WindowMemoryMax 16777216 is below WindowMax 33554432: no channel gets more than WindowMemoryMax"
-	run -0 --separate-stderr cli c
+	run -0 --separate-stderr query_ssh c
 	[ "${stderr//$'\r'}" = "$line" ]
-	run -0 --separate-stderr srv c
+	run -0 --separate-stderr query_sshd c
 	[ "${stderr//$'\r'}" = "$line" ]
 	# alone it is a setting like any other
 	echo "WindowMemoryMax 16M" >c
-	run -0 --separate-stderr cli c
+	run -0 --separate-stderr query_ssh c
 	[ -z "$stderr" ]
-	run -0 --separate-stderr cli c -v
-	[[ $stderr = *"debug1: c line 1: WindowMemoryMax 16777216 is below WindowMax $(of_memory WindowMax)"* ]]
+	run -0 --separate-stderr query_ssh c -v
+	[[ $stderr = *"debug1: c line 1: WindowMemoryMax 16777216 is below WindowMax $(print_memory_share WindowMax)"* ]]
 }
 
 @test "sshd -t rejects bad values of Hayate's keywords" {
@@ -342,9 +342,9 @@ member() {
 
 @test "every bad line of a file is reported, not only the first" {
 	printf '%s\n' "WindowMax 1" "Hayate x" >c
-	run -255 cli c
+	run -255 query_ssh c
 	[[ $output == *"c line 1: "*"c line 2: "*"terminating, 2 bad"* ]]
-	run -255 srv c
+	run -255 query_sshd c
 	[[ $output == *"c line 1: "*"c line 2: "*"terminating, 2 bad"* ]]
 }
 
@@ -353,9 +353,9 @@ member() {
 	for line in "WindowMax" 'WindowMax ""' "WindowMax # 4M" 'WindowMax "4M' \
 	    "WindowMax 4M 5M" "WindowMax=" "Hayate no yes" "HPNBufferSize 1 2"; do
 		echo "$line" >c
-		run -255 cli c
+		run -255 query_ssh c
 		[[ $output == "c line 1: "* ]]
-		run -255 srv c
+		run -255 query_sshd c
 		[[ $output == "c line 1: "* ]]
 	done
 }
@@ -365,22 +365,22 @@ member() {
 	for line in "Hayat no" "HayateX no" "WindowMaximum 4M" "NoneSwitchh x" \
 	    "Hayate-X 1"; do
 		echo "$line" >c
-		run -255 cli c
+		run -255 query_ssh c
 		ours=$output
-		BUILD_OF=stock run -255 cli c
+		BUILD_OF=stock run -255 query_ssh c
 		[ "$ours" = "$output" ]
-		run -255 srv c
+		run -255 query_sshd c
 		ours=$output
-		BUILD_OF=stock run -255 srv c
+		BUILD_OF=stock run -255 query_sshd c
 		[ "$ours" = "$output" ]
 	done
 }
 
 @test "IgnoreUnknown does not hide Hayate's keywords and still hides unknown ones" {
 	printf '%s\n' "IgnoreUnknown *" "WindowMax 5M" "Whatever 1" >c
-	[[ $(cli c | ours) == *"windowmax 5242880"* ]]
+	[[ $(query_ssh c | list_our_lines) == *"windowmax 5242880"* ]]
 	printf '%s\n' "IgnoreUnknown *" "WindowMax 1M" >c
-	run -255 cli c
+	run -255 query_ssh c
 }
 
 @test "in ssh the first value that applies wins across Host, Match and Include" {
@@ -398,22 +398,22 @@ member() {
 		WindowTuning yes
 		WindowMemoryMax 6M
 	EOF
-	[ "$(cli c | ours)" = \
+	[ "$(query_ssh c | list_our_lines)" = \
 	    "hayate yes windowtuning no windowmax 4194304 windowmemorymax 6291456 " ]
 	sed -i 's/Host far/Host near/' c
-	[ "$(cli c | ours)" = \
+	[ "$(query_ssh c | list_our_lines)" = \
 	    "hayate yes windowtuning no windowmax 3145728 windowmemorymax 9437184 " ]
 }
 
 @test "in ssh -o wins over the configuration file" {
 	echo "WindowMax 3M" >c
-	[[ $(cli c -o WindowMax=4M -o WindowMax=5M | ours) == *" windowmax 4194304 "* ]]
+	[[ $(query_ssh c -o WindowMax=4M -o WindowMax=5M | list_our_lines) == *" windowmax 4194304 "* ]]
 }
 
 @test "ssh accepts true and false, and sshd does not, as for stock's flags" {
 	echo "Hayate false" >c
-	[[ $(cli c | ours) == "hayate no "* ]]
-	run -255 srv c
+	[[ $(query_ssh c | list_our_lines) == "hayate no "* ]]
+	run -255 query_sshd c
 	[[ $output == 'c line 1: Hayate "false": yes or no is allowed'* ]]
 }
 
@@ -430,43 +430,43 @@ member() {
 		Hayate no
 	EOF
 	spec=host=h,addr=127.0.0.1
-	[ "$(srv s -C user=bob,$spec | ours)" = \
+	[ "$(query_sshd s -C user=bob,$spec | list_our_lines)" = \
 	    "hayate yes windowtuning yes windowmax 3145728 windowmemorymax 268435456 " ]
-	[ "$(srv s -C user=alice,$spec | ours)" = \
+	[ "$(query_sshd s -C user=alice,$spec | list_our_lines)" = \
 	    "hayate yes windowtuning yes windowmax 4194304 windowmemorymax 9437184 " ]
-	[ "$(srv s -C user=alice,host=h,addr=10.1.2.3 | ours)" = \
+	[ "$(query_sshd s -C user=alice,host=h,addr=10.1.2.3 | list_our_lines)" = \
 	    "hayate no windowtuning yes windowmax 4194304 windowmemorymax 9437184 " ]
-	[ "$(srv s | ours)" = "$(srv s -C user=bob,$spec | ours)" ]
+	[ "$(query_sshd s | list_our_lines)" = "$(query_sshd s -C user=bob,$spec | list_our_lines)" ]
 }
 
 @test "in sshd an included file may hold its own Match block" {
 	printf '%s\n' "WindowMax 7M" "Match user alice" "WindowMax 8M" >included
 	printf '%s\n' "Include $PWD/included" "WindowTuning no" >s
-	[ "$(srv s -C user=alice,host=h,addr=1.1.1.1 | ours)" = \
+	[ "$(query_sshd s -C user=alice,host=h,addr=1.1.1.1 | list_our_lines)" = \
 	    "hayate yes windowtuning no windowmax 8388608 windowmemorymax 268435456 " ]
-	[ "$(srv s -C user=bob,host=h,addr=1.1.1.1 | ours)" = \
+	[ "$(query_sshd s -C user=bob,host=h,addr=1.1.1.1 | list_our_lines)" = \
 	    "hayate yes windowtuning no windowmax 7340032 windowmemorymax 268435456 " ]
 }
 
 @test "in sshd -o wins over the file, and a Match block wins over both" {
 	printf '%s\n' "WindowMax 3M" "Match user alice" "WindowMax 5M" >s
-	[[ $(srv s -o WindowMax=4M | ours) == *" windowmax 4194304 "* ]]
-	[[ $(srv s -o WindowMax=4M -C user=alice,host=h,addr=1.1.1.1 | ours) == \
+	[[ $(query_sshd s -o WindowMax=4M | list_our_lines) == *" windowmax 4194304 "* ]]
+	[[ $(query_sshd s -o WindowMax=4M -C user=alice,host=h,addr=1.1.1.1 | list_our_lines) == \
 	    *" windowmax 5242880 "* ]]
 }
 
 @test "HPNDisabled yes means Hayate no, and TcpRcvBufPoll no means WindowTuning no" {
 	printf '%s\n' "HPNDisabled yes" "TcpRcvBufPoll no" >c
-	[[ $(cli c | ours) == "hayate no windowtuning no "* ]]
-	[[ $(srv c | ours) == "hayate no windowtuning no "* ]]
+	[[ $(query_ssh c | list_our_lines) == "hayate no windowtuning no "* ]]
+	[[ $(query_sshd c | list_our_lines) == "hayate no windowtuning no "* ]]
 	printf '%s\n' "HPNDisabled no" "TcpRcvBufPoll yes" >c
-	[ "$(cli c | ours)" = "$DEFAULTS" ]
+	[ "$(query_ssh c | list_our_lines)" = "$DEFAULTS" ]
 }
 
 @test "Hayate wins over HPNDisabled, and one debug line says so" {
 	printf '%s\n' "HPNDisabled yes" "Hayate yes" "Match final" "WindowMax 4M" >c
-	run -0 --separate-stderr cli c -v
-	[[ $(ours <<<"$output") == "hayate yes windowtuning yes windowmax 4194304 "* ]]
+	run -0 --separate-stderr query_ssh c -v
+	[[ $(list_our_lines <<<"$output") == "hayate yes windowtuning yes windowmax 4194304 "* ]]
 	[ "$(grep -c "Hayate wins over HPNDisabled" <<<"$stderr")" = 1 ]
 	[[ $stderr == *"debug1: c line 2: Hayate wins over HPNDisabled"* ]]
 }
@@ -491,10 +491,10 @@ member() {
 	Fallback yes
 	FallbackPort 22
 	EOF
-	run -0 --separate-stderr cli c
+	run -0 --separate-stderr query_ssh c
 	[ -z "$stderr" ]
-	[ "$(ours <<<"$output")" = "$DEFAULTS" ]
-	run -0 --separate-stderr cli c -v
+	[ "$(list_our_lines <<<"$output")" = "$DEFAULTS" ]
+	run -0 --separate-stderr query_ssh c -v
 	[ "$(grep -c 'debug1: c line [0-9]*: .* ignored: ' <<<"$stderr")" = 11 ]
 }
 
@@ -513,12 +513,12 @@ member() {
 		NoneEnabled no
 		HPNDisabled yes
 	EOF
-	run -0 --separate-stderr srv s
+	run -0 --separate-stderr query_sshd s
 	[ "${stderr%$'\r'}" = "s line 7: NoneMacEnabled ignored: data is never sent without a MAC" ]
-	[ "$(ours <<<"$output")" = "$DEFAULTS" ]
+	[ "$(list_our_lines <<<"$output")" = "$DEFAULTS" ]
 	[[ $output = *'noneenabled yes'* ]]
-	[[ $(srv s -C user=alice,host=h,addr=1.1.1.1 | ours) == "hayate no "* ]]
-	[[ $(srv s -C user=alice,host=h,addr=1.1.1.1) = *'noneenabled no'* ]]
+	[[ $(query_sshd s -C user=alice,host=h,addr=1.1.1.1 | list_our_lines) == "hayate no "* ]]
+	[[ $(query_sshd s -C user=alice,host=h,addr=1.1.1.1) = *'noneenabled no'* ]]
 }
 
 @test "a server that uses every keyword logs nothing about them at INFO" {
@@ -545,13 +545,13 @@ member() {
 			grep -qE "^\\.(It )?Cm $name( |\$)" "$TOP/man/sshd_config.inc" ;;
 		esac
 		grep -qw "$name" "$TOP"/regress/*.bats
-	done < <(table)
+	done < <(list_keywords)
 	while read -r name sides kind; do
 		case $sides in
 		[CB]) grep -qw "$name" "$TOP/man/ssh_config.inc" ;;&
 		[SB]) grep -qw "$name" "$TOP/man/sshd_config.inc" ;;
 		esac
-	done < <(words)
+	done < <(list_all_keywords)
 }
 
 @test "no man page names a keyword that its program does not have" {
@@ -559,13 +559,13 @@ member() {
 	for page in ssh_config:C sshd_config:S; do
 		side=${page#*:} page=${page%:*}
 		while read -r name; do
-			table | grep -q "^$name [B$side] "
+			list_keywords | grep -q "^$name [B$side] "
 		done < <(sed -n 's/^\.It Cm //p' "$TOP/man/$page.inc")
 	done
 }
 
-# rows: name, sides, kind, default, least and most of each option, as numbers
-rows() {
+# list_rows: name, sides, kind, default, least and most of each option, as numbers
+list_rows() {
 	awk '
 	/^	\{ "/ { row = "" }
 	{ row = row $0 }
@@ -575,10 +575,10 @@ rows() {
 		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/HAYOPT_STREAMS_MAX/8/; s/[ 	]//g; s/,/|/g'
 }
 
-# word KIND NUMBER NAME: a default, as ssh -G prints it
-word() {
+# print_word KIND NUMBER NAME: a default, as ssh -G prints it
+print_word() {
 	case $1:$2 in
-	SIZE:-1) of_memory "$3" ;;
+	SIZE:-1) print_memory_share "$3" ;;
 	FLAG:0)	echo no ;;
 	FLAG:1)	echo yes ;;
 	COUNT:-1|AUTO_FLAG:-1) echo auto ;;
@@ -588,8 +588,8 @@ word() {
 	esac
 }
 
-# short NUMBER: with the largest unit
-short() {
+# print_short NUMBER: with the largest unit
+print_short() {
 	local n=$(($1)) unit
 	for unit in '' K M G; do
 		((n % 1024 == 0 && n > 0)) || break
@@ -598,27 +598,27 @@ short() {
 	echo "$n$unit"
 }
 
-# entry PAGE NAME: the manual entry, as one line
-entry() {
+# print_entry PAGE NAME: the manual entry, as one line
+print_entry() {
 	awk -v name="$2" '$1 == ".It" { on = $3 == name } on' "$1" | tr '\n' ' '
 }
 
-# constant NAME: as hayopt.c defines it
-constant() { sed -n "s/^#define $1	*(*\([0-9]*\)\( \* M)\)*\$/\1/p" "$TOP/common/hayopt.c"; }
+# print_constant NAME: as hayopt.c defines it
+print_constant() { sed -n "s/^#define $1	*(*\([0-9]*\)\( \* M)\)*\$/\1/p" "$TOP/common/hayopt.c"; }
 
-# share NAME DEFAULT: a default, as the manual says it
-share() {
+# print_share NAME DEFAULT: a default, as the manual says it
+print_share() {
 	case $1:$2 in
-	WindowMax:-1) echo "1/$(constant WINDOW_SHARE) of the memory of the machine, or of the smallest limit of the control groups above the process, at least $(constant WINDOW_LEAST)M and at most $(constant WINDOW_MOST)M" ;;
-	WindowMemoryMax:-1) echo "$(constant SUM_LEAST)M, or $(constant SUM_TIMES) times .Cm WindowMax if that is more" ;;
-	*) short "$2" ;;
+	WindowMax:-1) echo "1/$(print_constant WINDOW_SHARE) of the memory of the machine, or of the smallest limit of the control groups above the process, at least $(print_constant WINDOW_LEAST)M and at most $(print_constant WINDOW_MOST)M" ;;
+	WindowMemoryMax:-1) echo "$(print_constant SUM_LEAST)M, or $(print_constant SUM_TIMES) times .Cm WindowMax if that is more" ;;
+	*) print_short "$2" ;;
 	esac
 }
 
-# lacks PAGE NAME KIND DEFAULT LEAST MOST: what the entry does not say
-lacks() {
+# list_gaps PAGE NAME KIND DEFAULT LEAST MOST: what the entry does not say
+list_gaps() {
 	local text default
-	text=$(entry "$1" "$2") default=$(word "$3" "$4" "$2")
+	text=$(print_entry "$1" "$2") default=$(print_word "$3" "$4" "$2")
 	says() { grep -qE -- "$1" <<<"$text" || echo "$2: $3"; }
 	case $3 in
 	FLAG)
@@ -626,8 +626,8 @@ lacks() {
 		says '\.Cm no( \(the default\)| ,| \(|$)' "$2" "the value no"
 		says "\\.Cm $default (, )?\\(the default\\)" "$2" "the default" ;;
 	SIZE)
-		says "The default is $(share "$2" "$4")\\." "$2" "the default"
-		says "from $(short "$5")[ ,].*to $(short "$6")[., ]" "$2" "bounds"
+		says "The default is $(print_share "$2" "$4")\\." "$2" "the default"
+		says "from $(print_short "$5")[ ,].*to $(print_short "$6")[., ]" "$2" "bounds"
 		says 'in bytes' "$2" "the unit" ;;
 	COUNT)
 		says "\\.Cm $default \\(the default\\)" "$2" "the default"
@@ -639,7 +639,7 @@ lacks() {
 		says "a number from $5 to $6" "$2" "bounds" ;;
 	LIMIT)
 		says "\\.Cm $default \\(the default\\)" "$2" "the default"
-		says "from $(short "$5") to $(short "$6")" "$2" "bounds"
+		says "from $(print_short "$5") to $(print_short "$6")" "$2" "bounds"
 		says 'in bytes per second' "$2" "the unit" ;;
 	AUTO_FLAG)
 		says "\\.Cm $default \\(the default\\)" "$2" "the default"
@@ -659,20 +659,20 @@ lacks() {
 @test "table, ssh -G, sshd -T and manual agree on the names and defaults of our keywords" {
 	local name sides kind default least most
 	: >c
-	cli c | sort >ours.C
-	BUILD_OF=stock cli c | sort >stock.C
+	query_ssh c | sort >ours.C
+	BUILD_OF=stock query_ssh c | sort >stock.C
 	printf '%s\n' "SshdSessionPath /bin/sh" "SshdAuthPath /bin/sh" >s
-	srv s | sort >ours.S
-	BUILD_OF=stock srv s | sort >stock.S
+	query_sshd s | sort >ours.S
+	BUILD_OF=stock query_sshd s | sort >stock.S
 	for side in C S; do
 		while IFS='|' read -r name sides kind default least most; do
 			case $sides in B|"$side") ;; *) continue ;; esac
-			echo "${name,,} $(word "$kind" "$default" "$name")"
-		done < <(rows) | sort >table
+			echo "${name,,} $(print_word "$kind" "$default" "$name")"
+		done < <(list_rows) | sort >table
 		diff table <(comm -13 stock.$side ours.$side)
 	done
 	# the defaults of the page are those of the table: see lacks
-	[ "$(rows | wc -l)" = "$(table | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|AUTO_FLAG|HOSTS|NAME)$')" ]
+	[ "$(list_rows | wc -l)" = "$(list_keywords | grep -cE ' (FLAG|SIZE|COUNT|NUMBER|LIMIT|AUTO_FLAG|HOSTS|NAME)$')" ]
 }
 
 @test "each manual entry has purpose, values and units, default, interplay, and the effect with a stock peer" {
@@ -680,10 +680,10 @@ lacks() {
 	while IFS='|' read -r name sides kind default least most; do
 		for page in ssh_config:C sshd_config:S; do
 			case $sides in B|"${page#*:}") ;; *) continue ;; esac
-			lacks "$TOP/man/${page%:*}.inc" "$name" "$kind" \
+			list_gaps "$TOP/man/${page%:*}.inc" "$name" "$kind" \
 			    "$default" "$((least))" "$((most))"
 		done
-	done < <(rows) >missing
+	done < <(list_rows) >missing
 	diff /dev/null missing
 }
 
@@ -692,7 +692,7 @@ lacks() {
 	while IFS='|' read -r name kind default least most change what; do
 		sed "/^\\.It Cm $name\$/,/^\\.It Cm /{$change}" "$TOP/man/ssh_config.inc" >page
 		run -1 cmp -s page "$TOP/man/ssh_config.inc"
-		lacks page "$name" "$kind" "$default" "$((least))" "$((most))" >missing
+		list_gaps page "$name" "$kind" "$default" "$((least))" "$((most))" >missing
 		grep -qxF "$name: $what" missing || { echo "$name: $change"; cat missing; false; }
 	done <<-'EOF'
 	WindowMax|SIZE|-1|2*1048576|1024*1048576|s/at most 256M/at most 128M/|the default

@@ -41,16 +41,16 @@ setup() {
 	T=$BATS_TEST_TMPDIR
 }
 
-# tool ARG...: at the near end
-tool() {
+# run_tool ARG...: at the near end
+run_tool() {
 	ip netns exec "lfp-$P-a" "$BATS_FILE_TMPDIR/tool" "$@"
 }
-to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVER"; }
+run_to_server() { run_tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVER"; }
 
 @test "the rates and limits of both directions are those of the path" {
 	local SERVER
 	for SERVER in hayate stock; do
-		run -0 --separate-stderr to -t 4
+		run -0 --separate-stderr run_to_server -t 4
 		echo "$output"
 		[ -z "$stderr" ]
 		[[ ${lines[0]} = "host      $SERVER, OpenSSH_"*", login "*" s" ]]
@@ -67,7 +67,7 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 
 @test "JSON has the same, for programs" {
 	local SERVER=hayate
-	to -j -t 2 >out
+	run_to_server -j -t 2 >out
 	[ "$(jq -r '.version, .host' out | xargs)" = "1 hayate" ]
 	jq -e '.to.mb_per_s > 2 and .to.mb_per_s < 13 and .from.mb_per_s > 1 and
 	    .min_rtt_ms > 59 and .min_rtt_ms < 80 and (.to.limit | length > 0)' out
@@ -76,40 +76,40 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 @test "with a directory a file is written there, read back and removed" {
 	local SERVER=stock
 	mkdir "$T/there"
-	to -j -t 1 -d "$T/there" >out
+	run_to_server -j -t 1 -d "$T/there" >out
 	jq -e '.disk.mb_per_s > 1 and .disk_read.mb_per_s > 1 and
 	    .disk_read.mb_per_s < 6.3 and (.disk_read.limit | length > 0)' out
 	[ -z "$(ls -A there)" ]
-	[ ! -d "$BATS_FILE_TMPDIR/full" ] || run -1 to -t 2 -d "$BATS_FILE_TMPDIR/full"
+	[ ! -d "$BATS_FILE_TMPDIR/full" ] || run -1 run_to_server -t 2 -d "$BATS_FILE_TMPDIR/full"
 	[[ $output = *"/full: cannot write a file: "*"No space left"* || ! -d $BATS_FILE_TMPDIR/full ]]
 	[ -z "$(ls -A "$BATS_FILE_TMPDIR/full")" ]
-	to -t 1 -d "$T/there" >out
+	run_to_server -t 1 -d "$T/there" >out
 	grep '^disk read .* MB/s   limit: ' out
 	SERVER=poor
-	run -0 --separate-stderr to -t 1 -d "$T/there"
+	run -0 --separate-stderr run_to_server -t 1 -d "$T/there"
 	[[ $stderr = "hayate-path: poor:$T/there: skipping the read test, "* ]]
 	[[ $output != *'disk read'* ]]
 	[ -z "$(ls -A there)" ]
 	# Nor does what watches the file outlive it.
 	poll 5 fails pgrep -f "$T/there/.hayate-path"
-	run -1 to -t 1 -d "$T/none"
+	run -1 run_to_server -t 1 -d "$T/none"
 	[[ $output = *"$T/none: cannot write a file: "*"No such file"* ]]
 }
 
 @test "a slow login does not shorten a measurement, and a proxy gives no TCP figures" {
 	local SERVER=stock
-	to -j -t 2 -o ProxyCommand="sh -c 'sleep 3; exec socat - TCP:10.77.0.2:%p'" >out
+	run_to_server -j -t 2 -o ProxyCommand="sh -c 'sleep 3; exec socat - TCP:10.77.0.2:%p'" >out
 	jq -e '.to.mb_per_s > 6 and .from.mb_per_s > 3 and .min_rtt_ms == null and
 	    .to.loss == null' out
 }
 
 @test "a host that cannot be reached, and wrong arguments, are clear errors" {
 	local SERVER=hayate
-	run -1 to -t 1 -p 9
+	run -1 run_to_server -t 1 -p 9
 	[[ $output = "hayate-path: hayate: "*"Connection refused"* ]]
-	run -2 tool -t 0 hayate
+	run -2 run_tool -t 0 hayate
 	[[ $output = *'-t "0": expected a number from 1 to 60'* ]]
-	run -2 tool
+	run -2 run_tool
 	[[ $output = usage:* ]]
 }
 
@@ -131,9 +131,9 @@ to() { tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10.77.0.2 "$SERVE
 	[[ $output != *"no command"* ]]
 }
 
-# false_ssh STATUS: in the place of ssh; what it says has controls, as a server may
+# make_false_ssh STATUS: in the place of ssh; what it says has controls, as a server may
 # have it
-false_ssh() {
+make_false_ssh() {
 	cat >ssh <<-END
 	#!/bin/bash
 	for command do :; done
@@ -146,20 +146,20 @@ false_ssh() {
 	sed "s|@SSH@|$T/ssh|" "$TOP/contrib/bin/hayate-path" >false
 	chmod +x false
 }
-# clean TEXT: ASCII that a terminal shows
-clean() { [ -z "$(printf %s "$1" | LC_ALL=C tr -d '\n -~')" ]; }
+# check_printable TEXT: ASCII that a terminal shows
+check_printable() { [ -z "$(printf %s "$1" | LC_ALL=C tr -d '\n -~')" ]; }
 
 @test "text from a server puts no control characters on a terminal or into JSON" {
-	false_ssh 0
+	make_false_ssh 0
 	run -0 --separate-stderr ./false -j -t 1 "$(printf 'h\302\233')"
 	echo "$output" >&2
 	jq -e '.server and .to.limit and (.to.mb_per_s == 9)' <<<"$output"
-	clean "$output$stderr"
+	check_printable "$output$stderr"
 	run -0 --separate-stderr ./false -t 1 h
 	[[ $output = *SSH*path* ]]
-	clean "$output$stderr"
-	false_ssh 1
+	check_printable "$output$stderr"
+	make_false_ssh 1
 	run -1 ./false -t 1 h
 	[[ $output = 'hayate-path: h: why'* ]]
-	clean "$output"
+	check_printable "$output"
 }

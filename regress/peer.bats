@@ -18,87 +18,87 @@ setup() {
 	for s in hayate stock silent; do : >"$(sshd_log $s)"; done
 }
 
-# talk SERVER [ARG...]: one connection; the client's log in $log
-talk() {
+# connect_once SERVER [ARG...]: one connection; the client's log in $log
+connect_once() {
 	log=$BATS_TEST_TMPDIR/client.log
 	client "$1" -vvv "${@:2}" true 2>"$log" </dev/null
 	poll 5 grep -q 'Connection closed by\|Disconnected from\|Received disconnect' \
 	    "$(sshd_log "$1")"
 }
 
-# extensions LOG: the names in each EXT_INFO received, one message a line
-extensions() {
+# list_extensions LOG: the names in each EXT_INFO received, one message a line
+list_extensions() {
 	awk '{ sub(/\r$/, "") }
 	    /SSH2_MSG_EXT_INFO received/ { if (n++) print "" }
 	    /kex_input_ext_info: extension / { sub(/.* extension /, ""); sub(/ .*/, ""); printf "%s ", $0 }
 	    END { if (n) print "" }' "$1"
 }
-recognised() { grep -c 'hayate@hayate.invalid=<3>, the peer is Hayate' "$1"; }
+count_recognised() { grep -c 'hayate@hayate.invalid=<3>, the peer is Hayate' "$1"; }
 
 NAME='hayate@hayate.invalid '
 
 @test "two Hayates recognise each other, and each logs it" {
-	talk hayate
-	[ "$(recognised "$log")" = 1 ]
-	[ "$(recognised "$(sshd_log hayate)")" = 1 ]
+	connect_once hayate
+	[ "$(count_recognised "$log")" = 1 ]
+	[ "$(count_recognised "$(sshd_log hayate)")" = 1 ]
 	run -1 grep 'hayate@.*unrecognised' "$log" "$(sshd_log hayate)"
 }
 
 @test "a stock server ignores our name and is not taken for Hayate" {
-	talk stock
-	[ "$(extensions "$(sshd_log stock)")" = "ext-info-in-auth@openssh.com $NAME" ]
+	connect_once stock
+	[ "$(list_extensions "$(sshd_log stock)")" = "ext-info-in-auth@openssh.com $NAME" ]
 	grep -q "hayate@hayate.invalid (unrecognised)" "$(sshd_log stock)"
 	run -1 grep 'the peer is Hayate' "$log"
 }
 
 @test "a stock client ignores our name and is not taken for Hayate" {
-	CLIENT=stock talk hayate
+	CLIENT=stock connect_once hayate
 	grep -q "hayate@hayate.invalid (unrecognised)" "$log"
 	run -1 grep 'the peer is Hayate' "$(sshd_log hayate)"
 }
 
 @test "a stock client receives stock's messages with one more extension name" {
-	CLIENT=stock talk stock
-	extensions "$log" >stock
-	CLIENT=stock talk hayate
-	extensions "$log" >ours
+	CLIENT=stock connect_once stock
+	list_extensions "$log" >stock
+	CLIENT=stock connect_once hayate
+	list_extensions "$log" >ours
 	[ "$(wc -l <stock)" = 2 ]
 	sed "1s/\$/$NAME/" stock | diff - ours
 }
 
 @test "with Hayate no a stock server receives from the client what stock sends" {
-	CLIENT=stock talk stock
-	extensions "$(sshd_log stock)" >stock
+	CLIENT=stock connect_once stock
+	list_extensions "$(sshd_log stock)" >stock
 	: >"$(sshd_log stock)"
-	talk stock -o "Hayate no"
-	extensions "$(sshd_log stock)" >ours
+	connect_once stock -o "Hayate no"
+	list_extensions "$(sshd_log stock)" >ours
 	[ -s stock ]
 	cmp stock ours
 }
 
 @test "with Hayate no a stock client receives from the server what stock sends" {
-	CLIENT=stock talk stock
-	extensions "$log" >stock
-	CLIENT=stock talk silent
-	extensions "$log" >ours
+	CLIENT=stock connect_once stock
+	list_extensions "$log" >stock
+	CLIENT=stock connect_once silent
+	list_extensions "$log" >ours
 	[ -s stock ]
 	cmp stock ours
 }
 
 @test "a side with Hayate no neither names itself nor recognises the other" {
-	talk hayate -o "Hayate no"
-	[ "$(extensions "$(sshd_log hayate)")" = "ext-info-in-auth@openssh.com " ]
-	run ! recognised "$log"
-	run ! recognised "$(sshd_log hayate)"
-	talk silent
+	connect_once hayate -o "Hayate no"
+	[ "$(list_extensions "$(sshd_log hayate)")" = "ext-info-in-auth@openssh.com " ]
+	run ! count_recognised "$log"
+	run ! count_recognised "$(sshd_log hayate)"
+	connect_once silent
 	run -1 grep 'extension hayate' "$log"
-	run ! recognised "$log"
-	run ! recognised "$(sshd_log silent)"
+	run ! count_recognised "$log"
+	run ! count_recognised "$(sshd_log silent)"
 }
 
 @test "HPNDisabled yes sends the same messages as Hayate no" {
-	talk stock -o "HPNDisabled yes"
-	[ "$(extensions "$(sshd_log stock)")" = "ext-info-in-auth@openssh.com " ]
+	connect_once stock -o "HPNDisabled yes"
+	[ "$(list_extensions "$(sshd_log stock)")" = "ext-info-in-auth@openssh.com " ]
 }
 
 @test "sshd -o Hayate=no reaches the process that sends the extension" {
@@ -106,8 +106,8 @@ NAME='hayate@hayate.invalid '
 	sshd="$(bin sshd) -i -f $(sshd_dir hayate)/config -E $PWD/server.log"
 	client hayate -vvv -o ProxyCommand="$sshd" true 2>with
 	client hayate -vvv -o ProxyCommand="$sshd -o Hayate=no" true 2>without
-	[ "$(recognised with)" = 1 ]
-	run ! recognised without
+	[ "$(count_recognised with)" = 1 ]
+	run ! count_recognised without
 	run -1 grep 'extension hayate' without
 }
 
@@ -116,7 +116,7 @@ NAME='hayate@hayate.invalid '
 	client hayate -vvv -o RekeyLimit=1M "head -c 20000000 /dev/zero" \
 	    2>"$log" >/dev/null
 	[ "$(grep -c 'SSH2_MSG_NEWKEYS received' "$log")" -ge 2 ]
-	[ "$(recognised "$log")" = 1 ]
+	[ "$(count_recognised "$log")" = 1 ]
 	[ "$(grep -c 'Sending SSH2_MSG_EXT_INFO' "$log")" = 1 ]
 }
 
