@@ -171,18 +171,18 @@ over() {
 	local i way
 	mkdir -p a/q_d/deep a/Q_d/deep
 	for i in {1..12}; do
-		head -c $((30000 + i)) /dev/zero | tr '\0' 1 | tee a/q_$i >a/q_d/deep/$i
-		head -c $((5000 + i)) /dev/zero | tr '\0' 2 | tee a/Q_$i >a/Q_d/deep/$i
-		printf '%s\n' q_$i Q_$i
+		head -c $((30000 + i)) /dev/zero | tr '\0' 1 | tee "a/q_$i" >"a/q_d/deep/$i"
+		head -c $((5000 + i)) /dev/zero | tr '\0' 2 | tee "a/Q_$i" >"a/Q_d/deep/$i"
+		printf '%s\n' "q_$i" "Q_$i"
 	done >list
 	printf '%s\n' q_d/deep/{1..12} Q_d/deep/{1..12} >>list
-	near "$REGRESS/peers/sftp-swap" '[qQ]_' Q_ "$(bin sftp-server stock)"
+	set_server "$REGRESS/peers/sftp-swap" '[qQ]_' Q_ "$(bin sftp-server stock)"
 	for way in new old tree; do
 		[ $way != tree ] || printf '%s\n' {q,Q}_{1..12} {q,Q}_d >list
 		listed -r a "h:$T/b"
 		for i in {1..12}; do
-			cmp a/Q_$i b/Q_$i
-			cmp a/Q_d/deep/$i b/Q_d/deep/$i
+			cmp "a/Q_$i" "b/Q_$i"
+			cmp "a/Q_d/deep/$i" "b/Q_d/deep/$i"
 		done
 	done
 }

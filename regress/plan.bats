@@ -383,8 +383,8 @@ TOLD='set handles 1019'
 	for order in 1 2 3; do
 		run -0 replay "$TOLD" "set unit 30000" "set window 4000000" \
 		    "set ragged 1" "set order $order" "get 1 1 12000000"
-		[ "$(of 0 whole)" = 1 ]
-		[ "$(of 0 rounds)" -le 100 ]
+		[ "$(get_value 0 whole)" = 1 ]
+		[ "$(get_value 0 rounds)" -le 100 ]
 	done
 }
 

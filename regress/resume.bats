@@ -467,7 +467,7 @@ spoil() {
 		run -0 scp_ --resume "h:$T/a" b
 		cmp a b
 	done
-	# no size at all is told of these
+	# of these the server reports a size of 0
 	near "$(bin sftp-server)"
 	: >b
 	run -0 scp_ --resume h:/proc/version b
@@ -609,7 +609,7 @@ spoil() {
 	# a server may open one file at a time
 	mkdir d
 	for mode in {1..9}; do
-		cp a d/$mode
+		cp a "d/$mode"
 	done
 	cp -r d e
 	peer strict=1 hash=true

@@ -57,7 +57,7 @@ enum plan_op {
 	PLAN_SEE,		/* likewise, before its first PLAN_READ */
 	PLAN_HASH,		/* "len" bytes of it, from "off" on */
 	PLAN_SHORTEN,		/* the target to "off" bytes */
-	PLAN_HOLD,		/* opens it, for what its name may not get */
+	PLAN_HOLD,		/* opens it, to be dressed */
 	PLAN_HELD,		/* is it what was compared? */
 	PLAN_DRESS,		/* sets its attributes */
 	PLAN_LET_GO,		/* closes it */

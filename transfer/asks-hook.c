@@ -322,7 +322,7 @@ take_status(struct file *file, const struct plan_action *a,
 	}
 }
 
-/* Returns what is next of a file that is held. */
+/* Returns the next request for a file that is held. */
 static enum plan_op
 take_held(struct run *t, struct file *file, const struct plan_action *a,
     struct reply *reply)

@@ -417,7 +417,7 @@ compare(struct run *t, struct file *file, struct job *j,
 	return 0;
 }
 
-/* One byte is read behind the size that the server has told. */
+/* One byte is read behind the size that the server has reported. */
 static void
 read_on(struct run *t, struct file *file, struct job *j,
     const struct judge_action *a)
@@ -494,10 +494,11 @@ dress_local(struct run *t, struct file *file, struct job *j)
 }
 
 /*
- * The server sets mode and time by a handle, as the name may have been given to
- * another file since. It is opened for reading: for that the user may lack no
- * permission, and no server takes it for a new version. One that wants it open
- * for writing is asked once more. Returns 0 if nothing more is asked.
+ * The server sets mode and time through a handle, because another user may have
+ * given the name to another file. The file is opened for reading, as it may be
+ * read-only and no server takes that for a new version; a server that refuses
+ * is asked again with the file open for writing. Returns 0 if no request is
+ * left.
  */
 static int
 hold(struct run *t, struct file *file, struct job *j)

@@ -107,8 +107,8 @@ int	check_is_shared(const struct run *);
 
 /*
  * Of a put: what the server has opened. If it is another one, or has
- * changed, or is not there, the copy begins once more, without it. The second
- * one only says whether it is.
+ * changed, or is not there, the copy is restarted without it. check_is_kept()
+ * only compares.
  */
 int	check_kept(struct file *, const Attrib *);
 int	check_is_kept(const struct file *, const Attrib *);

@@ -231,7 +231,7 @@ void	file_say(struct file *, int after, int level, const char *, ...)
 #define NOTE(file, ...)	file_say(file, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
 void	file_drop_texts(struct text **);
 
-/* A hash whose clashes no server can choose. "folds": it is that of each case. */
+/* A hash whose clashes no server can choose. "folds": one for all cases */
 uint32_t file_hash(const char *name, int folds);
 
 /*

@@ -76,9 +76,9 @@ int	from_look(struct run *);
 int	from_fd(void);
 
 /*
- * A file that is put was added, while there is a list. A server may not tell
- * apart names that differ only in case: of files that have such names none is
- * under way beside others. Known are those that are not printed.
+ * A file to upload was added, while there is a list. A server may not
+ * distinguish names that differ only in case, so files with such names are
+ * copied with no other file in progress. Files that were printed are forgotten.
  */
 void	from_tell_apart(struct file *, struct job *);
 

@@ -11,9 +11,9 @@
  * on there; or the file is complete. A server may empty a file that it should
  * cut, and then make it as long, so what it cut is compared again.
  *
- * The size that a server tells of a source may be too small. So a file that is
- * complete by it is so only if nothing follows. A time that is believed needs
- * no such look: the copy that has set it has read to the end.
+ * The size that a server reports of a source may be too small, so a file of
+ * that size is complete only if no byte follows. A time that is believed needs
+ * no such READ: the copy that has set it has read to the end.
  *
  * After the copy the source is looked at once more: it may have changed. With
  * --checksum both files are then compared as a whole, unless that was done

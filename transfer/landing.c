@@ -14,8 +14,8 @@
 #include "ranges.h"
 
 /*
- * A piece that waits grows by what follows it up to this size, in bytes. So a
- * server that answers in the shortest of pieces leaves one for each request.
+ * A piece that waits is joined with the next one up to this size, in bytes. A
+ * server that sends the shortest of replies leaves one piece for each range.
  */
 #define PIECE	(64 * 1024)
 

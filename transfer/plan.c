@@ -68,8 +68,8 @@
 
 /*
  * A server that answers in another order than it was asked fills memory with
- * what waits: nothing new is asked for when it is so much, in bytes or pieces.
- * The rest of what came short is, as what waits needs it. It adds no pieces.
+ * what waits: nothing new is requested when it is so much, in bytes or pieces.
+ * The rest of a short reply is, as what waits needs it and it adds no piece.
  */
 #define KEPT_MOST	(64 * 1024 * 1024)
 #define PIECES_MOST	4096

@@ -390,7 +390,7 @@ mark(struct node *n, uint64_t off, uint32_t len)
 	n->moved = n->came->frontier;
 }
 
-/* What comes behind bytes that wait makes no piece of its own. */
+/* A reply behind bytes that wait makes no piece of its own. */
 static void
 count_piece(struct node *n, uint64_t off, uint32_t len)
 {
