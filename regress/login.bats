@@ -240,7 +240,7 @@ opening the session with it" ]
 		[ "$(steps)" = "the key was accepted before, signing with it
 opening the session with it
 not asking what may be tried (publickey)" ]
-		[ "$(trips log_in -q $s true)" = 3 ]
+		[ "$(count_trips log_in -q $s true)" = 3 ]
 	done
 }
 
