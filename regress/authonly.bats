@@ -293,13 +293,13 @@ other() {
 }
 
 # as many rekeys as a window of data in flight allows
-@test "a rekey after each 64 KiB of 1 GiB leaves the bytes intact" {
-	local gib="head -c 1073741824 /dev/zero | openssl enc -aes-128-ctr
+@test "a rekey after each 64 KiB of 256 MiB leaves the bytes intact" {
+	local bytes="head -c 268435456 /dev/zero | openssl enc -aes-128-ctr
 	    -K 00112233445566778899aabbccddeeff -iv 0123456789abcdef0123456789abcdef"
-	gib=${gib//$'\n'/ }
-	client -v "${ASK[@]}" -o RekeyLimit=64K open "$gib" 2>err | sha256sum >got
-	eval "$gib" | sha256sum | cmp - got
-	[ "$(grep -c 'cipher: \(none\|aes128-gmac@hayate.invalid\) ' err)" -gt 200 ]
+	bytes=${bytes//$'\n'/ }
+	client -v "${ASK[@]}" -o RekeyLimit=64K open "$bytes" 2>err | sha256sum >got
+	eval "$bytes" | sha256sum | cmp - got
+	[ "$(grep -c 'cipher: \(none\|aes128-gmac@hayate.invalid\) ' err)" -gt 50 ]
 }
 
 @test "compression works with data in clear" {

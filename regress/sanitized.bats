@@ -14,7 +14,7 @@ setup_file() {
 	export CLIENT=asan
 	chmod 1777 "$BATS_FILE_TMPDIR"
 	sshd_up asan
-	head -c 40000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
+	head -c 20000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
 }
 teardown_file() { sshd_down; }
 
