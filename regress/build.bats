@@ -847,7 +847,7 @@ knows() {
 	run -0 build-aux/security-status
 	knows "" 10.6p1
 	run -3 build-aux/security-status
-	[[ $output = *"in no build of this Hayate, up to OpenSSH 10.5p1"*"10.6p1  CVE-1-2  a flaw"* ]]
+	[[ $output = *"no build of this Hayate has these fixes, up to OpenSSH 10.5p1"*"10.6p1  CVE-1-2  a flaw"* ]]
 	sed -i -e 's/^revision .*/revision Ubuntu-3 2026-08-11/' -e 's/^fixed .*/fixed /' build/upstream/.source
 	run -2 build-aux/security-status
 	[[ $output = *"cannot tell which of these Ubuntu-3 has"* ]]

@@ -169,7 +169,7 @@ ascending() {
 	printf '#!/bin/sh\ncp %s/archive/* .\n' "$PWD" >bin/apt-get
 	chmod +x bin/*
 	PATH=$PWD/bin:$PATH run -0 src/build-aux/deb beside tree
-	[[ $output = *"without Debian's packaging: taken from $(basename archive/*.dsc .dsc)" ]]
+	[[ $output = *"has no Debian packaging: using that of $(basename archive/*.dsc .dsc)" ]]
 	[ "$(ls build/fetched)" = mine ]
 	[ -f build/deb/beside/debian/openssh/rules ]
 }
