@@ -30,32 +30,32 @@ HAYATE_CORE = \
 	cipher/namelist.c \
 	cipher/packetq.c \
 	cipher/pool.c \
-	transfer/ahead.c \
-	transfer/apart.c \
-	transfer/checks.c \
-	transfer/flow.c \
-	transfer/jobs.c \
+	transfer/concurrency.c \
+	transfer/conn-count.c \
+	transfer/conn-sched.c \
+	transfer/early-requests.c \
+	transfer/extents.c \
+	transfer/failover.c \
 	transfer/json.c \
-	transfer/judge.c \
-	transfer/landing.c \
-	transfer/landings.c \
-	transfer/lanes.c \
-	transfer/left.c \
 	transfer/lines.c \
 	transfer/longopt.c \
-	transfer/loss.c \
-	transfer/meter.c \
-	transfer/opening.c \
-	transfer/pace.c \
-	transfer/plan.c \
-	transfer/ranges.c \
-	transfer/replies.c \
-	transfer/steps.c \
-	transfer/tell.c \
-	transfer/uneven.c \
+	transfer/lookup-queue.c \
+	transfer/multihost.c \
+	transfer/progress-text.c \
+	transfer/rendezvous.c \
+	transfer/request-window.c \
+	transfer/sched-replies.c \
+	transfer/scheduler.c \
+	transfer/sequence.c \
+	transfer/slow-conn.c \
+	transfer/stale-temp.c \
+	transfer/stripe.c \
+	transfer/tempfile.c \
+	transfer/tempfile-sched.c \
 	transfer/verify.c \
-	transfer/wide.c \
-	transfer/width.c \
+	transfer/verify-fsm.c \
+	transfer/verify-sched.c \
+	transfer/walk.c \
 	ssh/early.c \
 	ssh/recall.c \
 	sshd/journald.c \
@@ -87,37 +87,37 @@ HAYATE_HOOKS = \
 	cipher/sealer-hook.c \
 	cipher/sending-hook.c \
 	cipher/zlib-hook.c \
-	transfer/asks-hook.c \
-	transfer/check-hook.c \
+	transfer/arguments-hook.c \
+	transfer/block-hash-hook.c \
+	transfer/bottleneck-hook.c \
 	transfer/close-hook.c \
-	transfer/copy-hook.c \
+	transfer/conns-hook.c \
 	transfer/cross-hook.c \
+	transfer/deferred-signals-hook.c \
+	transfer/early-requests-hook.c \
+	transfer/exit-status-hook.c \
 	transfer/file-hook.c \
-	transfer/from-hook.c \
+	transfer/files-from-hook.c \
+	transfer/fs-identity-hook.c \
+	transfer/fs-location-hook.c \
 	transfer/get-hook.c \
-	transfer/hidden-hook.c \
 	transfer/hosts-hook.c \
 	transfer/journal-hook.c \
-	transfer/landing-hook.c \
-	transfer/link-hook.c \
-	transfer/links-hook.c \
-	transfer/list-hook.c \
 	transfer/longopt-hook.c \
-	transfer/lost-hook.c \
-	transfer/names-hook.c \
-	transfer/opening-hook.c \
-	transfer/outcome-hook.c \
-	transfer/proof-hook.c \
+	transfer/progress-hook.c \
 	transfer/put-hook.c \
+	transfer/remote-glob-hook.c \
 	transfer/report-hook.c \
+	transfer/results-hook.c \
 	transfer/server-hook.c \
-	transfer/show-hook.c \
-	transfer/signals-hook.c \
+	transfer/sftp-stream-hook.c \
 	transfer/sparse-hook.c \
 	transfer/stock-hook.c \
-	transfer/verdict-hook.c \
-	transfer/where-hook.c \
-	transfer/sums-hook.c \
+	transfer/temp-name-hook.c \
+	transfer/tempfile-hook.c \
+	transfer/transfer-hook.c \
+	transfer/verify-requests-hook.c \
+	transfer/verify-run-hook.c \
 	ssh/address-hook.c \
 	ssh/asked-hook.c \
 	ssh/authonly-client-hook.c \

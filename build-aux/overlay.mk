@@ -96,15 +96,15 @@ sshd-session.o: CPPFLAGS += -Dmonitor_reinit=monitor_hook_reinit \
 	-Dmonitor_child_postauth=monitor_hook_postauth
 # close-hook.c has the first function, and is informed of each close().
 sftp-client.o: CPPFLAGS += -Dsftp_download=stock_sftp_download -Dclose=close_noted
-# from-hook.c has this function: each failed name of a list has been reported already.
-scp.o: CPPFLAGS += -Dsftp_upload_dir=from_upload_dir
+# files-from-hook.c has this function: failed names of a list are reported already.
+scp.o: CPPFLAGS += -Dsftp_upload_dir=files_from_upload_dir
 # These functions add what upstream's lack in releases before 10.6, and what the merge
 # of a key's options omits; they call upstream's. zlib-hook.h, localtime-hook.h,
-# ruser-hook.h, names-hook.h, restrict-hook.h, crypt-hook.h and gss-hook.h explain each.
+# ruser-hook.h, remote-glob-hook.h, restrict-hook.h, crypt-hook.h, gss-hook.h explain each.
 packet.o: CPPFLAGS += -Dinflate=zlib_bounded_inflate -DdeflateInit_=zlib_huffman_init
 misc.o: CPPFLAGS += -Dmktime=localtime_make
 ssh.o: CPPFLAGS += -Dlog_init=ruser_log_init
-scp.o: CPPFLAGS += -Dsftp_expand_path=names_expand_path
+scp.o: CPPFLAGS += -Dsftp_expand_path=remote_glob_expand_path
 auth.o auth2-pubkey.o auth2-pubkeyfile.o: CPPFLAGS += \
 	-Dsshauthopt_merge=restrict_merge
 auth-passwd.o: CPPFLAGS += -Dxcrypt=crypt_or_fail
@@ -149,7 +149,7 @@ HAYATE_FUZZERS = fuzz-sshbuf fuzz-login fuzz-sftp-client fuzz-sftp-links fuzz-sf
 fuzz-sftp-client fuzz-sftp-links: FUZZ_OBJS = sftp-client.o sftp-common.o progressmeter.o
 fuzz-sftp-server: FUZZ_OBJS = sftp-common.o
 fuzz-sftp-links: WRAP = -Wl,--wrap=poll,--wrap=read,--wrap=writev,--wrap=pread,--wrap=clock_gettime
-fuzz-sftp-client: WRAP = -Wl,--wrap=tell_offers,--wrap=tell_connect
+fuzz-sftp-client: WRAP = -Wl,--wrap=rendezvous_offered_conns,--wrap=rendezvous_connect
 $(HAYATE_FUZZERS:=.o) fuzz-common.o: CPPFLAGS += -I$(HAYATE_TOP)/regress/fuzz
 $(HAYATE_FUZZERS): %: %.o fuzz-common.o sftp-client.o sftp-common.o \
     progressmeter.o $(P11OBJS) $(SKOBJS) $(LIBCOMPAT) libssh.a

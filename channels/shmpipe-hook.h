@@ -14,7 +14,7 @@
  *
  *	sshd-session           SFTP server          ssh              scp, sftp
  *	shmpipe_offer()                                     shmpipe_offer_ssh()
- *	   memory over the output's socket    memory by its number (tell.h)
+ *	   memory over the output's socket    memory by its number (rendezvous.h)
  *	              shmpipe_accept()        shmpipe_expect_stdin()
  *	                                      attaches at its first read
  *	                                                    shmpipe_end_offer()

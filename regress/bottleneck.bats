@@ -276,10 +276,10 @@ print(*[min(1 << 56, (i + 1) << (8 * (i % 8))) for i in range(26)])')" ]
 	done
 }
 
-### A slow connection (transfer/uneven.h)
+### A slow connection (transfer/slow-conn.h)
 
 # slow COPY: prints the connection that is slow, its rate and the others'
-slow() { run_unit uneven-replay <<<"$1"; }
+slow() { run_unit slow-conn-replay <<<"$1"; }
 
 @test "a connection below a quarter of the others is named, with both rates" {
 	[ "$(slow '0:1000@0-9000 1:249@0-9000')" = "1 249 1000" ]

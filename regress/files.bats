@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Needs: hayate stock unit
 # Files that are named one by one, or by a pattern, copied with many in flight
-# (transfer/list-hook.h). What a user gets is compared with what stock's client does.
+# (transfer/arguments-hook.h). What a user gets is compared with what stock's client does.
 
 load helper
 load copies
@@ -661,7 +661,7 @@ logged_in() { wc -l <starts; }
 ### Progress
 
 # meter LINE...: what the line says
-meter() { printf '%s\n' "$@" | run_unit meter-replay; }
+meter() { printf '%s\n' "$@" | run_unit progress-text-replay; }
 
 @test "the progress line shows files, bytes, rate and time left" {
 	run -0 meter 10 "11 5 1024000 100 10240000" "12 10 2048000 100 10240000" \

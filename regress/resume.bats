@@ -109,12 +109,12 @@ decides() {
 
 ### The requests, and their order
 
-# asks FILE ANSWER: one file of judge-replay
+# asks FILE ANSWER: one file of verify-fsm-replay
 asks() {
 	local asan
-	run -0 run_unit judge-replay <<<"$1"
+	run -0 run_unit verify-fsm-replay <<<"$1"
 	[ "$output" = "$2" ]
-	asan=$(FLAVOUR=asan run_unit judge-replay <<<"$1")
+	asan=$(FLAVOUR=asan run_unit verify-fsm-replay <<<"$1")
 	[ "$asan" = "$2" ]
 }
 

@@ -46,28 +46,28 @@ house() {
 	cd "$house"
 	mkdir built
 	echo 'int json_a(void); int flow_a(void) { return json_a(); }' |
-	    cc -xc -c -o built/flow.o -
+	    cc -xc -c -o built/request-window.o -
 	echo 'int flow_a(void); int json_a(void) { return flow_a(); }' |
 	    cc -xc -c -o built/json.o -
 	run -0 build-aux/map check
 	run -1 build-aux/map check built
-	[[ $output = *"flow is in a circle, or between two: it needs json"* ]]
-	[[ $output = *"json is in a circle, or between two: it needs flow"* ]]
+	[[ $output = *"request-window is in a circle, or between two: it needs json"* ]]
+	[[ $output = *"json is in a circle, or between two: it needs request-window"* ]]
 	[ ${#lines[@]} = 2 ]
-	echo '#include "plan.h"' >>transfer/action.h
+	echo '#include "scheduler.h"' >>transfer/sched-action.h
 	run -1 build-aux/map check
-	[[ $output = *"action is in a circle, or between two: it needs plan"* ]]
-	[[ $output != *"flow is in a circle"* ]]
+	[[ $output = *"sched-action is in a circle, or between two: it needs scheduler"* ]]
+	[[ $output != *"request-window is in a circle"* ]]
 }
 
 @test "the check names a file that HOUSE.md draws below one that it calls" {
 	local house=$BATS_TEST_TMPDIR/house
 	house "$house"
 	cd "$house"
-	sed -i '/^    ranges left verify/d; s/^    list  names/& ranges/' HOUSE.md
+	sed -i '/^    extents  stale-temp/d; s/^    arguments  remote-glob/& extents/' HOUSE.md
 	run -1 build-aux/map check
-	[[ $output = *"HOUSE.md draws ranges above plan, which needs it"* ]]
-	[[ $output = *"HOUSE.md draws ranges above landing, which needs it"* ]]
+	[[ $output = *"HOUSE.md draws extents above scheduler, which needs it"* ]]
+	[[ $output = *"HOUSE.md draws extents above tempfile, which needs it"* ]]
 }
 
 @test "the check names a function of 101 lines and a file of 1001" {
@@ -78,10 +78,10 @@ house() {
 		printf 'void\nflow_a(void)\n{\n'
 		yes '	flow_b();' | head -n 99
 		echo '}'
-	} >>transfer/flow.c
+	} >>transfer/request-window.c
 	yes '' | head -n "$((1001 - $(wc -l <transfer/json.c)))" >>transfer/json.c
 	run -1 build-aux/map check
-	[[ $output = *"flow.c flow_a() has 101 lines, 100 are allowed"* ]]
+	[[ $output = *"request-window.c flow_a() has 101 lines, 100 are allowed"* ]]
 	[[ $output = *"json.c has 1001 lines, 1000 are allowed"* ]]
 	[ ${#lines[@]} = 2 ]
 }
@@ -174,7 +174,7 @@ defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -
 		defined_by -D --defined-only $(ldd ssh |
 		    grep -oE '/[^ ]*/lib(c|crypto)\.so[^ ]*')
 	} | sort -u >"$here/theirs"
-	[ "$(grep -cxE 'sftp_init|copy_can|copy_put_tree' "$here/ours")" = 2 ]
+	[ "$(grep -cxE 'sftp_init|transfer_can|transfer_put_tree' "$here/ours")" = 2 ]
 	[ "$(grep -cxE 'sftp_init|malloc|EVP_MAC_init' "$here/theirs")" = 3 ]
 	# Some programs of upstream have their own cleanup_exit().
 	run -0 comm -12 "$here/ours" "$here/theirs"
@@ -213,7 +213,7 @@ lost() {
 	{
 		cat "$REGRESS/PROMISES.md"
 		printf '%s\n' '' 'First.' '' 'Next.' '' '- trees: none' '' 'Last.'
-	} | grep -v '^- plan: 500 files are checked\|^- resume: 500 files' >"$at"
+	} | grep -v '^- scheduler: 500 files are checked\|^- resume: 500 files' >"$at"
 	run -0 lost "$at"
 	[ "${lines[0]}" = "trees: none" ]
 	[[ ${lines[1]} = "Verifying many complete files"* ]]

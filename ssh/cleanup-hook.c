@@ -6,7 +6,7 @@
 /*
  * Takes the place of upstream's cleanup.c, and in ssh of the function of this
  * name in clientloop.c, which build-aux/overlay.mk renames: how a program ends
- * after fatal(). What report-hook.c and copy-hook.c set as cleanup_first is
+ * after fatal(). What report-hook.c and transfer-hook.c set as cleanup_first is
  * done before, and in ssh early_cleanup() and further_cleanup().
  */
 

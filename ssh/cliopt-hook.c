@@ -22,7 +22,7 @@
 #include "cliopt-hook.h"
 #include "further-hook.h"
 #include "optline-hook.h"
-#include "tell.h"
+#include "rendezvous.h"
 
 /* Weak: another program that reads options does not link it. */
 extern void	login_quiet_jump(void) __attribute__((weak));
@@ -42,7 +42,7 @@ cliopt_read_line(char **keyword, char *rest, const char *const *first,
 	    rest, filename, linenum, active, ret);
 
 	if (ours && !hayopt_get()->hayate)
-		tell_stock();
+		rendezvous_set_stock();
 	if (strcmp(filename, "command-line") == 0)
 		has_hosts = hayopt_get()->transfer_hosts != NULL;
 	return ours;

@@ -36,10 +36,10 @@
 #include "hayopt.h"
 #include "shmpipe-hook.h"
 #include "login-hook.h"
-#include "opening-hook.h"
-#include "opening.h"
+#include "early-requests-hook.h"
+#include "early-requests.h"
 #include "serve-hook.h"
-#include "tell.h"
+#include "rendezvous.h"
 
 extern Options options;
 extern struct sshbuf *command;
@@ -75,7 +75,7 @@ is_for_sftp(void)
 	    hayopt_get()->early_login != HAYOPT_EARLY_NO &&
 	    options.session_type == SESSION_TYPE_SUBSYSTEM &&
 	    sshbuf_len(command) == 4 &&
-	    memcmp(sshbuf_ptr(command), "sftp", 4) == 0 && tell_wished();
+	    memcmp(sshbuf_ptr(command), "sftp", 4) == 0 && rendezvous_client_wants();
 }
 
 /* What scp says */
@@ -86,7 +86,7 @@ attach(struct ssh *ssh)
 	static int is_done;
 
 	if (!is_done && hayopt_get()->hayate && !ssh_packet_get_mux(ssh))
-		shmpipe_expect_stdin(tell_memory());
+		shmpipe_expect_stdin(rendezvous_memory_fd());
 	is_done = 1;
 }
 
@@ -122,19 +122,19 @@ add_requests(struct sshbuf *input)
 	u_char *p;
 	int r;
 
-	requests = tell_requests();
-	if (says() != OPENING_NOTHING || fstat(requests, &st) == -1)
+	requests = rendezvous_requests_fd();
+	if (says() != EARLY_REQUESTS_NOTHING || fstat(requests, &st) == -1)
 		return;
 	if (!early_sftp_is_known()) {
 		debug("early login: the first requests of scp with VERSION");
-		(void)say(OPENING_SEND);
+		(void)say(EARLY_REQUESTS_MAY_SEND);
 		return;
 	}
 	len = st.st_size - 1;
 	if ((r = sshbuf_reserve(input, len, &p)) != 0)
 		fatal_fr(r, "reserve");
 	has_requests = pread(requests, p, len, 1) == (ssize_t)len &&
-	    say(OPENING_SENT);
+	    say(EARLY_REQUESTS_SENT);
 	if (has_requests)
 		debug("early login: the first requests of scp with it");
 	else if ((r = sshbuf_consume_end(input, len)) != 0)
@@ -322,7 +322,7 @@ early_input_refused(struct ssh *ssh)
 	if (sent == NULL)
 		return;
 	/* Another key or method may bring another program. */
-	if (has_requests && say(OPENING_SEND) && (r =
+	if (has_requests && say(EARLY_REQUESTS_MAY_SEND) && (r =
 	    sshbuf_consume_end(sent, sshbuf_len(sent) - sizeof(init))) != 0)
 		fatal_fr(r, "consume");
 	if ((r = sshbuf_putb(channel_by_id(ssh, SESSION)->input, sent)) != 0)
@@ -378,7 +378,7 @@ end(int fd)
 
 	if (c == NULL || c->rfd != fd || c->type != SSH_CHANNEL_OPEN ||
 	    sshbuf_len(c->input) > 0 || !is_gone(fd) ||
-	    (!is_own && says() != OPENING_STUCK) ||
+	    (!is_own && says() != EARLY_REQUESTS_STUCK) ||
 	    serve_has_more() || ssh_packet_is_rekeying(connection))
 		return;
 	debug("early login: scp has ended, so has ssh");

@@ -7,7 +7,7 @@
  * early-input-hook: for the scp or sftp that started this ssh, what it sends
  * goes out as soon as it can, and ssh ends when it has ended.
  *
- * INIT, and the requests that scp knows (opening-hook.h), go out behind the
+ * INIT, and the requests that scp knows (early-requests-hook.h), go out behind the
  * command: behind the signature if the session is opened there, and otherwise
  * with the first window. The server must be one that takes an early session; it
  * has the command before the data, and thereby a window of 2 MiB, from which

@@ -34,7 +34,7 @@
 #include "shmpipe-hook.h"
 #include "limit-hook.h"
 #include "peer-hook.h"
-#include "tell.h"
+#include "rendezvous.h"
 #include "bottleneck.h"
 #include "stalls-hook.h"
 
@@ -178,7 +178,7 @@ limit_begin(struct ssh *ssh)
 	    options.session_type == SESSION_TYPE_NONE)
 		return;
 	l.is_on = 1;
-	l.is_child = tell_wished() != 0 ||
+	l.is_child = rendezvous_client_wants() != 0 ||
 	    options.session_type == SESSION_TYPE_SUBSYSTEM;
 	stalls_begin(sampled);
 }

@@ -40,11 +40,11 @@
 #include "further-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
-#include "links-hook.h"
+#include "conns-hook.h"
 #include "login-hook.h"
 #include "reread-hook.h"
 #include "tcp-path.h"
-#include "tell.h"
+#include "rendezvous.h"
 
 extern Options options;
 
@@ -346,7 +346,7 @@ static struct {
 	uint64_t rate;			/* 0: none */
 	unsigned int parts;
 	int	 fd;
-	pid_t	 holder[LINKS_MOST];	/* 0: none */
+	pid_t	 holder[CONNS_MAX];	/* 0: none */
 } share;
 
 /* The least that MaxRate takes */
@@ -357,7 +357,7 @@ set_own_rate(void)
 {
 	unsigned int i, rest = share.parts;
 
-	for (i = 0; i < LINKS_MOST; i++)
+	for (i = 0; i < CONNS_MAX; i++)
 		rest -= share.holder[i] != 0 && rest > 1;
 	(void)tcp_path_set_rate(share.fd, share.rate / share.parts * rest);
 }
@@ -368,7 +368,7 @@ take_back(int sig)
 	int i, saved_errno = errno;
 
 	(void)sig;
-	for (i = 0; i < LINKS_MOST; i++) {
+	for (i = 0; i < CONNS_MAX; i++) {
 		if (share.holder[i] != 0 &&
 		    waitpid(share.holder[i], NULL, WNOHANG) != 0)
 			share.holder[i] = 0;
@@ -386,8 +386,8 @@ begin_share(struct ssh *ssh)
 	if (opt->max_rate == 0 || share.rate != 0)
 		return;
 	share.rate = opt->max_rate;
-	share.parts = login_streams(ssh) == 0 ? LINKS_MOST :
-	    MINIMUM(login_streams(ssh), LINKS_MOST);
+	share.parts = login_streams(ssh) == 0 ? CONNS_MAX :
+	    MINIMUM(login_streams(ssh), CONNS_MAX);
 	share.fd = ssh_packet_get_connection_out(ssh);
 	memset(&sa, 0, sizeof(sa));
 	sa.sa_handler = take_back;
@@ -402,7 +402,7 @@ give_share(pid_t pid)
 {
 	int i;
 
-	for (i = 0; i < LINKS_MOST - 1 && share.holder[i] != 0; i++)
+	for (i = 0; i < CONNS_MAX - 1 && share.holder[i] != 0; i++)
 		;
 	share.holder[i] = pid;
 	set_own_rate();
@@ -641,7 +641,7 @@ login_look_up(void)
 	size_t i;
 
 	if (has_begun++ || hosts == NULL || are_addresses() ||
-	    further_host() != NULL || !tell_wished() ||
+	    further_host() != NULL || !rendezvous_client_wants() ||
 	    log_level_get() < SYSLOG_LEVEL_INFO)
 		return;
 	all = rest = xstrdup(hosts);

@@ -39,7 +39,7 @@
 #include "login-hook.h"
 #include "peer-hook.h"
 #include "serve-hook.h"
-#include "tell.h"
+#include "rendezvous.h"
 
 extern Options options;
 extern struct sshbuf *command;
@@ -181,13 +181,13 @@ serve(struct ssh *ssh, Channel *control)
 {
 	int host;
 
-	if (!tell_is_wisher(control->sock)) {
+	if (!rendezvous_is_client(control->sock)) {
 		debug("a channel was refused to a foreign process");
 		chan_mark_dead(ssh, control);
 		return 0;
 	}
 	outlive();
-	if ((host = tell_login(control->sock)) != -1) {
+	if ((host = rendezvous_host_number(control->sock)) != -1) {
 		if (has_logins)
 			(void)login_start(ssh, control->sock, host);
 	} else if (has_channels)
@@ -214,7 +214,7 @@ may_serve(struct ssh *ssh)
 static int
 may_have_channels(struct ssh *ssh)
 {
-	return tell_wished() != 0 && ((tell_wished() & TELL_CHANNELS) != 0 ||
+	return rendezvous_client_wants() != 0 && ((rendezvous_client_wants() & RENDEZVOUS_CHANNELS) != 0 ||
 	    login_streams(ssh) != 1) &&
 	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
 }
@@ -244,12 +244,12 @@ offer(struct ssh *ssh)
 	has_logins = streams != 1;
 	atexit(login_tell_unresolved);
 	if (has_channels || has_logins)
-		fd = tell_listen(streams, alone, login_hosts(ssh));
+		fd = rendezvous_listen(streams, alone, login_hosts(ssh));
 	else if (alone)
-		tell_alone();
+		rendezvous_announce_single();
 	if (fd != -1 && has_logins)
 		debug("more connections can be had");
-	else if ((has_channels || has_logins) && fd == -1 && tell_wished())
+	else if ((has_channels || has_logins) && fd == -1 && rendezvous_client_wants())
 		verbose("no more connections or channels: no socket could be "
 		    "made in TMPDIR or /tmp");
 	return fd;

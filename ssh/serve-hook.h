@@ -9,7 +9,7 @@
  *
  * A server with a fixed window takes 2 MiB in a round trip on one channel,
  * sends 14 MiB, and as much on each further one. scp asks for channels through
- * tell.h. Each connection to the socket that is told there becomes a session
+ * rendezvous.h. Each connection to the socket that is told there becomes a session
  * that runs what the first session runs, without a terminal, agent or X11. ssh
  * refuses every process but the one that holds the other end of its standard
  * input. If the server refuses a session, the socket is closed, and nobody is

@@ -24,7 +24,7 @@
 #include "xmalloc.h"
 
 #include "shmpipe-hook.h"
-#include "opening.h"
+#include "early-requests.h"
 #include "sftpsrv-hook.h"
 
 #define SMALL_READ	(16 * 1024)	/* several requests without data */
@@ -125,7 +125,7 @@ opens_special(const struct sshbuf *in, u_int32_t *id, u_int32_t *flags)
 	*id = PEEK_U32(p + 5);
 	*flags = PEEK_U32(p + OPEN_PATH + len);
 	/* stat() costs time when a file is created, which never blocks. */
-	return ((*flags & SSH2_FXF_CREAT) == 0 || *id >= OPENING_ID) &&
+	return ((*flags & SSH2_FXF_CREAT) == 0 || *id >= EARLY_REQUESTS_ID) &&
 	    stat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
 	    !S_ISDIR(st.st_mode);
 }
@@ -150,13 +150,13 @@ refuse_open(struct sshbuf *in, u_int32_t id)
 static void
 check_open(struct sshbuf *in, int may_send)
 {
-	u_int32_t id, flags, from = OPENING_ID;
+	u_int32_t id, flags, from = EARLY_REQUESTS_ID;
 
 	while (replies != NULL && next_request(in) == SSH2_FXP_OPEN &&
 	    sshbuf_peek_u32(in, 5, &id) == 0 &&
 	    (sshbuf_len(replies) > 0 || id >= from) &&
 	    opens_special(in, &id, &flags)) {
-		if (id - from < OPENING_REQUESTS && flags == SSH2_FXF_READ)
+		if (id - from < EARLY_REQUESTS_MAX && flags == SSH2_FXF_READ)
 			refuse_open(in, id);
 		else {
 			if (may_send)

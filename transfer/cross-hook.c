@@ -27,19 +27,19 @@
 extern volatile sig_atomic_t interrupted;
 
 int
-cross_is_to(enum plan_op op)
+cross_goes_to_dest(enum sched_op op)
 {
 	switch (op) {
-	case PLAN_MKDIR:
-	case PLAN_STAT_TO:
-	case PLAN_OPEN_TO:
-	case PLAN_WRITE:
-	case PLAN_CLEAR:
-	case PLAN_FSTAT:
-	case PLAN_EMPTY:
-	case PLAN_ATTRS:
-	case PLAN_CLOSE_TO:
-	case PLAN_SETSTAT:
+	case OP_MKDIR:
+	case OP_STAT_DEST:
+	case OP_OPEN_DEST:
+	case OP_WRITE:
+	case OP_SETSIZE_0:
+	case OP_FSTAT_TYPE:
+	case OP_OPEN_DEST_TRUNC:
+	case OP_FSETSTAT:
+	case OP_CLOSE_DEST:
+	case OP_SETSTAT:
 		return 1;
 	default:
 		return 0;
@@ -70,7 +70,7 @@ attrs_of_dir(const struct file *file, u_int more)
 }
 
 static Attrib
-attrs_of_file(const struct run *t, const struct file *file)
+attrs_of_file(const struct transfer *t, const struct file *file)
 {
 	Attrib a = file->a;
 
@@ -82,57 +82,58 @@ attrs_of_file(const struct run *t, const struct file *file)
 }
 
 static void
-send_open_to(struct run *t, struct file *file, const struct plan_action *a)
+send_open_dest(struct transfer *t, struct file *file,
+    const struct sched_action *a)
 {
 	Attrib attrs = attrs_of_file(t, file);
 
-	if (a->op == PLAN_EMPTY)
+	if (a->op == OP_OPEN_DEST_TRUNC)
 		debug("truncating \"%s\" at 0", file->dst);
 	file_send_open(t, a, file->dst, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
-	    (a->op == PLAN_OPEN_TO && (file->clears || file->keeps) ? 0 :
-	    SSH2_FXF_TRUNC),
-	    &attrs);
+	    (a->op == OP_OPEN_DEST && (file->truncate_late ||
+	    file->possible_source) ? 0 : SSH2_FXF_TRUNC), &attrs);
 }
 
 static void
-cross_send(struct run *t, struct file *file, const struct plan_action *a)
+cross_send(struct transfer *t, struct file *file, const struct sched_action *a)
 {
 	Attrib attrs;
 
 	switch (a->op) {
-	case PLAN_MKDIR:
+	case OP_MKDIR:
 		/* writable for the time of the transfer */
 		attrs = attrs_of_dir(file, S_IWUSR | S_IXUSR);
 		file_send_path(t, a, SSH2_FXP_MKDIR, file->dst, &attrs);
 		break;
-	case PLAN_STAT_TO:
+	case OP_STAT_DEST:
 		file_send_path(t, a, SSH2_FXP_STAT, file->dst, NULL);
 		break;
-	case PLAN_SETSTAT:
+	case OP_SETSTAT:
 		attrs = attrs_of_dir(file, 0);
 		file_send_path(t, a, SSH2_FXP_SETSTAT, file->dst, &attrs);
 		break;
-	case PLAN_EMPTY:
-	case PLAN_OPEN_TO:
-		send_open_to(t, file, a);
+	case OP_OPEN_DEST_TRUNC:
+	case OP_OPEN_DEST:
+		send_open_dest(t, file, a);
 		break;
-	case PLAN_CLEAR:
-		file_send_size(t, a, &file->to_handle);
+	case OP_SETSIZE_0:
+		file_send_size(t, a, &file->dest_handle);
 		break;
-	case PLAN_FSTAT:
-		file_send_handle(t, a, &file->to_handle, SSH2_FXP_FSTAT, NULL);
+	case OP_FSTAT_TYPE:
+		file_send_handle(t, a, &file->dest_handle, SSH2_FXP_FSTAT,
+		    NULL);
 		break;
-	case PLAN_ATTRS:
+	case OP_FSETSTAT:
 		attrs = attrs_of_file(t, file);
-		file_send_handle(t, a, &file->to_handle, SSH2_FXP_FSETSTAT,
+		file_send_handle(t, a, &file->dest_handle, SSH2_FXP_FSETSTAT,
 		    &attrs);
 		break;
-	case PLAN_CLOSE_TO:
-		file_send_handle(t, a, &file->to_handle, SSH2_FXP_CLOSE,
+	case OP_CLOSE_DEST:
+		file_send_handle(t, a, &file->dest_handle, SSH2_FXP_CLOSE,
 		    NULL);
 		break;
 	default:
-		get_side.send(t, file, a);
+		get_ops.send(t, file, a);
 	}
 }
 
@@ -140,161 +141,164 @@ cross_send(struct run *t, struct file *file, const struct plan_action *a)
 
 /* The bytes that came with a READ go on to the target. */
 static void
-send_write(struct run *t, struct file *file, const struct plan_action *a,
-    const u_char *p, size_t n)
+send_relayed_write(struct transfer *t, struct file *file,
+    const struct sched_action *a, const u_char *p, size_t n)
 {
-	struct sshbuf *m = link_begin(t->to, SSH2_FXP_WRITE, a->id);
+	struct sshbuf *m = stream_begin(t->dest_stream, SSH2_FXP_WRITE, a->id);
 	int r;
 
-	if ((r = sshbuf_put_string(m, file->to_handle.id,
-	    file->to_handle.len)) != 0 ||
+	if ((r = sshbuf_put_string(m, file->dest_handle.id,
+	    file->dest_handle.len)) != 0 ||
 	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
 	    (r = sshbuf_put_string(m, p, n)) != 0)
 		fatal_fr(r, "compose");
-	link_end(t->to);
+	stream_end(t->dest_stream);
 }
 
 static void
-relay(struct run *t, struct file *file, const struct plan_action *a,
+relay_data(struct transfer *t, struct file *file, const struct sched_action *a,
     struct reply *reply, uint32_t *len)
 {
-	struct link *from = t->link;
-	struct plan_action next;
+	struct sftp_stream *from = t->stream;
+	struct sched_action next;
 	const u_char *p;
 	size_t n;
 	int r;
 
-	file_data(t, a, reply, &p, &n);
+	file_parse_data(t, a, reply, &p, &n);
 	*len = n;
 	if (n == 0)
 		return;
-	t->link = t->to;
-	while ((r = plan_relay(t->s, a->job, a->off, *len, &next)) == 1 &&
-	    next.op == PLAN_CLEAR)
+	t->stream = t->dest_stream;
+	while ((r = sched_relay(t->sched, a->entry, a->off, *len, &next)) ==
+	    1 && next.op == OP_SETSIZE_0)
 		cross_send(t, file, &next);
 	if (r == -1)
 		fatal_f("out of memory");
 	if (r == 1)
-		send_write(t, file, &next, p, n);
-	t->link = from;
+		send_relayed_write(t, file, &next, p, n);
+	t->stream = from;
 }
 
-static enum plan_result
-cross_reply(struct run *t, struct file *file, const struct plan_action *a,
+static enum sched_result
+cross_reply(struct transfer *t, struct file *file, const struct sched_action *a,
     struct reply *reply, uint32_t *len)
 {
 	Attrib found;
 
 	switch (a->op) {
-	case PLAN_OPEN:
-		file_handle(t, file, reply, file_on(file, a->lane));
+	case OP_OPEN:
+		file_parse_handle(t, file, reply, file_handle_for(file,
+		    a->conn));
 		if (interrupted)
-			plan_fail(a->job);	/* as if it had not begun */
-		return PLAN_OK;
-	case PLAN_READ:
-		relay(t, file, a, reply, len);
-		return PLAN_OK;
-	case PLAN_OPEN_TO:
-	case PLAN_EMPTY:
-		file_handle(t, file, reply, &file->to_handle);
-		return PLAN_OK;
-	case PLAN_STAT_TO:
-		if (plan_kind(a->job) == PLAN_FILE) {
-			file_attrs(t, reply, &found);
-			file_keep(file, a->job, &found);
-			return PLAN_OK;
+			sched_fail(a->entry);	/* as if it had not begun */
+		return RESULT_OK;
+	case OP_READ:
+		relay_data(t, file, a, reply, len);
+		return RESULT_OK;
+	case OP_OPEN_DEST:
+	case OP_OPEN_DEST_TRUNC:
+		file_parse_handle(t, file, reply, &file->dest_handle);
+		return RESULT_OK;
+	case OP_STAT_DEST:
+		if (sched_kind(a->entry) == KIND_FILE) {
+			file_parse_attrs(t, reply, &found);
+			file_note_possible_source(file, a->entry, &found);
+			return RESULT_OK;
 		}
-		return file_found_dir(t, file, reply);
-	case PLAN_FSTAT:
-		return file_is_other(t, reply, &found);
-	case PLAN_MKDIR:
+		return file_check_is_dir(t, file, reply);
+	case OP_FSTAT_TYPE:
+		return file_reply_not_regular(t, reply, &found);
+	case OP_MKDIR:
 		file->is_new = 1;
-		return PLAN_OK;
+		return RESULT_OK;
 	default:
-		return cross_is_to(a->op) ? PLAN_OK :
-		    get_side.reply(t, file, a, reply, len);
+		return cross_goes_to_dest(a->op) ? RESULT_OK :
+		    get_ops.reply(t, file, a, reply, len);
 	}
 }
 
 static void
-cross_fail(struct run *t, struct file *file, const struct plan_action *a,
+cross_fail(struct transfer *t, struct file *file, const struct sched_action *a,
     u_int status)
 {
 	const char *why = fx2txt(status);
 
-	if (!cross_is_to(a->op)) {
-		get_side.fail(t, file, a, status);
+	if (!cross_goes_to_dest(a->op)) {
+		get_ops.fail(t, file, a, status);
 		return;
 	}
-	if (a->op == PLAN_STAT_TO && plan_kind(a->job) == PLAN_FILE)
+	if (a->op == OP_STAT_DEST && sched_kind(a->entry) == KIND_FILE)
 		return;
-	if (a->op == PLAN_STAT_TO)
-		SAY(file, "stat remote: %s", why);
-	else if (a->op == PLAN_OPEN_TO || a->op == PLAN_EMPTY)
-		SAY(file, "dest open \"%s\": %s", file->dst, why);
-	else if (a->op == PLAN_ATTRS)
-		SAY(file, "remote fsetstat: %s", why);
-	else if (a->op == PLAN_CLOSE_TO)
-		SAY(file, "close remote: %s", why);
-	else if (a->op == PLAN_SETSTAT)
-		file_say(file, 1, SYSLOG_LEVEL_ERROR,
+	if (a->op == OP_STAT_DEST)
+		file_error(file, "stat remote: %s", why);
+	else if (a->op == OP_OPEN_DEST || a->op == OP_OPEN_DEST_TRUNC)
+		file_error(file, "dest open \"%s\": %s", file->dst, why);
+	else if (a->op == OP_FSETSTAT)
+		file_error(file, "remote fsetstat: %s", why);
+	else if (a->op == OP_CLOSE_DEST)
+		file_error(file, "close remote: %s", why);
+	else if (a->op == OP_SETSTAT)
+		file_message(file, 1, SYSLOG_LEVEL_ERROR,
 		    "remote setstat \"%s\": %s", file->dst, why);
-	else if (a->op == PLAN_WRITE && file->to_status == SSH2_FX_OK)
-		file->to_status = status;
-	if (a->op == PLAN_EMPTY)
-		SAY(file, "dest truncate \"%s\" failed", file->dst);
+	else if (a->op == OP_WRITE && file->dest_status == SSH2_FX_OK)
+		file->dest_status = status;
+	if (a->op == OP_OPEN_DEST_TRUNC)
+		file_error(file, "dest truncate \"%s\" failed", file->dst);
 	/* Upstream ignores what happens after the last WRITE, also a CLOSE. */
-	if (a->op == PLAN_STAT_TO || a->op == PLAN_OPEN_TO ||
-	    a->op == PLAN_WRITE || a->op == PLAN_CLOSE_TO)
+	if (a->op == OP_STAT_DEST || a->op == OP_OPEN_DEST ||
+	    a->op == OP_WRITE || a->op == OP_CLOSE_DEST)
 		file->failed = 1;
 }
 
 /* Local work */
 
 static void
-cross_begin(struct run *t, struct file *file, struct job *j)
+cross_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 {
-	if (plan_kind(j) == PLAN_FILE)
+	if (sched_kind(j) == KIND_FILE)
 		debug2_f("crossload \"%s\" to \"%s\"", file->src, file->dst);
-	if (plan_kind(j) == PLAN_FILE && !file->is_new) {
-		file->clears = plan_clear(t->s, j);
-		file->keeps = 0;
-		plan_look(j);
+	if (sched_kind(j) == KIND_FILE && !file->is_new) {
+		file->truncate_late = sched_truncate_late(t->sched, j);
+		file->possible_source = 0;
+		sched_stat_first(j);
 	}
 	if (file_is_dir(j) && get_enter(t, file) != 0) {
 		file->failed = 1;
-		plan_fail(j);
+		sched_fail(j);
 	}
 }
 
 static void
-cross_settle(struct run *t, struct file *file, const struct plan_action *a)
+cross_data_done(struct transfer *t, struct file *file,
+    const struct sched_action *a)
 {
 	(void)t;
-	if (file->keeps && plan_is_whole(a->job) && a->off < file->a.size)
-		file_is_own(file);
+	if (file->possible_source && sched_is_whole(a->entry) && a->off <
+	    file->a.size)
+		file_report_same_file(file);
 }
 
 static void
-cross_end(struct run *t, struct file *file, struct job *j)
+cross_end(struct transfer *t, struct file *file, struct sched_entry *j)
 {
-	if (plan_kind(j) == PLAN_DIR)
-		get_side.end(t, file, j);
-	if (plan_kind(j) != PLAN_FILE)
+	if (sched_kind(j) == KIND_DIR)
+		get_ops.end(t, file, j);
+	if (sched_kind(j) != KIND_FILE)
 		return;
 	if (file->status != SSH2_FX_OK)
-		SAY(file, "read origin \"%s\": %s", file->src,
+		file_error(file, "read origin \"%s\": %s", file->src,
 		    fx2txt(file->status));
-	else if (file->to_status != SSH2_FX_OK)
-		SAY(file, "write dest \"%s\": %s", file->dst,
-		    fx2txt(file->to_status));
-	if (!plan_is_whole(j))
+	else if (file->dest_status != SSH2_FX_OK)
+		file_error(file, "write dest \"%s\": %s", file->dst,
+		    fx2txt(file->dest_status));
+	if (!sched_is_whole(j))
 		file->failed = 1;
 	file_close(t, file);
 	if (file->failed && file->depth > 0)
-		SAY(file, "crossload \"%s\" to \"%s\" failed", file->src,
+		file_error(file, "crossload \"%s\" to \"%s\" failed", file->src,
 		    file->dst);
 }
 
-const struct side cross_side = { 0, "origin", "origin", cross_send, cross_reply,
-    cross_fail, cross_begin, cross_settle, cross_end, get_add };
+const struct direction_ops cross_ops = { 0, "origin", "origin", cross_send,
+    cross_reply, cross_fail, cross_begin, cross_data_done, cross_end, get_add };

@@ -17,9 +17,9 @@
 
 #include "file-hook.h"
 
-extern const struct side cross_side;
+extern const struct direction_ops cross_ops;
 
 /* Returns 1 if a request goes to the target, between two servers. */
-int	cross_is_to(enum plan_op);
+int	cross_goes_to_dest(enum sched_op);
 
 #endif /* HAYATE_CROSS_HOOK_H */

@@ -27,7 +27,7 @@
 #include "xmalloc.h"
 
 #include "file-hook.h"
-#include "steps.h"
+#include "sequence.h"
 
 /* A handle has at most so many bytes (version 3 of the protocol, 6.3). */
 #define HANDLE_MAX	256
@@ -52,33 +52,33 @@ file_free(struct file *file)
 	for (i = 0; i < file->nnames; i++)
 		free(file->names[i].name);
 	free(file->names);
-	free(file->places);
-	free(file->hidden);
-	file_drop_texts(&file->text[0]);
-	file_drop_texts(&file->text[1]);
+	free(file->name_table);
+	free(file->temp_name);
+	file_drop_messages(&file->messages[0]);
+	file_drop_messages(&file->messages[1]);
 	free(file->src);
 	free(file->dst);
 	free(file);
 }
 
 int
-file_is_dir(const struct job *j)
+file_is_dir(const struct sched_entry *j)
 {
-	return plan_kind(j) == PLAN_DIR || plan_kind(j) == PLAN_MADE;
+	return sched_kind(j) == KIND_DIR || sched_kind(j) == KIND_DIR_NO_LIST;
 }
 
 void
-file_count(struct run *t, const struct file *file)
+file_count(struct transfer *t, const struct file *file)
 {
 	t->count.files_known++;
 	t->count.bytes_known += file->size;
 }
 
 void
-file_count_name(struct run *t, const Attrib *a, int sign)
+file_count_listed(struct transfer *t, const Attrib *a, int sign)
 {
 	if (S_ISDIR(a->perm) || (S_ISLNK(a->perm) && t->follow))
-		t->count.unread += sign;
+		t->count.unlisted += sign;
 	if (!S_ISREG(a->perm))
 		return;
 	t->count.files_known += sign;
@@ -88,67 +88,68 @@ file_count_name(struct run *t, const Attrib *a, int sign)
 
 /* What a server lists is counted when it is listed. */
 static void
-count_added(struct run *t, enum plan_kind kind, const struct file *file)
+count_added_entry(struct transfer *t, enum sched_kind kind,
+    const struct file *file)
 {
-	if (kind == PLAN_FILE && !t->counted)
+	if (kind == KIND_FILE && !t->total_known)
 		file_count(t, file);
-	if (kind == PLAN_DIR)
-		t->count.unread++;
+	if (kind == KIND_DIR)
+		t->count.unlisted++;
 }
 
-struct job *
-file_add(struct run *t, struct job *dir, enum plan_kind kind,
+struct sched_entry *
+file_add(struct transfer *t, struct sched_entry *dir, enum sched_kind kind,
     struct file *file, uint64_t size)
 {
-	struct job *j;
+	struct sched_entry *j;
 
 	file->size = size;
 	if (t->root == NULL) {
 		t->root = xstrdup(file->dst);
-		t->root_is_dir = kind == PLAN_DIR || kind == PLAN_MADE;
+		t->root_is_dir = kind == KIND_DIR || kind == KIND_DIR_NO_LIST;
 	}
-	if (dir == NULL || t->side->is_put)
-		count_added(t, kind, file);
-	if ((j = plan_add(t->s, dir, kind, file, size)) == NULL)
+	if (dir == NULL || t->ops->is_put)
+		count_added_entry(t, kind, file);
+	if ((j = sched_add(t->sched, dir, kind, file, size)) == NULL)
 		fatal_f("out of memory");
 	return j;
 }
 
 void
-file_say(struct file *file, int after, int level, const char *fmt, ...)
+file_message(struct file *file, int after, int level, const char *fmt, ...)
 {
-	struct text *text = xcalloc(1, sizeof(*text));
+	struct message *text = xcalloc(1, sizeof(*text));
 	va_list args;
 	int n;
 
 	va_start(args, fmt);
-	n = vasprintf(&text->text, fmt, args);
+	n = vasprintf(&text->line, fmt, args);
 	va_end(args);
 	if (n == -1)
 		fatal_f("out of memory");
 	text->level = level;
-	if (file->text[after] == NULL)
-		file->text[after] = text;
+	if (file->messages[after] == NULL)
+		file->messages[after] = text;
 	else
-		file->last[after]->next = text;
-	file->last[after] = text;
+		file->last_message[after]->next = text;
+	file->last_message[after] = text;
 }
 
 void
-file_drop_texts(struct text **texts)
+file_drop_messages(struct message **texts)
 {
-	struct text *text;
+	struct message *text;
 
 	while ((text = *texts) != NULL) {
 		*texts = text->next;
-		free(text->text);
+		free(text->line);
 		free(text);
 	}
 }
 
 /* An array is enlarged when its length is a power of two. */
 void
-file_name(struct file *file, const char *name, const Attrib *a)
+dir_add(struct file *file, const char *name, const Attrib *a)
 {
 	size_t n = file->nnames;
 
@@ -158,7 +159,7 @@ file_name(struct file *file, const char *name, const Attrib *a)
 	file->names[n].name = xstrdup(name);
 	if (a != NULL)
 		file->names[n].a = *a;
-	file->names[n].is_like = 0;
+	file->names[n].case_clash = 0;
 	file->nnames++;
 }
 
@@ -179,13 +180,13 @@ file_hash(const char *name, int folds)
 
 /* Returns the place of a name in the table, or where it belongs. */
 static uint32_t *
-place_of(const struct file *file, const char *name)
+find_name_slot(const struct file *file, const char *name)
 {
-	uint32_t i = file_hash(name, file->folds), *place;
+	uint32_t i = file_hash(name, file->fold_case), *place;
 
 	for (;; i++) {
-		place = &file->places[i & (file->nplaces - 1)];
-		if (*place == 0 || (file->folds ? strcasecmp : strcmp)
+		place = &file->name_table[i & (file->name_table_size - 1)];
+		if (*place == 0 || (file->fold_case ? strcasecmp : strcmp)
 		    (file->names[*place - 1].name, name) == 0)
 			return place;
 	}
@@ -193,39 +194,41 @@ place_of(const struct file *file, const char *name)
 
 /* A table has twice the places of its names at least. */
 static void
-enlarge_table(struct file *file)
+enlarge_name_table(struct file *file)
 {
 	size_t i;
 
-	free(file->places);
-	file->nplaces = file->nplaces == 0 ? 64 : 4 * file->nplaces;
-	file->places = xcalloc(file->nplaces, sizeof(*file->places));
+	free(file->name_table);
+	file->name_table_size = file->name_table_size == 0 ? 64 : 4 *
+	    file->name_table_size;
+	file->name_table = xcalloc(file->name_table_size,
+	    sizeof(*file->name_table));
 	for (i = 0; i < file->nnames; i++)
-		*place_of(file, file->names[i].name) = i + 1;
+		*find_name_slot(file, file->names[i].name) = i + 1;
 }
 
 int
-file_new_name(struct file *file, const char *name, const Attrib *a)
+dir_add_unique(struct file *file, const char *name, const Attrib *a)
 {
 	uint32_t *place;
 
-	if (file->nnames >= file->nplaces / 2)
-		enlarge_table(file);
-	if (*(place = place_of(file, name)) != 0)
+	if (file->nnames >= file->name_table_size / 2)
+		enlarge_name_table(file);
+	if (*(place = find_name_slot(file, name)) != 0)
 		return -1;
-	file_name(file, name, a);
+	dir_add(file, name, a);
 	*place = file->nnames;
 	return 0;
 }
 
 void
-file_last_name(struct file *file)
+dir_entries_complete(struct file *file)
 {
 	size_t i;
 
-	free(file->places);
-	file->places = NULL;
-	file->has_names = 1;
+	free(file->name_table);
+	file->name_table = NULL;
+	file->names_complete = 1;
 	for (i = 0; i < file->added; i++) {
 		free(file->names[i].name);
 		file->names[i].name = NULL;
@@ -233,7 +236,7 @@ file_last_name(struct file *file)
 }
 
 static void
-forget(struct handle *handle)
+free_handle(struct handle *handle)
 {
 	free(handle->id);
 	handle->id = NULL;
@@ -241,48 +244,48 @@ forget(struct handle *handle)
 
 /* The first place is that of the first link, mostly the only one. */
 struct handle *
-file_on(struct file *file, unsigned int link)
+file_handle_for(struct file *file, unsigned int conn)
 {
 	struct handle *h = &file->handle;
 
 	if (h->id == NULL)
-		h->link = link;
-	while (h->link != link && h->next != NULL)
+		h->conn = conn;
+	while (h->conn != conn && h->next != NULL)
 		h = h->next;
-	if (h->link == link)
+	if (h->conn == conn)
 		return h;
 	h->next = xcalloc(1, sizeof(*h));
-	h->next->link = link;
+	h->next->conn = conn;
 	return h->next;
 }
 
 static void
-forget_all(struct file *file)
+free_handles(struct file *file)
 {
 	struct handle *h;
-	struct probe *p;
+	struct sample *p;
 
-	while ((p = file->probes) != NULL) {
-		file->probes = p->next;
+	while ((p = file->samples) != NULL) {
+		file->samples = p->next;
 		free(p);
 	}
-	forget(&file->handle);
-	forget(&file->to_handle);
+	free_handle(&file->handle);
+	free_handle(&file->dest_handle);
 	while ((h = file->handle.next) != NULL) {
 		file->handle.next = h->next;
-		forget(h);
+		free_handle(h);
 		free(h);
 	}
 }
 
 int
-file_close(struct run *t, struct file *file)
+file_close(struct transfer *t, struct file *file)
 {
 	int r = file->fd == -1 ? 0 : close(file->fd), saved = errno;
 	size_t i;
 
 	file->fd = -1;
-	forget_all(file);
+	free_handles(file);
 	for (i = 0; i < t->nopen; i++) {
 		if (t->open[i] == file) {
 			t->open[i] = t->open[--t->nopen];
@@ -294,33 +297,33 @@ file_close(struct run *t, struct file *file)
 }
 
 void
-file_send_path(struct run *t, const struct plan_action *a, u_char code,
+file_send_path(struct transfer *t, const struct sched_action *a, u_char code,
     const char *path, Attrib *attrs)
 {
-	struct sshbuf *m = link_begin(t->link, code, a->id);
+	struct sshbuf *m = stream_begin(t->stream, code, a->id);
 	int r;
 
 	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
 	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
 		fatal_fr(r, "compose");
-	link_end(t->link);
+	stream_end(t->stream);
 }
 
 void
-file_send_handle(struct run *t, const struct plan_action *a,
+file_send_handle(struct transfer *t, const struct sched_action *a,
     const struct handle *handle, u_char code, Attrib *attrs)
 {
-	struct sshbuf *m = link_begin(t->link, code, a->id);
+	struct sshbuf *m = stream_begin(t->stream, code, a->id);
 	int r;
 
 	if ((r = sshbuf_put_string(m, handle->id, handle->len)) != 0 ||
 	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
 		fatal_fr(r, "compose");
-	link_end(t->link);
+	stream_end(t->stream);
 }
 
 void
-file_send_size(struct run *t, const struct plan_action *a,
+file_send_size(struct transfer *t, const struct sched_action *a,
     const struct handle *handle)
 {
 	Attrib size;
@@ -333,10 +336,10 @@ file_send_size(struct run *t, const struct plan_action *a,
 }
 
 void
-file_send_open(struct run *t, const struct plan_action *a, const char *path,
-    u_int flags, Attrib *attrs)
+file_send_open(struct transfer *t, const struct sched_action *a,
+    const char *path, u_int flags, Attrib *attrs)
 {
-	struct sshbuf *m = link_begin(t->link, SSH2_FXP_OPEN, a->id);
+	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_OPEN, a->id);
 	Attrib none;
 	int r;
 
@@ -345,27 +348,28 @@ file_send_open(struct run *t, const struct plan_action *a, const char *path,
 	    (r = sshbuf_put_u32(m, flags)) != 0 ||
 	    (r = encode_attrib(m, attrs != NULL ? attrs : &none)) != 0)
 		fatal_fr(r, "compose");
-	link_end(t->link);
+	stream_end(t->stream);
 }
 
 void
-file_send_rename(struct run *t, const struct plan_action *a, const char *from,
-    const char *to)
+file_send_rename(struct transfer *t, const struct sched_action *a,
+    const char *from, const char *to)
 {
-	struct sshbuf *m = link_begin(t->link, SSH2_FXP_RENAME, a->id);
+	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_RENAME, a->id);
 	int r;
 
 	if ((r = sshbuf_put_cstring(m, from)) != 0 ||
 	    (r = sshbuf_put_cstring(m, to)) != 0)
 		fatal_fr(r, "compose");
-	link_end(t->link);
+	stream_end(t->stream);
 }
 
 void
-file_send_read(struct run *t, struct file *file, const struct plan_action *a)
+file_send_read(struct transfer *t, struct file *file,
+    const struct sched_action *a)
 {
-	const struct handle *h = file_on(file, a->lane);
-	struct sshbuf *m = link_begin(t->link, SSH2_FXP_READ, a->id);
+	const struct handle *h = file_handle_for(file, a->conn);
+	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_READ, a->id);
 	int r;
 
 	debug3("Request range %llu -> %llu", (unsigned long long)a->off,
@@ -374,43 +378,43 @@ file_send_read(struct run *t, struct file *file, const struct plan_action *a)
 	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
 	    (r = sshbuf_put_u32(m, a->len)) != 0)
 		fatal_fr(r, "compose");
-	link_end(t->link);
+	stream_end(t->stream);
 }
 
 void
-file_handle(struct run *t, const struct file *file, struct reply *reply,
-    struct handle *handle)
+file_parse_handle(struct transfer *t, const struct file *file,
+    struct reply *reply, struct handle *handle)
 {
 	int r;
 
-	forget(handle);
+	free_handle(handle);
 	if ((r = sshbuf_get_string(reply->m, &handle->id, &handle->len)) != 0)
-		link_fatal(t->link, "parse handle: %s", ssh_err(r));
+		stream_fatal(t->stream, "parse handle: %s", ssh_err(r));
 	if (handle->len > HANDLE_MAX)
-		link_fatal(t->link, "Server sent a handle of %zu bytes for "
+		stream_fatal(t->stream, "Server sent a handle of %zu bytes for "
 		    "\"%s\"; at most %d are allowed", handle->len,
 		    file->src, HANDLE_MAX);
 }
 
-enum plan_result
-file_is_other(struct run *t, struct reply *reply, Attrib *found)
+enum sched_result
+file_reply_not_regular(struct transfer *t, struct reply *reply, Attrib *found)
 {
-	file_attrs(t, reply, found);
+	file_parse_attrs(t, reply, found);
 	return (found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
-	    S_ISREG(found->perm) ? PLAN_FAILED : PLAN_OK;
+	    S_ISREG(found->perm) ? RESULT_FAILED : RESULT_OK;
 }
 
-enum plan_result
-file_found_dir(struct run *t, struct file *file, struct reply *reply)
+enum sched_result
+file_check_is_dir(struct transfer *t, struct file *file, struct reply *reply)
 {
 	Attrib found;
 
-	file_attrs(t, reply, &found);
+	file_parse_attrs(t, reply, &found);
 	if (S_ISDIR(found.perm))
-		return PLAN_OK;
-	SAY(file, "\"%s\" exists but is not a directory", file->dst);
+		return RESULT_OK;
+	file_error(file, "\"%s\" exists but is not a directory", file->dst);
 	file->failed = 1;
-	return PLAN_FAILED;
+	return RESULT_FAILED;
 }
 
 int
@@ -424,52 +428,54 @@ file_is_same(const Attrib *a, const Attrib *b)
 }
 
 void
-file_is_own(struct file *file)
+file_report_same_file(struct file *file)
 {
-	SAY(file, "\"%s\" changed while it was copied, or \"%s\" is the same "
-	    "file", file->src, file->dst);
+	file_error(file,
+	    "\"%s\" changed while it was copied, or \"%s\" is the same " "file",
+	    file->src, file->dst);
 	file->failed = 1;
 }
 
 void
-file_keep(struct file *file, struct job *j, const Attrib *found)
+file_note_possible_source(struct file *file, struct sched_entry *j,
+    const Attrib *found)
 {
 	if (!file_is_same(found, &file->a))
 		return;
-	file->keeps = 1;
-	steps_keep(j);
+	file->possible_source = 1;
+	seq_keep_possible_source(j);
 }
 
-enum plan_result
-file_proves(struct run *t, struct file *file, struct reply *reply)
+enum sched_result
+file_check_source(struct transfer *t, struct file *file, struct reply *reply)
 {
 	Attrib now;
 
-	file_attrs(t, reply, &now);
+	file_parse_attrs(t, reply, &now);
 	if (!file_is_same(&now, &file->a))
-		file_is_own(file);
-	return PLAN_OK;
+		file_report_same_file(file);
+	return RESULT_OK;
 }
 
 void
-file_attrs(struct run *t, struct reply *reply, Attrib *a)
+file_parse_attrs(struct transfer *t, struct reply *reply, Attrib *a)
 {
 	int r;
 
 	if ((r = decode_attrib(reply->m, a)) != 0)
-		link_fatal(t->link, "parse attributes: %s", ssh_err(r));
+		stream_fatal(t->stream, "parse attributes: %s", ssh_err(r));
 }
 
 void
-file_data(struct run *t, const struct plan_action *a, struct reply *reply,
-    const u_char **p, size_t *n)
+file_parse_data(struct transfer *t, const struct sched_action *a,
+    struct reply *reply, const u_char **p, size_t *n)
 {
 	int r;
 
 	if ((r = sshbuf_get_string_direct(reply->m, p, n)) != 0)
-		link_fatal(t->link, "parse data: %s", ssh_err(r));
+		stream_fatal(t->stream, "parse data: %s", ssh_err(r));
 	if (*n > a->len)
-		link_fatal(t->link, "Received more data than asked for "
+		stream_fatal(t->stream, "Received more data than asked for "
 		    "%zu > %u", *n, a->len);
 }
 
@@ -481,23 +487,23 @@ file_set_times(struct file *file, int after)
 
 	if ((file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0 &&
 	    utimes(file->dst, tv) == -1)
-		file_say(file, after, SYSLOG_LEVEL_ERROR,
+		file_message(file, after, SYSLOG_LEVEL_ERROR,
 		    "local set times %s\"%s\": %s", after ? "on " : "",
 		    file->dst, strerror(errno));
 }
 
 void
-file_dress(struct file *file, int fd)
+file_apply_attrs(struct file *file, int fd)
 {
 	struct timespec tv[2] = { { .tv_sec = file->a.atime },
 	    { .tv_sec = file->a.mtime } };
 
 	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
 	    fchmod(fd, file->a.perm & 0777) == -1)
-		SAY(file, "local chmod \"%s\": %s", file->dst,
+		file_error(file, "local chmod \"%s\": %s", file->dst,
 		    strerror(errno));
 	if ((file->a.flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0 &&
 	    futimens(fd, tv) == -1)
-		SAY(file, "local set times \"%s\": %s", file->dst,
+		file_error(file, "local set times \"%s\": %s", file->dst,
 		    strerror(errno));
 }

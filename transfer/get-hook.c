@@ -26,55 +26,55 @@
 #include "ssherr.h"
 #include "xmalloc.h"
 
-#include "check-hook.h"
+#include "bottleneck-hook.h"
 #include "file-hook.h"
-#include "from-hook.h"
+#include "files-from-hook.h"
 #include "get-hook.h"
 #include "sparse-hook.h"
-#include "verdict-hook.h"
+#include "verify-run-hook.h"
 
 extern volatile sig_atomic_t interrupted;
 
 /* Requests */
 
 static void
-get_send(struct run *t, struct file *file, const struct plan_action *a)
+get_send(struct transfer *t, struct file *file, const struct sched_action *a)
 {
-	struct plan_action probe;
+	struct sched_action probe;
 
 	switch (a->op) {
-	case PLAN_STAT:
+	case OP_STAT:
 		file_send_path(t, a, SSH2_FXP_STAT, file->src, NULL);
 		break;
-	case PLAN_OPENDIR:
+	case OP_OPENDIR:
 		file_send_path(t, a, SSH2_FXP_OPENDIR, file->src, NULL);
 		break;
-	case PLAN_OPEN:
-	case PLAN_JOIN:
-	case PLAN_REOPEN:
+	case OP_OPEN:
+	case OP_HELPER_OPEN:
+	case OP_REOPEN:
 		file_send_open(t, a, file->src, SSH2_FXF_READ, NULL);
 		break;
-	case PLAN_READDIR:
-		file_send_handle(t, a, file_on(file, a->lane),
+	case OP_READDIR:
+		file_send_handle(t, a, file_handle_for(file, a->conn),
 		    SSH2_FXP_READDIR, NULL);
 		break;
-	case PLAN_SAME:
-	case PLAN_PROVE:
-		file_send_handle(t, a, file_on(file, a->lane),
+	case OP_FSTAT_IDENTITY:
+	case OP_FSTAT_SOURCE:
+		file_send_handle(t, a, file_handle_for(file, a->conn),
 		    SSH2_FXP_FSTAT, NULL);
 		break;
-	case PLAN_READ:
+	case OP_READ:
 		file_send_read(t, file, a);
 		break;
-	case PLAN_REFER:
-	case PLAN_PROBE:
-	case PLAN_RECALL:
+	case OP_SAMPLE_OWNER:
+	case OP_SAMPLE_HELPER:
+	case OP_SAMPLE_REOPENED:
 		probe = *a;
-		probe.len = PLAN_PROBE_LEN;
+		probe.len = SCHED_SAMPLE_LEN;
 		file_send_read(t, file, &probe);
 		break;
 	default:
-		file_send_handle(t, a, file_on(file, a->lane),
+		file_send_handle(t, a, file_handle_for(file, a->conn),
 		    SSH2_FXP_CLOSE, NULL);
 	}
 }
@@ -83,32 +83,32 @@ get_send(struct run *t, struct file *file, const struct plan_action *a)
 
 /* Sets what a link leads to. */
 static void
-follow(struct run *t, struct file *file, struct job *j,
+set_link_target(struct transfer *t, struct file *file, struct sched_entry *j,
     struct reply *reply)
 {
-	enum plan_kind kind = PLAN_NOTE;
+	enum sched_kind kind = KIND_MESSAGE;
 
-	file_attrs(t, reply, &file->a);
+	file_parse_attrs(t, reply, &file->a);
 	if (S_ISDIR(file->a.perm))
-		kind = PLAN_DIR;
+		kind = KIND_DIR;
 	else if (S_ISREG(file->a.perm))
-		kind = PLAN_FILE;
+		kind = KIND_FILE;
 	else if (file->role == FILE_OF_TREE)
-		NOTE(file, "%s \"%s\": not a regular file", t->side->what,
-		    file->src);
-	kind = from_kind(file, kind);
+		file_info(file, "%s \"%s\": not a regular file",
+		    t->ops->kind_text, file->src);
+	kind = files_from_kind(file, kind);
 	file->size = (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ?
 	    file->a.size : 0;
-	t->count.unread -= kind != PLAN_DIR;
-	if (kind == PLAN_FILE)
+	t->count.unlisted -= kind != KIND_DIR;
+	if (kind == KIND_FILE)
 		file_count(t, file);
-	if (plan_become(t->s, j, kind, file->size) != 0)
+	if (sched_set_kind(t->sched, j, kind, file->size) != 0)
 		fatal_f("out of memory");
 }
 
 /* Returns 1 if another job writes this file now. */
 static int
-is_being_written(struct run *t, const struct stat *sb)
+is_being_written(struct transfer *t, const struct stat *sb)
 {
 	size_t i;
 
@@ -133,29 +133,30 @@ mode_of(const struct file *file)
  * no other job writes it.
  */
 static void
-open_local(struct run *t, struct file *file, struct job *j)
+open_local_target(struct transfer *t, struct file *file, struct sched_entry *j)
 {
 	struct stat sb;
 	Attrib found;
 
 	file->fd = open(file->dst, O_WRONLY | O_CREAT, mode_of(file) | S_IWUSR);
 	if (file->fd == -1 || fstat(file->fd, &sb) == -1) {
-		SAY(file, "open local \"%s\": %s", file->dst, strerror(errno));
+		file_error(file, "open local \"%s\": %s", file->dst,
+		    strerror(errno));
 		file->failed = 1;
-		plan_fail(j);
+		sched_fail(j);
 		return;
 	}
 	if ((S_ISREG(sb.st_mode) && is_being_written(t, &sb)) ||
-	    (file->from > 0 && !check_is_same(file, &sb))) {
-		plan_defer(j);
+	    (file->start_off > 0 && !verify_run_is_same(file, &sb))) {
+		sched_defer(j);
 		return;
 	}
-	file->keeps = 0;
+	file->possible_source = 0;
 	stat_to_attrib(&sb, &found);
-	if (!t->in_place && S_ISREG(sb.st_mode) && file->from == 0)
-		file_keep(file, j, &found);
-	file->emptied = t->in_place || !S_ISREG(sb.st_mode) ||
-	    sb.st_size == 0 || file->from > 0 || file->keeps;
+	if (!t->in_place && S_ISREG(sb.st_mode) && file->start_off == 0)
+		file_note_possible_source(file, j, &found);
+	file->old_bytes_gone = t->in_place || !S_ISREG(sb.st_mode) ||
+	    sb.st_size == 0 || file->start_off > 0 || file->possible_source;
 	file->dev = sb.st_dev;
 	file->ino = sb.st_ino;
 	t->open[t->nopen++] = file;
@@ -164,45 +165,45 @@ open_local(struct run *t, struct file *file, struct job *j)
 
 /* Returns 1 if the bytes are in the file, with no old ones behind them. */
 static int
-write_local(struct run *t, struct file *file, const struct plan_bytes *w)
+write_local(struct transfer *t, struct file *file, const struct sched_bytes *w)
 {
-	uint64_t begun_us = verdict_call();
+	uint64_t begun_us = bottleneck_call_begin();
 	int ok;
 
-	if (!file->emptied && ftruncate(file->fd, 0) == -1)
+	if (!file->old_bytes_gone && ftruncate(file->fd, 0) == -1)
 		return 0;
-	file->emptied = 1;
+	file->old_bytes_gone = 1;
 	ok = sparse_write(file->fd, w->data, w->len, w->off) == w->len;
-	verdict_has_written(t, begun_us);
+	bottleneck_count_written(t, begun_us);
 	return ok;
 }
 
 /* Writes what can be written: this, and what has waited for it. */
-static enum plan_result
-take_data(struct run *t, struct file *file, const struct plan_action *a,
-    struct reply *reply, uint32_t *len)
+static enum sched_result
+take_read_data(struct transfer *t, struct file *file,
+    const struct sched_action *a, struct reply *reply, uint32_t *len)
 {
-	struct plan_bytes w;
+	struct sched_bytes w;
 	const u_char *p;
 	size_t n;
 	int r, ok;
 
-	file_data(t, a, reply, &p, &n);
+	file_parse_data(t, a, reply, &p, &n);
 	*len = n;
-	r = plan_data(t->s, a->id, p, n, &w);
+	r = sched_data_in(t->sched, a->id, p, n, &w);
 	while (r == 1) {
 		ok = write_local(t, file, &w);
 		if (!ok)
 			file->write_errno = errno;
-		r = plan_written(t->s, a->job, ok, &w);
+		r = sched_data_written(t->sched, a->entry, ok, &w);
 	}
 	if (r == -1)
 		fatal_f("out of memory");
 	if (file->write_errno == 0)
-		return PLAN_OK;
+		return RESULT_OK;
 	file->failed = 1;
-	plan_fail(a->job);
-	return PLAN_FAILED;
+	sched_fail(a->entry);
+	return RESULT_FAILED;
 }
 
 /* Returns 1 if a name of the server may be part of a local path. */
@@ -215,7 +216,7 @@ is_good_name(const char *name, const Attrib *a)
 }
 
 static void
-take_name(struct run *t, struct file *file, struct sshbuf *m)
+take_listed_name(struct transfer *t, struct file *file, struct sshbuf *m)
 {
 	char *name = NULL;
 	const u_char *skipped;
@@ -226,38 +227,39 @@ take_name(struct run *t, struct file *file, struct sshbuf *m)
 	if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0 ||
 	    (r = sshbuf_get_string_direct(m, &skipped, &n)) != 0 ||
 	    (r = decode_attrib(m, &a)) != 0)
-		link_fatal(t->link, "Server sent a malformed name during "
+		stream_fatal(t->stream, "Server sent a malformed name during "
 		    "readdir of \"%s\": %s", file->src, ssh_err(r));
 	if (!is_good_name(name, &a))
-		SAY(file, "Server sent suspect path \"%s\" during readdir "
+		file_error(file,
+		    "Server sent suspect path \"%s\" during readdir "
 		    "of \"%s\"", name, file->src);
-	else if (t->dots)
-		file_name(file, name, &a);
+	else if (t->keep_dots)
+		dir_add(file, name, &a);
 	else if (strcmp(name, ".") != 0 && strcmp(name, "..") != 0) {
-		if (file_new_name(file, name, &a) == 0)
-			file_count_name(t, &a, 1);
+		if (dir_add_unique(file, name, &a) == 0)
+			file_count_listed(t, &a, 1);
 		else
 			debug_f("\"%s\" is listed twice", name);
 	}
 	free(name);
 }
 
-static enum plan_result
-take_names(struct run *t, struct file *file, struct reply *reply)
+static enum sched_result
+take_listing(struct transfer *t, struct file *file, struct reply *reply)
 {
 	uint32_t count, i;
 	int r;
 
 	if ((r = sshbuf_get_u32(reply->m, &count)) != 0)
-		link_fatal(t->link, "parse count: %s", ssh_err(r));
+		stream_fatal(t->stream, "parse count: %s", ssh_err(r));
 	for (i = 0; i < count; i++)
-		take_name(t, file, reply->m);
-	return count == 0 ? PLAN_EOF : PLAN_OK;
+		take_listed_name(t, file, reply->m);
+	return count == 0 ? RESULT_EOF : RESULT_OK;
 }
 
 /* Returns 1 if mode and owner are the same, as far as both are told. */
 static int
-has_same_owner(const Attrib *a, const Attrib *b)
+has_same_mode_and_owner(const Attrib *a, const Attrib *b)
 {
 	u_int both = a->flags & b->flags;
 
@@ -267,50 +269,55 @@ has_same_owner(const Attrib *a, const Attrib *b)
 }
 
 /*
- * The reply to PLAN_SAME. A file that has taken the place of the first is not
- * the one that is read. Without another link that has it the copy fails.
+ * The reply to OP_FSTAT_IDENTITY. A file that has taken the place of the first
+ * is not the one that is read. Without another link that has it the copy fails.
  */
-static enum plan_result
-take_same(struct run *t, struct file *file, const struct plan_action *a,
-    struct reply *reply)
+static enum sched_result
+check_source_identity(struct transfer *t, struct file *file,
+    const struct sched_action *a, struct reply *reply)
 {
 	Attrib now;
 
-	file_attrs(t, reply, &now);
-	if (file_is_same(&now, &file->a) && has_same_owner(&now, &file->a))
-		return PLAN_OK;
-	if (a->lane != plan_lane(a->job) || plan_is_looked_at(a->job)) {
+	file_parse_attrs(t, reply, &now);
+	if (file_is_same(&now, &file->a) && has_same_mode_and_owner(&now,
+	    &file->a))
+		return RESULT_OK;
+	if (a->conn != sched_owner_conn(a->entry) ||
+	    sched_is_identity_pending(a->entry)) {
 		verbose("\"%s\" is another file for connection %u, which is "
-		    "not used", file->src, a->lane + 1);
-		return PLAN_FAILED;
+		    "not used", file->src, a->conn + 1);
+		return RESULT_FAILED;
 	}
-	SAY(file, "remote \"%s\" is another file since a connection was lost",
+	file_error(file,
+	    "remote \"%s\" is another file since a connection was lost",
 	    file->src);
 	file->failed = 1;
-	return PLAN_FAILED;
+	return RESULT_FAILED;
 }
 
 static void
-take_probe_data(struct run *t, const struct plan_action *a,
+parse_sample(struct transfer *t, const struct sched_action *a,
     struct reply *reply, const u_char **p, size_t *n)
 {
-	struct plan_action probe = *a;
+	struct sched_action probe = *a;
 
-	probe.len = PLAN_PROBE_LEN;
-	file_data(t, &probe, reply, p, n);
+	probe.len = SCHED_SAMPLE_LEN;
+	file_parse_data(t, &probe, reply, p, n);
 }
 
-/* The reply to PLAN_REFER or PLAN_PROBE: the second one is compared. */
-static enum plan_result
-take_probe(struct run *t, struct file *file, const struct plan_action *a,
-    struct reply *reply)
+/*
+ * The reply to OP_SAMPLE_OWNER or OP_SAMPLE_HELPER: the second one is compared.
+ */
+static enum sched_result
+compare_sample(struct transfer *t, struct file *file,
+    const struct sched_action *a, struct reply *reply)
 {
-	struct probe **place = &file->probes, *other;
+	struct sample **place = &file->samples, *other;
 	const u_char *p;
 	size_t n;
 	int same;
 
-	take_probe_data(t, a, reply, &p, &n);
+	parse_sample(t, a, reply, &p, &n);
 	while (*place != NULL && (*place)->off != a->off)
 		place = &(*place)->next;
 	if ((other = *place) == NULL) {
@@ -318,22 +325,22 @@ take_probe(struct run *t, struct file *file, const struct plan_action *a,
 		other->off = a->off;
 		other->len = n;
 		memcpy(other->data, p, n);
-		return PLAN_OK;
+		return RESULT_OK;
 	}
 	*place = other->next;
 	n = MINIMUM(n, other->len);
 	same = n > 0 && memcmp(p, other->data, n) == 0;
 	free(other);
 	if (same)
-		return PLAN_OK;
+		return RESULT_OK;
 	verbose("\"%s\" has other bytes for a further connection, which is not "
 	    "used", file->src);
-	return PLAN_FAILED;
+	return RESULT_FAILED;
 }
 
 /* Reads of what was got. Returns -1 if it cannot be read. */
 static ssize_t
-read_back(const struct file *file, void *p, size_t len, off_t off)
+read_local_target(const struct file *file, void *p, size_t len, off_t off)
 {
 	int fd = open(file->dst, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat sb;
@@ -347,102 +354,107 @@ read_back(const struct file *file, void *p, size_t len, off_t off)
 	return n;
 }
 
-/* The reply to PLAN_RECALL: what has come is a part of it. */
-static enum plan_result
-take_recall(struct run *t, struct file *file, const struct plan_action *a,
-    struct reply *reply)
+/* The reply to OP_SAMPLE_REOPENED: what has come is a part of it. */
+static enum sched_result
+compare_reopened_sample(struct transfer *t, struct file *file,
+    const struct sched_action *a, struct reply *reply)
 {
-	u_char ours[PLAN_PROBE_LEN];
+	u_char ours[SCHED_SAMPLE_LEN];
 	const u_char *p;
 	size_t n;
 	ssize_t len;
 
-	take_probe_data(t, a, reply, &p, &n);
-	len = read_back(file, ours, n, a->off);
+	parse_sample(t, a, reply, &p, &n);
+	len = read_local_target(file, ours, n, a->off);
 	if (len == -1 || (len > 0 && memcmp(p, ours, len) == 0))
-		return PLAN_OK;
-	SAY(file, "remote \"%s\" is another file since a connection was lost",
+		return RESULT_OK;
+	file_error(file,
+	    "remote \"%s\" is another file since a connection was lost",
 	    file->src);
 	file->failed = 1;
-	return PLAN_FAILED;
+	return RESULT_FAILED;
 }
 
-static enum plan_result
-get_reply(struct run *t, struct file *file, const struct plan_action *a,
+static enum sched_result
+get_reply(struct transfer *t, struct file *file, const struct sched_action *a,
     struct reply *reply, uint32_t *len)
 {
-	if (a->op == PLAN_READ)
-		return take_data(t, file, a, reply, len);
-	if (a->op == PLAN_READDIR)
-		return take_names(t, file, reply);
-	if (a->op == PLAN_SAME)
-		return take_same(t, file, a, reply);
-	if (a->op == PLAN_PROVE)
-		return file_proves(t, file, reply);
-	if (a->op == PLAN_REFER || a->op == PLAN_PROBE)
-		return take_probe(t, file, a, reply);
-	if (a->op == PLAN_RECALL)
-		return take_recall(t, file, a, reply);
-	if (a->op == PLAN_STAT)
-		follow(t, file, a->job, reply);
-	if (a->op == PLAN_OPEN || a->op == PLAN_OPENDIR ||
-	    a->op == PLAN_JOIN || a->op == PLAN_REOPEN)
-		file_handle(t, file, reply, file_on(file, a->lane));
-	if (a->op == PLAN_OPEN && interrupted)
-		plan_fail(a->job);	/* as if it had not begun */
-	else if (a->op == PLAN_OPEN)
-		open_local(t, file, a->job);
-	return PLAN_OK;
+	if (a->op == OP_READ)
+		return take_read_data(t, file, a, reply, len);
+	if (a->op == OP_READDIR)
+		return take_listing(t, file, reply);
+	if (a->op == OP_FSTAT_IDENTITY)
+		return check_source_identity(t, file, a, reply);
+	if (a->op == OP_FSTAT_SOURCE)
+		return file_check_source(t, file, reply);
+	if (a->op == OP_SAMPLE_OWNER || a->op == OP_SAMPLE_HELPER)
+		return compare_sample(t, file, a, reply);
+	if (a->op == OP_SAMPLE_REOPENED)
+		return compare_reopened_sample(t, file, a, reply);
+	if (a->op == OP_STAT)
+		set_link_target(t, file, a->entry, reply);
+	if (a->op == OP_OPEN || a->op == OP_OPENDIR ||
+	    a->op == OP_HELPER_OPEN || a->op == OP_REOPEN)
+		file_parse_handle(t, file, reply, file_handle_for(file,
+		    a->conn));
+	if (a->op == OP_OPEN && interrupted)
+		sched_fail(a->entry);	/* as if it had not begun */
+	else if (a->op == OP_OPEN)
+		open_local_target(t, file, a->entry);
+	return RESULT_OK;
 }
 
 static void
-get_fail(struct run *t, struct file *file, const struct plan_action *a,
+get_fail(struct transfer *t, struct file *file, const struct sched_action *a,
     u_int status)
 {
 	const char *why = fx2txt(status);
 
 	/* The file goes over fewer links. */
-	if (a->op == PLAN_JOIN || a->op == PLAN_PART || a->op == PLAN_PROVE ||
-	    a->op == PLAN_REFER || a->op == PLAN_PROBE ||
-	    (a->op == PLAN_SAME && a->lane != plan_lane(a->job)))
+	if (a->op == OP_HELPER_OPEN || a->op == OP_HELPER_CLOSE || a->op ==
+	    OP_FSTAT_SOURCE || a->op == OP_SAMPLE_OWNER || a->op ==
+	    OP_SAMPLE_HELPER || (a->op == OP_FSTAT_IDENTITY && a->conn !=
+	    sched_owner_conn(a->entry)))
 		return;
-	file->failed |= a->op != PLAN_CLOSE || plan_kind(a->job) == PLAN_FILE;
-	if (a->op == PLAN_CLOSE)
-		SAY(file, "close remote: %s", why);
-	else if (a->op == PLAN_STAT && file->role == FILE_OF_TREE)
-		NOTE(file, "remote stat \"%s\" failed", file->src);
-	else if (a->op == PLAN_STAT && file->role == FILE_NAMED)
-		SAY(file, "stat remote \"%s\": %s", file->src, why);
-	else if (a->op == PLAN_OPEN || a->op == PLAN_REOPEN)
-		SAY(file, "%s open \"%s\": %s", t->side->where, file->src,
-		    why);
+	file->failed |= a->op != OP_CLOSE || sched_kind(a->entry) == KIND_FILE;
+	if (a->op == OP_CLOSE)
+		file_error(file, "close remote: %s", why);
+	else if (a->op == OP_STAT && file->role == FILE_OF_TREE)
+		file_info(file, "remote stat \"%s\" failed", file->src);
+	else if (a->op == OP_STAT && file->role == FILE_NAMED)
+		file_error(file, "stat remote \"%s\": %s", file->src, why);
+	else if (a->op == OP_OPEN || a->op == OP_REOPEN)
+		file_error(file, "%s open \"%s\": %s", t->ops->place_text,
+		    file->src, why);
 	else if (file->status == SSH2_FX_OK) {
 		file->status = status == SSH2_FX_OK ? SSH2_FX_FAILURE : status;
-		if (a->op == PLAN_OPENDIR)
-			SAY(file, "remote readdir(\"%s\"): %s", file->src, why);
-		else if (a->op == PLAN_READDIR)
-			SAY(file, "Couldn't read directory: %s", why);
+		if (a->op == OP_OPENDIR)
+			file_error(file, "remote readdir(\"%s\"): %s",
+			    file->src, why);
+		else if (a->op == OP_READDIR)
+			file_error(file, "Couldn't read directory: %s", why);
 	}
 }
 
 /* Local work */
 
 int
-get_enter(struct run *t, struct file *file)
+get_enter(struct transfer *t, struct file *file)
 {
-	debug2_f("%s dir \"%s\" to \"%s\"", t->side->what, file->src,
+	debug2_f("%s dir \"%s\" to \"%s\"", t->ops->kind_text, file->src,
 	    file->dst);
 	if (file->depth >= FILE_DEPTH_MAX) {
-		SAY(file, "Maximum directory depth exceeded: %d levels",
+		file_error(file, "Maximum directory depth exceeded: %d levels",
 		    file->depth);
 		return -1;
 	}
 	if (!S_ISDIR(file->a.perm)) {
-		SAY(file, "\"%s\" is not a directory", file->src);
+		file_error(file, "\"%s\" is not a directory", file->src);
 		return -1;
 	}
 	if (t->print && t->print != SFTP_PROGRESS_ONLY)
-		file_say(file, 0, TEXT_OUT, "Retrieving %s\n", file->src);
+		file_message(file, 0, MESSAGE_STDOUT, "Retrieving %s\n",
+		    file->src);
 	return 0;
 }
 
@@ -455,22 +467,22 @@ make_local_dir(struct file *file)
 	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0)
 		mode = (file->a.perm & 01777) | S_IWUSR | S_IXUSR;
 	if (mkdir(file->dst, mode) == -1 && errno != EEXIST) {
-		SAY(file, "mkdir %s: %s", file->dst, strerror(errno));
+		file_error(file, "mkdir %s: %s", file->dst, strerror(errno));
 		return -1;
 	}
 	return 0;
 }
 
 static void
-get_begin(struct run *t, struct file *file, struct job *j)
+get_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 {
 	if (file_is_dir(j) &&
 	    (get_enter(t, file) != 0 || make_local_dir(file) != 0)) {
 		file->failed = 1;
-		plan_fail(j);
+		sched_fail(j);
 	}
-	if (plan_kind(j) == PLAN_FILE)
-		check_begin(t, file, j);
+	if (sched_kind(j) == KIND_FILE)
+		verify_run_begin(t, file, j);
 }
 
 /*
@@ -479,35 +491,38 @@ get_begin(struct run *t, struct file *file, struct job *j)
  * end of one that goes on. What is tried again in place may be its own source.
  */
 static void
-cut_local(struct run *t, struct file *file, const struct plan_action *a)
+truncate_local(struct transfer *t, struct file *file,
+    const struct sched_action *a)
 {
 	uint64_t off = a->off;
-	int whole = plan_is_whole(a->job);
+	int whole = sched_is_whole(a->entry);
 
-	if (file->keeps || (t->in_place ?
-	    plan_goes_again(a->job) && !interrupted : file->from > 0 ?
-	    !whole && off == file->from : whole == file->emptied))
+	if (file->possible_source || (t->in_place ?
+	    sched_will_restart(a->entry) && !interrupted : file->start_off > 0 ?
+	    !whole && off == file->start_off : whole == file->old_bytes_gone))
 		return;
 	debug("truncating at %llu", (unsigned long long)off);
 	if (ftruncate(file->fd, off) == 0)
 		return;
-	SAY(file, "local ftruncate \"%s\": %s", file->dst, strerror(errno));
-	file->failed |= !file->emptied;
+	file_error(file, "local ftruncate \"%s\": %s", file->dst,
+	    strerror(errno));
+	file->failed |= !file->old_bytes_gone;
 }
 
 static void
-get_settle(struct run *t, struct file *file, const struct plan_action *a)
+get_data_done(struct transfer *t, struct file *file,
+    const struct sched_action *a)
 {
-	int whole = plan_is_whole(a->job);
+	int whole = sched_is_whole(a->entry);
 
-	cut_local(t, file, a);
-	if (file->keeps && whole && a->off < file->a.size)
-		file_is_own(file);
+	truncate_local(t, file, a);
+	if (file->possible_source && whole && a->off < file->a.size)
+		file_report_same_file(file);
 	if (file->status != SSH2_FX_OK)
-		SAY(file, "read remote \"%s\" : %s", file->src,
+		file_error(file, "read remote \"%s\" : %s", file->src,
 		    fx2txt(file->status));
 	else if (file->write_errno != 0)
-		SAY(file, "write local \"%s\": %s", file->dst,
+		file_error(file, "write local \"%s\": %s", file->dst,
 		    strerror(file->write_errno));
 	if (!whole)
 		file->failed = 1;
@@ -519,7 +534,7 @@ sync_local(struct file *file)
 	debug("syncing \"%s\"", file->dst);
 	if (fsync(file->fd) == 0)
 		return;
-	SAY(file, "local sync \"%s\": %s", file->dst, strerror(errno));
+	file_error(file, "local sync \"%s\": %s", file->dst, strerror(errno));
 	file->failed = 1;
 }
 
@@ -529,31 +544,31 @@ sync_local(struct file *file)
  * whole.
  */
 static void
-end_file(struct run *t, struct file *file, int whole)
+finish_local_file(struct transfer *t, struct file *file, int whole)
 {
 	int preserves = file->has_data && t->preserve && whole, closed;
-	uint64_t begun_us = verdict_call();
+	uint64_t begun_us = bottleneck_call_begin();
 
 	if (preserves && fchmod(file->fd, mode_of(file)) == -1)
-		SAY(file, "local chmod \"%s\": %s", file->dst,
+		file_error(file, "local chmod \"%s\": %s", file->dst,
 		    strerror(errno));
 	if (t->sync && file->has_data && whole)
 		sync_local(file);
 	closed = file_close(t, file);
-	verdict_has_written(t, begun_us);
+	bottleneck_count_written(t, begun_us);
 	if (closed == -1 && file->write_errno == 0) {
-		SAY(file, "close local \"%s\": %s", file->dst,
+		file_error(file, "close local \"%s\": %s", file->dst,
 		    strerror(errno));
 		file->failed = 1;
 	} else if (preserves)
 		file_set_times(file, 0);
 	if (file->failed && file->depth > 0)
-		SAY(file, "Download of file %s to %s failed", file->src,
+		file_error(file, "Download of file %s to %s failed", file->src,
 		    file->dst);
 }
 
 static void
-leave_dir(struct run *t, struct file *file)
+finish_local_dir(struct transfer *t, struct file *file)
 {
 	mode_t mode = file->a.perm & 01777;
 
@@ -562,50 +577,50 @@ leave_dir(struct run *t, struct file *file)
 	if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
 	    (mode & (S_IWUSR | S_IXUSR)) != (S_IWUSR | S_IXUSR) &&
 	    chmod(file->dst, mode) == -1)
-		file_say(file, 1, SYSLOG_LEVEL_ERROR,
+		file_message(file, 1, SYSLOG_LEVEL_ERROR,
 		    "local chmod directory \"%s\": %s", file->dst,
 		    strerror(errno));
 }
 
 static void
-get_end(struct run *t, struct file *file, struct job *j)
+get_end(struct transfer *t, struct file *file, struct sched_entry *j)
 {
-	if (plan_kind(j) == PLAN_FILE)
-		end_file(t, file, plan_is_whole(j));
-	else if (plan_kind(j) == PLAN_LEAVE && !file->failed)
-		leave_dir(t, file);
-	else if (plan_kind(j) == PLAN_DIR) {
+	if (sched_kind(j) == KIND_FILE)
+		finish_local_file(t, file, sched_is_whole(j));
+	else if (sched_kind(j) == KIND_DIR_END && !file->failed)
+		finish_local_dir(t, file);
+	else if (sched_kind(j) == KIND_DIR) {
 		file_close(t, file);
-		file_last_name(file);
+		dir_entries_complete(file);
 		if (file->status != SSH2_FX_OK)
-			SAY(file, "%s readdir \"%s\" failed", t->side->where,
-			    file->src);
+			file_error(file, "%s readdir \"%s\" failed",
+			    t->ops->place_text, file->src);
 	}
 }
 
 void
-get_add(struct run *t, struct file *dir, struct job *job,
-    const struct name *name)
+get_add(struct transfer *t, struct file *dir, struct sched_entry *entry,
+    const struct dir_entry *name)
 {
 	struct file *file;
-	enum plan_kind kind = PLAN_NOTE;
+	enum sched_kind kind = KIND_MESSAGE;
 
 	file = file_new(sftp_path_append(dir->src, name->name),
 	    sftp_path_append(dir->dst, name->name), dir->depth + 1);
 	file->a = name->a;
 	if (S_ISLNK(file->a.perm) && t->follow)
-		kind = PLAN_LINK;
+		kind = KIND_LINK;
 	else if (S_ISDIR(file->a.perm))
-		kind = PLAN_DIR;
+		kind = KIND_DIR;
 	else if (S_ISREG(file->a.perm))
-		kind = PLAN_FILE;
+		kind = KIND_FILE;
 	else
-		NOTE(file, "%s \"%s\": not a regular file", t->side->what,
-		    file->src);
-	file->is_new = dir->is_new && kind == PLAN_FILE;
-	file_add(t, job, kind, file,
+		file_info(file, "%s \"%s\": not a regular file",
+		    t->ops->kind_text, file->src);
+	file->is_new = dir->is_new && kind == KIND_FILE;
+	file_add(t, entry, kind, file,
 	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? file->a.size : 0);
 }
 
-const struct side get_side = { 0, "download", "remote", get_send,
-    get_reply, get_fail, get_begin, get_settle, get_end, get_add };
+const struct direction_ops get_ops = { 0, "download", "remote", get_send,
+    get_reply, get_fail, get_begin, get_data_done, get_end, get_add };

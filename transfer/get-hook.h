@@ -17,16 +17,16 @@
 
 #include "file-hook.h"
 
-extern const struct side get_side;
+extern const struct direction_ops get_ops;
 
 /*
  * A directory of the server begins. Returns 0, or -1 with a text if it may not
  * be entered.
  */
-int	get_enter(struct run *, struct file *);
+int	get_enter(struct transfer *, struct file *);
 
 /* Adds what it lists. */
-void	get_add(struct run *, struct file *dir, struct job *,
-    const struct name *);
+void	get_add(struct transfer *, struct file *dir, struct sched_entry *,
+    const struct dir_entry *);
 
 #endif /* HAYATE_GET_HOOK_H */

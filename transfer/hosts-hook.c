@@ -18,23 +18,23 @@
 
 #include "hayopt.h"
 #include "hosts-hook.h"
-#include "tell.h"
+#include "rendezvous.h"
 
 /* The first name is as long as the user likes. */
-#define NAMES_MOST	(HAYOPT_HOSTS_LEN + 1024)
+#define NAMES_MAX	(HAYOPT_HOSTS_LEN + 1024)
 
 void
 hosts_begin(struct hosts *h, int fd)
 {
-	char names[NAMES_MOST], *rest = names, *name;
+	char names[NAMES_MAX], *rest = names, *name;
 
 	if (h->n > 0)
 		return;
-	if (tell_hosts(fd, names, sizeof(names)) == -1) {
+	if (rendezvous_hosts(fd, names, sizeof(names)) == -1) {
 		h->n = 1;
 		return;
 	}
-	while (h->n < HOSTS_MOST && (name = strsep(&rest, ",")) != NULL)
+	while (h->n < HOSTS_MAX && (name = strsep(&rest, ",")) != NULL)
 		h->name[h->n++] = xstrdup(name);
 	verbose("connection 1 goes to %s", h->name[0]);
 }
@@ -62,24 +62,24 @@ hosts_name(const struct hosts *h, unsigned int i)
 }
 
 unsigned int
-hosts_size(const struct hosts *h)
+hosts_usable(const struct hosts *h)
 {
 	unsigned int i, n = 1;
 
 	for (i = 1; i < h->n; i++)
-		n += !h->is_out[i];
+		n += !h->is_excluded[i];
 	return n;
 }
 
 void
-hosts_leave_out(struct hosts *h, unsigned int i, const char *why, ...)
+hosts_exclude(struct hosts *h, unsigned int i, const char *why, ...)
 {
 	char *text;
 	va_list args;
 
-	if (h->is_out[i])
+	if (h->is_excluded[i])
 		return;
-	h->is_out[i] = 1;
+	h->is_excluded[i] = 1;
 	if (why == NULL)
 		return;
 	va_start(args, why);
@@ -92,9 +92,9 @@ hosts_leave_out(struct hosts *h, unsigned int i, const char *why, ...)
 void
 hosts_lost(struct hosts *h, unsigned int i, unsigned int rest)
 {
-	if (h->is_out[i])
+	if (h->is_excluded[i])
 		return;
-	h->is_out[i] = 1;
+	h->is_excluded[i] = 1;
 	logit("Host %s is lost; the copy goes on over %u connection%s",
 	    h->name[i], rest, rest == 1 ? "" : "s");
 }

@@ -34,7 +34,7 @@ static struct {
 } journal = { .fd = -1 };
 
 static void
-refuse(const char *path)
+refuse_journal(const char *path)
 {
 	fprintf(stderr, "%s: journal \"%s\": %s\n", __progname, path,
 	    strerror(errno));
@@ -43,7 +43,7 @@ refuse(const char *path)
 
 /* What cannot be read is taken to be cut: an empty line does no harm. */
 static int
-is_cut(const char *path)
+has_partial_line(const char *path)
 {
 	struct stat sb;
 	char last = '\0';
@@ -71,8 +71,8 @@ journal_open(const char *path)
 	else
 		journal.fd = open(path, O_WRONLY | O_APPEND | O_CREAT, 0666);
 	if (journal.fd == -1 || fcntl(journal.fd, F_SETFD, FD_CLOEXEC) == -1)
-		refuse(path);
-	journal.is_cut = is_cut(path);
+		refuse_journal(path);
+	journal.is_cut = has_partial_line(path);
 }
 
 int
@@ -82,7 +82,7 @@ journal_is_open(void)
 }
 
 int
-journal_is_in(const struct stat *sb)
+journal_is_file(const struct stat *sb)
 {
 	struct stat ours;
 
@@ -92,14 +92,14 @@ journal_is_in(const struct stat *sb)
 }
 
 void
-journal_spare(void)
+journal_stop_writing(void)
 {
 	journal.is_copied = 1;
 }
 
 /* The reader of a pipe is gone, which is our error, and not scp's. */
 static void
-drop_signal(void)
+drop_sigpipe(void)
 {
 	sigset_t set;
 	int signal;
@@ -139,7 +139,7 @@ journal_write(const char *line, size_t len)
 	if (journal.write_errno == 0)
 		journal.write_errno = errno;
 	if (errno == EPIPE)
-		drop_signal();
+		drop_sigpipe();
 }
 
 int

@@ -27,10 +27,10 @@ void	journal_open(const char *path);
 int	journal_is_open(void);
 
 /* Returns 1 if the journal is this file, which a report must not replace. */
-int	journal_is_in(const struct stat *);
+int	journal_is_file(const struct stat *);
 
 /* The journal is a file that is copied: nothing more is written into it. */
-void	journal_spare(void);
+void	journal_stop_writing(void);
 
 /* What a report or a journal says that would spoil a file of the copy */
 #define JOURNAL_IS_COPIED	"not written, because this file is copied"

@@ -16,7 +16,7 @@ static const char digits[] = "0123456789abcdef";
  * is none: overlong, a surrogate, or beyond U+10FFFF.
  */
 static size_t
-character(const unsigned char *s)
+utf8_len(const unsigned char *s)
 {
 	size_t n, i;
 
@@ -41,14 +41,14 @@ json_is_text(const char *s)
 	size_t n;
 
 	for (; *s != '\0'; s += n) {
-		if ((n = character((const unsigned char *)s)) == 0)
+		if ((n = utf8_len((const unsigned char *)s)) == 0)
 			return 0;
 	}
 	return 1;
 }
 
 static size_t
-put(char *out, const char *text)
+put_literal(char *out, const char *text)
 {
 	size_t n = strlen(text);
 
@@ -61,7 +61,7 @@ put(char *out, const char *text)
  * to show it: C1, or a control of the direction of text. Returns it, or 0.
  */
 static unsigned int
-control(const unsigned char *s, size_t n)
+terminal_control(const unsigned char *s, size_t n)
 {
 	unsigned int c;
 
@@ -113,12 +113,13 @@ json_escape(char *out, const char *s)
 	size_t n;
 
 	while (*s != '\0') {
-		n = character((const unsigned char *)s);
+		n = utf8_len((const unsigned char *)s);
 		if (n == 0)
-			out += put(out, "\\ufffd");
+			out += put_literal(out, "\\ufffd");
 		else if (n == 1)
 			out += escape_byte(out, (unsigned char)*s);
-		else if ((c = control((const unsigned char *)s, n)) != 0)
+		else if ((c = terminal_control((const unsigned char *)s, n)) !=
+		    0)
 			out += escape_unit(out, c);
 		else {
 			memcpy(out, s, n);

@@ -19,7 +19,7 @@ struct lines {
 	uint64_t number;		/* of the line that comes */
 	char	 chunk[CHUNK];
 	size_t	 len, at;		/* of it; used */
-	char	 line[LINES_LONGEST + 1];
+	char	 line[LINES_MAX + 1];
 	size_t	 n;			/* bytes of it, as far as they fit */
 	int	 has_nul, is_long;
 };
@@ -50,7 +50,7 @@ lines_room(struct lines *l, size_t *len)
 }
 
 void
-lines_put(struct lines *l, size_t len)
+lines_filled(struct lines *l, size_t len)
 {
 	l->at = 0;
 	l->len = len;
@@ -58,9 +58,9 @@ lines_put(struct lines *l, size_t len)
 }
 
 static void
-keep(struct lines *l, const char *p, size_t len)
+append_bytes(struct lines *l, const char *p, size_t len)
 {
-	size_t room = LINES_LONGEST - l->n;
+	size_t room = LINES_MAX - l->n;
 
 	l->has_nul |= memchr(p, '\0', len) != NULL;
 	l->is_long |= len > room;
@@ -72,7 +72,7 @@ keep(struct lines *l, const char *p, size_t len)
 
 /* Returns 1 if a line has come to its end. */
 static int
-gather(struct lines *l)
+gather_line(struct lines *l)
 {
 	const char *from = l->chunk + l->at, *end;
 	size_t left = l->len - l->at;
@@ -80,14 +80,14 @@ gather(struct lines *l)
 	if (left == 0)
 		return l->is_over && l->n > 0;
 	end = memchr(from, l->end, left);
-	keep(l, from, end == NULL ? left : (size_t)(end - from));
+	append_bytes(l, from, end == NULL ? left : (size_t)(end - from));
 	l->at += end == NULL ? left : (size_t)(end - from) + 1;
 	return end != NULL || (l->is_over && l->n > 0);
 }
 
 /* Cleans the line in its place. Returns how many components it has. */
 static unsigned int
-clean(char *line)
+clean_name(char *line)
 {
 	char *to = line;
 	const char *from = line;
@@ -111,7 +111,7 @@ clean(char *line)
 
 /* Returns 1 if a component is "..". */
 static int
-leads_up(const char *name)
+has_dotdot(const char *name)
 {
 	size_t n;
 
@@ -125,18 +125,18 @@ leads_up(const char *name)
 }
 
 static const char *
-fault_of(const struct lines *l)
+fault_of_line(const struct lines *l)
 {
 	if (l->is_long)
 		return "longer than any path";
 	if (l->has_nul)
 		return "it has a NUL";
-	return leads_up(l->line) ? "\"..\" is not allowed" : NULL;
+	return has_dotdot(l->line) ? "\"..\" is not allowed" : NULL;
 }
 
 /* The line has come to its end. Returns 1 unless it is empty. */
 static int
-take(struct lines *l, struct line *line)
+take_line(struct lines *l, struct line *line)
 {
 	size_t n = l->n;
 
@@ -144,9 +144,9 @@ take(struct lines *l, struct line *line)
 	memset(line, 0, sizeof(*line));
 	line->number = l->number++;
 	line->name = l->line;
-	line->why = fault_of(l);
+	line->why = fault_of_line(l);
 	if (line->why == NULL)
-		line->depth = clean(l->line);
+		line->depth = clean_name(l->line);
 	l->n = 0;
 	l->has_nul = l->is_long = 0;
 	return n > 0;
@@ -156,7 +156,7 @@ int
 lines_next(struct lines *l, struct line *line)
 {
 	while (l->at < l->len || (l->is_over && l->n > 0)) {
-		if (gather(l) && take(l, line))
+		if (gather_line(l) && take_line(l, line))
 			return 1;
 	}
 	return 0;

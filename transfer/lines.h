@@ -13,7 +13,7 @@
  * component is bad, even where it would lead back: what it means depends on
  * links. The last line need not be ended, and an empty line is none.
  *
- * A line is kept in memory, up to LINES_LONGEST bytes. The rest of a longer one
+ * A line is kept in memory, up to LINES_MAX bytes. The rest of a longer one
  * is read and forgotten.
  *
  * Bytes go in, names come out. No I/O, no upstream header. Not thread safe.
@@ -27,7 +27,7 @@
 #include <stdint.h>
 
 /* As the longest path of Linux, which has a NUL as well */
-#define LINES_LONGEST	4095
+#define LINES_MAX	4095
 
 struct lines;			/* private to lines.c: one per list */
 
@@ -49,7 +49,7 @@ void	lines_free(struct lines *);
 char	*lines_room(struct lines *, size_t *len);
 
 /* So many have been put there; 0: the list ends. */
-void	lines_put(struct lines *, size_t len);
+void	lines_filled(struct lines *, size_t len);
 
 /*
  * Returns 1 and the next line, which is valid until the next call; 0: bytes are

@@ -20,7 +20,7 @@
 #include "misc.h"
 #include "xmalloc.h"
 
-#include "from-hook.h"
+#include "files-from-hook.h"
 #include "hayopt.h"
 #include "longopt-hook.h"
 #include "report-hook.h"
@@ -34,11 +34,11 @@ extern char *__progname;
 static struct longopt taken;
 static enum longopt_of of;		/* the program */
 
-static void refuse(const char *, ...)
+static void refuse_option(const char *, ...)
     __attribute__((format(printf, 1, 2), noreturn));
 
 static void
-refuse(const char *why, ...)
+refuse_option(const char *why, ...)
 {
 	va_list args;
 
@@ -68,7 +68,7 @@ put_words(const char *first, const char *words)
 }
 
 static int
-take(int argc, char **argv, const char *letters)
+take_long_options(int argc, char **argv, const char *letters)
 {
 	char why[256];
 
@@ -76,7 +76,7 @@ take(int argc, char **argv, const char *letters)
 	if (argc != -1)
 		return argc;
 	if (strncmp(why, "unknown", strlen("unknown")) != 0)
-		refuse("%s", why);
+		refuse_option("%s", why);
 	fprintf(stderr, "%s: %s\n", __progname, why);
 	longopt_usage(of, why, sizeof(why));
 	put_words("long options: ", why);
@@ -85,7 +85,7 @@ take(int argc, char **argv, const char *letters)
 }
 
 static void
-end_well(void)
+exit_ok(void)
 {
 	fflush(NULL);
 	_exit(0);
@@ -96,7 +96,7 @@ end_well(void)
  * that was asked for ends as an error there. Returns the argc that makes it so.
  */
 static int
-help(char **argv)
+print_help(char **argv)
 {
 	char text[1024];
 
@@ -104,7 +104,7 @@ help(char **argv)
 	printf("Hayate's options of %s, and then those of OpenSSH:\n%s",
 	    __progname, text);
 	fflush(stdout);
-	if (dup2(STDOUT_FILENO, STDERR_FILENO) == -1 || atexit(end_well) != 0)
+	if (dup2(STDOUT_FILENO, STDERR_FILENO) == -1 || atexit(exit_ok) != 0)
 		exit(1);
 	argv[1] = NULL;
 	return 1;
@@ -143,7 +143,7 @@ put_usage(void)
 
 /* "few": there are too few words. Upstream shows its usage, with ours in it. */
 static void
-precede_usage(int few)
+extend_usage(int few)
 {
 	if (!few && !taken.unknown)
 		return;
@@ -160,20 +160,22 @@ check_sides(int argc, char **argv, const char *option)
 	int i, remote = 0;
 
 	if (taken.old_protocol)
-		refuse("%s needs SFTP, it does not work with -O", option);
+		refuse_option("%s needs SFTP, it does not work with -O",
+		    option);
 	for (i = taken.operands; i < argc - 1; i++)
 		remote |= colon(argv[i]) != NULL;
 	if (argc - taken.operands < 2)
 		return;			/* upstream shows its usage */
 	if (remote && colon(argv[argc - 1]) != NULL)
-		refuse("%s does not work between two remote hosts", option);
+		refuse_option("%s does not work between two remote hosts",
+		    option);
 	if (!remote && colon(argv[argc - 1]) == NULL)
-		refuse("%s does not work between local files", option);
+		refuse_option("%s does not work between local files", option);
 }
 
 /* The place of a word that was taken is free: "word" becomes the first. */
 static int
-insert(int argc, char **argv, char *word)
+insert_word(int argc, char **argv, char *word)
 {
 	memmove(argv + 2, argv + 1, argc * sizeof(*argv));
 	argv[1] = word;
@@ -189,17 +191,18 @@ begin_hosts(int argc, char **argv)
 	char *word;
 
 	if (why != NULL)
-		refuse("--hosts %s: %s", taken.hosts, why);
+		refuse_option("--hosts %s: %s", taken.hosts, why);
 	if (taken.one_stream)
-		refuse("--hosts needs a connection to each host, and -j 1 "
+		refuse_option(
+		    "--hosts needs a connection to each host, and -j 1 "
 		    "allows one");
 	xasprintf(&word, "-oTransferHosts=%s", taken.hosts);
-	return insert(argc, argv, word);
+	return insert_word(argc, argv, word);
 }
 
 /* Where the path of a word begins that names a server, or NULL */
 static const char *
-remote_path(char *word)
+remote_path_of(char *word)
 {
 	const char *path = colon(word);
 
@@ -225,56 +228,59 @@ is_pattern(const char *path)
 static void
 check_source(char *source)
 {
-	const char *path = remote_path(source);
+	const char *path = remote_path_of(source);
 	struct stat sb;
 
 	if (path != NULL && is_pattern(path))
-		refuse("--files-from needs the name of one directory, and "
+		refuse_option(
+		    "--files-from needs the name of one directory, and "
 		    "\"%s\" is a pattern; what is no pattern has a backslash "
 		    "before each * ? [", source);
 	if (path != NULL)
 		return;
 	if (stat(source, &sb) == -1)
-		refuse("--files-from: source \"%s\": %s", source,
+		refuse_option("--files-from: source \"%s\": %s", source,
 		    strerror(errno));
 	if (!S_ISDIR(sb.st_mode))
-		refuse("--files-from: source \"%s\" is not a directory",
+		refuse_option("--files-from: source \"%s\" is not a directory",
 		    source);
 }
 
 /* The words are "source target". Returns the argc with -r. */
 static int
-begin_list(int argc, char **argv)
+begin_files_from(int argc, char **argv)
 {
 	static char recursive[] = "-r";
 	char *source, *target;
 
 	if (taken.old_protocol || taken.server)
-		refuse("--files-from needs SFTP, it does not work with -O");
+		refuse_option(
+		    "--files-from needs SFTP, it does not work with -O");
 	if (argc - taken.operands < 2)
 		return argc;		/* upstream shows its usage */
 	if (argc - taken.operands > 2)
-		refuse("--files-from needs one source, the directory that the "
+		refuse_option(
+		    "--files-from needs one source, the directory that the "
 		    "names are below, and a target");
 	source = argv[taken.operands];
 	target = argv[taken.operands + 1];
 	if (colon(source) == NULL && colon(target) == NULL)
-		refuse("--files-from does not work between local files");
+		refuse_option("--files-from does not work between local files");
 	if (taken.away && colon(source) != NULL && colon(target) != NULL)
-		refuse("--files-from does not work with -R");
+		refuse_option("--files-from does not work with -R");
 	check_source(source);
-	from_open(taken.files_from, taken.from0, taken.recursive, target);
-	return taken.recursive ? argc : insert(argc, argv, recursive);
+	files_from_open(taken.files_from, taken.from0, taken.recursive, target);
+	return taken.recursive ? argc : insert_word(argc, argv, recursive);
 }
 
 int
 longopt_scp(int argc, char **argv)
 {
 	of = LONGOPT_SCP;
-	argc = take(argc, argv, SCP_LETTERS);
+	argc = take_long_options(argc, argv, SCP_LETTERS);
 	if (taken.help)
-		return help(argv);
-	precede_usage(!taken.server && argc - taken.operands < 2);
+		return print_help(argv);
+	extend_usage(!taken.server && argc - taken.operands < 2);
 	if (taken.resume)
 		check_sides(argc, argv, "--resume");
 	if (taken.checksum)
@@ -284,10 +290,11 @@ longopt_scp(int argc, char **argv)
 	if (taken.hosts != NULL)
 		check_sides(argc, argv, "--hosts");
 	if (taken.from0 && taken.files_from == NULL)
-		refuse("--from0 says how a list ends its names, and there is "
+		refuse_option(
+		    "--from0 says how a list ends its names, and there is "
 		    "no --files-from");
 	if (taken.files_from != NULL)
-		argc = begin_list(argc, argv);
+		argc = begin_files_from(argc, argv);
 	report_open(taken.report, taken.journal, argv[0], 1);
 	return taken.hosts == NULL ? argc : begin_hosts(argc, argv);
 }
@@ -298,12 +305,12 @@ longopt_sftp(int argc, char **argv)
 	static char resume[] = "-a";
 
 	of = LONGOPT_SFTP;
-	argc = take(argc, argv, SFTP_LETTERS);
+	argc = take_long_options(argc, argv, SFTP_LETTERS);
 	if (taken.help)
-		return help(argv);
-	precede_usage(!taken.direct && taken.operands >= argc);
+		return print_help(argv);
+	extend_usage(!taken.direct && taken.operands >= argc);
 	if (taken.direct && taken.hosts != NULL)
-		refuse("--hosts needs ssh, it does not work with -D");
+		refuse_option("--hosts needs ssh, it does not work with -D");
 	if (taken.hosts != NULL)
 		argc = begin_hosts(argc, argv);
 	report_open(taken.report, taken.journal, argv[0], 0);
@@ -311,7 +318,7 @@ longopt_sftp(int argc, char **argv)
 		report_host("sftp", argv[taken.operands], NULL, NULL);
 	if (!taken.resume)
 		return argc;
-	return insert(argc, argv, resume);
+	return insert_word(argc, argv, resume);
 }
 
 const struct longopt *

@@ -42,7 +42,7 @@ static const struct option {
 #define OPTIONS	(sizeof(options) / sizeof(*options))
 
 static int
-is_for(const struct option *option, enum longopt_of of)
+option_is_for(const struct option *option, enum longopt_of of)
 {
 	return option->of == LONGOPT_BOTH || option->of == of;
 }
@@ -53,8 +53,8 @@ find_option(enum longopt_of of, const char *name, size_t len)
 	size_t i;
 
 	for (i = 0; i < OPTIONS; i++) {
-		if (is_for(&options[i], of) && strlen(options[i].name) == len &&
-		    memcmp(options[i].name, name, len) == 0)
+		if (option_is_for(&options[i], of) && strlen(options[i].name) ==
+		    len && memcmp(options[i].name, name, len) == 0)
 			return &options[i];
 	}
 	return NULL;
@@ -62,7 +62,7 @@ find_option(enum longopt_of of, const char *name, size_t len)
 
 /* Returns how many words of argv the option at its front has, or -1. */
 static int
-take_long(struct longopt *o, enum longopt_of of, char **argv, char *why,
+parse_long(struct longopt *o, enum longopt_of of, char **argv, char *why,
     size_t whylen)
 {
 	const char *name = argv[0] + 2, *value = strchr(name, '=');
@@ -100,7 +100,7 @@ take_long(struct longopt *o, enum longopt_of of, char **argv, char *why,
 }
 
 static int
-is_streams(const char *word)
+is_conn_count(const char *word)
 {
 	return strcasecmp(word, "auto") == 0 ||
 	    (word[0] >= '1' && word[0] <= '8' && word[1] == '\0');
@@ -111,7 +111,7 @@ is_streams(const char *word)
  * it has with its argument, or -1. The new word is never freed.
  */
 static int
-replace_streams(struct longopt *o, char **argv, const char *at, char *why,
+replace_conn_count(struct longopt *o, char **argv, const char *at, char *why,
     size_t whylen)
 {
 	static const char option[] = "oTransferStreams=";
@@ -120,7 +120,7 @@ replace_streams(struct longopt *o, char **argv, const char *at, char *why,
 	size_t len;
 	char *word;
 
-	if (value == NULL || !is_streams(value)) {
+	if (value == NULL || !is_conn_count(value)) {
 		snprintf(why, whylen, "-j %.64s: auto or a number from 1 to 8 "
 		    "is allowed", value == NULL ? "without a value" : value);
 		return -1;
@@ -139,7 +139,7 @@ replace_streams(struct longopt *o, char **argv, const char *at, char *why,
 
 /* Of a letter of getopt(3): 0 unknown, 1 a flag, 2 with an argument */
 static int
-kind_of(const char *letters, char c)
+letter_kind(const char *letters, char c)
 {
 	const char *at = c == ':' ? NULL : strchr(letters, c);
 
@@ -151,7 +151,7 @@ kind_of(const char *letters, char c)
  * -1. "*drop" is how many of them are to be taken out of argv.
  */
 static int
-take_short(struct longopt *o, char **argv, const char *letters, int *drop,
+parse_short(struct longopt *o, char **argv, const char *letters, int *drop,
     char *why, size_t whylen)
 {
 	const char *at;
@@ -174,11 +174,11 @@ take_short(struct longopt *o, char **argv, const char *letters, int *drop,
 		if (*at == 't' || *at == 'f')
 			o->server = 1;
 		if (*at == 'j') {
-			words = replace_streams(o, argv, at, why, whylen);
+			words = replace_conn_count(o, argv, at, why, whylen);
 			*drop = words - 1;
 			return words;
 		}
-		if ((kind = kind_of(letters, *at)) == 2)
+		if ((kind = letter_kind(letters, *at)) == 2)
 			return at[1] == '\0' ? 2 : 1;
 		o->unknown |= kind == 0;
 	}
@@ -200,10 +200,10 @@ longopt_take(struct longopt *o, enum longopt_of of, int argc, char **argv,
 	while (i < argc && is_option(argv[i])) {
 		has_long |= argv[i][1] == '-';
 		if (argv[i][1] != '-')
-			n = take_short(o, argv + i, letters, &drop, why,
+			n = parse_short(o, argv + i, letters, &drop, why,
 			    whylen);
 		else
-			n = drop = take_long(o, of, argv + i, why, whylen);
+			n = drop = parse_long(o, of, argv + i, why, whylen);
 		if (n == -1)
 			return -1;
 		/* with the NULL at the end */
@@ -228,7 +228,7 @@ longopt_usage(enum longopt_of of, char *text, size_t len)
 	size_t i, at = 0;
 
 	for (i = 0; i < OPTIONS && at < len; i++) {
-		if (!is_for(&options[i], of))
+		if (!option_is_for(&options[i], of))
 			continue;
 		at += snprintf(text + at, len - at, "%s[--%s%s%s]",
 		    at == 0 ? "" : " ", options[i].name,
@@ -246,7 +246,7 @@ longopt_help(enum longopt_of of, char *text, size_t len)
 	at = snprintf(text, len, "  -j N              copy over N connections: "
 	    "auto, or 1 to 8\n");
 	for (i = 0; i < OPTIONS && at < len; i++) {
-		if (!is_for(&options[i], of))
+		if (!option_is_for(&options[i], of))
 			continue;
 		argument = options[i].argument == NULL ? "" :
 		    options[i].argument;

@@ -10,12 +10,12 @@
 
 #include "file-hook.h"
 
-extern const struct side put_side;
+extern const struct direction_ops put_ops;
 
 /*
  * A file is going to be put from "from" on: which of its bytes are not sent,
  * and how an old file is emptied.
  */
-void	put_go_on(struct run *, struct file *, struct job *);
+void	put_go_on(struct transfer *, struct file *, struct sched_entry *);
 
 #endif /* HAYATE_PUT_HOOK_H */

@@ -98,7 +98,7 @@ static struct {
 /* Writing */
 
 static void
-put(const char *p, size_t len)
+put_bytes(const char *p, size_t len)
 {
 	ssize_t n;
 
@@ -123,7 +123,7 @@ put(const char *p, size_t len)
 static void
 put_text(const char *text)
 {
-	put(text, strlen(text));
+	put_bytes(text, strlen(text));
 }
 
 static void
@@ -175,7 +175,7 @@ compose_file(int in_journal, uint64_t bytes, uint64_t us, int has_failed)
 	r.is_line = 1;
 	r.len = 0;
 	put_head(in_journal);
-	put((const char *)sshbuf_ptr(r.file), sshbuf_len(r.file));
+	put_bytes((const char *)sshbuf_ptr(r.file), sshbuf_len(r.file));
 	if (*r.text != '\0') {
 		json_escape(r.escaped, r.text);
 		put_text("\"error\":\"");
@@ -202,14 +202,14 @@ compose_file(int in_journal, uint64_t bytes, uint64_t us, int has_failed)
  * its end. An older report in a tree that is put is no more than a file of it.
  */
 static void
-spare_copied(void)
+protect_copied(void)
 {
 	struct stat sb, old;
 
 	if (r.local == NULL || stat(r.local, &sb) == -1)
 		return;
-	if (journal_is_in(&sb))
-		journal_spare();
+	if (journal_is_file(&sb))
+		journal_stop_writing();
 	if (r.temp != NULL && stat(r.path, &old) == 0 &&
 	    old.st_dev == sb.st_dev && old.st_ino == sb.st_ino)
 		r.is_copied = 1;
@@ -227,7 +227,7 @@ put_file(int where, uint64_t bytes, uint64_t us, int has_failed)
 	if ((where & REPORT_IN_LIST) != 0 && r.has_report) {
 		put_text(r.files == 0 ? "\n" : ",\n");
 		compose_file(0, bytes, us, has_failed);
-		put(r.line, r.len);
+		put_bytes(r.line, r.len);
 		r.files++;
 		r.failed += has_failed;
 		r.bytes += bytes;
@@ -239,7 +239,7 @@ static void
 put_end(int signal)
 {
 	put_text("\n],\"errors\":[");
-	put((const char *)sshbuf_ptr(r.errors), sshbuf_len(r.errors));
+	put_bytes((const char *)sshbuf_ptr(r.errors), sshbuf_len(r.errors));
 	put_number("],\n\"totals\":{\"files\":", r.files);
 	put_number(",\"failed\":", r.failed);
 	put_number(",\"bytes\":", r.bytes);
@@ -289,7 +289,7 @@ finish_report(int signal)
 }
 
 static void
-finish(int signal)
+finish_all(int signal)
 {
 	int was = errno;
 	sigset_t old;
@@ -314,7 +314,7 @@ finish_by_signal(int signal)
 {
 	size_t i;
 
-	finish(signal);
+	finish_all(signal);
 	for (i = 0; i < SIGNALS; i++) {
 		if (signals[i] == signal)
 			r.before[i].sa_handler(signal);
@@ -323,7 +323,7 @@ finish_by_signal(int signal)
 
 /* Creates what is going to take the place of the report. Returns 0 or -1. */
 static int
-create(void)
+create_temp_report(void)
 {
 	mode_t mask = umask(0);
 
@@ -342,14 +342,14 @@ create(void)
  * process without us, and a file of ours would be left behind.
  */
 static void
-begin(void)
+begin_report(void)
 {
 	char when[32];
 
 	if (r.begun || !r.has_report)
 		return;
 	r.begun = 1;
-	if (r.temp != NULL && create() == -1)
+	if (r.temp != NULL && create_temp_report() == -1)
 		r.write_errno = errno;
 	strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", gmtime(&r.since));
 	put_text("{\"hayate_report\":1,\"program\":\"");
@@ -363,7 +363,7 @@ begin(void)
 
 /* "before", and text as the inside of a string */
 static void
-add_text(struct sshbuf *b, const char *before, const char *text,
+add_json_text(struct sshbuf *b, const char *before, const char *text,
     const char *end)
 {
 	size_t room = strlen(text) * JSON_BYTE + 1;
@@ -384,7 +384,7 @@ add_path(struct sshbuf *b, const char *key, const char *path)
 	int e;
 
 	snprintf(name, sizeof(name), "\"%s\":", key);
-	add_text(b, name, path, ",");
+	add_json_text(b, name, path, ",");
 	if (json_is_text(path))
 		return;
 	hex = xmalloc(2 * strlen(path) + 1);
@@ -404,7 +404,7 @@ add_error(const char *text)
 }
 
 static void
-expect(enum report_way way, const char *from, const char *to)
+expect_file(enum report_way way, const char *from, const char *to)
 {
 	static const char *const ways[] = { "put", "get", "cross" };
 	size_t room;
@@ -415,9 +415,9 @@ expect(enum report_way way, const char *from, const char *to)
 	    ways[way])) != 0)
 		fatal_fr(e, "compose");
 	if (r.host != NULL)
-		add_text(r.file, "\"host\":", r.host, ",");
+		add_json_text(r.file, "\"host\":", r.host, ",");
 	if (r.to_host != NULL)
-		add_text(r.file, "\"to_host\":", r.to_host, ",");
+		add_json_text(r.file, "\"to_host\":", r.to_host, ",");
 	add_path(r.file, "from", from);
 	if (to != NULL)
 		add_path(r.file, "to", to);
@@ -444,7 +444,7 @@ expect(enum report_way way, const char *from, const char *to)
 static const struct {
 	const char *program, *before, *behind;
 	enum report_way way;
-} lost[] = {
+} missing_sources[] = {
 	{ "scp", "stat local \"", "\": ", REPORT_PUT },
 	{ "scp", "local opendir \"", "\": ", REPORT_PUT },
 	{ "scp", "remote readdir(\"", "\"): ", REPORT_GET },
@@ -455,7 +455,7 @@ static const struct {
 
 /* Returns the last place of "what" in the text, or NULL. */
 static char *
-last_of(char *text, const char *what)
+find_last(char *text, const char *what)
 {
 	char *at, *last = NULL;
 
@@ -466,7 +466,7 @@ last_of(char *text, const char *what)
 
 /* Replaces what strnvis() has written, as "\303" and "\\\\". */
 static void
-decode(char *text)
+decode_vis(char *text)
 {
 	char *to = text;
 
@@ -485,17 +485,19 @@ decode(char *text)
 
 /* Returns 1 if the text was about a source that no file begins with. */
 static int
-is_lost_source(const char *text)
+is_missing_source(const char *text)
 {
 	char *copy = xstrdup(text), *path = NULL, *end = NULL;
 	size_t i;
 
-	decode(copy);
-	for (i = 0; i < sizeof(lost) / sizeof(*lost) && end == NULL; i++) {
-		path = copy + strlen(lost[i].before);
-		if (strcmp(lost[i].program, r.program) != 0 ||
-		    strncmp(copy, lost[i].before, path - copy) != 0 ||
-		    (end = last_of(path, lost[i].behind)) == NULL)
+	decode_vis(copy);
+	for (i = 0; i < sizeof(missing_sources) / sizeof(*missing_sources) &&
+	    end == NULL; i++) {
+		path = copy + strlen(missing_sources[i].before);
+		if (strcmp(missing_sources[i].program, r.program) != 0 ||
+		    strncmp(copy, missing_sources[i].before, path - copy) !=
+		    0 || (end = find_last(path, missing_sources[i].behind)) ==
+		    NULL)
 			continue;
 		*end = '\0';
 		/* A path with nothing before it has to be known. */
@@ -503,8 +505,9 @@ is_lost_source(const char *text)
 		    (r.source == NULL || strcmp(path, r.source) != 0))
 			end = NULL;
 		else
-			expect(lost[i].way == REPORT_GET && r.to_host != NULL ?
-			    REPORT_CROSS : lost[i].way, path, NULL);
+			expect_file(missing_sources[i].way == REPORT_GET &&
+			    r.to_host != NULL ? REPORT_CROSS :
+			    missing_sources[i].way, path, NULL);
 	}
 	free(copy);
 	return end != NULL;
@@ -518,12 +521,12 @@ keep_error(const char *text)
 	block_signals(&old);
 	if (r.expects)
 		add_error(text);
-	else if (is_lost_source(text)) {
-		begin();
+	else if (is_missing_source(text)) {
+		begin_report();
 		add_error(text);
 		put_file(REPORT_IN_BOTH, 0, 0, 1);
 	} else if (r.nerrors++ < ERRORS_MAX)
-		add_text(r.errors, r.nerrors > 1 ? "," : "", text, "");
+		add_json_text(r.errors, r.nerrors > 1 ? "," : "", text, "");
 	restore_signals(&old);
 }
 
@@ -532,7 +535,7 @@ keep_error(const char *text)
  * that is safe to print, and from 10.3 on the text as it is.
  */
 static void
-print(LogLevel level, int force, const char *text, void *arg)
+print_and_keep(LogLevel level, int force, const char *text, void *arg)
 {
 	char safe[1024];
 	static const char *const debug[] = { "", "debug1: ", "debug2: ",
@@ -564,8 +567,8 @@ finish_at_exit(void)
 	if (!r.wanted || getpid() != r.pid)
 		return;
 	block_signals(&old);
-	begin();
-	finish(0);
+	begin_report();
+	finish_all(0);
 	restore_signals(&old);
 	has_failed = journal_failed();
 	if (r.write_errno != 0 || r.is_copied) {
@@ -582,7 +585,7 @@ finish_at_exit(void)
 /* Interface */
 
 static void
-refuse(const char *path)
+refuse_report(const char *path)
 {
 	fprintf(stderr, "%s: report \"%s\": %s\n", __progname, path,
 	    strerror(errno));
@@ -591,14 +594,14 @@ refuse(const char *path)
 
 /* The current directory may change. */
 static char *
-absolute(const char *path)
+absolute_path(const char *path)
 {
 	char cwd[PATH_MAX], *abs;
 
 	if (*path == '/')
 		return xstrdup(path);
 	if (getcwd(cwd, sizeof(cwd)) == NULL)
-		refuse(path);
+		refuse_report(path);
 	xasprintf(&abs, "%s/%s", cwd, path);
 	return abs;
 }
@@ -612,27 +615,27 @@ open_report(const char *path)
 
 	r.has_report = 1;
 	if ((is_output ? fstat(STDOUT_FILENO, &sb) : stat(path, &sb)) == 0 &&
-	    journal_is_in(&sb)) {
+	    journal_is_file(&sb)) {
 		fprintf(stderr, "%s: report \"%s\": this is the journal; "
 		    "each needs a file of its own\n", __progname, path);
 		exit(1);
 	}
 	if (is_output) {
 		if ((r.fd = dup(STDOUT_FILENO)) == -1)
-			refuse("standard output");
+			refuse_report("standard output");
 	} else if (stat(path, &sb) == 0 && !S_ISREG(sb.st_mode)) {
 		if ((r.fd = open(path, O_WRONLY)) == -1)
-			refuse(path);
+			refuse_report(path);
 	} else {
-		r.path = absolute(path);
-		if (create() == -1 || unlink(r.temp) == -1)
-			refuse(path);
+		r.path = absolute_path(path);
+		if (create_temp_report() == -1 || unlink(r.temp) == -1)
+			refuse_report(path);
 		close(r.fd);
 		r.fd = -1;
 		return;
 	}
 	if (fcntl(r.fd, F_SETFD, FD_CLOEXEC) == -1)
-		refuse(path);
+		refuse_report(path);
 }
 
 void
@@ -671,24 +674,24 @@ report_connect(void)
 	if (!r.wanted)
 		return;
 	block_signals(&mask);
-	set_log_handler(print, NULL);	/* log_init() has removed it. */
+	set_log_handler(print_and_keep, NULL);	/* log_init() has removed it. */
 	for (i = 0; i < SIGNALS; i++) {
 		if (sigaction(signals[i], NULL, &old) == -1 ||
 		    old.sa_handler == SIG_DFL || old.sa_handler == SIG_IGN ||
 		    old.sa_handler == finish_by_signal ||
-		    signals[i] == SIGPIPE)	/* see lost-hook.h */
+		    signals[i] == SIGPIPE)	/* see exit-status-hook.h */
 			continue;
 		r.before[i] = old;
 		old.sa_handler = finish_by_signal;
 		sigaction(signals[i], &old, NULL);
 	}
-	begin();
+	begin_report();
 	restore_signals(&mask);
 }
 
 /* Returns the host of a word, or NULL; the caller frees it. */
 static char *
-host_of(const char *scheme, const char *word)
+host_of_word(const char *scheme, const char *word)
 {
 	const char *at = strrchr(word, '@');
 	char *host = NULL, *copy;
@@ -704,7 +707,7 @@ host_of(const char *scheme, const char *word)
 
 /* Returns what scp says of a source: the path that the word has. */
 static char *
-path_of(const char *scheme, const char *word, int is_remote)
+path_of_word(const char *scheme, const char *word, int is_remote)
 {
 	char *path = NULL;
 
@@ -725,12 +728,13 @@ report_host(const char *scheme, const char *word, const char *to_word,
 	free(r.host);
 	free(r.to_host);
 	free(r.source);
-	r.host = host_of(scheme, word);
-	r.to_host = to_word == NULL ? NULL : host_of(scheme, to_word);
+	r.host = host_of_word(scheme, word);
+	r.to_host = to_word == NULL ? NULL : host_of_word(scheme, to_word);
 	r.source = source == NULL ? NULL :
-	    path_of(scheme, source, source == word);
+	    path_of_word(scheme, source, source == word);
 	if (source != NULL)
-		set_log_handler(print, NULL);	/* It may not be there. */
+		/* It may not be there. */
+		set_log_handler(print_and_keep, NULL);
 }
 
 void
@@ -741,7 +745,7 @@ report_expect_file(enum report_way way, const char *from, const char *to)
 	if (!r.wanted)
 		return;
 	block_signals(&old);
-	expect(way, from, to);
+	expect_file(way, from, to);
 	restore_signals(&old);
 }
 
@@ -804,7 +808,7 @@ report_file(int where, uint64_t bytes, uint64_t us, int ret)
 	if (!r.wanted)
 		return;
 	block_signals(&old);
-	spare_copied();
+	protect_copied();
 	put_file(where, bytes, us, ret != 0);
 	restore_signals(&old);
 	journal_failed();

@@ -4,8 +4,9 @@
  */
 
 /*
- * See server-hook.h. All decisions are made in flow.c. This file sends the
- * query for limits, recognises its reply, and keeps what the server has said.
+ * See server-hook.h. All decisions are made in request-window.c. This file
+ * sends the query for limits, recognises its reply, and keeps what the server
+ * has said.
  */
 
 #include "includes.h"
@@ -27,19 +28,19 @@
 #include "xmalloc.h"
 
 #include "clock.h"
-#include "stall-stats.h"
-#include "flow.h"
+#include "conns-hook.h"
+#include "early-requests.h"
+#include "early-requests-hook.h"
+#include "exit-status-hook.h"
 #include "hayopt.h"
-#include "shmpipe-hook.h"
-#include "link-hook.h"
-#include "links-hook.h"
-#include "lost-hook.h"
 #include "machine-hook.h"
-#include "opening.h"
-#include "opening-hook.h"
+#include "rendezvous.h"
 #include "report-hook.h"
+#include "request-window.h"
 #include "server-hook.h"
-#include "tell.h"
+#include "sftp-stream-hook.h"
+#include "shmpipe-hook.h"
+#include "stall-stats.h"
 
 /* Bounds of a request in bytes; upstream's messages have 256 KiB at most. */
 #define REQUEST_MAX	(255 * 1024)
@@ -50,22 +51,22 @@
  * worth at most: slow start needs twice what a path holds, and the rate that
  * was measured is late by half a round trip.
  */
-#define TREE_LEAST	(1024 * 1024)
+#define TREE_MIN	(1024 * 1024)
 #define TREE_PATHS	4
 
-/* No request of others has this ID: opening.h has those above. */
-#define FIGURES_ID	(OPENING_ID - 1)
+/* No request of others has this ID: early-requests.h has those above. */
+#define FIGURES_ID	(EARLY_REQUESTS_ID - 1)
 
 /* Real paths that are asked for ahead: a target, and a name in it */
-#define PATHS_MOST	2
+#define PATHS_MAX	2
 
 /* A real path that was asked for before it is needed */
-struct ahead {
+struct prefetched_path {
 	u_int	 id;
 	u_int	 next;			/* it is good before this request */
 	char	*path;
 	char	*real;			/* NULL: no answer yet, or none */
-	int	 waits;			/* for its reply */
+	int	 in_flight;			/* for its reply */
 };
 
 struct server {
@@ -73,10 +74,10 @@ struct server {
 	struct sftp_conn *conn;
 	struct server_conn c;
 	int	 chosen;		/* see server_open() */
-	int	 offers;		/* of LINKS_*, in its VERSION */
-	struct links_kept further;
-	void	(*finish)(void);	/* of who has it; NULL: none can ask */
-	int	 is_taken;
+	int	 caps;		/* of LINKS_*, in its VERSION */
+	struct conns_kept idle_conns;
+	void	(*drain)(void);	/* of who has it; NULL: none can ask */
+	int	 is_acquired;
 	struct bwlimit limit;		/* of -l */
 
 	/* the rest only if it is tuned */
@@ -88,17 +89,17 @@ struct server {
 	int	 has_begun;		/* a transfer has allocated buffers */
 	int	 is_alone;		/* one file is copied, not a tree */
 
-	struct flow *flow;		/* NULL: stock decides */
+	struct request_window *flow;		/* NULL: stock decides */
 	uint64_t moved;			/* bytes, by upstream's functions */
 
 	char	*kept_path;		/* of the last lstat; NULL: none */
 	Attrib	 kept;			/* its result */
 	u_int	 kept_id;		/* of the request right after it */
 
-	struct ahead ahead[PATHS_MOST];
+	struct prefetched_path prefetched[PATHS_MAX];
 
-	int	 asks_figures;		/* and waits for them */
-	int	 told;			/* so often in this copy */
+	int	 figures_in_flight;		/* and waits for them */
+	int	 nfigures;			/* so often in this copy */
 	int	 has_copied;		/* this is not the first one */
 	uint64_t copy_us;		/* when it began */
 	struct stall_stats from, now;	/* what was told first and last */
@@ -128,7 +129,7 @@ find_tuned(const struct sftp_conn *conn)
 }
 
 static void
-forget_path(struct ahead *a)
+forget_path(struct prefetched_path *a)
 {
 	free(a->path);
 	free(a->real);
@@ -137,7 +138,7 @@ forget_path(struct ahead *a)
 
 /* Forgets those with this descriptor, or at this address: they have ended. */
 static void
-forget(int fd, const struct sftp_conn *conn)
+forget_servers(int fd, const struct sftp_conn *conn)
 {
 	struct server **place = &servers, *q;
 	size_t i;
@@ -148,11 +149,11 @@ forget(int fd, const struct sftp_conn *conn)
 			continue;
 		}
 		*place = q->next;
-		links_drop(&q->further);
-		flow_free(q->flow);
+		conns_drop_idle(&q->idle_conns);
+		request_window_free(q->flow);
 		free(q->kept_path);
-		for (i = 0; i < PATHS_MOST; i++)
-			forget_path(&q->ahead[i]);
+		for (i = 0; i < PATHS_MAX; i++)
+			forget_path(&q->prefetched[i]);
 		free(q);
 	}
 }
@@ -160,7 +161,7 @@ forget(int fd, const struct sftp_conn *conn)
 void
 server_forget(int fd)
 {
-	forget(fd, NULL);
+	forget_servers(fd, NULL);
 }
 
 void
@@ -168,28 +169,28 @@ server_open(struct sftp_conn *conn, int fd, int chosen)
 {
 	struct server *q;
 
-	forget(fd, conn);
+	forget_servers(fd, conn);
 	q = xcalloc(1, sizeof(*q));
 	q->conn = conn;
 	q->c.fd_in = fd;
 	q->chosen = chosen;
 	q->next = servers;
 	servers = q;
-	lost_begin();
+	exit_status_begin();
 	if (!chosen)
-		links_wish(fd);
+		conns_announce(fd);
 }
 
 /* Who has it */
 
 void
-server_finish(struct server *q)
+server_drain(struct server *q)
 {
-	if (!q->is_taken)
+	if (!q->is_acquired)
 		return;
-	if (q->finish == NULL)
+	if (q->drain == NULL)
 		fatal_f("the connection is taken");
-	q->finish();
+	q->drain();
 }
 
 /* Messages */
@@ -199,7 +200,7 @@ server_finish(struct server *q)
  * may come before or after others. Returns its ID.
  */
 static u_int
-send_text(const struct server_conn *c, u_char code, const char *text)
+send_string(const struct server_conn *c, u_char code, const char *text)
 {
 	struct sshbuf *m, *framed;
 	struct iovec iov;
@@ -215,8 +216,9 @@ send_text(const struct server_conn *c, u_char code, const char *text)
 		fatal_fr(r, "compose");
 	iov.iov_base = sshbuf_mutable_ptr(framed);
 	iov.iov_len = sshbuf_len(framed);
-	if (!opening_has(c->fd_out, sshbuf_ptr(m), sshbuf_len(m)) &&
-	    shmpipe_send(c->fd_out, &iov, 1, NULL, NULL) != iov.iov_len)
+	if (!early_requests_has_reply(c->fd_out, sshbuf_ptr(m),
+	    sshbuf_len(m)) && shmpipe_send(c->fd_out, &iov, 1, NULL, NULL) !=
+	    iov.iov_len)
 		fatal("Couldn't send packet: %s", strerror(errno));
 	sshbuf_free(m);
 	sshbuf_free(framed);
@@ -230,16 +232,16 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 
 	q->c = *c;
 	shmpipe_end_offer(c->fd_in);
-	opening_begin(c->fd_in);
+	early_requests_begin(c->fd_in);
 	report_connect();
-	if (q->chosen || !hayopt_get()->hayate || tell_is_stock(c->fd_in))
+	if (q->chosen || !hayopt_get()->hayate || rendezvous_is_stock(c->fd_in))
 		return limits;
 	q->is_tuned = 1;
 	q->stock_requests = *c->num_requests;
-	if ((q->flow = flow_new()) == NULL)
+	if ((q->flow = request_window_new()) == NULL)
 		verbose("no memory to tune the requests under way");
 	if (limits)
-		q->limits_id = send_text(c, SSH2_FXP_EXTENDED,
+		q->limits_id = send_string(c, SSH2_FXP_EXTENDED,
 		    "limits@openssh.com");
 	return 0;
 }
@@ -247,7 +249,7 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 int
 server_is_stock(const struct server *q)
 {
-	return tell_is_stock(q->c.fd_in);
+	return rendezvous_is_stock(q->c.fd_in);
 }
 
 /* Returns the size of a request for a limit of the server, as upstream does. */
@@ -294,7 +296,7 @@ read_limits(struct server *q, struct sshbuf *m)
 
 /* Copies the real path out of a message. */
 static void
-read_name(struct ahead *a, const struct sshbuf *m)
+read_real_path(struct prefetched_path *a, const struct sshbuf *m)
 {
 	struct sshbuf *rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m));
 	u_int count;
@@ -310,17 +312,17 @@ read_name(struct ahead *a, const struct sshbuf *m)
 
 /* Returns 1 if it answers a question that was asked ahead, and was used. */
 static int
-take_ahead(struct server *q, const struct sshbuf *m, u_char type, u_int id)
+take_real_path(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 {
-	struct ahead *a;
+	struct prefetched_path *a;
 
 	if (type != SSH2_FXP_NAME && type != SSH2_FXP_STATUS)
 		return 0;
-	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
-		if (a->waits && a->id == id) {
-			a->waits = 0;
+	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++) {
+		if (a->in_flight && a->id == id) {
+			a->in_flight = 0;
 			if (type == SSH2_FXP_NAME)
-				read_name(a, m);
+				read_real_path(a, m);
 			return 1;
 		}
 	}
@@ -329,14 +331,14 @@ take_ahead(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 
 /* The reply to INIT lists what the server offers; upstream checks its form. */
 static void
-read_version(struct server *q, const struct sshbuf *m)
+read_caps(struct server *q, const struct sshbuf *m)
 {
 	struct sshbuf *rest;
 
 	if ((rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m))) == NULL)
 		fatal_f("sshbuf_from failed");
 	if (sshbuf_consume(rest, 1 + 4) == 0)
-		(void)links_offers(rest, &q->offers);
+		(void)conns_parse_caps(rest, &q->caps);
 	sshbuf_free(rest);
 }
 
@@ -359,14 +361,14 @@ take_limits(struct server *q, struct sshbuf *m, u_char type, u_int id)
  * the first copy all that it did counts, from when the copy began.
  */
 static void
-begin_with_copy(struct server *q, const struct stall_stats *f)
+begin_span_with_copy(struct server *q, const struct stall_stats *f)
 {
 	uint64_t us = clock_us() - q->copy_us;
 
 	memset(&q->from, 0, sizeof(q->from));
 	q->from.n[STAT_TIME] = f->n[STAT_TIME] -
 	    MINIMUM(us, f->n[STAT_TIME]);
-	q->told = 2;
+	q->nfigures = 2;
 }
 
 /* Returns 1 if it answers that question. */
@@ -375,18 +377,18 @@ take_figures(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 {
 	struct stall_stats f;
 
-	if (!q->asks_figures || id != FIGURES_ID)
+	if (!q->figures_in_flight || id != FIGURES_ID)
 		return 0;
-	q->asks_figures = 0;
+	q->figures_in_flight = 0;
 	if (type != SSH2_FXP_EXTENDED_REPLY || sshbuf_len(m) < 5 ||
 	    stall_stats_decode(&f, sshbuf_ptr(m) + 5,
 	    sshbuf_len(m) - 5) == -1) {
 		debug("the SFTP server does not tell what takes its time");
-		q->offers &= ~LINKS_FIGURES;
+		q->caps &= ~SFTP_CAP_FIGURES;
 	} else {
-		if (q->told == 0 && !q->has_copied)
-			begin_with_copy(q, &f);
-		else if (q->told++ == 0)
+		if (q->nfigures == 0 && !q->has_copied)
+			begin_span_with_copy(q, &f);
+		else if (q->nfigures++ == 0)
 			q->from = f;
 		q->now = f;
 	}
@@ -394,7 +396,7 @@ take_figures(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 }
 
 int
-server_sees(struct server *q, struct sshbuf *m)
+server_handle_reply(struct server *q, struct sshbuf *m)
 {
 	u_char type;
 	u_int id;
@@ -402,38 +404,38 @@ server_sees(struct server *q, struct sshbuf *m)
 	if (sshbuf_peek_u8(m, 0, &type) != 0)
 		return 0;
 	if (type == SSH2_FXP_VERSION)
-		read_version(q, m);
+		read_caps(q, m);
 	return q->is_tuned && sshbuf_peek_u32(m, 1, &id) == 0 &&
-	    (opening_drops(q->c.fd_in, id) || take_ahead(q, m, type, id) ||
-	    take_figures(q, m, type, id) ||
+	    (early_requests_drops_reply(q->c.fd_in, id) ||
+	    take_real_path(q, m, type, id) || take_figures(q, m, type, id) ||
 	    take_limits(q, m, type, id));
 }
 
 void
-server_get(void (*get)(struct sftp_conn *, struct sshbuf *, int),
+server_read_message(void (*get)(struct sftp_conn *, struct sshbuf *, int),
     struct sftp_conn *conn, struct sshbuf *m, int initial)
 {
 	do
 		get(conn, m, initial);
-	while (server_sees(server_of(conn), m));
+	while (server_handle_reply(server_of(conn), m));
 }
 
 int
 server_has_hashes(const struct server *q)
 {
-	return (q->offers & LINKS_HASHES) != 0;
+	return (q->caps & SFTP_CAP_HASHES) != 0;
 }
 
 int
 server_has_fsync(const struct server *q)
 {
-	return (q->offers & LINKS_FSYNC) != 0;
+	return (q->caps & SFTP_CAP_FSYNC) != 0;
 }
 
 void
 server_lacks_hashes(struct server *q)
 {
-	q->offers &= ~LINKS_HASHES;
+	q->caps &= ~SFTP_CAP_HASHES;
 }
 
 /* What was looked at */
@@ -477,10 +479,10 @@ server_use_kept_lstat(struct sftp_conn *conn, const char *path, Attrib *a,
 void
 server_ask_path(struct server *q, const char *path)
 {
-	struct ahead *a, *place = NULL;
+	struct prefetched_path *a, *place = NULL;
 
-	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
-		if (!a->waits) {
+	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++) {
+		if (!a->in_flight) {
 			forget_path(a);
 			place = a;
 		}
@@ -488,27 +490,27 @@ server_ask_path(struct server *q, const char *path)
 	if (place == NULL)
 		return;
 	place->path = xstrdup(path);
-	place->id = send_text(&q->c, SSH2_FXP_REALPATH, path);
-	place->waits = 1;
-	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++)
+	place->id = send_string(&q->c, SSH2_FXP_REALPATH, path);
+	place->in_flight = 1;
+	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++)
 		a->next = *q->c.msg_id + 1;	/* behind the next one */
 }
 
 /* Returns 1 if nothing was sent since it was asked. */
 static int
-is_fresh(const struct server *q, const struct ahead *a)
+path_is_fresh(const struct server *q, const struct prefetched_path *a)
 {
 	return a->real != NULL && *q->c.msg_id == a->next;
 }
 
 /* Returns the answer about that path, or with that real path; or NULL. */
-static const struct ahead *
-find_fresh(const struct server *q, const char *path, const char *real)
+static const struct prefetched_path *
+find_fresh_path(const struct server *q, const char *path, const char *real)
 {
-	const struct ahead *a;
+	const struct prefetched_path *a;
 
-	for (a = q->ahead; a < q->ahead + PATHS_MOST; a++) {
-		if (is_fresh(q, a) &&
+	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++) {
+		if (path_is_fresh(q, a) &&
 		    (path == NULL || strcmp(a->path, path) == 0) &&
 		    (real == NULL || strcmp(a->real, real) == 0))
 			return a;
@@ -521,18 +523,18 @@ server_realpath(struct sftp_conn *conn, const char *path,
     char *(*ask)(struct sftp_conn *, const char *, int))
 {
 	struct server *q = server_of(conn);
-	const struct ahead *a;
+	const struct prefetched_path *a;
 
 	/* A tree begins: an argument that was a file can be a directory now. */
-	server_finish(q);
-	a = find_fresh(q, path, NULL);
+	server_drain(q);
+	a = find_fresh_path(q, path, NULL);
 	return a != NULL ? xstrdup(a->real) : ask(conn, path, 0);
 }
 
 const Attrib *
 server_last_dir(const struct server *q, const char *real)
 {
-	return find_fresh(q, NULL, real) != NULL && q->kept_path != NULL &&
+	return find_fresh_path(q, NULL, real) != NULL && q->kept_path != NULL &&
 	    q->kept_id == *q->c.msg_id && S_ISDIR(q->kept.perm) ? &q->kept :
 	    NULL;
 }
@@ -543,29 +545,30 @@ server_last_dir(const struct server *q, const char *real)
 static void
 update_requests(struct server *q, const char *why)
 {
-	u_int was = *q->c.num_requests, n = flow_max_requests(q->flow);
+	u_int was = *q->c.num_requests, n =
+	    request_window_max_requests(q->flow);
 
 	*q->c.num_requests = n;
 	if (n > was + was / 4 || n < was - was / 4)
 		debug2("sftp: requests under way %u -> %u, %s (age %.1f ms, "
 		    "rate %.1f MB/s)", was, n, why,
-		    flow_last_age(q->flow) / 1e3,
-		    flow_max_rate(q->flow) / 1e6);
+		    request_window_last_age(q->flow) / 1e3,
+		    request_window_max_rate(q->flow) / 1e6);
 }
 
 /* A transfer begins, with requests of "unit" bytes. */
 static void
 begin_transfer(struct server *q, u_int unit)
 {
-	struct flow_conf conf = { unit, q->stock_requests,
+	struct request_window_conf conf = { unit, q->stock_requests,
 	    machine_options()->window_max };
 
 	q->has_begun = 1;
 	if (q->flow == NULL)
 		return;
-	if (flow_begin(q->flow, &conf, clock_us()) != 0) {
+	if (request_window_begin(q->flow, &conf, clock_us()) != 0) {
 		verbose("no memory to tune the requests under way");
-		flow_free(q->flow);
+		request_window_free(q->flow);
 		q->flow = NULL;
 		*q->c.num_requests = q->stock_requests;
 		return;
@@ -575,10 +578,10 @@ begin_transfer(struct server *q, u_int unit)
 
 /* "len" more bytes were read or acknowledged. */
 static void
-count_bytes(struct server *q, size_t len)
+count_acked_bytes(struct server *q, size_t len)
 {
-	flow_count(q->flow, len, clock_us());
-	update_requests(q, flow_reason(q->flow));
+	request_window_count(q->flow, len, clock_us());
+	update_requests(q, request_window_reason(q->flow));
 }
 
 u_int
@@ -605,7 +608,7 @@ server_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 		q->moved += len;
 	if (q == NULL || q->flow == NULL || *max_req == 0)
 		return;
-	count_bytes(q, len);
+	count_acked_bytes(q, len);
 	*max_req = *q->c.num_requests;
 }
 
@@ -616,10 +619,10 @@ server_is_tuned(const struct server *q)
 }
 
 int
-server_can_widen(const struct server *q, u_int unit)
+server_can_stripe(const struct server *q, u_int unit)
 {
 	return q->flow != NULL && q->upload >= unit &&
-	    tell_offers(q->c.fd_in) != -1;
+	    rendezvous_offered_conns(q->c.fd_in) != -1;
 }
 
 const struct server_conn *
@@ -628,10 +631,10 @@ server_get_conn(const struct server *q)
 	return &q->c;
 }
 
-struct links_kept *
-server_further(struct server *q)
+struct conns_kept *
+server_idle_conns(struct server *q)
 {
-	return &q->further;
+	return &q->idle_conns;
 }
 
 /*
@@ -651,19 +654,20 @@ tree_window(const struct server *q)
 	/* A request takes a little more than its data. */
 	if (q->is_alone)
 		return most + unit;
-	path = q->flow == NULL ? 0 : flow_path(q->flow) * TREE_PATHS;
-	return MINIMUM(MAXIMUM(path, TREE_LEAST), most);
+	path = q->flow == NULL ? 0 : request_window_path_bytes(q->flow) *
+	    TREE_PATHS;
+	return MINIMUM(MAXIMUM(path, TREE_MIN), most);
 }
 
 u_int
-server_take(struct server *q, void (*finish)(void), int put, int alone,
+server_acquire(struct server *q, void (*finish)(void), int put, int alone,
     uint64_t *window)
 {
 	u_int unit;
 
-	server_finish(q);
-	q->finish = finish;
-	q->is_taken = 1;
+	server_drain(q);
+	q->drain = finish;
+	q->is_acquired = 1;
 	set_request_sizes(q);
 	unit = put ? *q->c.upload_buflen : *q->c.download_buflen;
 	begin_transfer(q, unit);
@@ -671,22 +675,22 @@ server_take(struct server *q, void (*finish)(void), int put, int alone,
 		bandwidth_limit_init(&q->limit, q->c.limit_kbps, unit);
 	q->is_alone = alone;
 	*window = !q->is_tuned || (alone && q->flow != NULL) ?
-	    tree_window(q) : TREE_LEAST;
+	    tree_window(q) : TREE_MIN;
 	return unit;
 }
 
 void
-server_give(struct server *q, u_int next_id)
+server_release(struct server *q, u_int next_id)
 {
 	*q->c.msg_id = next_id;
-	q->is_taken = 0;
+	q->is_acquired = 0;
 }
 
 uint64_t
-server_count_tree(struct server *q, size_t len)
+server_count_acked(struct server *q, size_t len)
 {
 	if (q->flow != NULL)
-		count_bytes(q, len);
+		count_acked_bytes(q, len);
 	if (q->c.limit_kbps > 0 && len > 0)
 		bandwidth_limit(&q->limit, len);
 	return tree_window(q);
@@ -705,44 +709,44 @@ server_moved(const struct server *q)
 }
 
 void
-server_ask_again(struct server *q)
+server_reset_figures(struct server *q)
 {
-	q->has_copied = q->told > 0 || q->has_copied;
-	q->told = 0;
+	q->has_copied = q->nfigures > 0 || q->has_copied;
+	q->nfigures = 0;
 	q->copy_us = clock_us();
 }
 
 void
-server_ask_figures(struct server *q, struct link *link)
+server_ask_figures(struct server *q, struct sftp_stream *stream)
 {
 	struct sshbuf *m;
 	int r;
 
-	if (!q->is_tuned || q->asks_figures ||
-	    (q->offers & LINKS_FIGURES) == 0)
+	if (!q->is_tuned || q->figures_in_flight ||
+	    (q->caps & SFTP_CAP_FIGURES) == 0)
 		return;
-	q->asks_figures = 1;
-	m = link_begin(link, SSH2_FXP_EXTENDED, FIGURES_ID);
+	q->figures_in_flight = 1;
+	m = stream_begin(stream, SSH2_FXP_EXTENDED, FIGURES_ID);
 	if ((r = sshbuf_put_cstring(m, STALL_STATS_REQUEST)) != 0)
 		fatal_fr(r, "compose");
-	link_end(link);
+	stream_end(stream);
 }
 
 int
-server_told(const struct server *q, struct stall_stats *span)
+server_get_figures(const struct server *q, struct stall_stats *span)
 {
 	*span = stall_stats_diff(&q->from, &q->now);
-	return q->told;
+	return q->nfigures;
 }
 
 int
-server_owes_figures(const struct server *q)
+server_figures_in_flight(const struct server *q)
 {
-	return q->asks_figures;
+	return q->figures_in_flight;
 }
 
 uint64_t
-server_handles(const struct server *q)
+server_handle_limit(const struct server *q)
 {
 	return q->handles;
 }

@@ -11,8 +11,8 @@
  * SFTP has a window of its own: a number of READs or WRITEs of one buffer each.
  * Stock starts a download with one request and adds one per reply. It stops at
  * 64 requests, or 16 MiB, and a path of 1 Gbit/s with a round trip of 200 ms
- * holds more. Here flow.h sets the number, from the age of a request and the
- * rate of the replies, and a transfer starts with several requests.
+ * holds more. Here request-window.h sets the number, from the age of a request
+ * and the rate of the replies, and a transfer starts with several requests.
  *
  * Three round trips before the first byte are saved as well. The query for the
  * server's limits is sent without waiting for its reply. A download uses the
@@ -22,7 +22,7 @@
  *
  * Called from patches 160 and 164 as well. Does nothing, so that stock
  * behaviour remains, if the user chose the requests (-R, -B, -X) or a rate
- * (-l), or if ssh has "Hayate no" (see tell.h). Main thread only.
+ * (-l), or if ssh has "Hayate no" (see rendezvous.h). Main thread only.
  */
 
 #ifndef HAYATE_SERVER_HOOK_H
@@ -33,9 +33,9 @@
 
 struct sftp_conn;
 struct Attrib;
-struct links_kept;
+struct conns_kept;
 struct stall_stats;
-struct link;
+struct sftp_stream;
 struct server;				/* private to server-hook.c */
 struct sshbuf;
 
@@ -67,18 +67,18 @@ int	server_begin(struct sftp_conn *, const struct server_conn *,
 
 /*
  * Requests of one's own are going to be sent, for a tree, or one file "alone",
- * until server_give(), which says the next request's ID. Returns the bytes of
- * one READ or WRITE, and how many may be under way; a connection that is left
- * to stock code has as many as the user or stock chose.
+ * until server_release(), which says the next request's ID. Returns the bytes
+ * of one READ or WRITE, and how many may be under way; a connection that is
+ * left to stock code has as many as the user or stock chose.
  *
  * Whoever has the connection comes to an end first, by the function that it
- * gave, or is still at work, which is an error of ours. server_finish():
+ * gave, or is still at work, which is an error of ours. server_drain():
  * somebody is going to send a request and wait for its reply.
  */
-u_int	server_take(struct server *, void (*finish)(void), int put, int alone,
+u_int server_acquire(struct server *, void (*finish)(void), int put, int alone,
     uint64_t *window);
-void	server_give(struct server *, u_int next_id);
-void	server_finish(struct server *);
+void	server_release(struct server *, u_int next_id);
+void	server_drain(struct server *);
 
 /*
  * "m" is a whole message that was just read. Returns 1 if it answers something
@@ -86,10 +86,10 @@ void	server_finish(struct server *);
  * Replies may come in any order. The limits on sizes that come during a
  * transfer apply to the next one.
  */
-int	server_sees(struct server *, struct sshbuf *m);
+int	server_handle_reply(struct server *, struct sshbuf *m);
 
 /* Reads, by "get" of upstream, the next message that is for others. */
-void	server_get(void (*get)(struct sftp_conn *, struct sshbuf *, int),
+void server_read_message(void (*get)(struct sftp_conn *, struct sshbuf *, int),
     struct sftp_conn *, struct sshbuf *, int initial);
 
 /*
@@ -148,7 +148,7 @@ int	server_is_tuned(const struct server *);
  * Returns 1 if the connection is tuned, WRITEs have at least "unit" bytes, and
  * ssh offers more channels or connections.
  */
-int	server_can_widen(const struct server *, u_int unit);
+int	server_can_stripe(const struct server *, u_int unit);
 
 /* Returns 1 if the ssh of this connection has "Hayate no". */
 int	server_is_stock(const struct server *);
@@ -166,13 +166,13 @@ int	server_has_fsync(const struct server *);
 
 /* Returns what server_begin() was given; what is kept of further links. */
 const struct server_conn *server_get_conn(const struct server *);
-struct links_kept *server_further(struct server *);
+struct conns_kept *server_idle_conns(struct server *);
 
 /*
  * A reply has come, and with it "len" bytes were read or acknowledged. Returns
  * how many bytes may be under way.
  */
-uint64_t server_count_tree(struct server *, size_t len);
+uint64_t server_count_acked(struct server *, size_t len);
 
 /*
  * Returns how many bytes have been moved by upstream's functions, and by those
@@ -183,19 +183,19 @@ void	server_add_moved(struct server *, uint64_t bytes);
 
 /*
  * Asks the SFTP server what takes its time, on the link that has the connection
- * now, unless it cannot tell or has not yet answered. server_told() returns how
- * often it has answered since server_ask_again(), and the span since the first
- * answer.
+ * now, unless it cannot tell or has not yet answered. server_get_figures()
+ * returns how often it has answered since server_reset_figures(), and the span
+ * since the first answer.
  */
-void	server_ask_again(struct server *);
-void	server_ask_figures(struct server *, struct link *);
-int	server_told(const struct server *, struct stall_stats *span);
+void	server_reset_figures(struct server *);
+void	server_ask_figures(struct server *, struct sftp_stream *);
+int	server_get_figures(const struct server *, struct stall_stats *span);
 
 /* Returns 1 while that answer is due, for which a copy has to wait. */
-int	server_owes_figures(const struct server *);
+int	server_figures_in_flight(const struct server *);
 
 /* Returns the server's limit of open handles; 0: none, or not yet known. */
-uint64_t server_handles(const struct server *);
+uint64_t server_handle_limit(const struct server *);
 
 /* Returns 1 if it has told limits, or may yet do so. */
 int	server_has_limits(const struct server *);

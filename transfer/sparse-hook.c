@@ -23,7 +23,7 @@
  * The smallest hole: what the smallest usual reply has. A smaller one is
  * cheaper to write than to leave out.
  */
-#define HOLE_LEAST	(32 * 1024)
+#define HOLE_MIN	(32 * 1024)
 
 /* Where holes begin and end: a multiple of the blocks of most file systems */
 #define BLOCK		4096
@@ -32,7 +32,7 @@
 
 /* Returns how many bytes at the beginning are zeros, in whole blocks. */
 static size_t
-zeros(const u_char *p, size_t len)
+zero_len(const u_char *p, size_t len)
 {
 	size_t n = 0;
 
@@ -44,27 +44,27 @@ zeros(const u_char *p, size_t len)
 
 /* Returns how many bytes from "off" on can become a hole. */
 static size_t
-hole_at(const u_char *p, size_t len, off_t off)
+hole_len_at(const u_char *p, size_t len, off_t off)
 {
-	size_t n = off % BLOCK == 0 ? zeros(p, len) : 0;
+	size_t n = off % BLOCK == 0 ? zero_len(p, len) : 0;
 
-	return n >= HOLE_LEAST ? n : 0;
+	return n >= HOLE_MIN ? n : 0;
 }
 
 /* Returns how many bytes come before the next hole. */
 static size_t
-data_at(const u_char *p, size_t len, off_t off)
+data_len_at(const u_char *p, size_t len, off_t off)
 {
 	size_t n = BLOCK - off % BLOCK, zero;
 
-	while (n < len && (zero = zeros(p + n, len - n)) < HOLE_LEAST)
+	while (n < len && (zero = zero_len(p + n, len - n)) < HOLE_MIN)
 		n += MAXIMUM(zero, BLOCK);
 	return MINIMUM(n, len);
 }
 
 /* Returns 1 if zeros at "off" are there because the file is longer now. */
 static int
-lengthen(int fd, size_t len, off_t off)
+lengthen_file(int fd, size_t len, off_t off)
 {
 	struct stat sb;
 
@@ -98,13 +98,13 @@ sparse_write(int fd, const u_char *p, size_t len, off_t off)
 	size_t done = 0, n;
 
 	while (done < len) {
-		n = hole_at(p + done, len - done, off + done);
-		if (n > 0 && lengthen(fd, n, off + done)) {
+		n = hole_len_at(p + done, len - done, off + done);
+		if (n > 0 && lengthen_file(fd, n, off + done)) {
 			done += n;
 			continue;
 		}
 		if (n == 0)
-			n = data_at(p + done, len - done, off + done);
+			n = data_len_at(p + done, len - done, off + done);
 		if (write_all(fd, p + done, n, off + done) != n)
 			break;
 		done += n;
@@ -118,7 +118,7 @@ sparse_write(int fd, const u_char *p, size_t len, off_t off)
 
 /* Returns where data begins, at "off" or behind it: at the end, the size. */
 static off_t
-next_data(int fd, off_t off)
+next_data_off(int fd, off_t off)
 {
 	/* What is appended meanwhile is no hole. */
 	off_t end = lseek(fd, 0, SEEK_END), to = lseek(fd, off, SEEK_DATA);
@@ -136,8 +136,8 @@ sparse_has_hole(int fd, const struct stat *sb)
 	if ((off_t)sb->st_blocks * 512 >= sb->st_size)
 		return 0;
 	while ((off = lseek(fd, off, SEEK_HOLE)) != -1 && off < sb->st_size) {
-		to = next_data(fd, off);
-		if (to - off >= HOLE_LEAST)
+		to = next_data_off(fd, off);
+		if (to - off >= HOLE_MIN)
 			break;
 		if (to == off) {	/* it cannot be told */
 			off = -1;
@@ -152,15 +152,15 @@ sparse_has_hole(int fd, const struct stat *sb)
 size_t
 sparse_next(int fd, off_t *off, size_t len)
 {
-	off_t begin = next_data(fd, *off), data, hole;
+	off_t begin = next_data_off(fd, *off), data, hole;
 
-	if (begin - *off < HOLE_LEAST)
+	if (begin - *off < HOLE_MIN)
 		begin = *off;
 	*off = data = begin;
 	while ((hole = lseek(fd, data, SEEK_HOLE)) != -1 &&
 	    hole - begin < (off_t)len) {
-		data = next_data(fd, hole);
-		if (data != hole && data - hole < HOLE_LEAST)
+		data = next_data_off(fd, hole);
+		if (data != hole && data - hole < HOLE_MIN)
 			continue;
 		/* A hole that is made just now is sent: 0 would be the end. */
 		if (hole > begin)

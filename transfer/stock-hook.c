@@ -20,7 +20,7 @@
 
 /* Returns 1 if nobody has begun the report of this file. */
 static int
-begins(enum report_way way, const char *from, const char *to)
+begin_stock_report(enum report_way way, const char *from, const char *to)
 {
 	if (!report_is_wanted() || report_expects())
 		return 0;
@@ -30,7 +30,7 @@ begins(enum report_way way, const char *from, const char *to)
 
 /* Upstream counts no bytes, so the file has to be whole. */
 static void
-end(const char *local, uint64_t begun_us, int ret)
+end_stock_report(const char *local, uint64_t begun_us, int ret)
 {
 	struct stat sb;
 	uint64_t bytes = ret == 0 && stat(local, &sb) == 0 ? sb.st_size : 0;
@@ -44,11 +44,11 @@ stock_put(struct sftp_conn *conn, const char *local, const char *remote,
 {
 	uint64_t begun_us = clock_us();
 
-	if (!begins(REPORT_PUT, local, remote))
+	if (!begin_stock_report(REPORT_PUT, local, remote))
 		return 0;
 	*ret = sftp_upload(conn, local, remote, preserve, resume, sync,
 	    in_place);
-	end(local, begun_us, *ret);
+	end_stock_report(local, begun_us, *ret);
 	return 1;
 }
 
@@ -58,10 +58,10 @@ stock_get(struct sftp_conn *conn, const char *remote, const char *local,
 {
 	uint64_t begun_us = clock_us();
 
-	if (!begins(REPORT_GET, remote, local))
+	if (!begin_stock_report(REPORT_GET, remote, local))
 		return 0;
 	*ret = sftp_download(conn, remote, local, a, preserve, resume, sync,
 	    in_place);
-	end(local, begun_us, *ret);
+	end_stock_report(local, begun_us, *ret);
 	return 1;
 }

@@ -5,7 +5,7 @@
 
 /*
  * stock-hook: files of a tree that upstream's functions copy are reported. What
- * is copied alone, list-hook.c reports.
+ * is copied alone, arguments-hook.c reports.
  *
  * Called from patches/161-sftp-client-reports.patch. Main thread only.
  */

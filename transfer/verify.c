@@ -10,7 +10,7 @@
 #include "verify.h"
 
 static uint64_t
-least(uint64_t a, uint64_t b)
+min_of(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
 }
@@ -20,7 +20,7 @@ verify_begin(struct verify *x, const struct verify_conf *conf)
 {
 	memset(x, 0, sizeof(*x));
 	x->conf = *conf;
-	x->common = least(conf->source, conf->target);
+	x->common = min_of(conf->source, conf->target);
 	x->state = conf->hashes ? HASHING : READING;
 	if (conf->same_time && !conf->hashes && conf->source == conf->target)
 		x->equal = x->common;
@@ -37,7 +37,7 @@ verify_next(const struct verify *x, struct verify_action *a)
 		    VERIFY_COPY;
 	else if (x->state == HASHING) {
 		a->op = VERIFY_HASH;
-		a->len = least(a->len, VERIFY_RANGE);
+		a->len = min_of(a->len, VERIFY_RANGE);
 	} else
 		a->op = VERIFY_READ;
 }
@@ -46,13 +46,13 @@ void
 verify_hashed(struct verify *x, const unsigned char *ours, size_t nours,
     const unsigned char *theirs, size_t ntheirs)
 {
-	uint64_t end = x->equal + least(x->common - x->equal, VERIFY_RANGE);
+	uint64_t end = x->equal + min_of(x->common - x->equal, VERIFY_RANGE);
 	size_t i, n = nours < ntheirs ? nours : ntheirs;
 
 	for (i = 0; i < n && x->equal < end &&
 	    memcmp(ours + i * VERIFY_HASH_LEN, theirs + i * VERIFY_HASH_LEN,
 	    VERIFY_HASH_LEN) == 0; i++)
-		x->equal += least(end - x->equal, VERIFY_BLOCK);
+		x->equal += min_of(end - x->equal, VERIFY_BLOCK);
 	if (x->equal < end)
 		x->state = DIFFERENT;
 }
@@ -66,7 +66,7 @@ verify_refused(struct verify *x)
 void
 verify_compared(struct verify *x, uint64_t equal)
 {
-	x->equal += least(equal, x->common - x->equal);
+	x->equal += min_of(equal, x->common - x->equal);
 	if (x->equal < x->common)
 		x->state = DIFFERENT;
 }

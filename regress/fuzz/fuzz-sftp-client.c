@@ -5,11 +5,11 @@
 
 /*
  * fuzz-sftp-client: a hostile server against the engine that copies trees
- * (transfer/copy-hook.h). A thread is the server. It reads each request, and
- * the next byte of the input says how it answers: as it should, with an error,
- * with another type, later, twice, or with bytes from the input. Where the
- * input ends, it hangs up. Some inputs offer further connections. Each has a
- * thread of its own, which takes the input from a later byte on; some never
+ * (transfer/transfer-hook.h). A thread is the server. It reads each request,
+ * and the next byte of the input says how it answers: as it should, with an
+ * error, with another type, later, twice, or with bytes from the input. Where
+ * the input ends, it hangs up. Some inputs offer further connections. Each has
+ * a thread of its own, which takes the input from a later byte on; some never
  * come. So a tree goes over several links, and a large file waits for its turn.
  *
  * What the client writes must be below the directory "in": anything else in the

@@ -5,7 +5,7 @@
 
 /*
  * fuzz-sftp-links: a hostile server against the transfer of one large file over
- * several connections or channels, by list_put() and list_get(). The server
+ * several connections or channels, by args_put() and args_get(). The server
  * runs where the client waits, in poll(), and time is what it says, so an input
  * always does the same. Each request takes a byte of the input, which says how
  * it is answered. Where the input ends, the server is honest, or hangs up.
@@ -50,17 +50,17 @@
 #include "sftp-client.h"
 #include "xmalloc.h"
 
-#include "copy-hook.h"
-#include "landing.h"
-#include "left.h"
-#include "list-hook.h"
+#include "arguments-hook.h"
+#include "conn-count.h"
+#include "rendezvous.h"
 #include "server-hook.h"
-#include "width.h"
-#include "tell.h"
+#include "stale-temp.h"
+#include "tempfile.h"
+#include "transfer-hook.h"
 
 #include "fuzz.h"
 
-#define CLAIMED		(WIDTH_LEAST + 10 * 1024 * 1024 + 1)	/* bytes */
+#define CLAIMED		(STRIPE_MIN_FILE + 10 * 1024 * 1024 + 1)	/* bytes */
 #define MOST		(CLAIMED + 2 * 1024 * 1024)
 #define GET_MOST	(2 * 1024 * 1024)
 #define PUT_MOST	(8 * 1024 * 1024)	/* so that links have a use */
@@ -79,7 +79,7 @@
 /* Replies: what the low bits of a byte of the input say */
 enum { HONEST = 8, ERROR = 8, TYPE, LATER, TWICE, ID, LENGTH, HANG_UP, RAW };
 
-struct link {
+struct sftp_stream {
 	int	 fd;			/* -1: none */
 	int	 is_other;		/* it has another file */
 	u_char	 in[MESSAGE_MOST];	/* a part of a request */
@@ -105,7 +105,7 @@ static unsigned	 polls, idle;
 static uint32_t	 unit;
 static uint64_t	 truth;			/* bytes that the file has */
 static u_char	*whole;
-static struct link links[LINKS];
+static struct sftp_stream links[LINKS];
 static unsigned	 nlinks;
 static uint64_t	 ends[ENDS];		/* where it was said to end */
 static size_t	 nends;
@@ -114,11 +114,11 @@ static int	 named, hidden;		/* of "files"; -1: none */
 static int	 was_old, has_refused, truncate_refused;
 static int	 is_stock;		/* upstream's loop gets the file */
 static int	 seems_old;		/* a new name was refused */
-static char	 hidden_name[512];
+static char	 temp_name_new[512];
 static struct {
 	unsigned size;			/* that was told; 0: not there */
 	int	 is_same;		/* as before */
-} left_over[LEFT_NAMES];
+} left_over[STALE_TEMP_NAMES];
 
 volatile sig_atomic_t interrupted;	/* in upstream by scp or sftp */
 int showprogress;
@@ -144,22 +144,22 @@ must(int ok)
 		abort();
 }
 
-/* What tell.c says: there is an ssh, and it gives what is asked for */
+/* What rendezvous.c says: there is an ssh, and it gives what is asked for */
 
 void
-tell_stock(void)
+rendezvous_set_stock(void)
 {
 }
 
 int
-tell_is_stock(int fd)
+rendezvous_is_stock(int fd)
 {
 	(void)fd;
 	return 0;
 }
 
 void
-tell_wish(int fd, int channels, int memory, int requests)
+rendezvous_announce(int fd, int channels, int memory, int requests)
 {
 	(void)fd;
 	(void)channels;
@@ -168,25 +168,25 @@ tell_wish(int fd, int channels, int memory, int requests)
 }
 
 int
-tell_memory(void)
+rendezvous_memory_fd(void)
 {
 	return -1;
 }
 
 int
-tell_requests(void)
+rendezvous_requests_fd(void)
 {
 	return -1;
 }
 
 int
-tell_wished(void)
+rendezvous_client_wants(void)
 {
 	return 0;
 }
 
 int
-tell_listen(int n, int alone, const char *names)
+rendezvous_listen(int n, int alone, const char *names)
 {
 	(void)n;
 	(void)alone;
@@ -195,33 +195,33 @@ tell_listen(int n, int alone, const char *names)
 }
 
 void
-tell_alone(void)
+rendezvous_announce_single(void)
 {
 }
 
 int
-tell_is_alone(int fd)
-{
-	(void)fd;
-	return 0;
-}
-
-int
-tell_is_wisher(int fd)
+rendezvous_is_single(int fd)
 {
 	(void)fd;
 	return 0;
 }
 
 int
-tell_login(int fd)
+rendezvous_is_client(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+int
+rendezvous_host_number(int fd)
 {
 	(void)fd;
 	return -1;
 }
 
 int
-tell_hosts(int fd, char *names, size_t len)
+rendezvous_hosts(int fd, char *names, size_t len)
 {
 	(void)fd;
 	(void)names;
@@ -230,7 +230,7 @@ tell_hosts(int fd, char *names, size_t len)
 }
 
 int
-tell_offers(int fd)
+rendezvous_offered_conns(int fd)
 {
 	(void)fd;
 	return streams;
@@ -239,7 +239,7 @@ tell_offers(int fd)
 static int
 new_link(void)
 {
-	struct link *l = &links[nlinks];
+	struct sftp_stream *l = &links[nlinks];
 	int sv[2];
 
 	if (nlinks == LINKS)
@@ -255,7 +255,7 @@ new_link(void)
 }
 
 int
-tell_connect(int fd, int host)
+rendezvous_connect(int fd, int host)
 {
 	(void)fd;
 	(void)host;
@@ -310,7 +310,7 @@ is_text(const struct fields *s, const char *text)
 
 /* A handle names the link and the file. */
 static struct file *
-take_handle(const struct link *l, struct fields *f)
+take_handle(const struct sftp_stream *l, struct fields *f)
 {
 	struct fields s = take_string(f);
 
@@ -327,10 +327,10 @@ number_of(const struct fields *s)
 {
 	unsigned n;
 
-	must(is_put && s->left == 32 && s->left < sizeof(hidden_name) &&
+	must(is_put && s->left == 32 && s->left < sizeof(temp_name_new) &&
 	    memcmp(s->p, "there/.x.hayate-", 16) == 0);
 	n = s->p[31] - '0';
-	must(n < LEFT_NAMES);
+	must(n < STALE_TEMP_NAMES);
 	return n;
 }
 
@@ -347,9 +347,9 @@ take_name(struct fields *f)
 	/* What was refused, or is gone, may be tried under another one. */
 	if (hidden == -1) {
 		must(left_over[n].size == 0);
-		memcpy(hidden_name, s.p, s.left);
+		memcpy(temp_name_new, s.p, s.left);
 	}
-	must(is_text(&s, hidden_name));
+	must(is_text(&s, temp_name_new));
 	return &hidden;
 }
 
@@ -396,7 +396,7 @@ find_base(struct file *file, uint64_t off, const struct fields *data)
 
 /* Writes, if "ok". Returns the status. */
 static u_int
-do_write(const struct link *l, struct fields *f, int ok)
+do_write(const struct sftp_stream *l, struct fields *f, int ok)
 {
 	struct file *file = take_handle(l, f);
 	uint64_t off = take_u64(f);
@@ -452,7 +452,7 @@ do_rename(struct fields *f, int ok)
 }
 
 static u_int
-do_fsetstat(const struct link *l, struct fields *f, int ok)
+do_fsetstat(const struct sftp_stream *l, struct fields *f, int ok)
 {
 	struct file *file = take_handle(l, f);
 	u_int flags = take_u32(f);
@@ -467,7 +467,7 @@ do_fsetstat(const struct link *l, struct fields *f, int ok)
 }
 
 static u_int
-do_copy(const struct link *l, struct fields *f, int ok)
+do_copy(const struct sftp_stream *l, struct fields *f, int ok)
 {
 	struct file *from = take_handle(l, f), *to;
 	uint64_t at = take_u64(f), len = take_u64(f), off;
@@ -539,7 +539,8 @@ reply_status(struct sshbuf *m, u_int status)
 }
 
 static u_char
-reply_open(const struct link *l, struct sshbuf *m, struct fields *f, int ok)
+reply_open(const struct sftp_stream *l, struct sshbuf *m, struct fields *f,
+    int ok)
 {
 	u_char handle[300];
 	unsigned odd;
@@ -558,7 +559,7 @@ reply_open(const struct link *l, struct sshbuf *m, struct fields *f, int ok)
 
 /* Data of a reply to another request is poison. */
 static u_char
-reply_read(const struct link *l, struct sshbuf *m, struct fields *f,
+reply_read(const struct sftp_stream *l, struct sshbuf *m, struct fields *f,
     unsigned how, int is_true)
 {
 	uint64_t off;
@@ -590,7 +591,8 @@ reply_read(const struct link *l, struct sshbuf *m, struct fields *f,
 }
 
 static u_char
-reply_fstat(struct link *l, struct sshbuf *m, struct fields *f, unsigned how)
+reply_fstat(struct sftp_stream *l, struct sshbuf *m, struct fields *f,
+    unsigned how)
 {
 	struct file *file = take_handle(l, f);
 
@@ -635,7 +637,7 @@ reply_lstat(struct sshbuf *m, struct fields *f, unsigned how, int ok,
 		return SSH2_FXP_ATTRS;
 	}
 	n = number_of(&s);
-	if (hidden != -1 && is_text(&s, hidden_name))
+	if (hidden != -1 && is_text(&s, temp_name_new))
 		return reply_known(m, hidden, how, ok);
 	if (!ok)
 		size = 0;
@@ -654,7 +656,7 @@ reply_remove(struct sshbuf *m, struct fields *f, int ok)
 	struct fields s = *f, name = take_string(&s);
 	unsigned n = number_of(&name);
 
-	if (hidden_name[0] == '\0' || !is_text(&name, hidden_name)) {
+	if (temp_name_new[0] == '\0' || !is_text(&name, temp_name_new)) {
 		must(left_over[n].size > 0 && left_over[n].is_same);
 		left_over[n].is_same = 0;
 	} else if (ok)
@@ -663,7 +665,7 @@ reply_remove(struct sshbuf *m, struct fields *f, int ok)
 }
 
 static u_char
-reply_extended(const struct link *l, struct sshbuf *m, struct fields *f,
+reply_extended(const struct sftp_stream *l, struct sshbuf *m, struct fields *f,
     int ok)
 {
 	struct fields name = take_string(f);
@@ -691,7 +693,7 @@ reply_extended(const struct link *l, struct sshbuf *m, struct fields *f,
 
 /* Does what is asked for, unless it is to fail. Returns the reply's type. */
 static u_char
-reply(struct link *l, struct sshbuf *m, u_char type, struct fields *f,
+reply(struct sftp_stream *l, struct sshbuf *m, u_char type, struct fields *f,
     unsigned how)
 {
 	int ok = (how & 15) != ERROR, is_true = (how & 15) != ID;
@@ -726,7 +728,7 @@ reply(struct link *l, struct sshbuf *m, u_char type, struct fields *f,
 }
 
 static int
-is_waiting(const struct link *l, uint32_t id)
+is_waiting(const struct sftp_stream *l, uint32_t id)
 {
 	size_t i;
 
@@ -740,7 +742,7 @@ is_waiting(const struct link *l, uint32_t id)
  * may be on its way already.
  */
 static uint32_t
-other_id(const struct link *l, uint32_t id)
+other_id(const struct sftp_stream *l, uint32_t id)
 {
 	unsigned b = fuzz_byte(&input);
 
@@ -752,7 +754,7 @@ other_id(const struct link *l, uint32_t id)
 }
 
 static void
-forget_id(struct link *l, uint32_t id)
+forget_id(struct sftp_stream *l, uint32_t id)
 {
 	size_t i;
 
@@ -765,7 +767,7 @@ forget_id(struct link *l, uint32_t id)
 }
 
 static void
-hang_up(struct link *l)
+hang_up(struct sftp_stream *l)
 {
 	if (l->fd == -1)
 		return;
@@ -811,7 +813,7 @@ wrong_type(u_char asked)
 
 /* Makes a message of the reply, as "how" says. */
 static void
-frame(struct link *l, struct sshbuf *body, u_char type, uint32_t id,
+frame(struct sftp_stream *l, struct sshbuf *body, u_char type, uint32_t id,
     unsigned how)
 {
 	struct sshbuf *b = (how & 15) == LATER ? l->late : l->out;
@@ -833,7 +835,7 @@ frame(struct link *l, struct sshbuf *body, u_char type, uint32_t id,
 }
 
 static void
-answer(struct link *l, const u_char *p, size_t len)
+answer(struct sftp_stream *l, const u_char *p, size_t len)
 {
 	struct fields f = { p + 1, len - 1 };
 	struct sshbuf *m;
@@ -869,7 +871,7 @@ answer(struct link *l, const u_char *p, size_t len)
 /* The server's turn */
 
 static void
-send_some(struct link *l)
+send_some(struct sftp_stream *l)
 {
 	ssize_t n;
 
@@ -883,7 +885,7 @@ send_some(struct link *l)
 }
 
 static void
-take_requests(struct link *l)
+take_requests(struct sftp_stream *l)
 {
 	size_t len, at = 0;
 
@@ -901,7 +903,7 @@ take_requests(struct link *l)
 
 /* On each channel a window of requests is taken in a round trip. */
 static void
-serve(struct link *l)
+serve(struct sftp_stream *l)
 {
 	ssize_t n = 1;
 
@@ -1259,7 +1261,7 @@ set_up(void)
 	nends = 0;
 	named = hidden = -1;
 	has_refused = truncate_refused = is_stock = seems_old = 0;
-	memset(hidden_name, 0, sizeof(hidden_name));
+	memset(temp_name_new, 0, sizeof(temp_name_new));
 	memset(left_over, 0, sizeof(left_over));
 	interrupted = 0;
 	return mode;
@@ -1301,11 +1303,11 @@ transfer(int fd, unsigned mode)
 		return 0;
 	is_noted = 1;
 	if (is_put)
-		ret = list_put(conn, (char *[]){ "out/x", NULL }, "there/x",
+		ret = args_put(conn, (char *[]){ "out/x", NULL }, "there/x",
 		    mode >> 7, 0, 0, in_place);
 	else {
-		is_stock = !copy_can(conn, resume && !was_old);
-		ret = list_get(conn, (char *[]){ "there/x", NULL }, "in/x", &a,
+		is_stock = !transfer_can(conn, resume && !was_old);
+		ret = args_get(conn, (char *[]){ "there/x", NULL }, "in/x", &a,
 		    mode >> 7, resume && !was_old, 0, in_place);
 	}
 	return ret == 0 && !interrupted;

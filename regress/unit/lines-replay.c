@@ -46,7 +46,7 @@ main(int argc, char **argv)
 			room = most;
 		if (n > 0 && (n = read(STDIN_FILENO, p, room)) == -1)
 			err(1, "read");
-		lines_put(l, (size_t)n);
+		lines_filled(l, (size_t)n);
 		while (lines_next(l, &line))
 			print(&line);
 	}

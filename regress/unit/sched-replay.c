@@ -1,0 +1,1078 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * sched-replay: a tree that is copied to, from or between servers of text.
+ *
+ * The tree is a directory with DIRS directories of FILES files each. Commands
+ * come one per line:
+ *
+ *   set KEY VALUE  of the next runs:
+ *       handles N   the server tells this limit; 0: it tells none
+ *       strict N    an OPEN fails while N files are open; 0: none does
+ *       strict_to N likewise at the target, between two servers
+ *       full N      a WRITE fails while more than N files are open
+ *       short N     a READ returns at most N bytes
+ *       ragged 0|1  a READ returns as many as chance wants
+ *       names N     a READDIR returns at most N names; 0: all
+ *       actual N    bytes that the files really have
+ *       hole N, hole_end N   a put leaves out the bytes between these
+ *       order N     replies come in order (0), backwards (1), shuffled (N)
+ *       interrupt N the user interrupts after N round trips
+ *       conns N     files go over N lanes
+ *       stripe_min N     a lane without work carries a file with N bytes left
+ *       other_hosts N     the lanes of these bits lead to other hosts
+ *       other_open_fails 0|1   these cannot open a file
+ *       exists_ours 0|1    nobody else makes a file that is put
+ *       wrong_mtime N   the first N looks at files that a lost lane may still
+ *                   change find another time
+ *       align N     parts of a file that lanes share begin at multiples of N
+ *       lose N, lose_at N   lane N is lost after so many round trips
+ *       lose2 N, lose2_at N   and this one
+ *       stat_fails N, open_fails N   1: each look, or opening for that, is refused
+ *       slow N, slow_by N   replies of lane N come so many round trips later
+ *       slow_each N replies to its READs and WRITEs come so many round trips
+ *                   apart
+ *       round_us N  microseconds of a round trip; 0: lanes share a connection
+ *       other N     another file stands under the name on lane N; 0: on none
+ *       mixed N     likewise, of the same size and time
+ *       changed 0|1 what is opened after a loss has other bytes
+ *       bad N       a READ of the byte N - 1 fails
+ *       disk N      the byte N - 1 of a file that is got cannot be written
+ *       asks N      each file is checked: before and after its copy the caller
+ *                   asks N times, one after the other,
+ *       hash N      then for the hashes of N bytes, and has local work as well,
+ *       read_back 0|1    and reads the server's file back
+ *       from N      the copy begins there
+ *       complete N  each Nth file is complete; 0: none
+ *       late_truncate 0|1   a put is over longer old files, which are emptied by
+ *                   OP_SETSIZE_0 unless it is in place; likewise at the target
+ *       device_every N       each Nth file there is a device; 0: none
+ *       known N     a put knows that what is there has N - 1 bytes at most
+ *       no_truncate 0|1   the server empties or cuts no file that is open
+ *       serve_late 0|1   it empties and writes in the order of its replies
+ *       files N, unit N, window N, in_place 0|1, preserve 0|1,
+ *       keep_found 0|1
+ *   fail OP N      the Nth request OP fails, whenever it is sent
+ *   late OP N ROUNDS   the reply to the Nth request OP comes so much later
+ *   put|get|cross DIRS FILES SIZE   copy, and report
+ *
+ * The server answers only when nothing more is sent, so a round is a round
+ * trip. The report: rounds, requests, most files open at once, files that are
+ * whole, cut (with no hole below the cut) or emptied, and failed, jobs that
+ * were kept at once (added and not printed), most files at the end of a round
+ * that are neither old nor new, and the data requests of each lane. A promise
+ * of scheduler.h that is broken ends the run with its name.
+ */
+
+#include <err.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scheduler.h"
+#include "sequence.h"
+#include "sim.h"
+#include "verify-sched.h"
+
+static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
+    "readdir", "open", "read", "write", "setsize_0", "setsize_end",
+    "fstat_type", "setsize_final", "fstat_size", "fstat_source", "fsetstat",
+    "fsync", "close", "setstat", "verify_stat", "verify_fstat", "verify_hash",
+    "verify_setsize", "setstat_open", "setstat_fstat", "verify_setstat",
+    "setstat_close", "stale_lstat", "stale_rename",
+    "stale_remove", "readback_open", "readback_read", "readback_close",
+    "stat_dest", "open_dest", "open_dest_trunc", "close_dest", "helper_open",
+    "fstat_identity", "sample_owner", "sample_helper", "helper_close",
+    "open_excl", "tempfile", "reopen", "sample_reopened",
+    "stat_dest_on_host", "remove_own" };
+#define OPS	(sizeof(op_names) / sizeof(*op_names))
+
+/* What the caller of the scheduler knows of a job */
+struct node {
+	int	 number;		/* in walk order, from 1 */
+	struct node *dir;
+	int	 children, added;	/* of a directory */
+	int	 named, known;		/* of them, by the server; to us */
+	int	 below;			/* children that are not done */
+	int	 begun;			/* files among them that have begun */
+	int	 is_made, is_open, has_failed;
+	int	 is_open_to, is_emptied;	/* at the target */
+	int	 under_way;		/* requests */
+	int	 last;			/* of them, TRUNCATE and ATTRS */
+	unsigned int lane;
+	unsigned int joined;		/* a bit for each further lane */
+	int	 lost;			/* a lane that had it was */
+	int	 over;			/* it is written over */
+	int	 is_late;		/* a lost lane may still change it */
+	uint64_t size;			/* of the server's file */
+	uint64_t moved, cut;		/* bytes without a hole; truncated to */
+	struct sim_file *came;		/* which bytes came; NULL: none */
+	int	 clears;		/* by OP_SETSIZE_0 */
+	int	 is_old;		/* at the server: old bytes are there */
+	int	 is_torn, is_mixed;	/* neither old nor new; both at once */
+	uint64_t served;		/* new bytes there */
+	uint64_t written;		/* of a file that is got */
+	uint64_t part;			/* moved last, from 1; 0: none */
+	unsigned int part_lane;
+	unsigned int asked;		/* questions of this check */
+	int	 is_asked, is_open_back, is_copied;
+	int	 seen;			/* before its first READ */
+	int	 is_short;		/* something was not read back */
+	uint64_t back;			/* bytes read back */
+};
+
+struct reply {
+	struct sched_action a;
+	enum sched_result result;
+	uint32_t len;
+};
+
+static struct {
+	uint64_t handles, strict, strict_to, full, shorten, ragged;
+	uint64_t actual, order;
+	uint64_t interrupt, names, hole, hole_end;
+	uint64_t files, unit, window, in_place, preserve, keep_found, lanes;
+	uint64_t clear, odd, known, fixed, serve_late;
+	uint64_t asks, hash, back, from, complete;
+	uint64_t apart, blind, align, ours, aged, unseen, shut;
+	uint64_t widen, lose, lose_at, lose2, lose2_at;
+	uint64_t slow, slow_by, slow_each, round_us;
+	uint64_t other, mixed, changed, bad, disk;
+} set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
+    .lanes = 1 };
+
+static struct sim sim;
+
+static struct {
+	struct sched *s;
+	int	 put, cross, dirs, nfiles;
+	uint64_t size;
+	unsigned long rounds, requests, whole, ncut, failed, printed;
+	unsigned long kept, kept_most;
+	unsigned int width;		/* most lanes of one file */
+	unsigned long shared;		/* parts that two lanes moved */
+	unsigned long renewed, dressed;	/* files */
+	uint64_t aged;
+	uint64_t come, waited;		/* bytes that wait: now, at most */
+	uint64_t ncome, pieces;		/* in pieces */
+	struct sim_handles handles, handles_to;
+	uint64_t torn, most_torn;
+	uint64_t bytes;			/* under way, between two servers */
+	unsigned long data[SCHED_CONNS_MAX];	/* requests */
+	int	 refused;		/* an OP_SETSIZE_0 was */
+	unsigned int lost;		/* a bit for each lane that was */
+	uint64_t hashing, most_hashing;	/* bytes, of all lanes */
+	uint64_t due;			/* when the slow lane replies next */
+	int	 interrupted;
+} r;
+
+static uint64_t
+max(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+static struct node *
+new_node(struct node *dir, int children, int number)
+{
+	struct node *n = calloc(1, sizeof(*n));
+
+	sim_must(n != NULL, "memory");
+	n->dir = dir;
+	n->children = children;
+	n->number = number;
+	n->cut = UINT64_MAX;
+	if (dir != NULL)
+		dir->below++;
+	return n;
+}
+
+/* The server */
+
+static int
+is_odd(const struct node *n)
+{
+	return set.odd != 0 && n->number % (int)set.odd == 0;
+}
+
+static int
+fails(const struct sched_action *a)
+{
+	if (a->op == OP_SETSIZE_0 || a->op == OP_FSTAT_TYPE)
+		return (a->op == OP_SETSIZE_0 && set.fixed) ||
+		    is_odd(sched_userdata(a->entry)) == (a->op == OP_SETSIZE_0);
+	if (a->op == OP_SETSIZE_END || a->op == OP_SETSIZE_FINAL)
+		return set.fixed != 0;
+	if (a->op == OP_OPEN && set.blind && (set.apart >> a->conn & 1) != 0)
+		return 1;
+	if (a->op == OP_REMOVE_OWN)
+		r.renewed++;
+	if (a->op == OP_FSTAT_IDENTITY || a->op == OP_STAT_DEST_ON_HOST)
+		return set.other != 0 && a->conn == set.other;
+	if (a->op == OP_SAMPLE_HELPER)
+		return set.mixed != 0 && a->conn == set.mixed;
+	if (a->op == OP_SAMPLE_REOPENED)
+		return set.changed != 0;
+	if (a->op == OP_READ && set.bad > a->off &&
+	    set.bad <= a->off + a->len)
+		return 1;
+	return
+	    ((a->op == OP_OPEN || a->op == OP_READBACK_OPEN) &&
+	    !sim_may_open(&r.handles)) ||
+	    (a->op == OP_OPEN_DEST && !sim_may_open(&r.handles_to)) ||
+	    (a->op == OP_WRITE && set.full != 0 && r.handles.open > set.full);
+}
+
+static void
+serve_read(struct node *n, struct reply *p)
+{
+	uint64_t size = set.actual == UINT64_MAX ? r.size : set.actual;
+	uint64_t left = p->a.off < size ? size - p->a.off : 0;
+
+	p->len = (uint32_t)(left < p->a.len ? left : p->a.len);
+	if (set.shorten != 0 && p->len > set.shorten)
+		p->len = (uint32_t)set.shorten;
+	if (set.ragged && p->len > 0)
+		p->len = 1 + (uint32_t)rand() % p->len;
+	if (left == 0)
+		p->result = RESULT_EOF;
+	n->size = size;
+}
+
+/* The end comes in a reply of its own, as from a real server. */
+static void
+serve_names(struct node *n, struct reply *p)
+{
+	int left = n->children - n->named;
+
+	if (set.names != 0 && left > (int)set.names)
+		left = (int)set.names;
+	n->named += left;
+	p->len = (uint32_t)left;
+	if (left == 0)
+		p->result = RESULT_EOF;
+}
+
+/* The old bytes go, or new ones come. */
+static void
+serve_bytes(struct node *n, int empty, uint64_t len)
+{
+	int is_torn;
+
+	if (is_odd(n)) {
+		n->served += len;
+		return;
+	}
+	if (empty)
+		n->is_old = n->is_mixed = 0;
+	n->is_mixed |= n->is_old && len > 0;
+	n->served = empty ? 0 : n->served + len;
+	is_torn = n->is_old ? n->served > 0 : n->served < r.size;
+	r.torn += (uint64_t)(is_torn - n->is_torn);
+	n->is_torn = is_torn;
+}
+
+static void
+forget_bytes(struct node *n)
+{
+	sim_file_free(n->came);
+	n->came = NULL;
+	n->moved = 0;
+}
+
+/* The file of the target is empty, or will be by OP_SETSIZE_0. */
+static void
+serve_open_to(struct node *n, int once_more)
+{
+	sim_must(n->is_open && !n->is_open_to,
+	    "a file is open at the source first");
+	n->is_open_to = 1;
+	n->is_emptied = once_more;
+	sim_open(&r.handles_to);
+	if (set.clear)
+		serve_bytes(n, once_more || !n->clears, 0);
+	forget_bytes(n);
+}
+
+static void
+serve_data(struct node *n, const struct reply *p)
+{
+	if (set.clear && p->result == RESULT_OK &&
+	    (p->a.op == OP_SETSIZE_0 || p->a.op == OP_WRITE))
+		serve_bytes(n, p->a.op == OP_SETSIZE_0, p->a.len);
+	if (p->result == RESULT_OK && (p->a.op == OP_SETSIZE_END ||
+	    p->a.op == OP_SETSIZE_FINAL)) {
+		n->is_old = 0;
+		serve_bytes(n, 0, 0);
+	}
+}
+
+/* What a lost lane may have changed is looked at, over lane 0. */
+static void
+see_late(struct node *n, struct reply *p)
+{
+	if (r.aged < set.aged) {
+		r.aged++;
+		p->result = RESULT_EOF;
+	} else
+		n->is_late = 0;
+}
+
+static void
+serve(struct node *n, struct reply *p)
+{
+	int is_nth;
+
+	if (p->a.op == OP_CLOSE)
+		sim_close(&r.handles, &n->is_open);
+	else if (p->a.op == OP_READBACK_CLOSE)
+		sim_close(&r.handles, &n->is_open_back);
+	else if (p->a.op == OP_CLOSE_DEST)
+		sim_close(&r.handles_to, &n->is_open_to);
+	if (p->a.op == OP_STAT_DEST_ON_HOST && n->is_late && p->a.conn == 0)
+		see_late(n, p);
+	is_nth = sim_serve(&sim, p->a.op) ||
+	    (set.unseen && p->a.op == OP_STAT_DEST_ON_HOST) ||
+	    (set.shut && p->a.op == OP_REOPEN);
+	if (is_nth || fails(&p->a))
+		p->result = RESULT_FAILED;
+	else if (p->a.op == OP_OPEN_DEST || p->a.op == OP_OPEN_DEST_TRUNC)
+		serve_open_to(n, p->a.op == OP_OPEN_DEST_TRUNC);
+	else if (p->a.op == OP_HELPER_OPEN)
+		n->joined |= 1U << p->a.conn;
+	else if (p->a.op == OP_HELPER_CLOSE)
+		n->joined &= ~(1U << p->a.conn);
+	else if (p->a.op == OP_REOPEN) {
+		sim_must(!n->is_open, "only what is lost is opened again");
+		n->is_open = 1;
+		sim_open(&r.handles);
+	} else if (p->a.op == OP_OPEN || p->a.op == OP_OPENDIR) {
+		n->is_open = 1;
+		sim_open(&r.handles);
+		if (set.clear && p->a.op == OP_OPEN && r.put && !n->over &&
+		    (!set.in_place || sched_must_open_trunc(p->a.entry)))
+			serve_bytes(n, !n->clears, 0);
+	} else if (p->a.op == OP_FSTAT_SIZE) {
+		if (n->is_old || n->moved != p->a.off)
+			p->result = RESULT_FAILED;
+	} else if (p->a.op == OP_READBACK_OPEN) {
+		n->is_open_back = 1;
+		sim_open(&r.handles);
+	} else if (p->a.op == OP_READ || p->a.op == OP_READBACK_READ)
+		serve_read(n, p);
+	else if (p->a.op == OP_READDIR)
+		serve_names(n, p);
+	else if (!set.serve_late)
+		serve_data(n, p);
+}
+
+/* The caller */
+
+static void
+fill(struct node *n, uint64_t off, uint32_t len, enum sim_content content)
+{
+	uint64_t size = !r.put && set.actual != UINT64_MAX ? set.actual :
+	    r.size;
+
+	if (n->came == NULL)
+		n->came = sim_file_new(0, size);
+	if (off < size)
+		sim_fill(n->came, off, len < size - off ? len : size - off,
+		    content);
+}
+
+/* Bytes count only if none before them is missing at the end. */
+static void
+mark(struct node *n, uint64_t off, uint32_t len)
+{
+	fill(n, off, len, SIM_NEW);
+	n->moved = n->came->frontier;
+}
+
+/* A reply behind bytes that wait makes no piece of its own. */
+static void
+count_piece(struct node *n, uint64_t off, uint32_t len)
+{
+	fill(n, off, len, SIM_OLD);
+	r.ncome += off == 0 || n->came->map[off - 1] != SIM_OLD;
+	r.pieces = max(r.pieces, r.ncome);
+}
+
+/* A file that is got is written in order. */
+static void
+take_data(struct node *n, const struct reply *p)
+{
+	static unsigned char data[1 << 20];
+	struct sched_bytes w;
+	uint32_t i;
+	int more;
+
+	if (r.put || r.cross || p->a.op != OP_READ || p->result != RESULT_OK)
+		return;
+	r.waited = max(r.waited, r.come += p->len);
+	count_piece(n, p->a.off, p->len);
+	for (i = 0; i < p->len; i++)
+		data[i] = (unsigned char)((p->a.off + i) * 7);
+	more = sched_data_in(r.s, p->a.id, data, p->len, &w);
+	while (more == 1) {
+		sim_must(w.off == n->written,
+		    "what is got is written in order");
+		for (i = 0; i < w.len; i += 97)
+			sim_must(w.data[i] == (unsigned char)((w.off + i) * 7),
+			    "bytes are the file's");
+		if (set.disk > w.off && set.disk <= w.off + w.len) {
+			more = sched_data_written(r.s, p->a.entry, 0, &w);
+			sched_fail(p->a.entry);
+			continue;
+		}
+		n->written += w.len;
+		r.come -= w.len;
+		r.ncome--;
+		mark(n, w.off, w.len);
+		more = sched_data_written(r.s, p->a.entry, 1, &w);
+	}
+	sim_must(more == 0, "memory");
+}
+
+/* Leaves out the hole. Returns how much is sent: what comes before it. */
+static uint32_t
+send_data(struct node *n, struct reply *p)
+{
+	uint64_t off = p->a.off, left;
+
+	if (off >= set.hole && off < set.hole_end) {
+		off = set.hole_end < r.size ? set.hole_end : r.size;
+		sched_skip_hole(r.s, p->a.id, off);
+		mark(n, p->a.off, (uint32_t)(off - p->a.off));
+	}
+	left = off < r.size ? r.size - off : 0;
+	if (off < set.hole && left > set.hole - off)
+		left = set.hole - off;
+	if (left > p->a.len)
+		left = p->a.len;
+	p->a.off = off;
+	p->a.len = (uint32_t)left;
+	sched_sent(r.s, p->a.id, (uint32_t)left);
+	return (uint32_t)left;
+}
+
+/* Returns 1 if others of the file may be under way when it is sent. */
+static int
+is_last(enum sched_op op)
+{
+	return op == OP_SETSIZE_FINAL || op == OP_FSETSTAT || op ==
+	    OP_CLOSE_DEST;
+}
+
+/* What a READ or WRITE has under way */
+static uint64_t
+bytes_of(const struct sched_action *a)
+{
+	uint64_t left = a->off < r.size ? r.size - a->off : 0;
+
+	if (!r.cross || (a->op != OP_READ && a->op != OP_WRITE))
+		return 0;
+	return left < a->len ? left : a->len;
+}
+
+/* A file that is checked */
+
+static int
+is_ask(enum sched_op op)
+{
+	return op >= OP_VERIFY_STAT && op <= OP_READBACK_CLOSE && op !=
+	    OP_VERIFY_FSTAT;
+}
+
+static void
+check_sent(struct node *n, const struct sched_action *a)
+{
+	sim_must(!is_ask(a->op) || !n->is_open,
+	    "a check comes before the file is opened, or when it is closed");
+	n->seen |= a->op == OP_VERIFY_FSTAT;
+	sim_must(a->op != OP_READ || set.asks == 0 || r.put || n->seen ||
+	    n->lost, "a source is looked at before its first byte is read");
+	if (a->op != OP_VERIFY_HASH)
+		return;
+	r.hashing += a->len;
+	r.most_hashing = max(r.most_hashing, r.hashing);
+	verify_sched_defer(r.s, a->entry);
+}
+
+static void
+check_answered(struct node *n, const struct reply *p)
+{
+	n->is_asked &= !is_ask(p->a.op) || p->a.op == OP_READBACK_OPEN ||
+	    p->a.op == OP_READBACK_READ;
+	if (p->a.op == OP_READBACK_OPEN && p->result != RESULT_OK)
+		n->is_asked = 0;
+	n->is_short |= (p->a.op == OP_READBACK_OPEN || p->a.op ==
+	    OP_READBACK_READ) && p->result != RESULT_OK;
+	if (p->a.op == OP_VERIFY_HASH)
+		r.hashing -= p->a.len;
+	if (p->a.op == OP_READBACK_READ && p->result == RESULT_OK)
+		n->back += p->len;
+}
+
+/* Nothing more is asked. */
+static void
+conclude(struct sched_entry *j, struct node *n)
+{
+	sim_must(!set.back || n->is_short || n->lost ||
+	    (n->back == r.size && verify_sched_readback_len(j) == r.size),
+	    "all is read back, once");
+	n->asked = 0;
+	n->back = 0;
+	if (n->is_copied)
+		return;
+	n->is_copied = 1;
+	n->over = r.put && sched_forbid_truncate(j, (int)set.ours, 0);
+	n->clears = set.clear && !set.in_place && set.from == 0 && !n->over &&
+	    sched_truncate_late(r.s, j);
+	if (set.complete != 0 && n->number % (int)set.complete == 0) {
+		verify_sched_complete(j);
+		n->moved = n->cut = set.actual == UINT64_MAX ? r.size :
+		    set.actual;
+		n->served = n->moved;
+	} else if (set.from > 0) {
+		verify_sched_copy_from(j, set.from);
+		mark(n, 0, (uint32_t)set.from);
+		n->written = set.from;
+	}
+}
+
+static void
+check(struct sched_entry *j, struct node *n)
+{
+	if (verify_sched_request_was_lost(j)) {
+		n->asked -= (unsigned int)n->is_asked;
+		n->is_asked = 0;
+		n->back = 0;
+		if (n->is_open_back)
+			sim_close(&r.handles, &n->is_open_back);
+	}
+	if (n->is_asked || r.interrupted)
+		return;
+	n->is_asked = 1;
+	if (n->asked++ < set.asks)
+		verify_sched_request(r.s, j, OP_VERIFY_STAT, 0, 0);
+	else if (set.hash != 0 && n->asked == set.asks + 1)
+		verify_sched_request(r.s, j, OP_VERIFY_HASH, 0,
+		    (uint32_t)set.hash);
+	else if (set.back && n->asked == set.asks + (set.hash != 0) + 1)
+		verify_sched_read_back(r.s, j, 0, r.size);
+	else {
+		n->is_asked = 0;
+		conclude(j, n);
+	}
+}
+
+/* What is sent may be done when the lane is lost and others did its work. */
+static void
+check_late(const struct node *n, const struct sched_action *a)
+{
+	sim_must(!r.put || a->conn == 0 || (a->op != OP_SETSIZE_0 &&
+	    (a->op < OP_VERIFY_SETSIZE || a->op > OP_SETSTAT_CLOSE) &&
+	    a->op != OP_STALE_RENAME && a->op != OP_STALE_REMOVE &&
+	    a->op != OP_SETSTAT && a->op != OP_REMOVE_OWN &&
+	    (a->op != OP_SETSIZE_FINAL || n->over)),
+	    "what does harm when it is late goes over the first lane");
+	sim_must(!r.put || a->conn == 0 || a->op != OP_OPEN || n->over,
+	    "a lane that may be lost empties no file");
+}
+
+/* A file that several lanes move is cut at boundaries. */
+static void
+note_part(struct node *n, const struct sched_action *a)
+{
+	uint64_t part = a->off / set.align + 1;
+
+	sim_must(sched_file_conns(r.s, a->entry) < 2 ||
+	    a->off % set.align + a->len <= set.align,
+	    "a request stays in its part");
+	r.shared += n->part == part && n->part_lane != a->conn;
+	n->part = part;
+	n->part_lane = a->conn;
+}
+
+/* Round trips by which a reply of the slow lane is late */
+static uint64_t
+slowness(const struct sched_action *a)
+{
+	if (set.slow_each == 0 || (a->op != OP_READ && a->op != OP_WRITE))
+		return set.slow_by;
+	r.due = max(r.due, r.rounds) + set.slow_each;
+	return set.slow_by + r.due - r.rounds - 1;
+}
+
+static void
+send(const struct sched_action *a)
+{
+	struct node *n = sched_userdata(a->entry);
+	struct reply p = { .a = *a };
+
+	sim_must(n->dir == NULL || n->dir->is_made,
+	    "a child follows its directory");
+	sim_must((a->op != OP_CLOSE && !is_last(a->op)) || n->under_way ==
+	    (set.handles == 0 && (!r.cross || a->op != OP_CLOSE) ? 0 :
+	    n->last),
+	    "a file is cut and closed after the last reply to its data");
+	sim_must(a->op != OP_SETSTAT || n->below == 0 ||
+	    (set.interrupt && n->begun == 0),
+	    "a directory is left after all below");
+	sim_must(a->op != OP_SETSIZE_0 || !r.refused,
+	    "what was refused once is not asked for again");
+	sim_must(n->under_way == 0 || n->lane == a->conn || set.widen ||
+	    n->lost, "a file keeps its lane");
+	sim_must((a->op != OP_READ && a->op != OP_WRITE) || r.cross ||
+	    (n->joined >> a->conn & 1) || (n->is_open &&
+	    a->conn == sched_owner_conn(a->entry)),
+	    "a lane moves what it has open");
+	if (set.align != 0 && a->op == OP_READ)
+		note_part(n, a);
+	if (a->conn == sched_owner_conn(a->entry))
+		n->lane = a->conn;
+	sim_must(a->op != OP_REMOVE_OWN || n->under_way == 0,
+	    "a file is removed when nothing of it is under way");
+	sim_must(a->conn < set.lanes && !(r.lost >> a->conn & 1),
+	    "a lane that is not up has no file");
+	r.width = (unsigned int)max(r.width, sched_file_conns(r.s, a->entry));
+	r.data[a->conn] += a->op == OP_READ || a->op == OP_WRITE;
+	if (a->op == OP_SETSIZE_FINAL || a->op == OP_SETSIZE_END)
+		n->cut = a->off;
+	if (a->op == OP_WRITE && r.put && send_data(n, &p) == 0)
+		return;
+	check_sent(n, a);
+	check_late(n, a);
+	r.dressed += a->op == OP_SETSTAT && sched_kind(a->entry) == KIND_FILE;
+	n->under_way++;
+	n->last += is_last(a->op);
+	r.requests++;
+	r.bytes += bytes_of(a);
+	sim_must(r.bytes <= set.window || r.bytes <= set.unit,
+	    "no more bytes are under way than the window has");
+	serve(n, &p);
+	sim_push(&sim, a->conn, &p, sizeof(p))->wait = sim_wait(&sim, a->op) +
+	    (a->conn == set.slow ? slowness(a) : 0);
+}
+
+/* Between two servers: what was read is written. */
+static void
+relay(const struct reply *p)
+{
+	struct sched_action write;
+	int sent;
+
+	if (!r.cross || p->a.op != OP_READ || p->len == 0)
+		return;
+	do {
+		sent = sched_relay(r.s, p->a.entry, p->a.off, p->len, &write);
+		sim_must(sent != -1, "memory");
+		if (sent == 1)
+			send(&write);
+	} while (sent == 1 && write.op == OP_SETSIZE_0);
+}
+
+static void
+answer(struct reply *p)
+{
+	struct node *n = sched_userdata(p->a.entry);
+	struct sched_action found;
+	int again;
+
+	sim_must(sched_find(r.s, p->a.id, &found) == 0 &&
+	    found.entry == p->a.entry && found.op == p->a.op &&
+	    found.off == p->a.off,
+	    "a request is found by its ID");
+	if (set.serve_late)
+		serve_data(n, p);
+	n->under_way--;
+	n->last -= is_last(p->a.op);
+	r.bytes -= bytes_of(&p->a);
+	relay(p);
+	if (r.cross && p->result == RESULT_OK &&
+	    (p->a.op == OP_MKDIR || p->a.op == OP_STAT_DEST))
+		n->is_made = 1;
+	take_data(n, p);
+	check_answered(n, p);
+	if (p->result == RESULT_OK && p->a.op == OP_WRITE)
+		mark(n, p->a.off, p->a.len);
+	if (p->result == RESULT_OK && p->a.op == OP_READDIR)
+		n->known += (int)p->len;
+	again = sched_reply(r.s, p->a.id, p->result, p->len);
+	sim_must(again != -1, "a good reply is good");
+	r.refused |= p->a.op == OP_FSTAT_TYPE && p->result == RESULT_FAILED;
+	n->has_failed |= p->result == RESULT_FAILED && !again &&
+	    (p->a.op == OP_STAT || p->a.op == OP_STAT_DEST ||
+	    p->a.op == OP_OPENDIR || p->a.op == OP_READDIR);
+	sim_must(sched_find(r.s, p->a.id, &found) == -1, "an ID is used once");
+	sim_must(sched_reply(r.s, p->a.id, p->result, p->len) == -1,
+	    "a second reply is refused");
+}
+
+/* The lane is lost, with the handles that it had, and what waits there. */
+static void
+lose(unsigned int lane)
+{
+	struct reply p;
+	struct node *n;
+	struct sched_entry *j;
+	size_t i;
+
+	for (i = 0; i < sim.n; i++) {
+		if (sim.queue[i].link != lane)
+			continue;
+		memcpy(&p, sim.queue[i].body, sizeof(p));
+		n = sched_userdata(p.a.entry);
+		n->under_way--;
+		n->last -= is_last(p.a.op);
+		n->is_late |= r.put && (p.a.op == OP_WRITE ||
+		    p.a.op == OP_SETSIZE_END || p.a.op == OP_SETSIZE_FINAL ||
+		    p.a.op == OP_FSETSTAT);
+		r.hashing -= p.a.op == OP_VERIFY_HASH ? p.a.len : 0;
+	}
+	sim_lose(&sim, lane);
+	for (j = sched_oldest(r.s); j != NULL; j = sched_next_in_order(r.s,
+	    j)) {
+		n = sched_userdata(j);
+		if (sched_kind(j) != KIND_FILE)
+			continue;
+		n->lost |= sched_owner_conn(j) == lane ||
+		    (n->joined >> lane & 1);
+		n->joined &= ~(1U << lane);
+		if (sched_owner_conn(j) == lane && n->is_open)
+			sim_close(&r.handles, &n->is_open);
+	}
+	r.lost |= 1U << lane;
+	sched_conn_lost(r.s, lane);
+	/* Another lane that had it is its own now. */
+	for (j = sched_oldest(r.s); j != NULL; j = sched_next_in_order(r.s,
+	    j)) {
+		n = sched_userdata(j);
+		if (sched_kind(j) == KIND_FILE && !n->is_open &&
+		    (n->joined >> sched_owner_conn(j) & 1)) {
+			n->joined &= ~(1U << sched_owner_conn(j));
+			n->is_open = 1;
+			sim_open(&r.handles);
+		}
+	}
+	sched_set_conns(r.s, ((1U << set.lanes) - 1) & ~r.lost,
+	    ((1U << set.lanes) - 1) & ~r.lost);
+}
+
+static void
+answer_all(void)
+{
+	struct reply p;
+	size_t n, i;
+
+	if (set.lose != 0 && r.rounds == set.lose_at)
+		lose((unsigned int)set.lose);
+	if (set.lose2 != 0 && r.rounds == set.lose2_at)
+		lose((unsigned int)set.lose2);
+	sim_must(!set.unseen || r.rounds < 5000, "what is refused ends");
+	n = sim_round(&sim, set.order);
+	if (r.torn > r.most_torn)
+		r.most_torn = r.torn;
+	for (i = 0; i < n; i++) {
+		memcpy(&p, sim.now[i].body, sizeof(p));
+		answer(&p);
+	}
+	sched_set_clock(r.s, ++r.rounds * set.round_us);
+	if (r.rounds == set.interrupt) {
+		r.interrupted = 1;
+		sched_interrupt(r.s);
+	}
+}
+
+static void
+end(struct sched_entry *j, struct node *n)
+{
+	uint64_t size = set.actual == UINT64_MAX ? r.size : set.actual;
+
+	sim_must(n->under_way == 0, "a job ends after its last reply");
+	if (sched_kind(j) == KIND_DIR && r.put) {
+		n->is_made = 1;
+		n->known = n->children;
+	}
+	sim_must(sched_kind(j) != KIND_DIR_END || n->below == 0 ||
+	    (set.interrupt && n->begun == 0),
+	    "a directory is left after all below");
+	if (n->dir != NULL && (sched_kind(j) != KIND_DIR ||
+	    (n->has_failed && n->below == 0)))
+		n->dir->below--;
+	if (sched_kind(j) != KIND_FILE)
+		return;
+	n->dir->begun--;
+	sim_must(!n->is_open && !n->is_open_to && n->joined == 0,
+	    "what ends is closed");
+	sim_must(!n->is_late || !sched_is_whole(j),
+	    "what a lost lane may still change is looked at");
+	sim_must(!n->is_old || !sched_is_whole(j),
+	    "what is whole has no old end");
+	sim_must(!n->is_mixed || set.in_place || n->over,
+	    "new bytes come where no old ones are");
+	sim_must(!set.clear || !sched_is_whole(j) || n->served == size ||
+	    (n->lost && n->served > size), "no bytes are lost");
+	if (n->is_emptied) {
+		sim_must(n->moved == 0 && !sched_is_whole(j),
+		    "what is emptied was not whole");
+		r.ncut++;
+	} else if (n->moved == size && sched_is_whole(j) &&
+	    (!r.put || (!set.in_place && set.hole_end == 0) ||
+	    n->cut == size || (set.known != 0 && set.known <= size + 1) ||
+	    sched_must_open_trunc(j)))
+		r.whole++;
+	else if (n->moved < size && !sched_is_whole(j) && r.put &&
+	    (n->cut == n->moved || (set.hole_end && n->cut < n->moved)))
+		r.ncut++;
+	else
+		r.failed++;
+}
+
+static void
+add_child(struct sched_entry *leave, struct node *n)
+{
+	int is_root = n->dir == NULL;
+	struct sched_entry *j;
+	struct node *child;
+
+	sim_must(!n->has_failed, "nothing is copied after a listing failed");
+	if (n->added < n->known) {
+		child = new_node(n, is_root ? r.nfiles : 0, n->number + 1 +
+		    n->added * (is_root ? r.nfiles + 1 : 1));
+		n->added++;
+		j = sched_add(r.s, leave, is_root ? KIND_DIR : KIND_FILE, child,
+		    r.put ? 0 : r.size);
+		sim_must(j != NULL, "memory");
+		if (++r.kept > r.kept_most)
+			r.kept_most = r.kept;
+	}
+	if (n->added == n->known)
+		sched_children_complete(r.s, leave);
+}
+
+static void
+print(struct sched_entry *j, struct node *n)
+{
+	if (sched_kind(j) == KIND_DIR_END)
+		sim_must(n->below == 0 || set.interrupt,
+		    "the end of a directory comes last");
+	else
+		sim_must((unsigned long)n->number > r.printed,
+		    "texts come in walk order");
+	if (sched_kind(j) != KIND_DIR_END)
+		r.printed = (unsigned long)n->number;
+	if (sched_kind(j) != KIND_DIR) {
+		r.kept--;
+		forget_bytes(n);
+		free(n);
+	}
+}
+
+static void
+begin(struct sched_entry *j, struct node *n)
+{
+	sched_set_size(r.s, j, r.size);
+	n->is_made = !r.put && !r.cross;
+	if (sched_kind(j) != KIND_FILE)
+		return;
+	n->dir->begun++;
+	n->is_old = set.clear && !is_odd(n);
+	if (set.asks != 0) {
+		verify_sched_begin(r.s, j);
+		return;
+	}
+	if (set.known != 0)
+		seq_set_old_size(j, set.known - 1);
+	n->over = r.put && sched_forbid_truncate(j, (int)set.ours, 0);
+	n->clears = set.clear && !set.in_place && !n->over &&
+	    sched_truncate_late(r.s, j);
+}
+
+static void
+act(const struct sched_action *a)
+{
+	struct node *n = sched_userdata(a->entry);
+
+	if (a->op < OP_BEGIN)
+		send(a);
+	else if (a->op == OP_BEGIN)
+		begin(a->entry, n);
+	else if (a->op == OP_VERIFY)
+		check(a->entry, n);
+	else if (a->op == OP_DATA_DONE)
+		sim_must(n->under_way == 0,
+		    "data is settled after its last reply");
+	else if (a->op == OP_RESTART) {
+		sim_must(!n->is_open && !n->is_open_to,
+		    "what begins again is closed");
+		sim_must(!sched_has_failed(a->entry) || r.interrupted,
+		    "what begins again has not failed");
+		sim_must(n->came == NULL || n->lost || n->is_emptied ||
+		    (r.put ? set.in_place || n->over || n->cut <= n->moved :
+		    !r.cross), "what begins again has no hole");
+		n->dir->begun--;
+		n->cut = UINT64_MAX;
+		forget_bytes(n);
+		n->written = 0;
+		n->served = is_odd(n) ? n->served : 0;
+		r.torn -= (uint64_t)n->is_torn;
+		n->is_torn = n->is_mixed = 0;
+		n->asked = 0;
+		n->is_asked = n->is_copied = n->seen = 0;
+		n->back = 0;
+	} else if (a->op == OP_END)
+		end(a->entry, n);
+	else if (a->op == OP_ADD_CHILDREN)
+		add_child(a->entry, n);
+	else
+		print(a->entry, n);
+}
+
+static void
+copy(const char *way, int dirs, int nfiles, uint64_t size)
+{
+	struct sched_conf conf = { .in_place = set.in_place != 0,
+	    .preserve = set.preserve != 0,
+	    .keep_found = set.keep_found != 0, .files = (uint32_t)set.files,
+	    .unit = (uint32_t)set.unit, .first_id = UINT32_MAX - 10 };
+	struct sched_action a;
+	unsigned int i;
+
+	memset(&r, 0, sizeof(r));
+	sim_reset(&sim);
+	r.handles.allowed = set.strict;
+	r.handles_to.allowed = set.strict_to;
+	conf.put = r.put = strcmp(way, "put") == 0;
+	conf.cross = r.cross = strcmp(way, "cross") == 0;
+	r.dirs = dirs;
+	r.nfiles = nfiles;
+	r.size = size;
+	sim_must((r.s = sched_new(&conf)) != NULL, "memory");
+	sched_set_handle_limit(r.s, set.handles);
+	sched_set_window(r.s, set.window);
+	sched_set_stripe_min(r.s, set.widen);
+	sched_set_other_hosts(r.s, (unsigned int)set.apart);
+	sched_set_writers(r.s, 0, (uint32_t)set.align);
+	sched_set_per_conn_limit(r.s, set.round_us != 0);
+	sched_set_conns(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
+	sim_must(sched_add(r.s, NULL, KIND_DIR, new_node(NULL, dirs, 1), 0) !=
+	    NULL, "memory");
+	r.kept = 1;
+	for (;;) {
+		while (sched_next(r.s, &a) == 1)
+			act(&a);
+		if (sched_is_done(r.s))
+			break;
+		sim_must(sim.n > 0 || r.lost, "it goes on until all is done");
+		answer_all();
+	}
+	sim_must(r.handles.open == 0 && r.handles_to.open == 0 &&
+	    sched_active(r.s) == 0, "all is closed");
+	for (i = 0; i < SCHED_CONNS_MAX; i++)
+		sim_must(sched_conn_files(r.s, i) == 0,
+		    "all have left their lanes");
+	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
+	    "failed=%lu entries=%lu limit=%u torn=%" PRIu64, r.rounds,
+	    r.requests, r.handles.most, r.whole, r.ncut, r.failed,
+	    r.kept_most, sched_concurrency_limit(r.s), r.most_torn);
+	if (set.hash != 0)
+		printf(" hashing=%" PRIu64, r.most_hashing);
+	if (set.widen != 0)
+		printf(" conns=%u waited=%" PRIu64 " pieces=%" PRIu64, r.width,
+		    r.waited, r.pieces);
+	if (set.align != 0)
+		printf(" shared=%lu", r.shared);
+	if (set.ours || set.aged != 0)
+		printf(" removed=%lu mtimes_set=%lu", r.renewed, r.dressed);
+	for (i = 0; i < set.lanes; i++)
+		printf(" conn%u=%lu", i, r.data[i]);
+	putchar('\n');
+	sched_free(r.s);
+}
+
+static uint64_t *
+setting(const char *key)
+{
+	static const struct {
+		const char *key;
+		uint64_t *value;
+	} keys[] = { { "handles", &set.handles }, { "strict", &set.strict },
+	    { "strict_to", &set.strict_to },
+	    { "full", &set.full }, { "short", &set.shorten },
+	    { "ragged", &set.ragged },
+	    { "actual", &set.actual }, { "order", &set.order },
+	    { "names", &set.names }, { "hole", &set.hole },
+	    { "hole_end", &set.hole_end },
+	    { "interrupt", &set.interrupt }, { "files", &set.files },
+	    { "unit", &set.unit }, { "window", &set.window },
+	    { "conns", &set.lanes }, { "asks", &set.asks },
+	    { "hash", &set.hash }, { "read_back", &set.back },
+	    { "from", &set.from }, { "complete", &set.complete },
+	    { "stripe_min", &set.widen }, { "other_hosts", &set.apart },
+	    { "exists_ours", &set.ours }, { "wrong_mtime", &set.aged },
+	    { "other_open_fails", &set.blind }, { "align", &set.align },
+	    { "lose", &set.lose },
+	    { "stat_fails", &set.unseen }, { "open_fails", &set.shut },
+	    { "lose2", &set.lose2 }, { "lose2_at", &set.lose2_at },
+	    { "lose_at", &set.lose_at }, { "slow", &set.slow },
+	    { "slow_by", &set.slow_by }, { "slow_each", &set.slow_each },
+	    { "round_us", &set.round_us }, { "other", &set.other },
+	    { "mixed", &set.mixed }, { "changed", &set.changed },
+	    { "bad", &set.bad }, { "disk", &set.disk },
+	    { "late_truncate", &set.clear }, { "device_every", &set.odd },
+	    { "known", &set.known },
+	    { "no_truncate", &set.fixed },
+	    { "serve_late", &set.serve_late },
+	    { "in_place", &set.in_place }, { "preserve", &set.preserve },
+	    { "keep_found", &set.keep_found } };
+	size_t i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		if (strcmp(key, keys[i].key) == 0)
+			return keys[i].value;
+	}
+	errx(1, "unknown setting %s", key);
+}
+
+static size_t
+number_of(const char *op)
+{
+	size_t i;
+
+	for (i = 1; i < OPS; i++) {
+		if (strcmp(op, op_names[i]) == 0)
+			return i;
+	}
+	errx(1, "unknown request %s", op);
+}
+
+int
+main(void)
+{
+	char line[200], word[20], key[20];
+	int dirs, nfiles;
+	uint64_t n, rounds;
+
+	while (fgets(line, sizeof(line), stdin) != NULL) {
+		if (sscanf(line, "set %19s %" SCNu64, key, &n) == 2)
+			*setting(key) = n;
+		else if (sscanf(line, "fail %19s %" SCNu64, key, &n) == 2)
+			sim.fail[number_of(key)] = n;
+		else if (sscanf(line, "late %19s %" SCNu64 " %" SCNu64, key,
+		    &n, &rounds) == 3) {
+			sim.late[number_of(key)] = n;
+			sim.late_rounds[number_of(key)] = rounds;
+		} else if (sscanf(line, "%19s %d %d %" SCNu64, word, &dirs,
+		    &nfiles, &n) == 4)
+			copy(word, dirs, nfiles, n);
+		else
+			errx(1, "what is: %s", line);
+	}
+	return 0;
+}

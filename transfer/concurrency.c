@@ -1,0 +1,80 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See concurrency.h. */
+
+#include "concurrency.h"
+#include "minmax.h"
+#include "sched-internal.h"
+
+/* Of the handles a server allows, so many are left to others. */
+#define HANDLES_SPARE	16
+
+/* An unknown server: jobs under way at first, and at most */
+#define UNKNOWN_FIRST	8
+#define UNKNOWN_MAX	64
+
+void
+concurrency_init(struct sched *s)
+{
+	s->max_limit = (uint32_t)min_u64(UNKNOWN_MAX, s->conf.files);
+	s->limit = (uint32_t)min_u64(UNKNOWN_FIRST, s->max_limit);
+}
+
+/* A job has ended well: after a whole round of them twice as many may be. */
+void
+concurrency_succeeded(struct sched *s, const struct sched_entry *j)
+{
+	if (j->limit_before != 0) {
+		s->max_limit = s->limit;		/* fewer were needed */
+		s->one_at_a_time = s->limit == 1;
+	}
+	if (s->has_handle_limit || ++s->successes < s->limit)
+		return;
+	s->successes = 0;
+	s->limit = (uint32_t)min_u64(2 * (uint64_t)s->limit, s->max_limit);
+}
+
+/* It failed beside others: half as many, once for all that began together. */
+static void
+halve_limit(struct sched *s, struct sched_entry *j)
+{
+	if (j->limit_before == 0)
+		j->limit_before = s->limit;
+	if (j->limit_epoch != s->limit_epoch)
+		return;
+	s->limit_epoch++;
+	s->successes = 0;
+	s->limit = (uint32_t)max_u64(min_u64(s->limit, s->active) / 2, 1);
+}
+
+/* A request that a strict server may refuse beside others has failed. */
+void
+concurrency_failed(struct sched *s, struct sched_entry *j)
+{
+	if (j->failed || j->restart)
+		return;
+	if (!s->has_handle_limit && s->sole_entry != j && !s->interrupted) {
+		halve_limit(s, j);
+		j->restart = 1;
+		return;
+	}
+	j->failed = 1;
+	if (j->limit_before != 0)		/* the server was not strict */
+		s->limit = (uint32_t)min_u64(j->limit_before, s->max_limit);
+	j->limit_before = 0;
+}
+
+void
+concurrency_set_handles(struct sched *s, uint64_t handles)
+{
+	uint64_t spare = min_u64(HANDLES_SPARE, handles / 2);
+
+	if (handles == 0 || s->has_handle_limit)
+		return;
+	s->has_handle_limit = 1;
+	s->max_limit = s->limit = (uint32_t)min_u64(s->conf.files, handles -
+	    spare);
+}

@@ -1,0 +1,340 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See conn-sched.h. */
+
+#include <stdlib.h>
+
+#include "conn-count.h"
+#include "conn-sched.h"
+#include "extents.h"
+#include "minmax.h"
+#include "sched-internal.h"
+
+/*
+ * A READ behind the size that was told, between two servers: what it brings,
+ * with 512 of them under way, waits in memory.
+ */
+#define BLIND_READ_MAX	(32 * 1024)
+
+/* What a file costs its lane beside its bytes, in bytes */
+#define FILE_COST	(32 * 1024)
+
+/*
+ * A lane that is new beside others begins with so many bytes under way. That
+ * and what it has carried is more than TCP lets through in its slow start.
+ */
+#define START_LIMIT		(512 * 1024)
+
+/* What is under way on a lane beside others should not wait for longer. */
+#define AGE_MAX	250000		/* microseconds, or */
+#define AGE_RTTS	4		/* times an RTT, if longer */
+
+/* So many requests fill a short path while one is served, and one answered. */
+#define CONN_REQUESTS_MIN	4
+
+struct sched_request **
+sched_request_slot(const struct sched *s, uint32_t id)
+{
+	struct sched_request **place = (struct sched_request **)&s->bucket[id %
+	    BUCKETS];
+
+	while (*place != NULL && (*place)->id != id)
+		place = &(*place)->next;
+	return place;
+}
+
+int
+sched_request_new(struct sched *s, struct sched_entry *j, unsigned int conn,
+    enum sched_op op, uint64_t off, uint32_t len, struct sched_action *a)
+{
+	struct sched_request *r = calloc(1, sizeof(*r)), **place;
+
+	if (r == NULL)
+		return -1;
+	if (s->conf.put && j->kind == KIND_FILE)
+		j->hosts_involved |= s->other_hosts & 1U << conn;
+	r->op = op;
+	r->entry = j;
+	r->conn = conn;
+	r->off = off;
+	r->len = len;
+	r->id = s->next_id++;
+	r->sent_us = s->now_us;
+	r->cost = REQUEST_OVERHEAD;
+	if (op == OP_WRITE && s->conf.cross)
+		r->cost += len;
+	else if (op == OP_VERIFY_HASH)
+		s->conn[conn].hash_bytes += len;
+	else if (len != 0)
+		r->cost += off >= j->size ? 0 :
+		    (uint32_t)min_u64(len, j->size - off);
+	s->conn[conn].in_flight += r->cost;
+	s->nrequests++;
+	j->in_flight++;
+	place = &s->bucket[r->id % BUCKETS];
+	r->next = *place;
+	*place = r;
+	*a = (struct sched_action){ .op = op, .entry = j, .conn = conn,
+	    .id = r->id, .off = off, .len = len, .at = off };
+	return 1;
+}
+
+void
+sched_request_retire(struct sched *s, struct sched_request **place)
+{
+	struct sched_request *r = *place;
+
+	*place = r->next;
+	r->entry->in_flight--;
+	s->nrequests--;
+	s->conn[r->conn].in_flight -= r->cost;
+	if (r->op == OP_VERIFY_HASH)
+		s->conn[r->conn].hash_bytes -= r->len;
+	free(r);
+}
+
+void
+sched_conn_set_unsent(struct sched *s, struct sched_entry *j, uint64_t bytes)
+{
+	s->conn[j->owner].queued += bytes;
+	s->conn[j->owner].queued -= j->unsent;
+	j->unsent = bytes;
+}
+
+unsigned int
+sched_count_bits(unsigned int bits)
+{
+	unsigned int n = 0;
+
+	for (; bits != 0; bits &= bits - 1)
+		n++;
+	return n;
+}
+
+uint64_t
+sched_conn_work(const struct sched_conn *l)
+{
+	return l->in_flight + l->queued + (uint64_t)l->files * FILE_COST;
+}
+
+static int
+has_own_limits(const struct sched *s)
+{
+	return s->per_conn_limit && s->established != 1;
+}
+
+uint64_t
+sched_conn_weight(const struct sched *s, unsigned int conn)
+{
+	uint64_t share = s->window / sched_count_bits(s->established);
+
+	return max_u64(1, has_own_limits(s) ?
+	    min_u64(share, s->conn[conn].limit) : share);
+}
+
+/* Who is through first, and not who has the least bytes: one may be slow. */
+unsigned int
+sched_conn_least_busy(const struct sched *s)
+{
+	unsigned int i, best = 0;
+	double rounds, least = 0;
+
+	for (i = 0; i < s->nconns; i++) {
+		if (i > 0 && (s->established >> i & 1) == 0)
+			continue;
+		rounds = (double)sched_conn_work(&s->conn[i]) /
+		    (double)sched_conn_weight(s, i);
+		if (i == 0 || rounds < least) {
+			best = i;
+			least = rounds;
+		}
+	}
+	return best;
+}
+
+static int
+conn_is_busy(const struct sched_conn *l)
+{
+	return l->in_flight > 0 || !sched_link_is_empty(&l->data) ||
+	    (l->helped_file != NULL && l->helper_state == HELPER_READY);
+}
+
+/* The window is shared by those that have something to do. */
+uint64_t
+sched_conn_share(const struct sched *s)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < s->nconns; i++)
+		n += conn_is_busy(&s->conn[i]);
+	return s->window / (n == 0 ? 1 : n);
+}
+
+static int
+needs_conn(const struct sched_entry *j)
+{
+	return j->kind == KIND_FILE || j->kind == KIND_LINK;
+}
+
+void
+sched_conn_count_buffered(struct sched *s, struct sched_entry *j)
+{
+	uint64_t charge = j->nhelpers > 0 ? 0 : j->extents.buffered;
+
+	s->conn[j->owner].in_flight += charge - j->buffered_charged;
+	j->buffered_charged = charge;
+	s->buffered += j->extents.buffered - j->buffered;
+	s->nbuffered += j->extents.nbuffered - j->nbuffered;
+	j->buffered = j->extents.buffered;
+	j->nbuffered = j->extents.nbuffered;
+}
+
+void
+sched_conn_enter(struct sched *s, struct sched_entry *j)
+{
+	if (needs_conn(j)) {
+		j->owner = sched_conn_least_busy(s);
+		if (s->truncate_unreliable || (j->excluded >> j->owner & 1) !=
+		    0)
+			j->owner = 0;
+		s->conn[j->owner].files++;
+		j->is_active = 1;
+	}
+}
+
+void
+sched_conn_leave(struct sched *s, struct sched_entry *j)
+{
+	sched_conn_set_unsent(s, j, 0);
+	extents_clear(&j->extents);
+	sched_conn_count_buffered(s, j);
+	s->conn[j->owner].files -= j->is_active;
+	j->is_active = 0;
+}
+
+void
+sched_conn_move(struct sched *s, struct sched_entry *j, unsigned int conn)
+{
+	struct sched_conn *from = &s->conn[j->owner], *to = &s->conn[conn];
+
+	from->in_flight -= j->buffered_charged;
+	to->in_flight += j->buffered_charged;
+	from->queued -= j->unsent;
+	to->queued += j->unsent;
+	from->files -= j->is_active;
+	to->files += j->is_active;
+	j->owner = conn;
+}
+
+void
+sched_conn_set_size(struct sched *s, struct sched_entry *j, uint64_t size)
+{
+	j->size = size;
+	sched_conn_set_unsent(s, j, j->kind == KIND_FILE && j->verify_when !=
+	    VERIFY_BEFORE ? size - min_u64(size, j->start) : 0);
+}
+
+uint64_t
+sched_conn_data_len(const struct sched *s, const struct sched_entry *j)
+{
+	uint64_t len = j->unit, next = j->extents.cursor;
+
+	if (j->is_reading_back)
+		return min_u64(len, j->readback_end - next);
+	if (next < j->size && !s->conf.put)
+		len = min_u64(len, j->size - next);
+	if (next >= j->size && s->conf.cross)
+		len = min_u64(len, BLIND_READ_MAX);
+	if (s->align != 0 && j->nhelpers > 0)
+		len = min_u64(len, s->align - next % s->align);
+	return len;
+}
+
+int
+sched_conn_continues_block(const struct sched *s, const struct sched_entry *j,
+    unsigned int conn)
+{
+	return s->align != 0 && j->nhelpers > 0 && j->last_mover == conn &&
+	    j->extents.npending == 0 && j->extents.cursor % s->align != 0;
+}
+
+void
+sched_conn_set_states(struct sched *s, unsigned int up, unsigned int takes)
+{
+	unsigned int i;
+
+	while (s->nconns < SCHED_CONNS_MAX && up >> s->nconns != 0)
+		s->nconns++;
+	for (i = 1; i < s->nconns; i++) {
+		if (((up & ~s->established) >> i & 1) != 0) {
+			s->conn[i].limit = s->per_conn_limit ? START_LIMIT :
+			    UINT64_MAX;
+			s->conn[i].min_rtt = s->conn[i].halved_age = 0;
+		}
+	}
+	s->established = up;
+	s->writable = takes;
+}
+
+/*
+ * Half as much was under way when this was sent. If its reply is nearly as old
+ * as before, that is no queue but the path, which has become longer.
+ */
+static void
+check_halved_age(struct sched_conn *l, uint64_t age)
+{
+	if (age > l->halved_age / 4 * 3)
+		l->min_rtt = age;
+	l->halved_age = 0;
+}
+
+/*
+ * What waits on a slow lane when all else is done is what the copy waits for,
+ * and before it what comes early waits in memory. So such a lane gets little
+ * more at once than it carries in that time.
+ */
+void
+sched_conn_reply_aged(struct sched *s, const struct sched_request *r,
+    uint32_t len)
+{
+	struct sched_conn *l = &s->conn[r->conn];
+	uint64_t age = s->now_us - r->sent_us, most;
+
+	if (l->min_rtt == 0 || age < l->min_rtt)
+		l->min_rtt = age;
+	if (l->halved_age != 0 && r->sent_us >= l->halved_us)
+		check_halved_age(l, age);
+	most = max_u64(AGE_MAX, AGE_RTTS * l->min_rtt);
+	if (age < most / 2)
+		l->limit += l->limit == UINT64_MAX ? 0 : len;
+	else if (age > most && r->sent_us >= l->halved_us &&
+	    has_own_limits(s)) {
+		l->limit = min_u64(l->limit, l->in_flight) / 2;
+		l->halved_us = s->now_us;
+		l->halved_age = age;
+	}
+}
+
+uint64_t
+sched_conn_limit(const struct sched *s, const struct sched_entry *j,
+    unsigned int conn)
+{
+	uint64_t least = (uint64_t)CONN_REQUESTS_MIN * (j->unit +
+	    REQUEST_OVERHEAD);
+	uint64_t most = max_u64(sched_conn_share(s), j->temp == NULL ?
+	    min_u64(least, s->window) : 2 * CHANNEL_WINDOW_STOCK);
+
+	return has_own_limits(s) ? min_u64(most, s->conn[conn].limit) : most;
+}
+
+uint64_t
+sched_random(struct sched *s, uint64_t n)
+{
+	uint64_t *x = &s->conf.seed;
+
+	*x = *x * 6364136223846793005U + 1442695040888963407U;
+	return n == 0 ? 0 : (*x >> 16) % n;
+}

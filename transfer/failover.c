@@ -1,0 +1,258 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See failover.h. */
+
+#include <stddef.h>
+
+#include "conn-sched.h"
+#include "extents.h"
+#include "failover.h"
+#include "minmax.h"
+#include "multihost.h"
+#include "sched-internal.h"
+#include "sequence.h"
+#include "stripe.h"
+#include "verify-sched.h"
+
+/* Returns 1 if the request, of a file that is put, may still change it. */
+static int
+may_execute_late(const struct sched *s, const struct sched_request *r)
+{
+	uint64_t at;
+
+	if (!s->conf.put || r->entry->kind != KIND_FILE)
+		return 0;
+	if (r->op == OP_WRITE)
+		return r->entry->temp == NULL ||
+		    !tempfile_locate_write(r->entry->temp, r->off, &at);
+	return r->op == OP_SETSIZE_END || r->op == OP_SETSIZE_FINAL ||
+	    r->op == OP_FSETSTAT;
+}
+
+static void
+forget_requests(struct sched *s, unsigned int conn)
+{
+	struct sched_request **place, *r;
+	size_t i;
+
+	for (i = 0; i < BUCKETS; i++) {
+		place = &s->bucket[i];
+		while ((r = *place) != NULL) {
+			if (r->conn != conn) {
+				place = &r->next;
+				continue;
+			}
+			r->entry->unconfirmed_writes |= may_execute_late(s, r);
+			sched_request_retire(s, place);
+		}
+	}
+}
+
+/*
+ * Returns the lane that an open file moves to: one that has it as guest, or the
+ * one with least to do; SCHED_CONNS_MAX: it can be opened on none.
+ */
+static unsigned int
+find_new_owner(const struct sched *s, const struct sched_entry *j)
+{
+	unsigned int i, best = SCHED_CONNS_MAX;
+
+	for (i = 0; i < s->nconns; i++) {
+		const struct sched_conn *l = &s->conn[i];
+
+		if ((s->established >> i & 1) == 0)
+			continue;
+		if (l->helped_file == j && l->helper_state != HELPER_CLOSING)
+			return i;
+		if (l->helped_file == j || (j->excluded >> i & 1) != 0)
+			continue;
+		if (best == SCHED_CONNS_MAX ||
+		    sched_conn_work(l) < sched_conn_work(&s->conn[best]))
+			best = i;
+	}
+	return best;
+}
+
+/* The lane has the file as guest, or soon has, and becomes its home. */
+static void
+promote_helper(struct sched *s, struct sched_entry *j, unsigned int conn)
+{
+	struct sched_conn *l = &s->conn[conn];
+	int is_ready = l->helper_state == HELPER_READY;
+	enum sched_op op = l->helper_step;
+
+	stripe_forget(s, conn);
+	j->is_open = is_ready;
+	j->handle_state = is_ready ? HANDLE_NOT_LOST : op == OP_FSTAT_IDENTITY ?
+	    HANDLE_UNVERIFIED : HANDLE_REOPENING;
+	if (op != 0)
+		schedule_step(s, j, op);
+}
+
+static void
+choose_new_owner(struct sched *s, struct sched_entry *j)
+{
+	unsigned int conn = find_new_owner(s, j);
+
+	stripe_repeat_identity(s, j);
+	j->is_open = 0;
+	j->op_after_reopen = 0;
+	j->handle_state = conn == SCHED_CONNS_MAX ? HANDLE_UNAVAILABLE :
+	    HANDLE_LOST;
+	j->failed |= conn == SCHED_CONNS_MAX && !j->local_done;
+	sched_conn_move(s, j, conn == SCHED_CONNS_MAX ? 0 : conn);
+	if (s->conn[j->owner].helped_file == j && conn != SCHED_CONNS_MAX)
+		promote_helper(s, j, conn);
+}
+
+/* Returns 1 if the next step needs no connection. */
+static int
+needs_no_conn(const struct sched_entry *j)
+{
+	return !sched_link_is_empty(&j->queue) && j->step >= OP_BEGIN;
+}
+
+static void
+move_file(struct sched *s, struct sched_entry *j)
+{
+	int was_open = j->is_open || j->handle_state != HANDLE_NOT_LOST;
+
+	if (verify_sched_conn_lost(s, j))
+		return;
+	if (needs_no_conn(j)) {
+		if (was_open)
+			choose_new_owner(s, j);
+		else
+			sched_conn_move(s, j, sched_conn_least_busy(s));
+		return;
+	}
+	/* The answer to what is under way over the first lane says more. */
+	if (!was_open && (j->final_check || j->in_flight > 0)) {
+		sched_conn_move(s, j, sched_conn_least_busy(s));
+		return;
+	}
+	sched_link_remove(&j->queue);
+	sched_link_remove(&j->pending_link);
+	if (!was_open) {
+		sched_conn_move(s, j, sched_conn_least_busy(s));
+		schedule_step(s, j, seq_first(s, j));
+		return;
+	}
+	choose_new_owner(s, j);
+	if (j->local_done)
+		schedule_step(s, j, seq_after_data(s, j, OP_DATA_DONE));
+	else {
+		j->data_done = 0;
+		seq_continue(s, j);
+	}
+}
+
+void
+failover_conn_lost(struct sched *s, unsigned int conn)
+{
+	struct sched_entry *helped = s->conn[conn].helped_file, *j;
+	struct sched_link *l;
+
+	s->established &= ~(1U << conn);
+	s->writable &= ~(1U << conn);
+	forget_requests(s, conn);
+	stripe_forget(s, conn);
+	for (l = s->walk.next; l != &s->walk; l = l->next) {
+		j = entry_of_walk(l);
+		if (j->extents.nin_flight > 0)
+			extents_requeue(&j->extents, conn);
+		if (!multihost_conn_lost(s, j, conn) && j->is_active &&
+		    j->owner == conn)
+			move_file(s, j);
+	}
+	if (helped != NULL && !helped->data_done)
+		seq_continue(s, helped);
+	else if (helped != NULL && sched_link_is_empty(&helped->queue) &&
+	    helped->temp == NULL)
+		seq_closed(s, helped);
+}
+
+int
+failover_precedes(struct sched *s, struct sched_entry *j)
+{
+	if (j->handle_state == HANDLE_NOT_LOST || j->step == OP_REOPEN ||
+	    j->step == OP_FSTAT_IDENTITY || j->step == OP_SAMPLE_REOPENED ||
+	    !j->data_done)
+		return 0;
+	if (j->handle_state == HANDLE_UNVERIFIED && j->step == OP_CLOSE)
+		return 0;
+	if (j->handle_state == HANDLE_UNAVAILABLE || j->step == OP_CLOSE) {
+		seq_closed(s, j);
+		return 1;
+	}
+	j->op_after_reopen = j->step;
+	j->step = OP_REOPEN;
+	j->handle_state = HANDLE_REOPENING;
+	return 0;
+}
+
+/* It is open on its lane. */
+static void
+handle_reopened(struct sched *s, struct sched_entry *j)
+{
+	enum sched_op then = j->op_after_reopen;
+
+	j->is_open = 1;
+	j->handle_state = HANDLE_NOT_LOST;
+	j->op_after_reopen = 0;
+	if (then != 0)
+		schedule_step(s, j, then);
+	else
+		seq_continue(s, j);
+}
+
+/* A put has opened another file, which is left as it is. */
+static void
+close_other_file(struct sched *s, struct sched_entry *j)
+{
+	j->is_open = 1;
+	j->handle_state = HANDLE_NOT_LOST;
+	j->op_after_reopen = 0;
+	j->failed |= s->interrupted;
+	j->restart |= !j->failed;
+	sched_link_remove(&j->pending_link);
+	schedule_step(s, j, OP_CLOSE);
+}
+
+int
+failover_reply(struct sched *s, struct sched_entry *j, enum sched_op op,
+    enum sched_result result)
+{
+	uint64_t come = s->conf.put ? 0 : extents_contiguous_end(&j->extents);
+
+	if (op != OP_FSTAT_IDENTITY && op != OP_SAMPLE_REOPENED && result ==
+	    RESULT_OK)
+		schedule_step(s, j, OP_FSTAT_IDENTITY);
+	else if (op == OP_FSTAT_IDENTITY && result == RESULT_OK && come > 0) {
+		j->sample_off = sched_random(s,
+		    come - min_u64(come, SCHED_SAMPLE_LEN));
+		schedule_step(s, j, OP_SAMPLE_REOPENED);
+	} else if (op == OP_FSTAT_IDENTITY || op == OP_SAMPLE_REOPENED) {
+		j->failed |= result != RESULT_OK && !s->conf.put;
+		if (result == RESULT_OK || !s->conf.put)
+			handle_reopened(s, j);
+		else
+			close_other_file(s, j);
+	} else {
+		/* A file with a mode of 0444 is written by its first handle. */
+		if (s->conf.put && j->exists_ours && result == RESULT_FAILED &&
+		    !j->failed && !s->interrupted)
+			j->restart = j->remove_first = 1;
+		/* What is sent anew was not lost here. */
+		j->handle_state = HANDLE_UNAVAILABLE;
+		j->failed |= !j->restart;
+		if (j->op_after_reopen != 0)
+			schedule_step(s, j, j->op_after_reopen);
+		else
+			seq_continue(s, j);
+	}
+	return j->restart;
+}

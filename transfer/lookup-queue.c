@@ -1,0 +1,119 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See lookup-queue.h. */
+
+#include <stddef.h>
+
+#include "conn-sched.h"
+#include "extents.h"
+#include "lookup-queue.h"
+#include "sched-internal.h"
+#include "walk.h"
+
+/*
+ * Jobs are looked up until so many times the limit wait to be copied: enough
+ * for further connections to be worth it.
+ */
+#define LOOKED_UP_MAX	4
+
+void
+lookup_queue_init(struct sched *s)
+{
+	sched_link_init(&s->looked_up);
+	sched_link_init(&s->waiting_for_dir);
+}
+
+/* It waits for its directory, or for its turn. */
+static void
+enqueue_looked_up(struct sched *s, struct sched_entry *j)
+{
+	s->nlooked_up++;
+	j->is_looked_up = 1;
+	j->waits_for_dir = j->is_held;
+	enqueue(j->is_held ? &s->waiting_for_dir : &s->looked_up, j);
+}
+
+void
+lookup_queue_hold(struct sched *s, struct sched_entry *j)
+{
+	j->is_held = 1;
+	if (j->lookup_only)
+		return;
+	s->nready--;
+	enqueue_looked_up(s, j);
+}
+
+void
+lookup_queue_release(struct sched *s, struct sched_entry *j)
+{
+	j->is_held = 0;
+	if (j->waits_for_dir)
+		enqueue(&s->looked_up, j);
+	j->waits_for_dir = 0;
+}
+
+/* Without a limit that was told, what looks takes the place of what copies. */
+uint32_t
+lookup_queue_slots_used(const struct sched *s)
+{
+	return s->active + (s->has_handle_limit ? 0 : s->nlookups);
+}
+
+int
+lookup_queue_may_ask(const struct sched *s)
+{
+	return (s->has_handle_limit ? s->nlookups :
+	    lookup_queue_slots_used(s)) < s->limit && s->nlooked_up +
+	    s->nlookups < LOOKED_UP_MAX * s->limit;
+}
+
+struct sched_entry *
+lookup_queue_next(const struct sched *s)
+{
+	return sched_link_is_empty(&s->looked_up) ? NULL :
+	    entry_of_queue(s->looked_up.next);
+}
+
+void
+lookup_queue_remove(struct sched *s, struct sched_entry *j)
+{
+	s->nlooked_up -= j->is_looked_up;
+	j->is_looked_up = j->waits_for_dir = 0;
+}
+
+int
+lookup_queue_answered(struct sched *s, struct sched_entry *j)
+{
+	if (s->interrupted) {
+		j->failed = 1;
+		return 0;
+	}
+	s->nlookups--;
+	j->lookup_only = 0;
+	sched_conn_leave(s, j);
+	extents_begin(&j->extents, 0);
+	enqueue_looked_up(s, j);
+	return 1;
+}
+
+void
+lookup_queue_fail(struct sched *s, struct sched_link *queue)
+{
+	struct sched_link *l, *next;
+	struct sched_entry *j;
+
+	for (l = queue->next; l != queue; l = next) {
+		next = l->next;
+		j = entry_of_queue(l);
+		if (j->kind == KIND_DIR_END)
+			continue;
+		sched_link_remove(l);
+		s->nready -= !j->is_looked_up;
+		lookup_queue_remove(s, j);
+		j->failed = 1;
+		walk_entry_done(s, j);
+	}
+}

@@ -1,0 +1,111 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See multihost.h. */
+
+#include "conn-sched.h"
+#include "multihost.h"
+#include "sched-internal.h"
+
+int
+multihost_is_other(const struct sched *s, const struct sched_entry *j)
+{
+	return j->kind == KIND_FILE && (s->other_hosts >> j->owner & 1) != 0;
+}
+
+void
+multihost_restart_on_first(struct sched *s, struct sched_entry *j)
+{
+	j->excluded |= s->other_hosts;
+	j->restart |= !j->failed && !s->interrupted;
+}
+
+/* What follows when all has been seen, or need not be */
+static enum sched_op
+decide_after_check(struct sched *s, struct sched_entry *j)
+{
+	j->final_check = 0;
+	if (j->mtime_mismatch && !j->mismatch) {
+		j->mtime_mismatch = 0;
+		return OP_SETSTAT;
+	}
+	j->hosts_involved = 0;
+	j->unconfirmed_writes &= j->mismatch;
+	if (j->mismatch && (!j->had_mismatch || (s->other_hosts &
+	    ~j->excluded) != 0))
+		multihost_restart_on_first(s, j);
+	j->had_mismatch |= j->mismatch;
+	j->failed |= j->mismatch && !j->restart;
+	return j->restart ? OP_RESTART : OP_END;
+}
+
+void
+multihost_check_before_end(struct sched *s, struct sched_entry *j)
+{
+	if ((j->hosts_involved == 0 && !j->unconfirmed_writes) || j->failed)
+		return;
+	j->step = OP_STAT_DEST_ON_HOST;
+	if (j->mismatch)
+		j->step = decide_after_check(s, j);
+	j->final_check = j->step == OP_STAT_DEST_ON_HOST;
+	j->hosts_to_check = j->hosts_involved | 1;
+	j->is_open = 0;
+	j->handle_state = HANDLE_NOT_LOST;
+}
+
+int
+multihost_check_next(struct sched *s, struct sched_entry *j,
+    struct sched_action *a)
+{
+	unsigned int conn = 0;
+
+	while ((j->hosts_to_check >> conn & 1) == 0)
+		conn++;
+	j->hosts_to_check &= ~(1U << conn);
+	if (j->hosts_to_check != 0)
+		schedule_step(s, j, OP_STAT_DEST_ON_HOST);
+	return sched_request_new(s, j, conn, OP_STAT_DEST_ON_HOST, 0, 0, a);
+}
+
+void
+multihost_reply(struct sched *s, struct sched_entry *j,
+    enum sched_result result)
+{
+	j->mismatch |= result == RESULT_FAILED;
+	j->mtime_mismatch |= result == RESULT_EOF;
+	if (j->in_flight == 0 && j->hosts_to_check == 0)
+		schedule_step(s, j, decide_after_check(s, j));
+}
+
+/* Returns 1 if something was written, or found to be complete. */
+static int
+has_written(const struct sched_entry *j)
+{
+	return j->is_open || j->handle_state != HANDLE_NOT_LOST ||
+	    j->final_check || j->verify_when == VERIFY_AFTER;
+}
+
+int
+multihost_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
+{
+	if ((j->hosts_involved >> conn & 1) == 0)
+		return 0;
+	if (!has_written(j)) {
+		j->hosts_involved &= ~(1U << conn);
+		return 0;
+	}
+	j->mismatch = 1;
+	j->remove_first |= j->exists_ours;
+	multihost_restart_on_first(s, j);
+	if (!j->final_check)
+		return 0;
+	j->hosts_to_check = 0;
+	sched_link_remove(&j->queue);
+	if (j->owner == conn)
+		sched_conn_move(s, j, 0);
+	if (j->in_flight == 0)
+		schedule_step(s, j, decide_after_check(s, j));
+	return 1;
+}

@@ -1,0 +1,938 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See scheduler.h for the idea. A job is in one queue at most:
+ *
+ *   ready     it waits until one more may be under way
+ *   parked    it waits for its directory, see lookup-queue.h
+ *   known     as ready, but it goes first
+ *   agenda    its next step, "step", can be taken now
+ *   data      of a lane: a file that may send its next READ or WRITE, oldest
+ *             first
+ *   hashes    of a lane: a file of which the server is to hash a range
+ *   checked   a file that waits to be copied until less data is ahead
+ *   later     a file with local work that can wait
+ *   more      a directory of which children can be added, in walk order
+ *
+ * A directory that is left keeps its two halves together: children belong to
+ * the second half, because the first is printed before they are done. While the
+ * first half is read, the second is in "more" when names have come. Until all
+ * its children are added, it is "unlisted" as well, in walk order.
+ *
+ * Jobs that are done wait for the oldest one. So the first unlisted directory
+ * may add children where others may not: however many of later directories are
+ * done and wait, as many as before can be under way.
+ *
+ * What a READ beyond the expected size finds is known only from its reply. So
+ * the first of them is sent together with the others, because it usually finds
+ * the end, and later ones go one at a time.
+ */
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "concurrency.h"
+#include "conn-sched.h"
+#include "extents.h"
+#include "failover.h"
+#include "lookup-queue.h"
+#include "minmax.h"
+#include "multihost.h"
+#include "sched-internal.h"
+#include "sched-replies.h"
+#include "scheduler.h"
+#include "sequence.h"
+#include "stripe.h"
+#include "tempfile.h"
+#include "tempfile-sched.h"
+#include "verify-sched.h"
+#include "walk.h"
+
+/*
+ * Jobs are added ahead until so many are not printed yet: ENTRIES_AHEAD by any
+ * directory, ENTRIES_MAX by the first one that is not listed to its end. Beyond
+ * that a job is added only if the oldest one waits for it.
+ */
+#define ENTRIES_AHEAD	8000
+#define ENTRIES_MAX	10000
+
+/*
+ * Files are opened ahead as long as less than this, or the window, waits to be
+ * asked for or sent: 512 files of 4 KiB. An interrupt leaves behind what was
+ * made, and an OPEN that truncates has emptied it.
+ */
+#define QUEUED_MIN	(2 * 1024 * 1024)
+
+/*
+ * A server that answers in another order than it was asked fills memory with
+ * what waits: nothing new is requested when it is so much, in bytes or pieces.
+ * The rest of a short reply is, as what waits needs it and it adds no piece.
+ */
+#define BUFFERED_MAX	(64 * 1024 * 1024)
+#define BUFFERED_EXTENTS_MAX	4096
+
+struct sched_entry *
+sched_add(struct sched *s, struct sched_entry *dir, enum sched_kind kind,
+    void *own, uint64_t size)
+{
+	struct sched_entry *j;
+
+	j = walk_new_entry(s, kind, own, dir == NULL ? &s->walk : &dir->walk);
+	if (j == NULL)
+		return NULL;
+	j->parent = dir;
+	if (dir == NULL)
+		j->max_readdirs = READDIRS_ROOT;
+	else
+		dir->pending_children++;
+	if (walk_set_kind(s, j, kind, size) != 0)
+		return NULL;
+	if (kind == KIND_MESSAGE)
+		walk_entry_done(s, j);
+	else
+		walk_ready(s, j, 0);
+	return j;
+}
+
+int
+sched_set_kind(struct sched *s, struct sched_entry *j, enum sched_kind kind,
+    uint64_t size)
+{
+	if (walk_set_kind(s, j, kind, size) != 0)
+		return -1;
+	sched_set_size(s, j, size);
+	return 0;
+}
+
+/* Returns 1 if the next data request has to wait for a reply. */
+static int
+data_must_wait(const struct sched *s, const struct sched_entry *j)
+{
+	if (!has_more_data(j))
+		return 1;
+	if (j->in_flight == 0)
+		return 0;
+	return s->one_at_a_time || (!s->conf.put && j->read_past_size &&
+	    j->extents.cursor >= j->size);
+}
+
+static int
+set_local_action(struct sched *s, struct sched_entry *j, enum sched_op op,
+    struct sched_action *a)
+{
+	*a = (struct sched_action){ .op = op, .entry = j,
+	    .off = extents_contiguous_end(&j->extents) };
+	s->last_local = *a;
+	return 1;
+}
+
+static int
+assign_extent(struct sched *s, struct sched_entry *j, unsigned int conn,
+    struct sched_action *a)
+{
+	enum sched_op op = j->is_reading_back ? OP_READBACK_READ :
+	    s->conf.put ? OP_WRITE : OP_READ;
+	int is_new = j->extents.npending == 0;
+	struct extent *extent = extents_assign(&j->extents, conn,
+	    (uint32_t)sched_conn_data_len(s, j));
+
+	if (extent == NULL || sched_request_new(s, j, conn,
+	    op, extent->off, extent->len, a) != 1)
+		return -1;
+	(*sched_request_slot(s, a->id))->extent = extent;
+	tempfile_sched_locate_write(j, a);
+	if (is_new) {
+		j->last_mover = conn;
+		j->read_past_size |= extent->off >= j->size;
+		sched_conn_set_unsent(s, j, j->unsent - min_u64(j->unsent,
+		    extent->len));
+	} else if (j->extents.npending == 0)
+		sched_link_remove(&j->pending_link);
+	return 1;
+}
+
+/*
+ * Returns 1 if the file is emptied before its next READ or WRITE. Between two
+ * servers one alone is, to see what the server does.
+ */
+static int
+must_truncate_first(const struct sched *s, const struct sched_entry *j)
+{
+	return j->truncate_pending && (!s->conf.cross || s->late_truncate ==
+	    LATE_TRUNCATE_UNKNOWN);
+}
+
+/* The file is emptied. It keeps its place: its first WRITE is next. */
+static int
+truncate_to_0(struct sched *s, struct sched_entry *j, struct sched_action *a)
+{
+	if (s->late_truncate == LATE_TRUNCATE_UNKNOWN)
+		s->late_truncate = LATE_TRUNCATE_ASKED;
+	j->truncate_pending = 0;
+	return sched_request_new(s, j, j->owner, OP_SETSIZE_0, 0, 0, a);
+}
+
+/* Returns 1 if what waits has to be written first. */
+static int
+buffer_is_full(const struct sched *s)
+{
+	return s->buffered >= BUFFERED_MAX || s->nbuffered >=
+	    BUFFERED_EXTENTS_MAX;
+}
+
+/* A file of which something came short, or was lost */
+static int
+next_pending_extent(struct sched *s, struct sched_action *a)
+{
+	struct sched_entry *j;
+
+	if (sched_link_is_empty(&s->pending_extents))
+		return 0;
+	j = entry_of_pending_link(s->pending_extents.next);
+	return must_truncate_first(s, j) ? truncate_to_0(s, j, a) :
+	    assign_extent(s, j, j->owner, a);
+}
+
+static int
+next_agenda_step(struct sched *s, struct sched_action *a)
+{
+	struct sched_entry *j;
+	int r;
+
+	do {
+		if (sched_link_is_empty(&s->agenda))
+			return 0;
+		j = dequeue(&s->agenda);
+		if (j->step == OP_END)
+			multihost_check_before_end(s, j);
+		if (j->step == OP_STAT_DEST_ON_HOST)
+			return multihost_check_next(s, j, a);
+		/* The end of a landing makes a step. */
+		if (tempfile_sched_precedes(s, j))
+			return (r = tempfile_sched_next(s, a)) != 0 ? r :
+			    next_agenda_step(s, a);
+		if (j->step >= OP_BEGIN)
+			return set_local_action(s, j, j->step, a);
+	} while (failover_precedes(s, j));
+	if (sched_request_new(s, j, seq_conn(j), j->step, seq_offset(j), 0,
+	    a) != 1)
+		return -1;
+	j->open_trunc_sent |= j->step == OP_OPEN_DEST_TRUNC;
+	if (seq_need_not_wait(s, j))
+		schedule_step(s, j, seq_after_data(s, j, j->step));
+	if (j->step == OP_READDIR && s->has_handle_limit && j->in_flight <
+	    j->max_readdirs)
+		schedule_step(s, j, OP_READDIR);
+	return 1;
+}
+
+/* The file of which a lane moves data next: its own, or its guest, or NULL */
+static struct sched_entry *
+next_data_file(const struct sched *s, struct sched_conn *l)
+{
+	struct sched_entry *j;
+
+	while (!sched_link_is_empty(&l->data)) {
+		j = entry_of_queue(l->data.next);
+		if (!data_must_wait(s, j))
+			return j;
+		sched_link_remove(&j->queue);
+	}
+	return stripe_helped_file(s, l);
+}
+
+static int
+next_on_conn(struct sched *s, unsigned int conn, struct sched_action *a)
+{
+	struct sched_conn *l = &s->conn[conn];
+	struct sched_entry *j;
+	uint64_t len;
+
+	if (s->late_truncate == LATE_TRUNCATE_ASKED || (j =
+	    next_data_file(s, l)) == NULL)
+		return 0;
+	len = min_u64(sched_conn_data_len(s, j), unmoved_bytes(j));
+	if (buffer_is_full(s) || (l->in_flight > 0 &&
+	    !sched_conn_continues_block(s, j, conn) && l->in_flight +
+	    REQUEST_OVERHEAD + len > sched_conn_limit(s, j, conn)))
+		return 0;
+	if (j->fstat_with_first_read && j->owner == conn)
+		return verify_sched_fstat_source(s, j, a);
+	return must_truncate_first(s, j) ? truncate_to_0(s, j, a) :
+	    assign_extent(s, j, conn, a);
+}
+
+/* The lane of the last turn has begun a part of a file, which it ends. */
+static int
+continue_block(struct sched *s, struct sched_action *a)
+{
+	struct sched_entry *j = s->align == 0 || (s->established >>
+	    s->last_conn & 1) == 0 ? NULL : next_data_file(s,
+	    &s->conn[s->last_conn]);
+
+	return j != NULL && sched_conn_continues_block(s, j, s->last_conn) ?
+	    next_on_conn(s, s->last_conn, a) : 0;
+}
+
+/* Lanes take turns. */
+static int
+next_data_request(struct sched *s, struct sched_action *a)
+{
+	unsigned int i, conn;
+	int r = continue_block(s, a);
+
+	for (i = 1; i <= s->nconns && r == 0; i++) {
+		conn = (s->last_conn + i) % s->nconns;
+		if ((s->writable >> conn & 1) != 0)
+			r = next_on_conn(s, conn, a);
+		if (r == 1)
+			s->last_conn = conn;
+	}
+	return r;
+}
+
+/* Returns 1 if every lane has data enough for now. */
+static int
+has_enough_queued(const struct sched *s)
+{
+	unsigned int i = sched_conn_least_busy(s);
+
+	return s->conn[i].queued >= max_u64(sched_conn_weight(s, i),
+	    QUEUED_MIN);
+}
+
+/* Returns 1 if the job may not begin beside those that are under way. */
+static int
+must_not_start(const struct sched *s, const struct sched_entry *j)
+{
+	return lookup_queue_slots_used(s) >= s->limit ||
+	    (s->active > 0 && (j->exclusive || (j->kind == KIND_FILE &&
+	    has_enough_queued(s))));
+}
+
+/* Returns 1 if children can be added whatever the oldest job needs. */
+static int
+may_add_children(const struct sched *s)
+{
+	if (sched_link_is_empty(&s->want_children) || s->nready >= s->limit)
+		return 0;
+	return s->nentries < (entry_of_queue(s->want_children.next) ==
+	    entry_of_unlisted(s->unlisted.next) ? ENTRIES_MAX : ENTRIES_AHEAD);
+}
+
+/* Returns the job that may begin, or NULL. */
+static struct sched_entry *
+next_startable(const struct sched *s)
+{
+	struct sched_entry *j;
+
+	if ((j = lookup_queue_next(s)) != NULL && !must_not_start(s, j))
+		return j;
+	if (sched_link_is_empty(&s->ready))
+		return NULL;
+	j = entry_of_queue(s->ready.next);
+	return (j->lookup_only ? !lookup_queue_may_ask(s) :
+	    must_not_start(s, j)) ? NULL : j;
+}
+
+/* It leaves the queue in which it waited, and is under way. */
+static void
+leave_queue(struct sched *s, struct sched_entry *j)
+{
+	s->nready -= !j->is_looked_up;
+	lookup_queue_remove(s, j);
+	sched_link_remove(&j->queue);
+	j->limit_epoch = s->limit_epoch;
+	if (j->lookup_only) {
+		s->nlookups++;
+		return;
+	}
+	s->sole_entry = s->active == 0 ? j : NULL;
+	s->active++;
+}
+
+static int
+start_entry(struct sched *s, struct sched_action *a)
+{
+	struct sched_entry *j = has_enough_queued(s) ? NULL :
+	    verify_sched_next_copy(s);
+
+	if (j != NULL) {
+		schedule_step(s, j, seq_first(s, j));
+		return next_agenda_step(s, a);
+	}
+	if ((j = next_startable(s)) == NULL)
+		return 0;
+	leave_queue(s, j);
+	sched_conn_enter(s, j);
+	sched_set_size(s, j, j->size);
+	if (j->kind == KIND_DIR_END) {
+		schedule_step(s, j, seq_first(s, j));
+		return next_agenda_step(s, a);
+	}
+	return set_local_action(s, j, OP_BEGIN, a);
+}
+
+/* Children are added as they are needed, and where the oldest job needs it. */
+static int
+add_children(struct sched *s, struct sched_action *a)
+{
+	struct sched_entry *oldest = sched_oldest(s);
+
+	if (sched_link_is_empty(&s->want_children))
+		return 0;
+	if (may_add_children(s))
+		return set_local_action(s,
+		    entry_of_queue(s->want_children.next), OP_ADD_CHILDREN, a);
+	if (oldest->kind == KIND_DIR_END && !oldest->children_complete)
+		return set_local_action(s, oldest, OP_ADD_CHILDREN, a);
+	return 0;
+}
+
+int
+sched_next(struct sched *s, struct sched_action *a)
+{
+	struct sched_entry *oldest;
+	int r;
+
+	sched_local_done(s);
+	if ((oldest = sched_oldest(s)) != NULL && oldest->done)
+		return set_local_action(s, oldest, OP_PRINT, a);
+	/* The end of a landing makes a step. */
+	if ((r = next_pending_extent(s, a)) == 0 && (r =
+	    tempfile_sched_next(s, a)) == 0 && (r = next_agenda_step(s, a)) ==
+	    0 && (r = stripe_step(s, a)) == 0 && (r = verify_sched_next_hash(s,
+	    a)) == 0 && (r = next_data_request(s, a)) == 0 &&
+	    (r = start_entry(s, a)) == 0 && (r = add_children(s, a)) == 0 &&
+	    (r = stripe_begin(s, a)) == 0)
+		r = verify_sched_next_deferred(s, a);
+	return r;
+}
+
+void
+sched_skip_hole(struct sched *s, uint32_t id, uint64_t off)
+{
+	struct sched_request *r = *sched_request_slot(s, id);
+
+	sched_conn_set_unsent(s, r->entry, r->entry->unsent -
+	    min_u64(r->entry->unsent, off - r->off));
+	r->off = off;
+	r->entry->has_holes = 1;
+}
+
+/* Returns 1 if the file can be cut while its last WRITEs are under way. */
+static int
+can_truncate_end(const struct sched *s, const struct sched_entry *j)
+{
+	return s->has_handle_limit && ((s->conf.in_place &&
+	    !j->must_open_trunc) || j->no_truncate) && j->temp == NULL &&
+	    j->eof && !j->possible_source && !j->has_holes && !j->failed &&
+	    j->in_flight > 0 && !target_fits(j, j->extents.cursor);
+}
+
+void
+sched_sent(struct sched *s, uint32_t id, uint32_t len)
+{
+	struct sched_request **place = sched_request_slot(s, id), *r = *place;
+	struct sched_entry *j = r->entry;
+
+	extents_sent(&j->extents, r->extent, r->off, len);
+	j->highest_sent = max_u64(j->highest_sent, r->off + len);
+	s->conn[r->conn].in_flight += len + REQUEST_OVERHEAD;
+	s->conn[r->conn].in_flight -= r->cost;
+	r->cost = len + REQUEST_OVERHEAD;
+	r->len = len;
+	if (len != 0)
+		return;
+	j->eof = !j->failed;
+	sched_request_retire(s, place);
+	if (can_truncate_end(s, j))
+		schedule_step(s, j, OP_SETSIZE_END);
+	else
+		seq_continue(s, j);
+}
+
+int
+sched_relay(struct sched *s, struct sched_entry *j, uint64_t off, uint32_t len,
+    struct sched_action *a)
+{
+	j->restart |= j->truncate_pending && s->late_truncate ==
+	    LATE_TRUNCATE_FAILS && !j->failed;
+	/* The old one stays. */
+	j->failed |= j->truncate_pending && s->interrupted;
+	if (j->failed || j->restart)
+		return 0;
+	return j->truncate_pending ? truncate_to_0(s, j, a) :
+	    sched_request_new(s, j, j->owner, OP_WRITE, off, len, a);
+}
+
+int
+sched_find(const struct sched *s, uint32_t id, struct sched_action *a)
+{
+	struct sched_request *r = *sched_request_slot(s, id);
+
+	if (r == NULL)
+		return -1;
+	*a = (struct sched_action){ .op = r->op, .entry = r->entry,
+	    .conn = r->conn, .id = r->id, .off = r->off, .len = r->len,
+	    .temp_request = r->temp_request, .sent_us = r->sent_us };
+	return 0;
+}
+
+static int
+set_bytes(struct sched *s, struct sched_entry *j, const struct extent *r,
+    const unsigned char *data, struct sched_bytes *w)
+{
+	sched_conn_count_buffered(s, j);
+	if (r != NULL)
+		*w = (struct sched_bytes){ r->off, r->len, data };
+	return r != NULL;
+}
+
+int
+sched_data_in(struct sched *s, uint32_t id, const unsigned char *data,
+    uint32_t len, struct sched_bytes *w)
+{
+	struct sched_request *q = *sched_request_slot(s, id);
+	struct extent *r = q->extent;
+	int now;
+
+	if (len == 0 || len > q->len)
+		return 0;		/* sched_reply() says so. */
+	q->extent = NULL;
+	if ((now = inorder_data(&q->entry->extents, r, data, len)) == -1)
+		return -1;
+	return set_bytes(s, q->entry, now ? r : NULL, data, w);
+}
+
+int
+sched_data_written(struct sched *s, struct sched_entry *j, int ok,
+    struct sched_bytes *w)
+{
+	struct extent *r;
+
+	inorder_written(&j->extents, ok);
+	r = inorder_next(&j->extents);
+	return set_bytes(s, j, r, r == NULL ? NULL : r->data, w);
+}
+
+void
+sched_children_complete(struct sched *s, struct sched_entry *leave)
+{
+	walk_children_complete(s, leave);
+}
+
+void
+sched_set_external_children(struct sched_entry *j)
+{
+	j->external_children = 1;
+}
+
+void
+sched_pause_children(struct sched *s, struct sched_entry *leave)
+{
+	sched_link_remove(&leave->queue);
+	s->paused = leave;
+}
+
+void
+sched_resume_children(struct sched *s, struct sched_entry *leave)
+{
+	if (s->paused == leave)
+		walk_want_children(s, leave);
+	s->paused = NULL;
+}
+
+uint32_t
+sched_pending_children(const struct sched_entry *leave)
+{
+	return leave->pending_children;
+}
+
+void
+sched_lookup_first(struct sched_entry *j)
+{
+	j->lookup_only = 1;
+}
+
+void
+sched_hold(struct sched *s, struct sched_entry *j)
+{
+	lookup_queue_hold(s, j);
+}
+
+void
+sched_release(struct sched *s, struct sched_entry *j)
+{
+	lookup_queue_release(s, j);
+}
+
+void
+sched_local_done(struct sched *s)
+{
+	sched_finish_local(s);
+}
+
+int
+sched_reply(struct sched *s, uint32_t id, enum sched_result result,
+    uint32_t len)
+{
+	return sched_take_reply(s, id, result, len);
+}
+
+void
+sched_set_handle_limit(struct sched *s, uint64_t handles)
+{
+	concurrency_set_handles(s, handles);
+}
+
+void
+sched_set_conns(struct sched *s, unsigned int up, unsigned int takes)
+{
+	sched_conn_set_states(s, up, takes);
+}
+
+void
+sched_set_per_conn_limit(struct sched *s, int uneven)
+{
+	s->per_conn_limit = uneven;
+}
+
+void
+sched_set_other_hosts(struct sched *s, unsigned int conns)
+{
+	s->other_hosts = conns;
+}
+
+void
+sched_set_writers(struct sched *s, unsigned int writers, uint32_t align)
+{
+	s->max_writers = writers;
+	s->align = align;
+}
+
+void
+sched_set_window(struct sched *s, uint64_t bytes)
+{
+	s->window = bytes;
+}
+
+void
+sched_set_stripe_min(struct sched *s, uint64_t least)
+{
+	s->stripe_min = least;
+}
+
+int
+sched_allow_tempfile(struct sched *s, struct sched_entry *j,
+    const struct tempfile_conf *conf, unsigned int most)
+{
+	if (!s->has_handle_limit || s->ntempfiles >= most)
+		return 0;
+	return tempfile_sched_add(s, j, conf) == 0;
+}
+
+void
+sched_remove_stale(struct sched *s, struct sched_entry *j)
+{
+	if (s->has_handle_limit && j->temp == NULL)
+		(void)tempfile_sched_remove_stale(s, j);
+}
+
+struct tempfile *
+sched_tempfile(const struct sched_entry *j)
+{
+	return j->temp;
+}
+
+struct tempfile *
+sched_tempfile_requester(const struct sched_entry *j)
+{
+	return tempfile_sched_requester(j);
+}
+
+unsigned int
+sched_tempfiles(const struct sched *s)
+{
+	return s->ntempfiles;
+}
+
+unsigned int
+sched_stale_removals(const struct sched *s)
+{
+	return s->nremoving_stale;
+}
+
+void
+sched_set_server_caps(struct sched *s, int has)
+{
+	s->server_caps = has;
+}
+
+void
+sched_set_conns_wanted(struct sched *s, int wants)
+{
+	s->conns_wanted = wants;
+}
+
+void
+sched_set_clock(struct sched *s, uint64_t us)
+{
+	s->now_us = us;
+}
+
+void
+sched_set_free_space(struct sched_entry *j, uint64_t available)
+{
+	tempfile_set_free_space(j->temp, available, unmoved_bytes(j));
+}
+
+int
+sched_has_failed(const struct sched_entry *j)
+{
+	return j->failed;
+}
+
+void
+sched_conn_lost(struct sched *s, unsigned int conn)
+{
+	failover_conn_lost(s, conn);
+}
+
+unsigned int
+sched_owner_conn(const struct sched_entry *j)
+{
+	return j->owner;
+}
+
+unsigned int
+sched_file_conns(const struct sched *s, const struct sched_entry *j)
+{
+	unsigned int i, n = j->is_open;
+
+	for (i = 0; j->nhelpers > 0 && i < s->nconns; i++)
+		n += s->conn[i].helped_file == j &&
+		    s->conn[i].helper_state == HELPER_READY;
+	return n;
+}
+
+int
+sched_is_identity_pending(const struct sched_entry *j)
+{
+	return j->identity_pending;
+}
+
+unsigned int
+sched_busy_conns(const struct sched *s)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < s->nconns; i++)
+		n += s->conn[i].files > 0 || (s->conn[i].helped_file != NULL &&
+		    s->conn[i].helper_state == HELPER_READY);
+	return n;
+}
+
+uint32_t
+sched_conn_files(const struct sched *s, unsigned int conn)
+{
+	return s->conn[conn].files;
+}
+
+void
+sched_fail(struct sched_entry *j)
+{
+	j->failed = 1;
+}
+
+void
+sched_stat_first(struct sched_entry *j)
+{
+	j->stat_first = 1;
+}
+
+int
+sched_truncate_late(struct sched *s, struct sched_entry *j)
+{
+	j->truncate_pending = s->has_handle_limit && s->late_truncate !=
+	    LATE_TRUNCATE_FAILS;
+	return j->truncate_pending;
+}
+
+void
+sched_defer(struct sched_entry *j)
+{
+	j->restart = j->exclusive = 1;
+}
+
+void
+sched_set_size(struct sched *s, struct sched_entry *j, uint64_t size)
+{
+	sched_conn_set_size(s, j, size);
+}
+
+int
+sched_truncate_unreliable(const struct sched *s)
+{
+	return s->truncate_unreliable;
+}
+
+int
+sched_will_restart(const struct sched_entry *j)
+{
+	return j->restart;
+}
+
+int
+sched_must_open_trunc(const struct sched_entry *j)
+{
+	return j->must_open_trunc;
+}
+
+int
+sched_forbid_truncate(struct sched_entry *j, int is_ours, int is_shared)
+{
+	j->exists_ours |= is_ours;
+	return j->no_truncate = j->owner != 0 || is_shared;
+}
+
+int
+sched_has_unconfirmed_writes(const struct sched_entry *j)
+{
+	return j->unconfirmed_writes;
+}
+
+void
+sched_interrupt(struct sched *s)
+{
+	unsigned int i;
+
+	if (s->interrupted)
+		return;
+	s->interrupted = 1;
+	while (!sched_link_is_empty(&s->want_children))
+		sched_children_complete(s,
+		    entry_of_queue(s->want_children.next));
+	if (s->paused != NULL)
+		sched_children_complete(s, s->paused);
+	s->paused = NULL;
+	lookup_queue_fail(s, &s->ready);
+	lookup_queue_fail(s, &s->looked_up);
+	lookup_queue_fail(s, &s->waiting_for_dir);
+	for (i = 0; i < SCHED_CONNS_MAX; i++)
+		while (!sched_link_is_empty(&s->conn[i].data))
+			seq_continue(s, dequeue(&s->conn[i].data));
+	verify_sched_interrupt(s);
+}
+
+int
+sched_is_whole(const struct sched_entry *j)
+{
+	return is_whole(j);
+}
+
+int
+sched_is_done(const struct sched *s)
+{
+	return sched_link_is_empty(&s->walk) && s->nrequests == 0;
+}
+
+struct sched_entry *
+sched_oldest(const struct sched *s)
+{
+	return sched_link_is_empty(&s->walk) ? NULL :
+	    entry_of_walk(s->walk.next);
+}
+
+struct sched_entry *
+sched_next_in_order(const struct sched *s, const struct sched_entry *j)
+{
+	return j->walk.next == &s->walk ? NULL : entry_of_walk(j->walk.next);
+}
+
+enum sched_kind
+sched_kind(const struct sched_entry *j)
+{
+	return j->kind;
+}
+
+void *
+sched_userdata(const struct sched_entry *j)
+{
+	return j->user;
+}
+
+uint32_t
+sched_concurrency_limit(const struct sched *s)
+{
+	return s->limit;
+}
+
+uint32_t
+sched_active(const struct sched *s)
+{
+	return s->active;
+}
+
+uint32_t
+sched_next_id(const struct sched *s)
+{
+	return s->next_id;
+}
+
+struct sched *
+sched_new(const struct sched_conf *conf)
+{
+	struct sched *s = calloc(1, sizeof(*s));
+	size_t i;
+
+	if (s == NULL)
+		return NULL;
+	s->conf = *conf;
+	s->next_id = conf->first_id;
+	concurrency_init(s);
+	sched_link_init(&s->walk);
+	sched_link_init(&s->ready);
+	sched_link_init(&s->agenda);
+	sched_link_init(&s->want_children);
+	sched_link_init(&s->unlisted);
+	sched_link_init(&s->pending_extents);
+	sched_link_init(&s->tempfiles);
+	lookup_queue_init(s);
+	sched_link_init(&s->verified);
+	sched_link_init(&s->deferred);
+	for (i = 0; i < SCHED_CONNS_MAX; i++) {
+		sched_link_init(&s->conn[i].data);
+		sched_link_init(&s->conn[i].hashes);
+	}
+	s->established = s->writable = s->nconns = 1;
+	s->conn[0].limit = UINT64_MAX;
+	return s;
+}
+
+void
+sched_free(struct sched *s)
+{
+	struct sched_request *r;
+	size_t i;
+
+	if (s == NULL)
+		return;
+	while (!sched_link_is_empty(&s->walk)) {
+		struct sched_entry *j = sched_oldest(s);
+
+		sched_link_remove(&j->walk);
+		extents_clear(&j->extents);
+		tempfile_sched_drop(s, j);
+		free(j);
+	}
+	for (i = 0; i < BUCKETS; i++)
+		while ((r = s->bucket[i]) != NULL) {
+			s->bucket[i] = r->next;
+			free(r);
+		}
+	free(s);
+}

@@ -1,0 +1,79 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * sequence: in which order one job of a plan sends its requests.
+ *
+ * The next step of a job is on the agenda until it is taken. A file that moves
+ * data is in the queue of its lane instead. When all data is acknowledged, or
+ * none will come any more, seq_after_data() says what follows. An unknown
+ * server gets these requests one after the other, another one together.
+ *
+ * No I/O, no clock, no upstream header.
+ */
+
+#ifndef HAYATE_SEQUENCE_H
+#define HAYATE_SEQUENCE_H
+
+#include <stdint.h>
+
+#include "sched-action.h"
+
+struct sched_request;
+
+/*
+ * The first request of a job; of a directory that is there at the target, the
+ * next one; and the one that follows "op" at the end of a file
+ */
+enum sched_op seq_first(const struct sched *, const struct sched_entry *);
+enum sched_op seq_after_mkdir(const struct sched_entry *);
+enum sched_op seq_after_data(const struct sched *, const struct sched_entry *,
+    enum sched_op op);
+
+/* Whether what follows the step is sent without its reply */
+int	seq_need_not_wait(const struct sched *, const struct sched_entry *);
+
+/*
+ * The lane that the step goes over. What changes a file by its name goes over
+ * lane 0: what a lost lane does late finds another file under that name.
+ */
+unsigned int seq_conn(const struct sched_entry *);
+
+/*
+ * In the reply to OP_STAT of a file that is put, or to what opens it: it has
+ * so many bytes at most, so it is cut only if something was written behind its
+ * end. Or in the reply to OP_STAT: it begins once more, on the first lane.
+ */
+void	seq_set_old_size(struct sched_entry *, uint64_t size);
+void	seq_restart_on_first(struct sched_entry *);
+
+/*
+ * In the reply to OP_STAT or OP_STAT_DEST of a file, or to OP_OPEN of one that
+ * is got: what is at the target may be the source itself. Nothing empties or
+ * cuts it. OP_FSTAT_SOURCE asks a server of which it was read whole what it is
+ * at the end.
+ */
+void	seq_keep_possible_source(struct sched_entry *);
+
+/* Before OP_BEGIN: it begins when nothing else is under way. */
+void	seq_set_exclusive(struct sched_entry *);
+
+/* The size that the step sets, of a file, or where it reads */
+uint64_t seq_offset(const struct sched_entry *);
+
+/*
+ * Data may be requested or is all there. A file keeps its place; what came
+ * short is asked for again before all else.
+ */
+void	seq_continue(struct sched *, struct sched_entry *);
+
+/* Nothing more is sent of the job, but perhaps by other lanes. */
+void	seq_closed(struct sched *, struct sched_entry *);
+
+/* "len" bytes have come, or are written: less than was asked for, perhaps. */
+void seq_count_data(struct sched_entry *, const struct sched_request *,
+    uint32_t len);
+
+#endif /* HAYATE_SEQUENCE_H */

@@ -1,0 +1,99 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * sftp-stream-hook: an SFTP connection on which many requests are under way.
+ *
+ * Upstream's functions send a request and wait for its reply. While one side
+ * waits to send, the other may wait as well, because a server stops reading
+ * when nobody takes its replies. Here both directions move in one poll().
+ *
+ * The descriptors are non-blocking from stream_new() to stream_free(). Errors
+ * of the connection are fatal, as they are in upstream, after "before_fatal";
+ * but one that "may_end" is only lost.
+ *
+ * Main thread only.
+ */
+
+#ifndef HAYATE_SFTP_STREAM_HOOK_H
+#define HAYATE_SFTP_STREAM_HOOK_H
+
+#include <sys/types.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct sshbuf;
+struct sftp_stream;
+
+/* So many links can be moved together: all to one server, and one more. */
+#define STREAMS_MAX	33
+
+struct sftp_stream_conf {
+	int	fd_in, fd_out;
+	int	may_end;		/* and the process goes on; a socket */
+	void	(*before_fatal)(void *);	/* NULL: nothing */
+	void	*arg;
+};
+
+struct sftp_stream *stream_new(const struct sftp_stream_conf *);
+void	stream_free(struct sftp_stream *);
+
+/*
+ * Begins a request; the caller appends its fields to the buffer that is
+ * returned, and then calls stream_end(), or stream_cancel() to forget it.
+ */
+struct sshbuf *stream_begin(struct sftp_stream *, u_char code, uint32_t id);
+void	stream_end(struct sftp_stream *);
+void	stream_cancel(struct sftp_stream *);
+
+/*
+ * Data that ends a request that was begun: returns room for "len" bytes, in
+ * memory that ssh reads if that is possible. stream_end_data() instead of
+ * stream_end() sends the first "n" of them.
+ */
+u_char	*stream_data(struct sftp_stream *, size_t len);
+void	stream_end_data(struct sftp_stream *, size_t len, size_t n);
+
+/*
+ * Returns 1 if so much waits that more would be of no use. stream_poll() comes
+ * back when that is over.
+ */
+int	stream_is_full(struct sftp_stream *);
+
+/*
+ * Waits until something can be sent or received, a signal, or at most "ms"
+ * milliseconds (-1: no limit), and does it. None of the links may be lost
+ * already. What can be read from "wake_fd", unless it is -1, ends the waiting.
+ */
+void	stream_poll(struct sftp_stream *const *, size_t n, int wake_fd, int ms);
+
+/* Returns 1 if the connection has ended. Messages may be left to be taken. */
+int	stream_is_lost(const struct sftp_stream *);
+
+/*
+ * Returns the next message that has arrived whole, or NULL. It is valid until
+ * the next call.
+ */
+struct sshbuf *stream_next(struct sftp_stream *);
+
+/* Returns 1 if that message was there before it was asked for. */
+int	stream_was_early(const struct sftp_stream *);
+
+/* Takes type and ID out of a reply. */
+void stream_parse_head(struct sftp_stream *, struct sshbuf *, u_char *type,
+    uint32_t *id);
+
+/*
+ * Takes out the status. A reply of the type "wanted" has none: SSH2_FX_OK. Any
+ * other breaks the protocol; "path" is what it is about.
+ */
+u_int	stream_parse_status(struct sftp_stream *, struct sshbuf *, u_char type,
+    u_char wanted, const char *path);
+
+/* Ends the process after "before_fatal". "what" says what the server did. */
+void	stream_fatal(struct sftp_stream *, const char *what, ...)
+    __attribute__((format(printf, 2, 3), noreturn));
+
+#endif /* HAYATE_SFTP_STREAM_HOOK_H */

@@ -1,0 +1,117 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * stale-temp: what a copy over several channels that was killed has left under
+ * the hidden names of its target (tempfile.h).
+ *
+ * SFTP has no locks, and a file that is there may belong to a copy that still
+ * runs. So what is found is left over if it has the same size and time after
+ * STALE_TEMP_WATCH_US. The longest that is no second file is tried first: the
+ * caller compares it with the source, and gives what is equal the name of the
+ * target. When the copy is done, all that is left over is removed. It may have
+ * taken hours, and the names be those of another copy then, so they are looked
+ * at once more.
+ *
+ * Names can be taken by anyone who may write in the directory. So what is not
+ * the user's own is left alone: a file whose owner is another one, or as long
+ * as the user's number there is not known (stale_temp_set_owner()).
+ *
+ * The caller does what stale_temp_next() says. No I/O, no clock, no allocation.
+ */
+
+#ifndef HAYATE_STALE_TEMP_H
+#define HAYATE_STALE_TEMP_H
+
+#include <stdint.h>
+
+#define STALE_TEMP_NAMES	8		/* hidden ones; less than 10 */
+#define STALE_TEMP_STAGING	4	/* from here on those of second files */
+
+/* What has not changed for so long, in microseconds, nobody writes. */
+#define STALE_TEMP_WATCH_US	3000000
+
+enum stale_temp_op {
+	/* look at the name "number"; stale_temp_found() */
+	STALE_TEMP_LSTAT = 1,
+	STALE_TEMP_BUSY,		/* wait for what was looked at */
+	STALE_TEMP_WAIT,		/* call it again soon */
+	STALE_TEMP_COMPARE,		/* compare the file "number" */
+	STALE_TEMP_IN_USE,		/* say that a copy still writes it */
+	STALE_TEMP_REMOVE,		/* remove the file "number" */
+	STALE_TEMP_END		/* of what was begun */
+};
+
+struct stale_temp_action {
+	enum stale_temp_op op;
+	unsigned int number;
+};
+
+/* Private to stale-temp.c, but to be a field of others */
+struct stale_temp {
+	enum stale_temp_phase {
+		STALE_TEMP_LOOKING, STALE_TEMP_IDLE, STALE_TEMP_SEARCHING,
+		    STALE_TEMP_WATCHING, STALE_TEMP_REMOVING
+	} phase;
+	uint64_t looked_us;		/* when, in microseconds */
+	unsigned int to_ask, due;		/* a bit for each name */
+	int	 has_owner;
+	uint32_t owner;			/* the user's number there */
+	struct stale_temp_name {
+		enum {
+			STALE_TEMP_FREE, STALE_TEMP_FOREIGN, STALE_TEMP_SEEN,
+			    STALE_TEMP_ABANDONED,
+			STALE_TEMP_ACTIVE
+		} is;
+		int	 tried;
+		uint32_t owner;
+		uint64_t size;
+		int64_t	 mtime;
+	} name[STALE_TEMP_NAMES];
+};
+
+void	stale_temp_begin(struct stale_temp *);
+
+/*
+ * Before stale_temp_search() or stale_temp_remove_all().
+ * stale_temp_ask_owner(), right after stale_temp_begin(): the number
+ * STALE_TEMP_NAMES is looked at as well, for its owner.
+ */
+void	stale_temp_ask_owner(struct stale_temp *);
+void	stale_temp_set_owner(struct stale_temp *, uint32_t owner);
+
+/*
+ * After STALE_TEMP_END these two begin the search for something to go on with,
+ * if the target is not there, and the removal of the rest, when all is copied.
+ */
+void	stale_temp_search(struct stale_temp *);
+void	stale_temp_remove_all(struct stale_temp *);
+
+/* "us": the time; it only goes forward */
+void stale_temp_next(struct stale_temp *, uint64_t us,
+    struct stale_temp_action *);
+
+/* What a name is; of a regular file its owner, size and time in seconds */
+enum stale_temp_kind { STALE_TEMP_ABSENT, STALE_TEMP_NOT_FILE,
+    STALE_TEMP_FILE };
+struct stale_temp_file {
+	enum stale_temp_kind is;
+	uint32_t owner;
+	uint64_t size;
+	int64_t	 mtime;
+};
+void	stale_temp_found(struct stale_temp *, unsigned int number,
+    const struct stale_temp_file *);
+
+/* Returns 1 if there was nothing under the name. */
+int	stale_temp_is_free(const struct stale_temp *, unsigned int number);
+
+/* No reply will come to what was looked at: it is looked at again. */
+void	stale_temp_replies_lost(struct stale_temp *);
+
+/* The file got another name: no other is searched for. */
+void	stale_temp_adopted(struct stale_temp *, unsigned int number);
+
+#endif /* HAYATE_STALE_TEMP_H */

@@ -1,0 +1,239 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * tempfile: by which rule the bytes of a file appear under its name.
+ *
+ * A file that is got is written in order. What comes early waits in memory
+ * until all before it is written, so the file never has a hole, whatever is
+ * interrupted, and a copy of it can be resumed. What lies behind an error, or
+ * behind the end, is not written. The caller bounds what waits: extents.h
+ * counts it.
+ *
+ * A file that is put grows under its name, in order, over one link. No byte is
+ * written behind a hole there. Before it is opened, its name, the directory and
+ * all hidden names are looked at, in one round trip. Then
+ *
+ *   a file that is new and for which several links are wanted is made under a
+ *   hidden name, and gets its own when it is complete, or is cut behind its
+ *   last byte without a hole;
+ *
+ *   any other begins under its name. If a second link comes it gets, in order,
+ *   what is complete in a hidden second file, which the server itself copies.
+ *
+ * What stands under its name is never renamed, nor replaced: it may be another
+ * program's. Two copies of one new file each have a hidden file of their own,
+ * and the second one to show it fails, and removes it.
+ *
+ * A further link opens the hidden file by its name, which another user may have
+ * given to another file if he may write in the directory. So there is only one
+ * link where others may, unless the directory is sticky. And the first link
+ * sets a time of the file that nobody can know, by its handle: what another
+ * link has opened counts if it has that time and owner, and so does what has
+ * the file's name at the end. If it has not, the copy has failed.
+ *
+ * What was left over by a copy that was killed is removed (stale-temp.h). If
+ * the second file cannot be written, the first is continued over one link.
+ *
+ * A file that is put over one link in any case can have a landing that only
+ * does that ("only_sweeps"). It has no part in how the file is opened, written
+ * and closed: tempfile_ask_during_data() looks while the file moves, and
+ * tempfile_ask_at_end(), when the file is closed, waits if something was found.
+ *
+ * What is asked for a put goes over link 0, which never ends. The caller sends
+ * it and reports each reply. No I/O, no clock, no upstream header. Not thread
+ * safe.
+ */
+
+#ifndef HAYATE_TEMPFILE_H
+#define HAYATE_TEMPFILE_H
+
+#include <stdint.h>
+
+struct stale_temp_file;
+struct extent;
+struct extents;
+
+/* A file that is got */
+
+/*
+ * The first "len" bytes of a range have come. Returns 1 if the caller has to
+ * write them now, at "off" of the range, and then calls inorder_written(); 0 if
+ * they wait or are of no use; -1 if out of memory.
+ */
+int inorder_data(struct extents *, struct extent *, const unsigned char *data,
+    uint32_t len);
+
+/*
+ * Returns the range that has waited and can be written now; inorder_written()
+ * follows. NULL: none.
+ */
+struct extent *inorder_next(const struct extents *);
+
+/* The first range was written. If not "ok", nothing behind it will be. */
+void	inorder_written(struct extents *, int ok);
+
+/* A file that is put */
+
+enum tempfile_op {
+	/* Before the file is open: attributes of what has its name, of */
+	TEMPFILE_LSTAT_TARGET = 1,
+	TEMPFILE_LSTAT_DIR,		/* its directory, */
+	TEMPFILE_LSTAT_STALE,		/* and the hidden name "number" */
+	TEMPFILE_REMOVE_STALE,		/* remove that file */
+	TEMPFILE_FSTAT_OLD,	/* attributes of the file that is open */
+	TEMPFILE_OPEN_STAGING,	/* a hidden file, which must not exist */
+	TEMPFILE_SET_TAG,	/* sets the time, of the open hidden file */
+	TEMPFILE_FSTAT_TAG,		/* attributes, likewise */
+	TEMPFILE_STATVFS,		/* of the hidden file's file system */
+	TEMPFILE_COPY_BACK,	/* "len" bytes, second file to file; 0: all */
+	TEMPFILE_LSTAT_TEMP,	/* what has the hidden name: is it the file? */
+	TEMPFILE_SETSIZE,	/* the file to "off" bytes */
+	TEMPFILE_RENAME,		/* rename the hidden file to its name */
+	TEMPFILE_LSTAT_RENAMED,		/* what has its name: is it the file? */
+	TEMPFILE_FSETSTAT,		/* set those of the local file */
+	TEMPFILE_CLOSE_STAGING,
+	TEMPFILE_REMOVE_STAGING,
+	TEMPFILE_CLOSE,		/* the file */
+	TEMPFILE_REMOVE		/* remove the hidden file */
+};
+
+struct tempfile_request {
+	enum tempfile_op op;
+	unsigned int number;		/* of the hidden name */
+	uint64_t off, at;		/* of the file; of the second file */
+	uint32_t len;
+};
+
+/* Where the file stands, as its mover says */
+struct tempfile_now {
+	uint64_t us;			/* a clock that only goes forward */
+	uint64_t contiguous_end, cursor;	/* of its ranges */
+	uint64_t highest_sent;			/* the highest byte */
+	unsigned int in_flight;		/* requests under way, but WRITEs */
+	int	 no_more_data;		/* nothing more is dealt */
+	int	 stopped, failed;	/* by the user, the server */
+	int	 restart;	/* what is there will be put anew */
+	int	 conns_wanted;		/* more than one link */
+	int	 helper_idle;		/* a further link is up, and helps */
+	int	 server_caps;			/* LANDING_HAS_*, once it is */
+};
+
+/* What the server is known to have */
+#define TEMPFILE_HAS_COPY	1	/* copy-data, and space can be asked */
+
+struct tempfile_conf {
+	uint64_t size;			/* of the local file, when opened */
+	int	 in_place;		/* an old file is cut last, not first */
+	int	 preserve;		/* TEMPFILE_FSETSTAT is wanted */
+	int	 is_readonly;		/* its mode lets nobody open it again */
+	unsigned int number;		/* of the hidden name, if it is free */
+	int	 only_removes_stale;	/* what was left over; see below */
+};
+
+struct tempfile;			/* private to tempfile.c */
+
+/* Returns NULL if out of memory. */
+struct tempfile *tempfile_new(const struct tempfile_conf *);
+void	tempfile_free(struct tempfile *);		/* accepts NULL */
+
+/*
+ * Before the file is open: returns 1 and what is to be asked, or 0. When all is
+ * answered, tempfile_decide_open() says how it is opened. After the reply
+ * tempfile_opened() returns 1 if it is to be opened in another way.
+ */
+enum tempfile_open_mode {
+	TEMPFILE_UNDECIDED,
+	TEMPFILE_OPEN_TEMP,	/* as new, under the hidden name "number" */
+	TEMPFILE_OPEN_NEW,		/* as new, under its name */
+	TEMPFILE_OPEN_OLD		/* it may be there */
+};
+int	tempfile_ask_before_open(struct tempfile *, const struct tempfile_now *,
+    struct tempfile_request *);
+enum tempfile_open_mode tempfile_decide_open(struct tempfile *,
+    const struct tempfile_now *);
+int	tempfile_opened(struct tempfile *, int ok);
+enum tempfile_open_mode tempfile_open_mode(const struct tempfile *,
+    unsigned int *number);
+
+/*
+ * While the file moves, and when nothing is dealt any more and no range is
+ * under way. Return 1 and what is to be asked, or 0. tempfile_ask_at_end() is
+ * called until tempfile_has_ended(), or tempfile_reverts(), which returns 1
+ * once: the file goes on from tempfile_copied_bytes(), over one link.
+ */
+int	tempfile_ask_during_data(struct tempfile *, const struct tempfile_now *,
+    struct tempfile_request *);
+int	tempfile_ask_at_end(struct tempfile *, const struct tempfile_now *,
+    struct tempfile_request *);
+int	tempfile_has_ended(const struct tempfile *);
+int	tempfile_reverts(struct tempfile *, const struct tempfile_now *);
+
+/*
+ * A reply has come. Returns 1 if the error is to be told to the user.
+ * The functions behind it come before, with what a reply that is no error says:
+ * bytes. What is no regular file is left alone. "is_marked": the file has the
+ * time that was set. "is_same": it is the file of the handle. An owner is that
+ * of the file that LOOK or KNOW is about. One that was there may be of another
+ * user, and counts only where nobody else may write in the directory.
+ */
+int tempfile_reply(struct tempfile *, const struct tempfile_request *, int ok,
+    const struct tempfile_now *);
+void	tempfile_set_dir_safe(struct tempfile *, int is_safe);
+void	tempfile_set_old(struct tempfile *, int is_regular, uint64_t size);
+void	tempfile_found_stale(struct tempfile *, unsigned int number,
+    const struct stale_temp_file *);
+void	tempfile_set_tagged(struct tempfile *, int is_marked);
+void	tempfile_set_owner(struct tempfile *, uint32_t owner);
+void	tempfile_saw_name(struct tempfile *, enum tempfile_op, int is_same);
+void tempfile_set_free_space(struct tempfile *, uint64_t available,
+    uint64_t rest);
+
+/*
+ * Where the byte "off" is written: returns 1 if into the second file, and sets
+ * "*at". A WRITE there that failed is not told: the file reverts.
+ */
+int tempfile_locate_write(const struct tempfile *, uint64_t off, uint64_t *at);
+void	tempfile_staging_failed(struct tempfile *);
+
+/* More links may write. MARK and KNOW are about the second file. */
+int	tempfile_may_stripe(const struct tempfile *);
+int	tempfile_has_staging(const struct tempfile *);
+
+/* The file is on its way back to one link: nothing more is dealt. */
+int	tempfile_is_reverting(const struct tempfile *);
+
+/* Bytes that are complete in the file itself */
+uint64_t tempfile_copied_bytes(const struct tempfile *,
+    uint64_t contiguous_end);
+
+/* Returns 1 if the file is not complete, because the server failed. */
+int	tempfile_has_failed(const struct tempfile *);
+
+/*
+ * Return 1 if the file has to be put once more, over one link: it has not got
+ * its name, which is free; or it was not cut, and has old bytes at its end.
+ */
+int	tempfile_wants_restart(const struct tempfile *);
+int	tempfile_truncate_failed(const struct tempfile *);
+
+/* The hidden file got the name, or did not. */
+int	tempfile_is_renamed(const struct tempfile *);
+int	tempfile_is_not_renamed(const struct tempfile *);
+
+/*
+ * What the server would keep if all ended now: the file under its hidden name,
+ * perhaps so, or a second file.
+ */
+enum tempfile_leftover {
+	TEMPFILE_LEAVES_NOTHING,
+	TEMPFILE_LEAVES_TEMP,
+	TEMPFILE_MAY_LEAVE_TEMP,
+	TEMPFILE_LEAVES_STAGING
+};
+
+enum tempfile_leftover tempfile_leftover(const struct tempfile *);
+
+#endif /* HAYATE_TEMPFILE_H */

@@ -1,0 +1,931 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * See transfer-hook.h. The loop does what the scheduler says until it has to
+ * wait, then moves bytes both ways, then gives it the replies.
+ */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "sshbuf.h"
+#include "ssherr.h"
+#include "xmalloc.h"
+
+#include "bottleneck-hook.h"
+#include "clock.h"
+#include "conn-count.h"
+#include "conns-hook.h"
+#include "cross-hook.h"
+#include "deferred-signals-hook.h"
+#include "file-hook.h"
+#include "files-from-hook.h"
+#include "fs-location-hook.h"
+#include "get-hook.h"
+#include "longopt-hook.h"
+#include "progress-hook.h"
+#include "put-hook.h"
+#include "results-hook.h"
+#include "server-hook.h"
+#include "tempfile-hook.h"
+#include "transfer-hook.h"
+#include "verify-requests-hook.h"
+#include "verify-run-hook.h"
+
+/* Files under way: enough for 25,000 a second where a round trip is 20 ms */
+#define FILES_MAX	512
+
+/* Descriptors that are left to all else */
+#define DESCRIPTORS_SPARE	64
+
+/* So many files are worth a further connection. */
+#define MORE_CONNS_FILES	1000
+
+/* So long a signal waits at most that comes right before poll(). */
+#define WAIT_MS		1000
+
+/*
+ * Bytes under way between two servers, at most: for 80 MB/s where a round trip
+ * to both takes 200 ms. If the target is slow, they wait here.
+ */
+#define CROSS_MAX	(16 * 1024 * 1024)
+
+/*
+ * Of a file that several hosts write, which lock their parts of it: so many do,
+ * and each part begins at a multiple of so many bytes.
+ */
+#define WRITERS_MAX	4
+#define ALIGNED		(1024 * 1024)
+
+extern volatile sig_atomic_t interrupted;
+
+int
+transfer_can(struct sftp_conn *conn, int resume)
+{
+	const struct server *q = server_of(conn);
+
+	if (longopt_verifies() && sftp_proto_version(conn) < 3)
+		fatal("--resume and --checksum need version 3 of SFTP, the "
+		    "server has %u", sftp_proto_version(conn));
+	return sftp_proto_version(conn) >= 3 && (server_is_tuned(q) ||
+	    longopt_verifies() || (resume && !server_is_stock(q)));
+}
+
+/* Actions */
+
+/* What the server keeps of files that are not in order, as errors */
+static void
+report_leftover(const struct sched_entry *j)
+{
+	char *text = tempfile_describe_leftover(sched_userdata(j), j);
+
+	if (text != NULL)
+		error("%s", text);
+	free(text);
+}
+
+/* What a proof keeps there for a moment */
+#define LEFTOVER_TEXT	"the hidden file \"%s\" may be left at the server"
+
+/*
+ * Nothing that was kept back is lost when the process has to end, and ssh,
+ * which it waits for, ends when no channel is held. A ^C that ended ssh as well
+ * is no lost connection.
+ */
+static void
+before_fatal(void *tree)
+{
+	struct transfer *t = tree;
+	struct sched_entry *j;
+	struct file *file;
+	unsigned int i;
+
+	for (j = sched_oldest(t->sched); j != NULL; j =
+	    sched_next_in_order(t->sched, j)) {
+		file = sched_userdata(j);
+		results_report(t, j, file);
+		report_leftover(j);
+	}
+	if (conns_fs_temp_file(&t->conns) != NULL)
+		error(LEFTOVER_TEXT, conns_fs_temp_file(&t->conns));
+	for (i = 1; i < t->conns.nslots; i++) {
+		if (t->conns.stream[i] != NULL)
+			close(t->conns.fd[i]);
+	}
+	signals_release();
+}
+
+static void
+add_child(struct transfer *t, struct file *dir, struct sched_entry *entry)
+{
+	struct dir_entry *name;
+
+	if (files_from_is_root(dir)) {
+		files_from_add(t, entry);
+		return;
+	}
+	if (dir->added < dir->nnames) {
+		name = &dir->names[dir->added++];
+		t->ops->add(t, dir, entry, name);
+		if (dir->names_complete) {
+			free(name->name);
+			name->name = NULL;
+		}
+	}
+	if (dir->added == dir->nnames) {
+		t->count.unlisted -= t->ops->is_put;
+		sched_children_complete(t->sched, entry);
+	}
+}
+
+/* Its names are known, or none is added any more. */
+static void
+count_ended_entry(struct transfer *t, const struct file *file,
+    enum sched_kind kind)
+{
+	size_t i;
+
+	t->count.files += kind == KIND_FILE;
+	if (kind == KIND_LINK || (kind == KIND_DIR &&
+	    (file->failed || !t->ops->is_put)))
+		t->count.unlisted--;
+	if (kind != KIND_DIR || !file->failed || t->ops->is_put)
+		return;
+	for (i = file->added; i < file->nnames; i++)
+		file_count_listed(t, &file->names[i].a, -1);
+}
+
+/* It will begin once more, and then says what it has to say. */
+static void
+reset_for_restart(struct transfer *t, struct file *file,
+    const struct sched_entry *j)
+{
+	const struct tempfile *temp = sched_tempfile(j);
+
+	debug2_f("\"%s\" is tried again, with at most %u under way",
+	    file->src, sched_concurrency_limit(t->sched));
+	verify_run_forget(file);
+	file_close(t, file);
+	file_drop_messages(&file->messages[0]);
+	file->status = file->dest_status = SSH2_FX_OK;
+	file->failed = file->write_errno = 0;
+	file->seen_attrs.flags = 0;
+	file->never_striped |= temp != NULL && tempfile_wants_restart(temp);
+	free(file->temp_name);
+	file->temp_name = NULL;
+	file->is_complete = file->no_truncate = file->truncate_late =
+	    file->sparse = 0;
+	file->open_truncates = 0;
+	t->count.bytes -= file->moved + file->skipped;
+	file->moved = file->skipped = 0;
+}
+
+/* Connections */
+
+static struct sftp_stream *
+stream_of(const struct transfer *t, const struct sched_action *a)
+{
+	if (t->dest_stream != NULL && cross_goes_to_dest(a->op))
+		return t->dest_stream;
+	return t->conns.stream[a->conn];
+}
+
+/* Bytes that are known and not yet moved */
+static uint64_t
+unmoved_bytes(const struct transfer *t)
+{
+	return t->count.bytes_known -
+	    MINIMUM(t->count.bytes_known, t->count.bytes);
+}
+
+/* Returns what has to be left of a file for one more link; 0: none helps. */
+static uint64_t
+stripe_min_bytes(const struct transfer *t)
+{
+	if (t->dest_stream != NULL)
+		return 0;
+	if (t->conns.kind == CONNS_LOGINS)
+		return STRIPE_MIN_REST;
+	return t->channel_count.limited ? STRIPE_MIN_FILE : 0;
+}
+
+/* A further link has files to copy, or a large one to carry. */
+static int
+wants_more_conns(const struct transfer *t)
+{
+	const struct progress_count *c = &t->count;
+
+	if (t->dest_stream != NULL || !server_is_tuned(t->server) ||
+	    (t->single_file && t->ops->is_put && t->keeps_target))
+		return 0;
+	if (t->single_file)
+		return unmoved_bytes(t) >= (t->conns.kind == CONNS_LOGINS ?
+		    STRIPE_MIN_REST : STRIPE_MIN_FILE);
+	return c->files_known >= c->files + MORE_CONNS_FILES ||
+	    (unmoved_bytes(t) >= STRIPE_MIN_FILE && (!t->ops->is_put ||
+	    sched_tempfiles(t->sched) > 0 ||
+	    c->files_known > c->files + conns_established(&t->conns)));
+}
+
+static uint64_t
+known_rest(const struct transfer *t)
+{
+	return t->single_file ? unmoved_bytes(t) : CONNS_UNKNOWN;
+}
+
+/* A link has begun to carry a file, or another one does. */
+static void
+note_conn_count(const struct transfer *t, const struct sched_entry *j,
+    struct file *file)
+{
+	int is_put = t->ops->is_put;
+	unsigned int n = sched_file_conns(t->sched, j);
+
+	if (n <= file->max_conns || n == 1)
+		return;
+	file->max_conns = n;
+	debug("\"%s\" %s over %u %s", is_put ? file->dst : file->src,
+	    is_put ? "goes" : "comes", n,
+	    t->conns.kind == CONNS_CHANNELS ? "channels" : "connections");
+}
+
+/* Each link is a lane. Returns those that take more, as bits. */
+static unsigned int
+update_conns(struct transfer *t)
+{
+	unsigned int i, up = 0, takes = 0;
+	int has = 0;
+
+	for (i = 0; i < t->conns.nslots; i++) {
+		if (!conns_is_established(&t->conns, i))
+			continue;
+		has |= i == 0 ? 0 : tempfile_server_caps(t->conns.state[i]);
+		up |= 1U << i;
+		takes |= (stream_is_full(t->conns.stream[i]) ? 0 : 1U) << i;
+	}
+	if (t->dest_stream != NULL && stream_is_full(t->dest_stream))
+		takes = 0;
+	sched_set_per_conn_limit(t->sched, t->conns.kind == CONNS_LOGINS);
+	sched_set_conns(t->sched, up, takes);
+	sched_set_other_hosts(t->sched, conns_to_other_hosts(&t->conns));
+	sched_set_server_caps(t->sched, has);
+	/* reads the name of a socket, which other files need not pay for */
+	if (sched_tempfiles(t->sched) > 0)
+		sched_set_conns_wanted(t->sched, tempfile_wants_conns(t));
+	return takes;
+}
+
+/* A file that was not copied is never silent, whatever the reason was. */
+static void
+report_silent_failure(struct file *file, const struct sched_entry *j)
+{
+	if (file->failed || interrupted || sched_kind(j) != KIND_FILE ||
+	    !sched_has_failed(j))
+		return;
+	file_error(file,
+	    "\"%s\" is not known to be whole, as a connection was lost",
+	    file->dst);
+	file->failed = 1;
+}
+
+static void
+end_entry(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	verify_run_end(file);
+	report_silent_failure(file, j);
+	t->ops->end(t, file, j);
+	files_from_entry_ended(t, file, j);
+	count_ended_entry(t, file, sched_kind(j));
+	file->ended_us = clock_us();
+	if (file->failed)
+		t->ret = -1;
+	results_journal(t, j, file);
+}
+
+static void
+do_action(struct transfer *t, const struct sched_action *a)
+{
+	struct file *file = sched_userdata(a->entry);
+
+	switch (a->op) {
+	case OP_BEGIN:
+		file->begun_us = clock_us();
+		if (files_from_entry_begins(file, a->entry) == 0)
+			t->ops->begin(t, file, a->entry);
+		break;
+	case OP_VERIFY:
+		if (verify_run_step(t, file, a->entry) && t->ops->is_put)
+			put_go_on(t, file, a->entry);
+		break;
+	case OP_DATA_DONE:
+		t->ops->data_done(t, file, a);
+		break;
+	case OP_RESTART:
+		reset_for_restart(t, file, a->entry);
+		break;
+	case OP_END:
+		end_entry(t, file, a->entry);
+		break;
+	case OP_ADD_CHILDREN:
+		add_child(t, file, a->entry);
+		break;
+	case OP_PRINT:
+		results_print(t, a->entry, file);
+		break;
+	default:
+		/* A directory's time is set when it changes no more. */
+		if (a->op == OP_SETSTAT && file->depth == 0)
+			conns_stop_fs_checks(&t->conns);
+		t->stream = stream_of(t, a);
+		if (op_is_verify(a->op))
+			verify_requests_send(t, file, a);
+		else
+			t->ops->send(t, file, a);
+	}
+}
+
+/* Replies */
+
+/* Returns the type of a reply that is no error. */
+static u_char
+reply_type_of(const struct sched_action *a)
+{
+	if (op_is_verify(a->op))
+		return verify_requests_reply_type(a->op);
+	switch (a->op) {
+	case OP_TEMPFILE:
+		return tempfile_reply_type(a);
+	case OP_STAT:
+	case OP_STAT_DEST:
+	case OP_FSTAT_TYPE:
+	case OP_FSTAT_SIZE:
+	case OP_FSTAT_SOURCE:
+	case OP_FSTAT_IDENTITY:
+	case OP_STAT_DEST_ON_HOST:
+		return SSH2_FXP_ATTRS;
+	case OP_OPEN:
+	case OP_OPEN_EXCL:
+	case OP_HELPER_OPEN:
+	case OP_REOPEN:
+	case OP_OPEN_DEST:
+	case OP_OPEN_DEST_TRUNC:
+	case OP_OPENDIR:
+		return SSH2_FXP_HANDLE;
+	case OP_READ:
+	case OP_SAMPLE_OWNER:
+	case OP_SAMPLE_HELPER:
+	case OP_SAMPLE_REOPENED:
+		return SSH2_FXP_DATA;
+	case OP_READDIR:
+		return SSH2_FXP_NAME;
+	default:
+		return SSH2_FXP_STATUS;
+	}
+}
+
+static void
+parse_reply(struct transfer *t, struct sshbuf *m, struct sched_action *a,
+    struct reply *reply)
+{
+	uint32_t id;
+
+	reply->m = m;
+	stream_parse_head(t->stream, m, &reply->type, &id);
+	if (sched_find(t->sched, id, a) != 0 || t->stream != stream_of(t, a))
+		stream_fatal(t->stream, "Unexpected reply %u", id);
+	reply->status = stream_parse_status(t->stream, m, reply->type,
+	    reply_type_of(a), ((struct file *)sched_userdata(a->entry))->src);
+	debug3("Received reply T:%u I:%u", reply->type, id);
+	if (reply->type == SSH2_FXP_STATUS)
+		debug3("SSH2_FXP_STATUS %u", reply->status);
+}
+
+static enum sched_result
+result_of(const struct sched_action *a, const struct reply *reply)
+{
+	if (reply->type != SSH2_FXP_STATUS)
+		return RESULT_OK;
+	if (reply_type_of(a) == SSH2_FXP_STATUS)
+		return reply->status == SSH2_FX_OK ? RESULT_OK : RESULT_FAILED;
+	if (reply->status == SSH2_FX_EOF &&
+	    (a->op == OP_READ || a->op == OP_READDIR))
+		return RESULT_EOF;
+	return RESULT_FAILED;
+}
+
+static void
+update_window(struct transfer *t)
+{
+	sched_set_window(t->sched, t->dest_stream == NULL ? t->window[0] :
+	    MINIMUM(t->window[0] + t->window[1], CROSS_MAX));
+}
+
+/* "len" bytes came or were written; between two servers the latter count. */
+static void
+count_moved_bytes(struct transfer *t, struct file *file, enum sched_op op,
+    uint32_t len)
+{
+	int is_to = t->stream == t->dest_stream;
+
+	if (op != OP_READBACK_READ && (t->dest_stream == NULL || is_to)) {
+		file->moved += len;
+		t->moved += len;
+		t->count.bytes += len;
+	}
+	if (stream_was_early(t->stream))
+		return;		/* Its age says nothing of the path. */
+	t->window[is_to] = server_count_acked(is_to ? t->dest_server :
+	    t->server, len);
+	update_window(t);
+}
+
+/* Returns 1 if the message is none of the tree's. */
+static int
+is_for_server(struct transfer *t, struct sshbuf *m)
+{
+	if (t->stream == t->conns.stream[0])
+		return server_handle_reply(t->server, m);
+	return t->stream == t->dest_stream &&
+	    server_handle_reply(t->dest_server, m);
+}
+
+/*
+ * A server with a fixed window gets more channels, both ways. Only those that
+ * carry a file use their window; one that is up and waits to join has none yet.
+ * The RTT is the least age of a reply: the first one of a transfer may be late,
+ * and a window looks large where a round trip looks long. A reply that was
+ * there before it was asked for has no age.
+ */
+static void
+update_channel_count(struct transfer *t, const struct sched_action *a,
+    uint32_t len)
+{
+	uint64_t now = clock_us();
+
+	if (t->conns.kind != CONNS_CHANNELS || stream_was_early(t->stream))
+		return;
+	if (a->op != OP_WRITE && a->op != OP_READ)
+		len = 0;
+	conn_count_acked(&t->channel_count, len, now - a->sent_us, now,
+	    MAXIMUM(sched_busy_conns(t->sched), 1));
+	t->conns.channels_wanted = conn_count_wanted(&t->channel_count);
+}
+
+static void
+take_reply(struct transfer *t, struct sshbuf *m)
+{
+	struct sched_action a;
+	struct reply reply;
+	struct file *file;
+	enum sched_result result;
+	uint32_t len = 0;
+	int r, is_error;
+
+	if (is_for_server(t, m))
+		return;
+	parse_reply(t, m, &a, &reply);
+	file = sched_userdata(a.entry);
+	result = result_of(&a, &reply);
+	if (t->ops->is_put && verify_run_is_gone(file, &a, reply.status))
+		result = RESULT_EOF;
+	is_error = result == RESULT_FAILED;
+	if (op_is_verify(a.op))
+		result = verify_requests_reply(t, file, &a, &reply, &len);
+	else if (result == RESULT_OK)
+		result = t->ops->reply(t, file, &a, &reply, &len);
+	if (a.op == OP_WRITE && result == RESULT_OK)
+		len = a.len;
+	if ((r = sched_reply(t->sched, a.id, result, len)) == -1)
+		stream_fatal(t->stream, "Server sent %u bytes of \"%s\" where "
+		    "%u were asked for", len, file->src, a.len);
+	if (is_error && r == 0 && !op_is_verify(a.op))
+		t->ops->fail(t, file, &a, reply.status);
+	if (a.op == OP_FSTAT_IDENTITY || a.op == OP_HELPER_OPEN ||
+	    a.op == OP_SAMPLE_OWNER || a.op == OP_SAMPLE_HELPER)
+		note_conn_count(t, a.entry, file);
+	count_moved_bytes(t, file, a.op, len);
+	update_channel_count(t, &a, len);
+	bottleneck_acked(t, &a, len);
+	conns_count_moved(&t->conns, len, known_rest(t));
+}
+
+/* The loop */
+
+/* Does what need not wait. Returns 1 if that set "*until". */
+static int
+do_actions(struct transfer *t, const int *until)
+{
+	struct sched_action a;
+	unsigned int takes;
+	int r;
+
+	do {
+		takes = update_conns(t);
+		if ((r = sched_next(t->sched, &a)) == -1)
+			fatal_f("out of memory");
+		if (r == 1) {
+			do_action(t, &a);
+			/* A printed file is freed. */
+			sched_local_done(t->sched);
+		}
+		if (until != NULL && *until != 0)
+			return 1;
+	} while (r == 1 && takes != 0 && t->hashed == 0 && !t->wake_soon);
+	return 0;
+}
+
+static void
+take_all_replies(struct transfer *t)
+{
+	struct sshbuf *m;
+	unsigned int i;
+
+	t->stream = t->dest_stream;
+	while (t->dest_stream != NULL && (m = stream_next(t->dest_stream)) !=
+	    NULL)
+		take_reply(t, m);
+
+	do {
+		if ((m = conns_next(&t->conns, &i)) != NULL) {
+			t->stream = t->conns.stream[i];
+			take_reply(t, m);
+		} else if (i < CONNS_MAX)
+			sched_conn_lost(t->sched, i);
+	} while (m != NULL || i < CONNS_MAX);
+}
+
+/* What the servers tell, if all have told it */
+static uint64_t
+common_handle_limit(const struct transfer *t)
+{
+	uint64_t n = server_handle_limit(t->server);
+
+	return t->dest_stream == NULL ? n : MINIMUM(n,
+	    server_handle_limit(t->dest_server));
+}
+
+/* What would be left if the process ended now: a line each; or NULL */
+static char *
+describe_leftovers(const struct transfer *t)
+{
+	char *all = NULL, *line, *text;
+	struct sched_entry *j;
+
+	if (conns_fs_temp_file(&t->conns) != NULL)
+		xasprintf(&all, LEFTOVER_TEXT "\r\n",
+		    conns_fs_temp_file(&t->conns));
+	for (j = sched_oldest(t->sched); j != NULL; j =
+	    sched_next_in_order(t->sched, j)) {
+		if ((line = tempfile_describe_leftover(sched_userdata(j), j)) ==
+		    NULL)
+			continue;
+		text = all;
+		xasprintf(&all, "%s%s\r\n", text != NULL ? text : "", line);
+		free(text);
+		free(line);
+	}
+	/* A handler writes it, and a server has named what is in it. */
+	if (all != NULL) {
+		if (stravis(&text, all, VIS_SAFE | VIS_OCTAL) == -1)
+			fatal_f("out of memory");
+		free(all);
+		all = text;
+	}
+	return all;
+}
+
+/* A signal waits for files that are not in order, but not for ever. */
+static void
+update_tempfiles(struct transfer *t)
+{
+	char *text;
+
+	sched_set_stripe_min(t->sched, stripe_min_bytes(t));
+	sched_set_clock(t->sched, clock_us());
+	if (sched_tempfiles(t->sched) == 0 && !t->had_tempfiles &&
+	    !conns_fs_check_in_flight(&t->conns))
+		return;
+	t->had_tempfiles = sched_tempfiles(t->sched) > 0 ||
+	    conns_fs_check_in_flight(&t->conns);
+	text = describe_leftovers(t);
+	signals_hold(text != NULL, text);
+	if (signals_is_late())
+		before_fatal(t);
+}
+
+/* How long poll() may wait, in milliseconds; -1: for ever */
+static int
+poll_timeout(const struct transfer *t)
+{
+	if (t->hashed > 0)
+		return 0;
+	return t->had_tempfiles || t->wake_soon ||
+	    sched_stale_removals(t->sched) > 0 ? WAIT_MS : progress_interval();
+}
+
+void
+transfer_run(struct transfer *t, const int *until)
+{
+	for (;;) {
+		if (interrupted)
+			sched_interrupt(t->sched);
+		sched_set_handle_limit(t->sched, common_handle_limit(t));
+		update_tempfiles(t);
+		if (do_actions(t, until) || sched_is_done(t->sched))
+			break;
+		update_tempfiles(t);
+		if (files_from_poll(t))
+			continue;
+		progress_tick(t);
+		bottleneck_tick(t);
+		if (wants_more_conns(t))
+			conns_grow(&t->conns);
+		conns_run_fs_checks(&t->conns);
+		if (conns_fs_check_in_flight(&t->conns))
+			update_tempfiles(t);
+		conns_poll(&t->conns, files_from_fd(), poll_timeout(t));
+		t->hashed = t->wake_soon = 0;
+		take_all_replies(t);
+	}
+}
+
+/*
+ * Files that may be under way: a file that is compared when it is copied is
+ * open twice, and the user may have chosen the number of requests.
+ */
+static uint32_t
+max_open_files(const struct transfer *t)
+{
+	uint32_t each = longopt_get()->checksum ? 2 : 1, most = FILES_MAX;
+	struct rlimit lim;
+
+	if (!server_is_tuned(t->server))
+		most = MINIMUM(most,
+		    *server_get_conn(t->server)->num_requests);
+	if (getrlimit(RLIMIT_NOFILE, &lim) == -1 ||
+	    lim.rlim_cur == RLIM_INFINITY ||
+	    lim.rlim_cur >= FILES_MAX * each + DESCRIPTORS_SPARE)
+		return most;
+	return lim.rlim_cur <= 2 * DESCRIPTORS_SPARE ? 1 :
+	    MINIMUM(most, (lim.rlim_cur - DESCRIPTORS_SPARE) / each);
+}
+
+static struct sftp_stream *
+new_stream(struct transfer *t, const struct server *q)
+{
+	const struct server_conn *c = server_get_conn(q);
+	struct sftp_stream_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out,
+	    .before_fatal = before_fatal, .arg = t };
+
+	return stream_new(&conf);
+}
+
+/* The connection to the target, between two servers */
+static void
+start_target(struct transfer *t, struct sched_conf *conf)
+{
+	u_int unit = server_acquire(t->dest_server, t->finish, 1, 0,
+	    &t->window[1]);
+
+	conf->cross = 1;
+	conf->unit = MINIMUM(conf->unit, unit);
+	conf->first_id = MAXIMUM(conf->first_id,
+	    *server_get_conn(t->dest_server)->msg_id);
+	t->dest_stream = new_stream(t, t->dest_server);
+}
+
+static void
+start_conns(struct transfer *t)
+{
+	t->stream = new_stream(t, t->server);
+	conns_begin(&t->conns, server_get_conn(t->server)->fd_in,
+	    server_idle_conns(t->server), t->stream, before_fatal, t);
+	t->conns.locate = fs_location_find;
+	t->conns.other_stream = t->dest_stream;
+	t->channel_count.window = t->ops->is_put ? CHANNEL_WINDOW_STOCK :
+	    CHANNEL_WINDOW_OURS;
+	t->channel_count.window_is_ours = !t->ops->is_put;
+	if (t->dest_stream == NULL && server_is_tuned(t->server))
+		conns_use_channels(&t->conns);
+}
+
+void
+transfer_start(struct transfer *t)
+{
+	struct sched_conf conf = { .put = t->ops->is_put,
+	    .preserve = t->preserve,
+	    .keep_found = HAYATE_OPENSSH >= 1003 && !t->preserve };
+
+	t->server = server_of(t->conn);
+	t->dest_server = server_of(t->dest_conn);
+	verify_run_start(t);
+	conf.files = max_open_files(t);
+	conf.in_place = t->in_place;
+	conf.sync = t->sync && server_has_fsync(t->server);
+	conf.unit = server_acquire(t->server, t->finish, conf.put,
+	    t->single_file, &t->window[0]);
+	conf.first_id = *server_get_conn(t->server)->msg_id;
+	arc4random_buf(&conf.seed, sizeof(conf.seed));
+	if (t->dest_conn != NULL)
+		start_target(t, &conf);
+	if ((t->sched = sched_new(&conf)) == NULL)
+		fatal_f("out of memory");
+	update_window(t);
+	start_conns(t);
+	if (hosts_are_many(&server_idle_conns(t->server)->hosts))
+		sched_set_writers(t->sched, WRITERS_MAX, ALIGNED);
+	t->open = xcalloc(conf.files, sizeof(*t->open));
+	bottleneck_begin(t);
+}
+
+/* No reply is due when upstream's functions go on. */
+static void
+await_last_replies(struct transfer *t)
+{
+	conns_stop_fs_checks(&t->conns);
+	while (server_figures_in_flight(t->server) ||
+	    conns_fs_check_in_flight(&t->conns)) {
+		conns_run_fs_checks(&t->conns);
+		conns_poll(&t->conns, -1, -1);
+		take_all_replies(t);
+	}
+}
+
+void
+transfer_stop(struct transfer *t)
+{
+	await_last_replies(t);
+	progress_end(t);
+	bottleneck_end(t);
+	server_release(t->server, sched_next_id(t->sched));
+	conns_end(&t->conns);
+	stream_free(t->conns.stream[0]);
+	if (t->dest_stream != NULL) {
+		server_release(t->dest_server, sched_next_id(t->sched));
+		stream_free(t->dest_stream);
+		t->dest_stream = NULL;
+	}
+	sched_free(t->sched);
+	free(t->open);
+	free(t->root);
+	free(t->root_dir);
+	signals_release();
+}
+
+static int
+copy_root(struct transfer *t, enum sched_kind kind, const char *src,
+    const char *dst, const Attrib *a, uint64_t size)
+{
+	struct file *root = file_new(xstrdup(src), xstrdup(dst), 0);
+	struct sched_entry *j;
+
+	if (a != NULL)
+		root->a = *a;
+	transfer_start(t);
+	j = file_add(t, NULL, kind, root, size);
+	if (files_from_is_wanted())
+		files_from_begin(t, root, j);
+	transfer_run(t, NULL);
+	transfer_stop(t);
+	if (t->read_errno != 0)
+		fatal("read local \"%s\": %s", src, strerror(t->read_errno));
+	return t->ret;
+}
+
+/* A list needs what upstream's functions do not have. Returns 1 with a text. */
+static int
+refuses_list(struct sftp_conn *conn)
+{
+	return files_from_is_wanted() && !transfer_can(conn, 0) &&
+	    files_from_refuse(NULL);
+}
+
+int
+transfer_put_tree(transfer_put_dir *stock, struct sftp_conn *conn,
+    const char *src, const char *dst, int depth, int preserve, int print,
+    int resume, int sync, int follow, int in_place)
+{
+	struct transfer t = { .conn = conn, .ops = &put_ops,
+	    .preserve = preserve, .print = print, .resume = resume,
+	    .sync = sync, .follow = follow, .in_place = in_place };
+
+	if (refuses_list(conn))
+		return -1;
+	if (!transfer_can(conn, resume))
+		return stock(conn, src, dst, depth, preserve, print, resume,
+		    sync, follow, in_place);
+	return copy_root(&t, KIND_DIR, src, dst, NULL, 0);
+}
+
+/*
+ * Returns what is known of a file, or in "room" what the server says, or NULL
+ * with an error.
+ */
+static Attrib *
+stat_source_file(const struct transfer *t, const char *src, Attrib *a,
+    Attrib *room)
+{
+	if (a == NULL)
+		a = server_use_kept_lstat(t->conn, src, NULL, room);
+	if (a == NULL && sftp_stat(t->conn, src, 0, room) != 0)
+		return NULL;
+	if (a == NULL)
+		a = room;
+	if ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(a->perm))
+		return a;
+	error(t->dest_conn != NULL ? "download \"%s\": not a regular file" :
+	    "download %s: not a regular file", src);
+	return NULL;
+}
+
+int
+transfer_file(struct transfer *t, const char *src, const char *dst, Attrib *a)
+{
+	Attrib room;
+	struct stat sb;
+
+	t->single_file = 1;
+	if (t->ops->is_put)
+		return copy_root(t, KIND_FILE, src, dst, NULL,
+		    stat(src, &sb) == 0 ? sb.st_size : 0);
+	if ((a = stat_source_file(t, src, a, &room)) == NULL)
+		return -1;
+	return copy_root(t, KIND_FILE, src, dst, a,
+	    (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 ? a->size : 0);
+}
+
+/* Returns "a", or in "room" what the server says of the root, or NULL. */
+static Attrib *
+stat_source_root(struct sftp_conn *conn, const char *src, Attrib *a,
+    Attrib *room)
+{
+	const Attrib *known = server_last_dir(server_of(conn), src);
+
+	if (a != NULL)
+		return a;
+	if (known != NULL)
+		*room = *known;
+	else if (sftp_stat(conn, src, 1, room) != 0)
+		return NULL;
+	return room;
+}
+
+int
+transfer_get_tree(transfer_get_dir *stock, struct sftp_conn *conn,
+    const char *src, const char *dst, int depth, Attrib *a, int preserve,
+    int print, int resume, int sync, int follow, int in_place)
+{
+	struct transfer t = { .conn = conn, .ops = &get_ops,
+	    .preserve = preserve, .print = print, .resume = resume,
+	    .sync = sync, .follow = follow, .in_place = in_place };
+	Attrib room;
+
+	if (refuses_list(conn))
+		return -1;
+	if (!transfer_can(conn, resume))
+		return stock(conn, src, dst, depth, a, preserve, print, resume,
+		    sync, follow, in_place);
+	if ((a = stat_source_root(conn, src, a, &room)) == NULL) {
+		error("stat remote \"%s\" directory failed", src);
+		return -1;
+	}
+	return copy_root(&t, KIND_DIR, src, files_from_is_wanted() ?
+	    files_from_target() : dst, a, 0);
+}
+
+int
+transfer_cross_tree(transfer_cross_dir *stock, struct sftp_conn *from,
+    struct sftp_conn *to, const char *src, const char *dst, int depth,
+    Attrib *a, int preserve, int print, int follow)
+{
+	struct transfer t = { .conn = from, .dest_conn = to, .ops = &cross_ops,
+	    .preserve = preserve, .print = print, .follow = follow };
+	Attrib room;
+
+	if (refuses_list(from) || refuses_list(to))
+		return -1;
+	if (!transfer_can(from, 0) || !transfer_can(to, 0))
+		return stock(from, to, src, dst, depth, a, preserve, print,
+		    follow);
+	if ((a = stat_source_root(from, src, a, &room)) == NULL) {
+		error("stat remote \"%s\" failed", src);
+		return -1;
+	}
+	return copy_root(&t, KIND_DIR, src, dst, a, 0);
+}

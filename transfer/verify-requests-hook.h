@@ -1,0 +1,39 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * verify-requests-hook: asks a server about a file that is checked
+ * (verify-run-hook.h): what it is, its hashes, its bytes; and cuts, renames and
+ * removes.
+ *
+ * A server is asked for hashes with the request check-file-name (PROTOCOL, 4),
+ * if it may have it (server_has_hashes()). Without hashes a range is read back.
+ * Hashes of another kind or number than asked for are no answer.
+ *
+ * Main thread only.
+ */
+
+#ifndef HAYATE_VERIFY_REQUESTS_HOOK_H
+#define HAYATE_VERIFY_REQUESTS_HOOK_H
+
+#include <sys/types.h>
+#include <stdint.h>
+
+#include "scheduler.h"
+
+struct file;
+struct reply;
+struct transfer;
+
+/* A request of op_is_verify(), and the type of its reply that is no error */
+void verify_requests_send(struct transfer *, struct file *,
+    const struct sched_action *);
+u_char	verify_requests_reply_type(enum sched_op);
+
+/* Returns the result for sched_reply(), also if the reply is an error. */
+enum sched_result verify_requests_reply(struct transfer *, struct file *,
+    const struct sched_action *, struct reply *, uint32_t *len);
+
+#endif /* HAYATE_VERIFY_REQUESTS_HOOK_H */

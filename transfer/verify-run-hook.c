@@ -1,0 +1,837 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See verify-run-hook.h. */
+
+#include "includes.h"
+
+#include <sys/types.h>
+#include <sys/stat.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "log.h"
+#include "misc.h"
+#include "progressmeter.h"
+#include "xmalloc.h"
+
+#include "block-hash-hook.h"
+#include "clock.h"
+#include "conn-count.h"
+#include "file-hook.h"
+#include "longopt-hook.h"
+#include "progress-hook.h"
+#include "server-hook.h"
+#include "temp-name-hook.h"
+#include "verify-fsm.h"
+#include "verify-run-hook.h"
+#include "verify-sched.h"
+
+/* So much is hashed here before links are served again, in bytes. */
+#define SLICE		(4 * 1024 * 1024)
+
+/* A comparison that takes longer than this is shown. */
+#define SILENT_US	1000000
+
+extern volatile sig_atomic_t interrupted;
+extern int showprogress;
+
+static const char *
+local_path(const struct transfer *t, const struct file *file)
+{
+	return t->ops->is_put ? file->src : file->dst;
+}
+
+struct verify_fsm *
+verify_run_fsm(struct verification *c)
+{
+	return c->compares_temp ? &c->temp_fsm : &c->fsm;
+}
+
+/* Ends */
+
+static struct verify_end
+end_from_stat(const struct stat *sb)
+{
+	return (struct verify_end){ .is_there = S_ISREG(sb->st_mode),
+	    .size = sb->st_size, .has_time = 1, .mtime = sb->st_mtime,
+	    .nsec = sb->st_mtim.tv_nsec };
+}
+
+/* A server may tell neither the size nor the type. */
+struct verify_end
+verify_run_end_of_attrib(const Attrib *a)
+{
+	struct verify_end e = { .size = a->size, .mtime = a->mtime };
+
+	e.is_there = (a->flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	    ((a->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(a->perm));
+	e.has_time = (a->flags & SSH2_FILEXFER_ATTR_ACMODTIME) != 0;
+	return e;
+}
+
+static void
+stat_local_end(struct transfer *t, struct file *file, int is_source)
+{
+	struct verification *c = file->verification;
+	struct verify_end now = { 0 };
+
+	if (stat(local_path(t, file), &c->compared_stat) == 0)
+		now = end_from_stat(&c->compared_stat);
+	else
+		memset(&c->compared_stat, 0, sizeof(c->compared_stat));
+	if (!is_source)
+		stat_to_attrib(&c->compared_stat, &c->target);
+	verify_fsm_stat(&c->fsm, is_source, &now);
+}
+
+void
+verify_run_source_opened(struct file *file)
+{
+	struct verify_end now;
+	struct stat sb;
+
+	if (file->verification == NULL || fstat(file->fd, &sb) == -1)
+		return;
+	now = end_from_stat(&sb);
+	verify_fsm_source_opened(&file->verification->fsm, &now);
+}
+
+/* Begin and end */
+
+static int
+verifies_files(const struct transfer *t)
+{
+	return t->dest_stream == NULL && (t->resume || longopt_verifies());
+}
+
+void
+verify_run_start(struct transfer *t)
+{
+	if (t->dest_conn != NULL)
+		return;
+	t->keeps_target = t->resume || longopt_get()->resume;
+	if (longopt_get()->checksum && !server_has_hashes(t->server))
+		fatal("--checksum needs Hayate's sftp-server at the other "
+		    "end, which can tell what a file holds; this server "
+		    "cannot, and nothing was copied");
+	/*
+	 * A file is copied in place because it may be the source itself. What
+	 * differs from the source is not, and no size has to be set at the end.
+	 */
+	if (longopt_get()->resume)
+		t->in_place = 0;
+}
+
+int
+verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	const struct verify_fsm_conf conf = { .put = t->ops->is_put,
+	    .resume = t->keeps_target && !file->from_scratch,
+	    .truncates = longopt_get()->resume,
+	    .checksum = longopt_get()->checksum,
+	    .strict = longopt_verifies(), .preserve = t->preserve,
+	    .now = time(NULL) };
+	struct verify_end source;
+	struct verification *c;
+	int is_known = t->ops->is_put ||
+	    (file->a.flags & SSH2_FILEXFER_ATTR_SIZE) != 0;
+
+	if (!verifies_files(t))
+		return 0;
+	file->verification = c = xcalloc(1, sizeof(*c));
+	c->begun_us = clock_us();
+	c->fd_is_shared = t->ops->is_put;
+	c->fd = t->ops->is_put ? file->fd : -1;
+	if (t->ops->is_put && fstat(file->fd, &c->compared_stat) == 0)
+		source = end_from_stat(&c->compared_stat);
+	else
+		source = verify_run_end_of_attrib(&file->a);
+	verify_fsm_begin(&c->fsm, &conf, is_known ? &source : NULL,
+	    !t->ops->is_put, server_has_hashes(t->server));
+	if (conf.put && conf.resume && source.size >= STRIPE_MIN_FILE &&
+	    server_is_tuned(t->server)) {
+		c->temp_name = temp_name_new(file->dst);
+		stale_temp_begin(&c->stale);
+		stale_temp_ask_owner(&c->stale);
+	}
+	verify_sched_begin(t->sched, j);
+	return 1;
+}
+
+static void
+close_compared_file(struct verification *c)
+{
+	if (c->fd != -1 && !c->fd_is_shared)
+		close(c->fd);
+	c->fd_is_shared = 0;
+	c->fd = -1;
+}
+
+static void
+end_compare_meter(struct verification *c)
+{
+	if (c->progress_name == NULL)
+		return;
+	c->progress_off = (off_t)c->fsm.verified;
+	stop_progress_meter();
+	free(c->progress_name);
+	c->progress_name = NULL;
+}
+
+void
+verify_run_forget(struct file *file)
+{
+	struct verification *c = file->verification;
+
+	if (c == NULL)
+		return;
+	close_compared_file(c);
+	end_compare_meter(c);
+	block_hash_free(c->our_hashes);
+	free(c->temp_name);
+	free(c);
+	file->verification = NULL;
+	file->start_off = 0;
+}
+
+void
+verify_run_end(struct file *file)
+{
+	static const char *const hows[] = { NULL, "time", "hashes", "bytes" };
+	struct verification *c = file->verification;
+
+	if (c == NULL)
+		return;
+	file->verified = c->fsm.verified;
+	file->verified_by = file->verified > 0 ? hows[c->fsm.verified_by] :
+	    NULL;
+	verify_run_forget(file);
+}
+
+int
+verify_run_is_same(const struct file *file, const struct stat *sb)
+{
+	const struct stat *seen = &file->verification->compared_stat;
+
+	return sb->st_ino == seen->st_ino && sb->st_dev == seen->st_dev &&
+	    sb->st_size == seen->st_size &&
+	    sb->st_mtime == seen->st_mtime &&
+	    sb->st_mtim.tv_nsec == seen->st_mtim.tv_nsec;
+}
+
+int
+verify_run_target_is_shared(const struct transfer *t)
+{
+	return t->ops->is_put && t->keeps_target &&
+	    server_handle_limit(t->server) != 0 &&
+	    !sched_truncate_unreliable(t->sched);
+}
+
+/* It has the size that was seen, and nobody has written to it since. */
+int
+verify_run_attrs_match(const struct file *file, const Attrib *found)
+{
+	const Attrib *was = &file->verification->target;
+	u_int both = was->flags & found->flags;
+
+	return (both & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
+	    found->size == was->size &&
+	    ((found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) == 0 ||
+	    S_ISREG(found->perm)) &&
+	    ((both & SSH2_FILEXFER_ATTR_ACMODTIME) == 0 ||
+	    found->mtime == was->mtime) &&
+	    ((both & SSH2_FILEXFER_ATTR_UIDGID) == 0 ||
+	    found->uid == was->uid);
+}
+
+int
+verify_run_is_unchanged(struct file *file, const Attrib *found)
+{
+	int is_kept = verify_run_attrs_match(file, found);
+
+	if (!is_kept) {
+		verbose("\"%s\" is not what was compared, begins again",
+		    file->dst);
+		file->from_scratch = 1;
+	}
+	return is_kept;
+}
+
+int
+verify_run_is_gone(struct file *file, const struct sched_action *a,
+    u_int status)
+{
+	if (file->start_off == 0 || status == SSH2_FX_OK)
+		return 0;
+	file->from_scratch |= a->op == OP_FSTAT_IDENTITY;
+	if (a->op != OP_OPEN || status != SSH2_FX_NO_SUCH_FILE)
+		return 0;
+	verbose("\"%s\" is not there any more, begins again", file->dst);
+	return file->from_scratch = 1;
+}
+
+/* Comparison */
+
+static void
+fail_file(struct file *file, struct sched_entry *j)
+{
+	file->failed = 1;
+	sched_fail(j);
+}
+
+/*
+ * Opens a local file that was looked at, for what its name may not be trusted
+ * with: somebody may have given it to another file. Returns -1 with errno.
+ */
+static int
+open_same_file(const struct transfer *t, const struct file *file, int how)
+{
+	struct stat sb;
+	int fd = open(local_path(t, file), how | O_NONBLOCK | O_CLOEXEC);
+
+	if (fd == -1 || (fstat(fd, &sb) == 0 && verify_run_is_same(file, &sb)))
+		return fd;
+	close(fd);
+	errno = ESTALE;
+	return -1;
+}
+
+/* Returns -1 if there is nothing to compare with. */
+static int
+open_compared_file(struct transfer *t, struct file *file)
+{
+	struct verification *c = file->verification;
+
+	if (c->fd != -1)
+		return 0;
+	c->fd = open_same_file(t, file, O_RDONLY);
+	if (c->fd == -1)
+		debug_f("\"%s\" cannot be read: %s", local_path(t, file),
+		    strerror(errno));
+	return c->fd == -1 ? -1 : 0;
+}
+
+/* It goes on behind "off". Draws the meter of a single file that takes long. */
+void
+verify_run_show_progress(struct transfer *t, struct file *file, uint64_t off)
+{
+	struct verification *c = file->verification;
+	const struct verify_fsm *x = verify_run_fsm(c);
+	const char *slash = strrchr(file->src, '/');
+	uint64_t total = MINIMUM(x->source.size, x->target.size);
+
+	c->progress_off = (off_t)off;
+	if (c->progress_name != NULL)
+		refresh_progress_meter(0);
+	else if (t->single_file && showprogress && (total > VERIFY_RANGE ||
+	    clock_us() - c->begun_us > SILENT_US)) {
+		progress_finish(t);
+		xasprintf(&c->progress_name, "%s: comparing",
+		    slash != NULL ? slash + 1 : file->src);
+		start_progress_meter(c->progress_name, (off_t)total,
+		    &c->progress_off);
+	}
+}
+
+/* Hashes some of ours. Both sides hash at the same time. */
+void
+verify_run_hash_slice(struct transfer *t, struct file *file,
+    struct sched_entry *j)
+{
+	struct verification *c = file->verification;
+	uint64_t n = block_hash_add(c->our_hashes, c->fd, SLICE);
+
+	t->hashed += n;
+	c->comparison.off += n;
+	if (n > 0)
+		verify_run_show_progress(t, file, c->comparison.off);
+	if (n == SLICE && !interrupted)
+		verify_sched_defer(t->sched, j);
+	else
+		c->comparison.len = 0;
+}
+
+/* Returns 1 if the comparison that is under way has come to its end. */
+static int
+finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	struct verification *c = file->verification;
+	const unsigned char *ours;
+	size_t n;
+
+	if (c->comparison.op == VERIFY_READ_PAST_END) {
+		c->comparison.op = 0;
+		verify_fsm_past_end(&c->fsm, !c->has_ended);
+		return 1;
+	}
+	if (c->comparison.op == VERIFY_READ_BACK) {
+		c->comparison.op = 0;
+		verify_fsm_bytes_equal(verify_run_fsm(c),
+		    MINIMUM(verify_sched_readback_len(j), c->first_difference -
+		    c->comparison.off));
+		return 1;
+	}
+	if (c->comparison.len > 0)
+		verify_run_hash_slice(t, file, j);
+	if (c->comparison.len > 0 || !c->has_their_hashes)
+		return 0;
+	c->comparison.op = 0;
+	n = block_hash_get(c->our_hashes, &ours);
+	if (c->ntheir_hashes == -1)
+		verify_fsm_hash_refused(verify_run_fsm(c));
+	else
+		verify_fsm_hashes(verify_run_fsm(c), ours, n, c->their_hashes,
+		    c->ntheir_hashes);
+	block_hash_free(c->our_hashes);
+	c->our_hashes = NULL;
+	return 1;
+}
+
+/* Returns 1 if it has come to its end at once. */
+static int
+begin_comparison(struct transfer *t, struct file *file, struct sched_entry *j,
+    const struct verify_fsm_action *a)
+{
+	struct verification *c = file->verification;
+
+	if (open_compared_file(t, file) == -1) {
+		verify_fsm_bytes_equal(verify_run_fsm(c), 0);
+		return 1;
+	}
+	verify_run_show_progress(t, file, a->off);
+	c->comparison = *a;
+	if (a->op == VERIFY_COMPARE_HASH) {
+		c->has_their_hashes = 0;
+		c->our_hashes = block_hash_new(a->off, a->len);
+		verify_sched_request(t->sched, j, OP_VERIFY_HASH, a->off,
+		    (uint32_t)a->len);
+		return 0;
+	}
+	verbose("\"%s\": without hashes all that is there is read back",
+	    file->dst);
+	c->first_difference = UINT64_MAX;
+	verify_sched_read_back(t->sched, j, a->off, a->len);
+	return 0;
+}
+
+/* One byte is read behind the size that the server has reported. */
+static void
+read_past_end(struct transfer *t, struct file *file, struct sched_entry *j,
+    const struct verify_fsm_action *a)
+{
+	file->verification->comparison = *a;
+	file->verification->has_ended = 0;
+	verify_sched_read_back(t->sched, j, a->off, 1);
+}
+
+/* Answers */
+
+/* So many bytes need not be moved. */
+static void
+count_kept_bytes(struct transfer *t, struct file *file, uint64_t bytes)
+{
+	file->skipped += bytes;
+	t->count.bytes += bytes;
+}
+
+/* What is not known of a source, the copy finds out; but not what it is. */
+static int
+refuse_source(struct transfer *t, struct file *file)
+{
+	const struct verification *c = file->verification;
+
+	if (t->ops->is_put || c->fsm.source.is_there)
+		return 0;
+	if (c->status != SSH2_FX_OK)
+		file_error(file, "stat remote: %s", fx2txt(c->status));
+	else if ((file->a.flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
+	    !S_ISREG(file->a.perm))
+		file_error(file, "download %s: not a regular file", file->src);
+	else
+		return 0;
+	return 1;
+}
+
+static void
+begin_copy_at(struct transfer *t, struct file *file, struct sched_entry *j,
+    uint64_t off)
+{
+	struct verification *c = file->verification;
+
+	c->copy_begun = 1;
+	close_compared_file(c);
+	end_compare_meter(c);
+	if (refuse_source(t, file)) {
+		fail_file(file, j);
+		return;
+	}
+	if (off > 0)
+		debug_f("\"%s\" goes on at %llu of %llu", file->dst,
+		    (unsigned long long)off,
+		    (unsigned long long)c->fsm.source.size);
+	file->start_off = off;
+	verify_sched_copy_from(j, off);
+	count_kept_bytes(t, file, off);
+}
+
+static void
+set_local_attrs(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	int fd = open_same_file(t, file, O_RDONLY);
+
+	if (fd == -1 && errno == EACCES)
+		fd = open_same_file(t, file, O_WRONLY);
+	if (fd != -1) {
+		file_apply_attrs(file, fd);
+		close(fd);
+		return;
+	}
+	file_error(file, "\"%s\" is not what was compared: %s", file->dst,
+	    strerror(errno));
+	fail_file(file, j);
+}
+
+/*
+ * The server sets mode and time through a handle, because another user may have
+ * given the name to another file. The file is opened for reading, as it may be
+ * read-only and no server takes that for a new version; a server that refuses
+ * is asked again with the file open for writing. Returns 0 if no request is
+ * left.
+ */
+static int
+request_setstat(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	struct verification *c = file->verification;
+
+	if (c->setstat_op != OP_SETSTAT_OPEN || c->flags != 0) {
+		verify_sched_request(t->sched, j, c->setstat_op, 0, 0);
+		return 1;
+	}
+	c->setstat_op = 0;
+	if (c->status != SSH2_FX_OK)
+		file_error(file, "remote setstat \"%s\": %s", file->dst,
+		    fx2txt(c->status));
+	if (file->failed || c->status != SSH2_FX_OK)
+		fail_file(file, j);
+	return 0;
+}
+
+/* Sets what a copy would have set. Returns 1 if the server does. */
+static int
+set_attrs(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	const Attrib *target = &file->verification->target;
+
+	if (!t->preserve || ((target->flags & SSH2_FILEXFER_ATTR_ACMODTIME) &&
+	    target->mtime == file->verification->fsm.source.mtime &&
+	    ((target->perm ^ file->a.perm) & 0777) == 0))
+		return 0;
+	if (!t->ops->is_put) {
+		set_local_attrs(t, file, j);
+		return 0;
+	}
+	file->verification->setstat_op = OP_SETSTAT_OPEN;
+	file->verification->flags = SSH2_FXF_READ;
+	return request_setstat(t, file, j);
+}
+
+/* Returns 1 if nothing more is to be asked. */
+static int
+finish_complete_file(struct transfer *t, struct file *file,
+    struct sched_entry *j)
+{
+	file->is_complete = 1;
+	verify_sched_complete(j);
+	count_kept_bytes(t, file, file->verification->fsm.source.size);
+	if (t->resume)
+		file_info(file, "File \"%s\" was not modified", file->dst);
+	else
+		verbose("\"%s\" is complete", file->dst);
+	return !set_attrs(t, file, j);
+}
+
+static void
+refuse_longer(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	if (t->ops->is_put)
+		file_error(file, "resume \"%s\": destination file same size or "
+		    "larger", file->src);
+	else
+		file_error(file,
+		    "Unable to resume download of \"%s\": local file is "
+		    "larger than remote", file->dst);
+	fail_file(file, j);
+}
+
+static void
+report_changed_source(const struct transfer *t, struct file *file,
+    struct sched_entry *j)
+{
+	if (t->in_place)
+		file_report_same_file(file);
+	else if (!file->possible_source || !file->failed)
+		file_error(file, "\"%s\" changed while it was copied",
+		    file->src);
+	verify_fsm_change_reported(&file->verification->fsm);
+	if (file->verification->fsm.conf.strict)
+		fail_file(file, j);
+}
+
+static void
+report_mismatch(struct file *file, struct sched_entry *j)
+{
+	file_error(file, "checksum: \"%s\" and \"%s\" differ", file->src,
+	    file->dst);
+	fail_file(file, j);
+}
+
+/* What is left over */
+
+/* Nothing is believed of it but its size. */
+static void
+begin_stale_comparison(struct verification *c, unsigned int number)
+{
+	struct verify_fsm_conf conf = c->fsm.conf;
+	struct verify_end target = { .is_there = 1,
+	    .size = c->stale.name[number].size };
+
+	temp_name_set_number(c->temp_name, number);
+	c->temp_number = number;
+	c->compares_temp = 1;
+	conf.preserve = 0;
+	conf.truncates = 1;
+	verify_fsm_begin(&c->temp_fsm, &conf, &c->fsm.source, 0,
+	    c->fsm.has_hashes);
+	verify_fsm_stat(&c->temp_fsm, 0, &target);
+}
+
+/* Returns 1 if nothing more is to be asked for now. */
+static int
+search_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	struct verification *c = file->verification;
+	struct stale_temp_action a;
+
+	for (;;) {
+		stale_temp_next(&c->stale, clock_us(), &a);
+		switch (a.op) {
+		case STALE_TEMP_LSTAT:
+		case STALE_TEMP_REMOVE:
+			verify_sched_request(t->sched, j, a.op ==
+			    STALE_TEMP_LSTAT ? OP_STALE_LSTAT : OP_STALE_REMOVE,
+			    a.number, 0);
+			return 0;
+		case STALE_TEMP_WAIT:
+			t->wake_soon = 1;
+			verify_sched_defer(t->sched, j);
+			return 0;
+		case STALE_TEMP_COMPARE:
+			begin_stale_comparison(c, a.number);
+			return 1;
+		case STALE_TEMP_IN_USE:
+			temp_name_set_number(c->temp_name, a.number);
+			file_info(file,
+			    "\"%s\" belongs to a copy that still runs",
+			    c->temp_name);
+			break;
+		case STALE_TEMP_BUSY:
+			return 0;
+		case STALE_TEMP_END:
+			return 1;
+		}
+	}
+}
+
+/* What was found is compared up to "off". */
+static void
+adopt_stale_temp(struct transfer *t, struct file *file, struct sched_entry *j,
+    uint64_t off)
+{
+	struct verification *c = file->verification;
+
+	if (off > 0) {
+		verify_sched_request(t->sched, j, OP_STALE_RENAME,
+		    c->temp_number, 0);
+		return;
+	}
+	file_info(file, "\"%s\" is not what is copied, begins again",
+	    c->temp_name);
+	c->compares_temp = 0;
+}
+
+/* Returns 1 if a search for what is left over has begun. */
+static int
+begin_stale_search(struct verification *c, uint64_t off)
+{
+	if (c->temp_name == NULL || off > 0 || c->fsm.target.is_there ||
+	    c->stale_searched)
+		return 0;
+	c->stale_searched = 1;
+	stale_temp_search(&c->stale);
+	return 1;
+}
+
+/* All is done, but for what is left over. */
+static void
+remove_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	struct verification *c = file->verification;
+
+	if (c->temp_name == NULL)
+		return;
+	if (!c->only_stale_left)
+		stale_temp_remove_all(&c->stale);
+	c->only_stale_left = 1;
+	(void)search_stale_temps(t, file, j);
+}
+
+/* The work */
+
+/*
+ * The target to "size" bytes, unless it is cut last: another copy may write it.
+ * Returns 1 if that is done.
+ */
+static int
+truncate_target(struct transfer *t, struct file *file, struct sched_entry *j,
+    uint64_t size)
+{
+	struct verification *c = file->verification;
+	int fd;
+
+	if (verify_run_target_is_shared(t) && !c->compares_temp &&
+	    verify_fsm_skip_truncate(&c->fsm))
+		return 1;
+	if (t->ops->is_put) {
+		verify_sched_request(t->sched, j, OP_VERIFY_SETSIZE, size, 0);
+		return 0;
+	}
+	if (verify_fsm_copy_tail(&c->fsm))
+		return 1;
+	fd = open_same_file(t, file, O_WRONLY);
+	verify_fsm_truncated(&c->fsm, fd != -1 && ftruncate(fd, (off_t)size) ==
+	    0);
+	if (fd != -1)
+		close(fd);
+	return 1;
+}
+
+/* Returns 1 if the next question can be asked at once. */
+static int
+stat_end(struct transfer *t, struct file *file, struct sched_entry *j,
+    int is_source)
+{
+	if (is_source == t->ops->is_put) {
+		stat_local_end(t, file, is_source);
+		return 1;
+	}
+	file->verification->status = SSH2_FX_OK;
+	verify_sched_request(t->sched, j, OP_VERIFY_STAT, 0, 0);
+	return 0;
+}
+
+/* The copy can begin, or need not. Returns 1 if something is next at once. */
+static int
+act_on_decision(struct transfer *t, struct file *file, struct sched_entry *j,
+    const struct verify_fsm_action *a)
+{
+	struct verification *c = file->verification;
+
+	if (c->compares_temp) {
+		adopt_stale_temp(t, file, j, a->off);
+		return !c->compares_temp;
+	}
+	if (begin_stale_search(c, a->off))
+		return 1;
+	if (a->op == VERIFY_COPY_FROM)
+		begin_copy_at(t, file, j, a->off);
+	else if (finish_complete_file(t, file, j))
+		remove_stale_temps(t, file, j);
+	return 0;
+}
+
+/* Does what is next. Returns 1 if something else is next at once. */
+static int
+do_next(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	struct verify_fsm_action a;
+
+	verify_fsm_next(verify_run_fsm(file->verification), &a);
+	switch (a.op) {
+	case VERIFY_STAT_SOURCE:
+	case VERIFY_STAT_TARGET:
+		return stat_end(t, file, j, a.op == VERIFY_STAT_SOURCE);
+	case VERIFY_COMPARE_HASH:
+	case VERIFY_READ_BACK:
+		return begin_comparison(t, file, j, &a);
+	case VERIFY_TRUNCATE:
+		return truncate_target(t, file, j, a.off);
+	case VERIFY_READ_PAST_END:
+		read_past_end(t, file, j, &a);
+		return 0;
+	case VERIFY_COPY_FROM:
+	case VERIFY_COMPLETE:
+		return act_on_decision(t, file, j, &a);
+	case VERIFY_TOO_LONG:
+		refuse_longer(t, file, j);
+		return 0;
+	case VERIFY_SOURCE_CHANGED:
+		report_changed_source(t, file, j);
+		return !file->failed;
+	case VERIFY_MISMATCH:
+		report_mismatch(file, j);
+		return 0;
+	default:
+		remove_stale_temps(t, file, j);
+		return 0;
+	}
+}
+
+/* What was asked is lost with its link. */
+static void
+repeat_lost_request(struct verification *c)
+{
+	c->comparison.op = 0;
+	block_hash_free(c->our_hashes);
+	c->our_hashes = NULL;
+	stale_temp_replies_lost(&c->stale);
+}
+
+int
+verify_run_step(struct transfer *t, struct file *file, struct sched_entry *j)
+{
+	struct verification *c = file->verification;
+	int was_copying = c->copy_begun;
+
+	if (verify_sched_request_was_lost(j))
+		repeat_lost_request(c);
+	if ((c->setstat_op != 0 && request_setstat(t, file, j)) ||
+	    interrupted || file->failed)
+		return 0;
+	if (file->is_complete || c->only_stale_left) {
+		remove_stale_temps(t, file, j);
+		return 0;
+	}
+	if (c->copy_begun && !c->copy_done) {
+		c->copy_done = 1;
+		verify_fsm_copied(&c->fsm);
+	}
+	if (c->comparison.op != 0 && !finish_comparison(t, file, j))
+		return 0;
+	do {
+		if (c->temp_name != NULL && !c->compares_temp &&
+		    !c->copy_done && !search_stale_temps(t, file, j))
+			return 0;
+	} while (do_next(t, file, j));
+	return c->copy_begun && !was_copying && !file->failed;
+}

@@ -1,0 +1,251 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See verify-sched.h. */
+
+#include <stdlib.h>
+
+#include "concurrency.h"
+#include "conn-sched.h"
+#include "extents.h"
+#include "sched-internal.h"
+#include "sequence.h"
+#include "verify-sched.h"
+
+/*
+ * Bytes that a server has to hash for one lane at a time, at most: 0.15 s of
+ * its time. One request always may be under way.
+ */
+#define HASHES_MAX	(64 * 1024 * 1024)
+
+void
+verify_sched_begin(struct sched *s, struct sched_entry *j)
+{
+	j->verify_when = VERIFY_BEFORE;
+	j->is_verifying = 1;
+	sched_conn_set_unsent(s, j, 0);
+}
+
+void
+verify_sched_request(struct sched *s, struct sched_entry *j, enum sched_op op,
+    uint64_t off, uint32_t len)
+{
+	j->verify_off = off;
+	j->verify_len = len;
+	schedule_step(s, j, op);
+	if (op == OP_VERIFY_HASH)
+		enqueue(&s->conn[j->owner].hashes, j);
+}
+
+void
+verify_sched_read_back(struct sched *s, struct sched_entry *j, uint64_t off,
+    uint64_t len)
+{
+	extents_clear(&j->extents);
+	extents_begin(&j->extents, off);
+	j->readback_start = off;
+	j->readback_end = off + len;
+	j->readback_stop = 0;
+	schedule_step(s, j, OP_READBACK_OPEN);
+}
+
+void
+verify_sched_stop_readback(struct sched_entry *j)
+{
+	j->readback_stop = 1;
+}
+
+uint64_t
+verify_sched_readback_len(const struct sched_entry *j)
+{
+	return extents_contiguous_end(&j->extents) - j->readback_start;
+}
+
+void
+verify_sched_defer(struct sched *s, struct sched_entry *j)
+{
+	enqueue(&s->deferred, j);
+}
+
+void
+verify_sched_copy_from(struct sched_entry *j, uint64_t off)
+{
+	j->start = off;
+}
+
+void
+verify_sched_complete(struct sched_entry *j)
+{
+	j->nothing_to_copy = j->eof = j->is_whole = 1;
+}
+
+int
+verify_sched_next_hash(struct sched *s, struct sched_action *a)
+{
+	struct sched_conn *l;
+	struct sched_entry *j;
+
+	for (l = s->conn; l < s->conn + s->nconns; l++) {
+		j = entry_of_queue(l->hashes.next);
+		if (sched_link_is_empty(&l->hashes) || (l->hash_bytes > 0 &&
+		    l->hash_bytes + j->verify_len > HASHES_MAX))
+			continue;
+		sched_link_remove(&j->queue);
+		return sched_request_new(s, j, j->owner, OP_VERIFY_HASH,
+		    j->verify_off, j->verify_len, a);
+	}
+	return 0;
+}
+
+struct sched_entry *
+verify_sched_next_copy(struct sched *s)
+{
+	struct sched_entry *j;
+
+	if (sched_link_is_empty(&s->verified))
+		return NULL;
+	j = dequeue(&s->verified);
+	sched_conn_set_size(s, j, j->size);
+	return j;
+}
+
+int
+verify_sched_next_deferred(struct sched *s, struct sched_action *a)
+{
+	if (sched_link_is_empty(&s->deferred))
+		return 0;
+	*a = (struct sched_action){ .op = OP_VERIFY,
+	    .entry = dequeue(&s->deferred) };
+	s->last_local = *a;
+	return 1;
+}
+
+int
+verify_sched_fstat_source(struct sched *s, struct sched_entry *j,
+    struct sched_action *a)
+{
+	j->fstat_with_first_read = 0;
+	return sched_request_new(s, j, j->owner, OP_VERIFY_FSTAT, 0, 0, a);
+}
+
+/* Nothing is asked any more: the copy is next, or the end. */
+void
+verify_sched_local_done(struct sched *s, struct sched_entry *j)
+{
+	if (!sched_link_is_empty(&j->queue) || j->in_flight > 0)
+		return;
+	j->failed |= j->verify_when == VERIFY_BEFORE && s->interrupted &&
+	    !j->nothing_to_copy;
+	if (j->verify_when == VERIFY_BEFORE && !j->nothing_to_copy &&
+	    !j->failed) {
+		extents_clear(&j->extents);
+		extents_begin(&j->extents, j->start);
+		enqueue(&s->verified, j);
+	} else
+		schedule_step(s, j, OP_END);
+	j->verify_when = VERIFY_AFTER;
+	j->is_verifying = 0;
+}
+
+int
+verify_sched_conn_lost(struct sched *s, struct sched_entry *j)
+{
+	if (!j->is_verifying)
+		return 0;
+	sched_conn_move(s, j, sched_conn_least_busy(s));
+	if (j->in_flight > 0)
+		return 1;		/* over lane 0 */
+	sched_link_remove(&j->pending_link);
+	extents_clear(&j->extents);
+	j->is_reading_back = 0;
+	j->verify_request_lost = 1;
+	schedule_step(s, j, OP_VERIFY);
+	return 1;
+}
+
+int
+verify_sched_request_was_lost(struct sched_entry *j)
+{
+	int is_lost = j->verify_request_lost;
+
+	j->verify_request_lost = 0;
+	return is_lost;
+}
+
+static int
+take_readback_data(struct sched *s, struct sched_request **place,
+    enum sched_result result, uint32_t len)
+{
+	struct sched_request *r = *place;
+	struct sched_entry *j = r->entry;
+
+	if (result == RESULT_OK && len > r->len)
+		return -1;
+	if (result == RESULT_OK && len > 0)
+		seq_count_data(j, r, len);
+	else {
+		extents_fail(&j->extents, r->extent);
+		j->readback_stop = 1;
+	}
+	sched_request_retire(s, place);
+	seq_continue(s, j);
+	return 0;
+}
+
+/* Another server than one that has too many open files means what it says. */
+static int
+reply_open(struct sched *s, struct sched_entry *j, enum sched_op op,
+    enum sched_result result)
+{
+	if (result == RESULT_OK && op == OP_READBACK_OPEN) {
+		j->is_reading_back = 1;
+		seq_continue(s, j);
+		return 0;
+	}
+	if (result != RESULT_OK)
+		concurrency_failed(s, j);
+	if (!j->restart)
+		j->failed = 0;
+	schedule_step(s, j, j->restart ? OP_RESTART : OP_VERIFY);
+	return j->restart;
+}
+
+int
+verify_sched_reply(struct sched *s, struct sched_request **place,
+    enum sched_result result, uint32_t len)
+{
+	struct sched_entry *j = (*place)->entry;
+	enum sched_op op = (*place)->op;
+
+	if (op == OP_READBACK_READ)
+		return take_readback_data(s, place, result, len);
+	sched_request_retire(s, place);
+	if (op == OP_READBACK_OPEN || op == OP_SETSTAT_OPEN)
+		return reply_open(s, j, op, result);
+	if (op == OP_VERIFY_FSTAT) {
+		seq_continue(s, j);
+		return 0;
+	}
+	if (sched_link_is_empty(&j->queue) && j->in_flight == 0)
+		schedule_step(s, j, OP_VERIFY);
+	return 0;
+}
+
+void
+verify_sched_interrupt(struct sched *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < SCHED_CONNS_MAX; i++)
+		while (!sched_link_is_empty(&s->conn[i].hashes))
+			schedule_step(s, entry_of_queue(s->conn[i].hashes.next),
+			    OP_VERIFY);
+	while (!sched_link_is_empty(&s->deferred))
+		schedule_step(s, entry_of_queue(s->deferred.next), OP_VERIFY);
+	while (!sched_link_is_empty(&s->verified)) {
+		entry_of_queue(s->verified.next)->failed = 1;
+		schedule_step(s, entry_of_queue(s->verified.next), OP_END);
+	}
+}

@@ -1,0 +1,147 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See walk.h. */
+
+#include <stdlib.h>
+
+#include "extents.h"
+#include "sched-internal.h"
+#include "walk.h"
+
+void
+walk_ready(struct sched *s, struct sched_entry *j, int first)
+{
+	s->nready++;
+	enqueue(first ? s->ready.next : &s->ready, j);
+}
+
+/* A child is done, or the listing of the directory. */
+static void
+end_dir_if_complete(struct sched *s, struct sched_entry *leave)
+{
+	if (leave->children_complete && leave->pending_children == 0 &&
+	    !leave->done)
+		walk_ready(s, leave, 1);
+}
+
+static void
+count_child_done(struct sched *s, struct sched_entry *leave)
+{
+	leave->pending_children--;
+	end_dir_if_complete(s, leave);
+}
+
+void
+walk_children_complete(struct sched *s, struct sched_entry *leave)
+{
+	sched_link_remove(&leave->queue);
+	if (leave->is_listing)
+		return;
+	sched_link_remove(&leave->unlisted);
+	leave->children_complete = 1;
+	end_dir_if_complete(s, leave);
+}
+
+/* The caller can add children, once more if it has stopped. */
+void
+walk_want_children(struct sched *s, struct sched_entry *leave)
+{
+	struct sched_link *place = &s->want_children, *l = leave->unlisted.next;
+
+	if (!sched_link_is_empty(&leave->queue))
+		return;
+	for (; l != &s->unlisted && place == &s->want_children; l = l->next) {
+		if (!sched_link_is_empty(&entry_of_unlisted(l)->queue))
+			place = &entry_of_unlisted(l)->queue;
+	}
+	enqueue(place, leave);
+}
+
+/*
+ * The first half of a directory is done. After a failure no child is added, and
+ * without any there is nothing to leave.
+ */
+static void
+listing_done(struct sched *s, struct sched_entry *j)
+{
+	struct sched_entry *leave = j->dir_end;
+
+	leave->is_listing = 0;
+	if (!j->failed && !s->interrupted)
+		walk_want_children(s, leave);
+	else if (!j->failed || leave->pending_children > 0)
+		walk_children_complete(s, leave);
+	else {
+		sched_link_remove(&leave->queue);
+		sched_link_remove(&leave->unlisted);
+		walk_entry_done(s, leave);
+	}
+}
+
+void
+walk_entry_done(struct sched *s, struct sched_entry *j)
+{
+	j->done = 1;
+	if (j->kind == KIND_DIR)
+		listing_done(s, j);
+	else if (j->parent != NULL)
+		count_child_done(s, j->parent);
+}
+
+struct sched_entry *
+walk_new_entry(struct sched *s, enum sched_kind kind, void *own,
+    struct sched_link *place)
+{
+	struct sched_entry *j = calloc(1, sizeof(*j));
+
+	if (j == NULL)
+		return NULL;
+	j->kind = kind;
+	j->user = own;
+	j->unit = s->conf.unit;
+	extents_begin(&j->extents, 0);
+	j->max_readdirs = READDIRS_FIRST;
+	sched_link_init(&j->queue);
+	sched_link_init(&j->unlisted);
+	sched_link_init(&j->pending_link);
+	sched_link_init(&j->temp_link);
+	sched_link_before(&j->walk, place);
+	s->nentries++;
+	return j;
+}
+
+/* Returns the next directory in walk order that is not listed, or the end. */
+static struct sched_link *
+next_unlisted_dir(struct sched *s, const struct sched_entry *j)
+{
+	const struct sched_link *l;
+
+	for (l = j->walk.next; l != &s->walk; l = l->next) {
+		if (!sched_link_is_empty(&entry_of_walk(l)->unlisted))
+			return &entry_of_walk(l)->unlisted;
+	}
+	return &s->unlisted;
+}
+
+/* Sets what a new job, or a link that was followed, is. Returns 0 or -1. */
+int
+walk_set_kind(struct sched *s, struct sched_entry *j, enum sched_kind kind,
+    uint64_t size)
+{
+	j->kind = kind;
+	j->size = size;
+	if (kind == KIND_DIR) {
+		j->dir_end = walk_new_entry(s, KIND_DIR_END, j->user,
+		    j->walk.next);
+		if (j->dir_end == NULL)
+			return -1;
+		sched_link_before(&j->dir_end->unlisted,
+		    next_unlisted_dir(s, j->dir_end));
+		j->dir_end->parent = j->parent;
+		j->dir_end->is_listing = !s->conf.put;
+	}
+	return 0;
+}
