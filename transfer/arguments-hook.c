@@ -4,12 +4,12 @@
  */
 
 /*
- * See arguments-hook.h. A list is a tree without directories: the jobs of
- * scheduler.h are files, added as far ahead as AHEAD. The oldest job is that of
- * the next call. The connection belongs to the list until its last job is
+ * See arguments-hook.h. A list is a tree without directories: the entries of
+ * scheduler.h are files, added as far ahead as AHEAD. The oldest entry is that
+ * of the next call. The connection belongs to the list until its last entry is
  * printed.
  *
- * Between two calls SIGINT is blocked while a list is under way. So a loop that
+ * Between two calls SIGINT is blocked while a list is in flight. So a loop that
  * looks whether it was interrupted finds out from the call, which has then
  * waited for all replies.
  */
@@ -46,7 +46,7 @@
 #include "server-hook.h"
 #include "transfer-hook.h"
 
-/* Files that are begun before their call: twice what can be under way */
+/* Files that are begun before their call: twice what can be in flight */
 #define AHEAD	1024
 
 /* Counters of base names; with 1,024 files every fifth is compared in vain. */
@@ -84,7 +84,7 @@ name_counter(struct batch *l, const char *name)
 	return &l->name_counts[hash % NAMES];
 }
 
-/* Returns 1 if a file of this name is under way. */
+/* Returns 1 if a file of this name is in flight. */
 static int
 is_name_in_flight(struct batch *l, const char *name)
 {
@@ -102,7 +102,7 @@ is_name_in_flight(struct batch *l, const char *name)
 	return 0;
 }
 
-/* Jobs */
+/* Entries */
 
 /* Returns 0 and the attributes, as far as known, if a list can have it. */
 static int
@@ -215,7 +215,7 @@ count_batch(struct batch *l, char *const *srcs)
 	}
 }
 
-/* Begins a list, if at least its first two files can be under way together. */
+/* Begins a list, if at least its first two files can be in flight together. */
 static void
 begin_batch(struct batch *l, const struct transfer *t, char *const *srcs,
     const char *dst)
@@ -240,7 +240,7 @@ begin_batch(struct batch *l, const struct transfer *t, char *const *srcs,
 	debug2_f("from \"%s\" on, into \"%s\"", srcs[0], l->dir);
 }
 
-/* Returns the job of this file, which is the next to be printed, or NULL. */
+/* Returns the entry of this file, which is the next to be printed, or NULL. */
 static struct file *
 oldest_file(const struct batch *l, const char *src, const char *dst)
 {
@@ -272,8 +272,8 @@ copy_oldest_file(struct batch *l, struct file *file)
 }
 
 /*
- * Copies srcs[0] if a list is under way or can begin. Returns 0 or -1 as in
- * upstream, and 1 if upstream's function has to copy: nothing is under way.
+ * Copies srcs[0] if a list is in flight or can begin. Returns 0 or -1 as in
+ * upstream, and 1 if upstream's function has to copy: nothing is in flight.
  */
 static int
 copy_in_batch(const struct transfer *t, char *const *srcs, const char *dst)

@@ -4,7 +4,7 @@
  */
 
 /*
- * arguments-hook: copies files that are named one by one with many under way.
+ * arguments-hook: copies files that are named one by one with many in flight.
  *
  * scp and sftp copy the files of their arguments, or of a pattern, in a loop:
  * one call for each. What a file prints, and what becomes of an error, is the
@@ -13,13 +13,13 @@
  * finds its file begun or done. A file's texts are printed in its own call.
  *
  * A list ends before a file that needs more than the usual requests: what is
- * not a regular file, has the base name of another that is under way, in
- * whatever case, or does not exist. The call of that file finds nothing under
- * way, and upstream's function copies it. So a list leaves behind nothing that
- * stock would not have, with two exceptions, as in a tree: after an interrupt
- * or a lost link up to 512 files behind the current one may have been copied;
- * and a server's file that has several names among the targets, by links, may
- * get a mixture of what is put there.
+ * not a regular file, has the base name of another that is in flight, in
+ * whatever case, or does not exist. The call of that file finds nothing in
+ * flight, and upstream's function copies it. So a list leaves behind nothing
+ * that stock would not have, with two exceptions, as in a tree: after an
+ * interrupt or a lost connection up to 512 files behind the current one may
+ * have been copied; and a server's file that has several names among the
+ * targets, by links, may get a mixture of what is uploaded there.
  *
  * A connection of scp is used again for the next argument if that names the
  * same user, host and port in the same words.
@@ -61,7 +61,7 @@ int	args_cross(struct sftp_conn *from, struct sftp_conn *to,
 
 /*
  * scp: as sftp_remote_is_dir() of the target of args_put() or args_cross().
- * While files are under way it is a directory, and nothing is asked.
+ * While files are in flight it is a directory, and nothing is asked.
  */
 int	args_is_dir(struct sftp_conn *, const char *target);
 
@@ -82,7 +82,7 @@ struct sftp_conn *args_kept_conn(void);
  */
 void	args_check_start_dir(const char *file, const char *dir);
 
-/* Waits until nothing is under way. Called before a tree as well. */
+/* Waits until nothing is in flight. Called before a tree as well. */
 void	args_finish(void);
 
 #endif /* HAYATE_ARGUMENTS_HOOK_H */

@@ -33,7 +33,7 @@ void	bottleneck_tick(struct transfer *);
 void	bottleneck_end(struct transfer *);
 
 /* A reply for "len" bytes of data has come. */
-void bottleneck_acked(struct transfer *, const struct sched_action *,
+void	bottleneck_acked(struct transfer *, const struct sched_action *,
     uint32_t len);
 
 /* A call is made that reads or writes a local file: returns when it began. */

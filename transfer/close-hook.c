@@ -4,10 +4,11 @@
  */
 
 /*
- * close-hook: a file that is got has failed if close() says so. A file system
- * may say only then that there is no room (a quota on NFS), and upstream's
- * sftp_download() does not listen. In sftp-client.c it and close() have other
- * names, which build-aux/overlay.mk gives them; everybody else calls ours.
+ * close-hook: a file that is downloaded has failed if close() says so. A file
+ * system may say only then that there is no room (a quota on NFS), and
+ * upstream's sftp_download() does not listen. In sftp-client.c it and close()
+ * have other names, which build-aux/overlay.mk gives them; everybody else calls
+ * ours.
  */
 
 #include "includes.h"

@@ -12,7 +12,7 @@
 /* Of the handles a server allows, so many are left to others. */
 #define HANDLES_SPARE	16
 
-/* An unknown server: jobs under way at first, and at most */
+/* An unknown server: entries in flight at first, and at most */
 #define UNKNOWN_FIRST	8
 #define UNKNOWN_MAX	64
 
@@ -23,7 +23,7 @@ concurrency_init(struct sched *s)
 	s->limit = (uint32_t)min_u64(UNKNOWN_FIRST, s->max_limit);
 }
 
-/* A job has ended well: after a whole round of them twice as many may be. */
+/* An entry has ended well: after a whole round of them twice as many may be. */
 void
 concurrency_succeeded(struct sched *s, const struct sched_entry *j)
 {

@@ -4,13 +4,15 @@
  */
 
 /*
- * concurrency: how many jobs may be under way, which depends on the server.
+ * concurrency: how many entries may be active at once, which depends on the
+ * server.
  *
- *   told      It has told its limit of open handles: as many as that allows.
- *   unknown   8 at first, twice as many after each round without a failure.
- *   strict    What fails beside others is tried again, with half as many, down
- *             to one. Only what fails alone has failed. If it then succeeds,
- *             the number stays as low.
+ *   announced    It has announced its limit of open handles, which bounds them.
+ *   probing      8 at first, and twice as many after each round without a
+ *                failure.
+ *   serial       A failure beside other entries restarts the entry, with half
+ *                as many at once, down to one. Only a failure without others
+ *                is final. If the entry then succeeds, the limit stays as low.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -25,15 +27,18 @@ struct sched;
 
 void	concurrency_init(struct sched *);
 
-/* The server's limit of open handles; 0: unknown. */
+/*
+ * Sets the server's limit of open handles; 0: not yet known. Later calls change
+ * nothing.
+ */
 void	concurrency_set_handles(struct sched *, uint64_t handles);
 
-/* A job has ended well. */
+/* An entry has succeeded: after as many in a row as the limit, it doubles. */
 void	concurrency_succeeded(struct sched *, const struct sched_entry *);
 
 /*
- * A request that a strict server may refuse beside others has failed: sets
- * "again" of the job, or "failed".
+ * A request has failed that a server may refuse only because of others in
+ * flight: sets "restart" of the entry, or "failed" if that is final.
  */
 void	concurrency_failed(struct sched *, struct sched_entry *);
 

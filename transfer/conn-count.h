@@ -4,7 +4,7 @@
  */
 
 /*
- * conn-count: how many links a transfer should have: connections or channels.
+ * conn-count: how many connections or channels a transfer should have.
  *
  * More connections help where one of them is held back by loss or by a window,
  * and cost a login and the work of a process where it is not. Only a trial
@@ -72,7 +72,7 @@ struct conn_count {
 	uint64_t last, base;		/* goodput: before, with fewer */
 };
 
-/* Returns how many links are wanted now, with the first. */
+/* Returns how many connections are wanted now, with the first. */
 unsigned int conn_count_wanted(const struct conn_count *);
 
 /*
@@ -93,7 +93,7 @@ void	conn_count_refused(struct conn_count *, unsigned int has);
  * or came so long after they were asked for, while "has" took part. The least
  * age is the RTT.
  */
-void conn_count_acked(struct conn_count *, uint32_t len, uint64_t age,
+void	conn_count_acked(struct conn_count *, uint32_t len, uint64_t age,
     uint64_t now, unsigned int has);
 
 /* Returns 0 if the window is known to be no limit. */

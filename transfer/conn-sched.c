@@ -15,20 +15,22 @@
 
 /*
  * A READ behind the size that was told, between two servers: what it brings,
- * with 512 of them under way, waits in memory.
+ * with 512 of them in flight, waits in memory.
  */
 #define BLIND_READ_MAX	(32 * 1024)
 
-/* What a file costs its lane beside its bytes, in bytes */
+/* What a file costs its connection beside its bytes, in bytes */
 #define FILE_COST	(32 * 1024)
 
 /*
- * A lane that is new beside others begins with so many bytes under way. That
- * and what it has carried is more than TCP lets through in its slow start.
+ * A connection that is new beside others begins with so many bytes in flight.
+ * That and what it has carried is more than TCP lets through in its slow start.
  */
 #define START_LIMIT		(512 * 1024)
 
-/* What is under way on a lane beside others should not wait for longer. */
+/*
+ * What is in flight on a connection beside others should not wait for longer.
+ */
 #define AGE_MAX	250000		/* microseconds, or */
 #define AGE_RTTS	4		/* times an RTT, if longer */
 
@@ -135,7 +137,9 @@ sched_conn_weight(const struct sched *s, unsigned int conn)
 	    min_u64(share, s->conn[conn].limit) : share);
 }
 
-/* Who is through first, and not who has the least bytes: one may be slow. */
+/*
+ * Least estimated time to finish, not fewest bytes: one connection may be slow.
+ */
 unsigned int
 sched_conn_least_busy(const struct sched *s)
 {
@@ -280,7 +284,7 @@ sched_conn_set_states(struct sched *s, unsigned int up, unsigned int takes)
 }
 
 /*
- * Half as much was under way when this was sent. If its reply is nearly as old
+ * Half as much was in flight when this was sent. If its reply is nearly as old
  * as before, that is no queue but the path, which has become longer.
  */
 static void
@@ -292,9 +296,9 @@ check_halved_age(struct sched_conn *l, uint64_t age)
 }
 
 /*
- * What waits on a slow lane when all else is done is what the copy waits for,
- * and before it what comes early waits in memory. So such a lane gets little
- * more at once than it carries in that time.
+ * What waits on a slow connection when all else is done is what the copy waits
+ * for, and before it what comes early waits in memory. So such a connection
+ * gets little more at once than it carries in that time.
  */
 void
 sched_conn_reply_aged(struct sched *s, const struct sched_request *r,

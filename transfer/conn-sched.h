@@ -4,13 +4,13 @@
  */
 
 /*
- * conn-sched: what each connection of a plan has to do, and the requests that
- * are under way on it.
+ * conn-sched: bytes and files of each connection, and the requests in flight.
  *
- * A file, or a link, takes the lane that has least to do, and keeps it. All
- * else takes lane 0. The window is shared by the lanes that are busy. What came
- * early and waits in memory counts as under way, but not of a file that several
- * lanes carry: there it is the others' due.
+ * A file, or a link, is assigned to the connection with the least work, and
+ * stays there. All else uses connection 0. The busy connections share the
+ * window. Data of a file that arrived early and is buffered counts as in flight
+ * on its connection, unless several connections transfer the file: then another
+ * one is behind, and the connection is not charged.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -38,24 +38,25 @@ int sched_request_new(struct sched *, struct sched_entry *, unsigned int conn,
 struct sched_request **sched_request_slot(const struct sched *, uint32_t id);
 void	sched_request_retire(struct sched *, struct sched_request **);
 
-/* A job begins and ends, or moves to another lane. */
+/* An entry begins and ends, or moves to another connection. */
 void	sched_conn_enter(struct sched *, struct sched_entry *);
 void	sched_conn_leave(struct sched *, struct sched_entry *);
 void sched_conn_move(struct sched *, struct sched_entry *, unsigned int conn);
 
 /* So many bytes of it are not asked for or sent. */
-void sched_conn_set_unsent(struct sched *, struct sched_entry *,
+void	sched_conn_set_unsent(struct sched *, struct sched_entry *,
     uint64_t bytes);
 
 /* The file has this size. */
 void sched_conn_set_size(struct sched *, struct sched_entry *, uint64_t size);
 
-/* What waits of the job has changed, or how many lanes carry it. */
+/* What waits of the entry has changed, or how many connections carry it. */
 void	sched_conn_count_buffered(struct sched *, struct sched_entry *);
 
 /*
- * What a lane has to do, and what it may have under way beside the others, in
- * bytes; which has least to do for what it carries; how many bits are set.
+ * What a connection has to do, and what it may have in flight beside the
+ * others, in bytes; which has least to do for what it carries; how many bits
+ * are set.
  */
 uint64_t sched_conn_work(const struct sched_conn *);
 uint64_t sched_conn_weight(const struct sched *, unsigned int conn);
@@ -66,7 +67,7 @@ unsigned int sched_count_bits(unsigned int bits);
 uint64_t sched_conn_data_len(const struct sched *, const struct sched_entry *);
 
 /*
- * Returns 1 if the lane moves data of the file up to the next boundary of
+ * Returns 1 if the connection moves data of the file up to the next boundary of
  * sched_set_writers() before others do.
  */
 int sched_conn_continues_block(const struct sched *, const struct sched_entry *,
@@ -78,13 +79,13 @@ void sched_conn_set_states(struct sched *, unsigned int up, unsigned int takes);
 /*
  * A data request is answered, with "len" bytes. Before sched_request_retire().
  */
-void sched_conn_reply_aged(struct sched *, const struct sched_request *,
+void	sched_conn_reply_aged(struct sched *, const struct sched_request *,
     uint32_t len);
 
 /*
- * Bytes that a lane may have under way; and this lane, if it moves this file. A
- * channel has at least what is on the path and as much that waits for the
- * window in ssh, so that none of it is lost while a reply returns.
+ * Bytes that a connection may have in flight; and this connection, if it moves
+ * this file. A channel has at least what is on the path and as much that waits
+ * for the window in ssh, so that none of it is lost while a reply returns.
  */
 uint64_t sched_conn_share(const struct sched *);
 uint64_t sched_conn_limit(const struct sched *, const struct sched_entry *,

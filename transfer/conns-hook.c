@@ -151,7 +151,7 @@ take_connection(struct conns *t, unsigned int host, int *state)
 	return rendezvous_connect(t->main_fd, host);
 }
 
-/* It is no longer used. Nothing is under way on it, but maybe VERSION. */
+/* It is no longer used. Nothing is in flight on it, but maybe VERSION. */
 static void
 keep_idle(struct conns_kept *s, int fd, int state, unsigned int host)
 {
@@ -431,7 +431,7 @@ wanted_conns(const struct conns *t)
 
 /* Proofs */
 
-/* The link is dropped, and with it its host. */
+/* The connection is dropped, and with it its host. */
 static void
 exclude_host(struct conns *t, unsigned int i, const char *why)
 {
@@ -440,7 +440,7 @@ exclude_host(struct conns *t, unsigned int i, const char *why)
 	close(t->fd[i]);
 }
 
-/* Returns 1 if a proof is to come of the link, or may be. */
+/* Returns 1 if a proof is to come of the connection, or may be. */
 static int
 is_unproven(const struct conns *t, unsigned int i)
 {
@@ -564,7 +564,7 @@ is_for_fs_check(struct conns *t, unsigned int i, struct sshbuf *m)
 	return 1;
 }
 
-/* Returns the place for one more link; 0: none is to be asked for. */
+/* Returns the place for one more connection; 0: none is to be asked for. */
 static unsigned int
 next_free_slot(struct conns *t)
 {
@@ -585,7 +585,7 @@ next_free_slot(struct conns *t)
 	return place;
 }
 
-/* Returns 1 if a link was asked for. */
+/* Returns 1 if a connection was asked for. */
 static int
 ask_for_one(struct conns *t)
 {
@@ -656,7 +656,7 @@ conns_poll(struct conns *t, int wake_fd, int ms)
 	stream_poll(streams, n, wake_fd, ms);
 }
 
-/* A link that was up has ended. */
+/* A connection that was up has ended. */
 static void
 count_lost_conn(struct conns *t, unsigned int host)
 {
@@ -668,7 +668,7 @@ count_lost_conn(struct conns *t, unsigned int host)
 	t->closed_to_new = !hosts_are_many(&t->kept->hosts);
 }
 
-/* The link has ended. Returns 1 if it was up. */
+/* The connection has ended. Returns 1 if it was up. */
 static int
 lose_conn(struct conns *t, unsigned int i)
 {

@@ -4,8 +4,9 @@
  */
 
 /*
- * conns-hook: the further links of scp and sftp to one server: connections,
- * which -j and TransferStreams ask for, or channels of the first one.
+ * conns-hook: the further connections of scp and sftp to one server:
+ * connections, which -j and TransferStreams ask for, or channels of the first
+ * one.
  *
  * ssh starts them (login-hook.h). One is asked for when the one before speaks
  * SFTP, so at most one is not authenticated, of each host. After a refusal none
@@ -14,8 +15,8 @@
  * one uses.
  *
  * With TransferHosts connections go to several hosts (hosts-hook.h): the next
- * one to that which has the fewest. One to another host than the first is up
- * when it is proven, in each transfer, that it sees the same files
+ * one to that which has the fewest. A connection to another host is used only
+ * after it has proved, once per transfer, that it sees the same files
  * (fs-identity-hook.h).
  *
  * Called from patches/192-scp-channels.patch as well. Main thread only.
@@ -81,8 +82,8 @@ void	conns_drop_idle(struct conns_kept *);
 int	conns_parse_caps(struct sshbuf *, int *offers);
 
 /*
- * For a transfer that needs no more than links: all of them, the first
- * included. The first link is the caller's.
+ * For a transfer that needs no more than connections: all of them, the first
+ * included. The first connection is the caller's.
  */
 struct conns {
 	int	 main_fd;
@@ -90,9 +91,9 @@ struct conns {
 	struct sftp_stream *stream[CONNS_MAX];	/* NULL: none */
 	unsigned int nslots;		/* none is from this place on */
 	int	 fd[CONNS_MAX];
-	int	 state[CONNS_MAX];	/* of LINKS_*, or one of these: */
-#define CONN_NEW	(-2)		/* no INIT */
-#define CONN_INIT_SENT	(-1)		/* no VERSION */
+	int	 state[CONNS_MAX];	/* of SFTP_CAP_*, or one of these: */
+#define CONN_NEW	(-2)		/* INIT was not sent */
+#define CONN_INIT_SENT	(-1)		/* VERSION is awaited */
 	int	 closed_to_new;		/* none is to be asked for */
 	unsigned int host[CONNS_MAX];	/* of each; 0: the first */
 	int	 is_proven[CONNS_MAX];	/* what another one sees */
@@ -114,13 +115,13 @@ struct conns {
 	void	*arg;
 };
 
-/* "fd", of the main connection, leads to the link. */
+/* "fd", of the main connection, leads to the connection. */
 void	conns_begin(struct conns *, int main_fd, struct conns_kept *,
     struct sftp_stream *, void (*before_fatal)(void *), void *arg);
 void	conns_end(struct conns *);
 
 /*
- * Links are channels of the first connection, if those can be had but no
+ * Connections are channels of the first connection, if those can be had but no
  * connections. "channels" of them, which the caller sets, are wanted. They are
  * asked for side by side, and end with the transfer.
  */
@@ -143,17 +144,17 @@ void	conns_count_moved(struct conns *, uint64_t bytes, uint64_t rest);
 void	conns_run_fs_checks(struct conns *);
 
 /*
- * No proof begins any more, and those under way leave nothing behind.
- * conns_fs_check_in_flight() returns 1 while the first link has replies to come
- * for them.
+ * No proof begins any more, and those in flight leave nothing behind.
+ * conns_fs_check_in_flight() returns 1 while the first connection has replies
+ * to come for them.
  */
 void	conns_stop_fs_checks(struct conns *);
 int	conns_fs_check_in_flight(const struct conns *);
 
-/* The hidden file that would be left behind now, or NULL */
+/* The temporary file that would be left behind now, or NULL */
 const char *conns_fs_temp_file(const struct conns *);
 
-/* A bit for each link that goes to another host than the first */
+/* A bit for each connection that goes to another host than the first */
 unsigned int conns_to_other_hosts(const struct conns *);
 
 /* Returns 1 if requests can be sent on it. */
@@ -164,9 +165,9 @@ unsigned int conns_established(const struct conns *);	/* of those */
 void	conns_poll(struct conns *, int wake_fd, int ms);
 
 /*
- * Returns the next message that is no VERSION, with the link in "*i"; or NULL,
- * with CONNS_MAX in "*i", or a link that was up and is lost. To be called
- * until it is the former.
+ * Returns the next message that is no VERSION, with the connection in "*i"; or
+ * NULL, with CONNS_MAX in "*i", or a connection that was up and is lost. To be
+ * called until it is the former.
  */
 struct sshbuf *conns_next(struct conns *, unsigned int *i);
 

@@ -7,11 +7,11 @@
  * deferred-signals-hook: a signal waits while the server has what is not in
  * order.
  *
- * scp and sftp leave at once, and with them a file that stands under a hidden
- * name. While signals_hold() says that there is one, the first signal only
- * interrupts the copy, which then brings it to an end. Where all is in order, a
- * signal does what it always did. The second one does so too, after a line that
- * names what is left. sftp goes on after a ^C by itself.
+ * scp and sftp leave at once, and with them a file that stands under a
+ * temporary name. While signals_hold() says that there is one, the first signal
+ * only interrupts the copy, which then brings it to an end. Where all is in
+ * order, a signal does what it always did. The second one does so too, after a
+ * line that names what is left. sftp goes on after a ^C by itself.
  *
  * Main thread only.
  */

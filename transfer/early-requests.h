@@ -13,9 +13,8 @@
  * nothing of this. When it sends a request that went out before, it gets the
  * reply that has come, and nothing is sent; any other request goes its way.
  *
- * The requests have IDs of their own, which begin with the highest bit. A later
- * request is answered by a later one of the opening: nothing is used twice, and
- * nothing that is older than what was used before.
+ * The requests have IDs of their own, which begin with the highest bit. Replies
+ * are consumed in order: each is used once, and none is used after a newer one.
  *
  * If one reply from that to OPEN on is no success, none of these is used: the
  * file is opened anew, and all that follows is asked in turn.
@@ -58,7 +57,7 @@ void	early_requests_free(struct early_requests *);
  * Adds a request; its ID is replaced. Returns 0, or -1: no memory, or there are
  * too many.
  */
-int early_requests_add(struct early_requests *, const void *request,
+int	early_requests_add(struct early_requests *, const void *request,
     size_t len);
 
 /* The requests as they are sent, each with its length before it */
@@ -68,7 +67,7 @@ const void *early_requests_bytes(const struct early_requests *, size_t *len);
  * A message has come. Keeps it, and returns 1, if it is the first reply to one
  * of the requests; returns 0 if it is none, and -1 if there is no memory.
  */
-int early_requests_keep_reply(struct early_requests *, const void *message,
+int	early_requests_keep_reply(struct early_requests *, const void *message,
     size_t len);
 
 /*

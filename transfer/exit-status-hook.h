@@ -7,11 +7,10 @@
  * exit-status-hook: a connection that is lost ends scp and sftp with exit
  * status 255, whoever finds out.
  *
- * With stock that is chance. A read that ends gives 255. A write gives SIGPIPE,
- * which ends scp with 1, as does a file that could not be copied, and sftp by
- * the signal. Here the write fails, and what is then said names it. If
- * it is standard output that nobody reads, the signal does what it does in
- * stock. Main thread only.
+ * Stock exits with 255, or dies of SIGPIPE, which ends scp with 1 and sftp by
+ * the signal, depending on whether a read or a write notices first. Here the
+ * write fails, and what is then said names it. If it is standard output that
+ * nobody reads, the signal does what it does in stock. Main thread only.
  */
 
 #ifndef HAYATE_EXIT_STATUS_HOOK_H

@@ -18,7 +18,7 @@ extents_begin(struct extents *rs, uint64_t off)
 	    .end = UINT64_MAX };
 }
 
-/* Adds the range to the sums, or with -1 takes it out. */
+/* Adds the extent to the sums, or with -1 takes it out. */
 static void
 count_extent(struct extents *rs, const struct extent *r, int sign)
 {
@@ -62,7 +62,7 @@ extents_clear(struct extents *rs)
 		drop_extent(rs, rs->first);
 }
 
-/* Returns a new range that is loose, behind "prev", or NULL. */
+/* Returns a new extent that is pending, behind "prev", or NULL. */
 static struct extent *
 insert_extent(struct extents *rs, struct extent *prev, uint64_t off,
     uint32_t len)

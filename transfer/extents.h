@@ -6,18 +6,18 @@
 /*
  * extents: the bytes of one file that are still to be moved.
  *
- * Each READ or WRITE moves one range. New ranges are dealt from the cursor on,
- * without a gap. A range that is done leaves the list, so a gap in the list is
- * done as well: its bytes were moved, or are a hole that is not sent. A range
- * that came short, or whose link was lost, is loose, and is dealt again before
- * a new one.
+ * Each READ or WRITE moves one extent. New extents are assigned from the cursor
+ * on, without a gap. An extent that is done leaves the list, so a gap in the
+ * list is done as well: its bytes were moved, or are a hole that is not sent.
+ * An extent that came short, or whose connection was lost, is pending, and is
+ * assigned again before a new one.
  *
- * The frontier is the first byte that is not done. "end" is the lowest byte
- * that will not come, because the file ends there or because of an error: the
- * frontier does not pass it, and what is behind it and not under way is
- * forgotten.
+ * The contiguous end is the first byte that is not done. "end" is the lowest
+ * byte that will not come, because the file ends there or because of an error:
+ * the contiguous end does not pass it, and what is behind it and not in flight
+ * is forgotten.
  *
- * The first range needs no memory of its own, so a small file allocates none.
+ * The first extent needs no memory of its own, so a small file allocates none.
  * The caller reads the fields and changes none. No I/O, no clock, no upstream
  * header. Not thread safe.
  */
@@ -30,7 +30,7 @@
 enum extent_state {
 	EXTENT_UNUSED,			/* only of "own" */
 	EXTENT_PENDING,			/* nobody moves it */
-	EXTENT_IN_FLIGHT,	/* a request for it is under way */
+	EXTENT_IN_FLIGHT,	/* a request for it is in flight */
 	EXTENT_BUFFERED			/* its data came early and waits */
 };
 
@@ -50,7 +50,7 @@ struct extents {
 	uint64_t cursor;		/* where the next new one begins */
 	uint64_t moved_end;	/* behind the highest byte moved */
 	uint64_t end;			/* UINT64_MAX: not known */
-	/* ranges: all, and by state */
+	/* extents: all, and by state */
 	unsigned int n, nin_flight, npending, nbuffered;
 	uint64_t buffered;			/* bytes */
 };
@@ -58,49 +58,49 @@ struct extents {
 /* The file is moved from "off" on. */
 void	extents_begin(struct extents *, uint64_t off);
 
-/* Forgets all ranges. extents_begin() may follow. */
+/* Forgets all extents. extents_begin() may follow. */
 void	extents_clear(struct extents *);
 
 /*
- * Deals a range to the link: the first loose one, else a new one of "len"
- * bytes. Returns NULL if out of memory.
+ * Deals an extent to the connection: the first pending one, else a new one of
+ * "len" bytes. Returns NULL if out of memory.
  */
 struct extent *extents_assign(struct extents *, unsigned int conn,
     uint32_t len);
 
 /*
- * Of a file that is put: the range was sent from "off" on, because what lies
- * before that is a hole, and has "len" bytes. With fewer than were dealt the
- * source ends there, and with 0 the range is no more.
+ * Of a file that is uploaded: the extent was sent from "off" on, because what
+ * lies before that is a hole, and has "len" bytes. With fewer than were
+ * assigned the source ends there, and with 0 the extent is no more.
  */
 void	extents_sent(struct extents *, struct extent *, uint64_t off,
     uint32_t len);
 
-/* The first "len" bytes of the range are done. The rest is loose. */
+/* The first "len" bytes of the extent are done. The rest is pending. */
 void	extents_done(struct extents *, struct extent *, uint32_t len);
 
 /*
- * The first "len" bytes of the range are kept until it is the first one. "data"
- * is allocated, or NULL, and freed with the range. The rest is loose. Returns
- * 0, or -1 if out of memory: "data" is the caller's then.
+ * The first "len" bytes of the extent are kept until it is the first one.
+ * "data" is allocated, or NULL, and freed with the extent. The rest is pending.
+ * Returns 0, or -1 if out of memory: "data" is the caller's then.
  */
 int	extents_buffer(struct extents *, struct extent *, unsigned char *data,
     uint32_t len);
 
 /*
- * Likewise, with a copy of "data", in one piece with the range before it, which
- * is kept: returns 0, or -1 if out of memory.
+ * Likewise, with a copy of "data", which becomes one buffer with that of the
+ * extent before it, which must be buffered: returns 0, or -1 if out of memory.
  */
 int extents_append(struct extents *, struct extent *, const unsigned char *data,
     uint32_t len);
 
-/* Nothing of the range will come. */
+/* Nothing of the extent will come. */
 void	extents_fail(struct extents *, struct extent *);
 
 /* Nothing will come from "off" on. */
 void	extents_end(struct extents *, uint64_t off);
 
-/* The link is lost. */
+/* The connection is lost. */
 void	extents_requeue(struct extents *, unsigned int conn);
 
 /* The first byte that is not done */

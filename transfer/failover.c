@@ -17,7 +17,7 @@
 #include "stripe.h"
 #include "verify-sched.h"
 
-/* Returns 1 if the request, of a file that is put, may still change it. */
+/* Returns 1 if the request, of a file that is uploaded, may still change it. */
 static int
 may_execute_late(const struct sched *s, const struct sched_request *r)
 {
@@ -52,8 +52,8 @@ forget_requests(struct sched *s, unsigned int conn)
 }
 
 /*
- * Returns the lane that an open file moves to: one that has it as guest, or the
- * one with least to do; SCHED_CONNS_MAX: it can be opened on none.
+ * Returns the new owner of an open file: a connection that helps with it, or
+ * the one with the least work; SCHED_CONNS_MAX if it cannot be opened on any.
  */
 static unsigned int
 find_new_owner(const struct sched *s, const struct sched_entry *j)
@@ -76,7 +76,7 @@ find_new_owner(const struct sched *s, const struct sched_entry *j)
 	return best;
 }
 
-/* The lane has the file as guest, or soon has, and becomes its home. */
+/* A helper, which has a handle or soon has one, becomes the owner. */
 static void
 promote_helper(struct sched *s, struct sched_entry *j, unsigned int conn)
 {
@@ -129,7 +129,9 @@ move_file(struct sched *s, struct sched_entry *j)
 			sched_conn_move(s, j, sched_conn_least_busy(s));
 		return;
 	}
-	/* The answer to what is under way over the first lane says more. */
+	/*
+	 * The answer to what is in flight over the first connection says more.
+	 */
 	if (!was_open && (j->final_check || j->in_flight > 0)) {
 		sched_conn_move(s, j, sched_conn_least_busy(s));
 		return;
@@ -194,7 +196,7 @@ failover_precedes(struct sched *s, struct sched_entry *j)
 	return 0;
 }
 
-/* It is open on its lane. */
+/* It is open on its connection. */
 static void
 handle_reopened(struct sched *s, struct sched_entry *j)
 {

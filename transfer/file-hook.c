@@ -242,7 +242,7 @@ free_handle(struct handle *handle)
 	handle->id = NULL;
 }
 
-/* The first place is that of the first link, mostly the only one. */
+/* The first place is that of the first connection, mostly the only one. */
 struct handle *
 file_handle_for(struct file *file, unsigned int conn)
 {

@@ -46,13 +46,13 @@ struct message {
 
 /* The server's, of an open file or directory */
 struct handle {
-	struct handle *next;		/* of the file on another link */
+	struct handle *next;		/* of the file on another connection */
 	unsigned int conn;
 	u_char	*id;			/* NULL: it is closed */
 	size_t	 len;
 };
 
-/* What a file has at one place, on one of two links */
+/* What a file has at one place, on one of two connections */
 struct sample {
 	struct sample *next;
 	uint64_t off;
@@ -87,24 +87,26 @@ struct file {
 	int	*result;		/* set when printed: 1, or -1 failed */
 	int	 has_data;		/* it came to reading and writing */
 	int	 sparse;		/* its holes need not be sent */
-	int	 truncate_late;		/* at a server: no open empties it */
-	int	 no_truncate;	/* likewise: see sched_forbid_truncate() */
+	/* OPEN without TRUNC; truncated before the first WRITE */
+	int	 truncate_late;
+	int	 no_truncate;	/* see sched_forbid_truncate() */
 	int	 possible_source;	/* see seq_keep_possible_source() */
 	struct timespec source_ctime;	/* then, of a local source: when */
 	int	 open_truncates;	/* there: the one that opens it does */
 	uint64_t sent_size;			/* of what was put, bytes */
-	/* by OP_STAT_DEST_ON_HOST that it did not pass */
+	/* checks by OP_STAT_DEST_ON_HOST that failed */
 	unsigned int verify_attempts;
-	int	 old_bytes_gone;	/* of a get: the old bytes are gone */
+	/* of a download: the old bytes are gone */
+	int	 old_bytes_gone;
 	int	 is_new;		/* a directory we made, or in one */
-	char	*temp_name;		/* name of a landing; NULL: none */
-	uint32_t temp_tag;			/* time of its hidden file */
+	char	*temp_name;	/* name of a temporary file; NULL: none */
+	uint32_t temp_tag;			/* time of its temporary file */
 	Attrib	 temp_attrs;	/* of that, by its first handle */
 	int64_t	 clock_offset;	/* of its clock to ours, seconds */
-	int	 never_striped;		/* it has no landing any more */
-	unsigned int max_conns;		/* most links that carried it */
+	int	 never_striped;		/* it has no temporary file any more */
+	unsigned int max_conns;	/* connections that transferred it, at most */
 	Attrib	 seen_attrs;	/* by OP_STAT_DEST_ON_HOST; no flags: not yet */
-	struct sample *samples;		/* that wait for the other link */
+	struct sample *samples;		/* that wait for the other connection */
 	int	 is_journaled;		/* in the journal */
 	uint64_t size, moved;		/* bytes */
 	uint64_t skipped;		/* bytes of holes, or there before */
@@ -132,7 +134,8 @@ struct file {
 	struct parent_dir *parent_dir;	/* its directory; on the way: itself */
 	struct file *next_same_hash;	/* of files_from_serialize_case() */
 	struct sched_entry *entry;	/* while it waits, with others */
-	struct file *next, **pprev;	/* back: what leads here; NULL: not */
+	/* the pointer to this entry; NULL: not queued */
+	struct file *next, **pprev;
 };
 
 struct transfer {
@@ -151,11 +154,11 @@ struct transfer {
 	int	 preserve, print, follow, in_place;
 	int	 resume, sync;		/* as sftp's commands say */
 	int	 keeps_target;		/* what is there of files is kept */
-	uint64_t hashed;		/* bytes hashed since links moved */
-	int	 wake_soon;			/* a file does, for a time */
+	uint64_t hashed;		/* bytes hashed since the last poll() */
+	int	 wake_soon;	/* poll() has to wake up after a second */
 	int	 keep_dots;			/* a listing has "." and ".." */
 	int	 single_file;	/* one file, which the caller reports */
-	int	 had_tempfiles;		/* files may be not in order */
+	int	 had_tempfiles;	/* had temporary files in the last round */
 	char	*root, *root_dir;	/* target of the first; its place */
 	int	 root_is_dir;
 	int	 read_errno;		/* of that file: it ends the process */
@@ -184,12 +187,18 @@ struct reply {
 	struct sshbuf *m;
 };
 
-/* What differs between put, get and cross (put-hook.h and so on) */
+/*
+ * What upload, download and server-to-server copy do differently (put-hook.h,
+ * get-hook.h, cross-hook.h)
+ */
 struct direction_ops {
 	int	 is_put;
-	/* In texts, of a server that is read: a file of it, its requests */
+	/*
+	 * Words for messages: the kind of transfer ("download", "origin"), and
+	 * the place of a file ("remote", "origin").
+	 */
 	const char *kind_text, *place_text;
-	/* Builds the request in the link. */
+	/* Builds the request in the stream of the transfer. */
 	void	(*send)(struct transfer *, struct file *,
 	    const struct sched_action *);
 	/*
@@ -198,7 +207,10 @@ struct direction_ops {
 	 */
 	enum sched_result (*reply)(struct transfer *, struct file *,
 	    const struct sched_action *, struct reply *, uint32_t *len);
-	/* An error that will not be tried again, after sched_reply() */
+	/*
+	 * Handles an error after sched_reply() has returned 0: the file is not
+	 * restarted because of it.
+	 */
 	void	(*fail)(struct transfer *, struct file *,
 	    const struct sched_action *, u_int status);
 	void (*begin)(struct transfer *, struct file *, struct sched_entry *);
@@ -214,7 +226,7 @@ struct direction_ops {
 struct file *file_new(char *src, char *dst, int depth);
 void	file_free(struct file *);
 
-/* Returns 1 if the job makes a directory. */
+/* Returns 1 if the entry makes a directory. */
 int	file_is_dir(const struct sched_entry *);
 
 /* A file, with its size, is known: it belongs to the total. */
@@ -223,7 +235,7 @@ void	file_count(struct transfer *, const struct file *);
 /* Likewise for a name that a server lists; -1: it is not copied after all */
 void	file_count_listed(struct transfer *, const Attrib *, int sign);
 
-/* Adds it to the tree; returns its job. "dir" is as in sched_add(). */
+/* Adds it to the tree; returns its entry. "dir" is as in sched_add(). */
 struct sched_entry *file_add(struct transfer *, struct sched_entry *dir,
     enum sched_kind, struct file *, uint64_t size);
 
@@ -236,13 +248,17 @@ void	file_message(struct file *, int after, int level, const char *, ...)
 	file_message(file, 0, SYSLOG_LEVEL_INFO, __VA_ARGS__)
 void	file_drop_messages(struct message **);
 
-/* A hash whose clashes no server can choose. "folds": one for all cases */
+/*
+ * A keyed hash: a hostile server cannot force collisions. With "folds" names
+ * that differ only in case have the same one.
+ */
 uint32_t file_hash(const char *name, int folds);
 
 /*
- * Adds an entry to a directory's. dir_add_unique() returns -1 if there is one
- * of this name, or with "folds" of one that differs only in case; no name is
- * freed until dir_entries_complete() says that this was the last one.
+ * dir_add() adds an entry to the listing of a directory. dir_add_unique() does
+ * not add it, and returns -1, if there is one with this name, or with
+ * "fold_case" one that differs only in case. After dir_entries_complete() no
+ * entry may be added; until then names are kept, to be compared.
  */
 void	dir_add(struct file *, const char *, const Attrib *);
 int	dir_add_unique(struct file *, const char *, const Attrib *);
@@ -265,16 +281,22 @@ void	file_send_open(struct transfer *, const struct sched_action *,
 void	file_send_rename(struct transfer *, const struct sched_action *,
     const char *from, const char *to);
 
-/* The handle of the file on that link. It may be a new one, still closed. */
+/*
+ * Returns the handle of the file on that connection. It may be a new one, with
+ * no "id" yet.
+ */
 struct handle *file_handle_for(struct file *, unsigned int link);
-void file_send_read(struct transfer *, struct file *,
+void	file_send_read(struct transfer *, struct file *,
     const struct sched_action *);
 
 /* Takes a handle out of a reply about the file. */
 void file_parse_handle(struct transfer *, const struct file *, struct reply *,
     struct handle *);
 
-/* The result of a reply to OP_FSTAT_TYPE, and in "found" what it says */
+/*
+ * Takes the attributes out of a reply to OP_FSTAT_TYPE. Returns RESULT_OK
+ * unless they are of a regular file.
+ */
 enum sched_result file_reply_not_regular(struct transfer *, struct reply *,
     Attrib *found);
 
@@ -289,7 +311,7 @@ int	file_is_same(const Attrib *, const Attrib *);
  * What may be the source, by what is there (seq_keep_possible_source()); the
  * reply to OP_FSTAT_SOURCE; and a text that says so
  */
-void file_note_possible_source(struct file *, struct sched_entry *,
+void	file_note_possible_source(struct file *, struct sched_entry *,
     const Attrib *);
 enum sched_result file_check_source(struct transfer *, struct file *,
     struct reply *);
@@ -297,7 +319,7 @@ void	file_report_same_file(struct file *);
 
 /* Takes the attributes out of a reply; the bytes, of one to OP_READ. */
 void	file_parse_attrs(struct transfer *, struct reply *, Attrib *);
-void file_parse_data(struct transfer *, const struct sched_action *,
+void	file_parse_data(struct transfer *, const struct sched_action *,
     struct reply *, const u_char **, size_t *);
 
 /*

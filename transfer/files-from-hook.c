@@ -227,7 +227,7 @@ stop_waiting(struct parent_dir *p, struct file *file)
 	file->pprev = NULL;
 }
 
-/* The job goes on when the directory has been made. */
+/* The entry goes on when the directory has been made. */
 static void
 wait_for_dir(struct transfer *t, struct parent_dir *p, struct file *file,
     struct sched_entry *j)
@@ -471,7 +471,7 @@ read_next_line(struct transfer *t)
 		pause_list(t);
 }
 
-/* Attributes of the directories, when nothing below them is under way */
+/* Attributes of the directories, when nothing below them is in flight */
 
 static void
 queue_dir_end(struct parent_dir *p)

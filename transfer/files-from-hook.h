@@ -9,8 +9,8 @@
  * The argument is the root, and a line of the list is a file below it, which
  * keeps its path below the target. The list is read while files are copied, as
  * names are needed; from a pipe as they come, and nobody waits for it who has
- * other things to do. A name is a job of the plan as soon as it is read. What
- * has to happen before it is copied are jobs as well:
+ * other things to do. A name is an entry of the scheduler as soon as it is
+ * read. What has to happen before it is copied are entries as well:
  *
  *   the name      A get, or a copy between servers, looks it up, many at once.
  *   the way       Each directory that leads to it is made once, with a mode
@@ -19,8 +19,8 @@
  * Modes and times of these directories are set when all names are done, the
  * inner ones first, whatever the order of the list. So all of them are kept in
  * memory, about 100 bytes each, but of the names only as many as a tree has
- * jobs. A directory that is named is one of them; with -r its tree is copied as
- * any other.
+ * entries. A directory that is named is one of them; with -r its tree is copied
+ * as any other.
  *
  * A line that cannot be used is an item that has failed, as a file that is not
  * there: the others are copied.
@@ -60,7 +60,7 @@ int files_from_upload_dir(struct sftp_conn *, const char *, const char *, int,
     int, int, int, int, int);
 
 /* A run begins; its root was added. */
-void files_from_begin(struct transfer *, struct file *root,
+void	files_from_begin(struct transfer *, struct file *root,
     struct sched_entry *);
 
 /* Returns 1 if children of this directory come from the list. */
@@ -70,24 +70,24 @@ int	files_from_is_root(const struct file *);
 void	files_from_add(struct transfer *, struct sched_entry *);
 
 /*
- * Looks whether the list goes on: returns 1 if the plan has more to do. The
- * descriptor to wait for, or -1
+ * Looks whether the list goes on: returns 1 if the scheduler has more to do.
+ * The descriptor to wait for, or -1
  */
 int	files_from_poll(struct transfer *);
 int	files_from_fd(void);
 
 /*
- * A file to upload was added, while there is a list. A server may not
- * distinguish names that differ only in case, so files with such names are
- * copied with no other file in progress. Files that were printed are forgotten.
+ * A file to be put was added, while there is a list. A server may not tell
+ * apart names that differ only in case: while a file with such a name is in
+ * flight, no other one is. Files that have been printed are no longer compared.
  */
 void	files_from_serialize_case(struct file *, struct sched_entry *);
 
-/* OP_BEGIN of a job. Returns 0, or -1 with a text if it has failed. */
+/* OP_BEGIN of an entry. Returns 0, or -1 with a text if it has failed. */
 int	files_from_entry_begins(struct file *, struct sched_entry *);
 
-/* OP_END and OP_PRINT of a job */
-void files_from_entry_ended(struct transfer *, struct file *,
+/* OP_END and OP_PRINT of an entry */
+void	files_from_entry_ended(struct transfer *, struct file *,
     struct sched_entry *);
 void	files_from_entry_printed(struct file *);
 

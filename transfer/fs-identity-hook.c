@@ -29,15 +29,17 @@
 /* No request of others has such an ID: early-requests.h has those above. */
 #define FIRST_ID	(EARLY_REQUESTS_ID - 0x200)
 
-/* A look at the file, over any link; the hidden file, over the first */
+/*
+ * A look at the file, over any connection; the temporary file, over the first
+ */
 enum request { OBSERVE_OPEN, OBSERVE_FSTAT, OBSERVE_READ, OBSERVE_CLOSE,
     MAKE_OPEN, MAKE_WRITE, MAKE_CLOSE, MAKE_REMOVE, REQUESTS };
 
-#define NAME_BYTES	16		/* random, of the hidden name */
-#define CONTENTS	64		/* of the hidden file, bytes */
-#define BLOCK		(32 * 1024)	/* of a file that is got: bytes, most */
+#define NAME_BYTES	16		/* random, of the temporary name */
+#define CONTENTS	64		/* of the temporary file, bytes */
+#define BLOCK		(32 * 1024)	/* of a download: bytes, at most */
 
-/* What a link is asked, and what it shows of the file */
+/* What a connection is asked, and what it shows of the file */
 struct observation {
 	struct sftp_stream *stream;
 	char	*path;
@@ -54,7 +56,7 @@ struct observation {
 
 struct fs_reference {
 	struct observation view;
-	char	*dir;			/* of the hidden file; NULL: a get */
+	char	*dir;			/* of the temporary file; NULL: a get */
 	int	 is_there;		/* it is, or may be */
 	int	 is_made, is_stopped;
 };
@@ -236,7 +238,7 @@ free_observation(struct observation *v)
 	free(v->why);
 }
 
-/* The witness */
+/* The reference */
 
 static void
 remove_reference(struct fs_reference *w)
@@ -255,7 +257,7 @@ reference_refused(struct fs_reference *w)
 	remove_reference(w);
 }
 
-/* The hidden file is open, and may have been given up since. */
+/* The temporary file is open, and may have been given up since. */
 static void
 reference_created(struct fs_reference *w, struct sshbuf *m, u_char type)
 {
@@ -369,7 +371,7 @@ fs_reference_temp_file(const struct fs_reference *w)
 	return w->is_there ? w->view.path : NULL;
 }
 
-/* Names the hidden file. */
+/* Names the temporary file. */
 static void
 make_reference_file(struct fs_reference *w, const char *dir)
 {

@@ -4,17 +4,17 @@
  */
 
 /*
- * fs-identity-hook: whether a link to another host sees the same files as the
- * first.
+ * fs-identity-hook: whether a connection to another host sees the same files as
+ * the first.
  *
- * For a put, a hidden file of a random name, mode 0600, is made over the first
- * link in the target's directory, with random contents. For a get, a file of
- * the source is looked at over the first link: its size, time and a random
- * block. That is the witness. It begins before the further links are there,
- * because an answer of the first one comes behind all data that is under way.
- * Then each of the others reads the hidden file, or looks at the same file, and
- * has to find the same. The hidden file is removed over the first link,
- * whatever came out.
+ * For an upload, a temporary file of a random name, mode 0600, is made over the
+ * first connection in the target's directory, with random contents. For a
+ * download, a file of the source is looked at over the first connection: its
+ * size, time and a random block. That is the reference. It begins before the
+ * further connections are there, because an answer of the first one comes
+ * behind all data that is in flight. Then each of the others reads the
+ * temporary file, or looks at the same file, and has to find the same. The
+ * temporary file is removed over the first connection, whatever came out.
  *
  * A server that answers in bad faith can refuse, and is left out. It cannot
  * know the contents of a file that it does not see.
@@ -37,41 +37,43 @@ struct fs_check;				/* likewise */
 
 /* Where it is tried: one of these is not NULL. They are copied. */
 struct fs_location {
-	const char *dir;		/* a put: "" is the working directory */
-	const char *file;		/* a get: not an empty one */
+	const char *dir;	/* an upload: "" is the working directory */
+	const char *file;		/* a download: not an empty one */
 	uint64_t size;			/* of that file */
 };
 
 enum fs_identity_result { FS_IDENTITY_PENDING, FS_IDENTITY_SAME,
     FS_IDENTITY_FAILED };
 
-/* "*why" is for people, and valid as long as the witness or proof. */
+/* "*why" is for people, and valid as long as the reference or proof. */
 struct fs_reference *fs_reference_new(struct sftp_stream *first,
     const struct fs_location *);
 enum fs_identity_result fs_reference_result(const struct fs_reference *,
     const char **why);
 
-/* Returns 1 if the message of the first link was an answer to this. */
+/* Returns 1 if the message of the first connection was an answer to this. */
 int	fs_reference_take_reply(struct fs_reference *, struct sshbuf *);
 
-/* It is not needed any more: the hidden file is removed. May be repeated. */
+/* It is not needed any more: the temporary file is removed. May be repeated. */
 void	fs_reference_stop(struct fs_reference *);
 int	fs_reference_is_stopped(const struct fs_reference *);
 
-/* Returns 1 while the first link owes answers. */
+/* Returns 1 while the first connection owes answers. */
 int	fs_reference_in_flight(const struct fs_reference *);
 
-/* The hidden file that would be left if the process ended now, or NULL */
+/* The temporary file that would be left if the process ended now, or NULL */
 const char *fs_reference_temp_file(const struct fs_reference *);
 
 /* Accepts NULL. Nothing may be owed. */
 void	fs_reference_free(struct fs_reference *);
 
-/* The witness is good; it may end before the proof. */
+/* The reference is good; it may end before the proof. */
 struct fs_check *fs_check_new(struct sftp_stream *other,
     const struct fs_reference *);
 
-/* A message of the other link. What it sends beside the answers is bad. */
+/*
+ * A message of the other connection. What it sends beside the answers is bad.
+ */
 void	fs_check_take_reply(struct fs_check *, struct sshbuf *);
 
 /* What came out, when all that it was asked for is answered */

@@ -40,10 +40,10 @@ target_location(struct transfer *t, unsigned int n,
 	return 0;
 }
 
-/* So many of the files that are under way are looked at. */
+/* So many of the files that are in flight are looked at. */
 #define CANDIDATES_MAX	256
 
-/* Likewise a get: the n-th file that is not empty. */
+/* Likewise a download: the n-th file that is not empty. */
 static int
 source_location(const struct transfer *t, unsigned int n,
     struct fs_location *location)

@@ -5,9 +5,9 @@
 
 /*
  * fs-location-hook: where a run proves that other hosts see the same files
- * (fs-identity-hook.h): what is put, in the directory that is the target, or if
- * no file can be made there, in the one above; what is got, with a file that is
- * under way and not empty.
+ * (fs-identity-hook.h): what is uploaded, in the directory that is the target,
+ * or if no file can be made there, in the one above; what is downloaded, with a
+ * file that is in flight and not empty.
  */
 
 #ifndef HAYATE_FS_LOCATION_HOOK_H
@@ -16,8 +16,9 @@
 struct fs_location;
 
 /*
- * As links.where, of the struct transfer. What it sets is valid until the next
- * call. From here on signals are caught if a hidden file is going to be made.
+ * The "locate" of struct conns; "run" is the struct transfer. What it sets is
+ * valid until the next call. From here on signals are caught if a temporary
+ * file is going to be made.
  */
 int	fs_location_find(void *run, unsigned int n, struct fs_location *);
 

@@ -106,7 +106,7 @@ set_link_target(struct transfer *t, struct file *file, struct sched_entry *j,
 		fatal_f("out of memory");
 }
 
-/* Returns 1 if another job writes this file now. */
+/* Returns 1 if another entry writes this file now. */
 static int
 is_being_written(struct transfer *t, const struct stat *sb)
 {
@@ -128,9 +128,9 @@ mode_of(const struct file *file)
 }
 
 /*
- * Opens the local file. It is emptied with the first data, so that a lost link
- * or an interrupt finds few files empty or in part, and after it is known that
- * no other job writes it.
+ * Opens the local file. It is emptied with the first data, so that a lost
+ * connection or an interrupt finds few files empty or in part, and after it is
+ * known that no other entry writes it.
  */
 static void
 open_local_target(struct transfer *t, struct file *file, struct sched_entry *j)
@@ -270,7 +270,8 @@ has_same_mode_and_owner(const Attrib *a, const Attrib *b)
 
 /*
  * The reply to OP_FSTAT_IDENTITY. A file that has taken the place of the first
- * is not the one that is read. Without another link that has it the copy fails.
+ * is not the one that is read. Without another connection that has it the copy
+ * fails.
  */
 static enum sched_result
 check_source_identity(struct transfer *t, struct file *file,
@@ -410,7 +411,7 @@ get_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 {
 	const char *why = fx2txt(status);
 
-	/* The file goes over fewer links. */
+	/* The file goes over fewer connections. */
 	if (a->op == OP_HELPER_OPEN || a->op == OP_HELPER_CLOSE || a->op ==
 	    OP_FSTAT_SOURCE || a->op == OP_SAMPLE_OWNER || a->op ==
 	    OP_SAMPLE_HELPER || (a->op == OP_FSTAT_IDENTITY && a->conn !=
@@ -488,7 +489,7 @@ get_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 /*
  * Cuts what may be longer than what came. A file that was not emptied is empty
  * at the server, or of it nothing came: then it stays as it was, as does the
- * end of one that goes on. What is tried again in place may be its own source.
+ * end of one that goes on. What is restarted in place may be its own source.
  */
 static void
 truncate_local(struct transfer *t, struct file *file,

@@ -7,7 +7,7 @@
  * get-hook: the side of a tree that comes from the server.
  *
  * A name from the server becomes part of a local path. So one with a slash, and
- * "." and "..", are refused, as is a second entry of the same name: two jobs
+ * "." and "..", are refused, as is a second entry of the same name: two entries
  * never write the same path. Links that lie here may lead two paths to one
  * file. Then the one that was opened later waits until the other is whole.
  */

@@ -14,7 +14,7 @@
 #include "walk.h"
 
 /*
- * Jobs are looked up until so many times the limit wait to be copied: enough
+ * Entries are looked up until so many times the limit wait to be copied: enough
  * for further connections to be worth it.
  */
 #define LOOKED_UP_MAX	4
@@ -55,7 +55,10 @@ lookup_queue_release(struct sched *s, struct sched_entry *j)
 	j->waits_for_dir = 0;
 }
 
-/* Without a limit that was told, what looks takes the place of what copies. */
+/*
+ * If the server announced no handle limit, lookups count against the same limit
+ * as transfers.
+ */
 uint32_t
 lookup_queue_slots_used(const struct sched *s)
 {

@@ -4,13 +4,14 @@
  */
 
 /*
- * lookup-queue: jobs of a plan that a list has named, until they may copy.
+ * lookup-queue: entries that a list has named, until they can be copied.
  *
- * Nobody has listed the directory of such a job. If the server has it, it has
- * to be looked up, which takes a round trip but no handle; so many are looked
- * up ahead of those that copy, in numbers of their own. And its directory has
- * to be made first, by a job that was added before it; until then it is parked.
- * When both is done it is known, and goes before all that are only ready.
+ * No directory listing describes such an entry. If it is at a server, a STAT
+ * looks it up, which takes a round trip but no handle, so many lookups are sent
+ * ahead of the entries that copy, with a limit of their own. The directory of
+ * the entry has to be made first, by an entry that was added before it; until
+ * then the entry is held in "waiting_for_dir". When both are done it moves to
+ * "looked_up", and starts before entries that are only ready.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -26,24 +27,30 @@ struct sched_link;
 
 void	lookup_queue_init(struct sched *);
 
-/* As sched_hold() and sched_release() */
+/* See sched_hold() and sched_release(). */
 void	lookup_queue_hold(struct sched *, struct sched_entry *);
 void	lookup_queue_release(struct sched *, struct sched_entry *);
 
-/* Returns 1 if one more job may be looked up. */
+/* Returns 1 if one more lookup may be sent. */
 int	lookup_queue_may_ask(const struct sched *);
 
-/* So many jobs are under way, as far as they count in the limit of the plan. */
+/* Returns how many active entries count against the limit of the scheduler. */
 uint32_t lookup_queue_slots_used(const struct sched *);
 
-/* The job that is known and comes next, or NULL; it begins. */
+/*
+ * lookup_queue_next() returns the next entry in "looked_up", or NULL.
+ * lookup_queue_remove() is called when an entry starts.
+ */
 struct sched_entry *lookup_queue_next(const struct sched *);
 void	lookup_queue_remove(struct sched *, struct sched_entry *);
 
-/* A job was looked up. Returns 0 if it ends. */
+/*
+ * Handles the reply to a lookup. Returns 0 if the entry ends, because the user
+ * has interrupted.
+ */
 int	lookup_queue_answered(struct sched *, struct sched_entry *);
 
-/* What waits in "queue" fails, but for the ends of directories. */
+/* Fails all entries in "queue", except ends of directories. */
 void	lookup_queue_fail(struct sched *, struct sched_link *queue);
 
 #endif /* HAYATE_LOOKUP_QUEUE_H */

@@ -52,7 +52,7 @@ terminal_columns(void)
 	return MINIMUM(size.ws_col, COLUMNS_MAX);
 }
 
-/* The name of the oldest file under way, or nothing */
+/* The name of the oldest file in flight, or nothing */
 static const char *
 current_name(const struct transfer *t)
 {

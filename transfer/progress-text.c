@@ -34,7 +34,7 @@ update_rate(struct progress_text *m, uint64_t bytes, uint64_t now_us)
 
 	if (now_us <= m->last_us)
 		return;
-	/* Of a file that is tried again the bytes are taken back. */
+	/* Of a file that is restarted the bytes are taken back. */
 	now = 1e6 * (double)(bytes - min_u64(bytes, m->last_bytes)) / us;
 	if (m->last_us == m->begun_us)
 		m->rate = now;

@@ -305,7 +305,9 @@ note_possible_source(const struct transfer *t, struct file *file,
 /* A server may keep times in steps of two seconds. */
 #define TIME_STEP	2
 
-/* The server does what a lost lane was sent after we have set the time. */
+/*
+ * The server may execute writes of a lost connection after the mtime was set.
+ */
 static enum sched_result
 check_mtime(const struct transfer *t, struct file *file, const Attrib *seen)
 {
@@ -321,7 +323,10 @@ check_mtime(const struct transfer *t, struct file *file, const Attrib *seen)
 	return RESULT_OK;
 }
 
-/* A lost lane may have changed it since. Once more is enough. */
+/*
+ * Requests to a lost connection may have changed it since. A second attempt is
+ * enough.
+ */
 static enum sched_result
 check_late_target(const struct transfer *t, struct file *file,
     const struct sched_action *a, const Attrib *seen)
@@ -339,7 +344,7 @@ check_late_target(const struct transfer *t, struct file *file,
 	return RESULT_FAILED;
 }
 
-/* All hosts that wrote a file have to see the same one. */
+/* Compares the target as each involved host sees it. */
 static enum sched_result
 check_seen_target(struct transfer *t, struct file *file,
     const struct sched_action *a, struct reply *reply)
@@ -361,8 +366,8 @@ check_seen_target(struct transfer *t, struct file *file,
 }
 
 /*
- * It could not be cut. A device has no old bytes, and what has the right size
- * is whole. If it begins once more, the text is dropped.
+ * Truncation failed. That is ignored for a device, or if the size is right
+ * already. The message is dropped if the file restarts.
  */
 static enum sched_result
 check_truncated_size(struct transfer *t, struct file *file,
@@ -383,8 +388,8 @@ check_truncated_size(struct transfer *t, struct file *file,
 
 /*
  * What was opened without its beginning being sent has to be what was compared,
- * what a further link has opened the file of the first, and what was opened
- * once more has to have all that was acknowledged.
+ * what a further connection has opened the file of the first, and what was
+ * opened once more has to have all that was acknowledged.
  */
 static enum sched_result
 check_target_identity(struct transfer *t, struct file *file,
@@ -468,7 +473,7 @@ put_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 		verbose("\"%s\" is not at each host: %s", file->dst, why);
 	if (a->op == OP_HELPER_OPEN || a->op == OP_STAT_DEST_ON_HOST || a->op ==
 	    OP_REMOVE_OWN || a->op == OP_FSTAT_IDENTITY)
-		return;		/* It goes over fewer links, or once more. */
+		return;	/* It goes over fewer connections, or once more. */
 	if (a->op == OP_TEMPFILE)
 		tempfile_report_error(file, a, status);
 	else if (a->op == OP_STAT && sched_kind(a->entry) == KIND_FILE) {

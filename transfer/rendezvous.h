@@ -67,7 +67,10 @@ int	rendezvous_client_wants(void);
  */
 int	rendezvous_listen(int streams, int alone, const char *hosts);
 
-/* In ssh: tells that alone. */
+/*
+ * In ssh: publishes only that the user wants more connections that cannot be
+ * had.
+ */
 void	rendezvous_announce_single(void);
 
 /*

@@ -7,7 +7,7 @@
  * See report-hook.h. A file's names are composed before it begins, with room
  * for its whole object, and that is written while signals are blocked. So a
  * signal finds whole files. Its handler writes the end, with calls that are
- * allowed there: first the file that is under way, which has failed. Then
+ * allowed there: first the file that is in flight, which has failed. Then
  * upstream's handler ends all.
  */
 
@@ -87,7 +87,7 @@ static struct {
 	int	 skipped;		/* nothing had to be copied */
 	char	*line;			/* its object */
 	size_t	 room, len;
-	int	 is_line;		/* what is put goes there */
+	int	 is_line;		/* what is uploaded goes there */
 	struct sshbuf *errors;		/* other ones, as JSON */
 	uint64_t nerrors;
 	char	*limit;			/* an object; NULL: none is known */

@@ -32,7 +32,7 @@
 #define START_TIMES	2
 
 /*
- * At most so many seconds' worth is under way, because a user who interrupts
+ * At most so many seconds' worth is in flight, because a user who interrupts
  * waits for all of it; or so many round trips' worth, if they take longer. With
  * less, a lost packet on a path of a second would halve what is asked for.
  */
@@ -117,7 +117,7 @@ sum_slots(const struct request_window *f, uint64_t n)
 }
 
 /*
- * What is acknowledged in two seconds, for the time that may be under way. The
+ * What is acknowledged in two seconds, for the time that may be in flight. The
  * first reply is as old as the path is long, and as it took to be sent. No path
  * is longer than two seconds.
  */
@@ -133,7 +133,7 @@ for_long_path(const struct request_window *f, uint64_t bytes)
 	return bdp_bytes(bytes / SECONDS_UNDER_WAY, us);
 }
 
-/* Returns the bytes that may be under way because of an interrupt. */
+/* Returns the bytes that may be in flight because of an interrupt. */
 static uint64_t
 bound_by_time(const struct request_window *f, uint64_t now_us)
 {

@@ -4,21 +4,21 @@
  */
 
 /*
- * request-window: decides how many SFTP requests may be under way.
+ * request-window: decides how many SFTP requests may be in flight.
  *
- * A request under way is a credit: it allows the server to send, or to
+ * A request in flight is a credit: it allows the server to send, or to
  * acknowledge, one more buffer. So the requests are a window. The tuner of
  * channels/wtune.h sizes it, from the age of a request and the rate of the
  * replies. Two bounds may be lower than that window:
  *
- *   time      An interrupt waits for all that is under way. So this is at most
+ *   time      An interrupt waits for all that is in flight. So this is at most
  *             what is acknowledged in two seconds, or in four round trips if
  *             they are longer, and it shrinks when the path becomes slower.
  *   path      On a short path, judged by the age of a transfer's first reply,
  *             stock's number is enough. More requests would wait in buffers.
  *
- * The number may fall below what is under way. The caller then reads replies
- * and sends nothing until it has no more than that under way.
+ * The number may fall below what is in flight. The caller then reads replies
+ * and sends nothing until it has no more than that in flight.
  *
  * Units: bytes, microseconds of a monotonic clock, requests. No I/O, no clock,
  * no upstream header. Not thread safe. regress/unit/request-window-replay.c
@@ -50,13 +50,13 @@ void	 request_window_free(struct request_window *);
  * Returns 0, or -1 if out of memory; only request_window_free() may be called
  * then.
  */
-int request_window_begin(struct request_window *,
+int	request_window_begin(struct request_window *,
     const struct request_window_conf *, uint64_t now_us);
 
 /* "len" more bytes were read or acknowledged. The number may change. */
 void request_window_count(struct request_window *, size_t len, uint64_t now_us);
 
-/* Returns how many requests may be under way now, at least 1. */
+/* Returns how many requests may be in flight now, at least 1. */
 uint32_t request_window_max_requests(const struct request_window *);
 
 /*

@@ -19,7 +19,7 @@ struct sched_entry;
 struct transfer;
 
 /* A file is done, but texts before its own may not be printed yet. */
-void results_journal(const struct transfer *, const struct sched_entry *,
+void	results_journal(const struct transfer *, const struct sched_entry *,
     struct file *);
 
 /* Prints and reports what is known of it. */

@@ -4,8 +4,8 @@
  */
 
 /*
- * sched-action: what a plan says: requests and local work. The cores below
- * scheduler.h share these names with it.
+ * sched-action: what the scheduler returns: requests to send, and local work.
+ * The files below scheduler.h share these names with it.
  */
 
 #ifndef HAYATE_SCHED_ACTION_H
@@ -39,11 +39,11 @@ enum sched_op {
 	OP_READ,
 	OP_WRITE,		/* answered by sched_sent() as well */
 	OP_SETSIZE_0,		/* to no bytes, before the first OP_WRITE */
-	OP_SETSIZE_END,		/* to "off" bytes, right after the last one */
-	OP_FSTAT_TYPE,		/* after OP_SETSIZE_0 failed: what it is */
+	OP_SETSIZE_END,		/* to "off", right after the last OP_WRITE */
+	OP_FSTAT_TYPE,		/* after OP_SETSIZE_0 failed: the file's type */
 	OP_SETSIZE_FINAL,		/* to "off" bytes */
-	OP_FSTAT_SIZE,		/* it failed: has the file "off" bytes? */
-	/* what is the source now? seq_keep_possible_source() */
+	OP_FSTAT_SIZE,	/* after that failed: is the size "off" anyway? */
+	/* of a source that may be the target itself */
 	OP_FSTAT_SOURCE,
 	OP_FSETSTAT,
 	OP_FSYNC,
@@ -51,20 +51,25 @@ enum sched_op {
 	OP_SETSTAT,
 
 	/*
-	 * Of a file that is checked: see verify_sched_request(), and for the
-	 * last three verify_sched_read_back().
+	 * Verification: see verify_sched_request(), and for the last three
+	 * verify_sched_read_back().
 	 */
-	OP_VERIFY_STAT,		/* at the server's file */
-	OP_VERIFY_FSTAT,		/* likewise, before its first OP_READ */
+	OP_VERIFY_STAT,		/* STAT of the server's file, by name */
+	/* FSTAT with the first READ of a verified download */
+	OP_VERIFY_FSTAT,
 	OP_VERIFY_HASH,		/* "len" bytes of it, from "off" on */
-	OP_VERIFY_SETSIZE,		/* the target to "off" bytes */
-	OP_SETSTAT_OPEN,		/* opens it, to be dressed */
-	OP_SETSTAT_FSTAT,		/* is it what was compared? */
-	OP_VERIFY_SETSTAT,		/* sets its attributes */
-	OP_SETSTAT_CLOSE,		/* closes it */
-	OP_STALE_LSTAT,		/* at the hidden file of the number "off" */
-	OP_STALE_RENAME,		/* it gets the name of the target */
-	OP_STALE_REMOVE,		/* it is removed */
+	OP_VERIFY_SETSIZE,	/* truncates the target, by name, to "off" */
+	/*
+	 * Mode and time of the target are set by a handle, as another file may
+	 * have got its name since it was compared.
+	 */
+	OP_SETSTAT_OPEN,
+	OP_SETSTAT_FSTAT,		/* is it the file that was compared? */
+	OP_VERIFY_SETSTAT,		/* FSETSTAT */
+	OP_SETSTAT_CLOSE,
+	OP_STALE_LSTAT,	/* of the temporary name with the number "off" */
+	OP_STALE_RENAME,		/* of that file to the target */
+	OP_STALE_REMOVE,		/* of that file */
 	OP_READBACK_OPEN,
 	OP_READBACK_READ,		/* as OP_READ */
 	OP_READBACK_CLOSE,
@@ -75,31 +80,32 @@ enum sched_op {
 	 */
 	OP_STAT_DEST,
 	OP_OPEN_DEST,
-	OP_OPEN_DEST_TRUNC,		/* opens it once more */
+	OP_OPEN_DEST_TRUNC,	/* opens the target again, to empty it */
 	OP_CLOSE_DEST,
 
-	/* Of a large file, on a further lane (stripe.h): */
-	OP_HELPER_OPEN,		/* open it there as well */
-	OP_FSTAT_IDENTITY,		/* is it the file that is copied? */
-	OP_SAMPLE_OWNER,	/* reads at "off", on the lane of the file, */
-	OP_SAMPLE_HELPER,	/* and on the further one: the same bytes? */
-	OP_HELPER_CLOSE,		/* close it there */
+	/* Of a large file, on a further connection (stripe.h): */
+	OP_HELPER_OPEN,		/* OPEN on the helper connection */
+	OP_FSTAT_IDENTITY,		/* FSTAT: is it still the same file? */
+	/* READ at "off" on the owner connection, */
+	OP_SAMPLE_OWNER,
+	OP_SAMPLE_HELPER,	/* READ at "off" on the helper: same bytes? */
+	OP_HELPER_CLOSE,		/* CLOSE on the helper connection */
 
 	/*
-	 * Of a file that is put and may go over several lanes
+	 * Of a file that is uploaded and may go over several connections
 	 * (tempfile-sched.h):
 	 */
-	OP_OPEN_EXCL,		/* it must not be there */
-	OP_TEMPFILE,		/* "ask" says what */
+	OP_OPEN_EXCL,		/* OPEN with SSH2_FXF_EXCL */
+	OP_TEMPFILE,		/* see "temp_request" */
 
-	/* After a lane was lost (failover.h): open it as it stands */
+	/* After a connection was lost (failover.h): OPEN without truncation */
 	OP_REOPEN,
-	OP_SAMPLE_REOPENED,	/* reads at "off": is it what has come? */
+	OP_SAMPLE_REOPENED,	/* READ at "off": same bytes as before? */
 
 	/*
-	 * Of what other hosts or lost lanes had a part in (multihost.h): what
-	 * is there, of "off" bytes? Away with it, before it is opened as a new
-	 * one
+	 * After the copy: STAT of the target by name over each host that was
+	 * involved, to compare size and mtime, which come from the caller;
+	 * "off" is 0. And: remove our own target before a restart.
 	 */
 	OP_STAT_DEST_ON_HOST,
 	OP_REMOVE_OWN,
@@ -107,12 +113,12 @@ enum sched_op {
 	/* Local work, done when sched_next() or sched_local_done() is called */
 	OP_BEGIN,		/* before all requests; sched_fail() ends it */
 	OP_VERIFY,	/* before and after the copy: verify_sched_begin() */
-	OP_DATA_DONE,		/* all data is acknowledged up to "off" */
-	OP_RESTART,		/* forget it: it begins once more, later */
+	OP_DATA_DONE,		/* all data up to "off" was acknowledged */
+	OP_RESTART,		/* reset the file: it restarts later */
 	OP_END,		/* after the last reply */
 	/* sched_add() children, then sched_children_complete() */
 	OP_ADD_CHILDREN,
-	OP_PRINT,		/* its texts, in walk order; the job ends */
+	OP_PRINT,	/* its messages, in walk order; frees the entry */
 };
 
 struct sched_action {
@@ -123,9 +129,10 @@ struct sched_action {
 	uint64_t off;		/* of data; new size; OP_DATA_DONE */
 	uint32_t len;		/* OP_READ, OP_WRITE: bytes, at most */
 	uint64_t at;		/* OP_WRITE: in the file of the server */
-	int	 staging;	/* likewise: in the second file */
+	int	 staging;	/* likewise: in the staging file */
 	struct tempfile_request temp_request;
-	uint64_t sent_us;	/* by the clock of the plan; of sched_find() */
+	/* by the clock of the scheduler; of sched_find() */
+	uint64_t sent_us;
 };
 
 /*
@@ -150,7 +157,7 @@ struct sched_conf {
 	int preserve;		/* attributes are set before a put closes */
 	int sync;		/* and the server writes it to its disk */
 	int keep_found;		/* a directory that was there keeps its own */
-	uint32_t files;		/* most jobs under way: descriptors, memory */
+	uint32_t files;	/* most entries in flight: descriptors, memory */
 	uint32_t unit;		/* bytes of one READ or WRITE, at most */
 	uint32_t first_id;
 	uint64_t seed;		/* of the places where files are compared */

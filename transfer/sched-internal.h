@@ -4,10 +4,10 @@
  */
 
 /*
- * sched-internal: what scheduler.c knows of its jobs and requests, and rings of
- * links to keep jobs in order. A ring begins and ends with a link of its own,
- * which leads to itself while the ring is empty. For scheduler.c and what is
- * below it.
+ * sched-internal: the entries, requests and connections of the scheduler, and
+ * rings that keep entries in order. A ring begins and ends with a sched_link of
+ * its own, which leads to itself while the ring is empty. For scheduler.c and
+ * the files below it.
  */
 
 #ifndef HAYATE_SCHED_INTERNAL_H
@@ -28,113 +28,124 @@ struct sched_link {
 #define BUCKETS		1024		/* of request IDs, which count up */
 
 /*
- * READDIRs of a directory under way, if handles are told: at first, at most. A
- * root has nothing beside it that could use the round trip, and a READDIR gets
- * 100 names from most servers.
+ * READDIRs in flight for one directory if the limit of handles was announced:
+ * at first, and at most. A root has nothing beside it that could use the round
+ * trip, and most servers send 100 names for each READDIR.
  */
 #define READDIRS_FIRST	4
 #define READDIRS_ROOT	16
 #define READDIRS_MAX	64
 
+/*
+ * A file, a link, a half of a directory, or a message. Sizes and offsets are
+ * bytes. Members of one group are valid for entries of that kind only.
+ */
 struct sched_entry {
-	struct sched_link walk, queue;
-	struct sched_link pending_link;	/* with ranges to be asked for again */
-	struct sched_link temp_link;	/* with a landing, or a sweeper */
+	struct sched_link walk;		/* all entries, in walk order */
+	struct sched_link queue;	/* one of the queues of scheduler.c */
+	struct sched_link pending_link;	/* files with pending extents */
+	struct sched_link temp_link;	/* files with temp or stale_cleaner */
 	enum sched_kind kind;
-	void	*user;
+	void	*user;			/* the caller's */
 	struct sched_entry *parent;	/* second half of its directory */
 	struct sched_entry *dir_end;	/* of KIND_DIR: its second half */
-	enum sched_op step;		/* on the agenda */
-	int	 done;
+	enum sched_op step;		/* next step, while on the agenda */
+	int	 done;			/* its last step was taken */
 	int	 failed;
 
 	/* files */
-	uint64_t size;
+	uint64_t size;			/* expected */
 	struct extents extents;
-	uint64_t buffered, buffered_charged; /* bytes that wait; in the lane */
-	unsigned int nbuffered;		/* that wait with them */
-	uint64_t unsent;	/* bytes not asked for or sent */
-	unsigned int owner;
-	int	 is_active;
-	int	 is_open;		/* there */
-	unsigned int nhelpers;		/* other lanes that have it as guest */
-	unsigned int excluded;		/* a bit for each that may not */
-	unsigned int last_mover;	/* the lane with the newest range */
-	/* OP_FSTAT_IDENTITY right after it is open */
-	int	 identity_pending;
-	unsigned int hosts_involved;	/* lanes of other hosts that had one */
-	/* lanes that OP_STAT_DEST_ON_HOST goes over yet */
+	uint64_t buffered;		/* as in extents, when last counted */
+	uint64_t buffered_charged;	/* of them, in the owner's in_flight */
+	unsigned int nbuffered;		/* extents that are buffered */
+	uint64_t unsent;		/* not yet requested, or not sent */
+	unsigned int owner;		/* connection with the main handle */
+	int	 is_active;		/* counts in "files" of its owner */
+	int	 is_open;		/* the owner has a handle */
+	unsigned int nhelpers;		/* helper connections: a count */
+	unsigned int excluded;		/* a bit for each barred connection */
+	unsigned int last_mover;	/* connection with the newest extent */
+	int	 identity_pending;	/* its first FSTAT is in flight */
+	/* a bit for each connection to another host that had a request */
+	unsigned int hosts_involved;
+	/* a bit for each connection that OP_STAT_DEST_ON_HOST still needs */
 	unsigned int hosts_to_check;
-	int	 final_check;	/* OP_STAT_DEST_ON_HOST is under way */
-	int	 mismatch;		/* what was seen, or a lane was lost */
-	int	 had_mismatch;		/* and was sent anew; not reset */
-	int	 unconfirmed_writes;	/* a lost lane may still change it */
-	int	 mtime_mismatch;		/* as was seen, by its time */
-	int	 exists_ours;		/* we made it, or its directory */
-	int	 remove_first;		/* OP_REMOVE_OWN is to come */
-	int	 no_truncate;	/* see sched_forbid_truncate() */
-	int	 tried_excl;		/* OP_OPEN_EXCL, without a landing */
+	int	 final_check;		/* OP_STAT_DEST_ON_HOST has begun */
+	int	 mismatch;		/* that found another file */
+	int	 had_mismatch;		/* before a restart; never reset */
+	int	 unconfirmed_writes;	/* a lost server may execute some */
+	int	 mtime_mismatch;	/* the target's mtime has to be set */
+	int	 exists_ours;		/* we made the target, or its dir */
+	int	 remove_first;		/* OP_REMOVE_OWN before it restarts */
+	int	 no_truncate;		/* see sched_forbid_truncate() */
+	int	 tried_excl;		/* sent OP_OPEN_EXCL, without temp */
+	/* unverified: OP_FSTAT_IDENTITY of a new handle is in flight */
 	enum { HANDLE_NOT_LOST, HANDLE_LOST, HANDLE_REOPENING,
 	    HANDLE_UNVERIFIED, HANDLE_UNAVAILABLE } handle_state;
-	enum sched_op op_after_reopen;		/* behind OP_REOPEN; 0: data */
+	enum sched_op op_after_reopen;	/* 0: data */
 	uint64_t sample_off;		/* of OP_SAMPLE_REOPENED */
-	int	 data_done, local_done; /* no data is away; nor will be */
+	int	 data_done;		/* all data was acknowledged */
+	int	 local_done;		/* the caller has done OP_DATA_DONE */
 
-	/* of a file that is put over several lanes */
-	struct tempfile *temp;
-	struct tempfile *stale_cleaner;	/* of a file without a landing */
-	int	 is_removing_stale;	/* it has its last step before it */
-	int	 temp_undecided;		/* before it is opened */
-	uint32_t temp_requests;		/* of its requests, but WRITEs */
-	uint64_t highest_sent;		/* of what was sent */
-	int	 write_error;		/* by the server: a WRITE, or a close */
-	uint32_t unit;
+	/* uploads over several connections */
+	struct tempfile *temp;		/* NULL: written in place */
+	struct tempfile *stale_cleaner;	/* of a file without temp; or NULL */
+	int	 is_removing_stale;	/* its end waits for stale_cleaner */
+	int	 temp_undecided;	/* temp says how it will be opened */
+	uint32_t temp_requests;		/* OP_TEMPFILE requests in flight */
+	uint64_t highest_sent;		/* end of the highest WRITE sent */
+	int	 write_error;		/* the server refused WRITE or CLOSE */
+	uint32_t unit;			/* length of a READ or WRITE */
 	uint32_t in_flight;		/* requests */
-	int	 eof, read_past_size, zero_reads;
-	int	 is_whole;		/* nothing is missing below the end */
-	int	 stat_first;			/* of a put: STAT comes first */
-	int	 truncate_pending;	/* OP_SETSIZE_0 is to come */
-	int	 fstat_type_pending; /* it failed: OP_FSTAT_TYPE is to come */
-	int	 is_truncated;			/* OP_SETSIZE_END was done */
-	int	 must_open_trunc; /* see sched_must_open_trunc(); not reset */
-	int	 write_answered;		/* to a WRITE */
-	int	 old_size_known;		/* see seq_set_old_size() */
-	uint64_t old_size;			/* bytes */
+	int	 eof;			/* the source has ended */
+	int	 read_past_size;	/* a READ behind "size" was sent */
+	int	 zero_reads;		/* DATA replies without data */
+	int	 is_whole;		/* no gap below the end */
+	int	 stat_first;		/* OP_STAT precedes OPEN */
+	int	 truncate_pending;	/* OP_SETSIZE_0 was not sent yet */
+	int	 fstat_type_pending;	/* that failed: OP_FSTAT_TYPE is next */
+	int	 is_truncated;		/* OP_SETSIZE_END has succeeded */
+	int	 must_open_trunc;	/* the next OPEN truncates; not reset */
+	int	 write_answered;	/* a WRITE was answered */
+	int	 old_size_known;	/* see seq_set_old_size() */
+	uint64_t old_size;		/* of the target before, at most */
 	int	 possible_source;	/* see seq_keep_possible_source() */
 	int	 has_holes;		/* some bytes are not sent */
 	int	 open_trunc_sent;	/* OP_OPEN_DEST_TRUNC was sent */
-	int	 restart;	/* failed, is to be tried again */
-	int	 exclusive;			/* begins without others */
-	int	 lookup_only;	/* it is looked up ahead of others */
-	int	 is_held;			/* for sched_release() */
-	int	 is_looked_up;		/* in that queue, or the next */
-	int	 waits_for_dir;
-	uint32_t limit_epoch, limit_before;	/* of the number; 0: none */
-	uint64_t start;			/* its data is moved from here on */
+	int	 restart;		/* failed, and will be restarted */
+	int	 exclusive;		/* starts when nothing is in flight */
+	int	 lookup_only;		/* only its STAT is sent now */
+	int	 is_held;		/* until sched_release() */
+	int	 is_looked_up;		/* in looked_up or waiting_for_dir */
+	int	 waits_for_dir;		/* in waiting_for_dir */
+	uint32_t limit_epoch;		/* sched.limit_epoch when it started */
+	/* the limit to restore if the failure has another cause; 0: none */
+	uint32_t limit_before;
+	uint64_t start;			/* the first byte to transfer */
 
-	/* a file that is checked */
-	/* is next */
+	/* files that are verified */
 	enum { VERIFY_NOT, VERIFY_BEFORE, VERIFY_AFTER } verify_when;
-	uint64_t verify_off;		/* what is asked next */
-	uint32_t verify_len;
-	uint64_t readback_start, readback_end;	/* what is read back */
-	int	 is_verifying;		/* now */
-	int	 verify_request_lost;		/* with its lane */
-	int	 is_reading_back;		/* it is read back now */
-	int	 readback_stop;		/* and no more is */
-	int	 nothing_to_copy;		/* nothing is copied */
-	int	 fstat_with_first_read;		/* OP_VERIFY_FSTAT is to come */
+	uint64_t verify_off;		/* of the next request */
+	uint32_t verify_len;		/* likewise */
+	uint64_t readback_start, readback_end;
+	int	 is_verifying;		/* the copy has not begun, or is over */
+	int	 verify_request_lost;	/* its connection was lost */
+	int	 is_reading_back;	/* READs compare, and do not copy */
+	int	 readback_stop;		/* a difference was found */
+	int	 nothing_to_copy;	/* the target is complete */
+	int	 fstat_with_first_read;	/* OP_VERIFY_FSTAT was not sent yet */
 
 	/* second half of a directory */
-	struct sched_link unlisted;		/* until it is listed */
-	uint32_t pending_children;		/* children that are not done */
-	int	 is_listing;		/* more names may come */
-	int	 children_complete;		/* all are added */
-	int	 existed;			/* the target had it before */
+	struct sched_link unlisted;	/* until all children are added */
+	uint32_t pending_children;	/* not done */
+	int	 is_listing;		/* more names may arrive */
+	int	 children_complete;	/* all were added */
+	int	 existed;		/* MKDIR failed: it was there before */
 
-	/* first half */
-	int	 external_children;	/* its children are the caller's */
-	uint32_t max_readdirs;		/* of one that is got: most under way */
+	/* first half of a directory */
+	int	 external_children;	/* the caller knows its children */
+	uint32_t max_readdirs;		/* READDIRs in flight, at most */
 };
 
 struct sched_request {
@@ -142,7 +153,7 @@ struct sched_request {
 	uint32_t id;
 	enum sched_op op;
 	struct sched_entry *entry;
-	struct extent *extent;		/* NULL: no data, or between servers */
+	struct extent *extent;		/* NULL: no data, or server to server */
 	unsigned int conn;
 	uint64_t off;
 	uint32_t len, cost;
@@ -150,30 +161,29 @@ struct sched_request {
 	struct tempfile_request temp_request;
 };
 
-/*
- * What goes over one connection. Its bytes: under way, with those that came
- * early and wait; not asked for or sent
- */
 struct sched_conn {
-	struct sched_link data;
-	uint64_t in_flight, queued;
-	uint64_t limit;	/* bytes, beside others; sched_conn_reply_aged() */
-	uint64_t min_rtt;		/* of a reply, in microseconds */
-	uint64_t halved_us, halved_age;	/* when "most" was, and the age then */
-	struct sched_link hashes;	/* files that wait to be hashed */
-	uint64_t hash_bytes;		/* bytes that the server hashes */
-	uint32_t files;			/* that are under way */
-	/* of another lane; NULL: none */
+	struct sched_link data;		/* files that can send READ or WRITE */
+	uint64_t in_flight;		/* bytes, with buffered ones */
+	uint64_t queued;		/* bytes not yet requested or sent */
+	/* of bytes in flight, beside others; see sched_conn_reply_aged() */
+	uint64_t limit;
+	uint64_t min_rtt;		/* lowest age of a reply, in us */
+	uint64_t halved_us;		/* when "limit" was halved, and */
+	uint64_t halved_age;		/* the age of the reply then; 0: not */
+	struct sched_link hashes;	/* files that wait for OP_VERIFY_HASH */
+	uint64_t hash_bytes;		/* bytes that the server hashes now */
+	uint32_t files;			/* active files that it owns */
+	/* a file of another owner; NULL: none */
 	struct sched_entry *helped_file;
 	enum helper_state { HELPER_OPENING, HELPER_READY,
 	    HELPER_CLOSING } helper_state;
-	enum sched_op helper_step;	/* to be sent; 0: none */
-	uint64_t sample_off;		/* where the guest is compared */
-	unsigned int samples_due;		/* replies that are due then */
-	int	 samples_differ;		/* one of them says so */
+	enum sched_op helper_step;	/* the next request; 0: none */
+	uint64_t sample_off;		/* where both handles are compared */
+	unsigned int samples_due;	/* replies of that in flight */
+	int	 samples_differ;	/* one of them has other bytes */
 };
 
-/* What the server does with OP_SETSIZE_0 */
+/* What is known of this server's reaction to OP_SETSIZE_0 */
 enum late_truncate { LATE_TRUNCATE_UNKNOWN, LATE_TRUNCATE_ASKED,
     LATE_TRUNCATE_WORKS, LATE_TRUNCATE_FAILS };
 
@@ -185,39 +195,40 @@ struct sched {
 	struct sched_link looked_up, waiting_for_dir;
 	struct sched_link tempfiles;
 	unsigned int ntempfiles;
-	unsigned int nremoving_stale;	/* that wait for their last step */
+	unsigned int nremoving_stale;	/* files that have is_removing_stale */
 	int	 server_caps, conns_wanted; /* see sched_set_server_caps() */
 	uint64_t now_us;
 	struct sched_conn conn[SCHED_CONNS_MAX];
-	unsigned int nconns;		/* the first so many have been up */
-	unsigned int established, writable;	/* bits of sched_set_conns() */
+	unsigned int nconns;	/* those from here on never were established */
+	/* bits, see sched_set_conns() */
+	unsigned int established, writable;
 	int	 per_conn_limit;	/* see sched_set_per_conn_limit() */
 	unsigned int other_hosts;	/* see sched_set_other_hosts() */
 	unsigned int max_writers;		/* see sched_set_writers() */
 	uint32_t align;
-	unsigned int last_conn;		/* the lane that sent data last */
+	unsigned int last_conn;		/* the one that sent data last */
 	struct sched_request *bucket[BUCKETS];
 	uint32_t next_id;
-	uint32_t nrequests;		/* so many are under way */
-	uint64_t window;		/* so many bytes may be */
+	uint32_t nrequests;		/* requests in flight */
+	uint64_t window;		/* bytes that may be in flight */
 	uint64_t stripe_min;			/* see sched_set_stripe_min() */
-	unsigned int helper_steps;	/* of all lanes, to be sent */
-	uint64_t buffered;	/* bytes that wait, of all files */
-	unsigned int nbuffered;		/* in so many pieces */
-	uint32_t limit;			/* so many jobs may be, for now */
-	uint32_t max_limit;	/* the limit never gets higher */
-	uint32_t active;		/* so many jobs are under way */
+	unsigned int helper_steps;	/* connections with a helper_step */
+	uint64_t buffered;	/* bytes, of all files */
+	unsigned int nbuffered;		/* extents, of all files */
+	uint32_t limit;			/* active entries allowed now */
+	uint32_t max_limit;	/* "limit" never gets higher */
+	uint32_t active;		/* entries that have started */
 	uint32_t nentries, nready;
-	uint32_t nlookups;		/* jobs that are looked up ahead */
-	uint32_t nlooked_up;		/* in "known" and "parked" */
+	uint32_t nlookups;	/* active entries that are lookup_only */
+	uint32_t nlooked_up;		/* in looked_up and waiting_for_dir */
 	struct sched_entry *paused; /* by sched_pause_children(); NULL: none */
-	/* done since the limit changed */
+	/* entries that succeeded since the limit changed; changes so far */
 	uint32_t successes, limit_epoch;
-	struct sched_entry *sole_entry;	/* nothing was begun beside it */
+	struct sched_entry *sole_entry;	/* started alone, and nothing since */
 	enum late_truncate late_truncate;
-	int	 truncate_unreliable;		/* a longer file was not cut */
+	int	 truncate_unreliable;		/* a truncation had no effect */
 	int	 has_handle_limit, one_at_a_time, interrupted;
-	struct sched_action last_local;	/* local work that was handed out */
+	struct sched_action last_local;	/* local action that is being done */
 };
 
 /* Rings */
@@ -302,7 +313,7 @@ dequeue(struct sched_link *queue)
 	return j;
 }
 
-/* The next step of a job, taken soon */
+/* The next step of an entry, taken soon */
 static inline void
 schedule_step(struct sched *s, struct sched_entry *j, enum sched_op op)
 {

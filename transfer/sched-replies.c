@@ -25,7 +25,7 @@
 /* After so many replies of no data in a row a server is broken. */
 #define ZERO_READS_MAX	2
 
-/* The job has taken its last step. */
+/* The entry has taken its last step. */
 static void
 finish_entry(struct sched *s, struct sched_entry *j)
 {
@@ -43,7 +43,7 @@ finish_entry(struct sched *s, struct sched_entry *j)
 	walk_entry_done(s, j);
 }
 
-/* Forgets what a job has done, so that it begins once more. */
+/* Forgets what an entry has done, so that it restarts. */
 static void
 restart_entry(struct sched *s, struct sched_entry *j)
 {
@@ -103,7 +103,7 @@ sched_finish_local(struct sched *s)
 	}
 }
 
-/* The files that wait for OP_SETSIZE_0 begin once more. */
+/* The files that wait for OP_SETSIZE_0 restarts. */
 static void
 give_up_late_truncate(struct sched *s)
 {
@@ -176,7 +176,7 @@ reply_readdir(struct sched *s, struct sched_entry *j, enum sched_result result)
 		sched_link_remove(&j->queue);
 }
 
-/* The first look at a file over a lane to another host */
+/* The first look at a file over a connection to another host */
 static void
 reply_first_identity(struct sched *s, struct sched_entry *j,
     enum sched_result result)
@@ -198,7 +198,7 @@ reply_excl_exists(struct sched *s, struct sched_entry *j)
 	j->failed |= s->interrupted;
 }
 
-/* A file that is put was looked at: is it there? */
+/* A file that is uploaded was looked at: is it there? */
 static void
 reply_stat_file(struct sched *s, struct sched_entry *j,
     enum sched_result result)
@@ -269,7 +269,7 @@ reply_closing(struct sched *s, struct sched_entry *j, enum sched_op op)
 		seq_closed(s, j);
 }
 
-/* The reply to a request of a further lane */
+/* The reply to a request of a further connection */
 static void
 reply_helper(struct sched *s, struct sched_entry *j, unsigned int conn,
     enum sched_op op, enum sched_result result)
@@ -283,7 +283,7 @@ reply_helper(struct sched *s, struct sched_entry *j, unsigned int conn,
 		seq_closed(s, j);
 }
 
-/* The file was read at one place, on one of the two lanes. */
+/* The file was read at one place, on one of the two connections. */
 static int
 reply_sample(struct sched *s, struct sched_request **place,
     enum sched_result result)
@@ -355,8 +355,8 @@ reply_setsize_failed(struct sched *s, struct sched_entry *j)
 }
 
 /*
- * A file that was not cut has its size, or begins once more. Then the first
- * lane empties it when it is opened.
+ * A file that was not cut has its size, or restarts. Then the first
+ * connection empties it when it is opened.
  */
 static int
 reply_fstat_size(struct sched *s, struct sched_entry *j,
@@ -418,7 +418,7 @@ reply_status(struct sched *s, struct sched_entry *j, enum sched_op op,
 	}
 }
 
-/* The reply to a request of the job on its own lane, but of data */
+/* The reply to a request of the entry on its own connection, but of data */
 static int
 reply_owner(struct sched *s, struct sched_entry *j, enum sched_op op,
     enum sched_result result)

@@ -5,9 +5,9 @@
 
 /*
  * sched-replies: what a reply changes, or local work that is done, and who is
- * told of it: the landing of the file (tempfile-sched.h), its check
- * (verify-sched.h), its further lanes (stripe.h), or what goes on after a loss
- * (failover.h).
+ * told of it: the temporary file of the file (tempfile-sched.h), its check
+ * (verify-sched.h), its further connections (stripe.h), or what goes on after a
+ * loss (failover.h).
  *
  * No I/O, no clock, no upstream header.
  */

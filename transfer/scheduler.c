@@ -4,15 +4,15 @@
  */
 
 /*
- * See scheduler.h for the idea. A job is in one queue at most:
+ * See scheduler.h for the idea. An entry is in one queue at most:
  *
- *   ready     it waits until one more may be under way
+ *   ready     it waits until one more may be in flight
  *   parked    it waits for its directory, see lookup-queue.h
  *   known     as ready, but it goes first
  *   agenda    its next step, "step", can be taken now
- *   data      of a lane: a file that may send its next READ or WRITE, oldest
- *             first
- *   hashes    of a lane: a file of which the server is to hash a range
+ *   data      of a connection: a file that may send its next READ or WRITE,
+ *             oldest first
+ *   hashes    of a connection: a file of which the server is to hash an extent
  *   checked   a file that waits to be copied until less data is ahead
  *   later     a file with local work that can wait
  *   more      a directory of which children can be added, in walk order
@@ -22,9 +22,9 @@
  * first half is read, the second is in "more" when names have come. Until all
  * its children are added, it is "unlisted" as well, in walk order.
  *
- * Jobs that are done wait for the oldest one. So the first unlisted directory
- * may add children where others may not: however many of later directories are
- * done and wait, as many as before can be under way.
+ * Entries that are done wait for the oldest one. So the first unlisted
+ * directory may add children where others may not: however many of later
+ * directories are done and wait, as many as before can be in flight.
  *
  * What a READ beyond the expected size finds is known only from its reply. So
  * the first of them is sent together with the others, because it usually finds
@@ -52,9 +52,9 @@
 #include "walk.h"
 
 /*
- * Jobs are added ahead until so many are not printed yet: ENTRIES_AHEAD by any
- * directory, ENTRIES_MAX by the first one that is not listed to its end. Beyond
- * that a job is added only if the oldest one waits for it.
+ * Entries are added ahead until so many are not printed yet: ENTRIES_AHEAD by
+ * any directory, ENTRIES_MAX by the first one that is not listed to its end.
+ * Beyond that an entry is added only if the oldest one waits for it.
  */
 #define ENTRIES_AHEAD	8000
 #define ENTRIES_MAX	10000
@@ -210,7 +210,7 @@ next_agenda_step(struct sched *s, struct sched_action *a)
 			multihost_check_before_end(s, j);
 		if (j->step == OP_STAT_DEST_ON_HOST)
 			return multihost_check_next(s, j, a);
-		/* The end of a landing makes a step. */
+		/* The end of a temporary file makes a step. */
 		if (tempfile_sched_precedes(s, j))
 			return (r = tempfile_sched_next(s, a)) != 0 ? r :
 			    next_agenda_step(s, a);
@@ -229,7 +229,10 @@ next_agenda_step(struct sched *s, struct sched_action *a)
 	return 1;
 }
 
-/* The file of which a lane moves data next: its own, or its guest, or NULL */
+/*
+ * The file of which a connection sends data next: one that it owns, or the one
+ * it helps with, or NULL
+ */
 static struct sched_entry *
 next_data_file(const struct sched *s, struct sched_conn *l)
 {
@@ -265,7 +268,7 @@ next_on_conn(struct sched *s, unsigned int conn, struct sched_action *a)
 	    assign_extent(s, j, conn, a);
 }
 
-/* The lane of the last turn has begun a part of a file, which it ends. */
+/* The connection of the last turn has begun a part of a file, which it ends. */
 static int
 continue_block(struct sched *s, struct sched_action *a)
 {
@@ -277,7 +280,7 @@ continue_block(struct sched *s, struct sched_action *a)
 	    next_on_conn(s, s->last_conn, a) : 0;
 }
 
-/* Lanes take turns. */
+/* Connections take turns. */
 static int
 next_data_request(struct sched *s, struct sched_action *a)
 {
@@ -294,7 +297,7 @@ next_data_request(struct sched *s, struct sched_action *a)
 	return r;
 }
 
-/* Returns 1 if every lane has data enough for now. */
+/* Returns 1 if every connection has data enough for now. */
 static int
 has_enough_queued(const struct sched *s)
 {
@@ -304,7 +307,7 @@ has_enough_queued(const struct sched *s)
 	    QUEUED_MIN);
 }
 
-/* Returns 1 if the job may not begin beside those that are under way. */
+/* Returns 1 if the entry may not begin beside those that are in flight. */
 static int
 must_not_start(const struct sched *s, const struct sched_entry *j)
 {
@@ -313,7 +316,7 @@ must_not_start(const struct sched *s, const struct sched_entry *j)
 	    has_enough_queued(s))));
 }
 
-/* Returns 1 if children can be added whatever the oldest job needs. */
+/* Returns 1 if children can be added whatever the oldest entry needs. */
 static int
 may_add_children(const struct sched *s)
 {
@@ -323,7 +326,7 @@ may_add_children(const struct sched *s)
 	    entry_of_unlisted(s->unlisted.next) ? ENTRIES_MAX : ENTRIES_AHEAD);
 }
 
-/* Returns the job that may begin, or NULL. */
+/* Returns the entry that may begin, or NULL. */
 static struct sched_entry *
 next_startable(const struct sched *s)
 {
@@ -338,7 +341,7 @@ next_startable(const struct sched *s)
 	    must_not_start(s, j)) ? NULL : j;
 }
 
-/* It leaves the queue in which it waited, and is under way. */
+/* It leaves the queue in which it waited, and is in flight. */
 static void
 leave_queue(struct sched *s, struct sched_entry *j)
 {
@@ -376,7 +379,9 @@ start_entry(struct sched *s, struct sched_action *a)
 	return set_local_action(s, j, OP_BEGIN, a);
 }
 
-/* Children are added as they are needed, and where the oldest job needs it. */
+/*
+ * Children are added as they are needed, and where the oldest entry needs it.
+ */
 static int
 add_children(struct sched *s, struct sched_action *a)
 {
@@ -401,7 +406,7 @@ sched_next(struct sched *s, struct sched_action *a)
 	sched_local_done(s);
 	if ((oldest = sched_oldest(s)) != NULL && oldest->done)
 		return set_local_action(s, oldest, OP_PRINT, a);
-	/* The end of a landing makes a step. */
+	/* The end of a temporary file makes a step. */
 	if ((r = next_pending_extent(s, a)) == 0 && (r =
 	    tempfile_sched_next(s, a)) == 0 && (r = next_agenda_step(s, a)) ==
 	    0 && (r = stripe_step(s, a)) == 0 && (r = verify_sched_next_hash(s,
@@ -423,7 +428,7 @@ sched_skip_hole(struct sched *s, uint32_t id, uint64_t off)
 	r->entry->has_holes = 1;
 }
 
-/* Returns 1 if the file can be cut while its last WRITEs are under way. */
+/* Returns 1 if the file can be cut while its last WRITEs are in flight. */
 static int
 can_truncate_end(const struct sched *s, const struct sched_entry *j)
 {

@@ -145,9 +145,10 @@ after_data_cross(const struct sched *s, const struct sched_entry *j,
 }
 
 /*
- * Returns 1 if a file that is put has to be cut. What is tried again may be its
- * own source, or be written by another lane before a late cut is done. Nothing
- * is cut without need: some servers empty a file before they set its size.
+ * Returns 1 if a file that is uploaded has to be cut. What is restarted may be
+ * its own source, or be written by another connection before a late cut is
+ * done. Nothing is cut without need: some servers empty a file before they set
+ * its size.
  */
 static int
 must_truncate_last(const struct sched *s, const struct sched_entry *j)
@@ -194,7 +195,9 @@ begin_verify_after(struct sched *s, struct sched_entry *j)
 	schedule_step(s, j, OP_VERIFY);
 }
 
-/* After the last reply, also of other lanes, follows the end, or a check. */
+/*
+ * After the last reply, also of other connections, follows the end, or a check.
+ */
 void
 seq_closed(struct sched *s, struct sched_entry *j)
 {
@@ -209,7 +212,7 @@ seq_closed(struct sched *s, struct sched_entry *j)
 
 /*
  * OP_FSTAT_SIZE follows if OP_SETSIZE_FINAL fails. A file of which nothing was
- * sent, or not all, rather begins once more: it has no OP_SETSIZE_END, and
+ * sent, or not all, rather restarts: it has no OP_SETSIZE_END, and
  * would always wait.
  */
 static int

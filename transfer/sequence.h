@@ -4,12 +4,13 @@
  */
 
 /*
- * sequence: in which order one job of a plan sends its requests.
+ * sequence: in which order one entry of a scheduler sends its requests.
  *
- * The next step of a job is on the agenda until it is taken. A file that moves
- * data is in the queue of its lane instead. When all data is acknowledged, or
- * none will come any more, seq_after_data() says what follows. An unknown
- * server gets these requests one after the other, another one together.
+ * The next step of an entry is on the agenda until it is taken. A file that
+ * moves data is in the queue of its connection instead. When all data is
+ * acknowledged, or none will come any more, seq_after_data() says what follows.
+ * An unknown server gets these requests one after the other, another one
+ * together.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -24,8 +25,8 @@
 struct sched_request;
 
 /*
- * The first request of a job; of a directory that is there at the target, the
- * next one; and the one that follows "op" at the end of a file
+ * The first request of an entry; of a directory that is there at the target,
+ * the next one; and the one that follows "op" at the end of a file
  */
 enum sched_op seq_first(const struct sched *, const struct sched_entry *);
 enum sched_op seq_after_mkdir(const struct sched_entry *);
@@ -36,28 +37,29 @@ enum sched_op seq_after_data(const struct sched *, const struct sched_entry *,
 int	seq_need_not_wait(const struct sched *, const struct sched_entry *);
 
 /*
- * The lane that the step goes over. What changes a file by its name goes over
- * lane 0: what a lost lane does late finds another file under that name.
+ * The connection that the step goes over. What changes a file by its name goes
+ * over connection 0: what a lost connection does late finds another file under
+ * that name.
  */
 unsigned int seq_conn(const struct sched_entry *);
 
 /*
- * In the reply to OP_STAT of a file that is put, or to what opens it: it has
- * so many bytes at most, so it is cut only if something was written behind its
- * end. Or in the reply to OP_STAT: it begins once more, on the first lane.
+ * In the reply to OP_STAT of a file that is uploaded, or to what opens it: it
+ * has so many bytes at most, so it is cut only if something was written behind
+ * its end. Or in the reply to OP_STAT: it restarts, on the first connection.
  */
 void	seq_set_old_size(struct sched_entry *, uint64_t size);
 void	seq_restart_on_first(struct sched_entry *);
 
 /*
  * In the reply to OP_STAT or OP_STAT_DEST of a file, or to OP_OPEN of one that
- * is got: what is at the target may be the source itself. Nothing empties or
- * cuts it. OP_FSTAT_SOURCE asks a server of which it was read whole what it is
- * at the end.
+ * is downloaded: what is at the target may be the source itself. Nothing
+ * empties or cuts it. OP_FSTAT_SOURCE asks a server of which it was read whole
+ * what it is at the end.
  */
 void	seq_keep_possible_source(struct sched_entry *);
 
-/* Before OP_BEGIN: it begins when nothing else is under way. */
+/* Before OP_BEGIN: it begins when nothing else is in flight. */
 void	seq_set_exclusive(struct sched_entry *);
 
 /* The size that the step sets, of a file, or where it reads */
@@ -69,11 +71,11 @@ uint64_t seq_offset(const struct sched_entry *);
  */
 void	seq_continue(struct sched *, struct sched_entry *);
 
-/* Nothing more is sent of the job, but perhaps by other lanes. */
+/* Nothing more is sent of the entry, but perhaps by other connections. */
 void	seq_closed(struct sched *, struct sched_entry *);
 
 /* "len" bytes have come, or are written: less than was asked for, perhaps. */
-void seq_count_data(struct sched_entry *, const struct sched_request *,
+void	seq_count_data(struct sched_entry *, const struct sched_request *,
     uint32_t len);
 
 #endif /* HAYATE_SEQUENCE_H */

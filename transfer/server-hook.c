@@ -47,7 +47,7 @@
 #define REQUEST_MIN	64
 
 /*
- * A tree has so many bytes under way at first and at least, and as many paths'
+ * A tree has so many bytes in flight at first and at least, and as many paths'
  * worth at most: slow start needs twice what a path holds, and the rate that
  * was measured is late by half a round trip.
  */
@@ -74,7 +74,7 @@ struct server {
 	struct sftp_conn *conn;
 	struct server_conn c;
 	int	 chosen;		/* see server_open() */
-	int	 caps;		/* of LINKS_*, in its VERSION */
+	int	 caps;		/* of SFTP_CAP_*, in its VERSION */
 	struct conns_kept idle_conns;
 	void	(*drain)(void);	/* of who has it; NULL: none can ask */
 	int	 is_acquired;
@@ -83,7 +83,7 @@ struct server {
 	/* the rest only if it is tuned */
 	int	 is_tuned;
 	u_int	 stock_requests;	/* stock's maximum */
-	u_int	 limits_id;		/* of the query under way; 0: none */
+	u_int	 limits_id;		/* of the query in flight; 0: none */
 	u_int	 download, upload;	/* the server's sizes; 0: unknown */
 	uint64_t handles;		/* the server's limit; 0: unknown */
 	int	 has_begun;		/* a transfer has allocated buffers */

@@ -6,7 +6,7 @@
 /*
  * server-hook: what is known of each connection of scp and sftp: what the
  * server has said, who has the connection now, and how many requests it has
- * under way.
+ * in flight.
  *
  * SFTP has a window of its own: a number of READs or WRITEs of one buffer each.
  * Stock starts a download with one request and adds one per reply. It stops at
@@ -68,12 +68,12 @@ int	server_begin(struct sftp_conn *, const struct server_conn *,
 /*
  * Requests of one's own are going to be sent, for a tree, or one file "alone",
  * until server_release(), which says the next request's ID. Returns the bytes
- * of one READ or WRITE, and how many may be under way; a connection that is
+ * of one READ or WRITE, and how many may be in flight; a connection that is
  * left to stock code has as many as the user or stock chose.
  *
- * Whoever has the connection comes to an end first, by the function that it
- * gave, or is still at work, which is an error of ours. server_drain():
- * somebody is going to send a request and wait for its reply.
+ * The current owner of the connection is asked to finish first, by its
+ * callback; that it has none is an error of ours. server_drain(): somebody is
+ * going to send a request and wait for its reply.
  */
 u_int server_acquire(struct server *, void (*finish)(void), int put, int alone,
     uint64_t *window);
@@ -110,7 +110,7 @@ struct Attrib *server_use_kept_lstat(struct sftp_conn *, const char *path,
 
 /*
  * Asks a tuned connection for the real path of "path". Two such requests can be
- * under way. The next request has to be the one that says whether the path is a
+ * in flight. The next request has to be the one that says whether the path is a
  * directory. The answer is good until another one is sent. A refusal is no
  * answer: upstream asks again, and says what is wrong.
  */
@@ -130,14 +130,16 @@ char	*server_realpath(struct sftp_conn *, const char *path,
 const struct Attrib *server_last_dir(const struct server *, const char *real);
 
 /*
- * A download begins. Returns with how many requests of "unit" bytes, for a file
- * of "size" bytes; 0 is an unknown size.
+ * A file of sftp_crossload() begins, in upstream's loop: a single file between
+ * two servers of which the source is tuned and the target is not. All other
+ * downloads go through server_acquire(). Returns with how many requests of
+ * "unit" bytes to start, for a file of "size" bytes; 0 is an unknown size.
  */
 u_int	server_begin_download(struct sftp_conn *, uint64_t size, u_int unit);
 
 /*
- * "len" bytes were read. Sets "*max_req", how many requests may be under way,
- * unless it is 0 (end of file).
+ * Likewise: "len" bytes were read. Sets "*max_req", how many requests may be in
+ * flight, unless it is 0 (end of file).
  */
 void	server_count_read(struct sftp_conn *, size_t len, u_int *max_req);
 
@@ -164,13 +166,15 @@ void	server_lacks_hashes(struct server *);
 /* Returns 1 if the server can be asked to write a file to its disk. */
 int	server_has_fsync(const struct server *);
 
-/* Returns what server_begin() was given; what is kept of further links. */
+/*
+ * Returns what server_begin() was given; what is kept of further connections.
+ */
 const struct server_conn *server_get_conn(const struct server *);
 struct conns_kept *server_idle_conns(struct server *);
 
 /*
  * A reply has come, and with it "len" bytes were read or acknowledged. Returns
- * how many bytes may be under way.
+ * how many bytes may be in flight.
  */
 uint64_t server_count_acked(struct server *, size_t len);
 

@@ -4,7 +4,7 @@
  */
 
 /*
- * sftp-stream-hook: an SFTP connection on which many requests are under way.
+ * sftp-stream-hook: an SFTP connection on which many requests are in flight.
  *
  * Upstream's functions send a request and wait for its reply. While one side
  * waits to send, the other may wait as well, because a server stops reading
@@ -27,7 +27,7 @@
 struct sshbuf;
 struct sftp_stream;
 
-/* So many links can be moved together: all to one server, and one more. */
+/* So many streams can be moved together: all to one server, and one more. */
 #define STREAMS_MAX	33
 
 struct sftp_stream_conf {
@@ -64,7 +64,7 @@ int	stream_is_full(struct sftp_stream *);
 
 /*
  * Waits until something can be sent or received, a signal, or at most "ms"
- * milliseconds (-1: no limit), and does it. None of the links may be lost
+ * milliseconds (-1: no limit), and does it. None of the streams may be lost
  * already. What can be read from "wake_fd", unless it is -1, ends the waiting.
  */
 void	stream_poll(struct sftp_stream *const *, size_t n, int wake_fd, int ms);
@@ -82,7 +82,7 @@ struct sshbuf *stream_next(struct sftp_stream *);
 int	stream_was_early(const struct sftp_stream *);
 
 /* Takes type and ID out of a reply. */
-void stream_parse_head(struct sftp_stream *, struct sshbuf *, u_char *type,
+void	stream_parse_head(struct sftp_stream *, struct sshbuf *, u_char *type,
     uint32_t *id);
 
 /*

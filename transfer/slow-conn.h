@@ -8,7 +8,7 @@
  *
  * Connections take work as they finish it, so a slow one costs the copy little,
  * and nothing shows it. Each has a rate of its own: the bytes that were
- * acknowledged on it, by the time in which a request was under way on it. Idle
+ * acknowledged on it, by the time in which a request was in flight on it. Idle
  * time does not count. One is slow if its rate is below a quarter of the median
  * of the others. A connection that was busy for a short time only is neither
  * judged nor compared with.

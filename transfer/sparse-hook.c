@@ -28,7 +28,7 @@
 /* Where holes begin and end: a multiple of the blocks of most file systems */
 #define BLOCK		4096
 
-/* What is got */
+/* What is downloaded */
 
 /* Returns how many bytes at the beginning are zeros, in whole blocks. */
 static size_t
@@ -112,7 +112,7 @@ sparse_write(int fd, const u_char *p, size_t len, off_t off)
 	return done;
 }
 
-/* What is put */
+/* What is uploaded */
 
 #ifdef SEEK_DATA
 

@@ -6,17 +6,18 @@
 /*
  * sparse-hook: holes of files, which a copy need not carry or write.
  *
- * What is got: 32 KiB of zeros behind the end of the local file make it longer
- * instead of being written. Zeros over bytes that are there are written, so a
- * target that is copied over in place may have fewer holes than its source.
+ * What is downloaded: 32 KiB of zeros behind the end of the local file make it
+ * longer instead of being written. Zeros over bytes that are there are written,
+ * so a target that is copied over in place may have fewer holes than its
+ * source.
  *
- * What is put: a hole of 32 KiB or more is left out, and the server's file is
- * made as long as its source at the end. It must be a regular file, and is
+ * What is uploaded: a hole of 32 KiB or more is left out, and the server's file
+ * is made as long as its source at the end. It must be a regular file, and is
  * emptied before, so that what is left out reads as zeros, and an interrupted
  * copy is a beginning of its source. A file with bytes that is copied over in
  * place gets every byte, as in upstream: it may be the source itself. A large
- * file that could go over several links takes this way, and goes over one, if
- * an eighth of it is holes, or if it is put alone three quarters.
+ * file that could go over several connections takes this way, and goes over
+ * one, if an eighth of it is holes, or if it is put alone three quarters.
  *
  * What the file system calls a hole is believed. Main thread only.
  */
@@ -29,8 +30,8 @@
 struct stat;
 
 /*
- * Writes "len" bytes of a file that is got, at "off". Returns how many bytes
- * are there now: with fewer than "len", errno is set.
+ * Writes "len" bytes of a file that is downloaded, at "off". Returns how many
+ * bytes are there now: with fewer than "len", errno is set.
  */
 size_t	sparse_write(int fd, const u_char *, size_t len, off_t off);
 
@@ -39,7 +40,7 @@ int	sparse_has_hole(int fd, const struct stat *);
 
 /*
  * Returns 1 if there may be holes that are worth this way. "wide": it could go
- * over several links; "alone": nothing else would use them.
+ * over several connections; "alone": nothing else would use them.
  */
 int	sparse_is_worth(const struct stat *, int wide, int alone);
 

@@ -4,22 +4,23 @@
  */
 
 /*
- * stale-temp: what a copy over several channels that was killed has left under
- * the hidden names of its target (tempfile.h).
+ * stale-temp: finds and removes temporary files of interrupted uploads, under
+ * the temporary names of a target (tempfile.h).
  *
- * SFTP has no locks, and a file that is there may belong to a copy that still
- * runs. So what is found is left over if it has the same size and time after
- * STALE_TEMP_WATCH_US. The longest that is no second file is tried first: the
- * caller compares it with the source, and gives what is equal the name of the
- * target. When the copy is done, all that is left over is removed. It may have
- * taken hours, and the names be those of another copy then, so they are looked
- * at once more.
+ * SFTP has no locks, and a file with such a name may belong to a copy that
+ * still runs. So a file is stale only if its size and mtime are the same after
+ * STALE_TEMP_WATCH_US. Candidates for resuming, which staging files are not,
+ * are tried longest first: the caller compares the file with the source, and
+ * renames it to the target if it is equal. When the copy is done, all stale
+ * files are removed. The copy may have taken hours, and the names may have been
+ * taken by another copy, so each file is looked up again before that.
  *
- * Names can be taken by anyone who may write in the directory. So what is not
- * the user's own is left alone: a file whose owner is another one, or as long
- * as the user's number there is not known (stale_temp_set_owner()).
+ * Anyone who can write in the directory can take these names. A file is left
+ * alone if its owner is another user, or as long as the user's number at the
+ * server is not known (stale_temp_set_owner()).
  *
- * The caller does what stale_temp_next() says. No I/O, no clock, no allocation.
+ * The caller does what stale_temp_next() returns. No I/O, no clock, no
+ * allocation.
  */
 
 #ifndef HAYATE_STALE_TEMP_H
@@ -27,8 +28,8 @@
 
 #include <stdint.h>
 
-#define STALE_TEMP_NAMES	8		/* hidden ones; less than 10 */
-#define STALE_TEMP_STAGING	4	/* from here on those of second files */
+#define STALE_TEMP_NAMES	8	/* temporary names; less than 10 */
+#define STALE_TEMP_STAGING	4	/* and above: staging files */
 
 /* What has not changed for so long, in microseconds, nobody writes. */
 #define STALE_TEMP_WATCH_US	3000000
@@ -90,7 +91,7 @@ void	stale_temp_search(struct stale_temp *);
 void	stale_temp_remove_all(struct stale_temp *);
 
 /* "us": the time; it only goes forward */
-void stale_temp_next(struct stale_temp *, uint64_t us,
+void	stale_temp_next(struct stale_temp *, uint64_t us,
     struct stale_temp_action *);
 
 /* What a name is; of a regular file its owner, size and time in seconds */

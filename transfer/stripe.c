@@ -15,7 +15,10 @@
 #include "stripe.h"
 #include "tempfile.h"
 
-/* What is put goes over more lanes when its landing is ready for them. */
+/*
+ * What is uploaded goes over more connections when its temporary file is ready
+ * for them.
+ */
 static uint64_t
 min_rest(const struct sched *s, const struct sched_entry *j)
 {
@@ -25,7 +28,7 @@ min_rest(const struct sched *s, const struct sched_entry *j)
 	    STRIPE_MIN_REST : UINT64_MAX;
 }
 
-/* Returns 1 if the lane would do well to carry this file. */
+/* Returns 1 if the connection would do well to carry this file. */
 static int
 may_help(const struct sched *s, const struct sched_entry *j, unsigned int conn)
 {
@@ -35,7 +38,9 @@ may_help(const struct sched *s, const struct sched_entry *j, unsigned int conn)
 	    0 && unmoved_bytes(j) >= min_rest(s, j) && !data_is_over(s, j);
 }
 
-/* Returns the file of which most is left, among the first of each lane. */
+/*
+ * Returns the file of which most is left, among the first of each connection.
+ */
 static struct sched_entry *
 choose_file(const struct sched *s, unsigned int conn)
 {

@@ -4,7 +4,7 @@
  */
 
 /*
- * temp-name-hook: the names of the hidden files beside one that is put over
+ * temp-name-hook: the names of the temporary files beside one that is put over
  * many channels or connections (tempfile.h, stale-temp.h).
  *
  * A name is ".NAME.hayate-" and 16 digits: 15 of a hash of the target's name,

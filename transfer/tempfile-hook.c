@@ -35,8 +35,9 @@
 #define UNIT_MIN	(32 * 1024)
 
 /*
- * So many files at once go over several links, or one less than the links that
- * the user wants: more would wait for each other on the first one.
+ * How many files use several connections at once, unless the user wants a
+ * number of connections: then one less than that. More would wait for each
+ * other on the first one.
  */
 #define STRIPED_FILES_MAX	4
 
@@ -69,7 +70,7 @@ tempfile_may_begin(const struct transfer *t, uint64_t size)
 	    !t->keeps_target && server_can_stripe(t->server, UNIT_MIN);
 }
 
-/* Returns 1 if it has a landing. */
+/* Returns 1 if it has a temporary file. */
 static int
 begin_tempfile(struct transfer *t, struct file *file, struct sched_entry *j)
 {
@@ -161,7 +162,7 @@ send_lstat_dir(struct transfer *t, const struct file *file,
 }
 
 /*
- * Of the times that a hidden file gets at the end, that of its last WRITE is
+ * Of the times that a temporary file gets at the end, that of its last WRITE is
  * not known, but how far the clocks are apart.
  */
 static void
@@ -180,7 +181,7 @@ send_fsetstat(struct transfer *t, const struct file *file,
 	file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &attrs);
 }
 
-/* What is under a hidden name, also of another copy */
+/* What is under a temporary name, also of another copy */
 static void
 send_stale_name(struct transfer *t, const struct file *file,
     const struct sched_action *a)
@@ -335,7 +336,7 @@ dir_is_safe(const Attrib *dir)
 	    (dir->perm & (S_IWGRP | S_IWOTH)) == 0);
 }
 
-/* The hidden file, as its handle has it */
+/* The temporary file, as its handle has it */
 static void
 note_temp_attrs(struct file *file, struct tempfile *temp, const Attrib *now)
 {

@@ -4,8 +4,9 @@
  */
 
 /*
- * tempfile-hook: the requests by which a file that is put over several links
- * appears under its name. tempfile.h says which, and this file builds them.
+ * tempfile-hook: the requests by which a file that is uploaded over several
+ * connections appears under its name. tempfile.h says which, and this file
+ * builds them.
  *
  * Main thread only.
  */
@@ -23,18 +24,21 @@ struct reply;
 struct transfer;
 
 /*
- * A file that is put begins. It may go over several links if it is large and
- * ssh offers them. If it is large, what killed copies have left is removed.
+ * A file that is uploaded begins. It may go over several connections if it is
+ * large and ssh offers them. If it is large, what killed copies have left is
+ * removed.
  */
 void	tempfile_start(struct transfer *, struct file *, struct sched_entry *);
 
-/* Returns 1 if the user wants several links, or the path may need them. */
+/*
+ * Returns 1 if the user wants several connections, or the path may need them.
+ */
 int	tempfile_wants_conns(const struct transfer *);
 
 /*
- * Returns 1 if what was found is the hidden file, as its first handle knows it:
- * by its owner and the time that it was given, or if the server does not keep
- * that, by its time and size. Not by its mode: a server on Windows tells
+ * Returns 1 if what was found is the temporary file, as its first handle knows
+ * it: by its owner and the time that it was given, or if the server does not
+ * keep that, by its time and size. Not by its mode: a server on Windows tells
  * another one of a name than of a handle.
  */
 int	tempfile_is_same(const struct file *, const struct Attrib *found);
@@ -43,21 +47,21 @@ int	tempfile_is_same(const struct file *, const struct Attrib *found);
 int	tempfile_may_begin(const struct transfer *, uint64_t size);
 
 /* OP_TEMPFILE */
-void tempfile_send(struct transfer *, struct file *,
+void	tempfile_send(struct transfer *, struct file *,
     const struct sched_action *);
 
 /* A reply that is no error, and its type; an error, as a text */
 u_char	tempfile_reply_type(const struct sched_action *);
-void tempfile_take_reply(struct transfer *, struct file *,
+void	tempfile_take_reply(struct transfer *, struct file *,
     const struct sched_action *, struct reply *);
-void tempfile_report_error(struct file *, const struct sched_action *,
+void	tempfile_report_error(struct file *, const struct sched_action *,
     u_int status);
 
 /* What the server would keep if all ended now. The caller frees it; or NULL. */
-char *tempfile_describe_leftover(const struct file *,
+char	*tempfile_describe_leftover(const struct file *,
     const struct sched_entry *);
 
-/* What a link told (conns-hook.h), as LANDING_HAS_* */
+/* Returns the capabilities of a connection, SFTP_CAP_*, as TEMPFILE_HAS_*. */
 int	tempfile_server_caps(int told);
 
 #endif /* HAYATE_TEMPFILE_HOOK_H */

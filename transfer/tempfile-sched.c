@@ -55,7 +55,7 @@ tempfile_sched_requester(const struct sched_entry *j)
 	return j->temp != NULL ? j->temp : j->stale_cleaner;
 }
 
-/* Returns 1 if a lane that is up has nothing to do, and would help. */
+/* Returns 1 if a connection that is up has nothing to do, and would help. */
 static int
 helper_is_idle(const struct sched *s, const struct sched_entry *j)
 {
@@ -185,7 +185,7 @@ tempfile_sched_opened(struct sched *s, struct sched_entry *j, int ok)
 	return 1;
 }
 
-/* Beside a file that has no landing, or when it is closed */
+/* Beside a file that has no temporary file, or when it is closed */
 static int
 next_stale_removal(struct sched *s, struct sched_entry *j,
     struct tempfile_request *l)

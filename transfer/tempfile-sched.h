@@ -4,20 +4,22 @@
  */
 
 /*
- * tempfile-sched: the files of a plan that may be put over several lanes.
+ * tempfile-sched: the files of a scheduler that may be put over several
+ * connections.
  *
- * tempfile.h says by which rule the bytes of such a file appear under its name,
- * and what has to be asked for that, over lane 0, which never ends. So the file
- * has its home there. Before it is opened, while it moves, and after its
- * further lanes have parted with it, the requests of its landing are sent
- * (OP_TEMPFILE). The first ones tell how it is opened: as a new one
- * (OP_OPEN_EXCL), under its name or a hidden one, or as it stands. What they
- * ask for at the end takes the place of what other files have there.
+ * tempfile.h decides when the data of such a file appears under its name, and
+ * which requests that takes (OP_TEMPFILE). They use connection 0, which is
+ * never lost, so the file stays on connection 0. Some are sent before the file
+ * is opened, to find out how: with SSH2_FXF_EXCL (OP_OPEN_EXCL), under its name
+ * or a temporary one, because a new file and an existing one are handled
+ * differently, or as it stands. Others are sent during the transfer, and the
+ * last ones after all helpers have closed the file: they replace the normal
+ * SETSIZE, FSETSTAT and CLOSE at the end of other files.
  *
- * Any other file that is put may have a landing that only removes what killed
- * copies have left beside it. It asks while the data moves, and if it has found
- * something, before OP_END. It takes the owner from the handle of lane 0, so
- * a file that has another lane asks nothing.
+ * Any other file that is uploaded may have a temporary file that only removes
+ * what killed copies have left beside it. It asks while the data moves, and if
+ * it has found something, before OP_END. It takes the owner from the handle of
+ * connection 0, so a file that has another connection asks nothing.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -33,7 +35,7 @@ struct tempfile_conf;
 struct sched_request;
 
 /* As sched_allow_tempfile() */
-int tempfile_sched_add(struct sched *, struct sched_entry *,
+int	tempfile_sched_add(struct sched *, struct sched_entry *,
     const struct tempfile_conf *);
 
 /* As sched_remove_stale() */
@@ -43,9 +45,9 @@ int	tempfile_sched_remove_stale(struct sched *, struct sched_entry *);
 void	tempfile_sched_drop(struct sched *, struct sched_entry *);
 
 /*
- * The next step of a file is OP_OPEN_EXCL or OP_END: returns 1 if its landing
- * has to ask before, and then makes that step. tempfile_sched_opened() takes
- * the reply to OP_OPEN_EXCL, and returns 1 unless it is open.
+ * The next step of a file is OP_OPEN_EXCL or OP_END: returns 1 if its temporary
+ * file has to ask before, and then makes that step. tempfile_sched_opened()
+ * takes the reply to OP_OPEN_EXCL, and returns 1 unless it is open.
  */
 int	tempfile_sched_precedes(struct sched *, struct sched_entry *);
 int	tempfile_sched_opened(struct sched *, struct sched_entry *, int ok);
@@ -53,18 +55,21 @@ int	tempfile_sched_opened(struct sched *, struct sched_entry *, int ok);
 /* What has sent OP_TEMPFILE, of either kind */
 struct tempfile *tempfile_sched_requester(const struct sched_entry *);
 
-/* The next request of a landing: 1; 0: none now; -1: out of memory */
+/* The next request of a temporary file: 1; 0: none now; -1: out of memory */
 int	tempfile_sched_next(struct sched *, struct sched_action *);
 
-/* A WRITE failed. Returns 1 if that need not be told. */
+/*
+ * A WRITE failed. Returns 1 if that need not be reported: the staging file is
+ * given up.
+ */
 int	tempfile_sched_write_failed(struct sched_entry *, uint64_t off);
 
 /* Where a WRITE goes */
-void tempfile_sched_locate_write(const struct sched_entry *,
+void	tempfile_sched_locate_write(const struct sched_entry *,
     struct sched_action *);
 
 /* A reply to OP_TEMPFILE: returns 1 if nothing is to be said. */
-int tempfile_sched_reply(struct sched *, struct sched_entry *,
+int	tempfile_sched_reply(struct sched *, struct sched_entry *,
     const struct tempfile_request *, int ok);
 
 #endif /* HAYATE_TEMPFILE_SCHED_H */

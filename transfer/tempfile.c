@@ -62,9 +62,9 @@ inorder_written(struct extents *rs, int ok)
 		extents_end(rs, rs->first->off);
 }
 
-/* A file that is put */
+/* A file that is uploaded */
 
-/* The server copies so many bytes at once, a few hundredths of a second. */
+/* Bytes of one copy-data request: the server is busy for some 10 ms. */
 #define COPY_UNIT	(32 * 1024 * 1024)
 
 /*
@@ -85,18 +85,19 @@ enum name_seen { NAME_UNSEEN, NAME_ABSENT, NAME_OTHER, NAME_SAME };
 
 struct tempfile {
 	struct tempfile_conf conf;
-	struct stale_temp stale;		/* what is under hidden names */
+	struct stale_temp stale;	/* what is under temporary names */
 	int	 names_looked_up;		/* at all of them */
 	/* nothing of others is left over */
 	int	 removal_begun, removal_done;
-	unsigned int number;		/* of our hidden name */
+	unsigned int number;		/* of our temporary name */
 	unsigned int nasked;		/* before it is open */
 	int	 target_exists, dir_is_safe; /* the file, the directory, then */
 	enum tempfile_open_mode open_mode;
 	enum parent_dir data_place;
 	int	 is_old, is_special, fstat_sent, old_size_known;
-	int	 never_striped;			/* more than one link */
-	unsigned int tag_requests;	/* requests that tell the hidden file */
+	int	 never_striped;			/* more than one connection */
+	/* requests that tell the temporary file */
+	unsigned int tag_requests;
 	int	 is_tagged;		/* it has the time */
 	int	 has_space;
 	enum { STAGING_NONE, STAGING_OPENING, STAGING_CHECKING_SPACE,
@@ -106,13 +107,13 @@ struct tempfile {
 	unsigned int step;		/* of the stage */
 	int reverting, failed, truncate_failed, copy_failed, old_tail_remains,
 	    restart;
-	int	 temp_name_lost;		/* the hidden name */
+	int	 temp_name_lost;		/* the temporary name */
 	int	 has_temp, has_staging;
 	int	 renames, is_renamed;	/* it gets its name, has it */
 	enum name_seen temp_seen, target_seen;		/* under both */
 	unsigned int target_lstats;
 	uint64_t old_size;
-	uint64_t staging_start, copied_end;		/* of the second file */
+	uint64_t staging_start, copied_end;	/* of the staging file */
 };
 
 struct tempfile *
@@ -266,7 +267,9 @@ tempfile_open_mode(const struct tempfile *l, unsigned int *number)
 
 /* While it moves */
 
-/* The hidden file is marked; when it has data, it tells the server's clock. */
+/*
+ * The temporary file is marked; when it has data, it tells the server's clock.
+ */
 static int
 tag_and_fstat(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
@@ -278,7 +281,10 @@ tag_and_fstat(struct tempfile *l, const struct tempfile_now *now,
 	    TEMPFILE_FSTAT_TAG, now, a);
 }
 
-/* One more link is there: may its data go into a second file? */
+/*
+ * A second connection is available: switch to a staging file if that is
+ * possible.
+ */
 static int
 begin_staging(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
@@ -295,7 +301,7 @@ begin_staging(struct tempfile *l, const struct tempfile_now *now,
 	return set_request(l, TEMPFILE_OPEN_STAGING, now, a);
 }
 
-/* The second file is open. It is used if there is space for what comes. */
+/* The staging file is open. It is used if there is space for what comes. */
 static int
 prepare_staging(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
@@ -331,7 +337,7 @@ prepare_staging(struct tempfile *l, const struct tempfile_now *now,
 
 /*
  * Copies what is complete, if it is "least" bytes. At the end a length of 0
- * stands for all of the second file, and errors of that are told.
+ * stands for all of the staging file, and errors of that are told.
  */
 static int
 copy_acked(struct tempfile *l, uint64_t least, int is_end,
@@ -382,7 +388,10 @@ begin_stage(struct tempfile *l, enum temp_stage stage)
 	l->step = 0;
 }
 
-/* Before a hole the last chunk is left out: its errors would not be told. */
+/*
+ * If data is missing behind it, the last chunk is not copied: sftp-server does
+ * not report its errors.
+ */
 static int
 finish_staging(struct tempfile *l, const struct tempfile_now *now,
     struct tempfile_request *a)
@@ -409,7 +418,7 @@ finish_staging(struct tempfile *l, const struct tempfile_now *now,
 	}
 }
 
-/* The second file could not be written: the file goes on as it began. */
+/* The staging file could not be written: the file goes on as it began. */
 int
 tempfile_reverts(struct tempfile *l, const struct tempfile_now *now)
 {
@@ -424,8 +433,8 @@ tempfile_reverts(struct tempfile *l, const struct tempfile_now *now)
 
 /*
  * Only a file that is known to be cut gets its name. One that has lost its
- * hidden name belongs to another copy, and is left as it is. An old file into
- * which nothing was written stays as well.
+ * temporary name belongs to another copy, and is left as it is. An old file
+ * into which nothing was written stays as well.
  */
 static int
 truncate_stage(struct tempfile *l, const struct tempfile_now *now,
@@ -585,7 +594,7 @@ may_have_old_tail(const struct tempfile *l, const struct tempfile_now *now)
 	    l->old_size > tempfile_copied_bytes(l, now->contiguous_end));
 }
 
-/* Returns 1 if the error is to be told. */
+/* Returns 1 if the error is to be reported. */
 static int
 handle_error(struct tempfile *l, const struct tempfile_request *a,
     const struct tempfile_now *now)
@@ -604,7 +613,7 @@ handle_error(struct tempfile *l, const struct tempfile_request *a,
 	case TEMPFILE_FSTAT_TAG:
 		l->is_tagged = 0;
 		return 0;
-	case TEMPFILE_LSTAT_TARGET:	/* What they tell was not told. */
+	case TEMPFILE_LSTAT_TARGET:	/* what they say remains unknown */
 	case TEMPFILE_LSTAT_DIR:
 	case TEMPFILE_SET_TAG:
 	case TEMPFILE_STATVFS:
@@ -620,7 +629,7 @@ handle_error(struct tempfile *l, const struct tempfile_request *a,
 		l->target_seen = NAME_ABSENT;
 		return ++l->target_lstats > 1;
 	case TEMPFILE_COPY_BACK:
-		/* The second file took the space: the file goes on alone. */
+		/* The staging file took the space: the file goes on alone. */
 		l->copy_failed = l->reverting = 1;
 		return 0;
 	case TEMPFILE_SETSIZE:
@@ -731,7 +740,7 @@ tempfile_saw_name(struct tempfile *l, enum tempfile_op op, int is_same)
 	}
 }
 
-/* The rest goes into the second file, and what is new of it into the file. */
+/* The rest goes into the staging file, and what is new of it into the file. */
 void
 tempfile_set_free_space(struct tempfile *l, uint64_t available, uint64_t rest)
 {

@@ -6,45 +6,49 @@
 /*
  * tempfile: by which rule the bytes of a file appear under its name.
  *
- * A file that is got is written in order. What comes early waits in memory
- * until all before it is written, so the file never has a hole, whatever is
- * interrupted, and a copy of it can be resumed. What lies behind an error, or
- * behind the end, is not written. The caller bounds what waits: extents.h
+ * A file that is downloaded is written in order. What comes early waits in
+ * memory until all before it is written, so the file never has a hole, whatever
+ * is interrupted, and a copy of it can be resumed. What lies behind an error,
+ * or behind the end, is not written. The caller bounds what waits: extents.h
  * counts it.
  *
- * A file that is put grows under its name, in order, over one link. No byte is
- * written behind a hole there. Before it is opened, its name, the directory and
- * all hidden names are looked at, in one round trip. Then
+ * A file that is uploaded grows under its name, in order, over one connection.
+ * No byte is written behind a hole there. Before it is opened, its name, the
+ * directory and all temporary names are looked at, in one round trip. Then
  *
- *   a file that is new and for which several links are wanted is made under a
- *   hidden name, and gets its own when it is complete, or is cut behind its
- *   last byte without a hole;
+ *   A new file for which several connections are wanted is created under a
+ *   temporary name. It is renamed when it is complete, or was truncated at the
+ *   first byte that is missing.
  *
- *   any other begins under its name. If a second link comes it gets, in order,
- *   what is complete in a hidden second file, which the server itself copies.
+ *   Any other file is written under its name. If a second connection becomes
+ *   available, the data goes into a staging file under a temporary name, from
+ *   which the server itself copies what is complete, in order.
  *
  * What stands under its name is never renamed, nor replaced: it may be another
- * program's. Two copies of one new file each have a hidden file of their own,
- * and the second one to show it fails, and removes it.
+ * program's. Two copies of one new file each have a temporary file of their
+ * own, and the second one to show it fails, and removes it.
  *
- * A further link opens the hidden file by its name, which another user may have
- * given to another file if he may write in the directory. So there is only one
- * link where others may, unless the directory is sticky. And the first link
- * sets a time of the file that nobody can know, by its handle: what another
- * link has opened counts if it has that time and owner, and so does what has
- * the file's name at the end. If it has not, the copy has failed.
+ * A further connection opens the temporary file by its name, which another user
+ * may have given to another file if he may write in the directory. So there is
+ * only one connection where others may, unless the directory is sticky. And the
+ * first connection sets a time of the file that nobody can know, by its handle:
+ * what another connection has opened counts if it has that time and owner, and
+ * so does what has the file's name at the end. If it has not, the copy has
+ * failed.
  *
  * What was left over by a copy that was killed is removed (stale-temp.h). If
- * the second file cannot be written, the first is continued over one link.
+ * the staging file cannot be written, the first is continued over one
+ * connection.
  *
- * A file that is put over one link in any case can have a landing that only
- * does that ("only_sweeps"). It has no part in how the file is opened, written
- * and closed: tempfile_ask_during_data() looks while the file moves, and
- * tempfile_ask_at_end(), when the file is closed, waits if something was found.
+ * A file that is uploaded over one connection in any case can have a temporary
+ * file that only does that ("only_sweeps"). It has no part in how the file is
+ * opened, written and closed: tempfile_ask_during_data() looks while the file
+ * moves, and tempfile_ask_at_end(), when the file is closed, waits if something
+ * was found.
  *
- * What is asked for a put goes over link 0, which never ends. The caller sends
- * it and reports each reply. No I/O, no clock, no upstream header. Not thread
- * safe.
+ * What is asked for a put goes over connection 0, which never ends. The caller
+ * sends it and reports each reply. No I/O, no clock, no upstream header. Not
+ * thread safe.
  */
 
 #ifndef HAYATE_TEMPFILE_H
@@ -56,69 +60,70 @@ struct stale_temp_file;
 struct extent;
 struct extents;
 
-/* A file that is got */
+/* A file that is downloaded */
 
 /*
- * The first "len" bytes of a range have come. Returns 1 if the caller has to
- * write them now, at "off" of the range, and then calls inorder_written(); 0 if
- * they wait or are of no use; -1 if out of memory.
+ * The first "len" bytes of an extent have come. Returns 1 if the caller has to
+ * write them now, at "off" of the extent, and then calls inorder_written(); 0
+ * if they wait or are of no use; -1 if out of memory.
  */
 int inorder_data(struct extents *, struct extent *, const unsigned char *data,
     uint32_t len);
 
 /*
- * Returns the range that has waited and can be written now; inorder_written()
+ * Returns the extent that has waited and can be written now; inorder_written()
  * follows. NULL: none.
  */
 struct extent *inorder_next(const struct extents *);
 
-/* The first range was written. If not "ok", nothing behind it will be. */
+/* The first extent was written. If not "ok", nothing behind it will be. */
 void	inorder_written(struct extents *, int ok);
 
-/* A file that is put */
+/* A file that is uploaded */
 
 enum tempfile_op {
 	/* Before the file is open: attributes of what has its name, of */
 	TEMPFILE_LSTAT_TARGET = 1,
 	TEMPFILE_LSTAT_DIR,		/* its directory, */
-	TEMPFILE_LSTAT_STALE,		/* and the hidden name "number" */
+	TEMPFILE_LSTAT_STALE,		/* and the temporary name "number" */
 	TEMPFILE_REMOVE_STALE,		/* remove that file */
 	TEMPFILE_FSTAT_OLD,	/* attributes of the file that is open */
-	TEMPFILE_OPEN_STAGING,	/* a hidden file, which must not exist */
-	TEMPFILE_SET_TAG,	/* sets the time, of the open hidden file */
+	TEMPFILE_OPEN_STAGING,	/* a temporary file, which must not exist */
+	TEMPFILE_SET_TAG,	/* sets the time, of the open temporary file */
 	TEMPFILE_FSTAT_TAG,		/* attributes, likewise */
-	TEMPFILE_STATVFS,		/* of the hidden file's file system */
-	TEMPFILE_COPY_BACK,	/* "len" bytes, second file to file; 0: all */
-	TEMPFILE_LSTAT_TEMP,	/* what has the hidden name: is it the file? */
+	TEMPFILE_STATVFS,	/* of the temporary file's file system */
+	TEMPFILE_COPY_BACK,	/* "len" bytes, staging file to file; 0: all */
+	/* what has the temporary name: is it the file? */
+	TEMPFILE_LSTAT_TEMP,
 	TEMPFILE_SETSIZE,	/* the file to "off" bytes */
-	TEMPFILE_RENAME,		/* rename the hidden file to its name */
+	TEMPFILE_RENAME,	/* rename the temporary file to its name */
 	TEMPFILE_LSTAT_RENAMED,		/* what has its name: is it the file? */
 	TEMPFILE_FSETSTAT,		/* set those of the local file */
 	TEMPFILE_CLOSE_STAGING,
 	TEMPFILE_REMOVE_STAGING,
 	TEMPFILE_CLOSE,		/* the file */
-	TEMPFILE_REMOVE		/* remove the hidden file */
+	TEMPFILE_REMOVE		/* remove the temporary file */
 };
 
 struct tempfile_request {
 	enum tempfile_op op;
-	unsigned int number;		/* of the hidden name */
-	uint64_t off, at;		/* of the file; of the second file */
+	unsigned int number;		/* of the temporary name */
+	uint64_t off, at;		/* of the file; of the staging file */
 	uint32_t len;
 };
 
 /* Where the file stands, as its mover says */
 struct tempfile_now {
 	uint64_t us;			/* a clock that only goes forward */
-	uint64_t contiguous_end, cursor;	/* of its ranges */
+	uint64_t contiguous_end, cursor;	/* of its extents */
 	uint64_t highest_sent;			/* the highest byte */
-	unsigned int in_flight;		/* requests under way, but WRITEs */
-	int	 no_more_data;		/* nothing more is dealt */
+	unsigned int in_flight;		/* requests in flight, but WRITEs */
+	int	 no_more_data;		/* nothing more is assigned */
 	int	 stopped, failed;	/* by the user, the server */
-	int	 restart;	/* what is there will be put anew */
-	int	 conns_wanted;		/* more than one link */
-	int	 helper_idle;		/* a further link is up, and helps */
-	int	 server_caps;			/* LANDING_HAS_*, once it is */
+	int	 restart;	/* the file will be restarted */
+	int	 conns_wanted;		/* more than one connection */
+	int	 helper_idle;	/* a further connection is up, and helps */
+	int	 server_caps;			/* TEMPFILE_HAS_*, once it is */
 };
 
 /* What the server is known to have */
@@ -129,7 +134,7 @@ struct tempfile_conf {
 	int	 in_place;		/* an old file is cut last, not first */
 	int	 preserve;		/* TEMPFILE_FSETSTAT is wanted */
 	int	 is_readonly;		/* its mode lets nobody open it again */
-	unsigned int number;		/* of the hidden name, if it is free */
+	unsigned int number;	/* of the temporary name, if it is free */
 	int	 only_removes_stale;	/* what was left over; see below */
 };
 
@@ -146,7 +151,7 @@ void	tempfile_free(struct tempfile *);		/* accepts NULL */
  */
 enum tempfile_open_mode {
 	TEMPFILE_UNDECIDED,
-	TEMPFILE_OPEN_TEMP,	/* as new, under the hidden name "number" */
+	TEMPFILE_OPEN_TEMP,	/* as new, under the temporary name "number" */
 	TEMPFILE_OPEN_NEW,		/* as new, under its name */
 	TEMPFILE_OPEN_OLD		/* it may be there */
 };
@@ -159,10 +164,10 @@ enum tempfile_open_mode tempfile_open_mode(const struct tempfile *,
     unsigned int *number);
 
 /*
- * While the file moves, and when nothing is dealt any more and no range is
- * under way. Return 1 and what is to be asked, or 0. tempfile_ask_at_end() is
+ * While the file moves, and when nothing is assigned any more and no extent is
+ * in flight. Return 1 and what is to be asked, or 0. tempfile_ask_at_end() is
  * called until tempfile_has_ended(), or tempfile_reverts(), which returns 1
- * once: the file goes on from tempfile_copied_bytes(), over one link.
+ * once: the file goes on from tempfile_copied_bytes(), over one connection.
  */
 int	tempfile_ask_during_data(struct tempfile *, const struct tempfile_now *,
     struct tempfile_request *);
@@ -188,21 +193,23 @@ void	tempfile_found_stale(struct tempfile *, unsigned int number,
 void	tempfile_set_tagged(struct tempfile *, int is_marked);
 void	tempfile_set_owner(struct tempfile *, uint32_t owner);
 void	tempfile_saw_name(struct tempfile *, enum tempfile_op, int is_same);
-void tempfile_set_free_space(struct tempfile *, uint64_t available,
+void	tempfile_set_free_space(struct tempfile *, uint64_t available,
     uint64_t rest);
 
 /*
- * Where the byte "off" is written: returns 1 if into the second file, and sets
+ * Where the byte "off" is written: returns 1 if into the staging file, and sets
  * "*at". A WRITE there that failed is not told: the file reverts.
  */
 int tempfile_locate_write(const struct tempfile *, uint64_t off, uint64_t *at);
 void	tempfile_staging_failed(struct tempfile *);
 
-/* More links may write. MARK and KNOW are about the second file. */
+/*
+ * More connections may write. SET_TAG and FSTAT_TAG are about the staging file.
+ */
 int	tempfile_may_stripe(const struct tempfile *);
 int	tempfile_has_staging(const struct tempfile *);
 
-/* The file is on its way back to one link: nothing more is dealt. */
+/* The file is on its way back to one connection: nothing more is assigned. */
 int	tempfile_is_reverting(const struct tempfile *);
 
 /* Bytes that are complete in the file itself */
@@ -213,19 +220,19 @@ uint64_t tempfile_copied_bytes(const struct tempfile *,
 int	tempfile_has_failed(const struct tempfile *);
 
 /*
- * Return 1 if the file has to be put once more, over one link: it has not got
- * its name, which is free; or it was not cut, and has old bytes at its end.
+ * Return 1 if the file has to be put once more, over one connection: it has not
+ * got its name, which is free; or it was not cut, and has old bytes at its end.
  */
 int	tempfile_wants_restart(const struct tempfile *);
 int	tempfile_truncate_failed(const struct tempfile *);
 
-/* The hidden file got the name, or did not. */
+/* The temporary file got the name, or did not. */
 int	tempfile_is_renamed(const struct tempfile *);
 int	tempfile_is_not_renamed(const struct tempfile *);
 
 /*
- * What the server would keep if all ended now: the file under its hidden name,
- * perhaps so, or a second file.
+ * What the server would keep if all ended now: the file under its temporary
+ * name, perhaps so, or a staging file.
  */
 enum tempfile_leftover {
 	TEMPFILE_LEAVES_NOTHING,

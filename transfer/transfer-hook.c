@@ -47,7 +47,7 @@
 #include "verify-requests-hook.h"
 #include "verify-run-hook.h"
 
-/* Files under way: enough for 25,000 a second where a round trip is 20 ms */
+/* Files in flight: enough for 25,000 a second where a round trip is 20 ms */
 #define FILES_MAX	512
 
 /* Descriptors that are left to all else */
@@ -60,7 +60,7 @@
 #define WAIT_MS		1000
 
 /*
- * Bytes under way between two servers, at most: for 80 MB/s where a round trip
+ * Bytes in flight between two servers, at most: for 80 MB/s where a round trip
  * to both takes 200 ms. If the target is slow, they wait here.
  */
 #define CROSS_MAX	(16 * 1024 * 1024)
@@ -170,7 +170,7 @@ count_ended_entry(struct transfer *t, const struct file *file,
 		file_count_listed(t, &file->names[i].a, -1);
 }
 
-/* It will begin once more, and then says what it has to say. */
+/* It will restarts, and then says what it has to say. */
 static void
 reset_for_restart(struct transfer *t, struct file *file,
     const struct sched_entry *j)
@@ -213,7 +213,9 @@ unmoved_bytes(const struct transfer *t)
 	    MINIMUM(t->count.bytes_known, t->count.bytes);
 }
 
-/* Returns what has to be left of a file for one more link; 0: none helps. */
+/*
+ * Returns what has to be left of a file for one more connection; 0: none helps.
+ */
 static uint64_t
 stripe_min_bytes(const struct transfer *t)
 {
@@ -224,7 +226,7 @@ stripe_min_bytes(const struct transfer *t)
 	return t->channel_count.limited ? STRIPE_MIN_FILE : 0;
 }
 
-/* A further link has files to copy, or a large one to carry. */
+/* A further connection has files to copy, or a large one to carry. */
 static int
 wants_more_conns(const struct transfer *t)
 {
@@ -248,7 +250,7 @@ known_rest(const struct transfer *t)
 	return t->single_file ? unmoved_bytes(t) : CONNS_UNKNOWN;
 }
 
-/* A link has begun to carry a file, or another one does. */
+/* A connection has begun or stopped to transfer a file. */
 static void
 note_conn_count(const struct transfer *t, const struct sched_entry *j,
     struct file *file)
@@ -264,7 +266,10 @@ note_conn_count(const struct transfer *t, const struct sched_entry *j,
 	    t->conns.kind == CONNS_CHANNELS ? "channels" : "connections");
 }
 
-/* Each link is a lane. Returns those that take more, as bits. */
+/*
+ * Tells the scheduler which connections are established. Returns those that
+ * take more data, as bits.
+ */
 static unsigned int
 update_conns(struct transfer *t)
 {
@@ -569,7 +574,10 @@ take_all_replies(struct transfer *t)
 	} while (m != NULL || i < CONNS_MAX);
 }
 
-/* What the servers tell, if all have told it */
+/*
+ * Returns the limit of open handles of both servers; 0 until each has announced
+ * it.
+ */
 static uint64_t
 common_handle_limit(const struct transfer *t)
 {
@@ -665,7 +673,7 @@ transfer_run(struct transfer *t, const int *until)
 }
 
 /*
- * Files that may be under way: a file that is compared when it is copied is
+ * Files that may be in flight: a file that is compared when it is copied is
  * open twice, and the user may have chosen the number of requests.
  */
 static uint32_t

@@ -4,25 +4,27 @@
  */
 
 /*
- * transfer-hook: copies a tree of files with many of them under way.
+ * transfer-hook: copies a tree of files with many of them in flight.
  *
  * Stands in for upstream's upload_dir_internal() and download_dir_internal(),
  * with the functions that they call, and does what they do, in the order in
  * which a user sees it: texts come in walk order, attributes of a directory
  * after all below, a file is cut behind the last byte that came in order. What
- * differs is that requests of many files are under way. scheduler.h decides
+ * differs is that requests of many files are in flight. scheduler.h decides
  * which. So a file of the server that has several names in the target, by links
- * or because names there have no case, may get a mixture of what is put there.
+ * or because names there have no case, may get a mixture of what is uploaded
+ * there.
  *
  * The connection belongs to this file while a tree is copied. No reply is due
  * when it returns, so upstream's functions, which wait for one reply at a time,
  * can go on.
  *
- * If the user wants several connections, each file goes over the one that has
- * least to do, and directories over the first. Those that have nothing to do
- * carry a large file of another one. Channels of one connection do the same for
- * what is put, where the server's window is the limit (conn-count.h). One that
- * is lost costs nothing but its rate, unless it is the first.
+ * If the user wants several connections, each file is assigned to the one with
+ * the least work, and directories to the first. Idle connections help with the
+ * largest file of another connection (striping). Channels of one connection do
+ * the same for what is uploaded, where the server's window is the limit
+ * (conn-count.h). One that is lost costs nothing but its rate, unless it is the
+ * first.
  *
  * Bounds: 512 files are open, and as many as the descriptors and the server's
  * handles allow, but no file is opened while 2 MiB, or a connection's share of
@@ -32,10 +34,10 @@
  * to be written, in 4,096 pieces, and then no more is asked for; the names of a
  * directory are in memory from its listing to its end.
  *
- * Between two servers the source is read as by a get, and what it sends goes to
- * the target (cross-hook.c). Both connections belong to this file then. At
- * most 16 MiB are under way, and as much again if sizes are not told, and all
- * may be here if the target is slow.
+ * Between two servers the source is read as by a download, and what it sends
+ * goes to the target (cross-hook.c). Both connections belong to this file then.
+ * At most 16 MiB are in flight, and as much again if sizes are not told, and
+ * all may be here if the target is slow.
  *
  * Called from patches/162-sftp-client-trees.patch as well. Main thread only.
  */
@@ -75,10 +77,10 @@ typedef int transfer_get_dir(struct sftp_conn *, const char *, const char *,
     int, struct Attrib *, int, int, int, int, int, int);
 typedef int transfer_cross_dir(struct sftp_conn *, struct sftp_conn *,
     const char *, const char *, int, struct Attrib *, int, int, int);
-int transfer_put_tree(transfer_put_dir *stock, struct sftp_conn *,
+int	transfer_put_tree(transfer_put_dir *stock, struct sftp_conn *,
     const char *src, const char *dst, int depth, int preserve, int print,
     int resume, int sync, int follow, int in_place);
-int transfer_get_tree(transfer_get_dir *stock, struct sftp_conn *,
+int	transfer_get_tree(transfer_get_dir *stock, struct sftp_conn *,
     const char *src, const char *dst, int depth, struct Attrib *, int preserve,
     int print, int resume, int sync, int follow, int in_place);
 int	transfer_cross_tree(transfer_cross_dir *stock, struct sftp_conn *from,
@@ -93,7 +95,7 @@ void	transfer_start(struct transfer *);
 
 /*
  * Copies until "*until" is not 0, or with NULL until all is printed and no
- * reply is due. An interrupt ends it, but what is under way is waited for.
+ * reply is due. An interrupt ends it, but what is in flight is waited for.
  */
 void	transfer_run(struct transfer *, const int *until);
 

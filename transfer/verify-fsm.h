@@ -19,10 +19,9 @@
  * --checksum both files are then compared as a whole, unless that was done
  * before.
  *
- * What a listing told of the source may be old. It is enough to believe in the
- * time of a target that is as old, where there are no hashes, and to begin a
- * copy, which looks when the file is open: what changes before that has not
- * changed.
+ * A listing may be stale. It is good enough to compare mtimes where there are
+ * no hashes, and to start a copy, because the copy checks again after OPEN.
+ * Changes before that OPEN do not count as "changed during the copy".
  *
  * The caller does what verify_fsm_next() says and tells the result, until that
  * is one of the answers. No upstream header, no I/O, no clock, no allocation.
@@ -125,9 +124,9 @@ void	verify_fsm_next(struct verify_fsm *, struct verify_fsm_action *);
  * The results. "is_source": of VERIFY_STAT_SOURCE. "n" of each: hashes, as
  * there.
  */
-void verify_fsm_stat(struct verify_fsm *, int is_source,
+void	verify_fsm_stat(struct verify_fsm *, int is_source,
     const struct verify_end *);
-void verify_fsm_hashes(struct verify_fsm *, const unsigned char *ours,
+void	verify_fsm_hashes(struct verify_fsm *, const unsigned char *ours,
     size_t nours, const unsigned char *theirs, size_t ntheirs);
 void	verify_fsm_hash_refused(struct verify_fsm *);
 void	verify_fsm_bytes_equal(struct verify_fsm *, uint64_t equal);
@@ -156,7 +155,7 @@ int	verify_fsm_copy_tail(struct verify_fsm *);
  */
 void	verify_fsm_adopt(struct verify_fsm *, const struct verify_fsm *);
 
-void verify_fsm_source_opened(struct verify_fsm *,
+void	verify_fsm_source_opened(struct verify_fsm *,
     const struct verify_end *source);
 void	verify_fsm_copied(struct verify_fsm *);
 void	verify_fsm_change_reported(struct verify_fsm *);

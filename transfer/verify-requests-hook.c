@@ -29,7 +29,9 @@
 
 #define PIECE		(32 * 1024)
 
-/* What is asked about: the file of the server, or a hidden one beside it */
+/*
+ * The file that requests are about: the server's, or a temporary one beside it
+ */
 static const char *
 verified_path(const struct transfer *t, const struct file *file)
 {
@@ -70,8 +72,8 @@ send_setsize(struct transfer *t, struct file *file,
 }
 
 /*
- * About a hidden file, or for the user's number there, his directory. The next
- * one need not wait for the reply.
+ * About a temporary file, or for the user's number there, his directory. The
+ * next one need not wait for the reply.
  */
 static void
 send_stale_request(struct transfer *t, struct file *file,

@@ -28,7 +28,7 @@ struct reply;
 struct transfer;
 
 /* A request of op_is_verify(), and the type of its reply that is no error */
-void verify_requests_send(struct transfer *, struct file *,
+void	verify_requests_send(struct transfer *, struct file *,
     const struct sched_action *);
 u_char	verify_requests_reply_type(enum sched_op);
 

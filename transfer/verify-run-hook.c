@@ -36,7 +36,7 @@
 #include "verify-run-hook.h"
 #include "verify-sched.h"
 
-/* So much is hashed here before links are served again, in bytes. */
+/* So much is hashed here before connections are served again, in bytes. */
 #define SLICE		(4 * 1024 * 1024)
 
 /* A comparison that takes longer than this is shown. */
@@ -362,7 +362,7 @@ verify_run_hash_slice(struct transfer *t, struct file *file,
 		c->comparison.len = 0;
 }
 
-/* Returns 1 if the comparison that is under way has come to its end. */
+/* Returns 1 if the comparison that is in flight has come to its end. */
 static int
 finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 {
@@ -797,7 +797,7 @@ do_next(struct transfer *t, struct file *file, struct sched_entry *j)
 	}
 }
 
-/* What was asked is lost with its link. */
+/* What was asked is lost with its connection. */
 static void
 repeat_lost_request(struct verification *c)
 {

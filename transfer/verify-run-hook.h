@@ -18,7 +18,7 @@
  * longer than its source, as stock's do. With --resume it is cut.
  *
  * If the target is not there, a put over several channels may have been killed,
- * and have left its file under a hidden name (stale-temp.h), which may have
+ * and have left its file under a temporary name (stale-temp.h), which may have
  * holes. What is equal of it gets the name of the target, if that is free. No
  * time is believed.
  *
@@ -58,7 +58,7 @@ struct verification {
 	u_int	 flags;			/* OPEN flags; 0: not open */
 
 	/* a comparison */
-	struct verify_fsm_action comparison;	/* op 0: nothing is under way */
+	struct verify_fsm_action comparison;	/* op 0: nothing is in flight */
 	struct block_hash *our_hashes;
 	unsigned char their_hashes[VERIFY_RUN_HASHES * VERIFY_HASH_LEN];
 	ssize_t	 ntheir_hashes;		/* -1: refused */
@@ -69,7 +69,7 @@ struct verification {
 	off_t	 progress_off;
 	char	*progress_name;			/* in the meter; NULL: none */
 
-	/* what is left over beside a large file that is put */
+	/* what is left over beside a large file that is uploaded */
 	char	*temp_name;		/* its name; NULL: nobody looks */
 	int	 compares_temp;		/* it is compared now */
 	unsigned int temp_number;		/* of it */
@@ -90,7 +90,7 @@ int verify_run_begin(struct transfer *, struct file *, struct sched_entry *);
 /* OP_VERIFY. Returns 1 if the copy is next. */
 int	verify_run_step(struct transfer *, struct file *, struct sched_entry *);
 
-/* The local source of a put is going to be read. */
+/* The local source of an upload is going to be read. */
 void	verify_run_source_opened(struct file *);
 
 /*
@@ -106,27 +106,27 @@ int	verify_run_is_same(const struct file *, const struct stat *);
 int	verify_run_target_is_shared(const struct transfer *);
 
 /*
- * Of a put: what the server has opened. If it is another one, or has changed,
- * or is not there, the copy is restarted without it. verify_run_attrs_match()
- * only compares.
+ * Of an upload: what the server has opened. If it is another one, or has
+ * changed, or is not there, the copy restarts, without it.
+ * verify_run_attrs_match() only returns 1 if it is the file that was compared.
  */
 int	verify_run_is_unchanged(struct file *, const Attrib *);
 int	verify_run_attrs_match(const struct file *, const Attrib *);
 int verify_run_is_gone(struct file *, const struct sched_action *,
     u_int status);
 
-/* The file ends, or begins once more: what was verified is kept, or not. */
+/* The file ends, or restarts: what was verified is kept, or not. */
 void	verify_run_end(struct file *);
 void	verify_run_forget(struct file *);
 
 /* For verify-requests-hook.c: what a server says of a file */
 struct verify_end verify_run_end_of_attrib(const Attrib *);
 
-/* Likewise: what is judged now */
+/* Likewise: the verification that runs now */
 struct verify_fsm *verify_run_fsm(struct verification *);
 
 /* Likewise: hashes some of the local file. */
-void verify_run_hash_slice(struct transfer *, struct file *,
+void	verify_run_hash_slice(struct transfer *, struct file *,
     struct sched_entry *);
 
 /* Likewise: the comparison goes on behind "off". Draws the meter. */

@@ -15,8 +15,8 @@
 #include "verify-sched.h"
 
 /*
- * Bytes that a server has to hash for one lane at a time, at most: 0.15 s of
- * its time. One request always may be under way.
+ * Bytes that a server has to hash for one connection at a time, at most: 0.15 s
+ * of its time. One request always may be in flight.
  */
 #define HASHES_MAX	(64 * 1024 * 1024)
 
@@ -156,7 +156,7 @@ verify_sched_conn_lost(struct sched *s, struct sched_entry *j)
 		return 0;
 	sched_conn_move(s, j, sched_conn_least_busy(s));
 	if (j->in_flight > 0)
-		return 1;		/* over lane 0 */
+		return 1;		/* over connection 0 */
 	sched_link_remove(&j->pending_link);
 	extents_clear(&j->extents);
 	j->is_reading_back = 0;
@@ -194,7 +194,10 @@ take_readback_data(struct sched *s, struct sched_request **place,
 	return 0;
 }
 
-/* Another server than one that has too many open files means what it says. */
+/*
+ * A failed OPEN is final, unless the server may have run out of handles: then
+ * the file is restarted.
+ */
 static int
 reply_open(struct sched *s, struct sched_entry *j, enum sched_op op,
     enum sched_result result)

@@ -4,18 +4,18 @@
  */
 
 /*
- * verify-sched: the steps of a file of a plan that is checked, before its copy
- * and after it.
+ * verify-sched: the steps of a file of a scheduler that is checked, before its
+ * copy and after it.
  *
  * The caller says in OP_VERIFY what is asked next (verify-fsm.h). What it asks
- * goes over the lane of the file. So hundreds of files are checked at once; but
- * of one lane the server has only so much to hash that an interrupt, or the
- * data of another file, need not wait long for it. What was read back comes in
- * any order, and is counted as other data is.
+ * goes over the connection of the file. So hundreds of files are checked at
+ * once; but of one connection the server has only so much to hash that an
+ * interrupt, or the data of another file, need not wait long for it. What was
+ * read back comes in any order, and is counted as other data is.
  *
- * A file that is checked holds no handle and has no data ahead. When it is to
- * be copied, it waits until others have little data ahead, as a file does that
- * has not begun.
+ * While it is verified, a file has no open handle and no queued data. Before it
+ * is copied it waits until little data is queued, as a file that has not
+ * started.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -59,14 +59,16 @@ uint64_t verify_sched_readback_len(const struct sched_entry *);
  */
 void	verify_sched_defer(struct sched *, struct sched_entry *);
 
-/* Returns 1, once, if a lane was lost with what was asked: ask it again. */
+/*
+ * Returns 1, once, if a connection was lost with what was asked: ask it again.
+ */
 int	verify_sched_request_was_lost(struct sched_entry *);
 
 /* The copy begins at "off", not at 0; or nothing is copied. */
 void	verify_sched_copy_from(struct sched_entry *, uint64_t off);
 void	verify_sched_complete(struct sched_entry *);
 
-/* For the plan itself */
+/* For the scheduler itself */
 
 /*
  * Return 1 and the next request for hashes, the copy of a file that was
@@ -77,12 +79,12 @@ struct sched_entry *verify_sched_next_copy(struct sched *);
 int	verify_sched_next_deferred(struct sched *, struct sched_action *);
 
 /* OP_VERIFY_FSTAT, which its first data follows at once */
-int verify_sched_fstat_source(struct sched *, struct sched_entry *,
+int	verify_sched_fstat_source(struct sched *, struct sched_entry *,
     struct sched_action *);
 
 /*
- * The lane of a file is lost. Returns 1 if the file was checked: OP_VERIFY
- * comes, and what was asked is asked again.
+ * The connection of a file is lost. Returns 1 if the file was checked:
+ * OP_VERIFY comes, and what was asked is asked again.
  */
 int	verify_sched_conn_lost(struct sched *, struct sched_entry *);
 
@@ -90,7 +92,7 @@ int	verify_sched_conn_lost(struct sched *, struct sched_entry *);
 void	verify_sched_local_done(struct sched *, struct sched_entry *);
 
 /* A reply to what was asked has come. Returns as sched_reply(). */
-int verify_sched_reply(struct sched *, struct sched_request **,
+int	verify_sched_reply(struct sched *, struct sched_request **,
     enum sched_result, uint32_t len);
 
 /* The user interrupted: what waits to be asked or done locally is not. */

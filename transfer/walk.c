@@ -126,7 +126,7 @@ next_unlisted_dir(struct sched *s, const struct sched_entry *j)
 	return &s->unlisted;
 }
 
-/* Sets what a new job, or a link that was followed, is. Returns 0 or -1. */
+/* Sets what a new entry, or a link that was followed, is. Returns 0 or -1. */
 int
 walk_set_kind(struct sched *s, struct sched_entry *j, enum sched_kind kind,
     uint64_t size)

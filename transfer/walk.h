@@ -4,11 +4,12 @@
  */
 
 /*
- * walk: the jobs of a plan in walk order, and the directories between them.
+ * walk: the entries of a scheduler in walk order, and the directories between
+ * them.
  *
- * A directory is two jobs, before and after what is below it. A job belongs to
- * the second half of its directory, which counts those that are not done, and
- * becomes ready when all are and no more will come.
+ * A directory is two entries, before and after what is below it. An entry
+ * belongs to the second half of its directory, which counts those that are not
+ * done, and becomes ready when all are and no more will come.
  *
  * No I/O, no clock, no upstream header.
  */
@@ -23,8 +24,8 @@
 struct sched_link;
 
 /*
- * A new job, before "place" in walk order. walk_set_kind() sets what it is, or
- * what a link turned out to be. Return NULL, or -1, if out of memory.
+ * A new entry, before "place" in walk order. walk_set_kind() sets what it is,
+ * or what a link turned out to be. Return NULL, or -1, if out of memory.
  */
 struct sched_entry *walk_new_entry(struct sched *, enum sched_kind, void *own,
     struct sched_link *place);

@@ -60,7 +60,7 @@
 
 #include "fuzz.h"
 
-#define CLAIMED		(STRIPE_MIN_FILE + 10 * 1024 * 1024 + 1)	/* bytes */
+#define CLAIMED		(STRIPE_MIN_FILE + 10 * 1024 * 1024 + 1)
 #define MOST		(CLAIMED + 2 * 1024 * 1024)
 #define GET_MOST	(2 * 1024 * 1024)
 #define PUT_MOST	(8 * 1024 * 1024)	/* so that links have a use */

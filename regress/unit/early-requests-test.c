@@ -7,8 +7,8 @@
  * The requests that go out before their turn (transfer/early-requests.h).
  *
  *   early-requests-test           the cases below; exits with 1 if one fails
- *   early-requests-test random N  N sets of random replies: none breaks it, and no
- *                                 answer has more bytes than were asked for
+ *   early-requests-test random N  N sets of random replies: none breaks it, and
+ *                                 no answer has more bytes than requested
  */
 
 #include <err.h>

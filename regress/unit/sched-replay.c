@@ -26,12 +26,13 @@
  *       other_hosts N     the lanes of these bits lead to other hosts
  *       other_open_fails 0|1   these cannot open a file
  *       exists_ours 0|1    nobody else makes a file that is put
- *       wrong_mtime N   the first N looks at files that a lost lane may still
- *                   change find another time
+ *       wrong_mtime N   the first N final checks after a lost connection
+ *                   find another mtime
  *       align N     parts of a file that lanes share begin at multiples of N
  *       lose N, lose_at N   lane N is lost after so many round trips
  *       lose2 N, lose2_at N   and this one
- *       stat_fails N, open_fails N   1: each look, or opening for that, is refused
+ *       stat_fails N, open_fails N   1: each STAT of a final check, or each
+ *                   OP_REOPEN, is refused
  *       slow N, slow_by N   replies of lane N come so many round trips later
  *       slow_each N replies to its READs and WRITEs come so many round trips
  *                   apart
@@ -44,12 +45,13 @@
  *       asks N      each file is checked: before and after its copy the caller
  *                   asks N times, one after the other,
  *       hash N      then for the hashes of N bytes, and has local work as well,
- *       read_back 0|1    and reads the server's file back
+ *       read_back 0|1   and reads the server's file back
  *       from N      the copy begins there
  *       complete N  each Nth file is complete; 0: none
- *       late_truncate 0|1   a put is over longer old files, which are emptied by
- *                   OP_SETSIZE_0 unless it is in place; likewise at the target
- *       device_every N       each Nth file there is a device; 0: none
+ *       late_truncate 0|1   the targets are longer old files, which
+ *                   OP_SETSIZE_0 truncates unless the upload is in place;
+ *                   likewise between servers
+ *       device_every N   each Nth file there is a device; 0: none
  *       known N     a put knows that what is there has N - 1 bytes at most
  *       no_truncate 0|1   the server empties or cuts no file that is open
  *       serve_late 0|1   it empties and writes in the order of its replies

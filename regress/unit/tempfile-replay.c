@@ -12,14 +12,14 @@
  *   size       of the file; a WRITE has four pieces
  *   old        of the file that exists; -1: none does
  *   striped    a further link is there after so many steps; -1: never
- *   server_caps LANDING_HAS_*
+ *   server_caps TEMPFILE_HAS_*
  *   conns_wanted 1: several links are wanted
  *   unsafe     1: others may write in the directory
  *   untagged   1: the server does not keep the time that is set
  *   space      that is free
  *   in_place, preserve   as in struct tempfile_conf
  *   stop       the user interrupts after so many steps; -1: never
- *   fail       a bit for each LANDING_* that fails, the first for the OPEN of
+ *   fail       a bit for each TEMPFILE_* that fails, the first for the OPEN of
  *              the hidden file
  *   write      this WRITE fails; 0: none
  *   room       a COPY can write so many pieces of the file; -1: all

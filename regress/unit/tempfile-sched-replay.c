@@ -30,12 +30,12 @@
  *       stop N      the user interrupts then
  *       room N      KiB of the file that a COPY can write; sftp-server tells
  *                   no error of the last 64 KiB of a COPY with a length
- *       stale N      a bit for each hidden name that exists, and "alive N" for
+ *       stale N     a bit for each hidden name that exists, and "alive N" for
  *                   each that another copy writes to
  *       stolen 1    another copy renames the hidden file
  *       swapped 1   what a further link opens is another file
  *       made N      another program makes the file in the Nth round trip
- *       no_tempfile 1     the file has no landing, and removes what was left over
+ *       no_tempfile 1   the file has no temporary file, and removes stale ones
  *       stranger N  a bit for each hidden name that another user owns
  *       writers N   so many links write it at most; 0: any number
  *       in_place 0|1, preserve 0|1, unit N
