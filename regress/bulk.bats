@@ -92,7 +92,7 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	for seed in 1 2 3; do
 		run -0 "$BUILD/hayate/sshbuf-model" $seed 20000
 		[[ $output = "20000 operations, "*" growths, "*" resets, "* ]]
-		[[ $output = *" "[1-9][0-9][0-9]*" loans, "[1-9][0-9]*" used in part, "* ]]
+		[[ $output = *" "[1-9][0-9][0-9]*" attached, "[1-9][0-9]*" used in part, "* ]]
 		[[ $output = *" "[1-9][0-9][0-9]*" times external" ]]
 	done
 }
