@@ -56,8 +56,8 @@ HAYATE_CORE = \
 	transfer/verify-fsm.c \
 	transfer/verify-sched.c \
 	transfer/walk.c \
-	ssh/early.c \
-	ssh/recall.c \
+	ssh/early-servers.c \
+	ssh/login-cache.c \
 	sshd/journald.c \
 
 HAYATE_HOOKS = \
@@ -118,25 +118,25 @@ HAYATE_HOOKS = \
 	transfer/transfer-hook.c \
 	transfer/verify-requests-hook.c \
 	transfer/verify-run-hook.c \
-	ssh/address-hook.c \
-	ssh/asked-hook.c \
 	ssh/authonly-client-hook.c \
 	ssh/authonly-mux-hook.c \
+	ssh/bottleneck-ssh-hook.c \
 	ssh/cleanup-hook.c \
 	ssh/cliopt-hook.c \
-	ssh/early-hook.c \
-	ssh/early-input-hook.c \
+	ssh/early-auth-hook.c \
+	ssh/early-requests-ssh-hook.c \
 	ssh/early-session-hook.c \
-	ssh/further-hook.c \
+	ssh/extra-conn-hook.c \
+	ssh/extra-sessions-hook.c \
 	ssh/gcm-hook.c \
 	ssh/guess-hook.c \
-	ssh/known-hook.c \
-	ssh/limit-hook.c \
-	ssh/login-hook.c \
-	ssh/recall-hook.c \
+	ssh/known-hosts-hook.c \
+	ssh/login-cache-hook.c \
+	ssh/prompted-hook.c \
 	ssh/reread-hook.c \
+	ssh/resolve-all-hook.c \
 	ssh/ruser-hook.c \
-	ssh/serve-hook.c \
+	ssh/spawn-hook.c \
 	sshd/authonly-server-hook.c \
 	sshd/crypt-hook.c \
 	sshd/stall-stats-hook.c \

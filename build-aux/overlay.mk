@@ -53,14 +53,14 @@ kex.o: CPPFLAGS += -DHAYATE_BANNER
 kex.o: CPPFLAGS += -Dmatch_list=kexguess_match_list
 sshd-auth.o: CPPFLAGS += -Dkex_setup=kexguess_setup
 ssh.o: CPPFLAGS += -Dssh_login=guess_login -Dssh_connect=guess_connect
-# address-hook.c has this function, which remembers the addresses found.
-ssh.o: CPPFLAGS += -Dgetaddrinfo=address_look_up
+# resolve-all-hook.c has this function, which remembers the addresses found.
+ssh.o: CPPFLAGS += -Dgetaddrinfo=resolve_all_getaddrinfo
 # reread-hook.c has this function, which notes a configuration read from a pipe.
 readconf.o: CPPFLAGS += -Dfopen=reread_fopen
 kexsntrup761x25519.o: CPPFLAGS += \
 	-Dcrypto_kem_sntrup761_keypair=keypair_sntrup761
 sshconnect.o: CPPFLAGS += -Dssh_kex2=guess_kex2 \
-	-Dload_hostkeys=known_load_hostkeys -Dtimeout_connect=guess_timeout_connect
+	-Dload_hostkeys=known_hosts_load -Dtimeout_connect=guess_timeout_connect
 sshconnect2.o: CPPFLAGS += -Dkex_setup=guess_setup \
 	-Dssh_dispatch_run_fatal=guess_dispatch_run
 
@@ -70,22 +70,22 @@ ed25519.o smult_curve25519_ref.o: CFLAGS += -funroll-loops -falign-loops=64
 
 # poly1305-hook.c has the name of upstream's function, which it calls by this one.
 poly1305.o: CPPFLAGS += -Dpoly1305_auth=poly1305_portable
-# asked-hook.c does the same. sshconnect2.c and sshconnect.c call our functions, which
+# prompted-hook.c does the same. sshconnect2.c and sshconnect.c call our functions, which
 # call upstream's.
 sftp-server.o: CPPFLAGS += -Dreaddir=sftpsrv_readdir
 readpass.o: CPPFLAGS += -Dread_passphrase=stock_read_passphrase
-sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=asked_put_cstring \
-	-Dsshpkt_putb=early_put_signed -Dsshpkt_send=early_send \
-	-Dverify_host_key=login_verify_host_key \
-	-Dload_hostkeys=known_load_hostkeys
+sshconnect2.o: CPPFLAGS += -Dsshpkt_put_cstring=prompted_put_cstring \
+	-Dsshpkt_putb=early_auth_put_signed -Dsshpkt_send=early_auth_send \
+	-Dverify_host_key=spawn_verify_host_key \
+	-Dload_hostkeys=known_hosts_load
 # cleanup-hook.c has the first function. early-session-hook.c inspects the data of the
-# third, limit-hook.c prints its report after the loop, and early-input-hook.c inspects
+# third, bottleneck-ssh-hook.c prints its report after the loop, and early-requests-ssh-hook.c inspects
 # VERSION.
 clientloop.o: CPPFLAGS += -Dcleanup_exit=client_cleanup_exit \
-	-Dhostkeys_foreach=known_foreach \
+	-Dhostkeys_foreach=known_hosts_foreach \
 	-Dsshpkt_put_cstring=early_session_put_cstring \
-	-Dchannel_free_all=limit_free_all \
-	-Dchannel_input_data=early_input_data
+	-Dchannel_free_all=bottleneck_ssh_free_all \
+	-Dchannel_input_data=early_requests_ssh_data
 # segments-hook.c encrypts a packet in pieces.
 cipher.o cipher-chachapoly-libcrypto.o: CPPFLAGS += -DEVP_Cipher=segments_cipher
 # stalls-hook.c records what both loops wait for.

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # scp's first requests go out before their turn (transfer/early-requests.h), and ssh
-# ends when scp has ended (ssh/early-input-hook.h). Each test compares with
+# ends when scp has ended (ssh/early-requests-ssh-hook.h). Each test compares with
 # stock's scp: what it prints, how it ends and what it leaves.
 
 load helper

@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # One copy over several hosts: --hosts and TransferHosts (transfer/hosts-hook.h,
-# transfer/fs-identity-hook.h, ssh/login-hook.h, ssh/further-hook.h). "hayate", "b", "c" and
+# transfer/fs-identity-hook.h, ssh/spawn-hook.h, ssh/extra-conn-hook.h). "hayate", "b", "c" and
 # "d" have keys of their own and one directory behind them. Each sends 12 MB/s
 # (MaxRate), and what is put is as slow. "x" sees other files, and "s" is slow.
 

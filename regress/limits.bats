@@ -4,7 +4,7 @@
 # SPDX-License-Identifier: ISC
 #
 # What limits a copy, through real programs: each test makes one limit true and
-# expects its name (common/bottleneck.h, ssh/limit-hook.h, transfer/bottleneck-hook.h).
+# expects its name (common/bottleneck.h, ssh/bottleneck-ssh-hook.h, transfer/bottleneck-hook.h).
 #
 #     client, a 10.77.0.1  ==== 60 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
 #

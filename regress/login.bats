@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# A login in few round trips (ssh/early.h) and what is remembered for it
-# (ssh/recall.h). Round trips are counted by the path, not timed.
+# A login in few round trips (ssh/early-servers.h) and what is remembered for it
+# (ssh/login-cache.h). Round trips are counted by the path, not timed.
 
 load helper
 
@@ -56,7 +56,7 @@ exchange() { sed 1d hayate_logins | grep ' own=' || :; }
 ID=$(printf '%040d' 1)
 KEY=$(printf 'a%.0s' {1..40})
 SALT=$(printf 'b%.0s' {1..32})
-recall() { run_unit recall-replay "$@"; }
+recall() { run_unit login-cache-replay "$@"; }
 
 @test "an entry of the login cache is found, and replaced by a later one with the same ID" {
 	run -1 recall find "$ID" </dev/null
@@ -132,7 +132,7 @@ recall() { run_unit recall-replay "$@"; }
 
 @test "a key is tried first unless an enabled and offered method precedes it" {
 	local stock=gssapi-with-mic,hostbased,publickey,keyboard-interactive,password
-	first() { run_unit early-replay first "$@"; }
+	first() { run_unit early-servers-replay first "$@"; }
 	[ "$(first $stock publickey)" = key ]
 	[ "$(first $stock publickey,password)" = key ]
 	[ "$(first $stock password,publickey)" = key ]
@@ -146,7 +146,7 @@ recall() { run_unit recall-replay "$@"; }
 }
 
 @test "servers are known by the beginning of their banner" {
-	kind() { run_unit early-replay kind "$1"; }
+	kind() { run_unit early-servers-replay kind "$1"; }
 	[ "$(kind SSH-2.0-OpenSSH_9.2p1)" = session ]
 	[ "$(kind SSH-2.0-OpenSSH_10.0p2)" = session ]
 	[ "$(kind SSH-2.0-OpenSSH_99.0)" = session ]
@@ -160,7 +160,7 @@ recall() { run_unit recall-replay "$@"; }
 	[ "$(kind SSH-2.0-Cisco-1.25)" = none ]
 	[ "$(kind 'SSH-2.0-x OpenSSH_9.2')" = none ]
 	[ "$(kind '')" = none ]
-	again() { run_unit early-replay again "$1"; }
+	again() { run_unit early-servers-replay again "$1"; }
 	[ "$(again SSH-2.0-OpenSSH_10.2p1_hpn18.8.0)" = yes ]
 	[ "$(again SSH-2.0-OpenSSH_9.3-hpn14v15)" = yes ]
 	[ "$(again SSH-2.0-OpenSSH_10.0p2)" = no ]
@@ -214,10 +214,10 @@ $all" ]
 	[ "$(front a,b '')" = none ]
 	[ "$(front a,b a,b)" = none ]
 	[ "$(front '' a)" = none ]
-	[ "$(run_unit early-replay skips SSH-2.0-OpenSSH_7.4)" = yes ]
-	[ "$(run_unit early-replay skips SSH-2.0-dropbear_2022.83)" = yes ]
-	[ "$(run_unit early-replay skips SSH-2.0-paramiko_3)" = no ]
-	[ "$(run_unit early-replay skips SSH-2.0-Go)" = no ]
+	[ "$(run_unit early-servers-replay skips SSH-2.0-OpenSSH_7.4)" = yes ]
+	[ "$(run_unit early-servers-replay skips SSH-2.0-dropbear_2022.83)" = yes ]
+	[ "$(run_unit early-servers-replay skips SSH-2.0-paramiko_3)" = no ]
+	[ "$(run_unit early-servers-replay skips SSH-2.0-Go)" = no ]
 }
 
 ### Round trips

@@ -88,7 +88,7 @@ copy_extension(const struct sshbuf *m)
  */
 
 void
-authonly_mux_put_wish(struct sshbuf *m)
+authonly_mux_put_request(struct sshbuf *m)
 {
 	if (!hayopt_get()->none_switch)
 		return;
@@ -126,8 +126,8 @@ authonly_mux_read_answer(const struct sshbuf *m)
  * text of the client. A number may be used again, but each use begins with a
  * hello, which replaces the entry.
  */
-static char **wishes;
-static size_t nwishes;
+static char **requests;
+static size_t nrequests;
 
 void
 authonly_mux_put_answer(struct sshbuf *output)
@@ -142,26 +142,26 @@ authonly_mux_put_answer(struct sshbuf *output)
 }
 
 void
-authonly_mux_read_wish(int control, const struct sshbuf *m)
+authonly_mux_read_request(int control, const struct sshbuf *m)
 {
 	size_t i = control;
 
 	if (control < 0)
 		return;
-	if (i >= nwishes) {
-		wishes = xrecallocarray(wishes, nwishes, i + 8,
-		    sizeof(*wishes));
-		nwishes = i + 8;
+	if (i >= nrequests) {
+		requests = xrecallocarray(requests, nrequests, i + 8,
+		    sizeof(*requests));
+		nrequests = i + 8;
 	}
-	free(wishes[i]);
-	wishes[i] = copy_extension(m);
+	free(requests[i]);
+	requests[i] = copy_extension(m);
 }
 
 static int
-has_wish(int control, const char *value)
+has_request(int control, const char *value)
 {
-	return control >= 0 && (size_t)control < nwishes &&
-	    wishes[control] != NULL && strcmp(wishes[control], value) == 0;
+	return control >= 0 && (size_t)control < nrequests &&
+	    requests[control] != NULL && strcmp(requests[control], value) == 0;
 }
 
 /* Writes a line to the standard error of the process that has the session. */
@@ -185,9 +185,9 @@ tell_user(struct ssh *ssh, Channel *c)
 void
 authonly_mux_before_request(struct ssh *ssh, Channel *c, const char *type)
 {
-	int tell = has_wish(c->ctl_chan, TELL);
+	int tell = has_request(c->ctl_chan, TELL);
 
-	if (!tell && !has_wish(c->ctl_chan, QUIET))
+	if (!tell && !has_request(c->ctl_chan, QUIET))
 		authonly_encrypt_before(ssh, AUTHONLY_MUX);
 	else if (tell && (strcmp(type, "exec") == 0 ||
 	    strcmp(type, "subsystem") == 0 || strcmp(type, "shell") == 0))

@@ -28,7 +28,7 @@ struct Channel;
  * hello "m", or tells the user why it does not. read_answer() looks for the
  * answer in the master's hello, from behind the version. It consumes nothing.
  */
-void	authonly_mux_put_wish(struct sshbuf *m);
+void	authonly_mux_put_request(struct sshbuf *m);
 void	authonly_mux_read_answer(const struct sshbuf *m);
 
 /*
@@ -38,7 +38,7 @@ void	authonly_mux_read_answer(const struct sshbuf *m);
  * nothing.
  */
 void	authonly_mux_put_answer(struct sshbuf *output);
-void	authonly_mux_read_wish(int control, const struct sshbuf *m);
+void	authonly_mux_read_request(int control, const struct sshbuf *m);
 
 /*
  * In the master, for authonly-client-hook.c: a request of the session "c" of

@@ -18,15 +18,15 @@
 
 #include <string.h>
 
-#include "asked-hook.h"
 #include "cliopt-hook.h"
-#include "further-hook.h"
+#include "extra-conn-hook.h"
 #include "optline-hook.h"
+#include "prompted-hook.h"
 #include "rendezvous.h"
 
 /* Weak: another program that reads options does not link it. */
-extern void	login_quiet_jump(void) __attribute__((weak));
-extern void	login_look_up(void) __attribute__((weak));
+extern void	spawn_quiet_jump(void) __attribute__((weak));
+extern void	spawn_resolve_hosts(void) __attribute__((weak));
 
 static int has_hosts;		/* that the command line names */
 
@@ -37,7 +37,7 @@ cliopt_read_line(char **keyword, char *rest, const char *const *first,
 	struct optline_table table = { first, stride };
 	int ours;
 
-	further_begin();
+	extra_conn_begin();
 	ours = optline_read(HAYOPT_CLIENT, HAYOPT_GLOBAL, table, keyword,
 	    rest, filename, linenum, active, ret);
 
@@ -58,13 +58,13 @@ void
 cliopt_log_deferred(void)
 {
 	optline_log_deferred();
-	if (login_quiet_jump != NULL)
-		login_quiet_jump();
-	if (has_hosts && login_look_up != NULL)
-		login_look_up();
+	if (spawn_quiet_jump != NULL)
+		spawn_quiet_jump();
+	if (has_hosts && spawn_resolve_hosts != NULL)
+		spawn_resolve_hosts();
 	if (hayopt_get()->hayate && (hayopt_get()->transfer_streams != 1 ||
 	    hayopt_get()->transfer_hosts != NULL))
-		asked_begin();
+		prompted_begin();
 }
 
 void

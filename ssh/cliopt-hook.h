@@ -37,7 +37,7 @@ void	cliopt_replace_ciphers(char *list);
 
 /*
  * In ssh, once all options are read and the log is set up: logs what was kept
- * of the command line, and lets asked-hook.h begin.
+ * of the command line, and lets prompted-hook.h begin.
  */
 void	cliopt_log_deferred(void);
 

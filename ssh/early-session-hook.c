@@ -27,19 +27,19 @@
 #include "readconf.h"
 #include "sshbuf.h"
 
-#include "early.h"
-#include "early-hook.h"
-#include "early-input-hook.h"
+#include "early-auth-hook.h"
+#include "early-requests-ssh-hook.h"
+#include "early-servers.h"
 #include "early-session-hook.h"
-#include "further-hook.h"
+#include "extra-conn-hook.h"
 #include "hayopt.h"
 
 extern Options options;
 
 int	early_session_put_cstring(struct ssh *, const void *);
 
-static enum { NOT_SENT, SENT, NOT_TAKEN } state;
-static int channel, is_answered, is_learning;
+static enum { SESSION_NOT_SENT, SESSION_SENT, SESSION_REJECTED } state;
+static int channel, is_confirmed, is_learning;
 static struct ssh *connection;
 static pid_t owner;		/* a child is not this process */
 
@@ -58,20 +58,20 @@ early_session_is_plain(void)
 }
 
 int
-early_session_is_known(const struct ssh *ssh)
+early_session_is_allowed(const struct ssh *ssh)
 {
-	return early_is_genuine(ssh, early_takes_session);
+	return early_auth_is_verified(ssh, early_server_takes_session);
 }
 
 int
-early_session_may(const struct ssh *ssh)
+early_session_is_possible(const struct ssh *ssh)
 {
 	const struct hayopt *opt = hayopt_get();
 
 	/* A further connection looks first whether it is at the right host. */
 	return early_session_is_plain() && !opt->none_enabled &&
-	    !opt->none_switch && further_host() == NULL &&
-	    early_session_is_known(ssh);
+	    !opt->none_switch && extra_conn_host() == NULL &&
+	    early_session_is_allowed(ssh);
 }
 
 int
@@ -82,18 +82,18 @@ early_session_is_learning(void)
 
 /* The server has answered. */
 static void
-confirm(struct ssh *ssh, int id, int success, void *arg)
+take_open_reply(struct ssh *ssh, int id, int success, void *arg)
 {
 	Channel *c = channel_by_id(ssh, id);
 
 	(void)arg;
-	is_answered = 1;
+	is_confirmed = 1;
 	if (success && c->remote_id == EARLY_SESSION_FIRST) {
-		early_session_was_taken();
-		early_input_confirmed(ssh);
+		early_auth_session_accepted();
+		early_requests_ssh_confirmed(ssh);
 		return;
 	}
-	early_wait_next(success ? "the session has another number" :
+	early_auth_defer_session(success ? "the session has another number" :
 	    "the session was refused");
 	if (success)
 		fatal("The server calls the session %u, and not %u as others "
@@ -112,7 +112,7 @@ early_session_send(struct ssh *ssh)
 	Channel *c;
 
 	/* A server may answer a signature as if it was none. */
-	if (state == SENT)
+	if (state == SESSION_SENT)
 		return;
 	connection = ssh;
 	owner = getpid();
@@ -122,14 +122,14 @@ early_session_send(struct ssh *ssh)
 	c->have_remote_id = 1;
 	early_session_calls.setup(ssh, channel, 1, NULL);
 	c->have_remote_id = 0;
-	channel_register_open_confirm(ssh, channel, confirm, NULL);
-	state = SENT;
+	channel_register_open_confirm(ssh, channel, take_open_reply, NULL);
+	state = SESSION_SENT;
 	debug("early login: opening the session with it");
-	early_input_send(ssh);
+	early_requests_ssh_send(ssh);
 }
 
 static void
-restore(const Channel *c, int fd, int which, int i)
+restore_blocking(const Channel *c, int fd, int which, int i)
 {
 	if (fd != -1 && (c->restore_block & which) != 0)
 		(void)fcntl(fd, F_SETFL, c->restore_flags[i]);
@@ -140,40 +140,40 @@ early_session_cleanup(void)
 {
 	Channel *c;
 
-	if (state == NOT_SENT || owner != getpid() ||
+	if (state == SESSION_NOT_SENT || owner != getpid() ||
 	    (c = channel_lookup(connection, channel)) == NULL)
 		return;
-	restore(c, c->rfd, CHANNEL_RESTORE_RFD, 0);
-	restore(c, c->wfd, CHANNEL_RESTORE_WFD, 1);
-	restore(c, c->efd, CHANNEL_RESTORE_EFD, 2);
+	restore_blocking(c, c->rfd, CHANNEL_RESTORE_RFD, 0);
+	restore_blocking(c, c->wfd, CHANNEL_RESTORE_WFD, 1);
+	restore_blocking(c, c->efd, CHANNEL_RESTORE_EFD, 2);
 }
 
 void
-early_session_refuse(void)
+early_session_rejected(void)
 {
-	if (state == SENT)
-		state = NOT_TAKEN;
+	if (state == SESSION_SENT)
+		state = SESSION_REJECTED;
 }
 
 int
 early_session_is_open(struct ssh *ssh, int *id)
 {
-	if (state == NOT_SENT)
+	if (state == SESSION_NOT_SENT)
 		return 0;
-	if (state == NOT_TAKEN) {
+	if (state == SESSION_REJECTED) {
 		channel_send_open(ssh, channel);
 		channel_register_open_confirm(ssh, channel,
 		    early_session_calls.setup, NULL);
-		early_input_refused(ssh);
+		early_requests_ssh_rejected(ssh);
 	}
 	*id = channel;
 	return 1;
 }
 
 int
-early_session_is_unanswered(void)
+early_session_is_pending(void)
 {
-	return state == SENT && !is_answered;
+	return state == SESSION_SENT && !is_confirmed;
 }
 
 /* For upstream's clientloop.c. A request names itself in a string. */
@@ -183,8 +183,9 @@ early_session_put_cstring(struct ssh *ssh, const void *text)
 	if (text != NULL &&
 	    strcmp(text, "hostkeys-prove-00@openssh.com") == 0) {
 		is_learning = 1;
-		if (state == SENT)
-			early_wait_next("keys of the host are to be learnt");
+		if (state == SESSION_SENT)
+			early_auth_defer_session(
+			    "keys of the host are to be learnt");
 	}
 	return sshpkt_put_cstring(ssh, text);
 }

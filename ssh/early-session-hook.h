@@ -24,7 +24,7 @@
  * trip. A session that ends sooner leaves a mark in the memory, and the next
  * one waits.
  *
- * Called by early-hook.c and from patches/249-ssh-early-session.patch.
+ * Called by early-auth-hook.c and from patches/249-ssh-early-session.patch.
  */
 
 #ifndef HAYATE_EARLY_SESSION_HOOK_H
@@ -42,16 +42,16 @@ extern struct early_session_calls {
 #define EARLY_SESSION_FIRST	0
 
 /* Whether the server is one that was seen to take it. */
-int	early_session_is_known(const struct ssh *);
+int	early_session_is_allowed(const struct ssh *);
 
 /* Whether the user wants nothing but a session, and the server takes it. */
-int	early_session_may(const struct ssh *);
+int	early_session_is_possible(const struct ssh *);
 
 /* Opens it, with its command. */
 void	early_session_send(struct ssh *);
 
 /* The signature was not right. */
-void	early_session_refuse(void);
+void	early_session_rejected(void);
 
 /*
  * The user is in: whether there is a channel, and its number. It is opened
@@ -73,19 +73,20 @@ int	early_session_is_plain(void);
 int	early_session_is_learning(void);
 
 /* Whether it was sent and the server has not said yes or no. */
-int	early_session_is_unanswered(void);
+int	early_session_is_pending(void);
 
-/* For early-session-hook.c, in early-hook.c: the next login is to wait. */
-void	early_wait_next(const char *why);
+/* For early-session-hook.c, in early-auth-hook.c: the next login is to wait. */
+void	early_auth_defer_session(const char *why);
 
 /* Likewise: the server has taken the session. */
-void	early_session_was_taken(void);
+void	early_auth_session_accepted(void);
 
 /*
- * For early-input-hook.c, likewise: whether the last session that this user had
- * with the key of this login got an SFTP server; and what this one has.
+ * For early-requests-ssh-hook.c, likewise: whether the last session that this
+ * user had with the key of this login got an SFTP server; and what this one
+ * has.
  */
-int	early_sftp_is_known(void);
-void	early_note_sftp(int);
+int	early_auth_sftp_is_known(void);
+void	early_auth_note_sftp(int);
 
 #endif /* HAYATE_EARLY_SESSION_HOOK_H */

@@ -28,7 +28,7 @@
 
 /* Without such instructions it is slow, and may take time by what is in it. */
 static int
-has_instructions(void)
+cpu_has_aes(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
 	return __builtin_cpu_supports("aes") &&
@@ -43,7 +43,7 @@ has_instructions(void)
 }
 
 static int
-is_default(const char *list)
+is_default_list(const char *list)
 {
 	char *all = cipher_alg_list(',', 0), *own;
 	int is;
@@ -58,10 +58,10 @@ is_default(const char *list)
 
 /* Returns whether it could. */
 static int
-put_first(char **list)
+put_gcm_first(char **list)
 {
-	char *changed = is_default(*list) ? kexguess_put_first(*list, GCM) :
-	    NULL;
+	char *changed = is_default_list(*list) ? kexguess_put_first(*list,
+	    GCM) : NULL;
 
 	if (changed == NULL)
 		return 0;
@@ -73,9 +73,9 @@ put_first(char **list)
 void
 gcm_put_first(char **proposal)
 {
-	if (has_instructions() &&
-	    put_first(&proposal[PROPOSAL_ENC_ALGS_CTOS]) &&
-	    put_first(&proposal[PROPOSAL_ENC_ALGS_STOC]))
+	if (cpu_has_aes() &&
+	    put_gcm_first(&proposal[PROPOSAL_ENC_ALGS_CTOS]) &&
+	    put_gcm_first(&proposal[PROPOSAL_ENC_ALGS_STOC]))
 		debug("early login: AES-GCM stands first, with which this "
 		    "server does not exchange keys again");
 }

@@ -35,20 +35,20 @@
 #include "sshkey.h"
 #include "xmalloc.h"
 
-#include "asked-hook.h"
-#include "early.h"
-#include "early-hook.h"
+#include "early-auth-hook.h"
+#include "early-servers.h"
 #include "gcm-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
 #include "kexguess.h"
 #include "kexguess-hook.h"
 #include "keypair-hook.h"
-#include "known-hook.h"
-#include "login-hook.h"
+#include "known-hosts-hook.h"
+#include "login-cache-hook.h"
 #include "namelist.h"
 #include "peer-hook.h"
-#include "recall-hook.h"
+#include "prompted-hook.h"
+#include "spawn-hook.h"
 
 extern Options options;
 
@@ -59,21 +59,21 @@ void	guess_login(struct ssh *, Sensitive *, const char *, guess_address *,
  * A server that does not answer a guess for so long is taken for one that has
  * lost it, as one might that reads its first line with all that follows.
  */
-#define PATIENCE	15	/* seconds */
+#define REPLY_TIMEOUT_S	15	/* seconds */
 
-enum phase {
-	OFF,		/* nothing is remembered */
-	LOOKING,	/* as stock, to learn what it leads to */
-	READY,		/* there is a memory, and no banner yet */
-	COMPOSING,	/* the proposal, and the guess */
-	SENT,		/* these; the server's banner is not read */
-	HEARD,		/* that is */
-	OVER		/* the server's proposal has come */
+enum state {
+	GUESS_OFF,		/* nothing is remembered */
+	GUESS_OBSERVE,	/* as stock, to learn what it leads to */
+	GUESS_HAVE_MEMORY,	/* there is a memory, and no banner yet */
+	GUESS_BUILDING,	/* the proposal, and the guess */
+	GUESS_SENT,		/* these; the server's banner is not read */
+	GUESS_BANNER_SEEN,		/* that is */
+	GUESS_DONE		/* the server's proposal has come */
 };
 
 static struct {
-	enum phase	 phase;
-	struct recall_entry was, now;
+	enum state	 state;
+	struct login_cache_entry was, now;
 
 	/* what ssh_kex2() is called with, and keeps for later exchanges */
 	char		*host;
@@ -83,9 +83,10 @@ static struct {
 	struct ssh	*ssh;
 
 	char		*kex, *key;	/* our lists in stock's order */
-	int		 is_swapped;	/* this one has asked for another one */
-	int		 is_made;	/* a guess was sent */
-	int		 is_open;	/* and the server has not answered */
+	/* this one has asked for another one */
+	int		 key_alg_swapped;
+	int		 guess_sent;	/* a guess was sent */
+	int		 reply_pending;	/* and the server has not answered */
 	int	(*methods[KEX_MAX])(struct ssh *);	/* stock's */
 	int	(*reply)(int, u_int32_t, struct ssh *);	/* stock's handler */
 } guess;
@@ -97,23 +98,25 @@ static struct {
  * at the signature that covers it.
  */
 static void
-begin_anew(const char *why)
+restart_login(const char *why)
 {
-	const int is_heard = guess.phase == HEARD || guess.phase == OVER;
+	const int server_was_heard = guess.state == GUESS_BANNER_SEEN ||
+	    guess.state == GUESS_DONE;
 	int saved_errno = errno;
 
-	guess.is_open = 0;
-	guess.now.own[0] = '\0';
-	recall_save(&guess.now);
-	login_again(is_heard ? SYSLOG_LEVEL_INFO : SYSLOG_LEVEL_VERBOSE, why);
+	guess.reply_pending = 0;
+	guess.now.proposal_hash[0] = '\0';
+	login_cache_save(&guess.now);
+	spawn_reexec(server_was_heard ? SYSLOG_LEVEL_INFO :
+	    SYSLOG_LEVEL_VERBOSE, why);
 	errno = saved_errno;
 }
 
 /* The same where the login must not go on. */
 static void
-begin_anew_or_end(const char *why)
+restart_login_or_fail(const char *why)
 {
-	begin_anew(why);
+	restart_login(why);
 	fatal("early login: %s. Try again.", why);
 }
 
@@ -127,13 +130,13 @@ hash_lists(char *out)
 	char *both;
 
 	xasprintf(&both, "%s %s", guess.kex, guess.key);
-	recall_hash_text(both, out);
+	login_cache_hash_text(both, out);
 	free(both);
 }
 
 /* Sets the proposal of a guess, which free_lists() frees. Returns 0 or -1. */
 static int
-arrange(const char *kex, const char *key, struct kexguess_lists *lists)
+put_names_first(const char *kex, const char *key, struct kexguess_lists *lists)
 {
 	char *first = kexguess_put_first(guess.kex, kex);
 
@@ -206,16 +209,16 @@ may_ask_for(const char *algorithm)
 
 /* Puts the guess into the proposal. Returns 0 if there is none to make. */
 static int
-put_guess(char **proposal)
+build_proposal(char **proposal)
 {
 	struct kexguess_lists lists = { NULL, NULL };
-	char own[RECALL_HASH + 1];
+	char hash[LOGIN_CACHE_HASH + 1];
 	int can;
 
-	hash_lists(own);
-	can = strcmp(own, guess.was.own) == 0 && is_guessable(guess.was.kex) &&
-	    may_ask_for(guess.was.hostkey) &&
-	    arrange(guess.was.kex, guess.was.hostkey, &lists) == 0;
+	hash_lists(hash);
+	can = strcmp(hash, guess.was.proposal_hash) == 0 &&
+	    is_guessable(guess.was.kex) && may_ask_for(guess.was.hostkey_alg) &&
+	    put_names_first(guess.was.kex, guess.was.hostkey_alg, &lists) == 0;
 	if (can) {
 		free(proposal[PROPOSAL_KEX_ALGS]);
 		free(proposal[PROPOSAL_SERVER_HOST_KEY_ALGS]);
@@ -229,7 +232,7 @@ put_guess(char **proposal)
 
 /* Sets first_kex_packet_follows, behind which comes a word. */
 static int
-announce(struct sshbuf *proposal)
+set_guess_follows(struct sshbuf *proposal)
 {
 	size_t len = sshbuf_len(proposal);
 
@@ -239,12 +242,12 @@ announce(struct sshbuf *proposal)
 
 /* By its banner, or before that comes by what is remembered */
 static int
-exchanges_again(struct ssh *ssh)
+server_rekeys(struct ssh *ssh)
 {
-	if (guess.phase == COMPOSING)
-		return guess.was.again;
+	if (guess.state == GUESS_BUILDING)
+		return guess.was.rekeys_at_session;
 	return hayopt_get()->early_login != HAYOPT_EARLY_NO &&
-	    peer_banner_matches(ssh, early_exchanges_again);
+	    peer_banner_matches(ssh, early_server_rekeys);
 }
 
 int
@@ -252,17 +255,17 @@ guess_setup(struct ssh *ssh, char **proposal)
 {
 	int r;
 
-	if (exchanges_again(ssh))
+	if (server_rekeys(ssh))
 		gcm_put_first(proposal);
-	if (guess.phase == OFF)
+	if (guess.state == GUESS_OFF)
 		return kex_setup(ssh, proposal);
 	guess.kex = xstrdup(proposal[PROPOSAL_KEX_ALGS]);
 	guess.key = xstrdup(proposal[PROPOSAL_SERVER_HOST_KEY_ALGS]);
-	if (guess.phase != COMPOSING || !put_guess(proposal))
+	if (guess.state != GUESS_BUILDING || !build_proposal(proposal))
 		return kex_setup(ssh, proposal);
-	guess.is_made = 1;
+	guess.guess_sent = 1;
 	if ((r = kex_ready(ssh, proposal)) != 0 ||
-	    (r = announce(ssh->kex->my)) != 0)
+	    (r = set_guess_follows(ssh->kex->my)) != 0)
 		return r;
 	return kex_send_kexinit(ssh);
 }
@@ -273,21 +276,21 @@ guess_setup(struct ssh *ssh, char **proposal)
 
 /* Whether a guess may be sent to a server of this kind, if it was right. */
 static int
-is_trusted(void)
+server_is_allowed(void)
 {
-	return early_trusts(guess.ssh, early_is_known_kind);
+	return early_auth_allows(guess.ssh, early_server_is_allowed);
 }
 
 /* Whether stock proposes less to such an old server. */
 static int
-is_old(void)
+is_old_server(void)
 {
 	return (guess.ssh->compat &
 	    (SSH_BUG_CURVE25519PAD | SSH_OLD_DHGEX)) != 0;
 }
 
 static void
-set_patience(int seconds)
+set_reply_timeout(int seconds)
 {
 	const int stock = options.server_alive_interval *
 	    options.server_alive_count_max;
@@ -303,17 +306,17 @@ set_patience(int seconds)
 static int
 receive_reply(int type, u_int32_t seq, struct ssh *ssh)
 {
-	guess.is_open = 0;
-	set_patience(0);
-	recall_mark_clear(&guess.now.plain);
+	guess.reply_pending = 0;
+	set_reply_timeout(0);
+	backoff_clear(&guess.now.early_auth_backoff);
 	if (!is_first(guess.kex, guess.was.kex))
-		recall_mark_clear(&guess.now.late);
+		backoff_clear(&guess.now.early_session_backoff);
 	return guess.reply(type, seq, ssh);
 }
 
 /* Drops the key that was made for a guess. */
 static void
-drop_key(struct kex *kex)
+free_guess_key(struct kex *kex)
 {
 	sshbuf_free(kex->client_pub);
 	kex->client_pub = NULL;
@@ -334,8 +337,9 @@ is_stock_choice(const struct kex *kex, const struct kexguess_lists *server)
 	    !namelist_choose(guess.key, server->key, key) ||
 	    strcmp(name, kex->name) != 0)
 		return 0;
-	guess.is_swapped = strcmp(key, kex->hostkey_alg) != 0;
-	return !guess.is_swapped || known_serves(kex->hostkey_alg, key);
+	guess.key_alg_swapped = strcmp(key, kex->hostkey_alg) != 0;
+	return !guess.key_alg_swapped || known_hosts_allow_alg(kex->hostkey_alg,
+	    key);
 }
 
 /* Whether the next login may guess what was chosen, with "key" as host key. */
@@ -344,12 +348,13 @@ may_guess(const struct kex *kex, const char *key,
     const struct kexguess_lists *server)
 {
 	struct kexguess_lists next = { NULL, NULL };
-	int may = guess.now.plain.left == 0 && !is_old() && is_trusted() &&
+	int may = guess.now.early_auth_backoff.remaining == 0 &&
+	    !is_old_server() && server_is_allowed() &&
 	    is_guessable(kex->name) &&
-	    (guess.now.late.left == 0 || is_first(guess.kex, kex->name)) &&
-	    strlen(kex->name) <= RECALL_NAME &&
-	    strlen(key) <= RECALL_NAME &&
-	    arrange(kex->name, key, &next) == 0 &&
+	    (guess.now.early_session_backoff.remaining == 0 ||
+	    is_first(guess.kex, kex->name)) && strlen(kex->name) <=
+	    LOGIN_CACHE_NAME && strlen(key) <= LOGIN_CACHE_NAME &&
+	    put_names_first(kex->name, key, &next) == 0 &&
 	    kexguess_is_right(&next, server);
 
 	free_lists(&next);
@@ -361,13 +366,13 @@ may_guess(const struct kex *kex, const char *key,
  * first, where only that makes a guess right and it is known to be the host's.
  */
 static const char *
-find_key(const struct kex *kex, const struct kexguess_lists *server,
+choose_hostkey_alg(const struct kex *kex, const struct kexguess_lists *server,
     char first[NAMELIST_NAME_SIZE])
 {
 	if (may_guess(kex, kex->hostkey_alg, server))
 		return kex->hostkey_alg;
 	if (namelist_choose(server->key, server->key, first) &&
-	    known_serves(first, kex->hostkey_alg) &&
+	    known_hosts_allow_alg(first, kex->hostkey_alg) &&
 	    may_guess(kex, first, server)) {
 		debug("early login: the next one asks for the key of %s, "
 		    "which the server names first", first);
@@ -377,42 +382,44 @@ find_key(const struct kex *kex, const struct kexguess_lists *server,
 }
 
 static void
-learn(const struct kex *kex, const struct kexguess_lists *server)
+learn_from_exchange(const struct kex *kex, const struct kexguess_lists *server)
 {
 	char first[NAMELIST_NAME_SIZE];
 	const char *key;
 
-	guess.now.own[0] = guess.now.kex[0] = guess.now.hostkey[0] = '\0';
-	guess.now.again = peer_banner_matches(guess.ssh, early_exchanges_again);
-	recall_mark_count(&guess.now.plain);
-	recall_mark_count(&guess.now.late);
-	if ((key = find_key(kex, server, first)) == NULL) {
+	guess.now.proposal_hash[0] = guess.now.kex[0] =
+	    guess.now.hostkey_alg[0] = '\0';
+	guess.now.rekeys_at_session = peer_banner_matches(guess.ssh,
+	    early_server_rekeys);
+	backoff_count_login(&guess.now.early_auth_backoff);
+	backoff_count_login(&guess.now.early_session_backoff);
+	if ((key = choose_hostkey_alg(kex, server, first)) == NULL) {
 		if (keypair_is_slow(kex->name))
 			strlcpy(guess.now.kex, kex->name,
 			    sizeof(guess.now.kex));
 		return;
 	}
-	hash_lists(guess.now.own);
+	hash_lists(guess.now.proposal_hash);
 	strlcpy(guess.now.kex, kex->name, sizeof(guess.now.kex));
-	strlcpy(guess.now.hostkey, key, sizeof(guess.now.hostkey));
+	strlcpy(guess.now.hostkey_alg, key, sizeof(guess.now.hostkey_alg));
 }
 
 /* Returns whether the guess, of our first names, is the exchange that comes. */
 static int
-judge(struct kex *kex, const struct kexguess_lists *mine,
+guess_is_right(struct kex *kex, const struct kexguess_lists *mine,
     const struct kexguess_lists *server)
 {
 	if (!is_stock_choice(kex, server)) {
-		recall_mark_set(&guess.now.late);
-		begin_anew_or_end("the server has a better choice by now");
+		backoff_raise(&guess.now.early_session_backoff);
+		restart_login_or_fail("the server has a better choice by now");
 	}
 	if (kexguess_is_right(mine, server))
 		return 1;
 	debug("early login: the key exchange is another one by now, forgotten");
-	drop_key(kex);
-	if (!peer_banner_matches(guess.ssh, early_skips_guess)) {
-		recall_mark_set(&guess.now.plain);
-		begin_anew_or_end("the server may not pass over it");
+	free_guess_key(kex);
+	if (!peer_banner_matches(guess.ssh, early_server_skips_guess)) {
+		backoff_raise(&guess.now.early_auth_backoff);
+		restart_login_or_fail("the server may not pass over it");
 	}
 	return 0;
 }
@@ -427,7 +434,7 @@ receive_proposal(struct ssh *ssh)
 	int r, is_right;
 
 	memcpy(kex->kex, guess.methods, sizeof(kex->kex));
-	guess.phase = OVER;
+	guess.state = GUESS_DONE;
 	if ((r = kex_buf2prop(kex->my, NULL, &my)) != 0 ||
 	    (r = kex_buf2prop(kex->peer, NULL, &peer)) != 0)
 		goto out;
@@ -435,13 +442,13 @@ receive_proposal(struct ssh *ssh)
 	mine.key = my[PROPOSAL_SERVER_HOST_KEY_ALGS];
 	server.kex = peer[PROPOSAL_KEX_ALGS];
 	server.key = peer[PROPOSAL_SERVER_HOST_KEY_ALGS];
-	is_right = guess.is_made && judge(kex, &mine, &server);
-	learn(kex, &server);
+	is_right = guess.guess_sent && guess_is_right(kex, &mine, &server);
+	learn_from_exchange(kex, &server);
 	if (!is_right) {
 		r = kex->kex[kex->kex_type](ssh);
 		guess.reply = ssh->dispatch[SSH2_MSG_KEX_ECDH_REPLY];
 	}
-	if (guess.is_made)
+	if (guess.guess_sent)
 		ssh_dispatch_set(ssh, SSH2_MSG_KEX_ECDH_REPLY, receive_reply);
 out:
 	kex_prop_free(my);
@@ -454,7 +461,7 @@ out:
  */
 
 static void
-take_over(struct kex *kex)
+hook_methods(struct kex *kex)
 {
 	size_t i;
 
@@ -470,7 +477,7 @@ take_over(struct kex *kex)
  * the server's proposal.
  */
 static void
-make_guess(struct ssh *ssh)
+send_guess(struct ssh *ssh)
 {
 	const u_int type = kex_type_from_name(guess.was.kex);
 	int r;
@@ -480,9 +487,9 @@ make_guess(struct ssh *ssh)
 		fatal_fr(r, "%s", guess.was.kex);
 	guess.reply = ssh->dispatch[SSH2_MSG_KEX_ECDH_REPLY];
 	ssh_dispatch_set(ssh, SSH2_MSG_KEX_ECDH_REPLY, kex_protocol_error);
-	guess.is_open = 1;
+	guess.reply_pending = 1;
 	debug("early login: the key exchange goes out with the banner "
-	    "(%s, %s)", guess.was.kex, guess.was.hostkey);
+	    "(%s, %s)", guess.was.kex, guess.was.hostkey_alg);
 }
 
 static int
@@ -501,7 +508,7 @@ run_dispatch(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
 	if (r == 0)
 		return;
 	if (!is_hangup(r))
-		early_note_fault();
+		early_auth_note_fault();
 	sshpkt_fatal(ssh, r, "ssh_dispatch_run_fatal");
 }
 
@@ -510,37 +517,37 @@ guess_dispatch_run(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
 {
 	int r;
 
-	if (guess.phase == LOOKING || guess.phase == COMPOSING)
-		take_over(ssh->kex);
-	if (guess.phase != COMPOSING) {
+	if (guess.state == GUESS_OBSERVE || guess.state == GUESS_BUILDING)
+		hook_methods(ssh->kex);
+	if (guess.state != GUESS_BUILDING) {
 		run_dispatch(ssh, mode, done);
 		return;
 	}
-	if (guess.is_made)
-		make_guess(ssh);
+	if (guess.guess_sent)
+		send_guess(ssh);
 	/* Stock says why when it reads the banner. */
 	if ((r = ssh_packet_write_wait(ssh)) != 0)
 		debug_fr(r, "sending the guess");
 }
 
 static void
-send_early(struct ssh *ssh)
+send_with_banner(struct ssh *ssh)
 {
 	kexguess_at_banner = NULL;
-	guess.phase = COMPOSING;
+	guess.state = GUESS_BUILDING;
 	ssh_kex2(ssh, guess.host, guess.address, guess.port, guess.cinfo);
-	guess.phase = SENT;
+	guess.state = GUESS_SENT;
 }
 
 /* The server has said what it is. */
 static void
-check_kind(void)
+check_server(void)
 {
-	if (is_old())
-		begin_anew_or_end("the server is an old one");
-	if (!is_trusted()) {
-		recall_mark_set(&guess.now.plain);
-		begin_anew("the server is of an unknown kind");
+	if (is_old_server())
+		restart_login_or_fail("the server is an old one");
+	if (!server_is_allowed()) {
+		backoff_raise(&guess.now.early_auth_backoff);
+		restart_login("the server is of an unknown kind");
 	}
 }
 
@@ -561,18 +568,18 @@ run_exchange(struct ssh *ssh)
 {
 	int r;
 
-	if (guess.is_open)
-		set_patience(PATIENCE);
+	if (guess.reply_pending)
+		set_reply_timeout(REPLY_TIMEOUT_S);
 	if ((r = ssh_dispatch_run(ssh, DISPATCH_BLOCK, &ssh->kex->done)) == 0)
 		return;
-	if (guess.is_open && is_refusal(r)) {
+	if (guess.reply_pending && is_refusal(r)) {
 		if (r == SSH_ERR_CONN_TIMEOUT)
-			recall_mark_longest(&guess.now.plain);
+			backoff_raise_to_max(&guess.now.early_auth_backoff);
 		else
-			recall_mark_set(&guess.now.plain);
-		begin_anew("the server did not take it");
-	} else if (guess.is_open && r == SSH_ERR_DISCONNECTED)
-		recall_mark_longest(&guess.now.plain);
+			backoff_raise(&guess.now.early_auth_backoff);
+		restart_login("the server did not take it");
+	} else if (guess.reply_pending && r == SSH_ERR_DISCONNECTED)
+		backoff_raise_to_max(&guess.now.early_auth_backoff);
 	sshpkt_fatal(ssh, r, "ssh_dispatch_run_fatal");
 }
 
@@ -580,16 +587,16 @@ void
 guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
     const struct ssh_conn_info *cinfo)
 {
-	if (guess.phase == SENT) {
-		guess.phase = HEARD;
-		check_kind();
+	if (guess.state == GUESS_SENT) {
+		guess.state = GUESS_BANNER_SEEN;
+		check_server();
 		run_exchange(ssh);
 	} else
 		ssh_kex2(ssh, host, address, port, cinfo);
 	keypair_forget();
-	if (guess.phase == OVER)
-		recall_save(&guess.now);
-	guess.phase = OFF;
+	if (guess.state == GUESS_DONE)
+		login_cache_save(&guess.now);
+	guess.state = GUESS_OFF;
 	free(guess.kex);
 	free(guess.key);
 	guess.kex = guess.key = NULL;
@@ -599,7 +606,7 @@ guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
 static void
 warn_of_key(const struct sshkey *key)
 {
-	const struct hostkey_entry *e = known_other(key);
+	const struct hostkey_entry *e = known_hosts_other_key(key);
 	char *print = sshkey_fingerprint(key, SSH_DIGEST_SHA256, SSH_FP_BASE64);
 
 	do_log2(SYSLOG_LEVEL_FATAL, "WARNING: the %s key that %s has shown, "
@@ -615,21 +622,23 @@ void
 guess_check_key(const struct sshkey *key)
 {
 	/* In a rekey the session has begun, and nothing may run twice. */
-	if (guess.phase != OVER || !guess.is_swapped || known_names(key))
+	if (guess.state != GUESS_DONE || !guess.key_alg_swapped ||
+	    known_hosts_has_key(key))
 		return;
 	warn_of_key(key);
-	recall_mark_longest(&guess.now.plain);
-	begin_anew("the host has another key of the kind that was asked for");
+	backoff_raise_to_max(&guess.now.early_auth_backoff);
+	restart_login("the host has another key of the kind that was "
+	    "asked for");
 }
 
 void
-guess_keep_key(void)
+guess_require_same_key(void)
 {
-	if (guess.now.hostkey[0] == '\0' ||
-	    strcmp(guess.now.hostkey, guess.ssh->kex->hostkey_alg) == 0)
+	if (guess.now.hostkey_alg[0] == '\0' ||
+	    strcmp(guess.now.hostkey_alg, guess.ssh->kex->hostkey_alg) == 0)
 		return;
-	guess.now.own[0] = '\0';
-	recall_save(&guess.now);
+	guess.now.proposal_hash[0] = '\0';
+	login_cache_save(&guess.now);
 }
 
 /*
@@ -643,13 +652,14 @@ guess_connect(struct ssh *ssh, const char *host, const char *host_arg,
     struct addrinfo *addrs, struct sockaddr_storage *addr, u_short port,
     int attempts, int *timeout_ms, int keep_alive)
 {
-	struct recall_entry e;
+	struct login_cache_entry e;
 	char *name = xstrdup(host);
 	int r;
 
 	lowercase(name);
 	is_costly = hayopt_get()->early_login != HAYOPT_EARLY_NO &&
-	    recall_load_host(name, port, &e) == 0 && keypair_is_slow(e.kex);
+	    login_cache_load_host(name, port, &e) == 0 &&
+	    keypair_is_slow(e.kex);
 	free(name);
 	r = ssh_connect(ssh, host, host_arg, addrs, addr, port, attempts,
 	    timeout_ms, keep_alive);
@@ -718,20 +728,20 @@ guess_login(struct ssh *ssh, Sensitive *sensitive, const char *host,
 	guess.port = port;
 	guess.cinfo = cinfo;
 	if (hayopt_get()->early_login != HAYOPT_EARLY_NO &&
-	    recall_load_host(guess.host, port, &guess.was) == 0)
-		guess.phase = LOOKING;
+	    login_cache_load_host(guess.host, port, &guess.was) == 0)
+		guess.state = GUESS_OBSERVE;
 	guess.now = guess.was;
-	if (guess.phase == LOOKING && guess.was.own[0] != '\0' &&
-	    guess.was.plain.left == 0 && !asked_user() &&
-	    login_can_begin()) {
-		guess.phase = READY;
-		kexguess_at_banner = send_early;
+	if (guess.state == GUESS_OBSERVE && guess.was.proposal_hash[0] !=
+	    '\0' && guess.was.early_auth_backoff.remaining == 0 &&
+	    !prompted_user() && spawn_can_reexec()) {
+		guess.state = GUESS_HAVE_MEMORY;
+		kexguess_at_banner = send_with_banner;
 	}
 	ssh_login(ssh, sensitive, host, address, port, pw, timeout_ms, cinfo);
 }
 
 static int
-is_closed(void)
+connection_is_closed(void)
 {
 	int fd = ssh_packet_get_connection_in(guess.ssh);
 	char byte;
@@ -745,15 +755,15 @@ is_closed(void)
 void
 guess_cleanup(void)
 {
-	const int is_unheard = guess.phase == SENT;
+	const int no_banner_yet = guess.state == GUESS_SENT;
 
-	guess.phase = OFF;
-	if (!guess.is_open)
+	guess.state = GUESS_OFF;
+	if (!guess.reply_pending)
 		return;
-	guess.is_open = 0;
-	guess.now.own[0] = '\0';
-	if (is_unheard && is_closed())
-		begin_anew("the server closed the connection");
+	guess.reply_pending = 0;
+	guess.now.proposal_hash[0] = '\0';
+	if (no_banner_yet && connection_is_closed())
+		restart_login("the server closed the connection");
 	else
-		recall_save(&guess.now);
+		login_cache_save(&guess.now);
 }

@@ -9,10 +9,10 @@
  *
  * A login that is over has shown what the server proposes. If a guess of what
  * was chosen would have been right (kexguess.h), the names are remembered for
- * the host and port, with a hash of our own lists (recall.h). The next login
- * puts these names first in its proposal, says that a guess follows, and sends
- * banner, proposal and the first message of the exchange at once: a public key
- * that is made for this exchange, and nothing else.
+ * the host and port, with a hash of our own lists (login-cache.h). The next
+ * login puts these names first in its proposal, says that a guess follows, and
+ * sends banner, proposal and the first message of the exchange at once: a
+ * public key that is made for this exchange, and nothing else.
  *
  * What is negotiated is what stock would negotiate, but for the cipher towards
  * HPN-SSH (gcm-hook.h), and for one thing. A stock server names RSA first, and
@@ -85,9 +85,9 @@ void	guess_check_key(const struct sshkey *);
 
 /*
  * The next login has to see the same host key, because what is remembered of
- * the user goes with it. In early-hook.c.
+ * the user goes with it. In early-auth-hook.c.
  */
-void	guess_keep_key(void);
+void	guess_require_same_key(void);
 
 /* The program ends, perhaps because the server closed the connection. */
 void	guess_cleanup(void);

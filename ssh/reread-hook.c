@@ -12,11 +12,11 @@
 
 #include "reread-hook.h"
 
-static int is_lost;		/* something came from a pipe */
+static int read_pipe;		/* something came from a pipe */
 
 /* The null device is empty each time, also by another name. */
 static int
-is_lasting(const struct stat *st)
+can_read_again(const struct stat *st)
 {
 	struct stat null;
 
@@ -32,15 +32,15 @@ reread_fopen(const char *path, const char *mode)
 	FILE *f = fopen(path, mode);
 	struct stat st;
 
-	if (f != NULL && (fstat(fileno(f), &st) == -1 || !is_lasting(&st)))
-		is_lost = 1;
+	if (f != NULL && (fstat(fileno(f), &st) == -1 || !can_read_again(&st)))
+		read_pipe = 1;
 	return f;
 }
 
 int
 reread_all(void)
 {
-	return !is_lost;
+	return !read_pipe;
 }
 
 int
@@ -48,5 +48,5 @@ reread_file(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == -1 || is_lasting(&st);
+	return stat(path, &st) == -1 || can_read_again(&st);
 }

@@ -13,7 +13,7 @@
  * revoked. So no ssh is started again once such a file was read.
  *
  * For upstream's readconf.c, for which build-aux/overlay.mk renames a call, and
- * login-hook.c. Main thread only.
+ * spawn-hook.c. Main thread only.
  */
 
 #ifndef HAYATE_REREAD_HOOK_H

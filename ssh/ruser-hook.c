@@ -27,12 +27,12 @@ void
 ruser_log_init(const char *program, LogLevel level, SyslogFacility facility,
     int to_stderr)
 {
-	static int is_looked_at;
+	static int is_checked;
 
 	log_init(program, level, facility, to_stderr);
-	if (!is_looked_at && options.user != NULL &&
+	if (!is_checked && options.user != NULL &&
 	    strpbrk(options.user, "$\\") != NULL)
 		fatal("remote username contains invalid characters: \"$\" and "
 		    "\"\\\" may only come from User in a file");
-	is_looked_at = 1;
+	is_checked = 1;
 }

@@ -23,8 +23,8 @@
 #include "sftp.h"
 #include "xmalloc.h"
 
-#include "shmpipe-hook.h"
 #include "early-requests.h"
+#include "shmpipe-hook.h"
 #include "sftpsrv-hook.h"
 
 #define SMALL_READ	(16 * 1024)	/* several requests without data */

@@ -15,8 +15,8 @@
  *
  * OPEN of a FIFO or device may block, and may have side effects: the writer of
  * a FIFO may lose its bytes. So replies are sent before such an OPEN, and an
- * early OPEN for reading (early-requests.h), which the client has sent without knowing
- * the type of the file, fails.
+ * early OPEN for reading (early-requests.h), which the client has sent without
+ * knowing the type of the file, fails.
  *
  * Runs as the user, in sftp-server and internal-sftp. Uses no libcrypto. Out of
  * memory ends the process, as in stock's. Not thread safe.

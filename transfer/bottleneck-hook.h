@@ -9,9 +9,9 @@
  *
  * They add up what they spend in reading and writing files. What ssh waits for,
  * and what the server has told it, they read in the memory that they share
- * (limit-hook.h), and sftp-server they ask themselves (PROTOCOL, section 6).
- * Without that memory, with "Hayate no" and between two servers nothing is
- * said.
+ * (bottleneck-ssh-hook.h), and sftp-server they ask themselves (PROTOCOL,
+ * section 6). Without that memory, with "Hayate no" and between two servers
+ * nothing is said.
  *
  * The line comes at -v, or if it is news, standard error is a terminal and -q
  * is not given. --report has it as well.

@@ -8,7 +8,7 @@
  * connections, which -j and TransferStreams ask for, or channels of the first
  * one.
  *
- * ssh starts them (login-hook.h). One is asked for when the one before speaks
+ * ssh starts them (spawn-hook.h). One is asked for when the one before speaks
  * SFTP, so at most one is not authenticated, of each host. After a refusal none
  * is asked for any more, and the transfer goes on with those that are there. A
  * connection lives as long as the process: what one transfer leaves, the next

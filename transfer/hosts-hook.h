@@ -10,7 +10,8 @@
  * Host 0 is the first one. Connections go to all in turn. One that cannot be
  * logged in to, or does not see the same files (fs-identity-hook.h), is left
  * out, and so is one that is lost, until the process ends. One line says so,
- * and why. Of a login that failed, the ssh that tried says it (further-hook.h).
+ * and why. Of a login that failed, the ssh that tried says it
+ * (extra-conn-hook.h).
  *
  * Main thread only.
  */

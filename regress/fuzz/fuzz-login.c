@@ -4,9 +4,9 @@
  */
 
 /*
- * fuzz-login: what decides on an early login takes a file of ssh/recall.h of
- * any contents, and banners and lists that a server chooses. An input is four
- * texts, each with a NUL behind it: the file, a banner, and two lists.
+ * fuzz-login: what decides on an early login takes a file of ssh/login-cache.h
+ * of any contents, and banners and lists that a server chooses. An input is
+ * four texts, each with a NUL behind it: the file, a banner, and two lists.
  *
  * What is found in a file is found again in the one that it is put into, and to
  * put it there once more changes nothing. What sends and receives is met by
@@ -20,11 +20,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "early.h"
+#include "early-servers.h"
 #include "fuzz.h"
 #include "kexguess.h"
 #include "namelist.h"
-#include "recall.h"
+#include "login-cache.h"
 
 static const char id[] = "0000000000000000000000000000000000000001";
 static const char salt[] = "0123456789abcdef0123456789abcdef";
@@ -47,30 +47,30 @@ next_text(struct fuzz *f)
 }
 
 static void
-change(struct recall_entry *e, const char *list)
+change(struct login_cache_entry *e, const char *list)
 {
-	recall_set_methods(e, list);
+	login_cache_set_methods(e, list);
 	if (list[0] == 'w')
-		recall_mark_set(&e->late);
+		backoff_raise(&e->late);
 	else
-		recall_mark_count(&e->late);
+		backoff_count_login(&e->late);
 }
 
 static void
 recall(const char *text, const char *list)
 {
-	struct recall_entry e, again;
+	struct login_cache_entry e, again;
 	char *once, *twice;
 
-	if (recall_find(text, id, &e) != 0)
+	if (login_cache_find(text, id, &e) != 0)
 		memcpy(e.id, id, sizeof(e.id));
 	else
 		change(&e, list);
-	if ((once = recall_put(text, salt, &e)) == NULL ||
-	    (twice = recall_put(once, salt, &e)) == NULL ||
+	if ((once = login_cache_put(text, salt, &e)) == NULL ||
+	    (twice = login_cache_put(once, salt, &e)) == NULL ||
 	    strcmp(once, twice) != 0)
 		abort();
-	if (recall_find(once, id, &again) == 0 &&
+	if (login_cache_find(once, id, &again) == 0 &&
 	    (strcmp(again.kex, e.kex) != 0 || strcmp(again.key, e.key) != 0 ||
 	    again.late.left != e.late.left))
 		abort();
@@ -112,11 +112,12 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char *a = next_text(&f), *b = next_text(&f);
 
 	recall(text, a);
-	if (early_takes_session(banner) && !early_is_openssh(banner))
+	if (early_server_takes_session(banner) &&
+	    !early_server_is_openssh(banner))
 		abort();
-	early_is_known_kind(banner);
-	early_skips_guess(banner);
-	early_exchanges_again(banner);
+	early_server_is_allowed(banner);
+	early_server_skips_guess(banner);
+	early_server_rekeys(banner);
 	lists(a, b);
 	free(text);
 	free(banner);

@@ -4,7 +4,7 @@
  */
 
 /*
- * known-hook: a file of known hosts is read once in a login.
+ * known-hosts-hook: a file of known hosts is read once in a login.
  *
  * Upstream looks for the keys of a host before the key exchange, for the order
  * of algorithms, again when the host has shown its key, and a third time, with
@@ -16,8 +16,8 @@
  * build-aux/overlay.mk renames a call; in ssh. Main thread only.
  */
 
-#ifndef HAYATE_KNOWN_HOOK_H
-#define HAYATE_KNOWN_HOOK_H
+#ifndef HAYATE_KNOWN_HOSTS_HOOK_H
+#define HAYATE_KNOWN_HOSTS_HOOK_H
 
 #include <sys/types.h>
 
@@ -27,11 +27,11 @@ struct hostkeys;
 struct sshkey;
 
 /* As upstream's load_hostkeys(). */
-void	known_load_hostkeys(struct hostkeys *, const char *host,
+void	known_hosts_load(struct hostkeys *, const char *host,
     const char *path, u_int note);
 
 /* As upstream's hostkeys_foreach(). */
-int	known_foreach(const char *path,
+int	known_hosts_foreach(const char *path,
     int (*callback)(struct hostkey_foreach_line *, void *), void *ctx,
     const char *host, const char *ip, u_int wanted, u_int note);
 
@@ -42,12 +42,12 @@ int	known_foreach(const char *path,
  * them revokes a key or names an authority. Returns 0 as well if keys are known
  * or revoked in another place than these files.
  */
-int	known_serves(const char *alg, const char *preferred);
+int	known_hosts_allow_alg(const char *alg, const char *preferred);
 
 /* Whether these files name this very key. */
-int	known_names(const struct sshkey *);
+int	known_hosts_has_key(const struct sshkey *);
 
 /* The first line of these files with a key of the same kind, or NULL. */
-const struct hostkey_entry *known_other(const struct sshkey *);
+const struct hostkey_entry *known_hosts_other_key(const struct sshkey *);
 
-#endif /* HAYATE_KNOWN_HOOK_H */
+#endif /* HAYATE_KNOWN_HOSTS_HOOK_H */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See login-hook.h for the idea. */
+/* See spawn-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -34,17 +34,17 @@
 #include "sshkey.h"
 #include "xmalloc.h"
 
-#include "address-hook.h"
-#include "asked-hook.h"
 #include "authonly-hook.h"
-#include "further-hook.h"
+#include "conns-hook.h"
+#include "extra-conn-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
-#include "conns-hook.h"
-#include "login-hook.h"
-#include "reread-hook.h"
-#include "tcp-path.h"
+#include "prompted-hook.h"
 #include "rendezvous.h"
+#include "reread-hook.h"
+#include "resolve-all-hook.h"
+#include "spawn-hook.h"
+#include "tcp-path.h"
 
 extern Options options;
 
@@ -71,14 +71,14 @@ describe_host(struct ssh *ssh)
 }
 
 void
-login_check(struct ssh *ssh)
+spawn_check_host(struct ssh *ssh)
 {
-	const char *first = further_host();
+	const char *first = extra_conn_host();
 	char *host;
 
-	if (further_other() != NULL) {
-		further_is_in();
-		further_told();
+	if (extra_conn_other_host() != NULL) {
+		extra_conn_logged_in();
+		extra_conn_clear_env();
 		return;
 	}
 	if (first == NULL)
@@ -90,18 +90,18 @@ login_check(struct ssh *ssh)
 		cleanup_exit(255);
 	}
 	free(host);
-	further_told();
+	extra_conn_clear_env();
 }
 
 /* The user has accepted the key of the first connection. */
 static int
 is_first_key(const struct sshkey *key)
 {
-	const char *first = further_host();
+	const char *first = extra_conn_host();
 	char *mine = describe_key(key);
 	int is_first;
 
-	first = first == NULL || further_other() != NULL ? NULL :
+	first = first == NULL || extra_conn_other_host() != NULL ? NULL :
 	    strrchr(first, ' ');
 	is_first = first == NULL || strcmp(first + 1, mine) == 0;
 	free(mine);
@@ -109,7 +109,7 @@ is_first_key(const struct sshkey *key)
 }
 
 int
-login_verify_host_key(char *name, struct sockaddr *address,
+spawn_verify_host_key(char *name, struct sockaddr *address,
     struct sshkey *key, const struct ssh_conn_info *info)
 {
 	int r;
@@ -117,9 +117,9 @@ login_verify_host_key(char *name, struct sockaddr *address,
 	guess_check_key(key);
 	if (is_first_key(key))
 		return verify_host_key(name, address, key, info);
-	further_speak();
+	extra_conn_unmute();
 	if ((r = verify_host_key(name, address, key, info)) == 0)
-		further_hush();
+		extra_conn_mute();
 	else
 		error("A further connection met this and was closed; the "
 		    "first one had the right key and goes on.");
@@ -146,7 +146,7 @@ other_hosts(struct ssh *ssh)
 
 	if (hosts == NULL || !are_addresses())
 		return hosts == NULL ? NULL : xstrdup(hosts);
-	if ((all = address_others(ssh)) == NULL)
+	if ((all = resolve_all_others(ssh)) == NULL)
 		logit("TransferHosts all: %s", options.proxy_command != NULL ?
 		    "behind a proxy the addresses of the host are not known" :
 		    "the host has one address");
@@ -154,7 +154,7 @@ other_hosts(struct ssh *ssh)
 }
 
 const char *
-login_hosts(struct ssh *ssh)
+spawn_hosts(struct ssh *ssh)
 {
 	static int is_known;
 	static char *all;
@@ -169,9 +169,9 @@ login_hosts(struct ssh *ssh)
 }
 
 int
-login_streams(struct ssh *ssh)
+spawn_wanted_conns(struct ssh *ssh)
 {
-	const char *at = login_hosts(ssh);
+	const char *at = spawn_hosts(ssh);
 	int n = hayopt_get()->transfer_streams;
 
 	if (n != 1 || at == NULL)
@@ -183,9 +183,9 @@ login_streams(struct ssh *ssh)
 
 /* Returns the name of a host, which the caller frees; NULL: there is none. */
 static char *
-name_host(struct ssh *ssh, int number)
+host_name(struct ssh *ssh, int number)
 {
-	const char *at = login_hosts(ssh);
+	const char *at = spawn_hosts(ssh);
 	char *name;
 
 	while (at != NULL && number-- > 0) {
@@ -268,7 +268,7 @@ read_arguments(void)
 }
 
 static int
-are_lasting(char *const *paths, u_int n)
+can_reread_all(char *const *paths, u_int n)
 {
 	u_int i;
 
@@ -288,21 +288,21 @@ are_lasting(char *const *paths, u_int n)
 static int
 reads_the_same(void)
 {
-	return reread_all() &&
-	    are_lasting(options.identity_files, options.num_identity_files) &&
-	    are_lasting(options.certificate_files,
+	return reread_all() && can_reread_all(options.identity_files,
+	    options.num_identity_files) &&
+	    can_reread_all(options.certificate_files,
 	    options.num_certificate_files) &&
-	    are_lasting(options.user_hostfiles, options.num_user_hostfiles) &&
-	    are_lasting(options.system_hostfiles,
-	    options.num_system_hostfiles) &&
-	    are_lasting(REVOKED);
+	    can_reread_all(options.user_hostfiles,
+	    options.num_user_hostfiles) &&
+	    can_reread_all(options.system_hostfiles,
+	    options.num_system_hostfiles) && can_reread_all(REVOKED);
 }
 
 /*
  * ProxyJump became a command that starts an ssh, which must not ask either.
  */
 static void
-add_jump(arglist *args)
+add_jump_options(arglist *args)
 {
 	const char *command = options.proxy_command, *at;
 
@@ -314,14 +314,14 @@ add_jump(arglist *args)
 }
 
 void
-login_quiet_jump(void)
+spawn_quiet_jump(void)
 {
 	const char *command = options.proxy_command, *at;
 	char *text;
 
 	if (command != NULL)
-		further_is_resolved();
-	if (further_other() == NULL || options.jump_host == NULL ||
+		extra_conn_resolved();
+	if (extra_conn_other_host() == NULL || options.jump_host == NULL ||
 	    command == NULL)
 		return;
 	if (options.jump_extra != NULL) {
@@ -350,7 +350,7 @@ static struct {
 } share;
 
 /* The least that MaxRate takes */
-#define RATE_LEAST	1024
+#define RATE_MIN	1024
 
 static void
 set_own_rate(void)
@@ -363,7 +363,7 @@ set_own_rate(void)
 }
 
 static void
-take_back(int sig)
+reclaim_rate(int sig)
 {
 	int i, saved_errno = errno;
 
@@ -378,7 +378,7 @@ take_back(int sig)
 }
 
 static void
-begin_share(struct ssh *ssh)
+begin_rate_sharing(struct ssh *ssh)
 {
 	const struct hayopt *opt = hayopt_get();
 	struct sigaction sa;
@@ -386,11 +386,11 @@ begin_share(struct ssh *ssh)
 	if (opt->max_rate == 0 || share.rate != 0)
 		return;
 	share.rate = opt->max_rate;
-	share.parts = login_streams(ssh) == 0 ? CONNS_MAX :
-	    MINIMUM(login_streams(ssh), CONNS_MAX);
+	share.parts = spawn_wanted_conns(ssh) == 0 ? CONNS_MAX :
+	    MINIMUM(spawn_wanted_conns(ssh), CONNS_MAX);
 	share.fd = ssh_packet_get_connection_out(ssh);
 	memset(&sa, 0, sizeof(sa));
-	sa.sa_handler = take_back;
+	sa.sa_handler = reclaim_rate;
 	sa.sa_flags = SA_RESTART | SA_NOCLDSTOP;
 	sigemptyset(&sa.sa_mask);
 	(void)sigaction(SIGCHLD, &sa, NULL);
@@ -398,7 +398,7 @@ begin_share(struct ssh *ssh)
 
 /* SIGCHLD is blocked. */
 static void
-give_share(pid_t pid)
+give_rate(pid_t pid)
 {
 	int i;
 
@@ -416,7 +416,7 @@ give_share(pid_t pid)
 
 /* What an ssh to another host has in addition. */
 static void
-add_other(arglist *args)
+add_other_host_options(arglist *args)
 {
 	addargs(args, "-oStrictHostKeyChecking=yes");
 	addargs(args, "-oTransferHosts=none");
@@ -432,7 +432,7 @@ add_other(arglist *args)
 
 /* What comes before the arguments of this ssh */
 static void
-add_quiet(arglist *args, const char *other, int has_jump)
+add_quiet_options(arglist *args, const char *other, int has_jump)
 {
 	size_t i;
 
@@ -440,14 +440,14 @@ add_quiet(arglist *args, const char *other, int has_jump)
 		addargs(args, "%s", quiet[i]);
 	if (share.rate != 0)
 		addargs(args, "-oMaxRate=%llu", (unsigned long long)
-		    MAXIMUM(share.rate / share.parts, RATE_LEAST));
+		    MAXIMUM(share.rate / share.parts, RATE_MIN));
 	if (other != NULL)
-		add_other(args);
+		add_other_host_options(args);
 	/* BatchMode would set another one. */
 	addargs(args, "-oServerAliveInterval=%d",
 	    options.server_alive_interval);
 	if (has_jump)
-		add_jump(args);
+		add_jump_options(args);
 }
 
 /*
@@ -456,8 +456,8 @@ add_quiet(arglist *args, const char *other, int has_jump)
  * -1 if there is no such place.
  */
 static int
-add_own(arglist *args, const char *other, int has_jump, const char *word,
-    const char *end)
+add_own_arguments(arglist *args, const char *other, int has_jump,
+    const char *word, const char *end)
 {
 	int behind = -1;		/* so many words behind "--" */
 
@@ -497,8 +497,9 @@ make_arguments(arglist *args, const char *other)
 	}
 	word = (const char *)sshbuf_ptr(b);
 	addargs(args, "%s", word);
-	add_quiet(args, other, has_jump);
-	r = add_own(args, other, has_jump, word, word + sshbuf_len(b));
+	add_quiet_options(args, other, has_jump);
+	r = add_own_arguments(args, other, has_jump, word, word +
+	    sshbuf_len(b));
 	sshbuf_free(b);
 	return r;
 }
@@ -508,7 +509,7 @@ make_arguments(arglist *args, const char *other)
  * ^C does not reach it.
  */
 static void
-become(int sock, arglist *args)
+exec_ssh(int sock, arglist *args)
 {
 	sigset_t none;
 
@@ -524,28 +525,28 @@ become(int sock, arglist *args)
 
 /* What the new process is told of the host; the caller frees it. */
 static char *
-tell_host(struct ssh *ssh, const char *other)
+describe_target(struct ssh *ssh, const char *other)
 {
 	char *host;
 
 	if (other == NULL)
 		return describe_host(ssh);
 	if (are_addresses())
-		xasprintf(&host, "%c%c%s", FURTHER_OTHER, FURTHER_ADDRESS,
-		    other);
+		xasprintf(&host, "%c%c%s", EXTRA_CONN_OTHER_HOST,
+		    EXTRA_CONN_ADDRESS, other);
 	else
-		xasprintf(&host, "%c%s", FURTHER_OTHER, other);
+		xasprintf(&host, "%c%s", EXTRA_CONN_OTHER_HOST, other);
 	return host;
 }
 
 /* How loud the new process is */
-static enum further_voice
-voice(void)
+static enum extra_conn_log
+child_log_mode(void)
 {
 	if (log_level_get() > SYSLOG_LEVEL_INFO)
-		return FURTHER_LOUD;
-	return log_level_get() == SYSLOG_LEVEL_INFO ? FURTHER_QUIET :
-	    FURTHER_SILENT;
+		return EXTRA_CONN_VERBOSE;
+	return log_level_get() == SYSLOG_LEVEL_INFO ? EXTRA_CONN_QUIET :
+	    EXTRA_CONN_SILENT;
 }
 
 /*
@@ -554,26 +555,26 @@ voice(void)
  */
 static struct {
 	pid_t	 pid;			/* 0: none is looked up */
-	int	 said;
+	int	 message_fd;
 	int	 sock;			/* That ssh is silent when it ends. */
 } lookup[HAYOPT_HOSTS_MAX];
 
 /* The line as it is, or nothing */
-#define SAID_MOST	1024
+#define MESSAGE_MAX	1024
 
 /* Returns 1 if the name of a host is known to have no address, and says so. */
 static int
-tell_lookup(size_t i)
+report_lookup(size_t i)
 {
-	char text[SAID_MOST];
+	char text[MESSAGE_MAX];
 	ssize_t n;
 
 	if (lookup[i].pid == 0)
 		return 0;
-	n = pread(lookup[i].said, text, sizeof(text), 0);
+	n = pread(lookup[i].message_fd, text, sizeof(text), 0);
 	if (n > 0)
 		(void)write(STDERR_FILENO, text, (size_t)n);
-	close(lookup[i].said);
+	close(lookup[i].message_fd);
 	close(lookup[i].sock);
 	(void)kill(lookup[i].pid, SIGKILL);
 	(void)waitpid(lookup[i].pid, NULL, 0);
@@ -582,17 +583,17 @@ tell_lookup(size_t i)
 }
 
 void
-login_tell_unresolved(void)
+spawn_report_unresolved(void)
 {
 	size_t i;
 
 	for (i = 0; i < HAYOPT_HOSTS_MAX; i++)
-		(void)tell_lookup(i);
+		(void)report_lookup(i);
 }
 
 /* Returns a file in memory, or -1. */
 static int
-open_said(void)
+open_message_file(void)
 {
 #ifdef MFD_CLOEXEC
 	return memfd_create("said", MFD_CLOEXEC);
@@ -603,7 +604,7 @@ open_said(void)
 
 /* Returns its process ID, with "*said" and "*sock", or 0. */
 static pid_t
-start_lookup(const char *name, int *said, int *sock)
+start_lookup(const char *name, int *message_fd, int *sock)
 {
 	arglist args = { 0 };
 	int pair[2];
@@ -612,19 +613,20 @@ start_lookup(const char *name, int *said, int *sock)
 
 	if (make_arguments(&args, name) == 0 &&
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-		xasprintf(&host, "%c%s", FURTHER_OTHER, name);
-		further_tell(host, FURTHER_NAME);
-		if ((*said = open_said()) != -1 && (pid = fork()) == 0) {
-			dup2(*said, STDERR_FILENO);
-			become(pair[1], &args);
+		xasprintf(&host, "%c%s", EXTRA_CONN_OTHER_HOST, name);
+		extra_conn_set_env(host, EXTRA_CONN_RESOLVE);
+		if ((*message_fd = open_message_file()) != -1 &&
+		    (pid = fork()) == 0) {
+			dup2(*message_fd, STDERR_FILENO);
+			exec_ssh(pair[1], &args);
 		}
-		further_told();
+		extra_conn_clear_env();
 		free(host);
 		close(pair[1]);
 		*sock = pair[0];
 		if (pid <= 0) {
 			close(pair[0]);
-			close(*said);
+			close(*message_fd);
 			pid = 0;
 		}
 	}
@@ -633,7 +635,7 @@ start_lookup(const char *name, int *said, int *sock)
 }
 
 void
-login_look_up(void)
+spawn_resolve_hosts(void)
 {
 	static int has_begun;
 	const char *hosts = hayopt_get()->transfer_hosts;
@@ -641,31 +643,31 @@ login_look_up(void)
 	size_t i;
 
 	if (has_begun++ || hosts == NULL || are_addresses() ||
-	    further_host() != NULL || !rendezvous_client_wants() ||
+	    extra_conn_host() != NULL || !rendezvous_client_wants() ||
 	    log_level_get() < SYSLOG_LEVEL_INFO)
 		return;
 	all = rest = xstrdup(hosts);
 	for (i = 0; i < HAYOPT_HOSTS_MAX; i++) {
 		if ((name = strsep(&rest, ",")) == NULL)
 			break;
-		lookup[i].pid = start_lookup(name, &lookup[i].said,
+		lookup[i].pid = start_lookup(name, &lookup[i].message_fd,
 		    &lookup[i].sock);
 	}
 	free(all);
 }
 
 int
-login_start(struct ssh *ssh, int sock, int number)
+spawn_conn(struct ssh *ssh, int sock, int number)
 {
 	arglist args = { 0 };
 	sigset_t child, old;
 	pid_t pid = -1;
-	char *host, *other = number == 0 ? NULL : name_host(ssh, number);
+	char *host, *other = number == 0 ? NULL : host_name(ssh, number);
 
 	if (number != 0 && other == NULL)
 		return -1;
 	if (number > 0 && number <= HAYOPT_HOSTS_MAX &&
-	    tell_lookup((size_t)number - 1)) {
+	    report_lookup((size_t)number - 1)) {
 		free(other);
 		return -1;
 	}
@@ -673,13 +675,13 @@ login_start(struct ssh *ssh, int sock, int number)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &old);
-	begin_share(ssh);
+	begin_rate_sharing(ssh);
 	if (make_arguments(&args, other) == 0) {
-		host = tell_host(ssh, other);
-		further_tell(host, voice());
+		host = describe_target(ssh, other);
+		extra_conn_set_env(host, child_log_mode());
 		if ((pid = fork()) == 0)
-			become(sock, &args);
-		further_told();
+			exec_ssh(sock, &args);
+		extra_conn_clear_env();
 		free(host);
 	}
 	if (pid == -1)
@@ -688,7 +690,7 @@ login_start(struct ssh *ssh, int sock, int number)
 		debug("a further connection is started, process %ld",
 		    (long)pid);
 	if (pid > 0 && share.rate != 0)
-		give_share(pid);
+		give_rate(pid);
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	freeargs(&args);
 	free(other);
@@ -696,7 +698,7 @@ login_start(struct ssh *ssh, int sock, int number)
 }
 
 int
-login_can_begin(void)
+spawn_can_reexec(void)
 {
 	/* ProxyCommand -: the connection is our standard input. */
 	return reads_the_same() && (options.proxy_command == NULL ||
@@ -705,14 +707,14 @@ login_can_begin(void)
 }
 
 void
-login_again(int level, const char *why)
+spawn_reexec(int level, const char *why)
 {
 	arglist args = { 0 };
 	struct sshbuf *b;
 	const char *word, *end;
 
-	if (asked_user() || further_host() != NULL || !login_can_begin() ||
-	    (b = read_arguments()) == NULL)
+	if (prompted_user() || extra_conn_host() != NULL ||
+	    !spawn_can_reexec() || (b = read_arguments()) == NULL)
 		return;
 	do_log2(level, "early login: %s, beginning anew", why);
 	word = (const char *)sshbuf_ptr(b);

@@ -4,8 +4,8 @@
  */
 
 /*
- * further-hook: what an ssh that another ssh started for one more connection
- * (login-hook.h) knows of the first, and what it says.
+ * extra-conn-hook: what an ssh that another ssh started for one more connection
+ * (spawn-hook.h) knows of the first, and what it says.
  *
  * What it says was said by the first. So unless that one speaks at -v, it is
  * silent, and so are all programs that it starts, but for one thing: the alarm
@@ -15,49 +15,50 @@
  * says until it has logged in is kept. If it ends before that, while the first
  * still waits for it, one line says that the host is left out, and why.
  *
- * One that is to look up the name of another host (FURTHER_NAME) ends before it
- * connects, with such a line only if there is no address of that name.
+ * One that is to look up the name of another host (EXTRA_CONN_RESOLVE) ends
+ * before it connects, with such a line only if there is no address of that
+ * name.
  *
  * The environment has the process ID of the first, how loud it is, and its
- * host, or behind FURTHER_OTHER the name of another one.
+ * host, or behind EXTRA_CONN_OTHER_HOST the name of another one.
  */
 
-#ifndef HAYATE_FURTHER_HOOK_H
-#define HAYATE_FURTHER_HOOK_H
+#ifndef HAYATE_EXTRA_CONN_HOOK_H
+#define HAYATE_EXTRA_CONN_HOOK_H
 
-#define FURTHER_OTHER	'@'
-#define FURTHER_ADDRESS	'='		/* behind it: an address of its name */
+#define EXTRA_CONN_OTHER_HOST	'@'
+#define EXTRA_CONN_ADDRESS	'='		/* then: an address */
 
 /* In the first, before the other is started and after: */
-enum further_voice { FURTHER_SILENT = 's', FURTHER_QUIET = 'q',
-    FURTHER_LOUD = 'v', FURTHER_NAME = 'n' };
-void	further_tell(const char *host, enum further_voice);
-void	further_told(void);
+enum extra_conn_log { EXTRA_CONN_SILENT = 's', EXTRA_CONN_QUIET = 'q',
+    EXTRA_CONN_VERBOSE = 'v', EXTRA_CONN_RESOLVE = 'n' };
+void	extra_conn_set_env(const char *host, enum extra_conn_log);
+void	extra_conn_clear_env(void);
 
 /*
  * In the other: returns what was told of the host, or NULL if this is none. A
  * proxy's ssh inherits the variable and has another parent.
  */
-const char *further_host(void);
+const char *extra_conn_host(void);
 
 /* Likewise, the name of another host; NULL: it goes to that of the first */
-const char *further_other(void);
+const char *extra_conn_other_host(void);
 
 /* Of these, the address, if it has the first one's name; else NULL. */
-const char *further_address(void);
+const char *extra_conn_address(void);
 
 /* Once the name is resolved, or need not be: ends this ssh if that was all. */
-void	further_is_resolved(void);
+void	extra_conn_resolved(void);
 
 /* At its first option: is silent from here on, if this is one. */
-void	further_begin(void);
+void	extra_conn_begin(void);
 
 /* Errors are heard, or no longer. Nothing changes where all is heard. */
-void	further_speak(void);
-void	further_hush(void);
+void	extra_conn_unmute(void);
+void	extra_conn_mute(void);
 
 /* At another host: it has logged in; it ends. */
-void	further_is_in(void);
-void	further_cleanup(void);
+void	extra_conn_logged_in(void);
+void	extra_conn_cleanup(void);
 
-#endif /* HAYATE_FURTHER_HOOK_H */
+#endif /* HAYATE_EXTRA_CONN_HOOK_H */

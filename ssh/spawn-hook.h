@@ -4,7 +4,7 @@
  */
 
 /*
- * login-hook: ssh starts a further ssh, for one more connection to the same
+ * spawn-hook: ssh starts a further ssh, for one more connection to the same
  * server, as scp -j asks for.
  *
  * It has the arguments of this one, and before them those that keep it quiet:
@@ -22,7 +22,7 @@
  * that is neither the first's nor known is an alarm, which the user hears.
  *
  * TransferHosts names other hosts, or all addresses of this one
- * (address-hook.h). An ssh to one of these has that name in the
+ * (resolve-all-hook.h). An ssh to one of these has that name in the
  * place of the first one's, so ssh_config says for it what it says for this
  * name. Its key has to be known, whatever StrictHostKeyChecking says, and it
  * asks for data in clear only if the first connection has that. It gives up a
@@ -33,12 +33,12 @@
  * by an ssh that ends then. One line for each that has no address is said when
  * a connection to it is asked for, or at the end. Nothing waits for that.
  *
- * Called by serve-hook.c, and by upstream's sshconnect2.c, for which
+ * Called by extra-sessions-hook.c, and by upstream's sshconnect2.c, for which
  * build-aux/overlay.mk renames a call; in ssh. Main thread only.
  */
 
-#ifndef HAYATE_LOGIN_HOOK_H
-#define HAYATE_LOGIN_HOOK_H
+#ifndef HAYATE_SPAWN_HOOK_H
+#define HAYATE_SPAWN_HOOK_H
 
 struct sockaddr;
 struct ssh;
@@ -49,32 +49,32 @@ struct sshkey;
  * How many connections the user wants, with the first; HAYOPT_STREAMS_AUTO is
  * what helps. With other hosts it is one to each, unless there is a number.
  */
-int	login_streams(struct ssh *);
+int	spawn_wanted_conns(struct ssh *);
 
 /*
  * After the login: all hosts, the first included, with commas between; NULL:
  * only that one
  */
-const char *login_hosts(struct ssh *);
+const char *spawn_hosts(struct ssh *);
 
 /*
  * The socket becomes standard input and output of the new process; it remains
  * the caller's. "number" is that of the host. Returns 0, or -1 if no process
  * could be started.
  */
-int	login_start(struct ssh *, int sock, int number);
+int	spawn_conn(struct ssh *, int sock, int number);
 
 /*
  * Once all options are read, in an ssh to another host: that of its jump host
  * must not ask either.
  */
-void	login_quiet_jump(void);
+void	spawn_quiet_jump(void);
 
 /* Then, in the first ssh of a copy: begins to look up the other names. */
-void	login_look_up(void);
+void	spawn_resolve_hosts(void);
 
 /* At the end: names those that have no address, unless that was said. */
-void	login_tell_unresolved(void);
+void	spawn_report_unresolved(void);
 
 /*
  * Begins this ssh anew, with EarlyLogin no, for a reason that the user is told
@@ -82,16 +82,16 @@ void	login_tell_unresolved(void);
  * Returns if that is not possible: the user would be asked again, or something
  * that was read cannot be read twice.
  */
-void	login_again(int level, const char *why);
+void	spawn_reexec(int level, const char *why);
 
 /* Whether files and the connection would permit that. */
-int	login_can_begin(void);
+int	spawn_can_reexec(void);
 
 /* Before the command: ends this ssh if it was started so, for another host. */
-void	login_check(struct ssh *);
+void	spawn_check_host(struct ssh *);
 
 /* As upstream's verify_host_key(); here an ssh that was started so is heard. */
-int	login_verify_host_key(char *, struct sockaddr *, struct sshkey *,
+int	spawn_verify_host_key(char *, struct sockaddr *, struct sshkey *,
     const struct ssh_conn_info *);
 
-#endif /* HAYATE_LOGIN_HOOK_H */
+#endif /* HAYATE_SPAWN_HOOK_H */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See asked-hook.h for the idea. */
+/* See prompted-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -20,18 +20,18 @@
 #include "misc.h"
 #include "packet.h"
 
-#include "asked-hook.h"
+#include "prompted-hook.h"
 
 /* In the environment: the ssh that waits, its descriptor of a pipe, the pipe */
 #define PIPE_ENV	"HAYATE_ASKED"
 
 char	*stock_read_passphrase(const char *prompt, int flags);
-int	asked_put_cstring(struct ssh *, const void *);
+int	prompted_put_cstring(struct ssh *, const void *);
 
-static int has_asked, from_below = -1;
+static int was_prompted, child_pipe = -1;
 
 void
-asked_begin(void)
+prompted_begin(void)
 {
 	struct stat sb;
 	char text[64];
@@ -43,14 +43,14 @@ asked_begin(void)
 	fcntl(fds[0], F_SETFD, FD_CLOEXEC);
 	fcntl(fds[1], F_SETFD, FD_CLOEXEC);
 	set_nonblock(fds[0]);
-	from_below = fds[0];
+	child_pipe = fds[0];
 	snprintf(text, sizeof(text), "%ld %d %llu", (long)getpid(), fds[1],
 	    (unsigned long long)sb.st_ino);
 	setenv(PIPE_ENV, text, 1);
 }
 
 static void
-needed_user(void)
+note_prompt(void)
 {
 	const char *text = getenv(PIPE_ENV);
 	char path[64];
@@ -59,7 +59,7 @@ needed_user(void)
 	long pid;
 	int fd, out;
 
-	has_asked = 1;
+	was_prompted = 1;
 	if (text == NULL ||
 	    sscanf(text, "%ld %d %llu", &pid, &out, &ino) != 3 ||
 	    pid == (long)getpid())
@@ -82,26 +82,26 @@ read_passphrase(const char *prompt, int flags)
 	char *answer = stock_read_passphrase(prompt, flags);
 
 	if (answer != NULL && *answer != '\0' && (flags & RP_ECHO) == 0)
-		needed_user();
+		note_prompt();
 	return answer;
 }
 
 /* For upstream's sshconnect2.c. A request names its method in a string. */
 int
-asked_put_cstring(struct ssh *ssh, const void *text)
+prompted_put_cstring(struct ssh *ssh, const void *text)
 {
 	if (text != NULL && (strcmp(text, "password") == 0 ||
 	    strcmp(text, "keyboard-interactive") == 0))
-		needed_user();
+		note_prompt();
 	return sshpkt_put_cstring(ssh, text);
 }
 
 int
-asked_user(void)
+prompted_user(void)
 {
 	char byte;
 
-	if (from_below != -1 && read(from_below, &byte, 1) == 1)
-		has_asked = 1;
-	return has_asked;
+	if (child_pipe != -1 && read(child_pipe, &byte, 1) == 1)
+		was_prompted = 1;
+	return was_prompted;
 }

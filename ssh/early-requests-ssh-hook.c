@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See early-input-hook.h for the idea. */
+/* See early-requests-ssh-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -31,24 +31,24 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
-#include "early-input-hook.h"
-#include "early-session-hook.h"
-#include "hayopt.h"
-#include "shmpipe-hook.h"
-#include "login-hook.h"
-#include "early-requests-hook.h"
 #include "early-requests.h"
-#include "serve-hook.h"
+#include "early-requests-hook.h"
+#include "early-requests-ssh-hook.h"
+#include "early-session-hook.h"
+#include "extra-sessions-hook.h"
+#include "hayopt.h"
 #include "rendezvous.h"
+#include "shmpipe-hook.h"
+#include "spawn-hook.h"
 
 extern Options options;
 extern struct sshbuf *command;
 
 /* For upstream's clientloop.c, as channel_input_data() */
-int	early_input_data(int, u_int32_t, struct ssh *);
+int	early_requests_ssh_data(int, u_int32_t, struct ssh *);
 
 /* Of what went out with the signature */
-#define MOST	(64 * 1024)
+#define SENT_MAX	(64 * 1024)
 #define CHUNK	(32 * 1024)		/* of one message */
 
 /* The beginning of VERSION: length, type, number */
@@ -65,23 +65,22 @@ static double begun;			/* seconds */
 static struct sshbuf *sent;		/* with the signature; NULL: nothing */
 
 static int awaits_version;
-static struct sshbuf *first;		/* of what came; NULL: no matter */
-static int is_own;			/* the server's end is the session's */
+static struct sshbuf *first_data;	/* of what came; NULL: no matter */
+static int server_ends_session;	/* the server's end is the session's */
 
 static int
 is_for_sftp(void)
 {
-	return hayopt_get()->hayate &&
-	    hayopt_get()->early_login != HAYOPT_EARLY_NO &&
-	    options.session_type == SESSION_TYPE_SUBSYSTEM &&
-	    sshbuf_len(command) == 4 &&
-	    memcmp(sshbuf_ptr(command), "sftp", 4) == 0 && rendezvous_client_wants();
+	return hayopt_get()->hayate && hayopt_get()->early_login !=
+	    HAYOPT_EARLY_NO && options.session_type == SESSION_TYPE_SUBSYSTEM &&
+	    sshbuf_len(command) == 4 && memcmp(sshbuf_ptr(command), "sftp",
+	    4) == 0 && rendezvous_client_wants();
 }
 
 /* What scp says */
 
 static void
-attach(struct ssh *ssh)
+attach_shared_memory(struct ssh *ssh)
 {
 	static int is_done;
 
@@ -91,26 +90,26 @@ attach(struct ssh *ssh)
 }
 
 /* The requests that scp knows, or -1; they are in "input" behind INIT. */
-static int requests = -1;
+static int requests_fd = -1;
 static int has_requests;
 
 /* It has no name. Returns -1 if it is no such memory. */
 static int
-says(void)
+read_request_state(void)
 {
 	struct stat st;
 	u_char said;
 
-	return requests != -1 && fstat(requests, &st) == 0 &&
+	return requests_fd != -1 && fstat(requests_fd, &st) == 0 &&
 	    S_ISREG(st.st_mode) && st.st_nlink == 0 && st.st_size > 1 &&
-	    st.st_size <= MOST && pread(requests, &said, 1, 0) == 1 ?
+	    st.st_size <= SENT_MAX && pread(requests_fd, &said, 1, 0) == 1 ?
 	    said : -1;
 }
 
 static int
-say(u_char said)
+write_request_state(u_char said)
 {
-	return pwrite(requests, &said, 1, 0) == 1;
+	return pwrite(requests_fd, &said, 1, 0) == 1;
 }
 
 /* Adds the requests that nobody has taken, and tells scp. */
@@ -122,19 +121,20 @@ add_requests(struct sshbuf *input)
 	u_char *p;
 	int r;
 
-	requests = rendezvous_requests_fd();
-	if (says() != EARLY_REQUESTS_NOTHING || fstat(requests, &st) == -1)
+	requests_fd = rendezvous_requests_fd();
+	if (read_request_state() != EARLY_REQUESTS_NOTHING ||
+	    fstat(requests_fd, &st) == -1)
 		return;
-	if (!early_sftp_is_known()) {
+	if (!early_auth_sftp_is_known()) {
 		debug("early login: the first requests of scp with VERSION");
-		(void)say(EARLY_REQUESTS_MAY_SEND);
+		(void)write_request_state(EARLY_REQUESTS_MAY_SEND);
 		return;
 	}
 	len = st.st_size - 1;
 	if ((r = sshbuf_reserve(input, len, &p)) != 0)
 		fatal_fr(r, "reserve");
-	has_requests = pread(requests, p, len, 1) == (ssize_t)len &&
-	    say(EARLY_REQUESTS_SENT);
+	has_requests = pread(requests_fd, p, len, 1) == (ssize_t)len &&
+	    write_request_state(EARLY_REQUESTS_SENT);
 	if (has_requests)
 		debug("early login: the first requests of scp with it");
 	else if ((r = sshbuf_consume_end(input, len)) != 0)
@@ -147,9 +147,9 @@ read_input(struct ssh *ssh, Channel *c)
 {
 	size_t n;
 
-	attach(ssh);
+	attach_shared_memory(ssh);
 	(void)shmpipe_read(c->rfd, c->input, CHUNK, &n);
-	if (early_session_is_known(ssh) &&
+	if (early_session_is_allowed(ssh) &&
 	    sshbuf_len(c->input) == sizeof(init) &&
 	    memcmp(sshbuf_ptr(c->input), init, sizeof(init)) == 0)
 		add_requests(c->input);
@@ -158,11 +158,11 @@ read_input(struct ssh *ssh, Channel *c)
 /* What the server says first */
 
 /* A longer VERSION has nothing for us. */
-#define VERSION_MOST	4096
+#define VERSION_MAX	4096
 
 /* Whether VERSION, behind its number, says that its end is the session's end */
 static int
-has_own(const u_char *p, size_t len)
+version_says_own(const u_char *p, size_t len)
 {
 	struct sshbuf *b = sshbuf_from(p, len);
 	const u_char *name;
@@ -182,7 +182,7 @@ has_own(const u_char *p, size_t len)
 
 /* Looks at what has come. Returns 1 if nothing more is to be looked at. */
 static int
-look_at(const struct sshbuf *b)
+parse_version(const struct sshbuf *b)
 {
 	const u_char *p = sshbuf_ptr(b);
 	size_t len;
@@ -194,16 +194,16 @@ look_at(const struct sshbuf *b)
 	    PEEK_U32(p + 5) != SSH2_FILEXFER_VERSION)
 		return 1;
 	awaits_version = 0;
-	early_note_sftp(1);
-	if (len <= VERSION_MOST && sshbuf_len(b) < len)
+	early_auth_note_sftp(1);
+	if (len <= VERSION_MAX && sshbuf_len(b) < len)
 		return 0;
-	is_own = len <= VERSION_MOST &&
-	    has_own(p + VERSION_HEAD, len - VERSION_HEAD);
+	server_ends_session = len <= VERSION_MAX &&
+	    version_says_own(p + VERSION_HEAD, len - VERSION_HEAD);
 	return 1;
 }
 
 int
-early_input_data(int type, u_int32_t seq, struct ssh *ssh)
+early_requests_ssh_data(int type, u_int32_t seq, struct ssh *ssh)
 {
 	const u_char *p;
 	size_t len;
@@ -211,15 +211,15 @@ early_input_data(int type, u_int32_t seq, struct ssh *ssh)
 
 	/* the channel, the length of the data, the data */
 	p = sshpkt_ptr(ssh, &len);
-	if (first != NULL && len > 8 && PEEK_U32(p) == SESSION) {
-		if ((r = sshbuf_put(first, p + 8, len - 8)) != 0)
+	if (first_data != NULL && len > 8 && PEEK_U32(p) == SESSION) {
+		if ((r = sshbuf_put(first_data, p + 8, len - 8)) != 0)
 			fatal_fr(r, "keep");
-		if (look_at(first)) {
-			sshbuf_free(first);
-			first = NULL;
+		if (parse_version(first_data)) {
+			sshbuf_free(first_data);
+			first_data = NULL;
 		}
 	}
-	if (first == NULL)
+	if (first_data == NULL)
 		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_DATA,
 		    &channel_input_data);
 	return channel_input_data(type, seq, ssh);
@@ -228,16 +228,16 @@ early_input_data(int type, u_int32_t seq, struct ssh *ssh)
 static void
 expect_version(void)
 {
-	if (!awaits_version && (first = sshbuf_new()) == NULL)
+	if (!awaits_version && (first_data = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
 	awaits_version = 1;
 }
 
 void
-early_input_end(void)
+early_requests_ssh_end(void)
 {
 	if (awaits_version)
-		early_note_sftp(0);
+		early_auth_note_sftp(0);
 	awaits_version = 0;
 }
 
@@ -258,7 +258,7 @@ send_data(struct ssh *ssh, const u_char *p, size_t len)
 }
 
 void
-early_input_send(struct ssh *ssh)
+early_requests_ssh_send(struct ssh *ssh)
 {
 	Channel *c = channel_by_id(ssh, SESSION);
 	int r;
@@ -307,7 +307,7 @@ receive_adjust(int type, u_int32_t seq, struct ssh *ssh)
 }
 
 void
-early_input_confirmed(struct ssh *ssh)
+early_requests_ssh_confirmed(struct ssh *ssh)
 {
 	if (sent != NULL)
 		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_WINDOW_ADJUST,
@@ -315,14 +315,14 @@ early_input_confirmed(struct ssh *ssh)
 }
 
 void
-early_input_refused(struct ssh *ssh)
+early_requests_ssh_rejected(struct ssh *ssh)
 {
 	int r;
 
 	if (sent == NULL)
 		return;
 	/* Another key or method may bring another program. */
-	if (has_requests && say(EARLY_REQUESTS_MAY_SEND) && (r =
+	if (has_requests && write_request_state(EARLY_REQUESTS_MAY_SEND) && (r =
 	    sshbuf_consume_end(sent, sshbuf_len(sent) - sizeof(init))) != 0)
 		fatal_fr(r, "consume");
 	if ((r = sshbuf_putb(channel_by_id(ssh, SESSION)->input, sent)) != 0)
@@ -333,7 +333,7 @@ early_input_refused(struct ssh *ssh)
 /* The end */
 
 static int
-is_gone(int fd)
+is_hung_up(int fd)
 {
 	struct pollfd pfd = { .fd = fd, .events = POLLOUT };
 
@@ -342,7 +342,7 @@ is_gone(int fd)
 
 /* As upstream says it at the end of a session */
 static void
-say_transferred(void)
+log_transferred(void)
 {
 	double seconds = monotime_double() - begun;
 	uint64_t received, sends;
@@ -372,30 +372,32 @@ disconnect(void)
 
 /* A descriptor has come to its end. Returns if ssh is to go on. */
 static void
-end(int fd)
+end_with_scp(int fd)
 {
 	Channel *c = channel_by_id(connection, SESSION);
 
 	if (c == NULL || c->rfd != fd || c->type != SSH_CHANNEL_OPEN ||
-	    sshbuf_len(c->input) > 0 || !is_gone(fd) ||
-	    (!is_own && says() != EARLY_REQUESTS_STUCK) ||
-	    serve_has_more() || ssh_packet_is_rekeying(connection))
+	    sshbuf_len(c->input) > 0 || !is_hung_up(fd) ||
+	    (!server_ends_session && read_request_state() !=
+	    EARLY_REQUESTS_STUCK) || extra_sessions_were_opened() ||
+	    ssh_packet_is_rekeying(connection))
 		return;
 	debug("early login: scp has ended, so has ssh");
 	if (early_session_is_learning())
-		early_wait_next("keys of the host may not be learnt yet");
+		early_auth_defer_session(
+		    "keys of the host may not be learnt yet");
 	disconnect();
-	say_transferred();
-	login_tell_unresolved();
+	log_transferred();
+	spawn_report_unresolved();
 	cleanup_exit(0);
 }
 
 void
-early_input_begin(struct ssh *ssh)
+early_requests_ssh_begin(struct ssh *ssh)
 {
 	Channel *c;
 
-	attach(ssh);
+	attach_shared_memory(ssh);
 	if (!is_for_sftp() || ssh_packet_get_mux(ssh) ||
 	    !early_session_is_plain() ||
 	    (c = channel_by_id(ssh, SESSION)) == NULL ||
@@ -404,7 +406,7 @@ early_input_begin(struct ssh *ssh)
 	expect_version();
 	connection = ssh;
 	begun = monotime_double();
-	shmpipe_at_eof = end;
+	shmpipe_at_eof = end_with_scp;
 	if (sent == NULL && sshbuf_len(c->input) == 0)
 		read_input(ssh, c);
 }

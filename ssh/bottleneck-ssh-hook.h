@@ -4,7 +4,7 @@
  */
 
 /*
- * limit-hook: ssh finds out what limits the data that it moves.
+ * bottleneck-ssh-hook: ssh finds out what limits the data that it moves.
  *
  * It counts its own waits (stalls-hook.h). While data moves it asks a server
  * that knows of it for its own, twice a second at most (PROTOCOL, section 6).
@@ -20,15 +20,15 @@
  * Main thread only.
  */
 
-#ifndef HAYATE_LIMIT_HOOK_H
-#define HAYATE_LIMIT_HOOK_H
+#ifndef HAYATE_BOTTLENECK_SSH_HOOK_H
+#define HAYATE_BOTTLENECK_SSH_HOOK_H
 
 struct ssh;
 
 /* The first session was opened. */
-void	limit_begin(struct ssh *);
+void	bottleneck_ssh_begin(struct ssh *);
 
 /* As channel_free_all(), when the loop has ended */
-void	limit_free_all(struct ssh *);
+void	bottleneck_ssh_free_all(struct ssh *);
 
-#endif /* HAYATE_LIMIT_HOOK_H */
+#endif /* HAYATE_BOTTLENECK_SSH_HOOK_H */

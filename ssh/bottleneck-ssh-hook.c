@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See limit-hook.h for the idea. */
+/* See bottleneck-ssh-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -27,15 +27,15 @@
 #include "sshbuf.h"
 #include "ssherr.h"
 
+#include "bottleneck.h"
+#include "bottleneck-ssh-hook.h"
 #include "clock.h"
-#include "early-input-hook.h"
-#include "stall-stats.h"
+#include "early-requests-ssh-hook.h"
 #include "hayopt.h"
-#include "shmpipe-hook.h"
-#include "limit-hook.h"
 #include "peer-hook.h"
 #include "rendezvous.h"
-#include "bottleneck.h"
+#include "shmpipe-hook.h"
+#include "stall-stats.h"
 #include "stalls-hook.h"
 
 extern Options options;
@@ -52,13 +52,13 @@ static struct {
 	struct stall_stats from, now;	/* of this end */
 	struct stall_stats there_from, there;
 	int	 replies;		/* of the server, in this span */
-	int	 asks, refuses;
+	int	 request_in_flight, server_refuses;
 	uint64_t asked_us, asked_bytes;
-	int	 is_late;		/* the reply is for the span before */
+	int	 reply_is_old;		/* the reply is for the span before */
 } l;
 
 static uint64_t
-moved(const struct stall_stats *f)
+moved_bytes(const struct stall_stats *f)
 {
 	return f->n[STAT_SENT] + f->n[STAT_RECEIVED];
 }
@@ -67,7 +67,7 @@ moved(const struct stall_stats *f)
 
 /* A command is the whole session, so all that the server counted is of it. */
 static void
-begin_there(const struct stall_stats *f)
+begin_server_span(const struct stall_stats *f)
 {
 	if (l.is_child) {
 		l.there_from = *f;
@@ -78,7 +78,7 @@ begin_there(const struct stall_stats *f)
 }
 
 static void
-take_reply(struct ssh *ssh, int type, u_int32_t seq, void *ctx)
+take_server_reply(struct ssh *ssh, int type, u_int32_t seq, void *ctx)
 {
 	struct stall_stats f;
 	const u_char *p;
@@ -86,49 +86,51 @@ take_reply(struct ssh *ssh, int type, u_int32_t seq, void *ctx)
 
 	(void)seq;
 	(void)ctx;
-	l.asks = 0;
+	l.request_in_flight = 0;
 	p = sshpkt_ptr(ssh, &len);
 	if (type != SSH2_MSG_REQUEST_SUCCESS || p == NULL ||
 	    stall_stats_decode(&f, p, len) == -1) {
 		debug("the server does not tell what it waits for");
-		l.refuses = 1;
+		l.server_refuses = 1;
 		return;
 	}
-	if (l.is_late) {
-		l.is_late = 0;
+	if (l.reply_is_old) {
+		l.reply_is_old = 0;
 		return;
 	}
 	if (l.replies++ == 0)
-		begin_there(&f);
+		begin_server_span(&f);
 	l.there = f;
 }
 
 static void
-ask(struct ssh *ssh, uint64_t now_us)
+ask_server(struct ssh *ssh, uint64_t now_us)
 {
 	int r;
 
-	l.asks = 1;
+	l.request_in_flight = 1;
 	l.asked_us = now_us;
-	l.asked_bytes = moved(&l.now);
+	l.asked_bytes = moved_bytes(&l.now);
 	if ((r = sshpkt_start(ssh, SSH2_MSG_GLOBAL_REQUEST)) != 0 ||
 	    (r = sshpkt_put_cstring(ssh, STALL_STATS_REQUEST)) != 0 ||
 	    (r = sshpkt_put_u8(ssh, 1)) != 0 ||	/* a reply is wanted */
 	    (r = sshpkt_send(ssh)) != 0)
 		fatal_fr(r, "send");
-	client_register_global_confirm(take_reply, NULL);
+	client_register_global_confirm(take_server_reply, NULL);
 }
 
 /* A span asks when it begins, and then while data moves. */
 static int
-is_due(const struct ssh *ssh, uint64_t now_us)
+request_is_due(const struct ssh *ssh, uint64_t now_us)
 {
-	if (l.asks || l.refuses || !peer_knows_stall_stats(ssh))
+	if (l.request_in_flight || l.server_refuses ||
+	    !peer_knows_stall_stats(ssh))
 		return 0;
 	if (l.replies == 0)
-		return moved(&l.now) - moved(&l.from) >= FIRST_BYTES;
+		return moved_bytes(&l.now) - moved_bytes(&l.from) >=
+		    FIRST_BYTES;
 	return now_us - l.asked_us >= ASK_US &&
-	    moved(&l.now) - l.asked_bytes >= ASK_BYTES;
+	    moved_bytes(&l.now) - l.asked_bytes >= ASK_BYTES;
 }
 
 /* scp */
@@ -139,11 +141,11 @@ begin_span(uint64_t mark)
 	l.mark = mark;
 	l.from = l.now;
 	l.replies = 0;
-	l.is_late = l.asks;
+	l.reply_is_old = l.request_in_flight;
 }
 
 static void
-tell(const struct ssh *ssh)
+share_counters(const struct ssh *ssh)
 {
 	struct stall_stats_note note = { .tag = l.mark };
 
@@ -157,7 +159,7 @@ tell(const struct ssh *ssh)
 }
 
 static void
-sampled(struct ssh *ssh, const struct stall_stats *now)
+take_sample(struct ssh *ssh, const struct stall_stats *now)
 {
 	uint64_t now_us = clock_us();
 	int mark = shmpipe_tag();
@@ -165,13 +167,13 @@ sampled(struct ssh *ssh, const struct stall_stats *now)
 	l.now = *now;
 	if (mark > 0 && (uint64_t)mark != l.mark)
 		begin_span((uint64_t)mark);
-	if (is_due(ssh, now_us))
-		ask(ssh, now_us);
-	tell(ssh);
+	if (request_is_due(ssh, now_us))
+		ask_server(ssh, now_us);
+	share_counters(ssh);
 }
 
 void
-limit_begin(struct ssh *ssh)
+bottleneck_ssh_begin(struct ssh *ssh)
 {
 	if (!hayopt_get()->hayate || ssh_packet_get_mux(ssh) ||
 	    muxserver_sock != -1 ||
@@ -180,7 +182,7 @@ limit_begin(struct ssh *ssh)
 	l.is_on = 1;
 	l.is_child = rendezvous_client_wants() != 0 ||
 	    options.session_type == SESSION_TYPE_SUBSYSTEM;
-	stalls_begin(sampled);
+	stalls_begin(take_sample);
 }
 
 /* The user */
@@ -199,7 +201,7 @@ is_one_way(struct ssh *ssh, struct bottleneck_input *c)
 
 /* For hayate-path. Only who sends knows of losses. */
 static void
-say_path(const struct bottleneck_input *c, const struct bottleneck *v)
+log_path(const struct bottleneck_input *c, const struct bottleneck *v)
 {
 	char loss[16] = "-";
 
@@ -212,7 +214,7 @@ say_path(const struct bottleneck_input *c, const struct bottleneck *v)
 }
 
 static void
-say(struct ssh *ssh)
+log_bottleneck(struct ssh *ssh)
 {
 	struct stall_stats here = stalls_read(ssh);
 	struct stall_stats there = stall_stats_diff(&l.there_from, &l.there);
@@ -229,7 +231,7 @@ say(struct ssh *ssh)
 	whole.bytes = c.bytes;
 	whole.us = c.us = here.n[STAT_TIME];
 	v = bottleneck_find(&c);
-	say_path(&c, &v);
+	log_path(&c, &v);
 	bottleneck_summarise(&c, &v, &whole, line);
 	/* A command that is slow itself is no news. */
 	if (bottleneck_is_notable(&c, &v) && v.cause != BOTTLENECK_WRITER &&
@@ -240,10 +242,10 @@ say(struct ssh *ssh)
 }
 
 void
-limit_free_all(struct ssh *ssh)
+bottleneck_ssh_free_all(struct ssh *ssh)
 {
 	if (l.is_on && !l.is_child && !tty_flag)
-		say(ssh);
-	early_input_end();
+		log_bottleneck(ssh);
+	early_requests_ssh_end();
 	channel_free_all(ssh);
 }

@@ -3,18 +3,18 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See early.h for the idea. */
+/* See early-servers.h for the idea. */
 
 #include <string.h>
 
-#include "early.h"
+#include "early-servers.h"
 
 /* Behind "SSH-2.0-". Each was tried; regress/login.bats tries them again. */
-static const char *const kinds[] = { "OpenSSH_", "dropbear", "paramiko_",
+static const char *const allowed[] = { "OpenSSH_", "dropbear", "paramiko_",
     "AsyncSSH_", "libssh_", "mod_sftp" };
 
 static int
-begins(const char *banner, const char *name)
+banner_begins(const char *banner, const char *name)
 {
 	if (strncmp(banner, "SSH-2.0-", 8) == 0)
 		banner += 8;
@@ -22,37 +22,38 @@ begins(const char *banner, const char *name)
 }
 
 int
-early_is_known_kind(const char *banner)
+early_server_is_allowed(const char *banner)
 {
 	size_t i;
 
 	if (strcmp(banner, "SSH-2.0-Go") == 0 || strcmp(banner, "Go") == 0)
 		return 1;
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-		if (begins(banner, kinds[i]))
+	for (i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++) {
+		if (banner_begins(banner, allowed[i]))
 			return 1;
 	}
 	return 0;
 }
 
 int
-early_is_openssh(const char *banner)
+early_server_is_openssh(const char *banner)
 {
-	return begins(banner, kinds[0]);
+	return banner_begins(banner, allowed[0]);
 }
 
 int
-early_skips_guess(const char *banner)
+early_server_skips_guess(const char *banner)
 {
-	return begins(banner, "OpenSSH_") || begins(banner, "dropbear");
+	return banner_begins(banner, "OpenSSH_") || banner_begins(banner,
+	    "dropbear");
 }
 
 int
-early_takes_session(const char *banner)
+early_server_takes_session(const char *banner)
 {
 	const char *release = strchr(banner, '_');
 
-	if (!early_is_openssh(banner) || release == NULL)
+	if (!early_server_is_openssh(banner) || release == NULL)
 		return 0;
 	return (release[1] == '9' && release[2] == '.') ||
 	    (release[1] >= '1' && release[1] <= '9' && release[2] >= '0' &&
@@ -60,9 +61,9 @@ early_takes_session(const char *banner)
 }
 
 int
-early_exchanges_again(const char *banner)
+early_server_rekeys(const char *banner)
 {
-	return early_is_openssh(banner) && strstr(banner, "hpn") != NULL;
+	return early_server_is_openssh(banner) && strstr(banner, "hpn") != NULL;
 }
 
 /* Whether the list has the word of that length. */

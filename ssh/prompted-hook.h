@@ -4,8 +4,9 @@
  */
 
 /*
- * asked-hook: whether a login needed something of the user that nobody gives a
- * second time: a password, an answer, or a passphrase or PIN that was typed in.
+ * prompted-hook: whether a login needed something of the user that nobody gives
+ * a second time: a password, an answer, or a passphrase or PIN that was typed
+ * in.
  *
  * Such a login is not made again for scp -j: it would be refused, the server
  * counts what it refuses, and soon shuts out the address and all behind it.
@@ -19,19 +20,19 @@
  *
  * build-aux/overlay.mk gives upstream's read_passphrase() another name, so that
  * ours is called in its place, and lets upstream's sshconnect2.c call
- * asked_put_cstring(). Linux only: elsewhere there is no further login.
+ * prompted_put_cstring(). Linux only: elsewhere there is no further login.
  */
 
-#ifndef HAYATE_ASKED_HOOK_H
-#define HAYATE_ASKED_HOOK_H
+#ifndef HAYATE_PROMPTED_HOOK_H
+#define HAYATE_PROMPTED_HOOK_H
 
 /*
  * In ssh, before it connects: makes the pipe if scp may have started this. A
  * jump host's ssh has no socket as its standard input.
  */
-void	asked_begin(void);
+void	prompted_begin(void);
 
 /* In ssh, after the login: returns 1 if the user was needed. */
-int	asked_user(void);
+int	prompted_user(void);
 
-#endif /* HAYATE_ASKED_HOOK_H */
+#endif /* HAYATE_PROMPTED_HOOK_H */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See early-hook.h for the idea. */
+/* See early-auth-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -31,52 +31,57 @@
 #include "sshkey.h"
 #include "xmalloc.h"
 
-#include "early.h"
-#include "early-hook.h"
-#include "early-input-hook.h"
+#include "early-auth-hook.h"
+#include "early-requests-ssh-hook.h"
+#include "early-servers.h"
 #include "early-session-hook.h"
 #include "guess-hook.h"
 #include "hayopt.h"
-#include "login-hook.h"
+#include "login-cache-hook.h"
 #include "peer-hook.h"
-#include "recall-hook.h"
+#include "spawn-hook.h"
 
 extern Options options;
 
-int	early_put_signed(struct ssh *, const struct sshbuf *);
-int	early_send(struct ssh *);
+int	early_auth_put_signed(struct ssh *, const struct sshbuf *);
+int	early_auth_send(struct ssh *);
 
 /* What the connection waits for */
-enum phase {
-	OFF,		/* nothing of ours */
-	WAITING,	/* for the server's answer to the service request */
-	ANSWERED,	/* that has come */
-	DONE		/* the user is in */
+enum auth_state {
+	AUTH_OFF,		/* nothing of ours */
+	/* for the server's answer to the service request */
+	AUTH_WAIT_SERVICE,
+	AUTH_SERVICE_ACCEPTED,	/* that has come */
+	AUTH_DONE		/* the user is in */
 };
 
 /* The authentication that runs */
 static struct {
-	enum phase	 phase;
+	enum auth_state	 state;
 	struct cauthmethod **method, *none, *key;
 	char		**list;
 	int		(*offer)(struct ssh *);
 	const char	*user;
 
-	int		 is_kept;	/* there is a memory */
-	struct recall_entry was, now;
+	int		 has_cache;	/* there is a memory */
+	struct login_cache_entry was, now;
 	char		*algs;		/* of signatures: the first list */
-	int		 awaits_ext;	/* before the key is offered */
-	int		 has_asked;	/* before the answer */
-	int		 owes_none;	/* that to "none" comes first */
-	int		 heard;		/* any answer about a method */
+	int		 waits_for_ext_info;	/* before the key is offered */
+	int		 request_sent;	/* before the answer */
+	int		 none_reply_pending;	/* that to "none" comes first */
+	int		 got_auth_reply;	/* any answer about a method */
 	int		 is_partial;	/* one method of several was right */
-	int		 is_vain;	/* a key is offered that may not be */
-	int		 is_faulty;	/* what came was wrong */
-	char		 key_hash[RECALL_HASH + 1]; /* signed with last */
+	/* a key is offered that may not be */
+	int		 speculative_key_rejected;
+	int		 protocol_error;	/* what came was wrong */
+	char		 key_hash[LOGIN_CACHE_HASH + 1]; /* signed with last */
 	const struct sshkey *offered;	/* last, not for use */
-	int		 is_accepted;	/* the one signed with was offered */
-	int		 is_sure;	/* that one without a question */
-	int		 is_signed;	/* the request that is being made */
+	/* the one signed with was offered */
+	int		 key_was_offered;
+	/* that one without a question */
+	int		 signed_without_query;
+	/* the request that is being made */
+	int		 signing_request;
 
 	/* stock's handlers */
 	int	(*accept)(int, u_int32_t, struct ssh *);
@@ -129,7 +134,7 @@ offer_key(struct ssh *ssh)
 }
 
 static void
-ask_none(struct ssh *ssh)
+send_none(struct ssh *ssh)
 {
 	int r;
 
@@ -139,7 +144,7 @@ ask_none(struct ssh *ssh)
 	    (r = sshpkt_put_cstring(ssh, "none")) != 0 ||
 	    (r = sshpkt_send(ssh)) != 0)
 		fatal_fr(r, "send packet");
-	auth.has_asked = 1;
+	auth.request_sent = 1;
 	debug("early login: asking what may be tried");
 }
 
@@ -153,12 +158,12 @@ ask_none(struct ssh *ssh)
 static int
 has_same_algs(void)
 {
-	char hash[RECALL_HASH + 1];
+	char hash[LOGIN_CACHE_HASH + 1];
 
-	if (auth.algs == NULL || auth.was.algs[0] == '\0')
+	if (auth.algs == NULL || auth.was.sig_algs[0] == '\0')
 		return auth.algs == NULL;
-	recall_hash_text(auth.algs, hash);
-	return strcmp(hash, auth.was.algs) == 0;
+	login_cache_hash_text(auth.algs, hash);
+	return strcmp(hash, auth.was.sig_algs) == 0;
 }
 
 static int
@@ -183,38 +188,38 @@ has_all_algs(void)
  * an RSA key can use none, and is not tried again.
  */
 static void
-offer_known(struct ssh *ssh)
+offer_remembered(struct ssh *ssh)
 {
-	auth.awaits_ext = 0;
+	auth.waits_for_ext_info = 0;
 	if (!has_same_algs()) {
-		ask_none(ssh);
+		send_none(ssh);
 		return;
 	}
 	free(*auth.list);
 	*auth.list = xstrdup(auth.was.methods);
-	if ((auth.has_asked = offer_key(ssh)) == 0)
+	if ((auth.request_sent = offer_key(ssh)) == 0)
 		return;
 	debug("early login: not asking what may be tried (%s)",
 	    auth.was.methods);
 }
 
 static int
-has_known_way(void)
+can_skip_none(void)
 {
-	return auth.is_kept && auth.was.plain.left == 0 &&
+	return auth.has_cache && auth.was.early_auth_backoff.remaining == 0 &&
 	    early_key_is_first(options.preferred_authentications,
 	    auth.was.methods, is_enabled) && !may_need_passphrase();
 }
 
 int
-early_trusts(const struct ssh *ssh, int (*kind)(const char *banner))
+early_auth_allows(const struct ssh *ssh, int (*kind)(const char *banner))
 {
 	return hayopt_get()->early_login == HAYOPT_EARLY_YES ||
 	    peer_banner_matches(ssh, kind);
 }
 
 int
-early_is_genuine(const struct ssh *ssh, int (*kind)(const char *banner))
+early_auth_is_verified(const struct ssh *ssh, int (*kind)(const char *banner))
 {
 	return peer_banner_matches(ssh, kind) &&
 	    (ssh->kex->flags & KEX_HAS_PUBKEY_HOSTBOUND) != 0;
@@ -225,10 +230,10 @@ early_is_genuine(const struct ssh *ssh, int (*kind)(const char *banner))
  * both at once, and may then drop the second.
  */
 static int
-keeps_order(const struct ssh *ssh)
+answers_in_order(const struct ssh *ssh)
 {
 	return hayopt_get()->early_login == HAYOPT_EARLY_YES ||
-	    early_is_genuine(ssh, early_is_openssh);
+	    early_auth_is_verified(ssh, early_server_is_openssh);
 }
 
 /*
@@ -236,10 +241,10 @@ keeps_order(const struct ssh *ssh)
  * a memory a server that counts this against the user would do so each time.
  */
 static int
-has_blind_way(const struct ssh *ssh)
+can_try_first_key(const struct ssh *ssh)
 {
-	return auth.has_asked && auth.is_kept && has_all_algs() &&
-	    auth.was.methods[0] == '\0' && keeps_order(ssh) &&
+	return auth.request_sent && auth.has_cache && has_all_algs() &&
+	    auth.was.methods[0] == '\0' && answers_in_order(ssh) &&
 	    early_key_is_first(options.preferred_authentications,
 	    "gssapi-with-mic,hostbased,keyboard-interactive,password,publickey",
 	    is_enabled) && !may_need_passphrase();
@@ -252,14 +257,15 @@ receive_ext(int type, u_int32_t seq, struct ssh *ssh)
 {
 	int r = auth.ext(type, seq, ssh);
 
-	if (r != 0 || auth.phase != WAITING)
+	if (r != 0 || auth.state != AUTH_WAIT_SERVICE)
 		return r;
-	auth.now.ext = 1;
+	auth.now.sends_ext_info = 1;
 	if (ssh->kex->server_sig_algs != NULL && auth.algs == NULL)
 		auth.algs = xstrdup(ssh->kex->server_sig_algs);
-	if (auth.awaits_ext)
-		offer_known(ssh);
-	else if (has_blind_way(ssh) && (auth.owes_none = offer_key(ssh)))
+	if (auth.waits_for_ext_info)
+		offer_remembered(ssh);
+	else if (can_try_first_key(ssh) && (auth.none_reply_pending =
+	    offer_key(ssh)))
 		debug("early login: offering a key with it");
 	return r;
 }
@@ -280,24 +286,25 @@ learn_failure(struct ssh *ssh)
 		goto out;	/* stock says so */
 	if (partial) {
 		if (!auth.is_partial && *auth.method == auth.key)
-			strlcpy(auth.now.key, auth.key_hash,
-			    sizeof(auth.now.key));
+			strlcpy(auth.now.accepted_key, auth.key_hash,
+			    sizeof(auth.now.accepted_key));
 		auth.is_partial = 1;
-		early_wait_next("one method was not enough");
+		early_auth_defer_session("one method was not enough");
 	} else if (!auth.is_partial) {
-		if (strcmp(auth.was.methods, list) != 0 && !auth.heard)
-			recall_set_methods(&auth.now, list);
-		if (auth.is_sure) {
+		if (strcmp(auth.was.methods, list) != 0 && !auth.got_auth_reply)
+			login_cache_set_methods(&auth.now, list);
+		if (auth.signed_without_query) {
 			debug("early login: the key is not accepted any more, "
 			    "forgotten");
-			auth.now.key[0] = '\0';
-			recall_save(&auth.now);
+			auth.now.accepted_key[0] = '\0';
+			login_cache_save(&auth.now);
 		}
 	}
-	auth.is_sure = 0;
-	early_session_refuse();
-	auth.is_vain = auth.owes_none && strstr(list, "publickey") == NULL;
-	auth.heard = 1;
+	auth.signed_without_query = 0;
+	early_session_rejected();
+	auth.speculative_key_rejected = auth.none_reply_pending &&
+	    strstr(list, "publickey") == NULL;
+	auth.got_auth_reply = 1;
 out:
 	free(list);
 	sshbuf_free(b);
@@ -311,7 +318,7 @@ receive_none(struct ssh *ssh)
 	u_char partial;
 	int r;
 
-	auth.owes_none = 0;
+	auth.none_reply_pending = 0;
 	if ((r = sshpkt_get_cstring(ssh, &list, NULL)) != 0 ||
 	    (r = sshpkt_get_u8(ssh, &partial)) != 0 ||
 	    (r = sshpkt_get_end(ssh)) != 0) {
@@ -328,7 +335,7 @@ static int
 receive_failure(int type, u_int32_t seq, struct ssh *ssh)
 {
 	learn_failure(ssh);
-	if (auth.owes_none)
+	if (auth.none_reply_pending)
 		return receive_none(ssh);
 	return auth.failure(type, seq, ssh);
 }
@@ -338,70 +345,72 @@ receive_success(int type, u_int32_t seq, struct ssh *ssh)
 {
 	int r;
 
-	if (auth.owes_none)
+	if (auth.none_reply_pending)
 		*auth.method = auth.none;
 	r = auth.success(type, seq, ssh);
-	auth.phase = DONE;
+	auth.state = AUTH_DONE;
 	if (*auth.method == auth.none)
 		auth.now.methods[0] = '\0';
 	if (!auth.is_partial)
-		strlcpy(auth.now.key, *auth.method == auth.key ?
-		    auth.key_hash : "", sizeof(auth.now.key));
-	if (strcmp(auth.now.key, auth.was.key) != 0)
-		auth.now.sftp = 0;
-	auth.now.wait = auth.is_partial;
-	auth.now.algs[0] = '\0';
+		strlcpy(auth.now.accepted_key, *auth.method == auth.key ?
+		    auth.key_hash : "", sizeof(auth.now.accepted_key));
+	if (strcmp(auth.now.accepted_key, auth.was.accepted_key) != 0)
+		auth.now.key_has_sftp = 0;
+	auth.now.defer_session = auth.is_partial;
+	auth.now.sig_algs[0] = '\0';
 	if (auth.algs != NULL && ssh->kex->server_sig_algs != NULL &&
 	    strcmp(auth.algs, ssh->kex->server_sig_algs) == 0)
-		recall_hash_text(auth.algs, auth.now.algs);
-	recall_mark_count(&auth.now.late);
-	if (auth.was.plain.left > 0)
-		recall_mark_count(&auth.now.plain);
-	else if (auth.has_asked)
-		recall_mark_clear(&auth.now.plain);
-	if (auth.is_kept)
-		recall_save(&auth.now);
+		login_cache_hash_text(auth.algs, auth.now.sig_algs);
+	backoff_count_login(&auth.now.early_session_backoff);
+	if (auth.was.early_auth_backoff.remaining > 0)
+		backoff_count_login(&auth.now.early_auth_backoff);
+	else if (auth.request_sent)
+		backoff_clear(&auth.now.early_auth_backoff);
+	if (auth.has_cache)
+		login_cache_save(&auth.now);
 	return r;
 }
 
 void
-early_session_was_taken(void)
+early_auth_session_accepted(void)
 {
-	if (auth.now.late.times == 0)
+	if (auth.now.early_session_backoff.failures == 0)
 		return;
-	recall_mark_clear(&auth.now.late);
-	recall_save(&auth.now);
+	backoff_clear(&auth.now.early_session_backoff);
+	login_cache_save(&auth.now);
 }
 
 void
-early_wait_next(const char *why)
+early_auth_defer_session(const char *why)
 {
 	debug("early login: %s, so the next session waits", why);
-	auth.now.wait = 1;
-	if (auth.is_kept)
-		recall_save(&auth.now);
-	guess_keep_key();
+	auth.now.defer_session = 1;
+	if (auth.has_cache)
+		login_cache_save(&auth.now);
+	guess_require_same_key();
 }
 
 /* Until the user is in, the key is the one that was signed with. */
 int
-early_sftp_is_known(void)
+early_auth_sftp_is_known(void)
 {
-	return auth.is_kept && auth.was.sftp && auth.was.key[0] != '\0' &&
-	    !auth.is_partial && strcmp(auth.was.key,
-	    auth.phase == DONE ? auth.now.key : auth.key_hash) == 0;
+	return auth.has_cache && auth.was.key_has_sftp &&
+	    auth.was.accepted_key[0] != '\0' && !auth.is_partial &&
+	    strcmp(auth.was.accepted_key, auth.state == AUTH_DONE ?
+	    auth.now.accepted_key : auth.key_hash) == 0;
 }
 
 void
-early_note_sftp(int is_sftp)
+early_auth_note_sftp(int is_sftp)
 {
-	if (auth.now.key[0] == '\0' || auth.now.sftp == is_sftp)
+	if (auth.now.accepted_key[0] == '\0' || auth.now.key_has_sftp ==
+	    is_sftp)
 		return;
 	debug("early login: %s SFTP server was seen with this key",
 	    is_sftp ? "an" : "no");
-	auth.now.sftp = is_sftp;
-	if (auth.is_kept)
-		recall_save(&auth.now);
+	auth.now.key_has_sftp = is_sftp;
+	if (auth.has_cache)
+		login_cache_save(&auth.now);
 }
 
 static int
@@ -409,14 +418,14 @@ receive_accept(int type, u_int32_t seq, struct ssh *ssh)
 {
 	int r;
 
-	if (auth.awaits_ext) {
+	if (auth.waits_for_ext_info) {
 		debug("early login: no extensions came, forgotten");
-		auth.now.ext = 0;
-		offer_known(ssh);
+		auth.now.sends_ext_info = 0;
+		offer_remembered(ssh);
 	}
 	if ((r = auth.accept(type, seq, ssh)) != 0)
 		return r;
-	auth.phase = ANSWERED;
+	auth.state = AUTH_SERVICE_ACCEPTED;
 	auth.success = ssh->dispatch[SSH2_MSG_USERAUTH_SUCCESS];
 	auth.failure = ssh->dispatch[SSH2_MSG_USERAUTH_FAILURE];
 	ssh_dispatch_set(ssh, SSH2_MSG_USERAUTH_SUCCESS, &receive_success);
@@ -425,14 +434,14 @@ receive_accept(int type, u_int32_t seq, struct ssh *ssh)
 }
 
 void
-early_begin(struct ssh *ssh, const char *user, const char *host,
+early_auth_begin(struct ssh *ssh, const char *user, const char *host,
     struct cauthmethod **method, char **list, struct cauthmethod *key,
     int (*offer)(struct ssh *))
 {
 	memset(&auth, 0, sizeof(auth));
 	if (hayopt_get()->early_login == HAYOPT_EARLY_NO)
 		return;
-	auth.phase = WAITING;
+	auth.state = AUTH_WAIT_SERVICE;
 	auth.user = user;
 	auth.method = method;
 	auth.none = *method;
@@ -440,32 +449,32 @@ early_begin(struct ssh *ssh, const char *user, const char *host,
 	auth.key = key;
 	auth.offer = offer;
 	/* With a key exchange by GSSAPI there may be none, and so no memory. */
-	auth.is_kept = ssh->kex->initial_hostkey != NULL &&
-	    recall_load(host, options.port, user,
+	auth.has_cache = ssh->kex->initial_hostkey != NULL &&
+	    login_cache_load(host, options.port, user,
 	    ssh->kex->initial_hostkey, &auth.was) == 0;
 	auth.now = auth.was;
 	auth.accept = ssh->dispatch[SSH2_MSG_SERVICE_ACCEPT];
 	auth.ext = ssh->dispatch[SSH2_MSG_EXT_INFO];
 	ssh_dispatch_set(ssh, SSH2_MSG_SERVICE_ACCEPT, &receive_accept);
 	ssh_dispatch_set(ssh, SSH2_MSG_EXT_INFO, &receive_ext);
-	if (auth.was.plain.left > 0)
+	if (auth.was.early_auth_backoff.remaining > 0)
 		debug("early login: not with this server");
-	else if (auth.was.ext && has_known_way())
-		auth.awaits_ext = 1;
+	else if (auth.was.sends_ext_info && can_skip_none())
+		auth.waits_for_ext_info = 1;
 	else if (auth.was.methods[0] != '\0' ||
-	    early_trusts(ssh, early_is_known_kind))
-		ask_none(ssh);
+	    early_auth_allows(ssh, early_server_is_allowed))
+		send_none(ssh);
 }
 
 int
-early_has_asked(void)
+early_auth_request_sent(void)
 {
-	return auth.has_asked;
+	return auth.request_sent;
 }
 
 /* Whether the file has a private key that anybody who reads it can use */
 static int
-is_ready(const char *file)
+key_is_unencrypted(const char *file)
 {
 	struct sshkey *key = NULL;
 	struct stat st;
@@ -480,69 +489,70 @@ is_ready(const char *file)
 }
 
 int
-early_may_sign(const struct sshkey *key, int agent, const char *file)
+early_auth_may_sign(const struct sshkey *key, int agent, const char *file)
 {
-	char hash[RECALL_HASH + 1];
+	char hash[LOGIN_CACHE_HASH + 1];
 
-	auth.is_sure = 0;
+	auth.signed_without_query = 0;
 	auth.offered = key;
-	if (!auth.is_kept || auth.was.key[0] == '\0' ||
-	    auth.was.plain.left > 0 ||
+	if (!auth.has_cache || auth.was.accepted_key[0] == '\0' ||
+	    auth.was.early_auth_backoff.remaining > 0 ||
 	    sshkey_is_sk(key) || sshkey_is_cert(key) ||
 	    (key->flags & SSHKEY_FLAG_EXT) != 0)
 		return 0;
-	recall_hash_key(key, hash);
-	if (strcmp(hash, auth.was.key) != 0 ||
-	    (agent == -1 && !is_ready(file)))
+	login_cache_hash_key(key, hash);
+	if (strcmp(hash, auth.was.accepted_key) != 0 ||
+	    (agent == -1 && !key_is_unencrypted(file)))
 		return 0;
 	debug("early login: the key was accepted before, signing with it");
-	auth.is_sure = 1;
+	auth.signed_without_query = 1;
 	return 1;
 }
 
 void
-early_note_key(const struct sshkey *key)
+early_auth_note_key(const struct sshkey *key)
 {
 	/* A private key without a public half is signed with unasked. */
-	auth.is_accepted = key == auth.offered;
-	if (auth.is_kept)
-		recall_hash_key(key, auth.key_hash);
+	auth.key_was_offered = key == auth.offered;
+	if (auth.has_cache)
+		login_cache_hash_key(key, auth.key_hash);
 }
 
 static void
-has_signed(struct ssh *ssh)
+after_signature(struct ssh *ssh)
 {
-	if (auth.phase != OFF && auth.is_accepted && auth.is_kept &&
-	    auth.was.plain.left == 0 && !auth.was.wait &&
-	    auth.was.late.left == 0 && !auth.is_partial &&
-	    early_session_may(ssh))
+	if (auth.state != AUTH_OFF && auth.key_was_offered && auth.has_cache &&
+	    auth.was.early_auth_backoff.remaining == 0 &&
+	    !auth.was.defer_session &&
+	    auth.was.early_session_backoff.remaining == 0 && !auth.is_partial &&
+	    early_session_is_possible(ssh))
 		early_session_send(ssh);
 }
 
 /* For upstream's sshconnect2.c. A signed request is put in as one buffer. */
 int
-early_put_signed(struct ssh *ssh, const struct sshbuf *b)
+early_auth_put_signed(struct ssh *ssh, const struct sshbuf *b)
 {
-	auth.is_signed = 1;
+	auth.signing_request = 1;
 	return sshpkt_putb(ssh, b);
 }
 
 int
-early_send(struct ssh *ssh)
+early_auth_send(struct ssh *ssh)
 {
 	int r = sshpkt_send(ssh);
 
-	if (r == 0 && auth.is_signed) {
-		auth.is_signed = 0;
-		has_signed(ssh);
+	if (r == 0 && auth.signing_request) {
+		auth.signing_request = 0;
+		after_signature(ssh);
 	}
 	return r;
 }
 
 void
-early_note_fault(void)
+early_auth_note_fault(void)
 {
-	auth.is_faulty = 1;
+	auth.protocol_error = 1;
 }
 
 /*
@@ -551,29 +561,31 @@ early_note_fault(void)
  * authentication was sent, so nothing can have been done twice.
  */
 void
-early_cleanup(void)
+early_auth_cleanup(void)
 {
-	int is_unheard = auth.has_asked && !auth.heard;
-	enum phase phase = auth.phase;
+	int no_reply_yet = auth.request_sent && !auth.got_auth_reply;
+	enum auth_state state = auth.state;
 
-	early_input_end();
+	early_requests_ssh_end();
 	early_session_cleanup();
 	guess_cleanup();
-	auth.phase = OFF;
-	if (phase != OFF && early_session_is_unanswered()) {
-		recall_mark_set(&auth.now.late);
+	auth.state = AUTH_OFF;
+	if (state != AUTH_OFF && early_session_is_pending()) {
+		backoff_raise(&auth.now.early_session_backoff);
 		debug("early login: the connection ended, no session before "
-		    "an answer in the next %d logins", auth.now.late.left);
-		recall_save(&auth.now);
+		    "an answer in the next %d logins",
+		    auth.now.early_session_backoff.remaining);
+		login_cache_save(&auth.now);
 		return;
 	}
-	if (phase == OFF || phase == DONE || !auth.is_kept || auth.is_faulty ||
-	    (!is_unheard && !auth.is_vain))
+	if (state == AUTH_OFF || state == AUTH_DONE || !auth.has_cache ||
+	    auth.protocol_error || (!no_reply_yet &&
+	    !auth.speculative_key_rejected))
 		return;
-	if (is_unheard) {
-		auth.now.key[0] = auth.now.methods[0] = '\0';
-		recall_mark_set(&auth.now.plain);
+	if (no_reply_yet) {
+		auth.now.accepted_key[0] = auth.now.methods[0] = '\0';
+		backoff_raise(&auth.now.early_auth_backoff);
 	}
-	recall_save(&auth.now);
-	login_again(SYSLOG_LEVEL_VERBOSE, "the server did not take it");
+	login_cache_save(&auth.now);
+	spawn_reexec(SYSLOG_LEVEL_VERBOSE, "the server did not take it");
 }

@@ -4,7 +4,7 @@
  */
 
 /*
- * recall-hook: the file of the entries of recall.h.
+ * login-cache-hook: the file of the entries of login-cache.h.
  *
  * It is called hayate_logins, stands beside the first UserKnownHostsFile, and
  * is used only if it is a regular file of the user that nobody else may read
@@ -13,10 +13,10 @@
  * UserKnownHostsFile, and where that is a device, nothing is kept.
  */
 
-#ifndef HAYATE_RECALL_HOOK_H
-#define HAYATE_RECALL_HOOK_H
+#ifndef HAYATE_LOGIN_CACHE_HOOK_H
+#define HAYATE_LOGIN_CACHE_HOOK_H
 
-#include "recall.h"
+#include "login-cache.h"
 
 struct sshkey;
 
@@ -24,19 +24,23 @@ struct sshkey;
  * Gets what is known of this server; a name without an entry gets an empty one.
  * Returns 0, or -1 if nothing can be kept.
  */
-int	recall_load(const char *host, int port, const char *user,
-    const struct sshkey *host_key, struct recall_entry *);
+int	login_cache_load(const char *host, int port, const char *user,
+    const struct sshkey *host_key, struct login_cache_entry *);
 
 /* The same of a host and port, for what is known before its key is. */
-int	recall_load_host(const char *host, int port, struct recall_entry *);
+int	login_cache_load_host(const char *host, int port,
+    struct login_cache_entry *);
 
-/* The hash of a user's key in this file, RECALL_HASH digits; "" if it fails. */
-void	recall_hash_key(const struct sshkey *, char *hash);
+/*
+ * The hash of a user's key in this file, LOGIN_CACHE_HASH digits; "" if it
+ * fails.
+ */
+void	login_cache_hash_key(const struct sshkey *, char *hash);
 
 /* The hash of a text, likewise. */
-void	recall_hash_text(const char *, char *hash);
+void	login_cache_hash_text(const char *, char *hash);
 
 /* Keeps an entry that one of them got, if it has changed. */
-void	recall_save(const struct recall_entry *);
+void	login_cache_save(const struct login_cache_entry *);
 
-#endif /* HAYATE_RECALL_HOOK_H */
+#endif /* HAYATE_LOGIN_CACHE_HOOK_H */

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See further-hook.h for the idea. */
+/* See extra-conn-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -23,23 +23,23 @@
 #include "pathnames.h"
 #include "xmalloc.h"
 
-#include "further-hook.h"
+#include "extra-conn-hook.h"
 
 #define HOST_ENV	"HAYATE_FIRST_HOST"
 
-static int heard = -1;		/* what standard error was */
+static int real_stderr = -1;		/* what standard error was */
 static LogLevel level;
 
 /* Of another host */
 static int is_silent;		/* nothing is said of it */
-static int kept = -1;		/* what was said; a file in memory */
-static char *other;		/* its name, until it has logged in */
+static int message_fd = -1;		/* what was said; a file in memory */
+static char *other_host;		/* its name, until it has logged in */
 
 /* Of what was said, so much is looked at */
-#define KEPT_MOST	4096
+#define MESSAGE_MAX	4096
 
 void
-further_tell(const char *host, enum further_voice voice)
+extra_conn_set_env(const char *host, enum extra_conn_log voice)
 {
 	char *text;
 
@@ -49,14 +49,14 @@ further_tell(const char *host, enum further_voice voice)
 }
 
 void
-further_told(void)
+extra_conn_clear_env(void)
 {
 	unsetenv(HOST_ENV);
 }
 
 /* Returns the text behind the process ID, or NULL. */
 static const char *
-told(void)
+read_env(void)
 {
 	const char *text = getenv(HOST_ENV);
 	char *end;
@@ -68,90 +68,90 @@ told(void)
 }
 
 const char *
-further_host(void)
+extra_conn_host(void)
 {
-	const char *text = told();
+	const char *text = read_env();
 
 	return text == NULL ? NULL : text + 2;
 }
 
 const char *
-further_other(void)
+extra_conn_other_host(void)
 {
-	const char *host = further_host();
+	const char *host = extra_conn_host();
 
-	if (host == NULL || *host != FURTHER_OTHER)
+	if (host == NULL || *host != EXTRA_CONN_OTHER_HOST)
 		return NULL;
-	return host + (host[1] == FURTHER_ADDRESS ? 2 : 1);
+	return host + (host[1] == EXTRA_CONN_ADDRESS ? 2 : 1);
 }
 
 const char *
-further_address(void)
+extra_conn_address(void)
 {
-	const char *name = further_other();
+	const char *name = extra_conn_other_host();
 
-	return name != NULL && name[-1] == FURTHER_ADDRESS ? name : NULL;
+	return name != NULL && name[-1] == EXTRA_CONN_ADDRESS ? name : NULL;
 }
 
 void
-further_is_resolved(void)
+extra_conn_resolved(void)
 {
-	const char *text = told();
+	const char *text = read_env();
 
-	if (text != NULL && *text == FURTHER_NAME)
+	if (text != NULL && *text == EXTRA_CONN_RESOLVE)
 		_exit(0);
 }
 
 /* Upstream ends by exit() as well as by cleanup_exit(). */
 static void
-begin_other(int is_quiet)
+begin_other_host(int is_quiet)
 {
-	other = xstrdup(further_other());
-	atexit(further_cleanup);
+	other_host = xstrdup(extra_conn_other_host());
+	atexit(extra_conn_cleanup);
 #ifdef MFD_CLOEXEC
-	if (is_quiet && (kept = memfd_create("said",
+	if (is_quiet && (message_fd = memfd_create("said",
 	    MFD_CLOEXEC | MFD_ALLOW_SEALING)) != -1)
-		dup2(kept, STDERR_FILENO);
+		dup2(message_fd, STDERR_FILENO);
 #endif
 }
 
 void
-further_begin(void)
+extra_conn_begin(void)
 {
 	static int has_begun;
 	const char *text;
 	int is_quiet;
 
-	if (has_begun++ || (text = told()) == NULL)
+	if (has_begun++ || (text = read_env()) == NULL)
 		return;
-	is_silent = *text == FURTHER_SILENT;
-	is_quiet = *text != FURTHER_LOUD;
+	is_silent = *text == EXTRA_CONN_SILENT;
+	is_quiet = *text != EXTRA_CONN_VERBOSE;
 	if (is_quiet)
-		heard = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
+		real_stderr = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC,
 		    STDERR_FILENO + 1);
-	if (further_other() != NULL)
-		begin_other(is_quiet);
-	if (kept == -1)
-		further_hush();
+	if (extra_conn_other_host() != NULL)
+		begin_other_host(is_quiet);
+	if (message_fd == -1)
+		extra_conn_mute();
 }
 
 void
-further_speak(void)
+extra_conn_unmute(void)
 {
-	if (heard == -1)
+	if (real_stderr == -1)
 		return;
 	level = log_level_get();
 	if (level > SYSLOG_LEVEL_ERROR)
 		log_change_level(SYSLOG_LEVEL_ERROR);
-	dup2(heard, STDERR_FILENO);
+	dup2(real_stderr, STDERR_FILENO);
 }
 
 void
-further_hush(void)
+extra_conn_mute(void)
 {
 	int fd;
 
-	if (heard == -1)
+	if (real_stderr == -1)
 		return;
 	if (level != 0)
 		log_change_level(level);
@@ -162,19 +162,19 @@ further_hush(void)
 }
 
 void
-further_is_in(void)
+extra_conn_logged_in(void)
 {
-	free(other);
-	other = NULL;
-	if (kept == -1)
+	free(other_host);
+	other_host = NULL;
+	if (message_fd == -1)
 		return;
 #ifdef MFD_CLOEXEC
 	/* A program that was started meanwhile has it as standard error. */
-	(void)fcntl(kept, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_WRITE);
+	(void)fcntl(message_fd, F_ADD_SEALS, F_SEAL_GROW | F_SEAL_WRITE);
 #endif
-	close(kept);
-	kept = -1;
-	further_hush();
+	close(message_fd);
+	message_fd = -1;
+	extra_conn_mute();
 }
 
 /* Returns the last line of the text, which it changes. */
@@ -192,15 +192,15 @@ last_line(char *text)
 
 /* Why it ended, as far as upstream has said; the caller frees it. */
 static char *
-explain(void)
+failure_reason(void)
 {
-	char text[KEPT_MOST + 1], *line;
-	off_t end = kept == -1 ? 0 : lseek(kept, 0, SEEK_END);
+	char text[MESSAGE_MAX + 1], *line;
+	off_t end = message_fd == -1 ? 0 : lseek(message_fd, 0, SEEK_END);
 	ssize_t n;
 
-	if (kept == -1)
+	if (message_fd == -1)
 		return xstrdup("what stands above says why");
-	n = pread(kept, text, KEPT_MOST, MAXIMUM(end - KEPT_MOST, 0));
+	n = pread(message_fd, text, MESSAGE_MAX, MAXIMUM(end - MESSAGE_MAX, 0));
 	text[MAXIMUM(n, 0)] = '\0';
 	if (strstr(text, "host key is known for") != NULL)
 		return xstrdup("its host key is not known; log in to it once "
@@ -213,7 +213,7 @@ explain(void)
 
 /* Returns 1 if the first no longer waits. */
 static int
-is_forgotten(void)
+parent_is_gone(void)
 {
 	struct pollfd pfd = { STDIN_FILENO, POLLIN, 0 };
 
@@ -221,16 +221,16 @@ is_forgotten(void)
 }
 
 void
-further_cleanup(void)
+extra_conn_cleanup(void)
 {
 	char *why;
 
-	if (other == NULL || is_silent || is_forgotten())
+	if (other_host == NULL || is_silent || parent_is_gone())
 		return;
-	why = explain();
-	dprintf(heard == -1 ? STDERR_FILENO : heard,
-	    "Host %s is left out: %s\r\n", other, why);
+	why = failure_reason();
+	dprintf(real_stderr == -1 ? STDERR_FILENO : real_stderr,
+	    "Host %s is left out: %s\r\n", other_host, why);
 	free(why);
-	free(other);
-	other = NULL;
+	free(other_host);
+	other_host = NULL;
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See serve-hook.h for the idea. */
+/* See extra-sessions-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -32,26 +32,26 @@
 #include "readconf.h"
 #include "sshbuf.h"
 
-#include "asked-hook.h"
-#include "early-input-hook.h"
+#include "bottleneck-ssh-hook.h"
+#include "early-requests-ssh-hook.h"
+#include "extra-sessions-hook.h"
 #include "hayopt.h"
-#include "limit-hook.h"
-#include "login-hook.h"
 #include "peer-hook.h"
-#include "serve-hook.h"
+#include "prompted-hook.h"
 #include "rendezvous.h"
+#include "spawn-hook.h"
 
 extern Options options;
 extern struct sshbuf *command;
 extern int muxserver_sock;
 extern char **environ;
 
-static int has_channels, has_logins;	/* that may be asked for */
-static int has_opened;			/* a channel of those */
+static int offers_channels, offers_conns;	/* that may be asked for */
+static int channel_opened;			/* a channel of those */
 
 /* The server's answer to an open */
 static void
-confirm(struct ssh *ssh, int id, int success, void *arg)
+session_confirmed(struct ssh *ssh, int id, int success, void *arg)
 {
 	(void)arg;
 	if (!success)
@@ -84,30 +84,30 @@ take_open_failure(int type, u_int32_t seq, struct ssh *ssh)
 static struct {
 	int	 sig;
 	struct sigaction old;
-} outlived[] = { { .sig = SIGINT }, { .sig = SIGTERM }, { .sig = SIGHUP } };
+} delayed[] = { { .sig = SIGINT }, { .sig = SIGTERM }, { .sig = SIGHUP } };
 
-#define OUTLIVED	(sizeof(outlived) / sizeof(*outlived))
+#define DELAYED	(sizeof(delayed) / sizeof(*delayed))
 
 /* scp takes 10 s at most. */
-#define OUTLIVE_S	12
+#define DELAY_S	12
 
-static volatile sig_atomic_t put_off;	/* the signal */
+static volatile sig_atomic_t pending_signal;	/* the signal */
 
 static void
-take_signal(int sig, siginfo_t *info, void *context)
+delay_signal(int sig, siginfo_t *info, void *context)
 {
 	size_t i;
 
 	(void)context;
-	if (put_off == 0 &&
+	if (pending_signal == 0 &&
 	    (info->si_code > 0 || info->si_pid != getppid())) {
-		put_off = sig;
-		alarm(OUTLIVE_S);
+		pending_signal = sig;
+		alarm(DELAY_S);
 		return;
 	}
-	for (i = 0; i < OUTLIVED; i++) {
-		if (outlived[i].sig == sig)
-			outlived[i].old.sa_handler(sig);
+	for (i = 0; i < DELAYED; i++) {
+		if (delayed[i].sig == sig)
+			delayed[i].old.sa_handler(sig);
 	}
 }
 
@@ -116,14 +116,14 @@ take_signal(int sig, siginfo_t *info, void *context)
  * it everywhere but in its poll().
  */
 static void
-end_delay(int sig)
+resend_signal(int sig)
 {
 	(void)sig;
-	(void)kill(getpid(), put_off);
+	(void)kill(getpid(), pending_signal);
 }
 
 static void
-outlive(void)
+delay_signals(void)
 {
 	static int has_done;
 	struct sigaction sa, *old;
@@ -133,15 +133,15 @@ outlive(void)
 		return;
 	memset(&sa, 0, sizeof(sa));
 	sigfillset(&sa.sa_mask);
-	sa.sa_handler = end_delay;
+	sa.sa_handler = resend_signal;
 	(void)sigaction(SIGALRM, &sa, NULL);
-	sa.sa_sigaction = take_signal;
+	sa.sa_sigaction = delay_signal;
 	sa.sa_flags = SA_SIGINFO;
-	for (i = 0; i < OUTLIVED; i++) {
-		old = &outlived[i].old;
-		if (sigaction(outlived[i].sig, NULL, old) == 0 &&
+	for (i = 0; i < DELAYED; i++) {
+		old = &delayed[i].old;
+		if (sigaction(delayed[i].sig, NULL, old) == 0 &&
 		    old->sa_handler != SIG_IGN && old->sa_handler != SIG_DFL)
-			(void)sigaction(outlived[i].sig, &sa, NULL);
+			(void)sigaction(delayed[i].sig, &sa, NULL);
 	}
 }
 
@@ -164,20 +164,20 @@ open_session(struct ssh *ssh, int sock)
 		close(err);
 		return;
 	}
-	if (!has_opened)
+	if (!channel_opened)
 		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_OPEN_FAILURE,
 		    take_open_failure);
-	has_opened = 1;
+	channel_opened = 1;
 	c = channel_new(ssh, "session", SSH_CHANNEL_OPENING, fd, fd, err,
 	    CHAN_SES_WINDOW_DEFAULT, CHAN_SES_PACKET_DEFAULT,
 	    CHAN_EXTENDED_WRITE, "client-session", CHANNEL_NONBLOCK_STDIO);
 	channel_send_open(ssh, c->self);
-	channel_register_open_confirm(ssh, c->self, confirm, NULL);
+	channel_register_open_confirm(ssh, c->self, session_confirmed, NULL);
 }
 
 /* "control" was accepted. Its socket lives on in the session. */
 static int
-serve(struct ssh *ssh, Channel *control)
+take_request(struct ssh *ssh, Channel *control)
 {
 	int host;
 
@@ -186,18 +186,18 @@ serve(struct ssh *ssh, Channel *control)
 		chan_mark_dead(ssh, control);
 		return 0;
 	}
-	outlive();
+	delay_signals();
 	if ((host = rendezvous_host_number(control->sock)) != -1) {
-		if (has_logins)
-			(void)login_start(ssh, control->sock, host);
-	} else if (has_channels)
+		if (offers_conns)
+			(void)spawn_conn(ssh, control->sock, host);
+	} else if (offers_channels)
 		open_session(ssh, control->sock);
 	chan_mark_dead(ssh, control);
 	return 0;
 }
 
 static int
-may_serve(struct ssh *ssh)
+may_offer(struct ssh *ssh)
 {
 	return hayopt_get()->hayate && !ssh_packet_get_mux(ssh) &&
 	    muxserver_sock == -1 &&
@@ -212,21 +212,21 @@ may_serve(struct ssh *ssh)
  * wants more connections wants those as well where connections are refused.
  */
 static int
-may_have_channels(struct ssh *ssh)
+channels_allowed(struct ssh *ssh)
 {
-	return rendezvous_client_wants() != 0 && ((rendezvous_client_wants() & RENDEZVOUS_CHANNELS) != 0 ||
-	    login_streams(ssh) != 1) &&
+	return rendezvous_client_wants() != 0 && ((rendezvous_client_wants() &
+	    RENDEZVOUS_CHANNELS) != 0 || spawn_wanted_conns(ssh) != 1) &&
 	    !peer_is_hayate(ssh) && (ssh->compat & SSH_NEW_OPENSSH) != 0;
 }
 
 /* Returns how many connections scp may use, and in "*alone" what it tells. */
 static int
-may_have_streams(struct ssh *ssh, int *alone)
+conns_allowed(struct ssh *ssh, int *alone)
 {
-	int streams = login_streams(ssh);
+	int streams = spawn_wanted_conns(ssh);
 
 	*alone = 0;
-	if (streams == 1 || !asked_user())
+	if (streams == 1 || !prompted_user())
 		return streams;
 	debug("the login needed the user: there will be no further one");
 	*alone = log_level_get() >= SYSLOG_LEVEL_INFO;
@@ -235,53 +235,54 @@ may_have_streams(struct ssh *ssh, int *alone)
 
 /* Returns the socket that scp connects to, or -1. */
 static int
-offer(struct ssh *ssh)
+offer_sessions(struct ssh *ssh)
 {
 	int streams, alone, fd = -1;
 
-	has_channels = may_have_channels(ssh);
-	streams = may_have_streams(ssh, &alone);
-	has_logins = streams != 1;
-	atexit(login_tell_unresolved);
-	if (has_channels || has_logins)
-		fd = rendezvous_listen(streams, alone, login_hosts(ssh));
+	offers_channels = channels_allowed(ssh);
+	streams = conns_allowed(ssh, &alone);
+	offers_conns = streams != 1;
+	atexit(spawn_report_unresolved);
+	if (offers_channels || offers_conns)
+		fd = rendezvous_listen(streams, alone, spawn_hosts(ssh));
 	else if (alone)
 		rendezvous_announce_single();
-	if (fd != -1 && has_logins)
+	if (fd != -1 && offers_conns)
 		debug("more connections can be had");
-	else if ((has_channels || has_logins) && fd == -1 && rendezvous_client_wants())
+	else if ((offers_channels || offers_conns) && fd == -1 &&
+	    rendezvous_client_wants())
 		verbose("no more connections or channels: no socket could be "
 		    "made in TMPDIR or /tmp");
 	return fd;
 }
 
 int
-serve_has_more(void)
+extra_sessions_were_opened(void)
 {
-	return has_opened;
+	return channel_opened;
 }
 
 void
-serve_start(struct ssh *ssh)
+extra_sessions_start(struct ssh *ssh)
 {
 	Channel *c;
 	int fd;
 
-	login_check(ssh);
-	early_input_begin(ssh);
-	limit_begin(ssh);
-	if (!may_serve(ssh) || (fd = offer(ssh)) == -1)
+	spawn_check_host(ssh);
+	early_requests_ssh_begin(ssh);
+	bottleneck_ssh_begin(ssh);
+	if (!may_offer(ssh) || (fd = offer_sessions(ssh)) == -1)
 		return;
 	c = channel_new(ssh, "mux listener", SSH_CHANNEL_MUX_LISTENER, fd, fd,
 	    -1, CHAN_TCP_WINDOW_DEFAULT, CHAN_TCP_PACKET_DEFAULT, 0,
 	    "channels of scp", 1);
-	c->mux_rcb = serve;
+	c->mux_rcb = take_request;
 	/* so that no-more-sessions@openssh.com is not sent */
-	if (has_channels)
+	if (offers_channels)
 		options.control_master = SSHCTL_MASTER_YES;
 	/* When the first session ends, scp has to see its end at once. */
 	if (stdfd_devnull(1, 0, 0) == -1)
 		error_f("stdfd_devnull failed");
-	if (has_channels)
+	if (offers_channels)
 		debug("more channels can be had");
 }

@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See address-hook.h for the idea. */
+/* See resolve-all-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -18,12 +18,12 @@
 #include "packet.h"
 #include "xmalloc.h"
 
-#include "address-hook.h"
-#include "further-hook.h"
+#include "extra-conn-hook.h"
 #include "hayopt.h"
+#include "resolve-all-hook.h"
 
-static char *known[HAYOPT_HOSTS_MAX + 1];	/* of the last name */
-static size_t nknown;
+static char *addresses[HAYOPT_HOSTS_MAX + 1];	/* of the last name */
+static size_t naddresses;
 
 /* Returns 1 and the address as text, or 0. */
 static int
@@ -34,31 +34,32 @@ print_address(const struct addrinfo *ai, char text[NI_MAXHOST])
 }
 
 static int
-is_known(const char *text)
+is_listed(const char *text)
 {
 	size_t i;
 
-	for (i = 0; i < nknown && strcmp(known[i], text) != 0; i++)
+	for (i = 0; i < naddresses && strcmp(addresses[i], text) != 0; i++)
 		;
-	return i < nknown;
+	return i < naddresses;
 }
 
 static void
-remember(const struct addrinfo *ai)
+remember_addresses(const struct addrinfo *ai)
 {
 	char text[NI_MAXHOST];
 
-	while (nknown > 0)
-		free(known[--nknown]);
-	for (; ai != NULL && nknown < HAYOPT_HOSTS_MAX + 1; ai = ai->ai_next) {
-		if (print_address(ai, text) && !is_known(text))
-			known[nknown++] = xstrdup(text);
+	while (naddresses > 0)
+		free(addresses[--naddresses]);
+	for (; ai != NULL && naddresses < HAYOPT_HOSTS_MAX + 1; ai =
+	    ai->ai_next) {
+		if (print_address(ai, text) && !is_listed(text))
+			addresses[naddresses++] = xstrdup(text);
 	}
 }
 
 /* Leaves those that are this address. The first one has the name of all. */
 static struct addrinfo *
-keep_only(struct addrinfo *all, const char *address)
+keep_address(struct addrinfo *all, const char *address)
 {
 	struct addrinfo *kept = NULL, *rest = NULL, *one;
 	struct addrinfo **kept_end = &kept, **rest_end = &rest;
@@ -84,35 +85,35 @@ keep_only(struct addrinfo *all, const char *address)
 }
 
 int
-address_look_up(const char *name, const char *service,
+resolve_all_getaddrinfo(const char *name, const char *service,
     const struct addrinfo *hints, struct addrinfo **found)
 {
-	const char *only = further_address();
+	const char *only = extra_conn_address();
 	int r = getaddrinfo(name, service, hints, found);
 
 	if (r == 0)
-		further_is_resolved();
+		extra_conn_resolved();
 	if (r != 0 || (hints->ai_flags & AI_NUMERICHOST) != 0)
 		return r;
 	if (only == NULL)
-		remember(*found);
-	else if ((*found = keep_only(*found, only)) == NULL)
+		remember_addresses(*found);
+	else if ((*found = keep_address(*found, only)) == NULL)
 		return EAI_NONAME;
 	return 0;
 }
 
 char *
-address_others(struct ssh *ssh)
+resolve_all_others(struct ssh *ssh)
 {
 	const char *mine = ssh_remote_ipaddr(ssh);
 	char *all = NULL, *more;
 	size_t i, n = 0;
 
-	for (i = 0; i < nknown; i++) {
-		if (strcmp(known[i], mine) == 0 || n++ == HAYOPT_HOSTS_MAX)
+	for (i = 0; i < naddresses; i++) {
+		if (strcmp(addresses[i], mine) == 0 || n++ == HAYOPT_HOSTS_MAX)
 			continue;
 		xasprintf(&more, "%s%s%s", all == NULL ? "" : all,
-		    all == NULL ? "" : ",", known[i]);
+		    all == NULL ? "" : ",", addresses[i]);
 		free(all);
 		all = more;
 	}

@@ -4,7 +4,8 @@
  */
 
 /*
- * early-hook: a login that does not wait for what it knows (early.h, recall.h).
+ * early-auth-hook: a login that does not wait for what it knows
+ * (early-servers.h, login-cache.h).
  *
  * Three ways begin a login, with keyword EarlyLogin and without "Hayate no":
  *
@@ -24,8 +25,8 @@
  * Called from patches/248-sshconnect2-early.patch.
  */
 
-#ifndef HAYATE_EARLY_HOOK_H
-#define HAYATE_EARLY_HOOK_H
+#ifndef HAYATE_EARLY_AUTH_HOOK_H
+#define HAYATE_EARLY_AUTH_HOOK_H
 
 struct cauthmethod;
 struct ssh;
@@ -36,39 +37,39 @@ struct sshkey;
  * are the variables of the authentication that runs; "key" is the method
  * publickey, and offer() tries the next key and returns whether it sent.
  */
-void	early_begin(struct ssh *, const char *user, const char *host,
+void	early_auth_begin(struct ssh *, const char *user, const char *host,
     struct cauthmethod **method, char **list, struct cauthmethod *key,
     int (*offer)(struct ssh *));
 
 /* Whether the server's banner is of the kind, or the user trusts any. */
-int	early_trusts(const struct ssh *, int (*kind)(const char *banner));
+int	early_auth_allows(const struct ssh *, int (*kind)(const char *banner));
 
 /*
  * Whether the banner is of that kind of OpenSSH, and so are the extensions: a
  * banner may say anything, and no other server names
  * publickey-hostbound@openssh.com.
  */
-int	early_is_genuine(const struct ssh *, int (*kind)(const char *banner));
+int early_auth_is_verified(const struct ssh *, int (*kind)(const char *banner));
 
 /* Whether the first request has been sent already. */
-int	early_has_asked(void);
+int	early_auth_request_sent(void);
 
 /*
  * Whether the key may be signed with instead of asking for it: the server has
  * accepted it before, and no user is needed.
  */
-int	early_may_sign(const struct sshkey *, int agent, const char *file);
+int	early_auth_may_sign(const struct sshkey *, int agent, const char *file);
 
 /* The key is being signed with. */
-void	early_note_key(const struct sshkey *);
+void	early_auth_note_key(const struct sshkey *);
 
 /*
  * What came is wrong, as a packet that somebody has changed: the login ends, as
  * in stock.
  */
-void	early_note_fault(void);
+void	early_auth_note_fault(void);
 
 /* The program ends, perhaps because the server closed the connection. */
-void	early_cleanup(void);
+void	early_auth_cleanup(void);
 
-#endif /* HAYATE_EARLY_HOOK_H */
+#endif /* HAYATE_EARLY_AUTH_HOOK_H */

@@ -4,17 +4,18 @@
  */
 
 /*
- *   early-replay kind BANNER			session, openssh, known or none
- *   early-replay skips BANNER			yes or no
- *   early-replay again BANNER			yes or no
- *   early-replay first PREFERRED OFFERED [DISABLED]...	key or other
+ *   early-servers-replay kind BANNER    prints session, openssh, known or none
+ *   early-servers-replay skips BANNER   prints yes or no
+ *   early-servers-replay again BANNER   prints yes or no
+ *   early-servers-replay first PREFERRED OFFERED [DISABLED]...
+ *                                       prints key or other
  */
 
 #include <err.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "early.h"
+#include "early-servers.h"
 
 static char **disabled;
 
@@ -34,17 +35,17 @@ int
 main(int argc, char **argv)
 {
 	if (argc == 3 && strcmp(argv[1], "kind") == 0) {
-		puts(early_takes_session(argv[2]) ? "session" :
-		    early_is_openssh(argv[2]) ? "openssh" :
-		    early_is_known_kind(argv[2]) ? "known" : "none");
+		puts(early_server_takes_session(argv[2]) ? "session" :
+		    early_server_is_openssh(argv[2]) ? "openssh" :
+		    early_server_is_allowed(argv[2]) ? "known" : "none");
 		return 0;
 	}
 	if (argc == 3 && strcmp(argv[1], "skips") == 0) {
-		puts(early_skips_guess(argv[2]) ? "yes" : "no");
+		puts(early_server_skips_guess(argv[2]) ? "yes" : "no");
 		return 0;
 	}
 	if (argc == 3 && strcmp(argv[1], "again") == 0) {
-		puts(early_exchanges_again(argv[2]) ? "yes" : "no");
+		puts(early_server_rekeys(argv[2]) ? "yes" : "no");
 		return 0;
 	}
 	if (argc < 4 || strcmp(argv[1], "first") != 0)

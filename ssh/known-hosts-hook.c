@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See known-hook.h for the idea. */
+/* See known-hosts-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -27,13 +27,13 @@
 #include "xmalloc.h"
 
 #include "hayopt.h"
-#include "known-hook.h"
+#include "known-hosts-hook.h"
 
 extern Options options;
 
 /* What a file has of a host */
-struct found {
-	struct found	*next;
+struct host_file {
+	struct host_file	*next;
 	char		*host, *path;
 	struct stat	 st;		/* of the file before it was read */
 	struct hostkeys	*keys;
@@ -41,8 +41,8 @@ struct found {
 	size_t		 len;
 };
 
-static struct found *all;
-static int is_partial;		/* one was read that is no file */
+static struct host_file *host_files;
+static int other_source_read;		/* one was read that is no file */
 
 static int
 is_same_time(const struct timespec *a, const struct timespec *b)
@@ -59,12 +59,12 @@ is_same_file(const struct stat *a, const struct stat *b)
 	    is_same_time(&a->st_ctim, &b->st_ctim);
 }
 
-static struct found *
-find(const char *host, const char *path, const struct stat *st)
+static struct host_file *
+find_host_file(const char *host, const char *path, const struct stat *st)
 {
-	struct found *f;
+	struct host_file *f;
 
-	for (f = all; f != NULL; f = f->next) {
+	for (f = host_files; f != NULL; f = f->next) {
 		if (strcmp(f->host, host) == 0 && strcmp(f->path, path) == 0 &&
 		    is_same_file(&f->st, st))
 			return f;
@@ -122,7 +122,7 @@ write_line(struct hostkey_foreach_line *l, void *out)
 
 /* Sets f->text, the file with such lines. Returns 0 or -1. */
 static int
-read_lines(struct found *f)
+read_lines(struct host_file *f)
 {
 	FILE *in = fopen(f->path, "r"), *out;
 	int r;
@@ -146,7 +146,7 @@ read_lines(struct found *f)
 
 /* As upstream's load_hostkeys(), from the text. */
 static void
-load_lines(struct found *f)
+load_lines(struct host_file *f)
 {
 	FILE *in = fmemopen(f->text, f->len, "r");
 
@@ -156,10 +156,10 @@ load_lines(struct found *f)
 	fclose(in);
 }
 
-static struct found *
-read_file(const char *host, const char *path, const struct stat *st)
+static struct host_file *
+read_host_file(const char *host, const char *path, const struct stat *st)
 {
-	struct found *f = xcalloc(1, sizeof(*f));
+	struct host_file *f = xcalloc(1, sizeof(*f));
 
 	f->host = xstrdup(host);
 	f->path = xstrdup(path);
@@ -169,27 +169,27 @@ read_file(const char *host, const char *path, const struct stat *st)
 		load_hostkeys(f->keys, host, path, 0);
 	else
 		load_lines(f);
-	f->next = all;
-	all = f;
+	f->next = host_files;
+	host_files = f;
 	return f;
 }
 
 void
-known_load_hostkeys(struct hostkeys *keys, const char *host, const char *path,
+known_hosts_load(struct hostkeys *keys, const char *host, const char *path,
     u_int note)
 {
-	struct found *f;
+	struct host_file *f;
 	struct stat st;
 	u_int i;
 
 	if (!hayopt_get()->hayate || stat(path, &st) == -1 ||
 	    !S_ISREG(st.st_mode) || access(path, R_OK) != 0) {
-		is_partial |= access(path, F_OK) == 0;
+		other_source_read |= access(path, F_OK) == 0;
 		load_hostkeys(keys, host, path, note);
 		return;
 	}
-	if ((f = find(host, path, &st)) == NULL)
-		f = read_file(host, path, &st);
+	if ((f = find_host_file(host, path, &st)) == NULL)
+		f = read_host_file(host, path, &st);
 	else
 		debug3("%s was read before", path);
 	for (i = 0; i < f->keys->num_entries; i++)
@@ -197,16 +197,16 @@ known_load_hostkeys(struct hostkeys *keys, const char *host, const char *path,
 }
 
 int
-known_foreach(const char *path, hostkeys_foreach_fn *callback, void *ctx,
+known_hosts_foreach(const char *path, hostkeys_foreach_fn *callback, void *ctx,
     const char *host, const char *ip, u_int wanted, u_int note)
 {
-	struct found *f = NULL;
+	struct host_file *f = NULL;
 	struct stat st;
 	FILE *in;
 	int r;
 
 	if (ip == NULL && stat(path, &st) == 0)
-		f = find(host, path, &st);
+		f = find_host_file(host, path, &st);
 	if (f == NULL || f->text == NULL ||
 	    (in = fmemopen(f->text, f->len, "r")) == NULL)
 		return hostkeys_foreach(path, callback, ctx, host, ip, wanted,
@@ -244,16 +244,16 @@ is_key_for(const struct sshkey *key, const char *alg)
 static int
 is_known_elsewhere(void)
 {
-	return is_partial || options.verify_host_key_dns != 0 ||
+	return other_source_read || options.verify_host_key_dns != 0 ||
 	    options.known_hosts_command != NULL ||
 	    options.revoked_host_keys != NULL || options.check_host_ip == 1;
 }
 
 int
-known_serves(const char *alg, const char *preferred)
+known_hosts_allow_alg(const char *alg, const char *preferred)
 {
 	const struct hostkey_entry *e;
-	const struct found *f;
+	const struct host_file *f;
 	int is_named = 0;
 	u_int i;
 
@@ -261,7 +261,7 @@ known_serves(const char *alg, const char *preferred)
 	    !is_plain(sshkey_type_from_name(preferred)) ||
 	    strcmp(alg, "ssh-rsa") == 0 || is_known_elsewhere())
 		return 0;
-	for (f = all; f != NULL; f = f->next) {
+	for (f = host_files; f != NULL; f = f->next) {
 		for (i = 0; i < f->keys->num_entries; i++) {
 			e = &f->keys->entries[i];
 			if (e->marker != MRK_NONE)
@@ -273,12 +273,12 @@ known_serves(const char *alg, const char *preferred)
 }
 
 int
-known_names(const struct sshkey *key)
+known_hosts_has_key(const struct sshkey *key)
 {
-	const struct found *f;
+	const struct host_file *f;
 	u_int i;
 
-	for (f = all; f != NULL; f = f->next) {
+	for (f = host_files; f != NULL; f = f->next) {
 		for (i = 0; i < f->keys->num_entries; i++) {
 			if (f->keys->entries[i].marker == MRK_NONE &&
 			    sshkey_equal(f->keys->entries[i].key, key))
@@ -289,13 +289,13 @@ known_names(const struct sshkey *key)
 }
 
 const struct hostkey_entry *
-known_other(const struct sshkey *key)
+known_hosts_other_key(const struct sshkey *key)
 {
 	const struct hostkey_entry *e;
-	const struct found *f;
+	const struct host_file *f;
 	u_int i;
 
-	for (f = all; f != NULL; f = f->next) {
+	for (f = host_files; f != NULL; f = f->next) {
 		for (i = 0; i < f->keys->num_entries; i++) {
 			e = &f->keys->entries[i];
 			if (e->marker == MRK_NONE &&

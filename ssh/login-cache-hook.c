@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: ISC
  */
 
-/* See recall-hook.h for the idea. */
+/* See login-cache-hook.h for the idea. */
 
 #include "includes.h"
 
@@ -31,18 +31,18 @@
 #include "sshkey.h"
 #include "xmalloc.h"
 
-#include "recall-hook.h"
+#include "login-cache-hook.h"
 
 extern Options options;
 
 #define NAME	"hayate_logins"
 
 /* That of the file, or of the one that we would write */
-static char file_salt[RECALL_SALT + 1];
+static char file_salt[LOGIN_CACHE_SALT + 1];
 
 /* Returns the path, which the caller frees, or NULL: nothing is to be kept. */
 static char *
-find_path(void)
+cache_path(void)
 {
 	const char *hosts, *slash;
 	struct stat st;
@@ -63,7 +63,7 @@ find_path(void)
  * there is one that is not ours to use.
  */
 static char *
-read_file(const char *path)
+read_cache_file(const char *path)
 {
 	struct stat st;
 	char *text = NULL;
@@ -75,7 +75,7 @@ read_file(const char *path)
 	    st.st_uid != getuid() || (st.st_mode & 077) != 0)
 		debug("%s is not used: not a file of yours that is closed to "
 		    "others", path);
-	else if (st.st_size > RECALL_BYTES)
+	else if (st.st_size > LOGIN_CACHE_BYTES)
 		text = xstrdup("");
 	else {
 		text = xcalloc(1, (size_t)st.st_size + 1);
@@ -89,7 +89,7 @@ read_file(const char *path)
 
 /* Hashes the salt and the contents of b. */
 static int
-hash(const struct sshbuf *b, char *out)
+hash_buffer(const struct sshbuf *b, char *out)
 {
 	u_char digest[SSH_DIGEST_MAX_LENGTH];
 	struct ssh_digest_ctx *ctx = ssh_digest_start(SSH_DIGEST_SHA256);
@@ -102,28 +102,29 @@ hash(const struct sshbuf *b, char *out)
 	ssh_digest_free(ctx);
 	if (r != 0)
 		return -1;
-	hex = tohex(digest, RECALL_HASH / 2);
-	memcpy(out, hex, RECALL_HASH + 1);
+	hex = tohex(digest, LOGIN_CACHE_HASH / 2);
+	memcpy(out, hex, LOGIN_CACHE_HASH + 1);
 	free(hex);
 	return 0;
 }
 
 void
-recall_hash_key(const struct sshkey *key, char *out)
+login_cache_hash_key(const struct sshkey *key, char *out)
 {
 	struct sshbuf *b = sshbuf_new();
 
-	if (b == NULL || sshkey_putb(key, b) != 0 || hash(b, out) != 0)
+	if (b == NULL || sshkey_putb(key, b) != 0 || hash_buffer(b, out) != 0)
 		out[0] = '\0';
 	sshbuf_free(b);
 }
 
 void
-recall_hash_text(const char *text, char *out)
+login_cache_hash_text(const char *text, char *out)
 {
 	struct sshbuf *b = sshbuf_new();
 
-	if (b == NULL || sshbuf_put_cstring(b, text) != 0 || hash(b, out) != 0)
+	if (b == NULL || sshbuf_put_cstring(b, text) != 0 ||
+	    hash_buffer(b, out) != 0)
 		out[0] = '\0';
 	sshbuf_free(b);
 }
@@ -137,7 +138,7 @@ hash_server(const char *host, int port, const char *user,
 	    sshbuf_put_u32(b, (u_int32_t)port) != 0 ||
 	    sshbuf_put_cstring(b, user) != 0 ||
 	    (host_key != NULL && sshkey_puts(host_key, b) != 0) ?
-	    -1 : hash(b, out);
+	    -1 : hash_buffer(b, out);
 
 	sshbuf_free(b);
 	return r;
@@ -146,31 +147,32 @@ hash_server(const char *host, int port, const char *user,
 static void
 make_salt(char *salt)
 {
-	u_char bytes[RECALL_SALT / 2];
+	u_char bytes[LOGIN_CACHE_SALT / 2];
 	char *hex;
 
 	arc4random_buf(bytes, sizeof(bytes));
 	hex = tohex(bytes, sizeof(bytes));
-	memcpy(salt, hex, RECALL_SALT + 1);
+	memcpy(salt, hex, LOGIN_CACHE_SALT + 1);
 	free(hex);
 }
 
 int
-recall_load(const char *host, int port, const char *user,
-    const struct sshkey *host_key, struct recall_entry *e)
+login_cache_load(const char *host, int port, const char *user,
+    const struct sshkey *host_key, struct login_cache_entry *e)
 {
-	char *path = find_path(), *text, id[RECALL_HASH + 1];
+	char *path = cache_path(), *text, id[LOGIN_CACHE_HASH + 1];
 	int r = -1;
 
 	memset(e, 0, sizeof(*e));
 	if (path == NULL)
 		return -1;
-	if ((text = read_file(path)) != NULL) {
-		if (recall_salt(text, file_salt) != 0 && file_salt[0] == '\0')
+	if ((text = read_cache_file(path)) != NULL) {
+		if (login_cache_read_salt(text, file_salt) != 0 &&
+		    file_salt[0] == '\0')
 			make_salt(file_salt);
 		r = hash_server(host, port, user, host_key, id);
 	}
-	if (r == 0 && recall_find(text, id, e) != 0)
+	if (r == 0 && login_cache_find(text, id, e) != 0)
 		memcpy(e->id, id, sizeof(id));
 	free(text);
 	free(path);
@@ -178,9 +180,9 @@ recall_load(const char *host, int port, const char *user,
 }
 
 int
-recall_load_host(const char *host, int port, struct recall_entry *e)
+login_cache_load_host(const char *host, int port, struct login_cache_entry *e)
 {
-	return recall_load(host, port, "", NULL, e);
+	return login_cache_load(host, port, "", NULL, e);
 }
 
 /* Makes ~/.ssh as stock does to learn a key, but says nothing if it cannot. */
@@ -196,7 +198,7 @@ make_directory(const char *path)
 
 /* Returns 0, or -1 with errno. */
 static int
-replace_file(const char *path, const char *text)
+write_cache_file(const char *path, const char *text)
 {
 	char *temp;
 	size_t len = strlen(text);
@@ -219,23 +221,24 @@ replace_file(const char *path, const char *text)
 }
 
 void
-recall_save(const struct recall_entry *e)
+login_cache_save(const struct login_cache_entry *e)
 {
-	struct recall_entry old;
-	char *path = find_path(), *text = NULL, *now = NULL;
-	char salt[RECALL_SALT + 1];
+	struct login_cache_entry old;
+	char *path = cache_path(), *text = NULL, *now = NULL;
+	char salt[LOGIN_CACHE_SALT + 1];
 
-	if (path == NULL || (text = read_file(path)) == NULL)
+	if (path == NULL || (text = read_cache_file(path)) == NULL)
 		goto out;
-	if (recall_salt(text, salt) == 0 && strcmp(salt, file_salt) != 0)
+	if (login_cache_read_salt(text, salt) == 0 && strcmp(salt, file_salt) !=
+	    0)
 		goto out;	/* another one made it meanwhile */
-	(void)recall_find(text, e->id, &old);
+	(void)login_cache_find(text, e->id, &old);
 	if (old.id[0] == '\0')
 		memcpy(old.id, e->id, sizeof(old.id));
-	if (recall_same(&old, e))
+	if (login_cache_is_same(&old, e))
 		goto out;
-	if ((now = recall_put(text, file_salt, e)) == NULL ||
-	    replace_file(path, now) != 0)
+	if ((now = login_cache_put(text, file_salt, e)) == NULL ||
+	    write_cache_file(path, now) != 0)
 		debug("%s was not written: %s", path, strerror(errno));
 	else
 		debug2("%s was written", path);
