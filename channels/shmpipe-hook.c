@@ -72,7 +72,7 @@ shmpipe_forget(int fd)
 	if (tagged == h->in)
 		tagged = NULL;
 	if (h->ref_buf != NULL && (r = sshbuf_unshare(h->ref_buf)) != 0)
-		fatal_fr(r, "own");
+		fatal_fr(r, "unshare");
 	ring_free(h->in);
 	ring_free(h->out);
 	if (h->is_offered)
@@ -397,7 +397,7 @@ attach_slot(int fd, struct sshbuf *buf, ssize_t *n)
 		return 1;
 	if ((r = sshbuf_attach(buf, p, *n, release_slot,
 	    (void *)(intptr_t)fd)) != 0)
-		fatal_fr(r, "lend");
+		fatal_fr(r, "attach");
 	find_pipe(fd)->ref_buf = buf;
 	find_pipe(fd)->ref_pid = getpid();
 	find_pipe(fd)->read_size = (size_t)*n;

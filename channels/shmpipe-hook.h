@@ -12,12 +12,14 @@
  * uses the ring, and otherwise it does what read(2) or write(2) does, so that
  * callers need not know. A ring is set up in one of two ways:
  *
- *	sshd-session           SFTP server          ssh              scp, sftp
- *	shmpipe_offer()                                     shmpipe_offer_ssh()
- *	   memory over the output's socket    memory by its number (rendezvous.h)
- *	              shmpipe_accept()        shmpipe_expect_stdin()
- *	                                      attaches at its first read
- *	                                                    shmpipe_end_offer()
+ *	at the server: the memory passes through the output's socket
+ *	    sshd-session	shmpipe_offer()
+ *	    SFTP server		shmpipe_accept()
+ *
+ *	at the client: ssh opens the memory of scp (rendezvous.h)
+ *	    scp, sftp		shmpipe_offer_ssh()
+ *	    ssh			shmpipe_expect_stdin(), attaches at its first read
+ *	    scp, sftp		shmpipe_end_offer()
  *
  * Another program in the place of the SFTP server never receives the memory,
  * and keeps its pipes.
@@ -90,8 +92,8 @@ extern void (*shmpipe_at_eof)(int fd);
  * shmpipe_record_size() returns the size of the last slot read from "fd", 0 if
  * there is none. shmpipe_set_record_size() sets the usual size for what is
  * written to "fd". shmpipe_split() returns how many of "len" gathered bytes to
- * write first: all if they are at most one record or "record" is 0, else the odd
- * bytes before the last whole records, else one record.
+ * write first: all if they are at most one record or "record" is 0, else the
+ * odd bytes before the last whole records, else one record.
  */
 size_t	shmpipe_record_size(int fd);
 void	shmpipe_set_record_size(int fd, size_t len);

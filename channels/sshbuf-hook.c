@@ -28,7 +28,7 @@
  *   From 1 MiB on a buffer is made of pages (bufmap.h): it grows without a copy
  *   of what it holds.
  *
- *   The content may be lent: "cd" is where it lies, and "d" stays the buffer's
+ *   The content may be attached: "cd" is where it lies, "d" stays the buffer's
  *   own memory, which is not in use meanwhile.
  *
  *   A part of the content may lie outside. Its room is never written, and so it

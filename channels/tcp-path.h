@@ -60,7 +60,7 @@ int	tcp_path_limit_unsent(int fd, uint32_t bytes);
 /* Returns 1 if the congestion control does not slow down for losses: BBR. */
 int	tcp_path_tolerates_loss(int fd);
 
-/* What both functions below return for a pipe or a Unix socket */
+/* The result of both functions below for a pipe or a Unix socket */
 #define TCP_PATH_NO_TCP	"the connection is no TCP connection"
 
 /*

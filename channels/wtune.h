@@ -51,7 +51,7 @@ struct wtune_conf {
 	int	 whole_path;	/* 1: no jump host hides behind the socket */
 };
 
-/* What the caller sees at one moment; bytes, but for the time */
+/* The caller's view at one moment; bytes, but for the time */
 struct wtune_now {
 	uint64_t now_us;	/* monotonic clock */
 	uint64_t window;	/* size of the window, as the peer knows it */

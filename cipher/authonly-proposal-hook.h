@@ -21,7 +21,7 @@
 
 struct ssh;
 
-/* What our proposal does about the modes */
+/* How our proposal treats the modes */
 enum authonly_proposed {
 	AUTHONLY_NAMED,		/* it names a mode */
 	AUTHONLY_NOT_NAMED,	/* it names none, and neither does the peer's */

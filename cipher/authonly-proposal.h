@@ -10,7 +10,7 @@
  * "none" needs a MAC that ends in -etm@openssh.com; GMAC needs no MAC. If both
  * are possible, the faster one comes first.
  *
- * The tag is all that protects data in clear. So a MAC whose tag has less than
+ * Only the tag protects unencrypted data. So a MAC whose tag has less than
  * 128 bits is used only if there is nothing else: not if GMAC is possible, and
  * not if both sides have a longer one, whatever the order of the lists. What a
  * client puts first, a server can only leave out of its own list.

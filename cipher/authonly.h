@@ -17,7 +17,7 @@
  * - the user: NoneSwitch asks for a mode, NoneEnabled permits it;
  * - the administrator: NoneEnabled of the server, also in a Match block;
  * - the data: only a session that asked for the mode itself, and that runs a
- *   command or a subsystem without a terminal, may be in clear. Before the
+ *   command or a subsystem without a terminal, may be sent so. Before the
  *   first byte of anything else on a connection, encryption is restored, and it
  *   stays until the connection ends.
  *

@@ -28,7 +28,7 @@
 
 #define AUTOSCALE_US	150000	/* least time between two decisions */
 
-/* What the caller has measured; totals are since the session began */
+/* Measurements of the caller; totals are since the session began */
 struct autoscale_now {
 	uint64_t now_us;	/* monotonic clock */
 	uint64_t bytes;		/* total: sealed and opened */

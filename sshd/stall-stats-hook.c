@@ -64,7 +64,7 @@ input_stats_request(int type, u_int32_t seq, struct ssh *ssh)
 	if ((r = sshpkt_get_string(ssh, NULL, NULL)) != 0 ||
 	    (r = sshpkt_get_u8(ssh, &want_reply)) != 0 ||
 	    (want_reply && (r = send_stats(ssh)) != 0))
-		sshpkt_fatal(ssh, r, "%s: tell figures", __func__);
+		sshpkt_fatal(ssh, r, "%s: send stall statistics", __func__);
 	return 0;
 }
 
