@@ -18,7 +18,7 @@
  *
  *	at the client: ssh opens the memory of scp (rendezvous.h)
  *	    scp, sftp		shmpipe_offer_ssh()
- *	    ssh			shmpipe_expect_stdin(), attaches at its first read
+ *	    ssh			shmpipe_expect_stdin(), attaches when it reads
  *	    scp, sftp		shmpipe_end_offer()
  *
  * Another program in the place of the SFTP server never receives the memory,
