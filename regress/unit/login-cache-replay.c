@@ -67,8 +67,10 @@ main(int argc, char **argv)
 		printf("key=%s%s methods=%s ext=%d wait=%d late=%d.%d "
 		    "plain=%d.%d\n", e.accepted_key, e.key_has_sftp ? " sftp" :
 		    "", e.methods, e.sends_ext_info, e.defer_session,
-		    e.early_session_backoff.left, e.early_session_backoff.times,
-		    e.early_auth_backoff.left, e.early_auth_backoff.times);
+		    e.early_session_backoff.remaining,
+		    e.early_session_backoff.failures,
+		    e.early_auth_backoff.remaining,
+		    e.early_auth_backoff.failures);
 		if (e.proposal_hash[0] != '\0' || e.kex[0] != '\0')
 			printf("own=%s kex=%s hostkey=%s%s\n", e.proposal_hash,
 			    e.kex, e.hostkey_alg, e.rekeys_at_session ? " again"
