@@ -13,8 +13,8 @@
  *
  * The age of a credit is the in-band RTT. It needs no socket and covers the
  * whole path, jump hosts and local pipes included. But it is an upper bound: a
- * sender with credit to spare uses it late. Little's law says how late: age =
- * window / rate. Only while the window is what limits is the age the RTT
+ * sender with credit to spare uses it late, and the age is window / rate then
+ * (Little's law). Only while the window is what limits is the age the RTT
  * itself, and then it does not change when the window does. wtune.h turns that
  * into a decision; this module only measures.
  *
@@ -43,8 +43,8 @@ struct bdp *bdp_new(void);
 void	 bdp_free(struct bdp *);
 
 /*
- * Sets the transport's smallest RTT of the last minutes, and the RTT it
- * measures now, queues included; 0: not known.
+ * Sets the transport's smallest RTT of the last minutes, and its smoothed RTT,
+ * queues included; 0: not known.
  */
 void	 bdp_set_rtt(struct bdp *, uint64_t rtt_us, uint64_t now_rtt_us);
 
@@ -57,15 +57,17 @@ void	 bdp_set_inband_rtt(struct bdp *, uint64_t rtt_us);
 uint64_t bdp_inband_rtt(const struct bdp *);
 
 /*
- * Call it when credit is sent that allows the peer to send from "edge" on, a
- * position in the stream (bytes since its start) that never falls. Its age
- * counts from "now_us". Up to 32 credits are remembered; more are ignored.
+ * Call it when credit is sent. "edge" is the end of the credit before it, as a
+ * position in the stream (bytes since its start) that never falls. The age of
+ * the new credit counts from "now_us". Beyond 32 outstanding credits new ones
+ * are ignored.
  */
 void	 bdp_granted(struct bdp *, uint64_t edge, uint64_t now_us);
 
 /*
- * Notes how many bytes of the stream are in the kernel out of order, behind
- * lost ones. A lossy path holds them in addition to the BDP: see wtune.c.
+ * Updates the maximum of the bytes of the stream that are in the kernel out of
+ * order, behind lost ones. A lossy path holds them in addition to the BDP: see
+ * wtune.c.
  */
 void	 bdp_note_out_of_order(struct bdp *, uint64_t bytes);
 
@@ -75,31 +77,40 @@ void	 bdp_forget_out_of_order(struct bdp *);
 /* Call it when the stream has arrived up to "pos": completes ages. */
 void	 bdp_arrived(struct bdp *, uint64_t pos, uint64_t now_us);
 
-/* Returns 1 if bdp_consumed() is due; about eight times per RTT. */
+/*
+ * Returns 1 if bdp_consumed() is due: about eight times per RTT, or every 5 ms
+ * while that is not known.
+ */
 int	 bdp_sample_due(const struct bdp *, uint64_t now_us);
 
 /* Takes a sample: the application has consumed the stream up to "pos". */
 void	 bdp_consumed(struct bdp *, uint64_t pos, uint64_t now_us);
 
-/* Begins a new round of ages; outstanding credits count for it. */
+/* Begins a new round of ages; outstanding credits count for the new one. */
 void	 bdp_next_round(struct bdp *);
 
 /* The same without outstanding credits, because the window has changed. */
 void	 bdp_restart_ages(struct bdp *);
 
-/* Drops the rates, because the stream was idle, and takes a first sample. */
+/* Drops samples and maxima after an idle time, and takes a first sample. */
 void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
 
-/* Returns when the stream last went on after a stall by loss; 0: never. */
+/*
+ * Returns when the last stall ended; 0: never. A stall is a pause between two
+ * calls of bdp_consumed() of more than a RTT, up to 2 s, as a loss causes.
+ */
 uint64_t bdp_stall_us(const struct bdp *);
 
 /* RTT of the path: the larger of the transport's and the in-band one, or 0 */
 uint64_t bdp_rtt(const struct bdp *);
 
-/* Smallest present RTT of the transport in the last 5 to 10 seconds, or 0 */
+/* Smallest smoothed RTT of the transport in the last 5 to 10 seconds, or 0 */
 uint64_t bdp_rtt_now(const struct bdp *);
 
-/* Smallest age of this round, and of the round before; 0: fewer than 4 ages */
+/*
+ * Smallest age of this round, 0 before its fourth age; and that of the last
+ * round that had four, 0 before there was one
+ */
 uint64_t bdp_age(const struct bdp *);
 uint64_t bdp_last_age(const struct bdp *);
 

@@ -8,7 +8,7 @@
  *
  * packet.c assembles a packet in a buffer and seals it from there into its
  * output. So data that a channel has read, or has in a slot of shared memory
- * (ring.h), is copied once only for the cipher to read it. Here the packet's
+ * (ring.h), is copied there just for the cipher to read it. Here the packet's
  * buffer gets a gap instead, the data stays outside (sshbuf_put_external()),
  * and the cipher takes the packet in three segments: what precedes the data,
  * the data, and what follows it. The bytes on the wire are the same.
@@ -16,8 +16,8 @@
  * The data is external during one call of sshpkt_send(). Any other code that
  * reads the packet meanwhile gets all of it: a packet that is queued for new
  * keys or given to a thread is linearized first, and a compressed one never has
- * external data. A packet that was sealed without its data ends the process
- * before a byte of it is written (external_end()).
+ * external data. As a last check, external_end() ends the process if a packet
+ * was sealed without its data, before a byte of it is written to the socket.
  *
  * Not used with ciphers that need whole blocks, nor with a MAC of the plaintext
  * (segments-hook.h). One connection; main thread only.
@@ -34,16 +34,16 @@ struct newkeys;
 
 /*
  * For channels.c: appends "len" bytes as a string to the packet that was begun,
- * and sends the packet. The data may change after the call. Returns 0, or
+ * and sends the packet. The data is read once, during the call. Returns 0, or
  * SSH_ERR_*, and then the connection has to end.
  */
 int	gather_send(struct ssh *, const u_char *, size_t len);
 
 /*
- * For cipher/sending-hook.c, at each packet: "*packet" is the buffer in which
- * the connection's next packet will be assembled, and these keys can seal
- * segments. Keys are NULL if they cannot, or when the connection ends;
- * gather_send() copies the data then.
+ * For cipher/sending-hook.c, at each packet: sets the buffer in which the
+ * connection's next packet will be assembled, and its keys. The caller passes
+ * NULL keys if they do not support segments, if there are threads, or before
+ * the keys are freed; gather_send() copies the data then.
  */
 void	gather_set_packet(struct ssh *, struct sshbuf **packet,
     const struct newkeys *);

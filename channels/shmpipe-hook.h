@@ -21,8 +21,8 @@
  *	    ssh			shmpipe_expect_stdin(), attaches when it reads
  *	    scp, sftp		shmpipe_end_offer()
  *
- * Another program in the place of the SFTP server never receives the memory,
- * and keeps its pipes.
+ * Before that the descriptors carry the data itself. Another program in the
+ * place of the SFTP server never receives the memory, and keeps its pipes.
  *
  * Called from patches/135-channels-shmpipe.patch and
  * 136-sftp-client-shmpipe.patch, and by the hooks of scp, ssh, sshd-session and
@@ -41,8 +41,8 @@ struct sshbuf;
 
 /*
  * In sshd-session, for a program that is about to be started: creates the
- * memory and sends it. "in" is the pipe of its input, "out" the socket pair of
- * its output, as pipe(2) returns them.
+ * memory and sends it. The program reads from in[0] of a pipe and writes to
+ * out[1] of a socket pair; this process has in[1] and out[0].
  */
 void	shmpipe_offer(const int in[2], const int out[2]);
 
@@ -51,7 +51,7 @@ void	shmpipe_accept(int in, int out);
 
 /*
  * In scp: creates the memory for the socket "fd", which ssh reads and writes.
- * Returns the descriptor of the memory, which this module closes, or -1.
+ * Returns the descriptor of the memory, or -1; shmpipe_end_offer() closes it.
  */
 int	shmpipe_offer_ssh(int fd);
 
@@ -80,7 +80,7 @@ void	shmpipe_forget(int fd);
 int	shmpipe_read(int fd, struct sshbuf *, size_t max, size_t *len);
 ssize_t	shmpipe_write(int fd, const void *, size_t len);
 
-/* If not NULL, shmpipe_read() calls this at end of file. */
+/* If not NULL, shmpipe_read() calls this at end of file, ring or not. */
 extern void (*shmpipe_at_eof)(int fd);
 
 /*
@@ -89,11 +89,12 @@ extern void (*shmpipe_at_eof)(int fd);
  * keep these boundaries, assuming that records of a transfer have one usual
  * size.
  *
- * shmpipe_record_size() returns the size of the last slot read from "fd", 0 if
- * there is none. shmpipe_set_record_size() sets the usual size for what is
- * written to "fd". shmpipe_split() returns how many of "len" gathered bytes to
- * write first: all if they are at most one record or "record" is 0, else the
- * odd bytes before the last whole records, else one record.
+ * shmpipe_record_size() returns the size of the last slot that was read from
+ * "fd" without a copy, 0 if there is none. shmpipe_set_record_size() sets the
+ * usual size for what is written to "fd". shmpipe_split() returns how many of
+ * "len" gathered bytes to write first: all if they are at most one record or
+ * "record" is 0; otherwise the remainder of whole records, or one record if
+ * there is none.
  */
 size_t	shmpipe_record_size(int fd);
 void	shmpipe_set_record_size(int fd, size_t len);
@@ -101,13 +102,16 @@ size_t	shmpipe_split(size_t len, size_t record);
 
 /*
  * For scp and the SFTP server: reads up to "max" bytes into the buffer and sets
- * "*n" to what read(2) would return, with errno. If the buffer is empty, a
- * large slot is attached to it without a copy (sshbuf_attach()), and may be
- * more than "max". Returns 0 or SSH_ERR_* of the buffer.
+ * "*n" to what read(2) would return, with errno. If the buffer is empty, a slot
+ * of 32 KiB or more is attached to it without a copy (sshbuf_attach()), and may
+ * be more than "max". Returns 0 or SSH_ERR_* of the buffer.
  */
 int	shmpipe_read_ref(int fd, struct sshbuf *, size_t max, ssize_t *n);
 
-/* Returns how many bytes can be read that poll() does not report. */
+/*
+ * Returns the bytes left of a slot that shmpipe_read_ref() or shmpipe_receive()
+ * has read in part; poll() does not report them.
+ */
 size_t	shmpipe_pending(int fd);
 
 /*
@@ -119,10 +123,11 @@ void	*shmpipe_try_reserve(int fd, size_t len);
 int	shmpipe_commit(int fd, size_t len);
 
 /*
- * Returns 1 if no more should be written to "fd" now, while "len" unsent bytes
- * are queued already: the ring has no free slot, or new data would be copied
- * behind the queue. Returns 0 if the reader has stalled, so that the next write
- * reports it. May go over to records, as a write does.
+ * Returns 1 if the caller should queue no more for "fd" behind its "len" unsent
+ * bytes: if these are 512 KiB or more (32 KiB where a ring uses records), or if
+ * that ring has no free slot. A stalled ring (ring_peer_stalled()) does not
+ * count as full, so that the next write reports it. May go over to records, as
+ * a write does (ring.h).
  */
 int	shmpipe_is_full(int fd, size_t len);
 
@@ -136,9 +141,9 @@ size_t	shmpipe_send(int fd, struct iovec *, int n, int (*)(void *, size_t),
     void *);
 
 /*
- * Side data and tag (ring.h). In ssh and the SFTP server, of the memory that
- * this program attached to: shmpipe_put_side_data() publishes data; both it and
- * shmpipe_tag() return the tag, or -1 without memory.
+ * Side data and tag (ring.h). ssh and the SFTP server use the memory that they
+ * attached to: shmpipe_put_side_data() publishes data and returns the tag,
+ * shmpipe_tag() only returns it; -1 without memory.
  *
  * At the other end, in scp and sshd-session: shmpipe_get_side_data() copies the
  * data that the program behind "fd" has published and returns 0, or -1 if there
