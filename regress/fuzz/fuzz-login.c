@@ -51,9 +51,9 @@ change(struct login_cache_entry *e, const char *list)
 {
 	login_cache_set_methods(e, list);
 	if (list[0] == 'w')
-		backoff_raise(&e->late);
+		backoff_raise(&e->early_session_backoff);
 	else
-		backoff_count_login(&e->late);
+		backoff_count_login(&e->early_session_backoff);
 }
 
 static void
@@ -71,8 +71,10 @@ recall(const char *text, const char *list)
 	    strcmp(once, twice) != 0)
 		abort();
 	if (login_cache_find(once, id, &again) == 0 &&
-	    (strcmp(again.kex, e.kex) != 0 || strcmp(again.key, e.key) != 0 ||
-	    again.late.left != e.late.left))
+	    (strcmp(again.kex, e.kex) != 0 ||
+	    strcmp(again.accepted_key, e.accepted_key) != 0 ||
+	    again.early_session_backoff.remaining !=
+	    e.early_session_backoff.remaining))
 		abort();
 	free(once);
 	free(twice);
