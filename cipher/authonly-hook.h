@@ -9,8 +9,8 @@
  *
  * A client puts the modes before its own ciphers, a server behind its own. A
  * side that does not want a mode does not name it, and the key exchange ends
- * with encryption. A client that was refused does not name the modes again, and
- * gets the MAC of the user's own order before it sends data.
+ * with encryption, or fails if no other cipher is shared. A client whose modes
+ * were refused does not name them again before the next authonly_negotiate().
  *
  * No mode is named before authonly_start(), which runs after authentication: in
  * ssh before its loop, and in the sshd process that serves the session. One
@@ -38,11 +38,12 @@ struct newkeys;
 int	authonly_edit_proposal(struct ssh *);
 
 /*
- * In ssh_set_newkeys(), for each direction ("mode" is MODE_IN or MODE_OUT):
- * refuses a mode that we did not offer, and sets "*max_blocks", how many cipher
- * blocks the key may protect, where upstream's limit is too low. "rekey_limit"
- * is RekeyLimit in bytes, 0 for none. Returns 0 or SSH_ERR_*, which ends the
- * connection.
+ * In ssh_set_newkeys(), for the direction "mode", MODE_IN or MODE_OUT: refuses
+ * "none" and GMAC if our KEXINIT did not name them. Changes "*max_blocks", how
+ * many cipher blocks the key may protect, where authonly_max_key_bytes() has a
+ * limit; or to 1 if the key has to be replaced at once, because the order of
+ * MACs was not the user's. "rekey_limit" is RekeyLimit in bytes, 0 for none.
+ * Returns 0 or SSH_ERR_*, which ends the connection.
  */
 int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
     u_int64_t rekey_limit, u_int64_t *max_blocks);
@@ -50,7 +51,7 @@ int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
 /*
  * In channel_request_start(), channel_new(), and other places before something
  * private is sent. If the request, the channel type or the reason "why" is
- * private, everything sent after the call is encrypted, until the connection
+ * private, all that we send after the call is encrypted, until the connection
  * ends. They may block, as authonly_start_encryption() does.
  */
 void	authonly_encrypt_before_request(struct ssh *, int channel,
@@ -66,8 +67,8 @@ void	authonly_encrypt_before(struct ssh *, enum authonly_private);
 struct authonly_side {
 	int	server;		/* 1: server, 0: client */
 	/*
-	 * Called when new keys are in use in both directions and data became
-	 * unencrypted, or encrypted again.
+	 * Called when the new keys of both directions are in use, if data
+	 * became unencrypted (in one direction or both), or encrypted again.
 	 */
 	void	(*mode_changed)(struct ssh *);
 	/*
@@ -76,7 +77,7 @@ struct authonly_side {
 	 * that the connection ends.
 	 */
 	void	(*modes_withheld)(struct ssh *, enum authonly_answer, int ends);
-	/* Client, else NULL. Called before a channel request is sent. */
+	/* Client, else NULL. Called before each channel request is sent. */
 	void	(*before_request)(struct ssh *, int channel, const char *type);
 };
 
@@ -90,15 +91,16 @@ void	authonly_start(const struct authonly_side *, int asked);
 enum authonly_answer authonly_decide_now(struct ssh *);
 
 /*
- * Returns why a client's data is encrypted, as a clause for the user; never
- * NULL. Call it only while no mode is in force.
+ * Returns why a client's data is encrypted, as the clause behind "because";
+ * never NULL. Call it only while no mode is in force.
  */
 const char *authonly_explain_encryption(struct ssh *);
 
 /*
- * In a client: asks the server for a mode and blocks until it has answered: for
- * one key exchange, or for two if the first was refused and chose a MAC that
- * the user's order does not lead to. Dispatches messages meanwhile.
+ * In a client, if authonly_decide_now() returns AUTHONLY_OFFER: blocks for a
+ * key exchange that names the modes. If the server refuses them, but the order
+ * of MACs that was sent for "none" has led to another MAC than the user's order
+ * would have, blocks for a second one. Dispatches messages meanwhile.
  */
 void	authonly_negotiate(struct ssh *);
 
@@ -125,9 +127,11 @@ void	authonly_set_private(enum authonly_private);
 enum authonly_private authonly_get_private(void);
 
 /*
- * Makes sure that everything sent from now on is encrypted: starts a key
- * exchange if a mode is in force. Blocks until a key exchange in progress has
- * ended, and dispatches messages meanwhile. Call authonly_set_private() first.
+ * Makes sure that all that we send from now on is encrypted: starts a key
+ * exchange if a mode is in force, and does not wait for it, because packets
+ * wait for the new keys. Blocks only while an exchange that named modes is in
+ * progress already, and dispatches messages meanwhile. Call
+ * authonly_set_private() first.
  */
 void	authonly_start_encryption(struct ssh *);
 

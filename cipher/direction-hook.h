@@ -10,11 +10,10 @@
  * A direction belongs to the connection that used it first, until that closes.
  * The states of its keys:
  *
- *	KEYS_UPSTREAM -- direction_use_keys() --> KEYS_PIPELINE
- *	   |   ^                                     |
- *	   |   +------ direction_forget_keys() ------+
- *	   v                                         |
- *	KEYS_UNSUPPORTED (CBC, or no memory) --------+
+ *	KEYS_UPSTREAM -- direction_use_keys() -+-> KEYS_PIPELINE
+ *	                                       +-> KEYS_UNSUPPORTED, if it fails
+ *
+ * direction_forget_keys() leads back to KEYS_UPSTREAM from both.
  *
  * For the files of pipeline-hook.h only, and for the thread that owns the pool.
  */
@@ -44,43 +43,44 @@ struct crypt_job {
 	struct packet_job packet;	/* must be first: the queue's part */
 	struct direction *direction;
 	struct stream_position position;
-	struct sshbuf	*plain;		/* plaintext: of sealing the input */
+	struct sshbuf	*plain;		/* plaintext, the input or result */
 	struct sshbuf	*wire;		/* outgoing: the sealed packet */
-	const u_char	*in;		/* incoming: the sealed packet */
+	const u_char	*in;		/* incoming: sealed, as it was read */
 };
 
 struct direction {
 	const int	 mode;		/* MODE_IN, MODE_OUT */
 	struct ssh	*ssh;		/* its connection; NULL: none yet */
 	enum keys_state	 state;
-	struct sealer_keys keys;	/* valid in KEYS_PIPELINE */
-	struct sealer	 sealer[POOL_MAX + 1];	/* by worker, 0 is the owner */
+	struct sealer_keys keys;	/* KEYS_PIPELINE: refers to newkeys */
+	struct sealer	 sealer[POOL_MAX + 1];	/* by worker (pool.h) */
 	unsigned int	 nsealers;	/* initialised entries of "sealer" */
 	struct packetq	 queue;		/* of struct crypt_job, oldest first */
 	struct packet_job *spare;	/* unused jobs, for new packets */
 	unsigned int	 nspare;	/* its length */
-	u_int64_t	 seen_bytes;	/* stream position at the last packet */
-	u_int64_t	 crypto_us;	/* total time of removed packets */
+	u_int64_t	 seen_bytes;	/* bytes before the last packet */
+	u_int64_t	 crypto_us;	/* total duration of removed jobs */
 };
 
 extern struct direction pipeline_directions[];	/* by MODE_IN, MODE_OUT */
 
 /*
  * Makes cipher contexts for the owner and for this number of threads. Returns
- * for how many threads there are contexts: fewer if some could not be made, -1
- * if not even the owner has one.
+ * for how many threads besides the owner there are contexts: fewer if some
+ * could not be made, -1 if not even the owner has one.
  */
 int	direction_make_sealers(struct direction *, unsigned int threads);
 
 /*
- * Goes over to KEYS_PIPELINE with these keys, which upstream owns. Returns 1;
- * or 0 if the cipher is unsupported or there is no memory for the contexts of
- * all threads: upstream's code has to go on then, until the next keys.
+ * Goes over to KEYS_PIPELINE with these keys, which upstream owns and must keep
+ * until direction_forget_keys(). Returns 1; or 0 if the cipher is unsupported
+ * (CBC) or there is no memory for the contexts of all threads: upstream's code
+ * has to go on then, until the next keys.
  */
 int	direction_use_keys(struct direction *, const struct newkeys *,
     unsigned int threads);
 
-/* Goes back to KEYS_UPSTREAM and wipes the keys. The queue must be empty. */
+/* Goes back to KEYS_UPSTREAM, frees all contexts. The queue must be empty. */
 void	direction_forget_keys(struct direction *);
 
 /*
@@ -93,7 +93,7 @@ struct crypt_job *direction_queue_packet(struct direction *,
 
 /*
  * Gives the job to the threads, unless the packet is too short for that or
- * there are none. packetq_finish() does the job then.
+ * there are none. In that case the owner does it later, in packetq_finish().
  */
 void	direction_submit(struct crypt_job *);
 
@@ -103,7 +103,7 @@ struct crypt_job *direction_first(struct direction *);
 /* Removes the oldest packet and keeps its buffers for later packets. */
 void	direction_remove_first(struct direction *);
 
-/* Finishes and removes all packets, wipes the keys, frees all memory. */
+/* Finishes and discards all packets, forgets the keys, frees all memory. */
 void	direction_close(struct direction *);
 
 /*
@@ -118,9 +118,9 @@ int	pipeline_takes_packet(struct ssh *, struct direction *,
 unsigned int pipeline_start_threads(void);
 
 /*
- * Finishes all queued packets and appends their sealed bytes to "output". With
- * "r" other than 0, an earlier error, it only finishes them and returns "r".
- * Returns 0 or SSH_ERR_*; the queue is empty in any case.
+ * Finishes and removes all queued packets. Outgoing ones are appended, sealed,
+ * to "output"; if "r", an earlier error, is not 0, all are discarded. Returns
+ * "r", or 0 or SSH_ERR_*.
  */
 int	pipeline_drain(struct direction *, struct sshbuf *output, int r);
 

@@ -21,15 +21,15 @@
  * queue.
  *
  * Receiving: packets are recognised in the input and opened before they are
- * asked for, but never beyond a KEXINIT that has not been answered, because
- * NEWKEYS may follow. They are opened in place. If more is read before all of
- * them are open, it goes into another buffer, so that the threads work while
- * the owner reads.
+ * asked for, but one by one after we have sent a KEXINIT, until NEWKEYS. They
+ * are decrypted from where they lie in the input into buffers of their own. If
+ * more is read before all of them are open, it goes into another input buffer,
+ * so that the threads work while the owner reads.
  *
  * No thread starts before pipeline_allow_threads(). One connection per process;
- * main thread only. Memory per direction: at most PACKETQ_BYTES and one packet
- * on the wire, and the same in plaintext, in buffers that may be half empty;
- * for receiving also PACKETQ_READS input buffers.
+ * main thread only. Memory per direction: PACKETQ_BYTES plus one packet for
+ * sealed packets, and the same for plaintext, in buffers that may be half
+ * empty; for receiving also PACKETQ_READS input buffers.
  */
 
 #ifndef HAYATE_PIPELINE_HOOK_H
@@ -86,8 +86,9 @@ void	pipeline_get_bytes(struct ssh *, u_int64_t *in, u_int64_t *out);
  * Queues a padded packet to be sealed and sent. Returns 1 with "*packet"
  * replaced by an empty, wiped buffer; or 0 if upstream's code has to seal the
  * packet. If sealing fails later, pipeline_write_output() returns the error.
- * Beyond 1024 queued packets all are sealed into "output", which needs less
- * memory for each; upstream ends a connection that has 128 MiB there.
+ * The 1024th queued packet moves the whole queue, sealed, to "output", which
+ * needs less memory for each. The process ends if that fails, as at 128 MiB in
+ * "output", or if there is no memory.
  */
 int	pipeline_seal_packet(struct ssh *, const struct newkeys *,
     struct sshbuf *output, struct stream_position, struct sshbuf **packet);
@@ -97,8 +98,8 @@ int	pipeline_has_packets(struct ssh *);
 
 /*
  * Writes "output", then sealed packets of the queue, as far as "fd" accepts
- * them. Blocks on no descriptor, but may seal a packet. Returns 0, also if
- * nothing was written, or SSH_ERR_*.
+ * them. Blocks on no descriptor, but may seal a packet, or wait for a thread
+ * that seals it. Returns 0, also if nothing was written, or SSH_ERR_*.
  */
 int	pipeline_write_output(struct ssh *, int fd, struct sshbuf *output);
 
@@ -106,8 +107,9 @@ int	pipeline_write_output(struct ssh *, int fd, struct sshbuf *output);
 size_t	pipeline_output_len(struct ssh *, const struct sshbuf *output);
 
 /*
- * The same without the packets that keep the threads busy: as in stock, the
- * backlog is what waits for the network (packetq_backlog()).
+ * The same without packets that are still being sealed, if there is at most one
+ * for each thread and the owner: as in stock, the backlog is what waits for the
+ * network (packetq_backlog()).
  */
 size_t	pipeline_output_backlog(struct ssh *, const struct sshbuf *output);
 
@@ -115,17 +117,17 @@ size_t	pipeline_output_backlog(struct ssh *, const struct sshbuf *output);
  * For packet.c, receiving (receiving-hook.c)
  */
 
-/* Results of pipeline_open_packet() besides 0 and SSH_ERR_*, which is < 0 */
+/* Results of pipeline_open_packet() besides 0 and SSH_ERR_* (negative) */
 #define PIPELINE_PASS	1	/* upstream's code has to open the packet */
 #define PIPELINE_OPENED	2	/* "packet" holds a verified packet */
 
 /*
  * Opens the next packet of the stream, from "input" or an earlier input buffer.
  * Returns PIPELINE_OPENED with the plaintext in "*packet" and its length field
- * in "*packlen"; PIPELINE_PASS, also if "*packlen" is not 0 on entry, because
- * upstream's code is in the middle of a packet; 0 if the packet is incomplete,
- * or more should be read first; or the error that upstream's code would have
- * returned.
+ * in "*packlen"; PIPELINE_PASS for upstream's code, also if that is in the
+ * middle of a packet ("*packlen" is not 0); 0 if the packet is incomplete, and
+ * at most once between two reads if the threads need work and more can be read;
+ * or the error that upstream's code would have returned.
  */
 int	pipeline_open_packet(struct ssh *, const struct newkeys *,
     struct stream_position, struct sshbuf *input,

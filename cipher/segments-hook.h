@@ -14,7 +14,8 @@
  * cipher.c and in cipher-chachapoly-libcrypto.c by segments_cipher().
  *
  * The external memory may be writable by another process. It is read once, so
- * whatever was read is both sent and authenticated.
+ * whatever was read is both sent and authenticated; GMAC authenticates a copy
+ * (gmac-hook.h).
  */
 
 #ifndef HAYATE_SEGMENTS_HOOK_H
@@ -32,7 +33,10 @@ struct newkeys;
  */
 int	segments_supported(const struct newkeys *);
 
-/* As EVP_Cipher(). Any thread; only the main thread has external data. */
+/*
+ * As EVP_Cipher(), of a packet that may have external data in this thread
+ * (external-hook.h). Returns a negative number on error.
+ */
 int	segments_cipher(EVP_CIPHER_CTX *, unsigned char *,
     const unsigned char *, unsigned int);
 
