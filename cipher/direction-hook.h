@@ -52,7 +52,7 @@ struct direction {
 	const int	 mode;		/* MODE_IN, MODE_OUT */
 	struct ssh	*ssh;		/* its connection; NULL: none yet */
 	enum keys_state	 state;
-	struct sealer_keys keys;	/* KEYS_PIPELINE: refers to newkeys */
+	struct sealer_keys keys;	/* KEYS_PIPELINE: upstream owns them */
 	struct sealer	 sealer[POOL_MAX + 1];	/* by worker (pool.h) */
 	unsigned int	 nsealers;	/* initialised entries of "sealer" */
 	struct packetq	 queue;		/* of struct crypt_job, oldest first */
