@@ -12,22 +12,24 @@
  * each process counts what it waits for (stall-stats.h), and the bottleneck is
  * where these waits meet. TCP_INFO only tells which part of TCP it is.
  *
- * A wrong answer is worse than none. A cause needs half of the elapsed time
- * and, where other causes look the same, a second sign:
+ * A wrong answer is worse than none. A cause needs half of the elapsed time (a
+ * processor 85 %; a reader that keeps a window shut 30 %) and, where other
+ * causes look the same, a second sign:
  *
- *   windows    The path has to hold half of the window. If it holds less, a
- *              slow reader keeps the window shut.
+ *   windows    The rate times the RTT has to be half of the window, or 80 % of
+ *              the requests in flight, or of our own window if the peer has not
+ *              reported. If it is less, a slow reader keeps the window shut.
  *   loss       The RTT has not grown, so there is no queue on the path, and the
  *              rate is near what loss leaves to Reno. BBR tolerates losses.
  *   path       There is a queue on it, or the sender is BBR, which avoids one.
- *   the peer   Its reading has to cover half of the copy, or more.
+ *   the peer   The elapsed time of its stall_stats has to be half of the copy.
  *   disks      Time in read() and write() includes time on, or waiting for, a
  *              processor, so that is subtracted.
  *
  * Not used: tcpi_busy_time, which is all of the time at any rate;
  * tcpi_rwnd_limited, which is a quarter of the truth with BBR;
- * tcpi_sndbuf_limited, which stays 0 where a poll waits for the buffer; and
- * tcpi_delivery_rate as the rate of a path.
+ * tcpi_sndbuf_limited, which stays 0 where a poll waits for the buffer (see
+ * STAT_SNDBUF_FULL); and tcpi_delivery_rate as the rate of a path.
  *
  * Numbers in, numbers and text out. No I/O, no clock, no state, no upstream
  * header.
@@ -42,14 +44,14 @@
 #include "stall-stats.h"
 
 enum bottleneck_cause {
-	BOTTLENECK_NONE,		/* nothing takes half of the time */
-	BOTTLENECK_PATH_OR_PEER,	/* either: the peer has not reported */
+	BOTTLENECK_NONE,		/* no single cause was found */
+	BOTTLENECK_PATH_OR_PEER,	/* it cannot be said which */
 	BOTTLENECK_DISK_READ,
 	BOTTLENECK_DISK_WRITE,
 	BOTTLENECK_WRITER,		/* the program that supplies the data */
 	BOTTLENECK_READER,		/* the program that consumes it */
 	BOTTLENECK_CPU,
-	BOTTLENECK_WINDOW,		/* of an SSH channel */
+	BOTTLENECK_WINDOW,		/* of an SSH channel, the receiver's */
 	BOTTLENECK_REQUESTS,		/* SFTP in flight: -R, -B, -X */
 	BOTTLENECK_PATH,		/* its capacity */
 	BOTTLENECK_LOSS,
@@ -61,7 +63,7 @@ enum bottleneck_cause {
 /*
  * One copy, or one connection. Each reading covers the time of the copy
  * (stall_stats_diff()); it is NULL if there is no such process, or if it has
- * not reported.
+ * not reported. For its own log sshd-session is the local end.
  */
 struct bottleneck_input {
 	int	 is_put;		/* 1: upload; 0: download */
@@ -69,7 +71,7 @@ struct bottleneck_input {
 	int	 is_peer_hayate;	/* for the advice alone */
 	uint64_t bytes;			/* moved in the direction of the copy */
 	uint64_t us;			/* duration of the copy */
-	uint64_t requests;		/* bytes in flight allowed; 0: any */
+	uint64_t requests;		/* limit of bytes in flight; 0: none */
 	const struct stall_stats *local, *remote;	/* ssh, sshd-session */
 	const struct stall_stats *local_files;		/* scp or sftp */
 	const struct stall_stats *remote_files;		/* sftp-server */
@@ -77,8 +79,8 @@ struct bottleneck_input {
 
 struct bottleneck {
 	enum bottleneck_cause cause;
-	int	 is_remote;		/* the cause is at the server's end */
-	unsigned int percent;		/* of the elapsed time */
+	int	 is_remote;		/* remote end; unused by PATH*, LOSS */
+	unsigned int percent;		/* of STAT_TIME, or of the samples */
 	int	 is_files;		/* CPU: of scp, sftp or sftp-server */
 	int	 lacks_cpu;		/* CPU: mostly waits for a processor */
 	uint64_t amount;		/* windows: bytes; MaxRate: bytes/s */
@@ -93,7 +95,7 @@ struct bottleneck {
 struct bottleneck bottleneck_find(const struct bottleneck_input *);
 
 /*
- * Returns 1 if a connection that carried so many bytes each way can be analysed
+ * Returns 1 if a connection that carried these bytes each way can be analysed
  * as a copy: one direction has less than a quarter of the other. Waits of a
  * connection that is busy both ways explain neither direction.
  */
@@ -112,12 +114,12 @@ size_t	bottleneck_describe(const struct bottleneck_input *,
 
 /*
  * Writes the line for a whole copy: "64.0 MiB in 12.8 s, 5.2 MB/s. Limit: " and
- * that sentence. With several connections the input and the bottleneck are
- * those of the first one, and the line says so.
+ * that sentence. With several connections the caller passes the input and the
+ * bottleneck of the first one, and the line says so.
  */
 #define BOTTLENECK_LINE	(BOTTLENECK_TEXT + 128)
 struct bottleneck_totals {
-	uint64_t bytes, us;		/* of all connections */
+	uint64_t bytes, us;		/* sum of connections; duration */
 	unsigned int connections;
 };
 void	bottleneck_summarise(const struct bottleneck_input *,
@@ -126,8 +128,8 @@ void	bottleneck_summarise(const struct bottleneck_input *,
 
 /*
  * Returns 1 if the user should see the line without asking for it: the copy
- * took more than BOTTLENECK_NOTABLE_US, its rate was below half of the best
- * that the path has carried, and the cause is known.
+ * took more than BOTTLENECK_NOTABLE_US, its rate was below half of the sender's
+ * STAT_BEST_RATE, and the cause is neither NONE nor PATH_OR_PEER.
  */
 #define BOTTLENECK_NOTABLE_US	10000000
 int	bottleneck_is_notable(const struct bottleneck_input *,

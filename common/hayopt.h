@@ -35,7 +35,7 @@
 #define HAYOPT_STREAMS_AUTO	0	/* as many connections as help */
 #define HAYOPT_STREAMS_MAX	8
 #define HAYOPT_HOSTS_MAX	7	/* besides the named host */
-#define HAYOPT_HOSTS_ALL "all"	/* not names: all addresses */
+#define HAYOPT_HOSTS_ALL "all"	/* all addresses of the named host */
 #define HAYOPT_HOSTS_LEN	512	/* bytes of the list, with its NUL */
 
 /* EarlyLogin: whether a login sends requests before the replies it waits for */
@@ -43,24 +43,24 @@ enum hayopt_early { HAYOPT_EARLY_NO, HAYOPT_EARLY_YES, HAYOPT_EARLY_AUTO };
 
 /*
  * The values in force: defaults and values set by HPN-SSH's keywords included.
- * With "Hayate no" all others have the value that means stock behaviour, but
- * for the two windows and version_details.
+ * With "Hayate no" all others have the value that means stock behaviour, except
+ * window_max, window_memory_max and version_details, which stay as configured.
  */
 struct hayopt {
 	int		hayate;		/* 0: behave as stock OpenSSH */
 	int		window_tuning;	/* 1: windows follow the path */
-	uint64_t	window_max;	/* bytes, most of one channel */
+	uint64_t	window_max;	/* bytes, limit of one channel */
 	uint64_t	window_memory_max; /* bytes, sum over the process */
 	int		none_enabled;	/* 1: unencrypted data is permitted */
-	int		none_switch;	/* client, 1: and requested */
-	int		cipher_threads;	/* number; 0: none; _THREADS_AUTO */
+	int		none_switch;	/* client, 1: the user requests it */
+	int		cipher_threads;	/* in all; 0: none; _THREADS_AUTO */
 	const char	*congestion_control; /* NULL: the kernel's default */
 	uint64_t	max_rate;	/* bytes sent per second; 0: no limit */
-	int		transfer_streams; /* client; _STREAMS_AUTO */
+	int		transfer_streams; /* client, 1 to 8 or _STREAMS_AUTO */
 	const char	*transfer_hosts; /* client, list; NULL: none */
 	enum hayopt_early early_login;	/* client */
 	int		session_log;	/* server, 1: one line per connection */
-	int		tell_limits;	/* server, 1: answers stall_stats */
+	int		tell_limits;	/* server, 1: sends its stall_stats */
 	int		version_details; /* 1: long banner */
 };
 
@@ -68,8 +68,8 @@ struct hayopt {
  * Returns the options in force in this process; never NULL. Before any parsing
  * these are the defaults. Do not keep copies of values: in sshd those of a
  * Match block are known only once the user is. Cheap: a call tests one flag
- * unless something was parsed since the last one. Callers who need the memory
- * sizes use machine_options() instead.
+ * unless something has changed since the last one. Callers that need window_max
+ * or window_memory_max use machine_options() instead.
  */
 const struct hayopt *hayopt_get(void);
 
@@ -107,33 +107,35 @@ enum hayopt_result {
 /*
  * Reads one line and stores its value. "side" is HAYOPT_CLIENT or
  * HAYOPT_SERVER, "av" are the "ac" words after the keyword. If "active" is 0,
- * because the block of the line does not apply, the line is checked and not
- * stored. "msg" is always NUL terminated; a remark about a keyword is given
- * once per process.
+ * because the block of the line does not apply, the line is only checked:
+ * HAYOPT_PASS, HAYOPT_ACCEPTED or HAYOPT_BAD. "msg" is always NUL terminated.
+ * The remark that a keyword is ignored is given once per process, and later
+ * lines with it are HAYOPT_ACCEPTED.
  */
 enum hayopt_result hayopt_read_line(int side, enum hayopt_layer layer,
     const char *keyword, int ac, char **av, int active,
     char *msg, size_t msglen);
 
 /*
- * Returns whose keyword it is on that side. HAYOPT_FOREIGN is one of other
- * builds of OpenSSH: pass it to hayopt_read_line() only if upstream does not
- * know it.
+ * Returns whose keyword it is on that side. HAYOPT_FOREIGN means a keyword of
+ * other builds of OpenSSH: upstream reads the line if it knows the keyword, or
+ * knows it by its hayopt_upstream_name(); otherwise hayopt_read_line() does.
  */
 enum hayopt_claim { HAYOPT_UNKNOWN, HAYOPT_OURS, HAYOPT_FOREIGN };
 enum hayopt_claim hayopt_classify(int side, const char *keyword);
 
 /*
- * Returns the name, in lower case, that upstream has for a HAYOPT_FOREIGN
- * keyword; NULL if it has none.
+ * Returns the name, in lower case, under which upstream has the option of a
+ * HAYOPT_FOREIGN keyword; NULL if it has none.
  */
 const char *hayopt_upstream_name(int side, const char *keyword);
 
 /*
  * Replaces HPN-SSH's cipher names by the stock names of the same ciphers, in
  * place, in a value of Ciphers or of ssh -c. Each name is kept once. A list of
- * ciphers to remove ('-') stays as it is, because no list contains HPN-SSH's
- * names. Returns 1 if anything was replaced. The text never becomes longer.
+ * ciphers to remove ('-') stays as it is, because the default list from which
+ * they are removed has no name of HPN-SSH. Returns 1 if anything was replaced.
+ * The text never becomes longer.
  */
 int	hayopt_replace_ciphers(char *text);
 
@@ -146,11 +148,12 @@ const char *hayopt_refuse_hosts(const char *list);
 
 /*
  * Writes the i-th option as "ssh -G" and "sshd -T" show it: "name value", the
- * name in lower case, sizes in bytes. Returns 0, or -1 after the last option.
+ * name in lower case, sizes in bytes, values as configured even with "Hayate
+ * no". Returns 0, or -1 after the last option.
  */
 int	hayopt_dump(int side, size_t i, char *buf, size_t len);
 
-/* Removes all values, for tests. */
+/* Removes all values that were parsed, for tests. */
 void	hayopt_reset(void);
 
 #endif /* HAYATE_HAYOPT_H */

@@ -24,21 +24,21 @@
 
 /*
  * Index into struct stall_stats. The order is the order on the wire: add new
- * entries at the end.
+ * entries at the end, where stall_stats_diff() takes them for gauges.
  *
- * At any moment a process is in at most one of the three states of sending
- * (WAIT_TCP, WAIT_WINDOW, WAIT_INPUT) and in one of the two of receiving
- * (WAIT_OUTPUT, WAIT_NET). Time in none of them is time at work.
+ * While ssh or sshd-session waits in poll(), it is in at most one of the three
+ * states of sending (WAIT_TCP, WAIT_WINDOW, WAIT_INPUT) and in one of the two
+ * of receiving (WAIT_OUTPUT, WAIT_NET). The rest is time at work.
  */
 enum stall_stat {
 	/* counters: microseconds, unless noted */
 	STAT_TIME,		/* elapsed since counting began */
 	STAT_WAIT_TCP,		/* socket not writable, data to send */
-	STAT_WAIT_WINDOW,	/* peer's window used up, data to send */
+	STAT_WAIT_WINDOW,	/* peer's window of a channel is 0 */
 	STAT_WAIT_INPUT,	/* nothing to send: the source is idle */
 	STAT_WAIT_OUTPUT,	/* the consumer takes no received data */
 	STAT_WAIT_NET,		/* no received data to pass on */
-	STAT_CPU,		/* running: user and system time */
+	STAT_CPU,		/* main thread: user and system time */
 	STAT_WAIT_CPU,		/* runnable, but without a processor */
 	STAT_FILE_READ,		/* in system calls that read files */
 	STAT_FILE_WRITE,	/* in those that write, sync, close */
@@ -56,9 +56,9 @@ enum stall_stat {
 	STAT_MSS,		/* bytes of a full segment */
 	STAT_TCP_RWND,		/* largest TCP window of the peer, bytes */
 	STAT_MAX_RATE,		/* MaxRate, bytes per second; 0: none */
-	STAT_OWN_WINDOW,	/* largest offered to a channel, bytes */
-	STAT_PEER_WINDOW,	/* largest the peer offered to one */
-	STAT_BEST_RATE,		/* best rate seen on this path */
+	STAT_OWN_WINDOW,	/* our largest SSH window, bytes */
+	STAT_PEER_WINDOW,	/* peer's largest SSH window, bytes */
+	STAT_BEST_RATE,		/* best rate of this connection */
 	STAT_LOSS_TOLERANT,	/* 1: congestion control ignores loss */
 	STAT_COUNT
 };
@@ -75,7 +75,7 @@ struct stall_stats_note {
 	uint64_t tag;		/* of the copy: the tag that scp has set */
 	uint64_t flags;		/* STALL_STATS_* */
 	struct stall_stats local;	/* ssh, since the copy began */
-	struct stall_stats remote;	/* sshd; valid with HAS_REMOTE only */
+	struct stall_stats remote;	/* sshd, of the copy; if HAS_REMOTE */
 };
 #define STALL_STATS_HAS_REMOTE	1
 #define STALL_STATS_HAYATE	2	/* the server is Hayate */
@@ -90,15 +90,16 @@ struct stall_stats stall_stats_diff(const struct stall_stats *from,
     const struct stall_stats *to);
 
 /*
- * Returns 1 unless states that exclude each other add up to clearly more than
- * the elapsed time (by more than an eighth). Check what a peer has sent.
+ * Returns 0 if states that exclude each other (those of sending, of receiving,
+ * of the processor, of files) add up to more than 9/8 of the elapsed time.
+ * Check what a peer has sent.
  */
 int	stall_stats_are_plausible(const struct stall_stats *);
 
 /* Returns which share of the elapsed time a counter has: 0 to 100 percent. */
 unsigned int stall_stats_percent(const struct stall_stats *, enum stall_stat);
 
-/* Returns a * b / by without overflow, at most 2^56; 0 if "by" is 0. */
+/* Returns a * b / by, or 2^56 if that is less; 0 if "by" is 0. */
 uint64_t stall_stats_scale(uint64_t a, uint64_t b, uint64_t by);
 
 /* Returns a counter's growth per second of the elapsed time. */
@@ -119,7 +120,8 @@ void	stall_stats_encode(const struct stall_stats *,
 /*
  * Decodes a peer's reading. Values that the peer did not send become 0, values
  * that we do not know are skipped, and huge ones are cut to 2^56. Returns 0, or
- * -1 if the version is unknown or the message is truncated.
+ * -1 if the version is unknown, the message is truncated, or it claims to have
+ * more than 1000 values.
  */
 int	stall_stats_decode(struct stall_stats *, const unsigned char *,
     size_t len);
