@@ -21,8 +21,9 @@
  *	    ssh			shmpipe_expect_stdin(), attaches when it reads
  *	    scp, sftp		shmpipe_end_offer()
  *
- * Before that the descriptors carry the data itself. Another program in the
- * place of the SFTP server never receives the memory, and keeps its pipes.
+ * Until the reader attaches, a descriptor carries the data itself. Another
+ * program in the place of the SFTP server never receives the memory, and keeps
+ * its pipes.
  *
  * Called from patches/135-channels-shmpipe.patch and
  * 136-sftp-client-shmpipe.patch, and by the hooks of scp, ssh, sshd-session and
