@@ -226,7 +226,7 @@ as_nobody() {
 	# all of it, and no more
 	printf '#!/bin/sh\nshift 2\nexec %s -D /run/log/journal/* -q "$@" -n all\n' "$(command -v journalctl)" >bin/journalctl
 	chmod +x bin/journalctl
-	sed 's/^EVERY = .*/EVERY = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >eager
+	sed 's/^WRITE_INTERVAL = .*/WRITE_INTERVAL = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >eager
 	run -1 nsenter -m -t "$JOURNAL" --wd="$T" env PATH="$T/bin:$PATH" \
 	    python3 eager --journal "$T/hayate.prom"
 	journal -t sshd-session -t sshd
@@ -405,7 +405,7 @@ value() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 
 # steady [OPTION]: the program that counts, which writes after each line
 steady() {
-	sed 's/^EVERY = .*/EVERY = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >steady
+	sed 's/^WRITE_INTERVAL = .*/WRITE_INTERVAL = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >steady
 	exec python3 steady "$@" "$T/hayate.prom" 2>said 3>&-
 }
 is() { [ "$(value "$1")" = "$2" ]; }
@@ -470,7 +470,7 @@ is() { [ "$(value "$1")" = "$2" ]; }
 	poll 10 journal MESSAGE_ID=9276c2a6c81c43aab14e0ddac6c5ebaa
 	started() { (steady --journal) & pid=$!; }
 	steady() {
-		sed 's/^EVERY = .*/EVERY = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >steady
+		sed 's/^WRITE_INTERVAL = .*/WRITE_INTERVAL = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >steady
 		exec nsenter -m -t "$JOURNAL" --wd="$T" env PATH="$T/bin:$PATH" \
 		    python3 steady "$@" "$T/hayate.prom" 2>said 3>&-
 	}
