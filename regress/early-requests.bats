@@ -267,7 +267,7 @@ as_stock() {
 	chmod +x change
 	scp_far -v -o KnownHostsCommand="$T/change" from stock:"$T/to" 2>err
 	went_ahead
-	grep -q 'has changed, and is sent again' err
+	grep -q 'has changed since it was sent early' err
 	cmp from to
 	grep -q second to
 }
@@ -284,8 +284,8 @@ as_stock() {
 		else
 			scp_far -v "${both[@]}" some stock:"$T/other" 2>err
 		fi
-		grep -q 'bytes of its input with it' err
-		grep -q 'not accepted any more' err
+		grep -q 'bytes of input early' err
+		grep -q 'no longer accepts the key' err
 		grep -q 'first requests went out behind VERSION' err
 		cmp some other
 		rm other hayate_logins
@@ -419,7 +419,7 @@ odd_sftp() {
 		done
 		sshd_down odd
 	done
-	[[ $output = *"answers nothing"* ]]
+	[[ $output = *"a reply to no request"* ]]
 }
 
 @test "a forced command is not treated as an SFTP server, as with stock" {

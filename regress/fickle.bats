@@ -156,16 +156,16 @@ heals() {
 	return 1
 }
 is_known() {
-	grep -q 'early login: the key exchange goes out' err &&
-	    grep -q 'signing with it' err &&
-	    grep -q 'opening the session with it' err
+	grep -q 'early login: sending the key exchange' err &&
+	    grep -q 'signing early' err &&
+	    grep -q 'opening the session early' err
 }
 
 @test "a server that answers a signature like a key query gets one command" {
 	fickle_up 1
 	only promising
 	[ "$(login run -v)" = 255 ]
-	grep 'opening the session with it' err
+	grep 'opening the session early' err
 	[ "$(grep -c 'Server accepts key' err)" -gt 3 ]
 	[ "$(grep -c 'Sending command' err)" = 1 ]
 }

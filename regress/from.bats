@@ -67,14 +67,14 @@ b]
 3 0 ".." is not allowed [a/../b]
 4 0 ".." is not allowed [..]
 5 1 [q]' ]
-	[ "$(cleaned 'a\0b\nq\n')" = "1 0 it has a NUL [a]
+	[ "$(cleaned 'a\0b\nq\n')" = "1 0 contains a NUL byte [a]
 2 1 [q]" ]
 	long=$(printf '%4095s' x)
 	[[ $(cleaned "$long\nq\n") = "1 1 ["*$'\n'"2 1 [q]" ]]
 	long=$(printf '%4096s' x)
-	[[ $(cleaned "$long\nq\n") = "1 0 longer than any path ["*$'\n'"2 1 [q]" ]]
+	[[ $(cleaned "$long\nq\n") = "1 0 longer than a path can be ["*$'\n'"2 1 [q]" ]]
 	long=$(printf '%100000s' x)
-	[[ $(cleaned "q\n$long") = "1 1 [q]"$'\n'"2 0 longer than any path ["* ]]
+	[[ $(cleaned "q\n$long") = "1 1 [q]"$'\n'"2 0 longer than a path can be ["* ]]
 }
 
 ### What arrives
@@ -271,8 +271,8 @@ hostile() {
 	[ "$(<b/etc/passwd)" = ours ]
 	[ "$(grep -c 'line' <<<"$output")" = 5 ]
 	[[ $output = *'line 6: "d/d/d/'*'"...: too many directories'* ]]
-	[[ $output = *'line 8: "'*'"...: longer than any path'* ]]
-	[[ $output = *'line 9: "nul": it has a NUL'* ]]
+	[[ $output = *'line 8: "'*'"...: longer than a path can be'* ]]
+	[[ $output = *'line 9: "nul": contains a NUL byte'* ]]
 	[ ! -e x ]
 	[ ! -e evil ]
 }
@@ -338,7 +338,7 @@ unwritable() {
 	run -1 listed "$SOURCE" "$TARGET"
 	chmod 755 b
 	[[ $output = *'Permission denied'* || $output = *'stat remote: No such'* ]]
-	[[ $output = *"/d/2\": its directory could not be made"* ]]
+	[[ $output = *"/d/2\" is not copied: its directory could not be created"* ]]
 	[ "$(find b)" = b ]
 }
 
@@ -410,7 +410,7 @@ refused() {
 	refused 'No such file' --files-from list none "h:$T/b"
 	refused 'No such file' --files-from list "h:$T/none" b
 	refused 'is a pattern' --files-from list "h:$T/*" b
-	refused 'there is no --files-from' --from0 a "h:$T/b"
+	refused '--from0 requires --files-from' --from0 a "h:$T/b"
 	run -1 "$(bin sftp)" --files-from list h
 	[[ $output = *'unknown option --files-from'* ]]
 }
@@ -421,10 +421,10 @@ refused() {
 	echo 3 >list
 	for o in -l100000 -Xnrequests=7; do
 		set_server "$(bin sftp-server)"
-		refused '--files-from copies many files at once' $o --files-from list a "h:$T/b"
-		refused '--files-from copies many files at once' $o --files-from list "h:$T/a" b
+		refused '--files-from cannot be combined with' $o --files-from list a "h:$T/b"
+		refused '--files-from cannot be combined with' $o --files-from list "h:$T/a" b
 	done
-	refused '--files-from copies many files at once' -l100000 --files-from list "h:$T/a" "g:$T/b"
+	refused '--files-from cannot be combined with' -l100000 --files-from list "h:$T/a" "g:$T/b"
 }
 
 # verified: one file is complete, one a beginning, one other bytes, one not there
@@ -475,7 +475,7 @@ verified() {
 	copy -q --files-from list "hayate:$T/a" "hayate:$T/e"
 	diff -r a e
 	run -1 copy -q -o Hayate=no --files-from list "hayate:$T/a" f
-	[[ $output = *'--files-from copies many files at once'* ]]
+	[[ $output = *'--files-from cannot be combined with'* ]]
 	[ ! -e f ]
 }
 
@@ -543,7 +543,7 @@ odd() {
 	odd dir 1 -r
 	[[ $output = *'readdir("'*'/a/3")'* ]]
 	odd file 1
-	[[ $output = *'/b/c/1": its directory could not be made'* ]]
+	[[ $output = *'/b/c/1" is not copied: its directory could not be created'* ]]
 	[ "$(<b/3)" = 3 ]
 	odd none 1
 	[ "$(grep -c 'not a regular file' <<<"$output")" = 2 ]

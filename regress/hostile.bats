@@ -22,8 +22,8 @@ setup() {
 	use_own_cache
 	hostile_up "$F/host"
 	for _ in 1 2; do login -v; done
-	grep 'the key exchange goes out' err
-	grep 'opening the session with it' err
+	grep 'sending the key exchange' err
+	grep 'opening the session early' err
 	cp hayate_logins known
 	# upstream frees nothing at its end
 	export ASAN_OPTIONS=detect_leaks=0
@@ -117,7 +117,7 @@ sound() {
 		hostile_up "$T/$key,$F/host"
 		for _ in 1 2 3; do login -vv; done
 		[ $rc = 0 ]
-		grep 'the key exchange goes out' err
+		grep 'sending the key exchange' err
 		grep -E "host key algorithm: (rsa-sha2|$key)" err
 		cp hayate_logins known
 		for other in $key "$F/host" other.$key other.ed25519; do

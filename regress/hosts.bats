@@ -309,21 +309,21 @@ named() {
 @test "a host that sees other files is excluded, with one line, and gets no data" {
 	copy -o MaxRate=24M -rp --hosts b,x "$F/tree" \
 	    "hayate:$T/there/" 2>said
-	said "Host x is left out: it does not see the same files: one that was just \
-made in \"$T/there/tree\" could not be read there: No such file or directory"
+	said "Host x is left out: it does not see the same files: cannot read the \
+file that was just created in \"$T/there/tree\": No such file or directory"
 	alike
 	[ -z "$(ls other)" ]
 	cp "$F/bulk" there/bulk
 	copy --hosts b,x "hayate:$T/there/bulk" got 2>said
 	said "Host x is left out: it does not see the same files: \
-\"$T/there/bulk\" could not be read there: No such file or directory"
+cannot read \"$T/there/bulk\" there: No such file or directory"
 	cmp "$F/bulk" got
 	# The same size and time, and other contents
 	head -c 60000000 /dev/zero >other/bulk
 	touch -r there/bulk other/bulk
 	copy --hosts b,x "hayate:$T/there/bulk" got 2>said
 	said "Host x is left out: it does not see the same files: \
-\"$T/there/bulk\" is another one there"
+\"$T/there/bulk\" is a different file there"
 	cmp "$F/bulk" got
 }
 
@@ -333,8 +333,8 @@ made in \"$T/there/tree\" could not be read there: No such file or directory"
 	    sed -i '/^host-/d' known_hosts && known)
 	head -c 64 /dev/zero >there/$lie
 	copy -o MaxRate=24M --hosts x "$F/bulk" "hayate:$T/there/" 2>said
-	said "Host x is left out: it does not see the same files: one that was just \
-made in \"$T/there/\" has other contents there"
+	said "Host x is left out: it does not see the same files: the file \
+that was just created in \"$T/there/\" has different contents there"
 	cmp "$F/bulk" there/bulk
 	rm there/$lie && clean
 }
@@ -344,7 +344,7 @@ made in \"$T/there/\" has other contents there"
 	    sed -i '/^host-/d' known_hosts && known)
 	get x,b -rp "hayate:$F/tree" there/
 	went hayate x b
-	grep -q '" is another file for connection [23], which is not used' log
+	grep -q 'connection [23] sees a different ".*" and is not used for it' log
 	alike
 	(cd "$F" && swapped x '/there/' '/other/' &&
 	    sed -i '/^host-/d' known_hosts && known)
@@ -366,7 +366,7 @@ below() {
 	below there/mine/some
 	put x,b -r mine "hayate:$T/there/"
 	went hayate x b
-	grep -q '/there/mine/some/[0-9]*" is not at each host' log
+	grep -q '/there/mine/some/[0-9]*" is not visible on every host' log
 	diff -r mine there/mine && clean
 	# An old file of the same size is in the way.
 	for k in there/mine/some/*; do
@@ -374,7 +374,7 @@ below() {
 	done
 	touch -d 2020-02-02 there/mine/some/*
 	put x,b -r mine "hayate:$T/there/"
-	grep -q '/there/mine/some/[0-9]*" is another file for another host' log
+	grep -q '/there/mine/some/[0-9]*" differs on another host' log
 	diff -r mine there/mine && clean
 	(cd "$F" && swapped x '/there/' '/other/' &&
 	    sed -i '/^host-/d' known_hosts && known)
@@ -506,7 +506,7 @@ loses() {
 	poll 10 carries "$1"
 	kill_host "$1"
 	wait $pid || { tail -5 log; return 1; }
-	grep -q "Host $1 is lost; the copy goes on" log
+	grep -q "Host $1 was lost; continuing with" log
 	(cd "$F" && sshd_up "hayate:$1" "MaxRate 12M" "HostKey $F/$1" >/dev/null &&
 	    sed -i '/^host-/d' known_hosts && known)
 }
@@ -574,7 +574,7 @@ oversleeps() {
 	poll 10 test -e "$F/asleep" || { tail -5 log; return 1; }
 	cut_c
 	wait $pid || { tail -5 log; return 1; }
-	grep -q "Host c is lost; the copy goes on" log
+	grep -q "Host c was lost; continuing with" log
 	$2
 	wake
 	$2 || { echo "after it woke up"; return 1; }
@@ -698,6 +698,6 @@ silent() {
 	poll 10 eval '[ -e there/.hayate-host-* ]'
 	kill_host hayate
 	wait $! && return 1
-	grep "the hidden file \"$(echo "$T"/there/.hayate-host-*)\" may be left at the server" said
+	grep "temporary file \"$(echo "$T"/there/.hayate-host-*)\" may remain on the server" said
 	(cd "$F" && sshd_up hayate "MaxRate 12M" && sed -i '/^host-/d' known_hosts && known)
 }

@@ -575,8 +575,8 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 	get quiet "$MORE"
 	names path-or-peer
 	grep '"peer_told":false' report
-	grep -q 'the server does not tell what it waits for' err
-	grep -q 'the SFTP server does not tell what takes its time' err
+	grep -q 'the server does not report stall statistics' err
+	grep -q 'the SFTP server does not report stall statistics' err
 }
 
 @test "with Hayate no nothing is requested, counted or reported" {
@@ -644,7 +644,7 @@ odd_server() {
 	while read -r type hex; do
 		odd_server "$type" "$hex"
 		put oddities "$MORE"
-		grep -q 'the SFTP server does not tell what takes its time' err
+		grep -q 'the SFTP server does not report stall statistics' err
 		names path,none
 	done <<-END
 	201 00000001

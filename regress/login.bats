@@ -43,8 +43,8 @@ log_in() { run_far client "${KNOWN[@]}" "$@" </dev/null; }
 
 # steps: what was done early by the login whose standard error is the file err,
 # but for its key exchange, which guesses() prints
-steps() { said | grep -v '^the key exchange' || :; }
-guesses() { said | grep '^the key exchange' || :; }
+steps() { said | grep -v 'key exchange' || :; }
+guesses() { said | grep 'key exchange' || :; }
 said() { tr -d '\r' <err | sed -n 's/^debug1: early login: //p'; }
 
 # memory: its entries of users; exchange: those of the key exchange
@@ -223,7 +223,7 @@ $all" ]
 ### Round trips
 
 # What a login says that sends its key exchange early, to servers of the tests
-SENT="the key exchange goes out with the banner (mlkem768x25519-sha256, ssh-ed25519)"
+SENT="sending the key exchange with the banner (mlkem768x25519-sha256, ssh-ed25519)"
 
 @test "a first login needs 5 round trips, and a later one 3, where stock needs 11" {
 	local s
@@ -231,15 +231,15 @@ SENT="the key exchange goes out with the banner (mlkem768x25519-sha256, ssh-ed25
 		rm -f hayate_logins
 		[ "$(CLIENT=stock count_trips log_in $s true)" = 11 ]
 		[ "$(count_trips log_in -v $s true)" = 5 ]
-		[ "$(steps)" = "asking what may be tried
-offering a key with it
-opening the session with it" ]
+		[ "$(steps)" = "sending the request for authentication methods early
+offering a key early
+opening the session early" ]
 		[ "$(guesses)" = "" ]
 		[ "$(count_trips log_in -v $s true)" = 3 ]
 		[ "$(guesses)" = "$SENT" ]
-		[ "$(steps)" = "the key was accepted before, signing with it
-opening the session with it
-not asking what may be tried (publickey)" ]
+		[ "$(steps)" = "signing early with the key that was accepted before
+opening the session early
+skipping the request for authentication methods (publickey)" ]
 		[ "$(count_trips log_in -q $s true)" = 3 ]
 	done
 }
@@ -303,7 +303,7 @@ homeless() {
 	before=$(count_trips log_in -o EarlyLogin=no system true)
 	[ "$(count_trips log_in system true)" -lt "$before" ]
 	[ "$(count_trips log_in -v system true)" -le $((before - 5)) ]
-	steps | grep 'opening the session with it'
+	steps | grep 'opening the session early'
 }
 
 ### The key exchange
@@ -366,7 +366,7 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 		[ "$(key_asked $s)" = "4 ssh-ed25519" ]
 		name_key $s
 		[ "$(key_asked $s)" = "4 ssh-ed25519" ]
-		grep "the next one asks for the key of $type" err
+		grep "the next login asks for the key of type $type" err
 		# The user is remembered with the key of the host.
 		[ "$(key_asked $s)" = "4 $type" ]
 		[ "$(key_asked $s)" = "3 $type" ]
@@ -376,7 +376,7 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 	cp "$F/known_hosts" hosts
 	n=$(connections ecdsa)
 	log_in -v -o StrictHostKeyChecking=yes ecdsa true 2>err
-	grep 'a better choice by now' err
+	grep 'a better algorithm than the one guessed' err
 	[ "$(connections ecdsa)" = $((n + 2)) ]
 	[ "$(key_asked ecdsa)" = "4 ssh-ed25519" ]
 }
@@ -553,7 +553,7 @@ asked_for() {
 	asked_for $gcm hpn
 	asked_for $gcm hpn
 	[ "$(guesses)" = "$SENT" ]
-	grep 'AES-GCM stands first' err
+	grep 'does not rekey with AES-GCM' err
 	# not where the user has said what to do, nor other servers
 	for how in EarlyLogin=no Hayate=no Ciphers=$chacha,$gcm Ciphers=-aes128-ctr; do
 		asked_for $chacha -o "$how" hpn
@@ -679,11 +679,11 @@ silent() {
 			log_in -vvv turned true 2>err
 			grep 'will use strict KEX ordering' err
 			[ "$(guesses)" = "$SENT
-the key exchange is another one by now, forgotten" ]
+the server negotiated another key exchange; removed it from the cache" ]
 			[ "$(connections turned)" = $((before + 1)) ]
 			[[ $(exchange) != *mlkem*ed25519* ]]
 			log_in -v turned true 2>err
-			[[ $(guesses) != *forgotten* ]]
+			[[ $(guesses) != *"from the cache"* ]]
 		done
 		sshd_down turned
 	done
@@ -722,7 +722,7 @@ the key exchange is another one by now, forgotten" ]
 	changed better
 	before=$(connections better)
 	log_in -v better true 2>err
-	[[ $(tr -d '\r' <err) = *"the server has a better choice by now, beginning anew"* ]]
+	[[ $(tr -d '\r' <err) = *"the server now offers a better algorithm than the one guessed, beginning anew"* ]]
 	[ "$(connections better)" = $((before + 2)) ]
 	grep 'kex: algorithm: mlkem' err
 	[ "$(exchange)" = "" ]
@@ -732,7 +732,7 @@ the key exchange is another one by now, forgotten" ]
 	log_in better true
 	changed better
 	log_in -o LogLevel=INFO better true 2>err
-	grep 'a better choice by now, beginning anew' err
+	grep 'a better algorithm than the one guessed, beginning anew' err
 	# it may change its mind at random: then only stock's first one is guessed
 	changed better "KexAlgorithms curve25519-sha256"
 	log_in better true
@@ -771,11 +771,11 @@ the key exchange is another one by now, forgotten" ]
 	    KexAlgorithms=-mlkem768x25519-sha256; do
 		log_in hayate true
 		log_in -vv -o $how hayate true 2>err
-		steps | grep 'our own proposal has changed, forgotten'
+		steps | grep 'the proposal of this client has changed; removed the server from the cache'
 		[ "$(guesses)" = "" ]
 		fails grep -q 'first_kex_follows 1' err
 		log_in -v -o $how hayate true 2>err
-		[[ $(guesses) = "the key exchange goes out with the banner"* ]]
+		[[ $(guesses) = "sending the key exchange with the banner"* ]]
 	done
 }
 
@@ -866,7 +866,7 @@ met() { grep -c connection met; }
 			at_a socat "TCP:10.77.0.2:$FOREIGN_PORT" "EXEC:sh $T/dash"
 			;;
 		esac
-		steps | grep 'signing with it'
+		steps | grep 'signing early'
 		case $how in
 		file|null) [ "$(guesses)" = "$SENT" ] ;;
 		*) [ "$(guesses)" = "" ] ;;
@@ -1007,7 +1007,7 @@ late_write() {
 		through -v 2>err
 	done
 	[ "$(guesses)" = "$SENT" ]
-	steps | grep 'signing with it'
+	steps | grep 'signing early'
 	[ "$(met)" = $((n + 9)) ]
 }
 # plain_text: lines in which ports are no numbers
@@ -1064,12 +1064,12 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 	[[ $(memory) = *" key="* ]]
 	cp "$F/second.pub" "$F/may"
 	log_in -v "${both[@]}" stock true 2>err
-	steps | grep 'the key is not accepted any more, forgotten'
+	steps | grep 'the server no longer accepts the key; removed it from the cache'
 	[ "$(grep -c 'Offering public key' err)" = 2 ]
 	# the second is not the first, so it is asked for the first
 	log_in -v "${both[@]}" stock true 2>err
-	[ "$(steps | grep -c 'signing with it')" = 1 ]
-	grep -A1 'Offering.*second' err | grep 'signing with it'
+	[ "$(steps | grep -c 'signing early')" = 1 ]
+	grep -A1 'Offering.*second' err | grep 'signing early'
 	# nobody may: as stock says it
 	: >"$F/may"
 	CLIENT=stock log_in "${both[@]}" stock true 2>want && false
@@ -1087,10 +1087,10 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 		# shellcheck disable=SC2086
 		IN_CLIENT="ip netns exec lfp-$P-a" client -v "${KNOWN[@]}" $other true \
 		    2>err </dev/null || :
-		[[ $(steps) = "asking what may be tried"* ]]
+		[[ $(steps) = "sending the request for authentication methods early"* ]]
 	done
 	log_in -v -l root stock true 2>err
-	[[ $(steps) = *"signing with it"* ]]
+	[[ $(steps) = *"signing early"* ]]
 	ssh-keygen -q -t ed25519 -N '' -f host2
 	sshd_down stock
 	mv "$F/host" "$F/host.kept"
@@ -1099,7 +1099,7 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 	mv "$F/host.kept" "$F/host"
 	echo "hayate-test $(cat host2.pub)" >>hosts
 	log_in -v -p "$(sshd_port stock)" stock true 2>err
-	[[ $(steps) != *"signing with it"* ]]
+	[[ $(steps) != *"signing early"* ]]
 	sshd_down stock
 	sshd_up stock "AuthorizedKeysFile $F/may"
 	sshd_down twin
@@ -1123,7 +1123,7 @@ asked() { wc -l <"$T/asked"; }
 	[ "$(asked)" = 1 ]
 	log_in -v "${how[@]}" stock true 2>err
 	[ "$(asked)" = 2 ]
-	[[ $(steps) = "not asking what may be tried"* ]]
+	[[ $(steps) = "skipping the request for authentication methods"* ]]
 	cp "$F/second.pub" "$F/may"
 	run -255 log_in "${how[@]}" stock true
 	[ "$(asked)" = 2 ]
@@ -1150,7 +1150,7 @@ asked() { wc -l <"$T/asked"; }
 		log_in -v "${how[@]}" stock true 2>err
 		[ "$(asked)" = $i ]
 	done
-	steps | grep 'signing with it'
+	steps | grep 'signing early'
 	CLIENT=stock log_in "${how[@]}" stock true
 	[ "$(asked)" = 4 ]
 }
@@ -1163,7 +1163,7 @@ asked() { wc -l <"$T/asked"; }
 		log_in -v -i "$F/second" two true 2>err
 		grep 'partial success' err
 	done
-	steps | grep 'signing with it'
+	steps | grep 'signing early'
 	sshd_down two
 }
 
@@ -1179,7 +1179,7 @@ asked() { wc -l <"$T/asked"; }
 	[[ $(tr -d '\r' <err) = *"the server did not take it, beginning anew"* ]]
 	# a second one does not try
 	log_in -v tight true 2>err && false
-	[ "$(steps)" = "asking what may be tried" ]
+	[ "$(steps)" = "sending the request for authentication methods early" ]
 	[ "$(log_in tight true 2>&1)" = "$(<want)" ]
 	sshd_down tight
 }
@@ -1193,7 +1193,7 @@ asked() { wc -l <"$T/asked"; }
 	sshd_up stock:match "AuthorizedKeysFile $F/may" "Include $T/match"
 	for i in 1 2 3; do
 		log_in -v match true 2>err
-		[[ $(steps) = "asking what may be tried"* ]]
+		[[ $(steps) = "sending the request for authentication methods early"* ]]
 		[[ $(steps) != *offering* ]]
 	done
 	sshd_down match
@@ -1202,12 +1202,12 @@ asked() { wc -l <"$T/asked"; }
 	sshd_up stock:match "AuthorizedKeysFile $F/may" "Include $T/match"
 	log_in match true
 	log_in -v match true 2>err
-	steps | grep 'signing with it'
+	steps | grep 'signing early'
 	narrow >match
 	kill -HUP "$(<"$(sshd_dir match)/pid")"
 	poll 10 eval '[ "$(grep -c "Server listening" "$(sshd_log match)")" -ge 2 ]'
 	log_in -v match true 2>err
-	[[ $(steps) = "asking what may be tried"* ]]
+	[[ $(steps) = "sending the request for authentication methods early"* ]]
 	sshd_down match
 }
 
@@ -1241,7 +1241,7 @@ as_stock() {
 	cmp want.out got.out
 	is_early
 }
-is_early() { steps | grep -q 'opening the session with it'; }
+is_early() { steps | grep -q 'opening the session early'; }
 
 @test "a command that was sent early has stock's output and exit status" {
 	local s
@@ -1327,7 +1327,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 		for _ in 1 2 3; do
 			[ "$(log_in -v "${how[@]}" 'echo yes' 2>err)" = yes ]
 			fails is_early
-			steps | grep 'signing with it'
+			steps | grep 'signing early'
 			grep 'partial success' err
 			[ "$(too_early)" = "$n" ]
 		done
@@ -1354,7 +1354,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	n=$(too_early)
 	[ "$n" -gt 0 ]
 	run -255 log_in -v "${how[@]}" true
-	[[ $output = *"signing with it"* ]]
+	[[ $output = *"signing early"* ]]
 	[ "$(too_early)" = "$n" ]
 	# Another key of the host would lead to another memory.
 	sed -i s/pam_deny/pam_permit/ etc/pam.d/other
@@ -1385,7 +1385,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	cp "$F/second.pub" "$F/may"
 	log_in -v "${both[@]}" stock "echo ran | tee -a $T/ran" >out 2>err
 	is_early
-	steps | grep 'not accepted any more'
+	steps | grep 'no longer accepts the key'
 	[ "$(<out)" = ran ]
 	[ "$(<ran)" = ran ]
 	# nobody's is
@@ -1418,7 +1418,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	    "-o NoneEnabled=yes" "-o NoneSwitch=yes"; do
 		# shellcheck disable=SC2086
 		log_in -v $how stock true 2>err
-		steps | grep 'signing with it'
+		steps | grep 'signing early'
 		fails is_early
 	done
 	log_in -v stock true 2>err
@@ -1504,12 +1504,12 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	poll 10 ip netns exec "lfp-$P-b" bash -c 'exec 9<>/dev/tcp/10.77.0.2/2222' 2>/dev/null
 	# The server may answer a second request first, and then drop the other one.
 	log_in -v -p 2222 127.0.0.1 true 2>err
-	[ "$(steps)" = "asking what may be tried" ]
+	[ "$(steps)" = "sending the request for authentication methods early" ]
 	for i in 1 2; do
 		log_in -v -p 2222 127.0.0.1 true 2>err
 		fails is_early
 	done
-	steps | grep 'signing with it'
+	steps | grep 'signing early'
 }
 
 @test "after a path broke an early login the next four logins wait for each reply" {
@@ -1543,7 +1543,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 		for _ in $(seq $n); do
 			log_in "${how[@]}" stock true 2>err
 			fails is_early
-			steps | grep 'signing with it'
+			steps | grep 'signing early'
 		done
 	done
 	# and one that is not cut ends it
@@ -1875,8 +1875,8 @@ serve() {
 	LAST=(-p 2022 127.0.0.1 true)
 	no_worse log_in
 	log_in -v "${LAST[@]}" 2>err
-	[[ $(guesses) = "the key exchange goes out with the banner (curve25519-sha256"* ]]
-	[[ $(guesses) != *forgotten* ]]
+	[[ $(guesses) = "sending the key exchange with the banner (curve25519-sha256"* ]]
+	[[ $(guesses) != *"from the cache"* ]]
 }
 
 @test "dropbear's client needs a round trip less than with stock" {
@@ -1913,12 +1913,12 @@ odd_server() {
 	[ "$(steps)" = "" ]
 	run -1 grep early said
 	log_in -v "${LAST[@]}" 2>err
-	steps | grep 'signing with it'
+	steps | grep 'signing early'
 	grep early said
 	# with yes, it is trusted from the first on
 	rm hayate_logins
 	log_in -v -o EarlyLogin=yes "${LAST[@]}" 2>err
-	[[ $(steps) = "asking what may be tried"* ]]
+	[[ $(steps) = "sending the request for authentication methods early"* ]]
 }
 
 @test "a server that rejects early requests costs one connection, once, whatever its banner" {

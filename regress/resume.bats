@@ -325,7 +325,7 @@ usage_of() {
 		run ! grep -E '.{81}' <<<"$output"
 		run -1 "$(bin $program)" --resum a h:b
 		run -1 "$(bin $program)" --resume=yes a h:b
-		[ "$output" = "$program: option --resume has no argument" ]
+		[ "$output" = "$program: option --resume takes no argument" ]
 		run -1 "$(bin $program)" -v -i --nonsense --nonsense2 a h:b
 		[[ $output = *"unknown option --nonsense2"* ]]
 	done
@@ -429,7 +429,7 @@ spoil() {
 		head -c $((9 * MIB + 5)) a >b
 		run -0 $way a b -v
 		cmp a b
-		[[ $output = *"goes on at $((9 * MIB + 5)) of $((20 * MIB))"* ]]
+		[[ $output = *"continues at byte $((9 * MIB + 5)) of $((20 * MIB))"* ]]
 		run -0 $way a b -v
 		[[ $output = *'b" is complete'* ]]
 	done
@@ -559,7 +559,7 @@ spoil() {
 	echo "mv b c; ln -s key b" >change
 	peer hash=true "during=$T/change"
 	run -1 get a b -p
-	[[ $output = *'"b" is not what was compared'* ]]
+	[[ $output = *'"b" was compared, but cannot be opened'* ]]
 	[ "$(stat -c "%a %Y" key)" = "600 $(date -d 2001-02-03 +%s)" ]
 	# what stays in its place does
 	rm b key
@@ -584,7 +584,7 @@ spoil() {
 		cp a b
 		echo "$change" >change
 		run -1 put a b -p
-		[[ $output = *"/b\" is not what was compared"* ||
+		[[ $output = *"/b\" has changed since it was compared"* ||
 		    $output = *"remote setstat \"$T/b\": No such file or directory"* ]]
 		[ "$(stat -c "%a %Y" key)" = "600 $(date -d 2001-02-03 +%s)" ]
 		cmp a c
@@ -640,7 +640,7 @@ spoil() {
 			run -0 $way a b -v
 			cmp a b
 			[[ $at = 0 || $at = $((8 * MIB - 1)) ||
-			    $output = *"goes on at $((8 * MIB)) of"* ]]
+			    $output = *"continues at byte $((8 * MIB)) of"* ]]
 			cp a b
 			spoil b "$at"
 			run -0 $way a b
@@ -726,13 +726,13 @@ wrong_targets() {
 		head -c $((3 * MIB)) a >b
 		run -0 $way a b -v
 		cmp a b
-		[[ $output = *'b": without hashes all that is there is read back'* ]]
-		[[ $output = *"goes on at $((3 * MIB)) of"* ]]
+		[[ $output = *'the server cannot hash files: reading all of "'* ]]
+		[[ $output = *"continues at byte $((3 * MIB)) of"* ]]
 		head -c $((3 * MIB)) a >b
 		spoil b $((2 * MIB))
 		run -0 $way a b -v
 		cmp a b
-		[[ $output =~ "goes on at "([0-9]*)" of" ]]
+		[[ $output =~ "continues at byte "([0-9]*)" of" ]]
 		((BASH_REMATCH[1] <= 2 * MIB))
 		((BASH_REMATCH[1] > 2 * MIB - 32768))
 	done
@@ -741,14 +741,14 @@ wrong_targets() {
 	head -c $((3 * MIB)) a >b
 	run -0 put a b -v
 	cmp a b
-	[[ $output = *"goes on at $((3 * MIB)) of"* ]]
+	[[ $output = *"continues at byte $((3 * MIB)) of"* ]]
 	run -0 cat log
 	[ "$(get_value 0 most)" -ge 30 ]
 	peer unread=50 cut=well
 	head -c $((3 * MIB)) a >b
 	run -0 put a b -v
 	cmp a b
-	[[ $output = *"goes on at $((49 * 32768)) of"* ]]
+	[[ $output = *"continues at byte $((49 * 32768)) of"* ]]
 }
 
 @test "a server that truncates to zero instead of a size does not leave zeros" {
@@ -937,10 +937,10 @@ same_tree() {
 		head -c $((2 * MIB)) a >b
 		run -0 put a b -v
 		cmp a b
-		[[ $output = *"read back"* ]]
-		[[ $output = *"goes on at $((2 * MIB)) of"* ]]
+		[[ $output = *"back to compare"* ]]
+		[[ $output = *"continues at byte $((2 * MIB)) of"* ]]
 		case $how in
-		refused) [[ $output = *"hashes no such range: Failure"* ]] ;;
+		refused) [[ $output = *"cannot hash this range: Failure"* ]] ;;
 		*) [[ $output = *"server sent "*" hashes of sha256"* ]] ;;
 		esac
 	done
@@ -949,15 +949,15 @@ same_tree() {
 		head -c $((2 * MIB)) a >b
 		run -0 put a b -v
 		cmp a b
-		[[ $output != *"goes on at $((2 * MIB))"* ]]
+		[[ $output != *"continues at byte $((2 * MIB))"* ]]
 	done
 	for how in name true; do
 		peer hash=$how
 		head -c $((2 * MIB)) a >b
 		run -0 get a b -v
 		cmp a b
-		[[ $output = *"goes on at $((2 * MIB)) of"* ]]
-		[[ $output != *"read back"* ]]
+		[[ $output = *"continues at byte $((2 * MIB)) of"* ]]
+		[[ $output != *"back to compare"* ]]
 	done
 	mkdir c d
 	cp a b c
@@ -1049,11 +1049,11 @@ same_tree() {
 	noise a 1000
 	near "$(bin sftp-server stock)"
 	run -255 scp_ --checksum a "h:$T/b"
-	[[ $output = *"--checksum needs Hayate's sftp-server at the other end, which can tell what a file holds; this server cannot, and nothing was copied"* ]]
+	[[ $output = *"--checksum needs a server that can hash files, such as Hayate's sftp-server; this one cannot, and nothing was copied"* ]]
 	run -255 scp_ --checksum "h:$T/a" b
 	[ ! -e b ]
 	run -255 scp_ --checksum -r "h:$T" b
-	[[ $output = *"--checksum needs Hayate's sftp-server"* ]]
+	[[ $output = *"--checksum needs a server that can hash files"* ]]
 }
 
 @test "a source that changes during the copy is reported, and the copy fails" {
@@ -1298,13 +1298,13 @@ foreign_resume() {
 	head -c $((9 * MIB)) a >b
 	foreign_copy a "127.0.0.1:$T/b"
 	mv said put
-	grep 'goes on at 9437184 of' put
+	grep 'continues at byte 9437184 of' put
 	cmp a b
 	head -c $((9 * MIB)) a >b
 	foreign_copy "127.0.0.1:$T/a" b
 	mv said get
 	# proftpd ends a block only with the file
-	grep 'goes on at \(9437184\|8388608\) of' get
+	grep 'continues at byte \(9437184\|8388608\) of' get
 	cmp a b
 	rm a b
 	half_a_tree
@@ -1320,14 +1320,14 @@ foreign_resume() {
 @test "a copy to proftpd's mod_sftp is resumed" {
 	need_proftpd
 	foreign_resume proftpd
-	run -1 grep 'read back' put get said
+	run -1 grep 'back to compare' put get said
 	[ ! -e status ]
 }
 
 @test "a copy to asyncssh is resumed" {
 	need_asyncssh
 	foreign_resume asyncssh
-	grep -q 'large": without hashes' said
+	grep -q 'reading all of ".*large" back' said
 }
 
 @test "each long option is in the manual pages of its programs, and in the tests" {

@@ -64,7 +64,7 @@ pids=()
 # requests LOG: print the allowed number of requests, one decision per line
 requests() {
 	tr -d '\r' <"$1" |
-	    sed -n 's/.*requests under way \([0-9]*\) -> \([0-9]*\), /\1 \2 /p'
+	    sed -n 's/.*requests in flight \([0-9]*\) -> \([0-9]*\), /\1 \2 /p'
 }
 # requests_grew LOG: because of what was measured, not only at the start
 requests_grew() { requests "$1" | awk '$2 > 64 && $2 > $1 && $3 == "grow:" { n++ }

@@ -223,7 +223,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 		poll 10 eval '[ -n "$(ls -A there)" ]'
 		mv new there/x
 		fails wait $!
-		grep -F "\"$T/there/x\" was made by another program meanwhile" log
+		grep -F "\"$T/there/x\" was created by another program during the upload" log
 		cmp other there/x
 		[ "$(ls -A there)" = x ]
 	done
@@ -246,7 +246,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 			wait $second
 			cmp other there/x
 		fi
-		grep 'was made by another program meanwhile' log log.2
+		grep 'was created by another program during the upload' log log.2
 		[ "$(ls -A there)" = x ]
 	done
 }
@@ -261,7 +261,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 		ln victim there/y
 		set_odd_server "exec $REGRESS/peers/sftp-swap '[.]x[.]hayate-[0-9a-f]*' y $(bin sftp-server stock)"
 		carried
-		grep 'what a further link opened as .* is another file' log
+		grep 'an additional connection opened a different file as' log
 		cmp -n 134217728 victim /dev/zero
 		cmp "$BULK" there/x
 		[ "$(width log)" = 1 ]
@@ -302,7 +302,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	echo other >there/other
 	mv there/other "$(hidden)"
 	fails wait $!
-	grep 'is another file than was put' log
+	grep 'is not the file that was uploaded' log
 	[ "$(cat there/* there/.x.* 2>/dev/null)" = other ]
 }
 
@@ -328,7 +328,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	rm there/x
 	chown 0 "${name}0"
 	copy -v -j 2 --resume "$LESS" "stock:$T/there/x" 2>log
-	grep 'there/x" goes on at 20000000 of' log
+	grep 'there/x" continues at byte 20000000 of' log
 	[ "$(ls -A there)" = x ]
 	# where others may write, who owns the file that is there may not be the user
 	chmod 2775 there
@@ -559,7 +559,7 @@ paced() {
 	# One that ends at once, because it is another host, gives its share back.
 	several_hosts
 	copy -F config -o MaxRate=12M -v -j 3 "$BULK" "hayate:$T/there/z" >log 2>&1 &
-	poll 20 grep 'a further connection was refused' log
+	poll 20 grep 'an additional connection was refused' log
 	poll 5 paced 100663296
 }
 
@@ -619,7 +619,7 @@ alone() {
 	echo "$stderr"
 	[ "$(<asked)" = asked ]
 	[ -z "$output" ]
-	[[ $stderr = *"There is one connection only, as each further one would need"* ]]
+	[[ $stderr = *"Using one connection: further logins would prompt again"* ]]
 	[ "$(wc -l <<<"$stderr")" = 1 ]
 	[ $(($(connections "$1") - before)) = 1 ]
 }
@@ -714,7 +714,7 @@ alone() {
 		    "127.0.0.1:$LESS" got.$way
 		cmp "$LESS" got.$way
 		[ "$(grep -c connection from.$way)" = 1 ]
-		[ "$(grep -c 'one connection only' <<<"$stderr")" = 1 ]
+		[ "$(grep -c 'Using one connection' <<<"$stderr")" = 1 ]
 	done
 }
 
@@ -759,7 +759,7 @@ changed() {
 		cmp "$BULK" got
 		[[ $stderr = *"REMOTE HOST IDENTIFICATION HAS CHANGED"* ]]
 		[[ $stderr = *"Offending ED25519 key in $BATS_FILE_TMPDIR/known_hosts"* ]]
-		[[ $stderr = *"A further connection met this and was closed"* ]]
+		[[ $stderr = *"The additional connection with this key was closed"* ]]
 		[[ $stderr = *"Host key verification failed."* ]]
 		# and nothing else of what the first has said
 		[ -n "$way" ] || [ "$(grep -c noise <<<"$stderr")" = 1 ]
@@ -786,7 +786,7 @@ odd_get() { rm -rf there/*; set_odd_server "$1"; run slow -v -j 3 "odd:$BULK" th
 		    'echo HTTP/1.1 400 Bad Request; exec cat >/dev/null'; do
 			$way "$further"
 			[ "$status" = 0 ]
-			[[ $output = *'asking for a further connection'* ]]
+			[[ $output = *'asking for an additional connection'* ]]
 			cmp "$BULK" there/x
 			[ "$(ls -A there)" = x ]
 		done
@@ -805,7 +805,7 @@ odd_get() { rm -rf there/*; set_odd_server "$1"; run slow -v -j 3 "odd:$BULK" th
 		run -0 slow -v -j 3 "odd:$T/from" there/x
 		[ ! -e new ]
 		cmp "$BULK" there/x
-		[[ $output = *"has other bytes for a further connection"* ]]
+		[[ $output = *"an additional connection reads different data of"* ]]
 	done
 }
 
@@ -860,7 +860,7 @@ pair_up() {
 	copy -v -j 4 -o ProxyCommand="$T/once" "hayate:$LESS" got 2>log
 	cmp "$LESS" got
 	[ "$(wc -l <tries)" = 3 ]
-	[ "$(grep -c 'a further connection was refused' log)" = 1 ]
+	[ "$(grep -c 'an additional connection was refused' log)" = 1 ]
 }
 
 @test "further connections use a ProxyJump as well" {
@@ -885,7 +885,7 @@ pair_up() {
 
 # further: a connection that ssh has started
 further() {
-	sed -n 's/.*a further connection is started, process \([0-9]*\).*/\1/p' log |
+	sed -n 's/.*started an additional connection, process \([0-9]*\).*/\1/p' log |
 	    tail -n 1 | grep .
 }
 
@@ -906,7 +906,7 @@ scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 	start "hayate:$BULK" got
 	kill -9 "$(further)"
 	wait $SCP
-	grep 'a further connection is lost' log
+	grep 'an additional connection was lost' log
 	cmp "$BULK" got
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$(further)"
@@ -920,7 +920,7 @@ scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 lose_one() {
 	kill -9 "$(further)"
 	wait $SCP || { tail -n 3 log; return 1; }
-	grep 'a further connection is lost' log
+	grep 'an additional connection was lost' log
 }
 
 @test "the loss of a connection costs a tree only its rate, both ways" {
@@ -968,8 +968,8 @@ several_hosts() {
 	run -0 counted stock 1 counted hayate 1 copy -F config -v -j 3 "$BULK" \
 	    "hayate:$T/there/x"
 	cat log
-	grep -q 'not the host of the first connection' log
-	grep -q 'a further connection was refused; the transfer goes on over 1' log
+	grep -q 'additional connection closed: it reached host' log
+	grep -q 'an additional connection was refused; continuing with 1' log
 	cmp "$BULK" there/x
 }
 
@@ -1028,7 +1028,7 @@ arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1
 	kill -9 "$(scp)"
 	poll 10 is_gone "$n"
 	copy -v -j 3 "hayate:$BULK" got >log 2>&1
-	for n in $(sed -n 's/.*is started, process \([0-9]*\).*/\1/p' log); do
+	for n in $(sed -n 's/.*started an additional connection, process \([0-9]*\).*/\1/p' log); do
 		poll 10 is_gone "$n"
 	done
 }

@@ -324,7 +324,7 @@ large_tree() {
 	poll 10 holds
 	kill -9 "$VICTIM"
 	wait $job || { tail -n 3 log; return 1; }
-	grep 'a further channel is lost' log
+	grep 'an additional channel was lost' log
 	diff -r "$TREE" there/x
 }
 
@@ -344,7 +344,7 @@ large_tree() {
 	run_far copy -v -r few "stock:$T/there" 2>log.tree
 	for how in small get limit chosen old no ours tree; do
 		grep 'Requesting no-more-sessions' log.$how
-		run ! grep 'more channels can be had' log.$how
+		run ! grep 'additional channels are available' log.$how
 	done
 	cmp large there/large
 }
@@ -402,7 +402,7 @@ large_tree() {
 	    pass
 	END
 	ended 0
-	grep 'refused to a foreign process' log
+	grep 'refused a channel to a process of another user' log
 	cmp "$BULK" there/x
 	[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'hayate.??????????')" ]
 }
@@ -555,7 +555,7 @@ stranger() {
 	cmp "$BULK" there/x
 	alone x
 	[ "$first" != 0 ] || return 0
-	grep -F "\"$T/there/x\" was made by another program meanwhile" "log$first"
+	grep -F "\"$T/there/x\" was created by another program during the upload" "log$first"
 }
 
 @test "other kinds of files, and other names, are not removed" {
@@ -580,7 +580,7 @@ stranger() {
 	# one that was less far
 	head -c 1000000 "$SMALL" >"${name}0"
 	run_far copy -v --resume "$SMALL" "hayate:$T/there/x" 2>log
-	grep 'there/x" goes on at 25165824 of' log
+	grep 'there/x" continues at byte 25165824 of' log
 	cmp "$SMALL" there/x
 	alone x
 }
@@ -596,8 +596,8 @@ stranger() {
 	run_far copy --resume "$SMALL" "stock:$T/there/x" 2>log
 	kill $writer
 	cat log
-	grep -F "${name##*/}3\" belongs to a copy that still runs" log
-	grep -F "${name##*/}1\" is not what is copied, begins again" log
+	grep -F "${name##*/}3\" is in use by another copy" log
+	grep -F "${name##*/}1\" belongs to a different source; starting over" log
 	cmp "$SMALL" there/x
 	rm there/x
 	alone "$(basename "${name}3")"
@@ -630,7 +630,7 @@ stranger() {
 	kill -9 "$(servers | head -n 1)"
 	fails wait $SCP_JOB
 	grep -E 'Connection closed|Broken pipe' log
-	grep -F "what was put of \"$T/there/x\" is \"$T/there/.x.hayate-" log
+	grep -F "partial upload of \"$T/there/x\" remains in \"$T/there/.x.hayate-" log
 	[ ! -e there/x ]
 }
 
@@ -639,7 +639,7 @@ stranger() {
 	echo other >there/x
 	ended 1
 	[ "$(<there/x)" = other ]
-	grep -F "\"$T/there/x\" was made by another program meanwhile" log
+	grep -F "\"$T/there/x\" was created by another program during the upload" log
 	alone x
 }
 
@@ -670,7 +670,7 @@ come() {
 	poll 20 holds
 	kill -9 "$VICTIM"
 	wait $!
-	grep 'a further channel is lost' log
+	grep 'an additional channel was lost' log
 	cmp large y
 }
 
@@ -693,7 +693,7 @@ come() {
 	poll 10 holds
 	kill -9 "$VICTIM"
 	ended 0
-	grep 'a further channel is lost' log
+	grep 'an additional channel was lost' log
 	cmp "$BULK" there/x
 	alone x
 }
@@ -716,14 +716,14 @@ come() {
 	local peer="exec $REGRESS/peers/sftp-peer limits=261120,261120,1019"
 	set_odd_server 'exec cat /dev/zero'
 	run -255 run_far copy "$BULK" "odd:$T/there/x"
-	[[ $output = *"what was put of \"$T/there/x\" is "*'parse version: incomplete message'* ]]
+	[[ $output = *"partial upload of \"$T/there/x\" remains in "*'parse version: incomplete message'* ]]
 	[ ! -e there/x ]
 	prefix "$(hidden)"
 	rm "$(hidden)"
 	# its replies belong to no request
 	set_odd_server "$peer bad=ids"
 	run -255 run_far copy "$BULK" "odd:$T/there/x"
-	[[ $output = *"what was put of \"$T/there/x\" is "*'Unexpected reply'* ]]
+	[[ $output = *"partial upload of \"$T/there/x\" remains in "*'Unexpected reply'* ]]
 	[ ! -e there/x ]
 	[ -n "$(hidden)" ]
 }
@@ -788,8 +788,8 @@ signalled() { ! kill -s "$1" "$SCP" 2>/dev/null; }
 		[ $((SECONDS - began)) -le 4 ]
 		kill -9 "${STOPPED[@]}"
 		case $old in
-		new) grep -F "what was put of \"$T/there/x\" is \"$T/$(hidden)\"" log ;;
-		old) grep -F "\"$T/$(hidden)\" is left beside \"$T/there/x\"" log ;;
+		new) grep -F "partial upload of \"$T/there/x\" remains in \"$T/$(hidden)\"" log ;;
+		old) grep -F "temporary file \"$T/$(hidden)\" of \"$T/there/x\" was left behind" log ;;
 		esac
 	done <<-END
 	new TERM
@@ -819,7 +819,7 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	[ $((SECONDS - began)) -ge 10 ]
 	is_gone "$ssh"
 	kill -9 "${STOPPED[@]}"
-	grep -F "what was put of \"$T/there/x\" is \"$T/$(hidden)\"" log
+	grep -F "partial upload of \"$T/there/x\" remains in \"$T/$(hidden)\"" log
 }
 
 @test "SIGHUP leaves the prefix of a file that sftp uploads under its name" {

@@ -90,7 +90,7 @@ take_server_reply(struct ssh *ssh, int type, u_int32_t seq, void *ctx)
 	p = sshpkt_ptr(ssh, &len);
 	if (type != SSH2_MSG_REQUEST_SUCCESS || p == NULL ||
 	    stall_stats_decode(&f, p, len) == -1) {
-		debug("the server does not tell what it waits for");
+		debug("the server does not report stall statistics");
 		l.server_refuses = 1;
 		return;
 	}

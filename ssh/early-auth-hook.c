@@ -145,7 +145,8 @@ send_none(struct ssh *ssh)
 	    (r = sshpkt_send(ssh)) != 0)
 		fatal_fr(r, "send packet");
 	auth.request_sent = 1;
-	debug("early login: asking what may be tried");
+	debug("early login: sending the request for authentication methods "
+	    "early");
 }
 
 /*
@@ -199,8 +200,8 @@ offer_remembered(struct ssh *ssh)
 	*auth.list = xstrdup(auth.was.methods);
 	if ((auth.request_sent = offer_key(ssh)) == 0)
 		return;
-	debug("early login: not asking what may be tried (%s)",
-	    auth.was.methods);
+	debug("early login: skipping the request for authentication methods "
+	    "(%s)", auth.was.methods);
 }
 
 static int
@@ -266,7 +267,7 @@ receive_ext(int type, u_int32_t seq, struct ssh *ssh)
 		offer_remembered(ssh);
 	else if (can_try_first_key(ssh) && (auth.none_reply_pending =
 	    offer_key(ssh)))
-		debug("early login: offering a key with it");
+		debug("early login: offering a key early");
 	return r;
 }
 
@@ -294,8 +295,8 @@ learn_failure(struct ssh *ssh)
 		if (strcmp(auth.was.methods, list) != 0 && !auth.got_auth_reply)
 			login_cache_set_methods(&auth.now, list);
 		if (auth.signed_without_query) {
-			debug("early login: the key is not accepted any more, "
-			    "forgotten");
+			debug("early login: the server no longer accepts the "
+			    "key; removed it from the cache");
 			auth.now.accepted_key[0] = '\0';
 			login_cache_save(&auth.now);
 		}
@@ -419,7 +420,8 @@ receive_accept(int type, u_int32_t seq, struct ssh *ssh)
 	int r;
 
 	if (auth.waits_for_ext_info) {
-		debug("early login: no extensions came, forgotten");
+		debug("early login: the server sent no extensions; removed it "
+		    "from the cache");
 		auth.now.sends_ext_info = 0;
 		offer_remembered(ssh);
 	}
@@ -504,7 +506,8 @@ early_auth_may_sign(const struct sshkey *key, int agent, const char *file)
 	if (strcmp(hash, auth.was.accepted_key) != 0 ||
 	    (agent == -1 && !key_is_unencrypted(file)))
 		return 0;
-	debug("early login: the key was accepted before, signing with it");
+	debug("early login: signing early with the key that was accepted "
+	    "before");
 	auth.signed_without_query = 1;
 	return 1;
 }

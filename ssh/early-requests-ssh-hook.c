@@ -126,7 +126,8 @@ add_requests(struct sshbuf *input)
 	    fstat(requests_fd, &st) == -1)
 		return;
 	if (!early_auth_sftp_is_known()) {
-		debug("early login: the first requests of scp with VERSION");
+		debug("early login: sending the first requests of scp after "
+		    "VERSION");
 		(void)write_request_state(EARLY_REQUESTS_MAY_SEND);
 		return;
 	}
@@ -136,7 +137,7 @@ add_requests(struct sshbuf *input)
 	has_requests = pread(requests_fd, p, len, 1) == (ssize_t)len &&
 	    write_request_state(EARLY_REQUESTS_SENT);
 	if (has_requests)
-		debug("early login: the first requests of scp with it");
+		debug("early login: sending the first requests of scp early");
 	else if ((r = sshbuf_consume_end(input, len)) != 0)
 		fatal_fr(r, "consume");
 }
@@ -275,7 +276,8 @@ early_requests_ssh_send(struct ssh *ssh)
 		fatal_fr(r, "keep");
 	sshbuf_reset(c->input);
 	send_data(ssh, sshbuf_ptr(sent), sshbuf_len(sent));
-	debug("early login: %zu bytes of its input with it", sshbuf_len(sent));
+	debug("early login: sending %zu bytes of input early",
+	    sshbuf_len(sent));
 }
 
 static void
@@ -297,8 +299,8 @@ receive_adjust(int type, u_int32_t seq, struct ssh *ssh)
 	    c->remote_window == 0)
 		return r;
 	if (c->remote_window < sshbuf_len(sent))
-		fatal("The server's window is smaller than what it was sent "
-		    "early. Try again with EarlyLogin=no.");
+		fatal("The server's window is smaller than the data sent "
+		    "early; try again with EarlyLogin=no");
 	c->remote_window -= sshbuf_len(sent);
 	forget_sent();
 	ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_WINDOW_ADJUST,

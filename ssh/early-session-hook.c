@@ -96,9 +96,8 @@ take_open_reply(struct ssh *ssh, int id, int success, void *arg)
 	early_auth_defer_session(success ? "the session has another number" :
 	    "the session was refused");
 	if (success)
-		fatal("The server calls the session %u, and not %u as others "
-		    "of its kind. Try again.", c->remote_id,
-		    EARLY_SESSION_FIRST);
+		fatal("server assigned channel %u instead of %u to the early "
+		    "session; try again", c->remote_id, EARLY_SESSION_FIRST);
 	/*
 	 * It will close the connection because of the command that follows,
 	 * and stock has nothing more to say.
@@ -124,7 +123,7 @@ early_session_send(struct ssh *ssh)
 	c->have_remote_id = 0;
 	channel_register_open_confirm(ssh, channel, take_open_reply, NULL);
 	state = SESSION_SENT;
-	debug("early login: opening the session with it");
+	debug("early login: opening the session early");
 	early_requests_ssh_send(ssh);
 }
 

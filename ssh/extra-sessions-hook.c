@@ -182,7 +182,7 @@ take_request(struct ssh *ssh, Channel *control)
 	int host;
 
 	if (!rendezvous_is_client(control->sock)) {
-		debug("a channel was refused to a foreign process");
+		debug("refused a channel to a process of another user");
 		chan_mark_dead(ssh, control);
 		return 0;
 	}
@@ -228,7 +228,7 @@ conns_allowed(struct ssh *ssh, int *alone)
 	*alone = 0;
 	if (streams == 1 || !prompted_user())
 		return streams;
-	debug("the login needed the user: there will be no further one");
+	debug("the login prompted the user: no additional connections");
 	*alone = log_level_get() >= SYSLOG_LEVEL_INFO;
 	return 1;
 }
@@ -248,11 +248,11 @@ offer_sessions(struct ssh *ssh)
 	else if (alone)
 		rendezvous_announce_single();
 	if (fd != -1 && offers_conns)
-		debug("more connections can be had");
+		debug("additional connections are available");
 	else if ((offers_channels || offers_conns) && fd == -1 &&
 	    rendezvous_client_wants())
-		verbose("no more connections or channels: no socket could be "
-		    "made in TMPDIR or /tmp");
+		verbose("no additional connections or channels: cannot create "
+		    "a socket in TMPDIR or /tmp");
 	return fd;
 }
 
@@ -284,5 +284,5 @@ extra_sessions_start(struct ssh *ssh)
 	if (stdfd_devnull(1, 0, 0) == -1)
 		error_f("stdfd_devnull failed");
 	if (offers_channels)
-		debug("more channels can be had");
+		debug("additional channels are available");
 }

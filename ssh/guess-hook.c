@@ -225,7 +225,8 @@ build_proposal(char **proposal)
 		proposal[PROPOSAL_KEX_ALGS] = xstrdup(lists.kex);
 		proposal[PROPOSAL_SERVER_HOST_KEY_ALGS] = xstrdup(lists.key);
 	} else
-		debug("early login: our own proposal has changed, forgotten");
+		debug("early login: the proposal of this client has changed; "
+		    "removed the server from the cache");
 	free_lists(&lists);
 	return can;
 }
@@ -374,8 +375,8 @@ choose_hostkey_alg(const struct kex *kex, const struct kexguess_lists *server,
 	if (namelist_choose(server->key, server->key, first) &&
 	    known_hosts_allow_alg(first, kex->hostkey_alg) &&
 	    may_guess(kex, first, server)) {
-		debug("early login: the next one asks for the key of %s, "
-		    "which the server names first", first);
+		debug("early login: the next login asks for the key of type "
+		    "%s, which the server prefers", first);
 		return first;
 	}
 	return NULL;
@@ -411,15 +412,18 @@ guess_is_right(struct kex *kex, const struct kexguess_lists *mine,
 {
 	if (!is_stock_choice(kex, server)) {
 		backoff_raise(&guess.now.early_session_backoff);
-		restart_login_or_fail("the server has a better choice by now");
+		restart_login_or_fail("the server now offers a better "
+		    "algorithm than the one guessed");
 	}
 	if (kexguess_is_right(mine, server))
 		return 1;
-	debug("early login: the key exchange is another one by now, forgotten");
+	debug("early login: the server negotiated another key exchange; "
+	    "removed it from the cache");
 	free_guess_key(kex);
 	if (!peer_banner_matches(guess.ssh, early_server_skips_guess)) {
 		backoff_raise(&guess.now.early_auth_backoff);
-		restart_login_or_fail("the server may not pass over it");
+		restart_login_or_fail("the server may not skip a wrong kex "
+		    "guess");
 	}
 	return 0;
 }
@@ -488,8 +492,8 @@ send_guess(struct ssh *ssh)
 	guess.reply = ssh->dispatch[SSH2_MSG_KEX_ECDH_REPLY];
 	ssh_dispatch_set(ssh, SSH2_MSG_KEX_ECDH_REPLY, kex_protocol_error);
 	guess.reply_pending = 1;
-	debug("early login: the key exchange goes out with the banner "
-	    "(%s, %s)", guess.was.kex, guess.was.hostkey_alg);
+	debug("early login: sending the key exchange with the banner (%s, %s)",
+	    guess.was.kex, guess.was.hostkey_alg);
 }
 
 static int

@@ -73,8 +73,8 @@ read_cache_file(const char *path)
 		return errno == ENOENT ? xstrdup("") : NULL;
 	if (fstat(fd, &st) == -1 || !S_ISREG(st.st_mode) ||
 	    st.st_uid != getuid() || (st.st_mode & 077) != 0)
-		debug("%s is not used: not a file of yours that is closed to "
-		    "others", path);
+		debug("%s is not used: it must be a regular file that you own "
+		    "and others cannot access", path);
 	else if (st.st_size > LOGIN_CACHE_BYTES)
 		text = xstrdup("");
 	else {
@@ -239,7 +239,7 @@ login_cache_save(const struct login_cache_entry *e)
 		goto out;
 	if ((now = login_cache_put(text, file_salt, e)) == NULL ||
 	    write_cache_file(path, now) != 0)
-		debug("%s was not written: %s", path, strerror(errno));
+		debug("cannot write %s: %s", path, strerror(errno));
 	else
 		debug2("%s was written", path);
 out:

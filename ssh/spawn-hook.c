@@ -85,8 +85,8 @@ spawn_check_host(struct ssh *ssh)
 		return;
 	host = describe_host(ssh);
 	if (strcmp(first, host) != 0) {
-		verbose("this is not the host of the first connection: "
-		    "%s, not %s", host, first);
+		verbose("additional connection closed: it reached host %s "
+		    "instead of %s", host, first);
 		cleanup_exit(255);
 	}
 	free(host);
@@ -121,8 +121,8 @@ spawn_verify_host_key(char *name, struct sockaddr *address,
 	if ((r = verify_host_key(name, address, key, info)) == 0)
 		extra_conn_mute();
 	else
-		error("A further connection met this and was closed; the "
-		    "first one had the right key and goes on.");
+		error("The additional connection with this key was closed; the "
+		    "first one, whose host key is correct, continues.");
 	return r;
 }
 
@@ -325,8 +325,8 @@ spawn_quiet_jump(void)
 	    command == NULL)
 		return;
 	if (options.jump_extra != NULL) {
-		error("the ssh of a second jump host cannot be told not to "
-		    "ask");
+		error("cannot stop the ssh of a second jump host from "
+		    "prompting");
 		exit(255);
 	}
 	if ((at = strstr(command, " -W '[%h]:%p' ")) == NULL)
@@ -484,14 +484,14 @@ make_arguments(arglist *args, const char *other)
 	    options.proxy_command != NULL;
 
 	if (b == NULL || !reads_the_same()) {
-		verbose("the arguments, or a file that they name, cannot be "
-		    "read twice");
+		verbose("no additional connections: an argument or a file "
+		    "named in it cannot be read twice");
 		sshbuf_free(b);
 		return -1;
 	}
 	if (other == NULL && options.jump_extra != NULL) {
-		verbose("the ssh of a second jump host cannot be told "
-		    "not to ask");
+		verbose("cannot stop the ssh of a second jump host from "
+		    "prompting");
 		sshbuf_free(b);
 		return -1;
 	}
@@ -685,9 +685,9 @@ spawn_conn(struct ssh *ssh, int sock, int number)
 		free(host);
 	}
 	if (pid == -1)
-		verbose("no further connection could be started");
+		verbose("cannot start an additional connection");
 	else
-		debug("a further connection is started, process %ld",
+		debug("started an additional connection, process %ld",
 		    (long)pid);
 	if (pid > 0 && share.rate != 0)
 		give_rate(pid);

@@ -647,7 +647,7 @@ args_check_start_dir(const char *file, const char *dir)
 {
 	if (HAYATE_OPENSSH < 1005 && *file != '/' &&
 	    strpbrk(dir, " \t\r\n\"'\\*?[#") != NULL)
-		fatal("The server begins in \"%s\", which sftp cannot use with "
-		    "HOST:FILE: start it with HOST alone, and type get or cd, "
-		    "or name the whole path", dir);
+		fatal("The server starts in \"%s\", which sftp cannot use with "
+		    "HOST:FILE: start sftp with HOST alone, and use get or cd, "
+		    "or give the whole path", dir);
 }

@@ -106,8 +106,8 @@ static void
 report_single_conn(struct conns *t)
 {
 	if (!t->kept->single_reported && rendezvous_is_single(t->main_fd))
-		logit("There is one connection only, as each further one "
-		    "would need a password, passphrase or answer again.");
+		logit("Using one connection: further logins would prompt "
+		    "again");
 	t->kept->single_reported = 1;
 }
 
@@ -145,9 +145,8 @@ take_connection(struct conns *t, unsigned int host, int *state)
 	*state = CONN_NEW;
 	if (host == 0 && t->kept->is_refused)
 		return -1;
-	debug("asking for a further connection%s%s",
-	    hosts_are_many(h) ? " to " : "",
-	    hosts_are_many(h) ? h->name[host] : "");
+	debug("asking for an additional connection%s%s", hosts_are_many(h) ?
+	    " to " : "", hosts_are_many(h) ? h->name[host] : "");
 	return rendezvous_connect(t->main_fd, host);
 }
 
@@ -175,8 +174,8 @@ count_refused_conn(struct conns *t, unsigned int host)
 		return;
 	}
 	if (!t->kept->is_refused)
-		verbose("a further connection was refused; the transfer goes "
-		    "on over %u", has);
+		verbose("an additional connection was refused; continuing with "
+		    "%u", has);
 	t->kept->is_refused = 1;
 	conn_count_refused(&t->kept->conn_count, has);
 }
@@ -190,8 +189,8 @@ conns_count_moved(struct conns *t, uint64_t bytes, uint64_t rest)
 	conn_count_moved(x, bytes, rest, conns_established(t), clock_us());
 	if (conn_count_wanted(x) != was &&
 	    rendezvous_offered_conns(t->main_fd) == 0)
-		debug("TransferStreams auto: %u connections are wanted, "
-		    "not %u", conn_count_wanted(x), was);
+		debug("TransferStreams auto: now %u connections, not %u",
+		    conn_count_wanted(x), was);
 }
 
 int
@@ -662,8 +661,8 @@ count_lost_conn(struct conns *t, unsigned int host)
 {
 	if (host != 0)
 		hosts_lost(&t->kept->hosts, host, conns_established(t));
-	verbose("a further %s is lost",
-	    t->kind == CONNS_CHANNELS ? "channel" : "connection");
+	verbose("an additional %s was lost", t->kind == CONNS_CHANNELS ?
+	    "channel" : "connection");
 	t->closed_hosts |= 1U << host;
 	t->closed_to_new = !hosts_are_many(&t->kept->hosts);
 }

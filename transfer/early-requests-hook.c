@@ -351,7 +351,7 @@ early_requests_begin(int fd)
 	while (!early_requests_are_answered(state.requests)) {
 		n = receive_message(fd, p, MESSAGE_MAX);
 		if (early_requests_keep_reply(state.requests, p, n) != 1)
-			fatal("The server sent a message that answers nothing");
+			fatal("The server sent a reply to no request");
 	}
 	free(p);
 	if (early_requests_are_stuck(state.requests))
@@ -361,7 +361,7 @@ early_requests_begin(int fd)
 	debug("the first requests went out %s, and were answered",
 	    says == EARLY_REQUESTS_MAY_SEND ? "behind VERSION" : "with INIT");
 	if (early_requests_have_failed(state.requests))
-		debug("one of them failed, so the file is opened once more");
+		debug("one of them failed; opening the file again");
 }
 
 /* Returns 1 if the file that was sent is the one that lies there. */
@@ -391,7 +391,8 @@ early_requests_has_reply(int fd, const void *request, size_t len)
 		return 0;
 	if (state.file != NULL && *(const u_char *)request == SSH2_FXP_OPEN &&
 	    !source_is_unchanged()) {
-		debug("\"%s\" has changed, and is sent again", state.file);
+		debug("\"%s\" has changed since it was sent early; sending it "
+		    "again", state.file);
 		early_requests_none();
 		return 0;
 	}

@@ -129,11 +129,10 @@ int
 files_from_refuse(const char *src)
 {
 	if (src == NULL)
-		error("--files-from copies many files at once, which is left "
-		    "out with -l, -X and Hayate no");
+		error("--files-from cannot be combined with -l, -X or "
+		    "Hayate=no");
 	else
-		error("--files-from: \"%s\" is not a directory, which the "
-		    "names of the list would be below", src);
+		error("--files-from: source \"%s\" is not a directory", src);
 	return -1;
 }
 
@@ -623,8 +622,8 @@ files_from_entry_begins(struct file *file, struct sched_entry *j)
 	if (up == NULL || up->make_state != DIR_FAILED)
 		return 0;
 	if (file->role == FILE_NAMED) {
-		file_error(file, "\"%s\": its directory could not be made",
-		    file->dst);
+		file_error(file, "\"%s\" is not copied: its directory could "
+		    "not be created", file->dst);
 		file->failed = 1;
 	}
 	sched_fail(j);

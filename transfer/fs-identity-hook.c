@@ -251,9 +251,9 @@ remove_reference(struct fs_reference *w)
 static void
 reference_refused(struct fs_reference *w)
 {
-	set_result(&w->view, FS_IDENTITY_FAILED,
-	    "no file could be made in \"%s\" to prove "
-	    "that it sees the same files: %s", w->dir, fx2txt(w->view.status));
+	set_result(&w->view, FS_IDENTITY_FAILED, "cannot create a file in "
+	    "\"%s\" to check whether it sees the same files: %s", w->dir,
+	    fx2txt(w->view.status));
 	remove_reference(w);
 }
 
@@ -286,8 +286,8 @@ static void
 reference_removed(struct fs_reference *w, u_int status)
 {
 	if (status != SSH2_FX_OK && w->is_made && w->is_there)
-		logit("The hidden file \"%s\" could not be removed: %s",
-		    w->view.path, fx2txt(status));
+		logit("Cannot remove temporary file \"%s\": %s", w->view.path,
+		    fx2txt(status));
 	w->is_there = 0;
 }
 
@@ -312,9 +312,8 @@ reference_observed(struct fs_reference *w)
 	if (v->status == SSH2_FX_OK && v->data_len > 0)
 		set_result(v, FS_IDENTITY_SAME, "seen");
 	else
-		set_result(v, FS_IDENTITY_FAILED,
-		    "\"%s\" could not be read to prove that "
-		    "it sees the same files", v->path);
+		set_result(v, FS_IDENTITY_FAILED, "cannot read \"%s\" to check "
+		    "whether it sees the same files", v->path);
 }
 
 int
@@ -434,18 +433,16 @@ static void
 compare_reference(struct fs_check *p)
 {
 	if (p->view.status != SSH2_FX_OK)
-		set_result(&p->view, FS_IDENTITY_FAILED,
-		    "it does not see the same files: "
-		    "one that was just made in \"%s\" could not be read "
-		    "there: %s", p->dir, fx2txt(p->view.status));
+		set_result(&p->view, FS_IDENTITY_FAILED, "it does not see the "
+		    "same files: cannot read the file that was just created in "
+		    "\"%s\": %s", p->dir, fx2txt(p->view.status));
 	else if (!is_same_data(p))
-		set_result(&p->view, FS_IDENTITY_FAILED,
-		    "it does not see the same files: "
-		    "one that was just made in \"%s\" has other contents "
-		    "there", p->dir);
+		set_result(&p->view, FS_IDENTITY_FAILED, "it does not see the "
+		    "same files: the file that was just created in \"%s\" has "
+		    "different contents there", p->dir);
 	else
-		set_result(&p->view, FS_IDENTITY_SAME,
-		    "it reads what was made in " "\"%s\"", p->dir);
+		set_result(&p->view, FS_IDENTITY_SAME, "it sees the file that "
+		    "was just created in \"%s\"", p->dir);
 }
 
 static void
@@ -456,15 +453,14 @@ compare_file(struct fs_check *p)
 	const Attrib *a = &p->want.a, *b = &p->view.a;
 
 	if (p->view.status != SSH2_FX_OK)
-		set_result(&p->view, FS_IDENTITY_FAILED,
-		    "it does not see the same files: "
-		    "\"%s\" could not be read there: %s", p->view.path,
+		set_result(&p->view, FS_IDENTITY_FAILED, "it does not see the "
+		    "same files: cannot read \"%s\" there: %s", p->view.path,
 		    fx2txt(p->view.status));
 	else if ((a->flags & b->flags & flags) != flags ||
 	    a->size != b->size || a->mtime != b->mtime || !is_same_data(p))
-		set_result(&p->view, FS_IDENTITY_FAILED,
-		    "it does not see the same files: "
-		    "\"%s\" is another one there", p->view.path);
+		set_result(&p->view, FS_IDENTITY_FAILED, "it does not see the "
+		    "same files: \"%s\" is a different file there",
+		    p->view.path);
 	else
 		set_result(&p->view, FS_IDENTITY_SAME,
 		    "\"%s\" is the same there", p->view.path);
@@ -492,8 +488,8 @@ fs_check_take_reply(struct fs_check *p, struct sshbuf *m)
 	enum request ask = find_request(&p->view, m);
 
 	if (ask == REQUESTS) {
-		set_result(&p->view, FS_IDENTITY_FAILED,
-		    "its SFTP server sent what was " "not asked for");
+		set_result(&p->view, FS_IDENTITY_FAILED, "its SFTP server sent "
+		    "a reply to no request");
 		return;
 	}
 	take_observation(&p->view, ask, m, parse_reply_head(&p->view, m, ask));

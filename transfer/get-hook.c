@@ -285,13 +285,12 @@ check_source_identity(struct transfer *t, struct file *file,
 		return RESULT_OK;
 	if (a->conn != sched_owner_conn(a->entry) ||
 	    sched_is_identity_pending(a->entry)) {
-		verbose("\"%s\" is another file for connection %u, which is "
-		    "not used", file->src, a->conn + 1);
+		verbose("connection %u sees a different \"%s\" and is not used "
+		    "for it", a->conn + 1, file->src);
 		return RESULT_FAILED;
 	}
-	file_error(file,
-	    "remote \"%s\" is another file since a connection was lost",
-	    file->src);
+	file_error(file, "remote \"%s\" was replaced while a connection was "
+	    "lost", file->src);
 	file->failed = 1;
 	return RESULT_FAILED;
 }
@@ -334,8 +333,8 @@ compare_sample(struct transfer *t, struct file *file,
 	free(other);
 	if (same)
 		return RESULT_OK;
-	verbose("\"%s\" has other bytes for a further connection, which is not "
-	    "used", file->src);
+	verbose("an additional connection reads different data of \"%s\" and "
+	    "is not used for it", file->src);
 	return RESULT_FAILED;
 }
 
@@ -369,9 +368,8 @@ compare_reopened_sample(struct transfer *t, struct file *file,
 	len = read_local_target(file, ours, n, a->off);
 	if (len == -1 || (len > 0 && memcmp(p, ours, len) == 0))
 		return RESULT_OK;
-	file_error(file,
-	    "remote \"%s\" is another file since a connection was lost",
-	    file->src);
+	file_error(file, "remote \"%s\" was replaced while a connection was "
+	    "lost", file->src);
 	file->failed = 1;
 	return RESULT_FAILED;
 }

@@ -95,6 +95,6 @@ hosts_lost(struct hosts *h, unsigned int i, unsigned int rest)
 	if (h->is_excluded[i])
 		return;
 	h->is_excluded[i] = 1;
-	logit("Host %s is lost; the copy goes on over %u connection%s",
-	    h->name[i], rest, rest == 1 ? "" : "s");
+	logit("Host %s was lost; continuing with %u connection%s", h->name[i],
+	    rest, rest == 1 ? "" : "s");
 }

@@ -128,9 +128,9 @@ static const char *
 fault_of_line(const struct lines *l)
 {
 	if (l->is_long)
-		return "longer than any path";
+		return "longer than a path can be";
 	if (l->has_nul)
-		return "it has a NUL";
+		return "contains a NUL byte";
 	return has_dotdot(l->line) ? "\"..\" is not allowed" : NULL;
 }
 

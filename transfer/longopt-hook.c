@@ -232,10 +232,9 @@ check_source(char *source)
 	struct stat sb;
 
 	if (path != NULL && is_pattern(path))
-		refuse_option(
-		    "--files-from needs the name of one directory, and "
-		    "\"%s\" is a pattern; what is no pattern has a backslash "
-		    "before each * ? [", source);
+		refuse_option("--files-from needs one directory, but \"%s\" "
+		    "is a pattern; if it is a name, write a backslash before "
+		    "each * ? [", source);
 	if (path != NULL)
 		return;
 	if (stat(source, &sb) == -1)
@@ -259,9 +258,8 @@ begin_files_from(int argc, char **argv)
 	if (argc - taken.operands < 2)
 		return argc;		/* upstream shows its usage */
 	if (argc - taken.operands > 2)
-		refuse_option(
-		    "--files-from needs one source, the directory that the "
-		    "names are below, and a target");
+		refuse_option("--files-from needs one source, the directory "
+		    "of the listed names, and one target");
 	source = argv[taken.operands];
 	target = argv[taken.operands + 1];
 	if (colon(source) == NULL && colon(target) == NULL)
@@ -290,9 +288,7 @@ longopt_scp(int argc, char **argv)
 	if (taken.hosts != NULL)
 		check_sides(argc, argv, "--hosts");
 	if (taken.from0 && taken.files_from == NULL)
-		refuse_option(
-		    "--from0 says how a list ends its names, and there is "
-		    "no --files-from");
+		refuse_option("--from0 requires --files-from");
 	if (taken.files_from != NULL)
 		argc = begin_files_from(argc, argv);
 	report_open(taken.report, taken.journal, argv[0], 1);

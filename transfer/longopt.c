@@ -91,7 +91,7 @@ parse_long(struct longopt *o, enum longopt_of of, char **argv, char *why,
 		value++;
 	if (option->argument == NULL || value == NULL || *value == '\0') {
 		snprintf(why, whylen, option->argument == NULL ?
-		    "option --%s has no argument" :
+		    "option --%s takes no argument" :
 		    "option --%s needs an argument", option->name);
 		return -1;
 	}
@@ -215,7 +215,7 @@ longopt_take(struct longopt *o, enum longopt_of of, int argc, char **argv,
 	o->operands = i < argc ? i + (strcmp(argv[i], "--") == 0) : argc;
 	/* Who may run "scp -f" on a server may be meant to do no more. */
 	if (of == LONGOPT_SCP && o->server && (has_long || o->streams)) {
-		snprintf(why, whylen, "neither a long option nor -j is taken "
+		snprintf(why, whylen, "long options and -j are not allowed "
 		    "with -t or -f");
 		return -1;
 	}

@@ -318,8 +318,8 @@ check_mtime(const struct transfer *t, struct file *file, const Attrib *seen)
 		return RESULT_OK;
 	if (file->verify_attempts++ == 0)
 		return RESULT_EOF;
-	file_error(file, "\"%s\" has another time than \"%s\"", file->dst,
-	    file->src);
+	file_error(file, "cannot set the modification time of \"%s\"",
+	    file->dst);
 	return RESULT_OK;
 }
 
@@ -331,13 +331,16 @@ static enum sched_result
 check_late_target(const struct transfer *t, struct file *file,
     const struct sched_action *a, const Attrib *seen)
 {
+	const uint64_t size = file->is_complete ? file->size : file->sent_size;
+
 	if (!temp_name_is_file(seen))
 		return RESULT_OK;
-	if (seen->size == (file->is_complete ? file->size : file->sent_size))
+	if (seen->size == size)
 		return check_mtime(t, file, seen);
 	if (file->verify_attempts++ > 0) {
-		file_error(file, "\"%s\" has another size than \"%s\"",
-		    file->dst, file->src);
+		file_error(file, "size mismatch: \"%s\" has %llu bytes, \"%s\" "
+		    "has %llu", file->dst, (unsigned long long)seen->size,
+		    file->src, (unsigned long long)size);
 		file->failed = 1;
 		sched_fail(a->entry);
 	}
@@ -360,8 +363,8 @@ check_seen_target(struct transfer *t, struct file *file,
 		file->seen_attrs = seen;
 	if (file_is_same(&seen, &file->seen_attrs))
 		return RESULT_OK;
-	verbose("\"%s\" is another file for another host, and is sent to the "
-	    "first one", file->dst);
+	verbose("\"%s\" differs on another host; sending it again over the "
+	    "first host", file->dst);
 	return RESULT_FAILED;
 }
 
@@ -379,9 +382,14 @@ check_truncated_size(struct transfer *t, struct file *file,
 	    ((found.flags & SSH2_FILEXFER_ATTR_SIZE) != 0 &&
 	    found.size == a->off))
 		return RESULT_OK;
-	file_error(file,
-	    "\"%s\" has another size than was put, and the server did "
-	    "not set it", file->dst);
+	if ((found.flags & SSH2_FILEXFER_ATTR_SIZE) != 0)
+		file_error(file, "server did not truncate \"%s\" (%llu bytes "
+		    "instead of %llu)", file->dst,
+		    (unsigned long long)found.size,
+		    (unsigned long long)a->off);
+	else
+		file_error(file, "server did not truncate \"%s\", and does "
+		    "not tell its size", file->dst);
 	file->failed = 1;
 	return RESULT_FAILED;
 }
@@ -407,8 +415,8 @@ check_target_identity(struct transfer *t, struct file *file,
 	if (a->conn != sched_owner_conn(a->entry)) {
 		if (tempfile_is_same(file, &found))
 			return RESULT_OK;
-		verbose("what a further link opened as \"%s\" is another "
-		    "file", file->temp_name);
+		verbose("an additional connection opened a different file as "
+		    "\"%s\"", file->temp_name);
 		return RESULT_FAILED;
 	}
 	return found.size >= a->off ? RESULT_OK : RESULT_FAILED;
@@ -470,7 +478,8 @@ put_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 
 	(void)t;
 	if (a->op == OP_STAT_DEST_ON_HOST)
-		verbose("\"%s\" is not at each host: %s", file->dst, why);
+		verbose("\"%s\" is not visible on every host: %s", file->dst,
+		    why);
 	if (a->op == OP_HELPER_OPEN || a->op == OP_STAT_DEST_ON_HOST || a->op ==
 	    OP_REMOVE_OWN || a->op == OP_FSTAT_IDENTITY)
 		return;	/* It goes over fewer connections, or once more. */
@@ -495,9 +504,8 @@ put_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 	else if (a->op == OP_WRITE && file->status == SSH2_FX_OK)
 		file->status = status;
 	else if (a->op == OP_FSTAT_SIZE)
-		file_error(file,
-		    "\"%s\" was not cut, and its size is unknown: %s",
-		    file->dst, why);
+		file_error(file, "server did not truncate \"%s\", and its size "
+		    "is unknown: %s", file->dst, why);
 	/* Upstream ignores attributes. */
 	if (a->op == OP_STAT || a->op == OP_OPEN || a->op == OP_CLOSE ||
 	    a->op == OP_REOPEN || a->op == OP_HELPER_CLOSE || a->op ==

@@ -239,7 +239,8 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 	q->is_tuned = 1;
 	q->stock_requests = *c->num_requests;
 	if ((q->flow = request_window_new()) == NULL)
-		verbose("no memory to tune the requests under way");
+		verbose("out of memory: the SFTP requests in flight are not "
+		    "tuned");
 	if (limits)
 		q->limits_id = send_string(c, SSH2_FXP_EXTENDED,
 		    "limits@openssh.com");
@@ -383,7 +384,7 @@ take_figures(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 	if (type != SSH2_FXP_EXTENDED_REPLY || sshbuf_len(m) < 5 ||
 	    stall_stats_decode(&f, sshbuf_ptr(m) + 5,
 	    sshbuf_len(m) - 5) == -1) {
-		debug("the SFTP server does not tell what takes its time");
+		debug("the SFTP server does not report stall statistics");
 		q->caps &= ~SFTP_CAP_FIGURES;
 	} else {
 		if (q->nfigures == 0 && !q->has_copied)
@@ -550,7 +551,7 @@ update_requests(struct server *q, const char *why)
 
 	*q->c.num_requests = n;
 	if (n > was + was / 4 || n < was - was / 4)
-		debug2("sftp: requests under way %u -> %u, %s (age %.1f ms, "
+		debug2("sftp: requests in flight %u -> %u, %s (age %.1f ms, "
 		    "rate %.1f MB/s)", was, n, why,
 		    request_window_last_age(q->flow) / 1e3,
 		    request_window_max_rate(q->flow) / 1e6);
@@ -567,7 +568,8 @@ begin_transfer(struct server *q, u_int unit)
 	if (q->flow == NULL)
 		return;
 	if (request_window_begin(q->flow, &conf, clock_us()) != 0) {
-		verbose("no memory to tune the requests under way");
+		verbose("out of memory: the SFTP requests in flight are not "
+		    "tuned");
 		request_window_free(q->flow);
 		q->flow = NULL;
 		*q->c.num_requests = q->stock_requests;

@@ -190,7 +190,7 @@ send_stale_name(struct transfer *t, const struct file *file,
 
 	temp_name_set_number(name, a->temp_request.number);
 	if (a->temp_request.op == TEMPFILE_REMOVE_STALE)
-		debug("removing \"%s\", which was left over", name);
+		debug("removing stale temporary file \"%s\"", name);
 	file_send_path(t, a, a->temp_request.op == TEMPFILE_REMOVE_STALE ?
 	    SSH2_FXP_REMOVE : SSH2_FXP_LSTAT, name, NULL);
 	free(name);
@@ -356,14 +356,14 @@ check_name_identity(struct file *file, struct tempfile *temp,
 	int is_same = tempfile_is_same(file, now);
 
 	if (!is_same && op == TEMPFILE_LSTAT_TEMP)
-		file_error(file, "\"%s\" is another file than was put",
+		file_error(file, "\"%s\" is not the file that was uploaded",
 		    file->temp_name);
 	else if (!is_same && tempfile_is_renamed(temp))
-		file_error(file, "\"%s\" is another file than was put",
+		file_error(file, "\"%s\" is not the file that was uploaded",
 		    file->dst);
 	else if (!is_same)
-		file_error(file, "\"%s\" was made by another program meanwhile",
-		    file->dst);
+		file_error(file, "\"%s\" was created by another program during "
+		    "the upload", file->dst);
 	tempfile_saw_name(temp, op, is_same);
 }
 
@@ -478,16 +478,16 @@ tempfile_describe_leftover(const struct file *file, const struct sched_entry *j)
 	switch (sched_tempfile(j) == NULL ? TEMPFILE_LEAVES_NOTHING :
 	    tempfile_leftover(sched_tempfile(j))) {
 	case TEMPFILE_LEAVES_TEMP:
-		xasprintf(&text, "what was put of \"%s\" is \"%s\"", file->dst,
-		    file->temp_name);
-		break;
-	case TEMPFILE_MAY_LEAVE_TEMP:
-		xasprintf(&text, "what was put of \"%s\" may be \"%s\"",
+		xasprintf(&text, "partial upload of \"%s\" remains in \"%s\"",
 		    file->dst, file->temp_name);
 		break;
+	case TEMPFILE_MAY_LEAVE_TEMP:
+		xasprintf(&text, "partial upload of \"%s\" may remain in "
+		    "\"%s\"", file->dst, file->temp_name);
+		break;
 	case TEMPFILE_LEAVES_STAGING:
-		xasprintf(&text, "\"%s\" is left beside \"%s\", and can be "
-		    "removed", file->temp_name, file->dst);
+		xasprintf(&text, "temporary file \"%s\" of \"%s\" was left "
+		    "behind and can be removed", file->temp_name, file->dst);
 		break;
 	default:
 		break;

@@ -80,8 +80,8 @@ transfer_can(struct sftp_conn *conn, int resume)
 	const struct server *q = server_of(conn);
 
 	if (longopt_verifies() && sftp_proto_version(conn) < 3)
-		fatal("--resume and --checksum need version 3 of SFTP, the "
-		    "server has %u", sftp_proto_version(conn));
+		fatal("--resume and --checksum need SFTP version 3; the server "
+		    "has version %u", sftp_proto_version(conn));
 	return sftp_proto_version(conn) >= 3 && (server_is_tuned(q) ||
 	    longopt_verifies() || (resume && !server_is_stock(q)));
 }
@@ -100,7 +100,7 @@ report_leftover(const struct sched_entry *j)
 }
 
 /* What a proof keeps there for a moment */
-#define LEFTOVER_TEXT	"the hidden file \"%s\" may be left at the server"
+#define LEFTOVER_TEXT	"temporary file \"%s\" may remain on the server"
 
 /*
  * Nothing that was kept back is lost when the process has to end, and ssh,
@@ -177,7 +177,7 @@ reset_for_restart(struct transfer *t, struct file *file,
 {
 	const struct tempfile *temp = sched_tempfile(j);
 
-	debug2_f("\"%s\" is tried again, with at most %u under way",
+	debug2_f("restarting \"%s\", with at most %u files in flight",
 	    file->src, sched_concurrency_limit(t->sched));
 	verify_run_forget(file);
 	file_close(t, file);
@@ -302,9 +302,8 @@ report_silent_failure(struct file *file, const struct sched_entry *j)
 	if (file->failed || interrupted || sched_kind(j) != KIND_FILE ||
 	    !sched_has_failed(j))
 		return;
-	file_error(file,
-	    "\"%s\" is not known to be whole, as a connection was lost",
-	    file->dst);
+	file_error(file, "\"%s\": a connection was lost before the copy was "
+	    "confirmed", file->dst);
 	file->failed = 1;
 }
 
@@ -516,8 +515,8 @@ take_reply(struct transfer *t, struct sshbuf *m)
 	if (a.op == OP_WRITE && result == RESULT_OK)
 		len = a.len;
 	if ((r = sched_reply(t->sched, a.id, result, len)) == -1)
-		stream_fatal(t->stream, "Server sent %u bytes of \"%s\" where "
-		    "%u were asked for", len, file->src, a.len);
+		stream_fatal(t->stream, "Server sent %u bytes of \"%s\"; %u "
+		    "were requested", len, file->src, a.len);
 	if (is_error && r == 0 && !op_is_verify(a.op))
 		t->ops->fail(t, file, &a, reply.status);
 	if (a.op == OP_FSTAT_IDENTITY || a.op == OP_HELPER_OPEN ||

@@ -181,8 +181,8 @@ parse_hashes(struct sshbuf *m, unsigned char *sums, size_t most)
 	len = sshbuf_len(m);
 	if (r != 0 || strcmp(name, BLOCKSUM_NAME) != 0 ||
 	    len % BLOCKSUM_LEN != 0 || len / BLOCKSUM_LEN > most) {
-		verbose("server sent %zu bytes of %.20s, not at most %zu "
-		    "hashes of %s", len, r == 0 ? name : "no hash", most,
+		verbose("server sent %zu bytes of %.20s; at most %zu hashes of "
+		    "%s were requested", len, r == 0 ? name : "no hash", most,
 		    BLOCKSUM_NAME);
 		free(name);
 		return -1;
@@ -204,7 +204,7 @@ take_hashes(struct transfer *t, struct verification *c,
 		    (a->len + VERIFY_BLOCK - 1) / VERIFY_BLOCK);
 		return;
 	}
-	verbose("server hashes no such range: %s", fx2txt(reply->status));
+	verbose("server cannot hash this range: %s", fx2txt(reply->status));
 	if (reply->status == SSH2_FX_OP_UNSUPPORTED)
 		server_lacks_hashes(t->server);
 }
@@ -353,7 +353,8 @@ take_setstat_reply(struct transfer *t, struct file *file,
 		file_parse_attrs(t, reply, &found);
 		if (verify_run_attrs_match(file, &found))
 			return OP_VERIFY_SETSTAT;
-		file_error(file, "\"%s\" is not what was compared", file->dst);
+		file_error(file, "\"%s\" has changed since it was "
+		    "compared", file->dst);
 		file->failed = 1;
 	}
 	c->flags = ok || c->flags == SSH2_FXF_WRITE ? 0 : SSH2_FXF_WRITE;
@@ -393,7 +394,7 @@ verify_requests_reply(struct transfer *t, struct file *file,
 		file_parse_handle(t, file, reply, file_handle_for(file,
 		    a->conn));
 	else if (a->op == OP_READBACK_OPEN)
-		verbose("server opens no \"%s\" to be read back: %s",
+		verbose("cannot open \"%s\" for verification: %s",
 		    verified_path(t, file), fx2txt(reply->status));
 	*len = n;
 	return ok ? RESULT_OK : RESULT_FAILED;

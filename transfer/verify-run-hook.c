@@ -122,9 +122,9 @@ verify_run_start(struct transfer *t)
 		return;
 	t->keeps_target = t->resume || longopt_get()->resume;
 	if (longopt_get()->checksum && !server_has_hashes(t->server))
-		fatal("--checksum needs Hayate's sftp-server at the other "
-		    "end, which can tell what a file holds; this server "
-		    "cannot, and nothing was copied");
+		fatal("--checksum needs a server that can hash files, such as "
+		    "Hayate's sftp-server; this one cannot, and nothing was "
+		    "copied");
 	/*
 	 * A file is copied in place because it may be the source itself. What
 	 * differs from the source is not, and no size has to be set at the end.
@@ -261,8 +261,8 @@ verify_run_is_unchanged(struct file *file, const Attrib *found)
 	int is_kept = verify_run_attrs_match(file, found);
 
 	if (!is_kept) {
-		verbose("\"%s\" is not what was compared, begins again",
-		    file->dst);
+		verbose("\"%s\" has changed since it was compared; starting "
+		    "over", file->dst);
 		file->from_scratch = 1;
 	}
 	return is_kept;
@@ -277,7 +277,8 @@ verify_run_is_gone(struct file *file, const struct sched_action *a,
 	file->from_scratch |= a->op == OP_FSTAT_IDENTITY;
 	if (a->op != OP_OPEN || status != SSH2_FX_NO_SUCH_FILE)
 		return 0;
-	verbose("\"%s\" is not there any more, begins again", file->dst);
+	verbose("\"%s\" was removed after it was compared; starting over",
+	    file->dst);
 	return file->from_scratch = 1;
 }
 
@@ -418,8 +419,8 @@ begin_comparison(struct transfer *t, struct file *file, struct sched_entry *j,
 		    (uint32_t)a->len);
 		return 0;
 	}
-	verbose("\"%s\": without hashes all that is there is read back",
-	    file->dst);
+	verbose("the server cannot hash files: reading all of \"%s\" back to "
+	    "compare it", file->dst);
 	c->first_difference = UINT64_MAX;
 	verify_sched_read_back(t->sched, j, a->off, a->len);
 	return 0;
@@ -477,7 +478,7 @@ begin_copy_at(struct transfer *t, struct file *file, struct sched_entry *j,
 		return;
 	}
 	if (off > 0)
-		debug_f("\"%s\" goes on at %llu of %llu", file->dst,
+		debug_f("\"%s\" continues at byte %llu of %llu", file->dst,
 		    (unsigned long long)off,
 		    (unsigned long long)c->fsm.source.size);
 	file->start_off = off;
@@ -497,8 +498,8 @@ set_local_attrs(struct transfer *t, struct file *file, struct sched_entry *j)
 		close(fd);
 		return;
 	}
-	file_error(file, "\"%s\" is not what was compared: %s", file->dst,
-	    strerror(errno));
+	file_error(file, "\"%s\" was compared, but cannot be opened to set its "
+	    "attributes: %s", file->dst, strerror(errno));
 	fail_file(file, j);
 }
 
@@ -557,7 +558,7 @@ finish_complete_file(struct transfer *t, struct file *file,
 	if (t->resume)
 		file_info(file, "File \"%s\" was not modified", file->dst);
 	else
-		verbose("\"%s\" is complete", file->dst);
+		verbose("\"%s\" is complete and is not copied", file->dst);
 	return !set_attrs(t, file, j);
 }
 
@@ -641,9 +642,8 @@ search_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
 			return 1;
 		case STALE_TEMP_IN_USE:
 			temp_name_set_number(c->temp_name, a.number);
-			file_info(file,
-			    "\"%s\" belongs to a copy that still runs",
-			    c->temp_name);
+			file_info(file, "temporary file \"%s\" is in use by "
+			    "another copy", c->temp_name);
 			break;
 		case STALE_TEMP_BUSY:
 			return 0;
@@ -665,8 +665,8 @@ adopt_stale_temp(struct transfer *t, struct file *file, struct sched_entry *j,
 		    c->temp_number, 0);
 		return;
 	}
-	file_info(file, "\"%s\" is not what is copied, begins again",
-	    c->temp_name);
+	file_info(file, "temporary file \"%s\" belongs to a different source; "
+	    "starting over", c->temp_name);
 	c->compares_temp = 0;
 }
 

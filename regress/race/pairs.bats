@@ -101,7 +101,7 @@ judge() {
 		[ "$status $was" != "0 broken" ] || wrong "copy $n ended with 0 and was not whole"
 		[ "$status" != 0 ] || whole=claimed
 		# This is the only message for a failure.
-		[ "$status" = 0 ] || grep -q 'was made by another program meanwhile' "said.$n" ||
+		[ "$status" = 0 ] || grep -q 'was created by another program during the upload' "said.$n" ||
 		    wrong "copy $n ended with $status: $(tr '\n' ' ' <"said.$n")"
 	done
 	for file in "$2" "$3"; do
