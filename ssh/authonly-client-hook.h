@@ -5,7 +5,7 @@
 
 /*
  * authonly-client-hook: the client's side of data in clear (cipher/authonly.h).
- * It asks for a mode, and tells the user what became of that.
+ * It requests a mode, and reports the result to the user. Main thread only.
  *
  * Called from patches/240-clientloop-dispatch.patch and 245-ssh-authonly.patch.
  */
@@ -28,12 +28,13 @@ void	authonly_client_start(struct ssh *, int have_pty, int detaches);
  * For authonly-mux-hook.c
  */
 
-/* Returns 1 if this process asked for a mode on its connection. */
+/* Returns 1 if this process has requested a mode on its connection, else 0. */
 int	authonly_client_has_asked(void);
 
 /*
- * Logs once why data stays encrypted. Does nothing if this process has logged
- * already what became of the mode.
+ * Logs once why data stays encrypted. Does nothing if this process has already
+ * logged the result of its request. authonly_client_has_logged() returns 1
+ * then.
  */
 void	authonly_client_log_encrypted(const char *reason);
 int	authonly_client_has_logged(void);

@@ -24,18 +24,19 @@ struct sshbuf;
 struct Channel;
 
 /*
- * In a process that uses the connection: put_wish() adds the user's wish to the
- * hello "m", or tells the user why it does not. read_answer() looks for the
- * answer in the master's hello, from behind the version. It consumes nothing.
+ * In a process that uses the connection: authonly_mux_put_request() adds the
+ * user's request to the hello "m", or logs why it does not.
+ * authonly_mux_read_answer() looks for the answer in the master's hello, behind
+ * the version. It consumes nothing; without an answer, data stays encrypted.
  */
 void	authonly_mux_put_request(struct sshbuf *m);
 void	authonly_mux_read_answer(const struct sshbuf *m);
 
 /*
- * In the master: put_answer() adds the answer to the hello, which is all that
- * "output" holds, behind its length. read_wish() keeps the wish in the hello
- * that came on the channel "control", from behind the version. It consumes
- * nothing.
+ * In the master: authonly_mux_put_answer() adds the answer to the hello, which
+ * must be all that "output" holds, behind its length.
+ * authonly_mux_read_request() keeps the request in the hello that arrived on
+ * the channel "control", behind the version. It consumes nothing.
  */
 void	authonly_mux_put_answer(struct sshbuf *output);
 void	authonly_mux_read_request(int control, const struct sshbuf *m);
@@ -43,7 +44,7 @@ void	authonly_mux_read_request(int control, const struct sshbuf *m);
 /*
  * In the master, for authonly-client-hook.c: a request of the session "c" of
  * another process is about to be sent. Restores encryption if that process did
- * not ask. Otherwise tells its user the answer, if it wants to be told.
+ * not ask. Otherwise sends its user the answer, if the process asked for that.
  */
 void	authonly_mux_before_request(struct ssh *, struct Channel *c,
     const char *type);

@@ -4,18 +4,18 @@
  */
 
 /*
- * bottleneck-ssh-hook: ssh finds out what limits the data that it moves.
+ * bottleneck-ssh-hook: ssh determines what limits the data that it moves.
  *
- * It counts its own waits (stalls-hook.h). While data moves it asks a server
- * that knows of it for its own, twice a second at most (PROTOCOL, section 6).
- * The scp or sftp that started it gets both by the memory that they share, and
- * says what they mean; it sets a mark when a copy begins, which begins a new
- * span here. An ssh with a command says so itself at its end: at -v, or if it
- * is news (bottleneck.h), standard error is a terminal and -q is not given.
+ * It counts its own stalls (stalls-hook.h). While data moves it requests the
+ * statistics of a server that has them, at most twice a second (PROTOCOL,
+ * section 6). The scp or sftp that started ssh receives both through shared
+ * memory and reports the bottleneck; when a copy begins it sets a mark, at
+ * which ssh starts a new measurement. An ssh with a command reports at its end:
+ * at -v, or if the result is new (bottleneck.h), standard error is a terminal
+ * and -q is not given.
  *
  * Nothing is counted with "Hayate no", in a process that uses the connection of
- * another (ControlMaster), and without a session. What goes over a terminal is
- * no copy.
+ * another one (ControlMaster), without a session, and for a terminal.
  *
  * Main thread only.
  */
@@ -25,10 +25,13 @@
 
 struct ssh;
 
-/* The first session was opened. */
+/* The first session was opened: starts the measurement. Call it once. */
 void	bottleneck_ssh_begin(struct ssh *);
 
-/* As channel_free_all(), when the loop has ended */
+/*
+ * The loop has ended: reports the bottleneck, and calls upstream's
+ * channel_free_all().
+ */
 void	bottleneck_ssh_free_all(struct ssh *);
 
 #endif /* HAYATE_BOTTLENECK_SSH_HOOK_H */

@@ -8,6 +8,7 @@
  * of other builds of OpenSSH that this upstream does not know.
  *
  * Called from patches/310-readconf-keywords.patch and 312-ssh-ciphers.patch.
+ * Main thread only.
  */
 
 #ifndef HAYATE_CLIOPT_HOOK_H
@@ -36,12 +37,13 @@ int	cliopt_read_line(char **keyword, char *rest, const char *const *first,
 void	cliopt_replace_ciphers(char *list);
 
 /*
- * In ssh, once all options are read and the log is set up: logs what was kept
- * of the command line, and lets prompted-hook.h begin.
+ * In ssh, once all options are read and the log is set up: logs the messages
+ * about the command line that were deferred, and starts to record prompts
+ * (prompted-hook.h). Call it once.
  */
 void	cliopt_log_deferred(void);
 
-/* Adds our options to the output of ssh -G. */
+/* Prints our options on standard output, for ssh -G. */
 void	cliopt_dump(void);
 
 #endif /* HAYATE_CLIOPT_HOOK_H */

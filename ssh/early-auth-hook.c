@@ -51,7 +51,7 @@ enum auth_state {
 	AUTH_OFF,		/* nothing of ours */
 	/* for the server's answer to the service request */
 	AUTH_WAIT_SERVICE,
-	AUTH_SERVICE_ACCEPTED,	/* that has come */
+	AUTH_SERVICE_ACCEPTED,	/* that has arrived */
 	AUTH_DONE		/* the user is in */
 };
 
@@ -71,7 +71,7 @@ static struct {
 	int		 none_reply_pending;	/* that to "none" comes first */
 	int		 got_auth_reply;	/* any answer about a method */
 	int		 is_partial;	/* one method of several was right */
-	/* a key is offered that may not be */
+	/* "none" was answered without publickey; a key request is in flight */
 	int		 speculative_key_rejected;
 	int		 protocol_error;	/* what came was wrong */
 	char		 key_hash[LOGIN_CACHE_HASH + 1]; /* signed with last */
@@ -560,7 +560,7 @@ early_auth_note_fault(void)
 
 /*
  * The connection ended before the user was in. If what was sent early may be
- * the reason, the login begins anew without: nothing but requests for
+ * the reason, the login restarts without: nothing but requests for
  * authentication was sent, so nothing can have been done twice.
  */
 void

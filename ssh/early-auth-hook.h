@@ -64,12 +64,17 @@ int	early_auth_may_sign(const struct sshkey *, int agent, const char *file);
 void	early_auth_note_key(const struct sshkey *);
 
 /*
- * What came is wrong, as a packet that somebody has changed: the login ends, as
- * in stock.
+ * A received packet is wrong, perhaps changed on the path: the login ends as in
+ * stock, and is not restarted.
  */
 void	early_auth_note_fault(void);
 
-/* The program ends, perhaps because the server closed the connection. */
+/*
+ * From cleanup_exit(). If the connection ended, perhaps because of an early
+ * request, this updates the cache, which may begin a back-off, re-executes ssh
+ * with EarlyLogin=no, and does not return. It returns, and the caller ends, if
+ * only an early session was pending, and if ssh cannot be re-executed.
+ */
 void	early_auth_cleanup(void);
 
 #endif /* HAYATE_EARLY_AUTH_HOOK_H */

@@ -181,7 +181,7 @@ version_says_own(const u_char *p, size_t len)
 	return found;
 }
 
-/* Looks at what has come. Returns 1 if nothing more is to be looked at. */
+/* Looks at what has arrived. Returns 1 if nothing more is to be looked at. */
 static int
 parse_version(const struct sshbuf *b)
 {
@@ -372,7 +372,7 @@ disconnect(void)
 		debug_fr(r, "send packet");
 }
 
-/* A descriptor has come to its end. Returns if ssh is to go on. */
+/* A descriptor has arrived to its end. Returns if ssh is to go on. */
 static void
 end_with_scp(int fd)
 {

@@ -18,7 +18,7 @@
  * may be no SFTP server: a key or an account may have another program, such as
  * a shell. So they go out behind INIT only if this host answered VERSION in the
  * last session that this user had there with the same key. Else scp sends them
- * when VERSION has come. Whether it does is remembered (login-cache.h).
+ * when VERSION has arrived. Whether it does is remembered (login-cache.h).
  *
  * scp and sftp close their socket when they have the reply to all that they
  * have asked for. ssh ends then, and says that it disconnects, with exit status

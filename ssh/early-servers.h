@@ -46,7 +46,7 @@ int	early_server_takes_session(const char *banner);
 int	early_server_skips_guess(const char *banner);
 
 /*
- * Whether it exchanges keys once more when the session begins, if ChaCha20 or
+ * Whether it exchanges keys again when the session begins, if ChaCha20 or
  * AES-CTR was chosen: HPN-SSH.
  */
 int	early_server_rekeys(const char *banner);

@@ -112,7 +112,7 @@ delay_signal(int sig, siginfo_t *info, void *context)
 }
 
 /*
- * The delay of a signal is over, so it is sent once more. Upstream has blocked
+ * The delay of a signal is over, so it is sent again. Upstream has blocked
  * it everywhere but in its poll().
  */
 static void

@@ -4,16 +4,16 @@
  */
 
 /*
- * gcm-hook: a server of HPN-SSH is asked for AES-GCM first.
+ * gcm-hook: proposes AES-GCM first to a server of HPN-SSH.
  *
- * If ChaCha20 or AES-CTR was chosen, it exchanges keys again when the session
- * begins, so that threads can take over, and holds its output back meanwhile:
- * two round trips more for each login. With AES-GCM it does not.
+ * If ChaCha20 or AES-CTR was chosen, that server rekeys when the session
+ * begins, so that its threads can take over, and withholds its output until
+ * then: two round trips more for each login. With AES-GCM it does not rekey.
  *
- * The client's order decides. So the one of 256 bits goes from its place in
- * the list to the front, where the user has not changed the list and the
- * processor has instructions for it. Nothing is added, and no key is shorter
- * than that of stock's first cipher.
+ * The client's order decides, so aes256-gcm moves from its place in the list to
+ * the front if the user has not changed the list and the processor has
+ * instructions for it. No cipher is added, and no key is shorter than that of
+ * stock's first cipher.
  *
  * For ssh/guess-hook.c. Main thread only.
  */
@@ -21,7 +21,10 @@
 #ifndef HAYATE_GCM_HOOK_H
 #define HAYATE_GCM_HOOK_H
 
-/* Changes a proposal of ssh, PROPOSAL_MAX strings that it may free. */
+/*
+ * Changes a proposal of ssh, PROPOSAL_MAX allocated strings, of which it may
+ * free and replace some. Changes nothing where a condition above is not met.
+ */
 void	gcm_put_first(char **proposal);
 
 #endif /* HAYATE_GCM_HOOK_H */

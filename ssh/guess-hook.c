@@ -68,7 +68,7 @@ enum state {
 	GUESS_BUILDING,	/* the proposal, and the guess */
 	GUESS_SENT,		/* these; the server's banner is not read */
 	GUESS_BANNER_SEEN,		/* that is */
-	GUESS_DONE		/* the server's proposal has come */
+	GUESS_DONE		/* the server's proposal has arrived */
 };
 
 static struct {
@@ -92,10 +92,11 @@ static struct {
 } guess;
 
 /*
- * Forgets the guess, and begins the login anew without. Returns if that cannot
- * be done, because the user would be asked again. The user is told of what the
- * server has said, which somebody on the path may have changed: stock would end
- * at the signature that covers it.
+ * Removes the guess from the cache and re-executes ssh without one. Returns
+ * only if that is impossible, because the user would be prompted again; errno
+ * is kept then. Logs the reason for the user once the server has sent
+ * something, because an attacker on the path may have changed that: stock would
+ * end the login at the signature that covers it.
  */
 static void
 restart_login(const char *why)
@@ -112,7 +113,7 @@ restart_login(const char *why)
 	errno = saved_errno;
 }
 
-/* The same where the login must not go on. */
+/* As restart_login(), but fatal if a restart is impossible. */
 static void
 restart_login_or_fail(const char *why)
 {

@@ -21,10 +21,10 @@
  * can choose among the known keys in any case, by a server that has one alone.
  * Both lists of the server are compared with our own
  * in stock's order, and if that would lead to another method or a better key,
- * the login begins anew without a guess, before anything else is sent. A guess
+ * the login restarts without a guess, before anything else is sent. A guess
  * that is wrong otherwise is ignored by the server, and the exchange goes on as
  * in stock. Where servers are not known to ignore it, or one closes the
- * connection, the login begins anew as well. Each time the memory is changed,
+ * connection, the login restarts as well. Each time the memory is changed,
  * so that it happens once.
  *
  * Only methods whose keys are private to struct kex are guessed: curve25519
@@ -77,9 +77,10 @@ int	guess_timeout_connect(int, const struct sockaddr *, socklen_t,
     int *timeout_ms);
 
 /*
- * The host has shown this key, which is not verified yet. If stock would have
- * asked for another one, it has to be known: what the file says of it may be
- * old. Otherwise the login begins anew.
+ * Verifies a host key whose algorithm was requested only for the guess: it must
+ * be in the files of known hosts, whose entry may be outdated. If it is not,
+ * ssh is re-executed without a guess, to ask for the key that stock asks for.
+ * Does nothing where stock would have asked for this algorithm.
  */
 void	guess_check_key(const struct sshkey *);
 
@@ -89,7 +90,11 @@ void	guess_check_key(const struct sshkey *);
  */
 void	guess_require_same_key(void);
 
-/* The program ends, perhaps because the server closed the connection. */
+/*
+ * From early_auth_cleanup(). If the server has not answered the guess, removes
+ * it from the cache. If the server closed the connection before its banner,
+ * ssh is re-executed with EarlyLogin=no as well, and this does not return.
+ */
 void	guess_cleanup(void);
 
 #endif /* HAYATE_GUESS_HOOK_H */

@@ -4,13 +4,13 @@
  */
 
 /*
- * known-hosts-hook: a file of known hosts is read once in a login.
+ * known-hosts-hook: reads each file of known hosts only once in a login.
  *
  * Upstream looks for the keys of a host before the key exchange, for the order
  * of algorithms, again when the host has shown its key, and a third time, with
  * UpdateHostKeys, when the server has named its other keys. Names may be
- * hashed, each with a salt of its own, so that each line costs a hash. What was
- * found is kept, and given again if the file is the same.
+ * hashed, each with a salt of its own, so that each line costs a hash. The
+ * entries found are kept, and returned again if the file has not changed.
  *
  * For upstream's sshconnect.c, sshconnect2.c and clientloop.c, for which
  * build-aux/overlay.mk renames a call; in ssh. Main thread only.
@@ -26,7 +26,9 @@ struct hostkey_foreach_line;
 struct hostkeys;
 struct sshkey;
 
-/* As upstream's load_hostkeys(). */
+/*
+ * As upstream's load_hostkeys(), which is not called if the entries are kept.
+ */
 void	known_hosts_load(struct hostkeys *, const char *host,
     const char *path, u_int note);
 
@@ -36,18 +38,21 @@ int	known_hosts_foreach(const char *path,
     const char *host, const char *ip, u_int wanted, u_int note);
 
 /*
- * Whether the host may as well show the key of algorithm "alg" as that of
- * "preferred": both are plain keys and no signature uses SHA-1, the files read
- * so far name the first one, with 128 bits of security or more, and none of
- * them revokes a key or names an authority. Returns 0 as well if keys are known
- * or revoked in another place than these files.
+ * Returns 1 if the host may show the key of algorithm "alg" instead of that of
+ * "preferred": both are plain keys, no signature uses SHA-1, the files read so
+ * far have the key of "alg", with 128 bits of security or more, and none of
+ * them revokes a key or names an authority. Else returns 0, and also if keys
+ * are known or revoked in a place other than these files.
  */
 int	known_hosts_allow_alg(const char *alg, const char *preferred);
 
-/* Whether these files name this very key. */
+/* Returns 1 if the files read so far contain this key for the host, else 0. */
 int	known_hosts_has_key(const struct sshkey *);
 
-/* The first line of these files with a key of the same kind, or NULL. */
+/*
+ * Returns the first entry of these files with a key of this type, or
+ * NULL. It stays valid until a file is read again.
+ */
 const struct hostkey_entry *known_hosts_other_key(const struct sshkey *);
 
 #endif /* HAYATE_KNOWN_HOSTS_HOOK_H */

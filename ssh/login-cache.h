@@ -17,13 +17,13 @@
  *       [plain=MARK]
  *   ID [[own=HASH] kex=NAME [hostkey=NAME]] [again] [late=MARK] [plain=MARK]
  *
- * A MARK is left by a surprise: for so many logins something is not done, and
- * then it is tried again. A network that fails once costs a few round trips in
- * that way. Where it fails each time, few logins in a thousand meet it.
+ * A MARK is a back-off, left by an early login that failed: the feature is off
+ * for a number of logins. A network that fails once costs a few round trips in
+ * that way. Where it fails each time, few logins in a thousand are affected.
  *
  * A line that is not whole or not valid is left out, and so are words that this
  * version does not know. The newest entry is the last. Nothing has a time, so a
- * login that learns nothing new, and counts off no mark, writes nothing.
+ * login that learns nothing new, and counts no back-off down, writes nothing.
  *
  * No I/O, no clock and no upstream header; login-cache-hook.c keeps the file.
  */
@@ -39,8 +39,8 @@
 #define LOGIN_CACHE_BYTES	(512 * 1024)	/* a larger file is not ours */
 
 struct backoff {
-	int	remaining;		/* logins until it is tried again */
-	int	failures;	/* surprises, one after the other; 0: none */
+	int	remaining;	/* logins until the feature is enabled again */
+	int	failures;	/* in a row; 0: no back-off */
 };
 
 struct login_cache_entry {
@@ -58,12 +58,15 @@ struct login_cache_entry {
 	char	hostkey_alg[LOGIN_CACHE_NAME + 1];
 	int	key_has_sftp;	/* the last session with "key" spoke SFTP */
 	int	sends_ext_info;		/* EXT_INFO was the first message */
-	/* keys are exchanged again, but with AES-GCM */
+	/* the server rekeys as the session starts, unless with AES-GCM */
 	int	rekeys_at_session;
 	int	defer_session;	/* the next session is not opened early */
-	/* none is, and a guess only of our first method */
+	/*
+	 * While this is active no session is opened early, and the key exchange
+	 * is guessed only if our first method was chosen.
+	 */
 	struct backoff early_session_backoff;
-	struct backoff early_auth_backoff;	/* only as stock does it */
+	struct backoff early_auth_backoff;	/* active: as stock */
 };
 
 /*
@@ -82,16 +85,21 @@ void	login_cache_set_methods(struct login_cache_entry *, const char *list);
 int	login_cache_is_same(const struct login_cache_entry *,
     const struct login_cache_entry *);
 
-/* A surprise: 4 logins without, at the second one 32, and 256 from then on. */
+/*
+ * An early login failed: disables the feature for 4 logins, for 32 after the
+ * second failure in a row, and for 256 after each later one.
+ */
 void	backoff_raise(struct backoff *);
 
-/* One that took long: 256 logins without at once. */
+/* Such a failure that took long: disables it for 256 logins at once. */
 void	backoff_raise_to_max(struct backoff *);
 
-/* A login that succeeded while it was in force, or not. */
+/*
+ * Call after each successful login: counts the back-off down if it is active.
+ */
 void	backoff_count_login(struct backoff *);
 
-/* It was tried, and has worked. */
+/* The feature was used and has worked: ends the back-off. */
 void	backoff_clear(struct backoff *);
 
 /*

@@ -4,13 +4,13 @@
  */
 
 /*
- * reread-hook: whether an ssh that begins anew, or a further one, finds the
- * same configuration.
+ * reread-hook: whether an ssh that is re-executed, or one for an additional
+ * connection, reads the same configuration.
  *
- * It reads the files that its arguments name once more. What came from a pipe,
- * as with "vagrant ssh-config | ssh -F /dev/stdin host", is gone by then, and
- * the defaults would stand in its place: other ciphers, and host keys that were
- * revoked. So no ssh is started again once such a file was read.
+ * That process reads the files that its arguments name again. A configuration
+ * from a pipe, as with "vagrant ssh-config | ssh -F /dev/stdin host", is gone
+ * by then, and the defaults would replace it: other ciphers, and host keys that
+ * were revoked. After such a file was read, no other ssh is started.
  *
  * For upstream's readconf.c, for which build-aux/overlay.mk renames a call, and
  * spawn-hook.c. Main thread only.
@@ -21,13 +21,15 @@
 
 #include <stdio.h>
 
-/* As fopen(3), and notes what cannot be read twice. */
+/* As fopen(3), and records if the file cannot be read twice. */
 FILE	*reread_fopen(const char *path, const char *mode);
 
-/* Whether all that was opened so can be read again. */
+/*
+ * Returns 1 if all files opened with reread_fopen() can be read again, else 0.
+ */
 int	reread_all(void);
 
-/* Whether this file can, if it is there. */
+/* Returns 1 if this file can be read twice, or does not exist, else 0. */
 int	reread_file(const char *path);
 
 #endif /* HAYATE_REREAD_HOOK_H */

@@ -4,14 +4,14 @@
  */
 
 /*
- * resolve-all-hook: the addresses of the host that ssh connects to, as the
- * hosts of "TransferHosts all".
+ * resolve-all-hook: keeps all addresses of the host that ssh connects to, as
+ * the hosts of "TransferHosts all".
  *
  * Sites give several transfer nodes one name. ssh looks that name up and
- * connects to one of its addresses. The others are remembered here, and a
- * further ssh (spawn-hook.h) that is to go to one of them finds no other when
- * it looks the name up. So all that ssh_config and the files of known hosts say
- * for the name holds for each of its addresses.
+ * connects to one of its addresses. This module keeps the others. The ssh of an
+ * additional connection (spawn-hook.h) that is meant for one of them gets only
+ * that one when it looks the name up, so ssh_config and the files of known
+ * hosts apply to each address by the name.
  *
  * Behind a proxy ssh looks up nothing, and there are no other addresses.
  *
@@ -25,14 +25,14 @@
 struct addrinfo;
 struct ssh;
 
-/* As getaddrinfo(), which it calls. */
+/* As getaddrinfo(3), which it calls; keeps the result, or reduces it to one. */
 int	resolve_all_getaddrinfo(const char *name, const char *service,
     const struct addrinfo *hints, struct addrinfo **found);
 
 /*
- * After the login: the addresses that the name has beside the one that this
- * connection goes to, at most HAYOPT_HOSTS_MAX, with commas between; NULL:
- * none. The caller frees it.
+ * Call it after the login. Returns the addresses of the name other than that of
+ * this connection, at most HAYOPT_HOSTS_MAX, separated by commas, or NULL if
+ * there are none. The caller frees the string.
  */
 char	*resolve_all_others(struct ssh *);
 

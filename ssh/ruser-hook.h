@@ -4,11 +4,13 @@
  */
 
 /*
+ * ruser-hook: refuses names of users that a shell could misread.
+ *
  * A user name of the command line may reach a shell, as %r in ProxyCommand or
  * Match exec, so it may have neither "$" nor "\": upstream refuses them from
  * 10.6 on (CVE-2026-106583). "User" in a file may have them. ssh.c calls this
- * for log_init() (build-aux/overlay.mk), first when it has read the command
- * line and no file.
+ * for log_init() (build-aux/overlay.mk), for the first time when it has read
+ * the command line and no file. Main thread only.
  */
 
 #ifndef HAYATE_RUSER_HOOK_H
@@ -16,6 +18,10 @@
 
 #include "log.h"
 
+/*
+ * As log_init(), which it calls. At the first call it ends ssh if the user name
+ * of the command line has one of these characters.
+ */
 void	ruser_log_init(const char *program, LogLevel, SyslogFacility,
     int to_stderr);
 

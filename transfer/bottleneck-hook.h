@@ -32,7 +32,7 @@ void	bottleneck_begin(struct transfer *);
 void	bottleneck_tick(struct transfer *);
 void	bottleneck_end(struct transfer *);
 
-/* A reply for "len" bytes of data has come. */
+/* A reply for "len" bytes of data has arrived. */
 void	bottleneck_acked(struct transfer *, const struct sched_action *,
     uint32_t len);
 

@@ -56,8 +56,8 @@ void	early_requests_none(void);
 int	early_requests_offer(int fd);
 
 /*
- * VERSION has come over "fd". If ssh has sent the requests, or says that they
- * may be sent now, waits for their replies.
+ * VERSION has arrived over "fd". If ssh has sent the requests, or says that
+ * they may be sent now, waits for their replies.
  */
 void	early_requests_begin(int fd);
 

@@ -283,8 +283,8 @@ early_requests_have_failed(const struct early_requests *o)
 }
 
 /*
- * Whether the end of the file has come as well. A larger one is read as ever:
- * the copy measures the path by the time that its READs take.
+ * Whether the end of the file has arrived as well. A larger one is read as
+ * ever: the copy measures the path by the time that its READs take.
  */
 static int
 has_end(const struct early_requests *o)
@@ -292,7 +292,7 @@ has_end(const struct early_requests *o)
 	return o->r[o->n - 1].reply != NULL && is_eof(o, o->n - 1);
 }
 
-/* A READ from the same place that asks for no less than has come */
+/* A READ from the same place that asks for no less than has arrived */
 static int
 is_read_answered(const struct early_requests *o, size_t i, const uint8_t *m)
 {
@@ -360,7 +360,7 @@ copy_reply(struct early_requests *o, const void *reply, size_t len,
 
 /*
  * The file that was opened for reading is closed, so all that is wanted of it
- * has come. What the server has to say of that changes nothing.
+ * has arrived. What the server has to say of that changes nothing.
  */
 static int
 is_close(const struct early_requests *o, const uint8_t *m, size_t len)

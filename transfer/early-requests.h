@@ -11,7 +11,7 @@
  * open it, read it, is there more. All are known when scp starts, and can go
  * out together, behind INIT and before VERSION. Whoever copies the file knows
  * nothing of this. When it sends a request that went out before, it gets the
- * reply that has come, and nothing is sent; any other request goes its way.
+ * reply that has arrived, and nothing is sent; any other request goes its way.
  *
  * The requests have IDs of their own, which begin with the highest bit. Replies
  * are consumed in order: each is used once, and none is used after a newer one.
@@ -64,8 +64,8 @@ int	early_requests_add(struct early_requests *, const void *request,
 const void *early_requests_bytes(const struct early_requests *, size_t *len);
 
 /*
- * A message has come. Keeps it, and returns 1, if it is the first reply to one
- * of the requests; returns 0 if it is none, and -1 if there is no memory.
+ * A message has arrived. Keeps it, and returns 1, if it is the first reply to
+ * one of the requests; returns 0 if it is none, and -1 if there is no memory.
  */
 int	early_requests_keep_reply(struct early_requests *, const void *message,
     size_t len);

@@ -9,7 +9,7 @@
  * The requests that were in flight on the connection are forgotten, and its
  * extents are assigned again. A file that had its home there moves to another
  * connection. What had not been opened yet begins with its first request. What
- * was open is opened once more (OP_REOPEN), as it stands, before its next
+ * was open is opened again (OP_REOPEN), as it stands, before its next
  * request that needs a handle. A file that is downloaded has to be the same
  * then (OP_FSTAT_IDENTITY). One that is put has to have what was acknowledged,
  * or restarts; it is written again from the first byte that was not

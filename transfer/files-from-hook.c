@@ -422,7 +422,7 @@ is_readable(void)
 	return poll(&pfd, 1, 0) == 1;
 }
 
-/* Returns 1 if something has come. An error is the end. */
+/* Returns 1 if something has arrived. An error is the end. */
 static int
 read_more(struct transfer *t)
 {

@@ -354,7 +354,7 @@ read_local_target(const struct file *file, void *p, size_t len, off_t off)
 	return n;
 }
 
-/* The reply to OP_SAMPLE_REOPENED: what has come is a part of it. */
+/* The reply to OP_SAMPLE_REOPENED: what has arrived is a part of it. */
 static enum sched_result
 compare_reopened_sample(struct transfer *t, struct file *file,
     const struct sched_action *a, struct reply *reply)

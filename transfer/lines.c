@@ -70,7 +70,7 @@ append_bytes(struct lines *l, const char *p, size_t len)
 	l->n += len;
 }
 
-/* Returns 1 if a line has come to its end. */
+/* Returns 1 if a line has arrived to its end. */
 static int
 gather_line(struct lines *l)
 {
@@ -134,7 +134,7 @@ fault_of_line(const struct lines *l)
 	return has_dotdot(l->line) ? "\"..\" is not allowed" : NULL;
 }
 
-/* The line has come to its end. Returns 1 unless it is empty. */
+/* The line has arrived to its end. Returns 1 unless it is empty. */
 static int
 take_line(struct lines *l, struct line *line)
 {

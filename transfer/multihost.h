@@ -22,7 +22,7 @@
  *
  * If requests to any lost connection could still modify the file, its size and
  * mtime are verified in the same way once the transfer is complete. A wrong
- * mtime is set again (OP_SETSTAT), and verified once more.
+ * mtime is set again (OP_SETSTAT), and verified again.
  *
  * No I/O, no clock, no upstream header.
  */

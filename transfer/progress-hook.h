@@ -27,7 +27,7 @@ void	progress_clear(struct transfer *);
 /* One file alone is copied: its line is complete, and stays. */
 void	progress_finish(struct transfer *);
 
-/* All is copied: draws the line once more, and ends it. */
+/* All is copied: draws the line again, and ends it. */
 void	progress_end(struct transfer *);
 
 /* How long the loop may wait before progress_tick(), in ms; -1: no limit */

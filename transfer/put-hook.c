@@ -397,7 +397,7 @@ check_truncated_size(struct transfer *t, struct file *file,
 /*
  * What was opened without its beginning being sent has to be what was compared,
  * what a further connection has opened the file of the first, and what was
- * opened once more has to have all that was acknowledged.
+ * opened again has to have all that was acknowledged.
  */
 static enum sched_result
 check_target_identity(struct transfer *t, struct file *file,
@@ -482,7 +482,7 @@ put_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 		    why);
 	if (a->op == OP_HELPER_OPEN || a->op == OP_STAT_DEST_ON_HOST || a->op ==
 	    OP_REMOVE_OWN || a->op == OP_FSTAT_IDENTITY)
-		return;	/* It goes over fewer connections, or once more. */
+		return;	/* It is sent over fewer connections, or again. */
 	if (a->op == OP_TEMPFILE)
 		tempfile_report_error(file, a, status);
 	else if (a->op == OP_STAT && sched_kind(a->entry) == KIND_FILE) {

@@ -8,7 +8,7 @@
  * match.
  *
  * Upstream's glob() asks for the attributes of each match by lstat, and by stat
- * if it is a link, and sftp_download() asks once more. But a listing has the
+ * if it is a link, and sftp_download() asks again. But a listing has the
  * attributes already. Here several READDIRs of a directory are in flight, what
  * it says of a match is kept until the match is downloaded, and links are
  * followed many at a time.

@@ -344,7 +344,7 @@ unmoved_bytes(const struct sched_entry *j)
 	return j->size - min_u64(j->size, j->extents.cursor);
 }
 
-/* The source was read to its end, and all of it has come. */
+/* The source was read to its end, and all of it has arrived. */
 static inline int
 is_whole(const struct sched_entry *j)
 {

@@ -153,8 +153,8 @@ reply_data(struct sched *s, struct sched_request **place,
 }
 
 /*
- * Names have come: their files may begin, while the rest is read. A server that
- * tells no limit may have no handle for them beside that of the directory.
+ * Names have arrived: their files may begin, while the rest is read. A server
+ * that tells no limit may have no handle for them beside that of the directory.
  */
 static void
 reply_readdir(struct sched *s, struct sched_entry *j, enum sched_result result)

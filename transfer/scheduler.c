@@ -19,8 +19,8 @@
  *
  * A directory that is left keeps its two halves together: children belong to
  * the second half, because the first is printed before they are done. While the
- * first half is read, the second is in "more" when names have come. Until all
- * its children are added, it is "unlisted" as well, in walk order.
+ * first half is read, the second is in "more" when names have arrived. Until
+ * all its children are added, it is "unlisted" as well, in walk order.
  *
  * Entries that are done wait for the oldest one. So the first unlisted
  * directory may add children where others may not: however many of later

@@ -43,7 +43,7 @@
  * target when it is open at the source, what a READ brings becomes a WRITE, and
  * one window has room for both. OP_SETSIZE_0 comes when the first READ has
  * brought something. What was not copied whole is emptied at the target, by
- * opening it once more, as in stock, unless nothing has come: then it stays as
+ * opening it again, as in stock, unless nothing has arrived: then it stays as
  * it was.
  *
  * concurrency.h says how many entries are in flight, sequence.h in which order
@@ -227,7 +227,7 @@ uint32_t sched_pending_children(const struct sched_entry *dir);
 /*
  * Call right after sched_add() of a KIND_LINK: its STAT is sent ahead of
  * entries that copy, because it takes no handle. The entry starts as a file or
- * directory when its turn has come.
+ * directory when its turn has arrived.
  */
 void	sched_lookup_first(struct sched_entry *);
 

@@ -43,7 +43,7 @@ data_finished(struct sched *s, struct sched_entry *j)
 		schedule_step(s, j, OP_DATA_DONE);
 }
 
-/* Returns 1 if data has to wait until the file is opened once more. */
+/* Returns 1 if data has to wait until the file is opened again. */
 static int
 must_reopen(struct sched *s, struct sched_entry *j)
 {
@@ -55,7 +55,7 @@ must_reopen(struct sched *s, struct sched_entry *j)
 	    HANDLE_UNVERIFIED;
 }
 
-/* The last reply to what was read back has come. */
+/* The last reply to what was read back has arrived. */
 static void
 readback_finished(struct sched *s, struct sched_entry *j)
 {

@@ -74,7 +74,9 @@ void	seq_continue(struct sched *, struct sched_entry *);
 /* Nothing more is sent of the entry, but perhaps by other connections. */
 void	seq_closed(struct sched *, struct sched_entry *);
 
-/* "len" bytes have come, or are written: less than was asked for, perhaps. */
+/*
+ * "len" bytes have arrived, or are written: less than was asked for, perhaps.
+ */
 void	seq_count_data(struct sched_entry *, const struct sched_request *,
     uint32_t len);
 

@@ -173,8 +173,8 @@ const struct server_conn *server_get_conn(const struct server *);
 struct conns_kept *server_idle_conns(struct server *);
 
 /*
- * A reply has come, and with it "len" bytes were read or acknowledged. Returns
- * how many bytes may be in flight.
+ * A reply has arrived, and with it "len" bytes were read or acknowledged.
+ * Returns how many bytes may be in flight.
  */
 uint64_t server_count_acked(struct server *, size_t len);
 

@@ -34,9 +34,9 @@ struct slow_conn {
 };
 
 /*
- * A reply for "bytes" has come on the connection "i", which goes to that host;
- * its request was sent at "sent_us". A connection to another host has taken the
- * place of the one before if the host is another one.
+ * A reply for "bytes" has arrived on the connection "i", which goes to that
+ * host; its request was sent at "sent_us". A connection to another host has
+ * taken the place of the one before if the host is another one.
  */
 void	slow_conn_acked(struct slow_conn *, unsigned int i, unsigned int host,
     uint64_t bytes, uint64_t sent_us, uint64_t now_us);

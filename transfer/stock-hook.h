@@ -18,7 +18,7 @@ struct sftp_conn;
 
 /*
  * sftp_upload() and sftp_download() call these first, with their own arguments.
- * The result is 1 if the file is done: they were called once more between the
+ * The result is 1 if the file is done: they were called again between the
  * begin and the end of its report, and "*ret" is what that call returned. It is
  * 0 if upstream's function has to go on.
  */

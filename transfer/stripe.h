@@ -38,7 +38,7 @@ int	stripe_begin(struct sched *, struct sched_action *);
 struct sched_entry *stripe_helped_file(const struct sched *,
     const struct sched_conn *);
 
-/* All data of the file has come: its connections part with it. */
+/* All data of the file has arrived: its connections part with it. */
 void	stripe_close(struct sched *, struct sched_entry *);
 
 /*

@@ -454,7 +454,7 @@ tempfile_report_error(struct file *file, const struct sched_action *a,
 		file_error(file, "remote lstat \"%s\": %s", file->dst, why);
 		break;
 	case TEMPFILE_REMOVE:
-		/* It is told if the file is put once more as well. */
+		/* Reported although the file is uploaded again. */
 		file_message(file, 1, SYSLOG_LEVEL_ERROR,
 		    "remote delete \"%s\": %s", file->temp_name, why);
 		break;

@@ -63,9 +63,9 @@ struct extents;
 /* A file that is downloaded */
 
 /*
- * The first "len" bytes of an extent have come. Returns 1 if the caller has to
- * write them now, at "off" of the extent, and then calls inorder_written(); 0
- * if they wait or are of no use; -1 if out of memory.
+ * The first "len" bytes of an extent have arrived. Returns 1 if the caller has
+ * to write them now, at "off" of the extent, and then calls inorder_written();
+ * 0 if they wait or are of no use; -1 if out of memory.
  */
 int inorder_data(struct extents *, struct extent *, const unsigned char *data,
     uint32_t len);
@@ -177,7 +177,7 @@ int	tempfile_has_ended(const struct tempfile *);
 int	tempfile_reverts(struct tempfile *, const struct tempfile_now *);
 
 /*
- * A reply has come. Returns 1 if the error is to be told to the user.
+ * A reply has arrived. Returns 1 if the error is to be told to the user.
  * The functions behind it come before, with what a reply that is no error says:
  * bytes. What is no regular file is left alone. "is_marked": the file has the
  * time that was set. "is_same": it is the file of the handle. An owner is that
@@ -220,7 +220,7 @@ uint64_t tempfile_copied_bytes(const struct tempfile *,
 int	tempfile_has_failed(const struct tempfile *);
 
 /*
- * Return 1 if the file has to be put once more, over one connection: it has not
+ * Return 1 if the file has to be put again, over one connection: it has not
  * got its name, which is free; or it was not cut, and has old bytes at its end.
  */
 int	tempfile_wants_restart(const struct tempfile *);

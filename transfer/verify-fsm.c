@@ -97,7 +97,7 @@ ask_stat(struct verify_fsm *x, struct verify_fsm_action *a)
 		both_known(x);
 }
 
-/* The comparison has come to "off": all of the source, if "is_done". */
+/* The comparison has arrived to "off": all of the source, if "is_done". */
 static void
 comparison_done(struct verify_fsm *x, uint64_t off, int is_done)
 {

@@ -15,7 +15,7 @@
  * that size is complete only if no byte follows. A time that is believed needs
  * no such READ: the copy that has set it has read to the end.
  *
- * After the copy the source is looked at once more: it may have changed. With
+ * After the copy the source is looked at again: it may have changed. With
  * --checksum both files are then compared as a whole, unless that was done
  * before.
  *

@@ -363,7 +363,7 @@ verify_run_hash_slice(struct transfer *t, struct file *file,
 		c->comparison.len = 0;
 }
 
-/* Returns 1 if the comparison that is in flight has come to its end. */
+/* Returns 1 if the comparison that is in flight has arrived to its end. */
 static int
 finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 {
@@ -399,7 +399,7 @@ finish_comparison(struct transfer *t, struct file *file, struct sched_entry *j)
 	return 1;
 }
 
-/* Returns 1 if it has come to its end at once. */
+/* Returns 1 if it has arrived to its end at once. */
 static int
 begin_comparison(struct transfer *t, struct file *file, struct sched_entry *j,
     const struct verify_fsm_action *a)

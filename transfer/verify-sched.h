@@ -31,7 +31,7 @@ struct sched_request;
 
 /*
  * In OP_BEGIN of a file, after its size was set: OP_VERIFY comes before its
- * first request, and once more after its last one if all was copied. There the
+ * first request, and again after its last one if all was copied. There the
  * caller calls verify_sched_request(), verify_sched_read_back() or
  * verify_sched_defer(), or none of them: then the copy is next, and after it
  * the end. With sched_fail() or verify_sched_complete() nothing is copied.
@@ -91,7 +91,7 @@ int	verify_sched_conn_lost(struct sched *, struct sched_entry *);
 /* OP_VERIFY was done. */
 void	verify_sched_local_done(struct sched *, struct sched_entry *);
 
-/* A reply to what was asked has come. Returns as sched_reply(). */
+/* A reply to what was asked has arrived. Returns as sched_reply(). */
 int	verify_sched_reply(struct sched *, struct sched_request **,
     enum sched_result, uint32_t len);
 

@@ -45,7 +45,7 @@ walk_children_complete(struct sched *s, struct sched_entry *leave)
 	end_dir_if_complete(s, leave);
 }
 
-/* The caller can add children, once more if it has stopped. */
+/* The caller can add children, again if it has stopped. */
 void
 walk_want_children(struct sched *s, struct sched_entry *leave)
 {
