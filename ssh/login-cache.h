@@ -57,7 +57,7 @@ struct login_cache_entry {
 	/* the algorithm of the host key */
 	char	hostkey_alg[LOGIN_CACHE_NAME + 1];
 	int	key_has_sftp;	/* the last session with "key" spoke SFTP */
-	int	sends_ext_info;		/* EXT_INFO was the first message */
+	int	sends_ext_info;	/* EXT_INFO was the first message */
 	/* the server rekeys as the session starts, unless with AES-GCM */
 	int	rekeys_at_session;
 	int	defer_session;	/* the next session is not opened early */

@@ -67,7 +67,7 @@ struct conn_count {
 	unsigned int best_conns;	/* so many when "best" was measured */
 	int	 beyond;
 
-	int	 no_more_trials;		/* no more trials */
+	int	 no_more_trials;	/* no more trials */
 	unsigned int failed_trials;	/* this one brought too little so far */
 	uint64_t last, base;		/* goodput: before, with fewer */
 };

@@ -37,7 +37,7 @@ struct sshbuf;
 /* The first byte of the memory; the requests follow. */
 enum early_requests_state {
 	EARLY_REQUESTS_NOTHING,
-	EARLY_REQUESTS_SENT,	/* ssh: they went out with INIT */
+	EARLY_REQUESTS_SENT,		/* ssh: they went out with INIT */
 	EARLY_REQUESTS_MAY_SEND,	/* ssh: they may go out with VERSION */
 	EARLY_REQUESTS_STUCK	/* scp: one may never be answered */
 };

@@ -28,8 +28,8 @@
 #include <stdint.h>
 
 enum extent_state {
-	EXTENT_UNUSED,			/* only of "own" */
-	EXTENT_PENDING,			/* nobody moves it */
+	EXTENT_UNUSED,		/* only of "own" */
+	EXTENT_PENDING,		/* nobody moves it */
 	EXTENT_IN_FLIGHT,	/* a request for it is in flight */
 	EXTENT_BUFFERED			/* its data came early and waits */
 };
@@ -45,10 +45,10 @@ struct extent {
 
 struct extents {
 	struct extent *first, *last;	/* in the order of their offsets */
-	struct extent *first_pending;		/* no earlier one is pending */
+	struct extent *first_pending;	/* no earlier one is pending */
 	struct extent inline_extent;
 	uint64_t cursor;		/* where the next new one begins */
-	uint64_t moved_end;	/* behind the highest byte moved */
+	uint64_t moved_end;		/* behind the highest byte moved */
 	uint64_t end;			/* UINT64_MAX: not known */
 	/* extents: all, and by state */
 	unsigned int n, nin_flight, npending, nbuffered;

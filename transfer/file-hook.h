@@ -89,11 +89,11 @@ struct file {
 	int	 sparse;		/* its holes need not be sent */
 	/* OPEN without TRUNC; truncated before the first WRITE */
 	int	 truncate_late;
-	int	 no_truncate;	/* see sched_forbid_truncate() */
+	int	 no_truncate;		/* see sched_forbid_truncate() */
 	int	 possible_source;	/* see seq_keep_possible_source() */
 	struct timespec source_ctime;	/* then, of a local source: when */
 	int	 open_truncates;	/* there: the one that opens it does */
-	uint64_t sent_size;			/* of what was put, bytes */
+	uint64_t sent_size;		/* of what was put, bytes */
 	/* checks by OP_STAT_DEST_ON_HOST that failed */
 	unsigned int verify_attempts;
 	/* of a download: the old bytes are gone */
@@ -123,10 +123,10 @@ struct file {
 	/* a directory */
 	struct dir_entry *names;
 	size_t	 nnames, added;
-	int	 names_complete;		/* all of them */
+	int	 names_complete;	/* all of them */
 	uint32_t *name_table;		/* names by hash, from 1; 0: free */
 	size_t	 name_table_size;
-	int	 fold_case;	/* names that are alike are told */
+	int	 fold_case;		/* names that are alike are told */
 	int	 case_clash;		/* its name, or that of one above */
 
 	/* of a list */

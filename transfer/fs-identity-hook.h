@@ -38,8 +38,8 @@ struct fs_check;				/* likewise */
 /* Where it is tried: one of these is not NULL. They are copied. */
 struct fs_location {
 	const char *dir;	/* an upload: "" is the working directory */
-	const char *file;		/* a download: not an empty one */
-	uint64_t size;			/* of that file */
+	const char *file;	/* a download: not an empty one */
+	uint64_t size;		/* of that file */
 };
 
 enum fs_identity_result { FS_IDENTITY_PENDING, FS_IDENTITY_SAME,

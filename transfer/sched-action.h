@@ -22,8 +22,8 @@ struct sched_entry;	/* likewise: one file, or half a directory */
 
 enum sched_kind {
 	KIND_FILE,		/* a regular file */
-	KIND_DIR,			/* a directory: made and listed */
-	KIND_DIR_NO_LIST,		/* a directory: only made */
+	KIND_DIR,		/* a directory: made and listed */
+	KIND_DIR_NO_LIST,	/* a directory: only made */
 	KIND_DIR_END,		/* a directory after all below: KIND_DIR's */
 	KIND_LINK,		/* of the server, not yet followed */
 	KIND_MESSAGE,		/* nothing but text */
@@ -85,11 +85,11 @@ enum sched_op {
 
 	/* Of a large file, on a further connection (stripe.h): */
 	OP_HELPER_OPEN,		/* OPEN on the helper connection */
-	OP_FSTAT_IDENTITY,		/* FSTAT: is it still the same file? */
+	OP_FSTAT_IDENTITY,	/* FSTAT: is it still the same file? */
 	/* READ at "off" on the owner connection, */
 	OP_SAMPLE_OWNER,
 	OP_SAMPLE_HELPER,	/* READ at "off" on the helper: same bytes? */
-	OP_HELPER_CLOSE,		/* CLOSE on the helper connection */
+	OP_HELPER_CLOSE,	/* CLOSE on the helper connection */
 
 	/*
 	 * Of a file that is uploaded and may go over several connections
@@ -111,10 +111,10 @@ enum sched_op {
 	OP_REMOVE_OWN,
 
 	/* Local work, done when sched_next() or sched_local_done() is called */
-	OP_BEGIN,		/* before all requests; sched_fail() ends it */
+	OP_BEGIN,	/* before all requests; sched_fail() ends it */
 	OP_VERIFY,	/* before and after the copy: verify_sched_begin() */
-	OP_DATA_DONE,		/* all data up to "off" was acknowledged */
-	OP_RESTART,		/* reset the file: it restarts later */
+	OP_DATA_DONE,	/* all data up to "off" was acknowledged */
+	OP_RESTART,	/* reset the file: it restarts later */
 	OP_END,		/* after the last reply */
 	/* sched_add() children, then sched_children_complete() */
 	OP_ADD_CHILDREN,
@@ -151,16 +151,16 @@ op_is_verify(enum sched_op op)
 enum sched_result { RESULT_OK, RESULT_FAILED, RESULT_EOF };
 
 struct sched_conf {
-	int put;		/* to the server */
-	int cross;		/* between two servers; "put" is 0 */
-	int in_place;		/* each file is cut to its size at the end */
-	int preserve;		/* attributes are set before a put closes */
-	int sync;		/* and the server writes it to its disk */
-	int keep_found;		/* a directory that was there keeps its own */
+	int put;	/* to the server */
+	int cross;	/* between two servers; "put" is 0 */
+	int in_place;	/* each file is cut to its size at the end */
+	int preserve;	/* attributes are set before a put closes */
+	int sync;	/* and the server writes it to its disk */
+	int keep_found;	/* a directory that was there keeps its own */
 	uint32_t files;	/* most entries in flight: descriptors, memory */
-	uint32_t unit;		/* bytes of one READ or WRITE, at most */
+	uint32_t unit;	/* bytes of one READ or WRITE, at most */
 	uint32_t first_id;
-	uint64_t seed;		/* of the places where files are compared */
+	uint64_t seed;	/* of the places where files are compared */
 };
 
 #endif /* HAYATE_SCHED_ACTION_H */

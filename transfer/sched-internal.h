@@ -153,11 +153,11 @@ struct sched_request {
 	uint32_t id;
 	enum sched_op op;
 	struct sched_entry *entry;
-	struct extent *extent;		/* NULL: no data, or server to server */
+	struct extent *extent;	/* NULL: no data, or server to server */
 	unsigned int conn;
 	uint64_t off;
 	uint32_t len, cost;
-	uint64_t sent_us;			/* when */
+	uint64_t sent_us;	/* when */
 	struct tempfile_request temp_request;
 };
 
@@ -226,7 +226,7 @@ struct sched {
 	uint32_t successes, limit_epoch;
 	struct sched_entry *sole_entry;	/* started alone, and nothing since */
 	enum late_truncate late_truncate;
-	int	 truncate_unreliable;		/* a truncation had no effect */
+	int	 truncate_unreliable;	/* a truncation had no effect */
 	int	 has_handle_limit, one_at_a_time, interrupted;
 	struct sched_action last_local;	/* local action that is being done */
 };

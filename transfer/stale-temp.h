@@ -57,7 +57,7 @@ struct stale_temp {
 		    STALE_TEMP_WATCHING, STALE_TEMP_REMOVING
 	} phase;
 	uint64_t looked_us;		/* when, in microseconds */
-	unsigned int to_ask, due;		/* a bit for each name */
+	unsigned int to_ask, due;	/* a bit for each name */
 	int	 has_owner;
 	uint32_t owner;			/* the user's number there */
 	struct stale_temp_name {

@@ -84,21 +84,21 @@ void	inorder_written(struct extents *, int ok);
 enum tempfile_op {
 	/* Before the file is open: attributes of what has its name, of */
 	TEMPFILE_LSTAT_TARGET = 1,
-	TEMPFILE_LSTAT_DIR,		/* its directory, */
-	TEMPFILE_LSTAT_STALE,		/* and the temporary name "number" */
-	TEMPFILE_REMOVE_STALE,		/* remove that file */
+	TEMPFILE_LSTAT_DIR,	/* its directory, */
+	TEMPFILE_LSTAT_STALE,	/* and the temporary name "number" */
+	TEMPFILE_REMOVE_STALE,	/* remove that file */
 	TEMPFILE_FSTAT_OLD,	/* attributes of the file that is open */
 	TEMPFILE_OPEN_STAGING,	/* a temporary file, which must not exist */
 	TEMPFILE_SET_TAG,	/* sets the time, of the open temporary file */
-	TEMPFILE_FSTAT_TAG,		/* attributes, likewise */
+	TEMPFILE_FSTAT_TAG,	/* attributes, likewise */
 	TEMPFILE_STATVFS,	/* of the temporary file's file system */
 	TEMPFILE_COPY_BACK,	/* "len" bytes, staging file to file; 0: all */
 	/* what has the temporary name: is it the file? */
 	TEMPFILE_LSTAT_TEMP,
 	TEMPFILE_SETSIZE,	/* the file to "off" bytes */
 	TEMPFILE_RENAME,	/* rename the temporary file to its name */
-	TEMPFILE_LSTAT_RENAMED,		/* what has its name: is it the file? */
-	TEMPFILE_FSETSTAT,		/* set those of the local file */
+	TEMPFILE_LSTAT_RENAMED,	/* what has its name: is it the file? */
+	TEMPFILE_FSETSTAT,	/* set those of the local file */
 	TEMPFILE_CLOSE_STAGING,
 	TEMPFILE_REMOVE_STAGING,
 	TEMPFILE_CLOSE,		/* the file */
@@ -152,7 +152,7 @@ void	tempfile_free(struct tempfile *);		/* accepts NULL */
 enum tempfile_open_mode {
 	TEMPFILE_UNDECIDED,
 	TEMPFILE_OPEN_TEMP,	/* as new, under the temporary name "number" */
-	TEMPFILE_OPEN_NEW,		/* as new, under its name */
+	TEMPFILE_OPEN_NEW,	/* as new, under its name */
 	TEMPFILE_OPEN_OLD		/* it may be there */
 };
 int	tempfile_ask_before_open(struct tempfile *, const struct tempfile_now *,

@@ -45,19 +45,19 @@ struct verify_end {
 };
 
 struct verify_fsm_conf {
-	int	 put;			/* the target is at the server */
-	int	 resume;		/* what is there is kept, if equal */
+	int	 put;		/* the target is at the server */
+	int	 resume;	/* what is there is kept, if equal */
 	int	 truncates;	/* also a target that is longer */
-	int	 checksum;		/* no time is believed */
-	int	 strict;		/* the source may not change */
-	int	 preserve;		/* the copy sets times */
-	int64_t	 now;			/* seconds */
+	int	 checksum;	/* no time is believed */
+	int	 strict;	/* the source may not change */
+	int	 preserve;	/* the copy sets times */
+	int64_t	 now;		/* seconds */
 };
 
 enum verify_fsm_op {
 	/* Questions */
-	VERIFY_STAT_SOURCE = 1,		/* verify_fsm_stat() */
-	VERIFY_STAT_TARGET,			/* likewise */
+	VERIFY_STAT_SOURCE = 1,	/* verify_fsm_stat() */
+	VERIFY_STAT_TARGET,	/* likewise */
 	/* verify_fsm_hashes() or verify_fsm_hash_refused() */
 	VERIFY_COMPARE_HASH,
 	VERIFY_READ_BACK,			/* verify_fsm_bytes_equal() */
@@ -71,7 +71,7 @@ enum verify_fsm_op {
 	 * verify_fsm_copied()
 	 */
 	VERIFY_COPY_FROM,
-	VERIFY_COMPLETE,			/* nothing to copy */
+	VERIFY_COMPLETE,	/* nothing to copy */
 	VERIFY_TOO_LONG,	/* the target is, and is not cut */
 
 	/* Answers, after the copy */
