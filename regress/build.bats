@@ -349,6 +349,9 @@ pristine() {
 	[ "$("$TOP/build-aux/revision" with)" = "$(source_of revision)" ]
 	dpkg-source --skip-patches -x "$dsc" without >/dev/null 2>&1
 	[ "$("$TOP/build-aux/revision" without)" = "unpatched -" ]
+	# A version without a revision is no package of Debian.
+	sed -i '1s/(.*)/(1:10.0p1)/' with/debian/changelog
+	[ "$("$TOP/build-aux/revision" with)" = "unpatched -" ]
 	# Characters that do not fit a banner or a C string are removed.
 	sed -i '1s/(.*)/(1:1-2"\\n$(id) x)/' with/debian/changelog
 	[[ $("$TOP/build-aux/revision" with) =~ ^Debian-[A-Za-z0-9.+~]+\ [0-9-]+$ ]]
