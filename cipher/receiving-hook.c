@@ -126,8 +126,8 @@ is_plausible(u_int packlen)
 
 /*
  * Queues the packets behind those that are queued, as far as that is worth it,
- * and at least one if there is one. What follows a KEXINIT that has not been
- * answered may have other keys. Returns 0 or SSH_ERR_*.
+ * and at least one if there is one. While keys are exchanged packets are opened
+ * one by one, because NEWKEYS changes the keys. Returns 0 or SSH_ERR_*.
  */
 static int
 queue_packets(struct ssh *ssh, struct sshbuf *input,
