@@ -20,7 +20,7 @@ from spack.package import *
 
 
 class Hayate(AutotoolsPackage):
-    """Hayate is portable OpenSSH that follows the path: windows, ciphers on
+    """Hayate is portable OpenSSH tuned to the network path: windows, ciphers on
     several cores and file transfers for long and fast networks."""
 
     homepage = "https://www.openssh.com/"
