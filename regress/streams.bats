@@ -911,7 +911,7 @@ scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 	start "$BULK" "stock:$T/there/x"
 	kill -9 "$(further)"
 	wait $SCP
-	grep 'is lost' log
+	grep 'was lost' log
 	cmp "$BULK" there/x
 	[ "$(ls -A there)" = x ]
 }

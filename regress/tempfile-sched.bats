@@ -10,7 +10,7 @@ load helper
 replay() { printf '%s\n' "$@" | run_unit tempfile-sched-replay; }
 
 SIZE=200000	# KiB
-NEW='set old -1' LATE=$'set old -1\nset wants 0' OLD='set old 150000'
+NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 
 @test "a path that holds more than the window gets channels, a smaller one gets none" {
 	run -0 replay "set path 1000" "put $SIZE" "set path 3500" "put $SIZE" \
