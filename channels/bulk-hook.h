@@ -8,19 +8,19 @@
  *
  * Stock OpenSSH reads, seals and writes 32 KiB and then goes round its poll
  * loop. On a short path the loop costs more than the cipher. So a channel
- * accepts packets of up to 255 KiB, as RFC 4254, section 5.1 allows it to
- * announce, if the peer is known to send such packets correctly. It reads as
- * much at once, and towards a peer that accepts only 32 KiB it fills the output
- * queue in one turn of the loop. Pipes are enlarged to hold one read or one
- * packet.
+ * accepts packets of up to 255 KiB and 256 bytes, as RFC 4254, section 5.1
+ * allows it to announce, if the peer is known to send such packets correctly.
+ * It reads as much at once, and towards a peer that accepts only 32 KiB it
+ * fills the output queue in one turn of the loop. Pipes are enlarged to hold
+ * one read or one packet.
  *
  * The delay of interactive data stays bounded: packets grow beyond 32 KiB only
- * if the path carries one in BULK_PACKET_US, and the output queue is filled no
- * further than stock fills it. While someone types into another channel of the
+ * if the path carries one in 2.6 ms, and the output queue is filled no further
+ * than stock fills it. While someone types into another channel of the
  * connection, packets, pipes and turns of the loop are as small as in stock.
  *
- * "Hayate no" gives stock's sizes. Not thread safe. The patches
- * 130-channels-bulk.patch and 135-channels-shmpipe.patch call this.
+ * "Hayate no" gives stock's sizes. Not thread safe. Called from
+ * patches/130-channels-bulk.patch and by wtune-hook.c.
  */
 
 #ifndef HAYATE_BULK_HOOK_H
@@ -37,11 +37,16 @@ struct ssh;
 
 /*
  * Returns the largest payload of a channel data packet that we announce to this
- * peer, bytes: more than 32 KiB only if peer_takes_large_packets().
+ * peer, bytes: 255 KiB and 256 bytes if peer_takes_large_packets(), otherwise
+ * 32 KiB.
  */
 u_int	bulk_packet_max(const struct ssh *);
 
-/* Returns how many bytes to read from a file or program at once. */
+/*
+ * Returns how many bytes to read from a file or program at once: as many as a
+ * large packet has, whatever the peer takes and whether or not someone types;
+ * 32 KiB with "Hayate no".
+ */
 size_t	bulk_read_max(void);
 
 /*
@@ -51,25 +56,30 @@ size_t	bulk_read_max(void);
 uint64_t bulk_path_rate(struct ssh *);
 
 /*
- * Returns how many of "len" bytes of channel input go into the next packet.
- * Also detects typing by the sizes and times of its calls, so call it for each
- * packet.
+ * Returns how many of "len" bytes of channel input go into the next packet; the
+ * peer's window and its limit for packets must permit "len". More than 32 KiB
+ * only to a peer that peer_takes_large_packets(), at a known rate, not from a
+ * terminal, and not while someone types into another channel; with "Hayate no"
+ * always "len". Also enlarges the channel's pipe, and detects typing by the
+ * sizes and times of its calls, so call it once for each packet.
  */
 size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
 
 /*
  * As channel_output_poll(), repeated until the output queue is as full as stock
- * lets it be. Returns as the first call.
+ * lets it be, or until a call queues nothing. Does not repeat it while someone
+ * types, during a key exchange, or with "Hayate no". Returns as the first call.
  */
 int	bulk_output_poll(struct ssh *);
 
 /*
  * Writes data that has arrived for the channel straight to its descriptor, so
- * that it need not be copied into the channel's output first. Only large data
- * is written, only while that output is empty, and only if writing does not
- * block.
+ * that it need not be copied into the channel's output first. Only 64 KiB or
+ * more are written, only while that output is empty, and only to a non-blocking
+ * descriptor of an open channel that has neither a terminal nor a filter nor
+ * datagrams.
  *
- * Advances "*data" and "*len" past what was written and adds it to
+ * If anything was written, advances "*data" and "*len" past it and adds it to
  * local_consumed; then calls used(), which notes the time, and adjust(), which
  * may send a window adjust. Errors are left to the next ordinary write.
  */
@@ -78,8 +88,9 @@ void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
     int (*adjust)(struct ssh *, struct Channel *));
 
 /*
- * Returns after how many consumed bytes a window adjust is due: three packets
- * of stock's size, as in stock.
+ * Returns how many bytes of the window the peer may have used, consumed or not,
+ * before a window adjust is due: three packets of the channel, but of no more
+ * than stock's 32 KiB each.
  */
 u_int	bulk_adjust_step(const struct Channel *);
 
@@ -99,8 +110,10 @@ u_int	bulk_adjust_step(const struct Channel *);
 #endif
 
 /*
- * Lets a pipe hold 256 KiB. Does nothing if "fd" is something else. Worth it
- * for a pipe that moves BULK_PIPE_STOCK bytes at once, its default capacity.
+ * Lets a pipe hold 256 KiB; not for use with "Hayate no". Does nothing if "fd"
+ * is something else, holds packets (ring.h), or is as large already. If the
+ * system refuses, the pipe stays as it is, with a line at -vv. BULK_PIPE_STOCK
+ * is the default capacity, to which a pipe shrinks again while someone types.
  */
 #define BULK_PIPE_STOCK	(64 * 1024)
 void	bulk_enlarge_pipe(int fd);

@@ -14,9 +14,10 @@
  *	ATTACHED   all of it in the caller's memory: sshbuf_attach()
  *	EXTERNAL   a part of it in the caller's memory: sshbuf_put_external()
  *
- * Reading works in all of them. Whatever changes an ATTACHED buffer copies the
- * content first, so callers of sshbuf.h see no difference. A buffer belongs to
- * one thread at a time.
+ * Consuming works in all of them, and reading in the first two: an EXTERNAL
+ * buffer has a gap of undefined bytes until it is linearized. Whatever changes
+ * an ATTACHED buffer, except by consuming, copies the content first, so callers
+ * of sshbuf.h see no difference. A buffer belongs to one thread at a time.
  */
 
 #ifndef HAYATE_SSHBUF_HOOK_H
@@ -37,9 +38,11 @@ struct sshbuf;
 int	sshbuf_raise_max(struct sshbuf *, size_t max_size);
 
 /*
- * Returns memory of consumed content of a large buffer to the system. Moves the
- * content: pointers into it become invalid, which is why sshbuf_consume() does
- * not do this.
+ * Returns memory of consumed content to the system: if it is 8 MiB or more, or
+ * all beyond 4 MiB of an empty buffer. Copies an external part into its gap
+ * first; does nothing to an attached or read-only buffer. Moves the content:
+ * pointers into it become invalid, which is why sshbuf_consume() does not do
+ * this.
  */
 void	sshbuf_trim(struct sshbuf *);
 
@@ -69,9 +72,9 @@ struct sshbuf_external {
  * Appends "len" bytes as sshbuf_put() does, but leaves them where they are. The
  * buffer has a gap of undefined bytes in their place: the caller must keep
  * readers of the buffer away from it, and the data unchanged, until
- * sshbuf_linearize() or the next reset. More may be appended behind them;
- * consuming or growing linearizes the buffer. One part at a time. Returns 0 or
- * SSH_ERR_*.
+ * sshbuf_linearize(), or until the buffer is reset or freed. More may be
+ * appended behind them; consuming or growing linearizes the buffer, as does
+ * another call, because there is one part at a time. Returns 0 or SSH_ERR_*.
  */
 int	sshbuf_put_external(struct sshbuf *, const void *, size_t len);
 

@@ -19,8 +19,11 @@
 #include <stdint.h>
 
 /*
- * From TCP_INFO. A field that the system does not provide is 0. Counters cover
- * the life of the connection; those marked "wraps" are 32 bits in the kernel.
+ * From TCP_INFO. A field that the system does not provide is 0, but min_rtt_us
+ * is rtt_us then. Counters cover the life of the connection; those marked
+ * "wraps" are 32 bits in the kernel. The kernel counts "unacked", "cwnd" and
+ * "out_of_order" in segments: these fields are its count times the present size
+ * of a segment, and the count wraps, not the field.
  */
 struct tcp_path {
 	uint64_t min_rtt_us;	/* the kernel's minimum of five minutes */
@@ -30,7 +33,7 @@ struct tcp_path {
 	uint64_t received;	/* counter: bytes received in order */
 	uint64_t out_of_order;	/* counter: bytes behind a gap; wraps */
 	uint64_t acked;		/* counter: bytes acknowledged by the peer */
-	uint64_t segments;	/* counter: segments sent; wraps */
+	uint64_t segments;	/* counter: sent (with data if told); wraps */
 	uint64_t resent;	/* counter: segments retransmitted; wraps */
 	uint64_t cwnd;		/* congestion window, bytes */
 	uint64_t unsent;	/* bytes in the send buffer, not yet sent */
@@ -45,9 +48,9 @@ struct tcp_path {
 int	tcp_path_read(int fd, struct tcp_path *);
 
 /*
- * Returns about how many bytes are in the receive buffer out of order, because
- * a segment before them was lost; 0 if the system does not tell. Too low while
- * other bytes are readable.
+ * Returns how many bytes of memory the receive buffer uses for data that is out
+ * of order, because a segment before it was lost: up to about twice the data.
+ * Returns 0 if the system does not tell. Too low while other bytes can be read.
  */
 uint64_t tcp_path_out_of_order(int fd);
 
@@ -71,8 +74,8 @@ const char *tcp_path_set_congestion(int fd, const char *name);
 
 /*
  * Limits the payload sent per second (SO_MAX_PACING_RATE). Returns NULL, or the
- * reason why there is no limit. A rate above 4 GB/s counts as 4 GB/s, the most
- * that every kernel accepts.
+ * reason why there is no limit. A rate of 2^32 - 1 or more counts as 2^32 - 2,
+ * the most that every kernel accepts.
  */
 const char *tcp_path_set_rate(int fd, uint64_t bytes_per_second);
 

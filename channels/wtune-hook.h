@@ -7,9 +7,10 @@
  * wtune-hook: applies the window tuner (wtune.h) to upstream's channels.
  *
  * Called from patches/110-channels-window.patch and 120-channels-input.patch,
- * once per poll loop and open channel, in the processes that move channel data:
- * ssh's client_loop and sshd-session's server_loop2. Both run after
- * authentication and outside any sandbox. Main thread only.
+ * once per poll loop and open channel, wtune_channel() also when data was
+ * written through (bulk-hook.h), in the processes that move channel data: ssh's
+ * client_loop and sshd-session's server_loop2. Both run after authentication
+ * and outside any sandbox. Main thread only.
  */
 
 #ifndef HAYATE_WTUNE_HOOK_H
@@ -22,14 +23,16 @@ struct Channel;
  * Grows or withholds the receive window of a channel. Call it before stock
  * decides whether to send SSH2_MSG_CHANNEL_WINDOW_ADJUST, so that the untouched
  * code announces the new window. Does nothing for terminals, X11 and agent
- * channels, with "Hayate no" or "WindowTuning no", or out of memory.
+ * channels, and channels with a window below 2 MiB, with "Hayate no" or
+ * "WindowTuning no", or out of memory. Also frees memory of the output of the
+ * channel, and enlarges its pipe at a backlog of more than 64 KiB.
  */
 void	wtune_channel(struct ssh *, struct Channel *);
 
 /*
- * Logs a window adjust that is being sent, in stock's words: the first of a
- * channel, and the first after each logged change of its window, at -vv; all
- * others at -vvv.
+ * Logs a window adjust that is being sent, in stock's words. Of a channel whose
+ * window is tuned the first one, and the first after each logged change of the
+ * window, at -vv, and all others at -vvv; of any other channel all at -vv.
  */
 void	wtune_log_adjust(const struct Channel *);
 
@@ -37,7 +40,7 @@ void	wtune_log_adjust(const struct Channel *);
  * Stops reading from the local side of a channel that has a stock window (2
  * MiB) of unsent data queued: a larger window of the peer is meant for the
  * path, not for our memory. Call it for each channel and poll(), after stock
- * has decided what to wait for.
+ * has decided what to wait for. Does nothing with "Hayate no".
  *
  * Also reports the channel to stalls-hook.h, limits the unsent bytes in the
  * kernel, logs once per channel at -v if the peer's window limits what is sent,
