@@ -27,6 +27,7 @@
 #ifndef HAYATE_AUTHONLY_H
 #define HAYATE_AUTHONLY_H
 
+/* Names of the modes. A client that names both puts the faster one first. */
 #define AUTHONLY_NONE	"none"
 #define AUTHONLY_GMAC	"aes128-gmac@hayate.invalid"
 #define AUTHONLY_ALL	AUTHONLY_NONE "," AUTHONLY_GMAC
@@ -39,7 +40,7 @@ enum authonly_private {
 	AUTHONLY_X11,
 	AUTHONLY_TYPED,		/* typed input of a session without terminal */
 	AUTHONLY_SHELL,		/* a shell without a terminal */
-	AUTHONLY_FORWARD,	/* ports, sockets, stdio, tunnels */
+	AUTHONLY_FORWARD,	/* ports, sockets, stdio, other channels */
 	AUTHONLY_PROXY,		/* a client of "ssh -O proxy" */
 	AUTHONLY_MUX,		/* a session of another ssh that did not ask */
 	AUTHONLY_OTHER,		/* a request that we do not know */
@@ -51,11 +52,12 @@ struct authonly_facts {
 	int	server;		/* we are the server */
 	int	serving;	/* authenticated, and in the session's loop */
 	int	enabled;	/* NoneEnabled is yes, and Hayate is not no */
-	/* Of a client */
+	/* Read only if we are the client */
 	int	asked;		/* NoneSwitch is yes */
 	int	peer;		/* the server knows a mode */
 	int	usable;		/* one of these modes has the MAC it needs */
 	int	refused;	/* the server refused the modes we named */
+	/* Read on both sides */
 	enum authonly_private private;
 };
 
@@ -80,13 +82,16 @@ const char *authonly_explain_answer(enum authonly_answer,
 /*
  * Return why a channel request (RFC 4254, section 6), a channel of this type
  * (on the wire, or in channel_new()), or a global request (section 4) requires
- * encryption; AUTHONLY_PUBLIC if it does not. Unknown types do.
+ * encryption; AUTHONLY_PUBLIC if it does not. Unknown types do: such a request
+ * is AUTHONLY_OTHER, such a channel AUTHONLY_FORWARD. Channels of X11 and of
+ * agents are AUTHONLY_FORWARD as well; their requests are not. "window-change"
+ * is AUTHONLY_TTY, as "pty-req" is.
  */
 enum authonly_private authonly_classify_request(const char *type);
 enum authonly_private authonly_classify_channel(const char *type);
 enum authonly_private authonly_classify_global(const char *type);
 
-/* Returns 1 if the cipher is one of the modes. */
+/* Returns 1 if the cipher, which must not be NULL, is one of the modes. */
 int	authonly_is_mode(const char *cipher);
 
 /*

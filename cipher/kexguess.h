@@ -35,13 +35,17 @@ struct kexguess_lists {
 int	kexguess_is_named(const struct kexguess_lists *client,
     const struct kexguess_lists *server);
 
-/* Returns 1 if a guess of the client's first names is right. */
+/*
+ * Returns 1 if a guess of the client's first names is right by the rule that
+ * applies. KEXGUESS_NAME is not skipped: if both sides name it and the client
+ * names it first, the guess is wrong.
+ */
 int	kexguess_is_right(const struct kexguess_lists *client,
     const struct kexguess_lists *server);
 
 /*
  * Returns a copy of the list with "name" moved to its front, which the caller
- * frees; NULL if the list does not have it, or out of memory.
+ * frees; NULL if "name" is not one name of the list, or out of memory.
  */
 char	*kexguess_put_first(const char *list, const char *name);
 
