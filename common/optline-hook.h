@@ -28,12 +28,14 @@ struct optline_table {
  * Reads one line of configuration; "rest" is the text after the keyword.
  *
  * Returns 0 if upstream has to read the line. Then "*keyword" may have been set
- * to upstream's name of this option, and HPN-SSH's names in a list of ciphers
- * may have been replaced.
+ * to upstream's name of this option, a constant that must not be freed or
+ * changed, and HPN-SSH's names in a list of ciphers may have been replaced in
+ * "rest". "*ret" is not set.
  *
  * Returns 1 if the line is ours. "*ret" is the parser's result then: 0, or -1
  * for an invalid line, which was logged. The process ends if the keyword
- * requires that (HAYOPT_STOP).
+ * requires that (HAYOPT_STOP). "layer" is HAYOPT_MATCH in sshd's second pass.
+ * If "active" is 0, the line is checked and its value is not stored.
  */
 int	optline_read(int side, enum hayopt_layer layer,
     struct optline_table table, char **keyword, char *rest,
@@ -46,13 +48,16 @@ int	optline_read(int side, enum hayopt_layer layer,
  */
 int	optline_is_reread(const char *filename);
 
-/* As hayopt_replace_ciphers(); logs at -v what was replaced. */
+/*
+ * As hayopt_replace_ciphers(); if it replaced anything, logs the new list at
+ * -v, or keeps that message if "filename" is "command-line".
+ */
 void	optline_replace_ciphers(char *text, const char *filename, int linenum);
 
 /*
- * Logs the messages about ssh's command line. They were kept, because the
+ * Logs the messages about ssh's command line at -v. They were kept, because the
  * command line is read before the log level is known. Call it once the level is
- * set.
+ * set. Errors were not kept, but logged at once.
  */
 void	optline_log_deferred(void);
 

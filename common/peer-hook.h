@@ -41,7 +41,8 @@ int	peer_read_extension(struct ssh *, const char *name,
 /*
  * For sshd's parser: exports "Hayate no" and "VersionDetails no", or that they
  * no longer apply, in the environment, for child processes that read no
- * configuration (sshd-auth). Call it after each of our keywords.
+ * configuration (sshd-auth). Only direct children heed it. Call it after each
+ * of our keywords. The process ends if the environment cannot be set.
  */
 void	peer_export_options(void);
 
@@ -70,8 +71,8 @@ int	peer_knows_authonly(const struct ssh *);
 int	peer_knows_stall_stats(const struct ssh *);
 
 /*
- * Returns kind(BANNER) for the peer's banner; 0 if there is none yet. Not for a
- * mux client: ssh->kex must exist.
+ * Returns 1 if kind() is not 0 for the peer's banner, which is "" until it has
+ * arrived; 0 also if out of memory. Not for a mux client: ssh->kex must exist.
  */
 int	peer_banner_matches(const struct ssh *,
     int (*kind)(const char *banner));
@@ -80,7 +81,7 @@ int	peer_banner_matches(const struct ssh *,
  * Returns 1 if the peer is known to handle packets of more than 32 KiB in both
  * directions: a Hayate that we recognise, or an unmodified OpenSSH by its
  * banner (peer.h). HPN-SSH garbles such packets or ends the connection; other
- * implementations were not tested.
+ * implementations were not tested. Returns 0 with "Hayate no".
  */
 int	peer_takes_large_packets(const struct ssh *);
 
