@@ -7,8 +7,8 @@
  * lifecycle-hook: the events in the life of a user's connection, and which
  * modules are called at each.
  *
- *   begin     unencrypted data, stall counters, session log, and the IPQoS of
- *             Match blocks
+ *   begin     unencrypted data, stall counters, session log, the IPQoS of Match
+ *             blocks, and the memory of the user's control group
  *   request   unencrypted data, which may refuse it; session log
  *   end       unencrypted data; session log
  *
@@ -29,10 +29,17 @@ struct Authctxt;
  */
 void	lifecycle_begin(struct ssh *, const struct Authctxt *);
 
-/* Call it for each request on a session channel. Returns 1 if it must fail. */
+/*
+ * Call it for each request on a session channel. Returns 1 if it must fail; the
+ * session log does not show such a request. If it may proceed but requires
+ * encryption, all data is encrypted until the connection ends.
+ */
 int	lifecycle_refuses_request(struct ssh *, const char *type);
 
-/* Call it when the connection ends, in whatever way, also in the monitor. */
+/*
+ * Call it when the connection ends, in whatever way, also in the monitor. More
+ * than one call does no harm.
+ */
 void	lifecycle_end(struct ssh *);
 
 #endif /* HAYATE_LIFECYCLE_HOOK_H */

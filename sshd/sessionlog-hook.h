@@ -15,12 +15,16 @@
  * It is one line. The number is the version of the format: fields keep their
  * names, their order and their meaning, and new ones are added at the end. A
  * space, control character, quotation mark or equals sign in a value is written
- * as "_". A value that is not known is "-".
+ * as "_", and so is a comma in the name of a subsystem. A value that is not
+ * known is "-".
  *
  *   what      what the client has requested, in order of the first request:
- *             shell, exec, the name of a subsystem, forwarding (of ports and
- *             sockets), x11, agent; or "none"
+ *             shell, exec, the first 32 bytes of the name of a subsystem
+ *             ("unknown" if it is not configured), forwarding (the client
+ *             opened a channel other than a session, or had sshd listen), x11,
+ *             agent; or "none"
  *   sent      bytes of the connection sent by sshd; "received" likewise
+ *   seconds   since the user was authenticated
  *   cipher    for sending, at the end
  *   clear     whether data is unencrypted at the end
  *   rtt_ms    mean of the kernel's RTT, and the minimum
@@ -50,9 +54,11 @@ struct Authctxt;
 struct ssh;
 
 /*
- * For the monitor. sessionlog_share() creates the shared memory; call it before
- * the fork. sessionlog_watch() notes the connection; call it after the fork.
- * "authctxt" must exist until the process ends.
+ * For the monitor. sessionlog_share() creates the shared memory, or ends the
+ * process if there is none; call it before the fork. With "SessionLog no" this
+ * and all functions below do nothing. sessionlog_watch() notes the connection
+ * and the time; call it after the fork. "authctxt" must exist until the process
+ * ends.
  */
 void	sessionlog_share(void);
 void	sessionlog_watch(struct ssh *, const struct Authctxt *);
@@ -63,11 +69,14 @@ void	sessionlog_watch(struct ssh *, const struct Authctxt *);
  */
 void	sessionlog_begin(struct ssh *);
 
-/* Call them for a request on a session channel, and a configured subsystem. */
+/*
+ * Call them for a request on a session channel, and with the name of the
+ * subsystem, or "unknown" if that is not configured.
+ */
 void	sessionlog_request(const char *type);
 void	sessionlog_subsystem(const char *name);
 
-/* Call it when unencrypted data begins (1), or was refused (0). */
+/* Call it when unencrypted data begins (1), or was refused (0): counts it. */
 void	sessionlog_cleartext(int is_granted);
 
 /*

@@ -14,9 +14,10 @@
  * sent; ours answers and sends them first.
  *
  * OPEN of a FIFO or device may block, and may have side effects: the writer of
- * a FIFO may lose its bytes. So replies are sent before such an OPEN, and an
- * early OPEN for reading (early-requests.h), which the client has sent without
- * knowing the type of the file, fails.
+ * a FIFO may lose its bytes. So replies are sent before such an OPEN, unless it
+ * has SSH_FXF_CREAT and is not early (early-requests.h). An early OPEN for
+ * reading, which the client has sent without knowing the type of the file,
+ * fails.
  *
  * Runs as the user, in sftp-server and internal-sftp. Uses no libcrypto. Out of
  * memory ends the process, as in stock's. Not thread safe.
@@ -40,9 +41,9 @@ struct sshbuf;
  * upstream wants. "in" and "out" are the queues of requests and replies.
  * Returns 0 at once while a complete request is in "in" or in the ring, from
  * which it is read then, and "out" has at most 64 KiB. No more input is read
- * while a request is queued. After a call of sftpsrv_client_waits() the
- * descriptors are polled in any case, so that replies are sent and a
- * disconnected client is noticed.
+ * while a request is queued: pfd[0] is not polled then. After a call of
+ * sftpsrv_client_waits() replies in "out" are polled for even so, without
+ * waiting, so that they are sent and a disconnected client is noticed.
  */
 int	sftpsrv_poll(struct pollfd [2], struct sshbuf *in,
     struct sshbuf *out);
@@ -60,14 +61,17 @@ unsigned int sftpsrv_tag(void);
 
 /*
  * For a request that takes long, to be called now and then: returns 0 if the
- * client has disconnected, so that nobody would receive the reply.
+ * client has disconnected or closed our input, so that nobody would receive the
+ * reply, otherwise 1. Sends nothing itself; sftpsrv_poll() does that next.
  */
 int	sftpsrv_client_waits(void);
 
 /*
- * Reads from "fd" and appends to "queue": the rest of a request of which a part
- * is queued (up to 256 KiB), but at least 16 KiB. Returns as read(2). Attaches
- * to sshd's shared memory at the first call.
+ * Reads from "fd" and appends to "queue". Asks for the rest of a request of
+ * which a part is queued (up to 256 KiB), but for at least 16 KiB; a slot of
+ * the ring may be larger, and is appended whole. Returns as read(2). At end of
+ * input all replies are sent before it returns. Attaches to sshd's shared
+ * memory at the first call.
  */
 ssize_t	sftpsrv_read(int fd, struct sshbuf *queue);
 
