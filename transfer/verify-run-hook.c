@@ -715,8 +715,8 @@ remove_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
 
 /*
  * Truncates the target to "size" bytes, unless that is left for the end, as
- * another copy may write to it. A temporary file is truncated by its name, which
- * only this user can give to another file. Returns 1 if no reply is due.
+ * another copy may write to it. A temporary file is truncated by its name,
+ * which only this user can give to another file. Returns 1 if no reply is due.
  */
 static int
 truncate_target(struct transfer *t, struct file *file, struct sched_entry *j,
