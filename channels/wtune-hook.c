@@ -277,7 +277,9 @@ static uint64_t
 connection_out_of_order(struct ssh *ssh, struct chan_state *s,
     const struct tcp_path *path)
 {
-	uint64_t waiting = path->out_of_order - s->out_of_order;
+	/* The count is 32 bits wide, and its unit, the MSS, can shrink. */
+	uint64_t waiting = path->out_of_order > s->out_of_order ?
+	    path->out_of_order - s->out_of_order : 0;
 
 	s->out_of_order = path->out_of_order;
 	if (waiting == 0)
