@@ -602,7 +602,7 @@ spoil() {
 		{ cat a; echo more; } >b
 		echo "$change" >change
 		run -1 put a b
-		[[ $output = *"/b\" is not what was compared"* ]]
+		[[ $output = *"/b\" has changed since it was compared"* ]]
 		cmp key secret
 	done
 	# what stays in its place does, whatever its owner may do with it
