@@ -390,7 +390,7 @@ peak() {
 	    t.packetizer.send_message(m)
 	time.sleep(2)
 	print(max(int(l.split()[1]) for k in kids($(cat "$(sshd_dir hayate)/pid"))
-	    for l in open("/proc/%s/status" % k) if l.startswith("VmRSS")))
+	    for l in open("/proc/%s/status" % k) if l.startswith("VmRSS")), flush=True)
 	os._exit(0)
 	END
 	run -0 timeout 100 /usr/bin/python3 asks
