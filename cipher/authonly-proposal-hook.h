@@ -21,7 +21,7 @@
 
 struct ssh;
 
-/* How our proposal treats the modes */
+/* How our proposal treats the modes; the peer's counts if it came first */
 enum authonly_proposed {
 	AUTHONLY_NAMED,		/* it names a mode */
 	AUTHONLY_NOT_NAMED,	/* it names none, and neither does the peer's */
@@ -31,9 +31,10 @@ enum authonly_proposed {
 
 /*
  * Rewrites ssh->kex->my from the user's own proposal, and names modes only if
- * "may_name" is set. A server that begins the key exchange names just
- * "in_force", the mode in which it receives now; "" if it receives encrypted
- * data. Sets the result. Returns 0 or SSH_ERR_*.
+ * "may_name" is set: a client before its ciphers, a server behind them. If a
+ * server begins the key exchange, it names just "in_force", the mode in which
+ * it receives now ("" if it receives encrypted data), and the MACs of its last
+ * answer. Sets the result. Returns 0 or SSH_ERR_*.
  */
 int	authonly_proposal_rewrite(struct ssh *, int may_name,
     const char *in_force, enum authonly_proposed *);

@@ -237,7 +237,10 @@ set_server_macs(const struct authonly_exchange *x, char *macs[AUTHONLY_DIRS])
 	return 0;
 }
 
-/* The client's order decides, so the worse mode of the two is left out. */
+/*
+ * The client's order decides, so a server can avoid a mode only by leaving it
+ * out: GMAC if it is slower, "none" if its MAC has a short tag.
+ */
 const char *
 authonly_proposal_server_modes(const struct authonly_exchange *x,
     char *macs[AUTHONLY_DIRS])

@@ -80,17 +80,20 @@ int	authonly_proposal_shares_etm(const struct authonly_lists *my,
 
 /*
  * Returns the modes that a client should name, in order; may be "". The text is
- * constant. If "none" is one of them, "macs" is set to the list of MACs to name
- * in each direction, which the caller frees. Returns NULL if out of memory.
+ * constant. If "none" is one of them, "macs" is set for each direction to all
+ * of our MACs in the order to name them, which the caller frees. Returns NULL
+ * if out of memory.
  */
 const char *authonly_proposal_client_modes(const struct authonly_exchange *,
     char *macs[AUTHONLY_DIRS]);
 
 /*
  * Returns the modes that a server should name in answer to a client's proposal;
- * may be "". The text is constant. For a direction in which it should name
- * other MACs than its own, "macs" is set to them, which the caller frees.
- * Returns NULL if out of memory.
+ * may be "". If both are possible, GMAC is left out if it is slower, and "none"
+ * if its MAC has a short tag; otherwise the client's order decides. The text is
+ * constant. For a direction in which the server should name other MACs than its
+ * own, "macs" is set to them, which the caller frees. Returns NULL if out of
+ * memory.
  */
 const char *authonly_proposal_server_modes(const struct authonly_exchange *,
     char *macs[AUTHONLY_DIRS]);

@@ -14,9 +14,11 @@
  *	 ^          |   ^          |
  *	 +----------+   +----------+        it stays if data moved faster
  *
- * OFF: the cost of sealing is not measured, and there is no thread. STEADY: it
- * is measured, and the number of threads stays. A trial that did not pay is not
- * repeated for a while.
+ * OFF: there is no thread, and the cost of sealing is not known. STEADY: it is
+ * measured. A trial that did not pay removes its thread; so does a lower rate
+ * while no core is idle. No trial begins for a while after that, and the state
+ * is OFF if no thread is left. While little data moves, there are no threads
+ * in STEADY, and a trial ends in it.
  *
  * It reads no clock and starts no thread. Not thread safe; no upstream header.
  */
@@ -35,7 +37,7 @@ struct autoscale_now {
 	uint64_t crypto_us;	/* total: time this took in all threads */
 	uint64_t cpu_us;	/* total: CPU time of the pool's owner */
 	unsigned int cores;	/* cores that this process may use */
-	double	free_cores;	/* idle since the last call; < 0: unknown */
+	double	free_cores;	/* idle since last call; < 0: no trial */
 };
 
 enum autoscale_state { AUTOSCALE_OFF, AUTOSCALE_STEADY, AUTOSCALE_TRIAL };
@@ -47,7 +49,7 @@ struct autoscale {
 	struct autoscale_now last;
 	int	 intervals;	/* TRIAL: intervals since it began */
 	uint64_t rate_before;	/* TRIAL: bytes per second before it */
-	uint64_t rate_trial;	/* TRIAL: mean rate of its intervals so far */
+	uint64_t rate_trial;	/* TRIAL: its mean rate, valid at its end */
 	int64_t	 rate_mean;	/* mean rate of the last 8 intervals */
 	int64_t	 rate_best;	/* best rate_mean with this number of threads */
 	double	 free_mean;	/* mean of the last values of free_cores */
@@ -64,7 +66,8 @@ int	autoscale_decide(struct autoscale *, const struct autoscale_now *);
 
 /*
  * Tells how many threads there are now. Fewer than wanted means that no more
- * could be started: a trial has failed, and "threads" becomes that number.
+ * could be started. This counts as a failed trial, and "threads" becomes that
+ * number.
  */
 void	autoscale_set_started(struct autoscale *, unsigned int threads);
 

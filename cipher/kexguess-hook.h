@@ -41,7 +41,8 @@ char	*kexguess_match_list(const char *client, const char *server,
     unsigned int *);
 
 /*
- * As kex_setup(), in sshd-auth: adds KEXGUESS_NAME, but not with "Hayate no".
+ * As kex_setup(), in sshd-auth. Adds KEXGUESS_NAME to the key exchange methods
+ * in "proposal", whose string it replaces and frees, but not with "Hayate no".
  */
 int	kexguess_setup(struct ssh *, char **proposal);
 

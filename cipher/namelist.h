@@ -11,7 +11,8 @@
  * because the peer chooses its own.
  *
  * A function that returns a list allocates it, and the caller frees it. It
- * returns NULL if out of memory, or if its first argument is NULL.
+ * returns NULL if out of memory, or if its first argument is NULL. No other
+ * list may be NULL.
  *
  * No upstream header.
  */

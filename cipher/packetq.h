@@ -33,8 +33,9 @@
 #include "pool.h"
 
 /*
- * Bytes on the wire that a queue may hold before it accepts no more: as much as
- * some threads process in a millisecond or two. One more packet may be added.
+ * Bytes on the wire at which a queue is full: as much as some threads process
+ * in a millisecond or two. No packet is opened ahead then, and all bytes count
+ * as backlog; packetq_add() still accepts packets.
  */
 #define PACKETQ_BYTES	(1024 * 1024)
 
@@ -76,7 +77,7 @@ struct packetq {
 	size_t		 written;	/* sent, of packets not removed yet */
 };
 
-/* Appends a packet, whose memory must stay until it is removed. */
+/* Appends a packet as PACKET_WAITING. Its memory stays until it is removed. */
 void	packetq_add(struct packetq *, struct packet_job *);
 
 /*
@@ -91,7 +92,7 @@ int	packetq_is_long(const struct packet_job *);
 /* Submits the packet to the pool. */
 void	packetq_submit(struct packet_job *);
 
-/* Runs the job, or blocks until a thread has done it. Returns its result. */
+/* Runs the job, or waits as pool_wait() does. Returns its result. */
 int	packetq_finish(struct packet_job *);
 
 /* Returns 1 if the result is there. Does not block. */
@@ -119,9 +120,10 @@ size_t	packetq_unwritten(const struct packetq *);
 
 /*
  * Returns how many bytes wait for the network, with "before" bytes in front of
- * the queue. Packets that are still being sealed do not count as long as there
- * is one for each of "cores": the sender has to go on, so that threads have
- * work.
+ * the queue. Packets that are still being sealed do not count if there is at
+ * most one for each of "cores": the sender has to go on, so that threads have
+ * work. If there are more, their bytes are divided by "cores". At PACKETQ_BYTES
+ * everything counts.
  */
 size_t	packetq_backlog(const struct packetq *, size_t before,
     unsigned int cores);
@@ -133,14 +135,18 @@ size_t	packetq_backlog(const struct packetq *, size_t before,
 /* Returns the bytes of queued packets that lie in this input buffer. */
 size_t	packetq_bytes_in_read(const struct packetq *, const void *source);
 
-/* Returns 1 if one more packet should be opened before it is asked for. */
+/*
+ * Returns 1 if one more packet should be opened before it is asked for: there
+ * are threads, and neither PACKETQ_AHEAD nor PACKETQ_BYTES is reached.
+ */
 int	packetq_wants_more(const struct packetq *, unsigned int threads);
 
 /*
  * Returns 1 if the owner should read more input instead of waiting for the
- * first packet: a thread is working on it, the threads will soon run out of
- * work (they have "queued" jobs left), and one more input buffer is allowed
- * besides the "reads" that are in use.
+ * first packet: it was submitted and is not done, the threads will soon run out
+ * of work ("queued" jobs are left, fewer than 8 for each), the queue is less
+ * than half full, and one more input buffer is allowed besides the "reads" that
+ * are in use.
  */
 int	packetq_may_defer_first(const struct packetq *, unsigned int threads,
     unsigned int queued, unsigned int reads);

@@ -38,7 +38,7 @@ struct sealer_keys {
 	int	 mode;			/* MODE_IN, MODE_OUT */
 	u_int	 authlen;		/* bytes of the AEAD's tag, or 0 */
 	u_int	 maclen;		/* bytes of the MAC, or 0 */
-	u_int	 aadlen;		/* 4: the length field is plain; or 0 */
+	u_int	 aadlen;		/* 4: length is associated data; or 0 */
 	u_int	 block_size;		/* bytes, of the cipher */
 	int	 etm;			/* 1: MAC of the encrypted bytes */
 	u_char	 iv[16];		/* of the first packet with the keys */

@@ -25,7 +25,7 @@ struct stream_position {
 	uint32_t seqnr;		/* its sequence number */
 	uint32_t packets;	/* packets before this one with these keys */
 	uint64_t blocks;	/* cipher blocks before it with these keys */
-	uint64_t bytes;		/* bytes before it with these keys */
+	uint64_t bytes;		/* bytes before it, with any keys */
 };
 
 /*
