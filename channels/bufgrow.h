@@ -11,11 +11,11 @@
  * that arrives in packets costs n^2. After each packet a reset returns all
  * memory, and the next packet asks for it again.
  *
- * A buffer that grows by a half moves each byte only a few times. A large one
- * grows by a quarter, because old and new memory exist at once. Once a fifth of
- * the buffer is free at its front, the content moves there before the buffer
- * grows. A reset keeps up to BUFGROW_KEEP bytes, enough for any SSH packet and
- * SFTP message. The content is wiped as before.
+ * From 32 KiB on, a buffer grows by a half, so each byte moves only a few times;
+ * from 4 MiB on, by a quarter, because old and new memory exist at once. Once a
+ * fifth of the buffer is free at its front, the content moves there before the
+ * buffer grows. A reset keeps up to 512 KiB, enough for any SSH packet and SFTP
+ * message. The content is wiped as before.
  *
  * Units: bytes. Pure functions, except that bufgrow_colour() counts its calls.
  * Thread safe.
@@ -50,9 +50,9 @@ int	bufgrow_should_release(size_t have);
  * source modulo 4096 (glibc bug 30994). Two mapped buffers and the header of a
  * packet are such a case.
  *
- * bufgrow_padding() returns how many bytes to allocate beyond "alloc", 0 for a
- * small buffer. bufgrow_colour() returns at which offset from "memory" the
- * buffer begins, at most "padding".
+ * bufgrow_padding() returns how many bytes to allocate beyond "alloc": 4096 if
+ * it is 64 KiB or more, else 0. bufgrow_colour() returns at which offset from
+ * "memory" the buffer begins, at most "padding".
  */
 size_t	bufgrow_padding(size_t alloc);
 size_t	bufgrow_colour(size_t padding, const void *memory);

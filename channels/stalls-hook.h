@@ -10,9 +10,9 @@
  * what they poll for is what holds them up. When sending, that is the socket if
  * there are packets to write, the peer's window if it is used up, or else the
  * source of the data; when receiving, the consumer of the data or the network.
- * So the time of each poll() is added to one counter of sending and one of
- * receiving, which costs two readings of the clock. TCP_INFO is read at most
- * ten times a second.
+ * So the time of each poll() is added to one counter of receiving and, until
+ * the end of all input, to one of sending. This costs two readings of the
+ * clock. TCP_INFO is read at most ten times a second.
  *
  * build-aux/overlay.mk replaces the two functions that both loops call around
  * poll() by ours, and wtune_input() reports each channel. All run after
@@ -35,14 +35,17 @@ struct timespec;
 /*
  * Starts counting. "sampled", if not NULL, is called after each periodic
  * reading of TCP_INFO, with the counters of that moment. A second call restarts
- * the time and replaces "sampled".
+ * STAT_TIME, keeps all other counters and replaces "sampled".
  */
 void	stalls_begin(void (*sampled)(struct ssh *, const struct stall_stats *));
 
 /* Returns the counters of this moment; all 0 before stalls_begin(). */
 struct stall_stats stalls_read(struct ssh *);
 
-/* Call it for each channel before each poll(): notes what it waits for. */
+/*
+ * Notes what a channel waits for; ignores one with a terminal. Call it for each
+ * open channel while channel_prepare_poll() runs: notes made before are lost.
+ */
 void	stalls_note_channel(const struct Channel *);
 
 /* Call channel_prepare_poll() and channel_after_poll() and measure between. */

@@ -4,13 +4,14 @@
  */
 
 /*
- * usage: how long this process has run, and how long it was runnable but had no
+ * usage: how long a thread has run, and how long it was runnable but had no
  * processor. The latter includes throttling by a cgroup's CPU quota.
  *
  * Both are of the calling thread, because the threads of a cipher work beside
  * it. Call it from one thread only. Costs two system calls, about 2 us.
  *
- * No upstream header. Not for a process under a sandbox: opens a file in /proc.
+ * No upstream header. Not for a process under a sandbox: the first call opens a
+ * file in /proc, which stays open.
  */
 
 #ifndef HAYATE_USAGE_H

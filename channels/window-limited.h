@@ -14,8 +14,8 @@
  * call.
  *
  * Only the peer can raise its window, so the user is told once, and only if it
- * cost something: if the window has limited for a second in all, and for half
- * of the last 4 seconds.
+ * cost something: if the window has limited for a second, and for half of the
+ * present span, which lasts up to 4 seconds.
  *
  * Units: microseconds of a monotonic clock. No I/O, no clock, no upstream
  * header. Not thread safe.

@@ -54,7 +54,7 @@ struct wtune_conf {
 /* The caller's view at one moment; bytes, but for the time */
 struct wtune_now {
 	uint64_t now_us;	/* monotonic clock */
-	uint64_t window;	/* size of the window, as the peer knows it */
+	uint64_t window;	/* its size, with all changes made so far */
 	uint64_t consumed;	/* position in the stream: consumed so far */
 	uint64_t backlog;	/* arrived, not yet consumed */
 	uint64_t free;		/* of the memory for windows, in no window */
@@ -66,7 +66,7 @@ enum wtune_why {
 	WTUNE_GROW_BDP,		/* rate * RTT needs a larger window */
 	WTUNE_GROW_EDGE,	/* the peer uses credit as soon as it arrives */
 	WTUNE_HOLD_READER,	/* the local reader lags */
-	WTUNE_HOLD_PATH,	/* the last growth did not raise the rate */
+	WTUNE_HOLD_PATH,	/* a trial is over: more would bring nothing */
 	WTUNE_HOLD_CEILING,	/* conf.ceiling is reached */
 	WTUNE_HOLD_MEMORY,	/* its share of the memory is used up */
 	WTUNE_WITHDRAW_PATH,	/* the path has held far less for 2 s */
@@ -82,11 +82,15 @@ void	 wtune_free(struct wtune *);
 
 /*
  * Returns how many bytes to add to the window (> 0), to withhold from it (< 0,
- * as far as the caller can), or 0. Call after each bdp_consumed().
+ * as far as the caller can), or 0. Call it after each bdp_consumed(). Do not
+ * call bdp_granted() for the credit by which the window grows.
  */
 int64_t	 wtune_decide(struct wtune *, struct bdp *, const struct wtune_now *);
 
-/* Return the reason of the last decision, and its text for the log. */
+/*
+ * Return the last reason, which a decision that changes nothing may leave as it
+ * was, and the text of a reason for the log.
+ */
 enum wtune_why	 wtune_why(const struct wtune *);
 const char	*wtune_why_text(enum wtune_why);
 
