@@ -30,11 +30,11 @@
  * last block ends with the range or at end of file, so it may be shorter. Block
  * size 0 means one checksum of the whole range, even of an empty one.
  *
- * "keep_going", if not NULL, is called once for each MiB; the computation stops
- * with errno ECANCELED when it returns 0.
+ * "keep_going", if not NULL, is called before each block and after each MiB of
+ * a block; if it returns 0, the computation stops with errno ECANCELED.
  *
  * Returns the number of checksums stored (0 if the file ends at or before
- * "off"), or -1 with errno set if a read failed.
+ * "off"), or -1 with errno set if it stopped or a read failed.
  */
 ssize_t	blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
     unsigned char *sums, size_t max, int (*keep_going)(void));

@@ -21,7 +21,7 @@ struct hayopt;
 /* Reads the memory sizes again; the smallest value ever read counts. */
 void	machine_read_memory(void);
 
-/* As hayopt_get(), after the first machine_read_memory() */
+/* As hayopt_get(); calls machine_read_memory() if that was never called. */
 const struct hayopt *machine_options(void);
 
 #endif /* HAYATE_MACHINE_HOOK_H */

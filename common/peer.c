@@ -4,7 +4,7 @@
  */
 
 /*
- * A later Hayate may send "3", or "2;word" to say more. This one must recognise
+ * A later Hayate may send "4", or "3;word" to say more. This one must recognise
  * both, so only the number at the start of the value counts.
  */
 

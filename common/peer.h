@@ -32,10 +32,11 @@
 unsigned int peer_parse_version(const unsigned char *value, size_t len);
 
 /*
- * Returns 1 if the banner is that of an unmodified OpenSSH: a release of its
- * own, alone or followed by a space and any text that does not contain "hpn". A
- * fork that names itself in the release ("10.2p1_hpn18.8.0", "9.3p1c-GSI") is
- * not one, and neither is OpenSSH_for_Windows.
+ * Returns 1 if the banner ("SSH-2.0-OpenSSH_10.0p2") is that of an unmodified
+ * OpenSSH: a release of its own, alone or followed by a space and any text that
+ * does not contain "hpn". A fork that names itself in the release
+ * ("10.2p1_hpn18.8.0", "9.3p1c-GSI") is not one, and neither is
+ * OpenSSH_for_Windows.
  */
 int	 peer_is_openssh(const char *banner);
 

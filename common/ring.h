@@ -11,9 +11,9 @@
  * meanwhile. Here the writer copies up to a slot of 256 KiB into memory that
  * both processes have mapped, and sends a record of 16 bytes through the
  * descriptor. The reader takes the record, and copies the slot out or uses it
- * in place. So poll(), end of file, EPIPE and blocking work as before: a pipe
- * holds as many records as it has pages, if each is a packet (O_DIRECT), and a
- * socket as many as its smallest buffer takes.
+ * in place. So poll(), end of file, EPIPE and blocking reads work as before: a
+ * pipe holds as many records as it has pages, if each is a packet (O_DIRECT),
+ * and a socket as many as its smallest buffer takes.
  *
  * One process, the creator, makes the rings of a program's input and output
  * before it starts the program, which attaches to them:
@@ -51,9 +51,10 @@ struct ring;		/* one end of one ring; private to ring.c */
 
 /*
  * Creates the memory of both rings of a program, about 4 MiB of which pages are
- * used on demand. "in" and "out" are the descriptors that the program will read
- * and write: no other can be attached. -1 means any descriptor. Returns a
- * descriptor of the memory, which the caller closes, or -1 with errno set.
+ * used on demand. "in" and "out" are the ends that the program will read and
+ * write, under any number: no others can be attached. -1 means any. Returns a
+ * close-on-exec descriptor of the memory, which the caller closes, or -1 with
+ * errno set.
  */
 int	ring_create(int in, int out);
 
@@ -86,9 +87,8 @@ int	ring_peer_stalled(const struct ring *);
 void	ring_free(struct ring *);
 
 /*
- * Reads as read(2) does. If "len" is less than RING_SLOT, a rest of the slot
- * may remain, of which poll() does not know: check ring_pending(). "len" has to
- * be at least 16 (the size of a record) on a pipe.
+ * Reads as read(2) does. If "len" is less than RING_SLOT, a rest may remain, of
+ * which poll() does not know: check ring_pending().
  */
 ssize_t	ring_read(struct ring *, void *, size_t len);
 
@@ -105,7 +105,10 @@ size_t	ring_pending(const struct ring *);
 ssize_t	ring_acquire(struct ring *, const unsigned char **p);
 void	ring_release(struct ring *);
 
-/* Writes as write(2) does, but never more than RING_SLOT in a record. */
+/*
+ * Writes as write(2) does, but never more than RING_SLOT in a record. Does not
+ * wait for a slot, even if the descriptor blocks: errno is EAGAIN then.
+ */
 ssize_t	ring_write(struct ring *, const void *, size_t len);
 
 /*
@@ -118,22 +121,23 @@ void	*ring_reserve(struct ring *, size_t len);
 void	*ring_try_reserve(struct ring *, size_t len);
 
 /*
- * Sends the first "len" bytes of the reserved slot. Returns 0, or -1 with errno
- * set; the slot stays reserved then.
+ * Sends the first "len" bytes, at least one, of the reserved slot. Returns 0,
+ * or -1 with errno set; the slot stays reserved then.
  */
 int	ring_commit(struct ring *, size_t len);
 
 /*
  * Side data: up to RING_SIDE_WORDS numbers that the program publishes for the
- * creator, outside of the stream of bytes. Each call replaces the last data.
- * ring_get_side_data() returns 0, or -1 if there is none or it is just being
- * replaced. Do not trust it: the peer writes it.
+ * creator, outside of the stream of bytes. Both rings share them. Each call
+ * replaces the first "n". ring_get_side_data() returns 0, or -1 if there are
+ * none or they are just being replaced. Do not trust them: the peer writes
+ * them.
  */
 #define RING_SIDE_WORDS	64
 void	ring_put_side_data(struct ring *, const uint64_t *, size_t n);
 int	ring_get_side_data(const struct ring *, uint64_t *, size_t n);
 
-/* The tag: one number that the creator sets for the program; 0 at first. */
+/* The tag: a number that the creator sets for both rings; 0 at first. */
 void	ring_set_tag(struct ring *, unsigned int);
 unsigned int ring_tag(const struct ring *);
 
