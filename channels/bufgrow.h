@@ -11,7 +11,7 @@
  * that arrives in packets costs n^2. After each packet a reset returns all
  * memory, and the next packet asks for it again.
  *
- * From 32 KiB on, a buffer grows by a half, so each byte moves only a few times;
+ * From 32 KiB on, a buffer grows by a half, so a byte moves only a few times;
  * from 4 MiB on, by a quarter, because old and new memory exist at once. Once a
  * fifth of the buffer is free at its front, the content moves there before the
  * buffer grows. A reset keeps up to 512 KiB, enough for any SSH packet and SFTP
