@@ -9,7 +9,8 @@
  * is in force, and logs both.
  *
  * It replaces the handlers of SSH2_MSG_CHANNEL_OPEN and SSH2_MSG_GLOBAL_REQUEST
- * by its own, which refuse forwardings while data is unencrypted, and otherwise
+ * by its own. While data is unencrypted, or may soon be, these refuse
+ * forwardings and unknown types (authonly_classify_channel()); otherwise they
  * call the replaced handlers. A Hayate client never requests a forwarding then:
  * it restores encryption first.
  *

@@ -12,7 +12,8 @@
  *
  * The request only reads, so it is allowed in read-only mode, and refused if
  * the list of denied requests (-P) has it, or "read" or "open". Only regular
- * files are read, at most 64 MiB for one request. If the client disconnects,
+ * files are read. A range ends at the end of the file, and is refused if it is
+ * still longer than 64 MiB or has too many blocks. If the client disconnects,
  * reading stops within a MiB.
  *
  * Called from patches/168-sftp-server-check-file.patch. Runs as the user, in

@@ -18,7 +18,8 @@ struct ssh;
 
 /*
  * As auth2_challenge_stop(), which runs at each authentication request: also
- * ends a GSSAPI exchange in progress.
+ * removes the handlers of all GSSAPI messages, so that an exchange in progress
+ * cannot continue.
  */
 void	gss_challenge_stop(struct ssh *);
 

@@ -14,9 +14,10 @@
  * 0, because bottleneck.h could not tell a slow disk from a busy machine.
  *
  * The request is refused if the list of denied requests (-P) has "figures", and
- * with "TellLimits no", which sshd passes on by the tag IOTIME_DISABLED of the
- * shared memory (ring.h). Runs as the user, in sftp-server and internal-sftp.
- * Not thread safe.
+ * with "TellLimits no", for which subsys_open_output() sets the tag
+ * IOTIME_DISABLED of the shared memory (ring.h). A server without that memory
+ * does not know the keyword, and answers. Runs as the user, in sftp-server and
+ * internal-sftp. Not thread safe.
  */
 
 #ifndef HAYATE_IOTIME_HOOK_H
@@ -28,7 +29,8 @@ struct sshbuf;
 
 /*
  * Call it before a request of this type is processed: its time counts from now
- * on if it is a WRITE or CLOSE. 0: no request is there yet.
+ * on if it is a WRITE or CLOSE. 0: no request is there yet. STAT_TIME begins
+ * with the first call.
  */
 void	iotime_begin(u_char type);
 

@@ -16,7 +16,8 @@ struct ssh;
 
 /*
  * Returns the name in the message that was just received, which the caller
- * frees; NULL if the message is truncated, which upstream's handler reports.
+ * frees; NULL if the message is truncated, or the name contains a NUL byte.
+ * Upstream's handler reports both.
  */
 char	*msgname_peek(struct ssh *);
 

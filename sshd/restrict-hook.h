@@ -19,8 +19,9 @@
 struct sshauthopt;
 
 /*
- * As sshauthopt_merge(), but keeps the flag, and sets the forced tunnel device
- * to an invalid one, for releases before 10.5.
+ * As sshauthopt_merge(), but if either has the flag, so has the result, with an
+ * invalid tunnel device in place of that of tunnel="n", for releases before
+ * 10.5.
  */
 struct sshauthopt *restrict_merge(const struct sshauthopt *,
     const struct sshauthopt *, const char **error);

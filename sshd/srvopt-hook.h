@@ -7,7 +7,7 @@
  * srvopt-hook: Hayate's keywords in sshd_config and after sshd -o, and keywords
  * of other builds of OpenSSH that this upstream does not know.
  *
- * Called from patches/320-servconf-keywords.patch.
+ * Called from patches/255-auth2-answer.patch and 320-servconf-keywords.patch.
  */
 
 #ifndef HAYATE_SRVOPT_HOOK_H
@@ -18,7 +18,7 @@
 /*
  * Reads one line of configuration, after upstream has split "*keyword" off
  * "rest". "first" is the name in the first row of upstream's table of keywords,
- * "stride" the size of a row in bytes.
+ * "stride" the size of a row in bytes; the last name is NULL.
  *
  * Returns 0 if upstream has to read the line. The keyword and the names in a
  * list of ciphers may have been replaced by upstream's names.
@@ -37,8 +37,9 @@ int	srvopt_read_line(char **keyword, char *rest, const char *const *first,
 /*
  * Returns 1 if the reply to an authentication request can be sent without
  * upstream's delay, which hides how long the check took: after a valid
- * signature. Whoever made it has the key, and could have asked before whether
- * it is accepted, so the time reveals nothing new. For auth2.c, in sshd-auth.
+ * signature by a key of the user. Whoever made it has the key, and could have
+ * asked before whether it is accepted, so the time reveals nothing new. Returns
+ * 0 with "Hayate no". For auth2.c, in sshd-auth.
  */
 int	srvopt_skips_delay(int authenticated, const char *method);
 

@@ -19,8 +19,9 @@
 struct ssh;
 
 /*
- * Starts counting and answers STALL_STATS_REQUEST from now on. Call it when the
- * loop of a session begins, after upstream has installed its handlers.
+ * Starts counting, and answers the global request STALL_STATS_REQUEST from now
+ * on. Call it when the loop of a session begins, after upstream has installed
+ * its handlers, one of which it replaces.
  */
 void	stall_stats_serve(struct ssh *);
 

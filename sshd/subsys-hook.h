@@ -16,9 +16,11 @@
 
 /*
  * Call it when "user" requests the subsystem "name", before its command runs.
- * Logs an error if the first word of the command in sshd_config is an absolute
- * path that this process, which runs as the user, cannot execute. Other
- * programs are found by the user's shell. The command runs in any case.
+ * Reports the subsystem to sessionlog-hook.h. Unless there is a chroot or a
+ * forced command, logs an error if the first word of the command in sshd_config
+ * is an absolute path that this process, which runs as the user, cannot
+ * execute. Other programs are found by the user's shell. The command runs in
+ * any case.
  */
 void	subsys_check_program(const ServerOptions *, const char *name,
     const char *user);
@@ -32,8 +34,8 @@ void	subsys_check_program(const ServerOptions *, const char *name,
  * sshd-session if the command names it first and runs nothing else. Others get
  * a pipe, also a script that starts that server: opening /dev/stdout fails if
  * it is a socket. The input is always a pipe, because bash reads ~/.bashrc if
- * its input is a socket. With "Hayate no" both are pipes. Returns 0, or -1 with
- * errno set.
+ * its input is a socket. With "Hayate no" both are pipes, and with "TellLimits
+ * no" the memory has the tag IOTIME_DISABLED. Returns 0, or -1 with errno set.
  */
 int	subsys_open_output(const ServerOptions *, const int in[2], int out[2],
     const char *command);
