@@ -17,10 +17,13 @@ struct ssh;
 
 /*
  * The session begins. "have_pty": the first session gets a terminal.
- * "detaches": that session comes back as a client of this process.
- * Asks for a mode if NoneSwitch and NoneEnabled are yes, and returns when the
- * server has answered (see authonly_negotiate()); no data is sent meanwhile.
- * One line on stderr tells the user the answer. The session always goes on.
+ * "detaches": that session comes back as a client of this process; its requests
+ * are considered now. Does nothing unless NoneSwitch is yes.
+ *
+ * Asks for a mode unless authonly_decide() has a reason against it, such as a
+ * terminal, a shell, or the forwarding of stdio, an agent or X11. Returns when
+ * the server has answered (see authonly_negotiate()); no data is sent before.
+ * One line on stderr gives the result. The session always goes on.
  */
 void	authonly_client_start(struct ssh *, int have_pty, int detaches);
 
@@ -28,7 +31,10 @@ void	authonly_client_start(struct ssh *, int have_pty, int detaches);
  * For authonly-mux-hook.c
  */
 
-/* Returns 1 if this process has requested a mode on its connection, else 0. */
+/*
+ * Returns 1 if this process has its own connection and NoneSwitch is yes, even
+ * if no mode was named; else 0.
+ */
 int	authonly_client_has_asked(void);
 
 /*

@@ -24,17 +24,19 @@ struct sshbuf;
 struct Channel;
 
 /*
- * In a process that uses the connection: authonly_mux_put_request() adds the
- * user's request to the hello "m", or logs why it does not.
- * authonly_mux_read_answer() looks for the answer in the master's hello, behind
- * the version. It consumes nothing; without an answer, data stays encrypted.
+ * In a process that uses the connection, if NoneSwitch is yes:
+ * authonly_mux_put_request() adds the user's request for a session to the hello
+ * "m", or logs why it does not. authonly_mux_read_answer() looks for the answer
+ * in the master's hello, behind the version, and consumes nothing; if there is
+ * none, it logs that data stays encrypted.
  */
 void	authonly_mux_put_request(struct sshbuf *m);
 void	authonly_mux_read_answer(const struct sshbuf *m);
 
 /*
- * In the master: authonly_mux_put_answer() adds the answer to the hello, which
- * must be all that "output" holds, behind its length.
+ * In the master: authonly_mux_put_answer() adds the answer to the hello if
+ * authonly_client_has_asked(). The hello, behind its length, must be all that
+ * "output" holds.
  * authonly_mux_read_request() keeps the request in the hello that arrived on
  * the channel "control", behind the version. It consumes nothing.
  */

@@ -18,8 +18,8 @@
 
 /*
  * Reads one line of configuration, after upstream has split "*keyword" off
- * "rest". "first" is the name in the first row of upstream's own keywords,
- * "stride" is the size of a row.
+ * "rest". "first" is the name in the first row of upstream's table of keywords,
+ * "stride" the size of a row in bytes; the last name is NULL.
  *
  * Returns 0 if upstream has to read the line. The keyword and the names in a
  * list of ciphers may have been replaced by upstream's names.
@@ -38,8 +38,9 @@ void	cliopt_replace_ciphers(char *list);
 
 /*
  * In ssh, once all options are read and the log is set up: logs the messages
- * about the command line that were deferred, and starts to record prompts
- * (prompted-hook.h). Call it once.
+ * about the command line that were deferred. If additional connections may
+ * follow, starts to record prompts (prompted-hook.h) and to look up the hosts
+ * that the command line names (spawn-hook.h). Call it once.
  */
 void	cliopt_log_deferred(void);
 

@@ -23,7 +23,8 @@
 
 /*
  * Changes a proposal of ssh, PROPOSAL_MAX allocated strings, of which it may
- * free and replace some. Changes nothing where a condition above is not met.
+ * free and replace some. Call it only for a server that is HPN-SSH, by its
+ * banner or the login cache. Checks the list and the processor itself.
  */
 void	gcm_put_first(char **proposal);
 

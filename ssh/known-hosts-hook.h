@@ -32,7 +32,11 @@ struct sshkey;
 void	known_hosts_load(struct hostkeys *, const char *host,
     const char *path, u_int note);
 
-/* As upstream's hostkeys_foreach(). */
+/*
+ * As upstream's hostkeys_foreach(). With UpdateHostKeys a file that was loaded
+ * before may be read from memory: then a line that does not name the host has
+ * "!*" in place of its names, and comment lines are empty.
+ */
 int	known_hosts_foreach(const char *path,
     int (*callback)(struct hostkey_foreach_line *, void *), void *ctx,
     const char *host, const char *ip, u_int wanted, u_int note);
@@ -50,8 +54,9 @@ int	known_hosts_allow_alg(const char *alg, const char *preferred);
 int	known_hosts_has_key(const struct sshkey *);
 
 /*
- * Returns the first entry of these files with a key of this type, or
- * NULL. It stays valid until a file is read again.
+ * Returns the first entry of these files with a key of this type and curve, but
+ * no entry of an authority or a revoked key; NULL if there is none. It stays
+ * valid until the process ends.
  */
 const struct hostkey_entry *known_hosts_other_key(const struct sshkey *);
 

@@ -21,7 +21,10 @@
 
 #include <stdio.h>
 
-/* As fopen(3), and records if the file cannot be read twice. */
+/*
+ * As fopen(3), and records if the file cannot be read twice, as any but regular
+ * files, directories and the null device.
+ */
 FILE	*reread_fopen(const char *path, const char *mode);
 
 /*
