@@ -28,7 +28,8 @@
  *
  * "matching" is 1 in the second pass, which knows the user. "active" is 0 in a
  * Match block that does not apply, and in the second pass also outside of Match
- * blocks. Such a line is checked and has no effect.
+ * blocks. Such a line is checked and has no effect. A Match block may contain
+ * each of our keywords.
  */
 int	srvopt_read_line(char **keyword, char *rest, const char *const *first,
     size_t stride, const char *filename, int linenum, int active,
