@@ -76,6 +76,6 @@ gcm_put_first(char **proposal)
 	if (cpu_has_aes() &&
 	    put_gcm_first(&proposal[PROPOSAL_ENC_ALGS_CTOS]) &&
 	    put_gcm_first(&proposal[PROPOSAL_ENC_ALGS_STOC]))
-		debug("early login: off, as this server does not rekey with "
-		    "AES-GCM, the first cipher");
+		debug("early login: preferring AES-GCM, because this server "
+		    "does not rekey with AES-GCM");
 }
