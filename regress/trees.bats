@@ -513,9 +513,9 @@ in_place() {
 	sshd_up hayate
 	make_small_tree 3
 	run -0 copy -vv -r a "hayate:$T/b"
-	[[ $output = *"begin_dir: upload local dir"* ]]
+	[[ $output = *"begin_local_dir: upload local dir"* ]]
 	run -0 copy -vv -o Hayate=no -r a "hayate:$T/b2"
-	[[ $output != *"begin_dir: "* ]]
+	[[ $output != *"begin_local_dir: "* ]]
 	[[ $output = *"upload_dir_internal: upload local dir"* ]]
 	sshd_down
 	diff -r a b/a 2>/dev/null || diff -r a b
