@@ -27,12 +27,19 @@
 #ifndef HAYATE_AUTHONLY_H
 #define HAYATE_AUTHONLY_H
 
-/* Names of the modes. A client that names both puts the faster one first. */
+/*
+ * Names of the modes. A client that names both puts the faster one first. The
+ * order in AUTHONLY_ALL means nothing; nor does that in a server's list.
+ */
 #define AUTHONLY_NONE	"none"
 #define AUTHONLY_GMAC	"aes128-gmac@hayate.invalid"
 #define AUTHONLY_ALL	AUTHONLY_NONE "," AUTHONLY_GMAC
 
-/* Why encryption is required: the first such reason holds until the end. */
+/*
+ * Why encryption is required: the first such reason holds until the end. Hooks
+ * of the client set AUTHONLY_TYPED and AUTHONLY_MUX; authonly_classify_*() find
+ * the others.
+ */
 enum authonly_private {
 	AUTHONLY_PUBLIC,	/* it is not required */
 	AUTHONLY_TTY,
@@ -50,7 +57,7 @@ enum authonly_private {
 /* Input of the decision at a key exchange. All but "private" are 0 or 1. */
 struct authonly_facts {
 	int	server;		/* we are the server */
-	int	serving;	/* authenticated, and in the session's loop */
+	int	serving;	/* authenticated, and the session has begun */
 	int	enabled;	/* NoneEnabled is yes, and Hayate is not no */
 	/* Read only if we are the client */
 	int	asked;		/* NoneSwitch is yes */
@@ -62,20 +69,26 @@ struct authonly_facts {
 };
 
 enum authonly_answer {
-	AUTHONLY_OFFER,		/* name the modes; all others: do not */
+	AUTHONLY_OFFER,		/* name the modes; the others: why not */
 	AUTHONLY_NOT_AUTHENTICATED,
 	AUTHONLY_NOT_ASKED,
 	AUTHONLY_NOT_ENABLED,	/* in our own configuration */
 	AUTHONLY_PRIVATE,	/* for the reason in authonly_private */
 	AUTHONLY_NOT_SUPPORTED,	/* by the server */
-	AUTHONLY_NO_MAC,	/* for "none" that both sides have */
+	AUTHONLY_NO_MAC,	/* that both share; "none" is the only mode */
 	AUTHONLY_REFUSED	/* by the server */
 };
 
-/* Returns AUTHONLY_OFFER if our KEXINIT may name the modes, or why not. */
+/*
+ * Returns AUTHONLY_OFFER if our KEXINIT may name the modes, or the first answer
+ * in the order above that says why not.
+ */
 enum authonly_answer authonly_decide(const struct authonly_facts *);
 
-/* Returns an answer as a clause for the user ("the server refused"). */
+/*
+ * Returns an answer as a clause for the user ("the server refused"), also
+ * AUTHONLY_OFFER ("it is allowed"). The text is constant.
+ */
 const char *authonly_explain_answer(enum authonly_answer,
     enum authonly_private);
 
@@ -84,8 +97,9 @@ const char *authonly_explain_answer(enum authonly_answer,
  * (on the wire, or in channel_new()), or a global request (section 4) requires
  * encryption; AUTHONLY_PUBLIC if it does not. Unknown types do: such a request
  * is AUTHONLY_OTHER, such a channel AUTHONLY_FORWARD. Channels of X11 and of
- * agents are AUTHONLY_FORWARD as well; their requests are not. "window-change"
- * is AUTHONLY_TTY, as "pty-req" is.
+ * agents are AUTHONLY_FORWARD as well; their requests are not. Of the local
+ * channels of a ControlMaster only "mux-proxy" requires encryption.
+ * "window-change" is AUTHONLY_TTY, as "pty-req" is.
  */
 enum authonly_private authonly_classify_request(const char *type);
 enum authonly_private authonly_classify_channel(const char *type);

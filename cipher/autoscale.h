@@ -14,11 +14,12 @@
  *	 ^          |   ^          |
  *	 +----------+   +----------+        it stays if data moved faster
  *
- * OFF: there is no thread, and the cost of sealing is not known. STEADY: it is
- * measured. A trial that did not pay removes its thread; so does a lower rate
- * while no core is idle. No trial begins for a while after that, and the state
- * is OFF if no thread is left. While little data moves, there are no threads
- * in STEADY, and a trial ends in it.
+ * OFF: there is no thread, and the cost of sealing is not known. When much data
+ * moves, the process is busy and a core is idle, STEADY follows, in which the
+ * caller measures that cost. A trial that did not pay removes its thread; so
+ * does a lower rate while no core is idle. No trial begins for a while after
+ * that, and the state is OFF if no thread is left. While little data moves,
+ * there are no threads, and a TRIAL becomes STEADY.
  *
  * It reads no clock and starts no thread. Not thread safe; no upstream header.
  */
@@ -45,8 +46,8 @@ enum autoscale_state { AUTOSCALE_OFF, AUTOSCALE_STEADY, AUTOSCALE_TRIAL };
 struct autoscale {
 	enum autoscale_state state;
 	unsigned int threads;	/* the wanted number of threads */
+	struct autoscale_now last;	/* of the last decision */
 	/* private */
-	struct autoscale_now last;
 	int	 intervals;	/* TRIAL: intervals since it began */
 	uint64_t rate_before;	/* TRIAL: bytes per second before it */
 	uint64_t rate_trial;	/* TRIAL: its mean rate, valid at its end */
@@ -54,7 +55,7 @@ struct autoscale {
 	int64_t	 rate_best;	/* best rate_mean with this number of threads */
 	double	 free_mean;	/* mean of the last values of free_cores */
 	uint64_t retry_us;	/* no trial before this time */
-	uint64_t pause_us;	/* its length; doubles with each failed trial */
+	uint64_t pause_us;	/* of that pause; doubles if a trial fails */
 };
 
 /*

@@ -48,7 +48,10 @@
 /* Bytes. The owner does a shorter packet faster than it can wake a thread. */
 #define PACKETQ_SHORT	2048
 
-/* Input buffers with unfinished packets while the next read is made */
+/*
+ * The most "reads": input buffers that hold queued packets, in addition to the
+ * one into which the next read(2) goes
+ */
 #define PACKETQ_READS	4
 
 enum packet_state {
@@ -59,7 +62,7 @@ enum packet_state {
 
 struct packet_job {
 	struct pool_job	 pool;		/* must be first: the pool's part */
-	struct packet_job *next;	/* private to packetq.c */
+	struct packet_job *next;	/* packetq.c's while it is queued */
 	enum packet_state state;	/* as the owner knows it */
 	int		 result;	/* 0 or an error; set by the job */
 	unsigned int	 us;		/* duration; set by the job */
@@ -81,8 +84,9 @@ struct packetq {
 void	packetq_add(struct packetq *, struct packet_job *);
 
 /*
- * Removes and returns the first packet; NULL if there is none. Subtracts its
- * length from "written". Its job must be finished, or never submitted.
+ * Removes and returns the first packet; NULL if there is none. Subtracts what
+ * was written of it from "written". Its job must be finished, or never
+ * submitted.
  */
 struct packet_job *packetq_remove_first(struct packetq *);
 
@@ -95,7 +99,7 @@ void	packetq_submit(struct packet_job *);
 /* Runs the job, or waits as pool_wait() does. Returns its result. */
 int	packetq_finish(struct packet_job *);
 
-/* Returns 1 if the result is there. Does not block. */
+/* Returns 1 if the result is there. Does not block, nor change "state". */
 int	packetq_is_finished(struct packet_job *);
 
 /*
@@ -120,10 +124,10 @@ size_t	packetq_unwritten(const struct packetq *);
 
 /*
  * Returns how many bytes wait for the network, with "before" bytes in front of
- * the queue. Packets that are still being sealed do not count if there is at
- * most one for each of "cores": the sender has to go on, so that threads have
- * work. If there are more, their bytes are divided by "cores". At PACKETQ_BYTES
- * everything counts.
+ * the queue. Packets that are not sealed yet do not count if there is at most
+ * one for each of "cores": the sender has to go on, so that threads have work.
+ * If there are more, the bytes of all of these packets together are divided by
+ * "cores". If PACKETQ_BYTES or more wait, "before" included, all bytes count.
  */
 size_t	packetq_backlog(const struct packetq *, size_t before,
     unsigned int cores);
@@ -145,8 +149,7 @@ int	packetq_wants_more(const struct packetq *, unsigned int threads);
  * Returns 1 if the owner should read more input instead of waiting for the
  * first packet: it was submitted and is not done, the threads will soon run out
  * of work ("queued" jobs are left, fewer than 8 for each), the queue is less
- * than half full, and one more input buffer is allowed besides the "reads" that
- * are in use.
+ * than half full, and there are fewer "reads" than PACKETQ_READS.
  */
 int	packetq_may_defer_first(const struct packetq *, unsigned int threads,
     unsigned int queued, unsigned int reads);
