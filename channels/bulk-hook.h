@@ -14,9 +14,9 @@
  * fills the output queue in one turn of the loop. Pipes are enlarged to hold
  * one read or one packet.
  *
- * The delay of interactive data stays bounded: packets grow beyond 32 KiB only
- * if the path carries one in 2.6 ms, and the output queue is filled no further
- * than stock fills it. While someone types into another channel of the
+ * The delay of interactive data stays bounded: a packet has more than 32 KiB
+ * only if the path carries it in 2.6 ms, and the output queue is filled no
+ * further than stock fills it. While someone types into another channel of the
  * connection, packets, pipes and turns of the loop are as small as in stock.
  *
  * "Hayate no" gives stock's sizes. Not thread safe. Called from
@@ -30,7 +30,7 @@
 
 #include <stdint.h>
 
-#include "gather-hook.h"	/* for channels.c, as the sizes below */
+#include "gather-hook.h"	/* channels.c gets it by way of channels.h */
 
 struct Channel;
 struct ssh;
@@ -68,7 +68,8 @@ size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
 /*
  * As channel_output_poll(), repeated until the output queue is as full as stock
  * lets it be, or until a call queues nothing. Does not repeat it while someone
- * types, during a key exchange, or with "Hayate no". Returns as the first call.
+ * types, during a key exchange, or with "Hayate no". Returns what the first
+ * call did: not 0 if it queued data.
  */
 int	bulk_output_poll(struct ssh *);
 
@@ -88,9 +89,9 @@ void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
     int (*adjust)(struct ssh *, struct Channel *));
 
 /*
- * Returns how many bytes of the window the peer may have used, consumed or not,
- * before a window adjust is due: three packets of the channel, but of no more
- * than stock's 32 KiB each.
+ * Returns how many bytes of the window the peer may use before a window adjust
+ * is due, whether or not our reader has consumed them all: three packets of the
+ * channel, but of no more than stock's 32 KiB each.
  */
 u_int	bulk_adjust_step(const struct Channel *);
 

@@ -23,7 +23,9 @@
  * is rtt_us then. Counters cover the life of the connection; those marked
  * "wraps" are 32 bits in the kernel. The kernel counts "unacked", "cwnd" and
  * "out_of_order" in segments: these fields are its count times the present size
- * of a segment, and the count wraps, not the field.
+ * of a segment, sent or received. So "out_of_order" changes with that size, and
+ * where it falls, the difference tells nothing. "segments" leaves out those
+ * without data if the kernel counts them apart.
  */
 struct tcp_path {
 	uint64_t min_rtt_us;	/* the kernel's minimum of five minutes */
@@ -33,7 +35,7 @@ struct tcp_path {
 	uint64_t received;	/* counter: bytes received in order */
 	uint64_t out_of_order;	/* counter: bytes behind a gap; wraps */
 	uint64_t acked;		/* counter: bytes acknowledged by the peer */
-	uint64_t segments;	/* counter: sent (with data if told); wraps */
+	uint64_t segments;	/* counter: segments sent; wraps */
 	uint64_t resent;	/* counter: segments retransmitted; wraps */
 	uint64_t cwnd;		/* congestion window, bytes */
 	uint64_t unsent;	/* bytes in the send buffer, not yet sent */
@@ -74,8 +76,8 @@ const char *tcp_path_set_congestion(int fd, const char *name);
 
 /*
  * Limits the payload sent per second (SO_MAX_PACING_RATE). Returns NULL, or the
- * reason why there is no limit. A rate of 2^32 - 1 or more counts as 2^32 - 2,
- * the most that every kernel accepts.
+ * reason why there is no limit. The rate must not be 0; one of 2^32 - 1 or more
+ * counts as 2^32 - 2, the most that every kernel accepts.
  */
 const char *tcp_path_set_rate(int fd, uint64_t bytes_per_second);
 

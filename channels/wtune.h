@@ -11,23 +11,25 @@
  * answers by how many bytes to move the window:
  *
  *   grow      to gain * BDP, by the best RTT known. Where no RTT is known to
- *             be the path's, it grows and sees whether that helps: as long as
- *             the age of a credit stays what it was, the window is what
- *             limits. With loss, what waits behind lost bytes counts like
- *             the BDP.
- *   hold      while the reader lags, at a ceiling, or when the last growth
+ *             be the path's, it grows and sees whether that helps: if the
+ *             peer uses the credit of a larger window as early as before
+ *             (bdp.h: its age), the window is what limits. With loss, what
+ *             waits behind lost bytes counts like the BDP.
+ *   hold      at a ceiling, while the reader lags, or when the last growth
  *             made credits older and nothing faster.
  *   withdraw  when the path has held far less than the window for a while,
- *             or after idling. SSH cannot take credit back; the caller
- *             withholds adjusts.
+ *             after idling, or, while the reader lags, what exceeds the BDP
+ *             and a quarter. SSH cannot take credit back; the caller withholds
+ *             adjusts.
  *
  * It never goes below the floor, which is the window the channel had.
  *
  * Memory. Credit cannot be called back from a peer that is silent, so no tuner
- * takes all that is free. One may grow by half of what the others leave: with N
- * bytes free and G bytes grown already, by (N - G) / 2 more. In 256 MiB four
- * channels of 64 MiB hold 64, 64, 64 and 33 MiB, and may keep them while they
- * idle; a fifth still gets 16.5 MiB, a sixth 8.25.
+ * takes all that is free. Above its floor one may take half of what that floor
+ * and the other windows leave: with N bytes free and G bytes above the floor
+ * already, (N - G) / 2 more. In 256 MiB, with a floor of 2 MiB and a ceiling of
+ * 64, four channels get 64, 64, 64 and 2 + (64 - 2) / 2 = 33 MiB, and may keep
+ * them while they idle; a fifth still gets 2 + (31 - 2) / 2 = 16.5 MiB.
  *
  * SFTP's requests in flight are a window as well, and use the same tuner.
  *
@@ -65,12 +67,12 @@ enum wtune_why {
 	WTUNE_QUIET,		/* nothing was decided yet */
 	WTUNE_GROW_BDP,		/* rate * RTT needs a larger window */
 	WTUNE_GROW_EDGE,	/* the peer uses credit as soon as it arrives */
-	WTUNE_HOLD_READER,	/* the local reader lags */
+	WTUNE_HOLD_READER,	/* the local reader lags; may withdraw */
 	WTUNE_HOLD_PATH,	/* a trial is over: more would bring nothing */
 	WTUNE_HOLD_CEILING,	/* conf.ceiling is reached */
 	WTUNE_HOLD_MEMORY,	/* its share of the memory is used up */
 	WTUNE_WITHDRAW_PATH,	/* the path has held far less for 2 s */
-	WTUNE_WITHDRAW_PAUSE,	/* a loss spoilt the trial of a growth */
+	WTUNE_WITHDRAW_PAUSE,	/* a stall (bdp.h) spoilt a trial */
 	WTUNE_WITHDRAW_IDLE	/* no data for 10 s */
 };
 
