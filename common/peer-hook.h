@@ -9,7 +9,8 @@
  * The answers come from extensions and banners of the peer and are flags of
  * ssh->kex, so they survive the change of process from sshd's authentication to
  * its session. A mux client has no key exchange of its own: the functions that
- * ask about the peer return 0 there.
+ * ask about the peer return 0 there, but peer_banner_matches() must not be
+ * called.
  *
  * Called from patches/150-kex-ext-info.patch and by the modules. Main thread
  * only.
@@ -64,15 +65,15 @@ const char *peer_banner_version(const char *release, const char *whole);
  */
 int	peer_is_hayate(const struct ssh *);
 
-/* Returns 1 if, in addition, the peer knows the modes of cipher/authonly.h. */
+/* Returns 1 if peer_is_hayate(), and the peer knows the modes of authonly.h. */
 int	peer_knows_authonly(const struct ssh *);
 
-/* Returns 1 if, in addition, the peer answers STALL_STATS_REQUEST. */
+/* Returns 1 if peer_is_hayate(), and the peer answers STALL_STATS_REQUEST. */
 int	peer_knows_stall_stats(const struct ssh *);
 
 /*
  * Returns 1 if kind() is not 0 for the peer's banner, which is "" until it has
- * arrived; 0 also if out of memory. Not for a mux client: ssh->kex must exist.
+ * arrived; 0 also if out of memory. ssh->kex must exist.
  */
 int	peer_banner_matches(const struct ssh *,
     int (*kind)(const char *banner));

@@ -11,25 +11,26 @@
  * meanwhile. Here the writer copies up to a slot of 256 KiB into memory that
  * both processes have mapped, and sends a record of 16 bytes through the
  * descriptor. The reader takes the record, and copies the slot out or uses it
- * in place. So poll(), end of file, EPIPE and blocking reads work as before: a
- * pipe holds as many records as it has pages, if each is a packet (O_DIRECT),
- * and a socket as many as its smallest buffer takes.
+ * in place. So poll(), end of file, EPIPE and blocking reads work as before.
+ * The writer lets the descriptor hold fewer records than there are slots: it
+ * gives a pipe four pages and O_DIRECT, with which each record takes a page,
+ * and a socket its smallest buffer.
  *
  * One process, the creator, makes the rings of a program's input and output
  * before it starts the program, which attaches to them:
  *
- *	BYTES ----- the reader has attached, the descriptor is empty,
- *	  |         and the writer writes ---------------------------> RECORDS
- *	  +-------- otherwise: an ordinary pipe, for ever
+ *	BYTES ----- the writer writes, the reader has attached, and
+ *	            the descriptor is empty -------------------------> RECORDS
  *
- * A record begins with a secret of its ring; whatever else is read is data. So
- * a program that does not attach finds an ordinary pipe, and so does one that
- * runs before one that attaches, or writes after it.
+ * Until then the descriptor is an ordinary pipe or socket. A record begins
+ * with a secret of its ring; whatever else is read is data. So a program that
+ * does not attach finds an ordinary pipe, and so does one that runs before one
+ * that attaches, or writes after it.
  *
  * Trust: neither end believes what is in the memory. Its size is sealed, each
  * end counts the slots itself, and lengths are checked. A bad peer can only
  * send wrong data, which it could without a ring as well. If a reader takes
- * records and frees no slot, writing fails with EPROTO.
+ * records until no slot is free, and frees none, writing fails with EPROTO.
  *
  * Linux only; elsewhere nothing can be created or attached. No upstream header.
  * An end belongs to one thread.
@@ -79,7 +80,8 @@ int	ring_uses_records(const struct ring *);
 /*
  * For a writer: returns 1 if the descriptor is writable and yet no slot is
  * free, because the reader takes records without freeing their slots. poll()
- * would return at once again and again. A reader that works holds one slot.
+ * would return at once again and again. That is an error of the reader: it may
+ * keep only one slot whose record it has taken. ring_write() fails with EPROTO.
  */
 int	ring_peer_stalled(const struct ring *);
 
@@ -96,18 +98,21 @@ ssize_t	ring_read(struct ring *, void *, size_t len);
 size_t	ring_pending(const struct ring *);
 
 /*
- * Reads a slot without a copy. Returns what ring_read() would, and sets "*p" to
- * the bytes; they stay valid until ring_release(), and no other read may happen
+ * Reads a slot without a copy. Returns the number of bytes and sets "*p" to
+ * them; they stay valid until ring_release(), and no other read may happen
  * before that. The peer can change them at any time, so read each byte once.
- * "*p" is NULL if there are less than 32 KiB or no record; if the result is 1
- * or more then, call ring_read().
+ *
+ * Otherwise "*p" is NULL: at end of file (0), on an error (-1), and if a record
+ * has less than 32 KiB or the ring does not use records (1, which is no number
+ * of bytes: call ring_read() then, and not ring_release()).
  */
 ssize_t	ring_acquire(struct ring *, const unsigned char **p);
 void	ring_release(struct ring *);
 
 /*
  * Writes as write(2) does, but never more than RING_SLOT in a record. Does not
- * wait for a slot, even if the descriptor blocks: errno is EAGAIN then.
+ * wait for a slot, even if the descriptor blocks: errno is EAGAIN then, or
+ * EPROTO if ring_peer_stalled().
  */
 ssize_t	ring_write(struct ring *, const void *, size_t len);
 
