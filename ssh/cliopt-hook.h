@@ -19,13 +19,16 @@
 /*
  * Reads one line of configuration, after upstream has split "*keyword" off
  * "rest". "first" is the name in the first row of upstream's table of keywords,
- * "stride" the size of a row in bytes; the last name is NULL.
+ * "stride" the size of a row in bytes; the last name is NULL. "filename" is
+ * "command-line" for an option of the command line.
  *
  * Returns 0 if upstream has to read the line. The keyword and the names in a
- * list of ciphers may have been replaced by upstream's names.
+ * list of ciphers may have been replaced by upstream's names; a "*keyword" that
+ * was replaced is a constant, which must be neither freed nor changed.
  *
  * Returns 1 if the line is ours. The parser then returns "*ret": 0, or -1 for a
- * wrong line, which was logged and counts as a bad option.
+ * wrong line, which was logged and counts as a bad option. If "active",
+ * RefuseConnection ends the process.
  *
  * "active" is 0 in a Host or Match block that does not apply. Such a line is
  * checked and has no effect.
@@ -40,7 +43,10 @@ void	cliopt_replace_ciphers(char *list);
  * In ssh, once all options are read and the log is set up: logs the messages
  * about the command line that were deferred. If additional connections may
  * follow, starts to record prompts (prompted-hook.h) and to look up the hosts
- * that the command line names (spawn-hook.h). Call it once.
+ * that the command line names (spawn-hook.h). In such a connection to another
+ * host, keeps the ssh to the jump host from prompting; ends the process if it
+ * cannot, or if only the name was to be looked up and a proxy does that. Call
+ * it once.
  */
 void	cliopt_log_deferred(void);
 
