@@ -40,7 +40,7 @@
  * The monitor writes the line. It runs as root, so a user can neither suppress
  * the line nor change it. The events are counted by the process of the user, in
  * memory that only these two share. So a user who takes over that process
- * through a flaw can forge the fields after "port".
+ * through a flaw can forge the fields after "port", but not "seconds".
  *
  * The level is INFO, as that of "Accepted". With "SessionLog no" there is no
  * line. Where sshd logs to syslog and systemd's journald is running, the line
@@ -65,18 +65,23 @@ void	sessionlog_watch(struct ssh *, const struct Authctxt *);
 
 /*
  * For the process of the user. sessionlog_begin() starts counting; call it
- * before its loop, after upstream has installed its handlers.
+ * before its loop, and after upstream has installed the handlers of its
+ * messages: some are replaced by ours, which note forwardings and call them.
  */
 void	sessionlog_begin(struct ssh *);
 
 /*
- * Call them for a request on a session channel, and with the name of the
- * subsystem, or "unknown" if that is not configured.
+ * Call sessionlog_request() for each request on a session channel that is not
+ * refused because data is unencrypted. For a subsystem it does nothing: call
+ * sessionlog_subsystem() with the name, or "unknown" if that is not configured.
  */
 void	sessionlog_request(const char *type);
 void	sessionlog_subsystem(const char *name);
 
-/* Call it when unencrypted data begins (1), or was refused (0): counts it. */
+/*
+ * Call it each time unencrypted data begins (1), and the first time that it is
+ * refused (0): both calls are counted.
+ */
 void	sessionlog_cleartext(int is_granted);
 
 /*
