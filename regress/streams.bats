@@ -72,7 +72,7 @@ slow() { copy -o MaxRate=60M "$@"; }
 replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 
 @test "auto adds connections while they help, and keeps those that did" {
-	run -0 replay width "each=1000" "each=1000 path=1000" \
+	run -0 replay conn-count "each=1000" "each=1000 path=1000" \
 	    "each=1000 path=2100" "each=1000 path=5000" "each=1000 slow=8" \
 	    "each=1000 most=3" "each=1000 seconds=2"
 	[[ ${lines[0]} = "want=1,2,4,8 "*" has=8" ]]
@@ -85,13 +85,13 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 }
 
 @test "auto adds connections where each is slow and uneven" {
-	run -0 replay width "each=50 noise=50" "each=100 noise=50" \
+	run -0 replay conn-count "each=50 noise=50" "each=100 noise=50" \
 	    "each=200 noise=50" "each=160 burst=2" "each=160 burst=1"
 	[ "$(grep -c 'has=8$' <<<"$output")" = 5 ]
 }
 
 @test "auto starts no trial if the rest takes a few seconds" {
-	run -0 replay width "each=1000 rest=10" "each=1000 rest=11" \
+	run -0 replay conn-count "each=1000 rest=10" "each=1000 rest=11" \
 	    "each=1000 rest=25" "each=1000 rest=40"
 	[[ ${lines[0]} = "want=1 "* ]]
 	[[ ${lines[1]} = "want=1,2 "* ]]
@@ -100,7 +100,7 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 }
 
 @test "channels are opened if the server's window is the limit, up to 10" {
-	run -0 replay width "rtt=100000 most=10" "rtt=100000 path=40000 most=10" \
+	run -0 replay conn-count "rtt=100000 most=10" "rtt=100000 path=40000 most=10" \
 	    "rtt=100000 path=10000" "rtt=100000 path=40000 most=2" \
 	    "rtt=8000 most=10" "rtt=7999" "rtt=100000 window=32768" \
 	    "rtt=100000 window=32768 path=60000 start=64 most=10" \
@@ -116,7 +116,7 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 	[[ ${lines[7]} = "want=1,2,4,8 "* ]]
 	[[ ${lines[8]} = "want=1,2 "* ]]
 	# What a stock server sends; and less, because WindowMax is lower.
-	run -0 replay width \
+	run -0 replay conn-count \
 	    "rtt=100000 window=14336 assumed=14336 most=10" \
 	    "rtt=100000 window=14336 assumed=14336 path=280000 start=64 most=10" \
 	    "rtt=100000 window=4096 assumed=14336 most=10" \
@@ -130,7 +130,7 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 # On a busy machine each reply may wait behind data, so that no reply tells the RTT.
 @test "channels are opened if our window is the limit, and each reply is late" {
 	local all="rtt=100000 window=14336 assumed=14336 most=10"
-	run -0 replay width "$all ours=1 age=200000" "$all ours=1 age=130000" \
+	run -0 replay conn-count "$all ours=1 age=200000" "$all ours=1 age=130000" \
 	    "$all age=200000" "$all path=30000 ours=1 age=200000"
 	[[ ${lines[0]} = "want=1,"*"10 "*" has=10 limit=perhaps" ]]
 	[[ ${lines[1]} = "want=1,"*"10 "*" has=10 limit=perhaps" ]]
