@@ -535,7 +535,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	sshd_up hayate:held "MaxRate 6M"
 	copy -v -j auto "held:$BULK" got 2>log
 	cmp "$BULK" got
-	grep 'connections are wanted' log
+	grep 'TransferStreams auto: now' log
 	[ "$(over log)" -ge 2 ]
 }
 

@@ -524,7 +524,7 @@ stranger() {
 	poll 5 is_gone "$SCP"
 	left=$(hidden)
 	run_far copy -v "$HALF" "stock:$T/there/x" 2>log
-	grep -F "removing \"$T/$left\"" log
+	grep -F "removing stale temporary file \"$T/$left\"" log
 	cmp "$HALF" there/x
 	alone x
 }

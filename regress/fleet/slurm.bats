@@ -224,7 +224,7 @@ figure() { echo "# $*" >&3; }
 	[ "$(parts | wc -l)" = 1 ]
 	parts | awk '!/\/large / || $2 > 35000000 { exit 1 }'
 	[ "$("$FLEET" summary --json work | jq -r '"\(.status) \(.files.ok)"')" = "0 252" ]
-	grep "shard 1: waiting for node1, which copies it" ./*_1.log
+	grep "shard 1: waiting for node1, which is copying it" ./*_1.log
 	(cd "$BATS_FILE_TMPDIR" && node_up 1 && node_up 2)
 	poll 20 eval '[ "$(sinfo -h -t idle -o %D)" = 3 ]'
 }
