@@ -126,7 +126,7 @@ verify_requests_send(struct transfer *t, struct file *file,
 		break;
 	case OP_VERIFY_SETSTAT:
 		file_send_handle(t, a, file_handle_for(file, a->conn),
-		    SSH2_FXP_FSETSTAT, &file->verification->new_attrs);
+		    SSH2_FXP_FSETSTAT, &file->a);
 		break;
 	case OP_READBACK_OPEN:
 		file_send_open(t, a, verified_path(t, file), SSH2_FXF_READ,

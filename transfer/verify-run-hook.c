@@ -504,45 +504,28 @@ set_local_attrs(struct transfer *t, struct file *file, struct sched_entry *j)
 }
 
 /*
- * The server sets size, mode and time through a handle, because another user
- * may have given the name to another file. Mode and time get a file that is
- * opened for reading, as it may be read-only and no server takes that for a new
- * version; a server that refuses is asked again with the file open for writing.
- * Returns 0 if no request is left.
+ * The server sets mode and time through a handle, because another user may have
+ * given the name to another file. The file is opened for reading, as it may be
+ * read-only and no server takes that for a new version; a server that refuses
+ * is asked again with the file open for writing. Returns 0 if no request is
+ * left.
  */
 static int
 request_setstat(struct transfer *t, struct file *file, struct sched_entry *j)
 {
 	struct verification *c = file->verification;
-	int ok;
 
 	if (c->setstat_op != OP_SETSTAT_OPEN || c->flags != 0) {
 		verify_sched_request(t->sched, j, c->setstat_op, 0, 0);
 		return 1;
 	}
 	c->setstat_op = 0;
-	ok = c->status == SSH2_FX_OK;
-	if (c->new_attrs.flags == SSH2_FILEXFER_ATTR_SIZE) {
-		verify_fsm_truncated(&c->fsm, ok);
-		ok = 1;
-	} else if (!ok)
+	if (c->status != SSH2_FX_OK)
 		file_error(file, "remote setstat \"%s\": %s", file->dst,
 		    fx2txt(c->status));
-	if (file->failed || !ok)
+	if (file->failed || c->status != SSH2_FX_OK)
 		fail_file(file, j);
 	return 0;
-}
-
-static int
-begin_setstat(struct transfer *t, struct file *file, struct sched_entry *j,
-    const Attrib *a, u_int flags)
-{
-	struct verification *c = file->verification;
-
-	c->setstat_op = OP_SETSTAT_OPEN;
-	c->flags = flags;
-	c->new_attrs = *a;
-	return request_setstat(t, file, j);
 }
 
 /* Sets what a copy would have set. Returns 1 if the server does. */
@@ -559,7 +542,9 @@ set_attrs(struct transfer *t, struct file *file, struct sched_entry *j)
 		set_local_attrs(t, file, j);
 		return 0;
 	}
-	return begin_setstat(t, file, j, &file->a, SSH2_FXF_READ);
+	file->verification->setstat_op = OP_SETSTAT_OPEN;
+	file->verification->flags = SSH2_FXF_READ;
+	return request_setstat(t, file, j);
 }
 
 /* Returns 1 if nothing more is to be asked. */
@@ -715,29 +700,21 @@ remove_stale_temps(struct transfer *t, struct file *file, struct sched_entry *j)
 
 /*
  * Truncates the target to "size" bytes, unless that is left for the end, as
- * another copy may write to it. A temporary file is truncated by its name,
- * which only this user can give to another file. Returns 1 if no reply is due.
+ * another copy may write to it. Returns 1 if no reply is due.
  */
 static int
 truncate_target(struct transfer *t, struct file *file, struct sched_entry *j,
     uint64_t size)
 {
 	struct verification *c = file->verification;
-	Attrib a;
 	int fd;
 
 	if (verify_run_target_is_shared(t) && !c->compares_temp &&
 	    verify_fsm_skip_truncate(&c->fsm))
 		return 1;
-	if (t->ops->is_put && c->compares_temp) {
+	if (t->ops->is_put) {
 		verify_sched_request(t->sched, j, OP_VERIFY_SETSIZE, size, 0);
 		return 0;
-	}
-	if (t->ops->is_put) {
-		attrib_clear(&a);
-		a.flags = SSH2_FILEXFER_ATTR_SIZE;
-		a.size = size;
-		return !begin_setstat(t, file, j, &a, SSH2_FXF_WRITE);
 	}
 	if (verify_fsm_copy_tail(&c->fsm))
 		return 1;

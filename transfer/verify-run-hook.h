@@ -54,9 +54,8 @@ struct verification {
 	int	 only_stale_left;	/* but for what is left over */
 
 	/* the server's file, while it is open for OP_VERIFY_SETSTAT */
-	enum sched_op setstat_op;	/* next operation; 0: none */
+	enum sched_op setstat_op;		/* next operation; 0: none */
 	u_int	 flags;			/* OPEN flags; 0: not open */
-	Attrib	 new_attrs;		/* a size alone: it is truncated */
 
 	/* a comparison */
 	struct verify_fsm_action comparison;	/* op 0: nothing is in flight */
