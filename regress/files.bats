@@ -281,7 +281,7 @@ on_bad_disk() {
 	touch a/{B,b,c}
 	use_peer limits=261120,261120,1019 gather=0.1
 	run -0 copy_near -vv a/B a/b "h:$T/b"
-	[[ $output != *'begin_list:'* ]]
+	[[ $output != *'begin_batch:'* ]]
 	copy_near a/B a/c a/b "h:$T/b"
 	run -0 cat log
 	[ "$(get_value 0 open)" = 2 ]
@@ -647,9 +647,9 @@ logged_in() { wc -l <starts; }
 	some 3
 	mkdir b b2 b3
 	run -0 copy -vv a/* "hayate:$T/b"
-	[[ $output = *'begin_list: from "a/1" on'* ]]
+	[[ $output = *'begin_batch: from "a/1" on'* ]]
 	run -0 copy -vv -o Hayate=no a/* "hayate:$T/b2"
-	[[ $output != *'begin_list:'* ]]
+	[[ $output != *'begin_batch:'* ]]
 	: >"$(sshd_log hayate)"
 	run -0 copy -o Hayate=no "hayate:$T/a/1" "hayate:$T/a/2" b3
 	poll 5 eval '[ "$(grep -c "Starting session: subsystem" "$(sshd_log hayate)")" = 2 ]'
