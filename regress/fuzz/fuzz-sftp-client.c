@@ -66,12 +66,12 @@ static struct fuzz input;
 static struct server first, further[FURTHER_MOST];
 static unsigned nfurther;
 
-int	__wrap_tell_offers(int);
-int	__wrap_tell_connect(int, int);
+int	__wrap_rendezvous_offered_conns(int);
+int	__wrap_rendezvous_connect(int, int);
 static int start(struct server *);
 
 int
-__wrap_tell_offers(int fd)
+__wrap_rendezvous_offered_conns(int fd)
 {
 	(void)fd;
 	return offers;
@@ -79,7 +79,7 @@ __wrap_tell_offers(int fd)
 
 /* A connection of its own, which begins with another part of the input */
 int
-__wrap_tell_connect(int fd, int host)
+__wrap_rendezvous_connect(int fd, int host)
 {
 	struct server *s = &further[nfurther];
 	size_t skipped;
