@@ -10,7 +10,7 @@
  * loop. On a short path the loop costs more than the cipher. So a channel
  * accepts packets of up to 255 KiB and 256 bytes, as RFC 4254, section 5.1
  * allows it to announce, if the peer is known to send such packets correctly.
- * It reads as much at once, and towards a peer that accepts only 32 KiB it
+ * A read takes as much at once, and towards a peer that accepts only 32 KiB it
  * fills the output queue in one turn of the loop. Pipes are enlarged to hold
  * one read or one packet.
  *

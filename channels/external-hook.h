@@ -7,8 +7,8 @@
  * external-hook: the packet whose data lies outside of its buffer while it is
  * sealed (sshbuf_put_external()).
  *
- * It connects gather-hook.h, which knows the packet layer, with the ciphers,
- * which do not, and which are linked into programs without one:
+ * The module links gather-hook.h, which knows the packet layer, with the
+ * ciphers, which do not, and which are linked into programs without one:
  *
  *	NONE -- external_begin(packet) --> SET -- a cipher takes the data,
  *	  ^                                 |     external_linearize() or

@@ -10,7 +10,7 @@
  * what they poll for is what holds them up. When sending, that is the socket if
  * there are packets to write, the peer's window if it is used up, or else the
  * source of the data; when receiving, the consumer of the data or the network.
- * So the time of each poll() is added to one counter of receiving and, until
+ * The time of each poll() is added to one counter of receiving and, until
  * the end of all input, to one of sending. This costs two readings of the
  * clock. TCP_INFO is read at most ten times a second.
  *

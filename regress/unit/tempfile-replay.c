@@ -35,7 +35,7 @@
  * are WRITEs until the file is wide. Then WRITEs are served in any order. After
  * each request the file under its name must have no hole: new data, and behind
  * it what was there before. But if a WRITE to it fails, those behind it are
- * already under way, until it is cut. A promise of tempfile.h that is broken
+ * already in flight, until it is cut. A promise of tempfile.h that is broken
  * ends the run with its name.
  *
  * The report: what lies under the name and the hidden name ("whole", "none",
@@ -475,7 +475,7 @@ open_file(void)
 		if (way == TEMPFILE_OPEN_OLD)
 			break;
 		must(tempfile_opened(l, ok) == !ok,
-		    "what failed is tried again");
+		    "a failed OPEN is retried");
 		way = tempfile_open_mode(l, &n);
 	} while (!ok);
 	named.is_there |= way != TEMPFILE_OPEN_TEMP;
@@ -527,7 +527,7 @@ put(void)
 		was_wide |= tempfile_may_stripe(l);
 	}
 	must(nqueue == 0 && rs.nin_flight == 0,
-	    "nothing is under way at the end");
+	    "nothing is in flight at the end");
 	must((tempfile_leftover(l) == TEMPFILE_LEAVES_TEMP) ==
 	    (!named.is_there && hidden.is_there && !conf.stolen &&
 	    !conf.swapped && (conf.fail >> TEMPFILE_LSTAT_TEMP & 1) == 0),

@@ -45,7 +45,7 @@
  *
  * After each request that the server serves, the file under its name must have
  * no hole: new data, and behind it what was there before; but if a WRITE of it
- * fails, those behind it are already under way, until it is cut.
+ * fails, those behind it are already in flight, until it is cut.
  *
  * Never are two connections asked for at once.
  *
