@@ -46,7 +46,8 @@ void	external_linearize(void);
  * For a cipher that reads the packet's bytes from "p" on, where "p" is byte
  * "at" of the packet. external_has() returns 1 if a part of them lies outside.
  * external_take() returns that part, with its position counted from "p", and
- * removes the packet, so it works once; length 0 if there is none.
+ * removes the packet, so it works once; length and position are 0 if there is
+ * none. Both also remove a packet into which the data was copied meanwhile.
  */
 int	external_has(const u_char *p, size_t at);
 struct sshbuf_external external_take(const u_char *p, size_t at);

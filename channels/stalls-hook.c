@@ -175,7 +175,7 @@ stalls_after_poll(struct ssh *ssh, struct pollfd *pfd, u_int active)
 
 	if (w.is_on && w.poll_us != 0) {
 		now_us = clock_us();
-		/* After the end of all input nothing is waited for. */
+		/* Once all input is sent, nothing is waited for. */
 		if (w.send_stat != STAT_COUNT)
 			w.f.n[w.send_stat] += now_us - w.poll_us;
 		w.f.n[w.receive_stat] += now_us - w.poll_us;

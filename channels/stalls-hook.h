@@ -10,9 +10,9 @@
  * what they poll for is what holds them up. When sending, that is the socket if
  * there are packets to write, the peer's window if it is used up, or else the
  * source of the data; when receiving, the consumer of the data or the network.
- * The time of each poll() is added to one counter of receiving and, until
- * the end of all input, to one of sending. This costs two readings of the
- * clock. TCP_INFO is read at most ten times a second.
+ * The time of each poll() is added to one counter of receiving and, until all
+ * input has ended and is sent, to one of sending. This costs two readings of
+ * the clock. TCP_INFO is read at most ten times a second.
  *
  * build-aux/overlay.mk replaces the two functions that both loops call around
  * poll() by ours, and wtune_input() reports each channel. All run after
@@ -43,8 +43,10 @@ void	stalls_begin(void (*sampled)(struct ssh *, const struct stall_stats *));
 struct stall_stats stalls_read(struct ssh *);
 
 /*
- * Notes what a channel waits for; ignores one with a terminal. Call it for each
- * open channel while channel_prepare_poll() runs: notes made before are lost.
+ * Notes what a channel waits for, and raises STAT_OWN_WINDOW and
+ * STAT_PEER_WINDOW to its windows; ignores a channel with a terminal. Call it
+ * for each open channel while channel_prepare_poll() runs: notes made before
+ * are lost.
  */
 void	stalls_note_channel(const struct Channel *);
 

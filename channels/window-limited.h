@@ -37,8 +37,8 @@ struct window_limited {
 
 /*
  * Call it whenever data moves, with is_limited set if the window limits from
- * now on. A second without a call begins a new span. Returns 1 the first time
- * that the user should be told, else 0.
+ * now on. A second without a call begins a new span. Returns 1 if the user
+ * should be told now, else 0: at most once, and never if is_limited is 0.
  */
 int	window_limited_update(struct window_limited *, int is_limited,
     uint64_t now_us);
