@@ -4,8 +4,8 @@
  */
 
 /*
- * authonly-proposal-hook: puts the modes of authonly-proposal.h into our
- * KEXINIT and takes them out again.
+ * authonly-proposal-hook: adds the modes of authonly.h to our KEXINIT, as
+ * authonly-proposal.h decides, and removes them again.
  *
  * Upstream keeps our proposal in kex->my and sends it again with each key
  * exchange. Each rewrite first restores the user's own proposal, so that it is
@@ -21,20 +21,26 @@
 
 struct ssh;
 
-/* How our proposal treats the modes; the peer's counts if it came first */
+/*
+ * Whether our proposal names a mode. The peer's proposal is taken into account
+ * only if it arrived before ours was rewritten; otherwise it counts as one that
+ * names no mode.
+ */
 enum authonly_proposed {
 	AUTHONLY_NAMED,		/* it names a mode */
 	AUTHONLY_NOT_NAMED,	/* it names none, and neither does the peer's */
 	AUTHONLY_WITHHELD,	/* it names none, but the peer's does */
-	AUTHONLY_WITHHELD_ALL	/* likewise, and no other cipher is shared */
+	AUTHONLY_WITHHELD_ALL	/* and a direction shares no other cipher */
 };
 
 /*
- * Rewrites ssh->kex->my from the user's own proposal, and names modes only if
- * "may_name" is set: a client before its ciphers, a server behind them. If a
- * server begins the key exchange, it names just "in_force", the mode in which
- * it receives now ("" if it receives encrypted data), and the MACs of its last
- * answer. Sets the result. Returns 0 or SSH_ERR_*.
+ * Rewrites ssh->kex->my from the user's own proposal. Names no mode unless
+ * "may_name" is set, and then only modes that fit both sides, if there are any:
+ * a client before its ciphers, a server behind them. A server that begins the
+ * key exchange does not know yet what the client will ask for. Therefore it
+ * names only "in_force", the mode in which it receives now, or no mode if that
+ * is "" because it receives encrypted data; its MACs for "none" are those of
+ * its last answer. Sets the result and returns 0, or returns SSH_ERR_*.
  */
 int	authonly_proposal_rewrite(struct ssh *, int may_name,
     const char *in_force, enum authonly_proposed *);
@@ -56,8 +62,9 @@ int	authonly_proposal_server_has_none(void);
 int	authonly_proposal_none_is_usable(struct ssh *);
 
 /*
- * Returns 1 if the last proposal changed the order of the user's MACs, so that
- * "mac" was chosen and the user's order would have led to another one.
+ * Returns 1 if the last proposal named the MACs in another order than the
+ * user's, and the user's order would not have led to "mac", which was
+ * negotiated.
  */
 int	authonly_proposal_displaced(enum authonly_dir, const char *mac);
 
