@@ -28,6 +28,8 @@ struct sshkey;
 
 /*
  * As upstream's load_hostkeys(), which is not called if the entries are kept.
+ * The entries of a file that is not regular are never kept, nor are any with
+ * "Hayate no".
  */
 void	known_hosts_load(struct hostkeys *, const char *host,
     const char *path, u_int note);
@@ -42,20 +44,29 @@ int	known_hosts_foreach(const char *path,
     const char *host, const char *ip, u_int wanted, u_int note);
 
 /*
- * Returns 1 if the host may show the key of algorithm "alg" instead of that of
- * "preferred": both are plain keys, no signature uses SHA-1, the files read so
- * far have the key of "alg", with 128 bits of security or more, and none of
- * them revokes a key or names an authority. Else returns 0, and also if keys
- * are known or revoked in a place other than these files.
+ * Returns 1 if ssh may ask the host for its key of algorithm "alg", although it
+ * would rather have that of "preferred". This requires all of these:
+ *
+ * - Both are algorithms of plain RSA, ECDSA or Ed25519 keys, and "alg" does not
+ *   sign with SHA-1.
+ * - The kept entries of the host have a key for "alg", with 128 bits of
+ *   security or more, and none of them is a revoked key or an authority.
+ * - Keys can be known or revoked nowhere else: all files of known hosts were
+ *   regular and readable, and KnownHostsCommand, VerifyHostKeyDNS,
+ *   RevokedHostKeys and CheckHostIP are not in use.
  */
 int	known_hosts_allow_alg(const char *alg, const char *preferred);
 
-/* Returns 1 if the files read so far contain this key for the host, else 0. */
+/*
+ * Returns 1 if a kept entry of the host has this key, and is neither a revoked
+ * key nor an authority; else 0.
+ */
 int	known_hosts_has_key(const struct sshkey *);
 
 /*
- * Returns the first entry of these files with a key of this type and curve, but
- * no entry of an authority or a revoked key; NULL if there is none. It stays
+ * Returns a kept entry of the host with a key of this type and curve that is
+ * neither a revoked key nor an authority; NULL if there is none. If there are
+ * several, it is the first one of the file that was read last. The entry stays
  * valid until the process ends.
  */
 const struct hostkey_entry *known_hosts_other_key(const struct sshkey *);
