@@ -23,7 +23,7 @@
 #include "usage.h"
 
 static struct stall_stats f;
-static uint64_t begun_us;		/* start of the first wait */
+static uint64_t begun_us;		/* the first call; 0: there was none */
 static uint64_t since_us, read_us;	/* start of the call; 0: none */
 
 static int

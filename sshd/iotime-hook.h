@@ -10,14 +10,18 @@
  *
  * sftpsrv-hook.c calls this before and after each request. That costs two
  * readings of the clock for each request that moves data. If the system does
- * not provide the time spent waiting for a processor, the two times are sent as
- * 0, because bottleneck.h could not tell a slow disk from a busy machine.
+ * not provide the time spent waiting for a processor, STAT_FILE_READ and
+ * STAT_FILE_WRITE are sent as 0, because bottleneck.h could not tell a slow
+ * disk from a busy machine.
  *
- * The request is refused if the list of denied requests (-P) has "figures", and
- * with "TellLimits no", for which subsys_open_output() sets the tag
- * IOTIME_DISABLED of the shared memory (ring.h). A server without that memory
- * does not know the keyword, and answers. Runs as the user, in sftp-server and
- * internal-sftp. Not thread safe.
+ * The request may be refused in two places. Upstream refuses it if the lists of
+ * -P and -p do not permit "figures", without a call of iotime_reply().
+ * iotime_answer() refuses it with "TellLimits no": subsys_open_output() then
+ * sets the tag IOTIME_DISABLED of the memory that sshd shares with sftp-server
+ * (ring.h). If there is no shared memory, sftp-server cannot know the value of
+ * TellLimits, and sends the times even if it is "no".
+ *
+ * Runs as the user, in sftp-server and internal-sftp. Not thread safe.
  */
 
 #ifndef HAYATE_IOTIME_HOOK_H
@@ -39,10 +43,16 @@ void	iotime_begin(u_char type);
  */
 void	iotime_restart(void);
 
-/* Call it when the request has been processed: adds its time. */
+/*
+ * Call it when the request has been processed: adds its time to
+ * STAT_FILE_WRITE, which is the sum for WRITE and CLOSE.
+ */
 void	iotime_end(void);
 
-/* Call them right before and after a file is read for a READ. */
+/*
+ * Call them right before and after a file is read for a READ: the time is added
+ * to STAT_FILE_READ. Without the second call, as after an error, it is not.
+ */
 void	iotime_begin_read(void);
 void	iotime_end_read(void);
 
@@ -50,8 +60,9 @@ void	iotime_end_read(void);
 #define IOTIME_DISABLED	1
 
 /*
- * Appends the reply to request "id" to "out": a struct stall_stats, or a
- * status. "version" is that of the client's protocol.
+ * Appends the reply to request "id" to "out": the encoded struct stall_stats
+ * or, with the tag IOTIME_DISABLED, a status that refuses. "version" is that of
+ * the client's protocol.
  */
 void	iotime_answer(u_int32_t id, struct sshbuf *out, u_int version);
 

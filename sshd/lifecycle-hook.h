@@ -7,10 +7,12 @@
  * lifecycle-hook: the events in the life of a user's connection, and which
  * modules are called at each.
  *
- *   begin     unencrypted data, stall counters, session log, the IPQoS of Match
- *             blocks, and the memory of the user's control group
- *   request   unencrypted data, which may refuse it; session log
- *   end       unencrypted data; session log
+ *   begin     permits unencrypted data, starts the stall counters and the
+ *             session log, sets the IPQoS of Match blocks, and reads the memory
+ *             limit of the user's control group (machine-hook.h)
+ *   request   may be refused because data is unencrypted; otherwise the session
+ *             log notes it
+ *   end       logs the end of unencrypted data, and completes the session log
  *
  * Called from patches/250-serverloop-authonly.patch and
  * 260-session-authonly.patch, in the process that serves the session of one

@@ -21,8 +21,8 @@
  *   what      what the client has requested, in order of the first request:
  *             shell, exec, the first 32 bytes of the name of a subsystem
  *             ("unknown" if it is not configured), forwarding (the client
- *             opened a channel other than a session, or had sshd listen), x11,
- *             agent; or "none"
+ *             asked for a channel other than a session, or asked sshd to
+ *             listen, even if that was refused), x11, agent; or "none"
  *   sent      bytes of the connection sent by sshd; "received" likewise
  *   seconds   since the user was authenticated
  *   cipher    for sending, at the end
