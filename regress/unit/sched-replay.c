@@ -55,6 +55,8 @@
  *       known N     a put knows that what is there has N - 1 bytes at most
  *       no_truncate 0|1   the server empties or cuts no file that is open
  *       serve_late 0|1   it empties and writes in the order of its replies
+ *       links N     each Nth file of a get is a link, looked up first
+ *       held N      likewise each file, and released N round trips later
  *       files N, unit N, window N, in_place 0|1, preserve 0|1,
  *       keep_found 0|1
  *   fail OP N      the Nth request OP fails, whenever it is sent
@@ -67,6 +69,10 @@
  * were kept at once (added and not printed), most files at the end of a round
  * that are neither old nor new, and the data requests of each lane. A promise
  * of scheduler.h that is broken ends the run with its name.
+ *
+ * With -t each action of the scheduler is printed as well: its operation, the
+ * number of its file, connection, offset and length. build-aux/same-requests
+ * compares these traces of two commits.
  */
 
 #include <err.h>
@@ -92,6 +98,11 @@ static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
     "open_excl", "tempfile", "reopen", "sample_reopened",
     "stat_dest_on_host", "remove_own" };
 #define OPS	(sizeof(op_names) / sizeof(*op_names))
+
+static const char *const local_names[] = { "begin", "verify", "data_done",
+    "restart", "end", "add_children", "print" };
+
+static int prints_trace;
 
 /* What the caller of the scheduler knows of a job */
 struct node {
@@ -143,7 +154,7 @@ static struct {
 	uint64_t apart, blind, align, ours, aged, unseen, shut;
 	uint64_t widen, lose, lose_at, lose2, lose2_at;
 	uint64_t slow, slow_by, slow_each, round_us;
-	uint64_t other, mixed, changed, bad, disk;
+	uint64_t other, mixed, changed, bad, disk, links, held;
 } set = { .files = 512, .unit = 1000, .window = 1000000, .actual = UINT64_MAX,
     .lanes = 1 };
 
@@ -170,6 +181,9 @@ static struct {
 	uint64_t hashing, most_hashing;	/* bytes, of all lanes */
 	uint64_t due;			/* when the slow lane replies next */
 	int	 interrupted;
+	struct sched_entry *held[SIM_REQUESTS];	/* not yet released */
+	uint64_t held_until[SIM_REQUESTS];
+	size_t	 nheld, nreleased;
 } r;
 
 static uint64_t
@@ -612,10 +626,23 @@ slowness(const struct sched_action *a)
 }
 
 static void
+trace(const struct sched_action *a)
+{
+	const struct node *n = sched_userdata(a->entry);
+
+	if (prints_trace)
+		printf("%s %d c%u %" PRIu64 "+%u\n", a->op < OP_BEGIN ?
+		    op_names[a->op] : local_names[a->op - OP_BEGIN], n->number,
+		    a->conn, a->off, a->len);
+}
+
+static void
 send(const struct sched_action *a)
 {
 	struct node *n = sched_userdata(a->entry);
 	struct reply p = { .a = *a };
+
+	trace(a);
 
 	sim_must(n->dir == NULL || n->dir->is_made,
 	    "a child follows its directory");
@@ -705,6 +732,10 @@ answer(struct reply *p)
 		mark(n, p->a.off, p->a.len);
 	if (p->result == RESULT_OK && p->a.op == OP_READDIR)
 		n->known += (int)p->len;
+	if (p->a.op == OP_STAT && p->result == RESULT_OK &&
+	    sched_kind(p->a.entry) == KIND_LINK)
+		sim_must(sched_set_kind(r.s, p->a.entry, KIND_FILE, r.size) ==
+		    0, "memory");
 	again = sched_reply(r.s, p->a.id, p->result, p->len);
 	sim_must(again != -1, "a good reply is good");
 	r.refused |= p->a.op == OP_FSTAT_TYPE && p->result == RESULT_FAILED;
@@ -785,6 +816,9 @@ answer_all(void)
 		answer(&p);
 	}
 	sched_set_clock(r.s, ++r.rounds * set.round_us);
+	while (r.nreleased < r.nheld && !r.interrupted &&
+	    r.held_until[r.nreleased] <= r.rounds)
+		sched_release(r.s, r.held[r.nreleased++]);
 	if (r.rounds == set.interrupt) {
 		r.interrupted = 1;
 		sched_interrupt(r.s);
@@ -837,20 +871,36 @@ end(struct sched_entry *j, struct node *n)
 }
 
 static void
+hold(struct sched_entry *j)
+{
+	sched_hold(r.s, j);
+	r.held[r.nheld] = j;
+	r.held_until[r.nheld++] = r.rounds + set.held;
+}
+
+static void
 add_child(struct sched_entry *leave, struct node *n)
 {
 	int is_root = n->dir == NULL;
 	struct sched_entry *j;
 	struct node *child;
 
+	int is_link;
+
 	sim_must(!n->has_failed, "nothing is copied after a listing failed");
 	if (n->added < n->known) {
+		is_link = !is_root && !r.put && !r.cross && set.links != 0 &&
+		    (n->number + 1 + n->added) % (int)set.links == 0;
 		child = new_node(n, is_root ? r.nfiles : 0, n->number + 1 +
 		    n->added * (is_root ? r.nfiles + 1 : 1));
 		n->added++;
-		j = sched_add(r.s, leave, is_root ? KIND_DIR : KIND_FILE, child,
-		    r.put ? 0 : r.size);
+		j = sched_add(r.s, leave, is_root ? KIND_DIR : is_link ?
+		    KIND_LINK : KIND_FILE, child, r.put ? 0 : r.size);
 		sim_must(j != NULL, "memory");
+		if (is_link)
+			sched_lookup_first(j);
+		if (!is_root && set.held != 0 && !r.interrupted)
+			hold(j);
 		if (++r.kept > r.kept_most)
 			r.kept_most = r.kept;
 	}
@@ -901,9 +951,12 @@ act(const struct sched_action *a)
 {
 	struct node *n = sched_userdata(a->entry);
 
-	if (a->op < OP_BEGIN)
+	if (a->op < OP_BEGIN) {
 		send(a);
-	else if (a->op == OP_BEGIN)
+		return;
+	}
+	trace(a);
+	if (a->op == OP_BEGIN)
 		begin(a->entry, n);
 	else if (a->op == OP_VERIFY)
 		check(a->entry, n);
@@ -971,7 +1024,8 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 			act(&a);
 		if (sched_is_done(r.s))
 			break;
-		sim_must(sim.n > 0 || r.lost, "it goes on until all is done");
+		sim_must(sim.n > 0 || r.lost || r.nreleased < r.nheld,
+		    "it goes on until all is done");
 		answer_all();
 	}
 	sim_must(r.handles.open == 0 && r.handles_to.open == 0 &&
@@ -1027,6 +1081,7 @@ setting(const char *key)
 	    { "round_us", &set.round_us }, { "other", &set.other },
 	    { "mixed", &set.mixed }, { "changed", &set.changed },
 	    { "bad", &set.bad }, { "disk", &set.disk },
+	    { "links", &set.links }, { "held", &set.held },
 	    { "late_truncate", &set.clear }, { "device_every", &set.odd },
 	    { "known", &set.known },
 	    { "no_truncate", &set.fixed },
@@ -1055,12 +1110,13 @@ number_of(const char *op)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	char line[200], word[20], key[20];
 	int dirs, nfiles;
 	uint64_t n, rounds;
 
+	prints_trace = argc > 1 && strcmp(argv[1], "-t") == 0;
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		if (sscanf(line, "set %19s %" SCNu64, key, &n) == 2)
 			*setting(key) = n;

@@ -53,6 +53,8 @@
  * told, what lies under the name and under the hidden name: "whole", "none",
  * "other", or KiB of new and of old data, and which hidden names of others
  * exist. A promise of scheduler.h that is broken ends the run with its name.
+ *
+ * With -t each action of the scheduler is printed as well; see sched-replay.c.
  */
 
 #include <err.h>
@@ -126,6 +128,7 @@ static int is_up[CHANNELS];
 static int is_torn;			/* a WRITE failed, others were behind */
 static int is_marked, is_other;		/* the hidden file; what has the name */
 static long rounds;
+static int prints_trace;
 static uint64_t acked, kept;
 static int is_over, is_full, has_failed, uses_channels, goes_again;
 static long left, is_told;		/* a bit for each hidden name */
@@ -518,8 +521,28 @@ settle(const struct sched_action *a)
 }
 
 static void
+trace(const struct sched_action *a)
+{
+	const struct tempfile_request *q = &a->temp_request;
+
+	if (!prints_trace)
+		return;
+	if (a->op >= OP_BEGIN)
+		printf("local %d %" PRIu64 "\n", a->op - OP_BEGIN, a->off);
+	else if (a->op != OP_TEMPFILE)
+		printf("%s c%u %" PRIu64 "+%u at %" PRIu64 "%s\n",
+		    op_names[op_of(a)], a->conn, a->off, a->len, a->at,
+		    a->staging ? " staging" : "");
+	else
+		printf("%s c%u number %u off %" PRIu64 " at %" PRIu64 "+%u\n",
+		    op_names[op_of(a)], a->conn, q->number, q->off, q->at,
+		    q->len);
+}
+
+static void
 act(const struct sched_action *a)
 {
+	trace(a);
 	if (a->op == OP_BEGIN)
 		begin(a->entry);
 	else if (a->op == OP_DATA_DONE)
@@ -753,12 +776,13 @@ set_fail(const char *name, long n)
 }
 
 int
-main(void)
+main(int argc, char **argv)
 {
 	char line[128], word[32];
 	long a;
 	int i;
 
+	prints_trace = argc > 1 && strcmp(argv[1], "-t") == 0;
 	for (i = 0; i < CHANNELS; i++)
 		loses[i] = -1;
 	while (fgets(line, sizeof(line), stdin) != NULL) {
