@@ -847,6 +847,15 @@ ONCE='set asks 1'
 	done
 }
 
+@test "no connection reads a verified source before its FSTAT was sent" {
+	# The helper connection has nothing to do when the file has just been opened.
+	run -0 replay "set conns 2" "set window 5000" "set short 50" "set ragged 1" \
+	    "set asks 2" "set stripe_min 20000" "set slow_by 1" "fail open 1" \
+	    "get 1 5 30000"
+	[ "$(get_value 0 conns)" = 2 ]
+	[[ $output = *whole=5\ * ]]
+}
+
 @test "a comparison that fails, is interrupted or loses its connection costs no other file" {
 	local op at
 	for op in verify_stat verify_hash readback_open readback_read readback_close \

@@ -262,8 +262,10 @@ next_on_conn(struct sched *s, unsigned int conn, struct sched_action *a)
 	    !sched_conn_continues_block(s, j, conn) && l->in_flight +
 	    REQUEST_OVERHEAD + len > sched_conn_limit(s, j, conn)))
 		return 0;
-	if (j->fstat_with_first_read && j->owner == conn)
-		return verify_sched_fstat_source(s, j, a);
+	/* Bytes that a helper read before that FSTAT could be of an older file. */
+	if (j->fstat_with_first_read)
+		return j->owner == conn ? verify_sched_fstat_source(s, j, a) :
+		    0;
 	return must_truncate_first(s, j) ? truncate_to_0(s, j, a) :
 	    assign_extent(s, j, conn, a);
 }
