@@ -78,8 +78,8 @@ void	 bdp_forget_out_of_order(struct bdp *);
 void	 bdp_arrived(struct bdp *, uint64_t pos, uint64_t now_us);
 
 /*
- * Returns 1 if bdp_consumed() is due: about eight times per RTT, or every 5 ms
- * while that is not known.
+ * Returns 1 if bdp_consumed() is due: about eight times per RTT but at most
+ * once per millisecond, or every 5 ms while the RTT is not known.
  */
 int	 bdp_sample_due(const struct bdp *, uint64_t now_us);
 
@@ -92,12 +92,16 @@ void	 bdp_next_round(struct bdp *);
 /* The same without outstanding credits, because the window has changed. */
 void	 bdp_restart_ages(struct bdp *);
 
-/* Drops samples and maxima after an idle time, and takes a first sample. */
+/*
+ * Drops samples and maxima after an idle time, and takes a first sample. Keeps
+ * the RTTs and the last stall.
+ */
 void	 bdp_restart_rate(struct bdp *, uint64_t pos, uint64_t now_us);
 
 /*
  * Returns when the last stall ended; 0: never. A stall is a pause between two
- * calls of bdp_consumed() of more than a RTT, up to 2 s, as a loss causes.
+ * calls of bdp_consumed() of more than a known RTT, as a loss causes: at least
+ * 4 ms, at most 2 s.
  */
 uint64_t bdp_stall_us(const struct bdp *);
 
@@ -114,7 +118,11 @@ uint64_t bdp_rtt_now(const struct bdp *);
 uint64_t bdp_age(const struct bdp *);
 uint64_t bdp_last_age(const struct bdp *);
 
-/* Rate over the last RTT, and its maximum in the last 5 to 10 seconds */
+/*
+ * Rate over the last RTT, or over 8 ms if that is longer, and its maximum in
+ * the last 5 to 10 seconds. For eight times its length a stall lowers the rate
+ * to the mean since the stall began.
+ */
 uint64_t bdp_rate(const struct bdp *);
 uint64_t bdp_rate_max(const struct bdp *);
 

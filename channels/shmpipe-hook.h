@@ -65,7 +65,9 @@ void	shmpipe_end_offer(int fd);
 
 /*
  * In ssh: "memory", which this module closes, belongs to standard input and
- * output. The ends attach at the first shmpipe_read() and shmpipe_write(). Does
+ * output, and is not used unless both are the same socket. The ends attach at
+ * the first shmpipe_read() and shmpipe_write(), also of copies of these
+ * descriptors; read first, because the first write closes the memory. Does
  * nothing if "memory" is -1.
  */
 void	shmpipe_expect_stdin(int memory);
