@@ -65,9 +65,10 @@ struct direction {
 extern struct direction pipeline_directions[];	/* by MODE_IN, MODE_OUT */
 
 /*
- * Makes cipher contexts for the owner and for this number of threads. Returns
- * for how many threads besides the owner there are contexts: fewer if some
- * could not be made, -1 if not even the owner has one.
+ * Makes the cipher contexts that the owner and this number of threads lack.
+ * Returns for how many threads besides the owner there are contexts: more if
+ * there were more, fewer if some could not be made, -1 if not even the owner
+ * has one.
  */
 int	direction_make_sealers(struct direction *, unsigned int threads);
 
@@ -85,22 +86,26 @@ void	direction_forget_keys(struct direction *);
 
 /*
  * Queues a packet of "len" bytes, from its length field to its padding. The
- * caller then sets its input ("plain", or "in") and calls direction_submit().
- * Returns NULL if out of memory.
+ * caller then sets its input ("plain", or "in" and "packet.source") and calls
+ * direction_submit(). Returns NULL if out of memory.
  */
 struct crypt_job *direction_queue_packet(struct direction *,
     struct stream_position, size_t len);
 
 /*
- * Gives the job to the threads, unless the packet is too short for that or
- * there are none. In that case the owner does it later, in packetq_finish().
+ * Gives the job to the threads, and restarts those that have ended, unless the
+ * packet is too short for that or no threads are wanted. In that case the owner
+ * does it later, in packetq_finish().
  */
 void	direction_submit(struct crypt_job *);
 
 /* Returns the oldest packet of the queue, or NULL. */
 struct crypt_job *direction_first(struct direction *);
 
-/* Removes the oldest packet and keeps its buffers for later packets. */
+/*
+ * Removes the oldest packet, whose job must be finished, and keeps its buffers
+ * for later packets.
+ */
 void	direction_remove_first(struct direction *);
 
 /* Finishes and discards all packets, forgets the keys, frees all memory. */
@@ -110,7 +115,11 @@ void	direction_close(struct direction *);
  * In pipeline-hook.c
  */
 
-/* Returns 1 if this packet goes through the pipeline, 0: upstream's code. */
+/*
+ * Returns 1 if this packet goes through the pipeline, 0: upstream's code. May
+ * first change the number of threads, and give the direction this connection
+ * and these keys.
+ */
 int	pipeline_takes_packet(struct ssh *, struct direction *,
     const struct newkeys *, const struct stream_position *);
 
@@ -119,8 +128,8 @@ unsigned int pipeline_start_threads(void);
 
 /*
  * Finishes and removes all queued packets. Outgoing ones are appended, sealed,
- * to "output"; if "r", an earlier error, is not 0, all are discarded. Returns
- * "r", or 0 or SSH_ERR_*.
+ * to "output", up to one that fails. If "r", an earlier error, is not 0, all
+ * are discarded, as incoming packets must be. Returns "r", or 0 or SSH_ERR_*.
  */
 int	pipeline_drain(struct direction *, struct sshbuf *output, int r);
 

@@ -23,7 +23,10 @@
 
 #include <zlib.h>
 
-/* As inflate(); Z_DATA_ERROR if a packet becomes larger than 256 KiB. */
+/*
+ * As inflate(); Z_DATA_ERROR if a packet becomes larger than 256 KiB. A packet
+ * ends where it returns Z_BUF_ERROR; call it until then.
+ */
 int	zlib_bounded_inflate(z_streamp, int flush);
 /* As deflateInit_(), with the strategy Z_HUFFMAN_ONLY. */
 int	zlib_huffman_init(z_streamp, int level, const char *version, int size);
