@@ -4,8 +4,8 @@
  */
 
 /*
- * clock: the only clock of the hooks. The cores read no clock; they get the
- * time as an argument, so that the unit tests can choose it.
+ * clock: the clock with which the hooks measure time. Most cores read no clock;
+ * they get the time as an argument, so that the unit tests can choose it.
  */
 
 #ifndef HAYATE_CLOCK_H

@@ -25,7 +25,8 @@
 #include <stdint.h>
 
 /*
- * Returns the lowest limit in bytes, or UINT64_MAX if there is none. "root" is
+ * Returns the lowest limit in bytes. Without a limit it returns UINT64_MAX, or
+ * almost 2^63 if version 1 is in use, whose number for none that is. "root" is
  * a directory that stands for "/" (a test's copy of /proc and /sys); ""
  * otherwise.
  */

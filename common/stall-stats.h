@@ -41,7 +41,7 @@ enum stall_stat {
 	STAT_CPU,		/* main thread: user and system time */
 	STAT_WAIT_CPU,		/* runnable, but without a processor */
 	STAT_FILE_READ,		/* in system calls that read files */
-	STAT_FILE_WRITE,	/* in those that write, sync, close */
+	STAT_FILE_WRITE,	/* in those that write, close; scp: fsync */
 	STAT_SAMPLES,		/* number of readings of TCP_INFO */
 	STAT_RWND_FULL,		/* samples: the peer's TCP window full */
 	STAT_SNDBUF_FULL,	/* samples: only our send buffer full */
