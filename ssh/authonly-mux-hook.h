@@ -46,7 +46,8 @@ void	authonly_mux_read_request(int control, const struct sshbuf *m);
 /*
  * In the master, for authonly-client-hook.c: a request of the session "c" of
  * another process is about to be sent. Restores encryption if that process did
- * not ask. Otherwise sends its user the answer, if the process asked for that.
+ * not ask. Otherwise, if the process asked for the answer and "type" is "exec",
+ * "shell" or "subsystem", writes it to the user's standard error.
  */
 void	authonly_mux_before_request(struct ssh *, struct Channel *c,
     const char *type);

@@ -10,12 +10,13 @@
  * statistics of a server that has them, at most twice a second (PROTOCOL,
  * section 6). The scp or sftp that started ssh receives both through shared
  * memory and reports the bottleneck; when a copy begins it sets a mark, at
- * which ssh starts a new measurement. An ssh with a command reports at its end:
- * at -v, or if the result is new (bottleneck.h), standard error is a terminal
- * and -q is not given.
+ * which ssh starts a new measurement. An ssh with a command reports at its end,
+ * unless the session has a terminal or data went both ways: at -v, or if the
+ * result is new (bottleneck.h), standard error is a terminal and -q is not
+ * given.
  *
- * Nothing is counted with "Hayate no", in a process that uses the connection of
- * another one (ControlMaster), without a session, and for a terminal.
+ * Nothing is counted with "Hayate no", in either process of a shared connection
+ * (ControlMaster), and without a session.
  *
  * Main thread only.
  */
@@ -29,8 +30,8 @@ struct ssh;
 void	bottleneck_ssh_begin(struct ssh *);
 
 /*
- * The loop has ended: reports the bottleneck, and calls upstream's
- * channel_free_all().
+ * The loop has ended: reports the bottleneck, and calls
+ * early_requests_ssh_end() and upstream's channel_free_all().
  */
 void	bottleneck_ssh_free_all(struct ssh *);
 
