@@ -29,7 +29,8 @@ void	gss_challenge_stop(struct ssh *);
 /*
  * As ssh_gssapi_accept_ctx(), but fails if the exchange is complete without
  * mutual authentication and integrity. Such an exchange has not set the
- * client's name, so that of an earlier exchange would be used.
+ * client's name, so that of an earlier exchange would be used. "flags" must not
+ * be NULL.
  */
 OM_uint32 gss_accept_ctx(Gssctxt *, gss_buffer_desc *in, gss_buffer_desc *out,
     OM_uint32 *flags);

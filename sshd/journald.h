@@ -26,9 +26,10 @@
 /*
  * Sends "line" with priority INFO, and each of its words "name=value" as a
  * field HAYATE_NAME, too. "identifier" is the program's name for the log,
- * "facility" one of syslog.h. Does not block. Returns 0, or -1 if nothing was
- * sent: journald does not run or is busy, the line has control characters, or
- * the line and its fields need more than 8 KiB together. Use syslog then.
+ * "facility" one of syslog.h. Does not block. Opens a socket, so do not call it
+ * under a sandbox. Returns 0, or -1 if nothing was sent: journald does not run
+ * or is busy, the line has control characters, or the line and its fields need
+ * more than 8 KiB together. Use syslog then.
  */
 int	journald_send(const char *socket_path, const char *identifier,
     int facility, const char *line);

@@ -80,8 +80,9 @@ ssize_t	sftpsrv_write(int fd, const struct sshbuf *queue);
 
 /*
  * Returns room for "len" bytes of a file, at the place that they will have in
- * the reply to a READ: in "out" or in the ring. Valid until "out" changes;
- * follow it by sftpsrv_send_data() or by any other reply.
+ * the reply to a READ: in "out" or, if that is empty, in the ring, where it may
+ * have to wait for a free slot. Valid until "out" changes; follow it by
+ * sftpsrv_send_data() or by any other reply.
  */
 void	*sftpsrv_reserve(struct sshbuf *out, size_t len);
 

@@ -25,10 +25,12 @@
  *
  * Returns 1 if the line is ours. The parser then has to return "*ret": 0, or -1
  * for an invalid line, which was logged and ends sshd as any bad option does.
+ * Each of our lines updates the environment for child processes as well: see
+ * peer_export_options().
  *
  * "matching" is 1 in the second pass, which knows the user. "active" is 0 in a
  * Match block that does not apply, and in the second pass also outside of Match
- * blocks. Such a line is checked and has no effect. A Match block may contain
+ * blocks. Such a line is checked and sets nothing. A Match block may contain
  * each of our keywords.
  */
 int	srvopt_read_line(char **keyword, char *rest, const char *const *first,

@@ -16,18 +16,18 @@
 
 /*
  * Call it when "user" requests the subsystem "name", before its command runs.
- * Reports the subsystem to sessionlog-hook.h. Unless there is a chroot or a
- * forced command, logs an error if the first word of the command in sshd_config
- * is an absolute path that this process, which runs as the user, cannot
- * execute. Other programs are found by the user's shell. The command runs in
- * any case.
+ * Reports the subsystem, or "unknown" if sshd_config has none of that name, to
+ * sessionlog-hook.h. Unless there is a chroot or a forced command, logs an
+ * error if the first word of the command there is an absolute path that this
+ * process, which runs as the user, cannot execute. Other programs are found by
+ * the user's shell. The command runs in any case.
  */
 void	subsys_check_program(const ServerOptions *, const char *name,
     const char *user);
 
 /*
- * As pipe(out), for the output of "command", which a session runs. "in" is the
- * pipe of its input.
+ * As pipe(out), for the output of "command", which a session runs; NULL: a
+ * login shell. "in" is the pipe of its input.
  *
  * Our own SFTP server gets a socket pair, and shared memory (shmpipe-hook.h) if
  * that can be had. That is internal-sftp, and the sftp-server beside
