@@ -26,9 +26,8 @@
 
 /*
  * Returns the lowest limit in bytes. Without a limit it returns UINT64_MAX, or
- * almost 2^63 if version 1 is in use, whose number for none that is. "root" is
- * a directory that stands for "/" (a test's copy of /proc and /sys); ""
- * otherwise.
+ * the number of almost 2^63 that version 1 reports then. "root" is a directory
+ * that stands for "/" (a test's copy of /proc and /sys); "" otherwise.
  */
 uint64_t memlimit_read(const char *root);
 
