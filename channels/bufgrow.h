@@ -28,7 +28,8 @@
 
 /*
  * Returns the size to allocate for a buffer of "have" bytes that has to hold
- * "need" bytes: at least need, at most max (or need if that is more).
+ * "need" bytes: need if "have" is less than 32 KiB, otherwise at least need, at
+ * most max (or need if that is more).
  */
 size_t	bufgrow_size(size_t have, size_t need, size_t max);
 

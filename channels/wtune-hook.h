@@ -30,9 +30,9 @@ struct Channel;
 void	wtune_channel(struct ssh *, struct Channel *);
 
 /*
- * Logs a window adjust that is being sent, in stock's words. Of a channel whose
- * window is tuned the first one, and the first after each logged change of the
- * window, at -vv, and all others at -vvv; of any other channel all at -vv.
+ * Logs a window adjust that is being sent, in stock's words, at -vv. If the
+ * window of the channel is tuned, only the first one and the first after each
+ * logged change of the window are logged at -vv, and all others at -vvv.
  */
 void	wtune_log_adjust(const struct Channel *);
 
