@@ -10,7 +10,7 @@
  * A client puts the modes before its own ciphers, a server behind its own. A
  * side that does not want a mode does not name it, and the key exchange ends
  * with encryption, or fails if no other cipher is shared. A client whose modes
- * were refused does not name them again before the next authonly_negotiate().
+ * were refused does not name them again.
  *
  * No mode is named before authonly_start(), which runs after authentication: in
  * ssh before its loop, and in the sshd process that serves the session. One
@@ -33,17 +33,22 @@ struct newkeys;
 
 /*
  * In kex_send_kexinit(): rewrites the proposal in ssh->kex->my, with or without
- * the modes. Returns 0 or SSH_ERR_*.
+ * the modes, and calls modes_withheld() if that applies. Returns 0 or
+ * SSH_ERR_*.
  */
 int	authonly_edit_proposal(struct ssh *);
 
 /*
  * In ssh_set_newkeys(), for the direction "mode", MODE_IN or MODE_OUT: refuses
- * "none" and GMAC if our KEXINIT did not name them. Changes "*max_blocks", how
- * many cipher blocks the key may protect, where authonly_max_key_bytes() has a
- * limit; or to 1 if the key has to be replaced at once, because the order of
- * MACs was not the user's. "rekey_limit" is RekeyLimit in bytes, 0 for none.
- * Returns 0 or SSH_ERR_*, which ends the connection.
+ * "none" and GMAC if our KEXINIT did not name them, and "none" without an
+ * encrypt-then-MAC MAC. Then notes the mode and the cipher in force, and in a
+ * client whether its modes were refused; calls mode_changed() if that applies.
+ *
+ * Changes "*max_blocks", how many cipher blocks the key may protect, where
+ * authonly_max_key_bytes() has a limit; or to 1 if the key has to be replaced
+ * at once, because the order of MACs was not the user's. "rekey_limit" is
+ * RekeyLimit in bytes, 0 for none. Returns 0 or SSH_ERR_*, which ends the
+ * connection.
  */
 int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
     u_int64_t rekey_limit, u_int64_t *max_blocks);
@@ -97,16 +102,17 @@ enum authonly_answer authonly_decide_now(struct ssh *);
 const char *authonly_explain_encryption(struct ssh *);
 
 /*
- * In a client, if authonly_decide_now() returns AUTHONLY_OFFER: blocks for a
- * key exchange that names the modes. If the server refuses them, but the order
- * of MACs that was sent for "none" has led to another MAC than the user's order
- * would have, blocks for a second one. Dispatches messages meanwhile.
+ * Call it in a client, once authonly_decide_now() has returned AUTHONLY_OFFER.
+ * Blocks for a key exchange that names the modes, after one in progress. If the
+ * server refuses them, but the order of MACs that was sent for "none" has led
+ * to another MAC than the user's order would have, blocks for one more.
+ * Dispatches messages meanwhile. Ends the process if an exchange fails.
  */
 void	authonly_negotiate(struct ssh *);
 
 /*
  * Returns the mode in force in either direction, with its MAC, as text for the
- * user; NULL if data is encrypted.
+ * user, which the next keys free; NULL if data is encrypted.
  */
 const char *authonly_mode_in_force(void);
 

@@ -10,10 +10,10 @@
  * "none" needs a MAC that ends in -etm@openssh.com; GMAC needs no MAC. If both
  * are possible, the faster one comes first.
  *
- * Only the tag protects unencrypted data. So a MAC whose tag has less than
- * 128 bits is used only if there is nothing else: not if GMAC is possible, and
- * not if both sides have a longer one, whatever the order of the lists. What a
- * client puts first, a server can only leave out of its own list.
+ * Only the tag protects unencrypted data. So a MAC whose tag has less than 128
+ * bits is used only if there is nothing else: not if GMAC is possible, and not
+ * if both sides have a longer one, whatever the order of the lists. A server
+ * can avoid the client's first choice only by leaving it out of its own list.
  *
  * The client's order of MACs counts even if the server refuses "none", and then
  * it should be the order of the user. So the client changes it only where that
@@ -79,7 +79,8 @@ int	authonly_proposal_shares_etm(const struct authonly_lists *my,
     const struct authonly_lists *peer);
 
 /*
- * Returns the modes that a client should name, in order; may be "". The text is
+ * Returns the modes that a client should name, in order; may be "". If the
+ * server began the exchange, they are among those that it named. The text is
  * constant. If "none" is one of them, "macs" is set for each direction to all
  * of our MACs in the order to name them, which the caller frees. Returns NULL
  * if out of memory.

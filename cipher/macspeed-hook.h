@@ -17,14 +17,17 @@
 #define HAYATE_MACSPEED_HOOK_H
 
 /*
- * Returns the list sorted by speed, fastest first, which the caller frees. Some
- * MACs never move ahead of one that stood before them, because speed is no
- * reason to weaken what the user preferred: those with SHA-1 or MD5, those with
- * tags of less than 128 bits, and those that cannot be timed.
+ * Returns the list sorted by speed, fastest first, which the caller frees;
+ * never NULL. Some MACs never move ahead of one that stood before them, because
+ * speed is no reason to weaken what the user preferred: those with SHA-1 or
+ * MD5, those with tags of less than 128 bits, and those that cannot be timed.
  */
 char	*macspeed_sort(const char *list);
 
-/* Returns 1 if GMAC is at least as fast as this MAC. */
+/*
+ * Returns 1 if GMAC is at least as fast as this MAC, or if the MAC cannot be
+ * timed.
+ */
 int	 macspeed_gmac_is_fastest(const char *mac);
 
 #endif /* HAYATE_MACSPEED_HOOK_H */

@@ -80,7 +80,10 @@ struct packetq {
 	size_t		 written;	/* sent, of packets not removed yet */
 };
 
-/* Appends a packet as PACKET_WAITING. Its memory stays until it is removed. */
+/*
+ * Appends a packet as PACKET_WAITING. "pool.run", "len" and "wire_len" must
+ * have been set. Its memory stays until it is removed.
+ */
 void	packetq_add(struct packetq *, struct packet_job *);
 
 /*
@@ -93,7 +96,7 @@ struct packet_job *packetq_remove_first(struct packetq *);
 /* Returns 1 if a packet is long enough to be given to a thread. */
 int	packetq_is_long(const struct packet_job *);
 
-/* Submits the packet to the pool. */
+/* Submits a waiting packet to the pool, which may have no threads. */
 void	packetq_submit(struct packet_job *);
 
 /* Runs the job, or waits as pool_wait() does. Returns its result. */
@@ -109,7 +112,8 @@ int	packetq_is_finished(struct packet_job *);
 /*
  * Fills "iov" with the sealed bytes that can be sent now, oldest first, up to
  * "max" packets; stops at a packet that is unfinished or has failed. Returns
- * the number of entries.
+ * the number of entries. Packets that were sent completely must have been
+ * removed.
  */
 int	packetq_collect(const struct packetq *, struct iovec *iov, int max);
 
