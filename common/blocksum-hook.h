@@ -33,8 +33,9 @@
  * "keep_going", if not NULL, is called before each block and after each MiB of
  * a block; if it returns 0, the computation stops with errno ECANCELED.
  *
- * Returns the number of checksums stored (0 if the file ends at or before
- * "off"), or -1 with errno set if it stopped or a read failed.
+ * Returns the number of checksums stored, or -1 with errno set if it stopped or
+ * a read failed. If the file ends at or before "off", the number is 0, or 1
+ * with block size 0.
  */
 ssize_t	blocksum_file(int fd, uint64_t off, uint64_t len, uint32_t block,
     unsigned char *sums, size_t max, int (*keep_going)(void));

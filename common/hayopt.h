@@ -12,11 +12,12 @@
  * is not in our table goes back to upstream unchanged, so it works, or fails,
  * as in stock OpenSSH.
  *
- * Values are kept in two layers. In the global layer the first value wins. A
- * client needs no other, because its parser knows for each line whether its
- * Host or Match block applies. The match layer overrides the global layer. It
- * holds the first value of the Match blocks that apply in sshd's second pass
- * over its configuration.
+ * Values are kept in two layers. In the global layer the first value of a
+ * keyword wins, and our keyword wins over HPN-SSH's for the same option. A
+ * client needs no other layer, because its parser knows for each line whether
+ * its Host or Match block applies. The match layer overrides the global layer.
+ * It has, by the same rules, the values of the Match blocks that apply in
+ * sshd's second pass over its configuration.
  *
  * This file reads no file, logs nothing and includes no upstream header: texts
  * for the log are returned, and the caller passes in how much memory there is.
@@ -81,8 +82,9 @@ void	hayopt_set_memory(uint64_t bytes);
 
 /*
  * Says whether the user of the session can run only one forced command, or is
- * in a chroot. The default of WindowMemoryMax is smaller then, because the
- * memory of this process is all that such a user can use up.
+ * in a chroot. The default of WindowMemoryMax is smaller then, unless WindowMax
+ * is configured, because the memory of this process is all that such a user can
+ * use up.
  */
 void	hayopt_set_confined(int is_confined);
 
@@ -131,11 +133,11 @@ enum hayopt_claim hayopt_classify(int side, const char *keyword);
 const char *hayopt_upstream_name(int side, const char *keyword);
 
 /*
- * Replaces HPN-SSH's cipher names by the stock names of the same ciphers, in
- * place, in a value of Ciphers or of ssh -c. Each name is kept once. A list of
- * ciphers to remove ('-') stays as it is, because the default list from which
- * they are removed has no name of HPN-SSH. Returns 1 if anything was replaced.
- * The text never becomes longer.
+ * Replaces HPN-SSH's name of ChaCha20 by the stock name, in place, in a value
+ * of Ciphers, which may be in quotes, or of ssh -c. A list with both names
+ * keeps the first. A list of ciphers to remove ('-') stays as it is, because
+ * the default list from which they are removed has no name of HPN-SSH. Returns
+ * 1 if anything was replaced. The text never becomes longer.
  */
 int	hayopt_replace_ciphers(char *text);
 
@@ -153,7 +155,7 @@ const char *hayopt_refuse_hosts(const char *list);
  */
 int	hayopt_dump(int side, size_t i, char *buf, size_t len);
 
-/* Removes all values that were parsed, for tests. */
+/* For tests: forgets the parsed values, and which remarks were given. */
 void	hayopt_reset(void);
 
 #endif /* HAYATE_HAYOPT_H */

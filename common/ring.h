@@ -89,8 +89,9 @@ int	ring_peer_stalled(const struct ring *);
 void	ring_free(struct ring *);
 
 /*
- * Reads as read(2) does. If "len" is less than RING_SLOT, a rest may remain, of
- * which poll() does not know: check ring_pending().
+ * Reads as read(2) does; fails with EPROTO if the length in a record is wrong.
+ * If "len" is less than RING_SLOT, a rest may remain, of which poll() does not
+ * know: check ring_pending().
  */
 ssize_t	ring_read(struct ring *, void *, size_t len);
 
@@ -110,9 +111,9 @@ ssize_t	ring_acquire(struct ring *, const unsigned char **p);
 void	ring_release(struct ring *);
 
 /*
- * Writes as write(2) does, but never more than RING_SLOT in a record. Does not
- * wait for a slot, even if the descriptor blocks: errno is EAGAIN then, or
- * EPROTO if ring_peer_stalled().
+ * Writes as write(2) does, but never more than RING_SLOT in a record; "len"
+ * must not be 0. Does not wait for a slot, even if the descriptor blocks: errno
+ * is EAGAIN then, or EPROTO if ring_peer_stalled().
  */
 ssize_t	ring_write(struct ring *, const void *, size_t len);
 
@@ -135,8 +136,8 @@ int	ring_commit(struct ring *, size_t len);
  * Side data: up to RING_SIDE_WORDS numbers that the program publishes for the
  * creator, outside of the stream of bytes. Both rings share them. Each call
  * replaces the first "n". ring_get_side_data() returns 0, or -1 if there are
- * none or they are just being replaced. Do not trust them: the peer writes
- * them.
+ * none or they are just being replaced; the copy is useless then. Do not trust
+ * them: the peer writes them.
  */
 #define RING_SIDE_WORDS	64
 void	ring_put_side_data(struct ring *, const uint64_t *, size_t n);
