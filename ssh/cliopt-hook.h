@@ -22,6 +22,10 @@
  * "stride" the size of a row in bytes; the last name is NULL. "filename" is
  * "command-line" for an option of the command line.
  *
+ * The first line silences an additional connection (extra-conn-hook.h). A line
+ * of ours that leaves "Hayate no" in force makes scp and sftp send the requests
+ * of stock.
+ *
  * Returns 0 if upstream has to read the line. The keyword and the names in a
  * list of ciphers may have been replaced by upstream's names; a "*keyword" that
  * was replaced is a constant, which must be neither freed nor changed.
