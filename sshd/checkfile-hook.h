@@ -33,9 +33,10 @@ struct sshbuf;
 
 /*
  * Parses the fields of request "id" from "in" and appends the reply to "out":
- * the checksums, or a status. "denied" is the list of denied requests, or NULL;
- * "version" is that of the client's protocol. A malformed request ends the
- * process, as in upstream's handlers.
+ * the checksums, or a status. Logs the range or the refusal at LogLevel INFO.
+ * "denied" is the list of denied requests, or NULL; "version" is that of the
+ * client's protocol. A malformed request ends the process, as in upstream's
+ * handlers.
  */
 void	checkfile_answer(u_int32_t id, struct sshbuf *in, struct sshbuf *out,
     const char *denied, u_int version);

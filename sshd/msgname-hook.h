@@ -16,8 +16,8 @@ struct ssh;
 
 /*
  * Returns the name in the message that was just received, which the caller
- * frees; NULL if the message is truncated, or the name contains a NUL byte.
- * Upstream's handler reports both.
+ * frees; NULL if the message is truncated, or a NUL byte is within the name.
+ * Upstream's handler reports both. Call it before any field has been read.
  */
 char	*msgname_peek(struct ssh *);
 
