@@ -60,8 +60,10 @@ uint64_t bulk_path_rate(struct ssh *);
  * peer's window and its limit for packets must permit "len". More than 32 KiB
  * only to a peer that peer_takes_large_packets(), at a known rate, not from a
  * terminal, and not while someone types into another channel; with "Hayate no"
- * always "len". Also enlarges the channel's pipe, and detects typing by the
- * sizes and times of its calls, so call it once for each packet.
+ * always "len". Where a record of a shared-memory pipe (shmpipe-hook.h) is more
+ * than half of that, the packet ends with a record. Also enlarges the channel's
+ * pipe, and detects typing by the sizes and times of its calls, so call it once
+ * for each packet.
  */
 size_t	bulk_packet_len(struct ssh *, const struct Channel *, size_t len);
 
@@ -82,7 +84,9 @@ int	bulk_output_poll(struct ssh *);
  *
  * If anything was written, advances "*data" and "*len" past it and adds it to
  * local_consumed; then calls used(), which notes the time, and adjust(), which
- * may send a window adjust. Errors are left to the next ordinary write.
+ * may send a window adjust. Errors are left to the next ordinary write. A
+ * "*len" of 64 KiB or more becomes the record size of a shared-memory pipe
+ * even if nothing is written.
  */
 void	bulk_write_through(struct ssh *, struct Channel *, const u_char **data,
     size_t *len, void (*used)(struct ssh *, struct Channel *),

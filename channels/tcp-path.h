@@ -44,8 +44,8 @@ struct tcp_path {
 };
 
 /*
- * Reads the state of the connection. Returns 0, or -1 if the descriptor is not
- * a TCP socket or the system has no TCP_INFO.
+ * Reads the state of the connection. Returns 0, or -1 with all fields 0 if the
+ * descriptor is not a TCP socket or the system has no TCP_INFO.
  */
 int	tcp_path_read(int fd, struct tcp_path *);
 

@@ -11,16 +11,17 @@
  * answers by how many bytes to move the window:
  *
  *   grow      to gain * BDP, by the best RTT known. Where no RTT is known to
- *             be the path's, it grows and sees whether that helps: if the
- *             peer uses the credit of a larger window as early as before
- *             (bdp.h: its age), the window is what limits. With loss, what
- *             waits behind lost bytes counts like the BDP.
- *   hold      at a ceiling, while the reader lags, or when the last growth
- *             made credits older and nothing faster.
- *   withdraw  when the path has held far less than the window for a while,
- *             after idling, or, while the reader lags, what exceeds the BDP
- *             and a quarter. SSH cannot take credit back; the caller withholds
- *             adjusts.
+ *             be the path's, it grows and sees whether that helps (a trial):
+ *             if the peer uses the credit of a larger window as early as
+ *             before (bdp.h: its age), the window is what limits. With loss,
+ *             what waits behind lost bytes counts like the BDP.
+ *   hold      at a ceiling, while the reader lags, or when more growth would
+ *             bring nothing.
+ *   withdraw  after a trial that made credits older and nothing faster, or that
+ *             a stall spoilt; when the path has held far less than the window
+ *             for a while; after idling; or, while the reader lags, what
+ *             exceeds the BDP and a quarter. SSH cannot take credit back; the
+ *             caller withholds adjusts.
  *
  * It never goes below the floor, which is the window the channel had.
  *
@@ -68,7 +69,7 @@ enum wtune_why {
 	WTUNE_GROW_BDP,		/* rate * RTT needs a larger window */
 	WTUNE_GROW_EDGE,	/* the peer uses credit as soon as it arrives */
 	WTUNE_HOLD_READER,	/* the local reader lags; may withdraw */
-	WTUNE_HOLD_PATH,	/* a trial is over: more would bring nothing */
+	WTUNE_HOLD_PATH,	/* a trial is over; withdrawn if it failed */
 	WTUNE_HOLD_CEILING,	/* conf.ceiling is reached */
 	WTUNE_HOLD_MEMORY,	/* its share of the memory is used up */
 	WTUNE_WITHDRAW_PATH,	/* the path has held far less for 2 s */
