@@ -94,11 +94,11 @@ const char *authonly_explain_answer(enum authonly_answer,
 
 /*
  * Return why a channel request (RFC 4254, section 6), a channel of this type
- * (on the wire, or in channel_new()), or a global request (section 4) requires
- * encryption; AUTHONLY_PUBLIC if it does not. Unknown types do: such a request
- * is AUTHONLY_OTHER, such a channel AUTHONLY_FORWARD. Channels of X11 and of
- * agents are AUTHONLY_FORWARD as well; their requests are not. Of the local
- * channels of a ControlMaster only "mux-proxy" requires encryption.
+ * (on the wire, or in channel_new()), or a client's global request (section 4)
+ * requires encryption; AUTHONLY_PUBLIC if it does not. Unknown types do: such a
+ * request is AUTHONLY_OTHER, such a channel AUTHONLY_FORWARD. Channels of X11
+ * and of agents are AUTHONLY_FORWARD as well; their requests are not. Of the
+ * local channels of a ControlMaster only "mux-proxy" requires encryption.
  * "window-change" is AUTHONLY_TTY, as "pty-req" is.
  */
 enum authonly_private authonly_classify_request(const char *type);

@@ -38,7 +38,7 @@ struct autoscale_now {
 	uint64_t crypto_us;	/* total: time this took in all threads */
 	uint64_t cpu_us;	/* total: CPU time of the pool's owner */
 	unsigned int cores;	/* cores that this process may use */
-	double	free_cores;	/* idle since last call; < 0: no trial */
+	double	free_cores;	/* idle since last decision; < 0: as if none */
 };
 
 enum autoscale_state { AUTOSCALE_OFF, AUTOSCALE_STEADY, AUTOSCALE_TRIAL };
@@ -59,7 +59,7 @@ struct autoscale {
 };
 
 /*
- * Evaluates the interval since the last call, if it is AUTOSCALE_US or longer.
+ * Evaluates the time since the last decision, if it is AUTOSCALE_US or longer.
  * Zero the structure before the first call. Returns 1 if "threads" has changed,
  * or "state" has become OFF or left it: apply "threads" then.
  */

@@ -22,8 +22,9 @@ struct sshcipher_ctx;
 
 /*
  * Sets the IV of the next packet, of "len" bytes: the nonce of GCM, or the
- * counter of CTR. Does nothing for ChaCha20, which uses the sequence number
- * instead. A context belongs to one thread at a time. Returns 0 or SSH_ERR_*.
+ * counter of CTR. Does nothing for "none", nor for ChaCha20, which uses the
+ * sequence number instead. A context belongs to one thread at a time. Returns 0
+ * or SSH_ERR_*.
  */
 int	cipher_seek(struct sshcipher_ctx *, const u_char *iv, u_int len);
 

@@ -52,7 +52,11 @@ struct newkeys;
  * For the client's and the server's loop (pipeline-hook.c).
  */
 
-/* Call it when the session's loop begins: threads may start from now on. */
+/*
+ * Call it when the session's loop begins. Starts the threads now if
+ * CipherThreads is a number; autoscale.h may start some from now on if it is
+ * "auto".
+ */
 void	pipeline_allow_threads(void);
 
 /*
@@ -68,7 +72,9 @@ void	pipeline_allow_threads(void);
 int	pipeline_change_keys(struct ssh *, int mode, struct sshbuf *output);
 
 /*
- * Call it when the connection ends: finishes jobs, wipes keys, joins threads.
+ * Call it when the connection ends, before upstream frees its state: waits for
+ * jobs and discards their packets, wipes keys, joins threads, and notes the
+ * bytes for pipeline_get_bytes().
  */
 void	pipeline_close(struct ssh *);
 
@@ -127,7 +133,8 @@ size_t	pipeline_output_backlog(struct ssh *, const struct sshbuf *output);
  * in "*packlen"; PIPELINE_PASS for upstream's code, also if that is in the
  * middle of a packet ("*packlen" is not 0); 0 if the packet is incomplete, and
  * at most once between two reads if the threads need work and more can be read;
- * or the error that upstream's code would have returned.
+ * or the error that upstream's code would have returned, after the same log
+ * line and disconnect message.
  */
 int	pipeline_open_packet(struct ssh *, const struct newkeys *,
     struct stream_position, struct sshbuf *input,

@@ -16,8 +16,8 @@
  * functions. In the jobs that it runs itself the owner is worker 0; the threads
  * are workers 1 to POOL_MAX. They block all signals, and end when they have had
  * no work for POOL_IDLE_MS. The child of a fork has the same pool without
- * threads: fork() waits until no thread runs a job, and the child can run the
- * queued ones.
+ * threads, and can run the queued jobs. fork() and exit() wait until no thread
+ * runs a job; exit() ends the threads.
  *
  * No upstream header.
  */
