@@ -129,7 +129,8 @@ void	bottleneck_summarise(const struct bottleneck_input *,
 /*
  * Returns 1 if the user should see the line without asking for it: the copy
  * took more than BOTTLENECK_NOTABLE_US, its rate was below half of the sender's
- * STAT_BEST_RATE, and the cause is neither NONE nor PATH_OR_PEER.
+ * STAT_BEST_RATE (or ours, if the sender has not reported), and the cause is
+ * neither NONE nor PATH_OR_PEER.
  */
 #define BOTTLENECK_NOTABLE_US	10000000
 int	bottleneck_is_notable(const struct bottleneck_input *,
