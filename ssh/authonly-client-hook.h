@@ -23,7 +23,9 @@ struct ssh;
  * Asks for a mode unless authonly_decide() has a reason against it, such as a
  * terminal, a shell, or the forwarding of stdio, an agent or X11. Returns when
  * the server has answered (see authonly_negotiate()); no data is sent before.
- * One line on stderr gives the result. The session always goes on.
+ * One line on stderr gives the result. The session always goes on. Before it
+ * sends input typed at a terminal, or other private data (authonly.h),
+ * encryption is restored, and another line says so.
  */
 void	authonly_client_start(struct ssh *, int have_pty, int detaches);
 
