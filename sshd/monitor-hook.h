@@ -24,7 +24,10 @@
 struct monitor;
 struct ssh;
 
-/* As monitor_reinit(), before the fork */
+/*
+ * As monitor_reinit(), before the fork. Ends the process if there is no memory
+ * for the session log.
+ */
 void	monitor_hook_reinit(struct monitor *);
 
 /*
