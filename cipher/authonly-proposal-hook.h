@@ -52,19 +52,23 @@ int	authonly_proposal_has_modes(void);
  * For a client
  */
 
-/* Saves the lists of the server's last proposal, from ssh->kex->peer. */
+/*
+ * Saves the lists of the server's last proposal, from ssh->kex->peer. Keeps the
+ * earlier ones if it cannot be parsed.
+ */
 void	authonly_proposal_note_server(struct ssh *);
 
-/* Returns 1 if the server named "none" in its first proposal. */
+/* Returns 1 if the server's first proposal named "none" in both directions. */
 int	authonly_proposal_server_has_none(void);
 
 /* Returns 1 if both sides share a MAC for "none" in each direction. */
 int	authonly_proposal_none_is_usable(struct ssh *);
 
 /*
- * Returns 1 if the last proposal named the MACs in another order than the
- * user's, and the user's order would not have led to "mac", which was
- * negotiated.
+ * Call it when the server has refused the modes in a direction, with the MAC
+ * that was negotiated there. Returns 1 if the key exchange has to be repeated
+ * with the user's order of MACs, because the last proposal had another order,
+ * and the user's would not have led to "mac".
  */
 int	authonly_proposal_displaced(enum authonly_dir, const char *mac);
 
