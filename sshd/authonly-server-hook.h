@@ -9,8 +9,9 @@
  * is in force, and logs both.
  *
  * It replaces the handlers of SSH2_MSG_CHANNEL_OPEN and SSH2_MSG_GLOBAL_REQUEST
- * by its own. While data is unencrypted, or may soon be, these refuse
- * forwardings and unknown types (authonly_classify_channel()); otherwise they
+ * by its own. While data is unencrypted, or may soon be, these refuse the types
+ * that authonly_classify_channel() and authonly_classify_global() call private:
+ * forwardings, and types that they do not know. For all other messages they
  * call the replaced handlers. A Hayate client never requests a forwarding then:
  * it restores encryption first.
  *
@@ -32,10 +33,10 @@ struct Authctxt;
 void	authonly_server_start(struct ssh *, const struct Authctxt *);
 
 /*
- * Call it for each request on a session channel. Returns 1 if the request has
- * to fail, because it is private and data is unencrypted or may soon be. A
- * private request while data is encrypted is allowed, and data stays encrypted
- * then.
+ * Call it after authonly_server_start(), for each request on a session channel.
+ * Returns 1 if the request has to fail, because it is private and data is
+ * unencrypted or may soon be. A private request while data is encrypted is
+ * allowed, and data stays encrypted then.
  */
 int	authonly_server_refuses_request(struct ssh *, const char *type);
 

@@ -10,11 +10,13 @@
  * need not be copied again, or read back. The request is check-file-name of
  * draft-ietf-secsh-filexfer-extensions-00 (PROTOCOL, 4).
  *
- * The request only reads, so it is allowed in read-only mode, and refused if
- * the list of denied requests (-P) has it, or "read" or "open". Only regular
- * files are read. A range ends at the end of the file, and is refused if it is
- * still longer than 64 MiB or has too many blocks. If the client disconnects,
- * reading stops within a MiB.
+ * The request only reads, so it is allowed in read-only mode. It is refused if
+ * the list of denied requests (-P) has "read" or "open", and by upstream if the
+ * list has the request itself. Only regular files are read. A range ends at the
+ * end of the file, and is refused if it is still longer than 64 MiB or has too
+ * many blocks. A range that begins there or later has no checksum, or with
+ * block size 0 that of no bytes. If the client disconnects, reading stops
+ * within a MiB.
  *
  * Called from patches/168-sftp-server-check-file.patch. Runs as the user, in
  * sftp-server and internal-sftp. Not thread safe.
