@@ -33,9 +33,10 @@ struct ssh;
 struct timespec;
 
 /*
- * Starts counting. "sampled", if not NULL, is called after each periodic
- * reading of TCP_INFO, with the counters of that moment. A second call restarts
- * STAT_TIME, keeps all other counters and replaces "sampled".
+ * Starts counting. "sampled", if not NULL, is called after poll(), at most ten
+ * times a second, with the counters of that moment, even if the connection has
+ * no TCP_INFO. A second call restarts STAT_TIME, keeps all other counters and
+ * replaces "sampled".
  */
 void	stalls_begin(void (*sampled)(struct ssh *, const struct stall_stats *));
 

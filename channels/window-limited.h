@@ -37,8 +37,9 @@ struct window_limited {
 
 /*
  * Call it whenever data moves, with is_limited set if the window limits from
- * now on. A second without a call begins a new span. Returns 1 if the user
- * should be told now, else 0: at most once, and never if is_limited is 0.
+ * now on. A call more than a second after the last one, or more than 4 seconds
+ * after the span began, begins a new span and returns 0. Otherwise returns 1 if
+ * the user should be told now: at most once, and never if is_limited is 0.
  */
 int	window_limited_update(struct window_limited *, int is_limited,
     uint64_t now_us);
