@@ -32,9 +32,9 @@ struct newkeys;
  */
 
 /*
- * In kex_send_kexinit(): rewrites the proposal in ssh->kex->my, with or without
- * the modes, and calls modes_withheld() if that applies. Returns 0 or
- * SSH_ERR_*.
+ * In kex_send_kexinit(): rewrites the proposal in ssh->kex->my, with the modes
+ * that fit both sides (authonly-proposal-hook.h) or without any, and calls
+ * modes_withheld() if that applies. Returns 0 or SSH_ERR_*.
  */
 int	authonly_edit_proposal(struct ssh *);
 
@@ -57,7 +57,8 @@ int	authonly_check_newkeys(struct ssh *, int mode, const struct newkeys *,
  * In channel_request_start(), channel_new(), and other places before something
  * private is sent. If the request, the channel type or the reason "why" is
  * private, all that we send after the call is encrypted, until the connection
- * ends. They may block, as authonly_start_encryption() does.
+ * ends. They may block, as authonly_start_encryption() does. The first function
+ * calls before_request() after that.
  */
 void	authonly_encrypt_before_request(struct ssh *, int channel,
     const char *type);
@@ -82,7 +83,12 @@ struct authonly_side {
 	 * that the connection ends.
 	 */
 	void	(*modes_withheld)(struct ssh *, enum authonly_answer, int ends);
-	/* Client, else NULL. Called before each channel request is sent. */
+	/*
+	 * Client, else NULL. Called before each channel request is sent. If the
+	 * request is private, its reason was noted and encryption was required
+	 * before the call. The callback may require encryption for reasons of
+	 * its own; it does not negotiate the modes.
+	 */
 	void	(*before_request)(struct ssh *, int channel, const char *type);
 };
 
