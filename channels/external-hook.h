@@ -11,8 +11,9 @@
  * ciphers, which do not, and which are linked into programs without one:
  *
  *	NONE -- external_begin(packet) --> SET -- a cipher takes the data,
- *	  ^                                 |     external_linearize() or
- *	  +---------------------------------+     external_end()
+ *	  ^                                 |     external_linearize(),
+ *	  |                                 |     external_end(), or
+ *	  +---------------------------------+     external_begin(NULL)
  *
  * The state is per thread; only the main thread ever sets a packet.
  */
@@ -26,7 +27,10 @@
 
 struct sshbuf;
 
-/* Sets the packet that is about to be sent; NULL: removes it. */
+/*
+ * Sets the packet that is about to be sent. If sending fails, call it with NULL
+ * instead of external_end(): it removes the packet and copies nothing.
+ */
 void	external_begin(struct sshbuf *);
 
 /*

@@ -12,7 +12,8 @@
  * source of the data; when receiving, the consumer of the data or the network.
  * The time of each poll() is added to one counter of receiving and, until all
  * input has ended and is sent, to one of sending. This costs two readings of
- * the clock. TCP_INFO is read at most ten times a second.
+ * the clock. TCP_INFO is read at most ten times a second, and by each call of
+ * stalls_read().
  *
  * build-aux/overlay.mk replaces the two functions that both loops call around
  * poll() by ours, and wtune_input() reports each channel. All run after
