@@ -51,8 +51,8 @@ int	known_hosts_foreach(const char *path,
  *   sign with SHA-1.
  * - The kept entries of the host have a key for "alg", with 128 bits of
  *   security or more, and none of them is a revoked key or an authority.
- * - Keys can be known or revoked nowhere else: all files of known hosts were
- *   regular and readable, and KnownHostsCommand, VerifyHostKeyDNS,
+ * - Keys can be known or revoked nowhere else: all files of known hosts that
+ *   exist were regular and readable, and KnownHostsCommand, VerifyHostKeyDNS,
  *   RevokedHostKeys and CheckHostIP are not in use.
  */
 int	known_hosts_allow_alg(const char *alg, const char *preferred);

@@ -32,7 +32,10 @@ FILE	*reread_fopen(const char *path, const char *mode);
  */
 int	reread_all(void);
 
-/* Returns 1 if this file can be read twice, or does not exist, else 0. */
+/*
+ * Returns 1 if this file can be read twice, or if stat(2) fails for any reason,
+ * as for a file that does not exist; else 0.
+ */
 int	reread_file(const char *path);
 
 #endif /* HAYATE_REREAD_HOOK_H */
