@@ -16,7 +16,8 @@
  *
  * Called from patches/250-serverloop-authonly.patch and
  * 260-session-authonly.patch, in the process that serves the session of one
- * user, after authentication, where the Match blocks are merged.
+ * user, after authentication, where the Match blocks are merged. The end is
+ * called in the monitor as well.
  */
 
 #ifndef HAYATE_LIFECYCLE_HOOK_H
@@ -32,15 +33,19 @@ struct Authctxt;
 void	lifecycle_begin(struct ssh *, const struct Authctxt *);
 
 /*
- * Call it for each request on a session channel. Returns 1 if it must fail; the
- * session log does not show such a request. If it may proceed but requires
- * encryption, all data is encrypted until the connection ends.
+ * Call it for each request on a session channel. Returns 1 if it must fail,
+ * because it requires encryption and data is unencrypted or may soon be; the
+ * session log does not show such a request. If it requires encryption and may
+ * proceed, data is encrypted already, and stays so until the connection ends;
+ * no key exchange is started.
  */
 int	lifecycle_refuses_request(struct ssh *, const char *type);
 
 /*
- * Call it when the connection ends, in whatever way, also in the monitor. More
- * than one call does no harm.
+ * Call it when the connection ends, in whatever way. Call it in the monitor as
+ * well, where lifecycle_begin() has not run: it writes the line of the session
+ * log there, from what the process of the user has stored. More than one call
+ * does no harm.
  */
 void	lifecycle_end(struct ssh *);
 
