@@ -146,7 +146,7 @@ prefix() {
 continued() {
 	local n
 	[ "$(stat -c %s "$1")" = 150000000 ] || return
-	n=$(cmp "$1" "$BULK" | sed 's/.*byte \([0-9]*\),.*/\1/')
+	n=$(cmp "$1" "$BULK" | sed 's|.*differ: [a-z]* \([0-9]*\),.*|\1|')
 	[ "$n" -gt 1 ] && cmp -i $((n - 1)) "$1" "$OLD"
 }
 

@@ -132,7 +132,7 @@ master_up() {	# CLIENT SERVER SSH-OPTION...
 
 master_down() {	# SERVER
 	"${SSH[@]}" -S "$LAB/mux" -O exit "$1" >/dev/null 2>&1
-	poll 5 gone "$MASTER"
+	poll 5 is_gone "$MASTER"
 }
 
 over_master() {	# SERVER COMMAND: runs until the master ends

@@ -80,7 +80,7 @@ lab_try() {
 	local why
 	why=$("$(bin ssh "$1")" -V 2>&1) ||
 	    die "--peer $1: $(bin ssh "$1"): ${why##*$'\n'}"
-	keys
+	make_keys
 	privsep_dirs
 	sshd_conf "$1" "$LAB" 22 "SetEnv PATH=$PATH" >"$LAB/try"
 	why=$("$(bin sshd "$1")" -t -f "$LAB/try" 2>&1) ||

@@ -100,7 +100,7 @@ ftp_up() {
 	    mount --bind '$LAB/passwd' /etc/passwd && exec \"\$@\"" sh \
 	    "${@:3}" </dev/null >>"$LAB/err" 2>&1 &
 	FTP_PID[$1]=$! FTP_PORT[$1]=$2
-	poll 5 listening '' "$2" && ! gone "${FTP_PID[$1]}" || {
+	poll 5 listening '' "$2" && ! is_gone "${FTP_PID[$1]}" || {
 		warn "$CELL: skipped $1: it does not start: $(tail -n 1 "$LAB/err")"
 		return 1
 	}
