@@ -5,7 +5,7 @@
 # set_up WORD... installs the packages for the words on Debian, and builds.
 #
 #   hayate stock unit      builds; regress/lanes makes a build that only one suite
-#   sanitized fuzz         uses, while other suites run
+#   sanitized tsan fuzz    uses, while other suites run
 #   tests                  packages that every suite uses
 #   exporter               readers of our log and metrics
 #   fleet slurm            tools for a copy by many clients, unpacked

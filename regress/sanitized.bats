@@ -1,36 +1,19 @@
 #!/usr/bin/env bats
 # Needs: hayate sanitized unit
 # Whole programs under AddressSanitizer ("make asan"), with UBSan in what is ours
-# or patched, and those with threads under ThreadSanitizer ("make tsan"). They run
-# our hooks in upstream's processes, which the unit drivers cannot.
+# or patched. They run our hooks in upstream's processes, which the unit drivers
+# cannot. "make check-tsan" does the same under ThreadSanitizer.
 
 load helper
+load sanitizers
 
-setup_file() {
-	export ASAN_OPTIONS=detect_leaks=0:log_path=$BATS_FILE_TMPDIR/found
-	export UBSAN_OPTIONS=print_stacktrace=1:log_path=$BATS_FILE_TMPDIR/found
-	# Children have no threads, but may start their own.
-	export TSAN_OPTIONS=die_after_fork=0:report_signal_unsafe=0:log_path=$BATS_FILE_TMPDIR/found
-	export CLIENT=asan
-	chmod 1777 "$BATS_FILE_TMPDIR"
-	sshd_up asan
-	head -c 20000001 /dev/urandom >"$BATS_FILE_TMPDIR/data"
-}
+setup_file() { sanitizers_up asan; }
 teardown_file() { sshd_down; }
 
 setup() { exec 2>>"$BATS_FILE_TMPDIR/err"; }
 
-# After each test no sanitizer may have reported anything in our files.
-teardown() {
-	local ours found
-	ours="/($(list_rooms | tr ' ' '|'))/[a-z-]*[.]c"
-	found=$(find "$BATS_FILE_TMPDIR" -type f \( -name 'found.*' -o -name err \
-	    -o -name out -o -name log \) -exec grep -hE \
-	    "ERROR: AddressSanitizer|WARNING: ThreadSanitizer|$ours:[0-9]+:[0-9]+: runtime error" {} +)
-	[ -z "$found" ] || { echo "$found"; return 1; }
-}
+teardown() { check_reports; }
 
-data() { echo "$BATS_FILE_TMPDIR/data"; }
 
 @test "the programs under test are built with the sanitizers" {
 	ASAN_OPTIONS=help=1 run -0 "$(bin ssh asan)" -V
@@ -97,38 +80,12 @@ data() { echo "$BATS_FILE_TMPDIR/data"; }
 	sshd_down threads
 }
 
-@test "ThreadSanitizer finds no race between threads, their owner and forked children" {
-	local how ctl=$BATS_TEST_TMPDIR/ctl
-	export CLIENT=tsan
-	TSAN_OPTIONS=help=1 run -0 "$(bin ssh tsan)" -V
-	[[ $output = *ThreadSanitizer* ]]
-	sshd_up tsan "CipherThreads 2"
-	for how in aes128-ctr aes256-gcm@openssh.com chacha20-poly1305@openssh.com; do
-		client -v -o CipherThreads=2 -o RekeyLimit=5M -c $how tsan \
-		    "cat $(data)" 2>"$BATS_TEST_TMPDIR/said" | cmp - "$(data)"
-		grep -q 'sealed and opened by 2 threads' "$BATS_TEST_TMPDIR/said"
-		client -o CipherThreads=2 -c $how tsan \
-		    "cat >$BATS_TEST_TMPDIR/put" <"$(data)"
-		cmp "$BATS_TEST_TMPDIR/put" "$(data)"
-	done
-	client -o CipherThreads=2 -M -S "$ctl" -o ControlPersist=60 tsan "cat $(data)" |
-	    cmp - "$(data)" &
-	poll 10 test -S "$ctl"
-	client -S "$ctl" tsan "cat $(data)" | cmp - "$(data)"
-	wait $!
-	client -S "$ctl" -O exit tsan
-	sshd_down tsan
-}
-
 @test "packets opened in place while more is read cause no sanitizer report" {
-	local build
-	for build in asan tsan; do
-		make -s -C "$BUILD/$build" pipeline-oracle gather-oracle
-		"$BUILD/$build/pipeline-oracle" 2 "$RANDOM" aes128-gcm@openssh.com
-		"$BUILD/$build/pipeline-oracle" 8 "$RANDOM" aes128-ctr hmac-sha2-256
-		"$BUILD/$build/gather-oracle" 0 "$RANDOM" aes128-gcm@openssh.com
-		"$BUILD/$build/gather-oracle" 2 "$RANDOM" chacha20-poly1305@openssh.com
-	done
+	make -s -C "$BUILD/asan" pipeline-oracle gather-oracle
+	"$BUILD/asan/pipeline-oracle" 2 "$RANDOM" aes128-gcm@openssh.com
+	"$BUILD/asan/pipeline-oracle" 8 "$RANDOM" aes128-ctr hmac-sha2-256
+	"$BUILD/asan/gather-oracle" 0 "$RANDOM" aes128-gcm@openssh.com
+	"$BUILD/asan/gather-oracle" 2 "$RANDOM" chacha20-poly1305@openssh.com
 }
 
 @test "a slow reader and a reader that leaves cause no sanitizer report" {
