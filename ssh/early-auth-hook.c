@@ -46,49 +46,102 @@ extern Options options;
 int	early_auth_put_signed(struct ssh *, const struct sshbuf *);
 int	early_auth_send(struct ssh *);
 
-/* What the connection waits for */
+/*
+ * Which requests went out early, and whether the server has replied to one.
+ *
+ *   OFF --> WAIT_EXT_INFO
+ *                 |  EXT_INFO, or SERVICE_ACCEPT without it
+ *                 v
+ *   OFF --> STOCK -----------------------------------> STOCK_ANSWERED
+ *   STOCK --> KEY_SENT ------------------------------> ANSWERED
+ *   STOCK --> NONE_SENT ----------------------------->    ^
+ *                 |  EXT_INFO                             |
+ *                 v                                       |
+ *         NONE_AND_KEY_SENT ----------------------------->|
+ *                 |  a failure that does not name         |
+ *                 v  publickey                            |
+ *           KEY_UNWANTED -------------------------------->+
+ *
+ * The arrows to the right are USERAUTH_FAILURE. USERAUTH_SUCCESS leads from
+ * each state but OFF and WAIT_EXT_INFO to DONE. A packet that is wrong leads
+ * from all to FAULT, and the end of the process to OFF. All other transitions
+ * lead to a later value.
+ */
 enum auth_state {
-	AUTH_OFF,		/* nothing of ours */
-	/* for the server's answer to the service request */
-	AUTH_WAIT_SERVICE,
-	AUTH_SERVICE_ACCEPTED,	/* that has arrived */
-	AUTH_DONE		/* the user is in */
+	AUTH_OFF,		/* EarlyLogin=no, or no authentication runs */
+	AUTH_WAIT_EXT_INFO,	/* the first key waits for EXT_INFO */
+	AUTH_STOCK,		/* upstream asks; no reply to a request yet */
+	/* A request was sent before SERVICE_ACCEPT, and has no reply yet: */
+	AUTH_NONE_SENT,		/* "none" */
+	AUTH_NONE_AND_KEY_SENT,	/* "none", and behind it the first key */
+	AUTH_KEY_SENT,		/* the first key, in a query or signed */
+	/* The server has replied: */
+	AUTH_STOCK_ANSWERED,	/* nothing was sent early */
+	AUTH_KEY_UNWANTED,	/* to "none"; no key can succeed, one is sent */
+	AUTH_ANSWERED,		/* to the first early request */
+	AUTH_DONE,		/* the user is authenticated */
+	AUTH_FAULT		/* a packet was wrong; ends as in stock */
 };
 
 /* The authentication that runs */
 static struct {
 	enum auth_state	 state;
+
+	/* as early_auth_begin() got them */
 	struct cauthmethod **method, *none, *key;
 	char		**list;
 	int		(*offer)(struct ssh *);
 	const char	*user;
 
-	int		 has_cache;	/* there is a memory */
-	struct login_cache_entry was, now;
-	char		*algs;		/* of signatures: the first list */
-	int		 waits_for_ext_info;	/* before the key is offered */
-	int		 request_sent;	/* before the answer */
-	int		 none_reply_pending;	/* that to "none" comes first */
-	int		 got_auth_reply;	/* any answer about a method */
-	int		 is_partial;	/* one method of several was right */
-	/* "none" was answered without publickey; a key request is in flight */
-	int		 speculative_key_rejected;
-	int		 protocol_error;	/* what came was wrong */
-	char		 key_hash[LOGIN_CACHE_HASH + 1]; /* signed with last */
-	const struct sshkey *offered;	/* last, not for use */
-	/* the one signed with was offered */
-	int		 key_was_offered;
-	/* that one without a question */
-	int		 signed_without_query;
-	/* the request that is being made */
-	int		 signing_request;
+	/* the cache entry as loaded, without an ID if there is no cache */
+	struct login_cache_entry was;
+	struct login_cache_entry now;	/* what this login has shown */
+	/* signature algorithms announced before the user was named, or NULL */
+	char		*algs;
+	int		 is_partial;	/* a method succeeded, others follow */
 
-	/* stock's handlers */
+	/* The key that upstream tries */
+	const struct sshkey *offered;	/* only compared; may be freed */
+	int		 signed_without_query;	/* instead of offering it */
+	int		 key_was_offered;	/* signs with "offered" */
+	int		 signing_request;	/* until that is sent */
+	char		 key_hash[LOGIN_CACHE_HASH + 1]; /* signed with last */
+
+	/* upstream's handlers */
 	int	(*accept)(int, u_int32_t, struct ssh *);
 	int	(*ext)(int, u_int32_t, struct ssh *);
 	int	(*success)(int, u_int32_t, struct ssh *);
 	int	(*failure)(int, u_int32_t, struct ssh *);
 } auth;
+
+static void
+set_state(enum auth_state to)
+{
+	if (to < auth.state && to != AUTH_OFF)
+		fatal_f("assertion failed: state %d after %d", (int)to,
+		    (int)auth.state);
+	auth.state = to;
+}
+
+/* Returns 1 if an early request was sent, and no request has a reply yet. */
+static int
+is_unanswered(void)
+{
+	return auth.state >= AUTH_NONE_SENT && auth.state <= AUTH_KEY_SENT;
+}
+
+int
+early_auth_request_sent(void)
+{
+	return is_unanswered() || auth.state == AUTH_KEY_UNWANTED ||
+	    auth.state == AUTH_ANSWERED;
+}
+
+static int
+has_cache(void)
+{
+	return auth.was.id[0] != '\0';
+}
 
 static int
 is_enabled(const char *method)
@@ -105,7 +158,7 @@ is_enabled(const char *method)
 	    options.password_authentication;
 }
 
-/* A key of which only the private half is there may need a passphrase. */
+/* A private key without its public half may need a passphrase. */
 static int
 may_need_passphrase(void)
 {
@@ -120,7 +173,7 @@ may_need_passphrase(void)
 	return 0;
 }
 
-/* Offers the first key. Returns whether that was sent. */
+/* Sends the first key. Returns 1 if a request was sent, else 0. */
 static int
 offer_key(struct ssh *ssh)
 {
@@ -144,17 +197,17 @@ send_none(struct ssh *ssh)
 	    (r = sshpkt_put_cstring(ssh, "none")) != 0 ||
 	    (r = sshpkt_send(ssh)) != 0)
 		fatal_fr(r, "send packet");
-	auth.request_sent = 1;
+	set_state(AUTH_NONE_SENT);
 	debug("early login: sending the request for authentication methods "
 	    "early");
 }
 
 /*
- * Stock leaves out keys for which the server has no algorithm. It tells its
- * algorithms once before it knows the user and once for that user, and the
- * first list may have fewer. So a key is offered before the second list only if
- * the first one is what it was when the two were the same, or has all that we
- * can do.
+ * Upstream leaves out keys for which the server has no signature algorithm. A
+ * server announces its algorithms before it knows the user, and again for that
+ * user, and the first list may be shorter. A key may be sent before the second
+ * list only if the first one is what it was when both were the same, or has all
+ * algorithms of the client.
  */
 static int
 has_same_algs(void)
@@ -185,21 +238,23 @@ has_all_algs(void)
 }
 
 /*
- * The way "known". Not before the server has named its algorithms: until then
- * an RSA key can use none, and is not tried again.
+ * Offers the first key in place of "none". Not to be called before the server
+ * has named its signature algorithms, or will not: until then an RSA key can
+ * use none, and upstream does not try it again.
  */
 static void
 offer_remembered(struct ssh *ssh)
 {
-	auth.waits_for_ext_info = 0;
+	set_state(AUTH_STOCK);
 	if (!has_same_algs()) {
 		send_none(ssh);
 		return;
 	}
 	free(*auth.list);
 	*auth.list = xstrdup(auth.was.methods);
-	if ((auth.request_sent = offer_key(ssh)) == 0)
+	if (!offer_key(ssh))
 		return;
+	set_state(AUTH_KEY_SENT);
 	debug("early login: skipping the request for authentication methods "
 	    "(%s)", auth.was.methods);
 }
@@ -207,7 +262,7 @@ offer_remembered(struct ssh *ssh)
 static int
 can_skip_none(void)
 {
-	return auth.has_cache && auth.was.early_auth_backoff.remaining == 0 &&
+	return has_cache() && auth.was.early_auth_backoff.remaining == 0 &&
 	    early_key_is_first(options.preferred_authentications,
 	    auth.was.methods, is_enabled) && !may_need_passphrase();
 }
@@ -227,8 +282,8 @@ early_auth_is_verified(const struct ssh *ssh, int (*kind)(const char *banner))
 }
 
 /*
- * Whether the server answers two requests in their order. asyncssh works on
- * both at once, and may then drop the second.
+ * Returns 1 if the server replies to two requests in their order. asyncssh
+ * works on both at once, and may drop the second.
  */
 static int
 answers_in_order(const struct ssh *ssh)
@@ -238,40 +293,52 @@ answers_in_order(const struct ssh *ssh)
 }
 
 /*
- * Whether to offer the first key before it is known what may be tried. Without
- * a memory a server that counts this against the user would do so each time.
+ * Returns 1 if the first key may be sent before the reply to "none". Without a
+ * cache a server that counts this as a failure of the user would do so in each
+ * login.
  */
 static int
 can_try_first_key(const struct ssh *ssh)
 {
-	return auth.request_sent && auth.has_cache && has_all_algs() &&
+	return auth.state == AUTH_NONE_SENT && has_cache() && has_all_algs() &&
 	    auth.was.methods[0] == '\0' && answers_in_order(ssh) &&
 	    early_key_is_first(options.preferred_authentications,
 	    "gssapi-with-mic,hostbased,keyboard-interactive,password,publickey",
 	    is_enabled) && !may_need_passphrase();
 }
 
-/* The handlers; each does what stock does, and what ours needs besides. */
+/* The handlers; each calls upstream's, and learns from the message. */
 
 static int
 receive_ext(int type, u_int32_t seq, struct ssh *ssh)
 {
 	int r = auth.ext(type, seq, ssh);
 
-	if (r != 0 || auth.state != AUTH_WAIT_SERVICE)
+	if (r != 0)
 		return r;
 	auth.now.sends_ext_info = 1;
 	if (ssh->kex->server_sig_algs != NULL && auth.algs == NULL)
 		auth.algs = xstrdup(ssh->kex->server_sig_algs);
-	if (auth.waits_for_ext_info)
+	if (auth.state == AUTH_WAIT_EXT_INFO)
 		offer_remembered(ssh);
-	else if (can_try_first_key(ssh) && (auth.none_reply_pending =
-	    offer_key(ssh)))
+	else if (can_try_first_key(ssh) && offer_key(ssh)) {
+		set_state(AUTH_NONE_AND_KEY_SENT);
 		debug("early login: offering a key early");
+	}
 	return r;
 }
 
-/* Learns what may be tried. Does not consume the message. */
+static enum auth_state
+state_after_failure(const char *list)
+{
+	if (auth.state == AUTH_STOCK || auth.state == AUTH_STOCK_ANSWERED)
+		return AUTH_STOCK_ANSWERED;
+	return auth.state == AUTH_NONE_AND_KEY_SENT &&
+	    strstr(list, "publickey") == NULL ? AUTH_KEY_UNWANTED :
+	    AUTH_ANSWERED;
+}
+
+/* Learns which methods can continue. Does not consume the message. */
 static void
 learn_failure(struct ssh *ssh)
 {
@@ -284,7 +351,7 @@ learn_failure(struct ssh *ssh)
 	if ((b = sshbuf_from(p, len)) == NULL ||
 	    sshbuf_get_cstring(b, &list, NULL) != 0 ||
 	    sshbuf_get_u8(b, &partial) != 0)
-		goto out;	/* stock says so */
+		goto out;	/* upstream reports it */
 	if (partial) {
 		if (!auth.is_partial && *auth.method == auth.key)
 			strlcpy(auth.now.accepted_key, auth.key_hash,
@@ -292,7 +359,8 @@ learn_failure(struct ssh *ssh)
 		auth.is_partial = 1;
 		early_auth_defer_session("one method was not enough");
 	} else if (!auth.is_partial) {
-		if (strcmp(auth.was.methods, list) != 0 && !auth.got_auth_reply)
+		if ((is_unanswered() || auth.state == AUTH_STOCK) &&
+		    strcmp(auth.was.methods, list) != 0)
 			login_cache_set_methods(&auth.now, list);
 		if (auth.signed_without_query) {
 			debug("early login: the server no longer accepts the "
@@ -303,15 +371,13 @@ learn_failure(struct ssh *ssh)
 	}
 	auth.signed_without_query = 0;
 	early_session_rejected();
-	auth.speculative_key_rejected = auth.none_reply_pending &&
-	    strstr(list, "publickey") == NULL;
-	auth.got_auth_reply = 1;
+	set_state(state_after_failure(list));
 out:
 	free(list);
 	sshbuf_free(b);
 }
 
-/* The answer to "none", behind which that to the key is still to come */
+/* The reply to "none", while that to the key is pending */
 static int
 receive_none(struct ssh *ssh)
 {
@@ -319,7 +385,6 @@ receive_none(struct ssh *ssh)
 	u_char partial;
 	int r;
 
-	auth.none_reply_pending = 0;
 	if ((r = sshpkt_get_cstring(ssh, &list, NULL)) != 0 ||
 	    (r = sshpkt_get_u8(ssh, &partial)) != 0 ||
 	    (r = sshpkt_get_end(ssh)) != 0) {
@@ -335,8 +400,10 @@ receive_none(struct ssh *ssh)
 static int
 receive_failure(int type, u_int32_t seq, struct ssh *ssh)
 {
+	const int is_for_none = auth.state == AUTH_NONE_AND_KEY_SENT;
+
 	learn_failure(ssh);
-	if (auth.none_reply_pending)
+	if (is_for_none)
 		return receive_none(ssh);
 	return auth.failure(type, seq, ssh);
 }
@@ -344,12 +411,13 @@ receive_failure(int type, u_int32_t seq, struct ssh *ssh)
 static int
 receive_success(int type, u_int32_t seq, struct ssh *ssh)
 {
+	const int was_early = early_auth_request_sent();
 	int r;
 
-	if (auth.none_reply_pending)
+	if (auth.state == AUTH_NONE_AND_KEY_SENT)
 		*auth.method = auth.none;
 	r = auth.success(type, seq, ssh);
-	auth.state = AUTH_DONE;
+	set_state(AUTH_DONE);
 	if (*auth.method == auth.none)
 		auth.now.methods[0] = '\0';
 	if (!auth.is_partial)
@@ -365,10 +433,9 @@ receive_success(int type, u_int32_t seq, struct ssh *ssh)
 	backoff_count_login(&auth.now.early_session_backoff);
 	if (auth.was.early_auth_backoff.remaining > 0)
 		backoff_count_login(&auth.now.early_auth_backoff);
-	else if (auth.request_sent)
+	else if (was_early)
 		backoff_clear(&auth.now.early_auth_backoff);
-	if (auth.has_cache)
-		login_cache_save(&auth.now);
+	login_cache_save(&auth.now);
 	return r;
 }
 
@@ -386,16 +453,15 @@ early_auth_defer_session(const char *why)
 {
 	debug("early login: %s, so the next session waits", why);
 	auth.now.defer_session = 1;
-	if (auth.has_cache)
-		login_cache_save(&auth.now);
+	login_cache_save(&auth.now);
 	guess_require_same_key();
 }
 
-/* Until the user is in, the key is the one that was signed with. */
+/* Until the user is authenticated, the key is the one last signed with. */
 int
 early_auth_sftp_is_known(void)
 {
-	return auth.has_cache && auth.was.key_has_sftp &&
+	return has_cache() && auth.was.key_has_sftp &&
 	    auth.was.accepted_key[0] != '\0' && !auth.is_partial &&
 	    strcmp(auth.was.accepted_key, auth.state == AUTH_DONE ?
 	    auth.now.accepted_key : auth.key_hash) == 0;
@@ -410,8 +476,7 @@ early_auth_note_sftp(int is_sftp)
 	debug("early login: %s SFTP server was seen with this key",
 	    is_sftp ? "an" : "no");
 	auth.now.key_has_sftp = is_sftp;
-	if (auth.has_cache)
-		login_cache_save(&auth.now);
+	login_cache_save(&auth.now);
 }
 
 static int
@@ -419,7 +484,7 @@ receive_accept(int type, u_int32_t seq, struct ssh *ssh)
 {
 	int r;
 
-	if (auth.waits_for_ext_info) {
+	if (auth.state == AUTH_WAIT_EXT_INFO) {
 		debug("early login: the server sent no extensions; removed it "
 		    "from the cache");
 		auth.now.sends_ext_info = 0;
@@ -427,7 +492,9 @@ receive_accept(int type, u_int32_t seq, struct ssh *ssh)
 	}
 	if ((r = auth.accept(type, seq, ssh)) != 0)
 		return r;
-	auth.state = AUTH_SERVICE_ACCEPTED;
+	/* From here on EXT_INFO is only upstream's, which has said so. */
+	if (ssh->dispatch[SSH2_MSG_EXT_INFO] == &receive_ext)
+		ssh_dispatch_set(ssh, SSH2_MSG_EXT_INFO, auth.ext);
 	auth.success = ssh->dispatch[SSH2_MSG_USERAUTH_SUCCESS];
 	auth.failure = ssh->dispatch[SSH2_MSG_USERAUTH_FAILURE];
 	ssh_dispatch_set(ssh, SSH2_MSG_USERAUTH_SUCCESS, &receive_success);
@@ -443,38 +510,34 @@ early_auth_begin(struct ssh *ssh, const char *user, const char *host,
 	memset(&auth, 0, sizeof(auth));
 	if (hayopt_get()->early_login == HAYOPT_EARLY_NO)
 		return;
-	auth.state = AUTH_WAIT_SERVICE;
 	auth.user = user;
 	auth.method = method;
 	auth.none = *method;
 	auth.list = list;
 	auth.key = key;
 	auth.offer = offer;
-	/* With a key exchange by GSSAPI there may be none, and so no memory. */
-	auth.has_cache = ssh->kex->initial_hostkey != NULL &&
-	    login_cache_load(host, options.port, user,
-	    ssh->kex->initial_hostkey, &auth.was) == 0;
+	/* A key exchange by GSSAPI may have no host key. */
+	if (ssh->kex->initial_hostkey != NULL)
+		(void)login_cache_load(host, options.port, user,
+		    ssh->kex->initial_hostkey, &auth.was);
 	auth.now = auth.was;
 	auth.accept = ssh->dispatch[SSH2_MSG_SERVICE_ACCEPT];
 	auth.ext = ssh->dispatch[SSH2_MSG_EXT_INFO];
 	ssh_dispatch_set(ssh, SSH2_MSG_SERVICE_ACCEPT, &receive_accept);
 	ssh_dispatch_set(ssh, SSH2_MSG_EXT_INFO, &receive_ext);
+	if (auth.was.sends_ext_info && can_skip_none()) {
+		set_state(AUTH_WAIT_EXT_INFO);
+		return;
+	}
+	set_state(AUTH_STOCK);
 	if (auth.was.early_auth_backoff.remaining > 0)
 		debug("early login: not with this server");
-	else if (auth.was.sends_ext_info && can_skip_none())
-		auth.waits_for_ext_info = 1;
 	else if (auth.was.methods[0] != '\0' ||
 	    early_auth_allows(ssh, early_server_is_allowed))
 		send_none(ssh);
 }
 
-int
-early_auth_request_sent(void)
-{
-	return auth.request_sent;
-}
-
-/* Whether the file has a private key that anybody who reads it can use */
+/* Returns 1 if the file has a private key without a passphrase. */
 static int
 key_is_unencrypted(const char *file)
 {
@@ -482,7 +545,7 @@ key_is_unencrypted(const char *file)
 	struct stat st;
 	int r;
 
-	/* Stock complains of others who may read it, and once is enough. */
+	/* Upstream warns of other readers, which is enough once. */
 	if (stat(file, &st) == -1 || (st.st_mode & 077) != 0)
 		return 0;
 	r = sshkey_load_private_type(KEY_UNSPEC, file, "", &key, NULL);
@@ -497,7 +560,7 @@ early_auth_may_sign(const struct sshkey *key, int agent, const char *file)
 
 	auth.signed_without_query = 0;
 	auth.offered = key;
-	if (!auth.has_cache || auth.was.accepted_key[0] == '\0' ||
+	if (!has_cache() || auth.was.accepted_key[0] == '\0' ||
 	    auth.was.early_auth_backoff.remaining > 0 ||
 	    sshkey_is_sk(key) || sshkey_is_cert(key) ||
 	    (key->flags & SSHKEY_FLAG_EXT) != 0)
@@ -515,16 +578,16 @@ early_auth_may_sign(const struct sshkey *key, int agent, const char *file)
 void
 early_auth_note_key(const struct sshkey *key)
 {
-	/* A private key without a public half is signed with unasked. */
+	/* Upstream signs with a private key without a public half unasked. */
 	auth.key_was_offered = key == auth.offered;
-	if (auth.has_cache)
+	if (has_cache())
 		login_cache_hash_key(key, auth.key_hash);
 }
 
 static void
 after_signature(struct ssh *ssh)
 {
-	if (auth.state != AUTH_OFF && auth.key_was_offered && auth.has_cache &&
+	if (auth.state != AUTH_OFF && auth.key_was_offered && has_cache() &&
 	    auth.was.early_auth_backoff.remaining == 0 &&
 	    !auth.was.defer_session &&
 	    auth.was.early_session_backoff.remaining == 0 && !auth.is_partial &&
@@ -532,7 +595,10 @@ after_signature(struct ssh *ssh)
 		early_session_send(ssh);
 }
 
-/* For upstream's sshconnect2.c. A signed request is put in as one buffer. */
+/*
+ * In place of sshpkt_putb() in sshconnect2.c, which only puts the signed
+ * request with it, and of sshpkt_send().
+ */
 int
 early_auth_put_signed(struct ssh *ssh, const struct sshbuf *b)
 {
@@ -555,24 +621,19 @@ early_auth_send(struct ssh *ssh)
 void
 early_auth_note_fault(void)
 {
-	auth.protocol_error = 1;
+	set_state(AUTH_FAULT);
 }
 
-/*
- * The connection ended before the user was in. If what was sent early may be
- * the reason, the login restarts without: nothing but requests for
- * authentication was sent, so nothing can have been done twice.
- */
 void
 early_auth_cleanup(void)
 {
-	int no_reply_yet = auth.request_sent && !auth.got_auth_reply;
-	enum auth_state state = auth.state;
+	const int no_reply_yet = is_unanswered();
+	const enum auth_state state = auth.state;
 
 	early_requests_ssh_end();
 	early_session_cleanup();
 	guess_cleanup();
-	auth.state = AUTH_OFF;
+	set_state(AUTH_OFF);
 	if (state != AUTH_OFF && early_session_is_pending()) {
 		backoff_raise(&auth.now.early_session_backoff);
 		debug("early login: the connection ended, no session before "
@@ -581,9 +642,7 @@ early_auth_cleanup(void)
 		login_cache_save(&auth.now);
 		return;
 	}
-	if (state == AUTH_OFF || state == AUTH_DONE || !auth.has_cache ||
-	    auth.protocol_error || (!no_reply_yet &&
-	    !auth.speculative_key_rejected))
+	if (!has_cache() || (!no_reply_yet && state != AUTH_KEY_UNWANTED))
 		return;
 	if (no_reply_yet) {
 		auth.now.accepted_key[0] = auth.now.methods[0] = '\0';

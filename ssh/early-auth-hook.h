@@ -4,25 +4,36 @@
  */
 
 /*
- * early-auth-hook: a login that does not wait for what it knows
- * (early-servers.h, login-cache.h).
+ * early-auth-hook: user authentication that sends requests without waiting for
+ * the answers to earlier ones.
  *
- * Three ways begin a login, with keyword EarlyLogin and without "Hayate no":
+ * A login begins in one of three ways, by the login cache (login-cache.h) and
+ * the server's banner (early-servers.h):
  *
- *   known      the server's methods are remembered, and a key comes first: the
- *              key is offered behind the request for the service, and signed at
- *              once if it was accepted before
- *   none       behind the request for the service the first question of stock,
- *              and, from OpenSSH, behind the server's EXT_INFO the first key
- *   as stock   an unknown kind of server, or one that took us by surprise
+ *   known key   The cache has the server's methods, and publickey is the
+ *               first of them that is enabled. The request "none" is left
+ *               out, and the first key is sent when the server has named its
+ *               signature algorithms. A key that the cache has as accepted is
+ *               signed with at once, without a query.
+ *   none        "none" is sent behind the request for the service, and to
+ *               OpenSSH the first key behind EXT_INFO.
+ *   stock       The server's implementation is unknown, or a back-off is
+ *               active: upstream sends its requests when it always does.
  *
- * All of it follows the verification of the host key. The answers are read by
- * stock's handlers, which ours stand before; a refused key therefore leads to
- * the next one as in stock. Nothing is asked of the user before the server has
- * answered: no passphrase, no PIN, no touch of a token. An agent that asks its
- * user by itself does not say so, and signs with the key of the last login.
+ * With "EarlyLogin no" and "Hayate no" this module does nothing. The host key
+ * is verified before any of these requests. Upstream's handlers read all
+ * replies, after ours, so a refused key leads to the next one as in stock. The
+ * user is asked for nothing before the server has replied: no passphrase, no
+ * PIN, no touch of a token. An agent that asks its user by itself does not say
+ * so, and signs with the key of the last login.
  *
- * Called from patches/248-sshconnect2-early.patch.
+ * If the connection ends before the server has replied to an early request,
+ * that may be the reason. ssh is then executed again with EarlyLogin=no.
+ *
+ * States: early-auth-hook.c. In ssh, for patch 248, for upstream's
+ * sshconnect2.c, two of whose calls build-aux/overlay.mk renames, for
+ * guess-hook.c, early-session-hook.h and cleanup-hook.c. One authentication for
+ * each process. Main thread only.
  */
 
 #ifndef HAYATE_EARLY_AUTH_HOOK_H
@@ -33,47 +44,64 @@ struct ssh;
 struct sshkey;
 
 /*
- * The service was requested, and the handlers are stock's. "method" and "list"
- * are the variables of the authentication that runs; "key" is the method
- * publickey, and offer() tries the next key and returns whether it sent.
+ * Starts the authentication: loads the cache entry of this user at this server,
+ * puts our handlers before upstream's, and may send "none". To be called once,
+ * when the service was requested and upstream's handlers are set. "method" and
+ * "list" are upstream's variables with the current method and the methods that
+ * can continue; they are changed until the user is authenticated. "key" is the
+ * method publickey. offer() tries the next key and returns 1 if a request was
+ * sent. Errors of the connection are fatal.
  */
 void	early_auth_begin(struct ssh *, const char *user, const char *host,
     struct cauthmethod **method, char **list, struct cauthmethod *key,
     int (*offer)(struct ssh *));
 
-/* Whether the server's banner is of the kind, or the user trusts any. */
+/*
+ * Returns 1 if the server's banner is of that kind (early-servers.h), or with
+ * "EarlyLogin yes", else 0. To be called when the banner was read.
+ */
 int	early_auth_allows(const struct ssh *, int (*kind)(const char *banner));
 
 /*
- * Whether the banner is of that kind of OpenSSH, and so are the extensions: a
- * banner may say anything, and no other server names
- * publickey-hostbound@openssh.com.
+ * Returns 1 if the banner is of that kind of OpenSSH, and so are the server's
+ * extensions: a banner may say anything, and no other server announces
+ * publickey-hostbound@openssh.com. Returns 0 before EXT_INFO was received.
  */
 int early_auth_is_verified(const struct ssh *, int (*kind)(const char *banner));
 
-/* Whether the first request has been sent already. */
+/*
+ * At SERVICE_ACCEPT: returns 1 if the first request was sent before, so that
+ * upstream must not send "none".
+ */
 int	early_auth_request_sent(void);
 
 /*
- * Whether the key may be signed with instead of asking for it: the server has
- * accepted it before, and no user is needed.
+ * Before a key is offered: returns 1 if it is to be signed with instead of
+ * asking for it. The server has accepted it in the last login, no user is
+ * needed to sign, and no back-off is active. "agent" is the descriptor of the
+ * agent that has the key, or -1 if the private key is in "file". The key is
+ * only compared later, not used.
  */
 int	early_auth_may_sign(const struct sshkey *, int agent, const char *file);
 
-/* The key is being signed with. */
+/* Before a signature is made with this key, offered or not. */
 void	early_auth_note_key(const struct sshkey *);
 
 /*
  * A received packet is wrong, perhaps changed on the path: the login ends as in
- * stock, and is not restarted.
+ * stock, and ssh is not executed again. The caller must end the login.
  */
 void	early_auth_note_fault(void);
 
 /*
- * From cleanup_exit(). If the connection ended, perhaps because of an early
- * request, this updates the cache, which may begin a back-off, re-executes ssh
- * with EarlyLogin=no, and does not return. It returns, and the caller ends, if
- * only an early session was pending, and if ssh cannot be re-executed.
+ * From cleanup_exit(), as often as that is called. Ends the other parts of the
+ * early login as well (early-requests-ssh-hook.h, early-session-hook.h,
+ * guess-hook.h). If the connection ended, perhaps because of an early request,
+ * changes the cache, which may begin a back-off, executes ssh again with
+ * EarlyLogin=no (spawn_reexec()), and does not return. No request but those for
+ * authentication was sent by then, so nothing is done twice. Returns, and the
+ * caller must end the process, after any other login, if an early session has
+ * no reply, and if ssh cannot be executed again.
  */
 void	early_auth_cleanup(void);
 

@@ -224,8 +224,8 @@ void
 login_cache_save(const struct login_cache_entry *e)
 {
 	struct login_cache_entry old;
-	char *path = cache_path(), *text = NULL, *now = NULL;
-	char salt[LOGIN_CACHE_SALT + 1];
+	char *path = e->id[0] == '\0' ? NULL : cache_path();
+	char *text = NULL, *now = NULL, salt[LOGIN_CACHE_SALT + 1];
 
 	if (path == NULL || (text = read_cache_file(path)) == NULL)
 		goto out;
