@@ -61,19 +61,57 @@ void	guess_login(struct ssh *, Sensitive *, const char *, guess_address *,
  */
 #define REPLY_TIMEOUT_S	15	/* seconds */
 
-enum state {
-	GUESS_OFF,		/* nothing is remembered */
-	GUESS_OBSERVE,	/* as stock, to learn what it leads to */
-	GUESS_HAVE_MEMORY,	/* there is a memory, and no banner yet */
-	GUESS_BUILDING,	/* the proposal, and the guess */
-	GUESS_SENT,		/* these; the server's banner is not read */
-	GUESS_BANNER_SEEN,		/* that is */
-	GUESS_DONE		/* the server's proposal has arrived */
+/*
+ * The first key exchange of the connection.
+ *
+ *   OFF --> OBSERVE --------------------------------------> DONE
+ *              | a guess is in the cache                     ^
+ *              v                                             |
+ *         HAVE_MEMORY                                        |
+ *              | upstream is about to send its banner        |
+ *              v                                             |
+ *          BUILDING ------> PROPOSAL_SENT ------------------>|
+ *              |                                             |
+ *              v                                             |
+ *          PROPOSED                                          |
+ *              | the first message of the exchange           |
+ *              v                                             |
+ *            SENT                                            |
+ *              | the server's banner                         |
+ *              v                                             |
+ *         BANNER_SEEN ------> UNCERTAIN -------------------->|
+ *              | the server's proposal                       |
+ *              v                                             |
+ *        REPLY_PENDING ------------------------------------->+
+ *
+ * The arrows to DONE are the server's proposal, and from REPLY_PENDING its
+ * first message of the exchange. The end of the exchange or of the process
+ * leads to OFF. All other transitions lead to a later value.
+ */
+enum guess_state {
+	GUESS_OFF,		/* as stock; later exchanges as well */
+	GUESS_OBSERVE,		/* as stock; the exchange is learned */
+	GUESS_HAVE_MEMORY,	/* a guess may be sent with the banner */
+	GUESS_BUILDING,		/* upstream makes the proposal for that */
+	GUESS_PROPOSED,		/* the proposal says that a guess follows */
+	/* sent with the banner; the client's lists no longer permit a guess */
+	GUESS_PROPOSAL_SENT,
+	/* The guess is in flight, and the server has not replied to it: */
+	GUESS_SENT,		/* the server has sent nothing yet */
+	GUESS_BANNER_SEEN,	/* nor has it sent its proposal */
+	GUESS_REPLY_PENDING,	/* if it was wrong, to what followed it */
+	/*
+	 * As GUESS_BANNER_SEEN, but ssh had to be executed again and cannot be.
+	 * A failure ends the login as in stock.
+	 */
+	GUESS_UNCERTAIN,
+	GUESS_DONE		/* nothing more depends on the guess */
 };
 
 static struct {
-	enum state	 state;
-	struct login_cache_entry was, now;
+	enum guess_state state;
+	struct login_cache_entry was;	/* the cache entry as loaded */
+	struct login_cache_entry now;	/* what this exchange has shown */
 
 	/* what ssh_kex2() is called with, and keeps for later exchanges */
 	char		*host;
@@ -83,41 +121,56 @@ static struct {
 	struct ssh	*ssh;
 
 	char		*kex, *key;	/* our lists in stock's order */
-	/* this one has asked for another one */
+	/* the key's algorithm was requested for the guess, not by stock */
 	int		 key_alg_swapped;
-	int		 guess_sent;	/* a guess was sent */
-	int		 reply_pending;	/* and the server has not answered */
 	int	(*methods[KEX_MAX])(struct ssh *);	/* stock's */
 	int	(*reply)(int, u_int32_t, struct ssh *);	/* stock's handler */
 } guess;
 
+static void
+set_state(enum guess_state to)
+{
+	if (to < guess.state && to != GUESS_OFF)
+		fatal_f("assertion failed: state %d after %d", (int)to,
+		    (int)guess.state);
+	guess.state = to;
+}
+
+static int
+is_in_flight(void)
+{
+	return guess.state == GUESS_SENT || guess.state == GUESS_BANNER_SEEN ||
+	    guess.state == GUESS_REPLY_PENDING;
+}
+
 /*
- * Removes the guess from the cache and re-executes ssh without one. Returns
- * only if that is impossible, because the user would be prompted again; errno
- * is kept then. Logs the reason for the user once the server has sent
- * something, because an attacker on the path may have changed that: stock would
- * end the login at the signature that covers it.
+ * Removes the guess from the cache and executes ssh again without one
+ * (spawn_reexec()). Returns only if that is impossible, for example because the
+ * user would be prompted again; the login then goes on as if no reply to a
+ * guess was pending, and errno is kept. Logs the reason at SYSLOG_LEVEL_INFO
+ * once the server has sent something, because an attacker on the path may have
+ * changed that: stock would end the login at the signature that covers it.
  */
 static void
-restart_login(const char *why)
+reexec_without_guess(int level, const char *why)
 {
-	const int server_was_heard = guess.state == GUESS_BANNER_SEEN ||
-	    guess.state == GUESS_DONE;
 	int saved_errno = errno;
 
-	guess.reply_pending = 0;
+	if (guess.state == GUESS_BANNER_SEEN)
+		set_state(GUESS_UNCERTAIN);
+	else if (guess.state == GUESS_REPLY_PENDING)
+		set_state(GUESS_DONE);
 	guess.now.proposal_hash[0] = '\0';
 	login_cache_save(&guess.now);
-	spawn_reexec(server_was_heard ? SYSLOG_LEVEL_INFO :
-	    SYSLOG_LEVEL_VERBOSE, why);
+	spawn_reexec(level, why);
 	errno = saved_errno;
 }
 
-/* As restart_login(), but fatal if a restart is impossible. */
+/* As reexec_without_guess(), but fatal if that is impossible. */
 static void
-restart_login_or_fail(const char *why)
+reexec_or_fail(const char *why)
 {
-	restart_login(why);
+	reexec_without_guess(SYSLOG_LEVEL_INFO, why);
 	fatal("early login: %s. Try again.", why);
 }
 
@@ -265,7 +318,7 @@ guess_setup(struct ssh *ssh, char **proposal)
 	guess.key = xstrdup(proposal[PROPOSAL_SERVER_HOST_KEY_ALGS]);
 	if (guess.state != GUESS_BUILDING || !build_proposal(proposal))
 		return kex_setup(ssh, proposal);
-	guess.guess_sent = 1;
+	set_state(GUESS_PROPOSED);
 	if ((r = kex_ready(ssh, proposal)) != 0 ||
 	    (r = set_guess_follows(ssh->kex->my)) != 0)
 		return r;
@@ -308,7 +361,7 @@ set_reply_timeout(int seconds)
 static int
 receive_reply(int type, u_int32_t seq, struct ssh *ssh)
 {
-	guess.reply_pending = 0;
+	set_state(GUESS_DONE);
 	set_reply_timeout(0);
 	backoff_clear(&guess.now.early_auth_backoff);
 	if (!is_first(guess.kex, guess.was.kex))
@@ -413,7 +466,7 @@ guess_is_right(struct kex *kex, const struct kexguess_lists *mine,
 {
 	if (!is_stock_choice(kex, server)) {
 		backoff_raise(&guess.now.early_session_backoff);
-		restart_login_or_fail("the server now offers a better "
+		reexec_or_fail("the server now offers a better "
 		    "algorithm than the one guessed");
 	}
 	if (kexguess_is_right(mine, server))
@@ -423,7 +476,7 @@ guess_is_right(struct kex *kex, const struct kexguess_lists *mine,
 	free_guess_key(kex);
 	if (!peer_banner_matches(guess.ssh, early_server_skips_guess)) {
 		backoff_raise(&guess.now.early_auth_backoff);
-		restart_login_or_fail("the server may not skip a wrong kex "
+		reexec_or_fail("the server may not skip a wrong kex "
 		    "guess");
 	}
 	return 0;
@@ -436,10 +489,10 @@ receive_proposal(struct ssh *ssh)
 	struct kex *kex = ssh->kex;
 	struct kexguess_lists mine, server;
 	char **my = NULL, **peer = NULL;
-	int r, is_right;
+	int r, is_right, is_guessed = guess.state == GUESS_BANNER_SEEN ||
+	    guess.state == GUESS_UNCERTAIN;
 
 	memcpy(kex->kex, guess.methods, sizeof(kex->kex));
-	guess.state = GUESS_DONE;
 	if ((r = kex_buf2prop(kex->my, NULL, &my)) != 0 ||
 	    (r = kex_buf2prop(kex->peer, NULL, &peer)) != 0)
 		goto out;
@@ -447,13 +500,15 @@ receive_proposal(struct ssh *ssh)
 	mine.key = my[PROPOSAL_SERVER_HOST_KEY_ALGS];
 	server.kex = peer[PROPOSAL_KEX_ALGS];
 	server.key = peer[PROPOSAL_SERVER_HOST_KEY_ALGS];
-	is_right = guess.guess_sent && guess_is_right(kex, &mine, &server);
+	is_right = is_guessed && guess_is_right(kex, &mine, &server);
+	set_state(guess.state == GUESS_BANNER_SEEN ? GUESS_REPLY_PENDING :
+	    GUESS_DONE);
 	learn_from_exchange(kex, &server);
 	if (!is_right) {
 		r = kex->kex[kex->kex_type](ssh);
 		guess.reply = ssh->dispatch[SSH2_MSG_KEX_ECDH_REPLY];
 	}
-	if (guess.guess_sent)
+	if (is_guessed)
 		ssh_dispatch_set(ssh, SSH2_MSG_KEX_ECDH_REPLY, receive_reply);
 out:
 	kex_prop_free(my);
@@ -492,7 +547,7 @@ send_guess(struct ssh *ssh)
 		fatal_fr(r, "%s", guess.was.kex);
 	guess.reply = ssh->dispatch[SSH2_MSG_KEX_ECDH_REPLY];
 	ssh_dispatch_set(ssh, SSH2_MSG_KEX_ECDH_REPLY, kex_protocol_error);
-	guess.reply_pending = 1;
+	set_state(GUESS_SENT);
 	debug("early login: sending the key exchange with the banner (%s, %s)",
 	    guess.was.kex, guess.was.hostkey_alg);
 }
@@ -504,7 +559,9 @@ is_hangup(int r)
 	    r == SSH_ERR_DISCONNECTED || r == SSH_ERR_SYSTEM_ERROR;
 }
 
-/* As ssh_dispatch_run_fatal(); a login may begin anew only after a hang-up. */
+/*
+ * As ssh_dispatch_run_fatal(); ssh may be executed again only after a hang-up.
+ */
 static void
 run_dispatch(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
 {
@@ -520,15 +577,17 @@ run_dispatch(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
 void
 guess_dispatch_run(struct ssh *ssh, int mode, volatile sig_atomic_t *done)
 {
+	const int is_early = guess.state == GUESS_BUILDING ||
+	    guess.state == GUESS_PROPOSED;
 	int r;
 
-	if (guess.state == GUESS_OBSERVE || guess.state == GUESS_BUILDING)
+	if (guess.state == GUESS_OBSERVE || is_early)
 		hook_methods(ssh->kex);
-	if (guess.state != GUESS_BUILDING) {
+	if (!is_early) {
 		run_dispatch(ssh, mode, done);
 		return;
 	}
-	if (guess.guess_sent)
+	if (guess.state == GUESS_PROPOSED)
 		send_guess(ssh);
 	/* Stock says why when it reads the banner. */
 	if ((r = ssh_packet_write_wait(ssh)) != 0)
@@ -539,9 +598,10 @@ static void
 send_with_banner(struct ssh *ssh)
 {
 	kexguess_at_banner = NULL;
-	guess.state = GUESS_BUILDING;
+	set_state(GUESS_BUILDING);
 	ssh_kex2(ssh, guess.host, guess.address, guess.port, guess.cinfo);
-	guess.state = GUESS_SENT;
+	if (guess.state == GUESS_BUILDING)
+		set_state(GUESS_PROPOSAL_SENT);
 }
 
 /* The server has said what it is. */
@@ -549,10 +609,11 @@ static void
 check_server(void)
 {
 	if (is_old_server())
-		restart_login_or_fail("the server is an old one");
+		reexec_or_fail("the server is an old one");
 	if (!server_is_allowed()) {
 		backoff_raise(&guess.now.early_auth_backoff);
-		restart_login("the server is of an unknown kind");
+		reexec_without_guess(SYSLOG_LEVEL_INFO,
+		    "the server is of an unknown kind");
 	}
 }
 
@@ -573,17 +634,18 @@ run_exchange(struct ssh *ssh)
 {
 	int r;
 
-	if (guess.reply_pending)
+	if (is_in_flight())
 		set_reply_timeout(REPLY_TIMEOUT_S);
 	if ((r = ssh_dispatch_run(ssh, DISPATCH_BLOCK, &ssh->kex->done)) == 0)
 		return;
-	if (guess.reply_pending && is_refusal(r)) {
+	if (is_in_flight() && is_refusal(r)) {
 		if (r == SSH_ERR_CONN_TIMEOUT)
 			backoff_raise_to_max(&guess.now.early_auth_backoff);
 		else
 			backoff_raise(&guess.now.early_auth_backoff);
-		restart_login("the server did not take it");
-	} else if (guess.reply_pending && r == SSH_ERR_DISCONNECTED)
+		reexec_without_guess(SYSLOG_LEVEL_INFO,
+		    "the server did not take it");
+	} else if (is_in_flight() && r == SSH_ERR_DISCONNECTED)
 		backoff_raise_to_max(&guess.now.early_auth_backoff);
 	sshpkt_fatal(ssh, r, "ssh_dispatch_run_fatal");
 }
@@ -592,16 +654,17 @@ void
 guess_kex2(struct ssh *ssh, char *host, guess_address *address, u_short port,
     const struct ssh_conn_info *cinfo)
 {
-	if (guess.state == GUESS_SENT) {
-		guess.state = GUESS_BANNER_SEEN;
+	if (guess.state == GUESS_SENT || guess.state == GUESS_PROPOSAL_SENT) {
+		if (guess.state == GUESS_SENT)
+			set_state(GUESS_BANNER_SEEN);
 		check_server();
 		run_exchange(ssh);
 	} else
 		ssh_kex2(ssh, host, address, port, cinfo);
 	keypair_forget();
-	if (guess.state == GUESS_DONE)
+	if (guess.state == GUESS_DONE || guess.state == GUESS_REPLY_PENDING)
 		login_cache_save(&guess.now);
-	guess.state = GUESS_OFF;
+	set_state(GUESS_OFF);
 	free(guess.kex);
 	free(guess.key);
 	guess.kex = guess.key = NULL;
@@ -627,13 +690,14 @@ void
 guess_check_key(const struct sshkey *key)
 {
 	/* In a rekey the session has begun, and nothing may run twice. */
-	if (guess.state != GUESS_DONE || !guess.key_alg_swapped ||
+	if ((guess.state != GUESS_DONE &&
+	    guess.state != GUESS_REPLY_PENDING) || !guess.key_alg_swapped ||
 	    known_hosts_has_key(key))
 		return;
 	warn_of_key(key);
 	backoff_raise_to_max(&guess.now.early_auth_backoff);
-	restart_login("the host has another key of the kind that was "
-	    "asked for");
+	reexec_without_guess(SYSLOG_LEVEL_INFO,
+	    "the host has another key of the kind that was asked for");
 }
 
 void
@@ -734,12 +798,12 @@ guess_login(struct ssh *ssh, Sensitive *sensitive, const char *host,
 	guess.cinfo = cinfo;
 	if (hayopt_get()->early_login != HAYOPT_EARLY_NO &&
 	    login_cache_load_host(guess.host, port, &guess.was) == 0)
-		guess.state = GUESS_OBSERVE;
+		set_state(GUESS_OBSERVE);
 	guess.now = guess.was;
 	if (guess.state == GUESS_OBSERVE && guess.was.proposal_hash[0] !=
 	    '\0' && guess.was.early_auth_backoff.remaining == 0 &&
 	    !prompted_user() && spawn_can_reexec()) {
-		guess.state = GUESS_HAVE_MEMORY;
+		set_state(GUESS_HAVE_MEMORY);
 		kexguess_at_banner = send_with_banner;
 	}
 	ssh_login(ssh, sensitive, host, address, port, pw, timeout_ms, cinfo);
@@ -761,14 +825,15 @@ void
 guess_cleanup(void)
 {
 	const int no_banner_yet = guess.state == GUESS_SENT;
+	const int was_in_flight = is_in_flight();
 
-	guess.state = GUESS_OFF;
-	if (!guess.reply_pending)
+	set_state(GUESS_OFF);
+	if (!was_in_flight)
 		return;
-	guess.reply_pending = 0;
 	guess.now.proposal_hash[0] = '\0';
 	if (no_banner_yet && connection_is_closed())
-		restart_login("the server closed the connection");
+		reexec_without_guess(SYSLOG_LEVEL_VERBOSE,
+		    "the server closed the connection");
 	else
 		login_cache_save(&guess.now);
 }

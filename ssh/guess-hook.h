@@ -4,34 +4,36 @@
  */
 
 /*
- * guess-hook: the key exchange goes out with the banner, where an earlier login
- * has shown which one it will be. It saves a round trip.
+ * guess-hook: sends the first message of the key exchange with the banner,
+ * where an earlier login has shown which exchange will be chosen (RFC 4253,
+ * section 7.1). It saves a round trip.
  *
- * A login that is over has shown what the server proposes. If a guess of what
- * was chosen would have been right (kexguess.h), the names are remembered for
- * the host and port, with a hash of our own lists (login-cache.h). The next
- * login puts these names first in its proposal, says that a guess follows, and
- * sends banner, proposal and the first message of the exchange at once: a
- * public key that is made for this exchange, and nothing else.
+ * Each login learns what the server proposes. If a guess of what was chosen
+ * would have been right (kexguess.h), the login cache keeps the names for this
+ * host and port, with a hash of the client's own lists. The next login puts
+ * these names first in its proposal, says that a guess follows, and sends
+ * banner, proposal and a public key that is made for this exchange at once.
+ * Only methods are guessed whose keys are not shared with another one in struct
+ * kex: curve25519 alone, with sntrup761 and with mlkem768.
  *
- * What is negotiated is what stock would negotiate, but for the cipher towards
- * HPN-SSH (gcm-hook.h), and for one thing. A stock server names RSA first, and
- * a guess is right only with its first algorithm. Where the files of known
- * hosts have that key of the host too, it is asked for: somebody on the path
- * can choose among the known keys in any case, by a server that has one alone.
- * Both lists of the server are compared with our own
- * in stock's order, and if that would lead to another method or a better key,
- * the login restarts without a guess, before anything else is sent. A guess
- * that is wrong otherwise is ignored by the server, and the exchange goes on as
- * in stock. Where servers are not known to ignore it, or one closes the
- * connection, the login restarts as well. Each time the memory is changed,
- * so that it happens once.
+ * The algorithms are those that stock would negotiate, with two exceptions: the
+ * cipher towards HPN-SSH (gcm-hook.h), and the host key. A guess is right only
+ * with the server's first algorithm, which is RSA in a stock server. That key
+ * is requested if the files of known hosts have it for the host as well. An
+ * attacker on the path has the same choice among the known keys without this,
+ * by a server with only one of them.
  *
- * Only methods whose keys are private to struct kex are guessed: curve25519
- * alone, with sntrup761 and with mlkem768.
+ * When the server's proposal arrives, both of its lists are compared with ours
+ * in stock's order. If they lead to another method or a better key, ssh is
+ * executed again without a guess, before anything else is sent. A guess that
+ * is wrong otherwise is ignored by the server, and the exchange continues as in
+ * stock. If the server is not known to ignore it, closes the connection, or
+ * does not reply within 15 seconds, ssh is executed again as well. The cache is
+ * changed each time, so that this happens once.
  *
- * For upstream's ssh.c, sshconnect.c and sshconnect2.c, for which
- * build-aux/overlay.mk renames calls; in ssh. One connection. Main thread only.
+ * States: guess-hook.c. In ssh, for upstream's ssh.c, sshconnect.c and
+ * sshconnect2.c, calls of which build-aux/overlay.mk renames. One connection
+ * for each process. Main thread only.
  */
 
 #ifndef HAYATE_GUESS_HOOK_H
@@ -55,20 +57,33 @@ typedef struct HAYATE_ADDRESS guess_address;
 typedef struct sockaddr guess_address;
 #endif
 
-/* As ssh_kex2(), in sshconnect.c: the exchange, of which a part may be done. */
+/*
+ * In place of ssh_kex2() in sshconnect.c, when the banners were exchanged:
+ * completes the key exchange, of which the first messages may have been sent
+ * with the banner, and writes what it has shown to the cache. Errors are fatal,
+ * or ssh is executed again.
+ */
 void	guess_kex2(struct ssh *, char *host, guess_address *, u_short port,
     const struct ssh_conn_info *);
 
-/* As kex_setup(), in sshconnect2.c: changes the proposal for the guess. */
+/*
+ * In place of kex_setup() in sshconnect2.c: changes the proposal, PROPOSAL_MAX
+ * allocated strings, for a guess and for HPN-SSH. Returns as kex_setup().
+ */
 int	guess_setup(struct ssh *, char **proposal);
 
-/* As ssh_dispatch_run_fatal(), in sshconnect2.c: may send the guess instead. */
+/*
+ * In place of ssh_dispatch_run_fatal() in sshconnect2.c. While the proposal is
+ * made for a guess, sends that instead of waiting for packets. In the
+ * authentication an error other than the end of the connection is noted by
+ * early_auth_note_fault().
+ */
 void	guess_dispatch_run(struct ssh *, int mode, volatile sig_atomic_t *done);
 
 /*
- * As ssh_connect(), in ssh.c, and timeout_connect(), in sshconnect.c: with a
- * server whose last exchange took a costly key pair, it is made meanwhile, or
- * while a proxy connects.
+ * In place of ssh_connect() in ssh.c, and of timeout_connect() in sshconnect.c.
+ * If the last exchange with this server needed a key pair that takes long to
+ * make, it is made while TCP or a proxy connects. They return as upstream's.
  */
 int	guess_connect(struct ssh *, const char *host, const char *host_arg,
     struct addrinfo *, struct sockaddr_storage *, u_short port, int attempts,
@@ -77,23 +92,26 @@ int	guess_timeout_connect(int, const struct sockaddr *, socklen_t,
     int *timeout_ms);
 
 /*
- * Verifies a host key whose algorithm was requested only for the guess: it must
- * be in the files of known hosts, whose entry may be outdated. If it is not,
- * ssh is re-executed without a guess, to ask for the key that stock asks for.
- * Does nothing where stock would have asked for this algorithm.
+ * Before upstream verifies a host key. If its algorithm was requested only for
+ * the guess, the key must be in the files of known hosts, whose line may be
+ * outdated. If it is not, warns, and executes ssh again without a guess, to ask
+ * for the key that stock asks for; returns only if that is impossible. Returns
+ * at once where stock would have requested this algorithm, and in a rekey.
  */
 void	guess_check_key(const struct sshkey *);
 
 /*
- * The next login has to see the same host key, because what is remembered of
- * the user goes with it. In early-auth-hook.c.
+ * Called by early-auth-hook.c when it keeps something about the user, which the
+ * cache has for one host key only: if the next guess would request another key,
+ * it is removed from the cache.
  */
 void	guess_require_same_key(void);
 
 /*
- * From early_auth_cleanup(). If the server has not answered the guess, removes
- * it from the cache. If the server closed the connection before its banner,
- * ssh is re-executed with EarlyLogin=no as well, and this does not return.
+ * From early_auth_cleanup(). If the server has not replied to the guess,
+ * removes it from the cache. If the server closed the connection before its
+ * banner, ssh is executed again with EarlyLogin=no as well, and this does not
+ * return unless that is impossible.
  */
 void	guess_cleanup(void);
 
