@@ -47,9 +47,8 @@ extern struct sshbuf *command;
 /* For upstream's clientloop.c, as channel_input_data() */
 int	early_requests_ssh_data(int, u_int32_t, struct ssh *);
 
-/* Of what went out with the signature */
-#define SENT_MAX	(64 * 1024)
-#define CHUNK	(32 * 1024)		/* of one message */
+#define SENT_MAX	(64 * 1024)	/* bytes sent behind the signature */
+#define CHUNK	(32 * 1024)	/* bytes in one message */
 
 /* The beginning of VERSION: length, type, number */
 #define VERSION_HEAD	9
@@ -57,16 +56,29 @@ int	early_requests_ssh_data(int, u_int32_t, struct ssh *);
 /* SFTP's first message: length, INIT, version 3 */
 static const u_char init[] = { 0, 0, 0, 5, 1, 0, 0, 0, 3 };
 
-/* Our number of the session: with nothing but it, it is the first channel. */
+/* Our number of the session, which is the first channel if there is no other */
 #define SESSION	0
 
 static struct ssh *connection;
-static double begun;			/* seconds */
-static struct sshbuf *sent;		/* with the signature; NULL: nothing */
+static double begun;			/* seconds, monotonic */
 
-static int awaits_version;
-static struct sshbuf *first_data;	/* of what came; NULL: no matter */
-static int server_ends_session;	/* the server's end is the session's */
+/* A copy of what was sent behind the signature, until its window is known */
+static struct sshbuf *sent;
+
+/*
+ *   IGNORED --> EXPECTED ---> STARTED ---> READ or READ_OWN
+ *                  |
+ *                  +-------> OTHER
+ */
+static enum version_state {
+	VERSION_IGNORED,	/* no SFTP is expected, or it has ended */
+	VERSION_EXPECTED,	/* from the session's first data */
+	VERSION_STARTED,	/* its head has arrived */
+	VERSION_READ,		/* or is too long to be looked at */
+	VERSION_READ_OWN,	/* the SFTP server's end is the session's */
+	VERSION_OTHER		/* the program is no SFTP server */
+} version;
+static struct sshbuf *first_data;	/* while EXPECTED or STARTED */
 
 static int
 is_for_sftp(void)
@@ -89,11 +101,14 @@ attach_shared_memory(struct ssh *ssh)
 	is_done = 1;
 }
 
-/* The requests that scp knows, or -1; they are in "input" behind INIT. */
+/* scp's memory with its first requests, or -1 */
 static int requests_fd = -1;
-static int has_requests;
+static int has_requests;	/* they were sent behind INIT */
 
-/* It has no name. Returns -1 if it is no such memory. */
+/*
+ * Returns a value of enum early_requests_state, or -1 if this is no memory of
+ * scp, which is a file without a name.
+ */
 static int
 read_request_state(void)
 {
@@ -112,7 +127,7 @@ write_request_state(u_char said)
 	return pwrite(requests_fd, &said, 1, 0) == 1;
 }
 
-/* Adds the requests that nobody has taken, and tells scp. */
+/* Adds the requests unless scp has them already, and notifies scp. */
 static void
 add_requests(struct sshbuf *input)
 {
@@ -142,7 +157,7 @@ add_requests(struct sshbuf *input)
 		fatal_fr(r, "consume");
 }
 
-/* Reads what scp has said so far. */
+/* Reads the bytes that scp has written so far. */
 static void
 read_input(struct ssh *ssh, Channel *c)
 {
@@ -158,10 +173,13 @@ read_input(struct ssh *ssh, Channel *c)
 
 /* What the server says first */
 
-/* A longer VERSION has nothing for us. */
+/* bytes; a longer VERSION is not read */
 #define VERSION_MAX	4096
 
-/* Whether VERSION, behind its number, says that its end is the session's end */
+/*
+ * Returns 1 if the extensions of VERSION say that the session ends with the
+ * SFTP server.
+ */
 static int
 version_says_own(const u_char *p, size_t len)
 {
@@ -181,26 +199,31 @@ version_says_own(const u_char *p, size_t len)
 	return found;
 }
 
-/* Looks at what has arrived. Returns 1 if nothing more is to be looked at. */
-static int
+/* Returns the state that follows from the first data of the session. */
+static enum version_state
 parse_version(const struct sshbuf *b)
 {
 	const u_char *p = sshbuf_ptr(b);
 	size_t len;
 
 	if (sshbuf_len(b) < VERSION_HEAD)
-		return 0;
+		return VERSION_EXPECTED;
 	len = (size_t)PEEK_U32(p) + 4;
 	if (len < VERSION_HEAD || p[4] != SSH2_FXP_VERSION ||
 	    PEEK_U32(p + 5) != SSH2_FILEXFER_VERSION)
-		return 1;
-	awaits_version = 0;
-	early_auth_note_sftp(1);
-	if (len <= VERSION_MAX && sshbuf_len(b) < len)
-		return 0;
-	server_ends_session = len <= VERSION_MAX &&
-	    version_says_own(p + VERSION_HEAD, len - VERSION_HEAD);
-	return 1;
+		return VERSION_OTHER;
+	if (len > VERSION_MAX)
+		return VERSION_READ;
+	if (sshbuf_len(b) < len)
+		return VERSION_STARTED;
+	return version_says_own(p + VERSION_HEAD, len - VERSION_HEAD) ?
+	    VERSION_READ_OWN : VERSION_READ;
+}
+
+static int
+reads_version(void)
+{
+	return version == VERSION_EXPECTED || version == VERSION_STARTED;
 }
 
 int
@@ -212,34 +235,38 @@ early_requests_ssh_data(int type, u_int32_t seq, struct ssh *ssh)
 
 	/* the channel, the length of the data, the data */
 	p = sshpkt_ptr(ssh, &len);
-	if (first_data != NULL && len > 8 && PEEK_U32(p) == SESSION) {
+	if (reads_version() && len > 8 && PEEK_U32(p) == SESSION) {
 		if ((r = sshbuf_put(first_data, p + 8, len - 8)) != 0)
 			fatal_fr(r, "keep");
-		if (parse_version(first_data)) {
-			sshbuf_free(first_data);
-			first_data = NULL;
-		}
+		version = parse_version(first_data);
+		if (version != VERSION_EXPECTED && version != VERSION_OTHER)
+			early_auth_note_sftp(1);
 	}
-	if (first_data == NULL)
+	if (!reads_version()) {
+		sshbuf_free(first_data);
+		first_data = NULL;
 		ssh_dispatch_set(ssh, SSH2_MSG_CHANNEL_DATA,
 		    &channel_input_data);
+	}
 	return channel_input_data(type, seq, ssh);
 }
 
 static void
 expect_version(void)
 {
-	if (!awaits_version && (first_data = sshbuf_new()) == NULL)
+	if (version != VERSION_IGNORED)
+		return;
+	if ((first_data = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
-	awaits_version = 1;
+	version = VERSION_EXPECTED;
 }
 
 void
 early_requests_ssh_end(void)
 {
-	if (awaits_version)
+	if (version == VERSION_EXPECTED || version == VERSION_OTHER)
 		early_auth_note_sftp(0);
-	awaits_version = 0;
+	version = VERSION_IGNORED;
 }
 
 static void
@@ -287,7 +314,7 @@ forget_sent(void)
 	sent = NULL;
 }
 
-/* The first window that the server announces */
+/* WINDOW_ADJUST with the first window of the server */
 static int
 receive_adjust(int type, u_int32_t seq, struct ssh *ssh)
 {
@@ -372,7 +399,7 @@ disconnect(void)
 		debug_fr(r, "send packet");
 }
 
-/* A descriptor has arrived to its end. Returns if ssh is to go on. */
+/* The end of the file "fd" was read. Returns if ssh is to continue. */
 static void
 end_with_scp(int fd)
 {
@@ -380,7 +407,7 @@ end_with_scp(int fd)
 
 	if (c == NULL || c->rfd != fd || c->type != SSH_CHANNEL_OPEN ||
 	    sshbuf_len(c->input) > 0 || !is_hung_up(fd) ||
-	    (!server_ends_session && read_request_state() !=
+	    (version != VERSION_READ_OWN && read_request_state() !=
 	    EARLY_REQUESTS_STUCK) || extra_sessions_were_opened() ||
 	    ssh_packet_is_rekeying(connection))
 		return;

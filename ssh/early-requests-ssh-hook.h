@@ -4,31 +4,31 @@
  */
 
 /*
- * early-requests-ssh-hook: for the scp or sftp that started this ssh, what it
- * sends goes out as soon as it can, and ssh ends when it has ended.
+ * early-requests-ssh-hook: the part of early requests that is in ssh
+ * (transfer/early-requests-hook.h has that of scp), and the end of ssh when scp
+ * or sftp has ended.
  *
- * INIT, and the requests that scp knows (early-requests-hook.h), go out behind
- * the command: behind the signature if the session is opened there, and
- * otherwise with the first window. The server must be one that takes an early
- * session; it has the command before the data, and thereby a window of 2 MiB,
- * from which they are subtracted when it is announced. What went out with a
- * signature that was refused goes out again.
+ * Early requests are the first SFTP requests of a copy. With an early session
+ * they are sent behind the signature, with INIT, otherwise with the first
+ * window. The server must take early sessions. It gets the command before the
+ * data, so by then it has a window of 2 MiB; the bytes sent early are
+ * subtracted from that window when it is announced. After a refused signature
+ * they are sent again.
  *
- * The requests of scp name files and may bring one. What runs at the other end
- * may be no SFTP server: a key or an account may have another program, such as
- * a shell. So they go out behind INIT only if this host answered VERSION in the
- * last session that this user had there with the same key. Else scp sends them
- * when VERSION has arrived. Whether it does is remembered (login-cache.h).
+ * The requests name files, and may carry the data of one. The program at the
+ * other end may be no SFTP server: a key or an account may have another
+ * program, such as a shell. So they are sent behind INIT only if the last
+ * session that this user had here with the same key answered with VERSION
+ * (login-cache.h). Otherwise scp sends them when VERSION has arrived.
  *
- * scp and sftp close their socket when they have the reply to all that they
- * have asked for. ssh ends then, and says that it disconnects, with exit status
- * 0, if VERSION says that the SFTP server is all that the session runs
- * (sftpsrv-hook.h). Another program may go on, and its exit status counts. It
- * ends as well if the server may wait for ever in a request of scp.
+ * scp and sftp close their socket when they have all replies. ssh then
+ * disconnects and exits with status 0, if VERSION says that the session runs
+ * nothing but the SFTP server (sftpsrv-hook.h); another program may continue,
+ * and its exit status counts. ssh also ends then if scp has marked a request
+ * that the server may never answer (EARLY_REQUESTS_STUCK).
  *
- * Called by early-session-hook.c, extra-sessions-hook.c, early-auth-hook.c and
- * bottleneck-ssh-hook.c, and from upstream's clientloop.c, for which
- * build-aux/overlay.mk renames channel_input_data(). Main thread only.
+ * In ssh, for the program that started it, with "Hayate yes" and unless
+ * EarlyLogin is no. One session for each process. Main thread only.
  */
 
 #ifndef HAYATE_EARLY_REQUESTS_SSH_HOOK_H
@@ -36,19 +36,38 @@
 
 struct ssh;
 
-/* The session was opened early, with its command: sends what is there. */
+/*
+ * The early session was sent, with its command: sends INIT and the early
+ * requests, as far as scp has written them, and keeps a copy. Does nothing if
+ * the session is not for SFTP.
+ */
 void	early_requests_ssh_send(struct ssh *);
 
-/* It was confirmed. */
+/*
+ * The server has confirmed the early session: subtracts the bytes sent from the
+ * first window. If that window is smaller the process ends with a message.
+ */
 void	early_requests_ssh_confirmed(struct ssh *);
 
-/* It is opened again, because the server did not take it. */
+/*
+ * The early session is opened again: the copy is sent when its window is there.
+ * Only INIT is sent, if scp can be notified to send the requests, because
+ * another key or method may lead to another program.
+ */
 void	early_requests_ssh_rejected(struct ssh *);
 
-/* The first session was opened, early or not. */
+/*
+ * When the first session was opened, early or not: from here on the first data
+ * of the session is looked at for VERSION, and ssh ends with scp. Also sends
+ * the early requests, if that was not done. For sessions of other programs only
+ * the shared memory of scp is attached.
+ */
 void	early_requests_ssh_begin(struct ssh *);
 
-/* The session or the program ends. */
+/*
+ * The session or the process ends. If no VERSION was received, the cache entry
+ * says that this key gets no SFTP server. May be called again.
+ */
 void	early_requests_ssh_end(void);
 
 #endif /* HAYATE_EARLY_REQUESTS_SSH_HOOK_H */

@@ -38,10 +38,42 @@ extern Options options;
 
 int	early_session_put_cstring(struct ssh *, const void *);
 
-static enum { SESSION_NOT_SENT, SESSION_SENT, SESSION_REJECTED } state;
-static int channel, is_confirmed, is_learning;
+/*
+ *   NOT_SENT --> SENT ------------> CONFIRMED
+ *                 |  ^   the server's reply to the open
+ *     the signature |  | another signature follows
+ *    is refused     v  |
+ *                REJECTED
+ */
+static enum early_state {
+	SESSION_NOT_SENT,
+	SESSION_SENT,		/* behind the signature; no reply yet */
+	SESSION_CONFIRMED,	/* the server has opened it */
+	SESSION_REJECTED	/* with the signature, or by itself */
+} state;
+
+/* Valid unless SESSION_NOT_SENT */
+static int channel;
 static struct ssh *connection;
 static pid_t owner;		/* a child is not this process */
+
+static int is_learning;		/* host keys are to be proven */
+
+static void
+set_state(enum early_state to)
+{
+	if (to == SESSION_SENT ? state == SESSION_CONFIRMED :
+	    state != SESSION_SENT)
+		fatal_f("assertion failed: state %d after %d", (int)to,
+		    (int)state);
+	state = to;
+}
+
+static int
+was_sent(void)
+{
+	return state == SESSION_SENT || state == SESSION_CONFIRMED;
+}
 
 int
 early_session_is_plain(void)
@@ -68,7 +100,7 @@ early_session_is_possible(const struct ssh *ssh)
 {
 	const struct hayopt *opt = hayopt_get();
 
-	/* A further connection looks first whether it is at the right host. */
+	/* An additional connection first verifies its host. */
 	return early_session_is_plain() && !opt->none_enabled &&
 	    !opt->none_switch && extra_conn_host() == NULL &&
 	    early_session_is_allowed(ssh);
@@ -80,14 +112,14 @@ early_session_is_learning(void)
 	return is_learning;
 }
 
-/* The server has answered. */
+/* The server has replied to the open. */
 static void
 take_open_reply(struct ssh *ssh, int id, int success, void *arg)
 {
 	Channel *c = channel_by_id(ssh, id);
 
 	(void)arg;
-	is_confirmed = 1;
+	set_state(success ? SESSION_CONFIRMED : SESSION_REJECTED);
 	if (success && c->remote_id == EARLY_SESSION_FIRST) {
 		early_auth_session_accepted();
 		early_requests_ssh_confirmed(ssh);
@@ -99,8 +131,8 @@ take_open_reply(struct ssh *ssh, int id, int success, void *arg)
 		fatal("server assigned channel %u instead of %u to the early "
 		    "session; try again", c->remote_id, EARLY_SESSION_FIRST);
 	/*
-	 * It will close the connection because of the command that follows,
-	 * and stock has nothing more to say.
+	 * The server closes the connection because of the command that follows,
+	 * and stock has no other message.
 	 */
 	cleanup_exit(255);
 }
@@ -111,7 +143,7 @@ early_session_send(struct ssh *ssh)
 	Channel *c;
 
 	/* A server may answer a signature as if it was none. */
-	if (state == SESSION_SENT)
+	if (was_sent())
 		return;
 	connection = ssh;
 	owner = getpid();
@@ -122,7 +154,7 @@ early_session_send(struct ssh *ssh)
 	early_session_calls.setup(ssh, channel, 1, NULL);
 	c->have_remote_id = 0;
 	channel_register_open_confirm(ssh, channel, take_open_reply, NULL);
-	state = SESSION_SENT;
+	set_state(SESSION_SENT);
 	debug("early login: opening the session early");
 	early_requests_ssh_send(ssh);
 }
@@ -151,7 +183,7 @@ void
 early_session_rejected(void)
 {
 	if (state == SESSION_SENT)
-		state = SESSION_REJECTED;
+		set_state(SESSION_REJECTED);
 }
 
 int
@@ -172,7 +204,7 @@ early_session_is_open(struct ssh *ssh, int *id)
 int
 early_session_is_pending(void)
 {
-	return state == SESSION_SENT && !is_confirmed;
+	return state == SESSION_SENT;
 }
 
 /* For upstream's clientloop.c. A request names itself in a string. */
@@ -182,7 +214,7 @@ early_session_put_cstring(struct ssh *ssh, const void *text)
 	if (text != NULL &&
 	    strcmp(text, "hostkeys-prove-00@openssh.com") == 0) {
 		is_learning = 1;
-		if (state == SESSION_SENT)
+		if (was_sent())
 			early_auth_defer_session(
 			    "keys of the host are to be learnt");
 	}

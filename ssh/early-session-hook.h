@@ -4,27 +4,30 @@
  */
 
 /*
- * early-session-hook: the session and its command go out behind the signature,
- * instead of when the server has answered that.
+ * early-session-hook: sends the requests for the session and its command right
+ * behind the signature, without waiting for the reply to it.
  *
- * The server must be one that passes on what follows the right signature, says
- * that it does not know a message if it was not the right one, and gives the
- * first channel the number 0: OpenSSH from 9.0 on. A banner may say anything,
- * so it must also have named an extension that no other server has. It must
- * have accepted the key, in an earlier login or as an answer in this one. If
- * the signature is refused all the same, or was only one of two that are
- * wanted, the session is opened again as in stock, once the user is in; nothing
- * has run, because such a server has refused each of the requests.
+ * The server must be OpenSSH from 9.0 on, by its banner and its extensions
+ * (early_auth_is_verified()). Such a server executes the requests if the
+ * signature is right. Otherwise it answers each with UNIMPLEMENTED and executes
+ * none. It gives the first channel the number 0, so the client can use that
+ * number before it is confirmed. The signing key must have been offered to the
+ * server, or accepted in an earlier login.
  *
- * It is done only where the session is all that there is: no forwarding, no
- * shared connection, no local command, no background, no compression (which
- * begins with the answer), no data in clear.
+ * If the signature is refused, or another method is needed as well, the session
+ * is opened again as in stock when the user is authenticated.
  *
- * UpdateHostKeys learns keys by a question that needs the time of another round
- * trip. A session that ends sooner leaves a mark in the memory, and the next
- * one waits.
+ * Nothing is sent early unless the session is all that there is: no forwarding,
+ * no shared connection, no local command, no background, no compression (which
+ * begins with the reply), no integrity-only mode.
  *
- * Called by early-auth-hook.c and from patches/249-ssh-early-session.patch.
+ * A session can end before the server has proven the host keys that
+ * UpdateHostKeys wants to learn. So when a proof is requested, the cache entry
+ * makes the next login open its session as stock does.
+ *
+ * States: early-session-hook.c. In ssh, for early-auth-hook.c and
+ * early-requests-ssh-hook.c, for patch 249, and for upstream's clientloop.c, a
+ * call of which build-aux/overlay.mk renames. Main thread only.
  */
 
 #ifndef HAYATE_EARLY_SESSION_HOOK_H
@@ -32,61 +35,82 @@
 
 struct ssh;
 
-/* In ssh.c */
+/* Functions of upstream's ssh.c that are static there, set by patch 249 */
 extern struct early_session_calls {
+	/* sends the open; returns our number of the channel */
 	int	(*open)(struct ssh *);
+	/* sends the requests of the session, if "success" is not 0 */
 	void	(*setup)(struct ssh *, int id, int success, void *);
 } early_session_calls;
 
 /* The number that such a server gives the first channel */
 #define EARLY_SESSION_FIRST	0
 
-/* Whether the server is one that was seen to take it. */
+/* Returns 1 if the server takes an early session. Valid after EXT_INFO. */
 int	early_session_is_allowed(const struct ssh *);
 
-/* Whether the user wants nothing but a session, and the server takes it. */
+/*
+ * Returns 1 if options and server permit an early session. Back-offs and the
+ * key are the caller's to check.
+ */
 int	early_session_is_possible(const struct ssh *);
 
-/* Opens it, with its command. */
+/*
+ * Sends the open, the requests of the session, and early requests of scp. To be
+ * called when the signature was just sent and early_session_is_possible().
+ * Does nothing if a session is sent already and was not rejected.
+ */
 void	early_session_send(struct ssh *);
 
-/* The signature was not right. */
+/*
+ * USERAUTH_FAILURE was received: the server has executed nothing. Does nothing
+ * if no session was sent.
+ */
 void	early_session_rejected(void);
 
 /*
- * The user is in: whether there is a channel, and its number. It is opened
- * again if the server did not take it.
+ * When the user is authenticated and upstream opens its session: returns 0 if
+ * none was sent, else 1 and the number of its channel in "*id". Sends the open
+ * again if it was rejected.
  */
 int	early_session_is_open(struct ssh *, int *id);
 
 /*
- * The process ends by cleanup_exit(). The session has made standard input,
- * output and error non-blocking, which other programs have as well; here stock
- * has no session yet, or frees it.
+ * The process ends by cleanup_exit(): restores the blocking mode of standard
+ * input, output and error, which other programs may share. Upstream does not,
+ * because without an early session it has no channel by then.
  */
 void	early_session_cleanup(void);
 
-/* Whether there is nothing but one session in the foreground. */
+/*
+ * Returns 1 if the options ask for one session in the foreground and no more.
+ */
 int	early_session_is_plain(void);
 
-/* Whether the server was asked to prove that it has keys, to learn them. */
+/* Returns 1 once the server was asked to prove that it has its host keys. */
 int	early_session_is_learning(void);
 
-/* Whether it was sent and the server has not said yes or no. */
+/* Returns 1 while a session is sent and the server has not replied at all. */
 int	early_session_is_pending(void);
 
-/* For early-session-hook.c, in early-auth-hook.c: the next login is to wait. */
+/*
+ * The following are in early-auth-hook.c. Each writes the cache entry of the
+ * user if it changes.
+ */
+
+/* The next login opens its session as stock does. "why" is for -v. */
 void	early_auth_defer_session(const char *why);
 
-/* Likewise: the server has taken the session. */
+/* The server has confirmed the early session: ends its back-off. */
 void	early_auth_session_accepted(void);
 
 /*
- * For early-requests-ssh-hook.c, likewise: whether the last session that this
- * user had with the key of this login got an SFTP server; and what this one
- * has.
+ * Returns 1 if the last session that this user had with the key of this login
+ * got an SFTP server.
  */
 int	early_auth_sftp_is_known(void);
+
+/* This session did (1) or did not (0) get one. */
 void	early_auth_note_sftp(int);
 
 #endif /* HAYATE_EARLY_SESSION_HOOK_H */
