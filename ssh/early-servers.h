@@ -4,56 +4,54 @@
  */
 
 /*
- * early-servers: what a client may ask before the server has answered what came
- * before.
+ * early-servers: which servers can be sent requests before they have replied to
+ * the earlier ones, by their banners.
  *
- * A login asks one question after the other, and each costs a round trip: may I
- * authenticate, what may I try, would this key do, this is my signature. RFC
- * 4252 lets a client send the next request at once, and the server answers them
- * in order. So the first goes out behind the request for the service, and where
- * an earlier login has shown what the server answers (login-cache.h), the
- * questions are left out whose answer is known.
+ * A login of stock sends one request after the other, and each costs a round
+ * trip: the service, "none" for the methods, a query for a key, the signature.
+ * RFC 4252 lets a client send the next request at once, and the server replies
+ * in order, but not every server does. Each implementation named here was
+ * tried; regress/login.bats tries them again.
  *
- * No I/O and no upstream header; early-auth-hook.c sends and receives.
+ * Banners are with or without "SSH-2.0-". They may say anything, so nothing
+ * that is secret or executed depends on them alone. The functions return 1 or
+ * 0. No I/O and no upstream header; early-auth-hook.c sends and receives.
  */
 
 #ifndef HAYATE_EARLY_SERVERS_H
 #define HAYATE_EARLY_SERVERS_H
 
 /*
- * Whether a server with this banner is of a kind that was seen to take requests
- * before it has answered the one before. Others are met as stock meets them,
- * until they are known from an earlier login.
+ * The implementation takes requests before it has replied to the one before.
+ * Others are treated as by stock until the login cache has an entry for them.
  */
 int	early_server_is_allowed(const char *banner);
 
 /*
- * Whether it says so of a message that it cannot use, and goes on: a question
- * that turns out to be one too many costs nothing there.
+ * OpenSSH: rejects a request that it cannot use, and continues, so a query that
+ * turns out to be superfluous costs nothing.
  */
 int	early_server_is_openssh(const char *banner);
 
 /*
- * Whether it was seen to take a session, and its command, that come before it
- * has accepted the user: OpenSSH from 9.0 on, and its forks.
+ * OpenSSH from 9.0 on and its forks: executes the requests for a session that
+ * arrive before it has replied to the signature, or rejects all of them.
  */
 int	early_server_takes_session(const char *banner);
 
 /*
- * Whether it was seen to ignore the first message of a key exchange if that was
- * guessed and is not right, as RFC 4253, section 7.1, has it.
+ * Ignores the first message of a key exchange if it was guessed and is wrong,
+ * as RFC 4253, section 7.1, says.
  */
 int	early_server_skips_guess(const char *banner);
 
-/*
- * Whether it exchanges keys again when the session begins, if ChaCha20 or
- * AES-CTR was chosen: HPN-SSH.
- */
+/* HPN-SSH: rekeys when the session begins, with ChaCha20 and with AES-CTR. */
 int	early_server_rekeys(const char *banner);
 
 /*
- * Whether publickey is the first of the preferred methods that the server
- * offers. "enabled" answers for each of the others.
+ * publickey is enabled, and the first of the preferred methods that the server
+ * offers and that are enabled. "preferred" and "offered" are lists with commas;
+ * enabled() returns 1 if the user permits a method.
  */
 int	early_key_is_first(const char *preferred, const char *offered,
     int (*enabled)(const char *method));

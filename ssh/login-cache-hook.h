@@ -4,13 +4,16 @@
  */
 
 /*
- * login-cache-hook: the file of the entries of login-cache.h.
+ * login-cache-hook: the file with the entries of login-cache.h.
  *
- * It is called hayate_logins, stands beside the first UserKnownHostsFile, and
- * is used only if it is a regular file of the user that nobody else may read
- * or write. It is written beside itself and renamed, so it is whole or was not
- * changed. Two that write at once: one of them has learnt in vain. Without
- * UserKnownHostsFile, and where that is a device, nothing is kept.
+ * The file is called hayate_logins and is in the directory of the first
+ * UserKnownHostsFile. It is used only if it is a regular file of this user that
+ * nobody else can read or write. A new version is written to a temporary file
+ * and renamed, so a reader sees all of the old or all of the new one. Of two
+ * processes that write at once, one loses its entry. Without
+ * UserKnownHostsFile, and if that is a device, there is no cache.
+ *
+ * In ssh, main thread only. Nothing here is fatal but a lack of memory.
  */
 
 #ifndef HAYATE_LOGIN_CACHE_HOOK_H
@@ -21,26 +24,29 @@
 struct sshkey;
 
 /*
- * Gets what is known of this server; a name without an entry gets an empty one.
- * Returns 0, or -1 if nothing can be kept.
+ * Reads the entry of this server, with an ID even if the file has none; its
+ * other fields are zero then. Returns 0, or -1 if there is no cache; the entry
+ * is zero then.
  */
 int	login_cache_load(const char *host, int port, const char *user,
     const struct sshkey *host_key, struct login_cache_entry *);
 
-/* The same of a host and port, for what is known before its key is. */
+/* The same for the entry of a host and port, before the host key is known. */
 int	login_cache_load_host(const char *host, int port,
     struct login_cache_entry *);
 
 /*
- * The hash of a user's key in this file, LOGIN_CACHE_HASH digits; "" if it
- * fails.
+ * Writes the hash of a public key or a text to LOGIN_CACHE_HASH + 1 bytes, or
+ * "" if that fails. To be called after one of the functions above has returned
+ * 0, which sets the salt.
  */
 void	login_cache_hash_key(const struct sshkey *, char *hash);
-
-/* The hash of a text, likewise. */
 void	login_cache_hash_text(const char *, char *hash);
 
-/* Keeps an entry that one of them got, if it has changed. */
+/*
+ * Writes an entry that was loaded, if it differs from that in the file. Does
+ * nothing without an ID.
+ */
 void	login_cache_save(const struct login_cache_entry *);
 
 #endif /* HAYATE_LOGIN_CACHE_HOOK_H */

@@ -5,6 +5,7 @@
 
 /* See login-cache.h for the idea. */
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,44 @@
 /* What names of algorithms and methods consist of */
 #define NAME	"abcdefghijklmnopqrstuvwxyz0123456789@.-"
 #define METHOD	NAME ","
+
+/*
+ * The words of an entry behind its ID, in the order in which they are written.
+ * An empty text, a flag of 0 and a back-off without failures are not.
+ */
+enum kind {
+	TEXT,			/* "key=value", a string */
+	FLAG,			/* "key", an int */
+	BACKOFF			/* "key=REMAINING.FAILURES" */
+};
+
+static const struct word {
+	const char	*key;
+	size_t		 offset;	/* in struct login_cache_entry */
+	enum kind	 kind;
+	const char	*charset;	/* of a TEXT, and its length: */
+	size_t		 min, max;
+} words[] = {
+#define FIELD(name)	offsetof(struct login_cache_entry, name)
+#define ROOM(name)	(sizeof(((struct login_cache_entry *)NULL)->name) - 1)
+#define HASH(name)	FIELD(name), TEXT, DIGITS, ROOM(name), ROOM(name)
+#define LIST(name, of)	FIELD(name), TEXT, of, 1, ROOM(name)
+#define OTHER(name, kind)	FIELD(name), kind, NULL, 0, 0
+	{ "key", HASH(accepted_key) },
+	{ "sftp", OTHER(key_has_sftp, FLAG) },
+	{ "algs", HASH(sig_algs) },
+	{ "methods", LIST(methods, METHOD) },
+	{ "own", HASH(proposal_hash) },
+	{ "kex", LIST(kex, NAME) },
+	{ "hostkey", LIST(hostkey_alg, NAME) },
+	{ "again", OTHER(rekeys_at_session, FLAG) },
+	{ "ext", OTHER(sends_ext_info, FLAG) },
+	{ "wait", OTHER(defer_session, FLAG) },
+	{ "late", OTHER(early_session_backoff, BACKOFF) },
+	{ "plain", OTHER(early_auth_backoff, BACKOFF) }
+};
+
+#define NWORDS	(sizeof(words) / sizeof(words[0]))
 
 static int
 is_hex(const char *p, size_t len)
@@ -58,16 +97,7 @@ logins_to_skip(int times)
 	return 4 << 3 * (times - 1);
 }
 
-static int
-is_backoff_word(const char *word, const char *name)
-{
-	size_t len = strlen(name);
-
-	return strncmp(word, name, len) == 0 &&
-	    (word[len] == '=' || word[len] == '\0');
-}
-
-/* Reads "=LEFT.TIMES". One without is of an earlier version. */
+/* Reads "=REMAINING.FAILURES". A key without is of an earlier version. */
 static int
 read_backoff(const char *value, struct backoff *backoff)
 {
@@ -85,42 +115,32 @@ read_backoff(const char *value, struct backoff *backoff)
 	return 0;
 }
 
+/* Returns 0, also if no key is that of the word, or -1: it is not valid. */
 static int
 read_word(struct login_cache_entry *e, const char *word)
 {
-	if (strncmp(word, "key=", 4) == 0)
-		return read_value(word + 4, DIGITS, LOGIN_CACHE_HASH,
-		    LOGIN_CACHE_HASH, e->accepted_key);
-	if (strncmp(word, "algs=", 5) == 0)
-		return read_value(word + 5, DIGITS, LOGIN_CACHE_HASH,
-		    LOGIN_CACHE_HASH, e->sig_algs);
-	if (strncmp(word, "methods=", 8) == 0)
-		return read_value(word + 8, METHOD, 1, LOGIN_CACHE_METHODS,
-		    e->methods);
-	if (strncmp(word, "own=", 4) == 0)
-		return read_value(word + 4, DIGITS, LOGIN_CACHE_HASH,
-		    LOGIN_CACHE_HASH, e->proposal_hash);
-	if (strncmp(word, "kex=", 4) == 0)
-		return read_value(word + 4, NAME, 1, LOGIN_CACHE_NAME, e->kex);
-	if (strncmp(word, "hostkey=", 8) == 0)
-		return read_value(word + 8, NAME, 1, LOGIN_CACHE_NAME,
-		    e->hostkey_alg);
-	if (strcmp(word, "sftp") == 0)
-		e->key_has_sftp = 1;
-	if (strcmp(word, "ext") == 0)
-		e->sends_ext_info = 1;
-	if (strcmp(word, "again") == 0)
-		e->rekeys_at_session = 1;
-	if (strcmp(word, "wait") == 0)
-		e->defer_session = 1;
-	if (is_backoff_word(word, "late"))
-		return read_backoff(word + 4, &e->early_session_backoff);
-	if (is_backoff_word(word, "plain"))
-		return read_backoff(word + 5, &e->early_auth_backoff);
+	const struct word *w;
+	const char *value;
+	char *field;
+
+	for (w = words; w < words + NWORDS; w++) {
+		if (strncmp(word, w->key, strlen(w->key)) != 0)
+			continue;
+		value = word + strlen(w->key);
+		field = (char *)e + w->offset;
+		if (w->kind == FLAG && *value == '\0')
+			*(int *)(void *)field = 1;
+		if (w->kind == BACKOFF && (*value == '=' || *value == '\0'))
+			return read_backoff(value,
+			    (struct backoff *)(void *)field);
+		if (w->kind == TEXT && *value == '=')
+			return read_value(value + 1, w->charset, w->min,
+			    w->max, field);
+	}
 	return 0;
 }
 
-/* What is written with "own" stands in a line together, or the line is odd. */
+/* A line with "own" has "kex" and "hostkey" as well, or is not valid. */
 static int
 is_incomplete(const struct login_cache_entry *e)
 {
@@ -220,61 +240,66 @@ backoff_clear(struct backoff *m)
 	m->remaining = m->failures = 0;
 }
 
-static int
-is_same_backoff(const struct backoff *a, const struct backoff *b)
+/* Removes what says nothing without another word that the entry lacks. */
+static void
+normalize(struct login_cache_entry *e)
 {
-	return a->remaining == b->remaining && a->failures == b->failures;
+	if (e->accepted_key[0] == '\0')
+		e->key_has_sftp = 0;
+	if (is_incomplete(e))
+		e->proposal_hash[0] = e->kex[0] = '\0';
+	if (e->proposal_hash[0] == '\0')
+		e->hostkey_alg[0] = '\0';
 }
 
 int
 login_cache_is_same(const struct login_cache_entry *a,
     const struct login_cache_entry *b)
 {
-	return strcmp(a->id, b->id) == 0 && strcmp(a->accepted_key,
-	    b->accepted_key) == 0 && strcmp(a->sig_algs, b->sig_algs) == 0 &&
-	    strcmp(a->methods, b->methods) == 0 && strcmp(a->proposal_hash,
-	    b->proposal_hash) == 0 && strcmp(a->kex, b->kex) == 0 &&
-	    strcmp(a->hostkey_alg, b->hostkey_alg) == 0 && a->sends_ext_info ==
-	    b->sends_ext_info && (a->accepted_key[0] == '\0' ||
-	    a->key_has_sftp == b->key_has_sftp) && a->rekeys_at_session ==
-	    b->rekeys_at_session && a->defer_session == b->defer_session &&
-	    is_same_backoff(&a->early_session_backoff,
-	    &b->early_session_backoff) &&
-	    is_same_backoff(&a->early_auth_backoff, &b->early_auth_backoff);
+	struct login_cache_entry x = *a, y = *b;
+	const struct word *w;
+	const char *p, *q;
+	int is_same = strcmp(x.id, y.id) == 0;
+
+	normalize(&x);
+	normalize(&y);
+	for (w = words; w < words + NWORDS && is_same; w++) {
+		p = (const char *)&x + w->offset;
+		q = (const char *)&y + w->offset;
+		is_same = w->kind == TEXT ? strcmp(p, q) == 0 :
+		    memcmp(p, q, w->kind == FLAG ? sizeof(int) :
+		    sizeof(struct backoff)) == 0;
+	}
+	return is_same;
 }
 
 static void
-write_backoff(FILE *out, const char *name, const struct backoff *m)
+write_word(FILE *out, const struct word *w, const char *field)
 {
-	if (m->failures > 0)
-		fprintf(out, " %s=%d.%d", name, m->remaining, m->failures);
+	const struct backoff *m = (const struct backoff *)(const void *)field;
+
+	if (w->kind == TEXT && field[0] != '\0')
+		fprintf(out, " %s=%s", w->key, field);
+	if (w->kind == FLAG && *(const int *)(const void *)field)
+		fprintf(out, " %s", w->key);
+	if (w->kind == BACKOFF && m->failures > 0)
+		fprintf(out, " %s=%d.%d", w->key, m->remaining, m->failures);
 }
 
 static void
-write_entry(FILE *out, const struct login_cache_entry *e)
+write_entry(FILE *out, const struct login_cache_entry *entry)
 {
-	if (e->accepted_key[0] == '\0' && e->methods[0] == '\0' && e->kex[0] ==
-	    '\0' && e->early_session_backoff.failures == 0 &&
-	    e->early_auth_backoff.failures == 0)
+	struct login_cache_entry e = *entry;
+	const struct word *w;
+
+	normalize(&e);
+	if (e.accepted_key[0] == '\0' && e.methods[0] == '\0' &&
+	    e.kex[0] == '\0' && e.early_session_backoff.failures == 0 &&
+	    e.early_auth_backoff.failures == 0)
 		return;
-	fprintf(out, "%s", e->id);
-	if (e->accepted_key[0] != '\0')
-		fprintf(out, " key=%s%s", e->accepted_key, e->key_has_sftp ?
-		    " sftp" : "");
-	if (e->sig_algs[0] != '\0')
-		fprintf(out, " algs=%s", e->sig_algs);
-	if (e->methods[0] != '\0')
-		fprintf(out, " methods=%s", e->methods);
-	if (e->proposal_hash[0] != '\0' && e->kex[0] != '\0' &&
-	    e->hostkey_alg[0] != '\0')
-		fprintf(out, " own=%s kex=%s hostkey=%s", e->proposal_hash,
-		    e->kex, e->hostkey_alg);
-	else if (e->proposal_hash[0] == '\0' && e->kex[0] != '\0')
-		fprintf(out, " kex=%s", e->kex);
-	fprintf(out, "%s%s%s", e->rekeys_at_session ? " again" : "",
-	    e->sends_ext_info ? " ext" : "", e->defer_session ? " wait" : "");
-	write_backoff(out, "late", &e->early_session_backoff);
-	write_backoff(out, "plain", &e->early_auth_backoff);
+	fprintf(out, "%s", e.id);
+	for (w = words; w < words + NWORDS; w++)
+		write_word(out, w, (const char *)&e + w->offset);
 	fprintf(out, "\n");
 }
 

@@ -4,85 +4,107 @@
  */
 
 /*
- * login-cache: what an earlier login learnt of a server, as lines of text.
+ * login-cache: what earlier logins learned about servers, as lines of text.
  *
- * A client that knows how the last login went need not ask again: which methods
- * may be tried, and which key is accepted. An entry is about one host, port,
- * user and host key, and names them, and the user's key, by a salted hash only.
- * Another one is about a host and port alone: which key exchange was chosen. It
- * is no secret and no proof: a wrong one costs a round trip.
+ * A client that knows how the last login went need not ask again which methods
+ * can be tried and whether a key is accepted. An entry is about one host, port,
+ * user and host key; another kind of entry is about a host and port alone, and
+ * has the key exchange that was chosen. Entries name all of these, and the
+ * user's key, by salted hashes. They are no secret and no proof: a wrong entry
+ * costs a round trip or a connection, and cannot log anybody in.
  *
  *   hayate-logins 1 SALT
- *   ID [key=HASH [sftp]] [algs=HASH] [methods=LIST] [ext] [wait] [late=MARK]
- *       [plain=MARK]
- *   ID [[own=HASH] kex=NAME [hostkey=NAME]] [again] [late=MARK] [plain=MARK]
+ *   ID [key=HASH [sftp]] [algs=HASH] [methods=LIST] [ext] [wait]
+ *       [late=BACKOFF] [plain=BACKOFF]
+ *   ID [[own=HASH] kex=NAME [hostkey=NAME]] [again] [late=BACKOFF]
+ *       [plain=BACKOFF]
  *
- * A MARK is a back-off, left by an early login that failed: the feature is off
- * for a number of logins. A network that fails once costs a few round trips in
- * that way. Where it fails each time, few logins in a thousand are affected.
+ * A BACKOFF is REMAINING.FAILURES: after an early login failed, a feature is
+ * off for some logins. A path that fails once costs a few round trips in that
+ * way. Where each attempt fails, few logins in a thousand are affected.
  *
- * A line that is not whole or not valid is left out, and so are words that this
- * version does not know. The newest entry is the last. Nothing has a time, so a
- * login that learns nothing new, and counts no back-off down, writes nothing.
+ * A line that is incomplete or not valid is ignored, and so are words that this
+ * version does not know. The newest entry is the last. There are no times, so a
+ * login that learns nothing new and counts no back-off down writes nothing.
  *
- * No I/O, no clock and no upstream header; login-cache-hook.c keeps the file.
+ * No I/O, no clock and no upstream header; login-cache-hook.c has the file.
  */
 
 #ifndef HAYATE_LOGIN_CACHE_H
 #define HAYATE_LOGIN_CACHE_H
 
 #define LOGIN_CACHE_HASH	40	/* hex digits of a hash */
-#define LOGIN_CACHE_SALT	32	/* hex digits */
+#define LOGIN_CACHE_SALT	32	/* hex digits of a salt */
 #define LOGIN_CACHE_METHODS	120	/* characters; longer: not kept */
-#define LOGIN_CACHE_NAME	64	/* of an algorithm (RFC 4251) */
-#define LOGIN_CACHE_MAX	500	/* entries; the oldest ones go */
+#define LOGIN_CACHE_NAME	64	/* characters (RFC 4251) */
+#define LOGIN_CACHE_MAX	500	/* entries; the oldest are removed */
 #define LOGIN_CACHE_BYTES	(512 * 1024)	/* a larger file is not ours */
 
 struct backoff {
-	int	remaining;	/* logins until the feature is enabled again */
-	int	failures;	/* in a row; 0: no back-off */
+	int	remaining;	/* logins until the feature is used again */
+	int	failures;	/* in a row, up to 3; 0: no back-off */
 };
 
+/* A word that is not in the line is "", 0, or a back-off of zeros. */
 struct login_cache_entry {
-	/* host, port, user and host key */
-	char	id[LOGIN_CACHE_HASH + 1];
-	/* that was accepted; "": none */
-	char	accepted_key[LOGIN_CACHE_HASH + 1];
-	/* to begin with; "": unknown */
-	char	methods[LOGIN_CACHE_METHODS + 1];
-	char	sig_algs[LOGIN_CACHE_HASH + 1];	/* of signatures; "": unknown */
-	/* our proposal; "": no guess */
-	char	proposal_hash[LOGIN_CACHE_HASH + 1];
-	char	kex[LOGIN_CACHE_NAME + 1];	/* the method that was chosen */
-	/* the algorithm of the host key */
-	char	hostkey_alg[LOGIN_CACHE_NAME + 1];
-	int	key_has_sftp;	/* the last session with "key" spoke SFTP */
-	int	sends_ext_info;	/* EXT_INFO was the first message */
-	/* the server rekeys as the session starts, unless with AES-GCM */
-	int	rekeys_at_session;
-	int	defer_session;	/* the next session is not opened early */
+	char	id[LOGIN_CACHE_HASH + 1];	/* "": there is no cache */
+
 	/*
-	 * While this is active no session is opened early, and the key exchange
-	 * is guessed only if our first method was chosen.
+	 * Of a host, port, user and host key
+	 */
+	char	accepted_key[LOGIN_CACHE_HASH + 1];	/* of the user */
+	int	key_has_sftp;	/* its last session answered with VERSION */
+	/* signature algorithms, if the same before and after the user name */
+	char	sig_algs[LOGIN_CACHE_HASH + 1];
+	/* those that can continue after "none"; "" also if "none" succeeded */
+	char	methods[LOGIN_CACHE_METHODS + 1];
+	int	sends_ext_info;	/* before it accepts the service */
+	int	defer_session;	/* the next session is opened as in stock */
+
+	/*
+	 * Of a host and port. Without proposal_hash there is no guess; kex
+	 * alone names a method whose key pair takes long to make.
+	 */
+	char	proposal_hash[LOGIN_CACHE_HASH + 1];	/* of our lists */
+	char	kex[LOGIN_CACHE_NAME + 1];
+	char	hostkey_alg[LOGIN_CACHE_NAME + 1];	/* for the next guess */
+	int	rekeys_at_session;	/* unless with AES-GCM: HPN-SSH */
+
+	/*
+	 * Of both. Of a host and port, the first means that a guess must be of
+	 * the method that stock puts first.
 	 */
 	struct backoff early_session_backoff;
-	struct backoff early_auth_backoff;	/* active: as stock */
+	struct backoff early_auth_backoff;	/* the login is as in stock */
 };
 
 /*
- * Copies the salt of a text, LOGIN_CACHE_SALT digits. Returns 0, or -1: not
- * ours.
+ * Copies the salt of a text, with its NUL, to LOGIN_CACHE_SALT + 1 bytes.
+ * Returns 0, or -1 if the text does not begin as ours.
  */
 int	login_cache_read_salt(const char *text, char *salt);
 
-/* Returns 0, or -1 if the text has no valid entry with that id. */
+/*
+ * Copies the first valid entry with that ID. Returns 0, or -1 if there is none;
+ * the entry is zero then.
+ */
 int	login_cache_find(const char *text, const char *id,
     struct login_cache_entry *);
 
-/* Sets the methods if they can be kept, or "". */
+/* Sets the methods, or "" if the list is too long or has odd characters. */
 void	login_cache_set_methods(struct login_cache_entry *, const char *list);
 
+/* Returns 1 if both entries would be written as the same line. */
 int	login_cache_is_same(const struct login_cache_entry *,
+    const struct login_cache_entry *);
+
+/*
+ * Returns a copy of the text with the entry as its last one, in place of any
+ * with its ID; a new text with that salt if it is not ours. An entry without a
+ * key, methods, key exchange or back-off is left out. The caller frees the
+ * result, which is NULL if memory is short.
+ */
+char	*login_cache_put(const char *text, const char *salt,
     const struct login_cache_entry *);
 
 /*
@@ -91,23 +113,13 @@ int	login_cache_is_same(const struct login_cache_entry *,
  */
 void	backoff_raise(struct backoff *);
 
-/* Such a failure that took long: disables it for 256 logins at once. */
+/* The same for a failure that took long: disables it for 256 logins at once. */
 void	backoff_raise_to_max(struct backoff *);
 
-/*
- * Call after each successful login: counts the back-off down if it is active.
- */
+/* After each successful login: counts one off, down to 0. */
 void	backoff_count_login(struct backoff *);
 
 /* The feature was used and has worked: ends the back-off. */
 void	backoff_clear(struct backoff *);
-
-/*
- * Returns the text, or a new one if it is not ours, with the entry as the last
- * one and in place of any with its id. An entry that says nothing is left out.
- * The caller frees it. NULL: no memory.
- */
-char	*login_cache_put(const char *text, const char *salt,
-    const struct login_cache_entry *);
 
 #endif /* HAYATE_LOGIN_CACHE_H */
