@@ -27,16 +27,16 @@ setup() {
 }
 teardown() { [ -z "${ATTACKER:-}" ] || kill "$ATTACKER" 2>/dev/null || true; }
 
-# only MODE: make the client use that mode, regardless of speed
-only() {
+# force_mode MODE: make the client use that mode, regardless of speed
+force_mode() {
 	case $1 in
 	gmac) ASK+=(-m hmac-sha2-256) ;;	# no MAC for "none"
 	none) ASK+=(-m "$UMAC") ;;
 	esac
 }
 
-# between SERVER WAY ATTACK SEED: an attacker; sets PORT
-between() {
+# start_attacker SERVER WAY ATTACK SEED: an attacker; sets PORT
+start_attacker() {
 	"$REGRESS/peers/attacker" "$(sshd_port "$1")" "$MARK" "${@:2}" \
 	    >attacker 2>attacker.err 3>&- &
 	ATTACKER=$!
@@ -44,8 +44,8 @@ between() {
 	PORT=$(head -n 1 attacker)
 }
 
-# prefix FILE: whether it is a proper prefix of what was sent
-prefix() {
+# is_proper_prefix FILE: whether it is a proper prefix of what was sent
+is_proper_prefix() {
 	local n
 	n=$(stat -c %s "$1")
 	[ "$n" -lt "$(stat -c %s "$DATA")" ] && cmp -n "$n" "$1" "$DATA"
@@ -53,13 +53,13 @@ prefix() {
 
 REASON='Corrupted MAC|authentication code incorrect|Bad packet length|padding error'
 
-# attacked MODE WAY ATTACK SEED: the connection ends with a reason, and all data
+# check_attack MODE WAY ATTACK SEED: the connection ends with a reason, and all data
 # delivered until then is correct
-attacked() {
+check_attack() {
 	local ASK=("${ASK[@]}") log
-	only "$1"
+	force_mode "$1"
 	rm -f got attacker
-	between "$1" "$2" "$3" "$4"
+	start_attacker "$1" "$2" "$3" "$4"
 	log=$(wc -l <"$(sshd_log "$1")")
 	if [ "$2" = in ]; then
 		run ! --separate-stderr client "${ASK[@]}" -p "$PORT" "$1" \
@@ -75,7 +75,7 @@ attacked() {
 	[[ $stderr = *'data is in clear'* ]] || { echo "not in clear: $*"; cat reason; return 1; }
 	grep -qE "$REASON" reason || { echo "no reason: $*"; cat reason; return 1; }
 	poll 5 test -e got
-	prefix got || { echo "wrong bytes: $*"; return 1; }
+	is_proper_prefix got || { echo "wrong bytes: $*"; return 1; }
 }
 
 @test "in both modes every changed bit and every moved packet is detected" {
@@ -97,46 +97,46 @@ attacked() {
 }
 
 @test "a relay in the middle that changes nothing does not disturb the session" {
-	only gmac
-	between gmac in nothing 1
+	force_mode gmac
+	start_attacker gmac in nothing 1
 	client -q "${ASK[@]}" -p "$PORT" gmac "cat $DATA" | cmp - "$DATA"
 }
 
-# every_attack WAY SEED...: on both modes
-every_attack() {
+# check_attacks WAY SEED...: on both modes
+check_attacks() {
 	local mode attack seed
 	for mode in gmac none; do
 		for attack in length padding payload tag drop repeat swap kexinit; do
 			for seed in "${@:2}"; do
-				attacked $mode "$1" $attack "$seed"
+				check_attack $mode "$1" $attack "$seed"
 			done
 		done
 	done
 }
 
 @test "an attacked download in clear ends without delivering a wrong byte" {
-	every_attack in 1 2
+	check_attacks in 1 2
 }
 
 @test "an attacked upload in clear ends without delivering a wrong byte" {
-	every_attack out 3 4
+	check_attacks out 3 4
 }
 
 @test "a proposal of \"none\" before authentication ends the connection" {
-	between gmac in login 1
+	start_attacker gmac in login 1
 	run -255 --separate-stderr client "${ASK[@]}" -p "$PORT" gmac true
 	[[ $stderr = *'no matching cipher found. Their offer: none'* ]]
 	poll 5 grep -q "no matching cipher found. Their offer: none" "$(sshd_log gmac)"
 }
 
-# saw_end: the file "capture" has the end of a connection, and all before it
-saw_end() {
+# has_captured_end: the file "capture" has the end of a connection, and all before it
+has_captured_end() {
 	tcpdump -nr capture 'tcp[tcpflags] & (tcp-fin|tcp-rst) != 0' 2>/dev/null |
 	    grep -q .
 }
 
-# captured PORT COMMAND...: its packets on the way, in the file "capture"
-captured() {
+# capture_packets PORT COMMAND...: its packets on the way, in the file "capture"
+capture_packets() {
 	local pid port=$1
 	shift
 	tcpdump -i lo -s 0 -B 65536 -U -w capture "tcp port $port" \
@@ -144,13 +144,13 @@ captured() {
 	pid=$!
 	poll 10 grep -q 'listening on' tcpdump.out
 	"$@"
-	poll 10 saw_end
+	poll 10 has_captured_end
 	kill $pid
 	wait $pid || true
 }
 
-seen() { grep -aqF -- "$1" capture; }
-unseen() { ! seen "$1"; }
+is_captured() { grep -aqF -- "$1" capture; }
+is_not_captured() { ! is_captured "$1"; }
 
 @test "a capture shows login encrypted, data in clear, and encryption after a terminal" {
 	need_root tcpdump
@@ -159,7 +159,7 @@ unseen() { ! seen "$1"; }
 	printf '#!/bin/sh\necho pass-that-nobody-may-see\n' >askpass
 	chmod +x askpass
 	sshd_up hayate:wire "NoneEnabled yes" "PasswordAuthentication yes"
-	one() {
+	run_master_sessions() {
 		export SSH_ASKPASS=$PWD/askpass SSH_ASKPASS_REQUIRE=force
 		client -q "${ASK[@]}" -o BatchMode=no -o NumberOfPasswordPrompts=1 \
 		    -o PreferredAuthentications=password,publickey \
@@ -169,12 +169,12 @@ unseen() { ! seen "$1"; }
 		client -q "${ASK[@]}" -S "$ctl" wire 'echo bulk-after-the-terminal' >/dev/null
 		client -S "$ctl" -O exit wire
 	}
-	captured "$(sshd_port wire)" one
-	seen SSH-2.0-OpenSSH
-	seen "$MARK"
-	seen this-went-in-clear
-	unseen pass-that-nobody-may-see
-	unseen ssh-connection		# every authentication request contains it
-	unseen typed-at-a-terminal
-	unseen bulk-after-the-terminal
+	capture_packets "$(sshd_port wire)" run_master_sessions
+	is_captured SSH-2.0-OpenSSH
+	is_captured "$MARK"
+	is_captured this-went-in-clear
+	is_not_captured pass-that-nobody-may-see
+	is_not_captured ssh-connection		# every authentication request contains it
+	is_not_captured typed-at-a-terminal
+	is_not_captured bulk-after-the-terminal
 }

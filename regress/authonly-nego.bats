@@ -33,8 +33,8 @@ setup() {
 teardown() { [ -z "${ODD:-}" ] || kill "$ODD" 2>/dev/null || true; }
 
 
-# odd WORD...: a server of authonly-peer's; sets PORT
-odd() {
+# start_odd_peer WORD...: a server of authonly-peer's; sets PORT
+start_odd_peer() {
 	need_asyncssh
 	rm -f port
 	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
@@ -44,16 +44,16 @@ odd() {
 	PORT=$(cat port)
 }
 
-# repeated OPTION...: data goes to the odd server and back; the words are in err
-repeated() {
+# transfer_both_ways OPTION...: data goes to the odd server and back; the words are in err
+transfer_both_ways() {
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
 	    -p "$PORT" "$@" 127.0.0.1 repeat <"$DATA" >got 2>err 3>&- ||
 	    { cat err odd.err; return 1; }
 	cmp "$DATA" got
 }
 
-# said CLAUSE...: what NoneSwitch wrote, one line each and no other, to err
-said() {
+# check_notices CLAUSE...: what NoneSwitch wrote, one line each and no other, to err
+check_notices() {
 	diff <(grep '^NoneSwitch: ' err | tr -d '\r') <(printf 'NoneSwitch: %s.\n' "$@")
 }
 
@@ -61,15 +61,15 @@ ENCRYPTED='data stays encrypted, because'
 CLEAR='data is in clear from here on, authenticated by'
 NO_MAC="$ENCRYPTED both sides share no MAC that ends in -etm@openssh.com"
 
-# kexes: print "WAY CIPHER MAC" of each exchange in err
-kexes() {
+# list_kexes: print "WAY CIPHER MAC" of each exchange in err
+list_kexes() {
 	tr -d '\r' <err |
 	    sed -n 's/^debug1: kex: \([a-z]*->[a-z]*\) cipher: \([^ ]*\) MAC: \([^ ]*\) .*/\1 \2 \3/p'
 }
 
-# settled MAC [CIPHER]: both directions use them at the end
-settled() {
-	kexes | tail -n 2 | cut -d' ' -f2- | sort -u |
+# check_final_mac MAC [CIPHER]: both directions use them at the end
+check_final_mac() {
+	list_kexes | tail -n 2 | cut -d' ' -f2- | sort -u |
 	    diff - <(echo "${2-aes256-ctr} $1")
 }
 
@@ -80,36 +80,36 @@ settled() {
 	for way in in out; do
 		other=out
 		[ $way = in ] || other=in
-		odd "$way=$S512,hmac-sha2-256" "$other=$S256"
-		repeated -o "MACs=$S256,hmac-sha2-256"
-		said "$NO_MAC"
+		start_odd_peer "$way=$S512,hmac-sha2-256" "$other=$S256"
+		transfer_both_ways -o "MACs=$S256,hmac-sha2-256"
+		check_notices "$NO_MAC"
 		fails grep -q 'no matching' err
 		kill "$ODD"
 	done
-	odd "in=$S512,hmac-sha2-256" "out=$S512,hmac-sha2-256"
-	repeated -o "MACs=$S256,hmac-sha2-256"
-	said "$NO_MAC"
+	start_odd_peer "in=$S512,hmac-sha2-256" "out=$S512,hmac-sha2-256"
+	transfer_both_ways -o "MACs=$S256,hmac-sha2-256"
+	check_notices "$NO_MAC"
 }
 
 @test "each direction uses an encrypt-then-MAC MAC that both sides have" {
-	odd "in=$S512,hmac-sha2-256" "out=hmac-sha2-512,$S256"
-	repeated -o "MACs=hmac-sha2-512,hmac-sha2-256,$S256,$S512"
-	said "$CLEAR none with $S512"
-	kexes | grep -qx "client->server none $S512"
-	kexes | grep -qx "server->client none $S256"
+	start_odd_peer "in=$S512,hmac-sha2-256" "out=hmac-sha2-512,$S256"
+	transfer_both_ways -o "MACs=hmac-sha2-512,hmac-sha2-256,$S256,$S512"
+	check_notices "$CLEAR none with $S512"
+	list_kexes | grep -qx "client->server none $S512"
+	list_kexes | grep -qx "server->client none $S256"
 }
 
 @test "two Hayates without a common MAC for none use GMAC" {
 	client "${ASK[@]}" -o "MACs=$S256,hmac-sha2-256" plain "cat $DATA" 2>err |
 	    cmp - "$DATA"
-	said "$CLEAR aes128-gmac@hayate.invalid"
+	check_notices "$CLEAR aes128-gmac@hayate.invalid"
 }
 
 @test "a server that sends no extensions but names none at login is asked for it" {
-	odd no-ext-info
-	repeated
+	start_odd_peer no-ext-info
+	transfer_both_ways
 	fails grep -q SSH2_MSG_EXT_INFO err
-	said "$CLEAR none with $S256"
+	check_notices "$CLEAR none with $S256"
 }
 
 ### After a refusal
@@ -118,12 +118,12 @@ settled() {
 	sshd_up hayate:refuses "MACs $S1,$S256,hmac-sha2-512" "Ciphers aes256-ctr"
 	client "${ASK[@]}" -c aes256-ctr -o "MACs=hmac-sha2-512,$S1" \
 	    -o RekeyLimit=64K refuses "cat $DATA" 2>err | cmp - "$DATA"
-	said "$ENCRYPTED the server refused"
-	settled hmac-sha2-512
+	check_notices "$ENCRYPTED the server refused"
+	check_final_mac hmac-sha2-512
 	# not even in the exchange that was refused
 	fails grep -q "MAC: $S1 " err
 	# at login, the refused one, and one of RekeyLimit at least
-	[ "$(kexes | wc -l)" -ge 6 ]
+	[ "$(list_kexes | wc -l)" -ge 6 ]
 }
 
 @test "a refusal costs one key exchange if the user's order allows it" {
@@ -131,50 +131,50 @@ settled() {
 	for mac in "$S512" umac-64-etm@openssh.com hmac-sha2-256; do
 		client "${ASK[@]}" -c aes256-ctr -o "MACs=$mac,$S256,$S1,$S512" \
 		    closed true 2>err
-		said "$ENCRYPTED the server refused"
-		settled "$mac"
-		[ "$(kexes | wc -l)" = 4 ]
+		check_notices "$ENCRYPTED the server refused"
+		check_final_mac "$mac"
+		[ "$(list_kexes | wc -l)" = 4 ]
 	done
 	client "${ASK[@]}" -c aes256-gcm@openssh.com -o "MACs=hmac-sha2-512,$S1" \
 	    closed true 2>err
-	settled '<implicit>' aes256-gcm@openssh.com
-	[ "$(kexes | wc -l)" = 4 ]
+	check_final_mac '<implicit>' aes256-gcm@openssh.com
+	[ "$(list_kexes | wc -l)" = 4 ]
 }
 
 @test "a refusal by a server like HPN-SSH restores the user's order in each direction" {
-	odd names=1 "in=$S1,hmac-sha2-512" "out=hmac-sha2-256,$S1,hmac-sha2-512"
-	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,hmac-sha2-256,$S1" \
+	start_odd_peer names=1 "in=$S1,hmac-sha2-512" "out=hmac-sha2-256,$S1,hmac-sha2-512"
+	transfer_both_ways -c aes256-ctr -o "MACs=hmac-sha2-512,hmac-sha2-256,$S1" \
 	    -o RekeyLimit=128K
-	said "$ENCRYPTED the server refused"
-	settled hmac-sha2-512
+	check_notices "$ENCRYPTED the server refused"
+	check_final_mac hmac-sha2-512
 	# the refused one alone
-	[ "$(kexes | grep -c "$S1")" = 2 ]
+	[ "$(list_kexes | grep -c "$S1")" = 2 ]
 }
 
 @test "a client reports that the server ended the mode and restores the user's order" {
-	odd names=2 "in=$S1,hmac-sha2-512" "out=$S1,hmac-sha2-512"
-	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,$S1" -o RekeyLimit=128K
-	said "$CLEAR none with $S1" "data is encrypted again, because the server refused"
-	settled hmac-sha2-512
-	[ "$(kexes | grep -c "aes256-ctr $S1")" = 2 ]
+	start_odd_peer names=2 "in=$S1,hmac-sha2-512" "out=$S1,hmac-sha2-512"
+	transfer_both_ways -c aes256-ctr -o "MACs=hmac-sha2-512,$S1" -o RekeyLimit=128K
+	check_notices "$CLEAR none with $S1" "data is encrypted again, because the server refused"
+	check_final_mac hmac-sha2-512
+	[ "$(list_kexes | grep -c "aes256-ctr $S1")" = 2 ]
 }
 
 @test "in a key exchange that the server begins the client names only the server's modes" {
-	odd names=2 begins=100000 "in=$S1,hmac-sha2-512" "out=$S1,hmac-sha2-512"
-	repeated -c aes256-ctr -o "MACs=hmac-sha2-512,$S1"
-	said "$CLEAR none with $S1" "data is encrypted again, because the server refused"
-	settled hmac-sha2-512
-	[ "$(kexes | grep -c "aes256-ctr $S1")" = 0 ]
+	start_odd_peer names=2 begins=100000 "in=$S1,hmac-sha2-512" "out=$S1,hmac-sha2-512"
+	transfer_both_ways -c aes256-ctr -o "MACs=hmac-sha2-512,$S1"
+	check_notices "$CLEAR none with $S1" "data is encrypted again, because the server refused"
+	check_final_mac hmac-sha2-512
+	[ "$(list_kexes | grep -c "aes256-ctr $S1")" = 0 ]
 }
 
-# other CIPHER MAC SERVER [COMMAND]: a client in the manner of HPN-SSH
-other() {
+# run_other_client CIPHER MAC SERVER [COMMAND]: a client in the manner of HPN-SSH
+run_other_client() {
 	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "${4-true}" 2>err
 }
 
-# proposed OPTION...: the MACs of the proposal that asks
-proposed() {
+# list_proposed_macs OPTION...: the MACs of the proposal that asks
+list_proposed_macs() {
 	client -vv "${ASK[@]}" "$@" true 2>err
 	sed -n '/local client KEXINIT/,/MACs stoc/s/^debug2: MACs ctos: //p' err |
 	    tr -d '\r' | sed -n 2p
@@ -185,7 +185,7 @@ proposed() {
 	for weak in "$S1" hmac-md5-etm@openssh.com umac-64-etm@openssh.com \
 	    hmac-sha1-96-etm@openssh.com hmac-md5-96-etm@openssh.com; do
 		sshd_up hayate:all "NoneEnabled yes" "MACs $S512,$weak"
-		[ "$(proposed -o "MACs=$S512,$weak" all)" = "$S512,$weak" ] ||
+		[ "$(list_proposed_macs -o "MACs=$S512,$weak" all)" = "$S512,$weak" ] ||
 		    { echo "$weak"; return 1; }
 		sshd_down all
 	done
@@ -193,43 +193,43 @@ proposed() {
 
 @test "two Hayates use no short tag in clear, also where the order names one first" {
 	sshd_up hayate:short "NoneEnabled yes" "MACs $U64,$S512"
-	[ "$(proposed -o "MACs=$U64,$S512" short)" = "$S512,$U64" ]
+	[ "$(list_proposed_macs -o "MACs=$U64,$S512" short)" = "$S512,$U64" ]
 	client "${ASK[@]}" -c aes256-ctr short true 2>err
-	said "$CLEAR aes128-gmac@hayate.invalid"
+	check_notices "$CLEAR aes128-gmac@hayate.invalid"
 	client "${ASK[@]}" -o "MACs=$U64" short true 2>err
-	said "$CLEAR aes128-gmac@hayate.invalid"
+	check_notices "$CLEAR aes128-gmac@hayate.invalid"
 	client "${ASK[@]}" -c aes256-ctr -o "MACs=$U64,$S512" open true 2>err
-	said "$CLEAR aes128-gmac@hayate.invalid"
+	check_notices "$CLEAR aes128-gmac@hayate.invalid"
 	sshd_down short
 }
 
 @test "a server like HPN-SSH is asked for a tag of 128 bits, and refusals restore the order" {
 	local c
-	odd "in=$SHORT,$S512" "out=$SHORT,$S512"
+	start_odd_peer "in=$SHORT,$S512" "out=$SHORT,$S512"
 	for c in aes256-ctr aes256-gcm@openssh.com; do
-		repeated -c $c -o "MACs=$SHORT,$S512"
-		said "$CLEAR none with $S512"
+		transfer_both_ways -c $c -o "MACs=$SHORT,$S512"
+		check_notices "$CLEAR none with $S512"
 	done
 	kill "$ODD"
-	odd names=1 "in=$SHORT,$S512" "out=$SHORT,$S512"
-	repeated -c aes256-ctr -o "MACs=$SHORT,$S512"
-	said "$ENCRYPTED the server refused"
-	settled "$SHORT"
+	start_odd_peer names=1 "in=$SHORT,$S512" "out=$SHORT,$S512"
+	transfer_both_ways -c aes256-ctr -o "MACs=$SHORT,$S512"
+	check_notices "$ENCRYPTED the server refused"
+	check_final_mac "$SHORT"
 	kill "$ODD"
-	odd "in=$SHORT" "out=$SHORT"
-	repeated -o "MACs=$SHORT,$S512"
-	said "$CLEAR none with $SHORT"
+	start_odd_peer "in=$SHORT" "out=$SHORT"
+	transfer_both_ways -o "MACs=$SHORT,$S512"
+	check_notices "$CLEAR none with $SHORT"
 }
 
 @test "a client like HPN-SSH that names a short tag first gets a longer one, also in rekeys" {
 	need_asyncssh
 	sshd_up hayate:both "NoneEnabled yes" "MACs $SHORT,$S512" "RekeyLimit 200K"
-	other none "$SHORT,$S512" both "cat $DATA" </dev/null >got
+	run_other_client none "$SHORT,$S512" both "cat $DATA" </dev/null >got
 	cmp got "$DATA"
 	wait_for_log both 'Data in clear began for .*: none with hmac-sha2-512-etm'
 	[ "$(grep -c "cipher: none MAC: $S512" "$(sshd_log both)")" -ge 8 ]
 	fails grep "cipher: none MAC: $SHORT" "$(sshd_log both)"
-	other none "$SHORT" both true
+	run_other_client none "$SHORT" both true
 	wait_for_log both 'Data in clear began for .*: none with hmac-sha1-96-etm'
 	sshd_down both
 }
@@ -239,7 +239,7 @@ proposed() {
 	sshd_up hayate:lean "NoneEnabled yes" "MACs $SHORT,$S512"
 	IN_CLIENT="valgrind -q --leak-check=full --log-file=$PWD/lost" \
 	    client "${ASK[@]}" -o "MACs=$SHORT,$S512" lean true 2>err
-	said "$CLEAR aes128-gmac@hayate.invalid"
+	check_notices "$CLEAR aes128-gmac@hayate.invalid"
 	[ -f lost ]
 	sed -n '/definitely lost/,/main/p' lost >mine
 	fails grep mac_setup mine
@@ -247,7 +247,7 @@ proposed() {
 
 @test "the proposal lists common MACs first and the rest in the user's order" {
 	sshd_up hayate:some "NoneEnabled yes" "MACs $S512,$S1,hmac-sha2-256"
-	[ "$(proposed -o "MACs=hmac-sha1,$S256,$S512,hmac-sha2-256,$S1" some)" = \
+	[ "$(list_proposed_macs -o "MACs=hmac-sha1,$S256,$S512,hmac-sha2-256,$S1" some)" = \
 	    "$S512,$S1,hmac-sha1,$S256,hmac-sha2-256" ]
 }
 
@@ -257,9 +257,9 @@ proposed() {
 	need_asyncssh
 	local who ends='this client offers no other cipher, so the connection ends'
 	who="$(id -un) from 127.0.0.1 port [0-9]+"
-	fails other none $S512 closed
+	fails run_other_client none $S512 closed
 	wait_for_log closed "^Data in clear refused to $who, because NoneEnabled is not set to yes here; $ends"
-	fails other none hmac-sha2-256 plain
+	fails run_other_client none hmac-sha2-256 plain
 	wait_for_log plain "^Data in clear refused to $who, because both sides share no MAC that ends in -etm@openssh.com; $ends"
 	sshd_up hayate:closed2
 	client "${ASK[@]}" closed2 true 2>err

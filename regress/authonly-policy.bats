@@ -16,24 +16,24 @@ load helper
 
 # Client, and the result where NoneEnabled is yes and where it is no
 TABLE='
-asks             clear      refused
-asks_T           clear      refused
-no_tty_in_file   clear      refused
-forward_only     clear      refused
-stdio_forward    encrypted  encrypted
-local_forward    encrypted  encrypted
-master           clear      refused
-persists         clear      refused
-get              clear      refused
-put_O            clear      refused
-sftp             clear      refused
-rsync            clear      refused
-tty_later        again      refused
-guest_later      again      refused
-tty              encrypted  encrypted
-tty_in_file      encrypted  encrypted
-wish_alone       encrypted  encrypted
-silent           encrypted  encrypted
+request_clear            clear      refused
+request_clear_no_tty     clear      refused
+run_no_tty_by_config     clear      refused
+run_idle_master          clear      refused
+forward_stdio            encrypted  encrypted
+forward_local_port       encrypted  encrypted
+run_master               clear      refused
+run_persistent_master    clear      refused
+download_file            clear      refused
+upload_by_scp_O          clear      refused
+download_by_sftp         clear      refused
+download_by_rsync        clear      refused
+run_tty_over_master      again      refused
+run_plain_over_master    again      refused
+run_tty                  encrypted  encrypted
+run_tty_by_config        encrypted  encrypted
+request_without_enabled  encrypted  encrypted
+request_nothing          encrypted  encrypted
 '
 
 setup_file() {
@@ -53,74 +53,74 @@ setup() {
 
 ### Clients, each called with SERVER; they fail if they did not do their task
 
-asks() { client "${ASK[@]}" "$1" true; }
-asks_T() { client "${ASK[@]}" -T "$1" true; }
-silent() { client "$1" true; }
-wish_alone() { client -o NoneSwitch=yes "$1" true; }
-tty() { client "${ASK[@]}" -tt "$1" true; }
-tty_in_file() { filed "$1" force; }
-no_tty_in_file() { filed "$1" no; }
-filed() {	# SERVER REQUESTTTY
+request_clear() { client "${ASK[@]}" "$1" true; }
+request_clear_no_tty() { client "${ASK[@]}" -T "$1" true; }
+request_nothing() { client "$1" true; }
+request_without_enabled() { client -o NoneSwitch=yes "$1" true; }
+run_tty() { client "${ASK[@]}" -tt "$1" true; }
+run_tty_by_config() { run_with_config "$1" force; }
+run_no_tty_by_config() { run_with_config "$1" no; }
+run_with_config() {	# SERVER REQUESTTTY
 	{ printf 'Host %s\nRequestTTY %s\nNoneEnabled yes\nNoneSwitch yes\n' "$@"
 	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >config
 	"$(bin ssh)" -F config "$1" true 3>&-
 }
 
-get() { copy "${ASK[@]}" "$1:$DATA" got && cmp got "$DATA"; }
-put_O() { copy -O "${ASK[@]}" "$DATA" "$1:$PWD/put" && cmp put "$DATA"; }
-sftp() {
+download_file() { copy "${ASK[@]}" "$1:$DATA" got && cmp got "$DATA"; }
+upload_by_scp_O() { copy -O "${ASK[@]}" "$DATA" "$1:$PWD/put" && cmp put "$DATA"; }
+download_by_sftp() {
 	files "${ASK[@]}" -b - "$1" <<<"get $DATA $PWD/got.sftp" &&
 	    cmp got.sftp "$DATA"
 }
-rsync() {
+download_by_rsync() {
 	command -v rsync >/dev/null || return 77
 	command rsync -e "$(bin ssh) -F $BATS_FILE_TMPDIR/ssh_config ${ASK[*]}" \
 	    "$1:$DATA" got.rsync 3>&- && cmp got.rsync "$DATA"
 }
 
-stdio_forward() {
+forward_stdio() {
 	[ "$(client "${ASK[@]}" -W "$TARGET" "$1" </dev/null | head -c 8)" = SSH-2.0- ]
 }
-forward_only() { up "$1" && down "$1"; }
-local_forward() {
+run_idle_master() { start_master "$1" && stop_master "$1"; }
+forward_local_port() {
 	local port=$((20000 + RANDOM % 12000))
-	up "$1" -o ExitOnForwardFailure=yes -L "$port:$TARGET" || return
-	[ "$(head -c 8 <"/dev/tcp/127.0.0.1/$port")" = SSH-2.0- ] && down "$1"
+	start_master "$1" -o ExitOnForwardFailure=yes -L "$port:$TARGET" || return
+	[ "$(head -c 8 <"/dev/tcp/127.0.0.1/$port")" = SSH-2.0- ] && stop_master "$1"
 }
-master() { up "$1" && over "$1" && down "$1"; }
-persists() {
+run_master() { start_master "$1" && use_master "$1" && stop_master "$1"; }
+run_persistent_master() {
 	client "${ASK[@]}" -M -S "$CTL" -o ControlPersist=60 "$1" true &&
-	    over "$1" && down "$1"
+	    use_master "$1" && stop_master "$1"
 }
 # A client that "-f" put into the background cannot report, so this master stays
 # in the foreground.
-tty_later() {
+run_tty_over_master() {
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
 	    -M -S "$CTL" -N "$1" 3>&- &
-	poll 10 test -S "$CTL" && client -q "${ASK[@]}" -S "$CTL" -tt "$1" true && over "$1" &&
-	    down "$1" && { wait $! || :; }
+	poll 10 test -S "$CTL" && client -q "${ASK[@]}" -S "$CTL" -tt "$1" true && use_master "$1" &&
+	    stop_master "$1" && { wait $! || :; }
 }
-guest_later() {
+run_plain_over_master() {
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
 	    -M -S "$CTL" -N "$1" 3>&- &
-	poll 10 test -S "$CTL" && client -S "$CTL" "$1" true && over "$1" &&
-	    down "$1" && { wait $! || :; }
+	poll 10 test -S "$CTL" && client -S "$CTL" "$1" true && use_master "$1" &&
+	    stop_master "$1" && { wait $! || :; }
 }
 
-up() { client "${ASK[@]}" -M -S "$CTL" -N -f "${@:2}" "$1"; }
-over() { client -q "${ASK[@]}" -S "$CTL" "$1" "cat $DATA" | cmp - "$DATA"; }
-down() { client -q -S "$CTL" -O exit "$1"; }
+start_master() { client "${ASK[@]}" -M -S "$CTL" -N -f "${@:2}" "$1"; }
+use_master() { client -q "${ASK[@]}" -S "$CTL" "$1" "cat $DATA" | cmp - "$DATA"; }
+stop_master() { client -q -S "$CTL" -O exit "$1"; }
 
 ### Results
 
-# since MARK SERVER: its log from there on
-since() { tail -n "+$1" "$(sshd_log "$2")" | tr -d '\r'; }
+# read_log_since MARK SERVER: its log from there on
+read_log_since() { tail -n "+$1" "$(sshd_log "$2")" | tr -d '\r'; }
 
-# logged_as MARK SERVER: nothing while the connection is there
-logged_as() {
+# find_logged_mode MARK SERVER: nothing while the connection is there
+find_logged_mode() {
 	local who
 	who="$(id -un) from 127.0.0.1 port [0-9]+"
-	since "$1" "$2" | awk -v began="^Data in clear began for $who: (aes128-gmac@|none with )" \
+	read_log_since "$1" "$2" | awk -v began="^Data in clear began for $who: (aes128-gmac@|none with )" \
 	    -v ended="^Data in clear ended for $who: .*, [0-9]+ bytes, [0-9.]+ seconds" \
 	    -v refused="^Data in clear refused to $who, because NoneEnabled is not set to yes here" '
 	    $0 ~ began { b++ }
@@ -133,10 +133,10 @@ logged_as() {
 		else print r ? "refused" : "encrypted"
 	    }'
 }
-judged() { [ -n "$(logged_as "$@")" ]; }
+is_mode_logged() { [ -n "$(find_logged_mode "$@")" ]; }
 
-# told: by the client to its user, in the file err
-told() {
+# find_client_notice: by the client to its user, in the file err
+find_client_notice() {
 	case $(grep -o '^NoneSwitch: .*' err) in
 	*'in clear from here on'*'encrypted again'*) echo again ;;
 	*'in clear from here on'*) echo clear ;;
@@ -147,60 +147,60 @@ told() {
 	esac
 }
 
-# cell CLIENT SERVER EXPECTED
-cell() {
+# check_cell CLIENT SERVER EXPECTED
+check_cell() {
 	local mark status=0
 	mark=$(($(wc -l <"$(sshd_log "$2")") + 1))
 	"$1" "$2" >out 2>err </dev/null || status=$?
 	[ $status != 77 ] || return 0
-	poll 5 judged "$mark" "$2" || :
-	set -- "$@" "$(logged_as "$mark" "$2")" "$(told)"
+	poll 5 is_mode_logged "$mark" "$2" || :
+	set -- "$@" "$(find_logged_mode "$mark" "$2")" "$(find_client_notice)"
 	[ "$status,$4,$5" = "0,$3,$3" ] || {
 		echo "$1 at $2: should be $3; log: $4, client: $5, exit $status"
 		cat out err
-		since "$mark" "$2" | grep -v ^debug
+		read_log_since "$mark" "$2" | grep -v ^debug
 		return 1
 	}
 }
 
-# row SERVER yes|no: all clients
-row() {
+# check_row SERVER yes|no: all clients
+check_row() {
 	local name permitted not n=0
 	while read -r name permitted not; do
 		[ -n "$name" ] || continue
 		n=$((n + 1))
 		case $2 in
-		yes) cell "$name" "$1" "$permitted" ;;
-		no) cell "$name" "$1" "$not" ;;
+		yes) check_cell "$name" "$1" "$permitted" ;;
+		no) check_cell "$name" "$1" "$not" ;;
 		esac || return
 	done <<<"$TABLE"
 	[ $n = 18 ]
 }
 
-# by_match KIND WORDS: permit in the block only, then outside of it only
-by_match() {
+# check_match KIND WORDS: permit in the block only, then outside of it only
+check_match() {
 	sshd_up "hayate:$1-yes" "UseDNS yes" "Match $1 $2" "NoneEnabled yes" "Match all"
-	row "$1-yes" yes
+	check_row "$1-yes" yes
 	sshd_up "hayate:$1-no" "UseDNS yes" "NoneEnabled yes" "Match $1 $2" "NoneEnabled no" \
 	    "Match all"
-	row "$1-no" no
+	check_row "$1-no" no
 }
 
 @test "every client gets what a global NoneEnabled yes permits" {
 	sshd_up hayate:open "NoneEnabled yes"
-	row open yes
+	check_row open yes
 }
 
 @test "every client stays encrypted where NoneEnabled is not set" {
 	sshd_up hayate:closed
-	row closed no
+	check_row closed no
 }
 
-@test "NoneEnabled in Match User decides for every client" { by_match User "$(id -un)"; }
-@test "NoneEnabled in Match Group decides for every client" { by_match Group "$(id -gn)"; }
-@test "NoneEnabled in Match Address decides for every client" { by_match Address 127.0.0.0/8; }
-@test "NoneEnabled in Match LocalAddress decides for every client" { by_match LocalAddress 127.0.0.1; }
-@test "NoneEnabled in Match Host decides for every client" { by_match Host localhost; }
+@test "NoneEnabled in Match User decides for every client" { check_match User "$(id -un)"; }
+@test "NoneEnabled in Match Group decides for every client" { check_match Group "$(id -gn)"; }
+@test "NoneEnabled in Match Address decides for every client" { check_match Address 127.0.0.0/8; }
+@test "NoneEnabled in Match LocalAddress decides for every client" { check_match LocalAddress 127.0.0.1; }
+@test "NoneEnabled in Match Host decides for every client" { check_match Host localhost; }
 
 @test "NoneEnabled in Match LocalPort decides for every client" {
 	local port
@@ -208,11 +208,11 @@ by_match() {
 	sshd_up hayate:port-yes "Port $port" "Match LocalPort $port" "NoneEnabled yes" "Match all"
 	echo "$port" >"$(sshd_dir port-yes)/port"
 	ssh_conf >"$BATS_FILE_TMPDIR/ssh_config"
-	row port-yes yes
+	check_row port-yes yes
 	sshd_down port-yes
 	sshd_up hayate:port-no "Port $port" "NoneEnabled yes" "Match LocalPort $port" \
 	    "NoneEnabled no" "Match all"
 	echo "$port" >"$(sshd_dir port-no)/port"
 	ssh_conf >"$BATS_FILE_TMPDIR/ssh_config"
-	row port-no no
+	check_row port-no no
 }

@@ -59,43 +59,43 @@ teardown() {
 	[ -z "${PEER:-}" ] || kill "$PEER" 2>/dev/null || true
 }
 
-# wire [PORT]: print the option that records a connection
-wire() {
+# print_recorder [PORT]: print the option that records a connection
+print_recorder() {
 	echo "-oProxyCommand=$BATS_FILE_TMPDIR/wire ${1-$(sshd_port open)} $PWD/wire"
 }
-seen() { grep -aqF -- "$1" wire.up || grep -aqF -- "$1" wire.down; }
-unseen() {
-	if seen "$1"; then echo "seen on the way: $1"; return 1; fi
+is_on_wire() { grep -aqF -- "$1" wire.up || grep -aqF -- "$1" wire.down; }
+is_not_on_wire() {
+	if is_on_wire "$1"; then echo "seen on the way: $1"; return 1; fi
 }
 
-# master OPTION...: start a master in clear in the background; sets MASTER
-master() {
+# start_master OPTION...: start a master in clear in the background; sets MASTER
+start_master() {
 	# shellcheck disable=SC2086 # none, or one
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
-	    "$(wire ${PORT-})" -M -S "$CTL" -N "$@" open </dev/null 2>master.err 3>&- &
+	    "$(print_recorder ${PORT-})" -M -S "$CTL" -N "$@" open </dev/null 2>master.err 3>&- &
 	MASTER=$!
 	poll 10 test -S "$CTL"
 	poll 10 grep -q 'NoneSwitch: data is in clear' master.err
 }
-master_ends() {
+stop_master() {
 	client -q -S "$CTL" -O exit open
 	wait "$MASTER" || true
 	MASTER=
 }
 
-# own SAYING...: a session over the master that asked says it in clear
-own() { client -q "${ASK[@]}" -S "$CTL" open "echo $1" | grep -qx "$1"; }
+# echo_in_clear SAYING...: a session over the master that asked says it in clear
+echo_in_clear() { client -q "${ASK[@]}" -S "$CTL" open "echo $1" | grep -qx "$1"; }
 
-# again CLAUSE: the master told its user why it is encrypted again
-again() {
+# check_encrypted_again CLAUSE: the master told its user why it is encrypted again
+check_encrypted_again() {
 	poll 10 grep -q "NoneSwitch: data is encrypted again, because $1" master.err || {
 		cat master.err
 		return 1
 	}
 }
 
-# over_port PORT SAYING: says it to the service behind, and hears it
-over_port() {
+# use_port PORT SAYING: says it to the service behind, and hears it
+use_port() {
 	local heard
 	exec 5<>"/dev/tcp/127.0.0.1/$1"
 	echo "$2" >&5
@@ -103,7 +103,7 @@ over_port() {
 	exec 5>&-
 	[ "$heard" = "$2" ]
 }
-over_sock() {
+use_socket() {
 	python3 - "$@" <<-'END'
 	import socket, sys
 	s = socket.socket(socket.AF_UNIX)
@@ -113,37 +113,37 @@ over_sock() {
 	sys.exit(s.makefile("rb").readline() != said)
 	END
 }
-free_port() { echo $((20000 + RANDOM % 12000)); }
+print_free_port() { echo $((20000 + RANDOM % 12000)); }
 
-# forward OPTION...: asked of the master, from a process that itself wants clear
-forward() { client "${ASK[@]}" -S "$CTL" -O forward "$@" open; }
+# request_forward OPTION...: asked of the master, from a process that itself wants clear
+request_forward() { client "${ASK[@]}" -S "$CTL" -O forward "$@" open; }
 
 # A forwarding over a master in clear: FUNCTION of one that uses it
-room() {
-	master
-	own said-in-clear
-	seen said-in-clear
+check_forward() {
+	start_master
+	echo_in_clear said-in-clear
+	is_on_wire said-in-clear
 	"$1" said-by-a-program
-	unseen said-by-a-program
-	again "a forwarding was requested"
-	own said-later
-	unseen said-later
-	master_ends
+	is_not_on_wire said-by-a-program
+	check_encrypted_again "a forwarding was requested"
+	echo_in_clear said-later
+	is_not_on_wire said-later
+	stop_master
 }
 
-local_forward() {
+forward_local_port() {
 	local port
-	port=$(free_port)
-	forward -L "$port:$ECHO" && over_port "$port" "$1"
+	port=$(print_free_port)
+	request_forward -L "$port:$ECHO" && use_port "$port" "$1"
 }
-remote_forward() {
+forward_remote_port() {
 	local port
-	port=$(forward -R "0:$ECHO") && over_port "$port" "$1"
+	port=$(request_forward -R "0:$ECHO") && use_port "$port" "$1"
 }
-dynamic_forward() {
+forward_dynamic_port() {
 	local port
-	port=$(free_port)
-	forward -D "$port" && python3 - "$port" "${ECHO#*:}" "$1" <<-'END'
+	port=$(print_free_port)
+	request_forward -D "$port" && python3 - "$port" "${ECHO#*:}" "$1" <<-'END'
 	import socket, struct, sys
 	s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
 	s.sendall(b"\4\1" + struct.pack(">H", int(sys.argv[2])) + b"\x7f\0\0\1\0")
@@ -154,9 +154,9 @@ dynamic_forward() {
 	sys.exit(f.readline() != said)
 	END
 }
-local_socket() { forward -L "$PWD/l:$SOCK" && over_sock "$PWD/l" "$1"; }
-remote_socket() { forward -R "$PWD/r:$SOCK" && over_sock "$PWD/r" "$1"; }
-stdio_forward() {
+forward_local_socket() { request_forward -L "$PWD/l:$SOCK" && use_socket "$PWD/l" "$1"; }
+forward_remote_socket() { request_forward -R "$PWD/r:$SOCK" && use_socket "$PWD/r" "$1"; }
+forward_stdio() {
 	local heard
 	coproc W { client "${ASK[@]}" -S "$CTL" -W "$ECHO" open 2>w.err; }
 	echo "$1" >&"${W[1]}"
@@ -166,12 +166,12 @@ stdio_forward() {
 	    grep -q 'NoneSwitch: data stays encrypted, because a forwarding' w.err
 }
 
-@test "data of -L is encrypted before its first byte" { room local_forward; }
-@test "data of -R is encrypted before its first byte" { room remote_forward; }
-@test "data of -D is encrypted before its first byte" { room dynamic_forward; }
-@test "data of -W is encrypted before its first byte" { room stdio_forward; }
-@test "data of -L between local sockets is encrypted before its first byte" { room local_socket; }
-@test "data of -R between local sockets is encrypted before its first byte" { room remote_socket; }
+@test "data of -L is encrypted before its first byte" { check_forward forward_local_port; }
+@test "data of -R is encrypted before its first byte" { check_forward forward_remote_port; }
+@test "data of -D is encrypted before its first byte" { check_forward forward_dynamic_port; }
+@test "data of -W is encrypted before its first byte" { check_forward forward_stdio; }
+@test "data of -L between local sockets is encrypted before its first byte" { check_forward forward_local_socket; }
+@test "data of -R between local sockets is encrypted before its first byte" { check_forward forward_remote_socket; }
 
 @test "data of a tunnel is encrypted before its first byte" {
 	need_root "a tunnel"
@@ -187,7 +187,7 @@ stdio_forward() {
 
 @test "a client that forwards from the start stays encrypted and reports why" {
 	local what port
-	port=$(free_port)
+	port=$(print_free_port)
 	for what in "-L $port:$ECHO" "-R 0:$ECHO" "-D $port" "-L $PWD/l1:$SOCK" "-R $PWD/r1:$SOCK"; do
 		# shellcheck disable=SC2086 # an option and its value
 		run -0 --separate-stderr client "${ASK[@]}" $what open true
@@ -200,8 +200,8 @@ stdio_forward() {
 
 @test "input typed at a terminal for -W is encrypted, with and without a master" {
 	local n=0 via
-	master
-	for via in "$(wire)" "-S$CTL"; do
+	start_master
+	for via in "$(print_recorder)" "-S$CTL"; do
 		n=$((n + 1))
 		cat >type <<-END
 		#!/bin/sh
@@ -209,77 +209,77 @@ stdio_forward() {
 		END
 		chmod +x type
 		{ poll 10 grep -q 'NoneSwitch: data' "out$n" && echo "typed-for-w-$n"
-		  poll 10 heard "typed-for-w-$n" "out$n" || :; } |
+		  poll 10 is_echoed "typed-for-w-$n" "out$n" || :; } |
 		    script -qefc ./type "out$n" >/dev/null 3>&- || true
-		heard "typed-for-w-$n" "out$n"
-		unseen "typed-for-w-$n"
+		is_echoed "typed-for-w-$n" "out$n"
+		is_not_on_wire "typed-for-w-$n"
 		grep -q 'data stays encrypted, because a forwarding was requested' "out$n"
 	done
 }
 # The terminal repeats it, and so does the service.
-heard() { [ "$(grep -c "$1" "$2")" -ge 2 ]; }
+is_echoed() { [ "$(grep -c "$1" "$2")" -ge 2 ]; }
 
 @test "a shell is encrypted, with and without a terminal" {
-	run -0 --separate-stderr client "${ASK[@]}" "$(wire)" -T open <<<"echo said-to-a-shell"
+	run -0 --separate-stderr client "${ASK[@]}" "$(print_recorder)" -T open <<<"echo said-to-a-shell"
 	[[ $output = *said-to-a-shell* ]]
 	[[ $stderr = *"data stays encrypted, because a shell was requested."* ]]
-	unseen said-to-a-shell
-	master
+	is_not_on_wire said-to-a-shell
+	start_master
 	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" -T open <<<"echo said-to-a-shell"
 	[[ $output = *said-to-a-shell* ]]
 	[[ $stderr = *"data stays encrypted, because a shell was requested."* ]]
-	unseen said-to-a-shell
-	again "a shell was requested"
+	is_not_on_wire said-to-a-shell
+	check_encrypted_again "a shell was requested"
 }
 
 ### Clients of one connection
 
-# guest OPTION...: a session over a master in clear, whose data must be encrypted
-guest() {
-	master
-	own said-in-clear
-	seen said-in-clear
+# check_plain_session OPTION...: a session over a master in clear, whose data must be encrypted
+check_plain_session() {
+	start_master
+	echo_in_clear said-in-clear
+	is_on_wire said-in-clear
 	CLIENT=${GUEST-hayate} client -q "$@" -S "$CTL" open \
 	    "cat; echo 'command: secret'" <<<said-by-a-guest >got
 	grep -qx said-by-a-guest got
-	unseen said-by-a-guest
-	unseen 'command: secret'
-	again "a session of the shared connection did not ask for it"
-	master_ends
+	is_not_on_wire said-by-a-guest
+	is_not_on_wire 'command: secret'
+	check_encrypted_again "a session of the shared connection did not ask for it"
+	stop_master
 }
 
-@test "a session that did not ask is encrypted over a shared connection" { guest; }
+@test "a session that did not ask is encrypted over a shared connection" { check_plain_session; }
 @test "a session with NoneSwitch but not NoneEnabled is encrypted over a shared connection" {
-	guest -o NoneSwitch=yes
+	check_plain_session -o NoneSwitch=yes
 }
 @test "a session with NoneEnabled but not NoneSwitch is encrypted over a shared connection" {
-	guest -o NoneEnabled=yes
+	check_plain_session -o NoneEnabled=yes
 }
 @test "a session with Hayate no is encrypted over a shared connection" {
-	guest "${ASK[@]}" -o Hayate=no
+	check_plain_session "${ASK[@]}" -o Hayate=no
 }
 @test "a session of stock OpenSSH is encrypted over our shared connection" {
-	GUEST=stock guest
+	GUEST=stock check_plain_session
 }
 
 @test "scp and sftp that did not ask are encrypted over a shared connection" {
 	printf '%s\n' file-of-scp >file
-	master
+	start_master
 	copy "${ASK[@]}" -o ControlPath="$CTL" file "open:$PWD/f1"
 	cmp file f1
-	seen file-of-scp
+	is_on_wire file-of-scp
 	printf '%s\n' file-that-said-no >file
 	copy -o NoneEnabled=no -o ControlPath="$CTL" file "open:$PWD/f2"
 	cmp file f2
-	unseen file-that-said-no
+	is_not_on_wire file-that-said-no
 	printf '%s\n' file-of-sftp >file
 	files -q -o ControlPath="$CTL" -b - open <<<"put $PWD/file $PWD/f3"
 	cmp file f3
-	unseen file-of-sftp
+	is_not_on_wire file-of-sftp
 }
 
 @test "a session that asks over a shared connection gets one line about the result" {
-	master
+	start_master
 	run -0 --separate-stderr client "${ASK[@]}" -S "$CTL" open echo fine
 	[ "$output" = fine ]
 	check_none_line "data is in clear from here on, authenticated by "
@@ -313,26 +313,26 @@ guest() {
 }
 
 @test "ControlPersist reports the mode once, and later sessions have to ask" {
-	run -0 --separate-stderr client "${ASK[@]}" "$(wire)" -M -S "$CTL" \
+	run -0 --separate-stderr client "${ASK[@]}" "$(print_recorder)" -M -S "$CTL" \
 	    -o ControlPersist=60 open "echo said-first"
 	check_none_line "data is in clear from here on"
-	seen said-first
+	is_on_wire said-first
 	client -q -S "$CTL" open "echo said-by-a-guest" >/dev/null
 	client -q -S "$CTL" -O exit open
-	unseen said-by-a-guest
+	is_not_on_wire said-by-a-guest
 }
 
 @test "control commands to a master do not change its mode" {
-	master
+	start_master
 	client -S "$CTL" -O check open
 	CLIENT=stock client -S "$CTL" -O check open
-	own said-in-clear
-	seen said-in-clear
+	echo_in_clear said-in-clear
+	is_on_wire said-in-clear
 	fails grep -q 'encrypted again' master.err
 }
 
-# hello HEX: the answer to a first message to the master with these extensions
-hello() {
+# send_hello HEX: the answer to a first message to the master with these extensions
+send_hello() {
 	python3 - "$CTL" "$@" <<-'END'
 	import socket, struct, sys
 	s = socket.socket(socket.AF_UNIX)
@@ -364,55 +364,55 @@ hello() {
 	    'string(b"Clear@hayate.invalid") + string(b"tell")' \
 	    'string(b"x") + string(b"authonly@hayate.invalid") + string(b"tell") + string(b"")'; do
 		echo "$odd"
-		master
-		hello "$odd" >answers </dev/null
+		start_master
+		send_hello "$odd" >answers </dev/null
 		grep -qx said-after-an-odd-hello answers
-		unseen said-after-an-odd-hello
-		again "a session of the shared connection did not ask for it"
-		master_ends
+		is_not_on_wire said-after-an-odd-hello
+		check_encrypted_again "a session of the shared connection did not ask for it"
+		stop_master
 		rm wire.*
 	done
 }
 
 @test "a request after an unknown extension counts, and a truncated one ends only its client" {
-	master
-	hello 'string(b"x") + string(b"y") + string(b"authonly@hayate.invalid") + string(b"quiet")' \
+	start_master
+	send_hello 'string(b"x") + string(b"y") + string(b"authonly@hayate.invalid") + string(b"quiet")' \
 	    >answers </dev/null
 	grep -qx said-after-an-odd-hello answers
 	grep -aqF authonly@hayate.invalid answers
-	seen said-after-an-odd-hello
-	hello 'string(b"authonly@hayate.invalid") + b"\0\0\0\4te"' >answers </dev/null || true
+	is_on_wire said-after-an-odd-hello
+	send_hello 'string(b"authonly@hayate.invalid") + b"\0\0\0\4te"' >answers </dev/null || true
 	fails grep -q said-after answers
-	own said-in-clear
-	seen said-in-clear
+	echo_in_clear said-in-clear
+	is_on_wire said-in-clear
 }
 
 ### ssh -O proxy
 
-# proxied OPTION...: a client of the master's, whose ssh this is
-proxied() { client "${ASK[@]}" -S "$CTL" -O proxy "$@"; }
+# run_proxied OPTION...: a client of the master's, whose ssh this is
+run_proxied() { client "${ASK[@]}" -S "$CTL" -O proxy "$@"; }
 
 @test "a proxied client is encrypted from the moment it attaches" {
-	master
-	own said-in-clear
-	seen said-in-clear
-	run --separate-stderr proxied open "echo said-by-the-proxied" </dev/null
+	start_master
+	echo_in_clear said-in-clear
+	is_on_wire said-in-clear
+	run --separate-stderr run_proxied open "echo said-by-the-proxied" </dev/null
 	[[ $output = *said-by-the-proxied* ]]
 	[[ $stderr = *"NoneSwitch: data stays encrypted, because a proxied client is attached."* ]]
-	unseen said-by-the-proxied
-	again "a proxied client is attached"
+	is_not_on_wire said-by-the-proxied
+	check_encrypted_again "a proxied client is attached"
 }
 
 @test "input typed for a proxied client with a terminal is encrypted" {
-	master
-	{ echo typed-for-a-pty; echo exit; } | proxied -q -tt open 'read a; echo got-$a' >got || true
+	start_master
+	{ echo typed-for-a-pty; echo exit; } | run_proxied -q -tt open 'read a; echo got-$a' >got || true
 	grep -q got-typed-for-a-pty got
-	unseen typed-for-a-pty
-	again "a proxied client is attached"
+	is_not_on_wire typed-for-a-pty
+	check_encrypted_again "a proxied client is attached"
 }
 
-# peer: another implementation's server, that speaks "none": PEER, PORT
-peer() {
+# start_peer: another implementation's server, that speaks "none": PEER, PORT
+start_peer() {
 	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"
 	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
@@ -423,37 +423,37 @@ peer() {
 }
 
 @test "input of a proxied client and its echo are encrypted to a foreign server" {
-	peer
-	master
+	start_peer
+	start_master
 	client -q "${ASK[@]}" -S "$CTL" open true <<<said-in-clear >got
-	seen said-in-clear
+	is_on_wire said-in-clear
 	timeout 20 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" -S "$CTL" -O proxy -tt open \
 	    <<<typed-for-a-pty >got 2>&1 3>&- || true
 	grep -q typed-for-a-pty got
-	unseen typed-for-a-pty
-	again "a proxied client is attached"
+	is_not_on_wire typed-for-a-pty
+	check_encrypted_again "a proxied client is attached"
 }
 
 @test "an unrequested agent channel is encrypted before the client answers it" {
 	local key=$BATS_FILE_TMPDIR/user
-	peer
+	start_peer
 	eval "$(ssh-agent -a "$PWD/agent" 3>&-)" >/dev/null
 	"$(bin ssh-keygen system)" -q -t ed25519 -N '' -C comment-of-my-key -f key
 	SSH_AUTH_SOCK=$PWD/agent ssh-add -q key
 	# A master that offers its agent, for sessions that never came
-	SSH_AUTH_SOCK=$PWD/agent master -o ForwardAgent=yes -o IdentityAgent="$PWD/agent" \
+	SSH_AUTH_SOCK=$PWD/agent start_master -o ForwardAgent=yes -o IdentityAgent="$PWD/agent" \
 	    -i "$key"
 	client -q "${ASK[@]}" -S "$CTL" open agent </dev/null >got || true
 	kill "$SSH_AGENT_PID"
 	grep -qE '^agent [0-9]{2,}' got
-	again "a forwarding was requested"
-	unseen comment-of-my-key
+	check_encrypted_again "a forwarding was requested"
+	is_not_on_wire comment-of-my-key
 }
 
 ### The server, and clients of another implementation
 
 @test "while data is in clear the server refuses everything but commands" {
-	peer
+	start_peer
 	"$REGRESS/peers/authonly-peer" client "$(sshd_port open)" \
 	    "$BATS_FILE_TMPDIR/user" none hmac-sha2-256-etm@openssh.com -rest \
 	    </dev/null >got 2>err

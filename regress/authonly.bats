@@ -62,8 +62,8 @@ setup() {
 	check_none_line "data stays encrypted, because the server does not support it."
 }
 
-# mode OPTION... -- COMMAND...: "clear" or "encrypted", as its client said
-mode() {
+# print_mode OPTION... -- COMMAND...: "clear" or "encrypted", as its client said
+print_mode() {
 	run --separate-stderr client "${ASK[@]}" "$@"
 	case $stderr in
 	*'NoneSwitch: data is in clear from here on, authenticated by '*) echo clear ;;
@@ -79,18 +79,18 @@ mode() {
 	    "LocalAddress 127.0.0.2" "LocalPort 1" "Host nowhere.invalid"; do
 		n=$((n + 1))
 		sshd_up "hayate:other$n" "UseDNS yes" "Match $kind" "NoneEnabled yes" "Match all"
-		[ "$(mode "other$n" true)" = encrypted ] || { echo "without $kind"; return 1; }
+		[ "$(print_mode "other$n" true)" = encrypted ] || { echo "without $kind"; return 1; }
 	done
 }
 
 @test "a terminal, an agent or X11 keeps the session encrypted, and -T does not" {
 	local config=$BATS_TEST_TMPDIR/config
-	[ "$(mode -tt open true)" = encrypted ]
-	[ "$(mode -T open true)" = clear ]
-	[ "$(mode -A open true)" = encrypted ]
-	[ "$(DISPLAY=:77 mode -X open true)" = encrypted ]
-	[ "$(mode -o RequestTTY=force open true)" = encrypted ]
-	[ "$(mode -o RequestTTY=no open true)" = clear ]
+	[ "$(print_mode -tt open true)" = encrypted ]
+	[ "$(print_mode -T open true)" = clear ]
+	[ "$(print_mode -A open true)" = encrypted ]
+	[ "$(DISPLAY=:77 print_mode -X open true)" = encrypted ]
+	[ "$(print_mode -o RequestTTY=force open true)" = encrypted ]
+	[ "$(print_mode -o RequestTTY=no open true)" = clear ]
 	{ printf 'Host open\nRequestTTY force\nNoneEnabled yes\nNoneSwitch yes\n'
 	  cat "$BATS_FILE_TMPDIR/ssh_config"; } >"$config"
 	run -0 --separate-stderr "$(bin ssh)" -F "$config" open true
@@ -118,7 +118,7 @@ mode() {
 
 @test "scp, sftp and rsync pass the options on and transfer the same bytes" {
 	local data=$DATA
-	ask() { "$@" "${ASK[@]}"; }
+	run_with_clear() { "$@" "${ASK[@]}"; }
 	run -0 --separate-stderr copy "${ASK[@]}" "open:$data" got
 	check_none_line "data is in clear from here on"
 	cmp "$data" got
@@ -145,8 +145,8 @@ mode() {
 	wait_for_log open "Data in clear ended for .*, [0-9]{7,} bytes"
 }
 
-# told MASTER: runs "ssh -O conninfo" for that connection
-told() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
+# query_conninfo MASTER: runs "ssh -O conninfo" for that connection
+query_conninfo() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
 
 # With threads the cipher opens packets before upstream asks for them.
 @test "ssh -O conninfo reports the mode and all bytes, and the cipher after a terminal" {
@@ -158,11 +158,11 @@ told() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
 		client "${ASK[@]}" -c aes128-ctr -o CipherThreads=$threads \
 		    -M -S "$ctl" -N -f open 2>err
 		client -q "${ASK[@]}" -S "$ctl" open "cat $DATA" | cmp - "$DATA"
-		told "$ctl"
+		query_conninfo "$ctl"
 		[[ $output = *"cipher $mode"*"traffic "*" 2.9MB in, "* ]]
 		client -q "${ASK[@]}" -tt -S "$ctl" open true </dev/null >/dev/null
 		client -S "$ctl" open "cat $DATA" | cmp - "$DATA"
-		told "$ctl"
+		query_conninfo "$ctl"
 		[[ $output = *"cipher aes128-ctr"*"traffic "*" 5.7MB in, "* ]]
 		[[ $output != *"$mode"* ]]
 		client -S "$ctl" -O exit open
@@ -216,40 +216,40 @@ told() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
 	grep -q 'data is encrypted again, because input is typed at a terminal' out
 }
 
-# other CIPHER MAC SERVER COMMAND: a foreign client
-other() {
+# run_other_client CIPHER MAC SERVER COMMAND: a foreign client
+run_other_client() {
 	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "$4" 2>err
 }
 
 @test "a client like HPN-SSH gets none through two rekeys in a row" {
 	need_asyncssh
-	other none hmac-sha2-256-etm@openssh.com open "cat $DATA" | cmp - "$DATA"
+	run_other_client none hmac-sha2-256-etm@openssh.com open "cat $DATA" | cmp - "$DATA"
 	grep -qx 'none none' err
-	other none hmac-sha2-256-etm@openssh.com open "cat >$PWD/got" <"$DATA"
+	run_other_client none hmac-sha2-256-etm@openssh.com open "cat >$PWD/got" <"$DATA"
 	cmp got "$DATA"
 	wait_for_log open "Data in clear began for .*: none with hmac-sha2-256-etm@openssh.com"
 }
 
 @test "the log line of a client that breaks the protocol has its address and its bytes" {
 	need_asyncssh
-	fails other none hmac-sha2-256-etm@openssh.com open -break
+	fails run_other_client none hmac-sha2-256-etm@openssh.com open -break
 	wait_for_log open "Data in clear ended for $(id -un) from 127.0.0.1 port [1-9][0-9]+: none [^,]*, [3-9][0-9]{6} bytes, "
 }
 
 @test "a client like HPN-SSH is disconnected without permission or a suitable MAC" {
 	need_asyncssh
-	fails other none hmac-sha2-256-etm@openssh.com closed true
+	fails run_other_client none hmac-sha2-256-etm@openssh.com closed true
 	wait_for_log closed "no matching cipher found. Their offer: none"
-	fails other none hmac-sha2-256 open true
+	fails run_other_client none hmac-sha2-256 open true
 	wait_for_log open "no matching cipher found. Their offer: none"
 }
 
 @test "an independent GMAC written from PROTOCOL interoperates, both ways" {
 	need_asyncssh
-	other aes128-gmac@hayate.invalid hmac-sha2-256 open "cat $DATA" | cmp - "$DATA"
+	run_other_client aes128-gmac@hayate.invalid hmac-sha2-256 open "cat $DATA" | cmp - "$DATA"
 	grep -qx 'aes128-gmac@hayate.invalid aes128-gmac@hayate.invalid' err
-	other aes128-gmac@hayate.invalid hmac-sha2-256 open "cat >$PWD/got" <"$DATA"
+	run_other_client aes128-gmac@hayate.invalid hmac-sha2-256 open "cat >$PWD/got" <"$DATA"
 	cmp got "$DATA"
 }
 
@@ -271,14 +271,14 @@ other() {
 
 @test "the server refuses a terminal while data is in clear, to any client" {
 	need_asyncssh
-	fails other none hmac-sha2-256-etm@openssh.com open -tty
+	fails run_other_client none hmac-sha2-256-etm@openssh.com open -tty
 	grep -q "PTY request failed" err
 	wait_for_log open "Request \"pty-req\" refused to .*, because data is in clear"
 }
 
 @test "the server refuses data in clear after a terminal" {
 	need_asyncssh
-	fails other aes128-gmac@hayate.invalid hmac-sha2-256 open -tty-first
+	fails run_other_client aes128-gmac@hayate.invalid hmac-sha2-256 open -tty-first
 	wait_for_log open "Data in clear refused to .*, because a terminal was requested"
 }
 
@@ -309,12 +309,12 @@ other() {
 
 @test "contrib/site gives data in clear only to its group on its network" {
 	sed "s/pubdata/$(id -gn)/" "$TOP/contrib/site/sshd_config.data" >site
-	of() { "$(bin sshd)" -T -f site -h "$BATS_FILE_TMPDIR/host" \
+	query_sample() { "$(bin sshd)" -T -f site -h "$BATS_FILE_TMPDIR/host" \
 	    -C "user=$(id -un),host=h,addr=$1,laddr=$2"; }
-	of 10.20.3.4 10.20.0.1 | grep -qix 'noneenabled yes'
-	of 10.21.3.4 10.20.0.1 | grep -qix 'noneenabled no'
-	of 10.20.3.4 192.0.2.1 | grep -qix 'noneenabled no'
-	of 10.21.3.4 10.20.0.1 | grep -qix 'forcecommand internal-sftp -R'
+	query_sample 10.20.3.4 10.20.0.1 | grep -qix 'noneenabled yes'
+	query_sample 10.21.3.4 10.20.0.1 | grep -qix 'noneenabled no'
+	query_sample 10.20.3.4 192.0.2.1 | grep -qix 'noneenabled no'
+	query_sample 10.21.3.4 10.20.0.1 | grep -qix 'forcecommand internal-sftp -R'
 	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.data" data1.internal.example |
 	    grep -qx 'noneswitch yes'
 	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.data" elsewhere.example |

@@ -17,20 +17,20 @@ setup_file() {
 }
 teardown_file() { sshd_down; }
 
-# announced SERVER: the packet size that it names for a session
-announced() {
+# find_announced_size SERVER: the packet size that it names for a session
+find_announced_size() {
 	client "$1" -vv true 2>&1 |
 	    sed -n 's/.*open confirm rwindow [0-9]* rmax \([0-9]*\).*/\1/p'
 }
 
-# largest SERVER OPTION...: the largest packet of 200 MB that a client sends
-largest() {
+# find_largest_packet SERVER OPTION...: the largest packet of 200 MB that a client sends
+find_largest_packet() {
 	head -c 200000000 /dev/zero | client "$1" -vvv "${@:2}" "cat >/dev/null" \
 	    2>&1 | sed -n 's/.*packets of up to \([0-9]*\) bytes.*/\1/p' | tail -n 1
 }
 
-# streams CLIENT SERVER: streams that end round each size arrive both ways
-streams() {
+# check_streams CLIENT SERVER: streams that end round each size arrive both ways
+check_streams() {
 	local n
 	for n in 0 1 32767 32768 32769 65535 65537 261119 261120 261121 261376 261377 262144 522241; do
 		head -c $n "$BATS_FILE_TMPDIR/data" >"$BATS_TEST_TMPDIR/sent"
@@ -43,20 +43,20 @@ streams() {
 }
 
 @test "a server accepts packets of 255 KiB, and of 32 KiB with Hayate no" {
-	[ "$(announced hayate)" = 261376 ]
-	[ "$(announced small)" = 32768 ]
+	[ "$(find_announced_size hayate)" = 261376 ]
+	[ "$(find_announced_size small)" = 32768 ]
 }
 
 @test "packets grow beyond 32 KiB if path, peer and user permit it" {
-	[ "$(largest hayate)" -gt 65536 ]
-	[ -z "$(largest hayate -o Hayate=no)" ]
-	[ -z "$(largest small)" ]
-	[ -z "$(largest stock)" ]
+	[ "$(find_largest_packet hayate)" -gt 65536 ]
+	[ -z "$(find_largest_packet hayate -o Hayate=no)" ]
+	[ -z "$(find_largest_packet small)" ]
+	[ -z "$(find_largest_packet stock)" ]
 }
 
-# typed WORD...: what a master says whose sessions are a bulk and, after WORD...,
+# type_beside_bulk WORD...: what a master says whose sessions are a bulk and, after WORD...,
 # another one
-typed() {
+type_beside_bulk() {
 	local ctl=$BATS_TEST_TMPDIR/ctl log=$BATS_TEST_TMPDIR/log
 	rm -f "$log"
 	client -M -N -f -S "$ctl" -vvv -E "$log" hayate
@@ -66,11 +66,11 @@ typed() {
 	client -q -S "$ctl" -O exit hayate
 	grep -o 'while another channel is interactive' "$log" || true
 }
-typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
+print_keystrokes() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 
 @test "packets stay at 32 KiB while someone types into another session" {
-	[ "$(typed typist | sort -u)" = "while another channel is interactive" ]
-	[ -z "$(typed head -c 300000 /dev/zero)" ]
+	[ "$(type_beside_bulk print_keystrokes | sort -u)" = "while another channel is interactive" ]
+	[ -z "$(type_beside_bulk head -c 300000 /dev/zero)" ]
 }
 
 @test "a copy's own requests do not make its packets small" {
@@ -110,8 +110,8 @@ typist() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	check_true "$most >= 599 && $most < 610 && $half < 320 && $rest < 10"
 }
 
-# watched PROGRAM: write a script that runs it in valgrind, and print its name
-watched() {
+# make_valgrind_script PROGRAM: write a script that runs it in valgrind, and print its name
+make_valgrind_script() {
 	local at=$BATS_TEST_TMPDIR/$1
 	cat >"$at" <<-END
 	#!/bin/sh
@@ -121,19 +121,19 @@ watched() {
 	echo "$at"
 }
 
-# hole FILLED: prints valgrind's messages about 64 bytes that are reserved and sent
-hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
+# run_marked_hole FILLED: prints valgrind's messages about 64 bytes that are reserved and sent
+run_marked_hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
 
 @test "valgrind finds that reserved room in a buffer is always filled" {
 	local session data=$BATS_TEST_TMPDIR/data
 	need valgrind
 	make -s -C "$BUILD/hayate" marked-{hole,scp,ssh,sshd-session} >&2
-	[ -z "$(hole 64)" ]
-	[[ $(hole 63) = *uninitialised* ]]
-	session=$(watched sshd-session)
+	[ -z "$(run_marked_hole 64)" ]
+	[[ $(run_marked_hole 63) = *uninitialised* ]]
+	session=$(make_valgrind_script sshd-session)
 	head -c 600000 "$BATS_FILE_TMPDIR/data" >"$data"
 	sshd_up hayate:watched "SshdSessionPath $session" "Subsystem sftp internal-sftp"
-	set -- "$(watched scp)" -q -S "$(watched ssh)" -F "$BATS_FILE_TMPDIR/ssh_config"
+	set -- "$(make_valgrind_script scp)" -q -S "$(make_valgrind_script ssh)" -F "$BATS_FILE_TMPDIR/ssh_config"
 	"$@" "$data" watched:"$data.put"
 	cmp "$data.put" "$data"
 	"$@" -o CipherThreads=2 -c aes128-ctr watched:"$data" "$data.got"
@@ -152,12 +152,12 @@ hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
 }
 
 @test "streams of each size around that of a packet arrive between two Hayates" {
-	streams hayate hayate
+	check_streams hayate hayate
 }
 
 @test "streams of each size around that of a packet arrive from and at stock peers" {
-	streams stock hayate
-	streams hayate stock
+	check_streams stock hayate
+	check_streams hayate stock
 }
 
 @test "streams arrive with rekeys, compression and threads" {
@@ -171,8 +171,8 @@ hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; } 2>&1; }
 	done
 }
 
-# stdio SERVER WORD...: what a program there has as input and as output
-stdio() {
+# list_stdio SERVER WORD...: what a program there has as input and as output
+list_stdio() {
 	client "$@" </dev/null | sed 's/:.*//' | paste -sd ' '
 }
 
@@ -180,10 +180,10 @@ stdio() {
 	local show='readlink /proc/self/fd/0 /proc/self/fd/1'
 	sshd_up hayate:shown "Subsystem sftp $show" "Subsystem other $show"
 	sshd_up hayate:forced "ForceCommand $show"
-	[ "$(stdio -s shown sftp)" = "pipe pipe" ]
-	[ "$(stdio -s shown other)" = "pipe pipe" ]
-	[ "$(stdio shown "$show")" = "pipe pipe" ]
-	[ "$(stdio -s forced sftp)" = "pipe pipe" ]
+	[ "$(list_stdio -s shown sftp)" = "pipe pipe" ]
+	[ "$(list_stdio -s shown other)" = "pipe pipe" ]
+	[ "$(list_stdio shown "$show")" = "pipe pipe" ]
+	[ "$(list_stdio -s forced sftp)" = "pipe pipe" ]
 	sshd_down shown
 	sshd_down forced
 }
@@ -207,9 +207,9 @@ stdio() {
 	done
 }
 
-# shares SUBSYSTEM OPTION...: copies both ways through it, and prints what
+# copy_through_subsystem SUBSYSTEM OPTION...: copies both ways through it, and prints what
 # sftp-server says of the memory; a subsystem's stderr goes nowhere else
-shares() {
+copy_through_subsystem() {
 	local sub=$1 out=$BATS_TEST_TMPDIR/said
 	: >"$out"
 	shift
@@ -225,26 +225,26 @@ shares() {
 @test "the SFTP server beside sshd-session shares memory with it" {
 	local link=$BATS_TEST_TMPDIR/link
 	SERVER="$(bin sftp-server) -e -l DEBUG"
-	[ "$(shares SERVER)" = attached ]
-	[ "$(shares SERVER "ForceCommand $SERVER 2>>$BATS_TEST_TMPDIR/said")" = attached ]
+	[ "$(copy_through_subsystem SERVER)" = attached ]
+	[ "$(copy_through_subsystem SERVER "ForceCommand $SERVER 2>>$BATS_TEST_TMPDIR/said")" = attached ]
 	ln -s "$(bin sftp-server)" "$link"
 	SERVER="$link -e -l DEBUG"
-	[ "$(shares SERVER)" = attached ]
-	shares internal-sftp
-	[ -z "$(shares SERVER "Hayate no")" ]
+	[ "$(copy_through_subsystem SERVER)" = attached ]
+	copy_through_subsystem internal-sftp
+	[ -z "$(copy_through_subsystem SERVER "Hayate no")" ]
 }
 
 @test "no other server gets memory, nor ours behind a script or a filter" {
 	SERVER="$(bin sftp-server) -e -l DEBUG"
-	[ -z "$(shares "/bin/sh -c 'echo welcome >&2; exec SERVER'")" ]
-	[ -z "$(shares "/bin/sh -c 'cat | SERVER'")" ]
-	[ -z "$(shares "SERVER | cat")" ]
+	[ -z "$(copy_through_subsystem "/bin/sh -c 'echo welcome >&2; exec SERVER'")" ]
+	[ -z "$(copy_through_subsystem "/bin/sh -c 'cat | SERVER'")" ]
+	[ -z "$(copy_through_subsystem "SERVER | cat")" ]
 	SERVER="$(bin sftp-server stock) -e -l DEBUG"
-	[ -z "$(shares SERVER)" ]
+	[ -z "$(copy_through_subsystem SERVER)" ]
 }
 
-# joins OPTION...: a copy both ways, and how often scp's ssh attached to memory
-joins() {
+# count_ring_attaches OPTION...: a copy both ways, and how often scp's ssh attached to memory
+count_ring_attaches() {
 	local got=$BATS_TEST_TMPDIR/got put=$BATS_TEST_TMPDIR/put
 	local data=$BATS_FILE_TMPDIR/data
 	rm -f "$got" "$put"
@@ -256,11 +256,11 @@ joins() {
 }
 
 @test "scp shares memory with its ssh, both ways" {
-	[ "$(joins)" = 4 ]
-	[ "$(joins -l 800000)" = 0 ]
-	[ "$(joins -R 3)" = 0 ]
-	[ "$(joins -o Hayate=no)" = 0 ]
-	[ "$(joins -O)" = 0 ]
+	[ "$(count_ring_attaches)" = 4 ]
+	[ "$(count_ring_attaches -l 800000)" = 0 ]
+	[ "$(count_ring_attaches -R 3)" = 0 ]
+	[ "$(count_ring_attaches -o Hayate=no)" = 0 ]
+	[ "$(count_ring_attaches -O)" = 0 ]
 }
 
 # Each session is a child of the process that reads the slots.
@@ -322,9 +322,9 @@ joins() {
 	kill $pid
 }
 
-# in_ring FILE: a library that appends to FILE the program, and "ring" or "own",
+# make_ring_probe FILE: a library that appends to FILE the program, and "ring" or "own",
 # for each large piece of a file that it reads or writes
-in_ring() {
+make_ring_probe() {
 	cc -shared -fPIC -o "$BATS_TEST_TMPDIR/in-ring.so" -xc - <<-END
 	#define _GNU_SOURCE
 	#include <sys/syscall.h>
@@ -365,8 +365,8 @@ in_ring() {
 	END
 }
 
-# share FILE PROGRAM: percent of its large pieces that lay in a ring
-share() {
+# find_ring_percent FILE PROGRAM: percent of its large pieces that lay in a ring
+find_ring_percent() {
 	awk -v p="$2" '$1 == p { n++; r += $2 == "ring" }
 	    END { print n ? int(100 * r / n) : "none" }' "$1"
 }
@@ -375,7 +375,7 @@ share() {
 @test "scp and sftp-server read and write files directly in the ring" {
 	local at=$BATS_TEST_TMPDIR/at lib=$BATS_TEST_TMPDIR/in-ring.so d way
 	local far=$BATS_TEST_TMPDIR/far here=$BATS_TEST_TMPDIR/here reads writes
-	in_ring "$at"
+	make_ring_probe "$at"
 	head -c 30000000 /dev/urandom >"$far"
 	sshd_up hayate:ring "SetEnv LD_PRELOAD=$lib"
 	for d in get put; do
@@ -387,8 +387,8 @@ share() {
 		sort "$at" | uniq -c
 		reads=scp writes=sftp-server
 		[ $d = put ] || reads=sftp-server writes=scp
-		check_true "$(share "$at" $reads) >= 70"
-		check_true "$(share "$at" $writes) >= 1"
+		check_true "$(find_ring_percent "$at" $reads) >= 70"
+		check_true "$(find_ring_percent "$at" $writes) >= 1"
 	done
 	sshd_down ring
 }
@@ -396,13 +396,13 @@ share() {
 @test "a script between scp and ssh passes the shared memory on" {
 	printf '#!/bin/sh\nexec %s "$@"\n' "$(bin ssh)" >"$BATS_TEST_TMPDIR/with"
 	chmod +x "$BATS_TEST_TMPDIR/with"
-	[ "$(joins -S "$BATS_TEST_TMPDIR/with")" = 4 ]
+	[ "$(count_ring_attaches -S "$BATS_TEST_TMPDIR/with")" = 4 ]
 }
 
 @test "a user's shared connection carries the plain stream, without shared memory" {
 	local ctl=$BATS_TEST_TMPDIR/ctl
 	client -M -N -f -S "$ctl" hayate
-	[ "$(joins -o ControlPath="$ctl")" = 0 ]
+	[ "$(count_ring_attaches -o ControlPath="$ctl")" = 0 ]
 	client -q -S "$ctl" -O exit hayate
 }
 

@@ -36,10 +36,10 @@ teardown() {
 	grep -xF 'user DOMAIN\me' <<<"$output"
 }
 
-# zlib_peer: a server, or a client of the port $1, with asyncssh, that compresses:
+# make_zlib_peer: a server, or a client of the port $1, with asyncssh, that compresses:
 # whoever logs in gets packets, which become "small", or as much as the first
 # argument says
-zlib_peer() {
+make_zlib_peer() {
 	cat >compressing.py <<-'END'
 	import asyncio, sys, asyncssh
 	from asyncssh.constants import MSG_IGNORE
@@ -74,7 +74,7 @@ zlib_peer() {
 @test "a compressed packet expands to at most the size limit of a packet, at both ends" {
 	local size
 	need_asyncssh
-	zlib_peer
+	make_zlib_peer
 	for size in 200000 100000000; do
 		python3 compressing.py "" 0 $size "$F/host" >port 2>err 3>&- &
 		ZLIB=$!
@@ -99,8 +99,8 @@ zlib_peer() {
 	wait_for_log hayate "invalid format"
 }
 
-# sent FILE: how many bytes ssh says that it sent of it, as compressed
-sent() {
+# count_sent_bytes FILE: how many bytes ssh says that it sent of it, as compressed
+count_sent_bytes() {
 	client -v -C hayate 'cat >/dev/null' <"$1" 2>&1 |
 	    sed -n 's/^debug1: compress outgoing: .* compressed \([0-9]*\),.*/\1/p'
 }
@@ -110,9 +110,9 @@ sent() {
 	head -c 20000 /dev/urandom | base64 -w 0 >once
 	cat once once once once >again
 	# Without references a text that comes again is as long as at first.
-	[ "$(sent again)" -gt $((3 * $(sent once))) ]
+	[ "$(count_sent_bytes again)" -gt $((3 * $(count_sent_bytes once))) ]
 	# Still it is compressed: base64 has 6 bits a byte.
-	[ "$(sent again)" -lt $(($(wc -c <again) * 85 / 100)) ]
+	[ "$(count_sent_bytes again)" -lt $(($(wc -c <again) * 85 / 100)) ]
 }
 
 @test "the validity of a certificate begins and ends at local time, also in summer" {
@@ -144,16 +144,16 @@ sent() {
 	asyncio.run(main())
 	END
 	sshd_up hayate "PermitTunnel yes" "LogLevel DEBUG3"
-	tun() {
+	request_tunnel() {
 		sed "s/^/$1 /" "$F/user.pub" >"$F/authorized_keys"
 		: >"$(sshd_log hayate)"
 		run -0 timeout 30 python3 tun.py "$(<"$(sshd_dir hayate)/port")" "$(id -un)" "$F/user"
 		[ -n "$output" ] && wait_for_log hayate server_input_channel_open
 	}
-	tun ""
+	request_tunnel ""
 	wait_for_log hayate sys_tun_open
 	for options in restrict 'restrict,tunnel="7"' 'restrict,pty,port-forwarding'; do
-		tun "$options"
+		request_tunnel "$options"
 		[ "$output" != opened ]
 		fails grep sys_tun_open "$(sshd_log hayate)"
 	done
@@ -181,8 +181,8 @@ sent() {
 	nm "$BUILD/hayate/auth-passwd.o" | grep 'U crypt_or_fail'
 }
 
-# kdc_up: a realm T, with a ticket of this user that may be forwarded
-kdc_up() {
+# start_kdc: a realm T, with a ticket of this user that may be forwarded
+start_kdc() {
 	local tool port=$((20000 + RANDOM % 12000))
 	PATH=$PATH:/usr/sbin
 	for tool in krb5kdc kadmin.local kinit; do
@@ -202,22 +202,22 @@ kdc_up() {
 	} >kdc.log 2>&1
 	krb5kdc -n >>kdc.log 2>&1 3>&- &
 	KDC=$!
-	kinit_done() { echo u | kinit -f "$(id -un)" >>kdc.log 2>&1; }
-	poll 10 kinit_done
+	get_ticket() { echo u | kinit -f "$(id -un)" >>kdc.log 2>&1; }
+	poll 10 get_ticket
 }
 
-# by_gssapi ARG...: a login that tries GSSAPI first, and then a key
-by_gssapi() {
+# log_in_by_gssapi ARG...: a login that tries GSSAPI first, and then a key
+log_in_by_gssapi() {
 	client -o GSSAPIAuthentication=yes -o GSSAPIDelegateCredentials=yes -o HostName=localhost \
 	    -o PreferredAuthentications=gssapi-with-mic,publickey "$@"
 }
 
 @test "a failed GSSAPI login leaves no credentials to a later login by key" {
-	kdc_up
+	start_kdc
 	# shellcheck disable=SC2016 # the server's
 	local said='echo "by ${KRB5CCNAME:-none}"'
 	sshd_up hayate "GSSAPIAuthentication yes" "GSSAPIStrictAcceptorCheck no" "LogLevel DEBUG"
-	run -0 --separate-stderr by_gssapi hayate "$said"
+	run -0 --separate-stderr log_in_by_gssapi hayate "$said"
 	wait_for_log hayate "Accepted gssapi-with-mic"
 	[[ $output = "by FILE:"* ]]
 	# With a MIC that is wrong
@@ -237,7 +237,7 @@ by_gssapi() {
 	END
 	gcc -shared -fPIC -o mic.so mic.c -I/usr/include/mit-krb5
 	export LD_PRELOAD=$PWD/mic.so
-	run -0 --separate-stderr by_gssapi hayate "$said"
+	run -0 --separate-stderr log_in_by_gssapi hayate "$said"
 	unset LD_PRELOAD
 	wait_for_log hayate "GSSAPI MIC check failed"
 	wait_for_log hayate "Accepted publickey"
@@ -246,7 +246,7 @@ by_gssapi() {
 
 @test "a request for a login ends the GSSAPI login before it" {
 	need_asyncssh
-	kdc_up
+	start_kdc
 	cat >late.py <<-'END'
 	import asyncio, sys, asyncssh
 	from asyncssh.packet import String, UInt32

@@ -36,21 +36,21 @@ setup() {
 
 teardown() { [ ! -e "$T/far" ] || "$LFP" set "$P" --rtt 60ms; }
 
-# farther: what counts our round trips. What a process that got no processor in time
+# lengthen_path: what counts our round trips. What a process that got no processor in time
 # sends, follows an answer that it would have preceded.
-farther() {
+lengthen_path() {
 	touch "$T/far"
 	"$LFP" set "$P" --rtt 400ms
 }
 
-# scp_far ARG...: over the path, with the memory of this test
-scp_far() { run_far copy "${KNOWN[@]}" "$@"; }
+# run_far_scp ARG...: over the path, with the memory of this test
+run_far_scp() { run_far copy "${KNOWN[@]}" "$@"; }
 
-# went_ahead: the requests went out early in the copy whose errors are in err
-went_ahead() { grep -q 'first requests went out with INIT' err; }
+# is_sent_early: the requests went out early in the copy whose errors are in err
+is_sent_early() { grep -q 'first requests went out with INIT' err; }
 
-# tree: all files below the directory here, with what they are and contain
-tree() {
+# list_tree: all files below the directory here, with what they are and contain
+list_tree() {
 	find . -mindepth 1 ! -path './hosts' ! -path './hayate_logins*' -printf '%P %y %m %s %l\n' |
 	    LC_ALL=C sort
 	find . -type f ! -name hosts ! -name 'hayate_logins*' -exec md5sum {} + | sort
@@ -66,50 +66,50 @@ tree() {
 	local s more first
 	head -c 1024 /dev/urandom >some
 	for s in stock hayate; do
-		[ "$(CLIENT=stock count_trips scp_far "$s:$T/some" got)" = 20 ]
-		[ "$(CLIENT=stock count_trips scp_far some "$s:$T/put")" = 19 ]
+		[ "$(CLIENT=stock count_trips run_far_scp "$s:$T/some" got)" = 20 ]
+		[ "$(CLIENT=stock count_trips run_far_scp some "$s:$T/put")" = 19 ]
 		rm got put
 	done
-	[ "$(count_trips scp_far -o EarlyLogin=no stock:"$T/some" got)" -gt 8 ]
-	[ "$(count_trips scp_far -o Hayate=no stock:"$T/some" got)" -gt 8 ]
+	[ "$(count_trips run_far_scp -o EarlyLogin=no stock:"$T/some" got)" -gt 8 ]
+	[ "$(count_trips run_far_scp -o Hayate=no stock:"$T/some" got)" -gt 8 ]
 	rm got
-	farther
+	lengthen_path
 	# a stock server does not say that nothing else runs, so its end is waited for
 	for s in hayate:0 stock:1; do
 		more=${s#*:} s=${s%:*}
 		for first in "$s:$T/some got" "some $s:$T/put"; do
 			rm -f hayate_logins got put
 			# shellcheck disable=SC2086
-			[ "$(count_trips scp_far $first)" = $((6 + more)) ]
-			[ "$(count_trips scp_far "$s:$T/some" got)" = $((3 + more)) ]
-			[ "$(count_trips scp_far some "$s:$T/put")" = $((3 + more)) ]
+			[ "$(count_trips run_far_scp $first)" = $((6 + more)) ]
+			[ "$(count_trips run_far_scp "$s:$T/some" got)" = $((3 + more)) ]
+			[ "$(count_trips run_far_scp some "$s:$T/put")" = $((3 + more)) ]
 			cmp some got
 			cmp some put
 		done
 	done
 	# without a memory the session is opened behind the login
 	KNOWN=(-o UserKnownHostsFile=none -o GlobalKnownHostsFile="$F/known_hosts")
-	[ "$(count_trips scp_far stock:"$T/some" got)" = 11 ]
+	[ "$(count_trips run_far_scp stock:"$T/some" got)" = 11 ]
 }
 
 @test "an upload keeps the access time, and sends no read-only file early" {
 	head -c 1024 /dev/urandom >some
-	scp_far -q hayate:"$F/may" seen
+	run_far_scp -q hayate:"$F/may" seen
 	touch -a -d '2001-02-03 04:05:06' some
-	farther
-	[ "$(count_trips scp_far -p some hayate:"$T/put")" = 3 ]
+	lengthen_path
+	[ "$(count_trips run_far_scp -p some hayate:"$T/put")" = 3 ]
 	[ "$(stat -c %X put)" = "$(date -d '2001-02-03 04:05:06' +%s)" ]
 	# a second OPEN of such a file is refused, unless by root. The target's file
 	# is looked up early, as for a large file.
 	chmod 444 some
 	rm put
-	[ "$(count_trips scp_far some hayate:"$T/put")" = 6 ]
+	[ "$(count_trips run_far_scp some hayate:"$T/put")" = 6 ]
 	cmp some put
 }
 
 @test "files of every size are copied both ways, with mode and times, new or overwritten" {
 	local n how
-	scp_far -q stock:"$F/may" seen
+	run_far_scp -q stock:"$F/may" seen
 	for n in 0 1 1023 32767 32768 32769 65535 65536 65537 200000; do
 		head -c "$n" /dev/urandom >from
 		chmod 640 from
@@ -118,22 +118,22 @@ tree() {
 			rm -f new
 			head -c 300000 /dev/zero | tee old >over
 			# shellcheck disable=SC2086
-			scp_far -v $how stock:"$T/from" old 2>err
-			went_ahead
+			run_far_scp -v $how stock:"$T/from" old 2>err
+			is_sent_early
 			cmp from old
 			# shellcheck disable=SC2086
-			scp_far -q $how stock:"$T/from" new
+			run_far_scp -q $how stock:"$T/from" new
 			cmp from new
 			[ "$(stat -c %a new)" = 640 ]
 			[ -z "$how" ] || [ from -ot hosts ]
 			[ -z "$how" ] || [ "$(stat -c %Y new)" = "$(stat -c %Y from)" ]
 			rm new
 			# shellcheck disable=SC2086
-			scp_far -v $how from stock:"$T/over" 2>err
-			went_ahead
+			run_far_scp -v $how from stock:"$T/over" 2>err
+			is_sent_early
 			cmp from over
 			# shellcheck disable=SC2086
-			scp_far -q $how from stock:"$T/new"
+			run_far_scp -q $how from stock:"$T/new"
 			cmp from new
 			[ "$(stat -c %a new)" = 640 ]
 			[ -z "$how" ] || [ "$(stat -c %Y new)" = "$(stat -c %Y from)" ]
@@ -141,9 +141,9 @@ tree() {
 	done
 }
 
-# as_stock ARG...: stock's scp and ours, each in its own copy of the directory
+# check_as_stock ARG...: stock's scp and ours, each in its own copy of the directory
 # "given", print the same, end the same, and leave the same. "@" stands for the copy.
-as_stock() {
+check_as_stock() {
 	local who
 	for who in stock hayate; do
 		rm -rf "$T/here"
@@ -155,7 +155,7 @@ as_stock() {
 			    copy -o HostName=10.77.0.2 "${KNOWN[@]}" "${@//@/$T/here}" \
 			    >"$T/$who.out" 2>&1 </dev/null || code=$?
 			echo "exit $code" >>"$T/$who.out"
-			tree >>"$T/$who.out"
+			list_tree >>"$T/$who.out"
 		)
 		sed -i "s/\r//;s|^$(bin scp $who)|scp|" "$T/$who.out"
 	done
@@ -169,30 +169,30 @@ as_stock() {
 	ln -s file given/link
 	ln -s fifo given/link-to-fifo
 	ln -s nowhere given/dangling
-	scp_far -q stock:"$F/may" seen
-	as_stock stock:@/file got
-	as_stock stock:@/link got
-	as_stock stock:@/fifo got
-	as_stock stock:@/link-to-fifo got
-	as_stock stock:@/dangling got
-	as_stock stock:@/missing got
-	as_stock stock:@/dir got
-	as_stock stock:/dev/null got
-	as_stock stock:@/file dir
-	as_stock stock:@/file missing/got
-	as_stock "stock:@/fil*" got
-	as_stock stock:@/file fifo.d/
+	run_far_scp -q stock:"$F/may" seen
+	check_as_stock stock:@/file got
+	check_as_stock stock:@/link got
+	check_as_stock stock:@/fifo got
+	check_as_stock stock:@/link-to-fifo got
+	check_as_stock stock:@/dangling got
+	check_as_stock stock:@/missing got
+	check_as_stock stock:@/dir got
+	check_as_stock stock:/dev/null got
+	check_as_stock stock:@/file dir
+	check_as_stock stock:@/file missing/got
+	check_as_stock "stock:@/fil*" got
+	check_as_stock stock:@/file fifo.d/
 }
 
 @test "a FIFO at our server is not opened, and its writer loses no data" {
 	mkdir given
 	mkfifo given/fifo fifo
 	ln -s fifo given/link
-	scp_far -q hayate:"$F/may" seen
-	as_stock hayate:@/fifo got
-	as_stock hayate:@/link got
+	run_far_scp -q hayate:"$F/may" seen
+	check_as_stock hayate:@/fifo got
+	check_as_stock hayate:@/link got
 	timeout 60 sh -c 'echo precious >fifo' 3>&- &
-	run -1 scp_far -v hayate:"$T/fifo" got
+	run -1 run_far_scp -v hayate:"$T/fifo" got
 	[[ $output = *"went out with INIT"* && $output = *"not a regular file"* ]]
 	[ "$(timeout 10 cat fifo)" = precious ]
 	wait $!
@@ -228,7 +228,7 @@ as_stock() {
 	    "${KNOWN[@]}" -o UpdateHostKeys=yes keyed:"$T/fifo" got
 	[[ $output = *"not a regular file"* ]]
 	for _ in 1 2 3; do
-		scp_far -q -o UpdateHostKeys=yes keyed:"$F/may" got
+		run_far_scp -q -o UpdateHostKeys=yes keyed:"$F/may" got
 	done
 	[ "$(wc -l <hosts)" = 2 ]
 	sshd_down keyed
@@ -241,32 +241,32 @@ as_stock() {
 	ln -s other given/link
 	ln -s new given/dangling
 	touch given/full/file
-	scp_far -q stock:"$F/may" seen
-	as_stock file stock:@/new
-	as_stock file stock:@/other
-	as_stock file stock:@/link
-	as_stock file stock:@/dangling
-	as_stock file stock:@/dir
-	as_stock file stock:@/dir/
-	as_stock file stock:@/full
-	as_stock file stock:@/missing/new
-	as_stock file stock:@/missing/
-	as_stock missing stock:@/new
-	as_stock dir stock:@/new
-	as_stock file other stock:@/many
-	as_stock file other stock:@/dir
-	as_stock -r dir stock:@/tree
-	as_stock -d file stock:@/other
-	as_stock -d file stock:@/made
+	run_far_scp -q stock:"$F/may" seen
+	check_as_stock file stock:@/new
+	check_as_stock file stock:@/other
+	check_as_stock file stock:@/link
+	check_as_stock file stock:@/dangling
+	check_as_stock file stock:@/dir
+	check_as_stock file stock:@/dir/
+	check_as_stock file stock:@/full
+	check_as_stock file stock:@/missing/new
+	check_as_stock file stock:@/missing/
+	check_as_stock missing stock:@/new
+	check_as_stock dir stock:@/new
+	check_as_stock file other stock:@/many
+	check_as_stock file other stock:@/dir
+	check_as_stock -r dir stock:@/tree
+	check_as_stock -d file stock:@/other
+	check_as_stock -d file stock:@/made
 }
 
 @test "a file that changes during the login is copied with its new contents" {
-	scp_far -q stock:"$F/may" seen
+	run_far_scp -q stock:"$F/may" seen
 	echo first >from
 	printf '#!/bin/sh\necho the second, which is longer >%s/from\n' "$T" >change
 	chmod +x change
-	scp_far -v -o KnownHostsCommand="$T/change" from stock:"$T/to" 2>err
-	went_ahead
+	run_far_scp -v -o KnownHostsCommand="$T/change" from stock:"$T/to" 2>err
+	is_sent_early
 	grep -q 'has changed since it was sent early' err
 	cmp from to
 	grep -q second to
@@ -277,12 +277,12 @@ as_stock() {
 	head -c 20000 /dev/urandom >some
 	for what in get put; do
 		cp "$F/user.pub" "$F/may"
-		scp_far -q stock:"$F/may" seen
+		run_far_scp -q stock:"$F/may" seen
 		cp "$F/second.pub" "$F/may"
 		if [ $what = get ]; then
-			scp_far -v "${both[@]}" stock:"$T/some" other 2>err
+			run_far_scp -v "${both[@]}" stock:"$T/some" other 2>err
 		else
-			scp_far -v "${both[@]}" some stock:"$T/other" 2>err
+			run_far_scp -v "${both[@]}" some stock:"$T/other" 2>err
 		fi
 		grep -q 'bytes of input early' err
 		grep -q 'no longer accepts the key' err
@@ -297,13 +297,13 @@ as_stock() {
 	head -c 20000 /dev/urandom >some
 	touch -d '2001-02-03 04:05:06' some
 	for s in stock hayate; do
-		scp_far -q "$s:$F/may" seen
+		run_far_scp -q "$s:$F/may" seen
 		fails dd if=/dev/zero of="$F/full/rest" 2>dd
-		run -1 scp_far -v -p some "$s:$F/full/put"
+		run -1 run_far_scp -v -p some "$s:$F/full/put"
 		[[ $output = *"went out with INIT"* && $output = *"write remote"* ]]
 		[ "$(stat -c %s "$F/full/put")" = 0 ]
 		rm "$F/full/rest"
-		scp_far -q -p --resume some "$s:$F/full/put"
+		run_far_scp -q -p --resume some "$s:$F/full/put"
 		cmp some "$F/full/put"
 		rm "$F/full/put"
 	done
@@ -314,16 +314,16 @@ as_stock() {
 	touch -d '2001-02-03 04:05:06' some
 	head -c 20000 /dev/zero >put
 	touch -r some put
-	scp_far -q -p --resume some hayate:"$T/put"
+	run_far_scp -q -p --resume some hayate:"$T/put"
 	cmp some put
 	head -c 20000 /dev/zero >got
 	touch -r some got
-	scp_far -q -p --resume hayate:"$T/some" got
+	run_far_scp -q -p --resume hayate:"$T/some" got
 	cmp some got
 }
 
-# odd_sftp HOW: an SFTP server of that kind behind stock's sshd, which is "odd"
-odd_sftp() {
+# start_odd_sftp HOW: an SFTP server of that kind behind stock's sshd, which is "odd"
+start_odd_sftp() {
 	cat >"$T/odd" <<-END
 	#!/usr/bin/python3
 	import os, struct, sys
@@ -394,27 +394,27 @@ odd_sftp() {
 	local how n
 	printf '0123456789%.0s' {1..100} >want
 	for how in plain handles short; do
-		odd_sftp $how
+		start_odd_sftp $how
 		for n in 1 2 3; do
 			rm -f got
-			scp_far -v odd:any got 2>err
-			[ $n = 1 ] || went_ahead
+			run_far_scp -v odd:any got 2>err
+			[ $n = 1 ] || is_sent_early
 			cmp want got
 		done
 		sshd_down odd
 	done
-	odd_sftp backwards
-	timeout 20 scp_far -q odd:any got || [ $? = 255 ] || [ $? = 1 ]
+	start_odd_sftp backwards
+	timeout 20 run_far_scp -q odd:any got || [ $? = 255 ] || [ $? = 1 ]
 	sshd_down odd
 }
 
 @test "a server that ends, or replies to no request, is an error" {
 	local how
 	for how in ends nobody; do
-		odd_sftp $how
+		start_odd_sftp $how
 		for _ in 1 2; do
 			rm -f got
-			run -255 scp_far odd:any got
+			run -255 run_far_scp odd:any got
 			[ ! -s got ]
 		done
 		sshd_down odd
@@ -426,7 +426,7 @@ odd_sftp() {
 	echo 'no such thing' >some
 	sshd_up stock:forced "AuthorizedKeysFile $F/may" "ForceCommand /bin/echo hello"
 	for _ in 1 2; do
-		run -255 scp_far some forced:"$T/other"
+		run -255 run_far_scp some forced:"$T/other"
 		[ ! -e other ]
 	done
 	[[ $output = *"message too long"* ]]
@@ -435,14 +435,14 @@ odd_sftp() {
 
 ### Requests to a program that has not spoken SFTP before
 
-# told PROGRAM: makes the account run it, and keeps its input in the file "told"
-told() {
+# set_account_program PROGRAM: makes the account run it, and keeps its input in the file "told"
+set_account_program() {
 	sshd_up stock:forced "AuthorizedKeysFile $F/may" \
 	    "ForceCommand cd $T/account && timeout 0.7 tee $T/told | $1"
 }
 
-# tells WHO ARG...: that scp sends the program only INIT
-tells() {
+# check_sent_init WHO ARG...: that scp sends the program only INIT
+check_sent_init() {
 	rm -f told
 	CLIENT=$1 IN_CLIENT="timeout 10 ip netns exec lfp-$P-a" \
 	    copy -q -o HostName=10.77.0.2 "${KNOWN[@]}" "${@:2}" \
@@ -471,11 +471,11 @@ tells() {
 	printf 'touch a\n\ntouch b & touch c | touch d\nopen("e", "w")\n' >some
 	name=$'x\ntouch a\nopen("b", "w")\n'
 	for program in 'bash -s' tcsh python3 "$T/cmd" "cat >$T/kept" sh; do
-		told "$program"
-		tells stock some forced:"$name"
+		set_account_program "$program"
+		check_sent_init stock some forced:"$name"
 		for _ in 1 2; do
-			tells hayate some forced:"$name"
-			tells hayate forced:"$name" got
+			check_sent_init hayate some forced:"$name"
+			check_sent_init hayate forced:"$name" got
 		done
 		[ "$program" = sh ] || sshd_down forced
 	done
@@ -483,15 +483,15 @@ tells() {
 	# characters of a shell, and a name whose length is ">" to it
 	for name in 'x;touch a&touch b|touch c;$(touch d)`touch e`' \
 	    "$(printf '%062d' 0)"; do
-		tells hayate some forced:"$name"
-		tells hayate forced:"$name" got
+		check_sent_init hayate some forced:"$name"
+		check_sent_init hayate forced:"$name" got
 	done
 	[ -z "$(ls -A account)" ]
 	sshd_down forced
 }
 
-# kept: how many bytes the account's cat was given, by a copy of the file "some"
-kept() {
+# count_sent_bytes: how many bytes the account's cat was given, by a copy of the file "some"
+count_sent_bytes() {
 	rm -f kept
 	IN_CLIENT="timeout 3 ip netns exec lfp-$P-a" copy -q -o HostName=10.77.0.2 \
 	    "${KNOWN[@]}" "$@" some stock:"$T/put" >out 2>&1 </dev/null && return 1
@@ -500,35 +500,35 @@ kept() {
 
 @test "contents are sent with the login only if the last login used this key" {
 	head -c 1000 /dev/urandom >some
-	scp_far -v some stock:"$T/put" 2>err
-	fails went_ahead
+	run_far_scp -v some stock:"$T/put" 2>err
+	fails is_sent_early
 	grep -q 'first requests went out behind VERSION' err
 	cmp some put
-	scp_far -v some stock:"$T/put" 2>err
-	went_ahead
+	run_far_scp -v some stock:"$T/put" 2>err
+	is_sent_early
 	# the account of another key runs another program
 	sed "s|^|command=\"cat >$T/kept\" |" "$F/second.pub" >>"$F/may"
-	[ "$(kept -i "$F/second")" = 9 ]
-	[ "$(kept -i "$F/second")" = 9 ]
+	[ "$(count_sent_bytes -i "$F/second")" = 9 ]
+	[ "$(count_sent_bytes -i "$F/second")" = 9 ]
 	# a key that is refused is followed by that one
-	scp_far -q -i "$F/user" stock:"$F/may" seen
-	scp_far -v some stock:"$T/put" 2>err
-	went_ahead
+	run_far_scp -q -i "$F/user" stock:"$F/may" seen
+	run_far_scp -v some stock:"$T/put" 2>err
+	is_sent_early
 	sed -i 1d "$F/may"
-	[ "$(kept -i "$F/user" -i "$F/second")" = 9 ]
+	[ "$(count_sent_bytes -i "$F/user" -i "$F/second")" = 9 ]
 	# the program of an account has changed: once
 	cp "$F/user.pub" "$F/may"
-	scp_far -q some stock:"$T/put"
-	scp_far -v some stock:"$T/put" 2>err
-	went_ahead
+	run_far_scp -q some stock:"$T/put"
+	run_far_scp -v some stock:"$T/put" 2>err
+	is_sent_early
 	sed -i "s|^|command=\"cat >$T/kept\" |" "$F/may"
-	[ "$(kept)" -gt 1000 ]
-	[ "$(kept)" = 9 ]
+	[ "$(count_sent_bytes)" -gt 1000 ]
+	[ "$(count_sent_bytes)" = 9 ]
 	cp "$F/user.pub" "$F/may"
-	scp_far -v some stock:"$T/put" 2>err
-	fails went_ahead
-	scp_far -v some stock:"$T/put" 2>err
-	went_ahead
+	run_far_scp -v some stock:"$T/put" 2>err
+	fails is_sent_early
+	run_far_scp -v some stock:"$T/put" 2>err
+	is_sent_early
 }
 
 ### The end
@@ -546,10 +546,10 @@ kept() {
 			sshd_up $s:wrapped "AuthorizedKeysFile $F/may" "$how"
 			for _ in 1 2; do
 				rm -f put got ended
-				run -1 scp_far some wrapped:"$T/put"
+				run -1 run_far_scp some wrapped:"$T/put"
 				cmp some put
 				rm ended
-				run -1 scp_far wrapped:"$T/some" got
+				run -1 run_far_scp wrapped:"$T/some" got
 				cmp some got
 				rm ended
 				run_far files -q "${KNOWN[@]}" -b batch wrapped
@@ -586,16 +586,16 @@ kept() {
 @test "ssh ends with scp and sftp, and a shared connection goes on" {
 	head -c 1000 /dev/urandom >some
 	echo "get $T/some got" >batch
-	scp_far -v hayate:"$T/some" got 2>err
+	run_far_scp -v hayate:"$T/some" got 2>err
 	grep -q 'scp has ended, so has ssh' err
 	run_far files -v "${KNOWN[@]}" -b batch hayate 2>err
 	grep -q 'scp has ended, so has ssh' err
-	scp_far -v stock:"$T/some" got 2>err
+	run_far_scp -v stock:"$T/some" got 2>err
 	fails grep -q 'scp has ended, so has ssh' err
 	run_far client "${KNOWN[@]}" -f -N -M -S "$T/master" stock 3>&-
 	for _ in 1 2; do
 		rm got
-		scp_far -q -o ControlPath="$T/master" stock:"$T/some" got
+		run_far_scp -q -o ControlPath="$T/master" stock:"$T/some" got
 		cmp some got
 	done
 	run_far client -S "$T/master" -O exit stock

@@ -47,8 +47,8 @@ teardown() { [ -z "$FICKLE" ] || kill "$FICKLE"; }
 SERVERS="accept ours older refuse second curve group order other methods closed nokeys strict"
 MODELS="asyncssh posing odd puzzled promising fooled"
 
-# weights: the file of all ways; half of the logins are ordinary ones
-weights() {
+# print_weights: the file of all ways; half of the logins are ordinary ones
+print_weights() {
 	local s
 	for s in $SERVERS; do
 		case $s in accept) echo 40 ;; ours) echo 8 ;; *) echo 4 ;; esac |
@@ -58,9 +58,9 @@ weights() {
 	# shellcheck disable=SC2086 # words
 	printf '2 %s\n' $MODELS
 }
-only() { echo "1 $1$([[ " $SERVERS " != *" $1 "* ]] || echo " $(sshd_port "$1")")" >ways; }
+set_only_way() { echo "1 $1$([[ " $SERVERS " != *" $1 "* ]] || echo " $(sshd_port "$1")")" >ways; }
 
-fickle_up() {
+start_fickle_server() {
 	PORT=$((20000 + RANDOM % 12000))
 	: >ways
 	"$REGRESS/peers/fickle-server" $PORT "$1" ways "$F/host" "$F/both" >met 2>&1 3>&- &
@@ -69,7 +69,7 @@ fickle_up() {
 }
 
 # A login of that kind and number, by the client $CLIENT; prints its exit status
-login() {
+log_in() {
 	local how=("${KNOWN[@]}" -o Port="$PORT" -i "$F/user" -i "$F/second") rc=0
 	rm -f out got put ran
 	case $1 in
@@ -80,37 +80,37 @@ login() {
 	esac
 	echo $rc
 }
-# whole KIND: whether what a login brings is there
-whole() {
+# check_login_result KIND: whether what a login brings is there
+check_login_result() {
 	case $1 in
 	run) cmp -s input out && [ "$(cat ran)" = ran ] ;;
 	*) cmp -s small "$1" 2>/dev/null || { [ "$1" = get ] && cmp -s small got; } ;;
 	esac
 }
 
-# fair KIND WAY STATUS: whether such a login may end so where the last connection was
+# is_allowed_status KIND WAY STATUS: whether such a login may end so where the last connection was
 # met in this way
-fair() {
+is_allowed_status() {
 	[ ! -e ran ] || [ "$(wc -l <ran)" = 1 ] || return
-	if [ "$3" = "${WANT[$1 done]}" ]; then whole "$1" || return; fi
+	if [ "$3" = "${WANT[$1 done]}" ]; then check_login_result "$1" || return; fi
 	[ "$3" != 255 ] || [ -s err ] || return
 	case $2 in
 	# The connection may break too late to matter.
-	cut) [ "$3" != 0 ] || whole "$1" ;;
+	cut) [ "$3" != 0 ] || check_login_result "$1" ;;
 	# scp learns the status of the transfer from replies
-	asyncssh|posing|odd) [ "$3" = "${WANT[$1 $2]}" ] || { [ "$1$3" != run0 ] && [ "$3" = 0 ] && whole "$1"; } ;;
+	asyncssh|posing|odd) [ "$3" = "${WANT[$1 $2]}" ] || { [ "$1$3" != run0 ] && [ "$3" = 0 ] && check_login_result "$1"; } ;;
 	*) [ "$3" = "${WANT[$1 $2]}" ] ;;
 	esac
 }
 
 # Sets WANT[KIND WAY], how stock's login ends
-ask_stock() {
+record_stock_status() {
 	local way kind
 	declare -gA WANT=([run done]=3 [get done]=0 [put done]=0)
 	for way in $SERVERS $MODELS; do
-		only "$way"
+		set_only_way "$way"
 		for kind in run get put; do
-			WANT[$kind $way]=$(CLIENT=stock login $kind)
+			WANT[$kind $way]=$(CLIENT=stock log_in $kind)
 		done
 	done
 	cp "$F/known_hosts" hosts
@@ -118,19 +118,19 @@ ask_stock() {
 
 @test "each login to a server that behaves differently each time ends as with stock" {
 	local i kind before n way rc seed=${FICKLE_SEED:-$RANDOM} bad=0
-	fickle_up "$seed"
-	ask_stock
+	start_fickle_server "$seed"
+	record_stock_status
 	declare -p WANT
 	echo "seed $seed"
-	weights >ways
+	print_weights >ways
 	for i in $(seq "${FICKLE_LOGINS:-60}"); do
 		kind=$(echo get put run run run | cut -d' ' -f$((i % 5 + 1)))
 		before=$(grep -c ^connection met)
 		cp hayate_logins was 2>/dev/null || :
-		rc=$(login "$kind" -v)
+		rc=$(log_in "$kind" -v)
 		n=$(($(grep -c ^connection met) - before))
 		way=$(sed -n 's/^connection //p' met | tail -n 1)
-		if [ "$n" -lt 1 ] || [ "$n" -gt 2 ] || ! fair "$kind" "$way" "$rc"; then
+		if [ "$n" -lt 1 ] || [ "$n" -gt 2 ] || ! is_allowed_status "$kind" "$way" "$rc"; then
 			echo "login $i, $kind, met $n times, at last $way: status $rc"
 			tail -n $((n + 1)) met
 			cat was err
@@ -138,33 +138,33 @@ ask_stock() {
 		fi
 	done
 	[ $bad = 0 ]
-	heals
+	check_recovery
 }
 
-# heals: a server that is as stock's again is known again, after as many logins as
+# check_recovery: a server that is as stock's again is known again, after as many logins as
 # the memory says at most
-heals() {
+check_recovery() {
 	local most i
-	only accept
+	set_only_way accept
 	most=$(sed -n 's/.* \(late\|plain\)=\([0-9]*\).*/\2/p' hayate_logins | sort -n | tail -n 1)
 	for i in $(seq $((${most:-0} + 4))); do
-		[ "$(login run -v)" = 3 ]
-		whole run
-		! is_known || return 0
+		[ "$(log_in run -v)" = 3 ]
+		check_login_result run
+		! is_login_early || return 0
 	done
 	cat hayate_logins err
 	return 1
 }
-is_known() {
+is_login_early() {
 	grep -q 'early login: sending the key exchange' err &&
 	    grep -q 'signing early' err &&
 	    grep -q 'opening the session early' err
 }
 
 @test "a server that answers a signature like a key query gets one command" {
-	fickle_up 1
-	only promising
-	[ "$(login run -v)" = 255 ]
+	start_fickle_server 1
+	set_only_way promising
+	[ "$(log_in run -v)" = 255 ]
 	grep 'opening the session early' err
 	[ "$(grep -c 'Server accepts key' err)" -gt 3 ]
 	[ "$(grep -c 'Sending command' err)" = 1 ]

@@ -20,8 +20,8 @@ setup_file() {
 setup() {
 	need_asyncssh
 	use_own_cache
-	hostile_up "$F/host"
-	for _ in 1 2; do login -v; done
+	start_hostile "$F/host"
+	for _ in 1 2; do log_in -v; done
 	grep 'sending the key exchange' err
 	grep 'opening the session early' err
 	cp hayate_logins known
@@ -30,8 +30,8 @@ setup() {
 }
 teardown() { [ -z "$HOSTILE" ] || kill "$HOSTILE"; }
 
-# hostile_up HOST-KEYS: start it, and do as it should at first
-hostile_up() {
+# start_hostile HOST-KEYS: start it, and do as it should at first
+start_hostile() {
 	[ -z "$HOSTILE" ] || kill "$HOSTILE"
 	PORT=$((20000 + RANDOM % 12000))
 	: >met
@@ -41,20 +41,20 @@ hostile_up() {
 	poll 10 grep -qx ready met
 }
 
-# login [ARG...]: its status is $rc
-login() {
+# log_in [ARG...]: its status is $rc
+log_in() {
 	rc=0
 	timeout -s KILL 30 "$(bin ssh "${CLIENT-hayate}")" -F "$F/ssh_config" "${KNOWN[@]}" \
 	    -p "$PORT" "$@" 127.0.0.1 true </dev/null >out 2>err 3>&- || rc=$?
 }
-get() {
+download_file() {
 	rc=0
 	timeout -s KILL 30 "$(bin scp "${CLIENT-hayate}")" -S "$(bin ssh "${CLIENT-hayate}")" \
 	    -F "$F/ssh_config" "${KNOWN[@]}" -P "$PORT" 127.0.0.1:x got </dev/null >out 2>err 3>&- || rc=$?
 }
 
-# sound: it has ended by itself, and says nothing of memory
-sound() {
+# check_clean_end: it has ended by itself, and says nothing of memory
+check_clean_end() {
 	[ "$rc" = 0 ] || [ "$rc" = 1 ] || [ "$rc" = 255 ] || return
 	fails grep -E 'Sanitizer|runtime error|corrupt|free\(\)|assert' err
 }
@@ -66,9 +66,9 @@ sound() {
 			cp known hayate_logins
 			echo "$n $reply" >plan
 			: >met
-			login
+			log_in
 			grep -qx so met || { echo "$n $reply: not sent"; bad=1; }
-			sound || { echo "$n $reply: status $rc"; cat err; bad=1; }
+			check_clean_end || { echo "$n $reply: status $rc"; cat err; bad=1; }
 			# The copy succeeds if the server said so, or else prints a message. A
 			# session that is closed without a status has none with stock.
 			case "$n $reply $rc" in
@@ -77,7 +77,7 @@ sound() {
 			*) [ -s err ] ;;
 			esac || { echo "$n $reply: status $rc, $(<out)"; bad=1; }
 			echo good >plan
-			login -v
+			log_in -v
 			[ $rc = 0 ] && [ "$(<out)" = yes ] || { echo "after $n $reply"; cat err hayate_logins; bad=1; }
 		done <"$F/replies"
 	done
@@ -92,15 +92,15 @@ sound() {
 		cp true_hosts hosts
 		echo "random $((seed + count))" >plan
 		case $((count % 3)) in
-		0) get ;;
-		1) login ;;
-		2) login -o UpdateHostKeys=yes ;;
+		0) download_file ;;
+		1) log_in ;;
+		2) log_in -o UpdateHostKeys=yes ;;
 		esac
-		sound || { echo "$(<plan): status $rc"; cat err; return 1; }
+		check_clean_end || { echo "$(<plan): status $rc"; cat err; return 1; }
 		count=$((count + 1))
 	done
 	echo "good" >plan
-	login
+	log_in
 	[ $rc = 0 ]
 	[ -z "$HOSTILE_SECONDS" ] || echo "# $count logins from seed $seed" >&3
 }
@@ -114,14 +114,14 @@ sound() {
 		ssh-keygen -q -t ed25519 -N '' -f other.ed25519
 		cp "$F/known_hosts" hosts
 		sed 's/^/hayate-test /' $key.pub >>hosts
-		hostile_up "$T/$key,$F/host"
-		for _ in 1 2 3; do login -vv; done
+		start_hostile "$T/$key,$F/host"
+		for _ in 1 2 3; do log_in -vv; done
 		[ $rc = 0 ]
 		grep 'sending the key exchange' err
 		grep -E "host key algorithm: (rsa-sha2|$key)" err
 		cp hayate_logins known
 		for other in $key "$F/host" other.$key other.ed25519; do
-			as_stock "$other"
+			check_as_stock "$other"
 			case $other in
 			other.*) [ $rc = 255 ] && grep 'IDENTIFICATION HAS CHANGED' err ;;
 			*) [ $rc = 0 ] ;;
@@ -131,17 +131,17 @@ sound() {
 	done
 }
 
-# as_stock KEY: shown in a rekey, ours ends as stock's does, after one command over one connection
-as_stock() {
+# check_as_stock KEY: shown in a rekey, ours ends as stock's does, after one command over one connection
+check_as_stock() {
 	local want
 	cp known hayate_logins
 	echo "rekey $1" >plan
-	CLIENT=stock login
+	CLIENT=stock log_in
 	cp err want.err
 	cp out want.out
 	want=$rc
 	: >met
-	login
+	log_in
 	echo "$1: $rc, with stock $want"
 	[ "$rc" = "$want" ]
 	diff want.err err

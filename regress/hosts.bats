@@ -24,14 +24,14 @@ setup_file() {
 		sshd_up hayate:n$k "MaxRate 12M" "HostKey $PWD/$(tr 23 bc <<<$k)" \
 		    "ListenAddress 127.0.0.$k:$(sshd_port hayate)"
 	done
-	swapped x '/there/' '/other/'
+	start_swapped x '/there/' '/other/'
 	sshd_up hayate:s "MaxRate 1M" "HostKey $PWD/s"
 	sshd_up stock
 	sshd_up stock:t "HostKey $PWD/t"
 	sshd_up hayate:w "HostKey $PWD/w"
 	sshd_up hayate:u "HostKey $PWD/u"
 	sshd_up hayate:r "HostKey $PWD/r" "AuthorizedKeysFile none"
-	known
+	write_known_hosts
 	head -c 60000000 /dev/urandom >bulk
 	head -c 20000000 bulk >less
 	mkdir tree tree/some
@@ -41,8 +41,8 @@ setup_file() {
 
 teardown_file() { sshd_down; }
 
-# swapped NAME OLD NEW: a server that sees NEW where a name has OLD (sftp-swap)
-swapped() {
+# start_swapped NAME OLD NEW: a server that sees NEW where a name has OLD (sftp-swap)
+start_swapped() {
 	cat >"$BATS_FILE_TMPDIR/swap.$1" <<-END
 	#!/bin/sh
 	SWAP_LOG=$BATS_FILE_TMPDIR/writes.$1 exec $REGRESS/peers/sftp-swap '$2' '$3' \
@@ -54,8 +54,8 @@ swapped() {
 	    "Subsystem sftp $BATS_FILE_TMPDIR/swap.$1"
 }
 
-# known: the keys of all but u are known, of w that of another host; z is not there
-known() {
+# write_known_hosts: the keys of all but u are known, of w that of another host; z is not there
+write_known_hosts() {
 	local k
 	for k in b c d x t r s; do echo "host-$k $(cat $k.pub)"; done >>known_hosts
 	echo "host-w $(cat z.pub)" >>known_hosts
@@ -82,12 +82,12 @@ teardown() {
 	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
 }
 
-# put, get HOSTS ARG...: over these as well
-put() { copy -v -o MaxRate=48M --hosts "$@" 2>log || { tail log; return 1; }; }
-get() { copy -v --hosts "$@" 2>log || { tail log; return 1; }; }
+# upload_over, download_over HOSTS ARG...: over these as well
+upload_over() { copy -v -o MaxRate=48M --hosts "$@" 2>log || { tail log; return 1; }; }
+download_over() { copy -v --hosts "$@" 2>log || { tail log; return 1; }; }
 
-# went HOST...: connections went to these, and no other
-went() {
+# check_hosts_used HOST...: connections went to these, and no other
+check_hosts_used() {
 	local those
 	those=$(sed -n 's/.*scp: connection [0-9]* goes to \([a-z]*\).*/\1/p' log |
 	    sort -u | tr '\n' ' ')
@@ -95,15 +95,15 @@ went() {
 	    { echo "went to $those"; return 1; }
 }
 
-# alike: what is there is the tree, with its times, and nothing is left
-alike() {
-	diff -r "$F/tree" there/tree && clean &&
+# check_tree: what is there is the tree, with its times, and nothing is left
+check_tree() {
+	diff -r "$F/tree" there/tree && check_no_temp_files &&
 	    [ "$(stat -c %Y "$F/tree")" = "$(stat -c %Y there/tree)" ]
 }
-clean() { [ -z "$(find there other -name '.*hayate*')" ]; }
+check_no_temp_files() { [ -z "$(find there other -name '.*hayate*')" ]; }
 
-# said TEXT...: these are all lines
-said() {
+# check_notices TEXT...: these are all lines
+check_notices() {
 	[ "$(sed 's/\r//; s/^[^ ]*scp: //' said)" = "$(printf '%s\n' "$@")" ] || { cat said; return 1; }
 }
 
@@ -112,29 +112,29 @@ said() {
 @test "a large file is striped over all hosts, with one login to each, both ways" {
 	local k before
 	before=$(count_logins c)
-	put b,c,d "$F/bulk" "hayate:$T/there/"
-	went hayate b c d
+	upload_over b,c,d "$F/bulk" "hayate:$T/there/"
+	check_hosts_used hayate b c d
 	grep -q 'goes over 4 connections' log
-	cmp "$F/bulk" there/bulk && clean
-	get b,c,d "hayate:$F/bulk" other/
-	went hayate b c d
+	cmp "$F/bulk" there/bulk && check_no_temp_files
+	download_over b,c,d "hayate:$F/bulk" other/
+	check_hosts_used hayate b c d
 	grep -q 'comes over 4 connections' log
 	cmp "$F/bulk" other/bulk
 	[ $(($(count_logins c) - before)) = 2 ]
 }
 
 @test "a tree is copied over all hosts, both ways, and directories keep their times" {
-	put b,c,d -rp "$F/tree" "hayate:$T/there/"
-	went hayate b c d
-	alike
+	upload_over b,c,d -rp "$F/tree" "hayate:$T/there/"
+	check_hosts_used hayate b c d
+	check_tree
 	rm -r there/tree
-	get b,c,d -rp "hayate:$F/tree" there/
-	went hayate b c d
-	alike
+	download_over b,c,d -rp "hayate:$F/tree" there/
+	check_hosts_used hayate b c d
+	check_tree
 }
 
-# shares HOST...: each of these has carried a tenth of the bytes at least
-shares() {
+# check_shares HOST...: each of these has carried a tenth of the bytes at least
+check_shares() {
 	python3 - "$@" <<-'END'
 	import json, sys
 	links = {k["host"]: k["bytes"] for k in json.load(open("report"))["limit"]["links"]}
@@ -146,14 +146,14 @@ shares() {
 
 @test "each of four hosts transfers its share, both ways" {
 	cat "$F/bulk" "$F/bulk" "$F/bulk" >thrice
-	get b,c,d --report report "hayate:$T/thrice" other/
-	shares hayate b c d
-	put b,c,d --report report thrice "hayate:$T/there/"
-	shares hayate b c d
+	download_over b,c,d --report report "hayate:$T/thrice" other/
+	check_shares hayate b c d
+	upload_over b,c,d --report report thrice "hayate:$T/there/"
+	check_shares hayate b c d
 }
 
 @test "a slow host is named, and the report has the bytes of each host" {
-	get b,s --report report "hayate:$F/bulk" other/
+	download_over b,s --report report "hayate:$F/bulk" other/
 	cmp "$F/bulk" other/bulk
 	grep -qE 'Connection [23] to s is slow: [0-9.]+ MB/s, the others [0-9.]+ MB/s' log ||
 	    { grep 'scp: ' log; cat report; return 1; }
@@ -164,15 +164,15 @@ shares() {
 	assert sum(k["bytes"] for k in links) >= 60000000, links
 	assert min(links, key=lambda k: k["bytes"] / k["busy_s"])["host"] == "s", links
 	END
-	get b,c --report report "hayate:$F/bulk" other/
+	download_over b,c --report report "hayate:$F/bulk" other/
 	fails grep 'is slow' log
-	get none --report report "hayate:$F/bulk" other/
+	download_over none --report report "hayate:$F/bulk" other/
 	fails grep '"links"' report
 }
 
-# named NAME NUMBER...: the name has these addresses, 127.0.0.NUMBER, and the port of
+# make_host_name NAME NUMBER...: the name has these addresses, 127.0.0.NUMBER, and the port of
 # "hayate"; keys: those of the three servers there are of this name
-named() {
+make_host_name() {
 	local n port
 	port=$(sshd_port hayate)
 	cp /etc/hosts names
@@ -193,45 +193,45 @@ named() {
 
 @test "all addresses of a name are used as hosts, each verified by the keys of that name" {
 	local k before
-	named dtn.test 1 2 3
+	make_host_name dtn.test 1 2 3
 	before=$(count_logins hayate)
-	get all -F with -o UserKnownHostsFile="$T/keys" "dtn.test:$F/bulk" other/
+	download_over all -F with -o UserKnownHostsFile="$T/keys" "dtn.test:$F/bulk" other/
 	cmp "$F/bulk" other/bulk
 	grep -q 'comes over 3 connections' log
 	grep -q 'goes to 127.0.0.2: ' log
 	grep -q 'goes to 127.0.0.3: ' log
 	[ "$(count_logins n2)$(count_logins n3)" = 11 ]
 	[ $(($(count_logins hayate) - before)) = 1 ]
-	put all -F with -o UserKnownHostsFile="$T/keys" -rp "$F/tree" "dtn.test:$T/there/"
-	alike
+	upload_over all -F with -o UserKnownHostsFile="$T/keys" -rp "$F/tree" "dtn.test:$T/there/"
+	check_tree
 	[ "$(count_logins n2)$(count_logins n3)" = 22 ]
 	# The key of one is not among those of the name.
 	grep -v "$(cut -d' ' -f2 "$F/c.pub")" keys >fewer
 	copy -F with -o UserKnownHostsFile="$T/fewer" --hosts all "dtn.test:$F/bulk" \
 	    "$T/again" 2>all
 	sed 's/\r//' all >said
-	said "Host 127.0.0.3 is left out: its host key is not the one that is known"
+	check_notices "Host 127.0.0.3 is left out: its host key is not the one that is known"
 	cmp "$F/bulk" again
 }
 
 @test "with a single address or a proxy --hosts all says so and copies" {
-	named alone.test 1
+	make_host_name alone.test 1
 	copy -F with -o UserKnownHostsFile="$T/keys" --hosts all "alone.test:$F/less" other/ 2>said
-	said "TransferHosts all: the host has one address"
+	check_notices "TransferHosts all: the host has one address"
 	cmp "$F/less" other/less
-	named dtn.test 1 2 3
+	make_host_name dtn.test 1 2 3
 	copy -F with -o UserKnownHostsFile="$T/keys" -o ProxyCommand="socat - TCP:%h:%p" \
 	    --hosts all "dtn.test:$F/less" other/2 2>said
-	said "TransferHosts all: behind a proxy the addresses of the host are not known"
+	check_notices "TransferHosts all: behind a proxy the addresses of the host are not known"
 	cmp "$F/less" other/2
 }
 
 @test "TransferHosts does the same, --hosts takes precedence, and "none" disables it" {
 	{ printf 'TransferHosts b,c\n'; cat "$F/ssh_config"; } >with
 	copy -v -F with "hayate:$F/bulk" other/ 2>log
-	went hayate b c
-	get d -F with "hayate:$F/bulk" other/
-	went hayate d
+	check_hosts_used hayate b c
+	download_over d -F with "hayate:$F/bulk" other/
+	check_hosts_used hayate d
 	copy -v -F with -o TransferHosts=none "hayate:$F/less" other/ 2>log
 	fails grep 'goes to' log
 	[ "$(client -G -F with hayate | grep transferhosts)" = "transferhosts b,c" ]
@@ -239,11 +239,11 @@ named() {
 
 @test "with -j connections are spread over the hosts, and sftp has --hosts as well" {
 	cat "$F/bulk" "$F/bulk" "$F/bulk" >thrice
-	get b,c -j 5 "hayate:$T/thrice" other/
+	download_over b,c -j 5 "hayate:$T/thrice" other/
 	[ "$(grep -c 'scp: connection . goes to' log)" = 5 ]
 	[ "$(grep -c 'scp: connection . goes to hayate' log)" = 2 ]
 	[ "$(grep -c 'scp: connection . goes to [bc]' log)" = 3 ]
-	went hayate b c
+	check_hosts_used hayate b c
 	cmp thrice other/thrice
 	echo "get $F/bulk $T/there/" | files -v --hosts b,c -b - hayate >log 2>&1
 	[ "$(grep -c 'connection . goes to' log)" = 3 ]
@@ -254,23 +254,23 @@ named() {
 	local k
 	for k in e f; do
 		[ -d "$(sshd_dir $k)" ] || (
-			cd "$F" && cp b $k && cp b.pub $k.pub && swapped $k none none
+			cd "$F" && cp b $k && cp b.pub $k.pub && start_swapped $k none none
 			echo "host-$k $(cat $k.pub)" >>known_hosts
 		)
 	done
 	(
 		cd "$F" && sed -i '/^host-[^ef]/d' known_hosts
-		known
+		write_known_hosts
 		for k in e f; do printf 'Host %s\n\tHostKeyAlias host-%s\n' $k $k; done |
 		    cat - ssh_config >with && mv with ssh_config
 	)
 	rm -f "$F"/writes.*
-	put b,c,d,e,f "$F/bulk" "hayate:$T/there/"
+	upload_over b,c,d,e,f "$F/bulk" "hayate:$T/there/"
 	cmp "$F/bulk" there/bulk
-	went hayate b c d e f
+	check_hosts_used hayate b c d e f
 	grep -q 'goes over 4 connections' log
 	fails grep 'goes over [5-9] connections' log
-	put e,f "$F/bulk" "hayate:$T/there/again"
+	upload_over e,f "$F/bulk" "hayate:$T/there/again"
 	cmp "$F/bulk" there/again
 	# Each part has one writer, but those where others joined.
 	for k in e f; do
@@ -287,7 +287,7 @@ named() {
 	printf 'Host b\n\tProxyJump hayate\nHost c\n\tUser nobody-at-all\n' |
 	    cat - "$F/ssh_config" >with
 	before=$(count_logins hayate)
-	get "b,$(id -un)@c" -F with "hayate:$F/bulk" other/
+	download_over "b,$(id -un)@c" -F with "hayate:$F/bulk" other/
 	[ $(($(count_logins hayate) - before)) = 2 ]
 	grep -q 'connection 2 goes to b' log
 	grep -q "connection 3 goes to $(id -un)@c" log
@@ -295,13 +295,13 @@ named() {
 }
 
 @test "stock servers are hosts as well" {
-	put t -o MaxRate=24M "$F/bulk" "stock:$T/there/"
-	went stock t
+	upload_over t -o MaxRate=24M "$F/bulk" "stock:$T/there/"
+	check_hosts_used stock t
 	grep -q 'goes over 2 connections' log
-	cmp "$F/bulk" there/bulk && clean
+	cmp "$F/bulk" there/bulk && check_no_temp_files
 	copy -v --hosts t -rp "stock:$F/tree" there/ 2>log
-	went stock t
-	alike
+	check_hosts_used stock t
+	check_tree
 }
 
 ### Excluded hosts
@@ -309,52 +309,52 @@ named() {
 @test "a host that sees other files is excluded, with one line, and gets no data" {
 	copy -o MaxRate=24M -rp --hosts b,x "$F/tree" \
 	    "hayate:$T/there/" 2>said
-	said "Host x is left out: it does not see the same files: cannot read the \
+	check_notices "Host x is left out: it does not see the same files: cannot read the \
 file that was just created in \"$T/there/tree\": No such file or directory"
-	alike
+	check_tree
 	[ -z "$(ls other)" ]
 	cp "$F/bulk" there/bulk
 	copy --hosts b,x "hayate:$T/there/bulk" got 2>said
-	said "Host x is left out: it does not see the same files: \
+	check_notices "Host x is left out: it does not see the same files: \
 cannot read \"$T/there/bulk\" there: No such file or directory"
 	cmp "$F/bulk" got
 	# The same size and time, and other contents
 	head -c 60000000 /dev/zero >other/bulk
 	touch -r there/bulk other/bulk
 	copy --hosts b,x "hayate:$T/there/bulk" got 2>said
-	said "Host x is left out: it does not see the same files: \
+	check_notices "Host x is left out: it does not see the same files: \
 \"$T/there/bulk\" is a different file there"
 	cmp "$F/bulk" got
 }
 
 @test "a server that lies about the temporary file is excluded" {
 	local lie=.hayate-host-00000000000000000000000000000000
-	(cd "$F" && swapped x '\.hayate-host-[0-9a-f]*' "$lie" &&
-	    sed -i '/^host-/d' known_hosts && known)
+	(cd "$F" && start_swapped x '\.hayate-host-[0-9a-f]*' "$lie" &&
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 	head -c 64 /dev/zero >there/$lie
 	copy -o MaxRate=24M --hosts x "$F/bulk" "hayate:$T/there/" 2>said
-	said "Host x is left out: it does not see the same files: the file \
+	check_notices "Host x is left out: it does not see the same files: the file \
 that was just created in \"$T/there/\" has different contents there"
 	cmp "$F/bulk" there/bulk
-	rm there/$lie && clean
+	rm there/$lie && check_no_temp_files
 }
 
 @test "a file that differs on another host is downloaded from the first" {
-	(cd "$F" && swapped x '(/some/7[0-9]*|/tree/[456])$' '/tree/1' &&
-	    sed -i '/^host-/d' known_hosts && known)
-	get x,b -rp "hayate:$F/tree" there/
-	went hayate x b
+	(cd "$F" && start_swapped x '(/some/7[0-9]*|/tree/[456])$' '/tree/1' &&
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
+	download_over x,b -rp "hayate:$F/tree" there/
+	check_hosts_used hayate x b
 	grep -q 'connection [23] sees a different ".*" and is not used for it' log
-	alike
-	(cd "$F" && swapped x '/there/' '/other/' &&
-	    sed -i '/^host-/d' known_hosts && known)
+	check_tree
+	(cd "$F" && start_swapped x '/there/' '/other/' &&
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 }
 
-# below NAME: host x has a directory of its own where the others have NAME
-below() {
+# make_private_directory NAME: host x has a directory of its own where the others have NAME
+make_private_directory() {
 	mkdir "${1/there/other}"
-	(cd "$F" && swapped x "/there/${1#there/}/" "/other/${1#there/}/" &&
-	    sed -i '/^host-/d' known_hosts && known)
+	(cd "$F" && start_swapped x "/there/${1#there/}/" "/other/${1#there/}/" &&
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 }
 
 @test "files below a directory that another host does not share are sent to the first host" {
@@ -363,21 +363,21 @@ below() {
 	for k in $(seq 60); do
 		tail -c +$((k * 500000)) "$F/bulk" | head -c 900000 >"mine/some/$k"
 	done
-	below there/mine/some
-	put x,b -r mine "hayate:$T/there/"
-	went hayate x b
+	make_private_directory there/mine/some
+	upload_over x,b -r mine "hayate:$T/there/"
+	check_hosts_used hayate x b
 	grep -q '/there/mine/some/[0-9]*" is not visible on every host' log
-	diff -r mine there/mine && clean
+	diff -r mine there/mine && check_no_temp_files
 	# An old file of the same size is in the way.
 	for k in there/mine/some/*; do
 		dd if=/dev/zero of="$k" bs=900000 count=1 conv=notrunc status=none
 	done
 	touch -d 2020-02-02 there/mine/some/*
-	put x,b -r mine "hayate:$T/there/"
+	upload_over x,b -r mine "hayate:$T/there/"
 	grep -q '/there/mine/some/[0-9]*" differs on another host' log
-	diff -r mine there/mine && clean
-	(cd "$F" && swapped x '/there/' '/other/' &&
-	    sed -i '/^host-/d' known_hosts && known)
+	diff -r mine there/mine && check_no_temp_files
+	(cd "$F" && start_swapped x '/there/' '/other/' &&
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 }
 
 @test "an unknown key, a wrong key, a refused login and an unknown host cause one line each" {
@@ -387,7 +387,7 @@ below() {
 	copy -o StrictHostKeyChecking=accept-new --hosts u,w,r,z \
 	    "hayate:$F/less" other/ 2>all </dev/null
 	sort all >said
-	said "Host r is left out: $(id -un)@127.0.0.1: Permission denied (publickey)." \
+	check_notices "Host r is left out: $(id -un)@127.0.0.1: Permission denied (publickey)." \
 	    "Host u is left out: its host key is not known; log in to it once with ssh" \
 	    "Host w is left out: its host key is not the one that is known" \
 	    "Host z is left out: ssh: connect to host 127.0.0.1 port 1: Connection refused"
@@ -398,7 +398,7 @@ below() {
 	# With -q nothing is said, and with -v all.
 	copy -q --hosts u,w "hayate:$F/less" other/ 2>said
 	[ ! -s said ]
-	get u "hayate:$F/less" other/
+	download_over u "hayate:$F/less" other/
 	grep -q 'Host u is left out: what stands above says why' log
 }
 
@@ -410,9 +410,9 @@ below() {
 	before=$(count_logins b)
 	echo 1 >small
 	copy -F with --hosts b,n,o small "hayate:$T/there/" 2>said
-	said "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
+	check_notices "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
 	copy -F with --hosts n,o,b "hayate:$T/there/small" other/ 2>said
-	said "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
+	check_notices "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
 	cmp small other/small
 	# What a file names is looked up when it is needed.
 	copy -F with -o TransferHosts=n small "hayate:$T/there/" 2>said
@@ -426,23 +426,23 @@ below() {
 	[ ! -s said ]
 	# A copy that would use it says it once.
 	copy -F with --hosts n,b "hayate:$F/less" other/ 2>said
-	said "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
+	check_notices "Host n is left out: ssh: Could not resolve hostname $name: Name or service not known"
 }
 
 @test "data is not in clear at another host if it is encrypted at the first" {
 	sshd_down c
 	(cd "$F" && sshd_up hayate:c "NoneEnabled yes" "HostKey $F/c" &&
-	    sed -i '/^host-/d' known_hosts && known)
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 	printf 'Host c\n\tNoneEnabled yes\n\tNoneSwitch yes\n' | cat - "$F/ssh_config" >with
 	# Alone it is.
 	copy -v -F with "c:$F/bulk" other/ 2>log
 	grep -qi 'data is not encrypted\|in clear' log
-	get c -F with "hayate:$F/bulk" other/
-	went hayate c
+	download_over c -F with "hayate:$F/bulk" other/
+	check_hosts_used hayate c
 	fails grep -i 'data is not encrypted\|in clear' log
 	sshd_down c
 	(cd "$F" && sshd_up hayate:c "MaxRate 12M" "HostKey $F/c" &&
-	    sed -i '/^host-/d' known_hosts && known)
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 }
 
 @test "unsupported uses of --hosts are refused with a reason" {
@@ -480,8 +480,8 @@ kill_host() {
 	kill -KILL $all
 }
 
-# carries NAME: a process of that server holds a file that is copied
-carries() {
+# holds_file NAME: a process of that server holds a file that is copied
+holds_file() {
 	local next pid
 	next=$(cat "$(sshd_dir "$1")/pid")
 	while [ -n "$next" ]; do
@@ -497,39 +497,39 @@ carries() {
 	return 1
 }
 
-# loses HOST COMMAND...: it is killed when it carries something; the copy goes on
-loses() {
+# kill_during_copy HOST COMMAND...: it is killed when it carries something; the copy goes on
+kill_during_copy() {
 	local pid
 	rm -f log
 	"${@:2}" & pid=$!
 	poll 10 grep -qs "goes to $1" log
-	poll 10 carries "$1"
+	poll 10 holds_file "$1"
 	kill_host "$1"
 	wait $pid || { tail -5 log; return 1; }
 	grep -q "Host $1 was lost; continuing with" log
 	(cd "$F" && sshd_up "hayate:$1" "MaxRate 12M" "HostKey $F/$1" >/dev/null &&
-	    sed -i '/^host-/d' known_hosts && known)
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 }
 
 @test "a host that is killed costs only its rate: a large file, both ways" {
 	cat "$F/bulk" "$F/bulk" "$F/bulk" >thrice
-	loses c put b,c,d thrice "hayate:$T/there/"
-	cmp thrice there/thrice && clean
-	loses c get b,c,d "hayate:$T/thrice" other/
+	kill_during_copy c upload_over b,c,d thrice "hayate:$T/there/"
+	cmp thrice there/thrice && check_no_temp_files
+	kill_during_copy c download_over b,c,d "hayate:$T/thrice" other/
 	cmp thrice other/thrice
 }
 
 @test "a host that is killed costs only its rate: a tree, both ways" {
-	loses b put b,c -rp "$F/tree" "hayate:$T/there/"
-	alike
+	kill_during_copy b upload_over b,c -rp "$F/tree" "hayate:$T/there/"
+	check_tree
 	rm -r there/tree
-	loses b get b,c -rp "hayate:$F/tree" there/
-	alike
+	kill_during_copy b download_over b,c -rp "hayate:$F/tree" there/
+	check_tree
 }
 
-# sleepy WHAT: the server of host c sleeps from its first request of that kind on,
+# start_sleepy WHAT: the server of host c sleeps from its first request of that kind on,
 # until wake; its process ID is in "asleep" (sftp-asleep)
-sleepy() {
+start_sleepy() {
 	rm -f "$F/asleep"
 	cat >"$F/sleep.c" <<-END
 	#!/bin/sh
@@ -541,7 +541,7 @@ sleepy() {
 restart_c() {
 	sshd_down c
 	(cd "$F" && sshd_up hayate:c "MaxRate 12M" "HostKey $F/c" "$@" >/dev/null &&
-	    sed -i '/^host-/d' known_hosts && known)
+	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 }
 
 # cut_c: the connections of host c end; its SFTP server stays, and sleeps
@@ -556,19 +556,19 @@ cut_c() {
 	kill -KILL $all
 }
 
-# wake: what host c was sent before is done now
-wake() {
+# wake_host: what host c was sent before is done now
+wake_host() {
 	local pid
 	pid=$(cat "$F/asleep")
 	kill -CONT "$pid"
 	poll 10 is_gone "$pid"
 }
 
-# oversleeps WHAT CHECK COMMAND...: host c falls asleep and is lost; the command
+# check_late_requests WHAT CHECK COMMAND...: host c falls asleep and is lost; the command
 # goes on without it and succeeds, and CHECK holds then and when c has woken up
-oversleeps() {
+check_late_requests() {
 	local pid
-	sleepy "$1"
+	start_sleepy "$1"
 	rm -f log
 	"${@:3}" & pid=$!
 	poll 10 test -e "$F/asleep" || { tail -5 log; return 1; }
@@ -576,23 +576,23 @@ oversleeps() {
 	wait $pid || { tail -5 log; return 1; }
 	grep -q "Host c was lost; continuing with" log
 	$2
-	wake
+	wake_host
 	$2 || { echo "after it woke up"; return 1; }
 	restart_c
 }
 
-# sftp_put ARG...: as put with host c, by sftp
-sftp_put() { echo "put $*" | files -v -o MaxRate=48M --hosts c -b - hayate >log 2>&1; }
+# upload_by_sftp ARG...: as put with host c, by sftp
+upload_by_sftp() { echo "put $*" | files -v -o MaxRate=48M --hosts c -b - hayate >log 2>&1; }
 
-# same NAME: what is there is the tree of that name; same_times: with its times
-same() { diff -r sent there/sent; }
-same_times() {
-	same && diff <(cd sent && find . -type f -printf '%P %T@\n' | sort) \
+# check_tree_content NAME: what is there is the tree of that name; same_times: with its times
+check_tree_content() { diff -r sent there/sent; }
+check_tree_times() {
+	check_tree_content && diff <(cd sent && find . -type f -printf '%P %T@\n' | sort) \
 	    <(cd there/sent && find . -type f -printf '%P %T@\n' | sort)
 }
 
-# sends: a tree of files to be sent, as large as a first round
-sends() {
+# make_sent_tree: a tree of files to be sent, as large as a first round
+make_sent_tree() {
 	local k
 	mkdir -p sent
 	for k in $(seq 80); do
@@ -603,12 +603,12 @@ sends() {
 
 @test "an OPEN that a lost host executes late does not truncate the file" {
 	local k
-	sends
-	oversleeps open same sftp_put -R sent "$T/there/"
+	make_sent_tree
+	check_late_requests open check_tree_content upload_by_sftp -R sent "$T/there/"
 	rm -r there/sent
 	# Files with holes
 	for k in sent/*; do truncate -s 3M "$k"; done
-	oversleeps open same put c -r sent "hayate:$T/there/"
+	check_late_requests open check_tree_content upload_over c -r sent "hayate:$T/there/"
 }
 
 @test "a truncation that a lost host executes late leaves the file complete" {
@@ -618,7 +618,7 @@ sends() {
 		tail -c +$((k * 10000)) "$F/bulk" | head -c 9000000 >"sent/$k"
 		head -c 9500000 "$F/bulk" >"there/sent/$k"
 	done
-	oversleeps size same sftp_put -R sent "$T/there/"
+	check_late_requests size check_tree_content upload_by_sftp -R sent "$T/there/"
 }
 
 @test "requests that change a file by name are sent to the first host only" {
@@ -630,26 +630,26 @@ sends() {
 		ln some "sent/$k"
 		cp longer "there/sent/$k"
 	done
-	sleepy named
-	(put c --resume -r sent "hayate:$T/there/" && : >ended) &
+	start_sleepy named
+	(upload_over c --resume -r sent "hayate:$T/there/" && : >ended) &
 	poll 20 eval '[ -e ended ] || [ -e "$F/asleep" ]'
-	[ ! -e "$F/asleep" ] || { wake; return 1; }
-	went hayate c
-	same
+	[ ! -e "$F/asleep" ] || { wake_host; return 1; }
+	check_hosts_used hayate c
+	check_tree_content
 	restart_c
 }
 
 @test "a write that a lost host executes late does not change the mtime" {
-	sends
-	oversleeps write same_times put c -rp sent "hayate:$T/there/"
+	make_sent_tree
+	check_late_requests write check_tree_times upload_over c -rp sent "hayate:$T/there/"
 	rm -r sent/* there/sent
 	cp "$F/bulk" sent/ && touch -d 2021-03-04T05:06:07 sent/bulk
 	mkdir there/sent
-	oversleeps write same_times put c -p sent/bulk "hayate:$T/there/sent/"
+	check_late_requests write check_tree_times upload_over c -p sent/bulk "hayate:$T/there/sent/"
 }
 
-# silent: a host that takes connections and never answers; its port is in port
-silent() {
+# start_silent_host: a host that takes connections and never answers; its port is in port
+start_silent_host() {
 	python3 - <<-'END' 3>&- &
 	import socket, time
 	s = socket.create_server(("127.0.0.1", 0))
@@ -661,18 +661,18 @@ silent() {
 }
 
 @test "a host that never replies delays nothing, and leaves no temporary file" {
-	silent
-	put b,s -F with "$F/bulk" "hayate:$T/there/"
-	went hayate b
-	cmp "$F/bulk" there/bulk && clean
+	start_silent_host
+	upload_over b,s -F with "$F/bulk" "hayate:$T/there/"
+	check_hosts_used hayate b
+	cmp "$F/bulk" there/bulk && check_no_temp_files
 	# The file is gone before the time of the directory is set.
-	put b,s -F with -rp "$F/tree" "hayate:$T/there/"
-	alike
+	upload_over b,s -F with -rp "$F/tree" "hayate:$T/there/"
+	check_tree
 }
 
 @test "no signal to scp leaves the temporary file behind" {
 	local sig scp
-	silent
+	start_silent_host
 	for sig in INT TERM HUP; do
 		IN_CLIENT="env --default-signal=$sig" copy -F with \
 		    -o MaxRate=8M --hosts s -r "$F/tree" "hayate:$T/there/" 2>said &
@@ -681,7 +681,7 @@ silent() {
 		scp=$(pgrep -x scp -P "$(pgrep -d, -P $!),$!")
 		kill -$sig "$scp"
 		wait $! && return 1
-		clean
+		check_no_temp_files
 		rm -rf there/tree
 	done
 	# Nobody can remove it after kill -9.
@@ -693,11 +693,11 @@ silent() {
 }
 
 @test "if the first connection is lost, the temporary file is named" {
-	silent
+	start_silent_host
 	copy -F with -o MaxRate=8M --hosts s "$F/bulk" "hayate:$T/there/" 2>said &
 	poll 10 eval '[ -e there/.hayate-host-* ]'
 	kill_host hayate
 	wait $! && return 1
 	grep "temporary file \"$(echo "$T"/there/.hayate-host-*)\" may remain on the server" said
-	(cd "$F" && sshd_up hayate "MaxRate 12M" && sed -i '/^host-/d' known_hosts && known)
+	(cd "$F" && sshd_up hayate "MaxRate 12M" && sed -i '/^host-/d' known_hosts && write_known_hosts)
 }

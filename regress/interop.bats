@@ -26,17 +26,17 @@ setup_file() {
 		export SERVER_ADDRESS=10.77.0.2
 	fi
 	# NoneEnabled has no effect on clients that do not ask for data in clear.
-	sshd_up hayate "$(crypto hayate)" "NoneEnabled yes"
-	sshd_up stock "$(crypto stock)"
-	sshd_up system "$(crypto system)"
+	sshd_up hayate "$(print_all_algorithms hayate)" "NoneEnabled yes"
+	sshd_up stock "$(print_all_algorithms stock)"
+	sshd_up system "$(print_all_algorithms system)"
 	sshd_up hayate:rekey "RekeyLimit 1M" "NoneEnabled yes"
 	sshd_up system:system-rekey "RekeyLimit 1M"
 	head -c 25165824 /dev/urandom >bulk
 	head -c 8388608 bulk >some
 	head -c 300001 bulk >little
 	mkdir home
-	dropbear_keys
-	putty_keys
+	make_dropbear_keys
+	make_putty_keys
 }
 
 teardown_file() {
@@ -58,19 +58,19 @@ setup() {
 	for log in "$F"/sshd.*/log; do : >"$log"; done
 }
 
-# crypto BUILD: everything it can do, as sshd options
-crypto() {
+# print_all_algorithms BUILD: everything it can do, as sshd options
+print_all_algorithms() {
 	echo "Ciphers $("$(bin ssh "$1")" -Q cipher | paste -sd,)"
 	echo "MACs $("$(bin ssh "$1")" -Q mac | paste -sd,)"
 }
 
-# widened LOG: whether the tuner raised a window; always true without a path
-widened() { [ -s "$F/why" ] || has_window_grown "$1"; }
+# has_widened LOG: whether the tuner raised a window; always true without a path
+has_widened() { [ -s "$F/why" ] || has_window_grown "$1"; }
 
-# met LOG BANNER: whether the peer sent that banner
-met() { grep -q "remote software version $2" "$1"; }
+# has_banner LOG BANNER: whether the peer sent that banner
+has_banner() { grep -q "remote software version $2" "$1"; }
 
-banner() {
+print_banner() {
 	case $1 in
 	hayate)	echo 'OpenSSH_.*Hayate_' ;;
 	*)	echo "OpenSSH_$("$(bin ssh "$1")" -V 2>&1 | sed 's/^OpenSSH_\([0-9.]*\).*/\1/')" ;;
@@ -79,19 +79,19 @@ banner() {
 
 ### OpenSSH
 
-# exchange CLIENT SERVER: BULK there and back through ssh, SOME through scp and
+# exchange_files CLIENT SERVER: BULK there and back through ssh, SOME through scp and
 # sftp
-exchange() {
+exchange_files() {
 	local CLIENT=$1 to=$2
 	: >"$(sshd_log "$to")"
 	client -vv "$to" "cat >$T/there" <"$BULK" 2>put.log
 	cmp "$BULK" there
 	client -vv "$to" "cat $BULK" >back 2>get.log
 	cmp "$BULK" back
-	met get.log "$(banner "${to%-rekey}")"
-	met "$(sshd_log "$to")" "$(banner "$1")"
-	[ "$CLIENT" != hayate ] || widened get.log
-	[ "$to" != hayate ] || widened "$(sshd_log "$to")"
+	has_banner get.log "$(print_banner "${to%-rekey}")"
+	has_banner "$(sshd_log "$to")" "$(print_banner "$1")"
+	[ "$CLIENT" != hayate ] || has_widened get.log
+	[ "$to" != hayate ] || has_widened "$(sshd_log "$to")"
 	copy -q "$SOME" "$to:$T/there2"
 	cmp "$SOME" there2
 	echo "get $SOME back2" | files -q -b - "$to"
@@ -99,19 +99,19 @@ exchange() {
 }
 
 @test "our clients exchange files with a stock server of the same release" {
-	exchange hayate stock
+	exchange_files hayate stock
 }
 
 @test "stock clients of the same release exchange files with our server" {
-	exchange stock hayate
+	exchange_files stock hayate
 }
 
 @test "our clients exchange files with this machine's OpenSSH server" {
-	exchange hayate system
+	exchange_files hayate system
 }
 
 @test "this machine's OpenSSH clients exchange files with our server" {
-	exchange system hayate
+	exchange_files system hayate
 }
 
 @test "the old scp protocol works with Hayate at either end" {
@@ -128,26 +128,26 @@ exchange() {
 
 ### Ciphers and MACs
 
-# in_common QUERY CLIENT SERVER
-in_common() {
+# list_common QUERY CLIENT SERVER
+list_common() {
 	comm -12 <("$(bin ssh "$2")" -Q "$1" | sort) \
 	    <("$(bin ssh "$3")" -Q "$1" | sort)
 }
 
-# pairs CLIENT SERVER: every cipher and every MAC in common, each once; those
+# list_pairs CLIENT SERVER: every cipher and every MAC in common, each once; those
 # ciphers that need no MAC stand with "<implicit>"
-pairs() {
+list_pairs() {
 	local aead='gcm|poly' plain c m i=0
-	in_common cipher "$1" "$2" | grep -E $aead | sed 's/$/ <implicit>/'
-	mapfile -t plain < <(in_common cipher "$1" "$2" | grep -vE $aead)
-	for m in $(in_common mac "$1" "$2"); do
+	list_common cipher "$1" "$2" | grep -E $aead | sed 's/$/ <implicit>/'
+	mapfile -t plain < <(list_common cipher "$1" "$2" | grep -vE $aead)
+	for m in $(list_common mac "$1" "$2"); do
 		echo "${plain[i++ % ${#plain[@]}]} $m"
 	done
 }
 
-# each PEER: a short talk with each of the pairs; the client is ours in every
+# check_each_pair PEER: a short talk with each of the pairs; the client is ours in every
 # other one, the server in the rest
-each() {
+check_each_pair() {
 	local CLIENT=hayate to=$1 c m n=0 sshd
 	while read -r c m; do
 		sshd="$(bin sshd "$to") -i -f $(sshd_dir "$to")/config -E $T/server.log"
@@ -155,68 +155,68 @@ each() {
 		    "$to" "tee $T/there" <"$LITTLE" >back 2>log
 		cmp "$LITTLE" there
 		cmp "$LITTLE" back
-		met log "$(banner "$to")"
+		has_banner log "$(print_banner "$to")"
 		[ "$(tr -d '\r' <log | grep -c "kex: .* cipher: $c MAC: $m")" = 2 ]
 		n=$((n + 1))
 		m=$to to=$CLIENT CLIENT=$m
-	done < <(pairs hayate "$1")
+	done < <(list_pairs hayate "$1")
 	echo "$n pairs"
 	[ "$n" -ge 15 ]
 }
 
 @test "every shared cipher and MAC works with stock of the same release" {
-	each stock
+	check_each_pair stock
 }
 
 @test "every shared cipher and MAC works with this machine's OpenSSH" {
-	each system
+	check_each_pair system
 }
 
 ### Rekeying
 
-rekeyed() { [ "$(grep -c 'SSH2_MSG_NEWKEYS received' "$1")" -gt 5 ]; }
+has_rekeyed() { [ "$(grep -c 'SSH2_MSG_NEWKEYS received' "$1")" -gt 5 ]; }
 
 # A new key costs round trips, so these talks are over a short path
-short_path() { [ -s "$F/why" ] || "$LFP" set "$P" --rtt 2ms; }
+shorten_path() { [ -s "$F/why" ] || "$LFP" set "$P" --rtt 2ms; }
 
-# rekeying CLIENT SERVER [ARG...]: SOME there and back, both at once
-rekeying() {
+# check_rekeying CLIENT SERVER [ARG...]: SOME there and back, both at once
+check_rekeying() {
 	local CLIENT=$1
-	short_path
+	shorten_path
 	client -v "${@:3}" "$2" "tee $T/there" <"$SOME" >back 2>log
 	cmp "$SOME" there
 	cmp "$SOME" back
-	rekeyed log
+	has_rekeyed log
 }
 
 @test "our client rekeys in mid-transfer with every server" {
 	local s
 	for s in hayate stock system; do
-		rekeying hayate $s -o RekeyLimit=1M
+		check_rekeying hayate $s -o RekeyLimit=1M
 	done
 }
 
 @test "our server rekeys in mid-transfer with every client" {
 	local c
 	for c in hayate stock system; do
-		rekeying $c rekey
+		check_rekeying $c rekey
 	done
 }
 
 @test "client and server both rekey in mid-transfer" {
-	rekeying hayate system-rekey -o RekeyLimit=1M
-	rekeying system rekey -o RekeyLimit=1M
+	check_rekeying hayate system-rekey -o RekeyLimit=1M
+	check_rekeying system rekey -o RekeyLimit=1M
 }
 
-# ours CIPHER MAC: our server for one connection, with these alone
-ours() {
+# print_server_command CIPHER MAC: our server for one connection, with these alone
+print_server_command() {
 	echo "$(bin sshd) -i -f $(sshd_dir hayate)/config -E $T/server.log" \
 	    "-o Ciphers=$1 -o MACs=$2"
 }
 
 ### dropbear
 
-dropbear_keys() {
+make_dropbear_keys() {
 	command -v dropbearconvert >/dev/null || return 0
 	dropbearconvert openssh dropbear host dropbear_host 2>/dev/null
 	dropbearconvert openssh dropbear user dropbear_user 2>/dev/null
@@ -226,13 +226,13 @@ need_dropbear() {
 	need dropbear dropbear-bin
 	need_root "a home directory for dropbear"
 	unshare -m true 2>/dev/null || skip "no mount namespaces"
-	[ -s "$F/dropbear.pid" ] || dropbear_up
+	[ -s "$F/dropbear.pid" ] || start_dropbear
 	DROPBEAR_PORT=$(cat "$F/dropbear.port")
 }
 
-# dropbear_up: the server, with all its window of 10 MB. It takes keys from the
+# start_dropbear: the server, with all its window of 10 MB. It takes keys from the
 # home directory only, so it gets one of ours.
-dropbear_up() {
+start_dropbear() {
 	local home=$F/home port=$((20000 + RANDOM % 12000))
 	mkdir -p "$home/.ssh"
 	cp "$F/authorized_keys" "$home/.ssh/"
@@ -255,8 +255,8 @@ dropbear_up() {
 	cmp "$BULK" there
 	client -vv -p "$DROPBEAR_PORT" "$ADDRESS" "cat $BULK" >back 2>get.log
 	cmp "$BULK" back
-	met get.log dropbear
-	widened get.log
+	has_banner get.log dropbear
+	has_widened get.log
 	copy -q -P "$DROPBEAR_PORT" "$SOME" "$ADDRESS:$T/there2"
 	cmp "$SOME" there2
 	copy -q -P "$DROPBEAR_PORT" "$ADDRESS:$SOME" back2
@@ -267,25 +267,25 @@ dropbear_up() {
 	need dbclient dropbear-bin
 	local port
 	port=$(sshd_port hayate)
-	dbc() { HOME=$F/home $IN_CLIENT dbclient -y -y -W 10485760 \
+	run_dbclient() { HOME=$F/home $IN_CLIENT dbclient -y -y -W 10485760 \
 	    -i "$F/dropbear_user" "$@" 3>&- 2>/dev/null; }
-	dbc -p "$port" "$(id -un)@$ADDRESS" "cat >$T/there" <"$BULK"
+	run_dbclient -p "$port" "$(id -un)@$ADDRESS" "cat >$T/there" <"$BULK"
 	cmp "$BULK" there
-	widened "$(sshd_log hayate)"
-	dbc -p "$port" "$(id -un)@$ADDRESS" "cat $BULK" >back
+	has_widened "$(sshd_log hayate)"
+	run_dbclient -p "$port" "$(id -un)@$ADDRESS" "cat $BULK" >back
 	cmp "$BULK" back
-	met "$(sshd_log hayate)" dropbear
-	short_path
-	dbc -p "$(sshd_port rekey)" "$(id -un)@$ADDRESS" "tee $T/there3" \
+	has_banner "$(sshd_log hayate)" dropbear
+	shorten_path
+	run_dbclient -p "$(sshd_port rekey)" "$(id -un)@$ADDRESS" "tee $T/there3" \
 	    <"$SOME" >back3
 	cmp "$SOME" there3
 	cmp "$SOME" back3
-	rekeyed "$(sshd_log rekey)"
+	has_rekeyed "$(sshd_log rekey)"
 }
 
 @test "every cipher and MAC of dropbear works with our client and our server" {
 	need_dropbear
-	short_path
+	shorten_path
 	local c m n=0
 	for c in chacha20-poly1305@openssh.com aes128-ctr aes256-ctr; do
 		for m in hmac-sha1 hmac-sha2-256; do
@@ -293,10 +293,10 @@ dropbear_up() {
 			    "tee $T/there" <"$LITTLE" >back 2>log
 			cmp "$LITTLE" there
 			cmp "$LITTLE" back
-			met log dropbear
+			has_banner log dropbear
 			[ "$(grep -c "kex: .* cipher: $c " log)" = 2 ]
 			HOME=$F/home dbclient -y -y -i "$F/dropbear_user" -J \
-			    "$(ours "$c" "$m")" "$(id -un)@hayate" "tee $T/there" <"$LITTLE" >back 2>dbc.log
+			    "$(print_server_command "$c" "$m")" "$(id -un)@hayate" "tee $T/there" <"$LITTLE" >back 2>dbc.log
 			cmp "$LITTLE" there
 			cmp "$LITTLE" back
 			n=$((n + 1))
@@ -307,25 +307,25 @@ dropbear_up() {
 
 @test "our client and dropbear rekey in mid-transfer" {
 	need_dropbear
-	short_path
+	shorten_path
 	client -v -p "$DROPBEAR_PORT" -o RekeyLimit=1M "$ADDRESS" "tee $T/there" \
 	    <"$SOME" >back 2>log
 	cmp "$SOME" there
 	cmp "$SOME" back
-	met log dropbear
-	rekeyed log
+	has_banner log dropbear
+	has_rekeyed log
 }
 
 ### PuTTY
 
-putty_keys() {
+make_putty_keys() {
 	command -v puttygen >/dev/null || return 0
 	HOME=$PWD/home puttygen user -O private -o putty_user
 	ssh-keygen -lf host.pub | cut -d' ' -f2 >fingerprint
 }
 
-# putty PROGRAM ARG...
-putty() {
+# run_putty PROGRAM ARG...
+run_putty() {
 	HOME=$F/home $IN_CLIENT "$1" -batch -i "$F/putty_user" \
 	    -hostkey "$(cat "$F/fingerprint")" -P "${PORT-$(sshd_port hayate)}" \
 	    "${@:2}" 3>&-
@@ -345,29 +345,29 @@ putty() {
 
 @test "plink exchanges files with our server" {
 	need plink putty-tools
-	putty plink "$(id -un)@$ADDRESS" "cat >$T/there" <"$BULK"
+	run_putty plink "$(id -un)@$ADDRESS" "cat >$T/there" <"$BULK"
 	cmp "$BULK" there
-	widened "$(sshd_log hayate)"
-	putty plink "$(id -un)@$ADDRESS" "cat $BULK" >back
+	has_widened "$(sshd_log hayate)"
+	run_putty plink "$(id -un)@$ADDRESS" "cat $BULK" >back
 	cmp "$BULK" back
-	met "$(sshd_log hayate)" PuTTY
+	has_banner "$(sshd_log hayate)" PuTTY
 }
 
 @test "psftp and pscp, with both protocols, exchange files with our server" {
 	need pscp putty-tools
 	local how
 	for how in -sftp -scp; do
-		putty pscp $how "$SOME" "$(id -un)@$ADDRESS:$T/there" >/dev/null
+		run_putty pscp $how "$SOME" "$(id -un)@$ADDRESS:$T/there" >/dev/null
 		cmp "$SOME" there
-		putty pscp $how "$(id -un)@$ADDRESS:$SOME" back >/dev/null
+		run_putty pscp $how "$(id -un)@$ADDRESS:$SOME" back >/dev/null
 		cmp "$SOME" back
 		rm there back
 	done
 	printf 'put %s %s\nget %s %s\n' "$BULK" "$T/there" "$BULK" "$T/back" >batch
-	putty psftp -b batch "$(id -un)@$ADDRESS" >/dev/null
+	run_putty psftp -b batch "$(id -un)@$ADDRESS" >/dev/null
 	cmp "$BULK" there
 	cmp "$BULK" back
-	widened "$(sshd_log hayate)"
+	has_widened "$(sshd_log hayate)"
 }
 
 @test "every cipher and MAC that PuTTY shares with our server works" {
@@ -375,7 +375,7 @@ putty() {
 	local c m n=0
 	while read -r c m; do
 		: >server.log
-		putty plink -proxycmd "$(ours "$c" "$m")" "$(id -un)@hayate" "tee $T/there" \
+		run_putty plink -proxycmd "$(print_server_command "$c" "$m")" "$(id -un)@hayate" "tee $T/there" \
 		    <"$LITTLE" >back 2>log || {
 			# plink may be gone before the server has looked
 			grep -q "no matching" server.log ||
@@ -385,37 +385,37 @@ putty() {
 		cmp "$LITTLE" there
 		cmp "$LITTLE" back
 		n=$((n + 1))
-	done < <(pairs hayate hayate | sed 's/<implicit>/hmac-sha1/')
+	done < <(list_pairs hayate hayate | sed 's/<implicit>/hmac-sha1/')
 	echo "$n pairs"
 	[ "$n" -ge 8 ]
 }
 
 @test "plink and our server rekey in mid-transfer" {
 	need plink putty-tools
-	short_path
-	PORT=$(sshd_port rekey) putty plink "$(id -un)@$ADDRESS" "tee $T/there" \
+	shorten_path
+	PORT=$(sshd_port rekey) run_putty plink "$(id -un)@$ADDRESS" "tee $T/there" \
 	    <"$SOME" >back
 	cmp "$SOME" there
 	cmp "$SOME" back
-	rekeyed "$(sshd_log rekey)"
+	has_rekeyed "$(sshd_log rekey)"
 }
 
 ### Threads and others, by every cipher that they have; LONG_BYTES=1G by hand
 
-long() {
+send_long() {
 	[ -s "$F/long" ] || head -c "${LONG_BYTES:-40M}" /dev/urandom >"$F/long"
 	LONG=$F/long
 	LIMIT=$(($(stat -c %s "$LONG") / 8))
 }
 
-# threaded CIPHER: as ours
-threaded() {
-	echo "$(ours "$1" hmac-sha1,hmac-sha2-256) -o CipherThreads=2" \
+# run_threaded CIPHER: as ours
+run_threaded() {
+	echo "$(print_server_command "$1" hmac-sha1,hmac-sha2-256) -o CipherThreads=2" \
 	    "-o RekeyLimit=$LIMIT"
 }
 
-# both_ways LOG COMMAND...: where LOG is that of whoever has threads
-both_ways() {
+# check_both_ways LOG COMMAND...: where LOG is that of whoever has threads
+check_both_ways() {
 	local where
 	for where in "cat $LONG" "cmp - $LONG"; do
 		: >"$1"
@@ -425,17 +425,17 @@ both_ways() {
 			"${@:2}" "$where" <"$LONG" 2>>log
 		fi
 		grep -q 'sealed and opened by 2 threads' "$1"
-		rekeyed "$1"
+		has_rekeyed "$1"
 	done
 }
 
 @test "bulk data with threads survives rekeys with stock and every cipher, both ways" {
 	local c
-	long
+	send_long
 	for c in $("$(bin ssh stock)" -Q cipher | grep -v cbc); do
-		CLIENT=stock both_ways server.log client -c "$c" \
-		    -o "ProxyCommand=$(threaded "$c")" hayate
-		both_ways log client -v -c "$c" -o CipherThreads=2 \
+		CLIENT=stock check_both_ways server.log client -c "$c" \
+		    -o "ProxyCommand=$(run_threaded "$c")" hayate
+		check_both_ways log client -v -c "$c" -o CipherThreads=2 \
 		    -o RekeyLimit=$LIMIT -o "ProxyCommand=$(bin sshd stock) -i -f $(sshd_dir stock)/config" stock
 	done
 }
@@ -443,12 +443,12 @@ both_ways() {
 @test "bulk data with threads survives rekeys with dropbear, both ways" {
 	local c
 	need_dropbear
-	long
-	short_path
+	send_long
+	shorten_path
 	for c in chacha20-poly1305@openssh.com aes128-ctr aes256-ctr; do
-		HOME=$F/home both_ways server.log dbclient -y -y \
-		    -i "$F/dropbear_user" -J "$(threaded "$c")" "$(id -un)@hayate"
-		both_ways log client -v -c "$c" -o CipherThreads=2 \
+		HOME=$F/home check_both_ways server.log dbclient -y -y \
+		    -i "$F/dropbear_user" -J "$(run_threaded "$c")" "$(id -un)@hayate"
+		check_both_ways log client -v -c "$c" -o CipherThreads=2 \
 		    -o RekeyLimit=$LIMIT -p "$DROPBEAR_PORT" "$ADDRESS"
 	done
 }
@@ -456,10 +456,10 @@ both_ways() {
 @test "bulk data with threads survives rekeys with PuTTY, both ways" {
 	need plink putty-tools
 	local c
-	long
+	send_long
 	for c in aes128-ctr aes192-ctr aes256-ctr aes128-gcm@openssh.com \
 	    aes256-gcm@openssh.com chacha20-poly1305@openssh.com; do
-		both_ways server.log putty plink -proxycmd "$(threaded "$c")" \
+		check_both_ways server.log run_putty plink -proxycmd "$(run_threaded "$c")" \
 		    "$(id -un)@hayate"
 	done
 }

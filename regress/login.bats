@@ -41,46 +41,46 @@ teardown() {
 # log_in ARG...: ssh over the path, with the memory of this test
 log_in() { run_far client "${KNOWN[@]}" "$@" </dev/null; }
 
-# steps: what was done early by the login whose standard error is the file err,
-# but for its key exchange, which guesses() prints
-steps() { said | grep -v 'key exchange' || :; }
-guesses() { said | grep 'key exchange' || :; }
-said() { tr -d '\r' <err | sed -n 's/^debug1: early login: //p'; }
+# list_early_steps: what was done early by the login whose standard error is the file err,
+# but for its key exchange, which list_guesses() prints
+list_early_steps() { list_early_messages | grep -v 'key exchange' || :; }
+list_guesses() { list_early_messages | grep 'key exchange' || :; }
+list_early_messages() { tr -d '\r' <err | sed -n 's/^debug1: early login: //p'; }
 
-# memory: its entries of users; exchange: those of the key exchange
-memory() { sed 1d hayate_logins | grep -v ' own=' || :; }
-exchange() { sed 1d hayate_logins | grep ' own=' || :; }
+# list_user_entries: its entries of users; exchange: those of the key exchange
+list_user_entries() { sed 1d hayate_logins | grep -v ' own=' || :; }
+list_kex_entries() { sed 1d hayate_logins | grep ' own=' || :; }
 
 ### Pure parts
 
 ID=$(printf '%040d' 1)
 KEY=$(printf 'a%.0s' {1..40})
 SALT=$(printf 'b%.0s' {1..32})
-recall() { run_unit login-cache-replay "$@"; }
+run_login_cache() { run_unit login-cache-replay "$@"; }
 
 @test "an entry of the login cache is found, and replaced by a later one with the same ID" {
-	run -1 recall find "$ID" </dev/null
-	recall put "$SALT" "$ID" key="$KEY" methods=publickey,password ext </dev/null >one
-	[ "$(recall find "$ID" <one)" = "key=$KEY methods=publickey,password ext=1 wait=0 late=0.0 plain=0.0" ]
-	recall put "$SALT" "${ID/0/1}" plain <one >two
-	recall put "$SALT" "$ID" methods=password <two >three
+	run -1 run_login_cache find "$ID" </dev/null
+	run_login_cache put "$SALT" "$ID" key="$KEY" methods=publickey,password ext </dev/null >one
+	[ "$(run_login_cache find "$ID" <one)" = "key=$KEY methods=publickey,password ext=1 wait=0 late=0.0 plain=0.0" ]
+	run_login_cache put "$SALT" "${ID/0/1}" plain <one >two
+	run_login_cache put "$SALT" "$ID" methods=password <two >three
 	[ "$(wc -l <three)" = 3 ]
-	[ "$(recall find "$ID" <three)" = "key= methods=password ext=0 wait=0 late=0.0 plain=0.0" ]
-	[ "$(recall find "${ID/0/1}" <three)" = "key= methods= ext=0 wait=0 late=0.0 plain=4.1" ]
+	[ "$(run_login_cache find "$ID" <three)" = "key= methods=password ext=0 wait=0 late=0.0 plain=0.0" ]
+	[ "$(run_login_cache find "${ID/0/1}" <three)" = "key= methods= ext=0 wait=0 late=0.0 plain=4.1" ]
 	# what a session spoke belongs to its key
-	recall put "$SALT" "$ID" key="$KEY" sftp </dev/null >one
-	[ "$(recall find "$ID" <one)" = "key=$KEY sftp methods= ext=0 wait=0 late=0.0 plain=0.0" ]
-	recall put "$SALT" "$ID" methods=password sftp </dev/null >one
-	[ "$(recall find "$ID" <one)" = "key= methods=password ext=0 wait=0 late=0.0 plain=0.0" ]
+	run_login_cache put "$SALT" "$ID" key="$KEY" sftp </dev/null >one
+	[ "$(run_login_cache find "$ID" <one)" = "key=$KEY sftp methods= ext=0 wait=0 late=0.0 plain=0.0" ]
+	run_login_cache put "$SALT" "$ID" methods=password sftp </dev/null >one
+	[ "$(run_login_cache find "$ID" <one)" = "key= methods=password ext=0 wait=0 late=0.0 plain=0.0" ]
 	# one that says nothing is forgotten
-	recall put "$SALT" "$ID" ext <three >four
-	run -1 recall find "$ID" <four
+	run_login_cache put "$SALT" "$ID" ext <three >four
+	run -1 run_login_cache find "$ID" <four
 	[ "$(wc -l <four)" = 2 ]
 }
 
 @test "a foreign or truncated text is not a cache entry and does no harm" {
 	local bad
-	recall put "$SALT" "$ID" key="$KEY" </dev/null >good
+	run_login_cache put "$SALT" "$ID" key="$KEY" </dev/null >good
 	printf 'hayate-logins 2 %s\n%s key=%s\n' "$SALT" "$ID" "$KEY" >bad.1
 	printf 'hayate-logins 1 %sx\n%s key=%s\n' "$SALT" "$ID" "$KEY" >bad.2
 	head -c -1 good >bad.3
@@ -92,21 +92,21 @@ recall() { run_unit login-cache-replay "$@"; }
 	head -c 100000 /dev/urandom >bad.9
 	printf 'hayate-logins 1 %s\n%s own=%s kex=a\n' "$SALT" "$ID" "$KEY" >bad.10
 	for bad in bad.*; do
-		run -1 recall find "$ID" <"$bad"
-		recall put "$SALT" "${ID/0/1}" plain <"$bad" >new
-		recall find "${ID/0/1}" <new
+		run -1 run_login_cache find "$ID" <"$bad"
+		run_login_cache put "$SALT" "${ID/0/1}" plain <"$bad" >new
+		run_login_cache find "${ID/0/1}" <new
 		[ "$(wc -l <new)" = 2 ]
 	done
 	for bad in late=5.1 late=-1.1 late=4.0 late=256.4 late=4.1x late=4 plain=.; do
-		recall put "$SALT" "$ID" key="$KEY" late </dev/null | sed "2s/late=4.1/$bad/" >new
-		run -1 recall find "$ID" <new
+		run_login_cache put "$SALT" "$ID" key="$KEY" late </dev/null | sed "2s/late=4.1/$bad/" >new
+		run -1 run_login_cache find "$ID" <new
 	done
 	# a word of a later version is ignored
-	sed '2s/$/ later=7/' good | recall find "$ID"
+	sed '2s/$/ later=7/' good | run_login_cache find "$ID"
 }
 
 @test "a failure causes a back-off of 4 logins, the next one of 32, later ones of 256" {
-	mark() { recall put "$SALT" "$ID" "$@" </dev/null | sed -n '2s/^[0-9]* //p'; }
+	mark() { run_login_cache put "$SALT" "$ID" "$@" </dev/null | sed -n '2s/^[0-9]* //p'; }
 	[ "$(mark late)" = late=4.1 ]
 	[ "$(mark late late- late- late- late-)" = late=0.1 ]
 	[ "$(mark late late- late- late- late- late-)" = late=0.1 ]
@@ -115,7 +115,7 @@ recall() { run_unit login-cache-replay "$@"; }
 	[ "$(mark late late late late late-)" = late=255.3 ]
 	# as an earlier version wrote it
 	printf 'hayate-logins 1 %s\n%s late plain\n' "$SALT" "$ID" >old
-	[ "$(recall find "$ID" <old)" = "key= methods= ext=0 wait=0 late=4.1 plain=4.1" ]
+	[ "$(run_login_cache find "$ID" <old)" = "key= methods= ext=0 wait=0 late=4.1 plain=4.1" ]
 }
 
 @test "the oldest entries are removed beyond 500" {
@@ -123,11 +123,11 @@ recall() { run_unit login-cache-replay "$@"; }
 		echo "hayate-logins 1 $SALT"
 		for i in $(seq 500); do printf '%040d plain\n' "$i"; done
 	} >full
-	recall put "$SALT" "$(printf '%040d' 501)" plain <full >new
+	run_login_cache put "$SALT" "$(printf '%040d' 501)" plain <full >new
 	[ "$(wc -l <new)" = 501 ]
-	run -1 recall find "$(printf '%040d' 1)" <new
-	recall find "$(printf '%040d' 2)" <new
-	recall find "$(printf '%040d' 501)" <new
+	run -1 run_login_cache find "$(printf '%040d' 1)" <new
+	run_login_cache find "$(printf '%040d' 2)" <new
+	run_login_cache find "$(printf '%040d' 501)" <new
 }
 
 @test "a key is tried first unless an enabled and offered method precedes it" {
@@ -170,19 +170,19 @@ recall() { run_unit login-cache-replay "$@"; }
 @test "the entry of a complete key exchange is kept, and that of an incomplete one is not" {
 	local all="own=$KEY kex=mlkem768x25519-sha256 hostkey=ssh-ed25519" bad
 	# shellcheck disable=SC2086 # words
-	recall put "$SALT" "$ID" $all late </dev/null >one
-	[ "$(recall find "$ID" <one)" = "key= methods= ext=0 wait=0 late=4.1 plain=0.0
+	run_login_cache put "$SALT" "$ID" $all late </dev/null >one
+	[ "$(run_login_cache find "$ID" <one)" = "key= methods= ext=0 wait=0 late=4.1 plain=0.0
 $all" ]
 	for bad in 's/own=a/own=g/' 's/kex=/kex=,/' 's/hostkey=/hostkey=A/' 's/kex=[^ ]*/kex=/' \
 	    "s/kex=/kex=$(printf 'k%.0s' {1..60})/"; do
 		sed "2$bad" one >two
-		run -1 recall find "$ID" <two
+		run -1 run_login_cache find "$ID" <two
 	done
 	# shellcheck disable=SC2086 # words
-	recall put "$SALT" "$ID" $all again </dev/null >one
-	[ "$(recall find "$ID" <one | tail -n 1)" = "$all again" ]
-	recall put "$SALT" "$ID" own="$KEY" </dev/null >one
-	recall put "$SALT" "${ID/0/1}" plain <one >two
+	run_login_cache put "$SALT" "$ID" $all again </dev/null >one
+	[ "$(run_login_cache find "$ID" <one | tail -n 1)" = "$all again" ]
+	run_login_cache put "$SALT" "$ID" own="$KEY" </dev/null >one
+	run_login_cache put "$SALT" "${ID/0/1}" plain <one >two
 	fails grep own= two
 }
 
@@ -231,13 +231,13 @@ SENT="sending the key exchange with the banner (mlkem768x25519-sha256, ssh-ed255
 		rm -f hayate_logins
 		[ "$(CLIENT=stock count_trips log_in $s true)" = 11 ]
 		[ "$(count_trips log_in -v $s true)" = 5 ]
-		[ "$(steps)" = "sending the request for authentication methods early
+		[ "$(list_early_steps)" = "sending the request for authentication methods early
 offering a key early
 opening the session early" ]
-		[ "$(guesses)" = "" ]
+		[ "$(list_guesses)" = "" ]
 		[ "$(count_trips log_in -v $s true)" = 3 ]
-		[ "$(guesses)" = "$SENT" ]
-		[ "$(steps)" = "signing early with the key that was accepted before
+		[ "$(list_guesses)" = "$SENT" ]
+		[ "$(list_early_steps)" = "signing early with the key that was accepted before
 opening the session early
 skipping the request for authentication methods (publickey)" ]
 		[ "$(count_trips log_in -q $s true)" = 3 ]
@@ -251,9 +251,9 @@ skipping the request for authentication methods (publickey)" ]
 	[ ! -e hayate_logins ]
 }
 
-# homeless [ARG...]: ssh in a home directory of its own, "home", mounted ${HOW-rw}
-homeless() {
-	at_a unshare -m sh -c 'mount --bind "$1" ~ && mount -o "remount,bind,$2" ~ &&
+# run_with_home [ARG...]: ssh in a home directory of its own, "home", mounted ${HOW-rw}
+run_with_home() {
+	run_at_client unshare -m sh -c 'mount --bind "$1" ~ && mount -o "remount,bind,$2" ~ &&
 	    shift 2 && exec "$@"' - "$T/home" "${HOW-rw}" "$(bin ssh)" -F none \
 	    -p "$(sshd_port stock)" -i "$F/user" -o GlobalKnownHostsFile="$T/known" "$@" 10.77.0.2 true
 }
@@ -261,22 +261,22 @@ homeless() {
 @test "a missing ~/.ssh is created, and a later login needs 3 round trips" {
 	mkdir -m 755 home
 	sed "s/hayate-test/[10.77.0.2]:$(sshd_port stock)/" "$F/known_hosts" >known
-	[ "$(count_trips homeless)" = 5 ]
+	[ "$(count_trips run_with_home)" = 5 ]
 	[ "$(stat -c %a home/.ssh)" = 700 ]
 	[ "$(ls home/.ssh)" = hayate_logins ]
-	[ "$(count_trips homeless)" = 3 ]
+	[ "$(count_trips run_with_home)" = 3 ]
 	# no other directory is, nor is it where nothing is remembered
 	rm -r home/.ssh
 	for how in UserKnownHostsFile="$T/none/hosts" UserKnownHostsFile=none EarlyLogin=no; do
-		homeless -o "$how"
+		run_with_home -o "$how"
 		[ -z "$(ls -A home)" ]
 		[ ! -e none ]
 	done
 	# and where it cannot be made, nothing is said
 	echo x >home/.ssh
-	homeless 2>err
+	run_with_home 2>err
 	rm home/.ssh
-	HOW=ro homeless 2>>err
+	HOW=ro run_with_home 2>>err
 	[ ! -s err ]
 }
 
@@ -286,14 +286,14 @@ homeless() {
 		count_trips log_in -v -o $how stock true >trips
 		echo "$how $(<trips)"
 		[ "$(<trips)" -ge 9 ]
-		[ "$(said)" = "" ]
+		[ "$(list_early_messages)" = "" ]
 		[ ! -e hayate_logins ]
 	done
 	# nor do they use it
 	log_in stock true
 	for how in EarlyLogin=no Hayate=no; do
 		log_in -vv -o $how stock true 2>err
-		[ "$(said)" = "" ]
+		[ "$(list_early_messages)" = "" ]
 		fails grep -q kexguess2 err
 	done
 }
@@ -303,33 +303,33 @@ homeless() {
 	before=$(count_trips log_in -o EarlyLogin=no system true)
 	[ "$(count_trips log_in system true)" -lt "$before" ]
 	[ "$(count_trips log_in -v system true)" -le $((before - 5)) ]
-	steps | grep 'opening the session early'
+	list_early_steps | grep 'opening the session early'
 }
 
 ### The key exchange
 
-# configured NAME BUILD [LINE...]: a server that reads these lines
-configured() {
+# start_configured NAME BUILD [LINE...]: a server that reads these lines
+start_configured() {
 	printf '%s\n' "${@:3}" >conf
 	sshd_up "$2:$1" "AuthorizedKeysFile $F/may" "Include $T/conf"
 }
-# changed NAME LINE...: it reads others
-changed() {
+# change_config NAME LINE...: it reads others
+change_config() {
 	local n
 	n=$(grep -c "Server listening" "$(sshd_log "$1")")
 	printf '%s\n' "${@:2}" >conf
 	kill -HUP "$(<"$(sshd_dir "$1")/pid")"
 	poll 10 eval '[ "$(grep -c "Server listening" "$(sshd_log '"$1"')")" -gt '"$n"' ]'
 }
-connections() { grep -c 'Connection from' "$(sshd_log "$1")"; }
-host_keys() {
+count_connections() { grep -c 'Connection from' "$(sshd_log "$1")"; }
+make_host_key() {
 	ssh-keygen -q -t rsa -b 2048 -N '' -f rsa
 	echo "HostKey $T/rsa"
 }
 
 @test "if another host key is preferred, Hayate needs 3 round trips, and stock 4" {
 	local s
-	host_keys >conf
+	make_host_key >conf
 	for s in stock hayate; do
 		sshd_up $s:rsa "Include $T/conf" "AuthorizedKeysFile $F/may"
 		rm -f hayate_logins
@@ -338,23 +338,23 @@ host_keys() {
 		grep 'host key algorithm: ssh-ed25519' err
 		if [ $s = hayate ]; then
 			[ "$(<trips)" = 3 ]
-			[ "$(guesses)" = "$SENT" ]
+			[ "$(list_guesses)" = "$SENT" ]
 		else
 			[ "$(<trips)" = 4 ]
-			[ "$(guesses)" = "" ]
-			[ "$(exchange)" = "" ]
+			[ "$(list_guesses)" = "" ]
+			[ "$(list_kex_entries)" = "" ]
 		fi
 		sshd_down rsa
 	done
 }
 
-# key_asked HOST [ARG...]: the round trips of a login, and the key that it asked for
-key_asked() {
+# find_requested_key HOST [ARG...]: the round trips of a login, and the key that it asked for
+find_requested_key() {
 	count_trips log_in -vv "${@:2}" "$1" true >trips
 	echo "$(<trips) $(tr -d '\r' <err | sed -n 's/.*host key algorithm: //p')"
 }
-# name_key KEY [MARK]: the client's file names that key of the server too
-name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
+# add_known_key KEY [MARK]: the client's file names that key of the server too
+add_known_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 
 @test "if the preferred key is known as well, a login to stock takes 3 round trips too" {
 	local s n type=rsa-sha2-512 KNOWN=(-o "UserKnownHostsFile=$T/hosts")
@@ -363,22 +363,22 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 		sshd_up stock:$s "HostKey $T/$s" "AuthorizedKeysFile $F/may"
 		cp "$F/known_hosts" hosts
 		log_in $s true
-		[ "$(key_asked $s)" = "4 ssh-ed25519" ]
-		name_key $s
-		[ "$(key_asked $s)" = "4 ssh-ed25519" ]
+		[ "$(find_requested_key $s)" = "4 ssh-ed25519" ]
+		add_known_key $s
+		[ "$(find_requested_key $s)" = "4 ssh-ed25519" ]
 		grep "the next login asks for the key of type $type" err
 		# The user is remembered with the key of the host.
-		[ "$(key_asked $s)" = "4 $type" ]
-		[ "$(key_asked $s)" = "3 $type" ]
+		[ "$(find_requested_key $s)" = "4 $type" ]
+		[ "$(find_requested_key $s)" = "3 $type" ]
 		type=ecdsa-sha2-nistp256
 	done
 	# The key is unknown now: nothing is asked, and stock's key is taken.
 	cp "$F/known_hosts" hosts
-	n=$(connections ecdsa)
+	n=$(count_connections ecdsa)
 	log_in -v -o StrictHostKeyChecking=yes ecdsa true 2>err
 	grep 'a better algorithm than the one guessed' err
-	[ "$(connections ecdsa)" = $((n + 2)) ]
-	[ "$(key_asked ecdsa)" = "4 ssh-ed25519" ]
+	[ "$(count_connections ecdsa)" = $((n + 2)) ]
+	[ "$(find_requested_key ecdsa)" = "4 ssh-ed25519" ]
 }
 
 @test "an outdated line for the preferred key costs one connection, and no login" {
@@ -387,33 +387,33 @@ name_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 	ssh-keygen -q -t rsa -N '' -f gone
 	sshd_up stock:rsa "HostKey $T/rsa" "AuthorizedKeysFile $F/may"
 	cp "$F/known_hosts" hosts
-	name_key gone
+	add_known_key gone
 	log_in rsa true
-	n=$(connections rsa)
+	n=$(count_connections rsa)
 	log_in -v rsa true 2>err
 	grep 'another key of the kind that was asked for, beginning anew' err
 	fails grep -q CHANGED err
-	[ "$(connections rsa)" = $((n + 2)) ]
+	[ "$(count_connections rsa)" = $((n + 2)) ]
 	for _ in 1 2 3 4 5; do log_in -o LogLevel=ERROR rsa true 2>>quiet; done
 	[ ! -s quiet ]
-	[ "$(key_asked rsa)" = "4 ssh-ed25519" ]
-	[ "$(connections rsa)" = $((n + 8)) ]
+	[ "$(find_requested_key rsa)" = "4 ssh-ed25519" ]
+	[ "$(count_connections rsa)" = $((n + 8)) ]
 	# SHA-1, and keys of which other places than these files tell
 	sshd_down rsa
 	sshd_up stock:rsa "HostKey $T/rsa" "AuthorizedKeysFile $F/may" "HostKeyAlgorithms ssh-rsa,ssh-ed25519"
-	name_key rsa
+	add_known_key rsa
 	for _ in 1 2; do log_in -o HostKeyAlgorithms=+ssh-rsa rsa true; done
-	[ "$(key_asked rsa -o HostKeyAlgorithms=+ssh-rsa)" = "4 ssh-ed25519" ]
+	[ "$(find_requested_key rsa -o HostKeyAlgorithms=+ssh-rsa)" = "4 ssh-ed25519" ]
 	sshd_down rsa
 	sshd_up stock:rsa "HostKey $T/rsa" "AuthorizedKeysFile $F/may"
 	: >revoked
 	for _ in 1 2; do log_in -o RevokedHostKeys="$T/revoked" rsa true; done
-	[ "$(key_asked rsa -o RevokedHostKeys="$T/revoked")" = "4 ssh-ed25519" ]
+	[ "$(find_requested_key rsa -o RevokedHostKeys="$T/revoked")" = "4 ssh-ed25519" ]
 }
 
-# false_key: a server "false", whose keys are others, and a line of the true one that
+# start_false_server: a server "false", whose keys are others, and a line of the true one that
 # a guess will ask for
-false_key() {
+start_false_server() {
 	local k
 	for k in true_rsa false_rsa; do ssh-keygen -q -t rsa -N '' -f $k; done
 	ssh-keygen -q -t ed25519 -N '' -f false_ed25519
@@ -424,45 +424,45 @@ false_key() {
 	sshd_up stock:false "AuthorizedKeysFile $F/may" "HostKey $T/false_rsa"
 	mv "$F/host.kept" "$F/host"
 	cp "$F/known_hosts" hosts
-	name_key true_rsa
+	add_known_key true_rsa
 }
 
 @test "a false key of the requested type is named before the next connection" {
 	local level n print good bad
 	local KNOWN=(-o "UserKnownHostsFile=$T/hosts" -o StrictHostKeyChecking=yes)
-	false_key
+	start_false_server
 	good=$(sshd_port true) bad=$(sshd_port false)
 	print=$(ssh-keygen -lf false_rsa.pub | cut -d' ' -f2)
-	behind "$bad"
-	CLIENT=stock through 2>err && false
+	start_guess_server "$bad"
+	CLIENT=stock log_in_through 2>err && false
 	grep 'REMOTE HOST IDENTIFICATION HAS CHANGED' err
 	for level in FATAL ERROR INFO DEBUG1; do
 		rm -f hayate_logins
-		behind "$good" "$good" "$good" "$good"
-		for _ in 1 2 3; do through; done
-		through -vv 2>err
+		start_guess_server "$good" "$good" "$good" "$good"
+		for _ in 1 2 3; do log_in_through; done
+		log_in_through -vv 2>err
 		grep 'kex: host key algorithm: rsa-sha2-512' err
 		# in the first connection alone
-		behind "$bad" "$good"
-		n=$(met)
-		through -o LogLevel=$level 2>err
-		[ "$(met)" = $((n + 2)) ]
+		start_guess_server "$bad" "$good"
+		n=$(count_connections_met)
+		log_in_through -o LogLevel=$level 2>err
+		[ "$(count_connections_met)" = $((n + 2)) ]
 		[ "$(grep -c "$print" err)" = 1 ]
 		grep "RSA.*hayate-test.*$print" err
 		grep "$T/hosts:2" err
 	done
 	# Who hears nothing is asked for the key of stock.
 	rm -f hayate_logins
-	behind "$good" "$good" "$good" "$bad"
-	for _ in 1 2 3; do through; done
-	n=$(met)
-	run -255 through -q
-	[ "$(met)" = $((n + 1)) ]
+	start_guess_server "$good" "$good" "$good" "$bad"
+	for _ in 1 2 3; do log_in_through; done
+	n=$(count_connections_met)
+	run -255 log_in_through -q
+	[ "$(count_connections_met)" = $((n + 1)) ]
 	# in both
 	rm -f hayate_logins
-	behind "$good" "$good" "$good" "$good" "$bad" "$bad"
-	for _ in 1 2 3 4; do through; done
-	run -255 --separate-stderr through
+	start_guess_server "$good" "$good" "$good" "$good" "$bad" "$bad"
+	for _ in 1 2 3 4; do log_in_through; done
+	run -255 --separate-stderr log_in_through
 	[[ $stderr = *"$print"*"REMOTE HOST IDENTIFICATION HAS CHANGED"* ]]
 }
 
@@ -476,7 +476,7 @@ false_key() {
 	cp "$F/known_hosts" hosts
 	# A command may end before the server has proved a key that was new.
 	for i in 1 2 3 4 5 6 7 8; do
-		trips+=" $(key_asked all)"
+		trips+=" $(find_requested_key all)"
 		[[ $trips != *" 3 rsa-sha2-512" ]] || break
 	done
 	echo "$trips"
@@ -490,34 +490,34 @@ false_key() {
 	ssh-keygen -q -t ed25519 -N '' -f other
 	sshd_up stock:small "HostKey $T/small" "AuthorizedKeysFile $F/may"
 	cp "$F/known_hosts" hosts
-	name_key small
+	add_known_key small
 	for _ in 1 2; do log_in small true; done
-	[ "$(key_asked small)" = "4 ssh-ed25519" ]
+	[ "$(find_requested_key small)" = "4 ssh-ed25519" ]
 	sshd_up stock:rsa "HostKey $T/rsa" "AuthorizedKeysFile $F/may"
 	for mark in @revoked @cert-authority; do
 		cp "$F/known_hosts" hosts
-		name_key rsa
-		name_key other $mark
+		add_known_key rsa
+		add_known_key other $mark
 		for _ in 1 2; do log_in rsa true; done
-		[ "$(key_asked rsa)" = "4 ssh-ed25519" ]
+		[ "$(find_requested_key rsa)" = "4 ssh-ed25519" ]
 	done
 	# nor where the user has named an order
 	cp "$F/known_hosts" hosts
-	name_key rsa
+	add_known_key rsa
 	local order=HostKeyAlgorithms=ssh-ed25519,rsa-sha2-512
 	for _ in 1 2; do log_in -o $order rsa true; done
-	[ "$(key_asked rsa -o $order)" = "4 ssh-ed25519" ]
+	[ "$(find_requested_key rsa -o $order)" = "4 ssh-ed25519" ]
 	# nor where DNS may know one key, and stock would warn of the other
 	rm -f hayate_logins
 	local dns=VerifyHostKeyDNS=yes
 	for _ in 1 2; do log_in -o $dns rsa true; done
-	[ "$(key_asked rsa -o $dns)" = "4 ssh-ed25519" ]
+	[ "$(find_requested_key rsa -o $dns)" = "4 ssh-ed25519" ]
 	for _ in 1 2; do log_in rsa true; done
-	[[ $(key_asked rsa) = *rsa-sha2-512 ]]
+	[[ $(find_requested_key rsa) = *rsa-sha2-512 ]]
 }
 
-# delays NAME: how often that server has held an answer back
-delays() { grep -c 'delaying .* (requested' "$(sshd_log "$1")" || :; }
+# count_delays NAME: how often that server has held an answer back
+count_delays() { grep -c 'delaying .* (requested' "$(sshd_log "$1")" || :; }
 
 @test "a valid signature is answered at once, and every refusal with a delay" {
 	local s n DEBUG="LogLevel DEBUG3"
@@ -528,20 +528,20 @@ delays() { grep -c 'delaying .* (requested' "$(sshd_log "$1")" || :; }
 	# The key is offered, then the signature comes.
 	for s in told:1 off:2 as:2; do
 		CLIENT=stock run_far client "${s%:*}" true
-		[ "$(delays "${s%:*}")" = "${s#*:}" ]
+		[ "$(count_delays "${s%:*}")" = "${s#*:}" ]
 	done
 	printf '#!/bin/sh\necho wrong\n' >askpass
 	chmod +x askpass
-	n=$(delays told)
+	n=$(count_delays told)
 	SSH_ASKPASS=$T/askpass SSH_ASKPASS_REQUIRE=force CLIENT=stock run -255 run_far client \
 	    -o BatchMode=no -o PreferredAuthentications=password -o NumberOfPasswordPrompts=2 told true
-	[ "$(delays told)" = $((n + 2)) ]
+	[ "$(count_delays told)" = $((n + 2)) ]
 	CLIENT=stock run -255 run_far client never true
-	[ "$(delays never)" = 1 ]
+	[ "$(count_delays never)" = 1 ]
 }
 
-# asked_for CIPHER ARG...: a login takes that cipher
-asked_for() {
+# check_cipher CIPHER ARG...: a login takes that cipher
+check_cipher() {
 	log_in -v "${@:2}" true 2>err
 	[ "$(tr -d '\r' <err | sed -n 's/.*server->client cipher: \([^ ]*\) .*/\1/p')" = "$1" ]
 }
@@ -549,27 +549,27 @@ asked_for() {
 @test "a server of HPN-SSH, which would re-key otherwise, is asked for AES-GCM" {
 	local how chacha=chacha20-poly1305@openssh.com gcm=aes256-gcm@openssh.com
 	grep -qw aes /proc/cpuinfo || skip "no instructions for AES"
-	configured hpn stock "VersionAddendum hpn18.8.0"
-	asked_for $gcm hpn
-	asked_for $gcm hpn
-	[ "$(guesses)" = "$SENT" ]
+	start_configured hpn stock "VersionAddendum hpn18.8.0"
+	check_cipher $gcm hpn
+	check_cipher $gcm hpn
+	[ "$(list_guesses)" = "$SENT" ]
 	grep 'does not rekey with AES-GCM' err
 	# not where the user has said what to do, nor other servers
 	for how in EarlyLogin=no Hayate=no Ciphers=$chacha,$gcm Ciphers=-aes128-ctr; do
-		asked_for $chacha -o "$how" hpn
+		check_cipher $chacha -o "$how" hpn
 	done
 	for how in stock hayate; do
-		asked_for $chacha $how
-		asked_for $chacha $how
+		check_cipher $chacha $how
+		check_cipher $chacha $how
 	done
 	# The server now accepts either, and the next login knows that.
-	changed hpn
-	asked_for $gcm hpn
-	asked_for $chacha hpn
-	[ "$(guesses)" = "$SENT" ]
-	changed hpn "VersionAddendum hpn18.8.0"
-	asked_for $chacha hpn
-	asked_for $gcm hpn
+	change_config hpn
+	check_cipher $gcm hpn
+	check_cipher $chacha hpn
+	[ "$(list_guesses)" = "$SENT" ]
+	change_config hpn "VersionAddendum hpn18.8.0"
+	check_cipher $chacha hpn
+	check_cipher $gcm hpn
 	sshd_down hpn
 }
 
@@ -578,25 +578,25 @@ asked_for() {
 	for s in stock hayate; do
 		for method in curve25519-sha256 sntrup761x25519-sha512 \
 		    curve25519-sha256,mlkem768x25519-sha256 ecdh-sha2-nistp256; do
-			configured other $s "KexAlgorithms $method"
+			start_configured other $s "KexAlgorithms $method"
 			rm -f hayate_logins
 			log_in other true
 			count_trips log_in -vvv other true >trips
 			grep 'will use strict KEX ordering' err
 			case $s$method in
-			*ecdh*) [ "$(<trips)" = 4 ] && [ "$(guesses)" = "" ] ;;
+			*ecdh*) [ "$(<trips)" = 4 ] && [ "$(list_guesses)" = "" ] ;;
 			# what stock chooses stands second, which is right by the other rule
-			stockcurve*mlkem*) [ "$(<trips)" = 4 ] && [ "$(guesses)" = "" ] ;;
-			*mlkem*) [ "$(<trips)" = 3 ] && [ "$(guesses)" = "$SENT" ] ;;
-			*) [ "$(<trips)" = 3 ] && [[ $(guesses) = *"(${method%%,*}, "* ]] ;;
+			stockcurve*mlkem*) [ "$(<trips)" = 4 ] && [ "$(list_guesses)" = "" ] ;;
+			*mlkem*) [ "$(<trips)" = 3 ] && [ "$(list_guesses)" = "$SENT" ] ;;
+			*) [ "$(<trips)" = 3 ] && [[ $(list_guesses) = *"(${method%%,*}, "* ]] ;;
 			esac
 			sshd_down other
 		done
 	done
 }
 
-# silent PORT: there connections are not taken, as too many wait
-silent() {
+# block_port PORT: there connections are not taken, as too many wait
+block_port() {
 	cat >silent.py <<-'END'
 	import socket, sys, time
 	s = socket.socket()
@@ -617,7 +617,7 @@ silent() {
 
 @test "the key pair of sntrup761 is made while the connection is established" {
 	local how by early jump begun
-	host_keys >conf
+	make_host_key >conf
 	for how in ed25519 rsa; do
 		sshd_up stock:older "KexAlgorithms sntrup761x25519-sha512" "AuthorizedKeysFile $F/may" \
 		    "$(case $how in rsa) cat conf ;; *) echo "HostKey $F/host" ;; esac)"
@@ -629,7 +629,7 @@ silent() {
 		# each further exchange makes its own
 		[ "$(grep -c 'pair made in advance' err)" = 1 ]
 		[ "$(grep -c 'SSH2_MSG_NEWKEYS received' err)" -gt 3 ]
-		early=$(guesses | wc -l)
+		early=$(list_guesses | wc -l)
 		[ "$early" = "$(case $how in rsa) echo 0 ;; *) echo 1 ;; esac)" ]
 		log_in -v -o EarlyLogin=no older true 2>err
 		fails grep -q 'pair made in advance' err
@@ -647,43 +647,43 @@ silent() {
 			[[ $output = *"Connection refused"* ]]
 		done
 	done
-	silent "$(sshd_port older)"
+	block_port "$(sshd_port older)"
 	begun=$(date +%s%N)
 	run -255 log_in -o ConnectTimeout=1 older true
 	[[ $output = *"Connection timed out"* ]]
 	(($(date +%s%N) - begun < 10**10))
 	kill "$FOREIGN"
-	[[ $(exchange) = "" ]]
+	[[ $(list_kex_entries) = "" ]]
 }
 
 @test "a wrong guess is ignored, and the login continues on the same connection" {
 	local s before change
 	ssh-keygen -q -t ecdsa -N '' -f ecdsa
-	host_keys >/dev/null
+	make_host_key >/dev/null
 	sed 's/^/hayate-test /' ecdsa.pub >>hosts
 	for s in stock hayate; do
-		configured turned $s
+		start_configured turned $s
 		for change in "KexAlgorithms curve25519-sha256" \
 		    "KexAlgorithms diffie-hellman-group-exchange-sha256" \
 		    "KexAlgorithms ecdh-sha2-nistp256" \
 		    "HostKeyAlgorithms ecdsa-sha2-nistp256"; do
-			changed turned "HostKey $T/ecdsa"
+			change_config turned "HostKey $T/ecdsa"
 			rm -f hayate_logins
 			log_in turned true
-			changed turned "HostKey $F/host"
+			change_config turned "HostKey $F/host"
 			rm -f hayate_logins
 			log_in turned true
 			log_in turned true
-			changed turned "HostKey $T/ecdsa" "$change"
-			before=$(connections turned)
+			change_config turned "HostKey $T/ecdsa" "$change"
+			before=$(count_connections turned)
 			log_in -vvv turned true 2>err
 			grep 'will use strict KEX ordering' err
-			[ "$(guesses)" = "$SENT
+			[ "$(list_guesses)" = "$SENT
 the server negotiated another key exchange; removed it from the cache" ]
-			[ "$(connections turned)" = $((before + 1)) ]
-			[[ $(exchange) != *mlkem*ed25519* ]]
+			[ "$(count_connections turned)" = $((before + 1)) ]
+			[[ $(list_kex_entries) != *mlkem*ed25519* ]]
 			log_in -v turned true 2>err
-			[[ $(guesses) != *"from the cache"* ]]
+			[[ $(list_guesses) != *"from the cache"* ]]
 		done
 		sshd_down turned
 	done
@@ -691,13 +691,13 @@ the server negotiated another key exchange; removed it from the cache" ]
 
 @test "~R re-keys after a right guess and after a wrong one" {
 	local change
-	configured turned stock
+	start_configured turned stock
 	mkfifo keyboard
 	for change in "# none" "KexAlgorithms curve25519-sha256"; do
 		rm -f hayate_logins
-		changed turned
+		change_config turned
 		log_in turned true
-		changed turned "$change"
+		change_config turned "$change"
 		run_far client "${KNOWN[@]}" -tt -vvv turned 'stty -echo; cat' <keyboard >out 2>err &
 		exec 8>keyboard
 		poll 10 grep -q 'Sending command' err
@@ -706,7 +706,7 @@ the server negotiated another key exchange; removed it from the cache" ]
 		printf 'two\n\004' >&8
 		exec 8>&-
 		wait $!
-		[ "$(guesses | wc -l)" = "$(case $change in '#'*) echo 1 ;; *) echo 2 ;; esac)" ]
+		[ "$(list_guesses | wc -l)" = "$(case $change in '#'*) echo 1 ;; *) echo 2 ;; esac)" ]
 		[[ $(tr -d '\r' <out) = *one*two ]]
 		grep 'will use strict KEX ordering' err
 	done
@@ -715,53 +715,53 @@ the server negotiated another key exchange; removed it from the cache" ]
 
 @test "a server that now offers a better method gets it, in a second connection" {
 	local before
-	configured better stock "KexAlgorithms curve25519-sha256"
+	start_configured better stock "KexAlgorithms curve25519-sha256"
 	log_in better true
 	log_in -v better true 2>err
-	[[ $(guesses) = *curve25519* ]]
-	changed better
-	before=$(connections better)
+	[[ $(list_guesses) = *curve25519* ]]
+	change_config better
+	before=$(count_connections better)
 	log_in -v better true 2>err
 	[[ $(tr -d '\r' <err) = *"the server now offers a better algorithm than the one guessed, beginning anew"* ]]
-	[ "$(connections better)" = $((before + 2)) ]
+	[ "$(count_connections better)" = $((before + 2)) ]
 	grep 'kex: algorithm: mlkem' err
-	[ "$(exchange)" = "" ]
+	[ "$(list_kex_entries)" = "" ]
 	# Somebody on the path could have said so, and no signature showed it.
 	rm hayate_logins
-	changed better "KexAlgorithms curve25519-sha256"
+	change_config better "KexAlgorithms curve25519-sha256"
 	log_in better true
-	changed better
+	change_config better
 	log_in -o LogLevel=INFO better true 2>err
 	grep 'a better algorithm than the one guessed, beginning anew' err
 	# it may change its mind at random: then only stock's first one is guessed
-	changed better "KexAlgorithms curve25519-sha256"
+	change_config better "KexAlgorithms curve25519-sha256"
 	log_in better true
 	log_in -v better true 2>err
-	[ "$(guesses)" = "" ]
-	changed better
+	[ "$(list_guesses)" = "" ]
+	change_config better
 	log_in better true
 	log_in -v better true 2>err
-	[ "$(guesses)" = "$SENT" ]
+	[ "$(list_guesses)" = "$SENT" ]
 	sshd_down better
 }
 
 @test "a learnt host key does not replace the preferred one" {
 	local KNOWN=(-o "UserKnownHostsFile=$T/hosts")
-	algorithm() { tr -d '\r' <err | sed -n 's/.*kex: host key algorithm: //p' | tail -n 1; }
+	find_key_algorithm() { tr -d '\r' <err | sed -n 's/.*kex: host key algorithm: //p' | tail -n 1; }
 	ssh-keygen -q -t ecdsa -N '' -f ecdsa
-	name_key ecdsa
-	configured keyed stock "HostKey $T/ecdsa"
+	add_known_key ecdsa
+	start_configured keyed stock "HostKey $T/ecdsa"
 	log_in keyed true
 	log_in -v keyed true 2>err
-	[[ $(guesses) = *"mlkem768x25519-sha256, ecdsa-sha2-nistp256"* ]]
+	[[ $(list_guesses) = *"mlkem768x25519-sha256, ecdsa-sha2-nistp256"* ]]
 	cat "$F/known_hosts" >>hosts
 	for i in 1 2 3; do
 		log_in -v keyed true 2>err
-		[ "$(algorithm)" = ecdsa-sha2-nistp256 ]
+		[ "$(find_key_algorithm)" = ecdsa-sha2-nistp256 ]
 	done
 	# Stock would take the new one, and so does a login without a guess.
 	log_in -v -o EarlyLogin=no keyed true 2>err
-	[ "$(algorithm)" = ssh-ed25519 ]
+	[ "$(find_key_algorithm)" = ssh-ed25519 ]
 	sshd_down keyed
 }
 
@@ -771,11 +771,11 @@ the server negotiated another key exchange; removed it from the cache" ]
 	    KexAlgorithms=-mlkem768x25519-sha256; do
 		log_in hayate true
 		log_in -vv -o $how hayate true 2>err
-		steps | grep 'the proposal of this client has changed; removed the server from the cache'
-		[ "$(guesses)" = "" ]
+		list_early_steps | grep 'the proposal of this client has changed; removed the server from the cache'
+		[ "$(list_guesses)" = "" ]
 		fails grep -q 'first_kex_follows 1' err
 		log_in -v -o $how hayate true 2>err
-		[[ $(guesses) = "sending the key exchange with the banner"* ]]
+		[[ $(list_guesses) = "sending the key exchange with the banner"* ]]
 	done
 }
 
@@ -795,15 +795,15 @@ the server negotiated another key exchange; removed it from the cache" ]
 		log_in $s true
 		log_in -vvv -o RekeyLimit=300K $s "head -c 9000000 /dev/zero" >out 2>err
 		[ "$(stat -c %s out)" = 9000000 ]
-		[ "$(guesses)" = "$SENT" ]
+		[ "$(list_guesses)" = "$SENT" ]
 		sed '1,/^Authenticated to/d' err >later
 		grep "kex: algorithm: mlkem" later
 		fails grep -q 'first_kex_follows 1' later
 	done
 }
 
-# behind WAY...: a stock server behind one that meets its connections in these ways
-behind() {
+# start_guess_server WAY...: a stock server behind one that meets its connections in these ways
+start_guess_server() {
 	printf '%s\n' "$@" >ways
 	[ -z "$FOREIGN" ] || return 0
 	FOREIGN_PORT=$((20000 + RANDOM % 12000))
@@ -812,82 +812,82 @@ behind() {
 	FOREIGN=$!
 	poll 10 grep -qx ready met
 }
-through() { log_in -p "$FOREIGN_PORT" "$@" 127.0.0.1 true; }
-met() { grep -c connection met; }
+log_in_through() { log_in -p "$FOREIGN_PORT" "$@" 127.0.0.1 true; }
+count_connections_met() { grep -c connection met; }
 
 @test "a server that cannot handle a guess costs one connection, once" {
 	local way before
 	for way in close cut odd; do
 		rm -f hayate_logins
-		behind pass pass
-		through
-		through -v 2>err
-		[ "$(guesses)" = "$SENT" ]
-		behind $way
-		before=$(met)
-		through -v 2>err
-		[ "$(guesses)" = "$SENT" ]
+		start_guess_server pass pass
+		log_in_through
+		log_in_through -v 2>err
+		[ "$(list_guesses)" = "$SENT" ]
+		start_guess_server $way
+		before=$(count_connections_met)
+		log_in_through -v 2>err
+		[ "$(list_guesses)" = "$SENT" ]
 		[ "$(tr -d '\r' <err | grep -c 'beginning anew')" = 1 ]
-		[ "$(met)" = $((before + 2)) ]
-		before=$(met)
-		through -v 2>err
-		[ "$(guesses)" = "" ]
-		[ "$(met)" = $((before + 1)) ]
-		through -v 2>err
-		[ "$(met)" = $((before + 2)) ]
+		[ "$(count_connections_met)" = $((before + 2)) ]
+		before=$(count_connections_met)
+		log_in_through -v 2>err
+		[ "$(list_guesses)" = "" ]
+		[ "$(count_connections_met)" = $((before + 1)) ]
+		log_in_through -v 2>err
+		[ "$(count_connections_met)" = $((before + 2)) ]
 		# closed before its banner, it may be any reason
-		[ $way = close ] || [ "$(guesses)" = "" ]
+		[ $way = close ] || [ "$(list_guesses)" = "" ]
 	done
 }
 
 @test "a login that could not be restarted, because a file or connection is a pipe, sends no guess" {
 	local how last=(-v "${KNOWN[@]}" -o HostName=10.77.0.2 127.0.0.1 true)
-	behind pass pass
-	through
+	start_guess_server pass pass
+	log_in_through
 	last=(-p "$FOREIGN_PORT" "${last[@]}")
 	mkfifo fifo
 	ln -s /dev/null null
 	for how in file null stdin fifo dash; do
-		behind pass
+		start_guess_server pass
 		# shellcheck disable=SC2002 # it is to be a pipe
 		case $how in
-		file) at_a "$(bin ssh)" -F "$F/ssh_config" "${last[@]}" 2>err ;;
+		file) run_at_client "$(bin ssh)" -F "$F/ssh_config" "${last[@]}" 2>err ;;
 		null)
-			at_a "$(bin ssh)" -F "$F/ssh_config" \
+			run_at_client "$(bin ssh)" -F "$F/ssh_config" \
 			    -o GlobalKnownHostsFile="$T/null" "${last[@]}" 2>err
 			;;
-		stdin) cat "$F/ssh_config" | at_a "$(bin ssh)" -F /dev/stdin "${last[@]}" 2>err ;;
+		stdin) cat "$F/ssh_config" | run_at_client "$(bin ssh)" -F /dev/stdin "${last[@]}" 2>err ;;
 		fifo)
 			cat "$F/ssh_config" >fifo &
-			at_a "$(bin ssh)" -F fifo "${last[@]}" 2>err
+			run_at_client "$(bin ssh)" -F fifo "${last[@]}" 2>err
 			;;
 		dash)
 			echo "exec $(bin ssh) -F $F/ssh_config -o ProxyCommand=- ${last[*]} 2>$T/err" >dash
-			at_a socat "TCP:10.77.0.2:$FOREIGN_PORT" "EXEC:sh $T/dash"
+			run_at_client socat "TCP:10.77.0.2:$FOREIGN_PORT" "EXEC:sh $T/dash"
 			;;
 		esac
-		steps | grep 'signing early'
+		list_early_steps | grep 'signing early'
 		case $how in
-		file|null) [ "$(guesses)" = "$SENT" ] ;;
-		*) [ "$(guesses)" = "" ] ;;
+		file|null) [ "$(list_guesses)" = "$SENT" ] ;;
+		*) [ "$(list_guesses)" = "" ] ;;
 		esac
 	done
 }
-# at_a COMMAND...: at the client's end of the path
-at_a() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
+# run_at_client COMMAND...: at the client's end of the path
+run_at_client() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 
 @test "a server that loses data sent with the banner costs 15 seconds, once" {
 	local way
 	for way in deaf hush; do
 		rm -f hayate_logins
-		behind
-		through
-		behind $way
-		[ "$(measure_seconds through -v 2>err | cut -d. -f1)" -ge 15 ]
+		start_guess_server
+		log_in_through
+		start_guess_server $way
+		[ "$(measure_seconds log_in_through -v 2>err | cut -d. -f1)" -ge 15 ]
 		[ "$(tr -d '\r' <err | grep -c 'beginning anew')" = 1 ]
 		grep 'plain=256.3' hayate_logins
-		through -v 2>err
-		[ "$(guesses)" = "" ]
+		log_in_through -v 2>err
+		[ "$(list_guesses)" = "" ]
 	done
 }
 
@@ -896,25 +896,25 @@ at_a() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 	# the second one only says that it would
 	for name in paramiko_3 OpenSSH_7.4; do
 		rm -f hayate_logins
-		odd_server patient $name curve25519-sha256@libssh.org
+		start_odd_peer patient $name curve25519-sha256@libssh.org
 		log_in "${LAST[@]}"
 		log_in -v "${LAST[@]}" 2>err
-		[[ $(guesses) = *"(curve25519-sha256@libssh.org, rsa-sha2-512)" ]]
-		odd_server patient $name ecdh-sha2-nistp256
+		[[ $(list_guesses) = *"(curve25519-sha256@libssh.org, rsa-sha2-512)" ]]
+		start_odd_peer patient $name ecdh-sha2-nistp256
 		log_in -v "${LAST[@]}" 2>err
 		[ "$(tr -d '\r' <err | grep -c 'beginning anew')" = 1 ]
 		[ "$(grep -c connection said)" = 2 ]
-		odd_server patient $name curve25519-sha256@libssh.org
+		start_odd_peer patient $name curve25519-sha256@libssh.org
 		for i in 1 2 3; do
 			log_in -v "${LAST[@]}" 2>err
-			[ "$(guesses)" = "" ]
+			[ "$(list_guesses)" = "" ]
 		done
 		FOREIGN_PORT=
 	done
 }
 
-# late_write: ssh writes more than its banner when the proxy has gone
-late_write() {
+# make_late_writer: ssh writes more than its banner when the proxy has gone
+make_late_writer() {
 	cc -shared -fPIC -o late.so -xc - <<-'END'
 	#define _GNU_SOURCE
 	#include <dlfcn.h>
@@ -938,11 +938,11 @@ late_write() {
 
 @test "if the guess cannot be written, the login ends with stock's message" {
 	local how=(-o ProxyCommand="sh $T/proxy")
-	late_write
+	make_late_writer
 	echo "exec socat - TCP:10.77.0.2:$(sshd_port stock)" >proxy
 	log_in "${how[@]}" stock true
 	log_in -v "${how[@]}" stock true 2>err
-	[ "$(guesses)" = "$SENT" ]
+	[ "$(list_guesses)" = "$SENT" ]
 	cp hayate_logins kept
 	echo 'read line' >proxy
 	CLIENT=stock run -255 log_in -o LogLevel=INFO "${how[@]}" stock true
@@ -957,61 +957,61 @@ late_write() {
 }
 
 @test "a reply before the server's proposal is not accepted" {
-	behind
-	through
-	behind reply reply
-	CLIENT=stock through 2>want && false
-	behind reply
-	through -o LogLevel=INFO 2>err && false
+	start_guess_server
+	log_in_through
+	start_guess_server reply reply
+	CLIENT=stock log_in_through 2>want && false
+	start_guess_server reply
+	log_in_through -o LogLevel=INFO 2>err && false
 	diff <(tr -d '\r' <want | sed 's/[0-9]\{5\}/PORT/') <(tr -d '\r' <err | sed 's/[0-9]\{5\}/PORT/')
 	grep 'strict KEX violation' err || grep 'type 31' err
-	through
+	log_in_through
 }
 
 @test "a message that is inserted before the guess ends the login as with stock" {
 	local way before
 	for way in first second told; do
 		rm -f hayate_logins
-		behind $way
-		CLIENT=stock through -o LogLevel=INFO 2>want && false
-		behind
-		through
-		through -v 2>err
-		[ "$(guesses)" = "$SENT" ]
-		behind $way
-		before=$(met)
-		through -o LogLevel=INFO 2>err && false
-		[ "$(met)" = $((before + 1)) ]
+		start_guess_server $way
+		CLIENT=stock log_in_through -o LogLevel=INFO 2>want && false
+		start_guess_server
+		log_in_through
+		log_in_through -v 2>err
+		[ "$(list_guesses)" = "$SENT" ]
+		start_guess_server $way
+		before=$(count_connections_met)
+		log_in_through -o LogLevel=INFO 2>err && false
+		[ "$(count_connections_met)" = $((before + 1)) ]
 		grep -q 'strict KEX violation' err
-		diff <(plain_text <want) <(plain_text <err)
+		diff <(hide_ports <want) <(hide_ports <err)
 		# The next one sends no guess, and many do not if the server objected.
-		through -v 2>err
-		[ "$(guesses)" = "" ]
+		log_in_through -v 2>err
+		[ "$(list_guesses)" = "" ]
 		[ $way = told ] || grep 'plain=255.3' hayate_logins
 	done
 }
 
 @test "a packet that was changed on the way ends the login as with stock" {
 	local n
-	behind flip
-	CLIENT=stock through -o LogLevel=INFO 2>want && false
+	start_guess_server flip
+	CLIENT=stock log_in_through -o LogLevel=INFO 2>want && false
 	grep 'message authentication code incorrect' want
 	# at first, with a guess, and with a key that was accepted before
-	behind flip
-	n=$(met)
+	start_guess_server flip
+	n=$(count_connections_met)
 	for _ in 1 2 3; do
-		behind flip
-		through -o LogLevel=INFO 2>err && false
-		diff <(plain_text <want) <(plain_text <err)
-		through
-		through -v 2>err
+		start_guess_server flip
+		log_in_through -o LogLevel=INFO 2>err && false
+		diff <(hide_ports <want) <(hide_ports <err)
+		log_in_through
+		log_in_through -v 2>err
 	done
-	[ "$(guesses)" = "$SENT" ]
-	steps | grep 'signing early'
-	[ "$(met)" = $((n + 9)) ]
+	[ "$(list_guesses)" = "$SENT" ]
+	list_early_steps | grep 'signing early'
+	[ "$(count_connections_met)" = $((n + 9)) ]
 }
-# plain_text: lines in which ports are no numbers
-plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
+# hide_ports: lines in which ports are no numbers
+hide_ports() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 
 @test "sshd accepts a guess by either rule, and ignores a wrong one" {
 	local s rule strict
@@ -1020,7 +1020,7 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 		for strict in "" ,kex-strict-c-v00@openssh.com; do
 			rule=,kexguess2@matt.ucc.asn.au
 			sshd_down curve
-			configured curve "$s" "KexAlgorithms curve25519-sha256"
+			start_configured curve "$s" "KexAlgorithms curve25519-sha256"
 			[ "$(guess curve curve25519-sha256$strict ssh-ed25519 none)" = waits ]
 			[ "$(guess curve curve25519-sha256$strict ssh-ed25519 right)" = answered ]
 			[ "$(guess curve curve25519-sha256$strict$rule ssh-ed25519 right)" = answered ]
@@ -1061,14 +1061,14 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 @test "a refused key is removed from the cache, and the next key logs in" {
 	local both=(-i "$F/user" -i "$F/second")
 	log_in stock true
-	[[ $(memory) = *" key="* ]]
+	[[ $(list_user_entries) = *" key="* ]]
 	cp "$F/second.pub" "$F/may"
 	log_in -v "${both[@]}" stock true 2>err
-	steps | grep 'the server no longer accepts the key; removed it from the cache'
+	list_early_steps | grep 'the server no longer accepts the key; removed it from the cache'
 	[ "$(grep -c 'Offering public key' err)" = 2 ]
 	# the second is not the first, so it is asked for the first
 	log_in -v "${both[@]}" stock true 2>err
-	[ "$(steps | grep -c 'signing early')" = 1 ]
+	[ "$(list_early_steps | grep -c 'signing early')" = 1 ]
 	grep -A1 'Offering.*second' err | grep 'signing early'
 	# nobody may: as stock says it
 	: >"$F/may"
@@ -1087,10 +1087,10 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 		# shellcheck disable=SC2086
 		IN_CLIENT="ip netns exec lfp-$P-a" client -v "${KNOWN[@]}" $other true \
 		    2>err </dev/null || :
-		[[ $(steps) = "sending the request for authentication methods early"* ]]
+		[[ $(list_early_steps) = "sending the request for authentication methods early"* ]]
 	done
 	log_in -v -l root stock true 2>err
-	[[ $(steps) = *"signing early"* ]]
+	[[ $(list_early_steps) = *"signing early"* ]]
 	ssh-keygen -q -t ed25519 -N '' -f host2
 	sshd_down stock
 	mv "$F/host" "$F/host.kept"
@@ -1099,7 +1099,7 @@ plain_text() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 	mv "$F/host.kept" "$F/host"
 	echo "hayate-test $(cat host2.pub)" >>hosts
 	log_in -v -p "$(sshd_port stock)" stock true 2>err
-	[[ $(steps) != *"signing early"* ]]
+	[[ $(list_early_steps) != *"signing early"* ]]
 	sshd_down stock
 	sshd_up stock "AuthorizedKeysFile $F/may"
 	sshd_down twin
@@ -1112,7 +1112,7 @@ set_asker() {
 	export SSH_ASKPASS=$T/ask SSH_ASKPASS_REQUIRE=force
 	: >asked
 }
-asked() { wc -l <"$T/asked"; }
+count_questions() { wc -l <"$T/asked"; }
 
 @test "no passphrase is asked for before the server has accepted the key" {
 	set_asker secret
@@ -1120,13 +1120,13 @@ asked() { wc -l <"$T/asked"; }
 	cat "$F/user.pub" locked.pub >"$F/may"
 	local how=(-o IdentityFile=none -i locked -o BatchMode=no)
 	log_in "${how[@]}" stock true
-	[ "$(asked)" = 1 ]
+	[ "$(count_questions)" = 1 ]
 	log_in -v "${how[@]}" stock true 2>err
-	[ "$(asked)" = 2 ]
-	[[ $(steps) = "skipping the request for authentication methods"* ]]
+	[ "$(count_questions)" = 2 ]
+	[[ $(list_early_steps) = "skipping the request for authentication methods"* ]]
 	cp "$F/second.pub" "$F/may"
 	run -255 log_in "${how[@]}" stock true
-	[ "$(asked)" = 2 ]
+	[ "$(count_questions)" = 2 ]
 	# of this key there is no public half, so it is not looked at early
 	rm locked.pub
 	ssh-keygen -q -t rsa -b 2048 -m PEM -N secret -f pem
@@ -1134,8 +1134,8 @@ asked() { wc -l <"$T/asked"; }
 	rm pem.pub
 	how=(-o IdentityFile=none -i pem -o BatchMode=no)
 	log_in -v "${how[@]}" stock true 2>err
-	[ "$(asked)" = 3 ]
-	[[ $(steps) != *"offering"* ]]
+	[ "$(count_questions)" = 3 ]
+	[[ $(list_early_steps) != *"offering"* ]]
 	# it is signed with before the server has said that it would do
 	fails is_early
 }
@@ -1148,11 +1148,11 @@ asked() { wc -l <"$T/asked"; }
 	local how=(-o IdentityAgent="$SSH_AUTH_SOCK" -o IdentityFile="$F/user.pub")
 	for i in 1 2 3; do
 		log_in -v "${how[@]}" stock true 2>err
-		[ "$(asked)" = $i ]
+		[ "$(count_questions)" = $i ]
 	done
-	steps | grep 'signing early'
+	list_early_steps | grep 'signing early'
 	CLIENT=stock log_in "${how[@]}" stock true
-	[ "$(asked)" = 4 ]
+	[ "$(count_questions)" = 4 ]
 }
 
 @test "if two keys are required, both log in, with two signatures" {
@@ -1163,7 +1163,7 @@ asked() { wc -l <"$T/asked"; }
 		log_in -v -i "$F/second" two true 2>err
 		grep 'partial success' err
 	done
-	steps | grep 'signing early'
+	list_early_steps | grep 'signing early'
 	sshd_down two
 }
 
@@ -1179,22 +1179,22 @@ asked() { wc -l <"$T/asked"; }
 	[[ $(tr -d '\r' <err) = *"the server did not take it, beginning anew"* ]]
 	# a second one does not try
 	log_in -v tight true 2>err && false
-	[ "$(steps)" = "sending the request for authentication methods early" ]
+	[ "$(list_early_steps)" = "sending the request for authentication methods early" ]
 	[ "$(log_in tight true 2>&1)" = "$(<want)" ]
 	sshd_down tight
 }
 
 @test "a key whose algorithm is for this user alone logs in, at first and later" {
-	narrow() {
+	print_narrow_config() {
 		printf '%s\n' "PubkeyAcceptedAlgorithms rsa-sha2-512" \
 		    "Match user $(id -un)" "PubkeyAcceptedAlgorithms +ssh-ed25519"
 	}
-	narrow >match
+	print_narrow_config >match
 	sshd_up stock:match "AuthorizedKeysFile $F/may" "Include $T/match"
 	for i in 1 2 3; do
 		log_in -v match true 2>err
-		[[ $(steps) = "sending the request for authentication methods early"* ]]
-		[[ $(steps) != *offering* ]]
+		[[ $(list_early_steps) = "sending the request for authentication methods early"* ]]
+		[[ $(list_early_steps) != *offering* ]]
 	done
 	sshd_down match
 	# and if it becomes so later
@@ -1202,12 +1202,12 @@ asked() { wc -l <"$T/asked"; }
 	sshd_up stock:match "AuthorizedKeysFile $F/may" "Include $T/match"
 	log_in match true
 	log_in -v match true 2>err
-	steps | grep 'signing early'
-	narrow >match
+	list_early_steps | grep 'signing early'
+	print_narrow_config >match
 	kill -HUP "$(<"$(sshd_dir match)/pid")"
 	poll 10 eval '[ "$(grep -c "Server listening" "$(sshd_log match)")" -ge 2 ]'
 	log_in -v match true 2>err
-	[[ $(steps) = "sending the request for authentication methods early"* ]]
+	[[ $(list_early_steps) = "sending the request for authentication methods early"* ]]
 	sshd_down match
 }
 
@@ -1224,9 +1224,9 @@ asked() { wc -l <"$T/asked"; }
 
 ### The session
 
-# as_stock [ARG...]: what ours writes and how it ends, at first and later, is what
+# check_as_stock [ARG...]: what ours writes and how it ends, at first and later, is what
 # stock's does; the later one opened its session early
-as_stock() {
+check_as_stock() {
 	local i rc=0
 	CLIENT=stock run_far client "${KNOWN[@]}" "$@" >want.out 2>want.err \
 	    <"${INPUT-/dev/null}" || rc=$?
@@ -1241,39 +1241,39 @@ as_stock() {
 	cmp want.out got.out
 	is_early
 }
-is_early() { steps | grep -q 'opening the session early'; }
+is_early() { list_early_steps | grep -q 'opening the session early'; }
 
 @test "a command that was sent early has stock's output and exit status" {
 	local s
 	head -c 3000000 /dev/urandom >large
 	for s in stock hayate; do
-		as_stock $s 'echo out; echo err >&2; exit 3'
-		as_stock $s 'kill -9 $$'
-		as_stock $s /no/such
-		as_stock -n $s cat
-		as_stock -o SetEnv="LC_HAYATE=1 SHLVL=7" -o SendEnv=HOME $s 'env | grep -E "LC_H|SHLVL"; tty'
-		INPUT=large as_stock $s cat
-		as_stock $s "cat $T/large"
+		check_as_stock $s 'echo out; echo err >&2; exit 3'
+		check_as_stock $s 'kill -9 $$'
+		check_as_stock $s /no/such
+		check_as_stock -n $s cat
+		check_as_stock -o SetEnv="LC_HAYATE=1 SHLVL=7" -o SendEnv=HOME $s 'env | grep -E "LC_H|SHLVL"; tty'
+		INPUT=large check_as_stock $s cat
+		check_as_stock $s "cat $T/large"
 		# a shell without a command, and a terminal
 		echo 'echo $((6 * 7)); exit 4' >script
-		INPUT=script as_stock -T $s
-		as_stock -tt $s 'tty >/dev/null; echo $? $TERM; stty size'
+		INPUT=script check_as_stock -T $s
+		check_as_stock -tt $s 'tty >/dev/null; echo $? $TERM; stty size'
 	done
 }
 
 @test "a forced command, a subsystem and a refused one are as with stock" {
 	sshd_up stock:forced "AuthorizedKeysFile $F/may" "ForceCommand echo forced"
-	as_stock forced true
+	check_as_stock forced true
 	sshd_down forced
-	as_stock -s stock nothing
+	check_as_stock -s stock nothing
 	printf 'restrict,command="echo only; exit 5" %s\n' "$(cat "$F/user.pub")" >"$F/may"
-	as_stock stock true
-	as_stock -tt stock true
+	check_as_stock stock true
+	check_as_stock -tt stock true
 }
 
-# blocking COMMAND...: it leaves descriptors that are pipes as it found them, and its
+# record_blocking COMMAND...: it leaves descriptors that are pipes as it found them, and its
 # last line of "flags" says whether they block
-blocking() {
+record_blocking() {
 	sleep 0.1 | {
 		"$@" || :
 		python3 -c 'import os; print(*map(os.get_blocking, (0, 1, 2)))' >>flags
@@ -1284,55 +1284,55 @@ blocking() {
 	echo x >x
 	echo "put x $T/y" >put
 	log_in hayate true
-	blocking run_far client "${KNOWN[@]}" hayate true
-	blocking run_far copy "${KNOWN[@]}" x "hayate:$T/y"
-	blocking run_far copy "${KNOWN[@]}" "hayate:$T/x" y
-	blocking run_far files "${KNOWN[@]}" -b put hayate
+	record_blocking run_far client "${KNOWN[@]}" hayate true
+	record_blocking run_far copy "${KNOWN[@]}" x "hayate:$T/y"
+	record_blocking run_far copy "${KNOWN[@]}" "hayate:$T/x" y
+	record_blocking run_far files "${KNOWN[@]}" -b put hayate
 	# a key that is accepted no more, and a session that is refused
 	: >"$F/may"
-	blocking run_far client "${KNOWN[@]}" hayate true
+	record_blocking run_far client "${KNOWN[@]}" hayate true
 	cp "$F/user.pub" "$F/may"
 	sshd_up hayate:none "AuthorizedKeysFile $F/may" "MaxSessions 0"
 	log_in none true || :
-	blocking run_far client "${KNOWN[@]}" none true
+	record_blocking run_far client "${KNOWN[@]}" none true
 	sshd_down none
 	[ "$(uniq -c flags | xargs)" = "6 True True True" ]
 }
 
-# twofold METHODS [LINE...]: a stock server "twofold" where a visitor's key is not
+# start_twofold METHODS [LINE...]: a stock server "twofold" where a visitor's key is not
 # enough; PAM has no question and says yes
-twofold() {
+start_twofold() {
 	echo "AuthenticationMethods $1" >conf
 	sshd_up stock:twofold "AuthorizedKeysFile /etc/may" "UsePAM yes" "Include $T/conf" \
 	    "PasswordAuthentication yes" "KbdInteractiveAuthentication yes" \
 	    "PerSourcePenalties no" "${@:2}"
 }
-# too_early: how many messages the server has had for a user who was not in
-too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" || :; }
+# count_too_early: how many messages the server has had for a user who was not in
+count_too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" || :; }
 
 @test "if a key is not enough, later logins hold back session and command until the last method" {
 	need_root "other accounts for sshd"
 	local methods n how=(-o BatchMode=no -i "$F/second" visitor@twofold)
 	set_asker secret
-	accounts
+	add_accounts
 	cat "$F/second.pub" >>etc/may
 	sed -i '/pam_nologin/d; s/pam_unix/pam_permit/' etc/pam.d/other
 	for methods in publickey,keyboard-interactive publickey,password publickey,publickey; do
 		rm -f hayate_logins
-		twofold $methods
+		start_twofold $methods
 		[ "$(log_in -v "${how[@]}" 'echo yes' 2>err)" = yes ]
 		is_early
-		n=$(too_early)
+		n=$(count_too_early)
 		[ "$n" -gt 0 ]
 		for _ in 1 2 3; do
 			[ "$(log_in -v "${how[@]}" 'echo yes' 2>err)" = yes ]
 			fails is_early
-			steps | grep 'signing early'
+			list_early_steps | grep 'signing early'
 			grep 'partial success' err
-			[ "$(too_early)" = "$n" ]
+			[ "$(count_too_early)" = "$n" ]
 		done
 		# The key is enough by now.
-		changed twofold "AuthenticationMethods publickey"
+		change_config twofold "AuthenticationMethods publickey"
 		log_in -v "${how[@]}" true 2>err
 		fails is_early
 		log_in -v "${how[@]}" true 2>err
@@ -1345,21 +1345,21 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	need_root "other accounts for sshd"
 	local n how=(-o BatchMode=no visitor@twofold) KNOWN=(-o "UserKnownHostsFile=$T/hosts")
 	set_asker secret
-	accounts
+	add_accounts
 	sed -i '/pam_nologin/d; s/pam_unix/pam_deny/' etc/pam.d/other
 	ssh-keygen -q -t rsa -N '' -f rsa
-	name_key rsa
-	twofold publickey,password "HostKey $T/rsa" "MaxAuthTries 2"
+	add_known_key rsa
+	start_twofold publickey,password "HostKey $T/rsa" "MaxAuthTries 2"
 	run -255 log_in -v "${how[@]}" true
-	n=$(too_early)
+	n=$(count_too_early)
 	[ "$n" -gt 0 ]
 	run -255 log_in -v "${how[@]}" true
 	[[ $output = *"signing early"* ]]
-	[ "$(too_early)" = "$n" ]
+	[ "$(count_too_early)" = "$n" ]
 	# Another key of the host would lead to another memory.
 	sed -i s/pam_deny/pam_permit/ etc/pam.d/other
 	for _ in 1 2 3; do log_in "${how[@]}" true; done
-	[ "$(too_early)" = "$n" ]
+	[ "$(count_too_early)" = "$n" ]
 	sshd_down twofold
 }
 
@@ -1385,7 +1385,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	cp "$F/second.pub" "$F/may"
 	log_in -v "${both[@]}" stock "echo ran | tee -a $T/ran" >out 2>err
 	is_early
-	steps | grep 'no longer accepts the key'
+	list_early_steps | grep 'no longer accepts the key'
 	[ "$(<out)" = ran ]
 	[ "$(<ran)" = ran ]
 	# nobody's is
@@ -1418,7 +1418,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	    "-o NoneEnabled=yes" "-o NoneSwitch=yes"; do
 		# shellcheck disable=SC2086
 		log_in -v $how stock true 2>err
-		steps | grep 'signing early'
+		list_early_steps | grep 'signing early'
 		fails is_early
 	done
 	log_in -v stock true 2>err
@@ -1456,7 +1456,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	sed -i /rsa/d hosts
 	log_in -v "${how[@]}" keyed true 2>err
 	is_early
-	steps | grep 'keys of the host are to be learnt'
+	list_early_steps | grep 'keys of the host are to be learnt'
 	log_in -v "${how[@]}" keyed true 2>err
 	fails is_early
 	[ "$(wc -l <hosts)" = 3 ]
@@ -1471,14 +1471,14 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	put() { run_far copy -q "${KNOWN[@]}" "$@" some stock:"$T/put"; }
 	echo "get $T/some got" >batch
 	ftp() { run_far files -q -b batch "${KNOWN[@]}" "$@" stock; }
-	through() { log_in -o ProxyCommand="$(bin ssh) -F $F/ssh_config ${KNOWN[*]} $* -o HostName=10.77.0.2 -W 10.77.0.2:$(sshd_port hayate) stock" "$@" hayate true; }
-	for what in get put ftp through; do
+	log_in_through() { log_in -o ProxyCommand="$(bin ssh) -F $F/ssh_config ${KNOWN[*]} $* -o HostName=10.77.0.2 -W 10.77.0.2:$(sshd_port hayate) stock" "$@" hayate true; }
+	for what in get put ftp log_in_through; do
 		before=$(count_trips $what -o EarlyLogin=no)
 		count_trips $what >/dev/null
 		after=$(count_trips $what)
 		echo "$what"
 		[ "$after" -le $((before - 5)) ]
-		[ $what = through ] || cmp some "${what/put/put}" 2>/dev/null || cmp some got
+		[ $what = log_in_through ] || cmp some "${what/put/put}" 2>/dev/null || cmp some got
 		rm -f got
 	done
 	cmp some put
@@ -1504,12 +1504,12 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	poll 10 ip netns exec "lfp-$P-b" bash -c 'exec 9<>/dev/tcp/10.77.0.2/2222' 2>/dev/null
 	# The server may answer a second request first, and then drop the other one.
 	log_in -v -p 2222 127.0.0.1 true 2>err
-	[ "$(steps)" = "sending the request for authentication methods early" ]
+	[ "$(list_early_steps)" = "sending the request for authentication methods early" ]
 	for i in 1 2; do
 		log_in -v -p 2222 127.0.0.1 true 2>err
 		fails is_early
 	done
-	steps | grep 'signing early'
+	list_early_steps | grep 'signing early'
 }
 
 @test "after a path broke an early login the next four logins wait for each reply" {
@@ -1539,11 +1539,11 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	local cut=("${how[@]/100000/3200}") n
 	for n in 4 32; do
 		log_in "${cut[@]}" stock true 2>err && false
-		steps | grep "no session before an answer in the next $n logins"
+		list_early_steps | grep "no session before an answer in the next $n logins"
 		for _ in $(seq $n); do
 			log_in "${how[@]}" stock true 2>err
 			fails is_early
-			steps | grep 'signing early'
+			list_early_steps | grep 'signing early'
 		done
 	done
 	# and one that is not cut ends it
@@ -1551,7 +1551,7 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 		log_in "${how[@]}" stock true 2>err
 		is_early
 	done
-	[[ $(memory) != *late* ]]
+	[[ $(list_user_entries) != *late* ]]
 }
 
 @test "a file of known hosts is read once, and again if it has changed" {
@@ -1596,13 +1596,13 @@ too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" ||
 	grep 'Host key verification failed' err
 }
 
-# opened COMMAND...: how often it opens the file of known hosts
-opened() {
+# count_opens COMMAND...: how often it opens the file of known hosts
+count_opens() {
 	: >opened
 	OPENED=$T/opened LD_PRELOAD=$T/opened.so "$@" || return
 	wc -l <opened
 }
-tell_opened() {
+make_open_counter() {
 	cc -shared -fPIC -o opened.so -xc - <<-'END'
 	#define _GNU_SOURCE
 	#include <dlfcn.h>
@@ -1632,15 +1632,15 @@ tell_opened() {
 
 @test "a file of known hosts is opened once, also where the server names its other keys" {
 	local update
-	tell_opened
-	host_keys >conf
-	configured more stock "$(<conf)"
+	make_open_counter
+	make_host_key >conf
+	start_configured more stock "$(<conf)"
 	sed 's/^/hayate-test /' rsa.pub >>hosts
 	ssh-keygen -q -H -f hosts 2>/dev/null
 	for update in yes no; do
-		[ "$(CLIENT=stock opened log_in -o UpdateHostKeys=$update more true)" -ge 2 ]
+		[ "$(CLIENT=stock count_opens log_in -o UpdateHostKeys=$update more true)" -ge 2 ]
 		for _ in 1 2 3; do
-			[ "$(opened log_in -o UpdateHostKeys=$update more 'sleep 0.3')" = 1 ]
+			[ "$(count_opens log_in -o UpdateHostKeys=$update more 'sleep 0.3')" = 1 ]
 		done
 	done
 	log_in -vvv -o UpdateHostKeys=yes more 'sleep 0.3' 2>err
@@ -1648,8 +1648,8 @@ tell_opened() {
 	sshd_down more
 }
 
-# learnt FILE: what is there after a login that learns keys
-learnt() {
+# print_learnt_keys FILE: what is there after a login that learns keys
+print_learnt_keys() {
 	cp "$1" hosts
 	log_in -vv -o UpdateHostKeys=yes -o HashKnownHosts=no more 'sleep 0.3' 2>err
 	cat hosts
@@ -1657,8 +1657,8 @@ learnt() {
 
 @test "host keys are learnt as with stock, whatever else the file contains" {
 	local what learnt=0
-	host_keys >conf
-	configured more stock "$(<conf)"
+	make_host_key >conf
+	start_configured more stock "$(<conf)"
 	sed 's/^/hayate-test /' rsa.pub >rsa.line
 	sed 's/^/gone.example /' rsa.pub >other.line
 	ssh-keygen -q -t ed25519 -N '' -f bad
@@ -1669,9 +1669,9 @@ learnt() {
 	    'echo "hayate-test $(<old.pub)"' 'echo "x,hayate-test,y,z $(<old.pub)"' \
 	    'echo "hayate-* $(<old.pub)"' 'cat rsa.line other.line'; do
 		{ eval "$what"; cat "$F/known_hosts"; } >before
-		CLIENT=stock learnt before >want
+		CLIENT=stock print_learnt_keys before >want
 		echo "$what"
-		learnt before | diff want -
+		print_learnt_keys before | diff want -
 		cmp -s before want || learnt=$((learnt + 1))
 	done
 	[ $learnt = 3 ]
@@ -1694,7 +1694,7 @@ learnt() {
 	cp hosts other
 	KNOWN=(-o UserKnownHostsFile="$T/other/hosts")
 	log_in stock true
-	[ "$(sed 1d other/hayate_logins)" != "$(memory)" ]
+	[ "$(sed 1d other/hayate_logins)" != "$(list_user_entries)" ]
 	[ -z "$(find . -name 'hayate_logins.*')" ]
 }
 
@@ -1703,7 +1703,7 @@ learnt() {
 	cp hayate_logins kept
 	chmod 640 hayate_logins
 	log_in -v stock true 2>err
-	[[ $(steps) != *signing* ]]
+	[[ $(list_early_steps) != *signing* ]]
 	grep -q 'hayate_logins is not used' err
 	cmp kept hayate_logins
 	[ "$(stat -c %a hayate_logins)" = 640 ]
@@ -1711,7 +1711,7 @@ learnt() {
 	chmod 600 real
 	ln -s real hayate_logins
 	log_in -v stock true 2>err
-	[[ $(steps) != *signing* ]]
+	[[ $(list_early_steps) != *signing* ]]
 	[ -L hayate_logins ]
 	cmp kept real
 	rm hayate_logins
@@ -1724,24 +1724,24 @@ learnt() {
 	log_in stock true
 	head -c 3000 /dev/urandom >hayate_logins
 	log_in -v stock true 2>err
-	[[ $(steps) != *signing* ]]
+	[[ $(list_early_steps) != *signing* ]]
 	rm hayate_logins
 	log_in stock true
 	log_in -v stock true 2>err
-	[[ $(steps) = *signing* ]]
+	[[ $(list_early_steps) = *signing* ]]
 }
 
 @test "a cache entry of a replaced server costs no login" {
 	# the entry of the first server is used for the second one
 	log_in stock true
 	salt=$(sed -n '1s/.* //p' hayate_logins)
-	id=$(memory | cut -d' ' -f1)
+	id=$(list_user_entries | cut -d' ' -f1)
 	for words in "methods=password ext" "methods=publickey" \
 	    "key=$KEY methods=hostbased,publickey" "key=$KEY methods=publickey ext"; do
 		printf 'hayate-logins 1 %s\n%s %s\n' "$salt" "$id" "$words" >hayate_logins
 		log_in stock true
-		[[ $(memory) = "$id key="*"publickey ext" ]]
-		[[ $(memory) != *"$KEY"* ]]
+		[[ $(list_user_entries) = "$id key="*"publickey ext" ]]
+		[[ $(list_user_entries) != *"$KEY"* ]]
 	done
 	# It names algorithms by now, without which no RSA key can be used.
 	ssh-keygen -q -t rsa -b 2048 -N '' -f rsa
@@ -1749,7 +1749,7 @@ learnt() {
 	sed "s|IdentityFile .*|IdentityFile $PWD/rsa|" "$F/ssh_config" >c
 	printf 'hayate-logins 1 %s\n%s methods=publickey\n' "$salt" "$id" >hayate_logins
 	log_in -F c stock true
-	[[ $(memory) = "$id key="*"publickey ext" ]]
+	[[ $(list_user_entries) = "$id key="*"publickey ext" ]]
 }
 
 @test "20 simultaneous logins leave a complete cache file" {
@@ -1758,28 +1758,28 @@ learnt() {
 	done
 	wait
 	[ "$(wc -l <hayate_logins)" -ge 2 ]
-	run -1 grep -vE "^[0-9a-f]{40} key=[0-9a-f]{40} algs=[0-9a-f]{40} methods=publickey ext\$" <(memory)
-	[ -n "$(exchange)" ]
-	run -1 grep -vE "^[0-9a-f]{40} own=[0-9a-f]{40} kex=mlkem768x25519-sha256 hostkey=ssh-ed25519\$" <(exchange)
+	run -1 grep -vE "^[0-9a-f]{40} key=[0-9a-f]{40} algs=[0-9a-f]{40} methods=publickey ext\$" <(list_user_entries)
+	[ -n "$(list_kex_entries)" ]
+	run -1 grep -vE "^[0-9a-f]{40} own=[0-9a-f]{40} kex=mlkem768x25519-sha256 hostkey=ssh-ed25519\$" <(list_kex_entries)
 	[ -z "$(find . -name 'hayate_logins.*')" ]
 }
 
 ### Other servers
 
-# foreign KIND: a server of it at the far end; log_in_foreign logs in there
-foreign() {
+# start_foreign KIND: a server of it at the far end; log_in_foreign logs in there
+start_foreign() {
 	IN_CLIENT="ip netns exec lfp-$P-a" foreign_up "$1"
 	: >hosts
 }
 # These two end a session without a status, so scp ends with 255 or 1.
-copy_far() {
+run_far_copy() {
 	run_far copy -q "${KNOWN[@]}" -o Port="$FOREIGN_PORT" \
 	    -o StrictHostKeyChecking=accept-new "$@" || [[ $? = [${WORST-0}] ]]
 }
 
-# no_worse COMMAND...: COMMAND -o EarlyLogin=no, and three times as it is; never
+# check_no_more_trips COMMAND...: COMMAND -o EarlyLogin=no, and three times as it is; never
 # more round trips, and fewer at last
-no_worse() {
+check_no_more_trips() {
 	local before n
 	before=$(count_trips "$@" -o EarlyLogin=no "${LAST[@]}")
 	for i in 1 2 3; do
@@ -1792,42 +1792,42 @@ no_worse() {
 
 @test "proftpd accepts early requests" {
 	need_proftpd
-	foreign proftpd
+	start_foreign proftpd
 	head -c 1000 /dev/urandom >some
 	LAST=(some 127.0.0.1:"$T/there")
-	no_worse copy_far
+	check_no_more_trips run_far_copy
 	cmp some there
 }
 
 @test "asyncssh accepts early requests" {
 	need_asyncssh
-	foreign asyncssh
+	start_foreign asyncssh
 	WORST=1
 	head -c 1000 /dev/urandom >some
 	LAST=(some 127.0.0.1:"$T/there")
-	no_worse copy_far
+	check_no_more_trips run_far_copy
 	cmp some there
 }
 
 @test "paramiko accepts early requests" {
 	need_paramiko
-	foreign paramiko
+	start_foreign paramiko
 	WORST=1
 	head -c 1000 /dev/urandom >some
 	LAST=(some 127.0.0.1:"$T/there")
-	no_worse copy_far
+	check_no_more_trips run_far_copy
 	cmp some there
 }
 
-# serve COMMAND...: a server of it at port 2222 of the far end, with the keys of
+# check_server COMMAND...: a server of it at port 2222 of the far end, with the keys of
 # these tests; it is not slower than without, and a login ends as with stock
-serve() {
+check_server() {
 	local rc got how=(-i "$F/second" -p 2222 127.0.0.1)
 	$IN_SERVER "$@" >served 2>&1 3>&- &
 	FOREIGN=$!
 	poll 10 grep -qx ready served
 	LAST=(-p 2222 127.0.0.1 true)
-	no_worse log_in
+	check_no_more_trips log_in
 	rm hayate_logins
 	head -c 100000 /dev/urandom >large
 	CLIENT=stock run_far client "${KNOWN[@]}" "${how[@]}" 'cat; exit 3' <large >want && rc=0 || rc=$?
@@ -1848,7 +1848,7 @@ serve() {
 	echo '#include <libssh/server.h>' | cc -E - >cpp 2>&1 ||
 	    skip "no libssh/server.h (package libssh-dev)"
 	cc -o libssh "$REGRESS/peers/libssh-server.c" -lssh
-	serve ./libssh 10.77.0.2 2222 "$F/host" "$F/user.pub"
+	check_server ./libssh 10.77.0.2 2222 "$F/host" "$F/user.pub"
 }
 
 @test "the library of Go accepts early requests" {
@@ -1857,7 +1857,7 @@ serve() {
 	    skip "no package golang-golang-x-crypto-dev"
 	GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$T/cache \
 	    /usr/bin/go build -o go "$REGRESS/peers/go-server.go" 3>&-
-	serve ./go 10.77.0.2:2222 "$F/host" "$F/user.pub"
+	check_server ./go 10.77.0.2:2222 "$F/host" "$F/user.pub"
 }
 
 @test "dropbear accepts early requests" {
@@ -1873,10 +1873,10 @@ serve() {
 	poll 10 test -s pid
 	DROPBEAR=$(<pid)
 	LAST=(-p 2022 127.0.0.1 true)
-	no_worse log_in
+	check_no_more_trips log_in
 	log_in -v "${LAST[@]}" 2>err
-	[[ $(guesses) = "sending the key exchange with the banner (curve25519-sha256"* ]]
-	[[ $(guesses) != *"from the cache"* ]]
+	[[ $(list_guesses) = "sending the key exchange with the banner (curve25519-sha256"* ]]
+	[[ $(list_guesses) != *"from the cache"* ]]
 }
 
 @test "dropbear's client needs a round trip less than with stock" {
@@ -1891,8 +1891,8 @@ serve() {
 	[ "$(<hayate)" = $(($(<stock) - 1)) ]
 }
 
-# odd_server HOW [NAME METHOD]: an odd server; another one at the port of the first
-odd_server() {
+# start_odd_peer HOW [NAME METHOD]: an odd server; another one at the port of the first
+start_odd_peer() {
 	need_paramiko
 	foreign_down
 	[ -s rsa ] || ssh-keygen -q -t rsa -b 2048 -m PEM -N '' -f rsa
@@ -1908,38 +1908,38 @@ odd_server() {
 }
 
 @test "the first login to an unknown implementation is like stock's" {
-	odd_server patient
+	start_odd_peer patient
 	log_in -v "${LAST[@]}" 2>err
-	[ "$(steps)" = "" ]
+	[ "$(list_early_steps)" = "" ]
 	run -1 grep early said
 	log_in -v "${LAST[@]}" 2>err
-	steps | grep 'signing early'
+	list_early_steps | grep 'signing early'
 	grep early said
 	# with yes, it is trusted from the first on
 	rm hayate_logins
 	log_in -v -o EarlyLogin=yes "${LAST[@]}" 2>err
-	[[ $(steps) = "sending the request for authentication methods early"* ]]
+	[[ $(list_early_steps) = "sending the request for authentication methods early"* ]]
 }
 
 @test "a server that rejects early requests costs one connection, once, whatever its banner" {
 	local name
 	for name in Odd_1 OpenSSH_7.4 GoAnywhere7.4; do
-		odd_server impatient $name
+		start_odd_peer impatient $name
 		rm -f hayate_logins
 		log_in -v "${LAST[@]}" 2>err
 		log_in -v "${LAST[@]}" 2>>err
 		[[ $(tr -d '\r' <err) = *"the server did not take it, beginning anew"* ]]
 		[ "$(grep -c early said)" = 1 ]
 		log_in -v "${LAST[@]}" 2>err
-		[ "$(steps)" = "not with this server" ]
+		[ "$(list_early_steps)" = "not with this server" ]
 		[ "$(grep -c early said)" = 1 ]
 		[ "$(grep -c command said)" = 3 ]
 	done
 }
 
-# token: makes the file "key", for a token that upstream's library plays; each
+# make_token: makes the file "key", for a token that upstream's library plays; each
 # use of it is a line in the file "touched"
-token() {
+make_token() {
 	local so=$BUILD/hayate/regress/misc/sk-dummy/sk-dummy.so
 	make -s -C "$BUILD/hayate" "regress/misc/sk-dummy/sk-dummy.so" >made 2>&1 ||
 	    skip "upstream's sk-dummy cannot be made: $(tail -n 1 made)"
@@ -1956,7 +1956,7 @@ token() {
 
 @test "a token is used once in a login, and not before the server accepts its key" {
 	local s how
-	token
+	make_token
 	cat key.pub >may
 	for s in stock hayate; do
 		sshd_up $s:token "AuthorizedKeysFile $T/may"
@@ -1964,7 +1964,7 @@ token() {
 		for how in first known known; do
 			: >touched
 			log_in -vv token true 2>err || { cat err; false; }
-			cat touched; steps
+			cat touched; list_early_steps
 			[ "$(wc -l <touched)" = 1 ]
 		done
 		: >may
@@ -1976,8 +1976,8 @@ token() {
 	done
 }
 
-# accounts: sshd sees an /etc of its own with a user "visitor", and a PAM service
-accounts() {
+# add_accounts: sshd sees an /etc of its own with a user "visitor", and a PAM service
+add_accounts() {
 	cp -a /etc .
 	echo "visitor:x:65432:65432::/:/bin/sh" >>etc/passwd
 	echo 'visitor:*:20000::::::' >>etc/shadow
@@ -1988,15 +1988,15 @@ accounts() {
 	echo "mount --bind $T/etc /etc && exec \"\$@\"" >see
 	IN_SERVER+=" unshare -m sh $T/see"
 }
-# aged FIELDS: of shadow, from the day of the password on
-aged() { sed -i "s/^visitor:.*/visitor:*:$1/" etc/shadow; }
+# set_password_age FIELDS: of shadow, from the day of the password on
+set_password_age() { sed -i "s/^visitor:.*/visitor:*:$1/" etc/shadow; }
 NEVER=20000:::::: EXPIRED=20000:::::20001: CHANGE=0::::::
 
 @test "an account that has expired, or may not log in now, is refused as by stock, and nothing runs" {
 	need_root "other accounts for sshd"
 	local s pam how ran
 	ran=$(mktemp -u /tmp/ran.XXXXXX)
-	accounts
+	add_accounts
 	for s in stock:no hayate:no stock:yes hayate:yes; do
 		pam=${s#*:} s=${s%:*}
 		sshd_up "$s:dated" "AuthorizedKeysFile /etc/may" "UsePAM $pam" \
@@ -2004,12 +2004,12 @@ NEVER=20000:::::: EXPIRED=20000:::::20001: CHANGE=0::::::
 		# Without PAM nobody asks about the password behind a key.
 		for how in nologin $EXPIRED $([ "$pam" = no ] || echo $CHANGE); do
 			rm -f hayate_logins etc/nologin
-			aged $NEVER
+			set_password_age $NEVER
 			for _ in 1 2; do log_in -v visitor@dated true 2>err; done
 			is_early
 			case $how in
 			nologin) echo "closed for today" >etc/nologin ;;
-			*) aged "$how" ;;
+			*) set_password_age "$how" ;;
 			esac
 			CLIENT=stock run log_in visitor@dated "touch $ran"
 			echo "$status" "$output" >stock

@@ -47,9 +47,9 @@ need_text() {
 	grep -qaF -- "$2" "$(bin "$1")" || skip "$2 is new in $3"
 }
 
-# logins SERVER N COMMAND...: it succeeds, with so many logins; what it said is in
+# check_logins SERVER N COMMAND...: it succeeds, with so many logins; what it said is in
 # "said"
-logins() {
+check_logins() {
 	local before
 	before=$(count_logins "$1")
 	"${@:3}" 2>said || { cat said; return 1; }
@@ -57,8 +57,8 @@ logins() {
 	    { echo "$(($(count_logins "$1") - before)) logins"; cat said; return 1; }
 }
 
-# over_four ARG...: scp, as slow as four connections are
-over_four() { copy -j 4 -o MaxRate=60M "$@"; }
+# copy_over_four ARG...: scp, as slow as four connections are
+copy_over_four() { copy -j 4 -o MaxRate=60M "$@"; }
 
 ### Key exchanges without a post-quantum part
 
@@ -69,19 +69,19 @@ WARNING='WARNING: connection is not using a post-quantum key exchange'
 	need_text ssh "$WARNING" 10.1
 	client old true 2>said
 	[ "$(grep -c "$WARNING" said)" = 1 ]
-	logins old 4 over_four "$F/data" "old:$T/got"
+	check_logins old 4 copy_over_four "$F/data" "old:$T/got"
 	[ "$(grep -c "$WARNING" said)" = 1 ]
 	cmp "$F/data" got
-	logins hayate 4 over_four "$F/data" "hayate:$T/got"
+	check_logins hayate 4 copy_over_four "$F/data" "hayate:$T/got"
 	[ ! -s said ]
-	logins old 4 over_four -o WarnWeakCrypto=no "$F/data" "old:$T/got"
+	check_logins old 4 copy_over_four -o WarnWeakCrypto=no "$F/data" "old:$T/got"
 	[ ! -s said ]
 }
 
 ### Agents
 
-# agent: start ours, with the key of the user; its home is "home"
-agent() {
+# start_agent: start ours, with the key of the user; its home is "home"
+start_agent() {
 	mkdir -p home
 	HOME=$T/home "$(bin ssh-agent)" -s >agent.sh 3>&-
 	. ./agent.sh >/dev/null
@@ -89,8 +89,8 @@ agent() {
 	"$(bin ssh-add)" -q "$F/user"
 }
 
-# in_home: in the server, the home of the user is "home" of the suite
-in_home() {
+# make_home_script: in the server, the home of the user is "home" of the suite
+make_home_script() {
 	printf '%s\n' '#!/bin/sh' 'd=$(dirname "$0")' \
 	    'mount --bind "$d/passwd" /etc/passwd && exec "$@"' >"$F/in-home"
 	chmod +x "$F/in-home"
@@ -102,9 +102,9 @@ in_home() {
 	need_root "another home"
 	unshare -m true 2>/dev/null || skip "no mount namespace"
 	need_text ssh-agent .ssh/agent 10.1
-	in_home
+	make_home_script
 	IN_SERVER="unshare -m $F/in-home" sshd_up hayate:home "AllowAgentForwarding yes"
-	agent
+	start_agent
 	[[ $SSH_AUTH_SOCK = $T/home/.ssh/agent/s.*.agent.* ]]
 	run -0 --separate-stderr client -A -o IdentityAgent=SSH_AUTH_SOCK home \
 	    'echo "$SSH_AUTH_SOCK"; '"$(bin ssh-add)"' -l'
@@ -116,9 +116,9 @@ in_home() {
 
 @test "an agent in the home serves all connections of a copy" {
 	need_text ssh-agent .ssh/agent 10.1
-	agent
+	start_agent
 	mv "$F/user" "$F/user.away"
-	logins hayate 4 over_four -o IdentityAgent=SSH_AUTH_SOCK "$F/data" \
+	check_logins hayate 4 copy_over_four -o IdentityAgent=SSH_AUTH_SOCK "$F/data" \
 	    "hayate:$T/got" || { mv "$F/user.away" "$F/user"; return 1; }
 	mv "$F/user.away" "$F/user"
 	cmp "$F/data" got
@@ -126,15 +126,15 @@ in_home() {
 
 ### What a shared connection carries
 
-# listed PATTERN: what "ssh -O channels" says has a line that is so
-listed() { client -S ctl -O channels hayate | tr -d '\r' | grep -qE "$1"; }
+# is_channel_listed PATTERN: what "ssh -O channels" says has a line that is so
+is_channel_listed() { client -S ctl -O channels hayate | tr -d '\r' | grep -qE "$1"; }
 
 @test "ssh -O channels lists sessions, copies and forwarded connections, with their queued bytes" {
 	local pid
 	run -255 client -S none -O channels hayate
 	[[ $output != *"Invalid multiplex command"* ]] || skip "ssh -O channels is new in 10.3"
 	client -M -N -f -S ctl -L "$T/at:127.0.0.1:$(sshd_port hayate)" hayate
-	fails listed session
+	fails is_channel_listed session
 	# A reader that stops, a copy, and a connection that is forwarded
 	mkfifo stopped
 	sh -c 'exec sleep 60' <stopped 3>&- &
@@ -143,13 +143,13 @@ listed() { client -S ctl -O channels hayate | tr -d '\r' | grep -qE "$1"; }
 	head -c 10000000 "$F/data" >less
 	copy -q -l 20000 -o ControlPath="$T/ctl" less "hayate:$T/got" &
 	socat -u "UNIX-CONNECT:$T/at" OPEN:banner,creat &
-	poll 10 listed ' client-session \(.*\[session:subsystem:sftp\].* B\)$'
-	poll 10 listed ' client-session \(.*\[session:command\].* o0/[0-9]{6,} .* B\)$'
-	poll 10 listed ' (127.0.0.1|direct-streamlocal).* \(t4 \[direct-'
+	poll 10 is_channel_listed ' client-session \(.*\[session:subsystem:sftp\].* B\)$'
+	poll 10 is_channel_listed ' client-session \(.*\[session:command\].* o0/[0-9]{6,} .* B\)$'
+	poll 10 is_channel_listed ' (127.0.0.1|direct-streamlocal).* \(t4 \[direct-'
 	kill $pid %?socat
-	poll 20 fails listed 'session:command'
+	poll 20 fails is_channel_listed 'session:command'
 	wait
-	poll 10 fails listed 'session|direct'
+	poll 10 fails is_channel_listed 'session|direct'
 	cmp less got
 }
 
@@ -165,17 +165,17 @@ need_mldsa() { [ -s "$F/mldsa" ] || skip "ML-DSA keys are new in 10.4"; }
 # A further connection compares the host's key with that of the first.
 @test "ML-DSA keys of host and user serve all connections of a copy" {
 	need_mldsa
-	logins mldsa 4 over_four -v "${KEYS[@]}" -i "$F/mldsa" "$F/data" "mldsa:$T/got"
+	check_logins mldsa 4 copy_over_four -v "${KEYS[@]}" -i "$F/mldsa" "$F/data" "mldsa:$T/got"
 	cmp "$F/data" got
 	grep "Server host key: $MLDSA SHA256:" said
 	wait_for_log mldsa 'Accepted publickey .*MLDSA44-ED25519 SHA256:'
-	logins mldsa 4 over_four "${KEYS[@]}" -i "$F/mldsa" "mldsa:$F/data" back
+	check_logins mldsa 4 copy_over_four "${KEYS[@]}" -i "$F/mldsa" "mldsa:$F/data" back
 	cmp "$F/data" back
 }
 
 @test "an agent has an ML-DSA key, and a session that it opens can be in clear" {
 	need_mldsa
-	agent
+	start_agent
 	"$(bin ssh-add)" -q -D
 	"$(bin ssh-add)" -q "$F/mldsa"
 	run -0 --separate-stderr client -o NoneEnabled=yes -o NoneSwitch=yes \

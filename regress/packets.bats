@@ -12,8 +12,8 @@ load helper
 CHACHA=chacha20-poly1305@openssh.com
 HPN="VersionAddendum hpn18.8.0"
 
-# as_hpn HOW COMMAND...: run it with hpn-packets
-as_hpn() {
+# run_as_hpn HOW COMMAND...: run it with hpn-packets
+run_as_hpn() {
 	local with="env LD_PRELOAD=$BATS_FILE_TMPDIR/peer.so HPN_PACKETS=$1"
 	IN_SERVER=$with IN_CLIENT=$with "${@:2}"
 }
@@ -23,8 +23,8 @@ setup_file() {
 	    "$REGRESS/peers/hpn-packets.c" -ldl
 	local how
 	for how in garble cut; do
-		as_hpn $how sshd_up stock:$how "$HPN" "LogLevel DEBUG1"
-		as_hpn $how sshd_up stock:$how-unnamed "LogLevel DEBUG1"
+		run_as_hpn $how sshd_up stock:$how "$HPN" "LogLevel DEBUG1"
+		run_as_hpn $how sshd_up stock:$how-unnamed "LogLevel DEBUG1"
 	done
 	sshd_up hayate
 	sshd_up hayate:rekeys "RekeyLimit 4M"
@@ -51,8 +51,8 @@ put_sftp() { echo "put $DATA $PWD/got" | files -q -b - "${HOW[@]}" "$1"; }
 get_streams() { copy -q -j 3 "${HOW[@]}" "$1:$DATA" got; }
 put_streams() { copy -q -j 3 "${HOW[@]}" "$DATA" "$1:$PWD/got"; }
 
-# intact SERVER WAY...: each way gives the same bytes
-intact() {
+# check_intact SERVER WAY...: each way gives the same bytes
+check_intact() {
 	local way
 	for way in "${@:2}"; do
 		rm -f got
@@ -64,8 +64,8 @@ intact() {
 ONE=(get_ssh put_ssh get_scp put_scp get_sftp put_sftp)
 MORE=(get_streams put_streams)
 
-# announced SERVER: the packet sizes that clients named to that server
-announced() {
+# list_announced SERVER: the packet sizes that clients named to that server
+list_announced() {
 	sed -n 's/.*server_input_channel_open: ctype .* max \([0-9]*\).*/\1/p' \
 	    "$(sshd_log "$1")" | sort -u | paste -sd ' '
 }
@@ -76,17 +76,17 @@ announced() {
 	fails cmp -s "$DATA" got
 	fails get_ssh cut-unnamed
 	HOW+=(-o Hayate=no)
-	intact garble-unnamed get_ssh put_ssh
-	intact cut-unnamed get_ssh put_ssh
+	check_intact garble-unnamed get_ssh put_ssh
+	check_intact cut-unnamed get_ssh put_ssh
 }
 
 @test "a server whose banner names hpn gets and sends packets of 32 KiB, also with rekeys" {
 	local how
 	for how in garble cut; do
-		intact $how get_ssh put_ssh
+		check_intact $how get_ssh put_ssh
 		HOW+=(-o RekeyLimit=4M)
-		intact $how "${ONE[@]}" "${MORE[@]}"
-		[ "$(announced $how)" = 32768 ]
+		check_intact $how "${ONE[@]}" "${MORE[@]}"
+		[ "$(list_announced $how)" = 32768 ]
 	done
 }
 
@@ -95,13 +95,13 @@ announced() {
 	: >"$(sshd_log cut)"
 	client -M -N -f -S "$ctl" -vvE log cut
 	HOW+=(-S "$ctl")
-	intact cut get_ssh put_ssh
+	check_intact cut get_ssh put_ssh
 	client -S "$ctl" -O proxy cut "cat $DATA" | cmp - "$DATA"
 	client -S "$ctl" -W "127.0.0.1:$(sshd_port cut)" cut </dev/null | head -n 1
 	client -S "$ctl" -O forward -R "$PWD/far:127.0.0.1:$(sshd_port cut)" cut
 	socat -t 1 - UNIX-CONNECT:far </dev/null | head -n 1
 	client -q -S "$ctl" -O exit cut
-	[ "$(announced cut)" = 32768 ]
+	[ "$(list_announced cut)" = 32768 ]
 }
 
 @test "a proxied client, which knows no banner, names 32 KiB" {
@@ -110,9 +110,9 @@ announced() {
 	sshd_up stock:fresh
 	client -M -N -f -S "$ctl" fresh
 	client -S "$ctl" -O proxy fresh "cat $DATA" | cmp - "$DATA"
-	[ "$(announced fresh)" = 32768 ]
+	[ "$(list_announced fresh)" = 32768 ]
 	client -S "$ctl" fresh true
-	[ "$(announced fresh)" = "261376 32768" ]
+	[ "$(list_announced fresh)" = "261376 32768" ]
 	client -q -S "$ctl" -O exit fresh
 	sshd_down fresh
 }
@@ -121,15 +121,15 @@ announced() {
 	local how
 	HOW+=(-o "$HPN")
 	for how in garble cut; do
-		CLIENT=stock as_hpn $how intact hayate get_ssh put_ssh
-		CLIENT=stock as_hpn $how intact rekeys "${ONE[@]}"
+		CLIENT=stock run_as_hpn $how check_intact hayate get_ssh put_ssh
+		CLIENT=stock run_as_hpn $how check_intact rekeys "${ONE[@]}"
 	done
 	CLIENT=stock client -vv "${HOW[@]}" hayate true 2>&1 | grep 'open confirm .* rmax 32768'
 	CLIENT=stock client -vv hayate true 2>&1 | grep 'open confirm .* rmax 261376'
 }
 
-# strict WORD...: a server of authonly-peer's, which ends at a long packet
-strict() {
+# start_strict_peer WORD...: a server of authonly-peer's, which ends at a long packet
+start_strict_peer() {
 	need_asyncssh
 	rm -f port
 	"$REGRESS/peers/authonly-peer" server "$BATS_FILE_TMPDIR/host" \
@@ -139,8 +139,8 @@ strict() {
 	HOW=(-F "$BATS_FILE_TMPDIR/ssh_config" -p "$(cat port)")
 }
 
-# both_ways OPTION...: what the strict server sends and gets
-both_ways() {
+# check_both_ways OPTION...: what the strict server sends and gets
+check_both_ways() {
 	timeout 60 "$(bin ssh)" "${HOW[@]}" "$@" 127.0.0.1 repeat <lines 2>err |
 	    cmp - lines || { cat err odd.err; return 1; }
 	timeout 60 "$(bin ssh)" "${HOW[@]}" "$@" 127.0.0.1 long </dev/null 2>err |
@@ -152,8 +152,8 @@ both_ways() {
 	seq 500000 | tr '\n' ' ' | fold -w 4000 >lines
 	echo >>lines
 	for name in "" banner=OpenSSH_for_Windows_9.5; do
-		strict $name
-		both_ways
+		start_strict_peer $name
+		check_both_ways
 		kill "$ODD"
 	done
 }
@@ -161,8 +161,8 @@ both_ways() {
 @test "data in clear of a server whose banner names hpn is in packets of 32 KiB" {
 	seq 500000 | tr '\n' ' ' | fold -w 4000 >lines
 	echo >>lines
-	strict banner=OpenSSH_10.2p1_hpn18.8.0
-	both_ways -v -o NoneEnabled=yes -o NoneSwitch=yes -o RekeyLimit=1M
+	start_strict_peer banner=OpenSSH_10.2p1_hpn18.8.0
+	check_both_ways -v -o NoneEnabled=yes -o NoneSwitch=yes -o RekeyLimit=1M
 	grep -q 'data is in clear from here on' err
 }
 
@@ -173,10 +173,10 @@ both_ways() {
 	seq 500000 | tr '\n' ' ' | fold -w 4000 >lines
 	echo >>lines
 	for how in begins=1000000000 begins=300000; do
-		strict "$how"
+		start_strict_peer "$how"
 		HOW+=(-o RekeyLimit=1M -o CipherThreads=2)
-		both_ways
-		both_ways "${clear[@]}"
+		check_both_ways
+		check_both_ways "${clear[@]}"
 		kill "$ODD"
 	done
 	for s in aes128-ctr none; do
@@ -186,11 +186,11 @@ both_ways() {
 		cmp got "$DATA"
 	done
 	HOW=(-o RekeyLimit=1M)
-	CLIENT=stock intact often get_ssh put_ssh
+	CLIENT=stock check_intact often get_ssh put_ssh
 	HOW+=(-o CipherThreads=2)
-	intact stock get_ssh put_scp "${MORE[@]}"
+	check_intact stock get_ssh put_scp "${MORE[@]}"
 	HOW+=("${clear[@]}")
-	intact often get_scp put_ssh "${MORE[@]}"
+	check_intact often get_scp put_ssh "${MORE[@]}"
 }
 
 @test "a client of another implementation gets and sends packets of 32 KiB, whatever it announces" {
@@ -207,18 +207,18 @@ both_ways() {
 	peer_bin sshd hpn >/dev/null || skip "no HPN-SSH: PEERS names none as hpn"
 	sshd_up hpn
 	HOW+=(-o RekeyLimit=4M)
-	intact hpn "${ONE[@]}" "${MORE[@]}"
+	check_intact hpn "${ONE[@]}" "${MORE[@]}"
 	HOW+=(-o NoneEnabled=yes -o NoneSwitch=yes)
-	intact hpn "${ONE[@]}"
+	check_intact hpn "${ONE[@]}"
 	sshd_up hpn:clear "NoneEnabled yes"
 	client "${HOW[@]}" clear true 2>err
 	grep 'in clear from here on, authenticated by none with' err
 	fails grep umac-64 err
-	intact clear "${ONE[@]}" "${MORE[@]}"
+	check_intact clear "${ONE[@]}" "${MORE[@]}"
 }
 
 @test "real clients of HPN-SSH exchange files and rekey with our server" {
 	peer_bin ssh hpn >/dev/null || skip "no HPN-SSH: PEERS names none as hpn"
-	CLIENT=hpn intact hayate get_ssh put_ssh
-	CLIENT=hpn intact rekeys get_ssh put_ssh
+	CLIENT=hpn check_intact hayate get_ssh put_ssh
+	CLIENT=hpn check_intact rekeys get_ssh put_ssh
 }

@@ -25,35 +25,35 @@ setup() {
 	cd "$BATS_TEST_TMPDIR"
 }
 
-oracle() { timeout 300 "$BUILD/hayate/${oracle:-pipeline-oracle}" "$@"; }
+run_oracle() { timeout 300 "$BUILD/hayate/${oracle:-pipeline-oracle}" "$@"; }
 
-# tasks PID: how many threads it has
-tasks() { ls "/proc/$1/task" | wc -l; }
+# count_threads PID: how many threads it has
+count_threads() { ls "/proc/$1/task" | wc -l; }
 
 ### In memory
 
 @test "threads seal the same bytes as serial code and open them, with every cipher and MAC" {
-	run -0 oracle 2 "$RANDOM"
+	run -0 run_oracle 2 "$RANDOM"
 	[[ $output =~ ^[0-9]{5,}\ packets ]]
 }
 
 @test "the sealed bytes do not depend on the number of threads" {
 	local n
 	for n in 0 1 3 8; do
-		oracle $n "$RANDOM" aes256-ctr hmac-sha2-256-etm@openssh.com
-		oracle $n "$RANDOM" aes128-ctr umac-64@openssh.com
-		oracle $n "$RANDOM" aes128-gcm@openssh.com
-		oracle $n "$RANDOM" chacha20-poly1305@openssh.com
-		oracle $n "$RANDOM" aes128-gmac@hayate.invalid
+		run_oracle $n "$RANDOM" aes256-ctr hmac-sha2-256-etm@openssh.com
+		run_oracle $n "$RANDOM" aes128-ctr umac-64@openssh.com
+		run_oracle $n "$RANDOM" aes128-gcm@openssh.com
+		run_oracle $n "$RANDOM" chacha20-poly1305@openssh.com
+		run_oracle $n "$RANDOM" aes128-gmac@hayate.invalid
 	done
 }
 
 @test "a packet sealed without copying its data has the same bytes" {
 	local n
 	make -s -C "$BUILD/hayate" gather-oracle >&2
-	n=$(oracle=gather-oracle oracle 0 "$RANDOM")
+	n=$(oracle=gather-oracle run_oracle 0 "$RANDOM")
 	[[ $n =~ ^[0-9]{4}\ packets,\ [0-9]{3}\ external$ ]]
-	n=$(oracle=gather-oracle oracle 2 "$RANDOM")
+	n=$(oracle=gather-oracle run_oracle 2 "$RANDOM")
 	[[ $n =~ ^[0-9]{4}\ packets,\ [1-9]\ external$ ]]
 }
 
@@ -213,9 +213,9 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	master=$!
 	poll 10 test -S "$ctl"
 	client -S "$ctl" hayate 'cat /dev/zero' | head -c 500000000 >/dev/null &
-	poll 10 eval "[ \"\$(tasks $master)\" = 3 ]"
+	poll 10 eval "[ \"\$(count_threads $master)\" = 3 ]"
 	wait $!
-	poll 10 eval "[ \"\$(tasks $master)\" = 1 ]"
+	poll 10 eval "[ \"\$(count_threads $master)\" = 1 ]"
 	client -S "$ctl" hayate "cat $DATA" | cmp - "$DATA"
 	client -q -S "$ctl" -O exit hayate
 	wait $master || true
@@ -339,8 +339,8 @@ tasks() { ls "/proc/$1/task" | wc -l; }
 	sshd_down internal
 }
 
-# peak OPTION COMMAND: print the peak memory in KiB of a client, which then waits
-peak() {
+# measure_client_peak OPTION COMMAND: print the peak memory in KiB of a client, which then waits
+measure_client_peak() {
 	local pid
 	rm -f over
 	"$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" -o "$1" hayate \
@@ -356,11 +356,11 @@ peak() {
 # reads as well, and a channel's buffer for what is there at once.
 @test "threads cost at most 6 MiB for sending and 16 MiB for receiving" {
 	local off
-	off=$(peak CipherThreads=off "head -c 300000000 >/dev/null")
-	[ "$(peak CipherThreads=8 "head -c 300000000 >/dev/null")" -le \
+	off=$(measure_client_peak CipherThreads=off "head -c 300000000 >/dev/null")
+	[ "$(measure_client_peak CipherThreads=8 "head -c 300000000 >/dev/null")" -le \
 	    $((off + 6144)) ]
-	off=$(peak CipherThreads=off "head -c 300000000 /dev/zero")
-	[ "$(peak CipherThreads=8 "head -c 300000000 /dev/zero")" -le \
+	off=$(measure_client_peak CipherThreads=off "head -c 300000000 /dev/zero")
+	[ "$(measure_client_peak CipherThreads=8 "head -c 300000000 /dev/zero")" -le \
 	    $((off + 16384)) ]
 }
 

@@ -19,12 +19,12 @@ teardown() {
 	done
 }
 
-# lower: keywords as sshd printed them before 10.4
-lower() { sed 's/^[^ ]*/\L&/'; }
-# server FILE [ARG...]: what sshd makes of a sample
-server() { "$(bin sshd)" -T -f "$1" -h "$BATS_FILE_TMPDIR/host" "${@:2}" | lower; }
-# sample NAME: a copy of it, with groups that exist here
-sample() {
+# lower_keywords: keywords as sshd printed them before 10.4
+lower_keywords() { sed 's/^[^ ]*/\L&/'; }
+# query_sample FILE [ARG...]: what sshd makes of a sample
+query_sample() { "$(bin sshd)" -T -f "$1" -h "$BATS_FILE_TMPDIR/host" "${@:2}" | lower_keywords; }
+# copy_sample NAME: a copy of it, with groups that exist here
+copy_sample() {
 	sed -e "s/Group wheel/Group $(id -gn)/" "$TOP/contrib/site/$1" >"$1"
 	echo "$1"
 }
@@ -54,21 +54,21 @@ sample() {
 	mkdir d
 	for f in "$TOP"/contrib/site/sshd_config.{data,frontend,transfer,visualisation}; do
 		name=${f##*.}
-		sed "s,/etc/ssh/sshd_config\\.[a-z]*,$PWD/d/$name.conf," "$(sample "${f##*/}")" >"d/$name.conf"
+		sed "s,/etc/ssh/sshd_config\\.[a-z]*,$PWD/d/$name.conf," "$(copy_sample "${f##*/}")" >"d/$name.conf"
 		grep -qF "/etc/ssh/sshd_config.d/$name.conf" "$f"
 		# what it says to write at the end
 		sed -n '/^#	/s/^#	//p' "d/$name.conf" >lines
 		[ "$(wc -l <lines)" = 2 ]
-		all=$(server "d/$name.conf" -C user=u,host=h,addr=198.51.100.1 | sort)
+		all=$(query_sample "d/$name.conf" -C user=u,host=h,addr=198.51.100.1 | sort)
 		printf '%s\n' "Include $PWD/d/$name.conf" "Match User v" "PermitTTY yes" >begin
 		(printf '%s\n' "Match User v" "PermitTTY yes"; cat lines) >end
 		(printf '%s\n' "Match User v" "PermitTTY yes"; tail -n 1 lines) >lost
 		for here in begin end; do
-			got=$(server $here -C user=u,host=h,addr=198.51.100.1 | sort)
+			got=$(query_sample $here -C user=u,host=h,addr=198.51.100.1 | sort)
 			diff <(echo "$all") <(echo "$got")
 		done
 		# the mistake that these lines are against has no effect, except on NoneEnabled no
-		[ "$name" = data ] || [ "$(server lost -C user=u,host=h,addr=198.51.100.1 | sort)" != "$all" ]
+		[ "$name" = data ] || [ "$(query_sample lost -C user=u,host=h,addr=198.51.100.1 | sort)" != "$all" ]
 	done
 }
 
@@ -80,39 +80,39 @@ sample() {
 	    'Subsystem sftp /bin/false -R' 'Match User u' 'ForceCommand internal-sftp' >sys/sshd_config
 	printf '%s\n' "Include $PWD/system.conf" 'Port 2222' 'PasswordAuthentication yes' \
 	    'PAMServiceName ours' 'Subsystem sftp /bin/true' 'ForceCommand none' >s
-	from() { "$(bin sshd)" -T -f s -p 2222 -C user="$1",host=h,addr=198.51.100.1 | lower; }
+	query_from() { "$(bin sshd)" -T -f s -p 2222 -C user="$1",host=h,addr=198.51.100.1 | lower_keywords; }
 	run ! "$(bin sshd)" -t -f s
 	[[ $output = *"no hostkeys available"* ]]
 	cp "$BATS_FILE_TMPDIR/host" sys/ssh_host_ed25519_key
-	from v >said 2>/dev/null
+	query_from v >said 2>/dev/null
 	for line in 'allowgroups staff' 'passwordauthentication no' 'subsystem sftp /bin/false -R' \
 	    'pamservicename sshd' 'forcecommand none' 'port 2222' "hostkey $PWD/sys/ssh_host_ed25519_key"; do
 		grep -qxF "$line" said || { echo "$line"; cat said; false; }
 	done
-	from u 2>/dev/null | grep -qx 'forcecommand internal-sftp'
+	query_from u 2>/dev/null | grep -qx 'forcecommand internal-sftp'
 	# a port of the system's does not count beside -p
 	sed -i '1iPort 22' sys/sshd_config
-	[ "$(from v 2>/dev/null | grep '^port')" = 'port 2222' ]
+	[ "$(query_from v 2>/dev/null | grep '^port')" = 'port 2222' ]
 	# what it says about more than one AllowGroups
 	echo 'AllowGroups ours' >>s
-	[ "$(from v 2>/dev/null | grep -c '^allowgroups')" = 2 ]
+	[ "$(query_from v 2>/dev/null | grep -c '^allowgroups')" = 2 ]
 }
 
 @test "the front-end limits every user, and the transfer node less strictly" {
-	f=$(sample sshd_config.frontend)
-	from() { server "$f" -C "user=u,host=h,addr=$1" | grep -E "^(windowmemorymax|windowmax|maxrate|cipherthreads) " | sort | paste -sd' '; }
-	[ "$(from 198.51.100.1)" = "cipherthreads 1 maxrate 524288000 windowmax 33554432 windowmemorymax 61865984" ]
-	[ "$(from 10.20.3.4)" = "cipherthreads auto maxrate none windowmax 67108864 windowmemorymax 268435456" ]
+	f=$(copy_sample sshd_config.frontend)
+	query_from() { query_sample "$f" -C "user=u,host=h,addr=$1" | grep -E "^(windowmemorymax|windowmax|maxrate|cipherthreads) " | sort | paste -sd' '; }
+	[ "$(query_from 198.51.100.1)" = "cipherthreads 1 maxrate 524288000 windowmax 33554432 windowmemorymax 61865984" ]
+	[ "$(query_from 10.20.3.4)" = "cipherthreads auto maxrate none windowmax 67108864 windowmemorymax 268435456" ]
 	# 100 sessions stay below a half of 16 GiB
 	check_true "100 * (8 + 5 / 4 * 61865984 / 1048576) <= 8192"
 }
 
 @test "the transfer node chooses bbr, and a partner's share" {
-	f=$(sample sshd_config.transfer)
-	from() { server "$f" -C "user=$(id -un),host=h,addr=$1" | grep -E "^(congestioncontrol|maxrate|permittty) " | sort | paste -sd' '; }
-	[ "$(from 198.51.100.1)" = "congestioncontrol bbr maxrate none permittty no" ]
-	[ "$(from 192.0.2.9)" = "congestioncontrol bbr maxrate 62914560 permittty no" ]
-	[ "$(from 10.1.0.9)" = "congestioncontrol default maxrate none permittty yes" ]
+	f=$(copy_sample sshd_config.transfer)
+	query_from() { query_sample "$f" -C "user=$(id -un),host=h,addr=$1" | grep -E "^(congestioncontrol|maxrate|permittty) " | sort | paste -sd' '; }
+	[ "$(query_from 198.51.100.1)" = "congestioncontrol bbr maxrate none permittty no" ]
+	[ "$(query_from 192.0.2.9)" = "congestioncontrol bbr maxrate 62914560 permittty no" ]
+	[ "$(query_from 10.1.0.9)" = "congestioncontrol default maxrate none permittty yes" ]
 	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.transfer" dtn1.example |
 	    grep -qx 'congestioncontrol bbr'
 	"$(bin ssh)" -G -F "$TOP/contrib/site/ssh_config.transfer" other.example |
@@ -120,12 +120,12 @@ sample() {
 }
 
 @test "on the direct link data in clear is permitted, and from nowhere else" {
-	f=$(sample sshd_config.visualisation)
-	from() { server "$f" -C "user=u,host=h,addr=$1,laddr=$2" | grep -E "^(noneenabled|maxrate) " | sort | paste -sd' '; }
-	[ "$(from 192.168.100.2 192.168.100.1)" = "maxrate none noneenabled yes" ]
-	[ "$(from 192.168.100.2 10.0.0.1)" = "maxrate none noneenabled no" ]
-	[ "$(from 192.168.100.3 192.168.100.1)" = "maxrate 104857600 noneenabled no" ]
-	[ "$(from 198.51.100.1 10.0.0.1)" = "maxrate 104857600 noneenabled no" ]
+	f=$(copy_sample sshd_config.visualisation)
+	query_from() { query_sample "$f" -C "user=u,host=h,addr=$1,laddr=$2" | grep -E "^(noneenabled|maxrate) " | sort | paste -sd' '; }
+	[ "$(query_from 192.168.100.2 192.168.100.1)" = "maxrate none noneenabled yes" ]
+	[ "$(query_from 192.168.100.2 10.0.0.1)" = "maxrate none noneenabled no" ]
+	[ "$(query_from 192.168.100.3 192.168.100.1)" = "maxrate 104857600 noneenabled no" ]
+	[ "$(query_from 198.51.100.1 10.0.0.1)" = "maxrate 104857600 noneenabled no" ]
 }
 
 @test "a laptop on a VPN sends at most its rate, to its site alone" {
@@ -138,14 +138,14 @@ sample() {
 @test "an account for transfers cannot forward, from any address, and can read or copy" {
 	local opened
 	export SERVER_ADDRESS=127.0.0.1
-	# barred NAME FILE: checks that -L, -R and a terminal are refused. Sockets, which no
+	# check_barred NAME FILE: checks that -L, -R and a terminal are refused. Sockets, which no
 	# sshd forwards for root, are checked by the output of -T.
-	barred() {
+	check_barred() {
 		opened=$(client -W "127.0.0.1:$(sshd_port "$1")" "$1" 2>/dev/null </dev/null || :)
 		[ -z "$opened" ] || { echo "-L: $opened"; return 1; }
 		run -255 client -o ExitOnForwardFailure=yes -R 0:127.0.0.1:22 "$1" true </dev/null
 		[[ $output = *"forwarding failed"* ]] || { echo "$output"; return 1; }
-		server "$2" -C "user=$(id -un),host=h,addr=127.0.0.1,laddr=127.0.0.1" |
+		query_sample "$2" -C "user=$(id -un),host=h,addr=127.0.0.1,laddr=127.0.0.1" |
 		    grep -x 'disableforwarding yes' || return
 		run client -tt "$1" true </dev/null
 		[[ $output = *"PTY allocation request failed"* ]]
@@ -155,7 +155,7 @@ sample() {
 	sed -e "s,10.20.0.0/16 LocalAddress 10.20.0.1,127.0.0.0/8 LocalAddress 127.0.0.1," away >here
 	for f in here away; do
 		sshd_up "hayate:$f" "Include $PWD/$f"
-		barred "$f" "$f"
+		check_barred "$f" "$f"
 		echo "get $PWD/sent $PWD/got" | files -b - "$f"
 		cmp sent got
 		echo "put $PWD/sent $PWD/put" | fails files -b - "$f"
@@ -164,7 +164,7 @@ sample() {
 		rm got
 	done
 	sshd_up hayate:dtn "Include $TOP/contrib/site/sshd_config.transfer"
-	barred dtn "$TOP/contrib/site/sshd_config.transfer"
+	check_barred dtn "$TOP/contrib/site/sshd_config.transfer"
 	copy sent dtn:"$PWD/got"
 	cmp sent got
 }
@@ -186,15 +186,15 @@ sample() {
 
 @test "a server with the transfer node's sample serves a copy" {
 	echo data >sent
-	sshd_up hayate "Include $PWD/$(sample sshd_config.transfer)"
+	sshd_up hayate "Include $PWD/$(copy_sample sshd_config.transfer)"
 	copy sent hayate:"$PWD/got"
 	cmp sent got
 }
 
 ### fail2ban
 
-# logged COMMANDS: with a network of their own, and a /dev whose log is the file log
-logged() {
+# run_with_log COMMANDS: with a network of their own, and a /dev whose log is the file log
+run_with_log() {
 	# shellcheck disable=SC2016 # of the shell inside
 	unshare -mn sh -ec 'mkdir dev; mount -t tmpfs dev dev
 		cp -a /dev/null /dev/zero /dev/random /dev/urandom /dev/tty dev/
@@ -205,9 +205,9 @@ logged() {
 		eval "$2"' - "$TOP/regress/peers/syslogd" "$1" 3>&-
 }
 
-# failures DIR FILTER: how many failed logins fail2ban sees in the file log, with
+# count_failures DIR FILTER: how many failed logins fail2ban sees in the file log, with
 # that filter of DIR
-failures() {
+count_failures() {
 	PYTHONPATH=$BUILD/ftpd/usr/lib/python3/dist-packages python3 "$FAIL2BAN" \
 	    -c "$1" log "$1/filter.d/$2.conf" >said 2>&1 || { cat said; return 1; }
 	sed -n 's/^Failregex: \([0-9]*\) total$/\1/p' said
@@ -226,7 +226,7 @@ failures() {
 	sshd_conf hayate "$PWD" 2222 'PasswordAuthentication yes' \
 	    'PerSourcePenalties no' 'LogLevel INFO' >s
 	# shellcheck disable=SC2016
-	sshd=$(bin sshd) ssh=$(bin ssh) logged '"$sshd" -D -f s & pid=$!
+	sshd=$(bin sshd) ssh=$(bin ssh) run_with_log '"$sshd" -D -f s & pid=$!
 		until ss -Hltn | grep -q :2222; do sleep 0.05; done
 		for user in nobody-here nobody-there; do
 			SSH_ASKPASS=$PWD/answer SSH_ASKPASS_REQUIRE=force "$ssh" -F none -p 2222 \
@@ -234,11 +234,11 @@ failures() {
 			    -o NumberOfPasswordPrompts=2 $user@127.0.0.1 true || :
 		done; kill $pid'
 	grep 'sshd-session\[[0-9]*\]: Failed password for invalid user nobody-here from 127.0.0.1' log
-	(($(failures etc hayate-sshd) >= $(grep -cE 'Invalid user|Failed password' log)))
+	(($(count_failures etc hayate-sshd) >= $(grep -cE 'Invalid user|Failed password' log)))
 	# which the filter of Debian 12 does not see
 	case $(PYTHONPATH=$BUILD/ftpd/usr/lib/python3/dist-packages python3 -c \
 	    'import fail2ban.version as v; print(v.version)') in
-	1.0.*)	[ "$(failures etc sshd)" = 0 ] ;;
+	1.0.*)	[ "$(count_failures etc sshd)" = 0 ] ;;
 	esac
 	# and the jail is one that fail2ban can read
 	PYTHONPATH=$BUILD/ftpd/usr/lib/python3/dist-packages python3 - <<-END
@@ -253,8 +253,8 @@ failures() {
 
 ### sysctl
 
-# value FILE KEY [N]: the N-th word of it
-value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
+# print_value FILE KEY [N]: the N-th word of it
+print_value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 
 @test "each line of the sysctl samples has a key of the kernel and the arithmetic it states" {
 	local f gbit bdp key
@@ -262,14 +262,14 @@ value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 		gbit=$(basename "$f" g.conf) bdp=$((gbit * 125000000 / 10))
 		grep -qF "= $bdp bytes" "$f"
 		for key in tcp_rmem tcp_wmem; do
-			check_true "$(value "$f" net.ipv4.$key 3) >= ($bdp * 2 < 2147483647 ? $bdp * 2 : 2147483647)"
-			check_true "$(value "$f" net.ipv4.$key 1) <= $(value "$f" net.ipv4.$key 2)"
+			check_true "$(print_value "$f" net.ipv4.$key 3) >= ($bdp * 2 < 2147483647 ? $bdp * 2 : 2147483647)"
+			check_true "$(print_value "$f" net.ipv4.$key 1) <= $(print_value "$f" net.ipv4.$key 2)"
 		done
 		for key in $(sed -n 's/^\([a-z].*\) = .*/\1/p' "$f"); do
 			[ -e "/proc/sys/${key//.//}" ] || { echo "$f: $key"; false; }
 		done
 		# packets that wait, in ms of 1500 bytes
-		grep -qF "are $(($(value "$f" net.core.netdev_max_backlog) * 12 / gbit / 1000)) ms" "$f"
+		grep -qF "are $(($(print_value "$f" net.core.netdev_max_backlog) * 12 / gbit / 1000)) ms" "$f"
 	done
 	[ "$(ls "$TOP"/contrib/sysctl | tr '\n' ' ')" = "100g.conf 10g.conf 1g.conf 40g.conf " ]
 }
@@ -287,8 +287,8 @@ value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 
 ### Queues
 
-# queues RATE: two hosts, $A and $B, with the queues of that rate at $A
-queues() {
+# start_queues RATE: two hosts, $A and $B, with the queues of that rate at $A
+start_queues() {
 	need_root
 	need tc iproute2
 	A=qa$$ B=qb$$
@@ -303,22 +303,22 @@ queues() {
 }
 
 @test "packets that ssh marks as bulk go to the class with the lowest priority" {
-	queues 900mbit
+	start_queues 900mbit
 	[ "$status" = 0 ]
-	sent() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
+	count_class_bytes() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
 	export SERVER_ADDRESS=10.79.0.2 IN_SERVER="ip netns exec $B" IN_CLIENT="ip netns exec $A"
 	sshd_up hayate
 	head -c 3000000 /dev/zero >data
 	copy -o "IPQoS af21 cs1" data hayate:"$PWD/got"
-	bulk=$(sent 30) other=$(sent 20)
+	bulk=$(count_class_bytes 30) other=$(count_class_bytes 20)
 	client -tt -o "IPQoS af21 cs1" hayate true </dev/null || :
-	typed=$(sent 10)
+	typed=$(count_class_bytes 10)
 	# and what this build marks by default
 	client -G hayate | grep -i '^ipqos ef '
 	client -tt hayate true </dev/null || :
-	by_default=$(($(sent 10) - typed))
+	by_default=$(($(count_class_bytes 10) - typed))
 	copy -o "IPQoS cs0 cs0" data hayate:"$PWD/got2"
-	unmarked=$(sent 20)
+	unmarked=$(count_class_bytes 20)
 	# twice is no error, and a wrong rate is
 	TC="tc -n $A" "$TOP/contrib/qos/htb" v0 1gbit
 	run -2 env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 fast
@@ -330,7 +330,7 @@ queues() {
 }
 
 @test "the queues limit all connections of a copy together" {
-	queues 200mbit
+	start_queues 200mbit
 	export SERVER_ADDRESS=10.79.0.1 IN_SERVER="ip netns exec $A" IN_CLIENT="ip netns exec $B"
 	sshd_up hayate "MaxRate 20M"
 	head -c 50000000 /dev/zero >data
@@ -343,9 +343,9 @@ queues() {
 }
 
 @test "a user's connections share one rate limit, and others have none" {
-	queues 900mbit 4=8mbit
+	start_queues 900mbit 4=8mbit
 	[ "$status" = 0 ]
-	sent() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
+	count_class_bytes() { tc -n $A -s class show dev v0 | awk -v c="1:$1" '$3 == c { getline; print $2 }'; }
 	export SERVER_ADDRESS=10.79.0.1 IN_SERVER="ip netns exec $A" IN_CLIENT="ip netns exec $B"
 	sshd_up hayate "Match User $(id -un) LocalAddress 10.79.0.1" "IPQoS 4" "Match all"
 	sshd_up hayate:other
@@ -355,17 +355,17 @@ queues() {
 	copy hayate:"$PWD/data" got2
 	wait $!
 	to=$EPOCHREALTIME
-	marked=$(sent 40)
+	marked=$(count_class_bytes 40)
 	copy other:"$PWD/data" got3
 	cmp data got
 	cmp data got2
-	check_true "$marked > 2000000 && $(sent 40) - $marked < 20000"
+	check_true "$marked > 2000000 && $(count_class_bytes 40) - $marked < 20000"
 	# 1 MB/s, but for what the class may send at once
 	check_true "${to/,/.} - ${from/,/.} > 1.7"
 	for wrong in 0=1mbit 32=1mbit 184=1mbit 5=1mbit 256=1mbit 0x4=1mbit 4=fast 4=; do
 		run -2 env TC="tc -n $A" "$TOP/contrib/qos/htb" v0 1gbit 8=1mbit $wrong
 	done
-	check_true "$(sent 40) >= $marked"
+	check_true "$(count_class_bytes 40) >= $marked"
 }
 
 ### Units and reports
@@ -401,9 +401,9 @@ queues() {
 	check_true "59 * 5 / 4 == 73.75 && 100 * (8 + 73.75) <= 8192 && $high * 1024 > 8192"
 }
 
-# a_user_of TASKS: sshd whose PAM moves a session into a group of that size, as
+# start_with_task_limit TASKS: sshd whose PAM moves a session into a group of that size, as
 # pam_systemd does with TasksMax
-a_user_of() {
+start_with_task_limit() {
 	local group=/sys/fs/cgroup/pids/user$$
 	mkdir "$group"
 	echo "$1" >"$group/pids.max"
@@ -430,7 +430,7 @@ a_user_of() {
 	check_true "8 + 64 * 5 / 4 == 88 && 100 / 3 * 88 <= 2.9 * 1024"
 	grep -x TasksMax=100 units/x.slice.d/hayate-user.conf
 	# Three tasks each: there is room for two, and a part of the third.
-	a_user_of 8
+	start_with_task_limit 8
 	for n in 1 2; do
 		IN_CLIENT="exec" client hayate 'echo up; cat' </dev/zero >got.$n 2>/dev/null 3>&- &
 		held[n]=$!
@@ -456,9 +456,9 @@ a_user_of() {
 	done
 }
 
-# status_of VERSION-LINE [VERSION [OPTION...]]: hayate-security-status of a program that
+# run_status VERSION-LINE [VERSION [OPTION...]]: hayate-security-status of a program that
 # prints this, where the archive has that version, and whose source $SOURCE describes
-status_of() {
+run_status() {
 	local here
 	here=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
 	mkdir -p fake
@@ -479,8 +479,8 @@ status_of() {
 	PATH=$PWD/fake:$PATH dest/bin/hayate-security-status "${@:3}"
 }
 
-# an_sshd LINE: what says that it is that version, and only sleeps, as sbin/sshd-of-test
-an_sshd() {
+# make_sshd LINE: what says that it is that version, and only sleeps, as sbin/sshd-of-test
+make_sshd() {
 	mkdir -p sbin
 	cp "$(command -v sleep)" sbin/new
 	printf '%s\n' "$1" >>sbin/new
@@ -490,40 +490,40 @@ an_sshd() {
 @test "hayate-security-status compares with the list of fixes, with and without apt" {
 	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1, OpenSSL 3.0"
 	# The list as it is: what Debian and what ours mended is not missing.
-	REAL=yes run -1 status_of "$v" 10.0p1-7+deb13u4
+	REAL=yes run -1 run_status "$v" 10.0p1-7+deb13u4
 	[[ $output = *"fixes are missing: OpenSSH 10.0p1 Debian-7+deb13u4 lacks"*"10.4p1  CVE-2026-60002"* ]]
 	[[ $output != *CVE-2026-106552* && $output != *CVE-2026-35414* && $output != *CVE-2026-59995* && $output != *hayate-* ]]
-	REAL=yes run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u2 Hayate_0.1, x" 10.0p1-7+deb13u2
+	REAL=yes run -1 run_status "OpenSSH_10.0p2 Debian-7+deb13u2 Hayate_0.1, x" 10.0p1-7+deb13u2
 	[[ $output = *CVE-2026-35414* ]]
 	# What 10.6 mends ours closes.
-	REAL=yes run -0 status_of "OpenSSH_10.5p1 released Hayate_0.1 CVE-2026-73282 CVE-2026-73281 CVE-2026-73283, x"
+	REAL=yes run -0 run_status "OpenSSH_10.5p1 released Hayate_0.1 CVE-2026-73282 CVE-2026-73281 CVE-2026-73283, x"
 	[[ $output = *"no fix of the list is missing"* && $output != *"  CVE-2026-"* ]]
 	# As on a system with RPM: without an answer from apt the list decides.
-	run -0 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
-	DATED="31 days ago" run -2 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
+	run -0 run_status "OpenSSH_10.5p1 released Hayate_0.1, x"
+	DATED="31 days ago" run -2 run_status "OpenSSH_10.5p1 released Hayate_0.1, x"
 	[[ $output = *"(31 days old): newer fixes are not in it"* ]]
 	# Of what no build has, it says so, with a status of its own.
-	MENDED=10.6p2 run -3 status_of "OpenSSH_10.5p1 released Hayate_0.1, x"
+	MENDED=10.6p2 run -3 run_status "OpenSSH_10.5p1 released Hayate_0.1, x"
 	# newer than all that were tried
-	run -0 status_of "OpenSSH_10.7p1 untested Hayate_0.2, x"
+	run -0 run_status "OpenSSH_10.7p1 untested Hayate_0.2, x"
 	[[ $output = *"no fix of the list is missing"* ]]
-	MENDED=10.8p1 run -2 status_of "OpenSSH_10.7p1 git-0ef0f5a83 Hayate_0.2, x"
+	MENDED=10.8p1 run -2 run_status "OpenSSH_10.7p1 git-0ef0f5a83 Hayate_0.2, x"
 	[[ $output = *"cannot tell which of these git-0ef0f5a83 has"*"10.8p1  CVE-1-2"* ]]
-	run -2 status_of "OpenSSH_9.9p1 released Hayate_0.1, x"
+	run -2 run_status "OpenSSH_9.9p1 released Hayate_0.1, x"
 	[[ $output = *"the list does not know the release"* ]]
 	# Fixes of upstream that the program names beyond its release
-	MENDED=10.4p1 run -0 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-9-9 CVE-1-2, x" 10.0p1-7+deb13u4
-	MENDED=10.4p1 run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-1-20, x"
-	REAL=yes run -1 status_of "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-2026-59996 26cde4cfc, x"
+	MENDED=10.4p1 run -0 run_status "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-9-9 CVE-1-2, x" 10.0p1-7+deb13u4
+	MENDED=10.4p1 run -1 run_status "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-1-20, x"
+	REAL=yes run -1 run_status "OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1 CVE-2026-59996 26cde4cfc, x"
 	[[ $output = *"CVE-2026-59997"*"commit 72b05ecd1"* ]]
 	[[ $output != *"  CVE-2026-59996"* && $output != *"commit 26cde4cfc"* ]]
 	# What apt could tell is not asked for.
-	run -0 status_of "$v" 10.0p1-7+deb13u10 --offline
+	run -0 run_status "$v" 10.0p1-7+deb13u10 --offline
 	[[ $output != *apt:* ]]
-	run -2 status_of "$v" "" --of
+	run -2 run_status "$v" "" --of
 	[[ $output = usage:* ]]
 	# A revision that the list does not know.
-	MENDED=10.4p1 run -2 status_of "OpenSSH_10.0p2 Debian-7+deb13u5 Hayate_0.1, x" 10.0p1-7+deb13u5
+	MENDED=10.4p1 run -2 run_status "OpenSSH_10.0p2 Debian-7+deb13u5 Hayate_0.1, x" 10.0p1-7+deb13u5
 	[[ $output = *"cannot tell which of these Debian-7+deb13u5 has"*"10.4p1  CVE-1-2  a flaw"* ]]
 }
 
@@ -531,17 +531,17 @@ an_sshd() {
 	export SOURCE=$PWD/source
 	v="OpenSSH_10.0p2 Debian-7+deb13u9 Hayate_0.2, x"
 	printf '%s\n' 'release 10.0p1 trixie' 'revision Debian-7+deb13u9 2026-11-20' 'fixed 72b05ecd1 CVE-1-2' >source
-	MENDED=10.4p1 run -0 status_of "$v" "" --offline
+	MENDED=10.4p1 run -0 run_status "$v" "" --offline
 	sed -i 's/ CVE.*/ CVE-1-3/' source
-	MENDED=10.4p1 run -1 status_of "$v" "" --offline
+	MENDED=10.4p1 run -1 run_status "$v" "" --offline
 	[[ $output = *"OpenSSH 10.0p1 Debian-7+deb13u9 lacks"*"10.4p1  CVE-1-2  a flaw"* ]]
 	# of another revision, or another release, it says nothing
-	MENDED=10.4p1 run -2 status_of "OpenSSH_10.0p2 Debian-7+deb13u8 Hayate_0.2, x" "" --offline
-	MENDED=10.4p1 run -2 status_of "OpenSSH_10.3p1 Debian-7+deb13u9 Hayate_0.2, x" "" --offline
+	MENDED=10.4p1 run -2 run_status "OpenSSH_10.0p2 Debian-7+deb13u8 Hayate_0.2, x" "" --offline
+	MENDED=10.4p1 run -2 run_status "OpenSSH_10.3p1 Debian-7+deb13u9 Hayate_0.2, x" "" --offline
 	# with upstream's commits as well
 	echo 'fixed CVE-2026-60002 72b05ecd1 -' | cat <(sed '$d' source) - >new
 	mv new source
-	REAL=yes run -1 status_of "$v" "" --offline
+	REAL=yes run -1 run_status "$v" "" --offline
 	[[ $output != *72b05ecd1* && $output != *CVE-2026-60002* && $output = *CVE-2026-59996* ]]
 }
 
@@ -566,26 +566,26 @@ an_sshd() {
 
 @test "the message of the day has a line if fixes are missing, and nothing otherwise" {
 	v="OpenSSH_10.5p1 released Hayate_0.1, x"
-	motd() { status_of "$v" "" --offline --motd 2>said; }
-	run -0 motd
+	print_motd() { run_status "$v" "" --offline --motd 2>said; }
+	run -0 print_motd
 	[ -z "$output" ]
 	grep 'no fix of the list is missing' said
-	DATED="31 days ago" run -2 motd
+	DATED="31 days ago" run -2 print_motd
 	[ -z "$output" ]
 	grep '(31 days old): newer fixes are not in it' said
 	# what no build has is in the report alone
-	MENDED=10.6p1 run -3 motd
+	MENDED=10.6p1 run -3 print_motd
 	[ -z "$output" ]
 	grep '10.6p1  CVE-1-2  a flaw' said
 	v="OpenSSH_10.4p1 released Hayate_0.1, x"
-	MENDED=10.5p1 run -1 motd
+	MENDED=10.5p1 run -1 print_motd
 	[[ $output = "Hayate, the OpenSSH of this host, lacks security fixes that can be had"* && ${#lines[@]} = 1 ]]
 	grep '10.5p1  CVE-1-2  a flaw' said
 }
 
 @test "missing fixes are listed by who can reach them, apart from unavailable ones, and whether Debian lacks them" {
 	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.2"
-	REAL=yes run -1 status_of "$v, x" "" --offline
+	REAL=yes run -1 run_status "$v, x" "" --offline
 	printf '%s\n' "${lines[@]}" | sed -n '/^installed: fixes/,/lacks it too/p' >could
 	grep -n ':$' could | sed 's/^[0-9]*: *//' | diff - <(printf '%s\n' "sshd, before a login:" \
 	    "sshd and sftp-server, after a login:" "ssh, scp and sftp:" ssh-agent: GSSAPI:)
@@ -593,23 +593,23 @@ an_sshd() {
 	grep -A9 'GSSAPI:' could | grep -F '10.4p1  CVE-2026-60000'
 	tail -n 1 could | grep -x "         \* Debian trixie's openssh 10.0p1-7+deb13u4 lacks it too"
 	# what Debian mended is not marked
-	REAL=yes run -1 status_of "OpenSSH_10.0p2 unpatched Hayate_0.2, x" "" --offline
+	REAL=yes run -1 run_status "OpenSSH_10.0p2 unpatched Hayate_0.2, x" "" --offline
 	[[ $output = *"           10.3p1  CVE-2026-35414"*"         * 10.4p1  CVE-2026-59997"* ]]
 	# Each row of the list stands once, in one half.
-	REAL=yes run -1 status_of "$v, x" "" --offline
+	REAL=yes run -1 run_status "$v, x" "" --offline
 	[ "$(printf '%s\n' "${lines[@]}" | grep -c '10\.[0-9]p[12]  ')" = "$(
 	    printf '%s\n' "${lines[@]}" | grep -o '10\.[0-9]p[12]  .*' | sort -u | wc -l)" ]
 	# What 10.6 mends is closed by ours.
 	[[ $output != *10.6p1* ]]
 	# With all fixes that a build can have, none is missing that could be had.
 	fixes=$(cd "$TOP" && awk '$1 == "fix" && $4 ~ /10.4p1/ { print $5 }' UPSTREAM | paste -sd' ')
-	REAL=yes run -1 status_of "OpenSSH_10.4p1 released Hayate_0.2, x"
+	REAL=yes run -1 run_status "OpenSSH_10.4p1 released Hayate_0.2, x"
 	[[ $output = *"fixes are missing: OpenSSH 10.4p1"*"10.5p1  CVE-2026-73281"* ]]
-	REAL=yes run -0 status_of "OpenSSH_10.4p1 released Hayate_0.2 $fixes, x"
+	REAL=yes run -0 run_status "OpenSSH_10.4p1 released Hayate_0.2 $fixes, x"
 }
 
-# a_list DAYS-AGO RELEASE: a whole list of that day, with a flaw that RELEASE mended
-a_list() {
+# print_list DAYS-AGO RELEASE: a whole list of that day, with a flaw that RELEASE mended
+print_list() {
 	printf 'dated\t%s\n# words\n\n%s\tCVE-1-2\ta flaw\nclosed\tCVE-1-9\nhayate-0.2\tabc\tx\nend\n' \
 	    "$(date -u -d "$1 days ago" +%F)" "$2"
 }
@@ -618,64 +618,64 @@ a_list() {
 	need_root "a file that only root writes"
 	v="OpenSSH_10.5p1 released Hayate_0.1, x"
 	mkdir etc var
-	a_list 3 10.6p1 >etc/advisories
-	DATED="31 days ago" run -3 status_of "$v" "" --offline
+	print_list 3 10.6p1 >etc/advisories
+	DATED="31 days ago" run -3 run_status "$v" "" --offline
 	[[ $output = *"known on $(date -u -d '3 days ago' +%F) ($PWD/etc/advisories)"*"10.6p1  CVE-1-2"* ]]
 	# the newest of them
-	a_list 2 10.5p1 >var/advisories
-	DATED="31 days ago" run -0 status_of "$v" "" --offline
+	print_list 2 10.5p1 >var/advisories
+	DATED="31 days ago" run -0 run_status "$v" "" --offline
 	# one that is older than what came with the programs says nothing
-	DATED="1 day ago" MENDED=10.6p2 run -3 status_of "$v" "" --offline
+	DATED="1 day ago" MENDED=10.6p2 run -3 run_status "$v" "" --offline
 	[[ $output = *"10.6p2  CVE-1-2"* ]]
 	rm etc/advisories
 	chmod o+w var/advisories
-	run -2 status_of "$v" "" --offline
+	run -2 run_status "$v" "" --offline
 	[[ $output = *"can be written by others than root"* ]]
 	chmod o-w var/advisories
 	sed -i '$d' var/advisories
-	run -2 status_of "$v" "" --offline
+	run -2 run_status "$v" "" --offline
 	[[ $output = *"not read: $PWD/var/advisories is no list of security fixes: no last line \"end\": it is truncated"* ]]
 }
 
 @test "a list is replaced only by a complete and newer one" {
-	refresh() { "$TOP/build-aux/refresh-advisories" "$1" list; }
-	a_list 5 10.6p1 >list
-	stays() {
+	refresh_list() { "$TOP/build-aux/refresh-advisories" "$1" list; }
+	print_list 5 10.6p1 >list
+	check_list_unchanged() {
 		cp list before
-		run "-$1" refresh "$2"
+		run "-$1" refresh_list "$2"
 		[[ $output = *"$3"* ]] || { echo "$output"; return 1; }
 		cmp list before
 		[ -z "$(compgen -G 'list.*')" ]
 	}
-	a_list 4 10.6p2 >new
-	run -0 refresh new
+	print_list 4 10.6p2 >new
+	run -0 refresh_list new
 	cmp new list
-	stays 0 new "it is kept"
-	a_list 9 10.6p1 >old
-	stays 0 old "it is kept"
-	a_list -3 10.6p2 >ahead
-	stays 1 ahead "its date is invalid or in the future"
-	a_list 3 10.6p2 | sed '$d' >cut
-	stays 1 cut 'no last line "end": it is truncated'
-	a_list 3 10.6p2 | sed 's/a flaw/a \x1b[2Jflaw/' >escape
-	stays 1 escape "line 4: a character that is not printable"
-	a_list 3 10.6p2 | sed 's/CVE-1-2/what?/' >row
-	stays 1 row "line 4: neither a release and a CVE or commit"
-	a_list 3 10.6p2 | sed 1d >undated
-	stays 1 undated "line 1: no day"
+	check_list_unchanged 0 new "it is kept"
+	print_list 9 10.6p1 >old
+	check_list_unchanged 0 old "it is kept"
+	print_list -3 10.6p2 >ahead
+	check_list_unchanged 1 ahead "its date is invalid or in the future"
+	print_list 3 10.6p2 | sed '$d' >cut
+	check_list_unchanged 1 cut 'no last line "end": it is truncated'
+	print_list 3 10.6p2 | sed 's/a flaw/a \x1b[2Jflaw/' >escape
+	check_list_unchanged 1 escape "line 4: a character that is not printable"
+	print_list 3 10.6p2 | sed 's/CVE-1-2/what?/' >row
+	check_list_unchanged 1 row "line 4: neither a release and a CVE or commit"
+	print_list 3 10.6p2 | sed 1d >undated
+	check_list_unchanged 1 undated "line 1: no day"
 	echo '<html>404</html>' >page
-	stays 1 page "line 1: no day"
-	stays 1 none "cannot fetch"
-	stays 1 http://127.0.0.1:1/list "only https is accepted"
-	stays 1 https://127.0.0.1:1/list "cannot fetch"
-	run -1 refresh ""
+	check_list_unchanged 1 page "line 1: no day"
+	check_list_unchanged 1 none "cannot fetch"
+	check_list_unchanged 1 http://127.0.0.1:1/list "only https is accepted"
+	check_list_unchanged 1 https://127.0.0.1:1/list "cannot fetch"
+	run -1 refresh_list ""
 	# the one of the project is one
 	"$TOP/build-aux/refresh-advisories" check "$TOP/build-aux/advisories"
 }
 
-# https_up: serves a list at /list, sends /moved on to it by HTTP, and /endless has
+# start_https: serves a list at /list, sends /moved on to it by HTTP, and /endless has
 # no end; $HTTPS is its address
-https_up() {
+start_https() {
 	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 \
 	    -subj /CN=localhost -addext subjectAltName=DNS:localhost -keyout key -out cert 2>/dev/null
 	cat >serve <<-'END'
@@ -711,9 +711,9 @@ https_up() {
 @test "over https a list of at most a megabyte and no redirect to HTTP is accepted, by curl and wget" {
 	local program tool
 	need openssl curl wget
-	a_list 5 10.6p1 >list
-	a_list 4 10.6p2 >new
-	https_up
+	print_list 5 10.6p1 >list
+	print_list 4 10.6p2 >new
+	start_https
 	echo "ca_certificate = $PWD/cert" >wgetrc
 	for program in curl wget; do
 		mkdir $program
@@ -724,18 +724,18 @@ https_up() {
 		printf '#!/bin/sh\nshift 3\nexec "$@"\n' >$program/setpriv
 		chmod +x $program/setpriv
 	done
-	refresh() {
+	refresh_list() {
 		PATH=$PWD/$program WGETRC=$PWD/wgetrc CURL_CA_BUNDLE=$PWD/cert timeout 30 \
 		    "$TOP/build-aux/refresh-advisories" "$HTTPS/$1" taken
 	}
 	for program in curl wget; do
 		cp list taken
-		run -1 refresh moved
+		run -1 refresh_list moved
 		[[ $output = *"cannot fetch "*": taken is kept"* ]]
-		run -1 refresh endless
+		run -1 refresh_list endless
 		[[ $output = *"cannot fetch "*": taken is kept"* ]]
 		cmp list taken
-		run -0 refresh list
+		run -0 refresh_list list
 		cmp new taken
 	done
 	kill "$HTTPS_PID"
@@ -761,73 +761,73 @@ https_up() {
 	openssh (1:9.9p2-1) unstable; urgency=medium
 	  * CVE-2025-1005
 	END
-	a_list 3 10.5p1 >list
+	print_list 3 10.5p1 >list
 	sed -i 's/CVE-1-2/CVE-2026-1003/' list
-	refresh() { parts/build-aux/refresh-advisories apt list; }
+	refresh_list() { parts/build-aux/refresh-advisories apt list; }
 	# One suite cannot be read: what was found counts, and the day stays.
-	run -1 refresh
+	run -1 refresh_list
 	[[ $output = *"cannot read the changelog of Debian trixie"*"could not be classified"* ]]
 	[[ $(grep -c CVE list) = 3 && $(sed -n 1p list) != *"$(date -u +%F)" ]]
 	grep -q "^10.6p1	CVE-2026-1002	" list
 	# A fix that Debian had before a release had it
 	printf 'openssh (1:10.0p1-7+deb13u9) trixie; urgency=high\n  * CVE-2025-2\n  * CVE-2026-9\n' >trixie
-	run -1 refresh
+	run -1 refresh_list
 	[[ $output = *"CVE-2026-9 is mended in Debian's 10.0p1-7+deb13u9: add the release"* ]]
 	[[ $output != *CVE-2025-2* ]]
 	sed -i '/CVE-2026-9/d' trixie
 	echo '  * CVE-2025-2' >>trixie
-	run -1 refresh
+	run -1 refresh_list
 	[[ $output = *"CVE-2026-1001: read what Debian's changelog of 10.6p1-2 says"* ]]
 	sed -i '2i # CVE-2026-1001 does not reach us.' list
-	run -0 refresh
+	run -0 refresh_list
 	[[ $(grep -c '^[^#]*CVE' list) = 3 && $(sed -n 1p list) = *"$(date -u +%F)" ]]
 	"$TOP/build-aux/refresh-advisories" check list
 	[ -z "$(compgen -G 'list.*')" ]
 	# what is no list stays as it is
 	sed -i '$d' list
 	cp list before
-	run -1 refresh
+	run -1 refresh_list
 	cmp list before
 }
 
 @test "hayate-security-status names a running sshd that is older than the installed one" {
 	v="OpenSSH_10.5p1 released Hayate_0.2"
-	an_sshd "$v"
+	make_sshd "$v"
 	"$PWD/sbin/sshd-of-test" 60 3>&- &
 	started=$!
 	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
-	MENDED=10.5p1 run -0 status_of "$v, x"
+	MENDED=10.5p1 run -0 run_status "$v, x"
 	[[ $output = *"running:   $v (process $started)"*"running:   as above"* ]]
 	kill $started
 	wait $started || :
-	an_sshd "OpenSSH_10.4p1 released Hayate_0.1"
+	make_sshd "OpenSSH_10.4p1 released Hayate_0.1"
 	"$PWD/sbin/sshd-of-test" 60 3>&- &
 	started=$!
 	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
-	an_sshd "$v"
-	MENDED=10.5p1 run -1 status_of "$v, x"
+	make_sshd "$v"
+	MENDED=10.5p1 run -1 run_status "$v, x"
 	[[ $output = *"running:   OpenSSH_10.4p1 released Hayate_0.1 (process $started)"* ]]
 	[[ $output = *"older than the installed $PWD/sbin/sshd-of-test: restart it"*"hayate-0.2  abc  another"*"10.5p1  CVE-1-2"* ]]
 	# Another user cannot see which program it has, but since when it runs.
 	if [ "$(id -u)" = 0 ]; then
 		chmod -R a+rX . "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR"
-		nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups dest/bin/hayate-security-status --offline; }
-		run -0 nobody
+		run_as_nobody() { setpriv --reuid=65534 --regid=65534 --clear-groups dest/bin/hayate-security-status --offline; }
+		run -0 run_as_nobody
 		[[ $output = *"process $started started after $PWD/sbin/sshd-of-test was installed"* ]]
 		# a process may seem to have begun a second later
-		newer() { an_sshd "$v" && [ "$(stat -c %W sbin/sshd-of-test)" -gt $(($(stat -c %Y /proc/$started) + 2)) ]; }
-		poll 10 newer
-		MENDED=10.5p1 run -1 nobody
+		is_newer() { make_sshd "$v" && [ "$(stat -c %W sbin/sshd-of-test)" -gt $(($(stat -c %Y /proc/$started) + 2)) ]; }
+		poll 10 is_newer
+		MENDED=10.5p1 run -1 run_as_nobody
 		[[ $output = *"process $started is older than the installed $PWD/sbin/sshd-of-test: restart it"* ]]
 	fi
 	kill $started
 	wait $started || :
 	# One that runs with a fix; what it sends as its banner may be shorter.
-	an_sshd "$v"$'\n'"$v CVE-1-2"$'\n'"$v CVE-1-2 "
+	make_sshd "$v"$'\n'"$v CVE-1-2"$'\n'"$v CVE-1-2 "
 	"$PWD/sbin/sshd-of-test" 60 3>&- &
 	started=$!
 	until [ "$(readlink /proc/$started/exe)" = "$PWD/sbin/sshd-of-test" ]; do :; done
-	MENDED=10.6p1 run -3 status_of "$v, x"
+	MENDED=10.6p1 run -3 run_status "$v, x"
 	[[ $output = *"installed: no build of this Hayate has these fixes"*"running:   $v CVE-1-2 (process $started)"*"running:   no fix of the list is missing"* ]]
 	kill $started
 }
@@ -835,21 +835,21 @@ https_up() {
 @test "hayate-security-status distinguishes current, newer, unpatched and unknown without a build" {
 	command -v apt-config >/dev/null || skip "no apt here"
 	v="OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1, OpenSSL 3.0"
-	run -0 status_of "$v" 10.0p1-7+deb13u4
+	run -0 run_status "$v" 10.0p1-7+deb13u4
 	[[ $output = *"installed: OpenSSH_10.0p2 Debian-7+deb13u4 Hayate_0.1"*"no newer revision"* ]]
 	# Root's apt reads the network as its own user.
 	[ "$(id -u)" != 0 ] || ! id _apt >/dev/null || grep -q '"_apt"' sandbox
-	run -1 status_of "$v" 10.0p1-7+deb13u10
+	run -1 run_status "$v" 10.0p1-7+deb13u10
 	[[ $output = *"has Debian-7+deb13u10, which is newer"* ]]
-	run -0 status_of "$v" 10.0p1-7+deb13u3
-	run -1 status_of "OpenSSH_10.0p2 unpatched Hayate_0.1, x" 10.0p1-7+deb13u4
+	run -0 run_status "$v" 10.0p1-7+deb13u3
+	run -1 run_status "OpenSSH_10.0p2 unpatched Hayate_0.1, x" 10.0p1-7+deb13u4
 	[[ $output = *"CVEs and more"*"has Debian-7+deb13u4, which has these fixes"* ]]
-	run -2 status_of "$v"
+	run -2 run_status "$v"
 	[[ $output = *"cannot tell: "*"cannot read the source lists"* ]]
-	run -2 status_of "OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0" 10.0p1-7+deb13u4
+	run -2 run_status "OpenSSH_9.2p1 Debian-2+deb12u3, OpenSSL 3.0" 10.0p1-7+deb13u4
 	[[ $output = *"is not Hayate"* ]]
 	printf 'deb http://mirror/debian %s main\n' "$(. /etc/os-release && echo "$VERSION_CODENAME")" >less
-	LIST=less run -2 status_of "$v" 10.0p1-7+deb13u4
+	LIST=less run -2 run_status "$v" 10.0p1-7+deb13u4
 	[[ $output = *"has no entry for "*"-security"* ]]
 	# nothing is left behind
 	run -1 compgen -G "/tmp/tmp.*/build/apt/*/openssh.sources"

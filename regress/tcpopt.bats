@@ -34,25 +34,25 @@ teardown() {
 	[ -z "$SESSION" ] || wait "$SESSION" || :
 }
 
-# waiting COMMAND...: a session that stays; what it prints goes to "where"
-waiting() {
+# start_waiting COMMAND...: a session that stays; what it prints goes to "where"
+start_waiting() {
 	exec 8<>hold
 	"$@" <hold >where 2>err 8>&- &
 	SESSION=$!
 }
 
-# session ARG... HOST: one that stays; sets NEAR and FAR, which choose the sockets
+# start_session ARG... HOST: one that stays; sets NEAR and FAR, which choose the sockets
 # of the client and of the server
-session() {
+start_session() {
 	local c s
-	waiting client "$@" 'echo $SSH_CONNECTION; exec cat'
+	start_waiting client "$@" 'echo $SSH_CONNECTION; exec cat'
 	poll 10 test -s where
 	read -r _ c _ s <where
 	NEAR="sport = :$c and dport = :$s" FAR="sport = :$s and dport = :$c"
 }
 
-# has SOCKET ALGORITHM RATE: whether the socket has both; RATE may be none
-has() {
+# has_options SOCKET ALGORITHM RATE: whether the socket has both; RATE may be none
+has_options() {
 	local line
 	line=$(ss -Htin "$1" | tail -n 1)
 	case $3 in
@@ -60,26 +60,26 @@ has() {
 	*)	[[ $line =~ pacing_rate\ [0-9.]+bps/$(($3 * 8))bps ]] ;;
 	esac && [[ $line =~ ^[[:space:]]+$2[[:space:]] ]]
 }
-# gets SOCKET ALGORITHM RATE: it does within 5 seconds
-gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
+# wait_for_options SOCKET ALGORITHM RATE: it does within 5 seconds
+wait_for_options() { poll 5 has_options "$@" || { ss -Htin "$1"; return 1; }; }
 
 @test "without the keywords both ends keep the system's choice" {
-	session plain
+	start_session plain
 	sleep 0.5
-	has "$NEAR" "$DEFAULT" none
-	has "$FAR" "$DEFAULT" none
+	has_options "$NEAR" "$DEFAULT" none
+	has_options "$FAR" "$DEFAULT" none
 }
 
 @test "ssh sets both options on its own socket only" {
-	session -o "CongestionControl $OTHER" -o "MaxRate 5M" plain
-	gets "$NEAR" "$OTHER" $((5 << 20))
-	has "$FAR" "$DEFAULT" none
+	start_session -o "CongestionControl $OTHER" -o "MaxRate 5M" plain
+	wait_for_options "$NEAR" "$OTHER" $((5 << 20))
+	has_options "$FAR" "$DEFAULT" none
 }
 
 @test "sshd sets both options of the Match block on its own socket only" {
-	session set
-	gets "$FAR" "$OTHER" $((3 << 20))
-	has "$NEAR" "$DEFAULT" none
+	start_session set
+	wait_for_options "$FAR" "$OTHER" $((3 << 20))
+	has_options "$NEAR" "$DEFAULT" none
 }
 
 @test "in ssh the Host block decides" {
@@ -91,19 +91,19 @@ gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
 	Match all
 	Include $BATS_FILE_TMPDIR/ssh_config
 	EOF
-	session -F config plain
-	gets "$NEAR" "$OTHER" none
+	start_session -F config plain
+	wait_for_options "$NEAR" "$OTHER" none
 	teardown
 	rm where
-	session -F config set
-	gets "$NEAR" "$DEFAULT" $((2 << 20))
+	start_session -F config set
+	wait_for_options "$NEAR" "$DEFAULT" $((2 << 20))
 }
 
 @test "Hayate no leaves both ends alone" {
-	session -o "Hayate no" -o "CongestionControl $OTHER" -o "MaxRate 5M" off
+	start_session -o "Hayate no" -o "CongestionControl $OTHER" -o "MaxRate 5M" off
 	sleep 0.5
-	has "$NEAR" "$DEFAULT" none
-	has "$FAR" "$DEFAULT" none
+	has_options "$NEAR" "$DEFAULT" none
+	has_options "$FAR" "$DEFAULT" none
 }
 
 @test "an unknown algorithm causes one message, and the login works with the default" {
@@ -117,11 +117,11 @@ gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
 	[ "$output" = in ]
 	[ -z "$stderr" ]
 	: >"$(sshd_log unknown)"
-	session -o CongestionControl=nosuch unknown
+	start_session -o CongestionControl=nosuch unknown
 	wait_for_log unknown 'CongestionControl nosuch has no effect: the kernel has no such algorithm'
 	[ "$(grep -c nosuch "$(sshd_log unknown)")" = 1 ]
-	has "$NEAR" "$DEFAULT" none
-	has "$FAR" "$DEFAULT" none
+	has_options "$NEAR" "$DEFAULT" none
+	has_options "$FAR" "$DEFAULT" none
 }
 
 @test "the message about an unknown algorithm is in each log, and printed by sshd -t" {
@@ -157,19 +157,19 @@ gets() { poll 5 has "$@" || { ss -Htin "$1"; return 1; }; }
 	Match all
 	Include $BATS_FILE_TMPDIR/ssh_config
 	EOF
-	waiting client -F config -J plain unknown 'echo in; exec cat'
+	start_waiting client -F config -J plain unknown 'echo in; exec cat'
 	poll 10 test -s where
-	gets "dport = :$port" "$OTHER" $((5 << 20))
+	wait_for_options "dport = :$port" "$OTHER" $((5 << 20))
 }
 
-fetch() { client set 'head -c 6M /dev/zero' >got; }
+download_data() { client set 'head -c 6M /dev/zero' >got; }
 
 @test "nothing is sent faster than MaxRate, in either direction" {
 	local t
 	head -c 6M /dev/zero >data
 	t=$(measure_seconds client -o MaxRate=2M plain 'cat >/dev/null' <data)
 	check_true "6 / $t <= 2.5"
-	t=$(measure_seconds fetch)
+	t=$(measure_seconds download_data)
 	cmp got data
 	check_true "6 / $t <= 3.75"
 }
@@ -179,16 +179,16 @@ fetch() { client set 'head -c 6M /dev/zero' >got; }
 	sshd_up hayate:user "CongestionControl $OTHER" "MaxRate 3M" \
 	    "AuthorizedKeysCommand /bin/echo $(cat "$BATS_FILE_TMPDIR/user.pub")" \
 	    "AuthorizedKeysCommandUser nobody" "ForceCommand internal-sftp"
-	waiting client -l nobody -s user sftp
-	gets "sport = :$(sshd_port user)" "$OTHER" $((3 << 20))
+	start_waiting client -l nobody -s user sftp
+	wait_for_options "sport = :$(sshd_port user)" "$OTHER" $((3 << 20))
 	wait_for_log user 'MaxRate 3145728'
 	ps -o user= -p "$(sed -n 's/.*User child is on pid \([0-9]*\).*/\1/p' \
 	    "$(sshd_log user)")" | grep -qx nobody
 	sshd_down user
 }
 
-# order ARG...: the order in which ssh does two things, and what it cannot do
-order() {
+# list_order ARG...: the order in which ssh does two things, and what it cannot do
+list_order() {
 	client -vv "$@" plain true 2>&1 >/dev/null | tr -d '\r' |
 	    sed -n 's/^debug2: fd [0-9]* setting TCP_NODELAY$/at once/p
 	    s/^debug1: SSH2_MSG_NEWKEYS sent$/keys/p
@@ -197,7 +197,7 @@ order() {
 
 @test "no message of a login waits for a TCP acknowledgement, except with Hayate no" {
 	need socat
-	[ "$(order | xargs)" = 'at once keys' ]
-	[ "$(order -o "Hayate no" | xargs)" = 'keys at once' ]
-	[ "$(order -o "ProxyCommand socat - TCP:127.0.0.1:$(sshd_port plain)" | xargs)" = keys ]
+	[ "$(list_order | xargs)" = 'at once keys' ]
+	[ "$(list_order -o "Hayate no" | xargs)" = 'keys at once' ]
+	[ "$(list_order -o "ProxyCommand socat - TCP:127.0.0.1:$(sshd_port plain)" | xargs)" = keys ]
 }

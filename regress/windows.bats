@@ -34,7 +34,7 @@ setup_file() {
 	head -c 12582912 "$BATS_FILE_TMPDIR/bulk" >"$BATS_FILE_TMPDIR/some"
 	head -c 2000000 "$BATS_FILE_TMPDIR/bulk" >"$BATS_FILE_TMPDIR/little"
 	sshd_up hayate:idle
-	idler </dev/null >/dev/null 2>&1 3>&- &
+	run_idler </dev/null >/dev/null 2>&1 3>&- &
 }
 
 teardown_file() {
@@ -65,21 +65,21 @@ teardown() {
 }
 pids=()				# background jobs; they end with the test
 
-here() { $IN_CLIENT "$@" 3>&-; }
-there() { $IN_SERVER "$@" 3>&-; }
+run_here() { $IN_CLIENT "$@" 3>&-; }
+run_there() { $IN_SERVER "$@" 3>&-; }
 
-# get SERVER [ARG...]: SOME from there; the client's log in get.log
-get() { client -vv "${@:2}" "$1" "cat $SOME" >got 2>get.log && cmp "$SOME" got; }
+# download_some SERVER [ARG...]: SOME from there; the client's log in get.log
+download_some() { client -vv "${@:2}" "$1" "cat $SOME" >got 2>get.log && cmp "$SOME" got; }
 
-# put SERVER [ARG...]: SOME to there; the server's log is sshd_log SERVER
-put() {
+# upload_some SERVER [ARG...]: SOME to there; the server's log is sshd_log SERVER
+upload_some() {
 	rm -f "$T/there"
 	client -vv "${@:2}" "$1" "cat >$T/there" <"$SOME" 2>put.log &&
 	    cmp "$SOME" there
 }
 
-# stock LOG: there were adjusts, none beyond a stock window, and no tuner
-stock() {
+# check_stock_windows LOG: there were adjusts, none beyond a stock window, and no tuner
+check_stock_windows() {
 	local most
 	most=$(find_largest_credit "$1")
 	echo "$1: at most $most; $(list_windows "$1")"
@@ -87,10 +87,10 @@ stock() {
 	    [ -z "$(list_windows "$1")" ]
 }
 
-says() { list_windows "$2" | grep -q "$1"; }
+has_decision() { list_windows "$2" | grep -q "$1"; }
 
-# quiet_path: whether no data moved for some round trips
-quiet_path() {
+# is_path_quiet: whether no data moved for some round trips
+is_path_quiet() {
 	local was now same=0
 	was=$("$LFP" stat "$P" fwd sent_bytes)
 	while ((same < 10)); do
@@ -103,34 +103,34 @@ quiet_path() {
 ### Growth
 
 @test "a download grows the client's window" {
-	get hayate
+	download_some hayate
 	has_window_grown get.log
-	stock "$(sshd_log hayate)" || [ -z "$(list_windows "$(sshd_log hayate)")" ]
+	check_stock_windows "$(sshd_log hayate)" || [ -z "$(list_windows "$(sshd_log hayate)")" ]
 }
 
 @test "an upload grows the server's window" {
-	put hayate
+	upload_some hayate
 	has_window_grown "$(sshd_log hayate)"
 }
 
-# pipe_size: prints the size of the pipe at standard input after all data has arrived
+# print_pipe_command: prints the size of the pipe at standard input after all data has arrived
 # The program begins late, so what was sent waits for it.
-pipe_size() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(0, 1032))"'; }
+print_pipe_command() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl; print(fcntl.fcntl(0, 1032))"'; }
 
 @test "only the pipe of a program that reads bulk data is enlarged" {
-	[ "$(client hayate "$(pipe_size)" <"$SOME")" -eq 262144 ]
-	[ "$(client hayate "$(pipe_size)" </dev/null)" -eq 65536 ]
-	[ "$(client stock "$(pipe_size)" <"$SOME")" -eq 65536 ]
+	[ "$(client hayate "$(print_pipe_command)" <"$SOME")" -eq 262144 ]
+	[ "$(client hayate "$(print_pipe_command)" </dev/null)" -eq 65536 ]
+	[ "$(client stock "$(print_pipe_command)" <"$SOME")" -eq 65536 ]
 }
 
 @test "a download from a stock server grows the client's window" {
-	get stock
+	download_some stock
 	has_window_grown get.log
 	[ -z "$(list_windows "$(sshd_log stock)")" ]
 }
 
 @test "an upload from a stock client grows the server's window" {
-	CLIENT=stock put hayate
+	CLIENT=stock upload_some hayate
 	has_window_grown "$(sshd_log hayate)"
 	[ -z "$(list_windows put.log)" ]
 }
@@ -152,15 +152,15 @@ pipe_size() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl; print(f
 @test "compressed bulk data grows the client's window" {
 	# 2 MiB a round trip are less than zlib manages
 	"$LFP" set "$P" --rtt 150ms
-	get hayate -C
+	download_some hayate -C
 	has_window_grown get.log
 }
 
-# far_path: 20 MB of it
-far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
+# lengthen_path: 20 MB of it
+lengthen_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 
 @test "the window for a Hayate peer exceeds 14 MiB" {
-	far_path
+	lengthen_path
 	client -vv -c aes128-gcm@openssh.com hayate "cat $BULK $BULK" 2>get.log |
 	    cmp - <(cat "$BULK" "$BULK")
 	[ "$(find_widest_window get.log)" -gt $STOCK_MAX ]
@@ -168,7 +168,7 @@ far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 }
 
 @test "the window for a stock peer stops at 14 MiB, both ways" {
-	far_path
+	lengthen_path
 	client -vv -c aes128-gcm@openssh.com stock "cat $BULK $BULK" 2>get.log |
 	    cmp - <(cat "$BULK" "$BULK")
 	[ "$(find_widest_window get.log)" = $STOCK_MAX ]
@@ -183,51 +183,51 @@ far_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 ### What the log says
 
 @test "at -vv an adjust is logged for each change of the window, at -vvv each one" {
-	get hayate
+	download_some hayate
 	has_window_grown get.log
 	[ "$(grep -c 'sent adjust' get.log)" -le $(($(list_windows get.log | wc -l) + 1)) ]
-	get hayate -vvv
+	download_some hayate -vvv
 	[ "$(grep -c 'sent adjust' get.log)" -gt $(($(list_windows get.log | wc -l) * 2)) ]
 }
 
 ### Loss
 
-# bbr: load BBR. It does not slow down for lost packets, so the window is what
+# load_bbr: load BBR. It does not slow down for lost packets, so the window is what
 # limits
-bbr() {
+load_bbr() {
 	[[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " = *" bbr "* ]] ||
 	    modprobe -q tcp_bbr
 }
 
-# behind LOG: the most bytes that were seen to wait behind lost ones
-behind() {
+# find_bytes_behind LOG: the most bytes that were seen to wait behind lost ones
+find_bytes_behind() {
 	tr -d '\r' <"$1" | sed -n 's/.*: window .* behind losses \([0-9]*\),.*/\1/p' |
 	    sort -n | tail -1
 }
 
 @test "the window grows for data that waits behind losses, both ways" {
-	bbr || skip "no BBR in this kernel"
+	load_bbr || skip "no BBR in this kernel"
 	"$LFP" set "$P" --loss 1% --cc bbr
 	client -vv hayate "cat $BULK" 2>get.log | cmp - "$BULK"
 	client hayate "cat >$T/there" <"$BULK"
 	"$LFP" set "$P" --loss 0% --cc reno
 	cmp "$BULK" there
 	for log in get.log "$(sshd_log hayate)"; do
-		echo "$log: $(behind "$log") behind losses, window $(find_widest_window "$log")"
-		[ "$(behind "$log")" -gt $((STOCK_WINDOW / 4)) ]
+		echo "$log: $(find_bytes_behind "$log") behind losses, window $(find_widest_window "$log")"
+		[ "$(find_bytes_behind "$log")" -gt $((STOCK_WINDOW / 4)) ]
 		has_window_grown "$log"
 	done
 }
 
 @test "without loss no data is counted as waiting behind losses" {
-	get hayate
-	[ "$(behind get.log)" = 0 ]
+	download_some hayate
+	[ "$(find_bytes_behind get.log)" = 0 ]
 }
 
 ### A peer whose window limits
 
-# limited LOG: print the lines about a limiting window of the peer
-limited() { tr -d '\r' <"$1" | grep -o "channel [0-9]*: the .* window limits .*"; }
+# list_limit_lines LOG: print the lines about a limiting window of the peer
+list_limit_lines() { tr -d '\r' <"$1" | grep -o "channel [0-9]*: the .* window limits .*"; }
 
 # send_long SERVER COMMAND [ARG...]: more than a second of it; -v in put.log
 send_long() {
@@ -237,57 +237,57 @@ send_long() {
 @test "an upload that a stock server's window limits is reported once" {
 	send_long stock 'cat >/dev/null'
 	cat put.log
-	[ "$(limited put.log | wc -l)" = 1 ]
-	limited put.log | grep "the server's window limits this upload to 2[01].*only the server can raise it, and stock OpenSSH has no setting"
+	[ "$(list_limit_lines put.log | wc -l)" = 1 ]
+	list_limit_lines put.log | grep "the server's window limits this upload to 2[01].*only the server can raise it, and stock OpenSSH has no setting"
 }
 
 @test "a download that the client's WindowMax limits is reported by the server" {
 	client -o WindowMax=2M hayate "cat $BULK $BULK $BULK" >/dev/null
-	limited "$(sshd_log hayate)" | grep "the client's window limits this download.*only the client can raise it (WindowMax, WindowMemoryMax)"
+	list_limit_lines "$(sshd_log hayate)" | grep "the client's window limits this download.*only the client can raise it (WindowMax, WindowMemoryMax)"
 }
 
 @test "an upload whose window follows the path reports no limit" {
 	send_long hayate 'cat >/dev/null'
-	[ -z "$(limited put.log)" ]
+	[ -z "$(list_limit_lines put.log)" ]
 }
 
 @test "a slow reader at the server is not mistaken for a small window" {
-	client -v stock "$(declare -f pace); pace >/dev/null" <"$SOME" 2>put.log
-	[ -z "$(limited put.log)" ]
+	client -v stock "$(declare -f send_paced); send_paced >/dev/null" <"$SOME" 2>put.log
+	[ -z "$(list_limit_lines put.log)" ]
 }
 
 @test "with Hayate no the peer's window is not reported" {
 	send_long stock 'cat >/dev/null' -o Hayate=no
-	[ -z "$(limited put.log)" ]
+	[ -z "$(list_limit_lines put.log)" ]
 }
 
 ### Bounds
 
 @test "the client's window never exceeds WindowMax" {
-	get hayate -o WindowMax=4M
+	download_some hayate -o WindowMax=4M
 	[ "$(find_widest_window get.log)" = 4194304 ]
 	[ "$(find_largest_credit get.log)" -le 4194304 ]
-	says "hold: at the ceiling" get.log
+	has_decision "hold: at the ceiling" get.log
 }
 
 @test "the server's window never exceeds WindowMax, which a Match block may lower" {
 	sshd_up hayate:max "WindowMax 5M" "Match User $(id -un)" "WindowMax 3M" \
 	    "Match all"
-	put max
+	upload_some max
 	[ "$(find_widest_window "$(sshd_log max)")" = 3145728 ]
 	[ "$(find_largest_credit "$(sshd_log max)")" -le 3145728 ]
 	sshd_down max
 }
 
-# master [ARG...]: a shared connection, logged in master.log
-master() {
+# start_master [ARG...]: a shared connection, logged in master.log
+start_master() {
 	client -vv -E "$T/master.log" -fNM -S "$T/ctl" "$@" hayate </dev/null
 }
 
-longer_than() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
+is_longer_than() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 
-# together LOG: channels that the tuner moved, and the most they had at once
-together() {
+# sum_windows LOG: channels that the tuner moved, and the most they had at once
+sum_windows() {
 	tr -d '\r' <"$1" | awk -v stock="$STOCK_WINDOW" '
 	    { sub(/.*channel /, ""); n = $1 + 0 }
 	    $2 == "free:" { sum -= w[n]; delete w[n] }
@@ -301,7 +301,7 @@ together() {
 
 @test "two channels share WindowMemoryMax" {
 	local seen most
-	master -o WindowMemoryMax=6M
+	start_master -o WindowMemoryMax=6M
 	client -S "$T/ctl" hayate "cat $BULK" >one &
 	pids+=($!)
 	client -S "$T/ctl" hayate "cat $BULK" >two
@@ -309,23 +309,23 @@ together() {
 	cmp "$BULK" one
 	cmp "$BULK" two
 	# both began with a stock window; at no time had they more than 6 MiB
-	read -r seen most < <(together master.log)
+	read -r seen most < <(sum_windows master.log)
 	echo "$seen channels, at most $most"
 	[ "$seen" = 2 ]
 	[ "$most" -gt $((2 * STOCK_WINDOW)) ]
 	[ "$most" -le 6291456 ]
-	says "hold: at its share of the memory" master.log
+	has_decision "hold: at its share of the memory" master.log
 }
 
 @test "an idle channel with a large window leaves room for the next" {
 	local first
-	far_path
-	master -o WindowMemoryMax=16M
+	lengthen_path
+	start_master -o WindowMemoryMax=16M
 	mkfifo in
 	client -S "$T/ctl" hayate "cat $BULK; echo; cat" <in >out &
 	pids+=($!)
 	exec 4>in
-	poll 30 longer_than out 33554432
+	poll 30 is_longer_than out 33554432
 	first=$(list_windows master.log | tail -1 | cut -d' ' -f1)
 	[ "$(find_widest_window master.log "$first")" -gt "$STOCK_WINDOW" ]
 	: >master.log
@@ -345,34 +345,34 @@ OFF=("Hayate no" "HPNDisabled yes" "WindowTuning no" "TcpRcvBufPoll no")
 	local o i=0
 	for o in "${OFF[@]}"; do
 		mkdir $((++i)) $((i + 4))
-		(cd $i && get hayate -o "$o") &
+		(cd $i && download_some hayate -o "$o") &
 		pids+=($!)
 		{
 			printf 'Match originalhost hayate\n\t%s\nMatch all\n' "$o"
 			cat "$BATS_FILE_TMPDIR/ssh_config"
 		} >$((i + 4))/config
-		(cd $((i + 4)) && get hayate -F "$T/$((i + 4))/config") &
+		(cd $((i + 4)) && download_some hayate -F "$T/$((i + 4))/config") &
 		pids+=($!)
 	done
 	for i in 1 2 3 4 5 6 7 8; do
 		wait "${pids[i - 1]}"
-		stock $i/get.log
+		check_stock_windows $i/get.log
 	done
 }
 
-# refuse NAME LINE...: sshds with each of OFF, behind the lines given
-refuse() {
+# check_tuner_off NAME LINE...: sshds with each of OFF, behind the lines given
+check_tuner_off() {
 	local i name=$1
 	shift
 	for i in 0 1 2 3; do sshd_up "hayate:$name$i" "$@" "${OFF[i]}" "Match all"; done
 	for i in 0 1 2 3; do
 		mkdir "$name$i"
-		(T=$T/$name$i; cd "$T" && put "$name$i") &
+		(T=$T/$name$i; cd "$T" && upload_some "$name$i") &
 		pids+=($!)
 	done
 	for i in 0 1 2 3; do
 		wait "${pids[i]}"
-		stock "$(sshd_log "$name$i")"
+		check_stock_windows "$(sshd_log "$name$i")"
 		# and the peer received no more than that
 		[ "$(sed -n 's/.*rcvd adjust \([0-9]*\).*/\1/p' "$name$i/put.log" |
 		    sort -n | tail -1)" -le "$STOCK_WINDOW" ]
@@ -381,35 +381,35 @@ refuse() {
 }
 
 @test "every option that disables tuning keeps stock windows at the server" {
-	refuse global
+	check_tuner_off global
 }
 
 @test "a Match User block that disables tuning keeps stock windows for that user" {
-	refuse user "Match User $(id -un)"
+	check_tuner_off user "Match User $(id -un)"
 }
 
 @test "a Match Address block that disables tuning keeps stock windows for that address" {
-	refuse address "Match Address 10.77.0.0/24"
+	check_tuner_off address "Match Address 10.77.0.0/24"
 }
 
 @test "Match blocks of other users and addresses leave the tuner on" {
 	sshd_up hayate:other "Match User nobody-$$" "Hayate no" \
 	    "Match Address 10.78.0.0/24" "WindowTuning no" "Match all"
-	put other
+	upload_some other
 	has_window_grown "$(sshd_log other)"
 	sshd_down other
 }
 
 ### Which channels
 
-# channel LOG KIND: the number of the last channel of that kind
-channel() {
+# find_channel LOG KIND: the number of the last channel of that kind
+find_channel() {
 	tr -d '\r' <"$1" |
 	    sed -n "s/.*channel \([0-9]*\): new $2.*/\1/p" | tail -1
 }
 
 @test "a terminal keeps its window, both ways, while bulk beside it grows" {
-	master
+	start_master
 	: >"$(sshd_log hayate)"
 	client -S "$T/ctl" hayate "cat $SOME" >beside &
 	pids+=($!)
@@ -433,9 +433,9 @@ channel() {
 	[ -z "$(list_windows "$(sshd_log hayate)")" ]
 }
 
-# until_down FILE: shell words that send it, and no EOF until LITTLE came back,
+# print_download_loop FILE: shell words that send it, and no EOF until LITTLE came back,
 # for with an agent and X11 the end of one direction is the end of both
-until_down() {
+print_download_loop() {
 	echo "{ cat $1; until cmp -s $LITTLE $T/down; do sleep 0.1; done; }"
 }
 
@@ -451,27 +451,27 @@ until_down() {
 	socat -t 20 UNIX-LISTEN:"$T/agent",fork SYSTEM:"sh agent.sh" \
 	    2>/dev/null 3>&- &
 	poll 5 test -S agent
-	client -vv -A -o IdentityAgent="$T/agent" hayate "($(until_down "$LITTLE") |
+	client -vv -A -o IdentityAgent="$T/agent" hayate "($(print_download_loop "$LITTLE") |
 	    socat -b 65536 - UNIX-CONNECT:\$SSH_AUTH_SOCK >$T/down) & cat $SOME
 	    wait" >got 2>get.log
 	cmp "$SOME" got
 	cmp "$LITTLE" down
 	poll 5 sh -c "for f in up.*; do ! cmp -s \$f $LITTLE || exit 0; done; exit 1"
-	has_window_grown get.log "$(channel get.log 'session')"
+	has_window_grown get.log "$(find_channel get.log 'session')"
 	[ "$(list_windows get.log | cut -d' ' -f1 | sort -u | wc -l)" = 1 ]
-	[ -n "$(channel get.log 'agent-connection')" ]
+	[ -n "$(find_channel get.log 'agent-connection')" ]
 	[ -z "$(list_windows "$(sshd_log hayate)")" ]
 }
 
 # An X client that sends SOME after its cookie, and keeps what comes back
-x_client() {
+run_x_client() {
 	local n=${DISPLAY##*:} cookie
 	cookie=$(sed -n 's/^add .* //p' "$T/xauth")
 	{
 		printf 'l\0\013\0\0\0\022\0\020\0\0\0MIT-MAGIC-COOKIE-1\0\0'
 		# shellcheck disable=SC2059,SC2001 # an escape for each byte
 		printf "$(sed 's/../\\x&/g' <<<"$cookie")"
-		eval "$(until_down "$SOME")"
+		eval "$(print_download_loop "$SOME")"
 	} | socat - "TCP:127.0.0.1:$((6000 + ${n%.*}))" >"$T/down"
 }
 
@@ -483,21 +483,21 @@ x_client() {
 	chmod 755 keep-xauth
 	{
 		declare -p T SOME LITTLE
-		declare -f x_client until_down
-		echo x_client
+		declare -f run_x_client print_download_loop
+		echo run_x_client
 	} >x
 	sshd_up hayate:x11 "X11Forwarding yes" "XAuthLocation $T/keep-xauth"
 	$IN_CLIENT socat -t 20 TCP-LISTEN:6077,bind=127.0.0.1 \
 	    SYSTEM:"sh display" 3>&- &
 	pids+=($!)
-	poll 5 listening here 6077
+	poll 5 is_listening run_here 6077
 	DISPLAY=127.0.0.1:77 client -vv -Y -o XAuthLocation=/nonexistent x11 \
 	    "bash $T/x & cat $SOME; wait" >got 2>get.log
 	wait "${pids[0]}"
 	cmp "$SOME" got
 	cmp "$SOME" up
 	cmp "$LITTLE" down
-	[ -n "$(channel get.log x11)" ]
+	[ -n "$(find_channel get.log x11)" ]
 	has_window_grown get.log
 	[ "$(list_windows get.log | cut -d' ' -f1 | sort -u)" = 0 ]
 	[ -z "$(list_windows "$(sshd_log x11)")" ]
@@ -506,7 +506,7 @@ x_client() {
 
 @test "the second session of a shared connection grows its window like the first" {
 	local first second
-	master
+	start_master
 	client -S "$T/ctl" hayate "cat $SOME" >one
 	first=$(list_windows master.log | tail -1 | cut -d' ' -f1)
 	has_window_grown master.log "$first"
@@ -528,41 +528,41 @@ x_client() {
 
 ### Forwardings
 
-listening() { $1 ss -Htln "sport = :$2" | grep -q .; }
-# services here|there: at that side SOME is to be had, and T/sunk is written,
+is_listening() { $1 ss -Htln "sport = :$2" | grep -q .; }
+# start_services run_here|run_there: at that side SOME is to be had, and T/sunk is written,
 # on TCP ports 7001 and 7002 and at T/source and T/sink
-services() {
+start_services() {
 	need socat
 	local at=$IN_CLIENT a
-	[ "$1" = here ] || at=$IN_SERVER
+	[ "$1" = run_here ] || at=$IN_SERVER
 	for a in TCP-LISTEN:7001,reuseaddr UNIX-LISTEN:"$T/source"; do
 		$at socat -b 65536 -U "$a",fork OPEN:"$SOME" 3>&- &
 	done
 	for a in TCP-LISTEN:7002,reuseaddr UNIX-LISTEN:"$T/sink"; do
 		$at socat -b 65536 -u "$a",fork CREATE:"$T/sunk" 3>&- &
 	done
-	poll 5 listening "$1" 7001
-	poll 5 listening "$1" 7002
+	poll 5 is_listening "$1" 7001
+	poll 5 is_listening "$1" 7002
 	poll 5 test -S "$T/source"
 	poll 5 test -S "$T/sink"
 }
 
-# forwarding ARG...: a connection for that alone, logged in master.log
-forwarding() {
+# start_forwarding ARG...: a connection for that alone, logged in master.log
+start_forwarding() {
 	client -vv -E "$T/master.log" -fNM -S "$T/ctl" \
 	    -o ExitOnForwardFailure=yes "$@" hayate </dev/null
 }
 
-# pull here|there ADDRESS LOG: SOME, through it; LOG is the receiving side's
-pull() {
+# pull_through run_here|run_there ADDRESS LOG: SOME, through it; LOG is the receiving side's
+pull_through() {
 	: >"$3"
 	$1 socat -b 65536 -u "$2" CREATE:got
 	cmp "$SOME" got
 	has_window_grown "$3"
 }
 
-# push here|there ADDRESS LOG
-push() {
+# push_through run_here|run_there ADDRESS LOG
+push_through() {
 	: >"$3"
 	rm -f sunk
 	$1 socat -b 65536 -u OPEN:"$SOME" "$2"
@@ -571,23 +571,23 @@ push() {
 }
 
 @test "-L grows the window of the receiving side" {
-	services there
-	forwarding -L 7101:127.0.0.1:7001 -L 7102:127.0.0.1:7002
-	pull here TCP:127.0.0.1:7101 master.log
-	push here TCP:127.0.0.1:7102 "$(sshd_log hayate)"
+	start_services run_there
+	start_forwarding -L 7101:127.0.0.1:7001 -L 7102:127.0.0.1:7002
+	pull_through run_here TCP:127.0.0.1:7101 master.log
+	push_through run_here TCP:127.0.0.1:7102 "$(sshd_log hayate)"
 }
 
 @test "-R grows the window of the receiving side" {
-	services here
-	forwarding -R 7101:127.0.0.1:7001 -R 7102:127.0.0.1:7002
-	pull there TCP:127.0.0.1:7101 "$(sshd_log hayate)"
-	push there TCP:127.0.0.1:7102 master.log
+	start_services run_here
+	start_forwarding -R 7101:127.0.0.1:7001 -R 7102:127.0.0.1:7002
+	pull_through run_there TCP:127.0.0.1:7101 "$(sshd_log hayate)"
+	push_through run_there TCP:127.0.0.1:7102 master.log
 }
 
 @test "-D grows the server's window" {
-	services there
-	forwarding -D 7103
-	push here SOCKS4:127.0.0.1:127.0.0.1:7002,socksport=7103 \
+	start_services run_there
+	start_forwarding -D 7103
+	push_through run_here SOCKS4:127.0.0.1:127.0.0.1:7002,socksport=7103 \
 	    "$(sshd_log hayate)"
 }
 
@@ -595,21 +595,21 @@ push() {
 # counts it as consumed. So more bytes are consumed than arrived, and the backlog
 # that wtune_channel() computes must not wrap below 0.
 @test "-D grows the client's window" {
-	services there
-	forwarding -D 7103
-	pull here SOCKS4:127.0.0.1:127.0.0.1:7001,socksport=7103 master.log
+	start_services run_there
+	start_forwarding -D 7103
+	pull_through run_here SOCKS4:127.0.0.1:127.0.0.1:7001,socksport=7103 master.log
 }
 
 @test "-R without a destination grows the window of the receiving side" {
-	services here
-	forwarding -R 7103
-	pull there SOCKS4:127.0.0.1:127.0.0.1:7001,socksport=7103 \
+	start_services run_here
+	start_forwarding -R 7103
+	pull_through run_there SOCKS4:127.0.0.1:127.0.0.1:7001,socksport=7103 \
 	    "$(sshd_log hayate)"
-	push there SOCKS4:127.0.0.1:127.0.0.1:7002,socksport=7103 master.log
+	push_through run_there SOCKS4:127.0.0.1:127.0.0.1:7002,socksport=7103 master.log
 }
 
 @test "-W grows the window of the receiving side" {
-	services there
+	start_services run_there
 	client -vv -W 127.0.0.1:7001 hayate </dev/null >got 2>get.log
 	cmp "$SOME" got
 	has_window_grown get.log
@@ -620,64 +620,64 @@ push() {
 }
 
 @test "-L of a local socket grows the window of the receiving side" {
-	services there
-	forwarding -L "$T/l1:$T/source" -L "$T/l2:$T/sink"
-	pull here UNIX-CONNECT:"$T/l1" master.log
-	push here UNIX-CONNECT:"$T/l2" "$(sshd_log hayate)"
+	start_services run_there
+	start_forwarding -L "$T/l1:$T/source" -L "$T/l2:$T/sink"
+	pull_through run_here UNIX-CONNECT:"$T/l1" master.log
+	push_through run_here UNIX-CONNECT:"$T/l2" "$(sshd_log hayate)"
 }
 
 @test "-R of a local socket grows the window of the receiving side" {
-	services here
-	forwarding -R "$T/r1:$T/source" -R "$T/r2:$T/sink"
-	pull there UNIX-CONNECT:"$T/r1" "$(sshd_log hayate)"
-	push there UNIX-CONNECT:"$T/r2" master.log
+	start_services run_here
+	start_forwarding -R "$T/r1:$T/source" -R "$T/r2:$T/sink"
+	pull_through run_there UNIX-CONNECT:"$T/r1" "$(sshd_log hayate)"
+	push_through run_there UNIX-CONNECT:"$T/r2" master.log
 }
 
 ### Paths whose RTT no socket knows
 
-# edge LOG: grew without a round trip time of the transport
-edge() {
+# has_grown_by_edge LOG: grew without a round trip time of the transport
+has_grown_by_edge() {
 	grep -q 'grow: the window is what limits (rtt 0\.0 ms' "$1" &&
 	    ! grep -q 'grow: the path holds more (rtt 0\.0 ms' "$1"
 }
 
 @test "with ProxyCommand the age of credits alone grows the client's window" {
 	need socat
-	get hayate -o ProxyCommand="socat -b 65536 - TCP:%h:%p,nodelay"
+	download_some hayate -o ProxyCommand="socat -b 65536 - TCP:%h:%p,nodelay"
 	has_window_grown get.log
-	edge get.log
+	has_grown_by_edge get.log
 }
 
 @test "with ProxyJump the age of credits alone grows the client's window" {
-	get hayate -J stock
+	download_some hayate -J stock
 	has_window_grown get.log
-	edge get.log
+	has_grown_by_edge get.log
 }
 
 ### Readers
 
-# pace: 64 KiB each 10 ms
-pace() {
+# send_paced: 64 KiB each 10 ms
+send_paced() {
 	perl -e 'while (sysread STDIN, $_, 65536) {
 	    syswrite STDOUT, $_; select undef, undef, undef, 0.01 }'
 }
 
-# within LOG: nothing that waited was ever more than the window
-within() {
+# check_waiting LOG: nothing that waited was ever more than the window
+check_waiting() {
 	[ "$(tr -d '\r' <"$1" |
 	    sed -n 's/.*: window \([0-9]*\) -> .* waiting \([0-9]*\)).*/\1 \2/p' |
 	    awk '$2 > $1' | wc -l)" = 0 ]
 }
 
 @test "a slow reader does not grow the window and gets every byte" {
-	client -vv hayate "cat $SOME" 2>get.log | pace >got
+	client -vv hayate "cat $SOME" 2>get.log | send_paced >got
 	cmp "$SOME" got
-	says "hold: the reader lags" get.log
-	within get.log
+	has_decision "hold: the reader lags" get.log
+	check_waiting get.log
 }
 
-# memory PID: the most it ever held, bytes
-memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
+# read_peak_memory PID: the most it ever held, bytes
+read_peak_memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 
 @test "a reader that stops costs at most its window in memory, and then continues" {
 	local window
@@ -685,15 +685,15 @@ memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 	    until [ -e $T/go ]; do sleep 0.05; done; cat >$T/tail" <"$BULK" &
 	pids+=($!)
 	poll 20 test -e stop
-	poll 20 quiet_path
+	poll 20 is_path_quiet
 	window=$(find_widest_window "$(sshd_log hayate)")
-	echo "window $window, memory $(memory "$(cat pid)")"
+	echo "window $window, memory $(read_peak_memory "$(cat pid)")"
 	[ "$window" -gt "$STOCK_WINDOW" ]
-	[ "$(memory "$(cat pid)")" -lt $((2 * window + (24 << 20))) ]
+	[ "$(read_peak_memory "$(cat pid)")" -lt $((2 * window + (24 << 20))) ]
 	touch go
 	wait "${pids[0]}"
 	cat head tail | cmp - "$BULK"
-	within "$(sshd_log hayate)"
+	check_waiting "$(sshd_log hayate)"
 }
 
 @test "a reader that closes early ends its session as in stock and no other" {
@@ -707,7 +707,7 @@ memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 		cmp -n 3000000 "$SOME" put.$CLIENT
 	done
 	[ "${s[0]} ${s[1]}" = "${s[2]} ${s[3]}" ]
-	master
+	start_master
 	client -S "$T/ctl" hayate "cat $SOME" | head -c 3000000 >got
 	client -S "$T/ctl" hayate "head -c 3000000 >/dev/null" <"$SOME"
 	client -S "$T/ctl" hayate "cat $SOME" >got
@@ -716,54 +716,54 @@ memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 
 ### A path that changes
 
-# endless: SOME over and over until T/stop is there
-endless() {
+# send_endless: SOME over and over until T/stop is there
+send_endless() {
 	client -vv hayate "until [ -e $T/stop ]; do cat $SOME; done |
 	    tee >(sha256sum >$T/sent)" 2>get.log | sha256sum >got
 }
 
-wider_than() { [ "$(find_widest_window get.log)" -gt "$1" ]; }
-latest() { list_windows get.log | tail -1 | cut -d' ' -f3; }
-narrower_than() { [ "$(latest)" -lt "$1" ]; }
+is_wider_than() { [ "$(find_widest_window get.log)" -gt "$1" ]; }
+find_latest_window() { list_windows get.log | tail -1 | cut -d' ' -f3; }
+is_narrower_than() { [ "$(find_latest_window)" -lt "$1" ]; }
 
 @test "the window grows for a longer path and is withdrawn for a slower one" {
 	local before
 	"$LFP" set "$P" --rtt 30ms
-	endless &
+	send_endless &
 	pids+=($!)
-	poll 10 wider_than "$STOCK_WINDOW"
+	poll 10 is_wider_than "$STOCK_WINDOW"
 	before=$(find_widest_window get.log)
 	"$LFP" set "$P" --rtt 120ms
-	poll 20 wider_than $((before * 2))
+	poll 20 is_wider_than $((before * 2))
 	sleep 2			# what was asked has been answered
-	before=$(latest)
+	before=$(find_latest_window)
 	"$LFP" set "$P" --rate 40mbit
-	poll 30 says "withdraw: the path holds less" get.log
-	poll 30 narrower_than "$before"		# it may have grown meanwhile
+	poll 30 has_decision "withdraw: the path holds less" get.log
+	poll 30 is_narrower_than "$before"		# it may have grown meanwhile
 	touch stop
 	wait "${pids[0]}"
 	cmp sent got
 }
 
-# idler: SOME twice with a pause between, begun by setup_file
-idler() {
+# run_idler: SOME twice with a pause between, begun by setup_file
+run_idler() {
 	cd "$BATS_FILE_TMPDIR" || return
 	client -vv idle "cd $PWD; cat some; touch idle
 	    until [ -e resume ]; do sleep 0.1; done; cat some" >idle.got 2>idle.log
 	touch idle.done
 }
 
-older() { (($(date +%s) - $(stat -c %Y "$1") > $2)); }
+is_older() { (($(date +%s) - $(stat -c %Y "$1") > $2)); }
 
 @test "an idle channel withdraws its window and continues intact" {
 	cd "$BATS_FILE_TMPDIR"
 	poll 20 test -e idle
-	poll 15 older idle 11
+	poll 15 is_older idle 11
 	touch resume
 	poll 20 test -e idle.done
 	cat some some | cmp - idle.got
 	has_window_grown idle.log
-	says "withdraw: the channel idled" idle.log
+	has_decision "withdraw: the channel idled" idle.log
 }
 
 @test "a path that is too slow for large packets gets packets of 32 KiB" {

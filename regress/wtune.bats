@@ -7,8 +7,8 @@ load helper
 
 MiB=1048576
 
-# replay COMMAND...: one command a line, one answer per "run", in lines[]
-replay() {
+# run_replay COMMAND...: one command a line, one answer per "run", in lines[]
+run_replay() {
 	local dir=$BUILD/unit asan plain
 	plain=$(printf '%s\n' "$@" | "$dir/plain/wtune-replay") || return
 	asan=$(printf '%s\n' "$@" | "$dir/asan/wtune-replay") || return
@@ -17,184 +17,184 @@ replay() {
 	printf '%s\n' "$plain"
 }
 
-why() { echo "${lines[$1]##*why=}"; }
+print_reason() { echo "${lines[$1]##*why=}"; }
 
 @test "the stock window stays on a path that 2 MiB fill" {
-	replay 'path 0.2 500' 'run 3'
+	run_replay 'path 0.2 500' 'run 3'
 	[ "$(get_value 0 max)" -eq $((2 * MiB)) ]
 	[ "$(get_value 0 consumed)" -ge 1490000000 ]
 }
 
 @test "a path of 100 ms and 125 MB/s is filled by a window of one to three BDP" {
-	replay 'path 100 125' 'run 3' 'run 15'
+	run_replay 'path 100 125' 'run 3' 'run 15'
 	[ "$(get_value 1 consumed)" -eq 1875000000 ]
 	[ "$(get_value 1 window)" -gt 12500000 ]
 	[ "$(get_value 1 window)" -le 37500000 ]
 }
 
 @test "slow start is not held up by the window" {
-	replay 'path 100 125' 'run 2'
+	run_replay 'path 100 125' 'run 2'
 	tuned=$(get_value 0 consumed)
-	replay 'tune 67108864 67108864 8' 'path 100 125' 'run 2'
+	run_replay 'tune 67108864 67108864 8' 'path 100 125' 'run 2'
 	[ "$tuned" -ge $(($(get_value 0 consumed) * 95 / 100)) ]
 }
 
 @test "slow start on a path of a second is not held up by the window" {
-	replay 'tune 2097152 268435456 8 1' 'memory 1000000000' 'path 1000 125' 'run 14'
+	run_replay 'tune 2097152 268435456 8 1' 'memory 1000000000' 'path 1000 125' 'run 14'
 	tuned=$(get_value 0 consumed)
-	replay 'tune 268435456 268435456 8' 'path 1000 125' 'run 14'
+	run_replay 'tune 268435456 268435456 8' 'path 1000 125' 'run 14'
 	[ "$tuned" -ge $(($(get_value 0 consumed) * 95 / 100)) ]
 }
 
 @test "without a socket the credit at the window's edge reveals the path" {
-	replay 'path 100 125' 'tcp off' 'run 3' 'run 4'
+	run_replay 'path 100 125' 'tcp off' 'run 3' 'run 4'
 	[ "$(get_value 1 consumed)" -eq 500000000 ]
 	[ "$(get_value 1 window)" -le 50000000 ]
 }
 
 @test "in a recorded slow start the late answer to the first probe counts" {
-	replay "$(cat "$REGRESS/unit/wtune-proxy.trace")"
+	run_replay "$(cat "$REGRESS/unit/wtune-proxy.trace")"
 	[ "$(get_value 0 window)" -ge $((8 * MiB)) ]
 	[ "$(get_value 1 window)" -ge 30000000 ]
 	[ "$(get_value 1 max)" -le 41000000 ]
 }
 
 @test "credits younger than 20 ms start no probe" {
-	replay 'path 18 160' 'tcp off' 'run 5'
+	run_replay 'path 18 160' 'tcp off' 'run 5'
 	[ "$(get_value 0 max)" -eq $((2 * MiB)) ]
-	replay 'path 24 160' 'tcp off' 'run 5'
+	run_replay 'path 24 160' 'tcp off' 'run 5'
 	[ "$(get_value 0 max)" -gt $((2 * MiB)) ]
 }
 
 @test "the first probe quadruples the window without a socket and doubles it with one" {
-	replay 'path 30 20' 'tcp off' 'run 10'
+	run_replay 'path 30 20' 'tcp off' 'run 10'
 	[ "$(get_value 0 max)" -eq $((8 * MiB)) ]
-	replay 'path 30 20' 'tcp 5' 'run 10'
+	run_replay 'path 30 20' 'tcp 5' 'run 10'
 	[ "$(get_value 0 max)" -eq $((4 * MiB)) ]
 }
 
 @test "a client without a socket probes and finds a threefold RTT" {
-	replay 'tune 2097152 67108864 8 1' 'path 50 125' 'tcp off' 'run 3' \
+	run_replay 'tune 2097152 67108864 8 1' 'path 50 125' 'tcp off' 'run 3' \
 	    'path 150 125' 'run 5' 'run 4'
 	[ "$(get_value 2 consumed)" -ge 499000000 ]
 }
 
 @test "behind a jump host the age of credits overrides the socket's RTT of 0.2 ms" {
-	replay 'path 100 125' 'tcp 0.2' 'run 3' 'run 4'
+	run_replay 'path 100 125' 'tcp 0.2' 'run 3' 'run 4'
 	[ "$(get_value 1 consumed)" -eq 500000000 ]
 	[ "$(get_value 1 window)" -le 50000000 ]
 }
 
 @test "a probe without effect is withdrawn, and a smaller one follows after 5 s" {
-	replay 'path 10 10' 'tcp off' 'run 4' 'run 1' 'run 30'
+	run_replay 'path 10 10' 'tcp off' 'run 4' 'run 1' 'run 30'
 	[ "$(get_value 0 max)" -eq $((8 * MiB)) ]
 	[ "$(get_value 1 max)" -eq $((2 * MiB)) ]
-	[ "$(why 1)" = "hold: more window brings nothing" ]
+	[ "$(print_reason 1)" = "hold: more window brings nothing" ]
 	[ "$(get_value 2 max)" -eq $((4 * MiB)) ]
 	[ "$(get_value 2 consumed)" -eq 300000000 ]
 }
 
 @test "a probe of a sender that becomes slower is not repeated" {
-	replay 'path 30 60' 'tcp off' 'run 6' 'sender 10' 'run 4' 'run 20'
+	run_replay 'path 30 60' 'tcp off' 'run 6' 'sender 10' 'run 4' 'run 20'
 	[ "$(get_value 2 max)" -eq $((2 * MiB)) ]
 }
 
 @test "a sender that becomes fast after a probe does not need its window" {
-	replay 'path 5 125' 'tcp off' 'sender 1' 'run 5' 'sender fast' 'run 10'
+	run_replay 'path 5 125' 'tcp off' 'sender 1' 'run 5' 'sender fast' 'run 10'
 	[ "$(get_value 0 window)" -eq $((8 * MiB)) ]
 	[ "$(get_value 1 window)" -eq $((2 * MiB)) ]
 }
 
 @test "a sender that becomes fast while its old credit answers does not widen the window for good" {
 	for slow in 7 11; do
-		replay 'path 5 125' 'tcp off' 'sender 1' "run $slow" 'sender fast' 'run 5' 'run 5'
+		run_replay 'path 5 125' 'tcp off' 'sender 1' "run $slow" 'sender fast' 'run 5' 'run 5'
 		[ "$(get_value 2 window)" -le $((8 * MiB)) ]
 		[ "$(get_value 2 consumed)" -eq 625000000 ]
 	done
-	replay 'path 100 125' 'tcp off' 'sender 1' 'run 7' 'sender fast' 'run 5' 'run 5'
+	run_replay 'path 100 125' 'tcp off' 'sender 1' 'run 7' 'sender fast' 'run 5' 'run 5'
 	[ "$(get_value 2 window)" -le 37500000 ]
 	[ "$(get_value 2 consumed)" -eq 625000000 ]
 	# An age below 20 ms is an answer as well.
-	replay 'path 1 1000' 'tcp off' 'sender 1' 'run 7' 'sender fast' 'run 5'
+	run_replay 'path 1 1000' 'tcp off' 'sender 1' 'run 7' 'sender fast' 'run 5'
 	[ "$(get_value 1 window)" -eq $((2 * MiB)) ]
 }
 
 @test "a fourfold RTT is found although the socket reports the old one" {
-	replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 12' 'run 4'
+	run_replay 'path 50 100' 'run 4' 'path 200 100' 'tcp 50 200' 'run 12' 'run 4'
 	[ "$(get_value 2 consumed)" -ge 399000000 ]
 }
 
 @test "an RTT that rises while the sender is slow is found within a minute" {
-	replay 'path 200 50' 'tcp off' 'sender 20' 'run 10' 'path 400 50' 'run 30' \
+	run_replay 'path 200 50' 'tcp off' 'sender 20' 'run 10' 'path 400 50' 'run 30' \
 	    'sender fast' 'run 60' 'run 10'
 	[ "$(get_value 3 consumed)" -eq 500000000 ]
 	[ "$(get_value 3 window)" -le 60000000 ]
 }
 
 @test "an RTT that rises during the first probe is found" {
-	replay 'path 100 300' 'tcp off' 'stall 210' 'run 1' 'path 200 300' 'run 12' 'run 5'
+	run_replay 'path 100 300' 'tcp off' 'stall 210' 'run 1' 'path 200 300' 'run 12' 'run 5'
 	[ "$(get_value 2 consumed)" -eq 1500000000 ]
 }
 
 @test "a filling queue is not mistaken for a longer path" {
-	replay 'path 100 125' 'tcp path 101' 'run 20' 'tcp path 250' 'run 4'
+	run_replay 'path 100 125' 'tcp path 101' 'run 20' 'tcp path 250' 'run 4'
 	[ "$(get_value 1 max)" -le 37500000 ]
 }
 
 @test "a fourfold RTT is found without a socket" {
-	replay 'path 50 100' 'tcp off' 'run 4' 'path 200 100' 'run 6' 'run 4'
+	run_replay 'path 50 100' 'tcp off' 'run 4' 'path 200 100' 'run 6' 'run 4'
 	[ "$(get_value 2 consumed)" -ge 399000000 ]
 }
 
 @test "the window follows a tenfold rise of the rate" {
-	replay 'path 100 10' 'run 4' 'path 100 100' 'run 4' 'run 3'
+	run_replay 'path 100 10' 'run 4' 'path 100 100' 'run 4' 'run 3'
 	[ "$(get_value 2 consumed)" -eq 300000000 ]
 }
 
 @test "a tenfold fall of the rate withdraws the window" {
-	replay 'path 100 100' 'run 4' 'path 100 10' 'run 15' 'run 10'
+	run_replay 'path 100 100' 'run 4' 'path 100 10' 'run 15' 'run 10'
 	[ "$(get_value 0 max)" -gt 10000000 ]
 	[ "$(get_value 2 window)" -le $((4 * MiB)) ]
 	[ "$(get_value 2 consumed)" -eq 100000000 ]
 }
 
 @test "compressed acknowledgements do not inflate the window" {
-	replay 'path 100 125' 'burst 20' 'run 4' 'run 20'
+	run_replay 'path 100 125' 'burst 20' 'run 4' 'run 20'
 	[ "$(get_value 1 window)" -le 37500000 ]
 	[ "$(get_value 1 consumed)" -ge 2495000000 ]
 }
 
 @test "the burst after a repaired loss is not mistaken for the rate of the path" {
-	replay 'path 100 125' 'run 15' 'stall 300' 'run 2' 'run 30'
+	run_replay 'path 100 125' 'run 15' 'stall 300' 'run 2' 'run 30'
 	[ "$(get_value 0 window)" -le 25000000 ]
 	[ "$(get_value 1 max)" -le 50000000 ]
 	[ "$(get_value 2 window)" -le 37500000 ]
 }
 
 @test "a path that always repairs loss is filled two round trips late" {
-	replay 'tune 2097152 67108864 8 1' 'path 100 125' 'holes 200' 'run 4' \
+	run_replay 'tune 2097152 67108864 8 1' 'path 100 125' 'holes 200' 'run 4' \
 	    'run 8'
 	[ "$(get_value 1 consumed)" -ge $((950 * 1000000)) ]
 	[ "$(get_value 1 window)" -ge 37500000 ]
 }
 
 @test "a hole that lasts three times as long as the last one stops nothing" {
-	replay 'tune 2097152 268435456 8 1' 'path 100 125' 'holes 100' \
+	run_replay 'tune 2097152 268435456 8 1' 'path 100 125' 'holes 100' \
 	    'run 4' 'holes 300' 'run 1'
 	[ "$(get_value 1 consumed)" -ge 99900000 ]
 }
 
 @test "in a recording data that waits behind losses grows a limiting window" {
 	local trace=$REGRESS/unit/wtune-loss.trace
-	replay "$(cat "$trace")"
+	run_replay "$(cat "$trace")"
 	[ "$(get_value 0 window)" -ge $((4 * MiB)) ]
 	# the same samples without the bytes that wait behind losses
-	replay "$(sed 's/^\(sample\( [0-9]*\)\{4\}\) [0-9]*$/\1/' "$trace")"
+	run_replay "$(sed 's/^\(sample\( [0-9]*\)\{4\}\) [0-9]*$/\1/' "$trace")"
 	[ "$(get_value 0 window)" -le $((3 * MiB)) ]
 }
 
 @test "after losses stop the window comes down to the BDP" {
-	replay 'path 100 40' 'holes 300' 'run 8' 'run 8' 'holes 0' 'run 30'
+	run_replay 'path 100 40' 'holes 300' 'run 8' 'run 8' 'holes 0' 'run 30'
 	[ "$(get_value 1 consumed)" -eq 320000000 ]
 	[ "$(get_value 1 window)" -ge 16000000 ]
 	[ "$(get_value 1 max)" -le 32000000 ]
@@ -202,117 +202,117 @@ why() { echo "${lines[$1]##*why=}"; }
 }
 
 @test "loss on a path that 2 MiB fill does not change the window" {
-	replay 'tune 2097152 67108864 8 1' 'path 20 10' 'holes 40' 'run 10'
+	run_replay 'tune 2097152 67108864 8 1' 'path 20 10' 'holes 40' 'run 10'
 	[ "$(get_value 0 max)" -eq $((2 * MiB)) ]
 	[ "$(get_value 0 consumed)" -ge 98000000 ]
 }
 
 # Twice for what waits behind the hole, and twice because the next may be longer
 @test "a slow reader gets four times the window at most if the path loses data" {
-	replay 'path 100 125' 'reader 20' 'run 5' 'run 20'
+	run_replay 'path 100 125' 'reader 20' 'run 5' 'run 20'
 	clean=$(get_value 1 max)
-	replay 'path 100 125' 'reader 20' 'holes 100' 'run 5' 'run 20'
-	[ "$(why 1)" = "hold: the reader lags" ]
+	run_replay 'path 100 125' 'reader 20' 'holes 100' 'run 5' 'run 20'
+	[ "$(print_reason 1)" = "hold: the reader lags" ]
 	[ "$(get_value 1 max)" -le $((clean * 4)) ]
 	[ "$(get_value 1 consumed)" -eq 400000000 ]
 }
 
 @test "a reader slower than 2 MiB per RTT is held at three times what it takes" {
-	replay 'path 100 125' 'reader 20' 'run 5' 'run 20'
+	run_replay 'path 100 125' 'reader 20' 'run 5' 'run 20'
 	[ "$(get_value 1 max)" -le $((3 * 20 * 100000)) ]
-	[ "$(why 1)" = "hold: the reader lags" ]
+	[ "$(print_reason 1)" = "hold: the reader lags" ]
 	[ "$(get_value 1 consumed)" -eq 400000000 ]
 }
 
 @test "a slow reader on a short path keeps the stock window" {
-	replay 'path 0.2 1000' 'reader 100' 'run 8'
+	run_replay 'path 0.2 1000' 'reader 100' 'run 8'
 	[ "$(get_value 0 max)" -eq $((2 * MiB)) ]
 	[ "$(get_value 0 consumed)" -ge 799000000 ]
 }
 
 @test "the window recovers after a slow reader speeds up during a withdrawal" {
-	replay 'path 100 125' 'run 8' 'path 100 12' 'run 11' 'reader 6' 'run 10' \
+	run_replay 'path 100 125' 'run 8' 'path 100 12' 'run 11' 'reader 6' 'run 10' \
 	    'reader fast' 'path 100 125' 'run 5' 'run 3'
 	[ "$(get_value 4 consumed)" -ge 370000000 ]
 }
 
 @test "a reader that stops receives at most one window, and then continues" {
-	replay 'path 100 125' 'run 8' 'reader stop' 'run 4' 'reader fast' 'run 4'
+	run_replay 'path 100 125' 'run 8' 'reader stop' 'run 4' 'reader fast' 'run 4'
 	[ "$(get_value 1 backlog)" -le "$(get_value 0 window)" ]
 	[ "$(get_value 1 max)" -eq "$(get_value 0 window)" ]
 	[ "$(get_value 2 consumed)" -ge 400000000 ]
 }
 
 @test "the window shrinks after idling and grows again" {
-	replay 'path 100 125' 'run 8' 'sender 0' 'run 20' 'sender 2' 'run 20' \
+	run_replay 'path 100 125' 'run 8' 'sender 0' 'run 20' 'sender 2' 'run 20' \
 	    'sender fast' 'run 3'
 	[ "$(get_value 2 window)" -le $((8 * MiB)) ]
 	[ "$(get_value 3 consumed)" -ge 300000000 ]
 }
 
 @test "the window stops exactly at WindowMax" {
-	replay 'tune 2097152 14680064 6' 'path 200 125' 'run 8'
+	run_replay 'tune 2097152 14680064 6' 'path 200 125' 'run 8'
 	[ "$(get_value 0 window)" -eq 14680064 ]
-	[ "$(why 0)" = "hold: at the ceiling" ]
+	[ "$(print_reason 0)" = "hold: at the ceiling" ]
 }
 
 @test "a WindowMax of 2 MiB turns tuning off" {
-	replay 'tune 2097152 2097152 8' 'path 200 125' 'run 5'
+	run_replay 'tune 2097152 2097152 8' 'path 200 125' 'run 5'
 	[ "$(get_value 0 max)" -eq $((2 * MiB)) ]
 }
 
-# share TOTAL OTHERS: set SHARE to the window of a channel that needs more than
+# set_share TOTAL OTHERS: set SHARE to the window of a channel that needs more than
 # the memory that OTHERS leave
-share() {
-	replay "memory $1" "others $2" 'path 200 125' 'run 8'
-	[ "$(why 0)" = "hold: at its share of the memory" ]
+set_share() {
+	run_replay "memory $1" "others $2" 'path 200 125' 'run 8'
+	[ "$(print_reason 0)" = "hold: at its share of the memory" ]
 	SHARE=$(get_value 0 max)
 	[ "$(get_value 0 window)" -eq "$SHARE" ]
 }
 
 @test "a channel takes exactly half of what the others leave" {
-	share $((16 * MiB)) 0
+	set_share $((16 * MiB)) 0
 	[ "$SHARE" -eq $((9 * MiB)) ]
-	share $((16 * MiB)) "$SHARE"
+	set_share $((16 * MiB)) "$SHARE"
 	[ "$SHARE" -eq $((9 * MiB / 2)) ]
-	share $((16 * MiB)) $((14 * MiB))
+	set_share $((16 * MiB)) $((14 * MiB))
 	[ "$SHARE" -eq $((2 * MiB)) ]
 }
 
 @test "four channels with large windows leave the fifth its share of 256 MiB" {
 	local others=0
 	for _ in 64 64 64; do
-		replay "memory $((256 * MiB))" "others $others" \
+		run_replay "memory $((256 * MiB))" "others $others" \
 		    'path 500 125' 'run 20'
 		[ "$(get_value 0 max)" -eq $((64 * MiB)) ]
 		others=$((others + $(get_value 0 max)))
 	done
-	replay "memory $((256 * MiB))" "others $others" 'path 500 125' 'run 20'
+	run_replay "memory $((256 * MiB))" "others $others" 'path 500 125' 'run 20'
 	[ "$(get_value 0 max)" -eq $((33 * MiB)) ]
-	share $((256 * MiB)) $((others + 33 * MiB))
+	set_share $((256 * MiB)) $((others + 33 * MiB))
 	[ "$SHARE" -eq $((33 * MiB / 2)) ]
 }
 
 @test "memory that other channels give back is shared again" {
-	replay "memory $((16 * MiB))" "others $((9 * MiB))" 'path 200 125' \
+	run_replay "memory $((16 * MiB))" "others $((9 * MiB))" 'path 200 125' \
 	    'run 5' 'others 0' 'run 5'
 	[ "$(get_value 1 max)" -eq $((9 * MiB)) ]
 }
 
 @test "stream positions pass 2^32 without a jump of the window" {
-	replay 'path 100 125' 'run 3' 'run 20'
+	run_replay 'path 100 125' 'run 3' 'run 20'
 	away=${lines[1]}
-	replay 'start 2147483648' 'path 100 125' 'run 3' 'run 20'
+	run_replay 'start 2147483648' 'path 100 125' 'run 3' 'run 20'
 	[ "${lines[1]}" = "$away" ]
 }
 
 @test "a sender with little data does not get a large window" {
-	replay 'path 100 125' 'tcp off' 'sender 1' 'run 40'
+	run_replay 'path 100 125' 'tcp off' 'sender 1' 'run 40'
 	[ "$(get_value 0 max)" -le $((8 * MiB)) ]
 }
 
 @test "a sender that the window limits is reported once, after a second" {
-	replay 'limited 5000 1000 1'
+	run_replay 'limited 5000 1000 1'
 	[ "${#lines[@]}" -eq 1 ]
 	[ "$(get_value 0 after)" -eq 1005000 ]
 }
@@ -320,20 +320,20 @@ share() {
 @test "a sender that is limited for less than half of the time is not reported" {
 	local moments=()
 	for _ in {1..30}; do moments+=('limited 10000 20 1' 'limited 10000 30 0'); done
-	none=$(replay "${moments[@]}")
+	none=$(run_replay "${moments[@]}")
 	[ -z "$none" ]
 	moments=()
 	for _ in {1..30}; do moments+=('limited 10000 30 1' 'limited 10000 20 0'); done
-	replay "${moments[@]}"
+	run_replay "${moments[@]}"
 	[ "${#lines[@]}" -eq 1 ]
 }
 
 @test "a sender whose credit pauses for more than a second is not reported" {
-	none=$(replay 'limited 1000001 60 1')
+	none=$(run_replay 'limited 1000001 60 1')
 	[ -z "$none" ]
 }
 
 @test "a sender that is limited later is still reported" {
-	replay 'limited 10000 3000 0' 'limited 10000 800 1'
+	run_replay 'limited 10000 3000 0' 'limited 10000 800 1'
 	[ "${#lines[@]}" -eq 1 ]
 }
