@@ -12,34 +12,34 @@ TREE_P=${TREE/-r/-rp}
 ANY='scp -q -3 -S ../near "g:$PWD/a/*" h:b'
 EACH='scp -q -3 -S ../near $(printf "g:$PWD/%q " a/[0-9]*) h:b'
 
-# near_two SERVER1 SERVER2: what scp starts for the source g and the target h
-near_two() {
+# set_servers SERVER1 SERVER2: what scp starts for the source g and the target h
+set_servers() {
 	printf '#!/bin/sh\ncase " $* " in\n*" g "*) exec %s ;;\nesac\nexec %s\n' \
 	    "$1" "$2" >near
 	chmod +x near
 }
 
-# peers OPTIONS1 OPTIONS2: sftp-peers, with the logs log.g and log.h
-peers() {
-	near_two "$REGRESS/peers/sftp-peer $1 log=$T/log.g" \
+# use_peers OPTIONS1 OPTIONS2: sftp-peers, with the logs log.g and log.h
+use_peers() {
+	set_servers "$REGRESS/peers/sftp-peer $1 log=$T/log.g" \
 	    "$REGRESS/peers/sftp-peer $2 log=$T/log.h"
 }
 
-# in_log HOST KEY: a value that its sftp-peer logged, at its end
-in_log() {
+# read_log_value HOST KEY: a value that its sftp-peer logged, at its end
+read_log_value() {
 	poll 5 test -s "log.$1"
 	run -0 cat "log.$1"
 	get_value 0 "$2"
 }
 
-# cross ARG...: scp -3 from g to h
-cross() {
+# run_cross ARG...: scp -3 from g to h
+run_cross() {
 	rm -f log.g log.h
 	copy_near -3 "$@"
 }
 
-# list DIR FILE...: what scp calls them on g
-list() { printf "g:$T/$1/%s " "${@:2}"; }
+# print_sources DIR FILE...: what scp calls them on g
+print_sources() { printf "g:$T/$1/%s " "${@:2}"; }
 
 TELLS=limits=261120,261120,1019
 
@@ -64,8 +64,8 @@ TELLS=limits=261120,261120,1019
 	check_same "mkdir b; ${ANY/-3/-3p}; touch -d '2002-02-02' . b"
 }
 
-# one SOURCE TARGET [OPTION]: how a file is copied to a name
-one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
+# print_copy_command SOURCE TARGET [OPTION]: how a file is copied to a name
+print_copy_command() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 
 @test "one file under another name is copied as stock copies it" {
 	need_root
@@ -78,18 +78,18 @@ one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 	chmod 600 base/a
 	chmod 0 base/closed
 	touch -d '2001-02-03 04:05:06' base/a
-	check_same "umask 027; $(one a b)"
+	check_same "umask 027; $(print_copy_command a b)"
 	cmp base/a run/b
-	check_same "$(one a longer)"
+	check_same "$(print_copy_command a longer)"
 	cmp base/a run/longer
-	check_same "$(one empty longer)"
-	check_same "$(one none b)"
-	check_same "$(one dir b)"
-	check_same "$(one closed b)"
-	check_same "$(one a closed)"
-	check_same "$(one a none/b)"
+	check_same "$(print_copy_command empty longer)"
+	check_same "$(print_copy_command none b)"
+	check_same "$(print_copy_command dir b)"
+	check_same "$(print_copy_command closed b)"
+	check_same "$(print_copy_command a closed)"
+	check_same "$(print_copy_command a none/b)"
 	export TIMES=y
-	check_same "$(one a b -p); touch -d '2002-02-02' ."
+	check_same "$(print_copy_command a b -p); touch -d '2002-02-02' ."
 	[ "$(stat -c %Y run/b)" = "$(stat -c %Y run/a)" ]
 }
 
@@ -155,12 +155,12 @@ one() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 		[ ! -s "$f" ] || cmp "$f" "run/a/${f##*/}"
 	done
 	head -c 9000000 /dev/urandom >base/a/large
-	run_on_full_disk "mkdir full/a; $(one a/large full/a/large)"
+	run_on_full_disk "mkdir full/a; $(print_copy_command a/large full/a/large)"
 	grep -q 'write dest' err.hayate
 }
 
-# listed: a directory of files for ANY and EACH
-listed() {
+# make_listed_files: a directory of files for ANY and EACH
+make_listed_files() {
 	mkdir base
 	make_tree base/a
 	mv base/a/many base/m
@@ -171,7 +171,7 @@ listed() {
 
 @test "files of arguments and patterns arrive as stock copies them" {
 	need_root
-	listed
+	make_listed_files
 	check_same "mkdir b; umask 027; $ANY"
 	cmp run/a/large run/b/large
 	check_same "mkdir b; echo old >b/3; seq 9999 >b/4; chmod 600 b/4; $EACH"
@@ -181,7 +181,7 @@ listed() {
 @test "a file that is missing, or cannot be read or written, changes nothing else" {
 	local w
 	need_root
-	listed
+	make_listed_files
 	chmod 0 base/a/3 base/a/33
 	mkdir base/a/dir base/a/45dir
 	ln -s 5 base/a/55link
@@ -210,12 +210,12 @@ listed() {
 @test "200 files take a few round trips at either server" {
 	local h
 	make_small_tree 200
-	peers "$TELLS gather=0.1" "$TELLS gather=0.1"
-	cross -r "g:$T/a" "h:$T/b"
+	use_peers "$TELLS gather=0.1" "$TELLS gather=0.1"
+	run_cross -r "g:$T/a" "h:$T/b"
 	diff -r a b
 	for h in g h; do
-		[ "$(in_log $h rounds)" -le 25 ]
-		[ "$(in_log $h open)" -ge 100 ]
+		[ "$(read_log_value $h rounds)" -le 25 ]
+		[ "$(read_log_value $h open)" -ge 100 ]
 	done
 }
 
@@ -223,14 +223,14 @@ listed() {
 	local h
 	make_small_tree 200
 	mkdir b
-	peers "$TELLS gather=0.1" "$TELLS gather=0.1"
+	use_peers "$TELLS gather=0.1" "$TELLS gather=0.1"
 	# shellcheck disable=SC2046 # words
-	cross $(list a $(seq 200)) "h:$T/b"
+	run_cross $(print_sources a $(seq 200)) "h:$T/b"
 	rm -r a/sub
 	diff -r a b
 	for h in g h; do
-		[ "$(in_log $h rounds)" -le 12 ]
-		[ "$(in_log $h open)" -ge 100 ]
+		[ "$(read_log_value $h rounds)" -le 12 ]
+		[ "$(read_log_value $h open)" -ge 100 ]
 	done
 }
 
@@ -239,15 +239,15 @@ listed() {
 	make_small_tree 40
 	for n in 1 2; do
 		rm -rf b
-		peers "strict=$n" gather=0
-		cross -r "g:$T/a" "h:$T/b"
+		use_peers "strict=$n" gather=0
+		run_cross -r "g:$T/a" "h:$T/b"
 		diff -r a b
-		[ "$(in_log g open)" = $n ]
+		[ "$(read_log_value g open)" = $n ]
 		rm -rf b
-		peers "$TELLS" "strict=$n"
-		cross -r "g:$T/a" "h:$T/b"
+		use_peers "$TELLS" "strict=$n"
+		run_cross -r "g:$T/a" "h:$T/b"
 		diff -r a b
-		[ "$(in_log h open)" = $n ]
+		[ "$(read_log_value h open)" = $n ]
 	done
 }
 
@@ -257,12 +257,12 @@ listed() {
 	for g in 40 1019; do
 		h=$((1059 - g))
 		rm -rf b
-		peers "limits=261120,261120,$g gather=0.05" \
+		use_peers "limits=261120,261120,$g gather=0.05" \
 		    "limits=261120,261120,$h gather=0.05"
-		cross -r "g:$T/a" "h:$T/b"
+		run_cross -r "g:$T/a" "h:$T/b"
 		diff -r a b
-		[ "$(in_log g open)" -le 24 ]
-		[ "$(in_log h open)" -le 24 ]
+		[ "$(read_log_value g open)" -le 24 ]
+		[ "$(read_log_value h open)" -le 24 ]
 	done
 }
 
@@ -272,11 +272,11 @@ listed() {
 	head -c 1000001 /dev/urandom >a/x
 	for n in "10000,20000 30000,40000" "50000,50000 70000,10000"; do
 		rm -rf b
-		peers "limits=${n% *},1019" "limits=${n#* },1019"
-		cross -r "g:$T/a" "h:$T/b"
+		use_peers "limits=${n% *},1019" "limits=${n#* },1019"
+		run_cross -r "g:$T/a" "h:$T/b"
 		diff -r a b
-		[[ $(in_log g sizes) = 10000,* ]]
-		[[ $(in_log h sizes) = 10000,* ]]
+		[[ $(read_log_value g sizes) = 10000,* ]]
+		[[ $(read_log_value h sizes) = 10000,* ]]
 	done
 }
 
@@ -286,8 +286,8 @@ listed() {
 	head -c 700000 /dev/urandom >a/large
 	for o in short=1000 more=5000 more=1000000 "more=300 short=700 backwards=1"; do
 		rm -rf b
-		peers "$TELLS gather=0.02 $o" "$TELLS gather=0.02 backwards=1"
-		cross -r "g:$T/a" "h:$T/b"
+		use_peers "$TELLS gather=0.02 $o" "$TELLS gather=0.02 backwards=1"
+		run_cross -r "g:$T/a" "h:$T/b"
 		diff -r a b
 	done
 }
@@ -296,14 +296,14 @@ listed() {
 	local i
 	mkdir a
 	for i in $(seq 30); do head -c 5000 /dev/urandom >"a/$i"; done
-	peers "$TELLS unread=7" "$TELLS"
-	run -1 cross -r "g:$T/a" "h:$T/b"
+	use_peers "$TELLS unread=7" "$TELLS"
+	run -1 run_cross -r "g:$T/a" "h:$T/b"
 	[[ $output = *'read origin "'*'": Failure'*'crossload "'*' failed'* ]]
 	[ "$(find b -type f -size +4k | wc -l)" = 29 ]
 	[ "$(find b -type f -empty | wc -l)" = 1 ]
 	rm -rf b
-	peers "$TELLS" "$TELLS fail=7"
-	run -1 cross -r "g:$T/a" "h:$T/b"
+	use_peers "$TELLS" "$TELLS fail=7"
+	run -1 run_cross -r "g:$T/a" "h:$T/b"
 	[[ $output = *'write dest "'*'": Failure'*'crossload "'*' failed'* ]]
 	[ "$(find b -type f -size +4k | wc -l)" = 29 ]
 	[ "$(find b -type f -empty | wc -l)" = 1 ]
@@ -317,20 +317,20 @@ listed() {
 	cp -a a old
 	for to in "$(bin sftp-server)" "$(bin sftp-server stock)" \
 	    "$REGRESS/peers/sftp-peer" "$REGRESS/peers/sftp-peer $TELLS"; do
-		near_two "$to" "$to"
-		run -1 cross "g:$T/a/large" "h:$T/a/large"
+		set_servers "$to" "$to"
+		run -1 run_cross "g:$T/a/large" "h:$T/a/large"
 		[[ $output = *'changed while it was copied, or '*' is the same file'* ]]
-		run -1 cross -r "g:$T/a" "h:$T"
+		run -1 run_cross -r "g:$T/a" "h:$T"
 		[ "$(grep -c 'is the same file' <<<"$output")" -ge 20 ]
 		touch -d '2001-02-03 04:05:06' a/* a/sub/*
-		run -1 cross -p "g:$T/a/*[0-9]" "h:$T/a"
+		run -1 run_cross -p "g:$T/a/*[0-9]" "h:$T/a"
 		diff -r old a
 		touch -d '2001-02-03 04:05:06' a/* a/sub/*
 	done
 	# another file that looks the same is copied
 	head -c 3000000 /dev/urandom >like
 	touch -r a/large like
-	cross -p "g:$T/a/large" "h:$T/like"
+	run_cross -p "g:$T/a/large" "h:$T/like"
 	cmp a/large like
 }
 
@@ -338,26 +338,26 @@ listed() {
 	head -c 3000000 /dev/urandom >a
 	touch -d '2001-02-03 04:05:06' a
 	cp -p a old
-	peers "$TELLS unread=7" "$TELLS"
-	run -1 cross "g:$T/a" "h:$T/a"
+	use_peers "$TELLS unread=7" "$TELLS"
+	run -1 run_cross "g:$T/a" "h:$T/a"
 	cmp old a
 }
 
 @test "a CLOSE that fails at the target is an error" {
 	mkdir a
 	head -c 5000 /dev/urandom >a/1
-	peers "$TELLS" "$TELLS unclosed=1"
-	run -1 cross -r "g:$T/a" "h:$T/b"
+	use_peers "$TELLS" "$TELLS unclosed=1"
+	run -1 run_cross -r "g:$T/a" "h:$T/b"
 	[[ $output = *'close remote: Failure'* ]]
-	run -1 cross "g:$T/a/1" "h:$T/c"
+	run -1 run_cross "g:$T/a/1" "h:$T/c"
 	[[ $output = *'close remote: Failure'* ]]
 }
 
 @test "names from a source cannot escape the target" {
 	mkdir a
 	echo good | tee good a/in >a/same
-	peers names=1 "$TELLS"
-	run -0 cross -r "g:$T/a" "h:$T/b"
+	use_peers names=1 "$TELLS"
+	run -0 run_cross -r "g:$T/a" "h:$T/b"
 	[ "$(find b -mindepth 1 | sort | xargs)" = "b/in b/same" ]
 	[ ! -e evil ]
 	[ ! -e /tmp/evil ]
@@ -368,8 +368,8 @@ listed() {
 	mkdir -p top/a b/c
 	echo 1 >top/a/.f
 	echo 2 | tee top/a/plain >top/above
-	peers "$TELLS parent=1" "$TELLS"
-	cross -r "g:$T/top/a/.*" "h:$T/b/c"
+	use_peers "$TELLS parent=1" "$TELLS"
+	run_cross -r "g:$T/top/a/.*" "h:$T/b/c"
 	[ "$(cd b && find . -type f)" = ./c/.f ]
 }
 
@@ -378,13 +378,13 @@ listed() {
 	make_small_tree 3
 	while read -r bad said; do
 		rm -rf b
-		peers "$TELLS bad=$bad" "$TELLS"
-		run -255 cross -r "g:$T/a" "h:$T/b"
+		use_peers "$TELLS bad=$bad" "$TELLS"
+		run -255 run_cross -r "g:$T/a" "h:$T/b"
 		[[ $output = *$said* ]]
 		case $bad in id | long | empty) continue ;; esac
 		rm -rf b
-		peers "$TELLS" "$TELLS bad=$bad"
-		run -255 cross -r "g:$T/a" "h:$T/b"
+		use_peers "$TELLS" "$TELLS bad=$bad"
+		run -255 run_cross -r "g:$T/a" "h:$T/b"
 		[[ $output = *$said* ]]
 	done <<-END
 	twice Unexpected reply
@@ -400,11 +400,11 @@ listed() {
 	make_small_tree 20
 	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
 		rm -rf b
-		peers "$TELLS" "$TELLS"
-		cross $o -r "g:$T/a" "h:$T/b"
+		use_peers "$TELLS" "$TELLS"
+		run_cross $o -r "g:$T/a" "h:$T/b"
 		diff -r a b
-		[ "$(in_log g open)" = 1 ]
-		[ "$(in_log h open)" = 1 ]
+		[ "$(read_log_value g open)" = 1 ]
+		[ "$(read_log_value h open)" = 1 ]
 	done
 }
 
@@ -414,7 +414,7 @@ listed() {
 	head -c 20000000 /dev/urandom >a/large
 	for client in stock hayate; do
 		rm -rf b
-		near_two "$REGRESS/peers/sftp-peer $TELLS interrupt=3000000,10 rate=20000000" \
+		set_servers "$REGRESS/peers/sftp-peer $TELLS interrupt=3000000,10 rate=20000000" \
 		    "$(bin sftp-server)"
 		run timeout 60 "$(bin scp $client)" -q -3 -S ./near -r "g:$T/a" \
 		    "h:$T/b" 3>&-
@@ -437,9 +437,9 @@ listed() {
 		for n in 290 400 640; do
 			rm -rf b
 			cp -a old b
-			peers "$TELLS" "$TELLS gather=0.02 die=$n"
+			use_peers "$TELLS" "$TELLS gather=0.02 die=$n"
 			# shellcheck disable=SC2086 # words
-			run -255 cross $way
+			run -255 run_cross $way
 			echo "$way $n: $(count_torn a old b) of $(count_torn old old b)"
 			[ "$(count_torn a old b)" -le 1 ]
 		done
@@ -461,8 +461,8 @@ listed() {
 	for odd in more=0 nosize=1 device=7 "gather=0.02 backwards=1" limits=0,0,0; do
 		rm -rf b
 		cp -a old b
-		peers "$TELLS" "$TELLS $odd"
-		cross -r "g:$T/a/." "h:$T/b"
+		use_peers "$TELLS" "$TELLS $odd"
+		run_cross -r "g:$T/a/." "h:$T/b"
 		diff -r a b
 	done
 }
@@ -506,8 +506,8 @@ listed() {
 	diff -r a b
 }
 
-# from_and_to KIND: a server of another kind gives and gets a tree
-from_and_to() {
+# check_foreign_server KIND: a server of another kind gives and gets a tree
+check_foreign_server() {
 	sshd_up hayate
 	foreign_up "$1"
 	make_small_tree 100
@@ -523,11 +523,11 @@ from_and_to() {
 
 @test "a tree is copied to proftpd's mod_sftp and back" {
 	need_proftpd
-	from_and_to proftpd
+	check_foreign_server proftpd
 	[ ! -e status ]
 }
 
 @test "a tree is copied to asyncssh, which replies in any order, and back" {
 	need_asyncssh
-	from_and_to asyncssh	# without an exit status, for which scp fails
+	check_foreign_server asyncssh	# without an exit status, for which scp fails
 }

@@ -40,29 +40,29 @@ teardown() {
 	sshd_down
 }
 
-# equal DIR: what it has is what was sent
-equal() {
+# check_received DIR: what it has is what was sent
+check_received() {
 	diff -r "$FROM/tree" "$1/tree"
 	cmp "$FROM/large" "$1/large"
 	[ "$(stat -c '%a %Y' "$1"/tree/{7,8} "$1/large")" = \
 	    "$(stat -c '%a %Y' "$FROM"/tree/{7,8} "$FROM/large")" ]
 }
 
-# both_ways COPY HOST
-both_ways() {
+# copy_both_ways COPY HOST
+copy_both_ways() {
 	rm -rf put got
 	mkdir -p put/tree got	# proftpd has no real path for what is absent
-	"$1" -q -rp "$FROM/tree" "$FROM/large" "$2:$T/put" || ends_as_stock $?
-	equal put
-	"$1" -q -rp "$2:$T/put/tree" "$2:$T/put/large" got || ends_as_stock $?
-	equal got
+	"$1" -q -rp "$FROM/tree" "$FROM/large" "$2:$T/put" || is_stock_status $?
+	check_received put
+	"$1" -q -rp "$2:$T/put/tree" "$2:$T/put/large" got || is_stock_status $?
+	check_received got
 }
 
-# ends_as_stock STATUS: 1, where the server sends no exit status
-ends_as_stock() { [ "$1,${NO_STATUS-}" = 1,yes ]; }
+# is_stock_status STATUS: 1, where the server sends no exit status
+is_stock_status() { [ "$1,${NO_STATUS-}" = 1,yes ]; }
 
-# over_paths COMMAND...: for each path; its ends are where servers and clients run
-over_paths() {
+# run_over_paths COMMAND...: for each path; its ends are where servers and clients run
+run_over_paths() {
 	local rtt
 	for rtt in 22 100; do
 		export IN_SERVER="ip netns exec lfp-$P-$rtt-b"
@@ -73,37 +73,37 @@ over_paths() {
 	done
 }
 
-ssh_server() {
+check_ssh_server() {
 	sshd_up "$1"
-	both_ways copy "$1"
+	copy_both_ways copy "$1"
 }
 
-foreign_server() {
+check_foreign_server() {
 	foreign_up "$1"
-	both_ways copy_foreign 127.0.0.1
+	copy_both_ways copy_foreign 127.0.0.1
 }
 
 @test "a tree and a larger file are copied to our server and back at 22 and 100 ms" {
-	over_paths ssh_server hayate
+	run_over_paths check_ssh_server hayate
 }
 
 @test "a tree and a larger file are copied to stock's server and back at 22 and 100 ms" {
-	over_paths ssh_server stock
+	run_over_paths check_ssh_server stock
 }
 
 @test "a tree and a larger file are copied to proftpd and back at 22 and 100 ms" {
 	need_proftpd
-	over_paths foreign_server proftpd
+	run_over_paths check_foreign_server proftpd
 }
 
 # asyncssh over a path, and paramiko, send no exit status, so scp may end with 1, as
 # stock's does.
 @test "a tree and a larger file are copied to asyncssh and back at 22 and 100 ms" {
 	need_asyncssh
-	NO_STATUS=yes over_paths foreign_server asyncssh
+	NO_STATUS=yes run_over_paths check_foreign_server asyncssh
 }
 
 @test "a tree and a larger file are copied to paramiko and back at 22 and 100 ms" {
 	need_paramiko
-	NO_STATUS=yes over_paths foreign_server paramiko
+	NO_STATUS=yes run_over_paths check_foreign_server paramiko
 }

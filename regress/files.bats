@@ -16,8 +16,8 @@ SFTP_PUT="echo \"put a/* b\" | $SFTP"
 SFTP_GET="echo \"get \$PWD/a/* b\" | $SFTP"
 WAYS=(PUT GET GET_EACH SFTP_PUT SFTP_GET)
 
-# fill DIR: files of most kinds
-fill() {
+# make_odd_files DIR: files of most kinds
+make_odd_files() {
 	local i
 	mkdir -p "$1"
 	for i in $(seq 60); do
@@ -36,8 +36,8 @@ fill() {
 	touch -d '2001-02-03 04:05:06' "$1"/*
 }
 
-# each_way TEXT: as stock in every way; TEXT comes first, b is kept as b.WAY
-each_way() {
+# check_each_way TEXT: as stock in every way; TEXT comes first, b is kept as b.WAY
+check_each_way() {
 	local w all=
 	for w in "${WAYS[@]}"; do
 		all+="echo $w; ($1; ${!w}); echo \$?; chmod u+rwx b; mv b b.$w;"
@@ -49,12 +49,12 @@ each_way() {
 	local w
 	need_root
 	mkdir base
-	fill base/a
+	make_odd_files base/a
 	check_same "$GET"
 	cmp run/a/large run/b/large
-	each_way "umask 027; mkdir b"
+	check_each_way "umask 027; mkdir b"
 	cmp run/a/large run/b.SFTP_GET/large
-	each_way "umask 077; mkdir b; echo old >b/3; seq 9999 >b/4; chmod 600 b/4"
+	check_each_way "umask 077; mkdir b; echo old >b/3; seq 9999 >b/4; chmod 600 b/4"
 	for w in "${WAYS[@]}"; do
 		[ "$(stat -c %s "run/b.$w/4")" = 148 ]
 	done
@@ -63,15 +63,15 @@ each_way() {
 @test "a target that is absent or not a directory is treated as in stock" {
 	need_root
 	mkdir base
-	fill base/a
+	make_odd_files base/a
 	check_same "$PUT"
 	[ -d run/b ]
 	check_same "$GET"
 	[ -d run/b ]
-	each_way ":"
-	each_way "echo in the way >b"
-	each_way "mkdir b; chmod 500 b"
-	each_way "ln -s nowhere b"
+	check_each_way ":"
+	check_each_way "echo in the way >b"
+	check_each_way "mkdir b; chmod 500 b"
+	check_each_way "ln -s nowhere b"
 	check_same "$ANY a/1 a/2 h:b/none"
 	check_same "$ANY a/1 h:b"
 	check_same "$ANY a/1 h:a/2"
@@ -82,7 +82,7 @@ each_way() {
 	export TIMES=y
 	need_root
 	mkdir base
-	fill base/a
+	make_odd_files base/a
 	touch -d '2001-02-03 04:05:06' base base/a
 	for w in "$PUT" "$GET" "$GET_EACH" "echo 'put -p a/* b' | $SFTP" \
 	    "echo \"get -p \$PWD/a/* b\" | $SFTP"; do
@@ -94,7 +94,7 @@ each_way() {
 @test "a file that is missing, or cannot be read or written, changes nothing else" {
 	need_root
 	mkdir base
-	fill base/a
+	make_odd_files base/a
 	chmod 0 base/a/3 base/a/33
 	mkdir base/a/dir base/a/45dir
 	echo x >base/a/dir/x
@@ -102,8 +102,8 @@ each_way() {
 	ln -s dir base/a/dirlink
 	ln -s nowhere base/a/56dangling
 	ln -s loop base/a/loop
-	each_way "mkdir b"
-	each_way "mkdir b b/11; echo ours >b/22; chmod 0 b/22; ln -s absent/x b/44"
+	check_each_way "mkdir b"
+	check_each_way "mkdir b b/11; echo ours >b/22; chmod 0 b/22; ln -s absent/x b/44"
 	check_same "mkdir b; $ANY a/1 a/2 a/none a/4 h:b"
 	[[ $(<err.hayate) = *'stat local "a/none"'* ]]
 	[ ! -e run/b/4 ]
@@ -117,8 +117,8 @@ each_way() {
 	check_same "mkdir b; printf '%s\n' 'mput a/* b' 'mget b/* .' | $SFTP"
 }
 
-# on_bad_disk "PROGRAM ARG...": ours, with the files of bad_disk() and set_server()
-on_bad_disk() {
+# run_on_bad_disk "PROGRAM ARG...": ours, with the files of bad_disk() and set_server()
+run_on_bad_disk() {
 	# shellcheck disable=SC2086 # words
 	env LD_PRELOAD="$T/bad.so" timeout 60 \
 	    "$BUILD/hayate/${1%% *}" -q -S ./near ${1#* } 3>&-
@@ -138,7 +138,7 @@ on_bad_disk() {
 		rm -rf b
 		mkdir b
 		head -c 1000000 /dev/zero >b/BAD
-		run -1 on_bad_disk "$w"
+		run -1 run_on_bad_disk "$w"
 		[[ $output = *'read local "a/'*'BAD": Input/output error'* ]]
 		[ ! -e b/a ] || mv b/a/* b
 		cmp a/1 b/1
@@ -170,7 +170,7 @@ on_bad_disk() {
 		rm -rf b
 		mkdir b
 		[[ $w != *--resume* ]] || head -c 1500000 a/SHORT >b/SHORT
-		run -0 on_bad_disk "$w"
+		run -0 run_on_bad_disk "$w"
 		cmp a/SHORT b/SHORT
 	done
 	# Upstream's server fails a write that is short, and tells of a short read.
@@ -196,7 +196,7 @@ on_bad_disk() {
 	    "scp -p --report report h:$T/a/* b" "sftp -b get h" "sftp -b tree h"; do
 		rm -rf b
 		mkdir b
-		run -1 on_bad_disk "$w"
+		run -1 run_on_bad_disk "$w"
 		[[ $output = *'close local "b/'*'FULL": Disk quota exceeded'* ]]
 		cmp a/1 b/1
 		cmp a/3 b/3
@@ -209,7 +209,7 @@ on_bad_disk() {
 	for w in "scp h:$T/a/FULL b" "scp -p --report report h:$T/a/FULL b" \
 	    "scp --resume h:$T/a/FULL b" "sftp -b get h"; do
 		rm -f b/FULL
-		run -1 on_bad_disk "$w"
+		run -1 run_on_bad_disk "$w"
 		[[ $output = *'close local "b/FULL": Disk quota exceeded'* ]]
 	done
 	check_report "f['FULL']['status'] == 'failed'"
@@ -238,18 +238,18 @@ on_bad_disk() {
 @test "a fifo at the server is refused, and the files around it arrive" {
 	need_root
 	mkdir base
-	fill base/a
+	make_odd_files base/a
 	mkfifo base/a/fifo base/a/31fifo
 	ln -s fifo base/a/fifolink
 	WAYS=(GET GET_EACH SFTP_GET)
-	each_way "mkdir b"
+	check_each_way "mkdir b"
 	grep -q 'not a regular file' err.hayate
 }
 
 @test "a fifo as the source of an upload is opened once, and refused" {
 	need_root
 	mkdir base
-	fill base/a
+	make_odd_files base/a
 	mkfifo base/a/fifo
 	check_same "mkdir b; echo x >a/fifo & scp -q -S ../near a/1 a/fifo a/2 h:b; s=\$?
 	    wait; exit \$s"
@@ -320,13 +320,13 @@ on_bad_disk() {
 @test "directories among the files are copied with -r, and refused without it" {
 	need_root
 	mkdir base
-	fill base/a
+	make_odd_files base/a
 	mkdir -p base/a/{2dir,30dir,zdir}/deep
 	echo x | tee base/a/{2dir,30dir,zdir}/{deep/,}x >/dev/null
-	each_way "mkdir b"
+	check_each_way "mkdir b"
 	PUT=${PUT/-q/-rq} GET=${GET/-q/-rq} GET_EACH=${GET_EACH/-q/-rq} \
 	    SFTP_PUT=${SFTP_PUT/put/put -r} SFTP_GET=${SFTP_GET/get/get -r} \
-	    each_way "mkdir b"
+	    check_each_way "mkdir b"
 	diff -r run/a/30dir run/b.GET/30dir
 }
 
@@ -342,8 +342,8 @@ on_bad_disk() {
 	grep -q 'No space left' err.hayate
 }
 
-# dotted: b has what a copy of top/a/.* to b/c brings, and nothing else
-dotted() {
+# check_dot_files: b has what a copy of top/a/.* to b/c brings, and nothing else
+check_dot_files() {
 	[ "$(cd b && find . -type f | sort | xargs)" = "./c/.d/plain ./c/.f" ]
 	rm -rf b
 	mkdir -p b/c
@@ -359,12 +359,12 @@ dotted() {
 		for names in 'a/.*' '?/.[!x]*'; do
 			# shellcheck disable=SC2086 # options
 			copy_near $how "h:$T/top/$names" b/c
-			dotted
+			check_dot_files
 		done
 	done
 	for how in "get -r" "mget -R" "reget -r"; do
-		sftp_near "$how $T/top/a/.* b/c"
-		dotted
+		run_near_sftp "$how $T/top/a/.* b/c"
+		check_dot_files
 	done
 	# What the user writes out is the user's own.
 	copy_near -r "h:$T/top/?/.." b/new
@@ -379,11 +379,11 @@ dotted() {
 
 ### How it is done
 
-# some N: files in "a"
-some() { make_files "$1"; }
+# make_some_files N: files in "a"
+make_some_files() { make_files "$1"; }
 
-# counted MOST COMMAND...: with so many round trips, and at least 100 files open
-counted() {
+# check_round_trips MOST COMMAND...: with so many round trips, and at least 100 files open
+check_round_trips() {
 	rm -rf b
 	mkdir b
 	"${@:2}"
@@ -393,38 +393,38 @@ counted() {
 	[ "$(get_value 0 open)" -ge 100 ]
 }
 
-# sftp_near COMMAND: our sftp with what set_server() made
-sftp_near() {
+# run_near_sftp COMMAND: our sftp with what set_server() made
+run_near_sftp() {
 	echo "$1" | timeout 60 "$(bin sftp)" -q -S ./near -b - h 3>&-
 }
 
 @test "200 files take a few round trips, named one by one or by a pattern" {
 	local each
-	some 200
+	make_some_files 200
 	each=(a/*)
 	each=("${each[@]/#/h:$T/}")
 	use_peer limits=261120,261120,1019 gather=0.1
-	counted 20 copy_near a/* "h:$T/b"
-	counted 20 copy_near "h:$T/a/*" b
-	counted 20 copy_near "${each[@]}" b
-	counted 20 sftp_near "put a/* $T/b"
-	counted 20 sftp_near "get $T/a/* b"
+	check_round_trips 20 copy_near a/* "h:$T/b"
+	check_round_trips 20 copy_near "h:$T/a/*" b
+	check_round_trips 20 copy_near "${each[@]}" b
+	check_round_trips 20 run_near_sftp "put a/* $T/b"
+	check_round_trips 20 run_near_sftp "get $T/a/* b"
 }
 
 @test "200 links to files take a few round trips" {
 	local i each
-	some 1
+	make_some_files 1
 	for i in $(seq 2 200); do ln -s 1 "a/$i"; done
 	each=(a/*)
 	each=("${each[@]/#/h:$T/}")
 	use_peer limits=261120,261120,1019 gather=0.1
-	counted 25 copy_near "h:$T/a/*" b
-	counted 25 copy_near "${each[@]}" b
+	check_round_trips 25 copy_near "h:$T/a/*" b
+	check_round_trips 25 copy_near "${each[@]}" b
 }
 
 @test "a server that announces no limit gets few files at once, and one that refuses more gets one" {
 	local n
-	some 60
+	make_some_files 60
 	for n in 0 1 2; do
 		use_peer strict=$n
 		rm -rf b b2
@@ -440,7 +440,7 @@ sftp_near() {
 }
 
 @test "copies to and from a server that replies in reverse order are correct" {
-	some 50
+	make_some_files 50
 	use_peer limits=261120,261120,1019 gather=0.1 backwards=1
 	mkdir b b2
 	copy_near a/* "h:$T/b"
@@ -482,7 +482,7 @@ sftp_near() {
 
 @test "no more files are open than descriptors allow, both ways and in a list" {
 	local most to
-	some 200
+	make_some_files 200
 	# 64 are kept for all else
 	for most in 100 20; do
 		use_peer limits=261120,261120,1019 gather=0.0$((most / 50))
@@ -500,9 +500,9 @@ sftp_near() {
 	done
 }
 
-# source_bytes: of b/a/1, which has the size of one of the sources, and each byte of
+# check_source_bytes: of b/a/1, which has the size of one of the sources, and each byte of
 # any of them
-source_bytes() {
+check_source_bytes() {
 	python3 - <<-'END'
 	sources = [open("a/%d" % i, "rb").read() for i in (1, 2, 3, 4)]
 	got = open("b/a/1", "rb").read()
@@ -527,7 +527,7 @@ source_bytes() {
 		ln b/a/1 b/a/4
 		copy_near -r a "h:$T/b"
 		[ "$(stat -c %h b/a/1)" = 4 ]
-		source_bytes
+		check_source_bytes
 	done
 }
 
@@ -548,7 +548,7 @@ source_bytes() {
 	cmp a/1 b/1
 	run -0 cat log
 	[ "$(get_value 0 early)" = 1 ]
-	sftp_near "put -p a/1 $T/b/2"
+	run_near_sftp "put -p a/1 $T/b/2"
 	run -0 cat log
 	[ "$(get_value 0 early)" = 1 ]
 	# a server that says nothing about itself gets one after the other
@@ -574,32 +574,32 @@ source_bytes() {
 	cmp a/1 b/1
 }
 
-# logged_in: how often scp started the server
-logged_in() { wc -l <starts; }
+# count_server_starts: how often scp started the server
+count_server_starts() { wc -l <starts; }
 
 @test "arguments of one server share a connection, those of others do not" {
-	some 5
+	make_some_files 5
 	set_server "$(bin sftp-server)"
 	sed -i "2i echo >>$T/starts" near
 	mkdir b
 	: >starts
 	copy_near "h:$T/a/1" "h:$T/a/2" "h:$T/a/3" b
-	[ "$(logged_in)" = 1 ]
+	[ "$(count_server_starts)" = 1 ]
 	copy_near "h:$T/a/1" "h:$T/a/[23]" "h:$T/a/4" b
-	[ "$(logged_in)" = 2 ]
+	[ "$(count_server_starts)" = 2 ]
 	copy_near "h:$T/a/1" "g:$T/a/2" "u@g:$T/a/3" "scp://g/$T/a/4" b
-	[ "$(logged_in)" = 6 ]
+	[ "$(count_server_starts)" = 6 ]
 	copy_near -X nrequests=7 "h:$T/a/1" "h:$T/a/2" b
-	[ "$(logged_in)" = 8 ]
+	[ "$(count_server_starts)" = 8 ]
 	rm b/*
 	copy_near "h:$T/a/1" a/2 "h:$T/a/3" "h:$T/a/4" b
 	[ "$(echo b/*)" = "b/1 b/2 b/3 b/4" ]
-	[ "$(logged_in)" = 10 ]
+	[ "$(count_server_starts)" = 10 ]
 }
 
 @test "with -X and -l one file of several is copied after the other" {
 	local o
-	some 30
+	make_some_files 30
 	use_peer limits=261120,261120,1019
 	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
 		rm -rf b
@@ -621,12 +621,12 @@ logged_in() { wc -l <starts; }
 
 @test "-f syncs each file to disk, at either end, with many files in flight" {
 	local w
-	some 30
+	make_some_files 30
 	use_peer limits=261120,261120,1019		# which cannot
 	for w in "put -f a/* $T/b" "get -f $T/a/* b" "put -rf a $T/b" "get -a $T/a/* b"; do
 		rm -rf b
 		mkdir b
-		sftp_near "$w"
+		run_near_sftp "$w"
 		[ -e b/a ] || diff -r a b
 		run -0 cat log
 		[ "$(get_value 0 open)" -ge 8 ]
@@ -644,7 +644,7 @@ logged_in() { wc -l <starts; }
 
 @test "Hayate no copies one file after the other, each over a connection of its own" {
 	sshd_up hayate
-	some 3
+	make_some_files 3
 	mkdir b b2 b3
 	run -0 copy -vv a/* "hayate:$T/b"
 	[[ $output = *'begin_batch: from "a/1" on'* ]]
@@ -660,27 +660,27 @@ logged_in() { wc -l <starts; }
 
 ### Progress
 
-# meter LINE...: what the line says
-meter() { printf '%s\n' "$@" | run_unit progress-text-replay; }
+# print_progress LINE...: what the line says
+print_progress() { printf '%s\n' "$@" | run_unit progress-text-replay; }
 
 @test "the progress line shows files, bytes, rate and time left" {
-	run -0 meter 10 "11 5 1024000 100 10240000" "12 10 2048000 100 10240000" \
+	run -0 print_progress 10 "11 5 1024000 100 10240000" "12 10 2048000 100 10240000" \
 	    "last 20 100 10240000 100 10240000"
 	[ "${lines[0]}" = "[5/100 files  10%   1.0MB   1.0MB/s   00:09 ETA]" ]
 	[ "${lines[1]}" = "[10/100 files  20%   2.0MB   1.0MB/s   00:08 ETA]" ]
 	[ "${lines[2]}" = "[100/100 files 100%   9.8MB   1.0MB/s   00:10    ]" ]
-	run -0 meter 10 "11 5 0 10 0" "12 9 100 10 100" "13 10 100 10 100"
+	run -0 print_progress 10 "11 5 0 10 0" "12 9 100 10 100" "13 10 100 10 100"
 	[ "${lines[0]}" = "[5/10 files  50%      0B      0B/s   --:-- ETA]" ]
 	[[ ${lines[1]} = *"--:-- ETA]" && ${lines[2]} = *"00:00 ETA]" ]]
 }
 
 @test "the progress line shows rates beyond 2 GiB/s" {
-	run -0 meter 0 "0.5 1 4500000000 10 90000000000" "1 2 9000000000 10 90000000000"
+	run -0 print_progress 0 "0.5 1 4500000000 10 90000000000" "1 2 9000000000 10 90000000000"
 	[ "${lines[1]}" = "[2/10 files  10%   8.4GB   8.4GB/s   00:09 ETA]" ]
 }
 
 @test "the progress line shows no percentage and no time left while the tree is being scanned" {
-	run -0 meter 10 "11 1803 1024000 2827 10240000 1" "12 2827 2048000 2827 10240000 1" \
+	run -0 print_progress 10 "11 1803 1024000 2827 10240000 1" "12 2827 2048000 2827 10240000 1" \
 	    "13 2827 2048000 5654 4096000 0" "last 20 5653 4096000 5654 4096000 1"
 	[ "${lines[0]}" = "[1803 of 2827+ files   1.0MB   1.0MB/s]" ]
 	[[ ${lines[1]} = "[2827 of 2827+ files "* && ${lines[1]} != *%* ]]
@@ -690,7 +690,7 @@ meter() { printf '%s\n' "$@" | run_unit progress-text-replay; }
 
 @test "the progress line has a bounded length" {
 	local n=18446744073709551615
-	run -0 meter 0 "0 0 0 0 0" "1 0 0 2 0" "2 1 0 2 0" "3 0 9 1 5" \
+	run -0 print_progress 0 "0 0 0 0 0" "1 0 0 2 0" "2 1 0 2 0" "3 0 9 1 5" \
 	    "4 $n $n $n $n" "1000000000 1 1 $n $n" "last 0 0 0 0 0"
 	[ "${lines[0]}" = "[0/0 files 100%      0B      0B/s   00:00 ETA]" ]
 	[[ ${lines[1]} = *" 0% "* && ${lines[2]} = *" 50% "* ]]
@@ -698,9 +698,9 @@ meter() { printf '%s\n' "$@" | run_unit progress-text-replay; }
 	[[ ${lines[5]} = *"--:-- ETA]" ]]
 }
 
-# on_terminal COLUMNS COMMAND: run it on a terminal of that width; print all that
+# run_on_terminal COLUMNS COMMAND: run it on a terminal of that width; print all that
 # it printed there
-on_terminal() {
+run_on_terminal() {
 	python3 - "$@" 3>&- <<-'END'
 	import fcntl, os, pty, struct, sys, termios
 	pid, fd = pty.fork()
@@ -721,30 +721,30 @@ on_terminal() {
 	END
 }
 
-# terminal_lines COLUMNS COMMAND: as lines, each ended by CR or LF
-terminal_lines() { on_terminal "$@" | tr -d '\033' | tr '\r' '\n' | awk NF; }
+# list_terminal_lines COLUMNS COMMAND: as lines, each ended by CR or LF
+list_terminal_lines() { run_on_terminal "$@" | tr -d '\033' | tr '\r' '\n' | awk NF; }
 
 @test "on a terminal many files have one progress line, and one has upstream's" {
 	local scp
 	scp="$(bin scp) -S ./near"
-	some 40
+	make_some_files 40
 	mkdir b
 	use_peer limits=261120,261120,1019 gather=0.1
-	run -0 terminal_lines 80 "$scp a/* h:$T/b; $scp 'h:$T/a/*' b; $scp -r a h:$T/c"
+	run -0 list_terminal_lines 80 "$scp a/* h:$T/b; $scp 'h:$T/a/*' b; $scp -r a h:$T/c"
 	[ "$(grep -c '^ *40/40 files 100%  *8.0KB .*/s  *00:0[0-9] *$' <<<"$output")" = 3 ]
 	[[ $output = *"/40 files"*"ETA"* ]]
 	[ "$(awk 'length > 80' <<<"$output")" = "" ]
-	run -0 terminal_lines 80 "$scp a/7 h:$T/b"
+	run -0 list_terminal_lines 80 "$scp a/7 h:$T/b"
 	[[ $output != *" files "* ]]
 	grep -q '^7  *100%   70 ' <<<"$output"
-	run -0 terminal_lines 80 "$scp -q a/* h:$T/b"
+	run -0 list_terminal_lines 80 "$scp -q a/* h:$T/b"
 	[[ $output != *" files "* ]]
 	run -0 bash -c "$scp a/* h:$T/b 2>&1"
 	[ -z "$output" ]
 }
 
-# totals: those of the lines with a percentage, each once
-totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -u; }
+# list_totals: those of the lines with a percentage, each once
+list_totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -u; }
 
 @test "the progress line of a tree has a percentage when all of it is known" {
 	local scp way
@@ -756,8 +756,8 @@ totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -
 	ln -s nowhere a/3/broken
 	use_peer limits=261120,261120,1019 gather=0.05 links=1
 	for way in "a h:$T/b" "h:$T/a c" "h:$T/link d" "-3 h:$T/a g:$T/e"; do
-		run terminal_lines 80 "$scp $way"
-		[ "$(totals)" = "$([[ $way = *link* ]] && echo 700 || echo 2102)" ]
+		run list_terminal_lines 80 "$scp $way"
+		[ "$(list_totals)" = "$([[ $way = *link* ]] && echo 700 || echo 2102)" ]
 		grep -q '[0-9] of [0-9]*+ files .*/s *$' <<<"$output"
 		[[ $output = *" files "*"% "*" ETA"* ]]
 		# Nobody knows how long files without bytes take.
@@ -766,31 +766,31 @@ totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -
 	# Names of a directory that cannot be read to its end do not count: a server
 	# that tells no limit has none of them begun before.
 	use_peer gather=0.05 links=1 lists=21
-	run terminal_lines 80 "$scp h:$T/a f"
+	run list_terminal_lines 80 "$scp h:$T/a f"
 	[[ $output = *"Couldn't read directory"* ]]
-	[ "$(totals)" = "$(find f -type f | wc -l)" ]
+	[ "$(list_totals)" = "$(find f -type f | wc -l)" ]
 	[[ $output = *" files 100% "* ]]
 }
 
 @test "the progress line fits a narrow terminal and leaves texts whole" {
 	local scp
 	scp="$(bin scp) -S ./near"
-	some 40
+	make_some_files 40
 	mkdir b b/20 b/a-name-that-is-long
 	mv a/21 "a/a-name-that-is-long"
 	set_server "$(bin sftp-server)"
-	run -1 on_terminal 30 "$scp a/* h:$T/b"
+	run -1 run_on_terminal 30 "$scp a/* h:$T/b"
 	[[ $output = *$'dest open "'*'/b/20": Failure'$'\r'* ]]
 	run -0 awk -v RS='[\r\n]' '!/scp:/ { gsub(/\033\[K/, ""); if (length > 30) print }' <<<"$output"
 	[ -z "$output" ]
-	run -1 on_terminal 80 "printf '%s\n' 'put a/* $T/b' 'get $T/a/* b' | $(bin sftp) -N -S ./near -b - h"
+	run -1 run_on_terminal 80 "printf '%s\n' 'put a/* $T/b' 'get $T/a/* b' | $(bin sftp) -N -S ./near -b - h"
 	[ "$(grep -c 'Uploading a/.* to ' <<<"$output")" = 40 ]
 }
 
 ### Interrupts
 
-# interrupted BYTES COMMAND: interrupts it after BYTES; sets $status and $output
-interrupted() {
+# interrupt_copy BYTES COMMAND: interrupts it after BYTES; sets $status and $output
+interrupt_copy() {
 	use_peer limits=261120,261120,1019 rate=20000000 "interrupt=$1,100000"
 	rm -rf b
 	mkdir b
@@ -804,7 +804,7 @@ interrupted() {
 	for i in $(seq 30); do head -c 700000 /dev/urandom >"a/$i"; done
 	for w in "echo 'put a/* $T/b' | $sftp" "echo 'get $T/a/* b' | $sftp" \
 	    "echo 'put -r a/. $T/b' | $sftp" "echo 'get -r $T/a/. b' | $sftp"; do
-		interrupted 4000000 "$w"
+		interrupt_copy 4000000 "$w"
 		[ "$status" -le 1 ]
 		check_prefixes a b
 		run -0 du -sb b
@@ -812,7 +812,7 @@ interrupted() {
 		[ "${output%%[!0-9]*}" -le 15000000 ]
 	done
 	for w in "a/* h:$T/b" "'h:$T/a/*' b" "-r a h:$T/b" "-r h:$T/a b"; do
-		interrupted 4000000 "$(bin scp) -q -S ./near $w"
+		interrupt_copy 4000000 "$(bin scp) -q -S ./near $w"
 		[ "$status" = 1 ]
 	done
 }
@@ -872,7 +872,7 @@ interrupted() {
 	local i
 	mkdir a
 	for i in $(seq 30); do head -c 700000 /dev/urandom >"a/$i"; done
-	interrupted 4000000 "printf '%s\n' '-get $T/a/* b' 'pwd' 'put a/1 $T/c' |
+	interrupt_copy 4000000 "printf '%s\n' '-get $T/a/* b' 'pwd' 'put a/1 $T/c' |
 	    $(bin sftp) -q -S ./near -b - h"
 	[ "$status" = 0 ]
 	[[ $output = *"Remote working directory"* ]]
@@ -882,7 +882,7 @@ interrupted() {
 ### The report
 
 @test "--report names the host of each file, as the command line does" {
-	some 4
+	make_some_files 4
 	mkdir b
 	set_server "$(bin sftp-server)"
 	"$(bin scp)" -q --report report -S ./near "u@one:$T/a/1" "scp://u@two:2222/$T/a/2" "[::1]:$T/a/3" b
@@ -898,7 +898,7 @@ interrupted() {
 @test "--report has the result of each file" {
 	local w n
 	need_root
-	some 20
+	make_some_files 20
 	mkdir b a/dir b/20
 	chmod 0 a/7
 	set_server "$(bin sftp-server)"
@@ -962,7 +962,7 @@ interrupted() {
 }
 
 @test "--report goes to a pipe or standard output, and a place that cannot be written is an error" {
-	some 2
+	make_some_files 2
 	mkdir b
 	set_server "$(bin sftp-server)"
 	mkfifo pipe
@@ -983,7 +983,7 @@ interrupted() {
 }
 
 @test "messages are the same with --report and without" {
-	some 5
+	make_some_files 5
 	mkdir b b/3
 	set_server "$(bin sftp-server)"
 	run -255 copy_near a/* a/$'\xff\\\t' "h:$T/b"
@@ -994,7 +994,7 @@ interrupted() {
 }
 
 @test "--report stays where the option named it when sftp changes its directory" {
-	some 2
+	make_some_files 2
 	mkdir b
 	set_server "$(bin sftp-server)"
 	printf '%s\n' "lcd a" "put * $T/b" >put

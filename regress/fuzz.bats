@@ -12,24 +12,24 @@ setup_file() {
 	    { cat "$BATS_FILE_TMPDIR/made"; false; }
 }
 
-fuzz() { HAYATE_BUILD=$BUILD run -0 "$REGRESS/fuzz/run" "${FUZZ_SECONDS:-6}" "$1"; }
+run_fuzzer() { HAYATE_BUILD=$BUILD run -0 "$REGRESS/fuzz/run" "${FUZZ_SECONDS:-6}" "$1"; }
 
 @test "two buffers behave like arrays under any sequence of operations" {
-	fuzz fuzz-sshbuf
+	run_fuzzer fuzz-sshbuf
 }
 
 @test "the login cache is parsed safely, whatever the file and the server's lists contain" {
-	fuzz fuzz-login
+	run_fuzzer fuzz-login
 }
 
 @test "sftp-server handles requests of any form" {
-	fuzz fuzz-sftp-server
+	run_fuzzer fuzz-sftp-server
 }
 
 @test "a hostile server harms neither a copied tree nor the files beside it" {
-	fuzz fuzz-sftp-client
+	run_fuzzer fuzz-sftp-client
 }
 
 @test "a hostile server gets no hole and no wrong byte into a file over several connections" {
-	fuzz fuzz-sftp-links
+	run_fuzzer fuzz-sftp-links
 }

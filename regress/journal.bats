@@ -7,20 +7,20 @@
 load helper
 load copies
 
-# scp_ ARG..., sftp_ COMMAND...: ours, as a root who may not read everything
-scp_() {
+# run_scp ARG..., run_sftp COMMAND...: ours, as a root who may not read everything
+run_scp() {
 	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
 	    "$(bin scp)" -q --report report --journal journal -S ./near "$@" 3>&-
 }
-sftp_() {
+run_sftp() {
 	printf '%s\n' "$@" >commands
 	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
 	    "$(bin sftp)" -q --report report --journal journal -S ./near \
 	    -b commands h 3>&-
 }
 
-# in_journal EXPRESSION: Python, of the lines j; files by the name of "from"
-in_journal() {
+# check_journal EXPRESSION: Python, of the lines j; files by the name of "from"
+check_journal() {
 	python3 - "$1" <<-'END' || { cat journal; return 1; }
 	import json, os, sys
 	j = [json.loads(l) for l in open("journal") if l != "\n"]
@@ -29,16 +29,16 @@ in_journal() {
 	END
 }
 
-# both EXPRESSION: it is true of the report's files and of the journal's lines
-both() {
+# check_both EXPRESSION: it is true of the report's files and of the journal's lines
+check_both() {
 	check_report "(lambda f, j: $1)(f, r['files'])"
-	in_journal "$1"
+	check_journal "$1"
 }
 
 ### Sources that could not be read
 
-# unreadable: a tree of which three parts cannot be read, and two files can
-unreadable() {
+# make_unreadable_tree: a tree of which three parts cannot be read, and two files can
+make_unreadable_tree() {
 	mkdir -p a/fine a/locked-dir a/hidden-names b
 	echo 1 | tee a/1 a/fine/2 a/locked a/locked-dir/3 >a/hidden-names/4
 	chmod 0 a/locked
@@ -46,49 +46,49 @@ unreadable() {
 	chmod 600 a/hidden-names
 }
 
-# again: without what the last copy has left
-again() { rm -rf b report journal; mkdir b; }
+# reset_target: without what the last copy has left
+reset_target() { rm -rf b report journal; mkdir b; }
 
-# all_failed NAME...: these have failed, with their whole path
-all_failed() {
+# check_all_failed NAME...: these have failed, with their whole path
+check_all_failed() {
 	local n at="os.path.join('$1', '%s')"
 	shift
 	for n; do
 		# shellcheck disable=SC2059 # the path has a place for it
-		both "[x['status'] for x in j if x['from'] == $(printf "$at" "$n")] == ['failed']"
+		check_both "[x['status'] for x in j if x['from'] == $(printf "$at" "$n")] == ['failed']"
 	done
 	check_report "r['totals']['failed'] == $# == len([x for x in r['files'] if x.get('error')])"
 }
 
 @test "a part of a tree that cannot be read fails with its full path" {
 	need_root
-	unreadable
+	make_unreadable_tree
 	set_server "$(bin sftp-server)"
-	run -1 scp_ -r a "h:$T/b"
-	all_failed a locked locked-dir hidden-names/4
-	both "f['1']['status'] == f['2']['status'] == 'ok' and len(j) == 5"
-	both "f['4']['to'] == '$T/b/a/hidden-names/4' and f['4']['direction'] == 'put'"
-	both "'Permission denied' in f['locked-dir']['error'] and f['locked-dir']['bytes'] == 0"
-	again
-	run -1 sftp_ "put -r a $T/b"
-	all_failed a locked locked-dir hidden-names/4
-	again
-	run -1 scp_ -r "h:$T/a" b
-	all_failed "$T/a" locked locked-dir
-	again
-	run -1 scp_ -3 -r "h:$T/a" "g:$T/b"
-	all_failed "$T/a" locked locked-dir
-	both "f['locked-dir']['direction'] == 'cross' and f['1']['status'] == 'ok'"
-	again
-	run -1 sftp_ "get -r $T/a b"
-	all_failed "$T/a" locked locked-dir
-	again
-	run -1 scp_ -r a/locked-dir "h:$T/b"
-	all_failed a locked-dir
+	run -1 run_scp -r a "h:$T/b"
+	check_all_failed a locked locked-dir hidden-names/4
+	check_both "f['1']['status'] == f['2']['status'] == 'ok' and len(j) == 5"
+	check_both "f['4']['to'] == '$T/b/a/hidden-names/4' and f['4']['direction'] == 'put'"
+	check_both "'Permission denied' in f['locked-dir']['error'] and f['locked-dir']['bytes'] == 0"
+	reset_target
+	run -1 run_sftp "put -r a $T/b"
+	check_all_failed a locked locked-dir hidden-names/4
+	reset_target
+	run -1 run_scp -r "h:$T/a" b
+	check_all_failed "$T/a" locked locked-dir
+	reset_target
+	run -1 run_scp -3 -r "h:$T/a" "g:$T/b"
+	check_all_failed "$T/a" locked locked-dir
+	check_both "f['locked-dir']['direction'] == 'cross' and f['1']['status'] == 'ok'"
+	reset_target
+	run -1 run_sftp "get -r $T/a b"
+	check_all_failed "$T/a" locked locked-dir
+	reset_target
+	run -1 run_scp -r a/locked-dir "h:$T/b"
+	check_all_failed a locked-dir
 	for o in --resume "-X nrequests=3"; do
-		again
-		run -1 scp_ $o -r "h:$T/a" b
-		all_failed "$T/a" locked locked-dir
+		reset_target
+		run -1 run_scp $o -r "h:$T/a" b
+		check_all_failed "$T/a" locked locked-dir
 	done
 }
 
@@ -99,22 +99,22 @@ all_failed() {
 	mkdir b
 	chmod 0 a/2
 	set_server "$(bin sftp-server)"
-	run -255 scp_ a/1 a/none a/3 "h:$T/b"
-	all_failed a none
+	run -255 run_scp a/1 a/none a/3 "h:$T/b"
+	check_all_failed a none
 	check_report "not r['errors']"
-	again
-	run -1 scp_ a/1 a/2 a/3 "h:$T/b"
-	all_failed a 2
+	reset_target
+	run -1 run_scp a/1 a/2 a/3 "h:$T/b"
+	check_all_failed a 2
 	for way in "h:$T/b" b; do
-		again
-		run -1 scp_ -3 "g:$T/a/1" "g:$T/a/none" "g:$T/a/2" "g:$T/a/3" "$way"
-		all_failed "$T/a" none 2
-		both "f['3']['status'] == 'ok' and f['none']['host'] == 'g'"
+		reset_target
+		run -1 run_scp -3 "g:$T/a/1" "g:$T/a/none" "g:$T/a/2" "g:$T/a/3" "$way"
+		check_all_failed "$T/a" none 2
+		check_both "f['3']['status'] == 'ok' and f['none']['host'] == 'g'"
 	done
-	again
+	reset_target
 	ln -s nowhere a/broken
-	run -1 sftp_ "-put a/none $T/b" "-get $T/a/none b" "put a/* $T/b"
-	both "[x['from'] for x in j if x['status'] == 'failed'] == ['a/none', '$T/a/none', 'a/2', 'a/broken']"
+	run -1 run_sftp "-put a/none $T/b" "-get $T/a/none b" "put a/* $T/b"
+	check_both "[x['from'] for x in j if x['status'] == 'failed'] == ['a/none', '$T/a/none', 'a/2', 'a/broken']"
 	check_report "r['totals']['failed'] == 4 and not r['errors']"
 }
 
@@ -124,12 +124,12 @@ all_failed() {
 	mkdir b
 	for name in $'\xc3\xa4' 'a\101' 'a\b' 'q"x, y' $'\xff'; do
 		rm -f report journal
-		run -255 scp_ "$name" "h:$T/b"
+		run -255 run_scp "$name" "h:$T/b"
 		name=$(printf %s "$name" | xxd -p)
-		both "[bytes.fromhex(x['from_hex']) if 'from_hex' in x else x['from'].encode() for x in j] == [bytes.fromhex('$name')]"
+		check_both "[bytes.fromhex(x['from_hex']) if 'from_hex' in x else x['from'].encode() for x in j] == [bytes.fromhex('$name')]"
 	done
 	# An error of another command is of no source.
-	run -1 sftp_ "ls $T/none"
+	run -1 run_sftp "ls $T/none"
 	check_report "not r['files'] and r['errors']"
 }
 
@@ -141,11 +141,11 @@ all_failed() {
 	mkdir -p a/sub b
 	echo x >a/sub/21
 	set_server "$(bin sftp-server)"
-	for w in "scp_ -r a h:$T/b" "scp_ -r h:$T/a b" "scp_ -3 -r h:$T/a g:$T/b" \
-	    "scp_ $(echo a/?) h:$T/b" "scp_ h:$T/a/? b" "scp_ -3 h:$T/a/? g:$T/b" \
-	    "scp_ a/1 h:$T/b" "scp_ h:$T/a/1 b/1" "scp_ -3 h:$T/a/1 g:$T/b/1" \
-	    "scp_ -X nrequests=2 -r a h:$T/b" "scp_ -X nrequests=2 h:$T/a/1 b"; do
-		again
+	for w in "run_scp -r a h:$T/b" "run_scp -r h:$T/a b" "run_scp -3 -r h:$T/a g:$T/b" \
+	    "run_scp $(echo a/?) h:$T/b" "run_scp h:$T/a/? b" "run_scp -3 h:$T/a/? g:$T/b" \
+	    "run_scp a/1 h:$T/b" "run_scp h:$T/a/1 b/1" "run_scp -3 h:$T/a/1 g:$T/b/1" \
+	    "run_scp -X nrequests=2 -r a h:$T/b" "run_scp -X nrequests=2 h:$T/a/1 b"; do
+		reset_target
 		run -0 $w
 		case $w in
 		*" -r "*)	n=21 ;;
@@ -154,14 +154,14 @@ all_failed() {
 		esac
 		check_report "len(f) == $n"
 		# In the order in which they were done
-		in_journal "sorted((x['from'], x['to'], x['bytes'], x['status']) for x in j) == sorted(
+		check_journal "sorted((x['from'], x['to'], x['bytes'], x['status']) for x in j) == sorted(
 		    (x['from'], x['to'], x['bytes'], 'ok') for x in json.load(open('report'))['files'])"
-		in_journal "{x['hayate_journal'] for x in j} == {1} and {x['program'] for x in j} == {'scp'}"
-		in_journal "all(x['seconds'] >= 0 and abs(x['time'] - $EPOCHSECONDS) < 100 for x in j)"
+		check_journal "{x['hayate_journal'] for x in j} == {1} and {x['program'] for x in j} == {'scp'}"
+		check_journal "all(x['seconds'] >= 0 and abs(x['time'] - $EPOCHSECONDS) < 100 for x in j)"
 	done
-	again
-	run -0 sftp_ "put -r a $T/b" "get $T/a/? b" "put a/7 $T/b"
-	in_journal "len(j) == 31 and {x['program'] for x in j} == {'sftp'}"
+	reset_target
+	run -0 run_sftp "put -r a $T/b" "get $T/a/? b" "put a/7 $T/b"
+	check_journal "len(j) == 31 and {x['program'] for x in j} == {'sftp'}"
 }
 
 @test "a journal is continued, and the report may be left out" {
@@ -171,11 +171,11 @@ all_failed() {
 	copy_near --journal journal a/1 "h:$T/b"
 	chmod 600 journal
 	timeout 60 "$(bin sftp)" --journal=journal -q -S ./near -b - h <<<"get $T/a/* b" 3>&-
-	in_journal "[x['direction'] for x in j] == ['put', 'get', 'get', 'get']"
+	check_journal "[x['direction'] for x in j] == ['put', 'get', 'get', 'get']"
 	[ "$(stat -c %a journal)" = 600 ]
 	run -0 copy_near --journal - a/2 "h:$T/b"
 	echo "$output" >journal
-	in_journal "[x['from'] for x in j] == ['a/2']"
+	check_journal "[x['from'] for x in j] == ['a/2']"
 }
 
 @test "a journal is valid after kill -9, and a truncated line is left unchanged" {
@@ -189,14 +189,14 @@ all_failed() {
 	poll 20 eval '[ "$(cat journal 2>/dev/null | wc -l)" -ge 10 ]'
 	kill -9 $!
 	wait $! || true
-	in_journal "len(j) >= 10 and '0' not in f and {x['status'] for x in j} == {'ok'}"
+	check_journal "len(j) >= 10 and '0' not in f and {x['status'] for x in j} == {'ok'}"
 	lines=$(wc -l <journal)
 	truncate -s -5 journal
 	set_server "$(bin sftp-server)"
 	copy_near --journal journal a/1 a/2 "h:$T/b"
 	[ "$(wc -l <journal)" = $((lines + 2)) ]
 	sed -i "${lines}d" journal
-	in_journal "[x['from'] for x in j[-2:]] == ['a/1', 'a/2'] and len(j) == $lines + 1"
+	check_journal "[x['from'] for x in j[-2:]] == ['a/1', 'a/2'] and len(j) == $lines + 1"
 }
 
 @test "a file in progress when scp is terminated fails in the journal" {
@@ -204,7 +204,7 @@ all_failed() {
 	head -c 9000000 /dev/urandom >a/1
 	use_peer limits=261120,261120,1019 rate=20000000 interrupt=4000000,100000
 	run -1 copy_near --journal journal a/1 "h:$T/b"
-	in_journal "[x['status'] for x in j] == ['failed']"
+	check_journal "[x['status'] for x in j] == ['failed']"
 }
 
 @test "a journal that cannot be opened ends scp and sftp before anything is copied" {
@@ -279,7 +279,7 @@ all_failed() {
 	copy_near --journal journal a/7 "h:$T/b"
 	[ "$(tail -n 2 journal | head -n 1 | tail -c 2)" != "}" ]
 	sed -i "$(($(wc -l <journal) - 1))d" journal
-	in_journal "j[-1]['from'] == 'a/7'"
+	check_journal "j[-1]['from'] == 'a/7'"
 }
 
 @test "a journal whose reader is gone is a reported error" {
@@ -306,31 +306,31 @@ all_failed() {
 		rm -f journal
 		cp a/2 b/2
 		head -c $((block + 70)) a/1 >b/1
-		run -0 scp_ --resume $w
-		both "(f['2']['verified'], f['2']['verified_bytes'], f['2']['skipped'], f['2']['bytes']) == ('hashes', 3000, True, 0)"
-		both "(f['1']['verified'], f['1']['verified_bytes'], f['1']['bytes']) == ('hashes', $block + 70, 4930)"
-		both "'skipped' not in f['1'] and f['1']['status'] == 'ok'"
+		run -0 run_scp --resume $w
+		check_both "(f['2']['verified'], f['2']['verified_bytes'], f['2']['skipped'], f['2']['bytes']) == ('hashes', 3000, True, 0)"
+		check_both "(f['1']['verified'], f['1']['verified_bytes'], f['1']['bytes']) == ('hashes', $block + 70, 4930)"
+		check_both "'skipped' not in f['1'] and f['1']['status'] == 'ok'"
 		rm -f journal b/*
-		run -0 scp_ --checksum $w
-		both "all(x['verified'] == 'hashes' and x['verified_bytes'] == x['bytes'] > 0 for x in j)"
+		run -0 run_scp --checksum $w
+		check_both "all(x['verified'] == 'hashes' and x['verified_bytes'] == x['bytes'] > 0 for x in j)"
 		rm -f journal b/2
-		run -0 scp_ $w
-		both "all('verified' not in x and 'skipped' not in x for x in j)"
+		run -0 run_scp $w
+		check_both "all('verified' not in x and 'skipped' not in x for x in j)"
 		touch -d '2001-02-03 04:05:06' a/1 b/1
 		cp -p a/2 b/2
 		rm -f journal
-		run -0 scp_ --resume -p $w
-		both "f['1']['verified'] == 'hashes' and f['1']['skipped'] and f['1']['verified_bytes'] == $block + 5000"
+		run -0 run_scp --resume -p $w
+		check_both "f['1']['verified'] == 'hashes' and f['1']['skipped'] and f['1']['verified_bytes'] == $block + 5000"
 		set_server "$(bin sftp-server stock)"
 		rm -f journal
-		run scp_ --resume $w
-		both "f['2']['verified'] == 'bytes' and f['2']['skipped']"
+		run run_scp --resume $w
+		check_both "f['2']['verified'] == 'bytes' and f['2']['skipped']"
 	done
-	again
+	reset_target
 	set_server "$(bin sftp-server)"
 	head -c 1000 a/2 >b/2
-	run -0 sftp_ "put -ra a $T/b" "reput a/2 $T/b/2"
-	in_journal "[x.get('verified') for x in j] == [None, None, 'bytes'] or j[-1]['status'] == 'ok'"
+	run -0 run_sftp "put -ra a $T/b" "reput a/2 $T/b/2"
+	check_journal "[x.get('verified') for x in j] == [None, None, 'bytes'] or j[-1]['status'] == 'ok'"
 }
 
 ### Exit statuses
@@ -388,7 +388,7 @@ all_failed() {
 	set_server "$(bin sftp-server)"
 	timeout 60 "$(bin scp)" -q -S ./near --report - --journal journal -r "h:$PWD/there" here 3>&- >report
 	# readers get each name as it is, and a terminal none of these characters
-	both "sorted(os.path.basename(x['from']) for x in j) == sorted(os.listdir('there')) and len(j) == 52"
+	check_both "sorted(os.path.basename(x['from']) for x in j) == sorted(os.listdir('there')) and len(j) == 52"
 	python3 - <<-'END'
 	import re
 	for name in "report", "journal":

@@ -32,7 +32,7 @@ setup_file() {
 	export IN_CLIENT="ip netns exec lfp-$P-a"
 	# shellcheck disable=SC2086
 	"$LFP" up "$P" $PATH_OPTIONS --cc cubic 3>&-
-	slow_disk_up
+	start_slow_disk
 	sshd_up hayate
 	sshd_up stock
 	sshd_up hayate:narrow "WindowMax 2M"
@@ -54,7 +54,7 @@ setup_file() {
 teardown_file() {
 	[ -z "$P" ] || {
 		sshd_down
-		slow_disk_down
+		stop_slow_disk
 		[ ! -d "$CG/cpu/$P" ] || poll 10 rmdir "$CG/cpu/$P"
 		"$LFP" down "$P"
 	}
@@ -66,36 +66,36 @@ setup() {
 	F=$BATS_FILE_TMPDIR T=$BATS_TEST_TMPDIR
 	BULK=$F/bulk MORE=$F/more SOME=$F/some TEN=$F/ten FEW=$F/few FIVE=$F/five
 	# shellcheck disable=SC2086
-	on $PATH_OPTIONS
-	congestion cubic
-	buffers a; buffers b
+	change_path $PATH_OPTIONS
+	set_congestion cubic
+	set_buffers a; set_buffers b
 }
 
 teardown() { [ -z "$T" ] || rm -f "$T/out" "$F/disk/out" 2>/dev/null || :; }
 
 ### Making a limit
 
-# on OPTION VALUE...: change the path
-on() { "$LFP" set "$P" "$@"; }
+# change_path OPTION VALUE...: change the path
+change_path() { "$LFP" set "$P" "$@"; }
 
-# at a|b COMMAND...: at that end
-at() { ip netns exec "lfp-$P-$1" "${@:2}"; }
+# run_at a|b COMMAND...: at that end
+run_at() { ip netns exec "lfp-$P-$1" "${@:2}"; }
 
-# congestion NAME: at both ends
-congestion() {
-	at a sysctl -qw "net.ipv4.tcp_congestion_control=$1"
-	at b sysctl -qw "net.ipv4.tcp_congestion_control=$1"
+# set_congestion NAME: at both ends
+set_congestion() {
+	run_at a sysctl -qw "net.ipv4.tcp_congestion_control=$1"
+	run_at b sysctl -qw "net.ipv4.tcp_congestion_control=$1"
 }
 
-# buffers a|b [wmem|rmem BYTES]: the most that TCP takes there
-buffers() {
-	at "$1" sysctl -qw net.ipv4.tcp_wmem='4096 16384 268435456' \
+# set_buffers a|b [wmem|rmem BYTES]: the most that TCP takes there
+set_buffers() {
+	run_at "$1" sysctl -qw net.ipv4.tcp_wmem='4096 16384 268435456' \
 	    net.ipv4.tcp_rmem='4096 131072 268435456'
-	[ $# = 1 ] || at "$1" sysctl -qw "net.ipv4.tcp_$2=4096 16384 $3"
+	[ $# = 1 ] || run_at "$1" sysctl -qw "net.ipv4.tcp_$2=4096 16384 $3"
 }
 
 # A disk of 12 MB/s for who is in the group "slow", and a fast one for all others
-slow_disk_up() {
+start_slow_disk() {
 	local dev
 	[ -w "$CG/blkio/tasks" ] && command -v mkfs.ext4 >/dev/null || return 0
 	truncate -s 300M "$BATS_FILE_TMPDIR/disk.img"
@@ -113,28 +113,28 @@ slow_disk_up() {
 	head -c 130000000 /dev/urandom | dd bs=1M of="$BATS_FILE_TMPDIR/disk/long" 2>/dev/null
 }
 
-slow_disk_down() {
+stop_slow_disk() {
 	[ -f "$BATS_FILE_TMPDIR/dev" ] || return 0
 	poll 10 umount "$BATS_FILE_TMPDIR/disk"
 	losetup -d "$(cat "$BATS_FILE_TMPDIR/dev")"
 	poll 10 rmdir "$CG/blkio/$P"
 }
 
-# slow_disk here|there: skip without it; its files have to be read from it
-slow_disk() {
+# need_slow_disk here|there: skip without it; its files have to be read from it
+need_slow_disk() {
 	[ -f "$F/dev" ] || skip "no blkio cgroup, loop device or mkfs.ext4"
 	dd if="$F/disk/src" iflag=nocache count=0 2>/dev/null
 	dd if="$F/disk/long" iflag=nocache count=0 2>/dev/null
 	if [ "$1" = here ]; then
-		IN_CLIENT="$(grouped blkio) $IN_CLIENT"
+		IN_CLIENT="$(print_group_command blkio) $IN_CLIENT"
 	else
 		cat "$(sshd_dir slow)/pid" >"$CG/blkio/$P/tasks"
 		cat "$(sshd_dir slowstock)/pid" >"$CG/blkio/$P/tasks"
 	fi
 }
 
-# grouped CONTROLLER: what runs a command in our group
-grouped() {
+# print_group_command CONTROLLER: what runs a command in our group
+print_group_command() {
 	cat >in-group <<-END
 	echo \$\$ >$CG/$1/$P/tasks
 	exec "\$@"
@@ -142,16 +142,16 @@ grouped() {
 	echo "sh $T/in-group"
 }
 
-# quota PERCENT: makes a group with that share of a CPU
-quota() {
+# set_cpu_quota PERCENT: makes a group with that share of a CPU
+set_cpu_quota() {
 	[ -w "$CG/cpu/cpu.cfs_quota_us" ] || [ -w "$CG/cpu/tasks" ] || skip "no cpu cgroup"
 	mkdir -p "$CG/cpu/$P"
 	echo 100000 >"$CG/cpu/$P/cpu.cfs_period_us"
 	echo "$(($1 * 1000))" >"$CG/cpu/$P/cpu.cfs_quota_us"
 }
 
-# paced FILE: print it at 5 MB/s; without a file, standard input
-paced() {
+# print_paced FILE: print it at 5 MB/s; without a file, standard input
+print_paced() {
 	python3 -c "
 import sys, time
 f = open(sys.argv[1], 'rb') if len(sys.argv) > 1 else sys.stdin.buffer
@@ -165,35 +165,35 @@ while True:
     time.sleep(max(0, n / 5e6 - time.time() + t))
 " "$@"
 }
-PACED=$(declare -f paced)
+PACED=$(declare -f print_paced)
 
 ### Copies
 
-# put, get SERVER FILE [ARG...]: by scp; what it says is in "said" and "report"
-put() { scp_ "${@:3}" "$2" "$1:$T/out"; cmp "$2" out; }
-get() { scp_ "${@:3}" "$1:$2" "$T/out"; cmp "$2" out; }
-scp_() {
+# upload_file, download_file SERVER FILE [ARG...]: by scp; what it says is in "said" and "report"
+upload_file() { run_scp "${@:3}" "$2" "$1:$T/out"; cmp "$2" out; }
+download_file() { run_scp "${@:3}" "$1:$2" "$T/out"; cmp "$2" out; }
+run_scp() {
 	LAST=("$@")
 	copy -v --report report "$@" 2>err || { cat err; return 1; }
 	tr -d '\r' <err | sed -n 's/.*Limit\( of [^:]*\)\{0,1\}: //p' >said
 	cat said
 }
 
-# names NAME[,NAME...] [here|there|anywhere]: of the last copy by scp. A wrong name
+# check_bottleneck NAME[,NAME...] [here|there|anywhere]: of the last copy by scp. A wrong name
 # fails at once. Where the copy has no name or only "path-or-peer", a busy machine
 # may be the reason, so it is made again, three times in all.
-names() {
+check_bottleneck() {
 	local try
 	for try in 1 2 3; do
-		[ "$try" = 1 ] || scp_ "${LAST[@]}"
-		judge "$@" && return
+		[ "$try" = 1 ] || run_scp "${LAST[@]}"
+		compare_bottleneck "$@" && return
 		[ $? = 2 ] || return 1
 	done
 	return 1
 }
 
-# judge ...: 1 for a wrong name, 2 for none
-judge() {
+# compare_bottleneck ...: 1 for a wrong name, 2 for none
+compare_bottleneck() {
 	python3 - "$@" <<-'END'
 	import json, sys
 	limit = json.load(open("report"))["limit"]
@@ -205,11 +205,11 @@ judge() {
 	END
 }
 
-# ssh_ ARG...: with -v; standard output is that of ssh
-ssh_() { client -v "$@" 2>err; }
+# run_ssh ARG...: with -v; standard output is that of ssh
+run_ssh() { client -v "$@" 2>err; }
 
-# says TEXT: in the line of the last ssh
-says() {
+# check_limit_line TEXT: in the line of the last ssh
+check_limit_line() {
 	tr -d '\r' <err | grep 'Limit: ' >said
 	cat said
 	[ "$(wc -l <said)" = 1 ]
@@ -219,255 +219,255 @@ says() {
 ### The path
 
 @test "path rate, put to Hayate: path" {
-	put hayate "$BULK"
-	names path
+	upload_file hayate "$BULK"
+	check_bottleneck path
 }
 
 @test "path rate, put to stock over several channels: path" {
-	put stock "$BULK"
-	names path
+	upload_file stock "$BULK"
+	check_bottleneck path
 }
 
 @test "path rate, get from Hayate: path" {
-	get hayate "$BULK"
-	names path
+	download_file hayate "$BULK"
+	check_bottleneck path
 	grep -q '^the path, RTT 60' said
 }
 
 @test "path rate, get from stock: path or peer" {
-	get stock "$BULK"
-	names path-or-peer
+	download_file stock "$BULK"
+	check_bottleneck path-or-peer
 	grep -q '^the path or the server' said
 }
 
 @test "path rate of 100 Mbit/s at 20 ms with reno, put to stock: path (held out)" {
-	on --rtt 20ms --rate 100mbit --queue 500kB
-	congestion reno
-	put stock "$MORE"
-	names path
+	change_path --rtt 20ms --rate 100mbit --queue 500kB
+	set_congestion reno
+	upload_file stock "$MORE"
+	check_bottleneck path
 }
 
 @test "path rate of 100 Mbit/s at 20 ms with reno, get from Hayate: path (held out)" {
-	on --rtt 20ms --rate 100mbit --queue 500kB
-	congestion reno
-	get hayate "$MORE"
-	names path
+	change_path --rtt 20ms --rate 100mbit --queue 500kB
+	set_congestion reno
+	download_file hayate "$MORE"
+	check_bottleneck path
 }
 
 @test "path rate with BBR, put to Hayate: path (held out)" {
-	congestion bbr
-	put hayate "$BULK"
-	names path
+	set_congestion bbr
+	upload_file hayate "$BULK"
+	check_bottleneck path
 }
 
 @test "0.2 % loss with BBR and 100 Mbit/s, put to Hayate: path (held out)" {
-	on --loss 0.2% --rate 100mbit
-	congestion bbr
-	put hayate "$MORE"
-	names path
+	change_path --loss 0.2% --rate 100mbit
+	set_congestion bbr
+	upload_file hayate "$MORE"
+	check_bottleneck path
 }
 
 ### Loss
 
 @test "0.5 % loss with cubic at 20 ms, put to Hayate: loss" {
-	on --loss 0.5% --rtt 20ms --seed 1
-	put hayate "$FIVE"
-	names loss
+	change_path --loss 0.5% --rtt 20ms --seed 1
+	upload_file hayate "$FIVE"
+	check_bottleneck loss
 	grep -q 'CongestionControl bbr here' said
 }
 
 @test "0.5 % loss with cubic at 20 ms, get from stock: path or peer" {
-	on --loss 0.5% --rtt 20ms --seed 1
-	get stock "$FIVE"
-	names path-or-peer
+	change_path --loss 0.5% --rtt 20ms --seed 1
+	download_file stock "$FIVE"
+	check_bottleneck path-or-peer
 }
 
 @test "0.5 % loss with reno at 40 ms, get from Hayate: loss (held out)" {
-	on --loss 0.5% --rtt 40ms --seed 1
-	congestion reno
-	get hayate "$FIVE"
-	names loss
+	change_path --loss 0.5% --rtt 40ms --seed 1
+	set_congestion reno
+	download_file hayate "$FIVE"
+	check_bottleneck loss
 }
 
 # A few seconds are mostly slow start.
 @test "0.4 % loss with cubic at 30 ms, put to stock: loss, or none (held out)" {
-	on --loss 0.4% --rtt 30ms --seed 1
-	put stock "$FIVE"
-	names loss,none
+	change_path --loss 0.4% --rtt 30ms --seed 1
+	upload_file stock "$FIVE"
+	check_bottleneck loss,none
 }
 
 ### Windows and buffers
 
 @test "window of a Hayate server, put: window there" {
-	put narrow "$MORE"
-	names window there
+	upload_file narrow "$MORE"
+	check_bottleneck window there
 	grep -q 'raise WindowMax there' said
 }
 
 @test "window of a stock server, put over one channel: window there" {
-	put stock "$MORE"
-	names window there
+	upload_file stock "$MORE"
+	check_bottleneck window there
 	grep -q 'stock OpenSSH' said
 }
 
 @test "our own window, get from Hayate: window here" {
-	get hayate "$BULK" -o WindowMax=2M
-	names window here
+	download_file hayate "$BULK" -o WindowMax=2M
+	check_bottleneck window here
 }
 
 @test "our own window, get from stock: window here" {
-	get stock "$BULK" -o WindowMax=2M
-	names window here
+	download_file stock "$BULK" -o WindowMax=2M
+	check_bottleneck window here
 }
 
 @test "data in clear, put to Hayate: window there" {
-	put clear "$BULK" -o NoneEnabled=yes -o NoneSwitch=yes
+	upload_file clear "$BULK" -o NoneEnabled=yes -o NoneSwitch=yes
 	grep -q 'NoneSwitch: data is in clear from here on' err
-	names window there
+	check_bottleneck window there
 }
 
 @test "data in clear, get from Hayate: window here" {
-	get clear "$BULK" -o NoneEnabled=yes -o NoneSwitch=yes -o WindowMax=2M
+	download_file clear "$BULK" -o NoneEnabled=yes -o NoneSwitch=yes -o WindowMax=2M
 	grep -q 'NoneSwitch: data is in clear from here on' err
-	names window here
+	check_bottleneck window here
 }
 
 @test "window of a stock server at 100 ms with BBR, put: window there (held out)" {
-	on --rtt 100ms
-	congestion bbr
-	put stock "$MORE"
-	names window there
+	change_path --rtt 100ms
+	set_congestion bbr
+	upload_file stock "$MORE"
+	check_bottleneck window there
 }
 
 @test "our own window at 100 ms, get from Hayate: window here (held out)" {
-	on --rtt 100ms
-	get hayate "$MORE" -o WindowMax=2M
-	names window here
+	change_path --rtt 100ms
+	download_file hayate "$MORE" -o WindowMax=2M
+	check_bottleneck window here
 }
 
 @test "tcp_wmem here, put to Hayate: send buffer here" {
-	buffers a wmem 500000
-	put hayate "$TEN"
-	names send-buffer here
+	set_buffers a wmem 500000
+	upload_file hayate "$TEN"
+	check_bottleneck send-buffer here
 	grep -q 'sysctl net.ipv4.tcp_wmem="4096 16384 268435456" here' said
 }
 
 @test "tcp_wmem there, get from Hayate: send buffer there" {
-	buffers b wmem 500000
-	get hayate "$SOME"
-	names send-buffer there
+	set_buffers b wmem 500000
+	download_file hayate "$SOME"
+	check_bottleneck send-buffer there
 }
 
 @test "tcp_wmem there, get from stock: path or peer" {
-	buffers b wmem 500000
-	get stock "$TEN"
-	names path-or-peer
+	set_buffers b wmem 500000
+	download_file stock "$TEN"
+	check_bottleneck path-or-peer
 }
 
 @test "tcp_wmem of 1 MB here at 100 ms, put to stock: send buffer here (held out)" {
-	on --rtt 100ms
-	buffers a wmem 1000000
-	put stock "$SOME"
-	names send-buffer here
+	change_path --rtt 100ms
+	set_buffers a wmem 1000000
+	upload_file stock "$SOME"
+	check_bottleneck send-buffer here
 }
 
 @test "tcp_rmem there, put to Hayate: receive buffer there" {
-	buffers b rmem 700000
-	put hayate "$TEN"
-	names receive-buffer there
+	set_buffers b rmem 700000
+	upload_file hayate "$TEN"
+	check_bottleneck receive-buffer there
 }
 
 @test "tcp_rmem there, put to stock: receive buffer there" {
-	buffers b rmem 700000
-	put stock "$TEN"
-	names receive-buffer there
+	set_buffers b rmem 700000
+	upload_file stock "$TEN"
+	check_bottleneck receive-buffer there
 }
 
 @test "tcp_rmem here, get from Hayate: receive buffer here" {
-	buffers a rmem 700000
-	get hayate "$SOME"
-	names receive-buffer here
+	set_buffers a rmem 700000
+	download_file hayate "$SOME"
+	check_bottleneck receive-buffer here
 }
 
 @test "tcp_rmem here, get from stock: path or peer" {
-	buffers a rmem 700000
-	get stock "$TEN"
-	names path-or-peer
+	set_buffers a rmem 700000
+	download_file stock "$TEN"
+	check_bottleneck path-or-peer
 }
 
 @test "tcp_rmem of 300 kB here at 20 ms, get from Hayate: receive buffer here (held out)" {
-	on --rtt 20ms
-	buffers a rmem 300000
-	get hayate "$SOME"
-	names receive-buffer here
+	change_path --rtt 20ms
+	set_buffers a rmem 300000
+	download_file hayate "$SOME"
+	check_bottleneck receive-buffer here
 }
 
 @test "MaxRate here, put to Hayate: max-rate here" {
-	put hayate "$TEN" -o MaxRate=5M
-	names max-rate here
+	upload_file hayate "$TEN" -o MaxRate=5M
+	check_bottleneck max-rate here
 }
 
 @test "MaxRate there, get: max-rate there" {
-	get bounded "$TEN"
-	names max-rate there
+	download_file bounded "$TEN"
+	check_bottleneck max-rate there
 	grep -q 'raise it in sshd_config there' said
 }
 
 @test "MaxRate here at 20 ms, put to stock: max-rate here (held out)" {
-	on --rtt 20ms
-	put stock "$SOME" -o MaxRate=4M
-	names max-rate here
+	change_path --rtt 20ms
+	upload_file stock "$SOME" -o MaxRate=4M
+	check_bottleneck max-rate here
 }
 
 ### Disks
 
 @test "disk read here, put to Hayate: disk-read here" {
-	slow_disk here
-	put hayate "$F/disk/src"
-	names disk-read here
+	need_slow_disk here
+	upload_file hayate "$F/disk/src"
+	check_bottleneck disk-read here
 }
 
 @test "disk read here, put to stock: disk-read here" {
-	slow_disk here
-	put stock "$F/disk/src"
-	names disk-read here
+	need_slow_disk here
+	upload_file stock "$F/disk/src"
+	check_bottleneck disk-read here
 }
 
 @test "disk write there, put to Hayate: disk-write there" {
-	slow_disk there
-	T=$F/disk put_to_disk slow
-	names disk-write there
+	need_slow_disk there
+	T=$F/disk upload_to_disk slow
+	check_bottleneck disk-write there
 }
 
 @test "disk write there, put to stock: path or peer" {
-	slow_disk there
-	T=$F/disk put_to_disk slowstock
-	names path-or-peer
+	need_slow_disk there
+	T=$F/disk upload_to_disk slowstock
+	check_bottleneck path-or-peer
 }
-put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
+upload_to_disk() { run_scp "$MORE" "$1:$F/disk/out"; }
 
 @test "disk read there, get from Hayate: disk-read there (held out)" {
-	slow_disk there
-	get slow "$F/disk/src"
-	names disk-read there
+	need_slow_disk there
+	download_file slow "$F/disk/src"
+	check_bottleneck disk-read there
 }
 
 @test "disk read there, get from stock: path or peer (held out)" {
-	slow_disk there
-	get slowstock "$F/disk/src"
-	names path-or-peer
+	need_slow_disk there
+	download_file slowstock "$F/disk/src"
+	check_bottleneck path-or-peer
 }
 
 @test "disk write here, get from Hayate: disk-write here (held out)" {
-	slow_disk here
-	scp_ "hayate:$MORE" "$F/disk/out"
-	names disk-write here
+	need_slow_disk here
+	run_scp "hayate:$MORE" "$F/disk/out"
+	check_bottleneck disk-write here
 }
 
 @test "disk write here, get from stock: disk-write here (held out)" {
-	slow_disk here
-	scp_ "stock:$MORE" "$F/disk/out"
-	names disk-write here
+	need_slow_disk here
+	run_scp "stock:$MORE" "$F/disk/out"
+	check_bottleneck disk-write here
 }
 
 ### Pipes
@@ -475,55 +475,55 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 # The server has sent all at once, and its command has ended. What it does then is
 # no waiting for data.
 @test "a short download with a slow reader gets no wrong bottleneck" {
-	ssh_ hayate "cat $FEW" | paced >/dev/null
-	says 'the program here that reads the data' || says 'no single cause'
+	run_ssh hayate "cat $FEW" | print_paced >/dev/null
+	check_limit_line 'the program here that reads the data' || check_limit_line 'no single cause'
 }
 
 @test "a slow reader here, from Hayate and stock: the program that reads here" {
 	for s in hayate stock; do
-		ssh_ $s "cat $TEN" | paced >/dev/null
-		says 'the program here that reads the data'
+		run_ssh $s "cat $TEN" | print_paced >/dev/null
+		check_limit_line 'the program here that reads the data'
 	done
 }
 
 @test "a slow writer there, Hayate: the program that writes to the server" {
-	ssh_ hayate "$PACED; paced $TEN" >/dev/null
-	says 'the program at the server that supplies the data'
+	run_ssh hayate "$PACED; print_paced $TEN" >/dev/null
+	check_limit_line 'the program at the server that supplies the data'
 }
 
 @test "a command that waits before it writes at the path's rate: the program that writes" {
-	ssh_ hayate "sleep 3; cat $MORE" >/dev/null
-	says 'the program at the server that supplies the data'
+	run_ssh hayate "sleep 3; cat $MORE" >/dev/null
+	check_limit_line 'the program at the server that supplies the data'
 }
 
 @test "a slow writer there, stock: path or peer" {
-	ssh_ stock "$PACED; paced $TEN" >/dev/null
-	says 'the path or the server'
+	run_ssh stock "$PACED; print_paced $TEN" >/dev/null
+	check_limit_line 'the path or the server'
 }
 
 @test "a slow writer here, to Hayate and stock: the program that writes here (held out)" {
 	for s in hayate stock; do
-		paced "$TEN" | ssh_ $s "cat >$T/out"
-		says 'the program here that supplies the data'
+		print_paced "$TEN" | run_ssh $s "cat >$T/out"
+		check_limit_line 'the program here that supplies the data'
 	done
 }
 
 @test "a slow reader there, Hayate: the program that reads from the server (held out)" {
-	ssh_ hayate "$PACED; paced >/dev/null" <"$TEN"
-	says 'the program at the server that reads the data'
+	run_ssh hayate "$PACED; print_paced >/dev/null" <"$TEN"
+	check_limit_line 'the program at the server that reads the data'
 }
 
 @test "a slow reader there, stock: path or peer (held out)" {
-	ssh_ stock "$PACED; paced >/dev/null" <"$TEN"
-	says 'the path or the server'
+	run_ssh stock "$PACED; print_paced >/dev/null" <"$TEN"
+	check_limit_line 'the path or the server'
 }
 
 ### Processors
 
 @test "a slow cipher, put to Hayate: cpu, and another cipher is advised" {
-	on --rtt 1ms --rate 0
-	put old "$MORE" -c 3des-cbc
-	names cpu anywhere
+	change_path --rtt 1ms --rate 0
+	upload_file old "$MORE" -c 3des-cbc
+	check_bottleneck cpu anywhere
 	# The second is right where the machine has more to do; bottleneck.bats tells
 	# them apart.
 	grep -qE 'try another cipher|other programs or a CPU quota use it' said
@@ -531,10 +531,10 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 
 # Both processes of an end share a quota, so neither needs one all the time.
 @test "a CPU quota there, put to Hayate: cpu there, or none (held out)" {
-	quota 2
+	set_cpu_quota 2
 	cat "$(sshd_dir narrow)/pid" >"$CG/cpu/$P/tasks"
-	put narrow "$MORE"
-	names cpu,none,path-or-peer anywhere
+	upload_file narrow "$MORE"
+	check_bottleneck cpu,none,path-or-peer anywhere
 	run ! grep '"at":"here"' report
 }
 
@@ -542,24 +542,24 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 
 @test "with two connections the bottleneck is that of the first, and the line says so" {
 	copy -v -j 2 --report report "$BULK" "hayate:$T/out" 2>err
-	names path,none,path-or-peer
+	check_bottleneck path,none,path-or-peer
 	tr -d '\r' <err | grep 'Limit of the first of 2 connections: '
 }
 
 @test "with threads for the cipher the path is named" {
-	get hayate "$BULK" -o CipherThreads=2
-	names path
+	download_file hayate "$BULK" -o CipherThreads=2
+	check_bottleneck path
 }
 
 @test "through a jump host no part of TCP is named, and the line says why" {
-	put narrow "$MORE" -o ProxyJump=hayate
-	names path-or-peer
+	upload_file narrow "$MORE" -o ProxyJump=hayate
+	check_bottleneck path-or-peer
 	grep -q 'ssh does not see it through ProxyJump or ProxyCommand' said
 }
 
 @test "through a jump host a download gets no wrong bottleneck" {
-	get hayate "$MORE" -o ProxyJump=narrow
-	names path-or-peer,none
+	download_file hayate "$MORE" -o ProxyJump=narrow
+	check_bottleneck path-or-peer,none
 }
 
 @test "over a shared connection no bottleneck is reported" {
@@ -572,8 +572,8 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 }
 
 @test "with TellLimits no a server does not report its stall counters" {
-	get quiet "$MORE"
-	names path-or-peer
+	download_file quiet "$MORE"
+	check_bottleneck path-or-peer
 	grep '"peer_told":false' report
 	grep -q 'the server does not report stall statistics' err
 	grep -q 'the SFTP server does not report stall statistics' err
@@ -597,17 +597,17 @@ put_to_disk() { scp_ "$MORE" "$1:$F/disk/out"; }
 }
 
 @test "an SFTP server that is denied the request does not announce it" {
-	version() { { printf '\0\0\0\5\1\0\0\0\3'; sleep 0.3; } | "$(bin sftp-server)" "$@" | tr '\0' '\n'; }
-	version >all
+	query_version() { { printf '\0\0\0\5\1\0\0\0\3'; sleep 0.3; } | "$(bin sftp-server)" "$@" | tr '\0' '\n'; }
+	query_version >all
 	grep -aq limits@openssh.com all && grep -aq figures@hayate.invalid all
-	version -P figures >all
+	query_version -P figures >all
 	grep -aq limits@openssh.com all && fails grep -aq figures@hayate.invalid all
-	version -p limits >all
+	query_version -p limits >all
 	grep -aq limits@openssh.com all && fails grep -aq figures@hayate.invalid all
 }
 
 # An SFTP server that announces the figures and answers $1 to who asks
-odd_server() {
+make_odd_sftp_server() {
 	cat >"$F/odd.py" <<-END
 	import os, struct, subprocess, sys, threading
 	p = subprocess.Popen(["$(bin sftp-server stock)"], stdin=subprocess.PIPE,
@@ -642,23 +642,23 @@ odd_server() {
 	local type hex most
 	most=$(printf 'ff%.0s' {1..208})
 	while read -r type hex; do
-		odd_server "$type" "$hex"
-		put oddities "$MORE"
+		make_odd_sftp_server "$type" "$hex"
+		upload_file oddities "$MORE"
 		grep -q 'the SFTP server does not report stall statistics' err
-		names path,none
+		check_bottleneck path,none
 	done <<-END
 	201 00000001
 	201 000000020000000000
 	201 000000010000001a${most:2}
 	101 00000000
 	END
-	odd_server 201 "000000010000001a$most"
-	put oddities "$MORE"
-	names path,none
+	make_odd_sftp_server 201 "000000010000001a$most"
+	upload_file oddities "$MORE"
+	check_bottleneck path,none
 }
 
-# on_terminal COMMAND...: with standard error on a terminal; prints what it says
-on_terminal() {
+# run_on_terminal COMMAND...: with standard error on a terminal; prints what it says
+run_on_terminal() {
 	python3 -c "
 import os, pty, subprocess, sys
 m, s = pty.openpty()
@@ -676,11 +676,11 @@ sys.exit(p.wait())
 }
 
 @test "a long copy far below the path's rate is reported on a terminal, not in a file" {
-	slow_disk here
+	need_slow_disk here
 	local scp
 	scp="$(bin scp) -S $(bin ssh) -F $F/ssh_config"
 	# shellcheck disable=SC2086
-	on_terminal $IN_CLIENT $scp "$F/disk/long" "hayate:$T/out" >said
+	run_on_terminal $IN_CLIENT $scp "$F/disk/long" "hayate:$T/out" >said
 	cat said
 	grep -q 'Limit: disk read here' said
 }

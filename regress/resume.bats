@@ -24,8 +24,8 @@ teardown() {
 
 ### The decision
 
-# decide COPY...: one copy a line, one answer a line in lines[]
-decide() {
+# run_decision COPY...: one copy a line, one answer a line in lines[]
+run_decision() {
 	local asan plain
 	plain=$(printf '%s\n' "$@" | FLAVOUR=plain run_unit verify-replay) || return
 	asan=$(printf '%s\n' "$@" | FLAVOUR=asan run_unit verify-replay) || return
@@ -34,83 +34,83 @@ decide() {
 	printf '%s\n' "$plain"
 }
 
-# decides COPY ANSWER: that is the decision
-decides() {
-	decide "$1"
+# check_decision COPY ANSWER: that is the decision
+check_decision() {
+	run_decision "$1"
 	[ "${lines[0]}" = "$2" ]
 }
 
 @test "an equal prefix is kept, to the byte, and compared in steps of 64 MiB" {
-	decides 'hashes=1 source=100 target=40' 'hash=0+40 copy=40'
-	decides 'hashes=1 source=9M target=8M' \
+	check_decision 'hashes=1 source=100 target=40' 'hash=0+40 copy=40'
+	check_decision 'hashes=1 source=9M target=8M' \
 	    "hash=0+8388608 copy=8388608"
-	decides 'hashes=1 source=200M target=100M' \
+	check_decision 'hashes=1 source=200M target=100M' \
 	    "hash=0+67108864 hash=67108864+37748736 copy=104857600"
-	decides 'hashes=1 source=100 target=100' 'hash=0+100 done=100'
-	decides 'hashes=1 source=100 target=300' 'hash=0+100 done=100'
+	check_decision 'hashes=1 source=100 target=100' 'hash=0+100 done=100'
+	check_decision 'hashes=1 source=100 target=300' 'hash=0+100 done=100'
 }
 
 @test "the copy continues at the first block that differs" {
-	decides 'hashes=1 source=200M target=100M differs=0' \
+	check_decision 'hashes=1 source=200M target=100M differs=0' \
 	    'hash=0+67108864 copy=0'
-	decides 'hashes=1 source=200M target=100M differs=8388607' \
+	check_decision 'hashes=1 source=200M target=100M differs=8388607' \
 	    'hash=0+67108864 copy=0'
-	decides 'hashes=1 source=200M target=100M differs=8388608' \
+	check_decision 'hashes=1 source=200M target=100M differs=8388608' \
 	    'hash=0+67108864 copy=8388608'
-	decides 'hashes=1 source=200M target=100M differs=67108864' \
+	check_decision 'hashes=1 source=200M target=100M differs=67108864' \
 	    'hash=0+67108864 hash=67108864+37748736 copy=67108864'
-	decides 'hashes=1 source=90M target=90M differs=94371839' \
+	check_decision 'hashes=1 source=90M target=90M differs=94371839' \
 	    'hash=0+67108864 hash=67108864+27262976 copy=92274688'
-	decides 'hashes=1 source=100 target=100 differs=100' \
+	check_decision 'hashes=1 source=100 target=100 differs=100' \
 	    'hash=0+100 done=100'
 }
 
 @test "an empty file at one end needs no comparison" {
-	decides 'hashes=1 source=0 target=0' 'done=0'
-	decides 'hashes=1 source=0 target=5' 'done=0'
-	decides 'hashes=1 source=5 target=0' 'copy=0'
-	decides 'source=5 target=0' 'copy=0'
+	check_decision 'hashes=1 source=0 target=0' 'done=0'
+	check_decision 'hashes=1 source=0 target=5' 'done=0'
+	check_decision 'hashes=1 source=5 target=0' 'copy=0'
+	check_decision 'source=5 target=0' 'copy=0'
 }
 
 @test "a trusted mtime completes a file, but not one of another size" {
-	decides 'same_time=1 source=100 target=100' 'done=100'
+	check_decision 'same_time=1 source=100 target=100' 'done=100'
 	# where there are hashes, they decide
-	decides 'same_time=1 hashes=1 source=100 target=100' 'hash=0+100 done=100'
-	decides 'same_time=1 hashes=1 source=100 target=100 differs=0' \
+	check_decision 'same_time=1 hashes=1 source=100 target=100' 'hash=0+100 done=100'
+	check_decision 'same_time=1 hashes=1 source=100 target=100 differs=0' \
 	    'hash=0+100 copy=0'
-	decides 'same_time=1 hashes=1 source=100 target=99' 'hash=0+99 copy=99'
-	decides 'same_time=1 source=100 target=101' 'read=0+100 done=100'
+	check_decision 'same_time=1 hashes=1 source=100 target=99' 'hash=0+99 copy=99'
+	check_decision 'same_time=1 source=100 target=101' 'read=0+100 done=100'
 }
 
 @test "without hashes all data that is kept is read back, whatever its length" {
-	decides 'source=9M target=5M' 'read=0+5242880 copy=5242880'
-	decides 'source=9M target=5M differs=4194304' \
+	check_decision 'source=9M target=5M' 'read=0+5242880 copy=5242880'
+	check_decision 'source=9M target=5M differs=4194304' \
 	    'read=0+5242880 copy=4194304'
-	decides 'source=9M target=5M differs=0' 'read=0+5242880 copy=0'
-	decides 'source=2M target=2M' 'read=0+2097152 done=2097152'
-	decides 'source=2M target=2M differs=2097151' \
+	check_decision 'source=9M target=5M differs=0' 'read=0+5242880 copy=0'
+	check_decision 'source=2M target=2M' 'read=0+2097152 done=2097152'
+	check_decision 'source=2M target=2M differs=2097151' \
 	    'read=0+2097152 copy=2097151'
-	decides 'source=2M target=3M' 'read=0+2097152 done=2097152'
-	decides 'source=2M target=3M differs=7' 'read=0+2097152 copy=7'
+	check_decision 'source=2M target=3M' 'read=0+2097152 done=2097152'
+	check_decision 'source=2M target=3M differs=7' 'read=0+2097152 copy=7'
 }
 
 @test "no bytes are kept beyond the hashes that a server returned" {
-	decides 'hashes=1 answers=0 source=9M target=5M' \
+	check_decision 'hashes=1 answers=0 source=9M target=5M' \
 	    'hash=0+5242880 read=0+5242880 copy=5242880'
-	decides 'hashes=1 answers=1 source=90M target=80M differs=9' \
+	check_decision 'hashes=1 answers=1 source=90M target=80M differs=9' \
 	    'hash=0+67108864 copy=0'
-	decides 'hashes=1 answers=1 source=90M target=80M' \
+	check_decision 'hashes=1 answers=1 source=90M target=80M' \
 	    'hash=0+67108864 hash=67108864+16777216 read=67108864+16777216 copy=83886080'
-	decides 'hashes=1 short=1 source=90M target=80M' \
+	check_decision 'hashes=1 short=1 source=90M target=80M' \
 	    'hash=0+67108864 copy=58720256'
-	decides 'hashes=1 short=9 source=90M target=80M' \
+	check_decision 'hashes=1 short=9 source=90M target=80M' \
 	    'hash=0+67108864 copy=0'
 }
 
 ### The requests, and their order
 
-# asks FILE ANSWER: one file of verify-fsm-replay
-asks() {
+# check_verify_fsm FILE ANSWER: one file of verify-fsm-replay
+check_verify_fsm() {
 	local asan
 	run -0 run_unit verify-fsm-replay <<<"$1"
 	[ "$output" = "$2" ]
@@ -120,113 +120,113 @@ asks() {
 
 @test "both ends are looked up, and the truncated part of a server's file is compared again" {
 	local s="resume=1 cuts=1 hashes=1 source=20M"
-	asks "put=1 $s" "target copy=0 source end nothing=0"
-	asks "put=1 $s target=5" "target hash=0+5 copy=5 source end hashes=5"
-	asks "put=1 $s target=20M" "target hash=0+20971520 complete hashes=20971520"
-	asks "put=1 $s target=12M differs=11M" \
+	check_verify_fsm "put=1 $s" "target copy=0 source end nothing=0"
+	check_verify_fsm "put=1 $s target=5" "target hash=0+5 copy=5 source end hashes=5"
+	check_verify_fsm "put=1 $s target=20M" "target hash=0+20971520 complete hashes=20971520"
+	check_verify_fsm "put=1 $s target=12M differs=11M" \
 	    "target hash=0+12582912 cut=8388608 target hash=0+8388608 copy=8388608 source end hashes=8388608"
-	asks "$s target=12M differs=11M" \
+	check_verify_fsm "$s target=12M differs=11M" \
 	    "source target hash=0+12582912 cut=8388608 target copy=8388608 source end hashes=8388608"
-	asks "put=1 $s target=12M differs=11M cut=1" \
+	check_verify_fsm "put=1 $s target=12M differs=11M cut=1" \
 	    "target hash=0+12582912 cut=8388608 copy=0 source end hashes=0"
-	asks "put=1 $s target=12M differs=11M cut=2" \
+	check_verify_fsm "put=1 $s target=12M differs=11M cut=2" \
 	    "target hash=0+12582912 cut=8388608 target hash=0+8388608 copy=0 source end hashes=0"
-	asks "put=1 $s target=30M" \
+	check_verify_fsm "put=1 $s target=30M" \
 	    "target hash=0+20971520 cut=20971520 target hash=0+20971520 complete hashes=20971520"
-	asks "put=1 resume=1 hashes=1 source=9 target=10" "target longer nothing=0"
-	asks "put=1 resume=1 source=9 target=4" "target back=0+4 copy=4 source end bytes=4"
-	asks "$s target=0" "source target copy=0 source end nothing=0"
+	check_verify_fsm "put=1 resume=1 hashes=1 source=9 target=10" "target longer nothing=0"
+	check_verify_fsm "put=1 resume=1 source=9 target=4" "target back=0+4 copy=4 source end bytes=4"
+	check_verify_fsm "$s target=0" "source target copy=0 source end nothing=0"
 }
 
 @test "the attributes of a listing suffice for a trusted mtime, and for a new copy" {
 	local s="resume=1 old=1 hashes=1 preserve=1 source=100"
-	asks "$s" "target copy=0 source end nothing=0"
-	asks "$s target=40" "target source hash=0+40 copy=40 source end hashes=40"
-	asks "$s target=100 stime=50 ttime=50 now=60" \
+	check_verify_fsm "$s" "target copy=0 source end nothing=0"
+	check_verify_fsm "$s target=40" "target source hash=0+40 copy=40 source end hashes=40"
+	check_verify_fsm "$s target=100 stime=50 ttime=50 now=60" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	asks "$s target=100 stime=50 ttime=50 now=60 hashes=0" \
+	check_verify_fsm "$s target=100 stime=50 ttime=50 now=60 hashes=0" \
 	    "target complete time=100"
-	asks "$s target=100 stime=50 ttime=51 now=60" \
+	check_verify_fsm "$s target=100 stime=50 ttime=51 now=60" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	asks "$s target=100 stime=50 ttime=50 now=52" \
+	check_verify_fsm "$s target=100 stime=50 ttime=50 now=52" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	asks "$s target=100 stime=50 ttime=50 tnsec=4 now=60" \
+	check_verify_fsm "$s target=100 stime=50 ttime=50 tnsec=4 now=60" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	asks "$s target=100 stime=50 ttime=50 now=60 checksum=1" \
+	check_verify_fsm "$s target=100 stime=50 ttime=50 now=60 checksum=1" \
 	    "target source hash=0+100 more=100 complete hashes=100"
-	asks "$s target=90 stime=50 ttime=50 now=60" \
+	check_verify_fsm "$s target=90 stime=50 ttime=50 now=60" \
 	    "target source hash=0+90 copy=90 source end hashes=90"
 	# A size may be too small, and what has set a time has read to the end.
-	asks "$s target=100 longer=1" \
+	check_verify_fsm "$s target=100 longer=1" \
 	    "target source hash=0+100 more=100 copy=100 source end hashes=100"
-	asks "$s target=100 stime=50 ttime=50 now=60 hashes=0 longer=1" \
+	check_verify_fsm "$s target=100 stime=50 ttime=50 now=60 hashes=0 longer=1" \
 	    "target complete time=100"
 }
 
 @test "a source that changed is reported, but not if it changed before its copy started" {
 	local s="checksum=1 strict=1 old=1 hashes=1 source=100"
-	asks "$s" "copy=0 source target hash=0+100 end hashes=100"
-	asks "$s flip=1" "copy=0 source target hash=0+100 differs hashes=0"
-	asks "$s changed=1" "copy=0 source changed end nothing=0"
-	asks "$s seen=1" "copy=0 source target hash=0+101 end hashes=101"
-	asks "$s hashes=0" "copy=0 source target back=0+100 end bytes=100"
+	check_verify_fsm "$s" "copy=0 source target hash=0+100 end hashes=100"
+	check_verify_fsm "$s flip=1" "copy=0 source target hash=0+100 differs hashes=0"
+	check_verify_fsm "$s changed=1" "copy=0 source changed end nothing=0"
+	check_verify_fsm "$s seen=1" "copy=0 source target hash=0+101 end hashes=101"
+	check_verify_fsm "$s hashes=0" "copy=0 source target back=0+100 end bytes=100"
 	# The rest has to fit what was compared.
-	asks "resume=1 old=1 hashes=1 source=100 target=50 seen=1" \
+	check_verify_fsm "resume=1 old=1 hashes=1 source=100 target=50 seen=1" \
 	    "target source hash=0+50 copy=50 source changed end hashes=50"
-	asks "$s resume=1 target=100" "target source hash=0+100 more=100 complete hashes=100"
+	check_verify_fsm "$s resume=1 target=100" "target source hash=0+100 more=100 complete hashes=100"
 }
 
 @test "the temporary file of a killed copy is not compared twice if it has the full length" {
 	local s="put=1 resume=1 cuts=1 hashes=1 source=100"
-	asks "$s target=60 taken=60" "target copy=60 source end hashes=60"
-	asks "$s target=61 taken=60" "target hash=0+61 copy=61 source end hashes=61"
-	asks "$s taken=60" "target copy=0 source end hashes=0"
+	check_verify_fsm "$s target=60 taken=60" "target copy=60 source end hashes=60"
+	check_verify_fsm "$s target=61 taken=60" "target hash=0+61 copy=61 source end hashes=61"
+	check_verify_fsm "$s taken=60" "target copy=0 source end hashes=0"
 }
 
 ### The server's hashes
 
-# ask ALGORITHMS OFFSET LENGTH BLOCK PATH [OPTION...]: of our sftp-server
-ask() {
+# request_hashes ALGORITHMS OFFSET LENGTH BLOCK PATH [OPTION...]: of our sftp-server
+request_hashes() {
 	run -0 timeout 20 "$REGRESS/peers/check-file" "${@:1:5}" \
 	    "$(bin sftp-server)" "${@:6}"
 }
 
-# sum FILE OFFSET LENGTH: prints the SHA-256 of the range
-sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
+# hash_range FILE OFFSET LENGTH: prints the SHA-256 of the range
+hash_range() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 
 @test "check-file-name returns the SHA-256 of each block, the last one shorter" {
 	head -c 10000 /dev/urandom >f
-	ask sha256 0 0 4096 f
+	request_hashes sha256 0 0 4096 f
 	[ "${lines[0]}" = "check-file-name=1" ]
-	[ "${lines[1]}" = "sha256 $(sum f 0 4096) $(sum f 4096 4096) $(sum f 8192 4096)" ]
-	ask md5,sha256,sha1 100 4097 4096 f
-	[ "${lines[1]}" = "sha256 $(sum f 100 4096) $(sum f 4196 1)" ]
-	ask sha256 100 300 0 f
-	[ "${lines[1]}" = "sha256 $(sum f 100 300)" ]
-	ask sha256 9999 500 256 f
-	[ "${lines[1]}" = "sha256 $(sum f 9999 1)" ]
-	ask sha256 10000 5 256 f
+	[ "${lines[1]}" = "sha256 $(hash_range f 0 4096) $(hash_range f 4096 4096) $(hash_range f 8192 4096)" ]
+	request_hashes md5,sha256,sha1 100 4097 4096 f
+	[ "${lines[1]}" = "sha256 $(hash_range f 100 4096) $(hash_range f 4196 1)" ]
+	request_hashes sha256 100 300 0 f
+	[ "${lines[1]}" = "sha256 $(hash_range f 100 300)" ]
+	request_hashes sha256 9999 500 256 f
+	[ "${lines[1]}" = "sha256 $(hash_range f 9999 1)" ]
+	request_hashes sha256 10000 5 256 f
 	[ "${lines[1]}" = sha256 ]
-	ask sha256 18446744073709551615 18446744073709551615 256 f
+	request_hashes sha256 18446744073709551615 18446744073709551615 256 f
 	[ "${lines[1]}" = sha256 ]
 	: >empty
-	ask sha256 0 0 0 empty
+	request_hashes sha256 0 0 0 empty
 	[ "${lines[1]}" = "sha256 $(sha256sum </dev/null | cut -d' ' -f1)" ]
 }
 
 @test "check-file-name does at most 64 MiB and 4096 blocks in one request" {
 	truncate -s $((64 * MIB + 1)) f
-	ask sha256 0 0 0 f
+	request_hashes sha256 0 0 0 f
 	[[ ${lines[1]} = "status 4 more than 64 MiB"* ]]
-	ask sha256 1 0 0 f
+	request_hashes sha256 1 0 0 f
 	[[ ${lines[1]} = sha256\ * ]]
-	ask sha256 0 $((4097 * 256)) 256 f
+	request_hashes sha256 0 $((4097 * 256)) 256 f
 	[[ ${lines[1]} = "status 4 more than 4096 blocks"* ]]
-	ask sha256 0 $((4096 * 256)) 256 f
+	request_hashes sha256 0 $((4096 * 256)) 256 f
 	[ "$(wc -w <<<"${lines[1]}")" = 4097 ]
-	ask sha256 0 0 255 f
+	request_hashes sha256 0 0 255 f
 	[[ ${lines[1]} = "status 5 "* ]]
-	ask md5,sha1 0 9 0 f
+	request_hashes md5,sha1 0 9 0 f
 	[[ ${lines[1]} = "status 4 only sha256 is supported" ]]
 }
 
@@ -234,10 +234,10 @@ sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 	mkdir d
 	mkfifo p
 	for f in d p /dev/zero; do
-		ask sha256 0 0 0 $f
+		request_hashes sha256 0 0 0 $f
 		[ "${lines[1]}" = "status 4 not a regular file" ]
 	done
-	ask sha256 0 0 0 nothing
+	request_hashes sha256 0 0 0 nothing
 	[[ ${lines[1]} = "status 2 "* ]]
 	echo x >f
 	chmod 0 f
@@ -251,43 +251,43 @@ sum() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' -f1; }
 	echo x >f
 	run -0 "$(bin sftp-server)" -Q requests
 	grep -qx check-file-name <<<"$output"
-	ask sha256 0 0 0 f -P check-file-name
+	request_hashes sha256 0 0 0 f -P check-file-name
 	[[ ${lines[0]} = none && ${lines[1]} = "status 3 "* ]]
-	ask sha256 0 0 0 f -p open,read
+	request_hashes sha256 0 0 0 f -p open,read
 	[[ ${lines[0]} = none && ${lines[1]} = "status 3 "* ]]
-	ask sha256 0 0 0 f -P remove,read
+	request_hashes sha256 0 0 0 f -P remove,read
 	[[ ${lines[1]} = "status 3 reading is denied" ]]
-	ask sha256 0 0 0 f -P open
+	request_hashes sha256 0 0 0 f -P open
 	[[ ${lines[1]} = "status 3 reading is denied" ]]
-	ask sha256 0 0 0 f -p check-file-name -R
-	[ "${lines[1]}" = "sha256 $(sum f 0 9)" ]
+	request_hashes sha256 0 0 0 f -p check-file-name -R
+	[ "${lines[1]}" = "sha256 $(hash_range f 0 9)" ]
 }
 
 @test "at -l INFO the server names what it hashes" {
 	head -c 10000 /dev/urandom >f
-	said() { tr -d '\r' <<<"$output" | grep -o 'hash ".*'; }
-	ask sha256 100 4097 4096 f -e -l INFO
-	[ "$(said)" = 'hash "f" from 100 bytes 4097' ]
-	ask sha256 100 0 0 f -e -l INFO
-	[ "$(said)" = 'hash "f" from 100 bytes 9900' ]
-	ask sha256 0 0 0 none -e -l INFO
-	[ "$(said)" = 'hash "none" refused: No such file or directory' ]
-	ask sha256 0 0 0 f -e -l ERROR
-	run ! said
+	list_hash_messages() { tr -d '\r' <<<"$output" | grep -o 'hash ".*'; }
+	request_hashes sha256 100 4097 4096 f -e -l INFO
+	[ "$(list_hash_messages)" = 'hash "f" from 100 bytes 4097' ]
+	request_hashes sha256 100 0 0 f -e -l INFO
+	[ "$(list_hash_messages)" = 'hash "f" from 100 bytes 9900' ]
+	request_hashes sha256 0 0 0 none -e -l INFO
+	[ "$(list_hash_messages)" = 'hash "none" refused: No such file or directory' ]
+	request_hashes sha256 0 0 0 f -e -l ERROR
+	run ! list_hash_messages
 }
 
-# flood REQUESTS REPLIES SERVER...: CPU seconds of SERVER
-flood() { timeout 60 "$REGRESS/peers/hash-flood" "$1" "$2" "$T/f" "${@:3}"; }
+# run_flood REQUESTS REPLIES SERVER...: CPU seconds of SERVER
+run_flood() { timeout 60 "$REGRESS/peers/hash-flood" "$1" "$2" "$T/f" "${@:3}"; }
 
 @test "hashing ends when the client hangs up, within a file and before the next" {
 	local whole
 	truncate -s 64M f
-	whole=$(flood 1 1 "$(bin sftp-server)")
-	check_true "$(flood 1 0 "$(bin sftp-server)") < 0.6 * $whole"
-	check_true "$(flood 200 1 "$(bin sftp-server)") < 4 * $whole"
+	whole=$(run_flood 1 1 "$(bin sftp-server)")
+	check_true "$(run_flood 1 0 "$(bin sftp-server)") < 0.6 * $whole"
+	check_true "$(run_flood 200 1 "$(bin sftp-server)") < 4 * $whole"
 }
 
-ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
+has_server_ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 
 @test "the server ends with a client that is killed, also on a shared connection" {
 	local server how ctl=$T/ctl
@@ -297,9 +297,9 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 		sshd_up hayate "Subsystem sftp $server -d $T/at"
 		client -M -N -f -S "$ctl" hayate
 		for how in none "$ctl"; do
-			flood 200 1 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" \
+			run_flood 200 1 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" \
 			    -S "$how" -s hayate sftp
-			poll 5 ended
+			poll 5 has_server_ended
 			[ "$how" = none ] || client -S "$ctl" true
 		done
 		client -q -S "$ctl" -O exit hayate
@@ -309,8 +309,8 @@ ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 
 ### Long options
 
-# usage_of PROGRAM: how it names them
-usage_of() {
+# print_usage PROGRAM: how it names them
+print_usage() {
 	local list=
 	[ "$1" != scp ] || list=' [--files-from LIST] [--from0]'
 	echo "[--checksum]$list [--hosts LIST] [--journal FILE] [--report FILE] [--resume]"
@@ -321,7 +321,7 @@ usage_of() {
 	for program in scp sftp; do
 		run -1 "$(bin $program)" --nonsense a h:b
 		[[ $output = *"unknown option --nonsense"* ]]
-		[[ $(tr -s ' \n' '  ' <<<"$output") = *"long options: $(usage_of $program) The others are in $program(1)."* ]]
+		[[ $(tr -s ' \n' '  ' <<<"$output") = *"long options: $(print_usage $program) The others are in $program(1)."* ]]
 		run ! grep -E '.{81}' <<<"$output"
 		run -1 "$(bin $program)" --resum a h:b
 		run -1 "$(bin $program)" --resume=yes a h:b
@@ -355,7 +355,7 @@ usage_of() {
 			[[ $line != -Z || $said = *"unknown option -- Z "* ]]
 			run ! grep -E '.{81}' <<<"$output"
 			grep -E "usage: $program \[-j N\] .* \[--help\] \[-[34].* (source ... target|destination) " <<<"$said"
-			[[ $said = *" $(usage_of $program) [--help] ["* ]]
+			[[ $said = *" $(print_usage $program) [--help] ["* ]]
 		done
 		run -0 --separate-stderr "$(bin $program)" -q --help a
 		[ -z "$stderr" ]
@@ -387,35 +387,35 @@ usage_of() {
 
 ### Copies
 
-# near SERVER...: what scp and sftp start in place of ssh
-near() {
+# set_server SERVER...: what scp and sftp start in place of ssh
+set_server() {
 	printf '#!/bin/sh\nexec %s\n' "$*" >"$T/near"
 	chmod +x "$T/near"
 }
 
-# peer OPTION...: that is sftp-peer
-peer() { near "$REGRESS/peers/sftp-peer" "$@"; }
+# use_peer OPTION...: that is sftp-peer
+use_peer() { set_server "$REGRESS/peers/sftp-peer" "$@"; }
 
-# scp_ ARG...: run our scp with what near() made, as a root with few rights
-scp_() {
+# run_scp ARG...: run our scp with what set_server() made, as a root with few rights
+run_scp() {
 	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
 	    "$(bin scp)" -q -S "$T/near" "$@" 3>&-
 }
 
-# sftp_ COMMAND...: the same for sftp
-sftp_() {
+# run_sftp COMMAND...: the same for sftp
+run_sftp() {
 	printf '%s\n' "$@" | timeout 60 "$(bin sftp)" -q -S "$T/near" -b - h 3>&-
 }
 
-# put, get FILE TARGET [OPTION...]: resume
-put() { scp_ --resume "${@:3}" "$1" "h:$T/$2"; }
-get() { scp_ --resume "${@:3}" "h:$T/$1" "$2"; }
+# resume_upload, resume_download FILE TARGET [OPTION...]: resume
+resume_upload() { run_scp --resume "${@:3}" "$1" "h:$T/$2"; }
+resume_download() { run_scp --resume "${@:3}" "h:$T/$1" "$2"; }
 
-# noise FILE BYTES
-noise() { head -c "$2" /dev/urandom >"$1"; }
+# make_noise FILE BYTES
+make_noise() { head -c "$2" /dev/urandom >"$1"; }
 
-# spoil FILE OFFSET: change a byte
-spoil() {
+# spoil_byte FILE OFFSET: change a byte
+spoil_byte() {
 	local c=x
 	[ "$(tail -c +$(($2 + 1)) "$1" | head -c 1)" != x ] || c=y
 	printf %s "$c" | dd of="$1" bs=1 seek="$2" conv=notrunc status=none
@@ -423,9 +423,9 @@ spoil() {
 
 @test "a partial file is continued at its end, and its prefix is not sent" {
 	local way
-	noise a $((20 * MIB))
-	near "$(bin sftp-server)"
-	for way in put get; do
+	make_noise a $((20 * MIB))
+	set_server "$(bin sftp-server)"
+	for way in resume_upload resume_download; do
 		head -c $((9 * MIB + 5)) a >b
 		run -0 $way a b -v
 		cmp a b
@@ -437,55 +437,55 @@ spoil() {
 
 @test "the rest is written at its offset, not to the end, which may have moved" {
 	# a killed server may still write what it got before
-	noise a 300000
-	near "$(bin sftp-server)" -e -l info
+	make_noise a 300000
+	set_server "$(bin sftp-server)" -e -l info
 	head -c 100000 a >b
-	run -0 put a b
+	run -0 resume_upload a b
 	cmp a b
 	[[ $output = *"/b\" flags WRITE mode"* ]]
 }
 
 @test "a source that is longer than its server reports keeps its end in a resumed download" {
 	local o
-	noise a 300000
+	make_noise a 300000
 	for o in hash=true hash=unknown; do
 		cp a b
-		peer more=-90000 limits=261120,261120,1019 $o
-		run -0 scp_ --resume "h:$T/a" b
+		use_peer more=-90000 limits=261120,261120,1019 $o
+		run -0 run_scp --resume "h:$T/a" b
 		cmp a b
 		head -c 210000 a >b
-		run -0 scp_ --resume "h:$T/a" b
+		run -0 run_scp --resume "h:$T/a" b
 		cmp a b
 		# its end cannot be read
-		peer more=-90000 limits=261120,261120,1019 $o unread=1
-		[ $o = hash=unknown ] || run -1 scp_ --resume "h:$T/a" b
+		use_peer more=-90000 limits=261120,261120,1019 $o unread=1
+		[ $o = hash=unknown ] || run -1 run_scp --resume "h:$T/a" b
 		cmp a b
 		# what is behind its end is cut
-		noise c 70000
+		make_noise c 70000
 		cat a c >b
-		peer limits=261120,261120,1019 $o
-		run -0 scp_ --resume "h:$T/a" b
+		use_peer limits=261120,261120,1019 $o
+		run -0 run_scp --resume "h:$T/a" b
 		cmp a b
 	done
 	# of these the server reports a size of 0
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	: >b
-	run -0 scp_ --resume h:/proc/version b
+	run -0 run_scp --resume h:/proc/version b
 	cmp /proc/version b
 }
 
 @test "a resumed file is not truncated before, because another copy may be writing it" {
 	local old
-	noise a 300000
-	near "$(bin sftp-server)" -e -l debug
+	make_noise a 300000
+	set_server "$(bin sftp-server)" -e -l debug
 	for old in none empty other longer; do
 		rm -f b
 		case $old in
 		empty) : >b ;;
-		other) noise b 200000 ;;
-		longer) noise b 400000 ;;
+		other) make_noise b 200000 ;;
+		longer) make_noise b 400000 ;;
 		esac
-		run -0 put a b
+		run -0 resume_upload a b
 		cmp a b
 		echo "$old: $(grep -e flags -e size <<<"$output")"
 		[[ $output = *"/b\" flags WRITE,CREATE mode"* ]]
@@ -495,14 +495,14 @@ spoil() {
 
 @test "a compared file is resumed at a server that reports no times" {
 	local how
-	noise a 300000
-	near "env SWAP_SAYS=timeless $REGRESS/peers/sftp-swap nothing nothing" \
+	make_noise a 300000
+	set_server "env SWAP_SAYS=timeless $REGRESS/peers/sftp-swap nothing nothing" \
 	    "$(bin sftp-server stock)"
 	for how in scp sftp; do
 		head -c 100000 a >b
 		case $how in
-		scp) run -0 put a b -v ;;
-		sftp) run -0 sftp_ "reput a $T/b" ;;
+		scp) run -0 resume_upload a b -v ;;
+		sftp) run -0 run_sftp "reput a $T/b" ;;
 		esac
 		cmp a b
 	done
@@ -512,18 +512,18 @@ spoil() {
 # "b" is 100000 bytes of 300000, and the script runs before the server opens it.
 @test "a file that was compared and then replaced, extended or removed is sent from the start" {
 	local change how
-	noise a 300000
+	make_noise a 300000
 	while read -r change; do
 		for how in scp sftp; do
 			rm -rf b c
 			head -c 100000 a >b
 			touch -d 2001-02-03 b
 			echo "$change" >change
-			peer hash=true cut=well "before=$T/change"
+			use_peer hash=true cut=well "before=$T/change"
 			echo "$how: $change"
 			case $how in
-			scp) run -0 put a b -v ;;
-			sftp) run -0 sftp_ "reput a $T/b" ;;
+			scp) run -0 resume_upload a b -v ;;
+			sftp) run -0 run_sftp "reput a $T/b" ;;
 			esac
 			cmp a b
 		done
@@ -540,8 +540,8 @@ spoil() {
 	rm -f b
 	head -c 100000 a >b
 	echo "rm b; mkdir b" >change
-	peer hash=true cut=well "before=$T/change"
-	run -1 put a b
+	use_peer hash=true cut=well "before=$T/change"
+	run -1 resume_upload a b
 	# nothing but what was asked for was made
 	[ -d b ]
 	[ -z "$(ls b)" ]
@@ -550,30 +550,30 @@ spoil() {
 # The same of a file that is got: while it is compared, somebody who may write in the
 # directory gives its name to another file, or to a link.
 @test "a local file that replaces one being compared gets no mode or time" {
-	noise a 300000
+	make_noise a 300000
 	echo secret >key
 	chmod 600 key
 	touch -d 2001-02-03 key
 	cp a b
 	touch -d 2002-02-03 b
 	echo "mv b c; ln -s key b" >change
-	peer hash=true "during=$T/change"
-	run -1 get a b -p
+	use_peer hash=true "during=$T/change"
+	run -1 resume_download a b -p
 	[[ $output = *'"b" was compared, but cannot be opened'* ]]
 	[ "$(stat -c "%a %Y" key)" = "600 $(date -d 2001-02-03 +%s)" ]
 	# what stays in its place does
 	rm b key
 	mv c b
 	chmod 200 b
-	run -0 get a b -p
+	run -0 resume_download a b -p
 	[ "$(stat -c "%a %Y" b)" = "$(stat -c "%a %Y" a)" ]
 }
 
 @test "a remote file that replaces the one compared gets no mode or time" {
 	local change mode
-	noise a 300000
+	make_noise a 300000
 	touch -d 2002-02-03 a
-	near "env SWAP_RUNS=$T/change $REGRESS/peers/sftp-swap" nothing nothing \
+	set_server "env SWAP_RUNS=$T/change $REGRESS/peers/sftp-swap" nothing nothing \
 	    "$(bin sftp-server)"
 	while read -r change; do
 		echo "$change"
@@ -583,7 +583,7 @@ spoil() {
 		touch -d 2001-02-03 key
 		cp a b
 		echo "$change" >change
-		run -1 put a b -p
+		run -1 resume_upload a b -p
 		[[ $output = *"/b\" has changed since it was compared"* ||
 		    $output = *"remote setstat \"$T/b\": No such file or directory"* ]]
 		[ "$(stat -c "%a %Y" key)" = "600 $(date -d 2001-02-03 +%s)" ]
@@ -596,12 +596,12 @@ spoil() {
 	END
 	# what stays in its place does, whatever its owner may do with it
 	rm -f b
-	near "$(bin sftp-server stock)"
+	set_server "$(bin sftp-server stock)"
 	for mode in 600 444 222; do
 		cp a b
 		[ $mode != 222 ] || touch -r a b
 		chmod $mode b
-		run -0 put a b -p -v
+		run -0 resume_upload a b -p -v
 		[[ $output = *'b" is complete'* ]]
 		[ "$(stat -c "%a %Y" b)" = "$(stat -c "%a %Y" a)" ]
 		rm -f b
@@ -612,37 +612,37 @@ spoil() {
 		cp a "d/$mode"
 	done
 	cp -r d e
-	peer strict=1 hash=true
-	run -0 scp_ -rp --resume d/. "h:$T/e"
+	use_peer strict=1 hash=true
+	run -0 run_scp -rp --resume d/. "h:$T/e"
 	[ -z "$output" ]
 }
 
 @test "a local file that replaces one being compared is not mistaken for it" {
-	noise a 300000
-	noise other 300000
+	make_noise a 300000
+	make_noise other 300000
 	cat a other >b
 	cat other other >d
 	touch -r b d
 	echo "mv b c; mv d b" >change
-	peer hash=true "during=$T/change"
-	run -0 get a b
+	use_peer hash=true "during=$T/change"
+	run -0 resume_download a b
 	cmp a b
 }
 
 @test "a modified prefix is detected, and copied from the first difference" {
 	local way at
-	noise a $((20 * MIB))
-	near "$(bin sftp-server)"
-	for way in put get; do
+	make_noise a $((20 * MIB))
+	set_server "$(bin sftp-server)"
+	for way in resume_upload resume_download; do
 		for at in 0 $((8 * MIB - 1)) $((8 * MIB)) $((11 * MIB)); do
 			head -c $((12 * MIB)) a >b
-			spoil b "$at"
+			spoil_byte b "$at"
 			run -0 $way a b -v
 			cmp a b
 			[[ $at = 0 || $at = $((8 * MIB - 1)) ||
 			    $output = *"continues at byte $((8 * MIB)) of"* ]]
 			cp a b
-			spoil b "$at"
+			spoil_byte b "$at"
 			run -0 $way a b
 			[ -z "$output" ]
 			cmp a b
@@ -650,26 +650,26 @@ spoil() {
 	done
 }
 
-# head_of FILE N, tail_of FILE N: N MiB of it
-head_of() { head -c $(($2 * MIB)) "$1"; }
-tail_of() { tail -c $(($2 * MIB)) "$1"; }
+# print_head FILE N, print_tail FILE N: N MiB of it
+print_head() { head -c $(($2 * MIB)) "$1"; }
+print_tail() { tail -c $(($2 * MIB)) "$1"; }
 
-# wrong_targets WHEN TEST...: "a" has an end of zeros, as images of disks do. Run
+# try_wrong_targets WHEN TEST...: "a" has an end of zeros, as images of disks do. Run
 # the test with "b" as what is there of it, wrong or right, of all lengths
-wrong_targets() {
+try_wrong_targets() {
 	local kind
-	{ head_of /dev/urandom 2; head_of /dev/zero 2; } >a
-	{ head_of /dev/urandom 2; head_of /dev/zero 2; } >old
+	{ print_head /dev/urandom 2; print_head /dev/zero 2; } >a
+	{ print_head /dev/urandom 2; print_head /dev/zero 2; } >old
 	for kind in older newhead longer shorter part one; do
 		case $kind in
 		older) cat old ;;
-		newhead) head_of a 1; tail_of old 3 ;;
+		newhead) print_head a 1; print_tail old 3 ;;
 		longer) cat old old ;;
-		shorter) head_of old 3 ;;
-		part) head_of a 3 ;;
+		shorter) print_head old 3 ;;
+		part) print_head a 3 ;;
 		one) cat a ;;
 		esac >b
-		[ $kind != one ] || spoil b $((2 * MIB - 1))
+		[ $kind != one ] || spoil_byte b $((2 * MIB - 1))
 		touch -d "$1" b
 		echo "$kind, from $1: ${*:2}"
 		"${@:2}"
@@ -679,10 +679,10 @@ wrong_targets() {
 
 @test "without hashes no wrong file is mistaken for a complete one, or for a good prefix" {
 	local way
-	near "$(bin sftp-server stock)"
-	for way in put get; do
-		wrong_targets '+1 day' run -0 $way a b
-		wrong_targets now run -0 $way a b -p
+	set_server "$(bin sftp-server stock)"
+	for way in resume_upload resume_download; do
+		try_wrong_targets '+1 day' run -0 $way a b
+		try_wrong_targets now run -0 $way a b -p
 		run -0 $way a b
 		[ -z "$output" ]
 	done
@@ -690,46 +690,46 @@ wrong_targets() {
 
 @test "data that is read back obeys the rate of -l" {
 	local begun
-	noise a $((3 * MIB))
+	make_noise a $((3 * MIB))
 	cp a b
-	near "$(bin sftp-server stock)"
+	set_server "$(bin sftp-server stock)"
 	begun=${EPOCHREALTIME/./}
-	run -0 put a b -l 24000
+	run -0 resume_upload a b -l 24000
 	((${EPOCHREALTIME/./} - begun > 700000))
 }
 
 @test "with -p an mtime is trusted, and only one that a copy has set" {
 	local way
-	noise a 300000
+	make_noise a 300000
 	touch -d 2001-01-01 a
-	near "$(bin sftp-server stock)"
-	for way in put get; do
+	set_server "$(bin sftp-server stock)"
+	for way in resume_upload resume_download; do
 		cp a b
-		spoil b 9
+		spoil_byte b 9
 		touch -d 2001-01-01 b
 		run -0 $way a b -p	# which is what it means
 		[[ $(cmp a b || :) = *differ* ]]
 		run -0 $way a b
 		cmp a b
 	done
-	spoil b 9
+	spoil_byte b 9
 	touch -d '2001-01-01 00:00:00.004' b	# in this second by chance
-	run -0 get a b -p
+	run -0 resume_download a b -p
 	cmp a b
 }
 
 @test "stock's server has no hashes, so the file is read back, with all requests in flight" {
 	local way
-	noise a $((5 * MIB))
-	for way in put get; do
-		near "$(bin sftp-server stock)"
+	make_noise a $((5 * MIB))
+	for way in resume_upload resume_download; do
+		set_server "$(bin sftp-server stock)"
 		head -c $((3 * MIB)) a >b
 		run -0 $way a b -v
 		cmp a b
 		[[ $output = *'the server cannot hash files: reading all of "'* ]]
 		[[ $output = *"continues at byte $((3 * MIB)) of"* ]]
 		head -c $((3 * MIB)) a >b
-		spoil b $((2 * MIB))
+		spoil_byte b $((2 * MIB))
 		run -0 $way a b -v
 		cmp a b
 		[[ $output =~ "continues at byte "([0-9]*)" of" ]]
@@ -737,44 +737,44 @@ wrong_targets() {
 		((BASH_REMATCH[1] > 2 * MIB - 32768))
 	done
 	# short answers, in any order, and one that fails
-	peer short=10000 gather=0.01 backwards=1 "log=$T/log"
+	use_peer short=10000 gather=0.01 backwards=1 "log=$T/log"
 	head -c $((3 * MIB)) a >b
-	run -0 put a b -v
+	run -0 resume_upload a b -v
 	cmp a b
 	[[ $output = *"continues at byte $((3 * MIB)) of"* ]]
 	run -0 cat log
 	[ "$(get_value 0 most)" -ge 30 ]
-	peer unread=50 cut=well
+	use_peer unread=50 cut=well
 	head -c $((3 * MIB)) a >b
-	run -0 put a b -v
+	run -0 resume_upload a b -v
 	cmp a b
 	[[ $output = *"continues at byte $((49 * 32768)) of"* ]]
 }
 
 @test "a server that truncates to zero instead of a size does not leave zeros" {
 	local how
-	noise a $((10 * MIB))
+	make_noise a $((10 * MIB))
 	for how in "" hash=true; do
-		peer cut=empty $how
+		use_peer cut=empty $how
 		cp a b
-		spoil b $((9 * MIB))
-		run -0 put a b
+		spoil_byte b $((9 * MIB))
+		run -0 resume_upload a b
 		cmp a b
 		cat a a >b
-		run -0 put a b
+		run -0 resume_upload a b
 		cmp a b
 		rm b
-		run -0 put a b
+		run -0 resume_upload a b
 		cmp a b
 	done
 }
 
 @test "targets of any length, links, and files in the way are handled" {
 	local way server n
-	noise a 300000
+	make_noise a 300000
 	for server in hayate stock; do
-		near "$(bin sftp-server $server)"
-		for way in put get; do
+		set_server "$(bin sftp-server $server)"
+		for way in resume_upload resume_download; do
 			for n in 0 1 299999 300000 300001 900000; do
 				head -c $n a >b
 				[ $n -le 300000 ] || head -c 900000 /dev/zero |
@@ -798,7 +798,7 @@ wrong_targets() {
 			run -1 $way a b
 			rm -rf b
 			head -c 100000 a >b
-			spoil b 7
+			spoil_byte b 7
 			chmod 0200 b
 			run -0 $way a b
 			chmod 600 b
@@ -812,12 +812,12 @@ wrong_targets() {
 	done
 }
 
-# half_a_tree: "a", and "b" with most of it, whole, in part, spoilt or too long
-half_a_tree() {
+# make_half_tree: "a", and "b" with most of it, whole, in part, spoilt or too long
+make_half_tree() {
 	local i
 	mkdir -p a/sub/sub a/"sp ace" a/-dash a/new$'\n'line
-	for i in $(seq 40); do noise "a/sub/$i" $((i * 100)); done
-	noise a/large $((10 * MIB))
+	for i in $(seq 40); do make_noise "a/sub/$i" $((i * 100)); done
+	make_noise a/large $((10 * MIB))
 	: >a/zero
 	echo x >a/sub/sub/x
 	echo u >a/"sp ace"/$'\xff\xfe'
@@ -833,13 +833,13 @@ half_a_tree() {
 	rm -r b/-dash
 	truncate -s 150 b/sub/2
 	truncate -s $((9 * MIB)) b/large
-	spoil b/sub/3 4
+	spoil_byte b/sub/3 4
 	touch -d '2005-01-01' b/sub/3
 	echo more >>b/sub/4
 }
 
-# same_tree: "b" has what "a" has, with modes, and seconds if $TIMES is set
-same_tree() {
+# check_tree: "b" has what "a" has, with modes, and seconds if $TIMES is set
+check_tree() {
 	local d
 	for d in a b; do
 		(cd $d && find . -printf "%p %y %m %s ${TIMES:+%T@}\n" |
@@ -853,15 +853,15 @@ same_tree() {
 	local server way
 	need_root
 	for server in hayate stock; do
-		near "$(bin sftp-server $server)"
+		set_server "$(bin sftp-server $server)"
 		for way in put get; do
-			half_a_tree
+			make_half_tree
 			touch -d '+1 day' b/sub/9
 			if [ $way = put ]; then mkdir c && mv b c/a && ln -s c/a b
 			else mkdir d && mv a d/b && ln -s d/b a; fi
 			case $way in
-			put) run -0 scp_ --resume -v -r a "h:$T/c" ;;
-			get) run -0 scp_ --resume -v -r "h:$T/d/b" . ;;
+			put) run -0 run_scp --resume -v -r a "h:$T/c" ;;
+			get) run -0 run_scp --resume -v -r "h:$T/d/b" . ;;
 			esac
 			diff -r a b
 			[ "$(grep -c 'is complete' <<<"$output")" -ge 38 ]
@@ -874,21 +874,21 @@ same_tree() {
 	local server way TIMES=y
 	need_root
 	for server in hayate stock; do
-		near "$(bin sftp-server $server)"
+		set_server "$(bin sftp-server $server)"
 		for way in put get; do
-			half_a_tree
+			make_half_tree
 			case $way in
 			put) mkdir c; mv b c/a
-			    run -0 scp_ --resume -v -rp a "h:$T/c"; mv c/a b ;;
+			    run -0 run_scp --resume -v -rp a "h:$T/c"; mv c/a b ;;
 			get) mkdir c; mv b c/a
-			    run -0 scp_ --resume -v -rp "h:$T/a" c; mv c/a b ;;
+			    run -0 run_scp --resume -v -rp "h:$T/a" c; mv c/a b ;;
 			esac
-			same_tree
+			check_tree
 			[ "$(grep -c 'is complete' <<<"$output")" -ge 38 ]
 			# now nothing is left to do, and nothing is hashed
 			case $way in
-			put) mv b c/a; run -0 scp_ --resume -v -rp a "h:$T/c" ;;
-			get) mv b c/a; run -0 scp_ --resume -v -rp "h:$T/a" c ;;
+			put) mv b c/a; run -0 run_scp --resume -v -rp a "h:$T/c" ;;
+			get) mv b c/a; run -0 run_scp --resume -v -rp "h:$T/a" c ;;
 			esac
 			[ "$(grep -c 'is complete' <<<"$output")" = 46 ]
 			rm -rf a b c
@@ -898,29 +898,29 @@ same_tree() {
 
 @test "sftp's reget and reput verify, and refuse a longer file, as stock's do" {
 	local server
-	noise a $((9 * MIB))
+	make_noise a $((9 * MIB))
 	for server in hayate stock; do
-		near "$(bin sftp-server $server)"
+		set_server "$(bin sftp-server $server)"
 		head -c $((8 * MIB)) a | tee b c >d
-		spoil b $((8 * MIB - 9))
-		spoil c $((8 * MIB - 9))
-		run -0 sftp_ "reput a $T/b" "reget $T/a c" "put -a a $T/e" \
+		spoil_byte b $((8 * MIB - 9))
+		spoil_byte c $((8 * MIB - 9))
+		run -0 run_sftp "reput a $T/b" "reget $T/a c" "put -a a $T/e" \
 		    "get -a $T/a d"
 		cmp a b
 		cmp a c
 		cmp a d
 		cmp a e
-		run -0 sftp_ "reput a $T/b" "reget $T/a c"
-		spoil b 9		# which stock's refuses, as it is as long
-		spoil c 9
-		run -0 sftp_ "reput a $T/b" "reget $T/a c"
+		run -0 run_sftp "reput a $T/b" "reget $T/a c"
+		spoil_byte b 9		# which stock's refuses, as it is as long
+		spoil_byte c 9
+		run -0 run_sftp "reput a $T/b" "reget $T/a c"
 		cmp a b
 		cmp a c
 		rm e
 		echo more | tee -a b >>c
-		run -1 sftp_ "reput a $T/b"
+		run -1 run_sftp "reput a $T/b"
 		[[ $output = *"same size or larger"* ]]
-		run -1 sftp_ "reget $T/a c"
+		run -1 run_sftp "reget $T/a c"
 		[[ $output = *"local file is larger"* ]]
 		printf '%s\n' "put a $T/b" "get $T/a c" | timeout 60 \
 		    "$(bin sftp)" --resume -q -S "$T/near" -b - h 3>&-
@@ -931,11 +931,11 @@ same_tree() {
 
 @test "an invalid reply counts as none: too long, of md5, refused" {
 	local how
-	noise a $((3 * MIB))
+	make_noise a $((3 * MIB))
 	for how in long odd md5 refused; do
-		peer hash=$how
+		use_peer hash=$how
 		head -c $((2 * MIB)) a >b
-		run -0 put a b -v
+		run -0 resume_upload a b -v
 		cmp a b
 		[[ $output = *"back to compare"* ]]
 		[[ $output = *"continues at byte $((2 * MIB)) of"* ]]
@@ -945,78 +945,78 @@ same_tree() {
 		esac
 	done
 	for how in short lie; do
-		peer hash=$how
+		use_peer hash=$how
 		head -c $((2 * MIB)) a >b
-		run -0 put a b -v
+		run -0 resume_upload a b -v
 		cmp a b
 		[[ $output != *"continues at byte $((2 * MIB))"* ]]
 	done
 	for how in name true; do
-		peer hash=$how
+		use_peer hash=$how
 		head -c $((2 * MIB)) a >b
-		run -0 get a b -v
+		run -0 resume_download a b -v
 		cmp a b
 		[[ $output = *"continues at byte $((2 * MIB)) of"* ]]
 		[[ $output != *"back to compare"* ]]
 	done
 	mkdir c d
 	cp a b c
-	peer hash=unknown "log=$T/log"
-	run -0 scp_ --resume -r c "h:$T/d"
-	run -0 scp_ --resume -r c "h:$T/d"
+	use_peer hash=unknown "log=$T/log"
+	run -0 run_scp --resume -r c "h:$T/d"
+	run -0 run_scp --resume -r c "h:$T/d"
 	diff -r c d/c
 	run -0 cat log
 	[ "$(get_value 0 asked)" = 2 ]		# of two files at once
-	run -0 sftp_ "reput a $T/d/c/a" "reput a $T/d/c/b"
+	run -0 run_sftp "reput a $T/d/c/a" "reput a $T/d/c/b"
 	run -0 cat log
 	[ "$(get_value 0 asked)" = 1 ]
-	peer hash=hashid
+	use_peer hash=hashid
 	head -c $((2 * MIB)) a >b
-	run -255 put a b
+	run -255 resume_upload a b
 	[[ $output = *"Unexpected reply"* ]]
 }
 
 @test "a server that cannot truncate gets the complete file" {
-	noise a $((10 * MIB))
-	peer hash=true			# its SETSTAT does nothing
+	make_noise a $((10 * MIB))
+	use_peer hash=true			# its SETSTAT does nothing
 	head -c $((10 * MIB)) a >b
-	spoil b $((9 * MIB))
-	run -0 put a b
+	spoil_byte b $((9 * MIB))
+	run -0 resume_upload a b
 	cmp a b
 }
 
 @test "--checksum compares both files when they are copied" {
-	noise a $((9 * MIB))
-	near "$(bin sftp-server)"
-	run -0 scp_ --checksum a "h:$T/b"
+	make_noise a $((9 * MIB))
+	set_server "$(bin sftp-server)"
+	run -0 run_scp --checksum a "h:$T/b"
 	[ -z "$output" ]
 	cmp a b
-	run -0 scp_ --checksum -v "h:$T/a" c
+	run -0 run_scp --checksum -v "h:$T/a" c
 	cmp a c
 	mkdir d
 	cp a d/1
 	echo x >d/2
 	: >d/3
-	run -0 scp_ --checksum -r d "h:$T/e"
+	run -0 run_scp --checksum -r d "h:$T/e"
 	diff -r d e
-	run -0 scp_ --checksum --resume -p a "h:$T/b"
+	run -0 run_scp --checksum --resume -p a "h:$T/b"
 	cmp a b
 	touch -d 2001-01-01 a b
-	spoil b 9
+	spoil_byte b 9
 	touch -r a b
-	run -0 scp_ --checksum --resume -p a "h:$T/b"	# times are not believed
+	run -0 run_scp --checksum --resume -p a "h:$T/b"	# times are not believed
 	cmp a b
 }
 
 @test "--checksum of a file onto itself reports that source and target are the same file" {
-	noise a 300000
+	make_noise a 300000
 	touch -d '2001-02-03 04:05:06' a
 	cp a old
-	near "$(bin sftp-server)"
-	run -1 scp_ --checksum a "h:$T/a"
+	set_server "$(bin sftp-server)"
+	run -1 run_scp --checksum a "h:$T/a"
 	[[ $output = *'changed while it was copied, or '*' is the same file'* ]]
 	touch -d '2001-02-03 04:05:06' a
-	run -1 scp_ --checksum "h:$T/a" a
+	run -1 run_scp --checksum "h:$T/a" a
 	[[ $output = *'changed while it was copied, or '*' is the same file'* ]]
 	touch -d '2001-02-03 04:05:06' a
 	run -1 timeout 60 "$(bin sftp)" --checksum -q -S ./near -b - h \
@@ -1027,59 +1027,59 @@ same_tree() {
 
 @test "--checksum names the file that differs, and fails" {
 	mkdir d
-	noise d/1 100000
-	noise d/2 100000
-	peer hash=true flip=1
-	run -1 scp_ --checksum d/1 "h:$T/b"
+	make_noise d/1 100000
+	make_noise d/2 100000
+	use_peer hash=true flip=1
+	run -1 run_scp --checksum d/1 "h:$T/b"
 	[[ $output = *"checksum: \"d/1\" and \"$T/b\" differ"* ]]
-	run -1 scp_ --checksum -r d "h:$T/e"
+	run -1 run_scp --checksum -r d "h:$T/e"
 	[[ $output = *'d/1" and '*differ*'d/2" and '*differ* ||
 	    $output = *'d/2" and '*differ*'d/1" and '*differ* ]]
-	peer hash=true
-	run -0 scp_ --checksum d/1 "h:$T/b"
+	use_peer hash=true
+	run -0 run_scp --checksum d/1 "h:$T/b"
 	# what is not hashed is read back
-	peer hash=refused
-	run -0 scp_ --checksum d/1 "h:$T/b"
-	peer hash=refused flip=1
-	run -1 scp_ --checksum d/1 "h:$T/b"
+	use_peer hash=refused
+	run -0 run_scp --checksum d/1 "h:$T/b"
+	use_peer hash=refused flip=1
+	run -1 run_scp --checksum d/1 "h:$T/b"
 }
 
 @test "--checksum with a server that has no hashes copies nothing and fails" {
 	local way
-	noise a 1000
-	near "$(bin sftp-server stock)"
-	run -255 scp_ --checksum a "h:$T/b"
+	make_noise a 1000
+	set_server "$(bin sftp-server stock)"
+	run -255 run_scp --checksum a "h:$T/b"
 	[[ $output = *"--checksum needs a server that can hash files, such as Hayate's sftp-server; this one cannot, and nothing was copied"* ]]
-	run -255 scp_ --checksum "h:$T/a" b
+	run -255 run_scp --checksum "h:$T/a" b
 	[ ! -e b ]
-	run -255 scp_ --checksum -r "h:$T" b
+	run -255 run_scp --checksum -r "h:$T" b
 	[[ $output = *"--checksum needs a server that can hash files"* ]]
 }
 
 @test "a source that changes during the copy is reported, and the copy fails" {
-	noise a 100000
-	peer hash=true "change=$T/a"
-	run -1 scp_ --resume a "h:$T/b"
+	make_noise a 100000
+	use_peer hash=true "change=$T/a"
+	run -1 run_scp --resume a "h:$T/b"
 	[[ ${lines[0]} = *'"a" changed while it was copied'* ]]
-	run -1 scp_ --checksum a "h:$T/b"
+	run -1 run_scp --checksum a "h:$T/b"
 	[[ $output = *'"a" changed while it was copied'* ]]
-	run -1 scp_ --checksum "h:$T/a" b
+	run -1 run_scp --checksum "h:$T/a" b
 	[[ $output = *"\"$T/a\" changed while it was copied"* ]]
 	# reget of a file that grows is no error, as in stock
 	head -c 50000 a >b
-	run -0 sftp_ "reput a $T/b"
+	run -0 run_sftp "reput a $T/b"
 	[[ $output = *'"a" changed while it was copied'* ]]
 }
 
 @test "a file that changes before its turn in a tree is not one that changed" {
 	local option last
 	mkdir d
-	noise d/1 10000
-	noise d/2 10000
+	make_noise d/1 10000
+	make_noise d/2 10000
 	last=$(find d -type f | tail -n 1)	# in the order of the listing
 	for option in --checksum --resume; do
-		peer hash=true "change=$T/$last"
-		run -0 scp_ $option -r -p "h:$T/d" e
+		use_peer hash=true "change=$T/$last"
+		run -0 run_scp $option -r -p "h:$T/d" e
 		[ -z "$output" ]
 		diff -r d e
 		[ "$(stat -c %Y d/*)" = "$(stat -c %Y e/*)" ]
@@ -1087,22 +1087,22 @@ same_tree() {
 	done
 }
 
-# rounds ARG...: how many round trips a copy takes
-rounds() {
-	scp_ "$@" >&2
+# count_rounds ARG...: how many round trips a copy takes
+count_rounds() {
+	run_scp "$@" >&2
 	sed -n 's/.*rounds=\([0-9]*\).*/\1/p' log
 }
 
-# within_twice HASH OPTION...: a complete tree takes twice as many as its copy
-within_twice() {
+# check_round_trips HASH OPTION...: a complete tree takes twice as many as its copy
+check_round_trips() {
 	local n
-	peer limits=261120,261120,1019 gather=0.02 "hash=$1" "log=$T/log"
+	use_peer limits=261120,261120,1019 gather=0.02 "hash=$1" "log=$T/log"
 	rm -rf b c
-	n=$(rounds -rp a "h:$T/b")
-	check_true "$(rounds "${@:2}" -r a/. "h:$T/b") <= 2 * $n"
+	n=$(count_rounds -rp a "h:$T/b")
+	check_true "$(count_rounds "${@:2}" -r a/. "h:$T/b") <= 2 * $n"
 	diff -r a b
-	n=$(rounds -rp "h:$T/a" c)
-	check_true "$(rounds "${@:2}" -r "h:$T/a/." c) <= 2 * $n"
+	n=$(count_rounds -rp "h:$T/a" c)
+	check_true "$(count_rounds "${@:2}" -r "h:$T/a/." c) <= 2 * $n"
 	diff -r a c
 }
 
@@ -1110,17 +1110,17 @@ within_twice() {
 @test "500 files are resumed or compared in twice the round trips of their copy" {
 	local i
 	mkdir a
-	for i in $(seq 500); do noise "a/$i" 4096; done
-	within_twice true --resume
-	within_twice true --resume -p
-	within_twice refused --resume
-	within_twice true --checksum
-	within_twice true --resume --checksum -p
+	for i in $(seq 500); do make_noise "a/$i" 4096; done
+	check_round_trips true --resume
+	check_round_trips true --resume -p
+	check_round_trips refused --resume
+	check_round_trips true --checksum
+	check_round_trips true --resume --checksum -p
 	# files that are named, and those of a pattern
-	peer limits=261120,261120,1019 gather=0.02 hash=true "log=$T/log"
-	i=$(rounds a/* "h:$T/b")
-	check_true "$(rounds --resume a/* "h:$T/b") <= 2 * $i"
-	sftp_ "reput a/* $T/b" "reget $T/a/* c"
+	use_peer limits=261120,261120,1019 gather=0.02 hash=true "log=$T/log"
+	i=$(count_rounds a/* "h:$T/b")
+	check_true "$(count_rounds --resume a/* "h:$T/b") <= 2 * $i"
+	run_sftp "reput a/* $T/b" "reget $T/a/* c"
 	i=$(sed -n 's/.*rounds=\([0-9]*\).*/\1/p' log)
 	echo "$i round trips"
 	[ "$i" -le 60 ]
@@ -1129,10 +1129,10 @@ within_twice() {
 @test "SIGINT in a comparison of many files leaves all unchanged, and sftp continues" {
 	local i way
 	mkdir a b
-	for i in $(seq 100); do noise "a/$i" 30000; done
+	for i in $(seq 100); do make_noise "a/$i" 30000; done
 	cp a/* b
 	for way in "reput a/* $T/b" "reget $T/a/* b"; do
-		peer limits=261120,261120,1019 hash=refused interrupt=1000000,0
+		use_peer limits=261120,261120,1019 hash=refused interrupt=1000000,0
 		run -0 timeout 60 "$(bin sftp)" -S "$T/near" h \
 		    <<<"$way"$'\n'"lls a/7"
 		[[ $output = *"a/7" ]]
@@ -1143,9 +1143,9 @@ within_twice() {
 
 @test "a long comparison has a progress display" {
 	local name
-	near "$(bin sftp-server)"
+	set_server "$(bin sftp-server)"
 	truncate -s $((65 * MIB)) a b
-	noise c $((3 * MIB))
+	make_noise c $((3 * MIB))
 	# shellcheck disable=SC2016 # for the other shell
 	printf '#!/bin/sh\nexec "%s" -S "%s" --resume "$@"\n' "$(bin scp)" \
 	    "$T/near" >resume
@@ -1153,26 +1153,26 @@ within_twice() {
 	timeout 20 script -qefc "./resume a h:$T/b" out </dev/null >shown 3>&-
 	grep -q 'a: comparing .* 100%' shown
 	head -c $((2 * MIB)) c >d
-	peer rate=1500000
+	use_peer rate=1500000
 	timeout 20 script -qefc "./resume h:$T/c d" out </dev/null >shown 3>&-
 	grep -q 'c: comparing .*%' shown
 	cmp c d
-	run -0 scp_ --resume a "h:$T/b"
+	run -0 run_scp --resume a "h:$T/b"
 	[ -z "$output" ]
 }
 
-# stays: the lines that are left on a terminal
-stays() { sed 's/\r$//; s/.*\r//' "$1" | sed 's/ *$//' | grep . || :; }
+# list_final_lines: the lines that are left on a terminal
+list_final_lines() { sed 's/\r$//; s/.*\r//' "$1" | sed 's/ *$//' | grep . || :; }
 
 @test "the progress display of a comparison leaves the line of the copy in place" {
 	local way n=0
-	near "$(bin sftp-server)"
-	noise a $((65 * MIB))
+	set_server "$(bin sftp-server)"
+	make_noise a $((65 * MIB))
 	printf '#!/bin/sh\nexec "%s" -S "%s" --checksum "$@"\n' "$(bin scp)" "$T/near" >checksum
 	chmod +x checksum
 	for way in "a h:$T/b" "h:$T/a c"; do
 		timeout 20 script -qefc "./checksum $way" out </dev/null >shown 3>&-
-		stays shown >lines
+		list_final_lines shown >lines
 		cat lines
 		[ "$(wc -l <lines)" = 2 ]
 		grep -E '^a +100% ' lines
@@ -1184,43 +1184,43 @@ stays() { sed 's/\r$//; s/.*\r//' "$1" | sed 's/ *$//' | grep . || :; }
 	# a tree has one line
 	mkdir d
 	ln a d/1
-	noise d/2 1000
+	make_noise d/2 1000
 	timeout 20 script -qefc "./checksum -r d h:$T/e" out </dev/null >shown 3>&-
-	[ "$(stays shown | wc -l)" = 1 ]
+	[ "$(list_final_lines shown | wc -l)" = 1 ]
 }
 
 ### Interruptions
 
-# grown BYTES DIR: so much is there
-grown() { [ "$(du -sb "$2" 2>/dev/null | cut -f1)" -ge "$1" ] 2>/dev/null; }
+# has_grown BYTES DIR: so much is there
+has_grown() { [ "$(du -sb "$2" 2>/dev/null | cut -f1)" -ge "$1" ] 2>/dev/null; }
 
-# kin PID NAME: this process and those below it that are called so
-kin() {
+# list_processes PID NAME: this process and those below it that are called so
+list_processes() {
 	local p
 	[ "$(cat "/proc/$1/comm" 2>/dev/null)" != "$2" ] || echo "$1"
-	for p in $(pgrep -P "$1"); do kin "$p" "$2"; done
+	for p in $(pgrep -P "$1"); do list_processes "$p" "$2"; done
 }
 
-# cut_off VICTIM SERVER BYTES DIR ARG...: run scp with these arguments and kill
+# kill_during_copy VICTIM SERVER BYTES DIR ARG...: run scp with these arguments and kill
 # what is called VICTIM when BYTES are in DIR; counts in "broken"
-cut_off() {
+kill_during_copy() {
 	local pid root
 	copy -q -rp "${@:5}" >out 2>&1 &
 	pid=$! root=$pid
-	poll 20 grown "$3" "$4"
+	poll 20 has_grown "$3" "$4"
 	case $1 in sftp-server|sshd-session) root=$(cat "$(sshd_dir "$2")/pid") ;; esac
 	# shellcheck disable=SC2046 # numbers
-	kill -9 $(kin "$root" "$1") || :
+	kill -9 $(list_processes "$root" "$1") || :
 	wait $pid || broken=$((broken + 1))
 }
 
-# bulk_tree: "a", 24 MB in 60 files of all sizes
-bulk_tree() {
+# make_bulk_tree: "a", 24 MB in 60 files of all sizes
+make_bulk_tree() {
 	local i
 	mkdir -p a/one a/two/three
-	for i in $(seq 50); do noise "a/one/$i" $((i * 4000)); done
-	for i in $(seq 8); do noise "a/two/three/$i" $((i * 300000)); done
-	noise a/two/large 9000000
+	for i in $(seq 50); do make_noise "a/one/$i" $((i * 4000)); done
+	for i in $(seq 8); do make_noise "a/two/three/$i" $((i * 300000)); done
+	make_noise a/two/large 9000000
 	: >a/two/none
 	chmod 640 a/one/7
 	touch -d '2001-02-03 04:05:06' a/one/* a/two/* a/two a
@@ -1231,7 +1231,7 @@ bulk_tree() {
 	need_root
 	sshd_up hayate "MaxRate 15M"
 	sshd_up stock
-	bulk_tree
+	make_bulk_tree
 	for server in hayate stock; do
 		for victim in scp sftp-server ssh sshd-session; do
 			# what dies at our end does not depend on the server
@@ -1246,13 +1246,13 @@ bulk_tree() {
 				get) set -- "$server:$T/a" c ;;
 				esac
 				[ $server$way != stockget ] || set -- -l 120000 "$@"
-				cut_off $victim $server $bytes c "$@"
+				kill_during_copy $victim $server $bytes c "$@"
 				bytes=$((bytes / 2 + 11000000))
-				cut_off $victim $server $bytes c --resume "$@"
+				kill_during_copy $victim $server $bytes c --resume "$@"
 				run -0 copy -q -rp --resume "$@"
 				rm -rf b
 				mv c/a b
-				same_tree
+				check_tree
 			done
 		done
 	done
@@ -1263,70 +1263,70 @@ bulk_tree() {
 @test "after a full disk --resume makes trees equal" {
 	local server way TIMES=y
 	need_root
-	bulk_tree
+	make_bulk_tree
 	mkdir full
 	for server in hayate stock; do
-		near "$(bin sftp-server $server)"
+		set_server "$(bin sftp-server $server)"
 		for way in put get; do
 			mount -t tmpfs -o size=7m none full
 			case $way in
 			put) set -- a "h:$T/full" ;;
 			get) set -- "h:$T/a" full ;;
 			esac
-			run -1 scp_ -rp "$@"
-			run -1 scp_ -rp --resume "$@"
+			run -1 run_scp -rp "$@"
+			run -1 run_scp -rp --resume "$@"
 			mount -o remount,size=60m full
-			run -0 scp_ -rp --resume "$@"
+			run -0 run_scp -rp --resume "$@"
 			rm -rf b
 			cp -a full/a b
 			umount full
-			same_tree
+			check_tree
 		done
 	done
 }
 
-# foreign_copy ARG...: resume; what scp says is in "said". asyncssh ends a session
+# resume_foreign ARG...: resume; what scp says is in "said". asyncssh ends a session
 # without a status, which is 1
-foreign_copy() {
+resume_foreign() {
 	copy_foreign --resume -v "$@" >said 2>&1 || echo "$?" >>status
 }
 
-# foreign_resume KIND: a partial file and half a tree, to and from that server
-foreign_resume() {
-	noise a $((10 * MIB))
+# check_foreign_resume KIND: a partial file and half a tree, to and from that server
+check_foreign_resume() {
+	make_noise a $((10 * MIB))
 	foreign_up "$1"
 	head -c $((9 * MIB)) a >b
-	foreign_copy a "127.0.0.1:$T/b"
+	resume_foreign a "127.0.0.1:$T/b"
 	mv said put
 	grep 'continues at byte 9437184 of' put
 	cmp a b
 	head -c $((9 * MIB)) a >b
-	foreign_copy "127.0.0.1:$T/a" b
+	resume_foreign "127.0.0.1:$T/a" b
 	mv said get
 	# proftpd ends a block only with the file
 	grep 'continues at byte \(9437184\|8388608\) of' get
 	cmp a b
 	rm a b
-	half_a_tree
+	make_half_tree
 	mkdir c d
 	cp -a b d/a
 	mv b c/a
-	foreign_copy -rp a "127.0.0.1:$T/c"
+	resume_foreign -rp a "127.0.0.1:$T/c"
 	diff -r a c/a
-	foreign_copy -rp "127.0.0.1:$T/a" d
+	resume_foreign -rp "127.0.0.1:$T/a" d
 	diff -r a d/a
 }
 
 @test "a copy to proftpd's mod_sftp is resumed" {
 	need_proftpd
-	foreign_resume proftpd
+	check_foreign_resume proftpd
 	run -1 grep 'back to compare' put get said
 	[ ! -e status ]
 }
 
 @test "a copy to asyncssh is resumed" {
 	need_asyncssh
-	foreign_resume asyncssh
+	check_foreign_resume asyncssh
 	grep -q 'reading all of ".*large" back' said
 }
 

@@ -25,9 +25,9 @@ teardown() { check_reports; }
 }
 
 @test "a session carries bulk both ways without a sanitizer report" {
-	client asan "cat $(data)" | cmp - "$(data)"
-	client asan "cat >$BATS_TEST_TMPDIR/got" <"$(data)"
-	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
+	client asan "cat $(print_data_path)" | cmp - "$(print_data_path)"
+	client asan "cat >$BATS_TEST_TMPDIR/got" <"$(print_data_path)"
+	cmp "$BATS_TEST_TMPDIR/got" "$(print_data_path)"
 }
 
 @test "buffers and Poly1305 agree with their models without a sanitizer report" {
@@ -47,7 +47,7 @@ teardown() { check_reports; }
 	local i tree=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$tree/a/b"
 	for i in {1..150}; do echo "$i" >"$tree/a/$i"; done
-	cp "$(data)" "$tree/a/b"
+	cp "$(print_data_path)" "$tree/a/b"
 	ln -s nowhere "$tree/a/dangling"
 	run -1 copy -rp "$tree" "asan:$BATS_TEST_TMPDIR/put"
 	rm "$tree/a/dangling" "$tree/a/7"
@@ -62,21 +62,21 @@ teardown() { check_reports; }
 @test "scp transfers by both protocols cause no sanitizer report" {
 	local o
 	for o in -s -O; do
-		copy -q $o "asan:$(data)" "$BATS_TEST_TMPDIR/got"
-		cmp "$BATS_TEST_TMPDIR/got" "$(data)"
-		copy -q $o "$(data)" "asan:$BATS_TEST_TMPDIR/put"
-		cmp "$BATS_TEST_TMPDIR/put" "$(data)"
+		copy -q $o "asan:$(print_data_path)" "$BATS_TEST_TMPDIR/got"
+		cmp "$BATS_TEST_TMPDIR/got" "$(print_data_path)"
+		copy -q $o "$(print_data_path)" "asan:$BATS_TEST_TMPDIR/put"
+		cmp "$BATS_TEST_TMPDIR/put" "$(print_data_path)"
 	done
 }
 
 @test "threads that seal and open during rekeys cause no sanitizer report" {
 	sshd_up asan:threads "CipherThreads 2"
-	client -v -o CipherThreads=2 -o RekeyLimit=700K threads "cat $(data)" \
-	    2>"$BATS_TEST_TMPDIR/said" | cmp - "$(data)"
+	client -v -o CipherThreads=2 -o RekeyLimit=700K threads "cat $(print_data_path)" \
+	    2>"$BATS_TEST_TMPDIR/said" | cmp - "$(print_data_path)"
 	grep -q 'packets are sealed and opened by 2 threads' "$BATS_TEST_TMPDIR/said"
 	client -o CipherThreads=2 -c aes128-ctr threads \
-	    "cat >$BATS_TEST_TMPDIR/got" <"$(data)"
-	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
+	    "cat >$BATS_TEST_TMPDIR/got" <"$(print_data_path)"
+	cmp "$BATS_TEST_TMPDIR/got" "$(print_data_path)"
 	sshd_down threads
 }
 
@@ -89,14 +89,14 @@ teardown() { check_reports; }
 }
 
 @test "a slow reader and a reader that leaves cause no sanitizer report" {
-	client asan "cat $(data)" | { sleep 0.3; cat; } | cmp - "$(data)"
-	client asan "cat $(data)" | head -c 1000000 >/dev/null
+	client asan "cat $(print_data_path)" | { sleep 0.3; cat; } | cmp - "$(print_data_path)"
+	client asan "cat $(print_data_path)" | head -c 1000000 >/dev/null
 }
 
 @test "two sessions and a forwarding on one connection cause no sanitizer report" {
 	local ctl=$BATS_TEST_TMPDIR/ctl
 	client -M -S "$ctl" -f -N asan
-	client -S "$ctl" asan "cat $(data)" | cmp - "$(data)" &
+	client -S "$ctl" asan "cat $(print_data_path)" | cmp - "$(print_data_path)" &
 	client -S "$ctl" -W "127.0.0.1:$(sshd_port asan)" asan </dev/null | head -c 8 |
 	    grep -q SSH-2.0
 	wait $!
@@ -105,18 +105,18 @@ teardown() { check_reports; }
 
 @test "a pipe as transport with a rekey each megabyte causes no sanitizer report" {
 	client -o RekeyLimit=1M -o "ProxyCommand=$(bin ssh asan) -F $BATS_FILE_TMPDIR/ssh_config -W 127.0.0.1:%p asan" \
-	    asan "cat $(data)" | cmp - "$(data)"
+	    asan "cat $(print_data_path)" | cmp - "$(print_data_path)"
 }
 
 @test "data in clear that is encrypted again for a terminal causes no sanitizer report" {
 	local ctl=$BATS_TEST_TMPDIR/ctl
 	sshd_up asan:clear "NoneEnabled yes"
 	client -o NoneEnabled=yes -o NoneSwitch=yes -M -S "$ctl" \
-	    -o ControlPersist=60 clear "cat $(data)" 2>"$BATS_TEST_TMPDIR/said" | cmp - "$(data)"
+	    -o ControlPersist=60 clear "cat $(print_data_path)" 2>"$BATS_TEST_TMPDIR/said" | cmp - "$(print_data_path)"
 	grep -q 'data is in clear' "$BATS_TEST_TMPDIR/said"
 	client -S "$ctl" -tt clear true >/dev/null
-	client -S "$ctl" clear "cat >$BATS_TEST_TMPDIR/got" <"$(data)"
-	cmp "$BATS_TEST_TMPDIR/got" "$(data)"
+	client -S "$ctl" clear "cat >$BATS_TEST_TMPDIR/got" <"$(print_data_path)"
+	cmp "$BATS_TEST_TMPDIR/got" "$(print_data_path)"
 	client -S "$ctl" -O exit clear
 }
 

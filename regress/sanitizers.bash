@@ -28,4 +28,4 @@ check_reports() {
 	[ -z "$found" ] || { echo "$found"; return 1; }
 }
 
-data() { echo "$BATS_FILE_TMPDIR/data"; }
+print_data_path() { echo "$BATS_FILE_TMPDIR/data"; }

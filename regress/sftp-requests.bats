@@ -61,24 +61,24 @@ teardown() {
 }
 pids=()
 
-# requests LOG: print the allowed number of requests, one decision per line
-requests() {
+# list_request_windows LOG: print the allowed number of requests, one decision per line
+list_request_windows() {
 	tr -d '\r' <"$1" |
 	    sed -n 's/.*requests in flight \([0-9]*\) -> \([0-9]*\), /\1 \2 /p'
 }
-# requests_grew LOG: because of what was measured, not only at the start
-requests_grew() { requests "$1" | awk '$2 > 64 && $2 > $1 && $3 == "grow:" { n++ }
+# has_requests_grown LOG: because of what was measured, not only at the start
+has_requests_grown() { list_request_windows "$1" | awk '$2 > 64 && $2 > $1 && $3 == "grow:" { n++ }
     END { exit !n }'; }
 
-# more LOG: there were more than stock ever has
-more() { requests "$1" | awk '$2 > 64 { n++ } END { exit !n }'; }
+# has_more_requests LOG: there were more than stock ever has
+has_more_requests() { list_request_windows "$1" | awk '$2 > 64 { n++ } END { exit !n }'; }
 
-# longer: make the path hold 10 MB, more than 128 requests to far-old; teardown
+# lengthen_path: make the path hold 10 MB, more than 128 requests to far-old; teardown
 # restores it
-longer() { "$LFP" set "$P" --rtt 200ms; }
+lengthen_path() { "$LFP" set "$P" --rtt 200ms; }
 
-# pipelined LOG: more than one request was sent before any reply
-pipelined() {
+# is_pipelined LOG: more than one request was sent before any reply
+is_pipelined() {
 	tr -d '\r' <"$1" | awk '/Request range/ { n++ }
 	    /Received reply T:103/ { exit } END { exit !(n > 1) }'
 }
@@ -184,39 +184,39 @@ pipelined() {
 
 @test "a download starts with many requests, and their number grows" {
 	need_path
-	longer
+	lengthen_path
 	run_far copy -vvv "far-old:$BULK" got 2>log
 	cmp "$BULK" got
-	pipelined log
-	requests_grew log
+	is_pipelined log
+	has_requests_grown log
 }
 
 @test "an upload's requests grow, and several are sent before the first reply" {
 	need_path
-	longer
+	lengthen_path
 	run_far copy -vvv "$BULK" "far-old:$T/there" 2>log
 	cmp "$BULK" there
-	requests_grew log
+	has_requests_grown log
 	tr -d '\r' <log | awk '/Sent message SSH2_FXP_WRITE/ { n++ }
 	    /Received reply T:101/ && n { exit } END { exit !(n > 1) }'
 }
 
 @test "the requests of a copy between servers grow" {
 	need_path
-	longer
+	lengthen_path
 	run_far copy -vvv -3 "far-old:$BULK" "far:$T/there" 2>log
 	cmp "$BULK" there
-	requests_grew log
+	has_requests_grown log
 }
 
 @test "a copy between servers sizes its window by the smaller of both request sizes" {
 	need_path
-	longer
+	lengthen_path
 	# 10 MB of path are over 300 requests of the destination's 32 KiB
 	run_far copy -vvv -3 "far:$BULK" "far-old:$T/there" 2>log
 	cmp "$BULK" there
-	requests log
-	[ "$(requests log | awk '$2 > most { most = $2 } END { print most }')" \
+	list_request_windows log
+	[ "$(list_request_windows log | awk '$2 > most { most = $2 } END { print most }')" \
 	    -gt 128 ]
 }
 
@@ -233,7 +233,7 @@ pipelined() {
 	END
 	cmp "$BULK" 1
 	cmp "$BULK" 2
-	more log
+	has_more_requests log
 }
 
 @test "with -R, -B, -X or -l the user sets the number of requests" {
@@ -249,42 +249,42 @@ pipelined() {
 	for i in 1 2 3 4 5; do
 		wait "${pids[i - 1]}"
 		cmp "$SOME" $i
-		[ -z "$(requests $i.log)" ]
-		run ! pipelined $i.log
+		[ -z "$(list_request_windows $i.log)" ]
+		run ! is_pipelined $i.log
 	done
 }
 
-# talk LOG: what was sent and received, in order
-talk() {
+# list_messages LOG: what was sent and received, in order
+list_messages() {
 	tr -d '\r' <"$1" | sed -n 's/.*debug3: //; /^Request range\|^Received reply\|^Sent message \(fd\|SSH2_FXP\|limits\)\|^In write loop/p' |
 	    sed 's/fd [0-9]* //'
 }
 
-# both ARG...: a download and an upload, the messages of either in talk.NAME
-both() {
+# record_both ARG...: a download and an upload, the messages of either in talk.NAME
+record_both() {
 	copy -vvv "${@:2}" "stock:$F/sizes/10485761" "$1.got" 2>"$1.log"
 	cmp "$SIZES/10485761" "$1.got"
-	talk "$1.log" >"$1.talk"
+	list_messages "$1.log" >"$1.talk"
 	copy -vvv "${@:2}" "$SIZES/10485761" "stock:$T/there" 2>"$1.log"
 	cmp "$SIZES/10485761" there
-	talk "$1.log" >>"$1.talk"
+	list_messages "$1.log" >>"$1.talk"
 }
 
 @test "every option that disables tuning makes scp send stock's messages" {
-	CLIENT=stock both stock
+	CLIENT=stock record_both stock
 	[ "$(wc -l <stock.talk)" -gt 100 ]
 	grep -q 'Sent message limits@openssh.com' stock.talk
-	both on
+	record_both on
 	run ! cmp -s stock.talk on.talk
-	both off -o "Hayate no"
+	record_both off -o "Hayate no"
 	diff stock.talk off.talk
-	both hpn -o "HPNDisabled yes"
+	record_both hpn -o "HPNDisabled yes"
 	diff stock.talk hpn.talk
 	{ echo "Hayate no"; cat "$F/ssh_config"; } >config
-	both file -F "$T/config"
+	record_both file -F "$T/config"
 	diff stock.talk file.talk
 	{ printf 'Host stock\n\tHayate no\n'; cat "$F/ssh_config"; } >config
-	both host -F "$T/config"
+	record_both host -F "$T/config"
 	diff stock.talk host.talk
 }
 
@@ -293,30 +293,30 @@ both() {
 	cmp "$SOME" got
 	run -1 grep -q 'using .* / 26' log
 	grep -q 'Request range 0 -> 32767' log
-	pipelined log
+	is_pipelined log
 }
 
 ### Odd servers
 
-# peer NAME=VALUE...: sftp of CLIENT, with commands from stdin, at such a server
-peer() {
+# run_peer NAME=VALUE...: sftp of CLIENT, with commands from stdin, at such a server
+run_peer() {
 	"$(bin sftp "${CLIENT-hayate}")" -q -b - \
 	    -D "$REGRESS/peers/sftp-peer log=$T/report $*" 3>&-
 }
 
-# told KEY: print what the server reported when it ended
-told() { sed -n "s/^\(.* \)\{0,1\}$1=\([^ ]*\).*/\2/p" "$T/report"; }
+# read_peer_value KEY: print what the server reported when it ended
+read_peer_value() { sed -n "s/^\(.* \)\{0,1\}$1=\([^ ]*\).*/\2/p" "$T/report"; }
 
-# blind: sftp at a server without users-groups-by-id@openssh.com, which the
+# run_blind_server: sftp at a server without users-groups-by-id@openssh.com, which the
 # command "ls" would ask
-blind() {
+run_blind_server() {
 	"$(bin sftp "${CLIENT-hayate}")" -q -b - \
 	    -D "$(bin sftp-server) -P users-groups-by-id" 3>&-
 }
 
 @test "reput looks up a file again that may have changed since ls" {
 	head -c 3000000 "$SOME" >r
-	blind <<-END
+	run_blind_server <<-END
 	ls $T/r
 	!truncate -s 1000000 $T/r
 	reput $SOME $T/r
@@ -326,7 +326,7 @@ blind() {
 
 @test "put looks up a file again that may have become a directory since ls" {
 	: >r
-	blind <<-END
+	run_blind_server <<-END
 	ls $T/r
 	!rm $T/r; mkdir $T/r
 	put $SIZES/32768 $T/r
@@ -345,42 +345,42 @@ blind() {
 @test "with a limit of 4 open handles, or none, at least 64 requests are in flight" {
 	local n
 	for n in 4 0; do
-		peer limits=32768,32768,$n rate=40000000 <<-END
+		run_peer limits=32768,32768,$n rate=40000000 <<-END
 			put $SIZES/10485761 $T/there
 			get $SIZES/10485761 $T/got
 		END
 		cmp "$SIZES/10485761" there
 		cmp "$SIZES/10485761" got
-		[ "$(told most)" -ge 64 ]
+		[ "$(read_peer_value most)" -ge 64 ]
 		rm there got
 	done
 }
 
 @test "the limits reply may come after the reply to a later request" {
-	peer limits=100000,50000,0 defer=1 <<-END
+	run_peer limits=100000,50000,0 defer=1 <<-END
 	put $SIZES/10485761 $T/there
 	get $T/there $T/back
 	END
 	cmp "$SIZES/10485761" back
 	# the last WRITE is what remains
-	[[ $(told sizes), == 50000,$((10485761 % 50000)),100000,* ]]
+	[[ $(read_peer_value sizes), == 50000,$((10485761 % 50000)),100000,* ]]
 }
 
 @test "limits that arrive during a transfer apply from the next file on" {
 	local n
 	for n in 3 6 20; do
-		peer limits=200000,150000,0 defer=$n <<-END
+		run_peer limits=200000,150000,0 defer=$n <<-END
 		put $SIZES/10485761 $T/1
 		put $SIZES/10485761 $T/2
 		get $T/2 $T/3
 		END
 		cmp "$SIZES/10485761" 1
 		cmp "$SIZES/10485761" 3
-		echo "after $n: $(told sizes)"
-		[[ $(told sizes), == *150000,*,200000,* ]]
+		echo "after $n: $(read_peer_value sizes)"
+		[[ $(read_peer_value sizes), == *150000,*,200000,* ]]
 	done
-	[[ $(told sizes) == 32768,* ]]
-	peer limits=200000,150000,0 defer=5 <<-END
+	[[ $(read_peer_value sizes) == 32768,* ]]
+	run_peer limits=200000,150000,0 defer=5 <<-END
 	get $SIZES/10485761 $T/4
 	get $SIZES/10485761 $T/5
 	END
@@ -389,7 +389,7 @@ blind() {
 }
 
 @test "a transfer does not wait for limits that never arrive" {
-	peer limits=32768,32768,0 defer=-1 <<-END
+	run_peer limits=32768,32768,0 defer=-1 <<-END
 	put $SIZES/10485761 $T/there
 	get $T/there $T/back
 	END
@@ -397,28 +397,28 @@ blind() {
 }
 
 @test "put leaves no data in the file after a failed WRITE" {
-	run ! peer fail=5 <<<"put $SIZES/10485761 $T/there"
+	run ! run_peer fail=5 <<<"put $SIZES/10485761 $T/there"
 	[ "$(stat -c %s there)" -eq $((4 * 32768)) ]
 	cmp -n $((4 * 32768)) there "$SIZES/10485761"
-	peer <<<"reput $SIZES/10485761 $T/there"
+	run_peer <<<"reput $SIZES/10485761 $T/there"
 	cmp "$SIZES/10485761" there
 }
 
 @test "on a path that became slow SIGINT waits for at most two seconds of data" {
 	# 64 requests of 8 KiB are more than two seconds of 200 kB/s
-	run peer limits=8192,8192,0 fast=1000000 rate=200000 \
+	run run_peer limits=8192,8192,0 fast=1000000 rate=200000 \
 	    interrupt=1500000,416384 <<<"put $SOME $T/there"
 	head -c "$(stat -c %s there)" "$SOME" | cmp - there
-	echo "$(told most) under way at most, $(told after) bytes after SIGINT"
-	[ "$(told most)" -ge 64 ]
-	[ "$(told after)" -gt 0 ]
-	[ "$(told after)" -le 416384 ]
+	echo "$(read_peer_value most) under way at most, $(read_peer_value after) bytes after SIGINT"
+	[ "$(read_peer_value most)" -ge 64 ]
+	[ "$(read_peer_value after)" -gt 0 ]
+	[ "$(read_peer_value after)" -le 416384 ]
 }
 
 ### Errors
 
-# full MEGABYTES: a file system at T/full
-full() {
+# make_small_disk MEGABYTES: a file system at T/full
+make_small_disk() {
 	need_root "mounting a small file system"
 	mkdir full
 	mount -t tmpfs -o "size=$1m" none full || skip "cannot mount a tmpfs"
@@ -426,7 +426,7 @@ full() {
 
 @test "a full file system makes put fail as in stock" {
 	local CLIENT
-	full 4
+	make_small_disk 4
 	for CLIENT in stock hayate; do
 		run copy "$SOME" "hayate:$T/full/$CLIENT"
 		echo "$output"
@@ -441,15 +441,15 @@ full() {
 	done
 }
 
-# size FILE: in bytes
-size() { stat -c %s "$1"; }
+# print_size FILE: in bytes
+print_size() { stat -c %s "$1"; }
 
 @test "a full file system keeps only what was written, and reput continues" {
 	local how
-	full 5
+	make_small_disk 5
 	CLIENT=stock run -1 copy "$BULK" "hayate:$T/full/x"
-	echo "$output"; echo "stock leaves $(size full/x) bytes"
-	stock=$(size full/x)
+	echo "$output"; echo "stock leaves $(print_size full/x) bytes"
+	stock=$(print_size full/x)
 	for how in scp put; do
 		rm full/x
 		if [ $how = scp ]; then
@@ -457,11 +457,11 @@ size() { stat -c %s "$1"; }
 		else
 			run -1 files -b - hayate <<<"put $BULK $T/full/x"
 		fi
-		echo "$output"; echo "$how leaves $(size full/x) bytes"
-		[ "$(size full/x)" -gt 4000000 ]
-		[ "$(size full/x)" -le 5242880 ]
-		[ "$(size full/x)" -le "$stock" ]
-		cmp -n "$(size full/x)" full/x "$BULK"
+		echo "$output"; echo "$how leaves $(print_size full/x) bytes"
+		[ "$(print_size full/x)" -gt 4000000 ]
+		[ "$(print_size full/x)" -le 5242880 ]
+		[ "$(print_size full/x)" -le "$stock" ]
+		cmp -n "$(print_size full/x)" full/x "$BULK"
 	done
 	mount -o remount,size=64m full
 	files -b - hayate <<<"reput $BULK $T/full/x"
@@ -470,7 +470,7 @@ size() { stat -c %s "$1"; }
 
 @test "a full local file system makes get fail as in stock" {
 	local CLIENT
-	full 4
+	make_small_disk 4
 	for CLIENT in stock hayate; do
 		run copy "hayate:$SOME" full/x
 		echo "$output"
@@ -480,8 +480,8 @@ size() { stat -c %s "$1"; }
 	done
 }
 
-# quota: a file system of 128 MiB at T/full, whose directory "of" has a quota
-quota() {
+# make_quota: a file system of 128 MiB at T/full, whose directory "of" has a quota
+make_quota() {
 	need_root "mounting a file system"
 	need mkfs.btrfs btrfs-progs
 	truncate -s 128M image
@@ -492,37 +492,37 @@ quota() {
 	btrfs -q subvolume create full/of
 }
 
-# complete: what was written is a beginning of SOME, or the output says that the
+# check_complete: what was written is a beginning of SOME, or the output says that the
 # rest could not be cut off, which this file system refuses too. Stock's later
 # requests may fit where an earlier one did not.
-complete() {
-	[ "$CLIENT" = stock ] || cmp -n "$(size "$1")" "$1" "$SOME" ||
+check_complete() {
+	[ "$CLIENT" = stock ] || cmp -n "$(print_size "$1")" "$1" "$SOME" ||
 	    [[ $output =~ (remote fsetstat: Failure|local ftruncate .*: Disk quota) ]]
 }
 
 # The first WRITE fails, one in the middle, or one near the end.
 @test "a quota makes put and get fail as in stock, wherever it ends" {
 	local CLIENT bytes
-	quota
+	make_quota
 	for bytes in 100K 1M 4M; do
 		btrfs qgroup limit "$bytes" full/of
 		for CLIENT in stock hayate; do
 			run -1 copy "$SOME" "hayate:$T/full/of/x"
 			echo "$output"
 			[[ $output == *"write remote \"$T/full/of/x\": Failure"* ]]
-			complete full/of/x
+			check_complete full/of/x
 			rm full/of/x
 			run -1 copy "hayate:$SOME" full/of/x
 			echo "$output"
 			[[ $output == *"Disk quota exceeded"* ]]
-			complete full/of/x
+			check_complete full/of/x
 			rm full/of/x
 		done
 	done
 }
 
 @test "a write that failed stays failed when the later ones succeed" {
-	full 8
+	make_small_disk 8
 	# no room but for the tail, which is there already
 	truncate -s 2097152 full/target
 	head -c 4194304 "$BULK" >>full/target
@@ -550,54 +550,54 @@ ulimit -f 4096; exec $(bin sftp-server)'"
 
 ### Interrupts
 
-larger() { [ -e "$1" ] && [ "$(stat -c %s "$1")" -gt "$2" ]; }
+is_larger() { [ -e "$1" ] && [ "$(stat -c %s "$1")" -gt "$2" ]; }
 
-# prefix FILE: a part of BULK and not the whole, without holes
-prefix() {
+# is_proper_prefix FILE: a part of BULK and not the whole, without holes
+is_proper_prefix() {
 	local n
 	n=$(stat -c %s "$1")
 	echo "$n bytes"
 	[ "$n" -gt 1000000 ] && [ "$n" -lt 33554432 ] && cmp -n "$n" "$1" "$BULK"
 }
 
-# sftp_words: sftp of CLIENT as a simple command, so that $! is its own number
-sftp_words() {
+# print_sftp_command: sftp of CLIENT as a simple command, so that $! is its own number
+print_sftp_command() {
 	echo "$(bin sftp "$CLIENT") -o HostName=10.77.0.2 \
 	    -S $(bin ssh "$CLIENT") -F $F/ssh_config"
 }
 
 # A narrow path: two seconds of it are a third of BULK, and stock stops sooner
-narrow() { "$LFP" set "$P" --rate 40mbit; }
+narrow_path() { "$LFP" set "$P" --rate 40mbit; }
 
 @test "SIGINT during get leaves a whole prefix, as in stock" {
 	need_path
 	local CLIENT
-	narrow
+	narrow_path
 	for CLIENT in stock hayate; do
 		echo "get $BULK $CLIENT" >batch
 		# shellcheck disable=SC2046
-		ip netns exec "lfp-$P-a" $(sftp_words) -b batch far \
+		ip netns exec "lfp-$P-a" $(print_sftp_command) -b batch far \
 		    >/dev/null 2>&1 3>&- &
-		poll 20 larger $CLIENT 1000000
+		poll 20 is_larger $CLIENT 1000000
 		kill -INT $!
 		wait $! || :
-		prefix $CLIENT
+		is_proper_prefix $CLIENT
 	done
 }
 
 @test "SIGINT during put leaves a whole prefix, as in stock" {
 	need_path
 	local CLIENT
-	narrow
+	narrow_path
 	for CLIENT in stock hayate; do
 		echo "put $BULK $T/$CLIENT" >batch
 		# shellcheck disable=SC2046
-		ip netns exec "lfp-$P-a" $(sftp_words) -b batch far \
+		ip netns exec "lfp-$P-a" $(print_sftp_command) -b batch far \
 		    >/dev/null 2>&1 3>&- &
-		poll 20 larger $CLIENT 1000000
+		poll 20 is_larger $CLIENT 1000000
 		kill -INT $!
 		wait $! || :
-		prefix $CLIENT
+		is_proper_prefix $CLIENT
 	done
 }
 
@@ -611,8 +611,8 @@ narrow() { "$LFP" set "$P" --rate 40mbit; }
 	[ "${said[1]}" = "${said[0]}" ]
 }
 
-# from_home PATH FILE: sftp gets FILE from a server that says it is in PATH
-from_home() {
+# get_from_home PATH FILE: sftp gets FILE from a server that says it is in PATH
+get_from_home() {
 	printf '#!/bin/sh\nexec "%s" "home=%s"\n' "$REGRESS/peers/sftp-peer" "$1" >ssh
 	chmod +x ssh
 	"$(bin sftp "${CLIENT-hayate}")" -q -S "$PWD/ssh" "host:$2" 3>&-
@@ -623,24 +623,24 @@ from_home() {
 	cd "$T/here"
 	echo alias ls=rm >"$T/evil/1"
 	echo mine >.profile
-	run ! from_home "$T/evil/* .profile " report.txt
+	run ! get_from_home "$T/evil/* .profile " report.txt
 	[ "$(cat .profile)" = mine ]
 	[ "$(ls -A)" = $'.profile\nssh' ]
 	echo data >"$T/evil/report.txt"
-	from_home "$T/evil" report.txt
+	get_from_home "$T/evil" report.txt
 	[ "$(cat report.txt)" = data ]
 	echo blank >"$T/a b/x"
 	# As it is from OpenSSH 10.5 on, or with a line that says why not.
-	from_home "$T/a b" x 2>why || grep -F 'which sftp cannot use with HOST:FILE' why
+	get_from_home "$T/a b" x 2>why || grep -F 'which sftp cannot use with HOST:FILE' why
 }
 
 @test "an absolute path works if the server starts in a directory with a blank in its name" {
 	mkdir "$T/here" "$T/a b"
 	cd "$T/here"
 	echo data >"$T/report.txt"
-	from_home "$T/a b" "$T/report.txt"
+	get_from_home "$T/a b" "$T/report.txt"
 	[ "$(cat report.txt)" = data ]
-	from_home "$T/a b" "$T" <<<ls | grep -F report.txt
+	get_from_home "$T/a b" "$T" <<<ls | grep -F report.txt
 }
 
 @test "sftp-server answers all requests before the end of its input" {
@@ -658,8 +658,8 @@ from_home() {
 	for i in range(int(sys.argv[2])):
 	    send(5, struct.pack(">I", i) + text(bytes(4)) + struct.pack(">QI", i * 32768, 32768))
 	END
-	# answered: how many replies there are, and the bytes of the file
-	answered() {
+	# count_replies: how many replies there are, and the bytes of the file
+	count_replies() {
 		python3 -c '
 import struct, sys
 b, n, data = sys.stdin.buffer.read(), 0, b""
@@ -669,12 +669,12 @@ while len(b) >= 4 and len(b) >= 4 + struct.unpack(">I", b[:4])[0]:
     n += 1
 print(n, len(b), data == open("data", "rb").read(90 * 32768))'
 	}
-	"$(bin sftp-server)" <requests | answered >got
+	"$(bin sftp-server)" <requests | count_replies >got
 	[ "$(<got)" = "92 0 True" ]
-	{ sleep 0.1; cat requests; } | "$(bin sftp-server)" | { sleep 0.5; answered; } >got
+	{ sleep 0.1; cat requests; } | "$(bin sftp-server)" | { sleep 0.5; count_replies; } >got
 	[ "$(<got)" = "92 0 True" ]
 	for s in stock hayate; do
-		CLIENT=$s client -s hayate sftp <requests | answered >got
+		CLIENT=$s client -s hayate sftp <requests | count_replies >got
 		[ "$(<got)" = "92 0 True" ]
 	done
 	# and ends if nobody takes the replies

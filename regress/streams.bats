@@ -40,8 +40,8 @@ teardown() {
 	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
 }
 
-# counted SERVER N COMMAND...: it succeeds, with so many logins
-counted() {
+# check_logins SERVER N COMMAND...: it succeeds, with so many logins
+check_logins() {
 	local before
 	before=$(count_logins "$1")
 	"${@:3}" >log 2>&1 || { cat log; return 1; }
@@ -49,8 +49,8 @@ counted() {
 	    { echo "$(($(count_logins "$1") - before)) logins"; cat log; return 1; }
 }
 
-# over LOG: the most connections that a file or tree went over
-over() {
+# count_connections_used LOG: the most connections that a file or tree went over
+count_connections_used() {
 	{
 		sed -n 's/.* over \([0-9]*\) connections.*/\1/p' "$1"
 		sed -n 's/.*there are \([0-9]*\) connections.*/\1/p' "$1"
@@ -58,21 +58,21 @@ over() {
 	} | sort -n | tail -n 1
 }
 
-# carriers LOG sent|received: how many connections carried 10 MB at least
-carriers() {
+# count_loaded_connections LOG sent|received: how many connections carried 10 MB at least
+count_loaded_connections() {
 	sed -n "s/^Transferred:.* $2 \([0-9]*\)[ ,].*/\1/p" "$1" |
 	    awk '$1 >= 1e7' | wc -l
 }
 
 # put at a rate that four connections share
-slow() { copy -o MaxRate=60M "$@"; }
+copy_slowly() { copy -o MaxRate=60M "$@"; }
 
 ### What decides
 
-replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
+run_replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 
 @test "auto adds connections while they help, and keeps those that did" {
-	run -0 replay conn-count "each=1000" "each=1000 path=1000" \
+	run -0 run_replay conn-count "each=1000" "each=1000 path=1000" \
 	    "each=1000 path=2100" "each=1000 path=5000" "each=1000 slow=8" \
 	    "each=1000 most=3" "each=1000 seconds=2"
 	[[ ${lines[0]} = "want=1,2,4,8 "*" has=8" ]]
@@ -85,13 +85,13 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 }
 
 @test "auto adds connections where each is slow and uneven" {
-	run -0 replay conn-count "each=50 noise=50" "each=100 noise=50" \
+	run -0 run_replay conn-count "each=50 noise=50" "each=100 noise=50" \
 	    "each=200 noise=50" "each=160 burst=2" "each=160 burst=1"
 	[ "$(grep -c 'has=8$' <<<"$output")" = 5 ]
 }
 
 @test "auto starts no trial if the rest takes a few seconds" {
-	run -0 replay conn-count "each=1000 rest=10" "each=1000 rest=11" \
+	run -0 run_replay conn-count "each=1000 rest=10" "each=1000 rest=11" \
 	    "each=1000 rest=25" "each=1000 rest=40"
 	[[ ${lines[0]} = "want=1 "* ]]
 	[[ ${lines[1]} = "want=1,2 "* ]]
@@ -100,7 +100,7 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 }
 
 @test "channels are opened if the server's window is the limit, up to 10" {
-	run -0 replay conn-count "rtt=100000 most=10" "rtt=100000 path=40000 most=10" \
+	run -0 run_replay conn-count "rtt=100000 most=10" "rtt=100000 path=40000 most=10" \
 	    "rtt=100000 path=10000" "rtt=100000 path=40000 most=2" \
 	    "rtt=8000 most=10" "rtt=7999" "rtt=100000 window=32768" \
 	    "rtt=100000 window=32768 path=60000 start=64 most=10" \
@@ -116,7 +116,7 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 	[[ ${lines[7]} = "want=1,2,4,8 "* ]]
 	[[ ${lines[8]} = "want=1,2 "* ]]
 	# What a stock server sends; and less, because WindowMax is lower.
-	run -0 replay conn-count \
+	run -0 run_replay conn-count \
 	    "rtt=100000 window=14336 assumed=14336 most=10" \
 	    "rtt=100000 window=14336 assumed=14336 path=280000 start=64 most=10" \
 	    "rtt=100000 window=4096 assumed=14336 most=10" \
@@ -130,7 +130,7 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 # On a busy machine each reply may wait behind data, so that no reply tells the RTT.
 @test "channels are opened if our window is the limit, and each reply is late" {
 	local all="rtt=100000 window=14336 assumed=14336 most=10"
-	run -0 replay conn-count "$all ours=1 age=200000" "$all ours=1 age=130000" \
+	run -0 run_replay conn-count "$all ours=1 age=200000" "$all ours=1 age=130000" \
 	    "$all age=200000" "$all path=30000 ours=1 age=200000"
 	[[ ${lines[0]} = "want=1,"*"10 "*" has=10 limit=perhaps" ]]
 	[[ ${lines[1]} = "want=1,"*"10 "*" has=10 limit=perhaps" ]]
@@ -174,43 +174,43 @@ replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 	local s
 	for s in hayate stock; do
 		rm -f there/x
-		counted $s 4 slow -v -j 4 "$BULK" "$s:$T/there/x"
+		check_logins $s 4 copy_slowly -v -j 4 "$BULK" "$s:$T/there/x"
 		cmp "$BULK" there/x
-		[ "$(over log)" = 4 ]
+		[ "$(count_connections_used log)" = 4 ]
 		[ "$(ls -A there)" = x ]
 	done
-	counted hayate 4 copy -v -j 4 "hayate:$BULK" got
+	check_logins hayate 4 copy -v -j 4 "hayate:$BULK" got
 	cmp "$BULK" got
-	[ "$(over log)" = 4 ]
+	[ "$(count_connections_used log)" = 4 ]
 }
 
 @test "an existing file is uploaded over several connections, and keeps its inode" {
 	local inode
 	head -c 150000000 /dev/zero >there/x
 	inode=$(stat -c %i there/x)
-	counted stock 3 slow -v -j 3 "$BULK" "stock:$T/there/x"
+	check_logins stock 3 copy_slowly -v -j 3 "$BULK" "stock:$T/there/x"
 	cmp "$BULK" there/x
 	[ "$(stat -c %i there/x)" = "$inode" ]
 	[ "$(ls -A there)" = x ]
 	head -c 150000000 /dev/zero >got
-	counted hayate 3 copy -v -p -j 3 "hayate:$BULK" got
+	check_logins hayate 3 copy -v -p -j 3 "hayate:$BULK" got
 	cmp "$BULK" got
 	[ "$(stat -c %Y got)" = "$(stat -c %Y "$BULK")" ]
 }
 
 # Whoever may write in the target's directory can give names there to other files.
 
-# hidden: prints the temporary file of x
-hidden() { find there -name '.x.hayate-????????????????'; }
+# find_temp_file: prints the temporary file of x
+find_temp_file() { find there -name '.x.hayate-????????????????'; }
 
-# width LOG: the most connections that a file went over
-width() {
+# count_striped_connections LOG: the most connections that a file went over
+count_striped_connections() {
 	sed -n 's/.* goes over \([0-9]*\) connections.*/\1/p' "$1" | sort -n |
 	    tail -n 1 | grep . || echo 1
 }
 
-# carried: $BULK is put to the server "odd", over three connections if they can be had
-carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
+# run_striped_upload: $BULK is put to the server "odd", over three connections if they can be had
+run_striped_upload() { copy_slowly -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 
 @test "a file that another program renames to the target's name is not touched, and the copy fails" {
 	local n
@@ -219,7 +219,7 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 		mkdir there
 		head -c 130000000 "$BULK" | tr '\0-\377' '\1-\377\0' >other
 		cp other new
-		slow -j $n "$BULK" "stock:$T/there/x" >log 2>&1 &
+		copy_slowly -j $n "$BULK" "stock:$T/there/x" >log 2>&1 &
 		poll 10 eval '[ -n "$(ls -A there)" ]'
 		mv new there/x
 		fails wait $!
@@ -235,9 +235,9 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	for s in hayate stock; do
 		rm -rf there
 		mkdir there
-		slow -j 2 "$BULK" "$s:$T/there/x" 2>log &
+		copy_slowly -j 2 "$BULK" "$s:$T/there/x" 2>log &
 		first=$!
-		slow -j 2 other "$s:$T/there/x" 2>log.2 &
+		copy_slowly -j 2 other "$s:$T/there/x" 2>log.2 &
 		second=$!
 		if wait $first; then
 			fails wait $second
@@ -260,11 +260,11 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 		head -c 134217728 /dev/zero >victim
 		ln victim there/y
 		set_odd_server "exec $REGRESS/peers/sftp-swap '[.]x[.]hayate-[0-9a-f]*' y $(bin sftp-server stock)"
-		carried
+		run_striped_upload
 		grep 'an additional connection opened a different file as' log
 		cmp -n 134217728 victim /dev/zero
 		cmp "$BULK" there/x
-		[ "$(width log)" = 1 ]
+		[ "$(count_striped_connections log)" = 1 ]
 		[ "$(ls -A there)" = x$'\n'y ]
 	done
 }
@@ -277,9 +277,9 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 			mkdir there
 			chmod "$mode" there
 			[ $old = no ] || head -c 150000000 /dev/zero >there/x
-			slow -v -j 3 "$BULK" "stock:$T/there/x" 2>log
+			copy_slowly -v -j 3 "$BULK" "stock:$T/there/x" 2>log
 			cmp "$BULK" there/x
-			[ "$(width log)" = "$n" ]
+			[ "$(count_striped_connections log)" = "$n" ]
 			[ "$(ls -A there)" = x ]
 		done
 	done <<-END
@@ -292,15 +292,15 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	mkdir real
 	chmod 2775 real
 	ln -s real there
-	slow -v -j 3 "$BULK" "stock:$T/there/x" 2>log
-	[ "$(width log)" = 1 ]
+	copy_slowly -v -j 3 "$BULK" "stock:$T/there/x" 2>log
+	[ "$(count_striped_connections log)" = 1 ]
 }
 
 @test "a file that replaced the temporary file fails the copy, and is not removed" {
-	slow -j 3 "$BULK" "stock:$T/there/x" >log 2>&1 &
-	poll 10 eval '[ -n "$(hidden)" ]'
+	copy_slowly -j 3 "$BULK" "stock:$T/there/x" >log 2>&1 &
+	poll 10 eval '[ -n "$(find_temp_file)" ]'
 	echo other >there/other
-	mv there/other "$(hidden)"
+	mv there/other "$(find_temp_file)"
 	fails wait $!
 	grep 'is not the file that was uploaded' log
 	[ "$(cat there/* there/.x.* 2>/dev/null)" = other ]
@@ -309,9 +309,9 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 @test "a temporary file of another user is neither removed nor adopted" {
 	local name
 	need_root
-	slow -j 2 "$LESS" "stock:$T/there/x" >log 2>&1 &
-	poll 10 eval '[ -n "$(hidden)" ]'
-	name=$(hidden)
+	copy_slowly -j 2 "$LESS" "stock:$T/there/x" >log 2>&1 &
+	poll 10 eval '[ -n "$(find_temp_file)" ]'
+	name=$(find_temp_file)
 	kill -9 "$(pgrep -P $! -x scp || echo $!)"
 	wait $! || :
 	name=${name%?}
@@ -338,18 +338,18 @@ carried() { slow -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	[ "$(ls -A there)" = "$(basename "${name}0")"$'\n'x ]
 }
 
-# let_go FILE: no process has it open
-let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
+# is_closed FILE: no process has it open
+is_closed() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 
 @test "a plain upload removes stale temporary files of a killed one, and nothing else" {
 	local name s writer
 	for s in hayate stock; do
-		slow -j 2 "$LESS" "$s:$T/there/x" >log 2>&1 &
-		poll 10 eval '[ -n "$(hidden)" ]'
+		copy_slowly -j 2 "$LESS" "$s:$T/there/x" >log 2>&1 &
+		poll 10 eval '[ -n "$(find_temp_file)" ]'
 		kill -9 "$(pgrep -P $! -x scp || echo $!)"
 		wait $! || :
-		name=$(hidden)
-		poll 10 let_go "$name"
+		name=$(find_temp_file)
+		poll 10 is_closed "$name"
 		[ ! -e there/x ]
 		name=${name%?}
 		echo other >"${name}6"
@@ -364,7 +364,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 		copy -v "$LESS" "$s:$T/there/x" 2>log
 		kill $writer
 		cmp "$LESS" there/x
-		[ "$(over log)" = 1 ]
+		[ "$(count_connections_used log)" = 1 ]
 		[ -s "${name}5" ]
 		[ -d "${name}7" ]
 		[ "$(id -u)" != 0 ] || [ -s "${name}4" ]
@@ -382,7 +382,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 			rm -rf there
 			mkdir there
 			[ $old = no ] || head -c 150000000 /dev/zero >there/x
-			slow -v -j 3 "$BULK" "deny:$T/there/x" 2>log
+			copy_slowly -v -j 3 "$BULK" "deny:$T/there/x" 2>log
 			cmp "$BULK" there/x
 			[ "$(ls -A there)" = x ]
 		done
@@ -416,43 +416,43 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 
 @test "TransferStreams in ssh_config does what -j does, and -j takes precedence" {
 	{ echo "TransferStreams 3"; cat "$BATS_FILE_TMPDIR/ssh_config"; } >c
-	counted hayate 3 copy -v -F c "hayate:$BULK" got
+	check_logins hayate 3 copy -v -F c "hayate:$BULK" got
 	cmp "$BULK" got
-	counted hayate 2 copy -v -F c -j 2 "hayate:$BULK" got
-	counted hayate 1 copy -v -F c -j 1 "hayate:$LESS" got
+	check_logins hayate 2 copy -v -F c -j 2 "hayate:$BULK" got
+	check_logins hayate 1 copy -v -F c -j 1 "hayate:$LESS" got
 }
 
 @test "further connections need no writable TMPDIR" {
 	export TMPDIR
 	for TMPDIR in "$T/none" "$T/$(printf '%0200d' 0)"; do
-		counted hayate 2 copy -v -j 2 "hayate:$LESS" got
+		check_logins hayate 2 copy -v -j 2 "hayate:$LESS" got
 		cmp "$LESS" got
 	done
 }
 
 @test "the files of sftp and of a list use the existing connections" {
-	counted hayate 3 files -v -j 3 -b - hayate <<-END
+	check_logins hayate 3 files -v -j 3 -b - hayate <<-END
 	get $BULK a
 	get $BULK b
 	END
 	cmp "$BULK" a
 	cmp "$BULK" b
 	[ "$(grep -c 'comes over 3 connections' log)" = 2 ]
-	counted hayate 2 copy -v -j 2 "hayate:$BULK" "hayate:$LESS" "hayate:$TREE/1" there
+	check_logins hayate 2 copy -v -j 2 "hayate:$BULK" "hayate:$LESS" "hayate:$TREE/1" there
 	cmp "$BULK" there/bulk
 	cmp "$LESS" there/less
 	cmp "$TREE/1" there/1
 }
 
 @test "the files of a tree are copied over several connections, both ways" {
-	counted hayate 3 slow -v -rp -j 3 "$TREE" "hayate:$T/there"
+	check_logins hayate 3 copy_slowly -v -rp -j 3 "$TREE" "hayate:$T/there"
 	diff -r "$TREE" there/tree
-	[ "$(over log)" = 3 ]
-	[ "$(carriers log sent)" = 3 ]
-	counted hayate 3 copy -v -rp -j 3 "hayate:$TREE" got
+	[ "$(count_connections_used log)" = 3 ]
+	[ "$(count_loaded_connections log sent)" = 3 ]
+	check_logins hayate 3 copy -v -rp -j 3 "hayate:$TREE" got
 	diff -r "$TREE" got
-	[ "$(over log)" = 3 ]
-	[ "$(carriers log received)" = 3 ]
+	[ "$(count_connections_used log)" = 3 ]
+	[ "$(count_loaded_connections log received)" = 3 ]
 	[ "$(stat -c '%a %Y' got/some)" = "$(stat -c '%a %Y' "$TREE/some")" ]
 }
 
@@ -463,10 +463,10 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	touch -d 2020-02-02 large/m
 	cp "$TREE"/[12] large
 	cp "$TREE"/[12] large/some
-	counted hayate 4 slow -v -rp -j 4 large "hayate:$T/there"
+	check_logins hayate 4 copy_slowly -v -rp -j 4 large "hayate:$T/there"
 	diff -r large there/large
 	[ "$(grep -c 'm" goes over 4 connections' log)" = 1 ]
-	counted hayate 4 copy -v -rp -j 4 --report report "hayate:$T/large" got
+	check_logins hayate 4 copy -v -rp -j 4 --report report "hayate:$T/large" got
 	diff -r large got
 	[ "$(grep -c 'm" comes over 4 connections' log)" = 1 ]
 	[ "$(stat -c '%a %Y' got/m there/large/m | uniq)" = "$(stat -c '%a %Y' large/m)" ]
@@ -475,7 +475,7 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	# zeros become a hole
 	rm -r got large/m
 	truncate -s 300M large/m
-	counted hayate 4 copy -v -rp -j 4 "hayate:$T/large" got
+	check_logins hayate 4 copy -v -rp -j 4 "hayate:$T/large" got
 	cmp large/m got/m
 	[ "$(grep -c 'm" comes over' log)" -ge 1 ]
 	[ "$(du -m got/m | cut -f 1)" -le 30 ]
@@ -484,15 +484,15 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	rm -r got large/m
 	cat "$BULK" "$BULK" >large/m1
 	cp large/m1 large/m2
-	counted hayate 2 copy -v -r -j 2 "hayate:$T/large" got
+	check_logins hayate 2 copy -v -r -j 2 "hayate:$T/large" got
 	diff -r large got
-	[ "$(over log)" = 2 ]
+	[ "$(count_connections_used log)" = 2 ]
 	[ "$(grep -c 'comes over' log)" -le 1 ]
 	mkdir two
 	mv got/m[12] two
-	counted hayate 2 copy -v -r -j 2 two "hayate:$T/there"
+	check_logins hayate 2 copy -v -r -j 2 two "hayate:$T/there"
 	diff -r two there/two
-	[ "$(over log)" = 2 ]
+	[ "$(count_connections_used log)" = 2 ]
 	[ "$(grep -c 'goes over' log)" -le 1 ]
 	rm large/m2
 	# The file cannot be written, the others can.
@@ -536,11 +536,11 @@ let_go() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	copy -v -j auto "held:$BULK" got 2>log
 	cmp "$BULK" got
 	grep 'TransferStreams auto: now' log
-	[ "$(over log)" -ge 2 ]
+	[ "$(count_connections_used log)" -ge 2 ]
 }
 
-# paced BITS...: the kernel keeps the connections to "stock" to these rates
-paced() {
+# has_pacing_rates BITS...: the kernel keeps the connections to "stock" to these rates
+has_pacing_rates() {
 	[ "$(ss -Htin state established "dport = :$(sshd_port stock)" |
 	    sed -n 's|.*pacing_rate [0-9.]*bps/\([0-9]*\)bps.*|\1|p' |
 	    sort -n | paste -sd' ')" = "$*" ]
@@ -550,17 +550,17 @@ paced() {
 	local t
 	t=$(measure_seconds copy -v -j 4 -o MaxRate=16M "$LESS" "stock:$T/there/x" 2>log)
 	cmp "$LESS" there/x
-	[ "$(over log)" = 4 ]
+	[ "$(count_connections_used log)" = 4 ]
 	check_true "40 / $t <= 1.2 * 16.8"
-	RATE=12M start "$BULK" "stock:$T/there/y"
-	poll 5 paced 33554432 33554432 33554432
-	kill "$(scp)"
-	poll 5 paced
+	RATE=12M start_copy "$BULK" "stock:$T/there/y"
+	poll 5 has_pacing_rates 33554432 33554432 33554432
+	kill "$(find_scp)"
+	poll 5 has_pacing_rates
 	# One that ends at once, because it is another host, gives its share back.
-	several_hosts
+	make_two_host_config
 	copy -F config -o MaxRate=12M -v -j 3 "$BULK" "hayate:$T/there/z" >log 2>&1 &
 	poll 20 grep 'an additional connection was refused' log
-	poll 5 paced 100663296
+	poll 5 has_pacing_rates 100663296
 }
 
 @test "a local file that cannot be read ends scp as in stock, with the data read before" {
@@ -570,12 +570,12 @@ paced() {
 	for old in no yes; do
 		rm -f there/*
 		[ $old = no ] || head -c 150000000 /dev/zero >there/x
-		BAD_AT=60000000 LD_PRELOAD=$T/bad.so run slow -v -j 3 BAD \
+		BAD_AT=60000000 LD_PRELOAD=$T/bad.so run copy_slowly -v -j 3 BAD \
 		    "stock:$T/there/x"
 		echo "$output" >log
 		[ "$status" = 255 ]
 		grep 'read local "BAD": Input/output error' log
-		[ "$(over log)" = 3 ]
+		[ "$(count_connections_used log)" = 3 ]
 		check_true "$(stat -c %s there/x) > 59e6 && $(stat -c %s there/x) <= 6e7"
 		cmp -n "$(stat -c %s there/x)" "$BULK" there/x
 		[ "$(ls -A there)" = x ]
@@ -585,7 +585,7 @@ paced() {
 @test "connections to one server are not used for the next one" {
 	local n
 	n=$(count_logins stock)
-	counted hayate 3 copy -v -j 2 "hayate:$LESS" "hayate:$TREE/2" \
+	check_logins hayate 3 copy -v -j 2 "hayate:$LESS" "hayate:$TREE/2" \
 	    "stock:$TREE/6" "stock:$TREE/3" "hayate:$TREE/1" there
 	[ $(($(count_logins stock) - n)) = 2 ]
 	for n in 1 2 3 6; do cmp "$TREE/$n" "there/$n"; done
@@ -597,23 +597,23 @@ paced() {
 @test "at most one connection at a time is unauthenticated" {
 	local s
 	for s in one two; do
-		counted $s 4 slow -v -j 4 "$BULK" "$s:$T/there/$s"
+		check_logins $s 4 copy_slowly -v -j 4 "$BULK" "$s:$T/there/$s"
 		cmp "$BULK" there/$s
 	done
-	counted one 4 copy -v -j 4 "one:$BULK" got
+	check_logins one 4 copy -v -j 4 "one:$BULK" got
 	cmp "$BULK" got
 	for s in one two; do
 		run ! grep -i 'drop connection' "$(sshd_log $s)"
 	done
 }
 
-# connections SERVER: how many it has seen
-connections() { grep -c 'Connection from' "$(sshd_log "$1")" || :; }
+# count_connections SERVER: how many it has seen
+count_connections() { grep -c 'Connection from' "$(sshd_log "$1")" || :; }
 
-# alone SERVER ARG...: a copy asks once, makes one connection and says why, once
-alone() {
+# check_single_login SERVER ARG...: a copy asks once, makes one connection and says why, once
+check_single_login() {
 	local before
-	before=$(connections "$1")
+	before=$(count_connections "$1")
 	rm -f asked
 	run -0 --separate-stderr "${@:2}"
 	echo "$stderr"
@@ -621,7 +621,7 @@ alone() {
 	[ -z "$output" ]
 	[[ $stderr = *"Using one connection: further logins would prompt again"* ]]
 	[ "$(wc -l <<<"$stderr")" = 1 ]
-	[ $(($(connections "$1") - before)) = 1 ]
+	[ $(($(count_connections "$1") - before)) = 1 ]
 }
 
 # A passphrase has to be typed for each login.
@@ -630,12 +630,12 @@ alone() {
 	require_passphrase
 	set -- -F c -o BatchMode=no -j 4
 	for s in hayate stock; do
-		alone $s copy "$@" "$LESS" "$s:$T/there/$s"
+		check_single_login $s copy "$@" "$LESS" "$s:$T/there/$s"
 		cmp "$LESS" there/$s
 	done
-	alone stock copy "$@" "stock:$LESS" got
+	check_single_login stock copy "$@" "stock:$LESS" got
 	cmp "$LESS" got
-	alone stock copy "$@" -r "stock:$TREE" got.tree
+	check_single_login stock copy "$@" -r "stock:$TREE" got.tree
 	diff -r "$TREE" got.tree
 	# The user is not told of what would not have been, nor with -q.
 	for s in "$TREE/some/1" "-q $LESS"; do
@@ -648,14 +648,14 @@ alone() {
 	# Questions of a jump host are asked by another ssh.
 	printf 'Host hayate\n\tIdentityFile %s\n' "$BATS_FILE_TMPDIR/user" >j
 	sed 's/^Host \*/&\n\tBatchMode no/' c >>j
-	n=$(connections stock)
-	alone hayate copy -F j -j 4 -J stock "hayate:$LESS" got
-	[ $(($(connections stock) - n)) = 1 ]
+	n=$(count_connections stock)
+	check_single_login hayate copy -F j -j 4 -J stock "hayate:$LESS" got
+	[ $(($(count_connections stock) - n)) = 1 ]
 	# An agent that has the key needs nobody.
 	eval "$("$(bin ssh-agent)" -s)" >/dev/null 3>&-
 	"$(bin ssh-add)" -q key
 	sed -i "s|IdentityAgent .*|IdentityAgent $SSH_AUTH_SOCK|" c
-	counted hayate 4 copy -v "$@" "hayate:$BULK" got
+	check_logins hayate 4 copy -v "$@" "hayate:$BULK" got
 	kill "$SSH_AGENT_PID"
 }
 
@@ -718,9 +718,9 @@ alone() {
 	done
 }
 
-# changed: "go" leads to a server with another key from the second time on. Of what
+# make_changed_server: "go" leads to a server with another key from the second time on. Of what
 # the first one sends, 30 MB pass before the second has ended, which is in "met".
-changed() {
+make_changed_server() {
 	ssh-keygen -q -t ed25519 -N '' -f other
 	sed "s|^HostKey .*|HostKey $T/other|" "$(sshd_dir hayate)/config" >other.config
 	cat >gate <<-END
@@ -750,7 +750,7 @@ changed() {
 
 @test "the warning of a further connection about another host key is shown" {
 	local way
-	changed
+	make_changed_server
 	for way in "" -v; do
 		rm -rf first met
 		# shellcheck disable=SC2086
@@ -775,13 +775,13 @@ changed() {
 	[[ $stderr = *"Permanently added"* ]]
 }
 
-# odd_put, odd_get FURTHER: sets $status and $output of a copy by "odd"
-odd_put() { rm -rf there/*; set_odd_server "$1"; run slow -v -j 3 "$BULK" "odd:$T/there/x"; }
-odd_get() { rm -rf there/*; set_odd_server "$1"; run slow -v -j 3 "odd:$BULK" there/x; }
+# upload_to_odd, download_from_odd FURTHER: sets $status and $output of a copy by "odd"
+upload_to_odd() { rm -rf there/*; set_odd_server "$1"; run copy_slowly -v -j 3 "$BULK" "odd:$T/there/x"; }
+download_from_odd() { rm -rf there/*; set_odd_server "$1"; run copy_slowly -v -j 3 "odd:$BULK" there/x; }
 
 @test "a further connection that is silent, ends at once or speaks no SFTP costs nothing" {
 	local way further
-	for way in odd_put odd_get; do
+	for way in upload_to_odd download_from_odd; do
 		for further in 'exit 1' 'exec cat >/dev/null' \
 		    'echo HTTP/1.1 400 Bad Request; exec cat >/dev/null'; do
 			$way "$further"
@@ -802,7 +802,7 @@ odd_get() { rm -rf there/*; set_odd_server "$1"; run slow -v -j 3 "odd:$BULK" th
 		touch -r from new
 		rm -f there/x
 		set_odd_server "mv -f $T/new $T/from; exec $(bin sftp-server stock)"
-		run -0 slow -v -j 3 "odd:$T/from" there/x
+		run -0 copy_slowly -v -j 3 "odd:$T/from" there/x
 		[ ! -e new ]
 		cmp "$BULK" there/x
 		[[ $output = *"an additional connection reads different data of"* ]]
@@ -811,21 +811,21 @@ odd_get() { rm -rf there/*; set_odd_server "$1"; run slow -v -j 3 "odd:$BULK" th
 
 @test "a further connection that breaks the protocol ends scp with a clear error" {
 	local peer="exec $REGRESS/peers/sftp-peer limits=261120,261120,1019" n
-	odd_get "$peer bad=ids"
+	download_from_odd "$peer bad=ids"
 	[ "$status" = 255 ]
 	[[ $output = *'Unexpected reply'* ]]
 	n=$(stat -c %s there/x)
 	[ "$n" -lt 134217728 ]
 	cmp -n "$n" there/x "$BULK"
-	odd_put "$peer bad=ids"
+	upload_to_odd "$peer bad=ids"
 	[ "$status" = 255 ]
 	[[ $output = *'Unexpected reply'* ]]
 	[ ! -e there/x ]
 }
 
-# pair_up: "pair" serves two sessions, of which the second answers with an ID of
+# start_pair: "pair" serves two sessions, of which the second answers with an ID of
 # the first
-pair_up() {
+start_pair() {
 	cat >pair <<-END
 	#!/bin/sh
 	exec $REGRESS/peers/sftp-peer limits=261120,261120,1019 share=$T/id
@@ -836,11 +836,11 @@ pair_up() {
 
 @test "a reply with the ID of another connection's request ends a tree, and no data is wrong" {
 	local f way
-	pair_up
+	start_pair
 	for way in "$TREE pair:$T/there" "pair:$TREE there"; do
 		rm -rf id there/tree
 		# shellcheck disable=SC2086 # words
-		run -255 slow -v -r -j 2 $way
+		run -255 copy_slowly -v -r -j 2 $way
 		[[ $output = *"Unexpected reply $(<id)"* ]]
 		[ "$way" = "$TREE pair:$T/there" ] || break
 		while read -r f; do
@@ -864,76 +864,76 @@ pair_up() {
 }
 
 @test "further connections use a ProxyJump as well" {
-	counted one 2 copy -v -j 2 -J stock "one:$LESS" got
+	check_logins one 2 copy -v -j 2 -J stock "one:$LESS" got
 	cmp "$LESS" got
-	[ "$(over log)" = 2 ]
+	[ "$(count_connections_used log)" = 2 ]
 }
 
 @test "Hayate no, -l and a shared connection use one connection" {
-	counted hayate 1 copy -v -j 4 -o Hayate=no "hayate:$LESS" got
+	check_logins hayate 1 copy -v -j 4 -o Hayate=no "hayate:$LESS" got
 	cmp "$LESS" got
-	counted hayate 1 copy -v -j 4 -l 800000 "hayate:$LESS" got
+	check_logins hayate 1 copy -v -j 4 -l 800000 "hayate:$LESS" got
 	cmp "$LESS" got
-	counted hayate 1 copy -v -j 4 -X nrequests=64 "hayate:$LESS" got
+	check_logins hayate 1 copy -v -j 4 -X nrequests=64 "hayate:$LESS" got
 	client -M -N -f -S "$T/mux" hayate
-	counted hayate 0 copy -v -j 4 -o ControlPath="$T/mux" "hayate:$LESS" got
+	check_logins hayate 0 copy -v -j 4 -o ControlPath="$T/mux" "hayate:$LESS" got
 	cmp "$LESS" got
 	client -S "$T/mux" -O exit hayate 2>/dev/null
 }
 
 ### Stale files
 
-# further: a connection that ssh has started
-further() {
+# find_extra_ssh: a connection that ssh has started
+find_extra_ssh() {
 	sed -n 's/.*started an additional connection, process \([0-9]*\).*/\1/p' log |
 	    tail -n 1 | grep .
 }
 
-# begun N: succeeds if N connections transfer the file
-begun() { [ "$(over log)" -ge "$1" ]; }
+# is_striped N: succeeds if N connections transfer the file
+is_striped() { [ "$(count_connections_used log)" -ge "$1" ]; }
 
-# start ARG...: a copy in the background, until it has three connections
-start() {
+# start_copy ARG...: a copy in the background, until it has three connections
+start_copy() {
 	copy -o MaxRate="${RATE-45M}" -v -j 3 "$@" >log 2>&1 &
 	SCP=$!
-	poll 20 begun 3
+	poll 20 is_striped 3
 }
 
-# scp: the program, not the shell that waits for it
-scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
+# find_scp: the program, not the shell that waits for it
+find_scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 
 @test "the loss of a further connection costs only its rate" {
-	start "hayate:$BULK" got
-	kill -9 "$(further)"
+	start_copy "hayate:$BULK" got
+	kill -9 "$(find_extra_ssh)"
 	wait $SCP
 	grep 'an additional connection was lost' log
 	cmp "$BULK" got
-	start "$BULK" "stock:$T/there/x"
-	kill -9 "$(further)"
+	start_copy "$BULK" "stock:$T/there/x"
+	kill -9 "$(find_extra_ssh)"
 	wait $SCP
 	grep 'was lost' log
 	cmp "$BULK" there/x
 	[ "$(ls -A there)" = x ]
 }
 
-# lose_one: the copy goes on to its end without one of its connections
-lose_one() {
-	kill -9 "$(further)"
+# kill_connection: the copy goes on to its end without one of its connections
+kill_connection() {
+	kill -9 "$(find_extra_ssh)"
 	wait $SCP || { tail -n 3 log; return 1; }
 	grep 'an additional connection was lost' log
 }
 
 @test "the loss of a connection costs a tree only its rate, both ways" {
 	local f
-	start -rp "hayate:$TREE" got
-	lose_one
+	start_copy -rp "hayate:$TREE" got
+	kill_connection
 	diff -r "$TREE" got
 	(cd "$TREE" && find . -type f) >list
-	start --files-from list "hayate:$TREE" listed
-	lose_one
+	start_copy --files-from list "hayate:$TREE" listed
+	kill_connection
 	diff -r "$TREE" listed
-	start -rp "$TREE" "stock:$T/there/tree"
-	lose_one
+	start_copy -rp "$TREE" "stock:$T/there/tree"
+	kill_connection
 	diff -r "$TREE" there/tree
 	for f in 1 5 some/7 some .; do
 		[ "$(stat -c '%a %Y' "got/$f" "there/tree/$f" | uniq)" = "$(stat -c '%a %Y' "$TREE/$f")" ]
@@ -942,19 +942,19 @@ lose_one() {
 
 @test "after kill -9 a downloaded file is a prefix, which can be resumed" {
 	local n
-	start "hayate:$BULK" got
-	kill -9 "$(scp)"
+	start_copy "hayate:$BULK" got
+	kill -9 "$(find_scp)"
 	fails wait $SCP
 	n=$(stat -c %s got)
 	[ "$n" -lt 134217728 ]
 	cmp -n "$n" got "$BULK"
 	copy -v -j 3 --resume "hayate:$BULK" got 2>log
 	cmp "$BULK" got
-	[ "$(over log)" -ge 2 ]
+	[ "$(count_connections_used log)" -ge 2 ]
 }
 
-# several_hosts: with "config" the first connection goes to stock
-several_hosts() {
+# make_two_host_config: with "config" the first connection goes to stock
+make_two_host_config() {
 	{
 		printf 'Match exec "mkdir %s"\n' "$T/first"
 		printf '\tPort %s\n' "$(sshd_port stock)"
@@ -964,8 +964,8 @@ several_hosts() {
 }
 
 @test "a name of several hosts gets one connection, and all files are copied to one host" {
-	several_hosts
-	run -0 counted stock 1 counted hayate 1 copy -F config -v -j 3 "$BULK" \
+	make_two_host_config
+	run -0 check_logins stock 1 check_logins hayate 1 copy -F config -v -j 3 "$BULK" \
 	    "hayate:$T/there/x"
 	cat log
 	grep -q 'additional connection closed: it reached host' log
@@ -986,8 +986,8 @@ several_hosts() {
 	cmp -n 50000000 "$BULK" there/y
 }
 
-# arrived: some of it is there
-arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1)" -gt 20000000 ]; }
+# has_arrived: some of it is there
+has_arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1)" -gt 20000000 ]; }
 
 @test "^C at the terminal leaves the prefix of an uploaded file, under its name" {
 	need script bsdutils
@@ -1000,7 +1000,7 @@ arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1
 	END
 	timeout 40 script -qefc "bash run" /dev/null <keys >out 2>&1 3>&- &
 	exec 8>keys
-	poll 20 arrived
+	poll 20 has_arrived
 	printf '\003' >&8
 	wait $! || :
 	exec 8>&-
@@ -1010,12 +1010,12 @@ arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1
 }
 
 @test "the loss of the first connection is an error, and no data is wrong" {
-	start "hayate:$BULK" got
-	kill -9 "$(pgrep -P "$(scp)" -x ssh)"
+	start_copy "hayate:$BULK" got
+	kill -9 "$(pgrep -P "$(find_scp)" -x ssh)"
 	fails wait $SCP
 	cmp -n "$(stat -c %s got)" got "$BULK"
-	start "$BULK" "stock:$T/there/x"
-	kill -9 "$(pgrep -P "$(scp)" -x ssh)"
+	start_copy "$BULK" "stock:$T/there/x"
+	kill -9 "$(pgrep -P "$(find_scp)" -x ssh)"
 	fails wait $SCP
 	[ ! -e there/x ] || cmp -n "$(stat -c %s there/x)" there/x "$BULK"
 	poll 10 fails pgrep -f "TransferStreams=1 .*$BATS_FILE_TMPDIR"
@@ -1023,9 +1023,9 @@ arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1
 
 @test "no process of a further connection outlives scp" {
 	local n
-	start "hayate:$BULK" got
-	n=$(further)
-	kill -9 "$(scp)"
+	start_copy "hayate:$BULK" got
+	n=$(find_extra_ssh)
+	kill -9 "$(find_scp)"
 	poll 10 is_gone "$n"
 	copy -v -j 3 "hayate:$BULK" got >log 2>&1
 	for n in $(sed -n 's/.*started an additional connection, process \([0-9]*\).*/\1/p' log); do

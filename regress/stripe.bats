@@ -57,7 +57,7 @@ setup() {
 	mkdir there
 	# of a test that failed
 	# shellcheck disable=SC2046 # numbers
-	poll 5 none_left || kill -9 $(servers)
+	poll 5 is_no_server_left || kill -9 $(list_servers)
 }
 
 teardown() {
@@ -66,24 +66,24 @@ teardown() {
 	[ ! -e long ] || "$LFP" set "$P" --rtt 100ms --queue 8MB
 }
 
-# channels LOG: the most that a put used
-channels() {
+# count_channels LOG: the most that a put used
+count_channels() {
 	tr -d '\r' <"$1" | sed -n 's/.* goes over \([0-9]*\) channels.*/\1/p' |
 	    sort -n | tail -n 1 | grep . || echo 1
 }
 
-# tree_channels LOG: the most that a tree or list used
-tree_channels() {
+# count_tree_channels LOG: the most that a tree or list used
+count_tree_channels() {
 	sed -n 's/.* there are \([0-9]*\) channels.*/\1/p' "$1" | sort -n |
 	    tail -n 1 | grep . || echo 1
 }
 
-# alone NAME: nothing else lies there
-alone() { [ "$(ls -A there)" = "$1" ]; }
+# is_only_file NAME: nothing else lies there
+is_only_file() { [ "$(ls -A there)" = "$1" ]; }
 
-# servers: the sftp-servers of these tests, oldest first. Other suites have such
+# list_servers: the sftp-servers of these tests, oldest first. Other suites have such
 # servers at the same time, and process IDs are reused.
-servers() {
+list_servers() {
 	local pid
 	for pid in $(pgrep --ns "$(cat "$(sshd_dir stock)/pid")" --nslist net \
 	    -f "^$(bin sftp-server stock)$"); do
@@ -91,12 +91,12 @@ servers() {
 		    "/proc/$pid/stat" 2>/dev/null || :
 	done | sort -n | cut -d' ' -f2
 }
-none_left() { [ -z "$(servers)" ]; }
+is_no_server_left() { [ -z "$(list_servers)" ]; }
 
-# holds: $VICTIM is a server of a further channel that holds a file, so its channel
+# find_victim: $VICTIM is a server of a further channel that holds a file, so its channel
 # is in use
-holds() {
-	for VICTIM in $(servers | tail -n +2); do
+find_victim() {
+	for VICTIM in $(list_servers | tail -n +2); do
 		if find "/proc/$VICTIM/fd" -lname "$T/*" 2>/dev/null | grep -q .; then
 			return
 		fi
@@ -104,46 +104,46 @@ holds() {
 	return 1
 }
 
-# hidden: prints the temporary file
-hidden() { find there -name '.*.hayate-????????????????'; }
+# find_temp_file: prints the temporary file
+find_temp_file() { find there -name '.*.hayate-????????????????'; }
 
-# hides NAME: prints its temporary name, without the number
-hides() { printf 'there/.%s.hayate-%.15s' "$1" "$(printf %s "$1" | sha256sum)"; }
+# print_temp_name NAME: prints its temporary name, without the number
+print_temp_name() { printf 'there/.%s.hayate-%.15s' "$1" "$(printf %s "$1" | sha256sum)"; }
 
-# begun [KIB]: a put goes over several channels, and as much of it is there
-begun() {
+# is_striped [KIB]: a put goes over several channels, and as much of it is there
+is_striped() {
 	local f
-	f=$(hidden)
+	f=$(find_temp_file)
 	[ -n "$f" ] && [ "$(du -k "$f" | cut -f 1)" -ge "${1:-20000}" ]
 }
 
-# start ARG...: scp in the background; its log is "log", its process $SCP
-start() {
+# start_copy ARG...: scp in the background; its log is "log", its process $SCP
+start_copy() {
 	run_far copy -v "$@" >log 2>&1 &
-	poll 10 begun
+	poll 10 is_striped
 	SCP=$(pgrep -P $! -x scp || echo $!)
 	SCP_JOB=$!
 }
 
-finished() { ! kill -0 "$SCP_JOB" 2>/dev/null; }
+has_scp_ended() { ! kill -0 "$SCP_JOB" 2>/dev/null; }
 
-# ended STATUS: so did the scp that was started
-ended() {
+# check_exit_status STATUS: so did the scp that was started
+check_exit_status() {
 	local status=0
-	poll 30 finished || kill -9 "$SCP" "$SCP_JOB"
+	poll 30 has_scp_ended || kill -9 "$SCP" "$SCP_JOB"
 	wait "$SCP_JOB" || status=$?
 	[ $status = "$1" ] || { echo "ended with $status"; cat log; return 1; }
 }
 
-# prefix FILE: it is the beginning of what was sent, not empty and not all
-prefix() {
+# is_proper_prefix FILE: it is the beginning of what was sent, not empty and not all
+is_proper_prefix() {
 	local n
 	n=$(stat -c %s "$1")
 	[ "$n" -gt 0 ] && [ "$n" -lt 134217728 ] && cmp -n "$n" "$1" "$BULK"
 }
 
-# continued FILE: new data, and behind it what was there before: no hole
-continued() {
+# check_continued FILE: new data, and behind it what was there before: no hole
+check_continued() {
 	local n
 	[ "$(stat -c %s "$1")" = 150000000 ] || return
 	n=$(cmp "$1" "$BULK" | sed 's|.*differ: [a-z]* \([0-9]*\),.*|\1|')
@@ -157,8 +157,8 @@ continued() {
 	before=$(count_logins stock)
 	run_far copy -v "$BULK" "stock:$T/there/x" 2>log
 	cmp "$BULK" there/x
-	alone x
-	[ "$(channels log)" -ge 3 ]
+	is_only_file x
+	[ "$(count_channels log)" -ge 3 ]
 	[ $(($(count_logins stock) - before)) = 1 ]
 	CLIENT=stock run_far copy -q "$BULK" "stock:$T/y"
 	[ "$(stat -c %a there/x)" = "$(stat -c %a y)" ]
@@ -175,16 +175,16 @@ continued() {
 	cmp "$BULK" there/x
 	cmp "$BULK" y
 	[ "$(stat -c '%i %a %h' there/x)" = "$inode 604 2" ]
-	alone x
-	[ "$(channels log)" -ge 3 ]
+	is_only_file x
+	[ "$(count_channels log)" -ge 3 ]
 }
 
 @test "sftp uploads over several channels, and -p keeps time and mode" {
 	touch -d 2001-02-03 "$BULK"
 	run_far files -v -p -b - stock <<<"put $BULK $T/there/x" >out 2>log
 	cmp "$BULK" there/x
-	alone x
-	[ "$(channels log)" -ge 3 ]
+	is_only_file x
+	[ "$(count_channels log)" -ge 3 ]
 	[ "$(stat -c '%Y %a' there/x)" = "$(stat -c '%Y %a' "$BULK")" ]
 }
 
@@ -194,8 +194,8 @@ continued() {
 	cmp "$BULK" there/x
 	run_far copy -v "$BULK" "two:$T/there/y" 2>log
 	cmp "$BULK" there/y
-	[ "$(channels log)" = 2 ]
-	[ -z "$(hidden)" ]
+	[ "$(count_channels log)" = 2 ]
+	[ -z "$(find_temp_file)" ]
 }
 
 @test "a read-only directory gets one channel, and no hole" {
@@ -207,7 +207,7 @@ continued() {
 	[ "$status" = 0 ]
 	cmp "$BULK" there/x
 	echo "$output" >log
-	[ "$(channels log)" = 1 ]
+	[ "$(count_channels log)" = 1 ]
 }
 
 ### What it leaves alone
@@ -217,20 +217,20 @@ continued() {
 	before=$(count_logins stock)
 	run_far copy -v -rp "$TREE" "stock:$T/there" 2>log
 	diff -r "$TREE" there/tree
-	[ "$(tree_channels log)" -gt 8 ]
+	[ "$(count_tree_channels log)" -gt 8 ]
 	[ "$(stat -c '%a %Y' there/tree/below)" = "$(stat -c '%a %Y' "$TREE/below")" ]
 	run_far copy -v "$TREE"/below/* "stock:$T/there" 2>log
-	[ "$(tree_channels log)" -ge 2 ]
+	[ "$(count_tree_channels log)" -ge 2 ]
 	diff -r -x tree "$TREE/below" there
 	rm -r there/*
 	echo "put -r $TREE there" | run_far files -v -b - "stock:$T" >log 2>&1
 	diff -r "$TREE" there/tree
-	[ "$(tree_channels log)" -ge 2 ]
+	[ "$(count_tree_channels log)" -ge 2 ]
 	[ $(($(count_logins stock) - before)) = 3 ]
 }
 
-# large_tree: a tree whose file "m" waits for its turn, among others
-large_tree() {
+# make_large_tree: a tree whose file "m" waits for its turn, among others
+make_large_tree() {
 	mkdir -p large/below
 	cat "$BULK" "$BULK" >large/m
 	chmod 640 large/m
@@ -239,17 +239,17 @@ large_tree() {
 }
 
 @test "a large file of a tree is striped over several channels, and all others use them as well" {
-	large_tree
+	make_large_tree
 	run_far copy -v -rp --report report large "stock:$T/there" 2>log
 	diff -r large there/large
-	[ "$(channels log)" -ge 3 ]
+	[ "$(count_channels log)" -ge 3 ]
 	[ "$(stat -c '%a %Y' there/large/m)" = "$(stat -c '%a %Y' large/m)" ]
 	check_report "r['totals']['files'] == 5 and r['totals']['failed'] == 0"
 	check_report "r['totals']['bytes'] == 269635456 and f['m']['bytes'] == 268435456"
 }
 
 @test "a large file of a tree that cannot be uploaded fails as in stock, and the others do not" {
-	large_tree
+	make_large_tree
 	mkdir -p there/large/m
 	fails run_far copy -v -r --report report large "stock:$T/there" 2>log
 	grep 'dest open ".*/there/large/m": Failure' log
@@ -260,12 +260,12 @@ large_tree() {
 }
 
 @test "SIGTERM leaves the prefix of a large file of a tree under its name" {
-	large_tree
-	start -r large "stock:$T/there"
+	make_large_tree
+	start_copy -r large "stock:$T/there"
 	kill -TERM "$SCP"
-	ended 1
-	[ -z "$(hidden)" ]
-	prefix there/large/m
+	check_exit_status 1
+	[ -z "$(find_temp_file)" ]
+	is_proper_prefix there/large/m
 }
 
 @test "the holes of a large file of a tree are not sent" {
@@ -274,7 +274,7 @@ large_tree() {
 	dd if="$BULK" of=large/hole bs=1M count=200 conv=notrunc status=none
 	run_far copy -v -r large "stock:$T/there" 2>log
 	cmp large/hole there/large/hole
-	[ "$(channels log)" = 1 ]
+	[ "$(count_channels log)" = 1 ]
 	[ "$(du -m there/large/hole | cut -f 1)" -le 220 ]
 }
 
@@ -287,10 +287,10 @@ large_tree() {
 	big=$(find large -type f | sed -n 11p)
 	cat "$BULK" "$BULK" >"$big"
 	for f in large/*; do [ "$f" = "$big" ] || mkdir -p "there/$f"; done
-	start -r --report report large "stock:$T/there"
+	start_copy -r --report report large "stock:$T/there"
 	[ "$(grep -c 'dest open ".*/there/large/[0-9]*": Failure' log)" = 10 ]
 	kill -9 "$(pgrep -P "$SCP" -x ssh)"
-	ended 255
+	check_exit_status 255
 	[ "$(grep -c 'dest open ".*/there/large/[0-9]*": Failure' log)" = 20 ]
 	check_report "len(r['files']) == 21 and r['totals']['failed'] == 21"
 	check_report "'dest open' not in str(f['${big#*/}'].get('error'))"
@@ -301,7 +301,7 @@ large_tree() {
 	run_far copy -v -r "$TREE" "two:$T/there/two" 2>log
 	diff -r "$TREE" there/one
 	diff -r "$TREE" there/two
-	[ "$(tree_channels log)" = 2 ]
+	[ "$(count_tree_channels log)" = 2 ]
 	[ ! -s out ]
 }
 
@@ -321,7 +321,7 @@ large_tree() {
 	local job
 	run_far copy -v -rp "$TREE" "stock:$T/there/x" >log 2>&1 &
 	job=$!
-	poll 10 holds
+	poll 10 find_victim
 	kill -9 "$VICTIM"
 	wait $job || { tail -n 3 log; return 1; }
 	grep 'an additional channel was lost' log
@@ -351,9 +351,9 @@ large_tree() {
 
 @test "a resumable copy uses one channel, and grows under its name" {
 	run_far copy -v --resume "$BULK" "stock:$T/there/x" 2>log
-	[ "$(channels log)" = 1 ]
+	[ "$(count_channels log)" = 1 ]
 	cmp "$BULK" there/x
-	alone x
+	is_only_file x
 }
 
 @test "a user's shared connection gets no further channels" {
@@ -361,17 +361,17 @@ large_tree() {
 	run_far copy -v -o ControlPath="$T/mux" "$BULK" "stock:$T/there/x" 2>log
 	run_far client -S "$T/mux" -O exit stock 2>/dev/null
 	cmp "$BULK" there/x
-	[ "$(channels log)" = 1 ]
+	[ "$(count_channels log)" = 1 ]
 }
 
 # The class of traffic follows the channels that are open.
 @test "further channels and their connection are marked as bulk" {
 	run strings "$(bin ssh)"
 	[[ $output = *"classify type"* ]] || skip "no line says how a channel is classed in this release"
-	start -vv -o IPQoS="cs6 cs1" "$BULK" "stock:$T/there/x"
+	start_copy -vv -o IPQoS="cs6 cs1" "$BULK" "stock:$T/there/x"
 	[ "$(ip netns exec "lfp-$P-a" ss -Htn --tos | grep -o 'tos:0x[0-9a-f]*')" = tos:0x20 ]
-	ended 0
-	[ "$(channels log)" -ge 3 ]
+	check_exit_status 0
+	[ "$(count_channels log)" -ge 3 ]
 	# what each session was at last; "(null)" is a channel that has no number yet
 	sed -n 's/.*channel \([0-9]*\): classify type "\([^"]*\)".* as \([a-z]*\).*/\1 \2 \3/p' log |
 	    awk '$2 == "session" { was[$1] } $1 in was && $2 != "(null)" { was[$1] = $3 }
@@ -387,7 +387,7 @@ large_tree() {
 # What scp and ssh tell each other is in a table that everybody can read.
 @test "a foreign process gets no channel" {
 	need python3
-	start "$BULK" "stock:$T/there/x"
+	start_copy "$BULK" "stock:$T/there/x"
 	ip netns exec "lfp-$P-a" python3 - <<-'END'
 	import re, socket
 	told = open('/proc/net/unix').read()
@@ -401,14 +401,14 @@ large_tree() {
 	except (ConnectionResetError, BrokenPipeError):
 	    pass
 	END
-	ended 0
+	check_exit_status 0
 	grep 'refused a channel to a process of another user' log
 	cmp "$BULK" there/x
 	[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'hayate.??????????')" ]
 }
 
-# stranger: python as another user, where scp runs
-stranger() {
+# run_as_stranger: python as another user, where scp runs
+run_as_stranger() {
 	ip netns exec "lfp-$P-a" setpriv --reuid=65534 --regid=65534 \
 	    --clear-groups /usr/bin/python3 -
 }
@@ -428,7 +428,7 @@ stranger() {
 	poll 5 test -s pid
 	ulimit -n 4096
 	# every name that can be guessed, until scp has ended
-	stranger <<-END >taken 3>&- &
+	run_as_stranger <<-END >taken 3>&- &
 	import os, socket, time
 	held = []
 	for kind in "cn":
@@ -443,9 +443,9 @@ stranger() {
 	END
 	poll 10 test -s taken
 	echo >go
-	poll 10 begun
+	poll 10 is_striped
 	# every socket that listens, and what ssh offers
-	stranger <<-'END' >reached
+	run_as_stranger <<-'END' >reached
 	import re, socket
 	def reach(name):
 	    s = socket.socket(socket.AF_UNIX)
@@ -463,84 +463,84 @@ stranger() {
 	for offer in offers:
 	    reach('/proc/%s/fd/%s' % offer)
 	END
-	ended 0
+	check_exit_status 0
 	cat reached
 	[ ! -s reached ]
 	run ! grep -e mismatch -e foreign log
 	cmp "$BULK" there/x
-	[ "$(channels log)" -ge 3 ]
+	[ "$(count_channels log)" -ge 3 ]
 }
 
 # The file is not opened again: its further channels write a staging file.
 @test "a read-only file is striped over several channels, and keeps its mode" {
 	head -c 60000000 "$BULK" >locked
 	chmod 444 locked
-	start locked "stock:$T/there/x"
+	start_copy locked "stock:$T/there/x"
 	# here it could be opened again, by root
 	[ -e there/x ]
-	ended 0
+	check_exit_status 0
 	cmp locked there/x
 	[ "$(stat -c %a there/x)" = 444 ]
-	[ "$(channels log)" -ge 2 ]
-	alone x
+	[ "$(count_channels log)" -ge 2 ]
+	is_only_file x
 }
 
 @test "a file with a name of 250 bytes is striped over several channels" {
 	local name
 	name=there/$(printf '%0250d' 7)
-	start "$BULK" "stock:$T/$name"
-	[ "$(basename "$(hidden)" | tr -d '\n' | wc -c)" -le 255 ]
-	[[ $(hidden) = "there/.$(printf '%0230d' 0).hayate-"* ]]
-	ended 0
+	start_copy "$BULK" "stock:$T/$name"
+	[ "$(basename "$(find_temp_file)" | tr -d '\n' | wc -c)" -le 255 ]
+	[[ $(find_temp_file) = "there/.$(printf '%0230d' 0).hayate-"* ]]
+	check_exit_status 0
 	cmp "$BULK" "$name"
-	[ "$(channels log)" -ge 3 ]
-	alone "${name#there/}"
+	[ "$(count_channels log)" -ge 3 ]
+	is_only_file "${name#there/}"
 }
 
 @test "a file that is copied onto itself stays unchanged" {
 	cp "$BULK" there/x
 	run_far copy -v there/x "stock:$T/there/x" 2>log
 	cmp "$BULK" there/x
-	alone x
-	[ "$(channels log)" -ge 3 ]
+	is_only_file x
+	[ "$(count_channels log)" -ge 3 ]
 }
 
 ### Stale files
 
 @test "kill -9 of scp leaves no file under the name of a new one" {
-	start "$BULK" "stock:$T/there/x"
+	start_copy "$BULK" "stock:$T/there/x"
 	kill -9 "$SCP"
 	poll 5 is_gone "$SCP"
 	sleep 0.5
 	[ ! -e there/x ]
-	[[ $(hidden) = $(hides x)[0-3] ]]
+	[[ $(find_temp_file) = $(print_temp_name x)[0-3] ]]
 }
 
 @test "the next copy to the same name removes stale temporary files of a killed one" {
 	local left
-	start "$BULK" "stock:$T/there/x"
+	start_copy "$BULK" "stock:$T/there/x"
 	kill -9 "$SCP"
 	fails wait $SCP_JOB
 	poll 5 is_gone "$SCP"
-	left=$(hidden)
+	left=$(find_temp_file)
 	run_far copy -v "$HALF" "stock:$T/there/x" 2>log
 	grep -F "removing stale temporary file \"$T/$left\"" log
 	cmp "$HALF" there/x
-	alone x
+	is_only_file x
 }
 
 @test "stale staging files of copies over an old file are removed" {
 	cp "$OLD" there/x
-	head -c 9999 "$SMALL" | tee "$(hides x)4" >"$(hides x)7"
+	head -c 9999 "$SMALL" | tee "$(print_temp_name x)4" >"$(print_temp_name x)7"
 	run_far copy "$SMALL" "stock:$T/there/x"
 	cmp "$SMALL" there/x
-	alone x
+	is_only_file x
 }
 
 @test "two simultaneous copies of the same source do not adopt each other's files" {
 	# long enough that the second looks while the first still moves
 	local second first=0
-	start "$BULK" "stock:$T/there/x"
+	start_copy "$BULK" "stock:$T/there/x"
 	run_far copy -v "$BULK" "stock:$T/there/x" >log.2 2>&1 &
 	second=$!
 	wait $SCP_JOB || first=1
@@ -553,19 +553,19 @@ stranger() {
 	fi
 	run ! grep removing log log.2
 	cmp "$BULK" there/x
-	alone x
+	is_only_file x
 	[ "$first" != 0 ] || return 0
 	grep -F "\"$T/there/x\" was created by another program during the upload" "log$first"
 }
 
 @test "other kinds of files, and other names, are not removed" {
 	local name last
-	name=$(hides x)
+	name=$(print_temp_name x)
 	last=$(tr 0-9a-f 1-9a-f0 <<<"${name: -1}")
 	mkdir "${name}0" "${name}4"
 	ln -s "$BULK" "${name}1"
 	echo other | tee "${name}8" "${name}a" "${name%?}${last}0" "${name}" \
-	    "$(hides y)0" >others
+	    "$(print_temp_name y)0" >others
 	find there -mindepth 1 | sort >before
 	[ "$(wc -l <before)" = 8 ]
 	run_far copy "$SMALL" "stock:$T/there/x"
@@ -574,7 +574,7 @@ stranger() {
 
 @test "--resume continues the temporary file of a killed copy at its first hole" {
 	local name
-	name=$(hides x)
+	name=$(print_temp_name x)
 	head -c 26000000 "$SMALL" >"${name}2"
 	truncate -s 30000000 "${name}2"
 	# one that was less far
@@ -582,12 +582,12 @@ stranger() {
 	run_far copy -v --resume "$SMALL" "hayate:$T/there/x" 2>log
 	grep 'there/x" continues at byte 25165824 of' log
 	cmp "$SMALL" there/x
-	alone x
+	is_only_file x
 }
 
 @test "--resume leaves the temporary file of a running copy, and restarts at the first wrong data" {
 	local name writer
-	name=$(hides x)
+	name=$(print_temp_name x)
 	head -c 9999999 "$SMALL" >"${name}1"
 	printf wrong | dd of="${name}1" conv=notrunc status=none
 	cp "$SMALL" "${name}3"
@@ -600,34 +600,34 @@ stranger() {
 	grep -F "${name##*/}1\" belongs to a different source; starting over" log
 	cmp "$SMALL" there/x
 	rm there/x
-	alone "$(basename "${name}3")"
+	is_only_file "$(basename "${name}3")"
 	cmp -n "$(stat -c %s "$SMALL")" "$SMALL" "${name}3"
 }
 
 @test "kill -9 of scp leaves an old file with new data and no hole" {
 	cp "$OLD" there/x
-	start "$BULK" "stock:$T/there/x"
+	start_copy "$BULK" "stock:$T/there/x"
 	kill -9 "$SCP"
 	poll 5 is_gone "$SCP"
 	sleep 0.5
-	continued there/x
-	[[ $(hidden) = $(hides x)[4-7] ]]
+	check_continued there/x
+	[[ $(find_temp_file) = $(print_temp_name x)[4-7] ]]
 }
 
 # An error of write() or the end of the connection, whichever scp sees first
 @test "kill -9 of ssh ends scp with an error, and leaves no hole" {
-	start "$BULK" "stock:$T/there/x"
+	start_copy "$BULK" "stock:$T/there/x"
 	kill -9 "$(pgrep -P "$SCP" -x ssh)"
 	fails wait $SCP_JOB
 	grep -E 'Connection closed|Broken pipe' log
 	[ ! -e there/x ]
-	[ -n "$(hidden)" ]
+	[ -n "$(find_temp_file)" ]
 }
 
 # ssh ends after all its channels, and scp after ssh.
 @test "the loss of the first channel ends scp, which names the temporary file" {
-	start "$BULK" "stock:$T/there/x"
-	kill -9 "$(servers | head -n 1)"
+	start_copy "$BULK" "stock:$T/there/x"
+	kill -9 "$(list_servers | head -n 1)"
 	fails wait $SCP_JOB
 	grep -E 'Connection closed|Broken pipe' log
 	grep -F "partial upload of \"$T/there/x\" remains in \"$T/there/.x.hayate-" log
@@ -635,39 +635,39 @@ stranger() {
 }
 
 @test "a file that another program creates under the name is not replaced" {
-	start "$BULK" "stock:$T/there/x"
+	start_copy "$BULK" "stock:$T/there/x"
 	echo other >there/x
-	ended 1
+	check_exit_status 1
 	[ "$(<there/x)" = other ]
 	grep -F "\"$T/there/x\" was created by another program during the upload" log
-	alone x
+	is_only_file x
 }
 
-# longer: the path holds 20 MB, more than the 14 MiB that stock sends on one channel;
+# lengthen_path: the path holds 20 MB, more than the 14 MiB that stock sends on one channel;
 # of "large" enough is left after the slow start
-longer() {
+lengthen_path() {
 	touch "$T/long"
 	cat "$BULK" "$BULK" >large
 	"$LFP" set "$P" --rtt 400ms --queue 32MB
 }
 
-# come LOG: prints the number of channels that a download used
-come() {
+# count_download_channels LOG: prints the number of channels that a download used
+count_download_channels() {
 	sed -n 's/.* comes over \([0-9]*\) channels.*/\1/p' "$1" | sort -n |
 	    tail -n 1 | grep . || echo 1
 }
 
 @test "a download uses several channels of one login if the window limits one" {
 	local before
-	longer
+	lengthen_path
 	before=$(count_logins stock)
 	run_far files -v -b - stock <<<"get $T/large x" >log 2>&1
 	cmp large x
-	[ "$(come log)" -ge 2 ]
+	[ "$(count_download_channels log)" -ge 2 ]
 	[ $(($(count_logins stock) - before)) = 1 ]
 	# One that is lost costs its rate.
 	run_far files -v -b - stock <<<"get $T/large y" >log 2>&1 3>&- &
-	poll 20 holds
+	poll 20 find_victim
 	kill -9 "$VICTIM"
 	wait $!
 	grep 'an additional channel was lost' log
@@ -679,23 +679,23 @@ come() {
 @test "scp -j downloads over channels if no further connection is possible" {
 	local before
 	require_passphrase
-	longer
+	lengthen_path
 	before=$(count_logins stock)
 	run_far copy -F c -o BatchMode=no -v -j 4 "stock:$T/large" x 2>log
 	cmp large x
-	[ "$(come log)" -ge 2 ]
+	[ "$(count_download_channels log)" -ge 2 ]
 	[ $(($(count_logins stock) - before)) = 1 ]
 	[ "$(<asked)" = asked ]
 }
 
 @test "the loss of a channel costs only its rate" {
-	start "$BULK" "stock:$T/there/x"
-	poll 10 holds
+	start_copy "$BULK" "stock:$T/there/x"
+	poll 10 find_victim
 	kill -9 "$VICTIM"
-	ended 0
+	check_exit_status 0
 	grep 'an additional channel was lost' log
 	cmp "$BULK" there/x
-	alone x
+	is_only_file x
 }
 
 @test "a further channel that is silent, ends at once or speaks no SFTP costs nothing" {
@@ -706,8 +706,8 @@ come() {
 		set_odd_server "$further"
 		run_far copy -v "$BULK" "odd:$T/there/x" 2>log
 		cmp "$BULK" there/x
-		alone x
-		[ "$(channels log)" = 1 ]
+		is_only_file x
+		[ "$(count_channels log)" = 1 ]
 		grep 'asking for channel 2' log
 	done
 }
@@ -718,14 +718,14 @@ come() {
 	run -255 run_far copy "$BULK" "odd:$T/there/x"
 	[[ $output = *"partial upload of \"$T/there/x\" remains in "*'parse version: incomplete message'* ]]
 	[ ! -e there/x ]
-	prefix "$(hidden)"
-	rm "$(hidden)"
+	is_proper_prefix "$(find_temp_file)"
+	rm "$(find_temp_file)"
 	# its replies belong to no request
 	set_odd_server "$peer bad=ids"
 	run -255 run_far copy "$BULK" "odd:$T/there/x"
 	[[ $output = *"partial upload of \"$T/there/x\" remains in "*'Unexpected reply'* ]]
 	[ ! -e there/x ]
-	[ -n "$(hidden)" ]
+	[ -n "$(find_temp_file)" ]
 }
 
 @test "an existing file uses one channel if the next channel's server lacks copy-data" {
@@ -733,13 +733,13 @@ come() {
 	set_odd_server "exec $REGRESS/peers/sftp-peer limits=261120,261120,1019 bad=ids"
 	run_far copy -v "$BULK" "odd:$T/there/x" 2>log
 	cmp "$BULK" there/x
-	alone x
-	[ "$(channels log)" = 1 ]
+	is_only_file x
+	[ "$(count_channels log)" = 1 ]
 	grep 'asking for channel 2' log
 }
 
-# interrupt SIGNAL WHO: scp alone, or ssh as well, which gets it first
-interrupt() {
+# interrupt_copy SIGNAL WHO: scp alone, or ssh as well, which gets it first
+interrupt_copy() {
 	local ssh=''
 	[ "$2" = scp ] || ssh=$(pgrep -P "$SCP" -x ssh)
 	# shellcheck disable=SC2086 # none, or a process
@@ -751,11 +751,11 @@ interrupt() {
 	while read -r old sig who; do
 		rm -f there/x
 		[ "$old" = new ] || cp "$OLD" there/x
-		start "$BULK" "stock:$T/there/x"
-		interrupt "$sig" "$who"
-		ended 1
-		prefix there/x
-		alone x
+		start_copy "$BULK" "stock:$T/there/x"
+		interrupt_copy "$sig" "$who"
+		check_exit_status 1
+		is_proper_prefix there/x
+		is_only_file x
 	done <<-END
 	new TERM scp
 	old TERM all
@@ -765,31 +765,31 @@ interrupt() {
 }
 
 # The server stops, so that nothing can be repaired.
-# stall: start, for a file that is $1
-stall() {
+# stall_server: start, for a file that is $1
+stall_server() {
 	rm -rf there
 	mkdir there
 	[ "$1" = new ] || cp "$OLD" there/x
-	start "$BULK" "stock:$T/there/x"
-	mapfile -t STOPPED < <(servers)
+	start_copy "$BULK" "stock:$T/there/x"
+	mapfile -t STOPPED < <(list_servers)
 	kill -STOP "${STOPPED[@]}"
 }
 
-# signalled SIGNAL: scp gets it until it is gone
-signalled() { ! kill -s "$1" "$SCP" 2>/dev/null; }
+# is_gone_after_signal SIGNAL: scp gets it until it is gone
+is_gone_after_signal() { ! kill -s "$1" "$SCP" 2>/dev/null; }
 
 @test "the second signal ends scp, which names the temporary file" {
 	local old sig began
 	while read -r old sig; do
-		stall "$old"
+		stall_server "$old"
 		began=$SECONDS
-		poll 5 signalled "$sig"
-		ended 1
+		poll 5 is_gone_after_signal "$sig"
+		check_exit_status 1
 		[ $((SECONDS - began)) -le 4 ]
 		kill -9 "${STOPPED[@]}"
 		case $old in
-		new) grep -F "partial upload of \"$T/there/x\" remains in \"$T/$(hidden)\"" log ;;
-		old) grep -F "temporary file \"$T/$(hidden)\" of \"$T/there/x\" was left behind" log ;;
+		new) grep -F "partial upload of \"$T/there/x\" remains in \"$T/$(find_temp_file)\"" log ;;
+		old) grep -F "temporary file \"$T/$(find_temp_file)\" of \"$T/there/x\" was left behind" log ;;
 		esac
 	done <<-END
 	new TERM
@@ -797,7 +797,7 @@ signalled() { ! kill -s "$1" "$SCP" 2>/dev/null; }
 	END
 }
 
-zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
+is_zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 
 # An ssh whose scp says nothing is the second one here.
 @test "with a stalled server a signal ends scp after 10 s, ssh alone after 12" {
@@ -809,29 +809,29 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	kill -STOP "$scp"
 	began=$SECONDS
 	kill -HUP "$other"
-	stall new
+	stall_server new
 	ssh=$(pgrep -P "$SCP" -x ssh)
-	interrupt TERM all
-	poll 15 zombie "$other"
+	interrupt_copy TERM all
+	poll 15 is_zombie "$other"
 	[ $((SECONDS - began)) -ge 11 ]
 	kill -9 "$scp"
-	ended 1
+	check_exit_status 1
 	[ $((SECONDS - began)) -ge 10 ]
 	is_gone "$ssh"
 	kill -9 "${STOPPED[@]}"
-	grep -F "partial upload of \"$T/there/x\" remains in \"$T/$(hidden)\"" log
+	grep -F "partial upload of \"$T/there/x\" remains in \"$T/$(find_temp_file)\"" log
 }
 
 @test "SIGHUP leaves the prefix of a file that sftp uploads under its name" {
 	echo "put $BULK $T/there/x" >batch
 	run_far files -v -b batch stock >log 2>&1 &
 	SCP_JOB=$!
-	poll 10 begun
+	poll 10 is_striped
 	SCP=$(pgrep -P $SCP_JOB -x sftp || echo $SCP_JOB)
-	interrupt HUP all
-	ended 1
-	prefix there/x
-	alone x
+	interrupt_copy HUP all
+	check_exit_status 1
+	is_proper_prefix there/x
+	is_only_file x
 }
 
 @test "^C at the terminal leaves the prefix of the file under its name" {
@@ -845,13 +845,13 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	END
 	timeout 30 script -qefc "bash run" /dev/null <keys >out 2>&1 3>&- &
 	exec 8>keys
-	poll 10 begun
+	poll 10 is_striped
 	printf '\003' >&8
 	wait $! || :
 	exec 8>&-
 	cat out
-	prefix there/x
-	alone x
+	is_proper_prefix there/x
+	is_only_file x
 	run ! grep 'closed' out
 }
 
@@ -862,19 +862,19 @@ zombie() { grep -q '^State:.Z' "/proc/$1/status"; }
 	[[ $output = *"write remote \"$full/x\": Failure"* ]]
 	mv "$full/x" there/
 	[ -z "$(ls -A "$full")" ]
-	prefix there/x
+	is_proper_prefix there/x
 	# no space for a staging file
 	head -c 20000000 "$OLD" >"$full/x"
 	run -1 run_far copy "$BULK" "stock:$full/x"
 	[ "$(ls -A "$full")" = x ]
-	prefix "$full/x"
+	is_proper_prefix "$full/x"
 }
 
 @test "a file that shrinks while it is read is uploaded up to its new end" {
 	cp "$BULK" bulk
-	start bulk "stock:$T/there/x"
+	start_copy bulk "stock:$T/there/x"
 	truncate -s 30000000 bulk
-	ended 0
-	prefix there/x
-	alone x
+	check_exit_status 0
+	is_proper_prefix there/x
+	is_only_file x
 }

@@ -6,14 +6,14 @@
 
 load helper
 
-# replay COMMAND...: one line of results for each put
-replay() { printf '%s\n' "$@" | run_unit tempfile-sched-replay; }
+# run_replay COMMAND...: one line of results for each put
+run_replay() { printf '%s\n' "$@" | run_unit tempfile-sched-replay; }
 
 SIZE=200000	# KiB
 NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 
 @test "a path that holds more than the window gets channels, a smaller one gets none" {
-	run -0 replay "set path 1000" "put $SIZE" "set path 3500" "put $SIZE" \
+	run -0 run_replay "set path 1000" "put $SIZE" "set path 3500" "put $SIZE" \
 	    "set path 7000" "put $SIZE" "set path 50000" "put $SIZE"
 	[ "$(get_value 0 channels)" = 1 ]
 	[ "$(get_value 1 channels)" = 4 ]
@@ -26,16 +26,16 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 	local s
 	for s in "$NEW" "$OLD"; do
 		# 84 at 12500 KiB, slow start and the ends
-		run -0 replay "set slow 1" "$s" "put 1048576"
+		run -0 run_replay "set slow 1" "$s" "put 1048576"
 		[ "$(get_value 0 rounds)" -le 112 ]
 		# what one channel takes
-		run -0 replay "set slow 1" "set most 1" "$s" "put 1048576"
+		run -0 run_replay "set slow 1" "set most 1" "$s" "put 1048576"
 		[ "$(get_value 0 rounds)" -ge 512 ]
 	done
 }
 
 @test "no channel is requested at 5 ms, where the window is no limit, nor for a small file" {
-	run -0 replay "set rtt 5" "put $SIZE" "set rtt 100" "put 30000" \
+	run -0 run_replay "set rtt 5" "put $SIZE" "set rtt 100" "put 30000" \
 	    "set window 100000" "put 1048576"
 	[ "$(get_value 0 asked)" = 0 ]
 	[ "$(get_value 1 asked)" = 0 ]
@@ -45,7 +45,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 @test "a channel that the server refuses sets the limit, and is requested once" {
 	local most
 	for most in 1 2 3 7; do
-		run -0 replay "set most $most" "put $SIZE"
+		run -0 run_replay "set most $most" "put $SIZE"
 		[ "$(get_value 0 channels)" = "$most" ]
 		[ "$(get_value 0 asked)" -le 9 ]
 		[ "$(get_value 0 name)" = whole ]
@@ -54,7 +54,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 }
 
 @test "the staging file is used only if the server has the extensions for it" {
-	run -0 replay "$OLD" "set server_caps 0" "put $SIZE" "set server_caps 1" \
+	run -0 run_replay "$OLD" "set server_caps 0" "put $SIZE" "set server_caps 1" \
 	    "set space 100000" "put $SIZE" "set space 500000" "put $SIZE" \
 	    "set special 1" "put $SIZE" "set special 0" "$NEW" "set server_caps 0" \
 	    "set conns_wanted 0" "put $SIZE"
@@ -72,7 +72,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 		for place in 0 1; do
 			while read -r op name told; do
 				for n in 1 2 3 40 300 700; do
-					run -0 replay "$s" "set in_place $place" \
+					run -0 run_replay "$s" "set in_place $place" \
 					    "set preserve 1" "fail $op $n" \
 					    "put $SIZE"
 					[ "$(get_value 0 reported)" -le "$told" ]
@@ -105,13 +105,13 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 }
 
 @test "a server that rejects data gets the file truncated, under its name" {
-	run -0 replay "$NEW" "fail write 500" "put $SIZE"
+	run -0 run_replay "$NEW" "fail write 500" "put $SIZE"
 	[ "$(get_value 0 failed)" = 1 ]
 	[ "$(get_value 0 temp)" = none ]
 	[ "$(get_value 0 name)" = "$(get_value 0 contiguous)+0" ]
 	[ "$(get_value 0 contiguous)" -gt 50000 ]
 	# the second file is given up, and the file goes on without it
-	run -0 replay "$OLD" "fail write 500" "put $SIZE"
+	run -0 run_replay "$OLD" "fail write 500" "put $SIZE"
 	[ "$(get_value 0 failed)" = 0 ]
 	[ "$(get_value 0 name)" = whole ]
 	[ "$(get_value 0 temp)" = none ]
@@ -120,7 +120,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 @test "a copy-data error that sftp-server does not report loses no data" {
 	local room
 	for room in 1 30000 65535 65536 65537 131000 163840 199990 199999; do
-		run -0 replay "$OLD" "set room $room" "put $SIZE"
+		run -0 run_replay "$OLD" "set room $room" "put $SIZE"
 		[ "$(get_value 0 channels)" -gt 1 ]
 		[ "$(get_value 0 name)" = whole ]
 		[ "$(get_value 0 temp)" = none ]
@@ -131,7 +131,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 @test "a file that another program creates meanwhile is not replaced, and the copy fails" {
 	local n
 	for n in 2 5 12 25; do
-		run -0 replay "$NEW" "set made $n" "put $SIZE"
+		run -0 run_replay "$NEW" "set made $n" "put $SIZE"
 		[ "$(get_value 0 name) $(get_value 0 temp) $(get_value 0 failed)" = "other none 1" ]
 	done
 }
@@ -139,7 +139,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 @test "a further connection gets no data if it opens another file, or others may write to it" {
 	local s
 	for s in "$NEW" "$LATE" "$OLD"; do
-		run -0 replay "$s" "set swapped 1" "put $SIZE" "set swapped 0" \
+		run -0 run_replay "$s" "set swapped 1" "put $SIZE" "set swapped 0" \
 		    "set unsafe 1" "put $SIZE" "set unsafe 0" \
 		    "set untagged 1" "put $SIZE"
 		[ "$(grep -c 'channels=1 .*reported=0 failed=0 name=whole temp=none' <<<"$output")" = 3 ]
@@ -147,7 +147,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 }
 
 @test "an old file that the server does not truncate is uploaded again, and keeps no tail" {
-	run -0 replay "set old 250000" "fail setsize 1" "put $SIZE" \
+	run -0 run_replay "set old 250000" "fail setsize 1" "put $SIZE" \
 	    "set old 150000" "put $SIZE"
 	[ "$(get_value 0 channels)" -gt 1 ]
 	[ "$(grep -c 'failed=0 name=whole temp=none' <<<"$output")" = 2 ]
@@ -155,12 +155,12 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 }
 
 @test "an interrupt before the first data leaves an old file unchanged" {
-	run -0 replay "$OLD" "set stop 0" "put $SIZE"
+	run -0 run_replay "$OLD" "set stop 0" "put $SIZE"
 	[ "$(get_value 0 name)" = 0+150000 ]
 }
 
 @test "a file that could not be truncated keeps its temporary name" {
-	run -0 replay "$NEW" "fail write 500" "fail setsize 1" "put $SIZE"
+	run -0 run_replay "$NEW" "fail write 500" "fail setsize 1" "put $SIZE"
 	[ "$(get_value 0 name)" = none ]
 	[ "$(get_value 0 temp)" != none ]
 	[ "$(get_value 0 failed)" = 1 ]
@@ -169,7 +169,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 @test "stale temporary files of a killed copy are removed, and no other files" {
 	local s
 	for s in "$NEW" "$OLD"; do
-		run -0 replay "$s" "set stale 165" "put $SIZE" \
+		run -0 run_replay "$s" "set stale 165" "put $SIZE" \
 		    "set alive 33" "put $SIZE" "set rtt 5" "put 33000" \
 		    "set stop 2" "put $SIZE" \
 		    "set stop -1" "fail write 1" "put $SIZE"
@@ -189,7 +189,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 @test "a file over one connection removes them as well, without a further round trip" {
 	local s fails
 	for s in "$NEW" "set old 20000"; do
-		run -0 replay "$s" "set most 1" "set rtt 5" "put 33000" \
+		run -0 run_replay "$s" "set most 1" "set rtt 5" "put 33000" \
 		    "put 2000000" "set no_tempfile 1" "put 33000" "set stale 165" \
 		    "put 33000" "put 2000000" "set alive 33" "set stranger 4" \
 		    "put 33000" "set stop 2" "put $SIZE"
@@ -207,11 +207,11 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 		# an interrupt, an error or an unknown owner removes nothing
 		[ "$(get_value 6 stale)" = 165 ]
 		# the file's owner may be another user where others may write
-		run -0 replay "$s" "set no_tempfile 1" "set stale 165" "set unsafe 1" \
+		run -0 run_replay "$s" "set no_tempfile 1" "set stale 165" "set unsafe 1" \
 		    "put $SIZE"
 		[ "$(get_value 0 stale)" = 165 ]
 		for fails in write fstat_old lstat_dir; do
-			run -0 replay "$s" "set no_tempfile 1" "set stale 165" \
+			run -0 run_replay "$s" "set no_tempfile 1" "set stale 165" \
 			    "fail $fails 1" "put $SIZE"
 			[ "$(get_value 0 stale)" = 165 ]
 		done
@@ -221,19 +221,19 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 @test "if every temporary name is in use, one channel is used" {
 	local s
 	for s in "$NEW" "$OLD"; do
-		run -0 replay "$s" "set stale 255" "set alive 255" "put $SIZE"
+		run -0 run_replay "$s" "set stale 255" "set alive 255" "put $SIZE"
 		[ "$(get_value 0 channels)" = 1 ]
 		[ "$(get_value 0 name)" = whole ]
 		[ "$(get_value 0 stale)" = 255 ]
 		# one is free
-		run -0 replay "$s" "set stale 187" "set alive 187" "put $SIZE"
+		run -0 run_replay "$s" "set stale 187" "set alive 187" "put $SIZE"
 		[ "$(get_value 0 channels)" -gt 1 ]
 		[ "$(get_value 0 name)" = whole ]
 	done
 }
 
 @test "a temporary file that another copy has adopted is not truncated, and that is reported" {
-	run -0 replay "$NEW" "set stolen 1" "fail write 500" "put $SIZE"
+	run -0 run_replay "$NEW" "set stolen 1" "fail write 500" "put $SIZE"
 	[ "$(get_value 0 failed)" = 1 ]
 	[ "$(get_value 0 reported)" = 2 ]
 	[ "$(get_value 0 name)" = none ]
@@ -244,7 +244,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 	for s in "$NEW" "$OLD"; do
 		for c in 1 2 5; do
 			for n in 3 6 9 14 20; do
-				run -0 replay "$s" "lose $c $n" "lose 3 17" \
+				run -0 run_replay "$s" "lose $c $n" "lose 3 17" \
 				    "put $SIZE"
 				[ "$(get_value 0 name)" = whole ]
 				[ "$(get_value 0 temp)" = none ]
@@ -258,7 +258,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 	local s n
 	for s in "$NEW" "$LATE" "$OLD"; do
 		for n in 0 1 2 3 4 5 6 7 8 9 10 12 15 18; do
-			run -0 replay "$s" "set stop $n" "put $SIZE"
+			run -0 run_replay "$s" "set stop $n" "put $SIZE"
 			[ "$(get_value 0 temp)" = none ]
 			# before it is opened there is none, or the old one
 			[[ $(get_value 0 name) = "$(get_value 0 contiguous)+0" || $(get_value 0 name) = 0+150000 ||
@@ -272,16 +272,16 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 	local s n
 	for s in "$NEW" "$OLD"; do
 		for n in 0 200001 250000; do
-			run -0 replay "$s" "set shrink $n" "set actual 180000" \
+			run -0 run_replay "$s" "set shrink $n" "set actual 180000" \
 			    "put $SIZE"
 			[ "$(get_value 0 temp)" = none ]
-			run -0 replay "$s" "set actual 210000" "put $SIZE"
+			run -0 run_replay "$s" "set actual 210000" "put $SIZE"
 			[ "$(get_value 0 name)" = 210000+0 ]
 			[ "$(get_value 0 temp)" = none ]
 		done
 		# while it is read, and a lost channel has to be read once more
 		for n in 5 8 12; do
-			run -0 replay "$s" "set shrink $n" "set actual 40000" \
+			run -0 run_replay "$s" "set shrink $n" "set actual 40000" \
 			    "lose 1 $n" "put $SIZE"
 			[ "$(get_value 0 temp)" = none ]
 			[ "$(get_value 0 name)" = "$(get_value 0 contiguous)+0" ]
@@ -290,8 +290,8 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 	done
 }
 
-# any N SEED: commands for N files, each with another path, server and mishaps
-any() {
+# print_commands N SEED: commands for N files, each with another path, server and mishaps
+print_commands() {
 	awk -v n="$1" -v seed="$2" '
 	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }
 	function below(n) { return int(rand() * n) }
@@ -339,7 +339,7 @@ any() {
 	local seed
 	cd "$BATS_TEST_TMPDIR"
 	for seed in 1 2 3 4 5 6 7 8; do
-		any 100 $seed | run_unit tempfile-sched-replay >>out || { tail -n 1 out; false; }
+		print_commands 100 $seed | run_unit tempfile-sched-replay >>out || { tail -n 1 out; false; }
 	done
 	[ "$(grep -c '^rounds=' out)" = 800 ]
 	# they came to every end
@@ -352,7 +352,7 @@ any() {
 	local s
 	for s in "$NEW" "$OLD"; do
 		# with no limit by the window, and at 5 ms
-		run -0 replay "$s" "set streams 4" "put $SIZE" "set rtt 5" \
+		run -0 run_replay "$s" "set streams 4" "put $SIZE" "set rtt 5" \
 		    "set window 100000" "put $SIZE" "set streams 1" "put $SIZE"
 		[ "$(get_value 0 channels)" = 4 ]
 		[ "$(get_value 1 channels)" = 4 ]
@@ -367,7 +367,7 @@ any() {
 @test "a refused connection is the last request, and channels are used if there is none" {
 	local s
 	for s in "$NEW" "$OLD"; do
-		run -0 replay "$s" "set streams 4" "set logins 3" "put $SIZE" \
+		run -0 run_replay "$s" "set streams 4" "set logins 3" "put $SIZE" \
 		    "set logins 1" "put $SIZE"
 		[ "$(get_value 0 channels)" = 3 ]
 		[ "$(get_value 0 logins)" = 3 ]
@@ -382,7 +382,7 @@ any() {
 	local s n
 	for s in "$NEW" "$OLD"; do
 		for n in 3 5 8 12 20; do
-			run -0 replay "$s" "set streams 4" "lose 2 $n" "put $SIZE"
+			run -0 run_replay "$s" "set streams 4" "lose 2 $n" "put $SIZE"
 			[ "$(get_value 0 name)" = whole ]
 			[ "$(get_value 0 temp)" = none ]
 			[ "$(get_value 0 reported)" = 0 ]

@@ -10,24 +10,24 @@
 
 load helper
 
-# replay WORDS...: one line of results for each
-replay() { printf '%s\n' "$@" | run_unit tempfile-replay; }
+# run_replay WORDS...: one line of results for each
+run_replay() { printf '%s\n' "$@" | run_unit tempfile-replay; }
 
 NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 
 @test "a file is striped where that is allowed, and is complete at the end" {
 	local way
 	for way in "$NEW" "$LATE" "$OLD" "old=500"; do
-		run -0 replay "$way" "$way seed=2" "$way size=10 striped=0" "$way size=0"
+		run -0 run_replay "$way" "$way seed=2" "$way size=10 striped=0" "$way size=0"
 		[ "$(grep -c 'name=whole temp=none' <<<"$output")" = 4 ]
 		[ "$(get_value 0 striped) $(get_value 1 striped)" = "1 1" ]
 	done
 	for way in "$LATE" "$OLD" "old=500"; do
-		run -0 replay "$way striped=-1" "$way server_caps=0"
+		run -0 run_replay "$way striped=-1" "$way server_caps=0"
 		[ "$(grep -c 'name=whole temp=none.* striped=0' <<<"$output")" = 2 ]
 	done
 	# Without space for the second file, or a name for it, it does not.
-	run -0 replay "$OLD space=100" "$OLD stale=240 alive=240" \
+	run -0 run_replay "$OLD space=100" "$OLD stale=240 alive=240" \
 	    "$LATE space=100" "$NEW stale=255 alive=255"
 	[ "$(grep -c 'name=whole temp=none.* striped=0' <<<"$output")" = 4 ]
 }
@@ -35,7 +35,7 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 @test "a file uses one connection if others may write to its directory, or no time can be set" {
 	local way
 	for way in "$NEW" "$LATE" "$OLD"; do
-		run -0 replay "$way unsafe=1" "$way untagged=1" "$way fail=4" "$way fail=256"
+		run -0 run_replay "$way unsafe=1" "$way untagged=1" "$way fail=4" "$way fail=256"
 		[ "$(grep -c 'name=whole temp=none.* striped=0 failed=0' <<<"$output")" = 4 ]
 	done
 }
@@ -43,29 +43,29 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 @test "a file that appears under the name of a new one is not replaced, and the copy fails" {
 	local n
 	for n in 1 200 500; do
-		run -0 replay "$NEW made=$n" "$NEW made=$n stop=1000" "$NEW made=$n write=300"
+		run -0 run_replay "$NEW made=$n" "$NEW made=$n stop=1000" "$NEW made=$n write=300"
 		[ "$(grep -c 'name=other temp=none.* failed=1 restart=0' <<<"$output")" = 3 ]
 		[ "$(get_value 0 reported)" = 1 ]
 	done
 	# What cannot get its name, though that is free, is put once more, over one link.
-	run -0 replay "$NEW fail=8192" "$NEW fail=8192 write=300"
+	run -0 run_replay "$NEW fail=8192" "$NEW fail=8192 write=300"
 	[ "$(get_value 0 name) $(get_value 0 temp) $(get_value 0 failed) $(get_value 0 restart)" = "none none 0 1" ]
 }
 
 @test "if another file replaces the target, the copy fails and that file is not touched" {
-	run -0 replay "$NEW swapped=1" "$NEW swapped=1 write=300" "$NEW swapped=1 stop=500"
+	run -0 run_replay "$NEW swapped=1" "$NEW swapped=1 write=300" "$NEW swapped=1 stop=500"
 	[ "$(grep -c 'failed=1 restart=0' <<<"$output")" = 3 ]
 	[ "$(grep -c 'name=whole' <<<"$output")" = 0 ]
 }
 
 @test "an old file that could not be truncated is uploaded again if it was longer" {
-	run -0 replay "$OLD size=1000 fail=4096" "old=500 size=1000 in_place=1 fail=4096" \
+	run -0 run_replay "$OLD size=1000 fail=4096" "old=500 size=1000 in_place=1 fail=4096" \
 	    "$OLD size=1000 fail=4096 striped=-1"
 	[ "$(get_value 0 restart) $(get_value 1 restart) $(get_value 2 restart)" = "1 0 1" ]
 }
 
 @test "an error leaves the complete prefix, and is reported if it affects the result" {
-	run -0 replay "$NEW write=300" "$OLD write=300" "$LATE write=5 striped=-1"
+	run -0 run_replay "$NEW write=300" "$OLD write=300" "$LATE write=5 striped=-1"
 	[[ $(get_value 0 name) = [1-9]*+0 && $(get_value 0 temp) = none && $(get_value 0 failed) = 1 ]]
 	# The second file is given up, and the file goes on without it.
 	[ "$(get_value 1 name) $(get_value 1 temp) $(get_value 1 failed)" = "whole none 0" ]
@@ -76,17 +76,17 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 	run -0 run_unit tempfile-replay <"$BATS_TEST_TMPDIR/rooms"
 	[ "$(grep -c 'name=whole temp=none' <<<"$output")" = 901 ]
 	# What could not be cut keeps its hidden name, which another may take.
-	run -0 replay "$NEW write=300 fail=4096" "$NEW write=300 stolen=1"
+	run -0 run_replay "$NEW write=300 fail=4096" "$NEW write=300 stolen=1"
 	[[ $(get_value 0 name) = none && $(get_value 0 temp) = [1-9]* && $(get_value 0 reported) = 1 ]]
 	[[ $(get_value 1 name) = none && $(get_value 1 reported) = 1 ]]
 }
 
 @test "an interrupt leaves a prefix, and an old file without new data unchanged" {
 	local n
-	run -0 replay "$OLD stop=1"
+	run -0 run_replay "$OLD stop=1"
 	[ "$(get_value 0 name)" = 0+2000 ]
 	for n in 100 300 700 1300; do
-		run -0 replay "$NEW stop=$n" "$OLD stop=$n"
+		run -0 run_replay "$NEW stop=$n" "$OLD stop=$n"
 		[[ $(get_value 0 name) = [1-9]*+0 && $(get_value 1 name) = [1-9]*+0 ]]
 		[ "$(grep -c temp=none <<<"$output")" = 2 ]
 	done
@@ -95,7 +95,7 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 @test "stale temporary files of a killed copy are removed, and no other files" {
 	local way
 	for way in "$NEW" "$LATE" "$OLD"; do
-		run -0 replay "$way stale=165" "$way stale=165 alive=33" \
+		run -0 run_replay "$way stale=165" "$way stale=165 alive=33" \
 		    "$way stale=165 stop=900" "$way stale=165 write=1" \
 		    "$way stale=165 foreign=36"
 		[ "$(get_value 0 stale) $(get_value 1 stale) $(get_value 3 stale) $(get_value 4 stale)" = "0 33 165 36" ]
@@ -103,8 +103,8 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 	done
 }
 
-# any N: words for N files, each with other mishaps
-any() {
+# print_files N: words for N files, each with other mishaps
+print_files() {
 	awk -v n="$1" '
 	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }
 	BEGIN {
@@ -125,7 +125,7 @@ any() {
 }
 
 @test "whatever fails, the invariants hold" {
-	any 1500 >"$BATS_TEST_TMPDIR/any"
+	print_files 1500 >"$BATS_TEST_TMPDIR/any"
 	run -0 run_unit tempfile-replay <"$BATS_TEST_TMPDIR/any"
 	[ "${#lines[@]}" = 1500 ]
 	# They came to every end.

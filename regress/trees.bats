@@ -233,9 +233,9 @@ GET_P=${GET/-r/-rp}
 	[ "$(grep -c 'suspect path' <<<"$output")" = 5 ]
 }
 
-# in_place COMMAND: run it in an empty directory, and see that all that it left is
+# run_in_place COMMAND: run it in an empty directory, and see that all that it left is
 # below b there, and no link
-in_place() {
+run_in_place() {
 	rm -rf in
 	mkdir in
 	find . /tmp/evil ! -path './in*' 2>/dev/null | sort >before
@@ -260,29 +260,29 @@ in_place() {
 	for hayate in yes no; do
 		[ $hayate = yes ] || alone="-R 64"
 		use_peer names=2 "home=$T/srv/x/.."
-		in_place "scp -q -o Hayate=$hayate -S ../near -r h:$T/srv/a b"
+		run_in_place "scp -q -o Hayate=$hayate -S ../near -r h:$T/srv/a b"
 		grep -l good in/b/f in/b/d/g
-		in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r 'h:$T/srv/*' 'h:$T/srv/a/d*' b"
+		run_in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r 'h:$T/srv/*' 'h:$T/srv/a/d*' b"
 		grep -l good in/b/a/f in/b/s/h in/b/d/g
-		in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r 'h:*' b"
-		in_place "scp -q -3 -o Hayate=$hayate -S ../near -r h:$T/srv/a g:$T/in/b"
+		run_in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r 'h:*' b"
+		run_in_place "scp -q -3 -o Hayate=$hayate -S ../near -r h:$T/srv/a g:$T/in/b"
 		grep -l good in/b/f in/b/d/g
-		in_place "mkdir b; scp -q -3 -o Hayate=$hayate -S ../near -r 'h:$T/srv/a/*' g:$T/in/b"
+		run_in_place "mkdir b; scp -q -3 -o Hayate=$hayate -S ../near -r 'h:$T/srv/a/*' g:$T/in/b"
 		grep -l good in/b/f in/b/d/g
-		in_place "echo 'get -r $T/srv/a b' | sftp -q $alone -S ../near -b - h"
+		run_in_place "echo 'get -r $T/srv/a b' | sftp -q $alone -S ../near -b - h"
 		grep -l good in/b/f in/b/d/g
-		in_place "mkdir b; printf '%s\n' 'lcd b' 'get -r *' 'reget -r *' | sftp -q $alone -S ../near -b - h"
-		in_place "mkdir b; printf '%s\n' 'cd $T/srv/a' 'lcd b' 'get -rp d*' | sftp -q $alone -S ../near -b - h"
+		run_in_place "mkdir b; printf '%s\n' 'lcd b' 'get -r *' 'reget -r *' | sftp -q $alone -S ../near -b - h"
+		run_in_place "mkdir b; printf '%s\n' 'cd $T/srv/a' 'lcd b' 'get -rp d*' | sftp -q $alone -S ../near -b - h"
 		grep -l good in/b/d/g
-		in_place "mkdir -p a/q; echo put >a/q/r; echo 'put -r a $T/in/b' | sftp -q $alone -S ../near -b - h; rm -r a"
+		run_in_place "mkdir -p a/q; echo put >a/q/r; echo 'put -r a $T/in/b' | sftp -q $alone -S ../near -b - h; rm -r a"
 		grep -l put in/b/q/r
 		# The server chooses the path of ~user, and its last name is that of the copy.
 		use_peer names=2 "expand=$T/srv/a/.."
-		in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r h:~eve/a b"
-		in_place "mkdir b; scp -q -3 -o Hayate=$hayate -S ../near -r h:~eve/a g:$T/in/b"
+		run_in_place "mkdir b; scp -q -o Hayate=$hayate -S ../near -r h:~eve/a b"
+		run_in_place "mkdir b; scp -q -3 -o Hayate=$hayate -S ../near -r h:~eve/a g:$T/in/b"
 	done
 	use_peer names=2
-	in_place "scp -q -S ../near -r --files-from ../list h:$T/srv b"
+	run_in_place "scp -q -S ../near -r --files-from ../list h:$T/srv b"
 	grep -l good in/b/a/f in/b/a/d/g
 }
 
@@ -521,8 +521,8 @@ in_place() {
 	diff -r a b/a 2>/dev/null || diff -r a b
 }
 
-# foreign_tree KIND: a server of another kind gets and gives a tree
-foreign_tree() {
+# check_foreign_tree KIND: a server of another kind gets and gives a tree
+check_foreign_tree() {
 	foreign_up "$1"
 	make_small_tree 100
 	mkdir -p b/a		# proftpd has no real path for what is absent
@@ -534,18 +534,18 @@ foreign_tree() {
 
 @test "a tree is copied to proftpd's mod_sftp and back" {
 	need_proftpd
-	foreign_tree proftpd
+	check_foreign_tree proftpd
 	[ ! -e status ]
 }
 
 @test "a tree is copied to asyncssh, which replies in any order, and back" {
 	need_asyncssh
-	foreign_tree asyncssh
+	check_foreign_tree asyncssh
 }
 
 @test "a tree is copied to paramiko and back" {
 	need_paramiko
-	foreign_tree paramiko
+	check_foreign_tree paramiko
 	# paramiko sends no exit status, so scp may end with 1, as stock's does.
 	[ ! -e status ] || [ "$(sort status | tr '\n' ' ')" = "get 1 put 1 " ]
 }
@@ -581,11 +581,11 @@ foreign_tree() {
 	done
 }
 
-# beginning FILE FILE: the second is one of the first, as it is written in order
-beginning() { cmp -n "$(stat -c %s "$2")" "$1" "$2"; }
+# is_prefix FILE FILE: the second is one of the first, as it is written in order
+is_prefix() { cmp -n "$(stat -c %s "$2")" "$1" "$2"; }
 
-# killed ARG...: scp is, by the peer, when it has dealt with some replies
-killed() {
+# run_killed ARG...: scp is, by the peer, when it has dealt with some replies
+run_killed() {
 	run -137 copy_near "$@"
 }
 
@@ -595,7 +595,7 @@ killed() {
 	head -c 4000000 /dev/urandom >a/1
 	for n in 3 8 13 20; do
 		use_peer limits=261120,261120,1019 gather=0.1 backwards=1 kill=$n
-		killed "h:$T/a/1" alone
-		beginning a/1 alone
+		run_killed "h:$T/a/1" alone
+		is_prefix a/1 alone
 	done
 }

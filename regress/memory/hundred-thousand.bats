@@ -10,25 +10,25 @@ setup() { cd "$BATS_TEST_TMPDIR"; }
 teardown() {
 	sshd_down
 	[ -z "${P-}" ] || "$LFP" down "$P" || :
-	empty
+	remove_directory
 }
 
-# empty: at once, if it is in memory
-empty() {
+# remove_directory: at once, if it is in memory
+remove_directory() {
 	cd /
 	umount "$BATS_TEST_TMPDIR/at" 2>/dev/null || :
 	rm -rf "$BATS_TEST_TMPDIR/at"
 }
 
-# room: a new directory, in memory if it can be
-room() {
+# make_directory: a new directory, in memory if it can be
+make_directory() {
 	mkdir "$BATS_TEST_TMPDIR/at"
 	mount -t tmpfs -o size=4g,nr_inodes=1m none "$BATS_TEST_TMPDIR/at" 2>/dev/null || :
 	cd "$BATS_TEST_TMPDIR/at"
 }
 
-# tree DIRECTORIES: 100,000 files in "a"
-tree() {
+# make_many_files DIRECTORIES: 100,000 files in "a"
+make_many_files() {
 	python3 - "$1" <<-'END'
 	import os, sys
 	dirs = int(sys.argv[1])
@@ -41,17 +41,17 @@ tree() {
 	END
 }
 
-# small COMMAND...: it takes less than 32 MiB; with all items kept, scp takes 39
-small() {
+# check_peak COMMAND...: it takes less than 32 MiB; with all items kept, scp takes 39
+check_peak() {
 	local kib
 	kib=$(measure_peak "$@" 3>&-)
 	echo "$kib KiB"
 	[ "$kib" -lt 32768 ]
 }
-near() { small "$(bin scp)" -q -S ./near -r "$@"; }
+check_near_copy() { check_peak "$(bin scp)" -q -S ./near -r "$@"; }
 
-# fastest COMMAND...: the seconds of the best of three runs that make "b"
-fastest() {
+# find_fastest COMMAND...: the seconds of the best of three runs that make "b"
+find_fastest() {
 	local _
 	for _ in 1 2 3; do
 		rm -rf b
@@ -60,10 +60,10 @@ fastest() {
 	sort -n times | head -n 1
 }
 
-# over_path SOURCE TARGET: within a tenth of the time that 100,000 files take one
+# check_copy_over_path SOURCE TARGET: within a tenth of the time that 100,000 files take one
 # after the other, three round trips each
-over_path() {
-	small ip netns exec "lfp-$P-a" timeout 600 "$(bin scp)" -q \
+check_copy_over_path() {
+	check_peak ip netns exec "lfp-$P-a" timeout 600 "$(bin scp)" -q \
 	    -S "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "$@"
 }
 
@@ -71,15 +71,15 @@ over_path() {
 	local dirs
 	need python3
 	for dirs in 1 100; do
-		room
+		make_directory
 		printf '#!/bin/sh\nexec %s\n' "$(bin sftp-server)" >near
 		chmod +x near
-		tree $dirs
-		near a "h:$PWD/b"
+		make_many_files $dirs
+		check_near_copy a "h:$PWD/b"
 		diff -rq a b
-		near "h:$PWD/a" c
+		check_near_copy "h:$PWD/a" c
 		diff -rq a c
-		empty
+		remove_directory
 	done
 }
 
@@ -88,33 +88,33 @@ over_path() {
 	need_path
 	export P=h$$ SERVER_ADDRESS=10.77.0.2
 	"$LFP" up "$P" --rtt 20ms --rate 1gbit 3>&-
-	room
+	make_directory
 	IN_SERVER="ip netns exec lfp-$P-b" sshd_up	# it sees what is mounted now
-	tree 100
-	over_path -r a "hayate:$PWD/b"
+	make_many_files 100
+	check_copy_over_path -r a "hayate:$PWD/b"
 	diff -rq a b
-	over_path -r "hayate:$PWD/a" c
+	check_copy_over_path -r "hayate:$PWD/a" c
 	diff -rq a c
 }
 
 @test "a list of 100,000 names takes no more memory, and 1.2 times the time of its tree" {
 	local tree list ways way
 	need python3
-	room
+	make_directory
 	printf '#!/bin/sh\nexec %s\n' "$(bin sftp-server)" >near
 	chmod +x near
-	tree 100
+	make_many_files 100
 	(cd a && find . -type f) | shuf --random-source=/bin/bash >list
 	ways=("a h:$PWD/b" "h:$PWD/a b" "h:$PWD/a g:$PWD/b")
 	for way in "${ways[@]}"; do
 		rm -rf b
 		# shellcheck disable=SC2086 # words
-		near --files-from list $way
+		check_near_copy --files-from list $way
 		diff -rq a b
 		# shellcheck disable=SC2086 # words
-		tree=$(fastest "$(bin scp)" -q -S ./near -r $way)
+		tree=$(find_fastest "$(bin scp)" -q -S ./near -r $way)
 		# shellcheck disable=SC2086 # words
-		list=$(fastest "$(bin scp)" -q -S ./near --files-from list $way)
+		list=$(find_fastest "$(bin scp)" -q -S ./near --files-from list $way)
 		echo "$way: tree $tree s, list $list s"
 		check_true "$list <= 1.2 * $tree"
 	done
@@ -126,12 +126,12 @@ over_path() {
 	need_path
 	export P=h$$ SERVER_ADDRESS=10.77.0.2
 	"$LFP" up "$P" --rtt 20ms --rate 1gbit 3>&-
-	room
+	make_directory
 	IN_SERVER="ip netns exec lfp-$P-b" sshd_up
-	tree 100
+	make_many_files 100
 	(cd a && find . -type f) >list
-	tree=$(measure_seconds over_path -r "hayate:$PWD/a" b 2>/dev/null | tail -n 1)
-	list=$(measure_seconds over_path --files-from list "hayate:$PWD/a" c 2>/dev/null | tail -n 1)
+	tree=$(measure_seconds check_copy_over_path -r "hayate:$PWD/a" b 2>/dev/null | tail -n 1)
+	list=$(measure_seconds check_copy_over_path --files-from list "hayate:$PWD/a" c 2>/dev/null | tail -n 1)
 	diff -rq a c
 	echo "tree $tree s, list $list s"
 	check_true "$list <= 1.2 * $tree"

@@ -16,14 +16,14 @@ teardown() {
 	[ ! -p go ] || : <>go
 	for pid in $(cat pids 2>/dev/null); do kill "$pid" 2>/dev/null || :; done
 	sshd_down
-	cgroup_down
+	remove_cgroup
 	[ -z "${P-}" ] || "$LFP" down "$P" || :
 }
 
 ### A cgroup: version 1 or 2, whichever can bound memory here
 
-# cgroup_up BYTES: make it; fails where it cannot be had
-cgroup_up() {
+# make_cgroup BYTES: make it; fails where it cannot be had
+make_cgroup() {
 	local top
 	CGROUP=
 	for top in /sys/fs/cgroup/memory /sys/fs/cgroup; do
@@ -34,20 +34,20 @@ cgroup_up() {
 		elif [ -e "$CGROUP/memory.high" ]; then
 			echo "$1" >"$CGROUP/memory.high" && return
 		fi
-		cgroup_down
+		remove_cgroup
 	done
 	return 1
 }
-cgroup_down() { [ -z "${CGROUP-}" ] || poll 5 rmdir "$CGROUP" 2>/dev/null || :; CGROUP=; }
-# into: the server and its sessions
-into() { echo "$1" >"$CGROUP/cgroup.procs"; }
-peak() { cat "$CGROUP/memory.max_usage_in_bytes" "$CGROUP/memory.peak" 2>/dev/null; }
-killed() { sed -n 's/^oom_kill //p' "$CGROUP/memory.oom_control" "$CGROUP/memory.events" 2>/dev/null; }
+remove_cgroup() { [ -z "${CGROUP-}" ] || poll 5 rmdir "$CGROUP" 2>/dev/null || :; CGROUP=; }
+# join_cgroup: the server and its sessions
+join_cgroup() { echo "$1" >"$CGROUP/cgroup.procs"; }
+read_cgroup_peak() { cat "$CGROUP/memory.max_usage_in_bytes" "$CGROUP/memory.peak" 2>/dev/null; }
+count_oom_kills() { sed -n 's/^oom_kill //p' "$CGROUP/memory.oom_control" "$CGROUP/memory.events" 2>/dev/null; }
 
 ### Sessions
 
-# sessions: the processes that serve sessions, all of them below sshd
-sessions() {
+# list_sessions: the processes that serve sessions, all of them below sshd
+list_sessions() {
 	local all=("$(cat "$(sshd_dir hayate)/pid")") i child
 	for ((i = 0; i < ${#all[@]}; i++)); do
 		for child in $(cat "/proc/${all[i]}/task/${all[i]}/children" 2>/dev/null); do
@@ -56,73 +56,73 @@ sessions() {
 		done
 	done
 }
-# taken: bytes of all sessions, where each has its part of a shared page
-taken() {
-	sessions | sed 's,.*,/proc/&/smaps_rollup,' | xargs cat 2>/dev/null |
+# measure_sessions: bytes of all sessions, where each has its part of a shared page
+measure_sessions() {
+	list_sessions | sed 's,.*,/proc/&/smaps_rollup,' | xargs cat 2>/dev/null |
 	    awk '/^Pss:/ { kib += $2 } END { printf "%d\n", kib * 1024 }'
 }
-count() { [ "$(cat up.* 2>/dev/null | grep -c up)" -ge "$1" ]; }
+has_started() { [ "$(cat up.* 2>/dev/null | grep -c up)" -ge "$1" ]; }
 
-send() {
+send_zeros() {
 	read -r _ <go || :
 	head -c "$BYTES" /dev/zero
 }
 
-# up N COMMAND: N clients that send zeros to a command when go tells them. They
+# start_clients N COMMAND: N clients that send zeros to a command when go tells them. They
 # wait without a turn of the processor: for a writer of the pipe "go".
-up() {
+start_clients() {
 	local i
 	mkfifo go
 	for ((i = 1; i <= $1; i++)); do
 		{
-			send | client hayate "echo up; echo \$\$ >$PWD/reader.$i; $2" \
+			send_zeros | client hayate "echo up; echo \$\$ >$PWD/reader.$i; $2" \
 			    >"up.$i" 2>"err.$i"
 			echo $? >"status.$i"
 		} 3>&- &
 		echo $! >>pids
-		poll 60 count $((i - 8))
+		poll 60 has_started $((i - 8))
 	done
-	poll 60 count "$1"
+	poll 60 has_started "$1"
 }
-go() { : >go; }
-ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
+open_pipe() { : >go; }
+has_ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
 
 @test "many busy sessions stay below the bound of their arithmetic, and all finish" {
 	need_root
 	local n=${SESSIONS:-100} w=16 bound
 	bound=$((n * (8 + w * 5 / 4) * MIB))
-	cgroup_up $bound || skip "no cgroup that bounds memory"
+	make_cgroup $bound || skip "no cgroup that bounds memory"
 	sshd_up hayate "MaxStartups $((2 * n))" "WindowMemoryMax ${w}M" "LogLevel INFO"
-	into "$(cat "$(sshd_dir hayate)/pid")"
-	BYTES=$((8 * MIB)) up "$n" 'cat >/dev/null'
-	go
-	poll $((n + 20)) ended "$n"
+	join_cgroup "$(cat "$(sshd_dir hayate)/pid")"
+	BYTES=$((8 * MIB)) start_clients "$n" 'cat >/dev/null'
+	open_pipe
+	poll $((n + 20)) has_ended "$n"
 	[ "$(cat status.* | sort -u)" = 0 ]
-	[ "$(killed)" = 0 ]
-	echo "# peak of $n sessions: $(($(peak) / MIB)) MiB of $((bound / MIB))" >&3
-	check_true "$(peak) < $bound && $(peak) > $n * $MIB"
+	[ "$(count_oom_kills)" = 0 ]
+	echo "# peak of $n sessions: $(($(read_cgroup_peak) / MIB)) MiB of $((bound / MIB))" >&3
+	check_true "$(read_cgroup_peak) < $bound && $(read_cgroup_peak) > $n * $MIB"
 }
 
 @test "a bound that is too small kills sessions: the test above would see it" {
 	need_root
-	cgroup_up $((12 * MIB)) || skip "no cgroup that bounds memory"
+	make_cgroup $((12 * MIB)) || skip "no cgroup that bounds memory"
 	[ -e "$CGROUP/memory.limit_in_bytes" ] || skip "MemoryHigh kills nobody"
 	sshd_up hayate "MaxStartups 200" "LogLevel INFO"
-	into "$(cat "$(sshd_dir hayate)/pid")"
-	BYTES=$((8 * MIB)) up 12 'cat >/dev/null' || :
-	go
-	poll 60 ended 12 || :
-	[ "$(killed)" -gt 0 ] || [ "$(cat status.* | sort -u)" != 0 ]
+	join_cgroup "$(cat "$(sshd_dir hayate)/pid")"
+	BYTES=$((8 * MIB)) start_clients 12 'cat >/dev/null' || :
+	open_pipe
+	poll 60 has_ended 12 || :
+	[ "$(count_oom_kills)" -gt 0 ] || [ "$(cat status.* | sort -u)" != 0 ]
 }
 
-# grown N BYTES: as many channels have a window of this or more
-grown() {
+# has_grown N BYTES: as many channels have a window of this or more
+has_grown() {
 	[ "$(list_windows "$(sshd_log hayate)" | awk -v w="$2" '$3 >= w' | wc -l)" -ge "$1" ]
 }
-# still: what is taken did not change for a second
-still() {
+# is_memory_stable: what is taken did not change for a second
+is_memory_stable() {
 	local was=$now
-	now=$(taken)
+	now=$(measure_sessions)
 	[ "$was" = "$now" ] || { sleep 1; false; }
 }
 
@@ -136,12 +136,12 @@ still() {
 	export IN_SERVER="ip netns exec lfp-$P-b" IN_CLIENT="ip netns exec lfp-$P-a"
 	export SERVER_ADDRESS=10.77.0.2
 	sshd_up hayate "WindowMemoryMax ${w}M"
-	BYTES=$((4096 * MIB)) up $n 'exec cat >/dev/null'
-	go
-	poll 60 grown $n $((one - MIB))
+	BYTES=$((4096 * MIB)) start_clients $n 'exec cat >/dev/null'
+	open_pipe
+	poll 60 has_grown $n $((one - MIB))
 	cat reader.* | xargs kill -STOP
 	now=''
-	poll 30 still
+	poll 30 is_memory_stable
 	echo "# $n sessions with full windows of $((one / MIB)) MiB: $((now / MIB)) MiB" >&3
 	cat reader.* | xargs kill -CONT
 	cat reader.* | xargs kill
@@ -150,8 +150,8 @@ still() {
 	check_true "$now >= $n * ($one - $MIB)"
 }
 
-# settled: no window has grown for three seconds
-settled() {
+# is_window_stable: no window has grown for three seconds
+is_window_stable() {
 	local was=$now
 	now=$(find_widest_window "$(sshd_log hayate)")
 	[ "$was" = "$now" ] || { sleep 3; false; }
@@ -167,13 +167,13 @@ settled() {
 	printf '#!/bin/sh\necho up\necho $$ >%s/reader.1\nexec cat >/dev/null\n' "$PWD" >forced
 	chmod +x forced
 	sshd_up hayate "ForceCommand $PWD/forced"
-	BYTES=$((16384 * MIB)) up 1 true
-	go
-	poll 60 grown 1 $((24 * MIB))
-	poll 90 settled
+	BYTES=$((16384 * MIB)) start_clients 1 true
+	open_pipe
+	poll 60 has_grown 1 $((24 * MIB))
+	poll 90 is_window_stable
 	cat reader.* | xargs kill -STOP
 	now=''
-	poll 120 still
+	poll 120 is_memory_stable
 	echo "# full windows of $(($(find_widest_window "$(sshd_log hayate)") / MIB)) MiB behind a ForceCommand: $((now / MIB)) MiB" >&3
 	cat reader.* | xargs kill -CONT
 	cat reader.* | xargs kill
@@ -182,8 +182,8 @@ settled() {
 	check_true "$now >= 24 * $MIB"
 }
 
-# gone_below BYTES: what the sessions take
-gone_below() { now=$(taken); echo "$now"; [ "$now" -le "$1" ]; }
+# is_memory_below BYTES: what the sessions take
+is_memory_below() { now=$(measure_sessions); echo "$now"; [ "$now" -le "$1" ]; }
 
 @test "a full window of 400 MiB takes its size in memory, which is freed once it is read" {
 	need_path
@@ -194,18 +194,18 @@ gone_below() { now=$(taken); echo "$now"; [ "$now" -le "$1" ]; }
 	export IN_SERVER="ip netns exec lfp-$P-b" IN_CLIENT="ip netns exec lfp-$P-a"
 	export SERVER_ADDRESS=10.77.0.2
 	sshd_up hayate "WindowMax 1G"
-	BYTES=$((16384 * MIB)) up 1 'exec cat >/dev/null'
-	go
-	poll 120 grown 1 $((400 * MIB))
+	BYTES=$((16384 * MIB)) start_clients 1 'exec cat >/dev/null'
+	open_pipe
+	poll 120 has_grown 1 $((400 * MIB))
 	cat reader.* | xargs kill -STOP
 	now=''
-	poll 120 still
+	poll 120 is_memory_stable
 	was=$(find_widest_window "$(sshd_log hayate)")
 	echo "# a window of $((was / MIB)) MiB, full: $((now / MIB)) MiB" >&3
 	check_true "$now >= $was * 0.9 && $now <= 8 * $MIB + $was * 5 / 4"
 	# while it is read, and more comes
 	cat reader.* | xargs kill -CONT
-	poll 60 gone_below $((64 * MIB))
+	poll 60 is_memory_below $((64 * MIB))
 	echo "# read: $((now / MIB)) MiB" >&3
 	cat reader.* | xargs kill
 }

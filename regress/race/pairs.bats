@@ -51,11 +51,11 @@ setup() {
 	OLD=$BATS_FILE_TMPDIR/old
 }
 
-# one_of WORD...: any of them
-one_of() { shift $((RANDOM % $#)); echo "$1"; }
+# pick_one WORD...: any of them
+pick_one() { shift $((RANDOM % $#)); echo "$1"; }
 
-# put KIND SERVER FILE: in the background, see below
-put() {
+# run_copy KIND SERVER FILE: in the background, see below
+run_copy() {
 	local client=hayate options=() at='' host=127.0.0.1
 	case $1 in
 	j2) options=(-j 2) ;;
@@ -76,62 +76,62 @@ put() {
 # what it said in "said.N", and its process in "pid.N"
 copy_one() {
 	local status=0
-	(echo "$BASHPID" >"pid.$1"; put "${@:2}") >"said.$1" 2>&1 || status=$?
+	(echo "$BASHPID" >"pid.$1"; run_copy "${@:2}") >"said.$1" 2>&1 || status=$?
 	if cmp -s "$4" there/x; then echo "$status whole"; else echo "$status broken"; fi >"end.$1"
 }
 
-# writers: servers that have the file or a hidden one of it open
-writers() { find /proc/[0-9]*/fd -lname "$T/there/*" 2>/dev/null | grep -q .; }
-quiet() { ! writers; }
+# has_writers: servers that have the file or a hidden one of it open
+has_writers() { find /proc/[0-9]*/fd -lname "$T/there/*" 2>/dev/null | grep -q .; }
+has_no_writers() { ! has_writers; }
 
-# begins_hidden KIND SERVER: a new file does
-begins_hidden() {
+# uses_temp_file KIND SERVER: a new file does
+uses_temp_file() {
 	[ "$1" = j2 ] || { [ "$1" = plain ] && [ "$2" = far-stock ]; }
 }
 
-# wrong WHAT: reports a violation
-wrong() { echo "wrong: $1 ($PAIR)" | tee -a wrongs; }
+# report_wrong WHAT: reports a violation
+report_wrong() { echo "wrong: $1 ($PAIR)" | tee -a wrongs; }
 
-# judge KILLED FILE.1 FILE.2
-judge() {
+# check_pair KILLED FILE.1 FILE.2
+check_pair() {
 	local n status was whole=no file
 	for n in 1 2; do
 		[ "$n" != "$1" ] || continue
 		read -r status was <"end.$n"
-		[ "$status $was" != "0 broken" ] || wrong "copy $n ended with 0 and was not whole"
+		[ "$status $was" != "0 broken" ] || report_wrong "copy $n ended with 0 and was not whole"
 		[ "$status" != 0 ] || whole=claimed
 		# This is the only message for a failure.
 		[ "$status" = 0 ] || grep -q 'was created by another program during the upload' "said.$n" ||
-		    wrong "copy $n ended with $status: $(tr '\n' ' ' <"said.$n")"
+		    report_wrong "copy $n ended with $status: $(tr '\n' ' ' <"said.$n")"
 	done
 	for file in "$2" "$3"; do
 		! cmp -s "$file" there/x || whole=yes
 	done
 	case $whole in
-	claimed) wrong "none is whole at the end" ;;
-	no) [ -n "$1" ] || wrong "none is whole, and neither says so" ;;
+	claimed) report_wrong "none is whole at the end" ;;
+	no) [ -n "$1" ] || report_wrong "none is whole, and neither says so" ;;
 	esac
-	[ -n "$1" ] || [ "$(ls -A there)" = x ] || wrong "left: $(ls -Am there)"
+	[ -n "$1" ] || [ "$(ls -A there)" = x ] || report_wrong "left: $(ls -Am there)"
 }
 
-# pair I: one pair, as chance wants
-pair() {
+# run_pair I: one pair, as chance wants
+run_pair() {
 	local server first second files=("$ONE" "$ONE") old killed='' jobs
 	# shellcheck disable=SC2086 # words
-	server=$(one_of ${places-near near-stock far far-stock})
+	server=$(pick_one ${places-near near-stock far far-stock})
 	# shellcheck disable=SC2086 # words
-	first=$(one_of ${kinds-plain j2 resume stock})
+	first=$(pick_one ${kinds-plain j2 resume stock})
 	# shellcheck disable=SC2086 # words
-	second=$(one_of ${kinds-plain j2 resume stock})
-	old=$(one_of new new old)
+	second=$(pick_one ${kinds-plain j2 resume stock})
+	old=$(pick_one new new old)
 	rm -rf there end.* pid.*
 	mkdir there
 	[ "$old" = new ] || cp "$OLD" there/x
-	if [ "$old" = new ] && begins_hidden "$first" "$server" &&
-	    begins_hidden "$second" "$server"; then
+	if [ "$old" = new ] && uses_temp_file "$first" "$server" &&
+	    uses_temp_file "$second" "$server"; then
 		files[1]=$TWO
 	fi
-	[ $(($1 % 3)) != 0 ] || killed=$(one_of 1 2)
+	[ $(($1 % 3)) != 0 ] || killed=$(pick_one 1 2)
 	PAIR="$1: $first and $second to $server, $old${killed:+, $killed is killed}"
 	copy_one 1 "$first" "$server" "${files[0]}" &
 	jobs=$!
@@ -145,15 +145,15 @@ pair() {
 	fi
 	# shellcheck disable=SC2086 # numbers
 	wait $jobs || :
-	poll 10 quiet || wrong "a server still writes"
-	judge "$killed" "${files[@]}"
+	poll 10 has_no_writers || report_wrong "a server still writes"
+	check_pair "$killed" "${files[@]}"
 }
 
 @test "two simultaneous copies to one name leave one complete file, and no false success" {
 	local i
 	RANDOM=${SEED-27}
 	for ((i = 1; i <= ${PAIRS-100}; i++)); do
-		pair "$i"
+		run_pair "$i"
 	done
 	[ ! -s wrongs ] || { echo "$(wc -l <wrongs) of ${PAIRS-100} pairs"; false; }
 }

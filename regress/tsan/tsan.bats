@@ -25,16 +25,16 @@ teardown() { check_reports; }
 	local how ctl=$BATS_TEST_TMPDIR/ctl
 	for how in aes128-ctr aes256-gcm@openssh.com chacha20-poly1305@openssh.com; do
 		client -v -o CipherThreads=2 -o RekeyLimit=5M -c $how tsan \
-		    "cat $(data)" 2>"$BATS_TEST_TMPDIR/said" | cmp - "$(data)"
+		    "cat $(print_data_path)" 2>"$BATS_TEST_TMPDIR/said" | cmp - "$(print_data_path)"
 		grep -q 'sealed and opened by 2 threads' "$BATS_TEST_TMPDIR/said"
 		client -o CipherThreads=2 -c $how tsan \
-		    "cat >$BATS_TEST_TMPDIR/put" <"$(data)"
-		cmp "$BATS_TEST_TMPDIR/put" "$(data)"
+		    "cat >$BATS_TEST_TMPDIR/put" <"$(print_data_path)"
+		cmp "$BATS_TEST_TMPDIR/put" "$(print_data_path)"
 	done
-	client -o CipherThreads=2 -M -S "$ctl" -o ControlPersist=60 tsan "cat $(data)" |
-	    cmp - "$(data)" &
+	client -o CipherThreads=2 -M -S "$ctl" -o ControlPersist=60 tsan "cat $(print_data_path)" |
+	    cmp - "$(print_data_path)" &
 	poll 10 test -S "$ctl"
-	client -S "$ctl" tsan "cat $(data)" | cmp - "$(data)"
+	client -S "$ctl" tsan "cat $(print_data_path)" | cmp - "$(print_data_path)"
 	wait $!
 	client -S "$ctl" -O exit tsan
 }
