@@ -21,23 +21,23 @@ setup_file() {
 	export CONFIG_SITE=$BATS_FILE_TMPDIR/site
 }
 
-# configured ARG...: a fresh build of that tree
-configured() {
+# configure_copy ARG...: a fresh build of that tree
+configure_copy() {
 	cd "$SRC"
 	rm -rf build
 	./configure -q "$@" >/dev/null
 }
 
-# tree BANNER-SED: a copy of upstream with another version in version.h
-tree() {
+# make_tree_copy BANNER-SED: a copy of upstream with another version in version.h
+make_tree_copy() {
 	rm -rf "$BATS_TEST_TMPDIR/tree"
 	cp -a "$BUILD/upstream" "$BATS_TEST_TMPDIR/tree"
 	sed -i "$1" "$BATS_TEST_TMPDIR/tree/version.h"
 	echo "$BATS_TEST_TMPDIR/tree"
 }
 
-# refuses GOAL PATTERN: make fails with one line of ours, and makes no tree
-refuses() {
+# check_refused GOAL PATTERN: make fails with one line of ours, and makes no tree
+check_refused() {
 	run ! make -s "$1"
 	[ "$(grep -c '^hayate: .*'"$2" <<<"$output")" = 1 ]
 	[ ! -e build/upstream ] || [ "$1" != build/upstream/.source ]
@@ -45,19 +45,19 @@ refuses() {
 	[ -z "$(find build -maxdepth 1 -name '.?*' ! -name .lock)" ]
 }
 
-# ours [REVISION]: what version strings are to say before the fixes, with upstream's
+# print_expected_version [REVISION]: what version strings are to say before the fixes, with upstream's
 # part as stock says it
-ours() {
+print_expected_version() {
 	local version
 	version=$(sed -n 's/^AC_INIT(\[Hayate\], \[\(.*\)\], \[\], .*/\1/p' "$TOP/configure.ac")
 	echo "$("$(bin ssh stock)" -V 2>&1 | sed 's/,.*//')${1:+ $1} Hayate_$version"
 }
 
-# source_of WORD: what build-aux/fetch recorded about the upstream in use
-source_of() { sed -n "s/^$1 //p" "$BUILD/upstream/.source"; }
+# read_source_word WORD: what build-aux/fetch recorded about the upstream in use
+read_source_word() { sed -n "s/^$1 //p" "$BUILD/upstream/.source"; }
 
-# banner_of_server: the line that the server called hayate sends
-banner_of_server() {
+# read_server_banner: the line that the server called hayate sends
+read_server_banner() {
 	local banner
 	exec 4<>"/dev/tcp/127.0.0.1/$(sshd_port hayate)"
 	read -r banner <&4
@@ -66,14 +66,14 @@ banner_of_server() {
 }
 
 @test "ssh, sshd and the banner name the release, the revision, Hayate and the fixes" {
-	revision=$(source_of revision)
-	whole="$(ours "${revision% *}")$(source_of fix | sed 's/^[0-9a-f]*//' | tr -d '\n')"
+	revision=$(read_source_word revision)
+	whole="$(print_expected_version "${revision% *}")$(read_source_word fix | sed 's/^[0-9a-f]*//' | tr -d '\n')"
 	for part in ssh sshd sshd-session; do
 		run -0 "$(bin $part)" -V
 		[[ $output = "$whole, OpenSSL "* ]]
 	done
 	sshd_up
-	banner=$(banner_of_server)
+	banner=$(read_server_banner)
 	sshd_down
 	# Where there are many fixes it has the number of those that are left out.
 	case $banner in
@@ -86,8 +86,8 @@ banner_of_server() {
 	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
 	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
 	version=$(sed -n 's/^Version: //p' "$dsc")
-	[ "$(source_of what | sed 's/ .*//')" = "$(basename "$dsc" .dsc)" ]
-	[[ $(source_of revision) = "Debian-${version##*-} "20[0-9][0-9]-[0-9][0-9]-[0-9][0-9] ]]
+	[ "$(read_source_word what | sed 's/ .*//')" = "$(basename "$dsc" .dsc)" ]
+	[[ $(read_source_word revision) = "Debian-${version##*-} "20[0-9][0-9]-[0-9][0-9]-[0-9][0-9] ]]
 	# nmap and Debian's own tracker look for it straight behind the release
 	"$(bin ssh)" -V 2>&1 | grep -E '^OpenSSH_[0-9.p]+ Debian-[^ ]+ Hayate_'
 }
@@ -96,19 +96,19 @@ banner_of_server() {
 	local so
 	cd "$TOP"
 	build-aux/sbom >"$BATS_TEST_TMPDIR/sbom"
-	is() { jq -e "$@" "$BATS_TEST_TMPDIR/sbom" >"$BATS_TEST_TMPDIR/is" || { echo "$*"; return 1; }; }
+	query_sbom() { jq -e "$@" "$BATS_TEST_TMPDIR/sbom" >"$BATS_TEST_TMPDIR/is" || { echo "$*"; return 1; }; }
 	# What SPDX 2.3 asks for, and every relation leads to something.
-	is '.spdxVersion == "SPDX-2.3" and .dataLicense == "CC0-1.0" and .SPDXID == "SPDXRef-DOCUMENT"'
-	is '.name and .documentNamespace and (.creationInfo.creators | length == 1)'
-	is '.creationInfo.created | test("^20[0-9-]+T[0-9:]+Z$")'
-	is '[.packages[] | .SPDXID, .name, .versionInfo, .downloadLocation, .licenseDeclared] | all(. != null and . != "")'
-	is '[.packages[].SPDXID] | length == (unique | length) and all(test("^SPDXRef-[A-Za-z0-9.-]+$"))'
-	is '([.packages[].SPDXID] + [.SPDXID]) as $all | [.relationships[] | .spdxElementId, .relatedSpdxElement] | all(. as $x | $all | index($x))'
-	is --arg c "$(build-aux/stamp | sed -n 's/^commit //p')" '.packages[0].comment | contains($c)'
-	is --arg v "$("$(bin ssh)" -V 2>&1 | sed 's/,.*//')" '.packages[0].comment | contains($v)'
-	is --arg r "$(source_of release | sed 's/ .*//')" '.packages[1].versionInfo == $r'
+	query_sbom '.spdxVersion == "SPDX-2.3" and .dataLicense == "CC0-1.0" and .SPDXID == "SPDXRef-DOCUMENT"'
+	query_sbom '.name and .documentNamespace and (.creationInfo.creators | length == 1)'
+	query_sbom '.creationInfo.created | test("^20[0-9-]+T[0-9:]+Z$")'
+	query_sbom '[.packages[] | .SPDXID, .name, .versionInfo, .downloadLocation, .licenseDeclared] | all(. != null and . != "")'
+	query_sbom '[.packages[].SPDXID] | length == (unique | length) and all(test("^SPDXRef-[A-Za-z0-9.-]+$"))'
+	query_sbom '([.packages[].SPDXID] + [.SPDXID]) as $all | [.relationships[] | .spdxElementId, .relatedSpdxElement] | all(. as $x | $all | index($x))'
+	query_sbom --arg c "$(build-aux/stamp | sed -n 's/^commit //p')" '.packages[0].comment | contains($c)'
+	query_sbom --arg v "$("$(bin ssh)" -V 2>&1 | sed 's/,.*//')" '.packages[0].comment | contains($v)'
+	query_sbom --arg r "$(read_source_word release | sed 's/ .*//')" '.packages[1].versionInfo == $r'
 	for so in $(readelf -d "$(bin ssh)" "$(bin sshd)" | sed -n 's/.*(NEEDED).*\[\(.*\)\]$/\1/p' | sort -u); do
-		is --arg so "$so" '.packages[] | select(.comment == $so) | .versionInfo != "unknown"'
+		query_sbom --arg so "$so" '.packages[] | select(.comment == $so) | .versionInfo != "unknown"'
 	done
 	build-aux/sbom | cmp - "$BATS_TEST_TMPDIR/sbom"
 }
@@ -118,17 +118,17 @@ banner_of_server() {
 	grep -q debian_banner "$BUILD/upstream/servconf.c" ||
 	    skip "this upstream has no DebianBanner"
 	sshd_up hayate "DebianBanner no"
-	[ "$(banner_of_server)" = "SSH-2.0-$(ours)" ]
+	[ "$(read_server_banner)" = "SSH-2.0-$(print_expected_version)" ]
 	sshd_down
 }
 
 @test "with VersionDetails no client and server name the release of OpenSSH alone" {
 	local release
-	release=$(ours)
+	release=$(print_expected_version)
 	release=${release%% *}
 	for no in "" "DebianBanner no"; do
 		sshd_up hayate "VersionDetails no" "VersionAddendum ours" ${no:+"$no"}
-		[ "$(banner_of_server)" = "SSH-2.0-$release ours" ]
+		[ "$(read_server_banner)" = "SSH-2.0-$release ours" ]
 		client -v -o VersionDetails=no hayate true 2>"$BATS_TEST_TMPDIR/said"
 		grep -x "debug1: Local version string SSH-2.0-$release" \
 		    <(tr -d '\r' <"$BATS_TEST_TMPDIR/said")
@@ -138,8 +138,8 @@ banner_of_server() {
 	done
 }
 
-# zeroing: the compiler's option that zeroes the stack, if it has one (gcc from 12 on)
-zeroing() {
+# find_zeroing_option: the compiler's option that zeroes the stack, if it has one (gcc from 12 on)
+find_zeroing_option() {
 	local cc
 	cc=$(sed -n 's/^CC=//p' "$BUILD/hayate/Makefile")
 	! echo 'int x;' | $cc -ftrivial-auto-var-init=zero -xc -c -o "$BATS_TEST_TMPDIR/x.o" - ||
@@ -147,17 +147,17 @@ zeroing() {
 }
 
 @test "hayate and stock use the same compiler flags, with upstream's hardening" {
-	flags() { grep -E '^(CC|CFLAGS|LDFLAGS|[A-Z0-9]*LIBS|LIB[A-Z0-9]*)=' "$BUILD/$1/Makefile"; }
-	diff <(flags hayate) <(flags stock)
+	list_flags() { grep -E '^(CC|CFLAGS|LDFLAGS|[A-Z0-9]*LIBS|LIB[A-Z0-9]*)=' "$BUILD/$1/Makefile"; }
+	diff <(list_flags hayate) <(list_flags stock)
 	diff "$BUILD/hayate/config.h" "$BUILD/stock/config.h"
 	# shellcheck disable=SC2046
-	for flag in -ftrapv $(zeroing) -fPIE -D_FORTIFY_SOURCE=2 -Wl,-z,now; do
-		flags hayate | grep -q -e "$flag" || { echo "no $flag"; false; }
+	for flag in -ftrapv $(find_zeroing_option) -fPIE -D_FORTIFY_SOURCE=2 -Wl,-z,now; do
+		list_flags hayate | grep -q -e "$flag" || { echo "no $flag"; false; }
 	done
 }
 
-# shared_tree NAME: a tree of four files, and what they say they were made of
-shared_tree() {
+# make_shared_tree NAME: a tree of four files, and what they say they were made of
+make_shared_tree() {
 	mkdir -p "build/$1/openbsd-compat"
 	cd "build/$1"
 	echo '#include "within.h"' | tee over.c >one.h
@@ -174,8 +174,8 @@ shared_tree() {
 
 @test "the stock build shares those objects of hayate whose sources and flags are the same" {
 	cd "$BATS_TEST_TMPDIR"
-	shared_tree hayate
-	shared_tree stock
+	make_shared_tree hayate
+	make_shared_tree stock
 	printf '%s\n' "BUILD=$PWD/build" "TOP=$PWD" >build/options
 	for f in same over flags openbsd-compat/compat openbsd-compat/far; do
 		echo ours >"build/hayate/$f.o"
@@ -195,7 +195,7 @@ shared_tree() {
 
 @test "all variables on the stack are initialised to zero, except two arrays of channels.c" {
 	run -0 make -n -C "$BUILD/hayate" -W channels.c channels.o
-	[[ $output = *"$(zeroing)"*channels.c* ]]
+	[[ $output = *"$(find_zeroing_option)"*channels.c* ]]
 	[[ $output != *-ftrivial-auto-var-init=[!z]* ]]
 	[ "$(cat "$BUILD"/hayate/*.c | grep -c BULK_UNINITIALIZED)" = 2 ]
 	# gcc 11 knows neither the option nor the attribute.
@@ -238,52 +238,52 @@ shared_tree() {
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$BATS_TEST_TMPDIR/openssh.tar.gz" --enable-unpatched-upstream
 	[[ $output = *"has a sha256 that UPSTREAM does not name"* ]]
-	configured --with-openssh="$BUILD/upstream"
+	configure_copy --with-openssh="$BUILD/upstream"
 	sed -i "s|^FROM=.*|FROM='$BATS_TEST_TMPDIR/openssh.tar.gz'|" build/options
-	refuses build/upstream/.source "sha256"
+	check_refused build/upstream/.source "sha256"
 }
 
 @test "an older tree is refused" {
-	configured --with-openssh="$(tree 's/OpenSSH_[0-9.]*/OpenSSH_9.9/')"
-	refuses build/upstream/.source "UPSTREAM names 10.5p1, 10.4p1"
+	configure_copy --with-openssh="$(make_tree_copy 's/OpenSSH_[0-9.]*/OpenSSH_9.9/')"
+	check_refused build/upstream/.source "UPSTREAM names 10.5p1, 10.4p1"
 }
 
-# says: what ssh -V of the source that was fetched says
-says() { (. build-aux/common.sh; print_version_line); }
+# print_version: what ssh -V of the source that was fetched says
+print_version() { (. build-aux/common.sh; print_version_line); }
 
 @test "a newer tree is accepted if nothing that we rely on changed, and is named untested" {
-	newer=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
+	newer=$(make_tree_copy 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
 	rm -rf "$newer/.source" "$newer/debian"
-	configured --with-openssh="$newer"
+	configure_copy --with-openssh="$newer"
 	run -0 make -s build/upstream/.source
 	[[ $output = *"OpenSSH_99.1p"[0-9]" (untested) was not tried with Hayate; all of it that ours relies on was read"* ]]
-	[[ $(says) =~ ^OpenSSH_99.1p[0-9]\ untested\ Hayate_[0-9.]+$ ]]
-	configured --with-openssh="$newer" --disable-untested-upstream
-	refuses build/upstream/.source "disable-untested-upstream was given"
+	[[ $(print_version) =~ ^OpenSSH_99.1p[0-9]\ untested\ Hayate_[0-9.]+$ ]]
+	configure_copy --with-openssh="$newer" --disable-untested-upstream
+	check_refused build/upstream/.source "disable-untested-upstream was given"
 	# one text that was not reviewed
 	sed -i 's/^channel_check_window(.*/&\n\/* new *\//' "$newer/channels.c"
-	configured --with-openssh="$newer"
-	refuses build/upstream/.source "its text of channel_check_window in channels.c was not reviewed: configure with --enable-untested-upstream"
-	configured --with-openssh="$newer" --enable-untested-upstream
+	configure_copy --with-openssh="$newer"
+	check_refused build/upstream/.source "its text of channel_check_window in channels.c was not reviewed: configure with --enable-untested-upstream"
+	configure_copy --with-openssh="$newer" --enable-untested-upstream
 	run -0 make -s build/upstream/.source
 	[[ $output = *"OpenSSH_99.1p"[0-9]" (untested) was not tried with Hayate"$'\n'* ]]
 }
 
 @test "a tree from between two releases is named by its commit, or as a snapshot" {
 	local git="git -c user.name=A -c user.email=a@b"
-	between=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_10.5/; s/"p2"/"p1"/')
+	between=$(make_tree_copy 's/OpenSSH_[0-9.]*/OpenSSH_10.5/; s/"p2"/"p1"/')
 	rm -rf "$between/.source" "$between/debian"
-	configured --with-openssh="$between"
+	configure_copy --with-openssh="$between"
 	run -0 make -s build/upstream/.source
 	[[ $output = *"OpenSSH_10.5p1 (snapshot) was not tried with Hayate"* ]]
-	[[ $(says) = "OpenSSH_10.5p1 snapshot Hayate_"* ]]
+	[[ $(print_version) = "OpenSSH_10.5p1 snapshot Hayate_"* ]]
 	$git -C "$between" init -q
 	$git -C "$between" add -A
 	$git -C "$between" commit -q -m x
 	id=$(git -C "$between" rev-parse --short=9 HEAD)
-	configured --with-openssh="$between"
+	configure_copy --with-openssh="$between"
 	make -s build/upstream/.source
-	[[ $(says) = "OpenSSH_10.5p1 git-$id Hayate_"* ]]
+	[[ $(print_version) = "OpenSSH_10.5p1 git-$id Hayate_"* ]]
 	grep -x "revision git-$id $(date -u +%F)" build/upstream/.source
 	[[ $(build-aux/deb-version beside) = *"+10.5p1-0git$id~"* ]]
 	echo >>"$between/kex.c"
@@ -291,8 +291,8 @@ says() { (. build-aux/common.sh; print_version_line); }
 	# Our code may rely on the changed text.
 	: >"$between/misc.h"
 	sed -i 's/^channel_check_window(.*/&\n\/* new *\//' "$between/channels.c"
-	configured --with-openssh="$between"
-	refuses build/upstream/.source "its text of channel_check_window in channels.c was not reviewed"
+	configure_copy --with-openssh="$between"
+	check_refused build/upstream/.source "its text of channel_check_window in channels.c was not reviewed"
 }
 
 @test "a directory without OpenSSH sources is refused" {
@@ -300,19 +300,19 @@ says() { (. build-aux/common.sh; print_version_line); }
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$BATS_TEST_TMPDIR/empty"
 	[[ $output = *"not an OpenSSH source tree"* ]]
-	configured --with-openssh="$BATS_TEST_TMPDIR/empty" --enable-unpatched-upstream
-	refuses build/upstream/.source "not an OpenSSH source tree"
+	configure_copy --with-openssh="$BATS_TEST_TMPDIR/empty" --enable-unpatched-upstream
+	check_refused build/upstream/.source "not an OpenSSH source tree"
 }
 
-# pristine: set $orig to the release tarball, as it came with Debian's package
-pristine() {
+# find_release_tarball: set $orig to the release tarball, as it came with Debian's package
+find_release_tarball() {
 	orig=$(ls "$BUILD"/fetched/*.orig.tar.gz "$TOP"/carried/*.orig.tar.gz 2>/dev/null |
 	    head -n 1)
 	[ -n "$orig" ] || skip "no release tarball here, upstream is a tree"
 }
 
 @test "a release without Debian's fixes needs a switch and is called unpatched" {
-	pristine
+	find_release_tarball
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$orig"
 	[[ $output = *"OpenSSH 10.0p1 lacks these, "*CVE-2026-59996*CVE-2025-61984*"--with-openssh=apt"* ]]
@@ -321,9 +321,9 @@ pristine() {
 	mkdir "$BATS_TEST_TMPDIR/plain"
 	tar xzf "$orig" -C "$BATS_TEST_TMPDIR/plain" --strip-components=1
 	run ! ./configure -q --with-openssh="$BATS_TEST_TMPDIR/plain"
-	configured --with-openssh="$BATS_TEST_TMPDIR/plain" --enable-untested-upstream
-	refuses build/upstream/.source "none of the fixes made since 10.0p1"
-	configured --with-openssh="$orig" --enable-unpatched-upstream
+	configure_copy --with-openssh="$BATS_TEST_TMPDIR/plain" --enable-untested-upstream
+	check_refused build/upstream/.source "none of the fixes made since 10.0p1"
+	configure_copy --with-openssh="$orig" --enable-unpatched-upstream
 	run -0 make -s build/upstream/.source
 	[[ $output = *"without the security fixes made since 10.0p1"*"openssh 10.0p1 lacks what 10.5p1 has: "*CVE-2025-61984* ]]
 	grep -x "revision unpatched 2025-04-09" build/upstream/.source
@@ -332,13 +332,13 @@ pristine() {
 @test "UPSTREAM names the fixes that Debian's patch series has" {
 	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
 	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
-	word() { sed -n "s/^$1[	 ]*//p" "$TOP/UPSTREAM"; }
+	read_upstream_row() { sed -n "s/^$1[	 ]*//p" "$TOP/UPSTREAM"; }
 	tar xJf "${dsc%.dsc}.debian.tar.xz" -C "$BATS_TEST_TMPDIR" debian/patches/series
-	cves() { grep -o '^CVE-[0-9]*-[0-9]*' "$BATS_TEST_TMPDIR/debian/patches/series"; }
+	list_patched_cves() { grep -o '^CVE-[0-9]*-[0-9]*' "$BATS_TEST_TMPDIR/debian/patches/series"; }
 	# A newer revision may have more.
-	[ -z "$(comm -23 <(word fixed | grep -o 'CVE[^ ]*' | sort) <(cves | sort -u))" ]
-	[[ $dsc != *-"$(word revision).dsc" ]] ||
-	    [ "$(cves | sort -u | grep -c .)" = "$(word fixed | grep -o CVE | wc -l)" ]
+	[ -z "$(comm -23 <(read_upstream_row fixed | grep -o 'CVE[^ ]*' | sort) <(list_patched_cves | sort -u))" ]
+	[[ $dsc != *-"$(read_upstream_row revision).dsc" ]] ||
+	    [ "$(list_patched_cves | sort -u | grep -c .)" = "$(read_upstream_row fixed | grep -o CVE | wc -l)" ]
 }
 
 @test "a tree with Debian's changelog names its revision only if the patches are applied" {
@@ -346,7 +346,7 @@ pristine() {
 	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
 	cd "$BATS_TEST_TMPDIR"
 	dpkg-source -x "$dsc" with >/dev/null 2>&1
-	[ "$("$TOP/build-aux/revision" with)" = "$(source_of revision)" ]
+	[ "$("$TOP/build-aux/revision" with)" = "$(read_source_word revision)" ]
 	dpkg-source --skip-patches -x "$dsc" without >/dev/null 2>&1
 	[ "$("$TOP/build-aux/revision" without)" = "unpatched -" ]
 	# A version without a revision is no package of Debian.
@@ -359,17 +359,17 @@ pristine() {
 
 @test "a tree that cannot be patched is refused and not built" {
 	[ -s "$TOP/patches/series" ] || skip "the series is empty"
-	spoilt=$(tree '')
+	spoilt=$(make_tree_copy '')
 	for f in $(sed -n 's|^+++ b/||p' "$TOP"/patches/*.patch); do
 		: >"$spoilt/$f"
 	done
-	configured --with-openssh="$spoilt"
-	refuses build/hayate/.prepared "does not apply"
+	configure_copy --with-openssh="$spoilt"
+	check_refused build/hayate/.prepared "does not apply"
 }
 
 @test "make refresh changes only line numbers" {
 	command -v quilt >/dev/null || skip "no quilt (package quilt)"
-	configured --with-openssh="$BUILD/upstream"
+	configure_copy --with-openssh="$BUILD/upstream"
 	make -s refresh
 	diff -r -I '^@@ ' "$TOP/patches" patches
 }
@@ -416,7 +416,7 @@ pristine() {
 	Dir::Etc::sourcelist "$BATS_TEST_TMPDIR/list";
 	Dir::Etc::sourceparts "$BATS_TEST_TMPDIR/parts";
 	EOF
-	configured --with-openssh="$BUILD/upstream"
+	configure_copy --with-openssh="$BUILD/upstream"
 	APT_CONFIG=$BATS_TEST_TMPDIR/conf build-aux/apt-source entries NEXT >"$BATS_TEST_TMPDIR/got"
 	diff - "$BATS_TEST_TMPDIR/got" <<-EOF
 	Types: deb-src
@@ -437,20 +437,20 @@ pristine() {
 	EOF
 }
 
-# switches TREE: the words that upstream's configure knows
-switches() {
+# list_switches TREE: the words that upstream's configure knows
+list_switches() {
 	sed -n "/^ac_user_opts='/,/^'/p" "$1/configure" | tr _ - |
 	    grep -E '^(with|enable)-' | grep -vE 'option-checking|largefile' | sort
 }
 
 @test "build-aux/upstream-switches agrees with upstream's configure" {
-	source_of revision | grep -q ^Debian- || skip "upstream is not Debian's"
-	diff <(grep -v '^#' "$TOP/build-aux/upstream-switches" | sort) <(switches "$BUILD/upstream")
-	pristine
+	read_source_word revision | grep -q ^Debian- || skip "upstream is not Debian's"
+	diff <(grep -v '^#' "$TOP/build-aux/upstream-switches" | sort) <(list_switches "$BUILD/upstream")
+	find_release_tarball
 	mkdir "$BATS_TEST_TMPDIR/plain"
 	tar xzf "$orig" -C "$BATS_TEST_TMPDIR/plain" --strip-components=1
 	# configure's messages about tarballs and tcp-wrappers
-	[ "$(comm -13 <(switches "$BATS_TEST_TMPDIR/plain") <(switches "$BUILD/upstream"))" = with-tcp-wrappers ]
+	[ "$(comm -13 <(list_switches "$BATS_TEST_TMPDIR/plain") <(list_switches "$BUILD/upstream"))" = with-tcp-wrappers ]
 }
 
 @test "a misspelt switch is refused, and upstream's and packagers' switches pass" {
@@ -459,18 +459,18 @@ switches() {
 		run ! ./configure -q --with-openssh="$BUILD/upstream" $word
 		[[ $output = *"unknown: $word."* ]]
 	done
-	configured --with-openssh="$BUILD/upstream" --disable-lastlog \
+	configure_copy --with-openssh="$BUILD/upstream" --disable-lastlog \
 	    --with-pid-dir=/run --without-Werror --disable-strip \
 	    --disable-silent-rules --disable-dependency-tracking \
 	    --disable-maintainer-mode
 	grep -F -- "'--disable-lastlog' '--with-pid-dir=/run' '--without-Werror' '--disable-strip'" build/options
 	run ! grep -E 'silent|tracking|maintainer' build/options
-	configured --with-openssh="$BUILD/upstream" --disable-option-checking --with-pma
+	configure_copy --with-openssh="$BUILD/upstream" --disable-option-checking --with-pma
 }
 
 @test "configure announces tcp-wrappers only if upstream has them" {
 	cd "$SRC"
-	pristine
+	find_release_tarball
 	run -0 ./configure -q --with-openssh="$orig" --enable-unpatched-upstream
 	[[ $output = *"without: "*tcp-wrappers* ]]
 	[[ $output = *"without: "*", GSSAPI key exchange (Debian's package has it)"* ]]
@@ -487,7 +487,7 @@ switches() {
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$BUILD/upstream" --without-openssl
 	[[ $output = *"needs OpenSSL's libcrypto. Leave the switch out"* ]]
-	configured --with-openssh="$BUILD/upstream" --with-openssl
+	configure_copy --with-openssh="$BUILD/upstream" --with-openssl
 }
 
 @test "without PAM's headers Linux needs --without-pam" {
@@ -496,41 +496,41 @@ switches() {
 	cd "$SRC"
 	run ! ./configure -q --with-openssh="$BUILD/upstream"
 	[[ $output = *"libpam0g-dev; give --without-pam"* ]]
-	configured --with-openssh="$BUILD/upstream" --without-pam
+	configure_copy --with-openssh="$BUILD/upstream" --without-pam
 	grep -e --without-pam build/options
 	run ! grep -e --with-pam build/options
-	configured --with-openssh="$BUILD/upstream" --without-sshd
+	configure_copy --with-openssh="$BUILD/upstream" --without-sshd
 }
 
-# dev_packages: those among the words of the input that are libraries to build with
-dev_packages() { tr -sc 'a-z0-9-' '\n' | grep -x '\(lib\|zlib\).*-dev' | grep -vx libc6-dev | sort; }
+# list_dev_packages: those among the words of the input that are libraries to build with
+list_dev_packages() { tr -sc 'a-z0-9-' '\n' | grep -x '\(lib\|zlib\).*-dev' | grep -vx libc6-dev | sort; }
 
 @test "INSTALL names the libraries that ./check installs, and configure needs no other" {
 	. "$TOP/build-aux/setup.sh"
-	diff <(list_packages hayate | dev_packages) \
-	    <(sed -n '/apt-get install build-essential/,/[^\]$/p' "$TOP/INSTALL.md" | dev_packages)
-	[ "$(list_packages hayate | dev_packages | grep -c .)" -gt 8 ]
+	diff <(list_packages hayate | list_dev_packages) \
+	    <(sed -n '/apt-get install build-essential/,/[^\]$/p' "$TOP/INSTALL.md" | list_dev_packages)
+	[ "$(list_packages hayate | list_dev_packages | grep -c .)" -gt 8 ]
 	# One that it knows besides is in no Debian before 13.
-	diff <(list_packages hayate | dev_packages | grep -vE 'ssl|zlib|bsd') \
+	diff <(list_packages hayate | list_dev_packages | grep -vE 'ssl|zlib|bsd') \
 	    <(sed -n 's/^HY_FEATURE(.*\[\(lib[a-z0-9]*-dev\)\].*/\1/p' "$TOP/configure.ac" | grep -v wtmpdb | sort)
 }
 
 @test "a client-only configure requires no library of the server" {
-	configured --with-openssh="$BUILD/upstream" --without-sshd
+	configure_copy --with-openssh="$BUILD/upstream" --without-sshd
 	run ! grep -E 'pam|selinux|audit|tcp-wrappers|wtmpdb|without-sshd' build/options
 	run -0 make -s --eval='show: ; @echo goal: $(GOAL_build/hayate)' show
 	[ "${lines[-1]}" = "goal: client" ]
-	configured --with-openssh="$BUILD/upstream"
+	configure_copy --with-openssh="$BUILD/upstream"
 	run -0 make -s --eval='show: ; @echo goal: $(GOAL_build/hayate)' show
 	[ "${lines[-1]}" = "goal:" ]
 	run ! ./configure -q --with-openssh="$BUILD/upstream" --without-sshd --with-tcp-wrappers
 	run ! ./configure -q --with-openssh="$BUILD/upstream" --with-sshd=maybe
 }
 
-# fake_apt: in front of $PATH an apt whose archive is one directory: the
+# make_fake_apt: in front of $PATH an apt whose archive is one directory: the
 # versions in $ARCHIVE/versions, and their files in $ARCHIVE/VERSION. Without
 # $ARCHIVE/versions there is no network.
-fake_apt() {
+make_fake_apt() {
 	local here
 	here=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
 	export ARCHIVE=$BATS_TEST_TMPDIR/archive
@@ -565,8 +565,8 @@ fake_apt() {
 	PATH=$PWD:$PATH
 }
 
-# offer VERSION: that version, made of the package that is here
-offer() {
+# offer_version VERSION: that version, made of the package that is here
+offer_version() {
 	local dsc work=$BATS_TEST_TMPDIR/offer
 	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
 	[ -n "$dsc" ] || skip "upstream did not come as Debian's package"
@@ -583,13 +583,13 @@ offer() {
 	mv "$BATS_TEST_TMPDIR"/openssh_* "$ARCHIVE/$1"
 }
 
-# here: the version that upstream came as
-here() { source_of what | sed -e 's/ .*//' -e 's/^openssh_//'; }
+# print_source_version: the version that upstream came as
+print_source_version() { read_source_word what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 
-# falls_behind: one line names what 10.0p1 of Debian lacks, but not what Debian or ours mended
-falls_behind() {
+# check_missing_line: one line names what 10.0p1 of Debian lacks, but not what Debian or ours mended
+check_missing_line() {
 	local line has
-	line=$(grep "openssh $(here) lacks" <<<"$output")
+	line=$(grep "openssh $(print_source_version) lacks" <<<"$output")
 	[ "$(grep -c . <<<"$line")" = 1 ]
 	has=${line%%;*}
 	[[ $has = *" what 10.5p1 has: "*CVE-2026-73283*CVE-2026-60002*5a5e47740* ]]
@@ -598,9 +598,9 @@ falls_behind() {
 	[[ $line = *CVE-2026-59996* ]]
 }
 
-# invent RELEASE FILE SED: unstable has a release that nobody knows: upstream as it is
+# make_unknown_release RELEASE FILE SED: unstable has a release that nobody knows: upstream as it is
 # here with one file edited
-invent() {
+make_unknown_release() {
 	local work=$BATS_TEST_TMPDIR/openssh-$1
 	rm -rf "$work" "$ARCHIVE/$1-1"
 	mkdir -p "$ARCHIVE/$1-1"
@@ -620,84 +620,84 @@ invent() {
 	cp "$ARCHIVE/$1-1"/* "$BATS_TEST_TMPDIR"
 	(cd "$BATS_TEST_TMPDIR" && dpkg-source -b "openssh-$1" >/dev/null 2>&1)
 	mv "$BATS_TEST_TMPDIR"/openssh_* "$ARCHIVE/$1-1"
-	printf '%s\n' "$1-1" "$(here)" >"$ARCHIVE/versions.unstable"
+	printf '%s\n' "$1-1" "$(print_source_version)" >"$ARCHIVE/versions.unstable"
 }
 
 @test "a newer release of apt is built if nothing that we rely on changed" {
-	fake_apt
-	offer "$(here)"
+	make_fake_apt
+	offer_version "$(print_source_version)"
 	# A change elsewhere
-	invent 99.1p1 ssh-keygen.c '$s/$/\n\/* new *\//'
-	configured --with-openssh=apt
+	make_unknown_release 99.1p1 ssh-keygen.c '$s/$/\n\/* new *\//'
+	configure_copy --with-openssh=apt
 	run -0 make -s build/upstream/.source
 	[[ $output = *"OpenSSH_99.1p1 (Debian-1) was not tried with Hayate; all of it that ours relies on was read"* ]]
 	[[ ${lines[-1]} = *"upstream is openssh_99.1p1-1 of 2026-10-01"*", verified" ]]
 	grep -x "release 99.1p1 unstable" build/upstream/.source
-	[[ $(says) =~ ^OpenSSH_99.1p1\ Debian-1\ Hayate_[0-9.]+\ untested$ ]]
+	[[ $(print_version) =~ ^OpenSSH_99.1p1\ Debian-1\ Hayate_[0-9.]+\ untested$ ]]
 	run build-aux/security-status
 	[[ $output = *"source:    no fix of the list is missing"* ]]
-	configured --with-openssh=apt --disable-untested-upstream
+	configure_copy --with-openssh=apt --disable-untested-upstream
 	run -0 make -s build/upstream/.source
 	[[ $output = *"openssh 99.1p1-1 of Debian unstable is not built, because --disable-untested-upstream was given; it has fixes that 10.0p1 lacks: "*CVE-2026-73283* ]]
 	grep -x "release 10.0p1 trixie" build/upstream/.source
 }
 
 @test "a newer release with an unreviewed change is named, with the fixes that are missed" {
-	fake_apt
-	offer "$(here)"
+	make_fake_apt
+	offer_version "$(print_source_version)"
 	# A change in a function that a patch changes
-	invent 99.1p1 channels.c 's/^channel_check_window(.*/&\n\/* new *\//'
-	configured --with-openssh=apt
+	make_unknown_release 99.1p1 channels.c 's/^channel_check_window(.*/&\n\/* new *\//'
+	configure_copy --with-openssh=apt
 	run -0 make -s build/upstream/.source
 	line=$(grep 'openssh 99.1p1-1 of Debian unstable is not built, because it was not tried, and its text of channel_check_window in channels.c was not reviewed; it has fixes that 10.0p1 lacks: ' <<<"$output")
 	[[ $line = *CVE-2026-73283* && $line = *CVE-2026-60002* ]]
 	[[ $line != *CVE-2026-35414* && $line != *CVE-2026-59995* ]]
-	[[ ${lines[-1]} = *"upstream is openssh_$(here) of 20"*", verified" ]]
+	[[ ${lines[-1]} = *"upstream is openssh_$(print_source_version) of 20"*", verified" ]]
 	grep -x "release 10.0p1 trixie" build/upstream/.source
-	[ "$(says)" = "$(ours "Debian-$(here | sed 's/.*-//')")" ]
+	[ "$(print_version)" = "$(print_expected_version "Debian-$(print_source_version | sed 's/.*-//')")" ]
 	# A line of context that moved, in a function of which the text is not new
-	invent 99.1p1 kex.c '/^kex_send_kexinit(/,/^}/{/kex->done = 0;/{N;s/\n/\n\n/}}'
+	make_unknown_release 99.1p1 kex.c '/^kex_send_kexinit(/,/^}/{/kex->done = 0;/{N;s/\n/\n\n/}}'
 	run ! diff "$BUILD/upstream/kex.c" "$BATS_TEST_TMPDIR/openssh-99.1p1/kex.c"
-	configured --with-openssh=apt
+	configure_copy --with-openssh=apt
 	run -0 make -s build/upstream/.source
 	[[ $output = *"99.1p1-1 of Debian unstable is not built, because it was not tried, and patches/210-kex-authonly.patch does not apply to it; it has fixes"* ]]
 	grep -x "release 10.0p1 trixie" build/upstream/.source
 }
 
 @test "a release that apt lists and does not serve is named and stops no build" {
-	fake_apt
-	offer "$(here)"
-	printf '%s\n' 99.1p1-1 10.3p1-4 "$(here)" >"$ARCHIVE/versions.unstable"
-	configured --with-openssh=apt
+	make_fake_apt
+	offer_version "$(print_source_version)"
+	printf '%s\n' 99.1p1-1 10.3p1-4 "$(print_source_version)" >"$ARCHIVE/versions.unstable"
+	configure_copy --with-openssh=apt
 	run -0 make -s build/upstream/.source
 	[[ ${lines[0]} = *"openssh 99.1p1-1 of Debian unstable is not built, because it is listed and not served; it has fixes that 10.0p1 lacks: "*CVE-2026-73283* ]]
 	[[ ${lines[1]} = *"openssh 10.3p1-4 of Debian unstable is not built, because it is listed and not served; it has fixes that 10.0p1 lacks: "* ]]
 	[[ ${lines[1]} != *CVE-2026-6000* ]]
-	falls_behind
-	[[ ${lines[-1]} = *"upstream is openssh_$(here) of 20"*", verified" ]]
+	check_missing_line
+	[[ ${lines[-1]} = *"upstream is openssh_$(print_source_version) of 20"*", verified" ]]
 	grep -x "release 10.0p1 trixie" build/upstream/.source
 	# One distribution alone, and the newest release as a tree
-	configured --with-openssh=apt:trixie
+	configure_copy --with-openssh=apt:trixie
 	run -0 make -s build/upstream/.source
 	[[ $output != *unstable* ]]
-	falls_behind
+	check_missing_line
 	run ! ./configure -q --with-openssh=apt:
 	[[ $output = *"name a distribution of Debian"* ]]
-	newest=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_10.5/; s/"p2"/"p1"/')
+	newest=$(make_tree_copy 's/OpenSSH_[0-9.]*/OpenSSH_10.5/; s/"p2"/"p1"/')
 	rm -rf "$newest/.source" "$newest/debian"
 	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
 	SRC=$BATS_TEST_TMPDIR/src
 	sum=$(cd "$newest" && ls -- *.[ch] openbsd-compat/*.[ch] | LC_ALL=C sort | xargs cat | sha256sum)
 	sed -i "s/^\(tried	10.5p1 .* \)[0-9a-f]*$/\1${sum%% *}/" "$SRC/UPSTREAM"
-	configured --with-openssh="$newest"
+	configure_copy --with-openssh="$newest"
 	make -s build/upstream/.source
 	grep -x "revision released 2026-08-11" build/upstream/.source
 }
 
-# watched_apt: fake_apt, which writes down as whom the methods would run, and whether
+# make_watched_apt: fake_apt, which writes down as whom the methods would run, and whether
 # that user reaches the lists and can write where a source package goes
-watched_apt() {
-	fake_apt
+make_watched_apt() {
+	make_fake_apt
 	cat >apt-get.new <<-'END'
 	#!/bin/sh
 	as() { setpriv --reuid="$user" --regid=nogroup --clear-groups "$@"; }
@@ -716,8 +716,8 @@ watched_apt() {
 @test "apt's methods run as apt's user, from a private directory as well" {
 	need_root "apt's user"
 	id _apt >/dev/null 2>&1 || skip "apt has no user here"
-	watched_apt
-	offer "$(here)"
+	make_watched_apt
+	offer_version "$(print_source_version)"
 	mkdir -m 700 "$BATS_TEST_TMPDIR/private"
 	cd "$BATS_TEST_TMPDIR/private"
 	"$SRC/configure" -q --with-openssh=apt:trixie >/dev/null
@@ -736,17 +736,17 @@ watched_apt() {
 }
 
 @test "make fetch reports a newer revision or that there is none" {
-	fake_apt
-	offer "$(here)"
-	configured --with-openssh=apt
+	make_fake_apt
+	offer_version "$(print_source_version)"
+	configure_copy --with-openssh=apt
 	run -0 make -s build/upstream/.source
-	[[ $output = *"upstream is openssh_$(here) of 20"*" days old), verified"* ]]
+	[[ $output = *"upstream is openssh_$(print_source_version) of 20"*" days old), verified"* ]]
 	run -0 make -s fetch
-	[[ $output = *"no newer revision: Debian "*" still has openssh_$(here) of 20"* ]]
+	[[ $output = *"no newer revision: Debian "*" still has openssh_$(print_source_version) of 20"* ]]
 	[[ $output != *verified* ]]
-	offer "$(here).1"
+	offer_version "$(print_source_version).1"
 	run -0 make -s fetch
-	[[ $output = *"openssh_$(here).1 of 20"*" came, after openssh_$(here)"* ]]
+	[[ $output = *"openssh_$(print_source_version).1 of 20"*" came, after openssh_$(print_source_version)"* ]]
 	grep "^revision Debian-.*\.1 20" build/upstream/.source
 	rm "$ARCHIVE/versions"
 	run ! make -s fetch
@@ -754,8 +754,8 @@ watched_apt() {
 	[[ $output != *"--with-openssh=openssh-"* ]]
 }
 
-# without PROGRAM...: a PATH that lacks them, and makes no configure
-without() {
+# hide_programs PROGRAM...: a PATH that lacks them, and makes no configure
+hide_programs() {
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	ln -s /usr/bin/* "$BATS_TEST_TMPDIR/bin/"
 	(cd "$BATS_TEST_TMPDIR/bin" && rm "$@" && ln -sf true autoreconf)
@@ -769,41 +769,41 @@ without() {
 	SRC=$BATS_TEST_TMPDIR/src
 	cp -a "${dsc%/*}" "$SRC/carried"
 	dpkg-source -x "$dsc" "$BATS_TEST_TMPDIR/with" >/dev/null 2>&1
-	without dpkg-source
-	configured
+	hide_programs dpkg-source
+	configure_copy
 	run -0 make -s build/upstream/.source
 	diff -r --exclude=.pc --exclude=debian --exclude=.source "$BATS_TEST_TMPDIR/with" build/upstream
 	# a file that is not the one that was packed
 	echo x >>"$(ls carried/*.debian.tar.xz)"
 	rm -r build/upstream
-	refuses build/upstream/.source "does not unpack, or its files are not those that it names"
+	check_refused build/upstream/.source "does not unpack, or its files are not those that it names"
 }
 
 @test "make fetch in a release tarball reports the age and that no archive was asked" {
-	fake_apt
-	offer "$(here)"
+	make_fake_apt
+	offer_version "$(print_source_version)"
 	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
 	SRC=$BATS_TEST_TMPDIR/src
-	mv "$ARCHIVE/$(here)" "$SRC/carried"
-	configured
+	mv "$ARCHIVE/$(print_source_version)" "$SRC/carried"
+	configure_copy
 	make -s build/upstream/.source
 	run -0 make -s fetch
-	[[ $output = *"openssh_$(here) of 20"*" days old), from this tarball"* ]]
+	[[ $output = *"openssh_$(print_source_version) of 20"*" days old), from this tarball"* ]]
 	[[ $output = *"no archive was asked for a newer one"*"security-status"* ]]
 }
 
-# knows DATE RELEASE: a list of that day with one flaw, which that release mended
-knows() {
+# make_advisories DATE RELEASE: a list of that day with one flaw, which that release mended
+make_advisories() {
 	printf 'dated\t%s\n%s\tCVE-1-2\ta flaw\n' "$(date -u -d "${1:-now}" +%F)" \
 	    "$2" >"$SRC/build-aux/advisories"
 }
 
 @test "the exit status of security-status distinguishes current, newer, unpatched and unknown" {
-	fake_apt
-	offer "$(here)"
+	make_fake_apt
+	offer_version "$(print_source_version)"
 	cp -a "$SRC" "$BATS_TEST_TMPDIR/src"
 	SRC=$BATS_TEST_TMPDIR/src
-	configured --with-openssh="$BUILD/upstream" --prefix="$BATS_TEST_TMPDIR/none"
+	configure_copy --with-openssh="$BUILD/upstream" --prefix="$BATS_TEST_TMPDIR/none"
 	run -2 build-aux/security-status
 	[[ $output = *"none was fetched yet"* ]]
 	make -s build/upstream/.source
@@ -811,13 +811,13 @@ knows() {
 	run -1 build-aux/security-status
 	[[ $output = *"fixes are missing: OpenSSH 10.0p1 Debian-"*"10.4p1  CVE-2026-60002  "* ]]
 	[[ $output != *"  CVE-2026-35414"* && $output != *"  CVE-2026-59995"* ]]
-	knows "" 10.0p1
+	make_advisories "" 10.0p1
 	run -0 build-aux/security-status
 	[[ $output = *"no fix of the list is missing"* ]]
-	[[ $output = *"source: "*"Debian-$(here | sed 's/.*-//') of 20"*"no newer revision"*"mirror/security"* ]]
-	echo "$(here).1" >>"$ARCHIVE/versions"
+	[[ $output = *"source: "*"Debian-$(print_source_version | sed 's/.*-//') of 20"*"no newer revision"*"mirror/security"* ]]
+	echo "$(print_source_version).1" >>"$ARCHIVE/versions"
 	run -1 build-aux/security-status
-	[[ $output = *"Debian-$(here | sed 's/.*-//').1, which is newer"* ]]
+	[[ $output = *"Debian-$(print_source_version | sed 's/.*-//').1, which is newer"* ]]
 	run ! make -s security-status
 	# Without an answer from apt the status is unknown.
 	sed -i /security/d "$BATS_TEST_TMPDIR/fake/list"
@@ -834,21 +834,21 @@ knows() {
 	[[ $output = *"built:     OpenSSH_10.0p2 Debian-1 Hayate_0.1, not from this source: run make"* ]]
 	rm -r build/hayate
 	# a list with an old date, and one without a date
-	here >"$ARCHIVE/versions"
+	print_source_version >"$ARCHIVE/versions"
 	echo "deb http://mirror/security $(. /etc/os-release && echo "$VERSION_CODENAME")-security main" >>"$BATS_TEST_TMPDIR/fake/list"
 	run -0 build-aux/security-status
-	knows "31 days ago" 10.0p1
+	make_advisories "31 days ago" 10.0p1
 	run -2 build-aux/security-status
 	[[ $output = *"(31 days old): newer fixes are not in it"* ]]
 	sed -i 1d "$SRC/build-aux/advisories"
 	run -2 build-aux/security-status
 	# The newest release as released: the list alone decides, without apt.
 	mv "$ARCHIVE/versions" "$ARCHIVE/none"
-	knows "" 10.5p1
+	make_advisories "" 10.5p1
 	sed -i -e 's/^revision .*/revision released 2026-08-11/' -e 's/^release .*/release 10.5p1 -/' build/upstream/.source
 	sed -i -e 's/OpenSSH_10[.0-9]*/OpenSSH_10.5/' -e 's/"p2"/"p1"/' build/upstream/version.h
 	run -0 build-aux/security-status
-	knows "" 10.6p1
+	make_advisories "" 10.6p1
 	run -3 build-aux/security-status
 	[[ $output = *"no build of this Hayate has these fixes, up to OpenSSH 10.5p1"*"10.6p1  CVE-1-2  a flaw"* ]]
 	sed -i -e 's/^revision .*/revision Ubuntu-3 2026-08-11/' -e 's/^fixed .*/fixed /' build/upstream/.source
@@ -859,8 +859,8 @@ knows() {
 	[[ $output = *"unpatched of 2025-04-09"*"CVEs and more"* ]]
 }
 
-# stubbed: a directory of commands, with a make that compiles nothing
-stubbed() {
+# make_stubs: a directory of commands, with a make that compiles nothing
+make_stubs() {
 	mkdir "$BATS_TEST_TMPDIR/stub"
 	cat >"$BATS_TEST_TMPDIR/stub/make" <<-EOF
 	#!/bin/sh
@@ -874,57 +874,57 @@ stubbed() {
 
 @test "try-upstream tests each release, lists failures in a table, and does not change the build" {
 	local s
-	spoilt=$(tree 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
+	spoilt=$(make_tree_copy 's/OpenSSH_[0-9.]*/OpenSSH_99.1/')
 	: >"$spoilt/kex.c"
 	mkdir "$BATS_TEST_TMPDIR/none" "$SRC/regress"
 	cp "$TOP/regress/lanes" "$TOP/regress/cpu" "$SRC/regress"
 	s='@test'
 	printf '%s\n' "$s 'a' {" true "}" "$s 'b' {" skip "}" >"$SRC/regress/good.bats"
 	printf '%s\n' "$s 'c' {" true "}" "$s 'd' {" false "}" >"$SRC/regress/bad.bats"
-	stubbed
-	configured --with-openssh="$BUILD/upstream"
+	make_stubs
+	configure_copy --with-openssh="$BUILD/upstream"
 	# The part of Bats that runs a test cannot begin another run.
-	try() {
+	try_upstream() {
 		PATH=${PATH//"$BATS_LIBEXEC:"/} env -u BATS_TMPDIR -u BATS_RUN_TMPDIR \
 		    build-aux/try-upstream "$@" 3>&-
 	}
 	export SUITES="good bad"
-	run -1 try "$BATS_TEST_TMPDIR/none" "$BUILD/upstream" "$spoilt"
+	run -1 try_upstream "$BATS_TEST_TMPDIR/none" "$BUILD/upstream" "$spoilt"
 	# the columns: no source, one that works, and one that cannot be patched
-	row() { awk -v n="$1" '$1 == n { $1 = ""; print }' build/try-upstream.txt; }
+	print_result_row() { awk -v n="$1" '$1 == n { $1 = ""; print }' build/try-upstream.txt; }
 	grep -q ' OpenSSH_99.1p[0-9]*$' build/try-upstream.txt
-	[ "$(row source)" = " fails - -" ]
-	[ "$(row series)" = " - applies fails" ]
-	[ "$(row compile)" = " - works -" ]
-	[ "$(row good)" = " - 1/0/1 -" ]
-	[ "$(row bad)" = " - 1/1/0 -" ]
-	[[ $(row read) = " - all "[1-9]*" unread" ]]
+	[ "$(print_result_row source)" = " fails - -" ]
+	[ "$(print_result_row series)" = " - applies fails" ]
+	[ "$(print_result_row compile)" = " - works -" ]
+	[ "$(print_result_row good)" = " - 1/0/1 -" ]
+	[ "$(print_result_row bad)" = " - 1/1/0 -" ]
+	[[ $(print_result_row read) = " - all "[1-9]*" unread" ]]
 	[[ ${lines[-1]} = "try-upstream: "*" of these failed: does not work, see build/try" ]]
 	[ ! -e build/hayate ]
-	run -1 try nowhere
+	run -1 try_upstream nowhere
 	[[ $output = *"nowhere: no such file or directory"* ]]
 	rm -r "$SRC/regress"
 }
 
 @test "watch-upstream distinguishes newer, nothing newer and unknown" {
 	local newest
-	configured --with-openssh="$BUILD/upstream"
-	stubbed
+	configure_copy --with-openssh="$BUILD/upstream"
+	make_stubs
 	newest=$(awk '$1 == "tried" { print $2; exit }' "$SRC/UPSTREAM")
-	watch() { UPSTREAM_LIST=$1 build-aux/watch-upstream; }
-	run -2 watch none
-	run -2 watch file:///nonexistent
+	watch_upstream() { UPSTREAM_LIST=$1 build-aux/watch-upstream; }
+	run -2 watch_upstream none
+	run -2 watch_upstream file:///nonexistent
 	echo "<a href=\"openssh-$newest.tar.gz\"> openssh-9.9p2.tar.gz" >list
-	run -0 watch "file://$PWD/list"
+	run -0 watch_upstream "file://$PWD/list"
 	[[ $output = *"upstream: $newest"*"nothing newer than $newest" ]]
 	echo "openssh-99.10p1.tar.gz openssh-99.9p1.tar.gz openssh-99.99.tar.gz" >>list
-	run -1 watch "file://$PWD/list"
+	run -1 watch_upstream "file://$PWD/list"
 	[[ $output = *"upstream: 99.10p1, newer than $newest, "*"patches/README"* ]]
 }
 
 @test "a build in the source directory is not mistaken for one elsewhere" {
 	local made
-	configured --with-openssh="$BUILD/upstream"
+	configure_copy --with-openssh="$BUILD/upstream"
 	for made in upstream/.source hayate/.prepared; do
 		mkdir -p "build/${made%/*}"
 		touch -d '1 hour' "build/$made"
@@ -940,7 +940,7 @@ stubbed() {
 @test "ssh loads no library that stock's does not" {
 	grep -q '^#define HAVE_ARC4RANDOM 1' "$BUILD/hayate/config.h" ||
 	    skip "the C library has no arc4random, so it is libbsd's"
-	needed() { readelf -d "$(bin "$1" "$2")" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort; }
-	needed ssh hayate | grep libc
-	[ -z "$(comm -23 <(needed ssh hayate) <(needed ssh stock))" ]
+	list_needed_libraries() { readelf -d "$(bin "$1" "$2")" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' | sort; }
+	list_needed_libraries ssh hayate | grep libc
+	[ -z "$(comm -23 <(list_needed_libraries ssh hayate) <(list_needed_libraries ssh stock))" ]
 }

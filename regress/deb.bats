@@ -16,8 +16,8 @@ setup() {
 	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
 }
 
-# ours MARK: the tree, with another stamp
-ours() {
+# make_source MARK: the tree, with another stamp
+make_source() {
 	rm -rf src
 	mkdir src
 	cp -a "$TOP"/{UPSTREAM,LICENCE,contrib,build-aux,common,modules.mk,configure.ac} src/
@@ -26,28 +26,28 @@ ours() {
 	sed -i "s|^TOP=.*|TOP='$PWD/src'|" build/options
 }
 
-# revised REVISION DATE: the source has these fixes
-revised() { sed -i "s/^revision .*/revision $1 $2/" build/upstream/.source; }
+# set_revision REVISION DATE: the source has these fixes
+set_revision() { sed -i "s/^revision .*/revision $1 $2/" build/upstream/.source; }
 
-# fixed N: it has so many fixes of upstream beyond its release
-fixed() {
+# set_fixes N: it has so many fixes of upstream beyond its release
+set_fixes() {
 	sed -i '/^fix /d' build/upstream/.source
 	seq -f 'fix x CVE-1-%g' "$1" >>build/upstream/.source
 }
 
-# release NUMBER: it is the source of this release
-release() { sed -i "s/OpenSSH_[0-9.]*/OpenSSH_$1/" build/upstream/version.h; }
+# set_release NUMBER: it is the source of this release
+set_release() { sed -i "s/OpenSSH_[0-9.]*/OpenSSH_$1/" build/upstream/version.h; }
 
-# version MARK REVISION VERSION [FLAVOUR]: of the packages
-version() {
-	ours "$1"
-	revised "$2" 2026-01-01
+# print_package_version MARK REVISION VERSION [FLAVOUR]: of the packages
+print_package_version() {
+	make_source "$1"
+	set_revision "$2" 2026-01-01
 	sed -i "s/^VERSION=.*/VERSION='$3'/" build/options
 	OS_RELEASE=$PWD/os src/build-aux/deb-version "${4-beside}"
 }
 
-# ascending FILE: each version in it is later than the one before, as dpkg sorts
-ascending() {
+# check_ascending FILE: each version in it is later than the one before, as dpkg sorts
+check_ascending() {
 	local newer before=
 	while read -r newer; do
 		[ -z "$before" ] || dpkg --compare-versions "$before" lt "$newer" || {
@@ -59,58 +59,58 @@ ascending() {
 }
 
 @test "versions sort: commits, releases, Debian's fixes and upstream's, the system" {
-	release 10.0
-	fixed 0
+	set_release 10.0
+	set_fixes 0
 	printf 'ID=debian\nVERSION_ID="12"\n' >os
 	{
-		version 20260801.120000 unpatched 0.1
-		version 20260801.120000 Debian-7+deb13u4 0.1
-		version 20260801.120001 Debian-7+deb13u4 0.1
-		version "" unpatched 0.1
-		version "" Debian-7+deb13u4~bpo12+1 0.1
-		version "" Debian-7+deb13u4 0.1
+		print_package_version 20260801.120000 unpatched 0.1
+		print_package_version 20260801.120000 Debian-7+deb13u4 0.1
+		print_package_version 20260801.120001 Debian-7+deb13u4 0.1
+		print_package_version "" unpatched 0.1
+		print_package_version "" Debian-7+deb13u4~bpo12+1 0.1
+		print_package_version "" Debian-7+deb13u4 0.1
 		printf 'ID=debian\nVERSION_ID="13"\n' >os
-		version "" Debian-7+deb13u4 0.1
-		fixed 9
-		version "" Debian-7+deb13u4 0.1
-		fixed 10
-		version "" Debian-7+deb13u4 0.1
-		fixed 0
-		version "" Debian-7+deb13u10 0.1
-		version "" Debian-8 0.1
-		version 20260901.000000 Debian-7+deb13u4 0.2
-		version "" Debian-7+deb13u4 0.2
-		version "" Debian-7+deb13u4 0.10
-		release 10.2
-		version "" Debian-1 0.10
+		print_package_version "" Debian-7+deb13u4 0.1
+		set_fixes 9
+		print_package_version "" Debian-7+deb13u4 0.1
+		set_fixes 10
+		print_package_version "" Debian-7+deb13u4 0.1
+		set_fixes 0
+		print_package_version "" Debian-7+deb13u10 0.1
+		print_package_version "" Debian-8 0.1
+		print_package_version 20260901.000000 Debian-7+deb13u4 0.2
+		print_package_version "" Debian-7+deb13u4 0.2
+		print_package_version "" Debian-7+deb13u4 0.10
+		set_release 10.2
+		print_package_version "" Debian-1 0.10
 	} >versions
 	[ "$(sort -u versions | wc -l)" = 15 ]
 	grep -qx '0.1+10.0p1-7+deb13u4+fix9~debian13' versions
-	ascending versions
+	check_ascending versions
 	grep -qx '0.1+10.0p1-0unpatched~debian12' versions
 	grep -qx '0.1~git20260801.120001+10.0p1-7+deb13u4~debian12' versions
 }
 
 @test "versions of the replacing packages sort between Debian's revision and the next one" {
-	release 10.0
-	fixed 0
+	set_release 10.0
+	set_fixes 0
 	printf 'ID=debian\nVERSION_ID="12"\n' >os
 	{
 		echo 1:9.2p1-2+deb12u10
-		version "" unpatched 0.1 replace
+		print_package_version "" unpatched 0.1 replace
 		echo 1:10.0p1-7+deb13u4
 		echo 1:10.0p1-7+deb13u4+b1
-		version 20260801.120000 Debian-7+deb13u4 0.1 replace
-		version "" Debian-7+deb13u4 0.1 replace
+		print_package_version 20260801.120000 Debian-7+deb13u4 0.1 replace
+		print_package_version "" Debian-7+deb13u4 0.1 replace
 		printf 'ID=debian\nVERSION_ID="13"\n' >os
-		version "" Debian-7+deb13u4 0.1 replace
-		fixed 9
-		version "" Debian-7+deb13u4 0.1 replace
-		fixed 0
-		version 20260901.000000 Debian-7+deb13u4 0.10 replace
+		print_package_version "" Debian-7+deb13u4 0.1 replace
+		set_fixes 9
+		print_package_version "" Debian-7+deb13u4 0.1 replace
+		set_fixes 0
+		print_package_version 20260901.000000 Debian-7+deb13u4 0.10 replace
 		echo 1:10.0p1-7+deb13u5
 	} >versions
-	ascending versions
+	check_ascending versions
 	grep -qx '1:10.0p1-7+deb13u4+hayate0.1+fix9+debian13' versions
 	grep -qx '1:10.0p1-0unpatched+hayate0.1+debian12' versions
 	grep -qx '1:10.0p1-7+deb13u4+hayate0.1~git20260801.120000+debian12' versions
@@ -143,7 +143,7 @@ ascending() {
 @test "unit, PAM service and user are derived from Debian's, which stay unchanged" {
 	local d=build/deb/beside/debian
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours 20260801.120000
+	make_source 20260801.120000
 	run -0 src/build-aux/deb beside tree
 	grep -qx 'ExecStart=/usr/sbin/hayate-sshd -D $SSHD_OPTS' $d/hayate-server.hayate-sshd.service
 	grep -qx ListenStream=2222 $d/hayate-server.hayate-sshd.socket
@@ -159,7 +159,7 @@ ascending() {
 
 @test "for a tree Debian's packaging is fetched and named, and an earlier download is kept" {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours 20260801.120000
+	make_source 20260801.120000
 	sed -i "s|^FROM=.*|FROM='$PWD/tree'|" build/options
 	mv build/fetched archive
 	mkdir -p build/fetched build/apt/trixie bin
@@ -177,7 +177,7 @@ ascending() {
 @test "packaging of Debian that changed is an error that names the line" {
 	local d=build/deb/beside
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours 20260801.120000
+	make_source 20260801.120000
 	run -0 src/build-aux/deb beside tree
 	cd $d
 	sed -i 's/sshd -t$/sshd -T/' debian/openssh/systemd/ssh.service
@@ -192,7 +192,7 @@ ascending() {
 @test "the replacing packages have Debian's files, and our parts of its scripts" {
 	local d=build/deb/replace/debian f
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours 20260801.120000
+	make_source 20260801.120000
 	run -0 src/build-aux/deb replace tree
 	[ "$(grep '^Package: ' $d/control)" = "$(printf 'Package: %s\n' openssh-client openssh-server openssh-sftp-server)" ]
 	for f in systemd/ssh.service openssh-server.sysusers openssh-server.install; do
@@ -224,27 +224,27 @@ ascending() {
 	[[ $output = *"packaging changed"*"create_keys"* ]]
 }
 
-# below TEXT: a script, for /etc and the rest below this directory
-below() {
+# make_script TEXT: a script, for /etc and the rest below this directory
+make_script() {
 	sed "s,/etc/,$PWD/etc/,g; s,/var/lib/hayate,$PWD/lib,g; s,/run/sshd,$PWD/run,g
 	    s,/usr/sbin/sshd,$PWD/sbin/sshd,g" >script
 }
 
-# back: sshd's configuration on the way back; forth: and on the next way there
-back() {
-	below <"build/deb/replace/debian/openssh-${SIDE-server}.prerm"
+# run_prerm: sshd's configuration on the way back; forth: and on the next way there
+run_prerm() {
+	make_script <"build/deb/replace/debian/openssh-${SIDE-server}.prerm"
 	sh script upgrade "${1-1:10.0p1-7+deb13u5}"
 }
-forth() {
+run_postinst_part() {
 	sed -n '/^kept=.*aside/,/^fi$/p' \
-	    "build/deb/replace/debian/openssh-${SIDE-server}.postinst" | below
+	    "build/deb/replace/debian/openssh-${SIDE-server}.postinst" | make_script
 	sh -e script
 }
 
-# replacing: the scripts of these packages, and a configuration that includes a directory
-replacing() {
+# make_scripts: the scripts of these packages, and a configuration that includes a directory
+make_scripts() {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours ""
+	make_source ""
 	src/build-aux/deb replace tree
 	mkdir -p etc/ssh/sshd_config.d etc/ssh/ssh_config.d etc/default run
 	echo "Include $PWD/etc/ssh/sshd_config.d/*.conf" >etc/ssh/sshd_config
@@ -252,7 +252,7 @@ replacing() {
 }
 
 @test "going back comments out our keywords, wherever and however they are written, and nothing else" {
-	replacing
+	make_scripts
 	printf '%s\n' 'maxrate 5M' '  WINDOWMAX = 8M' 'PermitTTY no # MaxRate' '"NoneEnabled" no' \
 	    '#MaxRate 6M' 'Match User bob' '	NoneEnabled=yes' '	ForceCommand internal-sftp' \
 	    '	HPNDisabled no' "Include 'a b' \"$PWD/etc/ssh/c d\" rel* # MaxRate" \
@@ -268,7 +268,7 @@ replacing() {
 	chmod 640 far/file
 	cp -a etc before
 	cp -a far before-far
-	back 2>said
+	run_prerm 2>said
 	cat said
 	# what no longer holds is named, with file and line
 	grep -F "$PWD/etc/ssh/sshd_config.d/site.conf:1: maxrate 5M" said
@@ -286,24 +286,24 @@ replacing() {
 	# as it was, for the return
 	cmp "lib/aside/sshd$PWD/etc/ssh/rel1" before/ssh/rel1
 	# twice is once
-	run -0 back
+	run -0 run_prerm
 	[ -z "$output" ]
 	# Edits made in the meantime are kept, and our keywords are in force again.
 	echo 'PermitTTY yes' >>'before/ssh/a b'
 	echo 'PermitTTY yes' >>'etc/ssh/a b'
-	run -0 forth
+	run -0 run_postinst_part
 	[ -z "$output" ]
 	diff -r etc before
 	diff -r far before-far
 	[ ! -e lib/aside/sshd ]
 	# A file that is gone or new is not brought back, and its copy is kept and named.
-	back
+	run_prerm
 	rm etc/ssh/rel1
-	run -0 forth
+	run -0 run_postinst_part
 	[[ $output = *"$PWD/lib/aside/sshd$PWD/etc/ssh/rel1"* ]]
 	[ ! -e etc/ssh/rel1 ]
 	# An upgrade to another Hayate changes nothing.
-	run -0 back 1:10.0p1-7+deb13u4+hayate0.3
+	run -0 run_prerm 1:10.0p1-7+deb13u4+hayate0.3
 	[ -z "$output" ]
 	grep -qx 'maxrate 5M' etc/ssh/sshd_config.d/site.conf
 }
@@ -312,7 +312,7 @@ replacing() {
 	mkdir -p sbin etc/default
 	printf '%s\n' '#!/bin/sh' 'echo "$*"' '[ "$3" != 10.4 ]' >sbin/sshd
 	chmod +x sbin/sshd
-	below <"$TOP/contrib/deb/replace/refused"
+	make_script <"$TOP/contrib/deb/replace/refused"
 	run -0 sh -e script upgrade 1:9.2p1-2
 	[ "$output" = "-t" ]
 	echo 'SSHD_OPTS="-o 10.4"' >etc/default/ssh
@@ -322,8 +322,8 @@ replacing() {
 	[ -z "$output" ]
 }
 
-# held BUILD: who is held to internal-sftp gets no command there, and files
-held() {
+# check_held_user BUILD: who is held to internal-sftp gets no command there, and files
+check_held_user() {
 	sshd_up "$1" "Include $PWD/etc/ssh/sshd_config"
 	CLIENT=stock run ! client "$1" echo a shell
 	[[ $output != *"a shell"* ]]
@@ -335,7 +335,7 @@ held() {
 
 @test "with each sample in place the distribution's sshd starts, and restrictions stay in force" {
 	local build sample keywords='Hayate|Window|None|Cipher|Congestion|MaxRate'
-	replacing
+	make_scripts
 	make_keys
 	privsep_dirs
 	echo data >sent
@@ -346,17 +346,17 @@ held() {
 		cp -a etc before
 		"$(bin sshd)" -t -f etc/ssh/sshd_config -h "$BATS_FILE_TMPDIR/host"
 		run ! "$(bin sshd stock)" -t -f etc/ssh/sshd_config -h "$BATS_FILE_TMPDIR/host"
-		run -0 back
+		run -0 run_prerm
 		[[ $output = *"/users.conf:2: MaxRate 50M"*"no longer hold"* ]]
 		for build in stock system; do
 			[ -x "$(bin sshd $build)" ] || continue
 			"$(bin sshd $build)" -t -f etc/ssh/sshd_config -h "$BATS_FILE_TMPDIR/host"
-			held $build
+			check_held_user $build
 		done
 		# All else is as in the sample.
 		diff <(sed -E "/^[[:space:]]*($keywords)/d" "$sample") \
 		    <(sed '/^# set aside/d' "etc/ssh/sshd_config.d/${sample##*.}.conf")
-		forth
+		run_postinst_part
 		diff -r before etc
 		rm -r before etc/ssh/sshd_config.d/*
 	done
@@ -364,10 +364,10 @@ held() {
 	for sample in "$TOP"/contrib/site/ssh_config.*; do
 		cp "$sample" "etc/ssh/ssh_config.d/${sample##*.}.conf"
 	done
-	SIDE=client back
+	SIDE=client run_prerm
 	"$(bin ssh stock)" -G -F etc/ssh/ssh_config dtn.example >said
 	grep -qix 'requesttty false' said
-	SIDE=client forth
+	SIDE=client run_postinst_part
 	"$(bin ssh)" -G -F etc/ssh/ssh_config dtn.example | grep -qix 'congestioncontrol bbr'
 }
 
@@ -376,8 +376,8 @@ held() {
 	mkdir -p sbin admin
 	sed "s,/usr/sbin,$PWD/sbin,g" "$TOP/contrib/deb/replace/abort" >abort
 	export DPKG_ADMINDIR=$PWD/admin
-	divert() { dpkg-divert --no-rename --divert "$PWD/sbin/sshd.$1" "${@:2}" "$PWD/sbin/sshd"; }
-	divert own --local --add
+	divert_sshd() { dpkg-divert --no-rename --divert "$PWD/sbin/sshd.$1" "${@:2}" "$PWD/sbin/sshd"; }
+	divert_sshd own --local --add
 	for n in abort-upgrade remove "upgrade 1:9.2p1-2"; do
 		touch sbin/sshd sbin/sshd.own
 		# shellcheck disable=SC2086 # two words
@@ -385,10 +385,10 @@ held() {
 		[ -e sbin/sshd ]
 		[ "$(dpkg-divert --truename "$PWD/sbin/sshd")" = "$PWD/sbin/sshd.own" ]
 	done
-	divert own --local --remove
+	divert_sshd own --local --remove
 	# that of the package ends
 	for n in abort-upgrade remove "upgrade 1:9.2p1-2"; do
-		divert session-split --package openssh-client --add
+		divert_sshd session-split --package openssh-client --add
 		rm -f sbin/*
 		[ "$n" = abort-upgrade ] || touch sbin/sshd.session-split
 		# shellcheck disable=SC2086 # two words
@@ -401,7 +401,7 @@ held() {
 
 @test "documents in the packages link only to files that the packages contain" {
 	local link n=0
-	ours ""
+	make_source ""
 	cp "$TOP"/{README,INSTALL,SECURITY}.md "$TOP/PROTOCOL" src/
 	echo '![a picture](regress/bench/rtt.svg)' >>src/README.md
 	echo '[a](INSTALL.md) [`b`](HOUSE.md), [c](https://example.org/x) [d](man/hayate.7)' >>src/README.md
@@ -421,32 +421,32 @@ held() {
 
 @test "a maintainer's name with characters that are special to sed is kept" {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours 20260801.120000
+	make_source 20260801.120000
 	DEBFULLNAME='A/B & C\D' DEBEMAIL=a@example.org run -0 src/build-aux/deb beside tree
 	grep -Fx 'Maintainer: A/B & C\D <a@example.org>' build/deb/beside/debian/control
 }
 
 @test "a flavour that does not exist is an error that names those that do" {
-	ours ""
+	make_source ""
 	run -1 src/build-aux/deb instead
 	[[ $output = *"FLAVOUR=instead"*"beside or replace"* ]]
 }
 
 @test "a source without Debian's fixes is built as unpatched" {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours ""
-	revised unpatched 2025-04-09
+	make_source ""
+	set_revision unpatched 2025-04-09
 	run -0 src/build-aux/deb beside tree
 	head -n 1 build/deb/beside/debian/changelog | grep -- '-0unpatched[~+]'
 	grep -x 'PERMIT = .*--enable-unpatched-upstream.*' build/deb/beside/debian/settings.mk
-	revised Debian-7+deb13u4 2026-05-06
+	set_revision Debian-7+deb13u4 2026-05-06
 	run -0 src/build-aux/deb beside tree
 	run ! grep unpatched build/deb/beside/debian/{changelog,settings.mk}
 }
 
 @test "a missing build dependency is named by its package" {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours 20260801.120000
+	make_source 20260801.120000
 	sed -i 's/^ libedit-dev,/ libno-such-dev (>= 2) | other-dev,\n libneither-dev,/' src/contrib/deb/control
 	sed -i '/lib[a-df-z]\|autoconf\|automake\|debhelper/{/such\|neither/!d}' src/contrib/deb/control
 	run -1 src/build-aux/deb beside
@@ -458,7 +458,7 @@ held() {
 @test "a build dependency that dpkg does not have is named, for both flavours" {
 	local flavour
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
-	ours 20260801.120000
+	make_source 20260801.120000
 	mkdir -p admin/updates bin
 	awk 'BEGIN { RS = ""; ORS = "\n\n" } !/^Package: libbsd-dev\n/' /var/lib/dpkg/status >admin/status
 	printf '#!/bin/sh\nexec %s --admindir=%s "$@"\n' \

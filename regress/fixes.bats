@@ -16,11 +16,11 @@ setup_file() {
 	seq 20 | sed -e 's/.*/int line_&;/' -e "1i/* \$${os}BSD: piece.c,v 1.6 2026/01/01 \$ */" >piece.c
 	git init -q clone
 	sed 's/v 1.6/v 1.8/' piece.c >clone/piece.c
-	commit() { git -C clone add . && git -C clone -c user.name=A -c user.email=a@b commit -q -m x; }
-	commit
+	commit_clone() { git -C clone add . && git -C clone -c user.name=A -c user.email=a@b commit -q -m x; }
+	commit_clone
 	for n in 10 18; do
 		sed -i -e "s/int line_$n;/long mended_$n;/" -e "s/v 1.8/v 1.9$n/" clone/piece.c
-		commit
+		commit_clone
 		git -C clone format-patch -1 --stdout >"fixes/$(git -C clone rev-parse HEAD).patch"
 	done
 	export A B
@@ -589,14 +589,14 @@ print_table_row() {
 	run -0 build-aux/security-status
 	[[ $output = *"source:    no fix of the list is missing"* ]]
 	mkdir -p build/hayate
-	program() {
+	make_ssh_script() {
 		printf '#!/bin/sh\necho "%s, x" >&2\n' "$1" >build/hayate/ssh
 		chmod +x build/hayate/ssh
 	}
-	program "OpenSSH_10.9p1 released Hayate_0.0 CVE-1-2 ${B:0:9}"
+	make_ssh_script "OpenSSH_10.9p1 released Hayate_0.0 CVE-1-2 ${B:0:9}"
 	run -0 build-aux/security-status
 	[[ $output = *"built:     released CVE-1-2 ${B:0:9}"* ]]
-	program "OpenSSH_10.9p1 released Hayate_0.2 CVE-1-2"
+	make_ssh_script "OpenSSH_10.9p1 released Hayate_0.2 CVE-1-2"
 	run -1 build-aux/security-status
 	[[ $output = *"not from this source: run make"*"commit ${B:0:9}  another"* ]]
 }

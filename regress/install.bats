@@ -13,11 +13,11 @@ teardown() {
 setup_file() {
 	export DEST=$BATS_FILE_TMPDIR/dest
 	make -s -C "$TOP" install DESTDIR="$DEST"
-	eval "$(dirs)"
+	eval "$(print_directories)"
 }
 
-# dirs: where this build was configured to go, as shell variables to export
-dirs() {
+# print_directories: where this build was configured to go, as shell variables to export
+print_directories() {
 	local v
 	printf 'include %s/hayate/Makefile\nshow:\n' "$BUILD" >"$BATS_FILE_TMPDIR/mk"
 	for v in prefix bindir sbindir libexecdir sysconfdir mandir PRIVSEP_PATH; do
@@ -26,12 +26,12 @@ dirs() {
 	make -s --no-print-directory -C "$BUILD/hayate" -f "$BATS_FILE_TMPDIR/mk" show 2>/dev/null
 }
 
-# texts: every page and every sample file that was installed
-texts() { find "$DEST$mandir" "$DEST$sysconfdir" -type f ! -name moduli; }
+# list_texts: every page and every sample file that was installed
+list_texts() { find "$DEST$mandir" "$DEST$sysconfdir" -type f ! -name moduli; }
 
-# named: every absolute path in them, with the file that names it
-named() {
-	texts | while read -r f; do
+# list_named_paths: every absolute path in them, with the file that names it
+list_named_paths() {
+	list_texts | while read -r f; do
 		grep -oE '(^|[^A-Za-z0-9_.~%*@:/<>])/[A-Za-z][A-Za-z0-9_.+-]*(/[A-Za-z0-9_.+%*-]+)+' "$f" |
 		    sed -e 's/^[^/]//' -e 's/\.$//' -e "s|\$| ${f##*/}|"
 	done | sort -u
@@ -39,7 +39,7 @@ named() {
 
 # Paths that a page may name although we do not install them: those of the
 # system, those created later, and examples.
-others() {
+list_other_paths() {
 	cat <<-END
 	/dev/*
 	/etc/hayate/*
@@ -73,22 +73,22 @@ others() {
 	END
 }
 
-# ours PATH: whether it was installed or belongs to the system
-ours() {
+# is_installed PATH: whether it was installed or belongs to the system
+is_installed() {
 	local pattern
 	[ ! -e "$DEST$1" ] || return 0
 	while read -r pattern; do
 		# shellcheck disable=SC2254
 		case $1 in $pattern) return 0 ;; esac
-	done < <(others)
+	done < <(list_other_paths)
 	return 1
 }
 
 @test "every path named in pages and sample files is installed or the system's" {
-	named >"$BATS_TEST_TMPDIR/named"
+	list_named_paths >"$BATS_TEST_TMPDIR/named"
 	[ "$(grep -c . "$BATS_TEST_TMPDIR/named")" -gt 50 ]
 	while read -r path file; do
-		ours "$path" || echo "$file names $path"
+		is_installed "$path" || echo "$file names $path"
 	done <"$BATS_TEST_TMPDIR/named" >"$BATS_TEST_TMPDIR/strange"
 	diff /dev/null "$BATS_TEST_TMPDIR/strange"
 	grep -x "Subsystem[	 ]*sftp[	 ]*$libexecdir/sftp-server" "$DEST$sysconfdir/sshd_config"
@@ -102,14 +102,14 @@ ours() {
 	run ! grep -F "$sbindir/sshd" "$BATS_TEST_TMPDIR/renamed$mandir/man8/hy-sshd.8"
 }
 
-# stripped FILE: it has no symbol table for the debugger
-stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
+# is_stripped FILE: it has no symbol table for the debugger
+is_stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 
 @test "programs are installed stripped" {
 	for f in "$DEST$bindir"/* "$DEST$sbindir"/* "$DEST$libexecdir"/*; do
-		stripped "$f"
+		is_stripped "$f"
 	done
-	run ! stripped "$BUILD/hayate/ssh"
+	run ! is_stripped "$BUILD/hayate/ssh"
 }
 
 @test "install-strip strips what --disable-strip would leave" {
@@ -118,9 +118,9 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 	copy_build hayate/Makefile
 	mv "$BATS_TEST_TMPDIR/Makefile" build/hayate/Makefile
 	"$TOP/build-aux/install" install "$PWD/whole" ''
-	run ! stripped "whole$bindir/ssh"
+	run ! is_stripped "whole$bindir/ssh"
 	STRIP_OPT=-s "$TOP/build-aux/install" install "$PWD/less" ''
-	stripped "less$bindir/ssh"
+	is_stripped "less$bindir/ssh"
 	grep -A1 '^install-strip:' "$TOP/Makefile" | grep -F 'STRIP_OPT=-s $(AUX)/install install'
 }
 
@@ -179,9 +179,9 @@ stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 	sshd_down
 }
 
-# launched: the programs of this build, each started by the loader, as build-aux/client-run
+# make_launchers: the programs of this build, each started by the loader, as build-aux/client-run
 # does it in the client's tarball
-launched() {
+make_launchers() {
 	local program loader
 	loader=$(readelf -l "$(bin ssh)" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')
 	mkdir -p away/bin away/lib away/libexec
@@ -197,6 +197,6 @@ launched() {
 	need_paramiko
 	make_keys
 	use_own_cache
-	launched
+	make_launchers
 	check_self_start "$PWD/away/bin"
 }

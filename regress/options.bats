@@ -619,39 +619,39 @@ print_share() {
 list_gaps() {
 	local text default
 	text=$(print_entry "$1" "$2") default=$(print_word "$3" "$4" "$2")
-	says() { grep -qE -- "$1" <<<"$text" || echo "$2: $3"; }
+	report_missing() { grep -qE -- "$1" <<<"$text" || echo "$2: $3"; }
 	case $3 in
 	FLAG)
-		says '\.Cm yes( \(the default\)| or)' "$2" "the value yes"
-		says '\.Cm no( \(the default\)| ,| \(|$)' "$2" "the value no"
-		says "\\.Cm $default (, )?\\(the default\\)" "$2" "the default" ;;
+		report_missing '\.Cm yes( \(the default\)| or)' "$2" "the value yes"
+		report_missing '\.Cm no( \(the default\)| ,| \(|$)' "$2" "the value no"
+		report_missing "\\.Cm $default (, )?\\(the default\\)" "$2" "the default" ;;
 	SIZE)
-		says "The default is $(print_share "$2" "$4")\\." "$2" "the default"
-		says "from $(print_short "$5")[ ,].*to $(print_short "$6")[., ]" "$2" "bounds"
-		says 'in bytes' "$2" "the unit" ;;
+		report_missing "The default is $(print_share "$2" "$4")\\." "$2" "the default"
+		report_missing "from $(print_short "$5")[ ,].*to $(print_short "$6")[., ]" "$2" "bounds"
+		report_missing 'in bytes' "$2" "the unit" ;;
 	COUNT)
-		says "\\.Cm $default \\(the default\\)" "$2" "the default"
-		says '\.Cm off' "$2" "the value off"
-		says "a number from $5 to $6" "$2" "bounds" ;;
+		report_missing "\\.Cm $default \\(the default\\)" "$2" "the default"
+		report_missing '\.Cm off' "$2" "the value off"
+		report_missing "a number from $5 to $6" "$2" "bounds" ;;
 	NUMBER)
-		says "The default is $default\\." "$2" "the default"
-		says '\.Cm auto' "$2" "the value auto"
-		says "a number from $5 to $6" "$2" "bounds" ;;
+		report_missing "The default is $default\\." "$2" "the default"
+		report_missing '\.Cm auto' "$2" "the value auto"
+		report_missing "a number from $5 to $6" "$2" "bounds" ;;
 	LIMIT)
-		says "\\.Cm $default \\(the default\\)" "$2" "the default"
-		says "from $(print_short "$5") to $(print_short "$6")" "$2" "bounds"
-		says 'in bytes per second' "$2" "the unit" ;;
+		report_missing "\\.Cm $default \\(the default\\)" "$2" "the default"
+		report_missing "from $(print_short "$5") to $(print_short "$6")" "$2" "bounds"
+		report_missing 'in bytes per second' "$2" "the unit" ;;
 	AUTO_FLAG)
-		says "\\.Cm $default \\(the default\\)" "$2" "the default"
-		says '\.Cm yes' "$2" "the value yes"
-		says '\.Cm no' "$2" "the value no" ;;
+		report_missing "\\.Cm $default \\(the default\\)" "$2" "the default"
+		report_missing '\.Cm yes' "$2" "the value yes"
+		report_missing '\.Cm no' "$2" "the value no" ;;
 	HOSTS)
-		says "\\.Cm $default \\(the default\\)" "$2" "the default"
-		says 'names of 1 to 7 hosts' "$2" "bounds" ;;
-	NAME)	says "\\.Cm $default \\(the default\\)" "$2" "the default" ;;
+		report_missing "\\.Cm $default \\(the default\\)" "$2" "the default"
+		report_missing 'names of 1 to 7 hosts' "$2" "bounds" ;;
+	NAME)	report_missing "\\.Cm $default \\(the default\\)" "$2" "the default" ;;
 	esac
-	says "^.It Cm $2 Specifies " "$2" "what it does"
-	says '[Ss]tock (server|client|OpenSSH|sender|\.Xr)|is not Hayate' "$2" "the effect with a stock peer"
+	report_missing "^.It Cm $2 Specifies " "$2" "what it does"
+	report_missing '[Ss]tock (server|client|OpenSSH|sender|\.Xr)|is not Hayate' "$2" "the effect with a stock peer"
 	grep -qE '\.Cm (Hayate|Window|None|MaxRate|Cipher|Congestion|Transfer|Early)[A-Za-z]*' <<<"${text//.Cm $2 /}" ||
 	    echo "$2: another keyword"
 }

@@ -13,42 +13,42 @@ setup() {
 	RUN=$REGRESS/others/run
 }
 
-compare() { "$RUN" compare "$@"; }
+run_compare() { "$RUN" compare "$@"; }
 
 @test "a test that fails, is skipped or does not run only with ours is a difference" {
 	printf '%s\n' 'PASS a' 'PASS b/1' 'FAIL c' 'SKIP d' >stock
-	run -0 compare stock stock
+	run -0 run_compare stock stock
 	[ -z "$output" ]
 	local bad
 	for bad in FAIL SKIP; do
 		sed "s,PASS b/1,$bad b/1," stock >ours
-		run -1 compare stock ours
+		run -1 run_compare stock ours
 		[ "$output" = "b/1: passes with stock; ours: $bad" ]
 	done
 	grep -v b/1 stock >ours
-	run -1 compare stock ours
+	run -1 run_compare stock ours
 	[ "$output" = "b/1: passes with stock; ours: did not run" ]
 	: >ours
-	run -1 compare stock ours
+	run -1 run_compare stock ours
 	[ "${#lines[@]}" = 2 ]
 	# what passes with ours alone is none
 	sed 's/^FAIL/PASS/; s/^SKIP/PASS/' stock >ours
-	run -0 compare stock ours
+	run -0 run_compare stock ours
 	# a second try counts, and each test needs one
 	printf '%s\n' 'PASS a' 'FAIL b/1' >first
 	printf '%s\n' 'FAIL a' 'PASS b/1' >second
-	run -0 compare stock first second
-	run -1 compare stock first first
+	run -0 run_compare stock first second
+	run -1 run_compare stock first first
 	# nothing to compare with
 	grep -v PASS stock >none
-	run -1 compare none ours
+	run -1 run_compare none ours
 	[ "$output" = "no test passes with stock" ]
-	run -1 compare ours/none ours
+	run -1 run_compare ours/none ours
 }
 
-# go_up VERSION: a go command, whose modules are empty, and whose test binary says what
+# make_go VERSION: a go command, whose modules are empty, and whose test binary says what
 # the file "says" prints of the build in $1
-go_up() {
+make_go() {
 	local p
 	mkdir -p bin build/{stock,hayate} m/ssh/test m/internal/backend/sftp tmp
 	echo 'int x;' >m/ssh/test/sshd_test_pw.c
@@ -80,35 +80,35 @@ go_up() {
 	esac
 	END
 }
-others() { PATH=$PWD/bin:$PATH TMPDIR=$PWD/tmp HAYATE_BUILD=$PWD/build "$RUN" 2>&1; }
+run_others() { PATH=$PWD/bin:$PATH TMPDIR=$PWD/tmp HAYATE_BUILD=$PWD/build "$RUN" 2>&1; }
 
 @test "a simulated difference fails the run, and none does not" {
-	go_up go1.99
+	make_go go1.99
 	sed -i '1i ours=PASS' says
-	run -0 others
+	run -0 run_others
 	[ "${lines[0]}" = "crypto: 2 pass with stock, 2 with ours" ]
 	[ "${#lines[@]}" = 5 ]
 	sed -i '1s/.*/ours=FAIL/' says
-	run -1 others
+	run -1 run_others
 	[ "${lines[0]}" = "TestIt: passes with stock; ours: FAIL" ]
 	[ "${lines[-1]}" = "check-others: tests pass with stock and not with ours: crypto sftp sftp-alloc sftp-server restic" ]
 	# a program that says nothing
 	echo 'exit 3' >says
-	run -1 others
+	run -1 run_others
 	[ "${lines[0]}" = "no test passes with stock" ]
 	[ -z "$(ls -A tmp)" ]
 }
 
 @test "a module that differs from its pinned version, and a Go that is too old, are errors" {
-	go_up go1.26.1
+	make_go go1.26.1
 	: >changed
-	run -1 others
+	run -1 run_others
 	[[ $output = "check-others: golang.org/x/crypto@v"*" is not what $REGRESS/others/go1.26.sum pins" ]]
 	sed -i 's/go1.26.1/go1.20.9/' bin/go
-	run -1 others
+	run -1 run_others
 	[[ $output = *"/go1.19.sum pins" ]]
 	sed -i 's/go1.20.9/go1.9/' bin/go
-	run -1 others
+	run -1 run_others
 	[[ $output = "check-others: go1.9 is older than each of "* ]]
 	[ -z "$(ls -A tmp)" ]
 	# each pin has a version and a hash

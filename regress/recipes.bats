@@ -21,9 +21,9 @@ print([n.args[0].value for n in ast.walk(tree) if isinstance(n, ast.Call)
 	grep -F "/hayate-$version.tar.gz" contrib/spack/package.py
 }
 
-# spack_args: what the recipe gives configure, a line for each set of variants. What
+# print_spack_args: what the recipe gives configure, a line for each set of variants. What
 # Spack gives a recipe is played: a dependency exists if it was declared for them.
-spack_args() {
+print_spack_args() {
 	python3 -B - contrib/spack/package.py <<-'END'
 	import itertools, sys, types
 
@@ -63,7 +63,7 @@ spack_args() {
 
 @test "the recipe for Spack gives switches for every set of its variants" {
 	args=$BATS_TEST_TMPDIR/args
-	spack_args >"$args"
+	print_spack_args >"$args"
 	[ "$(grep -c . "$args")" = 8 ]
 	[ "$(sort -u "$args" | grep -c .)" = 8 ]
 	run ! grep -e '+server.*--without-sshd' "$args"

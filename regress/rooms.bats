@@ -5,8 +5,8 @@
 
 load helper
 
-# house DIR: a copy of the rooms
-house() {
+# copy_rooms DIR: a copy of the rooms
+copy_rooms() {
 	mkdir -p "$1"
 	# shellcheck disable=SC2046 # names
 	(cd "$TOP" && cp -a HOUSE.md modules.mk build-aux $(list_rooms) "$1/")
@@ -20,7 +20,7 @@ house() {
 }
 
 @test "the check names a file that includes a higher room" {
-	house "$BATS_TEST_TMPDIR/house"
+	copy_rooms "$BATS_TEST_TMPDIR/house"
 	cd "$BATS_TEST_TMPDIR/house"
 	echo '#include "srvopt-hook.h"' >>channels/wtune-hook.c
 	run -1 build-aux/map check
@@ -28,7 +28,7 @@ house() {
 }
 
 @test "the check names a core that includes a hook" {
-	house "$BATS_TEST_TMPDIR/house"
+	copy_rooms "$BATS_TEST_TMPDIR/house"
 	cd "$BATS_TEST_TMPDIR/house"
 	echo '#include "peer-hook.h"' >>channels/wtune.c
 	run -1 build-aux/map check
@@ -42,7 +42,7 @@ house() {
 
 @test "the check names a circle of includes, and one of calls" {
 	local house=$BATS_TEST_TMPDIR/house
-	house "$house"
+	copy_rooms "$house"
 	cd "$house"
 	mkdir built
 	echo 'int json_a(void); int flow_a(void) { return json_a(); }' |
@@ -62,7 +62,7 @@ house() {
 
 @test "the check names a file that HOUSE.md draws below one that it calls" {
 	local house=$BATS_TEST_TMPDIR/house
-	house "$house"
+	copy_rooms "$house"
 	cd "$house"
 	sed -i '/^    extents  stale-temp/d; s/^    arguments  remote-glob/& extents/' HOUSE.md
 	run -1 build-aux/map check
@@ -72,7 +72,7 @@ house() {
 
 @test "the check names a function of 101 lines and a file of 1001" {
 	local house=$BATS_TEST_TMPDIR/house
-	house "$house"
+	copy_rooms "$house"
 	cd "$house"
 	{
 		printf 'void\nflow_a(void)\n{\n'
@@ -87,7 +87,7 @@ house() {
 }
 
 @test "a module has its suites in regress/covers" {
-	house "$BATS_TEST_TMPDIR/house"
+	copy_rooms "$BATS_TEST_TMPDIR/house"
 	cd "$BATS_TEST_TMPDIR/house"
 	run -0 build-aux/map check
 	rm regress/wtune.bats
@@ -154,8 +154,8 @@ house() {
 	[ -z "$output" ]
 }
 
-# defined_by FILE...: the names that objects and libraries define for others
-defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -u; }
+# list_defined FILE...: the names that objects and libraries define for others
+list_defined() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -u; }
 
 @test "no global name of ours is one of upstream, libc or libcrypto" {
 	local object ours replaced upstream=() here=$BATS_TEST_TMPDIR
@@ -167,11 +167,11 @@ defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -
 		    upstream+=("$object")
 	done
 	# shellcheck disable=SC2086 # names
-	defined_by -g --defined-only $ours >"$here/ours"
+	list_defined -g --defined-only $ours >"$here/ours"
 	# shellcheck disable=SC2046 # names
 	{
-		defined_by -g --defined-only "${upstream[@]}"
-		defined_by -D --defined-only $(ldd ssh |
+		list_defined -g --defined-only "${upstream[@]}"
+		list_defined -D --defined-only $(ldd ssh |
 		    grep -oE '/[^ ]*/lib(c|crypto)\.so[^ ]*')
 	} | sort -u >"$here/theirs"
 	[ "$(grep -cxE 'sftp_init|transfer_can|transfer_put_tree' "$here/ours")" = 2 ]
@@ -191,7 +191,7 @@ defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -
 	for f in "$TOP"/transfer/*.c; do
 		f=$(basename "$f" .c)
 		name=${f%-hook}
-		defined_by -g --defined-only "$BUILD/hayate/$f.o" |
+		list_defined -g --defined-only "$BUILD/hayate/$f.o" |
 		    grep -vE "^${short[$name]:-${name//-/_}}_" || :
 	done >"$BATS_TEST_TMPDIR/strange"
 	# Upstream calls these two, or what stands for it.
@@ -199,9 +199,9 @@ defined_by() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -
 	[ "${lines[*]}" = "cleanup_first sftp_download" ]
 }
 
-# lost FILE: tests that it names and that do not exist, and promises without a
+# list_missing_tests FILE: tests that it names and that do not exist, and promises without a
 # test
-lost() {
+list_missing_tests() {
 	local f
 	for f in "$REGRESS"/{,memory/,race/}*.bats; do
 		sed -n "s/^@test \"\(.*\)\" {$/$(basename "$f" .bats): \1/p" "$f"
@@ -214,13 +214,13 @@ lost() {
 
 @test "each test that PROMISES.md names exists, and each promise has one" {
 	local at=$BATS_TEST_TMPDIR/spoilt
-	run -0 lost "$REGRESS/PROMISES.md"
+	run -0 list_missing_tests "$REGRESS/PROMISES.md"
 	[ -z "$output" ]
 	{
 		cat "$REGRESS/PROMISES.md"
 		printf '%s\n' '' 'First.' '' 'Next.' '' '- trees: none' '' 'Last.'
 	} | grep -v '^- scheduler: 500 files are checked\|^- resume: 500 files' >"$at"
-	run -0 lost "$at"
+	run -0 list_missing_tests "$at"
 	[ "${lines[0]}" = "trees: none" ]
 	[[ ${lines[1]} = "Verifying many complete files"* ]]
 	[ "${lines[2]} ${lines[3]}" = "First. Last." ]

@@ -149,8 +149,8 @@ make_suite() {
 	poll 20 test -s "$R/pid"
 	kill $!
 	if wait $!; then false; fi
-	gone() { ! kill -0 "$(cat "$R/pid")" 2>/dev/null; }
-	poll 10 gone
+	has_ended() { ! kill -0 "$(cat "$R/pid")" 2>/dev/null; }
+	poll 10 has_ended
 }
 
 @test "each suite declares its needs, in words that ./check knows" {

@@ -6,8 +6,8 @@ load helper
 
 setup() { cd "$TOP"; }
 
-# spoilt FILE SED: a copy of a file, changed
-spoilt() {
+# edit_copy FILE SED: a copy of a file, changed
+edit_copy() {
 	sed "$2" "$1" >"$BATS_TEST_TMPDIR/${1##*/}"
 	run ! cmp -s "$1" "$BATS_TEST_TMPDIR/${1##*/}"
 	echo "$BATS_TEST_TMPDIR/${1##*/}"
@@ -24,7 +24,7 @@ spoilt() {
 	    's/^    \(u*int\)/\t\1/' 's/^\t    /\t        /' \
 	    's/^\tif (/\tif(/' 's/ == /==/' 's/^\(struct .*\) {$/\1\n{/' \
 	    's/^\t\(if .*\) {$/\t\1\n\t{/'; do
-		run -1 build-aux/format "$(spoilt channels/wtune.c "$change")"
+		run -1 build-aux/format "$(edit_copy channels/wtune.c "$change")"
 		[[ $output = *wtune.c:* ]]
 	done
 }
@@ -37,7 +37,7 @@ spoilt() {
 @test "shellcheck names what a script, a suite or a part of one does wrong" {
 	local f
 	for f in check regress/rooms.bats regress/helper.bash; do
-		run -1 build-aux/scripts "$(spoilt "$f" '$a\
+		run -1 build-aux/scripts "$(edit_copy "$f" '$a\
 x() { cat $1; }')"
 		[[ $output = *"${f##*/}:"*SC2086* ]]
 	done
@@ -49,7 +49,7 @@ x() { cat $1; }')"
 }
 
 @test "cppcheck names a read behind the end of an array" {
-	run -1 build-aux/analyse "$(spoilt channels/bdp.c \
+	run -1 build-aux/analyse "$(edit_copy channels/bdp.c \
 	    's/b->rate_max\[1\] :/b->rate_max[2] :/; s/b->rate_max\[1\];/b->rate_max[2];/')"
 	[[ $output = *bdp.c:*arrayIndexOutOfBounds* ]]
 }
@@ -66,7 +66,7 @@ list_missing_guards() {
 
 @test "each header has the guard HAYATE_NAME_H" {
 	local other
-	other=$(spoilt cipher/pool.h s/HAYATE_POOL_H/POOL_H/)
+	other=$(edit_copy cipher/pool.h s/HAYATE_POOL_H/POOL_H/)
 	run -0 list_missing_guards "$other"
 	[ "$output" = "$other" ]
 	run -0 list_missing_guards ./*/*.h regress/*/*.h
@@ -91,7 +91,7 @@ list_double_spaces() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
 
 # check_misspelt FILE SED: the changed file, where spell names one wrong word
 check_misspelt() {
-	run -1 build-aux/spell "$(spoilt "$1" "$2")"
+	run -1 build-aux/spell "$(edit_copy "$1" "$2")"
 	[[ $output = *"${1##*/}:"*": recieve" && ${#lines[@]} = 1 ]]
 }
 
@@ -105,7 +105,7 @@ recieve'
 	check_misspelt patches/110-channels-window.patch '1s/$/ recieve/'
 	check_misspelt regress/rooms.bats 's/^@test "no /&recieve /'
 	# not in code
-	run -0 build-aux/spell "$(spoilt channels/bdp.c '$a\
+	run -0 build-aux/spell "$(edit_copy channels/bdp.c '$a\
 static int recieve;')"
 }
 
@@ -120,7 +120,7 @@ static int recieve;')"
 
 # check_wording FILE SED TEXT: wording names TEXT in the changed file
 check_wording() {
-	run -1 build-aux/wording "$(spoilt "$1" "$2")"
+	run -1 build-aux/wording "$(edit_copy "$1" "$2")"
 	[[ $output = *"${1##*/}:"*": \"$3\": "* ]]
 }
 
@@ -151,7 +151,7 @@ begins anew' 'begins anew'
 	check_wording README.md '3a\
 What was copied is compared.' 'What was'
 	# not where the subject is a sentence before it, or within the sentence
-	run -0 build-aux/wording "$(spoilt cipher/pool.h '1a\
+	run -0 build-aux/wording "$(edit_copy cipher/pool.h '1a\
  * The pool is small. It is free.\
  * What users see is small.')"
 }
@@ -210,7 +210,7 @@ list_duplicates() {
 
 @test "a function that two suites need stands in helper.bash" {
 	local other
-	other=$(spoilt regress/wtune.bats 's/^load.*/&\nfails() { ! "$@"; }/')
+	other=$(edit_copy regress/wtune.bats 's/^load.*/&\nfails() { ! "$@"; }/')
 	run -0 list_duplicates regress/helper.bash "$other"
 	[ "$output" = "fails(): regress/helper.bash $other" ]
 	run -0 list_duplicates regress/*.ba* regress/*/*.bats

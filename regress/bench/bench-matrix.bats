@@ -15,32 +15,32 @@ setup() {
 	OUT=$BATS_TEST_TMPDIR/out
 }
 
-# small OPTION...: one run of everything, few bytes, the same each time
-small() { "$RUN" --runs 1 --bytes 1M --out "$OUT" "$@" 3>&-; }
+# run_small OPTION...: one run of everything, few bytes, the same each time
+run_small() { "$RUN" --runs 1 --bytes 1M --out "$OUT" "$@" 3>&-; }
 
-# lines PROGRAM: awk over the only results, where $at["name"] is a field
-lines() {
+# query_results PROGRAM: awk over the only results, where $at["name"] is a field
+query_results() {
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = NF; next }
 	'"$1" "$OUT"/*.tsv
 }
 
-# all_well COUNT: there are so many runs, and none failed
-all_well() {
-	lines 'NF != n || $at["status"] != 0 { print; bad = 1 }
+# check_runs COUNT: there are so many runs, and none failed
+check_runs() {
+	query_results 'NF != n || $at["status"] != 0 { print; bad = 1 }
 	    { runs++ }
 	    END { if (runs < '"$1"') print runs " runs"; exit bad || runs < '"$1"' }'
 }
 
-# runs: what each line is a run of
-runs() {
-	lines '{ print $at["cell"], $at["rtt_ms"], $at["rate"], $at["loss"],
+# list_runs: what each line is a run of
+list_runs() {
+	query_results '{ print $at["cell"], $at["rtt_ms"], $at["rate"], $at["loss"],
 	    $at["cc"], $at["window"], $at["streams"], $at["program"],
 	    $at["mode"], $at["direction"], $at["run"] }'
 }
 
-# speed WINDOW PROGRAM: MB/s of one stream, all of the process
-speed() {
-	lines '$at["window"] == "'"$1"'" && $at["program"] == "'"$2"'" &&
+# find_speed WINDOW PROGRAM: MB/s of one stream, all of the process
+find_speed() {
+	query_results '$at["window"] == "'"$1"'" && $at["program"] == "'"$2"'" &&
 	    $at["streams"] == 1 && $at["bytes"] > 0 {
 		print $at["bytes"] / $at["seconds"] / 1e6; exit }'
 }
@@ -50,41 +50,41 @@ speed() {
 	local p small any
 	# Long enough for as many bytes under the ceiling as without.
 	export MATRIX_SECONDS=8
-	run -0 --separate-stderr small --quick --only matrix_window --bytes 8M
+	run -0 --separate-stderr run_small --quick --only matrix_window --bytes 8M
 	[[ $output = *'window 64K, streams 4, BDP 2930K'* ]]
 	[[ $output = *'limit: the window: 4 of 64 KiB each 24.0 ms'* ]]
-	all_well 20
-	for p in $(lines '{ print $at["program"] }' | sort -u); do
-		small=$(speed 64K "$p") any=$(speed unlimited "$p")
+	check_runs 20
+	for p in $(query_results '{ print $at["program"] }' | sort -u); do
+		small=$(find_speed 64K "$p") any=$(find_speed unlimited "$p")
 		check_true "$small * 2 < $any"
 	done
-	lines '$at["window"] == "64K" && $at["program"] == "hayate" &&
+	query_results '$at["window"] == "64K" && $at["program"] == "hayate" &&
 	    $at["bytes"] > 0 { s[$at["streams"]] = $at["bytes"] / $at["seconds"] }
 	END { exit !(s[4] > 1.5 * s[1]) }'
 }
 
 @test "the other slices of the matrix run and measure no point twice" {
 	need_path
-	run -0 --separate-stderr small --quick \
+	run -0 --separate-stderr run_small --quick \
 	    --only matrix_rtt,matrix_loss,matrix_rate --rtt 8
-	all_well 20
+	check_runs 20
 	for cc in cubic bbr; do
 		[[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " = *" $cc "* ]] ||
 		    continue
 		for way in 'ssh cat get' 'ssh cat put' 'scp get' 'scp put'; do
-			[ "$(runs | grep -c "0.1% $cc unlimited 1 hayate $way")" = 1 ]
+			[ "$(list_runs | grep -c "0.1% $cc unlimited 1 hayate $way")" = 1 ]
 		done
 	done
-	[ "$(runs | grep -c ' 100mbit 0 cubic .* stock ssh cat put')" = 1 ]
-	run -1 grep -q ' 100mbit .* scp ' <(runs)
-	[ -z "$(runs | sort | uniq -d)" ]
+	[ "$(list_runs | grep -c ' 100mbit 0 cubic .* stock ssh cat put')" = 1 ]
+	run -1 grep -q ' 100mbit .* scp ' <(list_runs)
+	[ -z "$(list_runs | sort | uniq -d)" ]
 }
 
 @test "sessions are open, use memory, and end with the benchmark" {
 	need_root 'the memory of sshd'
-	run -0 --separate-stderr small --only sessions
-	all_well 16
-	lines '$at["mode"] ~ /^(idle|busy) / && $at["kib"] < 100 { print; bad = 1 }
+	run -0 --separate-stderr run_small --only sessions
+	check_runs 16
+	query_results '$at["mode"] ~ /^(idle|busy) / && $at["kib"] < 100 { print; bad = 1 }
 	$at["mode"] == "one more login" && $at["ms"] < 1 { print; bad = 1 }
 	{ rows[$at["program"] " " $at["streams"]]++ }
 	END { exit bad || rows["stock 10"] != 7 || rows["hayate 1"] != 1 }'
@@ -92,8 +92,8 @@ speed() {
 	run ! pgrep -f "$BATS_TEST_TMPDIR/lab"
 }
 
-# hpn_of PREFIX: its programs by other names, all in one directory
-hpn_of() {
+# make_hpn_directory PREFIX: its programs by other names, all in one directory
+make_hpn_directory() {
 	local p d=$BATS_TEST_TMPDIR/hpn
 	mkdir -p "$d"
 	for p in ssh scp sftp sshd sftp-server sshd-session sshd-auth; do
@@ -105,10 +105,10 @@ hpn_of() {
 
 @test "a peer, installed or renamed in a directory, is measured like a build" {
 	[ -x /usr/sbin/sshd ] || skip 'no sshd in /usr'
-	run -0 --separate-stderr small --only loopback --peer old=/usr \
-	    --peer hpn="$(hpn_of /usr)":hpn
-	all_well 28
-	lines '{ rows[$at["program"]]++ }
+	run -0 --separate-stderr run_small --only loopback --peer old=/usr \
+	    --peer hpn="$(make_hpn_directory /usr)":hpn
+	check_runs 28
+	query_results '{ rows[$at["program"]]++ }
 	$at["program"] == "hpn" { v[$at["version"]] }
 	END { for (x in v) kinds++
 	    exit rows["old"] != rows["stock"] || rows["hpn"] != rows["stock"] || kinds != 1 }'
@@ -119,7 +119,7 @@ hpn_of() {
 	[ -x /usr/sbin/sshd ] || skip 'no sshd in /usr'
 	local d
 	local -x LAB=$BATS_TEST_TMPDIR PEERS
-	PEERS=h=$(hpn_of /usr):hpn
+	PEERS=h=$(make_hpn_directory /usr):hpn
 	. "$TOP/regress/bench/lab.bash"
 	d=$(lab_programs h)
 	[ "$d/scp" -ef /usr/bin/scp ]
@@ -127,11 +127,11 @@ hpn_of() {
 	[ "$(lab_programs stock)" = "$BUILD/stock" ]
 }
 
-# refused WORDS OPTION...: one line that has these words, and nothing measured
-refused() {
+# check_refused WORDS OPTION...: one line that has these words, and nothing measured
+check_refused() {
 	local words=$1
 	shift
-	run --separate-stderr small --only loopback "$@"
+	run --separate-stderr run_small --only loopback "$@"
 	[ "$status" = 1 ]
 	[[ $stderr = *"$words"* ]] || { echo "$stderr"; return 1; }
 	[ "${#stderr_lines[@]}" = 1 ]
@@ -141,24 +141,24 @@ refused() {
 
 @test "a peer that cannot run is refused with the missing part and its path" {
 	local d
-	d=$(hpn_of "$BUILD/stock")
+	d=$(make_hpn_directory "$BUILD/stock")
 	rm "$d/hpnscp" "$d/hpnsftp-server"
-	refused "no hpnscp, hpnsftp-server in $d" --peer x="$d:hpn"
-	refused 'no ssh, scp, sftp, sshd, sftp-server in /etc' --peer x=/etc
-	refused 'no directory /nonexistent' --peer x=/nonexistent
-	refused 'the name stock is taken' --peer stock=/usr
-	refused 'NAME=PREFIX' --peer /usr
-	d=$(hpn_of "$BUILD/hayate")
+	check_refused "no hpnscp, hpnsftp-server in $d" --peer x="$d:hpn"
+	check_refused 'no ssh, scp, sftp, sshd, sftp-server in /etc' --peer x=/etc
+	check_refused 'no directory /nonexistent' --peer x=/nonexistent
+	check_refused 'the name stock is taken' --peer stock=/usr
+	check_refused 'NAME=PREFIX' --peer /usr
+	d=$(make_hpn_directory "$BUILD/hayate")
 	printf '#!/bin/sh\necho "$0: lacks a library" >&2\nexit 127\n' >"$d/broken"
 	chmod +x "$d/broken"
 	ln -sf broken "$d/hpnsshd"
-	refused "$d/hpnsshd: lacks a library" --peer x="$d:hpn"
+	check_refused "$d/hpnsshd: lacks a library" --peer x="$d:hpn"
 }
 
 ### Sittings that were stopped
 
-# stopped RUNS: a sitting that was interrupted when that many were there
-stopped() {
+# interrupt_run RUNS: a sitting that was interrupted when that many were there
+interrupt_run() {
 	"$RUN" --only loopback --runs 2 --bytes 1M --out "$OUT" \
 	    >/dev/null 2>&1 3>&- &
 	poll 120 sh -c "[ \$(cat '$OUT'/*.tsv | wc -l) -gt $1 ]"
@@ -167,25 +167,25 @@ stopped() {
 	TSV=$(echo "$OUT"/*.tsv)
 }
 
-resume() { "$RUN" --resume "$@" 3>&-; }
+resume_run() { "$RUN" --resume "$@" 3>&-; }
 
 @test "a resumed sitting has each run once" {
 	local whole
-	stopped 5
-	whole=$(($(runs | wc -l)))
+	interrupt_run 5
+	whole=$(($(list_runs | wc -l)))
 	[ "$whole" -lt 20 ]
-	lines '$at["status"] == 0' >"$BATS_TEST_TMPDIR/before"
-	run -0 --separate-stderr resume "$OUT"
+	query_results '$at["status"] == 0' >"$BATS_TEST_TMPDIR/before"
+	run -0 --separate-stderr resume_run "$OUT"
 	[[ $output =~ target\ +verdict ]]
 	[ "$(ls "$OUT"/*.tsv)" = "$TSV" ]
-	all_well 24
-	[ -z "$(runs | sort | uniq -d)" ]
-	[ "$(runs | grep -c ' hayate ')" = 12 ]
+	check_runs 24
+	[ -z "$(list_runs | sort | uniq -d)" ]
+	[ "$(list_runs | grep -c ' hayate ')" = 12 ]
 	tail -n +2 "$TSV" | head -n "$(wc -l <"$BATS_TEST_TMPDIR/before")" |
 	    cmp - "$BATS_TEST_TMPDIR/before"
 	# A second resume finds nothing to do.
 	cp "$TSV" "$BATS_TEST_TMPDIR/whole"
-	run -0 --separate-stderr resume "$TSV"
+	run -0 --separate-stderr resume_run "$TSV"
 	cmp "$TSV" "$BATS_TEST_TMPDIR/whole"
 	# Only failed or truncated runs are run again.
 	python3 - "$TSV" <<-'EOT'
@@ -197,29 +197,29 @@ resume() { "$RUN" --resume "$@" 3>&-; }
 	lines[-3] = "\t".join(bad)
 	open(sys.argv[1], "w").write("\n".join(lines)[:-40])
 	EOT
-	run -0 --separate-stderr resume "$TSV"
-	all_well 24
-	[ -z "$(runs | sort | uniq -d)" ]
+	run -0 --separate-stderr resume_run "$TSV"
+	check_runs 24
+	[ -z "$(list_runs | sort | uniq -d)" ]
 	[ "$(wc -l <"$TSV")" = "$(wc -l <"$BATS_TEST_TMPDIR/whole")" ]
 	[ "$(grep -cvxFf "$TSV" "$BATS_TEST_TMPDIR/whole")" = 2 ]
-	[ "$(lines '{ print $at["options"] }' | sort -u | wc -l)" = 1 ]
+	[ "$(query_results '{ print $at["options"] }' | sort -u | wc -l)" = 1 ]
 }
 
 @test "options that contradict a stopped sitting are refused" {
-	stopped 1
-	run -1 resume "$TSV" --runs 3
+	interrupt_run 1
+	run -1 resume_run "$TSV" --runs 3
 	[[ $output = *"--runs: $TSV was begun with --only loopback --runs 2"* ]]
-	run -1 resume "$TSV" --quick
-	run -1 resume "$TSV" --out /tmp
-	run -1 resume "$BATS_TEST_TMPDIR"
+	run -1 resume_run "$TSV" --quick
+	run -1 resume_run "$TSV" --out /tmp
+	run -1 resume_run "$BATS_TEST_TMPDIR"
 	sed -i '1s/\tloadavg/\tload/' "$TSV"
-	run -1 resume "$TSV"
+	run -1 resume_run "$TSV"
 	[[ $output = *'other columns'* ]]
 }
 
 @test "a sitting cannot be resumed on another machine or with another build" {
-	stopped 1
+	interrupt_run 1
 	sed -i "s/\t$(uname -r)\t/\t0.0.1\t/" "$TSV"
-	run -1 resume "$TSV"
+	run -1 resume_run "$TSV"
 	[[ $output = *"kernel was 0.0.1, and is $(uname -r)"* ]]
 }

@@ -12,7 +12,7 @@ setup_file() {
 	export PAGE=$BATS_FILE_TMPDIR/page.html LINES_=$BATS_FILE_TMPDIR/made.tsv
 	export REPORT=$REGRESS/bench/report.py
 	have_gnuplot || return 0
-	all_cells >"$LINES_"
+	print_all_cells >"$LINES_"
 	"$REPORT" -o "$PAGE" "$LINES_"
 }
 
@@ -29,13 +29,13 @@ COLUMNS_='date commit builds version libcrypto kernel cpu cores loadavg place cc
 	direction bytes run seconds login login_near login_far cpu_near cpu_far
 	kib ms status target procs'
 
-head_() {
+print_header() {
 	# shellcheck disable=SC2086
 	(set -- $COLUMNS_; IFS=$'\t'; echo "$*")
 }
 
-# line CELL PROGRAM MODE DIRECTION BYTES SECONDS [COLUMN=VALUE...]: a run
-line() {
+# print_row CELL PROGRAM MODE DIRECTION BYTES SECONDS [COLUMN=VALUE...]: a run
+print_row() {
 	local c text=''
 	declare -A v=([date]=2026-01-02T03:04:05+0000 [commit]=abcdef1
 	    [builds]='stock: cc -O2; hayate: cc -O2' [version]="$2 1.0"
@@ -52,120 +52,120 @@ line() {
 }
 
 # Of all cells the smallest that has each of their figures
-all_cells() {
-	head_
+print_all_cells() {
+	print_header
 	for program in stock hayate; do
-		path_lines
-		plain_lines
-		self_lines
-		matrix_lines
-		ftp_lines
-		files_lines
-		cross_lines
-		sessions_lines
+		print_path_rows
+		print_plain_rows
+		print_self_rows
+		print_matrix_rows
+		print_ftp_rows
+		print_files_rows
+		print_cross_rows
+		print_sessions_rows
 	done
-	line path iperf3 iperf3 get 1000000000 9 login=-
-	sealing_lines
+	print_row path iperf3 iperf3 get 1000000000 9 login=-
+	print_sealing_rows
 	for p in ftp-pure-ftpd lftp-pure-ftpd lftp-ssl-vsftpd; do
-		line ftp $p '100.0 MB' get 100000000 0.5 place=loopback rate=- \
+		print_row ftp $p '100.0 MB' get 100000000 0.5 place=loopback rate=- \
 		    version="$p 1.0 with other@x"
 	done
-	line nonsense hayate something get 1000000 2
+	print_row nonsense hayate something get 1000000 2
 }
 
 # A million packets of 32 KiB: 40 us for each, 10 of them not for crypto. On two
 # cores they are 26, and 6 more of crypto: so 6 of the 52 of both are handover.
-sealing_lines() {
+print_sealing_rows() {
 	local p at=(place=processor rate=- rtt_ms=- cc=-)
 	for p in aes128-gcm aes128-gmac; do
-		line seal "$p" 'open 32K' - 1000000000 0.5 "${at[@]}"
+		print_row seal "$p" 'open 32K' - 1000000000 0.5 "${at[@]}"
 	done
 	while read -r p seconds crypto; do
-		line threads "$p" 'seal 32K aes128-gcm' - 32768000000 "$seconds" \
+		print_row threads "$p" 'seal 32K aes128-gcm' - 32768000000 "$seconds" \
 		    "${at[@]}" procs=crypto_s="$crypto"
 	done <<-EOT
 	off 39 0
 	1-core 40 30
 	2-cores 26 36
 	EOT
-	line threads off 'seal 32K chacha20' - 32768000000 40 "${at[@]}"
+	print_row threads off 'seal 32K chacha20' - 32768000000 40 "${at[@]}"
 }
 
 # Login takes 1 s of each: hayate is at 80, 100 and 105.3 MB/s, stock at 20.
-path_lines() {
+print_path_rows() {
 	local s target=- times='51 51 51'
 	if [ $program = hayate ]; then
 		times='11 10.5 13.5' target='rate>=0.95*iperf3,rate>=1*stock~'
 	fi
 	for s in $times; do
-		line path $program 'ssh cat' get 1000000000 "$s" login=1 \
+		print_row path $program 'ssh cat' get 1000000000 "$s" login=1 \
 		    login_near=0.5 login_far=0.25 cpu_near=2 cpu_far=3 \
 		    target="$target" procs='ssh:1:1:0.5:9:9:2:0.42:0:0.42 cores=1.0'
 	done
 }
 
-plain_lines() {
+print_plain_rows() {
 	local c
 	for c in path512 sender stripe connections forward loopback slow; do
-		line $c $program scp put 1000000000 7
+		print_row $c $program scp put 1000000000 7
 	done
-	line memory $program 'peak, fast' get 1000000000 9 kib=8000
-	line idle $program 'idle ssh' - 0 - kib=1400
-	line echo $program 'echo, 95 %' get 1000000 9 ms=70
+	print_row memory $program 'peak, fast' get 1000000000 9 kib=8000
+	print_row idle $program 'idle ssh' - 0 - kib=1400
+	print_row echo $program 'echo, 95 %' get 1000000 9 ms=70
 }
 
-self_lines() {
+print_self_rows() {
 	local n
 	for n in 1 4; do
-		line self $program scp get 1000000000 $((4 - n / 2)) streams=$n \
+		print_row self $program scp get 1000000000 $((4 - n / 2)) streams=$n \
 		    place=loopback rate=- rtt_ms=0 \
 		    procs='ssh:1:1:0.5:9:9:2:0.97:0:0.97 @sshd-session:1:1:0.5:9:9:2:0.55:0:0.55 cores=1.5'
 	done
 }
 
 # Each of the two lies within the range of the other
-matrix_lines() {
+print_matrix_rows() {
 	local w s
 	for w in 64K 1M unlimited; do
 		for s in 1 2; do
-			line matrix $program 'ssh cat' get 10000000 $s window=$w
+			print_row matrix $program 'ssh cat' get 10000000 $s window=$w
 		done
 	done
-	line matrix $program 'ssh cat' get 10000000 1 window=unlimited rtt_ms=8
-	line matrix $program 'ssh cat' get 10000000 1 window=unlimited loss=0.1%
-	line matrix $program 'ssh cat' get 10000000 9 window=unlimited rate=100mbit
+	print_row matrix $program 'ssh cat' get 10000000 1 window=unlimited rtt_ms=8
+	print_row matrix $program 'ssh cat' get 10000000 1 window=unlimited loss=0.1%
+	print_row matrix $program 'ssh cat' get 10000000 9 window=unlimited rate=100mbit
 }
 
-ftp_lines() {
-	line ftp $program '100.0 MB' get 100000000 2 place=loopback rate=-
+print_ftp_rows() {
+	print_row ftp $program '100.0 MB' get 100000000 2 place=loopback rate=-
 }
 
-files_lines() {
+print_files_rows() {
 	local rtt
 	for rtt in 0.16 22; do
 		for tool in 'scp -r' rsync; do
-			line files $program "$tool, 1000 x 3" put 3000 2 \
+			print_row files $program "$tool, 1000 x 3" put 3000 2 \
 			    rtt_ms=$rtt ms=2.5 procs='rsync version 9'
 		done
 	done
 }
 
-cross_lines() {
+print_cross_rows() {
 	local load
 	for load in 0% 90%; do
 		for mode in 'scp, unmarked' 'scp, af41'; do
-			line cross $program "$mode" put 10000000 2 load=$load
+			print_row cross $program "$mode" put 10000000 2 load=$load
 		done
 	done
 }
 
-sessions_lines() {
+print_sessions_rows() {
 	local n
 	for n in 10 100; do
-		line sessions $program 'idle ssh' - 0 - streams=$n kib=1500
-		line sessions $program 'one more login' - 0 - streams=$n ms=200
+		print_row sessions $program 'idle ssh' - 0 - streams=$n kib=1500
+		print_row sessions $program 'one more login' - 0 - streams=$n ms=200
 	done
-	line sessions $program 'busy ssh' get 0 - streams=10 kib=9000
+	print_row sessions $program 'busy ssh' get 0 - streams=10 kib=9000
 }
 
 # read_page: a line for each thing on the page that the tests ask about; fails
@@ -216,8 +216,8 @@ read_page() {
 	EOT
 }
 
-# section CELL: its lines of read_page
-section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
+# print_section CELL: its lines of read_page
+print_section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 
 @test "every cell has a section, and every figure is an SVG with its conditions" {
 	run -0 read_page
@@ -225,17 +225,17 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	for cell in path path512 sender stripe connections forward loopback slow self seal threads \
 	    matrix ftp files cross sessions memory idle echo nonsense data; do
 		[[ $output = *"section $cell"$'\n'* ]]
-		[ $cell = data ] || section $cell | grep -q '^figure 1$'
+		[ $cell = data ] || print_section $cell | grep -q '^figure 1$'
 	done
 	figures=$(grep -c '^figure' <<<"$output")
 	[ "$(grep -c '^figure 1$' <<<"$output")" = "$figures" ]
 	[ "$(grep -c '^p Conditions: date 2026-01-02 .*kernel 6.66.*Some CPU.*cores 2' \
 	    <<<"$output")" -ge "$figures" ]
-	section matrix | grep -c '^figure 1$' | grep -qx 4
+	print_section matrix | grep -c '^figure 1$' | grep -qx 4
 }
 
 @test "a table row equals values computed by hand, with range and CPU" {
-	run -0 section path
+	run -0 print_section path
 	[[ $output = *'|hayate|3|1000|100.0|80.0..105.3|MB/s|11.00|1.50+2.75|5.00|0.90|'* ]]
 	[[ $output = *'|rate>=0.95*iperf3: missed by 5.3 %, rate>=1*stock~: met|'* ]]
 	[[ $output = *'|stock|3|1000|20.0|20.0..20.0|MB/s|51.00|'* ]]
@@ -248,13 +248,13 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 }
 
 @test "published figures are shown beside measured ones with their source" {
-	run -0 section ftp
+	run -0 print_section ftp
 	[[ $output = *'scp, stock|scp <- sshd|41.5|0.38|50.0|0.25|'* ]]
 	[[ $output = *'ftp-pure-ftpd|ftp <- pure-ftpd|110.0|1.00|200.0|1.00|'* ]]
 	[[ $output = *'SENAC, 2009'* ]]
 	grep -q '<li>ftp-pure-ftpd ran with other@x[.]' "$PAGE"
 	run ! grep '<li>stock ran with' "$PAGE"
-	run -0 section self
+	run -0 print_section self
 	[[ $output = *'|220|MiB/s|230.7|'*'RIKEN'* ]]
 	grep -q 'published: K computer, 1 scp' "$PAGE"
 }
@@ -288,29 +288,29 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 }
 
 @test "a void comparison is marked with a ring and named in its row" {
-	run -0 section matrix
+	run -0 print_section matrix
 	[[ $output = *'|1.00 void|'* ]]
 	sed -n '/id="matrix"/,/<\/section>/p' "$PAGE" | grep -q 'ring: void'
-	run -0 section path
+	run -0 print_section path
 	[[ $output != *void* ]]
 	run ! grep -q 'ring: void' <(sed -n '/id="path"/,/<\/section>/p' "$PAGE")
 }
 
 @test "a figure names the bottleneck below it if it is known" {
-	run -0 section self
+	run -0 print_section self
 	[[ $output = *'What limits '*'the CPU time of ssh: 97 % of a core'* ]]
 	[[ $output = *'|hayate|far sshd-session|55|'* ]]
-	run -0 section sender
+	run -0 print_section sender
 	[[ $output != *'What limits'* ]]
 	# A ninth of 22 ms is 2.5; 5 s of CPU time in 3 s are 1.7 cores.
-	run -0 section cross
+	run -0 print_section cross
 	[[ $output = *'What limits '*'the link'*' it has 125.0 MB/s left'* ]]
-	run -0 section files
+	run -0 print_section files
 	[[ $output = *'What limits '*'round trips'*': 0.1 of them for each file'* ]]
 	local d=$BATS_TEST_TMPDIR
-	{ head_
-	    line slow hayate scp put 1000000000 3 cpu_near=2 cpu_far=3
-	    line slow stock scp put 1000000000 3 cpu_near=1 cpu_far=2
+	{ print_header
+	    print_row slow hayate scp put 1000000000 3 cpu_near=2 cpu_far=3
+	    print_row slow stock scp put 1000000000 3 cpu_near=1 cpu_far=2
 	} >"$d/busy.tsv"
 	"$REPORT" -o "$d/page" "$d/busy.tsv"
 	run -0 read_page "$d/page"
@@ -337,33 +337,33 @@ section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 
 @test "the newest sitting counts unless it was interrupted" {
 	local d=$BATS_TEST_TMPDIR
-	{ head_; line path stock scp get 1000000000 50 date=2026-01-01
-	    line path hayate scp get 1000000000 40 date=2026-01-01
-	    line idle hayate 'idle ssh' - 0 - kib=1111 date=2026-01-01
+	{ print_header; print_row path stock scp get 1000000000 50 date=2026-01-01
+	    print_row path hayate scp get 1000000000 40 date=2026-01-01
+	    print_row idle hayate 'idle ssh' - 0 - kib=1111 date=2026-01-01
 	} >"$d/old.tsv"
-	{ head_; line idle hayate 'idle ssh' - 0 - kib=2222 date=2026-01-05
-	    line path stock scp get 1000000000 20 date=2026-01-05
+	{ print_header; print_row idle hayate 'idle ssh' - 0 - kib=2222 date=2026-01-05
+	    print_row path stock scp get 1000000000 20 date=2026-01-05
 	} >"$d/new.tsv"
 	"$REPORT" -o "$d/page" "$d/old.tsv" "$d/new.tsv"
 	run -0 read_page "$d/page"
 	[[ $output = *'|2222|'* && $output != *'|1111|'* ]]
 	[[ $output = *'|25.0|'* && $output != *'|50.0|'* ]]
-	line path hayate scp get 1000000000 10 date=2026-01-05 >>"$d/new.tsv"
+	print_row path hayate scp get 1000000000 10 date=2026-01-05 >>"$d/new.tsv"
 	"$REPORT" -o "$d/page" "$d/old.tsv" "$d/new.tsv"
 	run -0 read_page "$d/page"
 	[[ $output = *'|100.0|'* && $output != *'|25.0|'* ]]
 }
 
-# at_rtts MS...: a copy by each program at these RTTs, slower at each further one
-at_rtts() {
+# print_rows_at MS...: a copy by each program at these RTTs, slower at each further one
+print_rows_at() {
 	local rtt p n=0
-	head_
+	print_header
 	for rtt in "$@"; do
 		((++n))
-		line path512 iperf3 iperf3 get 1000000000 $((4 * n)) \
+		print_row path512 iperf3 iperf3 get 1000000000 $((4 * n)) \
 		    rtt_ms="$rtt"
 		for p in stock:50 hpn:10 hayate:5; do
-			line path512 "${p%:*}" scp get 1000000000 \
+			print_row path512 "${p%:*}" scp get 1000000000 \
 			    $((${p#*:} * n)) rtt_ms="$rtt"
 		done
 	done
@@ -371,7 +371,7 @@ at_rtts() {
 
 @test "the figure of README names each line at its end, with its last value" {
 	local d=$BATS_TEST_TMPDIR
-	at_rtts 0.25 8 200 >"$d/rtts.tsv"
+	print_rows_at 0.25 8 200 >"$d/rtts.tsv"
 	"$REPORT" -o "$d/page" "$d/rtts.tsv"
 	python3 -c 'import sys, xml.etree.ElementTree as e; e.parse(sys.argv[1])' \
 	    "$d/rtt.svg"
@@ -383,17 +383,17 @@ at_rtts() {
 	grep -qi "<rect x=\"0\" y=\"0\".* fill=\"#ffffff\"" "$d/rtt.svg"
 	# Two points are no curve.
 	rm "$d/rtt.svg"
-	at_rtts 8 200 >"$d/rtts.tsv"
+	print_rows_at 8 200 >"$d/rtts.tsv"
 	"$REPORT" -o "$d/page" "$d/rtts.tsv"
 	[ ! -e "$d/rtt.svg" ]
 }
 
 @test "a truncated line is not counted" {
 	local d=$BATS_TEST_TMPDIR
-	{ head_
-	    line path hayate scp get 1000000000 10
-	    line path hayate scp get 1000000000 20 loadavg=0.9
-	    line path hayate scp get 1000000000 5 | cut -f1-35
+	{ print_header
+	    print_row path hayate scp get 1000000000 10
+	    print_row path hayate scp get 1000000000 20 loadavg=0.9
+	    print_row path hayate scp get 1000000000 5 | cut -f1-35
 	} >"$d/cut.tsv"
 	"$REPORT" -o "$d/page" "$d/cut.tsv"
 	# One row: the load of the machine is no condition.
@@ -404,7 +404,7 @@ at_rtts() {
 
 @test "a file with other columns is named and skipped" {
 	local d=$BATS_TEST_TMPDIR
-	{ head_; line path hayate scp get 1000000000 10; } >"$d/good.tsv"
+	{ print_header; print_row path hayate scp get 1000000000 10; } >"$d/good.tsv"
 	sed '1s/\tload\t/\tother\t/' "$d/good.tsv" >"$d/other.tsv"
 	run -0 --separate-stderr "$REPORT" -o "$d/page" "$d/other.tsv" "$d/good.tsv"
 	[[ $stderr = "report: left out $d/other.tsv: no column load: "* ]]
@@ -421,7 +421,7 @@ at_rtts() {
 	ln -s "$(python3 -c 'import sys; print(sys.executable)')" \
 	    "$BATS_TEST_TMPDIR/bin/python3"
 	ln -s "$(command -v env)" "$BATS_TEST_TMPDIR/bin"
-	all_cells >"$BATS_TEST_TMPDIR/made.tsv"
+	print_all_cells >"$BATS_TEST_TMPDIR/made.tsv"
 	PATH=$BATS_TEST_TMPDIR/bin run -1 env "$REPORT" \
 	    -o "$BATS_TEST_TMPDIR/page" "$BATS_TEST_TMPDIR/made.tsv"
 	[ "$output" = 'report: no gnuplot: it is in the package gnuplot-nox' ]
@@ -433,8 +433,8 @@ at_rtts() {
 
 ### In a browser
 
-# browse FILE OPTION...: its messages in $BATS_TEST_TMPDIR/console
-browse() {
+# open_page FILE OPTION...: its messages in $BATS_TEST_TMPDIR/console
+open_page() {
 	timeout 120 chromium --headless --no-sandbox --disable-gpu \
 	    --disable-dev-shm-usage --no-first-run --hide-scrollbars \
 	    --host-resolver-rules='MAP * ~NOTFOUND' --window-size=1100,1400 \
@@ -454,7 +454,7 @@ need_chromium() {
 
 # What the browser has made of the page, in one line; "out" are texts that are
 # cut off by the edge of their figure, "wide" is a page that scrolls sideways.
-probe() {
+print_probe() {
 	sed '/<\/body>/d; s/<\/html>//' "$1"
 	cat <<-'EOT'
 	<script>
@@ -481,20 +481,20 @@ probe() {
 @test "a browser shows every figure without a warning" {
 	need_chromium
 	local figures
-	browse "$PAGE" --dump-dom >"$BATS_TEST_TMPDIR/dom"
+	open_page "$PAGE" --dump-dom >"$BATS_TEST_TMPDIR/dom"
 	cat "$BATS_TEST_TMPDIR/console"
 	[ ! -s "$BATS_TEST_TMPDIR/console" ]
 	figures=$(grep -c '<figure>' "$PAGE")
 	[ "$(grep -c '<figure>' "$BATS_TEST_TMPDIR/dom")" = "$figures" ]
-	probe "$PAGE" >"$BATS_TEST_TMPDIR/probe.html"
-	browse "$BATS_TEST_TMPDIR/probe.html" --dump-dom >/dev/null
+	print_probe "$PAGE" >"$BATS_TEST_TMPDIR/probe.html"
+	open_page "$BATS_TEST_TMPDIR/probe.html" --dump-dom >/dev/null
 	cat "$BATS_TEST_TMPDIR/console"
 	grep -q "\"probe shown $figures out 0 wide false\"" \
 	    "$BATS_TEST_TMPDIR/console"
 }
 
-# distinct PNG: how many different values its pixels' bytes have
-distinct() {
+# count_distinct PNG: how many different values its pixels' bytes have
+count_distinct() {
 	python3 - "$1" <<-'EOT'
 	import struct, sys, zlib
 	data, at, parts = open(sys.argv[1], "rb").read(), 8, b""
@@ -509,6 +509,6 @@ distinct() {
 
 @test "a screenshot of the page is not blank" {
 	need_chromium
-	browse "$PAGE" --screenshot="$BATS_TEST_TMPDIR/page.png"
-	[ "$(distinct "$BATS_TEST_TMPDIR/page.png")" -gt 50 ]
+	open_page "$PAGE" --screenshot="$BATS_TEST_TMPDIR/page.png"
+	[ "$(count_distinct "$BATS_TEST_TMPDIR/page.png")" -gt 50 ]
 }

@@ -18,18 +18,18 @@ setup() {
 	PROCS=$BATS_TEST_TMPDIR/procs
 }
 
-# field COMM N: of what the meter saw
-field() { tr ' ' '\n' <"$PROCS" | awk -F: -v c="$1" -v n="$2" '$1 == c { print $n }'; }
+# read_field COMM N: of what the meter saw
+read_field() { tr ' ' '\n' <"$PROCS" | awk -F: -v c="$1" -v n="$2" '$1 == c { print $n }'; }
 
-# bench ARG...: a run, its tables in $output, its lines in $TSV
-bench() {
+# run_bench ARG...: a run, its tables in $output, its lines in $TSV
+run_bench() {
 	local out=$BATS_TEST_TMPDIR/out.$RANDOM
 	run -0 --separate-stderr "$REGRESS/bench/run" --out "$out" "$@"
 	TSV=$(ls "$out"/*.tsv)
 }
 
-# named MODE LIMIT: whether both rows of that mode have that sentence
-named() {
+# has_limit_sentence MODE LIMIT: whether both rows of that mode have that sentence
+has_limit_sentence() {
 	local said
 	said=$(awk -v mode="$1" 'index($0, mode "  ") == 1 { f = 1; next }
 	    f && /^    limit: / { print } /^[^ ]/ { f = 0 }' <<<"$output")
@@ -52,14 +52,14 @@ named() {
 	    echo >'$BATS_TEST_TMPDIR/ask'
 	    dd if=/dev/urandom of=/dev/null bs=4k count=100000 & sleep 0.3; wait")
 	kill $pid
-	[ -n "$(field @head 1)" ]
-	[ "$(field dd 2)" = 1 ]
+	[ -n "$(read_field @head 1)" ]
+	[ "$(read_field dd 2)" = 1 ]
 	# all but the last moments, of which there are 20 ms or a few more
-	check_true "$(field dd 3) + $(field dd 4) <= $near + 0.02"
-	check_true "$(field dd 3) + $(field dd 4) > $near * 0.6 - 0.05"
-	check_true "$(field dd 6) > 100000 && $(field dd 6) < 210000"
-	check_true "$(field dd 8) + $(field dd 9) > 0.8"
-	check_true "$(field sleep 8) < 0.1"
+	check_true "$(read_field dd 3) + $(read_field dd 4) <= $near + 0.02"
+	check_true "$(read_field dd 3) + $(read_field dd 4) > $near * 0.6 - 0.05"
+	check_true "$(read_field dd 6) > 100000 && $(read_field dd 6) < 210000"
+	check_true "$(read_field dd 8) + $(read_field dd 9) > 0.8"
+	check_true "$(read_field sleep 8) < 0.1"
 	grep -q ' cores=[0-9.]*$' "$PROCS"
 }
 
@@ -71,7 +71,7 @@ named() {
 @test "the smallest self suite names the processes and the bottleneck of each row" {
 	SELF_CIPHERS='aes128-ctr+umac-64-etm@openssh.com aes128-gcm@openssh.com
 	    aes128-gmac@hayate.invalid none+umac-128-etm@openssh.com' \
-	    SELF_STREAMS=2 bench --only self --runs 1 --bytes 1M
+	    SELF_STREAMS=2 run_bench --only self --runs 1 --bytes 1M
 	awk -F'\t' '
 	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = NF; next }
 	NF != n || $at["status"] != 0 { print; bad = 1 }
@@ -88,26 +88,26 @@ named() {
 }
 
 # The four shares, on a machine that other work may crowd for a moment.
-four_bottlenecks() {
+check_four_bottlenecks() {
 	local only="(crypto in|the CPU time of|the machine's cores:.* busy,)"
-	bench --only bottleneck --runs 1 --bytes 256M
-	named 'slow cipher' "$only ssh.* (9[0-9]|100) % of that crypto" &&
-	    named 'busy reader' "$only gzip" && named 'slow reader' 'the reader' &&
-	    { (($(nproc) > 16)) || named 'many copies' "the machine's cores"; }
+	run_bench --only bottleneck --runs 1 --bytes 256M
+	has_limit_sentence 'slow cipher' "$only ssh.* (9[0-9]|100) % of that crypto" &&
+	    has_limit_sentence 'busy reader' "$only gzip" && has_limit_sentence 'slow reader' 'the reader' &&
+	    { (($(nproc) > 16)) || has_limit_sentence 'many copies' "the machine's cores"; }
 }
 
 # Where other work takes the cores, those are the limit: it is then said whose
 # work had to wait.
 @test "the bottleneck is named in whichever process it is" {
-	four_bottlenecks || four_bottlenecks || four_bottlenecks
+	check_four_bottlenecks || check_four_bottlenecks || check_four_bottlenecks
 }
 
 @test "a small window and a slow path are named as the bottleneck" {
 	need_path
 	for _ in 1 2 3; do	# a crowded machine delays packets as well
-		bench --only bottleneck_path --runs 1 --bytes 128M
-		! named 'small window' 'the window: 2048 KiB' ||
-		    ! named 'thin path' 'the path' || return 0
+		run_bench --only bottleneck_path --runs 1 --bytes 128M
+		! has_limit_sentence 'small window' 'the window: 2048 KiB' ||
+		    ! has_limit_sentence 'thin path' 'the path' || return 0
 	done
 	return 1
 }
@@ -115,11 +115,11 @@ four_bottlenecks() {
 @test "sealing alone is measured for the clear modes, with and without AES" {
 	export SEAL_SECONDS=0.02 SEAL_MODES='aes128-gmac@hayate.invalid
 	    none+umac-128-etm@openssh.com aes128-gcm@openssh.com'
-	bench --only seal --runs 1
+	run_bench --only seal --runs 1
 	[ "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	    $at["status"] == 0 && $at["bytes"] > 0' "$TSV" | wc -l)" = 24 ]
 	[[ $output = *'place no-aes'* ]]
-	THREADS_MODES=aes128-gcm@openssh.com bench --only threads --runs 1
+	THREADS_MODES=aes128-gcm@openssh.com run_bench --only threads --runs 1
 	[ "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	    $at["status"] == 0 && $at["bytes"] > 0 && $at["cpu_near"] > 0 &&
 	    ($at["program"] ~ /^(off|apart)$/ || $at["procs"] ~ /^crypto_s=[0-9.]*[1-9]/)' \
@@ -128,7 +128,7 @@ four_bottlenecks() {
 }
 
 @test "automatic threads are measured beside none in each place" {
-	AUTO_CIPHERS=aes128-gcm@openssh.com bench --only auto --runs 1 --bytes 8M
+	AUTO_CIPHERS=aes128-gcm@openssh.com run_bench --only auto --runs 1 --bytes 8M
 	[ "$(awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
 	    $at["status"] == 0 && $at["bytes"] > 0 && $at["mode"] == "scp" &&
 	    $at["program"] ~ /^(hayate|off)$/' "$TSV" | wc -l)" -ge 24 ]

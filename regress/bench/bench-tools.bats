@@ -17,7 +17,7 @@ setup() {
 	export TMPDIR=$T BENCH_DATA=$T
 }
 
-need() {
+need_tools() {
 	local tool
 	for tool; do
 		PATH=$PATH:$BUILD/ftpd/usr/sbin command -v "${tool%:*}" >/dev/null ||
@@ -26,16 +26,16 @@ need() {
 }
 
 
-# small CELL [OPTION...]: the lines are left in $TSV
-small() {
+# run_small CELL [OPTION...]: the lines are left in $TSV
+run_small() {
 	run -0 --separate-stderr "$RUN" --only "$1" --runs 1 --bytes 1M \
 	    --out "$T/out" "${@:2}" 3>&-
 	TSV=$(echo "$T"/out/*.tsv)
 	run ! ls -d "$T"/lab.*
 }
 
-# lines CONDITION COLUMN...: of the TSV, where awk's CONDITION holds of v[NAME]
-lines() {
+# query_results CONDITION COLUMN...: of the TSV, where awk's CONDITION holds of v[NAME]
+query_results() {
 	awk -F'\t' -v columns="${*:2}" '
 	NR == 1 { for (i = 1; i <= NF; i++) at[i] = $i; n = split(columns, c, " "); next }
 	{ for (i = 1; i <= NF; i++) v[at[i]] = $i }
@@ -44,16 +44,16 @@ lines() {
 		print line }' "$TSV"
 }
 
-all_ran() {
-	run -0 lines 'v["status"] != 0' program mode direction status
+check_all_ran() {
+	run -0 query_results 'v["status"] != 0' program mode direction status
 	[ -z "$output" ] || { echo "$output"; return 1; }
 }
 
-count() { lines "$1" program | wc -l; }
+count_rows() { query_results "$1" program | wc -l; }
 
-# without TOOL...: a PATH that has all but these, with fakes from $T/fake first.
+# hide_programs TOOL...: a PATH that has all but these, with fakes from $T/fake first.
 # The links that ccache has for compilers do not work in another folder.
-without() {
+hide_programs() {
 	local d tool
 	mkdir -p "$T/bin" "$T/fake"
 	for d in ${PATH//:/ }; do
@@ -65,8 +65,8 @@ without() {
 	export PATH=$T/fake:$T/bin
 }
 
-# fake TOOL <SCRIPT: where it says REAL, the real one is meant
-fake() {
+# make_fake TOOL <SCRIPT: where it says REAL, the real one is meant
+make_fake() {
 	mkdir -p "$T/fake"
 	sed "s,REAL,$(command -v "$1"),; 1i #!/bin/sh" >"$T/fake/$1"
 	chmod +x "$T/fake/$1"
@@ -78,56 +78,56 @@ fake() {
 need_ftp() {
 	need_root "an FTP server with mounts of its own"
 	unshare -m true 2>/dev/null || skip "no mount namespaces"
-	need tnftp:tnftp lftp:lftp vsftpd:vsftpd pure-ftpd:pure-ftpd
+	need_tools tnftp:tnftp lftp:lftp vsftpd:vsftpd pure-ftpd:pure-ftpd
 }
 
 @test "each FTP client fetches from each FTP server, and scp from both sshd" {
 	need_ftp
-	small ftp
-	all_ran
-	[ "$(lines 1 program | sort | paste -sd' ')" = "ftp-pure-ftpd ftp-vsftpd \
+	run_small ftp
+	check_all_ran
+	[ "$(query_results 1 program | sort | paste -sd' ')" = "ftp-pure-ftpd ftp-vsftpd \
 hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
-	[ "$(lines 1 bytes login | sort -u)" = '1048576|-' ]
-	lines 'v["program"] == "lftp-vsftpd"' version |
+	[ "$(query_results 1 bytes login | sort -u)" = '1048576|-' ]
+	query_results 'v["program"] == "lftp-vsftpd"' version |
 	    grep -Eqx 'vsftpd [0-9.]+, lftp [0-9.]+'
-	lines 'v["program"] == "hayate-clear"' version |
+	query_results 'v["program"] == "hayate-clear"' version |
 	    grep -q ' with aes128-gmac@\|with none+.*-etm@'
 }
 
 @test "the served folder and the servers are gone after the benchmark" {
 	need_ftp
-	small ftp
+	run_small ftp
 	run ! ls /srv/1048576
 	run ! pgrep -f "$T/lab"
 }
 
 @test "a client that reports success without the file has failed" {
 	need_ftp
-	fake lftp <<<'case $1 in --version) exec REAL "$@" ;; esac'
-	small ftp
-	[ "$(lines 'v["status"] == 254' program | sort | paste -sd' ')" = \
+	make_fake lftp <<<'case $1 in --version) exec REAL "$@" ;; esac'
+	run_small ftp
+	[ "$(query_results 'v["status"] == 254' program | sort | paste -sd' ')" = \
 	    'lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd' ]
-	[ "$(count 'v["status"] == 0')" = 5 ]
+	[ "$(count_rows 'v["status"] == 0')" = 5 ]
 }
 
 @test "a client that omits the last byte has failed" {
 	need_ftp
-	fake tnftp <<-'SCRIPT'
+	make_fake tnftp <<-'SCRIPT'
 	REAL "$@" || exit
 	[ ! -f "$3" ] || truncate -s -1 "$3"
 	SCRIPT
-	small ftp
-	[ "$(lines 'v["status"] == 254' program | sort | paste -sd' ')" = \
+	run_small ftp
+	[ "$(query_results 'v["status"] == 254' program | sort | paste -sd' ')" = \
 	    'ftp-pure-ftpd ftp-vsftpd' ]
 }
 
 @test "without FTP programs scp is measured, and the packages are named" {
 	mkdir "$T/build"
 	ln -s "$BUILD"/{stock,hayate} "$T/build"
-	without vsftpd pure-ftpd
-	HAYATE_BUILD=$T/build small ftp
-	all_ran
-	[ "$(lines 1 program | paste -sd' ')" = 'stock hayate hayate-clear' ]
+	hide_programs vsftpd pure-ftpd
+	HAYATE_BUILD=$T/build run_small ftp
+	check_all_ran
+	[ "$(query_results 1 program | paste -sd' ')" = 'stock hayate hayate-clear' ]
 	((EUID)) || [[ $stderr = *'skipped pure-ftpd: no pure-ftpd, which is in the package pure-ftpd'* ]]
 	((EUID)) || [[ $stderr = *'skipped vsftpd: no vsftpd, which is in the package vsftpd'* ]]
 }
@@ -136,48 +136,48 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 
 @test "every tool carries every set of files intact, both ways, through both builds" {
 	need_path
-	need rsync:rsync rclone:rclone lftp:lftp
-	small files --rtt 0.16
-	all_ran
-	[ "$(lines 1 program | sort | uniq -c | xargs)" = '42 hayate 42 stock' ]
-	[ "$(lines 1 mode | sed 's/,.*//' | LC_ALL=C sort | uniq -c | xargs)" = \
+	need_tools rsync:rsync rclone:rclone lftp:lftp
+	run_small files --rtt 0.16
+	check_all_ran
+	[ "$(query_results 1 program | sort | uniq -c | xargs)" = '42 hayate 42 stock' ]
+	[ "$(query_results 1 mode | sed 's/,.*//' | LC_ALL=C sort | uniq -c | xargs)" = \
 	    '12 lftp 12 rclone 12 rsync 12 scp -r 12 scp list 12 sftp 12 tar' ]
-	[ "$(count 'v["mode"] ~ / 4 x 3 B$/ && v["bytes"] == 12 && v["ms"] > 0')" = 28 ]
-	[ "$(count 'v["ms"] * 4 / 1000 / v["seconds"] < 1.01 &&
+	[ "$(count_rows 'v["mode"] ~ / 4 x 3 B$/ && v["bytes"] == 12 && v["ms"] > 0')" = 28 ]
+	[ "$(count_rows 'v["ms"] * 4 / 1000 / v["seconds"] < 1.01 &&
 	    v["ms"] * 4 / 1000 / v["seconds"] > 0.99')" = 84 ]
 }
 
 @test "a tool that loses one file of a set has failed" {
 	need_path
-	need rsync:rsync rclone:rclone lftp:lftp
-	fake rsync <<-'SCRIPT'
+	need_tools rsync:rsync rclone:rclone lftp:lftp
+	make_fake rsync <<-'SCRIPT'
 	case $1 in --server|--version) exec REAL "$@" ;; esac
 	REAL "$@" || exit
 	for to do :; done
 	rm "${to#*:}/f00002"
 	SCRIPT
-	FILES_SETS=4x3 small files --rtt 0.16
-	[ "$(lines 'v["status"] == 254' mode | sort | uniq -c | xargs)" = \
+	FILES_SETS=4x3 run_small files --rtt 0.16
+	[ "$(query_results 'v["status"] == 254' mode | sort | uniq -c | xargs)" = \
 	    '4 rsync, 4 x 3 B' ]
-	[ "$(count 'v["status"] == 0')" = 24 ]
+	[ "$(count_rows 'v["status"] == 0')" = 24 ]
 }
 
 @test "a missing tool is named with its package" {
 	need_path
-	without rclone lftp
-	FILES_SETS=4x3 small files --rtt 0.16
-	all_ran
+	hide_programs rclone lftp
+	FILES_SETS=4x3 run_small files --rtt 0.16
+	check_all_ran
 	[[ $stderr = *'skipped rclone: no rclone, which is in the package rclone'* ]]
 	[[ $stderr = *'skipped lftp: no lftp, which is in the package lftp'* ]]
-	[ "$(count 1)" = 20 ]
+	[ "$(count_rows 1)" = 20 ]
 }
 
 @test "a short sitting omits a set of files and uses one round-trip time" {
 	need_path
-	without rclone lftp rsync
-	small files --quick
-	[ "$(lines 1 rtt_ms | sort -u)" = 22 ]
-	[ "$(lines 1 bytes | sort -nu | xargs)" = '12 4194304' ]
+	hide_programs rclone lftp rsync
+	run_small files --quick
+	[ "$(query_results 1 rtt_ms | sort -u)" = 22 ]
+	[ "$(query_results 1 bytes | sort -nu | xargs)" = '12 4194304' ]
 }
 
 ### disk
@@ -186,11 +186,11 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 	need_path
 	[ -w /sys/fs/cgroup/blkio/blkio.throttle.write_bps_device ] ||
 	    skip "no blkio controller of cgroup v1"
-	DISK_RATE=2000000 small disk --bytes 4M
-	all_ran
-	[ "$(lines 1 program | sort | uniq -c | xargs)" = '3 hayate 3 stock' ]
-	[ "$(count 'v["mode"] == "scp cold" && v["seconds"] > 1.8')" = 2 ]
-	[ "$(count 'v["ms"] > 0')" = 6 ]
+	DISK_RATE=2000000 run_small disk --bytes 4M
+	check_all_ran
+	[ "$(query_results 1 program | sort | uniq -c | xargs)" = '3 hayate 3 stock' ]
+	[ "$(count_rows 'v["mode"] == "scp cold" && v["seconds"] > 1.8')" = 2 ]
+	[ "$(count_rows 'v["ms"] > 0')" = 6 ]
 	run ! grep -F "$T" /proc/mounts
 	[[ $(losetup --list) != *"$T"* ]]
 }
@@ -199,17 +199,17 @@ hayate hayate-clear lftp-pure-ftpd lftp-ssl-vsftpd lftp-vsftpd stock" ]
 
 need_cross() {
 	need_path
-	need iperf3:iperf3
+	need_tools iperf3:iperf3
 }
 
 @test "a transfer is measured beside each load, unmarked and marked" {
 	need_cross
-	small cross
-	all_ran
-	[ "$(lines 1 load | uniq -c | xargs)" = '4 0% 4 30% 4 60% 4 90%' ]
-	[ "$(lines 1 mode | sort | uniq -c | xargs)" = '8 scp, af41 8 scp, unmarked' ]
+	run_small cross
+	check_all_ran
+	[ "$(query_results 1 load | uniq -c | xargs)" = '4 0% 4 30% 4 60% 4 90%' ]
+	[ "$(query_results 1 mode | sort | uniq -c | xargs)" = '8 scp, af41 8 scp, unmarked' ]
 	# A sender that was kept waiting catches up, so of four runs the middle two count.
-	lines 1 load procs | sed 's/%|udp \([0-9.]*\).*/ \1/' | sort -k 1,1n -k 2,2n >"$T/rates"
+	query_results 1 load procs | sed 's/%|udp \([0-9.]*\).*/ \1/' | sort -k 1,1n -k 2,2n >"$T/rates"
 	cat "$T/rates"
 	[ "$(awk 'NR % 4 == 2 { low = $2 }
 	    NR % 4 == 3 { is = (low + $2) / 2; want = 2 * $1
@@ -218,24 +218,24 @@ need_cross() {
 
 @test "a run without the requested load is not counted" {
 	need_cross
-	fake iperf3 <<<'case " $* " in *" -u "*) exec sleep 60 ;; esac; exec REAL "$@"'
-	CROSS_LOADS=90 small cross
-	[ "$(count 'v["status"] == 0')" = 0 ]
-	[ "$(count 'v["status"] == 255')" = 4 ]
+	make_fake iperf3 <<<'case " $* " in *" -u "*) exec sleep 60 ;; esac; exec REAL "$@"'
+	CROSS_LOADS=90 run_small cross
+	[ "$(count_rows 'v["status"] == 0')" = 0 ]
+	[ "$(count_rows 'v["status"] == 255')" = 4 ]
 }
 
 @test "a run whose load ends before the transfer has failed" {
 	need_cross
-	fake iperf3 <<<'case " $* " in *" -u "*) set -- "$@" -t 1 ;; esac; exec REAL "$@"'
-	CROSS_LOADS=30 small cross --bytes 256M
-	[ "$(count 'v["status"] == 253')" = 4 ]
+	make_fake iperf3 <<<'case " $* " in *" -u "*) set -- "$@" -t 1 ;; esac; exec REAL "$@"'
+	CROSS_LOADS=30 run_small cross --bytes 256M
+	[ "$(count_rows 'v["status"] == 253')" = 4 ]
 }
 
 @test "without tc no class is set up, and one line says so" {
 	need_cross
-	without tc
-	CROSS_LOADS=0 small cross
-	all_ran
+	hide_programs tc
+	CROSS_LOADS=0 run_small cross
+	check_all_ran
 	[ "$(grep -c 'no class for the marked: no tc, which is in the package iproute2' \
 	    <<<"$stderr")" = 1 ]
 }

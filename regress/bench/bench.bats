@@ -18,8 +18,8 @@ setup() {
 	export TMPDIR=$BATS_TEST_TMPDIR BENCH_DATA=$BATS_TEST_TMPDIR
 }
 
-# record PROGRAM MODE SECONDS...: runs of 1 GB, of which login takes 1 s
-record() {
+# add_runs PROGRAM MODE SECONDS...: runs of 1 GB, of which login takes 1 s
+add_runs() {
 	local s f=$BATS_TEST_TMPDIR/recorded.tsv target=-
 	[ -s "$f" ] || printf '%s\t' date commit builds version libcrypto kernel \
 	    cpu cores loadavg place cc rtt_ms rate loss cipher window streams \
@@ -34,8 +34,8 @@ record() {
 	done >>"$f"
 }
 
-# verdict REFERENCE: prints the verdict in the table on that target
-verdict() {
+# print_verdict REFERENCE: prints the verdict in the table on that target
+print_verdict() {
 	python3 "$STATS" table "$BATS_TEST_TMPDIR/recorded.tsv" |
 	    sed -n "s/.*hayate.*=[0-9.]*[*]$1~\{0,1\}  *//p"
 }
@@ -48,30 +48,30 @@ verdict() {
 }
 
 @test "login time is subtracted, and a missed target is reported with its margin" {
-	record iperf3 iperf3 10 10 10		# 111 MB/s net of its 1 s
-	record stock 'ssh cat' 51 51 51		# 20
-	record hayate 'ssh cat' 11 11 11	# 100
-	[ "$(verdict iperf3)" = 'missed by 5.3 %' ]
-	[ "$(verdict stock)" = met ]
+	add_runs iperf3 iperf3 10 10 10		# 111 MB/s net of its 1 s
+	add_runs stock 'ssh cat' 51 51 51		# 20
+	add_runs hayate 'ssh cat' 11 11 11	# 100
+	[ "$(print_verdict iperf3)" = 'missed by 5.3 %' ]
+	[ "$(print_verdict stock)" = met ]
 	run -0 python3 "$STATS" table "$BATS_TEST_TMPDIR/recorded.tsv"
 	[[ $output =~ hayate\ +3\ +11.00\ +100.0\ +100.0\ +100.0..100.0 ]]
 	[[ $output =~ 1.50\+2.75\ +5.00\ +0.90 ]]
 }
 
 @test "a comparison within the noise is called void" {
-	record iperf3 iperf3 6 10 21
-	record stock 'ssh cat' 6 10 21
-	record hayate 'ssh cat' 6 11 21
-	[ "$(verdict iperf3)" = 'missed by 5.3 % (void)' ]
-	[ "$(verdict stock)" = 'met within noise' ]
+	add_runs iperf3 iperf3 6 10 21
+	add_runs stock 'ssh cat' 6 10 21
+	add_runs hayate 'ssh cat' 6 11 21
+	[ "$(print_verdict iperf3)" = 'missed by 5.3 % (void)' ]
+	[ "$(print_verdict stock)" = 'met within noise' ]
 }
 
 @test "a failed run is reported and not counted" {
-	record iperf3 iperf3 10
-	record hayate 'ssh cat' 10 10
+	add_runs iperf3 iperf3 10
+	add_runs hayate 'ssh cat' 10 10
 	sed -i '$s/\t0\trate/\t255\trate/' "$BATS_TEST_TMPDIR/recorded.tsv"
-	[ "$(verdict iperf3)" = 'met 1 failed' ]
-	[ "$(verdict stock)" = 'no stock 1 failed' ]
+	[ "$(print_verdict iperf3)" = 'met 1 failed' ]
+	[ "$(print_verdict stock)" = 'no stock 1 failed' ]
 }
 
 @test "the meter times the whole process and passes its status on" {

@@ -28,8 +28,8 @@ setup_file() {
 	sed "s|@SCP@|$PWD/bin/scp|" "$TOP/contrib/bin/hayate-fleet" >"$FLEET"
 	chmod +x bin/*
 	for _ in 1 2 3 4; do
-		slurm_up && return
-		slurm_down
+		start_slurm && return
+		stop_slurm
 	done
 	cat ./*.log
 	return 1
@@ -37,7 +37,7 @@ setup_file() {
 
 teardown_file() {
 	cd "$BATS_FILE_TMPDIR" || return
-	slurm_down
+	stop_slurm
 	sshd_down
 }
 
@@ -56,8 +56,8 @@ need_slurm() {
 	[ -x "$SBIN/slurmctld-wlm" ] && [ -x "$SBIN/munged" ] && [ -d "$PLUGINS" ]
 }
 
-# slurm_conf PORT
-slurm_conf() {
+# print_slurm_conf PORT
+print_slurm_conf() {
 	local host
 	host=$(hostname -s)
 	cat <<-END
@@ -86,27 +86,27 @@ slurm_conf() {
 	END
 }
 
-# slurm_up: on free ports
-slurm_up() {
+# start_slurm: on free ports
+start_slurm() {
 	local n
-	slurm_conf $((20000 + RANDOM % 12000)) >slurm.conf
+	print_slurm_conf $((20000 + RANDOM % 12000)) >slurm.conf
 	rm -rf state/*
 	"$SBIN/mungekey" -c -f -k key
 	"$SBIN/munged" --force --socket="$PWD/munge.sock" --key-file="$PWD/key" \
 	    --pid-file="$PWD/munged.pid" --log-file="$PWD/munged.log" --seed-file="$PWD/seed" 3>&-
 	setsid "$SBIN/slurmctld-wlm" -D -f "$SLURM_CONF" >slurmctld.out 2>&1 </dev/null 3>&- &
-	for n in 1 2 3; do node_up $n; done
+	for n in 1 2 3; do start_node $n; done
 	poll 15 eval '[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 3 ]'
 }
 
-# node_up N: its slurmd, in a session of its own
-node_up() {
+# start_node N: its slurmd, in a session of its own
+start_node() {
 	mkdir -p "spool/node$1"
 	setsid "$SBIN/slurmd-wlm" -D -N "node$1" -f "$SLURM_CONF" -d "$SBIN/slurmstepd-wlm" \
 	    >"node$1.out" 2>&1 </dev/null 3>&- &
 }
 
-slurm_down() {
+stop_slurm() {
 	local pid
 	scancel -u root 2>/dev/null || :
 	poll 10 eval '[ -z "$(squeue -h 2>/dev/null)" ]' || :
@@ -116,9 +116,9 @@ slurm_down() {
 	return 0
 }
 
-# planned RATE BYTES...: a tree of one file of each size, each with 20 small ones, in
+# make_plan RATE BYTES...: a tree of one file of each size, each with 20 small ones, in
 # as many shards, which go at RATE
-planned() {
+make_plan() {
 	local rate=$1 size i=0 j
 	shift
 	for size; do
@@ -132,17 +132,17 @@ planned() {
 	    "$FLEET" plan --shards $# --from - a "hayate:$T/b" work -o MaxRate="$rate"
 }
 
-# submit [OPTION...]: all shards; JOB is its number
-submit() {
+# submit_shards [OPTION...]: all shards; JOB is its number
+submit_shards() {
 	JOB=$(sbatch --parsable --array=1-"$(cat work/shards)" "$@" \
 	    --output="$T/%A_%a.log" "$TOP/contrib/slurm/hayate.sbatch" "$T/work" --pause 0.5)
 }
 
-# ended: nothing of the job is left
-ended() { [ -z "$(squeue -h -j "$JOB" 2>/dev/null)" ]; }
+# has_job_ended: nothing of the job is left
+has_job_ended() { [ -z "$(squeue -h -j "$JOB" 2>/dev/null)" ]; }
 
-# tasks NODE: the shards that it has now
-tasks() { squeue -h -t running -w "$1" -o %K; }
+# list_tasks NODE: the shards that it has now
+list_tasks() { squeue -h -t running -w "$1" -o %K; }
 
 # kill_task NODE: what Slurm has started there, with all below
 kill_task() {
@@ -151,16 +151,16 @@ kill_task() {
 	pkill -9 -s "$(ps -o sid= -p "$script" | tr -d ' ')"
 }
 
-# as_source: the copy is the source, also for rsync
-as_source() {
+# check_copy: the copy is the source, also for rsync
+check_copy() {
 	diff -r a b
 	need rsync
 	[ -z "$(rsync -rtn --itemize-changes --delete a/ b/)" ]
 }
 
-# parts: the files of which a part was sent, with these bytes; fails if one was sent
+# list_resumed: the files of which a part was sent, with these bytes; fails if one was sent
 # more than once as a whole
-parts() {
+list_resumed() {
 	local size path
 	cat work/[1-9]*/journal.* |
 	    jq -r 'select(.status == "ok" and .bytes > 0) | "\(.bytes) \(.from)"' >sent
@@ -170,13 +170,13 @@ parts() {
 	done <sent
 }
 
-# figure TEXT: what was measured, for who reads the results
-figure() { echo "# $*" >&3; }
+# print_figure TEXT: what was measured, for who reads the results
+print_figure() { echo "# $*" >&3; }
 
 @test "1, 2 and 3 nodes copy 12 shards in proportion" {
 	local n took
 	# shellcheck disable=SC2046 # words
-	planned 3M $(yes 15000000 | head -n 12)
+	make_plan 3M $(yes 15000000 | head -n 12)
 	[ "$(cat work/shards)" = 12 ]
 	cp -r work unused
 	for n in 1 2 3; do
@@ -186,63 +186,63 @@ figure() { echo "# $*" >&3; }
 		[ $n = 3 ] || scontrol update nodename="node[$((n + 1))-3]" state=drain reason=test
 		SECONDS=0
 		took=$EPOCHREALTIME
-		submit
-		poll 120 ended
+		submit_shards
+		poll 120 has_job_ended
 		took=$(echo "$EPOCHREALTIME $took" | awk '{ print $1 - $2 }')
-		figure "$n nodes: $took s"
+		print_figure "$n nodes: $took s"
 		echo "$n $took" >>took
-		as_source
+		check_copy
 		"$FLEET" summary work
 		[ "$("$FLEET" status --json work | jq '.nodes | length')" = $n ]
 	done
-	figure "$("$FLEET" summary work | grep '^node' | paste -sd';')"
+	print_figure "$("$FLEET" summary work | grep '^node' | paste -sd';')"
 	awk '{ t[$1] = $2 } END { print t[1] / t[2] / 2, t[1] / t[3] / 3 }' took >linear
-	figure "of linear: $(cat linear)"
+	print_figure "of linear: $(cat linear)"
 	awk '{ exit !($1 >= 0.85 && $2 >= 0.85) }' linear
 }
 
 @test "a node killed with its task and a daemon killed alone cost time, and no byte twice" {
 	local dead orphan
 	# shellcheck disable=SC2046 # words
-	planned 3M 200000000 40000000 30000000 $(yes 3000000 | head -n 9)
-	submit
-	poll 20 eval '[ "$(tasks node1 | wc -l)$(tasks node2 | wc -l)$(tasks node3 | wc -l)" = 111 ]'
+	make_plan 3M 200000000 40000000 30000000 $(yes 3000000 | head -n 9)
+	submit_shards
+	poll 20 eval '[ "$(list_tasks node1 | wc -l)$(list_tasks node2 | wc -l)$(list_tasks node3 | wc -l)" = 111 ]'
 	# what goes on is still writing when Slurm begins it again
-	dead=$(tasks node2) orphan=$(tasks node1)
+	dead=$(list_tasks node2) orphan=$(list_tasks node1)
 	[ "$orphan" = 1 ]
 	poll 30 eval '[ "$(du -sm b 2>/dev/null | cut -f 1)0" -gt 400 ]'
 	kill -9 "$(cat "$BATS_FILE_TMPDIR/node2.pid")"
 	kill_task node2
 	kill -9 "$(cat "$BATS_FILE_TMPDIR/node1.pid")"
 	SECONDS=0
-	poll 150 ended
-	figure "all was copied $SECONDS s after the kill; shard $dead was killed, $orphan went on"
+	poll 150 has_job_ended
+	print_figure "all was copied $SECONDS s after the kill; shard $dead was killed, $orphan went on"
 	"$FLEET" summary work
-	as_source
-	figure "sent in parts: $(parts | xargs)"
+	check_copy
+	print_figure "sent in parts: $(list_resumed | xargs)"
 	# only the rest of unfinished files is sent, and no other file twice or in parts
-	[ "$(parts | wc -l)" = 1 ]
-	parts | awk '!/\/large / || $2 > 35000000 { exit 1 }'
+	[ "$(list_resumed | wc -l)" = 1 ]
+	list_resumed | awk '!/\/large / || $2 > 35000000 { exit 1 }'
 	[ "$("$FLEET" summary --json work | jq -r '"\(.status) \(.files.ok)"')" = "0 252" ]
 	grep "shard 1: waiting for node1, which is copying it" ./*_1.log
-	(cd "$BATS_FILE_TMPDIR" && node_up 1 && node_up 2)
+	(cd "$BATS_FILE_TMPDIR" && start_node 1 && start_node 2)
 	poll 20 eval '[ "$(sinfo -h -t idle -o %D)" = 3 ]'
 }
 
 @test "a terminated task is requeued, one with a file that is gone is not" {
-	planned 3M 25000000 3000000 3000000
+	make_plan 3M 25000000 3000000 3000000
 	mv a/2/7 .
-	submit
+	submit_shards
 	poll 20 eval '[ "$(du -sm b 2>/dev/null | cut -f 1)0" -gt 80 ]'
 	# as Slurm does before the time is up
 	scancel --batch --signal=TERM "${JOB}_1"
 	sbatch --dependency=afterany:"$JOB" --output=summary --mem=10 --wrap "hayate-fleet summary $T/work"
-	poll 60 ended
+	poll 60 has_job_ended
 	grep 'shard 1 is requeued' ./*_1.log
 	run ! grep requeued ./*_2.log
 	[ "$(scontrol show job "${JOB}_1" | grep -o 'Restarts=[0-9]* \|JobState=[A-Z]*' | xargs)" = "JobState=COMPLETED Restarts=1" ]
 	[ "$(scontrol show job "${JOB}_2" | grep -o 'Restarts=[0-9]* \|JobState=[A-Z]*' | xargs)" = "JobState=FAILED Restarts=0" ]
-	[ "$(parts | sed 's/ .*//')" = 1/large ]
+	[ "$(list_resumed | sed 's/ .*//')" = 1/large ]
 	poll 20 grep -q '^failed' summary
 	[[ $(cat summary) = *"3 done, 0 running, 0 left; files: 62 of 63, 1 failed"* ]]
 	[[ $(cat summary) = *"failed: $T/a/2/7: "*"No such file"* ]]
@@ -253,5 +253,5 @@ figure() { echo "# $*" >&3; }
 	rm -r work
 	find a -type f -printf '%s %P\n' | "$FLEET" plan --from - a "hayate:$T/b" work
 	"$FLEET" run work
-	as_source
+	check_copy
 }
