@@ -27,7 +27,7 @@ setup() {
 }
 teardown() { [ -z "${ATTACKER:-}" ] || kill "$ATTACKER" 2>/dev/null || true; }
 
-# force_mode MODE: make the client use that mode, regardless of speed
+# force_mode MODE: makes the client use that mode, regardless of speed
 force_mode() {
 	case $1 in
 	gmac) ASK+=(-m hmac-sha2-256) ;;	# no MAC for "none"
@@ -35,7 +35,8 @@ force_mode() {
 	esac
 }
 
-# start_attacker SERVER WAY ATTACK SEED: an attacker; sets PORT
+# start_attacker SERVER WAY ATTACK SEED: starts an attacker between client and server;
+# sets PORT
 start_attacker() {
 	"$REGRESS/peers/attacker" "$(sshd_port "$1")" "$MARK" "${@:2}" \
 	    >attacker 2>attacker.err 3>&- &
@@ -44,7 +45,7 @@ start_attacker() {
 	PORT=$(head -n 1 attacker)
 }
 
-# is_proper_prefix FILE: whether it is a proper prefix of what was sent
+# is_proper_prefix FILE: succeeds if FILE is a proper prefix of the data
 is_proper_prefix() {
 	local n
 	n=$(stat -c %s "$1")
@@ -53,8 +54,8 @@ is_proper_prefix() {
 
 REASON='Corrupted MAC|authentication code incorrect|Bad packet length|padding error'
 
-# check_attack MODE WAY ATTACK SEED: the connection ends with a reason, and all data
-# delivered until then is correct
+# check_attack MODE WAY ATTACK SEED: checks that the connection ends with a reason, and
+# that all data delivered until then is correct
 check_attack() {
 	local ASK=("${ASK[@]}") log
 	force_mode "$1"
@@ -102,7 +103,7 @@ check_attack() {
 	client -q "${ASK[@]}" -p "$PORT" gmac "cat $DATA" | cmp - "$DATA"
 }
 
-# check_attacks WAY SEED...: on both modes
+# check_attacks WAY SEED...: runs each attack on both modes
 check_attacks() {
 	local mode attack seed
 	for mode in gmac none; do
@@ -129,13 +130,14 @@ check_attacks() {
 	poll 5 grep -q "no matching cipher found. Their offer: none" "$(sshd_log gmac)"
 }
 
-# has_captured_end: the file "capture" has the end of a connection, and all before it
+# has_captured_end: succeeds if the file "capture" contains the end of a connection
 has_captured_end() {
 	tcpdump -nr capture 'tcp[tcpflags] & (tcp-fin|tcp-rst) != 0' 2>/dev/null |
 	    grep -q .
 }
 
-# capture_packets PORT COMMAND...: its packets on the way, in the file "capture"
+# capture_packets PORT COMMAND...: writes the packets of COMMAND on that port to the file
+# "capture"
 capture_packets() {
 	local pid port=$1
 	shift

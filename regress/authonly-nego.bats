@@ -33,7 +33,7 @@ setup() {
 teardown() { [ -z "${ODD:-}" ] || kill "$ODD" 2>/dev/null || true; }
 
 
-# start_odd_peer WORD...: a server of authonly-peer's; sets PORT
+# start_odd_peer WORD...: starts authonly-peer as a server; sets PORT
 start_odd_peer() {
 	need_asyncssh
 	rm -f port
@@ -44,7 +44,8 @@ start_odd_peer() {
 	PORT=$(cat port)
 }
 
-# transfer_both_ways OPTION...: data goes to the odd server and back; the words are in err
+# transfer_both_ways OPTION...: sends data to the odd server and back; the messages are in
+# err
 transfer_both_ways() {
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
 	    -p "$PORT" "$@" 127.0.0.1 repeat <"$DATA" >got 2>err 3>&- ||
@@ -52,7 +53,7 @@ transfer_both_ways() {
 	cmp "$DATA" got
 }
 
-# check_notices CLAUSE...: what NoneSwitch wrote, one line each and no other, to err
+# check_notices CLAUSE...: checks that these are the lines of NoneSwitch in err, each once
 check_notices() {
 	diff <(grep '^NoneSwitch: ' err | tr -d '\r') <(printf 'NoneSwitch: %s.\n' "$@")
 }
@@ -61,13 +62,13 @@ ENCRYPTED='data stays encrypted, because'
 CLEAR='data is in clear from here on, authenticated by'
 NO_MAC="$ENCRYPTED both sides share no MAC that ends in -etm@openssh.com"
 
-# list_kexes: print "WAY CIPHER MAC" of each exchange in err
+# list_kexes: prints "WAY CIPHER MAC" of each key exchange in err
 list_kexes() {
 	tr -d '\r' <err |
 	    sed -n 's/^debug1: kex: \([a-z]*->[a-z]*\) cipher: \([^ ]*\) MAC: \([^ ]*\) .*/\1 \2 \3/p'
 }
 
-# check_final_mac MAC [CIPHER]: both directions use them at the end
+# check_final_mac MAC [CIPHER]: checks that both directions use them at the end
 check_final_mac() {
 	list_kexes | tail -n 2 | cut -d' ' -f2- | sort -u |
 	    diff - <(echo "${2-aes256-ctr} $1")
@@ -167,13 +168,14 @@ check_final_mac() {
 	[ "$(list_kexes | grep -c "aes256-ctr $S1")" = 0 ]
 }
 
-# run_other_client CIPHER MAC SERVER [COMMAND]: a client in the manner of HPN-SSH
+# run_other_client CIPHER MAC SERVER [COMMAND]: runs a client in the manner of HPN-SSH
 run_other_client() {
 	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "${4-true}" 2>err
 }
 
-# list_proposed_macs OPTION...: the MACs of the proposal that asks
+# list_proposed_macs OPTION...: prints the MACs of the proposal that requests data in
+# clear
 list_proposed_macs() {
 	client -vv "${ASK[@]}" "$@" true 2>err
 	sed -n '/local client KEXINIT/,/MACs stoc/s/^debug2: MACs ctos: //p' err |

@@ -113,10 +113,11 @@ stop_master() { client -q -S "$CTL" -O exit "$1"; }
 
 ### Results
 
-# read_log_since MARK SERVER: its log from there on
+# read_log_since MARK SERVER: prints the server's log from line MARK on
 read_log_since() { tail -n "+$1" "$(sshd_log "$2")" | tr -d '\r'; }
 
-# find_logged_mode MARK SERVER: nothing while the connection is there
+# find_logged_mode MARK SERVER: prints the mode that the log reports; nothing before the
+# connection has ended
 find_logged_mode() {
 	local who
 	who="$(id -un) from 127.0.0.1 port [0-9]+"
@@ -135,7 +136,7 @@ find_logged_mode() {
 }
 is_mode_logged() { [ -n "$(find_logged_mode "$@")" ]; }
 
-# find_client_notice: by the client to its user, in the file err
+# find_client_notice: prints what the client reported to its user, in the file err
 find_client_notice() {
 	case $(grep -o '^NoneSwitch: .*' err) in
 	*'in clear from here on'*'encrypted again'*) echo again ;;
@@ -147,7 +148,7 @@ find_client_notice() {
 	esac
 }
 
-# check_cell CLIENT SERVER EXPECTED
+# check_cell CLIENT SERVER EXPECTED: checks the result of one client
 check_cell() {
 	local mark status=0
 	mark=$(($(wc -l <"$(sshd_log "$2")") + 1))
@@ -163,7 +164,7 @@ check_cell() {
 	}
 }
 
-# check_row SERVER yes|no: all clients
+# check_row SERVER yes|no: checks all clients
 check_row() {
 	local name permitted not n=0
 	while read -r name permitted not; do
@@ -177,7 +178,7 @@ check_row() {
 	[ $n = 18 ]
 }
 
-# check_match KIND WORDS: permit in the block only, then outside of it only
+# check_match KIND WORDS: permits data in clear in the block only, then outside of it only
 check_match() {
 	sshd_up "hayate:$1-yes" "UseDNS yes" "Match $1 $2" "NoneEnabled yes" "Match all"
 	check_row "$1-yes" yes

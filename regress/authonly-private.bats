@@ -59,7 +59,7 @@ teardown() {
 	[ -z "${PEER:-}" ] || kill "$PEER" 2>/dev/null || true
 }
 
-# print_recorder [PORT]: print the option that records a connection
+# print_recorder [PORT]: prints the option that records a connection
 print_recorder() {
 	echo "-oProxyCommand=$BATS_FILE_TMPDIR/wire ${1-$(sshd_port open)} $PWD/wire"
 }
@@ -68,7 +68,7 @@ is_not_on_wire() {
 	if is_on_wire "$1"; then echo "seen on the way: $1"; return 1; fi
 }
 
-# start_master OPTION...: start a master in clear in the background; sets MASTER
+# start_master OPTION...: starts a master in clear in the background; sets MASTER
 start_master() {
 	# shellcheck disable=SC2086 # none, or one
 	timeout 60 "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "${ASK[@]}" \
@@ -83,10 +83,11 @@ stop_master() {
 	MASTER=
 }
 
-# echo_in_clear SAYING...: a session over the master that asked says it in clear
+# echo_in_clear SAYING...: prints SAYING in a session of the master that requested data in
+# clear
 echo_in_clear() { client -q "${ASK[@]}" -S "$CTL" open "echo $1" | grep -qx "$1"; }
 
-# check_encrypted_again CLAUSE: the master told its user why it is encrypted again
+# check_encrypted_again CLAUSE: checks that the master reported why it is encrypted again
 check_encrypted_again() {
 	poll 10 grep -q "NoneSwitch: data is encrypted again, because $1" master.err || {
 		cat master.err
@@ -115,7 +116,8 @@ use_socket() {
 }
 print_free_port() { echo $((20000 + RANDOM % 12000)); }
 
-# request_forward OPTION...: asked of the master, from a process that itself wants clear
+# request_forward OPTION...: asks the master for a forwarding, from a process that itself
+# requests data in clear
 request_forward() { client "${ASK[@]}" -S "$CTL" -O forward "$@" open; }
 
 # A forwarding over a master in clear: FUNCTION of one that uses it
@@ -234,7 +236,8 @@ is_echoed() { [ "$(grep -c "$1" "$2")" -ge 2 ]; }
 
 ### Clients of one connection
 
-# check_plain_session OPTION...: a session over a master in clear, whose data must be encrypted
+# check_plain_session OPTION...: runs a session over a master in clear, and checks that
+# its data is encrypted
 check_plain_session() {
 	start_master
 	echo_in_clear said-in-clear
@@ -331,7 +334,7 @@ check_plain_session() {
 	fails grep -q 'encrypted again' master.err
 }
 
-# send_hello HEX: the answer to a first message to the master with these extensions
+# send_hello HEX: prints the answer to a first message to the master with these extensions
 send_hello() {
 	python3 - "$CTL" "$@" <<-'END'
 	import socket, struct, sys
@@ -389,7 +392,7 @@ send_hello() {
 
 ### ssh -O proxy
 
-# run_proxied OPTION...: a client of the master's, whose ssh this is
+# run_proxied OPTION...: runs a proxied client of the master
 run_proxied() { client "${ASK[@]}" -S "$CTL" -O proxy "$@"; }
 
 @test "a proxied client is encrypted from the moment it attaches" {
@@ -411,7 +414,8 @@ run_proxied() { client "${ASK[@]}" -S "$CTL" -O proxy "$@"; }
 	check_encrypted_again "a proxied client is attached"
 }
 
-# start_peer: another implementation's server, that speaks "none": PEER, PORT
+# start_peer: starts another implementation's server, which speaks "none"; sets PEER and
+# PORT
 start_peer() {
 	"$REGRESS/peers/authonly-peer" 2>&1 | grep -q CIPHER ||
 	    skip "no asyncssh, which is in the package python3-asyncssh"

@@ -62,7 +62,8 @@ setup() {
 	check_none_line "data stays encrypted, because the server does not support it."
 }
 
-# print_mode OPTION... -- COMMAND...: "clear" or "encrypted", as its client said
+# print_mode OPTION... -- COMMAND...: prints "clear" or "encrypted", as the client
+# reported
 print_mode() {
 	run --separate-stderr client "${ASK[@]}" "$@"
 	case $stderr in
@@ -216,7 +217,7 @@ query_conninfo() { run -0 --separate-stderr client -S "$1" -O conninfo open; }
 	grep -q 'data is encrypted again, because input is typed at a terminal' out
 }
 
-# run_other_client CIPHER MAC SERVER COMMAND: a foreign client
+# run_other_client CIPHER MAC SERVER COMMAND: runs another implementation's client
 run_other_client() {
 	"$REGRESS/peers/authonly-peer" client "$(sshd_port "$3")" \
 	    "$BATS_FILE_TMPDIR/user" "$1" "$2" "$4" 2>err

@@ -5,7 +5,7 @@
 
 load helper
 
-# run_bottleneck WORD...: one copy; sets NAME, AT, SHARE and TEXT
+# run_bottleneck WORD...: evaluates one copy; sets NAME, AT, SHARE and TEXT
 run_bottleneck() {
 	local asan plain
 	plain=$(echo "$*" | FLAVOUR=plain run_unit bottleneck-replay) || return
@@ -16,7 +16,7 @@ run_bottleneck() {
 	TEXT=${plain#* | }
 }
 
-# is_bottleneck NAME AT: the last bottleneck
+# is_bottleneck NAME AT: succeeds if the last copy had this bottleneck
 is_bottleneck() { [ "$NAME $AT" = "$1 $2" ]; }
 
 # 10 s at 100 ms; MB gives the bytes. The path has no queue.

@@ -21,14 +21,15 @@ setup_file() {
 	export CONFIG_SITE=$BATS_FILE_TMPDIR/site
 }
 
-# configure_copy ARG...: a fresh build of that tree
+# configure_copy ARG...: configures a fresh build of that tree
 configure_copy() {
 	cd "$SRC"
 	rm -rf build
 	./configure -q "$@" >/dev/null
 }
 
-# make_tree_copy BANNER-SED: a copy of upstream with another version in version.h
+# make_tree_copy BANNER-SED: makes a copy of upstream with another version in version.h;
+# prints its path
 make_tree_copy() {
 	rm -rf "$BATS_TEST_TMPDIR/tree"
 	cp -a "$BUILD/upstream" "$BATS_TEST_TMPDIR/tree"
@@ -36,7 +37,8 @@ make_tree_copy() {
 	echo "$BATS_TEST_TMPDIR/tree"
 }
 
-# check_refused GOAL PATTERN: make fails with one line of ours, and makes no tree
+# check_refused GOAL PATTERN: checks that make fails with one line of ours, and makes no
+# tree
 check_refused() {
 	run ! make -s "$1"
 	[ "$(grep -c '^hayate: .*'"$2" <<<"$output")" = 1 ]
@@ -45,18 +47,18 @@ check_refused() {
 	[ -z "$(find build -maxdepth 1 -name '.?*' ! -name .lock)" ]
 }
 
-# print_expected_version [REVISION]: what version strings are to say before the fixes, with upstream's
-# part as stock says it
+# print_expected_version [REVISION]: prints what version strings say before the fixes,
+# with upstream's part as stock has it
 print_expected_version() {
 	local version
 	version=$(sed -n 's/^AC_INIT(\[Hayate\], \[\(.*\)\], \[\], .*/\1/p' "$TOP/configure.ac")
 	echo "$("$(bin ssh stock)" -V 2>&1 | sed 's/,.*//')${1:+ $1} Hayate_$version"
 }
 
-# read_source_word WORD: what build-aux/fetch recorded about the upstream in use
+# read_source_word WORD: prints what build-aux/fetch recorded about the upstream in use
 read_source_word() { sed -n "s/^$1 //p" "$BUILD/upstream/.source"; }
 
-# read_server_banner: the line that the server called hayate sends
+# read_server_banner: prints the line that the server called hayate sends
 read_server_banner() {
 	local banner
 	exec 4<>"/dev/tcp/127.0.0.1/$(sshd_port hayate)"
@@ -138,7 +140,8 @@ read_server_banner() {
 	done
 }
 
-# find_zeroing_option: the compiler's option that zeroes the stack, if it has one (gcc from 12 on)
+# find_zeroing_option: prints the compiler's option that zeroes the stack, if it has one
+# (gcc from 12 on)
 find_zeroing_option() {
 	local cc
 	cc=$(sed -n 's/^CC=//p' "$BUILD/hayate/Makefile")
@@ -156,7 +159,7 @@ find_zeroing_option() {
 	done
 }
 
-# make_shared_tree NAME: a tree of four files, and what they say they were made of
+# make_shared_tree NAME: makes a tree of four files, whose contents are their names
 make_shared_tree() {
 	mkdir -p "build/$1/openbsd-compat"
 	cd "build/$1"
@@ -248,7 +251,7 @@ make_shared_tree() {
 	check_refused build/upstream/.source "UPSTREAM names 10.5p1, 10.4p1"
 }
 
-# print_version: what ssh -V of the source that was fetched says
+# print_version: prints what ssh -V of the source that was fetched says
 print_version() { (. build-aux/common.sh; print_version_line); }
 
 @test "a newer tree is accepted if nothing that we rely on changed, and is named untested" {
@@ -304,7 +307,8 @@ print_version() { (. build-aux/common.sh; print_version_line); }
 	check_refused build/upstream/.source "not an OpenSSH source tree"
 }
 
-# find_release_tarball: set $orig to the release tarball, as it came with Debian's package
+# find_release_tarball: sets $orig to the release tarball, as it came with Debian's
+# package
 find_release_tarball() {
 	orig=$(ls "$BUILD"/fetched/*.orig.tar.gz "$TOP"/carried/*.orig.tar.gz 2>/dev/null |
 	    head -n 1)
@@ -437,7 +441,7 @@ find_release_tarball() {
 	EOF
 }
 
-# list_switches TREE: the words that upstream's configure knows
+# list_switches TREE: prints the words that upstream's configure knows
 list_switches() {
 	sed -n "/^ac_user_opts='/,/^'/p" "$1/configure" | tr _ - |
 	    grep -E '^(with|enable)-' | grep -vE 'option-checking|largefile' | sort
@@ -502,7 +506,7 @@ list_switches() {
 	configure_copy --with-openssh="$BUILD/upstream" --without-sshd
 }
 
-# list_dev_packages: those among the words of the input that are libraries to build with
+# list_dev_packages: prints the words of the input that are libraries to build with
 list_dev_packages() { tr -sc 'a-z0-9-' '\n' | grep -x '\(lib\|zlib\).*-dev' | grep -vx libc6-dev | sort; }
 
 @test "INSTALL names the libraries that ./check installs, and configure needs no other" {
@@ -527,7 +531,7 @@ list_dev_packages() { tr -sc 'a-z0-9-' '\n' | grep -x '\(lib\|zlib\).*-dev' | gr
 	run ! ./configure -q --with-openssh="$BUILD/upstream" --with-sshd=maybe
 }
 
-# make_fake_apt: in front of $PATH an apt whose archive is one directory: the
+# make_fake_apt: puts an apt in front of $PATH whose archive is one directory: the
 # versions in $ARCHIVE/versions, and their files in $ARCHIVE/VERSION. Without
 # $ARCHIVE/versions there is no network.
 make_fake_apt() {
@@ -565,7 +569,8 @@ make_fake_apt() {
 	PATH=$PWD:$PATH
 }
 
-# offer_version VERSION: that version, made of the package that is here
+# offer_version VERSION: adds that version, made of the package that is here, to the
+# archive
 offer_version() {
 	local dsc work=$BATS_TEST_TMPDIR/offer
 	dsc=$(ls "$BUILD"/fetched/*.dsc "$TOP"/carried/*.dsc 2>/dev/null | head -n 1)
@@ -583,10 +588,11 @@ offer_version() {
 	mv "$BATS_TEST_TMPDIR"/openssh_* "$ARCHIVE/$1"
 }
 
-# print_source_version: the version that upstream came as
+# print_source_version: prints the version that upstream came as
 print_source_version() { read_source_word what | sed -e 's/ .*//' -e 's/^openssh_//'; }
 
-# check_missing_line: one line names what 10.0p1 of Debian lacks, but not what Debian or ours mended
+# check_missing_line: checks that one line names what 10.0p1 of Debian lacks, but not what
+# Debian or ours mended
 check_missing_line() {
 	local line has
 	line=$(grep "openssh $(print_source_version) lacks" <<<"$output")
@@ -598,8 +604,8 @@ check_missing_line() {
 	[[ $line = *CVE-2026-59996* ]]
 }
 
-# make_unknown_release RELEASE FILE SED: unstable has a release that nobody knows: upstream as it is
-# here with one file edited
+# make_unknown_release RELEASE FILE SED: adds a release to unstable that nobody knows:
+# upstream as it is here with one file edited
 make_unknown_release() {
 	local work=$BATS_TEST_TMPDIR/openssh-$1
 	rm -rf "$work" "$ARCHIVE/$1-1"
@@ -694,8 +700,8 @@ make_unknown_release() {
 	grep -x "revision released 2026-08-11" build/upstream/.source
 }
 
-# make_watched_apt: fake_apt, which writes down as whom the methods would run, and whether
-# that user reaches the lists and can write where a source package goes
+# make_watched_apt: makes an apt that records as which user the methods would run, and
+# whether that user reaches the lists and can write where a source package goes
 make_watched_apt() {
 	make_fake_apt
 	cat >apt-get.new <<-'END'
@@ -754,7 +760,7 @@ make_watched_apt() {
 	[[ $output != *"--with-openssh=openssh-"* ]]
 }
 
-# hide_programs PROGRAM...: a PATH that lacks them, and makes no configure
+# hide_programs PROGRAM...: sets a PATH that lacks them, and makes no configure
 hide_programs() {
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	ln -s /usr/bin/* "$BATS_TEST_TMPDIR/bin/"
@@ -792,7 +798,8 @@ hide_programs() {
 	[[ $output = *"no archive was asked for a newer one"*"security-status"* ]]
 }
 
-# make_advisories DATE RELEASE: a list of that day with one flaw, which that release mended
+# make_advisories DATE RELEASE: writes a list of that day with one flaw, which that
+# release mended
 make_advisories() {
 	printf 'dated\t%s\n%s\tCVE-1-2\ta flaw\n' "$(date -u -d "${1:-now}" +%F)" \
 	    "$2" >"$SRC/build-aux/advisories"
@@ -859,7 +866,8 @@ make_advisories() {
 	[[ $output = *"unpatched of 2025-04-09"*"CVEs and more"* ]]
 }
 
-# make_stubs: a directory of commands, with a make that compiles nothing
+# make_stubs: puts a directory of commands in front of $PATH, with a make that compiles
+# nothing
 make_stubs() {
 	mkdir "$BATS_TEST_TMPDIR/stub"
 	cat >"$BATS_TEST_TMPDIR/stub/make" <<-EOF

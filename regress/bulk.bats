@@ -17,13 +17,15 @@ setup_file() {
 }
 teardown_file() { sshd_down; }
 
-# find_announced_size SERVER: the packet size that it names for a session
+# find_announced_size SERVER: prints the packet size that the server announces for a
+# session
 find_announced_size() {
 	client "$1" -vv true 2>&1 |
 	    sed -n 's/.*open confirm rwindow [0-9]* rmax \([0-9]*\).*/\1/p'
 }
 
-# find_largest_packet SERVER OPTION...: the largest packet of 200 MB that a client sends
+# find_largest_packet SERVER OPTION...: prints the size of the largest packet that a
+# client sends of 200 MB
 find_largest_packet() {
 	head -c 200000000 /dev/zero | client "$1" -vvv "${@:2}" "cat >/dev/null" \
 	    2>&1 | sed -n 's/.*packets of up to \([0-9]*\) bytes.*/\1/p' | tail -n 1
@@ -54,8 +56,8 @@ check_streams() {
 	[ -z "$(find_largest_packet stock)" ]
 }
 
-# type_beside_bulk WORD...: what a master says whose sessions are a bulk and, after WORD...,
-# another one
+# type_beside_bulk WORD...: prints what a master logs whose sessions are bulk data and the
+# output of WORD...
 type_beside_bulk() {
 	local ctl=$BATS_TEST_TMPDIR/ctl log=$BATS_TEST_TMPDIR/log
 	rm -f "$log"
@@ -110,7 +112,8 @@ print_keystrokes() { for _ in {1..12}; do echo x; sleep 0.05; done; }
 	check_true "$most >= 599 && $most < 610 && $half < 320 && $rest < 10"
 }
 
-# make_valgrind_script PROGRAM: write a script that runs it in valgrind, and print its name
+# make_valgrind_script PROGRAM: writes a script that runs PROGRAM in valgrind, and prints
+# its name
 make_valgrind_script() {
 	local at=$BATS_TEST_TMPDIR/$1
 	cat >"$at" <<-END
@@ -171,7 +174,7 @@ run_marked_hole() { { valgrind -q "$BUILD/hayate/marked-hole" "$1" >/dev/null; }
 	done
 }
 
-# list_stdio SERVER WORD...: what a program there has as input and as output
+# list_stdio SERVER WORD...: prints what a program there has as input and as output
 list_stdio() {
 	client "$@" </dev/null | sed 's/:.*//' | paste -sd ' '
 }
@@ -208,7 +211,7 @@ list_stdio() {
 }
 
 # copy_through_subsystem SUBSYSTEM OPTION...: copies both ways through it, and prints what
-# sftp-server says of the memory; a subsystem's stderr goes nowhere else
+# sftp-server reports about the memory; a subsystem's stderr goes nowhere else
 copy_through_subsystem() {
 	local sub=$1 out=$BATS_TEST_TMPDIR/said
 	: >"$out"
@@ -243,7 +246,8 @@ copy_through_subsystem() {
 	[ -z "$(copy_through_subsystem SERVER)" ]
 }
 
-# count_ring_attaches OPTION...: a copy both ways, and how often scp's ssh attached to memory
+# count_ring_attaches OPTION...: copies both ways, and prints how often scp's ssh attached
+# to memory
 count_ring_attaches() {
 	local got=$BATS_TEST_TMPDIR/got put=$BATS_TEST_TMPDIR/put
 	local data=$BATS_FILE_TMPDIR/data
@@ -322,8 +326,8 @@ count_ring_attaches() {
 	kill $pid
 }
 
-# make_ring_probe FILE: a library that appends to FILE the program, and "ring" or "own",
-# for each large piece of a file that it reads or writes
+# make_ring_probe FILE: makes a library that appends to FILE the program, and "ring" or
+# "own", for each large piece of a file that it reads or writes
 make_ring_probe() {
 	cc -shared -fPIC -o "$BATS_TEST_TMPDIR/in-ring.so" -xc - <<-END
 	#define _GNU_SOURCE
@@ -365,7 +369,8 @@ make_ring_probe() {
 	END
 }
 
-# find_ring_percent FILE PROGRAM: percent of its large pieces that lay in a ring
+# find_ring_percent FILE PROGRAM: prints which percentage of its large pieces was in a
+# ring
 find_ring_percent() {
 	awk -v p="$2" '$1 == p { n++; r += $2 == "ring" }
 	    END { print n ? int(100 * r / n) : "none" }' "$1"

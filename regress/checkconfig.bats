@@ -29,10 +29,10 @@ run_check() {
 # list_release_lines ARGUMENT...: prints its lines about the release, as KEYWORD: TEXT
 list_release_lines() { timeout 60 "$CHECK" "$@" | sed -n 's/^.*: \([A-Za-z0-9-]*\): release: /\1: /p'; }
 
-# check_lines LINE...: the output is these lines
+# check_lines LINE...: checks that the output is these lines
 check_lines() { diff <(printf '%s\n' "$@") <(printf '%s\n' "$output"); }
 
-# list_hpn_keywords: name, sides and kind of the keywords of HPN-SSH
+# list_hpn_keywords: prints name, sides and kind of the keywords of HPN-SSH
 list_hpn_keywords() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(OTHER_[A-Z]*\|REFUSED_FLAG\|RETIRED\), .*/\1 \2 \3/p' \
 	    "$TOP/common/hayopt.c"
@@ -404,8 +404,8 @@ list_hpn_keywords() {
 	run -0 run_check any
 }
 
-# normalise_settings PROGRAM ARGUMENT...: one keyword a line, with all its values, sorted, in
-# the case and with the names that sshd printed before 10.4
+# normalise_settings PROGRAM ARGUMENT...: prints one keyword a line, with all its values,
+# sorted, in the case and with the names that sshd printed before 10.4
 normalise_settings() {
 	"$@" 2>/dev/null | sed 's/^[^ ]*/\L&/; s/ prohibit-password$/ without-password/' |
 	    awk '{ k = $1; sub(/^[^ ]* */, ""); if (k in all) $0 = all[k] "," $0; all[k] = $0 }

@@ -36,8 +36,8 @@ teardown() {
 	grep -xF 'user DOMAIN\me' <<<"$output"
 }
 
-# make_zlib_peer: a server, or a client of the port $1, with asyncssh, that compresses:
-# whoever logs in gets packets, which become "small", or as much as the first
+# make_zlib_peer: writes a server, or a client of the port $1, with asyncssh, that
+# compresses: whoever logs in gets packets, which become "small", or as much as the first
 # argument says
 make_zlib_peer() {
 	cat >compressing.py <<-'END'
@@ -99,7 +99,8 @@ make_zlib_peer() {
 	wait_for_log hayate "invalid format"
 }
 
-# count_sent_bytes FILE: how many bytes ssh says that it sent of it, as compressed
+# count_sent_bytes FILE: prints how many bytes ssh reports to have sent of FILE, as
+# compressed
 count_sent_bytes() {
 	client -v -C hayate 'cat >/dev/null' <"$1" 2>&1 |
 	    sed -n 's/^debug1: compress outgoing: .* compressed \([0-9]*\),.*/\1/p'
@@ -181,7 +182,7 @@ count_sent_bytes() {
 	nm "$BUILD/hayate/auth-passwd.o" | grep 'U crypt_or_fail'
 }
 
-# start_kdc: a realm T, with a ticket of this user that may be forwarded
+# start_kdc: starts a realm T, with a ticket of this user that may be forwarded
 start_kdc() {
 	local tool port=$((20000 + RANDOM % 12000))
 	PATH=$PATH:/usr/sbin
@@ -206,7 +207,7 @@ start_kdc() {
 	poll 10 get_ticket
 }
 
-# log_in_by_gssapi ARG...: a login that tries GSSAPI first, and then a key
+# log_in_by_gssapi ARG...: logs in and tries GSSAPI first, and then a key
 log_in_by_gssapi() {
 	client -o GSSAPIAuthentication=yes -o GSSAPIDelegateCredentials=yes -o HostName=localhost \
 	    -o PreferredAuthentications=gssapi-with-mic,publickey "$@"

@@ -25,7 +25,7 @@ setup_file() {
 	    "$BATS_FILE_TMPDIR/theirs/bash-completion/completions/sftp"
 }
 
-# complete_line [DIR] WORD...: what bash offers for the last word of a line, whose
+# complete_line [DIR] WORD...: prints what bash offers for the last word of a line, whose
 # words are split as bash splits them; DIR has the distribution's files
 complete_line() {
 	XDG_DATA_DIRS=$1 bash --norc -c '
@@ -75,7 +75,8 @@ complete_alone() { complete_line /nonexistent "$@"; }
 	((n >= 20))
 }
 
-# list_long_options PROGRAM: as it names them itself, with their argument
+# list_long_options PROGRAM: prints them as the program names them itself, with their
+# argument
 list_long_options() {
 	"$(bin "$1")" --no-such-option 2>&1 | tr -s ' \n' '  ' |
 	    sed -n 's/.*long options: \(.*\) The others.*/\1/p' | grep -o '\[[^]]*\]' | tr -d '[]'
@@ -187,7 +188,8 @@ list_long_options() {
 	[ ! -e "$share/zsh/site-functions/_hayate" ]
 }
 
-# check_zsh_tab LINE PATTERN: a Tab at the end of a line makes a terminal of zsh show it
+# check_zsh_tab LINE PATTERN: checks that a Tab at the end of a line makes a terminal of
+# zsh show PATTERN
 check_zsh_tab() {
 	timeout 20 zsh -f -s -- "$1" "$2" "$DEST/share/zsh/site-functions" <<-'EOT'
 	zmodload zsh/zpty

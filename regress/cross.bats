@@ -12,33 +12,34 @@ TREE_P=${TREE/-r/-rp}
 ANY='scp -q -3 -S ../near "g:$PWD/a/*" h:b'
 EACH='scp -q -3 -S ../near $(printf "g:$PWD/%q " a/[0-9]*) h:b'
 
-# set_servers SERVER1 SERVER2: what scp starts for the source g and the target h
+# set_servers SERVER1 SERVER2: makes "near", which starts these for the source g and the
+# target h
 set_servers() {
 	printf '#!/bin/sh\ncase " $* " in\n*" g "*) exec %s ;;\nesac\nexec %s\n' \
 	    "$1" "$2" >near
 	chmod +x near
 }
 
-# use_peers OPTIONS1 OPTIONS2: sftp-peers, with the logs log.g and log.h
+# use_peers OPTIONS1 OPTIONS2: makes sftp-peers the servers, with the logs log.g and log.h
 use_peers() {
 	set_servers "$REGRESS/peers/sftp-peer $1 log=$T/log.g" \
 	    "$REGRESS/peers/sftp-peer $2 log=$T/log.h"
 }
 
-# read_log_value HOST KEY: a value that its sftp-peer logged, at its end
+# read_log_value HOST KEY: prints a value that the host's sftp-peer logged at its end
 read_log_value() {
 	poll 5 test -s "log.$1"
 	run -0 cat "log.$1"
 	get_value 0 "$2"
 }
 
-# run_cross ARG...: scp -3 from g to h
+# run_cross ARG...: runs scp -3 from g to h
 run_cross() {
 	rm -f log.g log.h
 	copy_near -3 "$@"
 }
 
-# print_sources DIR FILE...: what scp calls them on g
+# print_sources DIR FILE...: prints how scp calls them on g
 print_sources() { printf "g:$T/$1/%s " "${@:2}"; }
 
 TELLS=limits=261120,261120,1019
@@ -64,7 +65,8 @@ TELLS=limits=261120,261120,1019
 	check_same "mkdir b; ${ANY/-3/-3p}; touch -d '2002-02-02' . b"
 }
 
-# print_copy_command SOURCE TARGET [OPTION]: how a file is copied to a name
+# print_copy_command SOURCE TARGET [OPTION]: prints the command that copies a file to a
+# name
 print_copy_command() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2"; }
 
 @test "one file under another name is copied as stock copies it" {
@@ -159,7 +161,7 @@ print_copy_command() { echo "scp -q -3 ${3:-} -S ../near g:\$PWD/$1 h:\$PWD/$2";
 	grep -q 'write dest' err.hayate
 }
 
-# make_listed_files: a directory of files for ANY and EACH
+# make_listed_files: makes a directory of files for ANY and EACH
 make_listed_files() {
 	mkdir base
 	make_tree base/a
@@ -506,7 +508,7 @@ make_listed_files() {
 	diff -r a b
 }
 
-# check_foreign_server KIND: a server of another kind gives and gets a tree
+# check_foreign_server KIND: copies a tree to and from a server of another kind
 check_foreign_server() {
 	sshd_up hayate
 	foreign_up "$1"

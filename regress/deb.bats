@@ -16,7 +16,7 @@ setup() {
 	sed "s|^BUILD=.*|BUILD='$PWD/build'|" "$BUILD/options" >build/options
 }
 
-# make_source MARK: the tree, with another stamp
+# make_source MARK: copies the tree, with another stamp
 make_source() {
 	rm -rf src
 	mkdir src
@@ -26,19 +26,20 @@ make_source() {
 	sed -i "s|^TOP=.*|TOP='$PWD/src'|" build/options
 }
 
-# set_revision REVISION DATE: the source has these fixes
+# set_revision REVISION DATE: sets which fixes the source has
 set_revision() { sed -i "s/^revision .*/revision $1 $2/" build/upstream/.source; }
 
-# set_fixes N: it has so many fixes of upstream beyond its release
+# set_fixes N: gives the source N fixes of upstream beyond its release
 set_fixes() {
 	sed -i '/^fix /d' build/upstream/.source
 	seq -f 'fix x CVE-1-%g' "$1" >>build/upstream/.source
 }
 
-# set_release NUMBER: it is the source of this release
+# set_release NUMBER: makes it the source of this release
 set_release() { sed -i "s/OpenSSH_[0-9.]*/OpenSSH_$1/" build/upstream/version.h; }
 
-# print_package_version MARK REVISION VERSION [FLAVOUR]: of the packages
+# print_package_version MARK REVISION VERSION [FLAVOUR]: prints the version of the
+# packages
 print_package_version() {
 	make_source "$1"
 	set_revision "$2" 2026-01-01
@@ -46,7 +47,8 @@ print_package_version() {
 	OS_RELEASE=$PWD/os src/build-aux/deb-version "${4-beside}"
 }
 
-# check_ascending FILE: each version in it is later than the one before, as dpkg sorts
+# check_ascending FILE: checks that each version in FILE is later than the one before, as
+# dpkg sorts
 check_ascending() {
 	local newer before=
 	while read -r newer; do
@@ -224,13 +226,15 @@ check_ascending() {
 	[[ $output = *"packaging changed"*"create_keys"* ]]
 }
 
-# make_script TEXT: a script, for /etc and the rest below this directory
+# make_script TEXT: makes a script of the input, for /etc and the rest below this
+# directory
 make_script() {
 	sed "s,/etc/,$PWD/etc/,g; s,/var/lib/hayate,$PWD/lib,g; s,/run/sshd,$PWD/run,g
 	    s,/usr/sbin/sshd,$PWD/sbin/sshd,g" >script
 }
 
-# run_prerm: sshd's configuration on the way back; forth: and on the next way there
+# run_prerm: changes sshd's configuration on the way back; run_postinst_part: and on the
+# next way there
 run_prerm() {
 	make_script <"build/deb/replace/debian/openssh-${SIDE-server}.prerm"
 	sh script upgrade "${1-1:10.0p1-7+deb13u5}"
@@ -241,7 +245,8 @@ run_postinst_part() {
 	sh -e script
 }
 
-# make_scripts: the scripts of these packages, and a configuration that includes a directory
+# make_scripts: makes the scripts of these packages, and a configuration that includes a
+# directory
 make_scripts() {
 	ls build/fetched/*.debian.tar.xz >/dev/null || skip "upstream did not come as Debian's package"
 	make_source ""
@@ -322,7 +327,8 @@ make_scripts() {
 	[ -z "$output" ]
 }
 
-# check_held_user BUILD: who is held to internal-sftp gets no command there, and files
+# check_held_user BUILD: checks that a user who is held to internal-sftp gets files, and
+# no command
 check_held_user() {
 	sshd_up "$1" "Include $PWD/etc/ssh/sshd_config"
 	CLIENT=stock run ! client "$1" echo a shell

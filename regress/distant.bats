@@ -40,7 +40,7 @@ teardown() {
 	sshd_down
 }
 
-# check_received DIR: what it has is what was sent
+# check_received DIR: checks that DIR has what was sent
 check_received() {
 	diff -r "$FROM/tree" "$1/tree"
 	cmp "$FROM/large" "$1/large"
@@ -48,7 +48,7 @@ check_received() {
 	    "$(stat -c '%a %Y' "$FROM"/tree/{7,8} "$FROM/large")" ]
 }
 
-# copy_both_ways COPY HOST
+# copy_both_ways COPY HOST: uploads and downloads a tree and a file
 copy_both_ways() {
 	rm -rf put got
 	mkdir -p put/tree got	# proftpd has no real path for what is absent
@@ -58,10 +58,11 @@ copy_both_ways() {
 	check_received got
 }
 
-# is_stock_status STATUS: 1, where the server sends no exit status
+# is_stock_status STATUS: succeeds if it is 1 and the server sends no exit status
 is_stock_status() { [ "$1,${NO_STATUS-}" = 1,yes ]; }
 
-# run_over_paths COMMAND...: for each path; its ends are where servers and clients run
+# run_over_paths COMMAND...: runs COMMAND for each path, at whose ends servers and clients
+# run
 run_over_paths() {
 	local rtt
 	for rtt in 22 100; do

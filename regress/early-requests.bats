@@ -36,20 +36,21 @@ setup() {
 
 teardown() { [ ! -e "$T/far" ] || "$LFP" set "$P" --rtt 60ms; }
 
-# lengthen_path: what counts our round trips. What a process that got no processor in time
-# sends, follows an answer that it would have preceded.
+# lengthen_path: makes the path long enough to count our round trips. A process that got
+# no processor in time sends after an answer that it would have preceded.
 lengthen_path() {
 	touch "$T/far"
 	"$LFP" set "$P" --rtt 400ms
 }
 
-# run_far_scp ARG...: over the path, with the memory of this test
+# run_far_scp ARG...: runs scp over the path, with the login cache of this test
 run_far_scp() { run_far copy "${KNOWN[@]}" "$@"; }
 
-# is_sent_early: the requests went out early in the copy whose errors are in err
+# is_sent_early: succeeds if the requests of the copy whose errors are in err were sent
+# early
 is_sent_early() { grep -q 'first requests went out with INIT' err; }
 
-# list_tree: all files below the directory here, with what they are and contain
+# list_tree: prints all files below this directory, with their types and contents
 list_tree() {
 	find . -mindepth 1 ! -path './hosts' ! -path './hayate_logins*' -printf '%P %y %m %s %l\n' |
 	    LC_ALL=C sort
@@ -87,7 +88,7 @@ list_tree() {
 			cmp some put
 		done
 	done
-	# without a memory the session is opened behind the login
+	# without a cache the session is opened behind the login
 	KNOWN=(-o UserKnownHostsFile=none -o GlobalKnownHostsFile="$F/known_hosts")
 	[ "$(count_trips run_far_scp stock:"$T/some" got)" = 11 ]
 }
@@ -141,8 +142,9 @@ list_tree() {
 	done
 }
 
-# check_as_stock ARG...: stock's scp and ours, each in its own copy of the directory
-# "given", print the same, end the same, and leave the same. "@" stands for the copy.
+# check_as_stock ARG...: runs stock's scp and ours, each in its own copy of the directory
+# "given", and checks that they print the same, end the same, and leave the same. "@"
+# stands for the copy.
 check_as_stock() {
 	local who
 	for who in stock hayate; do
@@ -322,7 +324,7 @@ check_as_stock() {
 	cmp some got
 }
 
-# start_odd_sftp HOW: an SFTP server of that kind behind stock's sshd, which is "odd"
+# start_odd_sftp HOW: starts an SFTP server of that kind behind stock's sshd, as "odd"
 start_odd_sftp() {
 	cat >"$T/odd" <<-END
 	#!/usr/bin/python3
@@ -441,7 +443,7 @@ set_account_program() {
 	    "ForceCommand cd $T/account && timeout 0.7 tee $T/told | $1"
 }
 
-# check_sent_init WHO ARG...: that scp sends the program only INIT
+# check_sent_init WHO ARG...: checks that scp sends the program only INIT
 check_sent_init() {
 	rm -f told
 	CLIENT=$1 IN_CLIENT="timeout 10 ip netns exec lfp-$P-a" \
@@ -490,7 +492,8 @@ check_sent_init() {
 	sshd_down forced
 }
 
-# count_sent_bytes: how many bytes the account's cat was given, by a copy of the file "some"
+# count_sent_bytes: prints how many bytes a copy of the file "some" sent to the account's
+# cat
 count_sent_bytes() {
 	rm -f kept
 	IN_CLIENT="timeout 3 ip netns exec lfp-$P-a" copy -q -o HostName=10.77.0.2 \

@@ -9,7 +9,7 @@
 
 load helper
 
-# run_replay WORDS...: each of these, with 50 seeds of chance
+# run_replay WORDS...: runs each of these with 50 random seeds
 run_replay() {
 	local words seed
 	for words in "$@"; do
@@ -17,7 +17,7 @@ run_replay() {
 	done | run_unit extents-replay
 }
 
-# check_all_runs TEXT WORDS...: each run reports that
+# check_all_runs TEXT WORDS...: checks that each run reports TEXT
 check_all_runs() { [ "$(run_replay "${@:2}" | grep -c "^$1")" = $((50 * ($# - 1))) ]; }
 
 @test "a file is transferred once and completely, whatever replies are late, short or lost" {

@@ -47,7 +47,7 @@ teardown() { [ -z "$FICKLE" ] || kill "$FICKLE"; }
 SERVERS="accept ours older refuse second curve group order other methods closed nokeys strict"
 MODELS="asyncssh posing odd puzzled promising fooled"
 
-# print_weights: the file of all ways; half of the logins are ordinary ones
+# print_weights: prints the file of all ways; half of the logins are ordinary ones
 print_weights() {
 	local s
 	for s in $SERVERS; do
@@ -80,7 +80,7 @@ log_in() {
 	esac
 	echo $rc
 }
-# check_login_result KIND: whether what a login brings is there
+# check_login_result KIND: checks that what a login brings is there
 check_login_result() {
 	case $1 in
 	run) cmp -s input out && [ "$(cat ran)" = ran ] ;;
@@ -88,8 +88,8 @@ check_login_result() {
 	esac
 }
 
-# is_allowed_status KIND WAY STATUS: whether such a login may end so where the last connection was
-# met in this way
+# is_allowed_status KIND WAY STATUS: succeeds if such a login may end so where the last
+# connection was met in this way
 is_allowed_status() {
 	[ ! -e ran ] || [ "$(wc -l <ran)" = 1 ] || return
 	if [ "$3" = "${WANT[$1 done]}" ]; then check_login_result "$1" || return; fi
@@ -141,8 +141,8 @@ record_stock_status() {
 	check_recovery
 }
 
-# check_recovery: a server that is as stock's again is known again, after as many logins as
-# the memory says at most
+# check_recovery: checks that early logins to a server that is as stock's again are
+# resumed, after as many logins as the cache says at most
 check_recovery() {
 	local most i
 	set_only_way accept

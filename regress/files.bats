@@ -16,7 +16,7 @@ SFTP_PUT="echo \"put a/* b\" | $SFTP"
 SFTP_GET="echo \"get \$PWD/a/* b\" | $SFTP"
 WAYS=(PUT GET GET_EACH SFTP_PUT SFTP_GET)
 
-# make_odd_files DIR: files of most kinds
+# make_odd_files DIR: makes files of most kinds
 make_odd_files() {
 	local i
 	mkdir -p "$1"
@@ -36,7 +36,8 @@ make_odd_files() {
 	touch -d '2001-02-03 04:05:06' "$1"/*
 }
 
-# check_each_way TEXT: as stock in every way; TEXT comes first, b is kept as b.WAY
+# check_each_way TEXT: checks that it is as stock in every way; TEXT comes first, b is
+# kept as b.WAY
 check_each_way() {
 	local w all=
 	for w in "${WAYS[@]}"; do
@@ -342,7 +343,8 @@ run_on_bad_disk() {
 	grep -q 'No space left' err.hayate
 }
 
-# check_dot_files: b has what a copy of top/a/.* to b/c brings, and nothing else
+# check_dot_files: checks that b has what a copy of top/a/.* to b/c brings, and nothing
+# else
 check_dot_files() {
 	[ "$(cd b && find . -type f | sort | xargs)" = "./c/.d/plain ./c/.f" ]
 	rm -rf b
@@ -379,10 +381,11 @@ check_dot_files() {
 
 ### How it is done
 
-# make_some_files N: files in "a"
+# make_some_files N: makes N files in "a"
 make_some_files() { make_files "$1"; }
 
-# check_round_trips MOST COMMAND...: with so many round trips, and at least 100 files open
+# check_round_trips MOST COMMAND...: checks that COMMAND takes at most that many round
+# trips, and has at least 100 files open
 check_round_trips() {
 	rm -rf b
 	mkdir b
@@ -393,7 +396,7 @@ check_round_trips() {
 	[ "$(get_value 0 open)" -ge 100 ]
 }
 
-# run_near_sftp COMMAND: our sftp with what set_server() made
+# run_near_sftp COMMAND: runs our sftp with what set_server() made
 run_near_sftp() {
 	echo "$1" | timeout 60 "$(bin sftp)" -q -S ./near -b - h 3>&-
 }
@@ -500,8 +503,8 @@ run_near_sftp() {
 	done
 }
 
-# check_source_bytes: of b/a/1, which has the size of one of the sources, and each byte of
-# any of them
+# check_source_bytes: checks that b/a/1 has the size of one of the sources, and each byte
+# of any of them
 check_source_bytes() {
 	python3 - <<-'END'
 	sources = [open("a/%d" % i, "rb").read() for i in (1, 2, 3, 4)]
@@ -574,7 +577,7 @@ check_source_bytes() {
 	cmp a/1 b/1
 }
 
-# count_server_starts: how often scp started the server
+# count_server_starts: prints how often scp started the server
 count_server_starts() { wc -l <starts; }
 
 @test "arguments of one server share a connection, those of others do not" {
@@ -660,7 +663,7 @@ count_server_starts() { wc -l <starts; }
 
 ### Progress
 
-# print_progress LINE...: what the line says
+# print_progress LINE...: prints the text of the progress line
 print_progress() { printf '%s\n' "$@" | run_unit progress-text-replay; }
 
 @test "the progress line shows files, bytes, rate and time left" {
@@ -698,8 +701,8 @@ print_progress() { printf '%s\n' "$@" | run_unit progress-text-replay; }
 	[[ ${lines[5]} = *"--:-- ETA]" ]]
 }
 
-# run_on_terminal COLUMNS COMMAND: run it on a terminal of that width; print all that
-# it printed there
+# run_on_terminal COLUMNS COMMAND: runs COMMAND on a terminal of that width; prints all
+# that it printed there
 run_on_terminal() {
 	python3 - "$@" 3>&- <<-'END'
 	import fcntl, os, pty, struct, sys, termios
@@ -721,7 +724,7 @@ run_on_terminal() {
 	END
 }
 
-# list_terminal_lines COLUMNS COMMAND: as lines, each ended by CR or LF
+# list_terminal_lines COLUMNS COMMAND: prints them as lines, each ended by CR or LF
 list_terminal_lines() { run_on_terminal "$@" | tr -d '\033' | tr '\r' '\n' | awk NF; }
 
 @test "on a terminal many files have one progress line, and one has upstream's" {
@@ -743,7 +746,7 @@ list_terminal_lines() { run_on_terminal "$@" | tr -d '\033' | tr '\r' '\n' | awk
 	[ -z "$output" ]
 }
 
-# list_totals: those of the lines with a percentage, each once
+# list_totals: prints the totals of the lines with a percentage, each once
 list_totals() { sed -n 's,^.*[0-9]/\([0-9]*\) files .*%.*,\1,p' <<<"$output" | sort -u; }
 
 @test "the progress line of a tree has a percentage when all of it is known" {

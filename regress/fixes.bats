@@ -63,16 +63,17 @@ setup() {
 
 hash_patch() { build-aux/fixes text "$1" | sha256sum | sed 's/ .*//'; }
 
-# list_rows: of UPSTREAM, for both fixes
+# list_rows: appends rows for both fixes to UPSTREAM
 list_rows() {
 	printf 'fix	%s %s 10.8p1,10.9p1 %s\n' "$A" "$(hash_patch "$UP/fixes/$A.patch")" CVE-1-2 \
 	    "$B" "$(hash_patch "$UP/fixes/$B.patch")" - >>UPSTREAM
 }
 
-# run_configure ARG...: with the small tree
+# run_configure ARG...: configures with the small tree
 run_configure() { ./configure -q --with-openssh="$UP/openssh-10.9p1" "$@" >summary; }
 
-# check_stopped PATTERN: no source is left, and the three ways on are named
+# check_stopped PATTERN: checks that no source is left, and that the three ways on are
+# named
 check_stopped() {
 	run -2 make -s build/upstream/.source
 	[[ $output = *$1* ]] || { echo "no $1"; false; }
@@ -80,7 +81,8 @@ check_stopped() {
 	[ ! -e build/upstream ]
 }
 
-# check_changed_patch NAME WHY: the patch differs from UPSTREAM's, which no switch allows
+# check_changed_patch NAME WHY: checks that a patch that differs from UPSTREAM's is
+# refused, which no switch allows
 check_changed_patch() {
 	run -2 make -s build/upstream/.source
 	[[ $output = *"the patch for $1 is not the one that UPSTREAM names: "*"$2"*"--enable-unfixed-upstream does not allow it"* ]] ||
@@ -88,7 +90,7 @@ check_changed_patch() {
 	[ ! -e build/upstream ]
 }
 
-# list_version_strings: what version.h says, as in ssh -V and in the banner
+# list_version_strings: prints what version.h says, as in ssh -V and in the banner
 list_version_strings() {
 	make -s build/hayate/.prepared >/dev/null
 	printf '#include "version.h"\nSSH_RELEASE\n' >v.c
@@ -124,7 +126,8 @@ list_version_strings() {
 	[[ $output = *"is no directory and no address that begins with https://"* ]]
 }
 
-# list_uncovered_fixes RELEASE: the fixes that neither a row of UPSTREAM nor ours brings to it
+# list_uncovered_fixes RELEASE: prints the fixes that neither a row of UPSTREAM nor ours
+# brings to it
 list_uncovered_fixes() {
 	# shellcheck disable=SC2046 # names
 	build-aux/lacks names "$1" $(build-aux/fixes names "$1")
@@ -223,7 +226,7 @@ make_stable() {
 	grep -x "  fixes on it:    none" summary
 }
 
-# list_missing: what make says that this source lacks
+# list_missing: prints what make says that this source lacks
 list_missing() {
 	make -s build/upstream/.source >said
 	sed -n 's/^hayate: openssh 10[.0-9]*p1 lacks //p' said
@@ -370,8 +373,8 @@ list_missing() {
 	check_stopped "${B:0:9}: no such COMMIT.patch in $PWD/some, and could not be fetched from https://host/commits"
 }
 
-# run_missing ARG...: what the source lacks, in the words of build-aux/missing, on a system
-# with a changelog of its own openssh
+# run_missing ARG...: prints what the source lacks, in the words of build-aux/missing, on
+# a system with a changelog of its own openssh
 run_missing() {
 	mkdir -p doc/openssh-client
 	printf '%s\n' 'openssh (1:1-1) x' '  * CVE-1-2: mended' | gzip >doc/openssh-client/changelog.Debian.gz
@@ -425,7 +428,7 @@ run_missing() {
 	[ "${lines[0]}" = "OpenSSH_10.9p1 released Hayate_0.2" ]
 }
 
-# set_source RELEASE REVISION FIX...: what fetch wrote down of such a source
+# set_source RELEASE REVISION FIX...: writes what fetch records about such a source
 set_source() {
 	local fix
 	mkdir -p build/upstream
@@ -436,7 +439,7 @@ set_source() {
 	for fix in "${@:3}"; do echo "fix 0a $fix"; done >>build/upstream/.source
 }
 
-# print_table_row: of that source, a row of the table behind the switches
+# print_table_row: prints its row of the table behind the switches
 print_table_row() {
 	# shellcheck disable=SC2016 # quotes of Markdown
 	printf '| `%s` | `%s`, `%s` |\n' "$(. build-aux/common.sh; print_version_line)" \

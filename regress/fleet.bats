@@ -27,7 +27,7 @@ setup_file() {
 
 teardown_file() { sshd_down; }
 
-# limit_logins: the server "narrow" takes one login at a time
+# limit_logins: makes the server "narrow" take one login at a time
 limit_logins() {
 	local at
 	at=$(sshd_dir narrow)
@@ -46,7 +46,8 @@ run_shards() { run_fleet run --pause 0.2 "$@"; }
 
 need_fpart() { need fpart; }
 
-# make_odd_tree: names that a line cannot hold, empty directories, links, modes, times
+# make_odd_tree: makes names that a line cannot hold, empty directories, links, modes,
+# times
 make_odd_tree() {
 	mkdir -p a/d/e a/empty a/$'new\nline' a/-dash
 	echo 1 >a/d/e/1
@@ -77,7 +78,7 @@ make_many_files() {
 # shellcheck disable=SC2086 # it may be a pattern
 count_names() { cat work/$1/names | tr -cd '\0' | wc -c; }
 
-# check_copied: the copy is what scp -rp makes of the tree
+# check_copied: checks that the copy is what scp -rp makes of the tree
 check_copied() {
 	rm -rf plain
 	copy -q -rp a "hayate:$T/plain"
@@ -86,12 +87,12 @@ check_copied() {
 	diff want got
 }
 
-# list_sent_bytes NAME: bytes that all journals tell of that name, one a line
+# list_sent_bytes NAME: prints the bytes that all journals report of that name, one a line
 list_sent_bytes() {
 	cat work/*/journal.* | jq -r --arg n "/$1" 'select(.from | endswith($n)) | .bytes' | xargs
 }
 
-# query_summary EXPRESSION: jq, of the summary
+# query_summary EXPRESSION: prints the result of jq for the summary
 query_summary() { run_fleet summary --json work | jq -r "$1"; }
 
 ### plan
@@ -112,7 +113,7 @@ query_summary() { run_fleet summary --json work | jq -r "$1"; }
 	[ "$(query_summary '.files.ok')" = 307 ]
 }
 
-# list_shards LIST N: "bytes files" of each, of a source that is not looked at
+# list_shards LIST N: prints "bytes files" of each, of a source that is not read
 list_shards() {
 	run_fleet plan --shards "$2" --from "$1" h:/src b work >/dev/null
 	jq -r '.shards[] | "\(.bytes) \(.files)"' work/plan
@@ -167,7 +168,8 @@ list_shards() {
 	check_true "$(tail -n 1 peak.300000) < $(tail -n 1 peak.20000) + 8192"
 }
 
-# check_refused_plan TEXT ARG...: plan ends with 2 and this text, and leaves nothing
+# check_refused_plan TEXT ARG...: checks that plan ends with 2 and this text, and leaves
+# nothing
 check_refused_plan() {
 	run -2 run_fleet plan "${@:2}"
 	[[ $output = "hayate-fleet: "*"$1"* ]] || { echo "$output"; return 1; }
@@ -236,7 +238,8 @@ check_refused_plan() {
 	fi
 }
 
-# check_refused_verbs WHY: each verb ends with 2, says so, and starts no scp
+# check_refused_verbs WHY: checks that each verb ends with 2 and that text, and starts no
+# scp
 check_refused_verbs() {
 	local verb
 	for verb in run status summary; do
@@ -339,7 +342,7 @@ check_refused_verbs() {
 
 ### run
 
-# make_slow_plan: one file that takes some seconds, and small ones
+# make_slow_plan: plans one file that takes some seconds, and small ones
 make_slow_plan() {
 	make_many_files 40
 	head -c 12000000 /dev/urandom >a/0/large

@@ -27,8 +27,8 @@ setup_file() {
 setup() { cd "$BATS_TEST_TMPDIR"; }
 teardown() { sshd_down; }
 
-# list_foreign: name, sides (C, S or B) and kind of each word. From 10.4 on servconf.h
-# makes more than a parser of each of its words, which are left out here.
+# list_foreign: prints name, sides (C, S or B) and kind of each word. From 10.4 on
+# servconf.h makes more than a parser of each of its words, which are left out here.
 list_foreign() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FOREIGN[A-Z_]*\), .*/\1 \2 \3/p' \
 	    "$TOP/common/hayopt.c" |
@@ -37,7 +37,8 @@ list_foreign() {
 	    done
 }
 
-# query_ssh, query_sshd BUILD FILE [ARG...]: what ssh would use for host "near", and sshd
+# query_ssh, query_sshd BUILD FILE [ARG...]: print what ssh would use for host "near", and
+# sshd
 query_ssh() { "$(find_program "$1" ssh)" -F "$2" -TG "${@:3}" near; }
 query_sshd() {
 	[ -s host ] || ssh-keygen -q -t ed25519 -N '' -f host
@@ -49,10 +50,10 @@ find_program() {
 	*) bin "$2" "$1" ;;
 	esac
 }
-# print_stderr: standard error without carriage returns
+# print_stderr: prints standard error without carriage returns
 print_stderr() { printf '%s' "${stderr//$'\r'}"; }
 
-# print_good_value KIND: a value
+# print_good_value KIND: prints a valid value
 print_good_value() {
 	case $1 in
 	FOREIGN_YES) echo yes ;;

@@ -6,13 +6,14 @@
 load helper
 load copies
 
-# copy_list ARG...: copy what "list" names, as a root who may not read everything
+# copy_list ARG...: copies what "list" names, as a root who may not read everything
 copy_list() {
 	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
 	    "$(bin scp)" -q -S ./near --files-from list "$@" 3>&-
 }
 
-# check_each_way COMMAND...: in each direction; sources and target are in $SOURCE, $TARGET
+# check_each_way COMMAND...: runs COMMAND in each direction; sources and target are in
+# $SOURCE, $TARGET
 check_each_way() {
 	local way
 	for way in put get cross; do
@@ -35,7 +36,8 @@ make_three_files() {
 
 ### The list
 
-# check_normalised [-0] TEXT: what the driver says, the same for one byte at a time
+# check_normalised [-0] TEXT: prints the driver's output, and checks that it is the same
+# for one byte at a time
 # shellcheck disable=SC2059 # it is a format
 check_normalised() {
 	local text=${*: -1} all
@@ -79,8 +81,8 @@ b]
 
 ### What arrives
 
-# check_list_as_tree SORT: a list of the whole tree "a", in this order, leaves what -r$P of stock
-# leaves
+# check_list_as_tree SORT: checks that a list of the whole tree "a", in this order, leaves
+# what -r$P of stock leaves
 check_list_as_tree() {
 	(cd run.a && find . -mindepth 1 -print0 | $1) >list
 	set_server "$(bin sftp-server)"
@@ -212,7 +214,8 @@ check_links() {
 
 ### Failures
 
-# check_failed NAME TEXT: it is in the report and the journal, under its whole path
+# check_failed NAME TEXT: checks that it is in the report and the journal, under its whole
+# path
 check_failed() {
 	check_report "[x['status'] for x in r['files'] if x['from'] == '${SOURCE#h:}/$1'
 	    and '''$2''' in x['error']] == ['failed']"
@@ -385,7 +388,8 @@ check_slow_list() {
 
 ### Use
 
-# check_refused TEXT ARG...: with status 1 and this text, and nothing is copied
+# check_refused TEXT ARG...: checks that scp ends with status 1 and this text, and copies
+# nothing
 check_refused() {
 	run -1 timeout 20 "$(bin scp)" -q -S ./near "${@:2}" 3>&-
 	[[ $output = *"$1"* ]] || { echo "$output"; return 1; }
@@ -427,7 +431,8 @@ check_refused() {
 	check_refused '--files-from cannot be combined with' -l100000 --files-from list "h:$T/a" "g:$T/b"
 }
 
-# check_verified: one file is complete, one a beginning, one other bytes, one not there
+# check_verified: copies to a target that has one file complete, one in part and one with
+# other bytes, and lacks one
 check_verified() {
 	mkdir -p b/d b/b
 	cp -p a/3 b/3
@@ -524,7 +529,8 @@ make_many_files() {
 	done
 }
 
-# get_from_odd_server STAT STATUS ARG...: get the list from a server that says this
+# get_from_odd_server STAT STATUS ARG...: gets the list from a server that sends these
+# attributes
 get_from_odd_server() {
 	rm -rf b
 	use_peer limits=261120,261120,1019 "stat=$1"

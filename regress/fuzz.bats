@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # Needs: fuzz
-# Fuzzers of what we replaced: buffers, the memory of logins, sftp-server's loop, and
+# Fuzzers of what we replaced: buffers, the login cache, sftp-server's loop, and
 # the engine that takes a server's replies. Here each runs for seconds; "make fuzz" runs them for
 # as long as one likes.
 

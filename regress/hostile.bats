@@ -30,7 +30,7 @@ setup() {
 }
 teardown() { [ -z "$HOSTILE" ] || kill "$HOSTILE"; }
 
-# start_hostile HOST-KEYS: start it, and do as it should at first
+# start_hostile HOST-KEYS: starts the server, which behaves well at first
 start_hostile() {
 	[ -z "$HOSTILE" ] || kill "$HOSTILE"
 	PORT=$((20000 + RANDOM % 12000))
@@ -41,7 +41,7 @@ start_hostile() {
 	poll 10 grep -qx ready met
 }
 
-# log_in [ARG...]: its status is $rc
+# log_in [ARG...]: logs in; the status is in $rc
 log_in() {
 	rc=0
 	timeout -s KILL 30 "$(bin ssh "${CLIENT-hayate}")" -F "$F/ssh_config" "${KNOWN[@]}" \
@@ -53,7 +53,7 @@ download_file() {
 	    -F "$F/ssh_config" "${KNOWN[@]}" -P "$PORT" 127.0.0.1:x got </dev/null >out 2>err 3>&- || rc=$?
 }
 
-# check_clean_end: it has ended by itself, and says nothing of memory
+# check_clean_end: checks that ssh has ended by itself, and reports no memory error
 check_clean_end() {
 	[ "$rc" = 0 ] || [ "$rc" = 1 ] || [ "$rc" = 255 ] || return
 	fails grep -E 'Sanitizer|runtime error|corrupt|free\(\)|assert' err
@@ -131,7 +131,8 @@ check_clean_end() {
 	done
 }
 
-# check_as_stock KEY: shown in a rekey, ours ends as stock's does, after one command over one connection
+# check_as_stock KEY: checks that ours ends as stock's does, after one command over one
+# connection, if KEY is shown in a rekey
 check_as_stock() {
 	local want
 	cp known hayate_logins

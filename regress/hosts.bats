@@ -41,7 +41,8 @@ setup_file() {
 
 teardown_file() { sshd_down; }
 
-# start_swapped NAME OLD NEW: a server that sees NEW where a name has OLD (sftp-swap)
+# start_swapped NAME OLD NEW: starts a server that sees NEW where a name has OLD
+# (sftp-swap)
 start_swapped() {
 	cat >"$BATS_FILE_TMPDIR/swap.$1" <<-END
 	#!/bin/sh
@@ -54,7 +55,8 @@ start_swapped() {
 	    "Subsystem sftp $BATS_FILE_TMPDIR/swap.$1"
 }
 
-# write_known_hosts: the keys of all but u are known, of w that of another host; z is not there
+# write_known_hosts: writes the keys of all hosts but u, and for w that of another host; z
+# does not exist
 write_known_hosts() {
 	local k
 	for k in b c d x t r s; do echo "host-$k $(cat $k.pub)"; done >>known_hosts
@@ -82,7 +84,7 @@ teardown() {
 	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
 }
 
-# upload_over, download_over HOSTS ARG...: over these as well
+# upload_over, download_over HOSTS ARG...: copy over these hosts as well
 upload_over() { copy -v -o MaxRate=48M --hosts "$@" 2>log || { tail log; return 1; }; }
 download_over() { copy -v --hosts "$@" 2>log || { tail log; return 1; }; }
 
@@ -95,14 +97,15 @@ check_hosts_used() {
 	    { echo "went to $those"; return 1; }
 }
 
-# check_tree: what is there is the tree, with its times, and nothing is left
+# check_tree: checks that the received tree equals the source, with its times, and that no
+# temporary file is left
 check_tree() {
 	diff -r "$F/tree" there/tree && check_no_temp_files &&
 	    [ "$(stat -c %Y "$F/tree")" = "$(stat -c %Y there/tree)" ]
 }
 check_no_temp_files() { [ -z "$(find there other -name '.*hayate*')" ]; }
 
-# check_notices TEXT...: these are all lines
+# check_notices TEXT...: checks that these are all lines of the file "said"
 check_notices() {
 	[ "$(sed 's/\r//; s/^[^ ]*scp: //' said)" = "$(printf '%s\n' "$@")" ] || { cat said; return 1; }
 }
@@ -133,7 +136,8 @@ check_notices() {
 	check_tree
 }
 
-# check_shares HOST...: each of these has carried a tenth of the bytes at least
+# check_shares HOST...: checks that each of these has transferred a tenth of the bytes at
+# least
 check_shares() {
 	python3 - "$@" <<-'END'
 	import json, sys
@@ -170,8 +174,8 @@ check_shares() {
 	fails grep '"links"' report
 }
 
-# make_host_name NAME NUMBER...: the name has these addresses, 127.0.0.NUMBER, and the port of
-# "hayate"; keys: those of the three servers there are of this name
+# make_host_name NAME NUMBER...: gives the name these addresses, 127.0.0.NUMBER, and the
+# port of "hayate"; the file "keys" has the keys of the three servers for this name
 make_host_name() {
 	local n port
 	port=$(sshd_port hayate)
@@ -350,7 +354,8 @@ that was just created in \"$T/there/\" has different contents there"
 	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 }
 
-# make_private_directory NAME: host x has a directory of its own where the others have NAME
+# make_private_directory NAME: gives host x a directory of its own where the others have
+# NAME
 make_private_directory() {
 	mkdir "${1/there/other}"
 	(cd "$F" && start_swapped x "/there/${1#there/}/" "/other/${1#there/}/" &&
@@ -466,7 +471,7 @@ make_private_directory() {
 
 ### Lost hosts
 
-# kill_host NAME: its connections end, and it takes no more
+# kill_host NAME: ends its connections; the host accepts no more
 kill_host() {
 	local next all=
 	next=$(cat "$(sshd_dir "$1")/pid")
@@ -480,7 +485,7 @@ kill_host() {
 	kill -KILL $all
 }
 
-# holds_file NAME: a process of that server holds a file that is copied
+# holds_file NAME: succeeds if a process of that server has a copied file open
 holds_file() {
 	local next pid
 	next=$(cat "$(sshd_dir "$1")/pid")
@@ -497,7 +502,8 @@ holds_file() {
 	return 1
 }
 
-# kill_during_copy HOST COMMAND...: it is killed when it carries something; the copy goes on
+# kill_during_copy HOST COMMAND...: kills the host when it transfers a file, and checks
+# that the copy continues without it
 kill_during_copy() {
 	local pid
 	rm -f log
@@ -527,8 +533,8 @@ kill_during_copy() {
 	check_tree
 }
 
-# start_sleepy WHAT: the server of host c sleeps from its first request of that kind on,
-# until wake; its process ID is in "asleep" (sftp-asleep)
+# start_sleepy WHAT: restarts the server of host c so that it sleeps from its first
+# request of that kind until wake_host; its process ID is in "asleep" (sftp-asleep)
 start_sleepy() {
 	rm -f "$F/asleep"
 	cat >"$F/sleep.c" <<-END
@@ -544,7 +550,7 @@ restart_c() {
 	    sed -i '/^host-/d' known_hosts && write_known_hosts)
 }
 
-# cut_c: the connections of host c end; its SFTP server stays, and sleeps
+# cut_c: ends the connections of host c; its SFTP server stays, and sleeps
 cut_c() {
 	local next all=
 	next=$(cat "$(sshd_dir c)/pid")
@@ -556,7 +562,7 @@ cut_c() {
 	kill -KILL $all
 }
 
-# wake_host: what host c was sent before is done now
+# wake_host: wakes the server of host c, which executes the requests that it had received
 wake_host() {
 	local pid
 	pid=$(cat "$F/asleep")
@@ -564,8 +570,9 @@ wake_host() {
 	poll 10 is_gone "$pid"
 }
 
-# check_late_requests WHAT CHECK COMMAND...: host c falls asleep and is lost; the command
-# goes on without it and succeeds, and CHECK holds then and when c has woken up
+# check_late_requests WHAT CHECK COMMAND...: runs COMMAND, during which host c falls
+# asleep and is lost; checks that it succeeds without c, and that CHECK holds then and
+# when c has woken up
 check_late_requests() {
 	local pid
 	start_sleepy "$1"
@@ -581,17 +588,18 @@ check_late_requests() {
 	restart_c
 }
 
-# upload_by_sftp ARG...: as put with host c, by sftp
+# upload_by_sftp ARG...: uploads by sftp over host c as well
 upload_by_sftp() { echo "put $*" | files -v -o MaxRate=48M --hosts c -b - hayate >log 2>&1; }
 
-# check_tree_content NAME: what is there is the tree of that name; same_times: with its times
+# check_tree_content: checks that the received tree equals the source; check_tree_times:
+# with its times
 check_tree_content() { diff -r sent there/sent; }
 check_tree_times() {
 	check_tree_content && diff <(cd sent && find . -type f -printf '%P %T@\n' | sort) \
 	    <(cd there/sent && find . -type f -printf '%P %T@\n' | sort)
 }
 
-# make_sent_tree: a tree of files to be sent, as large as a first round
+# make_sent_tree: makes a tree of files to be sent, as large as a first round
 make_sent_tree() {
 	local k
 	mkdir -p sent
@@ -648,7 +656,8 @@ make_sent_tree() {
 	check_late_requests write check_tree_times upload_over c -p sent/bulk "hayate:$T/there/sent/"
 }
 
-# start_silent_host: a host that takes connections and never answers; its port is in port
+# start_silent_host: starts a host that accepts connections and never answers; its port is
+# in "port"
 start_silent_host() {
 	python3 - <<-'END' 3>&- &
 	import socket, time

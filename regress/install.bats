@@ -16,7 +16,8 @@ setup_file() {
 	eval "$(print_directories)"
 }
 
-# print_directories: where this build was configured to go, as shell variables to export
+# print_directories: prints where this build was configured to go, as shell variables to
+# export
 print_directories() {
 	local v
 	printf 'include %s/hayate/Makefile\nshow:\n' "$BUILD" >"$BATS_FILE_TMPDIR/mk"
@@ -26,10 +27,10 @@ print_directories() {
 	make -s --no-print-directory -C "$BUILD/hayate" -f "$BATS_FILE_TMPDIR/mk" show 2>/dev/null
 }
 
-# list_texts: every page and every sample file that was installed
+# list_texts: prints every page and every sample file that was installed
 list_texts() { find "$DEST$mandir" "$DEST$sysconfdir" -type f ! -name moduli; }
 
-# list_named_paths: every absolute path in them, with the file that names it
+# list_named_paths: prints every absolute path in them, with the file that names it
 list_named_paths() {
 	list_texts | while read -r f; do
 		grep -oE '(^|[^A-Za-z0-9_.~%*@:/<>])/[A-Za-z][A-Za-z0-9_.+-]*(/[A-Za-z0-9_.+%*-]+)+' "$f" |
@@ -73,7 +74,7 @@ list_other_paths() {
 	END
 }
 
-# is_installed PATH: whether it was installed or belongs to the system
+# is_installed PATH: succeeds if it was installed or belongs to the system
 is_installed() {
 	local pattern
 	[ ! -e "$DEST$1" ] || return 0
@@ -102,7 +103,7 @@ is_installed() {
 	run ! grep -F "$sbindir/sshd" "$BATS_TEST_TMPDIR/renamed$mandir/man8/hy-sshd.8"
 }
 
-# is_stripped FILE: it has no symbol table for the debugger
+# is_stripped FILE: succeeds if it has no symbol table for the debugger
 is_stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 
 @test "programs are installed stripped" {
@@ -179,8 +180,8 @@ is_stripped() { ! readelf -S "$1" | grep -qE '\.symtab|\.debug_info'; }
 	sshd_down
 }
 
-# make_launchers: the programs of this build, each started by the loader, as build-aux/client-run
-# does it in the client's tarball
+# make_launchers: installs the programs of this build, each started by the loader, as
+# build-aux/client-run does it in the client's tarball
 make_launchers() {
 	local program loader
 	loader=$(readelf -l "$(bin ssh)" | sed -n 's/.*interpreter: \(.*\)\]/\1/p')

@@ -58,16 +58,16 @@ setup() {
 	for log in "$F"/sshd.*/log; do : >"$log"; done
 }
 
-# print_all_algorithms BUILD: everything it can do, as sshd options
+# print_all_algorithms BUILD: prints everything that it can do, as sshd options
 print_all_algorithms() {
 	echo "Ciphers $("$(bin ssh "$1")" -Q cipher | paste -sd,)"
 	echo "MACs $("$(bin ssh "$1")" -Q mac | paste -sd,)"
 }
 
-# has_widened LOG: whether the tuner raised a window; always true without a path
+# has_widened LOG: succeeds if the tuner raised a window, and always without a path
 has_widened() { [ -s "$F/why" ] || has_window_grown "$1"; }
 
-# has_banner LOG BANNER: whether the peer sent that banner
+# has_banner LOG BANNER: succeeds if the peer sent that banner
 has_banner() { grep -q "remote software version $2" "$1"; }
 
 print_banner() {
@@ -79,8 +79,8 @@ print_banner() {
 
 ### OpenSSH
 
-# exchange_files CLIENT SERVER: BULK there and back through ssh, SOME through scp and
-# sftp
+# exchange_files CLIENT SERVER: copies BULK there and back through ssh, SOME through scp
+# and sftp
 exchange_files() {
 	local CLIENT=$1 to=$2
 	: >"$(sshd_log "$to")"
@@ -134,7 +134,7 @@ list_common() {
 	    <("$(bin ssh "$3")" -Q "$1" | sort)
 }
 
-# list_pairs CLIENT SERVER: every cipher and every MAC in common, each once; those
+# list_pairs CLIENT SERVER: prints every cipher and every MAC in common, each once; those
 # ciphers that need no MAC stand with "<implicit>"
 list_pairs() {
 	local aead='gcm|poly' plain c m i=0
@@ -145,7 +145,7 @@ list_pairs() {
 	done
 }
 
-# check_each_pair PEER: a short talk with each of the pairs; the client is ours in every
+# check_each_pair PEER: transfers data with each of the pairs; the client is ours in every
 # other one, the server in the rest
 check_each_pair() {
 	local CLIENT=hayate to=$1 c m n=0 sshd
@@ -179,7 +179,7 @@ has_rekeyed() { [ "$(grep -c 'SSH2_MSG_NEWKEYS received' "$1")" -gt 5 ]; }
 # A new key costs round trips, so these talks are over a short path
 shorten_path() { [ -s "$F/why" ] || "$LFP" set "$P" --rtt 2ms; }
 
-# check_rekeying CLIENT SERVER [ARG...]: SOME there and back, both at once
+# check_rekeying CLIENT SERVER [ARG...]: copies SOME there and back, both at once
 check_rekeying() {
 	local CLIENT=$1
 	shorten_path
@@ -208,7 +208,8 @@ check_rekeying() {
 	check_rekeying system rekey -o RekeyLimit=1M
 }
 
-# print_server_command CIPHER MAC: our server for one connection, with these alone
+# print_server_command CIPHER MAC: prints the command of our server for one connection,
+# with these alone
 print_server_command() {
 	echo "$(bin sshd) -i -f $(sshd_dir hayate)/config -E $T/server.log" \
 	    "-o Ciphers=$1 -o MACs=$2"
@@ -230,7 +231,7 @@ need_dropbear() {
 	DROPBEAR_PORT=$(cat "$F/dropbear.port")
 }
 
-# start_dropbear: the server, with all its window of 10 MB. It takes keys from the
+# start_dropbear: starts the server, with all its window of 10 MB. It takes keys from the
 # home directory only, so it gets one of ours.
 start_dropbear() {
 	local home=$F/home port=$((20000 + RANDOM % 12000))

@@ -19,7 +19,8 @@ run_sftp() {
 	    -b commands h 3>&-
 }
 
-# check_journal EXPRESSION: Python, of the lines j; files by the name of "from"
+# check_journal EXPRESSION: evaluates Python with the lines j and the files f, by the name
+# of "from"
 check_journal() {
 	python3 - "$1" <<-'END' || { cat journal; return 1; }
 	import json, os, sys
@@ -29,7 +30,8 @@ check_journal() {
 	END
 }
 
-# check_both EXPRESSION: it is true of the report's files and of the journal's lines
+# check_both EXPRESSION: checks that it is true of the report's files and of the journal's
+# lines
 check_both() {
 	check_report "(lambda f, j: $1)(f, r['files'])"
 	check_journal "$1"
@@ -37,7 +39,8 @@ check_both() {
 
 ### Sources that could not be read
 
-# make_unreadable_tree: a tree of which three parts cannot be read, and two files can
+# make_unreadable_tree: makes a tree of which three parts cannot be read, and two files
+# can
 make_unreadable_tree() {
 	mkdir -p a/fine a/locked-dir a/hidden-names b
 	echo 1 | tee a/1 a/fine/2 a/locked a/locked-dir/3 >a/hidden-names/4
@@ -46,10 +49,10 @@ make_unreadable_tree() {
 	chmod 600 a/hidden-names
 }
 
-# reset_target: without what the last copy has left
+# reset_target: removes what the last copy has left
 reset_target() { rm -rf b report journal; mkdir b; }
 
-# check_all_failed NAME...: these have failed, with their whole path
+# check_all_failed NAME...: checks that these have failed, with their whole path
 check_all_failed() {
 	local n at="os.path.join('$1', '%s')"
 	shift

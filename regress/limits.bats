@@ -3,8 +3,8 @@
 # Copyright (c) 2026 The Hayate Authors
 # SPDX-License-Identifier: ISC
 #
-# What limits a copy, through real programs: each test makes one limit true and
-# expects its name (common/bottleneck.h, ssh/bottleneck-ssh-hook.h, transfer/bottleneck-hook.h).
+# The bottleneck of a copy, through real programs: each test makes one bottleneck true
+# and expects its name (common/bottleneck.h, ssh/bottleneck-ssh-hook.h, transfer/bottleneck-hook.h).
 #
 #     client, a 10.77.0.1  ==== 60 ms, 400 Mbit/s ====  b 10.77.0.2, sshd
 #
@@ -75,19 +75,19 @@ teardown() { [ -z "$T" ] || rm -f "$T/out" "$F/disk/out" 2>/dev/null || :; }
 
 ### Making a limit
 
-# change_path OPTION VALUE...: change the path
+# change_path OPTION VALUE...: changes the path
 change_path() { "$LFP" set "$P" "$@"; }
 
-# run_at a|b COMMAND...: at that end
+# run_at a|b COMMAND...: runs COMMAND at that end
 run_at() { ip netns exec "lfp-$P-$1" "${@:2}"; }
 
-# set_congestion NAME: at both ends
+# set_congestion NAME: sets it at both ends
 set_congestion() {
 	run_at a sysctl -qw "net.ipv4.tcp_congestion_control=$1"
 	run_at b sysctl -qw "net.ipv4.tcp_congestion_control=$1"
 }
 
-# set_buffers a|b [wmem|rmem BYTES]: the most that TCP takes there
+# set_buffers a|b [wmem|rmem BYTES]: sets the most that TCP takes there
 set_buffers() {
 	run_at "$1" sysctl -qw net.ipv4.tcp_wmem='4096 16384 268435456' \
 	    net.ipv4.tcp_rmem='4096 131072 268435456'
@@ -120,7 +120,7 @@ stop_slow_disk() {
 	poll 10 rmdir "$CG/blkio/$P"
 }
 
-# need_slow_disk here|there: skip without it; its files have to be read from it
+# need_slow_disk here|there: skips the test without it; its files have to be read from it
 need_slow_disk() {
 	[ -f "$F/dev" ] || skip "no blkio cgroup, loop device or mkfs.ext4"
 	dd if="$F/disk/src" iflag=nocache count=0 2>/dev/null
@@ -133,7 +133,7 @@ need_slow_disk() {
 	fi
 }
 
-# print_group_command CONTROLLER: what runs a command in our group
+# print_group_command CONTROLLER: prints the command that runs another one in our group
 print_group_command() {
 	cat >in-group <<-END
 	echo \$\$ >$CG/$1/$P/tasks
@@ -150,7 +150,7 @@ set_cpu_quota() {
 	echo "$(($1 * 1000))" >"$CG/cpu/$P/cpu.cfs_quota_us"
 }
 
-# print_paced FILE: print it at 5 MB/s; without a file, standard input
+# print_paced FILE: prints FILE at 5 MB/s; without a file, standard input
 print_paced() {
 	python3 -c "
 import sys, time
@@ -169,7 +169,8 @@ PACED=$(declare -f print_paced)
 
 ### Copies
 
-# upload_file, download_file SERVER FILE [ARG...]: by scp; what it says is in "said" and "report"
+# upload_file, download_file SERVER FILE [ARG...]: copy by scp, whose messages are in
+# "said" and "report"
 upload_file() { run_scp "${@:3}" "$2" "$1:$T/out"; cmp "$2" out; }
 download_file() { run_scp "${@:3}" "$1:$2" "$T/out"; cmp "$2" out; }
 run_scp() {
@@ -179,9 +180,10 @@ run_scp() {
 	cat said
 }
 
-# check_bottleneck NAME[,NAME...] [here|there|anywhere]: of the last copy by scp. A wrong name
-# fails at once. Where the copy has no name or only "path-or-peer", a busy machine
-# may be the reason, so it is made again, three times in all.
+# check_bottleneck NAME[,NAME...] [here|there|anywhere]: checks the bottleneck of the last
+# copy by scp. A wrong name fails at once. Where the copy has no name or only
+# "path-or-peer", a busy machine may be the reason, so the copy is repeated, three times
+# in all.
 check_bottleneck() {
 	local try
 	for try in 1 2 3; do
@@ -192,7 +194,7 @@ check_bottleneck() {
 	return 1
 }
 
-# compare_bottleneck ...: 1 for a wrong name, 2 for none
+# compare_bottleneck ...: returns 1 for a wrong name, 2 for none
 compare_bottleneck() {
 	python3 - "$@" <<-'END'
 	import json, sys
@@ -205,10 +207,10 @@ compare_bottleneck() {
 	END
 }
 
-# run_ssh ARG...: with -v; standard output is that of ssh
+# run_ssh ARG...: runs it with -v; standard output is that of ssh
 run_ssh() { client -v "$@" 2>err; }
 
-# check_limit_line TEXT: in the line of the last ssh
+# check_limit_line TEXT: checks that TEXT is in the line of the last ssh
 check_limit_line() {
 	tr -d '\r' <err | grep 'Limit: ' >said
 	cat said
@@ -657,7 +659,8 @@ make_odd_sftp_server() {
 	check_bottleneck path,none
 }
 
-# run_on_terminal COMMAND...: with standard error on a terminal; prints what it says
+# run_on_terminal COMMAND...: runs COMMAND with standard error on a terminal, and prints
+# the errors
 run_on_terminal() {
 	python3 -c "
 import os, pty, subprocess, sys

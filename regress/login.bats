@@ -38,16 +38,17 @@ teardown() {
 	[ -z "$DROPBEAR" ] || kill "$DROPBEAR"
 }
 
-# log_in ARG...: ssh over the path, with the memory of this test
+# log_in ARG...: runs ssh over the path, with the login cache of this test
 log_in() { run_far client "${KNOWN[@]}" "$@" </dev/null; }
 
-# list_early_steps: what was done early by the login whose standard error is the file err,
+# list_early_steps: prints what the login whose standard error is the file err did early,
 # but for its key exchange, which list_guesses() prints
 list_early_steps() { list_early_messages | grep -v 'key exchange' || :; }
 list_guesses() { list_early_messages | grep 'key exchange' || :; }
 list_early_messages() { tr -d '\r' <err | sed -n 's/^debug1: early login: //p'; }
 
-# list_user_entries: its entries of users; exchange: those of the key exchange
+# list_user_entries: prints the entries of users in the login cache; list_kex_entries:
+# those of the key exchange
 list_user_entries() { sed 1d hayate_logins | grep -v ' own=' || :; }
 list_kex_entries() { sed 1d hayate_logins | grep ' own=' || :; }
 
@@ -251,7 +252,8 @@ skipping the request for authentication methods (publickey)" ]
 	[ ! -e hayate_logins ]
 }
 
-# run_with_home [ARG...]: ssh in a home directory of its own, "home", mounted ${HOW-rw}
+# run_with_home [ARG...]: runs ssh in a home directory of its own, "home", mounted
+# ${HOW-rw}
 run_with_home() {
 	run_at_client unshare -m sh -c 'mount --bind "$1" ~ && mount -o "remount,bind,$2" ~ &&
 	    shift 2 && exec "$@"' - "$T/home" "${HOW-rw}" "$(bin ssh)" -F none \
@@ -308,12 +310,12 @@ run_with_home() {
 
 ### The key exchange
 
-# start_configured NAME BUILD [LINE...]: a server that reads these lines
+# start_configured NAME BUILD [LINE...]: starts a server that reads these lines
 start_configured() {
 	printf '%s\n' "${@:3}" >conf
 	sshd_up "$2:$1" "AuthorizedKeysFile $F/may" "Include $T/conf"
 }
-# change_config NAME LINE...: it reads others
+# change_config NAME LINE...: makes the server read other lines
 change_config() {
 	local n
 	n=$(grep -c "Server listening" "$(sshd_log "$1")")
@@ -348,12 +350,13 @@ make_host_key() {
 	done
 }
 
-# find_requested_key HOST [ARG...]: the round trips of a login, and the key that it asked for
+# find_requested_key HOST [ARG...]: prints the round trips of a login, and the key that it
+# requested
 find_requested_key() {
 	count_trips log_in -vv "${@:2}" "$1" true >trips
 	echo "$(<trips) $(tr -d '\r' <err | sed -n 's/.*host key algorithm: //p')"
 }
-# add_known_key KEY [MARK]: the client's file names that key of the server too
+# add_known_key KEY [MARK]: adds that key of the server to the client's file
 add_known_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 
 @test "if the preferred key is known as well, a login to stock takes 3 round trips too" {
@@ -411,8 +414,8 @@ add_known_key() { sed "s/^/${2:+$2 }hayate-test /" "$1.pub" >>hosts; }
 	[ "$(find_requested_key rsa -o RevokedHostKeys="$T/revoked")" = "4 ssh-ed25519" ]
 }
 
-# start_false_server: a server "false", whose keys are others, and a line of the true one that
-# a guess will ask for
+# start_false_server: starts a server "false", whose keys are others, and adds a line of
+# the true one that a guess will request
 start_false_server() {
 	local k
 	for k in true_rsa false_rsa; do ssh-keygen -q -t rsa -N '' -f $k; done
@@ -516,7 +519,7 @@ start_false_server() {
 	[[ $(find_requested_key rsa) = *rsa-sha2-512 ]]
 }
 
-# count_delays NAME: how often that server has held an answer back
+# count_delays NAME: prints how often that server has delayed an answer
 count_delays() { grep -c 'delaying .* (requested' "$(sshd_log "$1")" || :; }
 
 @test "a valid signature is answered at once, and every refusal with a delay" {
@@ -540,7 +543,7 @@ count_delays() { grep -c 'delaying .* (requested' "$(sshd_log "$1")" || :; }
 	[ "$(count_delays never)" = 1 ]
 }
 
-# check_cipher CIPHER ARG...: a login takes that cipher
+# check_cipher CIPHER ARG...: checks that a login uses that cipher
 check_cipher() {
 	log_in -v "${@:2}" true 2>err
 	[ "$(tr -d '\r' <err | sed -n 's/.*server->client cipher: \([^ ]*\) .*/\1/p')" = "$1" ]
@@ -595,7 +598,7 @@ check_cipher() {
 	done
 }
 
-# block_port PORT: there connections are not taken, as too many wait
+# block_port PORT: keeps that port from accepting connections, as its queue is full
 block_port() {
 	cat >silent.py <<-'END'
 	import socket, sys, time
@@ -802,7 +805,8 @@ the server negotiated another key exchange; removed it from the cache" ]
 	done
 }
 
-# start_guess_server WAY...: a stock server behind one that meets its connections in these ways
+# start_guess_server WAY...: starts a server in front of stock's that handles its
+# connections in these ways
 start_guess_server() {
 	printf '%s\n' "$@" >ways
 	[ -z "$FOREIGN" ] || return 0
@@ -873,7 +877,7 @@ count_connections_met() { grep -c connection met; }
 		esac
 	done
 }
-# run_at_client COMMAND...: at the client's end of the path
+# run_at_client COMMAND...: runs COMMAND at the client's end of the path
 run_at_client() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 
 @test "a server that loses data sent with the banner costs 15 seconds, once" {
@@ -913,7 +917,8 @@ run_at_client() { ip netns exec "lfp-$P-a" "$@" 3>&-; }
 	done
 }
 
-# make_late_writer: ssh writes more than its banner when the proxy has gone
+# make_late_writer: makes a library with which ssh writes more than its banner when the
+# proxy has gone
 make_late_writer() {
 	cc -shared -fPIC -o late.so -xc - <<-'END'
 	#define _GNU_SOURCE
@@ -949,7 +954,7 @@ make_late_writer() {
 	echo "$output" >want
 	LD_PRELOAD=$T/late.so run -255 log_in -o LogLevel=INFO "${how[@]}" stock true
 	echo "$output" | uniq | diff want -
-	# with one that was away for a moment the login begins anew
+	# with one that was away for a moment ssh executes itself again
 	cp kept hayate_logins
 	echo "mkdir $T/away && { read line; exit; }; exec socat - TCP:10.77.0.2:$(sshd_port stock)" >proxy
 	LD_PRELOAD=$T/late.so log_in "${how[@]}" stock true
@@ -1010,7 +1015,7 @@ make_late_writer() {
 	list_early_steps | grep 'signing early'
 	[ "$(count_connections_met)" = $((n + 9)) ]
 }
-# hide_ports: lines in which ports are no numbers
+# hide_ports: replaces ports by PORT
 hide_ports() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 
 @test "sshd accepts a guess by either rule, and ignores a wrong one" {
@@ -1105,7 +1110,8 @@ hide_ports() { tr -d '\r' | sed 's/[0-9]\{5\}/PORT/'; }
 	sshd_down twin
 }
 
-# set_asker ANSWER: the program that is asked, which writes down that it was
+# set_asker ANSWER: sets the program that answers prompts, which records each in the file
+# "asked"
 set_asker() {
 	printf '#!/bin/sh\necho asked >>%s/asked\necho %s\n' "$T" "$1" >ask
 	chmod +x ask
@@ -1173,7 +1179,7 @@ count_questions() { wc -l <"$T/asked"; }
 	    "PubkeyAuthentication no" "KbdInteractiveAuthentication yes"
 	CLIENT=stock log_in tight true 2>want && false
 	[[ $(<want) = *"Permission denied (keyboard-interactive)"* ]]
-	# the first finds out, and begins anew
+	# the first finds out, and ssh executes itself again
 	log_in -v tight true 2>err && false
 	[ "$(tr -d '\r' <err | tail -n 1)" = "$(tr -d '\r' <want)" ]
 	[[ $(tr -d '\r' <err) = *"the server did not take it, beginning anew"* ]]
@@ -1224,8 +1230,8 @@ count_questions() { wc -l <"$T/asked"; }
 
 ### The session
 
-# check_as_stock [ARG...]: what ours writes and how it ends, at first and later, is what
-# stock's does; the later one opened its session early
+# check_as_stock [ARG...]: checks that ours writes the same as stock and ends the same, at
+# first and later; the later one opened its session early
 check_as_stock() {
 	local i rc=0
 	CLIENT=stock run_far client "${KNOWN[@]}" "$@" >want.out 2>want.err \
@@ -1271,8 +1277,8 @@ is_early() { list_early_steps | grep -q 'opening the session early'; }
 	check_as_stock -tt stock true
 }
 
-# record_blocking COMMAND...: it leaves descriptors that are pipes as it found them, and its
-# last line of "flags" says whether they block
+# record_blocking COMMAND...: runs COMMAND, and appends to "flags" whether its
+# descriptors, which are pipes, block then
 record_blocking() {
 	sleep 0.1 | {
 		"$@" || :
@@ -1299,15 +1305,16 @@ record_blocking() {
 	[ "$(uniq -c flags | xargs)" = "6 True True True" ]
 }
 
-# start_twofold METHODS [LINE...]: a stock server "twofold" where a visitor's key is not
-# enough; PAM has no question and says yes
+# start_twofold METHODS [LINE...]: starts a stock server "twofold" where a visitor's key
+# is not enough; PAM has no question and says yes
 start_twofold() {
 	echo "AuthenticationMethods $1" >conf
 	sshd_up stock:twofold "AuthorizedKeysFile /etc/may" "UsePAM yes" "Include $T/conf" \
 	    "PasswordAuthentication yes" "KbdInteractiveAuthentication yes" \
 	    "PerSourcePenalties no" "${@:2}"
 }
-# count_too_early: how many messages the server has had for a user who was not in
+# count_too_early: prints how many messages the server received for a user who was not
+# logged in
 count_too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofold)" || :; }
 
 @test "if a key is not enough, later logins hold back session and command until the last method" {
@@ -1356,7 +1363,7 @@ count_too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofol
 	run -255 log_in -v "${how[@]}" true
 	[[ $output = *"signing early"* ]]
 	[ "$(count_too_early)" = "$n" ]
-	# Another key of the host would lead to another memory.
+	# Another key of the host would lead to another entry of the cache.
 	sed -i s/pam_deny/pam_permit/ etc/pam.d/other
 	for _ in 1 2 3; do log_in "${how[@]}" true; done
 	[ "$(count_too_early)" = "$n" ]
@@ -1596,7 +1603,7 @@ count_too_early() { grep -c 'dispatch_protocol_error: type 9' "$(sshd_log twofol
 	grep 'Host key verification failed' err
 }
 
-# count_opens COMMAND...: how often it opens the file of known hosts
+# count_opens COMMAND...: prints how often COMMAND opens the file of known hosts
 count_opens() {
 	: >opened
 	OPENED=$T/opened LD_PRELOAD=$T/opened.so "$@" || return
@@ -1648,7 +1655,7 @@ make_open_counter() {
 	sshd_down more
 }
 
-# print_learnt_keys FILE: what is there after a login that learns keys
+# print_learnt_keys FILE: prints FILE after a login that learns keys
 print_learnt_keys() {
 	cp "$1" hosts
 	log_in -vv -o UpdateHostKeys=yes -o HashKnownHosts=no more 'sleep 0.3' 2>err
@@ -1766,7 +1773,7 @@ print_learnt_keys() {
 
 ### Other servers
 
-# start_foreign KIND: a server of it at the far end; log_in_foreign logs in there
+# start_foreign KIND: starts a server of that kind at the far end
 start_foreign() {
 	IN_CLIENT="ip netns exec lfp-$P-a" foreign_up "$1"
 	: >hosts
@@ -1777,8 +1784,8 @@ run_far_copy() {
 	    -o StrictHostKeyChecking=accept-new "$@" || [[ $? = [${WORST-0}] ]]
 }
 
-# check_no_more_trips COMMAND...: COMMAND -o EarlyLogin=no, and three times as it is; never
-# more round trips, and fewer at last
+# check_no_more_trips COMMAND...: runs COMMAND with EarlyLogin=no, and three times as it
+# is, and checks that round trips are never more, and fewer at last
 check_no_more_trips() {
 	local before n
 	before=$(count_trips "$@" -o EarlyLogin=no "${LAST[@]}")
@@ -1819,8 +1826,9 @@ check_no_more_trips() {
 	cmp some there
 }
 
-# check_server COMMAND...: a server of it at port 2222 of the far end, with the keys of
-# these tests; it is not slower than without, and a login ends as with stock
+# check_server COMMAND...: starts a server of it at port 2222 of the far end, with the
+# keys of these tests, and checks that logins are not slower than without, and end as with
+# stock
 check_server() {
 	local rc got how=(-i "$F/second" -p 2222 127.0.0.1)
 	$IN_SERVER "$@" >served 2>&1 3>&- &
@@ -1891,7 +1899,8 @@ check_server() {
 	[ "$(<hayate)" = $(($(<stock) - 1)) ]
 }
 
-# start_odd_peer HOW [NAME METHOD]: an odd server; another one at the port of the first
+# start_odd_peer HOW [NAME METHOD]: starts an odd server; another one at the port of the
+# first
 start_odd_peer() {
 	need_paramiko
 	foreign_down
@@ -1976,7 +1985,7 @@ make_token() {
 	done
 }
 
-# add_accounts: sshd sees an /etc of its own with a user "visitor", and a PAM service
+# add_accounts: gives sshd an /etc of its own with a user "visitor", and a PAM service
 add_accounts() {
 	cp -a /etc .
 	echo "visitor:x:65432:65432::/:/bin/sh" >>etc/passwd
@@ -1988,7 +1997,7 @@ add_accounts() {
 	echo "mount --bind $T/etc /etc && exec \"\$@\"" >see
 	IN_SERVER+=" unshare -m sh $T/see"
 }
-# set_password_age FIELDS: of shadow, from the day of the password on
+# set_password_age FIELDS: sets the fields of shadow from the day of the password on
 set_password_age() { sed -i "s/^visitor:.*/visitor:*:$1/" etc/shadow; }
 NEVER=20000:::::: EXPIRED=20000:::::20001: CHANGE=0::::::
 

@@ -41,14 +41,14 @@ teardown() {
 	[ ! -S ctl ] || client -S ctl -O exit hayate 2>/dev/null || :
 }
 
-# need_text PROGRAM TEXT RELEASE: skip where the program has not this text, which
+# need_text PROGRAM TEXT RELEASE: skips the test if the program lacks this text, which
 # came with that release
 need_text() {
 	grep -qaF -- "$2" "$(bin "$1")" || skip "$2 is new in $3"
 }
 
-# check_logins SERVER N COMMAND...: it succeeds, with so many logins; what it said is in
-# "said"
+# check_logins SERVER N COMMAND...: checks that COMMAND succeeds with N logins; its errors
+# are in "said"
 check_logins() {
 	local before
 	before=$(count_logins "$1")
@@ -57,7 +57,7 @@ check_logins() {
 	    { echo "$(($(count_logins "$1") - before)) logins"; cat said; return 1; }
 }
 
-# copy_over_four ARG...: scp, as slow as four connections are
+# copy_over_four ARG...: runs scp, as slow as four connections are
 copy_over_four() { copy -j 4 -o MaxRate=60M "$@"; }
 
 ### Key exchanges without a post-quantum part
@@ -80,7 +80,7 @@ WARNING='WARNING: connection is not using a post-quantum key exchange'
 
 ### Agents
 
-# start_agent: start ours, with the key of the user; its home is "home"
+# start_agent: starts ours, with the key of the user; its home is "home"
 start_agent() {
 	mkdir -p home
 	HOME=$T/home "$(bin ssh-agent)" -s >agent.sh 3>&-
@@ -89,7 +89,8 @@ start_agent() {
 	"$(bin ssh-add)" -q "$F/user"
 }
 
-# make_home_script: in the server, the home of the user is "home" of the suite
+# make_home_script: makes a script that gives the server "home" of the suite as the home
+# of the user
 make_home_script() {
 	printf '%s\n' '#!/bin/sh' 'd=$(dirname "$0")' \
 	    'mount --bind "$d/passwd" /etc/passwd && exec "$@"' >"$F/in-home"
@@ -126,7 +127,7 @@ make_home_script() {
 
 ### What a shared connection carries
 
-# is_channel_listed PATTERN: what "ssh -O channels" says has a line that is so
+# is_channel_listed PATTERN: succeeds if "ssh -O channels" prints a line that matches
 is_channel_listed() { client -S ctl -O channels hayate | tr -d '\r' | grep -qE "$1"; }
 
 @test "ssh -O channels lists sessions, copies and forwarded connections, with their queued bytes" {
@@ -159,7 +160,7 @@ is_channel_listed() { client -S ctl -O channels hayate | tr -d '\r' | grep -qE "
 KEYS=(-o "HostKeyAlgorithms=$MLDSA" -o "PubkeyAcceptedAlgorithms=$MLDSA"
     -o HostKeyAlias=mldsa-host)
 
-# need_mldsa: skip where there are no such keys
+# need_mldsa: skips the test where such keys do not exist
 need_mldsa() { [ -s "$F/mldsa" ] || skip "ML-DSA keys are new in 10.4"; }
 
 # A further connection compares the host's key with that of the first.

@@ -12,25 +12,25 @@ setup_file() {
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# list_our_lines: of the output of ssh -G or sshd -T, the lines that are Hayate's
+# list_our_lines: prints those lines of ssh -G or sshd -T that are Hayate's
 list_our_lines() { grep -E '^(hayate|window)' | tr '\n' ' '; }
 
-# query_ssh FILE [ARG...]: what ssh would use for host "near"
+# query_ssh FILE [ARG...]: prints what ssh would use for host "near"
 query_ssh() { "$(bin ssh "${BUILD_OF-hayate}")" -F "$1" -TG "${@:2}" near; }
-# query_sshd FILE [ARG...]: what sshd would use
+# query_sshd FILE [ARG...]: prints what sshd would use
 query_sshd() {
 	"$(bin sshd "${BUILD_OF-hayate}")" -T -f "$1" -h "$BATS_FILE_TMPDIR/host" \
 	    "${@:2}"
 }
 
-# list_keywords: name, sides (C, S or B) and kind of every keyword but those of other
-# builds of OpenSSH, which have a suite of their own (foreign.bats)
+# list_keywords: prints name, sides (C, S or B) and kind of every keyword but those of
+# other builds of OpenSSH, which have a suite of their own (foreign.bats)
 list_keywords() { list_all_keywords | grep -v ' FOREIGN'; }
 list_all_keywords() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \([A-Z_]*\), .*/\1 \2 \3/p' \
 	    "$TOP/common/hayopt.c"
 }
-# print_good_value KIND: a value that it takes
+# print_good_value KIND: prints a valid value
 print_good_value() {
 	case $1 in
 	SIZE|LIMIT) echo 4M ;;
@@ -41,7 +41,7 @@ print_good_value() {
 	esac
 }
 
-# print_memory: bytes, of this machine or of its control group
+# print_memory: prints the bytes of this machine or of its control group
 print_memory() {
 	local bytes=$(($(getconf _PHYS_PAGES) * $(getconf PAGE_SIZE))) bound
 	bound=$(FLAVOUR=plain run_unit memlimit-test)
@@ -49,7 +49,7 @@ print_memory() {
 	echo $bytes
 }
 
-# print_memory_share NAME [BYTES]: a default that follows from the memory
+# print_memory_share NAME [BYTES]: prints a default that follows from the memory
 print_memory_share() {
 	awk -v name="$1" -v bytes="${2:-$(print_memory)}" '
 	    function clamp(x, least, most) { return x < least ? least : x > most ? most : x }
@@ -61,13 +61,14 @@ print_memory_share() {
 
 DEFAULTS="hayate yes windowtuning yes windowmax $(print_memory_share WindowMax) windowmemorymax $(print_memory_share WindowMemoryMax) "
 
-# make_group FILE BYTES: FILE of a control group, below the directory "root"
+# make_group FILE BYTES: writes FILE of a control group, below the directory "root"
 make_group() {
 	mkdir -p "root/sys/fs/cgroup$(dirname "$1")"
 	echo "$2" >"root/sys/fs/cgroup$1"
 }
 
-# set_member LINE...: /proc/self/cgroup below "root", and what is read there
+# set_member LINE...: writes /proc/self/cgroup below "root", and prints the limit that is
+# found there
 set_member() {
 	local plain
 	mkdir -p root/proc/self
@@ -564,7 +565,7 @@ set_member() {
 	done
 }
 
-# list_rows: name, sides, kind, default, least and most of each option, as numbers
+# list_rows: prints name, sides, kind, default, least and most of each option, as numbers
 list_rows() {
 	awk '
 	/^	\{ "/ { row = "" }
@@ -575,7 +576,7 @@ list_rows() {
 		-e 's/\<AUTO\>/-1/; s/HAYOPT_THREADS_MAX/16/; s/HAYOPT_STREAMS_MAX/8/; s/[ 	]//g; s/,/|/g'
 }
 
-# print_word KIND NUMBER NAME: a default, as ssh -G prints it
+# print_word KIND NUMBER NAME: prints a default, as ssh -G does
 print_word() {
 	case $1:$2 in
 	SIZE:-1) print_memory_share "$3" ;;
@@ -588,7 +589,7 @@ print_word() {
 	esac
 }
 
-# print_short NUMBER: with the largest unit
+# print_short NUMBER: prints it with the largest unit
 print_short() {
 	local n=$(($1)) unit
 	for unit in '' K M G; do
@@ -598,15 +599,15 @@ print_short() {
 	echo "$n$unit"
 }
 
-# print_entry PAGE NAME: the manual entry, as one line
+# print_entry PAGE NAME: prints the manual entry, as one line
 print_entry() {
 	awk -v name="$2" '$1 == ".It" { on = $3 == name } on' "$1" | tr '\n' ' '
 }
 
-# print_constant NAME: as hayopt.c defines it
+# print_constant NAME: prints it as hayopt.c defines it
 print_constant() { sed -n "s/^#define $1	*(*\([0-9]*\)\( \* M)\)*\$/\1/p" "$TOP/common/hayopt.c"; }
 
-# print_share NAME DEFAULT: a default, as the manual says it
+# print_share NAME DEFAULT: prints a default, as the manual says it
 print_share() {
 	case $1:$2 in
 	WindowMax:-1) echo "1/$(print_constant WINDOW_SHARE) of the memory of the machine, or of the smallest limit of the control groups above the process, at least $(print_constant WINDOW_LEAST)M and at most $(print_constant WINDOW_MOST)M" ;;
@@ -615,7 +616,7 @@ print_share() {
 	esac
 }
 
-# list_gaps PAGE NAME KIND DEFAULT LEAST MOST: what the entry does not say
+# list_gaps PAGE NAME KIND DEFAULT LEAST MOST: prints what the entry does not say
 list_gaps() {
 	local text default
 	text=$(print_entry "$1" "$2") default=$(print_word "$3" "$4" "$2")

@@ -46,8 +46,8 @@ run_compare() { "$RUN" compare "$@"; }
 	run -1 run_compare ours/none ours
 }
 
-# make_go VERSION: a go command, whose modules are empty, and whose test binary says what
-# the file "says" prints of the build in $1
+# make_go VERSION: makes a go command, whose modules are empty, and whose test binary
+# prints what the file "says" has for the build in $1
 make_go() {
 	local p
 	mkdir -p bin build/{stock,hayate} m/ssh/test m/internal/backend/sftp tmp

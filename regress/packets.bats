@@ -12,7 +12,7 @@ load helper
 CHACHA=chacha20-poly1305@openssh.com
 HPN="VersionAddendum hpn18.8.0"
 
-# run_as_hpn HOW COMMAND...: run it with hpn-packets
+# run_as_hpn HOW COMMAND...: runs it with hpn-packets
 run_as_hpn() {
 	local with="env LD_PRELOAD=$BATS_FILE_TMPDIR/peer.so HPN_PACKETS=$1"
 	IN_SERVER=$with IN_CLIENT=$with "${@:2}"
@@ -51,7 +51,7 @@ put_sftp() { echo "put $DATA $PWD/got" | files -q -b - "${HOW[@]}" "$1"; }
 get_streams() { copy -q -j 3 "${HOW[@]}" "$1:$DATA" got; }
 put_streams() { copy -q -j 3 "${HOW[@]}" "$DATA" "$1:$PWD/got"; }
 
-# check_intact SERVER WAY...: each way gives the same bytes
+# check_intact SERVER WAY...: checks that each way gives the same bytes
 check_intact() {
 	local way
 	for way in "${@:2}"; do
@@ -64,7 +64,7 @@ check_intact() {
 ONE=(get_ssh put_ssh get_scp put_scp get_sftp put_sftp)
 MORE=(get_streams put_streams)
 
-# list_announced SERVER: the packet sizes that clients named to that server
+# list_announced SERVER: prints the packet sizes that clients announced to that server
 list_announced() {
 	sed -n 's/.*server_input_channel_open: ctype .* max \([0-9]*\).*/\1/p' \
 	    "$(sshd_log "$1")" | sort -u | paste -sd ' '
@@ -128,7 +128,7 @@ list_announced() {
 	CLIENT=stock client -vv hayate true 2>&1 | grep 'open confirm .* rmax 261376'
 }
 
-# start_strict_peer WORD...: a server of authonly-peer's, which ends at a long packet
+# start_strict_peer WORD...: starts authonly-peer as a server, which ends at a long packet
 start_strict_peer() {
 	need_asyncssh
 	rm -f port
@@ -139,7 +139,7 @@ start_strict_peer() {
 	HOW=(-F "$BATS_FILE_TMPDIR/ssh_config" -p "$(cat port)")
 }
 
-# check_both_ways OPTION...: what the strict server sends and gets
+# check_both_ways OPTION...: checks what the strict server sends and receives
 check_both_ways() {
 	timeout 60 "$(bin ssh)" "${HOW[@]}" "$@" 127.0.0.1 repeat <lines 2>err |
 	    cmp - lines || { cat err odd.err; return 1; }

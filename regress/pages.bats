@@ -14,13 +14,13 @@ setup_file() {
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# list_options: name and sides of our own keywords
+# list_options: prints name and sides of our own keywords
 list_options() {
 	sed -n 's/^	{ "\([A-Za-z0-9]*\)", \([CSB]\), \(FLAG\|SIZE\|COUNT\|NUMBER\|LIMIT\|AUTO_FLAG\|HOSTS\|NAME\), .*/\1 \2/p' \
 	    "$TOP/common/hayopt.c"
 }
 
-# print_page FILE: as text
+# print_page FILE: prints it as text
 print_page() { mandoc -T ascii "$1" | col -bx; }
 
 @test "apropos finds hayate and its programs in the installed pages" {

@@ -9,13 +9,14 @@ list_series() { sed -e 's/#.*//' -e 's/[	 ].*//' -e '/^$/d' "$patches/series"; }
 
 setup() { cd "$BATS_TEST_TMPDIR"; }
 
-# print_header PATCH: all that comes before the diff
+# print_header PATCH: prints all that comes before the diff
 print_header() { sed '/^--- /,$d' "$patches/$1"; }
 
-# list_touched PATCH...: upstream's files in it
+# list_touched PATCH...: prints upstream's files in it
 list_touched() { (cd "$patches" && sed -n 's|^+++ b/\([^	 ]*\).*|\1|p' "$@") | sort -u; }
 
-# check_applies TREE: the whole series, in order, to a copy of the files it touches
+# check_applies TREE: applies the whole series, in order, to a copy of the files it
+# touches
 check_applies() {
 	local p f d=$BATS_TEST_TMPDIR/tree
 	mkdir -p "$d"
@@ -145,7 +146,7 @@ check_applies() {
 
 ### What a peer reaches before login
 
-# list_linked: upstream's files in ssh and in the programs of sshd
+# list_linked: prints upstream's files in ssh and in the programs of sshd
 list_linked() {
 	sed -e ':a' -e '/\\$/{N; s/\\\n//; ta' -e '}' "$BUILD/upstream/Makefile.in" |
 	    sed -nE 's/^(LIBOPENSSH_OBJS|LIBSSH_OBJS|SSHOBJS|SSHDOBJS|SSHD_SESSION_OBJS|SSHD_AUTH_OBJS)=//p' |
@@ -161,7 +162,8 @@ NOT_REACHED='245 246 310 312 reread_fopen() monitor_hook_reinit() monitor_hook_p
 
 is_before() { [[ " $(list_linked | tr '\n' ' ') " = *" $1 "* && " $AFTER " != *" $1 "* ]]; }
 
-# list_reached PATCHES OVERLAY: the numbers of patches and the functions of ours, one a line
+# list_reached PATCHES OVERLAY: prints the numbers of patches and the functions of ours,
+# one a line
 list_reached() {
 	local p f objects flags flag
 	for p in "$1"/*.patch; do
@@ -187,8 +189,8 @@ list_reached() {
 	sed -n 's/^HAYATE_REPLACED = //p' "$TOP/modules.mk" | tr ' ' '\n'
 }
 
-# list_unnamed PATCHES OVERLAY: what of it SECURITY.md does not name, and what that names
-# and is not reached
+# list_unnamed PATCHES OVERLAY: prints what of it SECURITY.md does not name, and what that
+# names and is not reached
 list_unnamed() {
 	awk '/^## / { on = /What a peer reaches before login/ } on' "$TOP/SECURITY.md" |
 	    grep '^|' | grep -oE '\b[1-4][0-9][0-9]\b|`[a-z0-9_]+\(\)`|`(sshbuf|cleanup)\.c`' | tr -d '`' | sort -u >named

@@ -41,7 +41,7 @@ setup() {
 	T=$BATS_TEST_TMPDIR
 }
 
-# run_tool ARG...: at the near end
+# run_tool ARG...: runs it at the near end
 run_tool() {
 	ip netns exec "lfp-$P-a" "$BATS_FILE_TMPDIR/tool" "$@"
 }
@@ -131,8 +131,8 @@ run_to_server() { run_tool "$@" -F "$BATS_FILE_TMPDIR/ssh_config" -o HostName=10
 	[[ $output != *"no command"* ]]
 }
 
-# make_false_ssh STATUS: in the place of ssh; what it says has controls, as a server may
-# have it
+# make_false_ssh STATUS: makes an ssh whose output has control characters, as a server may
+# send them
 make_false_ssh() {
 	cat >ssh <<-END
 	#!/bin/bash
@@ -146,7 +146,7 @@ make_false_ssh() {
 	sed "s|@SSH@|$T/ssh|" "$TOP/contrib/bin/hayate-path" >false
 	chmod +x false
 }
-# check_printable TEXT: ASCII that a terminal shows
+# check_printable TEXT: checks that it is ASCII that a terminal shows
 check_printable() { [ -z "$(printf %s "$1" | LC_ALL=C tr -d '\n -~')" ]; }
 
 @test "text from a server puts no control characters on a terminal or into JSON" {

@@ -18,7 +18,7 @@ setup() {
 	for s in hayate stock silent; do : >"$(sshd_log $s)"; done
 }
 
-# connect_once SERVER [ARG...]: one connection; the client's log in $log
+# connect_once SERVER [ARG...]: makes one connection; the client's log is in $log
 connect_once() {
 	log=$BATS_TEST_TMPDIR/client.log
 	client "$1" -vvv "${@:2}" true 2>"$log" </dev/null
@@ -26,7 +26,7 @@ connect_once() {
 	    "$(sshd_log "$1")"
 }
 
-# list_extensions LOG: the names in each EXT_INFO received, one message a line
+# list_extensions LOG: prints the names in each EXT_INFO received, one message a line
 list_extensions() {
 	awk '{ sub(/\r$/, "") }
 	    /SSH2_MSG_EXT_INFO received/ { if (n++) print "" }

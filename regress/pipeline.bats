@@ -27,7 +27,7 @@ setup() {
 
 run_oracle() { timeout 300 "$BUILD/hayate/${oracle:-pipeline-oracle}" "$@"; }
 
-# count_threads PID: how many threads it has
+# count_threads PID: prints how many threads it has
 count_threads() { ls "/proc/$1/task" | wc -l; }
 
 ### In memory
@@ -339,7 +339,8 @@ count_threads() { ls "/proc/$1/task" | wc -l; }
 	sshd_down internal
 }
 
-# measure_client_peak OPTION COMMAND: print the peak memory in KiB of a client, which then waits
+# measure_client_peak OPTION COMMAND: prints the peak memory in KiB of a client, which
+# then waits
 measure_client_peak() {
 	local pid
 	rm -f over

@@ -21,8 +21,9 @@ print([n.args[0].value for n in ast.walk(tree) if isinstance(n, ast.Call)
 	grep -F "/hayate-$version.tar.gz" contrib/spack/package.py
 }
 
-# print_spack_args: what the recipe gives configure, a line for each set of variants. What
-# Spack gives a recipe is played: a dependency exists if it was declared for them.
+# print_spack_args: prints what the recipe gives configure, a line for each set of
+# variants. What Spack gives a recipe is played: a dependency exists if it was declared
+# for them.
 print_spack_args() {
 	python3 -B - contrib/spack/package.py <<-'END'
 	import itertools, sys, types
@@ -87,7 +88,8 @@ assert r["build"]["script"] and r["requirements"]["host"] and r["test"]["command
 	grep -qx "%global openssh $(sed -n 's/^version[	 ]*//p' UPSTREAM)" contrib/rpm/hayate.spec
 }
 
-# list_switches FILE: those of configure that a text names, as upstream-switches does
+# list_switches FILE: prints the switches of configure that a text names, as
+# upstream-switches does
 list_switches() {
 	grep -v '^ *#' "$1" | grep -oE -e '--(with|enable)(out)?-[a-z0-9-]+|--disable-[a-z0-9-]+' |
 	    sed -e 's/^--without-/with-/' -e 's/^--disable-/enable-/' -e 's/^--//' | sort -u

@@ -8,7 +8,7 @@ load helper
 # 64 requests of 255 KiB, and WindowMax as it is by default
 BEGIN='begin 261120 64 67108864'
 
-# run_replay COMMAND...: one command a line, one answer per "run", in lines[]
+# run_replay COMMAND...: runs one command a line; one answer per "run" is in lines[]
 run_replay() {
 	local asan plain
 	plain=$(printf '%s\n' "$@" | FLAVOUR=plain run_unit request-window-replay) || return

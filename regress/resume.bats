@@ -24,7 +24,7 @@ teardown() {
 
 ### The decision
 
-# run_decision COPY...: one copy a line, one answer a line in lines[]
+# run_decision COPY...: decides one copy a line; one answer a line is in lines[]
 run_decision() {
 	local asan plain
 	plain=$(printf '%s\n' "$@" | FLAVOUR=plain run_unit verify-replay) || return
@@ -34,7 +34,7 @@ run_decision() {
 	printf '%s\n' "$plain"
 }
 
-# check_decision COPY ANSWER: that is the decision
+# check_decision COPY ANSWER: checks that it is the decision
 check_decision() {
 	run_decision "$1"
 	[ "${lines[0]}" = "$2" ]
@@ -109,7 +109,7 @@ check_decision() {
 
 ### The requests, and their order
 
-# check_verify_fsm FILE ANSWER: one file of verify-fsm-replay
+# check_verify_fsm FILE ANSWER: checks the answer of verify-fsm-replay for one file
 check_verify_fsm() {
 	local asan
 	run -0 run_unit verify-fsm-replay <<<"$1"
@@ -185,7 +185,8 @@ check_verify_fsm() {
 
 ### The server's hashes
 
-# request_hashes ALGORITHMS OFFSET LENGTH BLOCK PATH [OPTION...]: of our sftp-server
+# request_hashes ALGORITHMS OFFSET LENGTH BLOCK PATH [OPTION...]: requests hashes of our
+# sftp-server
 request_hashes() {
 	run -0 timeout 20 "$REGRESS/peers/check-file" "${@:1:5}" \
 	    "$(bin sftp-server)" "${@:6}"
@@ -276,7 +277,7 @@ hash_range() { tail -c +$(($2 + 1)) "$1" | head -c "$3" | sha256sum | cut -d' ' 
 	run ! list_hash_messages
 }
 
-# run_flood REQUESTS REPLIES SERVER...: CPU seconds of SERVER
+# run_flood REQUESTS REPLIES SERVER...: prints the CPU seconds of SERVER
 run_flood() { timeout 60 "$REGRESS/peers/hash-flood" "$1" "$2" "$T/f" "${@:3}"; }
 
 @test "hashing ends when the client hangs up, within a file and before the next" {
@@ -309,7 +310,7 @@ has_server_ended() { fails grep -qx "$T/at" <<<"$(readlink /proc/[0-9]*/cwd)"; }
 
 ### Long options
 
-# print_usage PROGRAM: how it names them
+# print_usage PROGRAM: prints how it names them
 print_usage() {
 	local list=
 	[ "$1" != scp ] || list=' [--files-from LIST] [--from0]'
@@ -387,22 +388,22 @@ print_usage() {
 
 ### Copies
 
-# set_server SERVER...: what scp and sftp start in place of ssh
+# set_server SERVER...: makes "near", which scp and sftp start in place of ssh
 set_server() {
 	printf '#!/bin/sh\nexec %s\n' "$*" >"$T/near"
 	chmod +x "$T/near"
 }
 
-# use_peer OPTION...: that is sftp-peer
+# use_peer OPTION...: makes sftp-peer the server
 use_peer() { set_server "$REGRESS/peers/sftp-peer" "$@"; }
 
-# run_scp ARG...: run our scp with what set_server() made, as a root with few rights
+# run_scp ARG...: runs our scp with what set_server() made, as a root with few rights
 run_scp() {
 	timeout 60 setpriv --bounding-set -dac_override,-dac_read_search \
 	    "$(bin scp)" -q -S "$T/near" "$@" 3>&-
 }
 
-# run_sftp COMMAND...: the same for sftp
+# run_sftp COMMAND...: does the same for sftp
 run_sftp() {
 	printf '%s\n' "$@" | timeout 60 "$(bin sftp)" -q -S "$T/near" -b - h 3>&-
 }
@@ -414,7 +415,7 @@ resume_download() { run_scp --resume "${@:3}" "h:$T/$1" "$2"; }
 # make_noise FILE BYTES
 make_noise() { head -c "$2" /dev/urandom >"$1"; }
 
-# spoil_byte FILE OFFSET: change a byte
+# spoil_byte FILE OFFSET: changes a byte
 spoil_byte() {
 	local c=x
 	[ "$(tail -c +$(($2 + 1)) "$1" | head -c 1)" != x ] || c=y
@@ -650,7 +651,7 @@ spoil_byte() {
 	done
 }
 
-# print_head FILE N, print_tail FILE N: N MiB of it
+# print_head FILE N, print_tail FILE N: print N MiB of it
 print_head() { head -c $(($2 * MIB)) "$1"; }
 print_tail() { tail -c $(($2 * MIB)) "$1"; }
 
@@ -812,7 +813,7 @@ try_wrong_targets() {
 	done
 }
 
-# make_half_tree: "a", and "b" with most of it, whole, in part, spoilt or too long
+# make_half_tree: makes "a", and "b" with most of it, whole, in part, spoilt or too long
 make_half_tree() {
 	local i
 	mkdir -p a/sub/sub a/"sp ace" a/-dash a/new$'\n'line
@@ -838,7 +839,7 @@ make_half_tree() {
 	echo more >>b/sub/4
 }
 
-# check_tree: "b" has what "a" has, with modes, and seconds if $TIMES is set
+# check_tree: checks that "b" has what "a" has, with modes, and seconds if $TIMES is set
 check_tree() {
 	local d
 	for d in a b; do
@@ -1087,13 +1088,14 @@ check_tree() {
 	done
 }
 
-# count_rounds ARG...: how many round trips a copy takes
+# count_rounds ARG...: prints how many round trips a copy takes
 count_rounds() {
 	run_scp "$@" >&2
 	sed -n 's/.*rounds=\([0-9]*\).*/\1/p' log
 }
 
-# check_round_trips HASH OPTION...: a complete tree takes twice as many as its copy
+# check_round_trips HASH OPTION...: checks that a complete tree takes at most twice as
+# many as its copy
 check_round_trips() {
 	local n
 	use_peer limits=261120,261120,1019 gather=0.02 "hash=$1" "log=$T/log"
@@ -1161,7 +1163,7 @@ check_round_trips() {
 	[ -z "$output" ]
 }
 
-# list_final_lines: the lines that are left on a terminal
+# list_final_lines: prints the lines that are left on a terminal
 list_final_lines() { sed 's/\r$//; s/.*\r//' "$1" | sed 's/ *$//' | grep . || :; }
 
 @test "the progress display of a comparison leaves the line of the copy in place" {
@@ -1191,18 +1193,18 @@ list_final_lines() { sed 's/\r$//; s/.*\r//' "$1" | sed 's/ *$//' | grep . || :;
 
 ### Interruptions
 
-# has_grown BYTES DIR: so much is there
+# has_grown BYTES DIR: succeeds if DIR has that many bytes
 has_grown() { [ "$(du -sb "$2" 2>/dev/null | cut -f1)" -ge "$1" ] 2>/dev/null; }
 
-# list_processes PID NAME: this process and those below it that are called so
+# list_processes PID NAME: prints this process and those below it that are called so
 list_processes() {
 	local p
 	[ "$(cat "/proc/$1/comm" 2>/dev/null)" != "$2" ] || echo "$1"
 	for p in $(pgrep -P "$1"); do list_processes "$p" "$2"; done
 }
 
-# kill_during_copy VICTIM SERVER BYTES DIR ARG...: run scp with these arguments and kill
-# what is called VICTIM when BYTES are in DIR; counts in "broken"
+# kill_during_copy VICTIM SERVER BYTES DIR ARG...: runs scp with these arguments and kills
+# the process called VICTIM when BYTES are in DIR; counts failures in "broken"
 kill_during_copy() {
 	local pid root
 	copy -q -rp "${@:5}" >out 2>&1 &
@@ -1214,7 +1216,7 @@ kill_during_copy() {
 	wait $pid || broken=$((broken + 1))
 }
 
-# make_bulk_tree: "a", 24 MB in 60 files of all sizes
+# make_bulk_tree: makes "a", 24 MB in 60 files of all sizes
 make_bulk_tree() {
 	local i
 	mkdir -p a/one a/two/three
@@ -1285,13 +1287,14 @@ make_bulk_tree() {
 	done
 }
 
-# resume_foreign ARG...: resume; what scp says is in "said". asyncssh ends a session
-# without a status, which is 1
+# resume_foreign ARG...: resumes; the messages of scp are in "said". asyncssh ends a
+# session without a status, which is 1
 resume_foreign() {
 	copy_foreign --resume -v "$@" >said 2>&1 || echo "$?" >>status
 }
 
-# check_foreign_resume KIND: a partial file and half a tree, to and from that server
+# check_foreign_resume KIND: resumes a partial file and half a tree, to and from that
+# server
 check_foreign_resume() {
 	make_noise a $((10 * MIB))
 	foreign_up "$1"

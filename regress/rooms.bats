@@ -5,7 +5,7 @@
 
 load helper
 
-# copy_rooms DIR: a copy of the rooms
+# copy_rooms DIR: makes a copy of the rooms
 copy_rooms() {
 	mkdir -p "$1"
 	# shellcheck disable=SC2046 # names
@@ -154,7 +154,7 @@ copy_rooms() {
 	[ -z "$output" ]
 }
 
-# list_defined FILE...: the names that objects and libraries define for others
+# list_defined FILE...: prints the names that objects and libraries define for others
 list_defined() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort -u; }
 
 @test "no global name of ours is one of upstream, libc or libcrypto" {
@@ -199,8 +199,8 @@ list_defined() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort
 	[ "${lines[*]}" = "cleanup_first sftp_download" ]
 }
 
-# list_missing_tests FILE: tests that it names and that do not exist, and promises without a
-# test
+# list_missing_tests FILE: prints tests that it names and that do not exist, and promises
+# without a test
 list_missing_tests() {
 	local f
 	for f in "$REGRESS"/{,memory/,race/}*.bats; do

@@ -6,7 +6,7 @@
 
 load helper
 
-# run_replay COMMAND...: one line of results for each put and get
+# run_replay COMMAND...: prints one line of results for each put and get
 run_replay() { printf '%s\n' "$@" | run_unit sched-replay; }
 
 TOLD='set handles 1019'
@@ -137,7 +137,7 @@ TOLD='set handles 1019'
 		    "$way 1 8 5000000" "set conns 4" "$way 1 8 5000000" \
 		    "$way 1 1 5000000" "$way 1 500 4096"
 		[ "$(get_value 0 most)" -le 3 ]
-		# one large file in each lane, and the next when it is nearly done
+		# each connection has one large file, and the next when it is nearly done
 		[ "$(get_value 1 most)" -ge 4 ]
 		[ "$(get_value 1 most)" -le 8 ]
 		[ "$(get_value 1 whole)" = 8 ]
@@ -547,7 +547,7 @@ TOLD='set handles 1019'
 	[ "$(get_value 0 requests)" -ge $(($(get_value 1 requests) + 10)) ]
 }
 
-### Files over several lanes
+### Files over several connections
 
 WIDE='set stripe_min 5000'
 
@@ -594,7 +594,7 @@ WIDE='set stripe_min 5000'
 		[ "$(get_value 1 whole) $(get_value 1 conns)" = "1 3" ]
 		[ "$(get_value 2 whole) $(get_value 2 conns)" = "1 3" ]
 	done
-	# A lane is lost while others compare, or begin.
+	# A connection is lost while others compare or begin.
 	for at in 5 6 7 8 9 10 11 12; do
 		for order in 0 1 2; do
 			run -0 run_replay "$TOLD" "set order $order" "set window 20000" \
@@ -651,7 +651,7 @@ WIDE='set stripe_min 5000'
 	for way in 3 4 5; do
 		[ "$(get_value $way conn1)$(get_value $way conn2)$(get_value $way conn3)" = 000 ]
 	done
-	# A lane is lost, at any time.
+	# A connection is lost at any time.
 	for at in 1 2 3 5 8 13; do
 		run -0 run_replay "$TOLD" "set conns 4" "set other_hosts 14" "set lose 1" \
 		    "set lose_at $at" "get 2 40 2000" "put 2 40 2000" \
@@ -665,8 +665,8 @@ WIDE='set stripe_min 5000'
 	run -0 run_replay "$TOLD" "set conns 4" "put 2 40 2000" "set other_hosts 14" \
 	    "put 2 40 2000" "set other 2" "put 2 40 2000"
 	[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 3 ]
-	# 60 files were not over lane 0, and are looked at over two. The 20 of lane 2
-	# take 4 requests each once more.
+	# 60 files were not sent over connection 0, and are verified over two. The 20 of
+	# connection 2 are sent again, with 4 requests each.
 	[ $(($(get_value 1 requests) - $(get_value 0 requests))) = 120 ]
 	[ $(($(get_value 2 requests) - $(get_value 1 requests))) = 80 ]
 	[ "$(get_value 2 conn0)" = $(($(get_value 1 conn0) + 60)) ]
@@ -676,17 +676,17 @@ WIDE='set stripe_min 5000'
 		    "set lose 2" "put 2 40 2000" \
 		    "set lose 0" "set interrupt $at" "put 2 40 2000"
 		[ "$(get_value 0 whole) $(get_value 0 failed) $(get_value 1 whole) $(get_value 1 failed)" = "80 0 80 0" ]
-		# What the lost lane had a part in goes over lane 0 as well.
+		# Files that the lost connection helped with are sent over connection 0 as well.
 		[ $at != 5 ] || [ "$(get_value 0 conn0)" = 180 ]
-		# Behind an interrupt nothing counts that differs.
+		# A file that differs behind an interrupt is not counted as whole.
 		[ "$(get_value 2 whole)" -le 60 ] || [ "$(get_value 2 conn0)" -ge 120 ]
 	done
 }
 
 @test "late writes of a lost connection do no harm, and the file is verified" {
 	local way at n
-	# The driver ends if something else than that goes over a lane but the first,
-	# or if a file of a lost one is not looked at.
+	# The driver ends if a request that is not safe late is sent over another
+	# connection than the first, or if a file of a lost one is not verified.
 	for way in "set late_truncate 1" "set in_place 1" "set asks 2" "set handles 0"; do
 		for at in 1 2 3 4 5 6 8 10; do
 			run -0 run_replay "$TOLD" "set conns 3" "set preserve 1" \
@@ -695,12 +695,12 @@ WIDE='set stripe_min 5000'
 			[[ $output = *"whole=80 cut=0 failed=0"* ]]
 		done
 	done
-	# What has another time then gets its own once more, and is looked at again.
+	# A file with a wrong modification time then gets its own, and is verified again.
 	run -0 run_replay "$TOLD" "set conns 3" "set window 20000" "set preserve 1" \
 	    "set lose 1" "set lose_at 4" "put 2 40 5000" "set wrong_mtime 1" "put 2 40 5000"
 	[ "$(get_value 1 mtimes_set)" = 1 ]
 	[ "$(get_value 1 requests)" = $(($(get_value 0 requests) + 2)) ]
-	# What is ours is removed before it is sent anew, over the first host.
+	# A file of ours is removed before it is sent again, over the first host.
 	run -0 run_replay "$TOLD" "set conns 3" "set other_hosts 2" "set lose 1" \
 	    "set lose_at 4" "put 2 40 5000" "set exists_ours 1" "put 2 40 5000"
 	[[ $output != *whole=[!8]* ]]
@@ -712,11 +712,11 @@ WIDE='set stripe_min 5000'
 @test "a second lost connection, or refused late requests, lose no file silently" {
 	local at
 	for at in 4 5 6 7 8 9 10 11 12; do
-		# The lost host's file is sent anew: that it cannot be opened is no error.
+		# The lost host's file is restarted: that it cannot be opened is no error.
 		run -0 run_replay "$TOLD" "set conns 3" "set other_hosts 2" "set exists_ours 1" \
 		    "set lose 1" "set lose_at $at" "set open_fails 1" "put 2 40 2000"
 		[ "$(get_value 0 whole) $(get_value 0 failed)" = "80 0" ]
-		# Nor is one of ours that was open over the lost lane.
+		# Nor is that of one of ours that was open over the lost connection.
 		run -0 run_replay "$TOLD" "set conns 3" "set window 20000" "set exists_ours 1" "set lose 1" \
 		    "set lose_at $at" "set open_fails 1" "put 2 40 2000"
 		[ "$(get_value 0 whole) $(get_value 0 failed)" = "80 0" ]
@@ -755,7 +755,7 @@ WIDE='set stripe_min 5000'
 }
 
 @test "a slow connection gets only what it can soon send, and a long one what it needs" {
-	# Each round is 0.1 s. One lane carries 20 MB in it, the other 1 MB/s.
+	# Each round is 0.1 s. One connection transfers 20 MB in it, the other 1 MB/s.
 	run -0 run_replay "$TOLD" "set unit 100000" "set window 40000000" "$WIDE" \
 	    "set round_us 100000" "set conns 2" "set slow 1" "set slow_each 1" \
 	    "get 1 1 300000000" "get 1 30 10000000" "put 1 30 10000000" \
@@ -764,7 +764,7 @@ WIDE='set stripe_min 5000'
 	[ "$(get_value 0 rounds)" -le 40 ]
 	[ "$(get_value 0 conn1)" -ge 10 ]
 	[ "$(get_value 1 rounds)" -le 50 ]
-	# A whole file is put by one lane.
+	# A whole file is uploaded by one connection.
 	[ "$(get_value 2 rounds)" -le 110 ]
 	# Replies that are 2 s late are no queue: more is sent in each 2 s.
 	[ "$(get_value 3 conn1)" -ge 60 ]
@@ -794,7 +794,7 @@ WIDE='set stripe_min 5000'
 @test "the files of a lost connection continue on another, and nothing is sent twice" {
 	run -0 run_replay "$TOLD" "set window 20000" "$WIDE" "set conns 4" \
 	    "get 1 1 200000" "set lose 1" "set lose_at 12" "get 1 1 200000"
-	# What was under way there, opened once more at most
+	# The requests in flight there, and an OPEN on another connection at most
 	[ $(($(get_value 1 requests) - $(get_value 0 requests))) -le 8 ]
 	[ "$(get_value 1 whole)" = 1 ]
 }

@@ -34,12 +34,13 @@ teardown() {
 	for pid in $(jobs -pr) $(cat journald 2>/dev/null); do kill "$pid" 2>/dev/null || :; done
 }
 
-# list_session_lines [SERVER]: its lines for connections that have ended
+# list_session_lines [SERVER]: prints its lines for connections that have ended
 list_session_lines() { grep -aE '^Session 1: user=[^ ]* from=[^ ]* port=' "$(sshd_log "${1:-hayate}")"; }
 count_sessions() { list_session_lines "$1" | wc -l; }
 has_more_sessions() { [ "$(count_sessions "$1")" -gt "$2" ]; }
 
-# run_logged SERVER COMMAND...: it ends, and is one line more, $LINE
+# run_logged SERVER COMMAND...: runs COMMAND, and checks that the log has one line more,
+# $LINE
 run_logged() {
 	local server=$1 before
 	before=$(count_sessions "$server")
@@ -52,7 +53,7 @@ run_logged() {
 	echo "$LINE"
 }
 
-# read_field NAME: its value in $LINE
+# read_field NAME: prints its value in $LINE
 read_field() { tr -s ' \r' '[\n*]' <<<"$LINE" | sed -n "s/^$1=//p"; }
 
 ### The line
@@ -189,7 +190,7 @@ start_syslog() {
 	[ "$(read_metric 'received_bytes_total{kind="exec"}')" = "$(read_field received)" ]
 }
 
-# upload_as_nobody PORT: a copy by an account that is not root, into a temporary directory
+# upload_as_nobody PORT: copies as an account that is not root, into a temporary directory
 upload_as_nobody() {
 	files -q -P "$1" -o User=nobody -o CertificateFile="$T/nobody-cert.pub" -b - hayate <<<"put $SOME $TO/some"
 }
@@ -288,7 +289,8 @@ upload_as_nobody() {
 	[ "$(read_field what)" = unknown ]
 }
 
-# request_many_subsystems: nine subsystems that are not there, over one connection, then a command
+# request_many_subsystems: requests nine subsystems that do not exist, over one
+# connection, then runs a command
 request_many_subsystems() {
 	local i
 	client -M -S "$T/ctl" -o ControlPersist=yes -N -f hayate
@@ -328,7 +330,7 @@ request_many_subsystems() {
 
 run_metrics() { "$TOP/contrib/metrics/hayate-metrics" "$T/hayate.prom"; }
 
-# read_metric NAME: of a metric
+# read_metric NAME: prints the value of a metric
 read_metric() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 
 @test "the metrics are the sums of the lines, and continue after a restart" {
@@ -403,7 +405,7 @@ read_metric() { awk -v name="hayate_$1" '$1 == name { print $2 }' hayate.prom; }
 	[[ $output = usage:* ]]
 }
 
-# run_steady_metrics [OPTION]: the program that counts, which writes after each line
+# run_steady_metrics [OPTION]: runs the program that counts, which writes after each line
 run_steady_metrics() {
 	sed 's/^WRITE_INTERVAL = .*/WRITE_INTERVAL = 0.0/' "$TOP/contrib/metrics/hayate-metrics" >steady
 	exec python3 steady "$@" "$T/hayate.prom" 2>said 3>&-
@@ -497,7 +499,8 @@ is_metric() { [ "$(read_metric "$1")" = "$2" ]; }
 	systemd-analyze security --offline=yes --no-pager --threshold=15 ./hayate-metrics.service >said || { tail -n 2 said; false; }
 }
 
-# find_program PROGRAM: that of the system, or the one that set_up unpacked
+# find_program PROGRAM: prints the path of that of the system, or the one that set_up
+# unpacked
 find_program() {
 	command -v "$1" || { [ -x "$BUILD/ftpd/usr/bin/$1" ] && echo "$BUILD/ftpd/usr/bin/$1"; }
 }

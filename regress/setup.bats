@@ -26,7 +26,7 @@ setup() {
 
 teardown() { release_lock; }
 
-# hold_lock FILE: as apt and dpkg lock it
+# hold_lock FILE: locks it as apt and dpkg do
 hold_lock() {
 	rm -f "$R/held"
 	python3 -c '
@@ -46,7 +46,7 @@ release_lock() {
 	holder=
 }
 
-# run_demo_without_make: ./demo in a copy of the tree, on a machine without make(1)
+# run_demo_without_make: runs ./demo in a copy of the tree, on a machine without make(1)
 run_demo_without_make() {
 	mkdir "$R/tree"
 	cp -a "$TOP/demo" "$TOP/build-aux" "$R/tree"
@@ -97,7 +97,8 @@ is_waiting() { grep -q '^waiting for another package manager to finish: .*'"$1" 
 	run -0 "$TOP/build-aux/apt-wait" "$R/log" update
 }
 
-# run_lanes SUITE...: in a tree of its own, with the suites that stand in it
+# run_lanes SUITE...: runs regress/lanes in a tree of its own, with the suites that stand
+# in it
 run_lanes() {
 	mkdir -p "$R/tree/regress" "$R/tree/build"
 	cp "$REGRESS"/{lanes,cpu} "$R/tree/regress"

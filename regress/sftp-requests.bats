@@ -61,23 +61,24 @@ teardown() {
 }
 pids=()
 
-# list_request_windows LOG: print the allowed number of requests, one decision per line
+# list_request_windows LOG: prints the allowed number of requests, one decision per line
 list_request_windows() {
 	tr -d '\r' <"$1" |
 	    sed -n 's/.*requests in flight \([0-9]*\) -> \([0-9]*\), /\1 \2 /p'
 }
-# has_requests_grown LOG: because of what was measured, not only at the start
+# has_requests_grown LOG: succeeds if it grew because of what was measured, not only at
+# the start
 has_requests_grown() { list_request_windows "$1" | awk '$2 > 64 && $2 > $1 && $3 == "grow:" { n++ }
     END { exit !n }'; }
 
-# has_more_requests LOG: there were more than stock ever has
+# has_more_requests LOG: succeeds if there were more than stock ever has
 has_more_requests() { list_request_windows "$1" | awk '$2 > 64 { n++ } END { exit !n }'; }
 
-# lengthen_path: make the path hold 10 MB, more than 128 requests to far-old; teardown
+# lengthen_path: makes the path hold 10 MB, more than 128 requests to far-old; teardown
 # restores it
 lengthen_path() { "$LFP" set "$P" --rtt 200ms; }
 
-# is_pipelined LOG: more than one request was sent before any reply
+# is_pipelined LOG: succeeds if more than one request was sent before any reply
 is_pipelined() {
 	tr -d '\r' <"$1" | awk '/Request range/ { n++ }
 	    /Received reply T:103/ { exit } END { exit !(n > 1) }'
@@ -254,13 +255,13 @@ is_pipelined() {
 	done
 }
 
-# list_messages LOG: what was sent and received, in order
+# list_messages LOG: prints what was sent and received, in order
 list_messages() {
 	tr -d '\r' <"$1" | sed -n 's/.*debug3: //; /^Request range\|^Received reply\|^Sent message \(fd\|SSH2_FXP\|limits\)\|^In write loop/p' |
 	    sed 's/fd [0-9]* //'
 }
 
-# record_both ARG...: a download and an upload, the messages of either in talk.NAME
+# record_both ARG...: downloads and uploads; the messages are in NAME.talk
 record_both() {
 	copy -vvv "${@:2}" "stock:$F/sizes/10485761" "$1.got" 2>"$1.log"
 	cmp "$SIZES/10485761" "$1.got"
@@ -298,17 +299,17 @@ record_both() {
 
 ### Odd servers
 
-# run_peer NAME=VALUE...: sftp of CLIENT, with commands from stdin, at such a server
+# run_peer NAME=VALUE...: runs sftp of CLIENT, with commands from stdin, at such a server
 run_peer() {
 	"$(bin sftp "${CLIENT-hayate}")" -q -b - \
 	    -D "$REGRESS/peers/sftp-peer log=$T/report $*" 3>&-
 }
 
-# read_peer_value KEY: print what the server reported when it ended
+# read_peer_value KEY: prints what the server reported when it ended
 read_peer_value() { sed -n "s/^\(.* \)\{0,1\}$1=\([^ ]*\).*/\2/p" "$T/report"; }
 
-# run_blind_server: sftp at a server without users-groups-by-id@openssh.com, which the
-# command "ls" would ask
+# run_blind_server: runs sftp at a server without users-groups-by-id@openssh.com, which
+# the command "ls" would request
 run_blind_server() {
 	"$(bin sftp "${CLIENT-hayate}")" -q -b - \
 	    -D "$(bin sftp-server) -P users-groups-by-id" 3>&-
@@ -417,7 +418,7 @@ run_blind_server() {
 
 ### Errors
 
-# make_small_disk MEGABYTES: a file system at T/full
+# make_small_disk MEGABYTES: mounts a file system of that size at T/full
 make_small_disk() {
 	need_root "mounting a small file system"
 	mkdir full
@@ -441,7 +442,7 @@ make_small_disk() {
 	done
 }
 
-# print_size FILE: in bytes
+# print_size FILE: prints it in bytes
 print_size() { stat -c %s "$1"; }
 
 @test "a full file system keeps only what was written, and reput continues" {
@@ -480,7 +481,7 @@ print_size() { stat -c %s "$1"; }
 	done
 }
 
-# make_quota: a file system of 128 MiB at T/full, whose directory "of" has a quota
+# make_quota: mounts a file system of 128 MiB at T/full, whose directory "of" has a quota
 make_quota() {
 	need_root "mounting a file system"
 	need mkfs.btrfs btrfs-progs
@@ -492,8 +493,8 @@ make_quota() {
 	btrfs -q subvolume create full/of
 }
 
-# check_complete: what was written is a beginning of SOME, or the output says that the
-# rest could not be cut off, which this file system refuses too. Stock's later
+# check_complete: checks that the file is a prefix of SOME, or that the output says that
+# the rest could not be truncated, which this file system refuses too. Stock's later
 # requests may fit where an earlier one did not.
 check_complete() {
 	[ "$CLIENT" = stock ] || cmp -n "$(print_size "$1")" "$1" "$SOME" ||
@@ -552,7 +553,7 @@ ulimit -f 4096; exec $(bin sftp-server)'"
 
 is_larger() { [ -e "$1" ] && [ "$(stat -c %s "$1")" -gt "$2" ]; }
 
-# is_proper_prefix FILE: a part of BULK and not the whole, without holes
+# is_proper_prefix FILE: succeeds if it is a part of BULK and not the whole, without holes
 is_proper_prefix() {
 	local n
 	n=$(stat -c %s "$1")
@@ -560,7 +561,8 @@ is_proper_prefix() {
 	[ "$n" -gt 1000000 ] && [ "$n" -lt 33554432 ] && cmp -n "$n" "$1" "$BULK"
 }
 
-# print_sftp_command: sftp of CLIENT as a simple command, so that $! is its own number
+# print_sftp_command: prints sftp of CLIENT as a simple command, so that $! is its own
+# number
 print_sftp_command() {
 	echo "$(bin sftp "$CLIENT") -o HostName=10.77.0.2 \
 	    -S $(bin ssh "$CLIENT") -F $F/ssh_config"
@@ -611,7 +613,7 @@ narrow_path() { "$LFP" set "$P" --rate 40mbit; }
 	[ "${said[1]}" = "${said[0]}" ]
 }
 
-# get_from_home PATH FILE: sftp gets FILE from a server that says it is in PATH
+# get_from_home PATH FILE: gets FILE by sftp from a server that says it is in PATH
 get_from_home() {
 	printf '#!/bin/sh\nexec "%s" "home=%s"\n' "$REGRESS/peers/sftp-peer" "$1" >ssh
 	chmod +x ssh
@@ -658,7 +660,7 @@ get_from_home() {
 	for i in range(int(sys.argv[2])):
 	    send(5, struct.pack(">I", i) + text(bytes(4)) + struct.pack(">QI", i * 32768, 32768))
 	END
-	# count_replies: how many replies there are, and the bytes of the file
+	# count_replies: prints how many replies there are, and the bytes of the file
 	count_replies() {
 		python3 -c '
 import struct, sys

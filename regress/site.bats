@@ -21,9 +21,9 @@ teardown() {
 
 # lower_keywords: keywords as sshd printed them before 10.4
 lower_keywords() { sed 's/^[^ ]*/\L&/'; }
-# query_sample FILE [ARG...]: what sshd makes of a sample
+# query_sample FILE [ARG...]: prints what sshd makes of a sample
 query_sample() { "$(bin sshd)" -T -f "$1" -h "$BATS_FILE_TMPDIR/host" "${@:2}" | lower_keywords; }
-# copy_sample NAME: a copy of it, with groups that exist here
+# copy_sample NAME: makes a copy of it, with groups that exist here
 copy_sample() {
 	sed -e "s/Group wheel/Group $(id -gn)/" "$TOP/contrib/site/$1" >"$1"
 	echo "$1"
@@ -193,7 +193,8 @@ copy_sample() {
 
 ### fail2ban
 
-# run_with_log COMMANDS: with a network of their own, and a /dev whose log is the file log
+# run_with_log COMMANDS: runs them with a network of their own, and a /dev whose log is
+# the file "log"
 run_with_log() {
 	# shellcheck disable=SC2016 # of the shell inside
 	unshare -mn sh -ec 'mkdir dev; mount -t tmpfs dev dev
@@ -205,8 +206,8 @@ run_with_log() {
 		eval "$2"' - "$TOP/regress/peers/syslogd" "$1" 3>&-
 }
 
-# count_failures DIR FILTER: how many failed logins fail2ban sees in the file log, with
-# that filter of DIR
+# count_failures DIR FILTER: prints how many failed logins fail2ban sees in the file
+# "log", with that filter of DIR
 count_failures() {
 	PYTHONPATH=$BUILD/ftpd/usr/lib/python3/dist-packages python3 "$FAIL2BAN" \
 	    -c "$1" log "$1/filter.d/$2.conf" >said 2>&1 || { cat said; return 1; }
@@ -253,7 +254,7 @@ count_failures() {
 
 ### sysctl
 
-# print_value FILE KEY [N]: the N-th word of it
+# print_value FILE KEY [N]: prints the N-th word of it
 print_value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 
 @test "each line of the sysctl samples has a key of the kernel and the arithmetic it states" {
@@ -287,7 +288,7 @@ print_value() { sed -n "s/^$2 = //p" "$1" | awk -v n="${3:-1}" '{ print $n }'; }
 
 ### Queues
 
-# start_queues RATE: two hosts, $A and $B, with the queues of that rate at $A
+# start_queues RATE: makes two hosts, $A and $B, with the queues of that rate at $A
 start_queues() {
 	need_root
 	need tc iproute2
@@ -401,8 +402,8 @@ start_queues() {
 	check_true "59 * 5 / 4 == 73.75 && 100 * (8 + 73.75) <= 8192 && $high * 1024 > 8192"
 }
 
-# start_with_task_limit TASKS: sshd whose PAM moves a session into a group of that size, as
-# pam_systemd does with TasksMax
+# start_with_task_limit TASKS: starts sshd whose PAM moves a session into a group of that
+# size, as pam_systemd does with TasksMax
 start_with_task_limit() {
 	local group=/sys/fs/cgroup/pids/user$$
 	mkdir "$group"
@@ -456,8 +457,8 @@ start_with_task_limit() {
 	done
 }
 
-# run_status VERSION-LINE [VERSION [OPTION...]]: hayate-security-status of a program that
-# prints this, where the archive has that version, and whose source $SOURCE describes
+# run_status VERSION-LINE [VERSION [OPTION...]]: runs hayate-security-status of a program
+# that prints this, where the archive has that version, and whose source $SOURCE describes
 run_status() {
 	local here
 	here=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
@@ -479,7 +480,7 @@ run_status() {
 	PATH=$PWD/fake:$PATH dest/bin/hayate-security-status "${@:3}"
 }
 
-# make_sshd LINE: what says that it is that version, and only sleeps, as sbin/sshd-of-test
+# make_sshd LINE: makes sbin/sshd-of-test, which contains that version, and only sleeps
 make_sshd() {
 	mkdir -p sbin
 	cp "$(command -v sleep)" sbin/new
@@ -608,7 +609,8 @@ make_sshd() {
 	REAL=yes run -0 run_status "OpenSSH_10.4p1 released Hayate_0.2 $fixes, x"
 }
 
-# print_list DAYS-AGO RELEASE: a whole list of that day, with a flaw that RELEASE mended
+# print_list DAYS-AGO RELEASE: prints a whole list of that day, with a flaw that RELEASE
+# mended
 print_list() {
 	printf 'dated\t%s\n# words\n\n%s\tCVE-1-2\ta flaw\nclosed\tCVE-1-9\nhayate-0.2\tabc\tx\nend\n' \
 	    "$(date -u -d "$1 days ago" +%F)" "$2"

@@ -6,7 +6,7 @@
 load helper
 load copies
 
-# make_holed FILE: 9 MiB of data and holes, which begins and ends with a hole
+# make_holed FILE: makes 9 MiB of data and holes, which begins and ends with a hole
 make_holed() {
 	truncate -s 9000001 "$1"
 	head -c 300000 /dev/urandom | write_at "$1" 2000000
@@ -14,20 +14,20 @@ make_holed() {
 	head -c 70000 /dev/zero | write_at "$1" 5000000
 }
 
-# write_at FILE OFFSET: standard input goes there
+# write_at FILE OFFSET: writes standard input there
 write_at() { dd of="$1" bs=1M seek="$2" oflag=seek_bytes conv=notrunc status=none iflag=fullblock; }
 
-# print_kib FILE: what it takes on the disk
+# print_kib FILE: prints what it takes on the disk
 print_kib() { du -k "$1" | cut -f1; }
 
-# need_holes: the file system has them
+# need_holes: skips the test if the file system has no holes
 need_holes() {
 	make_holed probe
 	[ "$(print_kib probe)" -lt 2000 ] || skip "no holes in $PWD"
 	rm probe
 }
 
-# check_holed FILE: it is the file of make_holed(), byte for byte, with holes
+# check_holed FILE: checks that it is the file of make_holed(), byte for byte, with holes
 check_holed() {
 	cmp a/1 "$1"
 	[ "$(print_kib "$1")" -lt 2000 ]

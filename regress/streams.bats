@@ -40,7 +40,7 @@ teardown() {
 	for pid in $(jobs -pr); do kill "$pid" 2>/dev/null || :; done
 }
 
-# check_logins SERVER N COMMAND...: it succeeds, with so many logins
+# check_logins SERVER N COMMAND...: checks that COMMAND succeeds, with N logins
 check_logins() {
 	local before
 	before=$(count_logins "$1")
@@ -49,7 +49,7 @@ check_logins() {
 	    { echo "$(($(count_logins "$1") - before)) logins"; cat log; return 1; }
 }
 
-# count_connections_used LOG: the most connections that a file or tree went over
+# count_connections_used LOG: prints the most connections that a file or tree used
 count_connections_used() {
 	{
 		sed -n 's/.* over \([0-9]*\) connections.*/\1/p' "$1"
@@ -58,13 +58,14 @@ count_connections_used() {
 	} | sort -n | tail -n 1
 }
 
-# count_loaded_connections LOG sent|received: how many connections carried 10 MB at least
+# count_loaded_connections LOG sent|received: prints how many connections transferred 10
+# MB at least
 count_loaded_connections() {
 	sed -n "s/^Transferred:.* $2 \([0-9]*\)[ ,].*/\1/p" "$1" |
 	    awk '$1 >= 1e7' | wc -l
 }
 
-# put at a rate that four connections share
+# copy_slowly ARG...: copies at a rate that four connections share
 copy_slowly() { copy -o MaxRate=60M "$@"; }
 
 ### What decides
@@ -203,13 +204,14 @@ run_replay() { printf '%s\n' "${@:2}" | run_unit "$1-replay"; }
 # find_temp_file: prints the temporary file of x
 find_temp_file() { find there -name '.x.hayate-????????????????'; }
 
-# count_striped_connections LOG: the most connections that a file went over
+# count_striped_connections LOG: prints the most connections that a file used
 count_striped_connections() {
 	sed -n 's/.* goes over \([0-9]*\) connections.*/\1/p' "$1" | sort -n |
 	    tail -n 1 | grep . || echo 1
 }
 
-# run_striped_upload: $BULK is put to the server "odd", over three connections if they can be had
+# run_striped_upload: uploads $BULK to the server "odd", over three connections if
+# possible
 run_striped_upload() { copy_slowly -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 
 @test "a file that another program renames to the target's name is not touched, and the copy fails" {
@@ -338,7 +340,7 @@ run_striped_upload() { copy_slowly -v -j 3 "$BULK" "odd:$T/there/x" >log 2>&1; }
 	[ "$(ls -A there)" = "$(basename "${name}0")"$'\n'x ]
 }
 
-# is_closed FILE: no process has it open
+# is_closed FILE: succeeds if no process has it open
 is_closed() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 
 @test "a plain upload removes stale temporary files of a killed one, and nothing else" {
@@ -539,7 +541,8 @@ is_closed() { ! find /proc/[0-9]*/fd -lname "$T/$1" 2>/dev/null | grep -q .; }
 	[ "$(count_connections_used log)" -ge 2 ]
 }
 
-# has_pacing_rates BITS...: the kernel keeps the connections to "stock" to these rates
+# has_pacing_rates BITS...: succeeds if the kernel limits the connections to "stock" to
+# these rates
 has_pacing_rates() {
 	[ "$(ss -Htin state established "dport = :$(sshd_port stock)" |
 	    sed -n 's|.*pacing_rate [0-9.]*bps/\([0-9]*\)bps.*|\1|p' |
@@ -607,10 +610,11 @@ has_pacing_rates() {
 	done
 }
 
-# count_connections SERVER: how many it has seen
+# count_connections SERVER: prints how many the server has seen
 count_connections() { grep -c 'Connection from' "$(sshd_log "$1")" || :; }
 
-# check_single_login SERVER ARG...: a copy asks once, makes one connection and says why, once
+# check_single_login SERVER ARG...: checks that a copy prompts once, makes one connection
+# and says why, once
 check_single_login() {
 	local before
 	before=$(count_connections "$1")
@@ -718,8 +722,9 @@ check_single_login() {
 	done
 }
 
-# make_changed_server: "go" leads to a server with another key from the second time on. Of what
-# the first one sends, 30 MB pass before the second has ended, which is in "met".
+# make_changed_server: makes "go", which leads to a server with another key from the
+# second time on. Of what the first one sends, 30 MB pass before the second has ended,
+# which makes the file "met".
 make_changed_server() {
 	ssh-keygen -q -t ed25519 -N '' -f other
 	sed "s|^HostKey .*|HostKey $T/other|" "$(sshd_dir hayate)/config" >other.config
@@ -823,8 +828,8 @@ download_from_odd() { rm -rf there/*; set_odd_server "$1"; run copy_slowly -v -j
 	[ ! -e there/x ]
 }
 
-# start_pair: "pair" serves two sessions, of which the second answers with an ID of
-# the first
+# start_pair: starts "pair", which serves two sessions, of which the second answers with
+# an ID of the first
 start_pair() {
 	cat >pair <<-END
 	#!/bin/sh
@@ -883,7 +888,7 @@ start_pair() {
 
 ### Stale files
 
-# find_extra_ssh: a connection that ssh has started
+# find_extra_ssh: prints the process of an additional connection
 find_extra_ssh() {
 	sed -n 's/.*started an additional connection, process \([0-9]*\).*/\1/p' log |
 	    tail -n 1 | grep .
@@ -892,14 +897,15 @@ find_extra_ssh() {
 # is_striped N: succeeds if N connections transfer the file
 is_striped() { [ "$(count_connections_used log)" -ge "$1" ]; }
 
-# start_copy ARG...: a copy in the background, until it has three connections
+# start_copy ARG...: starts a copy in the background, and waits until it has three
+# connections
 start_copy() {
 	copy -o MaxRate="${RATE-45M}" -v -j 3 "$@" >log 2>&1 &
 	SCP=$!
 	poll 20 is_striped 3
 }
 
-# find_scp: the program, not the shell that waits for it
+# find_scp: prints the process of the program, not of the shell that waits for it
 find_scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 
 @test "the loss of a further connection costs only its rate" {
@@ -916,7 +922,7 @@ find_scp() { pgrep -P "$SCP" -x scp || echo "$SCP"; }
 	[ "$(ls -A there)" = x ]
 }
 
-# kill_connection: the copy goes on to its end without one of its connections
+# kill_connection: checks that the copy goes on to its end without one of its connections
 kill_connection() {
 	kill -9 "$(find_extra_ssh)"
 	wait $SCP || { tail -n 3 log; return 1; }
@@ -953,7 +959,7 @@ kill_connection() {
 	[ "$(count_connections_used log)" -ge 2 ]
 }
 
-# make_two_host_config: with "config" the first connection goes to stock
+# make_two_host_config: writes "config", with which the first connection goes to stock
 make_two_host_config() {
 	{
 		printf 'Match exec "mkdir %s"\n' "$T/first"
@@ -986,7 +992,7 @@ make_two_host_config() {
 	cmp -n 50000000 "$BULK" there/y
 }
 
-# has_arrived: some of it is there
+# has_arrived: succeeds if some of it has been received
 has_arrived() { [ -n "$(ls -A there)" ] && [ "$(du -s --block-size=1 there | cut -f1)" -gt 20000000 ]; }
 
 @test "^C at the terminal leaves the prefix of an uploaded file, under its name" {

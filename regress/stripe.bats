@@ -66,23 +66,23 @@ teardown() {
 	[ ! -e long ] || "$LFP" set "$P" --rtt 100ms --queue 8MB
 }
 
-# count_channels LOG: the most that a put used
+# count_channels LOG: prints the most that an upload used
 count_channels() {
 	tr -d '\r' <"$1" | sed -n 's/.* goes over \([0-9]*\) channels.*/\1/p' |
 	    sort -n | tail -n 1 | grep . || echo 1
 }
 
-# count_tree_channels LOG: the most that a tree or list used
+# count_tree_channels LOG: prints the most that a tree or list used
 count_tree_channels() {
 	sed -n 's/.* there are \([0-9]*\) channels.*/\1/p' "$1" | sort -n |
 	    tail -n 1 | grep . || echo 1
 }
 
-# is_only_file NAME: nothing else lies there
+# is_only_file NAME: succeeds if nothing else lies there
 is_only_file() { [ "$(ls -A there)" = "$1" ]; }
 
-# list_servers: the sftp-servers of these tests, oldest first. Other suites have such
-# servers at the same time, and process IDs are reused.
+# list_servers: prints the sftp-servers of these tests, oldest first. Other suites have
+# such servers at the same time, and process IDs are reused.
 list_servers() {
 	local pid
 	for pid in $(pgrep --ns "$(cat "$(sshd_dir stock)/pid")" --nslist net \
@@ -93,8 +93,8 @@ list_servers() {
 }
 is_no_server_left() { [ -z "$(list_servers)" ]; }
 
-# find_victim: $VICTIM is a server of a further channel that holds a file, so its channel
-# is in use
+# find_victim: sets $VICTIM to a server of an additional channel that has a file open, so
+# its channel is in use
 find_victim() {
 	for VICTIM in $(list_servers | tail -n +2); do
 		if find "/proc/$VICTIM/fd" -lname "$T/*" 2>/dev/null | grep -q .; then
@@ -110,14 +110,14 @@ find_temp_file() { find there -name '.*.hayate-????????????????'; }
 # print_temp_name NAME: prints its temporary name, without the number
 print_temp_name() { printf 'there/.%s.hayate-%.15s' "$1" "$(printf %s "$1" | sha256sum)"; }
 
-# is_striped [KIB]: a put goes over several channels, and as much of it is there
+# is_striped [KIB]: succeeds if an upload uses several channels, and KIB are written
 is_striped() {
 	local f
 	f=$(find_temp_file)
 	[ -n "$f" ] && [ "$(du -k "$f" | cut -f 1)" -ge "${1:-20000}" ]
 }
 
-# start_copy ARG...: scp in the background; its log is "log", its process $SCP
+# start_copy ARG...: starts scp in the background; its log is "log", its process $SCP
 start_copy() {
 	run_far copy -v "$@" >log 2>&1 &
 	poll 10 is_striped
@@ -127,7 +127,7 @@ start_copy() {
 
 has_scp_ended() { ! kill -0 "$SCP_JOB" 2>/dev/null; }
 
-# check_exit_status STATUS: so did the scp that was started
+# check_exit_status STATUS: checks that the scp that was started ends with STATUS
 check_exit_status() {
 	local status=0
 	poll 30 has_scp_ended || kill -9 "$SCP" "$SCP_JOB"
@@ -135,14 +135,16 @@ check_exit_status() {
 	[ $status = "$1" ] || { echo "ended with $status"; cat log; return 1; }
 }
 
-# is_proper_prefix FILE: it is the beginning of what was sent, not empty and not all
+# is_proper_prefix FILE: succeeds if it is the beginning of what was sent, not empty and
+# not all
 is_proper_prefix() {
 	local n
 	n=$(stat -c %s "$1")
 	[ "$n" -gt 0 ] && [ "$n" -lt 134217728 ] && cmp -n "$n" "$1" "$BULK"
 }
 
-# check_continued FILE: new data, and behind it what was there before: no hole
+# check_continued FILE: checks that FILE is new data, and behind it what was there before:
+# no hole
 check_continued() {
 	local n
 	[ "$(stat -c %s "$1")" = 150000000 ] || return
@@ -229,7 +231,7 @@ check_continued() {
 	[ $(($(count_logins stock) - before)) = 3 ]
 }
 
-# make_large_tree: a tree whose file "m" waits for its turn, among others
+# make_large_tree: makes a tree whose file "m" waits for its turn, among others
 make_large_tree() {
 	mkdir -p large/below
 	cat "$BULK" "$BULK" >large/m
@@ -407,7 +409,7 @@ make_large_tree() {
 	[ -z "$(find "${TMPDIR:-/tmp}" -maxdepth 1 -name 'hayate.??????????')" ]
 }
 
-# run_as_stranger: python as another user, where scp runs
+# run_as_stranger: runs python as another user, where scp runs
 run_as_stranger() {
 	ip netns exec "lfp-$P-a" setpriv --reuid=65534 --regid=65534 \
 	    --clear-groups /usr/bin/python3 -
@@ -643,8 +645,8 @@ run_as_stranger() {
 	is_only_file x
 }
 
-# lengthen_path: the path holds 20 MB, more than the 14 MiB that stock sends on one channel;
-# of "large" enough is left after the slow start
+# lengthen_path: makes the path hold 20 MB, more than the 14 MiB that stock sends on one
+# channel; of "large" enough is left after the slow start
 lengthen_path() {
 	touch "$T/long"
 	cat "$BULK" "$BULK" >large
@@ -738,7 +740,7 @@ count_download_channels() {
 	grep 'asking for channel 2' log
 }
 
-# interrupt_copy SIGNAL WHO: scp alone, or ssh as well, which gets it first
+# interrupt_copy SIGNAL WHO: signals scp alone, or ssh as well, which gets it first
 interrupt_copy() {
 	local ssh=''
 	[ "$2" = scp ] || ssh=$(pgrep -P "$SCP" -x ssh)
@@ -775,7 +777,7 @@ stall_server() {
 	kill -STOP "${STOPPED[@]}"
 }
 
-# is_gone_after_signal SIGNAL: scp gets it until it is gone
+# is_gone_after_signal SIGNAL: signals scp, and succeeds if it is gone
 is_gone_after_signal() { ! kill -s "$1" "$SCP" 2>/dev/null; }
 
 @test "the second signal ends scp, which names the temporary file" {

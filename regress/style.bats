@@ -6,7 +6,7 @@ load helper
 
 setup() { cd "$TOP"; }
 
-# edit_copy FILE SED: a copy of a file, changed
+# edit_copy FILE SED: makes a changed copy of a file, and prints its name
 edit_copy() {
 	sed "$2" "$1" >"$BATS_TEST_TMPDIR/${1##*/}"
 	run ! cmp -s "$1" "$BATS_TEST_TMPDIR/${1##*/}"
@@ -54,7 +54,7 @@ x() { cat $1; }')"
 	[[ $output = *bdp.c:*arrayIndexOutOfBounds* ]]
 }
 
-# list_missing_guards FILE...: the headers without the guard HAYATE_NAME_H
+# list_missing_guards FILE...: prints the headers without the guard HAYATE_NAME_H
 list_missing_guards() {
 	local f name
 	for f; do
@@ -73,7 +73,7 @@ list_missing_guards() {
 	[ -z "$output" ]
 }
 
-# list_double_spaces FILE...: comments with two spaces between sentences
+# list_double_spaces FILE...: prints comments with two spaces between sentences
 list_double_spaces() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
 
 @test "one space stands between the sentences of a comment" {
@@ -89,7 +89,7 @@ list_double_spaces() { grep -nHE '^[	 ]*(#|/?\*).*[a-z0-9)"][.!?]  [^ ]' "$@"; }
 	[ -z "$output" ]
 }
 
-# check_misspelt FILE SED: the changed file, where spell names one wrong word
+# check_misspelt FILE SED: checks that spell names one wrong word in the changed file
 check_misspelt() {
 	run -1 build-aux/spell "$(edit_copy "$1" "$2")"
 	[[ $output = *"${1##*/}:"*": recieve" && ${#lines[@]} = 1 ]]
@@ -118,7 +118,7 @@ static int recieve;')"
 	[ -z "$output" ] || printf '# %s\n' "${lines[@]}" >&3
 }
 
-# check_wording FILE SED TEXT: wording names TEXT in the changed file
+# check_wording FILE SED TEXT: checks that wording names TEXT in the changed file
 check_wording() {
 	run -1 build-aux/wording "$(edit_copy "$1" "$2")"
 	[[ $output = *"${1##*/}:"*": \"$3\": "* ]]
@@ -172,7 +172,8 @@ What was copied is compared.' 'What was'
 	[ "${out[*]}" = '0 0 0 0 2 0 1 0 1 1 0 1' ]
 }
 
-# list_long_lines FILE...: lines of more than 80 columns; a tab ends at a multiple of 8
+# list_long_lines FILE...: prints lines of more than 80 columns; a tab ends at a multiple
+# of 8
 list_long_lines() {
 	local f
 	for f; do
@@ -188,7 +189,7 @@ list_long_lines() {
 	[ -z "$output" ]
 }
 
-# list_duplicates FILE...: functions that stand in two of the suites, word for word
+# list_duplicates FILE...: prints functions that stand in two of the suites, word for word
 list_duplicates() {
 	awk '
 	function told(name) {
@@ -217,8 +218,8 @@ list_duplicates() {
 	[ -z "$output" ]
 }
 
-# list_joined_tests FILE...: tests that && joins where the failure of the first is no error:
-# on any line of a function but its last
+# list_joined_tests FILE...: prints tests that && joins where the failure of the first is
+# no error: on any line of a function but its last
 list_joined_tests() {
 	awk '
 	FNR == 1 { held = text = "" }

@@ -34,15 +34,15 @@ teardown() {
 	[ -z "$SESSION" ] || wait "$SESSION" || :
 }
 
-# start_waiting COMMAND...: a session that stays; what it prints goes to "where"
+# start_waiting COMMAND...: starts a session that stays; its output goes to "where"
 start_waiting() {
 	exec 8<>hold
 	"$@" <hold >where 2>err 8>&- &
 	SESSION=$!
 }
 
-# start_session ARG... HOST: one that stays; sets NEAR and FAR, which choose the sockets
-# of the client and of the server
+# start_session ARG... HOST: starts one that stays; sets NEAR and FAR, which choose the
+# sockets of the client and of the server
 start_session() {
 	local c s
 	start_waiting client "$@" 'echo $SSH_CONNECTION; exec cat'
@@ -51,7 +51,7 @@ start_session() {
 	NEAR="sport = :$c and dport = :$s" FAR="sport = :$s and dport = :$c"
 }
 
-# has_options SOCKET ALGORITHM RATE: whether the socket has both; RATE may be none
+# has_options SOCKET ALGORITHM RATE: succeeds if the socket has both; RATE may be none
 has_options() {
 	local line
 	line=$(ss -Htin "$1" | tail -n 1)
@@ -60,7 +60,7 @@ has_options() {
 	*)	[[ $line =~ pacing_rate\ [0-9.]+bps/$(($3 * 8))bps ]] ;;
 	esac && [[ $line =~ ^[[:space:]]+$2[[:space:]] ]]
 }
-# wait_for_options SOCKET ALGORITHM RATE: it does within 5 seconds
+# wait_for_options SOCKET ALGORITHM RATE: waits up to 5 seconds for them
 wait_for_options() { poll 5 has_options "$@" || { ss -Htin "$1"; return 1; }; }
 
 @test "without the keywords both ends keep the system's choice" {
@@ -187,7 +187,7 @@ download_data() { client set 'head -c 6M /dev/zero' >got; }
 	sshd_down user
 }
 
-# list_order ARG...: the order in which ssh does two things, and what it cannot do
+# list_order ARG...: prints the order in which ssh does two things, and what it cannot do
 list_order() {
 	client -vv "$@" plain true 2>&1 >/dev/null | tr -d '\r' |
 	    sed -n 's/^debug2: fd [0-9]* setting TCP_NODELAY$/at once/p

@@ -6,7 +6,7 @@
 
 load helper
 
-# run_replay COMMAND...: one line of results for each put
+# run_replay COMMAND...: prints one line of results for each put
 run_replay() { printf '%s\n' "$@" | run_unit tempfile-sched-replay; }
 
 SIZE=200000	# KiB
@@ -110,7 +110,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 	[ "$(get_value 0 temp)" = none ]
 	[ "$(get_value 0 name)" = "$(get_value 0 contiguous)+0" ]
 	[ "$(get_value 0 contiguous)" -gt 50000 ]
-	# the second file is given up, and the file goes on without it
+	# The staging file is given up, and the upload continues without it.
 	run -0 run_replay "$OLD" "fail write 500" "put $SIZE"
 	[ "$(get_value 0 failed)" = 0 ]
 	[ "$(get_value 0 name)" = whole ]
@@ -194,7 +194,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 		    "put 33000" "put 2000000" "set alive 33" "set stranger 4" \
 		    "put 33000" "set stop 2" "put $SIZE"
 		[ "$(grep -c 'channels=1 .* failed=0 .* temp=none' <<<"$output")" = 7 ]
-		# nothing waits if nothing is left over, or when it is removed meanwhile
+		# No upload waits without a stale temporary file, or while one is removed.
 		[ "$(get_value 2 rounds)" -le "$(get_value 0 rounds)" ]
 		[ "$(get_value 4 rounds)" -le "$(get_value 1 rounds)" ]
 		[ "$(get_value 4 stale)" = 0 ]
@@ -279,7 +279,7 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 			[ "$(get_value 0 name)" = 210000+0 ]
 			[ "$(get_value 0 temp)" = none ]
 		done
-		# while it is read, and a lost channel has to be read once more
+		# The file shrinks while it is read, and the extents of a lost channel are read again.
 		for n in 5 8 12; do
 			run -0 run_replay "$s" "set shrink $n" "set actual 40000" \
 			    "lose 1 $n" "put $SIZE"
@@ -290,7 +290,8 @@ NEW='set old -1' LATE=$'set old -1\nset conns_wanted 0' OLD='set old 150000'
 	done
 }
 
-# print_commands N SEED: commands for N files, each with another path, server and mishaps
+# print_commands N SEED: prints commands for N files, each with another path, server and
+# failures
 print_commands() {
 	awk -v n="$1" -v seed="$2" '
 	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }

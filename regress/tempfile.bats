@@ -10,7 +10,7 @@
 
 load helper
 
-# run_replay WORDS...: one line of results for each
+# run_replay WORDS...: prints one line of results for each
 run_replay() { printf '%s\n' "$@" | run_unit tempfile-replay; }
 
 NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
@@ -26,7 +26,7 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 		run -0 run_replay "$way striped=-1" "$way server_caps=0"
 		[ "$(grep -c 'name=whole temp=none.* striped=0' <<<"$output")" = 2 ]
 	done
-	# Without space for the second file, or a name for it, it does not.
+	# Without space or a name for the staging file, the upload is not striped.
 	run -0 run_replay "$OLD space=100" "$OLD stale=240 alive=240" \
 	    "$LATE space=100" "$NEW stale=255 alive=255"
 	[ "$(grep -c 'name=whole temp=none.* striped=0' <<<"$output")" = 4 ]
@@ -47,7 +47,7 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 		[ "$(grep -c 'name=other temp=none.* failed=1 restart=0' <<<"$output")" = 3 ]
 		[ "$(get_value 0 reported)" = 1 ]
 	done
-	# What cannot get its name, though that is free, is put once more, over one link.
+	# A file that cannot be renamed, though its name is free, is restarted over one connection.
 	run -0 run_replay "$NEW fail=8192" "$NEW fail=8192 write=300"
 	[ "$(get_value 0 name) $(get_value 0 temp) $(get_value 0 failed) $(get_value 0 restart)" = "none none 0 1" ]
 }
@@ -67,15 +67,16 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 @test "an error leaves the complete prefix, and is reported if it affects the result" {
 	run -0 run_replay "$NEW write=300" "$OLD write=300" "$LATE write=5 striped=-1"
 	[[ $(get_value 0 name) = [1-9]*+0 && $(get_value 0 temp) = none && $(get_value 0 failed) = 1 ]]
-	# The second file is given up, and the file goes on without it.
+	# The staging file is given up, and the upload continues without it.
 	[ "$(get_value 1 name) $(get_value 1 temp) $(get_value 1 failed)" = "whole none 0" ]
 	[ "$(get_value 2 name)" = 16+0 ]
-	# An error of a COPY that sftp-server does not tell loses no data: it tells
-	# none of its last piece, whichever that is.
+	# A COPY error that sftp-server does not report loses no data: it reports none
+	# of the last chunk, whichever that is.
 	seq 500 1400 | sed "s/^/$OLD room=/" >"$BATS_TEST_TMPDIR/rooms"
 	run -0 run_unit tempfile-replay <"$BATS_TEST_TMPDIR/rooms"
 	[ "$(grep -c 'name=whole temp=none' <<<"$output")" = 901 ]
-	# What could not be cut keeps its hidden name, which another may take.
+	# A file that could not be truncated keeps its temporary name, which another
+	# program may take.
 	run -0 run_replay "$NEW write=300 fail=4096" "$NEW write=300 stolen=1"
 	[[ $(get_value 0 name) = none && $(get_value 0 temp) = [1-9]* && $(get_value 0 reported) = 1 ]]
 	[[ $(get_value 1 name) = none && $(get_value 1 reported) = 1 ]]
@@ -103,7 +104,7 @@ NEW=old=-1 LATE="old=-1 conns_wanted=0" OLD="old=2000 in_place=1"
 	done
 }
 
-# print_files N: words for N files, each with other mishaps
+# print_files N: prints words for N files, each with other failures
 print_files() {
 	awk -v n="$1" '
 	function one_of(list, v) { return v[int(rand() * split(list, v, " ")) + 1] }

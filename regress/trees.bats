@@ -233,7 +233,7 @@ GET_P=${GET/-r/-rp}
 	[ "$(grep -c 'suspect path' <<<"$output")" = 5 ]
 }
 
-# run_in_place COMMAND: run it in an empty directory, and see that all that it left is
+# run_in_place COMMAND: runs it in an empty directory, and checks that all that it left is
 # below b there, and no link
 run_in_place() {
 	rm -rf in
@@ -521,7 +521,7 @@ run_in_place() {
 	diff -r a b/a 2>/dev/null || diff -r a b
 }
 
-# check_foreign_tree KIND: a server of another kind gets and gives a tree
+# check_foreign_tree KIND: copies a tree to and from a server of another kind
 check_foreign_tree() {
 	foreign_up "$1"
 	make_small_tree 100
@@ -581,10 +581,11 @@ check_foreign_tree() {
 	done
 }
 
-# is_prefix FILE FILE: the second is one of the first, as it is written in order
+# is_prefix FILE FILE: succeeds if the second is a prefix of the first, as it is written
+# in order
 is_prefix() { cmp -n "$(stat -c %s "$2")" "$1" "$2"; }
 
-# run_killed ARG...: scp is, by the peer, when it has dealt with some replies
+# run_killed ARG...: checks that the peer kills scp when it has handled some replies
 run_killed() {
 	run -137 copy_near "$@"
 }

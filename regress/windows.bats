@@ -68,17 +68,18 @@ pids=()				# background jobs; they end with the test
 run_here() { $IN_CLIENT "$@" 3>&-; }
 run_there() { $IN_SERVER "$@" 3>&-; }
 
-# download_some SERVER [ARG...]: SOME from there; the client's log in get.log
+# download_some SERVER [ARG...]: downloads SOME; the client's log is in get.log
 download_some() { client -vv "${@:2}" "$1" "cat $SOME" >got 2>get.log && cmp "$SOME" got; }
 
-# upload_some SERVER [ARG...]: SOME to there; the server's log is sshd_log SERVER
+# upload_some SERVER [ARG...]: uploads SOME; the server's log is sshd_log SERVER
 upload_some() {
 	rm -f "$T/there"
 	client -vv "${@:2}" "$1" "cat >$T/there" <"$SOME" 2>put.log &&
 	    cmp "$SOME" there
 }
 
-# check_stock_windows LOG: there were adjusts, none beyond a stock window, and no tuner
+# check_stock_windows LOG: checks that there were adjusts, none beyond a stock window, and
+# no tuner
 check_stock_windows() {
 	local most
 	most=$(find_largest_credit "$1")
@@ -89,7 +90,7 @@ check_stock_windows() {
 
 has_decision() { list_windows "$2" | grep -q "$1"; }
 
-# is_path_quiet: whether no data moved for some round trips
+# is_path_quiet: succeeds if no data moved for some round trips
 is_path_quiet() {
 	local was now same=0
 	was=$("$LFP" stat "$P" fwd sent_bytes)
@@ -156,7 +157,7 @@ print_pipe_command() { echo 'sleep 0.5; cat >/dev/null; python3 -c "import fcntl
 	has_window_grown get.log
 }
 
-# lengthen_path: 20 MB of it
+# lengthen_path: makes the path hold 20 MB
 lengthen_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 
 @test "the window for a Hayate peer exceeds 14 MiB" {
@@ -192,14 +193,14 @@ lengthen_path() { "$LFP" set "$P" --rtt 200ms --rate 800mbit --queue 40MB; }
 
 ### Loss
 
-# load_bbr: load BBR. It does not slow down for lost packets, so the window is what
+# load_bbr: loads BBR. It does not slow down for lost packets, so the window is what
 # limits
 load_bbr() {
 	[[ " $(sysctl -n net.ipv4.tcp_available_congestion_control) " = *" bbr "* ]] ||
 	    modprobe -q tcp_bbr
 }
 
-# find_bytes_behind LOG: the most bytes that were seen to wait behind lost ones
+# find_bytes_behind LOG: prints the most bytes that were seen to wait behind lost ones
 find_bytes_behind() {
 	tr -d '\r' <"$1" | sed -n 's/.*: window .* behind losses \([0-9]*\),.*/\1/p' |
 	    sort -n | tail -1
@@ -226,10 +227,10 @@ find_bytes_behind() {
 
 ### A peer whose window limits
 
-# list_limit_lines LOG: print the lines about a limiting window of the peer
+# list_limit_lines LOG: prints the lines about a limiting window of the peer
 list_limit_lines() { tr -d '\r' <"$1" | grep -o "channel [0-9]*: the .* window limits .*"; }
 
-# send_long SERVER COMMAND [ARG...]: more than a second of it; -v in put.log
+# send_long SERVER COMMAND [ARG...]: sends more than a second of data; -v is in put.log
 send_long() {
 	cat "$BULK" "$BULK" "$BULK" | client -v "${@:3}" "$1" "$2" 2>put.log
 }
@@ -279,14 +280,15 @@ send_long() {
 	sshd_down max
 }
 
-# start_master [ARG...]: a shared connection, logged in master.log
+# start_master [ARG...]: starts a shared connection, logged in master.log
 start_master() {
 	client -vv -E "$T/master.log" -fNM -S "$T/ctl" "$@" hayate </dev/null
 }
 
 is_longer_than() { [ "$(stat -c %s "$1")" -gt "$2" ]; }
 
-# sum_windows LOG: channels that the tuner moved, and the most they had at once
+# sum_windows LOG: prints how many channels the tuner changed, and the largest sum of
+# their windows
 sum_windows() {
 	tr -d '\r' <"$1" | awk -v stock="$STOCK_WINDOW" '
 	    { sub(/.*channel /, ""); n = $1 + 0 }
@@ -360,7 +362,8 @@ OFF=("Hayate no" "HPNDisabled yes" "WindowTuning no" "TcpRcvBufPoll no")
 	done
 }
 
-# check_tuner_off NAME LINE...: sshds with each of OFF, behind the lines given
+# check_tuner_off NAME LINE...: starts sshds with each of OFF, behind the lines given, and
+# checks that none tunes
 check_tuner_off() {
 	local i name=$1
 	shift
@@ -402,7 +405,7 @@ check_tuner_off() {
 
 ### Which channels
 
-# find_channel LOG KIND: the number of the last channel of that kind
+# find_channel LOG KIND: prints the number of the last channel of that kind
 find_channel() {
 	tr -d '\r' <"$1" |
 	    sed -n "s/.*channel \([0-9]*\): new $2.*/\1/p" | tail -1
@@ -433,8 +436,8 @@ find_channel() {
 	[ -z "$(list_windows "$(sshd_log hayate)")" ]
 }
 
-# print_download_loop FILE: shell words that send it, and no EOF until LITTLE came back,
-# for with an agent and X11 the end of one direction is the end of both
+# print_download_loop FILE: prints shell words that send it, and no EOF until LITTLE came
+# back, for with an agent and X11 the end of one direction is the end of both
 print_download_loop() {
 	echo "{ cat $1; until cmp -s $LITTLE $T/down; do sleep 0.1; done; }"
 }
@@ -529,8 +532,8 @@ run_x_client() {
 ### Forwardings
 
 is_listening() { $1 ss -Htln "sport = :$2" | grep -q .; }
-# start_services run_here|run_there: at that side SOME is to be had, and T/sunk is written,
-# on TCP ports 7001 and 7002 and at T/source and T/sink
+# start_services run_here|run_there: serves SOME at that side and writes T/sunk, on TCP
+# ports 7001 and 7002 and at T/source and T/sink
 start_services() {
 	need socat
 	local at=$IN_CLIENT a
@@ -547,13 +550,14 @@ start_services() {
 	poll 5 test -S "$T/sink"
 }
 
-# start_forwarding ARG...: a connection for that alone, logged in master.log
+# start_forwarding ARG...: starts a connection for that alone, logged in master.log
 start_forwarding() {
 	client -vv -E "$T/master.log" -fNM -S "$T/ctl" \
 	    -o ExitOnForwardFailure=yes "$@" hayate </dev/null
 }
 
-# pull_through run_here|run_there ADDRESS LOG: SOME, through it; LOG is the receiving side's
+# pull_through run_here|run_there ADDRESS LOG: downloads SOME through it; LOG is the
+# receiving side's
 pull_through() {
 	: >"$3"
 	$1 socat -b 65536 -u "$2" CREATE:got
@@ -635,7 +639,8 @@ push_through() {
 
 ### Paths whose RTT no socket knows
 
-# has_grown_by_edge LOG: grew without a round trip time of the transport
+# has_grown_by_edge LOG: succeeds if the window grew without a round trip time of the
+# transport
 has_grown_by_edge() {
 	grep -q 'grow: the window is what limits (rtt 0\.0 ms' "$1" &&
 	    ! grep -q 'grow: the path holds more (rtt 0\.0 ms' "$1"
@@ -656,13 +661,13 @@ has_grown_by_edge() {
 
 ### Readers
 
-# send_paced: 64 KiB each 10 ms
+# send_paced: sends 64 KiB each 10 ms
 send_paced() {
 	perl -e 'while (sysread STDIN, $_, 65536) {
 	    syswrite STDOUT, $_; select undef, undef, undef, 0.01 }'
 }
 
-# check_waiting LOG: nothing that waited was ever more than the window
+# check_waiting LOG: checks that nothing that waited was ever more than the window
 check_waiting() {
 	[ "$(tr -d '\r' <"$1" |
 	    sed -n 's/.*: window \([0-9]*\) -> .* waiting \([0-9]*\)).*/\1 \2/p' |
@@ -676,7 +681,7 @@ check_waiting() {
 	check_waiting get.log
 }
 
-# read_peak_memory PID: the most it ever held, bytes
+# read_peak_memory PID: prints the most bytes that it ever held
 read_peak_memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 
 @test "a reader that stops costs at most its window in memory, and then continues" {
@@ -716,7 +721,7 @@ read_peak_memory() { awk '/^VmHWM/ { print $2 * 1024 }' "/proc/$1/status"; }
 
 ### A path that changes
 
-# send_endless: SOME over and over until T/stop is there
+# send_endless: sends SOME repeatedly until T/stop exists
 send_endless() {
 	client -vv hayate "until [ -e $T/stop ]; do cat $SOME; done |
 	    tee >(sha256sum >$T/sent)" 2>get.log | sha256sum >got
@@ -745,7 +750,7 @@ is_narrower_than() { [ "$(find_latest_window)" -lt "$1" ]; }
 	cmp sent got
 }
 
-# run_idler: SOME twice with a pause between, begun by setup_file
+# run_idler: downloads SOME twice with a pause between, begun by setup_file
 run_idler() {
 	cd "$BATS_FILE_TMPDIR" || return
 	client -vv idle "cd $PWD; cat some; touch idle

@@ -7,7 +7,7 @@ load helper
 
 MiB=1048576
 
-# run_replay COMMAND...: one command a line, one answer per "run", in lines[]
+# run_replay COMMAND...: runs one command a line; one answer per "run" is in lines[]
 run_replay() {
 	local dir=$BUILD/unit asan plain
 	plain=$(printf '%s\n' "$@" | "$dir/plain/wtune-replay") || return
@@ -261,8 +261,8 @@ print_reason() { echo "${lines[$1]##*why=}"; }
 	[ "$(get_value 0 max)" -eq $((2 * MiB)) ]
 }
 
-# set_share TOTAL OTHERS: set SHARE to the window of a channel that needs more than
-# the memory that OTHERS leave
+# set_share TOTAL OTHERS: sets SHARE to the window of a channel that needs more than the
+# memory that OTHERS leave
 set_share() {
 	run_replay "memory $1" "others $2" 'path 200 125' 'run 8'
 	[ "$(print_reason 0)" = "hold: at its share of the memory" ]

@@ -15,30 +15,30 @@ setup() {
 	OUT=$BATS_TEST_TMPDIR/out
 }
 
-# run_small OPTION...: one run of everything, few bytes, the same each time
+# run_small OPTION...: runs everything once with few bytes, the same each time
 run_small() { "$RUN" --runs 1 --bytes 1M --out "$OUT" "$@" 3>&-; }
 
-# query_results PROGRAM: awk over the only results, where $at["name"] is a field
+# query_results PROGRAM: runs awk over the only results, where $at["name"] is a field
 query_results() {
 	awk -F'\t' 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; n = NF; next }
 	'"$1" "$OUT"/*.tsv
 }
 
-# check_runs COUNT: there are so many runs, and none failed
+# check_runs COUNT: checks that there are COUNT runs, and none failed
 check_runs() {
 	query_results 'NF != n || $at["status"] != 0 { print; bad = 1 }
 	    { runs++ }
 	    END { if (runs < '"$1"') print runs " runs"; exit bad || runs < '"$1"' }'
 }
 
-# list_runs: what each line is a run of
+# list_runs: prints what each line is a run of
 list_runs() {
 	query_results '{ print $at["cell"], $at["rtt_ms"], $at["rate"], $at["loss"],
 	    $at["cc"], $at["window"], $at["streams"], $at["program"],
 	    $at["mode"], $at["direction"], $at["run"] }'
 }
 
-# find_speed WINDOW PROGRAM: MB/s of one stream, all of the process
+# find_speed WINDOW PROGRAM: prints MB/s of one stream, all of the process
 find_speed() {
 	query_results '$at["window"] == "'"$1"'" && $at["program"] == "'"$2"'" &&
 	    $at["streams"] == 1 && $at["bytes"] > 0 {
@@ -92,7 +92,8 @@ find_speed() {
 	run ! pgrep -f "$BATS_TEST_TMPDIR/lab"
 }
 
-# make_hpn_directory PREFIX: its programs by other names, all in one directory
+# make_hpn_directory PREFIX: makes a directory of its programs by other names; prints its
+# path
 make_hpn_directory() {
 	local p d=$BATS_TEST_TMPDIR/hpn
 	mkdir -p "$d"
@@ -127,7 +128,8 @@ make_hpn_directory() {
 	[ "$(lab_programs stock)" = "$BUILD/stock" ]
 }
 
-# check_refused WORDS OPTION...: one line that has these words, and nothing measured
+# check_refused WORDS OPTION...: checks that one line has these words, and that nothing
+# was measured
 check_refused() {
 	local words=$1
 	shift
@@ -157,7 +159,7 @@ check_refused() {
 
 ### Sittings that were stopped
 
-# interrupt_run RUNS: a sitting that was interrupted when that many were there
+# interrupt_run RUNS: interrupts a sitting when RUNS are there
 interrupt_run() {
 	"$RUN" --only loopback --runs 2 --bytes 1M --out "$OUT" \
 	    >/dev/null 2>&1 3>&- &

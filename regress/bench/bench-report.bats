@@ -34,7 +34,7 @@ print_header() {
 	(set -- $COLUMNS_; IFS=$'\t'; echo "$*")
 }
 
-# print_row CELL PROGRAM MODE DIRECTION BYTES SECONDS [COLUMN=VALUE...]: a run
+# print_row CELL PROGRAM MODE DIRECTION BYTES SECONDS [COLUMN=VALUE...]: prints a run
 print_row() {
 	local c text=''
 	declare -A v=([date]=2026-01-02T03:04:05+0000 [commit]=abcdef1
@@ -216,7 +216,7 @@ read_page() {
 	EOT
 }
 
-# print_section CELL: its lines of read_page
+# print_section CELL: prints its lines of read_page
 print_section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 
 @test "every cell has a section, and every figure is an SVG with its conditions" {
@@ -354,7 +354,8 @@ print_section() { read_page | awk -v c="$1" '/^section /{ on = $2 == c } on'; }
 	[[ $output = *'|100.0|'* && $output != *'|25.0|'* ]]
 }
 
-# print_rows_at MS...: a copy by each program at these RTTs, slower at each further one
+# print_rows_at MS...: prints a copy by each program at these RTTs, slower at each further
+# one
 print_rows_at() {
 	local rtt p n=0
 	print_header
@@ -433,7 +434,7 @@ print_rows_at() {
 
 ### In a browser
 
-# open_page FILE OPTION...: its messages in $BATS_TEST_TMPDIR/console
+# open_page FILE OPTION...: opens FILE; its messages are in $BATS_TEST_TMPDIR/console
 open_page() {
 	timeout 120 chromium --headless --no-sandbox --disable-gpu \
 	    --disable-dev-shm-usage --no-first-run --hide-scrollbars \
@@ -493,7 +494,7 @@ print_probe() {
 	    "$BATS_TEST_TMPDIR/console"
 }
 
-# count_distinct PNG: how many different values its pixels' bytes have
+# count_distinct PNG: prints how many different values its pixels' bytes have
 count_distinct() {
 	python3 - "$1" <<-'EOT'
 	import struct, sys, zlib

@@ -18,17 +18,17 @@ setup() {
 	PROCS=$BATS_TEST_TMPDIR/procs
 }
 
-# read_field COMM N: of what the meter saw
+# read_field COMM N: prints a field of what the meter saw
 read_field() { tr ' ' '\n' <"$PROCS" | awk -F: -v c="$1" -v n="$2" '$1 == c { print $n }'; }
 
-# run_bench ARG...: a run, its tables in $output, its lines in $TSV
+# run_bench ARG...: runs it, with its tables in $output and its lines in $TSV
 run_bench() {
 	local out=$BATS_TEST_TMPDIR/out.$RANDOM
 	run -0 --separate-stderr "$REGRESS/bench/run" --out "$out" "$@"
 	TSV=$(ls "$out"/*.tsv)
 }
 
-# has_limit_sentence MODE LIMIT: whether both rows of that mode have that sentence
+# has_limit_sentence MODE LIMIT: succeeds if both rows of that mode have that sentence
 has_limit_sentence() {
 	local said
 	said=$(awk -v mode="$1" 'index($0, mode "  ") == 1 { f = 1; next }

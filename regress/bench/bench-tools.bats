@@ -26,7 +26,7 @@ need_tools() {
 }
 
 
-# run_small CELL [OPTION...]: the lines are left in $TSV
+# run_small CELL [OPTION...]: runs the cell; the lines are left in $TSV
 run_small() {
 	run -0 --separate-stderr "$RUN" --only "$1" --runs 1 --bytes 1M \
 	    --out "$T/out" "${@:2}" 3>&-
@@ -34,7 +34,8 @@ run_small() {
 	run ! ls -d "$T"/lab.*
 }
 
-# query_results CONDITION COLUMN...: of the TSV, where awk's CONDITION holds of v[NAME]
+# query_results CONDITION COLUMN...: prints the columns of the TSV where awk's CONDITION
+# holds of v[NAME]
 query_results() {
 	awk -F'\t' -v columns="${*:2}" '
 	NR == 1 { for (i = 1; i <= NF; i++) at[i] = $i; n = split(columns, c, " "); next }
@@ -51,8 +52,8 @@ check_all_ran() {
 
 count_rows() { query_results "$1" program | wc -l; }
 
-# hide_programs TOOL...: a PATH that has all but these, with fakes from $T/fake first.
-# The links that ccache has for compilers do not work in another folder.
+# hide_programs TOOL...: sets a PATH that has all but these, with fakes from $T/fake
+# first. The links that ccache has for compilers do not work in another folder.
 hide_programs() {
 	local d tool
 	mkdir -p "$T/bin" "$T/fake"
@@ -65,7 +66,7 @@ hide_programs() {
 	export PATH=$T/fake:$T/bin
 }
 
-# make_fake TOOL <SCRIPT: where it says REAL, the real one is meant
+# make_fake TOOL <SCRIPT: makes it of the input, where REAL stands for the real one
 make_fake() {
 	mkdir -p "$T/fake"
 	sed "s,REAL,$(command -v "$1"),; 1i #!/bin/sh" >"$T/fake/$1"

@@ -18,7 +18,7 @@ setup() {
 	export TMPDIR=$BATS_TEST_TMPDIR BENCH_DATA=$BATS_TEST_TMPDIR
 }
 
-# add_runs PROGRAM MODE SECONDS...: runs of 1 GB, of which login takes 1 s
+# add_runs PROGRAM MODE SECONDS...: adds runs of 1 GB, of which login takes 1 s
 add_runs() {
 	local s f=$BATS_TEST_TMPDIR/recorded.tsv target=-
 	[ -s "$f" ] || printf '%s\t' date commit builds version libcrypto kernel \

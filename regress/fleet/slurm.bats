@@ -49,7 +49,7 @@ setup() {
 	scontrol update nodename=node[1-3] state=resume 2>/dev/null || :
 }
 
-# need_slurm: it is unpacked, or installed with the names of Debian
+# need_slurm: succeeds if Slurm is unpacked, or installed with the names of Debian
 need_slurm() {
 	SBIN=$BUILD/ftpd/usr/sbin
 	PLUGINS=$(echo "$BUILD"/ftpd/usr/lib/*/slurm-wlm)
@@ -86,7 +86,7 @@ print_slurm_conf() {
 	END
 }
 
-# start_slurm: on free ports
+# start_slurm: starts its daemons on free ports
 start_slurm() {
 	local n
 	print_slurm_conf $((20000 + RANDOM % 12000)) >slurm.conf
@@ -99,7 +99,7 @@ start_slurm() {
 	poll 15 eval '[ "$(sinfo -h -t idle -o %D 2>/dev/null)" = 3 ]'
 }
 
-# start_node N: its slurmd, in a session of its own
+# start_node N: starts a slurmd, in a session of its own
 start_node() {
 	mkdir -p "spool/node$1"
 	setsid "$SBIN/slurmd-wlm" -D -N "node$1" -f "$SLURM_CONF" -d "$SBIN/slurmstepd-wlm" \
@@ -116,8 +116,8 @@ stop_slurm() {
 	return 0
 }
 
-# make_plan RATE BYTES...: a tree of one file of each size, each with 20 small ones, in
-# as many shards, which go at RATE
+# make_plan RATE BYTES...: makes a tree of one file of each size, each with 20 small ones,
+# and plans as many shards, which are limited to RATE
 make_plan() {
 	local rate=$1 size i=0 j
 	shift
@@ -132,34 +132,34 @@ make_plan() {
 	    "$FLEET" plan --shards $# --from - a "hayate:$T/b" work -o MaxRate="$rate"
 }
 
-# submit_shards [OPTION...]: all shards; JOB is its number
+# submit_shards [OPTION...]: submits all shards; sets JOB to the job's number
 submit_shards() {
 	JOB=$(sbatch --parsable --array=1-"$(cat work/shards)" "$@" \
 	    --output="$T/%A_%a.log" "$TOP/contrib/slurm/hayate.sbatch" "$T/work" --pause 0.5)
 }
 
-# has_job_ended: nothing of the job is left
+# has_job_ended: succeeds if nothing of the job is left
 has_job_ended() { [ -z "$(squeue -h -j "$JOB" 2>/dev/null)" ]; }
 
-# list_tasks NODE: the shards that it has now
+# list_tasks NODE: prints the shards that it has now
 list_tasks() { squeue -h -t running -w "$1" -o %K; }
 
-# kill_task NODE: what Slurm has started there, with all below
+# kill_task NODE: kills what Slurm has started there, with all below
 kill_task() {
 	local script
 	script=$(pgrep -f "$BATS_FILE_TMPDIR/spool/$1/job[0-9]*/slurm_script")
 	pkill -9 -s "$(ps -o sid= -p "$script" | tr -d ' ')"
 }
 
-# check_copy: the copy is the source, also for rsync
+# check_copy: checks that the copy equals the source, also for rsync
 check_copy() {
 	diff -r a b
 	need rsync
 	[ -z "$(rsync -rtn --itemize-changes --delete a/ b/)" ]
 }
 
-# list_resumed: the files of which a part was sent, with these bytes; fails if one was sent
-# more than once as a whole
+# list_resumed: prints the files of which a part was sent, with these bytes; fails if one
+# was sent more than once as a whole
 list_resumed() {
 	local size path
 	cat work/[1-9]*/journal.* |
@@ -170,7 +170,7 @@ list_resumed() {
 	done <sent
 }
 
-# print_figure TEXT: what was measured, for who reads the results
+# print_figure TEXT: prints a measured value for the reader of the results
 print_figure() { echo "# $*" >&3; }
 
 @test "1, 2 and 3 nodes copy 12 shards in proportion" {

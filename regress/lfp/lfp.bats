@@ -33,7 +33,7 @@ teardown() {
 	return $rc
 }
 
-# make_path NAME OPTION...: a path that teardown removes
+# make_path NAME OPTION...: makes a path that teardown removes
 make_path() {
 	paths+=("$1")
 	"$LFP" up "$@" 3>&-
@@ -46,21 +46,21 @@ query_path() { "$LFP" stat "$P" "$@"; }
 
 is_listening() { [ -n "$(run_at "$1" b ss -Htln "sport = :$2")" ]; }
 
-# start_iperf NAME: an iperf3 at b
+# start_iperf NAME: starts an iperf3 at b
 start_iperf() {
 	"${first[@]}" "$LFP" exec "$1" b iperf3 -s -J >/dev/null 2>&1 3>&- &
 	poll 10 is_listening "$1" 5201
 }
 
-# run_iperf NAME ARGUMENT...: its JSON report
+# run_iperf NAME ARGUMENT...: prints its JSON report
 run_iperf() { "${first[@]}" "$LFP" exec "$1" a iperf3 -c 10.77.0.2 -J "${@:2}" 3>&-; }
 
-# measure_rtt NAME: the least of ten, ms
+# measure_rtt NAME: prints the least of ten, ms
 measure_rtt() { run_at "$1" a "${first[@]}" ping -nc 10 -i 0.02 10.77.0.2 |
     sed -n 's/.*time=\([0-9.]*\) ms/\1/p' | sort -n | head -1; }
 
-# find_deviation N P [BURST]: deviation of a share of P in N that 99 % of samples keep to;
-# losses in bursts vary as if there were fewer of them
+# find_deviation N P [BURST]: prints the deviation of a share of P in N that 99 % of
+# samples keep to; losses in bursts vary as if there were fewer of them
 find_deviation() { awk -v n="$1" -v p="$2" -v b="${3:-1}" -v z=$Z \
     'BEGIN { print z * sqrt(p * (1 - p) / n * (2 * b - 1)) }'; }
 
@@ -89,17 +89,17 @@ find_deviation() { awk -v n="$1" -v p="$2" -v b="${3:-1}" -v z=$Z \
 	check_true "$back >= 19 && $back <= 22"
 }
 
-# measure_steady NAME SECONDS: Mbit/s of payload received, median of the last three
-# whole seconds
+# measure_steady NAME SECONDS: prints the Mbit/s of payload received, median of the last
+# three whole seconds
 measure_steady() {
 	run_iperf "$1" -t "$2" --get-server-output |
 	    jq '[.server_output_json.intervals[].sum
 	    | select(.seconds > 0.9).bits_per_second / 1e6][-3:] | sort[1]'
 }
 
-# check_goodput RTT SECONDS: cubic and BBR at once. One that a busy machine has slowed
-# is measured again, by itself. LFP_RATE, in Mbit/s, is what any machine
-# carries; with 1000 the test judges the machine as well.
+# check_goodput RTT SECONDS: measures cubic and BBR at once. One that a busy machine has
+# slowed is measured again, by itself. LFP_RATE, in Mbit/s, is what any machine can send;
+# with 1000 the test judges the machine as well.
 check_goodput() {
 	local cc got rate=${LFP_RATE:-200} pid=()
 	for cc in cubic bbr; do
@@ -154,14 +154,14 @@ check_goodput() {
 	[ "$(query_path back lost)" = 0 ]
 }
 
-# count_missing: "lost bursts" of ping's sequence numbers
+# count_missing: prints "lost bursts" of ping's sequence numbers
 count_missing() { awk -v n="$1" '/icmp_seq/ {
 	sub(/.*icmp_seq=/, ""); got[$1 + 0] = 1 }
 	END { for (i = 1; i <= n; i++) {
 		if (!got[i]) { lost++; if (i == 1 || got[i - 1]) b++ } }
 	print lost + 0, b + 0 }'; }
 
-# run_ping NAME N: as fast as replies return, so that losses come soon and no reply
+# run_ping NAME N: sends as fast as replies return, so that losses come soon and no reply
 # waits for room in ping's socket, on a busy machine as well
 run_ping() {
 	run_at "$1" a "${first[@]}" ping -nc "$2" -l 50 -i 0 -W 3 10.77.0.2
@@ -202,7 +202,7 @@ run_ping() {
 	check_true "($lost / $n - 0.002) ^ 2 < $(find_deviation "$n" 0.002) ^ 2"
 }
 
-# transfer_file ADDRESS: 8 MiB from a to b, compared
+# transfer_file ADDRESS: sends 8 MiB from a to b, and compares
 transfer_file() {
 	rm -f "$BATS_TEST_TMPDIR/got"
 	run_at "$P" b perl -MIO::Socket::IP -e '
@@ -240,10 +240,10 @@ transfer_file() {
 	check_true "$(query_path fwd qmax) <= 100000"
 }
 
-# read_sent: bytes written to b and the emulator's clock in us, of one moment
+# read_sent: prints the bytes written to b and the emulator's clock in us, of one moment
 read_sent() { query_path fwd | sed 's/.* sent_bytes=\([0-9]*\).* clock_us=\([0-9]*\).*/\1 \2/'; }
 
-# measure_speed: Mbit/s that b is sent, over half a second after a tenth
+# measure_speed: prints the Mbit/s that b is sent, over half a second after a tenth
 measure_speed() {
 	local b0 t0 b1 t1
 	read -r b1 t1 < <(read_sent)
@@ -284,7 +284,8 @@ list_connections() { run_at "$P" a ss -Htn state established dport = :5201; }
 	check_true "$got >= 40 && $got <= 41"
 }
 
-# start_echo PORT NODELAY: what b hears goes back line by line
+# start_echo PORT NODELAY: starts a server at b that sends back what it receives, line by
+# line
 start_echo() {
 	run_at "$P" b perl -MIO::Socket::INET -MSocket=:all -e '
 	    $l = IO::Socket::INET->new(LocalPort => $ARGV[0], Listen => 9) or die;
@@ -296,8 +297,8 @@ start_echo() {
 	poll 10 is_listening "$P" "$1"
 }
 
-# count_question_trips PORT N TOGETHER: N questions from a, of which so many are asked at once;
-# prints the round trips
+# count_question_trips PORT N TOGETHER: sends N questions from a, TOGETHER of them at
+# once, and prints the round trips
 count_question_trips() {
 	"$LFP" clear "$P"
 	run_at "$P" a perl -MIO::Socket::INET -e '
@@ -341,16 +342,16 @@ count_question_trips() {
 	check_true "$(measure_rtt "$P-2") >= 60"
 }
 
-# is_path_removed NAME: no namespace, state or device of it is left
+# is_path_removed NAME: succeeds if no namespace, state or device of it is left
 is_path_removed() {
 	[ ! -e "/run/netns/lfp-$1-a" ] && [ ! -e "/run/netns/lfp-$1-b" ] &&
 	    [ ! -e "/run/lfp/$1" ]
 }
 
-# has_ended PID: ended, and perhaps not yet reaped by init
+# has_ended PID: succeeds if it has ended, and perhaps is not yet reaped by init
 has_ended() { case "$(ps -o stat= -p "$1")" in ''|Z*) ;; *) return 1 ;; esac; }
 
-# list_inside: the processes at both ends
+# list_inside: prints the processes at both ends
 list_inside() { ip netns pids "lfp-$P-a"; ip netns pids "lfp-$P-b"; }
 
 @test "down leaves no process, device or namespace" {

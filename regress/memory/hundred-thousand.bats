@@ -13,21 +13,21 @@ teardown() {
 	remove_directory
 }
 
-# remove_directory: at once, if it is in memory
+# remove_directory: removes it, at once if it is in memory
 remove_directory() {
 	cd /
 	umount "$BATS_TEST_TMPDIR/at" 2>/dev/null || :
 	rm -rf "$BATS_TEST_TMPDIR/at"
 }
 
-# make_directory: a new directory, in memory if it can be
+# make_directory: makes a new directory, in memory if possible
 make_directory() {
 	mkdir "$BATS_TEST_TMPDIR/at"
 	mount -t tmpfs -o size=4g,nr_inodes=1m none "$BATS_TEST_TMPDIR/at" 2>/dev/null || :
 	cd "$BATS_TEST_TMPDIR/at"
 }
 
-# make_many_files DIRECTORIES: 100,000 files in "a"
+# make_many_files DIRECTORIES: makes 100,000 files in "a"
 make_many_files() {
 	python3 - "$1" <<-'END'
 	import os, sys
@@ -41,7 +41,8 @@ make_many_files() {
 	END
 }
 
-# check_peak COMMAND...: it takes less than 32 MiB; with all items kept, scp takes 39
+# check_peak COMMAND...: checks that COMMAND takes less than 32 MiB; with all items kept,
+# scp takes 39
 check_peak() {
 	local kib
 	kib=$(measure_peak "$@" 3>&-)
@@ -50,7 +51,7 @@ check_peak() {
 }
 check_near_copy() { check_peak "$(bin scp)" -q -S ./near -r "$@"; }
 
-# find_fastest COMMAND...: the seconds of the best of three runs that make "b"
+# find_fastest COMMAND...: prints the seconds of the best of three runs that make "b"
 find_fastest() {
 	local _
 	for _ in 1 2 3; do
@@ -60,8 +61,8 @@ find_fastest() {
 	sort -n times | head -n 1
 }
 
-# check_copy_over_path SOURCE TARGET: within a tenth of the time that 100,000 files take one
-# after the other, three round trips each
+# check_copy_over_path SOURCE TARGET: copies within a tenth of the time that 100,000 files
+# take one after the other, three round trips each
 check_copy_over_path() {
 	check_peak ip netns exec "lfp-$P-a" timeout 600 "$(bin scp)" -q \
 	    -S "$(bin ssh)" -F "$BATS_FILE_TMPDIR/ssh_config" "$@"

@@ -22,7 +22,7 @@ teardown() {
 
 ### A cgroup: version 1 or 2, whichever can bound memory here
 
-# make_cgroup BYTES: make it; fails where it cannot be had
+# make_cgroup BYTES: makes it; fails where that is not possible
 make_cgroup() {
 	local top
 	CGROUP=
@@ -39,14 +39,14 @@ make_cgroup() {
 	return 1
 }
 remove_cgroup() { [ -z "${CGROUP-}" ] || poll 5 rmdir "$CGROUP" 2>/dev/null || :; CGROUP=; }
-# join_cgroup: the server and its sessions
+# join_cgroup: adds the server and its sessions to the group
 join_cgroup() { echo "$1" >"$CGROUP/cgroup.procs"; }
 read_cgroup_peak() { cat "$CGROUP/memory.max_usage_in_bytes" "$CGROUP/memory.peak" 2>/dev/null; }
 count_oom_kills() { sed -n 's/^oom_kill //p' "$CGROUP/memory.oom_control" "$CGROUP/memory.events" 2>/dev/null; }
 
 ### Sessions
 
-# list_sessions: the processes that serve sessions, all of them below sshd
+# list_sessions: prints the processes that serve sessions, all of them below sshd
 list_sessions() {
 	local all=("$(cat "$(sshd_dir hayate)/pid")") i child
 	for ((i = 0; i < ${#all[@]}; i++)); do
@@ -56,7 +56,8 @@ list_sessions() {
 		done
 	done
 }
-# measure_sessions: bytes of all sessions, where each has its part of a shared page
+# measure_sessions: prints the bytes of all sessions, where each has its part of a shared
+# page
 measure_sessions() {
 	list_sessions | sed 's,.*,/proc/&/smaps_rollup,' | xargs cat 2>/dev/null |
 	    awk '/^Pss:/ { kib += $2 } END { printf "%d\n", kib * 1024 }'
@@ -68,8 +69,8 @@ send_zeros() {
 	head -c "$BYTES" /dev/zero
 }
 
-# start_clients N COMMAND: N clients that send zeros to a command when go tells them. They
-# wait without a turn of the processor: for a writer of the pipe "go".
+# start_clients N COMMAND: starts N clients that send zeros to a command when open_pipe
+# tells them. They wait without a turn of the processor: for a writer of the pipe "go".
 start_clients() {
 	local i
 	mkfifo go
@@ -115,11 +116,11 @@ has_ended() { [ "$(cat status.* 2>/dev/null | grep -c .)" -ge "$1" ]; }
 	[ "$(count_oom_kills)" -gt 0 ] || [ "$(cat status.* | sort -u)" != 0 ]
 }
 
-# has_grown N BYTES: as many channels have a window of this or more
+# has_grown N BYTES: succeeds if N channels have a window of BYTES or more
 has_grown() {
 	[ "$(list_windows "$(sshd_log hayate)" | awk -v w="$2" '$3 >= w' | wc -l)" -ge "$1" ]
 }
-# is_memory_stable: what is taken did not change for a second
+# is_memory_stable: succeeds if the memory did not change for a second
 is_memory_stable() {
 	local was=$now
 	now=$(measure_sessions)
@@ -150,7 +151,7 @@ is_memory_stable() {
 	check_true "$now >= $n * ($one - $MIB)"
 }
 
-# is_window_stable: no window has grown for three seconds
+# is_window_stable: succeeds if no window has grown for three seconds
 is_window_stable() {
 	local was=$now
 	now=$(find_widest_window "$(sshd_log hayate)")
@@ -182,7 +183,7 @@ is_window_stable() {
 	check_true "$now >= 24 * $MIB"
 }
 
-# is_memory_below BYTES: what the sessions take
+# is_memory_below BYTES: succeeds if the sessions take at most BYTES
 is_memory_below() { now=$(measure_sessions); echo "$now"; [ "$now" -le "$1" ]; }
 
 @test "a full window of 400 MiB takes its size in memory, which is freed once it is read" {

@@ -51,10 +51,10 @@ setup() {
 	OLD=$BATS_FILE_TMPDIR/old
 }
 
-# pick_one WORD...: any of them
+# pick_one WORD...: prints any of them
 pick_one() { shift $((RANDOM % $#)); echo "$1"; }
 
-# run_copy KIND SERVER FILE: in the background, see below
+# run_copy KIND SERVER FILE: runs in the background, see below
 run_copy() {
 	local client=hayate options=() at='' host=127.0.0.1
 	case $1 in
@@ -72,19 +72,19 @@ run_copy() {
 	    "$3" "$2:$T/there/x" 3>&-
 }
 
-# copy_one N KIND SERVER FILE: its status and whether it was whole then are in "end.N",
-# what it said in "said.N", and its process in "pid.N"
+# copy_one N KIND SERVER FILE: writes the status and whether the target was whole then to
+# "end.N", the messages to "said.N", and the process to "pid.N"
 copy_one() {
 	local status=0
 	(echo "$BASHPID" >"pid.$1"; run_copy "${@:2}") >"said.$1" 2>&1 || status=$?
 	if cmp -s "$4" there/x; then echo "$status whole"; else echo "$status broken"; fi >"end.$1"
 }
 
-# has_writers: servers that have the file or a hidden one of it open
+# has_writers: succeeds if a server has the file or a temporary file of it open
 has_writers() { find /proc/[0-9]*/fd -lname "$T/there/*" 2>/dev/null | grep -q .; }
 has_no_writers() { ! has_writers; }
 
-# uses_temp_file KIND SERVER: a new file does
+# uses_temp_file KIND SERVER: succeeds if such an upload of a new file uses one
 uses_temp_file() {
 	[ "$1" = j2 ] || { [ "$1" = plain ] && [ "$2" = far-stock ]; }
 }
@@ -114,7 +114,7 @@ check_pair() {
 	[ -n "$1" ] || [ "$(ls -A there)" = x ] || report_wrong "left: $(ls -Am there)"
 }
 
-# run_pair I: one pair, as chance wants
+# run_pair I: runs one random pair
 run_pair() {
 	local server first second files=("$ONE" "$ONE") old killed='' jobs
 	# shellcheck disable=SC2086 # words
