@@ -23,9 +23,9 @@ check_all_runs() { [ "$(run_replay "${@:2}" | grep -c "^$1")" = $((50 * ($# - 1)
 @test "a file is transferred once and completely, whatever replies are late, short or lost" {
 	local way
 	for way in put=0 put=1 "put=1 hole=3"; do
-		check_all_runs "frontier=5000 behind=0" "$way" "$way links=8 most=60" \
+		check_all_runs "contiguous=5000 behind=0" "$way" "$way conns=8 most=60" \
 		    "$way short=2 lose=5"
-		check_all_runs "frontier=5432 behind=0" "$way off=777 ends=5432 lose=3"
+		check_all_runs "contiguous=5432 behind=0" "$way off=777 ends=5432 lose=3"
 	done
 }
 
@@ -33,19 +33,19 @@ check_all_runs() { [ "$(run_replay "${@:2}" | grep -c "^$1")" = $((50 * ($# - 1)
 	local way ends
 	for way in put=0 "put=1 hole=4"; do
 		for ends in 0 1 99 100 4321; do
-			check_all_runs "frontier=$ends behind=0" "$way ends=$ends lose=6 short=4"
+			check_all_runs "contiguous=$ends behind=0" "$way ends=$ends lose=6 short=4"
 		done
 	done
 	# Nothing that is got is written behind an error.
-	check_all_runs "frontier=2[0-5]* behind=0" "bad=2500 lose=6" "full=2500 short=3"
-	check_all_runs "frontier=0 behind=0" bad=0
+	check_all_runs "contiguous=2[0-5]* behind=0" "bad=2500 lose=6" "full=2500 short=3"
+	check_all_runs "contiguous=0 behind=0" bad=0
 	# Of what is put something is, so that the file has to be cut.
 	[ "$(run_replay "put=1 bad=2500 most=30" | grep -c 'behind=[1-9]')" -ge 40 ]
 }
 
 @test "data that arrives in order is not buffered, nor is it with one request at a time" {
-	check_all_runs "frontier=5000 behind=0 dealt=51 kept=0" "most=1 links=1"
-	check_all_runs ".* kept=0" "most=1 links=1 short=2" "put=1 short=2"
+	check_all_runs "contiguous=5000 behind=0 assigned=51 buffered=0" "most=1 conns=1"
+	check_all_runs ".* buffered=0" "most=1 conns=1 short=2" "put=1 short=2"
 }
 
 @test "short replies that wait need one buffer for each range, however short they are" {

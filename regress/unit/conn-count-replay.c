@@ -4,7 +4,7 @@
  */
 
 /*
- * conn-count-replay: how many links are wanted, on paths made of numbers.
+ * conn-count-replay: how many connections are wanted, on paths made of numbers.
  *
  * Each line has words KEY=VALUE:
  *

@@ -9,16 +9,17 @@
  * Commands come one per line; "run" answers with a line of key=value.
  *
  *   begin UNIT STOCK MAX  begin a transfer with requests of UNIT bytes; stock
- *                         has STOCK under way, WindowMax is MAX bytes
+ *                         has STOCK in flight, WindowMax is MAX bytes
  *   path MS MBPS          round trip and megabytes per second, at any time
  *   stall SECONDS         the server answers nothing for this time
  *   idle SECONDS          there is no transfer for this time
  *   run SECONDS           transfer and report
  *
  * The server answers requests in order. A request is answered when a round trip
- * has passed and the path has carried its bytes. The report has the requests
- * allowed and under way, the most under way in this run, the milliseconds that
- * all of those under way take, and the bytes moved in this run.
+ * has passed and the path has transferred its bytes. The report has the
+ * requests allowed and in flight, the most in flight in this run, the
+ * milliseconds that all of those in flight take, and the bytes transferred in
+ * this run.
  */
 
 #include <err.h>
@@ -30,7 +31,7 @@
 #include "request-window.h"
 
 #define TICK_US	500
-#define MOST	65536			/* requests under way */
+#define MOST	65536			/* requests in flight */
 
 static struct {
 	struct request_window *flow;
@@ -48,7 +49,7 @@ send_some(void)
 {
 	while (s.sent - s.acked < request_window_max_requests(s.flow)) {
 		if (s.sent - s.acked == MOST)
-			errx(1, "more than %d requests under way", MOST);
+			errx(1, "more than %d requests in flight", MOST);
 		s.sent_us[s.sent++ % MOST] = s.now_us;
 	}
 	if (s.sent - s.acked > s.most)

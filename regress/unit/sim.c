@@ -147,7 +147,7 @@ sim_push(struct sim *s, unsigned int link, const void *body, size_t len)
 {
 	struct sim_request *r = &s->queue[s->n];
 
-	sim_must(s->n + 1 < SIM_REQUESTS, "requests under way are bounded");
+	sim_must(s->n + 1 < SIM_REQUESTS, "requests in flight are bounded");
 	sim_must(len <= SIM_BODY && link < SIM_LINKS, "a request has room");
 	s->n++;
 	r->link = link;

@@ -4,44 +4,45 @@
  */
 
 /*
- * tempfile-replay: one file that is put, and a server that serves as chance
- * wants.
+ * tempfile-replay: the upload of one file to a server that answers in random
+ * order.
  *
  * Each line is one file, in words KEY=VALUE; sizes are in pieces of 64 KiB:
  *
  *   size       of the file; a WRITE has four pieces
  *   old        of the file that exists; -1: none does
- *   striped    a further link is there after so many steps; -1: never
+ *   striped    a second connection is established after N steps; -1: never
  *   server_caps TEMPFILE_HAS_*
- *   conns_wanted 1: several links are wanted
+ *   conns_wanted 1: several connections are wanted
  *   unsafe     1: others may write in the directory
- *   untagged   1: the server does not keep the time that is set
- *   space      that is free
+ *   untagged   1: the server does not store the time that is set
+ *   space      free space
  *   in_place, preserve   as in struct tempfile_conf
- *   stop       the user interrupts after so many steps; -1: never
+ *   stop       the user interrupts after N steps; -1: never
  *   fail       a bit for each TEMPFILE_* that fails, the first for the OPEN of
- *              the hidden file
+ *              the temporary file
  *   write      this WRITE fails; 0: none
- *   room       a COPY can write so many pieces of the file; -1: all
- *   stale      a bit for each hidden name that exists, and
+ *   room       a COPY can write N pieces of the file; -1: all
+ *   stale      a bit for each temporary name that exists, and
  *   alive      for each that another copy writes to, and
  *   foreign    for each that another user owns
- *   stolen     1: another copy renames the hidden file
- *   swapped    1: another file gets the hidden name, and that of the file
- *   made       another program makes the file after so many steps; -1: never
- *   seed       of chance
+ *   stolen     1: another copy renames the temporary file
+ *   swapped    1: another file gets the temporary name, and that of the file
+ *   made       another program makes the file after N steps; -1: never
+ *   seed       of the random numbers
  *
- * Requests of the landing are served in order, as they go over one link, and so
- * are WRITEs until the file is wide. Then WRITEs are served in any order. After
- * each request the file under its name must have no hole: new data, and behind
- * it what was there before. But if a WRITE to it fails, those behind it are
- * already in flight, until it is cut. A promise of tempfile.h that is broken
- * ends the run with its name.
+ * Requests for the temporary file are served in order, as they are sent over
+ * one connection, and so are WRITEs until the file is striped. Then WRITEs are
+ * served in any order. After each request the file under its name must have no
+ * hole: new data, and behind it the old data. But if a WRITE to it fails, those
+ * behind it are already in flight, until it is truncated. A promise of
+ * tempfile.h that is broken ends the run with its name.
  *
- * The report: what lies under the name and the hidden name ("whole", "none",
- * "other", or new and old pieces), the requests of the landing, how many had
- * errors that are told, whether the file was ever wide, whether it has failed,
- * or goes again, and which hidden names of others are left.
+ * The report: the contents of the file under its name and of the temporary file
+ * ("whole", "none", "other", or new and old pieces), the requests for the
+ * temporary file, how many had errors that are reported, whether the file was
+ * ever striped, whether it has failed or is restarted, and which temporary
+ * names of others remain.
  */
 
 #include <err.h>
@@ -59,24 +60,25 @@
 #define UNIT	(4 * PIECE)
 #define MOST	100000
 #define STEPS	1000000
-#define UNDER_WAY	16
+#define IN_FLIGHT_MAX	16
 
 static struct {
-	long size, old, wide, has, space, in_place, preserve, stop, fail;
-	long write, room, left, alive, stolen, seed;
-	long wants, unsafe, unmarked, foreign, swapped, made;
+	long size, old, striped, server_caps, space, in_place, preserve, stop;
+	long fail, write, room, stale, alive, stolen, seed;
+	long conns_wanted, unsafe, untagged, foreign, swapped, made;
 } conf;
 
 static const struct word keys[] = {
 	{ "size", &conf.size, 3000 }, { "old", &conf.old, -1 },
-	{ "striped", &conf.wide, 100 }, { "server_caps", &conf.has, 3 },
+	{ "striped", &conf.striped, 100 },
+	{ "server_caps", &conf.server_caps, 3 },
 	{ "space", &conf.space, MOST }, { "in_place", &conf.in_place, 0 },
 	{ "preserve", &conf.preserve, 1 }, { "stop", &conf.stop, -1 },
 	{ "fail", &conf.fail, 0 }, { "write", &conf.write, 0 },
-	{ "room", &conf.room, -1 }, { "stale", &conf.left, 0 },
+	{ "room", &conf.room, -1 }, { "stale", &conf.stale, 0 },
 	{ "alive", &conf.alive, 0 }, { "stolen", &conf.stolen, 0 },
-	{ "seed", &conf.seed, 1 }, { "conns_wanted", &conf.wants, 1 },
-	{ "unsafe", &conf.unsafe, 0 }, { "untagged", &conf.unmarked, 0 },
+	{ "seed", &conf.seed, 1 }, { "conns_wanted", &conf.conns_wanted, 1 },
+	{ "unsafe", &conf.unsafe, 0 }, { "untagged", &conf.untagged, 0 },
 	{ "foreign", &conf.foreign, 0 }, { "swapped", &conf.swapped, 0 },
 	{ "made", &conf.made, -1 },
 };
@@ -87,16 +89,16 @@ struct content {
 	enum { HOLE, OLD, NEW } map[2 * MOST];	/* of each piece */
 };
 
-static struct content named, hidden;
+static struct content named, temp;
 static struct tempfile *l;
 static struct extents rs;
 static struct tempfile_request queue[64];
 static size_t nqueue;
-static long step, told, asked, nwrites, others, seen;
+static long step, nreported, nrequests, nwrites, stale_names, found_names;
 static uint64_t sent;
-static unsigned int number;
-static int is_open, stopped, failed, eof, is_torn, was_wide;
-static int is_marked, is_other;	/* the file; what has its name */
+static unsigned int own_number;
+static int is_open, stopped, failed, eof, is_torn, was_striped;
+static int is_tagged, is_other;	/* the file; what has its name */
 
 static void
 must(int holds, const char *promise)
@@ -121,7 +123,7 @@ check_named(void)
 }
 
 static void
-cut(struct content *f, long size)
+truncate_to(struct content *f, long size)
 {
 	for (; f->size > size; f->size--)
 		f->map[f->size - 1] = HOLE;
@@ -147,67 +149,67 @@ move(struct content *from, struct content *to)
 	memset(from, 0, sizeof(*from));
 }
 
-/* As sftp-server: it tells no error of the last chunk, if there is a length. */
+/* As sftp-server, which reports no error of the last chunk of a length. */
 static int
 copy_data(const struct tempfile_request *a)
 {
 	long at = (long)(a->at / PIECE), off = (long)(a->off / PIECE);
-	long n = a->len == 0 ? hidden.size - at : (long)(a->len / PIECE);
+	long n = a->len == 0 ? temp.size - at : (long)(a->len / PIECE);
 
 	for (; n > 0; n--, at++, off++) {
 		if (conf.room >= 0 && off >= conf.room)
 			return a->len != 0 && n == 1;
-		must(hidden.map[at] == NEW, "no hole is copied");
+		must(temp.map[at] == NEW, "no hole is copied");
 		fill(&named, off, 1);
 	}
 	return 1;
 }
 
-/* A hidden file is made. */
+/* Makes a temporary file. */
 static int
-choose(unsigned int n, int is_second)
+make_temp(unsigned int n, int is_staging)
 {
-	number = n;
-	must((seen >> n & 1) == 0, "a name that is taken is not used");
-	must((n >= STALE_TEMP_STAGING) == is_second && n < STALE_TEMP_NAMES,
+	own_number = n;
+	must((found_names >> n & 1) == 0, "a name that is taken is not used");
+	must((n >= STALE_TEMP_STAGING) == is_staging && n < STALE_TEMP_NAMES,
 	    "a name is of its own kind");
 	must(!conf.unsafe, "none is made where others may write");
-	if ((others >> n & 1) != 0)
+	if ((stale_names >> n & 1) != 0)
 		return 0;
-	hidden.is_there = 1;
+	temp.is_there = 1;
 	return 1;
 }
 
 static int
-find(unsigned int n)
+lstat_stale(unsigned int n)
 {
 	struct stale_temp_file f = { .is = STALE_TEMP_FILE, .size = 1000,
 	    .owner = (conf.foreign >> n & 1) + 1,
 	    .mtime = conf.alive >> n & 1 ? step : 5 };
 
-	if ((others >> n & 1) == 0)
+	if ((stale_names >> n & 1) == 0)
 		return 0;
-	seen |= 1L << n;
+	found_names |= 1L << n;
 	tempfile_found_stale(l, n, &f);
 	return 1;
 }
 
 static int
-show(void)
+rename_temp(void)
 {
 	if (conf.stolen || is_other)
 		return 0;
 	if (conf.swapped)
 		is_other = 1;
 	else
-		move(&hidden, &named);
+		move(&temp, &named);
 	return 1;
 }
 
 static int
-look(enum tempfile_op op)
+lstat_name(enum tempfile_op op)
 {
-	int is_there = op == TEMPFILE_LSTAT_TEMP ? hidden.is_there &&
+	int is_there = op == TEMPFILE_LSTAT_TEMP ? temp.is_there &&
 	    !conf.stolen : named.is_there || is_other;
 
 	if (is_there)
@@ -236,24 +238,24 @@ serve(const struct tempfile_request *a)
 		tempfile_set_owner(l, 1);
 		break;
 	case TEMPFILE_SET_TAG:
-		is_marked = !conf.unmarked;
+		is_tagged = !conf.untagged;
 		break;
 	case TEMPFILE_FSTAT_TAG:
-		tempfile_set_tagged(l, is_marked);
+		tempfile_set_tagged(l, is_tagged);
 		tempfile_set_owner(l, 1);
 		break;
 	case TEMPFILE_LSTAT_STALE:
-		return find(a->number);
+		return lstat_stale(a->number);
 	case TEMPFILE_REMOVE_STALE:
 		must((conf.alive >> a->number & 1) == 0 &&
-		    (others >> a->number & 1) == 1,
-		    "what another copy writes to is not removed");
+		    (stale_names >> a->number & 1) == 1,
+		    "no file that another copy writes is removed");
 		must((conf.foreign >> a->number & 1) == 0,
-		    "what another user owns is not removed");
-		others &= ~(1L << a->number);
+		    "no file of another user is removed");
+		stale_names &= ~(1L << a->number);
 		break;
 	case TEMPFILE_OPEN_STAGING:
-		return choose(a->number, 1);
+		return make_temp(a->number, 1);
 	case TEMPFILE_STATVFS:
 		tempfile_set_free_space(l, (uint64_t)conf.space * PIECE,
 		    size - (cursor < size ? cursor : size));
@@ -262,21 +264,22 @@ serve(const struct tempfile_request *a)
 		return copy_data(a);
 	case TEMPFILE_LSTAT_TEMP:
 	case TEMPFILE_LSTAT_RENAMED:
-		return look(a->op);
+		return lstat_name(a->op);
 	case TEMPFILE_SETSIZE:
 		must(!conf.stolen || named.is_there,
-		    "another copy's file is not cut");
+		    "another copy's file is not truncated");
 		is_torn = 0;
-		cut(named.is_there ? &named : &hidden, (long)(a->off / PIECE));
+		truncate_to(named.is_there ? &named : &temp,
+		    (long)(a->off / PIECE));
 		break;
 	case TEMPFILE_RENAME:
-		return show();
+		return rename_temp();
 	case TEMPFILE_REMOVE:
 		must(!conf.stolen && !conf.swapped,
-		    "another's file is not removed");
+		    "another program's file is not removed");
 	/* FALLTHROUGH */
 	case TEMPFILE_REMOVE_STAGING:
-		memset(&hidden, 0, sizeof(hidden));
+		memset(&temp, 0, sizeof(temp));
 		break;
 	case TEMPFILE_CLOSE:
 		is_open = 0;
@@ -287,7 +290,7 @@ serve(const struct tempfile_request *a)
 	return 1;
 }
 
-/* The mover */
+/* The transfer */
 
 static int
 is_over(void)
@@ -303,9 +306,9 @@ now_of(void)
 	    .contiguous_end = extents_contiguous_end(&rs), .cursor = rs.cursor,
 	    .highest_sent = sent, .in_flight = (unsigned int)nqueue,
 	    .no_more_data = is_over(), .stopped = stopped, .failed = failed,
-	    .conns_wanted = (int)conf.wants,
-	    .helper_idle = conf.wide >= 0 && step >= conf.wide,
-	    .server_caps = (int)conf.has };
+	    .conns_wanted = (int)conf.conns_wanted,
+	    .helper_idle = conf.striped >= 0 && step >= conf.striped,
+	    .server_caps = (int)conf.server_caps };
 }
 
 static void
@@ -314,14 +317,14 @@ send(const struct tempfile_request *a)
 	must(is_open || a->op == TEMPFILE_LSTAT_STALE || a->op ==
 	    TEMPFILE_REMOVE_STALE || a->op == TEMPFILE_LSTAT_TARGET || a->op ==
 	    TEMPFILE_LSTAT_DIR || a->op == TEMPFILE_LSTAT_RENAMED || a->op ==
-	    TEMPFILE_REMOVE, "nothing is asked of a file that is not open");
-	must(nqueue < sizeof(queue) / sizeof(*queue), "few are under way");
+	    TEMPFILE_REMOVE, "no request is made of a file that is not open");
+	must(nqueue < sizeof(queue) / sizeof(*queue), "few are in flight");
 	queue[nqueue++] = *a;
-	asked++;
+	nrequests++;
 }
 
 static void
-answer(void)
+serve_oldest(void)
 {
 	struct tempfile_request a = queue[0];
 	struct tempfile_now now;
@@ -331,11 +334,11 @@ answer(void)
 	if (a.op != TEMPFILE_COPY_BACK)
 		check_named();
 	now = now_of();
-	told += tempfile_reply(l, &a, ok, &now);
+	nreported += tempfile_reply(l, &a, ok, &now);
 }
 
 static void
-deal(void)
+assign_extent(void)
 {
 	uint64_t size = (uint64_t)conf.size * PIECE, left;
 	struct extent *r = extents_assign(&rs, 0, UNIT);
@@ -356,71 +359,71 @@ write_one(void)
 	unsigned int n = tempfile_may_stripe(l) ?
 	    (unsigned int)rand() % rs.nin_flight : 0;
 	uint64_t at;
-	int second;
+	int in_staging;
 
 	while (n-- > 0)
 		r = r->next;
-	second = tempfile_locate_write(l, r->off, &at);
-	if (!second && named.is_there) {
-		r = rs.first;		/* They are in order, on link 0. */
-		second = tempfile_locate_write(l, r->off, &at);
+	in_staging = tempfile_locate_write(l, r->off, &at);
+	if (!in_staging && named.is_there) {
+		r = rs.first;		/* in order, on connection 0 */
+		in_staging = tempfile_locate_write(l, r->off, &at);
 	}
 	if (++nwrites == conf.write) {
 		extents_fail(&rs, r);
-		is_torn |= !second && named.is_there;
-		if (second)
+		is_torn |= !in_staging && named.is_there;
+		if (in_staging)
 			tempfile_staging_failed(l);
-		failed |= !second;
+		failed |= !in_staging;
 		return;
 	}
-	must(second || !named.is_there || is_torn || at == 0 ||
+	must(in_staging || !named.is_there || is_torn || at == 0 ||
 	    named.map[at / PIECE - 1] == NEW, "the name grows in order");
-	fill(second || !named.is_there ? &hidden : &named, (long)(at / PIECE),
+	fill(in_staging || !named.is_there ? &temp : &named, (long)(at / PIECE),
 	    r->len / PIECE);
 	extents_done(&rs, r, r->len);
 }
 
-/* One request is made or served. Returns 0 when nothing is left to be done. */
+/* Makes or serves one request. Returns 0 when nothing is left to do. */
 static int
-move_on(void)
+step_data(void)
 {
 	struct tempfile_now now = now_of();
 	struct tempfile_request a;
-	int may_deal;
+	int may_assign;
 
 	if (tempfile_ask_during_data(l, &now, &a) == 1) {
 		send(&a);
 		return 1;
 	}
-	may_deal = !is_over() && rs.nin_flight < UNDER_WAY;
+	may_assign = !is_over() && rs.nin_flight < IN_FLIGHT_MAX;
 	if (nqueue > 0 && rand() % 4 == 0)
-		answer();
-	else if (may_deal && (rs.nin_flight == 0 || rand() % 2 == 0))
-		deal();
+		serve_oldest();
+	else if (may_assign && (rs.nin_flight == 0 || rand() % 2 == 0))
+		assign_extent();
 	else if (rs.nin_flight > 0)
 		write_one();
 	else if (nqueue > 0)
-		answer();
+		serve_oldest();
 	return !is_over() || rs.nin_flight > 0 || nqueue > 0;
 }
 
-/* Returns 0 if the file goes on as it began, or when all is done. */
+/* Returns 0 if the file continues as it began, or when all is done. */
 static int
-end_one(void)
+step_end(void)
 {
 	struct tempfile_now now = now_of();
-	uint64_t kept = tempfile_copied_bytes(l, now.contiguous_end);
+	uint64_t copied = tempfile_copied_bytes(l, now.contiguous_end);
 	struct tempfile_request a;
 
 	if (tempfile_ask_at_end(l, &now, &a) == 1)
 		send(&a);
 	else if (tempfile_reverts(l, &now)) {
 		extents_clear(&rs);
-		extents_begin(&rs, kept);
+		extents_begin(&rs, copied);
 		eof = 0;
 		return 0;
 	} else if (nqueue > 0)
-		answer();
+		serve_oldest();
 	return !tempfile_has_ended(l);
 }
 
@@ -441,44 +444,45 @@ print(const char *name, const struct content *f)
 		printf("%s=%ld+%ld ", name, fresh, f->size - fresh);
 }
 
-/* What is asked before is answered in order, at once. */
+/* The requests before OPEN are answered in order, at once. */
 static enum tempfile_open_mode
-open_as(void)
+choose_open_mode(void)
 {
 	struct tempfile_now now = now_of();
 	struct tempfile_request a;
-	enum tempfile_open_mode way;
+	enum tempfile_open_mode mode;
 
-	while ((way = tempfile_decide_open(l, &now)) == TEMPFILE_UNDECIDED) {
+	while ((mode = tempfile_decide_open(l, &now)) == TEMPFILE_UNDECIDED) {
 		if (tempfile_ask_before_open(l, &now, &a) == 1)
 			send(&a);
 		else if (nqueue > 0)
-			answer();
+			serve_oldest();
 		now = now_of();
 	}
-	return way;
+	return mode;
 }
 
 static void
 open_file(void)
 {
-	enum tempfile_open_mode way = open_as();
+	enum tempfile_open_mode mode = choose_open_mode();
 	unsigned int n;
 	int ok;
 
 	do {
 		(void)tempfile_open_mode(l, &n);
-		must(way != TEMPFILE_OPEN_TEMP || conf.wants,
-		    "a file is hidden for several links");
-		ok = way == TEMPFILE_OPEN_TEMP ? (conf.fail & 1) == 0 &&
-		    choose(n, 0) : way != TEMPFILE_OPEN_NEW || !named.is_there;
-		if (way == TEMPFILE_OPEN_OLD)
+		must(mode != TEMPFILE_OPEN_TEMP || conf.conns_wanted,
+		    "a temporary file is for several connections");
+		ok = mode == TEMPFILE_OPEN_TEMP ? (conf.fail & 1) == 0 &&
+		    make_temp(n, 0) : mode != TEMPFILE_OPEN_NEW ||
+		    !named.is_there;
+		if (mode == TEMPFILE_OPEN_OLD)
 			break;
 		must(tempfile_opened(l, ok) == !ok,
 		    "a failed OPEN is retried");
-		way = tempfile_open_mode(l, &n);
+		mode = tempfile_open_mode(l, &n);
 	} while (!ok);
-	named.is_there |= way != TEMPFILE_OPEN_TEMP;
+	named.is_there |= mode != TEMPFILE_OPEN_TEMP;
 	is_open = 1;
 }
 
@@ -492,17 +496,17 @@ begin(void)
 
 	srand((unsigned int)conf.seed);
 	memset(&named, 0, sizeof(named));
-	memset(&hidden, 0, sizeof(hidden));
+	memset(&temp, 0, sizeof(temp));
 	named.is_there = conf.old >= 0;
 	named.size = conf.old > 0 && conf.in_place ? conf.old : 0;
 	for (i = 0; i < named.size; i++)
 		named.map[i] = OLD;
 	nqueue = 0;
-	step = told = asked = nwrites = seen = 0;
-	others = conf.left;
+	step = nreported = nrequests = nwrites = found_names = 0;
+	stale_names = conf.stale;
 	sent = 0;
-	stopped = failed = eof = is_torn = was_wide = 0;
-	is_open = is_marked = is_other = 0;
+	stopped = failed = eof = is_torn = was_striped = 0;
+	is_open = is_tagged = is_other = 0;
 	extents_begin(&rs, 0);
 	must((l = tempfile_new(&c)) != NULL, "memory");
 	open_file();
@@ -521,27 +525,28 @@ put(void)
 		stopped |= step == conf.stop;
 		is_other |= step == conf.made && !named.is_there;
 		if (is_moving)
-			is_moving = move_on();
-		else if ((r = end_one()) == 0 && !tempfile_has_ended(l))
+			is_moving = step_data();
+		else if ((r = step_end()) == 0 && !tempfile_has_ended(l))
 			is_moving = r = 1;
-		was_wide |= tempfile_may_stripe(l);
+		was_striped |= tempfile_may_stripe(l);
 	}
 	must(nqueue == 0 && rs.nin_flight == 0,
 	    "nothing is in flight at the end");
 	must((tempfile_leftover(l) == TEMPFILE_LEAVES_TEMP) ==
-	    (!named.is_there && hidden.is_there && !conf.stolen &&
+	    (!named.is_there && temp.is_there && !conf.stolen &&
 	    !conf.swapped && (conf.fail >> TEMPFILE_LSTAT_TEMP & 1) == 0),
-	    "what is hidden is told");
+	    "a temporary file is reported");
 	must(!is_other || tempfile_has_failed(l),
-	    "what is another's is no success");
+	    "another program's file is no success");
 	must((tempfile_leftover(l) == TEMPFILE_LEAVES_STAGING) ==
-	    (named.is_there && hidden.is_there), "a second file is told");
+	    (named.is_there && temp.is_there), "a staging file is reported");
 	print("name", &named);
-	print("temp", &hidden);
-	printf("asked=%ld reported=%ld striped=%d failed=%d restart=%d "
+	print("temp", &temp);
+	printf("requests=%ld reported=%ld striped=%d failed=%d restart=%d "
 	    "stale=%ld\n",
-	    asked, told, was_wide, tempfile_has_failed(l) || failed,
-	    tempfile_wants_restart(l) || tempfile_truncate_failed(l), others);
+	    nrequests, nreported, was_striped, tempfile_has_failed(l) || failed,
+	    tempfile_wants_restart(l) || tempfile_truncate_failed(l),
+	    stale_names);
 	extents_clear(&rs);
 	tempfile_free(l);
 }

@@ -4,55 +4,56 @@
  */
 
 /*
- * tempfile-sched-replay: one file that is put to a server made of text, over as
- * many links as it takes. The plan decides on the file, and this driver, as the
- * hook does, on the links.
+ * tempfile-sched-replay: the upload of one file to a server made of text, over
+ * as many connections as it needs. The scheduler decides on the file, and this
+ * driver, as the hook does, on the connections.
  *
  * Commands come one per line. Sizes are in KiB, times in round trips:
  *
  *   set KEY VALUE  of the next runs:
  *       rtt N       ms
- *       path N      KiB that the path carries in a round trip
- *       slow 1      the path begins with 14 KiB and doubles
+ *       path N      KiB that the path transfers in a round trip
+ *       slow 1      the path starts with 14 KiB and doubles
  *       window N    KiB that a channel takes in a round trip
  *       most N      channels that the server allows
- *       streams N   connections that are wanted; 0: no matter
+ *       streams N   connections that are wanted; 0: channels instead
  *       logins N    connections that the server allows
  *       old N       KiB of the file that exists; -1: none exists
- *       special 1   what exists is no regular file
+ *       special 1   the existing file is no regular file
  *       server_caps N       1: TEMPFILE_HAS_COPY
- *       conns_wanted 0|1   several links are wanted from the start
+ *       conns_wanted 0|1   several connections are wanted from the start
  *       unsafe 1    others may write in the directory
- *       untagged 1  the server does not keep the time that is set
- *       space N     KiB that are free
+ *       untagged 1  the server does not store the time that is set
+ *       space N     KiB of free space
  *       actual N    KiB that the local file really has
  *       shrink N    the local file has "actual" from the Nth round trip on
  *       stop N      the user interrupts then
- *       room N      KiB of the file that a COPY can write; sftp-server tells
- *                   no error of the last 64 KiB of a COPY with a length
- *       stale N     a bit for each hidden name that exists, and "alive N" for
- *                   each that another copy writes to
- *       stolen 1    another copy renames the hidden file
- *       swapped 1   what a further link opens is another file
+ *       room N      KiB of the file that a COPY can write; sftp-server
+ *                   reports no error of the last 64 KiB of a COPY with a length
+ *       stale N     a bit for each temporary name that exists, and "alive N"
+ *                   for each that another copy writes to
+ *       stolen 1    another copy renames the temporary file
+ *       swapped 1   a helper connection opens a different file
  *       made N      another program makes the file in the Nth round trip
  *       no_tempfile 1   the file has no temporary file, and removes stale ones
- *       stranger N  a bit for each hidden name that another user owns
- *       writers N   so many links write it at most; 0: any number
+ *       stranger N  a bit for each temporary name that another user owns
+ *       writers N   at most N connections write the file; 0: any number
  *       in_place 0|1, preserve 0|1, unit N
  *   fail OP N      the Nth request OP fails
  *   lose CHAN N    the channel ends in the Nth round trip
  *   put SIZE       copy, and report
  *
  * After each request that the server serves, the file under its name must have
- * no hole: new data, and behind it what was there before; but if a WRITE of it
- * fails, those behind it are already in flight, until it is cut.
+ * no hole: new data, and behind it the old data; but if a WRITE of it fails,
+ * those behind it are already in flight, until it is truncated.
  *
- * Never are two connections asked for at once.
+ * Never are two connections requested at once.
  *
- * The report: round trips, most channels, how many requests had errors that are
- * told, what lies under the name and under the hidden name: "whole", "none",
- * "other", or KiB of new and of old data, and which hidden names of others
- * exist. A promise of scheduler.h that is broken ends the run with its name.
+ * The report: round trips, most channels, channels and logins that were
+ * requested, how many requests had errors that are reported, the contents of
+ * the file under its name and of the temporary file: "whole", "none", "other",
+ * or KiB of new and of old data, and which temporary names of others exist. A
+ * promise of scheduler.h that is broken ends the run with its name.
  *
  * With -t each action of the scheduler is printed as well; see sched-replay.c.
  */
@@ -75,9 +76,11 @@
 #define CREDIT		(16 * 1024 * KIB)	/* as for one file alone */
 #define ROUNDS_MAX	20000
 
-enum op { OPEN_NEW = 1, OPEN_OLD, TARGET, DIR, LOOK, FIND, SWEEP, OPEN_SECOND,
-    MARK, KNOW, SPACE, JOIN, SAME, WRITE, COPY, OWN, TRUNCATE, ATTRS, SHOW,
-    SHOWN, DROP, LEAVE, CLOSE_SECOND, REMOVE_SECOND, CLOSE, SEEN, OPS };
+enum op { OPEN_EXCL = 1, OPEN, LSTAT_TARGET, LSTAT_DIR, FSTAT_OLD, LSTAT_STALE,
+    REMOVE_STALE, OPEN_STAGING, SET_TAG, FSTAT_TAG, STATVFS, HELPER_OPEN,
+    FSTAT_IDENTITY, WRITE, COPY_BACK, LSTAT_TEMP, SETSIZE, FSETSTAT, RENAME,
+    LSTAT_RENAMED, REMOVE_TEMP, HELPER_CLOSE, CLOSE_STAGING, REMOVE_STAGING,
+    CLOSE, STAT_ON_HOST, OPS };
 
 static const char *const op_names[] = { "", "open_excl", "open",
     "lstat_target", "lstat_dir", "fstat_old", "lstat_stale", "remove_stale",
@@ -86,16 +89,17 @@ static const char *const op_names[] = { "", "open_excl", "open",
     "fsetstat", "rename", "lstat_renamed", "remove_temp", "helper_close",
     "close_staging", "remove_staging", "close", "stat_on_host" };
 
-#define PART	(1024 * KIB)		/* that one link writes */
+#define PART	(1024 * KIB)		/* that one connection writes */
 
 static struct {
-	long rtt, path, slow, window, most, old, special, has, space, actual;
-	long shrink, stop, in_place, preserve, unit, room, streams, logins;
-	long left, alive, stolen, writers;
-	long wants, unsafe, unmarked, swapped, made, plain, stranger;
+	long rtt, path, slow, window, most, old, special, server_caps, space;
+	long actual, shrink, stop, in_place, preserve, unit, room, streams;
+	long logins, stale, alive, stolen, writers;
+	long conns_wanted, unsafe, untagged, swapped, made, no_tempfile;
+	long stranger;
 } conf = { .rtt = 100, .path = 12500, .window = 2048, .most = 10, .old = -1,
-    .has = 1, .space = 1L << 30, .actual = -1, .shrink = -1, .stop = -1,
-    .in_place = 1, .unit = 256, .logins = 10, .wants = 1, .made = -1 };
+    .server_caps = 1, .space = 1L << 30, .actual = -1, .shrink = -1, .stop = -1,
+    .in_place = 1, .unit = 256, .logins = 10, .conns_wanted = 1, .made = -1 };
 
 static const struct {
 	const char *name;
@@ -104,35 +108,35 @@ static const struct {
 	{ "rtt", &conf.rtt }, { "path", &conf.path }, { "slow", &conf.slow },
 	{ "window", &conf.window }, { "most", &conf.most },
 	{ "old", &conf.old }, { "special", &conf.special },
-	{ "server_caps", &conf.has }, { "space", &conf.space },
+	{ "server_caps", &conf.server_caps }, { "space", &conf.space },
 	{ "actual", &conf.actual }, { "shrink", &conf.shrink },
 	{ "stop", &conf.stop }, { "in_place", &conf.in_place },
 	{ "preserve", &conf.preserve }, { "unit", &conf.unit },
 	{ "room", &conf.room }, { "streams", &conf.streams },
 	{ "logins", &conf.logins }, { "writers", &conf.writers },
-	{ "stale", &conf.left }, { "alive", &conf.alive },
-	{ "stolen", &conf.stolen }, { "conns_wanted", &conf.wants },
-	{ "unsafe", &conf.unsafe }, { "untagged", &conf.unmarked },
+	{ "stale", &conf.stale }, { "alive", &conf.alive },
+	{ "stolen", &conf.stolen }, { "conns_wanted", &conf.conns_wanted },
+	{ "unsafe", &conf.unsafe }, { "untagged", &conf.untagged },
 	{ "swapped", &conf.swapped }, { "made", &conf.made },
-	{ "no_tempfile", &conf.plain }, { "stranger", &conf.stranger },
+	{ "no_tempfile", &conf.no_tempfile }, { "stranger", &conf.stranger },
 };
 
-static long loses[CHANNELS];	/* in which round trip; -1: never */
+static long lost_in_round[CHANNELS];	/* -1: never */
 
 static struct sched *s;
-static struct conn_count growth;
+static struct conn_count channel_count;
 static struct sim sim;
-static struct sim_file *named, *hidden;	/* units are KiB */
-static long size, now, told, connected, logged;
-static int is_up[CHANNELS];
+static struct sim_file *named, *temp;	/* units are KiB */
+static long size, now, nreported, nrequested, logged;
+static int conn_state[CHANNELS];
 static int is_torn;			/* a WRITE failed, others were behind */
-static int is_marked, is_other;		/* the hidden file; what has the name */
+static int is_tagged, is_other;		/* the temporary file; the name */
 static long rounds;
 static int prints_trace;
-static uint64_t acked, kept;
-static int is_over, is_full, has_failed, uses_channels, goes_again;
-static long left, is_told;		/* a bit for each hidden name */
-static unsigned int number;		/* of our own */
+static uint64_t acked, contiguous;
+static int is_over, is_full, has_failed, uses_channels, is_restarted;
+static long stale_names, found_names;	/* a bit for each temporary name */
+static unsigned int own_number;
 
 static void
 broken(const char *what)
@@ -171,7 +175,7 @@ static void
 fill(struct sim_file *f, long at, long len)
 {
 	if (f == named && f != NULL && !is_torn && (long)f->frontier < at)
-		broken("new data behind what is not");
+		broken("new data behind a gap");
 	if (at < 0 || at + len > 2 * size ||
 	    sim_fill(f, at, len, SIM_NEW) == -1)
 		broken("a request without a file");
@@ -180,66 +184,69 @@ fill(struct sim_file *f, long at, long len)
 static enum op
 op_of(const struct sched_action *a)
 {
-	static const enum op asked[] = { [TEMPFILE_FSTAT_OLD] = LOOK,
-	    [TEMPFILE_LSTAT_TARGET] = TARGET, [TEMPFILE_LSTAT_DIR] = DIR,
-	    [TEMPFILE_LSTAT_STALE] = FIND, [TEMPFILE_REMOVE_STALE] = SWEEP,
-	    [TEMPFILE_OPEN_STAGING] = OPEN_SECOND, [TEMPFILE_SET_TAG] = MARK,
-	    [TEMPFILE_FSTAT_TAG] = KNOW, [TEMPFILE_LSTAT_RENAMED] = SHOWN,
-	    [TEMPFILE_REMOVE] = DROP,
-	    [TEMPFILE_STATVFS] = SPACE, [TEMPFILE_COPY_BACK] = COPY,
-	    [TEMPFILE_LSTAT_TEMP] = OWN, [TEMPFILE_SETSIZE] = TRUNCATE,
-	    [TEMPFILE_FSETSTAT] = ATTRS, [TEMPFILE_RENAME] = SHOW,
-	    [TEMPFILE_CLOSE_STAGING] = CLOSE_SECOND,
-	    [TEMPFILE_REMOVE_STAGING] = REMOVE_SECOND,
+	static const enum op temp_ops[] = { [TEMPFILE_FSTAT_OLD] = FSTAT_OLD,
+	    [TEMPFILE_LSTAT_TARGET] = LSTAT_TARGET,
+	    [TEMPFILE_LSTAT_DIR] = LSTAT_DIR,
+	    [TEMPFILE_LSTAT_STALE] = LSTAT_STALE,
+	    [TEMPFILE_REMOVE_STALE] = REMOVE_STALE,
+	    [TEMPFILE_OPEN_STAGING] = OPEN_STAGING,
+	    [TEMPFILE_SET_TAG] = SET_TAG, [TEMPFILE_FSTAT_TAG] = FSTAT_TAG,
+	    [TEMPFILE_LSTAT_RENAMED] = LSTAT_RENAMED,
+	    [TEMPFILE_REMOVE] = REMOVE_TEMP, [TEMPFILE_STATVFS] = STATVFS,
+	    [TEMPFILE_COPY_BACK] = COPY_BACK,
+	    [TEMPFILE_LSTAT_TEMP] = LSTAT_TEMP, [TEMPFILE_SETSIZE] = SETSIZE,
+	    [TEMPFILE_FSETSTAT] = FSETSTAT, [TEMPFILE_RENAME] = RENAME,
+	    [TEMPFILE_CLOSE_STAGING] = CLOSE_STAGING,
+	    [TEMPFILE_REMOVE_STAGING] = REMOVE_STAGING,
 	    [TEMPFILE_CLOSE] = CLOSE };
 
 	switch (a->op) {
 	case OP_OPEN_EXCL:
-		return OPEN_NEW;
+		return OPEN_EXCL;
 	case OP_OPEN:
-		return OPEN_OLD;
+		return OPEN;
 	case OP_HELPER_OPEN:
-		return JOIN;
+		return HELPER_OPEN;
 	case OP_FSTAT_IDENTITY:
-		return SAME;
+		return FSTAT_IDENTITY;
 	case OP_HELPER_CLOSE:
-		return LEAVE;
+		return HELPER_CLOSE;
 	case OP_WRITE:
 		return WRITE;
 	case OP_STAT_DEST_ON_HOST:
-		return SEEN;
+		return STAT_ON_HOST;
 	case OP_TEMPFILE:
-		return asked[a->temp_request.op];
+		return temp_ops[a->temp_request.op];
 	case OP_SETSIZE_FINAL:
-		return TRUNCATE;
+		return SETSIZE;
 	case OP_FSETSTAT:
-		return ATTRS;
+		return FSETSTAT;
 	case OP_FSTAT_SIZE:
 	case OP_SETSIZE_END:
 	case OP_CLOSE:
 		return CLOSE;
 	default:
-		broken("a request that is none of a landing");
+		broken("a request that is not for a temporary file");
 		return 0;
 	}
 }
 
-/* Returns the file that a handle stands for. */
+/* Returns the file of the request's handle. */
 static struct sim_file *
 target(const struct sched_action *a)
 {
 	if (a->op == OP_WRITE && !a->staging && a->conn == 0)
-		return named != NULL ? named : hidden;
-	return hidden;
+		return named != NULL ? named : temp;
+	return temp;
 }
 
-/* Copies as sftp-server does, chunk by chunk. Returns what it would tell. */
+/* Copies as sftp-server does, chunk by chunk, and returns its result. */
 static int
 copy_data(const struct sched_action *a)
 {
 	const long at = a->temp_request.at / KIB, off = a->temp_request.off /
 	    KIB;
-	long left = a->temp_request.len == 0 ? hidden->size - at :
+	long left = a->temp_request.len == 0 ? temp->size - at :
 	    a->temp_request.len / KIB;
 	long n, done;
 
@@ -248,27 +255,27 @@ copy_data(const struct sched_action *a)
 		left -= n;
 		if (conf.room > 0 && off + done + n > conf.room)
 			return a->temp_request.len != 0 && left == 0;
-		if (sim_has_hole(hidden, at + done, n))
+		if (sim_has_hole(temp, at + done, n))
 			broken("a hole is copied");
 		fill(named, off + done, n);
 	}
 	return 1;
 }
 
-/* A hidden file is made, if the name is free. */
+/* Makes a temporary file if the name is free. */
 static int
-choose(unsigned int n, int is_second)
+make_temp(unsigned int n, int is_staging)
 {
-	number = n;
-	if (is_told >> n & 1)
+	own_number = n;
+	if (found_names >> n & 1)
 		broken("a name that is taken is used");
-	if ((n >= STALE_TEMP_STAGING) != is_second || n >= STALE_TEMP_NAMES)
+	if ((n >= STALE_TEMP_STAGING) != is_staging || n >= STALE_TEMP_NAMES)
 		broken("a name of another kind is used");
 	if (conf.unsafe)
-		broken("a hidden file where others may write");
-	if ((left >> n & 1) != 0)
+		broken("a temporary file where others may write");
+	if ((stale_names >> n & 1) != 0)
 		return 0;
-	hidden = file_new(0);
+	temp = file_new(0);
 	return 1;
 }
 
@@ -279,7 +286,7 @@ open_new(const struct sched_action *a)
 
 	if (tempfile_open_mode(sched_tempfile(a->entry), &n) ==
 	    TEMPFILE_OPEN_TEMP)
-		return choose(n, 0);
+		return make_temp(n, 0);
 	if (named != NULL || conf.special || is_other)
 		return 0;
 	named = file_new(0);
@@ -287,64 +294,65 @@ open_new(const struct sched_action *a)
 }
 
 static int
-show(void)
+rename_temp(void)
 {
 	if (is_other || conf.stolen)
 		return 0;
-	if (hidden == NULL)
+	if (temp == NULL)
 		broken("a rename of nothing");
-	named = hidden;
-	hidden = NULL;
+	named = temp;
+	temp = NULL;
 	return 1;
 }
 
 static int
-look_at(struct sched_entry *j, enum op op)
+lstat_name(struct sched_entry *j, enum op op)
 {
-	if (op == OWN ? conf.stolen || hidden == NULL :
+	if (op == LSTAT_TEMP ? conf.stolen || temp == NULL :
 	    named == NULL && !is_other)
 		return 0;
-	tempfile_saw_name(sched_tempfile(j), op == OWN ? TEMPFILE_LSTAT_TEMP :
-	    TEMPFILE_LSTAT_RENAMED, op == OWN || !is_other);
+	tempfile_saw_name(sched_tempfile(j), op == LSTAT_TEMP ?
+	    TEMPFILE_LSTAT_TEMP : TEMPFILE_LSTAT_RENAMED,
+	    op == LSTAT_TEMP || !is_other);
 	return 1;
 }
 
 /* Attributes of a handle */
 static void
-know(struct sched_entry *j, enum op op)
+fstat_handle(struct sched_entry *j, enum op op)
 {
-	if (op == LOOK)
+	if (op == FSTAT_OLD)
 		tempfile_set_old(sched_tempfile_requester(j), !conf.special,
 		    named->size * (uint64_t)KIB);
 	else
-		tempfile_set_tagged(sched_tempfile(j), is_marked);
+		tempfile_set_tagged(sched_tempfile(j), is_tagged);
 	tempfile_set_owner(sched_tempfile_requester(j), 1);
 }
 
 static int
-find_name(struct sched_entry *j, unsigned int n)
+lstat_stale_name(struct sched_entry *j, unsigned int n)
 {
 	struct stale_temp_file f = { .is = STALE_TEMP_FILE,
 	    .owner = conf.stranger >> n & 1 ? 2 : 1, .size = 1000,
 	    .mtime = conf.alive >> n & 1 ? rounds : 5 };
 
-	if ((left >> n & 1) == 0)
+	if ((stale_names >> n & 1) == 0)
 		return 0;
-	is_told |= 1L << n;
+	found_names |= 1L << n;
 	tempfile_found_stale(sched_tempfile_requester(j), n, &f);
 	return 1;
 }
 
 static int
-sweep_name(unsigned int n)
+remove_stale_name(unsigned int n)
 {
-	if ((left >> n & 1) == 0 || n >= STALE_TEMP_NAMES)
-		broken("what is not there is removed");
+	if ((stale_names >> n & 1) == 0 || n >= STALE_TEMP_NAMES)
+		broken("a file that does not exist is removed");
 	if (conf.alive >> n & 1)
-		broken("what another copy writes to is removed");
+		broken("a file that another copy writes is removed");
 	if (conf.stranger >> n & 1)
-		broken("what another user owns is removed");
-	left &= ~(1L << n);
+		broken("a file of another user is removed");
+	stale_names &= ~(1L << n);
 	return 1;
 }
 
@@ -360,62 +368,62 @@ serve(const struct sched_action *a)
 		return 0;
 	}
 	switch (op) {
-	case OPEN_NEW:
+	case OPEN_EXCL:
 		return open_new(a);
-	case TARGET:
+	case LSTAT_TARGET:
 		return named != NULL || conf.special || is_other;
-	case DIR:
+	case LSTAT_DIR:
 		tempfile_set_dir_safe(sched_tempfile_requester(a->entry),
 		    !conf.unsafe);
 		return 1;
-	case MARK:
-		is_marked = !conf.unmarked;
+	case SET_TAG:
+		is_tagged = !conf.untagged;
 		return 1;
-	case LOOK:
-	case KNOW:
-		know(a->entry, op);
+	case FSTAT_OLD:
+	case FSTAT_TAG:
+		fstat_handle(a->entry, op);
 		return 1;
-	case SAME:
+	case FSTAT_IDENTITY:
 		return !conf.swapped;
-	case OPEN_OLD:
+	case OPEN:
 		if (named == NULL)
 			named = file_new(0);
 		if (!conf.in_place || sched_must_open_trunc(a->entry))
 			sim_truncate(named, 0);
 		return 1;
-	case FIND:
-		return find_name(a->entry, a->temp_request.number);
-	case SWEEP:
-		return sweep_name(a->temp_request.number);
-	case OWN:
-	case SHOWN:
-		return look_at(a->entry, op);
-	case SHOW:
-		return show();
-	case OPEN_SECOND:
-		return choose(a->temp_request.number, 1);
-	case DROP:
+	case LSTAT_STALE:
+		return lstat_stale_name(a->entry, a->temp_request.number);
+	case REMOVE_STALE:
+		return remove_stale_name(a->temp_request.number);
+	case LSTAT_TEMP:
+	case LSTAT_RENAMED:
+		return lstat_name(a->entry, op);
+	case RENAME:
+		return rename_temp();
+	case OPEN_STAGING:
+		return make_temp(a->temp_request.number, 1);
+	case REMOVE_TEMP:
 		if (conf.stolen)
 			broken("another copy's file is removed");
 	/* FALLTHROUGH */
-	case REMOVE_SECOND:
-		sim_file_free(hidden);
-		hidden = NULL;
+	case REMOVE_STAGING:
+		sim_file_free(temp);
+		temp = NULL;
 		return 1;
 	case WRITE:
 		fill(target(a), a->at / KIB, a->len / KIB);
 		return 1;
-	case COPY:
+	case COPY_BACK:
 		return copy_data(a);
-	case SEEN:
+	case STAT_ON_HOST:
 		if (a->conn != 0)
-			broken("what a lost link had is seen over the first");
+			broken("a helper verifies for a lost connection");
 		return named != NULL;
-	case TRUNCATE:
+	case SETSIZE:
 		if (conf.stolen && named == NULL)
-			broken("another copy's file is cut");
+			broken("another copy's file is truncated");
 		is_torn = 0;
-		sim_truncate(named != NULL ? named : hidden,
+		sim_truncate(named != NULL ? named : temp,
 		    (a->op == OP_TEMPFILE ? a->temp_request.off : a->off) /
 		    KIB);
 		return 1;
@@ -424,12 +432,12 @@ serve(const struct sched_action *a)
 	}
 }
 
-/* Whether the request has our own hidden name */
+/* Returns 1 if the request has our own temporary name. */
 static int
-is_of_ours(enum op op)
+names_own_temp(enum op op)
 {
-	return op == SHOW || op == OWN || op == DROP ||
-	    op == REMOVE_SECOND;
+	return op == RENAME || op == LSTAT_TEMP || op == REMOVE_TEMP ||
+	    op == REMOVE_STAGING;
 }
 
 static void
@@ -443,23 +451,23 @@ reply(const struct sched_action *a)
 	    found.conn != a->conn)
 		broken("a request is forgotten");
 	ok = serve(a);
-	if (is_of_ours(op) && a->op == OP_TEMPFILE &&
-	    a->temp_request.number != number)
+	if (names_own_temp(op) && a->op == OP_TEMPFILE &&
+	    a->temp_request.number != own_number)
 		broken("a name that is not ours is used");
 	if (op == WRITE && a->conn != 0 && conf.swapped)
-		broken("a further link writes to another file");
-	if (op != WRITE && op != COPY)
+		broken("a helper writes to a different file");
+	if (op != WRITE && op != COPY_BACK)
 		check_named();
-	if (ok && op == SPACE)
+	if (ok && op == STATVFS)
 		sched_set_free_space(a->entry, conf.space * (uint64_t)KIB);
 	r = sched_reply(s, a->id, ok ? RESULT_OK : RESULT_FAILED, 0);
 	if (r == -1)
 		broken("a good reply is good");
-	told += !ok && r == 0 && op != JOIN && op != SAME;
+	nreported += !ok && r == 0 && op != HELPER_OPEN && op != FSTAT_IDENTITY;
 	if (ok && op == WRITE) {
 		acked += a->len;
-		conn_count_acked(&growth, a->len, conf.rtt * 1000, now * 1000,
-		    sched_file_conns(s, a->entry));
+		conn_count_acked(&channel_count, a->len, conf.rtt * 1000,
+		    now * 1000, sched_file_conns(s, a->entry));
 	}
 	if (sched_find(s, a->id, &found) == 0)
 		broken("a reply is taken twice");
@@ -493,31 +501,31 @@ begin(struct sched_entry *j)
 	    .in_place = conf.in_place, .preserve = conf.preserve,
 	    .number = size % STALE_TEMP_NAMES };
 
-	if (goes_again)
-		return;			/* It goes over one link. */
-	if (conf.plain)
+	if (is_restarted)
+		return;			/* over one connection */
+	if (conf.no_tempfile)
 		sched_remove_stale(s, j);
 	else if (sched_allow_tempfile(s, j, &c, 1) != 1)
-		broken("a file can land");
+		broken("a temporary file is allowed");
 	sched_set_size(s, j, size * (uint64_t)KIB);
 }
 
-/* What the landing would tell the user, before it is gone */
+/* Checks which files are reported as left, before that is freed. */
 static void
-settle(const struct sched_action *a)
+check_leftover(const struct sched_action *a)
 {
 	struct tempfile *l = sched_tempfile(a->entry);
 	enum tempfile_leftover is = l == NULL ? TEMPFILE_LEAVES_NOTHING :
 	    tempfile_leftover(l);
 
-	kept = l == NULL ? a->off : tempfile_copied_bytes(l, a->off);
+	contiguous = l == NULL ? a->off : tempfile_copied_bytes(l, a->off);
 	has_failed = sched_has_failed(a->entry);
-	if ((is == TEMPFILE_LEAVES_TEMP) != (named == NULL && hidden != NULL &&
-	    !(conf.stolen && sim.seen[OWN] > 0)))
-		broken("what is hidden is not told");
-	if ((is == TEMPFILE_LEAVES_STAGING) != (named != NULL && hidden !=
+	if ((is == TEMPFILE_LEAVES_TEMP) != (named == NULL && temp != NULL &&
+	    !(conf.stolen && sim.seen[LSTAT_TEMP] > 0)))
+		broken("a temporary file is not reported");
+	if ((is == TEMPFILE_LEAVES_STAGING) != (named != NULL && temp !=
 	    NULL))
-		broken("a second file is not told");
+		broken("a staging file is not reported");
 }
 
 static void
@@ -540,103 +548,104 @@ trace(const struct sched_action *a)
 }
 
 static void
-act(const struct sched_action *a)
+handle_action(const struct sched_action *a)
 {
 	trace(a);
 	if (a->op == OP_BEGIN)
 		begin(a->entry);
 	else if (a->op == OP_DATA_DONE)
-		settle(a);
+		check_leftover(a);
 	else if (a->op == OP_RESTART)
-		goes_again = 1;
+		is_restarted = 1;
 	else if (a->op == OP_END)
 		has_failed |= sched_has_failed(a->entry);
 	else if (a->op == OP_PRINT)
 		is_over = 1;
-	else if (a->conn >= CHANNELS || (a->conn > 0 && is_up[a->conn] != 2))
+	else if (a->conn >= CHANNELS || (a->conn > 0 &&
+	    conn_state[a->conn] != 2))
 		broken("a channel that is not there is used");
 	else
 		enqueue(a);
 	sched_local_done(s);
 }
 
-/* Links, as the hook has them */
+/* Connections, as the hook has them */
 
 static int
-has_link(int state)
+count_conns(int state)
 {
 	int c, n = 0;
 
 	for (c = 1; c < CHANNELS; c++)
-		n += is_up[c] == state;
+		n += conn_state[c] == state;
 	return n;
 }
 
 static void
-refuse(void)
+note_refusal(void)
 {
 	is_full = 1;
-	if (!uses_channels && has_link(2) == 0) {
+	if (!uses_channels && count_conns(2) == 0) {
 		uses_channels = 1;
 		is_full = 0;
 	}
 }
 
-/* Asks for a link: it is there, or refused, in the next round. */
+/* Requests a connection: established, or refused, in the next round. */
 static void
 connect_one(int c)
 {
-	int is_refused = uses_channels ? ++connected >= conf.most :
+	int is_refused = uses_channels ? ++nrequested >= conf.most :
 	    ++logged >= conf.logins;
 
-	is_up[c] = is_refused ? -1 : 1;
+	conn_state[c] = is_refused ? -1 : 1;
 }
 
 static void
-grow(void)
+open_conns(void)
 {
 	uint64_t rest = size * (uint64_t)KIB -
 	    min_u64(size * (uint64_t)KIB, acked);
-	int c, want = uses_channels ? (int)conn_count_wanted(&growth) :
+	int c, want = uses_channels ? (int)conn_count_wanted(&channel_count) :
 	    (int)conf.streams;
 
 	for (c = 1; c < CHANNELS; c++) {
-		if (is_up[c] != 0 || is_full || rest < (uses_channels ?
-		    STRIPE_MIN_FILE : STRIPE_MIN_REST) || has_link(1) +
-		    has_link(2) + has_link(-1) + 1 >= want ||
-		    (!uses_channels && has_link(1) + has_link(-1) > 0))
+		if (conn_state[c] != 0 || is_full || rest < (uses_channels ?
+		    STRIPE_MIN_FILE : STRIPE_MIN_REST) || count_conns(1) +
+		    count_conns(2) + count_conns(-1) + 1 >= want ||
+		    (!uses_channels && count_conns(1) + count_conns(-1) > 0))
 			continue;
 		connect_one(c);
 	}
 }
 
 static void
-lose(unsigned int chan)
+lose_conn(unsigned int chan)
 {
-	if (is_up[chan] != 2)
+	if (conn_state[chan] != 2)
 		return;
 	sim_lose(&sim, chan);
-	is_up[chan] = 0;
+	conn_state[chan] = 0;
 	is_full = 1;
 	sched_conn_lost(s, chan);
 }
 
 static void
-set_lanes(void)
+set_conns(void)
 {
 	unsigned int c, up = 1;
 
 	for (c = 1; c < CHANNELS; c++)
-		up |= (is_up[c] == 2 ? 1U : 0) << c;
+		up |= (conn_state[c] == 2 ? 1U : 0) << c;
 	sched_set_conns(s, up, up);
-	sched_set_server_caps(s, up == 1 ? 0 : (int)conf.has);
-	sched_set_conns_wanted(s, (int)conf.wants);
+	sched_set_server_caps(s, up == 1 ? 0 : (int)conf.server_caps);
+	sched_set_conns_wanted(s, (int)conf.conns_wanted);
 	sched_set_stripe_min(s, !uses_channels ? STRIPE_MIN_REST :
-	    growth.limited ? STRIPE_MIN_FILE : 0);
+	    channel_count.limited ? STRIPE_MIN_FILE : 0);
 	sched_set_clock(s, now * 1000);
 }
 
-/* What the windows and the path allow arrives, and is answered. */
+/* Requests that the windows and the path allow arrive, and are answered. */
 static void
 round_trip(void)
 {
@@ -654,30 +663,30 @@ round_trip(void)
 		reply(&a);
 	}
 	for (c = 1; c < CHANNELS; c++) {
-		if (is_up[c] == -1) {
-			is_up[c] = 0;
-			refuse();
-		} else if (is_up[c] == 1)
-			is_up[c] = 2;
-		if (loses[c] == rounds)
-			lose(c);
+		if (conn_state[c] == -1) {
+			conn_state[c] = 0;
+			note_refusal();
+		} else if (conn_state[c] == 1)
+			conn_state[c] = 2;
+		if (lost_in_round[c] == rounds)
+			lose_conn(c);
 	}
 }
 
 static void
 print_file(const char *name, const struct sim_file *f)
 {
-	uint64_t fresh = f == NULL ? 0 : sim_count(f, SIM_NEW);
+	uint64_t nnew = f == NULL ? 0 : sim_count(f, SIM_NEW);
 
 	if (is_other && strcmp(name, "name") == 0)
 		printf(" %s=other", name);
 	else if (f == NULL)
 		printf(" %s=none", name);
-	else if (fresh == (uint64_t)size && f->size == fresh)
+	else if (nnew == (uint64_t)size && f->size == nnew)
 		printf(" %s=whole", name);
 	else
-		printf(" %s=%" PRIu64 "+%" PRIu64, name, fresh,
-		    f->size - fresh);
+		printf(" %s=%" PRIu64 "+%" PRIu64, name, nnew,
+		    f->size - nnew);
 }
 
 static void
@@ -692,23 +701,24 @@ run(void)
 		if (rounds == conf.stop)
 			sched_interrupt(s);
 		is_other |= rounds == conf.made && named == NULL;
-		set_lanes();
+		set_conns();
 		while ((r = sched_next(s, &a)) == 1)
-			act(&a);
+			handle_action(&a);
 		if (r == -1)
 			err(1, "sched_next");
 		if (is_over)
 			break;
 		if (rounds == ROUNDS_MAX)
 			broken("no end");
-		grow();
+		open_conns();
 		round_trip();
 		if ((j = sched_oldest(s)) != NULL)
 			most = (unsigned int)max_u64(most,
 			    sched_file_conns(s, j));
 	}
 	printf("rounds=%ld channels=%u asked=%ld logins=%ld reported=%ld "
-	    "failed=%d", rounds, most, connected, logged, told, has_failed);
+	    "failed=%d", rounds, most, nrequested, logged, nreported,
+	    has_failed);
 }
 
 static void
@@ -719,18 +729,18 @@ put(void)
 	    .first_id = 0xfffffff0 };
 
 	named = conf.old == -1 ? NULL : file_new(conf.old);
-	hidden = NULL;
+	temp = NULL;
 	sim_reset(&sim);
-	memset(&growth, 0, sizeof(growth));
-	left = conf.left;
-	is_told = 0;
+	memset(&channel_count, 0, sizeof(channel_count));
+	stale_names = conf.stale;
+	found_names = 0;
 	now = 1;
-	acked = kept = 0;
-	told = connected = logged = is_torn = is_marked = is_other = 0;
-	goes_again = 0;
+	acked = contiguous = 0;
+	nreported = nrequested = logged = is_torn = is_tagged = is_other = 0;
+	is_restarted = 0;
 	is_over = is_full = has_failed = 0;
 	uses_channels = conf.streams == 0;
-	memset(is_up, 0, sizeof(is_up));
+	memset(conn_state, 0, sizeof(conn_state));
 	if ((s = sched_new(&c)) == NULL)
 		err(1, "sched_new");
 	sched_set_handle_limit(s, 1019);
@@ -740,11 +750,12 @@ put(void)
 		err(1, "sched_add");
 	run();
 	print_file("name", named);
-	print_file("temp", hidden);
-	printf(" contiguous=%" PRIu64 " stale=%ld\n", kept / KIB, left);
+	print_file("temp", temp);
+	printf(" contiguous=%" PRIu64 " stale=%ld\n", contiguous / KIB,
+	    stale_names);
 	sched_free(s);
 	sim_file_free(named);
-	sim_file_free(hidden);
+	sim_file_free(temp);
 }
 
 static void
@@ -784,7 +795,7 @@ main(int argc, char **argv)
 
 	prints_trace = argc > 1 && strcmp(argv[1], "-t") == 0;
 	for (i = 0; i < CHANNELS; i++)
-		loses[i] = -1;
+		lost_in_round[i] = -1;
 	while (fgets(line, sizeof(line), stdin) != NULL) {
 		if (sscanf(line, "set %31s %ld", word, &a) == 2)
 			set(word, a);
@@ -792,7 +803,7 @@ main(int argc, char **argv)
 			set_fail(word, a);
 		else if (sscanf(line, "lose %d %ld", &i, &a) == 2 && i > 0 &&
 		    i < CHANNELS)
-			loses[i] = a;
+			lost_in_round[i] = a;
 		else if (sscanf(line, "put %ld", &size) == 1)
 			put();
 		else
