@@ -113,7 +113,7 @@ got(struct message attrs, struct message first, struct message second)
 {
 	struct early_requests *o = make(get, 5);
 
-	check(!early_requests_are_answered(o), "nothing has come");
+	check(!early_requests_are_answered(o), "no reply was received");
 	check(reply(o, 0, attrs) == 1 && reply(o, 1, attrs) == 1 &&
 	    reply(o, 2, (struct message)M(HANDLE)) == 1 &&
 	    reply(o, 3, first) == 1, "replies are kept");
@@ -166,7 +166,7 @@ test_get(void)
 	    (struct message)M(NONE));
 	check(early_requests_have_failed(o), "a READ that fails");
 	ASKS(o, LSTAT, "105 21", "changes nothing before");
-	ASKS(o, OPEN, "", "and has the file opened anew");
+	ASKS(o, OPEN, "", "and makes the file open again");
 	ASKS(o, READ("\0", "\3"), "", "and read");
 	early_requests_free(o);
 
@@ -178,7 +178,7 @@ test_get(void)
 	    "and is not opened");
 	ASKS(o, STAT, "105 21", "is looked at");
 	ASKS(o, STAT, "105 21", "and again, while the server opens it");
-	ASKS(o, OPEN, "", "what has not come is no answer");
+	ASKS(o, OPEN, "", "a missing reply is no answer");
 	early_requests_free(o);
 }
 
@@ -216,13 +216,13 @@ test_put(void)
 		o = stored(i);
 		check(early_requests_have_failed(o), "one has failed");
 		ASKS(o, STAT, "101 17", "stat");
-		ASKS(o, OPEN, "", "the file is opened anew");
-		ASKS(o, WRITE, "", "written anew");
+		ASKS(o, OPEN, "", "the file is opened again");
+		ASKS(o, WRITE, "", "written again");
 		ASKS(o, CLOSE, "", "and closed");
 		early_requests_free(o);
 	}
 	o = stored(4);
-	ASKS(o, OPEN "x", "", "what is opened is another file");
+	ASKS(o, OPEN "x", "", "a different file is opened");
 	ASKS(o, WRITE, "", "so its handle is another");
 	ASKS(o, CLOSE, "", "and is to be closed");
 	early_requests_free(o);

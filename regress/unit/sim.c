@@ -143,25 +143,25 @@ sim_wait(const struct sim *s, unsigned int op)
 }
 
 struct sim_request *
-sim_push(struct sim *s, unsigned int link, const void *body, size_t len)
+sim_push(struct sim *s, unsigned int conn, const void *body, size_t len)
 {
 	struct sim_request *r = &s->queue[s->n];
 
 	sim_must(s->n + 1 < SIM_REQUESTS, "requests in flight are bounded");
-	sim_must(len <= SIM_BODY && link < SIM_LINKS, "a request has room");
+	sim_must(len <= SIM_BODY && conn < SIM_LINKS, "a request has room");
 	s->n++;
-	r->link = link;
+	r->link = conn;
 	r->wait = r->left = 0;
 	memcpy(r->body, body, len);
 	return r;
 }
 
 const struct sim_request *
-sim_pop(struct sim *s, unsigned int link)
+sim_pop(struct sim *s, unsigned int conn)
 {
 	size_t i;
 
-	for (i = 0; i < s->n && s->queue[i].link != link; i++)
+	for (i = 0; i < s->n && s->queue[i].link != conn; i++)
 		;
 	if (i == s->n)
 		return NULL;
@@ -172,28 +172,28 @@ sim_pop(struct sim *s, unsigned int link)
 }
 
 size_t
-sim_waiting(const struct sim *s, unsigned int link)
+sim_waiting(const struct sim *s, unsigned int conn)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < s->n; i++)
-		n += s->queue[i].link == link;
+		n += s->queue[i].link == conn;
 	return n;
 }
 
 void
-sim_lose(struct sim *s, unsigned int link)
+sim_lose(struct sim *s, unsigned int conn)
 {
 	size_t i, n = 0;
 
 	for (i = 0; i < s->n; i++) {
-		if (s->queue[i].link != link)
+		if (s->queue[i].link != conn)
 			s->queue[n++] = s->queue[i];
 	}
 	s->n = n;
 }
 
-/* Replies that came come in another order. */
+/* Puts the replies into another order. */
 static void
 reorder(struct sim_request *now, size_t n, uint64_t order)
 {

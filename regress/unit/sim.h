@@ -5,15 +5,15 @@
 
 /*
  * sim: one SFTP server without bytes, for the drivers of the cores that decide
- * on requests. It knows no core: an operation is a number, a request carries
- * what the driver wants to have back with the reply.
+ * on requests. An operation is a number, and a request carries data that the
+ * driver gets back with the reply, so this file knows no core.
  *
  *   files     each unit of a file (a byte, or a KiB) is old, new, or a hole
  *   handles   how many are open at once, and how many are allowed
- *   requests  wait in the order in which they were sent, each on its link, and
- *             come back in the order that is asked for
+ *   requests  wait in the order in which they were sent, each on its
+ *             connection, and are answered in a given order
  *   faults    the Nth request of an operation fails, or its reply is late; a
- *             link is lost, and with it what waits there
+ *             connection is lost, and with it the requests that wait there
  *
  * A promise of the driver that is broken ends it by sim_must().
  */
@@ -27,7 +27,7 @@
 #define SIM_OPS		48
 #define SIM_LINKS	32
 #define SIM_REQUESTS	20000		/* that wait at once */
-#define SIM_BODY	160		/* bytes of what the driver keeps */
+#define SIM_BODY	160		/* bytes of the driver's data */
 
 /* Prints "broken: PROMISE" on standard error, and ends the driver. */
 void	sim_must(int holds, const char *promise);
@@ -50,7 +50,7 @@ void	sim_file_free(struct sim_file *);	/* accepts NULL */
 int	sim_fill(struct sim_file *, uint64_t at, uint64_t len,
     enum sim_content);
 
-/* Cuts the file, or makes it longer by a hole. */
+/* Truncates the file, or extends it by a hole. */
 void	sim_truncate(struct sim_file *, uint64_t size);
 
 uint64_t sim_count(const struct sim_file *, enum sim_content);
@@ -75,8 +75,8 @@ void	sim_close(struct sim_handles *, int *is_open);
 
 struct sim_request {
 	unsigned int link;
-	uint64_t wait;			/* round trips until the reply comes */
-	uint64_t left;			/* units that are not there yet */
+	uint64_t wait;			/* round trips until the reply */
+	uint64_t left;			/* units not yet received */
 	_Alignas(8) unsigned char body[SIM_BODY];
 };
 
@@ -90,32 +90,36 @@ struct sim {
 	uint64_t late[SIM_OPS], late_rounds[SIM_OPS];
 };
 
-/* Forgets what waits and what was seen, and keeps the faults. */
+/* Forgets all requests, and keeps the faults. */
 void	sim_reset(struct sim *);
 
-/* One more request is served. Returns 1 if it is the one to fail. */
+/* Counts a request as served. Returns 1 if it is the one to fail. */
 int	sim_serve(struct sim *, unsigned int op);
 
-/* Round trips by which the reply to that request is late */
+/* Returns the round trips by which the reply to that request is late. */
 uint64_t sim_wait(const struct sim *, unsigned int op);
 
-/* "wait" and "left" are 0 at first. Fails if too many wait. */
-struct sim_request *sim_push(struct sim *, unsigned int link,
+/* Queues a request with "wait" and "left" 0. Fails if too many wait. */
+struct sim_request *sim_push(struct sim *, unsigned int conn,
     const void *body, size_t len);
 
-/* The oldest on the link, which goes; NULL: none. Valid until the next call. */
-const struct sim_request *sim_pop(struct sim *, unsigned int link);
-size_t	sim_waiting(const struct sim *, unsigned int link);
+/*
+ * Removes and returns the oldest request on the connection, or NULL. The result
+ * is valid until the next call.
+ */
+const struct sim_request *sim_pop(struct sim *, unsigned int conn);
+size_t	sim_waiting(const struct sim *, unsigned int conn);
 
-/* The link is lost. */
-void	sim_lose(struct sim *, unsigned int link);
+/* Loses the connection. */
+void	sim_lose(struct sim *, unsigned int conn);
 
-/* A round trip: sets "now" to those that come, and returns how many. */
+/* A round trip: sets "now" to the answered requests, and returns how many. */
 size_t	sim_round(struct sim *, uint64_t order);
 
 /*
- * Likewise, where the path carries so many units and each link has a window of
- * so many. What is not there yet keeps what is behind it on its link waiting.
+ * Likewise, where the path transfers "path" units and each connection has a
+ * window of "window" units. A request that is not received in full delays those
+ * behind it on its connection.
  */
 size_t	sim_carry(struct sim *, uint64_t path, uint64_t window);
 
