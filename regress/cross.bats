@@ -42,7 +42,7 @@ run_cross() {
 # print_sources DIR FILE...: prints how scp calls them on g
 print_sources() { printf "g:$T/$1/%s " "${@:2}"; }
 
-TELLS=limits=261120,261120,1019
+LIMITS=limits=261120,261120,1019
 
 @test "a tree arrives as stock copies it" {
 	need_root
@@ -212,7 +212,7 @@ make_listed_files() {
 @test "200 files take a few round trips at either server" {
 	local h
 	make_small_tree 200
-	use_peers "$TELLS gather=0.1" "$TELLS gather=0.1"
+	use_peers "$LIMITS gather=0.1" "$LIMITS gather=0.1"
 	run_cross -r "g:$T/a" "h:$T/b"
 	diff -r a b
 	for h in g h; do
@@ -225,7 +225,7 @@ make_listed_files() {
 	local h
 	make_small_tree 200
 	mkdir b
-	use_peers "$TELLS gather=0.1" "$TELLS gather=0.1"
+	use_peers "$LIMITS gather=0.1" "$LIMITS gather=0.1"
 	# shellcheck disable=SC2046 # words
 	run_cross $(print_sources a $(seq 200)) "h:$T/b"
 	rm -r a/sub
@@ -246,7 +246,7 @@ make_listed_files() {
 		diff -r a b
 		[ "$(read_log_value g open)" = $n ]
 		rm -rf b
-		use_peers "$TELLS" "strict=$n"
+		use_peers "$LIMITS" "strict=$n"
 		run_cross -r "g:$T/a" "h:$T/b"
 		diff -r a b
 		[ "$(read_log_value h open)" = $n ]
@@ -288,7 +288,7 @@ make_listed_files() {
 	head -c 700000 /dev/urandom >a/large
 	for o in short=1000 more=5000 more=1000000 "more=300 short=700 backwards=1"; do
 		rm -rf b
-		use_peers "$TELLS gather=0.02 $o" "$TELLS gather=0.02 backwards=1"
+		use_peers "$LIMITS gather=0.02 $o" "$LIMITS gather=0.02 backwards=1"
 		run_cross -r "g:$T/a" "h:$T/b"
 		diff -r a b
 	done
@@ -298,13 +298,13 @@ make_listed_files() {
 	local i
 	mkdir a
 	for i in $(seq 30); do head -c 5000 /dev/urandom >"a/$i"; done
-	use_peers "$TELLS unread=7" "$TELLS"
+	use_peers "$LIMITS unread=7" "$LIMITS"
 	run -1 run_cross -r "g:$T/a" "h:$T/b"
 	[[ $output = *'read origin "'*'": Failure'*'crossload "'*' failed'* ]]
 	[ "$(find b -type f -size +4k | wc -l)" = 29 ]
 	[ "$(find b -type f -empty | wc -l)" = 1 ]
 	rm -rf b
-	use_peers "$TELLS" "$TELLS fail=7"
+	use_peers "$LIMITS" "$LIMITS fail=7"
 	run -1 run_cross -r "g:$T/a" "h:$T/b"
 	[[ $output = *'write dest "'*'": Failure'*'crossload "'*' failed'* ]]
 	[ "$(find b -type f -size +4k | wc -l)" = 29 ]
@@ -318,7 +318,7 @@ make_listed_files() {
 	touch -d '2001-02-03 04:05:06' a/* a/sub/*
 	cp -a a old
 	for to in "$(bin sftp-server)" "$(bin sftp-server stock)" \
-	    "$REGRESS/peers/sftp-peer" "$REGRESS/peers/sftp-peer $TELLS"; do
+	    "$REGRESS/peers/sftp-peer" "$REGRESS/peers/sftp-peer $LIMITS"; do
 		set_servers "$to" "$to"
 		run -1 run_cross "g:$T/a/large" "h:$T/a/large"
 		[[ $output = *'changed while it was copied, or '*' is the same file'* ]]
@@ -340,7 +340,7 @@ make_listed_files() {
 	head -c 3000000 /dev/urandom >a
 	touch -d '2001-02-03 04:05:06' a
 	cp -p a old
-	use_peers "$TELLS unread=7" "$TELLS"
+	use_peers "$LIMITS unread=7" "$LIMITS"
 	run -1 run_cross "g:$T/a" "h:$T/a"
 	cmp old a
 }
@@ -348,7 +348,7 @@ make_listed_files() {
 @test "a CLOSE that fails at the target is an error" {
 	mkdir a
 	head -c 5000 /dev/urandom >a/1
-	use_peers "$TELLS" "$TELLS unclosed=1"
+	use_peers "$LIMITS" "$LIMITS unclosed=1"
 	run -1 run_cross -r "g:$T/a" "h:$T/b"
 	[[ $output = *'close remote: Failure'* ]]
 	run -1 run_cross "g:$T/a/1" "h:$T/c"
@@ -358,7 +358,7 @@ make_listed_files() {
 @test "names from a source cannot escape the target" {
 	mkdir a
 	echo good | tee good a/in >a/same
-	use_peers names=1 "$TELLS"
+	use_peers names=1 "$LIMITS"
 	run -0 run_cross -r "g:$T/a" "h:$T/b"
 	[ "$(find b -mindepth 1 | sort | xargs)" = "b/in b/same" ]
 	[ ! -e evil ]
@@ -370,7 +370,7 @@ make_listed_files() {
 	mkdir -p top/a b/c
 	echo 1 >top/a/.f
 	echo 2 | tee top/a/plain >top/above
-	use_peers "$TELLS parent=1" "$TELLS"
+	use_peers "$LIMITS parent=1" "$LIMITS"
 	run_cross -r "g:$T/top/a/.*" "h:$T/b/c"
 	[ "$(cd b && find . -type f)" = ./c/.f ]
 }
@@ -380,12 +380,12 @@ make_listed_files() {
 	make_small_tree 3
 	while read -r bad said; do
 		rm -rf b
-		use_peers "$TELLS bad=$bad" "$TELLS"
+		use_peers "$LIMITS bad=$bad" "$LIMITS"
 		run -255 run_cross -r "g:$T/a" "h:$T/b"
 		[[ $output = *$said* ]]
 		case $bad in id | long | empty) continue ;; esac
 		rm -rf b
-		use_peers "$TELLS" "$TELLS bad=$bad"
+		use_peers "$LIMITS" "$LIMITS bad=$bad"
 		run -255 run_cross -r "g:$T/a" "h:$T/b"
 		[[ $output = *$said* ]]
 	done <<-END
@@ -402,7 +402,7 @@ make_listed_files() {
 	make_small_tree 20
 	for o in -Xnrequests=7 -Xbuffer=32000 -l100000; do
 		rm -rf b
-		use_peers "$TELLS" "$TELLS"
+		use_peers "$LIMITS" "$LIMITS"
 		run_cross $o -r "g:$T/a" "h:$T/b"
 		diff -r a b
 		[ "$(read_log_value g open)" = 1 ]
@@ -416,7 +416,7 @@ make_listed_files() {
 	head -c 20000000 /dev/urandom >a/large
 	for client in stock hayate; do
 		rm -rf b
-		set_servers "$REGRESS/peers/sftp-peer $TELLS interrupt=3000000,10 rate=20000000" \
+		set_servers "$REGRESS/peers/sftp-peer $LIMITS interrupt=3000000,10 rate=20000000" \
 		    "$(bin sftp-server)"
 		run timeout 60 "$(bin scp $client)" -q -3 -S ./near -r "g:$T/a" \
 		    "h:$T/b" 3>&-
@@ -439,7 +439,7 @@ make_listed_files() {
 		for n in 290 400 640; do
 			rm -rf b
 			cp -a old b
-			use_peers "$TELLS" "$TELLS gather=0.02 die=$n"
+			use_peers "$LIMITS" "$LIMITS gather=0.02 die=$n"
 			# shellcheck disable=SC2086 # words
 			run -255 run_cross $way
 			echo "$way $n: $(count_torn a old b) of $(count_torn old old b)"
@@ -463,7 +463,7 @@ make_listed_files() {
 	for odd in more=0 nosize=1 device=7 "gather=0.02 backwards=1" limits=0,0,0; do
 		rm -rf b
 		cp -a old b
-		use_peers "$TELLS" "$TELLS $odd"
+		use_peers "$LIMITS" "$LIMITS $odd"
 		run_cross -r "g:$T/a/." "h:$T/b"
 		diff -r a b
 	done

@@ -437,19 +437,19 @@ start_odd_sftp() {
 
 ### Requests to a program that has not spoken SFTP before
 
-# set_account_program PROGRAM: makes the account run it, and keeps its input in the file "told"
+# set_account_program PROGRAM: makes the account run it, and keeps its input in the file "seen-input"
 set_account_program() {
 	sshd_up stock:forced "AuthorizedKeysFile $F/may" \
-	    "ForceCommand cd $T/account && timeout 0.7 tee $T/told | $1"
+	    "ForceCommand cd $T/account && timeout 0.7 tee $T/seen-input | $1"
 }
 
 # check_sent_init WHO ARG...: checks that scp sends the program only INIT
 check_sent_init() {
-	rm -f told
+	rm -f seen-input
 	CLIENT=$1 IN_CLIENT="timeout 10 ip netns exec lfp-$P-a" \
 	    copy -q -o HostName=10.77.0.2 "${KNOWN[@]}" "${@:2}" \
 	    >out 2>&1 </dev/null && return 1
-	[ "$(od -An -tx1 told | tr -d ' \n')" = 000000050100000003 ]
+	[ "$(od -An -tx1 seen-input | tr -d ' \n')" = 000000050100000003 ]
 }
 
 @test "a program that is no SFTP server is sent INIT only, as by stock, and does nothing" {
@@ -472,7 +472,7 @@ check_sent_init() {
 	chmod +x cmd
 	printf 'touch a\n\ntouch b & touch c | touch d\nopen("e", "w")\n' >some
 	name=$'x\ntouch a\nopen("b", "w")\n'
-	for program in 'bash -s' tcsh python3 "$T/cmd" "cat >$T/kept" sh; do
+	for program in 'bash -s' tcsh python3 "$T/cmd" "cat >$T/cat-input" sh; do
 		set_account_program "$program"
 		check_sent_init stock some forced:"$name"
 		for _ in 1 2; do
@@ -481,7 +481,7 @@ check_sent_init() {
 		done
 		[ "$program" = sh ] || sshd_down forced
 	done
-	[ "$(od -An -tx1 kept | tr -d ' \n')" = 000000050100000003 ]
+	[ "$(od -An -tx1 cat-input | tr -d ' \n')" = 000000050100000003 ]
 	# characters of a shell, and a name whose length is ">" to it
 	for name in 'x;touch a&touch b|touch c;$(touch d)`touch e`' \
 	    "$(printf '%062d' 0)"; do
@@ -495,10 +495,10 @@ check_sent_init() {
 # count_sent_bytes: prints how many bytes a copy of the file "some" sent to the account's
 # cat
 count_sent_bytes() {
-	rm -f kept
+	rm -f cat-input
 	IN_CLIENT="timeout 3 ip netns exec lfp-$P-a" copy -q -o HostName=10.77.0.2 \
 	    "${KNOWN[@]}" "$@" some stock:"$T/put" >out 2>&1 </dev/null && return 1
-	stat -c %s kept
+	stat -c %s cat-input
 }
 
 @test "contents are sent with the login only if the last login used this key" {
@@ -510,7 +510,7 @@ count_sent_bytes() {
 	run_far_scp -v some stock:"$T/put" 2>err
 	is_sent_early
 	# the account of another key runs another program
-	sed "s|^|command=\"cat >$T/kept\" |" "$F/second.pub" >>"$F/may"
+	sed "s|^|command=\"cat >$T/cat-input\" |" "$F/second.pub" >>"$F/may"
 	[ "$(count_sent_bytes -i "$F/second")" = 9 ]
 	[ "$(count_sent_bytes -i "$F/second")" = 9 ]
 	# a key that is refused is followed by that one
@@ -524,7 +524,7 @@ count_sent_bytes() {
 	run_far_scp -q some stock:"$T/put"
 	run_far_scp -v some stock:"$T/put" 2>err
 	is_sent_early
-	sed -i "s|^|command=\"cat >$T/kept\" |" "$F/may"
+	sed -i "s|^|command=\"cat >$T/cat-input\" |" "$F/may"
 	[ "$(count_sent_bytes)" -gt 1000 ]
 	[ "$(count_sent_bytes)" = 9 ]
 	cp "$F/user.pub" "$F/may"

@@ -16,7 +16,7 @@ setup_file() {
 	# and $FIRST is done before
 	cat >"$SCP" <<-END
 	#!/bin/sh
-	echo "\$*" >>"\${TOLD:-/dev/null}"
+	echo "\$*" >>"\${SCP_LOG:-/dev/null}"
 	eval "\${FIRST-}"
 	exec setpriv --bounding-set -dac_override,-dac_read_search $(bin scp) \
 	    -S "\${VIA:-$(bin ssh)}" -F "$BATS_FILE_TMPDIR/ssh_config" "\$@"
@@ -243,10 +243,10 @@ check_refused_plan() {
 check_refused_verbs() {
 	local verb
 	for verb in run status summary; do
-		TOLD=$T/told run -2 run_fleet $verb work
+		SCP_LOG=$T/scp.log run -2 run_fleet $verb work
 		[[ $output = *"$1"* ]] || { echo "$output"; return 1; }
 	done
-	[ ! -e told ]
+	[ ! -e scp.log ]
 	[ "$(<mine)" = mine ]
 }
 
@@ -279,7 +279,7 @@ check_refused_verbs() {
 	mv work/1/names kept
 	for part in names left said; do
 		ln -s "$T/mine" work/1/$part
-		TOLD=$T/told run -2 run_fleet run work
+		SCP_LOG=$T/scp.log run -2 run_fleet run work
 		[[ $output = *"work/1/$part is a symbolic link"* ]]
 		[ "$(<mine)" = mine ]
 		rm work/1/$part
@@ -357,7 +357,7 @@ wait_until_started() {
 }
 
 @test "a shard is copied once, even if several runs want it" {
-	export TOLD=$T/told
+	export SCP_LOG=$T/scp.log
 	make_slow_plan
 	run_shards work 1 &
 	wait_until_started
@@ -368,12 +368,12 @@ wait_until_started() {
 	run_shards work
 	check_copied
 	# scp was started for the shard and for the directories
-	[ "$(wc -l <told)" = 2 ]
+	[ "$(wc -l <scp.log)" = 2 ]
 	[ "$(list_sent_bytes 0/large) $(list_sent_bytes 1/33)" = "12000000 100" ]
 }
 
 @test "the lock stays until scp has ended, if hayate-fleet alone is killed" {
-	export TOLD=$T/told
+	export SCP_LOG=$T/scp.log
 	local pid
 	make_slow_plan
 	"$FLEET" run work 1 3>&- &
@@ -384,7 +384,7 @@ wait_until_started() {
 	[[ $output = *'waiting for'* ]]
 	check_copied
 	[ "$(list_sent_bytes 0/large)" = 12000000 ]
-	[ "$(wc -l <told)" = 2 ]
+	[ "$(wc -l <scp.log)" = 2 ]
 }
 
 @test "after a kill only unfinished files are sent, and they are resumed at their end" {
@@ -415,13 +415,13 @@ wait_until_started() {
 }
 
 @test "a file that is gone fails once, and is retried with --again" {
-	export TOLD=$T/told
+	export SCP_LOG=$T/scp.log
 	make_many_files 60
 	(cd a && find . -type f -printf '%s %p\n') | run_fleet plan --shards 2 --from - a "hayate:$T/b" work
 	mv a/1/25 .
 	run -1 run_shards work
 	run -1 run_shards work
-	[ "$(wc -l <told)" = 3 ]
+	[ "$(wc -l <scp.log)" = 3 ]
 	run -1 run_fleet summary work
 	[[ $output = *"2 done, 0 running, 0 left; files: 59 of 60, 1 failed"* ]]
 	[[ $output = *"failed: $T/a/1/25: "*"No such file"* ]]
@@ -453,31 +453,31 @@ wait_until_started() {
 }
 
 @test "a host that cannot be reached is tried three times, then the shard is given up" {
-	export TOLD=$T/told
+	export SCP_LOG=$T/scp.log
 	make_many_files 3
 	echo '100 0/1' >list
 	run_fleet plan --from list a "hayate:$T/b" work -o Port=9
 	run -75 run_shards work
 	[[ $output = *'Connection refused'*'shard 1: not done after 3 attempts without progress; scp to hayate:'*'exited with 255'* ]]
-	[ "$(wc -l <told)" = 3 ]
+	[ "$(wc -l <scp.log)" = 3 ]
 	run -75 run_fleet summary work
 	[[ $output = "shards: 0 done, 0 running, 1 left; files: 0 of 1, 0 failed"* ]]
 }
 
 @test "shards are spread over the hosts of a target, and fail over to the next one" {
-	export TOLD=$T/told
+	export SCP_LOG=$T/scp.log
 	make_many_files 40
 	(cd a && find . -type f -printf '%s %p\n') |
 	    run_fleet plan --shards 4 --from - --to hayate,127.0.0.1 a "$T/b" work
 	run_shards work
-	[ "$(grep -c " 127.0.0.1:$T/b\$" told) $(grep -c " hayate:$T/b\$" told)" = "2 3" ]
+	[ "$(grep -c " 127.0.0.1:$T/b\$" scp.log) $(grep -c " hayate:$T/b\$" scp.log)" = "2 3" ]
 	check_copied
-	rm -r work b told
+	rm -r work b scp.log
 	(cd a && find . -type f -printf '%s %p\n') |
 	    run_fleet plan --shards 4 --from - --to no-such-host.invalid,hayate a "$T/b" work
 	run_shards work
 	check_copied
-	[ "$(grep -c " no-such-host.invalid:" told)" = 3 ]
+	[ "$(grep -c " no-such-host.invalid:" scp.log)" = 3 ]
 }
 
 @test "a server that refuses further logins is waited for" {
@@ -487,10 +487,10 @@ wait_until_started() {
 	echo '100 0/1' | run_fleet plan --from - a "narrow:$T/b" work
 	exec 9<>"/dev/tcp/127.0.0.1/$narrow"
 	head -n 1 <&9
-	: >told
-	export TOLD=$T/told
+	: >scp.log
+	export SCP_LOG=$T/scp.log
 	run_shards work 3>&- 9>&- 2>err &
-	poll 20 eval '[ "$(wc -l <told)" -ge 5 ]'
+	poll 20 eval '[ "$(wc -l <scp.log)" -ge 5 ]'
 	exec 9>&-
 	wait $!
 	cmp a/0/1 b/0/1

@@ -9,12 +9,12 @@ load helper
 # run_replay COMMAND...: prints one line of results for each put and get
 run_replay() { printf '%s\n' "$@" | run_unit sched-replay; }
 
-TOLD='set handles 1019'
+HANDLES='set handles 1019'
 
 @test "500 files take as many round trips as one" {
 	local way
 	for way in put get; do
-		run -0 run_replay "$TOLD" "set in_place 1" "set window 10000000" \
+		run -0 run_replay "$HANDLES" "set in_place 1" "set window 10000000" \
 		    "$way 1 1 4096" "$way 1 500 4096"
 		[ "$(get_value 0 rounds)" -le 10 ]
 		[ "$(get_value 1 rounds)" = "$(get_value 0 rounds)" ]
@@ -24,14 +24,14 @@ TOLD='set handles 1019'
 
 @test "a file whose size is known is read to its end in one round trip" {
 	# OPENDIR and READDIR twice, OPEN, READ and the end, CLOSE
-	run -0 run_replay "$TOLD" "set unit 5000" "get 1 1 4096"
+	run -0 run_replay "$HANDLES" "set unit 5000" "get 1 1 4096"
 	[ "$(get_value 0 rounds)" = 7 ]
 	[ "$(get_value 0 whole)" = 1 ]
 }
 
 @test "files start while their directory is still being read, if the server announces a limit" {
 	# 16 READDIRs find the first directory, the second is not read to its end.
-	run -0 run_replay "$TOLD" "set unit 5000" "set names 10" "get 1 400 4096" \
+	run -0 run_replay "$HANDLES" "set unit 5000" "set names 10" "get 1 400 4096" \
 	    "get 160 2 4096" "set names 0" "get 1 400 4096"
 	[ "$(get_value 0 whole)" = 400 ]
 	[ "$(get_value 0 rounds)" -le $(($(get_value 2 rounds) + 2)) ]
@@ -46,14 +46,14 @@ TOLD='set handles 1019'
 	local -x FLAVOUR=plain way set n
 	for way in get put cross; do
 		for set in "20 1000" "100 200" "3 6000" "4000 5"; do
-			run -0 run_replay "$TOLD" "set names 100" "$way $set 10"
+			run -0 run_replay "$HANDLES" "set names 100" "$way $set 10"
 			[ "$(get_value 0 whole)" = $((${set% *} * ${set#* })) ]
 			[ "$(get_value 0 requests)" -ge $((400 * $(get_value 0 rounds))) ]
 		done
 	done
 	# The first directory is reported late: thousands of later ones are done by then.
 	for n in 8 18; do
-		run -0 run_replay "$TOLD" "set names 100" "late readdir $n 100" "get 30 1000 10"
+		run -0 run_replay "$HANDLES" "set names 100" "late readdir $n 100" "get 30 1000 10"
 		[ "$(get_value 0 whole)" = 30000 ]
 		[ "$(get_value 0 requests)" -ge $((400 * ($(get_value 0 rounds) - 100))) ]
 	done
@@ -62,7 +62,7 @@ TOLD='set handles 1019'
 @test "files that wait behind a late one are bounded, and hundreds follow it" {
 	local -x FLAVOUR=plain way
 	for way in "get read" "put write" "cross open_dest"; do
-		run -0 run_replay "$TOLD" "set names 100" "late ${way#* } 1 1000" \
+		run -0 run_replay "$HANDLES" "set names 100" "late ${way#* } 1 1000" \
 		    "${way% *} 20 1000 10"
 		[ "$(get_value 0 whole)" = 20000 ]
 		[ "$(get_value 0 entries)" -ge 8000 ]
@@ -75,7 +75,7 @@ TOLD='set handles 1019'
 	local way
 	for way in "set preserve 0" "set preserve 1"; do
 		# MKDIR, OPEN, WRITE, the last three, SETSTAT
-		run -0 run_replay "$TOLD" "$way" "set in_place 1" "set unit 5000" \
+		run -0 run_replay "$HANDLES" "$way" "set in_place 1" "set unit 5000" \
 		    "put 1 1 4096" "set handles 0" "put 1 1 4096"
 		[ "$(get_value 0 rounds)" = 7 ]
 		[ "$(get_value 1 rounds)" = $((8 + ${way##* })) ]
@@ -88,7 +88,7 @@ TOLD='set handles 1019'
 		for way in put get; do
 			for set in "0 0 0" "1 0 1" "3 7 0" "3 1 1000" "2 2 1001" \
 			    "40 60 999" "1 3 300000"; do
-				run -0 run_replay "$TOLD" "set order $order" \
+				run -0 run_replay "$HANDLES" "set order $order" \
 				    "set in_place 1" "set preserve 1" "$way $set"
 				read -r dirs files _ <<<"$set"
 				[ "$(get_value 0 whole)" = $((dirs * files)) ]
@@ -114,7 +114,7 @@ TOLD='set handles 1019'
 }
 
 @test "no more files are open than descriptors allow" {
-	run -0 run_replay "$TOLD" "set files 3" "put 1 50 10" "get 1 50 10"
+	run -0 run_replay "$HANDLES" "set files 3" "put 1 50 10" "get 1 50 10"
 	[ "$(get_value 0 most)" = 3 ]
 	[ "$(get_value 1 most)" = 3 ]
 }
@@ -122,7 +122,7 @@ TOLD='set handles 1019'
 @test "a large file is opened when the one before it is nearly done" {
 	local way
 	for way in put get; do
-		run -0 run_replay "$TOLD" "set unit 200000" "set window 1000000" "$way 1 5 5000000" \
+		run -0 run_replay "$HANDLES" "set unit 200000" "set window 1000000" "$way 1 5 5000000" \
 		    "$way 1 500 4096"
 		[ "$(get_value 0 most)" = 2 ]
 		[ "$(get_value 0 whole)" = 5 ]
@@ -133,7 +133,7 @@ TOLD='set handles 1019'
 @test "files are assigned to connections, which share the window" {
 	local way i
 	for way in put get; do
-		run -0 run_replay "$TOLD" "set unit 100000" "set window 4000000" \
+		run -0 run_replay "$HANDLES" "set unit 100000" "set window 4000000" \
 		    "$way 1 8 5000000" "set conns 4" "$way 1 8 5000000" \
 		    "$way 1 1 5000000" "$way 1 500 4096"
 		[ "$(get_value 0 most)" -le 3 ]
@@ -148,7 +148,7 @@ TOLD='set handles 1019'
 		# A file alone has the whole window.
 		[ "$(get_value 2 rounds)" -le 10 ]
 		# On a short path each has a few requests in flight, and not one.
-		run -0 run_replay "$TOLD" "set unit 1000" "set window 4200" \
+		run -0 run_replay "$HANDLES" "set unit 1000" "set window 4200" \
 		    "set conns 4" "$way 1 8 40000"
 		[ "$(get_value 0 rounds)" -le 45 ]
 	done
@@ -159,7 +159,7 @@ TOLD='set handles 1019'
 	for order in 0 1 2 3; do
 		for way in put get; do
 			for set in "1 0 1" "3 7 0" "2 2 1001" "40 60 999" "1 3 300000"; do
-				run -0 run_replay "set conns 8" "set order $order" "$TOLD" \
+				run -0 run_replay "set conns 8" "set order $order" "$HANDLES" \
 				    "$way $set" "set short 300" "$way $set" \
 				    "set handles 0" "$way $set" "set interrupt 7" "$way $set"
 				[ "$(get_value 0 failed)" = 0 ]
@@ -202,7 +202,7 @@ TOLD='set handles 1019'
 }
 
 @test "if the server announces its limit, a failure is final" {
-	run -0 run_replay "$TOLD" "fail open 5" "put 1 50 10"
+	run -0 run_replay "$HANDLES" "fail open 5" "put 1 50 10"
 	[ "$(get_value 0 whole)" = 49 ]
 	[ "$(get_value 0 limit)" = 512 ]
 }
@@ -211,7 +211,7 @@ TOLD='set handles 1019'
 	local order n
 	for order in 0 1 2 3; do
 		for n in 1 2 5; do
-			run -0 run_replay "$TOLD" "set order $order" "fail write $n" \
+			run -0 run_replay "$HANDLES" "set order $order" "fail write $n" \
 			    "put 1 1 5000"
 			[ "$(get_value 0 cut)" = 1 ]
 		done
@@ -222,13 +222,13 @@ TOLD='set handles 1019'
 	local hole order n
 	for hole in "0 3000" "2000 4000" "3500 9999" "0 9999"; do
 		for order in 0 1 2; do
-			run -0 run_replay "$TOLD" "set order $order" \
+			run -0 run_replay "$HANDLES" "set order $order" \
 			    "set hole ${hole% *}" "set hole_end ${hole#* }" \
 			    "put 1 9 5000"
 			[ "$(get_value 0 whole)" = 9 ]
 			for n in 1 2; do
 				[ "$hole" = "0 9999" ] && continue
-				run -0 run_replay "$TOLD" "set order $order" \
+				run -0 run_replay "$HANDLES" "set order $order" \
 				    "set hole ${hole% *}" "set hole_end ${hole#* }" \
 				    "fail write $n" "put 1 1 5000"
 				[ "$(get_value 0 whole)" = 0 ]
@@ -243,7 +243,7 @@ TOLD='set handles 1019'
 	for window in 3000 100000 10000000; do
 		for lanes in 1 4; do
 			for size in 0 800 4096; do
-				run -0 run_replay "$TOLD" "set window $window" "set late_truncate 1" \
+				run -0 run_replay "$HANDLES" "set window $window" "set late_truncate 1" \
 				    "set conns $lanes" "put 2 300 $size" \
 				    "set late_truncate 0" "put 2 300 $size"
 				[ "$(get_value 0 whole)" = 600 ]
@@ -266,7 +266,7 @@ TOLD='set handles 1019'
 	local window lanes order n
 	for window in 3000 100000 10000000; do
 		for lanes in 1 4; do
-			run -0 run_replay "$TOLD" "set window $window" "set in_place 1" \
+			run -0 run_replay "$HANDLES" "set window $window" "set in_place 1" \
 			    "set conns $lanes" "put 2 300 4096" "set late_truncate 1" \
 			    "put 2 300 4096"
 			[ "$(get_value 1 whole)" = 600 ]
@@ -277,7 +277,7 @@ TOLD='set handles 1019'
 	# A file whose WRITE or truncation fails is truncated again.
 	for order in 0 1 2; do
 		for n in 1 2 5; do
-			run -0 run_replay "$TOLD" "set order $order" "set in_place 1" \
+			run -0 run_replay "$HANDLES" "set order $order" "set in_place 1" \
 			    "fail write $n" "put 1 9 5000" "fail write 0" \
 			    "fail setsize_end $n" "put 1 9 5000"
 			[ "$(get_value 0 whole) $(get_value 0 cut)" = "8 1" ]
@@ -298,7 +298,7 @@ TOLD='set handles 1019'
 	done
 	for order in 0 1 2; do
 		for n in 1 2 5; do
-			run -0 run_replay "$TOLD" "set order $order" "set in_place 1" \
+			run -0 run_replay "$HANDLES" "set order $order" "set in_place 1" \
 			    "set known 1" "fail write $n" "put 1 9 5000"
 			[ "$(get_value 0 cut)" = 1 ]
 		done
@@ -310,18 +310,18 @@ TOLD='set handles 1019'
 	for way in put cross; do
 		for odd in 1 2 7; do
 			for order in 0 1 2 3; do
-				run -0 run_replay "$TOLD" "set late_truncate 1" "set device_every $odd" \
+				run -0 run_replay "$HANDLES" "set late_truncate 1" "set device_every $odd" \
 				    "set order $order" "set window 20000" \
 				    "$way 2 60 5000" "set window 1000000" "$way 2 60 900"
 				[ "$(get_value 0 whole) $(get_value 1 whole)" = "120 120" ]
 				for n in 3 6 9 12; do
-					run_replay "$TOLD" "set late_truncate 1" "set device_every $odd" \
+					run_replay "$HANDLES" "set late_truncate 1" "set device_every $odd" \
 					    "set interrupt $n" "$way 2 60 5000"
 				done
 			done
 		done
 		# The others keep theirs until new bytes come.
-		run -0 run_replay "$TOLD" "set late_truncate 1" "set device_every 3" "$way 2 60 5000"
+		run -0 run_replay "$HANDLES" "set late_truncate 1" "set device_every 3" "$way 2 60 5000"
 		[ "$(get_value 0 torn)" -le 1 ]
 	done
 }
@@ -330,7 +330,7 @@ TOLD='set handles 1019'
 	local order n way
 	for order in 0 1 2 3; do
 		for n in 1 2 50; do
-			run -0 run_replay "$TOLD" "set order $order" "set late_truncate 1" \
+			run -0 run_replay "$HANDLES" "set order $order" "set late_truncate 1" \
 			    "put 2 60 5000" "set no_truncate 1" "put 2 60 5000" \
 			    "set no_truncate 0" "fail setsize_0 $n" "put 2 60 5000" \
 			    "set conns 3" "put 2 60 5000" "set serve_late 1" \
@@ -361,27 +361,27 @@ TOLD='set handles 1019'
 		done
 	done
 	# A new file has its size, and needs no second copy.
-	run -0 run_replay "$TOLD" "set no_truncate 1" "set conns 3" "put 2 60 5000"
+	run -0 run_replay "$HANDLES" "set no_truncate 1" "set conns 3" "put 2 60 5000"
 	[ "$(get_value 0 whole)" = 120 ]
 	[ "$(($(get_value 0 conn0) + $(get_value 0 conn1) + $(get_value 0 conn2)))" = 720 ]
 	# A file without OP_SETSIZE_END needs less than one with it.
-	run -0 run_replay "$TOLD" "set in_place 1" "put 1 1 0" "put 1 1 10" \
+	run -0 run_replay "$HANDLES" "set in_place 1" "put 1 1 0" "put 1 1 10" \
 	    "put 2 400 0" "put 2 400 10"
 	[ "$(get_value 0 rounds)" -lt "$(get_value 1 rounds)" ]
 	[ "$(get_value 2 rounds)" -lt "$(get_value 3 rounds)" ]
 }
 
 @test "after a short READ the rest is requested" {
-	run -0 run_replay "$TOLD" "set short 300" "get 1 20 4096"
+	run -0 run_replay "$HANDLES" "set short 300" "get 1 20 4096"
 	[ "$(get_value 0 whole)" = 20 ]
-	run -0 run_replay "$TOLD" "set order 2" "set short 300" "get 1 20 4096"
+	run -0 run_replay "$HANDLES" "set order 2" "set short 300" "get 1 20 4096"
 	[ "$(get_value 0 whole)" = 20 ]
 }
 
 @test "short replies in any order are requested again in few round trips" {
 	local order
 	for order in 1 2 3; do
-		run -0 run_replay "$TOLD" "set unit 30000" "set window 4000000" \
+		run -0 run_replay "$HANDLES" "set unit 30000" "set window 4000000" \
 		    "set ragged 1" "set order $order" "get 1 1 12000000"
 		[ "$(get_value 0 whole)" = 1 ]
 		[ "$(get_value 0 rounds)" -le 100 ]
@@ -392,7 +392,7 @@ TOLD='set handles 1019'
 	local actual order
 	for order in 0 1 2; do
 		for actual in 0 1 4095 4097 9000; do
-			run -0 run_replay "$TOLD" "set order $order" \
+			run -0 run_replay "$HANDLES" "set order $order" \
 			    "set actual $actual" "get 1 1 10000"
 			[ "$(get_value 0 whole)" = 1 ]
 		done
@@ -400,10 +400,10 @@ TOLD='set handles 1019'
 }
 
 @test "bytes in flight stay within the window" {
-	run -0 run_replay "$TOLD" "set window 10000" "put 1 20 10000"
+	run -0 run_replay "$HANDLES" "set window 10000" "put 1 20 10000"
 	[ "$(get_value 0 rounds)" -gt 20 ]
 	[ "$(get_value 0 whole)" = 20 ]
-	run -0 run_replay "$TOLD" "set window 1" "get 1 3 5000"
+	run -0 run_replay "$HANDLES" "set window 1" "get 1 3 5000"
 	[ "$(get_value 0 whole)" = 3 ]
 }
 
@@ -411,7 +411,7 @@ TOLD='set handles 1019'
 	local n order
 	for n in 1 2 5 17 20 30; do
 		for order in 0 1 2 3; do
-			run -0 run_replay "$TOLD" "set names 10" "set order $order" \
+			run -0 run_replay "$HANDLES" "set names 10" "set order $order" \
 			    "fail readdir $n" "get 2 300 4096"
 			[ "$(get_value 0 whole)" -lt 600 ]
 		done
@@ -422,7 +422,7 @@ TOLD='set handles 1019'
 	local way keep
 	for way in put cross; do
 		for keep in 0 1; do
-			run -0 run_replay "$TOLD" "set keep_found $keep" "fail mkdir 1" \
+			run -0 run_replay "$HANDLES" "set keep_found $keep" "fail mkdir 1" \
 			    "$way 2 3 100"
 			[ "$(get_value 0 whole)" = 6 ]
 			requests[keep]=$(get_value 0 requests)
@@ -454,7 +454,7 @@ TOLD='set handles 1019'
 	local n way
 	for way in put get cross; do
 		for n in 1 2 3 4 5 6 7 8 9 10 11 12 13; do
-			run -0 run_replay "$TOLD" "set interrupt $n" "set in_place 1" \
+			run -0 run_replay "$HANDLES" "set interrupt $n" "set in_place 1" \
 			    "set names 10" "$way 5 100 20000"
 			[ "$(get_value 0 rounds)" -le $((n + 5 + 3 * (${#way} / 5))) ]
 		done
@@ -462,7 +462,7 @@ TOLD='set handles 1019'
 }
 
 @test "files are finished in order, so an interrupt leaves few incomplete files" {
-	run -0 run_replay "$TOLD" "set window 100000" "set in_place 1" \
+	run -0 run_replay "$HANDLES" "set window 100000" "set in_place 1" \
 	    "set interrupt 15" "put 1 100 20000"
 	[ "$(get_value 0 whole)" -ge 20 ]
 	[ "$(get_value 0 cut)" -le 2 ]
@@ -471,7 +471,7 @@ TOLD='set handles 1019'
 ### Between two servers
 
 @test "500 files between two servers take as many round trips as one" {
-	run -0 run_replay "$TOLD" "set window 10000000" "cross 1 1 4096" \
+	run -0 run_replay "$HANDLES" "set window 10000000" "cross 1 1 4096" \
 	    "cross 1 500 4096" "set preserve 1" "cross 1 500 4096"
 	# MKDIR, OPENDIR and READDIR twice, OPEN twice, READ, WRITE, CLOSE, SETSTAT twice
 	[ "$(get_value 0 rounds)" = 13 ]
@@ -485,7 +485,7 @@ TOLD='set handles 1019'
 	for order in 0 1 2 3; do
 		for set in "0 0 0" "1 0 1" "3 7 0" "3 1 1000" "2 2 1001" \
 		    "40 60 999" "1 3 100000"; do
-			run -0 run_replay "$TOLD" "set order $order" "set window 20000" \
+			run -0 run_replay "$HANDLES" "set order $order" "set window 20000" \
 			    "set short 700" "set names 7" "cross $set" \
 			    "set handles 0" "cross $set"
 			read -r dirs files _ <<<"$set"
@@ -509,7 +509,7 @@ TOLD='set handles 1019'
 	for order in 0 1 2 3; do
 		for op in read write; do
 			for n in 1 2 50; do
-				run -0 run_replay "$TOLD" "set order $order" \
+				run -0 run_replay "$HANDLES" "set order $order" \
 				    "fail $op $n" "cross 1 20 5000"
 				[ "$(get_value 0 cut)" = 1 ]
 				[ "$(get_value 0 whole)" = 19 ]
@@ -521,7 +521,7 @@ TOLD='set handles 1019'
 @test "between servers few files are neither old nor new at any time" {
 	local order n size way
 	for size in 0 800 4096; do
-		run -0 run_replay "$TOLD" "set window 100000" "set late_truncate 1" \
+		run -0 run_replay "$HANDLES" "set window 100000" "set late_truncate 1" \
 		    "cross 2 300 $size" "set late_truncate 0" "cross 2 300 $size"
 		[ "$(get_value 0 whole)" = 600 ]
 		[ "$(get_value 0 torn)" -le 1 ]
@@ -529,7 +529,7 @@ TOLD='set handles 1019'
 	done
 	for order in 0 1 2 3; do
 		for n in 1 2 50; do
-			run -0 run_replay "$TOLD" "set order $order" "set late_truncate 1" \
+			run -0 run_replay "$HANDLES" "set order $order" "set late_truncate 1" \
 			    "cross 2 60 5000" "set no_truncate 1" "cross 2 60 5000" \
 			    "set no_truncate 0" "fail setsize_0 $n" "cross 2 60 5000" \
 			    "fail setsize_0 0" "set serve_late 1" "cross 2 60 5000" \
@@ -542,19 +542,19 @@ TOLD='set handles 1019'
 }
 
 @test "between servers a file that cannot be opened at the target is not read" {
-	run -0 run_replay "$TOLD" "cross 1 1 5000" "fail open_dest 1" "cross 1 1 5000"
+	run -0 run_replay "$HANDLES" "cross 1 1 5000" "fail open_dest 1" "cross 1 1 5000"
 	[ "$(get_value 1 failed)" = 1 ]
 	[ "$(get_value 0 requests)" -ge $(($(get_value 1 requests) + 10)) ]
 }
 
 ### Files over several connections
 
-WIDE='set stripe_min 5000'
+STRIPED='set stripe_min 5000'
 
 @test "a large file is striped over all idle connections, and is complete" {
 	local order
 	for order in 0 1 2 3; do
-		run -0 run_replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
+		run -0 run_replay "$HANDLES" "set order $order" "set window 20000" "$STRIPED" \
 		    "set conns 4" "get 1 1 100000" "set slow 1" "set slow_by 5" \
 		    "get 1 1 100000" "set short 300" "get 1 1 100000" \
 		    "set actual 90001" "get 1 1 100000" "set actual 120001" \
@@ -562,15 +562,15 @@ WIDE='set stripe_min 5000'
 		[ "$(grep -c 'whole=1 ' <<<"$output")" = 6 ]
 		[ "$(grep -c 'conns=[34] ' <<<"$output")" -ge 5 ]
 	done
-	run -0 run_replay "$TOLD" "set window 20000" "set conns 4" "get 1 1 100000" \
-	    "$WIDE" "get 1 1 100000" "get 1 1 4999"
+	run -0 run_replay "$HANDLES" "set window 20000" "set conns 4" "get 1 1 100000" \
+	    "$STRIPED" "get 1 1 100000" "get 1 1 4999"
 	[ "$(get_value 0 conn2) $(get_value 2 conns)" = "0 1" ]
 	[ "$(get_value 1 conn1)" -ge 15 ]
 }
 
 @test "a large file among small ones uses idle connections, and delays no other file" {
-	run -0 run_replay "$TOLD" "set window 20000" "set conns 4" "get 1 40 10" \
-	    "get 1 3 60000" "$WIDE" "get 1 40 10" "get 1 3 60000"
+	run -0 run_replay "$HANDLES" "set window 20000" "set conns 4" "get 1 40 10" \
+	    "get 1 3 60000" "$STRIPED" "get 1 40 10" "get 1 3 60000"
 	[ "$(get_value 2 rounds)" = "$(get_value 0 rounds)" ]
 	[ "$(get_value 3 whole)" = 3 ]
 	[ "$(get_value 1 conn0)" = 0 ]
@@ -578,7 +578,7 @@ WIDE='set stripe_min 5000'
 }
 
 @test "a connection that sees another file under the name transfers none of it" {
-	run -0 run_replay "$TOLD" "set window 20000" "$WIDE" "set conns 4" \
+	run -0 run_replay "$HANDLES" "set window 20000" "$STRIPED" "set conns 4" \
 	    "set other 2" "get 1 1 100000"
 	[ "$(get_value 0 whole) $(get_value 0 conn2) $(get_value 0 conns)" = "1 0 3" ]
 }
@@ -586,7 +586,7 @@ WIDE='set stripe_min 5000'
 @test "a connection is used only after both handles had the same bytes at one offset" {
 	local at order
 	for order in 0 1 3; do
-		run -0 run_replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
+		run -0 run_replay "$HANDLES" "set order $order" "set window 20000" "$STRIPED" \
 		    "set conns 4" "set mixed 2" "get 1 1 100000" \
 		    "set mixed 0" "fail sample_owner 2" "get 1 1 100000" "fail sample_owner 0" \
 		    "fail sample_helper 1" "get 1 1 100000"
@@ -597,8 +597,8 @@ WIDE='set stripe_min 5000'
 	# A connection is lost while others compare or begin.
 	for at in 5 6 7 8 9 10 11 12; do
 		for order in 0 1 2; do
-			run -0 run_replay "$TOLD" "set order $order" "set window 20000" \
-			    "$WIDE" "set conns 4" "late sample_owner 1 4" "late sample_helper 2 3" \
+			run -0 run_replay "$HANDLES" "set order $order" "set window 20000" \
+			    "$STRIPED" "set conns 4" "late sample_owner 1 4" "late sample_helper 2 3" \
 			    "set lose 1" "set lose_at $at" "get 1 2 100000" \
 			    "set lose2 2" "set lose2_at $((at + 1))" "get 1 2 100000" \
 			    "set mixed 3" "get 1 2 100000" "set interrupt $((at + 1))" \
@@ -607,7 +607,7 @@ WIDE='set stripe_min 5000'
 		done
 	done
 	# A file opened after a loss has to continue where the other one stopped.
-	run -0 run_replay "$TOLD" "set window 20000" "set conns 2" "set lose 1" "set lose_at 12" \
+	run -0 run_replay "$HANDLES" "set window 20000" "set conns 2" "set lose 1" "set lose_at 12" \
 	    "get 1 2 100000" "set changed 1" "get 1 2 100000"
 	[ "$(get_value 0 whole) $(get_value 1 whole)" = "2 1" ]
 }
@@ -615,7 +615,7 @@ WIDE='set stripe_min 5000'
 @test "a file striped over hosts is divided at boundaries, with a bounded number of writers" {
 	local order
 	for order in 0 1 3; do
-		run -0 run_replay "$TOLD" "set order $order" "set window 20000" "$WIDE" \
+		run -0 run_replay "$HANDLES" "set order $order" "set window 20000" "$STRIPED" \
 		    "set conns 4" "get 1 1 400000" "set align 8192" "get 1 1 400000" \
 		    "set lose 2" "set lose_at 20" "get 1 1 400000"
 		[ "$(grep -c 'whole=1 ' <<<"$output")" = 3 ]
@@ -639,7 +639,7 @@ WIDE='set stripe_min 5000'
 
 @test "a file that differs on another host is transferred over the first" {
 	local way
-	run -0 run_replay "$TOLD" "set conns 4" "get 2 40 2000" "set other_hosts 14" \
+	run -0 run_replay "$HANDLES" "set conns 4" "get 2 40 2000" "set other_hosts 14" \
 	    "get 2 40 2000" "set other 2" "get 2 40 2000" "set other_open_fails 1" \
 	    "get 2 40 2000" "put 2 40 2000" "set handles 0" "get 2 40 2000"
 	[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 6 ]
@@ -653,7 +653,7 @@ WIDE='set stripe_min 5000'
 	done
 	# A connection is lost at any time.
 	for at in 1 2 3 5 8 13; do
-		run -0 run_replay "$TOLD" "set conns 4" "set other_hosts 14" "set lose 1" \
+		run -0 run_replay "$HANDLES" "set conns 4" "set other_hosts 14" "set lose 1" \
 		    "set lose_at $at" "get 2 40 2000" "put 2 40 2000" \
 		    "set other 2" "get 2 40 2000"
 		[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 3 ]
@@ -662,7 +662,7 @@ WIDE='set stripe_min 5000'
 
 @test "a file sent over another host is verified over the first, and sent again if it differs" {
 	local at
-	run -0 run_replay "$TOLD" "set conns 4" "put 2 40 2000" "set other_hosts 14" \
+	run -0 run_replay "$HANDLES" "set conns 4" "put 2 40 2000" "set other_hosts 14" \
 	    "put 2 40 2000" "set other 2" "put 2 40 2000"
 	[ "$(grep -c 'whole=80 .* failed=0 ' <<<"$output")" = 3 ]
 	# 60 files were not sent over connection 0, and are verified over two. The 20 of
@@ -671,7 +671,7 @@ WIDE='set stripe_min 5000'
 	[ $(($(get_value 2 requests) - $(get_value 1 requests))) = 80 ]
 	[ "$(get_value 2 conn0)" = $(($(get_value 1 conn0) + 60)) ]
 	for at in 1 2 3 4 5 6 7 8 9; do
-		run -0 run_replay "$TOLD" "set conns 4" "set other_hosts 14" "set other 2" \
+		run -0 run_replay "$HANDLES" "set conns 4" "set other_hosts 14" "set other 2" \
 		    "set lose 1" "set lose_at $at" "put 2 40 2000" \
 		    "set lose 2" "put 2 40 2000" \
 		    "set lose 0" "set interrupt $at" "put 2 40 2000"
@@ -689,19 +689,19 @@ WIDE='set stripe_min 5000'
 	# connection than the first, or if a file of a lost one is not verified.
 	for way in "set late_truncate 1" "set in_place 1" "set asks 2" "set handles 0"; do
 		for at in 1 2 3 4 5 6 8 10; do
-			run -0 run_replay "$TOLD" "set conns 3" "set preserve 1" \
+			run -0 run_replay "$HANDLES" "set conns 3" "set preserve 1" \
 			    "set window 20000" "$way" "set lose 1" "set lose_at $at" \
 			    "put 2 40 5000"
 			[[ $output = *"whole=80 cut=0 failed=0"* ]]
 		done
 	done
 	# A file with a wrong modification time then gets its own, and is verified again.
-	run -0 run_replay "$TOLD" "set conns 3" "set window 20000" "set preserve 1" \
+	run -0 run_replay "$HANDLES" "set conns 3" "set window 20000" "set preserve 1" \
 	    "set lose 1" "set lose_at 4" "put 2 40 5000" "set wrong_mtime 1" "put 2 40 5000"
 	[ "$(get_value 1 mtimes_set)" = 1 ]
 	[ "$(get_value 1 requests)" = $(($(get_value 0 requests) + 2)) ]
 	# A file of ours is removed before it is sent again, over the first host.
-	run -0 run_replay "$TOLD" "set conns 3" "set other_hosts 2" "set lose 1" \
+	run -0 run_replay "$HANDLES" "set conns 3" "set other_hosts 2" "set lose 1" \
 	    "set lose_at 4" "put 2 40 5000" "set exists_ours 1" "put 2 40 5000"
 	[[ $output != *whole=[!8]* ]]
 	[ "$(get_value 1 removed)" = 27 ]
@@ -713,19 +713,19 @@ WIDE='set stripe_min 5000'
 	local at
 	for at in 4 5 6 7 8 9 10 11 12; do
 		# The lost host's file is restarted: that it cannot be opened is no error.
-		run -0 run_replay "$TOLD" "set conns 3" "set other_hosts 2" "set exists_ours 1" \
+		run -0 run_replay "$HANDLES" "set conns 3" "set other_hosts 2" "set exists_ours 1" \
 		    "set lose 1" "set lose_at $at" "set open_fails 1" "put 2 40 2000"
 		[ "$(get_value 0 whole) $(get_value 0 failed)" = "80 0" ]
 		# Nor is that of one of ours that was open over the lost connection.
-		run -0 run_replay "$TOLD" "set conns 3" "set window 20000" "set exists_ours 1" "set lose 1" \
+		run -0 run_replay "$HANDLES" "set conns 3" "set window 20000" "set exists_ours 1" "set lose 1" \
 		    "set lose_at $at" "set open_fails 1" "put 2 40 2000"
 		[ "$(get_value 0 whole) $(get_value 0 failed)" = "80 0" ]
 		# A file that cannot be verified is sent twice, and fails.
-		run -0 run_replay "$TOLD" "set conns 3" "set window 20000" "set lose 1" \
+		run -0 run_replay "$HANDLES" "set conns 3" "set window 20000" "set lose 1" \
 		    "set lose_at $at" "set stat_fails 1" "put 2 40 5000"
 		[ $(($(get_value 0 whole) + $(get_value 0 failed))) = 80 ]
 		[ "$(get_value 0 failed)" -gt 0 ]
-		run -0 run_replay "$TOLD" "set conns 4" "set lose 1" "set lose_at 5" \
+		run -0 run_replay "$HANDLES" "set conns 4" "set lose 1" "set lose_at 5" \
 		    "set lose2 2" "set lose2_at $at" "put 2 40 5000" \
 		    "set other_hosts 2" "set exists_ours 1" "put 2 40 5000"
 		[ "$(get_value 0 whole) $(get_value 1 whole)" = "80 80" ]
@@ -735,7 +735,7 @@ WIDE='set stripe_min 5000'
 @test "after an error or an interrupt nothing more of a striped file is written" {
 	local set
 	for set in "bad 50001" "disk 50001" "interrupt 9"; do
-		run -0 run_replay "$TOLD" "set window 20000" "$WIDE" "set conns 4" \
+		run -0 run_replay "$HANDLES" "set window 20000" "$STRIPED" "set conns 4" \
 		    "set order 3" "set $set" "get 1 1 100000"
 		[ "$(get_value 0 whole)" = 0 ]
 		[ "$(get_value 0 requests)" -le 110 ]
@@ -743,12 +743,12 @@ WIDE='set stripe_min 5000'
 }
 
 @test "early data of a striped file is buffered within bounds while a connection is slow" {
-	run -0 run_replay "$TOLD" "set unit 1000000" "set window 400000000" "$WIDE" \
+	run -0 run_replay "$HANDLES" "set unit 1000000" "set window 400000000" "$STRIPED" \
 	    "set conns 2" "set slow 1" "set slow_by 300" "get 1 1 300000000"
 	[ "$(get_value 0 whole)" = 1 ]
 	# 64 MiB, and the bytes that one connection may have in flight
 	[ "$(get_value 0 waited)" -le $((67108864 + 200000000)) ]
-	run -0 run_replay "$TOLD" "set window 4000000" "$WIDE" "set short 10" \
+	run -0 run_replay "$HANDLES" "set window 4000000" "$STRIPED" "set short 10" \
 	    "set conns 2" "set slow 1" "set slow_by 50" "get 1 1 100000"
 	[ "$(get_value 0 whole)" = 1 ]
 	[ "$(get_value 0 pieces)" -le 4200 ]
@@ -756,7 +756,7 @@ WIDE='set stripe_min 5000'
 
 @test "a slow connection gets only what it can soon send, and a long one what it needs" {
 	# Each round is 0.1 s. One connection transfers 20 MB in it, the other 1 MB/s.
-	run -0 run_replay "$TOLD" "set unit 100000" "set window 40000000" "$WIDE" \
+	run -0 run_replay "$HANDLES" "set unit 100000" "set window 40000000" "$STRIPED" \
 	    "set round_us 100000" "set conns 2" "set slow 1" "set slow_each 1" \
 	    "get 1 1 300000000" "get 1 30 10000000" "put 1 30 10000000" \
 	    "set slow_each 0" "set slow_by 19" "get 1 1 300000000"
@@ -784,7 +784,7 @@ WIDE='set stripe_min 5000'
 		done
 	done >losses
 	for way in "set in_place 1" "set preserve 1" "set late_truncate 1" "set handles 0"; do
-		run -0 run_replay "$TOLD" "set window 20000" "$WIDE" "set conns 4" \
+		run -0 run_replay "$HANDLES" "set window 20000" "$STRIPED" "set conns 4" \
 		    "set order 3" "$way" "$([[ $way = *late_truncate* ]] && grep -v get losses || cat losses)"
 		[ "$(grep -c rounds= <<<"$output")" -ge 78 ]
 		[ "$(grep -cE 'whole=(1|30|40) cut=0 failed=0 ' <<<"$output")" = "$(grep -c rounds= <<<"$output")" ]
@@ -792,21 +792,21 @@ WIDE='set stripe_min 5000'
 }
 
 @test "the files of a lost connection continue on another, and nothing is sent twice" {
-	run -0 run_replay "$TOLD" "set window 20000" "$WIDE" "set conns 4" \
+	run -0 run_replay "$HANDLES" "set window 20000" "$STRIPED" "set conns 4" \
 	    "get 1 1 200000" "set lose 1" "set lose_at 12" "get 1 1 200000"
 	# The requests in flight there, and an OPEN on another connection at most
 	[ $(($(get_value 1 requests) - $(get_value 0 requests))) -le 8 ]
 	[ "$(get_value 1 whole)" = 1 ]
 }
 
-### Files that are checked
+### Files that are verified
 
-ONCE='set asks 1'
+VERIFIED='set asks 1'
 
 @test "500 files are checked at once, before their copy and after it" {
 	local way
 	for way in put get; do
-		run -0 run_replay "$TOLD" "$way 1 500 100" "$ONCE" "$way 1 500 100" \
+		run -0 run_replay "$HANDLES" "$way 1 500 100" "$VERIFIED" "$way 1 500 100" \
 		    "set complete 1" "$way 1 500 100" "set complete 0" \
 		    "set hash 1000" "$way 1 500 100"
 		[ "$(get_value 1 rounds)" = $(($(get_value 0 rounds) + 2)) ]
@@ -818,7 +818,7 @@ ONCE='set asks 1'
 }
 
 @test "a connection has the server hash 64 MiB at a time, or one longer range" {
-	run -0 run_replay "$TOLD" "$ONCE" "set hash 20000000" "put 1 50 100" \
+	run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 20000000" "put 1 50 100" \
 	    "set hash 90000000" "put 1 50 100" "set conns 3" "put 1 50 100"
 	[ "$(get_value 0 hashing) $(get_value 1 hashing)" = "60000000 90000000" ]
 	[ "$(get_value 2 hashing)" = 270000000 ]
@@ -827,7 +827,7 @@ ONCE='set asks 1'
 
 @test "a verified file is opened when little data is queued before it" {
 	# as one that was not, in the test of a large file above
-	run -0 run_replay "$TOLD" "put 1 50 9000000" "$ONCE" "put 1 50 9000000"
+	run -0 run_replay "$HANDLES" "put 1 50 9000000" "$VERIFIED" "put 1 50 9000000"
 	[ "$(get_value 0 whole) $(get_value 1 whole)" = "50 50" ]
 	[ "$(get_value 1 most)" = "$(get_value 0 most)" ]
 }
@@ -840,7 +840,7 @@ ONCE='set asks 1'
 			    "set hash 1000" "set read_back 1" "set from $from" \
 			    "put 2 30 2500" "get 2 30 2500" "set short 300" \
 			    "get 2 30 2500" "set strict 3" "put 2 30 2500" \
-			    "get 2 30 2500" "set strict 0" "$TOLD" \
+			    "get 2 30 2500" "set strict 0" "$HANDLES" \
 			    "set complete 3" "put 2 30 2500" "get 2 30 2500"
 			[ "$(grep -c 'whole=60 ' <<<"$output")" = 7 ]
 		done
@@ -860,16 +860,16 @@ ONCE='set asks 1'
 	local op at
 	for op in verify_stat verify_hash readback_open readback_read readback_close \
 	    verify_fstat; do
-		run -0 run_replay "$TOLD" "$ONCE" "set hash 1000" "set read_back 1" \
+		run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 1000" "set read_back 1" \
 		    "fail $op 7" "get 2 30 2500" "put 2 30 2500"
 		[ "$(grep -c 'whole=60 ' <<<"$output")" = 2 ]
 	done
 	for at in 3 4 5 6 7 8 9 11 13; do
-		run -0 run_replay "$TOLD" "$ONCE" "set hash 1000" "set read_back 1" \
+		run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 1000" "set read_back 1" \
 		    "set conns 3" "set lose 1" "set lose_at $at" "put 2 60 2500" \
 		    "get 2 60 2500" "set complete 2" "get 2 60 2500"
 		[ "$(grep -c 'whole=120 ' <<<"$output")" = 3 ]
-		run -0 run_replay "$TOLD" "$ONCE" "set hash 40000000" "set read_back 1" \
+		run -0 run_replay "$HANDLES" "$VERIFIED" "set hash 40000000" "set read_back 1" \
 		    "set interrupt $at" "put 2 60 2500" "get 2 60 2500"
 	done
 }

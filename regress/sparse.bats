@@ -33,7 +33,7 @@ check_holed() {
 	[ "$(print_kib "$1")" -lt 2000 ]
 }
 
-TOLD=limits=261120,261120,1019
+LIMITS=limits=261120,261120,1019
 
 @test "a file keeps its holes, alone, in a list and in a tree, both ways" {
 	local server
@@ -106,7 +106,7 @@ copy_near_tree() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	mkdir a
 	make_holed a/1
 	head -c 9000001 /dev/urandom >b
-	use_peer $TOLD stat=block
+	use_peer $LIMITS stat=block
 	copy_near a/1 "h:$T/b"
 	cmp a/1 b
 	[ "$(print_kib b)" -gt 8000 ]
@@ -129,7 +129,7 @@ copy_near_tree() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	make_holed a/1
 	head -c 3000000 /dev/urandom | write_at a/1 5500000
 	for n in 1 250000 400000 1500000; do
-		use_peer $TOLD interrupt=$n,99999999 rate=3000000 fast=1000
+		use_peer $LIMITS interrupt=$n,99999999 rate=3000000 fast=1000
 		for way in "a/1 h:$T/b" "h:$T/a/1 b"; do
 			rm -f b
 			# shellcheck disable=SC2086 # words
@@ -145,7 +145,7 @@ copy_near_tree() { timeout 60 "$(bin scp)" -q -S ../near -r "$@" 3>&-; }
 	need_holes
 	mkdir a
 	make_holed a/1
-	use_peer $TOLD nosize=1
+	use_peer $LIMITS nosize=1
 	run -0 copy_near a/1 "h:$T/b"
 	[ -z "$output" ]
 	cmp a/1 b
