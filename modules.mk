@@ -110,6 +110,7 @@ HAYATE_HOOKS = \
 	transfer/report-hook.c \
 	transfer/results-hook.c \
 	transfer/server-hook.c \
+	transfer/sftp-request-hook.c \
 	transfer/sftp-stream-hook.c \
 	transfer/sparse-hook.c \
 	transfer/stock-hook.c \

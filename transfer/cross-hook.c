@@ -17,8 +17,6 @@
 #include <string.h>
 
 #include "log.h"
-#include "sshbuf.h"
-#include "ssherr.h"
 
 #include "cross-hook.h"
 #include "file-hook.h"
@@ -141,21 +139,6 @@ cross_send(struct transfer *t, struct file *file, const struct sched_action *a)
 
 /* The bytes that came with a READ go on to the target. */
 static void
-send_relayed_write(struct transfer *t, struct file *file,
-    const struct sched_action *a, const u_char *p, size_t n)
-{
-	struct sshbuf *m = stream_begin(t->dest_stream, SSH2_FXP_WRITE, a->id);
-	int r;
-
-	if ((r = sshbuf_put_string(m, file->dest_handle.id,
-	    file->dest_handle.len)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
-	    (r = sshbuf_put_string(m, p, n)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(t->dest_stream);
-}
-
-static void
 relay_data(struct transfer *t, struct file *file, const struct sched_action *a,
     struct reply *reply, uint32_t *len)
 {
@@ -176,7 +159,8 @@ relay_data(struct transfer *t, struct file *file, const struct sched_action *a,
 	if (r == -1)
 		fatal_f("out of memory");
 	if (r == 1)
-		send_relayed_write(t, file, &next, p, n);
+		request_write(stream_sink(t->stream), next.id,
+		    &file->dest_handle, next.off, p, n);
 	t->stream = from;
 }
 

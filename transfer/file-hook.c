@@ -23,7 +23,6 @@
 #include "log.h"
 #include "misc.h"
 #include "sshbuf.h"
-#include "ssherr.h"
 #include "xmalloc.h"
 
 #include "file-hook.h"
@@ -246,34 +245,34 @@ free_handle(struct handle *handle)
 struct handle *
 file_handle_for(struct file *file, unsigned int conn)
 {
-	struct handle *h = &file->handle;
+	struct conn_handle *h = &file->first_handle;
 
-	if (h->id == NULL)
+	if (h->handle.id == NULL)
 		h->conn = conn;
 	while (h->conn != conn && h->next != NULL)
 		h = h->next;
 	if (h->conn == conn)
-		return h;
+		return &h->handle;
 	h->next = xcalloc(1, sizeof(*h));
 	h->next->conn = conn;
-	return h->next;
+	return &h->next->handle;
 }
 
 static void
 free_handles(struct file *file)
 {
-	struct handle *h;
+	struct conn_handle *h;
 	struct sample *p;
 
 	while ((p = file->samples) != NULL) {
 		file->samples = p->next;
 		free(p);
 	}
-	free_handle(&file->handle);
+	free_handle(&file->first_handle.handle);
 	free_handle(&file->dest_handle);
-	while ((h = file->handle.next) != NULL) {
-		file->handle.next = h->next;
-		free_handle(h);
+	while ((h = file->first_handle.next) != NULL) {
+		file->first_handle.next = h->next;
+		free_handle(&h->handle);
 		free(h);
 	}
 }
@@ -298,98 +297,49 @@ file_close(struct transfer *t, struct file *file)
 
 void
 file_send_path(struct transfer *t, const struct sched_action *a, u_char code,
-    const char *path, Attrib *attrs)
+    const char *path, const Attrib *attrs)
 {
-	struct sshbuf *m = stream_begin(t->stream, code, a->id);
-	int r;
-
-	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
-	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
+	request_path(stream_sink(t->stream), a->id, code, path, attrs);
 }
 
 void
 file_send_handle(struct transfer *t, const struct sched_action *a,
-    const struct handle *handle, u_char code, Attrib *attrs)
+    const struct handle *h, u_char code, const Attrib *attrs)
 {
-	struct sshbuf *m = stream_begin(t->stream, code, a->id);
-	int r;
-
-	if ((r = sshbuf_put_string(m, handle->id, handle->len)) != 0 ||
-	    (attrs != NULL && (r = encode_attrib(m, attrs)) != 0))
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
+	request_handle(stream_sink(t->stream), a->id, code, h, attrs);
 }
 
 void
 file_send_size(struct transfer *t, const struct sched_action *a,
-    const struct handle *handle)
+    const struct handle *h)
 {
-	Attrib size;
-
 	debug("truncating at %llu", (unsigned long long)a->off);
-	attrib_clear(&size);
-	size.flags = SSH2_FILEXFER_ATTR_SIZE;
-	size.size = a->off;
-	file_send_handle(t, a, handle, SSH2_FXP_FSETSTAT, &size);
+	request_fsetsize(stream_sink(t->stream), a->id, h, a->off);
 }
 
 void
 file_send_open(struct transfer *t, const struct sched_action *a,
-    const char *path, u_int flags, Attrib *attrs)
+    const char *path, u_int flags, const Attrib *attrs)
 {
-	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_OPEN, a->id);
-	Attrib none;
-	int r;
-
-	attrib_clear(&none);
-	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
-	    (r = sshbuf_put_u32(m, flags)) != 0 ||
-	    (r = encode_attrib(m, attrs != NULL ? attrs : &none)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
-}
-
-void
-file_send_rename(struct transfer *t, const struct sched_action *a,
-    const char *from, const char *to)
-{
-	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_RENAME, a->id);
-	int r;
-
-	if ((r = sshbuf_put_cstring(m, from)) != 0 ||
-	    (r = sshbuf_put_cstring(m, to)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
+	request_open(stream_sink(t->stream), a->id, path, flags, attrs);
 }
 
 void
 file_send_read(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
-	const struct handle *h = file_handle_for(file, a->conn);
-	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_READ, a->id);
-	int r;
-
 	debug3("Request range %llu -> %llu", (unsigned long long)a->off,
 	    (unsigned long long)a->off + a->len - 1);
-	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
-	    (r = sshbuf_put_u32(m, a->len)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
+	request_read(stream_sink(t->stream), a->id, file_handle_for(file,
+	    a->conn), a->off, a->len);
 }
 
 void
 file_parse_handle(struct transfer *t, const struct file *file,
     struct reply *reply, struct handle *handle)
 {
-	int r;
-
-	free_handle(handle);
-	if ((r = sshbuf_get_string(reply->m, &handle->id, &handle->len)) != 0)
-		stream_fatal(t->stream, "parse handle: %s", ssh_err(r));
+	stream_check_reply(t->stream, reply_get_handle(reply->m, handle),
+	    "handle");
 	if (handle->len > HANDLE_MAX)
 		stream_fatal(t->stream, "Server sent a handle of %zu bytes for "
 		    "\"%s\"; at most %d are allowed", handle->len,
@@ -460,20 +410,16 @@ file_check_source(struct transfer *t, struct file *file, struct reply *reply)
 void
 file_parse_attrs(struct transfer *t, struct reply *reply, Attrib *a)
 {
-	int r;
-
-	if ((r = decode_attrib(reply->m, a)) != 0)
-		stream_fatal(t->stream, "parse attributes: %s", ssh_err(r));
+	stream_check_reply(t->stream, decode_attrib(reply->m, a),
+	    "attributes");
 }
 
 void
 file_parse_data(struct transfer *t, const struct sched_action *a,
     struct reply *reply, const u_char **p, size_t *n)
 {
-	int r;
-
-	if ((r = sshbuf_get_string_direct(reply->m, p, n)) != 0)
-		stream_fatal(t->stream, "parse data: %s", ssh_err(r));
+	stream_check_reply(t->stream, sshbuf_get_string_direct(reply->m, p, n),
+	    "data");
 	if (*n > a->len)
 		stream_fatal(t->stream, "Received more data than asked for "
 		    "%zu > %u", *n, a->len);

@@ -23,6 +23,7 @@
 #include "conns-hook.h"
 #include "progress-text.h"
 #include "scheduler.h"
+#include "sftp-request-hook.h"
 #include "sftp-stream-hook.h"
 #include "slow-conn.h"
 #include "stall-stats.h"
@@ -44,12 +45,11 @@ struct message {
 };
 #define MESSAGE_STDOUT	(-2)		/* standard output */
 
-/* The server's, of an open file or directory */
-struct handle {
-	struct handle *next;		/* of the file on another connection */
+/* The handle of a file on one connection */
+struct conn_handle {
+	struct handle handle;
 	unsigned int conn;
-	u_char	*id;			/* NULL: it is closed */
-	size_t	 len;
+	struct conn_handle *next;	/* on another connection */
 };
 
 /* What a file has at one place, on one of two connections */
@@ -78,7 +78,7 @@ struct file {
 	int	 fd;
 	dev_t	 dev;			/* of a local file that is written */
 	ino_t	 ino;
-	struct handle handle;
+	struct conn_handle first_handle;
 	struct handle dest_handle;	/* at the target, between servers */
 	u_int	 status;		/* first error of data */
 	u_int	 dest_status;		/* of data, at that target */
@@ -267,19 +267,18 @@ void	dir_entries_complete(struct file *);
 /* Closes the local file and forgets the handles. Returns 0, or -1: errno. */
 int	file_close(struct transfer *, struct file *);
 
-/* Requests of the forms that both sides need */
+/*
+ * Send a request of the action over the stream of the transfer, as
+ * request_path(), request_handle(), request_fsetsize() and request_open() do.
+ */
 void file_send_path(struct transfer *, const struct sched_action *, u_char code,
-    const char *path, Attrib *);
+    const char *path, const Attrib *);
 void	file_send_handle(struct transfer *, const struct sched_action *,
-    const struct handle *, u_char code, Attrib *);
+    const struct handle *, u_char code, const Attrib *);
 void	file_send_size(struct transfer *, const struct sched_action *,
     const struct handle *);
 void	file_send_open(struct transfer *, const struct sched_action *,
-    const char *path, u_int flags, Attrib *);
-
-/* Not if there is a file "to", as one that was made meanwhile */
-void	file_send_rename(struct transfer *, const struct sched_action *,
-    const char *from, const char *to);
+    const char *path, u_int flags, const Attrib *);
 
 /*
  * Returns the handle of the file on that connection. It may be a new one, with

@@ -23,7 +23,6 @@
 #include "log.h"
 #include "misc.h"
 #include "sshbuf.h"
-#include "ssherr.h"
 #include "xmalloc.h"
 
 #include "bottleneck-hook.h"
@@ -218,17 +217,11 @@ is_good_name(const char *name, const Attrib *a)
 static void
 take_listed_name(struct transfer *t, struct file *file, struct sshbuf *m)
 {
-	char *name = NULL;
-	const u_char *skipped;
-	size_t n;
+	char *name;
 	Attrib a;
-	int r;
 
-	if ((r = sshbuf_get_cstring(m, &name, NULL)) != 0 ||
-	    (r = sshbuf_get_string_direct(m, &skipped, &n)) != 0 ||
-	    (r = decode_attrib(m, &a)) != 0)
-		stream_fatal(t->stream, "Server sent a malformed name during "
-		    "readdir of \"%s\": %s", file->src, ssh_err(r));
+	stream_check_reply(t->stream, reply_get_name(m, &name, &a),
+	    "name of a listing");
 	if (!is_good_name(name, &a))
 		file_error(file,
 		    "Server sent suspect path \"%s\" during readdir "
@@ -248,10 +241,9 @@ static enum sched_result
 take_listing(struct transfer *t, struct file *file, struct reply *reply)
 {
 	uint32_t count, i;
-	int r;
 
-	if ((r = sshbuf_get_u32(reply->m, &count)) != 0)
-		stream_fatal(t->stream, "parse count: %s", ssh_err(r));
+	stream_check_reply(t->stream, sshbuf_get_u32(reply->m, &count),
+	    "listing");
 	for (i = 0; i < count; i++)
 		take_listed_name(t, file, reply->m);
 	return count == 0 ? RESULT_EOF : RESULT_OK;

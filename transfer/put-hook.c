@@ -21,8 +21,6 @@
 #include <unistd.h>
 
 #include "log.h"
-#include "sshbuf.h"
-#include "ssherr.h"
 #include "xmalloc.h"
 
 #include "bottleneck-hook.h"
@@ -110,16 +108,13 @@ static void
 send_local_write(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
-	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_WRITE, a->id);
 	const struct handle *h = a->staging && a->conn == 0 ?
 	    &file->dest_handle : file_handle_for(file, a->conn);
 	off_t off;
 	size_t n, len = skip_hole(t, file, a, &off);
-	int r;
 
-	if ((r = sshbuf_put_string(m, h->id, h->len)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->at + (off - a->off))) != 0)
-		fatal_fr(r, "compose");
+	request_begin_write(stream_sink(t->stream), a->id, h,
+	    a->at + (off - a->off));
 	n = read_local(t, file, a->entry, stream_data(t->stream, len), len,
 	    off);
 	if (n == 0)
@@ -186,20 +181,6 @@ send_open_target(struct transfer *t, struct file *file,
 }
 
 static void
-send_fsync(struct transfer *t, struct file *file, const struct sched_action *a)
-{
-	const struct handle *h = file_handle_for(file, a->conn);
-	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_EXTENDED, a->id);
-	int r;
-
-	debug2("Sending SSH2_FXP_EXTENDED(fsync@openssh.com)");
-	if ((r = sshbuf_put_cstring(m, "fsync@openssh.com")) != 0 ||
-	    (r = sshbuf_put_string(m, h->id, h->len)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
-}
-
-static void
 put_send(struct transfer *t, struct file *file, const struct sched_action *a)
 {
 	const struct handle *h = file_handle_for(file, a->conn);
@@ -230,7 +211,9 @@ put_send(struct transfer *t, struct file *file, const struct sched_action *a)
 		file_send_size(t, a, h);
 		break;
 	case OP_FSYNC:
-		send_fsync(t, file, a);
+		debug2("Sending SSH2_FXP_EXTENDED(fsync@openssh.com)");
+		request_extended(stream_sink(t->stream), a->id,
+		    "fsync@openssh.com", h);
 		break;
 	case OP_FSETSTAT:
 		file_send_handle(t, a, h, SSH2_FXP_FSETSTAT, &file->a);

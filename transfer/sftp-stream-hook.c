@@ -31,12 +31,14 @@
 #include "xmalloc.h"
 
 #include "early-requests-hook.h"
+#include "sftp-request-hook.h"
 #include "sftp-stream-hook.h"
 #include "shmpipe-hook.h"
 
 #define READ_SIZE	(256 * 1024)
 
 struct sftp_stream {
+	struct request_sink sink;	/* the first member */
 	struct sftp_stream_conf conf;
 	struct sshbuf *in, *out;
 	struct sshbuf *message;		/* a view of "from"; NULL: none */
@@ -47,19 +49,6 @@ struct sftp_stream {
 	u_char *in_ring;		/* where its data is; NULL: in "out" */
 	int lost;
 };
-
-struct sftp_stream *
-stream_new(const struct sftp_stream_conf *conf)
-{
-	struct sftp_stream *l = xcalloc(1, sizeof(*l));
-
-	l->conf = *conf;
-	if ((l->in = sshbuf_new()) == NULL || (l->out = sshbuf_new()) == NULL)
-		fatal_f("sshbuf_new failed");
-	set_nonblock(conf->fd_in);
-	set_nonblock(conf->fd_out);
-	return l;
-}
 
 void
 stream_free(struct sftp_stream *l)
@@ -88,22 +77,23 @@ stream_fatal(struct sftp_stream *l, const char *what, ...)
 	fatal("%s", text);
 }
 
-struct sshbuf *
-stream_begin(struct sftp_stream *l, u_char code, uint32_t id)
+/* The length stands before the request. */
+static struct sshbuf *
+begin_request(struct request_sink *sink)
 {
+	struct sftp_stream *l = (struct sftp_stream *)sink;
 	int r;
 
 	l->begun = sshbuf_len(l->out);
-	if ((r = sshbuf_put_u32(l->out, 0)) != 0 ||
-	    (r = sshbuf_put_u8(l->out, code)) != 0 ||
-	    (r = sshbuf_put_u32(l->out, id)) != 0)
+	if ((r = sshbuf_put_u32(l->out, 0)) != 0)
 		fatal_fr(r, "compose");
 	return l->out;
 }
 
-void
-stream_end(struct sftp_stream *l)
+static void
+end_request(struct request_sink *sink)
 {
+	struct sftp_stream *l = (struct sftp_stream *)sink;
 	size_t len = sshbuf_len(l->out) - l->begun - 4;
 	int r;
 
@@ -124,6 +114,45 @@ stream_cancel(struct sftp_stream *l)
 	if ((r = sshbuf_consume_end(l->out,
 	    sshbuf_len(l->out) - l->begun)) != 0)
 		fatal_fr(r, "cancel");
+}
+
+struct sftp_stream *
+stream_new(const struct sftp_stream_conf *conf)
+{
+	struct sftp_stream *l = xcalloc(1, sizeof(*l));
+
+	l->conf = *conf;
+	l->sink.begin = begin_request;
+	l->sink.end = end_request;
+	if ((l->in = sshbuf_new()) == NULL || (l->out = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
+	set_nonblock(conf->fd_in);
+	set_nonblock(conf->fd_out);
+	return l;
+}
+
+struct request_sink *
+stream_sink(struct sftp_stream *l)
+{
+	return &l->sink;
+}
+
+struct sshbuf *
+stream_begin(struct sftp_stream *l, u_char code, uint32_t id)
+{
+	int r;
+
+	begin_request(&l->sink);
+	if ((r = sshbuf_put_u8(l->out, code)) != 0 ||
+	    (r = sshbuf_put_u32(l->out, id)) != 0)
+		fatal_fr(r, "compose");
+	return l->out;
+}
+
+void
+stream_end(struct sftp_stream *l)
+{
+	end_request(&l->sink);
 }
 
 u_char *
@@ -181,7 +210,7 @@ stream_end_data(struct sftp_stream *l, size_t len, size_t n)
 		    l->in_ring + sshbuf_len(l->out), n);
 	if (r != 0)
 		fatal_fr(r, "compose");
-	stream_end(l);
+	end_request(&l->sink);
 }
 
 int
@@ -334,14 +363,18 @@ stream_was_early(const struct sftp_stream *l)
 }
 
 void
+stream_check_reply(struct sftp_stream *l, int r, const char *what)
+{
+	if (r != 0)
+		stream_fatal(l, "parse %s: %s", what, ssh_err(r));
+}
+
+void
 stream_parse_head(struct sftp_stream *l, struct sshbuf *m, u_char *type,
     uint32_t *id)
 {
-	int r;
-
-	if ((r = sshbuf_get_u8(m, type)) != 0 ||
-	    (r = sshbuf_get_u32(m, id)) != 0)
-		stream_fatal(l, "parse reply: %s", ssh_err(r));
+	stream_check_reply(l, sshbuf_get_u8(m, type), "reply");
+	stream_check_reply(l, sshbuf_get_u32(m, id), "reply");
 }
 
 u_int
@@ -349,12 +382,10 @@ stream_parse_status(struct sftp_stream *l, struct sshbuf *m, u_char type,
     u_char wanted, const char *path)
 {
 	u_int status = SSH2_FX_OK;
-	int r;
 
-	if (type == SSH2_FXP_STATUS) {
-		if ((r = sshbuf_get_u32(m, &status)) != 0)
-			stream_fatal(l, "parse status: %s", ssh_err(r));
-	} else if (type != wanted)
+	if (type == SSH2_FXP_STATUS)
+		stream_check_reply(l, sshbuf_get_u32(m, &status), "status");
+	else if (type != wanted)
 		stream_fatal(l, "Expected packet of type %u for \"%s\", "
 		    "got %u", wanted, path, type);
 	return status;

@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct request_sink;
 struct sshbuf;
 struct sftp_stream;
 
@@ -40,21 +41,21 @@ struct sftp_stream_conf {
 struct sftp_stream *stream_new(const struct sftp_stream_conf *);
 void	stream_free(struct sftp_stream *);
 
-/*
- * Begins a request; the caller appends its fields to the buffer that is
- * returned, and then calls stream_end(), or stream_cancel() to forget it.
- */
+/* For requests that sftp-request-hook.h does not build yet */
 struct sshbuf *stream_begin(struct sftp_stream *, u_char code, uint32_t id);
 void	stream_end(struct sftp_stream *);
-void	stream_cancel(struct sftp_stream *);
+
+/* Where the functions of sftp-request-hook.h put requests to be sent */
+struct request_sink *stream_sink(struct sftp_stream *);
 
 /*
- * Data that ends a request that was begun: returns room for "len" bytes, in
- * memory that ssh reads if that is possible. stream_end_data() instead of
- * stream_end() sends the first "n" of them.
+ * Call after request_begin_write(). Returns room for "len" bytes of data, in
+ * memory that ssh reads if that is possible. stream_end_data() sends the first
+ * "n" of them, stream_cancel() drops the request.
  */
 u_char	*stream_data(struct sftp_stream *, size_t len);
 void	stream_end_data(struct sftp_stream *, size_t len, size_t n);
+void	stream_cancel(struct sftp_stream *);
 
 /*
  * Returns 1 if so much waits that more would be of no use. stream_poll() comes
@@ -91,6 +92,9 @@ void	stream_parse_head(struct sftp_stream *, struct sshbuf *, u_char *type,
  */
 u_int	stream_parse_status(struct sftp_stream *, struct sshbuf *, u_char type,
     u_char wanted, const char *path);
+
+/* If "r" is SSH_ERR_*, a reply has a malformed "what": stream_fatal(). */
+void	stream_check_reply(struct sftp_stream *, int r, const char *what);
 
 /* Ends the process after "before_fatal". "what" says what the server did. */
 void	stream_fatal(struct sftp_stream *, const char *what, ...)

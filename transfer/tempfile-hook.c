@@ -17,8 +17,6 @@
 
 #include "log.h"
 #include "misc.h"
-#include "sshbuf.h"
-#include "ssherr.h"
 #include "xmalloc.h"
 
 #include "conn-count.h"
@@ -196,39 +194,6 @@ send_stale_name(struct transfer *t, const struct file *file,
 	free(name);
 }
 
-static void
-send_statvfs(struct transfer *t, const struct file *file,
-    const struct sched_action *a)
-{
-	const struct handle *h = &file->dest_handle;
-	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_EXTENDED, a->id);
-	int r;
-
-	if ((r = sshbuf_put_cstring(m, "fstatvfs@openssh.com")) != 0 ||
-	    (r = sshbuf_put_string(m, h->id, h->len)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
-}
-
-static void
-send_copy_data(struct transfer *t, struct file *file,
-    const struct sched_action *a)
-{
-	const struct handle *from = &file->dest_handle, *to =
-	    file_handle_for(file, 0);
-	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_EXTENDED, a->id);
-	int r;
-
-	if ((r = sshbuf_put_cstring(m, "copy-data")) != 0 ||
-	    (r = sshbuf_put_string(m, from->id, from->len)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->temp_request.at)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->temp_request.len)) != 0 ||
-	    (r = sshbuf_put_string(m, to->id, to->len)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->temp_request.off)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
-}
-
 /* What has to do with a name, and not with an open file */
 static void
 send_name_request(struct transfer *t, struct file *file,
@@ -243,7 +208,8 @@ send_name_request(struct transfer *t, struct file *file,
 		send_lstat_dir(t, file, a);
 		break;
 	case TEMPFILE_RENAME:
-		file_send_rename(t, a, file->temp_name, file->dst);
+		request_rename(stream_sink(t->stream), a->id, file->temp_name,
+		    file->dst);
 		break;
 	case TEMPFILE_OPEN_STAGING:
 		send_open_staging(t, file, a);
@@ -264,6 +230,7 @@ tempfile_send(struct transfer *t, struct file *file,
 	const struct handle *h = file_handle_for(file, 0), *marked =
 	    tempfile_has_staging(sched_tempfile_requester(a->entry)) ?
 	    &file->dest_handle : h;
+	struct request_sink *sink = stream_sink(t->stream);
 
 	if (a->temp_request.op == TEMPFILE_OPEN_STAGING)
 		temp_name_set_number(file->temp_name, a->temp_request.number);
@@ -272,10 +239,13 @@ tempfile_send(struct transfer *t, struct file *file,
 		file_send_handle(t, a, h, SSH2_FXP_FSTAT, NULL);
 		break;
 	case TEMPFILE_STATVFS:
-		send_statvfs(t, file, a);
+		request_extended(sink, a->id, "fstatvfs@openssh.com",
+		    &file->dest_handle);
 		break;
 	case TEMPFILE_COPY_BACK:
-		send_copy_data(t, file, a);
+		request_copy_data(sink, a->id, &file->dest_handle,
+		    a->temp_request.at, a->temp_request.len, h,
+		    a->temp_request.off);
 		break;
 	case TEMPFILE_SETSIZE:
 		file_send_size(t, a, h);
@@ -396,26 +366,12 @@ take_attrs_reply(struct transfer *t, struct file *file,
 		tempfile_set_owner(temp, now.uid);
 }
 
-static void
-take_statvfs(struct transfer *t, const struct sched_action *a,
-    struct reply *reply)
-{
-	uint64_t v[5];		/* of statvfs(3): v[1] bytes, v[4] times */
-	int i, r;
-
-	for (i = 0; i < 5; i++) {
-		if ((r = sshbuf_get_u64(reply->m, &v[i])) != 0)
-			stream_fatal(t->stream, "parse statvfs: %s",
-			    ssh_err(r));
-	}
-	sched_set_free_space(a->entry, v[1] != 0 && v[4] > UINT64_MAX / v[1] ?
-	    UINT64_MAX : v[4] * v[1]);
-}
-
 void
 tempfile_take_reply(struct transfer *t, struct file *file,
     const struct sched_action *a, struct reply *reply)
 {
+	uint64_t space;
+
 	switch (tempfile_reply_type(a)) {
 	case SSH2_FXP_HANDLE:
 		file_parse_handle(t, file, reply, &file->dest_handle);
@@ -424,7 +380,9 @@ tempfile_take_reply(struct transfer *t, struct file *file,
 		take_attrs_reply(t, file, a, reply);
 		break;
 	case SSH2_FXP_EXTENDED_REPLY:
-		take_statvfs(t, a, reply);
+		stream_check_reply(t->stream, reply_get_free_space(reply->m,
+		    &space), "statvfs");
+		sched_set_free_space(a->entry, space);
 		break;
 	default:
 		break;

@@ -16,10 +16,7 @@
 
 #include "log.h"
 #include "misc.h"
-#include "sshbuf.h"
-#include "ssherr.h"
 
-#include "blocksum-hook.h"
 #include "file-hook.h"
 #include "server-hook.h"
 #include "temp-name-hook.h"
@@ -42,35 +39,6 @@ verified_path(const struct transfer *t, const struct file *file)
 
 /* Requests */
 
-static void
-send_hash(struct transfer *t, struct file *file, const struct sched_action *a)
-{
-	struct sshbuf *m = stream_begin(t->stream, SSH2_FXP_EXTENDED, a->id);
-	int r;
-
-	if ((r = sshbuf_put_cstring(m, "check-file-name")) != 0 ||
-	    (r = sshbuf_put_cstring(m, verified_path(t, file))) != 0 ||
-	    (r = sshbuf_put_cstring(m, BLOCKSUM_NAME)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->off)) != 0 ||
-	    (r = sshbuf_put_u64(m, a->len)) != 0 ||
-	    (r = sshbuf_put_u32(m, VERIFY_BLOCK)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(t->stream);
-	verify_run_hash_slice(t, file, a->entry);
-}
-
-static void
-send_setsize(struct transfer *t, struct file *file,
-    const struct sched_action *a)
-{
-	Attrib size;
-
-	attrib_clear(&size);
-	size.flags = SSH2_FILEXFER_ATTR_SIZE;
-	size.size = a->off;
-	file_send_path(t, a, SSH2_FXP_SETSTAT, verified_path(t, file), &size);
-}
-
 /*
  * About a temporary file, or for the user's number there, his directory. The
  * next one need not wait for the reply.
@@ -92,7 +60,8 @@ send_stale_request(struct transfer *t, struct file *file,
 		verify_sched_defer(t->sched, a->entry);
 		return;
 	}
-	file_send_rename(t, a, file->verification->temp_name, file->dst);
+	request_rename(stream_sink(t->stream), a->id,
+	    file->verification->temp_name, file->dst);
 }
 
 void
@@ -110,10 +79,13 @@ verify_requests_send(struct transfer *t, struct file *file,
 		    SSH2_FXP_FSTAT, NULL);
 		break;
 	case OP_VERIFY_HASH:
-		send_hash(t, file, a);
+		request_hashes(stream_sink(t->stream), a->id,
+		    verified_path(t, file), a->off, a->len, VERIFY_BLOCK);
+		verify_run_hash_slice(t, file, a->entry);
 		break;
 	case OP_VERIFY_SETSIZE:
-		send_setsize(t, file, a);
+		request_setsize(stream_sink(t->stream), a->id,
+		    verified_path(t, file), a->off);
 		break;
 	case OP_STALE_LSTAT:
 	case OP_STALE_RENAME:
@@ -164,35 +136,6 @@ verify_requests_reply_type(enum sched_op op)
 
 /* Replies */
 
-/* The reply begins with the algorithm, that of paramiko with a name more. */
-static ssize_t
-parse_hashes(struct sshbuf *m, unsigned char *sums, size_t most)
-{
-	char *name = NULL;
-	size_t len;
-	int r;
-
-	if ((r = sshbuf_get_cstring(m, &name, NULL)) == 0 &&
-	    strcmp(name, "check-file") == 0) {
-		free(name);
-		name = NULL;
-		r = sshbuf_get_cstring(m, &name, NULL);
-	}
-	len = sshbuf_len(m);
-	if (r != 0 || strcmp(name, BLOCKSUM_NAME) != 0 ||
-	    len % BLOCKSUM_LEN != 0 || len / BLOCKSUM_LEN > most) {
-		verbose("server sent %zu bytes of %.20s; at most %zu hashes of "
-		    "%s were requested", len, r == 0 ? name : "no hash", most,
-		    BLOCKSUM_NAME);
-		free(name);
-		return -1;
-	}
-	free(name);
-	if ((r = sshbuf_get(m, sums, len)) != 0)
-		fatal_fr(r, "parse");
-	return (ssize_t)(len / BLOCKSUM_LEN);
-}
-
 static void
 take_hashes(struct transfer *t, struct verification *c,
     const struct sched_action *a, struct reply *reply)
@@ -200,7 +143,7 @@ take_hashes(struct transfer *t, struct verification *c,
 	c->has_their_hashes = 1;
 	c->ntheir_hashes = -1;
 	if (reply->type == SSH2_FXP_EXTENDED_REPLY) {
-		c->ntheir_hashes = parse_hashes(reply->m, c->their_hashes,
+		c->ntheir_hashes = reply_get_hashes(reply->m, c->their_hashes,
 		    (a->len + VERIFY_BLOCK - 1) / VERIFY_BLOCK);
 		return;
 	}
