@@ -19,11 +19,11 @@
 #include "sftp.h"
 #include "sftp-common.h"
 #include "sshbuf.h"
-#include "ssherr.h"
 #include "xmalloc.h"
 
 #include "early-requests.h"
 #include "fs-identity-hook.h"
+#include "sftp-request-hook.h"
 #include "sftp-stream-hook.h"
 
 /* No request of others has such an ID: early-requests.h has those above. */
@@ -66,51 +66,12 @@ struct fs_check {
 	char	*dir;
 };
 
-/* Requests */
-
-static struct sshbuf *
-begin_request(struct observation *v, enum request ask, u_char code)
+/* Returns the ID of the request, whose reply is then due. */
+static uint32_t
+request_id(struct observation *v, enum request ask)
 {
 	v->owed |= 1U << ask;
-	return stream_begin(v->stream, code, FIRST_ID + ask);
-}
-
-static void
-send_open_request(struct observation *v, enum request ask, u_int flags)
-{
-	struct sshbuf *m = begin_request(v, ask, SSH2_FXP_OPEN);
-	Attrib a;
-	int r;
-
-	attrib_clear(&a);
-	if (ask == MAKE_OPEN) {
-		a.flags = SSH2_FILEXFER_ATTR_PERMISSIONS;
-		a.perm = 0600;
-	}
-	if ((r = sshbuf_put_cstring(m, v->path)) != 0 ||
-	    (r = sshbuf_put_u32(m, flags)) != 0 ||
-	    (r = encode_attrib(m, &a)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(v->stream);
-}
-
-/* A request that has a path or a handle, and perhaps more */
-static void
-send_string_request(struct observation *v, enum request ask, u_char code,
-    const void *text, size_t len)
-{
-	struct sshbuf *m = begin_request(v, ask, code);
-	int r;
-
-	if ((r = sshbuf_put_string(m, text, len)) != 0)
-		fatal_fr(r, "compose");
-	if (code == SSH2_FXP_READ && ((r = sshbuf_put_u64(m, v->off)) != 0 ||
-	    (r = sshbuf_put_u32(m, v->len)) != 0))
-		fatal_fr(r, "compose");
-	if (code == SSH2_FXP_WRITE && ((r = sshbuf_put_u64(m, 0)) != 0 ||
-	    (r = sshbuf_put_string(m, v->data, v->data_len)) != 0))
-		fatal_fr(r, "compose");
-	stream_end(v->stream);
+	return FIRST_ID + ask;
 }
 
 static void set_result(struct observation *, enum fs_identity_result,
@@ -140,25 +101,6 @@ note_error(struct observation *v, u_int status)
 		v->status = status;
 }
 
-/*
- * Takes out a string: a handle or data. Returns 0, or -1 if the answer is
- * another one, whose status is noted, or is malformed.
- */
-static int
-parse_string(struct observation *v, struct sshbuf *m, u_char type,
-    u_char wanted, const u_char **text, size_t *len)
-{
-	u_int status = SSH2_FX_BAD_MESSAGE;
-
-	if (type == wanted && sshbuf_get_string_direct(m, text, len) == 0)
-		return 0;
-	if (type == SSH2_FXP_STATUS && sshbuf_get_u32(m, &status) == 0 &&
-	    status == SSH2_FX_OK)
-		status = SSH2_FX_BAD_MESSAGE;
-	note_error(v, status);
-	return -1;
-}
-
 static u_int
 parse_status(struct sshbuf *m, u_char type)
 {
@@ -168,13 +110,23 @@ parse_status(struct sshbuf *m, u_char type)
 	    status : SSH2_FX_BAD_MESSAGE;
 }
 
-/* Returns which request the message answers, or ASKS. */
+/* The reply is an error, or malformed. */
+static void
+note_bad_reply(struct observation *v, struct sshbuf *m, u_char type)
+{
+	u_int status = parse_status(m, type);
+
+	note_error(v, status == SSH2_FX_OK ? SSH2_FX_BAD_MESSAGE : status);
+}
+
+/* Returns which request the message answers, or REQUESTS. */
 static enum request
 find_request(const struct observation *v, const struct sshbuf *m)
 {
-	u_int id;
+	u_char type;
+	uint32_t id;
 
-	if (sshbuf_peek_u32(m, 1, &id) != 0 || id < FIRST_ID ||
+	if (reply_peek_head(m, &type, &id) != 0 || id < FIRST_ID ||
 	    id - FIRST_ID >= REQUESTS || (v->owed >> (id - FIRST_ID) & 1) == 0)
 		return REQUESTS;
 	return id - FIRST_ID;
@@ -194,20 +146,26 @@ parse_reply_head(struct observation *v, struct sshbuf *m, enum request ask)
 static void
 open_observed(struct observation *v)
 {
-	send_open_request(v, OBSERVE_OPEN, SSH2_FXF_READ);
+	request_open(stream_sink(v->stream), request_id(v, OBSERVE_OPEN),
+	    v->path, SSH2_FXF_READ, NULL);
 }
 
 static void
 take_open_reply(struct observation *v, struct sshbuf *m, u_char type)
 {
-	const u_char *handle;
-	size_t len;
+	struct request_sink *s = stream_sink(v->stream);
+	struct handle h = { 0 };
 
-	if (parse_string(v, m, type, SSH2_FXP_HANDLE, &handle, &len) != 0)
+	if (type != SSH2_FXP_HANDLE || reply_get_handle(m, &h) != 0) {
+		note_bad_reply(v, m, type);
 		return;
-	send_string_request(v, OBSERVE_FSTAT, SSH2_FXP_FSTAT, handle, len);
-	send_string_request(v, OBSERVE_READ, SSH2_FXP_READ, handle, len);
-	send_string_request(v, OBSERVE_CLOSE, SSH2_FXP_CLOSE, handle, len);
+	}
+	request_handle(s, request_id(v, OBSERVE_FSTAT), SSH2_FXP_FSTAT, &h,
+	    NULL);
+	request_read(s, request_id(v, OBSERVE_READ), &h, v->off, v->len);
+	request_handle(s, request_id(v, OBSERVE_CLOSE), SSH2_FXP_CLOSE, &h,
+	    NULL);
+	free(h.id);
 }
 
 /* An answer about the file that is looked at */
@@ -221,8 +179,10 @@ take_observation(struct observation *v, enum request ask, struct sshbuf *m,
 	if (ask == OBSERVE_OPEN)
 		take_open_reply(v, m, type);
 	else if (ask == OBSERVE_READ) {
-		if (parse_string(v, m, type, SSH2_FXP_DATA, &data, &len) == 0 &&
-		    len <= v->len) {
+		if (type != SSH2_FXP_DATA ||
+		    sshbuf_get_string_direct(m, &data, &len) != 0)
+			note_bad_reply(v, m, type);
+		else if (len <= v->len) {
 			memcpy(v->data, data, len);
 			v->data_len = len;
 		}
@@ -244,8 +204,8 @@ static void
 remove_reference(struct fs_reference *w)
 {
 	if (w->is_there && (w->view.owed >> MAKE_REMOVE & 1) == 0)
-		send_string_request(&w->view, MAKE_REMOVE, SSH2_FXP_REMOVE,
-		    w->view.path, strlen(w->view.path));
+		request_path(stream_sink(w->view.stream), request_id(&w->view,
+		    MAKE_REMOVE), SSH2_FXP_REMOVE, w->view.path, NULL);
 }
 
 static void
@@ -261,11 +221,12 @@ reference_refused(struct fs_reference *w)
 static void
 reference_created(struct fs_reference *w, struct sshbuf *m, u_char type)
 {
-	const u_char *handle;
-	size_t len;
+	struct observation *v = &w->view;
+	struct request_sink *s = stream_sink(v->stream);
+	struct handle h = { 0 };
 
-	if (parse_string(&w->view, m, type, SSH2_FXP_HANDLE, &handle,
-	    &len) != 0) {
+	if (type != SSH2_FXP_HANDLE || reply_get_handle(m, &h) != 0) {
+		note_bad_reply(v, m, type);
 		w->is_there = 0;
 		reference_refused(w);
 		return;
@@ -277,9 +238,10 @@ reference_created(struct fs_reference *w, struct sshbuf *m, u_char type)
 		remove_reference(w);
 	}
 	if (!w->is_stopped)
-		send_string_request(&w->view, MAKE_WRITE, SSH2_FXP_WRITE,
-		    handle, len);
-	send_string_request(&w->view, MAKE_CLOSE, SSH2_FXP_CLOSE, handle, len);
+		request_write(s, request_id(v, MAKE_WRITE), &h, 0, v->data,
+		    v->data_len);
+	request_handle(s, request_id(v, MAKE_CLOSE), SSH2_FXP_CLOSE, &h, NULL);
+	free(h.id);
 }
 
 static void
@@ -376,6 +338,7 @@ make_reference_file(struct fs_reference *w, const char *dir)
 {
 	u_char name[NAME_BYTES];
 	char *hex;
+	Attrib attrs;
 
 	arc4random_buf(name, sizeof(name));
 	arc4random_buf(w->view.data, CONTENTS);
@@ -388,8 +351,12 @@ make_reference_file(struct fs_reference *w, const char *dir)
 	    *dir == '\0' || dir[strlen(dir) - 1] == '/' ? "" : "/", hex);
 	free(hex);
 	w->is_there = 1;
-	send_open_request(&w->view, MAKE_OPEN,
-	    SSH2_FXF_WRITE | SSH2_FXF_CREAT | SSH2_FXF_EXCL);
+	attrib_clear(&attrs);
+	attrs.flags = SSH2_FILEXFER_ATTR_PERMISSIONS;
+	attrs.perm = 0600;
+	request_open(stream_sink(w->view.stream), request_id(&w->view,
+	    MAKE_OPEN), w->view.path, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
+	    SSH2_FXF_EXCL, &attrs);
 }
 
 struct fs_reference *
