@@ -30,6 +30,7 @@
 #include "early-requests-hook.h"
 #include "fs-identity-hook.h"
 #include "rendezvous.h"
+#include "sftp-request-hook.h"
 #include "sftp-stream-hook.h"
 #include "shmpipe-hook.h"
 #include "stall-stats.h"
@@ -604,12 +605,8 @@ ask_for_one(struct conns *t)
 	conf.fd_in = conf.fd_out = t->fd[place];
 	t->stream[place] = stream_new(&conf);
 	t->nslots = MAXIMUM(t->nslots, place + 1);
-	if (t->state[place] == CONN_NEW) {
-		/* The version stands where others have their ID. */
-		stream_begin(t->stream[place], SSH2_FXP_INIT,
-		    SSH2_FILEXFER_VERSION);
-		stream_end(t->stream[place]);
-	}
+	if (t->state[place] == CONN_NEW)
+		request_init_session(stream_sink(t->stream[place]));
 	if (t->state[place] < 0)
 		t->state[place] = CONN_INIT_SENT;
 	return 1;

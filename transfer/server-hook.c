@@ -38,6 +38,7 @@
 #include "report-hook.h"
 #include "request-window.h"
 #include "server-hook.h"
+#include "sftp-request-hook.h"
 #include "sftp-stream-hook.h"
 #include "shmpipe-hook.h"
 #include "stall-stats.h"
@@ -70,6 +71,8 @@ struct prefetched_path {
 };
 
 struct server {
+	struct request_sink sink;	/* the first member */
+	struct sshbuf *request;		/* that is being built for it */
 	struct server *next;
 	struct sftp_conn *conn;
 	struct server_conn c;
@@ -106,6 +109,36 @@ struct server {
 };
 
 static struct server *servers;		/* of this process */
+
+/* Requests that are sent at once, between upstream's */
+
+static struct sshbuf *
+begin_request(struct request_sink *sink)
+{
+	struct server *q = (struct server *)sink;
+	int r;
+
+	if ((q->request = sshbuf_new()) == NULL)
+		fatal_f("sshbuf_new failed");
+	if ((r = sshbuf_put_u32(q->request, 0)) != 0)
+		fatal_fr(r, "compose");
+	return q->request;
+}
+
+static void
+end_request(struct request_sink *sink)
+{
+	struct server *q = (struct server *)sink;
+	struct iovec iov = { sshbuf_mutable_ptr(q->request),
+	    sshbuf_len(q->request) };
+
+	POKE_U32(iov.iov_base, iov.iov_len - 4);
+	if (!early_requests_has_reply(q->c.fd_out, sshbuf_ptr(q->request) + 4,
+	    iov.iov_len - 4) && shmpipe_send(q->c.fd_out, &iov, 1, NULL,
+	    NULL) != sshbuf_len(q->request))
+		fatal("Couldn't send packet: %s", strerror(errno));
+	sshbuf_free(q->request);
+}
 
 /* The table */
 
@@ -171,6 +204,8 @@ server_open(struct sftp_conn *conn, int fd, int chosen)
 
 	forget_servers(fd, conn);
 	q = xcalloc(1, sizeof(*q));
+	q->sink.begin = begin_request;
+	q->sink.end = end_request;
 	q->conn = conn;
 	q->c.fd_in = fd;
 	q->chosen = chosen;
@@ -195,36 +230,6 @@ server_drain(struct server *q)
 
 /* Messages */
 
-/*
- * Sends a request that has one string, and does not wait for the reply, which
- * may come before or after others. Returns its ID.
- */
-static u_int
-send_string(const struct server_conn *c, u_char code, const char *text)
-{
-	struct sshbuf *m, *framed;
-	struct iovec iov;
-	u_int id = (*c->msg_id)++;
-	int r;
-
-	if ((m = sshbuf_new()) == NULL || (framed = sshbuf_new()) == NULL)
-		fatal_f("sshbuf_new failed");
-	if ((r = sshbuf_put_u8(m, code)) != 0 ||
-	    (r = sshbuf_put_u32(m, id)) != 0 ||
-	    (r = sshbuf_put_cstring(m, text)) != 0 ||
-	    (r = sshbuf_put_stringb(framed, m)) != 0)
-		fatal_fr(r, "compose");
-	iov.iov_base = sshbuf_mutable_ptr(framed);
-	iov.iov_len = sshbuf_len(framed);
-	if (!early_requests_has_reply(c->fd_out, sshbuf_ptr(m),
-	    sshbuf_len(m)) && shmpipe_send(c->fd_out, &iov, 1, NULL, NULL) !=
-	    iov.iov_len)
-		fatal("Couldn't send packet: %s", strerror(errno));
-	sshbuf_free(m);
-	sshbuf_free(framed);
-	return id;
-}
-
 int
 server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 {
@@ -241,9 +246,11 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 	if ((q->flow = request_window_new()) == NULL)
 		verbose("out of memory: the SFTP requests in flight are not "
 		    "tuned");
-	if (limits)
-		q->limits_id = send_string(c, SSH2_FXP_EXTENDED,
-		    "limits@openssh.com");
+	if (limits) {
+		q->limits_id = (*c->msg_id)++;
+		request_extended(&q->sink, q->limits_id, "limits@openssh.com",
+		    NULL);
+	}
 	return 0;
 }
 
@@ -277,43 +284,25 @@ set_request_sizes(struct server *q)
 static void
 read_limits(struct server *q, struct sshbuf *m)
 {
-	uint64_t packet, down, up;
+	struct reply_limits limits;
 	int r;
 
-	if ((r = sshbuf_get_u64(m, &packet)) != 0 ||
-	    (r = sshbuf_get_u64(m, &down)) != 0 ||
-	    (r = sshbuf_get_u64(m, &up)) != 0 ||
-	    (r = sshbuf_get_u64(m, &q->handles)) != 0)
+	if ((r = reply_get_limits(m, &limits)) != 0)
 		fatal_fr(r, "parse limits");
-	q->download = bound_request_size(down);
-	q->upload = bound_request_size(up);
+	q->handles = limits.handles;
+	q->download = bound_request_size(limits.read);
+	q->upload = bound_request_size(limits.write);
 	debug3("server upload/download buffer sizes %llu / %llu; "
-	    "using %u / %u%s", (unsigned long long)up,
-	    (unsigned long long)down, q->upload, q->download,
+	    "using %u / %u%s", (unsigned long long)limits.write,
+	    (unsigned long long)limits.read, q->upload, q->download,
 	    q->has_begun ? " from the next transfer on" : "");
 	if (!q->has_begun)
 		set_request_sizes(q);
 }
 
-/* Copies the real path out of a message. */
-static void
-read_real_path(struct prefetched_path *a, const struct sshbuf *m)
-{
-	struct sshbuf *rest = sshbuf_from(sshbuf_ptr(m), sshbuf_len(m));
-	u_int count;
-
-	if (rest == NULL)
-		fatal_f("sshbuf_from failed");
-	if (sshbuf_consume(rest, 1 + 4) != 0 ||
-	    sshbuf_get_u32(rest, &count) != 0 || count != 1 ||
-	    sshbuf_get_cstring(rest, &a->real, NULL) != 0)
-		a->real = NULL;
-	sshbuf_free(rest);
-}
-
 /* Returns 1 if it answers a question that was asked ahead, and was used. */
 static int
-take_real_path(struct server *q, const struct sshbuf *m, u_char type, u_int id)
+take_real_path(struct server *q, struct sshbuf *m, u_char type, u_int id)
 {
 	struct prefetched_path *a;
 
@@ -322,8 +311,8 @@ take_real_path(struct server *q, const struct sshbuf *m, u_char type, u_int id)
 	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++) {
 		if (a->in_flight && a->id == id) {
 			a->in_flight = 0;
-			if (type == SSH2_FXP_NAME)
-				read_real_path(a, m);
+			if (type == SSH2_FXP_NAME && sshbuf_consume(m, 5) == 0)
+				(void)reply_get_path(m, &a->real);
 			return 1;
 		}
 	}
@@ -402,11 +391,11 @@ server_handle_reply(struct server *q, struct sshbuf *m)
 	u_char type;
 	u_int id;
 
-	if (sshbuf_peek_u8(m, 0, &type) != 0)
+	if (reply_peek_head(m, &type, &id) != 0)
 		return 0;
 	if (type == SSH2_FXP_VERSION)
 		read_caps(q, m);
-	return q->is_tuned && sshbuf_peek_u32(m, 1, &id) == 0 &&
+	return q->is_tuned &&
 	    (early_requests_drops_reply(q->c.fd_in, id) ||
 	    take_real_path(q, m, type, id) || take_figures(q, m, type, id) ||
 	    take_limits(q, m, type, id));
@@ -491,7 +480,8 @@ server_ask_path(struct server *q, const char *path)
 	if (place == NULL)
 		return;
 	place->path = xstrdup(path);
-	place->id = send_string(&q->c, SSH2_FXP_REALPATH, path);
+	place->id = (*q->c.msg_id)++;
+	request_path(&q->sink, place->id, SSH2_FXP_REALPATH, path, NULL);
 	place->in_flight = 1;
 	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++)
 		a->next = *q->c.msg_id + 1;	/* behind the next one */
@@ -721,17 +711,12 @@ server_reset_figures(struct server *q)
 void
 server_ask_figures(struct server *q, struct sftp_stream *stream)
 {
-	struct sshbuf *m;
-	int r;
-
 	if (!q->is_tuned || q->figures_in_flight ||
 	    (q->caps & SFTP_CAP_FIGURES) == 0)
 		return;
 	q->figures_in_flight = 1;
-	m = stream_begin(stream, SSH2_FXP_EXTENDED, FIGURES_ID);
-	if ((r = sshbuf_put_cstring(m, STALL_STATS_REQUEST)) != 0)
-		fatal_fr(r, "compose");
-	stream_end(stream);
+	request_extended(stream_sink(stream), FIGURES_ID, STALL_STATS_REQUEST,
+	    NULL);
 }
 
 int
