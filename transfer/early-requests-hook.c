@@ -33,6 +33,7 @@
 #include "early-requests.h"
 #include "early-requests-hook.h"
 #include "rendezvous.h"
+#include "sftp-request-hook.h"
 #include "shmpipe-hook.h"
 
 #ifndef O_NOATIME
@@ -49,6 +50,7 @@ static struct {
 	struct early_requests	*requests; /* NULL: nothing is sent ahead */
 	int		 fd, memory;	/* of the connection */
 	int		 is_sent;
+	struct sshbuf	*message;	/* a request that is being built */
 	struct sshbuf	*ready;		/* replies, with their lengths */
 	uint32_t	 answered;	/* here, and sent: its ID */
 	int		 answers;	/* to it that are still to come */
@@ -60,104 +62,40 @@ static struct {
 
 /* Requests */
 
-static void
-add_request(struct sshbuf *m)
-{
-	if (state.requests != NULL && early_requests_add(state.requests,
-	    sshbuf_ptr(m), sshbuf_len(m)) != 0)
-		early_requests_none();
-	sshbuf_free(m);
-}
-
 static struct sshbuf *
-new_message(u_char code)
+begin_request(struct request_sink *sink)
 {
-	struct sshbuf *m = sshbuf_new();
-	int r;
-
-	if (m == NULL)
+	(void)sink;
+	if ((state.message = sshbuf_new()) == NULL)
 		fatal_f("sshbuf_new failed");
-	if ((r = sshbuf_put_u8(m, code)) != 0 ||
-	    (r = sshbuf_put_u32(m, 0)) != 0)
-		fatal_fr(r, "compose");
-	return m;
+	return state.message;
 }
 
 static void
-add_string_request(u_char code, const void *string, size_t len)
+end_request(struct request_sink *sink)
 {
-	struct sshbuf *m = new_message(code);
-	int r;
-
-	if ((r = sshbuf_put_string(m, string, len)) != 0)
-		fatal_fr(r, "compose");
-	add_request(m);
+	(void)sink;
+	if (state.requests != NULL && early_requests_add(state.requests,
+	    sshbuf_ptr(state.message), sshbuf_len(state.message)) != 0)
+		early_requests_none();
+	sshbuf_free(state.message);
 }
 
-static void
-add_open(const char *path, u_int flags, Attrib *a)
-{
-	struct sshbuf *m = new_message(SSH2_FXP_OPEN);
-	int r;
+/* early_requests_add() sets the IDs. */
+static struct request_sink first = { begin_request, end_request };
+#define NO_ID	0
 
-	if ((r = sshbuf_put_cstring(m, path)) != 0 ||
-	    (r = sshbuf_put_u32(m, flags)) != 0 ||
-	    (r = encode_attrib(m, a)) != 0)
-		fatal_fr(r, "compose");
-	add_request(m);
-}
-
-static void
-add_read(uint64_t off)
-{
-	struct sshbuf *m = new_message(SSH2_FXP_READ);
-	int r;
-
-	if ((r = sshbuf_put_string(m, EARLY_REQUESTS_HANDLE,
-	    EARLY_REQUESTS_HANDLE_LEN)) != 0 ||
-	    (r = sshbuf_put_u64(m, off)) != 0 ||
-	    (r = sshbuf_put_u32(m, READ_SIZE)) != 0)
-		fatal_fr(r, "compose");
-	add_request(m);
-}
-
-static void
-add_write(const u_char *p, size_t len)
-{
-	struct sshbuf *m = new_message(SSH2_FXP_WRITE);
-	int r;
-
-	if ((r = sshbuf_put_string(m, EARLY_REQUESTS_HANDLE,
-	    EARLY_REQUESTS_HANDLE_LEN)) != 0 ||
-	    (r = sshbuf_put_u64(m, 0)) != 0 ||
-	    (r = sshbuf_put_string(m, p, len)) != 0)
-		fatal_fr(r, "compose");
-	add_request(m);
-}
-
-static void
-add_fsetstat(Attrib *a)
-{
-	struct sshbuf *m = new_message(SSH2_FXP_FSETSTAT);
-	int r;
-
-	if ((r = sshbuf_put_string(m, EARLY_REQUESTS_HANDLE,
-	    EARLY_REQUESTS_HANDLE_LEN)) != 0 ||
-	    (r = encode_attrib(m, a)) != 0)
-		fatal_fr(r, "compose");
-	add_request(m);
-}
+static u_char handle_id[] = EARLY_REQUESTS_HANDLE;
+static const struct handle handle = { handle_id, EARLY_REQUESTS_HANDLE_LEN };
 
 /* The first of all, in either direction */
 static void
 begin_requests(void)
 {
-	static const char limits[] = "limits@openssh.com";
-
 	early_requests_none();
 	if ((state.requests = early_requests_new()) == NULL)
 		fatal_f("out of memory");
-	add_string_request(SSH2_FXP_EXTENDED, limits, sizeof(limits) - 1);
+	request_extended(&first, NO_ID, "limits@openssh.com", NULL);
 }
 
 void
@@ -175,15 +113,12 @@ early_requests_none(void)
 void
 early_requests_get(const char *path)
 {
-	Attrib none;
-
 	begin_requests();
-	attrib_clear(&none);
-	add_string_request(SSH2_FXP_LSTAT, path, strlen(path));
-	add_string_request(SSH2_FXP_STAT, path, strlen(path));
-	add_open(path, SSH2_FXF_READ, &none);
-	add_read(0);
-	add_read(READ_SIZE);
+	request_path(&first, NO_ID, SSH2_FXP_LSTAT, path, NULL);
+	request_path(&first, NO_ID, SSH2_FXP_STAT, path, NULL);
+	request_open(&first, NO_ID, path, SSH2_FXF_READ, NULL);
+	request_read(&first, NO_ID, &handle, 0, READ_SIZE);
+	request_read(&first, NO_ID, &handle, READ_SIZE, READ_SIZE);
 }
 
 /*
@@ -218,23 +153,20 @@ read_small_file(const char *file, u_char *p, size_t *len, struct stat *sb)
 static void
 add_upload(const char *target, const struct stat *sb, int preserve)
 {
-	Attrib a, size;
+	Attrib a;
 
 	stat_to_attrib(sb, &a);
 	a.flags &= ~(SSH2_FILEXFER_ATTR_SIZE | SSH2_FILEXFER_ATTR_UIDGID);
 	if (!preserve)
 		a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
 	a.perm &= 0777;
-	attrib_clear(&size);
-	size.flags = SSH2_FILEXFER_ATTR_SIZE;
-	size.size = state.len;
-	add_open(target, SSH2_FXF_WRITE | SSH2_FXF_CREAT, &a);
-	add_write(state.data, state.len);
-	add_fsetstat(&size);
+	request_open(&first, NO_ID, target, SSH2_FXF_WRITE | SSH2_FXF_CREAT,
+	    &a);
+	request_write(&first, NO_ID, &handle, 0, state.data, state.len);
+	request_fsetsize(&first, NO_ID, &handle, state.len);
 	if (preserve)
-		add_fsetstat(&a);
-	add_string_request(SSH2_FXP_CLOSE, EARLY_REQUESTS_HANDLE,
-	    EARLY_REQUESTS_HANDLE_LEN);
+		request_handle(&first, NO_ID, SSH2_FXP_FSETSTAT, &handle, &a);
+	request_handle(&first, NO_ID, SSH2_FXP_CLOSE, &handle, NULL);
 }
 
 void
@@ -245,7 +177,7 @@ early_requests_put(const char *file, const char *target, int preserve)
 	size_t len;
 
 	begin_requests();
-	add_string_request(SSH2_FXP_STAT, target, strlen(target));
+	request_path(&first, NO_ID, SSH2_FXP_STAT, target, NULL);
 	if (read_small_file(file, data, &len, &sb) != 0) {
 		free(data);
 		return;

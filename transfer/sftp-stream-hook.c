@@ -137,24 +137,6 @@ stream_sink(struct sftp_stream *l)
 	return &l->sink;
 }
 
-struct sshbuf *
-stream_begin(struct sftp_stream *l, u_char code, uint32_t id)
-{
-	int r;
-
-	begin_request(&l->sink);
-	if ((r = sshbuf_put_u8(l->out, code)) != 0 ||
-	    (r = sshbuf_put_u32(l->out, id)) != 0)
-		fatal_fr(r, "compose");
-	return l->out;
-}
-
-void
-stream_end(struct sftp_stream *l)
-{
-	end_request(&l->sink);
-}
-
 u_char *
 stream_data(struct sftp_stream *l, size_t len)
 {

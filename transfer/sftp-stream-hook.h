@@ -41,10 +41,6 @@ struct sftp_stream_conf {
 struct sftp_stream *stream_new(const struct sftp_stream_conf *);
 void	stream_free(struct sftp_stream *);
 
-/* For requests that sftp-request-hook.h does not build yet */
-struct sshbuf *stream_begin(struct sftp_stream *, u_char code, uint32_t id);
-void	stream_end(struct sftp_stream *);
-
 /* Where the functions of sftp-request-hook.h put requests to be sent */
 struct request_sink *stream_sink(struct sftp_stream *);
 
