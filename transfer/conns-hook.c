@@ -550,17 +550,15 @@ conns_fs_temp_file(const struct conns *t)
 	    fs_reference_temp_file(t->fs_reference);
 }
 
-/* Returns 1 if the message belongs to a proof, which has used it. */
+/* A message was not due. Returns 1 if the connection may have none. */
 static int
-is_for_fs_check(struct conns *t, unsigned int i, struct sshbuf *m)
+reject_message(struct conns *t, unsigned int i)
 {
-	if (i == 0)
-		return t->fs_reference != NULL &&
-		    fs_reference_take_reply(t->fs_reference, m);
-	if (!is_unproven(t, i))
+	if (i == 0 || !is_unproven(t, i))
 		return 0;
 	if (t->fs_check[i] != NULL)
-		fs_check_take_reply(t->fs_check[i], m);
+		fs_check_fail(t->fs_check[i], "its SFTP server sent a reply to "
+		    "no request");
 	return 1;
 }
 
@@ -716,7 +714,7 @@ conns_next(struct conns *t, unsigned int *i)
 		    (m = stream_next(t->stream[*i])) != NULL) {
 			if (t->state[*i] < 0)
 				take_version(t, *i, m);
-			else if (!is_for_fs_check(t, *i, m))
+			else if (!reject_message(t, *i))
 				return m;
 		}
 		if (*i > 0 && t->stream[*i] != NULL &&

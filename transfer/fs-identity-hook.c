@@ -42,6 +42,8 @@ enum request { OBSERVE_OPEN, OBSERVE_FSTAT, OBSERVE_READ, OBSERVE_CLOSE,
 /* What a connection is asked, and what it shows of the file */
 struct observation {
 	struct sftp_stream *stream;
+	reply_fn *take;
+	void	*ctx;			/* of "take": what this belongs to */
 	char	*path;
 	uint64_t off;			/* of the block */
 	uint32_t len;
@@ -68,9 +70,11 @@ struct fs_check {
 
 /* Returns the ID of the request, whose reply is then due. */
 static uint32_t
-request_id(struct observation *v, enum request ask)
+expect(struct observation *v, enum request ask)
 {
 	v->owed |= 1U << ask;
+	reply_expect(stream_replies(v->stream), FIRST_ID + ask, v->take,
+	    v->ctx);
 	return FIRST_ID + ask;
 }
 
@@ -119,34 +123,18 @@ note_bad_reply(struct observation *v, struct sshbuf *m, u_char type)
 	note_error(v, status == SSH2_FX_OK ? SSH2_FX_BAD_MESSAGE : status);
 }
 
-/* Returns which request the message answers, or REQUESTS. */
+/* Returns which request was answered. */
 static enum request
-find_request(const struct observation *v, const struct sshbuf *m)
+take_owed(struct observation *v, uint32_t id)
 {
-	u_char type;
-	uint32_t id;
-
-	if (reply_peek_head(m, &type, &id) != 0 || id < FIRST_ID ||
-	    id - FIRST_ID >= REQUESTS || (v->owed >> (id - FIRST_ID) & 1) == 0)
-		return REQUESTS;
+	v->owed &= ~(1U << (id - FIRST_ID));
 	return id - FIRST_ID;
-}
-
-static u_char
-parse_reply_head(struct observation *v, struct sshbuf *m, enum request ask)
-{
-	u_char type = 0;
-
-	v->owed &= ~(1U << ask);
-	(void)sshbuf_get_u8(m, &type);
-	(void)sshbuf_consume(m, 4);
-	return type;
 }
 
 static void
 open_observed(struct observation *v)
 {
-	request_open(stream_sink(v->stream), request_id(v, OBSERVE_OPEN),
+	request_open(stream_sink(v->stream), expect(v, OBSERVE_OPEN),
 	    v->path, SSH2_FXF_READ, NULL);
 }
 
@@ -160,10 +148,10 @@ take_open_reply(struct observation *v, struct sshbuf *m, u_char type)
 		note_bad_reply(v, m, type);
 		return;
 	}
-	request_handle(s, request_id(v, OBSERVE_FSTAT), SSH2_FXP_FSTAT, &h,
+	request_handle(s, expect(v, OBSERVE_FSTAT), SSH2_FXP_FSTAT, &h,
 	    NULL);
-	request_read(s, request_id(v, OBSERVE_READ), &h, v->off, v->len);
-	request_handle(s, request_id(v, OBSERVE_CLOSE), SSH2_FXP_CLOSE, &h,
+	request_read(s, expect(v, OBSERVE_READ), &h, v->off, v->len);
+	request_handle(s, expect(v, OBSERVE_CLOSE), SSH2_FXP_CLOSE, &h,
 	    NULL);
 	free(h.id);
 }
@@ -204,7 +192,7 @@ static void
 remove_reference(struct fs_reference *w)
 {
 	if (w->is_there && (w->view.owed >> MAKE_REMOVE & 1) == 0)
-		request_path(stream_sink(w->view.stream), request_id(&w->view,
+		request_path(stream_sink(w->view.stream), expect(&w->view,
 		    MAKE_REMOVE), SSH2_FXP_REMOVE, w->view.path, NULL);
 }
 
@@ -238,9 +226,9 @@ reference_created(struct fs_reference *w, struct sshbuf *m, u_char type)
 		remove_reference(w);
 	}
 	if (!w->is_stopped)
-		request_write(s, request_id(v, MAKE_WRITE), &h, 0, v->data,
+		request_write(s, expect(v, MAKE_WRITE), &h, 0, v->data,
 		    v->data_len);
-	request_handle(s, request_id(v, MAKE_CLOSE), SSH2_FXP_CLOSE, &h, NULL);
+	request_handle(s, expect(v, MAKE_CLOSE), SSH2_FXP_CLOSE, &h, NULL);
 	free(h.id);
 }
 
@@ -278,15 +266,12 @@ reference_observed(struct fs_reference *w)
 		    "whether it sees the same files", v->path);
 }
 
-int
-fs_reference_take_reply(struct fs_reference *w, struct sshbuf *m)
+static void
+take_reference_reply(void *ctx, uint32_t id, u_char type, struct sshbuf *m)
 {
-	enum request ask = find_request(&w->view, m);
-	u_char type;
+	struct fs_reference *w = ctx;
+	enum request ask = take_owed(&w->view, id);
 
-	if (ask == REQUESTS)
-		return 0;
-	type = parse_reply_head(&w->view, m, ask);
 	if (ask == MAKE_OPEN)
 		reference_created(w, m, type);
 	else if (ask == MAKE_REMOVE)
@@ -297,7 +282,6 @@ fs_reference_take_reply(struct fs_reference *w, struct sshbuf *m)
 		take_observation(&w->view, ask, m, type);
 		reference_observed(w);
 	}
-	return 1;
 }
 
 enum fs_identity_result
@@ -354,7 +338,7 @@ make_reference_file(struct fs_reference *w, const char *dir)
 	attrib_clear(&attrs);
 	attrs.flags = SSH2_FILEXFER_ATTR_PERMISSIONS;
 	attrs.perm = 0600;
-	request_open(stream_sink(w->view.stream), request_id(&w->view,
+	request_open(stream_sink(w->view.stream), expect(&w->view,
 	    MAKE_OPEN), w->view.path, SSH2_FXF_WRITE | SSH2_FXF_CREAT |
 	    SSH2_FXF_EXCL, &attrs);
 }
@@ -366,6 +350,8 @@ fs_reference_new(struct sftp_stream *first, const struct fs_location *location)
 	uint64_t random = (uint64_t)arc4random() << 32 | arc4random();
 
 	w->view.stream = first;
+	w->view.take = take_reference_reply;
+	w->view.ctx = w;
 	if (location->dir != NULL) {
 		make_reference_file(w, location->dir);
 		return w;
@@ -433,6 +419,20 @@ compare_file(struct fs_check *p)
 		    "\"%s\" is the same there", p->view.path);
 }
 
+static void
+take_check_reply(void *ctx, uint32_t id, u_char type, struct sshbuf *m)
+{
+	struct fs_check *p = ctx;
+
+	take_observation(&p->view, take_owed(&p->view, id), m, type);
+	if (p->view.owed != 0)
+		return;
+	if (p->dir != NULL)
+		compare_reference(p);
+	else
+		compare_file(p);
+}
+
 struct fs_check *
 fs_check_new(struct sftp_stream *other, const struct fs_reference *w)
 {
@@ -442,6 +442,8 @@ fs_check_new(struct sftp_stream *other, const struct fs_reference *w)
 	p->want.path = p->want.why = NULL;
 	p->dir = w->dir == NULL ? NULL : xstrdup(w->dir);
 	p->view.stream = other;
+	p->view.take = take_check_reply;
+	p->view.ctx = p;
 	p->view.path = xstrdup(w->view.path);
 	p->view.off = w->view.off;
 	p->view.len = w->view.len;
@@ -450,22 +452,9 @@ fs_check_new(struct sftp_stream *other, const struct fs_reference *w)
 }
 
 void
-fs_check_take_reply(struct fs_check *p, struct sshbuf *m)
+fs_check_fail(struct fs_check *p, const char *why)
 {
-	enum request ask = find_request(&p->view, m);
-
-	if (ask == REQUESTS) {
-		set_result(&p->view, FS_IDENTITY_FAILED, "its SFTP server sent "
-		    "a reply to no request");
-		return;
-	}
-	take_observation(&p->view, ask, m, parse_reply_head(&p->view, m, ask));
-	if (p->view.owed != 0)
-		return;
-	if (p->dir != NULL)
-		compare_reference(p);
-	else
-		compare_file(p);
+	set_result(&p->view, FS_IDENTITY_FAILED, "%s", why);
 }
 
 enum fs_identity_result

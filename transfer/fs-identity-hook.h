@@ -31,7 +31,6 @@
 #include <stdint.h>
 
 struct sftp_stream;
-struct sshbuf;
 struct fs_reference;	/* private to fs-identity-hook.c */
 struct fs_check;				/* likewise */
 
@@ -51,9 +50,6 @@ struct fs_reference *fs_reference_new(struct sftp_stream *first,
 enum fs_identity_result fs_reference_result(const struct fs_reference *,
     const char **why);
 
-/* Returns 1 if the message of the first connection was an answer to this. */
-int	fs_reference_take_reply(struct fs_reference *, struct sshbuf *);
-
 /* It is not needed any more: the temporary file is removed. May be repeated. */
 void	fs_reference_stop(struct fs_reference *);
 int	fs_reference_is_stopped(const struct fs_reference *);
@@ -71,10 +67,8 @@ void	fs_reference_free(struct fs_reference *);
 struct fs_check *fs_check_new(struct sftp_stream *other,
     const struct fs_reference *);
 
-/*
- * A message of the other connection. What it sends beside the answers is bad.
- */
-void	fs_check_take_reply(struct fs_check *, struct sshbuf *);
+/* The result is FS_IDENTITY_FAILED, unless there is one. */
+void	fs_check_fail(struct fs_check *, const char *why);
 
 /* What came out, when all that it was asked for is answered */
 enum fs_identity_result fs_check_result(const struct fs_check *,

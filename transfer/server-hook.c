@@ -63,7 +63,6 @@
 
 /* A real path that was asked for before it is needed */
 struct prefetched_path {
-	u_int	 id;
 	u_int	 next;			/* it is good before this request */
 	char	*path;
 	char	*real;			/* NULL: no answer yet, or none */
@@ -73,6 +72,7 @@ struct prefetched_path {
 struct server {
 	struct request_sink sink;	/* the first member */
 	struct sshbuf *request;		/* that is being built for it */
+	struct replies replies;		/* that are due */
 	struct server *next;
 	struct sftp_conn *conn;
 	struct server_conn c;
@@ -86,7 +86,7 @@ struct server {
 	/* the rest only if it is tuned */
 	int	 is_tuned;
 	u_int	 stock_requests;	/* stock's maximum */
-	u_int	 limits_id;		/* of the query in flight; 0: none */
+	int	 limits_in_flight;	/* the query for them */
 	u_int	 download, upload;	/* the server's sizes; 0: unknown */
 	uint64_t handles;		/* the server's limit; 0: unknown */
 	int	 has_begun;		/* a transfer has allocated buffers */
@@ -230,6 +230,16 @@ server_drain(struct server *q)
 
 /* Messages */
 
+static reply_fn take_limits;
+
+/* Returns the ID of the next request, whose reply "take" gets. */
+static u_int
+expect(struct server *q, reply_fn *take, void *ctx)
+{
+	reply_expect(&q->replies, *q->c.msg_id, take, ctx);
+	return (*q->c.msg_id)++;
+}
+
 int
 server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 {
@@ -247,9 +257,9 @@ server_begin(struct sftp_conn *conn, const struct server_conn *c, int limits)
 		verbose("out of memory: the SFTP requests in flight are not "
 		    "tuned");
 	if (limits) {
-		q->limits_id = (*c->msg_id)++;
-		request_extended(&q->sink, q->limits_id, "limits@openssh.com",
-		    NULL);
+		q->limits_in_flight = 1;
+		request_extended(&q->sink, expect(q, take_limits, q),
+		    "limits@openssh.com", NULL);
 	}
 	return 0;
 }
@@ -300,23 +310,15 @@ read_limits(struct server *q, struct sshbuf *m)
 		set_request_sizes(q);
 }
 
-/* Returns 1 if it answers a question that was asked ahead, and was used. */
-static int
-take_real_path(struct server *q, struct sshbuf *m, u_char type, u_int id)
+static void
+take_real_path(void *ctx, uint32_t id, u_char type, struct sshbuf *m)
 {
-	struct prefetched_path *a;
+	struct prefetched_path *a = ctx;
 
-	if (type != SSH2_FXP_NAME && type != SSH2_FXP_STATUS)
-		return 0;
-	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++) {
-		if (a->in_flight && a->id == id) {
-			a->in_flight = 0;
-			if (type == SSH2_FXP_NAME && sshbuf_consume(m, 5) == 0)
-				(void)reply_get_path(m, &a->real);
-			return 1;
-		}
-	}
-	return 0;
+	(void)id;
+	a->in_flight = 0;
+	if (type == SSH2_FXP_NAME)
+		(void)reply_get_path(m, &a->real);
 }
 
 /* The reply to INIT lists what the server offers; upstream checks its form. */
@@ -332,18 +334,17 @@ read_caps(struct server *q, const struct sshbuf *m)
 	sshbuf_free(rest);
 }
 
-static int
-take_limits(struct server *q, struct sshbuf *m, u_char type, u_int id)
+static void
+take_limits(void *ctx, uint32_t id, u_char type, struct sshbuf *m)
 {
-	if (q->limits_id == 0 || id != q->limits_id ||
-	    (type != SSH2_FXP_EXTENDED_REPLY && type != SSH2_FXP_STATUS))
-		return 0;
-	q->limits_id = 0;
-	if (type == SSH2_FXP_STATUS)
-		debug_f("server has no limits, type %u", type);
-	else if (sshbuf_consume(m, 5) == 0)
+	struct server *q = ctx;
+
+	(void)id;
+	q->limits_in_flight = 0;
+	if (type == SSH2_FXP_EXTENDED_REPLY)
 		read_limits(q, m);
-	return 1;
+	else
+		debug_f("server has no limits, type %u", type);
 }
 
 /*
@@ -361,44 +362,40 @@ begin_span_with_copy(struct server *q, const struct stall_stats *f)
 	q->nfigures = 2;
 }
 
-/* Returns 1 if it answers that question. */
-static int
-take_figures(struct server *q, const struct sshbuf *m, u_char type, u_int id)
+static void
+take_figures(void *ctx, uint32_t id, u_char type, struct sshbuf *m)
 {
+	struct server *q = ctx;
 	struct stall_stats f;
 
-	if (!q->figures_in_flight || id != FIGURES_ID)
-		return 0;
+	(void)id;
 	q->figures_in_flight = 0;
-	if (type != SSH2_FXP_EXTENDED_REPLY || sshbuf_len(m) < 5 ||
-	    stall_stats_decode(&f, sshbuf_ptr(m) + 5,
-	    sshbuf_len(m) - 5) == -1) {
+	if (type != SSH2_FXP_EXTENDED_REPLY ||
+	    stall_stats_decode(&f, sshbuf_ptr(m), sshbuf_len(m)) == -1) {
 		debug("the SFTP server does not report stall statistics");
 		q->caps &= ~SFTP_CAP_FIGURES;
-	} else {
-		if (q->nfigures == 0 && !q->has_copied)
-			begin_span_with_copy(q, &f);
-		else if (q->nfigures++ == 0)
-			q->from = f;
-		q->now = f;
+		return;
 	}
-	return 1;
+	if (q->nfigures == 0 && !q->has_copied)
+		begin_span_with_copy(q, &f);
+	else if (q->nfigures++ == 0)
+		q->from = f;
+	q->now = f;
 }
 
-int
-server_handle_reply(struct server *q, struct sshbuf *m)
+/* Returns 1 if the message is for nobody else. */
+static int
+handle_reply(struct server *q, struct sshbuf *m)
 {
 	u_char type;
-	u_int id;
+	uint32_t id;
 
-	if (reply_peek_head(m, &type, &id) != 0)
+	if (sshbuf_peek_u8(m, 0, &type) != 0 || sshbuf_peek_u32(m, 1, &id) != 0)
 		return 0;
 	if (type == SSH2_FXP_VERSION)
 		read_caps(q, m);
-	return q->is_tuned &&
-	    (early_requests_drops_reply(q->c.fd_in, id) ||
-	    take_real_path(q, m, type, id) || take_figures(q, m, type, id) ||
-	    take_limits(q, m, type, id));
+	return early_requests_drops_reply(q->c.fd_in, id) ||
+	    reply_deliver(&q->replies, m);
 }
 
 void
@@ -407,7 +404,7 @@ server_read_message(void (*get)(struct sftp_conn *, struct sshbuf *, int),
 {
 	do
 		get(conn, m, initial);
-	while (server_handle_reply(server_of(conn), m));
+	while (handle_reply(server_of(conn), m));
 }
 
 int
@@ -480,8 +477,8 @@ server_ask_path(struct server *q, const char *path)
 	if (place == NULL)
 		return;
 	place->path = xstrdup(path);
-	place->id = (*q->c.msg_id)++;
-	request_path(&q->sink, place->id, SSH2_FXP_REALPATH, path, NULL);
+	request_path(&q->sink, expect(q, take_real_path, place),
+	    SSH2_FXP_REALPATH, path, NULL);
 	place->in_flight = 1;
 	for (a = q->prefetched; a < q->prefetched + PATHS_MAX; a++)
 		a->next = *q->c.msg_id + 1;	/* behind the next one */
@@ -604,6 +601,12 @@ server_count_read(struct sftp_conn *conn, size_t len, u_int *max_req)
 	*max_req = *q->c.num_requests;
 }
 
+struct replies *
+server_replies(struct server *q)
+{
+	return &q->replies;
+}
+
 int
 server_is_tuned(const struct server *q)
 {
@@ -715,6 +718,7 @@ server_ask_figures(struct server *q, struct sftp_stream *stream)
 	    (q->caps & SFTP_CAP_FIGURES) == 0)
 		return;
 	q->figures_in_flight = 1;
+	reply_expect(&q->replies, FIGURES_ID, take_figures, q);
 	request_extended(stream_sink(stream), FIGURES_ID, STALL_STATS_REQUEST,
 	    NULL);
 }
@@ -741,5 +745,5 @@ server_handle_limit(const struct server *q)
 int
 server_has_limits(const struct server *q)
 {
-	return q->handles != 0 || q->limits_id != 0;
+	return q->handles != 0 || q->limits_in_flight;
 }

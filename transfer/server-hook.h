@@ -34,6 +34,7 @@
 struct sftp_conn;
 struct Attrib;
 struct conns_kept;
+struct replies;
 struct stall_stats;
 struct sftp_stream;
 struct server;				/* private to server-hook.c */
@@ -81,12 +82,10 @@ void	server_release(struct server *, u_int next_id);
 void	server_drain(struct server *);
 
 /*
- * "m" is a whole message that was just read. Returns 1 if it answers something
- * that was asked here, and has used it; the caller then reads the next message.
- * Replies may come in any order. The limits on sizes that come during a
- * transfer apply to the next one.
+ * The replies that are due to requests of this file, and of others, in any
+ * order. The limits on sizes that come during a transfer apply to the next one.
  */
-int	server_handle_reply(struct server *, struct sshbuf *m);
+struct replies *server_replies(struct server *);
 
 /* Reads, by "get" of upstream, the next message that is for others. */
 void server_read_message(void (*get)(struct sftp_conn *, struct sshbuf *, int),

@@ -216,16 +216,6 @@ request_hashes(struct request_sink *s, uint32_t id, const char *path,
 /* Replies */
 
 int
-reply_peek_head(const struct sshbuf *m, u_char *type, uint32_t *id)
-{
-	int r;
-
-	if ((r = sshbuf_peek_u8(m, 0, type)) != 0)
-		return r;
-	return sshbuf_peek_u32(m, 1, id);
-}
-
-int
 reply_get_handle(struct sshbuf *m, struct handle *h)
 {
 	free(h->id);
@@ -312,4 +302,39 @@ reply_get_hashes(struct sshbuf *m, unsigned char *sums, size_t most)
 	free(name);
 	return sshbuf_get(m, sums, len) != 0 ? -1 :
 	    (ssize_t)(len / BLOCKSUM_LEN);
+}
+
+/* Replies that are due */
+
+void
+reply_expect(struct replies *r, uint32_t id, reply_fn *take, void *ctx)
+{
+	if (r->n == REPLIES_MAX)
+		fatal_f("too many requests");
+	r->due[r->n].id = id;
+	r->due[r->n].take = take;
+	r->due[r->n++].ctx = ctx;
+}
+
+/* The function may send further requests, so its entry is removed first. */
+int
+reply_deliver(struct replies *r, struct sshbuf *m)
+{
+	reply_fn *take;
+	void *ctx;
+	u_char type;
+	uint32_t id;
+	size_t i;
+
+	if (sshbuf_peek_u8(m, 0, &type) != 0 || sshbuf_peek_u32(m, 1, &id) != 0)
+		return 0;
+	for (i = 0; i < r->n && r->due[i].id != id; i++)
+		;
+	if (i == r->n || sshbuf_consume(m, 5) != 0)
+		return 0;
+	take = r->due[i].take;
+	ctx = r->due[i].ctx;
+	r->due[i] = r->due[--r->n];
+	take(ctx, id, type, m);
+	return 1;
 }

@@ -93,16 +93,11 @@ void	request_copy_data(struct request_sink *, uint32_t id,
 void	request_hashes(struct request_sink *, uint32_t id, const char *path,
     uint64_t off, uint64_t len, uint32_t block);
 
-/*
- * Replies that are more than one field. Type and ID are already parsed, except
- * for reply_peek_head(), which leaves both in the buffer.
- */
+/* Replies that are more than one field. Type and ID are already parsed. */
 struct reply_limits {
 	uint64_t packet, read, write;	/* bytes; 0: unknown */
 	uint64_t handles;		/* that may be open; 0: unknown */
 };
-
-int	reply_peek_head(const struct sshbuf *, u_char *type, uint32_t *id);
 
 /* Frees the handle that was there before. */
 int	reply_get_handle(struct sshbuf *, struct handle *);
@@ -123,5 +118,32 @@ int	reply_get_free_space(struct sshbuf *, uint64_t *bytes);
  * more than "most" or made by another algorithm.
  */
 ssize_t	reply_get_hashes(struct sshbuf *, unsigned char *sums, size_t most);
+
+/*
+ * The replies that are due on one connection, beside those to the requests of
+ * the scheduler and of upstream: each is handed to the function that was given
+ * with the ID of its request.
+ */
+#define REPLIES_MAX	16
+
+typedef void reply_fn(void *ctx, uint32_t id, u_char type, struct sshbuf *m);
+
+struct replies {
+	struct {
+		uint32_t id;
+		reply_fn *take;
+		void	*ctx;		/* of "take" */
+	} due[REPLIES_MAX];
+	size_t	 n;
+};
+
+/* Call when the request is sent; its ID must be due only once. */
+void	reply_expect(struct replies *, uint32_t id, reply_fn *, void *ctx);
+
+/*
+ * A message has arrived, with type and ID. Returns 1 if it was due, and has
+ * been handed over.
+ */
+int	reply_deliver(struct replies *, struct sshbuf *m);
 
 #endif /* HAYATE_SFTP_REQUEST_HOOK_H */

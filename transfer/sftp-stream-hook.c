@@ -40,6 +40,7 @@
 struct sftp_stream {
 	struct request_sink sink;	/* the first member */
 	struct sftp_stream_conf conf;
+	struct replies own_replies;	/* unless those of "conf" are used */
 	struct sshbuf *in, *out;
 	struct sshbuf *message;		/* a view of "from"; NULL: none */
 	struct sshbuf *from;		/* "in", or replies that are there */
@@ -135,6 +136,12 @@ struct request_sink *
 stream_sink(struct sftp_stream *l)
 {
 	return &l->sink;
+}
+
+struct replies *
+stream_replies(struct sftp_stream *l)
+{
+	return l->conf.replies != NULL ? l->conf.replies : &l->own_replies;
 }
 
 u_char *
@@ -310,8 +317,8 @@ drop_message(struct sftp_stream *l)
 	l->taken = 0;
 }
 
-struct sshbuf *
-stream_next(struct sftp_stream *l)
+static struct sshbuf *
+next_message(struct sftp_stream *l)
 {
 	uint32_t len;
 
@@ -336,6 +343,21 @@ stream_next(struct sftp_stream *l)
 		fatal_f("out of memory");
 	l->taken = 4 + (size_t)len;
 	return l->message;
+}
+
+struct sshbuf *
+stream_next(struct sftp_stream *l)
+{
+	struct sshbuf *m;
+	uint32_t id;
+
+	while ((m = next_message(l)) != NULL) {
+		if ((sshbuf_peek_u32(m, 1, &id) != 0 ||
+		    !early_requests_drops_reply(l->conf.fd_in, id)) &&
+		    !reply_deliver(stream_replies(l), m))
+			break;
+	}
+	return m;
 }
 
 int

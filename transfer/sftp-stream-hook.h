@@ -24,6 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct replies;
 struct request_sink;
 struct sshbuf;
 struct sftp_stream;
@@ -36,6 +37,7 @@ struct sftp_stream_conf {
 	int	may_end;		/* and the process goes on; a socket */
 	void	(*before_fatal)(void *);	/* NULL: nothing */
 	void	*arg;
+	struct replies *replies;	/* of the connection; NULL: its own */
 };
 
 struct sftp_stream *stream_new(const struct sftp_stream_conf *);
@@ -69,9 +71,13 @@ void	stream_poll(struct sftp_stream *const *, size_t n, int wake_fd, int ms);
 /* Returns 1 if the connection has ended. Messages may be left to be taken. */
 int	stream_is_lost(const struct sftp_stream *);
 
+/* The replies that are due beside those that stream_next() returns */
+struct replies *stream_replies(struct sftp_stream *);
+
 /*
  * Returns the next message that has arrived whole, or NULL. It is valid until
- * the next call.
+ * the next call. Replies of stream_replies() are delivered instead, and those
+ * that nobody waits for dropped (early_requests_drops_reply()).
  */
 struct sshbuf *stream_next(struct sftp_stream *);
 

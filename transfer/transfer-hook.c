@@ -458,16 +458,6 @@ count_moved_bytes(struct transfer *t, struct file *file, enum sched_op op,
 	update_window(t);
 }
 
-/* Returns 1 if the message is none of the tree's. */
-static int
-is_for_server(struct transfer *t, struct sshbuf *m)
-{
-	if (t->stream == t->conns.stream[0])
-		return server_handle_reply(t->server, m);
-	return t->stream == t->dest_stream &&
-	    server_handle_reply(t->dest_server, m);
-}
-
 /*
  * A server with a fixed window gets more channels, both ways. Only those that
  * carry a file use their window; one that is up and waits to join has none yet.
@@ -500,8 +490,6 @@ take_reply(struct transfer *t, struct sshbuf *m)
 	uint32_t len = 0;
 	int r, is_error;
 
-	if (is_for_server(t, m))
-		return;
 	parse_reply(t, m, &a, &reply);
 	file = sched_userdata(a.entry);
 	result = result_of(&a, &reply);
@@ -693,11 +681,12 @@ max_open_files(const struct transfer *t)
 }
 
 static struct sftp_stream *
-new_stream(struct transfer *t, const struct server *q)
+new_stream(struct transfer *t, struct server *q)
 {
 	const struct server_conn *c = server_get_conn(q);
 	struct sftp_stream_conf conf = { .fd_in = c->fd_in, .fd_out = c->fd_out,
-	    .before_fatal = before_fatal, .arg = t };
+	    .before_fatal = before_fatal, .arg = t,
+	    .replies = server_replies(q) };
 
 	return stream_new(&conf);
 }
