@@ -4,61 +4,88 @@
  */
 
 /*
- * extra-conn-hook: what an ssh that another ssh started for one more connection
- * (spawn-hook.h) knows of the first, and what it says.
+ * extra-conn-hook: an ssh that another ssh has started (spawn-hook.h, which has
+ * the contract) reads what it is for, and is silent.
  *
- * What it says was said by the first. So unless that one speaks at -v, it is
- * silent, and so are all programs that it starts, but for one thing: the alarm
- * that the host has another key.
+ * Messages of an additional connection would repeat those of the first. Unless
+ * the first one runs at -v, the new ssh and all programs that it starts have no
+ * standard error, but for one message: the alarm that the host has another key.
  *
- * One that goes to another host (TransferHosts) is silent as well, but what it
- * says until it has logged in is kept. If it ends before that, while the first
- * still waits for it, one line says that the host is left out, and why.
+ * An ssh to another host of TransferHosts keeps its messages in memory until it
+ * has logged in. If it ends before that, and scp still waits for it, one line
+ * says that the host is left out, and why.
  *
- * One that is to look up the name of another host (EXTRA_CONN_RESOLVE) ends
- * before it connects, with such a line only if there is no address of that
- * name.
+ * An ssh that only looks up a name (EXTRA_CONN_RESOLVE) ends before it
+ * connects, with such a line if the name has no address.
  *
- * The environment has the process ID of the first, how loud it is, and its
- * host, or behind EXTRA_CONN_OTHER_HOST the name of another one.
+ * In ssh, main thread only. The functions about the environment read it again
+ * each time and accept it only from the parent process, because an ssh to a
+ * jump host inherits it as well and has another parent.
  */
 
 #ifndef HAYATE_EXTRA_CONN_HOOK_H
 #define HAYATE_EXTRA_CONN_HOOK_H
 
+/* The beginning of a host that is not the first one's */
 #define EXTRA_CONN_OTHER_HOST	'@'
-#define EXTRA_CONN_ADDRESS	'='		/* then: an address */
+#define EXTRA_CONN_ADDRESS	'='	/* then: an address, not a name */
 
-/* In the first, before the other is started and after: */
-enum extra_conn_log { EXTRA_CONN_SILENT = 's', EXTRA_CONN_QUIET = 'q',
-    EXTRA_CONN_VERBOSE = 'v', EXTRA_CONN_RESOLVE = 'n' };
+/* The messages of the new ssh, or its only task */
+enum extra_conn_log {
+	EXTRA_CONN_SILENT = 's',	/* none, not even of a host left out */
+	EXTRA_CONN_QUIET = 'q',		/* alarms, and hosts left out */
+	EXTRA_CONN_VERBOSE = 'v',	/* all */
+	EXTRA_CONN_RESOLVE = 'n'	/* looks up the host, then exits */
+};
+
+/*
+ * In the first ssh: set HAYATE_FIRST_HOST for a process that it starts, and
+ * remove it again. The second one is also for the new ssh, when it has used it.
+ */
 void	extra_conn_set_env(const char *host, enum extra_conn_log);
 void	extra_conn_clear_env(void);
 
 /*
- * In the other: returns what was told of the host, or NULL if this is none. A
- * proxy's ssh inherits the variable and has another parent.
+ * In any ssh: returns the host in HAYATE_FIRST_HOST, or NULL if this ssh is not
+ * an additional connection. The string is valid until extra_conn_clear_env().
  */
 const char *extra_conn_host(void);
 
-/* Likewise, the name of another host; NULL: it goes to that of the first */
+/*
+ * Likewise, the name or the address alone, or NULL if the connection leads to
+ * the first one's host.
+ */
 const char *extra_conn_other_host(void);
 
-/* Of these, the address, if it has the first one's name; else NULL. */
+/* Likewise, if it is an address of the first one's host; else NULL. */
 const char *extra_conn_address(void);
 
-/* Once the name is resolved, or need not be: ends this ssh if that was all. */
+/*
+ * When the name has an address, or a proxy has to look it up: ends this ssh if
+ * that was its only task.
+ */
 void	extra_conn_resolved(void);
 
-/* At its first option: is silent from here on, if this is one. */
+/*
+ * At the first option that is read, in any ssh: makes an additional connection
+ * silent. Does nothing later.
+ */
 void	extra_conn_begin(void);
 
-/* Errors are heard, or no longer. Nothing changes where all is heard. */
+/*
+ * Shows errors on the real standard error, and hides them again. Nothing
+ * changes if messages were never hidden.
+ */
 void	extra_conn_unmute(void);
 void	extra_conn_mute(void);
 
-/* At another host: it has logged in; it ends. */
+/* In an ssh to another host that has logged in: drops its messages. */
 void	extra_conn_logged_in(void);
+
+/*
+ * When the process ends, once or more: says that the other host is left out, if
+ * it did not log in.
+ */
 void	extra_conn_cleanup(void);
 
 #endif /* HAYATE_EXTRA_CONN_HOOK_H */

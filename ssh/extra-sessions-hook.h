@@ -5,26 +5,29 @@
 
 /*
  * extra-sessions-hook: ssh opens more sessions on its connection, or starts
- * further connections, for the scp or sftp that started it.
+ * additional connections (spawn-hook.h), for the scp or sftp that started it.
  *
- * A server with a fixed window takes 2 MiB in a round trip on one channel,
- * sends 14 MiB, and as much on each further one. scp asks for channels through
- * rendezvous.h. Each connection to the socket that is told there becomes a
- * session that runs what the first session runs, without a terminal, agent or
- * X11. ssh refuses every process but the one that holds the other end of its
- * standard input. If the server refuses a session, the socket is closed, and
- * nobody is told but at -v.
+ * A server with a fixed window accepts 2 MiB in a round trip on one channel,
+ * and sends 14 MiB; another channel adds as much. scp asks for channels through
+ * rendezvous.h. A connection to the socket that is published there becomes a
+ * session that runs the same program as the first one, without a terminal,
+ * agent or X11. With a host number it asks for an additional connection
+ * instead. ssh refuses every process but the one that holds the other end of
+ * its standard input. If the server refuses a session, the socket is closed,
+ * with a message at -v.
  *
- * Unless this ssh serves channels, it sends no-more-sessions@openssh.com as
- * stock does. It serves none if neither scp nor TransferStreams asked, if a
- * connection is shared by ControlMaster, if the server is Hayate, whose window
- * follows the path, or no OpenSSH, and with "Hayate no".
+ * Channels are offered if scp asks for them or TransferStreams is not 1, but
+ * not if ControlMaster shares the connection, if the server is Hayate, whose
+ * window follows the path, or no OpenSSH, and with "Hayate no". Without
+ * channels ssh sends no-more-sessions@openssh.com as stock does. Additional
+ * connections are offered, to any server, if TransferStreams is not 1, unless
+ * the login prompted the user (prompted-hook.h); scp reports that.
  *
- * If TransferStreams is not 1, scp can ask for further connections in the same
- * way, to any server (spawn-hook.h). A socket with a name asks for one. There
- * are none if the login needed the user (prompted-hook.h), and scp says so.
+ * While scp uses either, the first SIGINT, SIGTERM or SIGHUP that is not from
+ * scp takes effect after 12 seconds, because scp may have to finish files at
+ * the server, and then ends ssh itself. A second one takes effect at once.
  *
- * Called from patches/246-ssh-channels.patch. Main thread only.
+ * In ssh, for patch 246. Main thread only.
  */
 
 #ifndef HAYATE_EXTRA_SESSIONS_HOOK_H
@@ -32,10 +35,15 @@
 
 struct ssh;
 
-/* Returns 1 if more than the first session was opened for scp. */
+/* Returns 1 if a channel besides the first session was opened for scp. */
 int	extra_sessions_were_opened(void);
 
-/* The first session was just opened. */
+/*
+ * When the first session was opened, or none is: ends an additional connection
+ * that reached the wrong host (spawn_check_host()), starts early requests and
+ * the bottleneck report, and offers channels and connections to scp. If no
+ * socket can be made, there are none. To be called once.
+ */
 void	extra_sessions_start(struct ssh *);
 
 #endif /* HAYATE_EXTRA_SESSIONS_HOOK_H */

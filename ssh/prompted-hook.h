@@ -5,34 +5,38 @@
 
 /*
  * prompted-hook: whether a login needed something of the user that nobody gives
- * a second time: a password, an answer, or a passphrase or PIN that was typed
- * in.
+ * a second time: a password, an answer, or a passphrase or PIN.
  *
- * Such a login is not made again for scp -j: it would be refused, the server
- * counts what it refuses, and soon shuts out the address and all behind it.
+ * Such a login is not repeated for an additional connection: the server would
+ * refuse it, and after some refusals it blocks the address and all who share
+ * it.
  *
- * The methods "password" and "keyboard-interactive" always need the user, even
- * where nothing is typed, as with a message to a telephone. That such a method
- * was tried counts. A key needs the user if something was typed unseen that was
- * not empty. A jump host is logged in to by an ssh of its own, which writes a
- * byte into a pipe of the ssh that waits for it; so does a helper of keys on a
- * card. They find the pipe in the environment and open it through /proc.
+ * The methods "password" and "keyboard-interactive" count as soon as they are
+ * tried, even if nothing is typed, as with a message to a telephone. For a key
+ * it counts if something was typed unseen that was not empty. An ssh to a jump
+ * host, and a helper for keys on a card, are processes of their own. They find
+ * the pipe of the ssh that waits for them in the environment (HAYATE_ASKED),
+ * open it through /proc, and write a byte.
  *
  * build-aux/overlay.mk gives upstream's read_passphrase() another name, so that
  * ours is called in its place, and lets upstream's sshconnect2.c call
- * prompted_put_cstring(). Linux only: elsewhere there is no further login.
+ * prompted_put_cstring(). Linux only: elsewhere no ssh starts another one. Main
+ * thread only.
  */
 
 #ifndef HAYATE_PROMPTED_HOOK_H
 #define HAYATE_PROMPTED_HOOK_H
 
 /*
- * In ssh, before it connects: makes the pipe if scp may have started this. A
- * jump host's ssh has no socket as its standard input.
+ * In ssh, before it connects: makes the pipe, if standard input is a socket, as
+ * it is if scp has started this ssh and as it is not for a jump host.
  */
 void	prompted_begin(void);
 
-/* In ssh, after the login: returns 1 if the user was needed. */
+/*
+ * In ssh, at any time: returns 1 if the user has been needed so far. Without
+ * prompted_begin() that does not cover other processes.
+ */
 int	prompted_user(void);
 
 #endif /* HAYATE_PROMPTED_HOOK_H */

@@ -181,7 +181,7 @@ spawn_wanted_conns(struct ssh *ssh)
 	return n;
 }
 
-/* Returns the name of a host, which the caller frees; NULL: there is none. */
+/* Returns the name of that host, which the caller frees, or NULL. */
 static char *
 host_name(struct ssh *ssh, int number)
 {
@@ -198,7 +198,6 @@ host_name(struct ssh *ssh, int number)
 	return name;
 }
 
-/* The first value of an option counts, so these come first. */
 static const char *const quiet[] = { "-oBatchMode=yes", "-oControlMaster=no",
     "-oControlPath=none", "-oTransferStreams=1",
     "-oForkAfterAuthentication=no" };
@@ -299,48 +298,47 @@ reads_the_same(void)
 }
 
 /*
- * ProxyJump became a command that starts an ssh, which must not ask either.
+ * Returns ProxyCommand with BatchMode for the ssh to a jump host into which
+ * upstream has made ProxyJump, or NULL if there is no place for it. The caller
+ * frees it.
  */
-static void
-add_jump_options(arglist *args)
+static char *
+quiet_jump_command(void)
 {
 	const char *command = options.proxy_command, *at;
+	char *text;
 
-	at = strstr(command, " -W '[%h]:%p' ");
-	addargs(args, "-oProxyUseFdpass=no");
-	addargs(args, "-oProxyCommand=%.*s -oBatchMode=yes%s",
-	    at == NULL ? 0 : (int)(at - command), command,
-	    at == NULL ? "" : at);
+	if ((at = strstr(command, " -W '[%h]:%p' ")) == NULL)
+		return NULL;
+	xasprintf(&text, "%.*s -oBatchMode=yes%s", (int)(at - command),
+	    command, at);
+	return text;
 }
 
 void
 spawn_quiet_jump(void)
 {
-	const char *command = options.proxy_command, *at;
 	char *text;
 
-	if (command != NULL)
+	if (options.proxy_command != NULL)
 		extra_conn_resolved();
 	if (extra_conn_other_host() == NULL || options.jump_host == NULL ||
-	    command == NULL)
+	    options.proxy_command == NULL)
 		return;
 	if (options.jump_extra != NULL) {
 		error("cannot stop the ssh of a second jump host from "
 		    "prompting");
 		exit(255);
 	}
-	if ((at = strstr(command, " -W '[%h]:%p' ")) == NULL)
+	if ((text = quiet_jump_command()) == NULL)
 		return;
-	xasprintf(&text, "%.*s -oBatchMode=yes%s", (int)(at - command),
-	    command, at);
 	free(options.proxy_command);
 	options.proxy_command = text;
 }
 
 /*
- * MaxRate. A further connection gets the part of one, and the first what is
- * left, so that it has all while it is alone. That a further one has ended is
- * learnt by its signal.
+ * MaxRate. Each additional connection gets one part. The first one has the
+ * rest, and gets a part back when SIGCHLD reports that a connection has ended.
  */
 static struct {
 	uint64_t rate;			/* 0: none */
@@ -414,7 +412,7 @@ give_rate(pid_t pid)
 #define CONNECT_S	15
 #define ALIVE_S		15
 
-/* What an ssh to another host has in addition. */
+/* Options of an ssh to another host */
 static void
 add_other_host_options(arglist *args)
 {
@@ -430,9 +428,9 @@ add_other_host_options(arglist *args)
 	    options.server_alive_interval : ALIVE_S);
 }
 
-/* What comes before the arguments of this ssh */
+/* The options that stand before the arguments of this ssh */
 static void
-add_quiet_options(arglist *args, const char *other, int has_jump)
+add_quiet_options(arglist *args, const char *other, const char *jump)
 {
 	size_t i;
 
@@ -446,8 +444,10 @@ add_quiet_options(arglist *args, const char *other, int has_jump)
 	/* BatchMode would set another one. */
 	addargs(args, "-oServerAliveInterval=%d",
 	    options.server_alive_interval);
-	if (has_jump)
-		add_jump_options(args);
+	if (jump == NULL)
+		return;
+	addargs(args, "-oProxyUseFdpass=no");
+	addargs(args, "-oProxyCommand=%s", jump);
 }
 
 /*
@@ -474,34 +474,52 @@ add_own_arguments(arglist *args, const char *other, int has_jump,
 	return other != NULL && behind < 1 ? -1 : 0;
 }
 
-/* "other" is another host, or NULL. Returns 0, or -1 if they are not known. */
+/* Returns 0, or -1 if an ssh with our arguments would not do what we do. */
 static int
 make_arguments(arglist *args, const char *other)
 {
 	struct sshbuf *b = read_arguments();
 	const char *word;
-	int r, has_jump = other == NULL && options.jump_host != NULL &&
+	char *jump = NULL;
+	int r = -1, has_jump = other == NULL && options.jump_host != NULL &&
 	    options.proxy_command != NULL;
 
 	if (b == NULL || !reads_the_same()) {
 		verbose("no additional connections: an argument or a file "
 		    "named in it cannot be read twice");
-		sshbuf_free(b);
-		return -1;
+		goto out;
 	}
-	if (other == NULL && options.jump_extra != NULL) {
+	if ((other == NULL && options.jump_extra != NULL) ||
+	    (has_jump && (jump = quiet_jump_command()) == NULL)) {
 		verbose("cannot stop the ssh of a second jump host from "
 		    "prompting");
-		sshbuf_free(b);
-		return -1;
+		goto out;
 	}
 	word = (const char *)sshbuf_ptr(b);
 	addargs(args, "%s", word);
-	add_quiet_options(args, other, has_jump);
+	add_quiet_options(args, other, jump);
 	r = add_own_arguments(args, other, has_jump, word, word +
 	    sshbuf_len(b));
+out:
+	free(jump);
 	sshbuf_free(b);
 	return r;
+}
+
+/* Returns the host for HAYATE_FIRST_HOST; the caller frees it. */
+static char *
+describe_target(struct ssh *ssh, const char *other)
+{
+	char *host;
+
+	if (other == NULL)
+		return describe_host(ssh);
+	if (are_addresses())
+		xasprintf(&host, "%c%c%s", EXTRA_CONN_OTHER_HOST,
+		    EXTRA_CONN_ADDRESS, other);
+	else
+		xasprintf(&host, "%c%s", EXTRA_CONN_OTHER_HOST, other);
+	return host;
 }
 
 /*
@@ -523,20 +541,31 @@ exec_ssh(int sock, arglist *args)
 	_exit(255);
 }
 
-/* What the new process is told of the host; the caller frees it. */
-static char *
-describe_target(struct ssh *ssh, const char *other)
+/*
+ * Starts another ssh, as spawn-hook.h says. "err" becomes its standard error
+ * unless it is -1. Returns the process ID, or -1.
+ */
+static pid_t
+start_ssh(struct ssh *ssh, const char *other, enum extra_conn_log log,
+    int sock, int err)
 {
+	arglist args = { 0 };
+	pid_t pid = -1;
 	char *host;
 
-	if (other == NULL)
-		return describe_host(ssh);
-	if (are_addresses())
-		xasprintf(&host, "%c%c%s", EXTRA_CONN_OTHER_HOST,
-		    EXTRA_CONN_ADDRESS, other);
-	else
-		xasprintf(&host, "%c%s", EXTRA_CONN_OTHER_HOST, other);
-	return host;
+	if (make_arguments(&args, other) == 0) {
+		host = describe_target(ssh, other);
+		extra_conn_set_env(host, log);
+		if ((pid = fork()) == 0) {
+			if (err != -1)
+				dup2(err, STDERR_FILENO);
+			exec_ssh(sock, &args);
+		}
+		extra_conn_clear_env();
+		free(host);
+	}
+	freeargs(&args);
+	return pid;
 }
 
 /* How loud the new process is */
@@ -550,17 +579,16 @@ child_log_mode(void)
 }
 
 /*
- * The names of other hosts. What an ssh that looks one up has to say is kept in
- * a file in memory, and nobody waits for it.
+ * The lookups of other hosts, in their order. The ssh writes its message to a
+ * file in memory. Nobody waits for it.
  */
-static struct {
+static struct lookup {
 	pid_t	 pid;			/* 0: none is looked up */
 	int	 message_fd;
-	int	 sock;			/* That ssh is silent when it ends. */
+	int	 sock;			/* closed: that ssh says nothing */
 } lookup[HAYOPT_HOSTS_MAX];
 
-/* The line as it is, or nothing */
-#define MESSAGE_MAX	1024
+#define MESSAGE_MAX	1024	/* bytes; the message is one line */
 
 /* Returns 1 if the name of a host is known to have no address, and says so. */
 static int
@@ -602,36 +630,26 @@ open_message_file(void)
 #endif
 }
 
-/* Returns its process ID, with "*said" and "*sock", or 0. */
-static pid_t
-start_lookup(const char *name, int *message_fd, int *sock)
+static void
+start_lookup(const char *name, struct lookup *l)
 {
-	arglist args = { 0 };
 	int pair[2];
-	pid_t pid = 0;
-	char *host;
 
-	if (make_arguments(&args, name) == 0 &&
-	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0) {
-		xasprintf(&host, "%c%s", EXTRA_CONN_OTHER_HOST, name);
-		extra_conn_set_env(host, EXTRA_CONN_RESOLVE);
-		if ((*message_fd = open_message_file()) != -1 &&
-		    (pid = fork()) == 0) {
-			dup2(*message_fd, STDERR_FILENO);
-			exec_ssh(pair[1], &args);
-		}
-		extra_conn_clear_env();
-		free(host);
-		close(pair[1]);
-		*sock = pair[0];
-		if (pid <= 0) {
-			close(pair[0]);
-			close(*message_fd);
-			pid = 0;
-		}
+	if ((l->message_fd = open_message_file()) == -1)
+		return;
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == -1) {
+		close(l->message_fd);
+		return;
 	}
-	freeargs(&args);
-	return pid;
+	l->sock = pair[0];
+	l->pid = start_ssh(NULL, name, EXTRA_CONN_RESOLVE, pair[1],
+	    l->message_fd);
+	close(pair[1]);
+	if (l->pid > 0)
+		return;
+	l->pid = 0;
+	close(l->sock);
+	close(l->message_fd);
 }
 
 void
@@ -650,8 +668,7 @@ spawn_resolve_hosts(void)
 	for (i = 0; i < HAYOPT_HOSTS_MAX; i++) {
 		if ((name = strsep(&rest, ",")) == NULL)
 			break;
-		lookup[i].pid = start_lookup(name, &lookup[i].message_fd,
-		    &lookup[i].sock);
+		start_lookup(name, &lookup[i]);
 	}
 	free(all);
 }
@@ -659,10 +676,9 @@ spawn_resolve_hosts(void)
 int
 spawn_conn(struct ssh *ssh, int sock, int number)
 {
-	arglist args = { 0 };
 	sigset_t child, old;
-	pid_t pid = -1;
-	char *host, *other = number == 0 ? NULL : host_name(ssh, number);
+	pid_t pid;
+	char *other = number == 0 ? NULL : host_name(ssh, number);
 
 	if (number != 0 && other == NULL)
 		return -1;
@@ -676,14 +692,7 @@ spawn_conn(struct ssh *ssh, int sock, int number)
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, &old);
 	begin_rate_sharing(ssh);
-	if (make_arguments(&args, other) == 0) {
-		host = describe_target(ssh, other);
-		extra_conn_set_env(host, child_log_mode());
-		if ((pid = fork()) == 0)
-			exec_ssh(sock, &args);
-		extra_conn_clear_env();
-		free(host);
-	}
+	pid = start_ssh(ssh, other, child_log_mode(), sock, -1);
 	if (pid == -1)
 		verbose("cannot start an additional connection");
 	else
@@ -692,7 +701,6 @@ spawn_conn(struct ssh *ssh, int sock, int number)
 	if (pid > 0 && share.rate != 0)
 		give_rate(pid);
 	sigprocmask(SIG_SETMASK, &old, NULL);
-	freeargs(&args);
 	free(other);
 	return pid == -1 ? -1 : 0;
 }

@@ -4,37 +4,65 @@
  */
 
 /*
- * spawn-hook: ssh starts a further ssh, for one more connection to the same
- * server, as scp -j asks for.
+ * spawn-hook: how ssh starts another ssh. This header is the contract for all
+ * of them; extra-conn-hook.h has what the new process does with it.
  *
- * It has the arguments of this one, and before them those that keep it quiet:
- * it asks the user for nothing, neither at a terminal nor by a program, shares
- * no connection, and starts none of its own. A server that wants an answer from
- * the user refuses it, and it ends. (A key that is to be touched still asks.)
- * Only scp says when the next one is started, so at most one of them is not
- * authenticated.
+ *                additional connection  lookup of a host      login without
+ *                                                             early requests
+ *   function     spawn_conn()           spawn_resolve_hosts() spawn_reexec()
+ *   process      a child in a session   a child in a session  this process,
+ *                without a terminal     without a terminal    by execv()
+ *   arguments    argv[0], QUIET, the    argv[0], QUIET, the   argv[0],
+ *                rest of ours with the  rest of ours with the -oEarlyLogin=no,
+ *                other host in place    other host in place   the rest of ours
+ *   environment  HAYATE_FIRST_HOST,     HAYATE_FIRST_HOST,    as it is
+ *                SSH_ASKPASS_REQUIRE=   SSH_ASKPASS_REQUIRE=
+ *                never                  never
+ *   stdin and    a socket of scp        a socket that nobody  as they are
+ *   stdout                              reads
+ *   stderr       ours, which it closes  a file in memory      ours
+ *                unless at -v
+ *   ends         with scp's socket      before it connects    as this one would
  *
- * MaxRate is for all of them together.
+ * Arguments are read from /proc, so all this is for Linux. Nothing is started
+ * if an argument or a file named in one cannot be read again (reread-hook.h).
+ * Nobody logs in again if the first login prompted the user (prompted-hook.h,
+ * which passes a pipe in HAYATE_ASKED).
  *
- * A name may stand for several hosts. So each of them is told the address, the
- * port and the host key of the first connection, and ends before it runs
- * anything if its own are others. Behind a proxy only the key can tell. A key
- * that is neither the first's nor known is an alarm, which the user hears.
+ * QUIET: the first value of an option counts, so these stand before our own
+ * arguments. The new ssh prompts nobody, neither at a terminal nor by a
+ * program, shares no connection, and starts no other connection. A server that
+ * needs an answer of the user refuses it, and it ends. (A security key that
+ * must be touched still blinks.) The ssh to a jump host gets BatchMode as well,
+ * for which ProxyCommand replaces -J. An ssh to another host also requires a
+ * known host key, requests data in clear only if the first connection has it,
+ * and gives up a host that does not answer for 15 seconds, unless the user
+ * chose other times.
  *
- * TransferHosts names other hosts, or all addresses of this one
- * (resolve-all-hook.h). An ssh to one of these has that name in the
- * place of the first one's, so ssh_config says for it what it says for this
- * name. Its key has to be known, whatever StrictHostKeyChecking says, and it
- * asks for data in clear only if the first connection has that. It gives up a
- * host that does not answer (CONNECT_S, ALIVE_S, unless the user chose others).
+ * HAYATE_FIRST_HOST is "PID MODE HOST": the process ID of the first ssh, one of
+ * enum extra_conn_log, and where the connection must lead:
  *
- * A small copy ends before another host is needed. So the names that
- * the command line has are looked up while the first connection is made, each
- * by an ssh that ends then. One line for each that has no address is said when
- * a connection to it is asked for, or at the end. Nothing waits for that.
+ *   "ADDRESS PORT KEY"  to the host of the first connection. A name may stand
+ *                       for several hosts, so the new ssh compares these when
+ *                       it has logged in, and ends before it runs anything if
+ *                       they differ. Behind a proxy only the key can differ. A
+ *                       key that is neither the first's nor known is an alarm,
+ *                       which the user sees.
+ *   "@NAME"             to another host of TransferHosts. ssh_config applies to
+ *                       it as to this name.
+ *   "@=ADDRESS"         to that address of the first host (TransferHosts all;
+ *                       resolve-all-hook.h), whose name it keeps.
  *
- * Called by extra-sessions-hook.c, and by upstream's sshconnect2.c, for which
- * build-aux/overlay.mk renames a call; in ssh. Main thread only.
+ * Names in TransferHosts of the command line are looked up while the first
+ * connection is made, so that a wrong name is reported even if the copy ends
+ * before another host is needed. Nothing waits for that.
+ *
+ * scp says when the next connection is started, so at most one of them is not
+ * yet authenticated. MaxRate is shared by all connections together.
+ *
+ * In ssh, for extra-sessions-hook.c, cliopt-hook.c, guess-hook.c and
+ * early-auth-hook.c, and for upstream's sshconnect2.c, a call of which
+ * build-aux/overlay.mk renames. Main thread only.
  */
 
 #ifndef HAYATE_SPAWN_HOOK_H
@@ -46,51 +74,69 @@ struct ssh_conn_info;
 struct sshkey;
 
 /*
- * How many connections the user wants, with the first; HAYOPT_STREAMS_AUTO is
- * what helps. With other hosts it is one to each, unless there is a number.
+ * After the login: returns the number of connections that the user wants,
+ * including the first, or HAYOPT_STREAMS_AUTO for as many as help. If other
+ * hosts are named and no number, it is one to each.
  */
 int	spawn_wanted_conns(struct ssh *);
 
 /*
- * After the login: all hosts, the first included, with commas between; NULL:
- * only that one
+ * After the login: returns the names of all hosts, the first included,
+ * separated by commas, or NULL if there is only that one. The string is valid
+ * until the process ends.
  */
 const char *spawn_hosts(struct ssh *);
 
 /*
- * The socket becomes standard input and output of the new process; it remains
- * the caller's. "number" is that of the host. Returns 0, or -1 if no process
- * could be started.
+ * Starts an additional connection to the host of that number, 0 for the first.
+ * The socket becomes its standard input and output; the caller closes its own
+ * descriptor. Returns 0 when the process was started, or -1 if it could not be,
+ * or if the name is already known to have no address, which is then reported.
  */
 int	spawn_conn(struct ssh *, int sock, int number);
 
 /*
- * Once all options are read, in an ssh to another host: that of its jump host
- * must not ask either.
+ * When all options were read. In an ssh to another host: makes the ssh to its
+ * jump host quiet, or exits if that is impossible. In an ssh that only looks up
+ * a host behind a proxy: exits.
  */
 void	spawn_quiet_jump(void);
 
-/* Then, in the first ssh of a copy: begins to look up the other names. */
+/*
+ * Then, in the first ssh of a copy: starts the lookups of the other names. Does
+ * nothing the second time.
+ */
 void	spawn_resolve_hosts(void);
 
-/* At the end: names those that have no address, unless that was said. */
+/* At the end: reports names without an address, unless that was done. */
 void	spawn_report_unresolved(void);
 
 /*
- * Begins this ssh anew, with EarlyLogin no, for a reason that the user is told
- * at this level of log.h.
- * Returns if that is not possible: the user would be asked again, or something
- * that was read cannot be read twice.
+ * Executes this ssh again without early requests, from the start, and logs the
+ * reason at that level of log.h. Returns if that is impossible: in an
+ * additional connection, if the user was prompted, and if spawn_can_reexec()
+ * returns 0. Not to be called once the session may have begun, because it would
+ * run twice.
  */
 void	spawn_reexec(int level, const char *why);
 
-/* Whether files and the connection would permit that. */
+/*
+ * Returns 1 if arguments, files and the connection permit that. The user may
+ * still be prompted later, so spawn_reexec() can return even then.
+ */
 int	spawn_can_reexec(void);
 
-/* Before the command: ends this ssh if it was started so, for another host. */
+/*
+ * In each ssh, after the login and before the command: ends an additional
+ * connection that has reached another host than it should.
+ */
 void	spawn_check_host(struct ssh *);
 
-/* As upstream's verify_host_key(); here an ssh that was started so is heard. */
+/*
+ * In place of upstream's verify_host_key(), which it calls and whose result it
+ * returns. Lets an additional connection be heard about a key that is not the
+ * first connection's.
+ */
 int	spawn_verify_host_key(char *, struct sockaddr *, struct sshkey *,
     const struct ssh_conn_info *);
 
