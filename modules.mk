@@ -41,6 +41,7 @@ HAYATE_CORE = \
 	transfer/longopt.c \
 	transfer/lookup-queue.c \
 	transfer/multihost.c \
+	transfer/op-table.c \
 	transfer/progress-text.c \
 	transfer/rendezvous.c \
 	transfer/request-window.c \

@@ -21,28 +21,9 @@
 #include "cross-hook.h"
 #include "file-hook.h"
 #include "get-hook.h"
+#include "op-table.h"
 
 extern volatile sig_atomic_t interrupted;
-
-int
-cross_goes_to_dest(enum sched_op op)
-{
-	switch (op) {
-	case OP_MKDIR:
-	case OP_STAT_DEST:
-	case OP_OPEN_DEST:
-	case OP_WRITE:
-	case OP_SETSIZE_0:
-	case OP_FSTAT_TYPE:
-	case OP_OPEN_DEST_TRUNC:
-	case OP_FSETSTAT:
-	case OP_CLOSE_DEST:
-	case OP_SETSTAT:
-		return 1;
-	default:
-		return 0;
-	}
-}
 
 /*
  * What the target is told of a file. Stock passes on the flag of extensions,
@@ -197,7 +178,7 @@ cross_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 		file->is_new = 1;
 		return RESULT_OK;
 	default:
-		return cross_goes_to_dest(a->op) ? RESULT_OK :
+		return op_info(a->op)->to_dest ? RESULT_OK :
 		    get_ops.reply(t, file, a, reply, len);
 	}
 }
@@ -208,7 +189,7 @@ cross_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 {
 	const char *why = fx2txt(status);
 
-	if (!cross_goes_to_dest(a->op)) {
+	if (!op_info(a->op)->to_dest) {
 		get_ops.fail(t, file, a, status);
 		return;
 	}

@@ -19,7 +19,4 @@
 
 extern const struct direction_ops cross_ops;
 
-/* Returns 1 if a request goes to the target, between two servers. */
-int	cross_goes_to_dest(enum sched_op);
-
 #endif /* HAYATE_CROSS_HOOK_H */

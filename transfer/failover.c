@@ -12,6 +12,7 @@
 #include "failover.h"
 #include "minmax.h"
 #include "multihost.h"
+#include "op-table.h"
 #include "sched-internal.h"
 #include "sequence.h"
 #include "stripe.h"
@@ -28,8 +29,7 @@ may_execute_late(const struct sched *s, const struct sched_request *r)
 	if (r->op == OP_WRITE)
 		return r->entry->temp == NULL ||
 		    !tempfile_locate_write(r->entry->temp, r->off, &at);
-	return r->op == OP_SETSIZE_END || r->op == OP_SETSIZE_FINAL ||
-	    r->op == OP_FSETSTAT;
+	return op_info(r->op)->late;
 }
 
 static void
@@ -180,8 +180,7 @@ failover_conn_lost(struct sched *s, unsigned int conn)
 int
 failover_precedes(struct sched *s, struct sched_entry *j)
 {
-	if (j->handle_state == HANDLE_NOT_LOST || j->step == OP_REOPEN ||
-	    j->step == OP_FSTAT_IDENTITY || j->step == OP_SAMPLE_REOPENED ||
+	if (j->handle_state == HANDLE_NOT_LOST || op_info(j->step)->reopens ||
 	    !j->data_done)
 		return 0;
 	if (j->handle_state == HANDLE_UNVERIFIED && j->step == OP_CLOSE)

@@ -141,13 +141,6 @@ struct sched_action {
  */
 #define SCHED_SAMPLE_LEN	(32 * 1024)
 
-/* A request of a file that is checked */
-static inline int
-op_is_verify(enum sched_op op)
-{
-	return op >= OP_VERIFY_STAT && op <= OP_READBACK_CLOSE;
-}
-
 enum sched_result { RESULT_OK, RESULT_FAILED, RESULT_EOF };
 
 struct sched_conf {

@@ -14,6 +14,7 @@
 #include "lookup-queue.h"
 #include "minmax.h"
 #include "multihost.h"
+#include "op-table.h"
 #include "sched-internal.h"
 #include "sched-replies.h"
 #include "sequence.h"
@@ -121,8 +122,288 @@ give_up_late_truncate(struct sched *s)
 	}
 }
 
+/*
+ * A handler takes the result of a request that is no longer in flight, and
+ * schedules what follows. Returns 1 if the request failed and the file will be
+ * restarted, or goes on without it, so that no error is to be reported.
+ */
+typedef int reply_handler(struct sched *, struct sched_entry *,
+    const struct sched_request *, enum sched_result);
+
+/* Directories and links */
+
+/* A link has become something else. */
+static void
+link_looked_up(struct sched *s, struct sched_entry *j)
+{
+	if (!j->lookup_only)
+		schedule_step(s, j, OP_BEGIN);
+	else if (!lookup_queue_answered(s, j))
+		schedule_step(s, j, OP_END);
+}
+
+/* The target of an upload. If it must not be truncated, it may be new. */
 static int
-reply_data(struct sched *s, struct sched_request **place,
+upload_target_looked_up(struct sched *s, struct sched_entry *j,
+    enum sched_result result)
+{
+	int is_new = j->no_truncate && result != RESULT_OK && !j->tried_excl;
+
+	j->tried_excl |= is_new;
+	schedule_step(s, j, j->restart ? OP_RESTART :
+	    is_new ? OP_OPEN_EXCL : OP_OPEN);
+	return 0;
+}
+
+static int
+on_stat(struct sched *s, struct sched_entry *j, const struct sched_request *r,
+    enum sched_result result)
+{
+	(void)r;
+	if (s->conf.put && j->kind == KIND_FILE)
+		return upload_target_looked_up(s, j, result);
+	if (result == RESULT_OK && j->kind != KIND_MESSAGE && !s->conf.put)
+		link_looked_up(s, j);
+	else {
+		j->failed |= result != RESULT_OK;
+		schedule_step(s, j, OP_END);
+	}
+	return 0;
+}
+
+static int
+on_stat_dest(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	if (j->kind == KIND_FILE)
+		schedule_step(s, j, j->failed ? OP_END : OP_OPEN);
+	else if (result == RESULT_OK)
+		schedule_step(s, j, seq_after_mkdir(j));
+	else {
+		j->failed = 1;
+		schedule_step(s, j, OP_END);
+	}
+	return 0;
+}
+
+/* A directory that cannot be made may be there. */
+static int
+on_mkdir(struct sched *s, struct sched_entry *j, const struct sched_request *r,
+    enum sched_result result)
+{
+	(void)r;
+	if (result != RESULT_OK) {
+		if (j->dir_end != NULL)
+			j->dir_end->existed = 1;
+		schedule_step(s, j, s->conf.cross ? OP_STAT_DEST : OP_STAT);
+	} else
+		schedule_step(s, j, s->conf.cross ? seq_after_mkdir(j) :
+		    OP_END);
+	return 0;
+}
+
+static int
+on_opendir(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	if (result != RESULT_OK) {
+		concurrency_failed(s, j);
+		schedule_step(s, j, j->restart ? OP_RESTART : OP_END);
+	} else
+		schedule_step(s, j, j->failed || j->restart ? OP_CLOSE :
+		    OP_READDIR);
+	return result != RESULT_OK && j->restart;
+}
+
+/*
+ * Names have arrived: their files may begin, while the rest is read. A server
+ * that tells no limit may have no handle for them beside that of the directory.
+ */
+static int
+on_readdir(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	if (result == RESULT_OK && s->has_handle_limit && !data_is_over(s, j))
+		walk_want_children(s, j->dir_end);
+	if (result != RESULT_OK)
+		j->eof = 1;
+	if (result == RESULT_FAILED) {
+		j->failed = 1;
+		sched_link_remove(&j->dir_end->queue);
+	}
+	j->max_readdirs = (uint32_t)min_u64(2 * j->max_readdirs, READDIRS_MAX);
+	if (!data_is_over(s, j))
+		schedule_step(s, j, OP_READDIR);
+	else if (j->in_flight == 0)
+		schedule_step(s, j, OP_CLOSE);
+	else
+		sched_link_remove(&j->queue);
+	return 0;
+}
+
+static int
+on_setstat(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	(void)result;
+	schedule_step(s, j, OP_END);
+	return 0;
+}
+
+/* The opening of a file */
+
+static int
+on_remove_own(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	(void)result;
+	j->remove_first = 0;
+	schedule_step(s, j, seq_first(s, j));
+	return 0;
+}
+
+static int
+open_failed(struct sched *s, struct sched_entry *j, enum sched_result result)
+{
+	if (multihost_is_other(s, j))
+		multihost_restart_on_first(s, j);
+	else if (result == RESULT_EOF && !s->interrupted)
+		j->restart = 1;		/* What was kept is gone. */
+	else
+		concurrency_failed(s, j);
+	schedule_step(s, j, j->restart ? OP_RESTART : OP_END);
+	return j->restart;
+}
+
+static void
+data_may_begin(struct sched *s, struct sched_entry *j)
+{
+	j->fstat_with_first_read = j->verify_when != VERIFY_NOT && !s->conf.put;
+	seq_continue(s, j);
+}
+
+static int
+on_open(struct sched *s, struct sched_entry *j, const struct sched_request *r,
+    enum sched_result result)
+{
+	(void)r;
+	if (result != RESULT_OK)
+		return open_failed(s, j, result);
+	j->is_open = 1;
+	if (j->failed || j->restart)
+		schedule_step(s, j, OP_CLOSE);
+	else if (s->conf.cross)
+		schedule_step(s, j, OP_OPEN_DEST);
+	else if (s->conf.put ? j->start > 0 : multihost_is_other(s, j)) {
+		j->identity_pending = 1;
+		j->is_open = 0;
+		j->handle_state = HANDLE_REOPENING;
+		schedule_step(s, j, OP_FSTAT_IDENTITY);
+	} else
+		data_may_begin(s, j);
+	return 0;
+}
+
+static int
+on_open_excl(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	if (j->temp != NULL && tempfile_sched_opened(s, j, result == RESULT_OK))
+		return 1;
+	if (result == RESULT_OK) {
+		j->exists_ours = 1;
+		return on_open(s, j, r, result);
+	}
+	schedule_step(s, j, s->interrupted ? OP_END : OP_STAT);
+	j->failed |= s->interrupted;
+	return 1;
+}
+
+static int
+on_open_dest(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	if (result != RESULT_OK)
+		concurrency_failed(s, j);
+	if (j->failed || j->restart)
+		schedule_step(s, j, OP_CLOSE);
+	else
+		seq_continue(s, j);
+	return result != RESULT_OK && j->restart;
+}
+
+/* The first look at a file that was opened */
+static int
+first_identity_seen(struct sched *s, struct sched_entry *j,
+    enum sched_result result)
+{
+	j->identity_pending = 0;
+	j->is_open = 1;
+	j->handle_state = HANDLE_NOT_LOST;
+	if (result != RESULT_OK)
+		multihost_restart_on_first(s, j);
+	data_may_begin(s, j);
+	return j->restart;
+}
+
+/* Data */
+
+/*
+ * If WRITEs were answered before, they may have been done before as well, and
+ * are lost.
+ */
+static int
+on_setsize_0(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	if (result != RESULT_OK)
+		j->fstat_type_pending = 1;
+	else if (j->write_answered) {
+		j->restart |= !j->failed;
+		give_up_late_truncate(s);
+	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
+		s->late_truncate = LATE_TRUNCATE_WORKS;
+	seq_continue(s, j);
+	return j->restart;
+}
+
+/* A file that is not regular has no old bytes, and shows nothing of others. */
+static int
+on_fstat_type(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	j->fstat_type_pending = 0;
+	if (result != RESULT_OK) {
+		j->restart |= !j->failed;
+		give_up_late_truncate(s);
+	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
+		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
+	seq_continue(s, j);
+	return j->restart;
+}
+
+/* If it failed, OP_SETSIZE_FINAL comes. */
+static int
+on_setsize_end(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	j->is_truncated = result == RESULT_OK;
+	seq_continue(s, j);
+	return 0;
+}
+
+/* READ or WRITE: "place" is retired here, after its age was taken. */
+static int
+data_answered(struct sched *s, struct sched_request **place,
     enum sched_result result, uint32_t len)
 {
 	struct sched_request *r = *place;
@@ -152,204 +433,36 @@ reply_data(struct sched *s, struct sched_request **place,
 	return j->restart || is_known;
 }
 
-/*
- * Names have arrived: their files may begin, while the rest is read. A server
- * that tells no limit may have no handle for them beside that of the directory.
- */
-static void
-reply_readdir(struct sched *s, struct sched_entry *j, enum sched_result result)
-{
-	if (result == RESULT_OK && s->has_handle_limit && !data_is_over(s, j))
-		walk_want_children(s, j->dir_end);
-	if (result != RESULT_OK)
-		j->eof = 1;
-	if (result == RESULT_FAILED) {
-		j->failed = 1;
-		sched_link_remove(&j->dir_end->queue);
-	}
-	j->max_readdirs = (uint32_t)min_u64(2 * j->max_readdirs, READDIRS_MAX);
-	if (!data_is_over(s, j))
-		schedule_step(s, j, OP_READDIR);
-	else if (j->in_flight == 0)
-		schedule_step(s, j, OP_CLOSE);
-	else
-		sched_link_remove(&j->queue);
-}
-
-/* The first look at a file over a connection to another host */
-static void
-reply_first_identity(struct sched *s, struct sched_entry *j,
-    enum sched_result result)
-{
-	j->identity_pending = 0;
-	j->is_open = 1;
-	j->handle_state = HANDLE_NOT_LOST;
-	if (result != RESULT_OK)
-		multihost_restart_on_first(s, j);
-	j->fstat_with_first_read = j->verify_when != VERIFY_NOT && !s->conf.put;
-	seq_continue(s, j);
-}
-
-/* It is there. */
-static void
-reply_excl_exists(struct sched *s, struct sched_entry *j)
-{
-	schedule_step(s, j, s->interrupted ? OP_END : OP_STAT);
-	j->failed |= s->interrupted;
-}
-
-/* A file that is uploaded was looked at: is it there? */
-static void
-reply_stat_file(struct sched *s, struct sched_entry *j,
-    enum sched_result result)
-{
-	int is_new = j->no_truncate && result != RESULT_OK && !j->tried_excl;
-
-	j->tried_excl |= is_new;
-	schedule_step(s, j, j->restart ? OP_RESTART :
-	    is_new ? OP_OPEN_EXCL : OP_OPEN);
-}
-
-/* The reply to OPEN or OPENDIR, of the source or the target */
-static int
-reply_open(struct sched *s, struct sched_entry *j, enum sched_op op,
-    enum sched_result result)
-{
-	if (op == OP_OPEN_EXCL && j->temp != NULL &&
-	    tempfile_sched_opened(s, j, result == RESULT_OK))
-		return 1;
-	if (op == OP_OPEN_EXCL && result != RESULT_OK) {
-		reply_excl_exists(s, j);
-		return 1;
-	}
-	j->exists_ours |= op == OP_OPEN_EXCL;
-	if (result != RESULT_OK) {
-		if (multihost_is_other(s, j))
-			multihost_restart_on_first(s, j);
-		else if (result == RESULT_EOF && !s->interrupted)
-			j->restart = 1;		/* What was kept is gone. */
-		else
-			concurrency_failed(s, j);
-		if (op == OP_OPEN_DEST)
-			schedule_step(s, j, OP_CLOSE);
-		else
-			schedule_step(s, j, j->restart ? OP_RESTART : OP_END);
-		return j->restart;
-	}
-	j->is_open = op == OP_OPEN || op == OP_OPEN_EXCL;
-	if (j->failed || j->restart)
-		schedule_step(s, j, OP_CLOSE);
-	else if (op == OP_OPENDIR)
-		schedule_step(s, j, OP_READDIR);
-	else if (op == OP_OPEN && s->conf.cross)
-		schedule_step(s, j, OP_OPEN_DEST);
-	else if (s->conf.put ? j->start > 0 : multihost_is_other(s, j)) {
-		j->identity_pending = 1;
-		j->is_open = 0;
-		j->handle_state = HANDLE_REOPENING;
-		schedule_step(s, j, OP_FSTAT_IDENTITY);
-	} else {
-		j->fstat_with_first_read = j->verify_when != VERIFY_NOT &&
-		    !s->conf.put;
-		seq_continue(s, j);
-	}
-	return 0;
-}
+/* The end of a file */
 
 /*
  * What follows the reply to one of the last requests of a handle: the one that
  * has not been sent yet, or after the last reply the end.
  */
-static void
-reply_closing(struct sched *s, struct sched_entry *j, enum sched_op op)
+static int
+on_closing(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
 {
-	if (j->step == op && op != OP_CLOSE)
-		schedule_step(s, j, seq_after_data(s, j, op));
+	(void)result;
+	if (j->step == r->op && r->op != OP_CLOSE)
+		schedule_step(s, j, seq_after_data(s, j, r->op));
 	else if (sched_link_is_empty(&j->queue))
 		seq_closed(s, j);
-}
-
-/* The reply to a request of a further connection */
-static void
-reply_helper(struct sched *s, struct sched_entry *j, unsigned int conn,
-    enum sched_op op, enum sched_result result)
-{
-	stripe_reply(s, j, conn, op, result);
-	if (op == OP_HELPER_CLOSE && result != RESULT_OK && s->conf.put)
-		j->failed = j->write_error = 1;
-	if (!j->data_done)
-		seq_continue(s, j);
-	else if (sched_link_is_empty(&j->queue) && j->temp == NULL)
-		seq_closed(s, j);
-}
-
-/* The file was read at one place, on one of the two connections. */
-static int
-reply_sample(struct sched *s, struct sched_request **place,
-    enum sched_result result)
-{
-	struct sched_entry *j = (*place)->entry;
-	uint64_t off = (*place)->off;
-
-	sched_request_retire(s, place);
-	stripe_sampled(s, j, off, result);
-	if (!j->data_done)
-		seq_continue(s, j);
 	return 0;
 }
 
-/* If it failed, OP_SETSIZE_FINAL comes. */
-static void
-reply_setsize_end(struct sched *s, struct sched_entry *j,
-    enum sched_result result)
-{
-	j->is_truncated = result == RESULT_OK;
-	seq_continue(s, j);
-}
-
-/*
- * If WRITEs were answered before, they may have been done before as well, and
- * are lost.
- */
+/* If it failed and the next step was taken, no other look helps. */
 static int
-reply_setsize_0(struct sched *s, struct sched_entry *j,
-    enum sched_result result)
+on_setsize_final(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
 {
-	if (result != RESULT_OK)
-		j->fstat_type_pending = 1;
-	else if (j->write_answered) {
-		j->restart |= !j->failed;
-		give_up_late_truncate(s);
-	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
-		s->late_truncate = LATE_TRUNCATE_WORKS;
-	seq_continue(s, j);
-	return j->restart;
-}
-
-/* A file that is not regular has no old bytes, and shows nothing of others. */
-static int
-reply_fstat_type(struct sched *s, struct sched_entry *j,
-    enum sched_result result)
-{
-	j->fstat_type_pending = 0;
-	if (result != RESULT_OK) {
-		j->restart |= !j->failed;
-		give_up_late_truncate(s);
-	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
-		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
-	seq_continue(s, j);
-	return j->restart;
-}
-
-/* OP_SETSIZE_FINAL failed. If the next step was taken, no other look helps. */
-static int
-reply_setsize_failed(struct sched *s, struct sched_entry *j)
-{
+	if (result == RESULT_OK || !is_whole(j))
+		return on_closing(s, j, r, result);
 	if (j->step == OP_SETSIZE_FINAL)
 		schedule_step(s, j, OP_FSTAT_SIZE);
 	else {
 		j->restart = j->must_open_trunc = s->truncate_unreliable = 1;
-		reply_closing(s, j, OP_SETSIZE_FINAL);
+		on_closing(s, j, r, result);
 	}
 	return 1;
 }
@@ -359,9 +472,10 @@ reply_setsize_failed(struct sched *s, struct sched_entry *j)
  * connection empties it when it is opened.
  */
 static int
-reply_fstat_size(struct sched *s, struct sched_entry *j,
-    enum sched_result result)
+on_fstat_size(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
 {
+	(void)r;
 	if (result != RESULT_OK) {
 		j->failed |= j->must_open_trunc;
 		j->restart = !j->failed;
@@ -372,120 +486,136 @@ reply_fstat_size(struct sched *s, struct sched_entry *j,
 	return j->restart;
 }
 
-/* A link has become something else. */
-static void
-link_looked_up(struct sched *s, struct sched_entry *j)
-{
-	if (!j->lookup_only)
-		schedule_step(s, j, OP_BEGIN);
-	else if (!lookup_queue_answered(s, j))
-		schedule_step(s, j, OP_END);
-}
-
-/* What follows the reply to a request that changes something, or looks */
-static void
-reply_status(struct sched *s, struct sched_entry *j, enum sched_op op,
-    enum sched_result result)
-{
-	if (op == OP_MKDIR && result != RESULT_OK) {
-		if (j->dir_end != NULL)
-			j->dir_end->existed = 1;
-		schedule_step(s, j, s->conf.cross ? OP_STAT_DEST : OP_STAT);
-	} else if (op == OP_OPEN_DEST_TRUNC)
-		schedule_step(s, j, result == RESULT_OK ? OP_CLOSE_DEST :
-		    OP_CLOSE);
-	else if (op == OP_STAT_DEST && j->kind == KIND_FILE)
-		schedule_step(s, j, j->failed ? OP_END : OP_OPEN);
-	else if (s->conf.cross && result == RESULT_OK &&
-	    (op == OP_MKDIR || op == OP_STAT_DEST))
-		schedule_step(s, j, seq_after_mkdir(j));
-	else if (op == OP_STAT && s->conf.put && j->kind == KIND_FILE)
-		reply_stat_file(s, j, result);
-	else if (op == OP_REMOVE_OWN) {
-		j->remove_first = 0;
-		schedule_step(s, j, seq_first(s, j));
-	} else if (op == OP_STAT && result == RESULT_OK &&
-	    j->kind != KIND_MESSAGE && !s->conf.put)
-		link_looked_up(s, j);
-	else if (op == OP_SETSIZE_FINAL || op == OP_FSETSTAT || op ==
-	    OP_CLOSE || op == OP_CLOSE_DEST || op == OP_FSYNC || op ==
-	    OP_FSTAT_SOURCE)
-		reply_closing(s, j, op);
-	else {
-		j->failed |= (op == OP_STAT || op == OP_STAT_DEST) &&
-		    result != RESULT_OK;
-		schedule_step(s, j, OP_END);
-	}
-}
-
-/* The reply to a request of the entry on its own connection, but of data */
 static int
-reply_owner(struct sched *s, struct sched_entry *j, enum sched_op op,
-    enum sched_result result)
+on_open_dest_trunc(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
 {
-	if (op == OP_OPEN || op == OP_OPEN_EXCL || op == OP_OPENDIR ||
-	    op == OP_OPEN_DEST)
-		return reply_open(s, j, op, result);
-	if (op == OP_STAT_DEST_ON_HOST) {
-		multihost_reply(s, j, result);
-		return j->restart;
-	}
-	if (op == OP_SETSIZE_0)
-		return reply_setsize_0(s, j, result);
-	if (op == OP_SETSIZE_FINAL && result != RESULT_OK && is_whole(j))
-		return reply_setsize_failed(s, j);
-	if (op == OP_FSTAT_TYPE)
-		return reply_fstat_type(s, j, result);
-	if (op == OP_FSTAT_SIZE)
-		return reply_fstat_size(s, j, result);
-	if (op == OP_SETSIZE_END)
-		reply_setsize_end(s, j, result);
-	else
-		reply_status(s, j, op, result);
+	(void)r;
+	schedule_step(s, j, result == RESULT_OK ? OP_CLOSE_DEST : OP_CLOSE);
 	return 0;
 }
+
+static int
+on_stat_dest_on_host(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	(void)r;
+	multihost_reply(s, j, result);
+	return j->restart;
+}
+
+/* Several connections */
+
+static int
+on_helper(struct sched *s, struct sched_entry *j, const struct sched_request *r,
+    enum sched_result result)
+{
+	stripe_reply(s, j, r->conn, r->op, result);
+	if (r->op == OP_HELPER_CLOSE && result != RESULT_OK && s->conf.put)
+		j->failed = j->write_error = 1;
+	if (!j->data_done)
+		seq_continue(s, j);
+	else if (sched_link_is_empty(&j->queue) && j->temp == NULL)
+		seq_closed(s, j);
+	return 0;
+}
+
+static int
+on_reopen(struct sched *s, struct sched_entry *j, const struct sched_request *r,
+    enum sched_result result)
+{
+	return failover_reply(s, j, r->op, result);
+}
+
+/* The helper may have become the owner since it was asked to open the file. */
+static int
+on_helper_open(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	return r->conn == j->owner ? on_reopen(s, j, r, result) :
+	    on_helper(s, j, r, result);
+}
+
+static int
+on_fstat_identity(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	return r->conn == j->owner && j->identity_pending ?
+	    first_identity_seen(s, j, result) :
+	    on_helper_open(s, j, r, result);
+}
+
+/* The file was read at one place, on one of the two connections. */
+static int
+on_sample(struct sched *s, struct sched_entry *j, const struct sched_request *r,
+    enum sched_result result)
+{
+	stripe_sampled(s, j, r->off, result);
+	if (!j->data_done)
+		seq_continue(s, j);
+	return 0;
+}
+
+static int
+on_tempfile(struct sched *s, struct sched_entry *j,
+    const struct sched_request *r, enum sched_result result)
+{
+	return tempfile_sched_reply(s, j, &r->temp_request,
+	    result == RESULT_OK);
+}
+
+/* Those of a verification have their own, in verify-sched.c. */
+static reply_handler *const handlers[] = {
+	[OP_STAT] = on_stat,
+	[OP_STAT_DEST] = on_stat_dest,
+	[OP_MKDIR] = on_mkdir,
+	[OP_OPENDIR] = on_opendir,
+	[OP_READDIR] = on_readdir,
+	[OP_SETSTAT] = on_setstat,
+
+	[OP_REMOVE_OWN] = on_remove_own,
+	[OP_OPEN] = on_open,
+	[OP_OPEN_EXCL] = on_open_excl,
+	[OP_OPEN_DEST] = on_open_dest,
+
+	[OP_SETSIZE_0] = on_setsize_0,
+	[OP_FSTAT_TYPE] = on_fstat_type,
+	[OP_SETSIZE_END] = on_setsize_end,
+
+	[OP_SETSIZE_FINAL] = on_setsize_final,
+	[OP_FSTAT_SIZE] = on_fstat_size,
+	[OP_FSTAT_SOURCE] = on_closing,
+	[OP_FSETSTAT] = on_closing,
+	[OP_FSYNC] = on_closing,
+	[OP_CLOSE] = on_closing,
+	[OP_CLOSE_DEST] = on_closing,
+	[OP_OPEN_DEST_TRUNC] = on_open_dest_trunc,
+	[OP_STAT_DEST_ON_HOST] = on_stat_dest_on_host,
+
+	[OP_HELPER_OPEN] = on_helper_open,
+	[OP_FSTAT_IDENTITY] = on_fstat_identity,
+	[OP_SAMPLE_OWNER] = on_sample,
+	[OP_SAMPLE_HELPER] = on_sample,
+	[OP_HELPER_CLOSE] = on_helper,
+	[OP_REOPEN] = on_reopen,
+	[OP_SAMPLE_REOPENED] = on_reopen,
+	[OP_TEMPFILE] = on_tempfile,
+};
 
 int
 sched_take_reply(struct sched *s, uint32_t id, enum sched_result result,
     uint32_t len)
 {
-	struct sched_request **place = sched_request_slot(s, id);
-	struct sched_entry *j;
-	enum sched_op op;
-	unsigned int conn;
-	struct tempfile_request ask;
+	struct sched_request **place = sched_request_slot(s, id), r;
 
 	if (*place == NULL)
 		return -1;
-	j = (*place)->entry;
-	op = (*place)->op;
-	if (op == OP_READ || op == OP_WRITE)
-		return reply_data(s, place, result,
-		    op == OP_WRITE ? (*place)->len : len);
-	if (op_is_verify(op))
+	r = **place;
+	if (r.op == OP_READ || r.op == OP_WRITE)
+		return data_answered(s, place, result,
+		    r.op == OP_WRITE ? r.len : len);
+	if (op_info(r.op)->verifies)
 		return verify_sched_reply(s, place, result, len);
-	conn = (*place)->conn;
-	ask = (*place)->temp_request;
-	if (op == OP_SAMPLE_OWNER || op == OP_SAMPLE_HELPER)
-		return reply_sample(s, place, result);
 	sched_request_retire(s, place);
-	if (op == OP_FSTAT_IDENTITY && conn == j->owner &&
-	    j->identity_pending) {
-		reply_first_identity(s, j, result);
-		return j->restart;
-	}
-	if (op == OP_REOPEN || op == OP_SAMPLE_REOPENED ||
-	    (conn == j->owner && (op == OP_HELPER_OPEN || op ==
-	    OP_FSTAT_IDENTITY)))
-		return failover_reply(s, j, op, result);
-	else if (op == OP_HELPER_OPEN || op == OP_FSTAT_IDENTITY || op ==
-	    OP_HELPER_CLOSE)
-		reply_helper(s, j, conn, op, result);
-	else if (op == OP_READDIR)
-		reply_readdir(s, j, result);
-	else if (op == OP_TEMPFILE)
-		return tempfile_sched_reply(s, j, &ask, result == RESULT_OK);
-	else
-		return reply_owner(s, j, op, result);
-	return 0;
+	return handlers[r.op](s, r.entry, &r, result);
 }

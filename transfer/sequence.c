@@ -7,6 +7,7 @@
 
 #include "extents.h"
 #include "minmax.h"
+#include "op-table.h"
 #include "sched-internal.h"
 #include "sequence.h"
 #include "stripe.h"
@@ -235,9 +236,7 @@ seq_need_not_wait(const struct sched *s, const struct sched_entry *j)
 unsigned int
 seq_conn(const struct sched_entry *j)
 {
-	return (j->step >= OP_VERIFY_SETSIZE && j->step <= OP_SETSTAT_CLOSE) ||
-	    j->step == OP_STALE_RENAME || j->step == OP_STALE_REMOVE ||
-	    j->step == OP_SETSTAT || j->step == OP_REMOVE_OWN ? 0 : j->owner;
+	return op_info(j->step)->conn0 ? 0 : j->owner;
 }
 
 void
@@ -270,15 +269,18 @@ seq_set_exclusive(struct sched_entry *j)
 uint64_t
 seq_offset(const struct sched_entry *j)
 {
-	if (op_is_verify(j->step))
+	switch (op_info(j->step)->offset) {
+	case OFFSET_VERIFY:
 		return j->verify_off;
-	if (j->step == OP_SETSIZE_END)
+	case OFFSET_CURSOR:
 		return j->extents.cursor;
-	if (j->step == OP_SAMPLE_REOPENED)
+	case OFFSET_CONTIGUOUS:
+		return extents_contiguous_end(&j->extents);
+	case OFFSET_SAMPLE:
 		return j->sample_off;
-	return j->step == OP_SETSIZE_FINAL || j->step == OP_FSTAT_SIZE ||
-	    j->step == OP_FSTAT_IDENTITY ?
-	    extents_contiguous_end(&j->extents) : 0;
+	default:
+		return 0;
+	}
 }
 
 /* The rest is asked for again. */

@@ -38,6 +38,7 @@
 #include "fs-location-hook.h"
 #include "get-hook.h"
 #include "longopt-hook.h"
+#include "op-table.h"
 #include "progress-hook.h"
 #include "put-hook.h"
 #include "results-hook.h"
@@ -200,7 +201,7 @@ reset_for_restart(struct transfer *t, struct file *file,
 static struct sftp_stream *
 stream_of(const struct transfer *t, const struct sched_action *a)
 {
-	if (t->dest_stream != NULL && cross_goes_to_dest(a->op))
+	if (t->dest_stream != NULL && op_info(a->op)->to_dest)
 		return t->dest_stream;
 	return t->conns.stream[a->conn];
 }
@@ -356,7 +357,7 @@ do_action(struct transfer *t, const struct sched_action *a)
 		if (a->op == OP_SETSTAT && file->depth == 0)
 			conns_stop_fs_checks(&t->conns);
 		t->stream = stream_of(t, a);
-		if (op_is_verify(a->op))
+		if (op_info(a->op)->verifies)
 			verify_requests_send(t, file, a);
 		else
 			t->ops->send(t, file, a);
@@ -369,37 +370,8 @@ do_action(struct transfer *t, const struct sched_action *a)
 static u_char
 reply_type_of(const struct sched_action *a)
 {
-	if (op_is_verify(a->op))
-		return verify_requests_reply_type(a->op);
-	switch (a->op) {
-	case OP_TEMPFILE:
-		return tempfile_reply_type(a);
-	case OP_STAT:
-	case OP_STAT_DEST:
-	case OP_FSTAT_TYPE:
-	case OP_FSTAT_SIZE:
-	case OP_FSTAT_SOURCE:
-	case OP_FSTAT_IDENTITY:
-	case OP_STAT_DEST_ON_HOST:
-		return SSH2_FXP_ATTRS;
-	case OP_OPEN:
-	case OP_OPEN_EXCL:
-	case OP_HELPER_OPEN:
-	case OP_REOPEN:
-	case OP_OPEN_DEST:
-	case OP_OPEN_DEST_TRUNC:
-	case OP_OPENDIR:
-		return SSH2_FXP_HANDLE;
-	case OP_READ:
-	case OP_SAMPLE_OWNER:
-	case OP_SAMPLE_HELPER:
-	case OP_SAMPLE_REOPENED:
-		return SSH2_FXP_DATA;
-	case OP_READDIR:
-		return SSH2_FXP_NAME;
-	default:
-		return SSH2_FXP_STATUS;
-	}
+	return a->op == OP_TEMPFILE ? tempfile_reply_type(a) :
+	    op_info(a->op)->reply;
 }
 
 static void
@@ -496,7 +468,7 @@ take_reply(struct transfer *t, struct sshbuf *m)
 	if (t->ops->is_put && verify_run_is_gone(file, &a, reply.status))
 		result = RESULT_EOF;
 	is_error = result == RESULT_FAILED;
-	if (op_is_verify(a.op))
+	if (op_info(a.op)->verifies)
 		result = verify_requests_reply(t, file, &a, &reply, &len);
 	else if (result == RESULT_OK)
 		result = t->ops->reply(t, file, &a, &reply, &len);
@@ -505,7 +477,7 @@ take_reply(struct transfer *t, struct sshbuf *m)
 	if ((r = sched_reply(t->sched, a.id, result, len)) == -1)
 		stream_fatal(t->stream, "Server sent %u bytes of \"%s\"; %u "
 		    "were requested", len, file->src, a.len);
-	if (is_error && r == 0 && !op_is_verify(a.op))
+	if (is_error && r == 0 && !op_info(a.op)->verifies)
 		t->ops->fail(t, file, &a, reply.status);
 	if (a.op == OP_FSTAT_IDENTITY || a.op == OP_HELPER_OPEN ||
 	    a.op == OP_SAMPLE_OWNER || a.op == OP_SAMPLE_HELPER)

@@ -18,6 +18,7 @@
 #include "misc.h"
 
 #include "file-hook.h"
+#include "op-table.h"
 #include "server-hook.h"
 #include "temp-name-hook.h"
 #include "verify-requests-hook.h"
@@ -110,27 +111,6 @@ verify_requests_send(struct transfer *t, struct file *file,
 	default:
 		file_send_handle(t, a, file_handle_for(file, a->conn),
 		    SSH2_FXP_CLOSE, NULL);
-	}
-}
-
-u_char
-verify_requests_reply_type(enum sched_op op)
-{
-	switch (op) {
-	case OP_VERIFY_STAT:
-	case OP_VERIFY_FSTAT:
-	case OP_STALE_LSTAT:
-	case OP_SETSTAT_FSTAT:
-		return SSH2_FXP_ATTRS;
-	case OP_VERIFY_HASH:
-		return SSH2_FXP_EXTENDED_REPLY;
-	case OP_READBACK_OPEN:
-	case OP_SETSTAT_OPEN:
-		return SSH2_FXP_HANDLE;
-	case OP_READBACK_READ:
-		return SSH2_FXP_DATA;
-	default:
-		return SSH2_FXP_STATUS;
 	}
 }
 
@@ -322,9 +302,9 @@ verify_requests_reply(struct transfer *t, struct file *file,
 	if (is_for_setstat(a->op))
 		file->verification->setstat_op = take_setstat_reply(t, file, a,
 		    reply);
-	else if (verify_requests_reply_type(a->op) == SSH2_FXP_ATTRS)
+	else if (op_info(a->op)->reply == SSH2_FXP_ATTRS)
 		take_stat_reply(t, file, a, reply);
-	else if (verify_requests_reply_type(a->op) == SSH2_FXP_STATUS)
+	else if (op_info(a->op)->reply == SSH2_FXP_STATUS)
 		take_status(file, a, reply);
 	else if (a->op == OP_VERIFY_HASH)
 		take_hashes(t, file->verification, a, reply);

@@ -27,10 +27,9 @@ struct file;
 struct reply;
 struct transfer;
 
-/* A request of op_is_verify(), and the type of its reply that is no error */
+/* Sends a request of which op_info() says that it verifies. */
 void	verify_requests_send(struct transfer *, struct file *,
     const struct sched_action *);
-u_char	verify_requests_reply_type(enum sched_op);
 
 /* Returns the result for sched_reply(), also if the reply is an error. */
 enum sched_result verify_requests_reply(struct transfer *, struct file *,

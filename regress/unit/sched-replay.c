@@ -81,26 +81,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "op-table.h"
 #include "scheduler.h"
 #include "sequence.h"
 #include "sim.h"
 #include "verify-sched.h"
-
-static const char *const op_names[] = { "", "stat", "mkdir", "opendir",
-    "readdir", "open", "read", "write", "setsize_0", "setsize_end",
-    "fstat_type", "setsize_final", "fstat_size", "fstat_source", "fsetstat",
-    "fsync", "close", "setstat", "verify_stat", "verify_fstat", "verify_hash",
-    "verify_setsize", "setstat_open", "setstat_fstat", "verify_setstat",
-    "setstat_close", "stale_lstat", "stale_rename",
-    "stale_remove", "readback_open", "readback_read", "readback_close",
-    "stat_dest", "open_dest", "open_dest_trunc", "close_dest", "helper_open",
-    "fstat_identity", "sample_owner", "sample_helper", "helper_close",
-    "open_excl", "tempfile", "reopen", "sample_reopened",
-    "stat_dest_on_host", "remove_own" };
-#define OPS	(sizeof(op_names) / sizeof(*op_names))
-
-static const char *const local_names[] = { "begin", "verify", "data_done",
-    "restart", "end", "add_children", "print" };
 
 static int prints_trace;
 
@@ -500,8 +485,7 @@ bytes_of(const struct sched_action *a)
 static int
 is_ask(enum sched_op op)
 {
-	return op >= OP_VERIFY_STAT && op <= OP_READBACK_CLOSE && op !=
-	    OP_VERIFY_FSTAT;
+	return op_info(op)->verifies && op != OP_VERIFY_FSTAT;
 }
 
 static void
@@ -591,12 +575,17 @@ check(struct sched_entry *j, struct node *n)
 static void
 check_late(const struct node *n, const struct sched_action *a)
 {
-	sim_must(!r.put || a->conn == 0 || (a->op != OP_SETSIZE_0 &&
-	    (a->op < OP_VERIFY_SETSIZE || a->op > OP_SETSTAT_CLOSE) &&
-	    a->op != OP_STALE_RENAME && a->op != OP_STALE_REMOVE &&
-	    a->op != OP_SETSTAT && a->op != OP_REMOVE_OWN &&
-	    (a->op != OP_SETSIZE_FINAL || n->over)),
-	    "what does harm when it is late goes over the first lane");
+	static const enum sched_op by_name[] = { OP_SETSIZE_0,
+	    OP_VERIFY_SETSIZE, OP_SETSTAT_OPEN, OP_SETSTAT_FSTAT,
+	    OP_VERIFY_SETSTAT, OP_SETSTAT_CLOSE, OP_STALE_RENAME,
+	    OP_STALE_REMOVE, OP_SETSTAT, OP_REMOVE_OWN };
+	size_t i;
+
+	for (i = 0; i < sizeof(by_name) / sizeof(*by_name); i++)
+		sim_must(!r.put || a->conn == 0 || a->op != by_name[i],
+		    "what does harm when it is late goes over the first lane");
+	sim_must(!r.put || a->conn == 0 || a->op != OP_SETSIZE_FINAL ||
+	    n->over, "what does harm when it is late goes over the first lane");
 	sim_must(!r.put || a->conn == 0 || a->op != OP_OPEN || n->over,
 	    "a lane that may be lost empties no file");
 }
@@ -631,9 +620,8 @@ trace(const struct sched_action *a)
 	const struct node *n = sched_userdata(a->entry);
 
 	if (prints_trace)
-		printf("%s %d c%u %" PRIu64 "+%u\n", a->op < OP_BEGIN ?
-		    op_names[a->op] : local_names[a->op - OP_BEGIN], n->number,
-		    a->conn, a->off, a->len);
+		printf("%s %d c%u %" PRIu64 "+%u\n", op_info(a->op)->name,
+		    n->number, a->conn, a->off, a->len);
 }
 
 static void
@@ -1102,8 +1090,8 @@ number_of(const char *op)
 {
 	size_t i;
 
-	for (i = 1; i < OPS; i++) {
-		if (strcmp(op, op_names[i]) == 0)
+	for (i = 1; i < OP_BEGIN; i++) {
+		if (strcmp(op, op_info((enum sched_op)i)->name) == 0)
 			return i;
 	}
 	errx(1, "unknown request %s", op);

@@ -1,0 +1,114 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/* See op-table.h. */
+
+#include <assert.h>
+#include <stddef.h>
+
+#include "op-table.h"
+
+#define STATUS(m)	.message = (m), .reply = SFTP_STATUS
+#define ATTRS(m)	.message = (m), .reply = SFTP_ATTRS
+#define OPENS(m)	.message = (m), .reply = SFTP_HANDLE
+#define READS		.message = SFTP_READ, .reply = SFTP_DATA
+
+static const struct op_info ops[] = {
+	/* directories and links */
+	[OP_STAT] = { "stat", ATTRS(SFTP_STAT) },
+	[OP_STAT_DEST] = { "stat_dest", ATTRS(SFTP_STAT), .to_dest = 1 },
+	[OP_MKDIR] = { "mkdir", STATUS(SFTP_MKDIR), .to_dest = 1 },
+	[OP_OPENDIR] = { "opendir", OPENS(SFTP_OPENDIR) },
+	[OP_READDIR] = { "readdir", .message = SFTP_READDIR,
+	    .reply = SFTP_NAME },
+	[OP_SETSTAT] = { "setstat", STATUS(SFTP_SETSTAT), .to_dest = 1,
+	    .conn0 = 1 },
+
+	/* a file, from its first request to its last one */
+	[OP_REMOVE_OWN] = { "remove_own", STATUS(SFTP_REMOVE), .conn0 = 1 },
+	[OP_OPEN] = { "open", OPENS(SFTP_OPEN) },
+	[OP_OPEN_EXCL] = { "open_excl", OPENS(SFTP_OPEN) },
+	[OP_OPEN_DEST] = { "open_dest", OPENS(SFTP_OPEN), .to_dest = 1 },
+	[OP_SETSIZE_0] = { "setsize_0", STATUS(SFTP_FSETSTAT), .to_dest = 1 },
+	[OP_FSTAT_TYPE] = { "fstat_type", ATTRS(SFTP_FSTAT), .to_dest = 1 },
+	[OP_READ] = { "read", READS },
+	[OP_WRITE] = { "write", STATUS(SFTP_WRITE), .to_dest = 1, .late = 1 },
+	[OP_SETSIZE_END] = { "setsize_end", STATUS(SFTP_FSETSTAT),
+	    .offset = OFFSET_CURSOR, .late = 1 },
+	[OP_SETSIZE_FINAL] = { "setsize_final", STATUS(SFTP_FSETSTAT),
+	    .offset = OFFSET_CONTIGUOUS, .late = 1 },
+	[OP_FSTAT_SIZE] = { "fstat_size", ATTRS(SFTP_FSTAT),
+	    .offset = OFFSET_CONTIGUOUS },
+	[OP_FSTAT_SOURCE] = { "fstat_source", ATTRS(SFTP_FSTAT) },
+	[OP_FSETSTAT] = { "fsetstat", STATUS(SFTP_FSETSTAT), .to_dest = 1,
+	    .late = 1 },
+	[OP_FSYNC] = { "fsync", STATUS(SFTP_EXTENDED) },
+	[OP_CLOSE_DEST] = { "close_dest", STATUS(SFTP_CLOSE), .to_dest = 1 },
+	[OP_OPEN_DEST_TRUNC] = { "open_dest_trunc", OPENS(SFTP_OPEN),
+	    .to_dest = 1 },
+	[OP_CLOSE] = { "close", STATUS(SFTP_CLOSE) },
+	[OP_STAT_DEST_ON_HOST] = { "stat_dest_on_host", ATTRS(SFTP_STAT) },
+
+	/* several connections, and one that was lost */
+	[OP_HELPER_OPEN] = { "helper_open", OPENS(SFTP_OPEN) },
+	[OP_FSTAT_IDENTITY] = { "fstat_identity", ATTRS(SFTP_FSTAT),
+	    .offset = OFFSET_CONTIGUOUS, .reopens = 1 },
+	[OP_SAMPLE_OWNER] = { "sample_owner", READS },
+	[OP_SAMPLE_HELPER] = { "sample_helper", READS },
+	[OP_HELPER_CLOSE] = { "helper_close", STATUS(SFTP_CLOSE) },
+	[OP_REOPEN] = { "reopen", OPENS(SFTP_OPEN), .reopens = 1 },
+	[OP_SAMPLE_REOPENED] = { "sample_reopened", READS,
+	    .offset = OFFSET_SAMPLE, .reopens = 1 },
+
+	/* "temp_request" of the action says the rest */
+	[OP_TEMPFILE] = { "tempfile" },
+
+	/* verification */
+	[OP_VERIFY_STAT] = { "verify_stat", ATTRS(SFTP_STAT),
+	    .offset = OFFSET_VERIFY, .verifies = 1 },
+	[OP_VERIFY_FSTAT] = { "verify_fstat", ATTRS(SFTP_FSTAT),
+	    .offset = OFFSET_VERIFY, .verifies = 1 },
+	[OP_VERIFY_HASH] = { "verify_hash", .message = SFTP_EXTENDED,
+	    .reply = SFTP_EXTENDED_REPLY, .offset = OFFSET_VERIFY,
+	    .verifies = 1 },
+	[OP_VERIFY_SETSIZE] = { "verify_setsize", STATUS(SFTP_SETSTAT),
+	    .offset = OFFSET_VERIFY, .verifies = 1, .conn0 = 1 },
+	[OP_SETSTAT_OPEN] = { "setstat_open", OPENS(SFTP_OPEN),
+	    .offset = OFFSET_VERIFY, .verifies = 1, .conn0 = 1 },
+	[OP_SETSTAT_FSTAT] = { "setstat_fstat", ATTRS(SFTP_FSTAT),
+	    .offset = OFFSET_VERIFY, .verifies = 1, .conn0 = 1 },
+	[OP_VERIFY_SETSTAT] = { "verify_setstat", STATUS(SFTP_FSETSTAT),
+	    .offset = OFFSET_VERIFY, .verifies = 1, .conn0 = 1 },
+	[OP_SETSTAT_CLOSE] = { "setstat_close", STATUS(SFTP_CLOSE),
+	    .offset = OFFSET_VERIFY, .verifies = 1, .conn0 = 1 },
+	[OP_STALE_LSTAT] = { "stale_lstat", ATTRS(SFTP_LSTAT),
+	    .offset = OFFSET_VERIFY, .verifies = 1 },
+	[OP_STALE_RENAME] = { "stale_rename", STATUS(SFTP_RENAME),
+	    .offset = OFFSET_VERIFY, .verifies = 1, .conn0 = 1 },
+	[OP_STALE_REMOVE] = { "stale_remove", STATUS(SFTP_REMOVE),
+	    .offset = OFFSET_VERIFY, .verifies = 1, .conn0 = 1 },
+	[OP_READBACK_OPEN] = { "readback_open", OPENS(SFTP_OPEN),
+	    .offset = OFFSET_VERIFY, .verifies = 1 },
+	[OP_READBACK_READ] = { "readback_read", READS,
+	    .offset = OFFSET_VERIFY, .verifies = 1 },
+	[OP_READBACK_CLOSE] = { "readback_close", STATUS(SFTP_CLOSE),
+	    .offset = OFFSET_VERIFY, .verifies = 1 },
+
+	/* local work */
+	[OP_BEGIN] = { "begin" },
+	[OP_VERIFY] = { "verify" },
+	[OP_DATA_DONE] = { "data_done" },
+	[OP_RESTART] = { "restart" },
+	[OP_END] = { "end" },
+	[OP_ADD_CHILDREN] = { "add_children" },
+	[OP_PRINT] = { "print" },
+};
+
+const struct op_info *
+op_info(enum sched_op op)
+{
+	assert((size_t)op < sizeof(ops) / sizeof(*ops) && ops[op].name != NULL);
+	return &ops[op];
+}

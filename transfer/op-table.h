@@ -1,0 +1,73 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * op-table: one row for each operation of the scheduler.
+ *
+ * An operation is an SFTP message with a purpose: OP_FSTAT_TYPE and
+ * OP_FSTAT_SIZE are both an FSTAT, and differ in what follows the reply. The row
+ * says all that depends on the operation alone, so that nobody has to ask which
+ * operations share a property. sched-replies.c has a row for each with what
+ * follows its reply.
+ *
+ * No I/O, no upstream header.
+ */
+
+#ifndef HAYATE_OP_TABLE_H
+#define HAYATE_OP_TABLE_H
+
+#include <stdint.h>
+
+#include "sched-action.h"
+
+/* Messages of draft-ietf-secsh-filexfer-02, by their numbers */
+enum sftp_message {
+	SFTP_NONE = 0,			/* local work, or it varies */
+	SFTP_OPEN = 3, SFTP_CLOSE, SFTP_READ, SFTP_WRITE, SFTP_LSTAT,
+	SFTP_FSTAT, SFTP_SETSTAT, SFTP_FSETSTAT, SFTP_OPENDIR, SFTP_READDIR,
+	SFTP_REMOVE, SFTP_MKDIR, SFTP_RMDIR, SFTP_REALPATH, SFTP_STAT,
+	SFTP_RENAME,
+	SFTP_STATUS = 101, SFTP_HANDLE, SFTP_DATA, SFTP_NAME, SFTP_ATTRS,
+	SFTP_EXTENDED = 200, SFTP_EXTENDED_REPLY
+};
+
+/* Where a request gets its offset, or new size, from */
+enum op_offset {
+	OFFSET_NONE,			/* 0, or the extent of READ and WRITE */
+	OFFSET_VERIFY,			/* the verification says it */
+	OFFSET_CURSOR,			/* end of what was read of the source */
+	OFFSET_CONTIGUOUS,		/* end of what was acknowledged */
+	OFFSET_SAMPLE			/* place where bytes are compared */
+};
+
+struct op_info {
+	/* for messages, logs and the replay drivers */
+	const char *name;
+	enum sftp_message message;
+	/* type of a reply that is no SSH2_FXP_STATUS; SFTP_STATUS: none */
+	enum sftp_message reply;
+	enum op_offset offset;
+	/* between two servers it goes to the target */
+	unsigned int to_dest : 1;
+	/*
+	 * It goes over connection 0, because it changes a file by its name: a
+	 * lost connection might do that late, to another file.
+	 */
+	unsigned int conn0 : 1;
+	/*
+	 * If its connection is lost, the server may still change an uploaded
+	 * file by it, which is looked at in the end (multihost.h).
+	 */
+	unsigned int late : 1;
+	/* A request of the verification: what follows it is OP_VERIFY. */
+	unsigned int verifies : 1;
+	/* It opens a lost file again, or looks at what was opened. */
+	unsigned int reopens : 1;
+};
+
+/* Valid for each value of enum sched_op, also those of local work */
+const struct op_info *op_info(enum sched_op);
+
+#endif /* HAYATE_OP_TABLE_H */
