@@ -50,21 +50,29 @@ halve_limit(struct sched *s, struct sched_entry *j)
 	s->limit = (uint32_t)max_u64(min_u64(s->limit, s->active) / 2, 1);
 }
 
-/* A request that a strict server may refuse beside others has failed. */
-void
-concurrency_failed(struct sched *s, struct sched_entry *j)
+int
+concurrency_restarts(struct sched *s, struct sched_entry *j)
 {
-	if (j->failed || j->restart)
-		return;
+	if (j->outcome != OUTCOME_OK)
+		return j->outcome == OUTCOME_RESTART;
 	if (!s->has_handle_limit && s->sole_entry != j && !s->interrupted) {
 		halve_limit(s, j);
-		j->restart = 1;
-		return;
+		raise_outcome(j, OUTCOME_RESTART);
+		return 1;
 	}
-	j->failed = 1;
 	if (j->limit_before != 0)		/* the server was not strict */
 		s->limit = (uint32_t)min_u64(j->limit_before, s->max_limit);
 	j->limit_before = 0;
+	return 0;
+}
+
+int
+concurrency_failed(struct sched *s, struct sched_entry *j)
+{
+	if (concurrency_restarts(s, j))
+		return 1;
+	raise_outcome(j, OUTCOME_FAILED);
+	return 0;
 }
 
 void

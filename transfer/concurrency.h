@@ -38,8 +38,11 @@ void	concurrency_succeeded(struct sched *, const struct sched_entry *);
 
 /*
  * A request has failed that a server may refuse only because of others in
- * flight: sets "restart" of the entry, or "failed" if that is final.
+ * flight. Returns 1 if the entry will be restarted, with fewer beside it, or
+ * already was going to be. Otherwise that is no reason: concurrency_restarts()
+ * returns 0, and concurrency_failed() the same after the entry has failed.
  */
-void	concurrency_failed(struct sched *, struct sched_entry *);
+int	concurrency_restarts(struct sched *, struct sched_entry *);
+int	concurrency_failed(struct sched *, struct sched_entry *);
 
 #endif /* HAYATE_CONCURRENCY_H */

@@ -102,7 +102,8 @@ choose_new_owner(struct sched *s, struct sched_entry *j)
 	j->op_after_reopen = 0;
 	j->handle_state = conn == SCHED_CONNS_MAX ? HANDLE_UNAVAILABLE :
 	    HANDLE_LOST;
-	j->failed |= conn == SCHED_CONNS_MAX && !j->local_done;
+	if (conn == SCHED_CONNS_MAX && !j->local_done)
+		raise_outcome(j, OUTCOME_FAILED);
 	sched_conn_move(s, j, conn == SCHED_CONNS_MAX ? 0 : conn);
 	if (s->conn[j->owner].helped_file == j && conn != SCHED_CONNS_MAX)
 		promote_helper(s, j, conn);
@@ -217,8 +218,7 @@ close_other_file(struct sched *s, struct sched_entry *j)
 	j->is_open = 1;
 	j->handle_state = HANDLE_NOT_LOST;
 	j->op_after_reopen = 0;
-	j->failed |= s->interrupted;
-	j->restart |= !j->failed;
+	raise_outcome(j, s->interrupted ? OUTCOME_FAILED : OUTCOME_RESTART);
 	sched_link_remove(&j->pending_link);
 	schedule_step(s, j, OP_CLOSE);
 }
@@ -237,7 +237,8 @@ failover_reply(struct sched *s, struct sched_entry *j, enum sched_op op,
 		    come - min_u64(come, SCHED_SAMPLE_LEN));
 		schedule_step(s, j, OP_SAMPLE_REOPENED);
 	} else if (op == OP_FSTAT_IDENTITY || op == OP_SAMPLE_REOPENED) {
-		j->failed |= result != RESULT_OK && !s->conf.put;
+		if (result != RESULT_OK && !s->conf.put)
+			raise_outcome(j, OUTCOME_FAILED);
 		if (result == RESULT_OK || !s->conf.put)
 			handle_reopened(s, j);
 		else
@@ -245,15 +246,18 @@ failover_reply(struct sched *s, struct sched_entry *j, enum sched_op op,
 	} else {
 		/* A file with a mode of 0444 is written by its first handle. */
 		if (s->conf.put && j->exists_ours && result == RESULT_FAILED &&
-		    !j->failed && !s->interrupted)
-			j->restart = j->remove_first = 1;
+		    j->outcome != OUTCOME_FAILED && !s->interrupted) {
+			raise_outcome(j, OUTCOME_RESTART);
+			j->remove_first = 1;
+		}
 		/* What is sent anew was not lost here. */
 		j->handle_state = HANDLE_UNAVAILABLE;
-		j->failed |= !j->restart;
+		if (j->outcome == OUTCOME_OK)
+			raise_outcome(j, OUTCOME_FAILED);
 		if (j->op_after_reopen != 0)
 			schedule_step(s, j, j->op_after_reopen);
 		else
 			seq_continue(s, j);
 	}
-	return j->restart;
+	return j->outcome == OUTCOME_RESTART;
 }

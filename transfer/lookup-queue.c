@@ -91,7 +91,7 @@ int
 lookup_queue_answered(struct sched *s, struct sched_entry *j)
 {
 	if (s->interrupted) {
-		j->failed = 1;
+		raise_outcome(j, OUTCOME_FAILED);
 		return 0;
 	}
 	s->nlookups--;
@@ -116,7 +116,7 @@ lookup_queue_fail(struct sched *s, struct sched_link *queue)
 		sched_link_remove(l);
 		s->nready -= !j->is_looked_up;
 		lookup_queue_remove(s, j);
-		j->failed = 1;
+		raise_outcome(j, OUTCOME_FAILED);
 		walk_entry_done(s, j);
 	}
 }

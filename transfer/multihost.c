@@ -19,7 +19,8 @@ void
 multihost_restart_on_first(struct sched *s, struct sched_entry *j)
 {
 	j->excluded |= s->other_hosts;
-	j->restart |= !j->failed && !s->interrupted;
+	if (!s->interrupted)
+		raise_outcome(j, OUTCOME_RESTART);
 }
 
 /* What follows when all has been seen, or need not be */
@@ -37,14 +38,16 @@ decide_after_check(struct sched *s, struct sched_entry *j)
 	    ~j->excluded) != 0))
 		multihost_restart_on_first(s, j);
 	j->had_mismatch |= j->mismatch;
-	j->failed |= j->mismatch && !j->restart;
-	return j->restart ? OP_RESTART : OP_END;
+	if (j->mismatch && j->outcome == OUTCOME_OK)
+		raise_outcome(j, OUTCOME_FAILED);
+	return j->outcome == OUTCOME_RESTART ? OP_RESTART : OP_END;
 }
 
 void
 multihost_check_before_end(struct sched *s, struct sched_entry *j)
 {
-	if ((j->hosts_involved == 0 && !j->unconfirmed_writes) || j->failed)
+	if ((j->hosts_involved == 0 && !j->unconfirmed_writes) ||
+	    j->outcome == OUTCOME_FAILED)
 		return;
 	j->step = OP_STAT_DEST_ON_HOST;
 	if (j->mismatch)

@@ -37,6 +37,16 @@ struct sched_link {
 #define READDIRS_MAX	64
 
 /*
+ * How an entry will end, as far as known. It only grows, by raise_outcome(),
+ * until a restart begins anew.
+ */
+enum outcome {
+	OUTCOME_OK,
+	OUTCOME_RESTART,	/* closed, and then begun again */
+	OUTCOME_FAILED
+};
+
+/*
  * A file, a link, a half of a directory, or a message. Sizes and offsets are
  * bytes. Members of one group are valid for entries of that kind only.
  */
@@ -51,7 +61,7 @@ struct sched_entry {
 	struct sched_entry *dir_end;	/* of KIND_DIR: its second half */
 	enum sched_op step;		/* next step, while on the agenda */
 	int	 done;			/* its last step was taken */
-	int	 failed;
+	enum outcome outcome;
 
 	/* files */
 	uint64_t size;			/* expected */
@@ -113,7 +123,6 @@ struct sched_entry {
 	int	 possible_source;	/* see seq_keep_possible_source() */
 	int	 has_holes;		/* some bytes are not sent */
 	int	 open_trunc_sent;	/* OP_OPEN_DEST_TRUNC was sent */
-	int	 restart;		/* failed, and will be restarted */
 	int	 exclusive;		/* starts when nothing is in flight */
 	int	 lookup_only;		/* only its STAT is sent now */
 	int	 is_held;		/* until sched_release() */
@@ -313,6 +322,13 @@ dequeue(struct sched_link *queue)
 	return j;
 }
 
+static inline void
+raise_outcome(struct sched_entry *j, enum outcome outcome)
+{
+	if (j->outcome < outcome)
+		j->outcome = outcome;
+}
+
 /* The next step of an entry, taken soon */
 static inline void
 schedule_step(struct sched *s, struct sched_entry *j, enum sched_op op)
@@ -348,15 +364,16 @@ unmoved_bytes(const struct sched_entry *j)
 static inline int
 is_whole(const struct sched_entry *j)
 {
-	return j->eof && !j->failed && !j->restart && j->is_whole;
+	return j->eof && j->outcome == OUTCOME_OK && j->is_whole;
 }
 
 /* No more data is to be requested. */
 static inline int
 data_is_over(const struct sched *s, const struct sched_entry *j)
 {
-	return (!has_more_data(j) && j->extents.npending == 0) || j->failed ||
-	    j->restart || j->fstat_type_pending || s->interrupted ||
+	return (!has_more_data(j) && j->extents.npending == 0) ||
+	    j->outcome != OUTCOME_OK || j->fstat_type_pending ||
+	    s->interrupted ||
 	    (j->temp != NULL && tempfile_is_reverting(j->temp)) ||
 	    (j->is_reading_back && j->readback_stop);
 }

@@ -39,7 +39,7 @@ finish_entry(struct sched *s, struct sched_entry *j)
 	j->hosts_involved = 0;
 	if (s->sole_entry == j)
 		s->sole_entry = NULL;
-	if (!j->failed && !j->lookup_only)
+	if (j->outcome != OUTCOME_FAILED && !j->lookup_only)
 		concurrency_succeeded(s, j);
 	walk_entry_done(s, j);
 }
@@ -56,7 +56,8 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->verify_when = VERIFY_NOT;
 	j->is_reading_back = j->fstat_with_first_read = j->is_verifying =
 	    j->verify_request_lost = 0;
-	j->eof = j->read_past_size = j->zero_reads = j->restart = j->has_holes =
+	j->outcome = OUTCOME_OK;
+	j->eof = j->read_past_size = j->zero_reads = j->has_holes =
 	    j->open_trunc_sent = 0;
 	j->truncate_pending = j->fstat_type_pending = j->is_truncated =
 	    j->write_answered = j->stat_first = 0;
@@ -69,7 +70,7 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->hosts_involved = 0;
 	j->handle_state = HANDLE_NOT_LOST;
 	if (s->interrupted) {
-		j->failed = 1;
+		raise_outcome(j, OUTCOME_FAILED);
 		walk_entry_done(s, j);
 	} else
 		walk_ready(s, j, 1);
@@ -83,7 +84,8 @@ sched_finish_local(struct sched *s)
 
 	s->last_local.op = 0;
 	if (op == OP_BEGIN) {
-		schedule_step(s, j, j->failed ? OP_END : seq_first(s, j));
+		schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
+		    seq_first(s, j));
 	} else if (op == OP_DATA_DONE) {
 		j->local_done = 1;
 		if (j->temp != NULL)
@@ -150,7 +152,7 @@ upload_target_looked_up(struct sched *s, struct sched_entry *j,
 	int is_new = j->no_truncate && result != RESULT_OK && !j->tried_excl;
 
 	j->tried_excl |= is_new;
-	schedule_step(s, j, j->restart ? OP_RESTART :
+	schedule_step(s, j, j->outcome == OUTCOME_RESTART ? OP_RESTART :
 	    is_new ? OP_OPEN_EXCL : OP_OPEN);
 	return 0;
 }
@@ -165,7 +167,8 @@ on_stat(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 	if (result == RESULT_OK && j->kind != KIND_MESSAGE && !s->conf.put)
 		link_looked_up(s, j);
 	else {
-		j->failed |= result != RESULT_OK;
+		if (result != RESULT_OK)
+			raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, OP_END);
 	}
 	return 0;
@@ -177,11 +180,12 @@ on_stat_dest(struct sched *s, struct sched_entry *j,
 {
 	(void)r;
 	if (j->kind == KIND_FILE)
-		schedule_step(s, j, j->failed ? OP_END : OP_OPEN);
+		schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
+		    OP_OPEN);
 	else if (result == RESULT_OK)
 		schedule_step(s, j, seq_after_mkdir(j));
 	else {
-		j->failed = 1;
+		raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, OP_END);
 	}
 	return 0;
@@ -207,14 +211,16 @@ static int
 on_opendir(struct sched *s, struct sched_entry *j,
     const struct sched_request *r, enum sched_result result)
 {
+	int restarts = 0;
+
 	(void)r;
 	if (result != RESULT_OK) {
-		concurrency_failed(s, j);
-		schedule_step(s, j, j->restart ? OP_RESTART : OP_END);
-	} else
-		schedule_step(s, j, j->failed || j->restart ? OP_CLOSE :
-		    OP_READDIR);
-	return result != RESULT_OK && j->restart;
+		restarts = concurrency_failed(s, j);
+		schedule_step(s, j, restarts ? OP_RESTART : OP_END);
+		return restarts;
+	}
+	schedule_step(s, j, j->outcome == OUTCOME_OK ? OP_READDIR : OP_CLOSE);
+	return 0;
 }
 
 /*
@@ -231,7 +237,7 @@ on_readdir(struct sched *s, struct sched_entry *j,
 	if (result != RESULT_OK)
 		j->eof = 1;
 	if (result == RESULT_FAILED) {
-		j->failed = 1;
+		raise_outcome(j, OUTCOME_FAILED);
 		sched_link_remove(&j->dir_end->queue);
 	}
 	j->max_readdirs = (uint32_t)min_u64(2 * j->max_readdirs, READDIRS_MAX);
@@ -273,11 +279,12 @@ open_failed(struct sched *s, struct sched_entry *j, enum sched_result result)
 	if (multihost_is_other(s, j))
 		multihost_restart_on_first(s, j);
 	else if (result == RESULT_EOF && !s->interrupted)
-		j->restart = 1;		/* What was kept is gone. */
+		raise_outcome(j, OUTCOME_RESTART);	/* It is gone. */
 	else
 		concurrency_failed(s, j);
-	schedule_step(s, j, j->restart ? OP_RESTART : OP_END);
-	return j->restart;
+	schedule_step(s, j, j->outcome == OUTCOME_RESTART ? OP_RESTART :
+	    OP_END);
+	return j->outcome == OUTCOME_RESTART;
 }
 
 static void
@@ -295,7 +302,7 @@ on_open(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 	if (result != RESULT_OK)
 		return open_failed(s, j, result);
 	j->is_open = 1;
-	if (j->failed || j->restart)
+	if (j->outcome != OUTCOME_OK)
 		schedule_step(s, j, OP_CLOSE);
 	else if (s->conf.cross)
 		schedule_step(s, j, OP_OPEN_DEST);
@@ -320,7 +327,8 @@ on_open_excl(struct sched *s, struct sched_entry *j,
 		return on_open(s, j, r, result);
 	}
 	schedule_step(s, j, s->interrupted ? OP_END : OP_STAT);
-	j->failed |= s->interrupted;
+	if (s->interrupted)
+		raise_outcome(j, OUTCOME_FAILED);
 	return 1;
 }
 
@@ -328,14 +336,16 @@ static int
 on_open_dest(struct sched *s, struct sched_entry *j,
     const struct sched_request *r, enum sched_result result)
 {
+	int restarts = 0;
+
 	(void)r;
 	if (result != RESULT_OK)
-		concurrency_failed(s, j);
-	if (j->failed || j->restart)
+		restarts = concurrency_failed(s, j);
+	if (j->outcome != OUTCOME_OK)
 		schedule_step(s, j, OP_CLOSE);
 	else
 		seq_continue(s, j);
-	return result != RESULT_OK && j->restart;
+	return restarts;
 }
 
 /* The first look at a file that was opened */
@@ -349,7 +359,7 @@ first_identity_seen(struct sched *s, struct sched_entry *j,
 	if (result != RESULT_OK)
 		multihost_restart_on_first(s, j);
 	data_may_begin(s, j);
-	return j->restart;
+	return j->outcome == OUTCOME_RESTART;
 }
 
 /* Data */
@@ -366,12 +376,12 @@ on_setsize_0(struct sched *s, struct sched_entry *j,
 	if (result != RESULT_OK)
 		j->fstat_type_pending = 1;
 	else if (j->write_answered) {
-		j->restart |= !j->failed;
+		raise_outcome(j, OUTCOME_RESTART);
 		give_up_late_truncate(s);
 	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
 		s->late_truncate = LATE_TRUNCATE_WORKS;
 	seq_continue(s, j);
-	return j->restart;
+	return j->outcome == OUTCOME_RESTART;
 }
 
 /* A file that is not regular has no old bytes, and shows nothing of others. */
@@ -382,12 +392,12 @@ on_fstat_type(struct sched *s, struct sched_entry *j,
 	(void)r;
 	j->fstat_type_pending = 0;
 	if (result != RESULT_OK) {
-		j->restart |= !j->failed;
+		raise_outcome(j, OUTCOME_RESTART);
 		give_up_late_truncate(s);
 	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
 		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
 	seq_continue(s, j);
-	return j->restart;
+	return j->outcome == OUTCOME_RESTART;
 }
 
 /* If it failed, OP_SETSIZE_FINAL comes. */
@@ -430,7 +440,7 @@ data_answered(struct sched *s, struct sched_request **place,
 	sched_conn_reply_aged(s, r, len);
 	sched_request_retire(s, place);
 	seq_continue(s, j);
-	return j->restart || is_known;
+	return j->outcome == OUTCOME_RESTART || is_known;
 }
 
 /* The end of a file */
@@ -461,7 +471,8 @@ on_setsize_final(struct sched *s, struct sched_entry *j,
 	if (j->step == OP_SETSIZE_FINAL)
 		schedule_step(s, j, OP_FSTAT_SIZE);
 	else {
-		j->restart = j->must_open_trunc = s->truncate_unreliable = 1;
+		raise_outcome(j, OUTCOME_RESTART);
+		j->must_open_trunc = s->truncate_unreliable = 1;
 		on_closing(s, j, r, result);
 	}
 	return 1;
@@ -477,13 +488,13 @@ on_fstat_size(struct sched *s, struct sched_entry *j,
 {
 	(void)r;
 	if (result != RESULT_OK) {
-		j->failed |= j->must_open_trunc;
-		j->restart = !j->failed;
+		raise_outcome(j, j->must_open_trunc ? OUTCOME_FAILED :
+		    OUTCOME_RESTART);
 		j->must_open_trunc = s->truncate_unreliable = 1;
 	}
-	schedule_step(s, j, j->restart ? OP_CLOSE :
+	schedule_step(s, j, j->outcome == OUTCOME_RESTART ? OP_CLOSE :
 	    seq_after_data(s, j, OP_SETSIZE_FINAL));
-	return j->restart;
+	return j->outcome == OUTCOME_RESTART;
 }
 
 static int
@@ -501,7 +512,7 @@ on_stat_dest_on_host(struct sched *s, struct sched_entry *j,
 {
 	(void)r;
 	multihost_reply(s, j, result);
-	return j->restart;
+	return j->outcome == OUTCOME_RESTART;
 }
 
 /* Several connections */
@@ -511,8 +522,10 @@ on_helper(struct sched *s, struct sched_entry *j, const struct sched_request *r,
     enum sched_result result)
 {
 	stripe_reply(s, j, r->conn, r->op, result);
-	if (r->op == OP_HELPER_CLOSE && result != RESULT_OK && s->conf.put)
-		j->failed = j->write_error = 1;
+	if (r->op == OP_HELPER_CLOSE && result != RESULT_OK && s->conf.put) {
+		raise_outcome(j, OUTCOME_FAILED);
+		j->write_error = 1;
+	}
 	if (!j->data_done)
 		seq_continue(s, j);
 	else if (sched_link_is_empty(&j->queue) && j->temp == NULL)

@@ -436,7 +436,7 @@ can_truncate_end(const struct sched *s, const struct sched_entry *j)
 {
 	return s->has_handle_limit && ((s->conf.in_place &&
 	    !j->must_open_trunc) || j->no_truncate) && j->temp == NULL &&
-	    j->eof && !j->possible_source && !j->has_holes && !j->failed &&
+	    j->eof && !j->possible_source && !j->has_holes && j->outcome != OUTCOME_FAILED &&
 	    j->in_flight > 0 && !target_fits(j, j->extents.cursor);
 }
 
@@ -454,7 +454,7 @@ sched_sent(struct sched *s, uint32_t id, uint32_t len)
 	r->len = len;
 	if (len != 0)
 		return;
-	j->eof = !j->failed;
+	j->eof = j->outcome != OUTCOME_FAILED;
 	sched_request_retire(s, place);
 	if (can_truncate_end(s, j))
 		schedule_step(s, j, OP_SETSIZE_END);
@@ -466,11 +466,11 @@ int
 sched_relay(struct sched *s, struct sched_entry *j, uint64_t off, uint32_t len,
     struct sched_action *a)
 {
-	j->restart |= j->truncate_pending && s->late_truncate ==
-	    LATE_TRUNCATE_FAILS && !j->failed;
-	/* The old one stays. */
-	j->failed |= j->truncate_pending && s->interrupted;
-	if (j->failed || j->restart)
+	if (j->truncate_pending && s->late_truncate == LATE_TRUNCATE_FAILS)
+		raise_outcome(j, OUTCOME_RESTART);
+	if (j->truncate_pending && s->interrupted)
+		raise_outcome(j, OUTCOME_FAILED);	/* The old one stays. */
+	if (j->outcome != OUTCOME_OK)
 		return 0;
 	return j->truncate_pending ? truncate_to_0(s, j, a) :
 	    sched_request_new(s, j, j->owner, OP_WRITE, off, len, a);
@@ -700,7 +700,7 @@ sched_set_free_space(struct sched_entry *j, uint64_t available)
 int
 sched_has_failed(const struct sched_entry *j)
 {
-	return j->failed;
+	return j->outcome == OUTCOME_FAILED;
 }
 
 void
@@ -752,7 +752,7 @@ sched_conn_files(const struct sched *s, unsigned int conn)
 void
 sched_fail(struct sched_entry *j)
 {
-	j->failed = 1;
+	raise_outcome(j, OUTCOME_FAILED);
 }
 
 void
@@ -772,7 +772,8 @@ sched_truncate_late(struct sched *s, struct sched_entry *j)
 void
 sched_defer(struct sched_entry *j)
 {
-	j->restart = j->exclusive = 1;
+	raise_outcome(j, OUTCOME_RESTART);
+	j->exclusive = 1;
 }
 
 void
@@ -790,7 +791,7 @@ sched_truncate_unreliable(const struct sched *s)
 int
 sched_will_restart(const struct sched_entry *j)
 {
-	return j->restart;
+	return j->outcome == OUTCOME_RESTART;
 }
 
 int

@@ -35,7 +35,8 @@ data_finished(struct sched *s, struct sched_entry *j)
 	if (j->fstat_type_pending)
 		schedule_step(s, j, OP_FSTAT_TYPE);
 	else if (is_untouched(j)) {
-		j->failed |= !j->restart;
+		if (j->outcome == OUTCOME_OK)
+			raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, s->conf.cross ? OP_CLOSE_DEST : OP_CLOSE);
 	} else if (s->conf.cross && j->truncate_pending && is_whole(j)) {
 		j->truncate_pending = 0;	/* The source has no bytes. */
@@ -68,8 +69,8 @@ readback_finished(struct sched *s, struct sched_entry *j)
 void
 seq_continue(struct sched *s, struct sched_entry *j)
 {
-	j->restart |= j->truncate_pending && s->late_truncate ==
-	    LATE_TRUNCATE_FAILS && !j->failed;
+	if (j->truncate_pending && s->late_truncate == LATE_TRUNCATE_FAILS)
+		raise_outcome(j, OUTCOME_RESTART);
 	sched_link_remove(&j->pending_link);
 	if (!data_is_over(s, j)) {
 		if (must_reopen(s, j))
@@ -157,12 +158,12 @@ must_truncate_last(const struct sched *s, const struct sched_entry *j)
 	int is_old = j->no_truncate || (s->conf.in_place &&
 	    !j->must_open_trunc);
 
-	if ((j->restart && !s->interrupted && (j->no_truncate ||
+	if ((j->outcome == OUTCOME_RESTART && !s->interrupted && (j->no_truncate ||
 	    s->conf.in_place)) || target_fits(j,
 	    extents_contiguous_end(&j->extents)) || j->possible_source)
 		return 0;
 	return !(j->is_truncated && is_whole(j)) &&
-	    (is_old || j->failed || j->restart || j->has_holes);
+	    (is_old || j->outcome != OUTCOME_OK || j->has_holes);
 }
 
 enum sched_op
@@ -176,7 +177,7 @@ seq_after_data(const struct sched *s, const struct sched_entry *j,
 		return after_data_cross(s, j, op);
 	if (s->conf.put && op == OP_DATA_DONE && must_truncate_last(s, j))
 		return OP_SETSIZE_FINAL;
-	if (j->restart)
+	if (j->outcome == OUTCOME_RESTART)
 		return OP_CLOSE;
 	if (s->conf.put && op != OP_FSETSTAT && op != OP_FSYNC &&
 	    s->conf.preserve)
@@ -207,8 +208,8 @@ seq_closed(struct sched *s, struct sched_entry *j)
 	if (j->verify_when == VERIFY_AFTER && is_whole(j))
 		begin_verify_after(s, j);
 	else
-		schedule_step(s, j, j->restart && !j->failed ? OP_RESTART :
-		    OP_END);
+		schedule_step(s, j, j->outcome == OUTCOME_RESTART ?
+		    OP_RESTART : OP_END);
 }
 
 /*
@@ -250,7 +251,7 @@ void
 seq_restart_on_first(struct sched_entry *j)
 {
 	j->excluded = ~1U;
-	j->restart = 1;
+	raise_outcome(j, OUTCOME_RESTART);
 }
 
 void

@@ -79,8 +79,9 @@ state_now(const struct sched *s, const struct sched_entry *j)
 	    extents_contiguous_end(&j->extents), .cursor = j->extents.cursor,
 	    .highest_sent = j->highest_sent, .in_flight = j->temp_requests,
 	    .no_more_data = data_is_over(s, j), .stopped = s->interrupted ||
-	    (j->failed && !j->write_error), .failed = j->write_error, .restart =
-	    j->restart, .server_caps = s->server_caps, .conns_wanted =
+	    (j->outcome == OUTCOME_FAILED && !j->write_error), .failed =
+	    j->write_error, .restart = j->outcome == OUTCOME_RESTART,
+	    .server_caps = s->server_caps, .conns_wanted =
 	    s->conns_wanted, .helper_idle = helper_is_idle(s, j) };
 }
 
@@ -118,8 +119,10 @@ next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 	if (tempfile_reverts(j->temp, &now))
 		revert_to_in_place(s, j, kept);
 	else if (tempfile_has_ended(j->temp)) {
-		j->failed |= tempfile_has_failed(j->temp);
-		j->restart |= tempfile_wants_restart(j->temp) && !j->failed;
+		if (tempfile_has_failed(j->temp))
+			raise_outcome(j, OUTCOME_FAILED);
+		if (tempfile_wants_restart(j->temp))
+			raise_outcome(j, OUTCOME_RESTART);
 		/* What has the name is not ours. */
 		j->remove_first &= !tempfile_is_not_renamed(j->temp);
 		j->is_open = 0;
@@ -166,8 +169,9 @@ next_before_open(struct sched *s, struct sched_entry *j,
 	if ((way = tempfile_decide_open(j->temp, &now)) == TEMPFILE_UNDECIDED)
 		return 0;
 	j->temp_undecided = 0;
-	j->failed |= s->interrupted;
-	schedule_step(s, j, j->failed ? OP_END : way == TEMPFILE_OPEN_OLD ?
+	if (s->interrupted)
+		raise_outcome(j, OUTCOME_FAILED);
+	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END : way == TEMPFILE_OPEN_OLD ?
 	    OP_OPEN : OP_OPEN_EXCL);
 	return 0;
 }
@@ -179,9 +183,10 @@ tempfile_sched_opened(struct sched *s, struct sched_entry *j, int ok)
 
 	if (tempfile_opened(j->temp, ok) == 0)
 		return 0;
-	j->failed |= s->interrupted;
-	schedule_step(s, j, j->failed ? OP_END : tempfile_open_mode(j->temp,
-	    &number) == TEMPFILE_OPEN_OLD ? OP_OPEN : OP_OPEN_EXCL);
+	if (s->interrupted)
+		raise_outcome(j, OUTCOME_FAILED);
+	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
+	    tempfile_open_mode(j->temp, &number) == TEMPFILE_OPEN_OLD ? OP_OPEN : OP_OPEN_EXCL);
 	return 1;
 }
 
@@ -270,8 +275,8 @@ tempfile_sched_reply(struct sched *s, struct sched_entry *j,
 	now = state_now(s, j);
 	told = tempfile_reply(temp, l, ok, &now);
 	if (tempfile_truncate_failed(temp) && !j->must_open_trunc) {
-		j->restart |= !s->interrupted && !j->failed;
-		j->failed |= !j->restart;
+		raise_outcome(j, s->interrupted ? OUTCOME_FAILED :
+		    OUTCOME_RESTART);
 		j->must_open_trunc = s->truncate_unreliable = 1;
 	}
 	if (j->is_open && !j->data_done)

@@ -136,10 +136,11 @@ verify_sched_local_done(struct sched *s, struct sched_entry *j)
 {
 	if (!sched_link_is_empty(&j->queue) || j->in_flight > 0)
 		return;
-	j->failed |= j->verify_when == VERIFY_BEFORE && s->interrupted &&
-	    !j->nothing_to_copy;
+	if (j->verify_when == VERIFY_BEFORE && s->interrupted &&
+	    !j->nothing_to_copy)
+		raise_outcome(j, OUTCOME_FAILED);
 	if (j->verify_when == VERIFY_BEFORE && !j->nothing_to_copy &&
-	    !j->failed) {
+	    j->outcome != OUTCOME_FAILED) {
 		extents_clear(&j->extents);
 		extents_begin(&j->extents, j->start);
 		enqueue(&s->verified, j);
@@ -202,17 +203,16 @@ static int
 reply_open(struct sched *s, struct sched_entry *j, enum sched_op op,
     enum sched_result result)
 {
+	int restarts;
+
 	if (result == RESULT_OK && op == OP_READBACK_OPEN) {
 		j->is_reading_back = 1;
 		seq_continue(s, j);
 		return 0;
 	}
-	if (result != RESULT_OK)
-		concurrency_failed(s, j);
-	if (!j->restart)
-		j->failed = 0;
-	schedule_step(s, j, j->restart ? OP_RESTART : OP_VERIFY);
-	return j->restart;
+	restarts = result != RESULT_OK && concurrency_restarts(s, j);
+	schedule_step(s, j, restarts ? OP_RESTART : OP_VERIFY);
+	return restarts;
 }
 
 int
@@ -248,7 +248,7 @@ verify_sched_interrupt(struct sched *s)
 	while (!sched_link_is_empty(&s->deferred))
 		schedule_step(s, entry_of_queue(s->deferred.next), OP_VERIFY);
 	while (!sched_link_is_empty(&s->verified)) {
-		entry_of_queue(s->verified.next)->failed = 1;
+		raise_outcome(entry_of_queue(s->verified.next), OUTCOME_FAILED);
 		schedule_step(s, entry_of_queue(s->verified.next), OP_END);
 	}
 }

@@ -70,9 +70,9 @@ listing_done(struct sched *s, struct sched_entry *j)
 	struct sched_entry *leave = j->dir_end;
 
 	leave->is_listing = 0;
-	if (!j->failed && !s->interrupted)
+	if (j->outcome != OUTCOME_FAILED && !s->interrupted)
 		walk_want_children(s, leave);
-	else if (!j->failed || leave->pending_children > 0)
+	else if (j->outcome != OUTCOME_FAILED || leave->pending_children > 0)
 		walk_children_complete(s, leave);
 	else {
 		sched_link_remove(&leave->queue);
