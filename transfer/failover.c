@@ -85,8 +85,7 @@ promote_helper(struct sched *s, struct sched_entry *j, unsigned int conn)
 	enum sched_op op = l->helper_step;
 
 	stripe_forget(s, conn);
-	j->is_open = is_ready;
-	j->handle_state = is_ready ? HANDLE_NOT_LOST : op == OP_FSTAT_IDENTITY ?
+	j->handle_state = is_ready ? HANDLE_OPEN : op == OP_FSTAT_IDENTITY ?
 	    HANDLE_UNVERIFIED : HANDLE_REOPENING;
 	if (op != 0)
 		schedule_step(s, j, op);
@@ -98,7 +97,6 @@ choose_new_owner(struct sched *s, struct sched_entry *j)
 	unsigned int conn = find_new_owner(s, j);
 
 	stripe_repeat_identity(s, j);
-	j->is_open = 0;
 	j->op_after_reopen = 0;
 	j->handle_state = conn == SCHED_CONNS_MAX ? HANDLE_UNAVAILABLE :
 	    HANDLE_LOST;
@@ -119,7 +117,7 @@ needs_no_conn(const struct sched_entry *j)
 static void
 move_file(struct sched *s, struct sched_entry *j)
 {
-	int was_open = j->is_open || j->handle_state != HANDLE_NOT_LOST;
+	int was_open = j->handle_state != HANDLE_CLOSED;
 
 	if (verify_sched_conn_lost(s, j))
 		return;
@@ -181,7 +179,7 @@ failover_conn_lost(struct sched *s, unsigned int conn)
 int
 failover_precedes(struct sched *s, struct sched_entry *j)
 {
-	if (j->handle_state == HANDLE_NOT_LOST || op_info(j->step)->reopens ||
+	if (!handle_is_lost(j) || op_info(j->step)->reopens ||
 	    !j->data_done)
 		return 0;
 	if (j->handle_state == HANDLE_UNVERIFIED && j->step == OP_CLOSE)
@@ -202,8 +200,7 @@ handle_reopened(struct sched *s, struct sched_entry *j)
 {
 	enum sched_op then = j->op_after_reopen;
 
-	j->is_open = 1;
-	j->handle_state = HANDLE_NOT_LOST;
+	j->handle_state = HANDLE_OPEN;
 	j->op_after_reopen = 0;
 	if (then != 0)
 		schedule_step(s, j, then);
@@ -215,8 +212,7 @@ handle_reopened(struct sched *s, struct sched_entry *j)
 static void
 close_other_file(struct sched *s, struct sched_entry *j)
 {
-	j->is_open = 1;
-	j->handle_state = HANDLE_NOT_LOST;
+	j->handle_state = HANDLE_OPEN;
 	j->op_after_reopen = 0;
 	raise_outcome(j, s->interrupted ? OUTCOME_FAILED : OUTCOME_RESTART);
 	sched_link_remove(&j->pending_link);

@@ -54,8 +54,7 @@ multihost_check_before_end(struct sched *s, struct sched_entry *j)
 		j->step = decide_after_check(s, j);
 	j->final_check = j->step == OP_STAT_DEST_ON_HOST;
 	j->hosts_to_check = j->hosts_involved | 1;
-	j->is_open = 0;
-	j->handle_state = HANDLE_NOT_LOST;
+	j->handle_state = HANDLE_CLOSED;
 }
 
 int
@@ -86,8 +85,7 @@ multihost_reply(struct sched *s, struct sched_entry *j,
 static int
 has_written(const struct sched_entry *j)
 {
-	return j->is_open || j->handle_state != HANDLE_NOT_LOST ||
-	    j->final_check || j->verify_when == VERIFY_AFTER;
+	return j->handle_state != HANDLE_CLOSED || j->final_check || j->verify_when == VERIFY_AFTER;
 }
 
 int

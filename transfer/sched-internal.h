@@ -37,6 +37,28 @@ struct sched_link {
 #define READDIRS_MAX	64
 
 /*
+ * The handle of a file on the connection that owns it:
+ *
+ *   CLOSED -> OPEN -> CLOSED
+ *              |  the connection is lost
+ *              v
+ *            LOST -> REOPENING -> OPEN
+ *              |         |
+ *              v         v
+ *            UNAVAILABLE: no other connection can open it
+ *
+ * A helper that becomes the owner begins with OPEN, REOPENING or UNVERIFIED.
+ */
+enum handle_state {
+	HANDLE_CLOSED,		/* not opened yet, or closed */
+	HANDLE_OPEN,
+	HANDLE_LOST,		/* it is opened again when it is needed */
+	HANDLE_REOPENING,	/* OPEN or what compares it is in flight */
+	HANDLE_UNVERIFIED,	/* open, but perhaps as a different file */
+	HANDLE_UNAVAILABLE
+};
+
+/*
  * How an entry will end, as far as known. It only grows, by raise_outcome(),
  * until a restart begins anew.
  */
@@ -72,7 +94,6 @@ struct sched_entry {
 	uint64_t unsent;		/* not yet requested, or not sent */
 	unsigned int owner;		/* connection with the main handle */
 	int	 is_active;		/* counts in "files" of its owner */
-	int	 is_open;		/* the owner has a handle */
 	unsigned int nhelpers;		/* helper connections: a count */
 	unsigned int excluded;		/* a bit for each barred connection */
 	unsigned int last_mover;	/* connection with the newest extent */
@@ -90,9 +111,7 @@ struct sched_entry {
 	int	 remove_first;		/* OP_REMOVE_OWN before it restarts */
 	int	 no_truncate;		/* see sched_forbid_truncate() */
 	int	 tried_excl;		/* sent OP_OPEN_EXCL, without temp */
-	/* unverified: OP_FSTAT_IDENTITY of a new handle is in flight */
-	enum { HANDLE_NOT_LOST, HANDLE_LOST, HANDLE_REOPENING,
-	    HANDLE_UNVERIFIED, HANDLE_UNAVAILABLE } handle_state;
+	enum handle_state handle_state;	/* on the owner */
 	enum sched_op op_after_reopen;	/* 0: data */
 	uint64_t sample_off;		/* of OP_SAMPLE_REOPENED */
 	int	 data_done;		/* all data was acknowledged */
@@ -320,6 +339,19 @@ dequeue(struct sched_link *queue)
 
 	sched_link_remove(&j->queue);
 	return j;
+}
+
+static inline int
+is_open(const struct sched_entry *j)
+{
+	return j->handle_state == HANDLE_OPEN;
+}
+
+/* The file was open on a connection that is lost, and is not open again. */
+static inline int
+handle_is_lost(const struct sched_entry *j)
+{
+	return j->handle_state != HANDLE_CLOSED && !is_open(j);
 }
 
 static inline void

@@ -62,13 +62,13 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->truncate_pending = j->fstat_type_pending = j->is_truncated =
 	    j->write_answered = j->stat_first = 0;
 	j->old_size_known = j->possible_source = 0;
-	j->is_open = j->data_done = j->local_done = 0;
+	j->data_done = j->local_done = 0;
 	j->identity_pending = j->final_check = j->mismatch =
 	    j->nothing_to_copy = 0;
 	j->mtime_mismatch = j->no_truncate = j->tried_excl = j->temp_undecided =
 	    0;
 	j->hosts_involved = 0;
-	j->handle_state = HANDLE_NOT_LOST;
+	j->handle_state = HANDLE_CLOSED;
 	if (s->interrupted) {
 		raise_outcome(j, OUTCOME_FAILED);
 		walk_entry_done(s, j);
@@ -301,14 +301,13 @@ on_open(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 	(void)r;
 	if (result != RESULT_OK)
 		return open_failed(s, j, result);
-	j->is_open = 1;
+	j->handle_state = HANDLE_OPEN;
 	if (j->outcome != OUTCOME_OK)
 		schedule_step(s, j, OP_CLOSE);
 	else if (s->conf.cross)
 		schedule_step(s, j, OP_OPEN_DEST);
 	else if (s->conf.put ? j->start > 0 : multihost_is_other(s, j)) {
 		j->identity_pending = 1;
-		j->is_open = 0;
 		j->handle_state = HANDLE_REOPENING;
 		schedule_step(s, j, OP_FSTAT_IDENTITY);
 	} else
@@ -354,8 +353,7 @@ first_identity_seen(struct sched *s, struct sched_entry *j,
     enum sched_result result)
 {
 	j->identity_pending = 0;
-	j->is_open = 1;
-	j->handle_state = HANDLE_NOT_LOST;
+	j->handle_state = HANDLE_OPEN;
 	if (result != RESULT_OK)
 		multihost_restart_on_first(s, j);
 	data_may_begin(s, j);

@@ -718,7 +718,7 @@ sched_owner_conn(const struct sched_entry *j)
 unsigned int
 sched_file_conns(const struct sched *s, const struct sched_entry *j)
 {
-	unsigned int i, n = j->is_open;
+	unsigned int i, n = is_open(j);
 
 	for (i = 0; j->nhelpers > 0 && i < s->nconns; i++)
 		n += s->conn[i].helped_file == j &&

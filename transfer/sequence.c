@@ -192,8 +192,7 @@ static void
 begin_verify_after(struct sched *s, struct sched_entry *j)
 {
 	j->is_verifying = 1;
-	j->is_open = 0;
-	j->handle_state = HANDLE_NOT_LOST;
+	j->handle_state = HANDLE_CLOSED;
 	schedule_step(s, j, OP_VERIFY);
 }
 

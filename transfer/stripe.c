@@ -32,7 +32,7 @@ min_rest(const struct sched *s, const struct sched_entry *j)
 static int
 may_help(const struct sched *s, const struct sched_entry *j, unsigned int conn)
 {
-	return j->kind == KIND_FILE && j->is_open && !j->exclusive &&
+	return j->kind == KIND_FILE && is_open(j) && !j->exclusive &&
 	    (s->max_writers == 0 || !s->conf.put || j->nhelpers + 1 <
 	    s->max_writers) && j->owner != conn && (j->excluded >> conn & 1) ==
 	    0 && unmoved_bytes(j) >= min_rest(s, j) && !data_is_over(s, j);
@@ -99,7 +99,7 @@ stripe_step(struct sched *s, struct sched_action *a)
 	for (i = 0; s->helper_steps > 0 && i < s->nconns; i++) {
 		l = &s->conn[i];
 		if ((op = l->helper_step) == 0 ||
-		    (op == OP_SAMPLE_OWNER && !l->helped_file->is_open))
+		    (op == OP_SAMPLE_OWNER && !is_open(l->helped_file)))
 			continue;
 		set_helper_step(s, l, op == OP_SAMPLE_OWNER ? OP_SAMPLE_HELPER :
 		    0);

@@ -125,7 +125,7 @@ next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 			raise_outcome(j, OUTCOME_RESTART);
 		/* What has the name is not ours. */
 		j->remove_first &= !tempfile_is_not_renamed(j->temp);
-		j->is_open = 0;
+		j->handle_state = HANDLE_CLOSED;
 		schedule_step(s, j, OP_DATA_DONE);
 	}
 	return 0;
@@ -198,7 +198,7 @@ next_stale_removal(struct sched *s, struct sched_entry *j,
 	struct tempfile_now now = state_now(s, j);
 
 	if (!j->is_removing_stale)
-		return j->is_open && !j->data_done && j->owner == 0 &&
+		return is_open(j) && !j->data_done && j->owner == 0 &&
 		    tempfile_ask_during_data(j->stale_cleaner, &now, l);
 	if (tempfile_ask_at_end(j->stale_cleaner, &now, l) == 1)
 		return 1;
@@ -219,7 +219,7 @@ next_request(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 		return next_stale_removal(s, j, l);
 	if (j->temp_undecided)
 		return next_before_open(s, j, l);
-	if (!j->is_open)
+	if (!is_open(j))
 		return 0;
 	if (j->data_done)
 		return j->nhelpers > 0 ? 0 : next_at_end(s, j, l);
@@ -279,7 +279,7 @@ tempfile_sched_reply(struct sched *s, struct sched_entry *j,
 		    OUTCOME_RESTART);
 		j->must_open_trunc = s->truncate_unreliable = 1;
 	}
-	if (j->is_open && !j->data_done)
+	if (is_open(j) && !j->data_done)
 		seq_continue(s, j);
 	return !ok && !told;
 }
