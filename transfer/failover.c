@@ -100,7 +100,7 @@ choose_new_owner(struct sched *s, struct sched_entry *j)
 	j->op_after_reopen = 0;
 	j->handle_state = conn == SCHED_CONNS_MAX ? HANDLE_UNAVAILABLE :
 	    HANDLE_LOST;
-	if (conn == SCHED_CONNS_MAX && !j->local_done)
+	if (conn == SCHED_CONNS_MAX && j->state < STATE_CLOSING)
 		raise_outcome(j, OUTCOME_FAILED);
 	sched_conn_move(s, j, conn == SCHED_CONNS_MAX ? 0 : conn);
 	if (s->conn[j->owner].helped_file == j && conn != SCHED_CONNS_MAX)
@@ -131,7 +131,8 @@ move_file(struct sched *s, struct sched_entry *j)
 	/*
 	 * The answer to what is in flight over the first connection says more.
 	 */
-	if (!was_open && (j->final_check || j->in_flight > 0)) {
+	if (!was_open && (j->state == STATE_CONFIRMING || j->in_flight >
+	    0)) {
 		sched_conn_move(s, j, sched_conn_least_busy(s));
 		return;
 	}
@@ -143,10 +144,10 @@ move_file(struct sched *s, struct sched_entry *j)
 		return;
 	}
 	choose_new_owner(s, j);
-	if (j->local_done)
+	if (j->state >= STATE_CLOSING)
 		schedule_step(s, j, seq_after_data(s, j, OP_DATA_DONE));
 	else {
-		j->data_done = 0;
+		set_state(j, STATE_DATA);
 		seq_continue(s, j);
 	}
 }
@@ -169,7 +170,7 @@ failover_conn_lost(struct sched *s, unsigned int conn)
 		    j->owner == conn)
 			move_file(s, j);
 	}
-	if (helped != NULL && !helped->data_done)
+	if (helped != NULL && !data_is_done(helped))
 		seq_continue(s, helped);
 	else if (helped != NULL && sched_link_is_empty(&helped->queue) &&
 	    helped->temp == NULL)
@@ -180,7 +181,7 @@ int
 failover_precedes(struct sched *s, struct sched_entry *j)
 {
 	if (!handle_is_lost(j) || op_info(j->step)->reopens ||
-	    !j->data_done)
+	    !data_is_done(j))
 		return 0;
 	if (j->handle_state == HANDLE_UNVERIFIED && j->step == OP_CLOSE)
 		return 0;
@@ -216,6 +217,8 @@ close_other_file(struct sched *s, struct sched_entry *j)
 	j->op_after_reopen = 0;
 	raise_outcome(j, s->interrupted ? OUTCOME_FAILED : OUTCOME_RESTART);
 	sched_link_remove(&j->pending_link);
+	if (!data_is_done(j))
+		set_state(j, STATE_FINISHING);
 	schedule_step(s, j, OP_CLOSE);
 }
 

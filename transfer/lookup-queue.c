@@ -31,8 +31,7 @@ static void
 enqueue_looked_up(struct sched *s, struct sched_entry *j)
 {
 	s->nlooked_up++;
-	j->is_looked_up = 1;
-	j->waits_for_dir = j->is_held;
+	set_state(j, j->is_held ? STATE_HELD : STATE_LOOKED_UP);
 	enqueue(j->is_held ? &s->waiting_for_dir : &s->looked_up, j);
 }
 
@@ -40,7 +39,7 @@ void
 lookup_queue_hold(struct sched *s, struct sched_entry *j)
 {
 	j->is_held = 1;
-	if (j->lookup_only)
+	if (is_lookup(j))
 		return;
 	s->nready--;
 	enqueue_looked_up(s, j);
@@ -50,9 +49,10 @@ void
 lookup_queue_release(struct sched *s, struct sched_entry *j)
 {
 	j->is_held = 0;
-	if (j->waits_for_dir)
-		enqueue(&s->looked_up, j);
-	j->waits_for_dir = 0;
+	if (j->state != STATE_HELD)
+		return;
+	set_state(j, STATE_LOOKED_UP);
+	enqueue(&s->looked_up, j);
 }
 
 /*
@@ -83,8 +83,7 @@ lookup_queue_next(const struct sched *s)
 void
 lookup_queue_remove(struct sched *s, struct sched_entry *j)
 {
-	s->nlooked_up -= j->is_looked_up;
-	j->is_looked_up = j->waits_for_dir = 0;
+	s->nlooked_up -= is_looked_up(j);
 }
 
 int
@@ -95,7 +94,6 @@ lookup_queue_answered(struct sched *s, struct sched_entry *j)
 		return 0;
 	}
 	s->nlookups--;
-	j->lookup_only = 0;
 	sched_conn_leave(s, j);
 	extents_begin(&j->extents, 0);
 	enqueue_looked_up(s, j);
@@ -114,7 +112,7 @@ lookup_queue_fail(struct sched *s, struct sched_link *queue)
 		if (j->kind == KIND_DIR_END)
 			continue;
 		sched_link_remove(l);
-		s->nready -= !j->is_looked_up;
+		s->nready -= !is_looked_up(j);
 		lookup_queue_remove(s, j);
 		raise_outcome(j, OUTCOME_FAILED);
 		walk_entry_done(s, j);

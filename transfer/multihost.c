@@ -27,7 +27,8 @@ multihost_restart_on_first(struct sched *s, struct sched_entry *j)
 static enum sched_op
 decide_after_check(struct sched *s, struct sched_entry *j)
 {
-	j->final_check = 0;
+	if (j->state == STATE_CONFIRMING)
+		set_state(j, STATE_CLOSING);
 	if (j->mtime_mismatch && !j->mismatch) {
 		j->mtime_mismatch = 0;
 		return OP_SETSTAT;
@@ -52,7 +53,8 @@ multihost_check_before_end(struct sched *s, struct sched_entry *j)
 	j->step = OP_STAT_DEST_ON_HOST;
 	if (j->mismatch)
 		j->step = decide_after_check(s, j);
-	j->final_check = j->step == OP_STAT_DEST_ON_HOST;
+	if (j->step == OP_STAT_DEST_ON_HOST)
+		set_state(j, STATE_CONFIRMING);
 	j->hosts_to_check = j->hosts_involved | 1;
 	j->handle_state = HANDLE_CLOSED;
 }
@@ -85,7 +87,8 @@ multihost_reply(struct sched *s, struct sched_entry *j,
 static int
 has_written(const struct sched_entry *j)
 {
-	return j->handle_state != HANDLE_CLOSED || j->final_check || j->verify_when == VERIFY_AFTER;
+	return j->handle_state != HANDLE_CLOSED || j->state ==
+	    STATE_CONFIRMING || j->verify_when == VERIFY_AFTER;
 }
 
 int
@@ -100,7 +103,7 @@ multihost_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
 	j->mismatch = 1;
 	j->remove_first |= j->exists_ours;
 	multihost_restart_on_first(s, j);
-	if (!j->final_check)
+	if (j->state != STATE_CONFIRMING)
 		return 0;
 	j->hosts_to_check = 0;
 	sched_link_remove(&j->queue);

@@ -37,6 +37,44 @@ struct sched_link {
 #define READDIRS_MAX	64
 
 /*
+ * Where an entry is on its way. A file goes through these, from top to bottom
+ * unless an arrow says otherwise:
+ *
+ *   QUEUED          waits for a slot                        <-----------+
+ *     (TO_LOOK_UP -> LOOKUP -> HELD -> LOOKED_UP: a name of a list that |
+ *      is looked up first, and waits for its directory)                 |
+ *   OPENING         OP_BEGIN, and what leads to an open handle          |
+ *     (VERIFY_BEFORE -> VERIFIED -> OPENING: if it is verified)         |
+ *   DATA            extents are in flight         <----+                |
+ *   FINISHING       OP_DATA_DONE, temporary file  -----+                |
+ *   CLOSING         size, attributes, fsync, CLOSE                      |
+ *   VERIFY_AFTER    if it is verified                                   |
+ *   CONFIRMING      if several hosts, or a lost connection, wrote it    |
+ *   DONE            or, with OUTCOME_RESTART  --------------------------+
+ *
+ * A file goes back to DATA if its temporary file reverts, so that the copy goes
+ * on in place, or if a connection is lost that had bytes of it.
+ *
+ * Directories and messages know QUEUED, OPENING and DONE alone.
+ */
+enum entry_state {
+	STATE_QUEUED,
+	STATE_TO_LOOK_UP,	/* as QUEUED, with slots of its own */
+	STATE_LOOKUP,		/* its STAT is in flight */
+	STATE_HELD,		/* until sched_release() */
+	STATE_LOOKED_UP,	/* as QUEUED, before entries that are only that */
+	STATE_OPENING,
+	STATE_VERIFY_BEFORE,	/* target and source are compared */
+	STATE_VERIFIED,		/* waits until little data is queued */
+	STATE_DATA,
+	STATE_FINISHING,	/* all data was acknowledged, or none will be */
+	STATE_CLOSING,		/* the caller has done OP_DATA_DONE */
+	STATE_VERIFY_AFTER,	/* the copy and its source are compared */
+	STATE_CONFIRMING,	/* OP_STAT_DEST_ON_HOST over each host */
+	STATE_DONE
+};
+
+/*
  * The handle of a file on the connection that owns it:
  *
  *   CLOSED -> OPEN -> CLOSED
@@ -82,7 +120,7 @@ struct sched_entry {
 	struct sched_entry *parent;	/* second half of its directory */
 	struct sched_entry *dir_end;	/* of KIND_DIR: its second half */
 	enum sched_op step;		/* next step, while on the agenda */
-	int	 done;			/* its last step was taken */
+	enum entry_state state;		/* see set_state() */
 	enum outcome outcome;
 
 	/* files */
@@ -102,7 +140,6 @@ struct sched_entry {
 	unsigned int hosts_involved;
 	/* a bit for each connection that OP_STAT_DEST_ON_HOST still needs */
 	unsigned int hosts_to_check;
-	int	 final_check;		/* OP_STAT_DEST_ON_HOST has begun */
 	int	 mismatch;		/* that found another file */
 	int	 had_mismatch;		/* before a restart; never reset */
 	int	 unconfirmed_writes;	/* a lost server may execute some */
@@ -114,8 +151,6 @@ struct sched_entry {
 	enum handle_state handle_state;	/* on the owner */
 	enum sched_op op_after_reopen;	/* 0: data */
 	uint64_t sample_off;		/* of OP_SAMPLE_REOPENED */
-	int	 data_done;		/* all data was acknowledged */
-	int	 local_done;		/* the caller has done OP_DATA_DONE */
 
 	/* uploads over several connections */
 	struct tempfile *temp;		/* NULL: written in place */
@@ -143,10 +178,7 @@ struct sched_entry {
 	int	 has_holes;		/* some bytes are not sent */
 	int	 open_trunc_sent;	/* OP_OPEN_DEST_TRUNC was sent */
 	int	 exclusive;		/* starts when nothing is in flight */
-	int	 lookup_only;		/* only its STAT is sent now */
 	int	 is_held;		/* until sched_release() */
-	int	 is_looked_up;		/* in looked_up or waiting_for_dir */
-	int	 waits_for_dir;		/* in waiting_for_dir */
 	uint32_t limit_epoch;		/* sched.limit_epoch when it started */
 	/* the limit to restore if the failure has another cause; 0: none */
 	uint32_t limit_before;
@@ -157,7 +189,6 @@ struct sched_entry {
 	uint64_t verify_off;		/* of the next request */
 	uint32_t verify_len;		/* likewise */
 	uint64_t readback_start, readback_end;
-	int	 is_verifying;		/* the copy has not begun, or is over */
 	int	 verify_request_lost;	/* its connection was lost */
 	int	 is_reading_back;	/* READs compare, and do not copy */
 	int	 readback_stop;		/* a difference was found */
@@ -247,7 +278,7 @@ struct sched {
 	uint32_t max_limit;	/* "limit" never gets higher */
 	uint32_t active;		/* entries that have started */
 	uint32_t nentries, nready;
-	uint32_t nlookups;	/* active entries that are lookup_only */
+	uint32_t nlookups;	/* entries in STATE_LOOKUP */
 	uint32_t nlooked_up;		/* in looked_up and waiting_for_dir */
 	struct sched_entry *paused; /* by sched_pause_children(); NULL: none */
 	/* entries that succeeded since the limit changed; changes so far */
@@ -347,12 +378,41 @@ is_open(const struct sched_entry *j)
 	return j->handle_state == HANDLE_OPEN;
 }
 
+/* Returns 1 after all data was acknowledged. */
+static inline int
+data_is_done(const struct sched_entry *j)
+{
+	return j->state >= STATE_FINISHING;
+}
+
+static inline int
+is_lookup(const struct sched_entry *j)
+{
+	return j->state == STATE_TO_LOOK_UP || j->state == STATE_LOOKUP;
+}
+
+/* Returns 1 while it is in one of the queues of lookup-queue.h. */
+static inline int
+is_looked_up(const struct sched_entry *j)
+{
+	return j->state == STATE_HELD || j->state == STATE_LOOKED_UP;
+}
+
+static inline int
+is_verifying(const struct sched_entry *j)
+{
+	return j->state == STATE_VERIFY_BEFORE || j->state ==
+	    STATE_VERIFY_AFTER;
+}
+
 /* The file was open on a connection that is lost, and is not open again. */
 static inline int
 handle_is_lost(const struct sched_entry *j)
 {
 	return j->handle_state != HANDLE_CLOSED && !is_open(j);
 }
+
+void	set_state(struct sched_entry *, enum entry_state);
 
 static inline void
 raise_outcome(struct sched_entry *j, enum outcome outcome)

@@ -30,7 +30,7 @@
 static void
 finish_entry(struct sched *s, struct sched_entry *j)
 {
-	if (j->lookup_only)
+	if (j->state == STATE_LOOKUP)
 		s->nlookups--;
 	else
 		s->active--;
@@ -39,7 +39,7 @@ finish_entry(struct sched *s, struct sched_entry *j)
 	j->hosts_involved = 0;
 	if (s->sole_entry == j)
 		s->sole_entry = NULL;
-	if (j->outcome != OUTCOME_FAILED && !j->lookup_only)
+	if (j->outcome != OUTCOME_FAILED && j->state != STATE_LOOKUP)
 		concurrency_succeeded(s, j);
 	walk_entry_done(s, j);
 }
@@ -54,7 +54,7 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	extents_begin(&j->extents, 0);
 	j->start = 0;
 	j->verify_when = VERIFY_NOT;
-	j->is_reading_back = j->fstat_with_first_read = j->is_verifying =
+	j->is_reading_back = j->fstat_with_first_read =
 	    j->verify_request_lost = 0;
 	j->outcome = OUTCOME_OK;
 	j->eof = j->read_past_size = j->zero_reads = j->has_holes =
@@ -62,13 +62,12 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->truncate_pending = j->fstat_type_pending = j->is_truncated =
 	    j->write_answered = j->stat_first = 0;
 	j->old_size_known = j->possible_source = 0;
-	j->data_done = j->local_done = 0;
-	j->identity_pending = j->final_check = j->mismatch =
-	    j->nothing_to_copy = 0;
+	j->identity_pending = j->mismatch = j->nothing_to_copy = 0;
 	j->mtime_mismatch = j->no_truncate = j->tried_excl = j->temp_undecided =
 	    0;
 	j->hosts_involved = 0;
 	j->handle_state = HANDLE_CLOSED;
+	set_state(j, STATE_QUEUED);
 	if (s->interrupted) {
 		raise_outcome(j, OUTCOME_FAILED);
 		walk_entry_done(s, j);
@@ -87,7 +86,7 @@ sched_finish_local(struct sched *s)
 		schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
 		    seq_first(s, j));
 	} else if (op == OP_DATA_DONE) {
-		j->local_done = 1;
+		set_state(j, STATE_CLOSING);
 		if (j->temp != NULL)
 			seq_closed(s, j);
 		else
@@ -138,7 +137,7 @@ typedef int reply_handler(struct sched *, struct sched_entry *,
 static void
 link_looked_up(struct sched *s, struct sched_entry *j)
 {
-	if (!j->lookup_only)
+	if (j->state != STATE_LOOKUP)
 		schedule_step(s, j, OP_BEGIN);
 	else if (!lookup_queue_answered(s, j))
 		schedule_step(s, j, OP_END);
@@ -290,6 +289,7 @@ open_failed(struct sched *s, struct sched_entry *j, enum sched_result result)
 static void
 data_may_begin(struct sched *s, struct sched_entry *j)
 {
+	set_state(j, STATE_DATA);
 	j->fstat_with_first_read = j->verify_when != VERIFY_NOT && !s->conf.put;
 	seq_continue(s, j);
 }
@@ -343,7 +343,7 @@ on_open_dest(struct sched *s, struct sched_entry *j,
 	if (j->outcome != OUTCOME_OK)
 		schedule_step(s, j, OP_CLOSE);
 	else
-		seq_continue(s, j);
+		data_may_begin(s, j);
 	return restarts;
 }
 
@@ -524,7 +524,7 @@ on_helper(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 		raise_outcome(j, OUTCOME_FAILED);
 		j->write_error = 1;
 	}
-	if (!j->data_done)
+	if (!data_is_done(j))
 		seq_continue(s, j);
 	else if (sched_link_is_empty(&j->queue) && j->temp == NULL)
 		seq_closed(s, j);
@@ -562,7 +562,7 @@ on_sample(struct sched *s, struct sched_entry *j, const struct sched_request *r,
     enum sched_result result)
 {
 	stripe_sampled(s, j, r->off, result);
-	if (!j->data_done)
+	if (!data_is_done(j))
 		seq_continue(s, j);
 	return 0;
 }

@@ -339,7 +339,7 @@ next_startable(const struct sched *s)
 	if (sched_link_is_empty(&s->ready))
 		return NULL;
 	j = entry_of_queue(s->ready.next);
-	return (j->lookup_only ? !lookup_queue_may_ask(s) :
+	return (is_lookup(j) ? !lookup_queue_may_ask(s) :
 	    must_not_start(s, j)) ? NULL : j;
 }
 
@@ -347,11 +347,12 @@ next_startable(const struct sched *s)
 static void
 leave_queue(struct sched *s, struct sched_entry *j)
 {
-	s->nready -= !j->is_looked_up;
+	s->nready -= !is_looked_up(j);
 	lookup_queue_remove(s, j);
 	sched_link_remove(&j->queue);
 	j->limit_epoch = s->limit_epoch;
-	if (j->lookup_only) {
+	set_state(j, is_lookup(j) ? STATE_LOOKUP : STATE_OPENING);
+	if (j->state == STATE_LOOKUP) {
 		s->nlookups++;
 		return;
 	}
@@ -366,6 +367,7 @@ start_entry(struct sched *s, struct sched_action *a)
 	    verify_sched_next_copy(s);
 
 	if (j != NULL) {
+		set_state(j, STATE_OPENING);
 		schedule_step(s, j, seq_first(s, j));
 		return next_agenda_step(s, a);
 	}
@@ -406,7 +408,7 @@ sched_next(struct sched *s, struct sched_action *a)
 	int r;
 
 	sched_local_done(s);
-	if ((oldest = sched_oldest(s)) != NULL && oldest->done)
+	if ((oldest = sched_oldest(s)) != NULL && oldest->state == STATE_DONE)
 		return set_local_action(s, oldest, OP_PRINT, a);
 	/* The end of a temporary file makes a step. */
 	if ((r = next_pending_extent(s, a)) == 0 && (r =
@@ -562,7 +564,7 @@ sched_pending_children(const struct sched_entry *leave)
 void
 sched_lookup_first(struct sched_entry *j)
 {
-	j->lookup_only = 1;
+	set_state(j, STATE_TO_LOOK_UP);
 }
 
 void

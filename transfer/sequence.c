@@ -26,7 +26,7 @@ is_untouched(const struct sched_entry *j)
 static void
 data_finished(struct sched *s, struct sched_entry *j)
 {
-	j->data_done = 1;
+	set_state(j, STATE_FINISHING);
 	j->is_whole = j->extents.first == NULL &&
 	    extents_contiguous_end(&j->extents) >= j->extents.moved_end;
 	stripe_close(s, j);
@@ -191,7 +191,7 @@ seq_after_data(const struct sched *s, const struct sched_entry *j,
 static void
 begin_verify_after(struct sched *s, struct sched_entry *j)
 {
-	j->is_verifying = 1;
+	set_state(j, STATE_VERIFY_AFTER);
 	j->handle_state = HANDLE_CLOSED;
 	schedule_step(s, j, OP_VERIFY);
 }

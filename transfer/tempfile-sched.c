@@ -102,7 +102,8 @@ revert_to_in_place(struct sched *s, struct sched_entry *j, uint64_t kept)
 {
 	extents_clear(&j->extents);
 	extents_begin(&j->extents, kept);
-	j->eof = j->data_done = 0;
+	j->eof = 0;
+	set_state(j, STATE_DATA);
 	sched_conn_set_unsent(s, j, unmoved_bytes(j));
 	seq_continue(s, j);
 }
@@ -198,7 +199,7 @@ next_stale_removal(struct sched *s, struct sched_entry *j,
 	struct tempfile_now now = state_now(s, j);
 
 	if (!j->is_removing_stale)
-		return is_open(j) && !j->data_done && j->owner == 0 &&
+		return is_open(j) && !data_is_done(j) && j->owner == 0 &&
 		    tempfile_ask_during_data(j->stale_cleaner, &now, l);
 	if (tempfile_ask_at_end(j->stale_cleaner, &now, l) == 1)
 		return 1;
@@ -221,7 +222,7 @@ next_request(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 		return next_before_open(s, j, l);
 	if (!is_open(j))
 		return 0;
-	if (j->data_done)
+	if (data_is_done(j))
 		return j->nhelpers > 0 ? 0 : next_at_end(s, j, l);
 	now = state_now(s, j);
 	return tempfile_ask_during_data(j->temp, &now, l);
@@ -279,7 +280,7 @@ tempfile_sched_reply(struct sched *s, struct sched_entry *j,
 		    OUTCOME_RESTART);
 		j->must_open_trunc = s->truncate_unreliable = 1;
 	}
-	if (is_open(j) && !j->data_done)
+	if (is_open(j) && !data_is_done(j))
 		seq_continue(s, j);
 	return !ok && !told;
 }

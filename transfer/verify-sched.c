@@ -24,7 +24,7 @@ void
 verify_sched_begin(struct sched *s, struct sched_entry *j)
 {
 	j->verify_when = VERIFY_BEFORE;
-	j->is_verifying = 1;
+	set_state(j, STATE_VERIFY_BEFORE);
 	sched_conn_set_unsent(s, j, 0);
 }
 
@@ -146,14 +146,15 @@ verify_sched_local_done(struct sched *s, struct sched_entry *j)
 		enqueue(&s->verified, j);
 	} else
 		schedule_step(s, j, OP_END);
+	set_state(j, j->state == STATE_VERIFY_BEFORE ? STATE_VERIFIED :
+	    STATE_CLOSING);
 	j->verify_when = VERIFY_AFTER;
-	j->is_verifying = 0;
 }
 
 int
 verify_sched_conn_lost(struct sched *s, struct sched_entry *j)
 {
-	if (!j->is_verifying)
+	if (!is_verifying(j))
 		return 0;
 	sched_conn_move(s, j, sched_conn_least_busy(s));
 	if (j->in_flight > 0)

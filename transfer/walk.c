@@ -5,11 +5,40 @@
 
 /* See walk.h. */
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "extents.h"
 #include "sched-internal.h"
 #include "walk.h"
+
+/* Where an entry may go from a state: a bit for each */
+#define TO(state)	(1U << STATE_##state)
+static const unsigned int may_follow[] = {
+	[STATE_QUEUED] = TO(TO_LOOK_UP) | TO(HELD) | TO(OPENING) | TO(DONE),
+	[STATE_TO_LOOK_UP] = TO(LOOKUP) | TO(DONE),
+	[STATE_LOOKUP] = TO(HELD) | TO(LOOKED_UP) | TO(DONE),
+	[STATE_HELD] = TO(LOOKED_UP) | TO(DONE),
+	[STATE_LOOKED_UP] = TO(OPENING) | TO(DONE),
+	[STATE_OPENING] = TO(VERIFY_BEFORE) | TO(DATA) | TO(CONFIRMING) |
+	    TO(QUEUED) | TO(DONE),
+	[STATE_VERIFY_BEFORE] = TO(VERIFIED) | TO(QUEUED),
+	[STATE_VERIFIED] = TO(OPENING) | TO(CONFIRMING) | TO(DONE),
+	[STATE_DATA] = TO(DATA) | TO(FINISHING),
+	[STATE_FINISHING] = TO(FINISHING) | TO(DATA) | TO(CLOSING) |
+	    TO(QUEUED) | TO(DONE),
+	[STATE_CLOSING] = TO(VERIFY_AFTER) | TO(CONFIRMING) | TO(QUEUED) |
+	    TO(DONE),
+	[STATE_VERIFY_AFTER] = TO(CLOSING) | TO(QUEUED),
+	[STATE_CONFIRMING] = TO(CLOSING),
+};
+
+void
+set_state(struct sched_entry *j, enum entry_state state)
+{
+	assert((may_follow[j->state] >> state & 1) != 0);
+	j->state = state;
+}
 
 void
 walk_ready(struct sched *s, struct sched_entry *j, int first)
@@ -23,7 +52,7 @@ static void
 end_dir_if_complete(struct sched *s, struct sched_entry *leave)
 {
 	if (leave->children_complete && leave->pending_children == 0 &&
-	    !leave->done)
+	    leave->state != STATE_DONE)
 		walk_ready(s, leave, 1);
 }
 
@@ -84,7 +113,7 @@ listing_done(struct sched *s, struct sched_entry *j)
 void
 walk_entry_done(struct sched *s, struct sched_entry *j)
 {
-	j->done = 1;
+	set_state(j, STATE_DONE);
 	if (j->kind == KIND_DIR)
 		listing_done(s, j);
 	else if (j->parent != NULL)
