@@ -145,7 +145,7 @@ move_file(struct sched *s, struct sched_entry *j)
 	}
 	choose_new_owner(s, j);
 	if (j->state >= STATE_CLOSING)
-		schedule_step(s, j, seq_after_data(s, j, OP_DATA_DONE));
+		schedule_step(s, j, seq_after(s, j, OP_DATA_DONE));
 	else {
 		set_state(j, STATE_DATA);
 		seq_continue(s, j);

@@ -98,7 +98,7 @@ enum handle_state {
 
 /*
  * How an entry will end, as far as known. It only grows, by raise_outcome(),
- * until a restart begins anew.
+ * until the entry is restarted.
  */
 enum outcome {
 	OUTCOME_OK,

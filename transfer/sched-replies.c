@@ -90,7 +90,7 @@ sched_finish_local(struct sched *s)
 		if (j->temp != NULL)
 			seq_closed(s, j);
 		else
-			schedule_step(s, j, seq_after_data(s, j, op));
+			schedule_step(s, j, seq_after(s, j, op));
 	} else if (op == OP_VERIFY)
 		verify_sched_local_done(s, j);
 	else if (op == OP_RESTART)
@@ -182,7 +182,7 @@ on_stat_dest(struct sched *s, struct sched_entry *j,
 		schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
 		    OP_OPEN);
 	else if (result == RESULT_OK)
-		schedule_step(s, j, seq_after_mkdir(j));
+		schedule_step(s, j, seq_after(s, j, OP_MKDIR));
 	else {
 		raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, OP_END);
@@ -201,8 +201,7 @@ on_mkdir(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 			j->dir_end->existed = 1;
 		schedule_step(s, j, s->conf.cross ? OP_STAT_DEST : OP_STAT);
 	} else
-		schedule_step(s, j, s->conf.cross ? seq_after_mkdir(j) :
-		    OP_END);
+		schedule_step(s, j, seq_after(s, j, OP_MKDIR));
 	return 0;
 }
 
@@ -453,7 +452,7 @@ on_closing(struct sched *s, struct sched_entry *j,
 {
 	(void)result;
 	if (j->step == r->op && r->op != OP_CLOSE)
-		schedule_step(s, j, seq_after_data(s, j, r->op));
+		schedule_step(s, j, seq_after(s, j, r->op));
 	else if (sched_link_is_empty(&j->queue))
 		seq_closed(s, j);
 	return 0;
@@ -491,7 +490,7 @@ on_fstat_size(struct sched *s, struct sched_entry *j,
 		j->must_open_trunc = s->truncate_unreliable = 1;
 	}
 	schedule_step(s, j, j->outcome == OUTCOME_RESTART ? OP_CLOSE :
-	    seq_after_data(s, j, OP_SETSIZE_FINAL));
+	    seq_after(s, j, OP_SETSIZE_FINAL));
 	return j->outcome == OUTCOME_RESTART;
 }
 

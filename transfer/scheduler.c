@@ -222,7 +222,7 @@ next_agenda_step(struct sched *s, struct sched_action *a)
 		return -1;
 	j->open_trunc_sent |= j->step == OP_OPEN_DEST_TRUNC;
 	if (seq_need_not_wait(s, j))
-		schedule_step(s, j, seq_after_data(s, j, j->step));
+		schedule_step(s, j, seq_after(s, j, j->step));
 	if (j->step == OP_READDIR && s->has_handle_limit && j->in_flight <
 	    j->max_readdirs)
 		schedule_step(s, j, OP_READDIR);

@@ -88,62 +88,76 @@ seq_continue(struct sched *s, struct sched_entry *j)
 		sched_link_remove(&j->queue);
 }
 
-/* Returns 1 if what is copied to is a server. */
+/* Conditions of the sequences below */
+
 static int
-writes_to_server(const struct sched *s)
+always(const struct sched *s, const struct sched_entry *j)
 {
-	return s->conf.put || s->conf.cross;
+	(void)s;
+	(void)j;
+	return 1;
 }
 
-enum sched_op
-seq_after_mkdir(const struct sched_entry *j)
+static int
+must_remove_own(const struct sched *s, const struct sched_entry *j)
 {
-	return j->kind == KIND_DIR_NO_LIST || j->external_children ? OP_END :
-	    OP_OPENDIR;
+	(void)s;
+	return j->remove_first;
 }
 
-enum sched_op
-seq_first(const struct sched *s, const struct sched_entry *j)
+static int
+must_verify(const struct sched *s, const struct sched_entry *j)
 {
-	switch (j->kind) {
-	case KIND_DIR:
-	case KIND_DIR_NO_LIST:
-		return writes_to_server(s) ? OP_MKDIR : seq_after_mkdir(j);
-	case KIND_LINK:
-		return OP_STAT;
-	case KIND_DIR_END:
-		return writes_to_server(s) && !(j->existed &&
-		    s->conf.keep_found) ? OP_SETSTAT : OP_END;
-	default:
-		if (j->remove_first)
-			return OP_REMOVE_OWN;
-		if (j->verify_when == VERIFY_BEFORE)
-			return OP_VERIFY;
-		if (j->stat_first)
-			return s->conf.cross ? OP_STAT_DEST : OP_STAT;
-		return j->temp != NULL ? OP_OPEN_EXCL : OP_OPEN;
-	}
+	(void)s;
+	return j->verify_when == VERIFY_BEFORE;
+}
+
+static int
+stats_first(const struct sched *s, const struct sched_entry *j)
+{
+	(void)s;
+	return j->stat_first;
+}
+
+static int
+has_tempfile(const struct sched *s, const struct sched_entry *j)
+{
+	(void)s;
+	return j->temp != NULL;
+}
+
+static int
+is_whole_possible_source(const struct sched *s, const struct sched_entry *j)
+{
+	(void)s;
+	return j->possible_source && is_whole(j);
+}
+
+static int
+preserves_whole(const struct sched *s, const struct sched_entry *j)
+{
+	return s->conf.preserve && is_whole(j);
+}
+
+static int
+preserves_unless_restarted(const struct sched *s, const struct sched_entry *j)
+{
+	return s->conf.preserve && j->outcome != OUTCOME_RESTART;
+}
+
+static int
+syncs_unless_restarted(const struct sched *s, const struct sched_entry *j)
+{
+	return s->conf.sync && j->outcome != OUTCOME_RESTART;
 }
 
 /* Returns 1 if a file of the target has to be emptied. */
 static int
-must_empty_target(const struct sched_entry *j)
+must_empty_target(const struct sched *s, const struct sched_entry *j)
 {
+	(void)s;
 	return !is_whole(j) && !j->open_trunc_sent && !j->truncate_pending &&
 	    !j->possible_source && !is_untouched(j);
-}
-
-/* What follows "op" when a file has all its data, between two servers */
-static enum sched_op
-after_data_cross(const struct sched *s, const struct sched_entry *j,
-    enum sched_op op)
-{
-	if ((op == OP_DATA_DONE || op == OP_FSTAT_SOURCE) && s->conf.preserve &&
-	    is_whole(j))
-		return OP_FSETSTAT;
-	if (op != OP_CLOSE_DEST)
-		return OP_CLOSE_DEST;
-	return must_empty_target(j) ? OP_OPEN_DEST_TRUNC : OP_CLOSE;
 }
 
 /*
@@ -158,33 +172,139 @@ must_truncate_last(const struct sched *s, const struct sched_entry *j)
 	int is_old = j->no_truncate || (s->conf.in_place &&
 	    !j->must_open_trunc);
 
-	if ((j->outcome == OUTCOME_RESTART && !s->interrupted && (j->no_truncate ||
-	    s->conf.in_place)) || target_fits(j,
+	if ((j->outcome == OUTCOME_RESTART && !s->interrupted &&
+	    (j->no_truncate || s->conf.in_place)) || target_fits(j,
 	    extents_contiguous_end(&j->extents)) || j->possible_source)
 		return 0;
 	return !(j->is_truncated && is_whole(j)) &&
 	    (is_old || j->outcome != OUTCOME_OK || j->has_holes);
 }
 
-enum sched_op
-seq_after_data(const struct sched *s, const struct sched_entry *j,
-    enum sched_op op)
+static int
+makes_dir(const struct sched *s, const struct sched_entry *j)
 {
-	if (!s->conf.put && op == OP_DATA_DONE && j->possible_source &&
-	    is_whole(j))
-		return OP_FSTAT_SOURCE;
-	if (s->conf.cross)
-		return after_data_cross(s, j, op);
-	if (s->conf.put && op == OP_DATA_DONE && must_truncate_last(s, j))
-		return OP_SETSIZE_FINAL;
-	if (j->outcome == OUTCOME_RESTART)
-		return OP_CLOSE;
-	if (s->conf.put && op != OP_FSETSTAT && op != OP_FSYNC &&
-	    s->conf.preserve)
-		return OP_FSETSTAT;
-	if (s->conf.put && op != OP_FSYNC && s->conf.sync)
-		return OP_FSYNC;
-	return OP_CLOSE;
+	(void)j;
+	return s->conf.put || s->conf.cross;
+}
+
+static int
+lists_dir(const struct sched *s, const struct sched_entry *j)
+{
+	return j->kind == KIND_DIR && !j->external_children && !s->conf.put;
+}
+
+static int
+sets_dir_attrs(const struct sched *s, const struct sched_entry *j)
+{
+	return (s->conf.put || s->conf.cross) &&
+	    !(j->existed && s->conf.keep_found);
+}
+
+/*
+ * The order of the requests, and of local work, of each kind of entry. A step
+ * is taken if its condition holds when the one before it is over; those after a
+ * failure are in sched-replies.c. In the place of OP_DATA_DONE is all data
+ * before it: the extents, with OP_SETSIZE_0 before the first WRITE and
+ * OP_SETSIZE_END behind the last one.
+ */
+struct step {
+	enum sched_op op;
+	int	(*is_taken)(const struct sched *, const struct sched_entry *);
+};
+
+static const struct step upload[] = {
+	{ OP_REMOVE_OWN,	must_remove_own },
+	{ OP_VERIFY,		must_verify },
+	{ OP_STAT,		stats_first },
+	{ OP_OPEN_EXCL,		has_tempfile },
+	{ OP_OPEN,		always },
+	{ OP_DATA_DONE,		always },
+	{ OP_SETSIZE_FINAL,	must_truncate_last },
+	{ OP_FSETSTAT,		preserves_unless_restarted },
+	{ OP_FSYNC,		syncs_unless_restarted },
+	{ OP_CLOSE,		always },
+	{ OP_END,		always },
+};
+
+static const struct step download[] = {
+	{ OP_VERIFY,		must_verify },
+	{ OP_OPEN,		always },
+	{ OP_DATA_DONE,		always },
+	{ OP_FSTAT_SOURCE,	is_whole_possible_source },
+	{ OP_CLOSE,		always },
+	{ OP_END,		always },
+};
+
+static const struct step server_to_server[] = {
+	{ OP_STAT_DEST,		stats_first },
+	{ OP_OPEN,		always },
+	{ OP_OPEN_DEST,		always },
+	{ OP_DATA_DONE,		always },
+	{ OP_FSTAT_SOURCE,	is_whole_possible_source },
+	{ OP_FSETSTAT,		preserves_whole },
+	{ OP_CLOSE_DEST,	always },
+	{ OP_OPEN_DEST_TRUNC,	must_empty_target },
+	{ OP_CLOSE,		always },
+	{ OP_END,		always },
+};
+
+static const struct step directory[] = {
+	{ OP_MKDIR,		makes_dir },
+	{ OP_OPENDIR,		lists_dir },
+	{ OP_END,		always },
+};
+
+static const struct step directory_end[] = {
+	{ OP_SETSTAT,		sets_dir_attrs },
+	{ OP_END,		always },
+};
+
+static const struct step link_or_name[] = {
+	{ OP_STAT,		always },
+	{ OP_END,		always },
+};
+
+static const struct step *
+sequence_of(const struct sched *s, const struct sched_entry *j)
+{
+	switch (j->kind) {
+	case KIND_DIR:
+	case KIND_DIR_NO_LIST:
+		return directory;
+	case KIND_DIR_END:
+		return directory_end;
+	case KIND_LINK:
+		return link_or_name;
+	default:
+		return s->conf.cross ? server_to_server :
+		    s->conf.put ? upload : download;
+	}
+}
+
+/* The first step from there on whose condition holds */
+static enum sched_op
+first_taken(const struct sched *s, const struct sched_entry *j,
+    const struct step *step)
+{
+	while (!step->is_taken(s, j))
+		step++;
+	return step->op;
+}
+
+enum sched_op
+seq_first(const struct sched *s, const struct sched_entry *j)
+{
+	return first_taken(s, j, sequence_of(s, j));
+}
+
+enum sched_op
+seq_after(const struct sched *s, const struct sched_entry *j, enum sched_op op)
+{
+	const struct step *step = sequence_of(s, j);
+
+	while (step->op != op)
+		step++;
+	return first_taken(s, j, step + 1);
 }
 
 /* All is copied and closed: the check after that begins. */
@@ -227,7 +347,7 @@ int
 seq_need_not_wait(const struct sched *s, const struct sched_entry *j)
 {
 	if (j->step == OP_CLOSE_DEST)
-		return !must_empty_target(j);	/* the other server is next */
+		return !must_empty_target(s, j);	/* the other server is next */
 	return s->has_handle_limit && (j->step == OP_FSETSTAT || j->step ==
 	    OP_FSYNC || (j->step == OP_SETSIZE_FINAL &&
 	    !asks_size_after_failure(j)));

@@ -8,7 +8,7 @@
  *
  * The next step of an entry is on the agenda until it is taken. A file that
  * moves data is in the queue of its connection instead. When all data is
- * acknowledged, or none will come any more, seq_after_data() says what follows.
+ * acknowledged, or none will come any more, seq_after() says what follows.
  * An unknown server gets these requests one after the other, another one
  * together.
  *
@@ -25,12 +25,11 @@
 struct sched_request;
 
 /*
- * The first request of an entry; of a directory that is there at the target,
- * the next one; and the one that follows "op" at the end of a file
+ * Return the first step of an entry, and the one that follows the step "op" of
+ * its sequence. "op" has to be in it.
  */
 enum sched_op seq_first(const struct sched *, const struct sched_entry *);
-enum sched_op seq_after_mkdir(const struct sched_entry *);
-enum sched_op seq_after_data(const struct sched *, const struct sched_entry *,
+enum sched_op seq_after(const struct sched *, const struct sched_entry *,
     enum sched_op op);
 
 /* Whether what follows the step is sent without its reply */

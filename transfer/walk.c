@@ -13,7 +13,7 @@
 #include "walk.h"
 
 /* Where an entry may go from a state: a bit for each */
-#define TO(state)	(1U << STATE_##state)
+#define TO(state)	(1U << STATE_ ## state)
 static const unsigned int may_follow[] = {
 	[STATE_QUEUED] = TO(TO_LOOK_UP) | TO(HELD) | TO(OPENING) | TO(DONE),
 	[STATE_TO_LOOK_UP] = TO(LOOKUP) | TO(DONE),
