@@ -237,8 +237,8 @@ void
 sched_conn_set_size(struct sched *s, struct sched_entry *j, uint64_t size)
 {
 	j->size = size;
-	sched_conn_set_unsent(s, j, j->kind == KIND_FILE && j->verify_when !=
-	    VERIFY_BEFORE ? size - min_u64(size, j->start) : 0);
+	sched_conn_set_unsent(s, j, j->kind == KIND_FILE &&
+	    !must_verify_before(j) ? size - min_u64(size, j->start) : 0);
 }
 
 uint64_t
@@ -246,8 +246,8 @@ sched_conn_data_len(const struct sched *s, const struct sched_entry *j)
 {
 	uint64_t len = j->unit, next = j->extents.cursor;
 
-	if (j->is_reading_back)
-		return min_u64(len, j->readback_end - next);
+	if (is_reading_back(j))
+		return min_u64(len, j->verify->readback_end - next);
 	if (next < j->size && !s->conf.put)
 		len = min_u64(len, j->size - next);
 	if (next >= j->size && s->conf.cross)

@@ -88,7 +88,7 @@ static int
 has_written(const struct sched_entry *j)
 {
 	return j->handle_state != HANDLE_CLOSED || j->state ==
-	    STATE_CONFIRMING || j->verify_when == VERIFY_AFTER;
+	    STATE_CONFIRMING || must_verify_after(j);
 }
 
 int

@@ -106,6 +106,19 @@ enum outcome {
 	OUTCOME_FAILED
 };
 
+/* The verification of a file: see verify-sched.h. */
+struct sched_verify {
+	int	 is_before_done;	/* what is next is verified after the copy */
+	int	 nothing_to_copy;	/* the target is complete */
+	uint64_t off;			/* bytes, of the next request */
+	uint32_t len;			/* likewise */
+	int	 request_lost;		/* its connection was lost */
+	int	 is_reading_back;	/* READs compare, and do not copy */
+	int	 readback_stop;		/* a difference was found */
+	uint64_t readback_start, readback_end;	/* bytes */
+	int	 fstat_with_first_read;	/* OP_VERIFY_FSTAT was not sent yet */
+};
+
 /*
  * A file, a link, a half of a directory, or a message. Sizes and offsets are
  * bytes. Members of one group are valid for entries of that kind only.
@@ -183,17 +196,7 @@ struct sched_entry {
 	/* the limit to restore if the failure has another cause; 0: none */
 	uint32_t limit_before;
 	uint64_t start;			/* the first byte to transfer */
-
-	/* files that are verified */
-	enum { VERIFY_NOT, VERIFY_BEFORE, VERIFY_AFTER } verify_when;
-	uint64_t verify_off;		/* of the next request */
-	uint32_t verify_len;		/* likewise */
-	uint64_t readback_start, readback_end;
-	int	 verify_request_lost;	/* its connection was lost */
-	int	 is_reading_back;	/* READs compare, and do not copy */
-	int	 readback_stop;		/* a difference was found */
-	int	 nothing_to_copy;	/* the target is complete */
-	int	 fstat_with_first_read;	/* OP_VERIFY_FSTAT was not sent yet */
+	struct sched_verify *verify;	/* NULL: it is not verified */
 
 	/* second half of a directory */
 	struct sched_link unlisted;	/* until all children are added */
@@ -405,6 +408,26 @@ is_verifying(const struct sched_entry *j)
 	    STATE_VERIFY_AFTER;
 }
 
+static inline int
+is_reading_back(const struct sched_entry *j)
+{
+	return j->verify != NULL && j->verify->is_reading_back;
+}
+
+/* Returns 1 if it is verified, but not yet, or is being, before the copy. */
+static inline int
+must_verify_before(const struct sched_entry *j)
+{
+	return j->verify != NULL && !j->verify->is_before_done;
+}
+
+/* Returns 1 if it was verified before the copy, and will be after it. */
+static inline int
+must_verify_after(const struct sched_entry *j)
+{
+	return j->verify != NULL && j->verify->is_before_done;
+}
+
 /* The file was open on a connection that is lost, and is not open again. */
 static inline int
 handle_is_lost(const struct sched_entry *j)
@@ -441,7 +464,8 @@ target_fits(const struct sched_entry *j, uint64_t size)
 static inline int
 has_more_data(const struct sched_entry *j)
 {
-	return j->is_reading_back ? j->extents.cursor < j->readback_end :
+	return is_reading_back(j) ? j->extents.cursor <
+	    j->verify->readback_end :
 	    !j->eof;
 }
 
@@ -467,7 +491,7 @@ data_is_over(const struct sched *s, const struct sched_entry *j)
 	    j->outcome != OUTCOME_OK || j->fstat_type_pending ||
 	    s->interrupted ||
 	    (j->temp != NULL && tempfile_is_reverting(j->temp)) ||
-	    (j->is_reading_back && j->readback_stop);
+	    (is_reading_back(j) && j->verify->readback_stop);
 }
 
 #endif /* HAYATE_SCHED_INTERNAL_H */

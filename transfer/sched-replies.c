@@ -53,16 +53,14 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	tempfile_sched_drop(s, j);
 	extents_begin(&j->extents, 0);
 	j->start = 0;
-	j->verify_when = VERIFY_NOT;
-	j->is_reading_back = j->fstat_with_first_read =
-	    j->verify_request_lost = 0;
+	verify_sched_drop(j);
 	j->outcome = OUTCOME_OK;
 	j->eof = j->read_past_size = j->zero_reads = j->has_holes =
 	    j->open_trunc_sent = 0;
 	j->truncate_pending = j->fstat_type_pending = j->is_truncated =
 	    j->write_answered = j->stat_first = 0;
 	j->old_size_known = j->possible_source = 0;
-	j->identity_pending = j->mismatch = j->nothing_to_copy = 0;
+	j->identity_pending = j->mismatch = 0;
 	j->mtime_mismatch = j->no_truncate = j->tried_excl = j->temp_undecided =
 	    0;
 	j->hosts_involved = 0;
@@ -100,6 +98,7 @@ sched_finish_local(struct sched *s)
 	else if (op == OP_PRINT) {
 		sched_link_remove(&j->walk);
 		sched_link_remove(&j->queue);
+		verify_sched_drop(j);
 		free(j);
 		s->nentries--;
 	}
@@ -289,7 +288,8 @@ static void
 data_may_begin(struct sched *s, struct sched_entry *j)
 {
 	set_state(j, STATE_DATA);
-	j->fstat_with_first_read = j->verify_when != VERIFY_NOT && !s->conf.put;
+	if (j->verify != NULL)
+		j->verify->fstat_with_first_read = !s->conf.put;
 	seq_continue(s, j);
 }
 

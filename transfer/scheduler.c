@@ -133,7 +133,7 @@ static int
 assign_extent(struct sched *s, struct sched_entry *j, unsigned int conn,
     struct sched_action *a)
 {
-	enum sched_op op = j->is_reading_back ? OP_READBACK_READ :
+	enum sched_op op = is_reading_back(j) ? OP_READBACK_READ :
 	    s->conf.put ? OP_WRITE : OP_READ;
 	int is_new = j->extents.npending == 0;
 	struct extent *extent = extents_assign(&j->extents, conn,
@@ -263,7 +263,7 @@ next_on_conn(struct sched *s, unsigned int conn, struct sched_action *a)
 	    REQUEST_OVERHEAD + len > sched_conn_limit(s, j, conn)))
 		return 0;
 	/* Bytes that a helper read before that FSTAT could be of an older file. */
-	if (j->fstat_with_first_read)
+	if (j->verify != NULL && j->verify->fstat_with_first_read)
 		return j->owner == conn ? verify_sched_fstat_source(s, j, a) :
 		    0;
 	return must_truncate_first(s, j) ? truncate_to_0(s, j, a) :
@@ -937,6 +937,7 @@ sched_free(struct sched *s)
 		sched_link_remove(&j->walk);
 		extents_clear(&j->extents);
 		tempfile_sched_drop(s, j);
+		free(j->verify);
 		free(j);
 	}
 	for (i = 0; i < BUCKETS; i++)

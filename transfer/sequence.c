@@ -62,7 +62,7 @@ static void
 readback_finished(struct sched *s, struct sched_entry *j)
 {
 	sched_link_remove(&j->queue);
-	j->is_reading_back = 0;
+	j->verify->is_reading_back = 0;
 	schedule_step(s, j, OP_READBACK_CLOSE);
 }
 
@@ -80,7 +80,7 @@ seq_continue(struct sched *s, struct sched_entry *j)
 			    &s->pending_extents);
 		if (sched_link_is_empty(&j->queue) && has_more_data(j))
 			enqueue(&s->conn[j->owner].data, j);
-	} else if (j->in_flight == 0 && j->is_reading_back)
+	} else if (j->in_flight == 0 && is_reading_back(j))
 		readback_finished(s, j);
 	else if (j->in_flight == 0)
 		data_finished(s, j);
@@ -109,7 +109,7 @@ static int
 must_verify(const struct sched *s, const struct sched_entry *j)
 {
 	(void)s;
-	return j->verify_when == VERIFY_BEFORE;
+	return must_verify_before(j);
 }
 
 static int
@@ -324,7 +324,7 @@ seq_closed(struct sched *s, struct sched_entry *j)
 {
 	if (j->in_flight > 0 || j->nhelpers > 0)
 		return;
-	if (j->verify_when == VERIFY_AFTER && is_whole(j))
+	if (must_verify_after(j) && is_whole(j))
 		begin_verify_after(s, j);
 	else
 		schedule_step(s, j, j->outcome == OUTCOME_RESTART ?
@@ -391,7 +391,7 @@ seq_offset(const struct sched_entry *j)
 {
 	switch (op_info(j->step)->offset) {
 	case OFFSET_VERIFY:
-		return j->verify_off;
+		return j->verify->off;
 	case OFFSET_CURSOR:
 		return j->extents.cursor;
 	case OFFSET_CONTIGUOUS:

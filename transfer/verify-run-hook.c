@@ -165,7 +165,8 @@ verify_run_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 		stale_temp_begin(&c->stale);
 		stale_temp_ask_owner(&c->stale);
 	}
-	verify_sched_begin(t->sched, j);
+	if (verify_sched_begin(t->sched, j) != 0)
+		fatal_f("out of memory");
 	return 1;
 }
 

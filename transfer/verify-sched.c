@@ -20,20 +20,29 @@
  */
 #define HASHES_MAX	(64 * 1024 * 1024)
 
-void
+int
 verify_sched_begin(struct sched *s, struct sched_entry *j)
 {
-	j->verify_when = VERIFY_BEFORE;
+	if ((j->verify = calloc(1, sizeof(*j->verify))) == NULL)
+		return -1;
 	set_state(j, STATE_VERIFY_BEFORE);
 	sched_conn_set_unsent(s, j, 0);
+	return 0;
+}
+
+void
+verify_sched_drop(struct sched_entry *j)
+{
+	free(j->verify);
+	j->verify = NULL;
 }
 
 void
 verify_sched_request(struct sched *s, struct sched_entry *j, enum sched_op op,
     uint64_t off, uint32_t len)
 {
-	j->verify_off = off;
-	j->verify_len = len;
+	j->verify->off = off;
+	j->verify->len = len;
 	schedule_step(s, j, op);
 	if (op == OP_VERIFY_HASH)
 		enqueue(&s->conn[j->owner].hashes, j);
@@ -45,22 +54,22 @@ verify_sched_read_back(struct sched *s, struct sched_entry *j, uint64_t off,
 {
 	extents_clear(&j->extents);
 	extents_begin(&j->extents, off);
-	j->readback_start = off;
-	j->readback_end = off + len;
-	j->readback_stop = 0;
+	j->verify->readback_start = off;
+	j->verify->readback_end = off + len;
+	j->verify->readback_stop = 0;
 	schedule_step(s, j, OP_READBACK_OPEN);
 }
 
 void
 verify_sched_stop_readback(struct sched_entry *j)
 {
-	j->readback_stop = 1;
+	j->verify->readback_stop = 1;
 }
 
 uint64_t
 verify_sched_readback_len(const struct sched_entry *j)
 {
-	return extents_contiguous_end(&j->extents) - j->readback_start;
+	return extents_contiguous_end(&j->extents) - j->verify->readback_start;
 }
 
 void
@@ -78,7 +87,7 @@ verify_sched_copy_from(struct sched_entry *j, uint64_t off)
 void
 verify_sched_complete(struct sched_entry *j)
 {
-	j->nothing_to_copy = j->eof = j->is_whole = 1;
+	j->verify->nothing_to_copy = j->eof = j->is_whole = 1;
 }
 
 int
@@ -90,11 +99,11 @@ verify_sched_next_hash(struct sched *s, struct sched_action *a)
 	for (l = s->conn; l < s->conn + s->nconns; l++) {
 		j = entry_of_queue(l->hashes.next);
 		if (sched_link_is_empty(&l->hashes) || (l->hash_bytes > 0 &&
-		    l->hash_bytes + j->verify_len > HASHES_MAX))
+		    l->hash_bytes + j->verify->len > HASHES_MAX))
 			continue;
 		sched_link_remove(&j->queue);
 		return sched_request_new(s, j, j->owner, OP_VERIFY_HASH,
-		    j->verify_off, j->verify_len, a);
+		    j->verify->off, j->verify->len, a);
 	}
 	return 0;
 }
@@ -126,7 +135,7 @@ int
 verify_sched_fstat_source(struct sched *s, struct sched_entry *j,
     struct sched_action *a)
 {
-	j->fstat_with_first_read = 0;
+	j->verify->fstat_with_first_read = 0;
 	return sched_request_new(s, j, j->owner, OP_VERIFY_FSTAT, 0, 0, a);
 }
 
@@ -136,10 +145,10 @@ verify_sched_local_done(struct sched *s, struct sched_entry *j)
 {
 	if (!sched_link_is_empty(&j->queue) || j->in_flight > 0)
 		return;
-	if (j->verify_when == VERIFY_BEFORE && s->interrupted &&
-	    !j->nothing_to_copy)
+	if (must_verify_before(j) && s->interrupted &&
+	    !j->verify->nothing_to_copy)
 		raise_outcome(j, OUTCOME_FAILED);
-	if (j->verify_when == VERIFY_BEFORE && !j->nothing_to_copy &&
+	if (must_verify_before(j) && !j->verify->nothing_to_copy &&
 	    j->outcome != OUTCOME_FAILED) {
 		extents_clear(&j->extents);
 		extents_begin(&j->extents, j->start);
@@ -148,7 +157,7 @@ verify_sched_local_done(struct sched *s, struct sched_entry *j)
 		schedule_step(s, j, OP_END);
 	set_state(j, j->state == STATE_VERIFY_BEFORE ? STATE_VERIFIED :
 	    STATE_CLOSING);
-	j->verify_when = VERIFY_AFTER;
+	j->verify->is_before_done = 1;
 }
 
 int
@@ -161,8 +170,8 @@ verify_sched_conn_lost(struct sched *s, struct sched_entry *j)
 		return 1;		/* over connection 0 */
 	sched_link_remove(&j->pending_link);
 	extents_clear(&j->extents);
-	j->is_reading_back = 0;
-	j->verify_request_lost = 1;
+	j->verify->is_reading_back = 0;
+	j->verify->request_lost = 1;
 	schedule_step(s, j, OP_VERIFY);
 	return 1;
 }
@@ -170,9 +179,9 @@ verify_sched_conn_lost(struct sched *s, struct sched_entry *j)
 int
 verify_sched_request_was_lost(struct sched_entry *j)
 {
-	int is_lost = j->verify_request_lost;
+	int is_lost = j->verify->request_lost;
 
-	j->verify_request_lost = 0;
+	j->verify->request_lost = 0;
 	return is_lost;
 }
 
@@ -189,7 +198,7 @@ take_readback_data(struct sched *s, struct sched_request **place,
 		seq_count_data(j, r, len);
 	else {
 		extents_fail(&j->extents, r->extent);
-		j->readback_stop = 1;
+		j->verify->readback_stop = 1;
 	}
 	sched_request_retire(s, place);
 	seq_continue(s, j);
@@ -207,7 +216,7 @@ reply_open(struct sched *s, struct sched_entry *j, enum sched_op op,
 	int restarts;
 
 	if (result == RESULT_OK && op == OP_READBACK_OPEN) {
-		j->is_reading_back = 1;
+		j->verify->is_reading_back = 1;
 		seq_continue(s, j);
 		return 0;
 	}

@@ -35,8 +35,9 @@ struct sched_request;
  * caller calls verify_sched_request(), verify_sched_read_back() or
  * verify_sched_defer(), or none of them: then the copy is next, and after it
  * the end. With sched_fail() or verify_sched_complete() nothing is copied.
+ * Returns 0, or -1 if out of memory.
  */
-void	verify_sched_begin(struct sched *, struct sched_entry *);
+int	verify_sched_begin(struct sched *, struct sched_entry *);
 
 /* One request is next. OP_VERIFY comes after its reply. */
 void verify_sched_request(struct sched *, struct sched_entry *, enum sched_op,
@@ -69,6 +70,9 @@ void	verify_sched_copy_from(struct sched_entry *, uint64_t off);
 void	verify_sched_complete(struct sched_entry *);
 
 /* For the scheduler itself */
+
+/* Forgets the verification of an entry that has one. */
+void	verify_sched_drop(struct sched_entry *);
 
 /*
  * Return 1 and the next request for hashes, the copy of a file that was

@@ -924,7 +924,7 @@ begin(struct sched_entry *j, struct node *n)
 	n->dir->begun++;
 	n->is_old = set.clear && !is_odd(n);
 	if (set.asks != 0) {
-		verify_sched_begin(r.s, j);
+		sim_must(verify_sched_begin(r.s, j) == 0, "memory");
 		return;
 	}
 	if (set.known != 0)
