@@ -11,6 +11,7 @@
 #include "conn-sched.h"
 #include "extents.h"
 #include "minmax.h"
+#include "multihost.h"
 #include "sched-internal.h"
 
 /*
@@ -52,12 +53,11 @@ int
 sched_request_new(struct sched *s, struct sched_entry *j, unsigned int conn,
     enum sched_op op, uint64_t off, uint32_t len, struct sched_action *a)
 {
-	struct sched_request *r = calloc(1, sizeof(*r)), **place;
+	struct sched_request *r, **place;
 
-	if (r == NULL)
+	if (multihost_note_request(s, j, conn) != 0 ||
+	    (r = calloc(1, sizeof(*r))) == NULL)
 		return -1;
-	if (s->conf.put && j->kind == KIND_FILE)
-		j->hosts_involved |= s->other_hosts & 1U << conn;
 	r->op = op;
 	r->entry = j;
 	r->conn = conn;

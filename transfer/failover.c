@@ -45,7 +45,8 @@ forget_requests(struct sched *s, unsigned int conn)
 				place = &r->next;
 				continue;
 			}
-			r->entry->unconfirmed_writes |= may_execute_late(s, r);
+			if (may_execute_late(s, r))
+				multihost_note_unconfirmed(r->entry);
 			sched_request_retire(s, place);
 		}
 	}

@@ -5,9 +5,52 @@
 
 /* See multihost.h. */
 
+#include <stdlib.h>
+
 #include "conn-sched.h"
 #include "multihost.h"
 #include "sched-internal.h"
+
+int
+multihost_note_request(struct sched *s, struct sched_entry *j,
+    unsigned int conn)
+{
+	if (conn == 0 || !s->conf.put || j->kind != KIND_FILE)
+		return 0;
+	if (j->hosts == NULL && (j->hosts = calloc(1, sizeof(*j->hosts))) ==
+	    NULL)
+		return -1;
+	j->hosts->involved |= s->other_hosts & 1U << conn;
+	return 0;
+}
+
+void
+multihost_note_unconfirmed(struct sched_entry *j)
+{
+	j->hosts->unconfirmed_writes = 1;
+}
+
+int
+multihost_has_unconfirmed(const struct sched_entry *j)
+{
+	return j->hosts != NULL && j->hosts->unconfirmed_writes;
+}
+
+void
+multihost_drop(struct sched_entry *j)
+{
+	free(j->hosts);
+	j->hosts = NULL;
+}
+
+void
+multihost_restarted(struct sched_entry *j)
+{
+	if (j->hosts == NULL)
+		return;
+	j->hosts->involved = 0;
+	j->hosts->mismatch = j->hosts->mtime_mismatch = 0;
+}
 
 int
 multihost_is_other(const struct sched *s, const struct sched_entry *j)
@@ -29,17 +72,17 @@ decide_after_check(struct sched *s, struct sched_entry *j)
 {
 	if (j->state == STATE_CONFIRMING)
 		set_state(j, STATE_CLOSING);
-	if (j->mtime_mismatch && !j->mismatch) {
-		j->mtime_mismatch = 0;
+	if (j->hosts->mtime_mismatch && !j->hosts->mismatch) {
+		j->hosts->mtime_mismatch = 0;
 		return OP_SETSTAT;
 	}
-	j->hosts_involved = 0;
-	j->unconfirmed_writes &= j->mismatch;
-	if (j->mismatch && (!j->had_mismatch || (s->other_hosts &
+	j->hosts->involved = 0;
+	j->hosts->unconfirmed_writes &= j->hosts->mismatch;
+	if (j->hosts->mismatch && (!j->hosts->had_mismatch || (s->other_hosts &
 	    ~j->excluded) != 0))
 		multihost_restart_on_first(s, j);
-	j->had_mismatch |= j->mismatch;
-	if (j->mismatch && j->outcome == OUTCOME_OK)
+	j->hosts->had_mismatch |= j->hosts->mismatch;
+	if (j->hosts->mismatch && j->outcome == OUTCOME_OK)
 		raise_outcome(j, OUTCOME_FAILED);
 	return j->outcome == OUTCOME_RESTART ? OP_RESTART : OP_END;
 }
@@ -47,15 +90,15 @@ decide_after_check(struct sched *s, struct sched_entry *j)
 void
 multihost_check_before_end(struct sched *s, struct sched_entry *j)
 {
-	if ((j->hosts_involved == 0 && !j->unconfirmed_writes) ||
-	    j->outcome == OUTCOME_FAILED)
+	if (j->hosts == NULL || (j->hosts->involved == 0 &&
+	    !j->hosts->unconfirmed_writes) || j->outcome == OUTCOME_FAILED)
 		return;
 	j->step = OP_STAT_DEST_ON_HOST;
-	if (j->mismatch)
+	if (j->hosts->mismatch)
 		j->step = decide_after_check(s, j);
 	if (j->step == OP_STAT_DEST_ON_HOST)
 		set_state(j, STATE_CONFIRMING);
-	j->hosts_to_check = j->hosts_involved | 1;
+	j->hosts->to_check = j->hosts->involved | 1;
 	j->handle_state = HANDLE_CLOSED;
 }
 
@@ -65,10 +108,10 @@ multihost_check_next(struct sched *s, struct sched_entry *j,
 {
 	unsigned int conn = 0;
 
-	while ((j->hosts_to_check >> conn & 1) == 0)
+	while ((j->hosts->to_check >> conn & 1) == 0)
 		conn++;
-	j->hosts_to_check &= ~(1U << conn);
-	if (j->hosts_to_check != 0)
+	j->hosts->to_check &= ~(1U << conn);
+	if (j->hosts->to_check != 0)
 		schedule_step(s, j, OP_STAT_DEST_ON_HOST);
 	return sched_request_new(s, j, conn, OP_STAT_DEST_ON_HOST, 0, 0, a);
 }
@@ -77,9 +120,9 @@ void
 multihost_reply(struct sched *s, struct sched_entry *j,
     enum sched_result result)
 {
-	j->mismatch |= result == RESULT_FAILED;
-	j->mtime_mismatch |= result == RESULT_EOF;
-	if (j->in_flight == 0 && j->hosts_to_check == 0)
+	j->hosts->mismatch |= result == RESULT_FAILED;
+	j->hosts->mtime_mismatch |= result == RESULT_EOF;
+	if (j->in_flight == 0 && j->hosts->to_check == 0)
 		schedule_step(s, j, decide_after_check(s, j));
 }
 
@@ -94,18 +137,18 @@ has_written(const struct sched_entry *j)
 int
 multihost_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
 {
-	if ((j->hosts_involved >> conn & 1) == 0)
+	if (j->hosts == NULL || (j->hosts->involved >> conn & 1) == 0)
 		return 0;
 	if (!has_written(j)) {
-		j->hosts_involved &= ~(1U << conn);
+		j->hosts->involved &= ~(1U << conn);
 		return 0;
 	}
-	j->mismatch = 1;
+	j->hosts->mismatch = 1;
 	j->remove_first |= j->exists_ours;
 	multihost_restart_on_first(s, j);
 	if (j->state != STATE_CONFIRMING)
 		return 0;
-	j->hosts_to_check = 0;
+	j->hosts->to_check = 0;
 	sched_link_remove(&j->queue);
 	if (j->owner == conn)
 		sched_conn_move(s, j, 0);

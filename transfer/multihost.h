@@ -32,6 +32,24 @@
 
 #include "sched-action.h"
 
+/*
+ * Notes that a request about the entry goes over that connection. Returns 0, or
+ * -1 if out of memory.
+ */
+int	multihost_note_request(struct sched *, struct sched_entry *,
+    unsigned int conn);
+
+/*
+ * A connection of the entry, but not connection 0, was lost with a request that
+ * its server may execute at any later time.
+ */
+void	multihost_note_unconfirmed(struct sched_entry *);
+int	multihost_has_unconfirmed(const struct sched_entry *);
+
+/* Forgets all, or what a restart has to forget. */
+void	multihost_drop(struct sched_entry *);
+void	multihost_restarted(struct sched_entry *);
+
 /* Returns 1 if another host than that of connection 0 owns the file. */
 int	multihost_is_other(const struct sched *, const struct sched_entry *);
 

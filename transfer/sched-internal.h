@@ -106,6 +106,19 @@ enum outcome {
 	OUTCOME_FAILED
 };
 
+/*
+ * An upload of which a connection other than connection 0 has a part: see
+ * multihost.h. A restart keeps "had_mismatch" and "unconfirmed_writes".
+ */
+struct sched_hosts {
+	unsigned int involved;	/* bits: connections to other hosts it used */
+	unsigned int to_check;	/* bits: OP_STAT_DEST_ON_HOST is not sent yet */
+	int	 mismatch;		/* one of these saw another file */
+	int	 had_mismatch;		/* before a restart */
+	int	 unconfirmed_writes;	/* a lost server may execute some */
+	int	 mtime_mismatch;	/* the target's mtime has to be set */
+};
+
 /* The verification of a file: see verify-sched.h. */
 struct sched_verify {
 	int	 is_before_done;	/* what is next is verified after the copy */
@@ -149,14 +162,6 @@ struct sched_entry {
 	unsigned int excluded;		/* a bit for each barred connection */
 	unsigned int last_mover;	/* connection with the newest extent */
 	int	 identity_pending;	/* its first FSTAT is in flight */
-	/* a bit for each connection to another host that had a request */
-	unsigned int hosts_involved;
-	/* a bit for each connection that OP_STAT_DEST_ON_HOST still needs */
-	unsigned int hosts_to_check;
-	int	 mismatch;		/* that found another file */
-	int	 had_mismatch;		/* before a restart; never reset */
-	int	 unconfirmed_writes;	/* a lost server may execute some */
-	int	 mtime_mismatch;	/* the target's mtime has to be set */
 	int	 exists_ours;		/* we made the target, or its dir */
 	int	 remove_first;		/* OP_REMOVE_OWN before it restarts */
 	int	 no_truncate;		/* see sched_forbid_truncate() */
@@ -196,6 +201,7 @@ struct sched_entry {
 	/* the limit to restore if the failure has another cause; 0: none */
 	uint32_t limit_before;
 	uint64_t start;			/* the first byte to transfer */
+	struct sched_hosts *hosts;	/* NULL: connection 0 alone wrote it */
 	struct sched_verify *verify;	/* NULL: it is not verified */
 
 	/* second half of a directory */

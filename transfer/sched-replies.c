@@ -36,7 +36,7 @@ finish_entry(struct sched *s, struct sched_entry *j)
 		s->active--;
 	sched_conn_leave(s, j);
 	tempfile_sched_drop(s, j);
-	j->hosts_involved = 0;
+	multihost_drop(j);
 	if (s->sole_entry == j)
 		s->sole_entry = NULL;
 	if (j->outcome != OUTCOME_FAILED && j->state != STATE_LOOKUP)
@@ -60,10 +60,10 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->truncate_pending = j->fstat_type_pending = j->is_truncated =
 	    j->write_answered = j->stat_first = 0;
 	j->old_size_known = j->possible_source = 0;
-	j->identity_pending = j->mismatch = 0;
-	j->mtime_mismatch = j->no_truncate = j->tried_excl = j->temp_undecided =
+	j->identity_pending = 0;
+	j->no_truncate = j->tried_excl = j->temp_undecided =
 	    0;
-	j->hosts_involved = 0;
+	multihost_restarted(j);
 	j->handle_state = HANDLE_CLOSED;
 	set_state(j, STATE_QUEUED);
 	if (s->interrupted) {

@@ -812,7 +812,7 @@ sched_forbid_truncate(struct sched_entry *j, int is_ours, int is_shared)
 int
 sched_has_unconfirmed_writes(const struct sched_entry *j)
 {
-	return j->unconfirmed_writes;
+	return multihost_has_unconfirmed(j);
 }
 
 void
@@ -937,7 +937,8 @@ sched_free(struct sched *s)
 		sched_link_remove(&j->walk);
 		extents_clear(&j->extents);
 		tempfile_sched_drop(s, j);
-		free(j->verify);
+		verify_sched_drop(j);
+		multihost_drop(j);
 		free(j);
 	}
 	for (i = 0; i < BUCKETS; i++)
