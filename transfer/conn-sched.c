@@ -328,7 +328,7 @@ sched_conn_limit(const struct sched *s, const struct sched_entry *j,
 {
 	uint64_t least = (uint64_t)CONN_REQUESTS_MIN * (j->unit +
 	    REQUEST_OVERHEAD);
-	uint64_t most = max_u64(sched_conn_share(s), j->temp == NULL ?
+	uint64_t most = max_u64(sched_conn_share(s), !has_tempfile(j) ?
 	    min_u64(least, s->window) : 2 * CHANNEL_WINDOW_STOCK);
 
 	return has_own_limits(s) ? min_u64(most, s->conn[conn].limit) : most;

@@ -27,8 +27,8 @@ may_execute_late(const struct sched *s, const struct sched_request *r)
 	if (!s->conf.put || r->entry->kind != KIND_FILE)
 		return 0;
 	if (r->op == OP_WRITE)
-		return r->entry->temp == NULL ||
-		    !tempfile_locate_write(r->entry->temp, r->off, &at);
+		return !has_tempfile(r->entry) || !tempfile_locate_write(
+		    r->entry->temp->file, r->off, &at);
 	return op_info(r->op)->late;
 }
 
@@ -174,7 +174,7 @@ failover_conn_lost(struct sched *s, unsigned int conn)
 	if (helped != NULL && !data_is_done(helped))
 		seq_continue(s, helped);
 	else if (helped != NULL && sched_link_is_empty(&helped->queue) &&
-	    helped->temp == NULL)
+	    !has_tempfile(helped))
 		seq_closed(s, helped);
 }
 

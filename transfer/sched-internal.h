@@ -107,6 +107,22 @@ enum outcome {
 };
 
 /*
+ * The temporary file of an upload, or with "only_removes_stale" what removes
+ * those of earlier copies beside a file that is written in place: see
+ * tempfile-sched.h.
+ */
+struct sched_temp {
+	struct sched_link link;		/* all of them, oldest first */
+	struct sched_entry *entry;
+	struct tempfile *file;
+	int	 only_removes_stale;
+	int	 is_removing;		/* the end of the entry waits for it */
+	int	 is_undecided;		/* "file" says how it will be opened */
+	uint32_t in_flight;		/* OP_TEMPFILE requests */
+	int	 write_error;		/* the server refused WRITE or CLOSE */
+};
+
+/*
  * An upload of which a connection other than connection 0 has a part: see
  * multihost.h. A restart keeps "had_mismatch" and "unconfirmed_writes".
  */
@@ -140,7 +156,6 @@ struct sched_entry {
 	struct sched_link walk;		/* all entries, in walk order */
 	struct sched_link queue;	/* one of the queues of scheduler.c */
 	struct sched_link pending_link;	/* files with pending extents */
-	struct sched_link temp_link;	/* files with temp or stale_cleaner */
 	enum sched_kind kind;
 	void	*user;			/* the caller's */
 	struct sched_entry *parent;	/* second half of its directory */
@@ -171,13 +186,8 @@ struct sched_entry {
 	uint64_t sample_off;		/* of OP_SAMPLE_REOPENED */
 
 	/* uploads over several connections */
-	struct tempfile *temp;		/* NULL: written in place */
-	struct tempfile *stale_cleaner;	/* of a file without temp; or NULL */
-	int	 is_removing_stale;	/* its end waits for stale_cleaner */
-	int	 temp_undecided;	/* temp says how it will be opened */
-	uint32_t temp_requests;		/* OP_TEMPFILE requests in flight */
+	struct sched_temp *temp;	/* NULL: none, and none to be removed */
 	uint64_t highest_sent;		/* end of the highest WRITE sent */
-	int	 write_error;		/* the server refused WRITE or CLOSE */
 	uint32_t unit;			/* length of a READ or WRITE */
 	uint32_t in_flight;		/* requests */
 	int	 eof;			/* the source has ended */
@@ -263,7 +273,7 @@ struct sched {
 	struct sched_link looked_up, waiting_for_dir;
 	struct sched_link tempfiles;
 	unsigned int ntempfiles;
-	unsigned int nremoving_stale;	/* files that have is_removing_stale */
+	unsigned int nremoving_stale;	/* files with temp->is_removing */
 	int	 server_caps, conns_wanted; /* see sched_set_server_caps() */
 	uint64_t now_us;
 	struct sched_conn conn[SCHED_CONNS_MAX];
@@ -352,13 +362,6 @@ entry_of_unlisted(const struct sched_link *l)
 }
 
 static inline struct sched_entry *
-entry_of_temp_link(const struct sched_link *l)
-{
-	return (struct sched_entry *)((char *)l - offsetof(struct sched_entry,
-	    temp_link));
-}
-
-static inline struct sched_entry *
 entry_of_pending_link(const struct sched_link *l)
 {
 	return (struct sched_entry *)((char *)l - offsetof(struct sched_entry,
@@ -412,6 +415,12 @@ is_verifying(const struct sched_entry *j)
 {
 	return j->state == STATE_VERIFY_BEFORE || j->state ==
 	    STATE_VERIFY_AFTER;
+}
+
+static inline int
+has_tempfile(const struct sched_entry *j)
+{
+	return j->temp != NULL && !j->temp->only_removes_stale;
 }
 
 static inline int
@@ -496,7 +505,7 @@ data_is_over(const struct sched *s, const struct sched_entry *j)
 	return (!has_more_data(j) && j->extents.npending == 0) ||
 	    j->outcome != OUTCOME_OK || j->fstat_type_pending ||
 	    s->interrupted ||
-	    (j->temp != NULL && tempfile_is_reverting(j->temp)) ||
+	    (has_tempfile(j) && tempfile_is_reverting(j->temp->file)) ||
 	    (is_reading_back(j) && j->verify->readback_stop);
 }
 

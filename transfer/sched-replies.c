@@ -61,8 +61,7 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	    j->write_answered = j->stat_first = 0;
 	j->old_size_known = j->possible_source = 0;
 	j->identity_pending = 0;
-	j->no_truncate = j->tried_excl = j->temp_undecided =
-	    0;
+	j->no_truncate = j->tried_excl = 0;
 	multihost_restarted(j);
 	j->handle_state = HANDLE_CLOSED;
 	set_state(j, STATE_QUEUED);
@@ -85,7 +84,7 @@ sched_finish_local(struct sched *s)
 		    seq_first(s, j));
 	} else if (op == OP_DATA_DONE) {
 		set_state(j, STATE_CLOSING);
-		if (j->temp != NULL)
+		if (has_tempfile(j))
 			seq_closed(s, j);
 		else
 			schedule_step(s, j, seq_after(s, j, op));
@@ -318,7 +317,7 @@ static int
 on_open_excl(struct sched *s, struct sched_entry *j,
     const struct sched_request *r, enum sched_result result)
 {
-	if (j->temp != NULL && tempfile_sched_opened(s, j, result == RESULT_OK))
+	if (has_tempfile(j) && tempfile_sched_opened(s, j, result == RESULT_OK))
 		return 1;
 	if (result == RESULT_OK) {
 		j->exists_ours = 1;
@@ -521,11 +520,11 @@ on_helper(struct sched *s, struct sched_entry *j, const struct sched_request *r,
 	stripe_reply(s, j, r->conn, r->op, result);
 	if (r->op == OP_HELPER_CLOSE && result != RESULT_OK && s->conf.put) {
 		raise_outcome(j, OUTCOME_FAILED);
-		j->write_error = 1;
+		tempfile_sched_note_write_error(j);
 	}
 	if (!data_is_done(j))
 		seq_continue(s, j);
-	else if (sched_link_is_empty(&j->queue) && j->temp == NULL)
+	else if (sched_link_is_empty(&j->queue) && !has_tempfile(j))
 		seq_closed(s, j);
 	return 0;
 }

@@ -437,7 +437,7 @@ static int
 can_truncate_end(const struct sched *s, const struct sched_entry *j)
 {
 	return s->has_handle_limit && ((s->conf.in_place &&
-	    !j->must_open_trunc) || j->no_truncate) && j->temp == NULL &&
+	    !j->must_open_trunc) || j->no_truncate) && !has_tempfile(j) &&
 	    j->eof && !j->possible_source && !j->has_holes && j->outcome != OUTCOME_FAILED &&
 	    j->in_flight > 0 && !target_fits(j, j->extents.cursor);
 }
@@ -654,7 +654,7 @@ sched_remove_stale(struct sched *s, struct sched_entry *j)
 struct tempfile *
 sched_tempfile(const struct sched_entry *j)
 {
-	return j->temp;
+	return has_tempfile(j) ? j->temp->file : NULL;
 }
 
 struct tempfile *
@@ -696,7 +696,7 @@ sched_set_clock(struct sched *s, uint64_t us)
 void
 sched_set_free_space(struct sched_entry *j, uint64_t available)
 {
-	tempfile_set_free_space(j->temp, available, unmoved_bytes(j));
+	tempfile_set_free_space(j->temp->file, available, unmoved_bytes(j));
 }
 
 int

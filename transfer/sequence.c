@@ -30,7 +30,7 @@ data_finished(struct sched *s, struct sched_entry *j)
 	j->is_whole = j->extents.first == NULL &&
 	    extents_contiguous_end(&j->extents) >= j->extents.moved_end;
 	stripe_close(s, j);
-	if (j->temp != NULL)
+	if (has_tempfile(j))
 		return;			/* tempfile_sched_next() */
 	if (j->fstat_type_pending)
 		schedule_step(s, j, OP_FSTAT_TYPE);
@@ -120,10 +120,10 @@ stats_first(const struct sched *s, const struct sched_entry *j)
 }
 
 static int
-has_tempfile(const struct sched *s, const struct sched_entry *j)
+begins_temporary(const struct sched *s, const struct sched_entry *j)
 {
 	(void)s;
-	return j->temp != NULL;
+	return has_tempfile(j);
 }
 
 static int
@@ -216,7 +216,7 @@ static const struct step upload[] = {
 	{ OP_REMOVE_OWN,	must_remove_own },
 	{ OP_VERIFY,		must_verify },
 	{ OP_STAT,		stats_first },
-	{ OP_OPEN_EXCL,		has_tempfile },
+	{ OP_OPEN_EXCL,		begins_temporary },
 	{ OP_OPEN,		always },
 	{ OP_DATA_DONE,		always },
 	{ OP_SETSIZE_FINAL,	must_truncate_last },

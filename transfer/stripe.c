@@ -24,7 +24,7 @@ min_rest(const struct sched *s, const struct sched_entry *j)
 {
 	if (!s->conf.put)
 		return s->stripe_min == 0 ? UINT64_MAX : s->stripe_min;
-	return j->temp != NULL && tempfile_may_stripe(j->temp) ?
+	return has_tempfile(j) && tempfile_may_stripe(j->temp->file) ?
 	    STRIPE_MIN_REST : UINT64_MAX;
 }
 

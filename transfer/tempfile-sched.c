@@ -6,6 +6,7 @@
 /* See tempfile-sched.h. */
 
 #include <stddef.h>
+#include <stdlib.h>
 
 #include "conn-sched.h"
 #include "extents.h"
@@ -14,13 +15,29 @@
 #include "tempfile.h"
 #include "tempfile-sched.h"
 
+static int
+add_temp(struct sched *s, struct sched_entry *j,
+    const struct tempfile_conf *conf)
+{
+	struct sched_temp *temp = calloc(1, sizeof(*temp));
+
+	if (temp == NULL || (temp->file = tempfile_new(conf)) == NULL) {
+		free(temp);
+		return -1;
+	}
+	temp->entry = j;
+	temp->only_removes_stale = conf->only_removes_stale;
+	sched_link_before(&temp->link, &s->tempfiles);
+	j->temp = temp;
+	return 0;
+}
+
 int
 tempfile_sched_add(struct sched *s, struct sched_entry *j,
     const struct tempfile_conf *conf)
 {
-	if ((j->temp = tempfile_new(conf)) == NULL)
+	if (add_temp(s, j, conf) != 0)
 		return -1;
-	sched_link_before(&j->temp_link, &s->tempfiles);
 	s->ntempfiles++;
 	sched_conn_move(s, j, 0);
 	return 0;
@@ -31,28 +48,33 @@ tempfile_sched_remove_stale(struct sched *s, struct sched_entry *j)
 {
 	static const struct tempfile_conf conf = { .only_removes_stale = 1 };
 
-	if ((j->stale_cleaner = tempfile_new(&conf)) == NULL)
-		return -1;
-	sched_link_before(&j->temp_link, &s->tempfiles);
-	return 0;
+	return add_temp(s, j, &conf);
 }
 
 void
 tempfile_sched_drop(struct sched *s, struct sched_entry *j)
 {
-	s->ntempfiles -= j->temp != NULL;
-	s->nremoving_stale -= j->is_removing_stale;
-	j->is_removing_stale = 0;
-	tempfile_free(j->temp);
-	tempfile_free(j->stale_cleaner);
-	j->temp = j->stale_cleaner = NULL;
-	sched_link_remove(&j->temp_link);
+	if (j->temp == NULL)
+		return;
+	s->ntempfiles -= !j->temp->only_removes_stale;
+	s->nremoving_stale -= j->temp->is_removing;
+	tempfile_free(j->temp->file);
+	sched_link_remove(&j->temp->link);
+	free(j->temp);
+	j->temp = NULL;
 }
 
 struct tempfile *
 tempfile_sched_requester(const struct sched_entry *j)
 {
-	return j->temp != NULL ? j->temp : j->stale_cleaner;
+	return j->temp != NULL ? j->temp->file : NULL;
+}
+
+void
+tempfile_sched_note_write_error(struct sched_entry *j)
+{
+	if (j->temp != NULL)
+		j->temp->write_error = 1;
 }
 
 /* Returns 1 if a connection that is up has nothing to do, and would help. */
@@ -77,10 +99,10 @@ state_now(const struct sched *s, const struct sched_entry *j)
 {
 	return (struct tempfile_now){ .us = s->now_us, .contiguous_end =
 	    extents_contiguous_end(&j->extents), .cursor = j->extents.cursor,
-	    .highest_sent = j->highest_sent, .in_flight = j->temp_requests,
+	    .highest_sent = j->highest_sent, .in_flight = j->temp->in_flight,
 	    .no_more_data = data_is_over(s, j), .stopped = s->interrupted ||
-	    (j->outcome == OUTCOME_FAILED && !j->write_error), .failed =
-	    j->write_error, .restart = j->outcome == OUTCOME_RESTART,
+	    (j->outcome == OUTCOME_FAILED && !j->temp->write_error), .failed =
+	    j->temp->write_error, .restart = j->outcome == OUTCOME_RESTART,
 	    .server_caps = s->server_caps, .conns_wanted =
 	    s->conns_wanted, .helper_idle = helper_is_idle(s, j) };
 }
@@ -92,7 +114,7 @@ send_temp_request(struct sched *s, struct sched_entry *j,
 	if (sched_request_new(s, j, 0, OP_TEMPFILE, ask->off, 0, a) != 1)
 		return -1;
 	(*sched_request_slot(s, a->id))->temp_request = a->temp_request = *ask;
-	j->temp_requests++;
+	j->temp->in_flight++;
 	return 1;
 }
 
@@ -113,19 +135,19 @@ static int
 next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 {
 	struct tempfile_now now = state_now(s, j);
-	uint64_t kept = tempfile_copied_bytes(j->temp, now.contiguous_end);
+	uint64_t kept = tempfile_copied_bytes(j->temp->file, now.contiguous_end);
 
-	if (tempfile_ask_at_end(j->temp, &now, l) == 1)
+	if (tempfile_ask_at_end(j->temp->file, &now, l) == 1)
 		return 1;
-	if (tempfile_reverts(j->temp, &now))
+	if (tempfile_reverts(j->temp->file, &now))
 		revert_to_in_place(s, j, kept);
-	else if (tempfile_has_ended(j->temp)) {
-		if (tempfile_has_failed(j->temp))
+	else if (tempfile_has_ended(j->temp->file)) {
+		if (tempfile_has_failed(j->temp->file))
 			raise_outcome(j, OUTCOME_FAILED);
-		if (tempfile_wants_restart(j->temp))
+		if (tempfile_wants_restart(j->temp->file))
 			raise_outcome(j, OUTCOME_RESTART);
 		/* What has the name is not ours. */
-		j->remove_first &= !tempfile_is_not_renamed(j->temp);
+		j->remove_first &= !tempfile_is_not_renamed(j->temp->file);
 		j->handle_state = HANDLE_CLOSED;
 		schedule_step(s, j, OP_DATA_DONE);
 	}
@@ -136,9 +158,10 @@ next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 static int
 stale_precedes_end(struct sched *s, struct sched_entry *j)
 {
-	if (j->stale_cleaner == NULL || tempfile_has_ended(j->stale_cleaner))
+	if (j->temp == NULL || has_tempfile(j) ||
+	    tempfile_has_ended(j->temp->file))
 		return 0;
-	j->is_removing_stale = 1;
+	j->temp->is_removing = 1;
 	s->nremoving_stale++;
 	return 1;
 }
@@ -150,10 +173,10 @@ tempfile_sched_precedes(struct sched *s, struct sched_entry *j)
 
 	if (j->step == OP_END)
 		return stale_precedes_end(s, j);
-	if (j->temp == NULL || j->step != OP_OPEN_EXCL ||
-	    tempfile_open_mode(j->temp, &number) != TEMPFILE_UNDECIDED)
+	if (!has_tempfile(j) || j->step != OP_OPEN_EXCL ||
+	    tempfile_open_mode(j->temp->file, &number) != TEMPFILE_UNDECIDED)
 		return 0;
-	j->temp_undecided = 1;
+	j->temp->is_undecided = 1;
 	return 1;
 }
 
@@ -165,11 +188,11 @@ next_before_open(struct sched *s, struct sched_entry *j,
 	struct tempfile_now now = state_now(s, j);
 	enum tempfile_open_mode way;
 
-	if (tempfile_ask_before_open(j->temp, &now, l) == 1)
+	if (tempfile_ask_before_open(j->temp->file, &now, l) == 1)
 		return 1;
-	if ((way = tempfile_decide_open(j->temp, &now)) == TEMPFILE_UNDECIDED)
+	if ((way = tempfile_decide_open(j->temp->file, &now)) == TEMPFILE_UNDECIDED)
 		return 0;
-	j->temp_undecided = 0;
+	j->temp->is_undecided = 0;
 	if (s->interrupted)
 		raise_outcome(j, OUTCOME_FAILED);
 	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END : way == TEMPFILE_OPEN_OLD ?
@@ -182,12 +205,12 @@ tempfile_sched_opened(struct sched *s, struct sched_entry *j, int ok)
 {
 	unsigned int number;
 
-	if (tempfile_opened(j->temp, ok) == 0)
+	if (tempfile_opened(j->temp->file, ok) == 0)
 		return 0;
 	if (s->interrupted)
 		raise_outcome(j, OUTCOME_FAILED);
 	schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
-	    tempfile_open_mode(j->temp, &number) == TEMPFILE_OPEN_OLD ? OP_OPEN : OP_OPEN_EXCL);
+	    tempfile_open_mode(j->temp->file, &number) == TEMPFILE_OPEN_OLD ? OP_OPEN : OP_OPEN_EXCL);
 	return 1;
 }
 
@@ -198,13 +221,13 @@ next_stale_removal(struct sched *s, struct sched_entry *j,
 {
 	struct tempfile_now now = state_now(s, j);
 
-	if (!j->is_removing_stale)
+	if (!j->temp->is_removing)
 		return is_open(j) && !data_is_done(j) && j->owner == 0 &&
-		    tempfile_ask_during_data(j->stale_cleaner, &now, l);
-	if (tempfile_ask_at_end(j->stale_cleaner, &now, l) == 1)
+		    tempfile_ask_during_data(j->temp->file, &now, l);
+	if (tempfile_ask_at_end(j->temp->file, &now, l) == 1)
 		return 1;
-	if (tempfile_has_ended(j->stale_cleaner)) {
-		j->is_removing_stale = 0;
+	if (tempfile_has_ended(j->temp->file)) {
+		j->temp->is_removing = 0;
 		s->nremoving_stale--;
 		schedule_step(s, j, OP_END);
 	}
@@ -216,16 +239,16 @@ next_request(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 {
 	struct tempfile_now now;
 
-	if (j->temp == NULL)
+	if (!has_tempfile(j))
 		return next_stale_removal(s, j, l);
-	if (j->temp_undecided)
+	if (j->temp->is_undecided)
 		return next_before_open(s, j, l);
 	if (!is_open(j))
 		return 0;
 	if (data_is_done(j))
 		return j->nhelpers > 0 ? 0 : next_at_end(s, j, l);
 	now = state_now(s, j);
-	return tempfile_ask_during_data(j->temp, &now, l);
+	return tempfile_ask_during_data(j->temp->file, &now, l);
 }
 
 int
@@ -236,7 +259,8 @@ tempfile_sched_next(struct sched *s, struct sched_action *a)
 	struct sched_entry *j;
 
 	for (n = s->tempfiles.next; n != &s->tempfiles; n = n->next) {
-		j = entry_of_temp_link(n);
+		j = ((struct sched_temp *)((char *)n - offsetof(struct
+		    sched_temp, link)))->entry;
 		if (next_request(s, j, &l) == 1)
 			return send_temp_request(s, j, &l, a);
 	}
@@ -248,11 +272,11 @@ tempfile_sched_write_failed(struct sched_entry *j, uint64_t off)
 {
 	uint64_t at;
 
-	if (j->temp != NULL && tempfile_locate_write(j->temp, off, &at)) {
-		tempfile_staging_failed(j->temp);
+	if (has_tempfile(j) && tempfile_locate_write(j->temp->file, off, &at)) {
+		tempfile_staging_failed(j->temp->file);
 		return 1;
 	}
-	j->write_error = 1;
+	tempfile_sched_note_write_error(j);
 	return 0;
 }
 
@@ -260,8 +284,8 @@ void
 tempfile_sched_locate_write(const struct sched_entry *j, struct sched_action *a)
 {
 	a->at = a->off;
-	if (j->temp != NULL)
-		a->staging = tempfile_locate_write(j->temp, a->off, &a->at);
+	if (has_tempfile(j))
+		a->staging = tempfile_locate_write(j->temp->file, a->off, &a->at);
 }
 
 int
@@ -272,7 +296,7 @@ tempfile_sched_reply(struct sched *s, struct sched_entry *j,
 	struct tempfile_now now;
 	int told;
 
-	j->temp_requests--;
+	j->temp->in_flight--;
 	now = state_now(s, j);
 	told = tempfile_reply(temp, l, ok, &now);
 	if (tempfile_truncate_failed(temp) && !j->must_open_trunc) {

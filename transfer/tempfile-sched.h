@@ -64,6 +64,9 @@ int	tempfile_sched_next(struct sched *, struct sched_action *);
  */
 int	tempfile_sched_write_failed(struct sched_entry *, uint64_t off);
 
+/* The server refused a WRITE or a CLOSE of the entry, if it has either. */
+void	tempfile_sched_note_write_error(struct sched_entry *);
+
 /* Where a WRITE goes */
 void	tempfile_sched_locate_write(const struct sched_entry *,
     struct sched_action *);

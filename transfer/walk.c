@@ -136,7 +136,6 @@ walk_new_entry(struct sched *s, enum sched_kind kind, void *own,
 	sched_link_init(&j->queue);
 	sched_link_init(&j->unlisted);
 	sched_link_init(&j->pending_link);
-	sched_link_init(&j->temp_link);
 	sched_link_before(&j->walk, place);
 	s->nentries++;
 	return j;
