@@ -27,7 +27,7 @@ concurrency_init(struct sched *s)
 void
 concurrency_succeeded(struct sched *s, const struct sched_entry *j)
 {
-	if (j->limit_before != 0) {
+	if (j->restart.limit_before != 0) {
 		s->max_limit = s->limit;		/* fewer were needed */
 		s->one_at_a_time = s->limit == 1;
 	}
@@ -41,9 +41,9 @@ concurrency_succeeded(struct sched *s, const struct sched_entry *j)
 static void
 halve_limit(struct sched *s, struct sched_entry *j)
 {
-	if (j->limit_before == 0)
-		j->limit_before = s->limit;
-	if (j->limit_epoch != s->limit_epoch)
+	if (j->restart.limit_before == 0)
+		j->restart.limit_before = s->limit;
+	if (j->restart.limit_epoch != s->limit_epoch)
 		return;
 	s->limit_epoch++;
 	s->successes = 0;
@@ -57,12 +57,12 @@ concurrency_restarts(struct sched *s, struct sched_entry *j)
 		return j->outcome == OUTCOME_RESTART;
 	if (!s->has_handle_limit && s->sole_entry != j && !s->interrupted) {
 		halve_limit(s, j);
-		raise_outcome(j, OUTCOME_RESTART);
+		request_restart(j, RESTART_SERVER_BUSY);
 		return 1;
 	}
-	if (j->limit_before != 0)		/* the server was not strict */
-		s->limit = (uint32_t)min_u64(j->limit_before, s->max_limit);
-	j->limit_before = 0;
+	if (j->restart.limit_before != 0)		/* the server was not strict */
+		s->limit = (uint32_t)min_u64(j->restart.limit_before, s->max_limit);
+	j->restart.limit_before = 0;
 	return 0;
 }
 

@@ -68,7 +68,7 @@ find_new_owner(const struct sched *s, const struct sched_entry *j)
 			continue;
 		if (l->helped_file == j && l->helper_state != HELPER_CLOSING)
 			return i;
-		if (l->helped_file == j || (j->excluded >> i & 1) != 0)
+		if (l->helped_file == j || (j->restart.exclude_conns >> i & 1) != 0)
 			continue;
 		if (best == SCHED_CONNS_MAX ||
 		    sched_conn_work(l) < sched_conn_work(&s->conn[best]))
@@ -216,7 +216,10 @@ close_other_file(struct sched *s, struct sched_entry *j)
 {
 	j->handle_state = HANDLE_OPEN;
 	j->op_after_reopen = 0;
-	raise_outcome(j, s->interrupted ? OUTCOME_FAILED : OUTCOME_RESTART);
+	if (s->interrupted)
+		raise_outcome(j, OUTCOME_FAILED);
+	else
+		request_restart(j, RESTART_TARGET_REPLACED);
 	sched_link_remove(&j->pending_link);
 	if (!data_is_done(j))
 		set_state(j, STATE_FINISHING);
@@ -245,10 +248,10 @@ failover_reply(struct sched *s, struct sched_entry *j, enum sched_op op,
 			close_other_file(s, j);
 	} else {
 		/* A file with a mode of 0444 is written by its first handle. */
-		if (s->conf.put && j->exists_ours && result == RESULT_FAILED &&
+		if (s->conf.put && j->target.exists_ours && result == RESULT_FAILED &&
 		    j->outcome != OUTCOME_FAILED && !s->interrupted) {
-			raise_outcome(j, OUTCOME_RESTART);
-			j->remove_first = 1;
+			request_restart(j, RESTART_CANNOT_REOPEN);
+			j->restart.remove_first = 1;
 		}
 		/* What is sent anew was not lost here. */
 		j->handle_state = HANDLE_UNAVAILABLE;

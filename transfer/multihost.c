@@ -61,9 +61,9 @@ multihost_is_other(const struct sched *s, const struct sched_entry *j)
 void
 multihost_restart_on_first(struct sched *s, struct sched_entry *j)
 {
-	j->excluded |= s->other_hosts;
+	j->restart.exclude_conns |= s->other_hosts;
 	if (!s->interrupted)
-		raise_outcome(j, OUTCOME_RESTART);
+		request_restart(j, RESTART_HOST_MISMATCH);
 }
 
 /* What follows when all has been seen, or need not be */
@@ -79,7 +79,7 @@ decide_after_check(struct sched *s, struct sched_entry *j)
 	j->hosts->involved = 0;
 	j->hosts->unconfirmed_writes &= j->hosts->mismatch;
 	if (j->hosts->mismatch && (!j->hosts->had_mismatch || (s->other_hosts &
-	    ~j->excluded) != 0))
+	    ~j->restart.exclude_conns) != 0))
 		multihost_restart_on_first(s, j);
 	j->hosts->had_mismatch |= j->hosts->mismatch;
 	if (j->hosts->mismatch && j->outcome == OUTCOME_OK)
@@ -144,7 +144,7 @@ multihost_conn_lost(struct sched *s, struct sched_entry *j, unsigned int conn)
 		return 0;
 	}
 	j->hosts->mismatch = 1;
-	j->remove_first |= j->exists_ours;
+	j->restart.remove_first |= j->target.exists_ours;
 	multihost_restart_on_first(s, j);
 	if (j->state != STATE_CONFIRMING)
 		return 0;

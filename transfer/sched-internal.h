@@ -148,6 +148,56 @@ struct sched_verify {
 	int	 fstat_with_first_read;	/* OP_VERIFY_FSTAT was not sent yet */
 };
 
+/* Why an entry is restarted */
+enum restart_reason {
+	RESTART_NONE,		/* it was not yet */
+	RESTART_SERVER_BUSY,	/* it may refuse what it would do alone */
+	RESTART_LOCAL_CONFLICT,	/* another entry writes the same local file */
+	RESTART_REORDERED,	/* the server truncates after it has written */
+	RESTART_NOT_TRUNCATED,	/* a truncation had no effect */
+	RESTART_HOST_MISMATCH,	/* another host sees a different file */
+	RESTART_TARGET_GONE,	/* of a file that was to be continued */
+	RESTART_TARGET_REPLACED,/* while a connection was lost */
+	RESTART_CANNOT_REOPEN,	/* what we made: it is removed before */
+	RESTART_NEEDS_CONN_0,	/* it has to be truncated as it is opened */
+	RESTART_TEMPFILE	/* the file is written in place instead */
+};
+
+/* A restart, and what it leaves to the next attempt */
+struct restart {
+	enum restart_reason reason;	/* of the last one */
+	unsigned int exclude_conns;	/* bits: connections it must not use */
+	int	 open_trunc;		/* OPEN has to truncate */
+	int	 remove_first;		/* OP_REMOVE_OWN comes first */
+	int	 exclusive;		/* begins when nothing is in flight */
+	/* sched.limit_epoch when it began, and for concurrency.c the limit to
+	 * restore if fewer entries do not help; 0: none */
+	uint32_t limit_epoch, limit_before;
+};
+
+/* When OP_SETSIZE_0 empties an old file, which only sched_truncate_late() asks */
+enum setsize_0 {
+	SETSIZE_0_NOT,		/* not at all, or it was done */
+	SETSIZE_0_PENDING,	/* before the first WRITE */
+	SETSIZE_0_REFUSED	/* OP_FSTAT_TYPE asks whether it is a regular file */
+};
+
+/* The target of a copy. Sizes are bytes. */
+struct sched_target {
+	int	 stat_first;		/* OP_STAT or OP_STAT_DEST precedes OPEN */
+	int	 exists_ours;		/* we made it, or its directory */
+	int	 tried_excl;		/* OP_OPEN_EXCL was sent, not for temp */
+	int	 no_truncate;		/* see sched_forbid_truncate() */
+	int	 possible_source;	/* see seq_keep_possible_source() */
+	uint64_t old_size;		/* most that was there; UINT64_MAX: unknown */
+	enum setsize_0 setsize_0;
+	int	 write_answered;	/* a WRITE was answered */
+	uint64_t highest_sent;		/* end of the highest WRITE; kept by a restart */
+	int	 has_holes;		/* some bytes are not sent */
+	int	 is_truncated;		/* OP_SETSIZE_END has succeeded */
+	int	 open_trunc_sent;	/* OP_OPEN_DEST_TRUNC was sent */
+};
+
 /*
  * A file, a link, a half of a directory, or a message. Sizes and offsets are
  * bytes. Members of one group are valid for entries of that kind only.
@@ -174,42 +224,23 @@ struct sched_entry {
 	unsigned int owner;		/* connection with the main handle */
 	int	 is_active;		/* counts in "files" of its owner */
 	unsigned int nhelpers;		/* helper connections: a count */
-	unsigned int excluded;		/* a bit for each barred connection */
 	unsigned int last_mover;	/* connection with the newest extent */
 	int	 identity_pending;	/* its first FSTAT is in flight */
-	int	 exists_ours;		/* we made the target, or its dir */
-	int	 remove_first;		/* OP_REMOVE_OWN before it restarts */
-	int	 no_truncate;		/* see sched_forbid_truncate() */
-	int	 tried_excl;		/* sent OP_OPEN_EXCL, without temp */
 	enum handle_state handle_state;	/* on the owner */
 	enum sched_op op_after_reopen;	/* 0: data */
 	uint64_t sample_off;		/* of OP_SAMPLE_REOPENED */
 
 	/* uploads over several connections */
+	struct restart restart;
+	struct sched_target target;
 	struct sched_temp *temp;	/* NULL: none, and none to be removed */
-	uint64_t highest_sent;		/* end of the highest WRITE sent */
 	uint32_t unit;			/* length of a READ or WRITE */
 	uint32_t in_flight;		/* requests */
 	int	 eof;			/* the source has ended */
 	int	 read_past_size;	/* a READ behind "size" was sent */
 	int	 zero_reads;		/* DATA replies without data */
 	int	 is_whole;		/* no gap below the end */
-	int	 stat_first;		/* OP_STAT precedes OPEN */
-	int	 truncate_pending;	/* OP_SETSIZE_0 was not sent yet */
-	int	 fstat_type_pending;	/* that failed: OP_FSTAT_TYPE is next */
-	int	 is_truncated;		/* OP_SETSIZE_END has succeeded */
-	int	 must_open_trunc;	/* the next OPEN truncates; not reset */
-	int	 write_answered;	/* a WRITE was answered */
-	int	 old_size_known;	/* see seq_set_old_size() */
-	uint64_t old_size;		/* of the target before, at most */
-	int	 possible_source;	/* see seq_keep_possible_source() */
-	int	 has_holes;		/* some bytes are not sent */
-	int	 open_trunc_sent;	/* OP_OPEN_DEST_TRUNC was sent */
-	int	 exclusive;		/* starts when nothing is in flight */
 	int	 is_held;		/* until sched_release() */
-	uint32_t limit_epoch;		/* sched.limit_epoch when it started */
-	/* the limit to restore if the failure has another cause; 0: none */
-	uint32_t limit_before;
 	uint64_t start;			/* the first byte to transfer */
 	struct sched_hosts *hosts;	/* NULL: connection 0 alone wrote it */
 	struct sched_verify *verify;	/* NULL: it is not verified */
@@ -417,6 +448,13 @@ is_verifying(const struct sched_entry *j)
 	    STATE_VERIFY_AFTER;
 }
 
+/* OP_SETSIZE_0 has to come before the first WRITE. */
+static inline int
+must_truncate_late(const struct sched_entry *j)
+{
+	return j->target.setsize_0 == SETSIZE_0_PENDING;
+}
+
 static inline int
 has_tempfile(const struct sched_entry *j)
 {
@@ -459,6 +497,14 @@ raise_outcome(struct sched_entry *j, enum outcome outcome)
 		j->outcome = outcome;
 }
 
+static inline void
+request_restart(struct sched_entry *j, enum restart_reason reason)
+{
+	if (j->outcome == OUTCOME_OK)
+		j->restart.reason = reason;
+	raise_outcome(j, OUTCOME_RESTART);
+}
+
 /* The next step of an entry, taken soon */
 static inline void
 schedule_step(struct sched *s, struct sched_entry *j, enum sched_op op)
@@ -471,8 +517,8 @@ schedule_step(struct sched *s, struct sched_entry *j, enum sched_op op)
 static inline int
 target_fits(const struct sched_entry *j, uint64_t size)
 {
-	return j->old_size_known && !j->has_holes && max_u64(j->old_size,
-	    j->highest_sent) <= size;
+	return !j->target.has_holes && max_u64(j->target.old_size,
+	    j->target.highest_sent) <= size;
 }
 
 /* New data may be asked for or sent. */
@@ -503,7 +549,7 @@ static inline int
 data_is_over(const struct sched *s, const struct sched_entry *j)
 {
 	return (!has_more_data(j) && j->extents.npending == 0) ||
-	    j->outcome != OUTCOME_OK || j->fstat_type_pending ||
+	    j->outcome != OUTCOME_OK || j->target.setsize_0 == SETSIZE_0_REFUSED ||
 	    s->interrupted ||
 	    (has_tempfile(j) && tempfile_is_reverting(j->temp->file)) ||
 	    (is_reading_back(j) && j->verify->readback_stop);

@@ -55,13 +55,10 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	j->start = 0;
 	verify_sched_drop(j);
 	j->outcome = OUTCOME_OK;
-	j->eof = j->read_past_size = j->zero_reads = j->has_holes =
-	    j->open_trunc_sent = 0;
-	j->truncate_pending = j->fstat_type_pending = j->is_truncated =
-	    j->write_answered = j->stat_first = 0;
-	j->old_size_known = j->possible_source = 0;
-	j->identity_pending = 0;
-	j->no_truncate = j->tried_excl = 0;
+	j->eof = j->read_past_size = j->zero_reads = j->identity_pending = 0;
+	j->target = (struct sched_target){ .old_size = UINT64_MAX,
+	    .exists_ours = j->target.exists_ours,
+	    .highest_sent = j->target.highest_sent };
 	multihost_restarted(j);
 	j->handle_state = HANDLE_CLOSED;
 	set_state(j, STATE_QUEUED);
@@ -115,7 +112,8 @@ give_up_late_truncate(struct sched *s)
 		data = &s->conn[i].data;
 		for (l = data->next; l != data; l = next) {
 			next = l->next;
-			if (entry_of_queue(l)->truncate_pending)
+			if (entry_of_queue(l)->target.setsize_0 ==
+			    SETSIZE_0_PENDING)
 				seq_continue(s, entry_of_queue(l));
 		}
 	}
@@ -146,9 +144,9 @@ static int
 upload_target_looked_up(struct sched *s, struct sched_entry *j,
     enum sched_result result)
 {
-	int is_new = j->no_truncate && result != RESULT_OK && !j->tried_excl;
+	int is_new = j->target.no_truncate && result != RESULT_OK && !j->target.tried_excl;
 
-	j->tried_excl |= is_new;
+	j->target.tried_excl |= is_new;
 	schedule_step(s, j, j->outcome == OUTCOME_RESTART ? OP_RESTART :
 	    is_new ? OP_OPEN_EXCL : OP_OPEN);
 	return 0;
@@ -264,7 +262,7 @@ on_remove_own(struct sched *s, struct sched_entry *j,
 {
 	(void)r;
 	(void)result;
-	j->remove_first = 0;
+	j->restart.remove_first = 0;
 	schedule_step(s, j, seq_first(s, j));
 	return 0;
 }
@@ -275,7 +273,7 @@ open_failed(struct sched *s, struct sched_entry *j, enum sched_result result)
 	if (multihost_is_other(s, j))
 		multihost_restart_on_first(s, j);
 	else if (result == RESULT_EOF && !s->interrupted)
-		raise_outcome(j, OUTCOME_RESTART);	/* It is gone. */
+		request_restart(j, RESTART_TARGET_GONE);
 	else
 		concurrency_failed(s, j);
 	schedule_step(s, j, j->outcome == OUTCOME_RESTART ? OP_RESTART :
@@ -320,7 +318,7 @@ on_open_excl(struct sched *s, struct sched_entry *j,
 	if (has_tempfile(j) && tempfile_sched_opened(s, j, result == RESULT_OK))
 		return 1;
 	if (result == RESULT_OK) {
-		j->exists_ours = 1;
+		j->target.exists_ours = 1;
 		return on_open(s, j, r, result);
 	}
 	schedule_step(s, j, s->interrupted ? OP_END : OP_STAT);
@@ -370,9 +368,9 @@ on_setsize_0(struct sched *s, struct sched_entry *j,
 {
 	(void)r;
 	if (result != RESULT_OK)
-		j->fstat_type_pending = 1;
-	else if (j->write_answered) {
-		raise_outcome(j, OUTCOME_RESTART);
+		j->target.setsize_0 = SETSIZE_0_REFUSED;
+	else if (j->target.write_answered) {
+		request_restart(j, RESTART_REORDERED);
 		give_up_late_truncate(s);
 	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
 		s->late_truncate = LATE_TRUNCATE_WORKS;
@@ -386,9 +384,9 @@ on_fstat_type(struct sched *s, struct sched_entry *j,
     const struct sched_request *r, enum sched_result result)
 {
 	(void)r;
-	j->fstat_type_pending = 0;
+	j->target.setsize_0 = SETSIZE_0_NOT;
 	if (result != RESULT_OK) {
-		raise_outcome(j, OUTCOME_RESTART);
+		request_restart(j, RESTART_REORDERED);
 		give_up_late_truncate(s);
 	} else if (s->late_truncate == LATE_TRUNCATE_ASKED)
 		s->late_truncate = LATE_TRUNCATE_UNKNOWN;
@@ -402,7 +400,7 @@ on_setsize_end(struct sched *s, struct sched_entry *j,
     const struct sched_request *r, enum sched_result result)
 {
 	(void)r;
-	j->is_truncated = result == RESULT_OK;
+	j->target.is_truncated = result == RESULT_OK;
 	seq_continue(s, j);
 	return 0;
 }
@@ -467,8 +465,8 @@ on_setsize_final(struct sched *s, struct sched_entry *j,
 	if (j->step == OP_SETSIZE_FINAL)
 		schedule_step(s, j, OP_FSTAT_SIZE);
 	else {
-		raise_outcome(j, OUTCOME_RESTART);
-		j->must_open_trunc = s->truncate_unreliable = 1;
+		request_restart(j, RESTART_NOT_TRUNCATED);
+		j->restart.open_trunc = s->truncate_unreliable = 1;
 		on_closing(s, j, r, result);
 	}
 	return 1;
@@ -484,9 +482,11 @@ on_fstat_size(struct sched *s, struct sched_entry *j,
 {
 	(void)r;
 	if (result != RESULT_OK) {
-		raise_outcome(j, j->must_open_trunc ? OUTCOME_FAILED :
-		    OUTCOME_RESTART);
-		j->must_open_trunc = s->truncate_unreliable = 1;
+		if (j->restart.open_trunc)
+			raise_outcome(j, OUTCOME_FAILED);
+		else
+			request_restart(j, RESTART_NOT_TRUNCATED);
+		j->restart.open_trunc = s->truncate_unreliable = 1;
 	}
 	schedule_step(s, j, j->outcome == OUTCOME_RESTART ? OP_CLOSE :
 	    seq_after(s, j, OP_SETSIZE_FINAL));

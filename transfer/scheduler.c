@@ -161,7 +161,7 @@ assign_extent(struct sched *s, struct sched_entry *j, unsigned int conn,
 static int
 must_truncate_first(const struct sched *s, const struct sched_entry *j)
 {
-	return j->truncate_pending && (!s->conf.cross || s->late_truncate ==
+	return must_truncate_late(j) && (!s->conf.cross || s->late_truncate ==
 	    LATE_TRUNCATE_UNKNOWN);
 }
 
@@ -171,7 +171,7 @@ truncate_to_0(struct sched *s, struct sched_entry *j, struct sched_action *a)
 {
 	if (s->late_truncate == LATE_TRUNCATE_UNKNOWN)
 		s->late_truncate = LATE_TRUNCATE_ASKED;
-	j->truncate_pending = 0;
+	j->target.setsize_0 = SETSIZE_0_NOT;
 	return sched_request_new(s, j, j->owner, OP_SETSIZE_0, 0, 0, a);
 }
 
@@ -220,7 +220,7 @@ next_agenda_step(struct sched *s, struct sched_action *a)
 	if (sched_request_new(s, j, seq_conn(j), j->step, seq_offset(j), 0,
 	    a) != 1)
 		return -1;
-	j->open_trunc_sent |= j->step == OP_OPEN_DEST_TRUNC;
+	j->target.open_trunc_sent |= j->step == OP_OPEN_DEST_TRUNC;
 	if (seq_need_not_wait(s, j))
 		schedule_step(s, j, seq_after(s, j, j->step));
 	if (j->step == OP_READDIR && s->has_handle_limit && j->in_flight <
@@ -314,7 +314,7 @@ static int
 must_not_start(const struct sched *s, const struct sched_entry *j)
 {
 	return lookup_queue_slots_used(s) >= s->limit ||
-	    (s->active > 0 && (j->exclusive || (j->kind == KIND_FILE &&
+	    (s->active > 0 && (j->restart.exclusive || (j->kind == KIND_FILE &&
 	    has_enough_queued(s))));
 }
 
@@ -350,7 +350,7 @@ leave_queue(struct sched *s, struct sched_entry *j)
 	s->nready -= !is_looked_up(j);
 	lookup_queue_remove(s, j);
 	sched_link_remove(&j->queue);
-	j->limit_epoch = s->limit_epoch;
+	j->restart.limit_epoch = s->limit_epoch;
 	set_state(j, is_lookup(j) ? STATE_LOOKUP : STATE_OPENING);
 	if (j->state == STATE_LOOKUP) {
 		s->nlookups++;
@@ -429,7 +429,7 @@ sched_skip_hole(struct sched *s, uint32_t id, uint64_t off)
 	sched_conn_set_unsent(s, r->entry, r->entry->unsent -
 	    min_u64(r->entry->unsent, off - r->off));
 	r->off = off;
-	r->entry->has_holes = 1;
+	r->entry->target.has_holes = 1;
 }
 
 /* Returns 1 if the file can be cut while its last WRITEs are in flight. */
@@ -437,8 +437,8 @@ static int
 can_truncate_end(const struct sched *s, const struct sched_entry *j)
 {
 	return s->has_handle_limit && ((s->conf.in_place &&
-	    !j->must_open_trunc) || j->no_truncate) && !has_tempfile(j) &&
-	    j->eof && !j->possible_source && !j->has_holes && j->outcome != OUTCOME_FAILED &&
+	    !j->restart.open_trunc) || j->target.no_truncate) && !has_tempfile(j) &&
+	    j->eof && !j->target.possible_source && !j->target.has_holes && j->outcome != OUTCOME_FAILED &&
 	    j->in_flight > 0 && !target_fits(j, j->extents.cursor);
 }
 
@@ -449,7 +449,7 @@ sched_sent(struct sched *s, uint32_t id, uint32_t len)
 	struct sched_entry *j = r->entry;
 
 	extents_sent(&j->extents, r->extent, r->off, len);
-	j->highest_sent = max_u64(j->highest_sent, r->off + len);
+	j->target.highest_sent = max_u64(j->target.highest_sent, r->off + len);
 	s->conn[r->conn].in_flight += len + REQUEST_OVERHEAD;
 	s->conn[r->conn].in_flight -= r->cost;
 	r->cost = len + REQUEST_OVERHEAD;
@@ -468,13 +468,13 @@ int
 sched_relay(struct sched *s, struct sched_entry *j, uint64_t off, uint32_t len,
     struct sched_action *a)
 {
-	if (j->truncate_pending && s->late_truncate == LATE_TRUNCATE_FAILS)
-		raise_outcome(j, OUTCOME_RESTART);
-	if (j->truncate_pending && s->interrupted)
+	if (must_truncate_late(j) && s->late_truncate == LATE_TRUNCATE_FAILS)
+		request_restart(j, RESTART_REORDERED);
+	if (must_truncate_late(j) && s->interrupted)
 		raise_outcome(j, OUTCOME_FAILED);	/* The old one stays. */
 	if (j->outcome != OUTCOME_OK)
 		return 0;
-	return j->truncate_pending ? truncate_to_0(s, j, a) :
+	return must_truncate_late(j) ? truncate_to_0(s, j, a) :
 	    sched_request_new(s, j, j->owner, OP_WRITE, off, len, a);
 }
 
@@ -760,22 +760,23 @@ sched_fail(struct sched_entry *j)
 void
 sched_stat_first(struct sched_entry *j)
 {
-	j->stat_first = 1;
+	j->target.stat_first = 1;
 }
 
 int
 sched_truncate_late(struct sched *s, struct sched_entry *j)
 {
-	j->truncate_pending = s->has_handle_limit && s->late_truncate !=
-	    LATE_TRUNCATE_FAILS;
-	return j->truncate_pending;
+	if (!s->has_handle_limit || s->late_truncate == LATE_TRUNCATE_FAILS)
+		return 0;
+	j->target.setsize_0 = SETSIZE_0_PENDING;
+	return 1;
 }
 
 void
 sched_defer(struct sched_entry *j)
 {
-	raise_outcome(j, OUTCOME_RESTART);
-	j->exclusive = 1;
+	request_restart(j, RESTART_LOCAL_CONFLICT);
+	j->restart.exclusive = 1;
 }
 
 void
@@ -799,14 +800,14 @@ sched_will_restart(const struct sched_entry *j)
 int
 sched_must_open_trunc(const struct sched_entry *j)
 {
-	return j->must_open_trunc;
+	return j->restart.open_trunc;
 }
 
 int
 sched_forbid_truncate(struct sched_entry *j, int is_ours, int is_shared)
 {
-	j->exists_ours |= is_ours;
-	return j->no_truncate = j->owner != 0 || is_shared;
+	j->target.exists_ours |= is_ours;
+	return j->target.no_truncate = j->owner != 0 || is_shared;
 }
 
 int

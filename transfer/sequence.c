@@ -32,14 +32,14 @@ data_finished(struct sched *s, struct sched_entry *j)
 	stripe_close(s, j);
 	if (has_tempfile(j))
 		return;			/* tempfile_sched_next() */
-	if (j->fstat_type_pending)
+	if (j->target.setsize_0 == SETSIZE_0_REFUSED)
 		schedule_step(s, j, OP_FSTAT_TYPE);
 	else if (is_untouched(j)) {
 		if (j->outcome == OUTCOME_OK)
 			raise_outcome(j, OUTCOME_FAILED);
 		schedule_step(s, j, s->conf.cross ? OP_CLOSE_DEST : OP_CLOSE);
-	} else if (s->conf.cross && j->truncate_pending && is_whole(j)) {
-		j->truncate_pending = 0;	/* The source has no bytes. */
+	} else if (s->conf.cross && must_truncate_late(j) && is_whole(j)) {
+		j->target.setsize_0 = SETSIZE_0_NOT;	/* The source has no bytes. */
 		schedule_step(s, j, OP_SETSIZE_0);
 	} else
 		schedule_step(s, j, OP_DATA_DONE);
@@ -69,8 +69,8 @@ readback_finished(struct sched *s, struct sched_entry *j)
 void
 seq_continue(struct sched *s, struct sched_entry *j)
 {
-	if (j->truncate_pending && s->late_truncate == LATE_TRUNCATE_FAILS)
-		raise_outcome(j, OUTCOME_RESTART);
+	if (must_truncate_late(j) && s->late_truncate == LATE_TRUNCATE_FAILS)
+		request_restart(j, RESTART_REORDERED);
 	sched_link_remove(&j->pending_link);
 	if (!data_is_over(s, j)) {
 		if (must_reopen(s, j))
@@ -102,7 +102,7 @@ static int
 must_remove_own(const struct sched *s, const struct sched_entry *j)
 {
 	(void)s;
-	return j->remove_first;
+	return j->restart.remove_first;
 }
 
 static int
@@ -116,7 +116,7 @@ static int
 stats_first(const struct sched *s, const struct sched_entry *j)
 {
 	(void)s;
-	return j->stat_first;
+	return j->target.stat_first;
 }
 
 static int
@@ -130,7 +130,7 @@ static int
 is_whole_possible_source(const struct sched *s, const struct sched_entry *j)
 {
 	(void)s;
-	return j->possible_source && is_whole(j);
+	return j->target.possible_source && is_whole(j);
 }
 
 static int
@@ -156,8 +156,8 @@ static int
 must_empty_target(const struct sched *s, const struct sched_entry *j)
 {
 	(void)s;
-	return !is_whole(j) && !j->open_trunc_sent && !j->truncate_pending &&
-	    !j->possible_source && !is_untouched(j);
+	return !is_whole(j) && !j->target.open_trunc_sent && !must_truncate_late(j) &&
+	    !j->target.possible_source && !is_untouched(j);
 }
 
 /*
@@ -169,15 +169,15 @@ must_empty_target(const struct sched *s, const struct sched_entry *j)
 static int
 must_truncate_last(const struct sched *s, const struct sched_entry *j)
 {
-	int is_old = j->no_truncate || (s->conf.in_place &&
-	    !j->must_open_trunc);
+	int is_old = j->target.no_truncate || (s->conf.in_place &&
+	    !j->restart.open_trunc);
 
 	if ((j->outcome == OUTCOME_RESTART && !s->interrupted &&
-	    (j->no_truncate || s->conf.in_place)) || target_fits(j,
-	    extents_contiguous_end(&j->extents)) || j->possible_source)
+	    (j->target.no_truncate || s->conf.in_place)) || target_fits(j,
+	    extents_contiguous_end(&j->extents)) || j->target.possible_source)
 		return 0;
-	return !(j->is_truncated && is_whole(j)) &&
-	    (is_old || j->outcome != OUTCOME_OK || j->has_holes);
+	return !(j->target.is_truncated && is_whole(j)) &&
+	    (is_old || j->outcome != OUTCOME_OK || j->target.has_holes);
 }
 
 static int
@@ -340,7 +340,7 @@ static int
 asks_size_after_failure(const struct sched_entry *j)
 {
 	return is_whole(j) &&
-	    (j->must_open_trunc || (!j->has_holes && j->extents.cursor > 0));
+	    (j->restart.open_trunc || (!j->target.has_holes && j->extents.cursor > 0));
 }
 
 int
@@ -362,28 +362,27 @@ seq_conn(const struct sched_entry *j)
 void
 seq_set_old_size(struct sched_entry *j, uint64_t size)
 {
-	j->old_size_known = 1;
-	j->old_size = size;
+	j->target.old_size = size;
 }
 
 void
 seq_restart_on_first(struct sched_entry *j)
 {
-	j->excluded = ~1U;
-	raise_outcome(j, OUTCOME_RESTART);
+	j->restart.exclude_conns = ~1U;
+	request_restart(j, RESTART_NEEDS_CONN_0);
 }
 
 void
 seq_keep_possible_source(struct sched_entry *j)
 {
-	j->possible_source = 1;
-	j->truncate_pending = 0;
+	j->target.possible_source = 1;
+	j->target.setsize_0 = SETSIZE_0_NOT;
 }
 
 void
 seq_set_exclusive(struct sched_entry *j)
 {
-	j->exclusive = 1;
+	j->restart.exclusive = 1;
 }
 
 uint64_t
@@ -408,7 +407,7 @@ void
 seq_count_data(struct sched_entry *j, const struct sched_request *r,
     uint32_t len)
 {
-	j->write_answered |= r->op == OP_WRITE;
+	j->target.write_answered |= r->op == OP_WRITE;
 	if (len < r->len)
 		j->unit = (uint32_t)max_u64(UNIT_MIN,
 		    min_u64(j->unit, len));

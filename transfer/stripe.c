@@ -32,9 +32,9 @@ min_rest(const struct sched *s, const struct sched_entry *j)
 static int
 may_help(const struct sched *s, const struct sched_entry *j, unsigned int conn)
 {
-	return j->kind == KIND_FILE && is_open(j) && !j->exclusive &&
+	return j->kind == KIND_FILE && is_open(j) && !j->restart.exclusive &&
 	    (s->max_writers == 0 || !s->conf.put || j->nhelpers + 1 <
-	    s->max_writers) && j->owner != conn && (j->excluded >> conn & 1) ==
+	    s->max_writers) && j->owner != conn && (j->restart.exclude_conns >> conn & 1) ==
 	    0 && unmoved_bytes(j) >= min_rest(s, j) && !data_is_over(s, j);
 }
 
@@ -201,7 +201,7 @@ stripe_sampled(struct sched *s, struct sched_entry *j, uint64_t off,
 		l->helper_state = HELPER_READY;
 		return;
 	}
-	j->excluded |= 1U << (l - s->conn);
+	j->restart.exclude_conns |= 1U << (l - s->conn);
 	close_helper(s, l);
 }
 
@@ -220,7 +220,7 @@ stripe_reply(struct sched *s, struct sched_entry *j, unsigned int conn,
 	    !data_is_over(s, j))
 		l->helper_state = HELPER_READY;
 	else {
-		j->excluded |= 1U << conn;
+		j->restart.exclude_conns |= 1U << conn;
 		if (op == OP_FSTAT_IDENTITY || (op == OP_HELPER_OPEN &&
 		    result == RESULT_OK))
 			close_helper(s, l);

@@ -86,7 +86,7 @@ helper_is_idle(const struct sched *s, const struct sched_entry *j)
 	if (s->stripe_min == 0 || unmoved_bytes(j) < s->stripe_min)
 		return 0;
 	for (i = 1; i < s->nconns; i++) {
-		if (((s->established & ~j->excluded) >> i & 1) != 0 &&
+		if (((s->established & ~j->restart.exclude_conns) >> i & 1) != 0 &&
 		    s->conn[i].helped_file == NULL &&
 		    sched_link_is_empty(&s->conn[i].data))
 			return 1;
@@ -99,7 +99,7 @@ state_now(const struct sched *s, const struct sched_entry *j)
 {
 	return (struct tempfile_now){ .us = s->now_us, .contiguous_end =
 	    extents_contiguous_end(&j->extents), .cursor = j->extents.cursor,
-	    .highest_sent = j->highest_sent, .in_flight = j->temp->in_flight,
+	    .highest_sent = j->target.highest_sent, .in_flight = j->temp->in_flight,
 	    .no_more_data = data_is_over(s, j), .stopped = s->interrupted ||
 	    (j->outcome == OUTCOME_FAILED && !j->temp->write_error), .failed =
 	    j->temp->write_error, .restart = j->outcome == OUTCOME_RESTART,
@@ -145,9 +145,9 @@ next_at_end(struct sched *s, struct sched_entry *j, struct tempfile_request *l)
 		if (tempfile_has_failed(j->temp->file))
 			raise_outcome(j, OUTCOME_FAILED);
 		if (tempfile_wants_restart(j->temp->file))
-			raise_outcome(j, OUTCOME_RESTART);
+			request_restart(j, RESTART_TEMPFILE);
 		/* What has the name is not ours. */
-		j->remove_first &= !tempfile_is_not_renamed(j->temp->file);
+		j->restart.remove_first &= !tempfile_is_not_renamed(j->temp->file);
 		j->handle_state = HANDLE_CLOSED;
 		schedule_step(s, j, OP_DATA_DONE);
 	}
@@ -299,10 +299,12 @@ tempfile_sched_reply(struct sched *s, struct sched_entry *j,
 	j->temp->in_flight--;
 	now = state_now(s, j);
 	told = tempfile_reply(temp, l, ok, &now);
-	if (tempfile_truncate_failed(temp) && !j->must_open_trunc) {
-		raise_outcome(j, s->interrupted ? OUTCOME_FAILED :
-		    OUTCOME_RESTART);
-		j->must_open_trunc = s->truncate_unreliable = 1;
+	if (tempfile_truncate_failed(temp) && !j->restart.open_trunc) {
+		if (s->interrupted)
+			raise_outcome(j, OUTCOME_FAILED);
+		else
+			request_restart(j, RESTART_NOT_TRUNCATED);
+		j->restart.open_trunc = s->truncate_unreliable = 1;
 	}
 	if (is_open(j) && !data_is_done(j))
 		seq_continue(s, j);

@@ -131,6 +131,7 @@ walk_new_entry(struct sched *s, enum sched_kind kind, void *own,
 	j->kind = kind;
 	j->user = own;
 	j->unit = s->conf.unit;
+	j->target.old_size = UINT64_MAX;
 	extents_begin(&j->extents, 0);
 	j->max_readdirs = READDIRS_FIRST;
 	sched_link_init(&j->queue);
