@@ -93,9 +93,9 @@ is_name_in_flight(struct batch *l, const char *name)
 
 	if (*name_counter(l, name) == 0)
 		return 0;
-	for (j = sched_oldest(l->t.sched); j != NULL; j =
+	for (j = sched_next_in_order(l->t.sched, NULL); j != NULL; j =
 	    sched_next_in_order(l->t.sched, j)) {
-		file = sched_userdata(j);
+		file = sched_info(j).user;
 		if (strcasecmp(base_name(file->src), name) == 0)
 			return 1;
 	}
@@ -244,8 +244,8 @@ begin_batch(struct batch *l, const struct transfer *t, char *const *srcs,
 static struct file *
 oldest_file(const struct batch *l, const char *src, const char *dst)
 {
-	struct sched_entry *j = sched_oldest(l->t.sched);
-	struct file *file = j != NULL ? sched_userdata(j) : NULL;
+	struct sched_entry *j = sched_next_in_order(l->t.sched, NULL);
+	struct file *file = j != NULL ? sched_info(j).user : NULL;
 
 	return file != NULL && strcmp(file->src, src) == 0 &&
 	    strcmp(file->dst, dst) == 0 ? file : NULL;

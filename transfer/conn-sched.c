@@ -64,7 +64,7 @@ sched_request_new(struct sched *s, struct sched_entry *j, unsigned int conn,
 	r->off = off;
 	r->len = len;
 	r->id = s->next_id++;
-	r->sent_us = s->now_us;
+	r->sent_us = s->env.now_us;
 	r->cost = REQUEST_OVERHEAD;
 	if (op == OP_WRITE && s->conf.cross)
 		r->cost += len;
@@ -125,13 +125,13 @@ sched_conn_work(const struct sched_conn *l)
 static int
 has_own_limits(const struct sched *s)
 {
-	return s->per_conn_limit && s->established != 1;
+	return s->env.per_conn_limit && s->env.established != 1;
 }
 
 uint64_t
 sched_conn_weight(const struct sched *s, unsigned int conn)
 {
-	uint64_t share = s->window / sched_count_bits(s->established);
+	uint64_t share = s->env.window / sched_count_bits(s->env.established);
 
 	return max_u64(1, has_own_limits(s) ?
 	    min_u64(share, s->conn[conn].limit) : share);
@@ -147,7 +147,7 @@ sched_conn_least_busy(const struct sched *s)
 	double rounds, least = 0;
 
 	for (i = 0; i < s->nconns; i++) {
-		if (i > 0 && (s->established >> i & 1) == 0)
+		if (i > 0 && (s->env.established >> i & 1) == 0)
 			continue;
 		rounds = (double)sched_conn_work(&s->conn[i]) /
 		    (double)sched_conn_weight(s, i);
@@ -174,7 +174,7 @@ sched_conn_share(const struct sched *s)
 
 	for (i = 0; i < s->nconns; i++)
 		n += conn_is_busy(&s->conn[i]);
-	return s->window / (n == 0 ? 1 : n);
+	return s->env.window / (n == 0 ? 1 : n);
 }
 
 static int
@@ -252,8 +252,8 @@ sched_conn_data_len(const struct sched *s, const struct sched_entry *j)
 		len = min_u64(len, j->size - next);
 	if (next >= j->size && s->conf.cross)
 		len = min_u64(len, BLIND_READ_MAX);
-	if (s->align != 0 && j->nhelpers > 0)
-		len = min_u64(len, s->align - next % s->align);
+	if (s->env.align != 0 && j->nhelpers > 0)
+		len = min_u64(len, s->env.align - next % s->env.align);
 	return len;
 }
 
@@ -261,8 +261,8 @@ int
 sched_conn_continues_block(const struct sched *s, const struct sched_entry *j,
     unsigned int conn)
 {
-	return s->align != 0 && j->nhelpers > 0 && j->last_mover == conn &&
-	    j->extents.npending == 0 && j->extents.cursor % s->align != 0;
+	return s->env.align != 0 && j->nhelpers > 0 && j->last_mover == conn &&
+	    j->extents.npending == 0 && j->extents.cursor % s->env.align != 0;
 }
 
 void
@@ -273,14 +273,14 @@ sched_conn_set_states(struct sched *s, unsigned int up, unsigned int takes)
 	while (s->nconns < SCHED_CONNS_MAX && up >> s->nconns != 0)
 		s->nconns++;
 	for (i = 1; i < s->nconns; i++) {
-		if (((up & ~s->established) >> i & 1) != 0) {
-			s->conn[i].limit = s->per_conn_limit ? START_LIMIT :
+		if (((up & ~s->env.established) >> i & 1) != 0) {
+			s->conn[i].limit = s->env.per_conn_limit ? START_LIMIT :
 			    UINT64_MAX;
 			s->conn[i].min_rtt = s->conn[i].halved_age = 0;
 		}
 	}
-	s->established = up;
-	s->writable = takes;
+	s->env.established = up;
+	s->env.writable = takes;
 }
 
 /*
@@ -305,7 +305,7 @@ sched_conn_reply_aged(struct sched *s, const struct sched_request *r,
     uint32_t len)
 {
 	struct sched_conn *l = &s->conn[r->conn];
-	uint64_t age = s->now_us - r->sent_us, most;
+	uint64_t age = s->env.now_us - r->sent_us, most;
 
 	if (l->min_rtt == 0 || age < l->min_rtt)
 		l->min_rtt = age;
@@ -317,7 +317,7 @@ sched_conn_reply_aged(struct sched *s, const struct sched_request *r,
 	else if (age > most && r->sent_us >= l->halved_us &&
 	    has_own_limits(s)) {
 		l->limit = min_u64(l->limit, l->in_flight) / 2;
-		l->halved_us = s->now_us;
+		l->halved_us = s->env.now_us;
 		l->halved_age = age;
 	}
 }
@@ -329,7 +329,7 @@ sched_conn_limit(const struct sched *s, const struct sched_entry *j,
 	uint64_t least = (uint64_t)CONN_REQUESTS_MIN * (j->unit +
 	    REQUEST_OVERHEAD);
 	uint64_t most = max_u64(sched_conn_share(s), !has_tempfile(j) ?
-	    min_u64(least, s->window) : 2 * CHANNEL_WINDOW_STOCK);
+	    min_u64(least, s->env.window) : 2 * CHANNEL_WINDOW_STOCK);
 
 	return has_own_limits(s) ? min_u64(most, s->conn[conn].limit) : most;
 }

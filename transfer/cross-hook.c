@@ -166,7 +166,7 @@ cross_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 		file_parse_handle(t, file, reply, &file->dest_handle);
 		return RESULT_OK;
 	case OP_STAT_DEST:
-		if (sched_kind(a->entry) == KIND_FILE) {
+		if (sched_info(a->entry).kind == KIND_FILE) {
 			file_parse_attrs(t, reply, &found);
 			file_note_possible_source(file, a->entry, &found);
 			return RESULT_OK;
@@ -193,7 +193,7 @@ cross_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 		get_ops.fail(t, file, a, status);
 		return;
 	}
-	if (a->op == OP_STAT_DEST && sched_kind(a->entry) == KIND_FILE)
+	if (a->op == OP_STAT_DEST && sched_info(a->entry).kind == KIND_FILE)
 		return;
 	if (a->op == OP_STAT_DEST)
 		file_error(file, "stat remote: %s", why);
@@ -221,9 +221,9 @@ cross_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 static void
 cross_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 {
-	if (sched_kind(j) == KIND_FILE)
+	if (sched_info(j).kind == KIND_FILE)
 		debug2_f("crossload \"%s\" to \"%s\"", file->src, file->dst);
-	if (sched_kind(j) == KIND_FILE && !file->is_new) {
+	if (sched_info(j).kind == KIND_FILE && !file->is_new) {
 		file->truncate_late = sched_truncate_late(t->sched, j);
 		file->possible_source = 0;
 		sched_stat_first(j);
@@ -239,7 +239,7 @@ cross_data_done(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
 	(void)t;
-	if (file->possible_source && sched_is_whole(a->entry) && a->off <
+	if (file->possible_source && sched_info(a->entry).is_whole && a->off <
 	    file->a.size)
 		file_report_same_file(file);
 }
@@ -247,9 +247,9 @@ cross_data_done(struct transfer *t, struct file *file,
 static void
 cross_end(struct transfer *t, struct file *file, struct sched_entry *j)
 {
-	if (sched_kind(j) == KIND_DIR)
+	if (sched_info(j).kind == KIND_DIR)
 		get_ops.end(t, file, j);
-	if (sched_kind(j) != KIND_FILE)
+	if (sched_info(j).kind != KIND_FILE)
 		return;
 	if (file->status != SSH2_FX_OK)
 		file_error(file, "read origin \"%s\": %s", file->src,
@@ -257,7 +257,7 @@ cross_end(struct transfer *t, struct file *file, struct sched_entry *j)
 	else if (file->dest_status != SSH2_FX_OK)
 		file_error(file, "write dest \"%s\": %s", file->dst,
 		    fx2txt(file->dest_status));
-	if (!sched_is_whole(j))
+	if (!sched_info(j).is_whole)
 		file->failed = 1;
 	file_close(t, file);
 	if (file->failed && file->depth > 0)

@@ -64,7 +64,7 @@ find_new_owner(const struct sched *s, const struct sched_entry *j)
 	for (i = 0; i < s->nconns; i++) {
 		const struct sched_conn *l = &s->conn[i];
 
-		if ((s->established >> i & 1) == 0)
+		if ((s->env.established >> i & 1) == 0)
 			continue;
 		if (l->helped_file == j && l->helper_state != HELPER_CLOSING)
 			return i;
@@ -159,8 +159,8 @@ failover_conn_lost(struct sched *s, unsigned int conn)
 	struct sched_entry *helped = s->conn[conn].helped_file, *j;
 	struct sched_link *l;
 
-	s->established &= ~(1U << conn);
-	s->writable &= ~(1U << conn);
+	s->env.established &= ~(1U << conn);
+	s->env.writable &= ~(1U << conn);
 	forget_requests(s, conn);
 	stripe_forget(s, conn);
 	for (l = s->walk.next; l != &s->walk; l = l->next) {

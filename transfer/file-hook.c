@@ -63,7 +63,7 @@ file_free(struct file *file)
 int
 file_is_dir(const struct sched_entry *j)
 {
-	return sched_kind(j) == KIND_DIR || sched_kind(j) == KIND_DIR_NO_LIST;
+	return sched_info(j).kind == KIND_DIR || sched_info(j).kind == KIND_DIR_NO_LIST;
 }
 
 void
@@ -92,7 +92,7 @@ count_added_entry(struct transfer *t, enum sched_kind kind,
 {
 	if (kind == KIND_FILE && !t->total_known)
 		file_count(t, file);
-	if (kind == KIND_DIR)
+	if (kind == KIND_DIR || kind == KIND_LIST)
 		t->count.unlisted++;
 }
 
@@ -105,7 +105,8 @@ file_add(struct transfer *t, struct sched_entry *dir, enum sched_kind kind,
 	file->size = size;
 	if (t->root == NULL) {
 		t->root = xstrdup(file->dst);
-		t->root_is_dir = kind == KIND_DIR || kind == KIND_DIR_NO_LIST;
+		t->root_is_dir = kind == KIND_DIR || kind ==
+		    KIND_DIR_NO_LIST || kind == KIND_LIST;
 	}
 	if (dir == NULL || t->ops->is_put)
 		count_added_entry(t, kind, file);

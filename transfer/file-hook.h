@@ -144,6 +144,7 @@ struct transfer {
 	struct server *server, *dest_server;	/* from transfer_start() on */
 	void	(*finish)(void);	/* of server_acquire() */
 	struct sched *sched;
+	struct sched_env env;	/* what it was told last */
 	struct sftp_stream *stream;		/* where one is sent or taken */
 	/* of the target, between two servers */
 	struct sftp_stream *dest_stream;

@@ -238,18 +238,15 @@ wait_for_dir(struct transfer *t, struct parent_dir *p, struct file *file,
 	file->pprev = p->end;
 	*p->end = file;
 	p->end = &file->next;
-	sched_hold(t->sched, j);
+	sched_hold(t->sched, j, 1, 1);
 }
 
 /* What the server has is looked up first. */
 static struct sched_entry *
 add_lookup(struct transfer *t, struct file *file)
 {
-	struct sched_entry *j = file_add(t, list.entry, KIND_LINK, file, 0);
-
 	t->count.unlisted++;
-	sched_lookup_first(j);
-	return j;
+	return file_add(t, list.entry, KIND_NAME, file, 0);
 }
 
 static void
@@ -316,8 +313,8 @@ files_from_serialize_case(struct file *file, struct sched_entry *j)
 	for (other = *bucket; other != NULL; other = other->next_same_hash) {
 		if (strcasecmp(other->dst, file->dst) != 0)
 			continue;
-		seq_set_exclusive(other->entry);
-		seq_set_exclusive(j);
+		sched_set_exclusive(other->entry);
+		sched_set_exclusive(j);
 	}
 	file->entry = j;
 	file->next_same_hash = *bucket;
@@ -446,7 +443,7 @@ read_more(struct transfer *t)
 static void
 pause_list(struct transfer *t)
 {
-	sched_pause_children(t->sched, list.entry);
+	sched_children(t->sched, list.entry, CHILDREN_PAUSE);
 	list.is_paused = 1;
 }
 
@@ -543,20 +540,19 @@ end_next_dir(struct transfer *t)
 	if (p != NULL) {
 		list.dirs_to_end = p->next;
 		end_dir(t, p);
-	} else if (sched_pending_children(list.entry) > 0) {
+	} else if (sched_info(list.entry).pending_children > 0) {
 		pause_list(t);
 	} else {
 		t->count.unlisted--;
-		sched_children_complete(t->sched, list.entry);
+		sched_children(t->sched, list.entry, CHILDREN_COMPLETE);
 	}
 }
 
 /* Interface */
 
 void
-files_from_begin(struct transfer *t, struct file *root, struct sched_entry *j)
+files_from_begin(struct transfer *t, struct file *root)
 {
-	sched_set_external_children(j);
 	list.root = root;
 	if (!t->ops->is_put)
 		t->count.unlisted++;	/* not known when the root is made */
@@ -576,7 +572,7 @@ files_from_add(struct transfer *t, struct sched_entry *j)
 		read_next_line(t);
 	else if (list.state == LIST_ENDING_DIRS)
 		end_next_dir(t);
-	else if (sched_pending_children(j) > 0)
+	else if (sched_info(j).pending_children > 0)
 		pause_list(t);
 	else
 		begin_dir_ends();
@@ -588,10 +584,10 @@ files_from_poll(struct transfer *t)
 	if (!list.is_paused || list.entry == NULL)
 		return 0;
 	if (list.state == LIST_READING ? !is_readable() :
-	    list.dirs_to_end == NULL && sched_pending_children(list.entry) > 0)
+	    list.dirs_to_end == NULL && sched_info(list.entry).pending_children > 0)
 		return 0;
 	list.is_paused = 0;
-	sched_resume_children(t->sched, list.entry);
+	sched_children(t->sched, list.entry, CHILDREN_RESUME);
 	return 1;
 }
 
@@ -614,10 +610,10 @@ files_from_entry_begins(struct file *file, struct sched_entry *j)
 {
 	const struct parent_dir *up;
 
-	if (file->role == FILE_OF_TREE || sched_kind(j) == KIND_LINK)
+	if (file->role == FILE_OF_TREE || sched_info(j).kind == KIND_LINK)
 		return 0;
 	up = parent_of_file(file);
-	if (sched_kind(j) == KIND_FILE)
+	if (sched_info(j).kind == KIND_FILE)
 		file->is_new = up == NULL ? list.root->is_new : up->is_new;
 	if (up == NULL || up->make_state != DIR_FAILED)
 		return 0;
@@ -652,7 +648,7 @@ set_dir_state(struct transfer *t, struct file *file, enum sched_kind kind)
 	p->is_new |= file->is_new;
 	while ((next = p->first) != NULL) {
 		stop_waiting(p, next);
-		sched_release(t->sched, next->entry);
+		sched_hold(t->sched, next->entry, 0, 1);
 	}
 }
 
@@ -681,17 +677,17 @@ void
 files_from_entry_ended(struct transfer *t, struct file *file,
     struct sched_entry *j)
 {
-	if (file == list.root && sched_kind(j) == KIND_DIR_END)
+	if (file == list.root && sched_info(j).kind == KIND_DIR_END)
 		list.entry = NULL;
-	if (file->role == FILE_NAMED && sched_kind(j) == KIND_DIR_NO_LIST &&
+	if (file->role == FILE_NAMED && sched_info(j).kind == KIND_DIR_NO_LIST &&
 	    file->is_new)
 		note_dir_made(file);
 	if (file->role != FILE_PARENT_DIR)
 		return;
-	if (sched_kind(j) == KIND_DIR_END)
+	if (sched_info(j).kind == KIND_DIR_END)
 		dir_has_ended(file->parent_dir);
 	else
-		set_dir_state(t, file, sched_kind(j));
+		set_dir_state(t, file, sched_info(j).kind);
 }
 
 void

@@ -60,8 +60,7 @@ int files_from_upload_dir(struct sftp_conn *, const char *, const char *, int,
     int, int, int, int, int);
 
 /* A run begins; its root was added. */
-void	files_from_begin(struct transfer *, struct file *root,
-    struct sched_entry *);
+void	files_from_begin(struct transfer *, struct file *root);
 
 /* Returns 1 if children of this directory come from the list. */
 int	files_from_is_root(const struct file *);

@@ -48,13 +48,13 @@ static int
 source_location(const struct transfer *t, unsigned int n,
     struct fs_location *location)
 {
-	struct sched_entry *j = sched_oldest(t->sched);
+	struct sched_entry *j = sched_next_in_order(t->sched, NULL);
 	const struct file *file;
 	unsigned int i;
 
 	for (i = 0; j != NULL && i < CANDIDATES_MAX; i++) {
-		file = sched_userdata(j);
-		if (sched_kind(j) == KIND_FILE && file->size > 0 && n-- == 0) {
+		file = sched_info(j).user;
+		if (sched_info(j).kind == KIND_FILE && file->size > 0 && n-- == 0) {
 			location->file = file->src;
 			location->size = file->size;
 			return 0;

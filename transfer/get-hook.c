@@ -275,8 +275,8 @@ check_source_identity(struct transfer *t, struct file *file,
 	if (file_is_same(&now, &file->a) && has_same_mode_and_owner(&now,
 	    &file->a))
 		return RESULT_OK;
-	if (a->conn != sched_owner_conn(a->entry) ||
-	    sched_is_identity_pending(a->entry)) {
+	if (a->conn != sched_info(a->entry).owner ||
+	    sched_info(a->entry).identity_pending) {
 		verbose("connection %u sees a different \"%s\" and is not used "
 		    "for it", a->conn + 1, file->src);
 		return RESULT_FAILED;
@@ -405,9 +405,9 @@ get_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 	if (a->op == OP_HELPER_OPEN || a->op == OP_HELPER_CLOSE || a->op ==
 	    OP_FSTAT_SOURCE || a->op == OP_SAMPLE_OWNER || a->op ==
 	    OP_SAMPLE_HELPER || (a->op == OP_FSTAT_IDENTITY && a->conn !=
-	    sched_owner_conn(a->entry)))
+	    sched_info(a->entry).owner))
 		return;
-	file->failed |= a->op != OP_CLOSE || sched_kind(a->entry) == KIND_FILE;
+	file->failed |= a->op != OP_CLOSE || sched_info(a->entry).kind == KIND_FILE;
 	if (a->op == OP_CLOSE)
 		file_error(file, "close remote: %s", why);
 	else if (a->op == OP_STAT && file->role == FILE_OF_TREE)
@@ -472,7 +472,7 @@ get_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 		file->failed = 1;
 		sched_fail(j);
 	}
-	if (sched_kind(j) == KIND_FILE)
+	if (sched_info(j).kind == KIND_FILE)
 		verify_run_begin(t, file, j);
 }
 
@@ -486,10 +486,10 @@ truncate_local(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
 	uint64_t off = a->off;
-	int whole = sched_is_whole(a->entry);
+	int whole = sched_info(a->entry).is_whole;
 
 	if (file->possible_source || (t->in_place ?
-	    sched_will_restart(a->entry) && !interrupted : file->start_off > 0 ?
+	    sched_info(a->entry).restarts && !interrupted : file->start_off > 0 ?
 	    !whole && off == file->start_off : whole == file->old_bytes_gone))
 		return;
 	debug("truncating at %llu", (unsigned long long)off);
@@ -504,7 +504,7 @@ static void
 get_data_done(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
-	int whole = sched_is_whole(a->entry);
+	int whole = sched_info(a->entry).is_whole;
 
 	truncate_local(t, file, a);
 	if (file->possible_source && whole && a->off < file->a.size)
@@ -576,11 +576,11 @@ finish_local_dir(struct transfer *t, struct file *file)
 static void
 get_end(struct transfer *t, struct file *file, struct sched_entry *j)
 {
-	if (sched_kind(j) == KIND_FILE)
-		finish_local_file(t, file, sched_is_whole(j));
-	else if (sched_kind(j) == KIND_DIR_END && !file->failed)
+	if (sched_info(j).kind == KIND_FILE)
+		finish_local_file(t, file, sched_info(j).is_whole);
+	else if (sched_info(j).kind == KIND_DIR_END && !file->failed)
 		finish_local_dir(t, file);
-	else if (sched_kind(j) == KIND_DIR) {
+	else if (sched_info(j).kind == KIND_DIR) {
 		file_close(t, file);
 		dir_entries_complete(file);
 		if (file->status != SSH2_FX_OK)

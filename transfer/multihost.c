@@ -20,7 +20,7 @@ multihost_note_request(struct sched *s, struct sched_entry *j,
 	if (j->hosts == NULL && (j->hosts = calloc(1, sizeof(*j->hosts))) ==
 	    NULL)
 		return -1;
-	j->hosts->involved |= s->other_hosts & 1U << conn;
+	j->hosts->involved |= s->env.other_hosts & 1U << conn;
 	return 0;
 }
 
@@ -55,13 +55,13 @@ multihost_restarted(struct sched_entry *j)
 int
 multihost_is_other(const struct sched *s, const struct sched_entry *j)
 {
-	return j->kind == KIND_FILE && (s->other_hosts >> j->owner & 1) != 0;
+	return j->kind == KIND_FILE && (s->env.other_hosts >> j->owner & 1) != 0;
 }
 
 void
 multihost_restart_on_first(struct sched *s, struct sched_entry *j)
 {
-	j->restart.exclude_conns |= s->other_hosts;
+	j->restart.exclude_conns |= s->env.other_hosts;
 	if (!s->interrupted)
 		request_restart(j, RESTART_HOST_MISMATCH);
 }
@@ -78,7 +78,7 @@ decide_after_check(struct sched *s, struct sched_entry *j)
 	}
 	j->hosts->involved = 0;
 	j->hosts->unconfirmed_writes &= j->hosts->mismatch;
-	if (j->hosts->mismatch && (!j->hosts->had_mismatch || (s->other_hosts &
+	if (j->hosts->mismatch && (!j->hosts->had_mismatch || (s->env.other_hosts &
 	    ~j->restart.exclude_conns) != 0))
 		multihost_restart_on_first(s, j);
 	j->hosts->had_mismatch |= j->hosts->mismatch;

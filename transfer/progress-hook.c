@@ -56,13 +56,13 @@ terminal_columns(void)
 static const char *
 current_name(const struct transfer *t)
 {
-	struct sched_entry *j = sched_oldest(t->sched);
+	struct sched_entry *j = sched_next_in_order(t->sched, NULL);
 	const char *slash;
 	struct file *file;
 
-	if (j == NULL || sched_kind(j) != KIND_FILE)
+	if (j == NULL || sched_info(j).kind != KIND_FILE)
 		return "";
-	file = sched_userdata(j);
+	file = sched_info(j).user;
 	slash = strrchr(file->src, '/');
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : file->src;
 }
@@ -99,8 +99,8 @@ draw_line(struct transfer *t, int last)
 static void
 show_single_file(struct transfer *t)
 {
-	const struct sched_entry *j = sched_oldest(t->sched);
-	const struct file *file = j != NULL ? sched_userdata(j) : NULL;
+	const struct sched_entry *j = sched_next_in_order(t->sched, NULL);
+	const struct file *file = j != NULL ? sched_info(j).user : NULL;
 
 	if (!showprogress || t->single_ended || file == NULL ||
 	    !file->has_data || (!t->ops->is_put && file->size == 0))

@@ -60,7 +60,6 @@ skip_hole(struct transfer *t, struct file *file, const struct sched_action *a,
 	if ((uint64_t)*off != a->off) {
 		t->count.bytes += *off - a->off;
 		file->skipped += *off - a->off;
-		sched_skip_hole(t->sched, a->id, *off);
 	}
 	return len;
 }
@@ -124,7 +123,7 @@ send_local_write(struct transfer *t, struct file *file,
 		    (unsigned long long)off, n);
 		stream_end_data(t->stream, len, n);
 	}
-	sched_sent(t->sched, a->id, n);
+	sched_sent(t->sched, a->id, off, n);
 }
 
 /* A directory is writable for the time of the transfer. */
@@ -152,7 +151,7 @@ opens_untruncated(const struct transfer *t, const struct file *file,
 	return file->truncate_late || file->no_truncate ||
 	    file->possible_source || file->start_off > 0 ||
 	    (t->in_place && !file->sparse && !file->open_truncates &&
-	    !sched_must_open_trunc(j));
+	    !sched_info(j).must_open_trunc);
 }
 
 /* What opens a file of the server */
@@ -162,8 +161,8 @@ send_open_target(struct transfer *t, struct file *file,
 {
 	unsigned int number;
 
-	if (a->op == OP_OPEN_EXCL && sched_tempfile(a->entry) != NULL &&
-	    tempfile_open_mode(sched_tempfile(a->entry), &number) ==
+	if (a->op == OP_OPEN_EXCL && sched_info(a->entry).tempfile != NULL &&
+	    tempfile_open_mode(sched_info(a->entry).tempfile, &number) ==
 	    TEMPFILE_OPEN_TEMP) {
 		temp_name_set_number(file->temp_name, number);
 		file_send_open(t, a, file->temp_name, SSH2_FXF_WRITE |
@@ -339,7 +338,7 @@ check_seen_target(struct transfer *t, struct file *file,
 	enum sched_result result;
 
 	file_parse_attrs(t, reply, &seen);
-	if (a->conn == 0 && sched_has_unconfirmed_writes(a->entry) &&
+	if (a->conn == 0 && sched_info(a->entry).unconfirmed_writes &&
 	    (result = check_late_target(t, file, a, &seen)) != RESULT_OK)
 		return result;
 	if (file->seen_attrs.flags == 0)
@@ -389,13 +388,13 @@ check_target_identity(struct transfer *t, struct file *file,
 	Attrib found;
 
 	file_parse_attrs(t, reply, &found);
-	if (a->conn == sched_owner_conn(a->entry) &&
-	    sched_is_identity_pending(a->entry))
+	if (a->conn == sched_info(a->entry).owner &&
+	    sched_info(a->entry).identity_pending)
 		return verify_run_is_unchanged(file, &found) ? RESULT_OK :
 		    RESULT_FAILED;
 	if (!temp_name_is_file(&found))
 		return RESULT_FAILED;
-	if (a->conn != sched_owner_conn(a->entry)) {
+	if (a->conn != sched_info(a->entry).owner) {
 		if (tempfile_is_same(file, &found))
 			return RESULT_OK;
 		verbose("an additional connection opened a different file as "
@@ -434,7 +433,7 @@ put_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 		return check_truncated_size(t, file, a, reply);
 	} else if (a->op == OP_MKDIR) {
 		file->is_new = 1;
-	} else if (a->op == OP_STAT && sched_kind(a->entry) == KIND_FILE) {
+	} else if (a->op == OP_STAT && sched_info(a->entry).kind == KIND_FILE) {
 		file_parse_attrs(t, reply, &found);
 		file->sparse &= S_ISREG(found.perm) &&
 		    may_truncate(t, file, &found);
@@ -468,7 +467,7 @@ put_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 		return;	/* It is sent over fewer connections, or again. */
 	if (a->op == OP_TEMPFILE)
 		tempfile_report_error(file, a, status);
-	else if (a->op == OP_STAT && sched_kind(a->entry) == KIND_FILE) {
+	else if (a->op == OP_STAT && sched_info(a->entry).kind == KIND_FILE) {
 		note_absent(file, status == SSH2_FX_NO_SUCH_FILE);
 		return;
 	} else if (a->op == OP_STAT)
@@ -566,7 +565,7 @@ prepare_upload(struct transfer *t, struct file *file, struct sched_entry *j,
 	}
 	/* What tells no limits may refuse a WRITE behind the end. */
 	file->sparse = server_handle_limit(t->server) != 0 &&
-	    !sched_truncate_unreliable(t->sched) && sparse_is_worth(sb,
+	    !sched_stats(t->sched).truncate_unreliable && sparse_is_worth(sb,
 	    tempfile_may_begin(t, file->size), t->single_file) &&
 	    sparse_has_hole(file->fd, sb);
 	tempfile_start(t, file, j);
@@ -609,7 +608,7 @@ put_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 	file->a.flags &= ~SSH2_FILEXFER_ATTR_UIDGID;
 	if (!t->preserve)
 		file->a.flags &= ~SSH2_FILEXFER_ATTR_ACMODTIME;
-	if (sched_kind(j) == KIND_FILE && !verify_run_begin(t, file, j))
+	if (sched_info(j).kind == KIND_FILE && !verify_run_begin(t, file, j))
 		prepare_upload(t, file, j, &sb);
 }
 
@@ -621,7 +620,7 @@ put_data_done(struct transfer *t, struct file *file,
 
 	(void)t;
 	file->sent_size = a->off;
-	if (file->possible_source && sched_is_whole(a->entry) &&
+	if (file->possible_source && sched_info(a->entry).is_whole &&
 	    (a->off < file->size || fstat(file->fd, &sb) == -1 ||
 	    sb.st_ctim.tv_sec != file->source_ctime.tv_sec ||
 	    sb.st_ctim.tv_nsec != file->source_ctime.tv_nsec))
@@ -629,7 +628,7 @@ put_data_done(struct transfer *t, struct file *file,
 	if (file->status != SSH2_FX_OK)
 		file_error(file, "write remote \"%s\": %s", file->dst,
 		    fx2txt(file->status));
-	if (file->temp_name != NULL && sched_has_failed(a->entry))
+	if (file->temp_name != NULL && sched_info(a->entry).has_failed)
 		file->failed = 1;
 	close(file->fd);
 	file->fd = -1;
@@ -679,10 +678,10 @@ put_end(struct transfer *t, struct file *file, struct sched_entry *j)
 {
 	char *left;
 
-	if (sched_kind(j) == KIND_DIR && !file->failed &&
+	if (sched_info(j).kind == KIND_DIR && !file->failed &&
 	    !files_from_is_root(file))
 		list_local_dir(file, j);
-	if (sched_kind(j) != KIND_FILE)
+	if (sched_info(j).kind != KIND_FILE)
 		return;
 	file_close(t, file);
 	if ((left = tempfile_describe_leftover(file, j)) != NULL)
@@ -734,7 +733,7 @@ put_add(struct transfer *t, struct file *dir, struct sched_entry *entry,
 	    !dir->is_new);
 	entry = file_add(t, entry, kind, file, sb.st_size);
 	if (file->case_clash)
-		seq_set_exclusive(entry);
+		sched_set_exclusive(entry);
 	if (kind == KIND_FILE)
 		files_from_serialize_case(file, entry);
 }

@@ -161,7 +161,7 @@ listing_end(struct transfer *t, struct file *file, struct sched_entry *j)
 	struct known *k;
 	size_t i;
 
-	if (sched_kind(j) != KIND_DIR)
+	if (sched_info(j).kind != KIND_DIR)
 		return;
 	file_close(t, file);
 	l->failed = file->failed;

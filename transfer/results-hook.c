@@ -66,10 +66,10 @@ static int
 is_reported(const struct transfer *t, const struct sched_entry *j,
     const struct file *file)
 {
-	if (t->single_file || !report_is_wanted() || sched_kind(j) ==
+	if (t->single_file || !report_is_wanted() || sched_info(j).kind ==
 	    KIND_DIR_END)
 		return 0;
-	return sched_kind(j) == KIND_FILE ? file->begun_us != 0 : file->failed;
+	return sched_info(j).kind == KIND_FILE ? file->begun_us != 0 : file->failed;
 }
 
 static void
@@ -77,7 +77,7 @@ report_result(const struct transfer *t, const struct sched_entry *j,
     const struct file *file, int where)
 {
 	int has_failed = file->failed ||
-	    (sched_kind(j) == KIND_FILE && !sched_is_whole(j));
+	    (sched_info(j).kind == KIND_FILE && !sched_info(j).is_whole);
 
 	report_verified(file->verified_by, file->verified,
 	    file->is_complete && !has_failed);
@@ -98,7 +98,7 @@ report_messages(const struct sched_entry *j, const struct file *file,
 	for (text = file->messages[0]; text != NULL; text = text->next) {
 		if (text->level == SYSLOG_LEVEL_ERROR ? errors :
 		    text->level == SYSLOG_LEVEL_INFO &&
-		    sched_kind(j) != KIND_FILE)
+		    sched_info(j).kind != KIND_FILE)
 			report_text(text->line);
 	}
 }
@@ -124,7 +124,7 @@ results_report(struct transfer *t, struct sched_entry *j, struct file *file)
 		report_expect_file(report_direction(t), file->src, file->dst);
 	if (reported)
 		report_messages(j, file, 0);
-	print_messages(t, &file->messages[sched_kind(j) == KIND_DIR_END]);
+	print_messages(t, &file->messages[sched_info(j).kind == KIND_DIR_END]);
 	if (reported)
 		report_result(t, j, file, file->is_journaled ? REPORT_IN_LIST :
 		    REPORT_IN_BOTH);
@@ -142,6 +142,6 @@ results_print(struct transfer *t, struct sched_entry *j, struct file *file)
 	if (file->result != NULL)
 		*file->result = file->failed ? -1 : 1;
 	files_from_entry_printed(file);
-	if (sched_kind(j) != KIND_DIR)
+	if (sched_info(j).kind != KIND_DIR)
 		file_free(file);
 }

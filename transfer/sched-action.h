@@ -27,6 +27,8 @@ enum sched_kind {
 	KIND_DIR_END,		/* a directory after all below: KIND_DIR's */
 	KIND_LINK,		/* of the server, not yet followed */
 	KIND_MESSAGE,		/* nothing but text */
+	/* for sched_add() alone, which says what becomes of them */
+	KIND_LIST, KIND_NAME
 };
 
 enum sched_op {

@@ -18,7 +18,7 @@
 
 #include "extents.h"
 #include "minmax.h"
-#include "sched-action.h"
+#include "scheduler.h"
 #include "tempfile.h"
 
 struct sched_link {
@@ -61,7 +61,7 @@ enum entry_state {
 	STATE_QUEUED,
 	STATE_TO_LOOK_UP,	/* as QUEUED, with slots of its own */
 	STATE_LOOKUP,		/* its STAT is in flight */
-	STATE_HELD,		/* until sched_release() */
+	STATE_HELD,		/* until sched_hold() */
 	STATE_LOOKED_UP,	/* as QUEUED, before entries that are only that */
 	STATE_OPENING,
 	STATE_VERIFY_BEFORE,	/* target and source are compared */
@@ -240,7 +240,7 @@ struct sched_entry {
 	int	 read_past_size;	/* a READ behind "size" was sent */
 	int	 zero_reads;		/* DATA replies without data */
 	int	 is_whole;		/* no gap below the end */
-	int	 is_held;		/* until sched_release() */
+	int	 is_held;		/* until sched_hold() */
 	uint64_t start;			/* the first byte to transfer */
 	struct sched_hosts *hosts;	/* NULL: connection 0 alone wrote it */
 	struct sched_verify *verify;	/* NULL: it is not verified */
@@ -298,6 +298,7 @@ enum late_truncate { LATE_TRUNCATE_UNKNOWN, LATE_TRUNCATE_ASKED,
 
 struct sched {
 	struct sched_conf conf;
+	struct sched_env env;
 	struct sched_link walk, ready, agenda, want_children, unlisted,
 	    pending_extents;
 	struct sched_link verified, deferred;
@@ -305,22 +306,12 @@ struct sched {
 	struct sched_link tempfiles;
 	unsigned int ntempfiles;
 	unsigned int nremoving_stale;	/* files with temp->is_removing */
-	int	 server_caps, conns_wanted; /* see sched_set_server_caps() */
-	uint64_t now_us;
 	struct sched_conn conn[SCHED_CONNS_MAX];
 	unsigned int nconns;	/* those from here on never were established */
-	/* bits, see sched_set_conns() */
-	unsigned int established, writable;
-	int	 per_conn_limit;	/* see sched_set_per_conn_limit() */
-	unsigned int other_hosts;	/* see sched_set_other_hosts() */
-	unsigned int max_writers;		/* see sched_set_writers() */
-	uint32_t align;
 	unsigned int last_conn;		/* the one that sent data last */
 	struct sched_request *bucket[BUCKETS];
 	uint32_t next_id;
 	uint32_t nrequests;		/* requests in flight */
-	uint64_t window;		/* bytes that may be in flight */
-	uint64_t stripe_min;			/* see sched_set_stripe_min() */
 	unsigned int helper_steps;	/* connections with a helper_step */
 	uint64_t buffered;	/* bytes, of all files */
 	unsigned int nbuffered;		/* extents, of all files */

@@ -31,6 +31,8 @@
  * the end, and later ones go one at a time.
  */
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,11 +86,15 @@ sched_add(struct sched *s, struct sched_entry *dir, enum sched_kind kind,
 	if (j == NULL)
 		return NULL;
 	j->parent = dir;
+	j->external_children = kind == KIND_LIST;
+	if (kind == KIND_NAME)
+		set_state(j, STATE_TO_LOOK_UP);
 	if (dir == NULL)
 		j->max_readdirs = READDIRS_ROOT;
 	else
 		dir->pending_children++;
-	if (walk_set_kind(s, j, kind, size) != 0)
+	if (walk_set_kind(s, j, kind == KIND_LIST ? KIND_DIR :
+	    kind == KIND_NAME ? KIND_LINK : kind, size) != 0)
 		return NULL;
 	if (kind == KIND_MESSAGE)
 		walk_entry_done(s, j);
@@ -274,7 +280,7 @@ next_on_conn(struct sched *s, unsigned int conn, struct sched_action *a)
 static int
 continue_block(struct sched *s, struct sched_action *a)
 {
-	struct sched_entry *j = s->align == 0 || (s->established >>
+	struct sched_entry *j = s->env.align == 0 || (s->env.established >>
 	    s->last_conn & 1) == 0 ? NULL : next_data_file(s,
 	    &s->conn[s->last_conn]);
 
@@ -291,7 +297,7 @@ next_data_request(struct sched *s, struct sched_action *a)
 
 	for (i = 1; i <= s->nconns && r == 0; i++) {
 		conn = (s->last_conn + i) % s->nconns;
-		if ((s->writable >> conn & 1) != 0)
+		if ((s->env.writable >> conn & 1) != 0)
 			r = next_on_conn(s, conn, a);
 		if (r == 1)
 			s->last_conn = conn;
@@ -389,7 +395,7 @@ start_entry(struct sched *s, struct sched_action *a)
 static int
 add_children(struct sched *s, struct sched_action *a)
 {
-	struct sched_entry *oldest = sched_oldest(s);
+	struct sched_entry *oldest = sched_next_in_order(s, NULL);
 
 	if (sched_link_is_empty(&s->want_children))
 		return 0;
@@ -408,7 +414,7 @@ sched_next(struct sched *s, struct sched_action *a)
 	int r;
 
 	sched_local_done(s);
-	if ((oldest = sched_oldest(s)) != NULL && oldest->state == STATE_DONE)
+	if ((oldest = sched_next_in_order(s, NULL)) != NULL && oldest->state == STATE_DONE)
 		return set_local_action(s, oldest, OP_PRINT, a);
 	/* The end of a temporary file makes a step. */
 	if ((r = next_pending_extent(s, a)) == 0 && (r =
@@ -419,17 +425,6 @@ sched_next(struct sched *s, struct sched_action *a)
 	    (r = stripe_begin(s, a)) == 0)
 		r = verify_sched_next_deferred(s, a);
 	return r;
-}
-
-void
-sched_skip_hole(struct sched *s, uint32_t id, uint64_t off)
-{
-	struct sched_request *r = *sched_request_slot(s, id);
-
-	sched_conn_set_unsent(s, r->entry, r->entry->unsent -
-	    min_u64(r->entry->unsent, off - r->off));
-	r->off = off;
-	r->entry->target.has_holes = 1;
 }
 
 /* Returns 1 if the file can be cut while its last WRITEs are in flight. */
@@ -443,11 +438,17 @@ can_truncate_end(const struct sched *s, const struct sched_entry *j)
 }
 
 void
-sched_sent(struct sched *s, uint32_t id, uint32_t len)
+sched_sent(struct sched *s, uint32_t id, uint64_t off, uint32_t len)
 {
 	struct sched_request **place = sched_request_slot(s, id), *r = *place;
 	struct sched_entry *j = r->entry;
 
+	if (off != r->off) {
+		sched_conn_set_unsent(s, j, j->unsent - min_u64(j->unsent,
+		    off - r->off));
+		r->off = off;
+		j->target.has_holes = 1;
+	}
 	extents_sent(&j->extents, r->extent, r->off, len);
 	j->target.highest_sent = max_u64(j->target.highest_sent, r->off + len);
 	s->conn[r->conn].in_flight += len + REQUEST_OVERHEAD;
@@ -529,54 +530,136 @@ sched_data_written(struct sched *s, struct sched_entry *j, int ok,
 }
 
 void
-sched_children_complete(struct sched *s, struct sched_entry *leave)
+sched_children(struct sched *s, struct sched_entry *dir,
+    enum sched_children what)
 {
-	walk_children_complete(s, leave);
+	switch (what) {
+	case CHILDREN_COMPLETE:
+		walk_children_complete(s, dir);
+		break;
+	case CHILDREN_PAUSE:
+		sched_link_remove(&dir->queue);
+		s->paused = dir;
+		break;
+	case CHILDREN_RESUME:
+		if (s->paused == dir)
+			walk_want_children(s, dir);
+		s->paused = NULL;
+	}
 }
 
 void
-sched_set_external_children(struct sched_entry *j)
+sched_hold(struct sched *s, struct sched_entry *j, int on)
 {
-	j->external_children = 1;
+	if (on)
+		lookup_queue_hold(s, j);
+	else
+		lookup_queue_release(s, j);
 }
 
 void
-sched_pause_children(struct sched *s, struct sched_entry *leave)
+sched_set_exclusive(struct sched_entry *j)
 {
-	sched_link_remove(&leave->queue);
-	s->paused = leave;
+	j->restart.exclusive = 1;
 }
 
 void
-sched_resume_children(struct sched *s, struct sched_entry *leave)
+sched_update(struct sched *s, const struct sched_env *env)
 {
-	if (s->paused == leave)
-		walk_want_children(s, leave);
-	s->paused = NULL;
+	concurrency_set_handles(s, env->handle_limit);
+	s->env.per_conn_limit = env->per_conn_limit;
+	sched_conn_set_states(s, env->established, env->writable);
+	s->env = *env;
 }
 
-uint32_t
-sched_pending_children(const struct sched_entry *leave)
+struct sched_info
+sched_info(const struct sched_entry *j)
 {
-	return leave->pending_children;
+	return (struct sched_info){ .kind = j->kind, .user = j->user,
+	    .owner = j->owner, .pending_children = j->pending_children,
+	    .has_failed = j->outcome == OUTCOME_FAILED,
+	    .restarts = j->outcome == OUTCOME_RESTART, .is_whole = is_whole(j),
+	    .identity_pending = j->identity_pending,
+	    .must_open_trunc = j->restart.open_trunc,
+	    .unconfirmed_writes = multihost_has_unconfirmed(j),
+	    .tempfile = has_tempfile(j) ? j->temp->file : NULL,
+	    .tempfile_requester = j->temp != NULL ? j->temp->file : NULL };
+}
+
+struct sched_stats
+sched_stats(const struct sched *s)
+{
+	struct sched_stats stats = { .limit = s->limit, .active = s->active,
+	    .tempfiles = s->ntempfiles, .stale_removals = s->nremoving_stale,
+	    .truncate_unreliable = s->truncate_unreliable,
+	    .next_id = s->next_id };
+	unsigned int i;
+
+	for (i = 0; i < s->nconns; i++) {
+		stats.conn_files[i] = s->conn[i].files;
+		stats.busy_conns += s->conn[i].files > 0 ||
+		    (s->conn[i].helped_file != NULL &&
+		    s->conn[i].helper_state == HELPER_READY);
+	}
+	return stats;
+}
+
+/* What an entry that is not done waits for */
+static const char *
+waits_for(const struct sched *s, const struct sched_entry *j)
+{
+	if (j->state == STATE_HELD)
+		return "its directory";
+	if (j->state < STATE_OPENING)
+		return "a slot";
+	if (j->state == STATE_VERIFIED)
+		return "less data in the queue";
+	if (j->in_flight > 0)
+		return "replies";
+	if (j->kind == KIND_DIR_END && j->pending_children > 0)
+		return "what is below it";
+	if (handle_is_lost(j))
+		return "another connection";
+	if (sched_link_is_empty(&j->queue))
+		return j->nhelpers > 0 ? "its helpers" : "nothing";
+	return s->env.writable == 0 ? "a connection that takes data" :
+	    "its turn";
 }
 
 void
-sched_lookup_first(struct sched_entry *j)
+sched_dump(const struct sched *s, void (*print)(void *, void *, const char *),
+    void *arg)
 {
-	set_state(j, STATE_TO_LOOK_UP);
+	static const char *const states[] = { "queued", "to look up", "lookup",
+	    "held", "looked up", "opening", "verify before", "verified",
+	    "data", "finishing", "closing", "verify after", "confirming",
+	    "done" };
+	static const char *const handles[] = { "closed", "open", "lost",
+	    "reopening", "unverified", "unavailable" };
+	const struct sched_entry *j;
+	char line[256];
+
+	for (j = sched_next_in_order(s, NULL); j != NULL; j =
+	    sched_next_in_order(s, j)) {
+		if (j->state == STATE_QUEUED || j->state == STATE_DONE)
+			continue;
+		snprintf(line, sizeof(line), "%s, handle %s on connection %u, "
+		    "%u helpers, %" PRIu64 " of %" PRIu64 " bytes, %u requests "
+		    "in flight, waits for %s", states[j->state],
+		    handles[j->handle_state], j->owner, j->nhelpers,
+		    extents_contiguous_end(&j->extents), j->size, j->in_flight,
+		    waits_for(s, j));
+		print(arg, j->user, line);
+	}
 }
 
-void
-sched_hold(struct sched *s, struct sched_entry *j)
+struct sched_entry *
+sched_next_in_order(const struct sched *s, const struct sched_entry *j)
 {
-	lookup_queue_hold(s, j);
-}
+	const struct sched_link *next = j == NULL ? s->walk.next :
+	    j->walk.next;
 
-void
-sched_release(struct sched *s, struct sched_entry *j)
-{
-	lookup_queue_release(s, j);
+	return next == &s->walk ? NULL : entry_of_walk(next);
 }
 
 void
@@ -590,49 +673,6 @@ sched_reply(struct sched *s, uint32_t id, enum sched_result result,
     uint32_t len)
 {
 	return sched_take_reply(s, id, result, len);
-}
-
-void
-sched_set_handle_limit(struct sched *s, uint64_t handles)
-{
-	concurrency_set_handles(s, handles);
-}
-
-void
-sched_set_conns(struct sched *s, unsigned int up, unsigned int takes)
-{
-	sched_conn_set_states(s, up, takes);
-}
-
-void
-sched_set_per_conn_limit(struct sched *s, int uneven)
-{
-	s->per_conn_limit = uneven;
-}
-
-void
-sched_set_other_hosts(struct sched *s, unsigned int conns)
-{
-	s->other_hosts = conns;
-}
-
-void
-sched_set_writers(struct sched *s, unsigned int writers, uint32_t align)
-{
-	s->max_writers = writers;
-	s->align = align;
-}
-
-void
-sched_set_window(struct sched *s, uint64_t bytes)
-{
-	s->window = bytes;
-}
-
-void
-sched_set_stripe_min(struct sched *s, uint64_t least)
-{
-	s->stripe_min = least;
 }
 
 int
@@ -651,70 +691,16 @@ sched_remove_stale(struct sched *s, struct sched_entry *j)
 		(void)tempfile_sched_remove_stale(s, j);
 }
 
-struct tempfile *
-sched_tempfile(const struct sched_entry *j)
-{
-	return has_tempfile(j) ? j->temp->file : NULL;
-}
-
-struct tempfile *
-sched_tempfile_requester(const struct sched_entry *j)
-{
-	return tempfile_sched_requester(j);
-}
-
-unsigned int
-sched_tempfiles(const struct sched *s)
-{
-	return s->ntempfiles;
-}
-
-unsigned int
-sched_stale_removals(const struct sched *s)
-{
-	return s->nremoving_stale;
-}
-
-void
-sched_set_server_caps(struct sched *s, int has)
-{
-	s->server_caps = has;
-}
-
-void
-sched_set_conns_wanted(struct sched *s, int wants)
-{
-	s->conns_wanted = wants;
-}
-
-void
-sched_set_clock(struct sched *s, uint64_t us)
-{
-	s->now_us = us;
-}
-
 void
 sched_set_free_space(struct sched_entry *j, uint64_t available)
 {
 	tempfile_set_free_space(j->temp->file, available, unmoved_bytes(j));
 }
 
-int
-sched_has_failed(const struct sched_entry *j)
-{
-	return j->outcome == OUTCOME_FAILED;
-}
-
 void
 sched_conn_lost(struct sched *s, unsigned int conn)
 {
 	failover_conn_lost(s, conn);
-}
-
-unsigned int
-sched_owner_conn(const struct sched_entry *j)
-{
-	return j->owner;
 }
 
 unsigned int
@@ -726,29 +712,6 @@ sched_file_conns(const struct sched *s, const struct sched_entry *j)
 		n += s->conn[i].helped_file == j &&
 		    s->conn[i].helper_state == HELPER_READY;
 	return n;
-}
-
-int
-sched_is_identity_pending(const struct sched_entry *j)
-{
-	return j->identity_pending;
-}
-
-unsigned int
-sched_busy_conns(const struct sched *s)
-{
-	unsigned int i, n = 0;
-
-	for (i = 0; i < s->nconns; i++)
-		n += s->conn[i].files > 0 || (s->conn[i].helped_file != NULL &&
-		    s->conn[i].helper_state == HELPER_READY);
-	return n;
-}
-
-uint32_t
-sched_conn_files(const struct sched *s, unsigned int conn)
-{
-	return s->conn[conn].files;
 }
 
 void
@@ -786,34 +749,10 @@ sched_set_size(struct sched *s, struct sched_entry *j, uint64_t size)
 }
 
 int
-sched_truncate_unreliable(const struct sched *s)
-{
-	return s->truncate_unreliable;
-}
-
-int
-sched_will_restart(const struct sched_entry *j)
-{
-	return j->outcome == OUTCOME_RESTART;
-}
-
-int
-sched_must_open_trunc(const struct sched_entry *j)
-{
-	return j->restart.open_trunc;
-}
-
-int
 sched_forbid_truncate(struct sched_entry *j, int is_ours, int is_shared)
 {
 	j->target.exists_ours |= is_ours;
 	return j->target.no_truncate = j->owner != 0 || is_shared;
-}
-
-int
-sched_has_unconfirmed_writes(const struct sched_entry *j)
-{
-	return multihost_has_unconfirmed(j);
 }
 
 void
@@ -825,10 +764,10 @@ sched_interrupt(struct sched *s)
 		return;
 	s->interrupted = 1;
 	while (!sched_link_is_empty(&s->want_children))
-		sched_children_complete(s,
+		walk_children_complete(s,
 		    entry_of_queue(s->want_children.next));
 	if (s->paused != NULL)
-		sched_children_complete(s, s->paused);
+		walk_children_complete(s, s->paused);
 	s->paused = NULL;
 	lookup_queue_fail(s, &s->ready);
 	lookup_queue_fail(s, &s->looked_up);
@@ -840,58 +779,9 @@ sched_interrupt(struct sched *s)
 }
 
 int
-sched_is_whole(const struct sched_entry *j)
-{
-	return is_whole(j);
-}
-
-int
 sched_is_done(const struct sched *s)
 {
 	return sched_link_is_empty(&s->walk) && s->nrequests == 0;
-}
-
-struct sched_entry *
-sched_oldest(const struct sched *s)
-{
-	return sched_link_is_empty(&s->walk) ? NULL :
-	    entry_of_walk(s->walk.next);
-}
-
-struct sched_entry *
-sched_next_in_order(const struct sched *s, const struct sched_entry *j)
-{
-	return j->walk.next == &s->walk ? NULL : entry_of_walk(j->walk.next);
-}
-
-enum sched_kind
-sched_kind(const struct sched_entry *j)
-{
-	return j->kind;
-}
-
-void *
-sched_userdata(const struct sched_entry *j)
-{
-	return j->user;
-}
-
-uint32_t
-sched_concurrency_limit(const struct sched *s)
-{
-	return s->limit;
-}
-
-uint32_t
-sched_active(const struct sched *s)
-{
-	return s->active;
-}
-
-uint32_t
-sched_next_id(const struct sched *s)
-{
-	return s->next_id;
 }
 
 struct sched *
@@ -919,7 +809,7 @@ sched_new(const struct sched_conf *conf)
 		sched_link_init(&s->conn[i].data);
 		sched_link_init(&s->conn[i].hashes);
 	}
-	s->established = s->writable = s->nconns = 1;
+	s->env.established = s->env.writable = s->nconns = 1;
 	s->conn[0].limit = UINT64_MAX;
 	return s;
 }
@@ -933,7 +823,7 @@ sched_free(struct sched *s)
 	if (s == NULL)
 		return;
 	while (!sched_link_is_empty(&s->walk)) {
-		struct sched_entry *j = sched_oldest(s);
+		struct sched_entry *j = sched_next_in_order(s, NULL);
 
 		sched_link_remove(&j->walk);
 		extents_clear(&j->extents);

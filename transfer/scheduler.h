@@ -69,108 +69,114 @@
 
 #include "sched-action.h"
 
+/*
+ * What is outside the scheduler: set what has changed in a structure of the
+ * caller, and call sched_update() before sched_next(). All 0 is valid but for
+ * "established" and "writable".
+ */
+struct sched_env {
+	/*
+	 * The server's limit of open handles, or the lower one of two servers; 0:
+	 * not known yet. The first other value counts.
+	 */
+	uint64_t handle_limit;
+	/* bytes in flight, at most; one request of each connection is allowed */
+	uint64_t window;
+	/*
+	 * A bit for each established connection, and for each that can take more
+	 * data now. Connection 0 is always established.
+	 */
+	unsigned int established, writable;
+	/* a bit for each connection to another host than that of connection 0 */
+	unsigned int other_hosts;
+	/*
+	 * With 1 each connection has a limit of its own for bytes in flight, as
+	 * one may be slower than the others: 512 KiB at first, more with each
+	 * prompt reply, and halved when replies get old. With 0 all share one
+	 * path, and the window alone limits them.
+	 */
+	int	 per_conn_limit;
+	/* bytes that have to be left of a file for a helper; 0: none helps */
+	uint64_t stripe_min;
+	/*
+	 * Connections that write one file, at most, for several hosts that lock
+	 * their parts of it, each up to the next multiple of "align" bytes. 0: no
+	 * limit, no alignment.
+	 */
+	unsigned int max_writers;
+	uint32_t align;
+	int	 server_caps;		/* TEMPFILE_HAS_COPY */
+	int	 conns_wanted;		/* several connections are */
+	uint64_t now_us;		/* of a clock that only goes forward */
+};
+
+/* What a caller may know of an entry, at the time of the call */
+struct sched_info {
+	enum sched_kind kind;
+	void	*user;			/* of sched_add() */
+	unsigned int owner;		/* connection that has the file */
+	uint32_t pending_children;	/* of the end of a directory: not done */
+	int	 has_failed;
+	int	 restarts;		/* after it is closed, unless interrupted */
+	/*
+	 * The source was read to its end, no data is missing, and the file has
+	 * neither failed nor restarts.
+	 */
+	int	 is_whole;
+	/*
+	 * The FSTAT after OPEN is in flight: a download was opened on another
+	 * host, or an upload continues a file that was verified. A mismatch
+	 * restarts the file, over the first host or from the beginning.
+	 */
+	int	 identity_pending;
+	/*
+	 * A truncation had no effect: OP_OPEN has to use SSH2_FXF_TRUNC. That is
+	 * safe, as a file of another size is not the source itself.
+	 */
+	int	 must_open_trunc;
+	/* a lost connection's server may still execute some for this file */
+	int	 unconfirmed_writes;
+	struct tempfile *tempfile;	/* NULL: it is written in place */
+	/* the same, or what only removes stale ones: it has sent OP_TEMPFILE */
+	struct tempfile *tempfile_requester;
+};
+
+/* What a caller may know of the scheduler */
+struct sched_stats {
+	uint32_t limit;			/* entries in flight, at most */
+	uint32_t active;		/* entries in flight */
+	unsigned int tempfiles;		/* files that have a temporary file */
+	unsigned int stale_removals;	/* files that wait for one, see now_us */
+	unsigned int busy_conns;	/* connections that transfer a file */
+	uint32_t conn_files[SCHED_CONNS_MAX]; /* that begun, of each owner */
+	/*
+	 * A truncation by this server had no effect. It cannot be relied on to
+	 * extend a file either, so holes must not be skipped from then on.
+	 */
+	int	 truncate_unreliable;
+	uint32_t next_id;		/* of the next request */
+};
+
 /* Returns NULL if out of memory. */
 struct sched *sched_new(const struct sched_conf *);
 
 /* Frees the scheduler and all entries, not what they own. Accepts NULL. */
 void	sched_free(struct sched *);
 
-/*
- * Sets the server's limit of open handles, or the lower one of two servers. 0:
- * not known yet. The first other value counts; call it as soon as that is
- * known.
- */
-void	sched_set_handle_limit(struct sched *, uint64_t handles);
+void	sched_update(struct sched *, const struct sched_env *);
+struct sched_info sched_info(const struct sched_entry *);
+struct sched_stats sched_stats(const struct sched *);
+
+/* Returns how many connections transfer a file, its owner included. */
+unsigned int sched_file_conns(const struct sched *, const struct sched_entry *);
 
 /*
- * Sets how many bytes may be in flight. One request of each connection is
- * allowed in any case.
+ * Prints a line for each entry that has begun and is not done: its state,
+ * handle, requests in flight and what it waits for. "print" gets the user's
+ * pointer of the entry, and the line.
  */
-void	sched_set_window(struct sched *, uint64_t bytes);
-
-/*
- * Sets one bit for each established connection, and one for each that can take
- * more data now. Connection 0 is always established. Before the first call both
- * sets are connection 0 alone.
- */
-void	sched_set_conns(struct sched *, unsigned int established,
-    unsigned int writable);
-
-/*
- * With 1 each connection has a limit of its own for bytes in flight, because
- * one may be slower than the others: 512 KiB at first, more with each prompt
- * reply, and halved when replies get old. With 0, as at first, all connections
- * share one path and the window alone limits them. Call it before further
- * connections are established.
- */
-void	sched_set_per_conn_limit(struct sched *, int on);
-
-/*
- * Sets one bit for each connection to another host than that of connection 0. A
- * file that another host cannot open, or that is a different file there, is
- * copied over the other connections.
- */
-void	sched_set_other_hosts(struct sched *, unsigned int conns);
-
-/*
- * Limits how many connections write one file, for several hosts that lock their
- * parts of it. Each continues up to the next multiple of "align" bytes. 0: no
- * limit.
- */
-void	sched_set_writers(struct sched *, unsigned int writers, uint32_t align);
-
-/*
- * Sets how many bytes of a file have to be left for an idle connection to help
- * with it. 0, as at first: none helps.
- */
-void	sched_set_stripe_min(struct sched *, uint64_t least);
-
-/*
- * Call in OP_BEGIN of an upload. Returns 1 if the file may use several
- * connections and has a temporary file. Returns 0 if it uses one connection:
- * "most" such files are in flight, the server has not announced its limit of
- * handles, or there is no memory.
- */
-int	sched_allow_tempfile(struct sched *, struct sched_entry *,
-    const struct tempfile_conf *, unsigned int most);
-
-/*
- * Call in OP_BEGIN of an upload for which sched_allow_tempfile() has returned
- * 0: removes stale temporary files beside the target, if the server has
- * announced its limit of handles.
- */
-void	sched_remove_stale(struct sched *, struct sched_entry *);
-
-/*
- * sched_tempfile() returns the temporary file of an upload, or NULL.
- * sched_tempfile_requester() also returns the object that only removes stale
- * temporary files: the one to which replies to OP_TEMPFILE belong.
- */
-struct tempfile *sched_tempfile(const struct sched_entry *);
-struct tempfile *sched_tempfile_requester(const struct sched_entry *);
-
-/*
- * Returns the number of files with a temporary file, and the number of files
- * whose end waits until stale temporary files can be removed, which needs
- * sched_set_clock().
- */
-unsigned int sched_tempfiles(const struct sched *);
-unsigned int sched_stale_removals(const struct sched *);
-
-/*
- * Sets the server's capabilities (TEMPFILE_HAS_COPY), whether several
- * connections are wanted, and the time in microseconds of a clock that only
- * goes forward.
- */
-void	sched_set_server_caps(struct sched *, int caps);
-void	sched_set_conns_wanted(struct sched *, int wanted);
-void	sched_set_clock(struct sched *, uint64_t us);
-
-/*
- * Call for a successful reply to TEMPFILE_STATVFS, before sched_reply(): the
- * bytes that are free in the file system of the staging file.
- */
-void	sched_set_free_space(struct sched_entry *, uint64_t available);
+void	sched_dump(const struct sched *, void (*print)(void *arg, void *user,
+    const char *line), void *arg);
 
 /*
  * Reports that a connection other than connection 0 is lost. Its files and
@@ -180,66 +186,44 @@ void	sched_set_free_space(struct sched_entry *, uint64_t available);
 void	sched_conn_lost(struct sched *, unsigned int conn);
 
 /*
- * Returns the connection that owns a file, and the number of connections that
- * transfer it.
+ * The user has interrupted: nothing starts any more, and what is in flight
+ * ends.
  */
-unsigned int sched_owner_conn(const struct sched_entry *);
-unsigned int sched_file_conns(const struct sched *, const struct sched_entry *);
+void	sched_interrupt(struct sched *);
 
-/*
- * Returns 1 while the FSTAT that follows OPEN of this file is in flight: a
- * download was opened on another host, or an upload continues a file that was
- * verified. A mismatch restarts the file, over the first host or from the
- * beginning.
- */
-int	sched_is_identity_pending(const struct sched_entry *);
-
-/* Returns how many connections transfer a file, their own or as a helper. */
-unsigned int sched_busy_conns(const struct sched *);
-
-/* Returns how many files a connection owns that have begun and not ended. */
-uint32_t sched_conn_files(const struct sched *, unsigned int conn);
+/* Entries */
 
 /*
  * Adds the next child of a directory, or with NULL the next root. "user"
- * belongs to the caller. "size" is the expected size of a file in bytes.
- * Returns NULL if out of memory.
+ * belongs to the caller. "size" is the expected size of a file in bytes. Two
+ * kinds are for a list of names: KIND_LIST is a KIND_DIR whose children the
+ * caller adds, and KIND_NAME a KIND_LINK whose STAT is sent ahead of entries
+ * that copy, because it takes no handle; it starts as a file or directory when
+ * its turn has arrived. Returns NULL if out of memory.
  */
 struct sched_entry *sched_add(struct sched *, struct sched_entry *dir,
     enum sched_kind, void *user, uint64_t size);
 
-/* Reports that all children known so far were added to a directory. */
-void	sched_children_complete(struct sched *, struct sched_entry *dir);
-
 /*
- * For a list of names. sched_set_external_children(), called right after
- * sched_add() of a root directory, means that the directory is made but not
- * listed: the caller adds its children. sched_pause_children() stops
- * OP_ADD_CHILDREN for it, and sched_resume_children() starts it again.
- * sched_pending_children() returns how many children are not done. These three
- * take the entry that OP_ADD_CHILDREN has.
+ * Of the directory that OP_ADD_CHILDREN has: all that are known so far were
+ * added; OP_ADD_CHILDREN shall not come until CHILDREN_RESUME, which does
+ * nothing unless it was stopped.
  */
-void	sched_set_external_children(struct sched_entry *dir);
-void	sched_pause_children(struct sched *, struct sched_entry *dir);
-void	sched_resume_children(struct sched *, struct sched_entry *dir);
-uint32_t sched_pending_children(const struct sched_entry *dir);
+enum sched_children { CHILDREN_COMPLETE, CHILDREN_PAUSE, CHILDREN_RESUME };
+void	sched_children(struct sched *, struct sched_entry *dir,
+    enum sched_children);
 
-/*
- * Call right after sched_add() of a KIND_LINK: its STAT is sent ahead of
- * entries that copy, because it takes no handle. The entry starts as a file or
- * directory when its turn has arrived.
- */
-void	sched_lookup_first(struct sched_entry *);
+/* Right after sched_add(): stops the entry, until it is called with 0. */
+void	sched_hold(struct sched *, struct sched_entry *, int on);
 
-/*
- * sched_hold(), called right after sched_add() and sched_lookup_first(), stops
- * the entry until sched_release().
- */
-void	sched_hold(struct sched *, struct sched_entry *);
-void	sched_release(struct sched *, struct sched_entry *);
+/* Before OP_BEGIN: the entry begins when nothing else is in flight. */
+void	sched_set_exclusive(struct sched_entry *);
 
-enum sched_kind sched_kind(const struct sched_entry *);
-void	*sched_userdata(const struct sched_entry *);
+/* The entry behind this one in walk order; NULL: the oldest not printed */
+struct sched_entry *sched_next_in_order(const struct sched *,
+    const struct sched_entry *);
+
+/* Actions */
 
 /*
  * Returns 1 and the next action; 0: nothing until a reply comes; -1: out of
@@ -255,13 +239,6 @@ void	sched_local_done(struct sched *);
 
 /* Returns 1 after all is printed and no reply is due. */
 int	sched_is_done(const struct sched *);
-
-/* The oldest entry that is not printed, or NULL */
-struct sched_entry *sched_oldest(const struct sched *);
-
-/* The entry behind this one in walk order, or NULL */
-struct sched_entry *sched_next_in_order(const struct sched *,
-    const struct sched_entry *);
 
 /*
  * Marks the entry as failed. Nothing but OP_CLOSE is sent for it from here on.
@@ -285,6 +262,28 @@ void	sched_stat_first(struct sched_entry *);
  * anything but a regular file, and RESULT_FAILED for that.
  */
 int	sched_truncate_late(struct sched *, struct sched_entry *);
+
+/*
+ * Call in OP_BEGIN of an upload. Returns 1 if the file may use several
+ * connections and has a temporary file. Returns 0 if it uses one connection:
+ * "most" such files are in flight, the server has not announced its limit of
+ * handles, or there is no memory.
+ */
+int	sched_allow_tempfile(struct sched *, struct sched_entry *,
+    const struct tempfile_conf *, unsigned int most);
+
+/*
+ * Call in OP_BEGIN of an upload for which sched_allow_tempfile() has returned
+ * 0: removes stale temporary files beside the target, if the server has
+ * announced its limit of handles.
+ */
+void	sched_remove_stale(struct sched *, struct sched_entry *);
+
+/*
+ * Call for a successful reply to TEMPFILE_STATVFS, before sched_reply(): the
+ * bytes that are free in the file system of the staging file.
+ */
+void	sched_set_free_space(struct sched_entry *, uint64_t available);
 
 /*
  * Call before sched_reply() to OP_OPEN if another entry writes the local file.
@@ -315,43 +314,12 @@ int	sched_set_kind(struct sched *, struct sched_entry *, enum sched_kind,
 int	sched_forbid_truncate(struct sched_entry *, int is_ours, int is_shared);
 
 /*
- * Returns 1 if a truncation by this server had no effect. Such a server cannot
- * be relied on to extend a file either, so holes must not be skipped from then
- * on.
+ * Answers an OP_WRITE: "len" bytes of it were sent, from "off" on. A larger
+ * "off" than the action has skips a hole; OP_SETSIZE_FINAL sets the size of the
+ * file if it ends in one. A "len" of 0: nothing was sent, because the source has
+ * ended, or after sched_fail() because it cannot be read.
  */
-int	sched_truncate_unreliable(const struct sched *);
-
-/*
- * Returns 1 if a truncation of this file had no effect: its next OP_OPEN has to
- * use SSH2_FXF_TRUNC. That is safe, because its size was not that of the
- * source, so it is not the source itself.
- */
-int	sched_must_open_trunc(const struct sched_entry *);
-
-/*
- * Returns 1 if the file will be restarted after it is closed, unless the user
- * interrupts.
- */
-int	sched_will_restart(const struct sched_entry *);
-
-/*
- * Returns 1 if the server of a lost connection may still execute requests that
- * change the file.
- */
-int	sched_has_unconfirmed_writes(const struct sched_entry *);
-
-/*
- * Answers an OP_WRITE: "len" bytes of it were sent. 0: nothing was sent,
- * because the source has ended, or after sched_fail() because it cannot be
- * read.
- */
-void	sched_sent(struct sched *, uint32_t id, uint32_t len);
-
-/*
- * Call before sched_sent() to skip a hole: this OP_WRITE begins at "off"
- * instead. OP_SETSIZE_FINAL sets the size of the file if it ends in a hole.
- */
-void	sched_skip_hole(struct sched *, uint32_t id, uint64_t off);
+void	sched_sent(struct sched *, uint32_t id, uint64_t off, uint32_t len);
 
 /*
  * Call before sched_reply() to an OP_READ of a download, with its data. A file
@@ -393,25 +361,5 @@ int	sched_find(const struct sched *, uint32_t id, struct sched_action *);
  * protocol: no such request, more data than requested, or twice no data.
  */
 int sched_reply(struct sched *, uint32_t id, enum sched_result, uint32_t len);
-
-/*
- * The user has interrupted: nothing starts any more, and what is in flight
- * ends.
- */
-void	sched_interrupt(struct sched *);
-
-/*
- * Returns 1 if the whole file was transferred: its source was read to the end,
- * no data is missing, and it has not failed nor will be restarted.
- */
-int	sched_is_whole(const struct sched_entry *);
-int	sched_has_failed(const struct sched_entry *);
-
-/* How many entries may be in flight, and how many are */
-uint32_t sched_concurrency_limit(const struct sched *);
-uint32_t sched_active(const struct sched *);
-
-/* The ID that the next request would have */
-uint32_t sched_next_id(const struct sched *);
 
 #endif /* HAYATE_SCHEDULER_H */

@@ -379,12 +379,6 @@ seq_keep_possible_source(struct sched_entry *j)
 	j->target.setsize_0 = SETSIZE_0_NOT;
 }
 
-void
-seq_set_exclusive(struct sched_entry *j)
-{
-	j->restart.exclusive = 1;
-}
-
 uint64_t
 seq_offset(const struct sched_entry *j)
 {

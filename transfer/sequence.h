@@ -58,9 +58,6 @@ void	seq_restart_on_first(struct sched_entry *);
  */
 void	seq_keep_possible_source(struct sched_entry *);
 
-/* Before OP_BEGIN: it begins when nothing else is in flight. */
-void	seq_set_exclusive(struct sched_entry *);
-
 /* The size that the step sets, of a file, or where it reads */
 uint64_t seq_offset(const struct sched_entry *);
 

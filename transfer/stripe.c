@@ -23,7 +23,7 @@ static uint64_t
 min_rest(const struct sched *s, const struct sched_entry *j)
 {
 	if (!s->conf.put)
-		return s->stripe_min == 0 ? UINT64_MAX : s->stripe_min;
+		return s->env.stripe_min == 0 ? UINT64_MAX : s->env.stripe_min;
 	return has_tempfile(j) && tempfile_may_stripe(j->temp->file) ?
 	    STRIPE_MIN_REST : UINT64_MAX;
 }
@@ -33,8 +33,8 @@ static int
 may_help(const struct sched *s, const struct sched_entry *j, unsigned int conn)
 {
 	return j->kind == KIND_FILE && is_open(j) && !j->restart.exclusive &&
-	    (s->max_writers == 0 || !s->conf.put || j->nhelpers + 1 <
-	    s->max_writers) && j->owner != conn && (j->restart.exclude_conns >> conn & 1) ==
+	    (s->env.max_writers == 0 || !s->conf.put || j->nhelpers + 1 <
+	    s->env.max_writers) && j->owner != conn && (j->restart.exclude_conns >> conn & 1) ==
 	    0 && unmoved_bytes(j) >= min_rest(s, j) && !data_is_over(s, j);
 }
 
@@ -68,7 +68,7 @@ stripe_begin(struct sched *s, struct sched_action *a)
 		return 0;
 	for (i = 0; i < s->nconns; i++) {
 		l = &s->conn[i];
-		if (((s->established & s->writable) >> i & 1) != 0 &&
+		if (((s->env.established & s->env.writable) >> i & 1) != 0 &&
 		    l->helped_file == NULL && l->in_flight == 0 &&
 		    sched_link_is_empty(&l->data) && (l->helped_file =
 		    choose_file(s, i)) != NULL) {

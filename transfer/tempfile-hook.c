@@ -78,7 +78,7 @@ begin_tempfile(struct transfer *t, struct file *file, struct sched_entry *j)
 	int streams;
 
 	if (!tempfile_may_begin(t, file->size) || file->sparse ||
-	    file->never_striped || sched_must_open_trunc(j))
+	    file->never_striped || sched_info(j).must_open_trunc)
 		return 0;
 	conf.number = arc4random_uniform(STALE_TEMP_NAMES);
 	streams = rendezvous_offered_conns(t->conns.main_fd);
@@ -228,7 +228,7 @@ tempfile_send(struct transfer *t, struct file *file,
     const struct sched_action *a)
 {
 	const struct handle *h = file_handle_for(file, 0), *marked =
-	    tempfile_has_staging(sched_tempfile_requester(a->entry)) ?
+	    tempfile_has_staging(sched_info(a->entry).tempfile_requester) ?
 	    &file->dest_handle : h;
 	struct request_sink *sink = stream_sink(t->stream);
 
@@ -341,7 +341,7 @@ static void
 take_attrs_reply(struct transfer *t, struct file *file,
     const struct sched_action *a, struct reply *reply)
 {
-	struct tempfile *temp = sched_tempfile_requester(a->entry);
+	struct tempfile *temp = sched_info(a->entry).tempfile_requester;
 	struct stale_temp_file stale;
 	Attrib now;
 
@@ -433,8 +433,8 @@ tempfile_describe_leftover(const struct file *file, const struct sched_entry *j)
 {
 	char *text = NULL;
 
-	switch (sched_tempfile(j) == NULL ? TEMPFILE_LEAVES_NOTHING :
-	    tempfile_leftover(sched_tempfile(j))) {
+	switch (sched_info(j).tempfile == NULL ? TEMPFILE_LEAVES_NOTHING :
+	    tempfile_leftover(sched_info(j).tempfile)) {
 	case TEMPFILE_LEAVES_TEMP:
 		xasprintf(&text, "partial upload of \"%s\" remains in \"%s\"",
 		    file->dst, file->temp_name);

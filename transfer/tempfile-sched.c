@@ -83,10 +83,10 @@ helper_is_idle(const struct sched *s, const struct sched_entry *j)
 {
 	unsigned int i;
 
-	if (s->stripe_min == 0 || unmoved_bytes(j) < s->stripe_min)
+	if (s->env.stripe_min == 0 || unmoved_bytes(j) < s->env.stripe_min)
 		return 0;
 	for (i = 1; i < s->nconns; i++) {
-		if (((s->established & ~j->restart.exclude_conns) >> i & 1) != 0 &&
+		if (((s->env.established & ~j->restart.exclude_conns) >> i & 1) != 0 &&
 		    s->conn[i].helped_file == NULL &&
 		    sched_link_is_empty(&s->conn[i].data))
 			return 1;
@@ -97,14 +97,14 @@ helper_is_idle(const struct sched *s, const struct sched_entry *j)
 static struct tempfile_now
 state_now(const struct sched *s, const struct sched_entry *j)
 {
-	return (struct tempfile_now){ .us = s->now_us, .contiguous_end =
+	return (struct tempfile_now){ .us = s->env.now_us, .contiguous_end =
 	    extents_contiguous_end(&j->extents), .cursor = j->extents.cursor,
 	    .highest_sent = j->target.highest_sent, .in_flight = j->temp->in_flight,
 	    .no_more_data = data_is_over(s, j), .stopped = s->interrupted ||
 	    (j->outcome == OUTCOME_FAILED && !j->temp->write_error), .failed =
 	    j->temp->write_error, .restart = j->outcome == OUTCOME_RESTART,
-	    .server_caps = s->server_caps, .conns_wanted =
-	    s->conns_wanted, .helper_idle = helper_is_idle(s, j) };
+	    .server_caps = s->env.server_caps, .conns_wanted =
+	    s->env.conns_wanted, .helper_idle = helper_is_idle(s, j) };
 }
 
 static int

@@ -93,7 +93,7 @@ transfer_can(struct sftp_conn *conn, int resume)
 static void
 report_leftover(const struct sched_entry *j)
 {
-	char *text = tempfile_describe_leftover(sched_userdata(j), j);
+	char *text = tempfile_describe_leftover(sched_info(j).user, j);
 
 	if (text != NULL)
 		error("%s", text);
@@ -116,9 +116,9 @@ before_fatal(void *tree)
 	struct file *file;
 	unsigned int i;
 
-	for (j = sched_oldest(t->sched); j != NULL; j =
+	for (j = sched_next_in_order(t->sched, NULL); j != NULL; j =
 	    sched_next_in_order(t->sched, j)) {
-		file = sched_userdata(j);
+		file = sched_info(j).user;
 		results_report(t, j, file);
 		report_leftover(j);
 	}
@@ -150,7 +150,7 @@ add_child(struct transfer *t, struct file *dir, struct sched_entry *entry)
 	}
 	if (dir->added == dir->nnames) {
 		t->count.unlisted -= t->ops->is_put;
-		sched_children_complete(t->sched, entry);
+		sched_children(t->sched, entry, CHILDREN_COMPLETE);
 	}
 }
 
@@ -176,10 +176,10 @@ static void
 reset_for_restart(struct transfer *t, struct file *file,
     const struct sched_entry *j)
 {
-	const struct tempfile *temp = sched_tempfile(j);
+	const struct tempfile *temp = sched_info(j).tempfile;
 
 	debug2_f("restarting \"%s\", with at most %u files in flight",
-	    file->src, sched_concurrency_limit(t->sched));
+	    file->src, sched_stats(t->sched).limit);
 	verify_run_forget(file);
 	file_close(t, file);
 	file_drop_messages(&file->messages[0]);
@@ -241,7 +241,7 @@ wants_more_conns(const struct transfer *t)
 		    STRIPE_MIN_REST : STRIPE_MIN_FILE);
 	return c->files_known >= c->files + MORE_CONNS_FILES ||
 	    (unmoved_bytes(t) >= STRIPE_MIN_FILE && (!t->ops->is_put ||
-	    sched_tempfiles(t->sched) > 0 ||
+	    sched_stats(t->sched).tempfiles > 0 ||
 	    c->files_known > c->files + conns_established(&t->conns)));
 }
 
@@ -286,13 +286,15 @@ update_conns(struct transfer *t)
 	}
 	if (t->dest_stream != NULL && stream_is_full(t->dest_stream))
 		takes = 0;
-	sched_set_per_conn_limit(t->sched, t->conns.kind == CONNS_LOGINS);
-	sched_set_conns(t->sched, up, takes);
-	sched_set_other_hosts(t->sched, conns_to_other_hosts(&t->conns));
-	sched_set_server_caps(t->sched, has);
+	t->env.per_conn_limit = t->conns.kind == CONNS_LOGINS;
+	t->env.established = up;
+	t->env.writable = takes;
+	t->env.other_hosts = conns_to_other_hosts(&t->conns);
+	t->env.server_caps = has;
 	/* reads the name of a socket, which other files need not pay for */
-	if (sched_tempfiles(t->sched) > 0)
-		sched_set_conns_wanted(t->sched, tempfile_wants_conns(t));
+	if (sched_stats(t->sched).tempfiles > 0)
+		t->env.conns_wanted = tempfile_wants_conns(t);
+	sched_update(t->sched, &t->env);
 	return takes;
 }
 
@@ -300,8 +302,8 @@ update_conns(struct transfer *t)
 static void
 report_silent_failure(struct file *file, const struct sched_entry *j)
 {
-	if (file->failed || interrupted || sched_kind(j) != KIND_FILE ||
-	    !sched_has_failed(j))
+	if (file->failed || interrupted || sched_info(j).kind != KIND_FILE ||
+	    !sched_info(j).has_failed)
 		return;
 	file_error(file, "\"%s\": a connection was lost before the copy was "
 	    "confirmed", file->dst);
@@ -315,7 +317,7 @@ end_entry(struct transfer *t, struct file *file, struct sched_entry *j)
 	report_silent_failure(file, j);
 	t->ops->end(t, file, j);
 	files_from_entry_ended(t, file, j);
-	count_ended_entry(t, file, sched_kind(j));
+	count_ended_entry(t, file, sched_info(j).kind);
 	file->ended_us = clock_us();
 	if (file->failed)
 		t->ret = -1;
@@ -325,7 +327,7 @@ end_entry(struct transfer *t, struct file *file, struct sched_entry *j)
 static void
 do_action(struct transfer *t, const struct sched_action *a)
 {
-	struct file *file = sched_userdata(a->entry);
+	struct file *file = sched_info(a->entry).user;
 
 	switch (a->op) {
 	case OP_BEGIN:
@@ -385,7 +387,7 @@ parse_reply(struct transfer *t, struct sshbuf *m, struct sched_action *a,
 	if (sched_find(t->sched, id, a) != 0 || t->stream != stream_of(t, a))
 		stream_fatal(t->stream, "Unexpected reply %u", id);
 	reply->status = stream_parse_status(t->stream, m, reply->type,
-	    reply_type_of(a), ((struct file *)sched_userdata(a->entry))->src);
+	    reply_type_of(a), ((struct file *)sched_info(a->entry).user)->src);
 	debug3("Received reply T:%u I:%u", reply->type, id);
 	if (reply->type == SSH2_FXP_STATUS)
 		debug3("SSH2_FXP_STATUS %u", reply->status);
@@ -407,8 +409,9 @@ result_of(const struct sched_action *a, const struct reply *reply)
 static void
 update_window(struct transfer *t)
 {
-	sched_set_window(t->sched, t->dest_stream == NULL ? t->window[0] :
-	    MINIMUM(t->window[0] + t->window[1], CROSS_MAX));
+	t->env.window = t->dest_stream == NULL ? t->window[0] :
+	    MINIMUM(t->window[0] + t->window[1], CROSS_MAX);
+	sched_update(t->sched, &t->env);
 }
 
 /* "len" bytes came or were written; between two servers the latter count. */
@@ -448,7 +451,7 @@ update_channel_count(struct transfer *t, const struct sched_action *a,
 	if (a->op != OP_WRITE && a->op != OP_READ)
 		len = 0;
 	conn_count_acked(&t->channel_count, len, now - a->sent_us, now,
-	    MAXIMUM(sched_busy_conns(t->sched), 1));
+	    MAXIMUM(sched_stats(t->sched).busy_conns, 1));
 	t->conns.channels_wanted = conn_count_wanted(&t->channel_count);
 }
 
@@ -463,7 +466,7 @@ take_reply(struct transfer *t, struct sshbuf *m)
 	int r, is_error;
 
 	parse_reply(t, m, &a, &reply);
-	file = sched_userdata(a.entry);
+	file = sched_info(a.entry).user;
 	result = result_of(&a, &reply);
 	if (t->ops->is_put && verify_run_is_gone(file, &a, reply.status))
 		result = RESULT_EOF;
@@ -556,9 +559,9 @@ describe_leftovers(const struct transfer *t)
 	if (conns_fs_temp_file(&t->conns) != NULL)
 		xasprintf(&all, LEFTOVER_TEXT "\r\n",
 		    conns_fs_temp_file(&t->conns));
-	for (j = sched_oldest(t->sched); j != NULL; j =
+	for (j = sched_next_in_order(t->sched, NULL); j != NULL; j =
 	    sched_next_in_order(t->sched, j)) {
-		if ((line = tempfile_describe_leftover(sched_userdata(j), j)) ==
+		if ((line = tempfile_describe_leftover(sched_info(j).user, j)) ==
 		    NULL)
 			continue;
 		text = all;
@@ -582,12 +585,13 @@ update_tempfiles(struct transfer *t)
 {
 	char *text;
 
-	sched_set_stripe_min(t->sched, stripe_min_bytes(t));
-	sched_set_clock(t->sched, clock_us());
-	if (sched_tempfiles(t->sched) == 0 && !t->had_tempfiles &&
+	t->env.stripe_min = stripe_min_bytes(t);
+	t->env.now_us = clock_us();
+	sched_update(t->sched, &t->env);
+	if (sched_stats(t->sched).tempfiles == 0 && !t->had_tempfiles &&
 	    !conns_fs_check_in_flight(&t->conns))
 		return;
-	t->had_tempfiles = sched_tempfiles(t->sched) > 0 ||
+	t->had_tempfiles = sched_stats(t->sched).tempfiles > 0 ||
 	    conns_fs_check_in_flight(&t->conns);
 	text = describe_leftovers(t);
 	signals_hold(text != NULL, text);
@@ -602,7 +606,7 @@ poll_timeout(const struct transfer *t)
 	if (t->hashed > 0)
 		return 0;
 	return t->had_tempfiles || t->wake_soon ||
-	    sched_stale_removals(t->sched) > 0 ? WAIT_MS : progress_interval();
+	    sched_stats(t->sched).stale_removals > 0 ? WAIT_MS : progress_interval();
 }
 
 void
@@ -611,7 +615,7 @@ transfer_run(struct transfer *t, const int *until)
 	for (;;) {
 		if (interrupted)
 			sched_interrupt(t->sched);
-		sched_set_handle_limit(t->sched, common_handle_limit(t));
+		t->env.handle_limit = common_handle_limit(t);
 		update_tempfiles(t);
 		if (do_actions(t, until) || sched_is_done(t->sched))
 			break;
@@ -713,10 +717,13 @@ transfer_start(struct transfer *t)
 		start_target(t, &conf);
 	if ((t->sched = sched_new(&conf)) == NULL)
 		fatal_f("out of memory");
+	t->env.established = t->env.writable = 1;
 	update_window(t);
 	start_conns(t);
-	if (hosts_are_many(&server_idle_conns(t->server)->hosts))
-		sched_set_writers(t->sched, WRITERS_MAX, ALIGNED);
+	if (hosts_are_many(&server_idle_conns(t->server)->hosts)) {
+		t->env.max_writers = WRITERS_MAX;
+		t->env.align = ALIGNED;
+	}
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 	bottleneck_begin(t);
 }
@@ -740,11 +747,11 @@ transfer_stop(struct transfer *t)
 	await_last_replies(t);
 	progress_end(t);
 	bottleneck_end(t);
-	server_release(t->server, sched_next_id(t->sched));
+	server_release(t->server, sched_stats(t->sched).next_id);
 	conns_end(&t->conns);
 	stream_free(t->conns.stream[0]);
 	if (t->dest_stream != NULL) {
-		server_release(t->dest_server, sched_next_id(t->sched));
+		server_release(t->dest_server, sched_stats(t->sched).next_id);
 		stream_free(t->dest_stream);
 		t->dest_stream = NULL;
 	}
@@ -760,14 +767,14 @@ copy_root(struct transfer *t, enum sched_kind kind, const char *src,
     const char *dst, const Attrib *a, uint64_t size)
 {
 	struct file *root = file_new(xstrdup(src), xstrdup(dst), 0);
-	struct sched_entry *j;
 
 	if (a != NULL)
 		root->a = *a;
 	transfer_start(t);
-	j = file_add(t, NULL, kind, root, size);
+	file_add(t, NULL, files_from_is_wanted() ? KIND_LIST : kind, root,
+	    size);
 	if (files_from_is_wanted())
-		files_from_begin(t, root, j);
+		files_from_begin(t, root);
 	transfer_run(t, NULL);
 	transfer_stop(t);
 	if (t->read_errno != 0)

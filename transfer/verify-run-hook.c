@@ -236,7 +236,7 @@ verify_run_target_is_shared(const struct transfer *t)
 {
 	return t->ops->is_put && t->keeps_target &&
 	    server_handle_limit(t->server) != 0 &&
-	    !sched_truncate_unreliable(t->sched);
+	    !sched_stats(t->sched).truncate_unreliable;
 }
 
 /* It has the size that was seen, and nobody has written to it since. */

@@ -147,6 +147,7 @@ static struct sim sim;
 
 static struct {
 	struct sched *s;
+	struct sched_env env;
 	int	 put, cross, dirs, nfiles;
 	uint64_t size;
 	unsigned long rounds, requests, whole, ncut, failed, printed;
@@ -205,7 +206,7 @@ fails(const struct sched_action *a)
 {
 	if (a->op == OP_SETSIZE_0 || a->op == OP_FSTAT_TYPE)
 		return (a->op == OP_SETSIZE_0 && set.fixed) ||
-		    is_odd(sched_userdata(a->entry)) == (a->op == OP_SETSIZE_0);
+		    is_odd(sched_info(a->entry).user) == (a->op == OP_SETSIZE_0);
 	if (a->op == OP_SETSIZE_END || a->op == OP_SETSIZE_FINAL)
 		return set.fixed != 0;
 	if (a->op == OP_OPEN && set.blind && (set.apart >> a->conn & 1) != 0)
@@ -355,7 +356,7 @@ serve(struct node *n, struct reply *p)
 		n->is_open = 1;
 		sim_open(&r.handles);
 		if (set.clear && p->a.op == OP_OPEN && r.put && !n->over &&
-		    (!set.in_place || sched_must_open_trunc(p->a.entry)))
+		    (!set.in_place || sched_info(p->a.entry).must_open_trunc))
 			serve_bytes(n, !n->clears, 0);
 	} else if (p->a.op == OP_FSTAT_SIZE) {
 		if (n->is_old || n->moved != p->a.off)
@@ -447,7 +448,6 @@ send_data(struct node *n, struct reply *p)
 
 	if (off >= set.hole && off < set.hole_end) {
 		off = set.hole_end < r.size ? set.hole_end : r.size;
-		sched_skip_hole(r.s, p->a.id, off);
 		mark(n, p->a.off, (uint32_t)(off - p->a.off));
 	}
 	left = off < r.size ? r.size - off : 0;
@@ -457,7 +457,7 @@ send_data(struct node *n, struct reply *p)
 		left = p->a.len;
 	p->a.off = off;
 	p->a.len = (uint32_t)left;
-	sched_sent(r.s, p->a.id, (uint32_t)left);
+	sched_sent(r.s, p->a.id, off, (uint32_t)left);
 	return (uint32_t)left;
 }
 
@@ -617,7 +617,7 @@ slowness(const struct sched_action *a)
 static void
 trace(const struct sched_action *a)
 {
-	const struct node *n = sched_userdata(a->entry);
+	const struct node *n = sched_info(a->entry).user;
 
 	if (prints_trace)
 		printf("%s %d c%u %" PRIu64 "+%u\n", op_info(a->op)->name,
@@ -627,7 +627,7 @@ trace(const struct sched_action *a)
 static void
 send(const struct sched_action *a)
 {
-	struct node *n = sched_userdata(a->entry);
+	struct node *n = sched_info(a->entry).user;
 	struct reply p = { .a = *a };
 
 	trace(a);
@@ -647,11 +647,11 @@ send(const struct sched_action *a)
 	    n->lost, "a file keeps its lane");
 	sim_must((a->op != OP_READ && a->op != OP_WRITE) || r.cross ||
 	    (n->joined >> a->conn & 1) || (n->is_open &&
-	    a->conn == sched_owner_conn(a->entry)),
+	    a->conn == sched_info(a->entry).owner),
 	    "a lane moves what it has open");
 	if (set.align != 0 && a->op == OP_READ)
 		note_part(n, a);
-	if (a->conn == sched_owner_conn(a->entry))
+	if (a->conn == sched_info(a->entry).owner)
 		n->lane = a->conn;
 	sim_must(a->op != OP_REMOVE_OWN || n->under_way == 0,
 	    "a file is removed when nothing of it is under way");
@@ -665,7 +665,7 @@ send(const struct sched_action *a)
 		return;
 	check_sent(n, a);
 	check_late(n, a);
-	r.dressed += a->op == OP_SETSTAT && sched_kind(a->entry) == KIND_FILE;
+	r.dressed += a->op == OP_SETSTAT && sched_info(a->entry).kind == KIND_FILE;
 	n->under_way++;
 	n->last += is_last(a->op);
 	r.requests++;
@@ -697,7 +697,7 @@ relay(const struct reply *p)
 static void
 answer(struct reply *p)
 {
-	struct node *n = sched_userdata(p->a.entry);
+	struct node *n = sched_info(p->a.entry).user;
 	struct sched_action found;
 	int again;
 
@@ -721,7 +721,7 @@ answer(struct reply *p)
 	if (p->result == RESULT_OK && p->a.op == OP_READDIR)
 		n->known += (int)p->len;
 	if (p->a.op == OP_STAT && p->result == RESULT_OK &&
-	    sched_kind(p->a.entry) == KIND_LINK)
+	    sched_info(p->a.entry).kind == KIND_LINK)
 		sim_must(sched_set_kind(r.s, p->a.entry, KIND_FILE, r.size) ==
 		    0, "memory");
 	again = sched_reply(r.s, p->a.id, p->result, p->len);
@@ -748,7 +748,7 @@ lose(unsigned int lane)
 		if (sim.queue[i].link != lane)
 			continue;
 		memcpy(&p, sim.queue[i].body, sizeof(p));
-		n = sched_userdata(p.a.entry);
+		n = sched_info(p.a.entry).user;
 		n->under_way--;
 		n->last -= is_last(p.a.op);
 		n->is_late |= r.put && (p.a.op == OP_WRITE ||
@@ -757,32 +757,32 @@ lose(unsigned int lane)
 		r.hashing -= p.a.op == OP_VERIFY_HASH ? p.a.len : 0;
 	}
 	sim_lose(&sim, lane);
-	for (j = sched_oldest(r.s); j != NULL; j = sched_next_in_order(r.s,
+	for (j = sched_next_in_order(r.s, NULL); j != NULL; j = sched_next_in_order(r.s,
 	    j)) {
-		n = sched_userdata(j);
-		if (sched_kind(j) != KIND_FILE)
+		n = sched_info(j).user;
+		if (sched_info(j).kind != KIND_FILE)
 			continue;
-		n->lost |= sched_owner_conn(j) == lane ||
+		n->lost |= sched_info(j).owner == lane ||
 		    (n->joined >> lane & 1);
 		n->joined &= ~(1U << lane);
-		if (sched_owner_conn(j) == lane && n->is_open)
+		if (sched_info(j).owner == lane && n->is_open)
 			sim_close(&r.handles, &n->is_open);
 	}
 	r.lost |= 1U << lane;
 	sched_conn_lost(r.s, lane);
 	/* Another lane that had it is its own now. */
-	for (j = sched_oldest(r.s); j != NULL; j = sched_next_in_order(r.s,
+	for (j = sched_next_in_order(r.s, NULL); j != NULL; j = sched_next_in_order(r.s,
 	    j)) {
-		n = sched_userdata(j);
-		if (sched_kind(j) == KIND_FILE && !n->is_open &&
-		    (n->joined >> sched_owner_conn(j) & 1)) {
-			n->joined &= ~(1U << sched_owner_conn(j));
+		n = sched_info(j).user;
+		if (sched_info(j).kind == KIND_FILE && !n->is_open &&
+		    (n->joined >> sched_info(j).owner & 1)) {
+			n->joined &= ~(1U << sched_info(j).owner);
 			n->is_open = 1;
 			sim_open(&r.handles);
 		}
 	}
-	sched_set_conns(r.s, ((1U << set.lanes) - 1) & ~r.lost,
-	    ((1U << set.lanes) - 1) & ~r.lost);
+	r.env.established = r.env.writable = ((1U << set.lanes) - 1) & ~r.lost;
+	sched_update(r.s, &r.env);
 }
 
 static void
@@ -803,10 +803,11 @@ answer_all(void)
 		memcpy(&p, sim.now[i].body, sizeof(p));
 		answer(&p);
 	}
-	sched_set_clock(r.s, ++r.rounds * set.round_us);
+	r.env.now_us = ++r.rounds * set.round_us;
+	sched_update(r.s, &r.env);
 	while (r.nreleased < r.nheld && !r.interrupted &&
 	    r.held_until[r.nreleased] <= r.rounds)
-		sched_release(r.s, r.held[r.nreleased++]);
+		sched_hold(r.s, r.held[r.nreleased++], 0, 1);
 	if (r.rounds == set.interrupt) {
 		r.interrupted = 1;
 		sched_interrupt(r.s);
@@ -819,39 +820,39 @@ end(struct sched_entry *j, struct node *n)
 	uint64_t size = set.actual == UINT64_MAX ? r.size : set.actual;
 
 	sim_must(n->under_way == 0, "a job ends after its last reply");
-	if (sched_kind(j) == KIND_DIR && r.put) {
+	if (sched_info(j).kind == KIND_DIR && r.put) {
 		n->is_made = 1;
 		n->known = n->children;
 	}
-	sim_must(sched_kind(j) != KIND_DIR_END || n->below == 0 ||
+	sim_must(sched_info(j).kind != KIND_DIR_END || n->below == 0 ||
 	    (set.interrupt && n->begun == 0),
 	    "a directory is left after all below");
-	if (n->dir != NULL && (sched_kind(j) != KIND_DIR ||
+	if (n->dir != NULL && (sched_info(j).kind != KIND_DIR ||
 	    (n->has_failed && n->below == 0)))
 		n->dir->below--;
-	if (sched_kind(j) != KIND_FILE)
+	if (sched_info(j).kind != KIND_FILE)
 		return;
 	n->dir->begun--;
 	sim_must(!n->is_open && !n->is_open_to && n->joined == 0,
 	    "what ends is closed");
-	sim_must(!n->is_late || !sched_is_whole(j),
+	sim_must(!n->is_late || !sched_info(j).is_whole,
 	    "what a lost lane may still change is looked at");
-	sim_must(!n->is_old || !sched_is_whole(j),
+	sim_must(!n->is_old || !sched_info(j).is_whole,
 	    "what is whole has no old end");
 	sim_must(!n->is_mixed || set.in_place || n->over,
 	    "new bytes come where no old ones are");
-	sim_must(!set.clear || !sched_is_whole(j) || n->served == size ||
+	sim_must(!set.clear || !sched_info(j).is_whole || n->served == size ||
 	    (n->lost && n->served > size), "no bytes are lost");
 	if (n->is_emptied) {
-		sim_must(n->moved == 0 && !sched_is_whole(j),
+		sim_must(n->moved == 0 && !sched_info(j).is_whole,
 		    "what is emptied was not whole");
 		r.ncut++;
-	} else if (n->moved == size && sched_is_whole(j) &&
+	} else if (n->moved == size && sched_info(j).is_whole &&
 	    (!r.put || (!set.in_place && set.hole_end == 0) ||
 	    n->cut == size || (set.known != 0 && set.known <= size + 1) ||
-	    sched_must_open_trunc(j)))
+	    sched_info(j).must_open_trunc))
 		r.whole++;
-	else if (n->moved < size && !sched_is_whole(j) && r.put &&
+	else if (n->moved < size && !sched_info(j).is_whole && r.put &&
 	    (n->cut == n->moved || (set.hole_end && n->cut < n->moved)))
 		r.ncut++;
 	else
@@ -861,7 +862,7 @@ end(struct sched_entry *j, struct node *n)
 static void
 hold(struct sched_entry *j)
 {
-	sched_hold(r.s, j);
+	sched_hold(r.s, j, 1, 1);
 	r.held[r.nheld] = j;
 	r.held_until[r.nheld++] = r.rounds + set.held;
 }
@@ -883,31 +884,29 @@ add_child(struct sched_entry *leave, struct node *n)
 		    n->added * (is_root ? r.nfiles + 1 : 1));
 		n->added++;
 		j = sched_add(r.s, leave, is_root ? KIND_DIR : is_link ?
-		    KIND_LINK : KIND_FILE, child, r.put ? 0 : r.size);
+		    KIND_NAME : KIND_FILE, child, r.put ? 0 : r.size);
 		sim_must(j != NULL, "memory");
-		if (is_link)
-			sched_lookup_first(j);
 		if (!is_root && set.held != 0 && !r.interrupted)
 			hold(j);
 		if (++r.kept > r.kept_most)
 			r.kept_most = r.kept;
 	}
 	if (n->added == n->known)
-		sched_children_complete(r.s, leave);
+		sched_children(r.s, leave, CHILDREN_COMPLETE);
 }
 
 static void
 print(struct sched_entry *j, struct node *n)
 {
-	if (sched_kind(j) == KIND_DIR_END)
+	if (sched_info(j).kind == KIND_DIR_END)
 		sim_must(n->below == 0 || set.interrupt,
 		    "the end of a directory comes last");
 	else
 		sim_must((unsigned long)n->number > r.printed,
 		    "texts come in walk order");
-	if (sched_kind(j) != KIND_DIR_END)
+	if (sched_info(j).kind != KIND_DIR_END)
 		r.printed = (unsigned long)n->number;
-	if (sched_kind(j) != KIND_DIR) {
+	if (sched_info(j).kind != KIND_DIR) {
 		r.kept--;
 		forget_bytes(n);
 		free(n);
@@ -919,7 +918,7 @@ begin(struct sched_entry *j, struct node *n)
 {
 	sched_set_size(r.s, j, r.size);
 	n->is_made = !r.put && !r.cross;
-	if (sched_kind(j) != KIND_FILE)
+	if (sched_info(j).kind != KIND_FILE)
 		return;
 	n->dir->begun++;
 	n->is_old = set.clear && !is_odd(n);
@@ -937,7 +936,7 @@ begin(struct sched_entry *j, struct node *n)
 static void
 act(const struct sched_action *a)
 {
-	struct node *n = sched_userdata(a->entry);
+	struct node *n = sched_info(a->entry).user;
 
 	if (a->op < OP_BEGIN) {
 		send(a);
@@ -954,7 +953,7 @@ act(const struct sched_action *a)
 	else if (a->op == OP_RESTART) {
 		sim_must(!n->is_open && !n->is_open_to,
 		    "what begins again is closed");
-		sim_must(!sched_has_failed(a->entry) || r.interrupted,
+		sim_must(!sched_info(a->entry).has_failed || r.interrupted,
 		    "what begins again has not failed");
 		sim_must(n->came == NULL || n->lost || n->is_emptied ||
 		    (r.put ? set.in_place || n->over || n->cut <= n->moved :
@@ -997,13 +996,14 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 	r.nfiles = nfiles;
 	r.size = size;
 	sim_must((r.s = sched_new(&conf)) != NULL, "memory");
-	sched_set_handle_limit(r.s, set.handles);
-	sched_set_window(r.s, set.window);
-	sched_set_stripe_min(r.s, set.widen);
-	sched_set_other_hosts(r.s, (unsigned int)set.apart);
-	sched_set_writers(r.s, 0, (uint32_t)set.align);
-	sched_set_per_conn_limit(r.s, set.round_us != 0);
-	sched_set_conns(r.s, (1U << set.lanes) - 1, (1U << set.lanes) - 1);
+	r.env = (struct sched_env){ .handle_limit = set.handles,
+	    .window = set.window, .stripe_min = set.widen,
+	    .other_hosts = (unsigned int)set.apart,
+	    .align = (uint32_t)set.align,
+	    .per_conn_limit = set.round_us != 0,
+	    .established = (1U << set.lanes) - 1,
+	    .writable = (1U << set.lanes) - 1 };
+	sched_update(r.s, &r.env);
 	sim_must(sched_add(r.s, NULL, KIND_DIR, new_node(NULL, dirs, 1), 0) !=
 	    NULL, "memory");
 	r.kept = 1;
@@ -1017,14 +1017,14 @@ copy(const char *way, int dirs, int nfiles, uint64_t size)
 		answer_all();
 	}
 	sim_must(r.handles.open == 0 && r.handles_to.open == 0 &&
-	    sched_active(r.s) == 0, "all is closed");
+	    sched_stats(r.s).active == 0, "all is closed");
 	for (i = 0; i < SCHED_CONNS_MAX; i++)
-		sim_must(sched_conn_files(r.s, i) == 0,
+		sim_must(sched_stats(r.s).conn_files[i] == 0,
 		    "all have left their lanes");
 	printf("rounds=%lu requests=%lu most=%" PRIu64 " whole=%lu cut=%lu "
 	    "failed=%lu entries=%lu limit=%u torn=%" PRIu64, r.rounds,
 	    r.requests, r.handles.most, r.whole, r.ncut, r.failed,
-	    r.kept_most, sched_concurrency_limit(r.s), r.most_torn);
+	    r.kept_most, sched_stats(r.s).limit, r.most_torn);
 	if (set.hash != 0)
 		printf(" hashing=%" PRIu64, r.most_hashing);
 	if (set.widen != 0)

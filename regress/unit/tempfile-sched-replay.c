@@ -124,6 +124,7 @@ static const struct {
 static long lost_in_round[CHANNELS];	/* -1: never */
 
 static struct sched *s;
+static struct sched_env env;
 static struct conn_count channel_count;
 static struct sim sim;
 static struct sim_file *named, *temp;	/* units are KiB */
@@ -284,7 +285,7 @@ open_new(const struct sched_action *a)
 {
 	unsigned int n;
 
-	if (tempfile_open_mode(sched_tempfile(a->entry), &n) ==
+	if (tempfile_open_mode(sched_info(a->entry).tempfile, &n) ==
 	    TEMPFILE_OPEN_TEMP)
 		return make_temp(n, 0);
 	if (named != NULL || conf.special || is_other)
@@ -311,7 +312,7 @@ lstat_name(struct sched_entry *j, enum op op)
 	if (op == LSTAT_TEMP ? conf.stolen || temp == NULL :
 	    named == NULL && !is_other)
 		return 0;
-	tempfile_saw_name(sched_tempfile(j), op == LSTAT_TEMP ?
+	tempfile_saw_name(sched_info(j).tempfile, op == LSTAT_TEMP ?
 	    TEMPFILE_LSTAT_TEMP : TEMPFILE_LSTAT_RENAMED,
 	    op == LSTAT_TEMP || !is_other);
 	return 1;
@@ -322,11 +323,11 @@ static void
 fstat_handle(struct sched_entry *j, enum op op)
 {
 	if (op == FSTAT_OLD)
-		tempfile_set_old(sched_tempfile_requester(j), !conf.special,
+		tempfile_set_old(sched_info(j).tempfile_requester, !conf.special,
 		    named->size * (uint64_t)KIB);
 	else
-		tempfile_set_tagged(sched_tempfile(j), is_tagged);
-	tempfile_set_owner(sched_tempfile_requester(j), 1);
+		tempfile_set_tagged(sched_info(j).tempfile, is_tagged);
+	tempfile_set_owner(sched_info(j).tempfile_requester, 1);
 }
 
 static int
@@ -339,7 +340,7 @@ lstat_stale_name(struct sched_entry *j, unsigned int n)
 	if ((stale_names >> n & 1) == 0)
 		return 0;
 	found_names |= 1L << n;
-	tempfile_found_stale(sched_tempfile_requester(j), n, &f);
+	tempfile_found_stale(sched_info(j).tempfile_requester, n, &f);
 	return 1;
 }
 
@@ -373,7 +374,7 @@ serve(const struct sched_action *a)
 	case LSTAT_TARGET:
 		return named != NULL || conf.special || is_other;
 	case LSTAT_DIR:
-		tempfile_set_dir_safe(sched_tempfile_requester(a->entry),
+		tempfile_set_dir_safe(sched_info(a->entry).tempfile_requester,
 		    !conf.unsafe);
 		return 1;
 	case SET_TAG:
@@ -388,7 +389,7 @@ serve(const struct sched_action *a)
 	case OPEN:
 		if (named == NULL)
 			named = file_new(0);
-		if (!conf.in_place || sched_must_open_trunc(a->entry))
+		if (!conf.in_place || sched_info(a->entry).must_open_trunc)
 			sim_truncate(named, 0);
 		return 1;
 	case LSTAT_STALE:
@@ -487,7 +488,7 @@ enqueue(const struct sched_action *a)
 		return;
 	}
 	len = have < 0 ? 0 : have < len ? have : len;
-	sched_sent(s, a->id, len * KIB);
+	sched_sent(s, a->id, a->off, len * KIB);
 	if (len == 0)
 		return;
 	sent.len = len * KIB;
@@ -514,12 +515,12 @@ begin(struct sched_entry *j)
 static void
 check_leftover(const struct sched_action *a)
 {
-	struct tempfile *l = sched_tempfile(a->entry);
+	struct tempfile *l = sched_info(a->entry).tempfile;
 	enum tempfile_leftover is = l == NULL ? TEMPFILE_LEAVES_NOTHING :
 	    tempfile_leftover(l);
 
 	contiguous = l == NULL ? a->off : tempfile_copied_bytes(l, a->off);
-	has_failed = sched_has_failed(a->entry);
+	has_failed = sched_info(a->entry).has_failed;
 	if ((is == TEMPFILE_LEAVES_TEMP) != (named == NULL && temp != NULL &&
 	    !(conf.stolen && sim.seen[LSTAT_TEMP] > 0)))
 		broken("a temporary file is not reported");
@@ -558,7 +559,7 @@ handle_action(const struct sched_action *a)
 	else if (a->op == OP_RESTART)
 		is_restarted = 1;
 	else if (a->op == OP_END)
-		has_failed |= sched_has_failed(a->entry);
+		has_failed |= sched_info(a->entry).has_failed;
 	else if (a->op == OP_PRINT)
 		is_over = 1;
 	else if (a->conn >= CHANNELS || (a->conn > 0 &&
@@ -637,12 +638,13 @@ set_conns(void)
 
 	for (c = 1; c < CHANNELS; c++)
 		up |= (conn_state[c] == 2 ? 1U : 0) << c;
-	sched_set_conns(s, up, up);
-	sched_set_server_caps(s, up == 1 ? 0 : (int)conf.server_caps);
-	sched_set_conns_wanted(s, (int)conf.conns_wanted);
-	sched_set_stripe_min(s, !uses_channels ? STRIPE_MIN_REST :
-	    channel_count.limited ? STRIPE_MIN_FILE : 0);
-	sched_set_clock(s, now * 1000);
+	env.established = env.writable = up;
+	env.server_caps = up == 1 ? 0 : (int)conf.server_caps;
+	env.conns_wanted = (int)conf.conns_wanted;
+	env.stripe_min = !uses_channels ? STRIPE_MIN_REST :
+	    channel_count.limited ? STRIPE_MIN_FILE : 0;
+	env.now_us = now * 1000;
+	sched_update(s, &env);
 }
 
 /* Requests that the windows and the path allow arrive, and are answered. */
@@ -712,7 +714,7 @@ run(void)
 			broken("no end");
 		open_conns();
 		round_trip();
-		if ((j = sched_oldest(s)) != NULL)
+		if ((j = sched_next_in_order(s, NULL)) != NULL)
 			most = (unsigned int)max_u64(most,
 			    sched_file_conns(s, j));
 	}
@@ -743,9 +745,10 @@ put(void)
 	memset(conn_state, 0, sizeof(conn_state));
 	if ((s = sched_new(&c)) == NULL)
 		err(1, "sched_new");
-	sched_set_handle_limit(s, 1019);
-	sched_set_writers(s, (unsigned int)conf.writers, PART);
-	sched_set_window(s, CREDIT);
+	env = (struct sched_env){ .handle_limit = 1019, .window = CREDIT,
+	    .max_writers = (unsigned int)conf.writers, .align = PART,
+	    .established = 1, .writable = 1 };
+	sched_update(s, &env);
 	if (sched_add(s, NULL, KIND_FILE, s, size * (uint64_t)KIB) == NULL)
 		err(1, "sched_add");
 	run();
