@@ -121,7 +121,7 @@ cross_send(struct transfer *t, struct file *file, const struct sched_action *a)
 /* The bytes that came with a READ go on to the target. */
 static void
 relay_data(struct transfer *t, struct file *file, const struct sched_action *a,
-    struct reply *reply, uint32_t *len)
+    struct reply *reply, struct sched_reply *told)
 {
 	struct sftp_stream *from = t->stream;
 	struct sched_action next;
@@ -130,11 +130,11 @@ relay_data(struct transfer *t, struct file *file, const struct sched_action *a,
 	int r;
 
 	file_parse_data(t, a, reply, &p, &n);
-	*len = n;
+	told->len = n;
 	if (n == 0)
 		return;
 	t->stream = t->dest_stream;
-	while ((r = sched_relay(t->sched, a->entry, a->off, *len, &next)) ==
+	while ((r = sched_relay(t->sched, a->entry, a->off, told->len, &next)) ==
 	    1 && next.op == OP_SETSIZE_0)
 		cross_send(t, file, &next);
 	if (r == -1)
@@ -147,7 +147,7 @@ relay_data(struct transfer *t, struct file *file, const struct sched_action *a,
 
 static enum sched_result
 cross_reply(struct transfer *t, struct file *file, const struct sched_action *a,
-    struct reply *reply, uint32_t *len)
+    struct reply *reply, struct sched_reply *told)
 {
 	Attrib found;
 
@@ -159,7 +159,7 @@ cross_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 			sched_fail(a->entry);	/* as if it had not begun */
 		return RESULT_OK;
 	case OP_READ:
-		relay_data(t, file, a, reply, len);
+		relay_data(t, file, a, reply, told);
 		return RESULT_OK;
 	case OP_OPEN_DEST:
 	case OP_OPEN_DEST_TRUNC:
@@ -168,7 +168,7 @@ cross_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 	case OP_STAT_DEST:
 		if (sched_info(a->entry).kind == KIND_FILE) {
 			file_parse_attrs(t, reply, &found);
-			file_note_possible_source(file, a->entry, &found);
+			file_note_possible_source(file, told, &found);
 			return RESULT_OK;
 		}
 		return file_check_is_dir(t, file, reply);
@@ -179,7 +179,7 @@ cross_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 		return RESULT_OK;
 	default:
 		return op_info(a->op)->to_dest ? RESULT_OK :
-		    get_ops.reply(t, file, a, reply, len);
+		    get_ops.reply(t, file, a, reply, told);
 	}
 }
 

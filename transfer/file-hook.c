@@ -388,13 +388,13 @@ file_report_same_file(struct file *file)
 }
 
 void
-file_note_possible_source(struct file *file, struct sched_entry *j,
+file_note_possible_source(struct file *file, struct sched_reply *told,
     const Attrib *found)
 {
 	if (!file_is_same(found, &file->a))
 		return;
 	file->possible_source = 1;
-	seq_keep_possible_source(j);
+	told->possible_source = 1;
 }
 
 enum sched_result

@@ -90,7 +90,7 @@ struct file {
 	/* OPEN without TRUNC; truncated before the first WRITE */
 	int	 truncate_late;
 	int	 no_truncate;		/* see sched_forbid_truncate() */
-	int	 possible_source;	/* see seq_keep_possible_source() */
+	int	 possible_source;	/* see struct sched_reply */
 	struct timespec source_ctime;	/* then, of a local source: when */
 	int	 open_truncates;	/* there: the one that opens it does */
 	uint64_t sent_size;		/* of what was put, bytes */
@@ -207,7 +207,8 @@ struct direction_ops {
 	 * result for it; "*len" is for OP_READ.
 	 */
 	enum sched_result (*reply)(struct transfer *, struct file *,
-	    const struct sched_action *, struct reply *, uint32_t *len);
+	    const struct sched_action *, struct reply *,
+	    struct sched_reply *);
 	/*
 	 * Handles an error after sched_reply() has returned 0: the file is not
 	 * restarted because of it.
@@ -308,10 +309,10 @@ enum sched_result file_check_is_dir(struct transfer *, struct file *,
 int	file_is_same(const Attrib *, const Attrib *);
 
 /*
- * What may be the source, by what is there (seq_keep_possible_source()); the
+ * What may be the source, by what is there (struct sched_reply); the
  * reply to OP_FSTAT_SOURCE; and a text that says so
  */
-void	file_note_possible_source(struct file *, struct sched_entry *,
+void	file_note_possible_source(struct file *, struct sched_reply *,
     const Attrib *);
 enum sched_result file_check_source(struct transfer *, struct file *,
     struct reply *);

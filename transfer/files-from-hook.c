@@ -238,7 +238,7 @@ wait_for_dir(struct transfer *t, struct parent_dir *p, struct file *file,
 	file->pprev = p->end;
 	*p->end = file;
 	p->end = &file->next;
-	sched_hold(t->sched, j, 1, 1);
+	sched_hold(t->sched, j, 1);
 }
 
 /* What the server has is looked up first. */
@@ -648,7 +648,7 @@ set_dir_state(struct transfer *t, struct file *file, enum sched_kind kind)
 	p->is_new |= file->is_new;
 	while ((next = p->first) != NULL) {
 		stop_waiting(p, next);
-		sched_hold(t->sched, next->entry, 0, 1);
+		sched_hold(t->sched, next->entry, 0);
 	}
 }
 

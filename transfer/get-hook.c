@@ -82,8 +82,8 @@ get_send(struct transfer *t, struct file *file, const struct sched_action *a)
 
 /* Sets what a link leads to. */
 static void
-set_link_target(struct transfer *t, struct file *file, struct sched_entry *j,
-    struct reply *reply)
+set_link_target(struct transfer *t, struct file *file, struct reply *reply,
+    struct sched_reply *told)
 {
 	enum sched_kind kind = KIND_MESSAGE;
 
@@ -101,8 +101,8 @@ set_link_target(struct transfer *t, struct file *file, struct sched_entry *j,
 	t->count.unlisted -= kind != KIND_DIR;
 	if (kind == KIND_FILE)
 		file_count(t, file);
-	if (sched_set_kind(t->sched, j, kind, file->size) != 0)
-		fatal_f("out of memory");
+	told->kind = kind;
+	told->size = file->size;
 }
 
 /* Returns 1 if another entry writes this file now. */
@@ -132,7 +132,8 @@ mode_of(const struct file *file)
  * known that no other entry writes it.
  */
 static void
-open_local_target(struct transfer *t, struct file *file, struct sched_entry *j)
+open_local_target(struct transfer *t, struct file *file, struct sched_entry *j,
+    struct sched_reply *told)
 {
 	struct stat sb;
 	Attrib found;
@@ -147,13 +148,13 @@ open_local_target(struct transfer *t, struct file *file, struct sched_entry *j)
 	}
 	if ((S_ISREG(sb.st_mode) && is_being_written(t, &sb)) ||
 	    (file->start_off > 0 && !verify_run_is_same(file, &sb))) {
-		sched_defer(j);
+		told->local_conflict = 1;
 		return;
 	}
 	file->possible_source = 0;
 	stat_to_attrib(&sb, &found);
 	if (!t->in_place && S_ISREG(sb.st_mode) && file->start_off == 0)
-		file_note_possible_source(file, j, &found);
+		file_note_possible_source(file, told, &found);
 	file->old_bytes_gone = t->in_place || !S_ISREG(sb.st_mode) ||
 	    sb.st_size == 0 || file->start_off > 0 || file->possible_source;
 	file->dev = sb.st_dev;
@@ -180,7 +181,8 @@ write_local(struct transfer *t, struct file *file, const struct sched_bytes *w)
 /* Writes what can be written: this, and what has waited for it. */
 static enum sched_result
 take_read_data(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply, uint32_t *len)
+    const struct sched_action *a, struct reply *reply,
+    struct sched_reply *told)
 {
 	struct sched_bytes w;
 	const u_char *p;
@@ -188,7 +190,7 @@ take_read_data(struct transfer *t, struct file *file,
 	int r, ok;
 
 	file_parse_data(t, a, reply, &p, &n);
-	*len = n;
+	told->len = n;
 	r = sched_data_in(t->sched, a->id, p, n, &w);
 	while (r == 1) {
 		ok = write_local(t, file, &w);
@@ -368,10 +370,10 @@ compare_reopened_sample(struct transfer *t, struct file *file,
 
 static enum sched_result
 get_reply(struct transfer *t, struct file *file, const struct sched_action *a,
-    struct reply *reply, uint32_t *len)
+    struct reply *reply, struct sched_reply *told)
 {
 	if (a->op == OP_READ)
-		return take_read_data(t, file, a, reply, len);
+		return take_read_data(t, file, a, reply, told);
 	if (a->op == OP_READDIR)
 		return take_listing(t, file, reply);
 	if (a->op == OP_FSTAT_IDENTITY)
@@ -383,7 +385,7 @@ get_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 	if (a->op == OP_SAMPLE_REOPENED)
 		return compare_reopened_sample(t, file, a, reply);
 	if (a->op == OP_STAT)
-		set_link_target(t, file, a->entry, reply);
+		set_link_target(t, file, reply, told);
 	if (a->op == OP_OPEN || a->op == OP_OPENDIR ||
 	    a->op == OP_HELPER_OPEN || a->op == OP_REOPEN)
 		file_parse_handle(t, file, reply, file_handle_for(file,
@@ -391,7 +393,7 @@ get_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 	if (a->op == OP_OPEN && interrupted)
 		sched_fail(a->entry);	/* as if it had not begun */
 	else if (a->op == OP_OPEN)
-		open_local_target(t, file, a->entry);
+		open_local_target(t, file, a->entry, told);
 	return RESULT_OK;
 }
 

@@ -245,7 +245,7 @@ may_truncate(const struct transfer *t, const struct file *file,
  */
 static void
 decide_truncation(const struct transfer *t, struct file *file,
-    struct sched_entry *j, const Attrib *found)
+    struct sched_reply *told, const Attrib *found)
 {
 	struct stat sb;
 
@@ -253,13 +253,13 @@ decide_truncation(const struct transfer *t, struct file *file,
 		return;
 	if ((found->flags & SSH2_FILEXFER_ATTR_PERMISSIONS) != 0 &&
 	    !S_ISREG(found->perm))
-		seq_set_old_size(j, 0);	/* Nothing can be cut. */
+		told->old_size = 0;	/* Nothing can be cut. */
 	else if ((found->flags & SSH2_FILEXFER_ATTR_SIZE) == 0)
 		return;
 	else if (found->size <= file->size)
-		seq_set_old_size(j, found->size);
+		told->old_size = found->size;
 	else if (file->no_truncate)
-		seq_restart_on_first(j);
+		told->needs_conn_0 = 1;
 	else
 		file->open_truncates = fstat(file->fd, &sb) == 0 &&
 		    (uint64_t)sb.st_size == file->size;
@@ -268,7 +268,7 @@ decide_truncation(const struct transfer *t, struct file *file,
 /* What may be the source is written over, as scp does it with any file. */
 static void
 note_possible_source(const struct transfer *t, struct file *file,
-    struct sched_entry *j, const Attrib *found)
+    struct sched_reply *told, const Attrib *found)
 {
 	struct stat sb;
 	Attrib a;
@@ -281,7 +281,7 @@ note_possible_source(const struct transfer *t, struct file *file,
 	file->possible_source = 1;
 	file->sparse = 0;
 	file->source_ctime = sb.st_ctim;
-	seq_keep_possible_source(j);
+	told->possible_source = 1;
 }
 
 /* A server may keep times in steps of two seconds. */
@@ -406,11 +406,10 @@ check_target_identity(struct transfer *t, struct file *file,
 
 static enum sched_result
 put_reply(struct transfer *t, struct file *file, const struct sched_action *a,
-    struct reply *reply, uint32_t *len)
+    struct reply *reply, struct sched_reply *told)
 {
 	Attrib found;
 
-	(void)len;
 	if (a->op == OP_OPEN || a->op == OP_OPEN_EXCL ||
 	    a->op == OP_REOPEN || a->op == OP_HELPER_OPEN) {
 		file_parse_handle(t, file, reply, file_handle_for(file,
@@ -420,9 +419,9 @@ put_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 			verify_run_source_opened(file);
 		if (a->op == OP_OPEN_EXCL || (a->op == OP_OPEN &&
 		    !opens_untruncated(t, file, a->entry)))
-			seq_set_old_size(a->entry, 0);
+			told->old_size = 0;
 	} else if (a->op == OP_TEMPFILE) {
-		tempfile_take_reply(t, file, a, reply);
+		tempfile_take_reply(t, file, a, reply, told);
 	} else if (a->op == OP_STAT_DEST_ON_HOST) {
 		return check_seen_target(t, file, a, reply);
 	} else if (a->op == OP_FSTAT_IDENTITY) {
@@ -437,8 +436,8 @@ put_reply(struct transfer *t, struct file *file, const struct sched_action *a,
 		file_parse_attrs(t, reply, &found);
 		file->sparse &= S_ISREG(found.perm) &&
 		    may_truncate(t, file, &found);
-		decide_truncation(t, file, a->entry, &found);
-		note_possible_source(t, file, a->entry, &found);
+		decide_truncation(t, file, told, &found);
+		note_possible_source(t, file, told, &found);
 	} else if (a->op == OP_STAT)
 		return file_check_is_dir(t, file, reply);
 	return RESULT_OK;

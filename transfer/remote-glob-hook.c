@@ -210,15 +210,14 @@ lookup_send(struct transfer *t, struct file *file, const struct sched_action *a)
 /* The size of the file is the number of the look-up. */
 static enum sched_result
 lookup_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply, uint32_t *len)
+    const struct sched_action *a, struct reply *reply,
+    struct sched_reply *told)
 {
 	struct answer *answer = answer_slot(g.which[file->size]);
 
-	(void)len;
 	file_parse_attrs(t, reply, &answer->a);
 	answer->is = FOUND;
-	if (sched_set_kind(t->sched, a->entry, KIND_MESSAGE, 0) != 0)
-		fatal_f("out of memory");
+	told->kind = KIND_MESSAGE;
 	return RESULT_OK;
 }
 

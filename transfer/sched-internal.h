@@ -188,7 +188,7 @@ struct sched_target {
 	int	 exists_ours;		/* we made it, or its directory */
 	int	 tried_excl;		/* OP_OPEN_EXCL was sent, not for temp */
 	int	 no_truncate;		/* see sched_forbid_truncate() */
-	int	 possible_source;	/* see seq_keep_possible_source() */
+	int	 possible_source;	/* see struct sched_reply */
 	uint64_t old_size;		/* most that was there; UINT64_MAX: unknown */
 	enum setsize_0 setsize_0;
 	int	 write_answered;	/* a WRITE was answered */

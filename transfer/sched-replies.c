@@ -611,20 +611,54 @@ static reply_handler *const handlers[] = {
 	[OP_TEMPFILE] = on_tempfile,
 };
 
+/*
+ * What a reply says of its file, before its handler decides. Returns 0, or -1 if
+ * out of memory.
+ */
+static int
+note_reply(struct sched *s, struct sched_entry *j,
+    const struct sched_reply *reply)
+{
+	if (reply->kind != KIND_LINK) {
+		if (walk_set_kind(s, j, reply->kind, reply->size) != 0)
+			return -1;
+		sched_conn_set_size(s, j, reply->size);
+	}
+	if (reply->local_conflict) {
+		request_restart(j, RESTART_LOCAL_CONFLICT);
+		j->restart.exclusive = 1;
+	}
+	if (reply->old_size != UINT64_MAX)
+		j->target.old_size = reply->old_size;
+	if (reply->needs_conn_0) {
+		j->restart.exclude_conns = ~1U;
+		request_restart(j, RESTART_NEEDS_CONN_0);
+	}
+	if (reply->possible_source) {
+		j->target.possible_source = 1;
+		j->target.setsize_0 = SETSIZE_0_NOT;
+	}
+	if (reply->free_space != UINT64_MAX && has_tempfile(j))
+		tempfile_set_free_space(j->temp->file, reply->free_space,
+		    unmoved_bytes(j));
+	return 0;
+}
+
 int
-sched_take_reply(struct sched *s, uint32_t id, enum sched_result result,
-    uint32_t len)
+sched_take_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
 {
 	struct sched_request **place = sched_request_slot(s, id), r;
 
 	if (*place == NULL)
 		return -1;
 	r = **place;
+	if (note_reply(s, r.entry, reply) != 0)
+		return -2;
 	if (r.op == OP_READ || r.op == OP_WRITE)
-		return data_answered(s, place, result,
-		    r.op == OP_WRITE ? r.len : len);
+		return data_answered(s, place, reply->result,
+		    r.op == OP_WRITE ? r.len : reply->len);
 	if (op_info(r.op)->verifies)
-		return verify_sched_reply(s, place, result, len);
+		return verify_sched_reply(s, place, reply->result, reply->len);
 	sched_request_retire(s, place);
-	return handlers[r.op](s, r.entry, &r, result);
+	return handlers[r.op](s, r.entry, &r, reply->result);
 }

@@ -19,9 +19,11 @@
 
 #include "sched-action.h"
 
+struct sched_reply;
+
 /* As sched_local_done() and sched_reply() */
 void	sched_finish_local(struct sched *);
-int	sched_take_reply(struct sched *, uint32_t id, enum sched_result,
-    uint32_t len);
+int	sched_take_reply(struct sched *, uint32_t id,
+    const struct sched_reply *);
 
 #endif /* HAYATE_SCHED_REPLIES_H */

@@ -103,16 +103,6 @@ sched_add(struct sched *s, struct sched_entry *dir, enum sched_kind kind,
 	return j;
 }
 
-int
-sched_set_kind(struct sched *s, struct sched_entry *j, enum sched_kind kind,
-    uint64_t size)
-{
-	if (walk_set_kind(s, j, kind, size) != 0)
-		return -1;
-	sched_set_size(s, j, size);
-	return 0;
-}
-
 /* Returns 1 if the next data request has to wait for a reply. */
 static int
 data_must_wait(const struct sched *s, const struct sched_entry *j)
@@ -669,10 +659,9 @@ sched_local_done(struct sched *s)
 }
 
 int
-sched_reply(struct sched *s, uint32_t id, enum sched_result result,
-    uint32_t len)
+sched_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
 {
-	return sched_take_reply(s, id, result, len);
+	return sched_take_reply(s, id, reply);
 }
 
 int
@@ -689,12 +678,6 @@ sched_remove_stale(struct sched *s, struct sched_entry *j)
 {
 	if (s->has_handle_limit && j->temp == NULL)
 		(void)tempfile_sched_remove_stale(s, j);
-}
-
-void
-sched_set_free_space(struct sched_entry *j, uint64_t available)
-{
-	tempfile_set_free_space(j->temp->file, available, unmoved_bytes(j));
 }
 
 void
@@ -733,13 +716,6 @@ sched_truncate_late(struct sched *s, struct sched_entry *j)
 		return 0;
 	j->target.setsize_0 = SETSIZE_0_PENDING;
 	return 1;
-}
-
-void
-sched_defer(struct sched_entry *j)
-{
-	request_restart(j, RESTART_LOCAL_CONFLICT);
-	j->restart.exclusive = 1;
 }
 
 void

@@ -279,27 +279,8 @@ int	sched_allow_tempfile(struct sched *, struct sched_entry *,
  */
 void	sched_remove_stale(struct sched *, struct sched_entry *);
 
-/*
- * Call for a successful reply to TEMPFILE_STATVFS, before sched_reply(): the
- * bytes that are free in the file system of the staging file.
- */
-void	sched_set_free_space(struct sched_entry *, uint64_t available);
-
-/*
- * Call before sched_reply() to OP_OPEN if another entry writes the local file.
- * The file is closed, and restarts when nothing else is in flight.
- */
-void	sched_defer(struct sched_entry *);
-
 /* Corrects the expected size of a file before its data is requested. */
 void	sched_set_size(struct sched *, struct sched_entry *, uint64_t size);
-
-/*
- * Call before sched_reply() to OP_STAT of a KIND_LINK: sets what the link leads
- * to. Returns 0, or -1 if out of memory.
- */
-int	sched_set_kind(struct sched *, struct sched_entry *, enum sched_kind,
-    uint64_t size);
 
 /*
  * Call in OP_BEGIN or OP_VERIFY of an upload. Returns 1 if the file may not be
@@ -355,11 +336,47 @@ int	sched_relay(struct sched *, struct sched_entry *, uint64_t off,
 int	sched_find(const struct sched *, uint32_t id, struct sched_action *);
 
 /*
- * Hands in the result of a reply, with "len" bytes if it is one to OP_READ.
- * Returns 0. Returns 1 if the request failed but the file will be restarted, so
- * that no error is to be reported. Returns -1 if the server breaks the
- * protocol: no such request, more data than requested, or twice no data.
+ * What a reply says. SCHED_REPLY_INIT is a success that says nothing else, and
+ * each other member belongs to replies to one operation.
  */
-int sched_reply(struct sched *, uint32_t id, enum sched_result, uint32_t len);
+struct sched_reply {
+	enum sched_result result;
+	/* OP_READ and OP_READBACK_READ: bytes; OP_WRITE: does not matter */
+	uint32_t len;
+	/* OP_STAT of a KIND_LINK: what it leads to; KIND_LINK: not known */
+	enum sched_kind kind;
+	uint64_t size;			/* bytes, with that */
+	/*
+	 * OP_OPEN: another entry writes the local file. This one is closed, and
+	 * restarts when nothing else is in flight.
+	 */
+	int	 local_conflict;
+	/*
+	 * OP_STAT, or what opens an upload: bytes of the target, at most. It is
+	 * truncated only if something was written behind them.
+	 */
+	uint64_t old_size;
+	/* OP_STAT of an upload: it restarts, over connection 0 */
+	int	 needs_conn_0;
+	/*
+	 * OP_STAT or OP_STAT_DEST, or OP_OPEN of a download: the target may be
+	 * the source itself. Nothing truncates it, and OP_FSTAT_SOURCE looks at
+	 * a server's file of which all was read.
+	 */
+	int	 possible_source;
+	/* TEMPFILE_STATVFS: bytes free in the file system of the staging file */
+	uint64_t free_space;
+};
+
+#define SCHED_REPLY_INIT { .result = RESULT_OK, .kind = KIND_LINK, \
+    .old_size = UINT64_MAX, .free_space = UINT64_MAX }
+
+/*
+ * Hands in a reply. Returns 0. Returns 1 if the request failed but the file will
+ * be restarted, so that no error is to be reported. Returns -1 if the server
+ * breaks the protocol: no such request, more data than requested, or twice no
+ * data; -2: out of memory.
+ */
+int	sched_reply(struct sched *, uint32_t id, const struct sched_reply *);
 
 #endif /* HAYATE_SCHEDULER_H */

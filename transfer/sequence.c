@@ -359,26 +359,6 @@ seq_conn(const struct sched_entry *j)
 	return op_info(j->step)->conn0 ? 0 : j->owner;
 }
 
-void
-seq_set_old_size(struct sched_entry *j, uint64_t size)
-{
-	j->target.old_size = size;
-}
-
-void
-seq_restart_on_first(struct sched_entry *j)
-{
-	j->restart.exclude_conns = ~1U;
-	request_restart(j, RESTART_NEEDS_CONN_0);
-}
-
-void
-seq_keep_possible_source(struct sched_entry *j)
-{
-	j->target.possible_source = 1;
-	j->target.setsize_0 = SETSIZE_0_NOT;
-}
-
 uint64_t
 seq_offset(const struct sched_entry *j)
 {

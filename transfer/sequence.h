@@ -42,22 +42,6 @@ int	seq_need_not_wait(const struct sched *, const struct sched_entry *);
  */
 unsigned int seq_conn(const struct sched_entry *);
 
-/*
- * In the reply to OP_STAT of a file that is uploaded, or to what opens it: it
- * has so many bytes at most, so it is cut only if something was written behind
- * its end. Or in the reply to OP_STAT: it restarts, on the first connection.
- */
-void	seq_set_old_size(struct sched_entry *, uint64_t size);
-void	seq_restart_on_first(struct sched_entry *);
-
-/*
- * In the reply to OP_STAT or OP_STAT_DEST of a file, or to OP_OPEN of one that
- * is downloaded: what is at the target may be the source itself. Nothing
- * empties or cuts it. OP_FSTAT_SOURCE asks a server of which it was read whole
- * what it is at the end.
- */
-void	seq_keep_possible_source(struct sched_entry *);
-
 /* The size that the step sets, of a file, or where it reads */
 uint64_t seq_offset(const struct sched_entry *);
 

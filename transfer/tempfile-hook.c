@@ -368,7 +368,7 @@ take_attrs_reply(struct transfer *t, struct file *file,
 
 void
 tempfile_take_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply)
+    const struct sched_action *a, struct reply *reply, struct sched_reply *told)
 {
 	uint64_t space;
 
@@ -382,7 +382,7 @@ tempfile_take_reply(struct transfer *t, struct file *file,
 	case SSH2_FXP_EXTENDED_REPLY:
 		stream_check_reply(t->stream, reply_get_free_space(reply->m,
 		    &space), "statvfs");
-		sched_set_free_space(a->entry, space);
+		told->free_space = MINIMUM(space, UINT64_MAX - 1);
 		break;
 	default:
 		break;

@@ -53,7 +53,7 @@ void	tempfile_send(struct transfer *, struct file *,
 /* A reply that is no error, and its type; an error, as a text */
 u_char	tempfile_reply_type(const struct sched_action *);
 void	tempfile_take_reply(struct transfer *, struct file *,
-    const struct sched_action *, struct reply *);
+    const struct sched_action *, struct reply *, struct sched_reply *);
 void	tempfile_report_error(struct file *, const struct sched_action *,
     u_int status);
 

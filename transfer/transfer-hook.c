@@ -461,34 +461,35 @@ take_reply(struct transfer *t, struct sshbuf *m)
 	struct sched_action a;
 	struct reply reply;
 	struct file *file;
-	enum sched_result result;
-	uint32_t len = 0;
+	struct sched_reply told = SCHED_REPLY_INIT;
 	int r, is_error;
 
 	parse_reply(t, m, &a, &reply);
 	file = sched_info(a.entry).user;
-	result = result_of(&a, &reply);
+	told.result = result_of(&a, &reply);
 	if (t->ops->is_put && verify_run_is_gone(file, &a, reply.status))
-		result = RESULT_EOF;
-	is_error = result == RESULT_FAILED;
+		told.result = RESULT_EOF;
+	is_error = told.result == RESULT_FAILED;
 	if (op_info(a.op)->verifies)
-		result = verify_requests_reply(t, file, &a, &reply, &len);
-	else if (result == RESULT_OK)
-		result = t->ops->reply(t, file, &a, &reply, &len);
-	if (a.op == OP_WRITE && result == RESULT_OK)
-		len = a.len;
-	if ((r = sched_reply(t->sched, a.id, result, len)) == -1)
+		told.result = verify_requests_reply(t, file, &a, &reply, &told);
+	else if (told.result == RESULT_OK)
+		told.result = t->ops->reply(t, file, &a, &reply, &told);
+	if (a.op == OP_WRITE && told.result == RESULT_OK)
+		told.len = a.len;
+	if ((r = sched_reply(t->sched, a.id, &told)) == -2)
+		fatal_f("out of memory");
+	if (r == -1)
 		stream_fatal(t->stream, "Server sent %u bytes of \"%s\"; %u "
-		    "were requested", len, file->src, a.len);
+		    "were requested", told.len, file->src, a.len);
 	if (is_error && r == 0 && !op_info(a.op)->verifies)
 		t->ops->fail(t, file, &a, reply.status);
 	if (a.op == OP_FSTAT_IDENTITY || a.op == OP_HELPER_OPEN ||
 	    a.op == OP_SAMPLE_OWNER || a.op == OP_SAMPLE_HELPER)
 		note_conn_count(t, a.entry, file);
-	count_moved_bytes(t, file, a.op, len);
-	update_channel_count(t, &a, len);
-	bottleneck_acked(t, &a, len);
-	conns_count_moved(&t->conns, len, known_rest(t));
+	count_moved_bytes(t, file, a.op, told.len);
+	update_channel_count(t, &a, told.len);
+	bottleneck_acked(t, &a, told.len);
+	conns_count_moved(&t->conns, told.len, known_rest(t));
 }
 
 /* The loop */

@@ -293,7 +293,8 @@ is_for_setstat(enum sched_op op)
 
 enum sched_result
 verify_requests_reply(struct transfer *t, struct file *file,
-    const struct sched_action *a, struct reply *reply, uint32_t *len)
+    const struct sched_action *a, struct reply *reply,
+    struct sched_reply *told)
 {
 	int ok = reply->status == SSH2_FX_OK;
 	const u_char *p;
@@ -319,6 +320,6 @@ verify_requests_reply(struct transfer *t, struct file *file,
 	else if (a->op == OP_READBACK_OPEN)
 		verbose("cannot open \"%s\" for verification: %s",
 		    verified_path(t, file), fx2txt(reply->status));
-	*len = n;
+	told->len = n;
 	return ok ? RESULT_OK : RESULT_FAILED;
 }

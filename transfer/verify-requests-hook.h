@@ -33,6 +33,6 @@ void	verify_requests_send(struct transfer *, struct file *,
 
 /* Returns the result for sched_reply(), also if the reply is an error. */
 enum sched_result verify_requests_reply(struct transfer *, struct file *,
-    const struct sched_action *, struct reply *, uint32_t *len);
+    const struct sched_action *, struct reply *, struct sched_reply *);
 
 #endif /* HAYATE_VERIFY_REQUESTS_HOOK_H */

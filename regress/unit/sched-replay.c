@@ -83,7 +83,6 @@
 
 #include "op-table.h"
 #include "scheduler.h"
-#include "sequence.h"
 #include "sim.h"
 #include "verify-sched.h"
 
@@ -699,6 +698,7 @@ answer(struct reply *p)
 {
 	struct node *n = sched_info(p->a.entry).user;
 	struct sched_action found;
+	struct sched_reply told = SCHED_REPLY_INIT;
 	int again;
 
 	sim_must(sched_find(r.s, p->a.id, &found) == 0 &&
@@ -722,16 +722,21 @@ answer(struct reply *p)
 		n->known += (int)p->len;
 	if (p->a.op == OP_STAT && p->result == RESULT_OK &&
 	    sched_info(p->a.entry).kind == KIND_LINK)
-		sim_must(sched_set_kind(r.s, p->a.entry, KIND_FILE, r.size) ==
-		    0, "memory");
-	again = sched_reply(r.s, p->a.id, p->result, p->len);
-	sim_must(again != -1, "a good reply is good");
+		told.kind = KIND_FILE;
+	told.size = r.size;
+	if (r.put && set.known != 0 && set.asks == 0 &&
+	    (p->a.op == OP_OPEN || p->a.op == OP_OPEN_EXCL))
+		told.old_size = set.known - 1;
+	told.result = p->result;
+	told.len = p->len;
+	again = sched_reply(r.s, p->a.id, &told);
+	sim_must(again >= 0, "a good reply is good");
 	r.refused |= p->a.op == OP_FSTAT_TYPE && p->result == RESULT_FAILED;
 	n->has_failed |= p->result == RESULT_FAILED && !again &&
 	    (p->a.op == OP_STAT || p->a.op == OP_STAT_DEST ||
 	    p->a.op == OP_OPENDIR || p->a.op == OP_READDIR);
 	sim_must(sched_find(r.s, p->a.id, &found) == -1, "an ID is used once");
-	sim_must(sched_reply(r.s, p->a.id, p->result, p->len) == -1,
+	sim_must(sched_reply(r.s, p->a.id, &told) == -1,
 	    "a second reply is refused");
 }
 
@@ -807,7 +812,7 @@ answer_all(void)
 	sched_update(r.s, &r.env);
 	while (r.nreleased < r.nheld && !r.interrupted &&
 	    r.held_until[r.nreleased] <= r.rounds)
-		sched_hold(r.s, r.held[r.nreleased++], 0, 1);
+		sched_hold(r.s, r.held[r.nreleased++], 0);
 	if (r.rounds == set.interrupt) {
 		r.interrupted = 1;
 		sched_interrupt(r.s);
@@ -862,7 +867,7 @@ end(struct sched_entry *j, struct node *n)
 static void
 hold(struct sched_entry *j)
 {
-	sched_hold(r.s, j, 1, 1);
+	sched_hold(r.s, j, 1);
 	r.held[r.nheld] = j;
 	r.held_until[r.nheld++] = r.rounds + set.held;
 }
@@ -926,8 +931,6 @@ begin(struct sched_entry *j, struct node *n)
 		sim_must(verify_sched_begin(r.s, j) == 0, "memory");
 		return;
 	}
-	if (set.known != 0)
-		seq_set_old_size(j, set.known - 1);
 	n->over = r.put && sched_forbid_truncate(j, (int)set.ours, 0);
 	n->clears = set.clear && !set.in_place && !n->over &&
 	    sched_truncate_late(r.s, j);

@@ -445,6 +445,7 @@ static void
 reply(const struct sched_action *a)
 {
 	enum op op = op_of(a);
+	struct sched_reply told_reply = SCHED_REPLY_INIT;
 	struct sched_action found;
 	int ok, r;
 
@@ -460,8 +461,9 @@ reply(const struct sched_action *a)
 	if (op != WRITE && op != COPY_BACK)
 		check_named();
 	if (ok && op == STATVFS)
-		sched_set_free_space(a->entry, conf.space * (uint64_t)KIB);
-	r = sched_reply(s, a->id, ok ? RESULT_OK : RESULT_FAILED, 0);
+		told_reply.free_space = conf.space * (uint64_t)KIB;
+	told_reply.result = ok ? RESULT_OK : RESULT_FAILED;
+	r = sched_reply(s, a->id, &told_reply);
 	if (r == -1)
 		broken("a good reply is good");
 	nreported += !ok && r == 0 && op != HELPER_OPEN && op != FSTAT_IDENTITY;
