@@ -221,12 +221,14 @@ cross_fail(struct transfer *t, struct file *file, const struct sched_action *a,
 static void
 cross_begin(struct transfer *t, struct file *file, struct sched_entry *j)
 {
+	struct sched_begin begin = { .truncate_late = 1, .stat = STAT_FIRST };
+
 	if (sched_info(j).kind == KIND_FILE)
 		debug2_f("crossload \"%s\" to \"%s\"", file->src, file->dst);
 	if (sched_info(j).kind == KIND_FILE && !file->is_new) {
-		file->truncate_late = sched_truncate_late(t->sched, j);
+		sched_begin(t->sched, j, &begin);
+		file->truncate_late = begin.truncates_late;
 		file->possible_source = 0;
-		sched_stat_first(j);
 	}
 	if (file_is_dir(j) && get_enter(t, file) != 0) {
 		file->failed = 1;

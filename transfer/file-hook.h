@@ -89,7 +89,7 @@ struct file {
 	int	 sparse;		/* its holes need not be sent */
 	/* OPEN without TRUNC; truncated before the first WRITE */
 	int	 truncate_late;
-	int	 no_truncate;		/* see sched_forbid_truncate() */
+	int	 no_truncate;		/* see struct sched_begin */
 	int	 possible_source;	/* see struct sched_reply */
 	struct timespec source_ctime;	/* then, of a local source: when */
 	int	 open_truncates;	/* there: the one that opens it does */

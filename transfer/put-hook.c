@@ -556,10 +556,14 @@ static void
 prepare_upload(struct transfer *t, struct file *file, struct sched_entry *j,
     const struct stat *sb)
 {
+	struct sched_begin begin = { .exists_ours = file->is_new,
+	    .is_shared = verify_run_target_is_shared(t) };
+	struct tempfile_conf conf;
+
 	/* The rest of a file is sent whole, to where it belongs. */
 	if (file->start_off > 0) {
-		file->no_truncate = sched_forbid_truncate(j, file->is_new,
-		    verify_run_target_is_shared(t));
+		sched_begin(t->sched, j, &begin);
+		file->no_truncate = begin.no_truncate;
 		return;
 	}
 	/* What tells no limits may refuse a WRITE behind the end. */
@@ -567,19 +571,20 @@ prepare_upload(struct transfer *t, struct file *file, struct sched_entry *j,
 	    !sched_stats(t->sched).truncate_unreliable && sparse_is_worth(sb,
 	    tempfile_may_begin(t, file->size), t->single_file) &&
 	    sparse_has_hole(file->fd, sb);
-	tempfile_start(t, file, j);
-	file->no_truncate = sched_forbid_truncate(j, file->is_new,
-	    verify_run_target_is_shared(t));
+	tempfile_want(t, file, j, &conf, &begin);
+	begin.truncate_late = !t->in_place && !t->single_file && !file->is_new;
+	/* What was compared, and differs, is not the source. */
+	begin.stat = file->sparse ? STAT_FIRST :
+	    stats_first(t) ? STAT_UNLESS_OURS :
+	    !t->in_place && !t->keeps_target && !file->is_new ?
+	    STAT_WITHOUT_TEMPFILE : STAT_NOT;
+	sched_begin(t->sched, j, &begin);
+	if (begin.has_tempfile)
+		tempfile_begun(file);
+	file->no_truncate = begin.no_truncate;
 	file->open_truncates = file->is_new && !file->no_truncate;
 	file->possible_source = 0;
-	/* What was compared, and differs, is not the source. */
-	if (file->sparse || (stats_first(t) ? !file->open_truncates :
-	    !t->in_place && !t->keeps_target && !file->is_new &&
-	    file->temp_name == NULL))
-		sched_stat_first(j);
-	file->truncate_late = !t->in_place && !file->no_truncate &&
-	    !t->single_file && !file->is_new && file->temp_name == NULL &&
-	    sched_truncate_late(t->sched, j);
+	file->truncate_late = begin.truncates_late;
 }
 
 void

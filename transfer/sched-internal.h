@@ -175,7 +175,7 @@ struct restart {
 	uint32_t limit_epoch, limit_before;
 };
 
-/* When OP_SETSIZE_0 empties an old file, which only sched_truncate_late() asks */
+/* When OP_SETSIZE_0 empties an old file, which only sched_begin() asks */
 enum setsize_0 {
 	SETSIZE_0_NOT,		/* not at all, or it was done */
 	SETSIZE_0_PENDING,	/* before the first WRITE */
@@ -187,7 +187,7 @@ struct sched_target {
 	int	 stat_first;		/* OP_STAT or OP_STAT_DEST precedes OPEN */
 	int	 exists_ours;		/* we made it, or its directory */
 	int	 tried_excl;		/* OP_OPEN_EXCL was sent, not for temp */
-	int	 no_truncate;		/* see sched_forbid_truncate() */
+	int	 no_truncate;		/* see struct sched_begin */
 	int	 possible_source;	/* see struct sched_reply */
 	uint64_t old_size;		/* most that was there; UINT64_MAX: unknown */
 	enum setsize_0 setsize_0;

@@ -664,20 +664,33 @@ sched_reply(struct sched *s, uint32_t id, const struct sched_reply *reply)
 	return sched_take_reply(s, id, reply);
 }
 
-int
-sched_allow_tempfile(struct sched *s, struct sched_entry *j,
-    const struct tempfile_conf *conf, unsigned int most)
+static int
+stats_first(const struct sched_begin *b)
 {
-	if (!s->has_handle_limit || s->ntempfiles >= most)
-		return 0;
-	return tempfile_sched_add(s, j, conf) == 0;
+	return b->stat == STAT_FIRST ||
+	    (b->stat == STAT_WITHOUT_TEMPFILE && !b->has_tempfile) ||
+	    (b->stat == STAT_UNLESS_OURS && (!b->exists_ours ||
+	    b->no_truncate));
 }
 
 void
-sched_remove_stale(struct sched *s, struct sched_entry *j)
+sched_begin(struct sched *s, struct sched_entry *j, struct sched_begin *b)
 {
-	if (s->has_handle_limit && j->temp == NULL)
+	struct sched_target *target = &j->target;
+
+	b->has_tempfile = b->tempfile != NULL && s->has_handle_limit &&
+	    s->ntempfiles < b->max_tempfiles &&
+	    tempfile_sched_add(s, j, b->tempfile) == 0;
+	if (!b->has_tempfile && b->removes_stale && s->has_handle_limit)
 		(void)tempfile_sched_remove_stale(s, j);
+	target->exists_ours |= b->exists_ours;
+	target->no_truncate = b->no_truncate = j->owner != 0 || b->is_shared;
+	target->stat_first |= stats_first(b);
+	b->truncates_late = b->truncate_late && !b->has_tempfile &&
+	    !b->no_truncate && s->has_handle_limit && s->late_truncate !=
+	    LATE_TRUNCATE_FAILS;
+	if (b->truncates_late)
+		target->setsize_0 = SETSIZE_0_PENDING;
 }
 
 void
@@ -704,31 +717,9 @@ sched_fail(struct sched_entry *j)
 }
 
 void
-sched_stat_first(struct sched_entry *j)
-{
-	j->target.stat_first = 1;
-}
-
-int
-sched_truncate_late(struct sched *s, struct sched_entry *j)
-{
-	if (!s->has_handle_limit || s->late_truncate == LATE_TRUNCATE_FAILS)
-		return 0;
-	j->target.setsize_0 = SETSIZE_0_PENDING;
-	return 1;
-}
-
-void
 sched_set_size(struct sched *s, struct sched_entry *j, uint64_t size)
 {
 	sched_conn_set_size(s, j, size);
-}
-
-int
-sched_forbid_truncate(struct sched_entry *j, int is_ours, int is_shared)
-{
-	j->target.exists_ours |= is_ours;
-	return j->target.no_truncate = j->owner != 0 || is_shared;
 }
 
 void

@@ -35,7 +35,7 @@
  * (OP_FSTAT_TYPE). One that is written in place is likewise cut right after its
  * last WRITE (OP_SETSIZE_END), if the server announces its limit, and so is
  * each that goes over another connection than the first
- * (sched_forbid_truncate()). If the server refuses that, and the size is
+ * (struct sched_begin). If the server refuses that, and the size is
  * another (OP_FSTAT_SIZE), the file restarts , on the first connection, and is
  * emptied when it is opened. Each one after it goes over that connection.
  *
@@ -246,53 +246,56 @@ int	sched_is_done(const struct sched *);
 void	sched_fail(struct sched_entry *);
 
 /*
- * Call in OP_BEGIN of an upload or a server-to-server copy: the target is
- * looked up by OP_STAT or OP_STAT_DEST first. The file is opened whatever the
- * reply is.
+ * How a file begins whose target is at a server. The caller says what it wants,
+ * and sched_begin() what it gets.
  */
-void	sched_stat_first(struct sched_entry *);
+struct sched_begin {
+	/* Wanted: */
+
+	/* a temporary file, if fewer than "max_tempfiles" are in use; or NULL */
+	const struct tempfile_conf *tempfile;
+	unsigned int max_tempfiles;
+	/* else stale temporary files beside the target are removed */
+	int	 removes_stale;
+	int	 exists_ours;		/* nobody else has made the target */
+	int	 is_shared;		/* another copy may write it */
+	/* OP_SETSIZE_0 truncates it right before the first OP_WRITE */
+	int	 truncate_late;
+	/* OP_STAT or OP_STAT_DEST comes first; the file is opened anyhow */
+	enum {
+		STAT_NOT,
+		STAT_FIRST,
+		STAT_WITHOUT_TEMPFILE,
+		STAT_UNLESS_OURS	/* or if it must not be truncated */
+	} stat;
+
+	/* What it gets: */
+
+	/* It may go over several connections. Else it goes over one. */
+	int	 has_tempfile;
+	/*
+	 * The file may not be made shorter than it will be: its connection can be
+	 * lost, and its requests be executed after another one has written the
+	 * file. It is opened without SSH2_FXF_TRUNC, overwritten, and truncated
+	 * last; if OP_STAT does not find it, OP_OPEN_EXCL is tried first.
+	 */
+	int	 no_truncate;
+	/*
+	 * OP_SETSIZE_0 comes. Else OP_OPEN or OP_OPEN_DEST has to use
+	 * SSH2_FXF_TRUNC, if nothing else forbids that. If OP_SETSIZE_0 fails,
+	 * OP_FSTAT_TYPE follows. Its result is RESULT_FAILED for a regular file.
+	 */
+	int	 truncates_late;
+};
 
 /*
- * Call in OP_BEGIN of an upload or a server-to-server copy. Returns 1 if
- * OP_SETSIZE_0 truncates the target right before the first OP_WRITE. Returns 0
- * if OP_OPEN or OP_OPEN_DEST has to use SSH2_FXF_TRUNC, because the server has
- * not announced its limit of handles, or did not truncate a file before.
- *
- * If OP_SETSIZE_0 fails, OP_FSTAT_TYPE follows. Its result is RESULT_OK for
- * anything but a regular file, and RESULT_FAILED for that.
+ * In OP_BEGIN of an upload or a copy between two servers, or in the OP_VERIFY
+ * that decides that the file is copied.
  */
-int	sched_truncate_late(struct sched *, struct sched_entry *);
-
-/*
- * Call in OP_BEGIN of an upload. Returns 1 if the file may use several
- * connections and has a temporary file. Returns 0 if it uses one connection:
- * "most" such files are in flight, the server has not announced its limit of
- * handles, or there is no memory.
- */
-int	sched_allow_tempfile(struct sched *, struct sched_entry *,
-    const struct tempfile_conf *, unsigned int most);
-
-/*
- * Call in OP_BEGIN of an upload for which sched_allow_tempfile() has returned
- * 0: removes stale temporary files beside the target, if the server has
- * announced its limit of handles.
- */
-void	sched_remove_stale(struct sched *, struct sched_entry *);
+void	sched_begin(struct sched *, struct sched_entry *, struct sched_begin *);
 
 /* Corrects the expected size of a file before its data is requested. */
 void	sched_set_size(struct sched *, struct sched_entry *, uint64_t size);
-
-/*
- * Call in OP_BEGIN or OP_VERIFY of an upload. Returns 1 if the file may not be
- * made shorter than it will be, because the connection can be lost and its
- * requests be executed after another connection has written the file. Then it
- * is opened without SSH2_FXF_TRUNC, overwritten, and truncated last; if OP_STAT
- * does not find it, OP_OPEN_EXCL is tried first.
- *
- * "is_ours": nobody else has made the file. "is_shared": another copy may write
- * it, so that connection 0 does not truncate it either.
- */
-int	sched_forbid_truncate(struct sched_entry *, int is_ours, int is_shared);
 
 /*
  * Answers an OP_WRITE: "len" bytes of it were sent, from "off" on. A larger

@@ -68,36 +68,33 @@ tempfile_may_begin(const struct transfer *t, uint64_t size)
 	    !t->keeps_target && server_can_stripe(t->server, UNIT_MIN);
 }
 
-/* Returns 1 if it has a temporary file. */
-static int
-begin_tempfile(struct transfer *t, struct file *file, struct sched_entry *j)
+void
+tempfile_want(struct transfer *t, struct file *file, struct sched_entry *j,
+    struct tempfile_conf *conf, struct sched_begin *begin)
 {
-	struct tempfile_conf conf = { .size = file->size,
-	    .in_place = t->in_place, .preserve = t->preserve,
-	    .is_readonly = (file->a.perm & S_IWUSR) == 0 };
 	int streams;
 
+	begin->removes_stale = !t->keeps_target && file->size >=
+	    STRIPE_MIN_FILE && server_is_tuned(t->server);
 	if (!tempfile_may_begin(t, file->size) || file->sparse ||
 	    file->never_striped || sched_info(j).must_open_trunc)
-		return 0;
-	conf.number = arc4random_uniform(STALE_TEMP_NAMES);
+		return;
 	streams = rendezvous_offered_conns(t->conns.main_fd);
-	if (!sched_allow_tempfile(t->sched, j, &conf, streams > 1 ? streams -
-	    1 : STRIPED_FILES_MAX))
-		return 0;
+	*conf = (struct tempfile_conf){ .size = file->size,
+	    .in_place = t->in_place, .preserve = t->preserve,
+	    .is_readonly = (file->a.perm & S_IWUSR) == 0,
+	    .number = arc4random_uniform(STALE_TEMP_NAMES) };
+	begin->tempfile = conf;
+	begin->max_tempfiles = streams > 1 ? streams - 1 : STRIPED_FILES_MAX;
+}
+
+void
+tempfile_begun(struct file *file)
+{
 	file->temp_name = temp_name_new(file->dst);
 	file->temp_tag = new_tag();
 	file->temp_attrs.flags = 0;
 	signals_catch();
-	return 1;
-}
-
-void
-tempfile_start(struct transfer *t, struct file *file, struct sched_entry *j)
-{
-	if (!begin_tempfile(t, file, j) && t->ops->is_put && !t->keeps_target &&
-	    file->size >= STRIPE_MIN_FILE && server_is_tuned(t->server))
-		sched_remove_stale(t->sched, j);
 }
 
 int

@@ -18,17 +18,23 @@
 
 struct Attrib;
 struct file;
+struct sched_begin;
 struct sched_entry;
 struct sched_action;
 struct reply;
+struct sched_reply;
+struct tempfile_conf;
 struct transfer;
 
 /*
- * A file that is uploaded begins. It may go over several connections if it is
- * large and ssh offers them. If it is large, what killed copies have left is
- * removed.
+ * tempfile_want() says in "*begin" whether a file that is uploaded should have a
+ * temporary file: if it is large and ssh offers further connections; "*conf" has
+ * to stay until sched_begin(). If that has granted it, call tempfile_begun(). A
+ * large file without one has stale temporary files beside it removed.
  */
-void	tempfile_start(struct transfer *, struct file *, struct sched_entry *);
+void	tempfile_want(struct transfer *, struct file *, struct sched_entry *,
+    struct tempfile_conf *conf, struct sched_begin *begin);
+void	tempfile_begun(struct file *);
 
 /*
  * Returns 1 if the user wants several connections, or the path may need them.

@@ -34,11 +34,11 @@
 struct tempfile_conf;
 struct sched_request;
 
-/* As sched_allow_tempfile() */
+/* Gives the entry a temporary file. Returns 0, or -1 if out of memory. */
 int	tempfile_sched_add(struct sched *, struct sched_entry *,
     const struct tempfile_conf *);
 
-/* As sched_remove_stale() */
+/* Likewise removes stale temporary files beside its target. */
 int	tempfile_sched_remove_stale(struct sched *, struct sched_entry *);
 
 /* Drops both. */

@@ -517,6 +517,20 @@ check_answered(struct node *n, const struct reply *p)
 		n->back += p->len;
 }
 
+static void
+begin_target(struct sched_entry *j, struct node *n, int truncate_late)
+{
+	struct sched_begin b = { .exists_ours = (int)set.ours,
+	    .truncate_late = truncate_late };
+
+	n->over = n->clears = 0;
+	if (!r.put && !truncate_late)
+		return;
+	sched_begin(r.s, j, &b);
+	n->over = b.no_truncate;
+	n->clears = b.truncates_late;
+}
+
 /* Nothing more is asked. */
 static void
 conclude(struct sched_entry *j, struct node *n)
@@ -529,9 +543,7 @@ conclude(struct sched_entry *j, struct node *n)
 	if (n->is_copied)
 		return;
 	n->is_copied = 1;
-	n->over = r.put && sched_forbid_truncate(j, (int)set.ours, 0);
-	n->clears = set.clear && !set.in_place && set.from == 0 && !n->over &&
-	    sched_truncate_late(r.s, j);
+	begin_target(j, n, set.clear && !set.in_place && set.from == 0);
 	if (set.complete != 0 && n->number % (int)set.complete == 0) {
 		verify_sched_complete(j);
 		n->moved = n->cut = set.actual == UINT64_MAX ? r.size :
@@ -931,9 +943,7 @@ begin(struct sched_entry *j, struct node *n)
 		sim_must(verify_sched_begin(r.s, j) == 0, "memory");
 		return;
 	}
-	n->over = r.put && sched_forbid_truncate(j, (int)set.ours, 0);
-	n->clears = set.clear && !set.in_place && !n->over &&
-	    sched_truncate_late(r.s, j);
+	begin_target(j, n, set.clear && !set.in_place);
 }
 
 static void

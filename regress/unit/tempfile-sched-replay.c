@@ -503,12 +503,18 @@ begin(struct sched_entry *j)
 	struct tempfile_conf c = { .size = size * (uint64_t)KIB,
 	    .in_place = conf.in_place, .preserve = conf.preserve,
 	    .number = size % STALE_TEMP_NAMES };
+	struct sched_begin b = { 0 };
 
 	if (is_restarted)
 		return;			/* over one connection */
 	if (conf.no_tempfile)
-		sched_remove_stale(s, j);
-	else if (sched_allow_tempfile(s, j, &c, 1) != 1)
+		b.removes_stale = 1;
+	else {
+		b.tempfile = &c;
+		b.max_tempfiles = 1;
+	}
+	sched_begin(s, j, &b);
+	if (!conf.no_tempfile && !b.has_tempfile)
 		broken("a temporary file is allowed");
 	sched_set_size(s, j, size * (uint64_t)KIB);
 }
