@@ -102,6 +102,7 @@ HAYATE_HOOKS = \
 	transfer/fs-identity-hook.c \
 	transfer/fs-location-hook.c \
 	transfer/get-hook.c \
+	transfer/inspect-hook.c \
 	transfer/hosts-hook.c \
 	transfer/journal-hook.c \
 	transfer/longopt-hook.c \

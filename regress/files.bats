@@ -1050,3 +1050,22 @@ interrupt_copy() {
 		[ "$(echo report*)" = report ]
 	done
 }
+
+# A server that stops answers nothing, so the copy waits for its replies.
+@test "SIGUSR1 tells what each file waits for, and -v tells it after 30 s without progress" {
+	local scp state='data, handle open on connection 0, 0 helpers, [0-9]* of 8000000000 bytes'
+	printf '#!/bin/sh\necho $$ >pid\nexec %s\n' "$(bin sftp-server)" >near
+	chmod +x near
+	truncate -s 8000000000 big
+	"$(bin scp)" -v -S ./near "h:$PWD/big" copy >out 2>err 3>&- &
+	scp=$!
+	poll 10 test -s copy
+	kill -STOP "$(cat pid)"
+	sleep 1
+	kill -USR1 $scp
+	poll 5 grep -q "\"$PWD/big\": $state, [0-9]* requests in flight, waits for replies" err
+	poll 40 grep -q 'nothing has moved for 30 s; 1 files in flight' err
+	poll 5 test "$(grep -c "big\": $state" err)" = 2
+	kill -0 $scp
+	kill -KILL $scp "$(cat pid)"
+}

@@ -37,6 +37,7 @@
 #include "files-from-hook.h"
 #include "fs-location-hook.h"
 #include "get-hook.h"
+#include "inspect-hook.h"
 #include "longopt-hook.h"
 #include "op-table.h"
 #include "progress-hook.h"
@@ -606,8 +607,11 @@ poll_timeout(const struct transfer *t)
 {
 	if (t->hashed > 0)
 		return 0;
-	return t->had_tempfiles || t->wake_soon ||
-	    sched_stats(t->sched).stale_removals > 0 ? WAIT_MS : progress_interval();
+	if (t->had_tempfiles || t->wake_soon ||
+	    sched_stats(t->sched).stale_removals > 0)
+		return WAIT_MS;
+	return progress_interval() != -1 ? progress_interval() :
+	    inspect_interval();
 }
 
 void
@@ -625,6 +629,7 @@ transfer_run(struct transfer *t, const int *until)
 			continue;
 		progress_tick(t);
 		bottleneck_tick(t);
+		inspect_tick(t);
 		if (wants_more_conns(t))
 			conns_grow(&t->conns);
 		conns_run_fs_checks(&t->conns);
@@ -727,6 +732,7 @@ transfer_start(struct transfer *t)
 	}
 	t->open = xcalloc(conf.files, sizeof(*t->open));
 	bottleneck_begin(t);
+	inspect_begin();
 }
 
 /* No reply is due when upstream's functions go on. */
@@ -746,6 +752,7 @@ void
 transfer_stop(struct transfer *t)
 {
 	await_last_replies(t);
+	inspect_end();
 	progress_end(t);
 	bottleneck_end(t);
 	server_release(t->server, sched_stats(t->sched).next_id);

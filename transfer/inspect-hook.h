@@ -1,0 +1,32 @@
+/*
+ * Copyright (c) 2026 The Hayate Authors
+ * SPDX-License-Identifier: ISC
+ */
+
+/*
+ * inspect-hook: what a copy waits for, for those who ask.
+ *
+ * A copy prints the state of each file that has begun, its handle, its requests
+ * in flight and what it waits for: on SIGUSR1; with -vvv each second; and with -v
+ * once when nothing has moved for 30 s.
+ * SIGUSR1 has its old meaning before the copy and after it.
+ *
+ * Main thread only.
+ */
+
+#ifndef HAYATE_INSPECT_HOOK_H
+#define HAYATE_INSPECT_HOOK_H
+
+struct transfer;
+
+/* A copy begins, or has ended. */
+void	inspect_begin(void);
+void	inspect_end(void);
+
+/* The loop goes round: prints what is due. */
+void	inspect_tick(const struct transfer *);
+
+/* How long the loop may wait before inspect_tick(), in ms; -1: no limit */
+int	inspect_interval(void);
+
+#endif /* HAYATE_INSPECT_HOOK_H */
