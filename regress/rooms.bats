@@ -185,7 +185,8 @@ list_defined() { nm "$@" | awk 'NF == 3 { sub(/@.*/, "", $3); print $3 }' | sort
 	local f name
 	# Some have a shorter one: sched for scheduler, conn-sched and sched-replies.
 	local -A short=([arguments]=args [conn-sched]=sched [deferred-signals]=signals
-		[file]="(file|dir)" [fs-identity]=fs [scheduler]=sched
+		[file]="(file|dir)" [fs-identity]=fs [op-table]=op
+		[scheduler]=sched
 		[sched-replies]=sched [sequence]=seq
 		[sftp-request]="(request|reply)" [sftp-stream]=stream
 		[tempfile]="(tempfile|inorder)")

@@ -11,7 +11,6 @@
 #include "conn-sched.h"
 #include "extents.h"
 #include "minmax.h"
-#include "multihost.h"
 #include "sched-internal.h"
 
 /*
@@ -49,13 +48,29 @@ sched_request_slot(const struct sched *s, uint32_t id)
 	return place;
 }
 
+/*
+ * An upload that another connection than connection 0 has a part of, which is
+ * looked at in the end (multihost.h). Returns 0, or -1 if out of memory.
+ */
+static int
+note_conn(const struct sched *s, struct sched_entry *j, unsigned int conn)
+{
+	if (conn == 0 || !s->conf.put || j->kind != KIND_FILE)
+		return 0;
+	if (j->hosts == NULL && (j->hosts = calloc(1, sizeof(*j->hosts))) ==
+	    NULL)
+		return -1;
+	j->hosts->involved |= s->env.other_hosts & 1U << conn;
+	return 0;
+}
+
 int
 sched_request_new(struct sched *s, struct sched_entry *j, unsigned int conn,
     enum sched_op op, uint64_t off, uint32_t len, struct sched_action *a)
 {
 	struct sched_request *r, **place;
 
-	if (multihost_note_request(s, j, conn) != 0 ||
+	if (note_conn(s, j, conn) != 0 ||
 	    (r = calloc(1, sizeof(*r))) == NULL)
 		return -1;
 	r->op = op;

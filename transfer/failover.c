@@ -148,7 +148,7 @@ move_file(struct sched *s, struct sched_entry *j)
 	if (j->state >= STATE_CLOSING)
 		schedule_step(s, j, seq_after(s, j, OP_DATA_DONE));
 	else {
-		set_state(j, STATE_DATA);
+		walk_set_state(j, STATE_DATA);
 		seq_continue(s, j);
 	}
 }
@@ -222,7 +222,7 @@ close_other_file(struct sched *s, struct sched_entry *j)
 		request_restart(j, RESTART_TARGET_REPLACED);
 	sched_link_remove(&j->pending_link);
 	if (!data_is_done(j))
-		set_state(j, STATE_FINISHING);
+		walk_set_state(j, STATE_FINISHING);
 	schedule_step(s, j, OP_CLOSE);
 }
 

@@ -31,7 +31,7 @@ static void
 enqueue_looked_up(struct sched *s, struct sched_entry *j)
 {
 	s->nlooked_up++;
-	set_state(j, j->is_held ? STATE_HELD : STATE_LOOKED_UP);
+	walk_set_state(j, j->is_held ? STATE_HELD : STATE_LOOKED_UP);
 	enqueue(j->is_held ? &s->waiting_for_dir : &s->looked_up, j);
 }
 
@@ -51,7 +51,7 @@ lookup_queue_release(struct sched *s, struct sched_entry *j)
 	j->is_held = 0;
 	if (j->state != STATE_HELD)
 		return;
-	set_state(j, STATE_LOOKED_UP);
+	walk_set_state(j, STATE_LOOKED_UP);
 	enqueue(&s->looked_up, j);
 }
 

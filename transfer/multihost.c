@@ -11,19 +11,6 @@
 #include "multihost.h"
 #include "sched-internal.h"
 
-int
-multihost_note_request(struct sched *s, struct sched_entry *j,
-    unsigned int conn)
-{
-	if (conn == 0 || !s->conf.put || j->kind != KIND_FILE)
-		return 0;
-	if (j->hosts == NULL && (j->hosts = calloc(1, sizeof(*j->hosts))) ==
-	    NULL)
-		return -1;
-	j->hosts->involved |= s->env.other_hosts & 1U << conn;
-	return 0;
-}
-
 void
 multihost_note_unconfirmed(struct sched_entry *j)
 {
@@ -71,7 +58,7 @@ static enum sched_op
 decide_after_check(struct sched *s, struct sched_entry *j)
 {
 	if (j->state == STATE_CONFIRMING)
-		set_state(j, STATE_CLOSING);
+		walk_set_state(j, STATE_CLOSING);
 	if (j->hosts->mtime_mismatch && !j->hosts->mismatch) {
 		j->hosts->mtime_mismatch = 0;
 		return OP_SETSTAT;
@@ -97,7 +84,7 @@ multihost_check_before_end(struct sched *s, struct sched_entry *j)
 	if (j->hosts->mismatch)
 		j->step = decide_after_check(s, j);
 	if (j->step == OP_STAT_DEST_ON_HOST)
-		set_state(j, STATE_CONFIRMING);
+		walk_set_state(j, STATE_CONFIRMING);
 	j->hosts->to_check = j->hosts->involved | 1;
 	j->handle_state = HANDLE_CLOSED;
 }

@@ -33,13 +33,6 @@
 #include "sched-action.h"
 
 /*
- * Notes that a request about the entry goes over that connection. Returns 0, or
- * -1 if out of memory.
- */
-int	multihost_note_request(struct sched *, struct sched_entry *,
-    unsigned int conn);
-
-/*
  * A connection of the entry, but not connection 0, was lost with a request that
  * its server may execute at any later time.
  */

@@ -18,7 +18,7 @@
 
 #include "extents.h"
 #include "minmax.h"
-#include "scheduler.h"
+#include "sched-action.h"
 #include "tempfile.h"
 
 struct sched_link {
@@ -211,7 +211,7 @@ struct sched_entry {
 	struct sched_entry *parent;	/* second half of its directory */
 	struct sched_entry *dir_end;	/* of KIND_DIR: its second half */
 	enum sched_op step;		/* next step, while on the agenda */
-	enum entry_state state;		/* see set_state() */
+	enum entry_state state;		/* see walk_set_state() */
 	enum outcome outcome;
 
 	/* files */
@@ -479,7 +479,11 @@ handle_is_lost(const struct sched_entry *j)
 	return j->handle_state != HANDLE_CLOSED && !is_open(j);
 }
 
-void	set_state(struct sched_entry *, enum entry_state);
+/*
+ * The entry goes on to that state. Asserts that it may: no server can lead it to
+ * another one. (walk.c)
+ */
+void	walk_set_state(struct sched_entry *, enum entry_state);
 
 static inline void
 raise_outcome(struct sched_entry *j, enum outcome outcome)

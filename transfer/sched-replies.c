@@ -61,7 +61,7 @@ restart_entry(struct sched *s, struct sched_entry *j)
 	    .highest_sent = j->target.highest_sent };
 	multihost_restarted(j);
 	j->handle_state = HANDLE_CLOSED;
-	set_state(j, STATE_QUEUED);
+	walk_set_state(j, STATE_QUEUED);
 	if (s->interrupted) {
 		raise_outcome(j, OUTCOME_FAILED);
 		walk_entry_done(s, j);
@@ -80,7 +80,7 @@ sched_finish_local(struct sched *s)
 		schedule_step(s, j, j->outcome == OUTCOME_FAILED ? OP_END :
 		    seq_first(s, j));
 	} else if (op == OP_DATA_DONE) {
-		set_state(j, STATE_CLOSING);
+		walk_set_state(j, STATE_CLOSING);
 		if (has_tempfile(j))
 			seq_closed(s, j);
 		else
@@ -284,7 +284,7 @@ open_failed(struct sched *s, struct sched_entry *j, enum sched_result result)
 static void
 data_may_begin(struct sched *s, struct sched_entry *j)
 {
-	set_state(j, STATE_DATA);
+	walk_set_state(j, STATE_DATA);
 	if (j->verify != NULL)
 		j->verify->fstat_with_first_read = !s->conf.put;
 	seq_continue(s, j);

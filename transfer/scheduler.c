@@ -88,7 +88,7 @@ sched_add(struct sched *s, struct sched_entry *dir, enum sched_kind kind,
 	j->parent = dir;
 	j->external_children = kind == KIND_LIST;
 	if (kind == KIND_NAME)
-		set_state(j, STATE_TO_LOOK_UP);
+		walk_set_state(j, STATE_TO_LOOK_UP);
 	if (dir == NULL)
 		j->max_readdirs = READDIRS_ROOT;
 	else
@@ -347,7 +347,7 @@ leave_queue(struct sched *s, struct sched_entry *j)
 	lookup_queue_remove(s, j);
 	sched_link_remove(&j->queue);
 	j->restart.limit_epoch = s->limit_epoch;
-	set_state(j, is_lookup(j) ? STATE_LOOKUP : STATE_OPENING);
+	walk_set_state(j, is_lookup(j) ? STATE_LOOKUP : STATE_OPENING);
 	if (j->state == STATE_LOOKUP) {
 		s->nlookups++;
 		return;
@@ -363,7 +363,7 @@ start_entry(struct sched *s, struct sched_action *a)
 	    verify_sched_next_copy(s);
 
 	if (j != NULL) {
-		set_state(j, STATE_OPENING);
+		walk_set_state(j, STATE_OPENING);
 		schedule_step(s, j, seq_first(s, j));
 		return next_agenda_step(s, a);
 	}

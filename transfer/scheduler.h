@@ -69,47 +69,6 @@
 
 #include "sched-action.h"
 
-/*
- * What is outside the scheduler: set what has changed in a structure of the
- * caller, and call sched_update() before sched_next(). All 0 is valid but for
- * "established" and "writable".
- */
-struct sched_env {
-	/*
-	 * The server's limit of open handles, or the lower one of two servers; 0:
-	 * not known yet. The first other value counts.
-	 */
-	uint64_t handle_limit;
-	/* bytes in flight, at most; one request of each connection is allowed */
-	uint64_t window;
-	/*
-	 * A bit for each established connection, and for each that can take more
-	 * data now. Connection 0 is always established.
-	 */
-	unsigned int established, writable;
-	/* a bit for each connection to another host than that of connection 0 */
-	unsigned int other_hosts;
-	/*
-	 * With 1 each connection has a limit of its own for bytes in flight, as
-	 * one may be slower than the others: 512 KiB at first, more with each
-	 * prompt reply, and halved when replies get old. With 0 all share one
-	 * path, and the window alone limits them.
-	 */
-	int	 per_conn_limit;
-	/* bytes that have to be left of a file for a helper; 0: none helps */
-	uint64_t stripe_min;
-	/*
-	 * Connections that write one file, at most, for several hosts that lock
-	 * their parts of it, each up to the next multiple of "align" bytes. 0: no
-	 * limit, no alignment.
-	 */
-	unsigned int max_writers;
-	uint32_t align;
-	int	 server_caps;		/* TEMPFILE_HAS_COPY */
-	int	 conns_wanted;		/* several connections are */
-	uint64_t now_us;		/* of a clock that only goes forward */
-};
-
 /* What a caller may know of an entry, at the time of the call */
 struct sched_info {
 	enum sched_kind kind;
@@ -246,49 +205,6 @@ int	sched_is_done(const struct sched *);
 void	sched_fail(struct sched_entry *);
 
 /*
- * How a file begins whose target is at a server. The caller says what it wants,
- * and sched_begin() what it gets.
- */
-struct sched_begin {
-	/* Wanted: */
-
-	/* a temporary file, if fewer than "max_tempfiles" are in use; or NULL */
-	const struct tempfile_conf *tempfile;
-	unsigned int max_tempfiles;
-	/* else stale temporary files beside the target are removed */
-	int	 removes_stale;
-	int	 exists_ours;		/* nobody else has made the target */
-	int	 is_shared;		/* another copy may write it */
-	/* OP_SETSIZE_0 truncates it right before the first OP_WRITE */
-	int	 truncate_late;
-	/* OP_STAT or OP_STAT_DEST comes first; the file is opened anyhow */
-	enum {
-		STAT_NOT,
-		STAT_FIRST,
-		STAT_WITHOUT_TEMPFILE,
-		STAT_UNLESS_OURS	/* or if it must not be truncated */
-	} stat;
-
-	/* What it gets: */
-
-	/* It may go over several connections. Else it goes over one. */
-	int	 has_tempfile;
-	/*
-	 * The file may not be made shorter than it will be: its connection can be
-	 * lost, and its requests be executed after another one has written the
-	 * file. It is opened without SSH2_FXF_TRUNC, overwritten, and truncated
-	 * last; if OP_STAT does not find it, OP_OPEN_EXCL is tried first.
-	 */
-	int	 no_truncate;
-	/*
-	 * OP_SETSIZE_0 comes. Else OP_OPEN or OP_OPEN_DEST has to use
-	 * SSH2_FXF_TRUNC, if nothing else forbids that. If OP_SETSIZE_0 fails,
-	 * OP_FSTAT_TYPE follows. Its result is RESULT_FAILED for a regular file.
-	 */
-	int	 truncates_late;
-};
-
-/*
  * In OP_BEGIN of an upload or a copy between two servers, or in the OP_VERIFY
  * that decides that the file is copied.
  */
@@ -337,42 +253,6 @@ int	sched_relay(struct sched *, struct sched_entry *, uint64_t off,
  * if no such request is in flight.
  */
 int	sched_find(const struct sched *, uint32_t id, struct sched_action *);
-
-/*
- * What a reply says. SCHED_REPLY_INIT is a success that says nothing else, and
- * each other member belongs to replies to one operation.
- */
-struct sched_reply {
-	enum sched_result result;
-	/* OP_READ and OP_READBACK_READ: bytes; OP_WRITE: does not matter */
-	uint32_t len;
-	/* OP_STAT of a KIND_LINK: what it leads to; KIND_LINK: not known */
-	enum sched_kind kind;
-	uint64_t size;			/* bytes, with that */
-	/*
-	 * OP_OPEN: another entry writes the local file. This one is closed, and
-	 * restarts when nothing else is in flight.
-	 */
-	int	 local_conflict;
-	/*
-	 * OP_STAT, or what opens an upload: bytes of the target, at most. It is
-	 * truncated only if something was written behind them.
-	 */
-	uint64_t old_size;
-	/* OP_STAT of an upload: it restarts, over connection 0 */
-	int	 needs_conn_0;
-	/*
-	 * OP_STAT or OP_STAT_DEST, or OP_OPEN of a download: the target may be
-	 * the source itself. Nothing truncates it, and OP_FSTAT_SOURCE looks at
-	 * a server's file of which all was read.
-	 */
-	int	 possible_source;
-	/* TEMPFILE_STATVFS: bytes free in the file system of the staging file */
-	uint64_t free_space;
-};
-
-#define SCHED_REPLY_INIT { .result = RESULT_OK, .kind = KIND_LINK, \
-    .old_size = UINT64_MAX, .free_space = UINT64_MAX }
 
 /*
  * Hands in a reply. Returns 0. Returns 1 if the request failed but the file will

@@ -26,7 +26,7 @@ is_untouched(const struct sched_entry *j)
 static void
 data_finished(struct sched *s, struct sched_entry *j)
 {
-	set_state(j, STATE_FINISHING);
+	walk_set_state(j, STATE_FINISHING);
 	j->is_whole = j->extents.first == NULL &&
 	    extents_contiguous_end(&j->extents) >= j->extents.moved_end;
 	stripe_close(s, j);
@@ -311,7 +311,7 @@ seq_after(const struct sched *s, const struct sched_entry *j, enum sched_op op)
 static void
 begin_verify_after(struct sched *s, struct sched_entry *j)
 {
-	set_state(j, STATE_VERIFY_AFTER);
+	walk_set_state(j, STATE_VERIFY_AFTER);
 	j->handle_state = HANDLE_CLOSED;
 	schedule_step(s, j, OP_VERIFY);
 }

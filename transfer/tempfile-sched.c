@@ -125,7 +125,7 @@ revert_to_in_place(struct sched *s, struct sched_entry *j, uint64_t kept)
 	extents_clear(&j->extents);
 	extents_begin(&j->extents, kept);
 	j->eof = 0;
-	set_state(j, STATE_DATA);
+	walk_set_state(j, STATE_DATA);
 	sched_conn_set_unsent(s, j, unmoved_bytes(j));
 	seq_continue(s, j);
 }

@@ -25,7 +25,7 @@ verify_sched_begin(struct sched *s, struct sched_entry *j)
 {
 	if ((j->verify = calloc(1, sizeof(*j->verify))) == NULL)
 		return -1;
-	set_state(j, STATE_VERIFY_BEFORE);
+	walk_set_state(j, STATE_VERIFY_BEFORE);
 	sched_conn_set_unsent(s, j, 0);
 	return 0;
 }
@@ -155,7 +155,7 @@ verify_sched_local_done(struct sched *s, struct sched_entry *j)
 		enqueue(&s->verified, j);
 	} else
 		schedule_step(s, j, OP_END);
-	set_state(j, j->state == STATE_VERIFY_BEFORE ? STATE_VERIFIED :
+	walk_set_state(j, j->state == STATE_VERIFY_BEFORE ? STATE_VERIFIED :
 	    STATE_CLOSING);
 	j->verify->is_before_done = 1;
 }

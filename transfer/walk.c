@@ -34,7 +34,7 @@ static const unsigned int may_follow[] = {
 };
 
 void
-set_state(struct sched_entry *j, enum entry_state state)
+walk_set_state(struct sched_entry *j, enum entry_state state)
 {
 	assert((may_follow[j->state] >> state & 1) != 0);
 	j->state = state;
@@ -113,7 +113,7 @@ listing_done(struct sched *s, struct sched_entry *j)
 void
 walk_entry_done(struct sched *s, struct sched_entry *j)
 {
-	set_state(j, STATE_DONE);
+	walk_set_state(j, STATE_DONE);
 	if (j->kind == KIND_DIR)
 		listing_done(s, j);
 	else if (j->parent != NULL)
